@@ -1,0 +1,287 @@
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// ErrMalformed is what every error of a [Reader] wraps: the bytes are not the msgpack that was asked for.
+var ErrMalformed = errors.New("malformed msgpack")
+
+// Reader takes msgpack values from the front of a byte slice. The first error sticks: later calls return zero values, and
+// [Reader.Err] or [Reader.Done] tells. Byte slices that it returns are views into the input and live as long as it does.
+type Reader struct {
+	b   []byte
+	off int
+	err error
+}
+
+// NewReader returns a Reader over b, which it does not copy.
+func NewReader(b []byte) Reader { return Reader{b: b} }
+
+// Err returns the first error, nil if there was none.
+func (r *Reader) Err() error { return r.err }
+
+// Done returns the first error, or an error if bytes are left over.
+func (r *Reader) Done() error {
+	if r.err == nil && r.off != len(r.b) {
+		r.fail("%d bytes left over", len(r.b)-r.off)
+	}
+	return r.err
+}
+
+// Len returns how many bytes are left.
+func (r *Reader) Len() int { return len(r.b) - r.off }
+
+// Rest returns the bytes that are left, as a view, and consumes them.
+func (r *Reader) Rest() []byte { return r.take(r.Len()) }
+
+func (r *Reader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%w at byte %d: %s", ErrMalformed, r.off, fmt.Sprintf(format, args...))
+	}
+}
+
+func (r *Reader) take(n int) []byte {
+	if r.err != nil {
+		return nil
+	}
+	if n < 0 || n > len(r.b)-r.off {
+		r.fail("%d bytes wanted, %d left", n, len(r.b)-r.off)
+		return nil
+	}
+	p := r.b[r.off : r.off+n : r.off+n]
+	r.off += n
+	return p
+}
+
+func (r *Reader) tag() (byte, bool) {
+	p := r.take(1)
+	if p == nil {
+		return 0, false
+	}
+	return p[0], true
+}
+
+// uintN reads a big-endian unsigned integer of n bytes, n in {1, 2, 4, 8}.
+func (r *Reader) uintN(n int) uint64 {
+	p := r.take(n)
+	if p == nil {
+		return 0
+	}
+	switch n {
+	case 1:
+		return uint64(p[0])
+	case 2:
+		return uint64(binary.BigEndian.Uint16(p))
+	case 4:
+		return uint64(binary.BigEndian.Uint32(p))
+	default:
+		return binary.BigEndian.Uint64(p)
+	}
+}
+
+// Uint reads an unsigned integer; a negative one is an error.
+func (r *Reader) Uint() uint64 {
+	t, ok := r.tag()
+	switch {
+	case !ok:
+		return 0
+	case t < 0x80:
+		return uint64(t)
+	case t >= 0xcc && t <= 0xcf:
+		return r.uintN(1 << (t - 0xcc))
+	}
+	r.off--
+	v := r.Int()
+	if v < 0 {
+		r.fail("unsigned integer wanted, %d found", v)
+		return 0
+	}
+	return uint64(v)
+}
+
+// Int reads an integer that fits an int64.
+func (r *Reader) Int() int64 {
+	t, ok := r.tag()
+	switch {
+	case !ok:
+		return 0
+	case t < 0x80:
+		return int64(t)
+	case t >= 0xe0:
+		return int64(int8(t))
+	case t >= 0xcc && t <= 0xcf:
+		v := r.uintN(1 << (t - 0xcc))
+		if v > math.MaxInt64 {
+			r.fail("integer %d does not fit 63 bits", v)
+			return 0
+		}
+		return int64(v)
+	case t == 0xd0:
+		return int64(int8(r.uintN(1)))
+	case t == 0xd1:
+		return int64(int16(r.uintN(2)))
+	case t == 0xd2:
+		return int64(int32(r.uintN(4)))
+	case t == 0xd3:
+		return int64(r.uintN(8))
+	}
+	r.off--
+	r.fail("integer wanted, type byte 0x%02x found", t)
+	return 0
+}
+
+// Float reads a float64 (a float32 or an integer is converted).
+func (r *Reader) Float() float64 {
+	t, ok := r.tag()
+	switch {
+	case !ok:
+		return 0
+	case t == 0xcb:
+		return math.Float64frombits(r.uintN(8))
+	case t == 0xca:
+		return float64(math.Float32frombits(uint32(r.uintN(4))))
+	}
+	r.off--
+	return float64(r.Int())
+}
+
+// Bool reads a boolean.
+func (r *Reader) Bool() bool {
+	t, ok := r.tag()
+	if ok && t != 0xc2 && t != 0xc3 {
+		r.off--
+		r.fail("boolean wanted, type byte 0x%02x found", t)
+	}
+	return ok && t == 0xc3
+}
+
+// IsNil consumes a nil if one is next.
+func (r *Reader) IsNil() bool {
+	if r.err == nil && r.off < len(r.b) && r.b[r.off] == 0xc0 {
+		r.off++
+		return true
+	}
+	return false
+}
+
+// Bytes reads a bin or a str as a view into the input.
+func (r *Reader) Bytes() []byte {
+	t, ok := r.tag()
+	switch {
+	case !ok:
+		return nil
+	case t >= 0xa0 && t <= 0xbf:
+		return r.take(int(t & 0x1f))
+	case t == 0xc4 || t == 0xd9:
+		return r.take(int(r.uintN(1)))
+	case t == 0xc5 || t == 0xda:
+		return r.take(int(r.uintN(2)))
+	case t == 0xc6 || t == 0xdb:
+		return r.take(int(r.uintN(4)))
+	}
+	r.off--
+	r.fail("bytes or string wanted, type byte 0x%02x found", t)
+	return nil
+}
+
+// String reads a bin or a str as a copy.
+func (r *Reader) String() string { return string(r.Bytes()) }
+
+// Array reads the header of an array. The length is at most the number of bytes left, since an element takes at least
+// one: a loop over it ends, and a slice made for it is bounded by the frame.
+func (r *Reader) Array() int { return r.header(0x90, 0xdc, 1) }
+
+// Map reads the header of a map and returns the number of pairs, at most half the number of bytes left.
+func (r *Reader) Map() int { return r.header(0x80, 0xde, 2) }
+
+func (r *Reader) header(fix, wide byte, min int) int {
+	t, ok := r.tag()
+	if !ok {
+		return 0
+	}
+	n := uint64(0)
+	switch {
+	case t&0xf0 == fix:
+		n = uint64(t & 0x0f)
+	case t == wide:
+		n = r.uintN(2)
+	case t == wide+1:
+		n = r.uintN(4)
+	default:
+		r.off--
+		r.fail("type byte 0x%02x found where an array or map was wanted", t)
+		return 0
+	}
+	if n*uint64(min) > uint64(r.Len()) {
+		r.fail("%d elements announced, %d bytes left", n, r.Len())
+		return 0
+	}
+	return int(n)
+}
+
+// ArrayOf reads the header of an array that must have exactly n elements.
+func (r *Reader) ArrayOf(n int) {
+	if got := r.Array(); r.err == nil && got != n {
+		r.fail("array of %d wanted, %d found", n, got)
+	}
+}
+
+// Skip passes over one value of any form, nested at most depth deep.
+func (r *Reader) Skip(depth int) {
+	t, ok := r.tag()
+	if !ok {
+		return
+	}
+	switch {
+	case t < 0x80 || t >= 0xe0 || t == 0xc0 || t == 0xc2 || t == 0xc3:
+	case t <= 0x9f || t >= 0xdc && t <= 0xdf:
+		r.off--
+		r.skipContainer(t, depth)
+	case t == 0xcc || t == 0xd0:
+		r.take(1)
+	case t == 0xcd || t == 0xd1:
+		r.take(2)
+	case t == 0xce || t == 0xd2 || t == 0xca:
+		r.take(4)
+	case t == 0xcf || t == 0xd3 || t == 0xcb:
+		r.take(8)
+	case t <= 0xbf || t >= 0xc4 && t <= 0xc6 || t >= 0xd9 && t <= 0xdb:
+		r.off--
+		r.Bytes()
+	case t >= 0xd4 && t <= 0xd8:
+		r.take(1 + 1<<(t-0xd4))
+	case t >= 0xc7 && t <= 0xc9:
+		r.take(1 + int(r.uintN(1<<(t-0xc7))))
+	default:
+		r.off--
+		r.fail("type byte 0x%02x is not msgpack", t)
+	}
+}
+
+func (r *Reader) skipContainer(t byte, depth int) {
+	if depth <= 0 {
+		r.fail("nested too deep")
+		return
+	}
+	n := 0
+	if t&0xf0 == 0x80 || t == 0xde || t == 0xdf {
+		n = 2 * r.Map()
+	} else {
+		n = r.Array()
+	}
+	for ; n > 0 && r.err == nil; n-- {
+		r.Skip(depth - 1)
+	}
+}
+
+// Check reports whether b is exactly one well-formed msgpack value nested at most depth deep. After it, handing b to a
+// decoding library can neither exhaust the memory nor the stack.
+func Check(b []byte, depth int) error {
+	r := NewReader(b)
+	r.Skip(depth)
+	return r.Done()
+}
