@@ -1,0 +1,123 @@
+// Package analyses holds the nouns of an analysis: its parameters, its streams with their CSV columns, the tables it folds
+// rows into, and one function per role. The engine runs any [Analysis] and knows nothing about bikes; the packages below
+// this one are analyses, named for what they analyse.
+//
+// The life of a row, and who does what:
+//
+//	parser      splits CSV, hands the wanted fields of a row to NewParser's function, which appends typed values to a batch
+//	joiner      NewJoiner's Joiner keeps what it needs of the reference streams and folds facts into tables
+//	aggregator  merges tables, partitioned by key: the engine does it from the table's spec alone
+//	reducer     has all partitions: Reduce turns tables into the rows of each query
+//
+// Everything an analysis keeps between two calls is rebuilt by the engine after a crash by calling Reference again with
+// the same batches; facts are folded and flushed within one commit and never kept. So an analysis has no code for
+// recovery, and none for the network.
+package analyses
+
+import (
+	"posta/batch"
+	"posta/fold"
+)
+
+// Analysis describes one analysis. It is a value; the functions must be safe for concurrent sessions.
+type Analysis struct {
+	Name    string      // as in `posta run NAME`: lower case letters, digits, dashes
+	About   string      // one line for people
+	Params  []Param     // what a client may override
+	Streams []Stream    // reference streams before fact streams, in the order clients send them
+	Tables  []fold.Spec // what facts and reference rows are folded into
+	Queries []Query     // in the order answers are printed
+
+	// NewParser returns the function that turns rows of one file of a stream into typed columns of b. file.Tags holds what
+	// the stars of the stream's Files pattern stood for. The function gets the wanted fields in the order of
+	// Stream.Columns (nil for an absent optional one), unquoted; they are valid during the call. An error rejects the row
+	// (N7): the engine takes back what the call appended, and counts the row with file, line and the error's text.
+	NewParser func(args Args, stream int, file File, b *batch.Builder) (func(fields [][]byte) error, error)
+
+	// NewJoiner returns the joiner of one session in one node.
+	NewJoiner func(args Args, replica Replica) (Joiner, error)
+
+	// Reduce computes the rows of one query from the tables that Query.Tables names, in that order, complete and merged.
+	// Rows are emitted in their final order; values are string, int64 or float64, one per column of the query.
+	Reduce func(args Args, query int, tables []*fold.Table, emit func(row ...any)) error
+}
+
+// Param is a setting of an analysis with its default, as text.
+type Param struct {
+	Name    string
+	About   string
+	Default string
+	Check   func(value string) error // nil accepts everything
+}
+
+// Stream is one input of an analysis.
+type Stream struct {
+	Name      string
+	Reference bool              // reference streams are complete in every joiner before facts are read (R11)
+	Files     string            // where the client finds it below the data directory: "*/trips.csv"; also tried with ".gz"
+	Comma     byte              // separator; 0 means ','
+	Columns   []Column          // CSV columns that are needed, found by name
+	Schema    []batch.FieldSpec // typed columns of the batches the parser makes
+}
+
+// Column is a CSV column of a stream.
+type Column struct {
+	Name     string
+	Optional bool // the file may lack it; its field is then nil
+}
+
+// Query is one answer of an analysis.
+type Query struct {
+	Name    string
+	Columns []string
+	Tables  []string // names of the tables it is computed from; it is answered when their streams have ended
+}
+
+// File is one file of a stream.
+type File struct {
+	Name string   // path below the data directory, with slashes: "montreal/trips.csv" (".gz" removed)
+	Tags []string // what each star of Stream.Files stands for: ["montreal"]
+}
+
+// Replica says which of how many joiners this is, for analyses that emit rows of a reference stream, which every joiner
+// has whole: one of them must.
+type Replica struct{ Index, Of int }
+
+// Position is where a batch starts in its file. Rows of a stream are totally ordered by (File, Line), however they
+// arrive: "the first row wins" is decided by it.
+type Position struct {
+	File File
+	Line uint64 // of the batch's first row, counted from 1 (the header) in the file; row i of the batch is after row i-1
+}
+
+// Joiner is the part of an analysis that lives in a joiner node, one for each session.
+type Joiner interface {
+	// Reference takes a batch of a reference stream. It is called again with the same batches after a crash, possibly in
+	// another order: what it keeps must not depend on the order of batches (use pos). b is valid for the Joiner's life.
+	Reference(stream int, b *batch.Batch, pos Position) error
+	// Facts folds a batch of a fact stream. All reference streams have ended. b is valid during the call.
+	Facts(stream int, b *batch.Batch, pos Position) error
+	// Flush adds what Facts (and Reference, where it emits) folded since the last Flush to the tables, indexed as
+	// Analysis.Tables, and forgets it.
+	Flush(tables []*fold.Table) error
+}
+
+// StreamIndex returns the index of the stream called name, -1 if there is none.
+func (a *Analysis) StreamIndex(name string) int {
+	for i := range a.Streams {
+		if a.Streams[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// TableIndex returns the index of the table called name, -1 if there is none.
+func (a *Analysis) TableIndex(name string) int {
+	for i := range a.Tables {
+		if a.Tables[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
