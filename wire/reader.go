@@ -38,6 +38,10 @@ func (r *Reader) Len() int { return len(r.b) - r.off }
 // Rest returns the bytes that are left, as a view, and consumes them.
 func (r *Reader) Rest() []byte { return r.take(r.Len()) }
 
+// Fail makes the reader fail as if the bytes were malformed, unless it already has. Codecs use it for values that are sound
+// msgpack but not allowed where they stand, so that they too check for errors once at the end.
+func (r *Reader) Fail(format string, args ...any) { r.fail(format, args...) }
+
 func (r *Reader) fail(format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf("%w at byte %d: %s", ErrMalformed, r.off, fmt.Sprintf(format, args...))
@@ -186,6 +190,16 @@ func (r *Reader) Bytes() []byte {
 	r.off--
 	r.fail("bytes or string wanted, type byte 0x%02x found", t)
 	return nil
+}
+
+// BytesOf reads a bin or a str that must have exactly n bytes, as a view into the input.
+func (r *Reader) BytesOf(n int) []byte {
+	p := r.Bytes()
+	if r.err == nil && len(p) != n {
+		r.fail("%d bytes wanted, %d found", n, len(p))
+		return nil
+	}
+	return p
 }
 
 // String reads a bin or a str as a copy.

@@ -1,0 +1,131 @@
+package batch
+
+import (
+	"fmt"
+	"slices"
+
+	"posta/wire"
+)
+
+// columnBuilder is what the Builder needs of its columns. Hot loops use the concrete types.
+type columnBuilder interface {
+	rows() int
+	truncate(rows int)
+	reset()
+	size() int // upper bound of the wire form, without the name
+	append(dst []byte, name string) []byte
+}
+
+// Builder collects rows, column by column. It is used again for the next batch after Reset, by one goroutine at a time.
+type Builder struct {
+	spec    []FieldSpec
+	columns []columnBuilder
+}
+
+// NewBuilder returns an empty builder. A spec that does not pass [CheckSpec] is a mistake of the program and panics: specs
+// are written in analyses, they never come from outside.
+func NewBuilder(spec []FieldSpec) *Builder {
+	if err := CheckSpec(spec); err != nil {
+		panic(err)
+	}
+	b := &Builder{spec: slices.Clone(spec), columns: make([]columnBuilder, len(spec))}
+	for i, f := range spec {
+		b.columns[i] = newColumn(f.Kind)
+	}
+	return b
+}
+
+func newColumn(kind Kind) columnBuilder {
+	switch kind {
+	case Int:
+		return &IntBuilder{}
+	case Float:
+		return &FloatBuilder{}
+	case Text:
+		return newTextBuilder()
+	default:
+		return newDictBuilder()
+	}
+}
+
+// Spec returns the columns. The caller does not change it.
+func (b *Builder) Spec() []FieldSpec { return b.spec }
+
+// Int returns column i, which must be of kind Int; likewise for the others. The pointer stays valid for the builder's life.
+func (b *Builder) Int(i int) *IntBuilder { return b.columns[i].(*IntBuilder) }
+
+// Float returns column i, which must be of kind Float.
+func (b *Builder) Float(i int) *FloatBuilder { return b.columns[i].(*FloatBuilder) }
+
+// Text returns column i, which must be of kind Text.
+func (b *Builder) Text(i int) *TextBuilder { return b.columns[i].(*TextBuilder) }
+
+// Dict returns column i, which must be of kind Dict.
+func (b *Builder) Dict(i int) *DictBuilder { return b.columns[i].(*DictBuilder) }
+
+// Rows returns the number of rows, as told by the first column: between two rows all columns have the same number.
+func (b *Builder) Rows() int { return b.columns[0].rows() }
+
+// Truncate takes back what was appended after the first rows rows, also where only some columns got a value.
+func (b *Builder) Truncate(rows int) {
+	for _, c := range b.columns {
+		if c.rows() > rows {
+			c.truncate(rows)
+		}
+	}
+}
+
+// Reset forgets all rows and keeps the memory for the next ones.
+func (b *Builder) Reset() {
+	for _, c := range b.columns {
+		c.reset()
+	}
+}
+
+// Size returns an upper bound of the length of the wire form, cheaply: whoever fills a builder cuts batches by it, so that
+// frames stay below their limit.
+func (b *Builder) Size() int {
+	n := 16
+	for i, c := range b.columns {
+		n += len(b.spec[i].Name) + 32 + c.size()
+	}
+	return n
+}
+
+// Check reports whether the rows are whole: every column has the same number of them, at most MaxRows.
+func (b *Builder) Check() error {
+	rows := b.Rows()
+	for i, c := range b.columns {
+		if c.rows() != rows {
+			return fmt.Errorf("%w: column %q has %d rows, column %q has %d; append one value to each per row",
+				ErrSpec, b.spec[i].Name, c.rows(), b.spec[0].Name, rows)
+		}
+	}
+	if rows > MaxRows {
+		return fmt.Errorf("%w: %d rows, at most %d", ErrTooLarge, rows, MaxRows)
+	}
+	return nil
+}
+
+// Append appends the wire form of all rows to dst. The builder keeps its rows. Rows that do not pass [Builder.Check] are a
+// mistake of the analysis and panic, since a frame of them would be refused by every receiver for ever.
+func (b *Builder) Append(dst []byte) []byte {
+	if err := b.Check(); err != nil {
+		panic(err)
+	}
+	dst = slices.Grow(dst, b.Size())
+	dst = wire.AppendArray(dst, 3)
+	dst = wire.AppendUint(dst, version)
+	dst = wire.AppendUint(dst, uint64(b.Rows()))
+	dst = wire.AppendArray(dst, len(b.columns))
+	for i, c := range b.columns {
+		dst = c.append(dst, b.spec[i].Name)
+	}
+	return dst
+}
+
+func appendHead(dst []byte, parts int, name string, kind Kind) []byte {
+	dst = wire.AppendArray(dst, parts)
+	dst = wire.AppendString(dst, name)
+	return wire.AppendUint(dst, uint64(kind))
+}

@@ -1,0 +1,214 @@
+package batch
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"posta/wire"
+)
+
+// DictBuilder is a column of byte strings of few different values. Entries get codes 0, 1, 2, … in the order in which they
+// first occur.
+type DictBuilder struct {
+	codes   []uint32
+	entries heap
+	first   []uint32 // the row that each entry first occurred in: tells Truncate which entries to take back
+	index   dictIndex
+	last    dictKey // of the row before, since values often repeat
+	lastAt  uint32
+}
+
+func newDictBuilder() *DictBuilder {
+	b := &DictBuilder{entries: heap{offsets: []uint32{0}}, index: newDictIndex()}
+	b.forgetLast()
+	return b
+}
+
+// Append adds the value of the next row; it is copied when it is new.
+func (b *DictBuilder) Append(v []byte) {
+	key := b.index.key(v)
+	if key == b.last && len(v) <= shortKey {
+		b.codes = append(b.codes, b.lastAt)
+		return
+	}
+	code, found := b.index.find(key, v, &b.entries)
+	if !found {
+		code = b.add(key, v)
+	}
+	b.last, b.lastAt = key, code
+	b.codes = append(b.codes, code)
+}
+
+func (b *DictBuilder) add(key dictKey, v []byte) uint32 {
+	code := uint32(b.entries.len())
+	b.entries.add(v)
+	b.first = append(b.first, uint32(len(b.codes)))
+	b.index.insert(key, code)
+	return code
+}
+
+// Entries returns the number of different values.
+func (b *DictBuilder) Entries() int { return b.entries.len() }
+
+func (b *DictBuilder) rows() int { return len(b.codes) }
+
+// truncate also takes back entries, newest first, so that rejected rows leave no trace in the wire form.
+func (b *DictBuilder) truncate(rows int) {
+	b.codes = b.codes[:rows]
+	n := len(b.first)
+	for n > 0 && int(b.first[n-1]) >= rows {
+		n--
+		b.index.removeNewest(b.index.key(b.entries.at(n)), uint32(n))
+	}
+	b.first = b.first[:n]
+	b.entries.truncate(n)
+	b.forgetLast()
+}
+
+func (b *DictBuilder) reset() {
+	b.index.reset(len(b.first))
+	b.codes, b.first = b.codes[:0], b.first[:0]
+	b.entries.truncate(0)
+	b.forgetLast()
+}
+
+func (b *DictBuilder) forgetLast() { b.last = noKey }
+
+func (b *DictBuilder) width() int {
+	if len(b.first) == 0 {
+		return 0
+	}
+	return widthFor(uint64(len(b.first) - 1))
+}
+
+func (b *DictBuilder) size() int { return b.entries.size() + b.width()*len(b.codes) }
+
+func (b *DictBuilder) append(dst []byte, name string) []byte {
+	width := b.width()
+	dst = b.entries.append(appendHead(dst, dictParts, name, Dict))
+	dst = wire.AppendUint(dst, uint64(width))
+	dst = wire.AppendBinHeader(dst, width*len(b.codes))
+	return appendCodes(dst, b.codes, width)
+}
+
+func appendCodes(dst []byte, codes []uint32, width int) []byte {
+	at := len(dst)
+	dst = slices.Grow(dst, width*len(codes))[:at+width*len(codes)]
+	out := dst[at:]
+	switch width {
+	case 1:
+		for i, c := range codes {
+			out[i] = byte(c)
+		}
+	case 2:
+		for i, c := range codes {
+			binary.LittleEndian.PutUint16(out[2*i:], uint16(c))
+		}
+	case 4:
+		for i, c := range codes {
+			binary.LittleEndian.PutUint32(out[4*i:], c)
+		}
+	}
+	return dst
+}
+
+// Dicts is a view of a column of codes with its dictionary.
+type Dicts struct {
+	entries heapView
+	p       []byte
+	width   int
+	rows    int
+}
+
+func readDicts(r *wire.Reader, rows int) (Dicts, error) {
+	v := Dicts{entries: readHeap(r), rows: rows}
+	v.width = readWidth(r, 4)
+	v.p = r.BytesOf(rows*v.width)
+	if r.Err() != nil {
+		return v, nil
+	}
+	if err := v.entries.check(); err != nil {
+		return v, err
+	}
+	if !v.codesBelow(v.Len()) {
+		return v, fmt.Errorf("%w: a code is not below the %d entries of its dictionary", ErrMalformed, v.Len())
+	}
+	return v, nil
+}
+
+// codesBelow reports whether every code is below n. The loops have no branch: a code that is too large leaves a sign bit.
+func (v Dicts) codesBelow(n int) bool {
+	if v.rows == 0 {
+		return true
+	}
+	last, signs := int64(n)-1, int64(0)
+	switch v.width {
+	case 0:
+		signs = last
+	case 1:
+		for _, c := range v.p {
+			signs |= last - int64(c)
+		}
+	case 2:
+		for p := v.p; len(p) >= 2; p = p[2:] {
+			signs |= last - int64(binary.LittleEndian.Uint16(p))
+		}
+	default:
+		for p := v.p; len(p) >= 4; p = p[4:] {
+			signs |= last - int64(binary.LittleEndian.Uint32(p))
+		}
+	}
+	return signs >= 0
+}
+
+// Rows returns the number of rows.
+func (v Dicts) Rows() int { return v.rows }
+
+// Len returns the number of entries of the dictionary. There may be entries that no row uses.
+func (v Dicts) Len() int { return v.entries.len() }
+
+// Entry returns the text of a code, a view into the frame.
+func (v Dicts) Entry(code int) []byte { return v.entries.at(code) }
+
+// At returns the text of a row, a view into the frame.
+func (v Dicts) At(row int) []byte { return v.entries.at(int(v.Code(row))) }
+
+// Code returns the code of a row; it is below Len.
+func (v Dicts) Code(row int) uint32 {
+	switch v.width {
+	case 0:
+		return 0
+	case 1:
+		return uint32(v.p[row])
+	case 2:
+		return uint32(binary.LittleEndian.Uint16(v.p[2*row:]))
+	default:
+		return binary.LittleEndian.Uint32(v.p[4*row:])
+	}
+}
+
+// AppendCodes appends the codes of all rows to dst. It is the fast way to read a whole column.
+func (v Dicts) AppendCodes(dst []uint32) []uint32 {
+	at := len(dst)
+	dst = slices.Grow(dst, v.rows)[:at+v.rows]
+	out, p := dst[at:], v.p
+	switch v.width {
+	case 0:
+		clear(out)
+	case 1:
+		p = p[:len(out)]
+		for i := range out {
+			out[i] = uint32(p[i])
+		}
+	case 2:
+		for i := range out {
+			out[i] = uint32(binary.LittleEndian.Uint16(p[2*i:]))
+		}
+	default:
+		for i := range out {
+			out[i] = binary.LittleEndian.Uint32(p[4*i:])
+		}
+	}
+	return dst
+}

@@ -1,0 +1,56 @@
+package batch
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"posta/wire"
+)
+
+// FloatBuilder is a column of float64.
+type FloatBuilder struct{ values []float64 }
+
+// Append adds the value of the next row. Every bit pattern is kept, NaN and -0 included.
+func (b *FloatBuilder) Append(v float64) { b.values = append(b.values, v) }
+
+func (b *FloatBuilder) rows() int         { return len(b.values) }
+func (b *FloatBuilder) truncate(rows int) { b.values = b.values[:rows] }
+func (b *FloatBuilder) reset()            { b.values = b.values[:0] }
+func (b *FloatBuilder) size() int         { return 8 * len(b.values) }
+
+func (b *FloatBuilder) append(dst []byte, name string) []byte {
+	dst = appendHead(dst, floatParts, name, Float)
+	dst = wire.AppendBinHeader(dst, 8*len(b.values))
+	at := len(dst)
+	dst = slices.Grow(dst, 8*len(b.values))[:at+8*len(b.values)]
+	out := dst[at:]
+	for i, v := range b.values {
+		binary.LittleEndian.PutUint64(out[8*i:], math.Float64bits(v))
+	}
+	return dst
+}
+
+// Floats is a view of a column of float64.
+type Floats struct{ p []byte }
+
+func readFloats(r *wire.Reader, rows int) Floats { return Floats{p: r.BytesOf(8 * rows)} }
+
+// Len returns the number of rows.
+func (v Floats) Len() int { return len(v.p) / 8 }
+
+// At returns the value of a row.
+func (v Floats) At(row int) float64 {
+	return math.Float64frombits(binary.LittleEndian.Uint64(v.p[8*row:]))
+}
+
+// AppendTo appends all values to dst.
+func (v Floats) AppendTo(dst []float64) []float64 {
+	at, rows := len(dst), v.Len()
+	dst = slices.Grow(dst, rows)[:at+rows]
+	out := dst[at:]
+	for i := range out {
+		out[i] = math.Float64frombits(binary.LittleEndian.Uint64(v.p[8*i:]))
+	}
+	return dst
+}
