@@ -1,0 +1,52 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrInvalid is wrapped by the errors of [DecodeRequest] and [DecodeReply]: the frame is not what the protocol says. A
+// node answers it with [ErrBadRequest].
+var ErrInvalid = errors.New("not in the client protocol")
+
+// Code says what kind of error a node answered with. It is an error itself, so that errors.Is(err, protocol.ErrBusy)
+// finds it in an [Error].
+type Code string
+
+// The codes, and who answers them when.
+const (
+	ErrBusy            Code = "busy"             // open: limits.sessions are running; try again after RetryAfter
+	ErrUnknownSession  Code = "unknown_session"  // this node never heard of the session, or it was closed long ago
+	ErrUnknownAnalysis Code = "unknown_analysis" // open: the cluster has no such analysis
+	ErrBadParam        Code = "bad_param"        // open: the analysis has no such parameter, or refuses its value
+	ErrExpired         Code = "expired"          // the client was silent too long, or the results were kept long enough
+	ErrFailed          Code = "failed"           // the session failed; the message is the reason
+	ErrCancelled       Code = "cancelled"        // somebody cancelled the session
+	ErrBadRequest      Code = "bad_request"      // the request is malformed or contradicts an earlier one
+	ErrGap             Code = "gap"              // chunk, end: chunks before this one are missing; Want is the next expected
+	ErrClosed          Code = "closed"           // chunk, end: the stream has ended already
+	ErrWrongNode       Code = "wrong_node"       // ask an input (or output) instead; the reply lists them
+)
+
+// Error returns the code's text.
+func (c Code) Error() string { return string(c) }
+
+// Error is a node's error reply.
+type Error struct {
+	Code       Code
+	Message    string        // what is wrong, and what to do
+	RetryAfter time.Duration // with busy: when to try again; 0 leaves it to the client
+	Want       uint64        // with gap: the sequence number that is expected
+}
+
+// Error returns the message with its code.
+func (e *Error) Error() string {
+	if e.Message == "" {
+		return string(e.Code)
+	}
+	return fmt.Sprintf("%s (%s)", e.Message, e.Code)
+}
+
+// Is makes errors.Is(err, code) true for this error's code.
+func (e *Error) Is(target error) bool { return target == error(e.Code) }

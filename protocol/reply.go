@@ -1,0 +1,127 @@
+package protocol
+
+import (
+	"time"
+
+	"posta/session"
+)
+
+// Answer is the type of a reply.
+type Answer string
+
+// The replies.
+const (
+	OK      Answer = "ok"
+	Opened  Answer = "opened"
+	Parts   Answer = "results"
+	Listed  Answer = "sessions"
+	About   Answer = "info"
+	Refused Answer = "error"
+)
+
+// Reply is any reply; which fields count is decided by Type.
+type Reply struct {
+	Type Answer
+
+	Lane uint32 // ok to a chunk
+	Seq  uint64 // ok to a chunk: it is durable
+
+	State  session.State // ok to a ping, opened, results
+	Reason string        // with state failed
+
+	Inputs  []string // opened, info, error wrong_node: endpoints of all inputs, in the order to open in
+	Outputs []string // likewise: endpoints of all outputs
+
+	Chunk         int           // opened: bytes of records that a chunk should have
+	ClientTimeout time.Duration // opened: a client that says nothing for so long while uploading is given up
+	Streams       []Stream      // opened, in the order to send them
+	Queries       []string      // opened, in the order to print them
+	Lanes         []LaneSeq     // opened: what this input has accepted already; empty for a new session
+	Ended         []string      // opened: streams that have ended at this input
+
+	Parts    []Part // results, by increasing N
+	Complete bool   // results: nothing comes after these parts ("done" on the wire)
+
+	Sessions []SessionInfo // sessions
+
+	Cluster  string // info
+	Node     string // info, sessions
+	Version  string // info: of the program
+	Analyses []AnalysisInfo
+
+	Err Error // error
+}
+
+// Failure returns the error that the reply is, nil if it is none.
+func (p *Reply) Failure() error {
+	if p.Type != Refused {
+		return nil
+	}
+	e := p.Err
+	return &e
+}
+
+// Refuse returns an error reply.
+func Refuse(code Code, message string) Reply {
+	return Reply{Type: Refused, Err: Error{Code: code, Message: message}}
+}
+
+// Stream tells a client what to send.
+type Stream struct {
+	Name      string
+	Reference bool   // ends before the first fact is sent
+	Files     string // pattern below the data directory: "*/trips.csv", also tried with ".gz"
+	Comma     byte   // separator of fields; ',' if it is 0
+}
+
+// Part is a piece of an answer: rows of one query, or, with an empty Query, the rows that were rejected.
+type Part struct {
+	N        uint64 // from 1, at this output
+	Query    string
+	Columns  []string
+	Offset   uint64 // how many rows of the query come before these
+	Rows     Rows
+	Last     bool // of its query
+	Rejected []Rejected
+}
+
+// Rejected is how many rows of a stream were skipped (N7), and the first of them.
+type Rejected struct {
+	Stream string
+	Rows   uint64
+	First  []RejectedRow
+}
+
+// RejectedRow is one of them.
+type RejectedRow struct {
+	File   string
+	Line   uint64
+	Reason string
+}
+
+// SessionInfo is one line of a list of sessions.
+type SessionInfo struct {
+	Session  session.ID
+	Analysis string
+	State    session.State
+	Node     string
+	Age      time.Duration // since it was opened
+	Bytes    uint64        // of CSV taken in at this node
+	Rows     uint64        // taken in at this node
+}
+
+// AnalysisInfo describes an analysis to people.
+type AnalysisInfo struct {
+	Name    string
+	About   string
+	Params  []ParamInfo
+	Streams []Stream
+	Queries []string
+}
+
+// ParamInfo is a parameter of an analysis.
+type ParamInfo struct {
+	Name    string
+	Default string
+	About   string
+}

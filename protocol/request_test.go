@@ -1,0 +1,163 @@
+package protocol
+
+import (
+	"bytes"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"posta/session"
+	"posta/wire"
+)
+
+var testID = session.ID{0x6b, 0xa7, 0xb8, 0x10, 0x9d, 0xad, 0x41, 0xd1, 0x80, 0xb4, 0, 0xc0, 0x4f, 0xd4, 0x30, 0xc8}
+
+func requests() map[string]Request {
+	return map[string]Request{
+		"open": {Type: Open, Session: testID, Analysis: "bikes", Params: map[string]string{"rain_mm": "20", "a": ""}},
+		"chunk": {Type: Chunk, Session: testID, Stream: "trips", Lane: 3, Seq: 17, File: "montreal/trips.csv", Line: 4711,
+			Header: []byte("a,b\n"), Data: []byte("1,2\n3,4\n")},
+		"first chunk": {Type: Chunk, Session: testID, Stream: "t", Lane: 0, Seq: 1, File: "t.csv", Line: 2,
+			Header: []byte("a"), Data: []byte{}},
+		"end":      {Type: End, Session: testID, Stream: "trips", Lanes: []LaneSeq{{0, 17}, {4, 1 << 40}}},
+		"ping":     {Type: Ping, Session: testID},
+		"results":  {Type: Results, Session: testID, After: 300, Wait: 2500 * time.Millisecond},
+		"cancel":   {Type: Cancel, Session: testID},
+		"close":    {Type: Close, Session: testID},
+		"sessions": {Type: Sessions},
+		"info":     {Type: Info},
+	}
+}
+
+func TestRequestComesBackAsItWas(t *testing.T) {
+	for name, want := range requests() {
+		frame := want.Append([]byte("before"))[len("before"):]
+		got, err := DecodeRequest(frame)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s:\n got %+v\nwant %+v", name, got, want)
+		}
+	}
+}
+
+func TestRequestDataIsAViewIntoTheFrame(t *testing.T) {
+	q := requests()["chunk"]
+	frame := q.Append(nil)
+	got, err := DecodeRequest(frame)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range map[string][]byte{"data": got.Data, "header": got.Header} {
+		first, last := uintptr(unsafe.Pointer(&frame[0])), uintptr(unsafe.Pointer(&frame[len(frame)-1]))
+		if at := uintptr(unsafe.Pointer(&p[0])); at < first || at > last {
+			t.Errorf("%s was copied", name)
+		}
+	}
+}
+
+func TestRequestCutAnywhereIsAnError(t *testing.T) {
+	for name, q := range requests() {
+		frame := q.Append(nil)
+		for n := range frame {
+			if _, err := DecodeRequest(frame[:n]); !errors.Is(err, ErrInvalid) {
+				t.Errorf("%s cut after %d of %d bytes: %v", name, n, len(frame), err)
+			}
+		}
+		if _, err := DecodeRequest(append(frame, 0)); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s with a byte too many: %v", name, err)
+		}
+	}
+}
+
+func TestRequestUnknownKeysAreIgnored(t *testing.T) {
+	f := newFields(nil)
+	f.uint("v", Version)
+	f.key("novelty")
+	f.b = wire.AppendArray(f.b, 2)
+	f.b = wire.AppendMap(f.b, 1)
+	f.b = wire.AppendNil(wire.AppendUint(f.b, 1))
+	f.b = wire.AppendFloat(f.b, 1.5)
+	f.text("type", "ping")
+	f.text("session", testID.String())
+	got, err := DecodeRequest(f.close())
+	if err != nil || !reflect.DeepEqual(got, Request{Type: Ping, Session: testID}) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestRequestThatBreaksTheRules(t *testing.T) {
+	chunk := func(change func(*Request)) []byte {
+		q := requests()["chunk"]
+		change(&q)
+		return q.Append(nil)
+	}
+	otherVersion := newFields(nil)
+	otherVersion.uint("v", 2)
+	otherVersion.text("type", "info")
+	noVersion := newFields(nil)
+	noVersion.text("type", "info")
+	deep := newFields(nil)
+	deep.uint("v", 1)
+	deep.key("x")
+	deep.b = append(deep.b, bytes.Repeat([]byte{0x91}, 100)...)
+
+	for want, frame := range map[string][]byte{
+		"without seq":      chunk(func(q *Request) { q.Seq = 0 }),
+		"without line":     chunk(func(q *Request) { q.Line = 0 }),
+		"without file":     chunk(func(q *Request) { q.File = "" }),
+		"without header":   chunk(func(q *Request) { q.Header = nil }),
+		"without stream":   chunk(func(q *Request) { q.Stream = "" }),
+		"without session":  chunk(func(q *Request) { q.Session = session.ID{} }),
+		"lane is 1024":     chunk(func(q *Request) { q.Lane = MaxLanes }),
+		"data of 16777217": chunk(func(q *Request) { q.Data = make([]byte, MaxData+1) }),
+		"without analysis": (&Request{Type: Open, Session: testID}).Append(nil),
+		"of type \"tea\"":  (&Request{Type: "tea"}).Append(nil),
+		"version 2":        otherVersion.close(),
+		`no "v"`:           noVersion.close(),
+		"nested too deep":  deep.close(),
+		"HTTP":             []byte("GET / HTTP/1.1\r\n\r\n"),
+	} {
+		_, err := DecodeRequest(frame)
+		if !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: %v", want, err)
+		} else if !strings.Contains(err.Error(), want) && want != "HTTP" {
+			t.Errorf("the error does not say %q: %v", want, err)
+		}
+	}
+}
+
+func TestTextThatIsNotUTF8IsMadeSo(t *testing.T) {
+	q := Request{Type: Open, Session: testID, Analysis: "a\xffb"}
+	got, err := DecodeRequest(q.Append(nil))
+	if err != nil || got.Analysis != "a\ufffdb" {
+		t.Errorf("got %q, %v", got.Analysis, err)
+	}
+}
+
+func FuzzDecodeRequest(f *testing.F) {
+	for _, q := range requests() {
+		f.Add(q.Append(nil))
+	}
+	f.Fuzz(func(t *testing.T, frame []byte) {
+		q, err := DecodeRequest(frame)
+		if err != nil {
+			if !errors.Is(err, ErrInvalid) {
+				t.Fatalf("an error that is not ErrInvalid: %v", err)
+			}
+			return
+		}
+		// What was understood is said again in our words and understood as the same.
+		said := q.Append(nil)
+		again, err := DecodeRequest(said)
+		if err != nil {
+			t.Fatalf("%+v: %v", q, err)
+		}
+		if !bytes.Equal(again.Append(nil), said) {
+			t.Fatalf("%+v became %+v", q, again)
+		}
+	})
+}

@@ -1,0 +1,135 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+
+	"posta/wire"
+)
+
+// ErrWidth is returned by [Rows.Add] when a row has not as many cells as the query has columns.
+var ErrWidth = errors.New("wrong number of cells")
+
+// Rows are rows of a query in wire form, one msgpack array after the other. An output keeps and sends them as they are; a
+// client reads them once. Rows that come from [DecodeReply] are views into the frame and were checked there.
+type Rows struct {
+	width int
+	n     int
+	b     []byte
+}
+
+// NewRows returns no rows yet, of width cells each.
+func NewRows(width int) Rows { return Rows{width: width} }
+
+// Len returns the number of rows.
+func (r *Rows) Len() int { return r.n }
+
+// Width returns the number of cells in a row.
+func (r *Rows) Width() int { return r.width }
+
+// Size returns the bytes they take in a frame.
+func (r *Rows) Size() int { return len(r.b) }
+
+// Add adds a row.
+func (r *Rows) Add(row ...Value) error {
+	if len(row) != r.width {
+		return fmt.Errorf("%w: %d for %d columns", ErrWidth, len(row), r.width)
+	}
+	r.b = wire.AppendArray(r.b, len(row))
+	for _, v := range row {
+		r.b = v.Append(r.b)
+	}
+	r.n++
+	return nil
+}
+
+// All yields the rows; the slice is valid until the next one, the texts in it are copies and stay.
+func (r *Rows) All() iter.Seq[[]Value] {
+	return func(yield func([]Value) bool) {
+		d := newDecoder(r.b)
+		row := make([]Value, r.width)
+		for range r.n {
+			d.row(row)
+			if !yield(row) {
+				return
+			}
+		}
+	}
+}
+
+// Skip returns the rows without the first n.
+func (r Rows) Skip(n int) Rows {
+	d := newDecoder(r.b)
+	for i := 0; i < n && r.n > 0; i++ {
+		d.Skip(2)
+		r.n--
+	}
+	r.b = d.Rest()
+	return r
+}
+
+func (r *Rows) append(dst []byte) []byte {
+	return append(wire.AppendArray(dst, r.n), r.b...)
+}
+
+// row reads one row; it fails if it has not exactly len(row) cells of the three kinds.
+func (d *decoder) row(row []Value) {
+	d.ArrayOf(len(row))
+	for i := range row {
+		row[i] = d.value()
+	}
+}
+
+func (d *decoder) value() Value {
+	if !d.ok() {
+		return Value{}
+	}
+	switch kindOf(d.peek()) {
+	case Int:
+		return Value{Kind: Int, Int: d.Int()}
+	case Float:
+		return Value{Kind: Float, Float: d.Float()}
+	}
+	return Value{Kind: Text, Text: d.String()}
+}
+
+// kindOf tells the kind by a msgpack type byte; what is neither integer nor float is read as text, which then fails.
+func kindOf(t byte) Kind {
+	switch {
+	case t < 0x80, t >= 0xe0, t >= 0xcc && t <= 0xd3:
+		return Int
+	case t == 0xca, t == 0xcb:
+		return Float
+	}
+	return Text
+}
+
+// checkRows takes the rows of a part, whose columns may be known only after them, as a view, and checks every cell.
+func (d *decoder) checkRows(raw []byte, width int) Rows {
+	in := newDecoder(raw)
+	r := Rows{width: width, n: in.Array()}
+	r.b = raw[len(raw)-in.Len():]
+	for i := 0; i < r.n && in.ok(); i++ {
+		in.ArrayOf(width)
+		for c := 0; c < width && in.ok(); c++ {
+			in.skipValue()
+		}
+	}
+	if err := in.done(); err != nil {
+		d.fail("rows of %d columns: %w", width, err)
+		return Rows{}
+	}
+	return r
+}
+
+func (d *decoder) skipValue() {
+	switch kindOf(d.peek()) {
+	case Int:
+		d.Int()
+	case Float:
+		d.Float()
+	default:
+		d.Bytes()
+	}
+}
