@@ -1,0 +1,43 @@
+package topology
+
+import (
+	"fmt"
+	"regexp"
+)
+
+// checker holds a decoded file against the rules. Nothing is checked twice and nothing is checked of a setting that
+// could not be read: its zero value takes part in no rule.
+type checker struct {
+	t      *Topology
+	found  *findings
+	at     places
+	unread map[string]bool
+}
+
+func (c *checker) all() {
+	c.cluster()
+	c.hosts()
+	c.stages()
+	c.edges()
+	c.sockets()
+	c.limits()
+}
+
+// fail reports a mistake at the place of a setting, or of its section when it was left out.
+func (c *checker) fail(path, instead, what string, args ...any) {
+	c.found.add(c.at.of(path), fmt.Sprintf(what, args...), instead)
+}
+
+// Names become file names, DNS names, log fields and parts of each other; this form needs no quoting in any of them.
+var nameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$`)
+
+const nameRule = "write 1 to 32 of a-z, 0-9 and -, with no - at either end"
+
+func (c *checker) cluster() {
+	if c.t.Name != "" && !nameForm.MatchString(c.t.Name) {
+		c.fail("cluster.name", nameRule, "name = %q is no name", c.t.Name)
+	}
+	if _, given := c.at["cluster.data"]; given && c.t.data == "" {
+		c.fail("cluster.data", `write a directory, such as data = "data"`, "data is empty")
+	}
+}

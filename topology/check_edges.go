@@ -1,0 +1,193 @@
+package topology
+
+import (
+	"fmt"
+	"slices"
+)
+
+func (c *checker) edges() {
+	known := true
+	for i, e := range c.t.Edges {
+		at := fmt.Sprintf("edge.%d", i)
+		ends := c.ends(at, e)
+		known = known && ends
+		h, follows := hop{}, false
+		if ends {
+			h, follows = c.direction(at, e)
+		}
+		if c.words(at, e) && c.socketFits(at, e, h, follows) && follows {
+			c.routing(at, e, h)
+		}
+	}
+	c.repeated()
+	if known {
+		c.missing()
+	}
+}
+
+// ends checks that both stages are there.
+func (c *checker) ends(at string, e Edge) bool {
+	names := make([]string, 0, len(c.t.Stages))
+	for _, s := range c.t.Stages {
+		if s.Name != "" {
+			names = append(names, s.Name)
+		}
+	}
+	right := true
+	for _, end := range []struct{ key, stage string }{{"from", e.From}, {"to", e.To}} {
+		_, given := c.at[at+"."+end.key]
+		switch {
+		case !given:
+			c.fail(at, fmt.Sprintf("write %s with the name of a stage: %s", end.key, quoteAll(names)), "the edge has no %s", end.key)
+		case c.unread[at+"."+end.key]:
+		case !slices.Contains(names, end.stage):
+			c.fail(at+"."+end.key, instead(end.stage, names), "%s = %q is no stage", end.key, end.stage)
+		default:
+			continue
+		}
+		right = false
+	}
+	return right
+}
+
+// direction checks that the edge leads from a stage to the one that follows it. The pipeline is a line, so every edge that
+// leads back closes a cycle, in which no stream would ever end (R12).
+func (c *checker) direction(at string, e Edge) (hop, bool) {
+	from, _ := c.t.Stage(e.From)
+	to, _ := c.t.Stage(e.To)
+	if len(from.Chain) == 0 || len(to.Chain) == 0 {
+		return hop{}, false
+	}
+	next := from.Last().next()
+	advice := fmt.Sprintf("lead it to the stage that holds %q", next)
+	if next == "" {
+		advice = "remove the edge: results leave the pipeline there"
+	}
+	switch {
+	case e.From == e.To:
+		c.fail(at+".to", advice, "the edge leads from %q to itself, a cycle", e.From)
+	case to.First().order() < from.Last().order():
+		c.fail(at+".to", advice, "the edge from %q back to %q makes a cycle", e.From, e.To)
+	case to.First() != next:
+		c.fail(at+".to", advice, "the edge from %q to %q skips %q", e.From, e.To, next)
+	default:
+		return hop{from, to}, true
+	}
+	return hop{}, false
+}
+
+// words checks what can be said of an edge wherever it leads. false: the routing cannot be judged.
+func (c *checker) words(at string, e Edge) bool {
+	_, routeGiven := c.at[at+".route"]
+	_, keyGiven := c.at[at+".key"]
+	switch {
+	case !routeGiven:
+		c.fail(at, "write route = "+quoteAll(routeWords), "the edge from %q to %q has no route", e.From, e.To)
+	case e.Route == Hash && !keyGiven:
+		c.fail(at+".route", `write key = "group" (into aggregators) or key = "session" (into reducers)`, `route = "hash" has no key`)
+	case e.Route != Hash && e.Route != "" && keyGiven:
+		c.fail(at+".key", `remove key, or write route = "hash"`, "key means nothing with route = %q", e.Route)
+	default:
+		return e.Route != "" && e.Socket != "" && e.Streams != "" && (e.Route != Hash || e.Key != "")
+	}
+	return false
+}
+
+// socketFits: PUB gives every frame to every subscriber and cannot do anything else.
+func (c *checker) socketFits(at string, e Edge, h hop, follows bool) bool {
+	if e.Socket != Pub || e.Route == All {
+		return true
+	}
+	advice := `write socket = "push", or route = "all"`
+	if follows {
+		advice = "write " + h.usual(e.Streams).settings()
+	}
+	c.fail(at+".socket", advice, `socket = "pub" reaches every receiver and cannot do route = %q`, e.Route)
+	return false
+}
+
+// routing checks that every record gets where it must be, see hop.
+func (c *checker) routing(at string, e Edge, h hop) {
+	write := "write " + h.usual(e.Streams).settings()
+	switch {
+	case h.split() && e.Streams == AllStreams:
+		facts, reference := h.edges()[0], h.edges()[1]
+		c.fail(at, fmt.Sprintf("write two edges: %s; and %s", facts.settings(), reference.settings()),
+			"the edge from %q to %q carries all streams, and the joiner takes facts and reference apart", e.From, e.To)
+	case !h.split() && e.Streams != AllStreams:
+		c.fail(at+".streams", "remove streams", "facts and reference part only on the way into the joiner, not from %q to %q", e.From, e.To)
+	case !h.allows(e):
+		key := ".route"
+		if e.Route == Hash && h.usual(e.Streams).Route == Hash {
+			key = ".key"
+		}
+		c.fail(at+key, write, "%s: %s", e, h.harm(e))
+	}
+}
+
+// harm tells what would go wrong.
+func (h hop) harm(e Edge) string {
+	switch {
+	case h.split() && e.Streams == Reference:
+		return "every joiner needs every reference row"
+	case h.split():
+		return "a fact must reach exactly one joiner, and any of them will do"
+	case h.to.Holds(Reducer):
+		return "all rows of a session must meet in one reducer"
+	case h.to.Holds(Aggregator):
+		return "all rows of a group must meet in one aggregator"
+	case h.to.Holds(Output):
+		return "every output must have every result, because clients may ask any"
+	}
+	return "a chunk must reach exactly one parser, and any of them will do"
+}
+
+// repeated finds edges that carry the same streams of the same hop: the records on them would count twice.
+func (c *checker) repeated() {
+	for i, e := range c.t.Edges {
+		for j, before := range c.t.Edges[:i] {
+			if e.From == "" || e.From != before.From || e.To != before.To || e.Streams != before.Streams || e.Streams == "" {
+				continue
+			}
+			c.fail(fmt.Sprintf("edge.%d", i), "remove one of the two", "streams %q go from %q to %q a second time, the first edge is on line %d",
+				e.Streams, e.From, e.To, c.at.of(fmt.Sprintf("edge.%d", j)).Line)
+			break
+		}
+	}
+}
+
+// missing finds stages that nothing reaches, and halves of a split.
+func (c *checker) missing() {
+	for _, h := range c.t.hops() {
+		have := c.t.edges(func(e Edge) bool { return e.From == h.from.Name && e.To == h.to.Name })
+		if len(have) == 0 {
+			c.missingEdge(h, h.edges())
+			continue
+		}
+		whole := func(e Edge) bool { return e.Streams == AllStreams || e.Streams == "" }
+		if !h.split() || slices.ContainsFunc(have, whole) {
+			continue // an edge for all streams has been refused already
+		}
+		for _, need := range h.edges() {
+			if !slices.ContainsFunc(have, func(e Edge) bool { return e.Streams == need.Streams }) {
+				c.missingEdge(h, []Edge{need})
+			}
+		}
+	}
+}
+
+// missingEdge is reported at the receiving stage: an edge that is not there has no place.
+func (c *checker) missingEdge(h hop, need []Edge) {
+	at := fmt.Sprintf("stage.%d", slices.IndexFunc(c.t.Stages, func(s Stage) bool { return s.Name == h.to.Name }))
+	for _, e := range need {
+		c.fail(at, fmt.Sprintf("write [[edge]] with from = %q, to = %q, %s", e.From, e.To, e.settings()),
+			"no edge brings %s from %q to stage %q", e.what(), e.From, e.To)
+	}
+}
+
+func (e Edge) what() string {
+	if e.Streams == AllStreams {
+		return "records"
+	}
+	return string(e.Streams)
+}

@@ -1,0 +1,211 @@
+package topology
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// sections lists what a file may hold, as it is written.
+var sections = []string{"cluster", "hosts", "stage", "edge", "medics", "limits"}
+
+// topology fills every field from the tree or from its default.
+func (r *reader) topology(root *value) *Topology {
+	t := &Topology{}
+	r.unknownSections(root)
+	r.cluster(t, r.section("cluster", "[cluster]", r.one(root, "cluster")))
+	r.hosts(t, r.one(root, "hosts"))
+	for i, v := range r.many(root, "stage") {
+		t.Stages = append(t.Stages, r.stage(t, r.section(fmt.Sprintf("stage.%d", i), "[[stage]]", v)))
+	}
+	for i, v := range r.many(root, "edge") {
+		t.Edges = append(t.Edges, r.edge(r.section(fmt.Sprintf("edge.%d", i), "[[edge]]", v)))
+	}
+	r.scalars(t, "medics", r.one(root, "medics"))
+	r.scalars(t, "limits", r.one(root, "limits"))
+	return t
+}
+
+func (r *reader) unknownSections(root *value) {
+	for _, f := range root.fields {
+		near, ok := nearest(f.name, sections)
+		switch {
+		case f.value.kind == kindTable || f.value.kind == kindTables || f.value.kind == kindArray:
+			if isSection(f.name) {
+				continue
+			}
+			instead := "the sections are [cluster], [hosts.NAME], [[stage]], [[edge]], [medics], [limits]"
+			if ok {
+				instead = "did you mean " + sectionTitle(near) + "?"
+			}
+			r.found.add(f.at, fmt.Sprintf("there is no section %q", f.name), instead)
+		case !isSection(f.name):
+			r.found.add(f.at, fmt.Sprintf("%s stands outside every section", f.name), "move it below the [section] it belongs to")
+		}
+	}
+}
+
+func isSection(name string) bool { return slices.Contains(sections, name) }
+
+func sectionTitle(name string) string {
+	switch name {
+	case "hosts":
+		return "[hosts.NAME]"
+	case "stage", "edge":
+		return "[[" + name + "]]"
+	}
+	return "[" + name + "]"
+}
+
+// one is the section of that name, nil when it is not there or no section.
+func (r *reader) one(root *value, name string) *value {
+	f := root.get(name)
+	if f == nil {
+		return nil
+	}
+	r.at[name] = f.value.at
+	if f.value.kind != kindTable {
+		r.found.add(f.value.at, fmt.Sprintf("%s is %s", name, f.value.kind), "write it as section "+sectionTitle(name))
+		return nil
+	}
+	return f.value
+}
+
+// many is the items of a [[list]]; a list of inline tables is the same thing.
+func (r *reader) many(root *value, name string) []*value {
+	f := root.get(name)
+	if f == nil {
+		return nil
+	}
+	r.at[name] = f.value.at
+	if f.value.kind != kindTables && f.value.kind != kindArray {
+		r.found.add(f.value.at, fmt.Sprintf("%s is %s", name, f.value.kind), "write each one below its own "+sectionTitle(name)+", with two brackets")
+		return nil
+	}
+	var items []*value
+	for _, v := range f.value.items {
+		if v.kind == kindTable {
+			items = append(items, v)
+			continue
+		}
+		r.found.add(v.at, fmt.Sprintf("%s holds %s", name, v.kind), "write each one below its own "+sectionTitle(name))
+	}
+	return items
+}
+
+func (r *reader) cluster(t *Topology, s *section) {
+	t.Name = s.str("name", "posta", "posta")
+	t.data = s.str("data", "data", "data")
+	t.Transport = s.word("transport", "zmq", []string{"zmq"})
+	s.done()
+}
+
+func (r *reader) hosts(t *Topology, v *value) {
+	if v == nil {
+		return
+	}
+	for _, f := range v.fields {
+		title := "[hosts." + f.name + "]"
+		if f.value.kind != kindTable {
+			r.found.add(f.at, fmt.Sprintf("hosts.%s is %s", f.name, f.value.kind), "write [hosts.NAME] and below it address = \"127.0.0.1\"")
+			continue
+		}
+		t.Hosts = append(t.Hosts, r.host(f.name, r.section("hosts."+f.name, title, f.value)))
+	}
+}
+
+func (r *reader) host(name string, s *section) Host {
+	h := Host{Name: name}
+	h.Address = s.str("address", "127.0.0.1", "127.0.0.1")
+	h.Bind = s.str("bind", "", "0.0.0.0")
+	if h.Bind == "" {
+		h.Bind = h.Address
+		if strings.Contains(h.Address, nodeMark) {
+			h.Bind = "0.0.0.0"
+		}
+	}
+	h.Ports = s.integer("ports", 5500, 1, 65535)
+	h.BindPorts = s.integer("bind_ports", h.Ports, 1, 65535)
+	s.done()
+	if h.IPC() {
+		h.Ports, h.BindPorts = 0, 0
+	}
+	return h
+}
+
+func (r *reader) stage(t *Topology, s *section) Stage {
+	st := Stage{Name: s.str("name", "", "joiner")}
+	st.Chain = chainOf(s.list("chain", words(pipeline)), st.Name)
+	st.Replicas = s.integer("replicas", 1, 1, maxReplicas)
+	if len(t.Hosts) == 0 {
+		s.find("hosts") // that there is no host is said once, elsewhere
+	} else {
+		st.Hosts = s.list("hosts", hostNames(t))
+	}
+	if st.Hosts == nil {
+		st.Hosts = hostNames(t)
+	}
+	s.done()
+	return st
+}
+
+// chainOf is the chain as given, or the stage's own name when that is a role.
+func chainOf(given []string, name string) []Role {
+	if given == nil && Role(name).order() >= 0 {
+		return []Role{Role(name)}
+	}
+	chain := make([]Role, len(given))
+	for i, w := range given {
+		chain[i] = Role(w)
+	}
+	return chain
+}
+
+func (r *reader) edge(s *section) Edge {
+	e := Edge{From: s.str("from", "", "input"), To: s.str("to", "", "joiner")}
+	e.Streams = Streams(s.word("streams", string(AllStreams), streamsWords))
+	e.Socket = Socket(s.word("socket", string(Push), socketWords))
+	e.Route = Route(s.word("route", "", routeWords))
+	e.Key = Key(s.word("key", "", keyWords))
+	s.done()
+	return e
+}
+
+// scalars reads [medics] or [limits], on top of the defaults.
+func (r *reader) scalars(t *Topology, name string, v *value) {
+	s := r.section(name, "["+name+"]", v)
+	for _, set := range settings {
+		if set.section != name {
+			continue
+		}
+		if err := set.set(t, set.def); err != nil {
+			panic(fmt.Sprintf("topology: default of %s: %v", set.key(), err)) // the table above is wrong, no file can cause it
+		}
+		s.scalar(set, t)
+	}
+	s.done()
+}
+
+// placeData resolves the data directory against the file's directory.
+func (t *Topology) placeData(dir string) {
+	if t.DataDir = t.data; !filepath.IsAbs(t.data) {
+		t.DataDir = filepath.Join(dir, t.data)
+	}
+}
+
+func hostNames(t *Topology) []string {
+	names := make([]string, len(t.Hosts))
+	for i, h := range t.Hosts {
+		names[i] = h.Name
+	}
+	return names
+}
+
+func words(roles []Role) []string {
+	out := make([]string, len(roles))
+	for i, r := range roles {
+		out[i] = string(r)
+	}
+	return out
+}

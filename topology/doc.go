@@ -1,0 +1,27 @@
+// Package topology reads the one page that describes a whole Posta system: which hosts there are, which stages run
+// where and how often, which edges join them with which socket and routing, and the limits everything keeps.
+//
+// # Words
+//
+// A host is a machine with an address. A stage is a row of roles (its chain) that run in one process. A node is one
+// replica of a stage. An edge says that one stage feeds another. An endpoint is an address one socket of a node listens
+// on (Bind) and others dial (Dial); the two differ when a proxy or a NAT stands between.
+//
+// # From text to nodes
+//
+//	source ─parseTree→ values with positions ─decode→ Topology with defaults ─check→ Topology that can run
+//	                                                                            └──→ Errors, all of them, by line
+//	Topology ─Nodes→ placement, ports, data directories ─→ Text, SVG, Show
+//
+// Each layer reports what it finds and goes on, so a file with five mistakes costs one round and not five. A setting
+// that could not be read takes its default for the rest of the check, and a name that could not be read takes part in
+// no check at all: no error is the mere echo of another.
+//
+// Everything is derived: a Topology holds no port and no node, Nodes computes them, and two processes that read the
+// same file therefore agree on every address without talking to each other.
+//
+// # What it never does
+//
+// It opens no socket, resolves no name, starts nothing and reads no clock. Parse is a function of its arguments; Load
+// adds reading the file.
+package topology

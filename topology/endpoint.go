@@ -1,0 +1,90 @@
+package topology
+
+import (
+	"net"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Kind says what a node's listening socket is for.
+type Kind string
+
+// Kinds, in the order in which a node's ports are given out.
+const (
+	KindData      Kind = "data"      // PULL: frames of push edges
+	KindControl   Kind = "control"   // PUB: acknowledgements and heartbeats
+	KindBroadcast Kind = "broadcast" // PUB: frames of pub edges
+	KindClient    Kind = "client"    // ROUTER: clients
+)
+
+// Endpoint is an address in ZeroMQ's form, "tcp://127.0.0.1:5500" or "ipc:///run/posta/joiner-1.data".
+type Endpoint struct {
+	Dial string `json:"dial"` // what others connect to
+	Bind string `json:"bind"` // what the node listens on
+}
+
+// Exists is false for a socket the node does not have.
+func (e Endpoint) Exists() bool { return e != Endpoint{} }
+
+// Sockets is what a node listens on. A socket it has no use for is the zero Endpoint and takes no port.
+type Sockets struct {
+	Data      Endpoint // when a push edge leads to the stage
+	Control   Endpoint // always
+	Broadcast Endpoint // when a pub edge leaves the stage
+	Client    Endpoint // when the chain holds input or output
+}
+
+// NamedEndpoint is one socket of a node.
+type NamedEndpoint struct {
+	Kind Kind
+	Endpoint
+}
+
+// List is the sockets that exist, in port order.
+func (s Sockets) List() []NamedEndpoint {
+	all := []NamedEndpoint{
+		{KindData, s.Data}, {KindControl, s.Control}, {KindBroadcast, s.Broadcast}, {KindClient, s.Client},
+	}
+	return slices.DeleteFunc(all, func(e NamedEndpoint) bool { return !e.Exists() })
+}
+
+// openSockets gives a node its addresses, from the host's given-th port on, and says how many it took.
+func (t *Topology) openSockets(n *Node, s Stage, given int) int {
+	i := slices.IndexFunc(t.Hosts, func(h Host) bool { return h.Name == n.Host })
+	if i < 0 {
+		return 0 // only in a file that is being refused
+	}
+	taken := 0
+	open := func(needed bool, k Kind) (e Endpoint) {
+		if needed {
+			e = t.Hosts[i].endpoint(n.ID, k, given+taken)
+			taken++
+		}
+		return e
+	}
+	usesPush := func(e Edge) bool { return e.Socket == Push }
+	usesPub := func(e Edge) bool { return e.Socket == Pub }
+	n.Sockets = Sockets{
+		Data:      open(slices.ContainsFunc(t.EdgesTo(s.Name), usesPush), KindData),
+		Control:   open(true, KindControl),
+		Broadcast: open(slices.ContainsFunc(t.EdgesFrom(s.Name), usesPub), KindBroadcast),
+		Client:    open(s.Holds(Input) || s.Holds(Output), KindClient),
+	}
+	return taken
+}
+
+func (h Host) endpoint(id NodeID, k Kind, offset int) Endpoint {
+	if h.IPC() {
+		file := string(id) + "." + string(k)
+		return Endpoint{
+			Dial: "ipc://" + path.Join(strings.TrimPrefix(h.Address, ipcPrefix), file),
+			Bind: "ipc://" + path.Join(strings.TrimPrefix(h.Bind, ipcPrefix), file),
+		}
+	}
+	return Endpoint{
+		Dial: "tcp://" + net.JoinHostPort(h.address(id), strconv.Itoa(h.Ports+offset)),
+		Bind: "tcp://" + net.JoinHostPort(strings.ReplaceAll(h.Bind, nodeMark, string(id)), strconv.Itoa(h.BindPorts+offset)),
+	}
+}

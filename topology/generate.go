@@ -1,0 +1,129 @@
+package topology
+
+import (
+	_ "embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/template"
+)
+
+//go:embed page.toml.tmpl
+var pageSource string
+
+// page is the user's page. The committed file, DefaultText and every generated variant come from this one text, so that none
+// of them can say what another does not.
+var page = template.Must(template.New("topology.toml").Parse(pageSource))
+
+// Variant is what Generate changes in the default topology: one host, and a stage for each role. The zero Variant is the
+// default. What a variant cannot say is said by a file written by hand.
+type Variant struct {
+	Name string // of the cluster; default "posta"
+	Dir  string // of the nodes' data, absolute or relative to where the text is written; default "data"
+
+	// IPCDir puts all nodes on unix sockets in this absolute directory. Keep it short, see Host.Address.
+	IPCDir string
+	// Without IPCDir: the host's settings, defaults as in Host.
+	Address, Bind    string
+	Ports, BindPorts int
+
+	// SplitParsers gives the parsers a stage of their own, 2 replicas unless Replicas says otherwise.
+	SplitParsers bool
+	// Replicas by stage name; default input 1, joiner 2, aggregator 2, reducer 1, output 1.
+	Replicas map[string]int
+	// Settings of [limits] and [medics] in the file's notation: "limits.window": "1MiB", "medics.replicas": "0".
+	Settings map[string]string
+}
+
+// DefaultText is the default topology with its comments, what the project's topology.toml holds.
+func DefaultText() string {
+	text, err := Generate(Variant{})
+	if err != nil {
+		panic("topology: the default page: " + err.Error()) // TestDefaultTextIsTheCommittedFile
+	}
+	return text
+}
+
+// Default is the parsed DefaultText. It is named topology.toml, in the directory the process runs in.
+func Default() *Topology {
+	t, err := Parse("topology.toml", []byte(DefaultText()))
+	if err != nil {
+		panic("topology: the default page: " + err.Error()) // TestDefaultTextIsTheCommittedFile
+	}
+	return t
+}
+
+// Generate writes a variant of the default topology as a complete, commented file. What it returns has passed Parse; a variant
+// that names a stage or setting there is not, or a value no file may have, is an error.
+func Generate(v Variant) (string, error) {
+	stages, err := v.stages()
+	if err != nil {
+		return "", err
+	}
+	values, err := v.values()
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	if err := page.Execute(&b, v.page(stages, values)); err != nil {
+		return "", fmt.Errorf("write a topology: %w", err)
+	}
+	if _, err := Parse("generated topology", []byte(b.String())); err != nil {
+		return "", fmt.Errorf("this variant of the topology is not possible: %w", err)
+	}
+	return b.String(), nil
+}
+
+// stages is the variant's line of stages.
+func (v Variant) stages() ([]Stage, error) {
+	line := []Stage{
+		{Name: "input", Chain: []Role{Input, Parser}, Replicas: 1},
+		{Name: "joiner", Replicas: 2},
+		{Name: "aggregator", Replicas: 2},
+		{Name: "reducer", Replicas: 1},
+		{Name: "output", Replicas: 1},
+	}
+	if v.SplitParsers {
+		line[0].Chain = []Role{Input}
+		line = slices.Insert(line, 1, Stage{Name: "parser", Replicas: 2})
+	}
+	var names []string
+	for i := range line {
+		s := &line[i]
+		names = append(names, s.Name)
+		if s.Chain == nil {
+			s.Chain = []Role{Role(s.Name)}
+		}
+		if n, ok := v.Replicas[s.Name]; ok {
+			s.Replicas = n
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.Replicas)) {
+		if !slices.Contains(names, name) {
+			return nil, fmt.Errorf("replicas of stage %q: %w; %s", name, ErrNoStage, instead(name, names))
+		}
+	}
+	return line, nil
+}
+
+// values is every entry of the settings table as TOML, by key.
+func (v Variant) values() (map[string]string, error) {
+	values, keys := map[string]string{}, []string{}
+	for _, s := range settings {
+		text, given := v.Settings[s.key()]
+		if !given {
+			text = s.def
+		} else if err := s.set(&Topology{}, text); err != nil {
+			return nil, fmt.Errorf("setting %s: %w; %s", s.key(), err, s.want())
+		}
+		values[s.key()] = s.literal(text)
+		keys = append(keys, s.key())
+	}
+	for _, key := range slices.Sorted(maps.Keys(v.Settings)) {
+		if !slices.Contains(keys, key) {
+			return nil, fmt.Errorf("there is no setting %q; %s", key, instead(key, keys))
+		}
+	}
+	return values, nil
+}

@@ -1,0 +1,99 @@
+package topology
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// hop is the step from one stage to the stage that follows it in the pipeline. What may carry it is decided by what
+// must come true at the receiver, not by the sender:
+//
+//	the receiver holds   facts, reference        why
+//	joiner               any, all                a fact counts once; every joiner needs every reference row (R11)
+//	reducer              hash session            all rows of a session meet in one reducer
+//	aggregator only      hash group (session)    all rows of a group meet in one aggregator
+//	output first         all                     any output answers for any session
+//	parser only          any                     no state, whoever has room
+//
+// The table is read from the top: a chain of aggregator and reducer takes hash session.
+type hop struct{ from, to Stage }
+
+// edges is the usual way to carry the hop. The default page, generated pages and the advice in errors come from it.
+func (h hop) edges() []Edge {
+	e := Edge{From: h.from.Name, To: h.to.Name, Streams: AllStreams, Socket: Push}
+	switch {
+	case h.to.Holds(Joiner):
+		facts, reference := e, e
+		facts.Streams, facts.Route = Facts, Any
+		reference.Streams, reference.Socket, reference.Route = Reference, Pub, All
+		return []Edge{facts, reference}
+	case h.to.Holds(Reducer):
+		e.Route, e.Key = Hash, SessionKey
+	case h.to.Holds(Aggregator):
+		e.Route, e.Key = Hash, GroupKey
+	case h.to.Holds(Output):
+		e.Route = All
+	default:
+		e.Route = Any
+	}
+	return []Edge{e}
+}
+
+// split says whether facts and reference go on edges of their own.
+func (h hop) split() bool { return h.to.Holds(Joiner) }
+
+// usual is the hop's edge for the streams, or for its only edge when the streams fit none.
+func (h hop) usual(s Streams) Edge {
+	all := h.edges()
+	for _, e := range all {
+		if e.Streams == s {
+			return e
+		}
+	}
+	return all[0]
+}
+
+// allows says whether the edge's route and key bring every record where it must be. Push or pub is then the user's choice as far
+// as the socket can do the route.
+func (h hop) allows(e Edge) bool {
+	usual := h.usual(e.Streams)
+	if e.Route != usual.Route {
+		return false
+	}
+	// A session's rows in one aggregator have each group in one aggregator as well. It gives up spreading a session.
+	return e.Key == usual.Key || usual.Key == GroupKey && e.Key == SessionKey
+}
+
+// settings is an edge's routing as lines of the file.
+func (e Edge) settings() string {
+	var b strings.Builder
+	if e.Streams != AllStreams {
+		fmt.Fprintf(&b, "streams = %q, ", e.Streams)
+	}
+	fmt.Fprintf(&b, "socket = %q, route = %q", e.Socket, e.Route)
+	if e.Key != "" {
+		fmt.Fprintf(&b, ", key = %q", e.Key)
+	}
+	return b.String()
+}
+
+// hops is the steps of a line of stages; nil unless every role is held once, because "the next stage" is only then a fact.
+func (t *Topology) hops() []hop {
+	var roles []Role
+	if slices.ContainsFunc(t.Stages, func(s Stage) bool { return len(s.Chain) == 0 }) {
+		return nil
+	}
+	line := t.Line()
+	for _, s := range line {
+		roles = append(roles, s.Chain...)
+	}
+	if !slices.Equal(roles, pipeline) {
+		return nil
+	}
+	hops := make([]hop, 0, len(line))
+	for i := 1; i < len(line); i++ {
+		hops = append(hops, hop{line[i-1], line[i]})
+	}
+	return hops
+}

@@ -1,0 +1,45 @@
+package topology
+
+import (
+	"net/netip"
+	"strings"
+)
+
+// Host is a machine, or a network of containers on one.
+type Host struct {
+	Name string
+	// Address is what others dial: an IP address, a DNS name, or "ipc:DIR" for unix sockets in an absolute directory (one
+	// machine only). Default 127.0.0.1. "{node}" in it stands for the node's name: a network that knows every container
+	// by its own name.
+	Address string
+	// Bind is what nodes listen on: an IP address ("0.0.0.0" for all of the machine), or "ipc:DIR". Default: Address, or
+	// 0.0.0.0 when that holds {node}. With a proxy or a NAT between, it differs from Address.
+	Bind string
+	// Ports is the first port that others dial, 1 to 65535, default 5500. Nodes take ports from here upward: in file order, and
+	// within a node in the order of Kinds, one for each socket that the node has. 0 with ipc.
+	Ports int
+	// BindPorts is the first port that nodes listen on, default Ports.
+	BindPorts int
+}
+
+const (
+	ipcPrefix = "ipc:"
+	nodeMark  = "{node}"
+)
+
+// IPC says whether the host's nodes are reached by unix sockets.
+func (h Host) IPC() bool { return strings.HasPrefix(h.Address, ipcPrefix) }
+
+// address is what others dial to reach a node on the host.
+func (h Host) address(id NodeID) string {
+	return strings.ReplaceAll(h.Address, nodeMark, string(id))
+}
+
+// ownMachine says that only processes on the same machine can dial the address.
+func (h Host) ownMachine() bool {
+	if h.IPC() || h.Address == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(h.Address)
+	return err == nil && ip.IsLoopback()
+}

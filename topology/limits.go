@@ -1,0 +1,44 @@
+package topology
+
+import "time"
+
+// Limits bound memory, disk and waiting. The default of each is in the table of settings.go, beside its range.
+type Limits struct {
+	// Sessions that run at once, 1 to 1024, default 8. One more gets "busy" and RetryAfter. Each costs its reference
+	// tables in every joiner and its groups in the aggregators: memory grows with Sessions.
+	Sessions int
+	// Window is the bytes a link may have sent and not yet seen acknowledged, 64KiB to 1GiB, default 4MiB. A node keeps at most
+	// Window × outgoing links in memory and in its outbox. It must hold a Chunk. Small ones make a fast sender wait
+	// for each fsync of the receiver; large ones make back-pressure late and recovery resend more.
+	Window Size
+	// Chunk is the bytes of CSV a client is asked to send in one request, 4KiB to 64MiB, default 256KiB. Small ones cost a round
+	// trip and a log entry each; large ones make a repeated request expensive and a client's first result late.
+	Chunk Size
+	// Frame is the largest message a socket accepts, refused before memory is taken for it; 64KiB to 1GiB, default 16MiB, above Chunk.
+	// It is what a stranger on the network can make a node allocate per connection.
+	Frame Size
+	// Commit is the bytes of input taken into one commit, 64KiB to 1GiB, default 4MiB, at least Chunk. Small ones pay an fsync for
+	// little; large ones hold acknowledgements back and repeat more work after a crash.
+	Commit Size
+	// Segment is the size at which the log goes on in a new file, 1MiB to 1GiB, default 8MiB. The log is cut by whole
+	// segments and its last one is held in memory: large ones cost memory and keep disk longer, small ones cost files.
+	Segment Size
+	// Snapshot is the bytes of log between two snapshots, at least; Segment to 64GiB, default 16MiB. Recovery replays up to the
+	// larger of Snapshot and one snapshot's own size. Small ones write state again and again, large ones recover slowly.
+	Snapshot Size
+	// ClientTimeout is the silence of an uploading client after which its session is aborted, 1s to 24h, default 30s, above RetryAfter.
+	// Short ones abort a client that reads from a slow disk; long ones keep a dead client's place among Sessions.
+	ClientTimeout time.Duration
+	// ResultsTTL is how long results wait to be fetched, 1s to 8760h, default 1h, at least ClientTimeout. They are on
+	// the outputs' disks all that time.
+	ResultsTTL time.Duration
+	// Drain is how long a node that is told to stop still sends what it committed, 0s to 10m, default 5s. With 0s all of
+	// it is sent by the next start instead: nothing is lost either way.
+	Drain time.Duration
+	// Handshake is the time a new connection has to say who it is, 100ms to 1m, default 2s. Short ones turn away peers on a slow
+	// network, long ones let silent connections hold a place.
+	Handshake time.Duration
+	// RetryAfter is what a busy input tells a client to wait, 10ms to 10m, default 1s. Short ones are polled, long ones
+	// leave a free place unused.
+	RetryAfter time.Duration
+}

@@ -1,0 +1,46 @@
+package topology
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Load reads and checks a topology file. The error of a file that was read is Errors.
+func Load(path string) (*Topology, error) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the topology: %w; name the file that describes the system", err)
+	}
+	t, err := Parse(path, src)
+	if err != nil {
+		return nil, err
+	}
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("find the directory of topology %s: %w; give its absolute path", path, err)
+	}
+	t.File = full
+	t.placeData(filepath.Dir(full))
+	return t, nil
+}
+
+// Parse checks the text of a topology. name is the file's name: it stands in the errors, and a relative data directory
+// is taken from its directory. The error is always Errors.
+func Parse(name string, src []byte) (*Topology, error) {
+	found := &findings{file: name}
+	root, ok := parseTree(src, found)
+	if !ok {
+		return nil, found.err()
+	}
+	r := &reader{found: found, at: places{}, unread: map[string]bool{}}
+	t := r.topology(root)
+	t.File = name
+	t.placeData(filepath.Dir(name))
+	c := &checker{t: t, found: found, at: r.at, unread: r.unread}
+	c.all()
+	if err := found.err(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}

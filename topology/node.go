@@ -1,0 +1,89 @@
+package topology
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+)
+
+// NodeID names a node: the stage and the replica, counted from 1: "joiner-1". It is the name of the node's data
+// directory and of its unix sockets too.
+type NodeID string
+
+const maxReplicas = 64
+
+// Node is one replica of a stage: one process with one data directory.
+type Node struct {
+	ID      NodeID
+	Stage   string
+	Chain   []Role
+	Index   int // 1 to Of
+	Of      int // replicas of the stage
+	Host    string
+	DataDir string
+	Sockets Sockets
+}
+
+// Holds says whether the role is part of the node's chain.
+func (n Node) Holds(r Role) bool { return slices.Contains(n.Chain, r) }
+
+// Nodes places every replica: stages in file order, replica i of a stage on its i-th host, round robin. Ports follow the
+// same order, so adding a replica moves the ports of the nodes behind it on that host.
+func (t *Topology) Nodes() []Node {
+	var nodes []Node
+	used := map[string]int{} // sockets given out so far on each host
+	for _, s := range t.Stages {
+		for i := range s.Replicas {
+			if len(s.Hosts) == 0 {
+				continue // only in a file that is being refused
+			}
+			n := Node{
+				ID: NodeID(fmt.Sprintf("%s-%d", s.Name, i+1)), Stage: s.Name, Chain: slices.Clone(s.Chain),
+				Index: i + 1, Of: s.Replicas, Host: s.Hosts[i%len(s.Hosts)],
+			}
+			n.DataDir = filepath.Join(t.DataDir, string(n.ID))
+			used[n.Host] += t.openSockets(&n, s, used[n.Host])
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
+// Node is the node of that name; the error wraps ErrNoNode and lists the names there are.
+func (t *Topology) Node(id NodeID) (Node, error) {
+	var names []string
+	for _, n := range t.Nodes() {
+		if n.ID == id {
+			return n, nil
+		}
+		names = append(names, string(n.ID))
+	}
+	return Node{}, fmt.Errorf("node %q in %s: %w; %s", id, t.File, ErrNoNode, instead(string(id), names))
+}
+
+// NodesOf is the replicas of a stage.
+func (t *Topology) NodesOf(stage string) []Node {
+	return slices.DeleteFunc(t.Nodes(), func(n Node) bool { return n.Stage != stage })
+}
+
+// Receivers is the nodes an edge leads to, Senders those it comes from. Every sender has a link to every receiver.
+func (t *Topology) Receivers(e Edge) []Node { return t.NodesOf(e.To) }
+
+// Senders is the nodes an edge comes from; their number is what a receiver waits for at the end of a stream (R12).
+func (t *Topology) Senders(e Edge) []Node { return t.NodesOf(e.From) }
+
+// EntryPoints is where clients dial to open sessions and upload.
+func (t *Topology) EntryPoints() []string { return t.clientEndpoints(Input) }
+
+// Outputs is where clients dial to fetch results.
+func (t *Topology) Outputs() []string { return t.clientEndpoints(Output) }
+
+func (t *Topology) clientEndpoints(r Role) []string {
+	var out []string
+	for _, n := range t.Nodes() {
+		if n.Holds(r) {
+			out = append(out, n.Sockets.Client.Dial)
+		}
+	}
+	return out
+}

@@ -1,0 +1,114 @@
+package topology
+
+import "strconv"
+
+// pageData is what page.toml.tmpl is filled with. Every string is TOML already.
+type pageData struct {
+	Name, Data       string
+	Address, Bind    string // Bind "" when it is the default
+	Ports, BindPorts string // "" when they are the default or mean nothing
+	Stages           []pageStage
+	Hops             []pageHop
+	SplitParsers     bool
+	values           map[string]string
+}
+
+type pageStage struct{ Name, Title, Chain, Replicas string }
+
+type pageHop struct {
+	Why   string
+	Edges []pageEdge
+}
+
+type pageEdge struct{ From, To, Streams, Socket, SocketWhy, Route, Key string }
+
+// Value is a setting as TOML, Range what it may be; both come from the settings table, so a comment cannot lie about them.
+func (p pageData) Value(key string) string { return p.values[key] }
+
+// Range is the setting's default and range in words.
+func (p pageData) Range(key string) string {
+	for _, s := range settings {
+		if s.key() == key {
+			return s.least + " to " + s.most + ", default " + s.def
+		}
+	}
+	panic("topology: the page names the unknown setting " + key)
+}
+
+func (v Variant) page(stages []Stage, values map[string]string) pageData {
+	p := pageData{
+		Name: tomlString(or(v.Name, "posta")), Data: tomlString(or(v.Dir, "data")),
+		Address: tomlString(or(v.Address, "127.0.0.1")), SplitParsers: v.SplitParsers, values: values,
+	}
+	if v.IPCDir != "" {
+		p.Address = tomlString(ipcPrefix + v.IPCDir)
+	} else {
+		p.Ports = strconv.Itoa(orInt(v.Ports, 5500))
+	}
+	if v.Bind != "" {
+		p.Bind = tomlString(v.Bind)
+	}
+	if v.BindPorts != 0 {
+		p.BindPorts = strconv.Itoa(v.BindPorts)
+	}
+	for i, s := range stages {
+		p.Stages = append(p.Stages, pageStage{Name: tomlString(s.Name), Title: stageTitle(s), Chain: tomlList(s.Chain), Replicas: strconv.Itoa(s.Replicas)})
+		if i > 0 {
+			p.Hops = append(p.Hops, hop{stages[i-1], s}.page())
+		}
+	}
+	return p
+}
+
+func (h hop) page() pageHop {
+	edges := h.edges()
+	out := pageHop{Why: h.harm(edges[0])}
+	if h.split() {
+		out.Why += ";\n# " + h.harm(edges[1])
+	}
+	for _, e := range edges {
+		pe := pageEdge{From: tomlString(e.From), To: tomlString(e.To), Socket: tomlString(string(e.Socket)), Route: tomlString(string(e.Route))}
+		if e.Streams != AllStreams {
+			pe.Streams = tomlString(string(e.Streams))
+		}
+		if e.Key != "" {
+			pe.Key = tomlString(string(e.Key))
+		}
+		out.Edges = append(out.Edges, pe)
+	}
+	return out
+}
+
+// stageTitle says what a stage does, for the page.
+func stageTitle(s Stage) string {
+	if s.Holds(Input) && s.Holds(Parser) {
+		return "Takes CSV from clients and cuts it down to the columns the analysis needs, so that only these reach a log or a\n# socket. Each replica is one more entry point for clients."
+	}
+	switch s.First() {
+	case Input:
+		return "Takes CSV from clients and logs it as it came. Each replica is one more entry point for clients."
+	case Parser:
+		return "Cuts CSV down to the columns the analysis needs. No state: as many as there is CSV to read."
+	case Joiner:
+		return "Keeps the reference tables, enriches facts, and folds each batch. Every replica holds all reference tables: more\n# replicas are more speed and more memory."
+	case Aggregator:
+		return "Keeps the groups, each replica its part of the keys: more replicas are less memory in each."
+	case Reducer:
+		return "Merges the parts into final rows. One session has one reducer: more replicas help many sessions, never one."
+	}
+	return "Keeps results and answers clients. Every replica has every result: more replicas survive more losses."
+}
+
+func or(s, def string) string {
+	if s == "" {
+		return def
+	}
+	return s
+}
+
+func orInt(n, def int) int {
+	if n == 0 {
+		return def
+	}
+	return n
+}

@@ -1,0 +1,43 @@
+package topology
+
+// Streams says which of a session's streams an edge carries.
+type Streams string
+
+// Facts and reference part ways only on the way into the joiner, which must have the one before it may take the other (R11).
+const (
+	AllStreams Streams = "all"
+	Facts      Streams = "facts"
+	Reference  Streams = "reference"
+)
+
+// Socket is the pair of sockets an edge uses.
+type Socket string
+
+const (
+	Push Socket = "push" // PUSH to PULL, one pair for each link (R1)
+	Pub  Socket = "pub"  // PUB to SUB, one socket that every receiver subscribes to (R10)
+)
+
+// Route says which receivers get a frame.
+type Route string
+
+const (
+	Any  Route = "any"  // one receiver, the one whose window has most room (R9)
+	Hash Route = "hash" // one receiver, chosen by the edge's key
+	All  Route = "all"  // every receiver (R10)
+)
+
+// Key is what a hash edge hashes.
+type Key string
+
+const (
+	GroupKey   Key = "group"   // the group a row is counted in: one session's work is spread over all receivers
+	SessionKey Key = "session" // the session: all its rows meet in one receiver
+)
+
+var (
+	streamsWords = []string{string(AllStreams), string(Facts), string(Reference)}
+	socketWords  = []string{string(Push), string(Pub)}
+	routeWords   = []string{string(Any), string(Hash), string(All)}
+	keyWords     = []string{string(GroupKey), string(SessionKey)}
+)

@@ -1,0 +1,33 @@
+package topology
+
+import (
+	"fmt"
+	"strings"
+)
+
+// tomlString writes s as a basic TOML string. strconv.Quote is not it: TOML has no \x and no \a.
+func tomlString(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+func tomlList[T ~string](words []T) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = tomlString(string(w))
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}

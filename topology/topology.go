@@ -1,0 +1,123 @@
+package topology
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Topology is a whole system. Load and Parse return only what passed every check; a Topology is not changed afterwards
+// (a variant is made as text, see Generate, because every process has to read the same thing).
+type Topology struct {
+	Name      string // of the cluster, a-z 0-9 -
+	File      string // the file it came from; absolute when Load read it
+	DataDir   string // directory that holds one directory per node; absolute when Load read it
+	Transport string // "zmq"
+
+	Hosts  []Host  // in file order
+	Stages []Stage // in file order, which need not be the pipeline's
+	Edges  []Edge  // in file order
+	Medics Medics
+	Limits Limits
+
+	data string // cluster.data as written
+}
+
+// Stage is a step of the pipeline, or several in one process.
+type Stage struct {
+	Name     string
+	Chain    []Role   // consecutive roles; default: the stage's name
+	Replicas int      // number of nodes, 1 to 64, default 1
+	Hosts    []string // replicas go round robin over them; default: all hosts
+}
+
+// Holds says whether the role is part of the stage's chain.
+func (s Stage) Holds(r Role) bool { return slices.Contains(s.Chain, r) }
+
+// First is the role that takes what reaches the stage.
+func (s Stage) First() Role { return s.Chain[0] }
+
+// Last is the role whose result leaves the stage.
+func (s Stage) Last() Role { return s.Chain[len(s.Chain)-1] }
+
+// Edge feeds one stage from another.
+type Edge struct {
+	From, To string
+	Streams  Streams // default AllStreams
+	Socket   Socket  // default Push
+	Route    Route
+	Key      Key // of a Hash route, else ""
+}
+
+// Name is unique in a topology and stable over runs: "input-joiner-facts", "joiner-aggregator-all".
+func (e Edge) Name() string { return e.From + "-" + e.To + "-" + string(e.Streams) }
+
+// String tells the edge to people: "input → joiner facts push any".
+func (e Edge) String() string {
+	s := fmt.Sprintf("%s → %s %s %s %s", e.From, e.To, e.Streams, e.Socket, e.Route)
+	if e.Key != "" {
+		s += " " + string(e.Key)
+	}
+	return s
+}
+
+// Medics are the processes that watch nodes and restart the dead.
+type Medics struct {
+	// Replicas is the number of medics, 0 to 16, default 3. With 0 nothing that dies is started again; one medic
+	// restarts everything but itself; each more survives one more loss and costs one subscription per node.
+	Replicas int
+	// Heartbeat is the time between two signs of life, 10ms to 1m, default 100ms. Short ones find the dead sooner and
+	// cost (nodes + medics) × medics messages per Heartbeat.
+	Heartbeat time.Duration
+	// SuspectAfter is the silence that counts as death, 3 × Heartbeat to 10m, default 800ms. Shorter kills healthy nodes
+	// that wait for a disk or a processor; longer is that much more standstill after a real death.
+	SuspectAfter time.Duration
+}
+
+// Stage is the stage of that name; the error wraps ErrNoStage and lists the names there are.
+func (t *Topology) Stage(name string) (Stage, error) {
+	names := make([]string, len(t.Stages))
+	for i, s := range t.Stages {
+		if s.Name == name {
+			return s, nil
+		}
+		names[i] = s.Name
+	}
+	return Stage{}, fmt.Errorf("stage %q in %s: %w; %s", name, t.File, ErrNoStage, instead(name, names))
+}
+
+// StageOf is the stage that holds the role. In a topology that passed its checks there is exactly one.
+func (t *Topology) StageOf(r Role) Stage {
+	i := slices.IndexFunc(t.Stages, func(s Stage) bool { return s.Holds(r) })
+	if i < 0 {
+		return Stage{}
+	}
+	return t.Stages[i]
+}
+
+// Line is the stages in the order in which records pass them.
+func (t *Topology) Line() []Stage {
+	line := slices.Clone(t.Stages)
+	slices.SortStableFunc(line, func(a, b Stage) int { return a.First().order() - b.First().order() })
+	return line
+}
+
+// EdgesFrom is the edges that leave a stage, in file order.
+func (t *Topology) EdgesFrom(stage string) []Edge {
+	return t.edges(func(e Edge) bool { return e.From == stage })
+}
+
+// EdgesTo is the edges that reach a stage, in file order.
+func (t *Topology) EdgesTo(stage string) []Edge {
+	return t.edges(func(e Edge) bool { return e.To == stage })
+}
+
+func (t *Topology) edges(keep func(Edge) bool) []Edge {
+	var out []Edge
+	for _, e := range t.Edges {
+		if keep(e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}

@@ -1,0 +1,291 @@
+package topology
+
+import (
+	"bytes"
+	"fmt"
+	"sort"
+	"unicode/utf8"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// maxFile bounds what is parsed: the TOML parser recurses once per bracket, and a page for people is never this long.
+const maxFile = 256 << 10
+
+type kind int
+
+const (
+	kindString kind = iota
+	kindInt
+	kindBool
+	kindOther // floats, dates: no setting takes one
+	kindArray
+	kindTable
+	kindTables // [[name]], each item a kindTable
+)
+
+// value is one TOML value with its place. go-toml's Unmarshal would be shorter but forgets the places of everything it
+// accepts, and most mistakes in a topology are values that are accepted one by one and do not fit together.
+type value struct {
+	kind   kind
+	at     Pos
+	text   string   // the string, or the number as written
+	items  []*value // of kindArray and kindTables
+	fields []field  // of kindTable, in file order: ports and picture follow it
+	header bool     // a table opened by its own [header], which may be done once
+	closed bool     // an inline table, to which nothing can be added
+}
+
+type field struct {
+	name  string
+	at    Pos
+	value *value
+}
+
+func (v *value) get(name string) *field {
+	for i := range v.fields {
+		if v.fields[i].name == name {
+			return &v.fields[i]
+		}
+	}
+	return nil
+}
+
+func (v *value) put(name string, at Pos, child *value) {
+	v.fields = append(v.fields, field{name: name, at: at, value: child})
+}
+
+// treeBuilder turns the parser's flat expressions into a tree and finds what the unstable parser does not look for:
+// names given twice.
+type treeBuilder struct {
+	src     []byte
+	starts  []int // offset of each line's first byte
+	found   *findings
+	parser  unstable.Parser
+	root    *value
+	current *value // the table that key = value lines go to
+}
+
+// parseTree reads src; mistakes go to found. ok is false when the text is not TOML: what follows the mistake was then not
+// read, and checking the rest would only complain about what is not there.
+func parseTree(src []byte, found *findings) (root *value, ok bool) {
+	b := &treeBuilder{src: append(bytes.TrimPrefix(src, []byte("\ufeff")), '\n'), found: found}
+	b.root = &value{kind: kindTable, at: Pos{1, 1}, header: true}
+	b.current = b.root
+	b.indexLines()
+	if len(src) > maxFile {
+		found.add(Pos{1, 1}, fmt.Sprintf("the file has %s, a topology has at most %s", Size(len(src)), Size(maxFile)), "give the topology file")
+		return nil, false
+	}
+	if i := invalidUTF8(b.src); i >= 0 {
+		found.add(b.pos(i), "the text is not UTF-8 from here on", "save the file as UTF-8")
+		return nil, false
+	}
+	return b.root, b.run()
+}
+
+// run feeds every expression in. The recover is for the parser, which is marked unstable and meets text from outside: a bug in
+// it must be an error that names the file.
+func (b *treeBuilder) run() (ok bool) {
+	last := 0
+	defer func() {
+		if r := recover(); r != nil {
+			b.found.add(b.pos(last), fmt.Sprintf("the text after this place cannot be read (%v)", r), "correct the TOML")
+			ok = false
+		}
+	}()
+	b.parser.Reset(b.src)
+	for b.parser.NextExpression() {
+		e := b.parser.Expression()
+		last = firstKeyOffset(e)
+		b.expression(e)
+	}
+	if err := b.parser.Error(); err != nil {
+		b.found.add(b.pos(b.errorOffset(err)), err.Error(), "correct the TOML")
+		return false
+	}
+	return true
+}
+
+func (b *treeBuilder) expression(e *unstable.Node) {
+	switch e.Kind {
+	case unstable.Table:
+		b.openTable(e)
+	case unstable.ArrayTable:
+		b.openItem(e)
+	case unstable.KeyValue:
+		b.assign(b.current, e)
+	}
+}
+
+// openTable handles [a.b.c]. A second header of one table is reported, and its keys are still read into the first so that
+// they are checked.
+func (b *treeBuilder) openTable(e *unstable.Node) {
+	parent, name, at, ok := b.walk(b.root, e.Key())
+	if !ok {
+		return
+	}
+	old := parent.get(name)
+	switch {
+	case old == nil:
+		b.current = &value{kind: kindTable, at: at, header: true}
+		parent.put(name, at, b.current)
+	case old.value.kind == kindTable && !old.value.header && !old.value.closed:
+		old.value.header, old.value.at = true, at
+		b.current = old.value
+	case old.value.kind == kindTable && !old.value.closed:
+		b.found.add(at, fmt.Sprintf("section [%s] is here a second time, the first is on line %d", name, old.at.Line), "move its settings into one section")
+		b.current = old.value
+	default:
+		b.taken(at, name, old)
+	}
+}
+
+// openItem handles [[a]].
+func (b *treeBuilder) openItem(e *unstable.Node) {
+	parent, name, at, ok := b.walk(b.root, e.Key())
+	if !ok {
+		return
+	}
+	old := parent.get(name)
+	if old == nil {
+		parent.put(name, at, &value{kind: kindTables, at: at})
+		old = parent.get(name)
+	}
+	if old.value.kind != kindTables {
+		b.taken(at, name, old)
+		return
+	}
+	b.current = &value{kind: kindTable, at: at, header: true}
+	old.value.items = append(old.value.items, b.current)
+}
+
+// assign handles key = value, below t.
+func (b *treeBuilder) assign(t *value, e *unstable.Node) {
+	parent, name, at, ok := b.walk(t, e.Key())
+	if !ok {
+		return
+	}
+	if old := parent.get(name); old != nil {
+		b.found.add(at, fmt.Sprintf("%s is here a second time, the first is on line %d", name, old.at.Line), "remove one of the two")
+		return
+	}
+	parent.put(name, at, b.value(e.Value(), b.valueStart(e)))
+}
+
+// walk goes down a dotted key, making tables on the way, and stops before the last part.
+func (b *treeBuilder) walk(t *value, key unstable.Iterator) (parent *value, name string, at Pos, ok bool) {
+	for key.Next() {
+		n := key.Node()
+		name, at = string(n.Data), b.pos(int(n.Raw.Offset))
+		if key.IsLast() {
+			return t, name, at, true
+		}
+		f := t.get(name)
+		if f == nil {
+			t.put(name, at, &value{kind: kindTable, at: at})
+			f = t.get(name)
+		}
+		next := f.value
+		if next.kind == kindTables {
+			next = next.items[len(next.items)-1]
+		}
+		if next.kind != kindTable || next.closed {
+			b.taken(at, name, f)
+			return nil, "", at, false
+		}
+		t = next
+	}
+	return nil, "", at, false
+}
+
+// taken reports a name used in two ways, and sends the lines that follow where nobody looks.
+func (b *treeBuilder) taken(at Pos, name string, old *field) {
+	b.found.add(at, fmt.Sprintf("%s is written in another way on line %d", name, old.at.Line), "write both in the same way")
+	b.current = &value{kind: kindTable, at: at}
+}
+
+func (b *treeBuilder) value(n *unstable.Node, at Pos) *value {
+	if n.Raw.Length > 0 {
+		at = b.pos(int(n.Raw.Offset))
+	}
+	v := &value{kind: kindOther, at: at, text: string(n.Data)}
+	switch n.Kind {
+	case unstable.String:
+		v.kind = kindString
+	case unstable.Integer:
+		v.kind = kindInt
+	case unstable.Bool:
+		v.kind = kindBool
+	case unstable.Array:
+		v.kind = kindArray
+		for it := n.Children(); it.Next(); {
+			if it.Node().Kind != unstable.Comment {
+				v.items = append(v.items, b.value(it.Node(), at))
+			}
+		}
+	case unstable.InlineTable:
+		v.kind = kindTable
+		for it := n.Children(); it.Next(); {
+			b.assign(v, it.Node())
+		}
+		v.closed = true
+	}
+	return v
+}
+
+// valueStart finds a value's first byte behind its key: the parser keeps no range for arrays, booleans and dates.
+func (b *treeBuilder) valueStart(e *unstable.Node) Pos {
+	end := 0
+	for it := e.Key(); it.Next(); {
+		end = int(it.Node().Raw.Offset + it.Node().Raw.Length)
+	}
+	for end < len(b.src) && bytes.IndexByte([]byte(" \t=\"'"), b.src[end]) >= 0 {
+		end++
+	}
+	return b.pos(end)
+}
+
+func firstKeyOffset(e *unstable.Node) int {
+	it := e.Key()
+	if it.Next() {
+		return int(it.Node().Raw.Offset)
+	}
+	return 0
+}
+
+// errorOffset is where the parser stopped; the end of the text when it does not say.
+func (b *treeBuilder) errorOffset(err error) (offset int) {
+	offset = len(b.src) - 1
+	defer func() { _ = recover() }() // Range panics on a highlight that is no part of the text
+	if pe, ok := err.(*unstable.ParserError); ok && pe.Highlight != nil {
+		return int(b.parser.Range(pe.Highlight).Offset)
+	}
+	return offset
+}
+
+func (b *treeBuilder) indexLines() {
+	b.starts = []int{0}
+	for i, c := range b.src {
+		if c == '\n' {
+			b.starts = append(b.starts, i+1)
+		}
+	}
+}
+
+func (b *treeBuilder) pos(offset int) Pos {
+	offset = min(max(offset, 0), len(b.src)-1)
+	line := sort.SearchInts(b.starts, offset+1)
+	return Pos{Line: line, Col: utf8.RuneCount(b.src[b.starts[line-1]:offset]) + 1}
+}
+
+func invalidUTF8(src []byte) int {
+	for i := 0; i < len(src); {
+		r, n := utf8.DecodeRune(src[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}

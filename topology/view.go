@@ -1,0 +1,103 @@
+package topology
+
+import "strconv"
+
+// View is a topology with everything derived from it, for `--json` and other programs. Sizes and times are written as in
+// the file. Names of fields are part of the interface: new ones may come, none changes its meaning.
+type View struct {
+	Name        string         `json:"name"`
+	File        string         `json:"file"`
+	Data        string         `json:"data"`
+	Transport   string         `json:"transport"`
+	Hosts       []HostView     `json:"hosts"`
+	Stages      []StageView    `json:"stages"`
+	Edges       []EdgeView     `json:"edges"`
+	Nodes       []NodeView     `json:"nodes"`
+	EntryPoints []string       `json:"entry_points"` // where clients upload
+	Outputs     []string       `json:"outputs"`      // where clients fetch results
+	Medics      map[string]any `json:"medics"`
+	Limits      map[string]any `json:"limits"`
+}
+
+// HostView is a host; ports are left out with unix sockets.
+type HostView struct {
+	Name      string `json:"name"`
+	Address   string `json:"address"`
+	Bind      string `json:"bind"`
+	Ports     int    `json:"ports,omitempty"`
+	BindPorts int    `json:"bind_ports,omitempty"`
+}
+
+// StageView is a stage.
+type StageView struct {
+	Name     string   `json:"name"`
+	Chain    []Role   `json:"chain"`
+	Replicas int      `json:"replicas"`
+	Hosts    []string `json:"hosts"`
+}
+
+// EdgeView is an edge; Links is senders times receivers.
+type EdgeView struct {
+	Name    string  `json:"name"`
+	From    string  `json:"from"`
+	To      string  `json:"to"`
+	Streams Streams `json:"streams"`
+	Socket  Socket  `json:"socket"`
+	Route   Route   `json:"route"`
+	Key     Key     `json:"key,omitempty"`
+	Links   int     `json:"links"`
+}
+
+// NodeView is a node; Sockets holds those it has.
+type NodeView struct {
+	ID      NodeID            `json:"id"`
+	Stage   string            `json:"stage"`
+	Chain   []Role            `json:"chain"`
+	Index   int               `json:"index"`
+	Of      int               `json:"of"`
+	Host    string            `json:"host"`
+	Data    string            `json:"data"`
+	Sockets map[Kind]Endpoint `json:"sockets"`
+}
+
+// View derives everything once.
+func (t *Topology) View() View {
+	v := View{
+		Name: t.Name, File: t.File, Data: t.DataDir, Transport: t.Transport,
+		EntryPoints: t.EntryPoints(), Outputs: t.Outputs(),
+		Medics: t.settingsView("medics"), Limits: t.settingsView("limits"),
+	}
+	for _, h := range t.Hosts {
+		v.Hosts = append(v.Hosts, HostView(h))
+	}
+	for _, s := range t.Stages {
+		v.Stages = append(v.Stages, StageView(s))
+	}
+	for _, e := range t.Edges {
+		v.Edges = append(v.Edges, EdgeView{e.Name(), e.From, e.To, e.Streams, e.Socket, e.Route, e.Key, t.links(e)})
+	}
+	for _, n := range t.Nodes() {
+		nv := NodeView{ID: n.ID, Stage: n.Stage, Chain: n.Chain, Index: n.Index, Of: n.Of, Host: n.Host, Data: n.DataDir, Sockets: map[Kind]Endpoint{}}
+		for _, s := range n.Sockets.List() {
+			nv.Sockets[s.Kind] = s.Endpoint
+		}
+		v.Nodes = append(v.Nodes, nv)
+	}
+	return v
+}
+
+func (t *Topology) links(e Edge) int { return len(t.Senders(e)) * len(t.Receivers(e)) }
+
+func (t *Topology) settingsView(section string) map[string]any {
+	out := map[string]any{}
+	for _, s := range settings {
+		if s.section != section {
+			continue
+		}
+		out[s.name] = s.text(t)
+		if n, err := strconv.Atoi(s.text(t)); err == nil {
+			out[s.name] = n
+		}
+	}
+	return out
+}
