@@ -1,0 +1,105 @@
+package wal
+
+import (
+	"fmt"
+	"path/filepath"
+)
+
+// idleTail is the size from which Cut rotates a tail away that holds nothing needed any more. Below it the fsyncs of
+// a rotation are worth more than the bytes.
+const idleTail = 4 << 10
+
+// Cut lets go of records up to upTo: whole segments are dropped, nothing is rewritten (W6), so some records up to upTo
+// may stay. Freeing segments needs no room, so it works on a full disk.
+//
+// Cut keeps LoadSnapshot's promise that a bad snapshot falls back to the one before. While there are snapshots, it
+// never cuts beyond the second newest. When upTo covers the whole log, and only that promise holds records back, they
+// are traded for a second copy of the newest snapshot: an idle log returns to (nearly) no bytes. Without any snapshot
+// upTo is all that counts.
+//
+// Errors: ErrDiskFull (from the copy or from the rotation; all that could be dropped was, call it again), ErrFailed.
+func (l *Log) Cut(upTo Index) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.usableLocked(); err != nil {
+		return fmt.Errorf("wal: cut in %s: %w", l.dir, err)
+	}
+	upTo = min(upTo, l.last)
+	limit, based := l.cutLimitLocked(upTo)
+	if err := l.dropLocked(limit, based); err != nil {
+		return l.settleLocked("cut", err)
+	}
+	if upTo < l.last || l.tailLocked().size < idleTail {
+		return nil
+	}
+	if err := l.cutIdleLocked(upTo); err != nil {
+		return l.settleLocked("cut", err)
+	}
+	return nil
+}
+
+// cutLimitLocked is how far a cut may go with the snapshots as they are, and whether it then depends on one.
+func (l *Log) cutLimitLocked(upTo Index) (limit Index, based bool) {
+	l.snapMu.Lock()
+	defer l.snapMu.Unlock()
+	n := len(l.snapshots)
+	switch {
+	case n == 0:
+		return upTo, l.head.based
+	case l.opts.Snapshots == 1: // nothing to fall back to was asked for
+		return min(upTo, l.snapshots[n-1].at), true
+	case n == 1:
+		return 0, l.head.based
+	}
+	return min(upTo, l.snapshots[n-2].at), true
+}
+
+// cutIdleLocked empties a log whose records are all covered. The rotation comes last: its room may just have been freed.
+func (l *Log) cutIdleLocked(upTo Index) error {
+	if err := l.twinSnapshot(upTo); err != nil {
+		return err
+	}
+	limit, based := l.cutLimitLocked(upTo)
+	if err := l.dropLocked(limit, based); err != nil {
+		return err
+	}
+	if limit < l.last {
+		return nil
+	}
+	l.frames = l.frames[:0]
+	err := l.rotateLocked()
+	l.forgetFramesLocked()
+	if err != nil {
+		return err
+	}
+	return l.dropLocked(limit, based)
+}
+
+// dropLocked removes the segments of which every record is at most limit:
+//
+//  1. the head says where the log begins, durably: from then on the segments before are dead;
+//  2. they are removed, oldest first. A crash leaves some, and the next Open removes them.
+func (l *Log) dropLocked(limit Index, based bool) error {
+	n := 0
+	for n < len(l.row)-1 && l.row[n+1].first-1 <= limit {
+		n++
+	}
+	if n == 0 {
+		return nil
+	}
+	h := l.head
+	h.serial++
+	h.first, h.based = l.row[n].first, based
+	if err := writeHead(l.fs, l.dir, h); err != nil {
+		return err
+	}
+	l.head = h
+	dead := l.row[:n]
+	l.row = append([]segment(nil), l.row[n:]...)
+	for _, s := range dead {
+		if err := removeSegment(l.fs, l.dir, s.first); err != nil {
+			return err
+		}
+	}
+	return syncDir(l.fs, filepath.Join(l.dir, segmentsName))
+}

@@ -1,0 +1,133 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// FS is the byte seam: everything the log changes on disk goes through it, except the appends of a tidwall segment.
+// It must show a real directory, because tidwall opens the files below it by name.
+type FS interface {
+	OpenFile(name string, flag int, perm os.FileMode) (File, error)
+	ReadFile(name string) ([]byte, error)
+	ReadDir(name string) ([]os.DirEntry, error)
+	Mkdir(name string, perm os.FileMode) error
+	Rename(from, to string) error
+	Remove(name string) error
+	// SyncDir makes the entries of a directory durable: files created, renamed or removed in it (W3).
+	SyncDir(name string) error
+}
+
+// File is an open file of an FS. Writes go to the end when it was opened with O_APPEND.
+type File interface {
+	Write(b []byte) (int, error)
+	WriteAt(b []byte, off int64) (int, error)
+	Truncate(size int64) error
+	Sync() error
+	Close() error
+}
+
+// osFS is the operating system's file system.
+type osFS struct{}
+
+func (osFS) OpenFile(name string, flag int, perm os.FileMode) (File, error) {
+	return os.OpenFile(name, flag, perm)
+}
+func (osFS) ReadFile(name string) ([]byte, error)       { return os.ReadFile(name) }
+func (osFS) ReadDir(name string) ([]os.DirEntry, error) { return os.ReadDir(name) }
+func (osFS) Mkdir(name string, perm os.FileMode) error  { return os.Mkdir(name, perm) }
+func (osFS) Rename(from, to string) error               { return os.Rename(from, to) }
+func (osFS) Remove(name string) error                   { return os.Remove(name) }
+
+func (osFS) SyncDir(name string) error {
+	d, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+const (
+	dirPerm  = 0o750
+	filePerm = 0o640
+)
+
+func syncDir(fsys FS, dir string) error {
+	if err := fsys.SyncDir(dir); err != nil {
+		return fmt.Errorf("%w: directory %s: %w", errSync, dir, err)
+	}
+	return nil
+}
+
+func syncFile(f File, name string) error {
+	if err := f.Sync(); err != nil {
+		return fmt.Errorf("%w: %s: %w", errSync, name, err)
+	}
+	return nil
+}
+
+// makeDir makes dir and what is missing above it, each entry durable. A directory that is there is left alone, but its
+// entry is synced too: the process that made it may have died before it came to that.
+func makeDir(fsys FS, dir string) error {
+	err := fsys.Mkdir(dir, dirPerm)
+	if errors.Is(err, fs.ErrNotExist) && filepath.Dir(dir) != dir {
+		if err = makeDir(fsys, filepath.Dir(dir)); err == nil {
+			err = fsys.Mkdir(dir, dirPerm)
+		}
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncDir(fsys, filepath.Dir(dir))
+}
+
+// writeFile makes name anew with the given content and syncs the file, not its directory.
+func writeFile(fsys FS, name string, parts ...[]byte) (err error) {
+	f, err := fsys.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, filePerm)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	for _, p := range parts {
+		if _, err := f.Write(p); err != nil {
+			return err
+		}
+	}
+	return syncFile(f, name)
+}
+
+// replaceFile puts a whole new content under name: after a crash there is the old one or the new one. An error
+// before the rename leaves the old one; a failed directory fsync leaves it open which (and is final, W4).
+func replaceFile(fsys FS, name string, parts ...[]byte) error {
+	tmp := name + tmpSuffix
+	if err := writeFile(fsys, tmp, parts...); err != nil {
+		// Best effort: a temporary file that stays is removed by the next Open.
+		_ = fsys.Remove(tmp)
+		return err
+	}
+	if err := fsys.Rename(tmp, name); err != nil {
+		_ = fsys.Remove(tmp)
+		return err
+	}
+	return syncDir(fsys, filepath.Dir(name))
+}
+
+// removeFile removes name; one that is not there is as good as removed.
+func removeFile(fsys FS, name string) error {
+	if err := fsys.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// readDir lists dir; one that is not there is empty.
+func readDir(fsys FS, dir string) ([]os.DirEntry, error) {
+	entries, err := fsys.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return entries, err
+}

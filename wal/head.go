@@ -1,0 +1,124 @@
+package wal
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Identity tells one log, and one life of it, from another (R8).
+type Identity struct {
+	LogID       [16]byte // random, made with the directory; Repair makes another when durable records are lost
+	Incarnation uint64   // grows with every Open, durable before Open returns (N4); a number may be skipped
+}
+
+// head is what a log knows about itself beside its records.
+type head struct {
+	serial uint64 // of this write
+	id     Identity
+	first  Index // the first record that must be there: segments before it are dead, a hole after it is corruption
+	based  bool  // records before first were cut trusting a snapshot, so there must be one
+}
+
+// The head file has two slots that are written in turn, each in its own sector:
+//
+//	0      8        16       32            40      48      52      56
+//	┌──────┬────────┬────────┬─────────────┬───────┬───────┬───────┐
+//	│magic │ serial │ log id │ incarnation │ first │ flags │ crc   │   slot 0 at byte 0, slot 1 at byte 512
+//	└──────┴────────┴────────┴─────────────┴───────┴───────┴───────┘
+//
+// The slot with the highest serial counts; a crash while one is written leaves the other. The turned-down way is to
+// replace the whole file: it needs room on the disk, and moving first is just what makes room on a full one (W5).
+const (
+	headMagic = "POSTAWAL"
+	slotSize  = 56
+	headFile  = 2 * sector
+	flagBased = 1
+)
+
+func newHead() (head, error) {
+	h := head{first: 1}
+	if _, err := io.ReadFull(rand.Reader, h.id.LogID[:]); err != nil {
+		return h, fmt.Errorf("wal: make a log id: %w", err)
+	}
+	return h, nil
+}
+
+func (h head) encode() []byte {
+	b := append(make([]byte, 0, slotSize), headMagic...)
+	b = binary.LittleEndian.AppendUint64(b, h.serial)
+	b = append(b, h.id.LogID[:]...)
+	b = binary.LittleEndian.AppendUint64(b, h.id.Incarnation)
+	b = binary.LittleEndian.AppendUint64(b, uint64(h.first))
+	flags := uint32(0)
+	if h.based {
+		flags = flagBased
+	}
+	b = binary.LittleEndian.AppendUint32(b, flags)
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+func decodeSlot(b []byte) (h head, ok bool) {
+	if len(b) < slotSize || string(b[:8]) != headMagic ||
+		crc32.Checksum(b[:slotSize-4], castagnoli) != binary.LittleEndian.Uint32(b[slotSize-4:]) {
+		return h, false
+	}
+	h.serial = binary.LittleEndian.Uint64(b[8:])
+	copy(h.id.LogID[:], b[16:])
+	h.id.Incarnation = binary.LittleEndian.Uint64(b[32:])
+	h.first = Index(binary.LittleEndian.Uint64(b[40:]))
+	h.based = binary.LittleEndian.Uint32(b[48:])&flagBased != 0
+	return h, h.first > 0
+}
+
+// decodeHead reads the file; false if no slot is good. When one slot is bad, a write was torn or the newer slot has
+// rotted: the incarnation that was in it may have been used, so it is skipped.
+func decodeHead(b []byte) (head, bool) {
+	if len(b) != headFile {
+		return head{}, false
+	}
+	h0, ok0 := decodeSlot(b[:sector])
+	h1, ok1 := decodeSlot(b[sector:])
+	switch {
+	case ok0 && ok1 && h0.serial > h1.serial:
+		return h0, true
+	case ok0 && ok1:
+		return h1, true
+	case ok1:
+		h0 = h1
+	}
+	h0.id.Incarnation++
+	return h0, ok0 || ok1
+}
+
+// createHead makes the file with both slots, whole or not at all.
+func createHead(fsys FS, dir string, h head) error {
+	b := make([]byte, headFile)
+	for slot := uint64(0); slot < 2; slot++ {
+		h.serial = slot
+		copy(b[slot*sector:], h.encode())
+	}
+	return replaceFile(fsys, filepath.Join(dir, headName), b)
+}
+
+// writeHead overwrites the older slot; it needs no room on the disk. The caller sets the next serial.
+func writeHead(fsys FS, dir string, h head) error {
+	name := filepath.Join(dir, headName)
+	f, err := fsys.OpenFile(name, os.O_WRONLY, filePerm)
+	if err != nil {
+		return err
+	}
+	if _, err := f.WriteAt(h.encode(), int64(h.serial%2)*sector); err != nil {
+		_ = f.Close()
+		return err
+	}
+	if err := syncFile(f, name); err != nil {
+		_ = f.Close()
+		return err
+	}
+	return f.Close()
+}

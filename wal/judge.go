@@ -1,0 +1,67 @@
+package wal
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// sector is the smallest piece a disk writes. A piece of a new file that was never written reads as zeros.
+const sector = 512
+
+// judge decides what the bytes after the good entries are: "" for a torn tail, which a crash explains and which may be
+// cut, or else the reason why it is corruption (W2).
+//
+// A tail is torn when nothing good follows. When good entries do follow, it depends on whose they are: one of a later
+// Append was written after the bad bytes had been fsynced, so the disk lost them later. One of the same Append may
+// have reached the disk before its neighbours did; but then a neighbour's sector was never written and reads as
+// zeros. Without such a sector the bytes were there and have changed since.
+func judge(b []byte, s scan) string {
+	if s.sealed {
+		return fmt.Sprintf("%d bytes follow the seal", s.size-s.end)
+	}
+	bad := s.first + Index(len(s.offsets))
+	reason, torn := "", false
+	for off := s.end + 1; off < s.size; {
+		e, ok := parseEntry(b[off:])
+		if !ok || !plausible(e, bad, off-s.end) {
+			off++
+			continue
+		}
+		if reason == "" {
+			// The first gap decides whether something was never written; later ones can only prove corruption.
+			reason = fmt.Sprintf("a bad record is followed by a good one (record %d at byte %d)", e.index, off)
+			torn = e.group() >= s.first && e.group() <= bad && lostSector(b, s.offsetOf(e.group()), s.end, off)
+		}
+		if e.group() > bad || !torn {
+			return reason
+		}
+		off += int64(e.size)
+	}
+	return ""
+}
+
+// plausible keeps chance finds inside a record's data from being taken for records of this segment: distance bytes
+// after the bad record there are at most distance records more.
+func plausible(e entry, bad Index, distance int64) bool {
+	return e.index > bad && e.index-bad <= Index(distance)
+}
+
+// offsetOf is where record i begins; i is good, or the first bad one.
+func (s *scan) offsetOf(i Index) int64 {
+	if k := int(i - s.first); k < len(s.offsets) {
+		return s.offsets[k]
+	}
+	return s.end
+}
+
+// lostSector says whether one of the sectors that [from,to) touches reads as never written. Bytes before begin
+// belong to earlier Appends and do not count.
+func lostSector(b []byte, begin, from, to int64) bool {
+	for at := from - from%sector; at < to; at += sector {
+		piece := b[max(at, begin):min(at+sector, int64(len(b)))]
+		if len(bytes.TrimLeft(piece, "\x00")) == 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,71 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// lockDir takes the directory for this process (N4). The kernel drops the lock with the process, however it dies, so
+// there is nothing to clean up after a kill -9. It does not go through FS: a lock is no content of a disk.
+func lockDir(dir string) (*os.File, error) {
+	name := filepath.Join(dir, lockName)
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, filePerm)
+	if err != nil {
+		return nil, fmt.Errorf("wal: lock %s: %w", dir, err)
+	}
+	if err := flock(f); err != nil {
+		holder := readPid(name)
+		_ = f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("wal: %s is in use by process %s; stop it first, or give this node another data directory: %w", dir, holder, ErrLocked)
+		}
+		return nil, fmt.Errorf("wal: lock %s: %w", dir, err)
+	}
+	writePid(f)
+	return f, nil
+}
+
+func flock(f *os.File) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}
+
+// writePid is for people only: on a full disk the lock holds without it.
+func writePid(f *os.File) {
+	if f.Truncate(0) == nil {
+		_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	}
+}
+
+func readPid(name string) string {
+	b, err := os.ReadFile(name)
+	pid := strings.TrimSpace(string(b))
+	if _, bad := strconv.Atoi(pid); err != nil || bad != nil {
+		return "unknown"
+	}
+	return pid
+}
+
+// lockHolder says who has the directory, "" if nobody. It takes the lock for a moment: an Open that comes just then
+// is told ErrLocked.
+func lockHolder(dir string) string {
+	name := filepath.Join(dir, lockName)
+	f, err := os.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }()
+	if err := flock(f); errors.Is(err, syscall.EWOULDBLOCK) {
+		return readPid(name)
+	}
+	return ""
+}

@@ -1,0 +1,189 @@
+package wal
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+)
+
+// Options of a log; the zero value is good.
+type Options struct {
+	// SegmentSize in bytes: a segment that has reached it is sealed and another begun. Default 8 MiB. Smaller: Cut
+	// frees room in smaller steps, and every segment costs about four fsyncs. Larger: more memory (the tail segment with
+	// TidwallWriter, any segment while it is read), and up to one segment more than needed stays on disk.
+	SegmentSize int
+	// Snapshots that are kept. Default 3. With 1 there is none to fall back to when its checksum is bad; each one more
+	// costs its size on disk.
+	Snapshots int
+	// Writer is how records get to the file; the bytes are the same. Default TidwallWriter.
+	Writer Writer
+	// FS is the byte seam; default the operating system.
+	FS FS
+	// Logger hears what recovery did: a tail cut, a bad snapshot passed over. Default slog.Default().
+	Logger *slog.Logger
+
+	store store // the record seam; from Writer unless a test of this package injects faults
+}
+
+const (
+	defaultSegmentSize = 8 << 20
+	defaultSnapshots   = 3
+)
+
+func (o Options) withDefaults() (Options, error) {
+	if o.SegmentSize < 0 || o.Snapshots < 0 {
+		return o, fmt.Errorf("wal: options: SegmentSize %d and Snapshots %d must not be negative", o.SegmentSize, o.Snapshots)
+	}
+	if o.SegmentSize == 0 {
+		o.SegmentSize = defaultSegmentSize
+	}
+	if o.Snapshots == 0 {
+		o.Snapshots = defaultSnapshots
+	}
+	if o.FS == nil {
+		o.FS = osFS{}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.store == nil {
+		o.store = &tidwallStore{}
+		if o.Writer == DirectWriter {
+			o.store = &directStore{fs: o.FS}
+		}
+	}
+	return o, nil
+}
+
+// Log is an open log. Append and Cut are for one goroutine, the one that commits; all other methods may be called from
+// any goroutine beside it. It starts no goroutine of its own.
+type Log struct {
+	dir  string
+	opts Options
+	fs   FS
+
+	mu       sync.Mutex
+	lock     *os.File
+	head     head
+	row      []segment     // oldest first; the last one is the tail
+	tail     segmentWriter // nil: to be opened at the next append
+	last     Index
+	frames   []frame // reused by Append
+	failed   error   // not nil: final (W4)
+	closed   bool
+	recovery Recovery
+
+	// snapMu guards the snapshots directory, so that a large snapshot does not hold up appends. Taken after mu, never
+	// before it.
+	snapMu    sync.Mutex
+	snapshots []snapshotName // oldest first, bad ones taken out
+	snapDone  bool           // closed: the directory may have another owner
+}
+
+// segment is one live segment.
+type segment struct {
+	first Index
+	size  int64 // durable bytes
+}
+
+// Recovery is what Open had to do.
+type Recovery struct {
+	Tail    *Cutting // the torn tail that was cut; nil if the log ended cleanly
+	Removed int      // segments removed that a crash had kept from being removed or used
+}
+
+// Cutting is a piece taken out of a segment.
+type Cutting struct {
+	File   string // it was cut from, relative to the directory
+	Offset int64
+	Bytes  int64
+	Next   Index  // the first record that is gone, and the next to be appended
+	Kept   string // where the piece is now, relative to the directory
+}
+
+// Recovery says what Open had to do.
+func (l *Log) Recovery() Recovery { return l.recovery }
+
+// Identity is that of this log in this life.
+func (l *Log) Identity() Identity {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.head.id
+}
+
+// First is the first record there is; Last()+1 if there is none.
+func (l *Log) First() Index {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.row[0].first
+}
+
+// Last is the last record there is; First()-1 if there is none, 0 in a new log.
+func (l *Log) Last() Index {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last
+}
+
+// Size is how many bytes the records take on disk, snapshots and pieces kept aside not counted.
+func (l *Log) Size() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := int64(0)
+	for _, s := range l.row {
+		n += s.size
+	}
+	return n
+}
+
+// Close ends the use of the log and frees the directory. Nothing needs saving: what Append returned is durable.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return ErrClosed
+	}
+	l.snapMu.Lock() // a snapshot being written ends first
+	defer l.snapMu.Unlock()
+	l.closed, l.snapDone = true, true
+	err := l.closeTail()
+	if lockErr := l.lock.Close(); err == nil {
+		err = lockErr
+	}
+	if err != nil {
+		return fmt.Errorf("wal: close %s: %w", l.dir, err)
+	}
+	return nil
+}
+
+func (l *Log) closeTail() error {
+	if l.tail == nil {
+		return nil
+	}
+	w := l.tail
+	l.tail = nil
+	return w.close()
+}
+
+// usableLocked is nil while the log may be written.
+func (l *Log) usableLocked() error {
+	if l.closed {
+		return ErrClosed
+	}
+	if l.failed != nil {
+		return fmt.Errorf("%w: earlier: %w", ErrFailed, l.failed)
+	}
+	return nil
+}
+
+// settleLocked turns what went wrong into what the caller can do about it: wait for room, or open the log again.
+func (l *Log) settleLocked(op string, err error) error {
+	if isNoSpace(err) {
+		return fmt.Errorf("wal: %s in %s: %w; make room, then it goes on: %w", op, l.dir, ErrDiskFull, err)
+	}
+	if l.failed == nil {
+		l.failed = err
+	}
+	return fmt.Errorf("wal: %s in %s: %w: %w", op, l.dir, ErrFailed, err)
+}

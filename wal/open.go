@@ -1,0 +1,151 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Open opens the log in dir, which it makes if need be, for this process alone. It repairs what a crash leaves
+// (doc.go), and returns
+//   - ErrLocked if another has it,
+//   - *CorruptionError, with nothing changed, if the damage is more than a crash explains,
+//   - ErrDiskFull if there is no room for the repair or for the new incarnation.
+func Open(dir string, o Options) (*Log, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if err := makeDir(o.FS, dir); err != nil {
+		return nil, openError(dir, err)
+	}
+	lock, err := lockDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	l := &Log{dir: dir, opts: o, fs: o.FS, lock: lock}
+	if err := l.recover(); err != nil {
+		_ = lock.Close()
+		return nil, openError(dir, err)
+	}
+	return l, nil
+}
+
+func openError(dir string, err error) error {
+	var corrupt *CorruptionError
+	if errors.As(err, &corrupt) {
+		return err
+	}
+	if isNoSpace(err) {
+		return fmt.Errorf("wal: open %s: %w; make room and start again: %w", dir, ErrDiskFull, err)
+	}
+	return fmt.Errorf("wal: open %s: %w", dir, err)
+}
+
+// recover looks, decides, acts, and makes the new incarnation durable.
+func (l *Log) recover() error {
+	s, err := look(l.fs, l.dir)
+	if err != nil {
+		return err
+	}
+	p, corrupt := makePlan(s)
+	if corrupt != nil {
+		return corrupt
+	}
+	for _, name := range s.leftovers {
+		if err := removeFile(l.fs, filepath.Join(l.dir, name)); err != nil {
+			return err
+		}
+	}
+	if p.fresh {
+		return l.create()
+	}
+	if err := l.mend(p); err != nil {
+		return err
+	}
+	l.takeOver(s, p)
+	return l.begin()
+}
+
+// create starts a new log. The head comes last: it proves that the segment before it is there.
+func (l *Log) create() (err error) {
+	if l.head, err = newHead(); err != nil {
+		return err
+	}
+	l.head.id.Incarnation = 1
+	for _, sub := range []string{segmentsName, snapshotsDir} {
+		if err := makeDir(l.fs, filepath.Join(l.dir, sub)); err != nil {
+			return err
+		}
+	}
+	if err := makeSegment(l.fs, l.dir, 1); err != nil {
+		return err
+	}
+	l.row = []segment{{first: 1}}
+	return createHead(l.fs, l.dir, l.head)
+}
+
+// mend carries out the plan. Each step leaves a directory for which the same plan, or the rest of it, is made again.
+func (l *Log) mend(p plan) error {
+	for _, first := range append(p.dead, p.spares...) {
+		if err := removeSegment(l.fs, l.dir, first); err != nil {
+			return err
+		}
+		l.recovery.Removed++
+	}
+	if l.recovery.Removed > 0 {
+		if err := syncDir(l.fs, filepath.Join(l.dir, segmentsName)); err != nil {
+			return err
+		}
+	}
+	tail := p.row[len(p.row)-1].scan
+	if !p.cut {
+		// The last process may have died before its fsync returned: what is there must not vanish after it was replayed.
+		return truncateFile(l.fs, segmentFile(l.dir, tail.first), tail.end)
+	}
+	c, err := cutAside(l.fs, l.dir, tail)
+	if err != nil {
+		return err
+	}
+	l.recovery.Tail = &c
+	l.opts.Logger.Warn("wal: cut a torn tail", "dir", l.dir, "file", c.File, "offset", c.Offset, "bytes", c.Bytes, "next", c.Next, "kept", c.Kept)
+	return nil
+}
+
+func (l *Log) takeOver(s *survey, p plan) {
+	l.head, l.snapshots = s.head, s.snapshots
+	for i := range p.row {
+		l.row = append(l.row, segment{first: p.row[i].scan.first, size: p.row[i].scan.end})
+	}
+	l.last = p.row[len(p.row)-1].scan.next() - 1
+}
+
+// begin makes the next incarnation durable (N4).
+func (l *Log) begin() error {
+	h := l.head
+	h.serial++
+	h.id.Incarnation++
+	if err := writeHead(l.fs, l.dir, h); err != nil {
+		return err
+	}
+	l.head = h
+	return nil
+}
+
+// truncateFile makes the file end at size, durably.
+func truncateFile(fsys FS, name string, size int64) error {
+	f, err := fsys.OpenFile(name, os.O_WRONLY, filePerm)
+	if err != nil {
+		return err
+	}
+	if err := f.Truncate(size); err != nil {
+		_ = f.Close()
+		return err
+	}
+	if err := syncFile(f, name); err != nil {
+		_ = f.Close()
+		return err
+	}
+	return f.Close()
+}

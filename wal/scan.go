@@ -1,0 +1,48 @@
+package wal
+
+// scan is what a segment's bytes hold, read from the front up to the first byte that is not right.
+type scan struct {
+	first   Index
+	offsets []int64 // of each good entry, the seal included; entry k has index first+k
+	end     int64   // where the good entries end
+	size    int64   // of the bytes scanned
+	sealed  bool
+}
+
+// records is how many records are good; the seal is none.
+func (s *scan) records() int {
+	if s.sealed {
+		return len(s.offsets) - 1
+	}
+	return len(s.offsets)
+}
+
+// next is the index after the last good record.
+func (s *scan) next() Index { return s.first + Index(s.records()) }
+
+func (s *scan) whole() bool { return s.end == s.size }
+
+// scanSegment reads the segment whose first record is first. It calls each for every good record; each may be nil.
+// It never fails: what is wrong with the bytes after end is for judge to say.
+func scanSegment(b []byte, first Index, each func(off int64, e entry)) scan {
+	s := scan{first: first, size: int64(len(b))}
+	for !s.sealed && !s.whole() {
+		e, ok := parseEntry(b[s.end:])
+		if !ok || !s.fits(e) {
+			break
+		}
+		s.offsets = append(s.offsets, s.end)
+		if e.seal() {
+			s.sealed = true
+		} else if each != nil {
+			each(s.end, e)
+		}
+		s.end += int64(e.size)
+	}
+	return s
+}
+
+// fits says whether e may follow: the next index, and an Append that began in this segment.
+func (s *scan) fits(e entry) bool {
+	return e.index == s.first+Index(len(s.offsets)) && e.group() >= s.first
+}

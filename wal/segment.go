@@ -1,0 +1,36 @@
+package wal
+
+import (
+	"path/filepath"
+)
+
+// makeSegment makes the directory and the empty file of a segment, durable with its entries when it returns. What an
+// earlier attempt left is taken up.
+func makeSegment(fsys FS, dir string, first Index) error {
+	segDir := segmentDir(dir, first)
+	if err := makeDir(fsys, segDir); err != nil {
+		return err
+	}
+	if err := writeFile(fsys, segmentFile(dir, first)); err != nil {
+		return err
+	}
+	return syncDir(fsys, segDir)
+}
+
+// removeSegment removes a segment: file before directory, so that what a crash leaves is a directory without its file.
+// The caller syncs the directory above.
+func removeSegment(fsys FS, dir string, first Index) error {
+	if err := removeFile(fsys, segmentFile(dir, first)); err != nil {
+		return err
+	}
+	return removeFile(fsys, segmentDir(dir, first))
+}
+
+// unmakeSegment takes back a segment that must not stay, durably: if the next Append has another number of records,
+// an empty segment with the wrong name would be in the row.
+func unmakeSegment(fsys FS, dir string, first Index) error {
+	if err := removeSegment(fsys, dir, first); err != nil {
+		return err
+	}
+	return syncDir(fsys, filepath.Join(dir, segmentsName))
+}

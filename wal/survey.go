@@ -1,0 +1,136 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sort"
+	"strings"
+)
+
+// survey is what a directory holds, read without changing anything. Open, Verify and Repair all start from it.
+type survey struct {
+	dir       string
+	head      head
+	hasHead   bool    // there is a good one
+	headBytes int     // length of the head file, 0 if there is none
+	segments  []found // by first record
+	snapshots []snapshotName
+	leftovers []string // temporary files, relative to dir
+}
+
+// found is one segment directory.
+type found struct {
+	scan    scan
+	missing bool   // the directory is there, the file is not
+	verdict string // of judge, if the scan is not whole
+	alien   string // a file that tidwall would take for part of the segment
+}
+
+// blank says that nothing was ever written: a segment just made, or half made.
+func (f *found) blank() bool { return f.scan.size == 0 && f.alien == "" }
+
+// look surveys dir. Errors are those of reading; damage is in the answer, not an error.
+func look(fsys FS, dir string) (*survey, error) {
+	s := &survey{dir: dir}
+	for _, part := range []func(FS) error{s.lookAtHead, s.lookAtSegments, s.lookAtSnapshots, s.lookForLeftovers} {
+		if err := part(fsys); err != nil {
+			return nil, fmt.Errorf("wal: read %s: %w", dir, err)
+		}
+	}
+	return s, nil
+}
+
+func (s *survey) lookAtHead(fsys FS) error {
+	b, err := fsys.ReadFile(filepath.Join(s.dir, headName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	s.headBytes = len(b)
+	s.head, s.hasHead = decodeHead(b)
+	return nil
+}
+
+func (s *survey) lookForLeftovers(fsys FS) error {
+	for _, sub := range []string{"", snapshotsDir, cutName} {
+		entries, err := readDir(fsys, filepath.Join(s.dir, sub))
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if strings.HasSuffix(e.Name(), tmpSuffix) && !e.IsDir() {
+				s.leftovers = append(s.leftovers, filepath.Join(sub, e.Name()))
+			}
+		}
+	}
+	return nil
+}
+
+func (s *survey) lookAtSegments(fsys FS) error {
+	entries, err := readDir(fsys, filepath.Join(s.dir, segmentsName))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		first, ok := parseSegmentName(e.Name())
+		if !ok || !e.IsDir() {
+			continue
+		}
+		f, err := s.lookAtSegment(fsys, first)
+		if err != nil {
+			return err
+		}
+		s.segments = append(s.segments, f)
+	}
+	sort.Slice(s.segments, func(i, k int) bool { return s.segments[i].scan.first < s.segments[k].scan.first })
+	return nil
+}
+
+func (s *survey) lookAtSegment(fsys FS, first Index) (f found, err error) {
+	entries, err := readDir(fsys, segmentDir(s.dir, first))
+	if err != nil {
+		return f, err
+	}
+	for _, e := range entries {
+		// tidwall reads every file whose name starts with 20 digits.
+		if name := e.Name(); len(name) >= 20 && name != segmentName(first) {
+			if _, digits := parseSegmentName(name[:20]); digits {
+				f.alien = name
+			}
+		}
+	}
+	b, err := fsys.ReadFile(segmentFile(s.dir, first))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	f.missing = err != nil
+	f.scan = scanSegment(b, first, nil)
+	if !f.scan.whole() {
+		f.verdict = judge(b, f.scan)
+	}
+	return f, nil
+}
+
+func (s *survey) lookAtSnapshots(fsys FS) error {
+	entries, err := readDir(fsys, filepath.Join(s.dir, snapshotsDir))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if n, ok := parseSnapshotName(e.Name()); ok && !e.IsDir() {
+			s.snapshots = append(s.snapshots, n)
+		}
+	}
+	sort.Slice(s.snapshots, func(i, k int) bool { return s.snapshots[i].less(s.snapshots[k]) })
+	return nil
+}
+
+// newest is the index of the newest snapshot, 0 without one. That it has its name proves that every record up to it
+// was durable: SaveSnapshot takes no other.
+func (s *survey) newest() Index {
+	if len(s.snapshots) == 0 {
+		return 0
+	}
+	return s.snapshots[len(s.snapshots)-1].at
+}

@@ -1,0 +1,69 @@
+package wal
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+
+	tidwall "github.com/tidwall/wal"
+)
+
+// tidwallStore makes every segment a tidwall log of its own that never cycles (SegmentSize) and never syncs by
+// itself. What it does with files is then: open one that we made, append, fsync when told. Nothing here creates,
+// renames or truncates, so the crash story is ours alone.
+type tidwallStore struct {
+	batch   tidwall.Batch // reused over all segments: it grows to the largest Append once
+	scratch []byte        // one frame gathered; tidwall takes a record in one piece
+}
+
+func tidwallOptions() *tidwall.Options {
+	return &tidwall.Options{
+		NoSync: true, NoCopy: true, AllowEmpty: true, SegmentSize: math.MaxInt,
+		DirPerms: dirPerm, FilePerms: filePerm,
+	}
+}
+
+func openTidwall(dir string, first Index) (*tidwall.Log, error) {
+	path := filepath.Join(dir, segmentsName, segmentName(first))
+	l, err := tidwall.Open(path, tidwallOptions())
+	if err != nil {
+		return nil, fmt.Errorf("open segment %s: %w", path, err)
+	}
+	return l, nil
+}
+
+func (s *tidwallStore) openWriter(dir string, first Index) (segmentWriter, error) {
+	l, err := openTidwall(dir, first)
+	if err != nil {
+		return nil, err
+	}
+	return &tidwallWriter{store: s, log: l}, nil
+}
+
+func (s *tidwallStore) openReader(dir string, first Index) (segmentReader, error) {
+	l, err := openTidwall(dir, first)
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+type tidwallWriter struct {
+	store *tidwallStore
+	log   *tidwall.Log
+}
+
+func (w *tidwallWriter) write(frames []frame) error {
+	s := w.store
+	s.batch.Clear()
+	for i := range frames {
+		s.scratch = frames[i].appendTo(s.scratch[:0])
+		s.batch.Write(uint64(frames[i].index), s.scratch)
+	}
+	return w.log.WriteBatch(&s.batch)
+}
+
+func (w *tidwallWriter) sync() error { return w.log.Sync() }
+
+// close syncs once more, inside tidwall. If that fails tidwall leaves its file open for the garbage collector to close.
+func (w *tidwallWriter) close() error { return w.log.Close() }
