@@ -1,0 +1,21 @@
+package exact
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"posta/wire"
+)
+
+// mergeSomehow adds o to s in memory or by way of the wire.
+func mergeSomehow(t *testing.T, r *rand.Rand, s, o *Sum) {
+	t.Helper()
+	if r.IntN(2) == 0 {
+		s.AddSum(o)
+		return
+	}
+	rd := wire.NewReader(o.Append(nil))
+	if err := s.Read(&rd); err != nil {
+		t.Fatal(err)
+	}
+}

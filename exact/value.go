@@ -1,0 +1,111 @@
+package exact
+
+import (
+	"math"
+	"math/big"
+	"math/bits"
+)
+
+// Value returns the sum rounded to the nearest float64, ties to even. A sum beyond the largest float64 is an infinity.
+func (s *Sum) Value() float64 {
+	if s.wide == nil {
+		near := s.near
+		negative := int64(near[2]) < 0
+		if negative {
+			negate(&near)
+		}
+		return round(near[:], -nearPoint, negative)
+	}
+	words, negative := s.wideWords()
+	if s.wide.nan {
+		return math.NaN()
+	}
+	return round(words[:], wideExp, negative)
+}
+
+// Mean returns the exact sum divided by n, rounded once to the nearest float64, ties to even. The mean of nothing (n < 1)
+// is NaN.
+func (s *Sum) Mean(n int64) float64 {
+	if n < 1 || s.IsNaN() {
+		return math.NaN()
+	}
+	m, e, negative := s.parts()
+	num, den := new(big.Int).SetBytes(m), big.NewInt(n)
+	if negative {
+		num.Neg(num)
+	}
+	if e >= 0 {
+		num.Lsh(num, uint(e))
+	} else {
+		den.Lsh(den, uint(-e))
+	}
+	f, _ := new(big.Rat).SetFrac(num, den).Float64()
+	return f
+}
+
+// IsNaN reports whether a NaN or an infinity was added.
+func (s *Sum) IsNaN() bool { return s.wide != nil && s.wide.nan }
+
+// IsZero reports whether the sum is exactly 0.
+func (s *Sum) IsZero() bool {
+	if s.wide == nil {
+		return s.near == [3]uint64{}
+	}
+	words, _ := s.wideWords()
+	return !s.wide.nan && words == [wideWords]uint64{}
+}
+
+// wideWords returns the magnitude of near + wide and its sign.
+func (s *Sum) wideWords() (words [wideWords]uint64, negative bool) {
+	total := *s.wide
+	total.addNear(&s.near)
+	negative = int64(total.words[wideWords-1]) < 0
+	if negative {
+		negateWords(total.words[:])
+	}
+	return total.words, negative
+}
+
+// round returns ±words·2^exp (words: lowest first) as the nearest float64, ties to even.
+func round(words []uint64, exp int, negative bool) float64 {
+	top := len(words) - 1
+	for top >= 0 && words[top] == 0 {
+		top--
+	}
+	if top < 0 {
+		return 0 // never -0: the sum of nothing and a sum that cancels are the same number
+	}
+	// m: the highest 64 bits, the first of them set; what is below only matters as "something is there".
+	lz := bits.LeadingZeros64(words[top])
+	m := words[top] << lz
+	rest := uint64(0)
+	if top > 0 {
+		m |= words[top-1] >> 1 >> (63 - lz)
+		rest = words[top-1] << lz
+	}
+	for i := top - 2; i >= 0; i-- {
+		rest |= words[i]
+	}
+	e := exp + 64*top - lz // value = m·2^e, and a bit more if rest
+	drop := 11
+	if low := wideExp - e; low > drop { // subnormal: the lowest place is 2^-1074
+		drop = low
+	}
+	f := math.Ldexp(float64(roundShift(m, rest != 0, drop)), e+drop)
+	if negative {
+		return -f
+	}
+	return f
+}
+
+// roundShift returns m·2^-drop rounded to an integer, ties to even; sticky says that m has a tail below its lowest bit.
+// drop is from 1 to 64.
+func roundShift(m uint64, sticky bool, drop int) uint64 {
+	q := m >> drop // 0 if drop is 64
+	half := uint64(1) << (drop - 1)
+	tail := m & (half<<1 - 1) // half<<1 is 0 if drop is 64: then all of m is tail
+	if tail > half || tail == half && (sticky || q&1 == 1) {
+		q++
+	}
+	return q
+}

@@ -1,0 +1,164 @@
+package exact
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/big"
+	"math/bits"
+
+	"posta/wire"
+)
+
+// The wire form is canonical: equal exact values have equal bytes, whatever was added in whatever order.
+//
+//	nil                                the sum is not a number
+//	int                                the sum is an integer that fits 64 bits
+//	[int e, bool negative, bin m]      otherwise: ±m·2^e, m odd, big-endian, without leading zero bytes
+const (
+	maxMagnitude = wideWords * 8
+	maxTop       = wideWords*64 + wideExp - 1 // 2^maxTop and above do not fit
+)
+
+// Append appends the wire form.
+func (s *Sum) Append(b []byte) []byte {
+	if s.IsNaN() {
+		return wire.AppendNil(b)
+	}
+	if s.wide == nil && s.near[0]|s.near[1] == 0 {
+		return wire.AppendInt(b, int64(s.near[2]))
+	}
+	m, e, negative := s.parts()
+	if v, ok := smallInt(m, e, negative); ok {
+		return wire.AppendInt(b, v)
+	}
+	b = wire.AppendArray(b, 3)
+	b = wire.AppendInt(b, int64(e))
+	b = wire.AppendBool(b, negative)
+	return wire.AppendBin(b, m)
+}
+
+// Read adds the sum whose wire form is next in r. What is not in canonical form is an error, and s is then unchanged.
+func (s *Sum) Read(r *wire.Reader) error {
+	if r.IsNil() {
+		s.widen().nan = true
+		return nil
+	}
+	probe := *r
+	if v := probe.Int(); probe.Err() == nil {
+		*r = probe
+		s.AddInt(v)
+		return nil
+	}
+	r.ArrayOf(3)
+	e, negative, m := r.Int(), r.Bool(), r.Bytes()
+	if err := r.Err(); err != nil {
+		return fmt.Errorf("read exact sum: %w", err)
+	}
+	if err := checkParts(m, e, negative); err != nil {
+		return fmt.Errorf("read exact sum: %w: %w", wire.ErrMalformed, err)
+	}
+	s.addParts(m, int(e), negative)
+	return nil
+}
+
+func checkParts(m []byte, e int64, negative bool) error {
+	switch {
+	case len(m) == 0 || len(m) > maxMagnitude:
+		return fmt.Errorf("magnitude of %d bytes", len(m))
+	case m[0] == 0 || m[len(m)-1]&1 == 0:
+		return fmt.Errorf("magnitude is not canonical")
+	case e < wideExp || e > maxTop || int(e)+bitLen(m) > maxTop:
+		return fmt.Errorf("exponent %d with %d bits is out of range", e, bitLen(m))
+	}
+	if _, ok := smallInt(m, int(e), negative); ok {
+		return fmt.Errorf("an integer in the form of a fraction")
+	}
+	return nil
+}
+
+func bitLen(m []byte) int { return 8*len(m) - bits.LeadingZeros8(m[0]) }
+
+// smallInt returns ±m·2^e if it is an integer that fits 64 bits; m is odd.
+func smallInt(m []byte, e int, negative bool) (int64, bool) {
+	if len(m) == 0 {
+		return 0, true
+	}
+	n := e + bitLen(m)
+	if e < 0 || n > 64 {
+		return 0, false
+	}
+	var wide [8]byte
+	copy(wide[8-len(m):], m)
+	v := binary.BigEndian.Uint64(wide[:]) << e
+	switch {
+	case negative && v <= 1<<63:
+		return -int64(v), true
+	case !negative && v < 1<<63:
+		return int64(v), true
+	}
+	return 0, false
+}
+
+// parts returns the sum, which is a number, as ±m·2^e with m odd and big-endian; m is empty for 0.
+func (s *Sum) parts() (m []byte, e int, negative bool) {
+	var words []uint64
+	if s.wide == nil {
+		near := s.near
+		if negative = int64(near[2]) < 0; negative {
+			negate(&near)
+		}
+		words, e = near[:], -nearPoint
+	} else {
+		all, neg := s.wideWords()
+		words, e, negative = all[:], wideExp, neg
+	}
+	be := make([]byte, 0, 8*len(words))
+	for i := len(words) - 1; i >= 0; i-- {
+		be = binary.BigEndian.AppendUint64(be, words[i])
+	}
+	v := new(big.Int).SetBytes(be)
+	if v.Sign() == 0 {
+		return nil, 0, false
+	}
+	zeros := v.TrailingZeroBits()
+	return v.Rsh(v, zeros).Bytes(), e + int(zeros), negative
+}
+
+// addParts adds ±m·2^e, which checkParts has let through.
+func (s *Sum) addParts(m []byte, e int, negative bool) {
+	n := e + bitLen(m)
+	if e >= nearMinExp && n <= 63 {
+		var be [24]byte
+		place(be[:], m, e-nearMinExp)
+		t := [3]uint64{binary.BigEndian.Uint64(be[16:]), binary.BigEndian.Uint64(be[8:]), binary.BigEndian.Uint64(be[:])}
+		if negative {
+			negate(&t)
+		}
+		s.addNear(&t)
+		return
+	}
+	var be [wideWords * 8]byte
+	place(be[:], m, e-wideExp)
+	var t [wideWords]uint64
+	for i := range t {
+		t[i] = binary.BigEndian.Uint64(be[len(be)-8*(i+1):])
+	}
+	if negative {
+		negateWords(t[:])
+	}
+	s.widen().addWords(&t)
+}
+
+// place writes m·2^shift, big-endian, to the end of be, which has room for it.
+func place(be, m []byte, shift int) {
+	end, b := len(be)-shift/8, shift%8
+	carry := uint16(0)
+	for i := len(m) - 1; i >= 0; i-- {
+		end--
+		v := uint16(m[i])<<b | carry
+		be[end], carry = byte(v), v>>8
+	}
+	if carry != 0 {
+		be[end-1] = byte(carry)
+	}
+}
