@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// idleTail is the size from which Cut rotates a tail away that holds nothing needed any more. Below it the fsyncs of
-// a rotation are worth more than the bytes.
+// idleTail is the size from which Cut rotates a tail away that holds nothing needed any more, or makes a second
+// snapshot for the same end. Below it the fsyncs are worth more than the bytes.
 const idleTail = 4 << 10
 
 // Cut lets go of records up to upTo: whole segments are dropped, nothing is rewritten (W6), so some records up to upTo
@@ -29,7 +29,7 @@ func (l *Log) Cut(upTo Index) error {
 	if err := l.dropLocked(limit, based); err != nil {
 		return l.settleLocked("cut", err)
 	}
-	if upTo < l.last || l.tailLocked().size < idleTail {
+	if upTo < l.last || l.sizeLocked() < idleTail {
 		return nil
 	}
 	if err := l.cutIdleLocked(upTo); err != nil {
@@ -63,7 +63,7 @@ func (l *Log) cutIdleLocked(upTo Index) error {
 	if err := l.dropLocked(limit, based); err != nil {
 		return err
 	}
-	if limit < l.last {
+	if limit < l.last || l.tailLocked().size < idleTail {
 		return nil
 	}
 	l.frames = l.frames[:0]

@@ -130,6 +130,10 @@ func (l *Log) Last() Index {
 func (l *Log) Size() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.sizeLocked()
+}
+
+func (l *Log) sizeLocked() int64 {
 	n := int64(0)
 	for _, s := range l.row {
 		n += s.size
