@@ -124,7 +124,7 @@ type Dicts struct {
 func readDicts(r *wire.Reader, rows int) (Dicts, error) {
 	v := Dicts{entries: readHeap(r), rows: rows}
 	v.width = readWidth(r, 4)
-	v.p = r.BytesOf(rows*v.width)
+	v.p = r.BytesOf(rows * v.width)
 	if r.Err() != nil {
 		return v, nil
 	}

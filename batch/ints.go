@@ -79,7 +79,7 @@ type Ints struct {
 func readInts(r *wire.Reader, rows int) Ints {
 	v := Ints{low: uint64(r.Int()), rows: rows}
 	v.width = readWidth(r, 8)
-	v.p = r.BytesOf(rows*v.width)
+	v.p = r.BytesOf(rows * v.width)
 	return v
 }
 

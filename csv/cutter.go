@@ -1,0 +1,164 @@
+package csv
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// ErrRecordTooLong is wrapped by the errors of [Cutter]: a record is longer than the limit. Most often a quote was opened
+// and never closed, and the rest of the file is one record.
+var ErrRecordTooLong = errors.New("CSV record too long")
+
+// Cutter cuts a stream into chunks of whole records. It reads ahead by at most a chunk, so a file of any size takes the memory
+// of a few chunks. Where it cuts depends on the bytes and on chunkBytes alone, not on how the reader hands them out.
+// It is used by one goroutine at a time.
+type Cutter struct {
+	r          io.Reader
+	comma      byte
+	chunkBytes int
+	maxRecord  int
+
+	header []byte
+	begun  bool   // the header was looked for
+	store  []byte // the memory of ahead
+	ahead  []byte // read, not yet handed out
+	line   uint64 // the line that ahead starts in
+	eof    bool
+	err    error // final
+}
+
+// NewCutter returns a cutter. A chunk holds as many records as fit in chunkBytes, and at least one, which may be longer: up to
+// maxRecord bytes (or chunkBytes, if that is more). comma is the separator, 0 means ','; it matters because a quote behind
+// it opens a field.
+//
+// Chunks of 1 byte give one record each, for tests. With small chunks each costs a message; large ones keep fewer lanes
+// busy and take more memory: 256 KiB to 1 MiB is right.
+func NewCutter(r io.Reader, comma byte, chunkBytes, maxRecord int) *Cutter {
+	comma, err := separator(comma)
+	if err != nil {
+		err = fmt.Errorf("cut CSV: %w", err)
+	}
+	chunkBytes = max(chunkBytes, 1)
+	return &Cutter{r: r, comma: comma, chunkBytes: chunkBytes, maxRecord: max(maxRecord, chunkBytes), line: 1, err: err}
+}
+
+// Header returns the file's first record that is not an empty line, without byte order mark and line end. It may be called
+// at any time. A file without one is an error that wraps [ErrHeader].
+func (c *Cutter) Header() ([]byte, error) {
+	if !c.begun && c.err == nil {
+		c.begun = true
+		c.header, c.err = c.readHeader()
+	}
+	if c.header == nil {
+		return nil, c.err
+	}
+	return c.header, nil
+}
+
+func (c *Cutter) readHeader() ([]byte, error) {
+	if err := c.fill(len(byteOrderMark)); err != nil {
+		return nil, err
+	}
+	c.ahead = bytes.TrimPrefix(c.ahead, byteOrderMark)
+	for {
+		end, err := c.record(1)
+		if err != nil {
+			return nil, err
+		}
+		if end == 0 {
+			return nil, fmt.Errorf("%w: the file is empty; its first line must name the columns", ErrHeader)
+		}
+		header := bytes.TrimSuffix(c.ahead[:end], []byte{'\n'})
+		header = bytes.Clone(header[:withoutCR(header, 0, len(header))])
+		c.drop(end)
+		if len(header) > 0 {
+			return header, nil
+		}
+	}
+}
+
+// Next returns the next chunk and the line it starts in, in the memory of buf if that is large enough. The caller owns both
+// afterwards. After the last chunk the error is io.EOF; other errors are final too, and name the line.
+func (c *Cutter) Next(buf []byte) (chunk []byte, firstLine uint64, err error) {
+	if _, err := c.Header(); err != nil {
+		return nil, 0, err
+	}
+	if c.err != nil {
+		return nil, 0, c.err
+	}
+	end, err := c.record(c.chunkBytes)
+	if err == nil && end == 0 {
+		err = io.EOF
+	}
+	if err != nil {
+		c.err, c.ahead = err, nil
+		return nil, 0, err
+	}
+	firstLine = c.line
+	chunk = append(buf[:0], c.ahead[:end]...)
+	c.drop(end)
+	return chunk, firstLine, nil
+}
+
+// record returns where the last record of the bytes ahead that fits in limit ends, or the first, whatever it takes to read
+// that; 0 at the end of the file. One byte more than needed is always asked for: then a file that ends at the limit has told
+// so, and where cuts are made does not depend on how reads came.
+func (c *Cutter) record(limit int) (end int, err error) {
+	for want := limit; ; want = 2 * max(want, len(c.ahead)) {
+		if err := c.fill(min(want, c.maxRecord) + 1); err != nil {
+			return 0, err
+		}
+		end = lastEnd(c.ahead, limit, c.comma)
+		if c.eof && (end == 0 || len(c.ahead) <= limit) {
+			end = len(c.ahead) // the last record may have no line end
+		}
+		if end > c.maxRecord || end == 0 && len(c.ahead) > c.maxRecord {
+			return 0, fmt.Errorf("%w: the one in line %d has more than %d bytes; is a quote opened there and never closed?",
+				ErrRecordTooLong, c.line, c.maxRecord)
+		}
+		if end > 0 || c.eof {
+			return end, nil
+		}
+	}
+}
+
+// fill reads until at least n bytes are ahead, or the file ends.
+func (c *Cutter) fill(n int) error {
+	for empty := 0; len(c.ahead) < n && !c.eof; {
+		c.makeRoom(n)
+		got, err := c.r.Read(c.ahead[len(c.ahead):cap(c.ahead)])
+		c.ahead = c.ahead[:len(c.ahead)+got]
+		switch {
+		case err == io.EOF:
+			c.eof = true
+		case err != nil:
+			return fmt.Errorf("read CSV after line %d: %w", c.line, err)
+		case got > 0:
+			empty = 0
+		default:
+			if empty++; empty == 100 {
+				return fmt.Errorf("read CSV after line %d: %w", c.line, io.ErrNoProgress)
+			}
+		}
+	}
+	return nil
+}
+
+// makeRoom moves what is ahead to where n bytes have room. Most often that is the start of the same memory.
+func (c *Cutter) makeRoom(n int) {
+	const least = 64 << 10 // small chunks need not mean small reads
+	if cap(c.ahead) >= n {
+		return
+	}
+	if len(c.store) < n {
+		c.store = make([]byte, max(n, least))
+	}
+	c.ahead = c.store[:copy(c.store, c.ahead)]
+}
+
+func (c *Cutter) drop(n int) {
+	c.line += uint64(bytes.Count(c.ahead[:n], []byte{'\n'}))
+	c.ahead = c.ahead[n:]
+}

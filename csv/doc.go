@@ -1,0 +1,42 @@
+// Package csv cuts streams of CSV into chunks of whole records, and scans chunks into the fields an analysis wants.
+//
+// The standard library's reader is right and friendly but hands out strings, every column, and 0.1 to 0.4 GB/s; parsing is
+// most of what Posta does per byte (design §11), so here fields are views into the chunk, only wanted columns are cut
+// out, and rows without quotes take a path that looks at eight bytes at a time.
+//
+//	client                                          parser
+//	c := NewCutter(file, ',', 256<<10, 16<<20)      h, err := ParseHeader(header, ',')
+//	header, err := c.Header()                       m, err := h.Find(columns)
+//	for {                                           s.Reset(chunk, ',', m, firstLine)
+//		chunk, firstLine, err := c.Next(nil)        for s.Next() {
+//		…                                               if s.Err() != nil { reject s.Line() … continue }
+//	}                                                   use s.Fields()
+//	                                                }
+//
+// # What a record is
+//
+// RFC 4180, with a rule for everything it leaves open. The rules depend on bytes from the record's start on and on nothing
+// else, so it does not matter how a stream is cut as long as every cut is at a record's end; [Cutter] and [Scanner] share the
+// code that decides (walk.go), and TestScanOfAnyCutIsTheSame holds them to it.
+//
+//   - A field is quoted if its first byte is a quote: the first of the record or the one after a separator. Any other quote
+//     is a byte like all others.
+//   - An unquoted field ends before the next separator or line feed.
+//   - In a quoted field separators and line ends are text, kept as they are; two quotes are one; a single quote closes it.
+//   - After the closing quote there must be a separator, a line end or the end of the file. Otherwise the record is
+//     malformed: it ends with the next line feed, whatever quotes are before it, and the one after it starts afresh.
+//   - A quoted field that is never closed goes to the end of the file, and its record is malformed.
+//   - A record ends with a line feed, or with the end of the file. A carriage return before that is part of the line end;
+//     elsewhere it is text.
+//   - An empty line is no record (but counts as a line), so a file of one column cannot hold an empty value in an unquoted
+//     row.
+//   - A byte order mark at the start of the header is skipped.
+//   - Records may have more fields than the header. Fewer than the wanted columns need is an error of that row.
+//
+// Lines are counted by line feeds, from 1 for the header; a record's line is the one it starts in.
+//
+// The package also has the parsers for the values that are in nearly every row: dates, integers and decimals. They agree with
+// package time and strconv to the last bit, see numbers.go and dates.go.
+//
+// Nothing here starts goroutines or keeps more than one chunk, and no input makes it panic.
+package csv

@@ -1,0 +1,148 @@
+package csv
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrHeader is wrapped by the errors of [ParseHeader], [Header.Find] and [Cutter.Header]: the file does not begin with the
+// header that is needed. It concerns the whole file, not a row.
+var ErrHeader = errors.New("bad CSV header")
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// Header is the names of a file's columns.
+type Header struct{ names []string }
+
+// Column is a column that is looked for.
+type Column struct {
+	Name     string
+	Optional bool // the file may lack it; its field is then nil
+}
+
+// ParseHeader reads a header line; a byte order mark before it and a line end after it are skipped. comma is the separator,
+// 0 means ','.
+func ParseHeader(line []byte, comma byte) (Header, error) {
+	comma, err := separator(comma)
+	if err != nil {
+		return Header{}, fmt.Errorf("%w: %w", ErrHeader, err)
+	}
+	line = bytes.TrimPrefix(line, byteOrderMark)
+	var h Header
+	for at := 0; ; {
+		f := walkField(line, at, lineFeed(line, at), comma)
+		if f.end > atEnd {
+			return Header{}, fmt.Errorf("%w: column %d has a broken quote: %.60q", ErrHeader, len(h.names)+1, line[at:])
+		}
+		h.names = append(h.names, string(unquote(nil, line, f)))
+		if at = f.next; f.end == atComma {
+			continue
+		}
+		if at != len(line) {
+			return Header{}, fmt.Errorf("%w: it has more than one line: %.60q", ErrHeader, line)
+		}
+		return h, nil
+	}
+}
+
+// Names returns the names, in the file's order. The caller does not change them.
+func (h Header) Names() []string { return h.names }
+
+// Find returns where the columns are. A column that the file lacks or has twice is an error, unless it is optional and
+// lacking.
+func (h Header) Find(columns []Column) (Mapping, error) {
+	at := make(map[string]int, len(h.names))
+	twice := make(map[string]bool)
+	for i, name := range h.names {
+		if _, ok := at[name]; ok {
+			twice[name] = true
+			continue
+		}
+		at[name] = i
+	}
+	m := Mapping{names: make([]string, len(columns)), sources: make([]int, len(columns)), columns: len(h.names), last: -1}
+	for i, c := range columns {
+		source, ok := at[c.Name]
+		switch {
+		case !ok && !c.Optional:
+			return Mapping{}, fmt.Errorf("%w: there is no column %q; the file has %s", ErrHeader, c.Name, h.list())
+		case !ok:
+			source = -1
+		case twice[c.Name]:
+			return Mapping{}, fmt.Errorf("%w: column %q is there more than once, rename all but one; the file has %s", ErrHeader, c.Name, h.list())
+		}
+		m.names[i], m.sources[i], m.last = c.Name, source, max(m.last, source)
+	}
+	return m, nil
+}
+
+// list shows the names for people; a file that is no CSV may have any number of any length.
+func (h Header) list() string {
+	const most, longest = 40, 40
+	var b strings.Builder
+	for i, name := range h.names {
+		if i == most {
+			fmt.Fprintf(&b, ", … (%d in all)", len(h.names))
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if len(name) > longest {
+			name = name[:longest] + "…"
+		}
+		fmt.Fprintf(&b, "%q", name)
+	}
+	return b.String()
+}
+
+// Mapping says which columns of a file are wanted.
+type Mapping struct {
+	names   []string // wanted columns, in the order of Fields
+	sources []int    // index of each in the file, -1 if the file lacks it
+	columns int      // columns of the file
+	last    int      // largest source, -1 if nothing is wanted
+}
+
+// MappingOf returns the mapping for wanted columns at the given places, -1 for one that is absent, in a file of so many
+// columns. Errors of rows call them by number.
+func MappingOf(columns int, sources ...int) Mapping {
+	m := Mapping{names: make([]string, len(sources)), sources: sources, columns: columns, last: -1}
+	for i, s := range sources {
+		m.names[i] = fmt.Sprintf("number %d", s+1)
+		m.last = max(m.last, s)
+	}
+	return m
+}
+
+// Sources returns the index of each wanted column in the file, -1 if it is absent. The caller does not change them.
+func (m Mapping) Sources() []int { return m.sources }
+
+// separator fills in the default and refuses what would make the grammar ambiguous.
+func separator(comma byte) (byte, error) {
+	switch comma {
+	case 0:
+		return ',', nil
+	case quote, '\n', '\r':
+		return 0, fmt.Errorf("separator %q; use ',' ';' '|' or a tab", comma)
+	}
+	return comma, nil
+}
+
+// unquote appends the text of a field to dst when it has doubled quotes; otherwise it is a view.
+func unquote(dst, data []byte, f field) []byte {
+	p := data[f.from:f.to:f.to]
+	if !f.doubled {
+		return p
+	}
+	for {
+		i := bytes.IndexByte(p, quote)
+		if i < 0 {
+			return append(dst, p...)
+		}
+		dst = append(dst, p[:i+1]...)
+		p = p[i+2:]
+	}
+}

@@ -1,0 +1,209 @@
+package csv
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"strconv"
+)
+
+// Numbers of up to eight bytes, nearly all there are, are parsed as one word: the text is shifted to the word's end, zeros
+// are filled in before it, a point is taken out, one test tells whether only digits are left, and three products add
+// them up. A loop over the bytes is as fast for numbers of one length, but mispredicts its end where lengths vary.
+
+// ParseInt reads an integer with an optional sign. It accepts exactly what strconv.ParseInt does with base 10 and 64 bits.
+func ParseInt(p []byte) (v int64, ok bool) {
+	if n := len(p); 0 < n && n <= 8 {
+		if w := load(p) ^ zeros<<uint(64-8*n); !moreThanDigits(w) {
+			return int64(sum8(w)), true
+		}
+	}
+	return parseInt(p)
+}
+
+func parseInt(p []byte) (v int64, ok bool) {
+	p, negative := sign(p)
+	if len(p) == 0 {
+		return 0, false
+	}
+	u := uint64(0)
+	for _, c := range p {
+		c -= '0'
+		if c > 9 || u > (math.MaxUint64-9)/10 {
+			return 0, false
+		}
+		u = u*10 + uint64(c)
+	}
+	switch {
+	case negative && u <= 1<<63:
+		return -int64(u), true
+	case !negative && u < 1<<63:
+		return int64(u), true
+	}
+	return 0, false
+}
+
+// Decimal is the number Value / 10^Scale, exactly.
+type Decimal struct {
+	Value int64
+	Scale int // 0 … 18: digits behind the point, as written
+}
+
+// ParseDecimal reads a decimal number: a sign, digits, a point, digits; there must be a digit, everything else may be
+// missing. It is false for numbers with an exponent or more than 18 digits, too: whoever has a use for those goes on with
+// [ParseFloat], which takes all of them.
+func ParseDecimal(p []byte) (d Decimal, ok bool) {
+	if n := len(p); 0 < n && n <= 8 {
+		if d, ok := shortDecimal(p); ok {
+			return d, true
+		}
+	}
+	d, _, ok = parseDecimal(p)
+	return d, ok
+}
+
+// shortDecimal takes unsigned numbers of 1 to 8 bytes.
+func shortDecimal(p []byte) (d Decimal, ok bool) {
+	n := len(p)
+	w := load(p) ^ zeros<<uint(64-8*n)
+	// The lowest byte that is a point, if any; it may be wrong about those above it, which moreThanDigits then finds.
+	x := w ^ point*ones
+	if m := (x - ones) &^ x & highs; m != 0 {
+		low := m ^ (m - 1) // up to the highest bit of the point
+		before := low >> 8 // the bytes before the point
+		d.Scale = bits.LeadingZeros64(low) / 8
+		w = w&^low | w&before<<8
+		ok = n > 1
+	} else {
+		ok = true
+	}
+	if !ok || moreThanDigits(w) {
+		return Decimal{}, false
+	}
+	d.Value = int64(sum8(w))
+	return d, true
+}
+
+func parseDecimal(p []byte) (d Decimal, negative, ok bool) {
+	p, negative = sign(p)
+	digits, pointAt := 0, -1
+	for i, c := range p {
+		if c == '.' && pointAt < 0 {
+			pointAt = i
+			continue
+		}
+		c -= '0'
+		if digits++; c > 9 || digits > 18 {
+			return Decimal{}, false, false
+		}
+		d.Value = d.Value*10 + int64(c)
+	}
+	if pointAt >= 0 {
+		d.Scale = len(p) - 1 - pointAt
+	}
+	if negative {
+		d.Value = -d.Value
+	}
+	return d, negative, digits > 0
+}
+
+// Units returns the number in units of 10^-scale: whole numbers with 0, cents with 2. It is false if that is not exact or too
+// large.
+func (d Decimal) Units(scale int) (v int64, ok bool) {
+	v = d.Value
+	for s := d.Scale; s > scale; s-- {
+		if v%10 != 0 {
+			return 0, false
+		}
+		v /= 10
+	}
+	for s := d.Scale; s < scale; s++ {
+		if v > math.MaxInt64/10 || v < math.MinInt64/10 {
+			return 0, false
+		}
+		v *= 10
+	}
+	return v, true
+}
+
+// exactPowers are the powers of ten that a float64 holds exactly.
+var exactPowers = [...]float64{
+	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+}
+
+// Float returns the number rounded correctly, halves to even. Zero is +0.
+func (d Decimal) Float() float64 {
+	const exact = 1 << 53
+	if -exact <= d.Value && d.Value <= exact && uint(d.Scale) < uint(len(exactPowers)) {
+		// Both are exact, so the quotient is rounded once (Clinger 1990).
+		return float64(d.Value) / exactPowers[d.Scale]
+	}
+	text := strconv.AppendInt(nil, d.Value, 10)
+	text = strconv.AppendInt(append(text, 'e'), int64(-d.Scale), 10)
+	f, _ := strconv.ParseFloat(string(text), 64) // neither syntax nor range can be wrong
+	return f
+}
+
+// ParseFloat reads a finite decimal number, with or without an exponent, and rounds it correctly: the bits are those that
+// strconv.ParseFloat returns. "NaN", infinities, hexadecimal numbers and numbers that are too large for a float64 are
+// refused: in a CSV they are no values (D1).
+func ParseFloat(p []byte) (f float64, ok bool) {
+	if n := len(p); 0 < n && n <= 8 {
+		if d, ok := shortDecimal(p); ok {
+			return d.Float(), true
+		}
+	}
+	if d, negative, ok := parseDecimal(p); ok {
+		if d.Value == 0 && negative {
+			return math.Copysign(0, -1), true
+		}
+		return d.Float(), true
+	}
+	for _, c := range p {
+		switch {
+		case c >= '0' && c <= '9', c == '.', c == '+', c == '-', c == 'e', c == 'E':
+		default:
+			return 0, false
+		}
+	}
+	f, err := strconv.ParseFloat(string(p), 64)
+	return f, err == nil
+}
+
+func sign(p []byte) (rest []byte, negative bool) {
+	if len(p) > 0 && (p[0] == '-' || p[0] == '+') {
+		return p[1:], p[0] == '-'
+	}
+	return p, false
+}
+
+const (
+	zeros = '0' * ones
+	point = '.' ^ '0' // what a point is once '0' is taken off every byte
+)
+
+// load returns the 1 to 8 bytes of p at the high end of a word, the first byte lowest, as if zero bytes were before them.
+func load(p []byte) uint64 {
+	n := len(p)
+	var w uint64
+	switch {
+	case n >= 8:
+		return binary.LittleEndian.Uint64(p)
+	case n >= 4:
+		// Two loads that overlap; bytes that both have are the same, so OR leaves them alone.
+		w = uint64(binary.LittleEndian.Uint32(p)) | uint64(binary.LittleEndian.Uint32(p[n-4:]))<<uint(8*(n-4))
+	default:
+		w = uint64(p[0]) | uint64(p[n/2])<<uint(8*(n/2)) | uint64(p[n-1])<<uint(8*(n-1))
+	}
+	return w << uint(64-8*n)
+}
+
+// moreThanDigits reports whether a byte of w is not 0 … 9.
+func moreThanDigits(w uint64) bool { return (w+0x76*ones|w)&highs != 0 }
+
+// sum8 adds up eight digits, the highest in the lowest byte: pairs, then pairs of pairs, then those.
+func sum8(w uint64) uint64 {
+	w = w*10 + w>>8
+	const pairs = 0x000000ff000000ff
+	return ((w&pairs)*(1000000<<32+100) + (w>>16&pairs)*(10000<<32+1)) >> 32
+}

@@ -1,0 +1,161 @@
+package csv
+
+import "bytes"
+
+// This file is the one place that knows where fields and records end when quotes are about. Scanner and Cutter both go
+// through it, so they cannot disagree.
+
+const quote = '"'
+
+// ending is how a field ends.
+type ending uint8
+
+const (
+	atComma   ending = iota // another field follows
+	atLine                  // the record ends in a line feed
+	atEnd                   // the record ends with the data
+	garbage                 // text after the closing quote, the line it is in has ended
+	garbageAt               // text after the closing quote, the data ends before the line does
+	unclosed                // the data ends before the quoted field does
+)
+
+// complete reports whether the record's end was seen, so that more data would not change it.
+func (e ending) complete() bool { return e == atLine || e == garbage }
+
+// field is one field of a record: text is data[from:to], without the quotes around it.
+type field struct {
+	from, to int
+	doubled  bool // it holds doubled quotes
+	end      ending
+	next     int // where the next field or record starts
+}
+
+// walkField returns the field that starts at data[at]. nl is where the next line feed at or after at is, len(data) if
+// there is none; the caller finds it once for many fields. It is not used for quoted fields.
+func walkField(data []byte, at, nl int, comma byte) field {
+	if at < len(data) && data[at] == quote {
+		return walkQuoted(data, at+1, comma)
+	}
+	if i := bytes.IndexByte(data[at:nl], comma); i >= 0 {
+		return field{from: at, to: at + i, end: atComma, next: at + i + 1}
+	}
+	f := field{from: at, to: withoutCR(data, at, nl), end: atEnd, next: nl}
+	if nl < len(data) {
+		f.end, f.next = atLine, nl+1
+	}
+	return f
+}
+
+func walkQuoted(data []byte, from int, comma byte) field {
+	f := field{from: from}
+	at := from
+	for {
+		i := bytes.IndexByte(data[at:], quote)
+		if i < 0 {
+			f.to, f.end, f.next = len(data), unclosed, len(data)
+			return f
+		}
+		at += i + 1
+		if at >= len(data) || data[at] != quote {
+			break
+		}
+		f.doubled = true
+		at++
+	}
+	f.to = at - 1
+	f.end, f.next = afterQuote(data, at, comma)
+	return f
+}
+
+// afterQuote decides what the byte after a closing quote makes of the record.
+func afterQuote(data []byte, at int, comma byte) (end ending, next int) {
+	if at < len(data) && data[at] == comma {
+		return atComma, at + 1
+	}
+	line := at
+	if line < len(data) && data[line] == '\r' {
+		line++
+	}
+	switch {
+	case line == len(data):
+		return atEnd, line
+	case data[line] == '\n':
+		return atLine, line + 1
+	}
+	if i := bytes.IndexByte(data[at:], '\n'); i >= 0 {
+		return garbage, at + i + 1
+	}
+	return garbageAt, len(data)
+}
+
+// recordEnd returns where the record that starts at data[at] ends, just after its line feed, and whether that was seen.
+func recordEnd(data []byte, at int, comma byte) (end int, complete bool) {
+	nl := lineFeed(data, at)
+	for {
+		f := walkField(data, at, nl, comma)
+		if f.end != atComma {
+			return f.next, f.end.complete()
+		}
+		at = f.next
+		if at > nl {
+			nl = lineFeed(data, at)
+		}
+	}
+}
+
+// lineFeed returns the index of the first line feed at or after at, len(data) if there is none.
+func lineFeed(data []byte, at int) int {
+	if i := bytes.IndexByte(data[at:], '\n'); i >= 0 {
+		return at + i
+	}
+	return len(data)
+}
+
+// nextQuote is lineFeed for quotes.
+func nextQuote(data []byte, at int) int {
+	if i := bytes.IndexByte(data[at:], quote); i >= 0 {
+		return at + i
+	}
+	return len(data)
+}
+
+// withoutCR returns where data[from:to] ends without a carriage return.
+func withoutCR(data []byte, from, to int) int {
+	if to > from && data[to-1] == '\r' {
+		return to - 1
+	}
+	return to
+}
+
+// LastRecordEnd returns where the last complete record in data ends, 0 if none does. data starts at a record's start.
+// Without quotes it costs one pass for them and a look at the last line.
+func LastRecordEnd(data []byte, comma byte) int { return lastEnd(data, len(data), comma) }
+
+// lastEnd returns where the last complete record that ends at or before limit does; if the first record is longer than that,
+// where that one ends; 0 if it is not complete.
+func lastEnd(data []byte, limit int, comma byte) int {
+	limit = min(limit, len(data))
+	q := nextQuote(data[:limit], 0)
+	last := bytes.LastIndexByte(data[:q], '\n') + 1
+	if q == limit && last > 0 {
+		return last
+	}
+	// From last on records are walked one by one, but only those that have a quote before their line feed need care.
+	for last < len(data) {
+		if q < last {
+			q = nextQuote(data, last)
+		}
+		end, complete := lineFeed(data, last)+1, true
+		if end > len(data) || q < end {
+			end, complete = recordEnd(data, last, comma)
+		}
+		if !complete || end > limit && last > 0 {
+			break
+		}
+		last = end
+		if last >= limit {
+			break
+		}
+	}
+	return last
+}
