@@ -1,0 +1,47 @@
+// Package zmqx gives Posta ZeroMQ sockets that survive: PUSH, PULL, PUB, SUB, REQ and ROUTER.
+//
+// What goes over the wire is plain ZMTP 3.0 with the NULL mechanism, so that any libzmq peer in any language can be at
+// the other end. The greeting and the security handshake are done by the protocol engine of go-zeromq/zmq4 (zmq4.Open);
+// everything around it is ours, because a pipeline lives longer than a connection and peers may be slow, dead or hostile.
+//
+// # Words
+//
+//   - endpoint: "tcp://host:port" or "ipc:///absolute/path".
+//   - peer: one connection after a good handshake. Its PeerID is given by us and never used again; what a peer claims to
+//     be called is ignored.
+//   - message: 1 or more parts (frames). Parts are never split or merged.
+//   - batch: the messages that one read brought; Recv returns batches, not messages.
+//   - queue: what waits to be written to one peer, bounded in messages and in bytes.
+//
+// # The loop of a peer
+//
+// Each peer has two goroutines, both owned and awaited by the socket:
+//
+//	reader:  for { batch := frames.next(); role.deliver(batch) }      // blocks when nobody receives: TCP pushes back
+//	writer:  for { msgs := queue.take(); gather; one writev; release } // blocks when the peer does not read
+//
+// A connecting socket has one goroutine per endpoint that dials, shakes hands, runs the peer and starts again after a
+// jittered pause. A listening socket has one goroutine per listener that only accepts: handshakes run beside it.
+//
+// # What is promised
+//
+//   - Messages of one connection arrive whole and in order.
+//   - A peer costs bounded memory whatever it sends: sizes are checked before anything is allocated, and memory for a
+//     large frame grows only with the bytes that have really come.
+//   - No peer can stop another one from being served.
+//   - When a connection ends, what was queued for it is dropped and counted in the Disconnected event. Posta's link layer
+//     keeps frames in its outbox until they are acknowledged (R7): a queue that outlived its connection would only send
+//     duplicates. Messages sent while there is no connection wait in the queue, up to its bound.
+//   - Close waits for every goroutine the socket has started.
+//
+// # What it never does
+//
+// It never resends, never acknowledges, never looks into a message (a PUB and a SUB compare the first part with
+// prefixes), never trusts a size, and keeps no package-level state.
+//
+// # Ownership of slices
+//
+// Messages given to a socket belong to it: their bytes must not be changed afterwards (large parts are written by
+// reference, and a PUB shares one message among its subscribers). Messages received belong to the receiver for ever;
+// small parts of one batch share an allocation, which is never used again by the socket.
+package zmqx

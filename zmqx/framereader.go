@@ -1,0 +1,321 @@
+package zmqx
+
+import (
+	"fmt"
+	"io"
+)
+
+const (
+	// The read buffer starts small, so that a thousand idle peers cost little, and grows while reads come back full.
+	minReadBuffer = 4 << 10
+	maxReadBuffer = 256 << 10
+
+	// From this size on a part gets its own allocation, filled by the kernel without a stop in the buffer.
+	directSize = 16 << 10
+
+	// A frame is given this much memory on the strength of its header alone. The rest is given as bytes arrive, unless
+	// the peer has already delivered a frame that large.
+	firstGrant = 64 << 10
+
+	// Messages per batch. A message of no bytes takes 2 on the wire and 64 here: without a bound a full buffer of them
+	// would unfold to megabytes.
+	maxBatch = 1024
+)
+
+// frameReader cuts the bytes of one peer into messages. One goroutine uses it: first the handshake, then the reader.
+//
+// It does the framing itself although zmq4's Conn.RecvMsg could: that believes every size up to 2^63 and allocates it,
+// allocates each part by itself, knows no limit of parts, and returns one message per call. Over the same connection it
+// moves a quarter of the small messages per second (BenchmarkEngine beside BenchmarkPushPull).
+type frameReader struct {
+	src      io.Reader
+	lim      limits
+	stamp    Received          // Peer and Endpoint of every message
+	command  func(body []byte) // told of ZMTP commands; the body is valid during the call
+	patience *patience         // nil: wait for ever
+
+	buf   []byte
+	r, w  int   // buf[r:w] was read and not yet taken
+	step  int   // the next fill reads at most this much
+	trust int   // the largest frame the peer has really delivered
+	err   error // came together with bytes, is due after them
+}
+
+func newFrameReader(src io.Reader, lim limits) *frameReader {
+	return &frameReader{src: src, lim: lim, buf: make([]byte, minReadBuffer), step: minReadBuffer}
+}
+
+// next waits for at least one whole message and returns it with all others that came along.
+func (f *frameReader) next() ([]Received, error) {
+	f.patience.renew()
+	for {
+		p, err := f.scan()
+		if p.end > f.r {
+			if batch := f.take(p); len(batch) > 0 {
+				return batch, nil
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if p.direct {
+			return f.assemble()
+		}
+		if err := f.fill(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// plan is what can be taken from the buffer in one go, so that take can allocate exactly once.
+type plan struct {
+	end                int  // buf[r:end] is whole messages and commands
+	msgs, parts, bytes int  // bytes: in parts below directSize
+	direct             bool // what follows is too large to wait for in the buffer
+}
+
+// scan finds the whole messages at the front of the buffer. An error concerns what follows them.
+func (f *frameReader) scan() (plan, error) {
+	p := plan{end: f.r}
+	var msgParts, msgBytes, msgSmall int
+	direct := false
+	at := f.r
+	for p.msgs < maxBatch {
+		h, n, err := parseHeader(f.buf[at:f.w])
+		if err != nil {
+			return p, err
+		}
+		if n == 0 {
+			p.direct = direct || at+longHeader-p.end > maxReadBuffer
+			return p, nil
+		}
+		if err := f.lim.admit(h, msgParts, msgBytes); err != nil {
+			return p, err
+		}
+		size := int(h.size)
+		direct = direct || size >= directSize
+		at += n + size
+		if at > f.w {
+			p.direct = direct || at-p.end > maxReadBuffer
+			return p, nil
+		}
+		if !h.command() {
+			msgParts++
+			msgBytes += size
+			if size < directSize {
+				msgSmall += size
+			}
+			if h.more() {
+				continue
+			}
+			p.msgs++
+			p.parts += msgParts
+			p.bytes += msgSmall
+		} else if msgParts > 0 {
+			continue // between the parts of a message: taken with it
+		}
+		p.end = at
+		msgParts, msgBytes, msgSmall, direct = 0, 0, 0, false
+	}
+	return p, nil
+}
+
+// take copies the planned messages out of the buffer: three allocations for all of them. Copying small parts was chosen
+// over handing out the buffer itself: a receiver that keeps one of them would keep the whole buffer.
+func (f *frameReader) take(p plan) []Received {
+	out := make([]Received, 0, p.msgs)
+	parts := make([][]byte, 0, p.parts)
+	slab := make([]byte, 0, p.bytes)
+	first := 0
+	for f.r < p.end {
+		h, n, _ := parseHeader(f.buf[f.r:p.end])
+		body := f.buf[f.r+n : f.r+n+int(h.size)]
+		f.r += n + len(body)
+		if h.command() {
+			f.onCommand(body)
+			continue
+		}
+		if len(body) >= directSize {
+			parts = append(parts, append([]byte(nil), body...))
+		} else {
+			start := len(slab)
+			slab = append(slab, body...)
+			parts = append(parts, slab[start:len(slab):len(slab)])
+		}
+		if !h.more() {
+			out = append(out, f.received(parts[first:len(parts):len(parts)]))
+			first = len(parts)
+		}
+	}
+	return out
+}
+
+// assemble reads one message part by part, large parts straight into their own memory.
+func (f *frameReader) assemble() ([]Received, error) {
+	var msg Message
+	total := 0
+	for {
+		h, err := f.header(len(msg), total)
+		if err != nil {
+			return nil, err
+		}
+		body, err := f.body(int(h.size))
+		if err != nil {
+			return nil, err
+		}
+		if h.command() {
+			f.onCommand(body)
+			continue
+		}
+		msg = append(msg, body)
+		total += len(body)
+		if !h.more() {
+			return []Received{f.received(msg)}, nil
+		}
+	}
+}
+
+// header waits for a whole frame header and takes it. Only assemble uses it, so it is always in mid-message.
+func (f *frameReader) header(parts, total int) (header, error) {
+	for {
+		h, n, err := parseHeader(f.buf[f.r:f.w])
+		if err == nil && n > 0 {
+			err = f.lim.admit(h, parts, total)
+		}
+		if err != nil {
+			return h, err
+		}
+		if n > 0 {
+			f.r += n
+			return h, nil
+		}
+		if err := f.fillWithin(); err != nil {
+			return h, err
+		}
+	}
+}
+
+// body reads a frame body into memory of its own.
+func (f *frameReader) body(size int) ([]byte, error) {
+	b := make([]byte, min(size, max(f.trust, firstGrant)))
+	have := copy(b, f.buf[f.r:f.w])
+	f.r += have
+	for {
+		for have < len(b) {
+			n, err := f.read(b[have:], true)
+			have += n
+			if err != nil && have < size {
+				return nil, within(err)
+			}
+		}
+		if have == size {
+			break
+		}
+		grown := make([]byte, min(size, 2*len(b)))
+		copy(grown, b)
+		b = grown
+	}
+	if size >= directSize {
+		f.trust = max(f.trust, size)
+		f.step = minReadBuffer // keep the next large frame out of the buffer
+	}
+	return b, nil
+}
+
+// fill reads more bytes into the buffer, at least one.
+func (f *frameReader) fill() error {
+	f.makeRoom()
+	room := f.buf[f.w:min(len(f.buf), f.w+f.step)]
+	n, err := f.read(room, f.w > f.r)
+	f.w += n
+	if n == len(room) {
+		f.step = min(2*f.step, maxReadBuffer)
+	}
+	if n > 0 {
+		f.err = err
+		return nil
+	}
+	if err != nil && f.w > f.r {
+		return within(err)
+	}
+	return err
+}
+
+// fillWithin is fill in the middle of a message even when the buffer is empty.
+func (f *frameReader) fillWithin() error {
+	f.makeRoom()
+	n, err := f.read(f.buf[f.w:min(len(f.buf), f.w+minReadBuffer)], true)
+	f.w += n
+	if n > 0 {
+		f.err = err
+		return nil
+	}
+	return within(err)
+}
+
+// makeRoom moves what is unread to the front, and into a larger buffer when reads have been coming back full or a small
+// message needs it. scan sends messages above maxReadBuffer to assemble, so there is always room in the end.
+func (f *frameReader) makeRoom() {
+	unread := f.w - f.r
+	need := max(f.step, min(2*unread, maxReadBuffer))
+	if need > len(f.buf) {
+		grown := make([]byte, need)
+		copy(grown, f.buf[f.r:f.w])
+		f.buf, f.r, f.w = grown, 0, unread
+		return
+	}
+	if f.r > 0 {
+		copy(f.buf, f.buf[f.r:f.w])
+		f.r, f.w = 0, unread
+	}
+}
+
+// read is the one place that touches the connection.
+func (f *frameReader) read(p []byte, mid bool) (int, error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	if err := f.patience.before(mid); err != nil {
+		return 0, err
+	}
+	for range 100 {
+		n, err := f.src.Read(p)
+		if n > 0 || err != nil {
+			f.patience.after(n)
+			return n, f.patience.explain(err)
+		}
+	}
+	return 0, io.ErrNoProgress
+}
+
+// peek waits until n bytes are in the buffer and returns all there are. It serves the handshake; n is below the
+// smallest buffer.
+func (f *frameReader) peek(n int) ([]byte, error) {
+	for f.w-f.r < n {
+		if err := f.fill(); err != nil {
+			return nil, err
+		}
+	}
+	return f.buf[f.r:f.w], nil
+}
+
+func (f *frameReader) onCommand(body []byte) {
+	if f.command != nil {
+		f.command(body)
+	}
+}
+
+func (f *frameReader) received(m Message) Received {
+	r := f.stamp
+	r.Msg = m
+	return r
+}
+
+// within turns the end of the stream into what it is in the middle of a message.
+func within(err error) error {
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("in the middle of a message: %w", err)
+}

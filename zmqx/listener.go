@@ -1,0 +1,158 @@
+package zmqx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+// listener accepts on one endpoint. Its goroutine does nothing else: each handshake runs in its own.
+type listener struct {
+	s        *socket
+	endpoint int
+	net      net.Listener
+	waiting  *antechamber
+	peers    atomic.Int64
+	path     string      // ipc: the socket file
+	file     os.FileInfo // ipc: as it was made, to remove no other
+}
+
+// listen opens an endpoint and returns its actual address.
+func (s *socket) listen(address string) (string, error) {
+	e, err := parseEndpoint(address)
+	if err != nil {
+		return "", err
+	}
+	l := &listener{s: s, waiting: newAntechamber(s.opt.MaxHandshakes)}
+	if err := l.open(e); err != nil {
+		return "", fmt.Errorf("zmqx: listen on %s: %w", e, err)
+	}
+	l.endpoint = s.nextEndpoint()
+	s.mu.Lock()
+	s.listeners = append(s.listeners, l)
+	s.mu.Unlock()
+	if !s.spawn(l.acceptLoop) {
+		l.close()
+		return "", ErrClosed
+	}
+	if e.network == "tcp" {
+		e.address = l.net.Addr().String()
+	}
+	return e.String(), nil
+}
+
+func (l *listener) open(e endpoint) (err error) {
+	if e.network == "unix" {
+		return l.openIPC(e.address)
+	}
+	l.net, err = net.Listen(e.network, e.address)
+	return err
+}
+
+// acceptLoop goes on until the listener is closed. Other errors (no file descriptors left, a connection aborted before
+// it was accepted) pass; ending would make the node deaf for good.
+func (l *listener) acceptLoop() {
+	pause := backoff{min: 5 * time.Millisecond, max: time.Second}
+	for {
+		conn, err := l.net.Accept()
+		if err == nil {
+			pause.reset()
+			l.receive(conn)
+			continue
+		}
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		l.s.opt.Logger.Warn("cannot accept connections", "endpoint", l.net.Addr(), "cause", err)
+		if !sleep(l.s.ctx, pause.pause(rand.Float64())) {
+			return
+		}
+	}
+}
+
+// receive gives a new connection its own goroutine, if there is room.
+func (l *listener) receive(conn net.Conn) {
+	if l.peers.Load() >= int64(l.s.opt.MaxPeers) {
+		l.refuse(conn, fmt.Errorf("%w: %d (MaxPeers)", ErrTooManyPeers, l.s.opt.MaxPeers))
+		return
+	}
+	g := l.waiting.enter(conn)
+	if !l.s.spawn(func() { l.welcome(g) }) {
+		l.waiting.leave(g)
+		conn.Close()
+	}
+}
+
+// welcome shakes hands with a new connection and serves it as a peer.
+func (l *listener) welcome(g *guest) {
+	in, err := l.s.greet(g.conn, true)
+	l.waiting.leave(g)
+	if err != nil {
+		l.refuse(g.conn, err)
+		return
+	}
+	defer l.peers.Add(-1)
+	if l.peers.Add(1) > int64(l.s.opt.MaxPeers) {
+		l.refuse(g.conn, fmt.Errorf("%w: %d (MaxPeers)", ErrTooManyPeers, l.s.opt.MaxPeers))
+		return
+	}
+	p, err := l.s.admit(g.conn, in, l.endpoint)
+	if err != nil {
+		l.refuse(g.conn, err)
+		return
+	}
+	l.s.serve(p)
+}
+
+func (l *listener) refuse(conn net.Conn, cause error) {
+	l.s.count.refused.Add(1)
+	l.s.opt.Logger.Debug("connection refused", "endpoint", l.net.Addr(), "remote", remoteName(conn), "cause", cause)
+	conn.Close()
+}
+
+// close stops accepting. Peers are not touched.
+func (l *listener) close() error {
+	err := l.net.Close()
+	if errors.Is(err, net.ErrClosed) {
+		err = nil
+	}
+	if l.path != "" {
+		err = errors.Join(err, l.removeSocketFile())
+	}
+	return err
+}
+
+// greet shakes hands within HandshakeTimeout, or until the socket closes.
+func (s *socket) greet(conn net.Conn, server bool) (*frameReader, error) {
+	tune(conn, s.opt)
+	stop := context.AfterFunc(s.ctx, func() { conn.Close() })
+	defer stop()
+	if err := conn.SetDeadline(time.Now().Add(s.opt.HandshakeTimeout)); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrHandshake, err)
+	}
+	in := newFrameReader(conn, s.opt.limits())
+	if err := shakeHands(conn, in, s.kind, server); err != nil {
+		return nil, err
+	}
+	if err := conn.SetDeadline(time.Time{}); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrHandshake, err)
+	}
+	return in, nil
+}
+
+// sleep is false when ctx ended it.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

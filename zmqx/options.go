@@ -1,0 +1,171 @@
+package zmqx
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// Options are the settings of one socket. The zero value of each field means its default. They are copied at
+// construction; changing them later has no effect.
+type Options struct {
+	// MaxFrame is the largest part accepted or sent, in bytes. Default 64 MiB. Too small refuses honest peers (they are
+	// disconnected); too large lets each of MaxPeers hold that much memory, after having sent it.
+	MaxFrame int
+	// MaxParts is the largest number of parts of a message. Default 16. Each part costs 24 bytes beside its own.
+	MaxParts int
+	// MaxMessage is the largest message, all parts together, in bytes. Default MaxFrame + 64 KiB.
+	MaxMessage int
+
+	// QueueMessages bounds what waits for one peer, in messages. Default 16384. At 1 every message is a system call; a
+	// large value only costs 24 bytes per message.
+	QueueMessages int
+	// QueueBytes bounds the same in bytes. Default 16 MiB. A single message larger than this still passes, alone. Too
+	// small starves a fast connection (keep it above bandwidth × delay); large values are memory a stuck peer can hold.
+	QueueBytes int
+
+	// HandshakeTimeout is for the whole of connecting and greeting. Default 2 s. Below the round trip nothing ever
+	// connects; a large value lets silent clients occupy MaxHandshakes for long (they are turned out when it is full).
+	HandshakeTimeout time.Duration
+	// ReadStall is how long a peer may take for the next 4 KiB (or the end) of a message it has begun. Default 10 s.
+	// Too small drops peers on slow lines; a large value lets half frames keep their memory for that long.
+	ReadStall time.Duration
+	// WriteTimeout is how long one write (at most about 1 MiB) may take before the peer counts as stuck and is
+	// disconnected. Negative: never. Default 10 s, but never for PUSH: a PULL that does not read is back-pressure (R9)
+	// and may rightly last for minutes (R11), it holds up nobody but its own queue; whoever knows better calls Reset.
+	WriteTimeout time.Duration
+	// KeepAlive is the idle time after which TCP asks whether the other host is still there; three questions without an
+	// answer, a third of this apart, end the connection. Default 15 s, negative: off. tcp only.
+	KeepAlive time.Duration
+
+	// BackoffMin and BackoffMax bound the pause between attempts to connect: it doubles from one to the other, is cut by
+	// a random part of up to a half, and starts again after a good handshake. Defaults 10 ms and 1 s. A short maximum
+	// finds a restarted peer sooner and costs a dead one more connects.
+	BackoffMin, BackoffMax time.Duration
+
+	// Linger is how long Close may go on writing what is queued (PUSH, PUB, ROUTER). Default 0: queued messages are
+	// dropped. Long values delay shutdown by that much when a peer is away.
+	Linger time.Duration
+
+	// MaxHandshakes bounds connections per listener that are not through their handshake. Default 64. When it is
+	// reached, the oldest is turned out in favour of the newest: an honest one takes milliseconds.
+	MaxHandshakes int
+	// MaxPeers bounds the peers of one listener. Default 1024. More are refused.
+	MaxPeers int
+
+	// MaxSubscriptions bounds the subscriptions of one subscriber at a PUB. Default 1024. Who wants more is disconnected.
+	MaxSubscriptions int
+	// MaxTopic bounds the length of one subscription, in bytes. Default 255.
+	MaxTopic int
+
+	// SocketBuffer asks the kernel for send and receive buffers of this size, in bytes. Default 0: the kernel tunes tcp
+	// itself and better; ipc gets 1 MiB, as far as the system's maximum allows.
+	SocketBuffer int
+
+	// Hello (PUSH only) gives the messages that go first over each new connection, before anything queued. It is called
+	// from the socket's dialling goroutine and must not block.
+	Hello func() []Message
+	// OnEvent is told of connects and disconnects, one at a time and in order, from a goroutine of the socket. It may
+	// send and receive, but must not call Close. A slow one delays only peers that come and go.
+	OnEvent func(Event)
+	// Logger gets refused and failed connections at debug level. Default: discard.
+	Logger *slog.Logger
+}
+
+const (
+	defaultWriteTimeout = 10 * time.Second
+	mib                 = 1 << 20
+)
+
+// withDefaults fills what is zero and checks the rest. patient is for PUSH, see WriteTimeout.
+func (o Options) withDefaults(patient bool) (Options, error) {
+	fill(&o.MaxFrame, 64*mib)
+	fill(&o.MaxParts, 16)
+	fill(&o.MaxMessage, o.MaxFrame+64<<10)
+	fill(&o.QueueMessages, 16384)
+	fill(&o.QueueBytes, 16*mib)
+	fill(&o.HandshakeTimeout, 2*time.Second)
+	fill(&o.ReadStall, 10*time.Second)
+	fill(&o.KeepAlive, 15*time.Second)
+	fill(&o.BackoffMin, 10*time.Millisecond)
+	fill(&o.BackoffMax, max(time.Second, o.BackoffMin))
+	fill(&o.MaxHandshakes, 64)
+	fill(&o.MaxPeers, 1024)
+	fill(&o.MaxSubscriptions, 1024)
+	fill(&o.MaxTopic, 255)
+	if o.WriteTimeout == 0 && !patient {
+		o.WriteTimeout = defaultWriteTimeout
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o, o.validate()
+}
+
+func fill[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+func (o Options) validate() error {
+	var errs []error
+	positive := func(name string, v int64) {
+		if v < 0 {
+			errs = append(errs, fmt.Errorf("zmqx: option %s is %d: leave it at 0 for the default or make it positive", name, v))
+		}
+	}
+	positive("MaxFrame", int64(o.MaxFrame))
+	positive("MaxParts", int64(o.MaxParts))
+	positive("MaxMessage", int64(o.MaxMessage))
+	positive("QueueMessages", int64(o.QueueMessages))
+	positive("QueueBytes", int64(o.QueueBytes))
+	positive("HandshakeTimeout", int64(o.HandshakeTimeout))
+	positive("ReadStall", int64(o.ReadStall))
+	positive("BackoffMin", int64(o.BackoffMin))
+	positive("BackoffMax", int64(o.BackoffMax))
+	positive("Linger", int64(o.Linger))
+	positive("MaxHandshakes", int64(o.MaxHandshakes))
+	positive("MaxPeers", int64(o.MaxPeers))
+	positive("MaxSubscriptions", int64(o.MaxSubscriptions))
+	positive("MaxTopic", int64(o.MaxTopic))
+	positive("SocketBuffer", int64(o.SocketBuffer))
+	if o.MaxMessage < o.MaxFrame {
+		errs = append(errs, fmt.Errorf("zmqx: option MaxMessage (%d) is below MaxFrame (%d): raise it, or lower MaxFrame", o.MaxMessage, o.MaxFrame))
+	}
+	if o.BackoffMax < o.BackoffMin {
+		errs = append(errs, fmt.Errorf("zmqx: option BackoffMax (%v) is below BackoffMin (%v)", o.BackoffMax, o.BackoffMin))
+	}
+	return errors.Join(errs...)
+}
+
+// limits are what a frame and a message may be; the same on the way in and on the way out.
+type limits struct {
+	frame, parts, message int
+}
+
+func (o Options) limits() limits {
+	return limits{frame: o.MaxFrame, parts: o.MaxParts, message: o.MaxMessage}
+}
+
+// sendable refuses what an honest receiver with our limits would refuse: better an error here than a lost connection.
+func (l limits) sendable(msgs []Message) error {
+	for _, m := range msgs {
+		if len(m) == 0 || len(m) > l.parts {
+			return fmt.Errorf("%w: it has %d parts, 1 to %d are allowed (MaxParts)", ErrUnsendable, len(m), l.parts)
+		}
+		total := 0
+		for i, part := range m {
+			if len(part) > l.frame {
+				return fmt.Errorf("%w: part %d has %d bytes, at most %d are allowed (MaxFrame)", ErrUnsendable, i, len(part), l.frame)
+			}
+			total += len(part)
+		}
+		if total > l.message {
+			return fmt.Errorf("%w: it has %d bytes, at most %d are allowed (MaxMessage)", ErrUnsendable, total, l.message)
+		}
+	}
+	return nil
+}

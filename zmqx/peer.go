@@ -1,0 +1,99 @@
+package zmqx
+
+import (
+	"net"
+	"sync"
+)
+
+// peer is one connection after its handshake.
+type peer struct {
+	id       PeerID
+	endpoint int
+	remote   string
+	conn     net.Conn
+	in       *frameReader // owner: the reader
+	out      *frameWriter // owner: the writer
+	queue    *sendQueue
+	gate     gate           // closed: the reader delivers nothing of this peer
+	topics   *subscriptions // PUB only
+
+	quit  chan struct{} // closed by fail
+	once  sync.Once
+	cause error // why the peer ended; valid once quit is closed
+}
+
+// fail ends the peer. The first cause counts: the errors that follow it are its consequences.
+func (p *peer) fail(cause error) {
+	p.once.Do(func() {
+		p.cause = cause
+		close(p.quit)
+		p.conn.Close()
+	})
+}
+
+// readLoop delivers batches until the connection or deliver fails.
+func (p *peer) readLoop(deliver func(*peer, []Received) error) error {
+	for {
+		batch, err := p.in.next()
+		if err != nil {
+			return err
+		}
+		if err := deliver(p, batch); err != nil {
+			return err
+		}
+	}
+}
+
+// writeLoop writes whatever is queued until the peer ends or a write fails.
+func (p *peer) writeLoop() error {
+	for {
+		msgs, commands := p.queue.take(p.quit)
+		if len(msgs)+len(commands) == 0 {
+			return nil
+		}
+		for _, c := range commands {
+			p.out.addRaw(c)
+		}
+		if err := p.writeAll(msgs); err != nil {
+			return err
+		}
+		p.queue.giveBack(msgs)
+	}
+}
+
+// writeAll writes msgs in as few writes as possible and releases their room as each write is done.
+func (p *peer) writeAll(msgs []Message) error {
+	from, bytes := 0, 0
+	for i, m := range msgs {
+		bytes += m.Size()
+		if p.out.add(m) && i < len(msgs)-1 {
+			continue
+		}
+		if err := p.out.flush(); err != nil {
+			return err
+		}
+		p.queue.release(i+1-from, bytes)
+		clear(msgs[from : i+1])
+		from, bytes = i+1, 0
+		for _, c := range p.queue.takeCommands() {
+			p.out.addRaw(c)
+		}
+	}
+	return p.out.flush()
+}
+
+// onCommand answers a PING (ZMTP 3.1 §2.6: TTL of two bytes, then up to 16 bytes of context that the PONG repeats).
+// libzmq sends PINGs only when its user has set a heartbeat. Everything else is for versions we did not announce.
+func (p *peer) onCommand(body []byte) {
+	const name, ttl, maxContext = "\x04PING", 2, 16
+	if len(body) < len(name)+ttl || string(body[:len(name)]) != name {
+		return
+	}
+	context := body[len(name)+ttl:]
+	if len(context) > maxContext {
+		return
+	}
+	frame := appendHeader(nil, flagCommand, len(name)+len(context))
+	frame = append(frame, "\x04PONG"...)
+	p.queue.putCommand(append(frame, context...))
+}

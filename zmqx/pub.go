@@ -1,0 +1,74 @@
+package zmqx
+
+import (
+	"context"
+
+	"github.com/go-zeromq/zmq4"
+)
+
+// Pub sends each message to every subscriber whose prefixes match its first part. It never waits: a subscriber whose
+// queue is full misses the message, and only that one does.
+type Pub struct {
+	*socket
+}
+
+// NewPub makes a PUB socket; Listen gives it subscribers.
+func NewPub(o Options) (*Pub, error) {
+	p := new(Pub)
+	s, err := newSocket(zmq4.Pub, o, p)
+	if err != nil {
+		return nil, err
+	}
+	p.socket = s
+	return p, nil
+}
+
+// Listen opens an endpoint and returns its actual address (port 0 is replaced).
+func (p *Pub) Listen(endpoint string) (string, error) { return p.listen(endpoint) }
+
+// Send publishes msgs. What subscribers missed is counted in Stats.Dropped.
+func (p *Pub) Send(msgs ...Message) error {
+	if err := p.opt.limits().sendable(msgs); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closing {
+		return ErrClosed
+	}
+	for _, sub := range p.peers {
+		for i, m := range msgs {
+			if sub.topics.match(m[0]) && sub.queue.tryPut(msgs[i:i+1]) != nil {
+				p.count.dropped.Add(1)
+			}
+		}
+	}
+	return nil
+}
+
+// Close waits at most Linger for the queues to be written, closes all connections and awaits all goroutines.
+func (p *Pub) Close() error { return p.close(p.drainPeers) }
+
+func (p *Pub) outfit(sub *peer) {
+	sub.queue = newSendQueue(p.opt)
+	sub.topics = newSubscriptions(p.opt.MaxSubscriptions, p.opt.MaxTopic)
+}
+
+func (p *Pub) leave(*peer) {}
+func (p *Pub) join(*peer)  {}
+
+func (p *Pub) deliver(from *peer, batch []Received) error {
+	for _, r := range batch {
+		if err := from.topics.apply(r.Msg); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drainPeers waits until the queues of the peers that are there are written.
+func (s *socket) drainPeers(ctx context.Context) {
+	for _, p := range s.allPeers() {
+		p.queue.drained(ctx)
+	}
+}

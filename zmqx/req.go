@@ -1,0 +1,165 @@
+package zmqx
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/go-zeromq/zmq4"
+)
+
+// Req asks one REP or ROUTER peer, one question at a time, as the client of the ZeroMQ guide's lazy pirate pattern: a
+// question without an answer costs the connection, so that an answer that comes late cannot be taken for the next one.
+type Req struct {
+	*socket
+	turn chan struct{} // holds a token while a question is in flight
+
+	mu        sync.Mutex
+	connected bool
+	current   *peer         // the connection to ask over; nil while there is none
+	arrived   chan struct{} // closed when current is set
+	asked     PeerID        // who owes an answer; 0: nobody
+	answer    chan Message
+}
+
+// NewReq makes a REQ socket; Connect gives it its peer.
+func NewReq(o Options) (*Req, error) {
+	r := &Req{turn: make(chan struct{}, 1), arrived: make(chan struct{})}
+	s, err := newSocket(zmq4.Req, o, r)
+	if err != nil {
+		return nil, err
+	}
+	r.socket = s
+	return r, nil
+}
+
+// Connect starts keeping a connection to the endpoint; it does not wait for it. A second call is ErrSecondPeer.
+func (r *Req) Connect(endpoint string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.connected {
+		return fmt.Errorf("%w: make another REQ for %s", ErrSecondPeer, endpoint)
+	}
+	_, err := r.connect(endpoint)
+	r.connected = err == nil
+	return err
+}
+
+// Do sends a question and waits for its answer. It waits for its turn, for a connection and for the answer, all within
+// ctx. ErrDisconnected: the connection went away meanwhile, and the peer may or may not have seen the question.
+func (r *Req) Do(ctx context.Context, question Message) (Message, error) {
+	wrapped := append(Message{nil}, question...) // the delimiter of a REQ
+	if err := r.opt.limits().sendable([]Message{wrapped}); err != nil {
+		return nil, err
+	}
+	select {
+	case r.turn <- struct{}{}:
+		defer func() { <-r.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-r.ctx.Done():
+		return nil, ErrClosed
+	}
+	p, answer, err := r.ask(ctx, wrapped)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case m := <-answer:
+		return m, nil
+	case <-p.quit:
+		return r.lost(p, answer)
+	case <-ctx.Done():
+		r.abandon(p)
+		return nil, ctx.Err()
+	}
+}
+
+// ask waits for a connection and puts the question on it.
+func (r *Req) ask(ctx context.Context, question Message) (*peer, <-chan Message, error) {
+	for {
+		r.mu.Lock()
+		p, arrived := r.current, r.arrived
+		if p != nil {
+			r.asked, r.answer = p.id, make(chan Message, 1)
+			answer := r.answer
+			r.mu.Unlock()
+			err := p.queue.put(ctx, []Message{question})
+			if err != nil {
+				r.abandon(p)
+			}
+			return p, answer, err
+		}
+		r.mu.Unlock()
+		select {
+		case <-arrived:
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		case <-r.ctx.Done():
+			return nil, nil, ErrClosed
+		}
+	}
+}
+
+// lost: the answer may have come just before the end of the connection.
+func (r *Req) lost(p *peer, answer <-chan Message) (Message, error) {
+	r.forget(p)
+	select {
+	case m := <-answer:
+		return m, nil
+	default:
+	}
+	if r.ctx.Err() != nil {
+		return nil, ErrClosed
+	}
+	return nil, fmt.Errorf("%w: %w", ErrDisconnected, p.cause)
+}
+
+// abandon closes the connection; the dialler opens the next one at once.
+func (r *Req) abandon(p *peer) {
+	r.forget(p)
+	p.fail(ErrAbandoned)
+}
+
+// forget makes sure that the next question does not go to p.
+func (r *Req) forget(p *peer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.asked == p.id {
+		r.asked = 0
+	}
+	if r.current == p {
+		r.current, r.arrived = nil, make(chan struct{})
+	}
+}
+
+// Close ends a question in flight with ErrClosed and awaits all goroutines.
+func (r *Req) Close() error { return r.close(nil) }
+
+func (r *Req) outfit(p *peer) { p.queue = newSendQueue(r.opt) }
+
+func (r *Req) join(p *peer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.current = p
+	close(r.arrived)
+}
+
+func (r *Req) leave(p *peer) { r.forget(p) }
+
+// deliver takes the one answer that is owed. An answer nobody asked for ends the connection: what came after it could
+// not be told from the right one.
+func (r *Req) deliver(from *peer, batch []Received) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m := batch[0].Msg
+	if len(batch) > 1 || r.asked != from.id {
+		return fmt.Errorf("%w: an answer without a question", ErrProtocol)
+	}
+	if len(m) < 2 || len(m[0]) > 0 {
+		return fmt.Errorf("%w: an answer without the empty delimiter and a body", ErrProtocol)
+	}
+	r.asked = 0
+	r.answer <- m[1:]
+	return nil
+}

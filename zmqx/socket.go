@@ -1,0 +1,191 @@
+package zmqx
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+
+	"github.com/go-zeromq/zmq4"
+)
+
+// role is what tells the six kinds of sockets apart. Its methods are called from the goroutines of peers.
+type role interface {
+	// outfit gives a new peer its queue and what else it needs before others can see it. It must not take locks.
+	outfit(p *peer)
+	// join is told of a peer before it reads or writes anything.
+	join(p *peer)
+	// deliver takes a batch; it may block until p.quit is closed. An error ends the peer.
+	deliver(p *peer, batch []Received) error
+	// leave is told when both loops of the peer have ended.
+	leave(p *peer)
+}
+
+// socket is what all kinds share: the peers, the goroutines, the end.
+type socket struct {
+	kind   zmq4.SocketType
+	opt    Options
+	role   role
+	events *notifier
+	count  counters
+
+	ctx    context.Context // ends when Close stops lingering
+	cancel context.CancelFunc
+	wg     sync.WaitGroup // every goroutine but the notifier's
+	closed chan struct{}  // closed at the end of Close
+
+	mu        sync.Mutex
+	closing   bool
+	lastID    PeerID
+	endpoints int
+	peers     map[PeerID]*peer
+	listeners []*listener
+}
+
+func newSocket(kind zmq4.SocketType, o Options, r role) (*socket, error) {
+	o, err := o.withDefaults(kind == zmq4.Push)
+	if err != nil {
+		return nil, err
+	}
+	s := &socket{kind: kind, opt: o, role: r, peers: make(map[PeerID]*peer), closed: make(chan struct{})}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.events = newNotifier(o.OnEvent)
+	return s, nil
+}
+
+// spawn starts a goroutine that Close waits for; false when it is too late.
+func (s *socket) spawn(fn func()) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing {
+		return false
+	}
+	s.wg.Add(1)
+	go func() {
+		defer s.wg.Done()
+		fn()
+	}()
+	return true
+}
+
+// nextEndpoint numbers the calls of Connect and Listen.
+func (s *socket) nextEndpoint() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.endpoints++
+	return s.endpoints - 1
+}
+
+// admit makes a peer of a connection that has shaken hands.
+func (s *socket) admit(conn net.Conn, in *frameReader, endpoint int) (*peer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return nil, ErrClosed
+	}
+	s.lastID++
+	p := &peer{
+		id: s.lastID, endpoint: endpoint, remote: remoteName(conn), conn: conn, in: in,
+		out: newFrameWriter(conn, s.opt.WriteTimeout), quit: make(chan struct{}),
+	}
+	s.role.outfit(p)
+	in.stamp = Received{Peer: p.id, Endpoint: endpoint}
+	in.command = p.onCommand
+	in.patience = &patience{conn: conn, stall: s.opt.ReadStall}
+	s.peers[p.id] = p
+	s.count.connects.Add(1)
+	return p, nil
+}
+
+// serve runs a peer to its end, in the caller's goroutine.
+func (s *socket) serve(p *peer) {
+	s.role.join(p)
+	s.events.tell(s.ctx, Event{Kind: Connected, Peer: p.id, Endpoint: p.endpoint, Remote: p.remote})
+
+	writer := make(chan struct{})
+	go func() { // awaited below
+		defer close(writer)
+		if err := p.writeLoop(); err != nil {
+			p.fail(fmt.Errorf("zmqx: write to %s: %w", p.remote, err))
+		}
+	}()
+	if err := p.readLoop(s.deliver); err != nil {
+		p.fail(fmt.Errorf("zmqx: read from %s: %w", p.remote, err))
+	}
+	<-writer
+
+	s.mu.Lock()
+	delete(s.peers, p.id)
+	s.mu.Unlock()
+	s.role.leave(p)
+	dropped := p.queue.drop()
+	s.count.dropped.Add(uint64(dropped))
+	s.opt.Logger.Debug("peer is gone", "socket", s.kind, "peer", p.id, "remote", p.remote, "dropped", dropped, "cause", p.cause)
+	s.events.tell(s.ctx, Event{Kind: Disconnected, Peer: p.id, Endpoint: p.endpoint, Remote: p.remote, Err: p.cause, Dropped: dropped})
+}
+
+func (s *socket) deliver(p *peer, batch []Received) error {
+	s.count.received.Add(uint64(len(batch)))
+	return s.role.deliver(p, batch)
+}
+
+func (s *socket) peer(id PeerID) (*peer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.peers[id]; p != nil {
+		return p, nil
+	}
+	return nil, fmt.Errorf("%w: %d", ErrUnknownPeer, id)
+}
+
+func (s *socket) allPeers() []*peer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]*peer, 0, len(s.peers))
+	for _, p := range s.peers {
+		all = append(all, p)
+	}
+	return all
+}
+
+// close ends the socket in this order: no new connections from outside, what is queued is written for at most Linger
+// (connecting sockets still reconnect meanwhile), every connection is closed, every goroutine awaited, the last events told.
+func (s *socket) close(drain func(context.Context)) error {
+	s.mu.Lock()
+	if s.closing {
+		s.mu.Unlock()
+		<-s.closed
+		return nil
+	}
+	s.closing = true
+	listeners := s.listeners
+	s.mu.Unlock()
+
+	var err error
+	for _, l := range listeners {
+		if e := l.close(); e != nil && err == nil {
+			err = e
+		}
+	}
+	if s.opt.Linger > 0 && drain != nil {
+		ctx, cancel := context.WithTimeout(s.ctx, s.opt.Linger)
+		drain(ctx)
+		cancel()
+	}
+	s.cancel()
+	for _, p := range s.allPeers() {
+		p.fail(ErrClosed)
+	}
+	s.wg.Wait()
+	s.events.close()
+	close(s.closed)
+	return err
+}
+
+// remoteName is for people; a client of a unix socket has no address.
+func remoteName(conn net.Conn) string {
+	if a := conn.RemoteAddr(); a != nil && a.String() != "" && a.String() != "@" {
+		return a.String()
+	}
+	return conn.LocalAddr().String()
+}
