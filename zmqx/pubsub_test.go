@@ -1,0 +1,167 @@
+package zmqx
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// subscribed waits until the publisher knows of n subscriptions in all.
+func subscribed(t testing.TB, pub *Pub, n int) {
+	t.Helper()
+	eventually(t, fmt.Sprint(n, " subscriptions"), func() bool {
+		have := 0
+		for _, p := range pub.allPeers() {
+			have += len(p.topics.list())
+		}
+		return have == n
+	})
+}
+
+func TestPubSub_FiltersByPrefixAndHonoursUnsubscribe(t *testing.T) {
+	onBoth(t, func(t *testing.T, endpoint string) {
+		pub, address := newPub(t, Options{}, endpoint)
+		sub := newSub(t, Options{}, address)
+		noError(t, sub.Subscribe("a"))
+		noError(t, sub.Subscribe("bb"))
+		subscribed(t, pub, 2)
+		c := &collector{from: sub}
+		noError(t, pub.Send(text("c"), text("a1", "x"), text("b"), text("bb"), text("")))
+		c.expect(t, "a1|x")
+		c.expect(t, "bb")
+		noError(t, sub.Unsubscribe("a"))
+		subscribed(t, pub, 1)
+		noError(t, pub.Send(text("a2"), text("bb2")))
+		c.expect(t, "bb2")
+		noError(t, sub.Subscribe("")) // everything
+		subscribed(t, pub, 2)
+		noError(t, pub.Send(text("zzz"), text("")))
+		c.expect(t, "zzz")
+		c.expect(t, "")
+	})
+}
+
+func TestSub_ManyPublishersAndSubscriptionsSentAgain(t *testing.T) {
+	onBoth(t, func(t *testing.T, endpoint string) {
+		first, firstAddress := newPub(t, Options{}, endpoint)
+		second, secondAddress := newPub(t, Options{}, ipcEndpoint(t))
+		sub := newSub(t, Options{}, firstAddress, secondAddress)
+		noError(t, sub.Subscribe("t"))
+		subscribed(t, first, 1)
+		subscribed(t, second, 1)
+		c := &collector{from: sub}
+		noError(t, first.Send(text("t1")))
+		if r := c.expect(t, "t1"); r.Endpoint != 0 {
+			t.Fatalf("endpoint %d", r.Endpoint)
+		}
+		noError(t, first.Close())
+		noError(t, second.Send(text("t2")))
+		if r := c.expect(t, "t2"); r.Endpoint != 1 {
+			t.Fatalf("endpoint %d", r.Endpoint)
+		}
+		noError(t, sub.Subscribe("u"))
+		first, _ = newPub(t, Options{}, firstAddress)
+		subscribed(t, first, 2)
+		noError(t, first.Send(text("u1"), text("t3")))
+		c.expect(t, "u1")
+		if r := c.expect(t, "t3"); r.Endpoint != 0 {
+			t.Fatalf("endpoint %d", r.Endpoint)
+		}
+	})
+}
+
+// A subscriber that does not read misses messages; the others get every one of them, and the publisher never waits.
+func TestPub_SlowSubscriberIsAlone(t *testing.T) {
+	onBoth(t, func(t *testing.T, endpoint string) {
+		pub, address := newPub(t, Options{QueueBytes: 1 << 20}, endpoint)
+		good, slow := newSub(t, Options{}, address), newSub(t, Options{}, address)
+		noError(t, good.Subscribe(""))
+		noError(t, slow.Subscribe(""))
+		subscribed(t, pub, 2)
+		c := &collector{from: good}
+		payload := make([]byte, 50_000)
+		const n = 1000 // 50 MB: far more than the kernel and the queue hold
+		for i := range n {
+			noError(t, pub.Send(Message{[]byte(fmt.Sprint(i)), payload}))
+			if got := c.next(t).Msg; string(got[0]) != fmt.Sprint(i) {
+				t.Fatalf("the good subscriber got %s instead of %d", got[0], i)
+			}
+		}
+		if pub.Stats().Dropped == 0 {
+			t.Fatal("nothing was dropped for the slow subscriber")
+		}
+		if pub.Stats().Peers != 2 {
+			t.Fatal("the slow subscriber was disconnected before its time")
+		}
+		// When it reads again, it gets what was kept, in order.
+		last := -1
+		for s := (&collector{from: slow}); last < 20; {
+			var i int
+			if _, err := fmt.Sscan(string(s.next(t).Msg[0]), &i); err != nil || i <= last {
+				t.Fatalf("the slow subscriber got %d after %d (%v)", i, last, err)
+			}
+			last = i
+		}
+	})
+}
+
+// One that never reads at all is let go after WriteTimeout.
+func TestPub_StuckSubscriberIsDisconnected(t *testing.T) {
+	onBoth(t, func(t *testing.T, endpoint string) {
+		told := newEvents()
+		pub, address := newPub(t, Options{WriteTimeout: 100 * time.Millisecond, OnEvent: told.take}, endpoint)
+		stuck := newSub(t, Options{BackoffMin: time.Minute}, address)
+		noError(t, stuck.Subscribe(""))
+		subscribed(t, pub, 1)
+		for range 600 {
+			noError(t, pub.Send(Message{make([]byte, 50_000)}))
+		}
+		if gone := told.await(t, Disconnected); !errors.Is(gone.Err, ErrStalled) || gone.Dropped == 0 {
+			t.Fatalf("%+v", gone)
+		}
+	})
+}
+
+func TestPub_BoundsSubscriptions(t *testing.T) {
+	for name, greedy := range map[string]func(*Sub){
+		"many": func(s *Sub) {
+			for i := range 20 {
+				_ = s.Subscribe(fmt.Sprint(i))
+			}
+		},
+		"long": func(s *Sub) { _ = s.Subscribe("0123456789abcdef") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := newEvents()
+			pub, address := newPub(t, Options{MaxSubscriptions: 10, MaxTopic: 8, OnEvent: told.take}, "tcp://127.0.0.1:0")
+			good := newSub(t, Options{}, address)
+			noError(t, good.Subscribe("x"))
+			subscribed(t, pub, 1)
+			bad := newSub(t, Options{BackoffMin: time.Minute}, address)
+			greedy(bad)
+			if gone := told.await(t, Disconnected); !errors.Is(gone.Err, ErrTooLarge) {
+				t.Fatalf("%+v", gone)
+			}
+			noError(t, pub.Send(text("x")))
+			(&collector{from: good}).expect(t, "x")
+		})
+	}
+}
+
+func TestSubscriptions_Match(t *testing.T) {
+	s := newSubscriptions(10, 10)
+	for _, p := range []string{"ab", "abc", "xyz", "ab"} {
+		noError(t, s.add([]byte(p)))
+	}
+	s.remove([]byte("nothing"))
+	for topic, want := range map[string]bool{"": false, "a": false, "ab": true, "abd": true, "xy": false, "xyz1": true, "zab": false} {
+		if s.match([]byte(topic)) != want {
+			t.Errorf("match(%q) is %v", topic, !want)
+		}
+	}
+	s.remove([]byte("ab"))
+	if s.match([]byte("abd")) || !s.match([]byte("abcd")) {
+		t.Error("removing ab took the wrong prefix")
+	}
+}
