@@ -1,0 +1,128 @@
+package fold
+
+import (
+	"posta/batch"
+	"posta/wire"
+)
+
+// A partial is a batch (package batch) with a column per key, then a column per aggregate:
+//
+//	KeyInt, Sum, Min, Max     int
+//	KeyText                   text
+//	Exact                     text: the wire form of exact.Sum
+//	MinText, MaxText          text: empty if there is none, else 0x01 and the text
+//	Least                     text: msgpack array of bin, in order
+//
+// Keys are texts rather than dictionary entries because they are distinct: a dictionary would cost a hash per row, and save
+// only where several keys of low cardinality are combined.
+const textPresent = 0x01
+
+// AppendRows appends the wire form of the given rows to dst. The caller sends few enough rows for a frame: see Chunks.
+func (t *Table) AppendRows(dst []byte, rows []int) []byte {
+	if t.out == nil {
+		t.out = batch.NewBuilder(t.fields)
+	}
+	t.out.Reset()
+	for k, key := range t.spec.Keys {
+		t.appendKeys(rows, k, key.Kind)
+	}
+	var scratch []byte
+	for i := range t.aggs {
+		scratch = t.aggs[i].appendTo(t.out, len(t.spec.Keys)+i, rows, scratch)
+	}
+	return t.out.Append(dst)
+}
+
+func (t *Table) appendKeys(rows []int, k int, kind KeyKind) {
+	if kind == KeyInt {
+		out := t.out.Int(k)
+		for _, row := range rows {
+			out.Append(t.key.intAt(t.index.key(row), k))
+		}
+		return
+	}
+	out := t.out.Text(k)
+	for _, row := range rows {
+		out.Append(t.key.textAt(t.index.key(row), k))
+	}
+}
+
+func (c *column) appendTo(b *batch.Builder, field int, rows []int, scratch []byte) []byte {
+	if c.agg.Kind == Sum || c.agg.Kind == Min || c.agg.Kind == Max {
+		out := b.Int(field)
+		for _, row := range rows {
+			out.Append(c.ints[row])
+		}
+		return scratch
+	}
+	out := b.Text(field)
+	for _, row := range rows {
+		scratch = c.appendCell(scratch[:0], row)
+		out.Append(scratch)
+	}
+	return scratch
+}
+
+func (c *column) appendCell(b []byte, row int) []byte {
+	switch c.agg.Kind {
+	case Exact:
+		return c.exacts[row].Append(b)
+	case Least:
+		return c.appendLeast(b, row)
+	}
+	if r := c.texts.refs[row]; r.set() {
+		b = append(append(b, textPresent), c.texts.view(r)...)
+	}
+	return b
+}
+
+func (c *column) appendLeast(b []byte, row int) []byte {
+	refs := c.texts.row(row)
+	n := 0
+	for n < len(refs) && refs[n].set() {
+		n++
+	}
+	b = wire.AppendArray(b, n)
+	for _, r := range refs[:n] {
+		b = wire.AppendBin(b, c.texts.view(r))
+	}
+	return b
+}
+
+// Chunks cuts rows into runs whose wire forms are about maxBytes at most, each of at least one row.
+func (t *Table) Chunks(rows []int, maxBytes int) [][]int {
+	var chunks [][]int
+	start, size := 0, 0
+	for i, row := range rows {
+		n := t.rowBytes(row)
+		if i > start && (size+n > maxBytes || i-start >= batch.MaxRows) {
+			chunks = append(chunks, rows[start:i])
+			start, size = i, 0
+		}
+		size += n
+	}
+	if start < len(rows) {
+		chunks = append(chunks, rows[start:])
+	}
+	return chunks
+}
+
+// rowBytes is about what a row takes on the wire, rather too much than too little.
+func (t *Table) rowBytes(row int) int {
+	n := len(t.index.key(row))
+	for i := range t.aggs {
+		c := &t.aggs[i]
+		switch c.agg.Kind {
+		case Sum, Min, Max:
+			n += 8
+		case Exact:
+			n += 48
+		default:
+			n += 8
+			for _, r := range c.texts.row(row) {
+				n += int(r.size) + 5
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,130 @@
+package fold
+
+import (
+	"fmt"
+	"math"
+
+	"posta/exact"
+)
+
+// column is the cells of one aggregate; which slice is used depends on its kind.
+type column struct {
+	agg    Agg
+	ints   []int64
+	exacts []exact.Sum
+	texts  texts
+}
+
+func newColumn(a Agg) column {
+	c := column{agg: a}
+	c.texts.width = 1
+	if a.Kind == Least {
+		c.texts.width = a.N
+	}
+	return c
+}
+
+// addRow adds a cell with the aggregate's identity.
+func (c *column) addRow() {
+	switch c.agg.Kind {
+	case Sum:
+		c.ints = append(c.ints, 0)
+	case Min:
+		c.ints = append(c.ints, math.MaxInt64)
+	case Max:
+		c.ints = append(c.ints, math.MinInt64)
+	case Exact:
+		c.exacts = append(c.exacts, exact.Sum{})
+	default:
+		c.texts.addRow()
+	}
+}
+
+func (c *column) reset() {
+	c.ints, c.exacts = c.ints[:0], c.exacts[:0]
+	c.texts.reset()
+}
+
+func (c *column) memory() int { return 8*cap(c.ints) + 32*cap(c.exacts) + c.texts.memory() }
+
+// of returns aggregate agg, which must be of the given kind.
+func (t *Table) of(agg int, kind AggKind) *column {
+	c := &t.aggs[agg]
+	if c.agg.Kind != kind {
+		panic(fmt.Sprintf("fold: aggregate %s of %s is of kind %d, used as %d", c.agg.Name, t.spec.Name, c.agg.Kind, kind))
+	}
+	return c
+}
+
+// AddSum adds v to a Sum. Overflow leaves the cell and sets [Table.Err].
+func (t *Table) AddSum(row, agg int, v int64) {
+	cell := &t.of(agg, Sum).ints[row]
+	r := *cell + v
+	if (*cell^r)&(v^r) < 0 {
+		t.fail(fmt.Errorf("%w: %s of table %s", ErrOverflow, t.spec.Aggs[agg].Name, t.spec.Name))
+		return
+	}
+	*cell = r
+}
+
+// AddExact adds s to an Exact.
+func (t *Table) AddExact(row, agg int, s *exact.Sum) { t.of(agg, Exact).exacts[row].AddSum(s) }
+
+// AddFloat adds v to an Exact.
+func (t *Table) AddFloat(row, agg int, v float64) { t.of(agg, Exact).exacts[row].Add(v) }
+
+// PutMin lowers a Min to v if v is less.
+func (t *Table) PutMin(row, agg int, v int64) {
+	cell := &t.of(agg, Min).ints[row]
+	*cell = min(*cell, v)
+}
+
+// PutMax raises a Max to v if v is more.
+func (t *Table) PutMax(row, agg int, v int64) {
+	cell := &t.of(agg, Max).ints[row]
+	*cell = max(*cell, v)
+}
+
+// PutMinText makes v the text of a MinText if it is smaller. v is copied.
+func (t *Table) PutMinText(row, agg int, v []byte) { t.of(agg, MinText).texts.putLess(row, v, 1) }
+
+// PutMaxText makes v the text of a MaxText if it is larger. v is copied.
+func (t *Table) PutMaxText(row, agg int, v []byte) { t.of(agg, MaxText).texts.putLess(row, v, -1) }
+
+// PutLeast keeps v in a Least if it is among the smallest. v is copied.
+func (t *Table) PutLeast(row, agg int, v []byte) { t.of(agg, Least).texts.putLeast(row, v) }
+
+// Sum returns the value of a Sum.
+func (t *Table) Sum(row, agg int) int64 { return t.of(agg, Sum).ints[row] }
+
+// Exact returns the value of an Exact, valid until the next call of Row, Merge or Reset.
+func (t *Table) Exact(row, agg int) *exact.Sum { return &t.of(agg, Exact).exacts[row] }
+
+// Min returns the value of a Min.
+func (t *Table) Min(row, agg int) int64 { return t.of(agg, Min).ints[row] }
+
+// Max returns the value of a Max.
+func (t *Table) Max(row, agg int) int64 { return t.of(agg, Max).ints[row] }
+
+// MinText returns the value of a MinText, false if there is none; valid until the table changes.
+func (t *Table) MinText(row, agg int) ([]byte, bool) { return t.text(t.of(agg, MinText), row) }
+
+// MaxText returns the value of a MaxText, false if there is none; valid until the table changes.
+func (t *Table) MaxText(row, agg int) ([]byte, bool) { return t.text(t.of(agg, MaxText), row) }
+
+func (t *Table) text(c *column, row int) ([]byte, bool) {
+	r := c.texts.refs[row]
+	return c.texts.view(r), r.set()
+}
+
+// Least returns the texts of a Least in order; valid until the table changes.
+func (t *Table) Least(row, agg int) [][]byte {
+	c := t.of(agg, Least)
+	var out [][]byte
+	for _, r := range c.texts.row(row) {
+		if r.set() {
+			out = append(out, c.texts.view(r))
+		}
+	}
+	return out
+}

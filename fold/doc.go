@@ -1,0 +1,29 @@
+// Package fold holds tables of keyed aggregates: the only state between joiner, aggregator and reducer.
+//
+// Words. A [Spec] names a table's keys and aggregates. A [Table] has one row per distinct key; a row's cells are added to,
+// never set, so that two tables of one spec merge in any order to the same table, to the last bit (design D1). A partial is
+// the wire form of some rows. A partition is the rows whose key has a certain hash modulo the number of partitions.
+//
+//	t := fold.NewTable(&spec)
+//	row := t.Row(t.Key().Text(city).Text(station).Int(year)) // finds or adds
+//	t.AddSum(row, trips, 1)
+//	...
+//	for p, rows := range t.Partition(aggregators) {
+//		send(p, t.AppendRows(nil, rows))
+//	}
+//	t.Reset()
+//
+//	err := merged.Merge(payload) // at the aggregator, of every sender
+//	for _, row := range merged.Sorted(nil) { ... merged.KeyText(row, 0), merged.Sum(row, trips) ... }
+//
+// Every aggregate is commutative, associative and has an identity that a new row starts with: 0 for sums, the largest int64
+// for a minimum. That is what an aggregate needs, and the reason why there is no average, no "first" and no "last": those
+// are made of sums, and of minima over an order-preserving encoding (see [AppendText], [AppendInt]).
+//
+// State is bounded by the number of distinct keys. Keys lie end to end in one arena behind an open-addressing table, and
+// cells in one slice per aggregate: nothing is allocated per row.
+//
+// Payloads come from the network: [Table.Merge] checks every length and never panics on them. Kinds and indexes of columns
+// are written in the analyses: mixing them up is a mistake of the program and panics. A Table has no goroutines, no clock,
+// and is used by one goroutine at a time.
+package fold

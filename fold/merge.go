@@ -1,0 +1,168 @@
+package fold
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"posta/batch"
+	"posta/wire"
+)
+
+// mergeBlock is how many rows are looked up before their cells are added, aggregate by aggregate: few enough for the first
+// cache, and a bound for memory, since a payload can announce many rows in few bytes.
+const mergeBlock = 1024
+
+// Merge adds the rows of a partial, which is not kept. An error spoils the table (see [Table.Err]): part of the payload may
+// have been added, so the session it belongs to fails rather than goes on with it.
+func (t *Table) Merge(payload []byte) error {
+	if t.err != nil {
+		return t.err
+	}
+	b, err := batch.Decode(payload, t.fields)
+	if err != nil {
+		t.fail(fmt.Errorf("merge into %s: %w: %w", t.spec.Name, ErrMalformed, err))
+		return t.err
+	}
+	for from := 0; from < b.Rows() && t.err == nil; from += mergeBlock {
+		t.mergeRows(b, from, min(from+mergeBlock, b.Rows()))
+	}
+	return t.err
+}
+
+func (t *Table) mergeRows(b *batch.Batch, from, to int) {
+	t.lookUp(b, from, to)
+	for i := range t.aggs {
+		if err := t.mergeColumn(b, len(t.spec.Keys)+i, &t.aggs[i], from); err != nil {
+			t.fail(fmt.Errorf("merge into %s: aggregate %s: %w", t.spec.Name, t.aggs[i].agg.Name, err))
+			return
+		}
+	}
+}
+
+// keyColumn is one key of a batch; ints or texts, by the spec.
+type keyColumn struct {
+	number bool
+	ints   batch.Ints
+	texts  batch.Texts
+}
+
+func (t *Table) keyColumns(b *batch.Batch) (columns [MaxKeys]keyColumn) {
+	for k, key := range t.spec.Keys {
+		if key.Kind == KeyInt {
+			columns[k] = keyColumn{number: true, ints: b.Ints(k)}
+		} else {
+			columns[k] = keyColumn{texts: b.Texts(k)}
+		}
+	}
+	return columns
+}
+
+// lookUp finds or adds the rows of the keys from..to and leaves them in t.found.
+func (t *Table) lookUp(b *batch.Batch, from, to int) {
+	all := t.keyColumns(b)
+	columns := all[:len(t.spec.Keys)]
+	t.found = t.found[:0]
+	buf := t.Key().buf
+	for i := from; i < to; i++ {
+		// What KeyBuilder does, without its checks: the batch has the columns of the spec.
+		buf = buf[:t.key.fixed]
+		place := 0
+		for k := range columns {
+			c := &columns[k]
+			if c.number {
+				binary.LittleEndian.PutUint64(buf[place:], uint64(c.ints.At(i)))
+				place += intPlace
+				continue
+			}
+			v := c.texts.At(i)
+			binary.LittleEndian.PutUint32(buf[place:], uint32(len(v)))
+			place += textPlace
+			buf = append(buf, v...)
+		}
+		t.found = append(t.found, uint32(t.rowOf(buf)))
+	}
+	t.key.buf = buf
+}
+
+func (t *Table) mergeColumn(b *batch.Batch, field int, c *column, from int) error {
+	switch c.agg.Kind {
+	case Sum:
+		return mergeSums(c.ints, b.Ints(field), t.found, from)
+	case Min:
+		ints := b.Ints(field)
+		for i, row := range t.found {
+			c.ints[row] = min(c.ints[row], ints.At(from+i))
+		}
+		return nil
+	case Max:
+		ints := b.Ints(field)
+		for i, row := range t.found {
+			c.ints[row] = max(c.ints[row], ints.At(from+i))
+		}
+		return nil
+	}
+	cells := b.Texts(field)
+	for i, row := range t.found {
+		if err := c.mergeCell(int(row), cells.At(from+i)); err != nil {
+			return fmt.Errorf("%w: row %d: %w", ErrMalformed, from+i, err)
+		}
+	}
+	return nil
+}
+
+func mergeSums(cells []int64, ints batch.Ints, found []uint32, from int) error {
+	overflow := int64(0)
+	for i, row := range found {
+		cell, v := cells[row], ints.At(from+i)
+		r := cell + v
+		overflow |= (cell ^ r) & (v ^ r)
+		cells[row] = r
+	}
+	if overflow < 0 {
+		return ErrOverflow
+	}
+	return nil
+}
+
+func (c *column) mergeCell(row int, p []byte) error {
+	switch c.agg.Kind {
+	case Exact:
+		r := wire.NewReader(p)
+		if err := c.exacts[row].Read(&r); err != nil {
+			return err
+		}
+		return r.Done()
+	case Least:
+		return c.mergeLeast(row, p)
+	}
+	switch {
+	case len(p) == 0:
+		return nil
+	case p[0] != textPresent:
+		return fmt.Errorf("a text cell starts with 0x%02x", p[0])
+	case uint64(len(p)) >= math.MaxUint32:
+		return fmt.Errorf("a text of %d bytes", len(p))
+	case c.agg.Kind == MinText:
+		c.texts.putLess(row, p[1:], 1)
+	default:
+		c.texts.putLess(row, p[1:], -1)
+	}
+	return nil
+}
+
+func (c *column) mergeLeast(row int, p []byte) error {
+	r := wire.NewReader(p)
+	n := r.Array()
+	if n > c.agg.N {
+		return fmt.Errorf("%d texts where at most %d are kept", n, c.agg.N)
+	}
+	for range n {
+		v := r.Bytes()
+		if r.Err() != nil {
+			break
+		}
+		c.texts.putLeast(row, v)
+	}
+	return r.Done()
+}

@@ -1,0 +1,129 @@
+package fold
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"posta/batch"
+	"posta/wire"
+)
+
+func sample() *Table {
+	t := NewTable(&every)
+	for _, it := range items(rand.New(rand.NewPCG(1, 1)), 40) {
+		it.addTo(t)
+	}
+	return t
+}
+
+func TestMergeRefusesEveryCutAndSurvivesEveryFlip(t *testing.T) {
+	p := canonical(sample())
+	for n := range p {
+		if err := NewTable(&every).Merge(p[:n]); !errors.Is(err, ErrMalformed) {
+			t.Fatalf("first %d bytes: %v", n, err)
+		}
+	}
+	for i := range p {
+		q := bytes.Clone(p)
+		q[i] ^= 1 << (i % 8)
+		table := NewTable(&every)
+		if err := table.Merge(q); err != nil && !errors.Is(table.Err(), err) {
+			t.Fatalf("byte %d: error %v, table says %v", i, err, table.Err())
+		}
+	}
+}
+
+// forged is a partial of one row whose cell of the only aggregate is p.
+func forged(t *testing.T, kind AggKind, p []byte) error {
+	t.Helper()
+	spec := Spec{Name: "t", Aggs: []Agg{{Name: "a", Kind: kind, N: 1}}}
+	b := batch.NewBuilder(spec.columns())
+	b.Text(0).Append(p)
+	return NewTable(&spec).Merge(b.Append(nil))
+}
+
+func TestMergeRefusesForgedCells(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		kind AggKind
+		p    []byte
+	}{
+		{"exact without bytes", Exact, nil},
+		{"exact with a rest", Exact, []byte{1, 1}},
+		{"exact text", Exact, []byte{0xa0}},
+		{"text without mark", MinText, []byte("x")},
+		{"least without array", Least, []byte{1}},
+		{"least too many", Least, wire.AppendBin(wire.AppendBin(wire.AppendArray(nil, 2), nil), nil)},
+		{"least cut", Least, []byte{0x91, 0xc4, 9}},
+		{"least with a rest", Least, []byte{0x90, 0}},
+	} {
+		if err := forged(t, c.kind, c.p); !errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+func TestMergeOfManyRowsInFewBytesNeedsLittleMemory(t *testing.T) {
+	spec := Spec{Name: "t", Keys: []Key{{"k", KeyInt}}, Aggs: []Agg{{Name: "a", Kind: Sum}}}
+	b := batch.NewBuilder(spec.columns())
+	for range 1 << 20 {
+		b.Int(0).Append(5)
+		b.Int(1).Append(1)
+	}
+	p := b.Append(nil)
+	table := NewTable(&spec)
+	if err := table.Merge(p); err != nil {
+		t.Fatal(err)
+	}
+	if table.Len() != 1 || table.Sum(0, 0) != 1<<20 || table.Bytes() > 1<<16 {
+		t.Fatalf("%d bytes became %d rows, sum %d, %d bytes", len(p), table.Len(), table.Sum(0, 0), table.Bytes())
+	}
+}
+
+func TestSumOverflowIsAnErrorThatSticks(t *testing.T) {
+	spec := Spec{Name: "t", Aggs: []Agg{{Name: "a", Kind: Sum}}}
+	one, two := NewTable(&spec), NewTable(&spec)
+	for _, table := range []*Table{one, two} {
+		table.AddSum(table.Row(table.Key()), 0, math.MaxInt64)
+	}
+	p := one.AppendRows(nil, one.Rows())
+	if err := two.Merge(p); !errors.Is(err, ErrOverflow) {
+		t.Fatalf("merge: %v", err)
+	}
+	if err := two.Merge(p); !errors.Is(err, ErrOverflow) {
+		t.Fatalf("second merge: %v", err)
+	}
+	one.AddSum(0, 0, 1)
+	if !errors.Is(one.Err(), ErrOverflow) {
+		t.Fatalf("AddSum: %v", one.Err())
+	}
+	one.Reset()
+	if one.Err() != nil || one.Len() != 0 {
+		t.Fatal("Reset keeps the error or rows")
+	}
+	one.AddSum(one.Row(one.Key()), 0, math.MinInt64)
+	one.AddSum(0, 0, -1)
+	if !errors.Is(one.Err(), ErrOverflow) {
+		t.Fatalf("AddSum below: %v", one.Err())
+	}
+}
+
+func FuzzMerge(f *testing.F) {
+	f.Add(canonical(sample()))
+	f.Add(canonical(NewTable(&every)))
+	f.Fuzz(func(t *testing.T, p []byte) {
+		if len(p) > 1<<12 {
+			return
+		}
+		table := NewTable(&every)
+		if table.Merge(p) != nil {
+			return
+		}
+		if table.Len() < 1000 && !bytes.Equal(roundTrip(t, table), canonical(table)) {
+			t.Fatal("a round trip changed the table")
+		}
+	})
+}

@@ -1,0 +1,115 @@
+package fold
+
+import (
+	"errors"
+	"fmt"
+
+	"posta/batch"
+)
+
+var (
+	// ErrSpec is wrapped by the errors of [Spec.Check]: no table can be made of it.
+	ErrSpec = errors.New("bad table spec")
+	// ErrMalformed is wrapped by the errors of [Table.Merge] when the payload is not a partial of the table's spec.
+	ErrMalformed = errors.New("malformed partial")
+	// ErrOverflow is wrapped by [Table.Err] and [Table.Merge] when a Sum left the range of int64, be it only in passing.
+	ErrOverflow = errors.New("integer sum overflows")
+	// ErrTooLarge is wrapped by [Table.Err] and [Table.Merge] when a table has more than MaxRows rows.
+	ErrTooLarge = errors.New("table too large")
+)
+
+const (
+	MaxRows  = 1<<31 - 1 // of a table
+	MaxKeys  = 16
+	MaxAggs  = 64
+	MaxLeast = 1024 // texts of a Least aggregate
+)
+
+// KeyKind is the type of a key.
+type KeyKind uint8
+
+const (
+	KeyText KeyKind = iota + 1 // bytes
+	KeyInt                     // int64
+)
+
+// AggKind is what an aggregate does with what is added to a cell.
+type AggKind uint8
+
+const (
+	Sum     AggKind = iota + 1 // int64; overflow is an error
+	Exact                      // exact.Sum of floats and integers
+	Min                        // int64; math.MaxInt64 before anything is added
+	Max                        // int64; math.MinInt64 before anything is added
+	MinText                    // the smallest by bytes
+	MaxText                    // the largest by bytes
+	Least                      // the Agg.N smallest distinct texts by bytes, in order
+)
+
+// Key is a key of a table.
+type Key struct {
+	Name string
+	Kind KeyKind
+}
+
+// Agg is an aggregate of a table.
+type Agg struct {
+	Name string
+	Kind AggKind
+	N    int // of Least: how many, 1 to MaxLeast
+}
+
+// Spec describes a table. Without keys it has at most one row.
+type Spec struct {
+	Name   string
+	Stream string // the table is complete when this stream has ended
+	Keys   []Key
+	Aggs   []Agg
+}
+
+// Check reports whether a table can be made of s.
+func (s *Spec) Check() error {
+	switch {
+	case s.Name == "":
+		return fmt.Errorf("%w: it has no name", ErrSpec)
+	case len(s.Keys) > MaxKeys || len(s.Aggs) > MaxAggs:
+		return fmt.Errorf("%w: %s has %d keys and %d aggregates, at most %d and %d", ErrSpec, s.Name, len(s.Keys), len(s.Aggs), MaxKeys, MaxAggs)
+	}
+	for _, k := range s.Keys {
+		if k.Kind != KeyText && k.Kind != KeyInt {
+			return fmt.Errorf("%w: key %s of %s is of unknown kind %d", ErrSpec, k.Name, s.Name, k.Kind)
+		}
+	}
+	for _, a := range s.Aggs {
+		switch {
+		case a.Kind < Sum || a.Kind > Least:
+			return fmt.Errorf("%w: aggregate %s of %s is of unknown kind %d", ErrSpec, a.Name, s.Name, a.Kind)
+		case a.Kind == Least && (a.N < 1 || a.N > MaxLeast):
+			return fmt.Errorf("%w: aggregate %s of %s keeps %d texts, give it 1 to %d", ErrSpec, a.Name, s.Name, a.N, MaxLeast)
+		}
+	}
+	if err := batch.CheckSpec(s.columns()); err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrSpec, s.Name, err)
+	}
+	return nil
+}
+
+// columns are those of the wire form: keys, then aggregates.
+func (s *Spec) columns() []batch.FieldSpec {
+	fields := make([]batch.FieldSpec, 0, len(s.Keys)+len(s.Aggs))
+	for _, k := range s.Keys {
+		kind := batch.Text
+		if k.Kind == KeyInt {
+			kind = batch.Int
+		}
+		fields = append(fields, batch.FieldSpec{Name: k.Name, Kind: kind})
+	}
+	for _, a := range s.Aggs {
+		kind := batch.Text
+		if a.Kind == Sum || a.Kind == Min || a.Kind == Max {
+			kind = batch.Int
+		}
+		fields = append(fields, batch.FieldSpec{Name: a.Name, Kind: kind})
+	}
+	return fields
+}
