@@ -3,14 +3,20 @@ package protocol
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"strconv"
 )
 
-// appendJSONFloat always writes a float as one ("3.0", "1e+21"), so that a reader's types do not depend on the values.
-func appendJSONFloat(dst []byte, f float64) []byte {
+// appendFloat writes a float in digits where people would, and always so that it looks like one ("3.0", "1e+21"): a
+// reader's types then do not depend on the values.
+func appendFloat(dst []byte, f float64) []byte {
 	start := len(dst)
-	dst = strconv.AppendFloat(dst, f, 'g', -1, 64)
-	if !bytes.ContainsAny(dst[start:], ".e") {
+	form := byte('f')
+	if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {
+		form = 'e'
+	}
+	dst = strconv.AppendFloat(dst, f, form, -1, 64)
+	if !bytes.ContainsAny(dst[start:], ".eIN") {
 		dst = append(dst, ".0"...)
 	}
 	return dst

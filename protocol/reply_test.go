@@ -176,6 +176,7 @@ func TestRowsSkip(t *testing.T) {
 
 func TestValueOf(t *testing.T) {
 	for in, want := range map[any]string{"a\"b\x01é": `"a\"b\u0001é"`, int64(-3): "-3", 3.0: "3.0", 0.5: "0.5",
+		1234567.5: "1234567.5", -0.0000001: "-1e-07", 0.0: "0.0",
 		1e300: "1e+300", "plain <b>": `"plain <b>"`, "<é>": `"<é>"`, math.Inf(1): "null"} {
 		v, err := ValueOf(in)
 		if err != nil {

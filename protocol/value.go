@@ -57,7 +57,7 @@ func (v Value) String() string {
 	case Int:
 		return strconv.FormatInt(v.Int, 10)
 	case Float:
-		return strconv.FormatFloat(v.Float, 'g', -1, 64)
+		return string(appendFloat(nil, v.Float))
 	}
 	return v.Text
 }
@@ -71,7 +71,7 @@ func (v Value) AppendJSON(dst []byte) []byte {
 		if math.IsNaN(v.Float) || math.IsInf(v.Float, 0) {
 			return append(dst, "null"...)
 		}
-		return appendJSONFloat(dst, v.Float)
+		return appendFloat(dst, v.Float)
 	}
 	return appendJSONText(dst, v.Text)
 }

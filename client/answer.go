@@ -1,0 +1,147 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"iter"
+
+	"posta/protocol"
+	"posta/session"
+)
+
+// Answer is what an analysis found.
+type Answer struct {
+	Analysis string
+	Session  session.ID
+	Queries  []Table // in the order the analysis gives
+	Rejected []protocol.Rejected
+}
+
+// Table is the answer to one query.
+type Table struct {
+	Name    string
+	Columns []string
+	pieces  []protocol.Rows
+	rows    int
+}
+
+// Len returns the number of rows, also of those that were not kept (Config.StreamOnly).
+func (t *Table) Len() int { return t.rows }
+
+// All yields the rows in their order; the slice is valid until the next one.
+func (t *Table) All() iter.Seq[[]protocol.Value] {
+	return func(yield func([]protocol.Value) bool) {
+		for i := range t.pieces {
+			for row := range t.pieces[i].All() {
+				if !yield(row) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Query returns the answer to the query called name, nil if there is none.
+func (a *Answer) Query(name string) *Table {
+	for i := range a.Queries {
+		if a.Queries[i].Name == name {
+			return &a.Queries[i]
+		}
+	}
+	return nil
+}
+
+// MarshalJSON returns what WriteJSON writes.
+func (a *Answer) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	err := a.WriteJSON(&buf)
+	return buf.Bytes(), err
+}
+
+// WriteJSON writes the answer as one object, row by row, with the queries in their order:
+//
+//	{"analysis": …, "session": …, "queries": {NAME: {"columns": […], "rows": [[…], …]}}, "rejected": {STREAM: {"rows": N, "first": […]}}}
+func (a *Answer) WriteJSON(out io.Writer) error {
+	w := &jsonWriter{Writer: bufio.NewWriterSize(out, 64<<10)}
+	w.raw(`{"analysis": `).text(a.Analysis).raw(`, "session": `).text(a.Session.String()).raw(`, "queries": {`)
+	for i := range a.Queries {
+		w.comma(i).raw("\n  ")
+		w.table(&a.Queries[i])
+	}
+	w.raw(`}, "rejected": {`)
+	for i := range a.Rejected {
+		w.comma(i).raw("\n  ")
+		w.rejected(&a.Rejected[i])
+	}
+	w.raw("}}\n")
+	return w.Flush()
+}
+
+// jsonWriter writes JSON by hand, because an answer can be larger than what should be in memory twice. A bufio.Writer keeps
+// the first error for Flush.
+type jsonWriter struct {
+	*bufio.Writer
+	scratch []byte
+}
+
+func (w *jsonWriter) raw(s string) *jsonWriter {
+	_, _ = w.WriteString(s)
+	return w
+}
+
+func (w *jsonWriter) comma(i int) *jsonWriter {
+	if i > 0 {
+		w.raw(", ")
+	}
+	return w
+}
+
+func (w *jsonWriter) value(v protocol.Value) *jsonWriter {
+	w.scratch = v.AppendJSON(w.scratch[:0])
+	_, _ = w.Write(w.scratch)
+	return w
+}
+
+func (w *jsonWriter) text(s string) *jsonWriter {
+	return w.value(protocol.Value{Kind: protocol.Text, Text: s})
+}
+
+func (w *jsonWriter) table(t *Table) {
+	w.text(t.Name).raw(`: {"columns": [`)
+	for i, column := range t.Columns {
+		w.comma(i).text(column)
+	}
+	w.raw(`], "rows": [`)
+	n := 0
+	for row := range t.All() {
+		w.comma(n).raw("\n    [")
+		for i, v := range row {
+			w.comma(i).value(v)
+		}
+		w.raw("]")
+		n++
+	}
+	w.raw("]}")
+}
+
+// rejectedRow has the names of the fields in JSON.
+type rejectedRow struct {
+	File   string `json:"file"`
+	Line   uint64 `json:"line"`
+	Reason string `json:"reason"`
+}
+
+func (w *jsonWriter) rejected(r *protocol.Rejected) {
+	first := make([]rejectedRow, len(r.First))
+	for i, row := range r.First {
+		first[i] = rejectedRow(row)
+	}
+	list, err := json.Marshal(first)
+	if err != nil {
+		panic("client: encoding/json refuses strings and a number: " + err.Error()) // it has no reason to
+	}
+	w.text(r.Stream).raw(`: {"rows": `).value(protocol.Value{Kind: protocol.Int, Int: int64(r.Rows)})
+	w.raw(`, "first": `).raw(string(list)).raw("}")
+}

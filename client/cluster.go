@@ -1,0 +1,169 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"posta/protocol"
+	"posta/session"
+)
+
+// Client is one session at a cluster. Its methods are called one after the other, by one goroutine.
+type Client struct {
+	cfg     Config
+	dial    func(endpoint string) (requester, error)
+	about   protocol.Reply // what the entry said of the cluster
+	opened  protocol.Reply // what the first input said of the session
+	stage   atomic.Int32   // where the session stands
+	all     *ear
+	retries atomic.Uint64
+	inputs  []*line // for everything but chunks
+	outputs []*line
+	lanes   []*lane
+	score   *score
+	closers []requester
+}
+
+// The stages of a session, which decide what has to be said at the end.
+const (
+	unopened = iota
+	touched // an input may have opened it for us
+	open    // it is ours
+	sent    // every stream has ended at every input
+)
+
+// Dial asks the entries in turn until one tells where the cluster's inputs and outputs are. The client must be closed.
+func Dial(ctx context.Context, cfg Config) (*Client, error) {
+	return dialWith(ctx, cfg, dialZMQ)
+}
+
+func dialWith(ctx context.Context, cfg Config, dial func(string) (requester, error)) (*Client, error) {
+	cfg, err := cfg.filled()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Session == (session.ID{}) {
+		cfg.Session = session.New()
+	}
+	c := &Client{cfg: cfg, dial: dial, all: newEar(), score: newScore(cfg.Session)}
+	if err := c.meet(ctx); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// Session returns the session's id.
+func (c *Client) Session() session.ID { return c.cfg.Session }
+
+// Info returns what the cluster said of itself: its name, nodes and analyses.
+func (c *Client) Info() protocol.Reply { return c.about }
+
+// Close closes the sockets. It says nothing to the cluster: that is Cancel's and Finish's.
+func (c *Client) Close() error {
+	var errs []error
+	for _, r := range c.closers {
+		errs = append(errs, r.Close())
+	}
+	c.closers = nil
+	return errors.Join(errs...)
+}
+
+// meet finds an entry that answers, and opens a line to every input and output it names.
+func (c *Client) meet(ctx context.Context) error {
+	about, err := c.askAround(ctx)
+	if err != nil {
+		return err
+	}
+	if len(about.Inputs) == 0 || len(about.Outputs) == 0 {
+		return fmt.Errorf("cluster %s has %d inputs and %d outputs; an analysis needs one of each", about.Cluster,
+			len(about.Inputs), len(about.Outputs))
+	}
+	c.about = about
+	if c.inputs, err = c.linesTo(about.Inputs); err != nil {
+		return err
+	}
+	if c.outputs, err = c.linesTo(about.Outputs); err != nil {
+		return err
+	}
+	return c.layLanes()
+}
+
+// askAround asks every entry for one timeout, round and round, until one answers.
+func (c *Client) askAround(ctx context.Context) (protocol.Reply, error) {
+	entries, err := c.linesTo(c.cfg.Entries)
+	if err != nil {
+		return protocol.Reply{}, err
+	}
+	frame := (&protocol.Request{Type: protocol.Info}).Append(nil)
+	for {
+		silent := false
+		var errs []error
+		for _, l := range entries {
+			reply, err := l.askOnce(ctx, frame, c.cfg.Timeout)
+			switch {
+			case ctx.Err() != nil:
+				return protocol.Reply{}, context.Cause(ctx)
+			case err == nil && reply.Type == protocol.About:
+				return reply, nil
+			case err == nil:
+				err = surprise(l, reply)
+			}
+			silent = silent || errors.Is(err, errSilent)
+			errs = append(errs, err)
+		}
+		c.retries.Add(1)
+		switch {
+		case !silent: // all answer, and none as a node does: waiting will not help
+			return protocol.Reply{}, errors.Join(errs...)
+		case entries[0].persist() != nil:
+			return protocol.Reply{}, fmt.Errorf("%w at %s for %v; start one with `posta up`, or check the address", ErrNoCluster,
+				strings.Join(c.cfg.Entries, ", "), c.cfg.Patience)
+		}
+	}
+}
+
+func (c *Client) linesTo(endpoints []string) ([]*line, error) {
+	lines := make([]*line, len(endpoints))
+	for i, endpoint := range endpoints {
+		var err error
+		if lines[i], err = c.lineTo(endpoint, newEar()); err != nil {
+			return nil, err
+		}
+	}
+	return lines, nil
+}
+
+func (c *Client) lineTo(endpoint string, here *ear) (*line, error) {
+	req, err := c.dial(endpoint)
+	if err != nil {
+		return nil, fmt.Errorf("%w: endpoint %q: %w", ErrConfig, endpoint, err)
+	}
+	c.closers = append(c.closers, req)
+	return &line{endpoint: endpoint, req: req, turn: make(chan struct{}, 1), all: c.all, here: here,
+		timeout: c.cfg.Timeout, patience: c.cfg.Patience, retries: &c.retries}, nil
+}
+
+// layLanes spreads the lanes over the inputs, at least one for each. A lane is a socket of its own, because a REQ socket
+// has one request under way at most.
+func (c *Client) layLanes() error {
+	n := min(max(c.cfg.Lanes, len(c.inputs)), protocol.MaxLanes)
+	for i := range n {
+		input := i % len(c.inputs)
+		l, err := c.lineTo(c.inputs[input].endpoint, c.inputs[input].here)
+		if err != nil {
+			return err
+		}
+		c.lanes = append(c.lanes, &lane{line: l, id: uint32(i), input: input, session: c.cfg.Session})
+	}
+	return nil
+}
+
+// surprise is the error for a reply of a type that does not belong to the request.
+func surprise(l *line, reply protocol.Reply) error {
+	return fmt.Errorf("%s answers %q where something else was asked; do client and cluster have the same version? %w",
+		l.endpoint, reply.Type, protocol.ErrInvalid)
+}

@@ -1,0 +1,94 @@
+package client
+
+import (
+	"fmt"
+	"time"
+
+	"posta/protocol"
+	"posta/session"
+)
+
+// Config says what to run and how. Entries and Analysis are needed, and Dir or Find to send anything.
+type Config struct {
+	// Entries are endpoints of the cluster ("tcp://host:port"), any of its inputs or outputs. They are tried in turn.
+	Entries []string
+
+	// Analysis is the name of the analysis; Params overrides its defaults.
+	Analysis string
+	Params   map[string]string
+
+	// Dir is where the files are. Find, if set, is asked instead.
+	Dir  string
+	Find func(protocol.Stream) ([]Source, error)
+
+	// Session is the session's id; zero means a new one. A run that was ended after its upload can be taken up again with
+	// its id: it goes straight to the results.
+	Session session.ID
+
+	// Lanes is how many chunks are under way at once, 1 to 1024; 0 means 4, and there is at least one for each input. One
+	// lane waits for a disk's fsync between any two chunks; many cost chunk-size memory each, here and there.
+	Lanes int
+
+	// Chunk is about how many bytes a chunk has; 0 means what the cluster asks for. A record longer than that is a chunk of
+	// its own. 1 sends every record by itself (for tests); above 16 MiB is refused.
+	Chunk int
+
+	// Timeout is how long one try waits before the same is said again on a new socket; 0 means 2 s. Too short repeats
+	// chunks that were on their way, too long notices a dead node late. Never an error by itself.
+	Timeout time.Duration
+
+	// Patience is how long nothing at all may answer before the client gives up; 0 means 60 s, below 0 never.
+	Patience time.Duration
+
+	// NoWait returns protocol.ErrBusy instead of waiting until the cluster has room for one more session.
+	NoWait bool
+
+	// KeepResults leaves the results with the cluster, for its results_ttl, instead of closing the session.
+	KeepResults bool
+
+	// StreamOnly keeps rows out of the Answer: OnRows has seen them.
+	StreamOnly bool
+
+	// OnRows gets the rows of the queries as they arrive, query by query; last is true once for each query. An error ends
+	// the run. The rows stay valid.
+	OnRows func(query string, columns []string, rows protocol.Rows, last bool) error
+
+	// OnProgress is called every 200 ms and once at the end, from one goroutine, never concurrently.
+	OnProgress func(Progress)
+}
+
+// Defaults of Config.
+const (
+	DefaultLanes    = 4
+	DefaultTimeout  = 2 * time.Second
+	DefaultPatience = time.Minute
+)
+
+// filled returns the configuration with its defaults, or what is wrong with it.
+func (c Config) filled() (Config, error) {
+	switch {
+	case len(c.Entries) == 0:
+		return c, fmt.Errorf("%w: no entry points; give the endpoint of an input, like tcp://127.0.0.1:5500", ErrConfig)
+	case c.Lanes < 0 || c.Lanes > protocol.MaxLanes:
+		return c, fmt.Errorf("%w: %d lanes; give 1 to %d, or 0 for %d", ErrConfig, c.Lanes, protocol.MaxLanes, DefaultLanes)
+	case c.Chunk < 0 || c.Chunk > protocol.MaxData:
+		return c, fmt.Errorf("%w: chunks of %d bytes; give 1 to %d, or 0 for what the cluster asks", ErrConfig, c.Chunk,
+			protocol.MaxData)
+	case c.Timeout < 0:
+		return c, fmt.Errorf("%w: a timeout of %v; give more than 0, or 0 for %v", ErrConfig, c.Timeout, DefaultTimeout)
+	}
+	if c.Lanes == 0 {
+		c.Lanes = DefaultLanes
+	}
+	if c.Timeout == 0 {
+		c.Timeout = DefaultTimeout
+	}
+	if c.Patience == 0 {
+		c.Patience = DefaultPatience
+	}
+	if c.Find == nil {
+		dir := c.Dir
+		c.Find = func(s protocol.Stream) ([]Source, error) { return findFiles(dir, s) }
+	}
+	return c, nil
+}

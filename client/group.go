@@ -1,0 +1,35 @@
+package client
+
+import (
+	"context"
+	"sync"
+)
+
+// group runs functions together: the first error ends the others' context, and is what wait returns once all are back.
+type group struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	wg     sync.WaitGroup
+}
+
+func newGroup(ctx context.Context) *group {
+	ctx, cancel := context.WithCancelCause(ctx)
+	return &group{ctx: ctx, cancel: cancel}
+}
+
+func (g *group) do(f func(ctx context.Context) error) {
+	g.wg.Add(1)
+	go func() {
+		defer g.wg.Done()
+		if err := f(g.ctx); err != nil {
+			g.cancel(err)
+		}
+	}()
+}
+
+func (g *group) wait() error {
+	g.wg.Wait()
+	err := context.Cause(g.ctx)
+	g.cancel(nil)
+	return err
+}

@@ -1,0 +1,74 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"posta/protocol"
+	"posta/session"
+)
+
+// longestPing bounds the time between two pings: they also tell a held-back input from a dead one, and a failed session
+// from a slow one.
+const longestPing = time.Second
+
+// KeepAlive pings every input until ctx ends. It returns when the cluster no longer carries the session, with the reason.
+func (c *Client) KeepAlive(ctx context.Context) error {
+	g := newGroup(ctx)
+	for _, input := range c.inputs {
+		g.do(func(ctx context.Context) error { return c.keepAlive(ctx, input) })
+	}
+	return g.wait()
+}
+
+func (c *Client) keepAlive(ctx context.Context, input *line) error {
+	every := longestPing
+	if t := c.opened.ClientTimeout; t > 0 {
+		every = min(every, t/4)
+	}
+	for {
+		sleep(ctx, jitter(max(every, time.Millisecond)))
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := c.ping(ctx, input); err != nil && !c.over(err) {
+			return err
+		}
+	}
+}
+
+// over: when all is sent the outputs have the last word, and an input may already have forgotten the session.
+func (c *Client) over(err error) bool {
+	return c.stage.Load() == sent && (errors.Is(err, protocol.ErrUnknownSession) || errors.Is(err, protocol.ErrClosed) ||
+		errors.Is(err, protocol.ErrExpired))
+}
+
+func (c *Client) pingAll(ctx context.Context, inputs []*line) error {
+	for _, input := range inputs {
+		if err := c.ping(ctx, input); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ping keeps the session alive at one input and asks how it is.
+func (c *Client) ping(ctx context.Context, input *line) error {
+	frame := (&protocol.Request{Type: protocol.Ping, Session: c.cfg.Session}).Append(nil)
+	reply, err := input.ask(ctx, frame)
+	if err != nil {
+		return fmt.Errorf("session %s at %s: %w", c.cfg.Session, input.endpoint, err)
+	}
+	if reply.State == session.Failed {
+		return c.failed(reply.Reason)
+	}
+	return nil
+}
+
+// failed is the error for a session that failed in the cluster.
+func (c *Client) failed(reason string) error {
+	return fmt.Errorf("session %s of %s: %w", c.cfg.Session, c.cfg.Analysis,
+		&protocol.Error{Code: protocol.ErrFailed, Message: reason})
+}

@@ -1,0 +1,93 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"posta/protocol"
+	"posta/session"
+)
+
+// busyPause is how long to wait when a busy cluster does not say for how long.
+const busyPause = time.Second
+
+// Open opens the session at every input, in their order: the first decides who is admitted, so that two clients never hold
+// half of the inputs each. It waits while the cluster is busy, unless Config.NoWait. From then on the session is kept alive
+// by KeepAlive until the caller finishes or cancels it.
+func (c *Client) Open(ctx context.Context) error {
+	frame := (&protocol.Request{Type: protocol.Open, Session: c.cfg.Session, Analysis: c.cfg.Analysis, Params: c.cfg.Params}).Append(nil)
+	var states []protocol.Reply
+	for i, input := range c.inputs {
+		reply, err := c.openAt(ctx, input, frame, c.inputs[:i])
+		if err != nil {
+			return fmt.Errorf("open %s: %w", c.cfg.Analysis, err)
+		}
+		states = append(states, reply)
+		if fresh(reply) {
+			c.stage.Store(touched)
+		}
+	}
+	c.opened = states[0]
+	c.score.begin(c.opened.Streams)
+	return c.takeUp(states)
+}
+
+// openAt waits for admission at one input; while it does, it keeps those alive where the session is open already.
+func (c *Client) openAt(ctx context.Context, input *line, frame []byte, opened []*line) (protocol.Reply, error) {
+	for {
+		reply, err := input.ask(ctx, frame)
+		switch {
+		case err == nil && reply.Type == protocol.Opened:
+			return reply, nil
+		case err == nil:
+			return reply, surprise(input, reply)
+		case !errors.Is(err, protocol.ErrBusy) || c.cfg.NoWait:
+			return reply, err
+		}
+		c.score.state(Busy)
+		sleep(ctx, jitter(pauseFor(reply)))
+		if err := c.pingAll(ctx, opened); err != nil {
+			return reply, err
+		}
+	}
+}
+
+// takeUp decides what a session that exists already needs. Lanes pull their pieces in no fixed order, so a half-done upload
+// cannot be continued by another run: the same (lane, seq) would be other rows, and taken for a duplicate.
+func (c *Client) takeUp(states []protocol.Reply) error {
+	blank, ended := true, true
+	for _, s := range states {
+		if s.State == session.Done || s.State == session.Failed {
+			c.stage.Store(sent)
+			return nil
+		}
+		blank = blank && fresh(s)
+		for _, stream := range c.opened.Streams {
+			ended = ended && slices.Contains(s.Ended, stream.Name)
+		}
+	}
+	switch {
+	case blank:
+		c.stage.Store(open)
+		return nil
+	case ended:
+		c.stage.Store(sent)
+		return nil
+	}
+	return fmt.Errorf("%w: %s; run it again under another id", ErrInterrupted, c.cfg.Session)
+}
+
+// fresh reports whether an input has taken nothing for the session yet.
+func fresh(opened protocol.Reply) bool {
+	return opened.State != session.Done && opened.State != session.Failed && len(opened.Lanes) == 0 && len(opened.Ended) == 0
+}
+
+func pauseFor(reply protocol.Reply) time.Duration {
+	if reply.Err.RetryAfter > 0 {
+		return reply.Err.RetryAfter
+	}
+	return busyPause
+}

@@ -1,0 +1,94 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"posta/protocol"
+	"posta/session"
+)
+
+// poll is how long an output is asked to wait for something new. A new part is answered at once, so this only decides how
+// soon a silent output is noticed and how many empty replies a long computation costs.
+const poll = 2 * time.Second
+
+// Results asks for the answers part by part until they are complete. Any output can answer; a silent one is left for the
+// next. It may be called again after an error.
+func (c *Client) Results(ctx context.Context) (*Answer, error) {
+	c.score.state(Computing)
+	in := newCollector(c)
+	for at := 0; ; {
+		output := c.outputs[at%len(c.outputs)]
+		reply, err := c.askResults(ctx, output, in.after)
+		switch {
+		case err == nil:
+			done, err := c.takeParts(in, reply)
+			if done || err != nil {
+				return in.answer, err
+			}
+		case errors.Is(err, errSilent), errors.Is(err, protocol.ErrWrongNode):
+			if err := c.persist(err); err != nil {
+				return nil, err
+			}
+			c.retries.Add(1)
+			at++
+			in.changeOutput()
+		case errors.Is(err, protocol.ErrUnknownSession):
+			if err := c.stillKnown(ctx, err, reply); err != nil {
+				return nil, err
+			}
+		default:
+			return nil, fmt.Errorf("results of session %s from %s: %w", c.cfg.Session, output.endpoint, err)
+		}
+	}
+}
+
+func (c *Client) askResults(ctx context.Context, output *line, after uint64) (protocol.Reply, error) {
+	q := protocol.Request{Type: protocol.Results, Session: c.cfg.Session, After: after, Wait: poll}
+	reply, err := output.askOnce(ctx, q.Append(nil), poll+c.cfg.Timeout)
+	if err == nil && reply.Type != protocol.Parts {
+		err = surprise(output, reply)
+	}
+	return reply, err
+}
+
+func (c *Client) takeParts(in *collector, reply protocol.Reply) (done bool, err error) {
+	if reply.State == session.Failed {
+		return true, c.failed(reply.Reason)
+	}
+	for i := range reply.Parts {
+		if err := in.take(&reply.Parts[i]); err != nil {
+			return true, err
+		}
+	}
+	return reply.Complete, nil
+}
+
+// persist is for a request that any output can answer: it gives up when nothing answers, outputs or inputs.
+func (c *Client) persist(silent error) error {
+	if c.cfg.Patience >= 0 && c.all.silence() > c.cfg.Patience {
+		return fmt.Errorf("%w at %s for %v; what was sent is safe, ask again for session %s: %w", ErrNoCluster,
+			strings.Join(c.about.Outputs, ", "), c.cfg.Patience, c.cfg.Session, silent)
+	}
+	return nil
+}
+
+// stillKnown decides what an output means that does not know the session. Before the first frame of a session has come down
+// the pipeline it cannot; the inputs know every session that is open, so they are asked.
+func (c *Client) stillKnown(ctx context.Context, unknown error, reply protocol.Reply) error {
+	if err := c.ping(ctx, c.inputs[0]); err != nil {
+		return errors.Join(unknown, err)
+	}
+	pause := 100 * time.Millisecond
+	if reply.Err.RetryAfter > 0 {
+		pause = reply.Err.RetryAfter
+	}
+	sleep(ctx, jitter(pause))
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"posta/session"
+)
+
+// Run runs an analysis from the first question to the last row. When ctx ends the session is cancelled at the cluster, and
+// so it is after any error that leaves it running. Errors are those of this package and of protocol (errors.Is(err,
+// protocol.ErrFailed)).
+func Run(ctx context.Context, cfg Config) (*Answer, error) {
+	return runWith(ctx, cfg, dialZMQ)
+}
+
+func runWith(ctx context.Context, cfg Config, dial func(string) (requester, error)) (answer *Answer, err error) {
+	resuming := cfg.Session != (session.ID{})
+	c, err := dialWith(ctx, cfg, dial)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	stop := c.startReport()
+	defer stop()
+	answer, err = c.run(ctx, resuming)
+	switch {
+	case err == nil && !cfg.KeepResults:
+		c.Finish(ctx)
+	case err != nil && !errors.Is(err, ErrNoCluster) && !errors.Is(err, ErrInterrupted):
+		c.Cancel(ctx) // an interrupted upload may be another run's that still goes on: not ours to cancel
+	}
+	if err == nil {
+		c.score.state(Finished)
+	}
+	return answer, err
+}
+
+func (c *Client) run(ctx context.Context, resuming bool) (*Answer, error) {
+	if !resuming {
+		// What is missing is said before there is a session, and before waiting for a busy cluster.
+		if err := c.checkFiles(); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.Open(ctx); err != nil {
+		return nil, err
+	}
+	g := newGroup(ctx)
+	finished := errors.New("finished")
+	var answer *Answer
+	g.do(c.KeepAlive)
+	g.do(func(ctx context.Context) (err error) {
+		if c.stage.Load() != sent {
+			if err := c.Upload(ctx); err != nil {
+				return err
+			}
+		}
+		if answer, err = c.Results(ctx); err != nil {
+			return err
+		}
+		return finished
+	})
+	if err := g.wait(); !errors.Is(err, finished) {
+		return nil, fmt.Errorf("%s: %w", c.cfg.Analysis, err)
+	}
+	return answer, nil
+}
+
+// checkFiles looks for the files of the analysis, as far as the entry described it. That there is no such analysis is for
+// the cluster to say.
+func (c *Client) checkFiles() error {
+	for _, a := range c.about.Analyses {
+		if a.Name == c.cfg.Analysis {
+			_, err := c.plan(a.Streams)
+			return err
+		}
+	}
+	return nil
+}
+
+// startReport starts calling OnProgress and returns how to end it.
+func (c *Client) startReport() (stop func()) {
+	if c.cfg.OnProgress == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c.report(ctx)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
