@@ -1,0 +1,183 @@
+package csv
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// row is one row as a test sees it.
+type row struct {
+	line   uint64
+	fields []string // nil for a row with an error; "\x00absent" for a nil field
+	err    string
+}
+
+func (r row) String() string { return fmt.Sprintf("line %d: %q %s", r.line, r.fields, r.err) }
+
+const absent = "\x00absent"
+
+// referenceRows is the grammar of doc.go once more, byte by byte and without any of the scanner's code.
+func referenceRows(data []byte, comma byte, m Mapping, line uint64) (rows []row) {
+	for len(data) > 0 {
+		fields, fault, rest := referenceRecord(data, comma)
+		record := data[:len(data)-len(rest)]
+		if text := strings.TrimSuffix(string(record), "\n"); text != "" && text != "\r" {
+			rows = append(rows, referenceRow(record, fields, fault, m, line))
+		}
+		line += uint64(bytes.Count(record, []byte("\n")))
+		data = rest
+	}
+	return rows
+}
+
+func referenceRow(record []byte, fields []string, fault Fault, m Mapping, line uint64) row {
+	r := row{line: line}
+	if fault != 0 {
+		r.err = (&RowError{Fault: fault, Field: len(fields), OpenLine: line + referenceLinesBefore(record, fields)}).Error()
+		return r
+	}
+	best := len(fields) + 1<<20
+	for i, s := range m.sources {
+		if s >= len(fields) && s < best {
+			best = s
+			r.err = (&RowError{Fault: TooFewFields, Field: len(fields), Need: s + 1, Column: m.names[i]}).Error()
+		}
+	}
+	if r.err != "" {
+		return r
+	}
+	r.fields = []string{}
+	for _, s := range m.sources {
+		if s < 0 {
+			r.fields = append(r.fields, absent)
+			continue
+		}
+		r.fields = append(r.fields, fields[s])
+	}
+	return r
+}
+
+// referenceLinesBefore counts the line feeds in all fields but the last, the one that is at fault.
+func referenceLinesBefore(_ []byte, fields []string) (n uint64) {
+	for _, f := range fields[:len(fields)-1] {
+		n += uint64(strings.Count(f, "\n"))
+	}
+	return n
+}
+
+func referenceRecord(data []byte, comma byte) (fields []string, fault Fault, rest []byte) {
+	const (
+		start = iota
+		plain
+		quoted
+		closing // a quote was seen in a quoted field
+		broken
+	)
+	state, text := start, []byte{}
+	endOfLine := func() string {
+		if state == plain {
+			return strings.TrimSuffix(string(text), "\r")
+		}
+		return string(text)
+	}
+	for i := 0; i < len(data); i++ {
+		c := data[i]
+		switch {
+		case state == broken:
+			if c == '\n' {
+				return fields, TextAfterQuote, data[i+1:]
+			}
+		case state == quoted && c != '"':
+			text = append(text, c)
+		case state == quoted:
+			state = closing
+		case state == closing && c == '"':
+			text, state = append(text, c), quoted
+		case c == comma:
+			fields, text, state = append(fields, string(text)), []byte{}, start
+		case c == '\n':
+			return append(fields, endOfLine()), 0, data[i+1:]
+		case state == closing && c == '\r' && (i+1 == len(data) || data[i+1] == '\n'):
+		case state == closing:
+			fields, state = append(fields, string(text)), broken
+		case state == start && c == '"':
+			state = quoted
+		default:
+			text, state = append(text, c), plain
+		}
+	}
+	switch state {
+	case quoted:
+		return append(fields, string(text)), UnclosedQuote, nil
+	case broken:
+		return fields, TextAfterQuote, nil
+	}
+	return append(fields, endOfLine()), 0, nil
+}
+
+// scanRows is what the Scanner makes of data.
+func scanRows(s *Scanner, data []byte, comma byte, m Mapping, line uint64) (rows []row) {
+	s.Reset(data, comma, m, line)
+	for s.Next() {
+		r := row{line: s.Line()}
+		if err := s.Err(); err != nil {
+			r.err = err.Error()
+			rows = append(rows, r)
+			continue
+		}
+		r.fields = []string{}
+		for _, f := range s.Fields() {
+			if f == nil {
+				r.fields = append(r.fields, absent)
+				continue
+			}
+			r.fields = append(r.fields, string(f))
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// rubbish makes up CSV of every kind, sound and broken: short texts of the bytes that matter, and now and then rows that are
+// longer than the index window.
+func rubbish(rng *rand.Rand, size int) []byte {
+	pieces := []string{",", ",", ",", "\n", "\n", "\r\n", "\r", "\"", "\"", "\"\"", ",\"", "\",", "\"\n", "\"\r\n", "a", "bc", "2015-05-05", "é", "\x00", "\xff", " ", ";"}
+	var b []byte
+	quotes := rng.IntN(3) > 0
+	for len(b) < size {
+		p := pieces[rng.IntN(len(pieces))]
+		if !quotes {
+			p = strings.ReplaceAll(p, "\"", "q")
+		}
+		b = append(b, p...)
+		if rng.IntN(20_000) == 0 {
+			b = append(b, strings.Repeat("long,", window/4)...)
+		}
+	}
+	return b
+}
+
+// tidy makes up sound CSV with so many columns, quotes where they must be and where they need not be.
+func tidy(rng *rand.Rand, rows, columns int) (data []byte, want [][]string) {
+	texts := []string{"", "a", "660.0", "two words", "com,ma", "new\nline", "car\r\nriage", "quo\"te", "\"", "\r", "é", strings.Repeat("x", 70)}
+	end := []string{"\n", "\r\n"}[rng.IntN(2)]
+	for range rows {
+		record := make([]string, columns)
+		for i := range record {
+			record[i] = texts[rng.IntN(len(texts))]
+			if i > 0 {
+				data = append(data, ',')
+			}
+			if strings.ContainsAny(record[i], ",\"\r\n") || rng.IntN(10) == 0 || columns == 1 {
+				data = append(data, `"`+strings.ReplaceAll(record[i], `"`, `""`)+`"`...)
+			} else {
+				data = append(data, record[i]...)
+			}
+		}
+		data = append(data, end...)
+		want = append(want, record)
+	}
+	return data, want
+}

@@ -1,0 +1,199 @@
+package csv
+
+import (
+	"bytes"
+	stdcsv "encoding/csv"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func sameRows(t *testing.T, data []byte, got, want []row) {
+	t.Helper()
+	for i := range max(len(got), len(want)) {
+		if i < len(got) && i < len(want) && got[i].String() == want[i].String() {
+			continue
+		}
+		if len(data) > 400 {
+			data = data[:400]
+		}
+		t.Fatalf("row %d of %d, %d wanted\n got %v\nwant %v\ndata %q", i, len(got), len(want), at(got, i), at(want, i), data)
+	}
+}
+
+func at(rows []row, i int) any {
+	if i < len(rows) {
+		return rows[i]
+	}
+	return "nothing"
+}
+
+func TestScannerCases(t *testing.T) {
+	ok := func(line uint64, fields ...string) row { return row{line: line, fields: fields} }
+	bad := func(line uint64, err string) row { return row{line: line, err: err} }
+	const after = "; write a quote inside a quoted field twice"
+	for _, c := range []struct {
+		name, data string
+		want       []row
+	}{
+		{"nothing", "", nil},
+		{"no line end", "a,b,c", []row{ok(2, "a", "c")}},
+		{"LF and CRLF", "a,b,c\nd,e,f\r\n", []row{ok(2, "a", "c"), ok(3, "d", "f")}},
+		{"CR at the end of the file", "a,b,c\r", []row{ok(2, "a", "c")}},
+		{"CR elsewhere is text", "a\r,b,\rc\rd\n", []row{ok(2, "a\r", "\rc\rd")}},
+		{"empty lines", "\n\r\na,b,c\n\n\nd,e,f\n\r", []row{ok(4, "a", "c"), ok(7, "d", "f")}},
+		{"empty fields", ",,\n", []row{ok(2, "", "")}},
+		{"more fields than the header", "a,b,c,d,e\n", []row{ok(2, "a", "c")}},
+		{"too few fields", "a,b\na\n", []row{bad(2, "row has 2 fields, column third is the 3rd"), bad(3, "row has 1 field, column third is the 3rd")}},
+		{"quoted", "\"a\",\"b\",\"c\"\r\n\"a\",b,\"\"\n", []row{ok(2, "a", "c"), ok(3, "a", "")}},
+		{"quoted separators and lines", "\"a,\n\r\n\",b,c\nd,e,f\n", []row{ok(2, "a,\n\r\n", "c"), ok(5, "d", "f")}},
+		{"doubled quotes", "\"\"\"\",b,\"c\"\"\"\"d\"\n", []row{ok(2, "\"", "c\"\"d")}},
+		{"a line break in an unwanted field", "a,\"\n\",c,\"\n\"\nd,e,f", []row{ok(2, "a", "c"), ok(5, "d", "f")}},
+		{"quotes inside unquoted fields are text", "a\"b,\"\",c\"\n a\",b, \"c\"\n", []row{ok(2, "a\"b", "c\""), ok(3, " a\"", " \"c\"")}},
+		{"text after a quote", "\"a\"x,\"\n\"b\",c,d\n", []row{
+			bad(2, "there is text after the closing quote of field 1, which opens in line 2"+after), ok(3, "b", "d")}},
+		{"text after a quote that opened earlier", "a,\"\n\n\",\"b\nc\"x\nd,e,f\n", []row{
+			bad(2, "there is text after the closing quote of field 3, which opens in line 4"+after), ok(6, "d", "f")}},
+		{"CR after a quote", "\"a\"\r,b,c\nd,e,\"f\"\r", []row{
+			bad(2, "there is text after the closing quote of field 1, which opens in line 2"+after), ok(3, "d", "f")}},
+		{"never closed", "a,b,c\nd,\"e,f\ng,h,i\n", []row{ok(2, "a", "c"), bad(3, "the quote that opens field 2 in line 3 is never closed")}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, err := Header{names: []string{"first", "second", "third"}}.Find([]Column{{Name: "first"}, {Name: "third"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := scanRows(&Scanner{}, []byte(c.data), ',', m, 2)
+			sameRows(t, []byte(c.data), got, c.want)
+			sameRows(t, []byte(c.data), referenceRows([]byte(c.data), ',', m, 2), c.want)
+		})
+	}
+}
+
+func TestScannerAgreesWithEncodingCSVOnSoundFiles(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	var s Scanner
+	for range 300 {
+		columns := 1 + rng.IntN(30)
+		data, want := tidy(rng, rng.IntN(60), columns)
+		sources := rng.Perm(columns)[:rng.IntN(columns+1)]
+		got := scanRows(&s, data, ',', MappingOf(columns, sources...), 1)
+		if len(got) != len(want) {
+			t.Fatalf("%d rows, want %d", len(got), len(want))
+		}
+		for i, r := range got {
+			for k, source := range sources {
+				if r.err != "" || r.fields[k] != want[i][source] {
+					t.Fatalf("row %d, column %d: %v, want %q", i, source, r, want[i])
+				}
+			}
+		}
+		// What is made up is CSV: the standard library reads the same, apart from line ends in fields, which it rewrites.
+		records, err := stdcsv.NewReader(bytes.NewReader(data)).ReadAll()
+		if err != nil || len(records) != len(want) {
+			t.Fatalf("encoding/csv: %d records, want %d; %v", len(records), len(want), err)
+		}
+		for i := range records {
+			if wanted := strings.ReplaceAll(strings.Join(want[i], "|"), "\r\n", "\n"); strings.Join(records[i], "|") != wanted {
+				t.Fatalf("encoding/csv: row %d is %q, want %q", i, records[i], want[i])
+			}
+		}
+	}
+}
+
+func randomMapping(rng *rand.Rand) Mapping {
+	sources := make([]int, rng.IntN(5))
+	for i := range sources {
+		sources[i] = rng.IntN(7) - 1
+	}
+	return MappingOf(rng.IntN(9), sources...)
+}
+
+func TestScannerAgreesWithTheGrammarOnRubbish(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	var s Scanner // one for all: nothing may be left over from the chunk before
+	for range 3000 {
+		data, m := rubbish(rng, rng.IntN(600)), randomMapping(rng)
+		sameRows(t, data, scanRows(&s, data, ',', m, 1), referenceRows(data, ',', m, 1))
+	}
+	for range 20 {
+		data, m := rubbish(rng, 5*window), randomMapping(rng)
+		sameRows(t, data, scanRows(&s, data, ',', m, 1), referenceRows(data, ',', m, 1))
+	}
+}
+
+func TestScannerOnEveryShortText(t *testing.T) {
+	m := MappingOf(2, 1, 0)
+	var s Scanner
+	var walk func(data []byte)
+	walk = func(data []byte) {
+		sameRows(t, data, scanRows(&s, data, ',', m, 1), referenceRows(data, ',', m, 1))
+		if len(data) == 6 {
+			return
+		}
+		for _, c := range []byte("a,\"\r\n") {
+			walk(append(data[:len(data):len(data)], c))
+		}
+	}
+	walk(nil)
+}
+
+func TestFieldsOfARowStayRightWhenScratchMoves(t *testing.T) {
+	big := strings.Repeat(`""`, 500)
+	data := []byte(`"a""b","` + big + `","c""d"` + "\n")
+	got := scanRows(&Scanner{}, data, ',', MappingOf(3, 0, 1, 2), 1)
+	want := []row{{line: 1, fields: []string{`a"b`, strings.Repeat(`"`, 500), `c"d`}}}
+	sameRows(t, data, got, want)
+}
+
+func TestAppendToAFieldLeavesItsNeighbourAlone(t *testing.T) {
+	for _, data := range []string{"ab,cd\n", "\"ab\",cd\n", "\"a\"\"b\",\"c\"\"d\"\n"} {
+		var s Scanner
+		s.Reset([]byte(data), ',', MappingOf(2, 0, 1), 1)
+		s.Next()
+		second := string(s.Fields()[1])
+		_ = append(s.Fields()[0], "XXXX"...)
+		if string(s.Fields()[1]) != second {
+			t.Errorf("%q: the second field became %q", data, s.Fields()[1])
+		}
+	}
+}
+
+func TestRowErrorsCanBeToldApart(t *testing.T) {
+	var s Scanner
+	s.Reset([]byte("a\n\"b\"c\n\"d"), ',', MappingOf(2, 1), 1)
+	var faults []Fault
+	for s.Next() {
+		var e *RowError
+		if !errors.As(s.Err(), &e) {
+			t.Fatalf("%v is no RowError", s.Err())
+		}
+		faults = append(faults, e.Fault)
+	}
+	if want := []Fault{TooFewFields, TextAfterQuote, UnclosedQuote}; !slices.Equal(faults, want) {
+		t.Errorf("faults %v, want %v", faults, want)
+	}
+}
+
+func TestOrdinals(t *testing.T) {
+	for n, want := range map[int]string{1: "1st", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 12: "12th", 13: "13th", 21: "21st", 112: "112th", 122: "122nd"} {
+		if got := ordinal(n); got != want {
+			t.Errorf("ordinal(%d) = %s, want %s", n, got, want)
+		}
+	}
+}
+
+func FuzzScan(f *testing.F) {
+	f.Add([]byte("a,\"b\"\"\n\",c\r\n\"x\"y\n"), byte(','), 2)
+	f.Fuzz(func(t *testing.T, data []byte, comma byte, limit int) {
+		if _, err := separator(comma); err != nil || comma == 0 {
+			return
+		}
+		m := MappingOf(3, 0, 2, -1, 1)
+		whole := scanRows(&Scanner{}, data, comma, m, 1)
+		sameRows(t, data, whole, referenceRows(data, comma, m, 1))
+		sameRows(t, data, cutRows(t, data, comma, m, 1+limit&63), whole)
+	})
+}
