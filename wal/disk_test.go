@@ -1,0 +1,393 @@
+package wal
+
+import (
+	"errors"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// disk is an FS over a real directory that also knows what would survive a crash: per file the synced bytes, per
+// directory the synced entries. It counts its steps, and can crash after one or fail one. crash() then makes a
+// directory as the disk might have left it.
+type disk struct {
+	t    *testing.T
+	root string
+	tree *node
+
+	steps    []string // what was done, for messages
+	crashAt  int      // after this many steps nothing works any more; 0: never
+	failAt   int      // this step fails with failWith; 0: none
+	failWith error
+	failed   string // the step that failed
+}
+
+// node is a file or a directory, as it is now and as it was last synced.
+type node struct {
+	dir          bool
+	now, durable map[string]*node
+	data, synced []byte
+}
+
+var errCrash = errors.New("the machine has crashed")
+
+func newDisk(t *testing.T, root string) *disk {
+	return &disk{t: t, root: root, tree: loadTree(t, root)}
+}
+
+// loadTree takes what is there as durable.
+func loadTree(t *testing.T, path string) *node {
+	entries, err := os.ReadDir(path)
+	must(t, err)
+	n := &node{dir: true, now: map[string]*node{}, durable: map[string]*node{}}
+	for _, e := range entries {
+		if e.Name() == lockName {
+			continue
+		}
+		child := &node{}
+		if e.IsDir() {
+			child = loadTree(t, filepath.Join(path, e.Name()))
+		} else {
+			b, err := os.ReadFile(filepath.Join(path, e.Name()))
+			must(t, err)
+			child.data, child.synced = b, b
+		}
+		n.now[e.Name()], n.durable[e.Name()] = child, child
+	}
+	return n
+}
+
+// step says whether the next step may be done. What it returns is the step's result; half tells that a failing write
+// should write half.
+func (d *disk) step(op, name string) (half bool, err error) {
+	if d.crashAt > 0 && len(d.steps) >= d.crashAt {
+		return false, errCrash
+	}
+	rel, _ := filepath.Rel(d.root, name)
+	d.steps = append(d.steps, op+" "+rel)
+	if len(d.steps) == d.failAt {
+		d.failed = op + " " + rel
+		return true, &os.PathError{Op: op, Path: name, Err: d.failWith}
+	}
+	return false, nil
+}
+
+// find returns the node of a path and the directory that holds it.
+func (d *disk) find(name string) (parent, n *node) {
+	rel, err := filepath.Rel(d.root, name)
+	must(d.t, err)
+	n = d.tree
+	if rel == "." {
+		return nil, n
+	}
+	for _, part := range strings.Split(rel, string(filepath.Separator)) {
+		if n == nil {
+			return nil, nil
+		}
+		parent, n = n, n.now[part]
+	}
+	return parent, n
+}
+
+func (d *disk) OpenFile(name string, flag int, perm os.FileMode) (File, error) {
+	if flag&os.O_CREATE != 0 {
+		if _, err := d.step("create", name); err != nil {
+			return nil, err
+		}
+	}
+	f, err := os.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	parent, n := d.find(name)
+	if n == nil {
+		n = &node{}
+		parent.now[filepath.Base(name)] = n
+	}
+	if flag&os.O_TRUNC != 0 {
+		n.data = nil
+	}
+	return &diskFile{d: d, f: f, n: n, name: name}, nil
+}
+
+func (d *disk) ReadFile(name string) ([]byte, error)       { return os.ReadFile(name) }
+func (d *disk) ReadDir(name string) ([]os.DirEntry, error) { return os.ReadDir(name) }
+
+func (d *disk) Mkdir(name string, perm os.FileMode) error {
+	if _, err := d.step("mkdir", name); err != nil {
+		return err
+	}
+	if err := os.Mkdir(name, perm); err != nil {
+		return err
+	}
+	parent, _ := d.find(name)
+	parent.now[filepath.Base(name)] = &node{dir: true, now: map[string]*node{}, durable: map[string]*node{}}
+	return nil
+}
+
+func (d *disk) Rename(from, to string) error {
+	if _, err := d.step("rename", to); err != nil {
+		return err
+	}
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	fp, n := d.find(from)
+	tp, _ := d.find(to)
+	delete(fp.now, filepath.Base(from))
+	tp.now[filepath.Base(to)] = n
+	return nil
+}
+
+func (d *disk) Remove(name string) error {
+	if _, err := d.step("remove", name); err != nil {
+		return err
+	}
+	if err := os.Remove(name); err != nil {
+		return err
+	}
+	parent, _ := d.find(name)
+	delete(parent.now, filepath.Base(name))
+	return nil
+}
+
+func (d *disk) SyncDir(name string) error {
+	if rel, _ := filepath.Rel(d.root, name); strings.HasPrefix(rel, "..") {
+		return nil // above the log
+	}
+	if _, err := d.step("syncdir", name); err != nil {
+		return err
+	}
+	_, n := d.find(name)
+	n.durable = map[string]*node{}
+	for name, child := range n.now {
+		n.durable[name] = child
+	}
+	return nil
+}
+
+type diskFile struct {
+	d    *disk
+	f    *os.File
+	n    *node
+	name string
+}
+
+func (f *diskFile) Write(b []byte) (int, error) {
+	half, err := f.d.step("write", f.name)
+	if err != nil && !half {
+		return 0, err
+	}
+	if half {
+		b = b[:len(b)/2]
+	}
+	n, werr := f.f.Write(b)
+	must(f.d.t, werr)
+	f.n.data = append(f.n.data[:len(f.n.data):len(f.n.data)], b...)
+	return n, err
+}
+
+func (f *diskFile) WriteAt(b []byte, off int64) (int, error) {
+	half, err := f.d.step("writeat", f.name)
+	if err != nil && !half {
+		return 0, err
+	}
+	if half {
+		b = b[:len(b)/2]
+	}
+	n, werr := f.f.WriteAt(b, off)
+	must(f.d.t, werr)
+	f.n.data = append([]byte(nil), f.n.data...)
+	copy(f.n.data[off:], b)
+	return n, err
+}
+
+func (f *diskFile) Truncate(size int64) error {
+	if _, err := f.d.step("truncate", f.name); err != nil {
+		return err
+	}
+	must(f.d.t, f.f.Truncate(size))
+	f.n.data = f.n.data[:size:size]
+	return nil
+}
+
+func (f *diskFile) Sync() error {
+	if _, err := f.d.step("fsync", f.name); err != nil {
+		return err
+	}
+	f.n.synced = f.n.data
+	return nil
+}
+
+func (f *diskFile) Close() error { return f.f.Close() }
+
+// diskStore puts the disk below tidwall, whose writes go past the FS.
+type diskStore struct {
+	d     *disk
+	inner store
+}
+
+func (s *diskStore) openWriter(dir string, first Index) (segmentWriter, error) {
+	if _, err := s.d.step("open", segmentFile(dir, first)); err != nil {
+		return nil, err
+	}
+	w, err := s.inner.openWriter(dir, first)
+	if err != nil {
+		return nil, err
+	}
+	_, n := s.d.find(segmentFile(dir, first))
+	return &diskWriter{d: s.d, w: w, n: n, name: segmentFile(dir, first)}, nil
+}
+
+func (s *diskStore) openReader(dir string, first Index) (segmentReader, error) {
+	return s.inner.openReader(dir, first)
+}
+
+type diskWriter struct {
+	d    *disk
+	w    segmentWriter
+	n    *node
+	name string
+}
+
+func (w *diskWriter) write(frames []frame) error {
+	half, err := w.d.step("write", w.name)
+	if err != nil && !half {
+		return err
+	}
+	must(w.d.t, w.w.write(frames))
+	b, rerr := os.ReadFile(w.name)
+	must(w.d.t, rerr)
+	if half { // a short write: the file has less than tidwall believes
+		b = b[:(len(w.n.data)+len(b))/2]
+		must(w.d.t, os.Truncate(w.name, int64(len(b))))
+	}
+	w.n.data = b
+	return err
+}
+
+func (w *diskWriter) sync() error {
+	if _, err := w.d.step("fsync", w.name); err != nil {
+		return err
+	}
+	w.n.synced = w.n.data
+	return nil
+}
+
+func (w *diskWriter) close() error {
+	err := w.w.close()
+	if _, serr := w.d.step("close", w.name); serr != nil {
+		return serr
+	}
+	w.n.synced = w.n.data // tidwall syncs when it closes
+	return err
+}
+
+// directDiskStore needs no wrapping: all its writing goes through the FS.
+func (d *disk) options(o Options) Options {
+	o.FS = d
+	if o.Writer == TidwallWriter {
+		o.store = &diskStore{d: d, inner: &tidwallStore{}}
+	}
+	return o
+}
+
+// outcome is what becomes of bytes and entries that were not synced.
+type outcome int
+
+const (
+	lost outcome = iota
+	kept
+	torn
+	outcomes
+)
+
+func (o outcome) String() string { return [...]string{"lost", "kept", "torn"}[o] }
+
+// crash makes a directory as the disk would show it after the power came back.
+func (d *disk) crash(o outcome, seed int64) string {
+	to := tempDir(d.t)
+	writeTree(d.t, d.tree, to, o, rand.New(rand.NewSource(seed)))
+	return to
+}
+
+func writeTree(t *testing.T, n *node, to string, o outcome, rng *rand.Rand) {
+	names := map[string]bool{}
+	for name := range n.now {
+		names[name] = true
+	}
+	for name := range n.durable {
+		names[name] = true
+	}
+	for _, name := range sortedKeys(names) {
+		child := n.durable[name]
+		if o == kept || o == torn && rng.Intn(2) == 0 {
+			child = n.now[name]
+		}
+		path := filepath.Join(to, name)
+		switch {
+		case child == nil:
+		case child.dir:
+			must(t, os.Mkdir(path, 0o755))
+			writeTree(t, child, path, o, rng)
+		default:
+			must(t, os.WriteFile(path, surviving(child, o, rng), 0o644))
+		}
+	}
+}
+
+func surviving(n *node, o outcome, rng *rand.Rand) []byte {
+	switch {
+	case o == lost:
+		return n.synced
+	case o == kept:
+		return n.data
+	case len(n.data) < len(n.synced): // a truncation that was or was not
+		return [][]byte{n.synced, n.data}[rng.Intn(2)]
+	}
+	out := make([]byte, len(n.data))
+	copy(out, n.synced)
+	switch rng.Intn(3) {
+	case 0: // a prefix of what changed got there; what it appended ends where it ends
+		from := 0
+		for from < len(n.synced) && n.synced[from] == n.data[from] {
+			from++
+		}
+		k := from + rng.Intn(len(n.data)-from+1)
+		copy(out, n.data[:k])
+		out = out[:max(k, len(n.synced))]
+	case 1: // any of the sectors, in any order
+		for at := 0; at < len(out); at += sector {
+			if rng.Intn(2) == 0 {
+				copy(out[at:min(at+sector, len(out))], n.data[at:])
+			}
+		}
+	case 2: // the length, and none of the bytes
+	}
+	return out
+}
+
+func sortedKeys(m map[string]bool) []string {
+	var s []string
+	for k := range m {
+		s = append(s, k)
+	}
+	sort.Strings(s)
+	return s
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+var (
+	errNoSpace = syscall.ENOSPC
+	errIO      = syscall.EIO
+)

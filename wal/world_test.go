@@ -1,0 +1,247 @@
+package wal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"testing"
+)
+
+// world is a log under test and what must be true of it: the oracle.
+type world struct {
+	t    *testing.T
+	opts Options
+	dir  string
+	log  *Log
+
+	acked     []string         // content of record i+1, for every Append that returned nil
+	pending   []string         // of the Append that did not
+	cutTo     Index            // highest index given to Cut
+	snapshots map[Index]string // returned nil, or under way
+	newest    Index            // that returned nil
+	hasSnap   bool
+	logID     [16]byte
+	life      uint64 // highest incarnation an Open returned
+	retries   int
+}
+
+func quiet(o Options) Options {
+	o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	return o
+}
+
+const smallSegment = 700
+
+func newWorld(t *testing.T, dir string, o Options) *world {
+	if o.SegmentSize == 0 {
+		o.SegmentSize = smallSegment
+	}
+	return &world{t: t, dir: dir, opts: quiet(o), snapshots: map[Index]string{}}
+}
+
+// again makes what may be made again once: the disk had no room, and now it has.
+func (w *world) again(do func() error) error {
+	err := do()
+	if errors.Is(err, ErrDiskFull) {
+		w.retries++
+		err = do()
+	}
+	return err
+}
+
+func (w *world) open() error {
+	return w.again(func() error {
+		l, err := Open(w.dir, w.opts)
+		if err != nil {
+			return err
+		}
+		id := l.Identity()
+		if w.life > 0 && id.LogID != w.logID {
+			w.t.Errorf("log id changed from %x to %x", w.logID, id.LogID)
+		}
+		if id.Incarnation <= w.life {
+			w.t.Errorf("incarnation %d after %d", id.Incarnation, w.life)
+		}
+		w.log, w.logID, w.life = l, id.LogID, id.Incarnation
+		return nil
+	})
+}
+
+// content differs from record to record in bytes and in length; some hold long runs of zeros.
+func content(i int, salt string) string {
+	s := fmt.Sprintf("record %d %s ", i, salt)
+	if i%4 == 3 {
+		return s + string(make([]byte, 60+i%7))
+	}
+	return s + string(bytes.Repeat([]byte{byte('a' + i%26)}, i%50))
+}
+
+func (w *world) append(n int, salt string) error {
+	recs, texts := make([]Record, n), make([]string, n)
+	for i := range recs {
+		texts[i] = content(len(w.acked)+i+1, salt)
+		k := len(texts[i]) / 3
+		recs[i] = Record{Type: byte(len(w.acked) + i + 1), Parts: [][]byte{[]byte(texts[i][:k]), nil, []byte(texts[i][k:])}}
+	}
+	w.pending = texts
+	return w.again(func() error {
+		before := w.log.Last()
+		last, err := w.log.Append(recs...)
+		if err != nil {
+			if now := w.log.Last(); now != before {
+				w.t.Errorf("a failed append moved Last from %d to %d", before, now)
+			}
+			return err
+		}
+		w.acked, w.pending = append(w.acked, texts...), nil
+		if last != Index(len(w.acked)) {
+			w.t.Errorf("append returned %d, want %d", last, len(w.acked))
+		}
+		return nil
+	})
+}
+
+func (w *world) snapshot() error {
+	at := w.log.Last()
+	w.snapshots[at] = fmt.Sprintf("state after %d", at)
+	return w.again(func() error {
+		err := w.log.SaveSnapshot(at, []byte("state "), nil, []byte(fmt.Sprintf("after %d", at)))
+		if err == nil {
+			w.newest, w.hasSnap = at, true
+		}
+		return err
+	})
+}
+
+func (w *world) cut(to Index) error {
+	w.cutTo = max(w.cutTo, to)
+	return w.again(func() error { return w.log.Cut(to) })
+}
+
+func (w *world) close() error {
+	l := w.log
+	w.log = nil
+	return l.Close()
+}
+
+func (w *world) reopen() error {
+	if err := w.close(); err != nil {
+		return err
+	}
+	return w.open()
+}
+
+// script is a life with everything in it. It stops at the first error.
+func (w *world) script() error {
+	for _, step := range []func() error{
+		w.open,
+		func() error { return w.append(1, "first") },
+		func() error { return w.append(3, "batch") },
+		func() error { return w.append(2, "more") },
+		func() error { return w.append(9, "rotates") },
+		w.snapshot,
+		func() error { return w.append(5, "after the snapshot") },
+		func() error { return w.append(30, "many in one segment") },
+		func() error { return w.cut(w.log.Last()) },
+		w.snapshot,
+		func() error { return w.append(4, "and on") },
+		func() error { return w.cut(w.newest) },
+		w.reopen,
+		func() error { return w.append(25, "a second life") },
+		w.snapshot,
+		func() error { return w.append(60, "until it is idle") },
+		w.snapshot,
+		func() error { return w.cut(w.log.Last()) },
+		func() error { return w.append(2, "and wakes up") },
+		w.reopen,
+		func() error { return w.append(2, "the end") },
+		w.close,
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// abandon forgets the log as a dead process would; it only frees what this process holds.
+func (w *world) abandon() {
+	if w.log != nil {
+		_ = w.log.Close()
+		w.log = nil
+	}
+}
+
+// recovered opens what a crash left, and checks that every acknowledged record is there, in order, and nothing that was
+// never appended. Then it goes on in it, twice.
+func (w *world) recovered(dir string, label string) {
+	w.abandon()
+	w.dir = dir
+	o := w.opts
+	o.FS, o.store = nil, nil
+	w.opts = o
+	for round := range 2 {
+		if err := w.open(); err != nil {
+			w.t.Fatalf("%s: recovery %d: %v", label, round+1, err)
+		}
+		w.check(fmt.Sprintf("%s: recovery %d", label, round+1))
+		must(w.t, w.append(3, fmt.Sprint("after recovery ", round)))
+		w.check(label + ": after append")
+		must(w.t, w.close())
+	}
+}
+
+func (w *world) check(label string) {
+	w.t.Helper()
+	if w.t.Failed() {
+		w.t.Fatalf("%s: failed before", label)
+	}
+	first, last := w.log.First(), w.log.Last()
+	if int(last) < len(w.acked) || int(last) > len(w.acked)+len(w.pending) {
+		w.t.Fatalf("%s: last is %d; %d were acknowledged, %d pending", label, last, len(w.acked), len(w.pending))
+	}
+	if first > w.cutTo+1 {
+		w.t.Fatalf("%s: first is %d, cut to %d", label, first, w.cutTo)
+	}
+	w.acked = append(w.acked, w.pending[:int(last)-len(w.acked)]...)
+	w.pending = nil
+	want := first
+	must(w.t, w.log.Replay(0, func(i Index, typ byte, data []byte) error {
+		if i != want || typ != byte(i) || string(data) != w.acked[i-1] {
+			return fmt.Errorf("%s: record %d (expected %d) type %d: %q", label, i, want, typ, data)
+		}
+		want++
+		return nil
+	}))
+	if want != last+1 {
+		w.t.Fatalf("%s: replay ended before %d, last is %d", label, want, last)
+	}
+	w.checkSnapshot(label, first)
+}
+
+func (w *world) checkSnapshot(label string, first Index) {
+	w.t.Helper()
+	at, data, ok, err := w.log.LoadSnapshot()
+	must(w.t, err)
+	if !ok && w.hasSnap {
+		w.t.Fatalf("%s: no snapshot, though %d was saved", label, w.newest)
+	}
+	if !ok {
+		return
+	}
+	if at < w.newest || string(data) != w.snapshots[at] || at+1 < first {
+		w.t.Fatalf("%s: snapshot %d %q; newest saved is %d, log begins with %d", label, at, data, w.newest, first)
+	}
+	if !w.hasSnap { // it was under way, and got there
+		w.newest, w.hasSnap = at, true
+	}
+}
+
+func bothWriters(t *testing.T, f func(t *testing.T, w Writer)) {
+	for _, w := range []Writer{TidwallWriter, DirectWriter} {
+		name := map[Writer]string{TidwallWriter: "tidwall", DirectWriter: "direct"}[w]
+		t.Run(name, func(t *testing.T) { f(t, w) })
+	}
+}
