@@ -1,0 +1,168 @@
+package link
+
+import (
+	"errors"
+	"fmt"
+
+	"posta/session"
+	"posta/wire"
+)
+
+// Kind says what a frame is for.
+type Kind uint8
+
+const (
+	// Open announces a session on every link before anything else of it.
+	Open Kind = iota + 1
+	// Data carries rows of a stream.
+	Data
+	// End ends a stream of a session on this link (R12).
+	End
+	// Abort ends a session wherever it is (R13).
+	Abort
+	// Hello has no number and no session: see the package comment.
+	Hello
+)
+
+func (k Kind) String() string {
+	names := [...]string{"none", "open", "data", "end", "abort", "hello"}
+	if int(k) < len(names) {
+		return names[k]
+	}
+	return fmt.Sprintf("kind %d", uint8(k))
+}
+
+// Frame is one message on a link. Payload belongs to the frame; nobody writes to it once the frame is made.
+type Frame struct {
+	Edge    string // name of the edge in the topology
+	From    NodeID
+	ID      Identity // of From's log when the frame was put on the wire
+	Seq     Seq      // zero for Hello
+	Kind    Kind
+	Session session.ID
+	Stream  int // index of the stream in the analysis; for Data and End
+	Payload []byte
+}
+
+// Size is what a frame counts for in a window: its payload and about what its header takes.
+func (f *Frame) Size() int { return len(f.Payload) + frameOverhead }
+
+const (
+	frameOverhead = 96
+	headerFields  = 9
+	maxName       = 256
+	maxStream     = 255
+)
+
+// ErrBadFrame is wrapped by the errors of [DecodeFrame] and [DecodeAck]: bytes that no node of ours sends.
+var ErrBadFrame = errors.New("bad frame")
+
+// AppendHeader appends everything but the payload, which travels as a part of its own so that it is never copied:
+//
+//	[edge str, from str, log id bin16, incarnation, seq, kind, session bin16, stream, payload length]
+func (f *Frame) AppendHeader(b []byte) []byte {
+	b = wire.AppendArray(b, headerFields)
+	b = wire.AppendString(b, f.Edge)
+	b = wire.AppendString(b, string(f.From))
+	b = wire.AppendBin(b, f.ID.LogID[:])
+	b = wire.AppendUint(b, uint64(f.ID.Incarnation))
+	b = wire.AppendUint(b, uint64(f.Seq))
+	b = wire.AppendUint(b, uint64(f.Kind))
+	b = wire.AppendBin(b, f.Session[:])
+	b = wire.AppendUint(b, uint64(f.Stream))
+	return wire.AppendUint(b, uint64(len(f.Payload)))
+}
+
+// Names turns bytes into strings without a copy for each frame: the same few names come again and again. At most
+// maxNames are remembered, so that a peer that makes names up cannot fill the memory. It is owned by one goroutine.
+type Names struct{ seen map[string]string }
+
+const maxNames = 1024
+
+func (n *Names) intern(b []byte) string {
+	if s, ok := n.seen[string(b)]; ok {
+		return s
+	}
+	if n.seen == nil {
+		n.seen = make(map[string]string)
+	}
+	s := string(b)
+	if len(n.seen) < maxNames {
+		n.seen[s] = s
+	}
+	return s
+}
+
+// DecodeFrame reads a header and puts the payload, which it does not copy, beside it.
+func DecodeFrame(names *Names, header, payload []byte) (Frame, error) {
+	r := wire.NewReader(header)
+	r.ArrayOf(headerFields)
+	f := Frame{Payload: payload}
+	f.Edge = readName(&r, names)
+	f.From = NodeID(readName(&r, names))
+	readBlob(&r, f.ID.LogID[:])
+	f.ID.Incarnation = Incarnation(r.Uint())
+	f.Seq = Seq(r.Uint())
+	kind := r.Uint()
+	readBlob(&r, f.Session[:])
+	stream := r.Uint()
+	size := r.Uint()
+	if err := r.Done(); err != nil {
+		return Frame{}, fmt.Errorf("%w: header: %w", ErrBadFrame, err)
+	}
+	f.Kind, f.Stream = Kind(kind), int(stream)
+	switch {
+	case kind < uint64(Open) || kind > uint64(Hello):
+		return Frame{}, fmt.Errorf("%w: unknown kind %d", ErrBadFrame, kind)
+	case stream > maxStream:
+		return Frame{}, fmt.Errorf("%w: stream %d", ErrBadFrame, stream)
+	case (f.Seq == 0) != (f.Kind == Hello):
+		return Frame{}, fmt.Errorf("%w: %s with sequence number %d", ErrBadFrame, f.Kind, f.Seq)
+	case size != uint64(len(payload)):
+		return Frame{}, fmt.Errorf("%w: %d bytes of payload announced, %d there", ErrBadFrame, size, len(payload))
+	}
+	return f, nil
+}
+
+func readName(r *wire.Reader, names *Names) string {
+	b := r.Bytes()
+	if len(b) > maxName {
+		b = b[:maxName]
+	}
+	return names.intern(b)
+}
+
+// readBlob fills dst from a bin of exactly its length; another length leaves a value that no check accepts, because the
+// reader has failed.
+func readBlob(r *wire.Reader, dst []byte) {
+	if b := r.Bytes(); len(b) == len(dst) {
+		copy(dst, b)
+	} else {
+		r.Fail("%d bytes found where %d are wanted", len(b), len(dst))
+	}
+}
+
+// Greeting is the payload of a Hello.
+type Greeting struct {
+	To    NodeID // who is meant: on a PUB socket everybody hears it, and the floor of one is not that of another
+	Floor Seq // everything up to here was acknowledged by this receiver once, and is gone
+	Sent  Seq // the last number put on the wire before this hello
+}
+
+// Encode returns the payload.
+func (g Greeting) Encode() []byte {
+	b := wire.AppendArray(make([]byte, 0, 20+len(g.To)), 3)
+	b = wire.AppendString(b, string(g.To))
+	return wire.AppendUint(wire.AppendUint(b, uint64(g.Floor)), uint64(g.Sent))
+}
+
+// DecodeGreeting reads the payload of a Hello.
+func DecodeGreeting(p []byte) (Greeting, error) {
+	r := wire.NewReader(p)
+	r.ArrayOf(3)
+	g := Greeting{To: NodeID(r.String()), Floor: Seq(r.Uint()), Sent: Seq(r.Uint())}
+	if err := r.Done(); err != nil {
+		return Greeting{}, fmt.Errorf("%w: hello: %w", ErrBadFrame, err)
+	}
+	return g, nil
+}

@@ -1,0 +1,28 @@
+package link
+
+import (
+	"encoding/hex"
+
+	"posta/topology"
+)
+
+// NodeID names a node: "joiner-1".
+type NodeID = topology.NodeID
+
+// Seq numbers the frames of a link: 1, 2, 3, … without holes (R2). Zero is "none yet".
+type Seq uint64
+
+// Incarnation counts how often a node's data directory was opened.
+type Incarnation uint64
+
+// LogID is the random name of a node's data directory: a wiped one gets another (R8). Zero is "not known".
+type LogID [16]byte
+
+// String returns the first eight hexadecimal digits, enough for people to tell two apart.
+func (l LogID) String() string { return hex.EncodeToString(l[:4]) }
+
+// Identity says who speaks: which log, opened for the how manieth time.
+type Identity struct {
+	LogID       LogID
+	Incarnation Incarnation
+}

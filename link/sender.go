@@ -1,0 +1,297 @@
+package link
+
+import (
+	"fmt"
+	"time"
+)
+
+// Place says where in the sender's log a frame stands, so that the log is not cut before it is acknowledged (N3).
+type Place uint64
+
+// Sender is the outbox of one link, or of all links of an edge of route "all" (R10).
+type Sender struct {
+	edge    string
+	self    NodeID
+	id      Identity
+	window  int
+	next    Seq     // the number the next frame gets
+	stored  Seq     // the last number that is durable (R3)
+	entries []entry // not yet acknowledged by every peer; numbers without holes, the last is next-1
+	peers   []*peer
+}
+
+type entry struct {
+	frame Frame
+	place Place
+	end   uint64 // bytes of all frames up to and including this one, counted from the start of this incarnation
+}
+
+type peer struct {
+	node     NodeID
+	id       Identity // of the receiver; zero until it was heard
+	ready    bool     // it told its hwm since the last connect or restart (R7)
+	greet    bool     // a hello is due
+	acked    Seq
+	sent     Seq
+	ackedEnd uint64 // entry.end of acked
+	moved    time.Time
+	greeted  time.Time
+}
+
+// NewSender returns an empty outbox to the given receivers. window is in bytes, for each of them.
+func NewSender(edge string, self NodeID, id Identity, window int, to ...NodeID) *Sender {
+	s := &Sender{edge: edge, self: self, id: id, window: window, next: 1}
+	for _, n := range to {
+		s.peers = append(s.peers, &peer{node: n, greet: true})
+	}
+	return s
+}
+
+// Edge returns the name of the edge.
+func (s *Sender) Edge() string { return s.edge }
+
+// Peers returns the receivers.
+func (s *Sender) Peers() []NodeID {
+	nodes := make([]NodeID, len(s.peers))
+	for i, p := range s.peers {
+		nodes[i] = p.node
+	}
+	return nodes
+}
+
+// Add gives a frame its number and keeps it; it leaves once [Sender.Stored] says that its commit is on disk. The returned
+// frame carries the number and this node's name; it is what the log stores.
+func (s *Sender) Add(f Frame) Frame {
+	f.Edge, f.From, f.ID, f.Seq = s.edge, s.self, s.id, s.next
+	s.next++
+	s.push(f, 0)
+	return f
+}
+
+func (s *Sender) push(f Frame, at Place) {
+	end := uint64(f.Size())
+	if n := len(s.entries); n > 0 {
+		end += s.entries[n-1].end
+	} else {
+		end += s.peersEnd()
+	}
+	s.entries = append(s.entries, entry{frame: f, place: at, end: end})
+}
+
+// peersEnd is the common ackedEnd of the peers when everything is acknowledged.
+func (s *Sender) peersEnd() uint64 {
+	end := uint64(0)
+	for _, p := range s.peers {
+		end = max(end, p.ackedEnd)
+	}
+	return end
+}
+
+// Stored says that all frames up to seq are durable; those not yet placed stand at the given place in the log.
+func (s *Sender) Stored(seq Seq, at Place) {
+	if seq >= s.next {
+		panic(fmt.Sprintf("R2: %s: frame %d stored, only %d given out", s.edge, seq, s.next-1))
+	}
+	for i := s.index(s.stored + 1); i >= 0 && i < len(s.entries) && s.entries[i].frame.Seq <= seq; i++ {
+		s.entries[i].place = at
+	}
+	s.stored = max(s.stored, seq)
+}
+
+// Last returns the last number given out.
+func (s *Sender) Last() Seq { return s.next - 1 }
+
+// base is the number of the first entry, next if there is none.
+func (s *Sender) base() Seq { return s.next - Seq(len(s.entries)) }
+
+// index returns where seq is among the entries; it may be beyond either end.
+func (s *Sender) index(seq Seq) int {
+	if seq < s.base() {
+		return -1
+	}
+	return int(seq - s.base())
+}
+
+// Room returns how many bytes the slowest peer's window still has; it may be negative, since the frame that fills a
+// window is still accepted whole.
+func (s *Sender) Room() int {
+	last := s.lastEnd()
+	room := s.window
+	for _, p := range s.peers {
+		room = min(room, s.window-int(last-p.ackedEnd))
+	}
+	return room
+}
+
+func (s *Sender) lastEnd() uint64 {
+	if n := len(s.entries); n > 0 {
+		return s.entries[n-1].end
+	}
+	return s.peersEnd()
+}
+
+// Backlog returns the unacknowledged bytes and frames of the slowest peer.
+func (s *Sender) Backlog() (bytes, frames int) { return s.window - s.Room(), len(s.entries) }
+
+// Oldest returns the place of the oldest frame that somebody has not acknowledged, false if there is none. Frames not
+// stored yet do not count: they have no place.
+func (s *Sender) Oldest() (Place, bool) {
+	if len(s.entries) == 0 || s.base() > s.stored {
+		return 0, false
+	}
+	return s.entries[0].place, true
+}
+
+// Connected says that a new connection to a peer stands: what was under way may be lost, so it is asked for its hwm (R7).
+func (s *Sender) Connected(node NodeID) {
+	if p := s.peer(node); p != nil {
+		p.ready, p.greet = false, true
+	}
+}
+
+func (s *Sender) peer(node NodeID) *peer {
+	for _, p := range s.peers {
+		if p.node == node {
+			return p
+		}
+	}
+	return nil
+}
+
+// Ack takes an acknowledgement. It reports whether anything was forgotten, which may have made room.
+func (s *Sender) Ack(a Ack, now time.Time) (moved bool) {
+	p := s.peer(a.Receiver)
+	if p == nil || a.Edge != s.edge {
+		return false
+	}
+	if a.ID.LogID == p.id.LogID && a.ID.Incarnation < p.id.Incarnation {
+		return false // a zombie (R8)
+	}
+	restarted := a.ID != p.id
+	p.id = a.ID
+	if a.Log != s.id.LogID {
+		// It does not know our log yet: a first contact, or its disk is new, or ours is. The hello tells it where to begin.
+		p.ready, p.greet = false, true
+		return false
+	}
+	if a.Hwm > s.stored {
+		panic(fmt.Sprintf("R3: %s acknowledges frame %d of %s, only %d are stored", a.Receiver, a.Hwm, s.edge, s.stored))
+	}
+	moved = s.acknowledge(p, a.Hwm, now)
+	if restarted || !p.ready || a.Resend {
+		p.sent = p.acked
+		p.ready = true
+	}
+	return moved
+}
+
+func (s *Sender) acknowledge(p *peer, hwm Seq, now time.Time) bool {
+	if hwm <= p.acked {
+		return false
+	}
+	if i := s.index(hwm); i >= 0 {
+		p.ackedEnd = s.entries[i].end
+	}
+	p.acked = hwm
+	p.sent = max(p.sent, hwm)
+	p.moved = now
+	s.trim()
+	return true
+}
+
+// trim forgets what every peer has acknowledged.
+func (s *Sender) trim() {
+	floor := s.next - 1
+	for _, p := range s.peers {
+		floor = min(floor, p.acked)
+	}
+	n := s.index(floor + 1)
+	if n <= 0 {
+		return
+	}
+	clear(s.entries[:n]) // let the payloads go
+	s.entries = s.entries[n:]
+	if len(s.entries) == 0 {
+		s.entries = nil
+	}
+}
+
+// Take returns the frames that may be put on the wire to node now, at most about limit bytes, and counts them as sent.
+// It returns nil while the peer has not told its hwm.
+func (s *Sender) Take(node NodeID, limit int) []Frame {
+	p := s.peer(node)
+	if p == nil || !p.ready || p.sent >= s.stored {
+		return nil
+	}
+	var out []Frame
+	for i := s.index(p.sent + 1); i < len(s.entries) && limit > 0; i++ {
+		f := s.entries[i].frame
+		if f.Seq > s.stored {
+			break
+		}
+		f.ID = s.id
+		limit -= f.Size()
+		p.sent = f.Seq
+		out = append(out, f)
+	}
+	return out
+}
+
+// Unsend says that the transport did not accept frames from seq on: they will be taken again.
+func (s *Sender) Unsend(node NodeID, seq Seq) {
+	if p := s.peer(node); p != nil && p.sent >= seq {
+		p.sent = max(seq-1, p.acked)
+	}
+}
+
+// TakeAll is Take for an edge of route "all", where one message reaches every peer: it returns the frames that some ready
+// peer lacks, from the one that is furthest behind. The others drop them as duplicates (R4).
+func (s *Sender) TakeAll(limit int) []Frame {
+	var from *peer
+	for _, p := range s.peers {
+		if p.ready && p.sent < s.stored && (from == nil || p.sent < from.sent) {
+			from = p
+		}
+	}
+	if from == nil {
+		return nil
+	}
+	first := from.sent + 1
+	out := s.Take(from.node, limit)
+	if len(out) == 0 {
+		return nil
+	}
+	last := out[len(out)-1].Seq
+	for _, p := range s.peers {
+		if p.ready && p.sent+1 >= first {
+			p.sent = max(p.sent, last)
+		}
+	}
+	return out
+}
+
+// Hello returns the hello that is due to node, if one is: after a connect, until the hwm is known, and when nothing has
+// moved for a while though frames are under way (they may be lost: the receiver will see). now sets the pace.
+func (s *Sender) Hello(node NodeID, now time.Time, every time.Duration) (Frame, bool) {
+	p := s.peer(node)
+	if p == nil {
+		return Frame{}, false
+	}
+	stuck := p.ready && p.sent > p.acked && now.Sub(p.moved) >= every
+	if !p.greet && (now.Sub(p.greeted) < every || p.ready && !stuck) {
+		return Frame{}, false
+	}
+	p.greet = false
+	p.greeted = now
+	return Frame{
+		Edge: s.edge, From: s.self, ID: s.id, Kind: Hello,
+		Payload: Greeting{To: node, Floor: p.acked, Sent: s.sentTo(p)}.Encode(),
+	}, true
+}
+
+func (s *Sender) sentTo(p *peer) Seq {
+	if !p.ready {
+		return p.acked
+	}
+	return p.sent
+}

@@ -1,0 +1,40 @@
+package link
+
+import "context"
+
+// Transport carries frames, acknowledgements and heartbeats between nodes. It may lose, delay and repeat them, and it
+// keeps the order of what it delivers on one link: everything else is the link's business. Siblings are named for how
+// they do it: zmq is the product; brokers, and the simulated network of the tests, have the same shape.
+//
+// One goroutine calls the methods; Events may be read by another. Close ends every goroutine of the transport before it
+// returns.
+type Transport interface {
+	// Send puts frames of one edge on the way to a node, or to all receivers of the edge if to is empty, without blocking.
+	// It returns how many it accepted, from the front. Accepting is no promise.
+	Send(edge string, to NodeID, frames []Frame) int
+	// Acks tells senders what is durable here.
+	Acks(acks []Ack)
+	// Heartbeat publishes what this node says of itself.
+	Heartbeat(payload []byte)
+	// Events delivers what has arrived. The channel is closed by Close.
+	Events() <-chan Event
+	// Hold stops reading an edge, so that back-pressure reaches its senders, until it is called with false.
+	Hold(edge string, hold bool)
+	// Close lets what is queued leave until ctx ends, and then stops.
+	Close(ctx context.Context) error
+}
+
+// Event is something that a transport has to say. Exactly one group of fields is set.
+type Event struct {
+	Frames []Frame // arrived, in order for each link; payloads belong to the receiver
+	Acks   []Ack
+
+	// A connection stands. For an edge where this node is the sender: with Node as the receiver. Where this node dials as a
+	// receiver (SUB), Incoming is true and Node is the sender.
+	Connected bool
+	Incoming  bool
+	Edge      string
+	Node      NodeID
+
+	Heartbeat []byte // with Node as who sent it
+}

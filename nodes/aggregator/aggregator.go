@@ -1,0 +1,126 @@
+// Package aggregator is the role that holds one partition of the key space of each session's tables, and hands each table
+// on when the stream that fills it has ended.
+//
+// The tables' specs say how cells are merged, so this role knows nothing of any analysis. What it is handed is recorded:
+// it has been folded already, and is small. A table leaves page by page, as the windows of the receivers have room (R9).
+package aggregator
+
+import (
+	"errors"
+	"fmt"
+
+	"posta/fold"
+	"posta/nodes/role"
+	"posta/session"
+	"posta/wire"
+)
+
+// Aggregator implements role.Role.
+type Aggregator struct {
+	sessions map[session.ID]*state
+}
+
+type state struct {
+	role.Session
+	tables  []*fold.Table
+	leaving []int // tables that are on their way out, in order
+	next    int   // first row of the first of them that has not left
+	stream  int   // the stream that ended
+}
+
+// New returns the role.
+func New() *Aggregator { return &Aggregator{sessions: map[session.ID]*state{}} }
+
+// Name says what people call it.
+func (a *Aggregator) Name() string { return "aggregator" }
+
+// Open implements role.Role.
+func (a *Aggregator) Open(s role.Session) error {
+	a.sessions[s.ID] = &state{Session: s, tables: role.NewTables(s.Analysis)}
+	return nil
+}
+
+// Take implements role.Role.
+func (a *Aggregator) Take(id session.ID, m role.Message, _ role.Emitter) (bool, error) {
+	if err := role.Merge(a.sessions[id].tables, m.Payload); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// Flush implements role.Role; nothing is folded here that has not been recorded.
+func (a *Aggregator) Flush(session.ID, role.Emitter) error { return nil }
+
+// End implements role.Role: the tables that the stream completes begin to leave.
+func (a *Aggregator) End(id session.ID, stream int, _ role.Emitter) (bool, error) {
+	st := a.sessions[id]
+	st.stream = stream
+	for i, t := range st.tables {
+		if role.TableStream(st.Analysis, i) == stream && t.Len() > 0 {
+			st.leaving = append(st.leaving, i)
+		}
+	}
+	return len(st.leaving) > 0, nil
+}
+
+// pageRows is how many rows More emits at most. It is part of what makes a repeated call do the same.
+const pageRows = 16384
+
+// More implements role.Role: one page. All rows of a session go to one receiver.
+func (a *Aggregator) More(id session.ID, out role.Emitter) (bool, error) {
+	st := a.sessions[id]
+	if len(st.leaving) == 0 {
+		return false, nil
+	}
+	i := st.leaving[0]
+	t := st.tables[i]
+	rows := t.Rows()[st.next:min(st.next+pageRows, t.Len())]
+	to := role.Partition(id, out.Partitions())
+	for _, chunk := range t.Chunks(rows, role.PartialBytes) {
+		out.Emit(to, role.Message{Stream: st.stream, Payload: role.AppendPartial(nil, i, t, chunk)})
+	}
+	st.next += len(rows)
+	if st.next == t.Len() {
+		st.tables[i] = fold.NewTable(t.Spec())
+		st.leaving, st.next = st.leaving[1:], 0
+	}
+	return len(st.leaving) > 0, nil
+}
+
+// Drop implements role.Role.
+func (a *Aggregator) Drop(id session.ID, _ role.Outcome) { delete(a.sessions, id) }
+
+// Snapshot implements role.Role.
+func (a *Aggregator) Snapshot(id session.ID, dst []byte) []byte {
+	st := a.sessions[id]
+	dst = wire.AppendArray(dst, 4)
+	dst = wire.AppendUint(dst, uint64(st.stream))
+	dst = wire.AppendUint(dst, uint64(st.next))
+	dst = wire.AppendArray(dst, len(st.leaving))
+	for _, i := range st.leaving {
+		dst = wire.AppendUint(dst, uint64(i))
+	}
+	return role.AppendTables(dst, st.tables)
+}
+
+// Restore implements role.Role.
+func (a *Aggregator) Restore(id session.ID, data []byte) error {
+	st := a.sessions[id]
+	if st == nil {
+		return errors.New("the session is not open")
+	}
+	d := wire.NewReader(data)
+	d.ArrayOf(4)
+	st.stream, st.next = int(d.Uint()), int(d.Uint())
+	for n := d.Array(); n > 0; n-- {
+		i := int(d.Uint())
+		if i >= len(st.tables) {
+			return fmt.Errorf("table %d of %d", i, len(st.tables))
+		}
+		st.leaving = append(st.leaving, i)
+	}
+	if err := role.ReadTables(&d, st.tables); err != nil {
+		return err
+	}
+	return d.Done()
+}

@@ -1,0 +1,212 @@
+package core
+
+import (
+	"fmt"
+
+	"posta/link"
+)
+
+// Advance takes what can be taken, until the commit that is being built is full. It serves the links in turn, one frame
+// each, so that a busy one does not starve the others.
+func (c *Core) Advance() {
+	c.continueEndings()
+	for progress := true; progress && c.build.bytes < c.cfg.Commit; {
+		progress = false
+		for i := range c.inOrder {
+			if c.build.bytes >= c.cfg.Commit {
+				return
+			}
+			if c.step(c.inOrder[(c.turn+i)%len(c.inOrder)]) {
+				progress = true
+			}
+		}
+		c.turn++
+	}
+}
+
+// step deals with the frame at the head of a link's queue; false if there is none or it has to wait.
+func (c *Core) step(l *inLink) bool {
+	f := l.peek()
+	if f == nil {
+		return false
+	}
+	if f.Kind == link.Hello {
+		c.hello(l, f)
+		l.pop()
+		return true
+	}
+	verdict := l.recv.Judge(f)
+	if verdict == link.Take {
+		if !c.mayTake(f) {
+			return false
+		}
+		c.take(l, f)
+		l.pop()
+		return true
+	}
+	c.countDropped(verdict)
+	l.recv.Dropped(verdict)
+	l.pop()
+	return true
+}
+
+func (c *Core) countDropped(v link.Verdict) {
+	switch v {
+	case link.Duplicate:
+		c.Counters.Duplicates++
+	case link.Gap:
+		c.Counters.Gaps++
+	case link.Zombie:
+		c.Counters.Zombies++
+	case link.Unknown:
+		c.Counters.Unknown++
+	}
+}
+
+// mayTake says whether a frame may be taken now. Opens and aborts never wait. Facts wait for their session's reference data
+// (R11) and for room downstream (R9); reference data waits for room only where it is passed on, and never in a joiner.
+func (c *Core) mayTake(f *link.Frame) bool {
+	if f.Kind == link.Open || f.Kind == link.Abort {
+		return true
+	}
+	s := c.sessions[f.Session]
+	if s == nil || f.Stream >= len(s.ended) {
+		return true // to be ignored
+	}
+	if s.ending != nil {
+		return false
+	}
+	reference := s.reference(f.Stream)
+	if c.cfg.Joiner {
+		return reference || s.ready() && c.room(false)
+	}
+	return c.room(reference)
+}
+
+// room reports whether the edges that carry such a stream can take more.
+func (c *Core) room(reference bool) bool {
+	for _, e := range c.out {
+		if carries(e.cfg.Streams, reference) && !e.room() {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *Core) hello(l *inLink, f *link.Frame) {
+	g, err := link.DecodeGreeting(f.Payload)
+	if err != nil || g.To != c.cfg.Self {
+		return
+	}
+	old := l.recv.ID()
+	if l.recv.Hello(f.ID, g) {
+		c.lostDisk(l, fmt.Sprintf("node %s lost its data (log %s is gone, it comes with %s): start the session again", f.From, old.LogID, f.ID.LogID))
+	}
+	c.build.moved(l)
+}
+
+// lostDisk fails the sessions that had frames in flight on a link whose sender lost its disk (R8): those that wait for it
+// to end a stream.
+func (c *Core) lostDisk(l *inLink, reason string) {
+	key := linkKey{l.edge.Name, l.recv.From()}
+	for _, s := range c.inOrderOfID() {
+		for stream := range s.ended {
+			if carries(l.edge.Streams, s.reference(stream)) && !s.eos[stream][key] {
+				c.abort(s.ID, reason)
+				break
+			}
+		}
+	}
+}
+
+// take moves the hwm over a frame and lets it have its effect.
+func (c *Core) take(l *inLink, f *link.Frame) {
+	l.recv.Took(f)
+	c.build.moved(l)
+	c.build.bytes += f.Size()
+	c.Counters.FramesIn++
+	c.Counters.BytesIn += uint64(len(f.Payload))
+	switch f.Kind {
+	case link.Open:
+		c.takeOpen(f)
+	case link.Data:
+		c.takeData(f)
+	case link.End:
+		c.takeEnd(l, f)
+	case link.Abort:
+		c.abort(f.Session, string(f.Payload[:min(len(f.Payload), maxReason)]))
+	}
+}
+
+func (c *Core) takeOpen(f *link.Frame) {
+	if _, gone := c.tombs.get(f.Session); gone || c.sessions[f.Session] != nil {
+		return
+	}
+	s, err := c.announced(f.Session, f.Payload)
+	if err != nil {
+		c.abort(f.Session, fmt.Sprintf("node %s: %v", c.cfg.Self, err))
+		return
+	}
+	if err := c.open(s, f.Payload, true); err != nil {
+		c.abort(f.Session, err.Error())
+	}
+}
+
+func (c *Core) takeData(f *link.Frame) {
+	s := c.sessions[f.Session]
+	if s == nil {
+		return
+	}
+	if !c.known(s, f) {
+		return
+	}
+	c.hand(s, 0, message(f))
+	c.settle(s)
+}
+
+// known guards against a stream number that the analysis does not have: two nodes with different programs.
+func (c *Core) known(s *sess, f *link.Frame) bool {
+	if f.Stream < len(s.ended) {
+		return true
+	}
+	c.abort(s.ID, fmt.Sprintf("node %s sends stream %d of analysis %s, which has %d here: the nodes run different versions",
+		f.From, f.Stream, s.Analysis.Name, len(s.ended)))
+	return false
+}
+
+func (c *Core) takeEnd(l *inLink, f *link.Frame) {
+	s := c.sessions[f.Session]
+	if s == nil || !c.known(s, f) {
+		return
+	}
+	c.record(input{op: opEos, session: s.ID, stream: f.Stream, edge: f.Edge, from: f.From})
+	if c.markEos(s, f.Stream, linkKey{f.Edge, f.From}) {
+		c.end(s, f.Stream, 0)
+		c.settle(s)
+	}
+}
+
+// markEos notes that a sender has ended a stream and reports whether it was the last one (R12). A second end from the same
+// sender changes nothing.
+func (c *Core) markEos(s *sess, stream int, from linkKey) (all bool) {
+	if s.ended[stream] {
+		return false
+	}
+	if s.eos[stream] == nil {
+		s.eos[stream] = map[linkKey]bool{}
+	}
+	s.eos[stream][from] = true
+	s.ended[stream] = len(s.eos[stream]) >= max(1, c.sendersOf(s.reference(stream)))
+	return s.ended[stream]
+}
+
+// sendersOf counts the senders of such a stream, known from the topology (R12).
+func (c *Core) sendersOf(reference bool) int {
+	n := 0
+	for i := range c.cfg.In {
+		if carries(c.cfg.In[i].Streams, reference) {
+			n += len(c.cfg.In[i].From)
+		}
+	}
+	return n
+}

@@ -1,0 +1,50 @@
+package core
+
+import (
+	"posta/analyses"
+	"posta/link"
+	"posta/nodes/role"
+	"posta/topology"
+)
+
+// Config is what a core is made of. All of it comes from the topology and the data directory.
+type Config struct {
+	Self    link.NodeID
+	ID      link.Identity
+	Replica analyses.Replica
+	In      []InEdge
+	Out     []OutEdge
+	Roles   []role.Role // the chain, in pipeline order
+	Joiner  bool        // the chain holds facts back until the reference streams have ended (R11)
+	Known   analyses.Set
+	Window  int // bytes in flight on each link (R9)
+	Commit  int // bytes of input taken into one commit
+	Pace    link.Pace
+}
+
+// InEdge is an edge that leads here.
+type InEdge struct {
+	Name    string
+	From    []link.NodeID
+	Streams topology.Streams
+	Dialled bool // this node makes the connection (SUB)
+}
+
+// OutEdge is an edge that leaves here.
+type OutEdge struct {
+	Name      string
+	To        []link.NodeID
+	Streams   topology.Streams
+	Route     topology.Route
+	Broadcast bool // one message reaches every receiver (PUB)
+}
+
+func carries(s topology.Streams, reference bool) bool {
+	switch s {
+	case topology.Facts:
+		return !reference
+	case topology.Reference:
+		return reference
+	}
+	return true
+}

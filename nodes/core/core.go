@@ -1,0 +1,197 @@
+package core
+
+import (
+	"fmt"
+	"time"
+
+	"posta/link"
+	"posta/nodes/role"
+	"posta/session"
+)
+
+// Core is the state machine of one node. It is owned by one goroutine.
+type Core struct {
+	cfg      Config
+	in       map[linkKey]*inLink
+	inOrder  []*inLink
+	out      []*outEdge
+	sessions map[session.ID]*sess
+	tombs    tombs
+	ending   []*sess // sessions whose role has more to emit before an end is passed on
+	build    build
+	inflight *Commit
+	replies  []Reply
+	turn     int // which link is served first, so that none starves
+	Counters Counters
+}
+
+// Counters count since the node started.
+type Counters struct {
+	FramesIn, FramesOut uint64
+	BytesIn, BytesOut   uint64
+	Duplicates, Gaps    uint64
+	Zombies, Unknown    uint64
+	Commits             uint64
+}
+
+type linkKey struct {
+	edge string
+	from link.NodeID
+}
+
+// Reply is an answer to a client.
+type Reply struct {
+	To   role.Peer
+	Body []byte
+}
+
+// Send is frames for one receiver of an edge, or for all of them if To is empty.
+type Send struct {
+	Edge   string
+	To     link.NodeID
+	Frames []link.Frame
+}
+
+// Output is what may leave now.
+type Output struct {
+	Sends   []Send
+	Acks    []link.Ack
+	Replies []Reply
+}
+
+// New returns the core of a node that has stored nothing yet.
+func New(cfg Config) (*Core, error) {
+	if len(cfg.Roles) == 0 {
+		return nil, fmt.Errorf("node %s has no role", cfg.Self)
+	}
+	c := &Core{
+		cfg: cfg, in: map[linkKey]*inLink{}, sessions: map[session.ID]*sess{}, tombs: newTombs(maxTombs),
+	}
+	for _, e := range cfg.In {
+		for _, n := range e.From {
+			l := &inLink{edge: e, recv: link.NewReceiver(e.Name, n)}
+			c.in[linkKey{e.Name, n}] = l
+			c.inOrder = append(c.inOrder, l)
+		}
+	}
+	for _, e := range cfg.Out {
+		c.out = append(c.out, newOutEdge(cfg, e))
+	}
+	for i, r := range cfg.Roles {
+		if g, ok := r.(role.Gateway); ok {
+			g.Attach(&host{c, i})
+		}
+	}
+	return c, nil
+}
+
+// Receive queues frames that have arrived. What belongs to no link of this node is dropped and counted. A link whose queue
+// holds more than two windows is sent rubbish or repeats: what comes on top is dropped too and asked for again later.
+func (c *Core) Receive(frames []link.Frame) {
+	for i := range frames {
+		f := &frames[i]
+		l := c.in[linkKey{f.Edge, f.From}]
+		if l == nil {
+			c.Counters.Unknown++
+			continue
+		}
+		if l.bytes+f.Size() > 2*c.cfg.Window+maxSlack {
+			c.Counters.Gaps++
+			l.recv.Dropped(link.Gap)
+			continue
+		}
+		l.push(*f)
+	}
+}
+
+// maxSlack lets one frame larger than a window through.
+const maxSlack = 64 << 20
+
+// Ack takes an acknowledgement.
+func (c *Core) Ack(a link.Ack, now time.Time) {
+	if a.To != c.cfg.Self {
+		return
+	}
+	for _, e := range c.out {
+		if e.cfg.Name == a.Edge {
+			e.ack(a, now)
+		}
+	}
+}
+
+// Connected says that a connection to a receiver stands.
+func (c *Core) Connected(edge string, to link.NodeID) {
+	for _, e := range c.out {
+		if e.cfg.Name == edge {
+			for _, s := range e.senders {
+				s.Connected(to)
+			}
+		}
+	}
+}
+
+// Dialled says that a connection that this node made to a sender stands: frames published before may be lost.
+func (c *Core) Dialled(edge string, from link.NodeID) {
+	if l := c.in[linkKey{edge, from}]; l != nil {
+		l.dialled = true
+		l.recv.Reconnected()
+	}
+}
+
+// Request hands a client's request to the gateway that knows it; false if none does.
+func (c *Core) Request(now time.Time, from role.Peer, body []byte) bool {
+	for _, r := range c.cfg.Roles {
+		if g, ok := r.(role.Gateway); ok && g.Request(now, from, body) {
+			return true
+		}
+	}
+	return false
+}
+
+// Heard passes on what another node says of itself.
+func (c *Core) Heard(now time.Time, from link.NodeID, id link.Identity, ended []role.Ended) {
+	for _, r := range c.cfg.Roles {
+		if w, ok := r.(role.Watcher); ok {
+			w.Heard(now, from, id, ended)
+		}
+	}
+}
+
+// Tick lets time pass for gateways.
+func (c *Core) Tick(now time.Time) {
+	for _, r := range c.cfg.Roles {
+		if g, ok := r.(role.Gateway); ok {
+			g.Tick(now)
+		}
+	}
+}
+
+// Output returns what may leave now: acknowledgements that are due, durable frames, hellos, replies.
+func (c *Core) Output(now time.Time) Output {
+	o := Output{Replies: c.replies}
+	c.replies = nil
+	for _, l := range c.inOrder {
+		if l.edge.Dialled && !l.dialled {
+			continue // an answer now would come before we can hear it
+		}
+		if a, ok := l.recv.Ack(c.cfg.Self, c.cfg.ID, now, c.cfg.Pace); ok {
+			o.Acks = append(o.Acks, a)
+		}
+	}
+	for _, e := range c.out {
+		o.Sends = e.output(o.Sends, now, c.cfg.Pace)
+	}
+	for i := range o.Sends {
+		c.Counters.FramesOut += uint64(len(o.Sends[i].Frames))
+	}
+	return o
+}
+
+// Unsent says that the transport did not accept a frame and those after it.
+func (c *Core) Unsent(edge string, to link.NodeID, from link.Seq) {
+	for _, e := range c.out {
+		if e.cfg.Name == edge {
+			e.unsend(to, from)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package core
+
+import (
+	"posta/link"
+	"posta/nodes/role"
+)
+
+const (
+	kindOpen  = link.Open
+	kindAbort = link.Abort
+)
+
+// outlet is where role i of a session emits to: the next role of the chain, or the edges that leave the node.
+type outlet struct {
+	c    *Core
+	s    *sess
+	role int
+}
+
+// Partitions implements role.Emitter.
+func (o *outlet) Partitions() int {
+	if o.role+1 < len(o.c.cfg.Roles) {
+		return 1
+	}
+	n := 1
+	for _, e := range o.c.out {
+		n = max(n, e.partitions())
+	}
+	return n
+}
+
+// Emit implements role.Emitter.
+func (o *outlet) Emit(partition int, m role.Message) {
+	if o.s.err != nil {
+		return // the session is lost; what it still emits would only be thrown away elsewhere
+	}
+	if next := o.role + 1; next < len(o.c.cfg.Roles) {
+		o.c.hand(o.s, next, m)
+		return
+	}
+	reference := o.s.reference(m.Stream)
+	for _, e := range o.c.out {
+		if carries(e.cfg.Streams, reference) {
+			o.c.frame(e, e.pick(partition), link.Frame{Kind: link.Data, Session: o.s.ID, Stream: m.Stream, Payload: m.Payload})
+		}
+	}
+}
+
+// hand gives data to a role, and records it if it changed state.
+func (c *Core) hand(s *sess, i int, m role.Message) {
+	c.build.touch(s)
+	var durable bool
+	err := c.guard(s, i, func() (err error) {
+		durable, err = c.cfg.Roles[i].Take(s.ID, m, s.out[i])
+		return err
+	})
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	if durable {
+		c.record(input{op: opData, role: i, session: s.ID, stream: m.Stream, payload: m.Payload})
+	}
+}
+
+func (s *sess) fail(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+// frame adds a frame to an outbox and to the commit that is being built.
+func (c *Core) frame(e *outEdge, to *link.Sender, f link.Frame) {
+	f = to.Add(f)
+	c.build.rec.frames = append(c.build.rec.frames, outFrame{e.cfg.Name, e.to(to), f})
+	c.build.bytes += f.Size()
+	c.Counters.BytesOut += uint64(len(f.Payload))
+}
+
+// toAll puts a frame on every link of the edges that match.
+func (c *Core) toAll(s *sess, match func(*outEdge) bool, kind link.Kind, stream int, payload []byte) {
+	for _, e := range c.out {
+		if !match(e) {
+			continue
+		}
+		for _, to := range e.senders {
+			c.frame(e, to, link.Frame{Kind: kind, Session: s.ID, Stream: stream, Payload: payload})
+		}
+	}
+}
+
+// record adds a call to the commit that is being built.
+func (c *Core) record(in input) {
+	c.build.rec.inputs = append(c.build.rec.inputs, in)
+	c.build.bytes += len(in.payload) + inputOverhead
+}
+
+const inputOverhead = 32
+
+// discard is the emitter of recovery: what comes out of repeated calls is in the log already.
+type discard struct{ partitions int }
+
+func (d discard) Partitions() int        { return d.partitions }
+func (d discard) Emit(int, role.Message) {}

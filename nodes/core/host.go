@@ -1,0 +1,67 @@
+package core
+
+import (
+	"fmt"
+
+	"posta/nodes/role"
+	"posta/session"
+)
+
+// host is what a gateway, role i of the chain, sees of the core.
+type host struct {
+	c *Core
+	i int
+}
+
+func (h *host) Open(s role.Session, payload []byte) error {
+	if _, gone := h.c.tombs.get(s.ID); gone || h.c.sessions[s.ID] != nil {
+		return nil
+	}
+	s.Replica = h.c.cfg.Replica
+	if err := h.c.open(s, payload, true); err != nil {
+		h.c.abort(s.ID, err.Error())
+		return err
+	}
+	return nil
+}
+
+func (h *host) Feed(id session.ID, m role.Message) error {
+	s := h.c.sessions[id]
+	if s == nil {
+		return fmt.Errorf("session %s has left this node", id)
+	}
+	s.out[h.i].Emit(0, m)
+	err := s.err
+	h.c.settle(s)
+	return err
+}
+
+func (h *host) EndStream(id session.ID, stream int) {
+	s := h.c.sessions[id]
+	if s == nil || s.ended[stream] {
+		return
+	}
+	h.c.record(input{op: opEos, session: id, stream: stream, from: h.c.cfg.Self})
+	if h.c.markEos(s, stream, linkKey{from: h.c.cfg.Self}) {
+		h.c.end(s, stream, h.i)
+		h.c.settle(s)
+	}
+}
+
+func (h *host) Abort(id session.ID, reason string) { h.c.abort(id, reason) }
+
+func (h *host) Room(_ int, reference bool) bool {
+	return h.c.build.bytes < h.c.cfg.Commit && h.c.room(reference)
+}
+
+func (h *host) Record(payload []byte) {
+	h.c.record(input{op: opPrivate, role: h.i, payload: payload})
+}
+
+func (h *host) Reply(to role.Peer, body []byte) {
+	h.c.replies = append(h.c.replies, Reply{to, body})
+}
+
+func (h *host) ReplyStored(to role.Peer, body []byte) {
+	h.c.build.replies = append(h.c.build.replies, Reply{to, body})
+}

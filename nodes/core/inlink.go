@@ -1,0 +1,40 @@
+package core
+
+import "posta/link"
+
+// inLink is a link that ends here: its receiver, and the frames that have arrived and wait to be taken. The queue is
+// bounded by the sender's window (R9).
+type inLink struct {
+	edge    InEdge
+	recv    *link.Receiver
+	queue   []link.Frame
+	head    int
+	bytes   int
+	dialled bool
+}
+
+func (l *inLink) push(f link.Frame) {
+	l.queue = append(l.queue, f)
+	l.bytes += f.Size()
+}
+
+func (l *inLink) peek() *link.Frame {
+	if l.head == len(l.queue) {
+		return nil
+	}
+	return &l.queue[l.head]
+}
+
+func (l *inLink) pop() {
+	f := &l.queue[l.head]
+	l.bytes -= f.Size()
+	*f = link.Frame{} // let the payload go
+	l.head++
+	if l.head == len(l.queue) {
+		l.queue, l.head = l.queue[:0], 0
+	} else if l.head > 1024 && l.head > len(l.queue)/2 {
+		n := copy(l.queue, l.queue[l.head:])
+		clear(l.queue[n:])
+		l.queue, l.head = l.queue[:n], 0
+	}
+}

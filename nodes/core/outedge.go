@@ -1,0 +1,135 @@
+package core
+
+import (
+	"time"
+
+	"posta/link"
+	"posta/topology"
+)
+
+// outEdge is an edge that starts here: one outbox for each receiver, or one for all of them (R10).
+type outEdge struct {
+	cfg     OutEdge
+	senders []*link.Sender
+}
+
+// takeBytes bounds what one Output puts on the way to one receiver, so that the loop comes back to its inputs.
+const takeBytes = 4 << 20
+
+func newOutEdge(cfg Config, e OutEdge) *outEdge {
+	o := &outEdge{cfg: e}
+	if e.Route == topology.All {
+		o.senders = []*link.Sender{link.NewSender(e.Name, cfg.Self, cfg.ID, cfg.Window, e.To...)}
+		return o
+	}
+	for _, to := range e.To {
+		o.senders = append(o.senders, link.NewSender(e.Name, cfg.Self, cfg.ID, cfg.Window, to))
+	}
+	return o
+}
+
+// pick returns the outbox for data: the one with most room, the partition's, or the only one.
+func (e *outEdge) pick(partition int) *link.Sender {
+	switch e.cfg.Route {
+	case topology.Hash:
+		return e.senders[partition%len(e.senders)]
+	case topology.All:
+		return e.senders[0]
+	}
+	best := e.senders[0]
+	for _, s := range e.senders[1:] {
+		if s.Room() > best.Room() {
+			best = s
+		}
+	}
+	return best
+}
+
+// partitions is how many receivers keys are spread over.
+func (e *outEdge) partitions() int {
+	if e.cfg.Route == topology.Hash {
+		return len(e.senders)
+	}
+	return 1
+}
+
+// room reports whether data may be produced for the edge: one open window is enough for "any", all must be open for the
+// others (R9).
+func (e *outEdge) room() bool {
+	for _, s := range e.senders {
+		open := s.Room() > 0
+		if open && e.cfg.Route == topology.Any {
+			return true
+		}
+		if !open && e.cfg.Route != topology.Any {
+			return false
+		}
+	}
+	return e.cfg.Route != topology.Any
+}
+
+// to is how a sender's receiver is named in records: empty where the outbox serves all.
+func (e *outEdge) to(s *link.Sender) link.NodeID {
+	if e.cfg.Route == topology.All {
+		return ""
+	}
+	return s.Peers()[0]
+}
+
+func (e *outEdge) sender(to link.NodeID) *link.Sender {
+	for _, s := range e.senders {
+		if e.to(s) == to {
+			return s
+		}
+	}
+	return nil
+}
+
+func (e *outEdge) ack(a link.Ack, now time.Time) {
+	for _, s := range e.senders {
+		s.Ack(a, now)
+	}
+}
+
+func (e *outEdge) unsend(to link.NodeID, from link.Seq) {
+	for _, s := range e.senders {
+		for _, p := range s.Peers() {
+			if p == to || to == "" {
+				s.Unsend(p, from)
+			}
+		}
+	}
+}
+
+func (e *outEdge) output(sends []Send, now time.Time, pace link.Pace) []Send {
+	for _, s := range e.senders {
+		if e.cfg.Broadcast {
+			sends = e.broadcast(sends, s, now, pace)
+			continue
+		}
+		for _, p := range s.Peers() {
+			frames := s.Take(p, takeBytes)
+			if h, ok := s.Hello(p, now, pace.Hello); ok {
+				frames = append(frames, h)
+			}
+			if len(frames) > 0 {
+				sends = append(sends, Send{e.cfg.Name, p, frames})
+			}
+		}
+	}
+	return sends
+}
+
+// broadcast has one hello for all: those who know more than it says ignore it.
+func (e *outEdge) broadcast(sends []Send, s *link.Sender, now time.Time, pace link.Pace) []Send {
+	frames := s.TakeAll(takeBytes)
+	for _, p := range s.Peers() {
+		if h, ok := s.Hello(p, now, pace.Hello); ok {
+			frames = append(frames, h)
+		}
+	}
+	if len(frames) > 0 {
+		sends = append(sends, Send{e.cfg.Name, "", frames})
+	}
+	return sends
+}

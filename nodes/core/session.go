@@ -1,0 +1,156 @@
+package core
+
+import (
+	"bytes"
+	"fmt"
+	"runtime/debug"
+	"slices"
+
+	"posta/nodes/role"
+	"posta/session"
+)
+
+// sess is a session that runs in this node.
+type sess struct {
+	role.Session
+	announcement []byte
+	eos          []map[linkKey]bool // for each stream, who has ended it
+	ended        []bool             // all senders have
+	passed       []bool             // the end was passed on
+	ending       *ending
+	dirty        bool // a role may have something to flush
+	out          []*outlet
+	err          error // of a role during the current call; aborts the session when the call is over
+}
+
+// ending is an end that is on its way through the chain: a role has more to emit.
+type ending struct{ stream, role int }
+
+func (c *Core) newSession(s role.Session, announcement []byte) *sess {
+	n := len(s.Analysis.Streams)
+	x := &sess{
+		Session: s, announcement: announcement,
+		eos: make([]map[linkKey]bool, n), ended: make([]bool, n), passed: make([]bool, n),
+	}
+	for i := range c.cfg.Roles {
+		x.out = append(x.out, &outlet{c, x, i})
+	}
+	return x
+}
+
+func (s *sess) reference(stream int) bool { return s.Analysis.Streams[stream].Reference }
+
+// ready reports whether the session's reference streams have ended from every sender (R11).
+func (s *sess) ready() bool {
+	for i, ended := range s.ended {
+		if s.reference(i) && !ended {
+			return false
+		}
+	}
+	return true
+}
+
+// open starts a session in every role of the chain. live says that this is not recovery: it is recorded and announced.
+func (c *Core) open(s role.Session, announcement []byte, live bool) error {
+	x := c.newSession(s, announcement)
+	c.sessions[s.ID] = x
+	if live {
+		c.record(input{op: opOpen, session: s.ID, payload: announcement})
+		c.toAll(x, func(e *outEdge) bool { return true }, kindOpen, 0, announcement)
+	}
+	for i, r := range c.cfg.Roles {
+		if err := c.guard(x, i, func() error { return r.Open(s) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// guard runs a role's code: a panic becomes an error, so that a poisoned batch fails its session and not the node (N6).
+func (c *Core) guard(s *sess, i int, call func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &RoleError{Analysis: s.Analysis.Name, Stage: c.stage(i), Err: fmt.Errorf("panic: %v", p), Stack: string(debug.Stack())}
+		}
+	}()
+	if err := call(); err != nil {
+		return &RoleError{Analysis: s.Analysis.Name, Stage: c.stage(i), Err: err}
+	}
+	return nil
+}
+
+// RoleError is a failure of an analysis' code in one stage. It ends the session, and its text reaches the client.
+type RoleError struct {
+	Analysis string
+	Stage    string
+	Err      error
+	Stack    string // of a panic; for the node's log, not for the client
+}
+
+func (e *RoleError) Error() string {
+	return fmt.Sprintf("analysis %s failed in stage %s: %v", e.Analysis, e.Stage, e.Err)
+}
+
+func (e *RoleError) Unwrap() error { return e.Err }
+
+// stage names role i of this node for people.
+func (c *Core) stage(i int) string {
+	if n, ok := c.cfg.Roles[i].(interface{ Name() string }); ok {
+		return fmt.Sprintf("%s (node %s)", n.Name(), c.cfg.Self)
+	}
+	return string(c.cfg.Self)
+}
+
+func (c *Core) announced(id session.ID, payload []byte) (role.Session, error) {
+	return role.Announced(id, payload, c.cfg.Known, c.cfg.Replica)
+}
+
+// inOrderOfID returns the sessions in an order that does not depend on the map, so that the same input makes the same
+// output.
+func (c *Core) inOrderOfID() []*sess {
+	all := make([]*sess, 0, len(c.sessions))
+	for _, s := range c.sessions {
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b *sess) int { return bytes.Compare(a.ID[:], b.ID[:]) })
+	return all
+}
+
+// settle ends a call into the roles: a failed session is aborted now, when no role of it is on the stack any more.
+func (c *Core) settle(s *sess) {
+	if s.err == nil {
+		return
+	}
+	err := s.err
+	s.err = nil
+	c.abort(s.ID, err.Error())
+}
+
+// abort fails a session here and downstream (R13): once, whether it runs, has passed, or was never heard of.
+func (c *Core) abort(id session.ID, reason string) {
+	if t, ok := c.tombs.get(id); ok && t.Failed {
+		return
+	}
+	out := role.Outcome{Failed: true, Reason: reason}
+	s := c.sessions[id]
+	if s == nil {
+		s = &sess{Session: role.Session{ID: id}}
+	}
+	c.toAll(s, func(e *outEdge) bool { return true }, kindAbort, 0, []byte(reason))
+	c.drop(id, out, true)
+}
+
+// drop forgets a session and remembers that it did.
+func (c *Core) drop(id session.ID, why role.Outcome, live bool) {
+	if live {
+		c.record(input{op: opDrop, session: id, payload: encodeOutcome(why)})
+	}
+	if s := c.sessions[id]; s != nil {
+		s.ending = nil
+		delete(c.sessions, id)
+	}
+	for _, r := range c.cfg.Roles {
+		r.Drop(id, why)
+	}
+	c.tombs.put(id, why)
+}

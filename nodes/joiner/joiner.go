@@ -1,0 +1,186 @@
+// Package joiner is the role that keeps the reference tables of each session, and folds facts into tables, so that far
+// fewer bytes travel on (design §2).
+//
+// Reference batches change state and are recorded; the state is rebuilt from them after a crash, in whatever order. Facts
+// are folded and flushed within one commit: nothing of them is kept, so nothing of them is recorded.
+package joiner
+
+import (
+	"errors"
+	"fmt"
+
+	"posta/analyses"
+	"posta/batch"
+	"posta/fold"
+	"posta/nodes/role"
+	"posta/session"
+	"posta/wire"
+)
+
+// Joiner implements role.Role.
+type Joiner struct {
+	sessions map[session.ID]*state
+}
+
+type state struct {
+	role.Session
+	joiner    analyses.Joiner
+	tables    []*fold.Table
+	reference []reference // what Snapshot stores
+	folded    bool
+	stream    int // of the last fold
+}
+
+type reference struct {
+	stream  int
+	payload []byte
+}
+
+// New returns the role.
+func New() *Joiner { return &Joiner{sessions: map[session.ID]*state{}} }
+
+// Name says what people call it.
+func (j *Joiner) Name() string { return "joiner" }
+
+// Open implements role.Role.
+func (j *Joiner) Open(s role.Session) error {
+	aj, err := s.Analysis.NewJoiner(s.Args, s.Replica)
+	if err != nil {
+		return err
+	}
+	j.sessions[s.ID] = &state{Session: s, joiner: aj, tables: role.NewTables(s.Analysis)}
+	return nil
+}
+
+// Take implements role.Role.
+func (j *Joiner) Take(id session.ID, m role.Message, _ role.Emitter) (durable bool, err error) {
+	st := j.sessions[id]
+	rows, err := role.DecodeRows(m.Payload)
+	if err != nil {
+		return false, err
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+		if err != nil {
+			err = fmt.Errorf("stream %s, %s from line %d: %w", st.Analysis.Streams[m.Stream].Name, rows.File.Name, rows.Line, err)
+		}
+	}()
+	st.stream = m.Stream
+	ref := st.Analysis.Streams[m.Stream].Reference
+	if err := st.reject(rows.Rejected, ref); err != nil {
+		return false, err
+	}
+	if ref {
+		st.reference = append(st.reference, reference{m.Stream, m.Payload})
+	}
+	if len(rows.Batch) == 0 {
+		return ref, nil
+	}
+	b, err := batch.Decode(rows.Batch, st.Analysis.Streams[m.Stream].Schema)
+	if err != nil {
+		return false, err
+	}
+	st.folded = true
+	pos := analyses.Position{File: rows.File, Line: rows.Line}
+	if ref {
+		return true, st.joiner.Reference(m.Stream, b, pos)
+	}
+	return false, st.joiner.Facts(m.Stream, b, pos)
+}
+
+// reject notes rejected rows. Every joiner gets the reference streams whole, so the first one speaks for all.
+func (st *state) reject(partial []byte, reference bool) error {
+	if len(partial) == 0 || reference && st.Replica.Index != 0 {
+		return nil
+	}
+	st.folded = true
+	return st.tables[len(st.tables)-1].Merge(partial)
+}
+
+// Flush implements role.Role: one partial for each table and partition that has rows.
+func (j *Joiner) Flush(id session.ID, out role.Emitter) error {
+	st := j.sessions[id]
+	if st == nil || !st.folded {
+		return nil
+	}
+	st.folded = false
+	if err := st.joiner.Flush(st.tables[:len(st.tables)-1]); err != nil {
+		return err
+	}
+	for i, t := range st.tables {
+		if err := t.Err(); err != nil {
+			return fmt.Errorf("table %s: %w", t.Spec().Name, err)
+		}
+		if t.Len() == 0 {
+			continue
+		}
+		for p, rows := range t.Partition(out.Partitions()) {
+			for _, chunk := range t.Chunks(rows, role.PartialBytes) {
+				out.Emit(p, role.Message{Stream: st.stream, Payload: role.AppendPartial(nil, i, t, chunk)})
+			}
+		}
+		t.Reset()
+	}
+	return nil
+}
+
+// End implements role.Role.
+func (j *Joiner) End(session.ID, int, role.Emitter) (bool, error) { return false, nil }
+
+// More implements role.Role; End never asks for it.
+func (j *Joiner) More(session.ID, role.Emitter) (bool, error) { return false, nil }
+
+// Drop implements role.Role.
+func (j *Joiner) Drop(id session.ID, _ role.Outcome) { delete(j.sessions, id) }
+
+// Snapshot implements role.Role: the reference batches as they came.
+func (j *Joiner) Snapshot(id session.ID, dst []byte) []byte {
+	st := j.sessions[id]
+	dst = wire.AppendArray(dst, len(st.reference))
+	for _, r := range st.reference {
+		dst = wire.AppendArray(dst, 2)
+		dst = wire.AppendUint(dst, uint64(r.stream))
+		dst = wire.AppendBin(dst, r.payload)
+	}
+	return dst
+}
+
+// Restore implements role.Role.
+func (j *Joiner) Restore(id session.ID, data []byte) error {
+	st := j.sessions[id]
+	if st == nil {
+		return errors.New("the session is not open")
+	}
+	d := wire.NewReader(data)
+	for n := d.Array(); n > 0; n-- {
+		d.ArrayOf(2)
+		m := role.Message{Stream: int(d.Uint()), Payload: d.Bytes()}
+		if d.Err() != nil {
+			return d.Err()
+		}
+		if m.Stream >= len(st.Analysis.Streams) {
+			return fmt.Errorf("stream %d of %d", m.Stream, len(st.Analysis.Streams))
+		}
+		if _, err := j.Take(id, m, nil); err != nil {
+			return err
+		}
+	}
+	if err := d.Done(); err != nil {
+		return err
+	}
+	return st.forget()
+}
+
+// forget throws away what the repeated batches folded: it was flushed when they came the first time.
+func (st *state) forget() error {
+	st.folded = false
+	if err := st.joiner.Flush(st.tables[:len(st.tables)-1]); err != nil {
+		return err
+	}
+	for _, t := range st.tables {
+		t.Reset()
+	}
+	return nil
+}

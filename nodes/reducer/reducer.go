@@ -1,0 +1,239 @@
+// Package reducer is the role that has all partitions of a session's tables and computes the rows of each query, as soon
+// as the streams that its tables need have ended.
+//
+// A session belongs to one reducer, chosen by its id; the others see its ends and nothing else. Answers leave part by part
+// as the windows of the outputs have room (R9).
+package reducer
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"posta/analyses"
+	"posta/fold"
+	"posta/nodes/role"
+	"posta/protocol"
+	"posta/session"
+	"posta/wire"
+)
+
+// Reducer implements role.Role.
+type Reducer struct {
+	sessions map[session.ID]*state
+}
+
+type state struct {
+	role.Session
+	tables   []*fold.Table
+	ended    []bool   // streams
+	answered []bool   // queries; behind them the rejected rows
+	parts    [][]byte // computed, not yet emitted
+	stream   int
+}
+
+// New returns the role.
+func New() *Reducer { return &Reducer{sessions: map[session.ID]*state{}} }
+
+// Name says what people call it.
+func (r *Reducer) Name() string { return "reducer" }
+
+// Open implements role.Role.
+func (r *Reducer) Open(s role.Session) error {
+	for _, q := range s.Analysis.Queries {
+		for _, t := range q.Tables {
+			if s.Analysis.TableIndex(t) < 0 {
+				return fmt.Errorf("query %s is computed from table %s, which analysis %s does not have", q.Name, t, s.Analysis.Name)
+			}
+		}
+	}
+	r.sessions[s.ID] = &state{
+		Session: s, tables: role.NewTables(s.Analysis),
+		ended: make([]bool, len(s.Analysis.Streams)), answered: make([]bool, len(s.Analysis.Queries)+1),
+	}
+	return nil
+}
+
+// Take implements role.Role.
+func (r *Reducer) Take(id session.ID, m role.Message, _ role.Emitter) (bool, error) {
+	if err := role.Merge(r.sessions[id].tables, m.Payload); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// Flush implements role.Role.
+func (r *Reducer) Flush(session.ID, role.Emitter) error { return nil }
+
+// End implements role.Role: it computes every query whose streams have all ended.
+func (r *Reducer) End(id session.ID, stream int, _ role.Emitter) (bool, error) {
+	st := r.sessions[id]
+	st.stream = stream
+	st.ended[stream] = true
+	if role.Partition(id, st.Replica.Of) != st.Replica.Index {
+		return false, nil
+	}
+	for q := range st.Analysis.Queries {
+		if st.answered[q] || !st.complete(q) {
+			continue
+		}
+		st.answered[q] = true
+		if err := st.answer(q); err != nil {
+			return false, fmt.Errorf("query %s: %w", st.Analysis.Queries[q].Name, err)
+		}
+	}
+	if last := len(st.answered) - 1; !st.answered[last] && !slices.Contains(st.ended, false) {
+		st.answered[last] = true
+		if err := st.rejected(); err != nil {
+			return false, err
+		}
+	}
+	return len(st.parts) > 0, nil
+}
+
+// complete reports whether a query's tables are: their streams have ended.
+func (st *state) complete(q int) bool {
+	for _, name := range st.Analysis.Queries[q].Tables {
+		if !st.ended[role.TableStream(st.Analysis, st.Analysis.TableIndex(name))] {
+			return false
+		}
+	}
+	return true
+}
+
+func (st *state) answer(q int) error {
+	query := &st.Analysis.Queries[q]
+	var tables []*fold.Table
+	for _, name := range query.Tables {
+		t := st.tables[st.Analysis.TableIndex(name)]
+		if err := t.Err(); err != nil {
+			return err
+		}
+		tables = append(tables, t)
+	}
+	part := protocol.Part{Query: query.Name, Columns: query.Columns, Rows: protocol.NewRows(len(query.Columns))}
+	row := make([]protocol.Value, len(query.Columns))
+	var bad error
+	err := st.Analysis.Reduce(st.Args, q, tables, func(cells ...any) {
+		if bad != nil {
+			return
+		}
+		if bad = fill(row, cells); bad != nil {
+			return
+		}
+		if bad = part.Rows.Add(row...); bad == nil && part.Rows.Size() >= protocol.PartBytes/2 {
+			st.put(part)
+			part.Offset += uint64(part.Rows.Len())
+			part.Rows = protocol.NewRows(len(query.Columns))
+		}
+	})
+	if err = errors.Join(err, bad); err != nil {
+		return err
+	}
+	part.Last = true
+	st.put(part)
+	return nil
+}
+
+func fill(row []protocol.Value, cells []any) (err error) {
+	if len(cells) != len(row) {
+		return fmt.Errorf("a row of %d cells for %d columns", len(cells), len(row))
+	}
+	for i, c := range cells {
+		if row[i], err = protocol.ValueOf(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rejected makes the last part: how many rows of each stream were rejected, and the first of them (N7).
+func (st *state) rejected() error {
+	part := protocol.Part{Last: true}
+	counts, err := analyses.RejectedRows(st.tables[len(st.tables)-1])
+	if err != nil {
+		return err
+	}
+	for _, s := range st.Analysis.Streams {
+		r, ok := counts[s.Name]
+		if !ok {
+			continue
+		}
+		p := protocol.Rejected{Stream: s.Name, Rows: r.Rows}
+		for _, f := range r.First {
+			p.First = append(p.First, protocol.RejectedRow{File: f.File, Line: f.Line, Reason: f.Reason})
+		}
+		part.Rejected = append(part.Rejected, p)
+	}
+	st.put(part)
+	return nil
+}
+
+// put keeps a part in the form in which it travels: a results reply with one part.
+func (st *state) put(p protocol.Part) {
+	reply := protocol.Reply{Type: protocol.Parts, State: session.Running, Parts: []protocol.Part{p}}
+	st.parts = append(st.parts, reply.Append(nil))
+}
+
+// More implements role.Role: one part.
+func (r *Reducer) More(id session.ID, out role.Emitter) (bool, error) {
+	st := r.sessions[id]
+	if len(st.parts) == 0 {
+		return false, nil
+	}
+	out.Emit(0, role.Message{Stream: st.stream, Payload: st.parts[0]})
+	st.parts = st.parts[1:]
+	return len(st.parts) > 0, nil
+}
+
+// Drop implements role.Role.
+func (r *Reducer) Drop(id session.ID, _ role.Outcome) { delete(r.sessions, id) }
+
+// Snapshot implements role.Role.
+func (r *Reducer) Snapshot(id session.ID, dst []byte) []byte {
+	st := r.sessions[id]
+	dst = wire.AppendArray(dst, 5)
+	dst = wire.AppendUint(dst, uint64(st.stream))
+	dst = appendBools(dst, st.ended)
+	dst = appendBools(dst, st.answered)
+	dst = wire.AppendArray(dst, len(st.parts))
+	for _, p := range st.parts {
+		dst = wire.AppendBin(dst, p)
+	}
+	return role.AppendTables(dst, st.tables)
+}
+
+func appendBools(b []byte, v []bool) []byte {
+	b = wire.AppendArray(b, len(v))
+	for _, x := range v {
+		b = wire.AppendBool(b, x)
+	}
+	return b
+}
+
+func readBools(d *wire.Reader, v []bool) {
+	d.ArrayOf(len(v))
+	for i := range v {
+		v[i] = d.Bool()
+	}
+}
+
+// Restore implements role.Role.
+func (r *Reducer) Restore(id session.ID, data []byte) error {
+	st := r.sessions[id]
+	if st == nil {
+		return errors.New("the session is not open")
+	}
+	d := wire.NewReader(data)
+	d.ArrayOf(5)
+	st.stream = int(d.Uint())
+	readBools(&d, st.ended)
+	readBools(&d, st.answered)
+	for n := d.Array(); n > 0; n-- {
+		st.parts = append(st.parts, slices.Clone(d.Bytes()))
+	}
+	if err := role.ReadTables(&d, st.tables); err != nil {
+		return err
+	}
+	return d.Done()
+}

@@ -1,0 +1,11 @@
+package role
+
+import (
+	"posta/fold"
+	"posta/session"
+)
+
+// Partition says which of n reducers a session belongs to: its tables must meet in one.
+func Partition(id session.ID, n int) int {
+	return int(fold.Hash(id[:]) % uint64(n))
+}

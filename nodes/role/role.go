@@ -1,0 +1,134 @@
+// Package role holds the nouns between the core of a node and the roles that run in it: what a role is, what it is given,
+// where it emits to. The roles themselves are the packages beside it, one each.
+//
+// A role is deterministic: the same calls in the same order make the same state and the same output. It reads no clock,
+// opens no file and starts no goroutine. After a crash the core repeats the calls that were recorded as durable, with an
+// emitter that throws away what comes out: what had come out is in the log already (N2, N3).
+package role
+
+import (
+	"time"
+
+	"posta/analyses"
+	"posta/link"
+	"posta/session"
+)
+
+// Session is what every role knows of a session.
+type Session struct {
+	ID       session.ID
+	Analysis *analyses.Analysis
+	Args     analyses.Args
+	Replica  analyses.Replica // of the node among the replicas of its stage, counted from 0
+}
+
+// Chunk is a piece of a CSV file, whole records, as a client sends it.
+type Chunk struct {
+	File   string // "montreal/trips.csv"
+	Header []byte // the file's header record
+	Line   uint64 // line of the first record
+	Data   []byte
+}
+
+// Message is what one role hands to the next. Raw chunks stay chunks while they stay in a node; everything else is bytes.
+type Message struct {
+	Stream  int
+	Payload []byte
+	Chunk   *Chunk
+}
+
+// Emitter takes what a role produces to the next role, in this node or in others.
+type Emitter interface {
+	// Partitions is the number of receivers that keys are spread over; 1 where the next role is in the same node.
+	Partitions() int
+	// Emit passes m on. partition counts from 0 and matters on edges of route hash alone. The payload belongs to the
+	// emitter from here on.
+	Emit(partition int, m Message)
+}
+
+// Role is one step of the pipeline in one node. Calls for different sessions are independent; an error fails its session
+// alone (N6).
+type Role interface {
+	// Open makes room for a session.
+	Open(s Session) error
+	// Take handles data of a stream. durable says that the call changed state that must survive a crash: it is then
+	// recorded and repeated in recovery. A call that only changes what Flush emits is not.
+	Take(id session.ID, m Message, out Emitter) (durable bool, err error)
+	// Flush emits what Take has folded since the last Flush. It is called before a commit is closed and before End.
+	Flush(id session.ID, out Emitter) error
+	// End is called once for each stream of a session, when all senders have ended it. more asks for calls of More, one by
+	// one as the windows of the receivers have room, before the end is passed on (R9).
+	End(id session.ID, stream int, out Emitter) (more bool, err error)
+	// More goes on with what End began.
+	More(id session.ID, out Emitter) (more bool, err error)
+	// Drop forgets a session.
+	Drop(id session.ID, why Outcome)
+	// Snapshot appends the durable state of a session; Restore, called after Open, takes it back.
+	Snapshot(id session.ID, dst []byte) []byte
+	Restore(id session.ID, data []byte) error
+}
+
+// Outcome is how a session left a node.
+type Outcome struct {
+	Failed bool
+	Reason string // for people; set if Failed
+}
+
+// Peer names a client's connection, as the node's ROUTER does.
+type Peer uint64
+
+// Host is what the core offers to a gateway.
+type Host interface {
+	// Open starts a session in this node and announces it downstream. Its arguments have been checked.
+	Open(s Session, payload []byte) error
+	// Feed hands data to the role behind the gateway.
+	Feed(id session.ID, m Message) error
+	// EndStream ends a stream of a session.
+	EndStream(id session.ID, stream int)
+	// Abort fails a session here and downstream (R13).
+	Abort(id session.ID, reason string)
+	// Room reports whether a stream's receivers can take more (R9), and the commit being built too.
+	Room(stream int, reference bool) bool
+	// Record makes a private change of the gateway durable: Apply is called with it in recovery.
+	Record(payload []byte)
+	// Reply answers a client now.
+	Reply(to Peer, body []byte)
+	// ReplyStored answers a client when all that was recorded and fed until now is on disk (R3).
+	ReplyStored(to Peer, body []byte)
+}
+
+// Gateway is a role that talks to clients.
+type Gateway interface {
+	Role
+	// Attach is called once, before anything else.
+	Attach(h Host)
+	// Request handles a client's request; false if it is not this gateway's kind. body is valid for good.
+	Request(now time.Time, from Peer, body []byte) bool
+	// Tick does what time asks for: timeouts, replies that wait.
+	Tick(now time.Time)
+	// Apply repeats a recorded change in recovery.
+	Apply(payload []byte) error
+	// SnapshotAll and RestoreAll are for what the gateway keeps beside the sessions of the core.
+	SnapshotAll(dst []byte) []byte
+	RestoreAll(data []byte) error
+	// Running counts the sessions that hold a place.
+	Running() int
+}
+
+// Ended is what an output tells the inputs of a session that needs no more uploading.
+type Ended struct {
+	ID     session.ID
+	Failed bool
+	Reason string
+}
+
+// Watcher is a gateway that listens to what other nodes say of themselves.
+type Watcher interface {
+	// Heard is called for each heartbeat of another node.
+	Heard(now time.Time, from link.NodeID, id link.Identity, ended []Ended)
+}
+
+// Teller is a gateway that has something to say in this node's heartbeats.
+type Teller interface {
+	Ended() []Ended
+}

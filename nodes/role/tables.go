@@ -1,0 +1,83 @@
+package role
+
+import (
+	"fmt"
+
+	"posta/analyses"
+	"posta/fold"
+	"posta/wire"
+)
+
+// PartialBytes is about how large a frame of folded rows gets.
+const PartialBytes = 512 << 10
+
+// NewTables returns an empty table for each of the analysis' tables, and behind them the one for rejected rows.
+func NewTables(a *analyses.Analysis) []*fold.Table {
+	tables := make([]*fold.Table, len(a.Tables)+1)
+	for i := range a.Tables {
+		tables[i] = fold.NewTable(&a.Tables[i])
+	}
+	tables[len(a.Tables)] = fold.NewTable(&analyses.RejectedSpec)
+	return tables
+}
+
+// TableStream returns the stream whose end completes table i: for the rejected rows the last of all.
+func TableStream(a *analyses.Analysis, i int) int {
+	if i < len(a.Tables) {
+		if s := a.StreamIndex(a.Tables[i].Stream); s >= 0 {
+			return s
+		}
+	}
+	return len(a.Streams) - 1
+}
+
+// AppendPartial appends some rows of table i:
+//
+//	[table, rows bin]
+func AppendPartial(b []byte, i int, t *fold.Table, rows []int) []byte {
+	b = wire.AppendArray(b, 2)
+	b = wire.AppendUint(b, uint64(i))
+	return t.AppendRows(b, rows)
+}
+
+// Merge adds what AppendPartial wrote to its table.
+func Merge(tables []*fold.Table, p []byte) error {
+	d := wire.NewReader(p)
+	d.ArrayOf(2)
+	i := d.Uint()
+	rest := d.Rest()
+	if err := d.Err(); err != nil {
+		return fmt.Errorf("partial: %w", err)
+	}
+	if i >= uint64(len(tables)) {
+		return fmt.Errorf("partial of table %d, there are %d: the nodes run different versions", i, len(tables))
+	}
+	return tables[i].Merge(rest)
+}
+
+// AppendTables appends all rows of all tables, for a snapshot.
+func AppendTables(b []byte, tables []*fold.Table) []byte {
+	b = wire.AppendArray(b, len(tables))
+	for _, t := range tables {
+		b = wire.AppendBin(b, t.AppendRows(nil, t.Rows()))
+	}
+	return b
+}
+
+// ReadTables merges what AppendTables wrote.
+func ReadTables(d *wire.Reader, tables []*fold.Table) error {
+	n := d.Array()
+	if d.Err() == nil && n != len(tables) {
+		return fmt.Errorf("%d tables in the snapshot, %d in the analysis", n, len(tables))
+	}
+	for _, t := range tables {
+		p := d.Bytes()
+		if d.Err() != nil {
+			return d.Err()
+		}
+		if err := t.Merge(p); err != nil {
+			return err
+		}
+	}
+	return d.Err()
+}
