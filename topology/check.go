@@ -34,10 +34,10 @@ var nameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$`)
 const nameRule = "write 1 to 32 of a-z, 0-9 and -, with no - at either end"
 
 func (c *checker) cluster() {
-	if c.t.Name != "" && !nameForm.MatchString(c.t.Name) {
+	if !c.unread["cluster.name"] && !nameForm.MatchString(c.t.Name) {
 		c.fail("cluster.name", nameRule, "name = %q is no name", c.t.Name)
 	}
-	if _, given := c.at["cluster.data"]; given && c.t.data == "" {
+	if !c.unread["cluster.data"] && c.t.data == "" {
 		c.fail("cluster.data", `write a directory, such as data = "data"`, "data is empty")
 	}
 }

@@ -6,6 +6,9 @@ import (
 )
 
 func (c *checker) edges() {
+	if len(c.t.Stages) == 0 {
+		return // said already
+	}
 	known := true
 	for i, e := range c.t.Edges {
 		at := fmt.Sprintf("edge.%d", i)
@@ -15,7 +18,7 @@ func (c *checker) edges() {
 		if ends {
 			h, follows = c.direction(at, e)
 		}
-		if c.words(at, e) && c.socketFits(at, e, h, follows) && follows {
+		if c.words(at, e, h, follows) && c.socketFits(at, e, h, follows) && follows {
 			c.routing(at, e, h)
 		}
 	}
@@ -27,12 +30,7 @@ func (c *checker) edges() {
 
 // ends checks that both stages are there.
 func (c *checker) ends(at string, e Edge) bool {
-	names := make([]string, 0, len(c.t.Stages))
-	for _, s := range c.t.Stages {
-		if s.Name != "" {
-			names = append(names, s.Name)
-		}
-	}
+	names, complete := c.stageNames()
 	right := true
 	for _, end := range []struct{ key, stage string }{{"from", e.From}, {"to", e.To}} {
 		_, given := c.at[at+"."+end.key]
@@ -41,7 +39,9 @@ func (c *checker) ends(at string, e Edge) bool {
 			c.fail(at, fmt.Sprintf("write %s with the name of a stage: %s", end.key, quoteAll(names)), "the edge has no %s", end.key)
 		case c.unread[at+"."+end.key]:
 		case !slices.Contains(names, end.stage):
-			c.fail(at+"."+end.key, instead(end.stage, names), "%s = %q is no stage", end.key, end.stage)
+			if complete {
+				c.fail(at+"."+end.key, instead(end.stage, names), "%s = %q is no stage", end.key, end.stage)
+			}
 		default:
 			continue
 		}
@@ -50,15 +50,31 @@ func (c *checker) ends(at string, e Edge) bool {
 	return right
 }
 
+// stageNames is every name once; complete is false when a stage has none that could be read, which may be the one an edge means.
+func (c *checker) stageNames() (names []string, complete bool) {
+	complete = true
+	for _, s := range c.t.Stages {
+		if s.Name == "" {
+			complete = false
+		} else if !slices.Contains(names, s.Name) {
+			names = append(names, s.Name)
+		}
+	}
+	return names, complete
+}
+
 // direction checks that the edge leads from a stage to the one that follows it. The pipeline is a line, so every edge that
 // leads back closes a cycle, in which no stream would ever end (R12).
 func (c *checker) direction(at string, e Edge) (hop, bool) {
 	from, _ := c.t.Stage(e.From)
 	to, _ := c.t.Stage(e.To)
-	if len(from.Chain) == 0 || len(to.Chain) == 0 {
-		return hop{}, false
+	if e.From != e.To && c.t.hops() == nil {
+		return hop{}, false // which stage follows which is not known before the chains are right
 	}
-	next := from.Last().next()
+	var next Role
+	if len(from.Chain) > 0 {
+		next = from.Last().next()
+	}
 	advice := fmt.Sprintf("lead it to the stage that holds %q", next)
 	if next == "" {
 		advice = "remove the edge: results leave the pipeline there"
@@ -77,16 +93,26 @@ func (c *checker) direction(at string, e Edge) (hop, bool) {
 }
 
 // words checks what can be said of an edge wherever it leads. false: the routing cannot be judged.
-func (c *checker) words(at string, e Edge) bool {
+func (c *checker) words(at string, e Edge, h hop, follows bool) bool {
+	write := func(general string) string {
+		if follows {
+			return "write " + h.usual(e.Streams).settings()
+		}
+		return general
+	}
 	_, routeGiven := c.at[at+".route"]
 	_, keyGiven := c.at[at+".key"]
 	switch {
 	case !routeGiven:
-		c.fail(at, "write route = "+quoteAll(routeWords), "the edge from %q to %q has no route", e.From, e.To)
+		c.fail(at, write(`write route = "any", route = "hash" or route = "all"`), "the edge from %q to %q has no route", e.From, e.To)
 	case e.Route == Hash && !keyGiven:
-		c.fail(at+".route", `write key = "group" (into aggregators) or key = "session" (into reducers)`, `route = "hash" has no key`)
+		c.fail(at+".route", write(`write key = "group" or key = "session"`), `route = "hash" has no key`)
 	case e.Route != Hash && e.Route != "" && keyGiven:
-		c.fail(at+".key", `remove key, or write route = "hash"`, "key means nothing with route = %q", e.Route)
+		advice := "remove key"
+		if follows && h.usual(e.Streams).Route == Hash {
+			advice = write(advice)
+		}
+		c.fail(at+".key", advice, "key means nothing with route = %q", e.Route)
 	default:
 		return e.Route != "" && e.Socket != "" && e.Streams != "" && (e.Route != Hash || e.Key != "")
 	}
@@ -117,11 +143,11 @@ func (c *checker) routing(at string, e Edge, h hop) {
 	case !h.split() && e.Streams != AllStreams:
 		c.fail(at+".streams", "remove streams", "facts and reference part only on the way into the joiner, not from %q to %q", e.From, e.To)
 	case !h.allows(e):
-		key := ".route"
+		key, word := "route", string(e.Route)
 		if e.Route == Hash && h.usual(e.Streams).Route == Hash {
-			key = ".key"
+			key, word = "key", string(e.Key)
 		}
-		c.fail(at+key, write, "%s: %s", e, h.harm(e))
+		c.fail(at+"."+key, write, "%s = %q from %q to %q is wrong: %s", key, word, e.From, e.To, h.harm(e))
 	}
 }
 

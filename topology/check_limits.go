@@ -20,14 +20,22 @@ func (c *checker) limits() {
 		low, lowText := c.t.limit(rule.low)
 		high, highText := c.t.limit(rule.high)
 		if low > high || low == high && !rule.equal {
-			c.fail("limits."+rule.high, "raise "+rule.high+" or lower "+rule.low,
+			c.fail(c.given("limits."+rule.high, "limits."+rule.low), "raise "+rule.high+" or lower "+rule.low,
 				"%s = %s is too small for %s = %s: %s", rule.high, highText, rule.low, lowText, rule.why)
 		}
 	}
 	if m := c.t.Medics; m.SuspectAfter < 3*m.Heartbeat {
-		c.fail("medics.suspect_after", "write suspect_after = "+tomlString(durationText(8*m.Heartbeat))+", or a shorter heartbeat",
+		c.fail(c.given("medics.suspect_after", "medics.heartbeat"), "write suspect_after = "+tomlString(durationText(8*m.Heartbeat))+", or a shorter heartbeat",
 			"suspect_after = %s is less than three times heartbeat = %s: one late heartbeat would count as death", durationText(m.SuspectAfter), durationText(m.Heartbeat))
 	}
+}
+
+// given is the first of the settings if the file has it, else the second: of two that do not fit, a default has no place.
+func (c *checker) given(first, second string) string {
+	if _, ok := c.at[first]; ok {
+		return first
+	}
+	return second
 }
 
 // limit is a setting of [limits] as a number and as text.

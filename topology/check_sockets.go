@@ -12,13 +12,21 @@ import (
 type claim struct {
 	node NodeID
 	kind Kind
-	host string
+	host int // index
+}
+
+type claims struct {
+	by   map[string]claim // by address
+	said map[string]bool  // pairs of hosts whose ports were found to overlap: once is enough
 }
 
 // sockets checks the addresses that placement gives out: ports that exist, paths that fit, and no address twice.
 func (c *checker) sockets() {
-	taken := map[string]claim{}
-	full := map[string]bool{} // hosts whose port range was found too short
+	if len(c.t.Stages) > len(pipeline) {
+		return // some are there twice and have been refused; what is left of a wrong file may be too much to place
+	}
+	taken := claims{by: map[string]claim{}, said: map[string]bool{}}
+	full := map[string]bool{} // hosts of which it was said that they have no room: once is enough
 	for _, n := range c.t.Nodes() {
 		i := slices.IndexFunc(c.t.Hosts, func(h Host) bool { return h.Name == n.Host })
 		if i < 0 {
@@ -28,19 +36,20 @@ func (c *checker) sockets() {
 		for _, s := range n.Sockets.List() {
 			switch {
 			case h.IPC():
-				c.pathLength(h, s)
+				c.pathLength(h, s, full)
 			case c.pastLastPort(h, n, s, full):
 			default:
-				c.claim(taken, h, claim{n.ID, s.Kind, h.Name}, s)
+				c.claim(taken, claim{n.ID, s.Kind, i}, s)
 			}
 		}
 	}
 }
 
-func (c *checker) pathLength(h Host, s NamedEndpoint) {
+func (c *checker) pathLength(h Host, s NamedEndpoint, full map[string]bool) {
 	for _, end := range []struct{ key, address string }{{"address", s.Dial}, {"bind", s.Bind}} {
 		file := strings.TrimPrefix(end.address, "ipc://")
-		if len(file) > maxSocketPath {
+		if len(file) > maxSocketPath && !full[h.Name] {
+			full[h.Name] = true
 			c.fail("hosts."+h.Name+"."+end.key, "name a directory with a shorter path, such as one directly below /run or /tmp",
 				"the socket %s has a path of %d bytes and %d is the most", file, len(file), maxSocketPath)
 		}
@@ -64,28 +73,42 @@ func (c *checker) pastLastPort(h Host, n Node, s NamedEndpoint, full map[string]
 
 // claim enters what others dial, and what the node listens on when that is another address. Addresses that are bound are compared
 // among hosts with one address only: 127.0.0.1 on two machines behind two proxies is twice another place.
-func (c *checker) claim(taken map[string]claim, h Host, who claim, s NamedEndpoint) {
-	keys := []struct{ key, address string }{{"ports", s.Dial}}
-	if s.Bind != s.Dial {
-		bound := s.Bind
-		if h.Bind != h.Address {
-			bound += " behind " + h.address(who.node)
-		}
-		keys = append(keys, struct{ key, address string }{"bind_ports", bound})
-	}
-	for _, k := range keys {
-		first, there := taken[k.address]
-		if !there {
-			taken[k.address] = who
-			continue
-		}
-		if first == who {
-			continue
-		}
-		c.fail("hosts."+h.Name+"."+k.key, fmt.Sprintf("give host %q another address, or %s that begin above those of host %q", h.Name, k.key, first.host),
-			"%s is taken twice, by the %s socket of %s and the %s socket of %s", k.address, first.kind, first.node, who.kind, who.node)
+func (c *checker) claim(taken claims, who claim, s NamedEndpoint) {
+	h := c.t.Hosts[who.host]
+	c.claimAddress(taken, who, "ports", s.Dial)
+	if s.Bind == s.Dial {
 		return
 	}
+	bound := s.Bind
+	if h.Bind != h.Address {
+		bound += " behind " + h.address(who.node)
+	}
+	c.claimAddress(taken, who, "bind_ports", bound)
+}
+
+func (c *checker) claimAddress(taken claims, who claim, key, address string) {
+	first, there := taken.by[address]
+	if !there || first == who {
+		taken.by[address] = who
+		return
+	}
+	later, earlier := c.t.Hosts[max(who.host, first.host)], c.t.Hosts[min(who.host, first.host)]
+	pair := later.Name + " " + earlier.Name
+	if taken.said[pair] {
+		return
+	}
+	taken.said[pair] = true
+	advice := fmt.Sprintf("write %s at least %d away from the ports of host %q", key, c.t.portsNeeded(), earlier.Name)
+	c.fail("hosts."+later.Name+"."+key, advice, "%s is taken twice, by the %s socket of %s and the %s socket of %s", address, first.kind, first.node, who.kind, who.node)
+}
+
+// portsNeeded is how many ports all nodes take together: so far apart, no two hosts can meet.
+func (t *Topology) portsNeeded() int {
+	n := 0
+	for _, node := range t.Nodes() {
+		n += len(node.Sockets.List())
+	}
+	return n
 }
 
 // port is the port of "tcp://host:port"; 0 when there is none.

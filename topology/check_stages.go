@@ -1,15 +1,15 @@
 package topology
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // medicName is the stage that no file may define: medics are named beside the nodes.
 const medicName = "medic"
 
 func (c *checker) stages() {
 	if len(c.t.Stages) == 0 {
+		if c.unread["stage"] {
+			return
+		}
 		c.fail("stage", `write [[stage]] with name = "input", and one for each role: `+quoteAll(words(pipeline)), "there is no stage")
 		return
 	}
@@ -55,13 +55,20 @@ func (c *checker) chain(at string, s Stage) {
 		}
 		return
 	}
+	if i := s.brokenAt(); i > 0 {
+		c.fail(fmt.Sprintf("%s.chain.%d", at, i), fmt.Sprintf("write a part of this row, without a hole: %s", quoteAll(words(pipeline))),
+			"%q cannot follow %q in a chain", s.Chain[i], s.Chain[i-1])
+	}
+}
+
+// brokenAt is the first role of a chain that does not follow the one before it, 0 when all do.
+func (s Stage) brokenAt() int {
 	for i := 1; i < len(s.Chain); i++ {
 		if s.Chain[i] != s.Chain[i-1].next() {
-			c.fail(fmt.Sprintf("%s.chain.%d", at, i), fmt.Sprintf("a chain is a part of %s", quoteAll(words(pipeline))),
-				"%q cannot follow %q in a chain", s.Chain[i], s.Chain[i-1])
-			return
+			return i
 		}
 	}
+	return 0
 }
 
 // replicas refuses chains that are right once and wrong twice, because records that have to meet, or copies that have to
@@ -86,9 +93,15 @@ func (c *checker) replicas(at string, s Stage) {
 	}
 }
 
+// rolesHeldOnce looks at the stages together. It says nothing when a stage has been refused by itself: which roles it was
+// meant to hold is then not known.
 func (c *checker) rolesHeldOnce() {
-	if slices.ContainsFunc(c.t.Stages, func(s Stage) bool { return len(s.Chain) == 0 }) {
-		return // what its chain should have been is not known
+	seen := map[string]bool{}
+	for _, s := range c.t.Stages {
+		if len(s.Chain) == 0 || s.brokenAt() > 0 || seen[s.Name] {
+			return
+		}
+		seen[s.Name] = s.Name != ""
 	}
 	for _, r := range pipeline {
 		holders := c.holders(r)

@@ -41,7 +41,7 @@ func (r *reader) unknownSections(root *value) {
 			}
 			r.found.add(f.at, fmt.Sprintf("there is no section %q", f.name), instead)
 		case !isSection(f.name):
-			r.found.add(f.at, fmt.Sprintf("%s stands outside every section", f.name), "move it below the [section] it belongs to")
+			r.found.add(f.at, fmt.Sprintf("%s stands outside every section", bareKey(f.name)), "move it below the [section] it belongs to")
 		}
 	}
 }
@@ -66,6 +66,7 @@ func (r *reader) one(root *value, name string) *value {
 	}
 	r.at[name] = f.value.at
 	if f.value.kind != kindTable {
+		r.unread[name] = true
 		r.found.add(f.value.at, fmt.Sprintf("%s is %s", name, f.value.kind), "write it as section "+sectionTitle(name))
 		return nil
 	}
@@ -80,6 +81,7 @@ func (r *reader) many(root *value, name string) []*value {
 	}
 	r.at[name] = f.value.at
 	if f.value.kind != kindTables && f.value.kind != kindArray {
+		r.unread[name] = true
 		r.found.add(f.value.at, fmt.Sprintf("%s is %s", name, f.value.kind), "write each one below its own "+sectionTitle(name)+", with two brackets")
 		return nil
 	}
@@ -89,6 +91,7 @@ func (r *reader) many(root *value, name string) []*value {
 			items = append(items, v)
 			continue
 		}
+		r.unread[name] = true
 		r.found.add(v.at, fmt.Sprintf("%s holds %s", name, v.kind), "write each one below its own "+sectionTitle(name))
 	}
 	return items
@@ -106,9 +109,10 @@ func (r *reader) hosts(t *Topology, v *value) {
 		return
 	}
 	for _, f := range v.fields {
-		title := "[hosts." + f.name + "]"
+		title := "[hosts." + bareKey(f.name) + "]"
 		if f.value.kind != kindTable {
-			r.found.add(f.at, fmt.Sprintf("hosts.%s is %s", f.name, f.value.kind), "write [hosts.NAME] and below it address = \"127.0.0.1\"")
+			r.unread["hosts"] = true
+			r.found.add(f.at, fmt.Sprintf("hosts.%s is %s", bareKey(f.name), f.value.kind), "write [hosts.NAME] and below it address = \"127.0.0.1\"")
 			continue
 		}
 		t.Hosts = append(t.Hosts, r.host(f.name, r.section("hosts."+f.name, title, f.value)))
@@ -136,12 +140,12 @@ func (r *reader) host(name string, s *section) Host {
 
 func (r *reader) stage(t *Topology, s *section) Stage {
 	st := Stage{Name: s.str("name", "", "joiner")}
-	st.Chain = chainOf(s.list("chain", words(pipeline)), st.Name)
+	st.Chain = chainOf(s.list("chain", words(pipeline), `["input", "parser"]`), st.Name)
 	st.Replicas = s.integer("replicas", 1, 1, maxReplicas)
 	if len(t.Hosts) == 0 {
 		s.find("hosts") // that there is no host is said once, elsewhere
 	} else {
-		st.Hosts = s.list("hosts", hostNames(t))
+		st.Hosts = s.list("hosts", hostNames(t), "["+quoteAll(hostNames(t))+"]")
 	}
 	if st.Hosts == nil {
 		st.Hosts = hostNames(t)

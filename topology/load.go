@@ -33,6 +33,10 @@ func Parse(name string, src []byte) (*Topology, error) {
 	if !ok {
 		return nil, found.err()
 	}
+	if len(root.fields) == 0 && len(found.list) == 0 {
+		found.add(Pos{1, 1}, "the file is empty", "write [hosts.NAME], a [[stage]] for each step and an [[edge]] between them, or begin with the text of the default topology")
+		return nil, found.err()
+	}
 	r := &reader{found: found, at: places{}, unread: map[string]bool{}}
 	t := r.topology(root)
 	t.File = name

@@ -78,11 +78,23 @@ func (t *Topology) arrange() picture {
 		p.columns[i].shift(bodyTop + (tallest-p.columns[i].height())/2)
 	}
 	p.width = x - columnGap + clientGap + clientWidth + margin
+	for _, l := range t.legendTexts() {
+		p.width = max(p.width, 2*margin+12+7*len(l))
+	}
 	p.legendTop = bodyTop + tallest + 58
 	p.height = p.legendTop + legendLine*len(t.Hosts) + margin/2
 	p.connect()
 	p.placeClients(bodyTop + tallest/2)
 	return p
+}
+
+// legendTexts is a line for each host and one for the medics.
+func (t *Topology) legendTexts() []string {
+	lines := make([]string, 0, len(t.Hosts)+1)
+	for _, h := range t.Hosts {
+		lines = append(lines, "host "+h.Name+": "+h.where())
+	}
+	return append(lines, "medics: "+t.medicsText())
 }
 
 func (t *Topology) column(s Stage, x int) column {

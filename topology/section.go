@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -104,6 +105,10 @@ func (s *section) integer(key string, def, least, most int) int {
 		return def
 	}
 	n, err := strconv.ParseInt(strings.ReplaceAll(v.text, "_", ""), 10, 64)
+	if errors.Is(err, strconv.ErrSyntax) {
+		s.r.found.add(v.at, fmt.Sprintf("%s = %s is not a plain number", key, v.text), example)
+		return def
+	}
 	if err != nil || n < int64(least) || n > int64(most) {
 		s.r.found.add(v.at, fmt.Sprintf("%s = %s is outside %d to %d", key, v.text, least, most), example)
 		return def
@@ -113,12 +118,12 @@ func (s *section) integer(key string, def, least, most int) int {
 
 // list reads an array of strings, each of which must be one of the known words. nil when the key is not there, an empty
 // list when something was wrong.
-func (s *section) list(key string, known []string) []string {
+func (s *section) list(key string, known []string, sample string) []string {
 	v := s.find(key)
 	if v == nil {
 		return nil
 	}
-	example := fmt.Sprintf("write %s = [%s]", key, quoteAll(known))
+	example := fmt.Sprintf("write %s = %s", key, sample)
 	if v.kind != kindArray {
 		s.r.found.add(v.at, fmt.Sprintf("%s is %s, not a list", key, v.kind), example)
 		return []string{}

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -36,15 +37,10 @@ var settings = []setting{
 	{"limits", "retry_after", "1s", "10ms", "10m", func(t *Topology) any { return &t.Limits.RetryAfter }},
 }
 
-func settingNames(section string) []string {
-	var names []string
-	for _, s := range settings {
-		if s.section == section {
-			names = append(names, s.name)
-		}
-	}
-	return names
-}
+var (
+	errDurationForm = errors.New("a time is numbers with units: ms, s, m, h")
+	errNumberForm   = errors.New("a number here is at most nineteen digits")
+)
 
 // number is a setting's value as a number of its own unit (ones, bytes, nanoseconds), for comparing with the range.
 func (s setting) number(text string) (int64, error) {
@@ -54,9 +50,16 @@ func (s setting) number(text string) (int64, error) {
 		return int64(n), err
 	case *time.Duration:
 		d, err := time.ParseDuration(text)
-		return int64(d), err
+		if err != nil {
+			return 0, fmt.Errorf("%q: %w", text, errDurationForm)
+		}
+		return int64(d), nil
 	default:
-		return strconv.ParseInt(text, 10, 64)
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", text, errNumberForm)
+		}
+		return n, nil
 	}
 }
 

@@ -124,12 +124,13 @@ func (s *svgWriter) clients(p picture) {
 func (s *svgWriter) legend(p picture) {
 	y := p.legendTop
 	fmt.Fprintf(&s.out, `<path class="rule" d="M%d %d H%d"/>`+"\n", margin, y-22, p.width-margin)
-	for i, h := range p.topology.Hosts {
-		fmt.Fprintf(&s.out, `<rect class="host%d" x="%d" y="%d" width="4" height="14" rx="2"/>`+"\n", i%hostColours, margin, y-11)
-		s.text(margin+12, y, "small", fmt.Sprintf("host %s: %s", h.Name, h.where()))
+	for i, l := range p.topology.legendTexts() {
+		if i < len(p.topology.Hosts) {
+			fmt.Fprintf(&s.out, `<rect class="host%d" x="%d" y="%d" width="4" height="14" rx="2"/>`+"\n", i%hostColours, margin, y-11)
+		}
+		s.text(margin+12, y, "small", l)
 		y += legendLine
 	}
-	s.text(margin+12, y, "small", "medics: "+p.topology.medicsText())
 }
 
 const hostColours = 6

@@ -2,6 +2,7 @@ package topology
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -22,6 +23,16 @@ func tomlString(s string) string {
 	}
 	b.WriteByte('"')
 	return b.String()
+}
+
+var bareForm = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// bareKey is a key as it may stand in a message: one that needs quotes gets them, and can then hold no line break.
+func bareKey(name string) string {
+	if bareForm.MatchString(name) {
+		return name
+	}
+	return tomlString(name)
 }
 
 func tomlList[T ~string](words []T) string {

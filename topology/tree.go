@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"sort"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/pelletier/go-toml/v2/unstable"
@@ -63,13 +64,14 @@ type treeBuilder struct {
 	found   *findings
 	parser  unstable.Parser
 	root    *value
-	current *value // the table that key = value lines go to
+	current *value          // the table that key = value lines go to
+	clashes map[string]bool // names of which taken was said
 }
 
 // parseTree reads src; mistakes go to found. ok is false when the text is not TOML: what follows the mistake was then not
 // read, and checking the rest would only complain about what is not there.
 func parseTree(src []byte, found *findings) (root *value, ok bool) {
-	b := &treeBuilder{src: append(bytes.TrimPrefix(src, []byte("\ufeff")), '\n'), found: found}
+	b := &treeBuilder{src: append(bytes.TrimPrefix(src, []byte("\ufeff")), '\n'), found: found, clashes: map[string]bool{}}
 	b.root = &value{kind: kindTable, at: Pos{1, 1}, header: true}
 	b.current = b.root
 	b.indexLines()
@@ -101,7 +103,7 @@ func (b *treeBuilder) run() (ok bool) {
 		b.expression(e)
 	}
 	if err := b.parser.Error(); err != nil {
-		b.found.add(b.pos(b.errorOffset(err)), err.Error(), "correct the TOML")
+		b.found.add(b.pos(b.errorOffset(err)), "this is not TOML: "+err.Error(), remedy(err.Error()))
 		return false
 	}
 	return true
@@ -134,7 +136,7 @@ func (b *treeBuilder) openTable(e *unstable.Node) {
 		old.value.header, old.value.at = true, at
 		b.current = old.value
 	case old.value.kind == kindTable && !old.value.closed:
-		b.found.add(at, fmt.Sprintf("section [%s] is here a second time, the first is on line %d", name, old.at.Line), "move its settings into one section")
+		b.found.add(at, fmt.Sprintf("section [%s] is here a second time, the first is on line %d", bareKey(name), old.at.Line), "move its settings into one section")
 		b.current = old.value
 	default:
 		b.taken(at, name, old)
@@ -167,7 +169,7 @@ func (b *treeBuilder) assign(t *value, e *unstable.Node) {
 		return
 	}
 	if old := parent.get(name); old != nil {
-		b.found.add(at, fmt.Sprintf("%s is here a second time, the first is on line %d", name, old.at.Line), "remove one of the two")
+		b.found.add(at, fmt.Sprintf("%s is here a second time, the first is on line %d", bareKey(name), old.at.Line), "remove one of the two")
 		return
 	}
 	parent.put(name, at, b.value(e.Value(), b.valueStart(e)))
@@ -201,7 +203,10 @@ func (b *treeBuilder) walk(t *value, key unstable.Iterator) (parent *value, name
 
 // taken reports a name used in two ways, and sends the lines that follow where nobody looks.
 func (b *treeBuilder) taken(at Pos, name string, old *field) {
-	b.found.add(at, fmt.Sprintf("%s is written in another way on line %d", name, old.at.Line), "write both in the same way")
+	if key := fmt.Sprint(name, old.at); !b.clashes[key] {
+		b.clashes[key] = true
+		b.found.add(at, fmt.Sprintf("%s is written in another way on line %d", bareKey(name), old.at.Line), "write both in the same way")
+	}
 	b.current = &value{kind: kindTable, at: at}
 }
 
@@ -244,6 +249,28 @@ func (b *treeBuilder) valueStart(e *unstable.Node) Pos {
 		end++
 	}
 	return b.pos(end)
+}
+
+// remedy turns the parser's usual complaints into what to write. A text it does not know gets the general answer, so a parser
+// that words them otherwise makes advice poorer and never wrong.
+func remedy(complaint string) string {
+	for _, r := range []struct{ has, write string }{
+		{"expected character =", "write NAME = VALUE"},
+		{"strings cannot have new lines", "close the string with a quote before the line ends"},
+		{"string not terminated", "close the string with a quote"},
+		{"array", "separate values by commas and close the list with ]"},
+		{"expected character ]", "close the section's name with ]"},
+		{"expected character }", "close the table with }"},
+		{"incomplete number", "write a number, or a text in quotes"},
+		{"expected 'true'", "write true, or a text in quotes"},
+		{"expected 'false'", "write false, or a text in quotes"},
+		{"invalid character at start of key", "write NAME = VALUE or [SECTION]"},
+	} {
+		if strings.Contains(complaint, r.has) {
+			return r.write
+		}
+	}
+	return "correct the text from here on"
 }
 
 func firstKeyOffset(e *unstable.Node) int {
