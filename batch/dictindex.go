@@ -18,21 +18,16 @@ type dictKey struct {
 	size uint32
 }
 
-// noKey equals no value's key: no value is that long.
+// noKey equals no short value's key.
 var noKey = dictKey{size: ^uint32(0)}
 
-// dictSlot is a place of the hash table; code is one more than the code, so that an empty slot is zero.
-type dictSlot struct {
-	word uint64
-	size uint32
-	code uint32
-}
-
-// dictIndex finds the code of a value: an open-addressing table with linear probing, at most half full. Codes do not depend
-// on the hash, so it is seeded: whoever makes up a file cannot make up one that collides.
+// dictIndex finds the code of a value: an open-addressing table with linear probing, at most half full. The slots hold codes
+// and nothing else: slots and keys of a thousand entries then fit in the first-level cache, and keys beside the slots,
+// which save a load, do not. Codes do not depend on the hash, so it is seeded: whoever makes up a file cannot make up one
+// that collides.
 type dictIndex struct {
-	slots []dictSlot // a power of two
-	used  int
+	slots []uint32  // a power of two; one more than the code, 0 is empty
+	keys  []dictKey // by code
 	seed  uint64
 	long  maphash.Seed
 }
@@ -41,7 +36,7 @@ const smallIndex = 1 << 9
 
 func newDictIndex() dictIndex {
 	long := maphash.MakeSeed()
-	return dictIndex{slots: make([]dictSlot, smallIndex), seed: maphash.Bytes(long, nil) | 1, long: long}
+	return dictIndex{slots: make([]uint32, smallIndex), seed: maphash.Bytes(long, nil), long: long}
 }
 
 func (x *dictIndex) key(v []byte) dictKey {
@@ -62,73 +57,72 @@ func (x *dictIndex) key(v []byte) dictKey {
 // home is where the search for a key starts. The product of two words, folded, mixes every bit into every other.
 func (x *dictIndex) home(k dictKey) uint64 {
 	high, low := bits.Mul64(k.word^x.seed, uint64(k.size)^0x9e3779b97f4a7c15)
-	return (high ^ low) & uint64(len(x.slots)-1)
+	return high ^ low
 }
 
 func (x *dictIndex) find(k dictKey, v []byte, entries *heap) (code uint32, found bool) {
-	mask := uint64(len(x.slots) - 1)
-	for at := x.home(k); ; at = (at + 1) & mask {
-		s := &x.slots[at&uint64(len(x.slots)-1)]
-		if s.code == 0 {
+	slots := x.slots
+	if len(slots) == 0 {
+		return 0, false
+	}
+	for at := x.home(k); ; at++ {
+		s := slots[at&uint64(len(slots)-1)]
+		if s == 0 {
 			return 0, false
 		}
-		if s.word == k.word && s.size == k.size && (k.size <= shortKey || bytes.Equal(entries.at(int(s.code-1)), v)) {
-			return s.code - 1, true
+		if x.keys[s-1] == k && (k.size <= shortKey || bytes.Equal(entries.at(int(s-1)), v)) {
+			return s - 1, true
 		}
 	}
 }
 
-// insert adds a key that is not there.
-func (x *dictIndex) insert(k dictKey, code uint32) {
-	if 2*(x.used+1) > len(x.slots) {
+// insert adds a key that is not there. Its code is the number of keys before it.
+func (x *dictIndex) insert(k dictKey) {
+	x.keys = append(x.keys, k)
+	if 2*len(x.keys) > len(x.slots) {
 		x.grow()
+		return
 	}
-	x.used++
-	x.place(dictSlot{k.word, k.size, code + 1})
+	x.place(k, uint32(len(x.keys)))
 }
 
-func (x *dictIndex) place(s dictSlot) {
-	mask := uint64(len(x.slots) - 1)
-	at := x.home(dictKey{s.word, s.size})
-	for x.slots[at].code != 0 {
-		at = (at + 1) & mask
-	}
-	x.slots[at] = s
-}
-
-// grow places the slots in the order of their codes: then the newest is always the last that was placed, which
-// removeNewest depends on.
-func (x *dictIndex) grow() {
-	ordered := make([]dictSlot, x.used)
-	for _, s := range x.slots {
-		if s.code != 0 {
-			ordered[s.code-1] = s
-		}
-	}
-	x.slots = make([]dictSlot, 2*len(x.slots))
-	for _, s := range ordered {
-		x.place(s)
-	}
-}
-
-// removeNewest takes out the key that was inserted last. Nothing was placed after it, so no other key's search passes over
-// its slot, and emptying it undoes the insertion exactly: no tombstones.
-func (x *dictIndex) removeNewest(k dictKey, code uint32) {
-	mask := uint64(len(x.slots) - 1)
+func (x *dictIndex) place(k dictKey, s uint32) {
 	at := x.home(k)
-	for x.slots[at].code != code+1 {
-		at = (at + 1) & mask
+	for x.slots[at&uint64(len(x.slots)-1)] != 0 {
+		at++
 	}
-	x.slots[at] = dictSlot{}
-	x.used--
+	x.slots[at&uint64(len(x.slots)-1)] = s
 }
 
-// reset empties the table. One that a single batch of many values made large is given up when the next ones do not need
-// it, or clearing it would cost every small batch what that one did.
-func (x *dictIndex) reset(used int) {
-	x.used = 0
+// grow places the keys again in the order of their codes: then the newest is still the last that was placed, which
+// truncate depends on.
+func (x *dictIndex) grow() {
+	x.slots = make([]uint32, 2*len(x.slots))
+	for i, k := range x.keys {
+		x.place(k, uint32(i+1))
+	}
+}
+
+// truncate takes out all keys but the first n, newest first. Nothing was placed after the newest, so no other key's search
+// passes over its slot, and emptying it undoes the insertion exactly: no tombstones.
+func (x *dictIndex) truncate(n int) {
+	for i := len(x.keys); i > n; i-- {
+		at := x.home(x.keys[i-1])
+		for x.slots[at&uint64(len(x.slots)-1)] != uint32(i) {
+			at++
+		}
+		x.slots[at&uint64(len(x.slots)-1)] = 0
+	}
+	x.keys = x.keys[:n]
+}
+
+// reset empties the table. One that a single batch of many values made large is given up step by step when the next ones
+// do not need it, or clearing it would cost every small batch what that one did.
+func (x *dictIndex) reset() {
+	used := len(x.keys)
+	x.keys = x.keys[:0]
 	if len(x.slots) > smallIndex && used*16 < len(x.slots) {
-		x.slots = make([]dictSlot, len(x.slots)/2)
+		x.slots = make([]uint32, len(x.slots)/2)
 		return
 	}
 	clear(x.slots)

@@ -44,7 +44,7 @@ func (b *DictBuilder) add(key dictKey, v []byte) uint32 {
 	code := uint32(b.entries.len())
 	b.entries.add(v)
 	b.first = append(b.first, uint32(len(b.codes)))
-	b.index.insert(key, code)
+	b.index.insert(key)
 	return code
 }
 
@@ -59,15 +59,15 @@ func (b *DictBuilder) truncate(rows int) {
 	n := len(b.first)
 	for n > 0 && int(b.first[n-1]) >= rows {
 		n--
-		b.index.removeNewest(b.index.key(b.entries.at(n)), uint32(n))
 	}
+	b.index.truncate(n)
 	b.first = b.first[:n]
 	b.entries.truncate(n)
 	b.forgetLast()
 }
 
 func (b *DictBuilder) reset() {
-	b.index.reset(len(b.first))
+	b.index.reset()
 	b.codes, b.first = b.codes[:0], b.first[:0]
 	b.entries.truncate(0)
 	b.forgetLast()
