@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -87,12 +88,13 @@ func (c *checker) tcpAddress(h Host, at string) {
 var portForm = regexp.MustCompile(`^(\[.*\]|[^:]*):[0-9]+$`)
 
 // reachable refuses hosts that only their own machine can dial beside hosts elsewhere: seen from there, 127.0.0.1 is another
-// machine, and nothing would say so but a pipeline that stands still.
+// machine, and nothing would say so but a pipeline that stands still. A host that no stage names does not count.
 func (c *checker) reachable() {
 	var own, other *Host
 	for i := range c.t.Hosts {
 		h := &c.t.Hosts[i]
-		if h.Address == "" {
+		used := slices.ContainsFunc(c.t.Stages, func(s Stage) bool { return slices.Contains(s.Hosts, h.Name) })
+		if h.Address == "" || !used {
 			continue
 		}
 		if h.ownMachine() && own == nil {

@@ -33,7 +33,7 @@ func TestEveryCutOfThePipeline(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for i, r := range pipeline {
+		for i, r := range Roles() {
 			if i == 0 || cut&(1<<(i-1)) != 0 {
 				tp.Stages = append(tp.Stages, Stage{Name: string(r), Replicas: 1, Hosts: []string{"local"}})
 			}

@@ -38,6 +38,14 @@ edge = [
 	}
 }
 
+// TestUnusedHost: a loopback host that no stage names does not stand in the way of real ones.
+func TestUnusedHost(t *testing.T) {
+	src := strings.Replace(DefaultText(), "[hosts.local]", "[hosts.away]\naddress = \"10.0.0.2\"\n[hosts.local]", 1)
+	if _, err := Parse("x.toml", []byte(src)); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestUnreadable: bytes that are no text, or no topology by their size alone.
 func TestUnreadable(t *testing.T) {
 	for name, c := range map[string]struct{ src, want string }{

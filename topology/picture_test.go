@@ -179,3 +179,18 @@ func TestTextFitsItsBoxes(t *testing.T) {
 		}
 	}
 }
+
+// TestLongNamesStayInTheirBoxes: what is too long for a box is cut, and cut so that it shows.
+func TestLongNamesStayInTheirBoxes(t *testing.T) {
+	long := "a-name-that-nobody-would-choose"
+	src := strings.ReplaceAll(DefaultText(), `"joiner"`, `"`+long+`"`)
+	src = strings.Replace(src, `chain = ["`+long+`"]`, `chain = ["joiner"]`, 1)
+	src = strings.ReplaceAll(strings.ReplaceAll(src, `"local"`, `"a-host-of-long-name"`), "[hosts.local]", "[hosts.a-host-of-long-name]")
+	svg := parse(t, src).SVG()
+	if !strings.Contains(svg, ">a-name-that-nobo…<") || strings.Contains(svg, `class="stage">`+long) {
+		t.Error("the stage's name is not cut")
+	}
+	if !strings.Contains(svg, ">a-host-of-lo…<") {
+		t.Error("the host's name is not cut")
+	}
+}

@@ -3,9 +3,6 @@ package topology
 import (
 	"bytes"
 	"fmt"
-	"sort"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 )
@@ -249,70 +246,4 @@ func (b *treeBuilder) valueStart(e *unstable.Node) Pos {
 		end++
 	}
 	return b.pos(end)
-}
-
-// remedy turns the parser's usual complaints into what to write. A text it does not know gets the general answer, so a parser
-// that words them otherwise makes advice poorer and never wrong.
-func remedy(complaint string) string {
-	for _, r := range []struct{ has, write string }{
-		{"expected character =", "write NAME = VALUE"},
-		{"strings cannot have new lines", "close the string with a quote before the line ends"},
-		{"string not terminated", "close the string with a quote"},
-		{"array", "separate values by commas and close the list with ]"},
-		{"expected character ]", "close the section's name with ]"},
-		{"expected character }", "close the table with }"},
-		{"incomplete number", "write a number, or a text in quotes"},
-		{"expected 'true'", "write true, or a text in quotes"},
-		{"expected 'false'", "write false, or a text in quotes"},
-		{"invalid character at start of key", "write NAME = VALUE or [SECTION]"},
-	} {
-		if strings.Contains(complaint, r.has) {
-			return r.write
-		}
-	}
-	return "correct the text from here on"
-}
-
-func firstKeyOffset(e *unstable.Node) int {
-	it := e.Key()
-	if it.Next() {
-		return int(it.Node().Raw.Offset)
-	}
-	return 0
-}
-
-// errorOffset is where the parser stopped; the end of the text when it does not say.
-func (b *treeBuilder) errorOffset(err error) (offset int) {
-	offset = len(b.src) - 1
-	defer func() { _ = recover() }() // Range panics on a highlight that is no part of the text
-	if pe, ok := err.(*unstable.ParserError); ok && pe.Highlight != nil {
-		return int(b.parser.Range(pe.Highlight).Offset)
-	}
-	return offset
-}
-
-func (b *treeBuilder) indexLines() {
-	b.starts = []int{0}
-	for i, c := range b.src {
-		if c == '\n' {
-			b.starts = append(b.starts, i+1)
-		}
-	}
-}
-
-func (b *treeBuilder) pos(offset int) Pos {
-	offset = min(max(offset, 0), len(b.src)-1)
-	line := sort.SearchInts(b.starts, offset+1)
-	return Pos{Line: line, Col: utf8.RuneCount(b.src[b.starts[line-1]:offset]) + 1}
-}
-
-func invalidUTF8(src []byte) int {
-	for i := 0; i < len(src); {
-		r, n := utf8.DecodeRune(src[i:])
-		if r == utf8.RuneError && n == 1 {
-			return i
-		}
-		i += n
-	}
-	return -1
 }
