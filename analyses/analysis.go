@@ -79,7 +79,7 @@ type File struct {
 	Tags []string // what each star of Stream.Files stands for: ["montreal"]
 }
 
-// Replica says which of how many joiners this is, for analyses that emit rows of a reference stream, which every joiner
+// Replica says which (counted from 0) of how many joiners this is, for analyses that emit rows of a reference stream, which every joiner
 // has whole: one of them must.
 type Replica struct{ Index, Of int }
 

@@ -1,0 +1,123 @@
+package bikes
+
+import (
+	"posta/analyses"
+	"posta/batch"
+	"posta/fold"
+)
+
+// Streams, columns of their batches, and tables, by index.
+const (
+	weather = iota
+	stations
+	trips
+)
+
+const (
+	weatherDate = iota
+	weatherRain
+)
+
+const (
+	stationCode = iota
+	stationName
+	stationLatitude
+	stationLongitude
+	stationLocated // 1 if it has coordinates
+	stationYear
+)
+
+const (
+	tripDate = iota
+	tripStart
+	tripEnd
+	tripSeconds  // the duration if it is a whole number, else 0
+	tripFraction // the bits of the duration as a float64 if it is not a whole number, else 0
+	tripYear
+)
+
+const (
+	rain = iota
+	doubled
+	far
+)
+
+// New returns the analysis.
+func New() *analyses.Analysis {
+	return &analyses.Analysis{
+		Name:      "bikes",
+		About:     "bike rides: rainy days, stations that doubled their trips, stations ridden to from afar",
+		Params:    params(),
+		Streams:   streams(),
+		Tables:    tables(),
+		Queries:   queries(),
+		NewParser: newParser,
+		NewJoiner: newJoiner,
+		Reduce:    reduce,
+	}
+}
+
+func streams() []analyses.Stream {
+	return []analyses.Stream{
+		{
+			Name: "weather", Reference: true, Files: "*/weather.csv",
+			Columns: needed("date", "prectot"),
+			Schema:  []batch.FieldSpec{{Name: "date", Kind: batch.Int}, {Name: "prectot", Kind: batch.Float}},
+		},
+		{
+			Name: "stations", Reference: true, Files: "*/stations.csv",
+			Columns: needed("code", "name", "latitude", "longitude", "yearid"),
+			Schema: []batch.FieldSpec{
+				{Name: "code", Kind: batch.Text}, {Name: "name", Kind: batch.Text},
+				{Name: "latitude", Kind: batch.Float}, {Name: "longitude", Kind: batch.Float}, {Name: "located", Kind: batch.Int},
+				{Name: "year", Kind: batch.Int},
+			},
+		},
+		{
+			Name: "trips", Files: "*/trips.csv",
+			Columns: needed("start_date", "start_station_code", "end_station_code", "duration_sec", "yearid"),
+			// Durations are whole seconds nearly always: a column of narrow integers, and one of zeros that takes no
+			// bytes. A float column would take eight bytes per row.
+			Schema: []batch.FieldSpec{
+				{Name: "date", Kind: batch.Int}, {Name: "start", Kind: batch.Dict}, {Name: "end", Kind: batch.Dict},
+				{Name: "seconds", Kind: batch.Int}, {Name: "fraction", Kind: batch.Int}, {Name: "year", Kind: batch.Int},
+			},
+		},
+	}
+}
+
+func needed(names ...string) []analyses.Column {
+	columns := make([]analyses.Column, len(names))
+	for i, n := range names {
+		columns[i].Name = n
+	}
+	return columns
+}
+
+func tables() []fold.Spec {
+	return []fold.Spec{
+		{
+			Name: "rain", Stream: "trips",
+			Keys: []fold.Key{{Name: "date", Kind: fold.KeyInt}},
+			Aggs: []fold.Agg{{Name: "seconds", Kind: fold.Exact}, {Name: "trips", Kind: fold.Sum}},
+		},
+		{
+			Name: "doubled", Stream: "trips",
+			Keys: []fold.Key{{Name: "city", Kind: fold.KeyText}, {Name: "station", Kind: fold.KeyText}},
+			Aggs: []fold.Agg{{Name: "before", Kind: fold.Sum}, {Name: "after", Kind: fold.Sum}},
+		},
+		{
+			Name: "far", Stream: "trips",
+			Keys: []fold.Key{{Name: "station", Kind: fold.KeyText}},
+			Aggs: []fold.Agg{{Name: "km", Kind: fold.Exact}, {Name: "trips", Kind: fold.Sum}},
+		},
+	}
+}
+
+func queries() []analyses.Query {
+	return []analyses.Query{
+		{Name: "rain", Columns: []string{"date", "average_duration_sec", "trips"}, Tables: []string{"rain"}},
+		{Name: "doubled", Columns: []string{"city", "station", "trips_2016", "trips_2017"}, Tables: []string{"doubled"}},
+		{Name: "far", Columns: []string{"station", "average_km", "trips"}, Tables: []string{"far"}},
+	}
+}

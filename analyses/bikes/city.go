@@ -1,0 +1,134 @@
+package bikes
+
+import (
+	"slices"
+
+	"posta/analyses"
+	"posta/batch"
+)
+
+// city is what the reference streams say about a city, first as maps that rows are put into, then as the dense form that
+// facts are looked up in (see lookup.go).
+type city struct {
+	name     string
+	days     map[int64]day
+	codes    map[string]int32 // station code → number
+	stations map[stationKey]station
+
+	stale   bool // reference rows came since build
+	rain    dayTable
+	first   []int32       // of each code in byCode; one more at the end
+	byCode  []yearStation // by code, then year
+	located bool          // build keeps points: the city is the one of query far
+}
+
+type day struct {
+	mm float64
+	at place
+}
+
+type stationKey struct {
+	code int32
+	year int64
+}
+
+type station struct {
+	name     string
+	lat, lon float64
+	located  bool
+	at       place
+}
+
+func newCity(name string, located bool) *city {
+	return &city{
+		name: name, located: located, stale: true,
+		days: map[int64]day{}, codes: map[string]int32{}, stations: map[stationKey]station{},
+	}
+}
+
+func (c *city) addWeather(b *batch.Batch, pos analyses.Position) {
+	dates, mm := b.Ints(weatherDate), b.Floats(weatherRain)
+	for row := range b.Rows() {
+		d := day{mm.At(row), placeOf(pos, row)}
+		if old, ok := c.days[dates.At(row)]; !ok || old.at.before(d.at) {
+			c.days[dates.At(row)] = d
+		}
+	}
+	c.stale = true
+}
+
+func (c *city) addStations(b *batch.Batch, pos analyses.Position) {
+	codes, names, years := b.Texts(stationCode), b.Texts(stationName), b.Ints(stationYear)
+	lat, lon, located := b.Floats(stationLatitude), b.Floats(stationLongitude), b.Ints(stationLocated)
+	for row := range b.Rows() {
+		key := stationKey{c.code(codes.At(row)), years.At(row)}
+		at := placeOf(pos, row)
+		if old, ok := c.stations[key]; ok && !old.at.before(at) {
+			continue
+		}
+		c.stations[key] = station{string(names.At(row)), lat.At(row), lon.At(row), located.At(row) != 0, at}
+	}
+	c.stale = true
+}
+
+// code returns the number of a station code, a new one for a new code.
+func (c *city) code(text []byte) int32 {
+	n, ok := c.codes[string(text)]
+	if !ok {
+		n = int32(len(c.codes))
+		c.codes[string(text)] = n
+	}
+	return n
+}
+
+// build makes the dense form.
+func (c *city) build(cfg *settings, k *counters) {
+	c.rain = newDayTable()
+	for date, d := range c.days {
+		if d.mm > cfg.rainMM {
+			c.rain.put(date, k.rainDay(date))
+		}
+	}
+	keys := make([]stationKey, 0, len(c.stations))
+	for key := range c.stations {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, stationKey.compare)
+	c.first, c.byCode = make([]int32, len(c.codes)+1), make([]yearStation, 0, len(keys))
+	for _, key := range keys {
+		c.first[key.code+1]++
+		c.byCode = append(c.byCode, c.yearStation(key, cfg, k))
+	}
+	for i := 1; i < len(c.first); i++ {
+		c.first[i] += c.first[i-1]
+	}
+	c.stale = false
+}
+
+func (k stationKey) compare(o stationKey) int {
+	switch {
+	case k.code != o.code:
+		return int(k.code) - int(o.code)
+	case k.year < o.year:
+		return -1
+	case k.year > o.year:
+		return 1
+	}
+	return 0
+}
+
+func (c *city) yearStation(key stationKey, cfg *settings, k *counters) yearStation {
+	s := c.stations[key]
+	name := k.station(c.name, s.name)
+	y := yearStation{year: key.year, stop: stop{name: name, point: noPoint}}
+	switch key.year { // a year that is both counts as the one before; Flush adds it to both
+	case cfg.yearBefore:
+		y.count = 2 * name
+	case cfg.yearAfter:
+		y.count = 2*name + 1
+	}
+	if c.located && s.located {
+		y.point = k.points.of(s.lat, s.lon)
+	}
+	return y
+}

@@ -1,0 +1,116 @@
+package bikes
+
+import (
+	"posta/exact"
+	"posta/fold"
+)
+
+// counters is what Facts counts between two flushes, in dense slices; numbers of days and names stay the same for the
+// joiner's life. The touched lists have what is not zero, each once.
+type counters struct {
+	dates   []int64 // rainy days of any city
+	dateOf  map[int64]int32
+	seconds []exact.Sum
+	riders  []int64
+	wet     []int32 // touched dates
+
+	names   []stationID // name 0 is nobody's
+	nameOf  map[stationID]int32
+	counts  []int64 // 2·name: trips of the year before, 2·name + 1: of the year after
+	counted []int32 // touched counts
+	km      []exact.Sum
+	arrived []int64
+	reached []int32 // touched names
+
+	points points
+	pairs  pairs
+}
+
+// stationID is what doubled groups by.
+type stationID struct{ city, name string }
+
+func newCounters() *counters {
+	k := &counters{dateOf: map[int64]int32{}, nameOf: map[stationID]int32{}}
+	k.station("", "")
+	k.counts[0] = 1 // trips that are not counted are counted here; never 0, so never on the list
+	return k
+}
+
+func (k *counters) rainDay(date int64) int32 {
+	n, ok := k.dateOf[date]
+	if !ok {
+		n = int32(len(k.dates))
+		k.dateOf[date] = n
+		k.dates = append(k.dates, date)
+		k.seconds = append(k.seconds, exact.Sum{})
+		k.riders = append(k.riders, 0)
+	}
+	return n
+}
+
+func (k *counters) station(city, name string) int32 {
+	id := stationID{city, name}
+	n, ok := k.nameOf[id]
+	if !ok {
+		n = int32(len(k.names))
+		k.nameOf[id] = n
+		k.names = append(k.names, id)
+		k.counts = append(k.counts, 0, 0)
+		k.km = append(k.km, exact.Sum{})
+		k.arrived = append(k.arrived, 0)
+	}
+	return n
+}
+
+// arrive counts a trip to a station.
+func (k *counters) arrive(name int32, km float64) {
+	if k.arrived[name] == 0 {
+		k.reached = append(k.reached, name)
+	}
+	k.arrived[name]++
+	k.km[name].Add(km)
+}
+
+// ride returns where a trip on a rainy day is added, and counts it.
+func (k *counters) ride(date int32) *exact.Sum {
+	if k.riders[date] == 0 {
+		k.wet = append(k.wet, date)
+	}
+	k.riders[date]++
+	return &k.seconds[date]
+}
+
+func (k *counters) flushRain(t *fold.Table) {
+	for _, n := range k.wet {
+		row := t.Row(t.Key().Int(k.dates[n]))
+		t.AddExact(row, 0, &k.seconds[n])
+		t.AddSum(row, 1, k.riders[n])
+		k.seconds[n].Reset()
+		k.riders[n] = 0
+	}
+	k.wet = k.wet[:0]
+}
+
+func (k *counters) flushDoubled(t *fold.Table, sameYear bool) {
+	for _, n := range k.counted {
+		id := &k.names[n/2]
+		row := t.Row(t.Key().String(id.city).String(id.name))
+		t.AddSum(row, int(n&1), k.counts[n])
+		if sameYear {
+			t.AddSum(row, 1, k.counts[n])
+		}
+		k.counts[n] = 0
+	}
+	k.counted = k.counted[:0]
+}
+
+func (k *counters) flushFar(t *fold.Table) {
+	for _, n := range k.reached {
+		row := t.Row(t.Key().String(k.names[n].name))
+		t.AddExact(row, 0, &k.km[n])
+		t.AddSum(row, 1, k.arrived[n])
+		k.km[n].Reset()
+		k.arrived[n] = 0
+	}
+	k.reached = k.reached[:0]
+}

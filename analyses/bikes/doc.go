@@ -1,0 +1,22 @@
+// Package bikes is the analysis of bike rides: on which rainy days people rode how long, which stations doubled their
+// trips, which stations are ridden to from afar.
+//
+// Data: DIR/<city>/{weather,stations,trips}.csv, any cities. The city of a row is the folder of its file.
+//
+// A station is (city, code, yearid), and a weather row dated D describes day D-1. Where a station or a day is there twice,
+// the row that comes last wins: in one file by line, of several files of a city by the files' names.
+//
+// A row is rejected if one of these is missing or does not parse; other columns are not looked at:
+//
+//	weather   date (YYYY-MM-DD), prectot (a finite decimal number)
+//	stations  code, name (not empty), yearid (an integer); latitude and longitude may be empty, but if not they must be
+//	          numbers of at most ±90 and ±360 degrees
+//	trips     start_date (YYYY-MM-DD HH:MM:SS), both station codes (not empty), duration_sec (a finite decimal number),
+//	          yearid (an integer)
+//
+// A number's value is the float64 nearest to it. Means are the exact sum of those divided by the count, rounded once; a
+// mean is compared with its threshold as it is shown, rounded. The factor of doubled is compared exactly.
+//
+// The main loop is Joiner.Facts: what a batch's dictionary entries mean is looked up once per batch, then each trip costs a
+// few reads of small arrays. What it finds is kept in dense counters until Flush, which touches only what was counted.
+package bikes

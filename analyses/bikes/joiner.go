@@ -1,0 +1,179 @@
+package bikes
+
+import (
+	"fmt"
+	"math"
+
+	"posta/analyses"
+	"posta/batch"
+	"posta/fold"
+)
+
+type joiner struct {
+	cfg    settings
+	cities map[string]*city
+	count  *counters
+
+	// Of one call of Facts, kept for their memory.
+	start, end           lookup
+	dates, years         []int64
+	startCodes, endCodes []uint32
+}
+
+func newJoiner(args analyses.Args, _ analyses.Replica) (analyses.Joiner, error) {
+	cfg, err := readSettings(args)
+	if err != nil {
+		return nil, err
+	}
+	return &joiner{cfg: cfg, cities: map[string]*city{}, count: newCounters()}, nil
+}
+
+func (j *joiner) city(file analyses.File) (*city, error) {
+	name, err := cityOf(file)
+	if err != nil {
+		return nil, err
+	}
+	c := j.cities[name]
+	if c == nil {
+		c = newCity(name, name == j.cfg.city)
+		j.cities[name] = c
+	}
+	return c, nil
+}
+
+// Reference takes weather or stations.
+func (j *joiner) Reference(stream int, b *batch.Batch, pos analyses.Position) error {
+	c, err := j.city(pos.File)
+	if err != nil {
+		return err
+	}
+	switch stream {
+	case weather:
+		c.addWeather(b, pos)
+	case stations:
+		c.addStations(b, pos)
+	default:
+		return fmt.Errorf("bikes: stream %d is no reference stream", stream)
+	}
+	return nil
+}
+
+// Facts counts trips.
+func (j *joiner) Facts(stream int, b *batch.Batch, pos analyses.Position) error {
+	c, err := j.city(pos.File)
+	if err != nil {
+		return err
+	}
+	if stream != trips {
+		return fmt.Errorf("bikes: stream %d is no fact stream", stream)
+	}
+	if b.Rows() == 0 {
+		return nil
+	}
+	if c.stale {
+		c.build(&j.cfg, j.count)
+	}
+	j.rides(c, b)
+	j.journeys(c, b)
+	return nil
+}
+
+// rides adds the trips of rainy days. Durations are only read for those: they are few.
+func (j *joiner) rides(c *city, b *batch.Batch) {
+	if c.rain.used == 0 {
+		return
+	}
+	j.dates = b.Ints(tripDate).AppendTo(j.dates[:0])
+	seconds, fraction := b.Ints(tripSeconds), b.Ints(tripFraction)
+	for row, date := range j.dates {
+		id := c.rain.find(date)
+		if id < 0 {
+			continue
+		}
+		sum := j.count.ride(id)
+		if bits := fraction.At(row); bits != 0 {
+			sum.Add(max(0, math.Float64frombits(uint64(bits))))
+		} else {
+			sum.AddInt(max(0, seconds.At(row)))
+		}
+	}
+}
+
+// journeys counts trips by station, and adds distances in the city of query far.
+func (j *joiner) journeys(c *city, b *batch.Batch) {
+	starts, ends := b.Dicts(tripStart), b.Dicts(tripEnd)
+	j.years = b.Ints(tripYear).AppendTo(j.years[:0])
+	j.startCodes, j.endCodes = starts.AppendCodes(j.startCodes[:0]), j.endCodes[:0]
+	j.start.numbers(c, starts)
+	if c.located {
+		j.endCodes = ends.AppendCodes(j.endCodes)
+		j.end.numbers(c, ends)
+	}
+	y := yearsOf(b.Ints(tripYear), j.years)
+	if !y.fits(max(starts.Len(), ends.Len()), b.Rows()) {
+		j.journeysOneByOne(c)
+		return
+	}
+	j.start.fill(c, y)
+	j.departures(y)
+	if c.located {
+		j.end.fill(c, y)
+		j.arrivals(y)
+	}
+}
+
+func (j *joiner) departures(y years) {
+	k, stops, codes := j.count, j.start.stops, j.startCodes
+	for row, year := range j.years {
+		k.depart(stops[int64(codes[row])*y.span+year-y.low].count)
+	}
+}
+
+func (k *counters) depart(slot int32) {
+	n := &k.counts[slot]
+	if *n == 0 {
+		k.counted = append(k.counted, slot)
+	}
+	*n++
+}
+
+func (j *joiner) arrivals(y years) {
+	for row, year := range j.years {
+		at := year - y.low
+		to := &j.end.stops[int64(j.endCodes[row])*y.span+at]
+		from := &j.start.stops[int64(j.startCodes[row])*y.span+at]
+		j.travel(from, to)
+	}
+}
+
+func (j *joiner) travel(from, to *stop) {
+	if from.point != noPoint && to.point != noPoint {
+		k := j.count
+		k.arrive(to.name, k.pairs.km(k.points.all, from.point, to.point))
+	}
+}
+
+// journeysOneByOne is for batches whose codes and years would make lookups too large.
+func (j *joiner) journeysOneByOne(c *city) {
+	for row, year := range j.years {
+		from := c.find(j.start.codes[j.startCodes[row]], year)
+		j.count.depart(from.count)
+		if c.located {
+			to := c.find(j.end.codes[j.endCodes[row]], year)
+			j.travel(&from, &to)
+		}
+	}
+}
+
+// Flush adds what was counted to the tables.
+func (j *joiner) Flush(tables []*fold.Table) error {
+	j.count.flushRain(tables[rain])
+	j.count.flushDoubled(tables[doubled], j.cfg.yearBefore == j.cfg.yearAfter)
+	j.count.flushFar(tables[far])
+	for _, t := range tables {
+		if err := t.Err(); err != nil {
+			return fmt.Errorf("bikes: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package bikes
+
+import (
+	"sort"
+
+	"posta/batch"
+)
+
+// stop is what a station means to a trip that starts or ends there. The zero value but for point is no station.
+type stop struct {
+	name  int32
+	count int32 // in counters.counts; 0 if the year is not compared
+	point int32 // in counters.points; noPoint without coordinates, and outside of the city of query far
+}
+
+var nowhere = stop{point: noPoint}
+
+type yearStation struct {
+	year int64
+	stop
+}
+
+// find returns the station of a code, which is a number or -1, in a year.
+func (c *city) find(code int32, year int64) stop {
+	if code < 0 {
+		return nowhere
+	}
+	of := c.byCode[c.first[code]:c.first[code+1]]
+	i := sort.Search(len(of), func(i int) bool { return of[i].year >= year })
+	if i == len(of) || of[i].year != year {
+		return nowhere
+	}
+	return of[i].stop
+}
+
+// lookup is what the codes of one column of a batch mean: stops[code·span + year - low]. It is made once per batch, from
+// a dictionary of hundreds of entries for tens of thousands of rows.
+type lookup struct {
+	codes []int32 // number of each dictionary entry in the city, -1 if it has no such station
+	stops []stop
+}
+
+// years is the range of years in a batch.
+type years struct{ low, span int64 }
+
+func yearsOf(column batch.Ints, values []int64) years {
+	if v, ok := column.Const(); ok {
+		return years{v, 1}
+	}
+	low, high := values[0], values[0]
+	for _, v := range values {
+		low, high = min(low, v), max(high, v)
+	}
+	// A span that overflows is negative and too large for fits either way.
+	return years{low, high - low + 1}
+}
+
+// fits reports whether lookups are worth their making: a batch made up of many codes and far years would need the memory of
+// their product.
+func (y years) fits(entries, rows int) bool {
+	limit := int64(16*rows + 4096)
+	return y.span > 0 && y.span <= limit && int64(entries)*y.span <= limit
+}
+
+// numbers resolves the dictionary to the city's codes.
+func (l *lookup) numbers(c *city, d batch.Dicts) {
+	l.codes = l.codes[:0]
+	for i := range d.Len() {
+		n, ok := c.codes[string(d.Entry(i))]
+		if !ok {
+			n = -1
+		}
+		l.codes = append(l.codes, n)
+	}
+}
+
+// fill makes stops for a range of years that fits.
+func (l *lookup) fill(c *city, y years) {
+	l.stops = l.stops[:0]
+	for _, code := range l.codes {
+		at := len(l.stops)
+		for range y.span {
+			l.stops = append(l.stops, nowhere)
+		}
+		if code < 0 {
+			continue
+		}
+		for _, s := range c.byCode[c.first[code]:c.first[code+1]] {
+			if s.year >= y.low && s.year-y.low < y.span {
+				l.stops[at+int(s.year-y.low)] = s.stop
+			}
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package bikes
+
+import (
+	"fmt"
+	"math"
+
+	"posta/analyses"
+	"posta/batch"
+	"posta/csv"
+)
+
+func newParser(_ analyses.Args, stream int, file analyses.File, b *batch.Builder) (func([][]byte) error, error) {
+	if _, err := cityOf(file); err != nil {
+		return nil, err
+	}
+	switch stream {
+	case weather:
+		return parseWeather(b), nil
+	case stations:
+		return parseStations(b), nil
+	case trips:
+		return parseTrips(b), nil
+	}
+	return nil, fmt.Errorf("bikes has no stream %d", stream)
+}
+
+func cityOf(file analyses.File) (string, error) {
+	if len(file.Tags) == 0 || file.Tags[0] == "" {
+		return "", fmt.Errorf("file %q is in no city's folder", file.Name)
+	}
+	return file.Tags[0], nil
+}
+
+// invalid is why a row is rejected.
+func invalid(column string, value []byte, want string) error {
+	if len(value) == 0 {
+		return fmt.Errorf("%s is empty", column)
+	}
+	if len(value) > 40 {
+		value = value[:40]
+	}
+	return fmt.Errorf("%s %q is no %s", column, value, want)
+}
+
+func parseWeather(b *batch.Builder) func([][]byte) error {
+	date, mm := b.Int(weatherDate), b.Float(weatherRain)
+	return func(f [][]byte) error {
+		day, ok := csv.ParseDate(f[0])
+		if !ok {
+			return invalid("date", f[0], "date YYYY-MM-DD")
+		}
+		v, ok := csv.ParseFloat(f[1])
+		if !ok {
+			return invalid("prectot", f[1], "number")
+		}
+		date.Append(day - 1) // the row describes the day before
+		mm.Append(v)
+		return nil
+	}
+}
+
+func parseStations(b *batch.Builder) func([][]byte) error {
+	code, name, year := b.Text(stationCode), b.Text(stationName), b.Int(stationYear)
+	lat, lon, located := b.Float(stationLatitude), b.Float(stationLongitude), b.Int(stationLocated)
+	return func(f [][]byte) error {
+		switch {
+		case len(f[0]) == 0:
+			return invalid("code", nil, "")
+		case len(f[1]) == 0:
+			return invalid("name", nil, "")
+		}
+		x, hasX, err := coordinate("latitude", f[2], 90)
+		if err != nil {
+			return err
+		}
+		y, hasY, err := coordinate("longitude", f[3], 360)
+		if err != nil {
+			return err
+		}
+		v, ok := csv.ParseInt(f[4])
+		if !ok {
+			return invalid("yearid", f[4], "integer")
+		}
+		code.Append(f[0])
+		name.Append(f[1])
+		year.Append(v)
+		lat.Append(x)
+		lon.Append(y)
+		located.Append(int64(hasX & hasY))
+		return nil
+	}
+}
+
+// coordinate reads a coordinate; has is 0 if it is empty.
+func coordinate(column string, p []byte, limit float64) (v float64, has int, err error) {
+	if len(p) == 0 {
+		return 0, 0, nil
+	}
+	v, ok := csv.ParseFloat(p)
+	if !ok || math.Abs(v) > limit {
+		return 0, 0, invalid(column, p, column)
+	}
+	return v, 1, nil
+}
+
+func parseTrips(b *batch.Builder) func([][]byte) error {
+	date, start, end := b.Int(tripDate), b.Dict(tripStart), b.Dict(tripEnd)
+	seconds, fraction, year := b.Int(tripSeconds), b.Int(tripFraction), b.Int(tripYear)
+	return func(f [][]byte) error {
+		at, ok := csv.ParseDateTime(f[0])
+		switch {
+		case !ok:
+			return invalid("start_date", f[0], "time YYYY-MM-DD HH:MM:SS")
+		case len(f[1]) == 0:
+			return invalid("start_station_code", nil, "")
+		case len(f[2]) == 0:
+			return invalid("end_station_code", nil, "")
+		}
+		whole, rest, ok := duration(f[3])
+		if !ok {
+			return invalid("duration_sec", f[3], "number")
+		}
+		y, ok := csv.ParseInt(f[4])
+		if !ok {
+			return invalid("yearid", f[4], "integer")
+		}
+		date.Append(daysOf(at))
+		start.Append(f[1])
+		end.Append(f[2])
+		seconds.Append(whole)
+		fraction.Append(rest)
+		year.Append(y)
+		return nil
+	}
+}
+
+// daysOf rounds down, also before 1970.
+func daysOf(seconds int64) int64 {
+	const day = 24 * 60 * 60
+	days := seconds / day
+	if seconds%day < 0 {
+		days--
+	}
+	return days
+}
+
+// maxWhole is the last integer up to which every integer is a float64. Above it the text's integer may not be the value.
+const maxWhole = 1 << 53
+
+// duration returns the float64 nearest to the number: as an integer, or as bits where it is none.
+func duration(p []byte) (whole, bits int64, ok bool) {
+	if d, ok := csv.ParseDecimal(p); ok {
+		if v, ok := d.Units(0); ok && -maxWhole <= v && v <= maxWhole {
+			return v, 0, true
+		}
+	}
+	f, ok := csv.ParseFloat(p)
+	if !ok {
+		return 0, 0, false
+	}
+	if f == math.Trunc(f) && math.Abs(f) <= maxWhole {
+		return int64(f), 0, true
+	}
+	return 0, int64(math.Float64bits(f)), true
+}

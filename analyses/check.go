@@ -1,0 +1,84 @@
+package analyses
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"posta/batch"
+)
+
+// ErrBadAnalysis is wrapped by the errors of [Analysis.Check].
+var ErrBadAnalysis = errors.New("bad analysis")
+
+// Check reports whether the parts of an analysis fit together, so that whoever writes one learns it at the program's start
+// and not from a session that never ends.
+func (a *Analysis) Check() error {
+	if a.Name == "" || a.NewParser == nil || a.NewJoiner == nil || a.Reduce == nil {
+		return fmt.Errorf("%w: %q lacks a name or one of NewParser, NewJoiner, Reduce", ErrBadAnalysis, a.Name)
+	}
+	if _, err := a.Args(nil); err != nil {
+		return fmt.Errorf("%w: %s: its defaults: %w", ErrBadAnalysis, a.Name, err)
+	}
+	if err := errors.Join(a.checkStreams(), a.checkTables(), a.checkQueries()); err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrBadAnalysis, a.Name, err)
+	}
+	return nil
+}
+
+func (a *Analysis) checkStreams() error {
+	facts := false
+	for i, s := range a.Streams {
+		if a.StreamIndex(s.Name) != i || s.Name == "" || s.Files == "" || len(s.Columns) == 0 {
+			return fmt.Errorf("stream %d (%q) needs a name of its own, files and columns", i, s.Name)
+		}
+		if s.Reference && facts {
+			return fmt.Errorf("reference stream %s comes after a fact stream", s.Name)
+		}
+		facts = facts || !s.Reference
+		if err := batch.CheckSpec(s.Schema); err != nil {
+			return fmt.Errorf("stream %s: %w", s.Name, err)
+		}
+	}
+	return nil
+}
+
+func (a *Analysis) checkTables() error {
+	for i := range a.Tables {
+		t := &a.Tables[i]
+		if err := t.Check(); err != nil {
+			return err
+		}
+		if a.TableIndex(t.Name) != i || t.Name == RejectedSpec.Name {
+			return fmt.Errorf("table %d needs another name than %q", i, t.Name)
+		}
+		if a.StreamIndex(t.Stream) < 0 {
+			return fmt.Errorf("table %s waits for stream %q, which there is not", t.Name, t.Stream)
+		}
+	}
+	return nil
+}
+
+func (a *Analysis) checkQueries() error {
+	seen := map[string]bool{}
+	for _, q := range a.Queries {
+		if q.Name == "" || seen[q.Name] || len(q.Columns) == 0 {
+			return fmt.Errorf("query %q needs a name of its own and columns", q.Name)
+		}
+		seen[q.Name] = true
+		for _, t := range q.Tables {
+			if a.TableIndex(t) < 0 {
+				return fmt.Errorf("query %s needs table %q, which there is not; there is %s", q.Name, t, a.tableNames())
+			}
+		}
+	}
+	return nil
+}
+
+func (a *Analysis) tableNames() string {
+	names := make([]string, len(a.Tables))
+	for i, t := range a.Tables {
+		names[i] = t.Name
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,238 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+
+	"posta/analyses"
+	"posta/analyses/answer"
+	"posta/batch"
+	"posta/fold"
+)
+
+// Options say how to run.
+type Options struct {
+	Params      map[string]string
+	Joiners     int    // 0 is 1
+	Aggregators int    // 0 is 1
+	ChunkBytes  int    // of CSV; 0 is 256 KiB, with a seed any size up to it
+	Seed        uint64 // 0 runs everything in order, without crashes
+}
+
+// Run computes the answers of a over the files of fsys.
+func Run(a *analyses.Analysis, fsys fs.FS, o Options) (*answer.Answer, error) {
+	r, err := newRunner(a, fsys, o)
+	if err != nil {
+		return nil, err
+	}
+	for stream := range a.Streams {
+		if err := r.stream(stream); err != nil {
+			return nil, fmt.Errorf("%s: stream %s: %w", a.Name, a.Streams[stream].Name, err)
+		}
+	}
+	for i := range r.joiners {
+		if err := r.flush(i); err != nil {
+			return nil, err
+		}
+	}
+	tables, err := r.reduce()
+	if err != nil {
+		return nil, err
+	}
+	return answer.Reduce(a, r.args, "local", tables)
+}
+
+type runner struct {
+	a       *analyses.Analysis
+	fsys    fs.FS
+	args    analyses.Args
+	chunk   int
+	rand    *rand.Rand // nil: in order
+	joiners []analyses.Joiner
+	refs    []frame         // all reference batches
+	sent    []*fold.Table   // of one flush, and of rejected rows
+	parts   [][]*fold.Table // of each aggregator
+	waiting []partial
+	buf     []byte
+}
+
+// partial is some rows on their way to an aggregator.
+type partial struct {
+	table, to int
+	payload   []byte
+}
+
+func newRunner(a *analyses.Analysis, fsys fs.FS, o Options) (*runner, error) {
+	if err := a.Check(); err != nil {
+		return nil, err
+	}
+	args, err := a.Args(o.Params)
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{a: a, fsys: fsys, args: args, chunk: o.ChunkBytes, sent: newTables(a)}
+	if r.chunk == 0 {
+		r.chunk = 256 << 10
+	}
+	if o.Seed != 0 {
+		r.rand = rand.New(rand.NewPCG(o.Seed, 0))
+	}
+	for i := range max(1, o.Joiners) {
+		j, err := a.NewJoiner(args, analyses.Replica{Index: i, Of: max(1, o.Joiners)})
+		if err != nil {
+			return nil, err
+		}
+		r.joiners = append(r.joiners, j)
+	}
+	for range max(1, o.Aggregators) {
+		r.parts = append(r.parts, newTables(a))
+	}
+	return r, nil
+}
+
+// newTables makes the tables of a, and that of rejected rows.
+func newTables(a *analyses.Analysis) []*fold.Table {
+	tables := make([]*fold.Table, 0, len(a.Tables)+1)
+	for i := range a.Tables {
+		tables = append(tables, fold.NewTable(&a.Tables[i]))
+	}
+	return append(tables, fold.NewTable(&analyses.RejectedSpec))
+}
+
+// chance is true once in n times, never without a seed.
+func (r *runner) chance(n int) bool { return r.rand != nil && r.rand.IntN(n) == 0 }
+
+func (r *runner) stream(stream int) error {
+	readers, err := r.open(stream)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		for _, f := range readers {
+			_ = f.Close() // read only: nothing is lost
+		}
+	}()
+	for open := append([]*reader(nil), readers...); len(open) > 0; {
+		i := pick(r.rand, len(open))
+		f, buf, rejects, err := open[i].next(r.buf)
+		r.buf = buf
+		if errors.Is(err, io.EOF) {
+			open = append(open[:i], open[i+1:]...)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		rejects.AddTo(r.sent[len(r.a.Tables)], r.a.Streams[stream].Name)
+		if err := r.handle(f); err != nil {
+			return err
+		}
+	}
+	if r.a.Streams[stream].Reference && (stream+1 == len(r.a.Streams) || !r.a.Streams[stream+1].Reference) {
+		return r.referencesEnded()
+	}
+	return nil
+}
+
+func (r *runner) open(stream int) ([]*reader, error) {
+	found, err := sources(r.fsys, &r.a.Streams[stream])
+	if err != nil {
+		return nil, err
+	}
+	var readers []*reader
+	for i := range found {
+		chunk := r.chunk
+		if r.rand != nil {
+			chunk = 1 + r.rand.IntN(r.chunk)
+		}
+		f, err := openReader(r.a, r.args, stream, &found[i], r.fsys, chunk)
+		if err != nil {
+			for _, f := range readers {
+				_ = f.Close()
+			}
+			return nil, err
+		}
+		readers = append(readers, f)
+	}
+	return readers, nil
+}
+
+// handle keeps a reference batch, or gives a batch of facts to one joiner.
+func (r *runner) handle(f frame) error {
+	if r.a.Streams[f.stream].Reference {
+		r.refs = append(r.refs, f)
+		return nil
+	}
+	i := pick(r.rand, len(r.joiners))
+	b, err := batch.Decode(f.payload, r.a.Streams[f.stream].Schema)
+	if err != nil {
+		return err
+	}
+	if err := r.joiners[i].Facts(f.stream, b, f.pos); err != nil {
+		return err
+	}
+	if r.rand != nil && !r.chance(4) {
+		return nil
+	}
+	if err := r.flush(i); err != nil {
+		return err
+	}
+	if r.chance(4) {
+		return r.crash(i)
+	}
+	return nil
+}
+
+// referencesEnded gives all reference batches to every joiner, each in an order of its own.
+func (r *runner) referencesEnded() error {
+	for i := range r.joiners {
+		if err := r.references(i); err != nil {
+			return err
+		}
+		if err := r.flush(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *runner) references(i int) error {
+	for _, n := range r.order(len(r.refs)) {
+		f := r.refs[n]
+		b, err := batch.Decode(f.payload, r.a.Streams[f.stream].Schema)
+		if err != nil {
+			return err
+		}
+		if err := r.joiners[i].Reference(f.stream, b, f.pos); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *runner) order(n int) []int {
+	if r.rand != nil {
+		return r.rand.Perm(n)
+	}
+	in := make([]int, n)
+	for i := range in {
+		in[i] = i
+	}
+	return in
+}
+
+// crash replaces a joiner that has nothing to flush by one that is rebuilt from the reference batches.
+func (r *runner) crash(i int) error {
+	j, err := r.a.NewJoiner(r.args, analyses.Replica{Index: i, Of: len(r.joiners)})
+	if err != nil {
+		return err
+	}
+	r.joiners[i] = j
+	if err := r.references(i); err != nil {
+		return err
+	}
+	return j.Flush(newTables(r.a)[:len(r.a.Tables)])
+}

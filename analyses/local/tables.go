@@ -1,0 +1,65 @@
+package local
+
+import (
+	"posta/fold"
+)
+
+// frameBytes is about how large a partial is: small with a seed, so that tables are sent in many.
+func (r *runner) frameBytes() int {
+	if r.rand == nil {
+		return 256 << 10
+	}
+	return 1 + r.rand.IntN(8<<10)
+}
+
+// flush sends what a joiner counted, and the rows rejected so far, to the aggregators.
+func (r *runner) flush(i int) error {
+	if err := r.joiners[i].Flush(r.sent[:len(r.a.Tables)]); err != nil {
+		return err
+	}
+	for n, t := range r.sent {
+		if err := t.Err(); err != nil {
+			return err
+		}
+		for to, rows := range t.Partition(len(r.parts)) {
+			for _, chunk := range t.Chunks(rows, r.frameBytes()) {
+				r.waiting = append(r.waiting, partial{n, to, t.AppendRows(nil, chunk)})
+			}
+		}
+		t.Reset()
+	}
+	if r.rand == nil || r.chance(3) {
+		return r.deliver()
+	}
+	return nil
+}
+
+// deliver merges the waiting partials.
+func (r *runner) deliver() error {
+	for _, n := range r.order(len(r.waiting)) {
+		p := &r.waiting[n]
+		if err := r.parts[p.to][p.table].Merge(p.payload); err != nil {
+			return err
+		}
+	}
+	r.waiting = r.waiting[:0]
+	return nil
+}
+
+// reduce merges the partitions of all aggregators.
+func (r *runner) reduce() ([]*fold.Table, error) {
+	if err := r.deliver(); err != nil {
+		return nil, err
+	}
+	all := newTables(r.a)
+	for _, part := range r.order(len(r.parts)) {
+		for n, t := range r.parts[part] {
+			for _, chunk := range t.Chunks(t.Rows(), r.frameBytes()) {
+				if err := all[n].Merge(t.AppendRows(nil, chunk)); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return all, nil
+}

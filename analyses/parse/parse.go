@@ -1,0 +1,92 @@
+// Package parse drives the parser function of an analysis over CSV: header and chunks in, typed columns and rejected rows
+// out. Whoever has bytes of a file uses it, the engine's parser role as well as the runner of tests, so that there is one
+// place that knows how an analysis wants its rows.
+//
+//	p, err := parse.NewFile(a, stream, args, file, header)
+//	for each chunk of whole records {
+//		rows, rejects, err := p.Chunk(data, firstLine)
+//		frame = p.Builder().Append(frame[:0])
+//	}
+//
+// A row that does not parse is skipped, counted and reported (N7); an error is only what concerns the file: a header that
+// lacks a column. The package does no I/O, starts no goroutine, and keeps nothing between chunks but memory.
+package parse
+
+import (
+	"errors"
+	"fmt"
+
+	"posta/analyses"
+	"posta/batch"
+	"posta/csv"
+)
+
+// ErrFile is wrapped by the errors of [NewFile]: the file cannot be one of the stream.
+var ErrFile = errors.New("file does not fit its stream")
+
+// FileParser parses the chunks of one file, in any order. It is used by one goroutine at a time.
+type FileParser struct {
+	file    analyses.File
+	comma   byte
+	mapping csv.Mapping
+	row     func(fields [][]byte) error
+	scanner csv.Scanner
+	builder *batch.Builder
+}
+
+// NewFile returns the parser of a file of a stream of a. header is the file's first line, with or without its end.
+func NewFile(a *analyses.Analysis, stream int, args analyses.Args, file analyses.File, header []byte) (*FileParser, error) {
+	s := &a.Streams[stream]
+	fail := func(err error) error {
+		return fmt.Errorf("%w: %s as stream %s of %s: %w", ErrFile, file.Name, s.Name, a.Name, err)
+	}
+	h, err := csv.ParseHeader(header, s.Comma)
+	if err != nil {
+		return nil, fail(err)
+	}
+	mapping, err := h.Find(columns(s))
+	if err != nil {
+		return nil, fail(err)
+	}
+	p := &FileParser{file: file, comma: s.Comma, mapping: mapping, builder: batch.NewBuilder(s.Schema)}
+	if p.row, err = a.NewParser(args, stream, file, p.builder); err != nil {
+		return nil, fail(err)
+	}
+	return p, nil
+}
+
+func columns(s *analyses.Stream) []csv.Column {
+	out := make([]csv.Column, len(s.Columns))
+	for i, c := range s.Columns {
+		out[i] = csv.Column{Name: c.Name, Optional: c.Optional}
+	}
+	return out
+}
+
+// Builder holds the rows of the last chunk.
+func (p *FileParser) Builder() *batch.Builder { return p.builder }
+
+// Chunk parses whole records; the first starts in line firstLine of the file. The rows that were taken are in Builder until
+// the next call. An error is a mistake of the analysis: rows that are not whole, or more than a batch holds (N6).
+func (p *FileParser) Chunk(data []byte, firstLine uint64) (rows int, rejects analyses.Rejects, err error) {
+	p.builder.Reset()
+	p.scanner.Reset(data, p.comma, p.mapping, firstLine)
+	for p.scanner.Next() {
+		err := p.scanner.Err()
+		if err == nil {
+			if err = p.row(p.scanner.Fields()); err == nil {
+				rows++
+				continue
+			}
+			p.builder.Truncate(rows)
+		}
+		rejects.Add(p.file.Name, p.scanner.Line(), err)
+	}
+	if err := p.builder.Check(); err != nil {
+		return 0, rejects, fmt.Errorf("parse %s from line %d: %w", p.file.Name, firstLine, err)
+	}
+	if n := p.builder.Rows(); n != rows {
+		return 0, rejects, fmt.Errorf("parse %s from line %d: %w: %d rows made %d", p.file.Name, firstLine, batch.ErrSpec, rows, n)
+	}
+	return rows, rejects, nil
+}

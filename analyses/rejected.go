@@ -1,0 +1,127 @@
+package analyses
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"posta/fold"
+)
+
+// FirstRejects is how many rejected rows of a stream are kept with file, line and reason (N7); all are counted.
+const FirstRejects = 10
+
+// maxReason bounds the text of a reason: it may quote what the file holds, which may be anything.
+const maxReason = 300
+
+// RejectedSpec is the table in which rejected rows travel beside those of every analysis: the engine treats it as table
+// number len(Analysis.Tables). It belongs to no single stream, and is complete when all have ended.
+var RejectedSpec = fold.Spec{
+	Name: "rejected",
+	Keys: []fold.Key{{Name: "stream", Kind: fold.KeyText}},
+	Aggs: []fold.Agg{
+		{Name: "rows", Kind: fold.Sum},
+		{Name: "first", Kind: fold.Least, N: FirstRejects},
+	},
+}
+
+const (
+	rejectedRows = iota
+	rejectedFirst
+)
+
+// Reject is a row that was not taken.
+type Reject struct {
+	File   string
+	Line   uint64 // that the row starts in, counted from 1 (the header)
+	Reason string
+}
+
+// Rejects are the rejected rows of one stream, or of a part of it: how many, and the first of them by file, line and reason.
+type Rejects struct {
+	Rows  uint64
+	First []Reject // at most FirstRejects
+}
+
+// Add counts a rejected row, which comes after those added before it, in the order of the file.
+func (r *Rejects) Add(file string, line uint64, err error) {
+	r.Rows++
+	if len(r.First) >= FirstRejects {
+		return // a file of nothing but bad rows shall not cost a text for each
+	}
+	reason := err.Error()
+	if len(reason) > maxReason {
+		reason = reason[:maxReason] + "…"
+	}
+	r.First = append(r.First, Reject{file, line, reason})
+}
+
+// Compare orders rejects by file, line and reason.
+func (r Reject) Compare(o Reject) int {
+	return cmp.Or(cmp.Compare(r.File, o.File), cmp.Compare(r.Line, o.Line), cmp.Compare(r.Reason, o.Reason))
+}
+
+// AddTo adds the rejects of a stream to a table of [RejectedSpec].
+func (r *Rejects) AddTo(t *fold.Table, stream string) {
+	if r.Rows == 0 {
+		return
+	}
+	row := t.Row(t.Key().String(stream))
+	t.AddSum(row, rejectedRows, int64(min(r.Rows, math.MaxInt64)))
+	var p []byte
+	for _, f := range r.First {
+		p = fold.AppendText(p[:0], f.File)
+		p = fold.AppendInt(p, int64(min(f.Line, math.MaxInt64)))
+		p = fold.AppendText(p, f.Reason)
+		t.PutLeast(row, rejectedFirst, p)
+	}
+}
+
+// RejectsOf reads the rejects of a stream back from a table of [RejectedSpec]. An error means that the table was filled by
+// something else than AddTo.
+func RejectsOf(t *fold.Table, stream string) (Rejects, error) {
+	for _, row := range t.Rows() {
+		if string(t.KeyText(row, 0)) != stream {
+			continue
+		}
+		r := Rejects{Rows: uint64(max(0, t.Sum(row, rejectedRows)))}
+		for _, p := range t.Least(row, rejectedFirst) {
+			f, err := readReject(p)
+			if err != nil {
+				return Rejects{}, fmt.Errorf("rejected rows of stream %s: %w", stream, err)
+			}
+			r.First = append(r.First, f)
+		}
+		slices.SortFunc(r.First, Reject.Compare)
+		return r, nil
+	}
+	return Rejects{}, nil
+}
+
+func readReject(p []byte) (Reject, error) {
+	file, p, err := fold.CutText(p)
+	if err != nil {
+		return Reject{}, err
+	}
+	line, p, err := fold.CutInt(p)
+	if err != nil {
+		return Reject{}, err
+	}
+	reason, _, err := fold.CutText(p)
+	return Reject{string(file), uint64(max(0, line)), string(reason)}, err
+}
+
+// RejectedRows reads all rejects back from a table of [RejectedSpec], by stream.
+func RejectedRows(t *fold.Table) (map[string]Rejects, error) {
+	all := make(map[string]Rejects, t.Len())
+	for _, row := range t.Rows() {
+		stream := string(t.KeyText(row, 0))
+		r, err := RejectsOf(t, stream)
+		if err != nil {
+			return nil, err
+		}
+		all[stream] = r
+	}
+	return all, nil
+}
