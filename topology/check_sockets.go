@@ -50,7 +50,7 @@ func (c *checker) pathLength(h Host, s NamedEndpoint, full map[string]bool) {
 		file := strings.TrimPrefix(end.address, "ipc://")
 		if len(file) > maxSocketPath && !full[h.Name] {
 			full[h.Name] = true
-			c.fail("hosts."+h.Name+"."+end.key, "name a directory with a shorter path, such as one directly below /run or /tmp",
+			c.fail("hosts."+h.Name+"."+end.key, "name a directory with a shorter path, such as /run/posta",
 				"the socket %s has a path of %d bytes and %d is the most", file, len(file), maxSocketPath)
 		}
 	}
