@@ -54,6 +54,14 @@ func (h *host) Room(_ int, reference bool) bool {
 	return h.c.build.bytes < h.c.cfg.Commit && h.c.room(reference)
 }
 
+func (h *host) Forget(id session.ID) {
+	for _, r := range h.c.cfg.Roles {
+		if g, ok := r.(role.Gateway); ok {
+			g.Forget(id)
+		}
+	}
+}
+
 func (h *host) Record(payload []byte) {
 	h.c.record(input{op: opPrivate, role: h.i, payload: payload})
 }

@@ -89,6 +89,8 @@ type Host interface {
 	Abort(id session.ID, reason string)
 	// Room reports whether a stream's receivers can take more (R9), and the commit being built too.
 	Room(stream int, reference bool) bool
+	// Forget drops what the node's gateways keep of a session's answer.
+	Forget(id session.ID)
 	// Record makes a private change of the gateway durable: Apply is called with it in recovery.
 	Record(payload []byte)
 	// Reply answers a client now.
@@ -104,8 +106,10 @@ type Gateway interface {
 	Attach(h Host)
 	// Request handles a client's request; false if it is not this gateway's kind. body is valid for good.
 	Request(now time.Time, from Peer, body []byte) bool
-	// Tick does what time asks for: timeouts, replies that wait.
+	// Tick does what time asks for, and what waited for room: it is called often.
 	Tick(now time.Time)
+	// Forget drops what is kept of a session that a client has closed.
+	Forget(id session.ID)
 	// Apply repeats a recorded change in recovery.
 	Apply(payload []byte) error
 	// SnapshotAll and RestoreAll are for what the gateway keeps beside the sessions of the core.

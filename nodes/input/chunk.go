@@ -1,0 +1,139 @@
+package input
+
+import (
+	"slices"
+
+	"posta/analyses"
+	"posta/nodes/gateway"
+	"posta/nodes/role"
+	"posta/protocol"
+)
+
+// chunk takes a chunk of CSV: once, whatever the client repeats.
+func (in *Input) chunk(from role.Peer, u *upload, req *protocol.Request) {
+	taken := u.lanes[req.Lane]
+	if req.Seq <= taken {
+		in.replyStored(from, protocol.Reply{Type: protocol.OK, Lane: req.Lane, Seq: req.Seq})
+		return
+	}
+	if req.Seq > taken+1 {
+		r := refusef(protocol.ErrGap, "lane %d of session %s is at chunk %d: chunk %d is missing, %d came", req.Lane, u.id, taken, taken+1, req.Seq)
+		r.Err.Want = taken + 1
+		in.replyStored(from, r)
+		return
+	}
+	stream, refusal := u.stream(req)
+	if refusal != nil {
+		in.reply(from, *refusal)
+		return
+	}
+	if !in.host.Room(stream, u.analysis.Streams[stream].Reference) {
+		in.hold(from, req)
+		return
+	}
+	in.feed(from, u, stream, req)
+}
+
+// stream finds the stream of a chunk and says no to what comes at the wrong time.
+func (u *upload) stream(req *protocol.Request) (int, *protocol.Reply) {
+	stream := u.analysis.StreamIndex(req.Stream)
+	no := func(code protocol.Code, format string, args ...any) (int, *protocol.Reply) {
+		r := refusef(code, format, args...)
+		return 0, &r
+	}
+	switch {
+	case stream < 0:
+		return no(protocol.ErrBadRequest, "analysis %s has no stream %q", u.analysis.Name, req.Stream)
+	case u.ended[stream]:
+		return no(protocol.ErrClosed, "stream %s of session %s has ended here: nothing can be added to it", req.Stream, u.id)
+	case !u.analysis.Streams[stream].Reference && !u.referenceEnded():
+		return no(protocol.ErrBadRequest, "stream %s holds facts: end the reference streams first", req.Stream)
+	}
+	if s := &u.analysis.Streams[stream]; !matches(s, req.File) {
+		return no(protocol.ErrBadRequest, "file %q is none of stream %s, whose files are %s", req.File, s.Name, s.Files)
+	}
+	return stream, nil
+}
+
+func matches(s *analyses.Stream, file string) bool {
+	_, ok := s.Match(file)
+	return ok
+}
+
+func (in *Input) feed(from role.Peer, u *upload, stream int, req *protocol.Request) {
+	u.lanes[req.Lane] = req.Seq
+	u.bytes += uint64(len(req.Data))
+	u.chunks++
+	in.host.Record(encodeLane(u.id, req.Lane, req.Seq, len(req.Data)))
+	err := in.host.Feed(u.id, role.Message{Stream: stream, Chunk: &role.Chunk{
+		File: req.File, Header: req.Header, Line: req.Line, Data: req.Data,
+	}})
+	if err != nil {
+		in.replyStored(from, gateway.Parse(err.Error()).Refusal())
+		return
+	}
+	in.replyStored(from, protocol.Reply{Type: protocol.OK, Lane: req.Lane, Seq: req.Seq})
+}
+
+// hold keeps a chunk until there is room. A client that asks again, over another connection, takes the place of its former
+// self, so at most one chunk of a lane waits.
+func (in *Input) hold(from role.Peer, req *protocol.Request) {
+	same := func(h heldChunk) bool { return h.req.Session == req.Session && h.req.Lane == req.Lane }
+	in.held = slices.DeleteFunc(in.held, same)
+	if len(in.held) >= maxHeld {
+		in.reply(from, in.overloaded())
+		return
+	}
+	in.held = append(in.held, heldChunk{from, *req})
+}
+
+// maxHeld bounds the memory of chunks that wait, whatever the number of sessions and lanes.
+const maxHeld = 256
+
+func (in *Input) overloaded() protocol.Reply {
+	r := refusef(protocol.ErrBusy, "node %s holds %d chunks that wait for room: say it again later", in.about.Node, len(in.held))
+	r.Err.RetryAfter = in.about.Limits.RetryAfter
+	return r
+}
+
+// retryHeld takes chunks that waited, in the order they came, as long as there is room.
+func (in *Input) retryHeld() {
+	waiting := in.held
+	in.held = nil
+	for i := range waiting {
+		h := &waiting[i]
+		u := in.uploads[h.req.Session]
+		if u == nil {
+			in.notOpen(h.peer, &h.req)
+			continue
+		}
+		in.chunk(h.peer, u, &h.req)
+	}
+}
+
+// end ends a stream at this input. All its chunks must have come.
+func (in *Input) end(from role.Peer, u *upload, req *protocol.Request) {
+	stream := u.analysis.StreamIndex(req.Stream)
+	if stream < 0 {
+		in.reply(from, refusef(protocol.ErrBadRequest, "analysis %s has no stream %q", u.analysis.Name, req.Stream))
+		return
+	}
+	for _, l := range req.Lanes {
+		if taken := u.lanes[l.Lane]; taken < l.Seq {
+			r := refusef(protocol.ErrGap, "lane %d of session %s is at chunk %d of %d: send the others before the end", l.Lane, u.id, taken, l.Seq)
+			r.Err.Want = taken + 1
+			in.replyStored(from, r)
+			return
+		}
+	}
+	if !u.analysis.Streams[stream].Reference && !u.referenceEnded() {
+		in.reply(from, refusef(protocol.ErrBadRequest, "stream %s holds facts: end the reference streams first", req.Stream))
+		return
+	}
+	if !u.ended[stream] {
+		u.ended[stream] = true
+		in.host.Record(encodeEnd(u.id, stream))
+		in.host.EndStream(u.id, stream)
+	}
+	in.replyStored(from, protocol.Reply{Type: protocol.OK})
+}

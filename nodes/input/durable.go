@@ -1,0 +1,184 @@
+package input
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"posta/link"
+	"posta/nodes/gateway"
+	"posta/protocol"
+	"posta/session"
+	"posta/wire"
+)
+
+// What an input records of its own, each an array that starts with one of these.
+const (
+	recOpen = iota + 1 // session, announcement
+	recLane            // session, lane, seq, bytes of CSV
+	recEnd             // session, stream
+	recOver            // session, code, reason
+	recLog             // node, log id
+)
+
+func encodeOpen(id session.ID, announcement []byte) []byte {
+	b := wire.AppendUint(wire.AppendArray(nil, 3), recOpen)
+	return wire.AppendBin(gateway.AppendID(b, id), announcement)
+}
+
+func encodeLane(id session.ID, lane uint32, seq uint64, size int) []byte {
+	b := wire.AppendUint(wire.AppendArray(make([]byte, 0, 48), 5), recLane)
+	b = wire.AppendUint(gateway.AppendID(b, id), uint64(lane))
+	return wire.AppendUint(wire.AppendUint(b, seq), uint64(size))
+}
+
+func encodeEnd(id session.ID, stream int) []byte {
+	b := wire.AppendUint(wire.AppendArray(nil, 3), recEnd)
+	return wire.AppendUint(gateway.AppendID(b, id), uint64(stream))
+}
+
+func encodeOver(id session.ID, why gateway.Why) []byte {
+	b := wire.AppendUint(wire.AppendArray(nil, 4), recOver)
+	b = wire.AppendString(gateway.AppendID(b, id), string(why.Code))
+	return wire.AppendString(b, why.Reason)
+}
+
+func encodeLog(node link.NodeID, l link.LogID) []byte {
+	b := wire.AppendUint(wire.AppendArray(nil, 3), recLog)
+	return wire.AppendBin(wire.AppendString(b, string(node)), l[:])
+}
+
+// Apply implements role.Gateway.
+func (in *Input) Apply(payload []byte) error {
+	d := wire.NewReader(payload)
+	fields := d.Array()
+	op := d.Uint()
+	if d.Err() == nil && op == recLog {
+		return in.applyLog(&d)
+	}
+	id := gateway.ReadID(&d)
+	u := in.uploads[id]
+	switch {
+	case d.Err() != nil:
+	case op == recOpen && fields == 3:
+		return in.applyOpen(id, &d)
+	case op == recOver && fields == 4:
+		in.over(id, gateway.Why{Code: protocol.Code(d.String()), Reason: d.String()})
+	case u == nil:
+		// It failed in the same commit.
+		return nil
+	case op == recLane && fields == 5:
+		u.lanes[uint32(d.Uint())] = d.Uint()
+		u.bytes += d.Uint()
+		u.chunks++
+	case op == recEnd && fields == 3:
+		if s := d.Uint(); s < uint64(len(u.ended)) {
+			u.ended[s] = true
+		}
+	default:
+		d.Fail("operation %d with %d fields", op, fields)
+	}
+	if err := d.Done(); err != nil {
+		return fmt.Errorf("input: %w", err)
+	}
+	return nil
+}
+
+func (in *Input) applyLog(d *wire.Reader) error {
+	node := link.NodeID(d.String())
+	var l link.LogID
+	copy(l[:], d.Bytes())
+	if err := d.Done(); err != nil {
+		return fmt.Errorf("input: log of a node: %w", err)
+	}
+	in.logs[node] = l
+	return nil
+}
+
+func (in *Input) applyOpen(id session.ID, d *wire.Reader) error {
+	payload := slices.Clone(d.Bytes())
+	if err := d.Done(); err != nil {
+		return fmt.Errorf("input: %w", err)
+	}
+	u, err := in.newUpload(id, payload)
+	if err != nil {
+		return fmt.Errorf("input: %w", err)
+	}
+	in.uploads[id] = u
+	return nil
+}
+
+// SnapshotAll implements role.Gateway.
+func (in *Input) SnapshotAll(b []byte) []byte {
+	b = wire.AppendArray(b, 3)
+	b = in.gone.Append(b)
+	b = wire.AppendArray(b, len(in.logs))
+	for _, n := range slices.Sorted(maps.Keys(in.logs)) {
+		l := in.logs[n]
+		b = wire.AppendBin(wire.AppendString(wire.AppendArray(b, 2), string(n)), l[:])
+	}
+	b = wire.AppendArray(b, len(in.uploads))
+	for _, u := range in.uploads {
+		b = u.append(b)
+	}
+	return b
+}
+
+func (u *upload) append(b []byte) []byte {
+	b = wire.AppendArray(b, 6)
+	b = gateway.AppendID(b, u.id)
+	b = wire.AppendBin(b, u.payload)
+	b = wire.AppendArray(b, len(u.ended))
+	for _, e := range u.ended {
+		b = wire.AppendBool(b, e)
+	}
+	b = wire.AppendUint(wire.AppendUint(b, u.bytes), u.chunks)
+	b = wire.AppendMap(b, len(u.lanes))
+	for _, lane := range slices.Sorted(maps.Keys(u.lanes)) {
+		b = wire.AppendUint(wire.AppendUint(b, uint64(lane)), u.lanes[lane])
+	}
+	return b
+}
+
+// RestoreAll implements role.Gateway.
+func (in *Input) RestoreAll(data []byte) error {
+	d := wire.NewReader(data)
+	d.ArrayOf(3)
+	in.gone.Read(&d)
+	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
+		d.ArrayOf(2)
+		node := link.NodeID(d.String())
+		var l link.LogID
+		copy(l[:], d.Bytes())
+		in.logs[node] = l
+	}
+	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
+		if err := in.restoreUpload(&d); err != nil {
+			return err
+		}
+	}
+	return d.Done()
+}
+
+func (in *Input) restoreUpload(d *wire.Reader) error {
+	d.ArrayOf(6)
+	id, payload := gateway.ReadID(d), d.Bytes()
+	if d.Err() != nil {
+		return d.Err()
+	}
+	u, err := in.newUpload(id, payload)
+	if err != nil {
+		return err
+	}
+	d.ArrayOf(len(u.ended))
+	for i := range u.ended {
+		u.ended[i] = d.Bool()
+	}
+	u.bytes, u.chunks = d.Uint(), d.Uint()
+	for n := d.Map(); n > 0; n-- {
+		lane := uint32(d.Uint())
+		u.lanes[lane] = d.Uint()
+	}
+	in.uploads[id] = u
+	return d.Err()
+}

@@ -1,0 +1,176 @@
+// Package input is the clients' way in: it opens sessions, accepts chunks of CSV and acknowledges them when they are
+// durable, and holds every session's place until an output says that it has ended.
+//
+// A session spans all inputs of a cluster: each of them opens it, takes some of its lanes, and ends its streams, so that the
+// stages behind them know from the topology how many ends to expect (R12).
+//
+// What a chunk becomes is recorded by the core as frames. The input itself records only which chunk it was: session, lane,
+// number. Both are in one commit, so a chunk counts once however often a client repeats it.
+package input
+
+import (
+	"fmt"
+	"time"
+
+	"posta/analyses"
+	"posta/link"
+	"posta/nodes/gateway"
+	"posta/nodes/role"
+	"posta/protocol"
+	"posta/session"
+)
+
+// Input implements role.Gateway and role.Watcher.
+type Input struct {
+	about   gateway.About
+	host    role.Host
+	uploads map[session.ID]*upload
+	gone    gateway.Gone
+	logs    map[link.NodeID]link.LogID // of every node that was heard (R8)
+	held    []heldChunk
+	now     time.Time
+}
+
+// upload is a session as the input sees it, until it is over.
+type upload struct {
+	id       session.ID
+	analysis *analyses.Analysis
+	payload  []byte // its announcement
+	lanes    map[uint32]uint64
+	ended    []bool // streams
+	heard    time.Time
+	opened   time.Time
+	bytes    uint64
+	chunks   uint64
+}
+
+// heldChunk is a chunk that waits for room: back-pressure reaches the client as a delayed reply (R9).
+type heldChunk struct {
+	peer role.Peer
+	req  protocol.Request
+}
+
+// New returns the role.
+func New(about gateway.About) *Input {
+	return &Input{about: about, uploads: map[session.ID]*upload{}, logs: map[link.NodeID]link.LogID{}}
+}
+
+// Name says what people call it.
+func (in *Input) Name() string { return "input" }
+
+// Attach implements role.Gateway.
+func (in *Input) Attach(h role.Host) { in.host = h }
+
+// Open implements role.Role: nothing; uploads begin in Request.
+func (in *Input) Open(role.Session) error { return nil }
+
+// Take implements role.Role. Nothing stands in front of an input.
+func (in *Input) Take(session.ID, role.Message, role.Emitter) (bool, error) {
+	return false, fmt.Errorf("an input takes chunks from clients, not from nodes: see the topology")
+}
+
+// Flush implements role.Role.
+func (in *Input) Flush(session.ID, role.Emitter) error { return nil }
+
+// End implements role.Role.
+func (in *Input) End(session.ID, int, role.Emitter) (bool, error) { return false, nil }
+
+// More implements role.Role.
+func (in *Input) More(session.ID, role.Emitter) (bool, error) { return false, nil }
+
+// Drop implements role.Role: when all streams have passed an upload goes on to hold its place; when it failed it is over.
+func (in *Input) Drop(id session.ID, why role.Outcome) {
+	if why.Failed {
+		in.over(id, gateway.Parse(why.Reason))
+	}
+}
+
+func (in *Input) over(id session.ID, why gateway.Why) {
+	delete(in.uploads, id)
+	in.gone.Put(id, why)
+}
+
+// Snapshot implements role.Role; everything is in SnapshotAll.
+func (in *Input) Snapshot(_ session.ID, dst []byte) []byte { return dst }
+
+// Restore implements role.Role.
+func (in *Input) Restore(session.ID, []byte) error { return nil }
+
+// Running implements role.Gateway: the sessions that hold a place among limits.sessions.
+func (in *Input) Running() int { return len(in.uploads) }
+
+// Heard implements role.Watcher: outputs tell which sessions have ended; a node that comes with another log has lost its
+// data, and with it what it held of the sessions that run (R8).
+func (in *Input) Heard(_ time.Time, from link.NodeID, id link.Identity, ended []role.Ended) {
+	for _, e := range ended {
+		if in.uploads[e.ID] == nil {
+			continue
+		}
+		if e.Failed {
+			in.host.Abort(e.ID, e.Reason)
+		} else {
+			in.host.Record(encodeOver(e.ID, gateway.Why{}))
+			in.over(e.ID, gateway.Why{})
+		}
+	}
+	switch known, ok := in.logs[from]; {
+	case !ok:
+		in.remember(from, id.LogID)
+	case known != id.LogID:
+		in.remember(from, id.LogID)
+		in.abortAll(fmt.Sprintf("node %s lost its data while the session ran: start the session again", from))
+	}
+}
+
+func (in *Input) remember(from link.NodeID, l link.LogID) {
+	in.logs[from] = l
+	in.host.Record(encodeLog(from, l))
+}
+
+func (in *Input) abortAll(reason string) {
+	for id := range in.uploads {
+		in.host.Abort(id, reason)
+	}
+}
+
+// Tick implements role.Gateway.
+func (in *Input) Tick(now time.Time) {
+	in.now = now
+	in.retryHeld()
+	for id, u := range in.uploads {
+		if u.heard.IsZero() {
+			u.heard = now // after a restart the client's silence counts from here
+		}
+		if u.uploading() && now.Sub(u.heard) >= in.about.Limits.ClientTimeout {
+			why := gateway.Why{Code: protocol.ErrExpired, Reason: fmt.Sprintf(
+				"session %s was given up: its client said nothing for %s (limits.client_timeout)", id, in.about.Limits.ClientTimeout)}
+			in.host.Abort(id, why.Text())
+		}
+	}
+}
+
+func (u *upload) uploading() bool {
+	for _, e := range u.ended {
+		if !e {
+			return true
+		}
+	}
+	return false
+}
+
+// referenceEnded reports whether facts may come.
+func (u *upload) referenceEnded() bool {
+	for i, e := range u.ended {
+		if !e && u.analysis.Streams[i].Reference {
+			return false
+		}
+	}
+	return true
+}
+
+// Forget implements role.Gateway: a client that closes a session that still runs gives it up.
+func (in *Input) Forget(id session.ID) {
+	if in.uploads[id] != nil {
+		in.host.Abort(id, gateway.Cancelled(id).Text())
+	}
+}

@@ -1,0 +1,194 @@
+// Package output is the role that stores finished answers and hands them to clients. Every output gets every answer (edge
+// of route "all"), so any replica can be asked.
+//
+// Answers stay until the client closes the session or limits.results_ttl has passed. Memory and disk hold at most what the
+// sessions of that time answered.
+package output
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"posta/nodes/gateway"
+	"posta/nodes/role"
+	"posta/protocol"
+	"posta/session"
+)
+
+// Output implements role.Gateway, role.Teller.
+type Output struct {
+	about   gateway.About
+	host    role.Host
+	results map[session.ID]*result
+	gone    gateway.Gone
+	waiting []poll
+	now     time.Time
+}
+
+type result struct {
+	id       session.ID
+	analysis string
+	streams  int // of the analysis
+	ended    int
+	parts    []protocol.Part
+	size     uint64
+	over     bool // complete, or failed
+	why      gateway.Why
+	opened   time.Time // of this incarnation: not durable
+	finished time.Time
+}
+
+// poll is a request for results that waits for something new.
+type poll struct {
+	peer  role.Peer
+	req   protocol.Request
+	until time.Time
+}
+
+// New returns the role.
+func New(about gateway.About) *Output {
+	return &Output{about: about, results: map[session.ID]*result{}}
+}
+
+// Name says what people call it.
+func (o *Output) Name() string { return "output" }
+
+// Attach implements role.Gateway.
+func (o *Output) Attach(h role.Host) { o.host = h }
+
+// Open implements role.Role.
+func (o *Output) Open(s role.Session) error {
+	if _, gone := o.gone.Get(s.ID); !gone && o.results[s.ID] == nil {
+		o.results[s.ID] = &result{id: s.ID, analysis: s.Analysis.Name, streams: len(s.Analysis.Streams)}
+	}
+	return nil
+}
+
+// Take implements role.Role: a part of an answer.
+func (o *Output) Take(id session.ID, m role.Message, _ role.Emitter) (bool, error) {
+	r := o.results[id]
+	if r == nil {
+		return false, nil // closed before it was complete
+	}
+	reply, err := protocol.DecodeReply(m.Payload)
+	if err != nil {
+		return false, err
+	}
+	for _, p := range reply.Parts {
+		p.N = uint64(len(r.parts) + 1)
+		r.parts = append(r.parts, p)
+		r.size += uint64(p.Rows.Size())
+	}
+	return true, nil
+}
+
+// Flush implements role.Role.
+func (o *Output) Flush(session.ID, role.Emitter) error { return nil }
+
+// End implements role.Role: after the last stream the answer is complete.
+func (o *Output) End(id session.ID, _ int, _ role.Emitter) (bool, error) {
+	if r := o.results[id]; r != nil {
+		r.ended++
+		r.over = r.over || r.ended == r.streams
+	}
+	return false, nil
+}
+
+// More implements role.Role.
+func (o *Output) More(session.ID, role.Emitter) (bool, error) { return false, nil }
+
+// Drop implements role.Role: a failure is an answer too, also that of a session that was never opened here.
+func (o *Output) Drop(id session.ID, why role.Outcome) {
+	if !why.Failed {
+		return
+	}
+	r := o.results[id]
+	if r == nil {
+		if _, gone := o.gone.Get(id); gone {
+			return
+		}
+		r = &result{id: id}
+		o.results[id] = r
+	}
+	if !r.over {
+		r.over, r.parts, r.size = true, nil, 0
+		r.why = gateway.Parse(why.Reason)
+	}
+}
+
+// Ended implements role.Teller.
+func (o *Output) Ended() []role.Ended {
+	var all []role.Ended
+	for _, r := range o.results {
+		if r.over {
+			all = append(all, role.Ended{ID: r.id, Failed: r.why.Code != "", Reason: r.why.Text()})
+		}
+	}
+	for _, id := range o.gone.Recent(recent) {
+		w, _ := o.gone.Get(id)
+		all = append(all, role.Ended{ID: id, Failed: w.Code != "" && w.Code != protocol.ErrExpired, Reason: w.Text()})
+	}
+	slices.SortFunc(all, func(a, b role.Ended) int { return slices.Compare(a.ID[:], b.ID[:]) })
+	return all
+}
+
+// recent is how many closed sessions heartbeats still mention, for an input that was away when they ended.
+const recent = 64
+
+// Running implements role.Gateway: answers that are not complete.
+func (o *Output) Running() int {
+	n := 0
+	for _, r := range o.results {
+		if !r.over {
+			n++
+		}
+	}
+	return n
+}
+
+// Tick implements role.Gateway.
+func (o *Output) Tick(now time.Time) {
+	o.now = now
+	o.answerPolls(now)
+	for _, r := range o.results {
+		if r.opened.IsZero() {
+			r.opened = now
+		}
+		if r.over && r.finished.IsZero() {
+			r.finished = now
+		}
+		if r.over && now.Sub(r.finished) >= o.about.Limits.ResultsTTL {
+			o.remove(r.id, gateway.Why{
+				Code:   protocol.ErrExpired,
+				Reason: fmt.Sprintf("the results of session %s were kept for %s and are gone: run the analysis again", r.id, o.about.Limits.ResultsTTL),
+			})
+		}
+	}
+}
+
+// Forget implements role.Gateway.
+func (o *Output) Forget(id session.ID) {
+	if o.results[id] != nil {
+		o.remove(id, gateway.Why{})
+	}
+}
+
+// remove drops an answer and remembers why; it is recorded.
+func (o *Output) remove(id session.ID, why gateway.Why) {
+	delete(o.results, id)
+	o.gone.Put(id, why)
+	o.host.Record(encodeRemoval(id, why))
+}
+
+// Snapshot implements role.Role; everything is in SnapshotAll.
+func (o *Output) Snapshot(_ session.ID, dst []byte) []byte { return dst }
+
+// Restore implements role.Role.
+func (o *Output) Restore(_ session.ID, data []byte) error {
+	if len(data) != 0 {
+		return errors.New("an output keeps nothing by session")
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package output
+
+import (
+	"slices"
+	"time"
+
+	"posta/nodes/gateway"
+	"posta/nodes/role"
+	"posta/protocol"
+	"posta/session"
+)
+
+// Request implements role.Gateway.
+func (o *Output) Request(now time.Time, from role.Peer, body []byte) bool {
+	o.now = now
+	req, err := protocol.DecodeRequest(body)
+	if err != nil {
+		o.reply(from, protocol.Refuse(protocol.ErrBadRequest, err.Error()))
+		return true
+	}
+	switch req.Type {
+	case protocol.Results:
+		if !o.answer(from, &req, true) {
+			o.wait(now, from, req)
+		}
+	case protocol.Cancel:
+		o.cancel(from, req.Session)
+	case protocol.Close:
+		o.host.Forget(req.Session)
+		o.replyStored(from, protocol.Reply{Type: protocol.OK})
+	case protocol.Ping:
+		o.ping(from, req.Session)
+	case protocol.Sessions:
+		o.reply(from, protocol.Reply{Type: protocol.Listed, Node: o.about.Node, Sessions: o.list(now)})
+	case protocol.Info:
+		o.reply(from, o.about.Info())
+	default:
+		o.reply(from, o.about.WrongNode(req.Type))
+	}
+	return true
+}
+
+func (o *Output) reply(to role.Peer, r protocol.Reply)       { o.host.Reply(to, r.Append(nil)) }
+func (o *Output) replyStored(to role.Peer, r protocol.Reply) { o.host.ReplyStored(to, r.Append(nil)) }
+
+func (o *Output) wait(now time.Time, from role.Peer, req protocol.Request) {
+	o.waiting = append(o.waiting, poll{from, req, now.Add(min(req.Wait, protocol.LongestPoll))})
+}
+
+// answer answers a results request if there is something to say, or in any case if it may not wait.
+func (o *Output) answer(to role.Peer, req *protocol.Request, mayWait bool) bool {
+	r := o.results[req.Session]
+	if r == nil {
+		if why, ok := o.gone.Get(req.Session); ok && why.Code != "" {
+			o.replyStored(to, why.Refusal())
+		} else {
+			o.reply(to, o.about.Unknown(req.Session))
+		}
+		return true
+	}
+	if r.over && r.why.Code != "" {
+		o.replyStored(to, protocol.Reply{Type: protocol.Parts, State: session.Failed, Reason: r.why.Reason, Complete: true})
+		return true
+	}
+	parts, rest := r.after(req.After)
+	if len(parts) == 0 && !r.over && mayWait && req.Wait > 0 {
+		return false
+	}
+	reply := protocol.Reply{Type: protocol.Parts, State: session.Running, Parts: parts}
+	if r.over {
+		reply.State = session.Done
+		reply.Complete = !rest
+	}
+	// An answer is given only when it is on disk (R3): after a restart it is the same.
+	o.replyStored(to, reply)
+	return true
+}
+
+// after returns about protocol.PartBytes of the parts behind n, and whether there are more.
+func (r *result) after(n uint64) (parts []protocol.Part, rest bool) {
+	size := 0
+	for i := n; i < uint64(len(r.parts)); i++ {
+		if size > 0 && size+r.parts[i].Rows.Size() > protocol.PartBytes || len(parts) == protocol.MaxParts {
+			return parts, true
+		}
+		size += r.parts[i].Rows.Size()
+		parts = append(parts, r.parts[i])
+	}
+	return parts, false
+}
+
+func (o *Output) answerPolls(now time.Time) {
+	o.waiting = slices.DeleteFunc(o.waiting, func(p poll) bool {
+		return o.answer(p.peer, &p.req, now.Before(p.until))
+	})
+}
+
+func (o *Output) cancel(from role.Peer, id session.ID) {
+	switch r := o.results[id]; {
+	case r != nil && !r.over:
+		o.host.Abort(id, gateway.Cancelled(id).Text())
+	case r == nil:
+		if _, gone := o.gone.Get(id); !gone {
+			o.reply(from, o.about.Unknown(id))
+			return
+		}
+	}
+	o.replyStored(from, protocol.Reply{Type: protocol.OK})
+}
+
+func (o *Output) ping(from role.Peer, id session.ID) {
+	r := o.results[id]
+	if r == nil {
+		if why, ok := o.gone.Get(id); ok && why.Code != "" {
+			o.replyStored(from, why.Refusal())
+		} else {
+			o.reply(from, o.about.Unknown(id))
+		}
+		return
+	}
+	o.replyStored(from, protocol.Reply{Type: protocol.OK, State: r.state(), Reason: r.why.Reason})
+}
+
+func (r *result) state() session.State {
+	switch {
+	case !r.over:
+		return session.Running
+	case r.why.Code != "":
+		return session.Failed
+	}
+	return session.Done
+}
+
+func (o *Output) list(now time.Time) []protocol.SessionInfo {
+	var all []protocol.SessionInfo
+	for _, r := range o.results {
+		all = append(all, protocol.SessionInfo{
+			Session: r.id, Analysis: r.analysis, State: r.state(), Node: o.about.Node, Age: max(0, now.Sub(r.opened)), Bytes: r.size,
+		})
+	}
+	slices.SortFunc(all, func(a, b protocol.SessionInfo) int { return slices.Compare(a.Session[:], b.Session[:]) })
+	return all
+}
