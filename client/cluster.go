@@ -13,26 +13,27 @@ import (
 
 // Client is one session at a cluster. Its methods are called one after the other, by one goroutine.
 type Client struct {
-	cfg     Config
-	dial    func(endpoint string) (requester, error)
-	about   protocol.Reply // what the entry said of the cluster
-	opened  protocol.Reply // what the first input said of the session
-	stage   atomic.Int32   // where the session stands
-	all     *ear
-	retries atomic.Uint64
-	inputs  []*line // for everything but chunks
-	outputs []*line
-	lanes   []*lane
-	score   *score
-	closers []requester
+	cfg        Config
+	fromCaller bool // the session's id: somebody may have opened it before
+	dial       func(endpoint string) (requester, error)
+	about      protocol.Reply // what the entry said of the cluster
+	opened     protocol.Reply // what the first input said of the session
+	stage      atomic.Int32   // where the session stands
+	all        *ear
+	retries    atomic.Uint64
+	inputs     []*line // for everything but chunks
+	outputs    []*line
+	lanes      []*lane
+	score      *score
+	closers    []requester
 }
 
 // The stages of a session, which decide what has to be said at the end.
 const (
 	unopened = iota
-	touched // an input may have opened it for us
-	open    // it is ours
-	sent    // every stream has ended at every input
+	touched  // an input may have opened it for us
+	open     // it is ours
+	sent     // every stream has ended at every input
 )
 
 // Dial asks the entries in turn until one tells where the cluster's inputs and outputs are. The client must be closed.
@@ -45,10 +46,11 @@ func dialWith(ctx context.Context, cfg Config, dial func(string) (requester, err
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Session == (session.ID{}) {
+	fromCaller := cfg.Session != (session.ID{})
+	if !fromCaller {
 		cfg.Session = session.New()
 	}
-	c := &Client{cfg: cfg, dial: dial, all: newEar(), score: newScore(cfg.Session)}
+	c := &Client{cfg: cfg, fromCaller: fromCaller, dial: dial, all: newEar(), score: newScore(cfg.Session)}
 	if err := c.meet(ctx); err != nil {
 		c.Close()
 		return nil, err

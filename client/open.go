@@ -20,6 +20,9 @@ const busyPause = time.Second
 func (c *Client) Open(ctx context.Context) error {
 	frame := (&protocol.Request{Type: protocol.Open, Session: c.cfg.Session, Analysis: c.cfg.Analysis, Params: c.cfg.Params}).Append(nil)
 	var states []protocol.Reply
+	if !c.fromCaller {
+		c.stage.Store(touched)
+	}
 	for i, input := range c.inputs {
 		reply, err := c.openAt(ctx, input, frame, c.inputs[:i])
 		if err != nil {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"posta/session"
 )
 
 // Run runs an analysis from the first question to the last row. When ctx ends the session is cancelled at the cluster, and
@@ -16,7 +14,6 @@ func Run(ctx context.Context, cfg Config) (*Answer, error) {
 }
 
 func runWith(ctx context.Context, cfg Config, dial func(string) (requester, error)) (answer *Answer, err error) {
-	resuming := cfg.Session != (session.ID{})
 	c, err := dialWith(ctx, cfg, dial)
 	if err != nil {
 		return nil, err
@@ -24,7 +21,7 @@ func runWith(ctx context.Context, cfg Config, dial func(string) (requester, erro
 	defer func() { err = errors.Join(err, c.Close()) }()
 	stop := c.startReport()
 	defer stop()
-	answer, err = c.run(ctx, resuming)
+	answer, err = c.run(ctx)
 	switch {
 	case err == nil && !cfg.KeepResults:
 		c.Finish(ctx)
@@ -37,8 +34,8 @@ func runWith(ctx context.Context, cfg Config, dial func(string) (requester, erro
 	return answer, err
 }
 
-func (c *Client) run(ctx context.Context, resuming bool) (*Answer, error) {
-	if !resuming {
+func (c *Client) run(ctx context.Context) (*Answer, error) {
+	if !c.fromCaller {
 		// What is missing is said before there is a session, and before waiting for a busy cluster.
 		if err := c.checkFiles(); err != nil {
 			return nil, err

@@ -1,0 +1,317 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"posta/protocol"
+	"posta/session"
+)
+
+// fakeCluster keeps what the nodes of a real one would have on their disks; fakeNodes come and go in front of it. It checks
+// what the protocol demands of a client, and what it hears wrong is a fault of the test.
+type fakeCluster struct {
+	t       testing.TB
+	inputs  []*fakeNode
+	outputs []*fakeNode
+	streams []protocol.Stream
+	rows    int  // of the query "numbers"
+	forget  bool // count the bytes of chunks, do not keep them
+
+	mu       sync.Mutex
+	sessions map[session.ID]*fakeSession
+	busy     int               // how often open is refused
+	fail     string            // why sessions fail from now on
+	heard    map[string]int    // requests, by "node type"
+	fault    func(heard) fault // what goes wrong with a request; nil: nothing
+}
+
+// heard is a request at a node.
+type heard struct {
+	node    string
+	request protocol.Request
+	before  int // how often this node heard these very bytes before
+}
+
+// fault is what happens to a request. The zero value is: answered.
+type fault struct {
+	deaf  bool          // not heard at all
+	mute  bool          // heard, done, not answered
+	twice bool          // answered twice
+	delay time.Duration // answered late
+}
+
+type fakeSession struct {
+	opened   map[string]bool
+	lanes    map[laneKey]uint64
+	last     map[laneKey][]byte // the last chunk's records
+	ended    map[string][]string
+	records  map[string][]string // by stream and file
+	bytes    int64
+	dropped  map[string]protocol.Ask // cancel or close, by node
+	finished bool
+}
+
+type laneKey struct {
+	node string
+	lane uint32
+}
+
+var fakeStreams = []protocol.Stream{
+	{Name: "stations", Reference: true, Files: "*/stations.csv", Comma: ','},
+	{Name: "trips", Files: "*/trips.csv", Comma: ','},
+}
+
+func newFakeCluster(t testing.TB, inputs, outputs int) *fakeCluster {
+	f := &fakeCluster{t: t, streams: fakeStreams, rows: 1000, sessions: make(map[session.ID]*fakeSession),
+		heard: make(map[string]int)}
+	for i := range inputs {
+		f.inputs = append(f.inputs, newFakeNode(f, fmt.Sprintf("input-%d", i+1)))
+	}
+	for i := range outputs {
+		f.outputs = append(f.outputs, newFakeNode(f, fmt.Sprintf("output-%d", i+1)))
+	}
+	t.Cleanup(func() {
+		for _, n := range append(f.inputs, f.outputs...) {
+			n.stop()
+		}
+	})
+	return f
+}
+
+func endpoints(nodes []*fakeNode) (list []string) {
+	for _, n := range nodes {
+		list = append(list, n.endpoint)
+	}
+	return list
+}
+
+// config is a configuration for a client of this cluster, with short times.
+func (f *fakeCluster) config() Config {
+	return Config{Entries: []string{f.inputs[0].endpoint}, Analysis: "bikes", Timeout: 150 * time.Millisecond,
+		Patience: 20 * time.Second}
+}
+
+// count returns how often a request of a type was heard at a node.
+func (f *fakeCluster) count(node string, ask protocol.Ask) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.heard[node+" "+string(ask)]
+}
+
+// the only session there is.
+func (f *fakeCluster) one() *fakeSession {
+	f.t.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.sessions) != 1 {
+		f.t.Fatalf("%d sessions in the cluster", len(f.sessions))
+	}
+	for _, s := range f.sessions {
+		return s
+	}
+	return nil
+}
+
+// answer does what a request asks. An answer that a node would give again is given again: everything is idempotent.
+func (f *fakeCluster) answer(n *fakeNode, q protocol.Request) protocol.Reply {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.heard[n.name+" "+string(q.Type)]++
+	isInput := slices.Contains(f.inputs, n)
+	switch q.Type {
+	case protocol.Info:
+		return protocol.Reply{Type: protocol.About, Cluster: "fake", Node: n.name, Version: "0", Inputs: endpoints(f.inputs),
+			Outputs: endpoints(f.outputs), Analyses: []protocol.AnalysisInfo{{Name: "bikes", Streams: f.streams}}}
+	case protocol.Open, protocol.Chunk, protocol.End, protocol.Ping:
+		if !isInput {
+			return protocol.Refuse(protocol.ErrWrongNode, "ask an input")
+		}
+	case protocol.Results:
+		if isInput {
+			return protocol.Refuse(protocol.ErrWrongNode, "ask an output")
+		}
+	}
+	if q.Type == protocol.Open {
+		return f.open(n, q)
+	}
+	s := f.sessions[q.Session]
+	if s == nil {
+		return protocol.Refuse(protocol.ErrUnknownSession, "no session "+q.Session.String())
+	}
+	switch q.Type {
+	case protocol.Cancel, protocol.Close:
+		s.dropped[n.name] = q.Type
+		return protocol.Reply{Type: protocol.OK}
+	case protocol.Ping:
+		if f.fail != "" {
+			return protocol.Reply{Type: protocol.OK, State: session.Failed, Reason: f.fail}
+		}
+		return protocol.Reply{Type: protocol.OK, State: session.Running}
+	case protocol.Chunk:
+		return f.chunk(n, s, q)
+	case protocol.End:
+		return f.end(n, s, q)
+	case protocol.Results:
+		return f.results(n, s, q)
+	}
+	return protocol.Refuse(protocol.ErrBadRequest, string(q.Type))
+}
+
+func (f *fakeCluster) open(n *fakeNode, q protocol.Request) protocol.Reply {
+	if q.Analysis != "bikes" {
+		return protocol.Refuse(protocol.ErrUnknownAnalysis, "there is bikes")
+	}
+	if f.busy > 0 {
+		f.busy--
+		return protocol.Reply{Type: protocol.Refused, Err: protocol.Error{Code: protocol.ErrBusy, RetryAfter: 10 * time.Millisecond}}
+	}
+	s := f.sessions[q.Session]
+	if s == nil {
+		s = &fakeSession{opened: make(map[string]bool), lanes: make(map[laneKey]uint64), last: make(map[laneKey][]byte),
+			ended: make(map[string][]string), records: make(map[string][]string), dropped: make(map[string]protocol.Ask)}
+		f.sessions[q.Session] = s
+		if n != f.inputs[0] {
+			f.t.Errorf("opened at %s first; it must be the first of the inputs", n.name)
+		}
+	}
+	s.opened[n.name] = true
+	reply := protocol.Reply{Type: protocol.Opened, State: session.Running, Inputs: endpoints(f.inputs),
+		Outputs: endpoints(f.outputs), Chunk: 64 << 10, ClientTimeout: 400 * time.Millisecond, Streams: f.streams,
+		Queries: []string{"numbers", "counts"}, Ended: s.ended[n.name]}
+	for k, seq := range s.lanes {
+		if k.node == n.name {
+			reply.Lanes = append(reply.Lanes, protocol.LaneSeq{Lane: k.lane, Seq: seq})
+		}
+	}
+	return reply
+}
+
+func (f *fakeCluster) chunk(n *fakeNode, s *fakeSession, q protocol.Request) protocol.Reply {
+	key := laneKey{n.name, q.Lane}
+	done := protocol.Reply{Type: protocol.OK, Lane: q.Lane, Seq: q.Seq}
+	switch {
+	case len(s.opened) != len(f.inputs):
+		f.t.Errorf("a chunk before the session is open everywhere")
+	case q.Seq <= s.lanes[key]:
+		if q.Seq == s.lanes[key] && !f.forget && !bytes.Equal(q.Data, s.last[key]) {
+			f.t.Errorf("lane %d at %s says %d again with other records", q.Lane, n.name, q.Seq)
+		}
+		return done
+	case q.Seq > s.lanes[key]+1:
+		return protocol.Reply{Type: protocol.Refused, Err: protocol.Error{Code: protocol.ErrGap, Want: s.lanes[key] + 1}}
+	case slices.Contains(s.ended[n.name], q.Stream):
+		return protocol.Refuse(protocol.ErrClosed, q.Stream+" has ended")
+	case q.Stream == "trips" && !f.endedEverywhere(s, "stations"):
+		f.t.Errorf("R11: facts before the reference stream has ended everywhere")
+	}
+	s.lanes[key] = q.Seq
+	s.bytes += int64(len(q.Data))
+	if f.forget {
+		return done
+	}
+	s.last[key] = bytes.Clone(q.Data)
+	f.keep(s, q)
+	return done
+}
+
+// keep takes the records of a chunk apart: the tests' files have one record a line, but for quoted line ends, which are
+// marked by a backslash before them. Each record holds its own line number, so that Line is checked too.
+func (f *fakeCluster) keep(s *fakeSession, q protocol.Request) {
+	if string(q.Header) != "id,line" {
+		f.t.Errorf("header of %s is %q", q.File, q.Header)
+	}
+	joined := bytes.ReplaceAll(q.Data, []byte("\\\n"), []byte("\\"))
+	for i, record := range bytes.Split(bytes.TrimSuffix(joined, []byte("\n")), []byte("\n")) {
+		if i == 0 && !bytes.HasSuffix(record, fmt.Appendf(nil, ",%d", q.Line)) {
+			f.t.Errorf("%s: record %q is said to be in line %d", q.File, record, q.Line)
+		}
+		key := q.Stream + " " + q.File
+		s.records[key] = append(s.records[key], string(record))
+	}
+}
+
+func (f *fakeCluster) endedEverywhere(s *fakeSession, stream string) bool {
+	for _, n := range f.inputs {
+		if !slices.Contains(s.ended[n.name], stream) {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *fakeCluster) end(n *fakeNode, s *fakeSession, q protocol.Request) protocol.Reply {
+	if slices.Contains(s.ended[n.name], q.Stream) {
+		return protocol.Reply{Type: protocol.OK}
+	}
+	said := make(map[uint32]uint64)
+	for _, l := range q.Lanes {
+		said[l.Lane] = l.Seq
+	}
+	for k, seq := range s.lanes {
+		if k.node == n.name && said[k.lane] != seq {
+			f.t.Errorf("end of %s says %d for lane %d at %s, which has %d", q.Stream, said[k.lane], k.lane, n.name, seq)
+		}
+	}
+	s.ended[n.name] = append(s.ended[n.name], q.Stream)
+	return protocol.Reply{Type: protocol.OK}
+}
+
+// results gives the parts of two queries. Every output cuts them at other places, as real ones may.
+func (f *fakeCluster) results(n *fakeNode, s *fakeSession, q protocol.Request) protocol.Reply {
+	if f.fail != "" {
+		return protocol.Reply{Type: protocol.Parts, State: session.Failed, Reason: f.fail}
+	}
+	if !f.endedEverywhere(s, "trips") {
+		return protocol.Reply{Type: protocol.Parts, State: session.Running}
+	}
+	parts := f.parts(s, 100+50*slices.Index(f.outputs, n))
+	last := min(len(parts), int(q.After)+2)
+	return protocol.Reply{Type: protocol.Parts, State: session.Done, Parts: parts[min(int(q.After), last):last], Complete: last == len(parts)}
+}
+
+func (f *fakeCluster) parts(s *fakeSession, size int) (parts []protocol.Part) {
+	for from := 0; from < f.rows; from += size {
+		rows := protocol.NewRows(1)
+		for i := from; i < min(f.rows, from+size); i++ {
+			f.check(rows.Add(protocol.Value{Kind: protocol.Int, Int: int64(i)}))
+		}
+		parts = append(parts, protocol.Part{Query: "numbers", Columns: []string{"n"}, Offset: uint64(from), Rows: rows,
+			Last: from+size >= f.rows})
+	}
+	counts := protocol.NewRows(2)
+	for _, stream := range f.streams {
+		n := 0
+		for key, records := range s.records {
+			if bytes.HasPrefix([]byte(key), []byte(stream.Name+" ")) {
+				n += len(records)
+			}
+		}
+		f.check(counts.Add(protocol.Value{Text: stream.Name}, protocol.Value{Kind: protocol.Int, Int: int64(n)}))
+	}
+	parts = append(parts, protocol.Part{Query: "counts", Columns: []string{"stream", "records"}, Rows: counts, Last: true},
+		protocol.Part{Rejected: []protocol.Rejected{{Stream: "trips", Rows: 1,
+			First: []protocol.RejectedRow{{File: "a/trips.csv", Line: 3, Reason: "no \"id\""}}}}})
+	for i := range parts {
+		parts[i].N = uint64(i + 1)
+	}
+	return parts
+}
+
+func (f *fakeCluster) check(err error) {
+	if err != nil {
+		f.t.Error(err)
+	}
+}
+
+// during returns a context that a test cannot outlive by much.
+func during(t testing.TB, d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	t.Cleanup(cancel)
+	return ctx
+}

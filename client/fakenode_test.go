@@ -1,0 +1,123 @@
+package client
+
+import (
+	"context"
+	"crypto/sha256"
+	"sync"
+	"time"
+
+	"posta/protocol"
+	"posta/zmqx"
+)
+
+// fakeNode is a ROUTER in front of the fake cluster. It can be stopped and started again at the same endpoint.
+type fakeNode struct {
+	name     string
+	endpoint string
+	cluster  *fakeCluster
+	seen     map[[32]byte]int // owned by the loop; kept over restarts
+
+	router *zmqx.Router
+	ctx    context.Context
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+}
+
+func newFakeNode(f *fakeCluster, name string) *fakeNode {
+	n := &fakeNode{name: name, cluster: f, endpoint: "tcp://127.0.0.1:0", seen: make(map[[32]byte]int)}
+	n.start()
+	return n
+}
+
+func (n *fakeNode) start() {
+	var err error
+	if n.router, err = zmqx.NewRouter(zmqx.Options{}); err != nil {
+		n.cluster.t.Fatal(err)
+	}
+	for try := 0; ; try++ {
+		if n.endpoint, err = listen(n.router, n.endpoint); err == nil {
+			break
+		}
+		if try == 100 {
+			n.cluster.t.Fatal(err)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	n.ctx, n.cancel = context.WithCancel(context.Background())
+	n.wg.Add(1)
+	go n.loop()
+}
+
+func listen(r *zmqx.Router, endpoint string) (string, error) {
+	actual, err := r.Listen(endpoint)
+	if err != nil {
+		return endpoint, err
+	}
+	return actual, nil
+}
+
+func (n *fakeNode) stop() {
+	n.cancel()
+	n.wg.Wait()
+	n.cluster.check(n.router.Close())
+}
+
+func (n *fakeNode) restart() {
+	n.stop()
+	n.start()
+}
+
+func (n *fakeNode) loop() {
+	defer n.wg.Done()
+	for {
+		batch, err := n.router.Recv(n.ctx)
+		if err != nil {
+			return
+		}
+		for _, r := range batch {
+			n.serve(r)
+		}
+	}
+}
+
+func (n *fakeNode) serve(r zmqx.Received) {
+	envelope, body := zmqx.SplitEnvelope(r.Msg)
+	if len(body) != 1 {
+		n.cluster.t.Errorf("a request of %d frames", len(body))
+		return
+	}
+	q, err := protocol.DecodeRequest(body[0])
+	if err != nil {
+		n.cluster.t.Errorf("%s: %v", n.name, err)
+		return
+	}
+	sum := sha256.Sum256(body[0])
+	n.cluster.mu.Lock()
+	choose := n.cluster.fault
+	n.cluster.mu.Unlock()
+	var f fault
+	if choose != nil {
+		f = choose(heard{node: n.name, request: q, before: n.seen[sum]})
+	}
+	n.seen[sum]++
+	if f.deaf {
+		return
+	}
+	reply := n.cluster.answer(n, q)
+	if f.mute {
+		return
+	}
+	times := 1
+	if f.twice {
+		times = 2
+	}
+	n.wg.Add(1)
+	go func() {
+		defer n.wg.Done()
+		sleep(n.ctx, f.delay)
+		for range times {
+			// A client that has given up is no longer there: that is its right.
+			_ = n.router.Send(r.Peer, append(append(zmqx.Message{}, envelope...), reply.Append(nil)))
+		}
+	}()
+}
