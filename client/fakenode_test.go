@@ -91,15 +91,12 @@ func (n *fakeNode) serve(r zmqx.Received) {
 		n.cluster.t.Errorf("%s: %v", n.name, err)
 		return
 	}
-	sum := sha256.Sum256(body[0])
-	n.cluster.mu.Lock()
-	choose := n.cluster.fault
-	n.cluster.mu.Unlock()
 	var f fault
-	if choose != nil {
-		f = choose(heard{node: n.name, request: q, before: n.seen[sum]})
+	if n.cluster.fault != nil {
+		sum := sha256.Sum256(body[0])
+		f = n.cluster.fault(heard{node: n.name, request: q, before: n.seen[sum]})
+		n.seen[sum]++
 	}
-	n.seen[sum]++
 	if f.deaf {
 		return
 	}

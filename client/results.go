@@ -11,10 +11,6 @@ import (
 	"posta/session"
 )
 
-// poll is how long an output is asked to wait for something new. A new part is answered at once, so this only decides how
-// soon a silent output is noticed and how many empty replies a long computation costs.
-const poll = 2 * time.Second
-
 // Results asks for the answers part by part until they are complete. Any output can answer; a silent one is left for the
 // next. It may be called again after an error.
 func (c *Client) Results(ctx context.Context) (*Answer, error) {
@@ -47,6 +43,9 @@ func (c *Client) Results(ctx context.Context) (*Answer, error) {
 }
 
 func (c *Client) askResults(ctx context.Context, output *line, after uint64) (protocol.Reply, error) {
+	// How long the output is asked to wait for something new. A new part is answered at once, so this only decides how soon a
+	// silent output is noticed and how many empty replies a long computation costs.
+	poll := min(c.cfg.Timeout, protocol.LongestPoll)
 	q := protocol.Request{Type: protocol.Results, Session: c.cfg.Session, After: after, Wait: poll}
 	reply, err := output.askOnce(ctx, q.Append(nil), poll+c.cfg.Timeout)
 	if err == nil && reply.Type != protocol.Parts {
