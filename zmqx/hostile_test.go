@@ -140,7 +140,7 @@ func heap() uint64 {
 
 // quick are options with short times, so that attacks that rely on waiting end soon.
 func quick() Options {
-	return Options{HandshakeTimeout: 200 * time.Millisecond, ReadStall: 200 * time.Millisecond}
+	return Options{HandshakeTimeout: 500 * time.Millisecond, ReadStall: 150 * time.Millisecond}
 }
 
 func TestHostile_SilentClients(t *testing.T) {
@@ -156,7 +156,7 @@ func TestHostile_SilentClients(t *testing.T) {
 				late := newPush(t, Options{}, address)
 				peers := pull.Stats().Connects
 				noError(t, late.Send(testContext(t), text("late")))
-				eventually(t, "the late peer connects", func() bool { return pull.Stats().Connects > peers || pull.Stats().Peers > 1 })
+				eventually(t, "the late peer connects", func() bool { return pull.Stats().Connects > peers })
 			}
 			for _, c := range silent {
 				expectClosed(t, c)
