@@ -53,6 +53,11 @@ func (l *Log) recover() error {
 	if corrupt != nil {
 		return corrupt
 	}
+	if !p.fresh {
+		if err := l.settleDisk(p); err != nil {
+			return err
+		}
+	}
 	for _, name := range s.leftovers {
 		if err := removeFile(l.fs, filepath.Join(l.dir, name)); err != nil {
 			return err
@@ -66,6 +71,27 @@ func (l *Log) recover() error {
 	}
 	l.takeOver(s, p)
 	return l.begin()
+}
+
+// settleDisk syncs what a process that died (and not the machine) may have left unsynced, before anything relies on
+// it: the head, the entries of all directories, the tail, and the segment before it, whose seal may be the last thing
+// that was written. Only the tail's torn end is synced in vain.
+func (l *Log) settleDisk(p plan) error {
+	files := []string{filepath.Join(l.dir, headName)}
+	for i := max(0, len(p.row)-2); i < len(p.row); i++ {
+		files = append(files, segmentFile(l.dir, p.row[i].scan.first))
+	}
+	for _, name := range files {
+		if err := syncExisting(l.fs, name); err != nil {
+			return err
+		}
+	}
+	for _, sub := range []string{"", segmentsName, snapshotsDir} {
+		if err := syncDir(l.fs, filepath.Join(l.dir, sub)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // create starts a new log. The head comes last: it proves that the segment before it is there.
@@ -99,12 +125,10 @@ func (l *Log) mend(p plan) error {
 			return err
 		}
 	}
-	tail := p.row[len(p.row)-1].scan
 	if !p.cut {
-		// The last process may have died before its fsync returned: what is there must not vanish after it was replayed.
-		return truncateFile(l.fs, segmentFile(l.dir, tail.first), tail.end)
+		return nil
 	}
-	c, err := cutAside(l.fs, l.dir, tail)
+	c, err := cutAside(l.fs, l.dir, p.row[len(p.row)-1].scan)
 	if err != nil {
 		return err
 	}
@@ -131,6 +155,18 @@ func (l *Log) begin() error {
 	}
 	l.head = h
 	return nil
+}
+
+func syncExisting(fsys FS, name string) error {
+	f, err := fsys.OpenFile(name, os.O_WRONLY, filePerm)
+	if err != nil {
+		return err
+	}
+	if err := syncFile(f, name); err != nil {
+		_ = f.Close()
+		return err
+	}
+	return f.Close()
 }
 
 // truncateFile makes the file end at size, durably.
