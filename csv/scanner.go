@@ -20,7 +20,7 @@ type Scanner struct {
 	rowLine uint64
 	err     error
 
-	commas  commaIndex
+	index   index
 	spans   []field // of the current row, where it has quotes
 	scratch []byte  // text of fields with doubled quotes
 }
@@ -35,7 +35,7 @@ func (s *Scanner) Reset(data []byte, comma byte, mapping Mapping, firstLine uint
 	s.data, s.comma, s.mapping = data, comma, mapping
 	s.at, s.line, s.quote = 0, firstLine, -1
 	s.rowLine, s.err = 0, nil
-	s.commas.forget()
+	s.index.forget()
 	if cap(s.fields) < len(mapping.sources) {
 		s.fields = make([][]byte, len(mapping.sources))
 	}
@@ -46,7 +46,7 @@ func (s *Scanner) Reset(data []byte, comma byte, mapping Mapping, firstLine uint
 // Next goes on to the next row, also to one that Err has something against. It returns false after the last.
 func (s *Scanner) Next() bool {
 	for s.at < len(s.data) {
-		nl := lineFeed(s.data, s.at)
+		nl := s.lineEnd()
 		if s.quote < s.at {
 			s.quote = nextQuote(s.data, s.at)
 		}
@@ -77,10 +77,23 @@ func (s *Scanner) Line() uint64 { return s.rowLine }
 // Err returns what is wrong with the row, nil or a *RowError. The scanner goes on with the next row all the same.
 func (s *Scanner) Err() error { return s.err }
 
+// lineEnd returns where the first line feed at or after s.at is, and moves the window so that it covers the line if that is
+// possible.
+func (s *Scanner) lineEnd() int {
+	if nl := s.index.lineFeed(s.at); nl >= 0 {
+		return nl
+	}
+	s.index.cover(s.data, s.at, s.comma)
+	if nl := s.index.lineFeed(s.at); nl >= 0 {
+		return nl
+	}
+	return lineFeed(s.data, s.index.end)
+}
+
 // plain cuts out the fields of the row data[from:to], which has no quotes.
 func (s *Scanner) plain(from, to int) {
-	x := &s.commas
-	if to > x.end && !x.cover(s.data, from, to, s.comma) {
+	x := &s.index
+	if to > x.end {
 		s.long(from, to)
 		return
 	}
@@ -104,7 +117,7 @@ func (s *Scanner) plain(from, to int) {
 	}
 }
 
-// long is plain for rows that do not fit the comma index: fields are long there, so searching for each comma is fast.
+// long is plain for rows that do not fit the window: fields are long there, so searching for each comma is fast.
 func (s *Scanner) long(from, to int) {
 	s.spans = s.spans[:0]
 	for at := from; len(s.spans) <= s.mapping.last; {
