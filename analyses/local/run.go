@@ -180,7 +180,7 @@ func (r *runner) handle(f frame) error {
 	if err := r.flush(i); err != nil {
 		return err
 	}
-	if r.chance(4) {
+	if r.chance(30) {
 		return r.crash(i)
 	}
 	return nil
