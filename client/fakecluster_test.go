@@ -16,12 +16,14 @@ import (
 // fakeCluster keeps what the nodes of a real one would have on their disks; fakeNodes come and go in front of it. It checks
 // what the protocol demands of a client, and what it hears wrong is a fault of the test.
 type fakeCluster struct {
-	t       testing.TB
-	inputs  []*fakeNode
-	outputs []*fakeNode
-	streams []protocol.Stream
-	rows    int  // of the query "numbers"
-	forget  bool // count the bytes of chunks, do not keep them
+	t          testing.TB
+	inputs     []*fakeNode
+	outputs    []*fakeNode
+	streams    []protocol.Stream
+	rows       int // of the query "numbers"
+	timeout    time.Duration
+	chunkBytes int
+	forget     bool // count the bytes of chunks, do not keep them
 
 	mu       sync.Mutex
 	sessions map[session.ID]*fakeSession
@@ -68,7 +70,7 @@ var fakeStreams = []protocol.Stream{
 }
 
 func newFakeCluster(t testing.TB, inputs, outputs int) *fakeCluster {
-	f := &fakeCluster{t: t, streams: fakeStreams, rows: 1000, sessions: make(map[session.ID]*fakeSession),
+	f := &fakeCluster{t: t, streams: fakeStreams, rows: 1000, timeout: 400 * time.Millisecond, chunkBytes: 64 << 10, sessions: make(map[session.ID]*fakeSession),
 		heard: make(map[string]int)}
 	for i := range inputs {
 		f.inputs = append(f.inputs, newFakeNode(f, fmt.Sprintf("input-%d", i+1)))
@@ -182,7 +184,7 @@ func (f *fakeCluster) open(n *fakeNode, q protocol.Request) protocol.Reply {
 	}
 	s.opened[n.name] = true
 	reply := protocol.Reply{Type: protocol.Opened, State: session.Running, Inputs: endpoints(f.inputs),
-		Outputs: endpoints(f.outputs), Chunk: 64 << 10, ClientTimeout: 400 * time.Millisecond, Streams: f.streams,
+		Outputs: endpoints(f.outputs), Chunk: f.chunkBytes, ClientTimeout: f.timeout, Streams: f.streams,
 		Queries: []string{"numbers", "counts"}, Ended: s.ended[n.name]}
 	for k, seq := range s.lanes {
 		if k.node == n.name {

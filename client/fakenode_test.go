@@ -92,9 +92,12 @@ func (n *fakeNode) serve(r zmqx.Received) {
 		return
 	}
 	var f fault
-	if n.cluster.fault != nil {
+	n.cluster.mu.Lock()
+	choose := n.cluster.fault
+	n.cluster.mu.Unlock()
+	if choose != nil {
 		sum := sha256.Sum256(body[0])
-		f = n.cluster.fault(heard{node: n.name, request: q, before: n.seen[sum]})
+		f = choose(heard{node: n.name, request: q, before: n.seen[sum]})
 		n.seen[sum]++
 	}
 	if f.deaf {
