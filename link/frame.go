@@ -145,8 +145,8 @@ func readBlob(r *wire.Reader, dst []byte) {
 // Greeting is the payload of a Hello.
 type Greeting struct {
 	To    NodeID // who is meant: on a PUB socket everybody hears it, and the floor of one is not that of another
-	Floor Seq // everything up to here was acknowledged by this receiver once, and is gone
-	Sent  Seq // the last number put on the wire before this hello
+	Floor Seq    // everything up to here was acknowledged by this receiver once, and is gone
+	Sent  Seq    // the last number put on the wire before this hello
 }
 
 // Encode returns the payload.

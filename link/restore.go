@@ -20,7 +20,7 @@ type Acked struct {
 
 // Progress returns the state to store.
 func (s *Sender) Progress() Progress {
-	p := Progress{Edge: s.edge, Last: s.stored}
+	p := Progress{Edge: s.edge, Last: s.Last()}
 	if len(s.peers) == 1 {
 		p.To = s.peers[0].node
 	}

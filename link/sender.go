@@ -239,7 +239,7 @@ func (s *Sender) Take(node NodeID, limit int) []Frame {
 
 // Unsend says that the transport did not accept frames from seq on: they will be taken again.
 func (s *Sender) Unsend(node NodeID, seq Seq) {
-	if p := s.peer(node); p != nil && p.sent >= seq {
+	if p := s.peer(node); p != nil && seq > 0 && p.sent >= seq { // a hello has no number, and is due again by itself
 		p.sent = max(seq-1, p.acked)
 	}
 }
@@ -294,4 +294,14 @@ func (s *Sender) sentTo(p *peer) Seq {
 		return p.acked
 	}
 	return p.sent
+}
+
+// Sendable reports whether a peer that told its hwm still lacks durable frames.
+func (s *Sender) Sendable() bool {
+	for _, p := range s.peers {
+		if p.ready && p.sent < s.stored {
+			return true
+		}
+	}
+	return false
 }

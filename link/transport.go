@@ -1,7 +1,5 @@
 package link
 
-import "context"
-
 // Transport carries frames, acknowledgements and heartbeats between nodes. It may lose, delay and repeat them, and it
 // keeps the order of what it delivers on one link: everything else is the link's business. Siblings are named for how
 // they do it: zmq is the product; brokers, and the simulated network of the tests, have the same shape.
@@ -18,10 +16,8 @@ type Transport interface {
 	Heartbeat(payload []byte)
 	// Events delivers what has arrived. The channel is closed by Close.
 	Events() <-chan Event
-	// Hold stops reading an edge, so that back-pressure reaches its senders, until it is called with false.
-	Hold(edge string, hold bool)
-	// Close lets what is queued leave until ctx ends, and then stops.
-	Close(ctx context.Context) error
+	// Close lets what is queued leave, for a moment, and stops.
+	Close() error
 }
 
 // Event is something that a transport has to say. Exactly one group of fields is set.

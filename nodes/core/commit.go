@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"posta/link"
+	"posta/nodes/role"
 )
 
 // build is the commit that is being built while another one is being stored (N1).
@@ -165,3 +166,37 @@ func (c *Core) Backlogs() []Backlog {
 func (c *Core) Sessions() int { return len(c.sessions) }
 
 func (c *Commit) String() string { return fmt.Sprintf("commit of %d bytes", c.Bytes) }
+
+// Sendable reports whether a receiver that is there still lacks durable frames.
+func (c *Core) Sendable() bool {
+	for _, e := range c.out {
+		for _, s := range e.senders {
+			if s.Sendable() {
+				return true
+			}
+		}
+	}
+	return len(c.replies) > 0
+}
+
+// Running is how many sessions hold a place in this node's gateways.
+func (c *Core) Running() int {
+	n := 0
+	for _, r := range c.cfg.Roles {
+		if g, ok := r.(role.Gateway); ok {
+			n += g.Running()
+		}
+	}
+	return n
+}
+
+// Ended is what this node's outputs tell of sessions that need no more uploading.
+func (c *Core) Ended() []role.Ended {
+	var all []role.Ended
+	for _, r := range c.cfg.Roles {
+		if t, ok := r.(role.Teller); ok {
+			all = append(all, t.Ended()...)
+		}
+	}
+	return all
+}

@@ -1,0 +1,17 @@
+// Package zmq carries links over ZeroMQ: the product's transport (design §5).
+//
+// The sockets of a node:
+//
+//	PULL data       frames of the push edges that lead here; every sender has a PUSH of its own (R1)
+//	PUSH            one for each link that leaves here on a push edge
+//	PUB  broadcast  frames of the pub edges that leave here; the topic is the edge
+//	SUB             one for each pub edge that leads here
+//	PUB  control    acknowledgements, topic "A" + the sender that is told + NUL; heartbeats, topic "H"
+//	SUB             acknowledgements from every receiver, and heartbeats if the node wants to hear them
+//
+// A frame is two parts, header and payload, behind the topic on PUB sockets. What cannot be decoded is counted and thrown
+// away: it comes from no node of ours.
+//
+// Each receiving socket has one goroutine that decodes and hands events over; a full events channel makes it stop reading,
+// so that TCP holds the senders back.
+package zmq

@@ -1,0 +1,81 @@
+package zmq
+
+import (
+	"posta/link"
+	"posta/topology"
+	"posta/zmqx"
+)
+
+// read starts the goroutine of one receiving socket. It ends when the socket is closed.
+func (t *Transport) read(from <-chan []zmqx.Received, decode func([]zmqx.Received) []link.Event) {
+	t.wg.Add(1)
+	go func() {
+		defer t.wg.Done()
+		for batch := range from {
+			for _, e := range decode(batch) {
+				t.tell(e)
+			}
+		}
+	}()
+}
+
+// frames decodes messages that are frames behind skip parts of topic.
+func (t *Transport) frames(skip int) func([]zmqx.Received) []link.Event {
+	names := &link.Names{}
+	return func(batch []zmqx.Received) []link.Event {
+		frames := make([]link.Frame, 0, len(batch))
+		for _, r := range batch {
+			if len(r.Msg) != skip+2 {
+				t.bad.Add(1)
+				continue
+			}
+			f, err := link.DecodeFrame(names, r.Msg[skip], r.Msg[skip+1])
+			if err != nil {
+				t.refuse(err)
+				continue
+			}
+			frames = append(frames, f)
+		}
+		if len(frames) == 0 {
+			return nil
+		}
+		return []link.Event{{Frames: frames}}
+	}
+}
+
+func (t *Transport) refuse(err error) {
+	if t.bad.Add(1) == 1 {
+		t.cfg.Log.Warn("a message that no node sends was thrown away; more are counted in silence", "node", t.cfg.Node.ID, "err", err)
+	}
+}
+
+// controls decodes acknowledgements and heartbeats.
+func (t *Transport) controls(from []topology.Node) func([]zmqx.Received) []link.Event {
+	names := &link.Names{}
+	mine := ackTo(t.cfg.Node.ID)
+	return func(batch []zmqx.Received) []link.Event {
+		var acks link.Event
+		var out []link.Event
+		for _, r := range batch {
+			switch {
+			case len(r.Msg) != 2:
+				t.bad.Add(1)
+			case string(r.Msg[0]) == mine:
+				a, err := link.DecodeAck(names, r.Msg[1])
+				if err != nil {
+					t.refuse(err)
+					continue
+				}
+				acks.Acks = append(acks.Acks, a)
+			case string(r.Msg[0]) == beatTopic:
+				out = append(out, link.Event{Heartbeat: r.Msg[1], Node: from[r.Endpoint].ID})
+			default:
+				t.bad.Add(1)
+			}
+		}
+		if acks.Acks != nil {
+			out = append(out, acks)
+		}
+		return out
+	}
+}

@@ -1,0 +1,107 @@
+package zmq
+
+import (
+	"errors"
+
+	"posta/link"
+	"posta/zmqx"
+)
+
+// Send implements link.Transport.
+func (t *Transport) Send(edge string, to link.NodeID, frames []link.Frame) int {
+	if t.pubEdges[edge] {
+		return t.publish(edge, frames)
+	}
+	p := t.pushes[linkKey{edge, to}]
+	if p == nil {
+		return 0
+	}
+	if err := p.TrySend(messages(nil, frames)...); err == nil {
+		return len(frames)
+	}
+	// All did not fit; one by one finds how many do.
+	for i := range frames {
+		if err := p.TrySend(messages(nil, frames[i:i+1])...); err != nil {
+			return i
+		}
+	}
+	return len(frames)
+}
+
+func (t *Transport) publish(edge string, frames []link.Frame) int {
+	if err := t.broadcast.Send(messages([]byte(broadcastTopic(edge)), frames)...); err != nil {
+		return 0
+	}
+	return len(frames)
+}
+
+// messages encodes frames. Their headers share one allocation.
+func messages(topic []byte, frames []link.Frame) []zmqx.Message {
+	msgs := make([]zmqx.Message, len(frames))
+	heads := make([]byte, 0, len(frames)*headerGuess)
+	parts := make([][]byte, 0, 3*len(frames))
+	for i := range frames {
+		start, first := len(heads), len(parts)
+		heads = frames[i].AppendHeader(heads)
+		if topic != nil {
+			parts = append(parts, topic)
+		}
+		parts = append(parts, heads[start:len(heads):len(heads)], frames[i].Payload)
+		msgs[i] = parts[first:len(parts):len(parts)]
+	}
+	return msgs
+}
+
+const headerGuess = 112
+
+// Acks implements link.Transport.
+func (t *Transport) Acks(acks []link.Ack) {
+	msgs := make([]zmqx.Message, len(acks))
+	for i := range acks {
+		msgs[i] = zmqx.Message{[]byte(ackTo(acks[i].To)), acks[i].Append(nil)}
+	}
+	// A closed socket is the only error, and then nobody listens.
+	_ = t.control.Send(msgs...)
+}
+
+// Heartbeat implements link.Transport.
+func (t *Transport) Heartbeat(payload []byte) {
+	_ = t.control.Send(zmqx.Message{[]byte(beatTopic), payload}) // as in Acks
+}
+
+// Close implements link.Transport.
+func (t *Transport) Close() error {
+	select {
+	case <-t.stop:
+		return nil
+	default:
+	}
+	close(t.stop)
+	var closers []func() error
+	for _, p := range t.pushes {
+		closers = append(closers, p.Close)
+	}
+	if t.broadcast != nil {
+		closers = append(closers, t.broadcast.Close)
+	}
+	if t.control != nil {
+		closers = append(closers, t.control.Close)
+	}
+	for _, s := range t.subs {
+		closers = append(closers, s.Close)
+	}
+	if t.pull != nil {
+		closers = append(closers, t.pull.Close)
+	}
+	errs := make(chan error, len(closers))
+	for _, c := range closers {
+		go func() { errs <- c() }()
+	}
+	var all []error
+	for range closers {
+		all = append(all, <-errs)
+	}
+	t.wg.Wait()
+	close(t.events)
+	return errors.Join(all...)
+}

@@ -1,0 +1,238 @@
+package zmq
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"posta/link"
+	"posta/topology"
+	"posta/zmqx"
+)
+
+// Config is what a transport is made of.
+type Config struct {
+	Topology *topology.Topology
+	Node     topology.Node
+	Listen   bool // to the heartbeats of all nodes
+	Log      *slog.Logger
+}
+
+// Transport implements link.Transport.
+type Transport struct {
+	cfg       Config
+	pull      *zmqx.Pull
+	control   *zmqx.Pub
+	broadcast *zmqx.Pub
+	pushes    map[linkKey]*zmqx.Push
+	pubEdges  map[string]bool
+	subs      []*zmqx.Sub
+	events    chan link.Event
+	stop      chan struct{}
+	wg        sync.WaitGroup
+	bad       atomic.Uint64
+}
+
+type linkKey struct {
+	edge string
+	to   link.NodeID
+}
+
+const (
+	ackTopic  = "A"
+	beatTopic = "H"
+	eventsCap = 64
+)
+
+// BeatTopic is the topic of heartbeats on control sockets, for medics and `posta status`.
+const BeatTopic = beatTopic
+
+// New opens the node's sockets and starts connecting to the others.
+func New(cfg Config) (t *Transport, err error) {
+	t = &Transport{
+		cfg: cfg, pushes: map[linkKey]*zmqx.Push{}, pubEdges: map[string]bool{},
+		events: make(chan link.Event, eventsCap), stop: make(chan struct{}),
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("node %s: %w", cfg.Node.ID, err)
+			_ = t.Close() // the error that stopped the start is the one to tell
+		}
+	}()
+	if err := t.listen(); err != nil {
+		return t, err
+	}
+	for _, e := range cfg.Topology.EdgesFrom(cfg.Node.Stage) {
+		if err := t.openOut(e); err != nil {
+			return t, err
+		}
+	}
+	for _, e := range cfg.Topology.EdgesTo(cfg.Node.Stage) {
+		if e.Socket == topology.Pub {
+			if err := t.openIn(e); err != nil {
+				return t, err
+			}
+		}
+	}
+	return t, t.openControl()
+}
+
+// options are what the sockets have in common. The queue of a link holds a whole window, so a link that is connected never
+// finds it full.
+func (t *Transport) options() zmqx.Options {
+	l := t.cfg.Topology.Limits
+	return zmqx.Options{
+		MaxFrame:         int(l.Frame),
+		QueueBytes:       int(l.Window) + int(l.Frame),
+		QueueMessages:    1 << 17,
+		HandshakeTimeout: l.Handshake,
+		Linger:           min(l.Drain, linger),
+		BackoffMax:       200 * time.Millisecond, // a restarted node is found at once
+		Logger:           t.cfg.Log,
+	}
+}
+
+// linger is how long Close goes on writing. What the node wanted to send has left its outboxes by then: these are the
+// last acknowledgements and the tail of a queue.
+const linger = 500 * time.Millisecond
+
+func (t *Transport) listen() (err error) {
+	s := t.cfg.Node.Sockets
+	if s.Data.Exists() {
+		if t.pull, err = zmqx.NewPull(t.options()); err != nil {
+			return err
+		}
+		if _, err := t.pull.Listen(s.Data.Bind); err != nil {
+			return err
+		}
+		t.read(t.pull.C(), t.frames(0))
+	}
+	if t.control, err = t.pub(s.Control); err != nil {
+		return err
+	}
+	if s.Broadcast.Exists() {
+		t.broadcast, err = t.pub(s.Broadcast)
+	}
+	return err
+}
+
+func (t *Transport) pub(e topology.Endpoint) (*zmqx.Pub, error) {
+	p, err := zmqx.NewPub(t.options())
+	if err != nil {
+		return nil, err
+	}
+	if _, err := p.Listen(e.Bind); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+func (t *Transport) openOut(e topology.Edge) error {
+	if e.Socket == topology.Pub {
+		t.pubEdges[e.Name()] = true
+		return nil
+	}
+	for _, n := range t.cfg.Topology.Receivers(e) {
+		o := t.options()
+		o.OnEvent = func(ev zmqx.Event) {
+			if ev.Kind == zmqx.Connected {
+				t.tell(link.Event{Connected: true, Edge: e.Name(), Node: n.ID})
+			}
+		}
+		p, err := zmqx.NewPush(o)
+		if err != nil {
+			return err
+		}
+		t.pushes[linkKey{e.Name(), n.ID}] = p
+		if err := p.Connect(n.Sockets.Data.Dial); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openIn subscribes to the broadcasts of an edge's senders.
+func (t *Transport) openIn(e topology.Edge) error {
+	senders := t.cfg.Topology.Senders(e)
+	o := t.options()
+	o.OnEvent = func(ev zmqx.Event) {
+		if ev.Kind == zmqx.Connected {
+			t.tell(link.Event{Connected: true, Incoming: true, Edge: e.Name(), Node: senders[ev.Endpoint].ID})
+		}
+	}
+	s, err := zmqx.NewSub(o)
+	if err != nil {
+		return err
+	}
+	t.subs = append(t.subs, s)
+	if err := s.Subscribe(broadcastTopic(e.Name())); err != nil {
+		return err
+	}
+	for _, n := range senders {
+		if _, err := s.Connect(n.Sockets.Broadcast.Dial); err != nil {
+			return err
+		}
+	}
+	t.read(s.C(), t.frames(1))
+	return nil
+}
+
+// broadcastTopic ends in NUL: no edge's topic is the beginning of another's.
+func broadcastTopic(edge string) string { return edge + "\x00" }
+
+// openControl subscribes to the acknowledgements of every receiver, and to heartbeats.
+func (t *Transport) openControl() error {
+	s, err := zmqx.NewSub(t.options())
+	if err != nil {
+		return err
+	}
+	t.subs = append(t.subs, s)
+	if err := s.Subscribe(ackTo(t.cfg.Node.ID)); err != nil {
+		return err
+	}
+	if t.cfg.Listen {
+		if err := s.Subscribe(beatTopic); err != nil {
+			return err
+		}
+	}
+	var from []topology.Node
+	for _, n := range t.cfg.Topology.Nodes() {
+		if n.ID != t.cfg.Node.ID && (t.cfg.Listen || t.receives(n)) {
+			from = append(from, n)
+			if _, err := s.Connect(n.Sockets.Control.Dial); err != nil {
+				return err
+			}
+		}
+	}
+	t.read(s.C(), t.controls(from))
+	return nil
+}
+
+// receives reports whether n is at the end of one of the node's links.
+func (t *Transport) receives(n topology.Node) bool {
+	for _, e := range t.cfg.Topology.EdgesFrom(t.cfg.Node.Stage) {
+		if e.To == n.Stage {
+			return true
+		}
+	}
+	return false
+}
+
+func ackTo(n link.NodeID) string { return ackTopic + string(n) + "\x00" }
+
+// tell hands an event over; it waits for room, but not beyond Close.
+func (t *Transport) tell(e link.Event) {
+	select {
+	case t.events <- e:
+	case <-t.stop:
+	}
+}
+
+// Events implements link.Transport.
+func (t *Transport) Events() <-chan link.Event { return t.events }
+
+// Undecodable counts messages that were thrown away because they are no node's.
+func (t *Transport) Undecodable() uint64 { return t.bad.Load() }

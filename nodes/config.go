@@ -1,0 +1,76 @@
+package nodes
+
+import (
+	"fmt"
+
+	"posta/analyses"
+	"posta/link"
+	"posta/nodes/aggregator"
+	"posta/nodes/core"
+	"posta/nodes/gateway"
+	"posta/nodes/input"
+	"posta/nodes/joiner"
+	"posta/nodes/output"
+	"posta/nodes/parser"
+	"posta/nodes/reducer"
+	"posta/nodes/role"
+	"posta/topology"
+)
+
+// coreConfig derives what a node's core has to know from the topology.
+func coreConfig(c Config, n topology.Node, id link.Identity) (core.Config, error) {
+	t := c.Topology
+	cfg := core.Config{
+		Self: n.ID, ID: id, Replica: analyses.Replica{Index: n.Index - 1, Of: n.Of},
+		Joiner: n.Holds(topology.Joiner), Known: c.Known,
+		Window: int(t.Limits.Window), Commit: int(t.Limits.Commit), Pace: link.DefaultPace,
+	}
+	for _, e := range t.EdgesTo(n.Stage) {
+		cfg.In = append(cfg.In, core.InEdge{
+			Name: e.Name(), From: ids(t.Senders(e)), Streams: e.Streams, Dialled: e.Socket == topology.Pub,
+		})
+	}
+	for _, e := range t.EdgesFrom(n.Stage) {
+		cfg.Out = append(cfg.Out, core.OutEdge{
+			Name: e.Name(), To: ids(t.Receivers(e)), Streams: e.Streams, Route: e.Route, Broadcast: e.Socket == topology.Pub,
+		})
+	}
+	about := gateway.About{
+		Cluster: t.Name, Node: string(n.ID), Version: c.Version, Inputs: t.EntryPoints(), Outputs: t.Outputs(),
+		Known: c.Known, Limits: t.Limits,
+	}
+	for _, r := range n.Chain {
+		made, err := newRole(r, about)
+		if err != nil {
+			return core.Config{}, err
+		}
+		cfg.Roles = append(cfg.Roles, made)
+	}
+	return cfg, nil
+}
+
+func ids(nodes []topology.Node) []link.NodeID {
+	out := make([]link.NodeID, len(nodes))
+	for i, n := range nodes {
+		out[i] = n.ID
+	}
+	return out
+}
+
+func newRole(r topology.Role, about gateway.About) (role.Role, error) {
+	switch r {
+	case topology.Input:
+		return input.New(about), nil
+	case topology.Parser:
+		return parser.New(), nil
+	case topology.Joiner:
+		return joiner.New(), nil
+	case topology.Aggregator:
+		return aggregator.New(), nil
+	case topology.Reducer:
+		return reducer.New(), nil
+	case topology.Output:
+		return output.New(about), nil
+	}
+	return nil, fmt.Errorf("role %q is in no package", r)
+}

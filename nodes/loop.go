@@ -1,0 +1,292 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"posta/link"
+	"posta/nodes/core"
+	"posta/nodes/heartbeat"
+	"posta/nodes/role"
+	"posta/protocol"
+	"posta/wal"
+	"posta/zmqx"
+)
+
+var pid = os.Getpid()
+
+const (
+	tickEvery  = 20 * time.Millisecond // the pace of what time alone brings: hellos, timeouts, heartbeats
+	maxBurst   = 64                    // events taken in before the core advances
+	idleBefore = 300 * time.Millisecond
+	cutEvery   = time.Second
+)
+
+// run is the node's loop. It ends with a drain when ctx is cancelled, or with an error of the log.
+func (x *node) run(ctx context.Context) error {
+	x.state = heartbeat.Running
+	x.jobs, x.answers = make(chan job, 1), make(chan done, 1)
+	go committer(x.log, x.jobs, x.answers)
+	defer x.stopCommitter()
+	var requests <-chan []zmqx.Received
+	if x.router != nil {
+		requests = x.router.C()
+	}
+	tick := time.NewTicker(tickEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return x.drain()
+		case e := <-x.tr.Events():
+			x.event(e)
+			x.burst()
+		case batch := <-requests:
+			x.requests(batch)
+		case d := <-x.answers:
+			if err := x.answered(d); err != nil {
+				return err
+			}
+		case <-tick.C:
+		}
+		x.step(time.Now())
+	}
+}
+
+// stopCommitter waits for the committer to be done with its job.
+func (x *node) stopCommitter() {
+	close(x.jobs)
+	for range x.answers {
+	}
+}
+
+// burst takes what else has arrived, so that it gets into the same commit.
+func (x *node) burst() {
+	for range maxBurst {
+		select {
+		case e := <-x.tr.Events():
+			x.event(e)
+		default:
+			return
+		}
+	}
+}
+
+func (x *node) event(e link.Event) {
+	now := time.Now()
+	switch {
+	case e.Frames != nil:
+		x.core.Receive(e.Frames)
+	case e.Acks != nil:
+		for _, a := range e.Acks {
+			x.core.Ack(a, now)
+		}
+	case e.Connected && e.Incoming:
+		x.core.Dialled(e.Edge, e.Node)
+	case e.Connected:
+		x.core.Connected(e.Edge, e.Node)
+	case e.Heartbeat != nil:
+		b, err := heartbeat.Decode(e.Heartbeat)
+		if err != nil || b.Node != e.Node {
+			return // not one of ours
+		}
+		x.core.Heard(now, b.Node, b.ID, b.Ended)
+	}
+}
+
+// requests hands clients' requests to the core. A REQ socket's message is an empty part and a body.
+func (x *node) requests(batch []zmqx.Received) {
+	now := time.Now()
+	for _, r := range batch {
+		if len(r.Msg) != 2 || len(r.Msg[0]) != 0 {
+			refusal := protocol.Refuse(protocol.ErrBadRequest, fmt.Sprintf(
+				"a message of %d parts came; a REQ socket sends an empty one and the request", len(r.Msg)))
+			x.reply(core.Reply{To: role.Peer(r.Peer), Body: refusal.Append(nil)})
+			continue
+		}
+		if !x.core.Request(now, role.Peer(r.Peer), r.Msg[1]) {
+			refusal := protocol.Refuse(protocol.ErrWrongNode, "this node has no results; ask an output")
+			refusal.Outputs = x.cfg.Topology.Outputs()
+			x.reply(core.Reply{To: role.Peer(r.Peer), Body: refusal.Append(nil)})
+		}
+	}
+}
+
+func (x *node) reply(r core.Reply) {
+	// The client may have gone; then it asks again over another connection.
+	_ = x.router.Send(zmqx.PeerID(r.To), zmqx.Message{nil, r.Body})
+}
+
+// step lets the core take what it can, stores and sends.
+func (x *node) step(now time.Time) {
+	x.core.Tick(now)
+	x.core.Advance()
+	x.store(now)
+	x.send(now)
+	x.beat(now)
+}
+
+// store gives the committer its next job, if it has none.
+func (x *node) store(now time.Time) {
+	if x.busy {
+		return
+	}
+	if x.failed != nil {
+		if now.Before(x.retryAt) {
+			return
+		}
+		j := *x.failed
+		x.failed = nil
+		x.give(j)
+		return
+	}
+	j := job{commit: x.core.Seal()}
+	if x.snapshotDue() {
+		j.snapshot = x.core.Snapshot()
+	}
+	x.tidy(now, &j)
+	if j.commit != nil || j.snapshot != nil || j.cut > 0 {
+		x.give(j)
+	}
+}
+
+func (x *node) give(j job) {
+	x.busy = true
+	x.jobs <- j
+}
+
+// snapshotDue: the log since the last snapshot has outgrown both the limit and the snapshot itself (N3).
+func (x *node) snapshotDue() bool {
+	return x.sinceCut > max(int64(x.cfg.Topology.Limits.Snapshot), x.snapSize)
+}
+
+// tidy asks for the log to be cut to what recovery needs: the snapshot, and the frames that are not acknowledged. When
+// nothing has been under way for a moment, everything may go into a snapshot, and the log returns to nearly nothing.
+func (x *node) tidy(now time.Time, j *job) {
+	if j.commit != nil || !x.core.Idle() {
+		x.idleAt = time.Time{}
+	} else if x.idleAt.IsZero() {
+		x.idleAt = now
+	}
+	idle := !x.idleAt.IsZero() && now.Sub(x.idleAt) >= idleBefore
+	if idle && x.sinceCut > 0 && x.log.Last() > x.snapAt {
+		j.snapshot, j.cutAll = x.core.Snapshot(), true
+		return
+	}
+	if now.Sub(x.lastCut) < cutEvery && j.snapshot == nil || x.snapAt == 0 {
+		return
+	}
+	x.lastCut = now
+	j.cut = x.snapAt
+	if oldest, ok := x.core.Oldest(); ok && wal.Index(oldest) <= j.cut {
+		j.cut = wal.Index(oldest) - 1
+	}
+}
+
+// answered takes the committer's answer.
+func (x *node) answered(d done) error {
+	x.busy = false
+	x.logBytes = d.size
+	if d.stored {
+		x.core.Stored(d.commit, place(d.at))
+		x.sinceCut += int64(d.commit.Bytes)
+		d.commit = nil
+	}
+	if d.saved {
+		x.snapAt, x.snapSize, x.sinceCut = d.at, int64(len(d.snapshot)), 0
+		d.snapshot = nil
+	}
+	switch {
+	case d.err == nil:
+		if x.state == heartbeat.DiskFull {
+			x.state = heartbeat.Running
+			x.cfg.Log.Info("there is room on the disk again")
+		}
+		return nil
+	case full(d.err):
+		if x.state != heartbeat.DiskFull {
+			x.cfg.Log.Warn("the disk is full: nothing is taken in until there is room", "dir", x.node.DataDir, "err", d.err)
+		}
+		x.state = heartbeat.DiskFull
+		x.failed, x.retryAt = &job{commit: d.commit}, time.Now().Add(retryFull)
+		if d.commit == nil {
+			x.failed = nil // a snapshot or a cut is asked for again when it is due
+			x.lastCut = time.Now()
+		}
+		return nil
+	}
+	return fmt.Errorf("node %s: W4: %w: it stops, and its next start recovers from what is on disk", x.node.ID, d.err)
+}
+
+// send lets out what the core says may leave.
+func (x *node) send(now time.Time) {
+	o := x.core.Output(now)
+	if len(o.Acks) > 0 {
+		x.tr.Acks(o.Acks)
+	}
+	for _, s := range o.Sends {
+		if n := x.tr.Send(s.Edge, s.To, s.Frames); n < len(s.Frames) {
+			x.core.Unsent(s.Edge, s.To, s.Frames[n].Seq)
+		}
+	}
+	for _, r := range o.Replies {
+		x.reply(r)
+	}
+}
+
+// beat publishes a heartbeat when it is due (N8).
+func (x *node) beat(now time.Time) {
+	if now.Sub(x.beatAt) < x.cfg.Topology.Medics.Heartbeat {
+		return
+	}
+	x.beatAt = now
+	c := x.core.Counters
+	b := heartbeat.Beat{
+		Node: x.node.ID, ID: x.id, PID: pid, State: x.state, Uptime: now.Sub(x.started),
+		FramesIn: c.FramesIn, BytesIn: c.BytesIn, FramesOut: c.FramesOut, BytesOut: c.BytesOut, Commits: c.Commits,
+		LogBytes: uint64(x.logBytes), Sessions: x.core.Sessions(), Running: x.core.Running(), Ended: x.core.Ended(),
+	}
+	for _, l := range x.core.Backlogs() {
+		if l.Full && b.State == heartbeat.Running {
+			b.State = heartbeat.Blocked
+		}
+		b.Links = append(b.Links, heartbeat.Link{Edge: l.Edge, To: l.To, Bytes: uint64(max(0, l.Bytes)), Full: l.Full})
+	}
+	x.tr.Heartbeat(b.Append(nil))
+}
+
+// drain commits what was taken in, sends what is committed, and gives up after limits.drain (N5). What is left is sent by
+// the next start: nothing is lost either way.
+func (x *node) drain() error {
+	x.state = heartbeat.Draining
+	x.cfg.Log.Info("draining")
+	until := time.Now().Add(x.cfg.Topology.Limits.Drain)
+	tick := time.NewTicker(tickEvery)
+	defer tick.Stop()
+	for now := time.Now(); now.Before(until); now = time.Now() {
+		if !x.busy && x.failed == nil {
+			if c := x.core.Seal(); c != nil {
+				x.give(job{commit: c})
+			}
+		}
+		x.send(now)
+		if !x.busy && !x.core.Sendable() {
+			return nil
+		}
+		select {
+		case e := <-x.tr.Events():
+			if e.Frames == nil { // nothing more is taken in; acknowledgements and connections still help
+				x.event(e)
+			}
+		case d := <-x.answers:
+			if err := x.answered(d); err != nil {
+				return err
+			}
+		case <-tick.C:
+		}
+	}
+	x.cfg.Log.Info("drained for as long as limits.drain allows; the next start sends the rest")
+	return nil
+}

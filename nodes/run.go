@@ -1,0 +1,176 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"posta/analyses"
+	"posta/link"
+	"posta/link/zmq"
+	"posta/nodes/core"
+	"posta/nodes/heartbeat"
+	"posta/topology"
+	"posta/wal"
+	"posta/zmqx"
+)
+
+// Config says which node to run.
+type Config struct {
+	Topology *topology.Topology
+	Node     topology.NodeID
+	Known    analyses.Set
+	Version  string
+	Log      *slog.Logger
+}
+
+// Run runs a node until ctx is cancelled, and then drains it for at most limits.drain (N5). It returns nil after a drain;
+// any other end is an error that says what to do.
+func Run(ctx context.Context, c Config) (err error) {
+	n, err := c.Topology.Node(c.Node)
+	if err != nil {
+		return err
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	c.Log = c.Log.With("node", n.ID)
+	log, err := wal.Open(n.DataDir, wal.Options{SegmentSize: int(c.Topology.Limits.Segment), Logger: c.Log})
+	if err != nil {
+		return fmt.Errorf("node %s: open its data: %w", n.ID, err)
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	x := &node{cfg: c, node: n, log: log, started: time.Now()}
+	x.id = link.Identity{LogID: log.Identity().LogID, Incarnation: link.Incarnation(log.Identity().Incarnation)}
+	if err := x.open(); err != nil {
+		return errors.Join(err, x.close())
+	}
+	err = x.recover()
+	if err == nil {
+		c.Log.Info("running", "log", x.id.LogID, "incarnation", x.id.Incarnation)
+		err = x.run(ctx)
+	}
+	return errors.Join(err, x.close())
+}
+
+// node is a running node. Its fields belong to the loop.
+type node struct {
+	cfg     Config
+	node    topology.Node
+	log     *wal.Log
+	id      link.Identity
+	core    *core.Core
+	tr      link.Transport
+	router  *zmqx.Router // nil for a node that clients do not talk to
+	started time.Time
+	state   heartbeat.State
+
+	jobs     chan job
+	answers  chan done
+	busy     bool      // the committer has a job
+	failed   *job      // a job that found the disk full
+	retryAt  time.Time // when to try it again
+	snapAt   wal.Index // the last snapshot
+	logBytes int64
+	sinceCut int64 // bytes appended since the last snapshot
+	snapSize int64
+	idleAt   time.Time // since when nothing was under way
+	beatAt   time.Time
+	lastCut  time.Time
+}
+
+// open makes the core and opens the sockets.
+func (x *node) open() error {
+	cfg, err := coreConfig(x.cfg, x.node, x.id)
+	if err != nil {
+		return err
+	}
+	if x.core, err = core.New(cfg); err != nil {
+		return err
+	}
+	x.tr, err = zmq.New(zmq.Config{
+		Topology: x.cfg.Topology, Node: x.node, Listen: x.node.Holds(topology.Input), Log: x.cfg.Log,
+	})
+	if err != nil {
+		x.tr = nil
+		return err
+	}
+	return x.openRouter()
+}
+
+func (x *node) openRouter() (err error) {
+	if !x.node.Sockets.Client.Exists() {
+		return nil
+	}
+	l := x.cfg.Topology.Limits
+	x.router, err = zmqx.NewRouter(zmqx.Options{
+		MaxFrame: int(l.Frame), QueueBytes: int(l.Frame) + 1<<20, HandshakeTimeout: l.Handshake,
+		Linger: min(l.Drain, routerLinger), Logger: x.cfg.Log,
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := x.router.Listen(x.node.Sockets.Client.Bind); err != nil {
+		return fmt.Errorf("node %s: listen for clients: %w", x.node.ID, err)
+	}
+	return nil
+}
+
+const routerLinger = 500 * time.Millisecond
+
+func (x *node) close() error {
+	var errs []error
+	if x.tr != nil {
+		errs = append(errs, x.tr.Close())
+	}
+	if x.router != nil {
+		errs = append(errs, x.router.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// recover brings the core to where the log ends (N3). Heartbeats go on meanwhile, so that nobody takes a node with a long
+// log for dead.
+func (x *node) recover() error {
+	x.state = heartbeat.Recovering
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go x.beatUntil(stop, stopped)
+	defer func() { close(stop); <-stopped }()
+	at, snapshot, _, err := x.log.LoadSnapshot()
+	if err != nil {
+		return fmt.Errorf("node %s: recovery: %w", x.node.ID, err)
+	}
+	r, err := x.core.Recover(snapshot, place(at))
+	if err != nil {
+		return fmt.Errorf("node %s: recovery: %w", x.node.ID, err)
+	}
+	err = x.log.Replay(0, func(i wal.Index, _ byte, data []byte) error { return r.Replay(place(i), data) })
+	if err == nil {
+		err = r.Done()
+	}
+	if err != nil {
+		return fmt.Errorf("node %s: recovery: %w", x.node.ID, err)
+	}
+	x.snapAt, x.snapSize, x.logBytes = at, int64(len(snapshot)), x.log.Size()
+	x.sinceCut = x.logBytes
+	return nil
+}
+
+func (x *node) beatUntil(stop <-chan struct{}, stopped chan<- struct{}) {
+	defer close(stopped)
+	tick := time.NewTicker(x.cfg.Topology.Medics.Heartbeat)
+	defer tick.Stop()
+	for {
+		b := heartbeat.Beat{
+			Node: x.node.ID, ID: x.id, PID: pid, State: heartbeat.Recovering, Uptime: time.Since(x.started), LogBytes: uint64(x.log.Size()),
+		}
+		x.tr.Heartbeat(b.Append(nil))
+		select {
+		case <-stop:
+			return
+		case <-tick.C:
+		}
+	}
+}
