@@ -9,17 +9,16 @@ import (
 
 // shortKey is the longest value that is its own key: most codes, years and flags fit in one register, so that finding them
 // compares two words and never touches the text.
-const shortKey = 8
+const shortKey = 7
 
-// dictKey is a value of at most shortKey bytes packed into a word, or the hash of a longer one. With the length it is
-// exact for the short ones.
-type dictKey struct {
-	word uint64
-	size uint32
-}
+// dictKey is a value of at most shortKey bytes with its length in the highest byte, so that different values have different
+// keys; of a longer value it is a hash with the highest bit set.
+type dictKey uint64
 
-// noKey equals no short value's key.
-var noKey = dictKey{size: ^uint32(0)}
+const longKey dictKey = 1 << 63
+
+// noKey is no short value's key.
+const noKey = longKey
 
 // dictIndex finds the code of a value: an open-addressing table with linear probing, at most half full. The slots hold codes
 // and nothing else: slots and keys of a thousand entries then fit in the first-level cache, and keys beside the slots,
@@ -42,21 +41,24 @@ func newDictIndex() dictIndex {
 func (x *dictIndex) key(v []byte) dictKey {
 	n := len(v)
 	switch {
-	case n > shortKey:
-		return dictKey{maphash.Bytes(x.long, v), uint32(n)}
+	case n > 8:
+		return dictKey(maphash.Bytes(x.long, v)) | longKey
+	case n == 8:
+		// The word as it is, but for a bit: home mixes it, and find compares the text.
+		return dictKey(binary.LittleEndian.Uint64(v)) | longKey
 	case n >= 4:
-		// Two loads that overlap cover 4 to 8 bytes; for one length they determine the value.
+		// Two loads that overlap; bytes that both have are the same, so OR leaves them alone.
 		low, high := binary.LittleEndian.Uint32(v), binary.LittleEndian.Uint32(v[n-4:])
-		return dictKey{uint64(high)<<32 | uint64(low), uint32(n)}
+		return dictKey(uint64(low) | uint64(high)<<uint(8*n-32) | uint64(n)<<56)
 	case n > 0:
-		return dictKey{uint64(v[0]) | uint64(v[n/2])<<8 | uint64(v[n-1])<<16, uint32(n)}
+		return dictKey(uint64(v[0]) | uint64(v[n/2])<<8 | uint64(v[n-1])<<16 | uint64(n)<<56)
 	}
-	return dictKey{}
+	return 0
 }
 
 // home is where the search for a key starts. The product of two words, folded, mixes every bit into every other.
 func (x *dictIndex) home(k dictKey) uint64 {
-	high, low := bits.Mul64(k.word^x.seed, uint64(k.size)^0x9e3779b97f4a7c15)
+	high, low := bits.Mul64(uint64(k)^x.seed, 0x9e3779b97f4a7c15)
 	return high ^ low
 }
 
@@ -70,7 +72,7 @@ func (x *dictIndex) find(k dictKey, v []byte, entries *heap) (code uint32, found
 		if s == 0 {
 			return 0, false
 		}
-		if x.keys[s-1] == k && (k.size <= shortKey || bytes.Equal(entries.at(int(s-1)), v)) {
+		if x.keys[s-1] == k && (k < longKey || bytes.Equal(entries.at(int(s-1)), v)) {
 			return s - 1, true
 		}
 	}

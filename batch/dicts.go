@@ -28,7 +28,7 @@ func newDictBuilder() *DictBuilder {
 // Append adds the value of the next row; it is copied when it is new.
 func (b *DictBuilder) Append(v []byte) {
 	key := b.index.key(v)
-	if key == b.last && len(v) <= shortKey {
+	if key == b.last && key < longKey {
 		b.codes = append(b.codes, b.lastAt)
 		return
 	}

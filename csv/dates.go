@@ -19,10 +19,9 @@ func ParseDate(p []byte) (days int64, ok bool) {
 	if bad&highs != 0 {
 		return 0, false
 	}
-	year := int(first&15)*1000 + int(first>>8&15)*100 + int(first>>16&15)*10 + int(first>>24&15)
-	month := int(first>>40&15)*10 + int(first>>48&15)
-	day := int(second>>48&15)*10 + int(second>>56&15)
-	return civil(year, month, day)
+	// Each byte becomes ten times itself plus the next, which is at most 99: the number that two digits are.
+	first, second = first*10+first>>8, second*10+second>>8
+	return civil(int(first&0xff), int(first>>16&0xff), int(first>>40&0xff), int(second>>48&0xff))
 }
 
 // ParseDateTime reads "YYYY-MM-DD HH:MM:SS" as seconds since 1970-01-01 00:00:00, without time zone or leap seconds. What it
@@ -36,9 +35,8 @@ func ParseDateTime(p []byte) (seconds int64, ok bool) {
 	if bad := w + 0x76767f76767f7676 | w; !ok || bad&highs != 0 {
 		return 0, false
 	}
-	hour := int64(w&15)*10 + int64(w>>8&15)
-	minute := int64(w>>24&15)*10 + int64(w>>32&15)
-	second := int64(w>>48&15)*10 + int64(w>>56&15)
+	w = w*10 + w>>8
+	hour, minute, second := int64(w&0xff), int64(w>>24&0xff), int64(w>>48&0xff)
 	if hour > 23 || minute > 59 || second > 59 {
 		return 0, false
 	}
@@ -74,38 +72,31 @@ const (
 	daysTo1970 = 719468 // from 0000-03-01
 )
 
-// daysBefore is how many days of a year are before a month, February having 28; daysOf how many the month has. They have
-// sixteen entries so that four bits need no check.
+// daysBefore is how many days of a year are before a month, February having 28; daysOf how many the month can have. They
+// have sixteen entries so that four bits need no check.
 var (
 	daysBefore = [16]int16{0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334}
-	daysOf     = [16]int8{0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
+	daysOf     = [16]int8{0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 )
 
-// civil counts days in the Gregorian calendar, extended to the past as package time does.
-func civil(year, month, day int) (days int64, ok bool) {
-	if month > 12 {
+// civil counts days from 1970-01-01 in the Gregorian calendar, extended to the past as package time does. The year comes in
+// two parts because century and year are what the leap rule divides by: so nothing is divided here.
+func civil(century, yearOf, month, day int) (days int64, ok bool) {
+	if month > 12 || day < 1 || day > int(daysOf[month&15]) {
 		return 0, false
 	}
-	leap := year%4 == 0 && (year%100 != 0 || year%400 == 0)
-	most := int(daysOf[month&15])
-	if leap && month == 2 {
-		most = 29
+	year := 100*century + yearOf
+	leaps := year>>2 - century + century>>2 + 1 // from year 0 to this one
+	if month <= 2 {
+		leap := yearOf&3 == 0 && (yearOf != 0 || century&3 == 0)
+		if month == 2 && day == 29 && !leap {
+			return 0, false
+		}
+		if leap {
+			leaps-- // its day is yet to come
+		}
 	}
-	if day < 1 || day > most {
-		return 0, false
-	}
-	// Leap days up to the end of the year before, or of this year once February is over.
-	y := year - 1
-	if month > 2 {
-		y = year
-	}
-	leaps := floorDiv4(y) - floorDiv100(y) + floorDiv400(y)
-	return int64(365*year + leaps + int(daysBefore[month&15]) + day - 719528), true
+	return int64(365*year + leaps + int(daysBefore[month&15]) + day - 1 - daysBefore1970), true
 }
 
-// Years start at 0, so the year before may be -1, which all of these round to -1: it cancels out to one leap day less.
-func floorDiv4(y int) int { return y >> 2 }
-
-func floorDiv100(y int) int { return (y+100)/100 - 1 }
-
-func floorDiv400(y int) int { return (y+400)/400 - 1 }
+const daysBefore1970 = 719528 // from 0000-01-01

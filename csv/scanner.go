@@ -102,18 +102,20 @@ func (s *Scanner) plain(from, to int) {
 		s.short(len(commas) + 1)
 		return
 	}
+	// Copies, since the compiler must take every store to fields for a change of s.
+	data, base, fields := s.data, x.base, s.fields[:len(s.mapping.sources)]
 	for i, source := range s.mapping.sources {
-		if source < 0 {
-			continue
-		}
 		start, end := from, to
-		if source > 0 {
-			start = x.base + int(commas[source-1]) + 1
+		switch {
+		case source < 0:
+			continue
+		case source > 0:
+			start = base + int(commas[source-1]) + 1
 		}
 		if source < len(commas) {
-			end = x.base + int(commas[source])
+			end = base + int(commas[source])
 		}
-		s.fields[i] = s.data[start:end:end]
+		fields[i] = data[start:end:end]
 	}
 }
 
