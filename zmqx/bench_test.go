@@ -22,12 +22,21 @@ func benchMessage(size int) Message {
 func BenchmarkPushPull(b *testing.B) {
 	for _, transport := range []string{"tcp", "ipc"} {
 		for _, size := range benchSizes {
-			b.Run(fmt.Sprintf("%s/%d", transport, size), func(b *testing.B) { benchPushPull(b, transport, size) })
+			b.Run(fmt.Sprintf("%s/%d", transport, size), func(b *testing.B) { benchPushPull(b, transport, size, false) })
 		}
 	}
 }
 
-func benchPushPull(b *testing.B, transport string, size int) {
+// BenchmarkRecycled is the same with a receiver that gives its batches back.
+func BenchmarkRecycled(b *testing.B) {
+	for _, transport := range []string{"tcp", "ipc"} {
+		for _, size := range benchSizes[2:] {
+			b.Run(fmt.Sprintf("%s/%d", transport, size), func(b *testing.B) { benchPushPull(b, transport, size, true) })
+		}
+	}
+}
+
+func benchPushPull(b *testing.B, transport string, size int, recycle bool) {
 	pull, err := NewPull(Options{})
 	if err != nil {
 		b.Fatal(err)
@@ -65,6 +74,9 @@ func benchPushPull(b *testing.B, transport string, size int) {
 				b.Fatal(err)
 			}
 			got += len(batch)
+			if recycle {
+				pull.Recycle(batch)
+			}
 		}
 	}
 	exchange(100)

@@ -43,5 +43,5 @@
 //
 // Messages given to a socket belong to it: their bytes must not be changed afterwards (large parts are written by
 // reference, and a PUB shares one message among its subscribers). Messages received belong to the receiver for ever;
-// small parts of one batch share an allocation, which is never used again by the socket.
+// small parts of one batch share an allocation. The socket uses none of it again, except large parts that Recycle gave back.
 package zmqx

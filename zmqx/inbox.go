@@ -14,6 +14,7 @@ const inboxDepth = 2
 type inbox struct {
 	batches chan []Received
 	gate    gate
+	memory  recycler
 	end     sync.Once
 }
 

@@ -150,6 +150,12 @@ func (o Options) limits() limits {
 	return limits{frame: o.MaxFrame, parts: o.MaxParts, message: o.MaxMessage}
 }
 
+// short is for peers that have nothing to say but commands and subscriptions: they get no memory for more.
+func short(o Options) limits {
+	size := max(o.MaxTopic+1, maxCommand)
+	return limits{frame: size, parts: 1, message: size}
+}
+
 // sendable refuses what an honest receiver with our limits would refuse: better an error here than a lost connection.
 func (l limits) sendable(msgs []Message) error {
 	for _, m := range msgs {

@@ -200,6 +200,52 @@ func TestGate(t *testing.T) {
 	}
 }
 
+func TestRecycler_GivesBackWhatFitsWithinItsBounds(t *testing.T) {
+	var r recycler
+	if r.get(directSize) != nil || (*recycler)(nil).get(directSize) != nil {
+		t.Fatal("memory out of nothing")
+	}
+	batch := func(sizes ...int) []Received {
+		var m Message
+		for _, n := range sizes {
+			m = append(m, make([]byte, n))
+		}
+		return []Received{{Msg: m}}
+	}
+	r.put(batch(100, 100_000, 40_000))
+	if r.get(100) != nil || r.get(100_001) != nil || r.get(directSize) != nil {
+		t.Fatal("memory that is too small or far too large")
+	}
+	if b := r.get(60_000); len(b) != 60_000 || cap(b) != 100_000 {
+		t.Fatalf("%d of %d bytes", len(b), cap(b))
+	}
+	for range 1000 {
+		r.put(batch(20_000, 3*mib))
+		if len(r.free) > recycleBuffers || r.bytes > recycleBytes {
+			t.Fatalf("%d buffers, %d bytes are kept", len(r.free), r.bytes)
+		}
+	}
+	sum := 0
+	for _, b := range r.free {
+		sum += cap(b)
+	}
+	if sum != r.bytes {
+		t.Fatalf("counted %d bytes, there are %d", r.bytes, sum)
+	}
+}
+
+func TestRecycler_SamePartTwiceIsABug(t *testing.T) {
+	var r recycler
+	batch := []Received{{Msg: Message{make([]byte, directSize)}}}
+	r.put(batch)
+	defer func() {
+		if recover() == nil {
+			t.Fatal("two receivers would have shared memory")
+		}
+	}()
+	r.put(batch)
+}
+
 // Events come in order, one at a time, and none is lost although the listener is slow and more come than may wait.
 func TestNotifier_SlowListenerLosesNothing(t *testing.T) {
 	const n = 3 * maxEvents

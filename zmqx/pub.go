@@ -52,6 +52,7 @@ func (p *Pub) Close() error { return p.close(p.drainPeers) }
 func (p *Pub) outfit(sub *peer) {
 	sub.queue = newSendQueue(p.opt)
 	sub.topics = newSubscriptions(p.opt.MaxSubscriptions, p.opt.MaxTopic)
+	sub.in.lim = short(p.opt)
 }
 
 func (p *Pub) leave(*peer) {}

@@ -33,8 +33,8 @@ func (p *Pull) Recv(ctx context.Context) ([]Received, error) { return p.inbox.re
 func (p *Pull) C() <-chan []Received { return p.inbox.batches }
 
 // Pause stops reading from all peers, or goes on. Up to inboxDepth batches lie in C already; besides, each reader may
-// read one more and then holds it, and TCP holds back the sender. While it is paused, the end of a connection is noticed
-// only by writing to it.
+// read one more and then holds it, and TCP holds back the sender. While it is paused, the end of a connection goes
+// unnoticed: what it still holds is received afterwards, and only then comes its Disconnected event.
 func (p *Pull) Pause(paused bool) { p.inbox.gate.set(paused) }
 
 // PausePeer is Pause for one peer.
@@ -46,6 +46,10 @@ func (p *Pull) PausePeer(id PeerID, paused bool) error {
 	return err
 }
 
+// Recycle gives the memory of a batch back for messages to come, as it was received and when nobody uses any part of it
+// any more. It is never necessary, but it nearly doubles the speed of large messages.
+func (p *Pull) Recycle(batch []Received) { p.inbox.memory.put(batch) }
+
 // Close closes all connections and awaits all goroutines. Received batches stay in C.
 func (p *Pull) Close() error {
 	err := p.close(nil)
@@ -55,6 +59,6 @@ func (p *Pull) Close() error {
 
 func (p *Pull) join(*peer)        {}
 func (p *Pull) leave(*peer)       {}
-func (p *Pull) outfit(from *peer) { from.queue = newSendQueue(p.opt) }
+func (p *Pull) outfit(from *peer) { from.queue, from.in.memory = newSendQueue(p.opt), &p.inbox.memory }
 
 func (p *Pull) deliver(from *peer, batch []Received) error { return p.inbox.deliver(from, batch) }

@@ -72,7 +72,7 @@ func (p *Push) Close() error {
 	return p.close(p.queue.drained)
 }
 
-func (p *Push) outfit(to *peer) { to.queue = p.queue }
+func (p *Push) outfit(to *peer) { to.queue, to.in.lim = p.queue, short(p.opt) }
 
 func (p *Push) join(*peer) {
 	if p.opt.Hello == nil {

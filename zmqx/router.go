@@ -63,6 +63,10 @@ func (r *Router) Disconnect(id PeerID, cause error) error {
 	return err
 }
 
+// Recycle gives the memory of a batch back for messages to come, as it was received and when nobody uses any part of it
+// any more. It is never necessary, but it nearly doubles the speed of large messages.
+func (r *Router) Recycle(batch []Received) { r.inbox.memory.put(batch) }
+
 // Close waits at most Linger for the queues to be written, closes all connections and awaits all goroutines.
 func (r *Router) Close() error {
 	err := r.close(r.drainPeers)
@@ -72,6 +76,6 @@ func (r *Router) Close() error {
 
 func (r *Router) join(*peer)      {}
 func (r *Router) leave(*peer)     {}
-func (r *Router) outfit(to *peer) { to.queue = newSendQueue(r.opt) }
+func (r *Router) outfit(to *peer) { to.queue, to.in.memory = newSendQueue(r.opt), &r.inbox.memory }
 
 func (r *Router) deliver(from *peer, batch []Received) error { return r.inbox.deliver(from, batch) }

@@ -132,10 +132,20 @@ func (s *socket) deliver(p *peer, batch []Received) error {
 func (s *socket) peer(id PeerID) (*peer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.closing {
+		return nil, ErrClosed
+	}
 	if p := s.peers[id]; p != nil {
 		return p, nil
 	}
 	return nil, fmt.Errorf("%w: %d", ErrUnknownPeer, id)
+}
+
+// isClosing is true from the beginning of Close.
+func (s *socket) isClosing() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closing
 }
 
 func (s *socket) allPeers() []*peer {

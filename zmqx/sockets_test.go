@@ -49,6 +49,35 @@ func TestPushPull_MessagesArriveWholeAndInOrder(t *testing.T) {
 	})
 }
 
+// A receiver that gives its batches back still gets the right bytes.
+func TestRecycle_NewMessagesAreWhole(t *testing.T) {
+	onBoth(t, func(t *testing.T, endpoint string) {
+		pull, address := newPull(t, Options{}, endpoint)
+		push := newPush(t, Options{}, address)
+		const n = 500
+		sizes := []int{40_000, 300_000, directSize, 50_000, 100}
+		go func() {
+			for i := range n {
+				if err := push.Send(context.Background(), Message{[]byte("h"), bytes.Repeat([]byte{byte(i)}, sizes[i%len(sizes)])}); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		}()
+		for i := 0; i < n; {
+			batch, err := pull.Recv(testContext(t))
+			noError(t, err)
+			for _, r := range batch {
+				if !bytes.Equal(r.Msg[1], bytes.Repeat([]byte{byte(i)}, sizes[i%len(sizes)])) {
+					t.Fatalf("message %d has the wrong bytes", i)
+				}
+				i++
+			}
+			pull.Recycle(batch)
+		}
+	})
+}
+
 func TestPull_FanInKeepsOrderPerPeer(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		pull, address := newPull(t, Options{}, endpoint)
@@ -353,7 +382,7 @@ func TestClose_EndsEverybodyWhoWaits(t *testing.T) {
 	_, reqErr := req.Do(ctx, text("?"))
 	_, listenErr := pull.Listen("tcp://127.0.0.1:0")
 	_, subErr := sub.Connect(address)
-	for i, err := range []error{push.TrySend(text("x")), push.Send(ctx, text("x")), pub.Send(text("x")), reqErr, listenErr, subErr} {
+	for i, err := range []error{sub.Subscribe("x"), sub.Unsubscribe("x"), router.Send(1, text("x")), push.TrySend(text("x")), push.Send(ctx, text("x")), pub.Send(text("x")), reqErr, listenErr, subErr} {
 		if !errors.Is(err, ErrClosed) {
 			t.Errorf("call %d after Close: %v", i, err)
 		}

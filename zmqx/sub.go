@@ -52,6 +52,9 @@ func (s *Sub) Unsubscribe(prefix string) error {
 
 // tellAll: a publisher that does not even take subscriptions is dropped; it hears all of them when it is back.
 func (s *Sub) tellAll(m Message) error {
+	if s.isClosing() {
+		return ErrClosed
+	}
 	for _, p := range s.allPeers() {
 		if err := p.queue.tryPut([]Message{m}); err != nil {
 			p.fail(fmt.Errorf("%w: %w", ErrOverflow, err))
@@ -66,6 +69,10 @@ func (s *Sub) Recv(ctx context.Context) ([]Received, error) { return s.inbox.rec
 // C gives the same batches as Recv, for a select. It is closed by Close.
 func (s *Sub) C() <-chan []Received { return s.inbox.batches }
 
+// Recycle gives the memory of a batch back for messages to come, as it was received and when nobody uses any part of it
+// any more. It is never necessary, but it nearly doubles the speed of large messages.
+func (s *Sub) Recycle(batch []Received) { s.inbox.memory.put(batch) }
+
 // Close closes all connections and awaits all goroutines. Received batches stay in C.
 func (s *Sub) Close() error {
 	err := s.close(nil)
@@ -73,7 +80,7 @@ func (s *Sub) Close() error {
 	return err
 }
 
-func (s *Sub) outfit(p *peer) { p.queue = newSendQueue(s.opt) }
+func (s *Sub) outfit(p *peer) { p.queue, p.in.memory = newSendQueue(s.opt), &s.inbox.memory }
 func (s *Sub) leave(*peer)    {}
 
 // join tells a new publisher all subscriptions. A Subscribe at the same time may tell it twice: that is idempotent.
