@@ -1,0 +1,150 @@
+package nodes_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"posta/analyses"
+	"posta/analyses/bikes"
+	"posta/analyses/bikes/bikesoracle"
+	"posta/client"
+	"posta/gen"
+	"posta/nodes"
+	"posta/topology"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// cluster is all nodes of a topology in this process, each with its own goroutines, sockets and data directory.
+type cluster struct {
+	t     *testing.T
+	topo  *topology.Topology
+	stops map[topology.NodeID]func() error
+}
+
+func start(t *testing.T, v topology.Variant) *cluster {
+	t.Helper()
+	// A unix socket's path is at most about 100 bytes long: t.TempDir may be longer.
+	sockets, err := os.MkdirTemp("", "posta")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(sockets) })
+	v.Dir, v.IPCDir = t.TempDir(), sockets
+	text, err := topology.Generate(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(v.Dir, "topology.toml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	topo, err := topology.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cluster{t: t, topo: topo, stops: map[topology.NodeID]func() error{}}
+	for _, n := range topo.Nodes() {
+		c.run(n.ID)
+	}
+	t.Cleanup(c.stopAll)
+	return c
+}
+
+func (c *cluster) run(id topology.NodeID) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	level := slog.LevelWarn
+	if os.Getenv("POSTA_TEST_LOG") != "" {
+		level = slog.LevelDebug
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	go func() {
+		ended <- nodes.Run(ctx, nodes.Config{
+			Topology: c.topo, Node: id, Known: analyses.Set{bikes.New()}, Version: "test", Log: log,
+		})
+	}()
+	c.stops[id] = func() error { cancel(); return <-ended }
+}
+
+// stop drains a node and waits for it.
+func (c *cluster) stop(id topology.NodeID) {
+	c.t.Helper()
+	if err := c.stops[id](); err != nil {
+		c.t.Errorf("node %s: %v", id, err)
+	}
+	delete(c.stops, id)
+}
+
+func (c *cluster) stopAll() {
+	var wg sync.WaitGroup
+	for id, stop := range c.stops {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			if err := stop(); err != nil {
+				c.t.Errorf("node %s: %v", id, err)
+			}
+		}()
+	}
+	wg.Wait()
+}
+
+func (c *cluster) analyse(dir string, change func(*client.Config)) []byte {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cfg := client.Config{Entries: c.topo.EntryPoints(), Analysis: "bikes", Dir: dir}
+	if change != nil {
+		change(&cfg)
+	}
+	a, err := client.Run(ctx, cfg)
+	if err != nil {
+		c.t.Fatalf("run: %v", err)
+	}
+	return queries(c.t, a)
+}
+
+// queries is the part of an answer that does not depend on the session.
+func queries(t *testing.T, v any) []byte {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parts struct{ Queries, Rejected json.RawMessage }
+	if err := json.Unmarshal(b, &parts); err != nil {
+		t.Fatal(err)
+	}
+	return append(append(parts.Queries, '\n'), parts.Rejected...)
+}
+
+func data(t *testing.T, rows int) (dir string, want []byte) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := gen.Bikes(gen.OnDisk(dir), rows, 1); err != nil {
+		t.Fatal(err)
+	}
+	a, err := bikesoracle.Run(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, queries(t, a)
+}
+
+func TestBikesEqualTheOracle(t *testing.T) {
+	dir, want := data(t, 50_000)
+	c := start(t, topology.Variant{})
+	if got := c.analyse(dir, nil); !bytes.Equal(got, want) {
+		t.Errorf("answers differ:\n got %.2000s\nwant %.2000s", got, want)
+	}
+}
