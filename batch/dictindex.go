@@ -49,7 +49,7 @@ func (x *dictIndex) key(v []byte) dictKey {
 	case n >= 4:
 		// Two loads that overlap; bytes that both have are the same, so OR leaves them alone.
 		low, high := binary.LittleEndian.Uint32(v), binary.LittleEndian.Uint32(v[n-4:])
-		return dictKey(uint64(low) | uint64(high)<<uint(8*n-32) | uint64(n)<<56)
+		return dictKey(uint64(low) | uint64(high)<<(uint(8*n-32)&63) | uint64(n)<<56)
 	case n > 0:
 		return dictKey(uint64(v[0]) | uint64(v[n/2])<<8 | uint64(v[n-1])<<16 | uint64(n)<<56)
 	}

@@ -32,12 +32,12 @@ func ParseHeader(line []byte, comma byte) (Header, error) {
 	line = bytes.TrimPrefix(line, byteOrderMark)
 	var h Header
 	for at := 0; ; {
-		f := walkField(line, at, lineFeed(line, at), comma)
-		if f.end > atEnd {
+		f, end, next := walkField(line, at, lineFeed(line, at), comma)
+		if end > atEnd {
 			return Header{}, fmt.Errorf("%w: column %d has a broken quote: %.60q", ErrHeader, len(h.names)+1, line[at:])
 		}
 		h.names = append(h.names, string(unquote(nil, line, f)))
-		if at = f.next; f.end == atComma {
+		if at = next; end == atComma {
 			continue
 		}
 		if at != len(line) {

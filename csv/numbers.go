@@ -14,7 +14,7 @@ import (
 // ParseInt reads an integer with an optional sign. It accepts exactly what strconv.ParseInt does with base 10 and 64 bits.
 func ParseInt(p []byte) (v int64, ok bool) {
 	if n := len(p); 0 < n && n <= 8 {
-		if w := load(p) ^ zeros<<uint(64-8*n); !moreThanDigits(w) {
+		if w := load(p); !moreThanDigits(w) {
 			return int64(sum8(w)), true
 		}
 	}
@@ -64,8 +64,7 @@ func ParseDecimal(p []byte) (d Decimal, ok bool) {
 
 // shortDecimal takes unsigned numbers of 1 to 8 bytes.
 func shortDecimal(p []byte) (d Decimal, ok bool) {
-	n := len(p)
-	w := load(p) ^ zeros<<uint(64-8*n)
+	w := load(p)
 	// The lowest byte that is a point, if any; it may be wrong about those above it, which moreThanDigits then finds.
 	x := w ^ point*ones
 	if m := (x - ones) &^ x & highs; m != 0 {
@@ -73,7 +72,7 @@ func shortDecimal(p []byte) (d Decimal, ok bool) {
 		before := low >> 8 // the bytes before the point
 		d.Scale = bits.LeadingZeros64(low) / 8
 		w = w&^low | w&before<<8
-		ok = n > 1
+		ok = len(p) > 1
 	} else {
 		ok = true
 	}
@@ -182,20 +181,25 @@ const (
 	point = '.' ^ '0' // what a point is once '0' is taken off every byte
 )
 
-// load returns the 1 to 8 bytes of p at the high end of a word, the first byte lowest, as if zero bytes were before them.
+// load returns the 1 to 8 bytes of p at the high end of a word, the first byte lowest, less '0' each, as if '0' were before
+// them. Shifts are masked with 63, which they never exceed, so that the compiler need not care about larger ones.
 func load(p []byte) uint64 {
 	n := len(p)
+	unused := uint(64-8*n) & 63
 	var w uint64
 	switch {
 	case n >= 8:
-		return binary.LittleEndian.Uint64(p)
+		w = binary.LittleEndian.Uint64(p)
 	case n >= 4:
-		// Two loads that overlap; bytes that both have are the same, so OR leaves them alone.
-		w = uint64(binary.LittleEndian.Uint32(p)) | uint64(binary.LittleEndian.Uint32(p[n-4:]))<<uint(8*(n-4))
+		// Two loads that overlap: the second has the last bytes where they belong, and those of the first are shifted to
+		// where it has the same ones.
+		w = uint64(binary.LittleEndian.Uint32(p))<<unused | uint64(binary.LittleEndian.Uint32(p[n-4:]))<<32
+	case n == 1:
+		w = uint64(p[0]) << 56
 	default:
-		w = uint64(p[0]) | uint64(p[n/2])<<uint(8*(n/2)) | uint64(p[n-1])<<uint(8*(n-1))
+		w = uint64(p[0])<<unused | uint64(p[n-2])<<48 | uint64(p[n-1])<<56
 	}
-	return w << uint(64-8*n)
+	return w ^ zeros<<unused
 }
 
 // moreThanDigits reports whether a byte of w is not 0 … 9.

@@ -136,32 +136,34 @@ func (s *Scanner) long(from, to int) {
 
 // quoted takes the record at s.at, in whose first line there is a quote, field by field.
 func (s *Scanner) quoted(nl int) {
-	s.spans = s.spans[:0]
-	from, at, count := s.at, s.at, 0
-	var f field
-	for {
-		f = walkField(s.data, at, nl, s.comma)
-		count++
-		if len(s.spans) <= s.mapping.last {
-			s.spans = append(s.spans, f)
+	data, comma, from, wanted := s.data, s.comma, s.at, s.mapping.last+1
+	spans, count, lastFrom := s.spans[:0], 0, 0
+	end, firstLine := atComma, nl
+	for at := from; end == atComma; count++ {
+		if at > nl {
+			nl = lineFeed(data, at)
 		}
-		if f.end != atComma {
-			break
+		var f field
+		f, end, at = walkField(data, at, nl, comma)
+		if len(spans) < wanted {
+			spans = append(spans, f)
 		}
-		if at = f.next; at > nl {
-			nl = lineFeed(s.data, at)
-		}
+		s.at, lastFrom = at, f.from
 	}
-	s.at = f.next
-	s.line += uint64(bytes.Count(s.data[from:s.at], []byte{'\n'}))
-	switch f.end {
-	case atLine, atEnd:
+	s.spans = spans
+	if s.at <= firstLine+1 {
+		s.line++ // nearly all records are one line
+	} else {
+		s.line += linesIn(data[from:s.at])
+	}
+	if end == atLine || end == atEnd {
 		s.pick()
-	default:
-		openLine := s.rowLine + uint64(bytes.Count(s.data[from:f.from], []byte{'\n'}))
-		s.err = &RowError{Fault: faultOf(f.end), Field: count, OpenLine: openLine}
+		return
 	}
+	s.err = &RowError{Fault: faultOf(end), Field: count, OpenLine: s.rowLine + linesIn(data[from:lastFrom])}
 }
+
+func linesIn(p []byte) uint64 { return uint64(bytes.Count(p, []byte{'\n'})) }
 
 // pick takes the wanted fields out of the spans.
 func (s *Scanner) pick() {

@@ -22,56 +22,52 @@ const (
 // complete reports whether the record's end was seen, so that more data would not change it.
 func (e ending) complete() bool { return e == atLine || e == garbage }
 
-// field is one field of a record: text is data[from:to], without the quotes around it.
+// field is where the text of a field is: data[from:to], without the quotes around it. It stays this small because the
+// compiler keeps structs of up to four words in registers.
 type field struct {
 	from, to int
 	doubled  bool // it holds doubled quotes
-	end      ending
-	next     int // where the next field or record starts
 }
 
-// walkField returns the field that starts at data[at]. nl is where the next line feed at or after at is, len(data) if
-// there is none; the caller finds it once for many fields. It is not used for quoted fields.
-func walkField(data []byte, at, nl int, comma byte) field {
+// walkField returns the field that starts at data[at], how it ends, and where the next field or record starts. nl is where
+// the next line feed at or after at is, len(data) if there is none; the caller finds it once for many fields. It is not used
+// for quoted fields.
+func walkField(data []byte, at, nl int, comma byte) (f field, end ending, next int) {
 	if at < len(data) && data[at] == quote {
 		return walkQuoted(data, at+1, comma)
 	}
 	if i := bytes.IndexByte(data[at:nl], comma); i >= 0 {
-		return field{from: at, to: at + i, end: atComma, next: at + i + 1}
+		return field{from: at, to: at + i}, atComma, at + i + 1
 	}
-	f := field{from: at, to: withoutCR(data, at, nl), end: atEnd, next: nl}
+	f = field{from: at, to: withoutCR(data, at, nl)}
 	if nl < len(data) {
-		f.end, f.next = atLine, nl+1
+		return f, atLine, nl + 1
 	}
-	return f
+	return f, atEnd, nl
 }
 
-func walkQuoted(data []byte, from int, comma byte) field {
-	f := field{from: from}
-	at := from
-	for {
+func walkQuoted(data []byte, from int, comma byte) (f field, end ending, next int) {
+	doubled := false
+	for at := from; ; {
 		i := bytes.IndexByte(data[at:], quote)
 		if i < 0 {
-			f.to, f.end, f.next = len(data), unclosed, len(data)
-			return f
+			return field{from, len(data), doubled}, unclosed, len(data)
 		}
 		at += i + 1
-		if at >= len(data) || data[at] != quote {
-			break
+		if at < len(data) && data[at] == comma {
+			return field{from, at - 1, doubled}, atComma, at + 1
 		}
-		f.doubled = true
+		if at == len(data) || data[at] != quote {
+			end, next = afterQuote(data, at)
+			return field{from, at - 1, doubled}, end, next
+		}
+		doubled = true
 		at++
 	}
-	f.to = at - 1
-	f.end, f.next = afterQuote(data, at, comma)
-	return f
 }
 
-// afterQuote decides what the byte after a closing quote makes of the record.
-func afterQuote(data []byte, at int, comma byte) (end ending, next int) {
-	if at < len(data) && data[at] == comma {
-		return atComma, at + 1
-	}
+// afterQuote decides what the byte after a closing quote, which is no separator, makes of the record.
+func afterQuote(data []byte, at int) (end ending, next int) {
 	line := at
 	if line < len(data) && data[line] == '\r' {
 		line++
@@ -92,12 +88,11 @@ func afterQuote(data []byte, at int, comma byte) (end ending, next int) {
 func recordEnd(data []byte, at int, comma byte) (end int, complete bool) {
 	nl := lineFeed(data, at)
 	for {
-		f := walkField(data, at, nl, comma)
-		if f.end != atComma {
-			return f.next, f.end.complete()
+		_, e, next := walkField(data, at, nl, comma)
+		if e != atComma {
+			return next, e.complete()
 		}
-		at = f.next
-		if at > nl {
+		if at = next; at > nl {
 			nl = lineFeed(data, at)
 		}
 	}
