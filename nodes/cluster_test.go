@@ -148,3 +148,33 @@ func TestBikesEqualTheOracle(t *testing.T) {
 		t.Errorf("answers differ:\n got %.2000s\nwant %.2000s", got, want)
 	}
 }
+
+func TestD1_AnswersDoNotDependOnTheTopology(t *testing.T) {
+	dir, want := data(t, 30_000)
+	one := func(n int) map[string]int {
+		return map[string]int{"input": n, "joiner": n, "aggregator": n, "reducer": n, "output": n}
+	}
+	split := one(2)
+	split["parser"] = 3
+	for _, c := range []struct {
+		name  string
+		v     topology.Variant
+		lanes int
+		chunk int
+	}{
+		{"one of each, one lane", topology.Variant{Replicas: one(1)}, 1, 0},
+		{"two of each, odd chunks", topology.Variant{Replicas: one(2)}, 3, 777},
+		{"three of each, tiny windows", topology.Variant{Replicas: one(3), Settings: map[string]string{
+			"limits.window": "64KiB", "limits.chunk": "16KiB", "limits.commit": "64KiB"}}, 8, 0},
+		{"four of each", topology.Variant{Replicas: one(4)}, 8, 10_000},
+		{"parsers on nodes of their own", topology.Variant{Replicas: split, SplitParsers: true}, 4, 5000},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cl := start(t, c.v)
+			got := cl.analyse(dir, func(cfg *client.Config) { cfg.Lanes, cfg.Chunk = c.lanes, c.chunk })
+			if !bytes.Equal(got, want) {
+				t.Errorf("answers differ:\n got %.2000s\nwant %.2000s", got, want)
+			}
+		})
+	}
+}

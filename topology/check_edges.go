@@ -139,9 +139,9 @@ func (c *checker) routing(at string, e Edge, h hop) {
 	case h.split() && e.Streams == AllStreams:
 		facts, reference := h.edges()[0], h.edges()[1]
 		c.fail(at, fmt.Sprintf("write two edges: %s; and %s", facts.settings(), reference.settings()),
-			"the edge from %q to %q carries all streams, and the joiner takes facts and reference apart", e.From, e.To)
+			"the edge from %q to %q carries all streams, and facts must not hold up reference rows on their way to the joiner", e.From, e.To)
 	case !h.split() && e.Streams != AllStreams:
-		c.fail(at+".streams", "remove streams", "facts and reference part only on the way into the joiner, not from %q to %q", e.From, e.To)
+		c.fail(at+".streams", "remove streams", "facts and reference part only on the way to the joiner, not from %q to %q", e.From, e.To)
 	case !h.allows(e):
 		key, word := "route", string(e.Route)
 		if e.Route == Hash && h.usual(e.Streams).Route == Hash {
@@ -154,6 +154,10 @@ func (c *checker) routing(at string, e Edge, h hop) {
 // harm tells what would go wrong.
 func (h hop) harm(e Edge) string {
 	switch {
+	case !h.to.Holds(Joiner) && h.to.Holds(Parser) && e.Streams == Reference:
+		return "a reference chunk must reach exactly one parser, and must not wait behind facts"
+	case !h.to.Holds(Joiner) && h.to.Holds(Parser):
+		return "a chunk must reach exactly one parser, and any of them will do"
 	case h.split() && e.Streams == Reference:
 		return "every joiner needs every reference row"
 	case h.split():
@@ -162,10 +166,8 @@ func (h hop) harm(e Edge) string {
 		return "all rows of a session must meet in one reducer"
 	case h.to.Holds(Aggregator):
 		return "all rows of a group must meet in one aggregator"
-	case h.to.Holds(Output):
-		return "every output must have every result, because clients may ask any"
 	}
-	return "a chunk must reach exactly one parser, and any of them will do"
+	return "every output must have every result, because clients may ask any"
 }
 
 // repeated finds edges that carry the same streams of the same hop: the records on them would count twice.

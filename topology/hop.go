@@ -14,7 +14,7 @@ import (
 //	reducer              hash session            all rows of a session meet in one reducer
 //	aggregator only      hash group (session)    all rows of a group meet in one aggregator
 //	output first         all                     any output answers for any session
-//	parser only          any                     no state, whoever has room
+//	parser only          any, any                no state, whoever has room; on edges of their own, see split
 //
 // The table is read from the top: a chain of aggregator and reducer takes hash session.
 type hop struct{ from, to Stage }
@@ -35,13 +35,18 @@ func (h hop) edges() []Edge {
 	case h.to.Holds(Output):
 		e.Route = All
 	default:
-		e.Route = Any
+		facts, reference := e, e
+		facts.Streams, facts.Route = Facts, Any
+		reference.Streams, reference.Route = Reference, Any
+		return []Edge{facts, reference}
 	}
 	return []Edge{e}
 }
 
-// split says whether facts and reference go on edges of their own.
-func (h hop) split() bool { return h.to.Holds(Joiner) }
+// split says whether facts and reference go on edges of their own, all the way to the joiner. Facts of one session wait
+// there for its reference rows (R11); on a common edge the reference rows of another session would wait behind them, and
+// two sessions could hold each other up for ever.
+func (h hop) split() bool { return h.to.Holds(Joiner) || h.to.Holds(Parser) }
 
 // usual is the hop's edge for the streams, or for its only edge when the streams fit none.
 func (h hop) usual(s Streams) Edge {

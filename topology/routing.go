@@ -3,7 +3,7 @@ package topology
 // Streams says which of a session's streams an edge carries.
 type Streams string
 
-// Facts and reference part ways only on the way into the joiner, which must have the one before it may take the other (R11).
+// Facts and reference part ways only on the way to the joiner, which must have the one before it may take the other (R11).
 const (
 	AllStreams Streams = "all"
 	Facts      Streams = "facts"

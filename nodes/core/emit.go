@@ -38,6 +38,9 @@ func (o *outlet) Emit(partition int, m role.Message) {
 		o.c.hand(o.s, next, m)
 		return
 	}
+	if m.Chunk != nil {
+		m = role.Message{Stream: m.Stream, Payload: m.Chunk.Append(nil)}
+	}
 	reference := o.s.reference(m.Stream)
 	for _, e := range o.c.out {
 		if carries(e.cfg.Streams, reference) {
