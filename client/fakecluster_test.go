@@ -28,6 +28,8 @@ type fakeCluster struct {
 	mu       sync.Mutex
 	sessions map[session.ID]*fakeSession
 	busy     int               // how often open is refused
+	late     int               // how often outputs have not heard of a session yet
+	expired  bool              // results are
 	fail     string            // why sessions fail from now on
 	heard    map[string]int    // requests, by "node type"
 	fault    func(heard) fault // what goes wrong with a request; nil: nothing
@@ -49,14 +51,13 @@ type fault struct {
 }
 
 type fakeSession struct {
-	opened   map[string]bool
-	lanes    map[laneKey]uint64
-	last     map[laneKey][]byte // the last chunk's records
-	ended    map[string][]string
-	records  map[string][]string // by stream and file
-	bytes    int64
-	dropped  map[string]protocol.Ask // cancel or close, by node
-	finished bool
+	opened  map[string]bool
+	lanes   map[laneKey]uint64
+	last    map[laneKey][]byte // the last chunk's records
+	ended   map[string][]string
+	records map[string][]string // by stream and file
+	bytes   int64
+	dropped map[string]protocol.Ask // cancel or close, by node
 }
 
 type laneKey struct {
@@ -139,8 +140,16 @@ func (f *fakeCluster) answer(n *fakeNode, q protocol.Request) protocol.Reply {
 			return protocol.Refuse(protocol.ErrWrongNode, "ask an output")
 		}
 	}
-	if q.Type == protocol.Open {
+	switch {
+	case q.Type == protocol.Open:
 		return f.open(n, q)
+	case q.Type == protocol.Sessions:
+		return f.list(n)
+	case q.Type == protocol.Results && f.late > 0:
+		f.late--
+		return protocol.Reply{Type: protocol.Refused, Err: protocol.Error{Code: protocol.ErrUnknownSession, RetryAfter: time.Millisecond}}
+	case q.Type == protocol.Results && f.expired:
+		return protocol.Refuse(protocol.ErrExpired, "kept for an hour")
 	}
 	s := f.sessions[q.Session]
 	if s == nil {
@@ -163,6 +172,14 @@ func (f *fakeCluster) answer(n *fakeNode, q protocol.Request) protocol.Reply {
 		return f.results(n, s, q)
 	}
 	return protocol.Refuse(protocol.ErrBadRequest, string(q.Type))
+}
+
+func (f *fakeCluster) list(n *fakeNode) protocol.Reply {
+	reply := protocol.Reply{Type: protocol.Listed, Node: n.name}
+	for id := range f.sessions {
+		reply.Sessions = append(reply.Sessions, protocol.SessionInfo{Session: id, Analysis: "bikes", State: session.Running})
+	}
+	return reply
 }
 
 func (f *fakeCluster) open(n *fakeNode, q protocol.Request) protocol.Reply {

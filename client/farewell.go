@@ -2,7 +2,8 @@ package client
 
 import (
 	"context"
-	"sync"
+	"errors"
+	"fmt"
 	"time"
 
 	"posta/protocol"
@@ -11,30 +12,41 @@ import (
 // farewellTime bounds how long saying goodbye may take: somebody has pressed Ctrl-C.
 const farewellTime = 2 * time.Second
 
-// Cancel aborts the session at every input and output. It takes at most 2 s, also when ctx has ended; who does not answer in
-// time finds out by the client's silence (limits.client_timeout).
-func (c *Client) Cancel(ctx context.Context) { c.farewell(ctx, protocol.Cancel) }
+// Cancel aborts the session at every input and output. It takes at most 2 s, also when ctx has ended; the error names who did
+// not answer in time. Those find out by the client's silence (limits.client_timeout).
+func (c *Client) Cancel(ctx context.Context) error { return c.farewell(ctx, protocol.Cancel) }
 
-// Finish closes the session at every input and output: its results are dropped. It takes at most 2 s; where it is not heard,
-// results_ttl does the same.
-func (c *Client) Finish(ctx context.Context) { c.farewell(ctx, protocol.Close) }
+// Finish closes the session at every input and output: its results are dropped. It takes at most 2 s; the error names who
+// did not answer in time. There results_ttl does the same.
+func (c *Client) Finish(ctx context.Context) error { return c.farewell(ctx, protocol.Close) }
 
-func (c *Client) farewell(ctx context.Context, word protocol.Ask) {
-	if c.stage.Load() == unopened {
-		return
-	}
+func (c *Client) farewell(ctx context.Context, word protocol.Ask) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewellTime)
 	defer cancel()
 	frame := (&protocol.Request{Type: word, Session: c.cfg.Session}).Append(nil)
-	var wg sync.WaitGroup
-	for _, l := range append(append([]*line(nil), c.inputs...), c.outputs...) {
-		wg.Add(1)
+	nodes := c.nodes()
+	errs := make(chan error, len(nodes))
+	for _, l := range nodes {
 		go func() {
-			defer wg.Done()
-			// Any answer will do: a node that does not know the session has nothing to drop.
-			_, _ = l.ask(ctx, frame)
+			_, err := l.ask(ctx, frame)
+			var no *protocol.Error
+			if errors.As(err, &no) {
+				err = nil // any answer will do: a node that does not know the session has nothing to drop
+			}
+			if err != nil {
+				err = fmt.Errorf("%s at %s: %w", word, l.endpoint, err)
+			}
+			errs <- err
 		}()
 	}
-	wg.Wait()
-	c.stage.Store(unopened)
+	var all error
+	for range nodes {
+		all = errors.Join(all, <-errs)
+	}
+	return all
+}
+
+// nodes returns the lines to every input and output.
+func (c *Client) nodes() []*line {
+	return append(append([]*line(nil), c.inputs...), c.outputs...)
 }

@@ -74,6 +74,9 @@ func (l *line) try(ctx context.Context, frame []byte, wait time.Duration) (proto
 		if ctx.Err() != nil {
 			return protocol.Reply{}, context.Cause(ctx)
 		}
+		if errors.Is(err, protocol.ErrInvalid) {
+			return protocol.Reply{}, err
+		}
 		l.breathe(tryCtx, started)
 		return protocol.Reply{}, fmt.Errorf("%w from %s: %w", errSilent, l.endpoint, err)
 	}

@@ -22,16 +22,24 @@ func runWith(ctx context.Context, cfg Config, dial func(string) (requester, erro
 	stop := c.startReport()
 	defer stop()
 	answer, err = c.run(ctx)
-	switch {
-	case err == nil && !cfg.KeepResults:
-		c.Finish(ctx)
-	case err != nil && !errors.Is(err, ErrNoCluster) && !errors.Is(err, ErrInterrupted):
-		c.Cancel(ctx) // an interrupted upload may be another run's that still goes on: not ours to cancel
-	}
+	c.leave(ctx, err)
 	if err == nil {
 		c.score.state(Finished)
 	}
 	return answer, err
+}
+
+// leave says goodbye. Whoever does not hear it finds out by himself, so it changes nothing of the run's outcome.
+func (c *Client) leave(ctx context.Context, err error) {
+	switch {
+	case c.stage.Load() == unopened, errors.Is(err, ErrNoCluster):
+	case errors.Is(err, ErrInterrupted):
+		// It may be another run's upload that still goes on: not ours to cancel.
+	case err != nil:
+		_ = c.Cancel(ctx)
+	case !c.cfg.KeepResults:
+		_ = c.Finish(ctx)
+	}
 }
 
 func (c *Client) run(ctx context.Context) (*Answer, error) {

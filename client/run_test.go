@@ -499,6 +499,69 @@ func TestInterruptedUploadIsNotContinued(t *testing.T) {
 	}
 }
 
+// TestOutputThatHasNotHeardOfTheSessionYet is asked again, because the inputs know it.
+func TestOutputThatHasNotHeardOfTheSessionYet(t *testing.T) {
+	f := newFakeCluster(t, 1, 1)
+	f.late = 5
+	cfg := f.config()
+	var want map[string][]string
+	cfg.Dir, want = dataDir(t, 50)
+	answer, err := Run(during(t, 10*time.Second), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkAnswer(t, answer, want)
+}
+
+func TestResultsThatExpired(t *testing.T) {
+	f := newFakeCluster(t, 1, 1)
+	f.expired = true
+	cfg := f.config()
+	cfg.Dir, _ = dataDir(t, 50)
+	if _, err := Run(during(t, 10*time.Second), cfg); !errors.Is(err, protocol.ErrExpired) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestSessionOfAnotherRunCanBeListedAndCancelled by who knows its id.
+func TestSessionOfAnotherRunCanBeListedAndCancelled(t *testing.T) {
+	f := newFakeCluster(t, 2, 1)
+	cfg := f.config()
+	cfg.Session = session.New()
+	ctx := during(t, 10*time.Second)
+	runner, err := Dial(ctx, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runner.Close()
+	if err := runner.Open(ctx); err != nil {
+		t.Fatal(err)
+	}
+	other, err := Dial(ctx, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	list, err := other.Sessions(ctx)
+	if err != nil || len(list) != 3 || list[0].Session != cfg.Session || list[0].Node != "input-1" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if err := other.Cancel(ctx); err != nil {
+		t.Error(err)
+	}
+	if got := f.one().dropped; len(got) != 3 || got["output-1"] != protocol.Cancel {
+		t.Errorf("heard %v", got)
+	}
+	f.outputs[0].stop()
+	defer f.outputs[0].start()
+	if err := other.Cancel(ctx); err == nil || !strings.Contains(err.Error(), f.outputs[0].endpoint) {
+		t.Errorf("an output that is gone was not named: %v", err)
+	}
+	if list, err := other.Sessions(ctx); err == nil || len(list) != 2 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
 func TestWhatTheClusterRefuses(t *testing.T) {
 	f := newFakeCluster(t, 1, 1)
 	cfg := f.config()
@@ -576,5 +639,28 @@ func TestConfigThatCannotWork(t *testing.T) {
 		if _, err := Dial(during(t, 5*time.Second), cfg); !errors.Is(err, ErrConfig) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+func TestStreamOnlyKeepsNoRows(t *testing.T) {
+	f := newFakeCluster(t, 1, 1)
+	cfg := f.config()
+	cfg.Dir, _ = dataDir(t, 10)
+	seen := 0
+	cfg.StreamOnly = true
+	cfg.OnRows = func(_ string, _ []string, rows protocol.Rows, _ bool) error {
+		seen += rows.Len()
+		return nil
+	}
+	answer, err := Run(during(t, 10*time.Second), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := answer.Query("numbers")
+	for row := range numbers.All() {
+		t.Fatalf("row %v was kept", row)
+	}
+	if numbers.Len() != f.rows || seen != f.rows+2 {
+		t.Errorf("Len is %d, OnRows saw %d", numbers.Len(), seen)
 	}
 }

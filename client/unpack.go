@@ -15,7 +15,7 @@ const gzipBuffer = 256 << 10
 // unpacked returns r itself, or what is in it if it begins as gzip does: a file is known by its content, not only by its
 // name. read counts the bytes taken from r.
 func unpacked(r io.Reader, source Source, read *atomic.Int64) (io.Reader, error) {
-	in := bufio.NewReaderSize(&counter{r: r, n: read}, gzipBuffer)
+	in := bufio.NewReaderSize(&counter{r: r, n: read}, 4<<10) // small: larger reads pass it by, so plain files are not copied twice
 	head, err := in.Peek(2)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read %s: %w", source.Name, err)
@@ -24,9 +24,9 @@ func unpacked(r io.Reader, source Source, read *atomic.Int64) (io.Reader, error)
 		if source.Gzip {
 			return nil, fmt.Errorf("%w: %s.gz does not begin as gzip does; is it complete?", ErrDamaged, source.Name)
 		}
-		return in, nil // large reads go past a bufio.Reader's buffer: no second copy
+		return in, nil
 	}
-	z, err := gzip.NewReader(in)
+	z, err := gzip.NewReader(bufio.NewReaderSize(in, gzipBuffer))
 	if err != nil {
 		return nil, damaged(source.Name, read, err)
 	}

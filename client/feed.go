@@ -1,0 +1,150 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+
+	"posta/csv"
+	"posta/protocol"
+)
+
+// piece is whole records of one file, on their way from a reader to a lane.
+type piece struct {
+	file   string
+	header []byte
+	line   uint64
+	data   []byte
+}
+
+// feed is what the readers of one stream cut and its lanes carry away. The channel between them has no buffer, and the
+// memory of pieces goes round: at any time there is one piece for each reader and lane, and what a cutter has read ahead.
+type feed struct {
+	stream protocol.Stream
+	files  []Source
+	score  *streamScore
+	chunk  int // bytes
+
+	next    atomic.Int32 // the first file that no reader has taken
+	reading atomic.Int32 // readers that are not through
+	pieces  chan piece
+	spare   chan []byte // memory for pieces; has room for all there is
+}
+
+func newFeed(s protocol.Stream, files []Source, score *streamScore, chunk, readers, lanes int) *feed {
+	f := &feed{stream: s, files: files, score: score, chunk: chunk, pieces: make(chan piece),
+		spare: make(chan []byte, readers+lanes)}
+	f.reading.Store(int32(readers))
+	for range cap(f.spare) {
+		f.spare <- nil
+	}
+	return f
+}
+
+// read cuts one file after the other. The last reader that is through tells the lanes; a reader that failed does not, since
+// what came is then not all there is.
+func (f *feed) read(ctx context.Context) error {
+	for {
+		i := int(f.next.Add(1)) - 1
+		if i >= len(f.files) {
+			break
+		}
+		if err := f.readFile(ctx, f.files[i]); err != nil {
+			return err
+		}
+	}
+	if f.reading.Add(-1) == 0 {
+		close(f.pieces)
+	}
+	return nil
+}
+
+func (f *feed) readFile(ctx context.Context, source Source) (err error) {
+	file, err := source.Open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	r, err := unpacked(file, source, &f.score.read)
+	if err != nil {
+		return err
+	}
+	cut := csv.NewCutter(r, f.stream.Comma, f.chunk, protocol.MaxData)
+	header, err := cut.Header()
+	if err != nil {
+		return fmt.Errorf("%s: %w", source.Name, err)
+	}
+	if len(header) > protocol.MaxHeader {
+		return fmt.Errorf("%s: its header line has %d bytes; at most %d are taken", source.Name, len(header), protocol.MaxHeader)
+	}
+	for err == nil {
+		err = f.cutOne(ctx, cut, source.Name, header)
+	}
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// cutOne hands one piece to a lane; io.EOF when there are no more.
+func (f *feed) cutOne(ctx context.Context, cut *csv.Cutter, file string, header []byte) error {
+	memory, err := receive(ctx, f.spare)
+	if err != nil {
+		return err
+	}
+	data, line, err := cut.Next(memory)
+	if err == io.EOF {
+		f.spare <- memory
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return send(ctx, f.pieces, piece{file: file, header: header, line: line, data: data})
+}
+
+// serve lets a lane pull pieces until there are no more.
+func (f *feed) serve(ctx context.Context, l *lane) error {
+	for {
+		p, err := receive(ctx, f.pieces)
+		if err == errNoMore {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := l.carry(ctx, f.stream.Name, p); err != nil {
+			return err
+		}
+		f.score.chunks.Add(1)
+		f.score.acked.Add(int64(len(p.data)))
+		f.spare <- p.data
+	}
+}
+
+// errNoMore: the channel is closed.
+var errNoMore = errors.New("no more")
+
+func receive[T any](ctx context.Context, from <-chan T) (T, error) {
+	select {
+	case v, ok := <-from:
+		if !ok {
+			return v, errNoMore
+		}
+		return v, nil
+	case <-ctx.Done():
+		var none T
+		return none, context.Cause(ctx)
+	}
+}
+
+func send[T any](ctx context.Context, to chan<- T, v T) error {
+	select {
+	case to <- v:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
