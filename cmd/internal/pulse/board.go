@@ -1,0 +1,94 @@
+package pulse
+
+import (
+	"time"
+
+	"posta/nodes/heartbeat"
+	"posta/topology"
+)
+
+// Board is the last that was heard of each node, in the order of the topology.
+type Board struct {
+	nodes []topology.Node
+	heard map[topology.NodeID]*mark
+}
+
+type mark struct {
+	last  heartbeat.Beat
+	at    time.Time
+	first heartbeat.Beat // of this process of the node, for rates
+	since time.Time
+}
+
+// NewBoard knows the nodes it is to hear of, and no other.
+func NewBoard(nodes []topology.Node) *Board {
+	b := &Board{nodes: nodes, heard: map[topology.NodeID]*mark{}}
+	for _, n := range nodes {
+		b.heard[n.ID] = nil
+	}
+	return b
+}
+
+// rateSpan is what rates are measured over: when a beat is that much older than the first, the first is forgotten.
+const rateSpan = 5 * time.Second
+
+// Heard takes a heartbeat. One of an older incarnation than was heard before comes from a process that is about to go.
+func (b *Board) Heard(beat heartbeat.Beat, at time.Time) {
+	m, known := b.heard[beat.Node]
+	switch {
+	case !known:
+	case m == nil || m.last.ID.LogID != beat.ID.LogID || m.last.ID.Incarnation < beat.ID.Incarnation:
+		b.heard[beat.Node] = &mark{beat, at, beat, at}
+	case m.last.ID.Incarnation > beat.ID.Incarnation:
+	default:
+		if at.Sub(m.since) >= rateSpan {
+			m.first, m.since = m.last, m.at
+		}
+		m.last, m.at = beat, at
+	}
+}
+
+// Status is what is known of a node.
+type Status struct {
+	Node   topology.Node
+	Heard  bool // since the listener began
+	Age    time.Duration
+	Beat   heartbeat.Beat // the last
+	Span   time.Duration  // that the rates are of; 0 if only one beat was heard
+	InRate float64        // bytes per second
+	Out    float64
+}
+
+// View is the status of every node, in the order of the topology.
+func (b *Board) View(now time.Time) []Status {
+	all := make([]Status, len(b.nodes))
+	for i, n := range b.nodes {
+		all[i] = Status{Node: n}
+		if m := b.heard[n.ID]; m != nil {
+			all[i].fill(m, now)
+		}
+	}
+	return all
+}
+
+func (s *Status) fill(m *mark, now time.Time) {
+	s.Heard, s.Beat, s.Age, s.Span = true, m.last, max(0, now.Sub(m.at)), m.at.Sub(m.since)
+	if s.Span > 0 {
+		s.InRate = float64(m.last.BytesIn-min(m.last.BytesIn, m.first.BytesIn)) / s.Span.Seconds()
+		s.Out = float64(m.last.BytesOut-min(m.last.BytesOut, m.first.BytesOut)) / s.Span.Seconds()
+	}
+}
+
+// Backlog is the bytes that no receiver has acknowledged yet.
+func (s *Status) Backlog() uint64 {
+	var n uint64
+	for _, l := range s.Beat.Links {
+		n += l.Bytes
+	}
+	return n
+}
+
+// Up says that the node was heard lately and takes part: a node that reads its log back does not yet.
+func (s *Status) Up(lately time.Duration) bool {
+	return s.Heard && s.Age <= lately && s.Beat.State != heartbeat.Recovering && s.Beat.State != heartbeat.Draining
+}

@@ -1,0 +1,36 @@
+package process
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// birth tells when a process was born, in a form that no other process ever has: ticks since the boot, and which boot. "" when
+// there is no such process, or only its zombie, which somebody has not reaped yet.
+func birth(pid int) (string, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	// "pid (name) state ppid …": the name may hold spaces and brackets. The start is field 22, the state field 3.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 20 {
+		return "", fmt.Errorf("/proc/%d/stat has %d fields after the name, at least 20 are expected", pid, len(fields))
+	}
+	if state := fields[0]; state == "Z" || state == "X" {
+		return "", nil
+	}
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return "", err
+	}
+	return fields[19] + "@" + strings.TrimSpace(string(boot)), nil
+}

@@ -1,0 +1,27 @@
+//go:build !linux
+
+package process
+
+import (
+	"errors"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// birth asks ps: to the second, which a pid is not used again in. "" when there is no such process, or only its zombie.
+func birth(pid int) (string, error) {
+	out, err := exec.Command("ps", "-o", "stat=", "-o", "lstart=", "-p", strconv.Itoa(pid)).Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return "", nil // ps found none
+	}
+	if err != nil {
+		return "", err
+	}
+	state, born, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+	if strings.HasPrefix(state, "Z") {
+		return "", nil
+	}
+	return strings.Join(strings.Fields(born), " "), nil
+}

@@ -1,0 +1,35 @@
+package process
+
+import "runtime"
+
+// forker is the thread that forks tied children: Linux means the end of that thread when it says "parent death", and Go gives no
+// promise that any other thread stays.
+type forker struct {
+	jobs chan func()
+	done chan struct{}
+}
+
+func newForker() *forker {
+	f := &forker{jobs: make(chan func()), done: make(chan struct{})}
+	go func() {
+		defer close(f.done)
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread() // so that the thread lives on, and with it a child that was not stopped
+		for job := range f.jobs {
+			job()
+		}
+	}()
+	return f
+}
+
+// do runs fn on the thread. Not after close.
+func (f *forker) do(fn func() error) error {
+	result := make(chan error, 1)
+	f.jobs <- func() { result <- fn() }
+	return <-result
+}
+
+func (f *forker) close() {
+	close(f.jobs)
+	<-f.done
+}

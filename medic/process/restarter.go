@@ -1,0 +1,265 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"posta/medic"
+)
+
+// Config says how nodes are started.
+type Config struct {
+	Dir     string                           // of the pid files; made
+	Logs    string                           // of the log files; made
+	Command func(node medic.NodeID) []string // program and arguments
+	Env     []string                         // nil: this process' own
+	Tied    bool                             // children die with this process
+}
+
+// Restarter starts nodes as child processes. Two over one directory may live one after the other, not at once: whoever makes one
+// holds a lock of its own.
+type Restarter struct {
+	cfg    Config
+	forker *forker // nil unless tied
+
+	mu       sync.Mutex
+	children map[medic.NodeID]*child // by node, the last one started here
+}
+
+// child is a process that this one has started, and reaps.
+type child struct {
+	pid   int
+	over  bool
+	death medic.Death
+}
+
+// New makes the directories. The restarter must be closed.
+func New(cfg Config) (*Restarter, error) {
+	for _, dir := range []string{cfg.Dir, cfg.Logs} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, fmt.Errorf("make a directory for processes: %w", err)
+		}
+	}
+	r := &Restarter{cfg: cfg, children: map[medic.NodeID]*child{}}
+	if cfg.Tied {
+		r.forker = newForker()
+	}
+	return r, nil
+}
+
+// Close lets go of the processes; they run on unless they are tied, so tied ones are stopped before.
+func (r *Restarter) Close() error {
+	if r.forker != nil {
+		r.forker.close()
+	}
+	return nil
+}
+
+// Log is the file that a node's output goes to.
+func (r *Restarter) Log(node medic.NodeID) string {
+	return filepath.Join(r.cfg.Logs, string(node)+".log")
+}
+
+// Start implements medic.Restarter.
+func (r *Restarter) Start(ctx context.Context, node medic.NodeID) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch alive, err := r.aliveLocked(node); {
+	case err != nil:
+		return err
+	case alive:
+		return fmt.Errorf("start %s: %w", node, medic.ErrRunning)
+	}
+	pid, err := r.fork(node)
+	if err != nil {
+		return fmt.Errorf("start %s: %w", node, err)
+	}
+	c := &child{pid: pid}
+	r.children[node] = c
+	if err := r.record(node, pid); err != nil {
+		// Nobody would find it after us, so it must not live.
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+		return fmt.Errorf("start %s: %w", node, err)
+	}
+	return nil
+}
+
+// fork starts the process; nothing of it stays in this one but that it is our child.
+func (r *Restarter) fork(node medic.NodeID) (int, error) {
+	log, err := os.OpenFile(r.Log(node), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = log.Close() }()
+	argv := r.cfg.Command(node)
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = r.cfg.Env, log, log, detached()
+	start := cmd.Start
+	if r.forker != nil {
+		cmd.SysProcAttr = tied()
+		start = func() error { return r.forker.do(cmd.Start) }
+	}
+	if err := start(); err != nil {
+		return 0, err
+	}
+	pid := cmd.Process.Pid
+	return pid, cmd.Process.Release() // it is reaped by reapLocked
+}
+
+// Terminate implements medic.Restarter.
+func (r *Restarter) Terminate(ctx context.Context, node medic.NodeID) error {
+	return r.signal(ctx, node, syscall.SIGTERM)
+}
+
+// Kill implements medic.Restarter.
+func (r *Restarter) Kill(ctx context.Context, node medic.NodeID) error {
+	if err := r.signal(ctx, node, syscall.SIGKILL); err != nil {
+		return err
+	}
+	if _, err := r.Wait(ctx, node); err != nil {
+		return fmt.Errorf("kill %s: %w: %w", node, medic.ErrStillThere, err)
+	}
+	return nil
+}
+
+func (r *Restarter) signal(ctx context.Context, node medic.NodeID, sig os.Signal) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	pid, err := r.pidLocked(node)
+	if err != nil || pid == 0 {
+		return err
+	}
+	// The handle stays with the process it was made for, so it is made first and the birth is checked after it.
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return nil // gone meanwhile
+	}
+	defer func() { _ = p.Release() }()
+	if again, err := r.pidLocked(node); err != nil || again != pid {
+		return err
+	}
+	if err := p.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("send %v to %s, process %d: %w", sig, node, pid, err)
+	}
+	return nil
+}
+
+// Alive implements medic.Restarter.
+func (r *Restarter) Alive(ctx context.Context, node medic.NodeID) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.aliveLocked(node)
+}
+
+// Pid is the node's process, 0 if it has none.
+func (r *Restarter) Pid(node medic.NodeID) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.pidLocked(node)
+}
+
+// How often Wait asks: a child of ours costs one system call, another's two files.
+const (
+	pollChild   = 10 * time.Millisecond
+	pollAdopted = 50 * time.Millisecond
+)
+
+// Wait implements medic.Restarter.
+func (r *Restarter) Wait(ctx context.Context, node medic.NodeID) (medic.Death, error) {
+	for {
+		alive, ours, death, err := r.look(node)
+		if err != nil || !alive {
+			return death, err
+		}
+		every := pollAdopted
+		if ours {
+			every = pollChild
+		}
+		t := time.NewTimer(every)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return medic.Death{}, ctx.Err()
+		}
+	}
+}
+
+func (r *Restarter) look(node medic.NodeID) (alive, ours bool, death medic.Death, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	alive, err = r.aliveLocked(node)
+	if c := r.children[node]; c != nil {
+		return alive, !c.over, c.death, err
+	}
+	return alive, false, medic.Death{}, err
+}
+
+func (r *Restarter) aliveLocked(node medic.NodeID) (bool, error) {
+	pid, err := r.pidLocked(node)
+	return pid != 0, err
+}
+
+// pidLocked is the node's living process: our own child, or one whose birth the file tells. 0 if there is none.
+func (r *Restarter) pidLocked(node medic.NodeID) (int, error) {
+	if c := r.children[node]; c != nil {
+		r.reapLocked(node, c)
+		if c.over {
+			return 0, nil
+		}
+		return c.pid, nil
+	}
+	rec, err := r.read(node)
+	if err != nil || rec.pid == 0 {
+		return 0, err
+	}
+	born, err := birth(rec.pid)
+	if err != nil {
+		return 0, fmt.Errorf("look for process %d of %s: %w", rec.pid, node, err)
+	}
+	if born != rec.birth {
+		return 0, r.forget(node)
+	}
+	return rec.pid, nil
+}
+
+// reapLocked asks the system whether a child has ended. Until then its pid cannot be anybody else's.
+func (r *Restarter) reapLocked(node medic.NodeID, c *child) {
+	if c.over {
+		return
+	}
+	var status syscall.WaitStatus
+	got, err := syscall.Wait4(c.pid, &status, syscall.WNOHANG, nil)
+	switch {
+	case got == c.pid:
+		c.over, c.death = true, medic.Death{Cause: cause(status)}
+	case errors.Is(err, syscall.ECHILD): // somebody else has reaped it
+		c.over = true
+	default:
+		return
+	}
+	_ = r.forget(node) // a file that stays behind is found out by its birth
+}
+
+func cause(s syscall.WaitStatus) string {
+	if s.Signaled() {
+		return "signal: " + s.Signal().String()
+	}
+	return fmt.Sprintf("exit status %d", s.ExitStatus())
+}

@@ -1,0 +1,47 @@
+package medic
+
+import (
+	"context"
+	"errors"
+
+	"posta/topology"
+)
+
+// NodeID names a node: "joiner-1".
+type NodeID = topology.NodeID
+
+var (
+	// ErrRunning is returned by Restarter.Start when the node has a process already.
+	ErrRunning = errors.New("it is running already")
+	// ErrStillThere is returned by Restarter.Kill when a process does not go although it was killed: it hangs in the kernel.
+	ErrStillThere = errors.New("it is still there")
+)
+
+// Restarter starts and ends the processes of nodes. Its methods may be called by several goroutines at once. A restart (M5) is
+// Kill and then Start: what hangs is never waited for.
+type Restarter interface {
+	// Start gives the node a process and returns when it exists; that it works is for heartbeats to say. ErrRunning: it
+	// has one, and Wait waits for the end of that one.
+	Start(ctx context.Context, node NodeID) error
+	// Terminate asks the node to drain and go (N5) and does not wait. Nothing there is no error.
+	Terminate(ctx context.Context, node NodeID) error
+	// Kill ends the node's process whatever it does, and returns when it is gone. Nothing there is no error.
+	Kill(ctx context.Context, node NodeID) error
+	// Alive says whether the node has a process.
+	Alive(ctx context.Context, node NodeID) (bool, error)
+	// Wait returns when the node has no process. The error is ctx's, or says why nobody can tell.
+	Wait(ctx context.Context, node NodeID) (Death, error)
+}
+
+// Death is how a process ended.
+type Death struct {
+	Cause string // for people: "exit status 1", "signal: killed"; "" if it is not known
+}
+
+// String is the cause.
+func (d Death) String() string {
+	if d.Cause == "" {
+		return "cause unknown"
+	}
+	return d.Cause
+}

@@ -1,0 +1,119 @@
+package medic
+
+import (
+	"slices"
+	"time"
+)
+
+// Pace says how soon a node is started again (M5).
+type Pace struct {
+	// First is the pause before the second start in a row; each one after it takes twice the pause before. The first start
+	// after a death never waits. Default 100ms; short ones burn a processor on a node that cannot start.
+	First time.Duration
+	// Most is the longest pause, default 10s. Long ones leave a node down that long after its trouble is over.
+	Most time.Duration
+	// Healthy is how long a node has to live for its death not to count as one in a row, default 5s. Short ones take a crash
+	// loop for bad luck, long ones make the victim of two accidents wait.
+	Healthy time.Duration
+}
+
+func (p Pace) filled() Pace {
+	fill := func(d *time.Duration, def time.Duration) {
+		if *d <= 0 {
+			*d = def
+		}
+	}
+	fill(&p.First, 100*time.Millisecond)
+	fill(&p.Most, 10*time.Second)
+	fill(&p.Healthy, 5*time.Second)
+	return p
+}
+
+// pause is the wait after so many deaths in a row: none, First, 2 × First, … Most.
+func (p Pace) pause(inARow int) time.Duration {
+	if inARow <= 1 {
+		return 0
+	}
+	wait := p.First
+	for range inARow - 2 {
+		if wait >= p.Most {
+			break
+		}
+		wait *= 2
+	}
+	return min(wait, p.Most)
+}
+
+// Roster decides which node is to be started when. It is pure: time comes in as an argument, and what it decides goes out as a
+// value. One goroutine owns it.
+type Roster struct {
+	pace    Pace
+	members map[NodeID]*member
+}
+
+type member struct {
+	waiting bool      // for due; otherwise somebody starts it or it runs
+	due     time.Time // when it is to be started
+	started time.Time // the last start that succeeded; zero if none has since the last death
+	inARow  int       // deaths that came sooner than Pace.Healthy
+	starts  int
+}
+
+// NewRoster wants all nodes started, at once.
+func NewRoster(pace Pace, nodes []NodeID) *Roster {
+	r := &Roster{pace: pace.filled(), members: map[NodeID]*member{}}
+	for _, n := range nodes {
+		r.members[n] = &member{waiting: true}
+	}
+	return r
+}
+
+// Due returns the nodes to start now, sorted. Each is returned once: what comes of it is for Started or Died to say.
+func (r *Roster) Due(now time.Time) []NodeID {
+	var due []NodeID
+	for n, m := range r.members {
+		if m.waiting && !now.Before(m.due) {
+			m.waiting = false
+			due = append(due, n)
+		}
+	}
+	slices.Sort(due)
+	return due
+}
+
+// Next is when Due will return the next node; false while none waits.
+func (r *Roster) Next() (next time.Time, some bool) {
+	for _, m := range r.members {
+		if m.waiting && (!some || m.due.Before(next)) {
+			next, some = m.due, true
+		}
+	}
+	return next, some
+}
+
+// Started says that the node has a process, and returns the how manieth that is.
+func (r *Roster) Started(node NodeID, now time.Time) (nth int) {
+	m := r.members[node]
+	if m == nil {
+		return 0
+	}
+	m.started = now
+	m.starts++
+	return m.starts
+}
+
+// Died says that the node's process ended or could not be started. It returns how long the node waits before it is due again, and
+// how many deaths there were in a row.
+func (r *Roster) Died(node NodeID, now time.Time) (wait time.Duration, inARow int) {
+	m := r.members[node]
+	if m == nil {
+		return 0, 0
+	}
+	if !m.started.IsZero() && now.Sub(m.started) >= r.pace.Healthy {
+		m.inARow = 0
+	}
+	m.inARow++
+	wait = r.pace.pause(m.inARow)
+	m.waiting, m.due, m.started = true, now.Add(wait), time.Time{}
+	return wait, m.inARow
+}

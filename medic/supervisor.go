@@ -1,0 +1,128 @@
+package medic
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// What says what happened to a node.
+type What string
+
+// What a supervisor reports.
+const (
+	Started What = "started"
+	Adopted What = "adopted" // it was running before the supervisor was
+	Died    What = "died"
+	Failed  What = "could not be started"
+)
+
+// Event is one thing that happened to a node under supervision.
+type Event struct {
+	At     time.Time
+	Node   NodeID
+	What   What
+	Start  int           // with Started, Adopted: the how manieth
+	Cause  string        // with Died, Failed
+	InARow int           // with Died, Failed: how many came so soon
+	Wait   time.Duration // with Died, Failed: until the next start
+}
+
+// Supervisor starts nodes, and starts them again at once when they die.
+type Supervisor struct {
+	Restarter Restarter
+	Nodes     []NodeID
+	Pace      Pace
+	Report    func(Event) // one at a time, from Run's goroutine; nil for nobody
+}
+
+// Run supervises until ctx ends and returns when all its goroutines have. The nodes run on: ending them is for Stop.
+func (s *Supervisor) Run(ctx context.Context) {
+	shift := &shift{Supervisor: s, roster: NewRoster(s.Pace, s.Nodes), news: make(chan Event)}
+	defer shift.watchers.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	shift.run(ctx)
+}
+
+// shift is one Run. Its goroutine owns the roster; watchers, one for each node that is being started or runs, send it news.
+type shift struct {
+	*Supervisor
+	roster   *Roster
+	news     chan Event
+	watchers sync.WaitGroup
+}
+
+func (s *shift) run(ctx context.Context) {
+	for {
+		for _, node := range s.roster.Due(time.Now()) {
+			s.watchers.Add(1)
+			go func() {
+				defer s.watchers.Done()
+				s.watch(ctx, node)
+			}()
+		}
+		wake, stop := s.alarm()
+		select {
+		case e := <-s.news:
+			s.take(e)
+		case <-wake:
+		case <-ctx.Done():
+			stop()
+			return
+		}
+		stop()
+	}
+}
+
+// alarm fires when the next node is due.
+func (s *shift) alarm() (<-chan time.Time, func()) {
+	next, some := s.roster.Next()
+	if !some {
+		return nil, func() {}
+	}
+	t := time.NewTimer(time.Until(next))
+	return t.C, func() { t.Stop() }
+}
+
+func (s *shift) take(e Event) {
+	switch e.What {
+	case Started, Adopted:
+		e.Start = s.roster.Started(e.Node, e.At)
+	case Died, Failed:
+		e.Wait, e.InARow = s.roster.Died(e.Node, e.At)
+	}
+	if s.Report != nil {
+		s.Report(e)
+	}
+}
+
+// watch starts a node and stays with it until it is dead. A start that hangs holds up no other node.
+func (s *shift) watch(ctx context.Context, node NodeID) {
+	switch err := s.Restarter.Start(ctx, node); {
+	case errors.Is(err, ErrRunning):
+		s.tell(ctx, Event{Node: node, What: Adopted})
+	case err != nil:
+		s.tell(ctx, Event{Node: node, What: Failed, Cause: err.Error()})
+		return
+	default:
+		s.tell(ctx, Event{Node: node, What: Started})
+	}
+	death, err := s.Restarter.Wait(ctx, node)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil: // Start tells whether it lives: ErrRunning, and it is adopted again
+		s.tell(ctx, Event{Node: node, What: Died, Cause: err.Error()})
+	default:
+		s.tell(ctx, Event{Node: node, What: Died, Cause: death.String()})
+	}
+}
+
+func (s *shift) tell(ctx context.Context, e Event) {
+	e.At = time.Now()
+	select {
+	case s.news <- e:
+	case <-ctx.Done():
+	}
+}
