@@ -1,0 +1,117 @@
+package e2e
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"posta/client"
+	"posta/topology"
+)
+
+// storm runs analyses one after the other, two at a time, while do is done to a random node every few hundred
+// milliseconds, until it has been done often enough. Every answer is checked.
+func (c *cluster) storm(d *dataset, times int, every time.Duration, seed uint64, do func(*rand.Rand, topology.NodeID)) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	calm := make(chan struct{})
+	var wg sync.WaitGroup
+	answers := make(chan []byte, 1024)
+	for range 2 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for first := true; first || !closed(calm); first = false {
+				answers <- c.analyse(ctx, d.dir, func(cfg *client.Config) { cfg.Chunk, cfg.Timeout = 32<<10, 500*time.Millisecond })
+				if c.t.Failed() {
+					return
+				}
+			}
+		}()
+	}
+	r := rand.New(rand.NewPCG(seed, 1))
+	ids := c.ids()
+	for i := 0; i < times && !c.t.Failed(); i++ {
+		do(r, ids[r.IntN(len(ids))])
+		time.Sleep(every/2 + time.Duration(r.Int64N(int64(every))))
+	}
+	close(calm)
+	wg.Wait()
+	close(answers)
+	n := 0
+	for got := range answers {
+		n++
+		d.check(c.t, got)
+	}
+	c.t.Logf("seed %d: %d faults, %d analyses, all answers equal the oracle's", seed, times, n)
+	c.noUnexpectedExits()
+}
+
+func closed(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+func stormSeeds() []uint64 {
+	if *long {
+		return []uint64{1, 2, 3}
+	}
+	return []uint64{1}
+}
+
+func twoOfEach() topology.Variant {
+	return topology.Variant{Replicas: map[string]int{"input": 2, "joiner": 2, "aggregator": 2, "reducer": 2, "output": 2}}
+}
+
+// TestKill: kill -9 a random node, input and output included, at least 30 times a run.
+func TestKill(t *testing.T) {
+	d := generated(t, 300_000)
+	for _, seed := range stormSeeds() {
+		c := start(t, twoOfEach())
+		c.storm(d, 32, 300*time.Millisecond, seed, func(_ *rand.Rand, id topology.NodeID) { c.signal(id, syscall.SIGKILL) })
+	}
+}
+
+// TestKillDefault is TestKill on the default topology, where one input, one reducer and one output are all there is.
+func TestKillDefault(t *testing.T) {
+	d := generated(t, 300_000)
+	c := start(t, topology.Variant{})
+	c.storm(d, 32, 300*time.Millisecond, 11, func(_ *rand.Rand, id topology.NodeID) { c.signal(id, syscall.SIGKILL) })
+}
+
+// TestPause: SIGSTOP a random node for a while, then SIGCONT. Others go on, and it catches up.
+func TestPause(t *testing.T) {
+	d := generated(t, 300_000)
+	for _, seed := range stormSeeds() {
+		c := start(t, twoOfEach())
+		c.storm(d, 20, 200*time.Millisecond, seed, func(r *rand.Rand, id topology.NodeID) {
+			c.signal(id, syscall.SIGSTOP)
+			time.Sleep(time.Duration(50+r.IntN(600)) * time.Millisecond)
+			c.signal(id, syscall.SIGCONT)
+		})
+	}
+}
+
+// TestKillAndPause mixes both, on parsers of their own.
+func TestKillAndPause(t *testing.T) {
+	d := generated(t, 150_000)
+	v := topology.Variant{SplitParsers: true, Replicas: map[string]int{"parser": 2, "joiner": 2, "aggregator": 2}}
+	c := start(t, v)
+	c.storm(d, 30, 300*time.Millisecond, 21, func(r *rand.Rand, id topology.NodeID) {
+		if r.IntN(2) == 0 {
+			c.signal(id, syscall.SIGKILL)
+			return
+		}
+		c.signal(id, syscall.SIGSTOP)
+		time.Sleep(time.Duration(50+r.IntN(300)) * time.Millisecond)
+		c.signal(id, syscall.SIGCONT)
+	})
+}

@@ -1,0 +1,52 @@
+package e2e
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+
+	"posta/analyses"
+	"posta/analyses/bikes"
+	"posta/nodes"
+	"posta/topology"
+)
+
+const (
+	envNode     = "POSTA_E2E_NODE"
+	envTopology = "POSTA_E2E_TOPOLOGY"
+	envShared   = "POSTA_SHARED" // a folder with samples/ and expected/; without it generated data is used alone
+)
+
+var (
+	long = flag.Bool("long", false, "the full lengths that CI runs: several runs of each fault, a minute of standstill")
+)
+
+func TestMain(m *testing.M) {
+	if node := os.Getenv(envNode); node != "" {
+		os.Exit(nodeMain(node, os.Getenv(envTopology)))
+	}
+	flag.Parse()
+	os.Exit(m.Run())
+}
+
+func known() analyses.Set { return analyses.Set{bikes.New()} }
+
+func nodeMain(node, file string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	t, err := topology.Load(file)
+	if err == nil {
+		log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
+		err = nodes.Run(ctx, nodes.Config{Topology: t, Node: topology.NodeID(node), Known: known(), Version: "e2e", Log: log})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
