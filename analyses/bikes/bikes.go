@@ -31,8 +31,8 @@ const (
 	tripDate = iota
 	tripStart
 	tripEnd
-	tripSeconds  // the duration if it is a whole number, else 0
-	tripFraction // the bits of the duration as a float64 if it is not a whole number, else 0
+	tripDuration
+	tripScale // see duration.go
 	tripYear
 )
 
@@ -76,11 +76,9 @@ func streams() []analyses.Stream {
 		{
 			Name: "trips", Files: "*/trips.csv",
 			Columns: needed("start_date", "start_station_code", "end_station_code", "duration_sec", "yearid"),
-			// Durations are whole seconds nearly always: a column of narrow integers, and one of zeros that takes no
-			// bytes. A float column would take eight bytes per row.
 			Schema: []batch.FieldSpec{
 				{Name: "date", Kind: batch.Int}, {Name: "start", Kind: batch.Dict}, {Name: "end", Kind: batch.Dict},
-				{Name: "seconds", Kind: batch.Int}, {Name: "fraction", Kind: batch.Int}, {Name: "year", Kind: batch.Int},
+				{Name: "duration", Kind: batch.Int}, {Name: "scale", Kind: batch.Int}, {Name: "year", Kind: batch.Int},
 			},
 		},
 	}

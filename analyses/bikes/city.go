@@ -1,6 +1,7 @@
 package bikes
 
 import (
+	"cmp"
 	"slices"
 
 	"posta/analyses"
@@ -94,6 +95,7 @@ func (c *city) build(cfg *settings, k *counters) {
 		keys = append(keys, key)
 	}
 	slices.SortFunc(keys, stationKey.compare)
+	c.locate(keys, k)
 	c.first, c.byCode = make([]int32, len(c.codes)+1), make([]yearStation, 0, len(keys))
 	for _, key := range keys {
 		c.first[key.code+1]++
@@ -131,4 +133,20 @@ func (c *city) yearStation(key stationKey, cfg *settings, k *counters) yearStati
 		y.point = k.points.of(s.lat, s.lon)
 	}
 	return y
+}
+
+// locate numbers the points of the stations year by year, since trips go from and to stations of one year: those are then
+// close together in the table of distances.
+func (c *city) locate(keys []stationKey, k *counters) {
+	if !c.located {
+		return
+	}
+	byYear := slices.Clone(keys)
+	slices.SortStableFunc(byYear, func(a, b stationKey) int { return cmp.Compare(a.year, b.year) })
+	for _, key := range byYear {
+		if s := c.stations[key]; s.located {
+			k.points.of(s.lat, s.lon)
+		}
+	}
+	k.pairs.grow(len(k.points.all))
 }

@@ -41,24 +41,58 @@ func km(a, b *point) float64 {
 }
 
 // pairs remembers distances: most trips are one of few pairs of stations, and two sines cost more than the rest of a trip.
-// It is a cache without chains, so that any number of pairs takes the same memory.
-type pairs struct{ slots []pairSlot }
+// Distances are the same in both directions, to the last bit, so half a square is enough; it is used in whatever order trips
+// need it. A hash table of the pairs that occur would be smaller, but its probes miss the cache as often as the square does
+// and cost a hash each.
+type pairs struct{ km []float64 } // of (a, b) at a·(a+1)/2 + b, a > b; 0 is not known yet
 
-type pairSlot struct {
-	key uint64 // both points + 1; 0 is empty
-	km  float64
+// maxSquare is how many points take part, as a bound for memory: 16 MB for twice the stations of a large city. Distances of
+// those after them are computed for each trip.
+const maxSquare = 2048
+
+// grow makes room for so many points. Pages that no pair of stations needs are never touched.
+func (c *pairs) grow(points int) {
+	n := min(points, maxSquare)
+	if n = n * (n + 1) / 2; n > len(c.km) {
+		c.km = append(make([]float64, 0, n), c.km...)[:n]
+	}
 }
 
-const pairBits = 16
+// square returns where the distance of two points is, -1 if it is not kept.
+func (c *pairs) square(a, b int32) int {
+	a, b = max(a, b), min(a, b)
+	if at := int(a)*int(a+1)/2 + int(b); at < len(c.km) {
+		return at
+	}
+	return -1
+}
 
-func (c *pairs) km(all []point, a, b int32) float64 {
-	if c.slots == nil {
-		c.slots = make([]pairSlot, 1<<pairBits)
+func (k *counters) distance(a, b int32) float64 {
+	at := k.pairs.square(a, b)
+	if at < 0 {
+		return km(&k.points.all[a], &k.points.all[b])
 	}
-	key := uint64(uint32(a+1))<<32 | uint64(uint32(b+1))
-	s := &c.slots[key*goldenRatio>>(64-pairBits)]
-	if s.key != key {
-		*s = pairSlot{key, km(&all[a], &all[b])}
+	d := &k.pairs.km[at]
+	if *d == 0 {
+		*d = km(&k.points.all[a], &k.points.all[b])
 	}
-	return s.km
+	return *d
+}
+
+// distances appends the distance of each hop.
+func (k *counters) distances(dst []float64, hops []hop) []float64 {
+	known := k.pairs.km
+	for _, h := range hops {
+		d := 0.0
+		if at := k.pairs.square(h.from, h.to); at >= 0 {
+			d = known[at]
+		}
+		dst = append(dst, d)
+	}
+	for i, d := range dst {
+		if d == 0 {
+			dst[i] = k.distance(hops[i].from, hops[i].to)
+		}
+	}
+	return dst
 }

@@ -2,7 +2,6 @@ package bikes
 
 import (
 	"fmt"
-	"math"
 
 	"posta/analyses"
 	"posta/batch"
@@ -18,6 +17,8 @@ type joiner struct {
 	start, end           lookup
 	dates, years         []int64
 	startCodes, endCodes []uint32
+	hops                 []hop
+	km                   []float64
 }
 
 func newJoiner(args analyses.Args, _ analyses.Replica) (analyses.Joiner, error) {
@@ -84,17 +85,10 @@ func (j *joiner) rides(c *city, b *batch.Batch) {
 		return
 	}
 	j.dates = b.Ints(tripDate).AppendTo(j.dates[:0])
-	seconds, fraction := b.Ints(tripSeconds), b.Ints(tripFraction)
+	values, scales := b.Ints(tripDuration), b.Ints(tripScale)
 	for row, date := range j.dates {
-		id := c.rain.find(date)
-		if id < 0 {
-			continue
-		}
-		sum := j.count.ride(id)
-		if bits := fraction.At(row); bits != 0 {
-			sum.Add(max(0, math.Float64frombits(uint64(bits))))
-		} else {
-			sum.AddInt(max(0, seconds.At(row)))
+		if id := c.rain.find(date); id >= 0 {
+			addDuration(j.count.ride(id), values.At(row), scales.At(row))
 		}
 	}
 }
@@ -137,21 +131,26 @@ func (k *counters) depart(slot int32) {
 	*n++
 }
 
+// arrivals looks up all stops of the batch, then all distances, then adds: distances are spread over megabytes, and a loop
+// that does nothing else has many of them on their way from memory at once.
 func (j *joiner) arrivals(y years) {
+	j.hops = j.hops[:0]
 	for row, year := range j.years {
 		at := year - y.low
 		to := &j.end.stops[int64(j.endCodes[row])*y.span+at]
 		from := &j.start.stops[int64(j.startCodes[row])*y.span+at]
-		j.travel(from, to)
+		if from.point != noPoint && to.point != noPoint {
+			j.hops = append(j.hops, hop{from.point, to.point, to.name})
+		}
+	}
+	j.km = j.count.distances(j.km[:0], j.hops)
+	for i, h := range j.hops {
+		j.count.arrive(h.name, j.km[i])
 	}
 }
 
-func (j *joiner) travel(from, to *stop) {
-	if from.point != noPoint && to.point != noPoint {
-		k := j.count
-		k.arrive(to.name, k.pairs.km(k.points.all, from.point, to.point))
-	}
-}
+// hop is a trip between stations that have coordinates.
+type hop struct{ from, to, name int32 }
 
 // journeysOneByOne is for batches whose codes and years would make lookups too large.
 func (j *joiner) journeysOneByOne(c *city) {
@@ -160,7 +159,9 @@ func (j *joiner) journeysOneByOne(c *city) {
 		j.count.depart(from.count)
 		if c.located {
 			to := c.find(j.end.codes[j.endCodes[row]], year)
-			j.travel(&from, &to)
+			if from.point != noPoint && to.point != noPoint {
+				j.count.arrive(to.name, j.count.distance(from.point, to.point))
+			}
 		}
 	}
 }

@@ -105,7 +105,7 @@ func coordinate(column string, p []byte, limit float64) (v float64, has int, err
 
 func parseTrips(b *batch.Builder) func([][]byte) error {
 	date, start, end := b.Int(tripDate), b.Dict(tripStart), b.Dict(tripEnd)
-	seconds, fraction, year := b.Int(tripSeconds), b.Int(tripFraction), b.Int(tripYear)
+	durations, scales, year := b.Int(tripDuration), b.Int(tripScale), b.Int(tripYear)
 	return func(f [][]byte) error {
 		at, ok := csv.ParseDateTime(f[0])
 		switch {
@@ -116,7 +116,7 @@ func parseTrips(b *batch.Builder) func([][]byte) error {
 		case len(f[2]) == 0:
 			return invalid("end_station_code", nil, "")
 		}
-		whole, rest, ok := duration(f[3])
+		value, scale, ok := duration(f[3])
 		if !ok {
 			return invalid("duration_sec", f[3], "number")
 		}
@@ -127,8 +127,8 @@ func parseTrips(b *batch.Builder) func([][]byte) error {
 		date.Append(daysOf(at))
 		start.Append(f[1])
 		end.Append(f[2])
-		seconds.Append(whole)
-		fraction.Append(rest)
+		durations.Append(value)
+		scales.Append(scale)
 		year.Append(y)
 		return nil
 	}
@@ -142,24 +142,4 @@ func daysOf(seconds int64) int64 {
 		days--
 	}
 	return days
-}
-
-// maxWhole is the last integer up to which every integer is a float64. Above it the text's integer may not be the value.
-const maxWhole = 1 << 53
-
-// duration returns the float64 nearest to the number: as an integer, or as bits where it is none.
-func duration(p []byte) (whole, bits int64, ok bool) {
-	if d, ok := csv.ParseDecimal(p); ok {
-		if v, ok := d.Units(0); ok && -maxWhole <= v && v <= maxWhole {
-			return v, 0, true
-		}
-	}
-	f, ok := csv.ParseFloat(p)
-	if !ok {
-		return 0, 0, false
-	}
-	if f == math.Trunc(f) && math.Abs(f) <= maxWhole {
-		return int64(f), 0, true
-	}
-	return 0, int64(math.Float64bits(f)), true
 }

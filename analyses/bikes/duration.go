@@ -1,0 +1,52 @@
+package bikes
+
+import (
+	"math"
+
+	"posta/csv"
+	"posta/exact"
+)
+
+// A duration travels as two integers, since nearly all are whole seconds and few have more than some digits behind the point:
+// narrow columns where a float64 would take eight bytes per row.
+//
+//	scale 0         value seconds
+//	scale 1 … 18    value / 10^scale, rounded to the nearest float64
+//	scale bitsScale value is the bits of the float64
+//
+// What counts is the float64 nearest to the text. The quotient of two integers that a float64 holds exactly is just that,
+// as division rounds correctly; everything larger goes as bits.
+const (
+	bitsScale = -1
+	maxWhole  = 1 << 53 // up to here every integer is a float64
+)
+
+var powers = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
+
+// duration reads a finite decimal number.
+func duration(p []byte) (value, scale int64, ok bool) {
+	if d, ok := csv.ParseDecimal(p); ok && -maxWhole <= d.Value && d.Value <= maxWhole {
+		if v, ok := d.Units(0); ok {
+			return v, 0, true
+		}
+		return d.Value, int64(d.Scale), true
+	}
+	f, ok := csv.ParseFloat(p)
+	if ok && f == math.Trunc(f) && math.Abs(f) <= maxWhole {
+		return int64(f), 0, true
+	}
+	return int64(math.Float64bits(f)), bitsScale, ok
+}
+
+// addDuration adds a duration to sum; below 0 it counts as 0. A scale that duration does not make comes from a forged frame
+// and is taken for bits: it must not panic.
+func addDuration(sum *exact.Sum, value, scale int64) {
+	switch {
+	case scale == 0:
+		sum.AddInt(max(0, value))
+	case scale > 0 && scale < int64(len(powers)):
+		sum.Add(max(0, float64(value)/powers[scale]))
+	default:
+		sum.Add(max(0, math.Float64frombits(uint64(value))))
+	}
+}

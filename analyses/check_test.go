@@ -1,0 +1,113 @@
+package analyses
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"posta/batch"
+	"posta/fold"
+)
+
+// sound is an analysis that passes Check and cannot run.
+func sound() *Analysis {
+	schema := []batch.FieldSpec{{Name: "x", Kind: batch.Int}}
+	return &Analysis{
+		Name:   "a",
+		Params: []Param{{Name: "p", Default: "1", Check: notEmpty}, {Name: "q"}},
+		Streams: []Stream{
+			{Name: "r", Reference: true, Files: "r.csv", Columns: []Column{{Name: "x"}}, Schema: schema},
+			{Name: "f", Files: "*/f.csv", Columns: []Column{{Name: "x"}}, Schema: schema},
+		},
+		Tables:    []fold.Spec{{Name: "t", Stream: "f", Aggs: []fold.Agg{{Name: "n", Kind: fold.Sum}}}},
+		Queries:   []Query{{Name: "q", Columns: []string{"n"}, Tables: []string{"t"}}},
+		NewParser: func(Args, int, File, *batch.Builder) (func([][]byte) error, error) { return nil, nil },
+		NewJoiner: func(Args, Replica) (Joiner, error) { return nil, nil },
+		Reduce:    func(Args, int, []*fold.Table, func(...any)) error { return nil },
+	}
+}
+
+var errEmpty = errors.New("empty")
+
+func notEmpty(v string) error {
+	if v == "" {
+		return errEmpty
+	}
+	return nil
+}
+
+func TestCheckNamesWhatDoesNotFit(t *testing.T) {
+	if err := sound().Check(); err != nil {
+		t.Fatal(err)
+	}
+	for want, spoil := range map[string]func(*Analysis){
+		"lacks a name":          func(a *Analysis) { a.Reduce = nil },
+		"its defaults":          func(a *Analysis) { a.Params[0].Default = "" },
+		"stream 1":              func(a *Analysis) { a.Streams[1].Name = "r" },
+		"after a fact stream":   func(a *Analysis) { slices.Reverse(a.Streams) },
+		"columns do not fit":    func(a *Analysis) { a.Streams[0].Schema = nil },
+		"bad table spec":        func(a *Analysis) { a.Tables[0].Aggs = nil },
+		"table 0 needs another": func(a *Analysis) { a.Tables[0].Name = "rejected" },
+		"waits for stream":      func(a *Analysis) { a.Tables[0].Stream = "nowhere" },
+		"columns":               func(a *Analysis) { a.Queries[0].Columns = nil },
+		"there is t":            func(a *Analysis) { a.Queries[0].Tables = []string{"u"} },
+	} {
+		a := sound()
+		spoil(a)
+		if err := a.Check(); !errors.Is(err, ErrBadAnalysis) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+func TestArgsFillInDefaultsAndNameWhatIsWrong(t *testing.T) {
+	a := sound()
+	args, err := a.Args(map[string]string{"q": "7"})
+	if err != nil || !slices.Equal(args, Args{"1", "7"}) {
+		t.Fatalf("%v %v", args, err)
+	}
+	if _, err := a.Args(map[string]string{"p": ""}); !errors.Is(err, ErrBadParam) || !errors.Is(err, errEmpty) {
+		t.Error(err)
+	}
+	if _, err := a.Args(map[string]string{"z": ""}); !errors.Is(err, ErrBadParam) || !strings.Contains(err.Error(), "p, q") {
+		t.Error(err)
+	}
+	if _, err := (&Analysis{Name: "b"}).Args(map[string]string{"z": ""}); err == nil || !strings.Contains(err.Error(), "no parameters") {
+		t.Error(err)
+	}
+}
+
+func TestSetFindsByName(t *testing.T) {
+	s := Set{sound(), {Name: "b"}}
+	if a, err := s.Find("b"); err != nil || a != s[1] {
+		t.Error(err)
+	}
+	if _, err := s.Find("c"); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "a, b") {
+		t.Error(err)
+	}
+}
+
+func TestMatchTellsWhatStarsStandFor(t *testing.T) {
+	for _, c := range []struct {
+		files, path, name string
+		tags              []string
+	}{
+		{"*/trips.csv", "montreal/trips.csv", "montreal/trips.csv", []string{"montreal"}},
+		{"*/trips.csv", "montreal/trips.csv.gz", "montreal/trips.csv", []string{"montreal"}},
+		{"*/trips.csv", "a\nb/trips.csv", "a\nb/trips.csv", []string{"a\nb"}},
+		{"*/trips.csv", "a/b/trips.csv", "", nil},
+		{"*/trips.csv", "/trips.csv", "", nil},
+		{"*/trips.csv", "a/tripsxcsv", "", nil},
+		{"*/trips.csv", "a/trips.csv.bak", "", nil},
+		{"ratings.csv", "ratings.csv", "ratings.csv", []string{}},
+		{"ratings.csv", "x/ratings.csv", "", nil},
+		{"*/part-*.csv", "a/part-7.csv", "a/part-7.csv", []string{"a", "7"}},
+		{"\xff*", "\xffa", "", nil},
+	} {
+		f, ok := (&Stream{Files: c.files}).Match(c.path)
+		if ok != (c.tags != nil) || f.Name != c.name || !slices.Equal(f.Tags, c.tags) {
+			t.Errorf("%s of %s: %v %q", c.path, c.files, ok, f)
+		}
+	}
+}
