@@ -422,7 +422,7 @@ func TestSilentInputIsNamed(t *testing.T) {
 	cfg := f.config()
 	var want map[string][]string
 	cfg.Dir, want = dataDir(t, 2000)
-	cfg.Timeout, cfg.Chunk, cfg.Patience = 50*time.Millisecond, 1000, time.Second
+	cfg.Timeout, cfg.Chunk, cfg.Patience = 50*time.Millisecond, 1000, 2*time.Second
 	var dead atomic.Bool
 	var named atomic.Bool
 	f.fault = func(h heard) fault {

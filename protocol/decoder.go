@@ -12,8 +12,9 @@ import (
 // decoder reads a frame; the first error sticks, be it one of msgpack or of a limit.
 type decoder struct {
 	wire.Reader
-	frame []byte
-	bad   error
+	frame    []byte
+	laneSaid bool // lane 0 was said, rather than nothing
+	bad      error
 }
 
 func newDecoder(frame []byte) decoder {

@@ -18,6 +18,11 @@
 // and a client's is the mirror image. Every request may be said again: the same words get the same answer, so that a client
 // which hears nothing closes its socket and repeats itself.
 //
+// What a node owes its clients, and no encoder can see to: the same answer to the same words, also when they come again while
+// the first time is still being made durable (then the last one who asked is answered; the others have hung up); `ok` to
+// cancel and close for a session it does not know; a ping answered by inputs for as long as a session is open or its
+// results are kept; parts numbered from 1 without holes, with each row's place in its query the same at every output.
+//
 // The package never believes a length that a peer sent: what it allocates is bounded by the limits in limits.go and by the
 // frame. Unknown keys are passed over, so that a newer peer can say more. It does no I/O, knows no clock, and never panics
 // on input.

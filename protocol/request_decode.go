@@ -39,6 +39,7 @@ func (q *Request) field(d *decoder, key []byte) {
 		q.Stream = d.text("stream", MaxName)
 	case "lane":
 		q.Lane = uint32(d.below("lane", MaxLanes))
+		d.laneSaid = true
 	case "seq":
 		q.Seq = d.Uint()
 	case "file":
@@ -82,10 +83,12 @@ func (q *Request) check(d *decoder) {
 		q.need(d, "analysis", q.Analysis != "")
 	case Chunk:
 		q.need(d, "stream", q.Stream != "")
+		q.need(d, "lane", d.laneSaid)
 		q.need(d, "seq (from 1)", q.Seq > 0)
 		q.need(d, "file", q.File != "")
 		q.need(d, "line (from 1)", q.Line > 0)
 		q.need(d, "header", len(q.Header) > 0)
+		q.need(d, "data", q.Data != nil) // a misspelt key must not lose rows
 	case End:
 		q.need(d, "stream", q.Stream != "")
 	case Ping, Results, Cancel, Close:

@@ -105,7 +105,19 @@ func TestRequestThatBreaksTheRules(t *testing.T) {
 	deep.key("x")
 	deep.b = append(deep.b, bytes.Repeat([]byte{0x91}, 100)...)
 
+	without := func(key string) []byte {
+		f := newFields(nil)
+		f.uint("v", Version)
+		f.text("type", "chunk")
+		f.text("session", testID.String())
+		q := requests()["chunk"]
+		q.appendChunk(&f)
+		return bytes.Replace(f.close(), wire.AppendString(nil, key), wire.AppendString(nil, strings.ToUpper(key)), 1)
+	}
+
 	for want, frame := range map[string][]byte{
+		"without lane":     without("lane"),
+		"without data":     without("data"),
 		"without seq":      chunk(func(q *Request) { q.Seq = 0 }),
 		"without line":     chunk(func(q *Request) { q.Line = 0 }),
 		"without file":     chunk(func(q *Request) { q.File = "" }),
