@@ -11,7 +11,8 @@ import (
 	"posta/session"
 )
 
-// Client is one session at a cluster. Its methods are called one after the other, by one goroutine.
+// Client is one session at a cluster. Its methods are called one after the other, except for Progress, and for KeepAlive and
+// Cancel, which may run beside the others.
 type Client struct {
 	cfg        Config
 	fromCaller bool // the session's id: somebody may have opened it before
