@@ -86,8 +86,9 @@ func (l *lookup) fill(c *city, y years) {
 			continue
 		}
 		for _, s := range c.byCode[c.first[code]:c.first[code+1]] {
-			if s.year >= y.low && s.year-y.low < y.span {
-				l.stops[at+int(s.year-y.low)] = s.stop
+			// Unsigned, since the distance of two years may be more than an int64; of one below low it is too large.
+			if n := uint64(s.year) - uint64(y.low); n < uint64(y.span) {
+				l.stops[at+int(n)] = s.stop
 			}
 		}
 	}
