@@ -7,12 +7,9 @@ import (
 	"math/bits"
 )
 
-// shortKey is the longest value that is its own key: most codes, years and flags fit in one register, so that finding them
-// compares two words and never touches the text.
-const shortKey = 7
-
-// dictKey is a value of at most shortKey bytes with its length in the highest byte, so that different values have different
-// keys; of a longer value it is a hash with the highest bit set.
+// dictKey is a value of at most seven bytes with its length in the highest byte, so that it is the value: most codes, years
+// and flags fit in one register, and finding them compares two words and never touches the text. Of a longer value it is a
+// hash with the highest bit set.
 type dictKey uint64
 
 const longKey dictKey = 1 << 63

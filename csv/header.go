@@ -13,6 +13,10 @@ var ErrHeader = errors.New("bad CSV header")
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
+// MaxColumns is the most columns a header may have. A file that is no CSV may have a separator in every byte, and each name
+// takes memory.
+const MaxColumns = 1 << 14
+
 // Header is the names of a file's columns.
 type Header struct{ names []string }
 
@@ -31,10 +35,16 @@ func ParseHeader(line []byte, comma byte) (Header, error) {
 	}
 	line = bytes.TrimPrefix(line, byteOrderMark)
 	var h Header
-	for at := 0; ; {
-		f, end, next := walkField(line, at, lineFeed(line, at), comma)
+	for at, nl := 0, -1; ; {
+		if at > nl {
+			nl = lineFeed(line, at)
+		}
+		f, end, next := walkField(line, at, nl, comma)
 		if end > atEnd {
 			return Header{}, fmt.Errorf("%w: column %d has a broken quote: %.60q", ErrHeader, len(h.names)+1, line[at:])
+		}
+		if len(h.names) == MaxColumns {
+			return Header{}, fmt.Errorf("%w: it has more than %d columns; is this a CSV file?", ErrHeader, MaxColumns)
 		}
 		h.names = append(h.names, string(unquote(nil, line, f)))
 		if at = next; end == atComma {

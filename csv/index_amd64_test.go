@@ -13,7 +13,7 @@ func TestBothIndexersAgree(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(15, 16))
 	fast, portable := new(index), new(index)
-	for range 3000 {
+	for range 400 {
 		p := make([]byte, 64*rng.IntN(window/64+1))
 		odds := 1 + rng.IntN(80)
 		for i := range p {

@@ -9,7 +9,7 @@ import (
 func TestIndexOfAnyWindow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(17, 18))
 	x := new(index)
-	for range 1000 {
+	for range 150 {
 		data, comma := rubbish(rng, rng.IntN(2*window)), []byte{',', 0}[rng.IntN(2)]
 		from := rng.IntN(len(data) + 1)
 		x.cover(data, from, comma)
