@@ -22,39 +22,34 @@ func stepsOf(t *testing.T, writer Writer) []string {
 	return d.steps
 }
 
+// everyCrash lives the script once, and before every step calls f with the disk as a crash would find it then, and a
+// copy of the oracle.
+func everyCrash(t *testing.T, writer Writer, f func(d *disk, w *world, label string)) {
+	d := newDisk(t, tempDir(t))
+	w := newWorld(t, d.root, d.options(Options{Writer: writer}))
+	d.before = func() {
+		if n := len(d.steps); n > 0 {
+			f(d, w.twin(), fmt.Sprintf("crash after step %d (%s)", n, d.steps[n-1]))
+		}
+	}
+	must(t, w.script())
+	d.before()
+}
+
 // TestW3_CrashAtEveryStep crashes a life that opens, appends, rotates, cuts and snapshots after every single step, loses,
 // keeps or tears what was not synced, and recovers twice.
 func TestW3_CrashAtEveryStep(t *testing.T) {
 	bothWriters(t, func(t *testing.T, writer Writer) {
-		steps := stepsOf(t, writer)
-		for k := 1; k <= len(steps); k++ {
-			for o := range outcomes {
-				seeds := int64(1)
-				if o == torn {
-					seeds = 2
-				}
+		everyCrash(t, writer, func(d *disk, w *world, label string) {
+			for o, seeds := range map[outcome]int64{lost: 1, kept: 1, torn: 3} {
 				for seed := range seeds {
-					label := fmt.Sprintf("crash after step %d (%s), unsynced %s, seed %d", k, steps[k-1], o, seed)
-					crashOnce(t, writer, k, o, seed, label)
+					image := d.crash(o, seed*1000+int64(len(d.steps)))
+					w.twin().recovered(image, fmt.Sprintf("%s, unsynced %s, seed %d", label, o, seed))
+					os.RemoveAll(image)
 				}
 			}
-		}
+		})
 	})
-}
-
-func crashOnce(t *testing.T, writer Writer, k int, o outcome, seed int64, label string) {
-	t.Helper()
-	d := newDisk(t, tempDir(t))
-	d.crashAt = k
-	w := newWorld(t, d.root, d.options(Options{Writer: writer}))
-	if err := w.script(); err != nil && !errors.Is(err, errCrash) {
-		t.Fatalf("%s: %v", label, err)
-	}
-	w.abandon()
-	image := d.crash(o, seed*1000+int64(k))
-	w.recovered(image, label)
-	os.RemoveAll(image)
-	os.RemoveAll(d.root)
 }
 
 // tempDir makes one of very many directories. t.TempDir would keep them all until the test ends; and where there is a file
@@ -80,7 +75,7 @@ func TestW3_ProcessDiesThenMachine(t *testing.T) {
 	bothWriters(t, func(t *testing.T, writer Writer) {
 		steps := stepsOf(t, writer)
 		for k := 1; k <= len(steps); k++ {
-			for j, done := 1+k%3, false; !done; j += 3 { // every step of recovery comes up, with other steps before it
+			for j, done := 1+k%4, false; !done; j += 4 { // every step of recovery comes up, with other steps before it
 				done = processThenMachine(t, writer, k, j, steps[k-1])
 			}
 		}
@@ -117,35 +112,29 @@ func processThenMachine(t *testing.T, writer Writer, k, j int, step string) (don
 // TestW2_CrashDuringRecovery tears the disk, then crashes the recovery of that after every step of it, and tears again.
 func TestW2_CrashDuringRecovery(t *testing.T) {
 	bothWriters(t, func(t *testing.T, writer Writer) {
-		steps := stepsOf(t, writer)
-		for k := 1; k <= len(steps); k += 3 {
-			d := newDisk(t, tempDir(t))
-			d.crashAt = k
-			w := newWorld(t, d.root, d.options(Options{Writer: writer}))
-			if err := w.script(); err != nil && !errors.Is(err, errCrash) {
-				t.Fatal(err)
-			}
-			w.abandon()
-			for j := 1; ; j++ {
-				image := d.crash(torn, int64(k))
-				again := newDisk(t, image)
-				again.crashAt = j
-				v := *w
-				v.dir, v.opts = image, again.options(Options{Writer: writer, SegmentSize: smallSegment, Logger: w.opts.Logger})
-				err := v.open()
-				v.abandon()
-				if err != nil && !errors.Is(err, errCrash) {
-					t.Fatalf("step %d, recovery step %d: %v", k, j, err)
-				}
-				second := again.crash(torn, int64(j))
-				v.recovered(second, fmt.Sprintf("crash after step %d, recovery crashed after %d of %d", k, j, len(again.steps)))
+		everyCrash(t, writer, func(d *disk, w *world, label string) {
+			if seed := int64(len(d.steps)); seed%3 == 0 {
+				image := d.crash(torn, seed)
+				crashRecovery(t, writer, image, w, label)
 				os.RemoveAll(image)
-				os.RemoveAll(second)
-				if err == nil {
-					break
-				}
 			}
-			os.RemoveAll(d.root)
-		}
+		})
 	})
+}
+
+func crashRecovery(t *testing.T, writer Writer, image string, w *world, label string) {
+	d := newDisk(t, image)
+	v := w.twin()
+	v.dir, v.opts = image, d.options(quiet(Options{Writer: writer, SegmentSize: smallSegment}))
+	d.before = func() {
+		second := d.crash(torn, int64(len(d.steps)))
+		v.twin().recovered(second, fmt.Sprintf("%s, recovery crashed after step %d", label, len(d.steps)))
+		os.RemoveAll(second)
+	}
+	if err := v.open(); err != nil {
+		t.Fatalf("%s: %v", label, err)
+	}
+	d.before()
+	d.before = nil
+	v.abandon()
 }

@@ -12,6 +12,9 @@ const idleTail = 4 << 10
 // Cut lets go of records up to upTo: whole segments are dropped, nothing is rewritten (W6), so some records up to upTo
 // may stay. Freeing segments needs no room, so it works on a full disk.
 //
+// Cutting to Last says that the log is idle. A busy caller whose records are all free at the moment cuts to Last-1, and
+// spares itself what follows here.
+//
 // Cut keeps LoadSnapshot's promise that a bad snapshot falls back to the one before. While there are snapshots, it
 // never cuts beyond the second newest. When upTo covers the whole log, and only that promise holds records back, they
 // are traded for a second copy of the newest snapshot: an idle log returns to (nearly) no bytes. Without any snapshot

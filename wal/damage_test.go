@@ -136,7 +136,7 @@ func TestW2_FlippedBitInEveryByte(t *testing.T) {
 			bad := append([]byte(nil), whole...)
 			bad[n] ^= 1 << (n % 8)
 			must(t, os.WriteFile(name, bad, filePerm))
-			lastRecord := seg.scan.offsets[len(seg.scan.offsets)-1]
+			lastRecord := seg.scan.lastAt
 			got, _, err := replayed(t, dir)
 			if k == len(segs)-1 && int64(n) >= lastRecord {
 				must(t, err)

@@ -24,6 +24,7 @@ type disk struct {
 	failAt   int      // this step fails with failWith; 0: none
 	failWith error
 	failed   string // the step that failed
+	before   func() // if not nil, called before every step
 }
 
 // node is a file or a directory, as it is now and as it was last synced.
@@ -64,6 +65,9 @@ func loadTree(t *testing.T, path string) *node {
 // step says whether the next step may be done. What it returns is the step's result; half tells that a failing write
 // should write half.
 func (d *disk) step(op, name string) (half bool, err error) {
+	if d.before != nil {
+		d.before()
+	}
 	if d.crashAt > 0 && len(d.steps) >= d.crashAt {
 		return false, errCrash
 	}
@@ -287,7 +291,7 @@ func (w *diskWriter) close() error {
 	return err
 }
 
-// directDiskStore needs no wrapping: all its writing goes through the FS.
+// options puts the log on the disk. DirectWriter needs no store of ours: all its writing goes through the FS.
 func (d *disk) options(o Options) Options {
 	o.FS = d
 	if o.Writer == TidwallWriter {

@@ -132,3 +132,37 @@ func TestW5_CutWorksOnFullDisk(t *testing.T) {
 	}
 	must(t, w.close())
 }
+
+// TestW5_NoRoomToRotate: the segment that a failed rotation made has the wrong name for any other Append, and must be gone
+// for good before one succeeds.
+func TestW5_NoRoomToRotate(t *testing.T) {
+	bothWriters(t, func(t *testing.T, writer Writer) {
+		for k := 1; ; k++ {
+			d := newDisk(t, tempDir(t))
+			w := newWorld(t, d.root, d.options(Options{Writer: writer}))
+			must(t, w.open())
+			must(t, w.append(3, "before"))
+			d.failAt, d.failWith = len(d.steps)+k, errNoSpace
+			big := make([]Record, 30)
+			for i := range big {
+				big[i] = Record{Type: 1, Parts: [][]byte{make([]byte, 40)}}
+			}
+			if _, err := w.log.Append(big...); err == nil || errors.Is(err, ErrFailed) {
+				w.abandon()
+				if k > 6 {
+					return // the failure came too late to matter
+				}
+				continue // an fsync
+			} else if !errors.Is(err, ErrDiskFull) {
+				t.Fatal(err)
+			}
+			label := "no room for " + d.failed
+			for range 15 { // fills this segment, and the next, with other numbers of records
+				must(t, w.append(2, "after"))
+			}
+			w.check(label)
+			w.abandon()
+			w.recovered(d.crash(lost, 0), label)
+		}
+	})
+}

@@ -19,7 +19,7 @@ func judge(b []byte, s scan) string {
 	if s.sealed {
 		return fmt.Sprintf("%d bytes follow the seal", s.size-s.end)
 	}
-	bad := s.first + Index(len(s.offsets))
+	bad := s.first + Index(s.entries)
 	reason, torn := "", false
 	for off := s.end + 1; off < s.size; {
 		e, ok := parseEntry(b[off:])

@@ -180,7 +180,7 @@ func (g goal) endTail(fsys FS, dir, aside string) (lost []string, err error) {
 	}
 	end := tail.scan.end
 	if tail.scan.sealed {
-		end = tail.scan.offsets[len(tail.scan.offsets)-1]
+		end = tail.scan.lastAt
 	}
 	b, err := fsys.ReadFile(segmentFile(dir, tail.scan.first))
 	if err != nil {

@@ -3,7 +3,9 @@ package wal
 // scan is what a segment's bytes hold, read from the front up to the first byte that is not right.
 type scan struct {
 	first   Index
-	offsets []int64 // of each good entry, the seal included; entry k has index first+k
+	entries int     // good ones, the seal included; entry k has index first+k
+	offsets []int64 // of each good entry; judge needs them, nobody after it
+	lastAt  int64   // offset of the last good entry
 	end     int64   // where the good entries end
 	size    int64   // of the bytes scanned
 	sealed  bool
@@ -12,9 +14,9 @@ type scan struct {
 // records is how many records are good; the seal is none.
 func (s *scan) records() int {
 	if s.sealed {
-		return len(s.offsets) - 1
+		return s.entries - 1
 	}
-	return len(s.offsets)
+	return s.entries
 }
 
 // next is the index after the last good record.
@@ -31,7 +33,8 @@ func scanSegment(b []byte, first Index, each func(off int64, e entry)) scan {
 		if !ok || !s.fits(e) {
 			break
 		}
-		s.offsets = append(s.offsets, s.end)
+		s.offsets, s.lastAt = append(s.offsets, s.end), s.end
+		s.entries++
 		if e.seal() {
 			s.sealed = true
 		} else if each != nil {
@@ -44,5 +47,5 @@ func scanSegment(b []byte, first Index, each func(off int64, e entry)) scan {
 
 // fits says whether e may follow: the next index, and an Append that began in this segment.
 func (s *scan) fits(e entry) bool {
-	return e.index == s.first+Index(len(s.offsets)) && e.group() >= s.first
+	return e.index == s.first+Index(s.entries) && e.group() >= s.first
 }

@@ -109,6 +109,7 @@ func (s *survey) lookAtSegment(fsys FS, first Index) (f found, err error) {
 	if !f.scan.whole() {
 		f.verdict = judge(b, f.scan)
 	}
+	f.scan.offsets = nil // a long log of small records has very many
 	return f, nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
+	"slices"
 	"testing"
 )
 
@@ -164,6 +166,13 @@ func (w *world) script() error {
 		}
 	}
 	return nil
+}
+
+// twin is the same oracle for another disk, without a log.
+func (w *world) twin() *world {
+	v := *w
+	v.log, v.acked, v.snapshots = nil, slices.Clone(w.acked), maps.Clone(w.snapshots)
+	return &v
 }
 
 // abandon forgets the log as a dead process would; it only frees what this process holds.

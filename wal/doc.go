@@ -1,0 +1,111 @@
+// Package wal is a node's memory: an append-only log of records, snapshots beside it, and the identity of both, in one
+// directory that one process owns. What Append or SaveSnapshot has returned is there after a crash, in order, and
+// nothing else is; damage that no crash explains is reported and never passed over.
+//
+// Built on github.com/tidwall/wal, which stores and reads entries but has no checksums, refuses to open after a torn
+// write, and rewrites files to cut. The log is therefore a row of small tidwall logs, the segments; framing, recovery,
+// rotation and cutting are done here, around it.
+//
+// # Words
+//
+//   - record: what is appended; has an Index, 1, 2, 3, … without holes, and a type that is the caller's.
+//   - frame: a record on disk, with its index and a checksum (record.go draws the bytes).
+//   - segment: a directory with one file of frames, named by its first index; the last segment is the tail.
+//   - seal: the last frame of a full segment. It proves that another segment follows.
+//   - spare: the next segment before the seal that makes it the tail.
+//   - head: a file that says who the log is, how often it was opened, and which record it begins with (head.go).
+//   - snapshot: the caller's state after a record; its twin, a second copy of the newest (snapshot.go).
+//
+// # Main loop
+//
+//	log, err := wal.Open(dir, wal.Options{})
+//	at, state, ok, err := log.LoadSnapshot()              // ok: start from state
+//	err = log.Replay(at+1, apply)                         // then from what came after it
+//	for batch := range commits {
+//		last, err := log.Append(batch...)                 // many records, one fsync
+//		if errors.Is(err, wal.ErrDiskFull) { … }          // say so, wait, the same again
+//		if err != nil { … }                               // stop; the next Open decides what is there
+//		… now what depends on the records may leave the node …
+//		err = log.SaveSnapshot(last, state)               // now and then
+//		err = log.Cut(min(last, oldest still needed))
+//	}
+//
+// A node without state saves no snapshots, and replays from First.
+//
+// # What is assumed of the disk
+//
+// After an fsync of a file its bytes survive; after an fsync of a directory its entries do. Before that, every byte and
+// entry may survive or not, independently of each other and in any order, in pieces of a sector (512 bytes) or parts of
+// one; a piece of a new file that did not survive reads as zeros or is beyond the end. A failed fsync leaves it open
+// what is durable, and a second try proves nothing. Bits may rot; checksums find that, and nothing here repairs it.
+// flock excludes other processes. Not assumed: that rename is atomic beyond one entry, that a file grows in order,
+// or that a sector is written whole.
+//
+// # The crash story
+//
+// Create, when there is nothing:
+//
+//  1. the directories segments and snapshots, then segment 1, empty: each synced with its entry;
+//  2. the head, by temporary file and rename. Before it, there is nothing: Open starts over. A head proves that there
+//     is a segment, so a log that lost its head, or all its segments, is not taken for a new one.
+//
+// Append:
+//
+//  1. all frames are written to the tail;
+//  2. one fsync; then Append returns.
+//
+// A crash before 2 leaves any pieces of the frames. Open keeps the whole frames at the front, which were appended but
+// not acknowledged, and cuts the rest, the torn tail. Without room in 1 the tail is truncated to where it was, synced,
+// and the writer thrown away, as tidwall's memory is ahead of its file then; after any other error the Log is at its end.
+//
+// Rotate, when an Append fills the segment:
+//
+//  1. the spare is made: directory, empty file, each synced with its entry. A crash leaves it, whole or in part, after
+//     an unsealed segment: Open removes it.
+//  2. the frames and the seal are written to the tail; one fsync. A crash leaves a torn tail before an empty spare: the
+//     spare is removed and the tail cut, or, if all of it survived, the spare is the tail.
+//  3. the spare is the tail. A sealed segment without a successor is thus a loss, and reported.
+//
+// Cut:
+//
+//  1. the head says which record the log begins with, one fsync. It is overwritten in place, in the older one of two
+//     slots, because a full disk has no room for a new file. A crash leaves either slot: the cut happened or not.
+//  2. segments before it are removed, oldest first, file before directory; the directory is synced. A crash leaves
+//     some: Open removes what lies before the head's first record.
+//  3. if the tail, too, holds nothing needed, it is rotated away, and 1 and 2 are done again.
+//
+// How far a Cut goes is the other half of the snapshots' promise. "A bad snapshot falls back to the one before" is true
+// only while the log reaches back to the one before. So a Cut stops at the second newest snapshot; that costs the log of
+// one snapshot interval more. It would also keep an idle log from becoming small. Therefore, when all that is left is
+// kept by this rule alone, Cut first stores the newest snapshot a second time, and then needs no records between the
+// two. The way turned down is to keep records after the newest snapshot only, and to fall back when it happens to be
+// possible: it never is after a cut.
+//
+// Snapshot:
+//
+//  1. a temporary file is written and synced; 2. renamed; 3. the directory synced; 4. the oldest beyond
+//     Options.Snapshots removed, and the directory synced.
+//
+// A crash leaves a temporary file, which Open removes, or one snapshot more or fewer than asked for. A name without
+// ".tmp" has its content, and proves that all records up to its index were durable: if the log ends earlier, that is
+// corruption and no torn tail.
+//
+// Open:
+//
+//  1. lock; read head, segments and snapshots; decide. Corruption ends here, with nothing changed.
+//  2. sync what the last process may have written and not synced, if it died and the machine did not: what is read now
+//     is acted upon now;
+//  3. remove temporary files, dead segments, spares; copy the torn tail to cut/ and truncate it;
+//  4. the incarnation grows, durably. After a crash in 1 to 4 the next Open decides the same again.
+//
+// Torn tail or corruption? What follows the last good frame is torn if nothing good comes after it. A good frame of a
+// later Append after it means corruption, because the fsync between them had covered the bad bytes. A good frame of the
+// same Append means nothing by itself, as pages reach the disk in any order; then it is torn if one of the bad
+// sectors reads as never written, and else corruption (judge.go). What cannot be told apart: a bit that rots in the
+// very last record looks like a torn write. It is cut, kept aside and reported, unless a snapshot covers it.
+//
+// # What it never does
+//
+// It never acknowledges before the fsync, retries an fsync, rewrites a record, gives an index twice in one log id,
+// deletes what it cannot explain, or starts a goroutine. After Repair, which does give indexes again, the log id is another.
+package wal
