@@ -16,7 +16,7 @@ type heap struct {
 }
 
 func (h *heap) add(p []byte) {
-	if len(p) > math.MaxUint32-len(h.bytes) {
+	if uint64(len(h.bytes))+uint64(len(p)) > math.MaxUint32 {
 		// Frames are far smaller; whoever fills a builder cuts by Size long before.
 		panic(fmt.Errorf("%w: more than 4 GiB of text in one column", ErrTooLarge))
 	}
