@@ -7,7 +7,7 @@ import "fmt"
 // dropped as a duplicate.
 type Progress struct {
 	Edge  string
-	To    NodeID // the receiver; empty on an edge of route "all"
+	To    NodeID // which of the edge's outboxes, filled in by the owner of all of them; empty on an edge of route "all"
 	Last  Seq
 	Acked []Acked
 }
@@ -21,9 +21,6 @@ type Acked struct {
 // Progress returns the state to store.
 func (s *Sender) Progress() Progress {
 	p := Progress{Edge: s.edge, Last: s.Last()}
-	if len(s.peers) == 1 {
-		p.To = s.peers[0].node
-	}
 	for _, q := range s.peers {
 		p.Acked = append(p.Acked, Acked{q.node, q.acked})
 	}

@@ -76,6 +76,13 @@ func (e *outEdge) to(s *link.Sender) link.NodeID {
 	return s.Peers()[0]
 }
 
+// progress is what a record says of an outbox.
+func (e *outEdge) progress(s *link.Sender) link.Progress {
+	p := s.Progress()
+	p.To = e.to(s)
+	return p
+}
+
 func (e *outEdge) sender(to link.NodeID) *link.Sender {
 	for _, s := range e.senders {
 		if e.to(s) == to {

@@ -223,7 +223,7 @@ func (c *Core) Snapshot() []byte {
 	}
 	for _, e := range c.out {
 		for _, s := range e.senders {
-			rec.progress = append(rec.progress, s.Progress())
+			rec.progress = append(rec.progress, e.progress(s))
 		}
 	}
 	b := wire.AppendArray(nil, 4)

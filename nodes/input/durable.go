@@ -118,7 +118,7 @@ func (in *Input) SnapshotAll(b []byte) []byte {
 		b = wire.AppendBin(wire.AppendString(wire.AppendArray(b, 2), string(n)), l[:])
 	}
 	b = wire.AppendArray(b, len(in.uploads))
-	for _, u := range in.uploads {
+	for _, u := range in.inOrder() {
 		b = u.append(b)
 	}
 	return b

@@ -9,7 +9,10 @@
 package input
 
 import (
+	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"posta/analyses"
@@ -128,8 +131,8 @@ func (in *Input) remember(from link.NodeID, l link.LogID) {
 }
 
 func (in *Input) abortAll(reason string) {
-	for id := range in.uploads {
-		in.host.Abort(id, reason)
+	for _, u := range in.inOrder() {
+		in.host.Abort(u.id, reason)
 	}
 }
 
@@ -137,16 +140,23 @@ func (in *Input) abortAll(reason string) {
 func (in *Input) Tick(now time.Time) {
 	in.now = now
 	in.retryHeld()
-	for id, u := range in.uploads {
+	for _, u := range in.inOrder() {
 		if u.heard.IsZero() {
 			u.heard = now // after a restart the client's silence counts from here
 		}
 		if u.uploading() && now.Sub(u.heard) >= in.about.Limits.ClientTimeout {
 			why := gateway.Why{Code: protocol.ErrExpired, Reason: fmt.Sprintf(
-				"session %s was given up: its client said nothing for %s (limits.client_timeout)", id, in.about.Limits.ClientTimeout)}
-			in.host.Abort(id, why.Text())
+				"session %s was given up: its client said nothing for %s (limits.client_timeout)", u.id, in.about.Limits.ClientTimeout)}
+			in.host.Abort(u.id, why.Text())
 		}
 	}
+}
+
+// inOrder returns the uploads in an order that does not depend on the map, so that the same input makes the same output.
+func (in *Input) inOrder() []*upload {
+	all := slices.Collect(maps.Values(in.uploads))
+	slices.SortFunc(all, func(a, b *upload) int { return bytes.Compare(a.id[:], b.id[:]) })
+	return all
 }
 
 func (u *upload) uploading() bool {

@@ -35,7 +35,7 @@ func (o *Output) SnapshotAll(b []byte) []byte {
 	b = wire.AppendArray(b, 2)
 	b = o.gone.Append(b)
 	b = wire.AppendArray(b, len(o.results))
-	for _, r := range o.results {
+	for _, r := range o.inOrder() {
 		b = wire.AppendArray(b, 8)
 		b = gateway.AppendID(b, r.id)
 		b = wire.AppendString(b, r.analysis)

@@ -6,8 +6,10 @@
 package output
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -152,7 +154,7 @@ func (o *Output) Running() int {
 func (o *Output) Tick(now time.Time) {
 	o.now = now
 	o.answerPolls(now)
-	for _, r := range o.results {
+	for _, r := range o.inOrder() {
 		if r.opened.IsZero() {
 			r.opened = now
 		}
@@ -166,6 +168,13 @@ func (o *Output) Tick(now time.Time) {
 			})
 		}
 	}
+}
+
+// inOrder returns the answers in an order that does not depend on the map, so that the same input makes the same output.
+func (o *Output) inOrder() []*result {
+	all := slices.Collect(maps.Values(o.results))
+	slices.SortFunc(all, func(a, b *result) int { return bytes.Compare(a.id[:], b.id[:]) })
+	return all
 }
 
 // Forget implements role.Gateway.

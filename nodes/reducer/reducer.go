@@ -79,7 +79,7 @@ func (r *Reducer) End(id session.ID, stream int, _ role.Emitter) (bool, error) {
 		}
 		st.answered[q] = true
 		if err := st.answer(q); err != nil {
-			return false, fmt.Errorf("query %s: %w", st.Analysis.Queries[q].Name, err)
+			return false, err
 		}
 	}
 	if last := len(st.answered) - 1; !st.answered[last] && !slices.Contains(st.ended, false) {
@@ -101,8 +101,17 @@ func (st *state) complete(q int) bool {
 	return true
 }
 
-func (st *state) answer(q int) error {
+// answer computes a query. Whatever goes wrong in the analysis' function is told with the query's name (N6).
+func (st *state) answer(q int) (err error) {
 	query := &st.Analysis.Queries[q]
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+		if err != nil {
+			err = fmt.Errorf("query %s: %w", query.Name, err)
+		}
+	}()
 	var tables []*fold.Table
 	for _, name := range query.Tables {
 		t := st.tables[st.Analysis.TableIndex(name)]
@@ -114,7 +123,7 @@ func (st *state) answer(q int) error {
 	part := protocol.Part{Query: query.Name, Columns: query.Columns, Rows: protocol.NewRows(len(query.Columns))}
 	row := make([]protocol.Value, len(query.Columns))
 	var bad error
-	err := st.Analysis.Reduce(st.Args, q, tables, func(cells ...any) {
+	err = st.Analysis.Reduce(st.Args, q, tables, func(cells ...any) {
 		if bad != nil {
 			return
 		}

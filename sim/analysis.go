@@ -1,0 +1,218 @@
+package sim
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"posta/analyses"
+	"posta/batch"
+	"posta/fold"
+)
+
+// The analysis that is simulated: small, and with everything in it that the engine treats in a way of its own. Reference
+// rows of which the last one counts, a table that is filled by reference rows and complete before any fact, exact sums of
+// floats whose rounded sum depends on the order, several tables of one stream, a parameter, rows that are rejected, rows
+// that make a function panic.
+
+const (
+	streamGroups = iota // key, group: the last row of a key counts
+	streamFacts         // key, value
+)
+
+const (
+	tableMembers = iota // reference rows by group, from the first joiner alone
+	tableTotals         // rows, and their exact sum, by group
+	tablePeaks          // the largest key by group
+)
+
+// noGroup is where facts go whose key is in no group.
+const noGroup = "nobody"
+
+// Rows and parameters that make the analysis panic, by role.
+const (
+	poisonParse  = "poison-parse"
+	poisonJoin   = "poison-join"
+	poisonReduce = "reduce"
+)
+
+func newAnalysis() *analyses.Analysis {
+	return &analyses.Analysis{
+		Name: "simulated", About: "sums by group",
+		Params: []analyses.Param{
+			{Name: "at_least", Default: "-1e300", About: "smaller values do not count", Check: checkNumber},
+			{Name: "explode", Default: "no", About: "where to panic"},
+		},
+		Streams: []analyses.Stream{
+			{
+				Name: "groups", Reference: true, Files: "*/groups.csv",
+				Columns: []analyses.Column{{Name: "key"}, {Name: "group"}},
+				Schema:  []batch.FieldSpec{{Name: "key", Kind: batch.Text}, {Name: "group", Kind: batch.Text}},
+			},
+			{
+				Name: "facts", Files: "*/facts.csv",
+				Columns: []analyses.Column{{Name: "key"}, {Name: "value"}},
+				Schema:  []batch.FieldSpec{{Name: "key", Kind: batch.Dict}, {Name: "value", Kind: batch.Float}},
+			},
+		},
+		Tables: []fold.Spec{
+			{Name: "members", Stream: "groups", Keys: groupKey(), Aggs: []fold.Agg{{Name: "rows", Kind: fold.Sum}}},
+			{Name: "totals", Stream: "facts", Keys: groupKey(), Aggs: []fold.Agg{{Name: "rows", Kind: fold.Sum}, {Name: "sum", Kind: fold.Exact}}},
+			{Name: "peaks", Stream: "facts", Keys: groupKey(), Aggs: []fold.Agg{{Name: "key", Kind: fold.MaxText}}},
+		},
+		Queries: []analyses.Query{
+			{Name: "members", Columns: []string{"group", "rows"}, Tables: []string{"members"}},
+			{Name: "totals", Columns: []string{"group", "rows", "sum", "mean"}, Tables: []string{"totals"}},
+			{Name: "peaks", Columns: []string{"group", "key"}, Tables: []string{"peaks"}},
+		},
+		NewParser: newParser,
+		NewJoiner: func(args analyses.Args, r analyses.Replica) (analyses.Joiner, error) {
+			least, err := strconv.ParseFloat(args[0], 64)
+			return &tally{first: r.Index == 0, least: least, groups: map[string]member{}, members: map[string]int64{}, totals: fold.NewTable(&totalsSpec)}, err
+		},
+		Reduce: reduce,
+	}
+}
+
+func groupKey() []fold.Key { return []fold.Key{{Name: "group", Kind: fold.KeyText}} }
+
+// totalsSpec is what a joiner folds facts into before it is asked to flush.
+var totalsSpec = fold.Spec{
+	Name: "folded", Keys: groupKey(),
+	Aggs: []fold.Agg{{Name: "rows", Kind: fold.Sum}, {Name: "sum", Kind: fold.Exact}, {Name: "key", Kind: fold.MaxText}},
+}
+
+func checkNumber(v string) error {
+	_, err := strconv.ParseFloat(v, 64)
+	return err
+}
+
+func newParser(_ analyses.Args, stream int, _ analyses.File, b *batch.Builder) (func([][]byte) error, error) {
+	if stream == streamGroups {
+		return func(f [][]byte) error {
+			if len(f[0]) == 0 || len(f[1]) == 0 {
+				return fmt.Errorf("empty field")
+			}
+			b.Text(0).Append(f[0])
+			b.Text(1).Append(f[1])
+			return nil
+		}, nil
+	}
+	return func(f [][]byte) error {
+		if string(f[1]) == poisonParse {
+			panic("this row is poison")
+		}
+		v, err := strconv.ParseFloat(string(f[1]), 64)
+		if err != nil {
+			return fmt.Errorf("value %q is no number", f[1])
+		}
+		b.Dict(0).Append(f[0])
+		b.Float(1).Append(v)
+		return nil
+	}, nil
+}
+
+// member is the group of a key, and where that stands.
+type member struct {
+	group string
+	file  string
+	line  uint64
+	row   int
+}
+
+func (m member) before(o member) bool {
+	return cmp.Or(cmp.Compare(m.file, o.file), cmp.Compare(m.line, o.line), cmp.Compare(m.row, o.row)) < 0
+}
+
+type tally struct {
+	first   bool
+	least   float64
+	groups  map[string]member
+	members map[string]int64
+	totals  *fold.Table
+}
+
+func (j *tally) Reference(_ int, b *batch.Batch, pos analyses.Position) error {
+	for i := range b.Rows() {
+		key := string(b.Texts(0).At(i))
+		if key == poisonJoin {
+			panic("this row is poison")
+		}
+		m := member{string(b.Texts(1).At(i)), pos.File.Name, pos.Line, i}
+		if old, ok := j.groups[key]; !ok || old.before(m) {
+			j.groups[key] = m
+		}
+		if j.first {
+			j.members[m.group]++
+		}
+	}
+	return nil
+}
+
+func (j *tally) Facts(_ int, b *batch.Batch, _ analyses.Position) error {
+	keys, values := b.Dicts(0), b.Floats(1)
+	for i := range b.Rows() {
+		key := keys.At(i)
+		if string(key) == poisonJoin {
+			panic("this row is poison")
+		}
+		v := values.At(i)
+		if v < j.least {
+			continue
+		}
+		group := noGroup
+		if m, ok := j.groups[string(key)]; ok {
+			group = m.group
+		}
+		row := j.totals.Row(j.totals.Key().String(group))
+		j.totals.AddSum(row, 0, 1)
+		j.totals.AddFloat(row, 1, v)
+		j.totals.PutMaxText(row, 2, key)
+	}
+	return nil
+}
+
+func (j *tally) Flush(tables []*fold.Table) error {
+	for _, group := range slices.Sorted(maps.Keys(j.members)) { // in order, so that a seed makes the same bytes each time
+		t := tables[tableMembers]
+		t.AddSum(t.Row(t.Key().String(group)), 0, j.members[group])
+	}
+	clear(j.members)
+	for _, row := range j.totals.Sorted(nil) {
+		group := bytes.Clone(j.totals.KeyText(row, 0))
+		t := tables[tableTotals]
+		to := t.Row(t.Key().Text(group))
+		t.AddSum(to, 0, j.totals.Sum(row, 0))
+		t.AddExact(to, 1, j.totals.Exact(row, 1))
+		p := tables[tablePeaks]
+		if key, ok := j.totals.MaxText(row, 2); ok {
+			p.PutMaxText(p.Row(p.Key().Text(group)), 0, key)
+		}
+	}
+	j.totals.Reset()
+	return nil
+}
+
+func reduce(args analyses.Args, query int, tables []*fold.Table, emit func(row ...any)) error {
+	t := tables[0]
+	for _, row := range t.Sorted(nil) {
+		group := string(t.KeyText(row, 0))
+		switch query {
+		case tableMembers:
+			emit(group, t.Sum(row, 0))
+		case tableTotals:
+			if args[1] == poisonReduce {
+				panic("the reducer is told to")
+			}
+			n := t.Sum(row, 0)
+			emit(group, n, t.Exact(row, 1).Value(), t.Exact(row, 1).Mean(n))
+		case tablePeaks:
+			key, _ := t.MaxText(row, 0)
+			emit(group, string(key))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,243 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"posta/protocol"
+)
+
+// upload is what one client sends, and what the right answer to it is.
+type upload struct {
+	params map[string]string
+	files  [2][]file // by stream
+	poison string    // what makes the analysis panic, empty if nothing does
+}
+
+type file struct {
+	name   string
+	header string
+	rows   []string // without line ends; the first is line 2
+}
+
+// piece is a chunk of a file: some of its rows.
+type piece struct {
+	file *file
+	line uint64
+	data []byte
+}
+
+// newUpload draws an upload.
+func newUpload(w *world) *upload {
+	u := &upload{params: map[string]string{}}
+	if w.chance(0.3) {
+		u.params["at_least"] = "-1.5"
+	}
+	towns := 1 + w.rand.IntN(2)
+	keys, groups := 1+w.rand.IntN(30), 1+w.rand.IntN(8)
+	for t := range towns {
+		u.files[streamGroups] = append(u.files[streamGroups], groupFile(w, t, 1+w.rand.IntN(40), keys, groups))
+		u.files[streamFacts] = append(u.files[streamFacts], factFile(w, t, w.rand.IntN(250), keys))
+	}
+	if w.faults.poison && w.chance(0.5) {
+		u.poisonWith(w, oneOf(w, poisonParse, poisonJoin, poisonReduce))
+	}
+	return u
+}
+
+func groupFile(w *world, town, rows, keys, groups int) file {
+	f := file{name: fmt.Sprintf("town%d/groups.csv", town), header: "key,group"}
+	for range rows {
+		row := fmt.Sprintf("k%d,g%d", w.rand.IntN(keys), w.rand.IntN(groups))
+		if w.chance(0.03) {
+			row = oneOf(w, "k1,", ",g1", "k1")
+		}
+		f.rows = append(f.rows, row)
+	}
+	return f
+}
+
+func factFile(w *world, town, rows, keys int) file {
+	f := file{name: fmt.Sprintf("town%d/facts.csv", town), header: "key,value"}
+	for range rows {
+		row := fmt.Sprintf("k%d,%s", w.rand.IntN(keys+2), strconv.FormatFloat(awkward(w), 'g', -1, 64))
+		if w.chance(0.03) {
+			row = oneOf(w, "k1,twelve", "k1,", "k1")
+		}
+		f.rows = append(f.rows, row)
+	}
+	return f
+}
+
+// awkward draws numbers whose sum, rounded at each step, depends on the order.
+func awkward(w *world) float64 {
+	switch w.rand.IntN(4) {
+	case 0:
+		return float64(w.rand.IntN(100))
+	case 1:
+		return math.Ldexp(w.rand.Float64()-0.5, w.rand.IntN(120)-60)
+	case 2:
+		return oneOf(w, 1e16, -1e16, 0.1, -0.1, 3.0e-9)
+	}
+	return w.rand.NormFloat64()
+}
+
+func (u *upload) poisonWith(w *world, what string) {
+	u.poison = what
+	if what == poisonReduce {
+		u.params["explode"] = poisonReduce
+		// The reducer panics on the first group there is.
+		f := &u.files[streamFacts][0]
+		f.rows = append(f.rows, "k1,17")
+		return
+	}
+	stream, row := streamFacts, "k1,"+poisonParse
+	if what == poisonJoin {
+		row = poisonJoin + ",12"
+		stream = w.rand.IntN(2)
+	}
+	f := &u.files[stream][w.rand.IntN(len(u.files[stream]))]
+	f.rows = slices.Insert(f.rows, w.rand.IntN(len(f.rows)+1), row)
+}
+
+// pieces cuts the files of a stream into chunks and mixes them, since lanes pull them in no fixed order.
+func (u *upload) pieces(w *world, stream int) []piece {
+	var all []piece
+	most := 1 + w.rand.IntN(40)
+	for i := range u.files[stream] {
+		f := &u.files[stream][i]
+		for at := 0; at < len(f.rows); {
+			n := min(1+w.rand.IntN(most), len(f.rows)-at)
+			data := strings.Join(f.rows[at:at+n], "\n") + "\n"
+			all = append(all, piece{f, uint64(at + 2), []byte(data)})
+			at += n
+		}
+	}
+	if w.chance(0.5) {
+		w.rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	}
+	return all
+}
+
+// answer is what a client found, or should have found: each query's rows as text, and the rejected rows.
+type answer map[string][]string
+
+// oracle computes the answer in the plainest way there is, with rationals (D2).
+func (u *upload) oracle() answer {
+	out := answer{"members": nil, "totals": nil, "peaks": nil}
+	groups, members := map[string]string{}, map[string]int{}
+	var rejected [2]rejects
+	for _, f := range u.files[streamGroups] {
+		for i, row := range f.rows {
+			cells := strings.Split(row, ",")
+			if len(cells) != 2 || cells[0] == "" || cells[1] == "" {
+				rejected[streamGroups].add(f.name, i+2)
+				continue
+			}
+			groups[cells[0]] = cells[1]
+			members[cells[1]]++
+		}
+	}
+	least, _ := strconv.ParseFloat(u.params["at_least"], 64)
+	if u.params["at_least"] == "" {
+		least = -1e300
+	}
+	sums, counts, peaks := map[string]*big.Rat{}, map[string]int{}, map[string]string{}
+	for _, f := range u.files[streamFacts] {
+		for i, row := range f.rows {
+			key, value, two := strings.Cut(row, ",")
+			v, err := strconv.ParseFloat(value, 64)
+			if !two || err != nil {
+				rejected[streamFacts].add(f.name, i+2)
+				continue
+			}
+			if v < least {
+				continue
+			}
+			group, ok := groups[key]
+			if !ok {
+				group = noGroup
+			}
+			if sums[group] == nil {
+				sums[group] = new(big.Rat)
+			}
+			sums[group].Add(sums[group], new(big.Rat).SetFloat64(v))
+			counts[group]++
+			peaks[group] = max(peaks[group], key)
+		}
+	}
+	for g, n := range members {
+		out["members"] = append(out["members"], fmt.Sprintf("%s %d", g, n))
+	}
+	for g, n := range counts {
+		sum, _ := sums[g].Float64()
+		mean, _ := new(big.Rat).Quo(sums[g], big.NewRat(int64(n), 1)).Float64()
+		out["totals"] = append(out["totals"], fmt.Sprintf("%s %d %s %s", g, n, floatText(sum), floatText(mean)))
+		out["peaks"] = append(out["peaks"], g+" "+peaks[g])
+	}
+	for _, rows := range out {
+		slices.Sort(rows)
+	}
+	out["rejected"] = append(rejected[streamFacts].text("facts"), rejected[streamGroups].text("groups")...)
+	return out
+}
+
+// rejects are the rows of a stream that nobody could parse (N7).
+type rejects struct {
+	rows  int
+	first []string
+}
+
+func (r *rejects) add(name string, line int) {
+	r.rows++
+	if len(r.first) < 10 {
+		r.first = append(r.first, fmt.Sprintf("%s:%d", name, line))
+	}
+}
+
+func (r *rejects) text(stream string) []string {
+	if r.rows == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s %d %v", stream, r.rows, r.first)}
+}
+
+// floatText shows every bit; minus nothing and nothing are one sum.
+func floatText(v float64) string { return strconv.FormatFloat(v+0, 'x', -1, 64) }
+
+// add adds a part of an answer as it comes from an output.
+func (a answer) add(p *protocol.Part) {
+	for row := range p.Rows.All() {
+		var cells []string
+		for _, c := range row {
+			if c.Kind == protocol.Float {
+				cells = append(cells, floatText(c.Float))
+			} else {
+				cells = append(cells, c.String())
+			}
+		}
+		a[p.Query] = append(a[p.Query], strings.Join(cells, " "))
+	}
+	for _, r := range p.Rejected {
+		x := rejects{rows: int(r.Rows)}
+		for _, f := range r.First {
+			x.first = append(x.first, fmt.Sprintf("%s:%d", f.File, f.Line))
+		}
+		a["rejected"] = append(a["rejected"], x.text(r.Stream)...)
+	}
+}
+
+// differs says how an answer is wrong, nothing if it is right.
+func (a answer) differs(want answer) string {
+	slices.Sort(a["rejected"])
+	for _, q := range []string{"members", "totals", "peaks", "rejected"} {
+		if !slices.Equal(a[q], want[q]) {
+			return fmt.Sprintf("%s\n  got:  %q\n  want: %q", q, a[q], want[q])
+		}
+	}
+	return ""
+}

@@ -1,0 +1,23 @@
+// Package sim runs the real cores of a whole cluster over a simulated network, simulated disks and a simulated clock, and
+// does to them what the world does: it drops, repeats, delays and cuts, it crashes nodes between any two steps, loses what
+// was not synced, fills disks, wipes them, stops processes and lets them go on. docs/simulation.md tells it at length.
+//
+// The words:
+//
+//	world     everything of one run: clock, queue of events, the one source of chance, nodes, wires, clients
+//	seed      decides everything; the same seed is the same run, event by event
+//	node      a core and its roles, driven as the shell of package nodes drives them, and a disk that survives it
+//	wire      one direction of one link: first in, first out, with an end that may be cut off
+//	client    a small machine that speaks the client protocol, and compares its answer with the oracle's
+//	notary    knows what is durable at every node, and looks at everything that leaves one (R2, R3, R5)
+//
+// The main loop takes the next event, lets it happen, and stops at the first violated rule:
+//
+//	for w.err == nil && !w.finished() { w.next()() }
+//
+// A run has two phases. While faults are injected only safety is demanded; then everything is healed, and liveness too: each
+// session ends, with the right answer unless a fault that was injected into it permits a failure, and no node keeps
+// anything of it.
+//
+// The package starts no goroutine, reads no clock and opens no file, so a run is repeated by its seed alone.
+package sim

@@ -1,0 +1,236 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+)
+
+// faults is what a seed injects. Each kind is there or not: a run with all of them at once hardly gets anywhere, and one
+// with few finds what the others hide.
+type faults struct {
+	end    time.Duration // of the first phase
+	drop   float64       // of anything that travels
+	repeat float64
+	slow   float64
+	ghost  float64 // of frames: a copy at any later time
+	old    float64 // of requests: an older one again
+	crash  float64 // at each point where a step may be cut off
+
+	crashes, breaks, partitions, stops, fulls time.Duration // mean time between two; 0 for none
+	wipes                                     int
+
+	badSnapshot   float64
+	snapshotEvery int // records
+	poison        bool
+	vanish        float64
+	cancel        float64
+	think         time.Duration // of clients between two chunks
+}
+
+func newFaults(w *world) faults {
+	f := faults{
+		end:           w.between(3*time.Second, 15*time.Second),
+		snapshotEvery: oneOf(w, 3, 10, 40, 1<<30),
+		think:         oneOf(w, 0, 10*time.Millisecond, 100*time.Millisecond),
+	}
+	if w.chance(0.06) {
+		return f // nothing goes wrong
+	}
+	often := func(p float64, set func()) {
+		if w.chance(p) {
+			set()
+		}
+	}
+	every := func(low, high time.Duration) time.Duration { return w.between(low, high) }
+	often(0.4, func() { f.drop = oneOf(w, 0.002, 0.02, 0.1) })
+	often(0.4, func() { f.repeat = oneOf(w, 0.01, 0.1) })
+	often(0.4, func() { f.slow = oneOf(w, 0.01, 0.1) })
+	often(0.3, func() { f.ghost = oneOf(w, 0.005, 0.05) })
+	often(0.3, func() { f.old = 0.1 })
+	often(0.5, func() { f.crash = oneOf(w, 0.0005, 0.003, 0.01) })
+	often(0.5, func() { f.crashes = every(200*time.Millisecond, 3*time.Second) })
+	often(0.4, func() { f.breaks = every(50*time.Millisecond, time.Second) })
+	often(0.3, func() { f.partitions = every(500*time.Millisecond, 4*time.Second) })
+	often(0.3, func() { f.stops = every(time.Second, 5*time.Second) })
+	often(0.2, func() { f.fulls = every(time.Second, 5*time.Second) })
+	often(0.12, func() { f.wipes = 1 + w.rand.IntN(2) })
+	often(0.3, func() { f.badSnapshot = 0.4 })
+	often(0.25, func() { f.poison = true })
+	often(0.25, func() { f.vanish = 0.4 })
+	often(0.25, func() { f.cancel = 0.4 })
+	return f
+}
+
+func (f *faults) String() string {
+	text := fmt.Sprintf("until %v, snapshot every %d records, clients think %v", f.end.Round(time.Millisecond), f.snapshotEvery, f.think)
+	for _, p := range []struct {
+		name string
+		p    float64
+	}{
+		{"drop", f.drop}, {"repeat", f.repeat}, {"slow", f.slow}, {"ghost", f.ghost}, {"old", f.old}, {"crash", f.crash},
+		{"bad snapshot", f.badSnapshot}, {"vanish", f.vanish}, {"cancel", f.cancel}, {"wipes", float64(f.wipes)},
+	} {
+		if p.p > 0 {
+			text += fmt.Sprintf(", %s %v", p.name, p.p)
+		}
+	}
+	for _, t := range []struct {
+		name string
+		t    time.Duration
+	}{{"crashes", f.crashes}, {"breaks", f.breaks}, {"partitions", f.partitions}, {"stops", f.stops}, {"full disks", f.fulls}} {
+		if t.t > 0 {
+			text += fmt.Sprintf(", %s every %v", t.name, t.t.Round(time.Millisecond))
+		}
+	}
+	if f.poison {
+		text += ", poison"
+	}
+	return text
+}
+
+// inject plans the first phase, and its end.
+func (f *faults) inject(w *world) {
+	w.again(f.crashes, func(n *node) {
+		n.crash("")
+		w.restart(n)
+	})
+	w.again(f.breaks, func(*node) { w.cut(oneOf(w, w.wireset...)) })
+	w.again(f.partitions, w.partition)
+	w.again(f.stops, w.stop)
+	w.again(f.fulls, w.fill)
+	for range f.wipes {
+		w.after(w.between(0, f.end), func() { w.wipe(oneOf(w, w.order...)) })
+	}
+	w.after(f.end, w.heal)
+}
+
+// again lets a fault happen now and then in the first phase.
+func (w *world) again(mean time.Duration, do func(*node)) {
+	if mean == 0 {
+		return
+	}
+	w.after(time.Duration(w.rand.ExpFloat64()*float64(mean)), func() {
+		if w.at < w.faults.end && w.err == nil {
+			do(oneOf(w, w.order...))
+			w.again(mean, do)
+		}
+	})
+}
+
+// crashes is called where a process may die between two steps of its loop.
+func (n *node) crashes(where string) bool {
+	w := n.w
+	if w.at >= w.faults.end || !w.chance(w.faults.crash) {
+		return false
+	}
+	n.crash(where)
+	w.restart(n)
+	return true
+}
+
+func (w *world) restart(n *node) {
+	w.after(oneOf(w, w.between(time.Millisecond, 20*time.Millisecond), w.between(20*time.Millisecond, 2*time.Second)), n.start)
+}
+
+// partition cuts some nodes off from the others, in one direction or both, for a while.
+func (w *world) partition(*node) {
+	w.injected("partition")
+	both := w.chance(0.6)
+	var pairs []pair
+	side := map[*node]bool{}
+	for _, n := range w.order {
+		side[n] = w.chance(0.3)
+	}
+	for _, a := range w.order {
+		for _, b := range w.order {
+			if side[a] && !side[b] {
+				pairs = append(pairs, pair{a.id, b.id})
+				if both {
+					pairs = append(pairs, pair{b.id, a.id})
+				}
+			}
+		}
+	}
+	for _, p := range pairs {
+		w.block(p, true)
+	}
+	w.tracef("partition of %d pairs begins", len(pairs))
+	w.after(w.between(50*time.Millisecond, 3*time.Second), func() {
+		for _, p := range pairs {
+			w.block(p, false)
+		}
+	})
+}
+
+// block changes a direction between two nodes. Either way connections break: TCP gives them up, or finds them dead.
+func (w *world) block(p pair, on bool) {
+	if w.blocked[p] == on {
+		return
+	}
+	w.blocked[p] = on
+	for _, x := range w.wireset {
+		if x.from == p.from && x.to == p.to {
+			w.cut(x)
+		}
+	}
+}
+
+// stop holds a process, as SIGSTOP or a starved machine does, longer than a client's patience at times.
+func (w *world) stop(n *node) {
+	if n.stopped || !n.up {
+		return
+	}
+	w.injected("stop")
+	n.stopped = true
+	life := n.life
+	d := oneOf(w, w.between(time.Millisecond, time.Second), w.between(time.Second, clientTimeout*3/2))
+	w.tracef("%s stops for %v", n.id, d)
+	w.after(d, func() {
+		if n.life == life {
+			n.resume()
+		}
+	})
+}
+
+func (n *node) resume() {
+	n.stopped = false
+	n.w.tracef("%s goes on", n.id)
+	for len(n.missed) > 0 && n.up {
+		do := n.missed[0]
+		n.missed = n.missed[1:]
+		do()
+	}
+}
+
+// fill leaves no room on a disk for a while (W5).
+func (w *world) fill(n *node) {
+	w.injected("full disk")
+	n.disk.full = true
+	w.tracef("%s has no room on its disk", n.id)
+	w.after(w.between(50*time.Millisecond, 2*time.Second), func() { n.disk.full = false })
+}
+
+// wipe takes a node's disk away: it comes back as another log (R8).
+func (w *world) wipe(n *node) {
+	w.injected("wipe")
+	n.crash("and loses its disk")
+	n.disk = w.blankDisk()
+	n.notes = newNotary(n)
+	w.restart(n)
+}
+
+// heal ends the first phase.
+func (w *world) heal() {
+	f := &w.faults
+	w.tracef("faults stop")
+	f.drop, f.repeat, f.slow, f.ghost, f.old, f.crash, f.badSnapshot = 0, 0, 0, 0, 0, 0, 0
+	for _, a := range w.order {
+		for _, b := range w.order {
+			w.block(pair{a.id, b.id}, false)
+		}
+	}
+}
+
+// overshoot is what a link may hold beyond its window: a window is checked before a frame is taken, and what one commit
+// makes of its input comes on top.
+func overshoot(w *world) int { return 2*min(w.layout.commit, 64<<10) + 24<<10 }

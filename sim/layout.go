@@ -1,0 +1,114 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"posta/link"
+	"posta/nodes/core"
+	"posta/topology"
+)
+
+// layout is a cluster as a seed drew it: how roles are chained, how many replicas there are, how small everything is.
+type layout struct {
+	stages []stage
+	edges  []edge
+	window int
+	commit int
+	limits topology.Limits
+}
+
+type stage struct {
+	name     string
+	chain    []topology.Role
+	replicas int
+}
+
+type edge struct {
+	core.OutEdge // To is filled in
+	from, to     int
+	senders      []link.NodeID
+}
+
+func (s *stage) holds(r topology.Role) bool { return slices.Contains(s.chain, r) }
+
+func (s *stage) nodes() []link.NodeID {
+	var all []link.NodeID
+	for i := range s.replicas {
+		all = append(all, link.NodeID(fmt.Sprintf("%s-%d", s.name, i+1)))
+	}
+	return all
+}
+
+// newLayout draws a cluster that topology's checks would let pass.
+func newLayout(w *world) layout {
+	l := layout{
+		window: oneOf(w, 200, 1000, 4000, 64<<10, 1<<20),
+		commit: oneOf(w, 1, 500, 4000, 64<<10, 1<<20),
+		limits: topology.Limits{
+			Sessions: 1 + w.rand.IntN(4), Chunk: 4 << 10, RetryAfter: 200 * time.Millisecond,
+			ClientTimeout: clientTimeout, ResultsTTL: 10 * time.Minute,
+		},
+	}
+	cut := oneOf(w, 1.0, 0.8, 0.5)
+	for i, r := range topology.Roles() {
+		if i > 0 && !w.chance(cut) && !(i == 1 && cut == 1) {
+			last := &l.stages[len(l.stages)-1]
+			last.chain = append(last.chain, r)
+			continue
+		}
+		l.stages = append(l.stages, stage{name: string(r), chain: []topology.Role{r}})
+	}
+	for i := range l.stages {
+		s := &l.stages[i]
+		s.replicas = 1 + w.rand.IntN(oneOf(w, 1, 2, 2, 3, 4))
+		if s.holds(topology.Input) && s.holds(topology.Joiner) || s.holds(topology.Joiner) && s.holds(topology.Aggregator) ||
+			s.holds(topology.Reducer) && s.holds(topology.Output) {
+			s.replicas = 1
+		}
+	}
+	for i := 1; i < len(l.stages); i++ {
+		l.hop(w, i-1, i)
+	}
+	return l
+}
+
+// hop adds the edges between two stages.
+func (l *layout) hop(w *world, from, to int) {
+	next := &l.stages[to]
+	add := func(streams topology.Streams, route topology.Route) {
+		l.edges = append(l.edges, edge{
+			OutEdge: core.OutEdge{
+				Name: fmt.Sprintf("%s-%s-%s", l.stages[from].name, next.name, streams), To: next.nodes(),
+				Streams: streams, Route: route, Broadcast: route == topology.All && w.chance(0.6),
+			},
+			from: from, to: to, senders: l.stages[from].nodes(),
+		})
+	}
+	switch {
+	case next.holds(topology.Joiner):
+		add(topology.Facts, topology.Any)
+		add(topology.Reference, topology.All)
+	case next.holds(topology.Aggregator), next.holds(topology.Reducer):
+		add(topology.AllStreams, topology.Hash)
+	case next.holds(topology.Output):
+		add(topology.AllStreams, topology.All)
+	default: // a parser: reference rows must not wait behind facts that wait for others (R11)
+		add(topology.Facts, topology.Any)
+		add(topology.Reference, topology.Any)
+	}
+}
+
+func (l *layout) String() string {
+	text := ""
+	for _, s := range l.stages {
+		text += fmt.Sprintf("%v×%d ", s.chain, s.replicas)
+	}
+	for _, e := range l.edges {
+		if e.Broadcast {
+			text += e.Name + "=pub "
+		}
+	}
+	return fmt.Sprintf("%swindow %d commit %d sessions %d", text, l.window, l.commit, l.limits.Sessions)
+}

@@ -1,0 +1,255 @@
+package sim
+
+import (
+	"time"
+
+	"posta/link"
+	"posta/nodes/core"
+	"posta/nodes/role"
+	"posta/topology"
+)
+
+type wireKey struct {
+	edge     string
+	from, to link.NodeID
+}
+
+// wire is one direction of one link. While it is connected it is first in, first out.
+type wire struct {
+	wireKey
+	dialled   bool // by the receiver: PUB and SUB
+	connected bool
+	times     uint64        // how often it was connected: what was under way on an earlier connection is lost
+	clear     time.Duration // when the last frame arrives
+}
+
+// pair is one direction between two nodes.
+type pair struct{ from, to link.NodeID }
+
+func (w *world) layWires() {
+	for _, e := range w.layout.edges {
+		for _, from := range e.senders {
+			for _, to := range e.To {
+				x := &wire{wireKey: wireKey{e.Name, from, to}, dialled: e.Broadcast}
+				w.wires[x.wireKey] = x
+				w.wireset = append(w.wireset, x)
+			}
+		}
+	}
+}
+
+// cut breaks a connection; both ends try again after a while.
+func (w *world) cut(x *wire) {
+	if x.connected {
+		w.tracef("%s %s→%s breaks", x.edge, x.from, x.to)
+		x.connected = false
+		x.times++
+	}
+	w.reconnect(x)
+}
+
+func (w *world) reconnect(x *wire) {
+	w.after(w.between(time.Millisecond, 200*time.Millisecond), func() {
+		from, to := w.nodes[x.from], w.nodes[x.to]
+		if x.connected || !from.up || !to.up {
+			return
+		}
+		if w.blocked[pair{x.from, x.to}] || from.stopped || to.stopped {
+			w.reconnect(x)
+			return
+		}
+		x.connected = true
+		x.clear = w.at
+		w.tracef("%s %s→%s connected", x.edge, x.from, x.to)
+		if x.dialled {
+			to.core.Dialled(x.edge, x.from)
+			to.wake()
+		} else {
+			from.core.Connected(x.edge, x.to)
+			from.wake()
+		}
+	})
+}
+
+func (w *world) connectAll(n *node) {
+	for _, x := range w.wireset {
+		if x.from == n.id || x.to == n.id {
+			w.reconnect(x)
+		}
+	}
+}
+
+// disconnectAll is what a crash does. What the dead process had sent may still arrive: it is in the network.
+func (w *world) disconnectAll(n *node) {
+	for _, x := range w.wireset {
+		if x.from == n.id || x.to == n.id {
+			x.connected = false
+			if x.to == n.id || w.chance(0.7) {
+				x.times++
+			}
+		}
+	}
+}
+
+// send is the shell's send.
+func (n *node) send() {
+	o := n.core.Output(n.w.now())
+	for _, a := range o.Acks {
+		n.notes.acknowledges(&a)
+		n.w.ack(n, a)
+	}
+	for _, s := range o.Sends {
+		if n.crashes("while sending") {
+			return
+		}
+		n.sendFrames(s)
+	}
+	for _, r := range o.Replies {
+		n.w.answer(n, r)
+	}
+}
+
+func (n *node) sendFrames(s core.Send) {
+	w := n.w
+	for i := range s.Frames {
+		n.notes.sends(&s.Frames[i], s.To)
+	}
+	if s.To != "" {
+		if n.push(w.wires[wireKey{s.Edge, n.id, s.To}], s.Frames) < len(s.Frames) {
+			n.core.Unsent(s.Edge, s.To, s.Frames[0].Seq)
+		}
+		return
+	}
+	for _, x := range w.wireset {
+		if x.edge == s.Edge && x.from == n.id {
+			n.push(x, s.Frames)
+		}
+	}
+}
+
+// push puts frames on a wire and returns how many were accepted.
+func (n *node) push(x *wire, frames []link.Frame) int {
+	w := n.w
+	if !x.connected {
+		if w.chance(0.5) {
+			return 0
+		}
+		return len(frames) // into a queue that is thrown away
+	}
+	for i := range frames {
+		if w.chance(w.faults.drop) {
+			continue
+		}
+		w.carry(x, frames[i])
+		if w.chance(w.faults.repeat) {
+			w.carry(x, frames[i])
+		}
+		if w.chance(w.faults.ghost) {
+			w.ghost(x, frames[i])
+		}
+	}
+	return len(frames)
+}
+
+// carry delivers a frame in its turn.
+func (w *world) carry(x *wire, f link.Frame) {
+	x.clear = max(x.clear, w.at+w.delay())
+	times := x.times
+	header := f.AppendHeader(nil)
+	w.after(x.clear-w.at, func() {
+		if x.times == times && !w.blocked[pair{x.from, x.to}] {
+			w.deliver(x, header, f.Payload)
+		}
+	})
+}
+
+// ghost delivers a copy at any later time, whatever became of the connection and of the process that sent it: a zombie's
+// frame (R8).
+func (w *world) ghost(x *wire, f link.Frame) {
+	header := f.AppendHeader(nil)
+	w.injected("ghost")
+	w.after(w.between(0, 5*time.Second), func() { w.deliver(x, header, f.Payload) })
+}
+
+func (w *world) deliver(x *wire, header, payload []byte) {
+	n := w.nodes[x.to]
+	if !n.up {
+		return
+	}
+	f, err := link.DecodeFrame(&link.Names{}, header, payload)
+	if err != nil {
+		w.fail("a frame does not come out as it went in: %v", err)
+		return
+	}
+	w.mix('F', byte(f.Seq), byte(f.Kind), byte(len(payload)), byte(n.place), byte(n.index))
+	if w.Trace != nil {
+		w.tracef("%s %s→%s  %s %d stream %d, session %s, %d bytes, incarnation %d", x.edge, x.from, x.to, f.Kind, f.Seq, f.Stream, f.Session.String()[:8], len(payload), f.ID.Incarnation)
+	}
+	n.hear(func() {
+		n.core.Receive([]link.Frame{f})
+		n.wake()
+	})
+}
+
+func (w *world) delay() time.Duration {
+	if w.chance(w.faults.slow) {
+		return w.between(10*time.Millisecond, 800*time.Millisecond)
+	}
+	return w.between(50*time.Microsecond, 3*time.Millisecond)
+}
+
+// ack carries an acknowledgement: it may be lost, late, repeated, overtaken.
+func (w *world) ack(from *node, a link.Ack) {
+	to := w.nodes[a.To]
+	body := a.Append(nil)
+	for range w.copies() {
+		d := w.delay()
+		w.after(d, func() {
+			if !to.up || w.blocked[pair{from.id, to.id}] {
+				return
+			}
+			a, err := link.DecodeAck(&link.Names{}, body)
+			if err != nil {
+				w.fail("an acknowledgement does not come out as it went in: %v", err)
+				return
+			}
+			w.mix('A', byte(a.Hwm))
+			w.tracef("%s %s→%s  ack %d of %s, resend %v, incarnation %d of %s", a.Edge, a.Receiver, a.To, a.Hwm, a.Log, a.Resend, a.ID.Incarnation, a.ID.LogID)
+			to.hear(func() {
+				to.core.Ack(a, w.now())
+				to.wake()
+			})
+		})
+	}
+}
+
+// copies is how often something without a sequence arrives.
+func (w *world) copies() int {
+	switch {
+	case w.chance(w.faults.drop):
+		return 0
+	case w.chance(w.faults.repeat):
+		return 2
+	}
+	return 1
+}
+
+// heartbeat tells the inputs what a node says of itself.
+func (w *world) heartbeat(from *node, ended []role.Ended) {
+	id := from.disk.id
+	for _, to := range w.nodesHolding(topology.Input) {
+		if to == from {
+			continue
+		}
+		for range w.copies() {
+			w.after(w.delay(), func() {
+				if to.up && !w.blocked[pair{from.id, to.id}] {
+					to.hear(func() {
+						to.core.Heard(w.now(), from.id, id, ended)
+						to.wake()
+					})
+				}
+			})
+		}
+	}
+}
