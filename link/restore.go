@@ -56,9 +56,15 @@ func (s *Sender) Acknowledged(node NodeID, seq Seq) {
 }
 
 // Reload puts a frame that the log held back into the outbox, in order; one that everybody has acknowledged is dropped.
+//
+// The log may begin with a later frame than the snapshot expects: it is cut whenever frames have been acknowledged, and the
+// snapshot, or the one before it that recovery has fallen back to, does not know of that. What was cut was acknowledged.
 func (s *Sender) Reload(f Frame, at Place) error {
 	if f.Seq < s.next {
 		return nil
+	}
+	if f.Seq > s.next && len(s.entries) == 0 {
+		s.skip(f.Seq - 1)
 	}
 	if f.Seq > s.next {
 		return fmt.Errorf("R2: %s: the log goes on with frame %d after %d: frames are missing", s.edge, f.Seq, s.next-1)
@@ -76,10 +82,23 @@ func (s *Sender) Reload(f Frame, at Place) error {
 	return nil
 }
 
-// Restored checks that the log gave back every frame that the snapshot counts on.
-func (s *Sender) Restored(p Progress) error {
-	if s.Last() < p.Last {
-		return fmt.Errorf("R2: %s: the log holds frames up to %d, the snapshot gave out %d", s.edge, s.Last(), p.Last)
+// skip goes on behind seq: everything up to there was acknowledged by everybody, and has been cut from the log.
+func (s *Sender) skip(seq Seq) {
+	for _, p := range s.peers {
+		p.acked, p.sent = max(p.acked, seq), max(p.sent, seq)
 	}
+	s.next, s.stored = seq+1, seq
+}
+
+// Restored ends recovery. last is the last number that the snapshot, or a record behind it, says was given out. Where the
+// log holds no frame any more, all were acknowledged and cut; their numbers must not be given out again (R2).
+func (s *Sender) Restored(last Seq) error {
+	if s.Last() >= last {
+		return nil
+	}
+	if len(s.entries) > 0 {
+		return fmt.Errorf("R2: %s: the log holds frames up to %d, %d were given out: frames are missing", s.edge, s.Last(), last)
+	}
+	s.skip(last)
 	return nil
 }

@@ -71,7 +71,7 @@ func (c *Core) Seal() *Commit {
 	b.rec.hwms = commit.hwms
 	for _, e := range c.out {
 		for _, s := range e.senders {
-			b.rec.progress = append(b.rec.progress, s.Progress())
+			b.rec.progress = append(b.rec.progress, e.progress(s))
 			commit.last = append(commit.last, lastFrame{s, s.Last()})
 		}
 	}

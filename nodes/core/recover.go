@@ -62,7 +62,7 @@ func (r *Recovery) Replay(at link.Place, data []byte) error {
 func (r *Recovery) Done() error {
 	for _, p := range r.progress {
 		if s := r.sender(p.Edge, p.To); s != nil {
-			if err := s.Restored(p); err != nil {
+			if err := s.Restored(p.Last); err != nil {
 				return err
 			}
 		}
