@@ -100,6 +100,10 @@ func processThenMachine(t *testing.T, writer Writer, k, j int, step string) (don
 	}
 	if err == nil {
 		w.check(label)
+		d.crashAt = 0
+		for range 35 { // beyond any segment that was made and not used
+			must(t, w.append(2, "goes on"))
+		}
 		w.log.lock.Close() // killed, without a last fsync
 		w.log = nil
 	}

@@ -157,7 +157,7 @@ func TestW5_NoRoomToRotate(t *testing.T) {
 				t.Fatal(err)
 			}
 			label := "no room for " + d.failed
-			for range 15 { // fills this segment, and the next, with other numbers of records
+			for range 30 { // beyond where the next segment would have been, with other numbers of records
 				must(t, w.append(2, "after"))
 			}
 			w.check(label)
