@@ -87,23 +87,21 @@ func round(words []uint64, exp int, negative bool) float64 {
 		rest |= words[i]
 	}
 	e := exp + 64*top - lz // value = m·2^e, and a bit more if rest
-	drop := 11
-	if low := wideExp - e; low > drop { // subnormal: the lowest place is 2^-1074
-		drop = low
-	}
-	f := math.Ldexp(float64(roundShift(m, rest != 0, drop)), e+drop)
+	f := math.Ldexp(float64(roundToEven(m, rest != 0)), e+dropBits)
 	if negative {
 		return -f
 	}
 	return f
 }
 
-// roundShift returns m·2^-drop rounded to an integer, ties to even; sticky says that m has a tail below its lowest bit.
-// drop is from 1 to 64.
-func roundShift(m uint64, sticky bool, drop int) uint64 {
-	q := m >> drop // 0 if drop is 64
-	half := uint64(1) << (drop - 1)
-	tail := m & (half<<1 - 1) // half<<1 is 0 if drop is 64: then all of m is tail
+// dropBits is what a float64 cannot hold of 64 bits. Subnormal numbers hold less, but need no case of their own: the sum is a
+// multiple of the smallest of them, so below 2^-1022 there is nothing to round.
+const dropBits = 64 - 53
+
+// roundToEven returns m without its lowest dropBits, rounded; sticky says that there was more below them.
+func roundToEven(m uint64, sticky bool) uint64 {
+	const half = 1 << (dropBits - 1)
+	q, tail := m>>dropBits, m&(2*half-1)
 	if tail > half || tail == half && (sticky || q&1 == 1) {
 		q++
 	}

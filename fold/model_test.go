@@ -136,7 +136,7 @@ func diff(a, b string) string {
 
 func TestTableIsWhatANaiveFoldGives(t *testing.T) {
 	table := NewTable(&every)
-	for seed := uint64(0); seed < 60; seed++ {
+	for seed := uint64(0); seed < 20; seed++ {
 		r := rand.New(rand.NewPCG(seed, 1))
 		its := items(r, r.IntN(2000))
 		table.Reset()
@@ -150,7 +150,7 @@ func TestTableIsWhatANaiveFoldGives(t *testing.T) {
 }
 
 func TestD1_MergesInAnyOrderAndGroupingAreTheSame(t *testing.T) {
-	for seed := uint64(0); seed < 60; seed++ {
+	for seed := uint64(0); seed < 20; seed++ {
 		r := rand.New(rand.NewPCG(seed, 2))
 		its := items(r, 1+r.IntN(3000))
 		partials := split(r, its)

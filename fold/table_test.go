@@ -80,6 +80,9 @@ func TestLeastKeepsTheSmallestAndTidiesUp(t *testing.T) {
 	if got := table.Least(row, 0); !slices.EqualFunc(got, all[:10], bytes.Equal) {
 		t.Fatalf("%q", got)
 	}
+	for i := range 20000 { // each pushes one out
+		table.PutLeast(row, 0, fmt.Appendf(nil, "\x00%05d%s", 20000-i, bytes.Repeat([]byte{'x'}, i%90)))
+	}
 	if table.Bytes() > 64<<10 {
 		t.Fatalf("ten texts take %d bytes", table.Bytes())
 	}

@@ -121,7 +121,7 @@ func TestEveryRowCountsOnceWhateverIsDrawn(t *testing.T) {
 		fmt.Fprintf(&text, "%d,w%d\n", i, i%7)
 	}
 	fsys := fstest.MapFS{
-		"list1.csv":     file("word\nw1\nw2\nw2\n\"\"\nw9"),
+		"list1.csv":    file("word\nw1\nw2\nw2\n\"\"\nw9"),
 		"list2.csv":    file("x,word\n,w3\n"),
 		"text1.csv":    file("n,word\n" + text.String() + ",\n"),
 		"text2.csv.gz": zipped(t, "n,word\r\n"+text.String()+"short"),
