@@ -79,8 +79,8 @@ func (x *index) fill(p []byte, comma byte) {
 	if rest := p[64*whole:]; len(rest) > 0 {
 		var block [64]byte
 		copy(block[:], rest)
-		there := uint64(1)<<uint(len(rest)) - 1 // the separator may be the zero byte
-		x.lines[whole] = equal64(block[:], '\n'*ones) & there
+		there := uint64(1)<<uint(len(rest)) - 1 // the separator may be the zero byte that the block is filled up with
+		x.lines[whole] = equal64(block[:], '\n'*ones)
 		x.n = x.add(x.n, 64*whole, equal64(block[:], uint64(comma)*ones)&there)
 	}
 	x.pos[x.n] = beyond

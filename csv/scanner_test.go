@@ -140,6 +140,22 @@ func TestScannerOnEveryShortText(t *testing.T) {
 	walk(nil)
 }
 
+func TestRowsAroundAndBeyondTheWindow(t *testing.T) {
+	var s Scanner
+	for _, size := range []int{window - 1, window, window + 1, 2 * window, 1<<16 - 1, 1 << 16, 1<<16 + 1, 5 << 16} {
+		for _, end := range []string{"\n", "\r\n", ""} {
+			for _, text := range []string{"x", "yz,", ",", "long field,"} {
+				row := strings.Repeat(text, size/len(text)+1)[:size]
+				data := []byte("1,2,3\n" + row + "\n4,5,6\r\n" + row + end)
+				columns := strings.Count(row, ",") + 1
+				for _, m := range []Mapping{MappingOf(columns, 0, columns-1, columns/2), MappingOf(3, 0), MappingOf(columns, columns)} {
+					sameRows(t, data, scanRows(&s, data, ',', m, 1), referenceRows(data, ',', m, 1))
+				}
+			}
+		}
+	}
+}
+
 func TestFieldsOfARowStayRightWhenScratchMoves(t *testing.T) {
 	big := strings.Repeat(`""`, 500)
 	data := []byte(`"a""b","` + big + `","c""d"` + "\n")
