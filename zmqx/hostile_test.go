@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -111,6 +112,11 @@ func besideAGoodPeer(t *testing.T, o Options, endpoint string, attack func(t *te
 	awaitServed("after")
 	stop()
 	wg.Wait()
+	began := time.Now()
+	noError(t, pull.Close())
+	if took := time.Since(began); took > patienceForTests {
+		t.Errorf("Close waited %v for the attackers", took)
+	}
 	if grown := int64(heap()) - int64(before); grown > 32<<20 {
 		t.Errorf("memory grew by %d MiB", grown>>20)
 	}
@@ -145,7 +151,8 @@ func quick() Options {
 
 func TestHostile_SilentClients(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
-		o := Options{MaxHandshakes: 8} // with the default patience of 2 s
+		// Nobody's patience ends: what makes room is that the oldest are turned out.
+		o := Options{MaxHandshakes: 8, HandshakeTimeout: time.Hour}
 		besideAGoodPeer(t, o, endpoint, func(t *testing.T, address string, pull *Pull) {
 			var silent []net.Conn
 			for range 50 {
@@ -158,8 +165,12 @@ func TestHostile_SilentClients(t *testing.T) {
 				noError(t, late.Send(testContext(t), text("late")))
 				eventually(t, "the late peer connects", func() bool { return pull.Stats().Connects > peers })
 			}
-			for _, c := range silent {
+			for _, c := range silent[:len(silent)-o.MaxHandshakes] {
 				expectClosed(t, c)
+			}
+			noError(t, silent[len(silent)-1].SetReadDeadline(time.Now().Add(20*time.Millisecond)))
+			if _, err := io.ReadAll(silent[len(silent)-1]); !os.IsTimeout(err) {
+				t.Errorf("the youngest silent client was turned out as well: %v", err)
 			}
 		})
 	})
@@ -231,6 +242,23 @@ func TestHostile_BadHandshakes(t *testing.T) {
 			}
 		})
 	})
+}
+
+// A READY is judged by its header: it gets no memory, and no time to come.
+func TestHostile_LongReadyIsRefusedByItsHeader(t *testing.T) {
+	for _, size := range []int{maxCommand + 1, 1 << 30, 1<<63 - 1} {
+		client, server := net.Pipe()
+		go func() {
+			go io.Copy(io.Discard, client)
+			client.Write(append(greetingBytes(), appendHeader(nil, flagCommand, size)...))
+		}()
+		err := shakeHands(server, newFrameReader(server, Options{}.limits()), "PULL", true)
+		client.Close()
+		server.Close()
+		if !errors.Is(err, ErrHandshake) || !errors.Is(err, ErrTooLarge) {
+			t.Errorf("READY of %d bytes: %v", size, err)
+		}
+	}
 }
 
 // The panics of the engine are real: without our recover this READY ends the process.
@@ -353,7 +381,11 @@ func TestHostile_StopsInMidFrame(t *testing.T) {
 			// Between messages a peer may be silent for as long as it likes.
 			idle := rawClient(t, address, "PUSH", "")
 			for range 3 {
-				_, err := idle.Write(wireMessage("whole"))
+				whole := wireMessage("whole")
+				_, err := idle.Write(whole[:4]) // so that a deadline is set, and must be taken back
+				noError(t, err)
+				time.Sleep(o.ReadStall / 10)
+				_, err = idle.Write(whole[4:])
 				noError(t, err)
 				time.Sleep(2 * o.ReadStall)
 			}

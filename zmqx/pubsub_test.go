@@ -3,6 +3,7 @@ package zmqx
 import (
 	"errors"
 	"fmt"
+	"net"
 	"testing"
 	"time"
 )
@@ -164,4 +165,25 @@ func TestSubscriptions_Match(t *testing.T) {
 	if s.match([]byte("abd")) || !s.match([]byte("abcd")) {
 		t.Error("removing ab took the wrong prefix")
 	}
+}
+
+// A publisher that does not filter, or has not heard of an Unsubscribe yet, does not get its messages through.
+func TestSub_DropsWhatItDidNotSubscribeTo(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	noError(t, err)
+	defer l.Close()
+	sub := newSub(t, Options{}, "tcp://"+l.Addr().String())
+	noError(t, sub.Subscribe("t"))
+	conn, err := l.Accept()
+	noError(t, err)
+	defer conn.Close()
+	b := append(greetingBytes(), readyBytes("PUB", "")...)
+	for _, topic := range []string{"a", "t1", "", "b", "t2"} {
+		b = append(b, wireMessage(topic)...)
+	}
+	_, err = conn.Write(b)
+	noError(t, err)
+	c := &collector{from: sub}
+	c.expect(t, "t1")
+	c.expect(t, "t2")
 }
