@@ -32,7 +32,7 @@ func coreConfig(c Config, n topology.Node, id link.Identity) (core.Config, error
 	}
 	for _, e := range t.EdgesFrom(n.Stage) {
 		cfg.Out = append(cfg.Out, core.OutEdge{
-			Name: e.Name(), To: ids(t.Receivers(e)), Streams: e.Streams, Route: e.Route, Broadcast: e.Socket == topology.Pub,
+			Name: e.Name(), To: ids(t.Receivers(e)), Streams: e.Streams, Route: e.Route, Key: e.Key, Broadcast: e.Socket == topology.Pub,
 		})
 	}
 	about := gateway.About{

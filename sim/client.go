@@ -31,7 +31,6 @@ type client struct {
 	after   uint64
 	got     answer
 	said    []said // for repeating old requests
-	wipes   int    // of disks, when it began
 	begun   bool
 	gone    bool // it has vanished
 	cancels bool
@@ -69,7 +68,7 @@ func (c *client) String() string { return fmt.Sprintf("%d (session %s)", c.n, c.
 
 func (c *client) begin() {
 	w := c.w
-	c.begun, c.wipes = true, w.report.Injected["wipe"]
+	c.begun = true
 	w.tracef("client %s begins, poison %q", c, c.upload.poison)
 	if w.chance(w.faults.vanish) {
 		w.after(w.between(0, 6*time.Second), c.vanish)
@@ -307,7 +306,8 @@ func (c *client) permitted(code protocol.Code, reason string) bool {
 	switch {
 	case c.cancels && (code == protocol.ErrCancelled || code == protocol.ErrFailed && strings.Contains(reason, "was cancelled")):
 		return true
-	case c.w.report.Injected["wipe"] > c.wipes:
+	case c.w.report.Injected["wipe"] > 0:
+		// Also of a session that began after the wipe: the inputs may not have heard of it then.
 		return reason != ""
 	case c.upload.poison != "" && code == protocol.ErrFailed:
 		return c.wellTold(reason)

@@ -77,26 +77,28 @@ func newLayout(w *world) layout {
 // hop adds the edges between two stages.
 func (l *layout) hop(w *world, from, to int) {
 	next := &l.stages[to]
-	add := func(streams topology.Streams, route topology.Route) {
+	add := func(streams topology.Streams, route topology.Route, key topology.Key) {
 		l.edges = append(l.edges, edge{
 			OutEdge: core.OutEdge{
 				Name: fmt.Sprintf("%s-%s-%s", l.stages[from].name, next.name, streams), To: next.nodes(),
-				Streams: streams, Route: route, Broadcast: route == topology.All && w.chance(0.6),
+				Streams: streams, Route: route, Key: key, Broadcast: route == topology.All && w.chance(0.6),
 			},
 			from: from, to: to, senders: l.stages[from].nodes(),
 		})
 	}
 	switch {
 	case next.holds(topology.Joiner):
-		add(topology.Facts, topology.Any)
-		add(topology.Reference, topology.All)
-	case next.holds(topology.Aggregator), next.holds(topology.Reducer):
-		add(topology.AllStreams, topology.Hash)
+		add(topology.Facts, topology.Any, "")
+		add(topology.Reference, topology.All, "")
+	case next.holds(topology.Reducer):
+		add(topology.AllStreams, topology.Hash, topology.SessionKey)
+	case next.holds(topology.Aggregator):
+		add(topology.AllStreams, topology.Hash, oneOf(w, topology.GroupKey, topology.GroupKey, topology.SessionKey))
 	case next.holds(topology.Output):
-		add(topology.AllStreams, topology.All)
+		add(topology.AllStreams, topology.All, "")
 	default: // a parser: reference rows must not wait behind facts that wait for others (R11)
-		add(topology.Facts, topology.Any)
-		add(topology.Reference, topology.Any)
+		add(topology.Facts, topology.Any, "")
+		add(topology.Reference, topology.Any, "")
 	}
 }
 

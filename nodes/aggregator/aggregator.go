@@ -66,7 +66,7 @@ func (a *Aggregator) End(id session.ID, stream int, _ role.Emitter) (bool, error
 // pageRows is how many rows More emits at most. It is part of what makes a repeated call do the same.
 const pageRows = 16384
 
-// More implements role.Role: one page. All rows of a session go to one receiver.
+// More implements role.Role: one page. The edge that leaves an aggregator keeps a session together (key "session").
 func (a *Aggregator) More(id session.ID, out role.Emitter) (bool, error) {
 	st := a.sessions[id]
 	if len(st.leaving) == 0 {
@@ -75,9 +75,8 @@ func (a *Aggregator) More(id session.ID, out role.Emitter) (bool, error) {
 	i := st.leaving[0]
 	t := st.tables[i]
 	rows := t.Rows()[st.next:min(st.next+pageRows, t.Len())]
-	to := role.Partition(id, out.Partitions())
 	for _, chunk := range t.Chunks(rows, role.PartialBytes) {
-		out.Emit(to, role.Message{Stream: st.stream, Payload: role.AppendPartial(nil, i, t, chunk)})
+		out.Emit(0, role.Message{Stream: st.stream, Payload: role.AppendPartial(nil, i, t, chunk)})
 	}
 	st.next += len(rows)
 	if st.next == t.Len() {

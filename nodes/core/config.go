@@ -36,7 +36,8 @@ type OutEdge struct {
 	To        []link.NodeID
 	Streams   topology.Streams
 	Route     topology.Route
-	Broadcast bool // one message reaches every receiver (PUB)
+	Key       topology.Key // of route hash
+	Broadcast bool         // one message reaches every receiver (PUB)
 }
 
 func carries(s topology.Streams, reference bool) bool {

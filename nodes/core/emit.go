@@ -44,7 +44,7 @@ func (o *outlet) Emit(partition int, m role.Message) {
 	reference := o.s.reference(m.Stream)
 	for _, e := range o.c.out {
 		if carries(e.cfg.Streams, reference) {
-			o.c.frame(e, e.pick(partition), link.Frame{Kind: link.Data, Session: o.s.ID, Stream: m.Stream, Payload: m.Payload})
+			o.c.frame(e, e.pick(o.s.ID, partition), link.Frame{Kind: link.Data, Session: o.s.ID, Stream: m.Stream, Payload: m.Payload})
 		}
 	}
 }

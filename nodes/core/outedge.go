@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"posta/link"
+	"posta/nodes/role"
+	"posta/session"
 	"posta/topology"
 )
 
@@ -28,12 +30,14 @@ func newOutEdge(cfg Config, e OutEdge) *outEdge {
 	return o
 }
 
-// pick returns the outbox for data: the one with most room, the partition's, or the only one.
-func (e *outEdge) pick(partition int) *link.Sender {
-	switch e.cfg.Route {
-	case topology.Hash:
+// pick returns the outbox for data: the one with most room, the session's, the partition's, or the only one.
+func (e *outEdge) pick(id session.ID, partition int) *link.Sender {
+	switch {
+	case e.cfg.Route == topology.Hash && e.cfg.Key == topology.SessionKey:
+		return e.senders[role.Partition(id, len(e.senders))]
+	case e.cfg.Route == topology.Hash:
 		return e.senders[partition%len(e.senders)]
-	case topology.All:
+	case e.cfg.Route == topology.All:
 		return e.senders[0]
 	}
 	best := e.senders[0]
@@ -45,9 +49,10 @@ func (e *outEdge) pick(partition int) *link.Sender {
 	return best
 }
 
-// partitions is how many receivers keys are spread over.
+// partitions is how many receivers the groups of a session are spread over. On an edge whose key is the session itself they
+// stay together.
 func (e *outEdge) partitions() int {
-	if e.cfg.Route == topology.Hash {
+	if e.cfg.Route == topology.Hash && e.cfg.Key != topology.SessionKey {
 		return len(e.senders)
 	}
 	return 1
