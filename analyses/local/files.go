@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -12,8 +13,12 @@ import (
 	"posta/analyses"
 )
 
-// ErrNoFile is wrapped by the error for a stream without a file.
-var ErrNoFile = errors.New("no file for the stream")
+var (
+	// ErrNoFile is wrapped by the error for a stream without a file.
+	ErrNoFile = errors.New("no file for the stream")
+	// ErrTwice is wrapped by the error for a file that is there packed and unpacked: its rows would count twice.
+	ErrTwice = errors.New("file is there twice")
+)
 
 // maxRecord is the longest CSV record.
 const maxRecord = 16 << 20
@@ -42,7 +47,14 @@ func sources(fsys fs.FS, s *analyses.Stream) ([]source, error) {
 	if len(found) == 0 {
 		return nil, fmt.Errorf("%w %s: nothing matches %s or %[3]s.gz", ErrNoFile, s.Name, s.Files)
 	}
-	slices.SortFunc(found, func(a, b source) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(found, func(a, b source) int {
+		return cmp.Or(strings.Compare(a.file.Name, b.file.Name), strings.Compare(a.path, b.path))
+	})
+	for i := 1; i < len(found); i++ {
+		if found[i].file.Name == found[i-1].file.Name {
+			return nil, fmt.Errorf("%w: %s and %s; remove one", ErrTwice, found[i-1].path, found[i].path)
+		}
+	}
 	return found, nil
 }
 
