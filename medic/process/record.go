@@ -12,6 +12,8 @@ import (
 	"posta/medic"
 )
 
+const birthSuffix = ".birth"
+
 // record is what the files of a node say.
 type record struct {
 	pid   int // 0: no process
@@ -21,7 +23,7 @@ type record struct {
 func (r *Restarter) pidFile(node medic.NodeID) string { return filepath.Join(r.cfg.Dir, string(node)) }
 
 func (r *Restarter) birthFile(node medic.NodeID) string {
-	return filepath.Join(r.cfg.Dir, "."+string(node)+".birth")
+	return filepath.Join(r.cfg.Dir, "."+string(node)+birthSuffix)
 }
 
 // record writes both files; the one that counts comes first and is replaced whole. They need no fsync: after a crash of the machine

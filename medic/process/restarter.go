@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -262,4 +263,30 @@ func cause(s syscall.WaitStatus) string {
 		return "signal: " + s.Signal().String()
 	}
 	return fmt.Sprintf("exit status %d", s.ExitStatus())
+}
+
+// Nodes is the nodes that have a process, sorted: also those that a Restarter before this one has started.
+func (r *Restarter) Nodes() ([]medic.NodeID, error) {
+	files, err := os.ReadDir(r.cfg.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("look for processes: %w", err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var alive []medic.NodeID
+	for _, f := range files {
+		name, isBirth := strings.CutSuffix(f.Name(), birthSuffix)
+		name, hidden := strings.CutPrefix(name, ".")
+		if !isBirth || !hidden {
+			continue
+		}
+		pid, err := r.pidLocked(medic.NodeID(name))
+		if err != nil {
+			return nil, err
+		}
+		if pid != 0 {
+			alive = append(alive, medic.NodeID(name))
+		}
+	}
+	return alive, nil
 }

@@ -13,11 +13,15 @@ type Board struct {
 	heard map[topology.NodeID]*mark
 }
 
+// mark is three heartbeats of one process of a node: rates are from the first to the last, and the one in between takes the
+// first's place when that is too old.
 type mark struct {
-	last  heartbeat.Beat
-	at    time.Time
-	first heartbeat.Beat // of this process of the node, for rates
-	since time.Time
+	first, middle, last heard
+}
+
+type heard struct {
+	heartbeat.Beat
+	at time.Time
 }
 
 // NewBoard knows the nodes it is to hear of, and no other.
@@ -29,8 +33,8 @@ func NewBoard(nodes []topology.Node) *Board {
 	return b
 }
 
-// rateSpan is what rates are measured over: when a beat is that much older than the first, the first is forgotten.
-const rateSpan = 5 * time.Second
+// rateSpan is what rates are measured over, or up to half as much again.
+const rateSpan = 2 * time.Second
 
 // Heard takes a heartbeat. One of an older incarnation than was heard before comes from a process that is about to go.
 func (b *Board) Heard(beat heartbeat.Beat, at time.Time) {
@@ -38,25 +42,26 @@ func (b *Board) Heard(beat heartbeat.Beat, at time.Time) {
 	switch {
 	case !known:
 	case m == nil || m.last.ID.LogID != beat.ID.LogID || m.last.ID.Incarnation < beat.ID.Incarnation:
-		b.heard[beat.Node] = &mark{beat, at, beat, at}
+		now := heard{beat, at}
+		b.heard[beat.Node] = &mark{now, now, now}
 	case m.last.ID.Incarnation > beat.ID.Incarnation:
 	default:
-		if at.Sub(m.since) >= rateSpan {
-			m.first, m.since = m.last, m.at
+		m.last = heard{beat, at}
+		if at.Sub(m.middle.at) >= rateSpan/2 {
+			m.first, m.middle = m.middle, m.last
 		}
-		m.last, m.at = beat, at
 	}
 }
 
 // Status is what is known of a node.
 type Status struct {
-	Node   topology.Node
-	Heard  bool // since the listener began
-	Age    time.Duration
-	Beat   heartbeat.Beat // the last
-	Span   time.Duration  // that the rates are of; 0 if only one beat was heard
-	InRate float64        // bytes per second
-	Out    float64
+	Node    topology.Node
+	Heard   bool // since the listener began
+	Age     time.Duration
+	Beat    heartbeat.Beat // the last
+	Span    time.Duration  // that the rates are of; 0 if only one beat was heard
+	InRate  float64        // bytes per second
+	OutRate float64
 }
 
 // View is the status of every node, in the order of the topology.
@@ -72,10 +77,10 @@ func (b *Board) View(now time.Time) []Status {
 }
 
 func (s *Status) fill(m *mark, now time.Time) {
-	s.Heard, s.Beat, s.Age, s.Span = true, m.last, max(0, now.Sub(m.at)), m.at.Sub(m.since)
+	s.Heard, s.Beat, s.Age, s.Span = true, m.last.Beat, max(0, now.Sub(m.last.at)), m.last.at.Sub(m.first.at)
 	if s.Span > 0 {
 		s.InRate = float64(m.last.BytesIn-min(m.last.BytesIn, m.first.BytesIn)) / s.Span.Seconds()
-		s.Out = float64(m.last.BytesOut-min(m.last.BytesOut, m.first.BytesOut)) / s.Span.Seconds()
+		s.OutRate = float64(m.last.BytesOut-min(m.last.BytesOut, m.first.BytesOut)) / s.Span.Seconds()
 	}
 }
 

@@ -9,6 +9,7 @@ type Table struct {
 	Head  []string
 	Right []bool // columns that are aligned to the right, as numbers are; may be shorter than Head
 	Rows  [][]string
+	Uncut bool // cells are as wide as their text
 }
 
 // MaxCell is how wide a cell gets before it is cut.
@@ -16,12 +17,12 @@ const MaxCell = 60
 
 const gap = "  "
 
-// Lines lays the table out: the headings, and a line for each row. Cells are escaped and cut.
+// Lines lays the table out: the headings, and a line for each row. Cells are escaped, and cut unless told otherwise.
 func (t *Table) Lines() []string {
 	all := make([][]string, 0, len(t.Rows)+1)
-	all = append(all, clean(t.Head))
+	all = append(all, t.clean(t.Head))
 	for _, row := range t.Rows {
-		all = append(all, clean(row))
+		all = append(all, t.clean(row))
 	}
 	widths := columnWidths(all)
 	lines := make([]string, len(all))
@@ -35,10 +36,13 @@ func (t *Table) Lines() []string {
 	return lines
 }
 
-func clean(row []string) []string {
+func (t *Table) clean(row []string) []string {
 	out := make([]string, len(row))
 	for i, cell := range row {
-		out[i] = Cut(Escape(cell), MaxCell)
+		out[i] = Escape(cell)
+		if !t.Uncut {
+			out[i] = Cut(out[i], MaxCell)
+		}
 	}
 	return out
 }

@@ -1,0 +1,114 @@
+package cmd
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"posta/analyses"
+	"posta/cmd/internal/screen"
+)
+
+func (x *command) analysesCommand() *cli.Command {
+	return &cli.Command{
+		Name: "analyses", Category: "without a cluster",
+		Usage:       "list the analyses, their files, parameters and queries",
+		Description: exitHelp,
+		Flags:       []cli.Flag{jsonFlag()}, Action: x.analyses,
+	}
+}
+
+func (x *command) analyses(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	if c.Bool(flagJSON) {
+		return x.printAnalysesJSON()
+	}
+	for i, a := range x.Analyses {
+		if i > 0 {
+			x.printf("\n")
+		}
+		x.printAnalysis(a)
+	}
+	return nil
+}
+
+func (x *command) printAnalysis(a *analyses.Analysis) {
+	x.printf("%s: %s\n", a.Name, a.About)
+	streams := screen.Table{Head: []string{"stream", "kind", "files", "columns"}, Uncut: true}
+	for _, s := range a.Streams {
+		kind := "facts"
+		if s.Reference {
+			kind = "reference"
+		}
+		var columns []string
+		for _, col := range s.Columns {
+			columns = append(columns, col.Name)
+		}
+		streams.Rows = append(streams.Rows, []string{s.Name, kind, "DIR/" + s.Files, strings.Join(columns, ", ")})
+	}
+	params := screen.Table{Head: []string{"parameter", "default", "what it does"}, Uncut: true}
+	for _, p := range a.Params {
+		params.Rows = append(params.Rows, []string{p.Name, p.Default, p.About})
+	}
+	queries := screen.Table{Head: []string{"query", "columns of its answer"}, Uncut: true}
+	for _, q := range a.Queries {
+		queries.Rows = append(queries.Rows, []string{q.Name, strings.Join(q.Columns, ", ")})
+	}
+	for _, t := range []*screen.Table{&streams, &params, &queries} {
+		x.printf("\n")
+		for _, line := range t.Lines() {
+			x.printf("  %s\n", line)
+		}
+	}
+}
+
+func (x *command) printAnalysesJSON() error {
+	type column struct {
+		Name     string `json:"name"`
+		Optional bool   `json:"optional,omitempty"`
+	}
+	type stream struct {
+		Name      string   `json:"name"`
+		Reference bool     `json:"reference"`
+		Files     string   `json:"files"`
+		Columns   []column `json:"columns"`
+	}
+	type param struct {
+		Name    string `json:"name"`
+		Default string `json:"default"`
+		About   string `json:"about"`
+	}
+	type query struct {
+		Name    string   `json:"name"`
+		Columns []string `json:"columns"`
+	}
+	type analysis struct {
+		Name    string   `json:"name"`
+		About   string   `json:"about"`
+		Streams []stream `json:"streams"`
+		Params  []param  `json:"params"`
+		Queries []query  `json:"queries"`
+	}
+	all := make([]analysis, len(x.Analyses))
+	for i, a := range x.Analyses {
+		out := analysis{Name: a.Name, About: a.About, Params: []param{}}
+		for _, s := range a.Streams {
+			view := stream{Name: s.Name, Reference: s.Reference, Files: s.Files, Columns: []column{}}
+			for _, col := range s.Columns {
+				view.Columns = append(view.Columns, column(col))
+			}
+			out.Streams = append(out.Streams, view)
+		}
+		for _, p := range a.Params {
+			out.Params = append(out.Params, param{p.Name, p.Default, p.About})
+		}
+		for _, q := range a.Queries {
+			out.Queries = append(out.Queries, query{q.Name, q.Columns})
+		}
+		all[i] = out
+	}
+	return json.NewEncoder(x.Out).Encode(map[string]any{"analyses": all})
+}

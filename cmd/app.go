@@ -1,0 +1,108 @@
+package cmd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+const about = `posta runs analyses of large CSV files over several processes and hosts, without a broker. Every record counts exactly
+once, whatever is killed or restarted on the way.
+
+Without a cluster:   posta run bikes --data DIR
+With a cluster:      posta up, posta submit bikes --data DIR, posta status, posta down
+No data at hand:     posta gen bikes --rows 1000000 --out DIR
+
+Results go to standard output, everything else to standard error; with --json standard output is JSON alone.
+
+` + exitHelp
+
+// completionFlag is what the completion scripts put behind a line that is being typed.
+const completionFlag = "--generate-bash-completion"
+
+func (x *command) app() *cli.App {
+	app := &cli.App{
+		Name: "posta", Usage: "exactly-once analyses without a broker", Description: about, Version: x.Version,
+		Writer: x.Out, ErrWriter: x.Err, Reader: x.In,
+		HideHelpCommand: true, EnableBashCompletion: true, DisableSliceFlagSeparator: true,
+		// The exit code is Main's to give: nothing below it ends the process or prints an error.
+		ExitErrHandler: func(*cli.Context, error) {},
+		Action:         x.unknownCommand,
+		Commands: []*cli.Command{
+			x.runCommand(), x.genCommand(), x.analysesCommand(),
+			x.upCommand(), x.downCommand(), x.statusCommand(),
+			x.submitCommand(), x.sessionsCommand(), x.resultsCommand(), x.cancelCommand(),
+			x.topologyCommand(), x.logCommand(), x.nodeCommand(), x.keepCommand(), x.completionCommand(),
+		},
+	}
+	app.OnUsageError = usage
+	strict(app.Commands)
+	return app
+}
+
+// strict has every command report wrong use as an error, in place of printing its help over standard output.
+func strict(commands []*cli.Command) {
+	for _, c := range commands {
+		c.OnUsageError = usage
+		c.HideHelpCommand = true
+		if len(c.Subcommands) > 0 && c.Action == nil {
+			c.Action = func(ctx *cli.Context) error { return noSuchCommand(ctx, c.Name+" ", c.Subcommands) }
+		}
+		strict(c.Subcommands)
+	}
+}
+
+func usage(c *cli.Context, err error, _ bool) error {
+	name := strings.TrimSpace("posta " + strings.TrimPrefix(c.Command.FullName(), "posta"))
+	return usagef("%s: %s; %s --help tells its flags", name, strings.TrimPrefix(err.Error(), "flag provided but not defined: "), name)
+}
+
+func (x *command) unknownCommand(c *cli.Context) error {
+	if c.NArg() == 0 {
+		return cli.ShowAppHelp(c)
+	}
+	return noSuchCommand(c, "", c.App.Commands)
+}
+
+// noSuchCommand names the commands there are, the likely one first.
+func noSuchCommand(c *cli.Context, group string, commands []*cli.Command) error {
+	var names []string
+	for _, known := range commands {
+		if !known.Hidden {
+			names = append(names, known.Name)
+		}
+	}
+	list := strings.Join(names, ", ")
+	if c.NArg() == 0 {
+		return usagef("posta %s: which command? There is %s", strings.TrimSpace(group), list)
+	}
+	given := c.Args().First()
+	if near := slices.IndexFunc(names, func(n string) bool { return closeTo(n, given) }); near >= 0 {
+		return usagef("there is no command %q; did you mean posta %s%s?", group+given, group, names[near])
+	}
+	return usagef("there is no command %q; there is %s", group+given, list)
+}
+
+// closeTo says whether a name was meant: one letter wrong, missing or too many, or two exchanged, or the beginning was given.
+func closeTo(name, given string) bool {
+	if len(given) >= 2 && strings.HasPrefix(name, given) {
+		return true
+	}
+	a, b := name, given
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	swapped := len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
+	return len(name) > 2 && (max(len(a), len(b)) <= 1 || swapped)
+}
+
+// printf writes a result.
+func (x *command) printf(format string, args ...any) { fmt.Fprintf(x.Out, format, args...) }
+
+// notef writes a note for people.
+func (x *command) notef(format string, args ...any) { fmt.Fprintf(x.Err, format+"\n", args...) }

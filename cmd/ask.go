@@ -1,0 +1,48 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"posta/client"
+	"posta/session"
+)
+
+// askFlags are for commands that ask a running cluster.
+func askFlags() []cli.Flag { return []cli.Flag{topologyFlag(), entryFlag(), patienceFlag()} }
+
+// defaultAskPatience is for somebody who waits at a prompt: a node that starts again answers sooner.
+const defaultAskPatience = 5 * time.Second
+
+func askPatience(c *cli.Context) time.Duration {
+	if d := c.Duration("patience"); d != 0 {
+		return d
+	}
+	return defaultAskPatience
+}
+
+// ask connects to the cluster, for a session or for none, and does something with it.
+func (x *command) ask(c *cli.Context, id session.ID, do func(context.Context, *client.Client) error) (err error) {
+	at, err := entries(c)
+	if err != nil {
+		return err
+	}
+	cl, err := client.Dial(c.Context, client.Config{Entries: at, Session: id, Patience: askPatience(c)})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cl.Close()) }()
+	return do(c.Context, cl)
+}
+
+// sessionArgument is the session a command is about.
+func sessionArgument(c *cli.Context) (session.ID, error) {
+	text, err := oneArgument(c, "session", "6ba7b810-9dad-41d1-80b4-00c04fd430c8")
+	if err != nil {
+		return session.ID{}, err
+	}
+	return session.Parse(text)
+}

@@ -1,0 +1,102 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"posta/cmd/internal/local"
+	"posta/topology"
+)
+
+// loadTopology reads the file that -f names.
+func loadTopology(c *cli.Context) (*topology.Topology, error) {
+	name := c.String(flagTopology)
+	t, err := topology.Load(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("no topology file %s: name it with -f, or make one with `posta topology new > %s` (%w)", name, name, fs.ErrNotExist)
+	}
+	return t, err
+}
+
+// entries is the endpoints that clients begin with: those given, or those of the topology.
+func entries(c *cli.Context) ([]string, error) {
+	if given := c.StringSlice(flagEntry); len(given) > 0 {
+		return given, nil
+	}
+	t, err := loadTopology(c)
+	if err != nil {
+		return nil, err
+	}
+	return append(t.EntryPoints(), t.Outputs()...), nil
+}
+
+// localNodes is the nodes of this machine: those of the hosts given, or all if every host is on this machine for sure.
+func localNodes(c *cli.Context, t *topology.Topology) ([]topology.Node, error) {
+	wanted := c.StringSlice(flagHost)
+	var names []string
+	for _, h := range t.Hosts {
+		names = append(names, h.Name)
+	}
+	for _, w := range wanted {
+		if !slices.Contains(names, w) {
+			return nil, usagef("--host %s: %s has no such host; it has %s", w, t.File, strings.Join(names, ", "))
+		}
+	}
+	if len(wanted) == 0 {
+		if len(t.Hosts) > 1 && slices.ContainsFunc(t.Hosts, elsewhere) {
+			return nil, usagef("%s has several hosts (%s); say which of them this machine is with --host NAME", t.File, strings.Join(names, ", "))
+		}
+		wanted = names
+	}
+	nodes := slices.DeleteFunc(t.Nodes(), func(n topology.Node) bool { return !slices.Contains(wanted, n.Host) })
+	if len(nodes) == 0 {
+		return nil, usagef("%s places no node on %s", t.File, strings.Join(wanted, ", "))
+	}
+	return nodes, nil
+}
+
+func elsewhere(h topology.Host) bool {
+	if h.IPC() || h.Address == "localhost" {
+		return false
+	}
+	ip, err := netip.ParseAddr(h.Address)
+	return err != nil || !ip.IsLoopback()
+}
+
+// crewOf is the processes of this machine's nodes, as posta up keeps them: their files are beside the nodes' data.
+func (x *command) crewOf(c *cli.Context) (*local.Crew, *topology.Topology, error) {
+	t, err := loadTopology(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	nodes, err := localNodes(c, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	program, err := self()
+	if err != nil {
+		return nil, nil, err
+	}
+	crew, err := local.NewCrew(local.Config{Topology: t, Nodes: nodes, Dir: t.DataDir, Program: program})
+	return crew, t, err
+}
+
+// self is how this program is started again.
+func self() ([]string, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find the posta program: %w; start it by its full path", err)
+	}
+	return []string{exe}, nil
+}
+
+// below is a file in the directory that holds the nodes' data.
+func below(t *topology.Topology, name string) string { return filepath.Join(t.DataDir, name) }

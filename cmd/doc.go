@@ -1,0 +1,16 @@
+// Package cmd is the posta command: one file per command, and what they share.
+//
+//	main.go        Main: from arguments to an exit code
+//	app.go         the commands there are, and the text of --help
+//	arguments.go   flags may stand behind arguments: posta run bikes --data DIR
+//	exit.go        which error is which exit code, and how it is said in one line
+//	signals.go     the first Ctrl-C ends in order, the second at once
+//	flags.go       flags of several commands
+//	cluster.go     which cluster is meant
+//	answer.go      answers as tables, JSON, CSV
+//
+// The shape of every command is the same: check what was given, do it, print. Results go to standard output and nothing else
+// does: progress, notes and errors go to standard error. With --json standard output holds JSON alone.
+//
+// What a program can do is passed in (Program), so that main says it on one page and tests can put something else there.
+package cmd

@@ -1,0 +1,99 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"posta/analyses"
+	"posta/client"
+	"posta/cmd/internal/screen"
+	"posta/protocol"
+	"posta/session"
+	"posta/topology"
+)
+
+// Exit codes. They are part of the interface and stand in --help.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitNoCluster   = 3
+	exitSession     = 4
+	exitInterrupted = 130
+)
+
+const exitHelp = `Exit codes: 0 done, 1 failed, 2 wrong use or bad input, 3 no cluster answers, 4 the session failed, was cancelled or is not
+known, 130 interrupted.`
+
+// usageError is a call that cannot be meant like that.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+// errNothingAnswers is for commands that ask a cluster by themselves.
+var errNothingAnswers = errors.New("no cluster answers")
+
+// exitCode goes from the most special meaning to the least.
+func exitCode(err error) int {
+	var usage *usageError
+	var mistakes topology.Errors
+	is := func(targets ...error) bool {
+		for _, t := range targets {
+			if errors.Is(err, t) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case is(errInterrupted, context.Canceled):
+		return exitInterrupted
+	case is(client.ErrNoCluster, errNothingAnswers):
+		return exitNoCluster
+	case is(protocol.ErrFailed, protocol.ErrCancelled, protocol.ErrExpired, protocol.ErrUnknownSession, client.ErrInterrupted):
+		return exitSession
+	case errors.As(err, &usage), errors.As(err, &mistakes):
+		return exitUsage
+	case is(analyses.ErrUnknown, analyses.ErrBadParam, client.ErrNoFiles, client.ErrDamaged, client.ErrConfig, session.ErrBadID,
+		topology.ErrNoNode, topology.ErrNoStage, protocol.ErrUnknownAnalysis, protocol.ErrBadParam, fs.ErrNotExist):
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// sayError says an error in one line; mistakes in a topology are a line each, in the form that editors jump to.
+func (x *command) sayError(err error) {
+	var quiet *saidError
+	if errors.As(err, &quiet) {
+		return
+	}
+	var mistakes topology.Errors
+	if errors.As(err, &mistakes) {
+		for _, m := range mistakes {
+			fmt.Fprintf(x.Err, "posta: %s\n", oneLine(m))
+		}
+		return
+	}
+	fmt.Fprintf(x.Err, "posta: %s\n", oneLine(err))
+}
+
+// saidError is an outcome that has been shown already and only has to become the exit code.
+type saidError struct{ error }
+
+func (e *saidError) Unwrap() error { return e.error }
+
+// oneLine joins the parts of a joined error and escapes what could move a cursor.
+func oneLine(err error) string {
+	var parts []string
+	for _, part := range strings.Split(err.Error(), "\n") {
+		if part = strings.TrimSpace(part); part != "" {
+			parts = append(parts, screen.Escape(part))
+		}
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,134 @@
+package cmd
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"posta/protocol"
+	"posta/topology"
+)
+
+// Names of flags that several commands have.
+const (
+	flagTopology = "topology"
+	flagEntry    = "entry"
+	flagJSON     = "json"
+	flagOut      = "out"
+	flagData     = "data"
+	flagParam    = "param"
+	flagLanes    = "lanes"
+	flagChunk    = "chunk"
+	flagTimeout  = "timeout"
+	flagQuiet    = "quiet"
+	flagHost     = "host"
+)
+
+func topologyFlag() cli.Flag {
+	return &cli.StringFlag{Name: flagTopology, Aliases: []string{"f"}, Value: "topology.toml", EnvVars: []string{"POSTA_TOPOLOGY"},
+		Usage: "the `FILE` that describes the system"}
+}
+
+func entryFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: flagEntry, Aliases: []string{"e"}, EnvVars: []string{"POSTA_ENTRY"},
+		Usage: "an `ENDPOINT` of the cluster, like tcp://host:5500, instead of a topology file; may be repeated"}
+}
+
+func jsonFlag() cli.Flag {
+	return &cli.BoolFlag{Name: flagJSON, Usage: "print JSON, and nothing else, on standard output"}
+}
+
+func hostFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: flagHost, Usage: "only the nodes of the host called `NAME` in the topology; may be repeated. Needed when there are several machines"}
+}
+
+// uploadFlags say what to send and what to do with the answers.
+func uploadFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: flagData, Usage: "`DIR` that holds the CSV files, plain or gzip"},
+		&cli.StringSliceFlag{Name: flagParam, Aliases: []string{"p"}, Usage: "`NAME=VALUE` of a parameter of the analysis; may be repeated. posta analyses lists them"},
+		&cli.IntFlag{Name: flagLanes, Usage: "chunks under way at once, 1 to 1024 (default 4): more hide the time a disk takes, and cost memory"},
+		&cli.StringFlag{Name: flagChunk, Usage: "`SIZE` of a chunk, like 64KiB; 1 sends every record by itself (default: what the cluster asks for)"},
+		&cli.DurationFlag{Name: flagTimeout, Usage: "give up after this `TIME`, like 10m (default: never)"},
+		jsonFlag(),
+		&cli.StringFlag{Name: flagOut, Usage: "write the answers to `DIR`, one CSV file for each query"},
+		&cli.BoolFlag{Name: flagQuiet, Aliases: []string{"q"}, Usage: "no progress"},
+	}
+}
+
+// params reads --param NAME=VALUE.
+func params(c *cli.Context) (map[string]string, error) {
+	out := map[string]string{}
+	for _, p := range c.StringSlice(flagParam) {
+		name, value, ok := strings.Cut(p, "=")
+		if !ok || name == "" {
+			return nil, usagef("--param %s: write NAME=VALUE, like --param rain_mm=20", p)
+		}
+		out[name] = value
+	}
+	return out, nil
+}
+
+// chunk reads --chunk; 0 leaves it to the cluster.
+func chunk(c *cli.Context) (int, error) {
+	text := c.String(flagChunk)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		var size topology.Size
+		size, err = topology.ParseSize(text)
+		n = int64(size)
+	}
+	if err != nil || n < 1 || n > protocol.MaxData {
+		return 0, usagef("--chunk %s: give a size from 1 to 16MiB, like 64KiB", text)
+	}
+	return int(n), nil
+}
+
+// replicas reads --replicas joiner=3,aggregator=2 or all=N.
+func replicas(text string, stages []string) (map[string]int, error) {
+	out := map[string]int{}
+	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
+		stage, number, ok := strings.Cut(part, "=")
+		n, err := strconv.Atoi(number)
+		if !ok || err != nil || n < 1 {
+			return nil, usagef("--replicas %s: write STAGE=NUMBER, like joiner=3,aggregator=2 or all=2", part)
+		}
+		switch {
+		case stage == "all":
+			for _, s := range stages {
+				if _, given := out[s]; !given {
+					out[s] = n
+				}
+			}
+		case !slices.Contains(stages, stage):
+			return nil, usagef("--replicas %s: there is no stage %q; there is all, %s", part, stage, strings.Join(stages, ", "))
+		default:
+			out[stage] = n
+		}
+	}
+	return out, nil
+}
+
+// oneArgument is the argument a command needs.
+func oneArgument(c *cli.Context, what, example string) (string, error) {
+	switch c.NArg() {
+	case 1:
+		return c.Args().First(), nil
+	case 0:
+		return "", usagef("%s: which %s? Like: posta %[1]s %[3]s", c.Command.Name, what, example)
+	}
+	return "", usagef("%s: one %s, not %d (%s)", c.Command.Name, what, c.NArg(), strings.Join(c.Args().Slice(), " "))
+}
+
+// noArguments refuses what a command would pass over in silence.
+func noArguments(c *cli.Context) error {
+	if c.NArg() > 0 {
+		return usagef("%s: takes no arguments, but there is %q; posta %[1]s --help tells its flags", c.Command.Name, c.Args().First())
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"posta/cmd/internal/screen"
+	"posta/gen"
+)
+
+func (x *command) genCommand() *cli.Command {
+	return &cli.Command{
+		Name: "gen", Category: "without a cluster", ArgsUsage: "ANALYSIS",
+		Usage: "make data that looks like the real thing, with its quirks, of any size",
+		Description: `The bytes depend on --rows and --seed alone, on every machine. Files of the same name in DIR are replaced.
+
+   posta gen bikes --rows 1000000 --out data/bikes
+
+` + exitHelp,
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "rows", Value: 1_000_000, Usage: "rows of the largest stream"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "another seed makes other data of the same kind"},
+			&cli.StringFlag{Name: flagOut, Usage: "`DIR` to write to; made if it is not there"},
+			jsonFlag(),
+		},
+		BashComplete: x.completeGenerators,
+		Action:       x.gen,
+	}
+}
+
+func (x *command) gen(c *cli.Context) error {
+	name, err := oneArgument(c, "analysis", "bikes --rows 1000000 --out DIR")
+	if err != nil {
+		return err
+	}
+	generate := x.Generators[name]
+	if generate == nil {
+		return usagef("gen: no data is made for %q; there is %s", name, strings.Join(slices.Sorted(maps.Keys(x.Generators)), ", "))
+	}
+	dir, rows, seed := c.String(flagOut), c.Int("rows"), c.Uint64("seed")
+	switch {
+	case dir == "":
+		return usagef("gen: where to? Give a directory with --out DIR")
+	case rows < 0:
+		return usagef("gen: --rows %d: give 0 or more", rows)
+	}
+	began := time.Now()
+	made := &countedDir{Dir: gen.OnDisk(dir), interrupted: c.Context.Err}
+	if err := generate(made, rows, seed); err != nil {
+		if c.Context.Err() != nil {
+			return fmt.Errorf("gen: %w; what is in %s is not complete", errInterrupted, dir)
+		}
+		return fmt.Errorf("%w; is there room in %s, and may you write there?", err, dir)
+	}
+	if c.Bool(flagJSON) {
+		x.printf("{\"dir\": %q, \"rows\": %d, \"seed\": %d, \"files\": %d, \"bytes\": %d}\n", dir, rows, seed, made.files, made.bytes)
+		return nil
+	}
+	x.notef("%s rows of %s in %s, %s, after %s: %s", screen.Count(uint64(rows)), name, screen.Plural(made.files, "file"),
+		screen.Bytes(made.bytes), screen.Span(time.Since(began)), dir)
+	return nil
+}
+
+// countedDir counts what is written, and stops it at a Ctrl-C.
+type countedDir struct {
+	gen.Dir
+	interrupted func() error
+	files       int
+	bytes       int64
+}
+
+func (d *countedDir) Create(name string) (io.WriteCloser, error) {
+	f, err := d.Dir.Create(name)
+	d.files++
+	return countedFile{f, d}, err
+}
+
+type countedFile struct {
+	io.WriteCloser
+	dir *countedDir
+}
+
+func (f countedFile) Write(b []byte) (int, error) {
+	if err := f.dir.interrupted(); err != nil {
+		return 0, err
+	}
+	n, err := f.WriteCloser.Write(b)
+	f.dir.bytes += int64(n)
+	return n, err
+}

@@ -1,0 +1,101 @@
+package local
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"posta/cmd/internal/pulse"
+	"posta/medic"
+	"posta/medic/process"
+	"posta/topology"
+)
+
+// Config says whose processes a crew is.
+type Config struct {
+	Topology *topology.Topology
+	Nodes    []topology.Node // of this machine
+	Dir      string          // holds pids and log
+	Program  []string        // what runs a node when "node NAME -f FILE" is put behind it
+	Tied     bool            // they die with this process
+}
+
+// Crew is the nodes of one machine. It is closed after use, which leaves the processes alone.
+type Crew struct {
+	cfg Config
+	*process.Restarter
+}
+
+// Keeper is the name under which the keeper's own process is filed beside the nodes; no node has a name without a number.
+const Keeper medic.NodeID = "keeper"
+
+// NewCrew starts nothing.
+func NewCrew(cfg Config) (*Crew, error) {
+	c := &Crew{cfg: cfg}
+	var err error
+	c.Restarter, err = process.New(process.Config{
+		Dir: filepath.Join(cfg.Dir, "pids"), Logs: filepath.Join(cfg.Dir, "log"), Command: c.command, Tied: cfg.Tied,
+	})
+	return c, err
+}
+
+func (c *Crew) command(node medic.NodeID) []string {
+	argv := append([]string(nil), c.cfg.Program...)
+	if node == Keeper {
+		argv = append(argv, "keep", "-f", c.cfg.Topology.File)
+		for _, h := range c.hosts() {
+			argv = append(argv, "--host", h)
+		}
+		return argv
+	}
+	return append(argv, "node", string(node), "-f", c.cfg.Topology.File)
+}
+
+// hosts is the hosts whose nodes the crew has.
+func (c *Crew) hosts() []string {
+	var hosts []string
+	seen := map[string]bool{}
+	for _, n := range c.cfg.Nodes {
+		if !seen[n.Host] {
+			seen[n.Host] = true
+			hosts = append(hosts, n.Host)
+		}
+	}
+	return hosts
+}
+
+// IDs is the names of the nodes.
+func (c *Crew) IDs() []medic.NodeID {
+	ids := make([]medic.NodeID, len(c.cfg.Nodes))
+	for i, n := range c.cfg.Nodes {
+		ids[i] = n.ID
+	}
+	return ids
+}
+
+// Supervise starts the nodes, and starts them again when they die, until ctx ends; they run on then.
+func (c *Crew) Supervise(ctx context.Context, report func(medic.Event)) {
+	s := medic.Supervisor{Restarter: c, Nodes: c.IDs(), Report: report}
+	s.Run(ctx)
+}
+
+// Stop ends nodes: they get their time to drain and a second more (N5). When ctx ends they are killed at once.
+func (c *Crew) Stop(ctx context.Context, nodes []medic.NodeID) []medic.Stopped {
+	return medic.Stop(ctx, c, nodes, c.cfg.Topology.Limits.Drain+time.Second)
+}
+
+// Ready returns when heartbeats of all nodes are there, of these processes and no others. A node that dies again and again before it
+// is heard is an error at once, one that says nothing when ctx ends is one then.
+func (c *Crew) Ready(ctx context.Context) error {
+	l, err := pulse.Listen(c.cfg.Nodes)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = l.Close() }()
+	w := &waiting{crew: c, lives: map[medic.NodeID]int{}, pids: map[medic.NodeID]int{}}
+	view, err := l.Until(ctx, w.enough)
+	if err != nil && ctx.Err() != nil {
+		return w.missing(view, context.Cause(ctx))
+	}
+	return err
+}

@@ -1,0 +1,12 @@
+// Package local runs the nodes of a topology as processes of this machine, for `posta run`, `posta up` and `posta down`.
+//
+//	Site   a directory of a private cluster: its topology file, sockets, data, logs, pids
+//	Crew   the processes of a topology's nodes, by a medic.Restarter, and where their files are
+//	Lock   one at a time
+//
+// Below a crew's directory:
+//
+//	pids/NODE        its pid (package medic/process says what else)
+//	log/NODE.log     its output
+//	NODE/            its data, where the topology says so
+package local

@@ -1,0 +1,133 @@
+package cmd
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"posta/wal"
+)
+
+func (x *command) logCommand() *cli.Command {
+	dir := "DIR is a node's data directory, like data/joiner-1.\n\n" + exitHelp
+	return &cli.Command{
+		Name: "log", Category: "files", Usage: "look at a node's write-ahead log, and repair it",
+		Description: exitHelp,
+		Subcommands: []*cli.Command{
+			{Name: "verify", ArgsUsage: "DIR", Usage: "read all of a log and say whether it is sound; changes nothing", Description: dir,
+				Flags: []cli.Flag{jsonFlag()}, Action: x.logVerify},
+			{Name: "dump", ArgsUsage: "DIR", Usage: "print a line for each record; changes nothing", Description: dir,
+				Flags: []cli.Flag{jsonFlag(),
+					&cli.IntFlag{Name: "bytes", Value: 16, Usage: "how many bytes of each record are shown; -1 for all"}}, Action: x.logDump},
+			{Name: "repair", ArgsUsage: "DIR", Usage: "cut a damaged log before the damage, so that its node starts again",
+				Description: "What is cut out is kept in DIR/cut. The log gets a new id: sessions that had frames in flight fail, in place of finishing wrong.\n" +
+					"A sound log is left as it is. " + dir,
+				Flags: []cli.Flag{jsonFlag()}, Action: x.logRepair},
+		},
+	}
+}
+
+// logDir is the directory that was given. A typing mistake must not look like an empty log.
+func logDir(c *cli.Context) (string, error) {
+	dir, err := oneArgument(c, "directory", "data/joiner-1")
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("log %s: %w; give a node's data directory, like data/joiner-1", c.Command.Name, err)
+	case !info.IsDir():
+		return "", usagef("log %s: %s is a file; give a node's data directory, like data/joiner-1", c.Command.Name, dir)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "segments")); errors.Is(err, fs.ErrNotExist) {
+		return "", usagef("log %s: %s holds no log; give a node's data directory, like data/joiner-1", c.Command.Name, dir)
+	}
+	return dir, nil
+}
+
+// errDamaged is the outcome of a log that is not sound.
+var errDamaged = errors.New("the log is damaged")
+
+func (x *command) logVerify(c *cli.Context) error {
+	dir, err := logDir(c)
+	if err != nil {
+		return err
+	}
+	report, err := wal.Verify(dir)
+	if err != nil {
+		return err
+	}
+	if err := x.printReport(report, c.Bool(flagJSON)); err != nil {
+		return err
+	}
+	if !report.OK() {
+		x.notef("posta: %s; posta log repair %s cuts it before the damage", errDamaged, dir)
+		return &saidError{errDamaged}
+	}
+	return nil
+}
+
+func (x *command) logRepair(c *cli.Context) error {
+	dir, err := logDir(c)
+	if err != nil {
+		return err
+	}
+	report, err := wal.Repair(dir)
+	if err != nil {
+		return err
+	}
+	return x.printReport(report, c.Bool(flagJSON))
+}
+
+func (x *command) printReport(r wal.Report, asJSON bool) error {
+	if !asJSON {
+		x.printf("%s", r)
+		return nil
+	}
+	return json.NewEncoder(x.Out).Encode(reportAsJSON(r))
+}
+
+func (x *command) logDump(c *cli.Context) error {
+	dir, err := logDir(c)
+	if err != nil {
+		return err
+	}
+	most := c.Int("bytes")
+	print := func(r wal.DumpRecord) error {
+		x.printf("%d\ttype %d\tappend %d\t%s+%d\t%d bytes\t%s\n", r.Index, r.Type, r.Append, r.File, r.Offset, len(r.Data), shown(r.Data, most))
+		return c.Context.Err()
+	}
+	if c.Bool(flagJSON) {
+		e := json.NewEncoder(x.Out)
+		print = func(r wal.DumpRecord) error {
+			return errors.Join(c.Context.Err(), e.Encode(recordJSON{uint64(r.Index), int(r.Type), uint64(r.Append), r.File, r.Offset, len(r.Data), shown(r.Data, most)}))
+		}
+	}
+	return wal.Dump(dir, print)
+}
+
+// recordJSON is a record in `posta log dump --json`, one line each.
+type recordJSON struct {
+	Index  uint64 `json:"index"`
+	Type   int    `json:"type"`
+	Append uint64 `json:"append"` // the first record of the append that wrote it
+	File   string `json:"file"`
+	Offset int64  `json:"offset"`
+	Size   int    `json:"size"`
+	Data   string `json:"data"` // hexadecimal, the first bytes
+}
+
+// shown is the first bytes in hexadecimal; all with a negative number.
+func shown(b []byte, most int) string {
+	if most >= 0 && len(b) > most {
+		return hex.EncodeToString(b[:most]) + "…"
+	}
+	return hex.EncodeToString(b)
+}

@@ -1,0 +1,57 @@
+package cmd
+
+import (
+	"context"
+	"io"
+	"log/slog"
+
+	"posta/analyses"
+	"posta/gen"
+	"posta/topology"
+)
+
+// Program is what the command can do.
+type Program struct {
+	Analyses   analyses.Set
+	Generators map[string]Generator // by analysis
+	RunNode    NodeRunner
+	Version    string
+}
+
+// Generator makes data for an analysis.
+type Generator func(dir gen.Dir, rows int, seed uint64) error
+
+// NodeRunner runs a node until ctx ends and drains it; nil after that.
+type NodeRunner func(ctx context.Context, t *topology.Topology, node topology.NodeID, log *slog.Logger) error
+
+// Console is where a command reads and writes. Terminals are recognised when they are *os.File.
+type Console struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Main runs the command that args (os.Args) say and returns the exit code. It listens to SIGINT and SIGTERM.
+func Main(p Program, args []string, c Console) int {
+	sig := listenToSignals()
+	defer sig.stop()
+	return run(sig.patient, sig.hurry, p, args, c)
+}
+
+// run is Main without signals: patient ends when the command is to end in order, hurry when at once.
+func run(patient, hurry context.Context, p Program, args []string, c Console) int {
+	x := &command{Program: p, Console: c, hurry: hurry}
+	app := x.app()
+	err := app.RunContext(patient, reorder(app, args))
+	if err == nil {
+		return exitOK
+	}
+	x.sayError(err)
+	return exitCode(err)
+}
+
+// command is one call of posta.
+type command struct {
+	Program
+	Console
+	hurry context.Context
+}

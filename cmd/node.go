@@ -1,0 +1,49 @@
+package cmd
+
+import (
+	"log/slog"
+
+	"github.com/urfave/cli/v2"
+
+	"posta/topology"
+)
+
+func (x *command) nodeCommand() *cli.Command {
+	return &cli.Command{
+		Name: "node", Category: "one by one", ArgsUsage: "NAME",
+		Usage: "run one node of the topology in the foreground",
+		Description: `What posta up and posta run start, for whoever has another way to keep processes alive: systemd, containers. SIGTERM drains the
+node for limits.drain and ends it with exit code 0; kill -9 loses nothing either.
+
+   posta node joiner-1 -f topology.toml
+
+` + exitHelp,
+		Flags: []cli.Flag{
+			topologyFlag(),
+			&cli.StringFlag{Name: "log", Value: "info", Usage: "log this `LEVEL` and above on standard error: debug, info, warn, error"},
+		},
+		BashComplete: x.completeNodes,
+		Action:       x.node,
+	}
+}
+
+func (x *command) node(c *cli.Context) error {
+	name, err := oneArgument(c, "node", "joiner-1")
+	if err != nil {
+		return err
+	}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.String("log"))); err != nil {
+		return usagef("--log %s: there is debug, info, warn, error", c.String("log"))
+	}
+	t, err := loadTopology(c)
+	if err != nil {
+		return err
+	}
+	n, err := t.Node(topology.NodeID(name))
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(x.Err, &slog.HandlerOptions{Level: level}))
+	return x.RunNode(c.Context, t, n.ID, log)
+}

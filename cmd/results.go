@@ -1,0 +1,68 @@
+package cmd
+
+import (
+	"context"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"posta/client"
+	"posta/protocol"
+)
+
+func (x *command) resultsCommand() *cli.Command {
+	return &cli.Command{
+		Name: "results", Category: "with a cluster", ArgsUsage: "SESSION",
+		Usage:       "fetch the answers of a session, waiting for them if it still runs",
+		Description: "Answers stay with the cluster for limits.results_ttl, or until --drop.\n\n" + exitHelp,
+		Flags: append(askFlags(), jsonFlag(),
+			&cli.StringFlag{Name: flagOut, Usage: "write the answers to `DIR`, one CSV file for each query"},
+			&cli.BoolFlag{Name: "drop", Usage: "let the cluster forget the session when its answers are here"}),
+		Action: x.results,
+	}
+}
+
+func (x *command) results(c *cli.Context) error {
+	id, err := sessionArgument(c)
+	if err != nil {
+		return err
+	}
+	return x.ask(c, id, func(ctx context.Context, cl *client.Client) error {
+		analysis := analysisOf(ctx, cl)
+		answer, err := cl.Results(ctx)
+		if err != nil {
+			return err
+		}
+		answer.Analysis = analysis
+		inOrder(answer, cl.Info().Analyses)
+		if err := x.printAnswer(answer, output{json: c.Bool(flagJSON), dir: c.String(flagOut)}); err != nil {
+			return err
+		}
+		if c.Bool("drop") {
+			return cl.Finish(ctx)
+		}
+		return nil
+	})
+}
+
+// analysisOf asks what the session's analysis is; "" if nobody who knows it answers.
+func analysisOf(ctx context.Context, cl *client.Client) string {
+	found, _ := cl.Sessions(ctx) // what is missing is only a name
+	for _, s := range found {
+		if s.Session == cl.Session() {
+			return s.Analysis
+		}
+	}
+	return ""
+}
+
+// inOrder puts queries in the order of their analysis: they came in the order in which they were finished.
+func inOrder(a *client.Answer, known []protocol.AnalysisInfo) {
+	i := slices.IndexFunc(known, func(k protocol.AnalysisInfo) bool { return k.Name == a.Analysis })
+	if i < 0 {
+		return
+	}
+	slices.SortStableFunc(a.Queries, func(p, q client.Table) int {
+		return slices.Index(known[i].Queries, p.Name) - slices.Index(known[i].Queries, q.Name)
+	})
+}

@@ -1,0 +1,192 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"posta/cmd/internal/local"
+	"posta/cmd/internal/screen"
+	"posta/medic"
+	"posta/topology"
+)
+
+func (x *command) runCommand() *cli.Command {
+	return &cli.Command{
+		Name: "run", Category: "without a cluster", ArgsUsage: "ANALYSIS",
+		Usage: "run an analysis on a private cluster of processes, print the answers, clean up",
+		Description: `Starts a cluster for this one run: a process for each node, in a temporary directory, on unix sockets. A node that dies is
+started again at once and goes on where its log ends. The answers are the same for every number of replicas.
+
+   posta run bikes --data data/bikes
+   posta run bikes --data data/bikes --replicas joiner=3,aggregator=2 --json > answers.json
+
+On failure the directory with the logs is kept, and named. Tables show the first ` + fmt.Sprint(shownRows) + ` rows of each query with fractions rounded
+to three digits; --json and --out DIR give all of them, exact.
+
+` + exitHelp,
+		Flags: append(uploadFlags(),
+			&cli.StringFlag{Name: "replicas", Usage: "`STAGE=N,...` or all=N: processes of a stage, 1 to 64 (default input 1, joiner 2, aggregator 2, reducer 1, output 1)"},
+			&cli.BoolFlag{Name: "split-parsers", Usage: "parsers as processes of their own; raw CSV then goes over sockets and to disk"},
+			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE` of the topology file, like limits.window=1MiB; may be repeated"},
+			&cli.StringFlag{Name: flagTopology, Aliases: []string{"f"}, Usage: "the topology of `FILE`, instead of a generated one"},
+			&cli.StringFlag{Name: "transport", Value: "ipc", Usage: "`KIND` of sockets: ipc for unix sockets, tcp for free ports of 127.0.0.1"},
+			&cli.StringFlag{Name: "dir", Usage: "keep logs and the nodes' data in `DIR`, instead of a temporary directory"},
+			&cli.BoolFlag{Name: "keep", Usage: "do not remove the temporary directory"},
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "tell the directory, and the process of each node"},
+		),
+		BashComplete: x.completeAnalyses,
+		Action:       x.run,
+	}
+}
+
+func (x *command) run(c *cli.Context) (err error) {
+	r, err := x.readRequest(c)
+	if err != nil {
+		return err
+	}
+	a, err := x.Analyses.Find(r.cfg.Analysis)
+	if err != nil {
+		return err
+	}
+	if _, err := a.Args(r.cfg.Params); err != nil {
+		return err
+	}
+	plan, err := sitePlan(c)
+	if err != nil {
+		return err
+	}
+	site, err := local.NewSite(plan)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.leaveSite(site, c.Bool("keep"), err)) }()
+	return x.runOn(c.Context, site, r, c.Bool("verbose"))
+}
+
+// sitePlan reads the flags that shape the cluster.
+func sitePlan(c *cli.Context) (local.Plan, error) {
+	p := local.Plan{Dir: c.String("dir"), File: c.String(flagTopology)}
+	if p.File != "" {
+		for _, shape := range []string{"replicas", "split-parsers", "set", "transport"} {
+			if c.IsSet(shape) {
+				return p, usagef("run: --%s shapes a generated topology, --topology %s names one; give one of the two", shape, p.File)
+			}
+		}
+		return p, nil
+	}
+	switch c.String("transport") {
+	case "ipc":
+	case "tcp":
+		p.TCP = true
+	default:
+		return p, usagef("--transport %s: there is ipc and tcp", c.String("transport"))
+	}
+	var err error
+	if p.Variant, err = variant(c); err != nil {
+		return p, err
+	}
+	if _, given := p.Variant.Settings["medics.replicas"]; !given {
+		p.Variant.Settings["medics.replicas"] = "0" // this command itself starts nodes again
+	}
+	_, err = topology.Generate(p.Variant)
+	return p, asUsage(err)
+}
+
+// leaveSite removes what was temporary, unless somebody will want to look at it.
+func (x *command) leaveSite(site *local.Site, keep bool, failed error) error {
+	keep = keep || failed != nil && exitCode(failed) != exitInterrupted && exitCode(failed) != exitUsage
+	if keep {
+		x.notef("the nodes' logs are in %s", site.Dir+"/log")
+	}
+	return site.Close(!keep)
+}
+
+// runOn starts the nodes, runs the request, and stops the nodes whatever became of it.
+func (x *command) runOn(ctx context.Context, site *local.Site, r *request, verbose bool) (err error) {
+	program, err := self()
+	if err != nil {
+		return err
+	}
+	t := site.Topology
+	crew, err := local.NewCrew(local.Config{Topology: t, Nodes: t.Nodes(), Dir: site.Dir, Program: program, Tied: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, crew.Close()) }()
+	show := x.newBoard()
+	stop := supervise(crew, func(e medic.Event) { show.say(describeEvent(e, crew, verbose)) })
+	defer func() {
+		stop()
+		err = errors.Join(err, stopErrors(crew.Stop(x.hurry, crew.IDs())))
+	}()
+	began := time.Now()
+	if err := ready(ctx, crew); err != nil {
+		return err
+	}
+	if verbose {
+		show.say(fmt.Sprintf("cluster in %s ready after %s", site.Dir, screen.Span(time.Since(began))))
+	}
+	r.cfg.Entries = append(t.EntryPoints(), t.Outputs()...)
+	return x.upload(ctx, r, show)
+}
+
+// readyTime bounds the wait for a cluster: a node that reads a long log back needs its time, and one that hangs must not
+// hang its user.
+const readyTime = time.Minute
+
+func ready(ctx context.Context, crew *local.Crew) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTime)
+	defer cancel()
+	return crew.Ready(ctx)
+}
+
+// supervise runs the crew's supervisor until stop is called.
+func supervise(crew *local.Crew, report func(medic.Event)) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		crew.Supervise(ctx, report)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+// describeEvent is what a user should know of a node: "" for a first start, unless he wants to know all.
+func describeEvent(e medic.Event, crew *local.Crew, verbose bool) string {
+	switch e.What {
+	case medic.Started, medic.Adopted:
+		pid, err := crew.Pid(e.Node)
+		if err == nil && pid != 0 && (verbose || e.Start > 1) {
+			again := ""
+			if e.Start > 1 {
+				again = fmt.Sprintf(", start %d", e.Start)
+			}
+			return fmt.Sprintf("%s %s, process %d%s", e.Node, e.What, pid, again)
+		}
+	case medic.Died, medic.Failed:
+		when := "starting it again at once"
+		if e.Wait > 0 {
+			when = fmt.Sprintf("died %d times in a row, starting it again in %s", e.InARow, screen.Span(e.Wait))
+		}
+		return fmt.Sprintf("%s %s: %s; %s", e.Node, e.What, e.Cause, when)
+	}
+	return ""
+}
+
+// stopErrors is what went wrong when nodes were stopped. One that had to be killed is no error: what counts is on disk.
+func stopErrors(all []medic.Stopped) error {
+	var errs []error
+	for _, s := range all {
+		if s.Err != nil {
+			errs = append(errs, fmt.Errorf("stop %s: %w", s.Node, s.Err))
+		}
+	}
+	return errors.Join(errs...)
+}

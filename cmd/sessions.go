@@ -1,0 +1,116 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"posta/client"
+	"posta/cmd/internal/screen"
+	"posta/protocol"
+	"posta/session"
+)
+
+func (x *command) sessionsCommand() *cli.Command {
+	return &cli.Command{
+		Name: "sessions", Category: "with a cluster",
+		Usage:       "list the sessions that run, and those whose answers wait to be fetched",
+		Description: exitHelp,
+		Flags:       append(askFlags(), jsonFlag()), Action: x.sessions,
+	}
+}
+
+func (x *command) sessions(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	return x.ask(c, session.ID{}, func(ctx context.Context, cl *client.Client) error {
+		found, err := cl.Sessions(ctx)
+		if err != nil && ctx.Err() != nil {
+			return err
+		}
+		if err != nil { // the others' answers are still worth showing
+			x.notef("posta: not everybody answers: %s", oneLine(err))
+		}
+		list := merge(found)
+		if c.Bool(flagJSON) {
+			return x.printSessionsJSON(list)
+		}
+		x.printSessions(list)
+		return nil
+	})
+}
+
+// sessionView is a session as all nodes together know it.
+type sessionView struct {
+	ID       session.ID
+	Analysis string
+	State    session.State
+	Age      time.Duration
+	Bytes    uint64 // of CSV, at inputs; of answers, at outputs
+	Nodes    []string
+}
+
+// merge makes one line of what several nodes say of a session: an output knows best how it ended, and an input how long ago it
+// began. The oldest comes first.
+func merge(found []protocol.SessionInfo) []sessionView {
+	byID := map[session.ID]*sessionView{}
+	for _, s := range found {
+		v := byID[s.Session]
+		if v == nil {
+			v = &sessionView{ID: s.Session, Analysis: s.Analysis, State: s.State}
+			byID[s.Session] = v
+		}
+		if s.State != session.Running {
+			v.State = s.State
+		}
+		v.Age, v.Bytes = max(v.Age, s.Age), v.Bytes+s.Bytes
+		v.Nodes = append(v.Nodes, s.Node)
+	}
+	list := make([]sessionView, 0, len(byID))
+	for _, v := range byID {
+		slices.Sort(v.Nodes)
+		list = append(list, *v)
+	}
+	slices.SortFunc(list, func(a, b sessionView) int {
+		return cmp.Or(cmp.Compare(b.Age, a.Age), slices.Compare(a.ID[:], b.ID[:]))
+	})
+	return list
+}
+
+func (x *command) printSessions(list []sessionView) {
+	if len(list) == 0 {
+		x.notef("no sessions")
+		return
+	}
+	table := screen.Table{Head: []string{"session", "analysis", "state", "age", "bytes", "nodes"}, Right: []bool{3: true, 4: true}}
+	for _, v := range list {
+		table.Rows = append(table.Rows, []string{
+			v.ID.String(), v.Analysis, string(v.State), screen.Span(v.Age), screen.Bytes(int64(v.Bytes)), strings.Join(v.Nodes, " "),
+		})
+	}
+	for _, line := range table.Lines() {
+		x.printf("%s\n", line)
+	}
+}
+
+func (x *command) printSessionsJSON(list []sessionView) error {
+	type line struct {
+		Session  string   `json:"session"`
+		Analysis string   `json:"analysis"`
+		State    string   `json:"state"`
+		AgeMS    int64    `json:"age_ms"`
+		Bytes    uint64   `json:"bytes"`
+		Nodes    []string `json:"nodes"`
+	}
+	out := make([]line, len(list))
+	for i, v := range list {
+		out[i] = line{v.ID.String(), v.Analysis, string(v.State), v.Age.Milliseconds(), v.Bytes, v.Nodes}
+	}
+	return json.NewEncoder(x.Out).Encode(map[string]any{"sessions": out})
+}

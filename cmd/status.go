@@ -1,0 +1,155 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"posta/cmd/internal/pulse"
+	"posta/cmd/internal/screen"
+	"posta/topology"
+)
+
+func (x *command) statusCommand() *cli.Command {
+	return &cli.Command{
+		Name: "status", Category: "with a cluster",
+		Usage: "all nodes on one screen: state, speed, backlog, sessions",
+		Description: `Listens to the nodes' heartbeats for a moment. A node that says nothing meanwhile is silent: dead, hung, or cut off from here.
+
+` + exitHelp,
+		Flags: []cli.Flag{topologyFlag(), jsonFlag(),
+			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "again and again, until Ctrl-C"}},
+		Action: x.status,
+	}
+}
+
+// Times of a look at the cluster: as long as it takes to hear everybody for long enough to tell speeds, or until whoever is silent
+// would have spoken ten times.
+const (
+	lookAtMost = 1500 * time.Millisecond
+	speedSpan  = 400 * time.Millisecond
+	watchEvery = time.Second
+	silentFor  = 3 * time.Second // in the long run
+)
+
+func (x *command) status(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	t, err := loadTopology(c)
+	if err != nil {
+		return err
+	}
+	l, err := pulse.Listen(t.Nodes())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = l.Close() }()
+	ctx, cancel := context.WithTimeout(c.Context, max(lookAtMost, 10*t.Medics.Heartbeat))
+	defer cancel()
+	view, err := l.Until(ctx, heardEnough)
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	show := x.printStatus
+	if c.Bool(flagJSON) {
+		show = x.printStatusJSON
+	}
+	if c.Bool("watch") {
+		return x.watch(c.Context, l, t, show)
+	}
+	if err := show(t, view); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(view, func(s pulse.Status) bool { return s.Heard }) {
+		err = fmt.Errorf("%w: no node of %s is heard; start them with `posta up`, or name another topology with -f", errNothingAnswers, t.File)
+		return err
+	}
+	return nil
+}
+
+func heardEnough(view []pulse.Status) (bool, error) {
+	return !slices.ContainsFunc(view, func(s pulse.Status) bool { return s.Span < speedSpan }), nil
+}
+
+// watch shows the board every second, in the same place if that is a terminal.
+func (x *command) watch(ctx context.Context, l *pulse.Listener, t *topology.Topology, show func(*topology.Topology, []pulse.Status) error) error {
+	_, isTerminal := terminal(x.Out)
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		if isTerminal {
+			x.printf("\x1b[H\x1b[2J")
+		}
+		if err := show(t, l.View()); err != nil {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil // Ctrl-C is how one leaves
+		}
+	}
+}
+
+func (x *command) printStatus(t *topology.Topology, view []pulse.Status) error {
+	table := screen.Table{
+		Head:  []string{"node", "state", "inc", "pid", "heard", "up", "in/s", "out/s", "backlog", "log", "sessions"},
+		Right: []bool{false, false, true, true, true, true, true, true, true, true, true},
+	}
+	up := 0
+	for i := range view {
+		if view[i].Up(silentFor) {
+			up++
+		}
+		table.Rows = append(table.Rows, statusRow(&view[i]))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d of %s up\n", t.Name, up, screen.Plural(len(view), "node"))
+	for _, line := range table.Lines() {
+		b.WriteString(line + "\n")
+	}
+	_, err := x.Out.Write([]byte(b.String()))
+	return err
+}
+
+func statusRow(s *pulse.Status) []string {
+	if !s.Heard {
+		return []string{string(s.Node.ID), "silent", "", "", "never", "", "", "", "", "", ""}
+	}
+	b := &s.Beat
+	return []string{
+		string(s.Node.ID), stateText(s), fmt.Sprint(b.ID.Incarnation), fmt.Sprint(b.PID), screen.Span(s.Age) + " ago", screen.Span(b.Uptime),
+		screen.Bytes(int64(s.InRate)), screen.Bytes(int64(s.OutRate)), screen.Bytes(int64(s.Backlog())), screen.Bytes(int64(b.LogBytes)),
+		fmt.Sprint(b.Sessions),
+	}
+}
+
+// stateText is the state and, of a blocked node, who it waits for.
+func stateText(s *pulse.Status) string {
+	if s.Age > silentFor {
+		return "silent"
+	}
+	var full []string
+	for _, l := range s.Beat.Links {
+		if l.Full {
+			full = append(full, waitsFor(string(l.To), l.Edge))
+		}
+	}
+	if len(full) == 0 {
+		return string(s.Beat.State)
+	}
+	return string(s.Beat.State) + " on " + strings.Join(full, ", ")
+}
+
+func waitsFor(node, edge string) string {
+	if node != "" {
+		return node
+	}
+	return edge
+}

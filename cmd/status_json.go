@@ -1,0 +1,75 @@
+package cmd
+
+import (
+	"encoding/json"
+
+	"posta/cmd/internal/pulse"
+	"posta/topology"
+)
+
+// nodeJSON is a node in `posta status --json`. Of a silent node only the first four are there. Names of fields are part of the
+// interface.
+type nodeJSON struct {
+	Node  string `json:"node"`
+	Stage string `json:"stage"`
+	Host  string `json:"host"`
+	State string `json:"state"`
+
+	Incarnation uint64     `json:"incarnation,omitempty"`
+	LogID       string     `json:"log_id,omitempty"`
+	PID         int        `json:"pid,omitempty"`
+	HeardMS     int64      `json:"heard_ms"` // since the last heartbeat; -1 if there was none
+	UptimeMS    int64      `json:"uptime_ms"`
+	FramesIn    uint64     `json:"frames_in"` // since the start, like all counters
+	BytesIn     uint64     `json:"bytes_in"`
+	FramesOut   uint64     `json:"frames_out"`
+	BytesOut    uint64     `json:"bytes_out"`
+	InPerSecond float64    `json:"bytes_in_per_second"`
+	OutPerSec   float64    `json:"bytes_out_per_second"`
+	Commits     uint64     `json:"commits"`
+	LogBytes    uint64     `json:"log_bytes"`
+	Backlog     uint64     `json:"backlog_bytes"`
+	Sessions    int        `json:"sessions"`
+	Links       []linkJSON `json:"links"`
+}
+
+type linkJSON struct {
+	Edge  string `json:"edge"`
+	To    string `json:"to,omitempty"` // empty where one outbox serves all receivers
+	Bytes uint64 `json:"backlog_bytes"`
+	Full  bool   `json:"full"`
+}
+
+// printStatusJSON prints one line, so that --watch is a line per look.
+func (x *command) printStatusJSON(t *topology.Topology, view []pulse.Status) error {
+	out := struct {
+		Cluster string     `json:"cluster"`
+		Nodes   []nodeJSON `json:"nodes"`
+	}{Cluster: t.Name, Nodes: make([]nodeJSON, len(view))}
+	for i := range view {
+		out.Nodes[i] = nodeAsJSON(&view[i])
+	}
+	return json.NewEncoder(x.Out).Encode(out)
+}
+
+func nodeAsJSON(s *pulse.Status) nodeJSON {
+	n := nodeJSON{Node: string(s.Node.ID), Stage: s.Node.Stage, Host: s.Node.Host, State: "silent", HeardMS: -1, Links: []linkJSON{}}
+	if !s.Heard {
+		return n
+	}
+	b := &s.Beat
+	n.HeardMS, n.UptimeMS = s.Age.Milliseconds(), b.Uptime.Milliseconds()
+	if s.Age <= silentFor {
+		n.State = string(b.State)
+	}
+	n.Incarnation, n.LogID, n.PID = uint64(b.ID.Incarnation), b.ID.LogID.String(), b.PID
+	n.FramesIn, n.BytesIn, n.FramesOut, n.BytesOut = b.FramesIn, b.BytesIn, b.FramesOut, b.BytesOut
+	n.InPerSecond, n.OutPerSec = round(s.InRate), round(s.OutRate)
+	n.Commits, n.LogBytes, n.Backlog, n.Sessions = b.Commits, b.LogBytes, s.Backlog(), b.Sessions
+	for _, l := range b.Links {
+		n.Links = append(n.Links, linkJSON{Edge: l.Edge, To: string(l.To), Bytes: l.Bytes, Full: l.Full})
+	}
+	return n
+}
+
+func round(f float64) float64 { return float64(int64(f + 0.5)) }

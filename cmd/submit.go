@@ -1,0 +1,132 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"posta/client"
+	"posta/session"
+)
+
+func (x *command) submitCommand() *cli.Command {
+	return &cli.Command{
+		Name: "submit", Category: "with a cluster", ArgsUsage: "ANALYSIS",
+		Usage: "run an analysis on a running cluster and print the answers",
+		Description: `   posta submit bikes --data data/bikes
+   posta submit bikes --data data/bikes --entry tcp://10.0.0.5:5502 --json > answers.json
+   id=$(posta submit bikes --data data/bikes --detach) && posta results $id
+
+A cluster that is busy is waited for. Ctrl-C cancels the session.
+
+` + exitHelp,
+		Flags: append(uploadFlags(), topologyFlag(), entryFlag(),
+			&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "print the session's id when all is sent; fetch the answers with posta results ID"},
+			&cli.BoolFlag{Name: "keep-results", Usage: "leave the answers with the cluster for limits.results_ttl"},
+			&cli.BoolFlag{Name: "no-wait", Usage: "fail when the cluster is busy"},
+			&cli.StringFlag{Name: "session", Usage: "the session's `ID`, a UUID (default: a new one)"},
+			patienceFlag()),
+		BashComplete: x.completeAnalyses,
+		Action:       x.submit,
+	}
+}
+
+// patienceFlag is how long a cluster may be silent. Commands that only ask are less patient than uploads.
+func patienceFlag() cli.Flag {
+	return &cli.DurationFlag{Name: "patience", Usage: "give up when nothing at all answers for this `TIME` (default 1m0s, or 5s before anything was heard)"}
+}
+
+func (x *command) submit(c *cli.Context) error {
+	r, err := x.readRequest(c)
+	if err != nil {
+		return err
+	}
+	if r.cfg.Entries, err = entries(c); err != nil {
+		return err
+	}
+	if id := c.String("session"); id != "" {
+		if r.cfg.Session, err = session.Parse(id); err != nil {
+			return err
+		}
+	}
+	r.cfg.NoWait, r.cfg.KeepResults = c.Bool("no-wait"), c.Bool("keep-results")
+	r.cfg.Patience = c.Duration("patience")
+	if err := x.answers(c, r.cfg.Entries); err != nil {
+		return err
+	}
+	if c.Bool("detach") {
+		return x.detach(c.Context, r)
+	}
+	return x.upload(c.Context, r, x.newBoard())
+}
+
+// answers asks whether there is a cluster at all: whoever mistyped an address should not wait as long as one whose cluster restarts.
+func (x *command) answers(c *cli.Context, at []string) error {
+	cl, err := client.Dial(c.Context, client.Config{Entries: at, Patience: askPatience(c)})
+	if err != nil {
+		return err
+	}
+	return cl.Close()
+}
+
+// detach sends everything and leaves.
+func (x *command) detach(ctx context.Context, r *request) (err error) {
+	ctx, cancel := r.withTimeout(ctx)
+	defer cancel()
+	cl, err := client.Dial(ctx, r.cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cl.Close()) }()
+	show := x.newBoard()
+	err = send(ctx, cl, func() {
+		if !r.quiet {
+			show.update(cl.Progress())
+		}
+	})
+	show.done()
+	switch {
+	case err != nil && !errors.Is(err, client.ErrInterrupted):
+		return errors.Join(err, cl.Cancel(ctx))
+	case err != nil:
+		return err
+	case r.out.json:
+		x.printf("{\"session\": %q}\n", cl.Session().String())
+	default:
+		x.printf("%s\n", cl.Session())
+	}
+	return nil
+}
+
+// send uploads everything, keeping the session alive, and shows progress now and then.
+func send(ctx context.Context, cl *client.Client, show func()) error {
+	if err := cl.Open(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	sent, lost := make(chan error, 1), make(chan error, 1)
+	go func() { sent <- cl.Upload(ctx) }()
+	go func() { lost <- cl.KeepAlive(ctx) }()
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			show()
+		case err := <-sent:
+			cancel(errSent)
+			<-lost
+			return err
+		case err := <-lost:
+			cancel(err)
+			return cmp.Or(err, <-sent)
+		}
+	}
+}
+
+// errSent is why keeping a session alive ends.
+var errSent = errors.New("all is sent")

@@ -1,0 +1,60 @@
+package cmd
+
+import (
+	"io"
+	"os"
+	"sync"
+
+	"golang.org/x/term"
+
+	"posta/client"
+	"posta/cmd/internal/screen"
+)
+
+// terminal says whether w is one, and how to ask for its width.
+func terminal(w io.Writer) (func() int, bool) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil, false
+	}
+	return func() int {
+		width, _, err := term.GetSize(int(f.Fd()))
+		if err != nil || width <= 0 {
+			return 80
+		}
+		return width
+	}, true
+}
+
+// board shows how a run goes. The client's reports and the supervisor's come from two goroutines.
+type board struct {
+	mu       sync.Mutex
+	progress screen.Progress
+}
+
+func (x *command) newBoard() *board {
+	width, isTerminal := terminal(x.Err)
+	return &board{progress: screen.Progress{Out: x.Err, Terminal: isTerminal, Width: width}}
+}
+
+func (b *board) update(p client.Progress) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.progress.Update(p)
+}
+
+// say writes a line above what is shown; "" is nothing to say.
+func (b *board) say(line string) {
+	if line == "" {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.progress.Say(line)
+}
+
+func (b *board) done() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.progress.Done()
+}

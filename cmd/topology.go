@@ -1,0 +1,130 @@
+package cmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"posta/cmd/internal/screen"
+	"posta/topology"
+)
+
+func (x *command) topologyCommand() *cli.Command {
+	return &cli.Command{
+		Name: "topology", Category: "files", Usage: "check, show, draw or make the file that describes the system",
+		Description: exitHelp,
+		Subcommands: []*cli.Command{
+			{Name: "check", ArgsUsage: "[FILE]", Usage: "say what is wrong with the file, line by line; nothing but a summary if nothing is",
+				Flags: []cli.Flag{topologyFlag()}, Action: x.topologyCheck},
+			{Name: "show", ArgsUsage: "[FILE]", Usage: "the stages with their nodes and ports, and the edges between them",
+				Flags: []cli.Flag{topologyFlag(), jsonFlag()}, Action: x.topologyShow},
+			{Name: "graph", ArgsUsage: "[FILE]", Usage: "the picture, as SVG",
+				Flags: []cli.Flag{topologyFlag(), &cli.StringFlag{Name: flagOut, Usage: "write it to `FILE`, instead of standard output"}}, Action: x.topologyGraph},
+			{Name: "new", Usage: "print a topology with its comments, to begin with",
+				Flags: []cli.Flag{
+					&cli.StringFlag{Name: "replicas", Usage: "`STAGE=N,...` or all=N"},
+					&cli.BoolFlag{Name: "split-parsers", Usage: "parsers as a stage of their own"},
+					&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE` of the file, like limits.window=1MiB; may be repeated"},
+				}, Action: x.topologyNew},
+		},
+	}
+}
+
+// topologyArgument is the file that is given as an argument, or else with -f.
+func topologyArgument(c *cli.Context) (*topology.Topology, error) {
+	switch c.NArg() {
+	case 0:
+	case 1:
+		if err := c.Set(flagTopology, c.Args().First()); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, usagef("topology %s: one file, not %d", c.Command.Name, c.NArg())
+	}
+	return loadTopology(c)
+}
+
+func (x *command) topologyCheck(c *cli.Context) error {
+	t, err := topologyArgument(c)
+	if err != nil {
+		return err
+	}
+	x.printf("%s: ok, %s on %s\n", t.File, screen.Plural(len(t.Nodes()), "node"), screen.Plural(len(t.Hosts), "host"))
+	return nil
+}
+
+func (x *command) topologyShow(c *cli.Context) error {
+	t, err := topologyArgument(c)
+	if err != nil {
+		return err
+	}
+	if c.Bool(flagJSON) {
+		e := json.NewEncoder(x.Out)
+		e.SetIndent("", "  ")
+		return e.Encode(t.View())
+	}
+	x.printf("%s", t.Text())
+	return nil
+}
+
+func (x *command) topologyGraph(c *cli.Context) error {
+	t, err := topologyArgument(c)
+	if err != nil {
+		return err
+	}
+	name := c.String(flagOut)
+	if name == "" {
+		x.printf("%s", t.SVG())
+		return nil
+	}
+	if err := os.WriteFile(name, []byte(t.SVG()), 0o644); err != nil {
+		return fmt.Errorf("write the picture: %w", err)
+	}
+	return nil
+}
+
+func (x *command) topologyNew(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	v, err := variant(c)
+	if err != nil {
+		return err
+	}
+	text, err := topology.Generate(v)
+	if err != nil {
+		return asUsage(err)
+	}
+	x.printf("%s", text)
+	return nil
+}
+
+// variant reads --replicas, --split-parsers and --set.
+func variant(c *cli.Context) (v topology.Variant, err error) {
+	v.SplitParsers, v.Settings = c.Bool("split-parsers"), map[string]string{}
+	for _, s := range c.StringSlice("set") {
+		key, value, ok := strings.Cut(s, "=")
+		if !ok || key == "" {
+			return v, usagef("--set %s: write KEY=VALUE, like limits.window=1MiB", s)
+		}
+		v.Settings[key] = value
+	}
+	stages := []string{"input", "joiner", "aggregator", "reducer", "output"}
+	if v.SplitParsers {
+		stages = slices.Insert(stages, 1, "parser")
+	}
+	v.Replicas, err = replicas(c.String("replicas"), stages)
+	return v, err
+}
+
+// asUsage is for a variant that the topology refuses: its mistakes are in the flags, not in a file anybody wrote.
+func asUsage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return usagef("%s", oneLine(err))
+}

@@ -1,0 +1,92 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"posta/client"
+	"posta/cmd/internal/screen"
+)
+
+// request is what run and submit were asked for.
+type request struct {
+	cfg     client.Config
+	out     output
+	quiet   bool
+	timeout time.Duration
+}
+
+// readRequest checks what can be checked without a cluster.
+func (x *command) readRequest(c *cli.Context) (*request, error) {
+	name, err := oneArgument(c, "analysis", "bikes --data DIR")
+	if err != nil {
+		return nil, err
+	}
+	r := &request{
+		out: output{json: c.Bool(flagJSON), dir: c.String(flagOut)}, quiet: c.Bool(flagQuiet), timeout: c.Duration(flagTimeout),
+		cfg: client.Config{Analysis: name, Dir: c.String(flagData), Lanes: c.Int(flagLanes)},
+	}
+	if r.cfg.Params, err = params(c); err != nil {
+		return nil, err
+	}
+	if r.cfg.Chunk, err = chunk(c); err != nil {
+		return nil, err
+	}
+	if r.cfg.Lanes < 0 || c.IsSet(flagLanes) && r.cfg.Lanes == 0 {
+		return nil, usagef("--lanes %d: give 1 to 1024", r.cfg.Lanes)
+	}
+	if r.timeout < 0 {
+		return nil, usagef("--timeout %v: give a time like 10m", r.timeout)
+	}
+	return r, checkData(r.cfg.Dir, c.Command.Name)
+}
+
+func checkData(dir, command string) error {
+	if dir == "" {
+		return usagef("%s: where are the files? Give their directory with --data DIR", command)
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look for the data: %w; give the directory that holds the CSV files with --data", err)
+	case !info.IsDir():
+		return usagef("--data %s is a file; give the directory that holds the CSV files", dir)
+	}
+	return nil
+}
+
+// errTimeout is the cause with which a run ends that takes longer than --timeout.
+var errTimeout = errors.New("not finished in time")
+
+// withTimeout ends the context after --timeout.
+func (r *request) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	if r.timeout == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, r.timeout, fmt.Errorf("%w: --timeout %v is over and the session cancelled; give it more time",
+		errTimeout, r.timeout))
+}
+
+// upload runs the request on a cluster and prints the answer.
+func (x *command) upload(ctx context.Context, r *request, show *board) error {
+	ctx, cancel := r.withTimeout(ctx)
+	defer cancel()
+	if !r.quiet {
+		r.cfg.OnProgress = show.update
+	}
+	began := time.Now()
+	answer, err := client.Run(ctx, r.cfg)
+	show.done()
+	if err != nil {
+		return err
+	}
+	if !r.quiet {
+		x.notef("%s finished in %s", r.cfg.Analysis, screen.Span(time.Since(began)))
+	}
+	return x.printAnswer(answer, r.out)
+}
