@@ -1,8 +1,8 @@
 // Package csv cuts streams of CSV into chunks of whole records, and scans chunks into the fields an analysis wants.
 //
-// The standard library's reader is right and friendly but hands out strings, every column, and 0.1 to 0.4 GB/s; parsing is
-// most of what Posta does per byte (design §11), so here fields are views into the chunk, only wanted columns are cut
-// out, and rows without quotes take a path that looks at eight bytes at a time.
+// The standard library's reader is right and friendly but hands out strings, and every column; parsing is most of what Posta
+// does per byte (design §11), so here fields are views into the chunk, only wanted columns are cut out, and rows without
+// quotes take a path that looks at 64 bytes at a time. BenchmarkScan and BenchmarkParseTrips show the ratio.
 //
 //	client                                          parser
 //	c := NewCutter(file, ',', 256<<10, 16<<20)      h, err := ParseHeader(header, ',')

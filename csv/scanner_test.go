@@ -142,9 +142,9 @@ func TestScannerOnEveryShortText(t *testing.T) {
 
 func TestRowsAroundAndBeyondTheWindow(t *testing.T) {
 	var s Scanner
-	for _, size := range []int{window - 1, window, window + 1, 2 * window, 1<<16 - 1, 1 << 16, 1<<16 + 1, 5 << 16} {
+	for _, size := range []int{window - 1, window, window + 1, 1<<16 + 1} {
 		for _, end := range []string{"\n", "\r\n", ""} {
-			for _, text := range []string{"x", "yz,", ",", "long field,"} {
+			for _, text := range []string{"x", ",", "long field,"} {
 				row := strings.Repeat(text, size/len(text)+1)[:size]
 				data := []byte("1,2,3\n" + row + "\n4,5,6\r\n" + row + end)
 				columns := strings.Count(row, ",") + 1
