@@ -83,7 +83,12 @@ func (c *cluster) analyse(ctx context.Context, dir string, change func(*client.C
 func (d *dataset) check(t *testing.T, got []byte) {
 	t.Helper()
 	if !bytes.Equal(got, d.want) {
-		t.Errorf("answers differ from the oracle's:\n got %.1500s\nwant %.1500s", got, d.want)
+		at := 0
+		for at < len(got) && at < len(d.want) && got[at] == d.want[at] {
+			at++
+		}
+		from := max(0, at-100)
+		t.Errorf("answers differ from the oracle's at byte %d:\n got …%.300s\nwant …%.300s", at, got[min(from, len(got)):], d.want[from:])
 	}
 }
 
