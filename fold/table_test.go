@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"posta/exact"
 )
 
 func TestHashIsPinned(t *testing.T) {
@@ -152,6 +154,20 @@ func TestSortedByLessBreaksTiesByKey(t *testing.T) {
 	}
 	if want := []int64{-7, 3, 5, 9, math.MinInt64}; !slices.Equal(got, want) {
 		t.Fatalf("%v, want %v", got, want)
+	}
+}
+
+func TestAddExactKeepsWhatAFloatCannot(t *testing.T) {
+	spec := Spec{Name: "t", Aggs: []Agg{{Name: "e", Kind: Exact}}}
+	table := NewTable(&spec)
+	var s exact.Sum
+	s.AddInt(1 << 53)
+	s.AddInt(1)
+	row := table.Row(table.Key())
+	table.AddExact(row, 0, &s)
+	table.AddFloat(row, 0, -(1 << 53))
+	if got := table.Exact(row, 0).Value(); got != 1 || s.Value() != 1<<53 {
+		t.Fatalf("%v, and the addend is %v", got, s.Value())
 	}
 }
 

@@ -183,6 +183,17 @@ func TestFlushForgetsAndLateReferencesCount(t *testing.T) {
 	}
 }
 
+func TestPlacesAreOrderedByFileLineAndRow(t *testing.T) {
+	inOrder := []place{{"a", 2, 0}, {"a", 2, 1}, {"a", 10, 0}, {"b", 1, 0}, {"b", 1, 7}, {"b", 2, 0}}
+	for i, p := range inOrder {
+		for k, q := range inOrder {
+			if p.before(q) != (i <= k) {
+				t.Errorf("%v before %v: %v", p, q, p.before(q))
+			}
+		}
+	}
+}
+
 func TestDayTableFindsWhatWasPut(t *testing.T) {
 	table := newDayTable()
 	for i := range int32(5000) {

@@ -100,6 +100,23 @@ func TestN7_WhichRowsAreRejected(t *testing.T) {
 	}
 }
 
+// TestDaysBefore1970AndLongReasons: times before the epoch round down to their day, and a reason quotes only so much of a
+// field that may be as long as a file.
+func TestDaysBefore1970AndLongReasons(t *testing.T) {
+	dir := written(t, map[string]string{
+		"c/weather.csv":  "1960-03-01,31\n0000-01-01,31\n1970-01-01,31\n" + strings.Repeat("9", 5000) + ",1\n",
+		"c/stations.csv": "1,A,,,2016\n",
+		"c/trips.csv":    "1960-02-29 00:00:00,1,,2,1,,1960\n1960-02-29 23:59:59,1,,2,2,,1960\n1969-12-31 00:00:01,1,,2,5,,1969\n",
+	})
+	a := both(t, dir, nil)
+	if got := rows(a, "rain"); got != "1960-02-29 1.5 2|1969-12-31 5 1" {
+		t.Errorf("rain: %s", got)
+	}
+	if r := a.Rejected[0]; r.Rows != 1 || len(r.First[0].Reason) > 100 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // TestFarYearsAndManyCodes takes the way of batches that no lookup fits.
 func TestFarYearsAndManyCodes(t *testing.T) {
 	var trips, stations strings.Builder
