@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"posta/link"
@@ -95,7 +96,10 @@ func (c *Core) Receive(frames []link.Frame) {
 			c.Counters.Unknown++
 			continue
 		}
-		if l.bytes+f.Size() > 2*c.cfg.Window+maxSlack {
+		if f.Kind == link.Hello && !c.meant(f) {
+			continue
+		}
+		if l.bytes > 2*c.cfg.Window {
 			c.Counters.Gaps++
 			l.recv.Dropped(link.Gap)
 			continue
@@ -104,8 +108,11 @@ func (c *Core) Receive(frames []link.Frame) {
 	}
 }
 
-// maxSlack lets one frame larger than a window through.
-const maxSlack = 64 << 20
+// meant reports whether a hello is for this node: on a PUB socket everybody hears it.
+func (c *Core) meant(f *link.Frame) bool {
+	g, err := link.DecodeGreeting(f.Payload)
+	return err == nil && g.To == c.cfg.Self
+}
 
 // Ack takes an acknowledgement.
 func (c *Core) Ack(a link.Ack, now time.Time) {
@@ -113,9 +120,21 @@ func (c *Core) Ack(a link.Ack, now time.Time) {
 		return
 	}
 	for _, e := range c.out {
-		if e.cfg.Name == a.Edge {
-			e.ack(a, now)
+		if e.cfg.Name == a.Edge && e.ack(a, now) {
+			c.lostReceiver(a.Receiver)
 		}
+	}
+}
+
+// lostReceiver fails the sessions that a receiver has lost with its disk (R8): those that run here, and those that have
+// left this node and may not be through with the others. Where a session has come to its end the abort changes nothing.
+func (c *Core) lostReceiver(node link.NodeID) {
+	reason := fmt.Sprintf("node %s lost its data while the session ran: start the session again", node)
+	for _, s := range c.inOrderOfID() {
+		c.abort(s.ID, reason)
+	}
+	for _, id := range slices.Clone(c.tombs.order) {
+		c.abort(id, reason)
 	}
 }
 
@@ -163,6 +182,10 @@ func (c *Core) Tick(now time.Time) {
 		if g, ok := r.(role.Gateway); ok {
 			g.Tick(now)
 		}
+	}
+	// A node does not hear itself: where output and input are in one chain, one tells the other here.
+	if ended := c.Ended(); len(ended) > 0 {
+		c.Heard(now, c.cfg.Self, c.cfg.ID, ended)
 	}
 }
 
