@@ -142,3 +142,21 @@ func benchEngine(b *testing.B, size int) {
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "msgs/s")
 }
+
+// BenchmarkReqRouter is a question and its answer, one at a time.
+func BenchmarkReqRouter(b *testing.B) {
+	for _, endpoint := range []string{"tcp://127.0.0.1:0", ipcEndpoint(b)} {
+		b.Run(endpoint[:3], func(b *testing.B) {
+			router, address := newRouter(b, Options{}, endpoint)
+			echo(b, router)
+			req := newReq(b, Options{}, address)
+			question := benchMessage(256)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := req.Do(context.Background(), question); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
