@@ -80,21 +80,14 @@ func (in *Input) feed(from role.Peer, u *upload, stream int, req *protocol.Reque
 func (in *Input) hold(from role.Peer, req *protocol.Request) {
 	same := func(h heldChunk) bool { return h.req.Session == req.Session && h.req.Lane == req.Lane }
 	in.held = slices.DeleteFunc(in.held, same)
-	if len(in.held) >= maxHeld {
-		in.reply(from, in.overloaded())
-		return
+	if len(in.held) < maxHeld {
+		in.held = append(in.held, heldChunk{from, *req})
 	}
-	in.held = append(in.held, heldChunk{from, *req})
 }
 
-// maxHeld bounds the memory of chunks that wait, whatever the number of sessions and lanes.
+// maxHeld bounds the memory of chunks that wait, whatever the number of sessions and lanes. What comes on top gets no
+// answer: its client says it again, as after a lost reply.
 const maxHeld = 256
-
-func (in *Input) overloaded() protocol.Reply {
-	r := refusef(protocol.ErrBusy, "node %s holds %d chunks that wait for room: say it again later", in.about.Node, len(in.held))
-	r.Err.RetryAfter = in.about.Limits.RetryAfter
-	return r
-}
 
 // retryHeld takes chunks that waited, in the order they came, as long as there is room.
 func (in *Input) retryHeld() {
