@@ -47,7 +47,7 @@ func (p *Pull) PausePeer(id PeerID, paused bool) error {
 }
 
 // Recycle gives the memory of a batch back for messages to come, as it was received and when nobody uses any part of it
-// any more. It is never necessary, but it nearly doubles the speed of large messages.
+// any more. It is never necessary, but makes large messages half as fast again over tcp and two to four times over ipc.
 func (p *Pull) Recycle(batch []Received) { p.inbox.memory.put(batch) }
 
 // Close closes all connections and awaits all goroutines. Received batches stay in C.

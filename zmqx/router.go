@@ -64,7 +64,7 @@ func (r *Router) Disconnect(id PeerID, cause error) error {
 }
 
 // Recycle gives the memory of a batch back for messages to come, as it was received and when nobody uses any part of it
-// any more. It is never necessary, but it nearly doubles the speed of large messages.
+// any more. It is never necessary, but makes large messages half as fast again over tcp and two to four times over ipc.
 func (r *Router) Recycle(batch []Received) { r.inbox.memory.put(batch) }
 
 // Close waits at most Linger for the queues to be written, closes all connections and awaits all goroutines.
