@@ -89,33 +89,35 @@ func (r *Receiver) Dropped(v Verdict) {
 	}
 }
 
-// Hello takes a hello. newLog is true when the sender is known by another log: it lost its disk (R8), and whatever was in
-// flight from it is lost.
-func (r *Receiver) Hello(id Identity, g Greeting) (newLog bool) {
+// Hello takes a hello. lost is true when frames from this sender are gone for good (R8): it is known by another log, so it
+// lost its disk with what was in flight; or it says that frames were acknowledged here which this disk knows nothing of.
+//
+// A floor counts as taken, and is acknowledged when the hwm is stored like any other (R5).
+func (r *Receiver) Hello(id Identity, g Greeting) (lost bool) {
 	if slices.Contains(r.retired, id.LogID) || id.LogID == r.id.LogID && id.Incarnation < r.id.Incarnation {
 		return false
 	}
 	r.due = true
 	if id.LogID == r.id.LogID {
-		r.id.Incarnation = id.Incarnation
-		r.gap = g.Sent > r.taken
-		return false
-	}
-	newLog = r.id.LogID != LogID{}
-	if newLog {
-		r.retire(r.id.LogID)
+		lost = g.Floor > r.taken
+		r.taken = max(r.taken, g.Floor)
+	} else {
+		if lost = r.id.LogID != (LogID{}); lost {
+			r.retired = retire(r.retired, r.id.LogID)
+		}
+		r.taken, r.stored = g.Floor, 0
 	}
 	r.id = id
-	r.taken, r.stored = g.Floor, g.Floor
 	r.gap = g.Sent > r.taken
-	return newLog
+	return lost
 }
 
-func (r *Receiver) retire(l LogID) {
-	r.retired = append(r.retired, l)
-	if len(r.retired) > maxRetired {
-		r.retired = slices.Delete(r.retired, 0, 1)
+func retire(all []LogID, l LogID) []LogID {
+	all = append(all, l)
+	if len(all) > maxRetired {
+		all = slices.Delete(all, 0, 1)
 	}
+	return all
 }
 
 // Hwm is the durable part of a Receiver.

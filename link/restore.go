@@ -12,17 +12,18 @@ type Progress struct {
 	Acked []Acked
 }
 
-// Acked is how far one receiver has acknowledged.
+// Acked is how far one receiver has acknowledged, and with which log.
 type Acked struct {
 	Node NodeID
 	Seq  Seq
+	Log  LogID // zero until it was heard
 }
 
 // Progress returns the state to store.
 func (s *Sender) Progress() Progress {
 	p := Progress{Edge: s.edge, Last: s.Last()}
 	for _, q := range s.peers {
-		p.Acked = append(p.Acked, Acked{q.node, q.acked})
+		p.Acked = append(p.Acked, Acked{q.node, q.acked, q.id.LogID})
 	}
 	return p
 }
@@ -32,7 +33,7 @@ func (s *Sender) Progress() Progress {
 func (s *Sender) Restore(p Progress) {
 	for _, a := range p.Acked {
 		if q := s.peer(a.Node); q != nil {
-			q.acked, q.sent = a.Seq, a.Seq
+			q.acked, q.sent, q.id.LogID = a.Seq, a.Seq, a.Log
 		}
 	}
 	floor := p.Last
@@ -43,9 +44,14 @@ func (s *Sender) Restore(p Progress) {
 }
 
 // Acknowledged repeats an acknowledgement that a log record holds.
-func (s *Sender) Acknowledged(node NodeID, seq Seq) {
-	p := s.peer(node)
-	if p == nil || seq <= p.acked {
+func (s *Sender) Acknowledged(a Acked) {
+	p := s.peer(a.Node)
+	if p == nil {
+		return
+	}
+	p.id.LogID = a.Log
+	seq := a.Seq
+	if seq <= p.acked {
 		return
 	}
 	p.acked, p.sent = seq, max(p.sent, seq)

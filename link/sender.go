@@ -2,6 +2,7 @@ package link
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -29,6 +30,7 @@ type entry struct {
 type peer struct {
 	node     NodeID
 	id       Identity // of the receiver; zero until it was heard
+	retired  []LogID  // logs of the receiver that were replaced by another; the last few
 	ready    bool     // it told its hwm since the last connect or restart (R7)
 	greet    bool     // a hello is due
 	acked    Seq
@@ -158,36 +160,53 @@ func (s *Sender) peer(node NodeID) *peer {
 	return nil
 }
 
-// Ack takes an acknowledgement. It reports whether anything was forgotten, which may have made room.
-func (s *Sender) Ack(a Ack, now time.Time) (moved bool) {
+// Ack takes an acknowledgement. lost is true when the receiver comes with another log than the one that acknowledged
+// frames before: what they did there is lost (R8).
+func (s *Sender) Ack(a Ack, now time.Time) (lost bool) {
 	p := s.peer(a.Receiver)
-	if p == nil || a.Edge != s.edge {
+	if p == nil || a.Edge != s.edge || p.zombie(a.ID) {
 		return false
 	}
-	if a.ID.LogID == p.id.LogID && a.ID.Incarnation < p.id.Incarnation {
-		return false // a zombie (R8)
-	}
 	restarted := a.ID != p.id
-	p.id = a.ID
+	lost = p.meets(a.ID)
 	if a.Log != s.id.LogID {
 		// It does not know our log yet: a first contact, or its disk is new, or ours is. The hello tells it where to begin.
 		p.ready, p.greet = false, true
-		return false
+		return lost
 	}
 	if a.Hwm > s.stored {
-		panic(fmt.Sprintf("R3: %s acknowledges frame %d of %s, only %d are stored", a.Receiver, a.Hwm, s.edge, s.stored))
+		// No node of ours says that, unless this one's disk was set back to a former state. Numbers that the receiver has seen
+		// must not be given to other frames, so nothing goes there until it says something else.
+		p.ready = false
+		return lost
 	}
-	moved = s.acknowledge(p, a.Hwm, now)
+	s.acknowledge(p, a.Hwm, now)
 	if restarted || !p.ready || a.Resend {
 		p.sent = p.acked
 		p.ready = true
 	}
-	return moved
+	return lost
 }
 
-func (s *Sender) acknowledge(p *peer, hwm Seq, now time.Time) bool {
+// zombie reports whether an acknowledgement comes from an incarnation that was followed by another, or from a log that was
+// replaced (R8).
+func (p *peer) zombie(id Identity) bool {
+	return slices.Contains(p.retired, id.LogID) || id.LogID == p.id.LogID && id.Incarnation < p.id.Incarnation
+}
+
+// meets notes who the receiver is now. It reports whether it has lost what it acknowledged.
+func (p *peer) meets(id Identity) (lost bool) {
+	if p.id.LogID != id.LogID && p.id.LogID != (LogID{}) {
+		p.retired = retire(p.retired, p.id.LogID)
+		lost = p.acked > 0
+	}
+	p.id = id
+	return lost
+}
+
+func (s *Sender) acknowledge(p *peer, hwm Seq, now time.Time) {
 	if hwm <= p.acked {
-		return false
+		return
 	}
 	if i := s.index(hwm); i >= 0 {
 		p.ackedEnd = s.entries[i].end
@@ -196,7 +215,6 @@ func (s *Sender) acknowledge(p *peer, hwm Seq, now time.Time) bool {
 	p.sent = max(p.sent, hwm)
 	p.moved = now
 	s.trim()
-	return true
 }
 
 // trim forgets what every peer has acknowledged.

@@ -85,7 +85,6 @@ func (c *client) request(t protocol.Ask) protocol.Request {
 
 func (c *client) open(i int) {
 	if i == len(c.inputs) {
-		c.keepAlive()
 		c.stream(0)
 		return
 	}
@@ -95,41 +94,17 @@ func (c *client) open(i int) {
 	c.ask(c.inputs[i], q, func(r protocol.Reply) {
 		switch {
 		case r.Type == protocol.Opened && r.State == session.Running:
+			c.keepAliveAt(c.inputs[i]) // from now on: the next input may be away for long
 			c.open(i + 1)
 		case r.Err.Code == protocol.ErrBusy:
-			c.pause(r.Err.RetryAfter, func() { c.pingAll(i, func() { c.open(i) }) })
+			c.pause(r.Err.RetryAfter, func() { c.open(i) })
 		default:
 			c.refused(c.inputs[i], r)
 		}
 	})
 }
 
-// pingAll keeps the first n inputs from giving the session up.
-func (c *client) pingAll(n int, then func()) {
-	left := n
-	if left == 0 {
-		then()
-	}
-	for _, in := range c.inputs[:n] {
-		c.ask(in, c.request(protocol.Ping), func(r protocol.Reply) {
-			if r.Type != protocol.OK {
-				c.refused(in, r)
-				return
-			}
-			if left--; left == 0 {
-				then()
-			}
-		})
-	}
-}
-
-// keepAlive pings every input for as long as the session lives.
-func (c *client) keepAlive() {
-	for _, in := range c.inputs {
-		c.keepAliveAt(in)
-	}
-}
-
+// keepAliveAt pings an input for as long as the session lives.
 func (c *client) keepAliveAt(in *node) {
 	c.pause(c.w.between(clientTimeout/8, clientTimeout/4), func() {
 		c.ask(in, c.request(protocol.Ping), func(r protocol.Reply) {

@@ -99,16 +99,22 @@ func (c *Core) hello(l *inLink, f *link.Frame) {
 		return
 	}
 	old := l.recv.ID()
-	if l.recv.Hello(f.ID, g) {
+	lost := l.recv.Hello(f.ID, g)
+	switch {
+	case lost && old.LogID == f.ID.LogID:
+		c.lostDisk(l, fmt.Sprintf("node %s lost its data (it knows nothing of frames from %s that it acknowledged): start the session again", c.cfg.Self, f.From))
+	case lost:
 		c.lostDisk(l, fmt.Sprintf("node %s lost its data (log %s is gone, it comes with %s): start the session again", f.From, old.LogID, f.ID.LogID))
 	}
-	c.build.moved(l)
+	if lost || l.recv.ID() != old {
+		c.build.moved(l)
+	}
 }
 
 // lostDisk fails the sessions that had frames in flight on a link whose sender lost its disk (R8): those that wait for it
 // to end a stream.
 func (c *Core) lostDisk(l *inLink, reason string) {
-	key := linkKey{l.edge.Name, l.recv.From()}
+	key := l.key()
 	for _, s := range c.inOrderOfID() {
 		for stream := range s.ended {
 			if carries(l.edge.Streams, s.reference(stream)) && !s.eos[stream][key] {
@@ -128,9 +134,9 @@ func (c *Core) take(l *inLink, f *link.Frame) {
 	c.Counters.BytesIn += uint64(len(f.Payload))
 	switch f.Kind {
 	case link.Open:
-		c.takeOpen(f)
+		c.takeOpen(l, f)
 	case link.Data:
-		c.takeData(f)
+		c.takeData(l, f)
 	case link.End:
 		c.takeEnd(l, f)
 	case link.Abort:
@@ -138,8 +144,13 @@ func (c *Core) take(l *inLink, f *link.Frame) {
 	}
 }
 
-func (c *Core) takeOpen(f *link.Frame) {
-	if _, gone := c.tombs.get(f.Session); gone || c.sessions[f.Session] != nil {
+func (c *Core) takeOpen(l *inLink, f *link.Frame) {
+	if _, gone := c.tombs.get(f.Session); gone {
+		return
+	}
+	if s := c.sessions[f.Session]; s != nil {
+		c.record(input{op: opJoin, session: s.ID, edge: f.Edge, from: f.From})
+		s.opened[l.key()] = true
 		return
 	}
 	s, err := c.announced(f.Session, f.Payload)
@@ -147,21 +158,42 @@ func (c *Core) takeOpen(f *link.Frame) {
 		c.abort(f.Session, fmt.Sprintf("node %s: %v", c.cfg.Self, err))
 		return
 	}
-	if err := c.open(s, f.Payload, true); err != nil {
+	if err := c.open(s, f.Payload, l.key(), true); err != nil {
 		c.abort(f.Session, err.Error())
 	}
 }
 
-func (c *Core) takeData(f *link.Frame) {
+func (c *Core) takeData(l *inLink, f *link.Frame) {
+	if s := c.expected(l, f); s != nil {
+		c.hand(s, 0, message(f))
+		c.settle(s)
+	}
+}
+
+// expected returns the session of a frame that carries data or ends a stream, nil if it is over. The frame must fit what
+// came over the link before: an open first, nothing behind an end. What does not was preceded by frames that this node or
+// the sender has lost with its disk, and the session cannot be right any more (R8). The check is for each link, because a
+// disk may be lost when one link's open was acknowledged and another's not: the session would seem whole.
+func (c *Core) expected(l *inLink, f *link.Frame) *sess {
 	s := c.sessions[f.Session]
 	if s == nil {
-		return
+		if _, gone := c.tombs.get(f.Session); !gone {
+			c.abort(f.Session, c.lostFrames(f))
+		}
+		return nil
 	}
 	if !c.known(s, f) {
-		return
+		return nil
 	}
-	c.hand(s, 0, message(f))
-	c.settle(s)
+	if !s.opened[l.key()] || s.eos[f.Stream][l.key()] {
+		c.abort(s.ID, c.lostFrames(f))
+		return nil
+	}
+	return s
+}
+
+func (c *Core) lostFrames(f *link.Frame) string {
+	return fmt.Sprintf("node %s or %s lost its data: what came between them before does not fit; start the session again", f.From, c.cfg.Self)
 }
 
 // known guards against a stream number that the analysis does not have: two nodes with different programs.
@@ -175,14 +207,13 @@ func (c *Core) known(s *sess, f *link.Frame) bool {
 }
 
 func (c *Core) takeEnd(l *inLink, f *link.Frame) {
-	s := c.sessions[f.Session]
-	if s == nil || !c.known(s, f) {
+	s := c.expected(l, f)
+	if s == nil {
 		return
 	}
 	c.record(input{op: opEos, session: s.ID, stream: f.Stream, edge: f.Edge, from: f.From})
-	if c.markEos(s, f.Stream, linkKey{f.Edge, f.From}) {
-		c.end(s, f.Stream, 0)
-		c.settle(s)
+	if c.markEos(s, f.Stream, l.key()) {
+		c.streamEnded(s)
 	}
 }
 

@@ -5,8 +5,16 @@ import (
 	"posta/nodes/role"
 )
 
+// streamEnded goes on with a session of which a stream has ended from all senders. Ends pass one after the other: a stream
+// that ends while another is on its way out waits for it.
+func (c *Core) streamEnded(s *sess) {
+	if s.ending == nil {
+		c.continueEnding(s)
+	}
+}
+
 // end takes the end of a stream through the chain from role i on, and out of the node. It stops where a role has more to
-// emit than the windows hold; continueEndings goes on from there.
+// emit than the windows hold; continueEnding goes on from there.
 func (c *Core) end(s *sess, stream, i int) {
 	for ; i < len(c.cfg.Roles); i++ {
 		r := c.cfg.Roles[i]
@@ -27,7 +35,6 @@ func (c *Core) end(s *sess, stream, i int) {
 		c.build.touch(s)
 		if more {
 			s.ending = &ending{stream, i}
-			c.ending = append(c.ending, s)
 			return
 		}
 		c.flush(s, i)
@@ -61,30 +68,52 @@ func (c *Core) continueEndings() {
 	}
 }
 
-// continueEnding goes on with one session. It queues the session again if it has to wait.
+// continueEnding passes the ends of one session that have come, as far as there is room. It queues the session if it has
+// to wait.
 func (c *Core) continueEnding(s *sess) {
-	for s.ending != nil {
-		if c.build.bytes >= c.cfg.Commit || !c.room(s.reference(s.ending.stream)) {
+	for c.sessions[s.ID] == s {
+		if s.ending == nil {
+			next := s.nextEnd()
+			if next < 0 {
+				return
+			}
+			c.end(s, next, 0)
+		} else if c.build.bytes >= c.cfg.Commit || !c.room(s.reference(s.ending.stream)) {
 			c.ending = append(c.ending, s)
 			return
-		}
-		at := *s.ending
-		more := false
-		c.record(input{op: opMore, role: at.role, session: s.ID, stream: at.stream})
-		err := c.guard(s, at.role, func() (err error) {
-			more, err = c.cfg.Roles[at.role].More(s.ID, s.out[at.role])
-			return err
-		})
-		switch {
-		case err != nil:
-			s.fail(err)
-		case !more:
-			s.ending = nil
-			c.flush(s, at.role)
-			c.end(s, at.stream, at.role+1)
+		} else {
+			c.more(s, *s.ending)
 		}
 		c.settle(s)
 	}
+}
+
+// more calls the role that an end waits for.
+func (c *Core) more(s *sess, at ending) {
+	more := false
+	c.record(input{op: opMore, role: at.role, session: s.ID, stream: at.stream})
+	err := c.guard(s, at.role, func() (err error) {
+		more, err = c.cfg.Roles[at.role].More(s.ID, s.out[at.role])
+		return err
+	})
+	switch {
+	case err != nil:
+		s.fail(err)
+	case !more:
+		s.ending = nil
+		c.flush(s, at.role)
+		c.end(s, at.stream, at.role+1)
+	}
+}
+
+// nextEnd returns a stream that all senders have ended and whose end has not been passed on, -1 if there is none.
+func (s *sess) nextEnd() int {
+	for i := range s.ended {
+		if s.ended[i] && !s.passed[i] {
+			return i
+		}
+	}
+	return -1
 }
 
 // flush lets role i emit what it has folded.

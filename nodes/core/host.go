@@ -18,7 +18,7 @@ func (h *host) Open(s role.Session, payload []byte) error {
 		return nil
 	}
 	s.Replica = h.c.cfg.Replica
-	if err := h.c.open(s, payload, true); err != nil {
+	if err := h.c.open(s, payload, linkKey{from: h.c.cfg.Self}, true); err != nil {
 		h.c.abort(s.ID, err.Error())
 		return err
 	}
@@ -43,8 +43,7 @@ func (h *host) EndStream(id session.ID, stream int) {
 	}
 	h.c.record(input{op: opEos, session: id, stream: stream, from: h.c.cfg.Self})
 	if h.c.markEos(s, stream, linkKey{from: h.c.cfg.Self}) {
-		h.c.end(s, stream, h.i)
-		h.c.settle(s)
+		h.c.streamEnded(s)
 	}
 }
 

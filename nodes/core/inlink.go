@@ -13,7 +13,18 @@ type inLink struct {
 	dialled bool
 }
 
+func (l *inLink) key() linkKey { return linkKey{l.edge.Name, l.recv.From()} }
+
+// push queues a frame. Of hellos in a row the last one says everything: a link that is held back for long (R11) gets one
+// every now and then.
 func (l *inLink) push(f link.Frame) {
+	if last := len(l.queue) - 1; f.Kind == link.Hello && last >= l.head {
+		if t := &l.queue[last]; t.Kind == link.Hello && t.ID.LogID == f.ID.LogID && t.ID.Incarnation <= f.ID.Incarnation {
+			l.bytes += f.Size() - t.Size()
+			*t = f
+			return
+		}
+	}
 	l.queue = append(l.queue, f)
 	l.bytes += f.Size()
 }

@@ -97,10 +97,12 @@ func (e *outEdge) sender(to link.NodeID) *link.Sender {
 	return nil
 }
 
-func (e *outEdge) ack(a link.Ack, now time.Time) {
+// ack reports whether the receiver has lost its disk.
+func (e *outEdge) ack(a link.Ack, now time.Time) (lost bool) {
 	for _, s := range e.senders {
-		s.Ack(a, now)
+		lost = s.Ack(a, now) || lost
 	}
+	return lost
 }
 
 func (e *outEdge) unsend(to link.NodeID, from link.Seq) {

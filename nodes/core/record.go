@@ -20,6 +20,7 @@ const (
 	opMore                  // Role's More
 	opDrop                  // the session leaves; payload: outcome
 	opPrivate               // a gateway's own change
+	opJoin                  // one more sender announces a session that runs
 )
 
 // input is a call that changed durable state.
@@ -28,7 +29,7 @@ type input struct {
 	role    int
 	session session.ID
 	stream  int
-	edge    string // opEos
+	edge    string // opOpen, opJoin, opEos
 	from    link.NodeID
 	payload []byte
 }
@@ -138,10 +139,11 @@ func appendProgress(b []byte, t *nameTable, p *link.Progress) []byte {
 	b = wire.AppendUint(b, t.id(p.Edge))
 	b = wire.AppendUint(b, t.id(string(p.To)))
 	b = wire.AppendUint(b, uint64(p.Last))
-	b = wire.AppendArray(b, 2*len(p.Acked))
+	b = wire.AppendArray(b, 3*len(p.Acked))
 	for _, a := range p.Acked {
 		b = wire.AppendUint(b, t.id(string(a.Node)))
 		b = wire.AppendUint(b, uint64(a.Seq))
+		b = wire.AppendBin(b, a.Log[:])
 	}
 	return b
 }
@@ -266,8 +268,10 @@ func (d *recordReader) progress() (p link.Progress) {
 	d.r.ArrayOf(4)
 	p.Edge, p.To = d.name(), d.node()
 	p.Last = link.Seq(d.r.Uint())
-	for n := d.r.Array() / 2; n > 0; n-- {
-		p.Acked = append(p.Acked, link.Acked{Node: d.node(), Seq: link.Seq(d.r.Uint())})
+	for n := d.r.Array() / 3; n > 0; n-- {
+		a := link.Acked{Node: d.node(), Seq: link.Seq(d.r.Uint())}
+		d.blob(a.Log[:])
+		p.Acked = append(p.Acked, a)
 	}
 	return p
 }

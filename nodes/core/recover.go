@@ -68,7 +68,7 @@ func (r *Recovery) Done() error {
 		}
 	}
 	for _, s := range r.c.inOrderOfID() {
-		if s.ending != nil {
+		if s.ending != nil || s.nextEnd() >= 0 {
 			r.c.ending = append(r.c.ending, s)
 		}
 	}
@@ -87,7 +87,7 @@ func (r *Recovery) sender(edge string, to link.NodeID) *link.Sender {
 func (r *Recovery) acknowledged(p link.Progress) {
 	if s := r.sender(p.Edge, p.To); s != nil {
 		for _, a := range p.Acked {
-			s.Acknowledged(a.Node, a.Seq)
+			s.Acknowledged(a)
 		}
 	}
 }
@@ -141,7 +141,7 @@ func (r *Recovery) repeatInput(in *input) error {
 			return err
 		}
 		// A session that failed to open was dropped in the same record; its error is not ours to report.
-		_ = c.open(s, in.payload, false)
+		_ = c.open(s, in.payload, linkKey{in.edge, in.from}, false)
 		return nil
 	case opDrop:
 		o, err := decodeOutcome(in.payload)
@@ -176,6 +176,8 @@ func (r *Recovery) repeatCall(s *sess, in *input) error {
 		switch in.op {
 		case opData:
 			_, err = ro.Take(s.ID, role.Message{Stream: in.stream, Payload: in.payload}, out)
+		case opJoin:
+			s.opened[linkKey{in.edge, in.from}] = true
 		case opEos:
 			c.markEos(s, in.stream, linkKey{in.edge, in.from})
 		case opEnd:
@@ -245,9 +247,10 @@ func (c *Core) Snapshot() []byte {
 }
 
 func (c *Core) appendSession(b []byte, s *sess) []byte {
-	b = wire.AppendArray(b, 5)
+	b = wire.AppendArray(b, 6)
 	b = wire.AppendBin(b, s.ID[:])
 	b = wire.AppendBin(b, s.announcement)
+	b = c.appendLinks(b, s.opened)
 	b = wire.AppendArray(b, len(s.eos))
 	for i := range s.eos {
 		b = c.appendStream(b, s, i)
@@ -270,16 +273,29 @@ func (c *Core) appendStream(b []byte, s *sess, i int) []byte {
 	b = wire.AppendArray(b, 3)
 	b = wire.AppendBool(b, s.ended[i])
 	b = wire.AppendBool(b, s.passed[i])
-	b = wire.AppendArray(b, 2*len(s.eos[i]))
+	return c.appendLinks(b, s.eos[i])
+}
+
+// appendLinks appends a set of links, in an order that does not depend on the map.
+func (c *Core) appendLinks(b []byte, set map[linkKey]bool) []byte {
+	b = wire.AppendArray(b, 2*len(set))
 	for _, l := range c.inOrder {
-		if k := (linkKey{l.edge.Name, l.recv.From()}); s.eos[i][k] {
+		if k := l.key(); set[k] {
 			b = wire.AppendString(wire.AppendString(b, k.edge), string(k.from))
 		}
 	}
-	if k := (linkKey{from: c.cfg.Self}); s.eos[i][k] {
+	if k := (linkKey{from: c.cfg.Self}); set[k] {
 		b = wire.AppendString(wire.AppendString(b, k.edge), string(k.from))
 	}
 	return b
+}
+
+func readLinks(d *wire.Reader) map[linkKey]bool {
+	set := map[linkKey]bool{}
+	for n := d.Array() / 2; n > 0; n-- {
+		set[linkKey{d.String(), link.NodeID(d.String())}] = true
+	}
+	return set
 }
 
 func (r *Recovery) restore(data []byte) error {
@@ -322,10 +338,11 @@ func (r *Recovery) restore(data []byte) error {
 }
 
 func (r *Recovery) restoreSession(d *wire.Reader) error {
-	d.ArrayOf(5)
+	d.ArrayOf(6)
 	var id session.ID
 	copy(id[:], d.Bytes())
 	announcement := bytes.Clone(d.Bytes())
+	opened := readLinks(d)
 	if d.Err() != nil {
 		return d.Err()
 	}
@@ -333,10 +350,11 @@ func (r *Recovery) restoreSession(d *wire.Reader) error {
 	if err != nil {
 		return err
 	}
-	if err := r.c.open(s, announcement, false); err != nil {
+	if err := r.c.open(s, announcement, linkKey{}, false); err != nil {
 		return err
 	}
 	x := r.c.sessions[id]
+	x.opened = opened
 	if n := d.Array(); d.Err() == nil && n != len(x.eos) {
 		return fmt.Errorf("session %s has %d streams, analysis %s has %d", id, n, s.Analysis.Name, len(x.eos))
 	}
@@ -364,10 +382,5 @@ func (r *Recovery) restoreSession(d *wire.Reader) error {
 func restoreStream(d *wire.Reader, x *sess, i int) {
 	d.ArrayOf(3)
 	x.ended[i], x.passed[i] = d.Bool(), d.Bool()
-	for n := d.Array() / 2; n > 0; n-- {
-		if x.eos[i] == nil {
-			x.eos[i] = map[linkKey]bool{}
-		}
-		x.eos[i][linkKey{d.String(), link.NodeID(d.String())}] = true
-	}
+	x.eos[i] = readLinks(d)
 }

@@ -14,6 +14,7 @@ import (
 type sess struct {
 	role.Session
 	announcement []byte
+	opened       map[linkKey]bool   // who has announced it
 	eos          []map[linkKey]bool // for each stream, who has ended it
 	ended        []bool             // all senders have
 	passed       []bool             // the end was passed on
@@ -29,7 +30,7 @@ type ending struct{ stream, role int }
 func (c *Core) newSession(s role.Session, announcement []byte) *sess {
 	n := len(s.Analysis.Streams)
 	x := &sess{
-		Session: s, announcement: announcement,
+		Session: s, announcement: announcement, opened: map[linkKey]bool{},
 		eos: make([]map[linkKey]bool, n), ended: make([]bool, n), passed: make([]bool, n),
 	}
 	for i := range c.cfg.Roles {
@@ -51,11 +52,12 @@ func (s *sess) ready() bool {
 }
 
 // open starts a session in every role of the chain. live says that this is not recovery: it is recorded and announced.
-func (c *Core) open(s role.Session, announcement []byte, live bool) error {
+func (c *Core) open(s role.Session, announcement []byte, from linkKey, live bool) error {
 	x := c.newSession(s, announcement)
+	x.opened[from] = true
 	c.sessions[s.ID] = x
 	if live {
-		c.record(input{op: opOpen, session: s.ID, payload: announcement})
+		c.record(input{op: opOpen, session: s.ID, edge: from.edge, from: from.from, payload: announcement})
 		c.toAll(x, func(e *outEdge) bool { return true }, kindOpen, 0, announcement)
 	}
 	for i, r := range c.cfg.Roles {

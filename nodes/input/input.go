@@ -109,9 +109,13 @@ func (in *Input) Heard(_ time.Time, from link.NodeID, id link.Identity, ended []
 		if in.uploads[e.ID] == nil {
 			continue
 		}
-		if e.Failed {
+		switch u := in.uploads[e.ID]; {
+		case e.Failed:
 			in.host.Abort(e.ID, e.Reason)
-		} else {
+		case u.uploading():
+			// Its answer was closed before it could be complete: by a client that gives it up.
+			in.host.Abort(e.ID, gateway.Cancelled(e.ID).Text())
+		default:
 			in.host.Record(encodeOver(e.ID, gateway.Why{}))
 			in.over(e.ID, gateway.Why{})
 		}
@@ -138,7 +142,7 @@ func (in *Input) abortAll(reason string) {
 
 // Tick implements role.Gateway.
 func (in *Input) Tick(now time.Time) {
-	in.now = now
+	in.passed(now)
 	in.retryHeld()
 	for _, u := range in.inOrder() {
 		if u.heard.IsZero() {
@@ -150,6 +154,17 @@ func (in *Input) Tick(now time.Time) {
 			in.host.Abort(u.id, why.Text())
 		}
 	}
+}
+
+// passed takes note of the time. A node that was itself asleep has heard nobody: what it missed is no client's silence (as M6
+// for medics).
+func (in *Input) passed(now time.Time) {
+	if gap := now.Sub(in.now); !in.now.IsZero() && gap > in.about.Limits.ClientTimeout/4 {
+		for _, u := range in.uploads {
+			u.heard = u.heard.Add(gap)
+		}
+	}
+	in.now = now
 }
 
 // inOrder returns the uploads in an order that does not depend on the map, so that the same input makes the same output.

@@ -15,7 +15,7 @@ import (
 
 // Request implements role.Gateway.
 func (in *Input) Request(now time.Time, from role.Peer, body []byte) bool {
-	in.now = now
+	in.passed(now)
 	req, err := protocol.DecodeRequest(body)
 	if err != nil {
 		in.reply(from, protocol.Refuse(protocol.ErrBadRequest, err.Error()))
