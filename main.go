@@ -33,8 +33,14 @@ func main() {
 	os.Exit(cmd.Main(program, os.Args, cmd.Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }
 
+// release is set by the linker: make build writes what git calls this commit.
+var release string
+
 // version is the release, or the commit it was built from.
 func version() string {
+	if release != "" {
+		return release
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

@@ -12,7 +12,7 @@ import (
 
 func (x *command) analysesCommand() *cli.Command {
 	return &cli.Command{
-		Name: "analyses", Category: "without a cluster",
+		Name:        "analyses",
 		Usage:       "list the analyses, their files, parameters and queries",
 		Description: exitHelp,
 		Flags:       []cli.Flag{jsonFlag()}, Action: x.analyses,
@@ -37,7 +37,7 @@ func (x *command) analyses(c *cli.Context) error {
 
 func (x *command) printAnalysis(a *analyses.Analysis) {
 	x.printf("%s: %s\n", a.Name, a.About)
-	streams := screen.Table{Head: []string{"stream", "kind", "files", "columns"}, Uncut: true}
+	streams := screen.Table{Head: []string{"stream", "kind", "files", "columns"}, Most: 200}
 	for _, s := range a.Streams {
 		kind := "facts"
 		if s.Reference {
@@ -49,11 +49,11 @@ func (x *command) printAnalysis(a *analyses.Analysis) {
 		}
 		streams.Rows = append(streams.Rows, []string{s.Name, kind, "DIR/" + s.Files, strings.Join(columns, ", ")})
 	}
-	params := screen.Table{Head: []string{"parameter", "default", "what it does"}, Uncut: true}
+	params := screen.Table{Head: []string{"parameter", "default", "what it does"}, Most: 200}
 	for _, p := range a.Params {
 		params.Rows = append(params.Rows, []string{p.Name, p.Default, p.About})
 	}
-	queries := screen.Table{Head: []string{"query", "columns of its answer"}, Uncut: true}
+	queries := screen.Table{Head: []string{"query", "columns of its answer"}, Most: 200}
 	for _, q := range a.Queries {
 		queries.Rows = append(queries.Rows, []string{q.Name, strings.Join(q.Columns, ", ")})
 	}

@@ -81,7 +81,7 @@ func printRejected(w io.Writer, all []protocol.Rejected) {
 			continue
 		}
 		fmt.Fprintf(w, "%s: %s rows rejected\n", screen.Escape(r.Stream), screen.Count(r.Rows))
-		table := screen.Table{Head: []string{"file", "line", "reason"}, Right: []bool{false, true}}
+		table := screen.Table{Head: []string{"file", "line", "reason"}, Right: []bool{false, true}, Most: 200}
 		for _, row := range r.First {
 			table.Rows = append(table.Rows, []string{row.File, strconv.FormatUint(row.Line, 10), row.Reason})
 		}

@@ -50,6 +50,11 @@ func strict(commands []*cli.Command) {
 		if len(c.Subcommands) > 0 && c.Action == nil {
 			c.Action = func(ctx *cli.Context) error { return noSuchCommand(ctx, c.Name+" ", c.Subcommands) }
 		}
+		for _, f := range c.Flags {
+			if b, ok := f.(*cli.BoolFlag); ok {
+				b.DisableDefaultText = true
+			}
+		}
 		strict(c.Subcommands)
 	}
 }

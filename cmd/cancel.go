@@ -13,7 +13,7 @@ import (
 
 func (x *command) cancelCommand() *cli.Command {
 	return &cli.Command{
-		Name: "cancel", Category: "with a cluster", ArgsUsage: "SESSION",
+		Name: "cancel", ArgsUsage: "SESSION",
 		Usage:       "end a session everywhere; its client is told",
 		Description: exitHelp,
 		Flags:       askFlags(), Action: x.cancel,

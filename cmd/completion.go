@@ -12,7 +12,7 @@ import (
 
 func (x *command) completionCommand() *cli.Command {
 	return &cli.Command{
-		Name: "completion", Category: "files", ArgsUsage: "bash|zsh",
+		Name: "completion", ArgsUsage: "bash|zsh",
 		Usage: "print what makes the shell complete posta's commands, flags and names",
 		Description: `   bash:  source <(posta completion bash)     in ~/.bashrc
    zsh:   source <(posta completion zsh)      in ~/.zshrc, behind compinit

@@ -15,7 +15,7 @@ import (
 
 func (x *command) downCommand() *cli.Command {
 	return &cli.Command{
-		Name: "down", Category: "with a cluster",
+		Name:  "down",
 		Usage: "stop the nodes that up has started on this machine",
 		Description: `Nodes get limits.drain to send what they committed; who is there a second later is killed. Nothing is lost either way: sessions go on
 after the next posta up. Returns when all are gone.

@@ -72,6 +72,10 @@ func (x *command) sayError(err error) {
 	if errors.As(err, &quiet) {
 		return
 	}
+	if exitCode(err) == exitInterrupted {
+		fmt.Fprintln(x.Err, "posta: interrupted")
+		return
+	}
 	var mistakes topology.Errors
 	if errors.As(err, &mistakes) {
 		for _, m := range mistakes {

@@ -49,9 +49,9 @@ func uploadFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: flagData, Usage: "`DIR` that holds the CSV files, plain or gzip"},
 		&cli.StringSliceFlag{Name: flagParam, Aliases: []string{"p"}, Usage: "`NAME=VALUE` of a parameter of the analysis; may be repeated. posta analyses lists them"},
-		&cli.IntFlag{Name: flagLanes, Usage: "chunks under way at once, 1 to 1024 (default 4): more hide the time a disk takes, and cost memory"},
+		&cli.IntFlag{Name: flagLanes, DefaultText: "4", Usage: "`N` chunks under way at once, 1 to 1024: more hide the time a disk takes, and cost memory"},
 		&cli.StringFlag{Name: flagChunk, Usage: "`SIZE` of a chunk, like 64KiB; 1 sends every record by itself (default: what the cluster asks for)"},
-		&cli.DurationFlag{Name: flagTimeout, Usage: "give up after this `TIME`, like 10m (default: never)"},
+		&cli.DurationFlag{Name: flagTimeout, DefaultText: "never", Usage: "give up after this `TIME`, like 10m"},
 		jsonFlag(),
 		&cli.StringFlag{Name: flagOut, Usage: "write the answers to `DIR`, one CSV file for each query"},
 		&cli.BoolFlag{Name: flagQuiet, Aliases: []string{"q"}, Usage: "no progress"},

@@ -16,7 +16,7 @@ import (
 
 func (x *command) genCommand() *cli.Command {
 	return &cli.Command{
-		Name: "gen", Category: "without a cluster", ArgsUsage: "ANALYSIS",
+		Name: "gen", ArgsUsage: "ANALYSIS",
 		Usage: "make data that looks like the real thing, with its quirks, of any size",
 		Description: `The bytes depend on --rows and --seed alone, on every machine. Files of the same name in DIR are replaced.
 

@@ -17,7 +17,7 @@ import (
 func (x *command) logCommand() *cli.Command {
 	dir := "DIR is a node's data directory, like data/joiner-1.\n\n" + exitHelp
 	return &cli.Command{
-		Name: "log", Category: "files", Usage: "look at a node's write-ahead log, and repair it",
+		Name: "log", Usage: "look at a node's write-ahead log, and repair it",
 		Description: exitHelp,
 		Subcommands: []*cli.Command{
 			{Name: "verify", ArgsUsage: "DIR", Usage: "read all of a log and say whether it is sound; changes nothing", Description: dir,

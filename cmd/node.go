@@ -10,7 +10,7 @@ import (
 
 func (x *command) nodeCommand() *cli.Command {
 	return &cli.Command{
-		Name: "node", Category: "one by one", ArgsUsage: "NAME",
+		Name: "node", ArgsUsage: "NAME",
 		Usage: "run one node of the topology in the foreground",
 		Description: `What posta up and posta run start, for whoever has another way to keep processes alive: systemd, containers. SIGTERM drains the
 node for limits.drain and ends it with exit code 0; kill -9 loses nothing either.

@@ -12,7 +12,7 @@ import (
 
 func (x *command) resultsCommand() *cli.Command {
 	return &cli.Command{
-		Name: "results", Category: "with a cluster", ArgsUsage: "SESSION",
+		Name: "results", ArgsUsage: "SESSION",
 		Usage:       "fetch the answers of a session, waiting for them if it still runs",
 		Description: "Answers stay with the cluster for limits.results_ttl, or until --drop.\n\n" + exitHelp,
 		Flags: append(askFlags(), jsonFlag(),

@@ -16,7 +16,7 @@ import (
 
 func (x *command) runCommand() *cli.Command {
 	return &cli.Command{
-		Name: "run", Category: "without a cluster", ArgsUsage: "ANALYSIS",
+		Name: "run", ArgsUsage: "ANALYSIS",
 		Usage: "run an analysis on a private cluster of processes, print the answers, clean up",
 		Description: `Starts a cluster for this one run: a process for each node, in a temporary directory, on unix sockets. A node that dies is
 started again at once and goes on where its log ends. The answers are the same for every number of replicas.

@@ -18,7 +18,7 @@ import (
 
 func (x *command) sessionsCommand() *cli.Command {
 	return &cli.Command{
-		Name: "sessions", Category: "with a cluster",
+		Name:        "sessions",
 		Usage:       "list the sessions that run, and those whose answers wait to be fetched",
 		Description: exitHelp,
 		Flags:       append(askFlags(), jsonFlag()), Action: x.sessions,
@@ -54,6 +54,7 @@ type sessionView struct {
 	Age      time.Duration
 	Bytes    uint64 // of CSV, at inputs; of answers, at outputs
 	Nodes    []string
+	At       []protocol.SessionInfo // what each of them says
 }
 
 // merge makes one line of what several nodes say of a session: an output knows best how it ended, and an input how long ago it
@@ -70,7 +71,7 @@ func merge(found []protocol.SessionInfo) []sessionView {
 			v.State = s.State
 		}
 		v.Age, v.Bytes = max(v.Age, s.Age), v.Bytes+s.Bytes
-		v.Nodes = append(v.Nodes, s.Node)
+		v.Nodes, v.At = append(v.Nodes, s.Node), append(v.At, s)
 	}
 	list := make([]sessionView, 0, len(byID))
 	for _, v := range byID {
@@ -100,17 +101,24 @@ func (x *command) printSessions(list []sessionView) {
 }
 
 func (x *command) printSessionsJSON(list []sessionView) error {
+	type nodeAt struct {
+		Node  string `json:"node"`
+		State string `json:"state"`
+		Bytes uint64 `json:"bytes"` // of CSV at an input, of answers at an output
+	}
 	type line struct {
 		Session  string   `json:"session"`
 		Analysis string   `json:"analysis"`
 		State    string   `json:"state"`
 		AgeMS    int64    `json:"age_ms"`
-		Bytes    uint64   `json:"bytes"`
-		Nodes    []string `json:"nodes"`
+		Nodes    []nodeAt `json:"nodes"`
 	}
 	out := make([]line, len(list))
 	for i, v := range list {
-		out[i] = line{v.ID.String(), v.Analysis, string(v.State), v.Age.Milliseconds(), v.Bytes, v.Nodes}
+		out[i] = line{v.ID.String(), v.Analysis, string(v.State), v.Age.Milliseconds(), nil}
+		for _, s := range v.At {
+			out[i].Nodes = append(out[i].Nodes, nodeAt{s.Node, string(s.State), s.Bytes})
+		}
 	}
 	return json.NewEncoder(x.Out).Encode(map[string]any{"sessions": out})
 }

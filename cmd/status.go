@@ -17,7 +17,7 @@ import (
 
 func (x *command) statusCommand() *cli.Command {
 	return &cli.Command{
-		Name: "status", Category: "with a cluster",
+		Name:  "status",
 		Usage: "all nodes on one screen: state, speed, backlog, sessions",
 		Description: `Listens to the nodes' heartbeats for a moment. A node that says nothing meanwhile is silent: dead, hung, or cut off from here.
 

@@ -14,7 +14,7 @@ import (
 
 func (x *command) submitCommand() *cli.Command {
 	return &cli.Command{
-		Name: "submit", Category: "with a cluster", ArgsUsage: "ANALYSIS",
+		Name: "submit", ArgsUsage: "ANALYSIS",
 		Usage: "run an analysis on a running cluster and print the answers",
 		Description: `   posta submit bikes --data data/bikes
    posta submit bikes --data data/bikes --entry tcp://10.0.0.5:5502 --json > answers.json
@@ -36,7 +36,7 @@ A cluster that is busy is waited for. Ctrl-C cancels the session.
 
 // patienceFlag is how long a cluster may be silent. Commands that only ask are less patient than uploads.
 func patienceFlag() cli.Flag {
-	return &cli.DurationFlag{Name: "patience", Usage: "give up when nothing at all answers for this `TIME` (default 1m0s, or 5s before anything was heard)"}
+	return &cli.DurationFlag{Name: "patience", DefaultText: "5s before anything was heard, 1m after", Usage: "give up when nothing at all answers for this `TIME`"}
 }
 
 func (x *command) submit(c *cli.Context) error {

@@ -15,7 +15,7 @@ import (
 
 func (x *command) topologyCommand() *cli.Command {
 	return &cli.Command{
-		Name: "topology", Category: "files", Usage: "check, show, draw or make the file that describes the system",
+		Name: "topology", Usage: "check, show, draw or make the file that describes the system",
 		Description: exitHelp,
 		Subcommands: []*cli.Command{
 			{Name: "check", ArgsUsage: "[FILE]", Usage: "say what is wrong with the file, line by line; nothing but a summary if nothing is",

@@ -18,7 +18,7 @@ import (
 
 func (x *command) upCommand() *cli.Command {
 	return &cli.Command{
-		Name: "up", Category: "with a cluster",
+		Name:  "up",
 		Usage: "start this machine's nodes of the topology, and keep them alive",
 		Description: `Starts a keeper in the background, which starts a process for each node and starts it again when it dies. Returns when all nodes
 are heard. What runs already is left alone, so up may be said again: after a crash of the machine, or of the keeper.

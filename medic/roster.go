@@ -12,7 +12,7 @@ type Pace struct {
 	First time.Duration
 	// Most is the longest pause, default 10s. Long ones leave a node down that long after its trouble is over.
 	Most time.Duration
-	// Healthy is how long a node has to live for its death not to count as one in a row, default 5s. Short ones take a crash
+	// Healthy is how long a node has to live for its death not to count as one in a row, default 1s. Short ones take a crash
 	// loop for bad luck, long ones make the victim of two accidents wait.
 	Healthy time.Duration
 }
@@ -25,7 +25,7 @@ func (p Pace) filled() Pace {
 	}
 	fill(&p.First, 100*time.Millisecond)
 	fill(&p.Most, 10*time.Second)
-	fill(&p.Healthy, 5*time.Second)
+	fill(&p.Healthy, time.Second)
 	return p
 }
 

@@ -20,12 +20,13 @@ func birth(pid int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// "pid (name) state ppid …": the name may hold spaces and brackets. The start is field 22, the state field 3.
+	// "pid (name) state ppid …": the name may hold spaces and brackets. The state is field 3, the start field 22. Field 20 is the
+	// number of threads: as long as others than the first are ending, a zombie still holds its files and locks.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(fields) < 20 {
 		return "", fmt.Errorf("/proc/%d/stat has %d fields after the name, at least 20 are expected", pid, len(fields))
 	}
-	if state := fields[0]; state == "Z" || state == "X" {
+	if state := fields[0]; state == "X" || state == "Z" && fields[17] <= "1" {
 		return "", nil
 	}
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")

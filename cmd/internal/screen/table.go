@@ -9,15 +9,15 @@ type Table struct {
 	Head  []string
 	Right []bool // columns that are aligned to the right, as numbers are; may be shorter than Head
 	Rows  [][]string
-	Uncut bool // cells are as wide as their text
+	Most  int // cells that are wider are cut; default 60
 }
 
-// MaxCell is how wide a cell gets before it is cut.
-const MaxCell = 60
+const (
+	gap      = "  "
+	mostWide = 60
+)
 
-const gap = "  "
-
-// Lines lays the table out: the headings, and a line for each row. Cells are escaped, and cut unless told otherwise.
+// Lines lays the table out: the headings, and a line for each row. Cells are escaped and cut.
 func (t *Table) Lines() []string {
 	all := make([][]string, 0, len(t.Rows)+1)
 	all = append(all, t.clean(t.Head))
@@ -37,12 +37,13 @@ func (t *Table) Lines() []string {
 }
 
 func (t *Table) clean(row []string) []string {
+	most := t.Most
+	if most <= 0 {
+		most = mostWide
+	}
 	out := make([]string, len(row))
 	for i, cell := range row {
-		out[i] = Escape(cell)
-		if !t.Uncut {
-			out[i] = Cut(out[i], MaxCell)
-		}
+		out[i] = Cut(Escape(cell), most)
 	}
 	return out
 }

@@ -36,12 +36,12 @@ func Plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Span is a time for people, of two units at most: "0.3s", "42s", "3m05s", "2h07m", "5d03h".
+// Span is a time for people, of two units at most: "30ms", "1.3s", "42s", "3m05s", "2h07m", "5d03h".
 func Span(d time.Duration) string {
 	s := int64(d / time.Second)
 	switch {
-	case d < 0:
-		return "0.0s"
+	case d < time.Second:
+		return fmt.Sprintf("%dms", max(0, d.Milliseconds()))
 	case d < 10*time.Second:
 		return fmt.Sprintf("%.1fs", float64(d/(100*time.Millisecond))/10)
 	case s < 60:
