@@ -183,6 +183,25 @@ func TestFlushForgetsAndLateReferencesCount(t *testing.T) {
 	}
 }
 
+// TestTouchedListsHaveEachNameOnce: they are bounded by what the reference streams name, not by the number of trips.
+func TestTouchedListsHaveEachNameOnce(t *testing.T) {
+	_, j := newTestJoiner(t)
+	if err := j.Reference(weather, rainyDay(t, 5), at("montreal")); err != nil {
+		t.Fatal(err)
+	}
+	k := j.(*joiner).count
+	for range 100 {
+		if err := j.Facts(trips, trip(5, 3, 0, 2016, "a", "b"), at("montreal")); err != nil {
+			t.Fatal(err)
+		}
+		k.depart(2 * k.station("montreal", "a"))
+		k.arrive(k.station("montreal", "b"), 1.5)
+	}
+	if len(k.wet) != 1 || len(k.counted) != 1 || len(k.reached) != 1 {
+		t.Fatalf("%d days, %d counts, %d stations", len(k.wet), len(k.counted), len(k.reached))
+	}
+}
+
 func TestPlacesAreOrderedByFileLineAndRow(t *testing.T) {
 	inOrder := []place{{"a", 2, 0}, {"a", 2, 1}, {"a", 10, 0}, {"b", 1, 0}, {"b", 1, 7}, {"b", 2, 0}}
 	for i, p := range inOrder {
