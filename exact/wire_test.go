@@ -80,6 +80,7 @@ func TestReadRefusesOtherForms(t *testing.T) {
 		"too small":         form(-1075, false, 1),
 		"too large":         form(1101, false, 1),
 		"exponent overflow": form(math.MaxInt64, false, 1),
+		"long and overflow": form(math.MaxInt64, false, 1, 1, 1, 1, 1, 1, 1, 1, 1),
 		"exponent minimum":  form(math.MinInt64, false, 1),
 		"too long":          form(-1074, false, bytes.Repeat([]byte{1}, 273)...),
 		"cut":               form(-1, false, 1)[:4],
