@@ -97,7 +97,10 @@ type Joiner interface {
 	Reference(stream int, b *batch.Batch, pos Position) error
 	// Facts folds a batch of a fact stream. All reference streams have ended. b is valid during the call.
 	Facts(stream int, b *batch.Batch, pos Position) error
-	// Flush adds what Facts (and Reference, where it emits) folded since the last Flush to the tables, indexed as
+	// End says that a stream has ended: all its rows have been here. It is where rows of a reference stream can be folded
+	// whose winner is known only now. After a crash it is called again, behind the stream's batches.
+	End(stream int) error
+	// Flush adds what Facts (and Reference and End, where they emit) folded since the last Flush to the tables, indexed as
 	// Analysis.Tables, and forgets it.
 	Flush(tables []*fold.Table) error
 }

@@ -175,6 +175,8 @@ func (j *tally) Facts(_ int, b *batch.Batch, _ analyses.Position) error {
 	return nil
 }
 
+func (j *tally) End(int) error { return nil }
+
 func (j *tally) Flush(tables []*fold.Table) error {
 	for _, group := range slices.Sorted(maps.Keys(j.members)) { // in order, so that a seed makes the same bytes each time
 		t := tables[tableMembers]

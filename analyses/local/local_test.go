@@ -90,6 +90,8 @@ func (j *wordJoiner) Facts(_ int, b *batch.Batch, _ analyses.Position) error {
 	})
 }
 
+func (j *wordJoiner) End(int) error { return nil }
+
 func (j *wordJoiner) Flush(tables []*fold.Table) error {
 	for w, n := range j.count {
 		row := tables[0].Row(tables[0].Key().String(w))

@@ -33,11 +33,6 @@ func Run(a *analyses.Analysis, fsys fs.FS, o Options) (*answer.Answer, error) {
 			return nil, fmt.Errorf("%s: stream %s: %w", a.Name, a.Streams[stream].Name, err)
 		}
 	}
-	for i := range r.joiners {
-		if err := r.flush(i); err != nil {
-			return nil, err
-		}
-	}
 	tables, err := r.reduce()
 	if err != nil {
 		return nil, err
@@ -131,8 +126,16 @@ func (r *runner) stream(stream int) error {
 			return err
 		}
 	}
-	if r.a.Streams[stream].Reference && (stream+1 == len(r.a.Streams) || !r.a.Streams[stream+1].Reference) {
+	if r.a.Streams[stream].Reference {
+		if stream+1 < len(r.a.Streams) && r.a.Streams[stream+1].Reference {
+			return nil // all reference streams end together here, when every joiner gets them
+		}
 		return r.referencesEnded()
+	}
+	for i, j := range r.joiners {
+		if err := errors.Join(j.End(stream), r.flush(i)); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -208,6 +211,13 @@ func (r *runner) references(i int) error {
 		}
 		if err := r.joiners[i].Reference(f.stream, b, f.pos); err != nil {
 			return err
+		}
+	}
+	for stream := range r.a.Streams {
+		if r.a.Streams[stream].Reference {
+			if err := r.joiners[i].End(stream); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

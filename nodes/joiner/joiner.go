@@ -27,6 +27,7 @@ type state struct {
 	joiner    analyses.Joiner
 	tables    []*fold.Table
 	reference []reference // what Snapshot stores
+	ended     []int       // streams, in the order they ended
 	folded    bool
 	stream    int // of the last fold
 }
@@ -126,8 +127,13 @@ func (j *Joiner) Flush(id session.ID, out role.Emitter) error {
 	return nil
 }
 
-// End implements role.Role.
-func (j *Joiner) End(session.ID, int, role.Emitter) (bool, error) { return false, nil }
+// End implements role.Role. What the analysis folds now is flushed before the end is passed on.
+func (j *Joiner) End(id session.ID, stream int, _ role.Emitter) (bool, error) {
+	st := j.sessions[id]
+	st.ended = append(st.ended, stream)
+	st.stream, st.folded = stream, true
+	return false, st.joiner.End(stream)
+}
 
 // More implements role.Role; End never asks for it.
 func (j *Joiner) More(session.ID, role.Emitter) (bool, error) { return false, nil }
@@ -135,9 +141,14 @@ func (j *Joiner) More(session.ID, role.Emitter) (bool, error) { return false, ni
 // Drop implements role.Role.
 func (j *Joiner) Drop(id session.ID, _ role.Outcome) { delete(j.sessions, id) }
 
-// Snapshot implements role.Role: the reference batches as they came.
+// Snapshot implements role.Role: the reference batches as they came, and which streams have ended.
 func (j *Joiner) Snapshot(id session.ID, dst []byte) []byte {
 	st := j.sessions[id]
+	dst = wire.AppendArray(dst, 2)
+	dst = wire.AppendArray(dst, len(st.ended))
+	for _, s := range st.ended {
+		dst = wire.AppendUint(dst, uint64(s))
+	}
 	dst = wire.AppendArray(dst, len(st.reference))
 	for _, r := range st.reference {
 		dst = wire.AppendArray(dst, 2)
@@ -154,6 +165,11 @@ func (j *Joiner) Restore(id session.ID, data []byte) error {
 		return errors.New("the session is not open")
 	}
 	d := wire.NewReader(data)
+	d.ArrayOf(2)
+	ended := make([]int, d.Array())
+	for i := range ended {
+		ended[i] = int(d.Uint())
+	}
 	for n := d.Array(); n > 0; n-- {
 		d.ArrayOf(2)
 		m := role.Message{Stream: int(d.Uint()), Payload: d.Bytes()}
@@ -169,6 +185,11 @@ func (j *Joiner) Restore(id session.ID, data []byte) error {
 	}
 	if err := d.Done(); err != nil {
 		return err
+	}
+	for _, s := range ended {
+		if _, err := j.End(id, s, nil); err != nil {
+			return err
+		}
 	}
 	return st.forget()
 }
