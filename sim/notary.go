@@ -55,6 +55,9 @@ func (y *notary) durable(at link.Place, data []byte) {
 		if old, ok := y.hwm[k]; ok && old.ID.LogID == h.ID.LogID && h.Seq < old.Seq {
 			w.fail("R5: %s stores hwm %d of %s from %s after %d", y.n.id, h.Seq, h.Edge, h.From, old.Seq)
 		}
+		if old := y.hwm[k]; old.ID.LogID == h.ID.LogID && h.ID.Incarnation < old.ID.Incarnation {
+			w.fail("R8: %s takes incarnation %d of %s for the present one, it knew %d", y.n.id, h.ID.Incarnation, h.From, old.ID.Incarnation)
+		}
 		y.hwm[k] = h
 	}
 }

@@ -1,0 +1,105 @@
+package sim
+
+// Edit replaces a piece of text that occurs once in a file.
+type Edit struct{ File, Old, New string }
+
+// Mutant is a deliberate bug.
+type Mutant struct {
+	Name  string
+	Rule  string
+	Seeds int // in which the simulator must find it
+	Edits []Edit
+}
+
+const (
+	fileSender    = "link/sender.go"
+	fileReceiver  = "link/receiver.go"
+	fileRestore   = "link/restore.go"
+	fileAdvance   = "nodes/core/advance.go"
+	fileCommit    = "nodes/core/commit.go"
+	fileCore      = "nodes/core/core.go"
+	fileEmit      = "nodes/core/emit.go"
+	fileEnd       = "nodes/core/end.go"
+	fileHost      = "nodes/core/host.go"
+	fileOutEdge   = "nodes/core/outedge.go"
+	fileRecover   = "nodes/core/recover.go"
+	fileSession   = "nodes/core/session.go"
+	fileInput     = "nodes/input/chunk.go"
+	fileInputRole = "nodes/input/input.go"
+	fileJoiner    = "nodes/joiner/joiner.go"
+	fileReducer   = "nodes/reducer/reducer.go"
+)
+
+// Mutants are bugs that somebody could have made, or has: each breaks one rule, compiles, and passes a quiet day. The
+// simulator must find every one (TestMutants), or it would not have found it in the code either.
+func Mutants() []Mutant {
+	one := func(name, rule string, seeds int, file, old, new string) Mutant {
+		return Mutant{name, rule, seeds, []Edit{{file, old, new}}}
+	}
+	return []Mutant{
+		one("hwm saved before the effect", "R5", 60, fileCommit,
+			"	b := c.build\n	c.build = build{}\n",
+			"	b := c.build\n	c.build = build{}\n	if n := len(b.rec.inputs); n > 1 {\n		c.build.rec.inputs = append(c.build.rec.inputs, b.rec.inputs[n-1])\n		b.rec.inputs = b.rec.inputs[:n-1]\n	}\n"),
+		one("hwm not saved", "R5", 60, fileCommit, "	b.rec.hwms = commit.hwms\n", ""),
+		one("acknowledged before the fsync", "R3", 60, fileReceiver, "Log: r.id.LogID, Hwm: r.stored,", "Log: r.id.LogID, Hwm: r.taken,"),
+		one("sent before the fsync", "R3", 60, fileCommit,
+			"	c.inflight = commit\n	return commit\n",
+			"	c.inflight = commit\n	for _, l := range commit.last {\n		l.sender.Stored(l.seq, 0)\n	}\n	return commit\n"),
+		one("client answered before the fsync", "R3", 150, fileHost,
+			"	h.c.build.replies = append(h.c.build.replies, Reply{to, body})", "	h.c.replies = append(h.c.replies, Reply{to, body})"),
+		one("numbers given out twice after a crash", "R2", 100, fileRestore, "	s.skip(last)\n	return nil\n", "	return nil\n"),
+		one("outboxes of broadcasts not found in recovery", "R2", 100, fileOutEdge, "	p.To = e.to(s)\n	return p\n", "	p.To = s.Peers()[0]\n	return p\n"),
+		one("resend begins one too late", "R7", 60, fileSender, "	if restarted || !p.ready || a.Resend {\n		p.sent = p.acked\n", "	if restarted || !p.ready || a.Resend {\n		p.sent = min(p.acked+1, s.stored)\n"),
+		one("resend begins one too early", "R7", 60, fileSender, "	if restarted || !p.ready || a.Resend {\n		p.sent = p.acked\n", "	if restarted || !p.ready || a.Resend {\n		p.sent = max(p.acked, 1) - 1\n"),
+		one("no resend when it is asked for", "R4", 60, fileSender, "	if restarted || !p.ready || a.Resend {\n", "	if restarted || !p.ready {\n"),
+		{"gap accepted", "R4", 60, []Edit{
+			{fileReceiver, "	case f.Seq > r.taken+1:\n		return Gap\n", ""},
+			{fileReceiver, "	if f.Seq != r.taken+1 {\n", "	if f.Seq <= r.taken {\n"},
+		}},
+		{"duplicate taken", "R4", 60, []Edit{
+			{fileReceiver, "	case f.Seq <= r.taken:\n		return Duplicate\n", ""},
+			{fileReceiver, "	if f.Seq != r.taken+1 {\n", "	if f.Seq > r.taken+1 {\n"},
+			{fileReceiver, "	r.taken = f.Seq\n", "	r.taken = max(r.taken, f.Seq)\n"},
+			{fileAdvance, "	if !s.opened[l.key()] || s.eos[f.Stream][l.key()] {\n", "	if !s.opened[l.key()] {\n"},
+		}},
+		one("acknowledgements not repeated", "R6", 100, fileReceiver, "	if !ask && !r.due && now.Sub(r.acked) < pace.Repeat {\n", "	if !ask && !r.due {\n"),
+		one("hello not repeated", "R7", 100, fileSender, "	if !p.greet && (now.Sub(p.greeted) < every || p.ready && !stuck) {\n", "	if !p.greet {\n"),
+		one("zombie accepted", "R8", 200, fileReceiver, "	if slices.Contains(r.retired, id.LogID) || id.LogID == r.id.LogID && id.Incarnation < r.id.Incarnation {\n", "	if slices.Contains(r.retired, id.LogID) {\n"),
+		one("new log id treated as the old", "R8", 200, fileReceiver, "	if id.LogID == r.id.LogID {\n", "	if r.id.LogID != (LogID{}) {\n"),
+		one("a sender's lost disk not noticed", "R8", 400, fileAdvance,
+			"	case lost:\n		c.lostDisk(", "	case lost && false:\n		c.lostDisk("),
+		one("a receiver's lost disk not noticed", "R8", 400, fileSender, "		lost = p.acked > 0\n", ""),
+		one("a link need not open a session", "R8", 600, fileAdvance, "	if !s.opened[l.key()] || s.eos[f.Stream][l.key()] {\n", "	if s.eos[f.Stream][l.key()] {\n"),
+		one("windows ignored", "R9", 100, fileOutEdge, "		open := s.Room() > 0\n", "		open := true\n"),
+		one("broadcast forgets after the first acknowledgement", "R10", 60, fileSender,
+			"	floor := s.next - 1\n	for _, p := range s.peers {\n		floor = min(floor, p.acked)\n	}\n	n := ",
+			"	floor := Seq(0)\n	for _, p := range s.peers {\n		floor = max(floor, p.acked)\n	}\n	n := "),
+		one("facts before the reference data has ended", "R11", 60, fileAdvance, "		return reference || s.ready() && c.room(false)\n", "		return reference || c.room(false)\n"),
+		{"end counted twice", "R12", 100, []Edit{
+			{fileAdvance, "	c.countDropped(verdict)\n", "	c.countDropped(verdict)\n	if f.Kind == link.End && verdict == link.Duplicate {\n		c.takeEnd(l, f)\n	}\n"},
+			{fileAdvance, "	if !s.opened[l.key()] || s.eos[f.Stream][l.key()] {\n", "	if !s.opened[l.key()] {\n"},
+			{fileAdvance, "	s.eos[stream][from] = true\n", "	s.eos[stream][from] = true\n	s.eos[stream][linkKey{from.edge, link.NodeID(fmt.Sprint(len(s.eos[stream])))}] = true\n	delete(s.eos[stream], linkKey{from.edge, \"1\"})\n"},
+		}},
+		one("end of one sender is the end of all", "R12", 60, fileAdvance, "len(s.eos[stream]) >= max(1, c.sendersOf(s.reference(stream)))", "len(s.eos[stream]) >= 1"),
+		{"end passed on before the last partial", "R12", 60, []Edit{
+			{fileEnd, "		c.flush(s, i)\n		if s.err != nil {\n			return\n		}\n		more := false\n", "		more := false\n"},
+			{fileEnd, "		c.flush(s, i)\n	}\n	c.pass(s, stream)\n", "	}\n	c.pass(s, stream)\n"},
+		}},
+		one("abort not forwarded", "R13", 100, fileSession, "	c.toAll(s, func(e *outEdge) bool { return true }, kindAbort, 0, []byte(reason))\n", ""),
+		one("a session that has left comes to life again", "R13", 300, fileSession, "	c.tombs.put(id, why)\n", ""),
+		one("state input not recorded", "N3", 60, fileEmit, "	if durable {\n", "	if durable && s == nil {\n"),
+		one("end not recorded", "N3", 60, fileEnd, "		c.record(input{op: opEnd, role: i, session: s.ID, stream: stream})\n", ""),
+		one("flush after recovery emits again", "N3", 100, fileRecover, "		if !s.dirty {\n			continue\n		}\n", "		if s != nil {\n			continue\n		}\n"),
+		one("flush after a snapshot emits again", "N3", 200, fileJoiner, "	return st.forget()\n", "	return nil\n"),
+		one("snapshot without hwms", "N3", 60, fileRecover, "		rec.hwms = append(rec.hwms, l.recv.Hwm())\n", "		_ = l\n"),
+		one("snapshot forgets an end on its way", "N3", 400, fileRecover, "	if s.ending == nil {\n		b = wire.AppendArray(b, 0)\n", "	if true {\n		b = wire.AppendArray(b, 0)\n"),
+		one("log cut beyond the oldest unacknowledged frame", "N3", 100, fileCommit, "			if p, ok := s.Oldest(); ok && (!found || p < oldest) {\n", "			if p, ok := s.Oldest(); ok && (!found || p > oldest) {\n"),
+		one("lane's hwm not recorded with the chunk", "R5", 100, fileInput, "	in.host.Record(encodeLane(u.id, req.Lane, req.Seq, len(req.Data)))\n", ""),
+		one("repeated chunk taken again", "R5", 60, fileInput, "	if req.Seq <= taken {\n", "	if req.Seq < taken {\n"),
+		one("a sleeping node blames its clients", "M6", 200, fileInputRole, "			u.heard = u.heard.Add(gap)\n", "			_ = u\n"),
+		one("every joiner counts rejected reference rows", "D1", 60, fileJoiner, "	if len(partial) == 0 || reference && st.Replica.Index != 0 {\n", "	if len(partial) == 0 {\n"),
+		one("queries answered at every end", "D1", 60, fileReducer, "		if st.answered[q] || !st.complete(q) {\n", "		if !st.complete(q) {\n"),
+		one("a panic takes the node down", "N6", 60, fileSession, "		if p := recover(); p != nil {\n", "		if p := any(nil); p != nil {\n"),
+		one("a lost receiver is told to nobody", "R8", 400, fileCore, "		if e.cfg.Name == a.Edge && e.ack(a, now) {\n", "		if e.cfg.Name == a.Edge && e.ack(a, now) && now.IsZero() {\n"),
+	}
+}
