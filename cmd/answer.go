@@ -97,8 +97,8 @@ func printRejected(w io.Writer, all []protocol.Rejected) {
 
 // writeCSVs writes a file for each query. Numbers are written so that they read back to the same bits.
 func writeCSVs(a *client.Answer, dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("make a directory for the answers: %w; give another one with --out", err)
+	if err := makeOut(dir); err != nil {
+		return err
 	}
 	for i := range a.Queries {
 		t := &a.Queries[i]

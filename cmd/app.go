@@ -19,14 +19,11 @@ Results go to standard output, everything else to standard error; with --json st
 
 ` + exitHelp
 
-// completionFlag is what the completion scripts put behind a line that is being typed.
-const completionFlag = "--generate-bash-completion"
-
 func (x *command) app() *cli.App {
 	app := &cli.App{
 		Name: "posta", Usage: "exactly-once analyses without a broker", Description: about, Version: x.Version,
 		Writer: x.Out, ErrWriter: x.Err, Reader: x.In,
-		HideHelpCommand: true, EnableBashCompletion: true, DisableSliceFlagSeparator: true,
+		HideHelpCommand: true, DisableSliceFlagSeparator: true,
 		// The exit code is Main's to give: nothing below it ends the process or prints an error.
 		ExitErrHandler: func(*cli.Context, error) {},
 		Action:         x.unknownCommand,
@@ -60,8 +57,34 @@ func strict(commands []*cli.Command) {
 }
 
 func usage(c *cli.Context, err error, _ bool) error {
-	name := strings.TrimSpace("posta " + strings.TrimPrefix(c.Command.FullName(), "posta"))
-	return usagef("%s: %s; %s --help tells its flags", name, strings.TrimPrefix(err.Error(), "flag provided but not defined: "), name)
+	name := commandName(c)
+	flag, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
+	if !unknown {
+		return usagef("%s%s; %s --help tells its flags", colon(name), err, strings.TrimSpace("posta "+name))
+	}
+	for _, f := range c.Command.Flags {
+		for _, known := range f.Names() {
+			if closeTo(known, flag) {
+				return usagef("%sthere is no flag %s; did you mean %s?", colon(name), dashed(flag), dashed(known))
+			}
+		}
+	}
+	return usagef("%sthere is no flag %s; %s --help tells those there are", colon(name), dashed(flag), strings.TrimSpace("posta "+name))
+}
+
+func colon(name string) string {
+	if name == "" {
+		return ""
+	}
+	return name + ": "
+}
+
+// dashed is a flag as people write it.
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
 }
 
 func (x *command) unknownCommand(c *cli.Context) error {
@@ -81,7 +104,7 @@ func noSuchCommand(c *cli.Context, group string, commands []*cli.Command) error 
 	}
 	list := strings.Join(names, ", ")
 	if c.NArg() == 0 {
-		return usagef("posta %s: which command? There is %s", strings.TrimSpace(group), list)
+		return usagef("%s: which command? There is %s", strings.TrimSpace(group), list)
 	}
 	given := c.Args().First()
 	if near := slices.IndexFunc(names, func(n string) bool { return closeTo(n, given) }); near >= 0 {

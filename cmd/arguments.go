@@ -10,8 +10,11 @@ import (
 // reorder puts the flags of a command before its arguments, because the flag package stops at the first argument and people write
 // `posta run bikes --data DIR`. What follows "--" stays argument.
 func reorder(app *cli.App, args []string) []string {
-	if len(args) < 2 || slices.Contains(args, completionFlag) {
+	if len(args) < 2 {
 		return args
+	}
+	if args[1] == "help" { // as people ask as well: posta help run
+		return append(append(args[:1:1], args[2:]...), "--help")
 	}
 	command, depth := find(app.Commands, args[1:])
 	if command == nil {

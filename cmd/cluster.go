@@ -20,10 +20,15 @@ import (
 func loadTopology(c *cli.Context) (*topology.Topology, error) {
 	name := c.String(flagTopology)
 	t, err := topology.Load(name)
+	return t, noTopology(name, err)
+}
+
+// noTopology says more of a file that is not there.
+func noTopology(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no topology file %s: name it with -f, or make one with `posta topology new > %s` (%w)", name, name, fs.ErrNotExist)
+		return fmt.Errorf("no topology file %s: name it with -f, or make one with `posta topology new > %[1]s` (%w)", name, fs.ErrNotExist)
 	}
-	return t, err
+	return err
 }
 
 // entries is the endpoints that clients begin with: those given, or those of the topology.

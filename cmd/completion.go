@@ -1,9 +1,9 @@
 package cmd
 
 import (
-	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -18,24 +18,19 @@ func (x *command) completionCommand() *cli.Command {
    zsh:   source <(posta completion zsh)      in ~/.zshrc, behind compinit
 
 ` + exitHelp,
-		BashComplete: func(c *cli.Context) { x.printf("bash\nzsh\n") },
-		Action:       x.completion,
+		Action: x.completion,
 	}
 }
 
-// The scripts ask posta itself: it prints one word per line for a command line that ends in completionFlag.
+// completionFlag is what the scripts put behind the line that is being typed, its last word included.
+const completionFlag = "--generate-completion"
+
+// The scripts ask posta itself, which prints one word per line; where it has none, the shell offers files.
 const (
 	bashCompletion = `# posta completion for bash
 _posta() {
-    local cur="${COMP_WORDS[COMP_CWORD]}" words
-    COMPREPLY=()
-    if [[ "$cur" == -* ]]; then
-        words=$("${COMP_WORDS[@]:0:COMP_CWORD}" "$cur" %[1]s 2>/dev/null)
-    else
-        words=$("${COMP_WORDS[@]:0:COMP_CWORD}" %[1]s 2>/dev/null)
-    fi
-    local IFS=$'\n'
-    COMPREPLY=($(compgen -W "$words" -- "$cur"))
+    local cur="${COMP_WORDS[COMP_CWORD]}" IFS=$'\n'
+    COMPREPLY=($(compgen -W "$("${COMP_WORDS[@]:0:COMP_CWORD}" "$cur" %[1]s 2>/dev/null)" -- "$cur"))
 }
 complete -o bashdefault -o default -F _posta posta
 `
@@ -43,13 +38,7 @@ complete -o bashdefault -o default -F _posta posta
 # posta completion for zsh
 _posta() {
     local -a options
-    local current="${words[-1]}"
-    if [[ "$current" == -* ]]; then
-        options=("${(@f)$(${words[@]:0:#words[@]-1} ${current} %[1]s 2>/dev/null)}")
-    else
-        options=("${(@f)$(${words[@]:0:#words[@]-1} %[1]s 2>/dev/null)}")
-    fi
-    options=("${(@)options%%%%:*}")
+    options=("${(@f)$("${(@)words[1,CURRENT]}" %[1]s 2>/dev/null)}")
     if [[ -n "${options[1]}" ]]; then
         compadd -- "${options[@]}"
     else
@@ -76,34 +65,73 @@ func (x *command) completion(c *cli.Context) error {
 	return nil
 }
 
-func (x *command) completeAnalyses(c *cli.Context) {
-	if c.NArg() > 0 {
+// complete prints the words that could stand in place of the last one; the others come before it.
+func (x *command) complete(app *cli.App, words []string) {
+	if len(words) == 0 {
 		return
 	}
-	for _, a := range x.Analyses {
-		fmt.Fprintln(x.Out, a.Name)
+	before, current := words[:len(words)-1], words[len(words)-1]
+	command, depth := find(app.Commands, before)
+	commands, flags := app.Commands, app.Flags
+	if command != nil {
+		commands, flags = command.Subcommands, command.Flags
+	}
+	switch {
+	case strings.HasPrefix(current, "-"):
+		for _, f := range flags {
+			x.printf("--%s\n", f.Names()[0])
+		}
+		x.printf("--help\n")
+	case command != nil && len(before) > depth && takesValue(command, before[len(before)-1]):
+	case len(commands) > 0:
+		for _, c := range commands {
+			if !c.Hidden {
+				x.printf("%s\n", c.Name)
+			}
+		}
+	case !hasArgument(command, before[depth:]):
+		for _, word := range x.argumentsOf(command, before) {
+			x.printf("%s\n", word)
+		}
 	}
 }
 
-func (x *command) completeGenerators(c *cli.Context) {
-	if c.NArg() > 0 {
-		return
+// hasArgument says whether there is one among the words, which are flags and their values otherwise.
+func hasArgument(c *cli.Command, words []string) bool {
+	for i := 0; i < len(words); i++ {
+		switch {
+		case !strings.HasPrefix(words[i], "-"):
+			return true
+		case takesValue(c, words[i]):
+			i++
+		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(x.Generators)) {
-		fmt.Fprintln(x.Out, name)
-	}
+	return false
 }
 
-// completeNodes reads the topology of the line that is typed, or the default one. If there is none there is nothing to complete.
-func (x *command) completeNodes(c *cli.Context) {
-	if c.NArg() > 0 {
-		return
+// argumentsOf is what a command may be about.
+func (x *command) argumentsOf(c *cli.Command, words []string) (all []string) {
+	switch c.Name {
+	case "run", "submit":
+		for _, a := range x.Analyses {
+			all = append(all, a.Name)
+		}
+	case "gen":
+		all = slices.Sorted(maps.Keys(x.Generators))
+	case "completion":
+		all = []string{"bash", "zsh"}
+	case "node":
+		file := "topology.toml"
+		if i := slices.IndexFunc(words, func(w string) bool { return w == "-f" || w == "--topology" }); i >= 0 && i+1 < len(words) {
+			file = words[i+1]
+		}
+		t, err := topology.Load(file)
+		if err != nil {
+			return nil
+		}
+		for _, n := range t.Nodes() {
+			all = append(all, string(n.ID))
+		}
 	}
-	t, err := topology.Load(c.String(flagTopology))
-	if err != nil {
-		return
-	}
-	for _, n := range t.Nodes() {
-		fmt.Fprintln(x.Out, n.ID)
-	}
+	return all
 }

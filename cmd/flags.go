@@ -120,15 +120,20 @@ func oneArgument(c *cli.Context, what, example string) (string, error) {
 	case 1:
 		return c.Args().First(), nil
 	case 0:
-		return "", usagef("%s: which %s? Like: posta %[1]s %[3]s", c.Command.Name, what, example)
+		return "", usagef("%s: which %s? Like: posta %[1]s %[3]s", commandName(c), what, example)
 	}
-	return "", usagef("%s: one %s, not %d (%s)", c.Command.Name, what, c.NArg(), strings.Join(c.Args().Slice(), " "))
+	return "", usagef("%s: one %s, not %d (%s)", commandName(c), what, c.NArg(), strings.Join(c.Args().Slice(), " "))
+}
+
+// commandName is what stands behind posta: "log verify".
+func commandName(c *cli.Context) string {
+	return strings.TrimSpace(strings.TrimPrefix(c.Command.HelpName, "posta"))
 }
 
 // noArguments refuses what a command would pass over in silence.
 func noArguments(c *cli.Context) error {
 	if c.NArg() > 0 {
-		return usagef("%s: takes no arguments, but there is %q; posta %[1]s --help tells its flags", c.Command.Name, c.Args().First())
+		return usagef("%s: takes no arguments, but there is %q; posta %[1]s --help tells its flags", commandName(c), c.Args().First())
 	}
 	return nil
 }

@@ -29,8 +29,7 @@ func (x *command) genCommand() *cli.Command {
 			&cli.StringFlag{Name: flagOut, Usage: "`DIR` to write to; made if it is not there"},
 			jsonFlag(),
 		},
-		BashComplete: x.completeGenerators,
-		Action:       x.gen,
+		Action: x.gen,
 	}
 }
 

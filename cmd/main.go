@@ -41,6 +41,10 @@ func Main(p Program, args []string, c Console) int {
 func run(patient, hurry context.Context, p Program, args []string, c Console) int {
 	x := &command{Program: p, Console: c, hurry: hurry}
 	app := x.app()
+	if n := len(args) - 1; n > 0 && args[n] == completionFlag {
+		x.complete(app, args[1:n])
+		return exitOK
+	}
 	err := app.RunContext(patient, reorder(app, args))
 	if err == nil {
 		return exitOK

@@ -22,8 +22,7 @@ node for limits.drain and ends it with exit code 0; kill -9 loses nothing either
 			topologyFlag(),
 			&cli.StringFlag{Name: "log", Value: "info", Usage: "log this `LEVEL` and above on standard error: debug, info, warn, error"},
 		},
-		BashComplete: x.completeNodes,
-		Action:       x.node,
+		Action: x.node,
 	}
 }
 

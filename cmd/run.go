@@ -38,8 +38,7 @@ to three digits; --json and --out DIR give all of them, exact.
 			&cli.BoolFlag{Name: "keep", Usage: "do not remove the temporary directory"},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "tell the directory, and the process of each node"},
 		),
-		BashComplete: x.completeAnalyses,
-		Action:       x.run,
+		Action: x.run,
 	}
 }
 
@@ -61,6 +60,9 @@ func (x *command) run(c *cli.Context) (err error) {
 	}
 	site, err := local.NewSite(plan)
 	if err != nil {
+		if plan.File != "" {
+			err = noTopology(plan.File, err)
+		}
 		return err
 	}
 	defer func() { err = errors.Join(err, x.leaveSite(site, c.Bool("keep"), err)) }()

@@ -29,8 +29,7 @@ A cluster that is busy is waited for. Ctrl-C cancels the session.
 			&cli.BoolFlag{Name: "no-wait", Usage: "fail when the cluster is busy"},
 			&cli.StringFlag{Name: "session", Usage: "the session's `ID`, a UUID (default: a new one)"},
 			patienceFlag()),
-		BashComplete: x.completeAnalyses,
-		Action:       x.submit,
+		Action: x.submit,
 	}
 }
 

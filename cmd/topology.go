@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -43,7 +44,7 @@ func topologyArgument(c *cli.Context) (*topology.Topology, error) {
 			return nil, err
 		}
 	default:
-		return nil, usagef("topology %s: one file, not %d", c.Command.Name, c.NArg())
+		return nil, usagef("%s: one file, not %d", commandName(c), c.NArg())
 	}
 	return loadTopology(c)
 }
@@ -125,6 +126,14 @@ func variant(c *cli.Context) (v topology.Variant, err error) {
 func asUsage(err error) error {
 	if err == nil {
 		return nil
+	}
+	var mistakes topology.Errors
+	if errors.As(err, &mistakes) { // their places are in a text that nobody has seen
+		var texts []string
+		for _, m := range mistakes {
+			texts = append(texts, m.What+"; "+m.Instead)
+		}
+		return usagef("no such cluster is possible: %s", strings.Join(texts, "; "))
 	}
 	return usagef("%s", oneLine(err))
 }

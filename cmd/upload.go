@@ -43,7 +43,20 @@ func (x *command) readRequest(c *cli.Context) (*request, error) {
 	if r.timeout < 0 {
 		return nil, usagef("--timeout %v: give a time like 10m", r.timeout)
 	}
-	return r, checkData(r.cfg.Dir, c.Command.Name)
+	if err := checkData(r.cfg.Dir, c.Command.Name); err != nil {
+		return nil, err
+	}
+	return r, makeOut(r.out.dir) // before the work, not after it
+}
+
+func makeOut(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make a directory for the answers: %w; give another one with --out", err)
+	}
+	return nil
 }
 
 func checkData(dir, command string) error {
