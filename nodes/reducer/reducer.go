@@ -156,7 +156,8 @@ func fill(row []protocol.Value, cells []any) (err error) {
 	return nil
 }
 
-// rejected makes the last part: how many rows of each stream were rejected, and the first of them (N7).
+// rejected makes the last part: how many rows of each stream were rejected, and the first of them (N7). It names every
+// stream, also those without: "none" is an answer, and the same one that a run in one process gives (D1).
 func (st *state) rejected() error {
 	part := protocol.Part{Last: true}
 	counts, err := analyses.RejectedRows(st.tables[len(st.tables)-1])
@@ -164,10 +165,7 @@ func (st *state) rejected() error {
 		return err
 	}
 	for _, s := range st.Analysis.Streams {
-		r, ok := counts[s.Name]
-		if !ok {
-			continue
-		}
+		r := counts[s.Name]
 		p := protocol.Rejected{Stream: s.Name, Rows: r.Rows}
 		for _, f := range r.First {
 			p.First = append(p.First, protocol.RejectedRow{File: f.File, Line: f.Line, Reason: f.Reason})

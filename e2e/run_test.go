@@ -1,0 +1,110 @@
+package e2e
+
+import (
+	"context"
+	"testing"
+
+	"posta/client"
+)
+
+// run is an analysis that runs beside the test.
+type run struct {
+	t    *testing.T
+	c    *client.Client
+	done chan struct{}
+	err  error // when done is closed
+	got  []byte
+}
+
+// begin opens a session, and uploads and asks for results in the background. Other than client.Run it lets the test look at
+// the client's progress. A test that does not wait for the end is ended with its context.
+func (c *cluster) begin(ctx context.Context, cfg client.Config) *run {
+	c.t.Helper()
+	if cfg.Entries == nil {
+		cfg.Entries = c.topo.EntryPoints()
+	}
+	if cfg.Analysis == "" {
+		cfg.Analysis = "bikes"
+	}
+	cl, err := client.Dial(ctx, cfg)
+	if err != nil {
+		c.t.Fatalf("dial: %v", err)
+	}
+	r := &run{t: c.t, c: cl, done: make(chan struct{})}
+	if err := cl.Open(ctx); err != nil {
+		_ = cl.Close() // the open's error is the one to tell
+		c.t.Fatalf("open: %v", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		defer close(r.done)
+		r.err = r.drive(ctx)
+	}()
+	c.t.Cleanup(func() { cancel(); <-r.done })
+	return r
+}
+
+// drive is the course of a session: what client.Run does, with Progress in reach.
+func (r *run) drive(ctx context.Context) error {
+	defer func() { _ = r.c.Close() }() // the run's outcome does not depend on it
+	ctx, cancel := context.WithCancelCause(ctx)
+	alive := make(chan struct{})
+	go func() {
+		defer close(alive)
+		if err := r.c.KeepAlive(ctx); err != nil {
+			cancel(err)
+		}
+	}()
+	defer func() { cancel(nil); <-alive }()
+	if err := r.c.Upload(ctx); err != nil {
+		return err
+	}
+	a, err := r.c.Results(ctx)
+	if err != nil {
+		return err
+	}
+	r.got = queries(r.t, a)
+	return r.c.Finish(context.WithoutCancel(ctx))
+}
+
+// answer waits for the end, which must be a good one.
+func (r *run) answer() []byte {
+	r.t.Helper()
+	<-r.done
+	if r.err != nil {
+		r.t.Errorf("the client saw an error: %v", r.err)
+	}
+	return r.got
+}
+
+// failure waits for the end, which must be an error.
+func (r *run) failure() error {
+	r.t.Helper()
+	<-r.done
+	if r.err == nil {
+		r.t.Errorf("the run succeeded, with %.200s", r.got)
+	}
+	return r.err
+}
+
+// ended reports whether the run is over.
+func (r *run) ended() bool { return closed(r.done) }
+
+// acked is how many bytes of a stream the cluster has acknowledged.
+func (r *run) acked(stream string) int64 {
+	for _, s := range r.c.Progress().Streams {
+		if s.Name == stream {
+			return s.Acked
+		}
+	}
+	return 0
+}
+
+func (r *run) streamEnded(stream string) bool {
+	for _, s := range r.c.Progress().Streams {
+		if s.Name == stream {
+			return s.Ended
+		}
+	}
+	return false
+}

@@ -1,0 +1,94 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"posta/client"
+	"posta/topology"
+)
+
+// grid is what an answer must not depend on (D1).
+var grid = []struct {
+	name        string
+	short, full []int
+}{
+	{"input", []int{1, 2, 4}, []int{1, 2, 3, 4}},
+	{"parser", []int{0, 1, 3}, []int{0, 1, 2, 3, 4}}, // 0: chained behind the input
+	{"joiner", []int{1, 2, 4}, []int{1, 2, 3, 4}},
+	{"aggregator", []int{1, 3, 4}, []int{1, 2, 3, 4}},
+	{"reducer", []int{1, 2, 4}, []int{1, 2, 3, 4}},
+	{"output", []int{1, 2}, []int{1, 2, 3, 4}},
+	{"lanes", []int{1, 3, 8}, []int{1, 2, 3, 4, 5, 6, 7, 8}},
+	{"chunk", []int{977, 65537, 0}, []int{613, 4099, 65537, 1 << 20, 0}}, // 0: what the cluster asks for
+}
+
+// TestD1_SamplesOnAnyTopology runs bikes on real data, where there is some, and else on generated data: the answers are the
+// expected ones whatever the replicas, the lanes and the chunks.
+func TestD1_SamplesOnAnyTopology(t *testing.T) {
+	dir, check := samples(t)
+	factors := make([][]int, len(grid))
+	for i, f := range grid {
+		factors[i] = f.short
+		if *long {
+			factors[i] = f.full
+		}
+	}
+	rows := pairwise(factors)
+	if !*long {
+		rows = rows[:min(len(rows), 8)] // the first cover most pairs
+	}
+	for _, row := range rows {
+		v := topology.Variant{Replicas: map[string]int{}}
+		for i, f := range grid[:6] {
+			if f.name != "parser" || row[i] > 0 {
+				v.Replicas[f.name] = row[i]
+			}
+		}
+		v.SplitParsers = row[1] > 0
+		t.Run(fmt.Sprintf("%v parsers %d lanes %d chunk %d", v.Replicas, row[1], row[6], row[7]), func(t *testing.T) {
+			c := start(t, v)
+			check(t, c.analyse(deadline(t, time.Minute), dir, func(cfg *client.Config) { cfg.Lanes, cfg.Chunk = row[6], row[7] }))
+			c.noUnexpectedExits()
+		})
+	}
+}
+
+// samples is where the data is, and the comparison with what is right.
+func samples(t *testing.T) (dir string, check func(*testing.T, []byte)) {
+	real, ok := shared("samples/bikes")
+	expected, also := shared("expected/bikes.json")
+	if !ok || !also {
+		d := generated(t, 20_000)
+		return d.dir, d.check
+	}
+	b, err := os.ReadFile(expected)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := number(t, b)
+	if q, ok := want.(map[string]any)["queries"]; ok {
+		want = q
+	}
+	return real, func(t *testing.T, got []byte) {
+		t.Helper()
+		if got == nil {
+			return
+		}
+		if at := differ("", want, number(t, got)); at != "" {
+			t.Errorf("not the expected answer: %.300s", at)
+		}
+	}
+}
+
+// TestD1_OneRowChunks sends every row by itself, so that every batch anywhere has one row.
+func TestD1_OneRowChunks(t *testing.T) {
+	d := thinned(t)
+	for _, v := range []topology.Variant{{}, {SplitParsers: true, Replicas: map[string]int{"input": 2, "joiner": 3}}} {
+		c := start(t, v)
+		d.check(t, c.analyse(deadline(t, 2*time.Minute), d.dir, func(cfg *client.Config) { cfg.Lanes, cfg.Chunk = 8, 1 }))
+		c.noUnexpectedExits()
+	}
+}
