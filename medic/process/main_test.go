@@ -1,0 +1,103 @@
+package process
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"posta/medic"
+)
+
+// The test binary is also the children: what it is to be stands in the environment.
+const roleVar = "POSTA_TEST_PROCESS"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(roleVar) {
+	case "":
+		goleak.VerifyTestMain(m)
+	case "polite": // goes at SIGTERM
+		term := make(chan os.Signal, 1)
+		signal.Notify(term, syscall.SIGTERM)
+		fmt.Println("ready", os.Args[1])
+		<-term
+		os.Exit(0)
+	case "deaf": // does not
+		signal.Ignore(syscall.SIGTERM)
+		fmt.Println("ready", os.Args[1])
+		time.Sleep(time.Hour)
+	case "broken":
+		fmt.Println("no")
+		os.Exit(7)
+	case "parent": // starts one child and waits for its own end; see TestChildrenGoWithTheirParent
+		parent()
+	}
+}
+
+func parent() {
+	r, err := New(Config{
+		Dir: filepath.Join(os.Args[1], "pids"), Logs: filepath.Join(os.Args[1], "log"), Tied: os.Args[2] == "tied",
+		Command: func(n medic.NodeID) []string { return []string{os.Args[0], string(n)} },
+		Env:     append(os.Environ(), roleVar+"=deaf"),
+	})
+	if err == nil {
+		err = r.Start(context.Background(), "a-1")
+	}
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println("started")
+	time.Sleep(time.Hour)
+}
+
+// children is a Restarter of this test's own, whose children are gone when the test is over.
+func children(t *testing.T, dir, role string) *Restarter {
+	t.Helper()
+	r, err := New(Config{
+		Dir: filepath.Join(dir, "pids"), Logs: filepath.Join(dir, "log"),
+		Command: func(n medic.NodeID) []string { return []string{os.Args[0], string(n)} },
+		Env:     append(os.Environ(), roleVar+"="+role),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		nodes, err := r.Nodes()
+		if err != nil {
+			t.Error(err)
+		}
+		for _, n := range nodes {
+			if err := r.Kill(soon(t), n); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// soon is a context for what takes a moment.
+func soon(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// until waits for something that another process does.
+func until(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !done(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("in vain: %s", what)
+		}
+	}
+}
