@@ -35,6 +35,21 @@ func coreConfig(c Config, n topology.Node, id link.Identity) (core.Config, error
 			Name: e.Name(), To: ids(t.Receivers(e)), Streams: e.Streams, Route: e.Route, Key: e.Key, Broadcast: e.Socket == topology.Pub,
 		})
 	}
+	var err error
+	if c.Roles != nil {
+		cfg.Roles, err = c.Roles(n)
+	} else {
+		cfg.Roles, err = chain(c, n)
+	}
+	if err != nil {
+		return core.Config{}, fmt.Errorf("node %s: %w", n.ID, err)
+	}
+	return cfg, nil
+}
+
+// chain makes the product's roles.
+func chain(c Config, n topology.Node) (roles []role.Role, err error) {
+	t := c.Topology
 	about := gateway.About{
 		Cluster: t.Name, Node: string(n.ID), Version: c.Version, Inputs: t.EntryPoints(), Outputs: t.Outputs(),
 		Known: c.Known, Limits: t.Limits,
@@ -42,11 +57,11 @@ func coreConfig(c Config, n topology.Node, id link.Identity) (core.Config, error
 	for _, r := range n.Chain {
 		made, err := newRole(r, about)
 		if err != nil {
-			return core.Config{}, err
+			return nil, err
 		}
-		cfg.Roles = append(cfg.Roles, made)
+		roles = append(roles, made)
 	}
-	return cfg, nil
+	return roles, nil
 }
 
 func ids(nodes []topology.Node) []link.NodeID {

@@ -12,6 +12,7 @@ import (
 	"posta/link/zmq"
 	"posta/nodes/core"
 	"posta/nodes/heartbeat"
+	"posta/nodes/role"
 	"posta/topology"
 	"posta/wal"
 	"posta/zmqx"
@@ -24,6 +25,10 @@ type Config struct {
 	Known    analyses.Set
 	Version  string
 	Log      *slog.Logger
+
+	// Roles makes the chain of the node; nil means the product's roles. It is for who wants the engine with other roles in
+	// it, as the benchmark of a bare link does.
+	Roles func(n topology.Node) ([]role.Role, error)
 }
 
 // Run runs a node until ctx is cancelled, and then drains it for at most limits.drain (N5). It returns nil after a drain;

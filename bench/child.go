@@ -1,0 +1,152 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/pprof"
+	"strconv"
+	"syscall"
+	"time"
+
+	"posta/analyses"
+	"posta/analyses/bikes"
+	"posta/analyses/bikes/bikesoracle"
+	"posta/client"
+	"posta/nodes"
+	"posta/topology"
+)
+
+// childVerb is the first argument of a process that the program starts of itself: the parent puts it behind Config.Self.
+const childVerb = "child"
+
+// IsChild reports whether the arguments behind the program's name are for Child.
+func IsChild(args []string) bool { return len(args) > 0 && args[0] == childVerb }
+
+// errUsage says that arguments are not those of a parent of the same version.
+var errUsage = errors.New("bench: not started by the program itself")
+
+// Child is a process of a measurement: a node, the client, or the oracle. It returns the exit code.
+//
+//	child PROFILE node TOPOLOGY NAME
+//	child PROFILE link TOPOLOGY NAME
+//	child PROFILE client TOPOLOGY DIR LANES CHUNK
+//	child PROFILE oracle DIR
+func Child(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	if !IsChild(args) || len(args) < 3 {
+		fmt.Fprintln(os.Stderr, errUsage)
+		return 2
+	}
+	if err := profiled(args[1], func() error { return child(ctx, args[2], args[3:]) }); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func child(ctx context.Context, what string, args []string) error {
+	switch {
+	case what == "node" && len(args) == 2:
+		return runNode(ctx, args[0], args[1], nodes.Config{Known: analyses.Set{bikes.New()}})
+	case what == "link" && len(args) == 2:
+		return runNode(ctx, args[0], args[1], nodes.Config{Known: linkSet, Roles: linkRoles})
+	case what == "client" && len(args) == 4:
+		return runClient(ctx, args[0], args[1], args[2], args[3])
+	case what == "oracle" && len(args) == 1:
+		a, err := bikesoracle.Run(args[0], nil)
+		if err != nil {
+			return err
+		}
+		return tell(a)
+	}
+	return errUsage
+}
+
+// profiled runs f under the CPU profiler if file is not empty.
+func profiled(file string, f func() error) (err error) {
+	if file == "" {
+		return f()
+	}
+	out, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	if err := pprof.StartCPUProfile(out); err != nil {
+		return err
+	}
+	defer pprof.StopCPUProfile()
+	return f()
+}
+
+func runNode(ctx context.Context, file, name string, c nodes.Config) error {
+	t, err := topology.Load(file)
+	if err != nil {
+		return err
+	}
+	c.Topology, c.Node, c.Version = t, topology.NodeID(name), "bench"
+	c.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	return nodes.Run(ctx, c)
+}
+
+func runClient(ctx context.Context, file, dir, lanes, chunk string) error {
+	t, err := topology.Load(file)
+	if err != nil {
+		return err
+	}
+	cfg := client.Config{Entries: t.EntryPoints(), Analysis: "bikes", Dir: dir}
+	if cfg.Lanes, err = strconv.Atoi(lanes); err != nil {
+		return errUsage
+	}
+	if cfg.Chunk, err = strconv.Atoi(chunk); err != nil {
+		return errUsage
+	}
+	a, err := client.Run(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	return tell(a)
+}
+
+// told is what client and oracle say to the parent.
+type told struct {
+	Answer json.RawMessage `json:"answer"` // without what differs between runs
+	Peak   int64           `json:"peak"`   // bytes
+}
+
+// tell prints an answer of the client's or the oracle's shape; their JSON is the same.
+func tell(answer any) error {
+	b, err := json.Marshal(answer)
+	var parts struct{ Queries, Rejected json.RawMessage }
+	if err == nil {
+		err = json.Unmarshal(b, &parts)
+	}
+	if err == nil {
+		b, err = json.Marshal(parts)
+	}
+	if err == nil {
+		b, err = json.Marshal(told{b, peakOf("self")})
+	}
+	if err == nil {
+		_, err = os.Stdout.Write(b)
+	}
+	return err
+}
+
+// outcome is what a process that has ended has cost.
+type outcome struct {
+	told
+	wall, cpu time.Duration
+}
+
+func decodeTold(r io.Reader) (t told, err error) {
+	err = json.NewDecoder(r).Decode(&t)
+	return t, err
+}

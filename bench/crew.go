@@ -1,0 +1,202 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"posta/nodes/heartbeat"
+	"posta/topology"
+
+	"posta/link/zmq"
+	"posta/zmqx"
+)
+
+// crew is the processes of a topology's nodes, for one run. Its directory is removed with it.
+type crew struct {
+	c     *Config
+	topo  *topology.Topology
+	dir   string
+	nodes []*member
+	ready time.Duration // from the first start to the last heartbeat
+}
+
+type member struct {
+	id  topology.NodeID
+	cmd *exec.Cmd
+	log string
+
+	cpu  time.Duration // at the end
+	peak int64         // bytes
+}
+
+// startCrew writes the topology's text, starts a process for each node, and waits until all of them run. what is their verb
+// in Child.
+func startCrew(ctx context.Context, c *Config, what, dir, text string) (_ *crew, err error) {
+	x := &crew{c: c, dir: dir}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, x.kill())
+		}
+	}()
+	if err := os.Mkdir(socketDir(dir), 0o700); err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "topology.toml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	if x.topo, err = topology.Load(file); err != nil {
+		return nil, err
+	}
+	sub, err := x.listen()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, sub.Close()) }()
+	begin := time.Now()
+	for _, n := range x.topo.Nodes() {
+		if err := x.start(what, n.ID); err != nil {
+			return nil, err
+		}
+	}
+	if err := x.await(ctx, sub); err != nil {
+		return nil, err
+	}
+	x.ready = time.Since(begin)
+	return x, nil
+}
+
+// socketDir is where unix sockets are: a path of theirs is at most about 100 bytes long.
+func socketDir(dir string) string { return filepath.Join(dir, "s") }
+
+func (x *crew) start(what string, id topology.NodeID) error {
+	m := &member{id: id, log: filepath.Join(x.dir, string(id)+".log")}
+	log, err := os.Create(m.log)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }() // the process has its own
+	m.cmd = x.c.command(what+"-"+string(id), what, x.topo.File, string(id))
+	m.cmd.Stdout, m.cmd.Stderr = log, log
+	if err := m.cmd.Start(); err != nil {
+		return fmt.Errorf("start node %s: %w", id, err)
+	}
+	x.nodes = append(x.nodes, m)
+	return nil
+}
+
+// command is this program again, as a child. label names its profile.
+func (c *Config) command(label string, args ...string) *exec.Cmd {
+	profile := ""
+	if c.Profile != "" {
+		profile = filepath.Join(c.Profile, label+".prof") // the last round's stays
+	}
+	all := append(slices.Clone(c.Self), childVerb, profile)
+	all = append(all, args...)
+	return exec.Command(all[0], all[1:]...)
+}
+
+// listen subscribes to the heartbeats of all nodes.
+func (x *crew) listen() (*zmqx.Sub, error) {
+	sub, err := zmqx.NewSub(zmqx.Options{BackoffMin: 5 * time.Millisecond, BackoffMax: 20 * time.Millisecond})
+	if err != nil {
+		return nil, err
+	}
+	err = sub.Subscribe(zmq.BeatTopic)
+	for _, n := range x.topo.Nodes() {
+		if err == nil {
+			_, err = sub.Connect(n.Sockets.Control.Dial)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, sub.Close())
+	}
+	return sub, nil
+}
+
+// await returns when every node has said that it runs.
+func (x *crew) await(ctx context.Context, sub *zmqx.Sub) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTime)
+	defer cancel()
+	running := map[topology.NodeID]bool{}
+	for len(running) < len(x.nodes) {
+		batch, err := sub.Recv(ctx)
+		if err != nil {
+			return fmt.Errorf("%d of %d nodes run: %w: %s", len(running), len(x.nodes), err, x.lastWords())
+		}
+		for _, r := range batch {
+			if b, err := heartbeat.Decode(r.Msg[len(r.Msg)-1]); err == nil && b.State == heartbeat.Running {
+				running[b.Node] = true
+			}
+		}
+	}
+	return nil
+}
+
+const readyTime = 30 * time.Second
+
+func (x *crew) lastWords() string {
+	var all []byte
+	for _, m := range x.nodes {
+		b, _ := os.ReadFile(m.log) // it may have said nothing
+		all = append(all, b[bytes.LastIndexByte(bytes.TrimRight(b, "\n"), '\n')+1:]...)
+	}
+	return string(all)
+}
+
+// stop notes what every process has cost, and ends it.
+func (x *crew) stop() error {
+	for _, m := range x.nodes {
+		m.peak = peakOf(fmt.Sprint(m.cmd.Process.Pid))
+		m.cpu = cpuTimeOf(m.cmd.Process.Pid)
+		if err := m.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			return errors.Join(fmt.Errorf("node %s: %w: %s", m.id, err, x.lastWords()), x.kill())
+		}
+	}
+	var all []error
+	for _, m := range x.nodes {
+		if err := m.cmd.Wait(); err != nil {
+			all = append(all, fmt.Errorf("node %s: %w: %s", m.id, err, x.lastWords()))
+		}
+	}
+	x.nodes = nil
+	return errors.Join(all...)
+}
+
+// kill is for what went wrong.
+func (x *crew) kill() error {
+	for _, m := range x.nodes {
+		_ = m.cmd.Process.Kill() // it may have ended
+		_ = m.cmd.Wait()
+	}
+	x.nodes = nil
+	return nil
+}
+
+// run starts a child that tells something, and waits for it.
+func (c *Config) run(ctx context.Context, label string, args ...string) (o outcome, err error) {
+	cmd := c.command(label, args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	begin := time.Now()
+	if err := cmd.Start(); err != nil {
+		return o, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
+	defer stop()
+	err = cmd.Wait()
+	o.wall, o.cpu = time.Since(begin), cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()
+	if err != nil {
+		return o, fmt.Errorf("%s: %w: %s", label, err, errs.Bytes())
+	}
+	o.told, err = decodeTold(&out)
+	return o, err
+}

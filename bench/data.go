@@ -1,0 +1,49 @@
+package bench
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"posta/gen"
+)
+
+const seed = 1
+
+// bikesData makes the data of analysis bikes, or takes what an earlier run of the program has made. It is made under another
+// name first: what has its name is whole.
+func bikesData(dir string, rows int) (path string, bytes int64, err error) {
+	path = filepath.Join(dir, fmt.Sprintf("bikes-%d", rows))
+	if _, err := os.Stat(path); err == nil {
+		bytes, err = size(path)
+		return path, bytes, err
+	}
+	draft := path + ".draft"
+	if err := os.RemoveAll(draft); err != nil {
+		return "", 0, err
+	}
+	if err := gen.Bikes(gen.OnDisk(draft), rows, seed); err != nil {
+		return "", 0, err
+	}
+	if err := os.Rename(draft, path); err != nil {
+		return "", 0, err
+	}
+	bytes, err = size(path)
+	return path, bytes, err
+}
+
+// size is the bytes of all files below dir.
+func size(dir string) (total int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			total += info.Size()
+		}
+		return err
+	})
+	return total, err
+}

@@ -1,0 +1,93 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// Report is what a run of the program leaves behind.
+type Report struct {
+	Date     time.Time `json:"date"`
+	Commit   string    `json:"commit"`
+	Command  []string  `json:"command"`
+	Machine  Machine   `json:"machine"`
+	Rounds   int       `json:"rounds"`
+	Sections []Section `json:"sections"`
+}
+
+// Machine is where it ran. Load is that of the last minute before: figures of a busy machine are worth little but ratios.
+type Machine struct {
+	Processor string `json:"processor"`
+	Cores     int    `json:"cores"`
+	Memory    string `json:"memory"`
+	OS        string `json:"os"`
+	Go        string `json:"go"`
+	Load      string `json:"load"`
+}
+
+// thisMachine describes the machine; what the system does not tell stays empty.
+func thisMachine() Machine {
+	return Machine{
+		Processor: lineValue("/proc/cpuinfo", "model name"),
+		Memory:    lineValue("/proc/meminfo", "MemTotal"),
+		Cores:     runtime.NumCPU(),
+		OS:        runtime.GOOS + "/" + runtime.GOARCH,
+		Go:        runtime.Version(),
+		Load:      load(),
+	}
+}
+
+// lineValue is what follows the colon in the first line of file that begins with key.
+func lineValue(file, key string) string {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, key); ok {
+			_, value, _ := strings.Cut(rest, ":")
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+func load() string {
+	b, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return ""
+	}
+	first, _, _ := strings.Cut(string(b), " ")
+	return first
+}
+
+// commit is what git says of the working tree, "" outside of one.
+func commit() string {
+	out, err := exec.Command("git", "describe", "--always", "--dirty").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// Write puts the report into a file of dir that is named for its date, and returns the name.
+func (r *Report) Write(dir string) (string, error) {
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	name := filepath.Join(dir, r.Date.UTC().Format("2006-01-02T15-04-05")+".json")
+	if err == nil {
+		err = os.WriteFile(name, append(b, '\n'), 0o644)
+	}
+	if err != nil {
+		return "", fmt.Errorf("write the report: %w", err)
+	}
+	return name, nil
+}

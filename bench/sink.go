@@ -1,0 +1,46 @@
+package bench
+
+import (
+	"fmt"
+	"time"
+
+	"posta/nodes/role"
+	"posta/session"
+)
+
+// sink is the role at the far end of the measured link: it counts, and answers whoever waits for a number of frames when the
+// commit that holds the last of them is on disk.
+type sink struct {
+	plain
+	frames int
+	waiter role.Peer
+	until  int // answer at this many; 0: nobody waits
+}
+
+func encodeWait(frames int) []byte { return fmt.Appendf(nil, "wait for %d frames", frames) }
+
+// Request implements role.Gateway.
+func (s *sink) Request(_ time.Time, from role.Peer, body []byte) bool {
+	var until int
+	if _, err := fmt.Sscanf(string(body), "wait for %d frames", &until); err != nil || until < 1 {
+		s.host.Reply(from, fmt.Appendf(nil, "%q is no order for a sink", body))
+		return true
+	}
+	s.waiter, s.until = from, until
+	s.tell()
+	return true
+}
+
+// Take implements role.Role.
+func (s *sink) Take(session.ID, role.Message, role.Emitter) (bool, error) {
+	s.frames++
+	s.tell()
+	return false, nil
+}
+
+func (s *sink) tell() {
+	if s.until > 0 && s.frames >= s.until {
+		s.until = 0
+		s.host.ReplyStored(s.waiter, []byte("ok"))
+	}
+}
