@@ -185,6 +185,9 @@ func (s *Sender) Ack(a Ack, now time.Time) (lost bool) {
 		p.sent = p.acked
 		p.ready = true
 	}
+	if a.Resend && p.sent == s.stored {
+		p.greet = true // there is nothing to send again: the hello says so, and it stops asking
+	}
 	return lost
 }
 

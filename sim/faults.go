@@ -18,6 +18,7 @@ type faults struct {
 
 	crashes, breaks, partitions, stops, fulls time.Duration // mean time between two; 0 for none
 	wipes                                     int
+	deaf                                      bool // nobody hears a heartbeat in the first phase
 
 	badSnapshot   float64
 	snapshotEvery int // records
@@ -53,7 +54,8 @@ func newFaults(w *world) faults {
 	often(0.3, func() { f.partitions = every(500*time.Millisecond, 4*time.Second) })
 	often(0.3, func() { f.stops = every(time.Second, 5*time.Second) })
 	often(0.2, func() { f.fulls = every(time.Second, 5*time.Second) })
-	often(0.12, func() { f.wipes = 1 + w.rand.IntN(2) })
+	often(0.15, func() { f.wipes = 1 + w.rand.IntN(3) })
+	often(0.15, func() { f.deaf = true })
 	often(0.3, func() { f.badSnapshot = 0.4 })
 	often(0.25, func() { f.poison = true })
 	often(0.25, func() { f.vanish = 0.4 })
@@ -81,6 +83,9 @@ func (f *faults) String() string {
 		if t.t > 0 {
 			text += fmt.Sprintf(", %s every %v", t.name, t.t.Round(time.Millisecond))
 		}
+	}
+	if f.deaf {
+		text += ", no heartbeats"
 	}
 	if f.poison {
 		text += ", poison"
@@ -197,6 +202,9 @@ func (w *world) stop(n *node) {
 func (n *node) resume() {
 	n.stopped = false
 	n.w.tracef("%s goes on", n.id)
+	if n.w.chance(0.5) {
+		n.step() // its own timer is what it notices first
+	}
 	for len(n.missed) > 0 && n.up {
 		do := n.missed[0]
 		n.missed = n.missed[1:]
@@ -225,6 +233,7 @@ func (w *world) wipe(n *node) {
 func (w *world) heal() {
 	f := &w.faults
 	w.tracef("faults stop")
+	f.deaf = false
 	f.drop, f.repeat, f.slow, f.ghost, f.old, f.crash, f.badSnapshot = 0, 0, 0, 0, 0, 0, 0
 	for _, a := range w.order {
 		for _, b := range w.order {

@@ -236,6 +236,9 @@ func (w *world) copies() int {
 
 // heartbeat tells the inputs what a node says of itself.
 func (w *world) heartbeat(from *node, ended []role.Ended) {
+	if w.faults.deaf {
+		return
+	}
 	id := from.disk.id
 	for _, to := range w.nodesHolding(topology.Input) {
 		if to == from {

@@ -127,14 +127,19 @@ func (c *Core) Ack(a link.Ack, now time.Time) {
 }
 
 // lostReceiver fails the sessions that a receiver has lost with its disk (R8): those that run here, and those that have
-// left this node and may not be through with the others. Where a session has come to its end the abort changes nothing.
+// left this node and may not be through with the others. Where a session has come to its end the abort changes nothing. Of
+// those that have failed the receiver is told again: what it knew of them is lost, too.
 func (c *Core) lostReceiver(node link.NodeID) {
 	reason := fmt.Sprintf("node %s lost its data while the session ran: start the session again", node)
 	for _, s := range c.inOrderOfID() {
 		c.abort(s.ID, reason)
 	}
 	for _, id := range slices.Clone(c.tombs.order) {
-		c.abort(id, reason)
+		if t, _ := c.tombs.get(id); t.Failed {
+			c.forwardAbort(id, t.Reason)
+		} else {
+			c.abort(id, reason)
+		}
 	}
 }
 

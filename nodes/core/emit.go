@@ -3,6 +3,7 @@ package core
 import (
 	"posta/link"
 	"posta/nodes/role"
+	"posta/session"
 )
 
 const (
@@ -81,13 +82,13 @@ func (c *Core) frame(e *outEdge, to *link.Sender, f link.Frame) {
 }
 
 // toAll puts a frame on every link of the edges that match.
-func (c *Core) toAll(s *sess, match func(*outEdge) bool, kind link.Kind, stream int, payload []byte) {
+func (c *Core) toAll(id session.ID, match func(*outEdge) bool, kind link.Kind, stream int, payload []byte) {
 	for _, e := range c.out {
 		if !match(e) {
 			continue
 		}
 		for _, to := range e.senders {
-			c.frame(e, to, link.Frame{Kind: kind, Session: s.ID, Stream: stream, Payload: payload})
+			c.frame(e, to, link.Frame{Kind: kind, Session: id, Stream: stream, Payload: payload})
 		}
 	}
 }

@@ -50,7 +50,7 @@ func (c *Core) pass(s *sess, stream int) {
 	}
 	s.passed[stream] = true
 	reference := s.reference(stream)
-	c.toAll(s, func(e *outEdge) bool { return carries(e.cfg.Streams, reference) }, link.End, stream, nil)
+	c.toAll(s.ID, func(e *outEdge) bool { return carries(e.cfg.Streams, reference) }, link.End, stream, nil)
 	for _, p := range s.passed {
 		if !p {
 			return

@@ -58,7 +58,7 @@ func (c *Core) open(s role.Session, announcement []byte, from linkKey, live bool
 	c.sessions[s.ID] = x
 	if live {
 		c.record(input{op: opOpen, session: s.ID, edge: from.edge, from: from.from, payload: announcement})
-		c.toAll(x, func(e *outEdge) bool { return true }, kindOpen, 0, announcement)
+		c.toAll(x.ID, func(e *outEdge) bool { return true }, kindOpen, 0, announcement)
 	}
 	for i, r := range c.cfg.Roles {
 		if err := c.guard(x, i, func() error { return r.Open(s) }); err != nil {
@@ -133,13 +133,12 @@ func (c *Core) abort(id session.ID, reason string) {
 	if t, ok := c.tombs.get(id); ok && t.Failed {
 		return
 	}
-	out := role.Outcome{Failed: true, Reason: reason}
-	s := c.sessions[id]
-	if s == nil {
-		s = &sess{Session: role.Session{ID: id}}
-	}
-	c.toAll(s, func(e *outEdge) bool { return true }, kindAbort, 0, []byte(reason))
-	c.drop(id, out, true)
+	c.forwardAbort(id, reason)
+	c.drop(id, role.Outcome{Failed: true, Reason: reason}, true)
+}
+
+func (c *Core) forwardAbort(id session.ID, reason string) {
+	c.toAll(id, func(*outEdge) bool { return true }, kindAbort, 0, []byte(reason))
 }
 
 // drop forgets a session and remembers that it did.
