@@ -66,16 +66,21 @@ func (l *Log) cutIdleLocked(upTo Index) error {
 	if err := l.dropLocked(limit, based); err != nil {
 		return err
 	}
-	if limit < l.last || l.tailLocked().size < idleTail {
+	if limit < l.last {
 		return nil
 	}
-	l.frames = l.frames[:0]
-	err := l.rotateLocked()
-	l.forgetFramesLocked()
-	if err != nil {
-		return err
+	if l.tailLocked().size >= idleTail {
+		l.frames = l.frames[:0]
+		err := l.rotateLocked()
+		l.forgetFramesLocked()
+		if err != nil {
+			return err
+		}
+		if err := l.dropLocked(limit, based); err != nil {
+			return err
+		}
 	}
-	return l.dropLocked(limit, based)
+	return l.dropStrandedSnapshots(l.row[0].first)
 }
 
 // dropLocked removes the segments of which every record is at most limit:

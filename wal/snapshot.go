@@ -119,6 +119,24 @@ func (l *Log) pruneSnapshotsLocked() error {
 	return syncDir(l.fs, filepath.Join(l.dir, snapshotsDir))
 }
 
+// dropStrandedSnapshots removes the snapshots from which no records lead on to where the log begins. LoadSnapshot passes
+// them over whatever happens to the others, and they hold the state of busier times: often far more than an idle log.
+func (l *Log) dropStrandedSnapshots(first Index) error {
+	l.snapMu.Lock()
+	defer l.snapMu.Unlock()
+	n := 0
+	for ; n < len(l.snapshots) && l.snapshots[n].at+1 < first; n++ {
+		if err := removeFile(l.fs, filepath.Join(l.dir, l.snapshots[n].rel())); err != nil {
+			return err
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	l.snapshots = append([]snapshotName(nil), l.snapshots[n:]...)
+	return syncDir(l.fs, filepath.Join(l.dir, snapshotsDir))
+}
+
 // twinSnapshot makes a second copy of the newest snapshot when it covers the log up to upTo and the one before does not.
 // With the copy, losing either file loses nothing, and the records between are needed no more.
 func (l *Log) twinSnapshot(upTo Index) error {

@@ -164,6 +164,24 @@ func TestN3_IdleLogReturnsToNothing(t *testing.T) {
 	}
 }
 
+// TestN3_IdleLogDropsStrandedSnapshots: those of busier times cannot be reached once the log was cut behind them.
+func TestN3_IdleLogDropsStrandedSnapshots(t *testing.T) {
+	w := newWorld(t, tempDir(t), Options{})
+	must(t, w.open())
+	for range 3 {
+		must(t, w.append(100, "work"))
+		must(t, w.snapshot())
+	}
+	must(t, w.append(100, "work"))
+	must(t, w.snapshot())
+	must(t, w.cut(w.log.Last()))
+	must(t, w.close())
+	if files := snapshotFiles(t, w.dir); len(files) != 2 {
+		t.Fatalf("%d snapshots in an idle log, want the two copies of the newest", len(files))
+	}
+	w.recovered(w.dir, "without stranded snapshots")
+}
+
 func TestN3_KeepsTheLastSnapshots(t *testing.T) {
 	for keep := 1; keep <= 4; keep++ {
 		w := newWorld(t, tempDir(t), Options{Snapshots: keep})

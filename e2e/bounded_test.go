@@ -1,0 +1,156 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	"posta/client"
+	"posta/topology"
+)
+
+const (
+	mib       = 1 << 20
+	mostRAM   = 200 * mib * memoryFactor // of any process
+	mostLog   = 24 * mib                 // of any node while somebody is stopped, with the limits of tight
+	restLog   = 256 << 10                // of any node when all is over
+	settled   = 300 * time.Millisecond   // without progress: held back
+	afterLife = 10 * time.Second         // in which logs must have shrunk
+)
+
+// tight is a topology in which little fits between two nodes, so that back-pressure is soon everywhere.
+func tight() topology.Variant {
+	return topology.Variant{Settings: map[string]string{
+		"limits.window": "256KiB", "limits.chunk": "32KiB", "limits.commit": "256KiB", "limits.segment": "1MiB", "limits.snapshot": "1MiB",
+	}}
+}
+
+func standstill() time.Duration {
+	if *long {
+		return time.Minute
+	}
+	return 3 * time.Second
+}
+
+// TestR9_AggregatorStopped stops one receiver of a hash edge in the middle of a large upload. The client is held back, no
+// memory and no disk grows, and when it goes on so does everything.
+func TestR9_AggregatorStopped(t *testing.T) {
+	d := generated(t, 600_000)
+	c := start(t, tight())
+	b := c.listen()
+	ctx, cancel := context.WithCancel(deadline(t, 4*time.Minute))
+	defer cancel()
+	c.watchMemory(ctx)
+	r := c.begin(ctx, client.Config{Dir: d.dir, Lanes: 4})
+	until(t, 20*time.Second, "facts are on their way", func() bool { return r.acked("trips") > 100<<10 })
+	c.signal("aggregator-1", syscall.SIGSTOP)
+	held := c.heldBack(r)
+	if total := int64(600_000 * 55); held > total/2 {
+		t.Errorf("R9: %d bytes were taken while aggregator-1 stood still, of about %d", held, total)
+	}
+	c.still(r, held)
+	c.signal("aggregator-1", syscall.SIGCONT)
+	d.check(t, r.answer())
+	c.shrinks(b)
+	cancel()
+	c.boundedMemory()
+	c.noUnexpectedExits()
+}
+
+// heldBack waits until the client's acknowledged bytes grow no more, and returns them.
+func (c *cluster) heldBack(r *run) int64 {
+	c.t.Helper()
+	last, since := r.acked("trips"), time.Now()
+	until(c.t, 20*time.Second, "the client is held back", func() bool {
+		if now := r.acked("trips"); now != last {
+			last, since = now, time.Now()
+		}
+		return time.Since(since) >= settled || r.ended()
+	})
+	if r.ended() {
+		c.t.Errorf("R9: the run ended while a node stood still: %v", r.err)
+	}
+	return last
+}
+
+// still holds the standstill, and fails as soon as something grows.
+func (c *cluster) still(r *run, held int64) {
+	c.t.Helper()
+	poll(standstill(), func() bool {
+		for _, id := range c.ids() {
+			if n := c.logBytes(id); n > mostLog {
+				c.t.Errorf("R9: the data of %s takes %d MiB while another node stands still", id, n/mib)
+				return true
+			}
+		}
+		time.Sleep(50 * time.Millisecond)
+		return r.ended()
+	})
+	// A chunk that waited may have found room.
+	if now := r.acked("trips"); now > held+mib {
+		c.t.Errorf("R9: %d bytes were acknowledged during the standstill", now-held)
+	}
+	if r.ended() {
+		c.t.Errorf("R9: the run ended during the standstill: %v", r.err)
+	}
+}
+
+// shrinks waits until the logs of a cluster without sessions are next to nothing.
+func (c *cluster) shrinks(b *beats) {
+	c.t.Helper()
+	b.await(afterLife, "without sessions", idle)
+	what := ""
+	if !poll(afterLife, func() bool {
+		what = ""
+		for _, id := range c.ids() {
+			if n := c.logBytes(id); n > restLog {
+				what += fmt.Sprintf(" %s %d KiB", id, n>>10)
+			}
+		}
+		return what == ""
+	}) {
+		c.t.Errorf("logs after the last session:%s", what)
+	}
+}
+
+func (c *cluster) boundedMemory() {
+	c.t.Helper()
+	c.sampleMemory()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	largest := int64(0)
+	for id, n := range c.peak {
+		largest = max(largest, n)
+		if n > mostRAM {
+			c.t.Errorf("R9: %s took %d MiB of memory", id, n/mib)
+		}
+	}
+	c.t.Logf("the largest process took %d MiB of memory", largest/mib)
+}
+
+// TestR9_JoinerStopped stops one receiver of an edge of route any: it delays only what it already holds, and the others go on.
+func TestR9_JoinerStopped(t *testing.T) {
+	d := generated(t, 300_000)
+	c := start(t, tight())
+	ctx, cancel := context.WithCancel(deadline(t, 4*time.Minute))
+	defer cancel()
+	c.watchMemory(ctx)
+	r := c.begin(ctx, client.Config{Dir: d.dir, Lanes: 4})
+	until(t, 20*time.Second, "facts are on their way", func() bool { return r.acked("trips") > 100<<10 })
+	c.signal("joiner-1", syscall.SIGSTOP)
+	at := r.acked("trips")
+	until(t, time.Minute, "all facts are taken though joiner-1 stands still", func() bool { return r.streamEnded("trips") })
+	if r.acked("trips") < at+5*mib {
+		t.Errorf("only %d bytes were left when joiner-1 was stopped: the test has shown nothing", r.acked("trips")-at)
+	}
+	if poll(settled, r.ended) {
+		t.Errorf("the run ended without what joiner-1 holds: %v", r.err)
+	}
+	c.signal("joiner-1", syscall.SIGCONT)
+	d.check(t, r.answer())
+	cancel()
+	c.boundedMemory()
+	c.noUnexpectedExits()
+}
