@@ -50,6 +50,8 @@ func (s streamView) numbers() string {
 	switch {
 	case s.track == nil:
 		return "waiting"
+	case s.Ended && s.track.took == 0: // seen for the first time when it was over
+		return "100%  " + Bytes(s.Read)
 	case s.Ended:
 		return fmt.Sprintf("100%%  %s in %s  %s", Bytes(s.Read), Span(s.track.took), speed)
 	case s.Total < 0:
