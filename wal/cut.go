@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// idleTail is the size from which Cut rotates a tail away that holds nothing needed any more, or makes a second
-// snapshot for the same end. Below it the fsyncs are worth more than the bytes.
+// idleTail is the size of what an idle log holds for nothing, records and outdated snapshots, from which Cut makes a second
+// snapshot and rotates the tail away to be rid of it. Below it the fsyncs are worth more than the bytes.
 const idleTail = 4 << 10
 
 // Cut lets go of records up to upTo: whole segments are dropped, nothing is rewritten (W6), so some records up to upTo
@@ -32,7 +32,7 @@ func (l *Log) Cut(upTo Index) error {
 	if err := l.dropLocked(limit, based); err != nil {
 		return l.settleLocked("cut", err)
 	}
-	if upTo < l.last || l.sizeLocked() < idleTail {
+	if upTo < l.last {
 		return nil
 	}
 	if err := l.cutIdleLocked(upTo); err != nil {
@@ -59,6 +59,10 @@ func (l *Log) cutLimitLocked(upTo Index) (limit Index, based bool) {
 
 // cutIdleLocked empties a log whose records are all covered. The rotation comes last: its room may just have been freed.
 func (l *Log) cutIdleLocked(upTo Index) error {
+	outdated, err := l.outdatedSnapshots()
+	if err != nil || l.sizeLocked()+outdated < idleTail {
+		return err
+	}
 	if err := l.twinSnapshot(upTo); err != nil {
 		return err
 	}
@@ -69,7 +73,7 @@ func (l *Log) cutIdleLocked(upTo Index) error {
 	if limit < l.last {
 		return nil
 	}
-	if l.tailLocked().size >= idleTail {
+	if l.tailLocked().size > 0 {
 		l.frames = l.frames[:0]
 		err := l.rotateLocked()
 		l.forgetFramesLocked()

@@ -119,6 +119,25 @@ func (l *Log) pruneSnapshotsLocked() error {
 	return syncDir(l.fs, filepath.Join(l.dir, snapshotsDir))
 }
 
+// outdatedSnapshots is how many bytes the snapshots have that are of another state than the newest.
+func (l *Log) outdatedSnapshots() (bytes int64, err error) {
+	l.snapMu.Lock()
+	defer l.snapMu.Unlock()
+	n := len(l.snapshots)
+	if n < 2 || l.snapshots[0].at == l.snapshots[n-1].at {
+		return 0, nil
+	}
+	files, err := readDir(l.fs, filepath.Join(l.dir, snapshotsDir))
+	for _, f := range files {
+		if name, ok := parseSnapshotName(f.Name()); ok && name.at < l.snapshots[n-1].at {
+			if info, err := f.Info(); err == nil { // else it has gone meanwhile
+				bytes += info.Size()
+			}
+		}
+	}
+	return bytes, err
+}
+
 // dropStrandedSnapshots removes the snapshots from which no records lead on to where the log begins. LoadSnapshot passes
 // them over whatever happens to the others, and they hold the state of busier times: often far more than an idle log.
 func (l *Log) dropStrandedSnapshots(first Index) error {

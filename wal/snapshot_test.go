@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -164,19 +165,26 @@ func TestN3_IdleLogReturnsToNothing(t *testing.T) {
 	}
 }
 
-// TestN3_IdleLogDropsStrandedSnapshots: those of busier times cannot be reached once the log was cut behind them.
+// TestN3_IdleLogDropsStrandedSnapshots: the state of busier times cannot be reached once the log was cut behind it.
 func TestN3_IdleLogDropsStrandedSnapshots(t *testing.T) {
 	w := newWorld(t, tempDir(t), Options{})
 	must(t, w.open())
-	for range 3 {
-		must(t, w.append(100, "work"))
-		must(t, w.snapshot())
+	for range 2 {
+		must(t, w.append(10, "work"))
+		w.snapshots[w.log.Last()] = strings.Repeat("state", idleTail)
+		must(t, w.log.SaveSnapshot(w.log.Last(), []byte(w.snapshots[w.log.Last()])))
 	}
-	must(t, w.append(100, "work"))
+	must(t, w.append(1, "a last word"))
 	must(t, w.snapshot())
 	must(t, w.cut(w.log.Last()))
 	must(t, w.close())
-	if files := snapshotFiles(t, w.dir); len(files) != 2 {
+	files := snapshotFiles(t, w.dir)
+	for _, f := range files {
+		if info, err := os.Stat(f); err != nil || info.Size() > idleTail {
+			t.Errorf("an idle log keeps %s: %v", f, err)
+		}
+	}
+	if len(files) != 2 {
 		t.Fatalf("%d snapshots in an idle log, want the two copies of the newest", len(files))
 	}
 	w.recovered(w.dir, "without stranded snapshots")
