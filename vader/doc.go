@@ -1,0 +1,24 @@
+// Package vader scores the sentiment of English texts: VADER, the rule-based model of C.J. Hutto and E. Gilbert ("VADER: A
+// Parsimonious Rule-based Model for Sentiment Analysis of Social Media Text", ICWSM 2014), as its authors' Python package
+// vaderSentiment 3.3.2 computes it, to the fourth decimal of the compound score.
+//
+// Words. A word is a piece of text between white space, without the punctuation around it. A word of the lexicon has a
+// valence, from -4 to 4. A booster before it strengthens or weakens that, a negation turns it round, and so do some
+// idioms. The compound score of a text is the sum of its valences, brought to -1 … 1.
+//
+//	a, err := vader.New()
+//	for each text {
+//		score := a.Compound(text)
+//	}
+//
+// The main loop, for each text: emoji become their descriptions; the text is cut into words, and each is looked up once, in a
+// table that knows everything the rules ask (table.go); then the rules run over what was found, mostly nothing, and never
+// look at text again. Nothing is allocated for a text or a word.
+//
+// Where the original has oddities they are kept, since its scores are the definition: "so" or "this" right before a word
+// strengthens it as if "never" were before (negation.go); "but" weighs the first of equal valences twice (but.go); an emoji
+// description is not followed by a space (emoji.go).
+//
+// The lexicon comes from a module that embeds the original's (lexicon.go). The package does no I/O, and a text cannot make
+// it panic or take more than O(n log n).
+package vader

@@ -1,0 +1,86 @@
+package vader
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/jonreiter/govader/data"
+)
+
+// ErrLexicon is wrapped by the error of [New]: the embedded lexicon is not what this package was written for.
+var ErrLexicon = errors.New("the embedded lexicon cannot be used")
+
+// The module that is imported is a port of VADER to Go. It embeds the lexicon as the authors published it, and hands out
+// its bytes; nothing else of it is used. Copying half a megabyte of ratings into this repository would be the other way.
+const (
+	wordsAsset = "rawdata/vaderLexicon.txt"
+	emojiAsset = "rawdata/emojiUTF8Lexicon.txt"
+)
+
+// addedWords are in the lexicon of vaderSentiment 3.3.2 and not yet in the embedded one, which is that of 3.3.1 otherwise.
+var addedWords = map[string]float64{"heart": 3.2, "hearts": 3.3}
+
+// lexicon is what never changes: shared by all analyzers.
+type lexicon struct {
+	words table
+	emoji map[rune]string
+}
+
+var shared = sync.OnceValues(func() (*lexicon, error) {
+	l, err := load()
+	if err != nil {
+		return nil, fmt.Errorf("vader: %w: %w", ErrLexicon, err)
+	}
+	return l, nil
+})
+
+func load() (*lexicon, error) {
+	l := &lexicon{words: newTable(), emoji: map[rune]string{}}
+	for word, valence := range addedWords {
+		l.words.rate(word, valence)
+	}
+	if err := eachLine(wordsAsset, func(word, measure string) error {
+		valence, err := strconv.ParseFloat(measure, 64)
+		if err == nil && word == string(appendLower(nil, []byte(word))) { // others never match a word, which is in lower case
+			l.words.rate(word, valence)
+		}
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	if err := eachLine(emojiAsset, func(emoji, description string) error {
+		if r, n := utf8.DecodeRuneInString(emoji); n == len(emoji) { // those of several runes never match a single one
+			l.emoji[r] = description
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	l.words.teach()
+	return l, nil
+}
+
+// eachLine calls f with the first two fields of each line of an embedded file.
+func eachLine(asset string, f func(first, second string) error) error {
+	text, err := data.Asset(asset)
+	if err != nil {
+		return err
+	}
+	for i, line := range strings.Split(string(text), "\n") {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		fields := strings.SplitN(line, "\t", 3)
+		if len(fields) < 2 {
+			return fmt.Errorf("%s line %d has one field: %q", asset, i+1, line)
+		}
+		if err := f(fields[0], fields[1]); err != nil {
+			return fmt.Errorf("%s line %d: %w", asset, i+1, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,31 @@
+package vader
+
+// negated applies the word that stands back words before word i to i's valence v.
+//
+// "never so good" and "without doubt" are no negations. Three words back the original means "never", and then "so" or "this"
+// somewhere after it; but the conditions are not in parentheses, so "so" or "this" right before the word is enough, whatever is
+// before that. Its scores are the definition, so it is the same here.
+func (a *Analyzer) negated(v float64, i, back int) float64 {
+	last := a.role(i - 1)
+	switch back {
+	case 2:
+		switch before := a.role(i - 2); {
+		case before == never && (last == so || last == this):
+			return v * neverSoBy
+		case before == without && last == doubt:
+			return v
+		}
+	case 3:
+		before, between := a.role(i-3), a.role(i-2)
+		switch {
+		case before == never && (between == so || between == this) || last == so || last == this:
+			return v * neverSoBy
+		case before == without && (between == doubt || last == doubt):
+			return v
+		}
+	}
+	if a.words[i-back].not {
+		return v * negateBy
+	}
+	return v
+}

@@ -1,0 +1,97 @@
+package vader
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Classes of bytes, as bits. A word's classes are those of its bytes together.
+const (
+	space = 1 << iota
+	punct
+	upper
+	lower
+	apostrophe
+	high // not ASCII
+)
+
+var classOf = func() (classes [256]uint8) {
+	for c := range classes {
+		switch {
+		case isSpace(rune(c)) && c < utf8.RuneSelf:
+			classes[c] = space
+		case c >= 'A' && c <= 'Z':
+			classes[c] = upper
+		case c >= 'a' && c <= 'z':
+			classes[c] = lower
+		case c >= utf8.RuneSelf:
+			classes[c] = high
+		case c > ' ' && c < 0x7f && (c < '0' || c > '9'):
+			classes[c] = punct
+		}
+	}
+	classes['\''] |= apostrophe
+	return classes
+}()
+
+// isSpace reports whether Python's str.split cuts at r. Unlike unicode.IsSpace it has the four separators of ASCII.
+func isSpace(r rune) bool { return r >= 0x1c && r <= 0x1f || unicode.IsSpace(r) }
+
+// isUpper and isLower are what Python's str.isupper asks of a rune.
+func isUpper(r rune) bool { return unicode.IsUpper(r) || unicode.Is(unicode.Other_Uppercase, r) }
+
+func isLower(r rune) bool {
+	return unicode.IsLower(r) || unicode.IsTitle(r) || unicode.Is(unicode.Other_Lowercase, r)
+}
+
+// appendLower appends p in lower case, as far as a lexicon in ASCII can tell it from what Python makes of it.
+func appendLower(dst, p []byte) []byte {
+	for len(p) > 0 {
+		r, n := utf8.DecodeRune(p)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			dst = append(dst, p[0])
+		case r == 'İ': // an i with a dot of its own above, which is no i
+			dst = append(dst, "i̇"...)
+		default:
+			dst = utf8.AppendRune(dst, unicode.ToLower(r))
+		}
+		p = p[n:]
+	}
+	return dst
+}
+
+// strip returns p without the punctuation around it, unless that leaves less than three characters: then it is an emoticon,
+// or might be one.
+func strip(p []byte) []byte {
+	if classOf[p[0]]&punct == 0 && classOf[p[len(p)-1]]&punct == 0 {
+		return p
+	}
+	from, to := 0, len(p)
+	for from < to && classOf[p[from]]&punct != 0 {
+		from++
+	}
+	for to > from && classOf[p[to-1]]&punct != 0 {
+		to--
+	}
+	if to-from <= 2 || to-from < 3*utf8.UTFMax && utf8.RuneCount(p[from:to]) <= 2 {
+		return p
+	}
+	return p[from:to]
+}
+
+// hasNot reports whether p has "n't" in it, in any case.
+func hasNot(p []byte) bool {
+	for i := 1; i+1 < len(p); i++ {
+		at := bytes.IndexByte(p[i:len(p)-1], '\'')
+		if at < 0 {
+			return false
+		}
+		i += at
+		if p[i-1]|0x20 == 'n' && p[i+1]|0x20 == 't' {
+			return true
+		}
+	}
+	return false
+}

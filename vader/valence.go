@@ -1,0 +1,127 @@
+package vader
+
+// Products are converted to float64 before they are added: without that a compiler may fuse both into one operation, which
+// rounds differently and not on every machine (D1).
+
+// valence is what word i adds to the sum.
+func (a *Analyzer) valence(i int, mixed bool) float64 {
+	w := &a.words[i]
+	if !w.rated || w.boost != 0 || w.role == kind && a.role(i+1) == of {
+		return 0
+	}
+	v := w.valence
+	if w.role == no && i+1 < len(a.words) && a.words[i+1].rated {
+		v = 0 // it negates the next word rather than being bad itself
+	}
+	if a.afterNo(i) {
+		v = w.valence * negateBy
+	}
+	if w.capitals && mixed {
+		v = more(v, capsBy)
+	}
+	for back := 1; back <= 3 && back <= i; back++ {
+		if before := &a.words[i-back]; !before.rated {
+			v += before.boosts(v, back, mixed)
+			v = a.negated(v, i, back)
+			if back == 3 {
+				v = a.idioms(v, i)
+			}
+		}
+	}
+	if a.role(i-1) == least && !a.words[i-1].rated && a.role(i-2) != at && a.role(i-2) != very {
+		v *= negateBy
+	}
+	return v
+}
+
+// role is that of word i, plain if there is no such word.
+func (a *Analyzer) role(i int) role {
+	if i < 0 || i >= len(a.words) {
+		return plain
+	}
+	return a.words[i].role
+}
+
+// more is v, further from 0 by some; from 0 itself downward.
+func more(v, by float64) float64 {
+	if v > 0 {
+		return v + by
+	}
+	return v - by
+}
+
+// afterNo reports whether word i follows "no", directly, one word later, or as in "no word or word".
+func (a *Analyzer) afterNo(i int) bool {
+	if a.role(i-1) == no || a.role(i-2) == no {
+		return true
+	}
+	last := a.role(i - 1)
+	return a.role(i-3) == no && (last == or || last == nor)
+}
+
+// boosts is what w, which stands back words before a word of valence v, adds to it.
+func (w *word) boosts(v float64, back int, mixed bool) float64 {
+	if w.boost == 0 {
+		return 0
+	}
+	s := w.boost
+	if v < 0 {
+		s = -s
+	}
+	if w.capitals && mixed {
+		if v > 0 {
+			s += capsBy
+		} else {
+			s -= capsBy
+		}
+	}
+	switch back {
+	case 2:
+		s *= secondBy
+	case 3:
+		s *= thirdBy
+	}
+	return float64(s)
+}
+
+// idioms replaces v where word i is part of one, or has one before it. There are three words before i.
+func (a *Analyzer) idioms(v float64, i int) float64 {
+	three, two, one, zero := a.role(i-3), a.role(i-2), a.role(i-1), a.role(i)
+	if three|two|one|zero == plain {
+		return v
+	}
+	v = idiomBefore(v, three, two, one, zero)
+	if x, ok := idiom2(zero, a.role(i+1)); ok {
+		v = x
+	}
+	if x, ok := idiom3(zero, a.role(i+1), a.role(i+2)); ok {
+		v = x
+	}
+	if weakens2(three, two) {
+		v -= boostBy
+	}
+	if weakens2(two, one) {
+		v -= boostBy
+	}
+	return v
+}
+
+// idiomBefore is the valence of the first idiom that ends at a word or before it, in the order in which the original looks.
+func idiomBefore(v float64, three, two, one, zero role) float64 {
+	if x, ok := idiom2(one, zero); ok {
+		return x
+	}
+	if x, ok := idiom3(two, one, zero); ok {
+		return x
+	}
+	if x, ok := idiom2(two, one); ok {
+		return x
+	}
+	if x, ok := idiom3(three, two, one); ok {
+		return x
+	}
+	if x, ok := idiom2(three, two); ok {
+		return x
+	}
+	return v
+}
