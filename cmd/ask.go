@@ -24,13 +24,22 @@ func askPatience(c *cli.Context) time.Duration {
 	return defaultAskPatience
 }
 
+func askConfig(c *cli.Context, entries []string, id session.ID) client.Config {
+	patience := askPatience(c)
+	cfg := client.Config{Entries: entries, Session: id, Patience: patience}
+	if patience > 0 { // one try is no longer than all of them may be
+		cfg.Timeout = min(patience, client.DefaultTimeout)
+	}
+	return cfg
+}
+
 // ask connects to the cluster, for a session or for none, and does something with it.
 func (x *command) ask(c *cli.Context, id session.ID, do func(context.Context, *client.Client) error) (err error) {
 	at, err := entries(c)
 	if err != nil {
 		return err
 	}
-	cl, err := client.Dial(c.Context, client.Config{Entries: at, Session: id, Patience: askPatience(c)})
+	cl, err := client.Dial(c.Context, askConfig(c, at, id))
 	if err != nil {
 		return err
 	}

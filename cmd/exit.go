@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"syscall"
 
 	"posta/analyses"
 	"posta/client"
@@ -60,7 +61,7 @@ func exitCode(err error) int {
 	case errors.As(err, &usage), errors.As(err, &mistakes):
 		return exitUsage
 	case is(analyses.ErrUnknown, analyses.ErrBadParam, client.ErrNoFiles, client.ErrDamaged, client.ErrConfig, session.ErrBadID,
-		topology.ErrNoNode, topology.ErrNoStage, protocol.ErrUnknownAnalysis, protocol.ErrBadParam, fs.ErrNotExist):
+		topology.ErrNoNode, topology.ErrNoStage, protocol.ErrUnknownAnalysis, protocol.ErrBadParam, fs.ErrNotExist, syscall.ENOTDIR):
 		return exitUsage
 	}
 	return exitFailed

@@ -39,6 +39,7 @@ func Main(p Program, args []string, c Console) int {
 
 // run is Main without signals: patient ends when the command is to end in order, hurry when at once.
 func run(patient, hurry context.Context, p Program, args []string, c Console) int {
+	c.Err = &lockedWriter{w: c.Err}
 	x := &command{Program: p, Console: c, hurry: hurry}
 	app := x.app()
 	if n := len(args) - 1; n > 0 && args[n] == completionFlag {

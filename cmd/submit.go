@@ -64,7 +64,7 @@ func (x *command) submit(c *cli.Context) error {
 
 // answers asks whether there is a cluster at all: whoever mistyped an address should not wait as long as one whose cluster restarts.
 func (x *command) answers(c *cli.Context, at []string) error {
-	cl, err := client.Dial(c.Context, client.Config{Entries: at, Patience: askPatience(c)})
+	cl, err := client.Dial(c.Context, askConfig(c, at, session.ID{}))
 	if err != nil {
 		return err
 	}

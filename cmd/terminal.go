@@ -13,6 +13,9 @@ import (
 
 // terminal says whether w is one, and how to ask for its width.
 func terminal(w io.Writer) (func() int, bool) {
+	if l, ok := w.(*lockedWriter); ok {
+		w = l.w
+	}
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil, false
@@ -24,6 +27,18 @@ func terminal(w io.Writer) (func() int, bool) {
 		}
 		return width
 	}, true
+}
+
+// lockedWriter is standard error: the supervisor of a run writes to it at any time.
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *lockedWriter) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(b)
 }
 
 // board shows how a run goes. The client's reports and the supervisor's come from two goroutines.

@@ -1,0 +1,111 @@
+package cmd
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestFlagsMayStandBehindArguments(t *testing.T) {
+	app := (&command{Program: program()}).app()
+	for given, want := range map[string]string{
+		"posta run bikes --data d":             "posta run --data d bikes",
+		"posta run --data d bikes":             "posta run --data d bikes",
+		"posta run bikes --json --data d":      "posta run --json --data d bikes",
+		"posta run bikes --data=d -q":          "posta run --data=d -q bikes",
+		"posta run bikes -p a=1 -p b=2":        "posta run -p a=1 -p b=2 bikes",
+		"posta run --json bikes more":          "posta run --json bikes more",
+		"posta log verify DIR --json":          "posta log verify --json DIR",
+		"posta topology show t.toml --json":    "posta topology show --json t.toml",
+		"posta run bikes --data":               "posta run --data bikes",
+		"posta run bikes --unknown x":          "posta run --unknown bikes x",
+		"posta log verify --json -- -odd":      "posta log verify --json -- -odd",
+		"posta node -f t.toml joiner-1":        "posta node -f t.toml joiner-1",
+		"posta run -":                          "posta run -",
+		"posta nonsense --x y":                 "posta nonsense --x y",
+		"posta help run":                       "posta run --help",
+		"posta help":                           "posta --help",
+		"posta --version":                      "posta --version",
+		"posta":                                "posta",
+		"posta run bikes --data -1 --lanes -3": "posta run --data -1 --lanes -3 bikes",
+	} {
+		if got := strings.Join(reorder(app, strings.Fields(given)), " "); got != want {
+			t.Errorf("%s\n  becomes %s\n  want    %s", given, got, want)
+		}
+	}
+}
+
+func TestReplicas(t *testing.T) {
+	stages := []string{"input", "joiner"}
+	for text, want := range map[string]string{
+		"": "", "joiner=3": "joiner=3", "all=2": "input=2 joiner=2", "all=2,joiner=3": "input=2 joiner=3", "joiner=3,all=2": "input=2 joiner=3",
+	} {
+		got, err := replicas(text, stages)
+		var all []string
+		for _, s := range stages {
+			if got[s] != 0 {
+				all = append(all, s+"="+string(rune('0'+got[s])))
+			}
+		}
+		if strings.Join(all, " ") != want || err != nil {
+			t.Errorf("%q becomes %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"joiner", "joiner=", "joiner=x", "joiner=0", "joiner=-1", "nobody=1", "=1"} {
+		if got, err := replicas(text, stages); err == nil {
+			t.Errorf("%q is taken for %v", text, got)
+		}
+	}
+}
+
+func TestNamesThatWereMeant(t *testing.T) {
+	for given, want := range map[string]bool{
+		"status": true, "statu": true, "sttus": true, "statsu": true, "staus": true, "stat": true, "xtatus": true, "status2": true,
+		"s": false, "down": false, "sessions": false, "": false,
+	} {
+		if got := closeTo("status", given); got != want {
+			t.Errorf("%q for status: %v", given, got)
+		}
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	file := t.TempDir() + "/t.toml"
+	must(t, "topology", "new", "--replicas", "joiner=3")
+	writeTopology(t, file, "--replicas", "joiner=3")
+	for _, c := range []struct {
+		line string // its last word is being typed; "·" stands for none yet
+		has  string
+		not  string
+	}{
+		{"·", "run up status topology", "keep help bikes --help"},
+		{"run ·", "bikes", "run --data"},
+		{"run --data d ·", "bikes", "--data"},
+		{"run --data ·", "", "bikes"},
+		{"run bikes ·", "", "bikes"},
+		{"run bikes --da", "--data --help", "bikes"},
+		{"topology ·", "check show graph new", "help topology"},
+		{"topology show --", "--json --topology", "--out"},
+		{"node -f " + file + " ·", "joiner-3 output-1", "joiner-4"},
+		{"node -f nowhere ·", "", "joiner-1"},
+		{"gen ·", "bikes", ""},
+		{"completion ·", "bash zsh", "fish"},
+		{"nonsense ·", "", "bikes"},
+	} {
+		words := append(strings.Fields(strings.ReplaceAll(c.line, "·", "")), "")
+		if !strings.HasSuffix(c.line, "·") {
+			words = words[:len(words)-1]
+		}
+		got := strings.Fields(must(t, append(words, completionFlag)...).out)
+		for _, w := range strings.Fields(c.has) {
+			if !slices.Contains(got, w) {
+				t.Errorf("%s: %s is missing in %v", c.line, w, got)
+			}
+		}
+		for _, w := range strings.Fields(c.not) {
+			if slices.Contains(got, w) {
+				t.Errorf("%s: %s is in %v", c.line, w, got)
+			}
+		}
+	}
+}

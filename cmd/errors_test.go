@@ -1,0 +1,170 @@
+package cmd
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"posta/topology"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/errors.txt")
+
+// calls are wrong in one way each. D is a directory with data, EMPTY an empty one, BAD a topology with mistakes, GOOD one without.
+var calls = []string{
+	"nonsense",
+	"statsu",
+	"run",
+	"run bikes",
+	"run bikes more --data D",
+	"run nope --data D",
+	"run bikes --data NOWHERE",
+	"run bikes --data EMPTY",
+	"run bikes --data GOOD",
+	"run bikes --data D --dta",
+	"run bikes --data D -z",
+	"run bikes --data D --lanes x",
+	"run bikes --data D --lanes 0",
+	"run bikes --data D --chunk 1GiB",
+	"run bikes --data D --chunk 0",
+	"run bikes --data D --timeout -1s",
+	"run bikes --data D --param rain",
+	"run bikes --data D --param rain=1",
+	"run bikes --data D --param rain_mm=wet",
+	"run bikes --data D --replicas jiner=2",
+	"run bikes --data D --replicas joiner=0",
+	"run bikes --data D --replicas joiner=65",
+	"run bikes --data D --set limits.windw=1MiB",
+	"run bikes --data D --set limits.window=1",
+	"run bikes --data D --set window",
+	"run bikes --data D --transport rdma",
+	"run bikes --data D --dir GOOD",
+	"run bikes --data D --out GOOD",
+	"run bikes --data D -f NOWHERE",
+	"run bikes --data D -f BAD",
+	"run bikes --data D -f GOOD --replicas joiner=3",
+	"submit bikes --data D -f NOWHERE",
+	"submit bikes --data D -f GOOD --patience 10ms",
+	"submit bikes --data D -e nowhere",
+	"submit bikes --data D -f GOOD --session 17",
+	"sessions -f GOOD --patience 10ms",
+	"sessions more",
+	"results",
+	"results 17",
+	"results -f GOOD --patience 10ms 6ba7b810-9dad-41d1-80b4-00c04fd430c8",
+	"cancel -f GOOD --patience 10ms 6ba7b810-9dad-41d1-80b4-00c04fd430c8",
+	"status -f NOWHERE",
+	"up -f NOWHERE",
+	"up -f BAD",
+	"up -f GOOD --host nobody",
+	"up -f HOSTS",
+	"down -f BAD",
+	"node",
+	"node joiner-1 -f NOWHERE",
+	"node joiner-9 -f GOOD",
+	"node joiner-1 -f GOOD --log loud",
+	"gen",
+	"gen nope --out D",
+	"gen bikes",
+	"gen bikes --out D --rows -1",
+	"gen bikes --out GOOD",
+	"topology",
+	"topology chek",
+	"topology check BAD",
+	"topology check GOOD BAD",
+	"topology new --set limits.chunk=1GiB",
+	"log",
+	"log verify",
+	"log verify NOWHERE",
+	"log verify GOOD",
+	"log verify EMPTY",
+	"completion fish",
+}
+
+// Whatever is wrong is one line (of a topology, one for each mistake), on standard error, with the right exit code.
+func TestErrorsAreOneLine(t *testing.T) {
+	places, names := wrongPlaces(t)
+	t.Setenv("TMPDIR", t.TempDir())
+	var b strings.Builder
+	for _, call := range calls {
+		args := strings.Fields(call)
+		for i, a := range args {
+			if p := places[a]; p != "" {
+				args[i] = p
+			}
+		}
+		r := posta(t, args...)
+		if r.out != "" {
+			t.Errorf("posta %s prints %q on standard output", call, r.out)
+		}
+		said := names.Replace(r.err)
+		fmt.Fprintf(&b, "$ posta %s\n%s[%d]\n\n", call, said, r.code)
+		if lines := strings.Count(said, "\n"); lines != 1 && !strings.Contains(said, "BAD:") {
+			t.Errorf("posta %s says %d lines:\n%s", call, lines, said)
+		}
+	}
+	golden(t, "testdata/errors.txt", b.String())
+	if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func wrongPlaces(t *testing.T) (map[string]string, *strings.Replacer) {
+	dir := t.TempDir()
+	places := map[string]string{"D": data(t, "10"), "EMPTY": t.TempDir()}
+	for _, name := range []string{"NOWHERE", "BAD", "GOOD", "HOSTS"} {
+		places[name] = filepath.Join(dir, name)
+	}
+	places["SOCKETS"] = shortDir(t)
+	good, err := topology.Generate(topology.Variant{IPCDir: places["SOCKETS"]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hosts := strings.Replace(topology.DefaultText(), "[hosts.local]\naddress = \"127.0.0.1\"",
+		"[hosts.far]\naddress = \"192.0.2.2\"\n[hosts.local]\naddress = \"192.0.2.1\"", 1)
+	for name, text := range map[string]string{"GOOD": good, "BAD": "[cluster]\nnme = \"x\"\n", "HOSTS": hosts} {
+		if err := os.WriteFile(places[name], []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var pairs []string
+	for name, path := range places {
+		pairs = append(pairs, path, name)
+	}
+	return places, strings.NewReplacer(pairs...)
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got == string(want) {
+		return
+	}
+	g, w := strings.Split(got, "\n"), strings.Split(string(want), "\n")
+	for i := range min(len(g), len(w)) {
+		if g[i] != w[i] {
+			t.Fatalf("%s, line %d:\ngot  %s\nwant %s\n(go test -update rewrites it)", name, i+1, g[i], w[i])
+		}
+	}
+	t.Fatalf("%s has %d lines, got %d (go test -update rewrites it)", name, len(w), len(g))
+}
+
+// writeTopology makes a file with posta topology new.
+func writeTopology(t *testing.T, name string, flags ...string) {
+	t.Helper()
+	text := must(t, append([]string{"topology", "new"}, flags...)...).out
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

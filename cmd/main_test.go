@@ -1,0 +1,128 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"posta/analyses"
+	"posta/analyses/bikes"
+	"posta/gen"
+	"posta/nodes"
+	"posta/topology"
+)
+
+// The test binary is also the posta program: nodes and the keeper are started as children of the tests.
+const selfVar = "POSTA_TEST_SELF"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(selfVar) != "" {
+		os.Exit(Main(program(), os.Args, Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	}
+	if err := os.Setenv(selfVar, "1"); err != nil {
+		panic(err)
+	}
+	for _, v := range []string{"POSTA_TOPOLOGY", "POSTA_ENTRY"} {
+		_ = os.Unsetenv(v)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func program() Program {
+	known := analyses.Set{bikes.New()}
+	return Program{
+		Analyses: known, Version: "test", Generators: map[string]Generator{"bikes": gen.Bikes},
+		RunNode: func(ctx context.Context, t *topology.Topology, node topology.NodeID, log *slog.Logger) error {
+			return nodes.Run(ctx, nodes.Config{Topology: t, Node: node, Known: known, Version: "test", Log: log})
+		},
+	}
+}
+
+// result is what a call of posta did.
+type result struct {
+	code     int
+	out, err string
+}
+
+// posta calls the command and fails the test if it takes unreasonably long.
+func posta(t *testing.T, args ...string) result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	return postaUntil(ctx, context.Background(), args...)
+}
+
+// postaUntil calls the command; the contexts stand for the first and the second Ctrl-C.
+func postaUntil(patient, hurry context.Context, args ...string) result {
+	var out, err safeBuffer
+	code := run(patient, hurry, program(), append([]string{"posta"}, args...), Console{In: strings.NewReader(""), Out: &out, Err: &err})
+	return result{code, out.String(), err.String()}
+}
+
+// must calls the command, which has to succeed.
+func must(t *testing.T, args ...string) result {
+	t.Helper()
+	r := posta(t, args...)
+	if r.code != exitOK {
+		t.Fatalf("posta %s: exit code %d, %s", strings.Join(args, " "), r.code, r.err)
+	}
+	return r
+}
+
+// safeBuffer may be read while something writes.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safeBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safeBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// until waits for something that another process does.
+func until(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("in vain: %s", what)
+		}
+	}
+}
+
+// shortDir is for unix sockets, whose paths must be short.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// data makes bikes data, and returns its directory.
+func data(t *testing.T, rows string) string {
+	t.Helper()
+	dir := t.TempDir()
+	must(t, "gen", "bikes", "--rows", rows, "--out", dir)
+	return dir
+}
