@@ -1,0 +1,123 @@
+package flights
+
+import (
+	"posta/analyses"
+	"posta/batch"
+	"posta/fold"
+)
+
+// Streams, columns of their batches, and tables, by index. Queries have the numbers of their tables.
+const (
+	airports = iota
+	itineraries
+)
+
+const (
+	airportCode = iota
+	airportLatitude
+	airportLongitude
+)
+
+const (
+	rowLeg = iota
+	rowStart
+	rowDestination
+	rowArrivals // as in the CSV
+	rowMinutes
+	rowCents
+	rowMiles
+	rowMilesForm // see miles.go
+)
+
+const (
+	stopovers = iota
+	detours
+	fastest
+	fares
+)
+
+// New returns the analysis.
+func New() *analyses.Analysis {
+	return &analyses.Analysis{
+		Name:      "flights",
+		About:     "fare searches: many stopovers, long ways round, fastest legs, fares above the mean",
+		Params:    params(),
+		Streams:   streams(),
+		Tables:    tables(),
+		Queries:   queries(),
+		NewParser: newParser,
+		NewJoiner: newJoiner,
+		Reduce:    reduce,
+	}
+}
+
+func streams() []analyses.Stream {
+	return []analyses.Stream{
+		{
+			Name: "airports", Reference: true, Files: "airports-codepublic.csv", Comma: ';',
+			Columns: needed("Airport Code", "Latitude", "Longitude"),
+			Schema: []batch.FieldSpec{
+				{Name: "code", Kind: batch.Text}, {Name: "latitude", Kind: batch.Float}, {Name: "longitude", Kind: batch.Float},
+			},
+		},
+		{
+			Name: "itineraries", Files: "itineraries.csv",
+			Columns: needed("legId", "startingAirport", "destinationAirport", "travelDuration", "totalFare", "totalTravelDistance",
+				"segmentsArrivalAirportCode"),
+			Schema: []batch.FieldSpec{
+				{Name: "leg", Kind: batch.Text}, {Name: "start", Kind: batch.Dict}, {Name: "destination", Kind: batch.Dict},
+				{Name: "arrivals", Kind: batch.Dict}, {Name: "minutes", Kind: batch.Int}, {Name: "cents", Kind: batch.Int},
+				{Name: "miles", Kind: batch.Int}, {Name: "miles_form", Kind: batch.Int},
+			},
+		},
+	}
+}
+
+func needed(names ...string) []analyses.Column {
+	columns := make([]analyses.Column, len(names))
+	for i, n := range names {
+		columns[i].Name = n
+	}
+	return columns
+}
+
+// tables says what a session keeps, and with that how much:
+//
+//	stopovers  different rows of the answer; a row that occurs again is counted
+//	detours    likewise
+//	fastest    different legs per journey among the rows with that many stopovers: less than one row in a hundred
+//	fares      different amounts per journey, whatever the number of rows: a histogram of cents. The mean of all fares, which
+//	           is known at the end, is made of it as well as the mean and the maximum of what is above that
+func tables() []fold.Spec {
+	rows := []fold.Agg{{Name: "rows", Kind: fold.Sum}}
+	text := func(name string) fold.Key { return fold.Key{Name: name, Kind: fold.KeyText} }
+	number := func(name string) fold.Key { return fold.Key{Name: name, Kind: fold.KeyInt} }
+	return []fold.Spec{
+		{
+			Name: "stopovers", Stream: "itineraries", Aggs: rows,
+			Keys: []fold.Key{text("leg"), text("route"), number("cents"), number("stopovers")},
+		},
+		{
+			Name: "detours", Stream: "itineraries", Aggs: rows,
+			Keys: []fold.Key{text("leg"), text("route"), number("total"), number("direct")}, // see milesKey
+		},
+		{
+			Name: "fastest", Stream: "itineraries",
+			Keys: []fold.Key{text("journey"), text("leg")},
+			Aggs: []fold.Agg{{Name: "best", Kind: fold.MinText}}, // see appendBest
+		},
+		{
+			Name: "fares", Stream: "itineraries", Aggs: rows,
+			Keys: []fold.Key{text("journey"), number("cents")},
+		},
+	}
+}
+
+func queries() []analyses.Query {
+	return []analyses.Query{
+		{Name: "stopovers", Columns: []string{"leg_id", "route", "total_fare", "stopovers"}, Tables: []string{"stopovers"}},
+		{Name: "detours", Columns: []string{"leg_id", "route", "total_distance_mi", "direct_distance_mi"}, Tables: []string{"detours"}},
+		{Name: "fastest", Columns: []string{"journey", "leg_id", "route", "stopovers", "duration_min"}, Tables: []string{"fastest"}},
+		{Name: "fares", Columns: []string{"journey", "average_fare", "max_fare", "flights"}, Tables: []string{"fares"}},
+	}
+}

@@ -1,0 +1,115 @@
+package flightsoracle
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+var (
+	decimal  = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
+	plain    = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)$`)
+	duration = regexp.MustCompile(`^P(?:([0-9]{1,9})D)?(T(?:([0-9]{1,9})H)?(?:([0-9]{1,9})M)?)?$`)
+)
+
+func number(column, s, want string) (float64, error) {
+	f, err := strconv.ParseFloat(s, 64)
+	if !decimal.MatchString(s) || err != nil {
+		return 0, invalid(column, s, want)
+	}
+	return f, nil
+}
+
+func invalid(column, s, want string) error {
+	if s == "" {
+		return fmt.Errorf("%s is empty", column)
+	}
+	if len(s) > 40 {
+		s = s[:40]
+	}
+	return fmt.Errorf("%s %q is no %s", column, s, want)
+}
+
+func (o *oracle) airport(f []string) error {
+	if f[0] == "" {
+		return invalid("Airport Code", "", "")
+	}
+	lat, err := number("Latitude", f[1], "latitude")
+	if err != nil || math.Abs(lat) > 90 {
+		return invalid("Latitude", f[1], "latitude")
+	}
+	lon, err := number("Longitude", f[2], "longitude")
+	if err != nil || math.Abs(lon) > 360 {
+		return invalid("Longitude", f[2], "longitude")
+	}
+	o.airports[f[0]] = place{lat, lon}
+	return nil
+}
+
+func (o *oracle) itinerary(f []string) error {
+	r := row{leg: strings.Clone(f[0]), start: strings.Clone(f[1]), destination: strings.Clone(f[2])}
+	for i, column := range []string{"legId", "startingAirport", "destinationAirport"} {
+		if f[i] == "" {
+			return invalid(column, "", "")
+		}
+	}
+	var err error
+	if r.minutes, err = minutes(f[3]); err != nil {
+		return err
+	}
+	if r.fare, err = money(f[4]); err != nil {
+		return err
+	}
+	if f[5] != "" {
+		if r.miles, err = number("totalTravelDistance", f[5], "number"); err != nil {
+			return err
+		}
+	}
+	r.arrivals = strings.Split(strings.Clone(f[6]), "||")
+	for _, a := range r.arrivals {
+		if a == "" {
+			return invalid("segmentsArrivalAirportCode", f[6], "list of airports joined by ||")
+		}
+	}
+	o.take(r)
+	return nil
+}
+
+func minutes(s string) (int64, error) {
+	m := duration.FindStringSubmatch(s)
+	if m == nil || m[1] == "" && m[2] == "" || m[2] == "T" {
+		return 0, invalid("travelDuration", s, "duration like PT2H29M or P1DT9M")
+	}
+	total := int64(0)
+	for i, each := range map[int]int64{1: 24 * 60, 3: 60, 4: 1} {
+		if m[i] != "" {
+			v, err := strconv.ParseInt(m[i], 10, 64)
+			if err != nil {
+				return 0, err
+			}
+			total += v * each
+		}
+	}
+	return total, nil
+}
+
+// money is whole cents of at most 18 digits that fit 64 bits.
+func money(s string) (*big.Rat, error) {
+	fault := invalid("totalFare", s, "amount in whole cents")
+	digits := len(strings.Trim(s, "+-")) - strings.Count(s, ".")
+	if !plain.MatchString(s) || digits > 18 {
+		return nil, fault
+	}
+	r, ok := new(big.Rat).SetString(s)
+	if !ok {
+		return nil, fault
+	}
+	cents := new(big.Rat).Mul(r, big.NewRat(100, 1))
+	if !cents.IsInt() || !cents.Num().IsInt64() {
+		return nil, fault
+	}
+	return r, nil
+}

@@ -1,0 +1,121 @@
+package flights
+
+import (
+	"fmt"
+
+	"posta/analyses"
+	"posta/batch"
+	"posta/fold"
+)
+
+type joiner struct {
+	cfg      settings
+	airports gazetteer
+	journeys journeys
+	found    found
+
+	// Of one call of Facts, kept for their memory.
+	table      []int32
+	journey    []int32
+	codes      []uint32
+	stops      []int64
+	cents      []int64
+	miles, how []int64
+}
+
+func newJoiner(args analyses.Args, _ analyses.Replica) (analyses.Joiner, error) {
+	cfg, err := readSettings(args)
+	if err != nil {
+		return nil, err
+	}
+	return &joiner{cfg: cfg, airports: gazetteer{}, journeys: newJourneys()}, nil
+}
+
+// Reference takes airports.
+func (j *joiner) Reference(stream int, b *batch.Batch, pos analyses.Position) error {
+	if stream != airports {
+		return fmt.Errorf("flights: stream %d is no reference stream", stream)
+	}
+	j.airports.add(b, pos)
+	clear(j.journeys.number) // those with facts keep their numbers; who asks again gets one with the new distances
+	return nil
+}
+
+// Facts takes itineraries.
+func (j *joiner) Facts(stream int, b *batch.Batch, _ analyses.Position) error {
+	if stream != itineraries {
+		return fmt.Errorf("flights: stream %d is no fact stream", stream)
+	}
+	j.journey = j.journeys.pairs(j.journey[:0], &j.table, b.Dicts(rowStart), b.Dicts(rowDestination), j.airports, j.cfg.detourFactor)
+	j.cents = b.Ints(rowCents).AppendTo(j.cents[:0])
+	for row, cents := range j.cents {
+		if cents > 0 {
+			j.found.fares = append(j.found.fares, fare{j.journey[row], cents})
+		}
+	}
+	j.stopovers(b)
+	j.detours(b)
+	return nil
+}
+
+// stopovers looks for rows with many of them. Most batches of the real data have a few, many have none.
+func (j *joiner) stopovers(b *batch.Batch) {
+	arrivals := b.Dicts(rowArrivals)
+	j.stops = j.stops[:0]
+	most := int64(-1)
+	for i := range arrivals.Len() {
+		n, _ := countStopovers(arrivals.Entry(i))
+		j.stops = append(j.stops, n)
+		most = max(most, n)
+	}
+	if most < j.cfg.minStopovers {
+		return
+	}
+	j.codes = arrivals.AppendCodes(j.codes[:0])
+	for row, code := range j.codes {
+		if n := j.stops[code]; n >= j.cfg.minStopovers {
+			f := &j.found
+			f.stopovers = append(f.stopovers, stopover{
+				leg: f.copy(b.Texts(rowLeg).At(row)), route: f.route(b, row),
+				journey: j.journey[row], cents: j.cents[row], minutes: b.Ints(rowMinutes).At(row), stopovers: n,
+			})
+		}
+	}
+}
+
+// detours compares distances. The sum along the route is only needed where no distance is given, one row of fourteen.
+func (j *joiner) detours(b *batch.Batch) {
+	j.miles = b.Ints(rowMiles).AppendTo(j.miles[:0])
+	j.how = b.Ints(rowMilesForm).AppendTo(j.how[:0])
+	limits := j.journeys.limit
+	for row, n := range j.journey {
+		total, limit := milesOf(j.miles[row], j.how[row]), limits[n]
+		if total == 0 && limit == limit { // not NaN
+			var known bool
+			if total, known = j.airports.along(b.Dicts(rowStart).At(row), b.Dicts(rowArrivals).At(row)); !known {
+				continue
+			}
+		}
+		if total > limit {
+			f := &j.found
+			f.detours = append(f.detours, detour{f.copy(b.Texts(rowLeg).At(row)), f.route(b, row), total, j.journeys.direct[n]})
+		}
+	}
+}
+
+// End has nothing to do: itineraries are taken as they come.
+func (j *joiner) End(int) error { return nil }
+
+// Flush adds what was found to the tables.
+func (j *joiner) Flush(tables []*fold.Table) error {
+	j.found.flush(tables, j.journeys.names)
+	if len(j.journeys.names) > maxJourneys {
+		j.journeys = newJourneys()
+	}
+	for _, t := range tables {
+		if err := t.Err(); err != nil {
+			return fmt.Errorf("flights: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package flights
+
+import (
+	"fmt"
+	"math"
+
+	"posta/analyses"
+	"posta/batch"
+	"posta/csv"
+)
+
+func newParser(_ analyses.Args, stream int, _ analyses.File, b *batch.Builder) (func([][]byte) error, error) {
+	switch stream {
+	case airports:
+		return parseAirports(b), nil
+	case itineraries:
+		return parseItineraries(b), nil
+	}
+	return nil, fmt.Errorf("flights has no stream %d", stream)
+}
+
+// invalid is why a row is rejected.
+func invalid(column string, value []byte, want string) error {
+	if len(value) == 0 {
+		return fmt.Errorf("%s is empty", column)
+	}
+	if len(value) > 40 {
+		value = value[:40]
+	}
+	return fmt.Errorf("%s %q is no %s", column, value, want)
+}
+
+func parseAirports(b *batch.Builder) func([][]byte) error {
+	code, lat, lon := b.Text(airportCode), b.Float(airportLatitude), b.Float(airportLongitude)
+	return func(f [][]byte) error {
+		if len(f[0]) == 0 {
+			return invalid("Airport Code", nil, "")
+		}
+		x, ok := csv.ParseFloat(f[1])
+		if !ok || math.Abs(x) > 90 {
+			return invalid("Latitude", f[1], "latitude")
+		}
+		y, ok := csv.ParseFloat(f[2])
+		if !ok || math.Abs(y) > 360 {
+			return invalid("Longitude", f[2], "longitude")
+		}
+		code.Append(f[0])
+		lat.Append(x)
+		lon.Append(y)
+		return nil
+	}
+}
+
+func parseItineraries(b *batch.Builder) func([][]byte) error {
+	leg, start, destination, arrivals := b.Text(rowLeg), b.Dict(rowStart), b.Dict(rowDestination), b.Dict(rowArrivals)
+	minutes, cents, miles, form := b.Int(rowMinutes), b.Int(rowCents), b.Int(rowMiles), b.Int(rowMilesForm)
+	return func(f [][]byte) error {
+		switch {
+		case len(f[0]) == 0:
+			return invalid("legId", nil, "")
+		case len(f[1]) == 0:
+			return invalid("startingAirport", nil, "")
+		case len(f[2]) == 0:
+			return invalid("destinationAirport", nil, "")
+		}
+		duration, ok := parseDuration(f[3])
+		if !ok {
+			return invalid("travelDuration", f[3], "duration like PT2H29M or P1DT9M")
+		}
+		fare, ok := parseCents(f[4])
+		if !ok {
+			return invalid("totalFare", f[4], "amount in whole cents")
+		}
+		distance, as, ok := parseMiles(f[5])
+		if !ok {
+			return invalid("totalTravelDistance", f[5], "number")
+		}
+		if _, ok := countStopovers(f[6]); !ok {
+			return invalid("segmentsArrivalAirportCode", f[6], "list of airports joined by ||")
+		}
+		leg.Append(f[0])
+		start.Append(f[1])
+		destination.Append(f[2])
+		arrivals.Append(f[6])
+		minutes.Append(duration)
+		cents.Append(fare)
+		miles.Append(distance)
+		form.Append(as)
+		return nil
+	}
+}
+
+func parseCents(p []byte) (cents int64, ok bool) {
+	d, ok := csv.ParseDecimal(p)
+	if !ok {
+		return 0, false
+	}
+	return d.Units(2)
+}
