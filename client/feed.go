@@ -66,7 +66,7 @@ func (f *feed) readFile(ctx context.Context, source Source) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
+	defer closeWith(ctx, file, &err)()
 	r, err := unpacked(file, source, &f.score.read)
 	if err != nil {
 		return err
@@ -86,6 +86,24 @@ func (f *feed) readFile(ctx context.Context, source Source) (err error) {
 		return nil
 	}
 	return err
+}
+
+// closeWith closes a file when the caller is through with it, or as soon as ctx ends: a read of a pipe in which nothing comes
+// would otherwise keep a run that was cancelled, or has failed, for ever.
+func closeWith(ctx context.Context, file io.Closer, err *error) (through func()) {
+	closed := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(closed)
+		_ = file.Close() // what is told is why
+	})
+	return func() {
+		if stop() {
+			*err = errors.Join(*err, file.Close())
+			return
+		}
+		<-closed
+		*err = context.Cause(ctx)
+	}
 }
 
 // cutOne hands one piece to a lane; io.EOF when there are no more.

@@ -119,5 +119,7 @@ func (b *beats) missing(of []topology.NodeID, since time.Time, ok func(heartbeat
 	return all
 }
 
+type beat = heartbeat.Beat
+
 // idle is a node that holds no session.
 func idle(b heartbeat.Beat) bool { return b.Sessions == 0 && b.Running == 0 }

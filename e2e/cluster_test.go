@@ -132,18 +132,15 @@ func (c *cluster) ended(id topology.NodeID, cmd *exec.Cmd, err error) bool {
 	if len(c.exits[id]) > maxExits {
 		c.stopping[id] = true
 	}
-	if c.stopping[id] {
-		if err != nil {
-			c.exits[id] = append(c.exits[id], err.Error())
-		}
-		delete(c.procs, id)
-		return true
-	}
 	status, _ := cmd.ProcessState.Sys().(syscall.WaitStatus)
-	if !status.Signaled() || status.Signal() != syscall.SIGKILL {
+	killed := status.Signaled() && status.Signal() == syscall.SIGKILL
+	if !killed && (err != nil || !c.stopping[id]) {
 		c.exits[id] = append(c.exits[id], fmt.Sprintf("%v", err))
 	}
-	return false
+	if c.stopping[id] {
+		delete(c.procs, id)
+	}
+	return c.stopping[id]
 }
 
 // maxExits ends the restarts of a node that cannot start: the test has failed by then.
@@ -168,14 +165,57 @@ func (c *cluster) terminate(id topology.NodeID) time.Duration {
 	if p != nil {
 		_ = p.Signal(syscall.SIGTERM)
 	}
+	c.gone(id)
+	return time.Since(begin)
+}
+
+// kill ends a node (SIGKILL) for good, until supervise.
+func (c *cluster) kill(id topology.NodeID) {
+	c.mu.Lock()
+	c.stopping[id] = true
+	p := c.procs[id]
+	c.mu.Unlock()
+	if p != nil {
+		_ = p.Signal(syscall.SIGKILL)
+	}
+	c.gone(id)
+}
+
+// gone waits for the end of a node's process.
+func (c *cluster) gone(id topology.NodeID) {
 	for {
 		c.mu.Lock()
 		gone := c.procs[id] == nil
 		c.mu.Unlock()
 		if gone {
-			return time.Since(begin)
+			return
 		}
 		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// terminateAll asks all nodes to end at once, and returns how long each took.
+func (c *cluster) terminateAll() map[topology.NodeID]time.Duration {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	took := map[topology.NodeID]time.Duration{}
+	for _, id := range c.ids() {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			d := c.terminate(id)
+			mu.Lock()
+			defer mu.Unlock()
+			took[id] = d
+		}()
+	}
+	wg.Wait()
+	return took
+}
+
+func (c *cluster) superviseAll() {
+	for _, id := range c.ids() {
+		c.supervise(id)
 	}
 }
 

@@ -19,6 +19,8 @@ import (
 const (
 	envNode     = "POSTA_E2E_NODE"
 	envTopology = "POSTA_E2E_TOPOLOGY"
+	envClient   = "POSTA_E2E_CLIENT" // entry points: be a client of them
+	envDir      = "POSTA_E2E_DIR"
 	envShared   = "POSTA_SHARED" // a folder with samples/ and expected/; without it generated data is used alone
 )
 
@@ -29,6 +31,9 @@ var (
 func TestMain(m *testing.M) {
 	if node := os.Getenv(envNode); node != "" {
 		os.Exit(nodeMain(node, os.Getenv(envTopology)))
+	}
+	if entries := os.Getenv(envClient); entries != "" {
+		os.Exit(clientMain(entries, os.Getenv(envDir)))
 	}
 	flag.Parse()
 	os.Exit(m.Run())

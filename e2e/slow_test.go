@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"errors"
 	"io"
 	"os"
@@ -23,20 +22,26 @@ type gate struct {
 func newGate(after int64) *gate { return &gate{after, make(chan struct{})} }
 
 // through finds the files in dir like the client does, with the gate in those of facts.
-func (g *gate) through(ctx context.Context, dir string) func(protocol.Stream) ([]client.Source, error) {
+func (g *gate) through(dir string) func(protocol.Stream) ([]client.Source, error) {
 	return sources(dir, func(s protocol.Stream, f io.ReadCloser) io.ReadCloser {
 		if s.Reference {
 			return f
 		}
-		return &gated{ReadCloser: f, gate: g, ctx: ctx}
+		return &gated{ReadCloser: f, gate: g, closed: make(chan struct{})}
 	})
 }
 
 type gated struct {
 	io.ReadCloser
-	gate *gate
-	ctx  context.Context
-	read int64
+	gate   *gate
+	read   int64
+	closed chan struct{}
+}
+
+// Close ends a Read that waits, as it does with a pipe.
+func (g *gated) Close() error {
+	close(g.closed)
+	return g.ReadCloser.Close()
 }
 
 func (g *gated) Read(p []byte) (int, error) {
@@ -44,8 +49,8 @@ func (g *gated) Read(p []byte) (int, error) {
 	if left <= 0 {
 		select {
 		case <-g.gate.open:
-		case <-g.ctx.Done():
-			return 0, context.Cause(g.ctx)
+		case <-g.closed:
+			return 0, os.ErrClosed
 		}
 	} else if int64(len(p)) > left {
 		p = p[:left]

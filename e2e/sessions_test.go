@@ -1,0 +1,172 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"posta/client"
+	"posta/protocol"
+	"posta/session"
+	"posta/topology"
+)
+
+// TestSessions_AtOnceAndInARow: four clients at once, twenty one after the other, on processes that are never started again.
+func TestSessions_AtOnceAndInARow(t *testing.T) {
+	d := generated(t, 20_000)
+	c := start(t, topology.Variant{})
+	b := c.listen()
+	ctx := deadline(t, 2*time.Minute)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			d.check(t, c.analyse(ctx, d.dir, nil))
+		}()
+	}
+	wg.Wait()
+	for range 20 {
+		d.check(t, c.analyse(ctx, d.dir, nil))
+	}
+	c.shrinks(b)
+	c.noUnexpectedExits()
+}
+
+// TestSessions_Busy: with two places taken a third client waits and is admitted, or hears ErrBusy if it does not want to wait.
+func TestSessions_Busy(t *testing.T) {
+	d := generated(t, 20_000)
+	c := start(t, topology.Variant{Replicas: map[string]int{"input": 2}, Settings: map[string]string{"limits.sessions": "2", "limits.retry_after": "50ms"}})
+	ctx := deadline(t, time.Minute)
+	g := newGate(10_000)
+	first := c.begin(ctx, client.Config{Find: g.through(d.dir), Chunk: 16 << 10})
+	second := c.begin(ctx, client.Config{Find: g.through(d.dir), Chunk: 16 << 10})
+	_, err := client.Run(ctx, client.Config{Entries: c.topo.EntryPoints(), Analysis: "bikes", Dir: d.dir, NoWait: true})
+	if !errors.Is(err, protocol.ErrBusy) {
+		t.Errorf("a third session got %v, not busy", err)
+	}
+	third := make(chan []byte, 1)
+	waiting := make(chan struct{})
+	var once sync.Once
+	go func() {
+		third <- c.analyse(ctx, d.dir, func(cfg *client.Config) {
+			cfg.OnProgress = func(p client.Progress) {
+				if p.State == client.Busy {
+					once.Do(func() { close(waiting) })
+				}
+			}
+		})
+	}()
+	until(t, 10*time.Second, "the third client waits", func() bool { return closed(waiting) })
+	if len(third) > 0 {
+		t.Errorf("the third session was not held back")
+	}
+	close(g.open)
+	for _, got := range [][]byte{first.answer(), second.answer(), <-third} {
+		d.check(t, got)
+	}
+	c.noUnexpectedExits()
+}
+
+// TestSessions_ClientKilled: a client process that dies in mid-upload is given up, and nothing of it stays anywhere.
+func TestSessions_ClientKilled(t *testing.T) {
+	d := generated(t, 60_000)
+	c := start(t, topology.Variant{Replicas: map[string]int{"input": 2}, Settings: map[string]string{"limits.client_timeout": "1s", "limits.retry_after": "100ms"}})
+	b := c.listen()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), envClient+"="+strings.Join(c.topo.EntryPoints(), " "), envDir+"="+d.dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // it is dead already, if all went well
+	joiners := []topology.NodeID{"joiner-1", "joiner-2"}
+	b.awaitOf(joiners, 20*time.Second, "in the middle of facts", func(h beat) bool { return h.Sessions == 1 && h.FramesIn > 20 })
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait() // killed, as it says
+	c.shrinks(b)
+	d.check(t, c.analyse(deadline(t, time.Minute), d.dir, nil))
+	c.noUnexpectedExits()
+}
+
+// clientMain is a client process that takes its time.
+func clientMain(entries, dir string) int {
+	_, err := client.Run(context.Background(), client.Config{
+		Entries: strings.Fields(entries), Analysis: "bikes", Find: slowly(dir, 100<<10), Chunk: 4 << 10,
+	})
+	if err != nil {
+		return 1
+	}
+	return 0
+}
+
+// TestSessions_CancelledFromElsewhere: who knows a session's id can end it; its client is told.
+func TestSessions_CancelledFromElsewhere(t *testing.T) {
+	d := generated(t, 20_000)
+	c := start(t, topology.Variant{Replicas: map[string]int{"input": 2, "output": 2}})
+	b := c.listen()
+	ctx := deadline(t, time.Minute)
+	r := c.begin(ctx, client.Config{Find: newGate(100_000).through(d.dir), Chunk: 16 << 10})
+	until(t, 10*time.Second, "facts are on their way", func() bool { return r.acked("trips") > 0 })
+	other, err := client.Dial(ctx, client.Config{Entries: c.topo.Outputs(), Session: r.c.Session()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }() // it is not what is tested
+	if err := other.Cancel(ctx); err != nil {
+		t.Error(err)
+	}
+	if err := r.failure(); !errors.Is(err, protocol.ErrCancelled) {
+		t.Errorf("the cancelled client got %v", err)
+	}
+	c.shrinks(b)
+	d.check(t, c.analyse(ctx, d.dir, nil))
+	c.noUnexpectedExits()
+}
+
+// TestSessions_ResultsAgain: results that were kept are there again after every node was restarted, gently and not.
+func TestSessions_ResultsAgain(t *testing.T) {
+	d := generated(t, 20_000)
+	c := start(t, topology.Variant{Replicas: map[string]int{"output": 2}})
+	ctx := deadline(t, time.Minute)
+	keep := func(id session.ID) func(*client.Config) {
+		return func(cfg *client.Config) { cfg.Session, cfg.KeepResults, cfg.Timeout = id, true, 500*time.Millisecond }
+	}
+	id := session.New()
+	d.check(t, c.analyse(ctx, d.dir, keep(id)))
+	d.check(t, c.analyse(ctx, d.dir, keep(id)))
+	for _, n := range c.ids() {
+		c.signal(n, syscall.SIGKILL)
+	}
+	d.check(t, c.analyse(ctx, d.dir, keep(id)))
+	c.terminateAll()
+	c.superviseAll()
+	d.check(t, c.analyse(ctx, "/nowhere", keep(id)))
+	c.noUnexpectedExits()
+}
+
+// TestSessions_ResultsExpire: results that nobody closes are kept for limits.results_ttl.
+func TestSessions_ResultsExpire(t *testing.T) {
+	d := generated(t, 20_000)
+	c := start(t, topology.Variant{Settings: map[string]string{"limits.results_ttl": "1s", "limits.client_timeout": "1s", "limits.retry_after": "100ms"}})
+	b := c.listen()
+	ctx := deadline(t, time.Minute)
+	id := session.New()
+	d.check(t, c.analyse(ctx, d.dir, func(cfg *client.Config) { cfg.Session, cfg.KeepResults = id, true }))
+	c.shrinks(b)
+	var err error
+	until(t, 10*time.Second, "the results expire", func() bool {
+		_, err = client.Run(ctx, client.Config{Entries: c.topo.EntryPoints(), Analysis: "bikes", Dir: d.dir, Session: id, KeepResults: true})
+		return err != nil
+	})
+	if !errors.Is(err, protocol.ErrExpired) {
+		t.Errorf("who asks too late got %v, not expired", err)
+	}
+	c.noUnexpectedExits()
+}
