@@ -42,7 +42,7 @@ func Run(ctx context.Context, c Config) (err error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	c.Log = c.Log.With("node", n.ID)
-	log, err := wal.Open(n.DataDir, wal.Options{SegmentSize: int(c.Topology.Limits.Segment), Logger: c.Log})
+	log, err := wal.Open(n.DataDir, wal.Options{SegmentSize: int(c.Topology.Limits.Segment), Writer: wal.DirectWriter, Logger: c.Log})
 	if err != nil {
 		return fmt.Errorf("node %s: open its data: %w", n.ID, err)
 	}
