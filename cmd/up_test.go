@@ -1,0 +1,274 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"posta/topology"
+)
+
+// kept is a cluster that posta up keeps, and posta down stops when the test is over.
+type kept struct {
+	t    *testing.T
+	dir  string
+	file string
+}
+
+func newKept(t *testing.T) *kept {
+	t.Helper()
+	k := &kept{t: t, dir: t.TempDir()}
+	k.file = filepath.Join(k.dir, "topology.toml")
+	k.write(topology.Variant{IPCDir: shortDir(t), Settings: map[string]string{"limits.drain": "4s"}})
+	t.Cleanup(func() {
+		if r := k.call("down"); r.code != exitOK {
+			t.Errorf("down: exit code %d, %s", r.code, r.err)
+		}
+	})
+	return k
+}
+
+func (k *kept) write(v topology.Variant) {
+	k.t.Helper()
+	text, err := topology.Generate(v)
+	if err == nil {
+		err = os.WriteFile(k.file, []byte(text), 0o644)
+	}
+	if err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+func (k *kept) call(command string, args ...string) result {
+	k.t.Helper()
+	return posta(k.t, append([]string{command, "-f", k.file}, args...)...)
+}
+
+func (k *kept) must(command string, args ...string) result {
+	k.t.Helper()
+	return must(k.t, append([]string{command, "-f", k.file}, args...)...)
+}
+
+func (k *kept) pid(node string) int { return pidOf(filepath.Join(k.dir, "data"), node) }
+
+func (k *kept) kill(node string, sig syscall.Signal) {
+	k.t.Helper()
+	if err := syscall.Kill(k.pid(node), sig); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// statusView is what status --json prints, as far as it is looked at here.
+type statusView struct {
+	Cluster string
+	Nodes   []struct {
+		Node, State string
+		PID         int `json:"pid"`
+		Incarnation int
+	}
+}
+
+func (k *kept) status() (v statusView) {
+	k.t.Helper()
+	r := k.must("status", "--json")
+	if err := json.Unmarshal([]byte(r.out), &v); err != nil {
+		k.t.Fatalf("%v: %s", err, r.out)
+	}
+	return v
+}
+
+func TestUpIsIdempotentAndDownStopsWhatItSays(t *testing.T) {
+	k := newKept(t)
+	if r := k.must("up"); !strings.Contains(r.err, "cluster posta is up after ") || !strings.Contains(r.err, "7 nodes") || r.out != "" {
+		t.Errorf("up says %q, %q", r.out, r.err)
+	}
+	before := k.status()
+	if r := k.must("up"); !strings.Contains(r.err, "is up already") {
+		t.Errorf("a second up says %q", r.err)
+	}
+	after := k.status()
+	if len(after.Nodes) != 7 || !reflect.DeepEqual(before, after) {
+		t.Errorf("a second up changed something:\n%v\n%v", before, after)
+	}
+	for _, n := range after.Nodes {
+		if n.State != "running" || n.Incarnation != 1 || n.PID != k.pid(n.Node) {
+			t.Errorf("%+v; its pid file says %d", n, k.pid(n.Node))
+		}
+	}
+	if r := k.must("status"); !strings.Contains(r.out, "posta: 7 of 7 nodes up\n") || strings.Count(r.out, "running") != 7 {
+		t.Errorf("status prints %s", r.out)
+	}
+	if r := k.must("down"); !strings.Contains(r.err, "is down after ") || !strings.Contains(r.err, "stopped 7 nodes") || strings.Contains(r.err, "killed") {
+		t.Errorf("down says %q", r.err)
+	}
+	for _, n := range after.Nodes {
+		if !gone(n.PID) {
+			t.Errorf("%s, process %d, is still there", n.Node, n.PID)
+		}
+	}
+	if r := k.call("status"); r.code != exitNoCluster || strings.Count(r.out, "silent") != 7 || !strings.Contains(r.err, "posta up") {
+		t.Errorf("status of nobody: exit code %d, %s%s", r.code, r.out, r.err)
+	}
+	if r := k.must("down"); !strings.Contains(r.err, "nothing was running") {
+		t.Errorf("a second down says %q", r.err)
+	}
+}
+
+func TestM5_KeptNodesComeBackAndOutliveTheirKeeper(t *testing.T) {
+	k := newKept(t)
+	k.must("up")
+	joiner, keeper := k.pid("joiner-1"), k.pid("keeper")
+	k.kill("joiner-1", syscall.SIGKILL)
+	until(t, "the keeper starts joiner-1 again", func() bool { now := k.pid("joiner-1"); return now != 0 && now != joiner })
+	k.must("up") // waits until it is heard
+	if v := k.status(); v.Nodes[1].Node != "joiner-1" || v.Nodes[1].Incarnation != 2 || v.Nodes[2].Incarnation != 1 {
+		t.Errorf("after one death: %+v", v.Nodes)
+	}
+	k.kill("keeper", syscall.SIGKILL)
+	until(t, "the keeper is gone", func() bool { return gone(keeper) })
+	before := k.status()
+	k.kill("reducer-1", syscall.SIGKILL) // nobody sees it
+	if r := k.must("up"); !strings.Contains(r.err, "is up after ") {
+		t.Errorf("up without a keeper says %q", r.err)
+	}
+	after := k.status()
+	for i, n := range after.Nodes {
+		if was := before.Nodes[i]; n.Node != "reducer-1" && n.PID != was.PID {
+			t.Errorf("%s was process %d and is %d: the new keeper did not adopt it", n.Node, was.PID, n.PID)
+		} else if n.Node == "reducer-1" && n.Incarnation != was.Incarnation+1 {
+			t.Errorf("reducer-1 was incarnation %d and is %d", was.Incarnation, n.Incarnation)
+		}
+	}
+}
+
+func TestDownKillsWhoHangsAndFindsWhatIsNotInTheFileAnyMore(t *testing.T) {
+	k := newKept(t)
+	k.must("up")
+	k.kill("output-1", syscall.SIGSTOP)
+	k.kill("keeper", syscall.SIGKILL)
+	joiner := k.pid("joiner-2")
+	k.write(topology.Variant{IPCDir: shortDir(t), Replicas: map[string]int{"joiner": 1}, Settings: map[string]string{"limits.drain": "4s"}})
+	r := k.must("down")
+	if !strings.Contains(r.err, "stopped 7 nodes, of which output-1 had to be killed") || !strings.Contains(r.err, "no keeper any more") {
+		t.Errorf("down says %q", r.err)
+	}
+	if !gone(joiner) {
+		t.Error("joiner-2, which the new file does not have, still runs")
+	}
+}
+
+func TestUpRefusesAFileThatWasChangedMeanwhile(t *testing.T) {
+	k := newKept(t)
+	k.must("up")
+	text, err := os.ReadFile(k.file)
+	if err == nil {
+		err = os.WriteFile(k.file, append(text, "\n# changed\n"...), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := k.call("up"); r.code != exitFailed || !strings.Contains(r.err, "posta down, then posta up") {
+		t.Errorf("exit code %d, %s", r.code, r.err)
+	}
+}
+
+func TestUpNamesTheNodeThatCannotStart(t *testing.T) {
+	k := newKept(t)
+	if err := os.MkdirAll(filepath.Join(k.dir, "data"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(k.dir, "data", "joiner-2"), []byte("in the way"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r := k.call("up"); r.code != exitFailed || !strings.Contains(r.err, "node joiner-2 dies as soon as it is started: ") || strings.Count(r.err, "\n") != 1 {
+		t.Errorf("exit code %d, %s", r.code, r.err)
+	}
+}
+
+func TestSessionsOfAKeptCluster(t *testing.T) {
+	k := newKept(t)
+	k.must("up")
+	dir := data(t, "20000")
+	want := expected(t, dir)
+	same(t, parse(t, k.must("submit", "bikes", "--data", dir, "--json").out), want)
+	if r := k.must("sessions"); r.out != "" || r.err != "no sessions\n" {
+		t.Errorf("after a session that was closed: %q, %q", r.out, r.err)
+	}
+
+	id := strings.TrimSpace(k.must("submit", "bikes", "--data", dir, "--detach").out)
+	same(t, parse(t, k.must("results", id, "--json").out), want)
+	var list struct {
+		Sessions []struct {
+			Session, Analysis, State string
+			Nodes                    []struct{ Node, State string }
+		}
+	}
+	r := k.must("sessions", "--json")
+	if err := json.Unmarshal([]byte(r.out), &list); err != nil || len(list.Sessions) != 1 {
+		t.Fatalf("%v: %s", err, r.out)
+	}
+	if s := list.Sessions[0]; s.Session != id || s.Analysis != "bikes" || s.State != "done" || len(s.Nodes) == 0 {
+		t.Errorf("the session is listed as %+v", s)
+	}
+	if r := k.must("sessions"); !strings.Contains(r.out, id) || !strings.Contains(r.out, "done") {
+		t.Errorf("sessions prints %s", r.out)
+	}
+	entry := k.entries()
+	same(t, parse(t, must(t, "results", id, "--json", "--drop", "-e", entry[1]).out), want)
+	if r := k.call("results", id); r.code != exitSession || strings.Count(r.err, "\n") != 1 {
+		t.Errorf("results that were dropped: exit code %d, %s", r.code, r.err)
+	}
+	if r := k.call("cancel", "6ba7b810-9dad-41d1-80b4-00c04fd430c8"); r.code != exitSession || strings.Count(r.err, "\n") != 1 {
+		t.Errorf("cancelling a session that nobody knows: exit code %d, %s", r.code, r.err)
+	}
+}
+
+func (k *kept) entries() []string {
+	t, err := topology.Load(k.file)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return append(t.EntryPoints(), t.Outputs()...)
+}
+
+func TestCancelEndsTheSessionOfAnother(t *testing.T) {
+	k := newKept(t)
+	k.must("up")
+	const id = "6ba7b810-9dad-41d1-80b4-00c04fd430c8"
+	done := make(chan result, 1)
+	args := append([]string{"submit", "bikes", "-f", k.file, "--data", data(t, "200000"), "--session", id}, slow...)
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	defer stop()
+	go func() { done <- postaUntil(ctx, context.Background(), args...) }()
+	until(t, "the session is listed", func() bool { return strings.Contains(k.must("sessions").out, id) })
+	if r := k.must("cancel", id); !strings.Contains(r.err, "is cancelled") {
+		t.Errorf("cancel says %q", r.err)
+	}
+	r := <-done
+	if r.code != exitSession || !strings.Contains(r.err, "cancelled") || strings.Count(r.err[strings.LastIndex(r.err, "posta: "):], "\n") != 1 {
+		t.Errorf("its client ends with exit code %d: %s", r.code, r.err)
+	}
+}
+
+func TestStatusWatchesUntilCtrlC(t *testing.T) {
+	k := newKept(t)
+	k.must("up")
+	ctx, interrupt := context.WithCancelCause(context.Background())
+	time.AfterFunc(2500*time.Millisecond, func() { interrupt(errInterrupted) })
+	r := postaUntil(ctx, context.Background(), "status", "-f", k.file, "--watch", "--json")
+	lines := strings.Split(strings.TrimSpace(r.out), "\n")
+	if r.code != exitOK || len(lines) < 2 || strings.Contains(r.out, "\x1b") {
+		t.Fatalf("exit code %d, %d lines: %s", r.code, len(lines), r.err)
+	}
+	for _, line := range lines {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("no JSON: %s", line)
+		}
+	}
+}
