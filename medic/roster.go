@@ -17,7 +17,8 @@ type Pace struct {
 	Healthy time.Duration
 }
 
-func (p Pace) filled() Pace {
+// Filled is p with its defaults.
+func (p Pace) Filled() Pace {
 	fill := func(d *time.Duration, def time.Duration) {
 		if *d <= 0 {
 			*d = def
@@ -29,8 +30,8 @@ func (p Pace) filled() Pace {
 	return p
 }
 
-// pause is the wait after so many deaths in a row: none, First, 2 × First, … Most.
-func (p Pace) pause(inARow int) time.Duration {
+// Pause is the wait after so many deaths in a row: none, First, 2 × First, … Most.
+func (p Pace) Pause(inARow int) time.Duration {
 	if inARow <= 1 {
 		return 0
 	}
@@ -61,7 +62,7 @@ type member struct {
 
 // NewRoster wants all nodes started, at once.
 func NewRoster(pace Pace, nodes []NodeID) *Roster {
-	r := &Roster{pace: pace.filled(), members: map[NodeID]*member{}}
+	r := &Roster{pace: pace.Filled(), members: map[NodeID]*member{}}
 	for _, n := range nodes {
 		r.members[n] = &member{waiting: true}
 	}
@@ -113,7 +114,7 @@ func (r *Roster) Died(node NodeID, now time.Time) (wait time.Duration, inARow in
 		m.inARow = 0
 	}
 	m.inARow++
-	wait = r.pace.pause(m.inARow)
+	wait = r.pace.Pause(m.inARow)
 	m.waiting, m.due, m.started = true, now.Add(wait), time.Time{}
 	return wait, m.inARow
 }

@@ -1,0 +1,197 @@
+package core
+
+import (
+	"slices"
+	"time"
+)
+
+// State is what a medic's log holds.
+type State struct {
+	Term    Term
+	Journal []Entry // in order
+}
+
+// Core is one medic: detector, election, orders, journal. It is pure; one goroutine owns it.
+type Core struct {
+	cfg   Config
+	rank  map[NodeID]int
+	began time.Time
+	det   *detector
+
+	term        Term // the newest that was heard of
+	stored      Term // the newest that is durable: what others are told
+	role        role
+	leaderHeard time.Time
+	since       time.Time // Candidate: when the question was put, or put again
+	answered    time.Time // Candidate: when a higher medic objected; zero: none has
+	asked       time.Time
+	held        time.Time // no orders before this one: see wake
+	reach       map[NodeID][]string
+	beaten      time.Time
+
+	journal  *Journal
+	have     []Extent // durable
+	written  uint64   // entries in this term
+	ordered  uint64   // orders in this term
+	patients map[NodeID]*patient
+
+	carrying map[OrderID]bool
+	reports  []Report // the latest ones given here, for orders that are repeated
+
+	build    batch  // what is to be stored next, and what waits for it
+	inflight *batch // being stored
+	out      Output
+}
+
+type role int
+
+const (
+	follower role = iota
+	candidate
+	leader
+)
+
+// New makes a medic that begins to listen now.
+func New(cfg Config, s State, now time.Time) *Core {
+	c := &Core{
+		cfg: cfg.filled(), rank: map[NodeID]int{}, began: now, term: s.Term, stored: s.Term, leaderHeard: now,
+		reach: map[NodeID][]string{}, journal: newJournal(), carrying: map[OrderID]bool{}, patients: map[NodeID]*patient{},
+	}
+	for i, m := range cfg.Medics {
+		c.rank[m.ID] = i
+	}
+	for _, e := range s.Journal {
+		c.journal.add(e, e.EntryID)
+	}
+	c.have = c.journal.extents()
+	c.det = newDetector(&c.cfg, now)
+	return c
+}
+
+// Tick is to be called several times in a heartbeat, after everything that has arrived was taken.
+func (c *Core) Tick(now time.Time) {
+	if slept := c.det.tick(now); slept > 0 {
+		c.wake(slept, now)
+	}
+	c.elect(now)
+	if c.role == leader {
+		c.visit(now)
+	}
+	if now.Sub(c.beaten) >= c.cfg.Heartbeat {
+		c.beat(now)
+	}
+}
+
+// wake comes after a sleep. After a long one somebody else may lead by now, and what lies here may be outdated: for one timeout no order
+// is given, none obeyed, and no election begun (M6).
+func (c *Core) wake(slept time.Duration, now time.Time) {
+	c.leaderHeard = c.leaderHeard.Add(slept)
+	c.since = c.since.Add(slept)
+	for _, p := range c.patients {
+		p.began = p.began.Add(slept)
+	}
+	if slept >= c.cfg.SuspectAfter/2 {
+		c.held, c.leaderHeard, c.since = now.Add(c.cfg.SuspectAfter), now, now
+	}
+}
+
+func (c *Core) beat(now time.Time) {
+	c.beaten = now
+	c.say(Message{Kind: Beat, Leading: c.role == leader && c.stored == c.term, Uptime: now.Sub(c.began), Reach: c.cfg.Reach, Have: c.have})
+}
+
+// say publishes something that needs no disk.
+func (c *Core) say(m Message) {
+	m.From, m.ID, m.Term = c.cfg.Self, c.cfg.ID, c.stored
+	c.out.Messages = append(c.out.Messages, m)
+}
+
+// sayStored publishes something once all that was recorded until now is durable (M3, M8).
+func (c *Core) sayStored(m Message) { c.build.messages = append(c.build.messages, m) }
+
+// Take takes another medic's message.
+func (c *Core) Take(m Message, now time.Time) {
+	if _, known := c.rank[m.From]; !known || m.From == c.cfg.Self {
+		return
+	}
+	if !c.det.hear(m.From, m.ID, false, now) {
+		return // a life that is over
+	}
+	current := c.learn(m, now)
+	if m.Kind == Beat {
+		c.reach[m.From] = m.Reach
+		c.share(m)
+		return
+	}
+	if m.To != "" && m.To != c.cfg.Self {
+		return
+	}
+	switch m.Kind {
+	case Election:
+		c.asksWhoIsHigher(m, now)
+	case Alive:
+		c.objects(m, now)
+	case Command:
+		c.obey(m, current, now)
+	case Outcome:
+		c.resolve(m.Report, now)
+	case Entries:
+		c.copy(m, current)
+	case Hint:
+		c.det.ended(m.Node, m.Gone)
+	}
+}
+
+// HeardNode takes a node's heartbeat.
+func (c *Core) HeardNode(node NodeID, id Identity, recovering bool, now time.Time) {
+	if !slices.ContainsFunc(c.cfg.Nodes, func(m Member) bool { return m.ID == node }) {
+		return
+	}
+	c.det.hear(node, id, recovering, now)
+}
+
+// Gone takes what this medic has seen on its own host: that the process of a node or medic ended, or, with pid 0, that there is none.
+func (c *Core) Gone(who NodeID, pid int) {
+	if c.det.vitals[who] == nil || who == c.cfg.Self {
+		return
+	}
+	c.det.ended(who, pid)
+	c.say(Message{Kind: Hint, Node: who, Gone: pid})
+}
+
+// share sends the peer what its journal lacks: a leader to its followers, and they to a leader whose history is shorter than theirs.
+func (c *Core) share(m Message) {
+	if c.role != leader && m.From != c.term.Leader || m.Term != c.term {
+		return
+	}
+	if entries, oldest := c.journal.missing(m.Have); len(entries) > 0 {
+		c.sayStored(Message{Kind: Entries, To: m.From, Entries: entries, Oldest: oldest})
+	}
+}
+
+// copy takes entries, but none from somebody who has missed an election (M8).
+func (c *Core) copy(m Message, current bool) {
+	if !current {
+		return
+	}
+	for _, e := range m.Entries {
+		if c.journal.add(e, m.Oldest) {
+			c.build.records = append(c.build.records, Record{Entry: &e})
+		}
+	}
+}
+
+// write adds to the journal of the term that this medic leads.
+func (c *Core) write(e Entry, now time.Time) {
+	c.written++
+	e.EntryID, e.At = EntryID{c.term, c.written}, now
+	if c.journal.add(e, e.EntryID) {
+		c.build.records = append(c.build.records, Record{Entry: &e})
+	}
+}
+
+// Term is the newest term that was heard of, and whether this medic leads in it for all to know.
+func (c *Core) Term() (t Term, leading bool) { return c.term, c.role == leader && c.stored == c.term }
+
+// Journal is what the medic knows, oldest first; valid until the next call.
+func (c *Core) Journal() []Entry { return c.journal.entries }

@@ -1,0 +1,90 @@
+package core
+
+import "time"
+
+// detector remembers who was heard when. Silence is counted only while this medic was awake itself (M6).
+type detector struct {
+	cfg    *Config
+	vitals map[NodeID]*vital
+	ticked time.Time
+}
+
+// vital is what is known of one who is watched.
+type vital struct {
+	Identity
+	ever       bool      // heard in this medic's life
+	heard      time.Time // the last sign of life, or since when we listen
+	since      time.Time // the first sign of this life
+	recovering bool      // says that it reads its log back
+	gone       bool      // somebody saw the end of the process that was heard last, or of the one that was started after it
+}
+
+func newDetector(cfg *Config, now time.Time) *detector {
+	d := &detector{cfg: cfg, vitals: map[NodeID]*vital{}, ticked: now}
+	for _, members := range [][]Member{cfg.Medics, cfg.Nodes} {
+		for _, m := range members {
+			d.vitals[m.ID] = &vital{heard: now}
+		}
+	}
+	return d
+}
+
+// tick says whether this medic has slept. A short nap is taken out of everybody's silence; after a longer one nobody's silence means
+// anything, and all of them get one full timeout more: their heartbeats may be lost, and who was starved along with us needs time.
+func (d *detector) tick(now time.Time) (slept time.Duration) {
+	gap := now.Sub(d.ticked)
+	d.ticked = now
+	if gap <= d.cfg.Heartbeat {
+		return 0
+	}
+	for _, v := range d.vitals {
+		if gap >= d.cfg.SuspectAfter/2 {
+			v.heard = now
+		} else if v.heard = v.heard.Add(gap); v.heard.After(now) {
+			v.heard = now
+		}
+	}
+	return gap
+}
+
+// hear notes a sign of life; false if it comes from somebody unknown, or from a life that is over (R8).
+func (d *detector) hear(who NodeID, id Identity, recovering bool, now time.Time) bool {
+	v := d.vitals[who]
+	if v == nil || v.ever && v.LogID == id.LogID && id.Life < v.Life {
+		return false
+	}
+	if !v.ever || v.Identity != id {
+		v.since, v.gone = now, false
+	}
+	v.Identity, v.ever, v.heard, v.recovering = id, true, now, recovering
+	return true
+}
+
+// ended notes that a process was seen to be gone. pid 0 means that there is none at all, which tells nothing of one that was heard.
+func (d *detector) ended(who NodeID, pid int) {
+	if v := d.vitals[who]; v != nil && pid == v.PID {
+		v.gone = true
+	}
+}
+
+func (d *detector) silence(who NodeID, now time.Time) time.Duration {
+	return now.Sub(d.vitals[who].heard)
+}
+
+// alive says that somebody is to be counted on.
+func (d *detector) alive(who NodeID, now time.Time) bool {
+	v := d.vitals[who]
+	return v != nil && v.ever && !v.dead(d.cfg, now)
+}
+
+// dead says that the silence has lasted long enough. Who was never heard may be about to start.
+func (v *vital) dead(cfg *Config, now time.Time) bool {
+	silence := now.Sub(v.heard)
+	switch {
+	case v.gone:
+		return silence >= cfg.hinted()
+	case v.ever:
+		return silence >= cfg.SuspectAfter
+	}
+	return silence >= cfg.Patience
+}

@@ -1,0 +1,48 @@
+package core
+
+import "time"
+
+// Fence is what a host has durably seen: the newest term, and whether it is being taken down. It lies on the host and not in a medic's
+// log, because all medics of the host are bound by it (M4).
+type Fence struct {
+	Term Term
+	Down bool
+}
+
+// Raise is the fence after a term was heard of; false if that changes nothing. Of two leaders of one generation the first one that
+// acts on a host has the generation there: the other is refused, and needs a new one.
+func (f Fence) Raise(t Term) (Fence, bool) {
+	if t.Gen <= f.Term.Gen {
+		return f, false
+	}
+	f.Term = t
+	return f, true
+}
+
+// Started is what a host remembers of the last start of a target.
+type Started struct {
+	Order OrderID // zero: not by an order
+	At    time.Time
+}
+
+// Judge decides about an order where it is carried out, under the host's lock; do means that the target is to be killed and started
+// now. alive is whether the target has a process, last what is known of its start.
+func (f Fence) Judge(o Order, last Started, alive bool, now time.Time) (r Report, do bool) {
+	r = Report{Order: o.OrderID, Target: o.Target, Verdict: Done}
+	switch {
+	case o.Gen < f.Term.Gen, o.Gen == f.Term.Gen && o.Leader != f.Term.Leader:
+		r.Verdict, r.Term = Refused, f.Term
+	case f.Down:
+		r.Verdict = Held
+	case now.After(o.Until):
+		r.Verdict = Late
+	case last.Order == o.OrderID: // it was carried out, and the report was lost
+	case last.Order.after(o.OrderID): // it comes late
+		r.Verdict = Found
+	case alive && now.Sub(last.At) < o.Silent:
+		r.Verdict = Found
+	default:
+		return r, true
+	}
+	return r, false
+}

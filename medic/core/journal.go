@@ -1,0 +1,186 @@
+package core
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// What is what a journal's entry tells.
+type What byte
+
+// What there is to tell.
+const (
+	Elected   What = iota + 1 // the term begins
+	Suspected                 // silent for too long, or seen to end
+	Restarted                 // killed if need be, and started
+	Adopted                   // somebody had restarted it already
+	Missed                    // the restart failed
+	Recovered                 // heard again, and at work
+)
+
+// EntryID says who wrote an entry, as the how manieth of his term. Nobody else writes in that term, so entries of different medics never
+// contradict each other: a journal is a set, and two of them are joined by putting them together.
+type EntryID struct {
+	Term
+	N uint64
+}
+
+// Entry is one line of the journal.
+type Entry struct {
+	EntryID
+	At     time.Time
+	What   What
+	Node   NodeID
+	Silent time.Duration // Suspected: since it was heard
+	Wait   time.Duration // Suspected: until its restart, in a crash loop
+	InARow int           // Suspected: failures so close to each other
+	Took   time.Duration // Restarted: by who did it. Recovered: since it was heard last
+	Life   uint64        // Recovered: its incarnation
+	Text   string        // for people
+}
+
+// Extent is how far a journal reaches in a term.
+type Extent struct {
+	Term
+	N uint64
+}
+
+// Journal is the newest entries of all terms (M8), oldest first.
+type Journal struct {
+	entries []Entry
+	have    map[Term]uint64
+}
+
+// kept bounds the journal: that many entries are what people look back on, and what a new medic is sent.
+const kept = 256
+
+func newJournal() *Journal { return &Journal{have: map[Term]uint64{}} }
+
+func compareIDs(a, b EntryID) int {
+	return cmp.Or(cmp.Compare(a.Gen, b.Gen), cmp.Compare(a.Leader, b.Leader), cmp.Compare(a.N, b.N))
+}
+
+// add takes an entry that is the next of its term, or oldest, the first one that there still is; false for all others.
+func (j *Journal) add(e Entry, oldest EntryID) bool {
+	if e.N <= j.have[e.Term] || e.N != j.have[e.Term]+1 && e.EntryID != oldest {
+		return false
+	}
+	if len(j.entries) == kept && compareIDs(e.EntryID, j.entries[0].EntryID) < 0 {
+		return false // it would be dropped at once
+	}
+	at, _ := slices.BinarySearchFunc(j.entries, e.EntryID, func(x Entry, id EntryID) int { return compareIDs(x.EntryID, id) })
+	j.entries = slices.Insert(j.entries, at, e)
+	j.have[e.Term] = e.N
+	if len(j.entries) > kept {
+		j.drop()
+	}
+	return true
+}
+
+// drop forgets the oldest entry, and its term with the last entry of it.
+func (j *Journal) drop() {
+	t := j.entries[0].Term
+	j.entries = slices.Delete(j.entries, 0, 1)
+	if j.entries[0].Term != t {
+		delete(j.have, t)
+	}
+}
+
+// extents tells what there is, in a fixed order.
+func (j *Journal) extents() []Extent {
+	var all []Extent
+	for _, e := range j.entries {
+		if n := len(all); n == 0 || all[n-1].Term != e.Term {
+			all = append(all, Extent{Term: e.Term})
+		}
+		all[len(all)-1].N = e.N
+	}
+	return all
+}
+
+// missing is the first entries that somebody with these extents has not got; at most a message full.
+func (j *Journal) missing(have []Extent) (entries []Entry, oldest EntryID) {
+	const most = 64
+	there := map[Term]uint64{}
+	for _, x := range have {
+		there[x.Term] = x.N
+	}
+	for _, e := range j.entries {
+		if len(entries) < most && e.N > there[e.Term] {
+			entries = append(entries, e)
+		}
+	}
+	if len(j.entries) > 0 {
+		oldest = j.entries[0].EntryID
+	}
+	return entries, oldest
+}
+
+// Incident is what the journal tells of one failure.
+type Incident struct {
+	Node      NodeID
+	Term      Term // in which it was noticed
+	At        time.Time
+	Cause     string
+	InARow    int
+	Silent    time.Duration // when it was noticed: at most a heartbeat more than it took to notice
+	Restarts  int
+	Found     bool          // somebody else had restarted it
+	Restart   time.Duration // from the notice to the last start
+	Recovery  time.Duration // from the last start until it was at work
+	Life      uint64        // the incarnation that came back
+	Open      bool
+	Trouble   string // why a restart failed
+	restarted time.Time
+}
+
+// Total is the time from the last sign of life to being at work again.
+func (i *Incident) Total() time.Duration { return i.Silent + i.Restart + i.Recovery }
+
+// Incidents folds the journal, oldest first. An incident that a leader left open goes on under the next one.
+func Incidents(entries []Entry) []Incident {
+	var all []Incident
+	open := map[NodeID]int{}
+	for i := range entries {
+		e := &entries[i]
+		at, isOpen := open[e.Node]
+		if !isOpen {
+			if e.What != Suspected {
+				continue
+			}
+			at = len(all)
+			open[e.Node] = at
+			all = append(all, Incident{Node: e.Node, Term: e.Term, At: e.At, Cause: e.Text, InARow: e.InARow, Silent: e.Silent, Open: true})
+		}
+		all[at].take(e)
+		if e.What == Recovered {
+			delete(open, e.Node)
+		}
+	}
+	return all
+}
+
+func (i *Incident) take(e *Entry) {
+	switch e.What {
+	case Suspected:
+		i.InARow = max(i.InARow, e.InARow)
+	case Restarted:
+		i.Restarts++
+		i.Restart, i.restarted = e.At.Sub(i.At), e.At
+		if e.Text != "" {
+			i.Cause = e.Text
+		}
+	case Adopted:
+		i.Found = true
+		i.Restart, i.restarted = e.At.Sub(i.At), e.At
+	case Missed:
+		i.Trouble = e.Text
+	case Recovered:
+		i.Life, i.Open = e.Life, false
+		if i.restarted.IsZero() {
+			i.restarted = i.At
+		}
+		i.Recovery = e.At.Sub(i.restarted)
+	}
+}

@@ -1,0 +1,87 @@
+package core
+
+import "time"
+
+// Kind says what a message is for.
+type Kind byte
+
+// The kinds. All of them are published; who is named in To is meant, the others learn the term from it.
+const (
+	Beat        Kind = iota + 1 // a sign of life; a leader's also says that it leads
+	Election                    // "no leader is heard: who is higher?" (M2)
+	Alive                       // the answer of a higher one
+	Coordinator                 // "I lead from now on"
+	Command                     // the leader's order to who can carry it out
+	Outcome                     // what became of an order
+	Entries                     // of the journal (M8)
+	Hint                        // a process was seen to end
+)
+
+// Message is what medics say to each other. It may be lost, late, and come twice: each is either repeated or of no consequence.
+type Message struct {
+	Kind Kind
+	From NodeID
+	ID   Identity
+	To   NodeID // "" for all
+	Term Term   // the newest that is durable at the sender
+
+	Leading bool          // Beat
+	Uptime  time.Duration // Beat
+	Reach   []string      // Beat: hosts the sender can act on
+	Have    []Extent      // Beat: what it has of the journal, durably
+
+	Order  Order  // Command
+	Report Report // Outcome
+
+	Entries []Entry // Entries, in the journal's order
+	Oldest  EntryID // Entries: the sender has nothing before this one any more
+
+	Node NodeID // Hint
+	Gone int    // Hint: the process; 0: there is none
+}
+
+// OrderID numbers orders: within a generation they count up, and generations do.
+type OrderID struct {
+	Gen Generation
+	N   uint64
+}
+
+func (o OrderID) after(p OrderID) bool { return o.Gen > p.Gen || o.Gen == p.Gen && o.N > p.N }
+
+// Order says that a target is to be killed and started (M5).
+type Order struct {
+	OrderID
+	Leader NodeID
+	Target NodeID
+	Host   string
+	// Silent is how long nothing had been heard of the target's process when the order was given. A process that is younger cannot be
+	// the one that was silent: somebody else has restarted the target already.
+	Silent time.Duration
+	// Until is when the order has to be in hand on the host; whoever was stopped on the way must not act on it. It is set by the executor,
+	// and does not travel.
+	Until time.Time
+}
+
+// Verdict is what became of an order.
+type Verdict byte
+
+// The verdicts.
+const (
+	Done    Verdict = iota + 1 // killed if need be, and started
+	Found                      // not touched: the process is younger than the silence
+	Refused                    // the host has seen a newer term; Report.Term says which (M4)
+	Held                       // somebody is taking the host down
+	Late                       // not in hand in time; the leader may give another order
+	Failed                     // Report.Text says why
+)
+
+// Report is what became of an order.
+type Report struct {
+	Order   OrderID
+	Target  NodeID
+	Verdict Verdict
+	Term    Term // with Refused
+	PID     int  // of the target now
+	Took    time.Duration
+	Text    string // for people: how the old process ended, or what went wrong
+}

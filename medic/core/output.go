@@ -1,0 +1,91 @@
+package core
+
+// Record is what a medic stores. Exactly one field is set.
+type Record struct {
+	Term  *Term
+	Entry *Entry
+}
+
+// Output is what may leave now: all that it depends on is durable.
+type Output struct {
+	Messages []Message
+	Orders   []Order // to be carried out on this medic's hosts; what comes of it is for Carried to say
+	Fence    Term    // to be raised on this medic's hosts; zero if there is none
+}
+
+// batch is records, and what waits for them.
+type batch struct {
+	records  []Record
+	messages []Message
+	orders   []Order
+	fence    Term
+}
+
+func (b *batch) empty() bool {
+	return len(b.records)+len(b.messages)+len(b.orders) == 0 && b.fence == Term{}
+}
+
+// Seal gives what is to be made durable next: all of it with one fsync, in order. nil while there is nothing, or while the last batch is
+// still being stored. Then Stored is to be called.
+func (c *Core) Seal() []Record {
+	if c.inflight != nil || c.build.empty() {
+		return nil
+	}
+	b := c.build
+	c.build = batch{}
+	if len(b.records) == 0 {
+		c.release(&b)
+		return nil
+	}
+	c.inflight = &b
+	return b.records
+}
+
+// Stored says that what Seal gave is durable.
+func (c *Core) Stored() {
+	b := c.inflight
+	if b == nil {
+		return
+	}
+	c.inflight = nil
+	for _, r := range b.records {
+		if r.Term != nil {
+			c.stored = *r.Term
+		}
+	}
+	c.have = c.extentsStored()
+	c.release(b)
+}
+
+// extentsStored is what others may be told: the journal without what is still to be stored.
+func (c *Core) extentsStored() []Extent {
+	all := c.journal.extents()
+	for _, r := range c.build.records {
+		if r.Entry == nil {
+			continue
+		}
+		for i := range all {
+			if all[i].Term == r.Entry.Term {
+				all[i].N = min(all[i].N, r.Entry.N-1)
+			}
+		}
+	}
+	return all
+}
+
+func (c *Core) release(b *batch) {
+	for _, m := range b.messages {
+		c.say(m)
+	}
+	c.out.Orders = append(c.out.Orders, b.orders...)
+	if b.fence != (Term{}) {
+		c.out.Fence = b.fence
+	}
+}
+
+// Output gives what may leave, once.
+func (c *Core) Output() Output {
+	o := c.out
+	c.out = Output{}
+	return o
+}

@@ -1,0 +1,228 @@
+package core
+
+import (
+	"slices"
+	"time"
+)
+
+// patient is one who is watched, as the leader treats him. The way is a circle (M5):
+//
+//	well → waiting (for his turn in a crash loop) → ordered (until the report is there) → starting → well
+type patient struct {
+	Member
+	phase    phase
+	began    time.Time // of the phase
+	wait     time.Duration
+	lastSeen time.Time // before he fell silent
+	order    Order
+	executor NodeID
+	given    time.Time // the order, the last time
+	known    Identity  // the life that failed
+	started  time.Time // the report of the start
+	inARow   int
+	failed   int // starts in a row of which nothing was heard
+}
+
+type phase int
+
+const (
+	well phase = iota
+	waiting
+	ordered
+	starting
+)
+
+// visit looks after everybody.
+func (c *Core) visit(now time.Time) {
+	if now.Before(c.held) {
+		return
+	}
+	for _, members := range [][]Member{c.cfg.Nodes, c.cfg.Medics} {
+		for _, m := range members {
+			if m.ID == c.cfg.Self {
+				continue
+			}
+			p := c.patients[m.ID]
+			if p == nil {
+				p = &patient{Member: m, began: now}
+				c.patients[m.ID] = p
+			}
+			c.treat(p, c.det.vitals[m.ID], now)
+		}
+	}
+}
+
+func (c *Core) treat(p *patient, v *vital, now time.Time) {
+	switch p.phase {
+	case well:
+		switch {
+		case v.dead(&c.cfg, now):
+			c.suspect(p, v, v.heard, now)
+		case c.leftOpen(p.ID) && v.ever && !v.recovering:
+			c.recovered(p, v, now) // by a leader before this one
+		}
+	case waiting:
+		switch {
+		case v.ever && v.heard.After(p.began) && !v.gone:
+			p.phase, p.began = well, now // he had only been slow; the journal closes when he is at work
+		case now.Sub(p.began) >= p.wait:
+			c.order(p, now)
+		}
+	case ordered:
+		c.insist(p, now)
+	case starting:
+		c.await(p, v, now)
+	}
+}
+
+// leftOpen says that the journal's last word on somebody is not that he is back.
+func (c *Core) leftOpen(who NodeID) bool {
+	for _, e := range slices.Backward(c.journal.entries) {
+		if e.Node == who {
+			return e.What != Recovered
+		}
+	}
+	return false
+}
+
+func (c *Core) suspect(p *patient, v *vital, seen time.Time, now time.Time) {
+	if v.ever && p.phase == well && v.heard.Sub(v.since) >= c.cfg.Pace.Healthy {
+		p.inARow = 0
+	}
+	p.inARow++
+	p.wait = c.cfg.Pace.Pause(p.inARow)
+	p.lastSeen, p.known = seen, v.Identity
+	text := "silent"
+	if v.gone {
+		text = "its process ended"
+	}
+	c.write(Entry{What: Suspected, Node: p.ID, Silent: now.Sub(seen), Wait: p.wait, InARow: p.inARow, Text: text}, now)
+	p.phase, p.began = waiting, now
+	if p.wait == 0 {
+		c.order(p, now)
+	}
+}
+
+// order tells somebody on the right host to restart the patient. The entry that says why is durable first.
+func (c *Core) order(p *patient, now time.Time) {
+	c.ordered++
+	p.order = Order{OrderID: OrderID{c.term.Gen, c.ordered}, Leader: c.cfg.Self, Target: p.ID, Host: p.Host, Silent: now.Sub(p.lastSeen)}
+	p.phase, p.began, p.executor = ordered, now, ""
+	c.give(p, now)
+}
+
+func (c *Core) give(p *patient, now time.Time) {
+	p.given = now
+	p.executor = c.choose(p, now)
+	switch p.executor {
+	case "": // nobody can reach the host; somebody may come back
+	case c.cfg.Self:
+		c.accept(p.order, now)
+	default:
+		c.sayStored(Message{Kind: Command, To: p.executor, Order: p.order})
+	}
+}
+
+// choose keeps an executor while it is heard and has had its time; then it is the next one's turn.
+func (c *Core) choose(p *patient, now time.Time) NodeID {
+	var able []NodeID
+	for _, m := range c.cfg.Medics {
+		reach := c.reach[m.ID]
+		if m.ID == c.cfg.Self {
+			reach = c.cfg.Reach
+		}
+		if slices.Contains(reach, p.Host) && (m.ID == c.cfg.Self || m.ID != p.ID && c.det.alive(m.ID, now)) {
+			able = append(able, m.ID)
+		}
+	}
+	at := slices.Index(able, p.executor)
+	switch {
+	case at >= 0 && now.Sub(p.began) < c.cfg.Patience:
+		return p.executor
+	case at < 0 && slices.Contains(able, c.cfg.Self):
+		return c.cfg.Self
+	case len(able) == 0:
+		return ""
+	}
+	p.began = now
+	return able[(at+1)%len(able)]
+}
+
+// insist repeats an order: it, or its report, may be lost.
+func (c *Core) insist(p *patient, now time.Time) {
+	if now.Sub(p.given) >= c.cfg.Heartbeat {
+		c.give(p, now)
+	}
+}
+
+// resolve takes the report of an order.
+func (c *Core) resolve(r Report, now time.Time) {
+	p := c.patients[r.Target]
+	if c.role != leader || p == nil || p.phase != ordered || p.order.OrderID != r.Order {
+		return
+	}
+	switch r.Verdict {
+	case Done:
+		c.write(Entry{What: Restarted, Node: p.ID, Took: r.Took, Text: r.Text}, now)
+		c.expect(p, r.PID, now)
+	case Found:
+		c.write(Entry{What: Adopted, Node: p.ID}, now)
+		c.expect(p, r.PID, now)
+	case Failed:
+		c.write(Entry{What: Missed, Node: p.ID, Text: r.Text}, now)
+		p.inARow++
+		p.phase, p.began, p.wait = waiting, now, max(c.cfg.Pace.Pause(p.inARow), c.cfg.Heartbeat)
+	case Held:
+		p.phase, p.began, p.wait = waiting, now, c.cfg.SuspectAfter
+	case Late:
+		p.phase, p.began, p.wait = waiting, now, 0
+	case Refused:
+		c.refused(r.Term, now)
+	}
+}
+
+// refused: a host has seen a newer term, or this generation under another leader (M4).
+func (c *Core) refused(t Term, now time.Time) {
+	switch _, known := c.rank[t.Leader]; {
+	case t.Gen > c.term.Gen && known:
+		c.follow(t, now)
+	case t.Gen > c.term.Gen: // a medic that the topology does not have any more
+		c.term.Gen = t.Gen
+		c.lead(now)
+	case t.Gen == c.term.Gen:
+		c.lead(now)
+	}
+}
+
+// expect waits for the new life's heartbeat.
+func (c *Core) expect(p *patient, pid int, now time.Time) {
+	p.phase, p.began, p.started = starting, now, now
+	if v := c.det.vitals[p.ID]; v.PID != pid {
+		v.gone, v.PID = false, pid // an end that is seen now is that of the new process
+	}
+}
+
+// await ends with the first heartbeat of a life that is not the one that failed. A life that reads its log back is a life.
+func (c *Core) await(p *patient, v *vital, now time.Time) {
+	news := v.ever && v.heard.After(p.lastSeen) && (v.LogID != p.known.LogID || v.Life != p.known.Life)
+	switch silence := now.Sub(p.began); {
+	case news && v.dead(&c.cfg, now):
+		c.suspect(p, v, v.heard, now)
+	case news && !v.recovering:
+		p.failed = 0
+		c.recovered(p, v, now)
+	case news:
+	case v.gone && silence >= c.cfg.hinted(), silence >= c.cfg.Patience<<min(p.failed, 3):
+		p.failed++
+		c.suspect(p, v, p.started, now)
+	}
+}
+
+func (c *Core) recovered(p *patient, v *vital, now time.Time) {
+	total := time.Duration(0)
+	if !p.lastSeen.IsZero() {
+		total = now.Sub(p.lastSeen)
+	}
+	c.write(Entry{What: Recovered, Node: p.ID, Took: total, Life: v.Life}, now)
+	p.phase, p.began = well, now
+}

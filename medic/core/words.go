@@ -1,0 +1,70 @@
+package core
+
+import (
+	"fmt"
+	"time"
+
+	"posta/medic"
+	"posta/topology"
+)
+
+// NodeID names what is watched: a node ("joiner-1") or a medic ("medic-2").
+type NodeID = topology.NodeID
+
+// Generation counts elections. It only grows, on every disk and in every message of a medic (M3).
+type Generation uint64
+
+// Term is an election's outcome: which generation, and who leads in it. The zero Term is that of a medic that has heard of none.
+type Term struct {
+	Gen    Generation
+	Leader NodeID
+}
+
+// String is for people: "7 medic-3".
+func (t Term) String() string { return fmt.Sprintf("%d %s", t.Gen, t.Leader) }
+
+// Identity is a life of a node or medic: which data directory, opened for the how manieth time, in which process.
+type Identity struct {
+	LogID [16]byte
+	Life  uint64 // incarnation
+	PID   int
+}
+
+// Member is somebody who is watched.
+type Member struct {
+	ID   NodeID
+	Host string
+}
+
+// Config is what a medic has to know.
+type Config struct {
+	Self   NodeID
+	ID     Identity
+	Reach  []string // hosts on which this medic can carry out orders
+	Medics []Member // by rank: the later one wins (M2)
+	Nodes  []Member
+
+	Heartbeat    time.Duration // between two signs of life
+	SuspectAfter time.Duration // silence that counts as death
+
+	Pace medic.Pace // of restarts
+	// Patience is the silence after a start that counts as a failed start; it doubles with each failed start in a row up to eight times
+	// itself, so that a long recovery gets its time in the end. Default 5 × SuspectAfter. Short ones kill slow starters, long ones wait for
+	// starters that hang; one that ends is seen sooner.
+	Patience time.Duration
+}
+
+func (c Config) filled() Config {
+	c.Pace = c.Pace.Filled()
+	if c.Patience <= 0 {
+		c.Patience = 5 * c.SuspectAfter
+	}
+	return c
+}
+
+// hinted is the silence that counts as death of somebody whose process was seen to end. A hint only shortens: without silence it is
+// nothing.
+func (c *Config) hinted() time.Duration { return min(2*c.Heartbeat, c.SuspectAfter) }
+
+// answer is how long a candidate waits for higher medics to object.
+func (c *Config) answer() time.Duration { return min(3*c.Heartbeat, c.SuspectAfter) }
