@@ -13,7 +13,8 @@ type detector struct {
 type vital struct {
 	Identity
 	ever       bool      // heard in this medic's life
-	heard      time.Time // the last sign of life, or since when we listen
+	spoke      time.Time // the last sign of life, or since when we listen
+	heard      time.Time // the same, but moved on over the time in which we slept: silence is counted from here
 	since      time.Time // the first sign of this life
 	recovering bool      // says that it reads its log back
 	gone       bool      // somebody saw the end of the process that was heard last, or of the one that was started after it
@@ -23,7 +24,7 @@ func newDetector(cfg *Config, now time.Time) *detector {
 	d := &detector{cfg: cfg, vitals: map[NodeID]*vital{}, ticked: now}
 	for _, members := range [][]Member{cfg.Medics, cfg.Nodes} {
 		for _, m := range members {
-			d.vitals[m.ID] = &vital{heard: now}
+			d.vitals[m.ID] = &vital{spoke: now, heard: now}
 		}
 	}
 	return d
@@ -56,7 +57,7 @@ func (d *detector) hear(who NodeID, id Identity, recovering bool, now time.Time)
 	if !v.ever || v.Identity != id {
 		v.since, v.gone = now, false
 	}
-	v.Identity, v.ever, v.heard, v.recovering = id, true, now, recovering
+	v.Identity, v.ever, v.spoke, v.heard, v.recovering = id, true, now, now, recovering
 	return true
 }
 

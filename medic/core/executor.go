@@ -28,7 +28,7 @@ func (c *Core) accept(o Order, now time.Time) {
 		return
 	}
 	c.carrying[o.OrderID] = true
-	o.Until = now.Add(c.cfg.SuspectAfter / 2)
+	o.Until, o.Margin, o.Young = now.Add(c.cfg.SuspectAfter/2), c.cfg.Heartbeat, c.cfg.SuspectAfter
 	c.build.orders = append(c.build.orders, o)
 }
 

@@ -19,10 +19,19 @@ func (f Fence) Raise(t Term) (Fence, bool) {
 	return f, true
 }
 
-// Started is what a host remembers of the last start of a target.
+// Started is what a host remembers of the last start of a target, and of the last order that it was judged by.
 type Started struct {
-	Order OrderID // zero: not by an order
-	At    time.Time
+	At      time.Time
+	Order   OrderID // zero: none
+	Verdict Verdict // Done or Found
+}
+
+// Note is what the host remembers once an order was judged and not carried out.
+func (s Started) Note(r Report) Started {
+	if r.Verdict == Found && r.Order.after(s.Order) {
+		s.Order, s.Verdict = r.Order, r.Verdict
+	}
+	return s
 }
 
 // Judge decides about an order where it is carried out, under the host's lock; do means that the target is to be killed and started
@@ -36,10 +45,11 @@ func (f Fence) Judge(o Order, last Started, alive bool, now time.Time) (r Report
 		r.Verdict = Held
 	case now.After(o.Until):
 		r.Verdict = Late
-	case last.Order == o.OrderID: // it was carried out, and the report was lost
+	case last.Order == o.OrderID: // the report was lost
+		r.Verdict = last.Verdict
 	case last.Order.after(o.OrderID): // it comes late
 		r.Verdict = Found
-	case alive && now.Sub(last.At) < o.Silent:
+	case alive && now.Sub(last.At) < max(o.Silent+o.Margin, o.Young):
 		r.Verdict = Found
 	default:
 		return r, true

@@ -60,6 +60,10 @@ type Order struct {
 	// Until is when the order has to be in hand on the host; whoever was stopped on the way must not act on it. It is set by the executor,
 	// and does not travel.
 	Until time.Time
+	// Margin is set by the executor, too: a last heartbeat may have arrived that much after its process' end.
+	Margin time.Duration
+	// Young, likewise: nobody can have missed a process for as long as a suspicion takes that has not lived so long.
+	Young time.Duration
 }
 
 // Verdict is what became of an order.

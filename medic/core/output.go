@@ -75,9 +75,15 @@ func (c *Core) extentsStored() []Extent {
 
 func (c *Core) release(b *batch) {
 	for _, m := range b.messages {
-		c.say(m)
+		if m.Kind != Command || c.stillNeeded(m.Order) {
+			c.say(m)
+		}
 	}
-	c.out.Orders = append(c.out.Orders, b.orders...)
+	for _, o := range b.orders {
+		if o.Leader != c.cfg.Self || c.stillNeeded(o) {
+			c.out.Orders = append(c.out.Orders, o)
+		}
+	}
 	if b.fence != (Term{}) {
 		c.out.Fence = b.fence
 	}

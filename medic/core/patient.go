@@ -16,7 +16,9 @@ type patient struct {
 	lastSeen time.Time // before he fell silent
 	order    Order
 	executor NodeID
+	decided  time.Time // the order
 	given    time.Time // the order, the last time
+	sent     bool      // it has left
 	known    Identity  // the life that failed
 	started  time.Time // the report of the start
 	inARow   int
@@ -40,6 +42,7 @@ func (c *Core) visit(now time.Time) {
 	for _, members := range [][]Member{c.cfg.Nodes, c.cfg.Medics} {
 		for _, m := range members {
 			if m.ID == c.cfg.Self {
+				c.selfRecovered(now)
 				continue
 			}
 			p := c.patients[m.ID]
@@ -57,21 +60,28 @@ func (c *Core) treat(p *patient, v *vital, now time.Time) {
 	case well:
 		switch {
 		case v.dead(&c.cfg, now):
-			c.suspect(p, v, v.heard, now)
+			c.suspect(p, v, v.spoke, now)
 		case c.leftOpen(p.ID) && v.ever && !v.recovering:
 			c.recovered(p, v, now) // by a leader before this one
 		}
 	case waiting:
 		switch {
-		case v.ever && v.heard.After(p.began) && !v.gone:
+		case v.ever && v.spoke.After(p.lastSeen) && !v.gone:
 			p.phase, p.began = well, now // he had only been slow; the journal closes when he is at work
 		case now.Sub(p.began) >= p.wait:
 			c.order(p, now)
 		}
 	case ordered:
-		c.insist(p, now)
+		c.insist(p, v, now)
 	case starting:
 		c.await(p, v, now)
+	}
+}
+
+// selfRecovered closes what a leader before this one has noted of this medic.
+func (c *Core) selfRecovered(now time.Time) {
+	if c.leftOpen(c.cfg.Self) {
+		c.write(Entry{What: Recovered, Node: c.cfg.Self, Life: c.cfg.ID.Life}, now)
 	}
 }
 
@@ -86,7 +96,7 @@ func (c *Core) leftOpen(who NodeID) bool {
 }
 
 func (c *Core) suspect(p *patient, v *vital, seen time.Time, now time.Time) {
-	if v.ever && p.phase == well && v.heard.Sub(v.since) >= c.cfg.Pace.Healthy {
+	if v.ever && p.phase == well && v.spoke.Sub(v.since) >= c.cfg.Pace.Healthy {
 		p.inARow = 0
 	}
 	p.inARow++
@@ -106,13 +116,28 @@ func (c *Core) suspect(p *patient, v *vital, seen time.Time, now time.Time) {
 // order tells somebody on the right host to restart the patient. The entry that says why is durable first.
 func (c *Core) order(p *patient, now time.Time) {
 	c.ordered++
-	p.order = Order{OrderID: OrderID{c.term.Gen, c.ordered}, Leader: c.cfg.Self, Target: p.ID, Host: p.Host, Silent: now.Sub(p.lastSeen)}
-	p.phase, p.began, p.executor = ordered, now, ""
+	p.order = Order{OrderID: OrderID{c.term.Gen, c.ordered}, Leader: c.cfg.Self, Target: p.ID, Host: p.Host}
+	p.phase, p.began, p.executor, p.decided, p.sent = ordered, now, "", now, false
 	c.give(p, now)
 }
 
+// stillNeeded calls an order off when its target was heard while the order was being stored. Once it has left it is too late for that.
+func (c *Core) stillNeeded(o Order) bool {
+	p := c.patients[o.Target]
+	if p == nil || p.order.OrderID != o.OrderID || p.sent {
+		return true
+	}
+	if v := c.det.vitals[o.Target]; v.spoke.After(p.decided) && !v.gone {
+		p.phase, p.began = waiting, p.decided // and well again with the next tick
+		delete(c.carrying, o.OrderID)
+		return false
+	}
+	p.sent = true
+	return true
+}
+
 func (c *Core) give(p *patient, now time.Time) {
-	p.given = now
+	p.given, p.order.Silent = now, now.Sub(p.lastSeen) // it may have been under way for long
 	p.executor = c.choose(p, now)
 	switch p.executor {
 	case "": // nobody can reach the host; somebody may come back
@@ -148,11 +173,19 @@ func (c *Core) choose(p *patient, now time.Time) NodeID {
 	return able[(at+1)%len(able)]
 }
 
-// insist repeats an order: it, or its report, may be lost.
-func (c *Core) insist(p *patient, now time.Time) {
-	if now.Sub(p.given) >= c.cfg.Heartbeat {
+// insist repeats an order: it, or its report, may be lost. On a host that no medic reaches only others can help.
+func (c *Core) insist(p *patient, v *vital, now time.Time) {
+	switch {
+	case p.executor == "" && v.ever && v.spoke.After(p.lastSeen) && !v.gone:
+		p.phase, p.began = well, now
+	case now.Sub(p.given) >= c.cfg.Heartbeat:
 		c.give(p, now)
 	}
+}
+
+// reborn says that a life is heard which is not the one that failed.
+func (p *patient) reborn(v *vital) bool {
+	return v.ever && v.spoke.After(p.lastSeen) && (v.LogID != p.known.LogID || v.Life != p.known.Life)
 }
 
 // resolve takes the report of an order.
@@ -204,17 +237,17 @@ func (c *Core) expect(p *patient, pid int, now time.Time) {
 
 // await ends with the first heartbeat of a life that is not the one that failed. A life that reads its log back is a life.
 func (c *Core) await(p *patient, v *vital, now time.Time) {
-	news := v.ever && v.heard.After(p.lastSeen) && (v.LogID != p.known.LogID || v.Life != p.known.Life)
+	news := p.reborn(v)
 	switch silence := now.Sub(p.began); {
 	case news && v.dead(&c.cfg, now):
-		c.suspect(p, v, v.heard, now)
+		c.suspect(p, v, v.spoke, now)
 	case news && !v.recovering:
 		p.failed = 0
 		c.recovered(p, v, now)
 	case news:
 	case v.gone && silence >= c.cfg.hinted(), silence >= c.cfg.Patience<<min(p.failed, 3):
 		p.failed++
-		c.suspect(p, v, p.started, now)
+		c.suspect(p, v, p.started.Add(c.cfg.Heartbeat), now) // the report took its time: see Order.Margin
 	}
 }
 

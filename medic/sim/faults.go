@@ -1,0 +1,182 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+)
+
+// faults is what a seed injects; each kind is there or not.
+type faults struct {
+	end                                  time.Duration
+	drop, repeat, slow                   float64 // of messages
+	slowDisk, slowStart, crash           float64
+	kills, medicKills                    time.Duration // mean time between two; 0 for none
+	stops, medicStops, partitions, sleep time.Duration
+	loops                                float64 // of kills: the target crashes again at its next starts
+	massacre                             bool    // all medics but one, and all nodes, at once
+}
+
+func newFaults(w *world) faults {
+	f := faults{end: w.between(4*time.Second, 20*time.Second)}
+	often := func(p float64, set func()) {
+		if w.chance(p) {
+			set()
+		}
+	}
+	often(0.3, func() { f.drop = oneOf(w, 0.01, 0.1, 0.3) })
+	often(0.3, func() { f.repeat = oneOf(w, 0.05, 0.3) })
+	often(0.3, func() { f.slow = oneOf(w, 0.01, 0.1) })
+	often(0.3, func() { f.slowDisk = 0.2 })
+	often(0.2, func() { f.slowStart = 0.3 })
+	often(0.3, func() { f.crash = oneOf(w, 0.002, 0.05) })
+	often(0.7, func() { f.kills = w.between(500*time.Millisecond, 4*time.Second) })
+	often(0.5, func() { f.medicKills = w.between(time.Second, 6*time.Second) })
+	often(0.3, func() { f.stops = w.between(time.Second, 6*time.Second) })
+	often(0.4, func() { f.medicStops = w.between(500*time.Millisecond, 5*time.Second) })
+	often(0.3, func() { f.partitions = w.between(time.Second, 6*time.Second) })
+	often(0.3, func() { f.sleep = w.between(time.Second, 6*time.Second) })
+	often(0.2, func() { f.loops = 0.4 })
+	often(0.2, func() { f.massacre = true })
+	return f
+}
+
+func (f *faults) String() string { return fmt.Sprintf("%+v", *f) }
+
+// networkIsFine: nothing between medics and nodes goes wrong in this run.
+func (f *faults) networkIsFine() bool { return f.drop+f.slow == 0 && f.partitions == 0 }
+
+// medicsAreFine: nothing happens to a medic, its disk or its network.
+func (f *faults) medicsAreFine() bool {
+	return f.networkIsFine() && f.slowDisk+f.crash == 0 && f.medicKills+f.medicStops+f.sleep == 0 && !f.massacre
+}
+
+func (f *faults) inject(w *world) {
+	w.again(f.kills, func() { w.kill(w.any(false)) })
+	w.again(f.medicKills, func() { w.kill(w.any(true)) })
+	w.again(f.stops, func() { w.stop(w.any(false)) })
+	w.again(f.medicStops, func() { w.stop(w.any(true)) })
+	w.again(f.partitions, w.partition)
+	w.again(f.sleep, w.sleep)
+	if f.massacre {
+		w.after(w.between(2*time.Second, f.end), w.massacre)
+	}
+	w.after(f.end, w.heal)
+}
+
+func (w *world) again(mean time.Duration, do func()) {
+	if mean == 0 {
+		return
+	}
+	w.after(time.Duration(w.rand.ExpFloat64()*float64(mean)), func() {
+		if w.at < w.faults.end && w.err == nil {
+			do()
+			w.again(mean, do)
+		}
+	})
+}
+
+func (w *world) any(medic bool) *target {
+	for {
+		if t := oneOf(w, w.order...); t.medic == medic {
+			return t
+		}
+	}
+}
+
+func (w *world) kill(t *target) {
+	if t.p == nil {
+		return
+	}
+	w.report.Injected["kill"]++
+	w.report.Kills++
+	if !t.medic && w.chance(w.faults.loops) {
+		t.loops = 1 + w.rand.IntN(5)
+	}
+	t.p.die("is killed by a fault")
+}
+
+// stop holds a process for a moment, for long, or for ever.
+func (w *world) stop(t *target) {
+	if t.p == nil || t.p.stopped {
+		return
+	}
+	w.report.Injected["stop"]++
+	p := t.p
+	p.stop()
+	if w.chance(0.2) {
+		return // it hangs until somebody kills it
+	}
+	w.after(oneOf(w, w.between(0, suspectAfter), w.between(0, 6*time.Second)), p.resume)
+}
+
+// sleep is a machine that stands still: all processes of a host, or of all hosts.
+func (w *world) sleep() {
+	w.report.Injected["sleep"]++
+	only := oneOf(w, append([]*host{nil}, w.hosts...)...)
+	d := w.between(50*time.Millisecond, 4*time.Second)
+	w.tracef("a machine sleeps for %v", d)
+	for _, t := range w.order {
+		if t.p != nil && !t.p.stopped && (only == nil || t.host == only) {
+			p := t.p
+			p.stop()
+			w.after(d, p.resume)
+		}
+	}
+}
+
+func (w *world) massacre() {
+	w.report.Injected["massacre"]++
+	spared := w.any(true)
+	for _, t := range w.order {
+		if t != spared {
+			w.kill(t)
+		}
+	}
+}
+
+// heal ends the faults. The dead stay dead and the stopped stopped, but a host that no working medic reaches gets one from outside: there
+// nothing can come back by itself, and whoever runs medics there has somebody for that (docs/medics.md).
+func (w *world) heal() {
+	w.tracef("faults stop")
+	f := &w.faults
+	w.judge.fine, w.judge.elected = f.networkIsFine(), f.medicsAreFine()
+	f.drop, f.repeat, f.slow, f.slowDisk, f.slowStart, f.crash = 0, 0, 0, 0, 0, 0
+	clear(w.blocked)
+	w.help()
+}
+
+func (w *world) help() {
+	for _, h := range w.hosts {
+		var of []*target
+		working := false
+		for _, t := range w.order {
+			if t.medic && (w.reach || t.host == h) {
+				of = append(of, t)
+				working = working || t.p != nil && !t.p.stopped
+			}
+		}
+		if working || len(of) == 0 {
+			continue
+		}
+		if t := of[0]; t.p != nil {
+			t.p.resume()
+		} else {
+			t.start(t.host.started[t.ID])
+		}
+	}
+	for _, t := range w.order { // on a host that never had a medic
+		covered := false
+		for _, m := range w.medics {
+			covered = covered || w.reach || m.Host == t.Host && (!t.medic || m.ID != t.ID)
+		}
+		if covered && !(t.medic && len(w.medics) == 1) {
+			continue
+		}
+		if t.loops = 0; t.p == nil {
+			t.start(t.host.started[t.ID])
+		} else if t.p.stopped {
+			t.p.resume()
+		}
+	}
+	w.after(3*time.Second, w.help)
+}

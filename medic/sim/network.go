@@ -1,0 +1,93 @@
+package sim
+
+import (
+	"time"
+
+	"posta/medic/core"
+)
+
+// send carries something to a medic, perhaps late, twice, or not at all.
+func (w *world) send(from, to core.NodeID, arrive func(*process)) {
+	copies := 1
+	if w.chance(w.faults.drop) {
+		copies = 0
+	}
+	if w.chance(w.faults.repeat) {
+		copies++
+	}
+	for range copies {
+		delay := w.between(100*time.Microsecond, 5*time.Millisecond)
+		if w.chance(w.faults.slow) {
+			delay = w.between(0, 3*time.Second)
+		}
+		w.after(delay, func() {
+			t := w.targets[to]
+			if w.blocked[[2]core.NodeID{from, to}] || t.p == nil || t.p.core == nil {
+				return
+			}
+			p := t.p
+			p.run(func() { arrive(p) })
+		})
+	}
+}
+
+// poll is what medics see of the processes on their hosts: that one has ended, or is not there.
+func (w *world) poll() {
+	w.after(tickEvery, w.poll)
+	if !w.hints {
+		return
+	}
+	for _, m := range w.medics {
+		p := w.targets[m.ID].p
+		if p == nil || p.stopped || p.core == nil {
+			continue
+		}
+		for _, t := range w.order {
+			if t.ID == m.ID || !w.reach && t.Host != m.Host {
+				continue
+			}
+			pid := 0
+			if t.p != nil {
+				pid = t.p.id.PID
+			}
+			if was := p.awake.pids[t.ID]; pid == 0 || was != 0 && was != pid {
+				p.core.Gone(t.ID, was)
+			}
+			if pid != 0 {
+				p.awake.pids[t.ID] = pid
+			}
+		}
+		p.pump()
+	}
+}
+
+// partition cuts some off from the others, in one direction or both.
+func (w *world) partition() {
+	w.report.Injected["partition"]++
+	both := w.chance(0.6)
+	side := map[core.NodeID]bool{}
+	for _, t := range w.order {
+		side[t.ID] = w.chance(0.4)
+	}
+	var pairs [][2]core.NodeID
+	for _, a := range w.order {
+		for _, b := range w.order {
+			if side[a.ID] && !side[b.ID] {
+				pairs = append(pairs, [2]core.NodeID{a.ID, b.ID})
+				if both {
+					pairs = append(pairs, [2]core.NodeID{b.ID, a.ID})
+				}
+			}
+		}
+	}
+	for _, p := range pairs {
+		w.blocked[p] = true
+	}
+	w.tracef("partition of %d pairs", len(pairs))
+	w.after(w.between(100*time.Millisecond, 5*time.Second), func() {
+		w.tracef("%d pairs hear each other again", len(pairs))
+		for _, p := range pairs {
+			delete(w.blocked, p)
+		}
+	})
+}

@@ -1,0 +1,145 @@
+package sim
+
+import (
+	"time"
+
+	"posta/medic/core"
+)
+
+// target is a node or medic over all of its lives: its name, its disk.
+type target struct {
+	core.Member
+	w     *world
+	host  *host
+	medic bool
+	lives uint64
+	disk  disk
+	p     *process // nil while it is dead
+	loops int      // so many starts to come crash at once
+}
+
+// disk is what a medic has made durable.
+type disk struct {
+	term    core.Term
+	entries []core.Entry
+	sent    core.Generation // the highest that was ever said; not on the disk, but of the same interest
+}
+
+// process is one life.
+type process struct {
+	t       *target
+	id      core.Identity
+	born    time.Duration
+	ready   time.Duration // from then on it works; until then it recovers
+	speaks  time.Duration // from then on it has heartbeats
+	stopped bool
+	missed  []func() // while it is stopped
+	slept   time.Duration
+
+	core    *core.Core // of a medic
+	storing []core.Record
+	awake   awake
+}
+
+// host outlives everything on it.
+type host struct {
+	name    string
+	fence   core.Fence
+	started map[core.NodeID]core.Started
+}
+
+func (t *target) healthy() bool { return t.p != nil && !t.p.stopped && t.w.at >= t.p.speaks }
+
+func (p *process) recovering() bool { return p.t.w.at < p.ready }
+
+func (p *process) alive() bool { return p.t.p == p }
+
+// start makes a new life, unless there is one.
+func (t *target) start(s core.Started) {
+	w := t.w
+	if t.p != nil {
+		return
+	}
+	w.pids++
+	t.lives++
+	speaks := w.at + w.between(10*time.Millisecond, 200*time.Millisecond)
+	if w.chance(w.faults.slowStart) {
+		speaks += w.between(0, 3*time.Second)
+	}
+	p := &process{t: t, id: core.Identity{LogID: [16]byte{byte(len(t.ID)), t.ID[len(t.ID)-1]}, Life: t.lives, PID: w.pids}, born: w.at, speaks: speaks}
+	p.ready = speaks + w.between(0, 300*time.Millisecond)
+	t.p = p
+	s.At = w.now()
+	t.host.started[t.ID] = s
+	w.tracef("%s starts, life %d, process %d", t.ID, t.lives, p.id.PID)
+	if t.loops > 0 {
+		t.loops--
+		w.after(w.between(0, 60*time.Millisecond), func() { p.die("crashes at its start") })
+		return
+	}
+	w.after(speaks-w.at, func() { p.run(p.begin) })
+}
+
+func (p *process) die(why string) {
+	if p.alive() {
+		p.t.w.tracef("%s %s", p.t.ID, why)
+		p.t.p = nil
+	}
+}
+
+// run does something in the process: now, later when it is stopped, never when it is dead.
+func (p *process) run(do func()) {
+	switch {
+	case !p.alive():
+	case p.stopped:
+		p.missed = append(p.missed, do)
+	default:
+		do()
+	}
+}
+
+func (p *process) stop() {
+	p.stopped, p.slept = true, p.t.w.at
+	p.t.w.tracef("%s is stopped", p.t.ID)
+}
+
+func (p *process) resume() {
+	if !p.alive() || !p.stopped {
+		return
+	}
+	w := p.t.w
+	p.stopped = false
+	w.tracef("%s goes on", p.t.ID)
+	p.awake.slept(w.at - p.slept)
+	missed := p.missed
+	p.missed = nil
+	if w.chance(0.5) { // what it notices first depends on the system
+		w.rand.Shuffle(len(missed), func(i, j int) { missed[i], missed[j] = missed[j], missed[i] })
+	}
+	for _, do := range missed {
+		p.run(do)
+	}
+}
+
+// begin is a node's or medic's first step.
+func (p *process) begin() {
+	if p.t.medic {
+		p.beginMedic()
+		return
+	}
+	p.beat()
+}
+
+// beat is a node's heartbeat.
+func (p *process) beat() {
+	w := p.t.w
+	for _, m := range w.medics {
+		id, recovering := p.id, p.recovering()
+		w.send(p.t.ID, m.ID, func(to *process) {
+			to.awake.heard(p.t.ID, id.Life)
+			to.core.HeardNode(p.t.ID, id, recovering, w.now())
+			to.pump()
+		})
+	}
+	w.after(heartbeat+w.between(-heartbeat/10, heartbeat/10), func() { p.run(p.beat) })
+}

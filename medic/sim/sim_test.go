@@ -1,0 +1,62 @@
+package sim
+
+import (
+	"bytes"
+	"flag"
+	"io"
+	"strings"
+	"testing"
+)
+
+var (
+	seed  = flag.Uint64("seed", 1, "first seed of TestSeeds")
+	seeds = flag.Int("seeds", 2000, "how many seeds TestSeeds runs")
+)
+
+func TestSeeds(t *testing.T) {
+	total := Report{Injected: map[string]int{}}
+	for i := range *seeds {
+		r := run(t, *seed+uint64(i))
+		if t.Failed() {
+			return
+		}
+		total.Events += r.Events
+		total.Simulated += r.Simulated
+		total.Elections += r.Elections
+		total.Kills += r.Kills
+		total.Orders += r.Orders
+		total.Refused += r.Refused
+		for k, n := range r.Injected {
+			total.Injected[k] += n
+		}
+	}
+	t.Logf("%+v", total)
+}
+
+// run simulates one seed; a failing one is run again for its trace.
+func run(t *testing.T, seed uint64) Report {
+	t.Helper()
+	report, err := Run(Options{Seed: seed})
+	if err == nil {
+		return report
+	}
+	var trace bytes.Buffer
+	_, again := Run(Options{Seed: seed, Trace: &trace})
+	t.Errorf("%v\n(the second run: %v)\n%s\n%s\n…%s", err, again != nil && again.Error() == err.Error(), report.Layout, report.Faults, lastLines(trace.String(), 40))
+	if testing.Verbose() && *seeds == 1 {
+		_, _ = io.WriteString(testWriter{t}, trace.String())
+	}
+	return report
+}
+
+type testWriter struct{ t *testing.T }
+
+func (w testWriter) Write(p []byte) (int, error) {
+	w.t.Log(strings.TrimRight(string(p), "\n"))
+	return len(p), nil
+}
+
+func lastLines(text string, n int) string {
+	lines := strings.Split(text, "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}

@@ -1,0 +1,223 @@
+package sim
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"posta/medic/core"
+)
+
+// Options say what to simulate.
+type Options struct {
+	Seed  uint64
+	Trace io.Writer // nil for none
+}
+
+// Report is what a run came to.
+type Report struct {
+	Events    uint64
+	Simulated time.Duration
+	Layout    string
+	Faults    string
+	Elections uint64
+	Kills     int // processes that were killed or stopped by faults
+	Orders    int // carried out
+	Refused   int
+	Injected  map[string]int
+}
+
+// Violation is a rule that did not hold.
+type Violation struct {
+	Seed uint64
+	At   time.Duration
+	What string
+}
+
+func (v *Violation) Error() string {
+	return fmt.Sprintf("seed %d, after %v: %s\nsee it again: go test ./medic/sim -run TestSeeds -seed=%d -seeds=1 -v", v.Seed, v.At, v.What, v.Seed)
+}
+
+const (
+	heartbeat    = 100 * time.Millisecond
+	suspectAfter = 800 * time.Millisecond
+	tickEvery    = heartbeat / 4
+	healTime     = 3 * time.Minute
+	maxEvents    = 2_000_000
+	calmTime     = 6 * time.Second // after everything has come back nothing more may happen
+)
+
+type world struct {
+	Options
+	rand    *rand.Rand
+	at      time.Duration
+	agenda  agenda
+	planned uint64
+	events  uint64
+	err     error
+
+	hosts   []*host
+	order   []*target // all, nodes first
+	targets map[core.NodeID]*target
+	medics  []core.Member
+	nodes   []core.Member
+	reach   bool // every medic reaches every host
+	hints   bool
+	faults  faults
+	blocked map[[2]core.NodeID]bool
+	judge   judge
+	report  Report
+	pids    int
+	calm    time.Duration // since when all is well; 0: it is not
+}
+
+// Run simulates one seed. The error is a *Violation if a rule did not hold.
+func Run(o Options) (report Report, err error) {
+	w := &world{
+		Options: o, rand: rand.New(rand.NewPCG(o.Seed, 0xed1c)), targets: map[core.NodeID]*target{}, blocked: map[[2]core.NodeID]bool{},
+		report: Report{Injected: map[string]int{}},
+	}
+	w.judge = newJudge(w)
+	defer func() {
+		if p := recover(); p != nil {
+			err = &Violation{w.Seed, w.at, fmt.Sprintf("panic: %v\n%s", p, debug.Stack())}
+		}
+	}()
+	w.begin()
+	for w.err == nil && !w.finished() {
+		if w.at > w.faults.end+healTime || w.events > maxEvents {
+			w.fail("M7: not everything came back\n%s", w.diagnosis())
+			break
+		}
+		w.next()
+	}
+	if w.err == nil {
+		w.judge.end()
+	}
+	w.report.Events, w.report.Simulated = w.events, w.at
+	for _, t := range w.order {
+		w.report.Elections = max(w.report.Elections, uint64(t.disk.term.Gen))
+	}
+	return w.report, w.err
+}
+
+func (w *world) begin() {
+	w.reach, w.hints = w.chance(0.6), w.chance(0.7)
+	for i := range 1 + w.rand.IntN(3) {
+		w.hosts = append(w.hosts, &host{name: fmt.Sprintf("host-%d", i+1), started: map[core.NodeID]core.Started{}})
+	}
+	for i := range 1 + w.rand.IntN(5) {
+		w.add(fmt.Sprintf("node-%d", i+1), i, false)
+	}
+	for i := range 1 + w.rand.IntN(5) {
+		w.add(fmt.Sprintf("medic-%d", i+1), i, true)
+	}
+	w.faults = newFaults(w)
+	w.report.Layout = fmt.Sprintf("%d hosts, %d nodes, %d medics, reach all %v, hints %v", len(w.hosts), len(w.nodes), len(w.medics), w.reach, w.hints)
+	w.report.Faults = w.faults.String()
+	w.tracef("%s; %s", w.report.Layout, w.report.Faults)
+	for _, t := range w.order {
+		w.after(w.between(0, 200*time.Millisecond), func() { t.start(core.Started{}) })
+	}
+	w.after(w.between(0, tickEvery), w.poll)
+	w.faults.inject(w)
+	w.after(time.Second, w.check)
+}
+
+func (w *world) add(name string, i int, medic bool) {
+	h := w.hosts[i%len(w.hosts)]
+	t := &target{w: w, Member: core.Member{ID: core.NodeID(name), Host: h.name}, host: h, medic: medic}
+	w.order = append(w.order, t)
+	w.targets[t.ID] = t
+	if medic {
+		w.medics = append(w.medics, t.Member)
+	} else {
+		w.nodes = append(w.nodes, t.Member)
+	}
+}
+
+func (w *world) host(name string) *host {
+	return w.hosts[slices.IndexFunc(w.hosts, func(h *host) bool { return h.name == name })]
+}
+
+// check looks once a second whether everything has come back.
+func (w *world) check() {
+	switch {
+	case w.at <= w.faults.end || !w.allWell():
+		if w.calm > 0 {
+			w.fail("M5: all was well since %v, and now it is not\n%s", w.calm, w.diagnosis())
+		}
+	case w.calm == 0:
+		w.calm = w.at
+	}
+	w.after(time.Second, w.check)
+}
+
+func (w *world) finished() bool { return w.calm > 0 && w.at > w.calm+calmTime }
+
+// allWell: everybody lives, one leads, all know the same.
+func (w *world) allWell() bool {
+	leaders := 0
+	var first *target
+	for _, t := range w.order {
+		if !t.healthy() || !t.medic && t.p.recovering() {
+			return false
+		}
+		if !t.medic {
+			continue
+		}
+		if first == nil {
+			first = t
+		}
+		if _, leads := t.p.core.Term(); leads {
+			leaders++
+		}
+		if t.disk.term != first.disk.term || !slices.Equal(t.p.core.Journal(), first.p.core.Journal()) {
+			return false
+		}
+	}
+	for _, i := range core.Incidents(first.p.core.Journal()) {
+		if i.Open {
+			return false
+		}
+	}
+	return leaders == 1
+}
+
+func (w *world) fail(format string, args ...any) {
+	if w.err == nil {
+		w.err = &Violation{w.Seed, w.at, fmt.Sprintf(format, args...)}
+		w.tracef("VIOLATION %v", w.err)
+	}
+}
+
+func (w *world) tracef(format string, args ...any) {
+	if w.Trace != nil {
+		fmt.Fprintf(w.Trace, "%12v  %s\n", w.at.Round(100*time.Microsecond), fmt.Sprintf(format, args...))
+	}
+}
+
+func (w *world) diagnosis() string {
+	var b strings.Builder
+	for _, t := range w.order {
+		fmt.Fprintf(&b, "%s on %s: healthy %v", t.ID, t.Host, t.healthy())
+		if t.medic && t.p != nil {
+			term, leads := t.p.core.Term()
+			fmt.Fprintf(&b, ", stopped %v, term %v, leads %v, %d entries", t.p.stopped, term, leads, len(t.p.core.Journal()))
+			for _, i := range core.Incidents(t.p.core.Journal()) {
+				if i.Open {
+					fmt.Fprintf(&b, ", open: %s", i.Node)
+				}
+			}
+		}
+		b.WriteString("\n")
+	}
+	for _, h := range w.hosts {
+		fmt.Fprintf(&b, "%s: fence %v\n", h.name, h.fence.Term)
+	}
+	return b.String()
+}
