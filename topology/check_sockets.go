@@ -27,7 +27,7 @@ func (c *checker) sockets() {
 	}
 	taken := claims{by: map[string]claim{}, said: map[string]bool{}}
 	full := map[string]bool{} // hosts of which it was said that they have no room: once is enough
-	for _, n := range c.t.Nodes() {
+	for _, n := range c.t.All() {
 		i := slices.IndexFunc(c.t.Hosts, func(h Host) bool { return h.Name == n.Host })
 		if i < 0 {
 			continue
@@ -105,7 +105,7 @@ func (c *checker) claimAddress(taken claims, who claim, key, address string) {
 // portsNeeded is how many ports all nodes take together: so far apart, no two hosts can meet.
 func (t *Topology) portsNeeded() int {
 	n := 0
-	for _, node := range t.Nodes() {
+	for _, node := range t.All() {
 		n += len(node.Sockets.List())
 	}
 	return n

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -94,7 +95,12 @@ func (t *Topology) legendTexts() []string {
 	for _, h := range t.Hosts {
 		lines = append(lines, "host "+h.Name+": "+h.where())
 	}
-	return append(lines, "medics: "+t.medicsText())
+	medics := "medics: " + t.medicsText()
+	if all := t.MedicNodes(); len(all) > 0 {
+		last := all[len(all)-1]
+		medics += fmt.Sprintf("; %s on %s to %s on %s", all[0].ID, all[0].Host, last.ID, last.Host)
+	}
+	return append(lines, medics)
 }
 
 func (t *Topology) column(s Stage, x int) column {

@@ -24,6 +24,13 @@ func (t *Topology) Text() string {
 		d.arrow(t.edgeLines(s))
 	}
 	fmt.Fprintf(&d.out, "\nmedics: %s\n", t.medicsText())
+	var table [][]string
+	for _, n := range t.MedicNodes() {
+		table = append(table, []string{"  " + string(n.ID), n.Host, NamedEndpoint{KindControl, n.Sockets.Control}.short()})
+	}
+	for _, row := range align(table) {
+		fmt.Fprintln(&d.out, row)
+	}
 	return d.out.String()
 }
 

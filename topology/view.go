@@ -13,6 +13,7 @@ type View struct {
 	Stages      []StageView    `json:"stages"`
 	Edges       []EdgeView     `json:"edges"`
 	Nodes       []NodeView     `json:"nodes"`
+	MedicNodes  []NodeView     `json:"medic_nodes"`  // without a chain
 	EntryPoints []string       `json:"entry_points"` // where clients upload
 	Outputs     []string       `json:"outputs"`      // where clients fetch results
 	Medics      map[string]any `json:"medics"`
@@ -52,7 +53,7 @@ type EdgeView struct {
 type NodeView struct {
 	ID      NodeID            `json:"id"`
 	Stage   string            `json:"stage"`
-	Chain   []Role            `json:"chain"`
+	Chain   []Role            `json:"chain,omitempty"`
 	Index   int               `json:"index"`
 	Of      int               `json:"of"`
 	Host    string            `json:"host"`
@@ -77,11 +78,18 @@ func (t *Topology) View() View {
 		v.Edges = append(v.Edges, EdgeView{e.Name(), e.From, e.To, e.Streams, e.Socket, e.Route, e.Key, t.links(e)})
 	}
 	for _, n := range t.Nodes() {
-		nv := NodeView{ID: n.ID, Stage: n.Stage, Chain: n.Chain, Index: n.Index, Of: n.Of, Host: n.Host, Data: n.DataDir, Sockets: map[Kind]Endpoint{}}
-		for _, s := range n.Sockets.List() {
-			nv.Sockets[s.Kind] = s.Endpoint
-		}
-		v.Nodes = append(v.Nodes, nv)
+		v.Nodes = append(v.Nodes, n.view())
+	}
+	for _, n := range t.MedicNodes() {
+		v.MedicNodes = append(v.MedicNodes, n.view())
+	}
+	return v
+}
+
+func (n Node) view() NodeView {
+	v := NodeView{ID: n.ID, Stage: n.Stage, Chain: n.Chain, Index: n.Index, Of: n.Of, Host: n.Host, Data: n.DataDir, Sockets: map[Kind]Endpoint{}}
+	for _, s := range n.Sockets.List() {
+		v.Sockets[s.Kind] = s.Endpoint
 	}
 	return v
 }

@@ -22,7 +22,7 @@ func freePorts(v topology.Variant) (int, error) {
 		return 0, err
 	}
 	n := 0
-	for _, node := range t.Nodes() {
+	for _, node := range t.All() {
 		n += len(node.Sockets.List())
 	}
 	for range 100 {
