@@ -114,8 +114,8 @@ func (c *Core) learn(m Message, now time.Time) (current bool) {
 	case m.Term.Gen > c.term.Gen:
 		c.follow(m.Term, now)
 	case m.Term.Gen < c.term.Gen:
-		if m.Leading || m.Kind == Coordinator || m.Kind == Command || m.Kind == Entries {
-			c.say(Message{Kind: Beat, Leading: c.role == leader && c.stored == c.term, Uptime: now.Sub(c.began), Reach: c.cfg.Reach, Have: c.have})
+		if (m.Leading || m.Kind == Coordinator || m.Kind == Command) && now.Sub(c.beaten) >= c.cfg.Heartbeat/4 {
+			c.beat(now) // our term is in it; no oftener, or two medics could keep each other busy
 		}
 		return false
 	case m.Term.Leader != c.term.Leader:

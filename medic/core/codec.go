@@ -78,18 +78,18 @@ func DecodeMessage(p []byte) (m Message, err error) {
 }
 
 func (o *Order) append(p []byte) []byte {
-	p = wire.AppendArray(p, 6)
+	p = wire.AppendArray(p, 7)
 	p = wire.AppendUint(wire.AppendUint(p, uint64(o.Gen)), o.N)
 	p = wire.AppendString(p, string(o.Leader))
 	p = wire.AppendString(p, string(o.Target))
 	p = wire.AppendString(p, o.Host)
-	return wire.AppendUint(p, millis(o.Silent))
+	return wire.AppendBool(wire.AppendUint(p, millis(o.Silent)), o.Ended)
 }
 
 func readOrder(d *wire.Reader) (o Order) {
-	d.ArrayOf(6)
+	d.ArrayOf(7)
 	o.OrderID = OrderID{generation(d), d.Uint()}
-	o.Leader, o.Target, o.Host, o.Silent = NodeID(d.String()), NodeID(d.String()), d.String(), duration(d)
+	o.Leader, o.Target, o.Host, o.Silent, o.Ended = NodeID(d.String()), NodeID(d.String()), d.String(), duration(d), d.Bool()
 	return o
 }
 

@@ -34,6 +34,7 @@ type Core struct {
 	written  uint64   // entries in this term
 	ordered  uint64   // orders in this term
 	patients map[NodeID]*patient
+	shared   map[NodeID]time.Time // when a peer was last sent entries
 
 	carrying map[OrderID]bool
 	reports  []Report // the latest ones given here, for orders that are repeated
@@ -55,7 +56,7 @@ const (
 func New(cfg Config, s State, now time.Time) *Core {
 	c := &Core{
 		cfg: cfg.filled(), rank: map[NodeID]int{}, began: now, term: s.Term, stored: s.Term, leaderHeard: now,
-		reach: map[NodeID][]string{}, journal: newJournal(), carrying: map[OrderID]bool{}, patients: map[NodeID]*patient{},
+		reach: map[NodeID][]string{}, journal: newJournal(), carrying: map[OrderID]bool{}, shared: map[NodeID]time.Time{}, patients: map[NodeID]*patient{},
 	}
 	for i, m := range cfg.Medics {
 		c.rank[m.ID] = i
@@ -120,7 +121,7 @@ func (c *Core) Take(m Message, now time.Time) {
 	current := c.learn(m, now)
 	if m.Kind == Beat {
 		c.reach[m.From] = m.Reach
-		c.share(m)
+		c.share(m, now)
 		return
 	}
 	if m.To != "" && m.To != c.cfg.Self {
@@ -160,10 +161,11 @@ func (c *Core) Gone(who NodeID, pid int) {
 }
 
 // share sends the peer what its journal lacks: a leader to its followers, and they to a leader whose history is shorter than theirs.
-func (c *Core) share(m Message) {
-	if c.role != leader && m.From != c.term.Leader || m.Term != c.term {
+func (c *Core) share(m Message, now time.Time) {
+	if c.role != leader && m.From != c.term.Leader || m.Term != c.term || now.Sub(c.shared[m.From]) < c.cfg.Heartbeat/2 {
 		return
 	}
+	c.shared[m.From] = now
 	if entries, oldest := c.journal.missing(m.Have); len(entries) > 0 {
 		c.sayStored(Message{Kind: Entries, To: m.From, Entries: entries, Oldest: oldest})
 	}

@@ -49,7 +49,7 @@ func (f Fence) Judge(o Order, last Started, alive bool, now time.Time) (r Report
 		r.Verdict = last.Verdict
 	case last.Order.after(o.OrderID): // it comes late
 		r.Verdict = Found
-	case alive && now.Sub(last.At) < max(o.Silent+o.Margin, o.Young):
+	case alive && (o.Ended || now.Sub(last.At) < max(o.Silent+o.Margin, o.Young)):
 		r.Verdict = Found
 	default:
 		return r, true

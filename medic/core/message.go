@@ -57,6 +57,8 @@ type Order struct {
 	// Silent is how long nothing had been heard of the target's process when the order was given. A process that is younger cannot be
 	// the one that was silent: somebody else has restarted the target already.
 	Silent time.Duration
+	// Ended says that the process was seen to end. If there is one now, it is another, and was started since.
+	Ended bool
 	// Until is when the order has to be in hand on the host; whoever was stopped on the way must not act on it. It is set by the executor,
 	// and does not travel.
 	Until time.Time

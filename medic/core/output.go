@@ -95,3 +95,6 @@ func (c *Core) Output() Output {
 	c.out = Output{}
 	return o
 }
+
+// Idle says that there is nothing to store and nothing being stored: Snapshot then is all that is durable.
+func (c *Core) Idle() bool { return c.inflight == nil && len(c.build.records) == 0 }

@@ -117,6 +117,7 @@ func (c *Core) suspect(p *patient, v *vital, seen time.Time, now time.Time) {
 func (c *Core) order(p *patient, now time.Time) {
 	c.ordered++
 	p.order = Order{OrderID: OrderID{c.term.Gen, c.ordered}, Leader: c.cfg.Self, Target: p.ID, Host: p.Host}
+	p.order.Ended = c.det.vitals[p.ID].gone
 	p.phase, p.began, p.executor, p.decided, p.sent = ordered, now, "", now, false
 	c.give(p, now)
 }

@@ -68,3 +68,12 @@ func (c *Config) hinted() time.Duration { return min(2*c.Heartbeat, c.SuspectAft
 
 // answer is how long a candidate waits for higher medics to object.
 func (c *Config) answer() time.Duration { return min(3*c.Heartbeat, c.SuspectAfter) }
+
+// String is for logs.
+func (v Verdict) String() string {
+	names := map[Verdict]string{Done: "done", Found: "found", Refused: "refused", Held: "held", Late: "late", Failed: "failed"}
+	if name := names[v]; name != "" {
+		return name
+	}
+	return fmt.Sprintf("verdict %d", byte(v))
+}

@@ -24,8 +24,8 @@ type Config struct {
 	Tied    bool                             // children die with this process
 }
 
-// Restarter starts nodes as child processes. Two over one directory may live one after the other, not at once: whoever makes one
-// holds a lock of its own.
+// Restarter starts nodes as child processes. There may be several over one directory, in several processes, as long as they hold a
+// common lock when they start and kill (package host); looking needs none.
 type Restarter struct {
 	cfg    Config
 	forker *forker // nil unless tied
@@ -221,11 +221,11 @@ func (r *Restarter) aliveLocked(node medic.NodeID) (bool, error) {
 func (r *Restarter) pidLocked(node medic.NodeID) (int, error) {
 	if c := r.children[node]; c != nil {
 		r.reapLocked(node, c)
-		if c.over {
-			return 0, nil
+		if !c.over {
+			return c.pid, nil
 		}
-		return c.pid, nil
 	}
+	// Somebody else, over the same directory, may have started another since.
 	rec, err := r.read(node)
 	if err != nil || rec.pid == 0 {
 		return 0, err
@@ -235,7 +235,7 @@ func (r *Restarter) pidLocked(node medic.NodeID) (int, error) {
 		return 0, fmt.Errorf("look for process %d of %s: %w", rec.pid, node, err)
 	}
 	if born != rec.birth {
-		return 0, r.forget(node)
+		return 0, nil // the files stay: removing them here could remove those of a process that is just being started
 	}
 	return rec.pid, nil
 }
@@ -255,7 +255,9 @@ func (r *Restarter) reapLocked(node medic.NodeID, c *child) {
 	default:
 		return
 	}
-	_ = r.forget(node) // a file that stays behind is found out by its birth
+	if rec, err := r.read(node); err == nil && rec.pid == c.pid {
+		_ = r.forget(node) // a file that stays behind is found out by its birth
+	}
 }
 
 func cause(s syscall.WaitStatus) string {

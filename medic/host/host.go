@@ -1,0 +1,200 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"posta/medic"
+	"posta/medic/core"
+)
+
+// Pids is what a Restarter may do beside: tell processes. Without it no hints are possible, and a holder of the lock that hangs is waited for.
+type Pids interface {
+	Pid(core.NodeID) (int, error) // 0: there is none
+}
+
+// Host is one host of the topology, on this machine. Its methods may be called by several goroutines and processes at once.
+type Host struct {
+	dir, name string
+	r         medic.Restarter
+	pids      Pids // nil if the restarter tells none
+}
+
+// Open makes the directory; nothing is held.
+func Open(dir, name string, r medic.Restarter) (*Host, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make a directory for what host %s has seen: %w", name, err)
+	}
+	h := &Host{dir: dir, name: name, r: r}
+	h.pids, _ = r.(Pids)
+	return h, nil
+}
+
+// CarryOut carries out an order (M4, M5). What goes wrong stands in the report.
+func (h *Host) CarryOut(ctx context.Context, o core.Order) core.Report {
+	began := time.Now()
+	r, err := h.carryOut(ctx, o)
+	if err != nil {
+		r = core.Report{Order: o.OrderID, Target: o.Target, Verdict: core.Failed, Text: err.Error()}
+		if errors.Is(err, ErrBusy) {
+			r.Verdict = core.Late
+		}
+	}
+	if r.Verdict == core.Done || r.Verdict == core.Found {
+		r.PID = h.pid(o.Target)
+	}
+	r.Took = time.Since(began)
+	return r
+}
+
+func (h *Host) carryOut(ctx context.Context, o core.Order) (r core.Report, err error) {
+	unlock, err := h.lockAgainst(ctx, o)
+	if err != nil {
+		return r, err
+	}
+	defer unlock()
+	f, err := h.raise(core.Term{Gen: o.Gen, Leader: o.Leader})
+	if err != nil {
+		return r, err
+	}
+	alive, err := h.r.Alive(ctx, o.Target)
+	if err != nil {
+		return r, err
+	}
+	last := h.readStarted(o.Target)
+	r, do := f.Judge(o, last, alive, time.Now())
+	if !do {
+		if s := last.Note(r); s != last {
+			err = h.writeStarted(o.Target, s)
+		}
+		return r, err
+	}
+	r.Text, err = h.restart(ctx, o.Target, core.Started{At: time.Now(), Order: o.OrderID, Verdict: core.Done})
+	return r, err
+}
+
+// lockAgainst waits for the lock for as long as the order is worth anything. When it is the target itself that has it and does not let
+// go, the target is killed first: with the fence as it is, because nobody can raise it meanwhile.
+func (h *Host) lockAgainst(ctx context.Context, o core.Order) (unlock func(), err error) {
+	patience, cancel := context.WithDeadline(ctx, o.Until)
+	defer cancel()
+	unlock, err = h.lock(patience)
+	if err == nil || !errors.Is(err, ErrBusy) {
+		return unlock, err
+	}
+	if pid := h.pid(o.Target); pid == 0 || pid != h.holder() {
+		return nil, err
+	}
+	f, err := h.readFence()
+	if err != nil {
+		return nil, err
+	}
+	if f, _ = f.Raise(core.Term{Gen: o.Gen, Leader: o.Leader}); f.Down || f.Term != (core.Term{Gen: o.Gen, Leader: o.Leader}) {
+		return nil, fmt.Errorf("kill %s, which holds the lock: %w", o.Target, ErrBusy)
+	}
+	if err := h.r.Kill(ctx, o.Target); err != nil {
+		return nil, err
+	}
+	return h.lock(ctx)
+}
+
+// restart kills what there is and starts anew. It returns how the old process ended.
+func (h *Host) restart(ctx context.Context, target core.NodeID, s core.Started) (cause string, err error) {
+	if err := h.r.Kill(ctx, target); err != nil {
+		return "", err
+	}
+	if death, err := h.r.Wait(ctx, target); err == nil {
+		cause = death.Cause
+	}
+	if err := h.writeStarted(target, s); err != nil {
+		return cause, fmt.Errorf("note the start of %s: %w", target, err)
+	}
+	if err := h.r.Start(ctx, target); err != nil {
+		s.Order = core.OrderID{}
+		return cause, errors.Join(err, h.writeStarted(target, s))
+	}
+	return cause, nil
+}
+
+// Raise lets the host know of a term (M4).
+func (h *Host) Raise(ctx context.Context, t core.Term) error {
+	unlock, err := h.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	_, err = h.raise(t)
+	return err
+}
+
+// raise needs the lock.
+func (h *Host) raise(t core.Term) (core.Fence, error) {
+	f, err := h.readFence()
+	if err != nil {
+		return f, err
+	}
+	higher, changed := f.Raise(t)
+	if changed {
+		err = h.writeFence(higher)
+	}
+	return higher, err
+}
+
+// Up opens the host to orders and starts who does not run. It returns who was started.
+func (h *Host) Up(ctx context.Context, targets []core.NodeID) (started []core.NodeID, err error) {
+	unlock, err := h.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if err := h.setDown(false); err != nil {
+		return nil, err
+	}
+	for _, t := range targets {
+		alive, err := h.r.Alive(ctx, t)
+		if err != nil {
+			return started, err
+		}
+		if alive {
+			continue
+		}
+		if _, err := h.restart(ctx, t, core.Started{At: time.Now()}); err != nil {
+			return started, err
+		}
+		started = append(started, t)
+	}
+	return started, nil
+}
+
+// Down closes the host: from its return on no order is carried out, until Up.
+func (h *Host) Down(ctx context.Context) error {
+	unlock, err := h.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return h.setDown(true)
+}
+
+func (h *Host) setDown(down bool) error {
+	f, err := h.readFence()
+	if err != nil || f.Down == down {
+		return err
+	}
+	f.Down = down
+	return h.writeFence(f)
+}
+
+func (h *Host) pid(target core.NodeID) int {
+	if h.pids == nil {
+		return 0
+	}
+	pid, err := h.pids.Pid(target)
+	if err != nil {
+		return 0
+	}
+	return pid
+}
