@@ -54,7 +54,7 @@ func newFaults(w *world) faults {
 	often(0.3, func() { f.partitions = every(500*time.Millisecond, 4*time.Second) })
 	often(0.3, func() { f.stops = every(time.Second, 5*time.Second) })
 	often(0.2, func() { f.fulls = every(time.Second, 5*time.Second) })
-	often(0.15, func() { f.wipes = 1 + w.rand.IntN(3) })
+	often(0.2, func() { f.wipes = 1 + w.rand.IntN(3) })
 	often(0.15, func() { f.deaf = true })
 	often(0.3, func() { f.badSnapshot = 0.4 })
 	often(0.25, func() { f.poison = true })
