@@ -18,6 +18,7 @@ type Sender struct {
 	next    Seq     // the number the next frame gets
 	stored  Seq     // the last number that is durable (R3)
 	entries []entry // not yet acknowledged by every peer; numbers without holes, the last is next-1
+	array   []entry // what entries is a part of: its front is used again
 	peers   []*peer
 }
 
@@ -77,8 +78,27 @@ func (s *Sender) push(f Frame, at Place) {
 	} else {
 		end += s.peersEnd()
 	}
+	s.makeRoom()
 	s.entries = append(s.entries, entry{frame: f, place: at, end: end})
 }
+
+// makeRoom makes room for one more entry behind the last: at the front of the array, if half of it has been acknowledged, or
+// in a larger one. Appending to ever new arrays was turned down: with frames of 1 KiB it costs more than all else here.
+func (s *Sender) makeRoom() {
+	n := len(s.entries)
+	if n < cap(s.entries) {
+		return
+	}
+	old := s.array
+	if 2*n >= len(old) {
+		s.array = make([]entry, max(minEntries, 2*len(old)))
+	}
+	copy(s.array, s.entries)
+	clear(old[len(old)-n:]) // let the payloads go
+	s.entries = s.array[:n]
+}
+
+const minEntries = 16
 
 // peersEnd is the common ackedEnd of the peers when everything is acknowledged.
 func (s *Sender) peersEnd() uint64 {
@@ -233,7 +253,7 @@ func (s *Sender) trim() {
 	clear(s.entries[:n]) // let the payloads go
 	s.entries = s.entries[n:]
 	if len(s.entries) == 0 {
-		s.entries = nil
+		s.entries, s.array = nil, nil // an idle link keeps no memory
 	}
 }
 
@@ -244,17 +264,17 @@ func (s *Sender) Take(node NodeID, limit int) []Frame {
 	if p == nil || !p.ready || p.sent >= s.stored {
 		return nil
 	}
-	var out []Frame
-	for i := s.index(p.sent + 1); i < len(s.entries) && limit > 0; i++ {
-		f := s.entries[i].frame
-		if f.Seq > s.stored {
-			break
-		}
-		f.ID = s.id
-		limit -= f.Size()
-		p.sent = f.Seq
-		out = append(out, f)
+	ready := s.entries[s.index(p.sent+1):s.index(s.stored+1)]
+	n := 0
+	for ; n < len(ready) && limit > 0; n++ {
+		limit -= ready[n].frame.Size()
 	}
+	out := make([]Frame, n, n+1) // a hello may follow
+	for i := range out {
+		out[i] = ready[i].frame
+		out[i].ID = s.id
+	}
+	p.sent += Seq(n)
 	return out
 }
 
