@@ -131,10 +131,11 @@ func (c *Core) Ack(a link.Ack, now time.Time) {
 // those that have failed the receiver is told again: what it knew of them is lost, too.
 func (c *Core) lostReceiver(node link.NodeID) {
 	reason := fmt.Sprintf("node %s lost its data while the session ran: start the session again", node)
+	left := slices.Clone(c.tombs.order)
 	for _, s := range c.inOrderOfID() {
 		c.abort(s.ID, reason)
 	}
-	for _, id := range slices.Clone(c.tombs.order) {
+	for _, id := range left {
 		if t, _ := c.tombs.get(id); t.Failed {
 			c.forwardAbort(id, t.Reason)
 		} else {
