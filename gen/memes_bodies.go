@@ -1,0 +1,55 @@
+package gen
+
+import (
+	"bytes"
+	"math/rand/v2"
+)
+
+// phrases are what comments are made of.
+var phrases = []string{
+	"Yes", "This is the way", "me irl", "It happens to the best of us", "I laughed more than I should have", "no context needed", "same",
+	"That’s what they want you to think", "Why is this so accurate?", "had to read it twice", "can confirm, it works", "not again",
+	"my cat does that, too", "the second one is the best", "who made this", "every single morning", "and I would do it again",
+	"he said \"trust me\"", "take my upvote", "I feel seen", "source: it came to me in a dream", "nobody:\n\nme at 3 am", "🤣🤣",
+	"c'est la vie, très vrai", "the universe is a collage of studs", "profess or teach, er, study", "Zero\x07bell", "caf\xe9", "¯\\_(ツ)_/¯",
+	"I was today years old when I learned about it and now I cannot stop thinking about what else I have been wrong about all my life",
+}
+
+// studentWords are words that students are found by, and some that come near.
+var studentWords = []string{
+	"University", "COLLEGES", "my students", "prestudent", "Teacher's", "the professor", "PROFESSORSHIP", "collegebound", "UNİVERSITY",
+	"universit y", "studen t", "ſtudent", "collége", "profes-sor", "teach", "tEaChEr",
+}
+
+// makeBodies makes some thousands of bodies as they stand in a CSV.
+func makeBodies(r *rand.Rand) [][]byte {
+	bodies := make([][]byte, 4096)
+	for i := range bodies {
+		var p []byte
+		for k := range 1 + r.IntN(3) {
+			if k > 0 {
+				p = append(p, [...]string{". ", ", ", " ", "\n\n"}[r.IntN(4)]...)
+			}
+			p = append(p, phrases[r.IntN(len(phrases))]...)
+		}
+		if i%64 == 5 {
+			p = append(append(p, ' '), studentWords[i/64%len(studentWords)]...)
+		}
+		if i == 99 {
+			p = bytes.Repeat(p, 60)
+		}
+		bodies[i] = quotedIfNeeded(p)
+	}
+	return bodies
+}
+
+// quotedIfNeeded is a value as it stands in a CSV.
+func quotedIfNeeded(p []byte) []byte {
+	if !bytes.ContainsAny(p, ",\"\n") {
+		return p
+	}
+	return quoted(bytes.ReplaceAll(p, []byte(`"`), []byte(`""`)))
+}
+
+// voidBodies do not count, the last three do.
+var voidBodies = []string{"[deleted]", "[removed]", "", "[deleted]", "[removed]", "[Deleted]", `" [deleted]"`, "[removed] by a professor"}
