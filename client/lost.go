@@ -28,5 +28,8 @@ func (c *Client) lost(ctx context.Context, err error) error {
 			}
 		}
 	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx) // as a rule another request of the run has found the reason
+	}
 	return fmt.Errorf("%w; it was open there: the node lost its data, or somebody closed the session; run it again", err)
 }
