@@ -230,6 +230,27 @@ func TestR8_RetiredLogsAreBoundedAndDurable(t *testing.T) {
 	}
 }
 
+// TestR8_ALogThatGoesOnSpeakingIsBelievedAgain: a late word of a log that was never heard before is taken for a lost disk.
+// The log that lives must not be shut out by it.
+func TestR8_ALogThatGoesOnSpeakingIsBelievedAgain(t *testing.T) {
+	r := greeted(logB, 0)
+	r.Hello(logA, Greeting{To: "b-1"}) // of a process that is long dead
+	for i := 1; r.ID() != logB; i++ {
+		if i > believed {
+			t.Fatal("the sender is shut out")
+		}
+		r.Hello(logB, Greeting{To: "b-1"})
+	}
+	s := ready(plenty, "b-1")
+	s.Ack(Ack{Edge: "e", Log: logA.LogID, Receiver: "b-1", ID: logB}, noon)
+	s.add(1)
+	s.Stored(1, 1)
+	for range believed {
+		s.hears("b-1", 0, false)
+	}
+	expect(t, "the receiver goes on speaking", s.Take("b-1", plenty), 1)
+}
+
 // TestR8_FloorBeyondTheHwmIsALoss: the sender remembers acknowledgements that this disk knows nothing of.
 func TestR8_FloorBeyondTheHwmIsALoss(t *testing.T) {
 	r := greeted(logA, 3)

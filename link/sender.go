@@ -2,7 +2,6 @@ package link
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -31,9 +30,9 @@ type entry struct {
 type peer struct {
 	node     NodeID
 	id       Identity // of the receiver; zero until it was heard
-	retired  []LogID  // logs of the receiver that were replaced by another; the last few
-	ready    bool     // it told its hwm since the last connect or restart (R7)
-	greet    bool     // a hello is due
+	retired  retired
+	ready    bool // it told its hwm since the last connect or restart (R7)
+	greet    bool // a hello is due
 	acked    Seq
 	sent     Seq
 	ackedEnd uint64 // entry.end of acked
@@ -214,16 +213,17 @@ func (s *Sender) Ack(a Ack, now time.Time) (lost bool) {
 // zombie reports whether an acknowledgement comes from an incarnation that was followed by another, or from a log that was
 // replaced (R8).
 func (p *peer) zombie(id Identity) bool {
-	return slices.Contains(p.retired, id.LogID) || id.LogID == p.id.LogID && id.Incarnation < p.id.Incarnation
+	return p.retired.zombie(id.LogID) || id.LogID == p.id.LogID && id.Incarnation < p.id.Incarnation
 }
 
 // meets notes who the receiver is now. It reports whether it has lost what it acknowledged.
 func (p *peer) meets(id Identity) (lost bool) {
 	if p.id.LogID != id.LogID && p.id.LogID != (LogID{}) {
-		p.retired = retire(p.retired, p.id.LogID)
+		p.retired.add(p.id.LogID)
 		lost = p.acked > 0
 	}
 	p.id = id
+	p.retired.heard()
 	return lost
 }
 

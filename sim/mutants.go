@@ -64,7 +64,7 @@ func Mutants() []Mutant {
 			{fileAdvance, "	if !s.opened[l.key()] || s.eos[f.Stream][l.key()] {\n", "	if !s.opened[l.key()] {\n"},
 		}},
 		one("hello not repeated", "R7", 100, fileSender, "	if !p.greet && (now.Sub(p.greeted) < every || p.ready && !stuck) {\n", "	if !p.greet && (now.Sub(p.greeted) < every || p.ready && !stuck || !p.greeted.IsZero()) {\n"),
-		one("zombie accepted", "R8", 200, fileReceiver, "	if slices.Contains(r.retired, id.LogID) || id.LogID == r.id.LogID && id.Incarnation < r.id.Incarnation {\n", "	if slices.Contains(r.retired, id.LogID) {\n"),
+		one("zombie accepted", "R8", 200, fileReceiver, "	if r.retired.zombie(id.LogID) || id.LogID == r.id.LogID && id.Incarnation < r.id.Incarnation {\n", "	if r.retired.zombie(id.LogID) {\n"),
 		one("new log id treated as the old", "R8", 200, fileReceiver, "	if id.LogID == r.id.LogID {\n", "	if r.id.LogID != (LogID{}) {\n"),
 		one("a sender's lost disk not noticed", "R8", 400, fileAdvance,
 			"	case lost:\n		c.lostDisk(", "	case lost && false:\n		c.lostDisk("),

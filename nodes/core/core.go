@@ -22,7 +22,8 @@ type Core struct {
 	build    build
 	inflight *Commit
 	replies  []Reply
-	turn     int // which link is served first, so that none starves
+	spent    [][]byte // payloads that nobody uses any more
+	turn     int      // which link is served first, so that none starves
 	Counters Counters
 }
 
@@ -58,6 +59,7 @@ type Output struct {
 	Sends   []Send
 	Acks    []link.Ack
 	Replies []Reply
+	Spent   [][]byte // payloads of frames received, large ones, that nobody uses any more; valid until the next call
 }
 
 // New returns the core of a node that has stored nothing yet.
@@ -197,8 +199,8 @@ func (c *Core) Tick(now time.Time) {
 
 // Output returns what may leave now: acknowledgements that are due, durable frames, hellos, replies.
 func (c *Core) Output(now time.Time) Output {
-	o := Output{Replies: c.replies}
-	c.replies = nil
+	o := Output{Replies: c.replies, Spent: c.spent}
+	c.replies, c.spent = nil, c.spent[:0]
 	for _, l := range c.inOrder {
 		if l.edge.Dialled && !l.dialled {
 			continue // an answer now would come before we can hear it
