@@ -33,7 +33,11 @@ func TestMain(m *testing.M) {
 }
 
 func program() Program {
-	return Program{Analyses: analyses.Set{bikes.New()}, Version: "test", Generators: map[string]Generator{"bikes": gen.Bikes}}
+	known := analyses.Set{bikes.New()}
+	if os.Getenv(linksVar) != "" {
+		known = append(known, links())
+	}
+	return Program{Analyses: known, Version: "test", Generators: map[string]Generator{"bikes": gen.Bikes}}
 }
 
 // result is what a call of posta did.

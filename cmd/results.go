@@ -17,6 +17,7 @@ func (x *command) resultsCommand() *cli.Command {
 		Description: "Answers stay with the cluster for limits.results_ttl, or until --drop.\n\n" + exitHelp,
 		Flags: append(askFlags(), jsonFlag(),
 			&cli.StringFlag{Name: flagOut, Usage: "write the answers to `DIR`, one CSV file for each query"},
+			downloadFlag(),
 			&cli.BoolFlag{Name: "drop", Usage: "let the cluster forget the session when its answers are here"}),
 		Action: x.results,
 	}
@@ -36,6 +37,9 @@ func (x *command) results(c *cli.Context) error {
 		answer.Analysis = analysis
 		inOrder(answer, cl.Info().Analyses)
 		if err := x.printAnswer(answer, output{json: c.Bool(flagJSON), dir: c.String(flagOut)}); err != nil {
+			return err
+		}
+		if err := x.download(ctx, answer, c.String(flagDownload)); err != nil {
 			return err
 		}
 		if c.Bool("drop") {
