@@ -85,6 +85,22 @@ func TestDownloadSavesWhatTheFirstRowPointsTo(t *testing.T) {
 	}
 }
 
+func TestDownloadsOfAClusterThatIsKept(t *testing.T) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a picture") }))
+	defer web.Close()
+	from := linksTo(t, web.URL+"/b.png")
+	k := newKept(t)
+	k.must("up")
+	id := strings.TrimSpace(k.must("submit", "links", "--data", from, "--detach", "-q").out)
+	for _, call := range [][]string{{"submit", "links", "--data", from, "-q"}, {"results", id, "--drop"}} {
+		dir := t.TempDir()
+		k.must(call[0], append(call[1:], "--download", dir)...)
+		if b, err := os.ReadFile(filepath.Join(dir, "first-b.png")); err != nil || string(b) != "a picture" {
+			t.Errorf("%v: %q, %v", call, b, err)
+		}
+	}
+}
+
 func TestWhatCannotBeDownloadedIsAWarning(t *testing.T) {
 	web := httptest.NewServer(http.NotFoundHandler())
 	defer web.Close()
