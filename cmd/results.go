@@ -2,12 +2,14 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"posta/client"
 	"posta/protocol"
+	"posta/session"
 )
 
 func (x *command) resultsCommand() *cli.Command {
@@ -29,7 +31,15 @@ func (x *command) results(c *cli.Context) error {
 		return err
 	}
 	return x.ask(c, id, func(ctx context.Context, cl *client.Client) error {
-		analysis := analysisOf(ctx, cl)
+		found, err := cl.Sessions(ctx)
+		analysis, listed := analysisOf(found, id)
+		if err == nil && !listed {
+			// Nobody has it. How it ended may be remembered, which is said at once; else nothing would ever come.
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeoutCause(ctx, askPatience(c), fmt.Errorf("results: no node has session %s; posta sessions lists them: %w",
+				id, protocol.ErrUnknownSession))
+			defer cancel()
+		}
 		answer, err := cl.Results(ctx)
 		if err != nil {
 			return err
@@ -49,15 +59,14 @@ func (x *command) results(c *cli.Context) error {
 	})
 }
 
-// analysisOf asks what the session's analysis is; "" if nobody who knows it answers.
-func analysisOf(ctx context.Context, cl *client.Client) string {
-	found, _ := cl.Sessions(ctx) // what is missing is only a name
+// analysisOf finds a session, and what its analysis is.
+func analysisOf(found []protocol.SessionInfo, id session.ID) (analysis string, listed bool) {
 	for _, s := range found {
-		if s.Session == cl.Session() {
-			return s.Analysis
+		if s.Session == id {
+			return s.Analysis, true
 		}
 	}
-	return ""
+	return "", false
 }
 
 // inOrder puts queries in the order of their analysis: they came in the order in which they were finished.
