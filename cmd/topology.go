@@ -31,7 +31,7 @@ func (x *command) topologyCommand() *cli.Command {
 					&cli.StringFlag{Name: "replicas", Usage: "`STAGE=N,...` or all=N"},
 					&cli.BoolFlag{Name: "split-parsers", Usage: "parsers as a stage of their own"},
 					&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE` of the file, like limits.window=1MiB; may be repeated"},
-					&cli.StringFlag{Name: "sockets", Usage: "unix sockets in `DIR`, for a cluster on one machine, instead of ports from 5500 upward; it is made when nodes start"},
+					&cli.StringFlag{Name: "sockets", Usage: "unix sockets in `DIR`, for a cluster on one machine, instead of ports from 5500 upward; DIR has to be there"},
 				}, Action: x.topologyNew},
 		},
 	}
