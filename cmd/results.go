@@ -30,13 +30,21 @@ func (x *command) results(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return x.ask(c, id, func(ctx context.Context, cl *client.Client) error {
+	at, err := entries(c)
+	if err != nil {
+		return err
+	}
+	if err := x.answers(c, at); err != nil {
+		return err
+	}
+	// From here on it may take its time, as an upload may.
+	return x.dial(c, client.Config{Entries: at, Session: id, Patience: c.Duration("patience")}, func(ctx context.Context, cl *client.Client) error {
 		found, err := cl.Sessions(ctx)
 		analysis, listed := analysisOf(found, id)
 		if err == nil && !listed {
 			// Nobody has it. How it ended may be remembered, which is said at once; else nothing would ever come.
 			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeoutCause(ctx, askPatience(c), fmt.Errorf("results: no node has session %s; posta sessions lists them: %w",
+			ctx, cancel = context.WithTimeoutCause(ctx, defaultAskPatience, fmt.Errorf("results: no node has session %s; posta sessions lists them: %w",
 				id, protocol.ErrUnknownSession))
 			defer cancel()
 		}
