@@ -2,6 +2,7 @@ package memes
 
 import (
 	"bytes"
+	"encoding/binary"
 	"unicode"
 	"unicode/utf8"
 )
@@ -60,10 +61,10 @@ func (f *finder) in(text []byte) bool {
 // hides reports whether text may have letters that lower case changes to what a word has and search does not see: of ASCII
 // letters these are the signs for Kelvin and the dotted capital I.
 func (f *finder) hides(text []byte) bool {
-	if f.ascii {
-		return bytes.Contains(text, []byte("\u212a")) || bytes.Contains(text, []byte("\u0130"))
+	if !beyondASCII(text) {
+		return false
 	}
-	return beyondASCII(text)
+	return !f.ascii || bytes.Contains(text, []byte("\u212a")) || bytes.Contains(text, []byte("\u0130"))
 }
 
 // search finds words as they are, but for the case of ASCII letters.
@@ -111,13 +112,16 @@ func equalLower(text, lower []byte) bool {
 	return true
 }
 
+// beyondASCII reports whether a byte is none of ASCII, eight at a time.
 func beyondASCII(text []byte) bool {
-	for _, c := range text {
-		if c >= utf8.RuneSelf {
-			return true
-		}
+	all := uint64(0)
+	for ; len(text) >= 8; text = text[8:] {
+		all |= binary.LittleEndian.Uint64(text)
 	}
-	return false
+	for _, c := range text {
+		all |= uint64(c)
+	}
+	return all&0x8080808080808080 != 0
 }
 
 // appendLower appends text with unicode.ToLower of its letters; bytes that are no UTF-8 stay as they are.

@@ -112,3 +112,30 @@ func FuzzFinder(f *testing.F) {
 		}
 	})
 }
+
+func TestBeyondASCIILooksAtEveryByte(t *testing.T) {
+	for size := range 40 {
+		text := []byte(strings.Repeat("a", size))
+		if beyondASCII(text) {
+			t.Fatalf("%d letters are beyond ASCII", size)
+		}
+		for i := range text {
+			text[i] = 0x80
+			if !beyondASCII(text) {
+				t.Fatalf("byte %d of %d is not seen", i, size)
+			}
+			text[i] = 'a'
+		}
+	}
+}
+
+func BenchmarkFinder(b *testing.B) {
+	f := newFinder([]string{"university", "college", "student", "teacher", "professor"})
+	text := []byte("It is worse if you are a man, and I laughed more than I should have. Source: it came to me")
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if f.in(text) {
+			b.Fatal("found")
+		}
+	}
+}

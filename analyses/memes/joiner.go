@@ -68,7 +68,7 @@ func (j *joiner) addPosts(b *batch.Batch, pos analyses.Position) {
 		j.total.add(score)
 		id := j.copy(ids.At(row))
 		from := len(j.texts)
-		j.texts = appendPost(j.texts, int64(pos.Line)+int64(row), score, urls.At(row))
+		j.texts = appendPost(j.texts, pos.Line+uint64(row), score, urls.At(row))
 		j.posts = append(j.posts, post{id, span{from, len(j.texts)}})
 	}
 }
@@ -144,17 +144,4 @@ func (m *mood) flush(tables []*fold.Table, post []byte) {
 		t := tables[students]
 		t.AddSum(t.Row(t.Key().Text(post)), 0, m.students)
 	}
-}
-
-// appendPost makes the text whose maximum is the last row of a post: its place, and what it says. Nothing is compared behind
-// the place, so the url is as it is.
-func appendPost(b []byte, place, score int64, url []byte) []byte {
-	return append(fold.AppendInt(fold.AppendInt(b, place), score), url...)
-}
-
-func cutPost(p []byte) (score int64, url []byte, err error) {
-	if _, p, err = fold.CutInt(p); err != nil {
-		return
-	}
-	return fold.CutInt(p)
 }
