@@ -191,9 +191,19 @@ func (c *Core) Tick(now time.Time) {
 			g.Tick(now)
 		}
 	}
-	// A node does not hear itself: where output and input are in one chain, one tells the other here.
-	if ended := c.Ended(); len(ended) > 0 {
-		c.Heard(now, c.cfg.Self, c.cfg.ID, ended)
+	c.hearSelf(now)
+}
+
+// hearSelf lets output and input tell each other where one chain holds both: a node does not hear its own heartbeats.
+func (c *Core) hearSelf(now time.Time) {
+	for _, r := range c.cfg.Roles {
+		if _, ok := r.(role.Watcher); !ok {
+			continue
+		}
+		if ended := c.Ended(); len(ended) > 0 {
+			c.Heard(now, c.cfg.Self, c.cfg.ID, ended)
+		}
+		return
 	}
 }
 
