@@ -157,11 +157,11 @@ func TestD1_FoldFactsFlushesEachRowOnce(t *testing.T) {
 }
 
 func TestFoldFactsReportsWhatSpoilsATable(t *testing.T) {
-	j, tables := folder(t)
+	j, _ := folder(t)
 	if err := j.Facts(0, ints(t, math.MaxInt64-5, math.MaxInt64-5), Position{}); !errors.Is(err, fold.ErrOverflow) {
 		t.Error(err)
 	}
-	j, tables = folder(t)
+	j, tables := folder(t)
 	row := tables[1].Row(tables[1].Key())
 	tables[1].AddSum(row, 0, math.MaxInt64)
 	if err := errors.Join(j.Facts(0, ints(t, 1), Position{Line: 1}), j.Flush(tables)); !errors.Is(err, fold.ErrOverflow) {
