@@ -17,7 +17,9 @@ func (p Program) withDefaults() Program {
 	if p.RunNode == nil {
 		known, version := p.Analyses, p.Version
 		p.RunNode = func(ctx context.Context, t *topology.Topology, node topology.NodeID, log *slog.Logger) error {
-			return nodes.Run(ctx, nodes.Config{Topology: t, Node: node, Known: known, Version: version, Log: log})
+			return nodes.Run(ctx, nodes.Config{
+				Topology: t, Node: node, Known: known, Version: version, Log: log, Headroom: nodes.DefaultHeadroom,
+			})
 		}
 	}
 	return p
