@@ -7,7 +7,7 @@ type Limits struct {
 	// Sessions that run at once, 1 to 1024, default 8. One more gets "busy" and RetryAfter. Each costs its reference
 	// tables in every joiner and its groups in the aggregators: memory grows with Sessions.
 	Sessions int
-	// Window is the bytes a link may have sent and not yet seen acknowledged, 64KiB to 1GiB, default 4MiB. A node keeps at most
+	// Window is the bytes a link may have sent and not yet seen acknowledged, 64KiB to 1GiB, default 16MiB. A node keeps at most
 	// Window × outgoing links in memory and in its outbox. It must hold a Chunk. Small ones make a fast sender wait
 	// for each fsync of the receiver; large ones make back-pressure late and recovery resend more.
 	Window Size
@@ -20,10 +20,10 @@ type Limits struct {
 	// Commit is the bytes of input taken into one commit, 64KiB to 1GiB, default 4MiB, at least Chunk. Small ones pay an fsync for
 	// little; large ones hold acknowledgements back and repeat more work after a crash.
 	Commit Size
-	// Segment is the size at which the log goes on in a new file, 1MiB to 1GiB, default 8MiB. The log is cut by whole
-	// segments and its last one is held in memory: large ones cost memory and keep disk longer, small ones cost files.
+	// Segment is the size at which the log goes on in a new file, 1MiB to 1GiB, default 32MiB. The log is cut by whole
+	// segments, and one at a time is in memory during recovery: large ones keep disk longer, small ones cost some fsyncs each.
 	Segment Size
-	// Snapshot is the bytes of log between two snapshots, at least; Segment to 64GiB, default 16MiB. Recovery replays up to the
+	// Snapshot is the bytes of log between two snapshots, at least; Segment to 64GiB, default 64MiB. Recovery replays up to the
 	// larger of Snapshot and one snapshot's own size. Small ones write state again and again, large ones recover slowly.
 	Snapshot Size
 	// ClientTimeout is the silence of an uploading client after which its session is aborted, 1s to 24h, default 30s, above RetryAfter.
