@@ -3,11 +3,11 @@ package gen
 import "strconv"
 
 func (w *filmWriter) fillCredits(flush func([]byte) []byte) []byte {
-	b := []byte("cast,crew,id\n")
+	b := []byte("cast,crew,id") // every row begins a line, so that the last one does not end it
 	for i, id := range w.ids {
 		switch {
-		case i%61 == 60:
-			b = w.badCredit(b, i/61, id)
+		case i%31 == 30:
+			b = w.badCredit(b, i/31, id)
 		case i%37 == 9: // twice: somebody is in both
 			b = w.credit(b, i, id)
 		case i%71 == 12: // of a movie that is not there
@@ -15,7 +15,7 @@ func (w *filmWriter) fillCredits(flush func([]byte) []byte) []byte {
 		}
 		b = flush(w.credit(b, i, id))
 	}
-	return b[:len(b)-1]
+	return b
 }
 
 func (w *filmWriter) credit(b []byte, i, id int) []byte {
@@ -36,10 +36,10 @@ func (w *filmWriter) credit(b []byte, i, id int) []byte {
 		}
 	}
 	w.field = append(w.field, ']')
-	b = append(appendValue(b, w.field), ',')
+	b = append(appendValue(append(b, '\n'), w.field), ',')
 	b = append(b, `"[{'credit_id': '52fe4284c3a36847f8024f49', 'department': 'Directing', 'gender': 2, 'id': 7879, 'job': 'Director', `...)
 	b = append(b, `'name': ""Somebody's Director"", 'profile_path': None}]",`...)
-	return append(strconv.AppendInt(b, int64(id), 10), '\n')
+	return strconv.AppendInt(b, int64(id), 10)
 }
 
 func (w *filmWriter) member(i, n, person int) {
@@ -68,14 +68,15 @@ func (w *filmWriter) member(i, n, person int) {
 }
 
 func (w *filmWriter) badCredit(b []byte, n, id int) []byte {
-	switch n % 4 {
-	case 0:
-		b = append(appendValue(b, []byte(badLiterals[n/4%len(badLiterals)])), ",[],"...)
-		return append(strconv.AppendInt(b, int64(id), 10), '\n')
-	case 1:
-		return append(b, "[],[],1995-10-30\n"...)
-	case 2:
-		return append(b, "\"[{'id': 1, 'name': 'Short'}]\",[]\n"...)
+	b = append(b, '\n')
+	switch n % 8 {
+	case 0, 1, 2, 3, 4:
+		b = append(appendValue(b, []byte(pick(w.r, badLiterals))), ",[],"...)
+		return strconv.AppendInt(b, int64(id), 10)
+	case 5:
+		return append(b, "[],[],1995-10-30"...)
+	case 6:
+		return append(b, "\"[{'id': 1, 'name': 'Short'}]\",[]"...)
 	}
-	return append(b, "\"[]\" x,[],862\n"...)
+	return append(b, "\"[]\" x,[],862"...)
 }

@@ -25,8 +25,8 @@ func (w *filmWriter) fillMetadata(flush func([]byte) []byte) []byte {
 			b = appendFilm(b, &g)
 		case i%97 == 40:
 			b = appendBroken(b, &f)
-		case i%50 == 49:
-			w.spoil(&f, i/50)
+		case i%20 == 19:
+			w.spoil(&f, i/20)
 		}
 		b = appendFilm(b, &f)
 		if i%83 == 20 { // another version, which comes too late
@@ -81,18 +81,18 @@ func (w *filmWriter) oddMoney(f *film, i int) {
 	case i%47 == 7:
 		f.budget, f.revenue = "1e3", "2.5e+5"
 	case i%53 == 8:
-		f.budget, f.revenue = "1", "1e300"
+		f.budget, f.revenue = "1", "1e9"
 	}
 }
 
 // producers are one country in most cases, or none, or some, among them often those that the queries ask for.
 func (w *filmWriter) producers(i int) []string {
 	switch {
-	case i%9 == 4:
+	case i%60 == 4:
 		return []string{filmCountries[0], filmCountries[1]}
-	case i%9 == 5:
+	case i%60 == 5:
 		return []string{pick(w.r, filmCountries[2:]), filmCountries[1], filmCountries[0]}
-	case i%7 == 2:
+	case i%15 == 2:
 		return []string{filmCountries[0]}
 	case i%23 == 6:
 		return nil
@@ -104,7 +104,7 @@ func (w *filmWriter) producers(i int) []string {
 
 // spoil makes a film one that is rejected, or nearly.
 func (w *filmWriter) spoil(f *film, n int) {
-	switch n % 14 {
+	switch n % 18 {
 	case 0:
 		f.id = "tt0113497"
 	case 1:
@@ -129,10 +129,10 @@ func (w *filmWriter) spoil(f *film, n int) {
 		f.budget, f.revenue = "1e-300", "1e300"
 	case 11:
 		f.budget = "NaN"
-	case 12:
-		f.genres = []byte(badLiterals[n/14%len(badLiterals)])
-	case 13:
-		f.countries = []byte(badLiterals[n/14%len(badLiterals)])
+	case 12, 13, 14:
+		f.genres = []byte(pick(w.r, badLiterals))
+	case 15, 16, 17:
+		f.countries = []byte(pick(w.r, badLiterals))
 	}
 }
 

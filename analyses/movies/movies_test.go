@@ -70,7 +70,7 @@ func run(t *testing.T, dir string, o local.Options) *answer.Answer {
 
 func TestD1_AnswersAreTheOraclesWhateverTheInterleaving(t *testing.T) {
 	for data := uint64(1); data <= 2; data++ {
-		dir := generated(t, 24000, data)
+		dir := generated(t, 16000, data)
 		want := oracle(t, dir, nil)
 		for _, q := range want.Queries {
 			if len(q.Rows) < 2 {
@@ -83,7 +83,7 @@ func TestD1_AnswersAreTheOraclesWhateverTheInterleaving(t *testing.T) {
 			}
 		}
 		same(t, "in order", run(t, dir, local.Options{}), want)
-		for seed := uint64(1); seed <= 5; seed++ {
+		for seed := uint64(1); seed <= 3; seed++ {
 			r := rand.New(rand.NewPCG(data, seed))
 			o := local.Options{Seed: seed, Joiners: 1 + r.IntN(4), Aggregators: 1 + r.IntN(4), ChunkBytes: 1 << (11 + r.IntN(6))}
 			same(t, fmt.Sprintf("data %d, %+v", data, o), run(t, dir, o), want)
@@ -92,7 +92,7 @@ func TestD1_AnswersAreTheOraclesWhateverTheInterleaving(t *testing.T) {
 }
 
 func TestD1_ChunksOfOneRowAreTheSameAsLargeOnes(t *testing.T) {
-	dir := generated(t, 600, 7)
+	dir := generated(t, 200, 7)
 	want := oracle(t, dir, nil)
 	for seed := uint64(1); seed <= 2; seed++ {
 		o := local.Options{Seed: seed, Joiners: 3, Aggregators: 2, ChunkBytes: 64}
@@ -101,7 +101,7 @@ func TestD1_ChunksOfOneRowAreTheSameAsLargeOnes(t *testing.T) {
 }
 
 func TestParametersMeanTheSameToTheOracle(t *testing.T) {
-	dir := generated(t, 12000, 9)
+	dir := generated(t, 6000, 9)
 	for _, params := range []map[string]string{
 		{"country": "Spain", "partner": "Argentina", "top_countries": "1", "top_actors": "1"},
 		{"country": "Lao People's Democratic Republic", "partner": "Argentina", "top_actors": "100000"},

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Eval returns the value of a literal: []any for a list, Tuple, map[any]any, string, int64 (a string of digits in Big for one
@@ -72,9 +73,9 @@ func (e *evaluator) value(depth int) any {
 	case number.MatchString(rest):
 		return e.number()
 	}
-	for word, v := range map[string]any{"None": nil, "True": true, "False": false} {
-		if regexp.MustCompile("^" + word + `([^A-Za-z0-9_\x{80}-\x{10ffff}]|$)`).MatchString(rest) {
-			e.at += len(word)
+	for name, v := range map[string]any{"None": nil, "True": true, "False": false} {
+		if strings.HasPrefix(rest, name) && !startsWord(rest[len(name):]) {
+			e.at += len(name)
 			return v
 		}
 	}
@@ -136,8 +137,11 @@ func (e *evaluator) key(depth int) any {
 var (
 	number = regexp.MustCompile(`^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)`)
 	power  = regexp.MustCompile(`^[eE]([+-]?)([0-9]*)`)
-	word   = regexp.MustCompile(`^[A-Za-z0-9_]|^[^\x00-\x7f]`)
 )
+
+func startsWord(s string) bool {
+	return s != "" && (s[0] >= 0x80 || s[0] == '_' || unicode.IsLetter(rune(s[0])) || unicode.IsDigit(rune(s[0])))
+}
 
 func (e *evaluator) number() any {
 	start := e.at
@@ -158,7 +162,7 @@ func (e *evaluator) number() any {
 	if whole > 4300 {
 		e.fail(start, "a number of at most 4300 digits")
 	}
-	if word.MatchString(e.rest()) {
+	if startsWord(e.rest()) {
 		e.fail(e.at, "the end of a number")
 	}
 	literal := e.s[start:e.at]
