@@ -75,7 +75,7 @@ func TestRunsAreWorthIt(t *testing.T) {
 			t.Errorf("no %s", kind)
 		}
 	}
-	for _, kind := range []string{"frames", "commits", "duplicates", "gaps", "zombies"} {
+	for _, kind := range []string{"frames", "commits", "duplicates", "gaps", "zombies", "spent"} {
 		if counters[kind] == 0 {
 			t.Errorf("no %s", kind)
 		}

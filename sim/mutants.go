@@ -78,6 +78,7 @@ func Mutants() []Mutant {
 		one("a sender's lost disk not noticed", "R8", 400, fileAdvance,
 			"	case lost:\n		c.lostDisk(", "	case lost && false:\n		c.lostDisk("),
 		from(785, one("a receiver's lost disk not noticed", "R8", 20, fileSender, "		lost = p.acked > 0\n", "")),
+		one("payload given back while it is kept", "N3", 300, fileAdvance, "message(f)); !kept && len(", "message(f)); (kept || !kept) && len("),
 		one("windows ignored", "R9", 100, fileOutEdge, "		open := s.Room() > 0\n", "		open := s.Room() > -1<<40\n"),
 		one("broadcast forgets after the first acknowledgement", "R10", 60, fileSender,
 			"	floor := s.next - 1\n	for _, p := range s.peers {\n		floor = min(floor, p.acked)\n	}\n	n := ",
