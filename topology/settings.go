@@ -25,7 +25,7 @@ var settings = []setting{
 
 	{"limits", "sessions", "8", "1", "1024", func(t *Topology) any { return &t.Limits.Sessions }},
 	{"limits", "window", "16MiB", "64KiB", "1GiB", func(t *Topology) any { return &t.Limits.Window }},
-	{"limits", "chunk", "256KiB", "4KiB", "64MiB", func(t *Topology) any { return &t.Limits.Chunk }},
+	{"limits", "chunk", "1MiB", "4KiB", "64MiB", func(t *Topology) any { return &t.Limits.Chunk }},
 	{"limits", "frame", "16MiB", "64KiB", "1GiB", func(t *Topology) any { return &t.Limits.Frame }},
 	{"limits", "commit", "4MiB", "64KiB", "1GiB", func(t *Topology) any { return &t.Limits.Commit }},
 	{"limits", "segment", "32MiB", "1MiB", "1GiB", func(t *Topology) any { return &t.Limits.Segment }},
