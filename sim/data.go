@@ -39,7 +39,7 @@ func newUpload(w *world) *upload {
 	}
 	pad := ""
 	if w.faults.fat {
-		pad = strings.Repeat("y", 700)
+		pad = strings.Repeat("y", 2000)
 	}
 	towns := 1 + w.rand.IntN(2)
 	keys, groups := 1+w.rand.IntN(30), 1+w.rand.IntN(8)

@@ -252,7 +252,7 @@ func (w *world) heal() {
 func overshoot(w *world) int {
 	largest := 24 << 10
 	if w.faults.fat {
-		largest = 96 << 10
+		largest = 256 << 10
 	}
 	return 2*min(w.layout.commit, 64<<10) + largest
 }
