@@ -5,14 +5,17 @@ import (
 	"math/rand/v2"
 )
 
-// phrases are what comments are made of.
+// phrases are what comments are made of, oddPhrases what they rarely hold.
 var phrases = []string{
 	"Yes", "This is the way", "me irl", "It happens to the best of us", "I laughed more than I should have", "no context needed", "same",
-	"That’s what they want you to think", "Why is this so accurate?", "had to read it twice", "can confirm, it works", "not again",
-	"my cat does that, too", "the second one is the best", "who made this", "every single morning", "and I would do it again",
-	"he said \"trust me\"", "take my upvote", "I feel seen", "source: it came to me in a dream", "nobody:\n\nme at 3 am", "🤣🤣",
-	"c'est la vie, très vrai", "the universe is a collage of studs", "profess or teach, er, study", "Zero\x07bell", "caf\xe9", "¯\\_(ツ)_/¯",
+	"That’s what they want you to think", "Why is this so accurate?", "had to read it twice", "can confirm it works", "not again",
+	"my cat does that too", "the second one is the best", "who made this", "every single morning", "and I would do it again",
+	"take my upvote", "I feel seen", "source: it came to me in a dream", "🤣🤣", "the universe is a collage of studs", "¯\\_(ツ)_/¯",
 	"I was today years old when I learned about it and now I cannot stop thinking about what else I have been wrong about all my life",
+}
+
+var oddPhrases = []string{
+	"he said \"trust me\"", "nobody:\n\nme at 3 am", "c'est la vie, très vrai", "profess or teach, er, study", "Zero\x07bell", "caf\xe9",
 }
 
 // studentWords are words that students are found by, and some that come near.
@@ -21,6 +24,9 @@ var studentWords = []string{
 	"universit y", "studen t", "ſtudent", "collége", "profes-sor", "teach", "tEaChEr",
 }
 
+// joints are between phrases. A quarter of all bodies needs quotes, as in the real data.
+var joints = []string{". ", ". ", "! ", " ", " and ", " but ", "... ", "? ", ", ", "\n\n"}
+
 // makeBodies makes some thousands of bodies as they stand in a CSV.
 func makeBodies(r *rand.Rand) [][]byte {
 	bodies := make([][]byte, 4096)
@@ -28,9 +34,13 @@ func makeBodies(r *rand.Rand) [][]byte {
 		var p []byte
 		for k := range 1 + r.IntN(3) {
 			if k > 0 {
-				p = append(p, [...]string{". ", ", ", " ", "\n\n"}[r.IntN(4)]...)
+				p = append(p, joints[r.IntN(len(joints))]...)
 			}
-			p = append(p, phrases[r.IntN(len(phrases))]...)
+			from := phrases
+			if r.IntN(20) == 0 {
+				from = oddPhrases
+			}
+			p = append(p, from[r.IntN(len(from))]...)
 		}
 		if i%64 == 5 {
 			p = append(append(p, ' '), studentWords[i/64%len(studentWords)]...)

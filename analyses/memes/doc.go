@@ -19,7 +19,8 @@
 //	posts     permalink (with an id), score (an integer); url may be empty
 //	comments  permalink (with an id), sentiment (empty, or a finite decimal number); body may be empty
 //
-// A sentiment's value is the float64 nearest to its text. The mean of a post's is their exact sum divided by their number,
+// A sentiment that is a multiple of 1/10,000 of at most ±200,000, written without an exponent in up to 18 digits, is just that
+// decimal number; any other is the float64 nearest to its text. The mean of a post's is their exact sum divided by their number,
 // rounded once, and means are compared as they are shown. Scores are integers of any size; they are compared with their mean as
 // fractions.
 //

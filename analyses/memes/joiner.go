@@ -2,10 +2,10 @@ package memes
 
 import (
 	"fmt"
+	"math"
 
 	"posta/analyses"
 	"posta/batch"
-	"posta/exact"
 	"posta/fold"
 )
 
@@ -13,6 +13,7 @@ type joiner struct {
 	total total
 	posts []post
 	moods []mood
+	fines []fine
 	texts []byte // of spans
 
 	// Of one call of Facts, kept for their memory.
@@ -26,9 +27,16 @@ type post struct{ id, last span }
 // mood is what the comments of a batch say about a post.
 type mood struct {
 	post     span
-	sum      exact.Sum
+	units    int64
 	n        int64 // comments with a sentiment
 	students int64
+}
+
+// fine is a sentiment that is not one of units: so few that they are not added up here.
+type fine struct {
+	post  span
+	code  uint32 // of the post in its batch
+	value float64
 }
 
 // span is a text in joiner.texts.
@@ -85,7 +93,7 @@ func (j *joiner) addComments(b *batch.Batch) {
 	j.codes = ids.AppendCodes(j.codes[:0])
 	j.flags = b.Ints(commentFlags).AppendTo(j.flags[:0])
 	j.values = b.Ints(commentSentiment).AppendTo(j.values[:0])
-	first := len(j.moods)
+	first, from := len(j.moods), len(j.fines)
 	for range ids.Len() {
 		j.moods = append(j.moods, mood{})
 	}
@@ -93,12 +101,20 @@ func (j *joiner) addComments(b *batch.Batch) {
 	for row, flags := range j.flags {
 		m := &moods[j.codes[row]]
 		if flags&hasSentiment != 0 {
-			m.sum.Add(sentimentOf(j.values[row], flags))
 			m.n++
+			if flags&fineSentiment == 0 {
+				m.units += j.values[row]
+			} else {
+				j.fines = append(j.fines, fine{code: j.codes[row], value: math.Float64frombits(uint64(j.values[row]))})
+			}
 		}
 		if flags&aboutStudents != 0 {
 			m.students++
 		}
+	}
+	for i := from; i < len(j.fines); i++ {
+		f := &j.fines[i]
+		f.post = j.copy(ids.Entry(int(f.code)))
 	}
 	j.moods = j.moods[:first]
 	for code := range moods {
@@ -122,7 +138,11 @@ func (j *joiner) Flush(tables []*fold.Table) error {
 	for i := range j.moods {
 		j.moods[i].flush(tables, j.text(j.moods[i].post))
 	}
-	j.posts, j.moods, j.texts = j.posts[:0], j.moods[:0], j.texts[:0]
+	t = tables[fines]
+	for _, f := range j.fines {
+		t.AddFloat(t.Row(t.Key().Text(j.text(f.post))), 0, f.value)
+	}
+	j.posts, j.moods, j.fines, j.texts = j.posts[:0], j.moods[:0], j.fines[:0], j.texts[:0]
 	for _, t := range tables {
 		if err := t.Err(); err != nil {
 			return fmt.Errorf("memes: %w", err)
@@ -137,7 +157,7 @@ func (m *mood) flush(tables []*fold.Table, post []byte) {
 	if m.n > 0 {
 		t := tables[moods]
 		row := t.Row(t.Key().Text(post))
-		t.AddExact(row, 0, &m.sum)
+		t.AddSum(row, 0, m.units)
 		t.AddSum(row, 1, m.n)
 	}
 	if m.students > 0 {

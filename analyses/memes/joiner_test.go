@@ -2,14 +2,17 @@ package memes
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"strconv"
 	"testing"
 
 	"posta/analyses"
 	"posta/batch"
+	"posta/exact"
 	"posta/fold"
 )
 
@@ -86,28 +89,47 @@ func frame(t testing.TB, stream int, rows ...string) []byte {
 	return b.Append(nil)
 }
 
-func TestSentimentIsTheNearestFloat(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
-	texts := []string{"0.0", "-0.0", "0.4767", "-0.4767", ".5", "1.", "+1", "0.00001", "1e3", "900719925474.0993", "900719925474.0992", "9007199254740993",
-		"0.33333333333333331", "5e-324", "1e308", "123456789012345678901234567890"}
-	for range 3000 {
-		texts = append(texts, strconv.FormatFloat((r.Float64()-0.5)*math.Pow10(r.IntN(30)-10), 'f', r.IntN(20), 64))
+func TestSentimentIsUnitsOrTheNearestFloat(t *testing.T) {
+	for text, units := range map[string]int64{"0.0": 0, "-0.0": 0, "0.4767": 4767, "-.5": -5000, "1.": 10000, "+1": 10000, "0.50000": 5000, "200000": maxUnits,
+		"-199999.9999": -maxUnits + 1} {
+		if v, flags, ok := parseSentiment([]byte(text)); !ok || flags != hasSentiment || v != units {
+			t.Errorf("%s: %d, flags %d, %v", text, v, flags, ok)
+		}
 	}
-	for _, text := range texts {
+	for _, text := range []string{"0.00001", "1e3", "1e-1", "200000.0001", "-200001", "9007199254740993", "0.33333333333333331", "5e-324", "1e308",
+		"0.1000000000000000000", "123456789012345678901234567890"} {
 		want, err := strconv.ParseFloat(text, 64)
-		value, flags, ok := parseSentiment([]byte(text))
-		if !ok || err != nil || flags&hasSentiment == 0 {
-			t.Fatalf("%s: %v %v", text, ok, err)
+		v, flags, ok := parseSentiment([]byte(text))
+		if got := math.Float64frombits(uint64(v)); err != nil || !ok || flags != hasSentiment|fineSentiment || got != want {
+			t.Errorf("%s: %v, flags %d, %v", text, got, flags, ok)
 		}
-		if got := sentimentOf(value, flags); got != want {
-			t.Fatalf("%s became %v (%d, %d)", text, got, value, flags)
-		}
-	}
-	if _, flags, ok := parseSentiment([]byte("-0.4767")); !ok || flags != hasSentiment {
-		t.Error("four digits go as bits, which makes wide columns")
 	}
 	if _, flags, ok := parseSentiment(nil); !ok || flags != 0 {
 		t.Error("nothing is a sentiment")
+	}
+}
+
+func TestMeansAreExact(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	for range 2000 {
+		units, n := r.Int64N(2*maxUnits)-maxUnits, 1+r.Int64N(1000)
+		want := big.NewRat(units, perOne)
+		var fine *exact.Sum
+		if r.IntN(2) == 0 {
+			fine = new(exact.Sum)
+			for range 1 + r.IntN(4) {
+				v := (r.Float64() - 0.5) * math.Pow10(r.IntN(40)-30)
+				fine.Add(v)
+				want.Add(want, new(big.Rat).SetFloat64(v))
+			}
+		}
+		exactly, _ := want.Quo(want, new(big.Rat).SetInt64(n)).Float64()
+		if got := exactMean(units, fine, n); got != exactly {
+			t.Fatalf("%d units of %d: %v, want %v", units, n, got, exactly)
+		}
+		if rough := roughMean(units, n); fine == nil && math.Abs(rough-exactly) > margin/4 {
+			t.Fatalf("%d units of %d: roughly %v, exactly %v: the margin is too narrow", units, n, rough, exactly)
+		}
 	}
 }
 
@@ -137,6 +159,9 @@ func TestForgedBatchesDoNotPanic(t *testing.T) {
 	s := newSession(t)
 	for _, value := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64} {
 		for flags := int64(-1); flags < 9; flags++ {
+			if flags&(hasSentiment|fineSentiment) == hasSentiment {
+				continue // units that no parser makes: the next test
+			}
 			b := batch.NewBuilder(New().Streams[comments].Schema)
 			b.Dict(commentPost).Append([]byte("p"))
 			b.Int(commentFlags).Append(flags)
@@ -161,6 +186,26 @@ func TestForgedBatchesDoNotPanic(t *testing.T) {
 	}
 }
 
+func TestForgedUnitsFailTheirSession(t *testing.T) {
+	s := newSession(t)
+	for range 2 {
+		b := batch.NewBuilder(New().Streams[comments].Schema)
+		b.Dict(commentPost).Append([]byte("p"))
+		b.Int(commentFlags).Append(hasSentiment)
+		b.Int(commentSentiment).Append(math.MaxInt64)
+		d, err := batch.Decode(b.Append(nil), New().Streams[comments].Schema)
+		if err == nil {
+			err = s.Facts(comments, d, analyses.Position{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Flush(s.tables); !errors.Is(err, fold.ErrOverflow) {
+		t.Error(err)
+	}
+}
+
 func TestStreamsThatDoNotFitAreErrors(t *testing.T) {
 	s, a := newSession(t), New()
 	for name, err := range map[string]error{
@@ -179,7 +224,7 @@ func TestStreamsThatDoNotFitAreErrors(t *testing.T) {
 		s.tables[table].Row(s.tables[table].Key().String("p"))
 	}
 	s.tables[moods].AddSum(0, 1, 1)
-	if err := a.Reduce(s.args, querySentiment, []*fold.Table{s.tables[links], s.tables[moods]}, func(...any) {}); err == nil {
+	if err := a.Reduce(s.args, querySentiment, []*fold.Table{s.tables[links], s.tables[moods], s.tables[fines]}, func(...any) {}); err == nil {
 		t.Error("a post without a row is no error")
 	}
 }
@@ -218,7 +263,11 @@ func FuzzFrames(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		if err := s.Flush(s.tables); err != nil {
+		err := s.Flush(s.tables)
+		if errors.Is(err, fold.ErrOverflow) {
+			return // sums of units that no parser makes: an error, and no answer
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		s.answers(t)

@@ -28,6 +28,7 @@ const (
 	totals = iota
 	links
 	moods
+	fines
 	students
 )
 
@@ -75,7 +76,8 @@ func streams() []analyses.Stream {
 //
 //	totals    one row
 //	posts     different posts: id, url and score of each
-//	moods     different posts that have a comment with a sentiment: its sum and number
+//	moods     different posts that have a comment with a sentiment: their sum and number
+//	fines     those of them with a sentiment that is not one of units (see sentiment.go): the sum of these
 //	students  different posts that have a comment with one of the words
 //
 // None of it grows with the number of comments of a post.
@@ -89,8 +91,9 @@ func tables() []fold.Spec {
 		{Name: "posts", Stream: "posts", Keys: post, Aggs: []fold.Agg{{Name: "last", Kind: fold.MaxText}}}, // see appendPost
 		{
 			Name: "moods", Stream: "comments", Keys: post,
-			Aggs: []fold.Agg{{Name: "sentiment", Kind: fold.Exact}, {Name: "comments", Kind: fold.Sum}},
+			Aggs: []fold.Agg{{Name: "units", Kind: fold.Sum}, {Name: "comments", Kind: fold.Sum}},
 		},
+		{Name: "fines", Stream: "comments", Keys: post, Aggs: []fold.Agg{{Name: "sentiment", Kind: fold.Exact}}},
 		{Name: "students", Stream: "comments", Keys: post, Aggs: []fold.Agg{{Name: "comments", Kind: fold.Sum}}},
 	}
 }
@@ -99,6 +102,6 @@ func queries() []analyses.Query {
 	return []analyses.Query{
 		{Name: "average", Columns: []string{"average_score", "posts"}, Tables: []string{"totals"}},
 		{Name: "students", Columns: []string{"post_id", "url", "score"}, Tables: []string{"totals", "posts", "students"}},
-		{Name: "sentiment", Columns: []string{"post_id", "url", "average_sentiment", "comments"}, Tables: []string{"posts", "moods"}},
+		{Name: "sentiment", Columns: []string{"post_id", "url", "average_sentiment", "comments"}, Tables: []string{"posts", "moods", "fines"}},
 	}
 }

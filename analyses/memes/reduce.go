@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"posta/analyses"
+	"posta/exact"
 	"posta/fold"
 )
 
@@ -19,7 +20,7 @@ func reduce(_ analyses.Args, query int, tables []*fold.Table, emit func(row ...a
 	case queryStudents:
 		return reduceStudents(tables[0], tables[1], tables[2], emit)
 	case querySentiment:
-		return reduceSentiment(tables[0], tables[1], emit)
+		return reduceSentiment(tables[0], tables[1], tables[2], emit)
 	}
 	return fmt.Errorf("memes has no query %d", query)
 }
@@ -62,16 +63,20 @@ type happiest struct {
 	n       int64
 }
 
-// reduceSentiment divides exactly only where a quotient of rounded numbers comes near the best: there are as many means as
-// posts, and an exact one takes a microsecond.
-func reduceSentiment(links, moods *fold.Table, emit func(row ...any)) error {
+// reduceSentiment divides exactly only where a rough quotient comes near the best: there are as many means as posts, and an
+// exact one takes a microsecond.
+func reduceSentiment(links, moods, fines *fold.Table, emit func(row ...any)) error {
 	var best happiest
 	for row := range moods.Len() {
-		sum, n := moods.Exact(row, 0), moods.Sum(row, 1)
-		if about := sum.Value() / float64(n); best.n > 0 && about < best.mean-margin(about, best.mean) {
+		id, units, n := moods.KeyText(row, 0), moods.Sum(row, 0), moods.Sum(row, 1)
+		var rest *exact.Sum
+		if at, ok := fines.Find(fines.Key().Text(id)); ok {
+			rest = fines.Exact(at, 0)
+		}
+		if rest == nil && best.n > 0 && roughMean(units, n) < best.mean-margin {
 			continue
 		}
-		h := happiest{id: moods.KeyText(row, 0), mean: sum.Mean(n), n: n}
+		h := happiest{id: id, mean: exactMean(units, rest, n), n: n}
 		if !h.beats(&best) {
 			continue
 		}
@@ -90,8 +95,8 @@ func reduceSentiment(links, moods *fold.Table, emit func(row ...any)) error {
 	return nil
 }
 
-// margin is more than what rounding twice can take from a mean; the constant is for means that are no normal numbers.
-func margin(a, b float64) float64 { return 1e-15*(math.Abs(a)+math.Abs(b)) + 1e-300 }
+// margin is more than the roundings of a mean of units can add up to, as none is above 200,000.
+const margin = 1e-9
 
 // beats is false for a mean that is no number.
 func (h *happiest) beats(o *happiest) bool {

@@ -18,13 +18,47 @@ type post struct {
 	score int64
 }
 
+// mood is a sum in two parts: of decimals and of float64.
 type mood struct {
-	sum *big.Float
-	n   int64
+	units int64
+	fine  *big.Float // nil if there are none
+	n     int64
+}
+
+func (m *mood) add(sentiment string) {
+	m.n++
+	if units, ok := unitsOf(sentiment); ok {
+		m.units += units
+		return
+	}
+	if m.fine == nil {
+		// 2200 bits hold any sum of float64 exactly.
+		m.fine = new(big.Float).SetPrec(2200)
+	}
+	f, _ := strconv.ParseFloat(sentiment, 64)
+	m.fine.Add(m.fine, new(big.Float).SetFloat64(f))
+}
+
+// unitsOf returns a decimal number in units of 1/10,000, if it is a whole number of them and not too large.
+func unitsOf(s string) (int64, bool) {
+	if digits := len(strings.Trim(s, "+-")) - strings.Count(s, "."); digits > 18 || strings.ContainsAny(s, "eE") {
+		return 0, false
+	}
+	whole, fraction, _ := strings.Cut(s, ".")
+	fraction = strings.TrimRight(fraction, "0")
+	if len(fraction) > 4 {
+		return 0, false
+	}
+	units, err := strconv.ParseInt(whole+(fraction + "0000")[:4], 10, 64)
+	return units, err == nil && -2_000_000_000 <= units && units <= 2_000_000_000
 }
 
 func (m *mood) mean() float64 {
-	r, _ := m.sum.Rat(nil)
+	r := big.NewRat(m.units, 10_000)
+	if m.fine != nil {
+		fine, _ := m.fine.Rat(nil)
+		r.Add(r, fine)
+	}
 	f, _ := r.Quo(r, new(big.Rat).SetInt64(m.n)).Float64()
 	return f
 }
@@ -112,10 +146,10 @@ func (o *oracle) comment(f []string) error {
 	if err != nil {
 		return err
 	}
-	body, sentiment := f[1], 0.0
-	if f[2] != "" {
-		if sentiment, err = strconv.ParseFloat(f[2], 64); err != nil || !decimal.MatchString(f[2]) {
-			return invalid("sentiment", f[2], "number")
+	body, sentiment := f[1], f[2]
+	if sentiment != "" {
+		if _, err = strconv.ParseFloat(sentiment, 64); err != nil || !decimal.MatchString(sentiment) {
+			return invalid("sentiment", sentiment, "number")
 		}
 	}
 	if body == "" || body == "[deleted]" || body == "[removed]" {
@@ -127,15 +161,11 @@ func (o *oracle) comment(f []string) error {
 			o.students[id] = true
 		}
 	}
-	if f[2] != "" {
-		m := o.moods[id]
-		if m == nil {
-			// 2200 bits hold any sum of float64 exactly.
-			m = &mood{sum: new(big.Float).SetPrec(2200)}
-			o.moods[id] = m
+	if sentiment != "" {
+		if o.moods[id] == nil {
+			o.moods[id] = new(mood)
 		}
-		m.sum.Add(m.sum, new(big.Float).SetFloat64(sentiment))
-		m.n++
+		o.moods[id].add(sentiment)
 	}
 	return nil
 }
