@@ -5,8 +5,8 @@
 // needs them together with comments. Posts come first.
 //
 // A post's id is the path element behind the first "/comments/" of a permalink: up to the next slash, question mark, hash
-// sign, or the end. Every row of posts.csv is a post in query average. Where an id is there twice, its last row says what its
-// url and its score are in the others.
+// sign, or the end. Every row of posts.csv is a post in query average. In the others it is one if it
+// has a url; where an id is there twice, its last row with a url says what that and the score are.
 //
 // A comment whose body is empty, [deleted] or [removed] does not count, whatever else it has. One without a sentiment counts in
 // students only; one of a post that is not in posts.csv, in no query.

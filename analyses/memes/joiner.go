@@ -74,9 +74,13 @@ func (j *joiner) addPosts(b *batch.Batch, pos analyses.Position) {
 	for row := range b.Rows() {
 		score := scores.At(row)
 		j.total.add(score)
+		url := urls.At(row)
+		if len(url) == 0 {
+			continue // no query asks for it, and a quarter of all are like it
+		}
 		id := j.copy(ids.At(row))
 		from := len(j.texts)
-		j.texts = appendPost(j.texts, pos.Line+uint64(row), score, urls.At(row))
+		j.texts = appendPost(j.texts, pos.Line+uint64(row), score, url)
 		j.posts = append(j.posts, post{id, span{from, len(j.texts)}})
 	}
 }

@@ -75,7 +75,7 @@ func streams() []analyses.Stream {
 // tables says what a session keeps, and with that how much:
 //
 //	totals    one row
-//	posts     different posts: id, url and score of each
+//	posts     different posts with a url: id, url and score of each
 //	moods     different posts that have a comment with a sentiment: their sum and number
 //	fines     those of them with a sentiment that is not one of units (see sentiment.go): the sum of these
 //	students  different posts that have a comment with one of the words

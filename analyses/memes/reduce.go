@@ -25,7 +25,7 @@ func reduce(_ analyses.Args, query int, tables []*fold.Table, emit func(row ...a
 	return fmt.Errorf("memes has no query %d", query)
 }
 
-// find returns what is known about a post; ok is false if it is unknown or has no url.
+// find returns what is known about a post; ok is false if it is unknown, or never had a url.
 func find(links *fold.Table, id []byte) (score int64, url []byte, ok bool, err error) {
 	row, found := links.Find(links.Key().Text(id))
 	if !found {
@@ -35,7 +35,7 @@ func find(links *fold.Table, id []byte) (score int64, url []byte, ok bool, err e
 	if score, url, err = cutPost(last); err != nil {
 		return 0, nil, false, fmt.Errorf("post %.40q: %w", id, err)
 	}
-	return score, url, len(url) > 0, nil
+	return score, url, true, nil
 }
 
 func reduceStudents(total, links, students *fold.Table, emit func(row ...any)) error {

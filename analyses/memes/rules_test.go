@@ -71,12 +71,12 @@ func TestScoresAreComparedWithTheirMeanExactly(t *testing.T) {
 	expect(t, a, "students", "b u -9223372036854775807")
 }
 
-func TestTheLastRowOfAPostWins(t *testing.T) {
+func TestTheLastRowOfAPostWithAURLWins(t *testing.T) {
 	a := both(t, written(t, "1,/comments/a/,100,old\n2,/comments/b/,0,u/b\n3,/comments/a/,200,new\n4,/comments/c/,300,u/c\n5,/comments/c/,400,\n6,/comments/b/,0,u/b\n",
 		"1,/comments/a/,student\n2,/comments/c/,student\n"), nil)
 	expect(t, a, "average", fmt.Sprint(1000/6.0, " 6"))
-	expect(t, a, "students", "a new 200")
-	expect(t, a, "sentiment", "a new 1 1")
+	expect(t, a, "students", "a new 200\nc u/c 300")
+	expect(t, a, "sentiment", "c u/c 2 1")
 }
 
 func TestTiesOfSentimentHaveAnOrder(t *testing.T) {

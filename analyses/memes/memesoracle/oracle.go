@@ -135,7 +135,9 @@ func (o *oracle) post(f []string) error {
 	if err != nil {
 		return invalid("score", f[2], "integer")
 	}
-	o.posts[id] = post{f[1], score}
+	if f[1] != "" {
+		o.posts[id] = post{f[1], score}
+	}
 	o.scores.Add(o.scores, big.NewInt(score))
 	o.rows++
 	return nil
@@ -192,7 +194,7 @@ func (o *oracle) aboutStudents() answer.Query {
 	sort.Strings(ids)
 	for _, id := range ids {
 		p, ok := o.posts[id]
-		if ok && p.url != "" && new(big.Rat).SetInt64(p.score).Cmp(o.mean()) > 0 {
+		if ok && new(big.Rat).SetInt64(p.score).Cmp(o.mean()) > 0 {
 			q.Rows = append(q.Rows, []any{id, p.url, p.score})
 		}
 	}
@@ -204,7 +206,7 @@ func (o *oracle) sentiment() answer.Query {
 	var best []any
 	for id, m := range o.moods {
 		p, ok := o.posts[id]
-		if !ok || p.url == "" {
+		if !ok {
 			continue
 		}
 		mean := m.mean()
