@@ -252,6 +252,18 @@ func (d *recordReader) name() string {
 	return d.names[i]
 }
 
+// small reads an index; one that no program of ours writes is an error, and never negative.
+func (d *recordReader) small() int {
+	v := d.r.Uint()
+	if v > maxIndex {
+		d.r.Fail("index %d", v)
+		return 0
+	}
+	return int(v)
+}
+
+const maxIndex = 1 << 16
+
 func (d *recordReader) node() link.NodeID { return link.NodeID(d.name()) }
 
 func (d *recordReader) payload() []byte {
@@ -302,9 +314,9 @@ func (d *recordReader) progress() (p link.Progress) {
 func (d *recordReader) input() (in input) {
 	d.r.ArrayOf(7)
 	in.op = Op(d.r.Uint())
-	in.role = int(d.r.Uint())
+	in.role = d.small()
 	d.blob(in.session[:])
-	in.stream = int(d.r.Uint())
+	in.stream = d.small()
 	in.edge, in.from = d.name(), d.node()
 	in.payload = d.payload()
 	return in
@@ -316,7 +328,7 @@ func (d *recordReader) frame() (f outFrame) {
 	f.frame.Seq = link.Seq(d.r.Uint())
 	f.frame.Kind = link.Kind(d.r.Uint())
 	d.blob(f.frame.Session[:])
-	f.frame.Stream = int(d.r.Uint())
+	f.frame.Stream = d.small()
 	f.frame.Payload = d.payload()
 	return f
 }
