@@ -4,7 +4,8 @@
 //
 // The life of a row, and who does what:
 //
-//	parser      splits CSV, hands the wanted fields of a row to NewParser's function, which appends typed values to a batch
+//	parser      splits CSV, hands the wanted fields of a row to NewParser's function, which appends typed values to a batch;
+//	            without one the fields are taken for what the stream's schema says they are
 //	joiner      NewJoiner's Joiner keeps what it needs of the reference streams and folds facts into tables
 //	aggregator  merges tables, partitioned by key: the engine does it from the table's spec alone
 //	reducer     has all partitions: Reduce turns tables into the rows of each query
@@ -12,6 +13,9 @@
 // Everything an analysis keeps between two calls is rebuilt by the engine after a crash by calling Reference again with
 // the same batches; facts are folded and flushed within one commit and never kept. So an analysis has no code for
 // recovery, and none for the network.
+//
+// A program is the posta command with the analyses that it hands to cmd.Main; docs/adding-an-analysis.md walks through one.
+// [Columns], [Integer] and [FoldFacts] make plain analyses short.
 package analyses
 
 import (
@@ -32,6 +36,7 @@ type Analysis struct {
 	// the stars of the stream's Files pattern stood for. The function gets the wanted fields in the order of
 	// Stream.Columns (nil for an absent optional one), unquoted; they are valid during the call. An error rejects the row
 	// (N7): the engine takes back what the call appended, and counts the row with file, line and the error's text.
+	// Without a NewParser column i of the CSV becomes column i of the Schema; a number that is none rejects its row.
 	NewParser func(args Args, stream int, file File, b *batch.Builder) (func(fields [][]byte) error, error)
 
 	// NewJoiner returns the joiner of one session in one node.
@@ -71,6 +76,10 @@ type Query struct {
 	Name    string
 	Columns []string
 	Tables  []string // names of the tables it is computed from; it is answered when their streams have ended
+
+	// Download is the column that holds the URL of a file that belongs to the answer, "" for none. Where a user asks for
+	// it (--download DIR) the client fetches that of the first row; the engine never does.
+	Download string
 }
 
 // File is one file of a stream.

@@ -3,6 +3,7 @@ package analyses
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"posta/batch"
@@ -14,8 +15,8 @@ var ErrBadAnalysis = errors.New("bad analysis")
 // Check reports whether the parts of an analysis fit together, so that whoever writes one learns it at the program's start
 // and not from a session that never ends.
 func (a *Analysis) Check() error {
-	if a.Name == "" || a.NewParser == nil || a.NewJoiner == nil || a.Reduce == nil {
-		return fmt.Errorf("%w: %q lacks a name or one of NewParser, NewJoiner, Reduce", ErrBadAnalysis, a.Name)
+	if a.Name == "" || a.NewJoiner == nil || a.Reduce == nil {
+		return fmt.Errorf("%w: %q lacks a name or one of NewJoiner, Reduce", ErrBadAnalysis, a.Name)
 	}
 	if _, err := a.Args(nil); err != nil {
 		return fmt.Errorf("%w: %s: its defaults: %w", ErrBadAnalysis, a.Name, err)
@@ -38,6 +39,10 @@ func (a *Analysis) checkStreams() error {
 		facts = facts || !s.Reference
 		if err := batch.CheckSpec(s.Schema); err != nil {
 			return fmt.Errorf("stream %s: %w", s.Name, err)
+		}
+		if a.NewParser == nil && len(s.Columns) != len(s.Schema) {
+			return fmt.Errorf("stream %s: without a NewParser each column is one of the schema, but there are %d and %d", s.Name,
+				len(s.Columns), len(s.Schema))
 		}
 	}
 	return nil
@@ -70,6 +75,9 @@ func (a *Analysis) checkQueries() error {
 			if a.TableIndex(t) < 0 {
 				return fmt.Errorf("query %s needs table %q, which there is not; there is %s", q.Name, t, a.tableNames())
 			}
+		}
+		if q.Download != "" && !slices.Contains(q.Columns, q.Download) {
+			return fmt.Errorf("query %s downloads from column %q, which it does not have", q.Name, q.Download)
 		}
 	}
 	return nil

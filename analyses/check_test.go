@@ -52,6 +52,8 @@ func TestCheckNamesWhatDoesNotFit(t *testing.T) {
 		"waits for stream":      func(a *Analysis) { a.Tables[0].Stream = "nowhere" },
 		"columns":               func(a *Analysis) { a.Queries[0].Columns = nil },
 		"there is t":            func(a *Analysis) { a.Queries[0].Tables = []string{"u"} },
+		"each column is one of": func(a *Analysis) { a.NewParser, a.Streams[1].Columns = nil, Columns("x", "y") },
+		"downloads from column": func(a *Analysis) { a.Queries[0].Download = "url" },
 	} {
 		a := sound()
 		spoil(a)

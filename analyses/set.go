@@ -13,6 +13,21 @@ var ErrUnknown = errors.New("unknown analysis")
 // themselves to, so that a program's main says what it can do.
 type Set []*Analysis
 
+// Check reports the first analysis that does not pass its own check, or has the name of one before it.
+func (s Set) Check() error {
+	for i, a := range s {
+		if err := a.Check(); err != nil {
+			return err
+		}
+		for _, b := range s[:i] {
+			if a.Name == b.Name {
+				return fmt.Errorf("%w: there are two called %q", ErrBadAnalysis, a.Name)
+			}
+		}
+	}
+	return nil
+}
+
 // Find returns the analysis called name.
 func (s Set) Find(name string) (*Analysis, error) {
 	names := make([]string, len(s))

@@ -91,7 +91,7 @@ func runNode(ctx context.Context, file, name string, c nodes.Config) error {
 	if err != nil {
 		return err
 	}
-	c.Topology, c.Node, c.Version = t, topology.NodeID(name), "bench"
+	c.Topology, c.Node, c.Version, c.Headroom = t, topology.NodeID(name), "bench", nodes.DefaultHeadroom
 	c.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	return nodes.Run(ctx, c)
 }

@@ -9,10 +9,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
-	"posta/analyses"
 	"posta/analyses/bikes"
 	"posta/analyses/parse"
 	"posta/csv"
@@ -20,43 +18,52 @@ import (
 
 const (
 	parseRows   = 500_000
-	parseChunk  = 256 << 10
+	parseChunk  = 1 << 20 // limits.chunk
 	parseStream = "trips"
 )
 
-// measureCSV parses a file of trips that is in memory, as the parser role does: chunk by chunk into batches in their wire form.
-// Both contestants keep to one goroutine, and time is the process' CPU time: what others do on the machine does not count.
+// measureCSV reads a file of trips that is in memory, chunk by chunk: once only into fields, as the standard reader does, and
+// once into batches in their wire form, as the parser role does. Contestants keep to one goroutine, and time is the process'
+// CPU time: what others do on the machine does not count, as far as they leave the caches alone.
 func measureCSV(ctx context.Context, c *Config) ([]Case, error) {
-	dir, _, err := bikesData(c.Dir, parseRows)
+	dir, _, err := bikesData(c.Dir, min(parseRows, c.Rows))
 	if err != nil {
 		return nil, err
 	}
-	name := "montreal/trips.csv"
+	const name = "montreal/trips.csv"
 	data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
 	if err != nil {
 		return nil, err
 	}
-	done, err := repeat(ctx, fmt.Sprintf("%d MB of trips", len(data)/1e6), c.Rounds, func(_ context.Context, i int) ([]Measure, error) {
-		return csvRound(name, data, i)
-	})
-	return []Case{done}, err
+	x, err := cut(name, data)
+	if err != nil {
+		return nil, err
+	}
+	var cases []Case
+	for _, t := range []struct {
+		name string
+		read func() (rows int, err error)
+	}{{"into fields", func() (int, error) { return splitTrips(data) }}, {"into batches", x.parse}} {
+		done, err := repeat(ctx, t.name, c.Rounds, func(_ context.Context, i int) ([]Measure, error) {
+			return csvRound(t.read, data, i)
+		})
+		if err != nil {
+			return nil, err
+		}
+		cases = append(cases, done)
+	}
+	return cases, nil
 }
 
-func csvRound(name string, data []byte, i int) ([]Measure, error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+func csvRound(read func() (int, error), data []byte, i int) ([]Measure, error) {
 	var ours, theirs time.Duration
 	var rows int
 	ourTurn := func() (err error) {
-		begin := cpuTime()
-		rows, err = parseTrips(name, data)
-		ours = cpuTime() - begin
+		ours, err = quickest(func() (err error) { rows, err = read(); return err })
 		return err
 	}
-	theirTurn := func() error {
-		begin := cpuTime()
-		err := splitStandard(data)
-		theirs = cpuTime() - begin
+	theirTurn := func() (err error) {
+		theirs, err = quickest(func() error { return splitStandard(data) })
 		return err
 	}
 	if err := inTurn(i, ourTurn, theirTurn); err != nil {
@@ -71,48 +78,97 @@ func csvRound(name string, data []byte, i int) ([]Measure, error) {
 	}, nil
 }
 
-func parseTrips(name string, data []byte) (rows int, err error) {
+// quickest is the least CPU time of some passes. A pass takes hundredths of a second: a neighbour disturbs some of them.
+func quickest(pass func() error) (least time.Duration, err error) {
+	for range passes {
+		begin := cpuTime()
+		if err := pass(); err != nil {
+			return 0, err
+		}
+		if took := cpuTime() - begin; least == 0 || took < least {
+			least = took
+		}
+	}
+	return least, nil
+}
+
+const passes = 5
+
+// splitTrips only finds the fields that the analysis wants.
+func splitTrips(data []byte) (rows int, err error) {
+	a := bikes.New()
+	s := &a.Streams[a.StreamIndex(parseStream)]
+	end := bytes.IndexByte(data, '\n') + 1
+	h, err := csv.ParseHeader(data[:end], s.Comma)
+	if err != nil {
+		return 0, err
+	}
+	var wanted []csv.Column
+	for _, c := range s.Columns {
+		wanted = append(wanted, csv.Column{Name: c.Name, Optional: c.Optional})
+	}
+	m, err := h.Find(wanted)
+	if err != nil {
+		return 0, err
+	}
+	var scan csv.Scanner
+	for scan.Reset(data[end:], s.Comma, m, 2); scan.Next(); {
+		rows++
+	}
+	return rows, nil
+}
+
+// cutting is a file in chunks, as a client's chunks reach the parser.
+type cutting struct {
+	file   string
+	header []byte
+	chunks [][]byte
+	lines  []uint64
+}
+
+func cut(file string, data []byte) (*cutting, error) {
+	c := csv.NewCutter(bytes.NewReader(data), ',', parseChunk, 16<<20)
+	header, err := c.Header()
+	x := &cutting{file: file, header: header}
+	for err == nil {
+		var chunk []byte
+		var line uint64
+		if chunk, line, err = c.Next(nil); err == nil {
+			x.chunks, x.lines = append(x.chunks, chunk), append(x.lines, line)
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return x, nil
+}
+
+// parse makes a batch in its wire form of each chunk.
+func (x *cutting) parse() (rows int, err error) {
 	a := bikes.New()
 	stream := a.StreamIndex(parseStream)
-	file, ok := a.Streams[stream].Match(name)
+	file, ok := a.Streams[stream].Match(x.file)
 	if !ok {
-		return 0, fmt.Errorf("%s is no file of stream %s", name, parseStream)
+		return 0, fmt.Errorf("%s is no file of stream %s", x.file, parseStream)
 	}
 	args, err := a.Args(nil)
 	if err != nil {
 		return 0, err
 	}
-	cut := csv.NewCutter(bytes.NewReader(data), a.Streams[stream].Comma, parseChunk, 16<<20)
-	header, err := cut.Header()
+	p, err := parse.NewFile(a, stream, args, file, x.header)
 	if err != nil {
 		return 0, err
 	}
-	p, err := parse.NewFile(a, stream, args, file, header)
-	if err != nil {
-		return 0, err
-	}
-	return parseChunks(cut, p)
-}
-
-func parseChunks(cut *csv.Cutter, p *parse.FileParser) (rows int, err error) {
-	var chunk, frame []byte
-	for {
-		var line uint64
-		chunk, line, err = cut.Next(chunk)
-		if errors.Is(err, io.EOF) {
-			return rows, nil
-		}
-		if err != nil {
-			return rows, err
-		}
-		var rejects analyses.Rejects
-		n, rejects, err := p.Chunk(chunk, line)
+	var frame []byte
+	for i, chunk := range x.chunks {
+		n, rejects, err := p.Chunk(chunk, x.lines[i])
 		if err != nil {
 			return rows, err
 		}
 		rows += n + int(rejects.Rows)
 		frame = p.Builder().Append(frame[:0])
 	}
+	return rows, nil
 }
 
 // splitStandard only splits: it parses no number and makes no batch.

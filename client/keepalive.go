@@ -20,7 +20,7 @@ func (c *Client) KeepAlive(ctx context.Context) error {
 	for _, input := range c.inputs {
 		g.do(func(ctx context.Context) error { return c.keepAlive(ctx, input) })
 	}
-	return g.wait()
+	return c.lost(ctx, g.wait())
 }
 
 func (c *Client) keepAlive(ctx context.Context, input *line) error {

@@ -15,7 +15,7 @@ func (c *Client) Upload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.upload(ctx, found)
+	return c.lost(ctx, c.upload(ctx, found))
 }
 
 // plan finds the files of all streams, so that a missing one is known before anything is sent.

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -55,7 +56,7 @@ func (x *command) printAnalysis(a *analyses.Analysis) {
 	}
 	queries := screen.Table{Head: []string{"query", "columns of its answer"}, Most: 200}
 	for _, q := range a.Queries {
-		queries.Rows = append(queries.Rows, []string{q.Name, strings.Join(q.Columns, ", ")})
+		queries.Rows = append(queries.Rows, []string{q.Name, strings.Join(q.Columns, ", ") + fetched(q)})
 	}
 	for _, t := range []*screen.Table{&streams, &params, &queries} {
 		x.printf("\n")
@@ -63,6 +64,14 @@ func (x *command) printAnalysis(a *analyses.Analysis) {
 			x.printf("  %s\n", line)
 		}
 	}
+}
+
+// fetched tells of a column that --download is for.
+func fetched(q analyses.Query) string {
+	if q.Download == "" {
+		return ""
+	}
+	return fmt.Sprintf("; --download saves what %s points to", q.Download)
 }
 
 func (x *command) printAnalysesJSON() error {
@@ -82,8 +91,9 @@ func (x *command) printAnalysesJSON() error {
 		About   string `json:"about"`
 	}
 	type query struct {
-		Name    string   `json:"name"`
-		Columns []string `json:"columns"`
+		Name     string   `json:"name"`
+		Columns  []string `json:"columns"`
+		Download string   `json:"download,omitempty"`
 	}
 	type analysis struct {
 		Name    string   `json:"name"`
@@ -106,7 +116,7 @@ func (x *command) printAnalysesJSON() error {
 			out.Params = append(out.Params, param{p.Name, p.Default, p.About})
 		}
 		for _, q := range a.Queries {
-			out.Queries = append(out.Queries, query{q.Name, q.Columns})
+			out.Queries = append(out.Queries, query{q.Name, q.Columns, q.Download})
 		}
 		all[i] = out
 	}

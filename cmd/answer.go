@@ -97,7 +97,7 @@ func printRejected(w io.Writer, all []protocol.Rejected) {
 
 // writeCSVs writes a file for each query. Numbers are written so that they read back to the same bits.
 func writeCSVs(a *client.Answer, dir string) error {
-	if err := makeOut(dir); err != nil {
+	if err := makeDir(dir, flagOut); err != nil {
 		return err
 	}
 	for i := range a.Queries {

@@ -34,12 +34,16 @@ func askConfig(c *cli.Context, entries []string, id session.ID) client.Config {
 }
 
 // ask connects to the cluster, for a session or for none, and does something with it.
-func (x *command) ask(c *cli.Context, id session.ID, do func(context.Context, *client.Client) error) (err error) {
+func (x *command) ask(c *cli.Context, id session.ID, do func(context.Context, *client.Client) error) error {
 	at, err := entries(c)
 	if err != nil {
 		return err
 	}
-	cl, err := client.Dial(c.Context, askConfig(c, at, id))
+	return x.dial(c, askConfig(c, at, id), do)
+}
+
+func (x *command) dial(c *cli.Context, cfg client.Config, do func(context.Context, *client.Client) error) (err error) {
+	cl, err := client.Dial(c.Context, cfg)
 	if err != nil {
 		return err
 	}

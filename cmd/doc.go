@@ -1,6 +1,7 @@
 // Package cmd is the posta command: one file per command, and what they share.
 //
-//	main.go        Main: from arguments to an exit code
+//	main.go        Main, a program's own main: from arguments to an exit code
+//	program.go     what a program has that says nothing about it
 //	app.go         the commands there are, and the text of --help
 //	arguments.go   flags may stand behind arguments: posta run bikes --data DIR
 //	exit.go        which error is which exit code, and how it is said in one line
@@ -8,6 +9,7 @@
 //	flags.go       flags of several commands
 //	cluster.go     which cluster is meant
 //	answer.go      answers as tables, JSON, CSV
+//	download.go    files that an answer points to
 //
 // The shape of every command is the same: check what was given, do it, print. Results go to standard output and nothing else
 // does: progress, notes and errors go to standard error. With --json standard output holds JSON alone.

@@ -38,7 +38,6 @@ var calls = []string{
 	"run bikes --data D --replicas joiner=0",
 	"run bikes --data D --replicas joiner=65",
 	"run bikes --data D --set limits.windw=1MiB",
-	"run bikes --data D --set limits.window=1",
 	"run bikes --data D --set window",
 	"run bikes --data D --transport rdma",
 	"run bikes --data D --dir GOOD",
@@ -75,7 +74,6 @@ var calls = []string{
 	"topology chek",
 	"topology check BAD",
 	"topology check GOOD BAD",
-	"topology new --set limits.chunk=1GiB",
 	"log",
 	"log verify",
 	"log verify NOWHERE",
@@ -166,5 +164,17 @@ func writeTopology(t *testing.T, name string, flags ...string) {
 	text := must(t, append([]string{"topology", "new"}, flags...)...).out
 	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// These errors name defaults, which are the topology's to choose.
+func TestSettingsThatNoFileMayHave(t *testing.T) {
+	for _, call := range []string{"topology new --set limits.chunk=1GiB", "topology new --set limits.window=1", "topology new --set medics.replicas=99"} {
+		args := strings.Fields(call)
+		key, _, _ := strings.Cut(args[len(args)-1], "=")
+		r := posta(t, args...)
+		if r.code != exitUsage || r.out != "" || strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, "setting "+key+": ") {
+			t.Errorf("posta %s: exit code %d, %q, %q", call, r.code, r.out, r.err)
+		}
 	}
 }

@@ -17,6 +17,7 @@ const (
 	flagEntry    = "entry"
 	flagJSON     = "json"
 	flagOut      = "out"
+	flagDownload = "download"
 	flagData     = "data"
 	flagParam    = "param"
 	flagLanes    = "lanes"
@@ -54,6 +55,7 @@ func uploadFlags() []cli.Flag {
 		&cli.DurationFlag{Name: flagTimeout, DefaultText: "never", Usage: "give up after this `TIME`, like 10m"},
 		jsonFlag(),
 		&cli.StringFlag{Name: flagOut, Usage: "write the answers to `DIR`, one CSV file for each query"},
+		downloadFlag(),
 		&cli.BoolFlag{Name: flagQuiet, Aliases: []string{"q"}, Usage: "no progress"},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"os"
 
 	"posta/analyses"
 	"posta/gen"
@@ -14,8 +15,8 @@ import (
 type Program struct {
 	Analyses   analyses.Set
 	Generators map[string]Generator // by analysis
-	RunNode    NodeRunner
-	Version    string
+	RunNode    NodeRunner           // nil runs the nodes of package nodes
+	Version    string               // "" is what the program was built from
 }
 
 // Generator makes data for an analysis.
@@ -30,17 +31,30 @@ type Console struct {
 	Out, Err io.Writer
 }
 
-// Main runs the command that args (os.Args) say and returns the exit code. It listens to SIGINT and SIGTERM.
-func Main(p Program, args []string, c Console) int {
+// Main is the main of a program: it does what os.Args say, and ends the process. A program's own main is this one call:
+//
+//	func main() { cmd.Main(cmd.Program{Analyses: analyses.Set{bikes.New()}}) }
+//
+// Nodes are the same program started again, so they know the same analyses.
+func Main(p Program) {
+	os.Exit(Run(p, os.Args, Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+}
+
+// Run does what args (as os.Args) say and returns the exit code. It listens to SIGINT and SIGTERM.
+func Run(p Program, args []string, c Console) int {
 	sig := listenToSignals()
 	defer sig.stop()
 	return run(sig.patient, sig.hurry, p, args, c)
 }
 
-// run is Main without signals: patient ends when the command is to end in order, hurry when at once.
+// run is Run without signals: patient ends when the command is to end in order, hurry when at once.
 func run(patient, hurry context.Context, p Program, args []string, c Console) int {
 	c.Err = &lockedWriter{w: c.Err}
-	x := &command{Program: p, Console: c, hurry: hurry}
+	x := &command{Program: p.withDefaults(), Console: c, hurry: hurry}
+	if err := p.Analyses.Check(); err != nil {
+		x.sayError(err)
+		return exitFailed
+	}
 	app := x.app()
 	if n := len(args) - 1; n > 0 && args[n] == completionFlag {
 		x.complete(app, args[1:n])

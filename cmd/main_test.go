@@ -3,7 +3,6 @@ package cmd
 import (
 	"bytes"
 	"context"
-	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -15,8 +14,6 @@ import (
 	"posta/analyses"
 	"posta/analyses/bikes"
 	"posta/gen"
-	"posta/nodes"
-	"posta/topology"
 )
 
 // The test binary is also the posta program: nodes and the keeper are started as children of the tests.
@@ -24,7 +21,7 @@ const selfVar = "POSTA_TEST_SELF"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(selfVar) != "" {
-		os.Exit(Main(program(), os.Args, Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+		os.Exit(Run(program(), os.Args, Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 	}
 	if err := os.Setenv(selfVar, "1"); err != nil {
 		panic(err)
@@ -37,12 +34,10 @@ func TestMain(m *testing.M) {
 
 func program() Program {
 	known := analyses.Set{bikes.New()}
-	return Program{
-		Analyses: known, Version: "test", Generators: map[string]Generator{"bikes": gen.Bikes},
-		RunNode: func(ctx context.Context, t *topology.Topology, node topology.NodeID, log *slog.Logger) error {
-			return nodes.Run(ctx, nodes.Config{Topology: t, Node: node, Known: known, Version: "test", Log: log})
-		},
+	if os.Getenv(linksVar) != "" {
+		known = append(known, links())
 	}
+	return Program{Analyses: known, Version: "test", Generators: map[string]Generator{"bikes": gen.Bikes}}
 }
 
 // result is what a call of posta did.

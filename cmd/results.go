@@ -2,12 +2,14 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"posta/client"
 	"posta/protocol"
+	"posta/session"
 )
 
 func (x *command) resultsCommand() *cli.Command {
@@ -17,6 +19,7 @@ func (x *command) resultsCommand() *cli.Command {
 		Description: "Answers stay with the cluster for limits.results_ttl, or until --drop.\n\n" + exitHelp,
 		Flags: append(askFlags(), jsonFlag(),
 			&cli.StringFlag{Name: flagOut, Usage: "write the answers to `DIR`, one CSV file for each query"},
+			downloadFlag(),
 			&cli.BoolFlag{Name: "drop", Usage: "let the cluster forget the session when its answers are here"}),
 		Action: x.results,
 	}
@@ -27,8 +30,24 @@ func (x *command) results(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return x.ask(c, id, func(ctx context.Context, cl *client.Client) error {
-		analysis := analysisOf(ctx, cl)
+	at, err := entries(c)
+	if err != nil {
+		return err
+	}
+	if err := x.answers(c, at); err != nil {
+		return err
+	}
+	// From here on it may take its time, as an upload may.
+	return x.dial(c, client.Config{Entries: at, Session: id, Patience: c.Duration("patience")}, func(ctx context.Context, cl *client.Client) error {
+		found, err := cl.Sessions(ctx)
+		analysis, listed := analysisOf(found, id)
+		if err == nil && !listed {
+			// Nobody has it. How it ended may be remembered, which is said at once; else nothing would ever come.
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeoutCause(ctx, defaultAskPatience, fmt.Errorf("results: no node has session %s; posta sessions lists them: %w",
+				id, protocol.ErrUnknownSession))
+			defer cancel()
+		}
 		answer, err := cl.Results(ctx)
 		if err != nil {
 			return err
@@ -38,6 +57,9 @@ func (x *command) results(c *cli.Context) error {
 		if err := x.printAnswer(answer, output{json: c.Bool(flagJSON), dir: c.String(flagOut)}); err != nil {
 			return err
 		}
+		if err := x.download(ctx, answer, c.String(flagDownload)); err != nil {
+			return err
+		}
 		if c.Bool("drop") {
 			return cl.Finish(ctx)
 		}
@@ -45,15 +67,14 @@ func (x *command) results(c *cli.Context) error {
 	})
 }
 
-// analysisOf asks what the session's analysis is; "" if nobody who knows it answers.
-func analysisOf(ctx context.Context, cl *client.Client) string {
-	found, _ := cl.Sessions(ctx) // what is missing is only a name
+// analysisOf finds a session, and what its analysis is.
+func analysisOf(found []protocol.SessionInfo, id session.ID) (analysis string, listed bool) {
 	for _, s := range found {
-		if s.Session == cl.Session() {
-			return s.Analysis
+		if s.Session == id {
+			return s.Analysis, true
 		}
 	}
-	return ""
+	return "", false
 }
 
 // inOrder puts queries in the order of their analysis: they came in the order in which they were finished.

@@ -265,3 +265,40 @@ func TestVerboseNamesProcesses(t *testing.T) {
 		t.Errorf("%d processes are named:\n%s", n, r.err)
 	}
 }
+
+// The signals themselves: a process of its own gets them.
+func TestSignalsEndARunInOrder(t *testing.T) {
+	dir := t.TempDir()
+	cmd := exec.Command(os.Args[0], append([]string{"run", "bikes", "--dir", dir, "--data", data(t, "200000")}, slow...)...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the first node has its pid file", func() bool { return pidOf(dir, "output-1") != 0 })
+	pid := pidOf(dir, "output-1")
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // the exit code tells
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !gone(pid) {
+		t.Errorf("run: exit code %d, its node is gone: %v", code, gone(pid))
+	}
+
+}
+
+func TestN5_ANodeDrainsAtSIGTERM(t *testing.T) {
+	k := newKept(t)
+	node := exec.Command(os.Args[0], "node", "reducer-1", "-f", k.file)
+	var said safeBuffer
+	node.Stderr = &said
+	if err := node.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the node runs", func() bool { return strings.Contains(said.String(), "msg=running") })
+	if err := node.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = node.Wait()
+	if code := node.ProcessState.ExitCode(); code != exitOK {
+		t.Errorf("a node that is told to go ends with exit code %d: %s", code, said.String())
+	}
+}

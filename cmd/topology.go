@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -30,6 +31,7 @@ func (x *command) topologyCommand() *cli.Command {
 					&cli.StringFlag{Name: "replicas", Usage: "`STAGE=N,...` or all=N"},
 					&cli.BoolFlag{Name: "split-parsers", Usage: "parsers as a stage of their own"},
 					&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE` of the file, like limits.window=1MiB; may be repeated"},
+					&cli.StringFlag{Name: "sockets", Usage: "unix sockets in `DIR`, for a cluster on one machine, instead of ports from 5500 upward; DIR has to be there"},
 				}, Action: x.topologyNew},
 		},
 	}
@@ -95,6 +97,11 @@ func (x *command) topologyNew(c *cli.Context) error {
 	v, err := variant(c)
 	if err != nil {
 		return err
+	}
+	if dir := c.String("sockets"); dir != "" {
+		if v.IPCDir, err = filepath.Abs(dir); err != nil {
+			return fmt.Errorf("find the directory %s: %w; give its full path", dir, err)
+		}
 	}
 	text, err := topology.Generate(v)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 type request struct {
 	cfg     client.Config
 	out     output
+	fetch   string // directory for files that answers point to, "" for none
 	quiet   bool
 	timeout time.Duration
 }
@@ -28,7 +29,7 @@ func (x *command) readRequest(c *cli.Context) (*request, error) {
 		return nil, err
 	}
 	r := &request{
-		out: output{json: c.Bool(flagJSON), dir: c.String(flagOut)}, quiet: c.Bool(flagQuiet), timeout: c.Duration(flagTimeout),
+		out: output{json: c.Bool(flagJSON), dir: c.String(flagOut)}, fetch: c.String(flagDownload), quiet: c.Bool(flagQuiet), timeout: c.Duration(flagTimeout),
 		cfg: client.Config{Analysis: name, Dir: c.String(flagData), Lanes: c.Int(flagLanes)},
 	}
 	if r.cfg.Params, err = params(c); err != nil {
@@ -46,15 +47,19 @@ func (x *command) readRequest(c *cli.Context) (*request, error) {
 	if err := checkData(r.cfg.Dir, c.Command.Name); err != nil {
 		return nil, err
 	}
-	return r, makeOut(r.out.dir) // before the work, not after it
+	if err := x.checkDownload(c, name); err != nil {
+		return nil, err
+	}
+	return r, makeDir(r.out.dir, flagOut) // before the work, not after it
 }
 
-func makeOut(dir string) error {
+// makeDir makes the directory that a flag names, if it was given.
+func makeDir(dir, flag string) error {
 	if dir == "" {
 		return nil
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("make a directory for the answers: %w; give another one with --out", err)
+		return fmt.Errorf("make a directory for the answers: %w; give another one with --%s", err, flag)
 	}
 	return nil
 }
@@ -101,5 +106,8 @@ func (x *command) upload(ctx context.Context, r *request, show *board) error {
 	if !r.quiet {
 		x.notef("%s finished in %s", r.cfg.Analysis, screen.Span(time.Since(began)))
 	}
-	return x.printAnswer(answer, r.out)
+	if err := x.printAnswer(answer, r.out); err != nil {
+		return err
+	}
+	return x.download(ctx, answer, r.fetch)
 }

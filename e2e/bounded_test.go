@@ -55,7 +55,7 @@ func TestR9_AggregatorStopped(t *testing.T) {
 	d.check(t, r.answer())
 	c.shrinks(b)
 	cancel()
-	c.boundedMemory()
+	c.flatMemory(mostRAM)
 	c.noUnexpectedExits()
 }
 
@@ -115,21 +115,6 @@ func (c *cluster) shrinks(b *beats) {
 	}
 }
 
-func (c *cluster) boundedMemory() {
-	c.t.Helper()
-	c.sampleMemory()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	largest := int64(0)
-	for id, n := range c.peak {
-		largest = max(largest, n)
-		if n > mostRAM {
-			c.t.Errorf("R9: %s took %d MiB of memory", id, n/mib)
-		}
-	}
-	c.t.Logf("the largest process took %d MiB of memory", largest/mib)
-}
-
 // TestR9_JoinerStopped stops one receiver of an edge of route any: it delays only what it already holds, and the others go on.
 func TestR9_JoinerStopped(t *testing.T) {
 	d := generated(t, 300_000)
@@ -151,6 +136,6 @@ func TestR9_JoinerStopped(t *testing.T) {
 	c.signal("joiner-1", syscall.SIGCONT)
 	d.check(t, r.answer())
 	cancel()
-	c.boundedMemory()
+	c.flatMemory(mostRAM)
 	c.noUnexpectedExits()
 }

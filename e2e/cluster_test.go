@@ -34,8 +34,10 @@ type cluster struct {
 // start generates a topology and starts its nodes. Sockets are in a short directory of their own.
 func start(t *testing.T, v topology.Variant) *cluster {
 	t.Helper()
-	v.Dir = t.TempDir()
-	if v.IPCDir == "" && v.Bind == "" {
+	if v.Dir == "" {
+		v.Dir = t.TempDir()
+	}
+	if v.IPCDir == "" && v.Address == "" {
 		v.IPCDir = socketDir(t)
 	}
 	text, err := topology.Generate(v)

@@ -43,9 +43,11 @@ func (s *Sum) Read(r *wire.Reader) error {
 		s.widen().nan = true
 		return nil
 	}
-	probe := *r
-	if v := probe.Int(); probe.Err() == nil {
-		*r = probe
+	if !r.IsArray() {
+		v := r.Int()
+		if err := r.Err(); err != nil {
+			return fmt.Errorf("read exact sum: %w", err)
+		}
 		s.AddInt(v)
 		return nil
 	}

@@ -13,7 +13,7 @@ type way struct {
 	tail               [2][]byte
 	stops              int
 	minutes            int
-	cents              int // the least fare
+	cents              int // the least fare: that of the journey
 }
 
 // tail: what is before segmentsArrivalAirportCode, and what is behind it.
@@ -51,17 +51,13 @@ func makeWay(ports []port, n int, r *rand.Rand) way {
 			break
 		}
 	}
-	stops := []*port{&ports[from]}
-	for i := 1; i < segments; i++ {
-		p := &ports[r.IntN(hubs+fields)]
-		if segments < 4 && r.IntN(3) > 0 {
-			p = &ports[r.IntN(hubs)]
-		}
-		stops = append(stops, p)
-	}
 	last := &ports[to]
 	if n%40 == 3 { // another airport of the city
 		last = &ports[(to+1)%hubs]
+	}
+	stops := []*port{&ports[from]}
+	for i := 1; i < segments; i++ {
+		stops = append(stops, drawStop(ports, stops[i-1], last, segments, r))
 	}
 	w := way{start: ports[from].code, destination: ports[to].code, stops: segments - 1}
 	if n%701 == 8 { // a round trip
@@ -69,6 +65,22 @@ func makeWay(ports []port, n int, r *rand.Rand) way {
 	}
 	w.write(append(stops, last), n, r)
 	return w
+}
+
+// drawStop draws a stop on the way to last: the best of a few, as who sells tickets would. Long ways stop at fields, too.
+func drawStop(ports []port, at, last *port, segments int, r *rand.Rand) *port {
+	var best *port
+	least := 0
+	for range 3 {
+		p := &ports[r.IntN(hubs)]
+		if segments > 3 || r.IntN(3) == 0 {
+			p = &ports[r.IntN(hubs+fields)]
+		}
+		if d := milesBetween(at, p) + milesBetween(p, last); best == nil || d < least {
+			best, least = p, d
+		}
+	}
+	return best
 }
 
 // write makes the texts of a way along stops.
@@ -95,7 +107,7 @@ func (w *way) write(stops []*port, n int, r *rand.Rand) {
 		}
 	}
 	w.arrivals = arrivals
-	w.cents = 4000 + 15*miles + 100*r.IntN(50)
+	w.cents = 4000 + 10*milesBetween(stops[0], stops[len(stops)-1])
 	w.miles = wayMiles(miles, n)
 	w.tail[beforeArrivals] = joined(epochs, times, epochs, times)
 	w.tail[behindArrivals] = joined(departures, names, codes, equipment, durations, distances, cabins)

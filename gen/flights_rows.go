@@ -70,7 +70,7 @@ func (w *fareWriter) draw(n int, leg, x uint64) itinerary {
 	id := mixed(w.seed ^ leg*0x9e3779b97f4a7c15)
 	it := itinerary{leg: id, way: &w.ways[id%wayCount], search: int(x>>12&63) + 90, flight: int(x>>18&63) + 150}
 	it.minutes = it.way.minutes + 5*int(id>>32%60)
-	it.cents = it.way.cents + 310*int(x&127) + 40*int(x>>7&15)
+	it.cents = it.way.cents + 310*int(x&127) + 40*int(x>>7&7)
 	switch {
 	case n%301 == 7: // not the leg's least duration
 		it.minutes += int(x >> 24 & 15)

@@ -29,14 +29,12 @@ type Receiver struct {
 	id      Identity // of the sender, zero until its hello
 	taken   Seq      // the last frame whose effect is in memory
 	stored  Seq      // the last frame whose effect is durable: what is acknowledged
-	retired []LogID  // logs that were replaced by another; the last few
-	gap     bool     // a frame after a hole was seen
-	due     bool     // an acknowledgement is due
+	retired retired
+	gap     bool // a frame after a hole was seen
+	due     bool // an acknowledgement is due
 	acked   time.Time
 	asked   time.Time
 }
-
-const maxRetired = 8
 
 // NewReceiver returns the receiving end of a link nothing has come over.
 func NewReceiver(edge string, from NodeID) *Receiver {
@@ -55,7 +53,7 @@ func (r *Receiver) ID() Identity { return r.id }
 // Judge says what to do with a frame, without doing it: a frame that is to be taken may have to wait (R11).
 func (r *Receiver) Judge(f *Frame) Verdict {
 	switch {
-	case slices.Contains(r.retired, f.ID.LogID):
+	case r.retired.has(f.ID.LogID):
 		return Zombie
 	case f.ID.LogID != r.id.LogID:
 		return Unknown
@@ -77,6 +75,7 @@ func (r *Receiver) Took(f *Frame) {
 	r.taken = f.Seq
 	r.id.Incarnation = max(r.id.Incarnation, f.ID.Incarnation)
 	r.gap = false
+	r.retired.heard()
 }
 
 // Dropped notes a frame that was not taken, so that the sender hears of it.
@@ -94,7 +93,7 @@ func (r *Receiver) Dropped(v Verdict) {
 //
 // A floor counts as taken, and is acknowledged when the hwm is stored like any other (R5).
 func (r *Receiver) Hello(id Identity, g Greeting) (lost bool) {
-	if slices.Contains(r.retired, id.LogID) || id.LogID == r.id.LogID && id.Incarnation < r.id.Incarnation {
+	if r.retired.zombie(id.LogID) || id.LogID == r.id.LogID && id.Incarnation < r.id.Incarnation {
 		return false
 	}
 	r.due = true
@@ -103,21 +102,14 @@ func (r *Receiver) Hello(id Identity, g Greeting) (lost bool) {
 		r.taken = max(r.taken, g.Floor)
 	} else {
 		if lost = r.id.LogID != (LogID{}); lost {
-			r.retired = retire(r.retired, r.id.LogID)
+			r.retired.add(r.id.LogID)
 		}
 		r.taken, r.stored = g.Floor, 0
 	}
 	r.id = id
 	r.gap = g.Sent > r.taken
+	r.retired.heard()
 	return lost
-}
-
-func retire(all []LogID, l LogID) []LogID {
-	all = append(all, l)
-	if len(all) > maxRetired {
-		all = slices.Delete(all, 0, 1)
-	}
-	return all
 }
 
 // Hwm is the durable part of a Receiver.
@@ -134,7 +126,7 @@ func (r *Receiver) Moved() bool { return r.taken > r.stored }
 
 // Hwm returns what to store: the hwm as it is in memory, to be written with the effects that moved it (R5).
 func (r *Receiver) Hwm() Hwm {
-	return Hwm{Edge: r.edge, From: r.from, ID: r.id, Seq: r.taken, Retired: slices.Clone(r.retired)}
+	return Hwm{Edge: r.edge, From: r.from, ID: r.id, Seq: r.taken, Retired: slices.Clone(r.retired.logs)}
 }
 
 // Stored says that the commit with h is on disk.
@@ -154,7 +146,7 @@ func (r *Receiver) Stored(h Hwm) {
 // Restore sets what a snapshot or a log record says.
 func (r *Receiver) Restore(h Hwm) {
 	r.id, r.taken, r.stored = h.ID, h.Seq, h.Seq
-	r.retired = slices.Clone(h.Retired)
+	r.retired = retired{logs: slices.Clone(h.Retired)}
 }
 
 // Reconnected says that frames may have been lost on the way here: the sender is asked to go on from the hwm. It is for

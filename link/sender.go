@@ -2,7 +2,6 @@ package link
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -18,6 +17,7 @@ type Sender struct {
 	next    Seq     // the number the next frame gets
 	stored  Seq     // the last number that is durable (R3)
 	entries []entry // not yet acknowledged by every peer; numbers without holes, the last is next-1
+	array   []entry // what entries is a part of: its front is used again
 	peers   []*peer
 }
 
@@ -30,9 +30,9 @@ type entry struct {
 type peer struct {
 	node     NodeID
 	id       Identity // of the receiver; zero until it was heard
-	retired  []LogID  // logs of the receiver that were replaced by another; the last few
-	ready    bool     // it told its hwm since the last connect or restart (R7)
-	greet    bool     // a hello is due
+	retired  retired
+	ready    bool // it told its hwm since the last connect or restart (R7)
+	greet    bool // a hello is due
 	acked    Seq
 	sent     Seq
 	ackedEnd uint64 // entry.end of acked
@@ -77,8 +77,27 @@ func (s *Sender) push(f Frame, at Place) {
 	} else {
 		end += s.peersEnd()
 	}
+	s.makeRoom()
 	s.entries = append(s.entries, entry{frame: f, place: at, end: end})
 }
+
+// makeRoom makes room for one more entry behind the last: at the front of the array, if half of it has been acknowledged, or
+// in a larger one. Appending to ever new arrays was turned down: with frames of 1 KiB it costs more than all else here.
+func (s *Sender) makeRoom() {
+	n := len(s.entries)
+	if n < cap(s.entries) {
+		return
+	}
+	old := s.array
+	if 2*n >= len(old) {
+		s.array = make([]entry, max(minEntries, 2*len(old)))
+	}
+	copy(s.array, s.entries)
+	clear(old[len(old)-n:]) // let the payloads go
+	s.entries = s.array[:n]
+}
+
+const minEntries = 16
 
 // peersEnd is the common ackedEnd of the peers when everything is acknowledged.
 func (s *Sender) peersEnd() uint64 {
@@ -194,16 +213,17 @@ func (s *Sender) Ack(a Ack, now time.Time) (lost bool) {
 // zombie reports whether an acknowledgement comes from an incarnation that was followed by another, or from a log that was
 // replaced (R8).
 func (p *peer) zombie(id Identity) bool {
-	return slices.Contains(p.retired, id.LogID) || id.LogID == p.id.LogID && id.Incarnation < p.id.Incarnation
+	return p.retired.zombie(id.LogID) || id.LogID == p.id.LogID && id.Incarnation < p.id.Incarnation
 }
 
 // meets notes who the receiver is now. It reports whether it has lost what it acknowledged.
 func (p *peer) meets(id Identity) (lost bool) {
 	if p.id.LogID != id.LogID && p.id.LogID != (LogID{}) {
-		p.retired = retire(p.retired, p.id.LogID)
+		p.retired.add(p.id.LogID)
 		lost = p.acked > 0
 	}
 	p.id = id
+	p.retired.heard()
 	return lost
 }
 
@@ -233,7 +253,7 @@ func (s *Sender) trim() {
 	clear(s.entries[:n]) // let the payloads go
 	s.entries = s.entries[n:]
 	if len(s.entries) == 0 {
-		s.entries = nil
+		s.entries, s.array = nil, nil // an idle link keeps no memory
 	}
 }
 
@@ -244,17 +264,17 @@ func (s *Sender) Take(node NodeID, limit int) []Frame {
 	if p == nil || !p.ready || p.sent >= s.stored {
 		return nil
 	}
-	var out []Frame
-	for i := s.index(p.sent + 1); i < len(s.entries) && limit > 0; i++ {
-		f := s.entries[i].frame
-		if f.Seq > s.stored {
-			break
-		}
-		f.ID = s.id
-		limit -= f.Size()
-		p.sent = f.Seq
-		out = append(out, f)
+	ready := s.entries[s.index(p.sent+1):s.index(s.stored+1)]
+	n := 0
+	for ; n < len(ready) && limit > 0; n++ {
+		limit -= ready[n].frame.Size()
 	}
+	out := make([]Frame, n, n+1) // a hello may follow
+	for i := range out {
+		out[i] = ready[i].frame
+		out[i].ID = s.id
+	}
+	p.sent += Seq(n)
 	return out
 }
 

@@ -20,6 +20,12 @@ type Transport interface {
 	Close() error
 }
 
+// Recycler is a transport that uses the memory of what it has delivered again.
+type Recycler interface {
+	// Recycle takes payloads back, each whole and once, of which nobody uses any part any more.
+	Recycle(payloads [][]byte)
+}
+
 // Event is something that a transport has to say. Exactly one group of fields is set.
 type Event struct {
 	Frames []Frame // arrived, in order for each link; payloads belong to the receiver

@@ -76,15 +76,6 @@ func (c *cluster) run(id topology.NodeID) {
 	c.stops[id] = func() error { cancel(); return <-ended }
 }
 
-// stop drains a node and waits for it.
-func (c *cluster) stop(id topology.NodeID) {
-	c.t.Helper()
-	if err := c.stops[id](); err != nil {
-		c.t.Errorf("node %s: %v", id, err)
-	}
-	delete(c.stops, id)
-}
-
 func (c *cluster) stopAll() {
 	var wg sync.WaitGroup
 	for id, stop := range c.stops {

@@ -20,12 +20,11 @@ type job struct {
 // done is the committer's answer.
 type done struct {
 	job
-	at       wal.Index // where the commit stands
-	stored   bool      // the commit is durable
-	saved    bool      // the snapshot is
-	size     int64     // of the log
-	err      error     // not stored for now (disk full), or final
-	attempts int
+	at     wal.Index // where the commit stands
+	stored bool      // the commit is durable
+	saved  bool      // the snapshot is
+	size   int64     // of the log
+	err    error     // not stored for now (disk full), or final
 }
 
 // recCommit is the type of the only records a node writes.

@@ -234,6 +234,9 @@ func (x *node) send(now time.Time) {
 	for _, r := range o.Replies {
 		x.reply(r)
 	}
+	if r, ok := x.tr.(link.Recycler); ok && len(o.Spent) > 0 {
+		r.Recycle(o.Spent)
+	}
 }
 
 // beat publishes a heartbeat when it is due (N8).

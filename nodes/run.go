@@ -26,6 +26,10 @@ type Config struct {
 	Version  string
 	Log      *slog.Logger
 
+	// Headroom is how many bytes of garbage may gather before they are collected, beside as many as the node's live data has.
+	// 0, for tests with many nodes in a process, collects often; large values are memory for processor time.
+	Headroom int
+
 	// Roles makes the chain of the node; nil means the product's roles. It is for who wants the engine with other roles in
 	// it, as the benchmark of a bare link does.
 	Roles func(n topology.Node) ([]role.Role, error)
@@ -47,6 +51,8 @@ func Run(ctx context.Context, c Config) (err error) {
 		return fmt.Errorf("node %s: open its data: %w", n.ID, err)
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
+	spare := newHeadroom(c.Headroom)
+	defer spare.release()
 	x := &node{cfg: c, node: n, log: log, started: time.Now()}
 	x.id = link.Identity{LogID: log.Identity().LogID, Incarnation: link.Incarnation(log.Identity().Incarnation)}
 	if err := x.open(); err != nil {

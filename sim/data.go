@@ -37,11 +37,15 @@ func newUpload(w *world) *upload {
 	if w.chance(0.3) {
 		u.params["at_least"] = "-1.5"
 	}
+	pad := ""
+	if w.faults.fat {
+		pad = strings.Repeat("y", 2000)
+	}
 	towns := 1 + w.rand.IntN(2)
 	keys, groups := 1+w.rand.IntN(30), 1+w.rand.IntN(8)
 	for t := range towns {
-		u.files[streamGroups] = append(u.files[streamGroups], groupFile(w, t, 1+w.rand.IntN(40), keys, groups))
-		u.files[streamFacts] = append(u.files[streamFacts], factFile(w, t, w.rand.IntN(250), keys))
+		u.files[streamGroups] = append(u.files[streamGroups], groupFile(w, t, 1+w.rand.IntN(40), keys, groups, pad))
+		u.files[streamFacts] = append(u.files[streamFacts], factFile(w, t, w.rand.IntN(250), keys, pad))
 	}
 	if w.faults.poison && w.chance(0.5) {
 		u.poisonWith(w, oneOf(w, poisonParse, poisonJoin, poisonReduce))
@@ -49,10 +53,10 @@ func newUpload(w *world) *upload {
 	return u
 }
 
-func groupFile(w *world, town, rows, keys, groups int) file {
+func groupFile(w *world, town, rows, keys, groups int, pad string) file {
 	f := file{name: fmt.Sprintf("town%d/groups.csv", town), header: "key,group"}
 	for range rows {
-		row := fmt.Sprintf("k%d,g%d", w.rand.IntN(keys), w.rand.IntN(groups))
+		row := fmt.Sprintf("k%d%s,g%d", w.rand.IntN(keys), pad, w.rand.IntN(groups))
 		if w.chance(0.03) {
 			row = oneOf(w, "k1,", ",g1", "k1")
 		}
@@ -61,10 +65,10 @@ func groupFile(w *world, town, rows, keys, groups int) file {
 	return f
 }
 
-func factFile(w *world, town, rows, keys int) file {
+func factFile(w *world, town, rows, keys int, pad string) file {
 	f := file{name: fmt.Sprintf("town%d/facts.csv", town), header: "key,value"}
 	for range rows {
-		row := fmt.Sprintf("k%d,%s", w.rand.IntN(keys+2), strconv.FormatFloat(awkward(w), 'g', -1, 64))
+		row := fmt.Sprintf("k%d%s,%s", w.rand.IntN(keys+2), pad, strconv.FormatFloat(awkward(w), 'g', -1, 64))
 		if w.chance(0.03) {
 			row = oneOf(w, "k1,twelve", "k1,", "k1")
 		}

@@ -23,6 +23,7 @@ type faults struct {
 	badSnapshot   float64
 	snapshotEvery int // records
 	poison        bool
+	fat           bool // no fault: keys so long that payloads are large enough to be used again by the sockets
 	vanish        float64
 	cancel        float64
 	think         time.Duration // of clients between two chunks
@@ -34,6 +35,7 @@ func newFaults(w *world) faults {
 		snapshotEvery: oneOf(w, 3, 10, 40, 1<<30),
 		think:         oneOf(w, 0, 10*time.Millisecond, 100*time.Millisecond),
 	}
+	f.fat = w.Seed%8 == 3 // not drawn, so that the other seeds stay the runs they were
 	if w.chance(0.06) {
 		return f // nothing goes wrong
 	}
@@ -54,7 +56,7 @@ func newFaults(w *world) faults {
 	often(0.3, func() { f.partitions = every(500*time.Millisecond, 4*time.Second) })
 	often(0.3, func() { f.stops = every(time.Second, 5*time.Second) })
 	often(0.2, func() { f.fulls = every(time.Second, 5*time.Second) })
-	often(0.15, func() { f.wipes = 1 + w.rand.IntN(3) })
+	often(0.2, func() { f.wipes = 1 + w.rand.IntN(3) })
 	often(0.15, func() { f.deaf = true })
 	often(0.3, func() { f.badSnapshot = 0.4 })
 	often(0.25, func() { f.poison = true })
@@ -83,6 +85,9 @@ func (f *faults) String() string {
 		if t.t > 0 {
 			text += fmt.Sprintf(", %s every %v", t.name, t.t.Round(time.Millisecond))
 		}
+	}
+	if f.fat {
+		text += ", long keys"
 	}
 	if f.deaf {
 		text += ", no heartbeats"
@@ -244,4 +249,10 @@ func (w *world) heal() {
 
 // overshoot is what a link may hold beyond its window: a window is checked before a frame is taken, and what one commit
 // makes of its input comes on top.
-func overshoot(w *world) int { return 2*min(w.layout.commit, 64<<10) + 24<<10 }
+func overshoot(w *world) int {
+	largest := 24 << 10
+	if w.faults.fat {
+		largest = 256 << 10
+	}
+	return 2*min(w.layout.commit, 64<<10) + largest
+}

@@ -2,11 +2,13 @@ package sim
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -103,7 +105,8 @@ func (m *Mutant) run(t *testing.T, root string) (string, error) {
 		t.Error(err)
 		return "", nil
 	}
-	cmd := exec.Command("go", "test", "-overlay", path, "./sim", "-run", "^TestSeeds$", "-count=1", fmt.Sprintf("-seeds=%d", m.Seeds))
+	cmd := exec.Command("go", "test", "-overlay", path, "./sim", "-run", "^TestSeeds$", "-count=1",
+		fmt.Sprintf("-seed=%d", m.From), fmt.Sprintf("-seeds=%d", m.Seeds))
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), mutating+"=1")
 	out, err := cmd.CombinedOutput()
@@ -128,5 +131,44 @@ func TestMutants_TextsAreThere(t *testing.T) {
 				t.Errorf("%s: the text to replace occurs %d times in %s:\n%s", m.Name, n, e.File, e.Old)
 			}
 		}
+	}
+}
+
+var update = flag.Bool("update", false, "write the table of mutants into docs/simulation.md")
+
+// TestMutants_TableInTheDocs keeps docs/simulation.md in step with the table.
+func TestMutants_TableInTheDocs(t *testing.T) {
+	const begin, end = "<!-- mutants: ", "<!-- end of mutants -->"
+	path := filepath.Join(moduleRoot(t), "docs", "simulation.md")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	from, to := strings.Index(text, begin), strings.Index(text, end)
+	if from < 0 || to < from {
+		t.Fatalf("%s has no place for the table", path)
+	}
+	from += strings.Index(text[from:], "\n") + 1
+	var table strings.Builder
+	table.WriteString("\n| bug | rule | where | found within |\n|---|---|---|---|\n")
+	for _, m := range Mutants() {
+		var files []string
+		for _, e := range m.Edits {
+			if f := "`" + e.File + "`"; !slices.Contains(files, f) {
+				files = append(files, f)
+			}
+		}
+		fmt.Fprintf(&table, "| %s | %s | %s | %d seeds |\n", m.Name, m.Rule, strings.Join(files, " "), m.Seeds)
+	}
+	table.WriteString("\n")
+	if text[from:to] == table.String() {
+		return
+	}
+	if !*update {
+		t.Fatal("docs/simulation.md shows another table: go test ./sim -run TestMutants_Table -update")
+	}
+	if err := os.WriteFile(path, []byte(text[:from]+table.String()+text[to:]), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bytes"
 	"time"
 
 	"posta/link"
@@ -107,6 +108,10 @@ func (n *node) send() {
 	for _, r := range o.Replies {
 		n.w.answer(n, r)
 	}
+	for _, p := range o.Spent {
+		spoil(p) // the sockets receive something else into it
+		n.w.report.Counters["spent"]++
+	}
 }
 
 func (n *node) sendFrames(s core.Send) {
@@ -176,7 +181,7 @@ func (w *world) deliver(x *wire, header, payload []byte) {
 	if !n.up {
 		return
 	}
-	f, err := link.DecodeFrame(&link.Names{}, header, payload)
+	f, err := link.DecodeFrame(&link.Names{}, header, bytes.Clone(payload)) // it comes to another process
 	if err != nil {
 		w.fail("a frame does not come out as it went in: %v", err)
 		return

@@ -224,6 +224,7 @@ func (n *node) crash(why string) {
 	w.tracef("%s crashes %s%s", n.id, why, fate)
 	w.mix('C', byte(n.place), byte(n.index))
 	w.injected("crash")
+	w.count(n)
 	n.life++
 	n.up, n.core, n.roles, n.storing, n.missed = false, nil, nil, nil, nil
 	w.disconnectAll(n)

@@ -106,6 +106,5 @@ func (y *notary) measure() {
 		if l.Bytes > w.layout.window+overshoot(w) {
 			w.fail("R9: %s has %d bytes under way on %s to %s, its window is %d", y.n.id, l.Bytes, l.Edge, l.To, w.layout.window)
 		}
-		w.report.Counters["most bytes beyond a window"] = max(w.report.Counters["most bytes beyond a window"], uint64(max(0, l.Bytes-w.layout.window)))
 	}
 }

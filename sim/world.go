@@ -47,7 +47,7 @@ func (v *Violation) Error() string {
 
 const (
 	clientTimeout = 12 * time.Second
-	healTime      = 4 * time.Minute // in which everything must come to its end when faults have stopped
+	healTime      = 2 * time.Minute // in which everything must come to its end when faults have stopped
 	maxEvents     = 4_000_000       // a run that needs more goes round in circles
 )
 

@@ -7,12 +7,13 @@ type Limits struct {
 	// Sessions that run at once, 1 to 1024, default 8. One more gets "busy" and RetryAfter. Each costs its reference
 	// tables in every joiner and its groups in the aggregators: memory grows with Sessions.
 	Sessions int
-	// Window is the bytes a link may have sent and not yet seen acknowledged, 64KiB to 1GiB, default 4MiB. A node keeps at most
+	// Window is the bytes a link may have sent and not yet seen acknowledged, 64KiB to 1GiB, default 16MiB. A node keeps at most
 	// Window × outgoing links in memory and in its outbox. It must hold a Chunk. Small ones make a fast sender wait
 	// for each fsync of the receiver; large ones make back-pressure late and recovery resend more.
 	Window Size
-	// Chunk is the bytes of CSV a client is asked to send in one request, 4KiB to 64MiB, default 256KiB. Small ones cost a round
-	// trip and a log entry each; large ones make a repeated request expensive and a client's first result late.
+	// Chunk is the bytes of CSV a client is asked to send in one request, 4KiB to 64MiB, default 1MiB. Small ones cost a round
+	// trip, a log entry and a dictionary each: 256KiB takes half as much processor time again. Large ones make a repeated request
+	// expensive: what a client's lanes have under way must pass its network within its timeout (4 × 1MiB in 2s).
 	Chunk Size
 	// Frame is the largest message a socket accepts, refused before memory is taken for it; 64KiB to 1GiB, default 16MiB, above Chunk.
 	// It is what a stranger on the network can make a node allocate per connection.
@@ -20,10 +21,10 @@ type Limits struct {
 	// Commit is the bytes of input taken into one commit, 64KiB to 1GiB, default 4MiB, at least Chunk. Small ones pay an fsync for
 	// little; large ones hold acknowledgements back and repeat more work after a crash.
 	Commit Size
-	// Segment is the size at which the log goes on in a new file, 1MiB to 1GiB, default 8MiB. The log is cut by whole
-	// segments and its last one is held in memory: large ones cost memory and keep disk longer, small ones cost files.
+	// Segment is the size at which the log goes on in a new file, 1MiB to 1GiB, default 32MiB. The log is cut by whole
+	// segments, and one at a time is in memory during recovery: large ones keep disk longer, small ones cost some fsyncs each.
 	Segment Size
-	// Snapshot is the bytes of log between two snapshots, at least; Segment to 64GiB, default 16MiB. Recovery replays up to the
+	// Snapshot is the bytes of log between two snapshots, at least; Segment to 64GiB, default 64MiB. Recovery replays up to the
 	// larger of Snapshot and one snapshot's own size. Small ones write state again and again, large ones recover slowly.
 	Snapshot Size
 	// ClientTimeout is the silence of an uploading client after which its session is aborted, 1s to 24h, default 30s, above RetryAfter.

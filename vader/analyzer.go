@@ -57,12 +57,12 @@ func emphasize(sum float64, text []byte) float64 {
 	if sum == 0 {
 		return 0
 	}
-	by := float64(min(bytes.Count(text, []byte{'!'}), mostExclaim)) * exclaimBy
+	by := float64(float64(min(bytes.Count(text, []byte{'!'}), mostExclaim)) * exclaimBy)
 	switch n := bytes.Count(text, []byte{'?'}); {
 	case n > 3:
-		by = float64(by) + askMuch
+		by += askMuch
 	case n > 1:
-		by = float64(by) + float64(float64(n)*askBy)
+		by += float64(float64(n) * askBy)
 	}
 	return more(sum, by)
 }

@@ -32,9 +32,9 @@ func contrast(f []feeling, but int) {
 
 func (f *feeling) weigh(but int) {
 	if f.word < but {
-		f.valence *= beforeBut
+		f.valence = float64(f.valence * beforeBut)
 	} else if f.word > but {
-		f.valence *= afterBut
+		f.valence = float64(f.valence * afterBut)
 	}
 }
 

@@ -11,7 +11,7 @@ func (a *Analyzer) negated(v float64, i, back int) float64 {
 	case 2:
 		switch before := a.role(i - 2); {
 		case before == never && (last == so || last == this):
-			return v * neverSoBy
+			return float64(v * neverSoBy)
 		case before == without && last == doubt:
 			return v
 		}
@@ -19,13 +19,13 @@ func (a *Analyzer) negated(v float64, i, back int) float64 {
 		before, between := a.role(i-3), a.role(i-2)
 		switch {
 		case before == never && (between == so || between == this) || last == so || last == this:
-			return v * neverSoBy
+			return float64(v * neverSoBy)
 		case before == without && (between == doubt || last == doubt):
 			return v
 		}
 	}
 	if a.words[i-back].not {
-		return v * negateBy
+		return float64(v * negateBy)
 	}
 	return v
 }

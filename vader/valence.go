@@ -14,7 +14,7 @@ func (a *Analyzer) valence(i int, mixed bool) float64 {
 		v = 0 // it negates the next word rather than being bad itself
 	}
 	if a.afterNo(i) {
-		v = w.valence * negateBy
+		v = float64(w.valence * negateBy)
 	}
 	if w.capitals && mixed {
 		v = more(v, capsBy)
@@ -29,7 +29,7 @@ func (a *Analyzer) valence(i int, mixed bool) float64 {
 		}
 	}
 	if a.role(i-1) == least && !a.words[i-1].rated && a.role(i-2) != at && a.role(i-2) != very {
-		v *= negateBy
+		v = float64(v * negateBy)
 	}
 	return v
 }
@@ -77,11 +77,11 @@ func (w *word) boosts(v float64, back int, mixed bool) float64 {
 	}
 	switch back {
 	case 2:
-		s *= secondBy
+		return float64(s * secondBy)
 	case 3:
-		s *= thirdBy
+		return float64(s * thirdBy)
 	}
-	return float64(s)
+	return s
 }
 
 // idioms replaces v where word i is part of one, or has one before it. There are three words before i.

@@ -172,6 +172,16 @@ func (r *Reader) IsNil() bool {
 	return false
 }
 
+// IsArray reports whether an array is next, and stays before it. Where a value may be one of two kinds it saves the error of a
+// reader that tries one of them.
+func (r *Reader) IsArray() bool {
+	if r.err != nil || r.off >= len(r.b) {
+		return false
+	}
+	t := r.b[r.off]
+	return t&0xf0 == 0x90 || t == 0xdc || t == 0xdd
+}
+
 // Bytes reads a bin or a str as a view into the input.
 func (r *Reader) Bytes() []byte {
 	t, ok := r.tag()

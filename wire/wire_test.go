@@ -351,3 +351,22 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+func TestIsArrayLooksAndStays(t *testing.T) {
+	for _, c := range []struct {
+		bytes string
+		want  bool
+	}{
+		{"", false}, {"\x90", true}, {"\x9f", true}, {"\xdc\x00\x00", true}, {"\xdd\x00\x00\x00\x00", true},
+		{"\x80", false}, {"\xa0", false}, {"\xc0", false}, {"\xc4\x00", false}, {"\x00", false}, {"\xe0", false}, {"\xd3", false}, {"\xde", false},
+	} {
+		r := NewReader([]byte(c.bytes))
+		if got := r.IsArray(); got != c.want || r.Err() != nil || r.Len() != len(c.bytes) {
+			t.Errorf("%q: %v, %v, %d bytes left", c.bytes, got, r.Err(), r.Len())
+		}
+		r.Fail("broken")
+		if r.IsArray() {
+			t.Errorf("%q: an array after an error", c.bytes)
+		}
+	}
+}

@@ -47,7 +47,7 @@ var (
 	// ErrOverflow: a ROUTER's queue for the peer was full.
 	ErrOverflow = errors.New("zmqx: peer does not keep up")
 
-	// ErrTooManyPeers: the listener serves Options.MaxPeers already.
+	// ErrTooManyPeers: the listener served Options.MaxPeers when another came, and this one was silent longest.
 	ErrTooManyPeers = errors.New("zmqx: too many peers")
 
 	// ErrAbandoned: Req.Do gave up waiting, so the connection was closed: a late reply cannot be mistaken.

@@ -213,9 +213,12 @@ func (f *frameReader) body(size int) ([]byte, error) {
 	if b == nil {
 		b = make([]byte, min(size, max(f.trust, firstGrant)))
 	}
-	have := copy(b, f.buf[f.r:f.w])
-	f.r += have
+	have := 0
 	for {
+		// What was read ahead comes first, and again after each grant: the buffer may hold more than one.
+		ahead := copy(b[have:], f.buf[f.r:f.w])
+		f.r += ahead
+		have += ahead
 		for have < len(b) {
 			n, err := f.read(b[have:], true)
 			have += n

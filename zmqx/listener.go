@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"sync/atomic"
 	"time"
 )
 
@@ -17,7 +16,6 @@ type listener struct {
 	endpoint int
 	net      net.Listener
 	waiting  *antechamber
-	peers    atomic.Int64
 	path     string      // ipc: the socket file
 	file     os.FileInfo // ipc: as it was made, to remove no other
 }
@@ -75,12 +73,8 @@ func (l *listener) acceptLoop() {
 	}
 }
 
-// receive gives a new connection its own goroutine, if there is room.
+// receive gives a new connection its own goroutine.
 func (l *listener) receive(conn net.Conn) {
-	if l.peers.Load() >= int64(l.s.opt.MaxPeers) {
-		l.refuse(conn, fmt.Errorf("%w: %d (MaxPeers)", ErrTooManyPeers, l.s.opt.MaxPeers))
-		return
-	}
 	g := l.waiting.enter(conn)
 	if !l.s.spawn(func() { l.welcome(g) }) {
 		l.waiting.leave(g)
@@ -96,17 +90,26 @@ func (l *listener) welcome(g *guest) {
 		l.refuse(g.conn, err)
 		return
 	}
-	defer l.peers.Add(-1)
-	if l.peers.Add(1) > int64(l.s.opt.MaxPeers) {
-		l.refuse(g.conn, fmt.Errorf("%w: %d (MaxPeers)", ErrTooManyPeers, l.s.opt.MaxPeers))
-		return
-	}
-	p, err := l.s.admit(g.conn, in, l.endpoint)
+	p, err := l.admit(g.conn, in)
 	if err != nil {
 		l.refuse(g.conn, err)
 		return
 	}
 	l.s.serve(p)
+}
+
+// admit makes a peer of a connection; where there are MaxPeers already, the quietest of them has to go first.
+func (l *listener) admit(conn net.Conn, in *frameReader) (*peer, error) {
+	for {
+		p, quietest, err := l.s.admitAmong(conn, in, l.endpoint, l.s.opt.MaxPeers)
+		if quietest == nil {
+			return p, err
+		}
+		if quietest.fail(fmt.Errorf("%w: %d (MaxPeers), and this one was silent longest", ErrTooManyPeers, l.s.opt.MaxPeers)) {
+			l.s.count.refused.Add(1)
+		}
+		<-quietest.gone
+	}
 }
 
 func (l *listener) refuse(conn net.Conn, cause error) {

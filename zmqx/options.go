@@ -51,7 +51,8 @@ type Options struct {
 	// MaxHandshakes bounds connections per listener that are not through their handshake. Default 64. When it is
 	// reached, the oldest is turned out in favour of the newest: an honest one takes milliseconds.
 	MaxHandshakes int
-	// MaxPeers bounds the peers of one listener. Default 1024. More are refused.
+	// MaxPeers bounds the peers of one listener. Default 1024. One more turns out the one that was silent longest, those
+	// first that never spoke. Too small makes honest peers turn each other out; large ones cost two goroutines each.
 	MaxPeers int
 
 	// MaxSubscriptions bounds the subscriptions of one subscriber at a PUB. Default 1024. Who wants more is disconnected.

@@ -3,6 +3,7 @@ package zmqx
 import (
 	"net"
 	"sync"
+	"sync/atomic"
 )
 
 // peer is one connection after its handshake.
@@ -17,18 +18,28 @@ type peer struct {
 	gate     gate           // closed: the reader delivers nothing of this peer
 	topics   *subscriptions // PUB only
 
+	heard atomic.Int64  // when it last said something, in nanoseconds of the clock; 0 for never
+	gone  chan struct{} // closed when it is no longer among the socket's peers
 	quit  chan struct{} // closed by fail
 	once  sync.Once
 	cause error // why the peer ended; valid once quit is closed
 }
 
-// fail ends the peer. The first cause counts: the errors that follow it are its consequences.
-func (p *peer) fail(cause error) {
+// fail ends the peer. The first cause counts: the errors that follow it are its consequences. It reports whether this was it.
+func (p *peer) fail(cause error) (first bool) {
 	p.once.Do(func() {
+		first = true
 		p.cause = cause
 		close(p.quit)
 		p.conn.Close()
 	})
+	return first
+}
+
+// quieter reports whether p was silent for longer than o; of two that never spoke it is the one that came first.
+func (p *peer) quieter(o *peer) bool {
+	a, b := p.heard.Load(), o.heard.Load()
+	return a < b || a == b && p.id < o.id
 }
 
 // readLoop delivers batches until the connection or deliver fails.

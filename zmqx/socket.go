@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/go-zeromq/zmq4"
 )
@@ -80,13 +81,48 @@ func (s *socket) nextEndpoint() int {
 func (s *socket) admit(conn net.Conn, in *frameReader, endpoint int) (*peer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.admitLocked(conn, in, endpoint)
+}
+
+// admitAmong is admit if fewer than most peers have the endpoint. Otherwise it returns the quietest of them.
+func (s *socket) admitAmong(conn net.Conn, in *frameReader, endpoint, most int) (p, quietest *peer, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if quietest = s.crowdLocked(endpoint, most); quietest != nil {
+		return nil, quietest, nil
+	}
+	p, err = s.admitLocked(conn, in, endpoint)
+	return p, nil, err
+}
+
+// crowdLocked returns the quietest peer of an endpoint that has as many as it may, else nil. It is the oldest of those that
+// never said anything, which no honest peer does: a PUSH says hello, a SUB subscribes, a REQ asks. When all have spoken it is the
+// one that was silent longest. Refusing the newcomer was turned down: then as many silent guests lock everybody out.
+func (s *socket) crowdLocked(endpoint, most int) (quietest *peer) {
+	n := 0
+	for _, p := range s.peers {
+		if p.endpoint != endpoint {
+			continue
+		}
+		n++
+		if quietest == nil || p.quieter(quietest) {
+			quietest = p
+		}
+	}
+	if n < most {
+		return nil
+	}
+	return quietest
+}
+
+func (s *socket) admitLocked(conn net.Conn, in *frameReader, endpoint int) (*peer, error) {
 	if s.ctx.Err() != nil {
 		return nil, ErrClosed
 	}
 	s.lastID++
 	p := &peer{
 		id: s.lastID, endpoint: endpoint, remote: remoteName(conn), conn: conn, in: in,
-		out: newFrameWriter(conn, s.opt.WriteTimeout), quit: make(chan struct{}),
+		out: newFrameWriter(conn, s.opt.WriteTimeout), quit: make(chan struct{}), gone: make(chan struct{}),
 	}
 	s.role.outfit(p)
 	in.stamp = Received{Peer: p.id, Endpoint: endpoint}
@@ -117,6 +153,7 @@ func (s *socket) serve(p *peer) {
 	s.mu.Lock()
 	delete(s.peers, p.id)
 	s.mu.Unlock()
+	close(p.gone)
 	s.role.leave(p)
 	dropped := p.queue.drop()
 	s.count.dropped.Add(uint64(dropped))
@@ -126,6 +163,7 @@ func (s *socket) serve(p *peer) {
 
 func (s *socket) deliver(p *peer, batch []Received) error {
 	s.count.received.Add(uint64(len(batch)))
+	p.heard.Store(time.Now().UnixNano())
 	return s.role.deliver(p, batch)
 }
 

@@ -49,7 +49,7 @@ func NewFile(a *analyses.Analysis, stream int, args analyses.Args, file analyses
 		return nil, fail(err)
 	}
 	p := &FileParser{file: file, comma: s.Comma, mapping: mapping, builder: batch.NewBuilder(s.Schema)}
-	if p.row, err = a.NewParser(args, stream, file, p.builder); err != nil {
+	if p.row, err = a.RowParser(args, stream, file, p.builder); err != nil {
 		return nil, fail(err)
 	}
 	return p, nil

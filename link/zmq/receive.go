@@ -43,6 +43,18 @@ func (t *Transport) frames(skip int) func([]zmqx.Received) []link.Event {
 	}
 }
 
+// Recycle implements link.Recycler. It does not matter which socket received a payload: the memory is ours.
+func (t *Transport) Recycle(payloads [][]byte) {
+	if t.pull == nil {
+		return
+	}
+	batch := make([]zmqx.Received, len(payloads))
+	for i := range payloads {
+		batch[i].Msg = payloads[i : i+1]
+	}
+	t.pull.Recycle(batch)
+}
+
 func (t *Transport) refuse(err error) {
 	if t.bad.Add(1) == 1 {
 		t.cfg.Log.Warn("a message that no node sends was thrown away; more are counted in silence", "node", t.cfg.Node.ID, "err", err)

@@ -165,10 +165,15 @@ func (c *Core) takeOpen(l *inLink, f *link.Frame) {
 
 func (c *Core) takeData(l *inLink, f *link.Frame) {
 	if s := c.expected(l, f); s != nil {
-		c.hand(s, 0, message(f))
+		if kept := c.hand(s, 0, message(f)); !kept && len(f.Payload) >= minSpent {
+			c.spent = append(c.spent, f.Payload)
+		}
 		c.settle(s)
 	}
 }
+
+// minSpent is from what size on new memory costs more than the way back of the old.
+const minSpent = 16 << 10
 
 // expected returns the session of a frame that carries data or ends a stream, nil if it is over. The frame must fit what
 // came over the link before: an open first, nothing behind an end. What does not was preceded by frames that this node or

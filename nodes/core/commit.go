@@ -79,6 +79,7 @@ func (c *Core) Seal() *Commit {
 	for _, p := range commit.Parts {
 		commit.Bytes += len(p)
 	}
+	c.build.rec = b.rec.emptied()
 	c.inflight = commit
 	return commit
 }

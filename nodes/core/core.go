@@ -22,7 +22,8 @@ type Core struct {
 	build    build
 	inflight *Commit
 	replies  []Reply
-	turn     int // which link is served first, so that none starves
+	spent    [][]byte // payloads that nobody uses any more
+	turn     int      // which link is served first, so that none starves
 	Counters Counters
 }
 
@@ -58,6 +59,7 @@ type Output struct {
 	Sends   []Send
 	Acks    []link.Ack
 	Replies []Reply
+	Spent   [][]byte // payloads of frames received, large ones, that nobody uses any more; valid until the next call
 }
 
 // New returns the core of a node that has stored nothing yet.
@@ -131,10 +133,11 @@ func (c *Core) Ack(a link.Ack, now time.Time) {
 // those that have failed the receiver is told again: what it knew of them is lost, too.
 func (c *Core) lostReceiver(node link.NodeID) {
 	reason := fmt.Sprintf("node %s lost its data while the session ran: start the session again", node)
+	left := slices.Clone(c.tombs.order)
 	for _, s := range c.inOrderOfID() {
 		c.abort(s.ID, reason)
 	}
-	for _, id := range slices.Clone(c.tombs.order) {
+	for _, id := range left {
 		if t, _ := c.tombs.get(id); t.Failed {
 			c.forwardAbort(id, t.Reason)
 		} else {
@@ -188,16 +191,26 @@ func (c *Core) Tick(now time.Time) {
 			g.Tick(now)
 		}
 	}
-	// A node does not hear itself: where output and input are in one chain, one tells the other here.
-	if ended := c.Ended(); len(ended) > 0 {
-		c.Heard(now, c.cfg.Self, c.cfg.ID, ended)
+	c.hearSelf(now)
+}
+
+// hearSelf lets output and input tell each other where one chain holds both: a node does not hear its own heartbeats.
+func (c *Core) hearSelf(now time.Time) {
+	for _, r := range c.cfg.Roles {
+		if _, ok := r.(role.Watcher); !ok {
+			continue
+		}
+		if ended := c.Ended(); len(ended) > 0 {
+			c.Heard(now, c.cfg.Self, c.cfg.ID, ended)
+		}
+		return
 	}
 }
 
 // Output returns what may leave now: acknowledgements that are due, durable frames, hellos, replies.
 func (c *Core) Output(now time.Time) Output {
-	o := Output{Replies: c.replies}
-	c.replies = nil
+	o := Output{Replies: c.replies, Spent: c.spent}
+	c.replies, c.spent = nil, c.spent[:0]
 	for _, l := range c.inOrder {
 		if l.edge.Dialled && !l.dialled {
 			continue // an answer now would come before we can hear it

@@ -4,17 +4,21 @@
 //
 // The loop of whoever drives it:
 //
-//	core := New(config)                      // and Restore, Replay… with what the disk holds
+//	core := New(config)                      // then Recover, Replay…, Done with what the disk holds
 //	for {
-//	    core.Receive(frames)                 // or Ack, Connected, Request, Heard, Tick
-//	    core.Advance(now)                    // takes what can be taken
+//	    core.Receive(frames)                 // or Ack, Connected, Dialled, Request, Heard
+//	    core.Tick(now)
+//	    core.Advance()                       // takes what can be taken
 //	    if nothing is being stored {
-//	        commit := core.Seal(now)         // what was taken since the last one: one record (N2)
+//	        commit := core.Seal()            // what was taken since the last one: one record (N2)
 //	        store(commit)                    // append and fsync, meanwhile the loop goes on (N1)
 //	    }
 //	    when stored: core.Stored(commit, place)
 //	    send(core.Output(now))               // only what is durable is ever in it (R3)
 //	}
+//
+// A snapshot is taken right after Seal and saved behind the commit that Seal returned. The log may be cut at any time up to
+// the place of a saved snapshot and in front of Oldest: recovery goes on behind frames that were acknowledged and cut.
 //
 // "Only after the sync" is not discipline here but data: frames wait in their link's outbox until Stored, acknowledgements
 // carry the stored hwm, and replies to clients lie in the commit that they depend on.

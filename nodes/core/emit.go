@@ -50,8 +50,9 @@ func (o *outlet) Emit(partition int, m role.Message) {
 	}
 }
 
-// hand gives data to a role, and records it if it changed state.
-func (c *Core) hand(s *sess, i int, m role.Message) {
+// hand gives data to a role, and records it if it changed state. Then the payload is kept, at least until the commit is
+// stored; otherwise it is nobody's any more.
+func (c *Core) hand(s *sess, i int, m role.Message) (kept bool) {
 	c.build.touch(s)
 	var durable bool
 	err := c.guard(s, i, func() (err error) {
@@ -60,11 +61,12 @@ func (c *Core) hand(s *sess, i int, m role.Message) {
 	})
 	if err != nil {
 		s.fail(err)
-		return
+		return true // the role may have failed halfway
 	}
 	if durable {
 		c.record(input{op: opData, role: i, session: s.ID, stream: m.Stream, payload: m.Payload})
 	}
+	return durable
 }
 
 func (s *sess) fail(err error) {

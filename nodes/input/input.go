@@ -144,11 +144,25 @@ func (in *Input) abortAll(reason string) {
 func (in *Input) Tick(now time.Time) {
 	in.passed(now)
 	in.retryHeld()
-	for _, u := range in.inOrder() {
+	silent := false
+	for _, u := range in.uploads {
 		if u.heard.IsZero() {
 			u.heard = now // after a restart the client's silence counts from here
 		}
-		if u.uploading() && now.Sub(u.heard) >= in.about.Limits.ClientTimeout {
+		silent = silent || in.silent(u)
+	}
+	if silent { // seldom: a tick comes with every event
+		in.giveUp()
+	}
+}
+
+func (in *Input) silent(u *upload) bool {
+	return u.uploading() && in.now.Sub(u.heard) >= in.about.Limits.ClientTimeout
+}
+
+func (in *Input) giveUp() {
+	for _, u := range in.inOrder() {
+		if in.silent(u) {
 			why := gateway.Why{Code: protocol.ErrExpired, Reason: fmt.Sprintf(
 				"session %s was given up: its client said nothing for %s (limits.client_timeout)", u.id, in.about.Limits.ClientTimeout)}
 			in.host.Abort(u.id, why.Text())

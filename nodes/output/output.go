@@ -154,14 +154,28 @@ func (o *Output) Running() int {
 func (o *Output) Tick(now time.Time) {
 	o.now = now
 	o.answerPolls(now)
-	for _, r := range o.inOrder() {
+	expired := false
+	for _, r := range o.results {
 		if r.opened.IsZero() {
 			r.opened = now
 		}
 		if r.over && r.finished.IsZero() {
 			r.finished = now
 		}
-		if r.over && now.Sub(r.finished) >= o.about.Limits.ResultsTTL {
+		expired = expired || o.expired(r)
+	}
+	if expired { // seldom: a tick comes with every event
+		o.expire()
+	}
+}
+
+func (o *Output) expired(r *result) bool {
+	return r.over && o.now.Sub(r.finished) >= o.about.Limits.ResultsTTL
+}
+
+func (o *Output) expire() {
+	for _, r := range o.inOrder() {
+		if o.expired(r) {
 			o.remove(r.id, gateway.Why{
 				Code:   protocol.ErrExpired,
 				Reason: fmt.Sprintf("the results of session %s were kept for %s and are gone: run the analysis again", r.id, o.about.Limits.ResultsTTL),

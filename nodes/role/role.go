@@ -52,7 +52,9 @@ type Role interface {
 	// Open makes room for a session.
 	Open(s Session) error
 	// Take handles data of a stream. durable says that the call changed state that must survive a crash: it is then
-	// recorded and repeated in recovery. A call that only changes what Flush emits is not.
+	// recorded and repeated in recovery. A call that only changes what Flush emits is not. The payload of a durable call stays
+	// as it is for good; that of any other call is used for other data after Take has returned, so no part of it is kept or
+	// emitted.
 	Take(id session.ID, m Message, out Emitter) (durable bool, err error)
 	// Flush emits what Take has folded since the last Flush. It is called before a commit is closed and before End.
 	Flush(id session.ID, out Emitter) error

@@ -177,7 +177,7 @@ func (t *text) valence(i int) float64 {
 		v = 0
 	}
 	if t.is(i-1, "no") || t.is(i-2, "no") || t.is(i-3, "no") && t.is(i-1, "or", "nor") {
-		v = rated * -0.74
+		v = float64(rated * -0.74)
 	}
 	if inCapitals(t.words[i]) && t.mixed {
 		if v > 0 {
@@ -190,14 +190,14 @@ func (t *text) valence(i int) float64 {
 		if i < back || t.inLexicon(i-back) {
 			continue
 		}
-		v += t.boost(i-back, v) * []float64{1, 0.95, 0.9}[back-1]
+		v += float64(t.boost(i-back, v) * []float64{1, 0.95, 0.9}[back-1])
 		v = t.negate(v, i, back)
 		if back == 3 {
 			v = t.idiom(v, i)
 		}
 	}
 	if t.is(i-1, "least") && !t.inLexicon(i-1) && !t.is(i-2, "at", "very") {
-		v *= -0.74
+		v = float64(v * -0.74)
 	}
 	return v
 }
@@ -224,16 +224,16 @@ func (t *text) negate(v float64, i, back int) float64 {
 	soLast, doubtLast := t.is(i-1, "so", "this"), t.is(i-1, "doubt")
 	switch {
 	case back == 2 && t.is(i-2, "never") && soLast:
-		return v * 1.25
+		return float64(v * 1.25)
 	case back == 2 && t.is(i-2, "without") && doubtLast:
 		return v
 	case back == 3 && (t.is(i-3, "never") && t.is(i-2, "so", "this") || soLast):
-		return v * 1.25
+		return float64(v * 1.25)
 	case back == 3 && t.is(i-3, "without") && (t.is(i-2, "doubt") || doubtLast):
 		return v
 	}
 	if w := t.small[i-back]; slices.Contains(negations, w) || strings.Contains(w, "n't") {
-		return v * -0.74
+		return float64(v * -0.74)
 	}
 	return v
 }
@@ -268,9 +268,9 @@ func (t *text) but(valences []float64) {
 	for i := range valences {
 		first := slices.Index(valences, valences[i])
 		if first < at {
-			valences[first] *= 0.5
+			valences[first] = float64(valences[first] * 0.5)
 		} else if first > at {
-			valences[first] *= 1.5
+			valences[first] = float64(valences[first] * 1.5)
 		}
 	}
 }

@@ -14,15 +14,21 @@ func nameWidth(streams []streamView) int {
 	return min(w, 20)
 }
 
+// Sizes of a line. The bars of all streams have one length, whatever their numbers are at the moment.
+const (
+	longestBar     = 30
+	longestNumbers = len("100%  1023.9 MiB of 1023.9 MiB  1023.9 MiB/s  ETA 59m59s")
+)
+
 // bar is a line for one stream: name, bar, numbers. On a narrow terminal the bar goes first.
 func (s streamView) bar(name, width int) string {
 	numbers := s.numbers()
 	head := pad(Cut(Escape(s.Name), name), name, false) + " "
-	room := min(width-Width(head)-Width(numbers)-3, 40)
+	room := min(width-name-longestNumbers-4, longestBar)
 	if room < 5 {
 		return Cut(head+numbers, width)
 	}
-	return head + "[" + s.fill(room) + "] " + numbers
+	return Cut(head+"["+s.fill(room)+"] "+numbers, width)
 }
 
 func (s streamView) fill(cells int) string {

@@ -41,8 +41,8 @@ func TestBarsOnATerminal(t *testing.T) {
 	f.show(time.Second, client.Uploading, weather, trips(30*mib, false))
 	frames := strings.Split(f.out.String(), "\x1b[J")
 	last := frames[len(frames)-1]
-	want := "weather [████████████████████████████████████████] 100%  2.0 MiB\n" +
-		"trips   [████████████····························] 30%  30.0 MiB of 100.0 MiB  20.0 MiB/s  ETA 3.5s\n" +
+	want := "weather [██████████████████████████████] 100%  2.0 MiB\n" +
+		"trips   [█████████·····················] 30%  30.0 MiB of 100.0 MiB  20.0 MiB/s  ETA 3.5s\n" +
 		"uploading\n"
 	if last != want {
 		t.Errorf("the last frame is\n%swant\n%s", last, want)

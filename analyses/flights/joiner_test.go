@@ -1,0 +1,246 @@
+package flights
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"posta/analyses"
+	"posta/batch"
+	"posta/fold"
+)
+
+func TestAnalysisFitsTogether(t *testing.T) {
+	if err := New().Check(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// session is a joiner with its tables.
+type session struct {
+	analyses.Joiner
+	tables []*fold.Table
+}
+
+func newSession(t testing.TB) *session {
+	t.Helper()
+	a := New()
+	args, err := a.Args(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &session{}
+	if s.Joiner, err = a.NewJoiner(args, analyses.Replica{Of: 1}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range a.Tables {
+		s.tables = append(s.tables, fold.NewTable(&a.Tables[i]))
+	}
+	return s
+}
+
+// frame makes the frame of rows of CSV fields that do not hold commas.
+func frame(t testing.TB, stream int, rows ...string) []byte {
+	t.Helper()
+	a := New()
+	b := batch.NewBuilder(a.Streams[stream].Schema)
+	row, err := a.NewParser(nil, stream, analyses.File{}, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		if err := row(bytes.Split([]byte(r), []byte(","))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.Append(nil)
+}
+
+func decoded(t testing.TB, stream int, p []byte) *batch.Batch {
+	t.Helper()
+	b, err := batch.Decode(p, New().Streams[stream].Schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestDurationIsWhatItsPartsAreWorth(t *testing.T) {
+	for days := range 3 {
+		for hours := range 30 {
+			for minutes := range 3 {
+				text := fmt.Sprintf("P%dDT%dH%dM", days, hours, minutes)
+				if got, ok := parseDuration([]byte(text)); !ok || got != int64(24*60*days+60*hours+minutes) {
+					t.Fatalf("%s: %d %v", text, got, ok)
+				}
+			}
+		}
+	}
+}
+
+// TestListsAreThoseOfSplit compares with strings.Split, which is slower and right.
+func TestListsAreThoseOfSplit(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20000 {
+		var b strings.Builder
+		for range r.IntN(12) {
+			b.WriteByte("|||A"[r.IntN(4)])
+		}
+		list := b.String()
+		elements := strings.Split(list, "||")
+		whole := true
+		for _, e := range elements {
+			whole = whole && e != ""
+		}
+		n, ok := countStopovers([]byte(list))
+		if ok != whole || ok && n != int64(len(elements)-1) {
+			t.Fatalf("%q: %d %v, want %q", list, n, ok, elements)
+		}
+	}
+}
+
+func TestMilesAreTheNearestFloat(t *testing.T) {
+	for text, want := range map[string]float64{
+		"1392": 1392, "1392.0": 1392, "0.1": 0.1, "9007199254740993": 9007199254740992, "9007199254740995": 9007199254740996, "1e22": 1e22,
+		"-3": 0, "": 0, "0": 0, "-0": 0, "-1e5": 0, "5e-324": 5e-324, "123456789012345678901234567890": 1.2345678901234568e29,
+	} {
+		value, form, ok := parseMiles([]byte(text))
+		if got := milesOf(value, form); !ok || got != want {
+			t.Errorf("%q: %v (%d, %d, %v)", text, got, value, form, ok)
+		}
+	}
+}
+
+func TestKeysOfMilesAreInTheirOrder(t *testing.T) {
+	miles := []float64{math.Copysign(0, -1), 5e-324, 1e-10, 0.5, 1, math.Nextafter(1, 2), 80, 1e22, math.MaxFloat64}
+	for i := 1; i < len(miles); i++ {
+		if milesKey(miles[i-1]) >= milesKey(miles[i]) || milesOfKey(milesKey(miles[i])) != miles[i] {
+			t.Errorf("%v and %v", miles[i-1], miles[i])
+		}
+	}
+}
+
+func TestForgedBatchesDoNotPanic(t *testing.T) {
+	s := newSession(t)
+	if err := s.Reference(airports, decoded(t, airports, frame(t, airports, "A,0,0", "B,0,1")), analyses.Position{Line: math.MaxUint64}); err != nil {
+		t.Fatal(err)
+	}
+	for _, miles := range []uint64{math.Float64bits(math.NaN()), math.Float64bits(math.Inf(1)), math.Float64bits(-1), 1 << 63} {
+		for form := int64(-1); form < 3; form++ {
+			b := batch.NewBuilder(New().Streams[itineraries].Schema)
+			b.Text(rowLeg).Append(nil)
+			b.Dict(rowStart).Append([]byte("A"))
+			b.Dict(rowDestination).Append([]byte("B"))
+			b.Dict(rowArrivals).Append([]byte("||||A||||||||"))
+			b.Int(rowMinutes).Append(math.MinInt64)
+			b.Int(rowCents).Append(math.MinInt64)
+			b.Int(rowMiles).Append(int64(miles))
+			b.Int(rowMilesForm).Append(form)
+			if err := s.Facts(itineraries, decoded(t, itineraries, b.Append(nil)), analyses.Position{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := s.Flush(s.tables); err != nil {
+		t.Fatal(err)
+	}
+	if s.tables[detours].Len() == 0 { // of bits that are taken for a whole number
+		t.Error("no detours, which proves nothing")
+	}
+	for _, row := range s.tables[detours].Rows() {
+		if v := milesOfKey(s.tables[detours].KeyInt(row, 2)); !(v > 0 && v <= math.MaxFloat64) {
+			t.Errorf("a detour of %v miles", v)
+		}
+	}
+}
+
+func TestStreamsThatDoNotFitAreErrors(t *testing.T) {
+	s, a := newSession(t), New()
+	ports := decoded(t, airports, frame(t, airports, "A,0,0"))
+	args, err := a.Args(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, err := range map[string]error{
+		"facts as reference": s.Reference(itineraries, ports, analyses.Position{}),
+		"reference as facts": s.Facts(airports, ports, analyses.Position{}),
+		"query":              a.Reduce(args, 9, s.tables[:1], func(...any) {}),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if _, err := a.NewParser(args, 7, analyses.File{}, nil); err == nil {
+		t.Error("stream 7 has a parser")
+	}
+	s.tables[fastest].Row(s.tables[fastest].Key().String("A-B").String("leg"))
+	if err := a.Reduce(args, fastest, s.tables[fastest:fastest+1], func(...any) {}); err == nil {
+		t.Error("a leg without a duration is no error")
+	}
+}
+
+// TestFlushForgetsAndLateAirportsCount: what was flushed is not flushed again, and an airport that comes after facts, as the order
+// of streams allows before they end, is found by the facts after it.
+func TestFlushForgetsAndLateAirportsCount(t *testing.T) {
+	s := newSession(t)
+	row := decoded(t, itineraries, frame(t, itineraries, "leg,A,B,PT1H,5,1000,X||Y||Z||B"))
+	for i, ports := range []string{"A,0,0", "B,0,1", "B,0,0.5"} {
+		batch := decoded(t, airports, frame(t, airports, ports))
+		if err := s.Reference(airports, batch, analyses.Position{Line: uint64(2 + i)}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Facts(itineraries, row, analyses.Position{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Flush(s.tables); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := s.tables[fares].Sum(0, 0); n != 3 {
+		t.Errorf("%d fares", n)
+	}
+	if n := s.tables[stopovers].Sum(0, 0); n != 3 {
+		t.Errorf("%d rows with stopovers", n)
+	}
+	if n := s.tables[detours].Len(); n != 2 { // of two direct distances
+		t.Errorf("%d detours", n)
+	}
+}
+
+// TestJourneysAreNotRememberedForEver: a file may have as many as rows.
+func TestJourneysAreNotRememberedForEver(t *testing.T) {
+	s := newSession(t)
+	for from := 0; from < 3*maxJourneys; from += 8192 {
+		rows := make([]string, 8192)
+		for i := range rows {
+			rows[i] = fmt.Sprintf("leg,A,B%d,PT1H,5,,B", from+i)
+		}
+		if err := s.Facts(itineraries, decoded(t, itineraries, frame(t, itineraries, rows...)), analyses.Position{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Flush(s.tables); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(s.Joiner.(*joiner).journeys.names); n > maxJourneys+8192 {
+		t.Errorf("%d journeys are remembered", n)
+	}
+	if n := s.tables[fares].Len(); n != 3*maxJourneys {
+		t.Errorf("%d journeys have fares, want %d", n, 3*maxJourneys)
+	}
+}
+
+func TestAmountsOfMoreThan64Bits(t *testing.T) {
+	var a amounts
+	a.add(math.MaxInt64, math.MaxInt64)
+	a.add(1, 1)
+	if a.below(math.MaxInt64-1) || !a.below(math.MaxInt64) {
+		t.Errorf("a mean of less than %d by a little is not found", int64(math.MaxInt64))
+	}
+	if got := a.average(); got != math.MaxInt64/100.0 {
+		t.Errorf("average %v", got)
+	}
+}

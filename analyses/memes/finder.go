@@ -1,0 +1,139 @@
+package memes
+
+import (
+	"bytes"
+	"encoding/binary"
+	"unicode"
+	"unicode/utf8"
+)
+
+// finder tells whether a text contains one of some words, in any case, looking at few of its bytes (Wu and Manber, "A Fast
+// Algorithm for Multi-Pattern Searching", 1994): two bytes that are nowhere in the first m of any word, m being the length of
+// the shortest, let it go on m-1 bytes further. A pass per word with bytes.Index would look at every byte five times, and
+// could not ignore case.
+type finder struct {
+	words    [][]byte // in lower case
+	shortest int
+	shift    [1 << (2 * letterBits)]uint8 // by the last two bytes of a window
+	ascii    bool                         // all words are
+	lowered  []byte
+}
+
+// letterBits of a byte are the same for a letter in both cases, and tell letters apart. Other bytes collide with them, which
+// costs time, not correctness.
+const letterBits = 5
+
+func pair(a, b byte) uint { return uint(a&31)<<letterBits | uint(b&31) }
+
+// newFinder returns the finder of at least one word; none is empty.
+func newFinder(words []string) *finder {
+	f := &finder{ascii: true, shortest: 256} // shifts are bytes
+	for _, w := range words {
+		low := appendLower(nil, []byte(w))
+		f.words = append(f.words, low)
+		f.shortest = min(f.shortest, len(low))
+		f.ascii = f.ascii && !beyondASCII(low)
+	}
+	for i := range f.shift {
+		f.shift[i] = uint8(max(0, f.shortest-1))
+	}
+	for _, w := range f.words {
+		for i := 1; i < f.shortest; i++ {
+			s := &f.shift[pair(w[i-1], w[i])]
+			*s = min(*s, uint8(f.shortest-1-i))
+		}
+	}
+	return f
+}
+
+// in reports whether text contains a word.
+func (f *finder) in(text []byte) bool {
+	if f.search(text) {
+		return true
+	}
+	if !f.hides(text) {
+		return false
+	}
+	f.lowered = appendLower(f.lowered[:0], text)
+	return f.search(f.lowered)
+}
+
+// hides reports whether text may have letters that lower case changes to what a word has and search does not see: of ASCII
+// letters these are the signs for Kelvin and the dotted capital I.
+func (f *finder) hides(text []byte) bool {
+	if !beyondASCII(text) {
+		return false
+	}
+	return !f.ascii || bytes.Contains(text, []byte("\u212a")) || bytes.Contains(text, []byte("\u0130"))
+}
+
+// search finds words as they are, but for the case of ASCII letters.
+func (f *finder) search(text []byte) bool {
+	if f.shortest < 2 { // there are no pairs
+		for at := range text {
+			if f.starts(text[at:]) {
+				return true
+			}
+		}
+		return false
+	}
+	for last := f.shortest - 1; last < len(text); {
+		if s := f.shift[pair(text[last-1], text[last])]; s > 0 {
+			last += int(s)
+			continue
+		}
+		if f.starts(text[last+1-f.shortest:]) {
+			return true
+		}
+		last++
+	}
+	return false
+}
+
+// starts reports whether text starts with a word.
+func (f *finder) starts(text []byte) bool {
+	for _, w := range f.words {
+		if len(w) <= len(text) && equalLower(text[:len(w)], w) {
+			return true
+		}
+	}
+	return false
+}
+
+func equalLower(text, lower []byte) bool {
+	for i, c := range text {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != lower[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// beyondASCII reports whether a byte is none of ASCII, eight at a time.
+func beyondASCII(text []byte) bool {
+	all := uint64(0)
+	for ; len(text) >= 8; text = text[8:] {
+		all |= binary.LittleEndian.Uint64(text)
+	}
+	for _, c := range text {
+		all |= uint64(c)
+	}
+	return all&0x8080808080808080 != 0
+}
+
+// appendLower appends text with unicode.ToLower of its letters; bytes that are no UTF-8 stay as they are.
+func appendLower(b, text []byte) []byte {
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		if r == utf8.RuneError && size == 1 {
+			b = append(b, text[0])
+		} else {
+			b = utf8.AppendRune(b, unicode.ToLower(r))
+		}
+		text = text[size:]
+	}
+	return b
+}

@@ -1,0 +1,141 @@
+package memes
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+// lower is strings.ToLower, but for bytes that are no UTF-8: it leaves them alone.
+func lower(s string) string {
+	var b strings.Builder
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError {
+			b.WriteString(s[:size])
+		} else {
+			b.WriteRune(unicode.ToLower(r))
+		}
+		s = s[size:]
+	}
+	return b.String()
+}
+
+func contains(text string, words []string) bool {
+	for _, w := range words {
+		if strings.Contains(lower(text), lower(w)) {
+			return true
+		}
+	}
+	return false
+}
+
+// letters are such that words of them meet in texts of them, in all cases there are.
+var letters = []string{"a", "A", "b", "B", "k", "K", "\u212a", "i", "I", "\u0130", "ı", "é", "É", "ſ", "s", "\xff", "!", "\x01", "`", "@", "[", "{"}
+
+func drawn(r *rand.Rand, n int) string {
+	var b strings.Builder
+	for range n {
+		b.WriteString(letters[r.IntN(len(letters))])
+	}
+	return b.String()
+}
+
+func TestFinderFindsWhatLowerCaseContains(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	found := 0
+	for range 30000 {
+		var words []string
+		for range 1 + r.IntN(4) {
+			if w := drawn(r, 1+r.IntN(4)); utf8.ValidString(w) {
+				words = append(words, w)
+			}
+		}
+		if words == nil {
+			continue
+		}
+		text := drawn(r, r.IntN(20))
+		want := contains(text, words)
+		if got := newFinder(words).in([]byte(text)); got != want {
+			t.Fatalf("%q in %q: %v, want %v", words, text, got, want)
+		}
+		if want {
+			found++
+		}
+	}
+	if found < 3000 || found > 27000 {
+		t.Errorf("%d of 30000 found, which proves little", found)
+	}
+}
+
+// TestFinderFindsWordsWhereverTheyAre: at every place of a text, whatever is beside them.
+func TestFinderFindsWordsWhereverTheyAre(t *testing.T) {
+	words := []string{"university", "college", "student", "teacher", "professor"}
+	f := newFinder(words)
+	fill := "stuteaproteachestudenprofessuniversitcolleg"
+	for _, w := range words {
+		for _, form := range []string{w, strings.ToUpper(w), strings.ToUpper(w[:1]) + w[1:]} {
+			for at := range fill {
+				if text := fill[:at] + form + fill[at:]; !f.in([]byte(text)) {
+					t.Fatalf("%s is not found in %s", form, text)
+				}
+				if text := fill[:at] + form[:len(form)-1] + "." + form[len(form)-1:] + fill[at:]; f.in([]byte(text)) != contains(text, words) {
+					t.Fatalf("%s", text)
+				}
+			}
+		}
+	}
+}
+
+func TestFinderOfLongAndGrowingWords(t *testing.T) {
+	long := strings.Repeat("ȺB", 66) // its lower case has a byte more per pair: longer than a shift may be
+	f := newFinder([]string{long})
+	if !f.in([]byte(strings.Repeat("x", 500)+strings.ToLower(long)+"y")) || !f.in([]byte(long)) || f.in([]byte(long[1:])) {
+		t.Error("a word of 264 bytes is not found")
+	}
+}
+
+func FuzzFinder(f *testing.F) {
+	f.Add("college,K", "COLLEGE \u212a")
+	f.Fuzz(func(t *testing.T, list, text string) {
+		if checkWords(list) != nil || strings.ContainsRune(list, utf8.RuneError) {
+			return
+		}
+		words, err := readWords([]string{list})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := newFinder(words).in([]byte(text)), contains(text, words); got != want {
+			t.Fatalf("%q in %q: %v, want %v", words, text, got, want)
+		}
+	})
+}
+
+func TestBeyondASCIILooksAtEveryByte(t *testing.T) {
+	for size := range 40 {
+		text := []byte(strings.Repeat("a", size))
+		if beyondASCII(text) {
+			t.Fatalf("%d letters are beyond ASCII", size)
+		}
+		for i := range text {
+			text[i] = 0x80
+			if !beyondASCII(text) {
+				t.Fatalf("byte %d of %d is not seen", i, size)
+			}
+			text[i] = 'a'
+		}
+	}
+}
+
+func BenchmarkFinder(b *testing.B) {
+	f := newFinder([]string{"university", "college", "student", "teacher", "professor"})
+	text := []byte("It is worse if you are a man, and I laughed more than I should have. Source: it came to me")
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if f.in(text) {
+			b.Fatal("found")
+		}
+	}
+}

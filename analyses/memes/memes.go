@@ -1,0 +1,107 @@
+package memes
+
+import (
+	"posta/analyses"
+	"posta/batch"
+	"posta/fold"
+)
+
+// Streams, columns of their batches, tables and queries, by index.
+const (
+	posts = iota
+	comments
+)
+
+const (
+	postID = iota
+	postURL
+	postScore
+)
+
+const (
+	commentPost = iota // "" where flags are 0: such a comment belongs to no query
+	commentFlags
+	commentSentiment // see sentiment.go
+)
+
+const (
+	totals = iota
+	links
+	moods
+	fines
+	students
+)
+
+const (
+	queryAverage = iota
+	queryStudents
+	querySentiment
+)
+
+// New returns the analysis.
+func New() *analyses.Analysis {
+	return &analyses.Analysis{
+		Name:      "memes",
+		About:     "posts and comments: the mean score, what students talk about, the happiest comments",
+		Params:    params(),
+		Streams:   streams(),
+		Tables:    tables(),
+		Queries:   queries(),
+		NewParser: newParser,
+		NewJoiner: newJoiner,
+		Reduce:    reduce,
+	}
+}
+
+func streams() []analyses.Stream {
+	return []analyses.Stream{
+		{
+			Name: "posts", Files: "posts.csv",
+			Columns: []analyses.Column{{Name: "permalink"}, {Name: "url"}, {Name: "score"}},
+			Schema: []batch.FieldSpec{
+				{Name: "id", Kind: batch.Text}, {Name: "url", Kind: batch.Text}, {Name: "score", Kind: batch.Int},
+			},
+		},
+		{
+			Name: "comments", Files: "comments.csv",
+			Columns: []analyses.Column{{Name: "permalink"}, {Name: "body"}, {Name: "sentiment"}},
+			Schema: []batch.FieldSpec{
+				{Name: "post", Kind: batch.Dict}, {Name: "flags", Kind: batch.Int}, {Name: "sentiment", Kind: batch.Int},
+			},
+		},
+	}
+}
+
+// tables says what a session keeps, and with that how much:
+//
+//	totals    one row
+//	posts     different posts with a url: id, url and score of each
+//	moods     different posts that have a comment with a sentiment: their sum and number
+//	fines     those of them with a sentiment that is not one of units (see sentiment.go): the sum of these
+//	students  different posts that have a comment with one of the words
+//
+// None of it grows with the number of comments of a post.
+func tables() []fold.Spec {
+	post := []fold.Key{{Name: "post", Kind: fold.KeyText}}
+	return []fold.Spec{
+		{
+			Name: "totals", Stream: "posts", // scores in two halves: see total.go
+			Aggs: []fold.Agg{{Name: "high", Kind: fold.Sum}, {Name: "low", Kind: fold.Sum}, {Name: "posts", Kind: fold.Sum}},
+		},
+		{Name: "posts", Stream: "posts", Keys: post, Aggs: []fold.Agg{{Name: "last", Kind: fold.MaxText}}}, // see appendPost
+		{
+			Name: "moods", Stream: "comments", Keys: post,
+			Aggs: []fold.Agg{{Name: "units", Kind: fold.Sum}, {Name: "comments", Kind: fold.Sum}},
+		},
+		{Name: "fines", Stream: "comments", Keys: post, Aggs: []fold.Agg{{Name: "sentiment", Kind: fold.Exact}}},
+		{Name: "students", Stream: "comments", Keys: post, Aggs: []fold.Agg{{Name: "comments", Kind: fold.Sum}}},
+	}
+}
+
+func queries() []analyses.Query {
+	return []analyses.Query{
+		{Name: "average", Columns: []string{"average_score", "posts"}, Tables: []string{"totals"}},
+		{Name: "students", Columns: []string{"post_id", "url", "score"}, Tables: []string{"totals", "posts", "students"}},
+		{Name: "sentiment", Columns: []string{"post_id", "url", "average_sentiment", "comments"}, Tables: []string{"posts", "moods", "fines"}},
+	}
+}

@@ -1,0 +1,53 @@
+package memes
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"posta/analyses"
+)
+
+// maxWords bounds what a session can make the parser look for.
+const (
+	maxWords     = 100
+	maxWordBytes = 200
+)
+
+func params() []analyses.Param {
+	return []analyses.Param{
+		{Name: "words", Default: "university,college,student,teacher,professor", Check: checkWords,
+			About: "students: a comment must contain one of these, separated by commas, in any case, be it as part of a word"},
+	}
+}
+
+var errWords = errors.New("give 1 to 100 words of up to 200 bytes of UTF-8, separated by commas, like college,school")
+
+func checkWords(v string) error {
+	words := strings.Split(v, ",")
+	if len(words) > maxWords || !utf8.ValidString(v) {
+		return errWords
+	}
+	for _, w := range words {
+		if w = strings.TrimSpace(w); w == "" || len(w) > maxWordBytes {
+			return errWords
+		}
+	}
+	return nil
+}
+
+// readWords returns the words without the spaces around them.
+func readWords(args analyses.Args) ([]string, error) {
+	if len(args) != 1 {
+		return nil, fmt.Errorf("%w: %d values for 1 parameter", analyses.ErrBadParam, len(args))
+	}
+	if err := checkWords(args[0]); err != nil {
+		return nil, fmt.Errorf("%w: words is %q: %w", analyses.ErrBadParam, args[0], err)
+	}
+	words := strings.Split(args[0], ",")
+	for i, w := range words {
+		words[i] = strings.TrimSpace(w)
+	}
+	return words, nil
+}

@@ -1,0 +1,91 @@
+package memes
+
+import (
+	"fmt"
+
+	"posta/analyses"
+	"posta/batch"
+	"posta/csv"
+)
+
+func newParser(args analyses.Args, stream int, _ analyses.File, b *batch.Builder) (func([][]byte) error, error) {
+	words, err := readWords(args)
+	if err != nil {
+		return nil, err
+	}
+	switch stream {
+	case posts:
+		return parsePosts(b), nil
+	case comments:
+		return parseComments(b, newFinder(words)), nil
+	}
+	return nil, fmt.Errorf("memes has no stream %d", stream)
+}
+
+// invalid is why a row is rejected.
+func invalid(column string, value []byte, want string) error {
+	if len(value) == 0 {
+		return fmt.Errorf("%s is empty", column)
+	}
+	if len(value) > 40 {
+		value = value[:40]
+	}
+	return fmt.Errorf("%s %q is no %s", column, value, want)
+}
+
+const permalinkForm = "link with /comments/ and an id"
+
+func parsePosts(b *batch.Builder) func([][]byte) error {
+	id, url, score := b.Text(postID), b.Text(postURL), b.Int(postScore)
+	return func(f [][]byte) error {
+		post, ok := postOf(f[0])
+		if !ok {
+			return invalid("permalink", f[0], permalinkForm)
+		}
+		v, ok := csv.ParseInt(f[2])
+		if !ok {
+			return invalid("score", f[2], "integer")
+		}
+		id.Append(post)
+		url.Append(f[1])
+		score.Append(v)
+		return nil
+	}
+}
+
+// parseComments leaves of a body what the queries ask about it: bodies are half of the file, and no node needs one.
+func parseComments(b *batch.Builder, words *finder) func([][]byte) error {
+	post, flags, sentiment := b.Dict(commentPost), b.Int(commentFlags), b.Int(commentSentiment)
+	return func(f [][]byte) error {
+		id, ok := postOf(f[0])
+		if !ok {
+			return invalid("permalink", f[0], permalinkForm)
+		}
+		value, is, ok := parseSentiment(f[2])
+		if !ok {
+			return invalid("sentiment", f[2], "number")
+		}
+		switch {
+		case !counts(f[1]):
+			value, is = 0, 0
+		case words.in(f[1]):
+			is |= aboutStudents
+		}
+		if is == 0 {
+			id = nil
+		}
+		post.Append(id)
+		flags.Append(is)
+		sentiment.Append(value)
+		return nil
+	}
+}
+
+// counts reports whether a body is that of a comment that counts.
+func counts(body []byte) bool {
+	switch string(body) {
+	case "", "[deleted]", "[removed]":
+		return false
+	}
+	return true
+}

@@ -1,0 +1,37 @@
+package memes
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/bits"
+)
+
+// errPost is returned by cutPost for what appendPost does not make.
+var errPost = errors.New("malformed post")
+
+// appendPost makes the text whose maximum is the last row of a post. There is one per post in three processes, so it is short:
+//
+//	1 byte   bytes of the place, so that a longer one is the larger one
+//	0 … 8    the place, big-endian
+//	varint   the score
+//	         the url, as it is: nothing is compared behind the place, which no two rows share
+func appendPost(b []byte, place uint64, score int64, url []byte) []byte {
+	size := (bits.Len64(place) + 7) / 8
+	b = append(b, byte(size))
+	for i := size - 1; i >= 0; i-- {
+		b = append(b, byte(place>>(8*i)))
+	}
+	return append(binary.AppendVarint(b, score), url...)
+}
+
+func cutPost(p []byte) (score int64, url []byte, err error) {
+	if len(p) == 0 || int(p[0]) >= len(p) {
+		return 0, nil, errPost
+	}
+	p = p[1+int(p[0]):]
+	score, size := binary.Varint(p)
+	if size <= 0 {
+		return 0, nil, errPost
+	}
+	return score, p[size:], nil
+}

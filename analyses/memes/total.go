@@ -1,0 +1,62 @@
+package memes
+
+import (
+	"math/big"
+
+	"posta/fold"
+)
+
+// Scores are any int64, and a few of the largest would overflow a sum of their kind. So they are added up in two halves: none
+// overflows before 2^31 rows.
+//
+//	score = high·2^32 + low, 0 <= low < 2^32
+const lowBits = 32
+
+type total struct{ high, low, n int64 }
+
+func (t *total) add(score int64) {
+	t.high += score >> lowBits
+	t.low += score & (1<<lowBits - 1)
+	t.n++
+}
+
+// flush adds the total to its table and forgets it.
+func (t *total) flush(table *fold.Table) {
+	if t.n == 0 {
+		return
+	}
+	row := table.Row(table.Key())
+	table.AddSum(row, 0, t.high)
+	table.AddSum(row, 1, t.low)
+	table.AddSum(row, 2, t.n)
+	*t = total{}
+}
+
+// mean is a fraction that is not reduced: the sum of all scores, and how many there are.
+type mean struct {
+	sum, n *big.Int
+	scaled big.Int // memory of below
+}
+
+// meanOf returns the mean score, false if there is no post.
+func meanOf(table *fold.Table) (m *mean, ok bool) {
+	row, ok := table.Find(table.Key())
+	if !ok || table.Sum(row, 2) <= 0 {
+		return nil, false
+	}
+	sum := big.NewInt(table.Sum(row, 0))
+	sum.Add(sum.Lsh(sum, lowBits), big.NewInt(table.Sum(row, 1)))
+	return &mean{sum: sum, n: big.NewInt(table.Sum(row, 2))}, true
+}
+
+// below reports whether the mean is below a score, exactly.
+func (m *mean) below(score int64) bool {
+	m.scaled.SetInt64(score)
+	return m.sum.Cmp(m.scaled.Mul(&m.scaled, m.n)) < 0
+}
+
+// value returns the mean rounded once.
+func (m *mean) value() float64 {
+	f, _ := new(big.Rat).SetFrac(m.sum, m.n).Float64()
+	return f
+}

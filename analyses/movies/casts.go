@@ -1,0 +1,39 @@
+package movies
+
+import "posta/fold"
+
+// casts are those of chosen movies since the last flush. They are copied, since a batch is gone after its call; few are
+// chosen.
+type casts struct {
+	movies []int64
+	ends   []int // of each cast in packed
+	packed []byte
+}
+
+func (c *casts) keep(movie int64, members []byte) {
+	c.movies = append(c.movies, movie)
+	c.packed = append(c.packed, members...)
+	c.ends = append(c.ends, len(c.packed))
+}
+
+// flush adds a row per person and movie: that makes those different that count.
+func (c *casts) flush(t *fold.Table) error {
+	start := 0
+	for i, movie := range c.movies {
+		for rest := c.packed[start:c.ends[i]]; len(rest) > 0; {
+			person, after, err := cutInt(rest)
+			if err != nil {
+				return err
+			}
+			name, after, err := cutText(after)
+			if err != nil {
+				return err
+			}
+			t.PutMinText(t.Row(t.Key().Int(person).Int(movie)), 0, name)
+			rest = after
+		}
+		start = c.ends[i]
+	}
+	c.movies, c.ends, c.packed = c.movies[:0], c.ends[:0], c.packed[:0]
+	return nil
+}

@@ -1,0 +1,63 @@
+package movies
+
+import (
+	"posta/analyses"
+	"posta/batch"
+)
+
+// catalog is the movies as they come in: which row has the first word on an id. It keeps the batches until their stream has
+// ended, and an entry of 16 bytes for each id.
+type catalog struct {
+	shelves []shelf
+	rows    map[int64]rowRef
+}
+
+// shelf is a batch and where it is from.
+type shelf struct {
+	batch *batch.Batch
+	pos   analyses.Position
+}
+
+type rowRef struct{ shelf, row int32 }
+
+func newCatalog() *catalog { return &catalog{rows: map[int64]rowRef{}} }
+
+func (c *catalog) add(b *batch.Batch, pos analyses.Position) {
+	shelfNo := int32(len(c.shelves))
+	c.shelves = append(c.shelves, shelf{b, pos})
+	ids := b.Ints(movieID)
+	for row := range int32(b.Rows()) {
+		id := ids.At(int(row))
+		old, ok := c.rows[id]
+		if !ok || before(&pos, row, &c.shelves[old.shelf].pos, old.row) {
+			c.rows[id] = rowRef{shelfNo, row}
+		}
+	}
+}
+
+// movie is a row of the catalog. Its texts are views.
+type movie struct {
+	id       int64
+	released int64
+	budget   float64
+	ratio    float64
+	feeling  int64
+	title    []byte
+	genres   []byte
+	made     []byte // countries, packed
+}
+
+func (c *catalog) at(id int64, ref rowRef) movie {
+	b, row := c.shelves[ref.shelf].batch, int(ref.row)
+	genres, made := b.Dicts(movieGenres), b.Dicts(movieCountries)
+	return movie{
+		id:       id,
+		released: b.Ints(movieReleased).At(row),
+		budget:   b.Floats(movieBudget).At(row),
+		ratio:    b.Floats(movieRatio).At(row),
+		feeling:  b.Ints(movieFeeling).At(row),
+		title:    b.Texts(movieTitle).At(row),
+		genres:   genres.Entry(int(genres.Code(row))),
+		made:     made.Entry(int(made.Code(row))),
+	}
+}

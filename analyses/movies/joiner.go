@@ -1,0 +1,170 @@
+package movies
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"posta/analyses"
+	"posta/batch"
+	"posta/csv"
+	"posta/fold"
+)
+
+// Days since 1970 that years begin with.
+const (
+	year2000 = 10957
+	year2010 = 14610
+)
+
+var (
+	errEnded    = errors.New("movies: a batch of movies after their end")
+	errNotEnded = errors.New("movies: facts before the end of movies")
+)
+
+// joiner has two lives: until the movies have ended it collects them in the catalog, then it counts facts of the chosen ones.
+type joiner struct {
+	cfg     settings
+	replica analyses.Replica
+	catalog *catalog // nil after the end of movies
+	chosen  *chosen  // nil before
+	settled *settled // nil but between the end of movies and the next Flush
+	casts   casts
+
+	// Of one call of Facts, kept for their memory.
+	ids    []int64
+	codes  []uint32
+	values []float64
+}
+
+func newJoiner(args analyses.Args, replica analyses.Replica) (analyses.Joiner, error) {
+	cfg, err := readSettings(args)
+	if err != nil {
+		return nil, err
+	}
+	return &joiner{cfg: cfg, replica: replica, catalog: newCatalog()}, nil
+}
+
+// Reference takes movies.
+func (j *joiner) Reference(stream int, b *batch.Batch, pos analyses.Position) error {
+	switch {
+	case stream != movies:
+		return fmt.Errorf("movies: stream %d is no reference stream", stream)
+	case j.catalog == nil:
+		return errEnded
+	}
+	j.catalog.add(b, pos)
+	return nil
+}
+
+// End of the movies is when it is known which row of an id was the first. What the movies themselves are asked is counted
+// here; of the catalog only the chosen are kept.
+func (j *joiner) End(stream int) error {
+	if stream != movies {
+		return nil
+	}
+	if j.catalog == nil {
+		return errEnded
+	}
+	j.chosen, j.settled = newChosen(), newSettled()
+	for id, ref := range j.catalog.rows {
+		m := j.catalog.at(id, ref)
+		by, err := producersOf(m.made, &j.cfg)
+		if err != nil {
+			return err
+		}
+		if by.country && m.released >= year2000 {
+			j.chosen.add(id, m.title)
+		}
+		if j.owns(id) {
+			j.settled.count(&m, by)
+		}
+	}
+	j.catalog = nil
+	return nil
+}
+
+// owns reports whether this joiner is the one that counts a movie. All joiners have all movies.
+func (j *joiner) owns(id int64) bool {
+	if j.replica.Of <= 1 {
+		return true
+	}
+	key := binary.LittleEndian.AppendUint64(make([]byte, 0, 8), uint64(id))
+	return fold.Hash(key)%uint64(j.replica.Of) == uint64(j.replica.Index)
+}
+
+// Facts counts ratings, or keeps casts.
+func (j *joiner) Facts(stream int, b *batch.Batch, _ analyses.Position) error {
+	switch {
+	case stream != ratings && stream != credits:
+		return fmt.Errorf("movies: stream %d is no fact stream", stream)
+	case j.chosen == nil:
+		return errNotEnded
+	case stream == ratings:
+		return j.rate(b)
+	}
+	ids, members := b.Ints(creditMovie), b.Texts(creditCast)
+	for row := range b.Rows() {
+		if id := ids.At(row); j.chosen.index.find(id) >= 0 {
+			j.casts.keep(id, members.At(row))
+		}
+	}
+	return nil
+}
+
+// rate counts ratings. Those of other movies, which are nearly all, cost a look at the table of the chosen.
+func (j *joiner) rate(b *batch.Batch) error {
+	if len(j.chosen.movies) == 0 {
+		return nil
+	}
+	numbers := b.Dicts(ratingValue)
+	j.values = j.values[:0]
+	for i := range numbers.Len() {
+		v, ok := csv.ParseFloat(numbers.Entry(i))
+		if !ok {
+			return fmt.Errorf("movies: rating %.40q is no number", numbers.Entry(i))
+		}
+		j.values = append(j.values, v)
+	}
+	j.ids = b.Ints(ratingMovie).AppendTo(j.ids[:0])
+	j.codes = numbers.AppendCodes(j.codes[:0])
+	for row, id := range j.ids {
+		if n := j.chosen.index.find(id); n >= 0 {
+			j.chosen.rate(n, j.values[j.codes[row]])
+		}
+	}
+	return nil
+}
+
+// Flush adds what was counted to the tables.
+func (j *joiner) Flush(tables []*fold.Table) error {
+	if j.settled != nil {
+		j.settled.flush(tables)
+		j.settled = nil
+	}
+	if j.chosen != nil {
+		j.chosen.flush(tables[rated])
+	}
+	if err := j.casts.flush(tables[actors]); err != nil {
+		return err
+	}
+	for _, t := range tables {
+		if err := t.Err(); err != nil {
+			return fmt.Errorf("movies: %w", err)
+		}
+	}
+	return nil
+}
+
+func (c *chosen) flush(t *fold.Table) {
+	for _, n := range c.touched {
+		m := &c.movies[n]
+		row := t.Row(t.Key().Int(m.id))
+		t.PutMinText(row, 0, []byte(m.title))
+		t.AddExact(row, 1, &m.sum)
+		t.AddSum(row, 2, m.count)
+		m.sum.Reset()
+		m.count = 0
+	}
+	c.touched = c.touched[:0]
+}

@@ -1,0 +1,9 @@
+// Package moviesoracle answers the queries of analysis movies the obvious way: one goroutine, encoding/csv, maps, math/big and
+// the naive readers of literals and sentiment. Tests and benchmarks hold the real one to it, to the last bit (design D2). It
+// shares no code with package movies, only the shape of the answers; where both needed the same rule, the rule is in queries,
+// not in a function.
+//
+// It is meant for generated data and the samples: its CSV reader is the standard library's, which unlike package csv refuses
+// quotes inside unquoted fields, and drops carriage returns inside quoted ones. It reads whole tables into memory and is no
+// part of the product.
+package moviesoracle

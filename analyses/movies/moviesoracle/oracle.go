@@ -1,0 +1,208 @@
+package moviesoracle
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"sort"
+	"strconv"
+
+	"posta/analyses/answer"
+	"posta/vader/naive"
+)
+
+type actor struct {
+	id     int64
+	name   string
+	movies map[int64]bool
+}
+
+type mean struct {
+	sum *big.Float
+	n   int64
+}
+
+type oracle struct {
+	params map[string]string
+	scorer *naive.Scorer
+	movies map[int64]*movie
+	actors map[int64]*actor
+}
+
+// Run answers the queries over dir/{movies_metadata,ratings,credits}.csv. Params that are not given have their defaults.
+func Run(dir string, params map[string]string) (*answer.Answer, error) {
+	scorer, err := naive.New()
+	if err != nil {
+		return nil, err
+	}
+	o := &oracle{
+		params: map[string]string{"country": "Argentina", "partner": "Spain", "top_countries": "5", "top_actors": "10"},
+		scorer: scorer, movies: map[int64]*movie{}, actors: map[int64]*actor{},
+	}
+	for k, v := range params {
+		o.params[k] = v
+	}
+	ans := &answer.Answer{Analysis: "movies", Session: "oracle"}
+	for _, s := range []struct {
+		stream, file string
+		columns      []string
+		row          func(f []string) error
+	}{
+		{"movies", "movies_metadata.csv",
+			[]string{"id", "release_date", "budget", "revenue", "title", "overview", "genres", "production_countries"}, o.movie},
+		{"ratings", "ratings.csv", []string{"movieId", "rating"}, o.rating},
+		{"credits", "credits.csv", []string{"cast", "id"}, o.credit},
+	} {
+		rejected := answer.Rejected{Stream: s.stream}
+		if err := readFile(dir, s.file, s.columns, &rejected.Rejects, s.row); err != nil {
+			return nil, fmt.Errorf("oracle: %w", err)
+		}
+		ans.Rejected = append(ans.Rejected, rejected)
+	}
+	ans.Queries = []answer.Query{o.coproductions(), o.budgets(), o.ratings(), o.actorsQuery(), o.sentiments()}
+	return ans, nil
+}
+
+func (m *mean) add(v float64) {
+	if m.sum == nil {
+		m.sum = new(big.Float).SetPrec(2200) // holds any sum of float64 exactly
+	}
+	m.sum.Add(m.sum, new(big.Float).SetFloat64(v))
+	m.n++
+}
+
+func (m *mean) value() float64 {
+	r, _ := m.sum.Rat(nil)
+	f, _ := r.Quo(r, new(big.Rat).SetInt64(m.n)).Float64()
+	return f
+}
+
+func (m *mean) total() float64 {
+	f, _ := m.sum.Float64()
+	return f
+}
+
+// ids are those of the movies that fit, lowest first.
+func (o *oracle) ids(fits func(*movie) bool) []int64 {
+	var out []int64
+	for id, m := range o.movies {
+		if fits(m) {
+			out = append(out, id)
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i] < out[j] })
+	return out
+}
+
+func (o *oracle) coproductions() answer.Query {
+	q := answer.Query{Name: "coproductions", Columns: []string{"movie_id", "title", "genres"}}
+	for _, id := range o.ids(func(m *movie) bool {
+		return m.producedBy[o.params["country"]] && m.producedBy[o.params["partner"]] && m.year >= 2000 && m.year <= 2009
+	}) {
+		q.Rows = append(q.Rows, []any{id, o.movies[id].title, o.movies[id].genres})
+	}
+	return q
+}
+
+// top is how many rows a parameter allows of n.
+func (o *oracle) top(param string, n int) int {
+	limit, err := strconv.Atoi(o.params[param])
+	if err != nil {
+		return 0
+	}
+	return min(limit, n)
+}
+
+func (o *oracle) budgets() answer.Query {
+	sums := map[string]*mean{}
+	for _, m := range o.movies {
+		if len(m.countries) != 1 {
+			continue
+		}
+		if sums[m.countries[0]] == nil {
+			sums[m.countries[0]] = new(mean)
+		}
+		sums[m.countries[0]].add(m.budget)
+	}
+	var countries []string
+	for c := range sums {
+		countries = append(countries, c)
+	}
+	sort.Slice(countries, func(i, j int) bool {
+		a, b := countries[i], countries[j]
+		if x, y := sums[a].total(), sums[b].total(); x != y {
+			return x > y
+		}
+		return a < b
+	})
+	q := answer.Query{Name: "budgets", Columns: []string{"country", "budget"}}
+	for _, c := range countries[:o.top("top_countries", len(countries))] {
+		var shown any = sums[c].total()
+		if v := sums[c].total(); math.Floor(v) == v && math.Abs(v) <= 1<<53 {
+			shown = int64(v)
+		}
+		q.Rows = append(q.Rows, []any{c, shown})
+	}
+	return q
+}
+
+func (o *oracle) ratings() answer.Query {
+	q := answer.Query{Name: "ratings", Columns: []string{"rank", "movie_id", "title", "average_rating", "ratings"}}
+	ids := o.ids(func(m *movie) bool { return m.ratingsOf.n > 0 })
+	if len(ids) == 0 {
+		return q
+	}
+	best, worst := ids[0], ids[0]
+	for _, id := range ids {
+		v := o.movies[id].ratingsOf.value()
+		if v > o.movies[best].ratingsOf.value() {
+			best = id
+		}
+		if v < o.movies[worst].ratingsOf.value() {
+			worst = id
+		}
+	}
+	for i, id := range []int64{best, worst} {
+		m := o.movies[id]
+		q.Rows = append(q.Rows, []any{[]string{"best", "worst"}[i], id, m.title, m.ratingsOf.value(), m.ratingsOf.n})
+	}
+	return q
+}
+
+func (o *oracle) actorsQuery() answer.Query {
+	var all []*actor
+	for _, a := range o.actors {
+		all = append(all, a)
+	}
+	sort.Slice(all, func(i, j int) bool {
+		a, b := all[i], all[j]
+		switch {
+		case len(a.movies) != len(b.movies):
+			return len(a.movies) > len(b.movies)
+		case a.name != b.name:
+			return a.name < b.name
+		}
+		return a.id < b.id
+	})
+	q := answer.Query{Name: "actors", Columns: []string{"actor", "movies"}}
+	for _, a := range all[:o.top("top_actors", len(all))] {
+		q.Rows = append(q.Rows, []any{a.name, int64(len(a.movies))})
+	}
+	return q
+}
+
+func (o *oracle) sentiments() answer.Query {
+	q := answer.Query{Name: "sentiment", Columns: []string{"sentiment", "average_revenue_to_budget", "movies"}}
+	for _, s := range []string{"NEGATIVE", "POSITIVE"} {
+		var ratios mean
+		for _, m := range o.movies {
+			if m.sentiment == s {
+				ratios.add(m.ratio)
+			}
+		}
+		if ratios.n > 0 {
+			q.Rows = append(q.Rows, []any{s, ratios.value(), ratios.n})
+		}
+	}
+	return q
+}

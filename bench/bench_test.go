@@ -1,0 +1,158 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// TestMain is a child when a test starts this binary again.
+func TestMain(m *testing.M) {
+	if IsChild(os.Args[1:]) {
+		os.Exit(Child(os.Args[1:]))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// small is every section in a few seconds.
+func small(t *testing.T, out *bytes.Buffer) Config {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A unix socket's path is at most about 100 bytes long: t.TempDir may be longer.
+	dir, err := os.MkdirTemp("", "pb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return Config{
+		Rounds: 1, Dir: dir, Results: filepath.Join(dir, "results"), Self: []string{exe}, Out: out,
+		Amount: 1 << 20, Sizes: []int{1 << 10, 256 << 10}, Rows: 20_000, Set: map[string]string{"limits.window": "2MiB"},
+	}
+}
+
+// TestBench_SectionsMeasureAndReport runs all of it on little data: link and bikes over real processes. That the frames arrive
+// and that the answers are the oracle's is checked by the sections themselves.
+func TestBench_SectionsMeasureAndReport(t *testing.T) {
+	var out bytes.Buffer
+	c := small(t, &out)
+	if err := Run(context.Background(), c); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	files, err := filepath.Glob(filepath.Join(c.Results, "*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%d reports, %v", len(files), err)
+	}
+	b, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r Report
+	if err := json.Unmarshal(b, &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Sections) != len(SectionNames()) || r.Machine.Cores == 0 || r.Machine.Go == "" || r.Date.IsZero() {
+		t.Errorf("the report lacks something: %s", b)
+	}
+	for _, s := range r.Sections {
+		if !strings.Contains(out.String(), s.About) {
+			t.Errorf("section %s was not printed", s.Name)
+		}
+		ratio := s.Cases[0].Figure("ratio")
+		if ratio == nil || len(ratio.Values) != c.Rounds || ratio.Median <= 0 {
+			t.Errorf("section %s: ratio %+v, want %d of them", s.Name, ratio, c.Rounds)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(c.Dir, "[lb]?????*"))
+	if err != nil || len(left) != 1 { // the generated data
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestBench_UnknownSection(t *testing.T) {
+	err := Run(context.Background(), Config{Sections: []string{"lnik"}, Dir: t.TempDir()})
+	if err == nil || !strings.Contains(err.Error(), "link") {
+		t.Errorf("got %v, want an error that names the sections", err)
+	}
+}
+
+func TestRepeat_TheFirstRoundWarmsUp(t *testing.T) {
+	c, err := repeat(context.Background(), "x", 4, func(_ context.Context, i int) ([]Measure, error) {
+		return []Measure{{"speed", "MB/s", []float64{1000, 4, 1, 3, 2}[i]}}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := c.Figure("speed")
+	if f == nil || f.Median != 2.5 || f.Min != 1 || f.Max != 4 || len(f.Values) != 4 {
+		t.Errorf("got %+v, want 2.5 (1–4)", f)
+	}
+	if got := f.cell(); got != "2.50 (1.00–4.00)" {
+		t.Errorf("cell is %q", got)
+	}
+}
+
+func TestRepeat_AnErrorEndsTheCase(t *testing.T) {
+	broken := errors.New("broken")
+	calls := 0
+	_, err := repeat(context.Background(), "x", 4, func(context.Context, int) ([]Measure, error) { calls++; return nil, broken })
+	if !errors.Is(err, broken) || calls != 1 {
+		t.Errorf("%v after %d calls", err, calls)
+	}
+}
+
+func TestInTurn_TheOrderAlternates(t *testing.T) {
+	var order []byte
+	for i := range 3 {
+		_ = inTurn(i, func() error { order = append(order, 'a'); return nil }, func() error { order = append(order, 'b'); return nil })
+	}
+	if string(order) != "abbaab" {
+		t.Errorf("order %s", order)
+	}
+}
+
+func TestEnds_AWrongAnswerHasNoSpeed(t *testing.T) {
+	r := ends{client: outcome{told: told{Answer: []byte(`1`)}}, oracle: outcome{told: told{Answer: []byte(`2`)}}}
+	if r.compare() == nil {
+		t.Error("answers that differ are accepted")
+	}
+	r.oracle.Answer = []byte(`1`)
+	if err := r.compare(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFlags(t *testing.T) {
+	var c Config
+	if err := c.ParseSizes("256,1024"); err != nil || len(c.Sizes) != 2 || c.Sizes[1] != 1024 {
+		t.Errorf("%v, %v", c.Sizes, err)
+	}
+	if err := c.ParseSetting("limits.window=1MiB"); err != nil || c.Set["limits.window"] != "1MiB" {
+		t.Errorf("%v, %v", c.Set, err)
+	}
+	for _, bad := range []string{"", "x", "0", "1,", "9999999999"} {
+		if c.ParseSizes(bad) == nil {
+			t.Errorf("sizes %q are accepted", bad)
+		}
+	}
+	if c.ParseSetting("limits.window") == nil {
+		t.Error("a setting without a value is accepted")
+	}
+}
+
+func TestChild_OnlyFromAParent(t *testing.T) {
+	for _, args := range [][]string{nil, {"bikes"}, {childVerb}, {childVerb, ""}, {childVerb, "", "node"}, {childVerb, "", "dance", "x"}} {
+		if Child(args) == 0 {
+			t.Errorf("%q is taken for a child", args)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"posta/analyses"
+	"posta/client"
+	"posta/cmd/internal/fetch"
+	"posta/cmd/internal/screen"
+	"posta/protocol"
+)
+
+func downloadFlag() cli.Flag {
+	return &cli.StringFlag{Name: flagDownload, Usage: "save the file that an answer's first row points to in `DIR`, like a meme's picture; that it cannot be had is only a warning"}
+}
+
+// checkDownload refuses what cannot work, before the work.
+func (x *command) checkDownload(c *cli.Context, analysis string) error {
+	if c.String(flagDownload) == "" {
+		return nil
+	}
+	if c.Bool("detach") {
+		return usagef("submit: --download needs the answers, and --detach does not wait for them; give it to posta results ID")
+	}
+	a, err := x.Analyses.Find(analysis)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(a.Queries, func(q analyses.Query) bool { return q.Download != "" }) {
+		return usagef("%s: --download: no answer of %s points to a file", c.Command.Name, analysis)
+	}
+	return makeDir(c.String(flagDownload), flagDownload)
+}
+
+// download saves the files that an answer points to. The answer is complete without them, so a failure is said and is no error.
+func (x *command) download(ctx context.Context, a *client.Answer, dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if err := makeDir(dir, flagDownload); err != nil {
+		return err
+	}
+	known, err := x.Analyses.Find(a.Analysis)
+	if err != nil {
+		x.notef("warning: nothing downloaded: %s", oneLine(err))
+		return nil
+	}
+	for _, q := range known.Queries {
+		if q.Download == "" {
+			continue
+		}
+		saved, err := downloadFirst(ctx, a.Query(q.Name), q, dir)
+		switch {
+		case errors.Is(context.Cause(ctx), errInterrupted):
+			return errInterrupted
+		case err != nil:
+			x.notef("warning: nothing downloaded for %s: %s", q.Name, oneLine(err))
+		default:
+			x.notef("%s: %s saved as %s", q.Name, screen.Bytes(saved.Bytes), screen.Escape(saved.Path))
+		}
+	}
+	return nil
+}
+
+// errNothingToFetch is why there is no file although all went well.
+var errNothingToFetch = errors.New("the answer has no row")
+
+func downloadFirst(ctx context.Context, t *client.Table, q analyses.Query, dir string) (fetch.Saved, error) {
+	if t == nil {
+		return fetch.Saved{}, errNothingToFetch
+	}
+	column := slices.Index(t.Columns, q.Download)
+	if column < 0 {
+		return fetch.Saved{}, fmt.Errorf("the cluster's answer has no column %q; is it of another version?", q.Download)
+	}
+	for row := range t.All() {
+		if v := row[column]; v.Kind == protocol.Text {
+			return fetch.Limits{}.Save(ctx, v.Text, dir, q.Name)
+		}
+		return fetch.Saved{}, fmt.Errorf("%s is no text", q.Download)
+	}
+	return fetch.Saved{}, errNothingToFetch
+}

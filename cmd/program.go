@@ -1,0 +1,42 @@
+package cmd
+
+import (
+	"context"
+	"log/slog"
+	"runtime/debug"
+
+	"posta/nodes"
+	"posta/topology"
+)
+
+// withDefaults fills in what a program need not say.
+func (p Program) withDefaults() Program {
+	if p.Version == "" {
+		p.Version = builtFrom(debug.ReadBuildInfo())
+	}
+	if p.RunNode == nil {
+		known, version := p.Analyses, p.Version
+		p.RunNode = func(ctx context.Context, t *topology.Topology, node topology.NodeID, log *slog.Logger) error {
+			return nodes.Run(ctx, nodes.Config{
+				Topology: t, Node: node, Known: known, Version: version, Log: log, Headroom: nodes.DefaultHeadroom,
+			})
+		}
+	}
+	return p
+}
+
+// builtFrom is a version, or the commit.
+func builtFrom(info *debug.BuildInfo, known bool) string {
+	if !known {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return "commit " + s.Value[:min(len(s.Value), 12)]
+		}
+	}
+	return "development"
+}

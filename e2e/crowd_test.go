@@ -1,0 +1,41 @@
+package e2e
+
+import (
+	"math/rand/v2"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"posta/client"
+	"posta/topology"
+)
+
+// TestHostile_Crowd fills every socket with guests who shook hands and then say nothing: more of them than a listener serves.
+// Clients and nodes that come after them are let in all the same.
+func TestHostile_Crowd(t *testing.T) {
+	d := generated(t, 20_000)
+	c := start(t, topology.Variant{})
+	ctx := deadline(t, time.Minute)
+	d.check(t, c.analyse(ctx, d.dir, nil)) // everybody is there
+	var wg sync.WaitGroup
+	for _, n := range c.topo.Nodes() {
+		for _, e := range n.Sockets.List() {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				a := &attacker{endpoint: e.Dial, kind: e.Kind, r: rand.New(rand.NewPCG(1, 1))}
+				t.Cleanup(a.release)
+				a.guests(1100, "", func(int) []byte { return nil }, true)
+				if a.in < 1000 {
+					t.Errorf("only %d guests were let in at %s", a.in, e.Dial)
+				}
+			}()
+		}
+	}
+	wg.Wait()
+	d.check(t, c.analyse(ctx, d.dir, func(cfg *client.Config) { cfg.Patience = 10 * time.Second }))
+	c.signal("joiner-1", syscall.SIGKILL) // it has to get in again everywhere
+	d.check(t, c.analyse(ctx, d.dir, func(cfg *client.Config) { cfg.Patience = 10 * time.Second }))
+	c.noUnexpectedExits()
+}

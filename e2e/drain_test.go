@@ -1,0 +1,53 @@
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	"posta/client"
+	"posta/topology"
+)
+
+// TestN5_TerminateInTurn asks one node after the other to end in the middle of a run, and starts it again.
+func TestN5_TerminateInTurn(t *testing.T) {
+	d := generated(t, 100_000)
+	c := start(t, topology.Variant{SplitParsers: true})
+	r := c.begin(deadline(t, time.Minute), client.Config{Find: slowly(d.dir, 1<<20), Chunk: 16 << 10, Timeout: 300 * time.Millisecond})
+	until(t, 20*time.Second, "facts are on their way", func() bool { return r.acked("trips") > 0 })
+	for _, id := range c.ids() {
+		c.endsInTime(id, c.terminate(id))
+		c.supervise(id)
+	}
+	if r.ended() {
+		t.Errorf("the run was over before all had been restarted: the test has shown less than it says")
+	}
+	d.check(t, r.answer())
+	c.noUnexpectedExits()
+}
+
+// TestN5_TerminateAll asks all at once, several times.
+func TestN5_TerminateAll(t *testing.T) {
+	d := generated(t, 100_000)
+	c := start(t, twoOfEach())
+	r := c.begin(deadline(t, 2*time.Minute), client.Config{Find: slowly(d.dir, 1<<20), Chunk: 16 << 10, Timeout: 300 * time.Millisecond})
+	for i := range int64(3) {
+		until(t, 20*time.Second, "facts are on their way", func() bool { return r.acked("trips") > i*500_000 })
+		for id, took := range c.terminateAll() {
+			c.endsInTime(id, took)
+		}
+		if r.ended() {
+			t.Errorf("the run was over before stop %d", i+1)
+		}
+		c.superviseAll()
+	}
+	d.check(t, r.answer())
+	c.noUnexpectedExits()
+}
+
+// endsInTime: within limits.drain, and a second for the machine. That the exit was 0 is noUnexpectedExits' to say.
+func (c *cluster) endsInTime(id topology.NodeID, took time.Duration) {
+	c.t.Helper()
+	if most := c.topo.Limits.Drain + time.Second; took > most {
+		c.t.Errorf("N5: %s took %s to end, at most %s are allowed", id, took.Round(time.Millisecond), most)
+	}
+}

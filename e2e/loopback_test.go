@@ -1,0 +1,16 @@
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"posta/topology"
+)
+
+// loopback is a topology over tcp. Its nodes are on an address of this test alone (127.0.0.0/8 are 16 million, all of this
+// machine), so that its ports are free.
+func loopback() topology.Variant {
+	return topology.Variant{
+		Address: fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(250), rand.IntN(250), 2+rand.IntN(250)), Ports: 20_000 + rand.IntN(10_000),
+	}
+}

@@ -1,0 +1,140 @@
+package e2e
+
+import (
+	"context"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"posta/client"
+	"posta/link"
+	"posta/link/zmq"
+	"posta/topology"
+	"posta/zmqx"
+)
+
+// TestHostile_StrangerInAPlace takes a node's addresses while it is down, and answers who dials it with rubbish: garbled
+// acknowledgements and heartbeats, garbled frames on its broadcast, HTTP for replies. Nobody falls over it, and when the
+// node is back the run completes.
+func TestHostile_StrangerInAPlace(t *testing.T) {
+	d := generated(t, 60_000)
+	c := start(t, topology.Variant{Replicas: map[string]int{"output": 2}})
+	ctx, cancel := context.WithCancel(deadline(t, 2*time.Minute))
+	defer cancel()
+	c.watchMemory(ctx)
+	for i, id := range []topology.NodeID{"input-1", "joiner-2", "aggregator-1", "output-1"} {
+		g := newGate(500_000)
+		r := c.begin(ctx, client.Config{Find: g.through(d.dir), Chunk: 16 << 10, Timeout: 500 * time.Millisecond})
+		until(t, 20*time.Second, "facts are on their way", func() bool { return r.acked("trips") > 100_000 })
+		c.kill(id)
+		said := c.impersonate(id, rand.New(rand.NewPCG(9, uint64(i))))
+		if said == 0 {
+			t.Errorf("nobody has listened to the stranger in the place of %s", id)
+		}
+		c.supervise(id)
+		close(g.open)
+		d.check(t, r.answer())
+	}
+	cancel()
+	c.flatMemory(mostUnderAttack)
+	c.noUnexpectedExits()
+}
+
+// impersonate listens on a node's sockets for a while; it returns how much it could say.
+func (c *cluster) impersonate(id topology.NodeID, r *rand.Rand) (said int) {
+	c.t.Helper()
+	n, err := c.topo.Node(id)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	a := &attacker{nodes: c.ids(), edges: c.topo.Edges, r: r}
+	for _, e := range n.Sockets.List() {
+		if path, ok := strings.CutPrefix(e.Bind, "ipc://"); ok {
+			_ = os.Remove(path) // of the dead
+		}
+		switch e.Kind {
+		case topology.KindControl, topology.KindBroadcast:
+			said += c.publishRubbish(a, e)
+		case topology.KindClient:
+			defer c.answerRubbish(e)()
+		}
+	}
+	time.Sleep(300 * time.Millisecond) // for clients to ask
+	return said
+}
+
+// publishRubbish waits for subscribers and tells them what no node says.
+func (c *cluster) publishRubbish(a *attacker, e topology.NamedEndpoint) (said int) {
+	pub, err := zmqx.NewPub(zmqx.Options{Linger: 200 * time.Millisecond})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer func() { _ = pub.Close() }()
+	if _, err := pub.Listen(e.Bind); err != nil {
+		c.t.Fatal(err)
+	}
+	poll(2*time.Second, func() bool { return pub.Stats().Peers > 0 })
+	time.Sleep(50 * time.Millisecond) // for their subscriptions
+	for i := range 3000 {
+		m := zmqx.Message{[]byte(zmq.BeatTopic), a.noise(a.r.IntN(300))}
+		switch {
+		case e.Kind == topology.KindBroadcast:
+			edge := a.edges[a.r.IntN(len(a.edges))]
+			m = zmqx.Message{[]byte(edge.Name() + "\x00"), a.garbledFrame(), a.noise(a.r.IntN(500))}
+		case i%3 == 0:
+			m = zmqx.Message{[]byte("A" + string(a.nodes[a.r.IntN(len(a.nodes))]) + "\x00"), a.garbledAck()}
+		case i%3 == 1:
+			m[1] = bombs[i%len(bombs)]
+		}
+		if pub.Send(m) == nil && pub.Stats().Peers > 0 {
+			said++
+		}
+		if i%100 == 0 {
+			time.Sleep(time.Millisecond) // not to overrun them
+		}
+	}
+	return said
+}
+
+// garbledAck is one that does not decode, or names a node that is not there: what does and does not is what a node would say.
+func (a *attacker) garbledAck() []byte {
+	for {
+		k := link.Ack{
+			Edge: a.edges[a.r.IntN(len(a.edges))].Name(), To: a.nodes[a.r.IntN(len(a.nodes))], Hwm: link.Seq(a.r.Uint64()),
+			Resend: a.r.IntN(2) == 0, Receiver: a.nodes[a.r.IntN(len(a.nodes))],
+		}
+		copy(k.Log[:], a.noise(16))
+		copy(k.ID.LogID[:], a.noise(16))
+		b := a.garbled(k.Append(nil))
+		if got, err := link.DecodeAck(&link.Names{}, b); err != nil || got.Receiver != k.Receiver {
+			return b
+		}
+	}
+}
+
+// answerRubbish accepts connections and says what is no ZMTP. Clients take that for silence.
+func (c *cluster) answerRubbish(e topology.NamedEndpoint) (stop func()) {
+	l, err := net.Listen("unix", strings.TrimPrefix(e.Bind, "ipc://"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) // or hear nothing at all
+			_ = conn.Close()
+		}
+	}()
+	return func() {
+		_ = l.Close() // the node will need the place
+		<-done
+	}
+}

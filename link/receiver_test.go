@@ -1,0 +1,263 @@
+package link
+
+import (
+	"testing"
+	"time"
+)
+
+var (
+	noon = time.Unix(1_700_000_000, 0)
+	logA = Identity{LogID{0xa}, 1}
+	logB = Identity{LogID{0xb}, 1}
+	self = Identity{LogID{0xc}, 1}
+	pace = Pace{Repeat: 500 * time.Millisecond, Ask: 100 * time.Millisecond, Hello: 300 * time.Millisecond}
+)
+
+func dataFrame(id Identity, seq Seq) *Frame {
+	return &Frame{Edge: "e", From: "a-1", ID: id, Seq: seq, Kind: Data}
+}
+
+// greeted returns a receiver that has heard a sender's hello, at the given number.
+func greeted(id Identity, at Seq) *Receiver {
+	r := NewReceiver("e", "a-1")
+	r.Hello(id, Greeting{To: "b-1", Floor: at, Sent: at})
+	r.Stored(r.Hwm())
+	return r
+}
+
+func (r *Receiver) ackNow(t *testing.T, at time.Time) Ack {
+	t.Helper()
+	a, ok := r.Ack("b-1", self, at, pace)
+	if !ok {
+		t.Fatal("no acknowledgement is due")
+	}
+	return a
+}
+
+func TestR4_TakesNextDropsLessAsksForMore(t *testing.T) {
+	r := greeted(logA, 0)
+	for seq, want := range map[Seq]Verdict{1: Take, 2: Gap, 7: Gap} {
+		if got := r.Judge(dataFrame(logA, seq)); got != want {
+			t.Errorf("frame %d after 0: %d, want %d", seq, got, want)
+		}
+	}
+	r.Took(dataFrame(logA, 1))
+	r.Took(dataFrame(logA, 2))
+	for seq, want := range map[Seq]Verdict{1: Duplicate, 2: Duplicate, 3: Take, 4: Gap} {
+		if got := r.Judge(dataFrame(logA, seq)); got != want {
+			t.Errorf("frame %d after 2: %d, want %d", seq, got, want)
+		}
+	}
+}
+
+func TestR4_GapAsksForResendWhenTheRestIsStored(t *testing.T) {
+	r := greeted(logA, 0)
+	r.Took(dataFrame(logA, 1))
+	r.Dropped(Gap)
+	if a := r.ackNow(t, noon); a.Resend {
+		t.Fatal("it asks for a resend from 1 although it has 1 and only has to store it")
+	}
+	r.Stored(r.Hwm())
+	a := r.ackNow(t, noon)
+	if !a.Resend || a.Hwm != 1 {
+		t.Fatalf("%+v", a)
+	}
+	if _, ok := r.Ack("b-1", self, noon.Add(pace.Ask-1), pace); ok {
+		t.Fatal("it asks again while frames may still be arriving")
+	}
+	if a := r.ackNow(t, noon.Add(pace.Ask)); !a.Resend {
+		t.Fatal("it gives up asking")
+	}
+	r.Took(dataFrame(logA, 2))
+	r.Stored(r.Hwm())
+	if a := r.ackNow(t, noon.Add(2*pace.Ask)); a.Resend {
+		t.Fatal("it asks for what came")
+	}
+}
+
+func TestR4_DuplicateIsAcknowledgedAgain(t *testing.T) {
+	r := greeted(logA, 3)
+	r.ackNow(t, noon)
+	if _, ok := r.Ack("b-1", self, noon, pace); ok {
+		t.Fatal("nothing has happened")
+	}
+	r.Dropped(Duplicate)
+	if a := r.ackNow(t, noon); a.Hwm != 3 {
+		t.Fatalf("%+v", a)
+	}
+}
+
+func TestR4_TakingAnythingElsePanics(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Fatal("frame 2 was taken after 0")
+		}
+	}()
+	greeted(logA, 0).Took(dataFrame(logA, 2))
+}
+
+func TestR3R5_OnlyWhatIsStoredIsAcknowledged(t *testing.T) {
+	r := greeted(logA, 0)
+	r.Took(dataFrame(logA, 1))
+	h := r.Hwm()
+	r.Took(dataFrame(logA, 2))
+	if a := r.ackNow(t, noon); a.Hwm != 0 {
+		t.Fatalf("hwm %d is acknowledged, nothing is stored", a.Hwm)
+	}
+	r.Stored(h)
+	if a := r.ackNow(t, noon); a.Hwm != 1 {
+		t.Fatalf("hwm %d is acknowledged, 1 is stored", a.Hwm)
+	}
+	if !r.Moved() {
+		t.Fatal("frame 2 is not stored")
+	}
+}
+
+// TestR5_FloorIsStoredFirst: a floor is a hwm like any other.
+func TestR5_FloorIsStoredFirst(t *testing.T) {
+	r := NewReceiver("e", "a-1")
+	r.Hello(logA, Greeting{To: "b-1", Floor: 8, Sent: 8})
+	if a := r.ackNow(t, noon); a.Hwm != 0 || a.Log != logA.LogID {
+		t.Fatalf("%+v", a)
+	}
+	r.Stored(r.Hwm())
+	if a := r.ackNow(t, noon); a.Hwm != 8 {
+		t.Fatalf("%+v", a)
+	}
+}
+
+func TestR6_AcknowledgementsAreRepeated(t *testing.T) {
+	r := greeted(logA, 0)
+	r.ackNow(t, noon)
+	if _, ok := r.Ack("b-1", self, noon.Add(pace.Repeat-1), pace); ok {
+		t.Fatal("too early")
+	}
+	a := r.ackNow(t, noon.Add(pace.Repeat))
+	if a != (Ack{Edge: "e", To: "a-1", Log: logA.LogID, Receiver: "b-1", ID: self}) {
+		t.Fatalf("%+v", a)
+	}
+}
+
+func TestR7_HelloTellsWhatWasLost(t *testing.T) {
+	r := greeted(logA, 3)
+	r.Hello(logA, Greeting{To: "b-1", Floor: 3, Sent: 5})
+	if a := r.ackNow(t, noon); !a.Resend || a.Hwm != 3 {
+		t.Fatalf("frames 4 and 5 were in front of the hello and are not here: %+v", a)
+	}
+	r.Hello(logA, Greeting{To: "b-1", Floor: 3, Sent: 3})
+	if a := r.ackNow(t, noon.Add(time.Second)); a.Resend {
+		t.Fatal("it asks for frames that do not exist")
+	}
+}
+
+func TestR7_ReconnectedAsksAtOnce(t *testing.T) {
+	r := greeted(logA, 3)
+	r.Dropped(Gap)
+	r.ackNow(t, noon)
+	r.Reconnected()
+	if a := r.ackNow(t, noon.Add(time.Millisecond)); !a.Resend {
+		t.Fatalf("%+v", a)
+	}
+}
+
+func TestR8_FramesOfAnUnknownLogWaitForItsHello(t *testing.T) {
+	r := NewReceiver("e", "a-1")
+	if v := r.Judge(dataFrame(logA, 1)); v != Unknown {
+		t.Fatalf("verdict %d", v)
+	}
+	r.Dropped(Unknown)
+	if a := r.ackNow(t, noon); a.Log != (LogID{}) {
+		t.Fatalf("%+v", a)
+	}
+	if r.Hello(logA, Greeting{To: "b-1"}) {
+		t.Fatal("a first contact is no loss")
+	}
+	if v := r.Judge(dataFrame(logA, 1)); v != Take {
+		t.Fatalf("verdict %d", v)
+	}
+}
+
+func TestR8_LowerIncarnationIsAZombie(t *testing.T) {
+	r := greeted(logA, 0)
+	young := Identity{logA.LogID, 3}
+	r.Took(dataFrame(young, 1))
+	if v := r.Judge(dataFrame(logA, 2)); v != Zombie {
+		t.Fatalf("verdict %d", v)
+	}
+	r.Hello(logA, Greeting{To: "b-1", Sent: 9})
+	if r.ID() != young {
+		t.Fatalf("a zombie's hello is believed: %v", r.ID())
+	}
+}
+
+func TestR8_NewLogStartsAgainAndTheOldOneIsRetired(t *testing.T) {
+	r := greeted(logA, 0)
+	for seq := Seq(1); seq <= 5; seq++ {
+		r.Took(dataFrame(logA, seq))
+	}
+	inFlight := r.Hwm()
+	if !r.Hello(logB, Greeting{To: "b-1", Sent: 2}) {
+		t.Fatal("the sender lost its disk, and nobody says so")
+	}
+	r.Stored(inFlight) // counts in the old log
+	if a := r.ackNow(t, noon); a.Hwm != 0 || a.Log != logB.LogID {
+		t.Fatalf("%+v", a)
+	}
+	if v := r.Judge(dataFrame(logB, 1)); v != Take {
+		t.Fatalf("verdict %d", v)
+	}
+	if v := r.Judge(dataFrame(logA, 6)); v != Zombie {
+		t.Fatalf("verdict %d", v)
+	}
+	if r.Hello(logA, Greeting{To: "b-1"}); r.ID() != logB {
+		t.Fatal("the old log comes back")
+	}
+}
+
+func TestR8_RetiredLogsAreBoundedAndDurable(t *testing.T) {
+	r := greeted(logA, 0)
+	for i := range byte(3 * maxRetired) {
+		r.Hello(Identity{LogID{0xf, i}, 1}, Greeting{To: "b-1"})
+	}
+	h := r.Hwm()
+	if len(h.Retired) != maxRetired {
+		t.Fatalf("%d logs are remembered", len(h.Retired))
+	}
+	again := NewReceiver("e", "a-1")
+	again.Restore(h)
+	if v := again.Judge(dataFrame(Identity{h.Retired[0], 9}, 1)); v != Zombie {
+		t.Fatalf("verdict %d", v)
+	}
+}
+
+// TestR8_ALogThatGoesOnSpeakingIsBelievedAgain: a late word of a log that was never heard before is taken for a lost disk.
+// The log that lives must not be shut out by it.
+func TestR8_ALogThatGoesOnSpeakingIsBelievedAgain(t *testing.T) {
+	r := greeted(logB, 0)
+	r.Hello(logA, Greeting{To: "b-1"}) // of a process that is long dead
+	for i := 1; r.ID() != logB; i++ {
+		if i > believed {
+			t.Fatal("the sender is shut out")
+		}
+		r.Hello(logB, Greeting{To: "b-1"})
+	}
+	s := ready(plenty, "b-1")
+	s.Ack(Ack{Edge: "e", Log: logA.LogID, Receiver: "b-1", ID: logB}, noon)
+	s.add(1)
+	s.Stored(1, 1)
+	for range believed {
+		s.hears("b-1", 0, false)
+	}
+	expect(t, "the receiver goes on speaking", s.Take("b-1", plenty), 1)
+}
+
+// TestR8_FloorBeyondTheHwmIsALoss: the sender remembers acknowledgements that this disk knows nothing of.
+func TestR8_FloorBeyondTheHwmIsALoss(t *testing.T) {
+	r := greeted(logA, 3)
+	if !r.Hello(logA, Greeting{To: "b-1", Floor: 6, Sent: 7}) {
+		t.Fatal("frames 4 to 6 are gone for good")
+	}
+	if v := r.Judge(dataFrame(logA, 7)); v != Take {
+		t.Fatalf("the link stands still: verdict %d", v)
+	}
+}

@@ -1,0 +1,107 @@
+package link
+
+import (
+	"reflect"
+	"testing"
+)
+
+// reload brings a new sender to where another was: its progress, and the frames from the given one on.
+func reload(t *testing.T, p Progress, first, last Seq, to ...NodeID) *Sender {
+	t.Helper()
+	s := NewSender("e", "a-1", Identity{logA.LogID, 2}, plenty, to...)
+	s.Restore(p)
+	for seq := first; seq <= last; seq++ {
+		f := Frame{Edge: "e", From: "a-1", Seq: seq, Kind: Data, Payload: []byte("rows")}
+		if err := s.Reload(f, Place(seq)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Restored(p.Last); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestN3_UnacknowledgedFramesComeBackFromTheLog(t *testing.T) {
+	p := Progress{Edge: "e", Last: 6, Acked: []Acked{{"b-1", 4, self.LogID}, {"b-2", 2, self.LogID}}}
+	s := reload(t, p, 1, 6, "b-1", "b-2")
+	if at, ok := s.Oldest(); !ok || at != 3 {
+		t.Fatalf("oldest %d %v, b-2 lacks 3", at, ok)
+	}
+	if got := s.Progress(); !reflect.DeepEqual(got, p) {
+		t.Fatalf("%+v", got)
+	}
+	s.Ack(Ack{Edge: "e", Log: logA.LogID, Hwm: 4, Receiver: "b-1", ID: self}, noon)
+	expect(t, "b-1 goes on", s.Take("b-1", plenty), 5, 6)
+	s.Ack(Ack{Edge: "e", Log: logA.LogID, Hwm: 2, Receiver: "b-2", ID: self}, noon)
+	out := s.Take("b-2", plenty)
+	expect(t, "b-2 goes on", out, 3, 4, 5, 6)
+	if out[0].ID != (Identity{logA.LogID, 2}) {
+		t.Fatalf("frames leave under the present incarnation, not %v", out[0].ID)
+	}
+	size := out[0].Size()
+	if got := s.Room(); got != plenty-4*size {
+		t.Fatalf("room %d after recovery", got)
+	}
+}
+
+func TestR2_NumbersGoOnAfterARestart(t *testing.T) {
+	p := Progress{Last: 9, Acked: []Acked{{"b-1", 9, self.LogID}}}
+	s := reload(t, p, 1, 0, "b-1")
+	if f := s.Add(Frame{Kind: Data}); f.Seq != 10 {
+		t.Fatalf("frame %d follows 9", f.Seq)
+	}
+}
+
+// TestN3_ALogThatWasCutAfterTheSnapshot: what the snapshot does not know to be acknowledged was, or it would not be gone.
+func TestN3_ALogThatWasCutAfterTheSnapshot(t *testing.T) {
+	p := Progress{Last: 9, Acked: []Acked{{"b-1", 3, self.LogID}}}
+	s := reload(t, p, 7, 11, "b-1")
+	if at, ok := s.Oldest(); !ok || at != 7 || s.Last() != 11 {
+		t.Fatal(at, ok, s.Last())
+	}
+	if s = reload(t, p, 1, 0, "b-1"); s.Last() != 9 {
+		t.Fatalf("everything was cut, and %d follows 9 (R2)", s.Last()+1)
+	}
+	if f := s.Add(Frame{Kind: Data, Payload: []byte("rows")}); s.Room() != plenty-f.Size() {
+		t.Fatalf("room %d", s.Room())
+	}
+}
+
+func TestR2_AHoleInTheLogIsAnError(t *testing.T) {
+	s := NewSender("e", "a-1", logA, plenty, "b-1")
+	if err := s.Reload(Frame{Seq: 1}, 1); err != nil {
+		t.Fatal(err)
+	}
+	if s.Reload(Frame{Seq: 3}, 3) == nil {
+		t.Fatal("frame 2 is missing, and nobody minds")
+	}
+	if s.Restored(4) == nil {
+		t.Fatal("frames 2 to 4 are missing, and nobody minds")
+	}
+}
+
+func TestR8_WhoAcknowledgedIsDurable(t *testing.T) {
+	s := reload(t, Progress{Last: 2, Acked: []Acked{{"b-1", 2, self.LogID}}}, 1, 0, "b-1")
+	if !s.Ack(Ack{Edge: "e", Receiver: "b-1", ID: logB}, noon) {
+		t.Fatal("the receiver lost its disk while this node was away, and nobody notices")
+	}
+}
+
+func TestAcknowledged_FromARecord(t *testing.T) {
+	s := reload(t, Progress{}, 1, 5, "b-1")
+	s.Acknowledged(Acked{"b-1", 3, self.LogID})
+	s.Acknowledged(Acked{"b-1", 2, self.LogID})
+	s.Acknowledged(Acked{"c-9", 5, self.LogID})
+	if _, frames := s.Backlog(); frames != 2 {
+		t.Fatalf("%d frames are left", frames)
+	}
+	if s.Sendable() {
+		t.Fatal("the receiver was not heard yet")
+	}
+	s.Connected("b-1")
+	s.Ack(Ack{Edge: "e", Log: logA.LogID, Hwm: 3, Receiver: "b-1", ID: self}, noon)
+	if !s.Sendable() {
+		t.Fatal("frames 4 and 5 wait")
+	}
+}

@@ -1,0 +1,39 @@
+package link
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// TestR7_EntriesSurviveTheirArray adds and acknowledges at random, so that entries are moved within their array and into
+// larger ones, and looks at what would be sent after a reconnect: all that is not acknowledged, in order, nothing else.
+func TestR7_EntriesSurviveTheirArray(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	self, other := Identity{LogID: LogID{1}, Incarnation: 1}, Identity{LogID: LogID{2}, Incarnation: 1}
+	s := NewSender("e", "a", self, 1<<30, "b")
+	acked := Seq(0)
+	for step := range 3000 {
+		for range rng.IntN(40) {
+			s.Add(Frame{Kind: Data, Payload: []byte{byte(s.Last() + 1)}})
+		}
+		s.Stored(s.Last(), Place(step))
+		if rng.IntN(3) > 0 && s.Last() > acked {
+			acked += 1 + Seq(rng.IntN(int(s.Last()-acked)))
+		}
+		s.Connected("b")
+		s.Ack(Ack{Edge: "e", To: "a", Log: self.LogID, Hwm: acked, Receiver: "b", ID: other}, time.Time{})
+		frames := s.Take("b", 1<<30)
+		if len(frames) != int(s.Last()-acked) {
+			t.Fatalf("step %d: %d frames are left, want %d", step, len(frames), s.Last()-acked)
+		}
+		for i, f := range frames {
+			if want := acked + Seq(i) + 1; f.Seq != want || len(f.Payload) != 1 || f.Payload[0] != byte(want) {
+				t.Fatalf("step %d: frame %d with payload %v in place of %d", step, f.Seq, f.Payload, want)
+			}
+		}
+	}
+	if cap(s.entries) > 4096 {
+		t.Errorf("room for %d entries, though there were never more than some hundred", cap(s.entries))
+	}
+}

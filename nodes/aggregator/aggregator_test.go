@@ -1,0 +1,142 @@
+package aggregator
+
+import (
+	"fmt"
+	"testing"
+
+	"posta/analyses"
+	"posta/nodes/role"
+	"posta/nodes/role/roletest"
+)
+
+var id = roletest.ID("s")
+
+func opened(t *testing.T) *Aggregator {
+	t.Helper()
+	a := New()
+	if err := a.Open(roletest.Session(t, "s", analyses.Replica{Of: 1}, nil)); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func partial(table int, sums map[string]int64) role.Message {
+	tables := role.NewTables(roletest.Analysis())
+	for k, n := range sums {
+		tables[table].AddSum(tables[table].Row(tables[table].Key().String(k)), 0, n)
+	}
+	return role.Message{Stream: table, Payload: role.AppendPartial(nil, table, tables[table], tables[table].Rows())}
+}
+
+func take(t *testing.T, a *Aggregator, m role.Message) {
+	t.Helper()
+	if durable, err := a.Take(id, m, nil); err != nil || !durable {
+		t.Fatal(durable, err)
+	}
+}
+
+// leave ends a stream and collects what leaves.
+func leave(t *testing.T, a *Aggregator, stream int) (pages int, sums map[string]int64) {
+	t.Helper()
+	out := &roletest.Kept{}
+	more, err := a.End(id, stream, out)
+	for more && err == nil {
+		pages++
+		more, err = a.More(id, out)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages, merged(t, out)
+}
+
+func merged(t *testing.T, out *roletest.Kept) map[string]int64 {
+	t.Helper()
+	sums, tables := map[string]int64{}, role.NewTables(roletest.Analysis())
+	for _, m := range out.All {
+		if err := role.Merge(tables, m.Payload); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 2 {
+		for _, row := range tables[i].Rows() {
+			sums[fmt.Sprint(i, " ", string(tables[i].KeyText(row, 0)))] += tables[i].Sum(row, 0)
+		}
+	}
+	return sums
+}
+
+func TestAggregator_ATableLeavesWhenItsStreamHasEnded(t *testing.T) {
+	a := opened(t)
+	take(t, a, partial(0, map[string]int64{"red": 1}))
+	take(t, a, partial(1, map[string]int64{"red": 10, "blue": 20}))
+	take(t, a, partial(1, map[string]int64{"red": 5}))
+	if pages, sums := leave(t, a, 0); pages != 1 || len(sums) != 1 || sums["0 red"] != 1 {
+		t.Fatal(pages, sums)
+	}
+	if pages, sums := leave(t, a, 1); pages != 1 || sums["1 red"] != 15 || sums["1 blue"] != 20 {
+		t.Fatal(pages, sums)
+	}
+	if pages, sums := leave(t, a, 1); pages != 0 || len(sums) != 0 {
+		t.Fatal("a table leaves twice")
+	}
+}
+
+// TestN3_ASnapshotBetweenTwoPages: what has left does not leave again, the rest does.
+func TestN3_ASnapshotBetweenTwoPages(t *testing.T) {
+	a := opened(t)
+	many := map[string]int64{}
+	for i := range 2*pageRows + 7 {
+		many[fmt.Sprintf("colour %d", i)] = int64(i)
+	}
+	take(t, a, partial(1, many))
+	out := &roletest.Kept{}
+	if more, err := a.End(id, 1, out); !more || err != nil {
+		t.Fatal(more, err)
+	}
+	if more, err := a.More(id, out); !more || err != nil {
+		t.Fatal(more, err)
+	}
+	again := opened(t)
+	if err := again.Restore(id, a.Snapshot(id, nil)); err != nil {
+		t.Fatal(err)
+	}
+	for more := true; more; {
+		var err error
+		if more, err = again.More(id, out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sums := merged(t, out)
+	if len(sums) != len(many) {
+		t.Fatalf("%d groups of %d", len(sums), len(many))
+	}
+	for k, n := range many {
+		if sums["1 "+k] != n {
+			t.Fatalf("%s: %d, want %d", k, sums["1 "+k], n)
+		}
+	}
+	if more, err := again.More(id, out); more || err != nil {
+		t.Fatal("there is no more")
+	}
+}
+
+func TestAggregator_RubbishIsAnError(t *testing.T) {
+	a := opened(t)
+	if _, err := a.Take(id, role.Message{Payload: []byte("?")}, nil); err == nil {
+		t.Fatal("rubbish is merged")
+	}
+	good := opened(t).Snapshot(id, nil)
+	for n := range good {
+		if opened(t).Restore(id, good[:n]) == nil {
+			t.Errorf("the first %d bytes are taken for a snapshot", n)
+		}
+	}
+	if New().Restore(id, good) == nil {
+		t.Error("the session is not open")
+	}
+	a.Drop(id, role.Outcome{})
+	if len(a.sessions) != 0 {
+		t.Fatal("a session stays")
+	}
+}

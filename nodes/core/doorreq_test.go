@@ -1,0 +1,47 @@
+package core
+
+import (
+	"strings"
+	"time"
+
+	"posta/link"
+	"posta/nodes/role"
+)
+
+// Request implements role.Gateway: it answers with what it did, when that is durable.
+func (d *door) Request(_ time.Time, from role.Peer, body []byte) bool {
+	f := strings.Fields(string(body))
+	if len(f) < 2 {
+		return false
+	}
+	id := sessionOf(f[0])
+	d.log = append(d.log, strings.Join(f, "-"))
+	d.host.Record([]byte(strings.Join(f, "-")))
+	var err error
+	switch f[1] {
+	case "open":
+		payload := role.Announcement{Analysis: "test"}.Encode()
+		s, _ := role.Announced(id, payload, known, d.host.(*host).c.cfg.Replica)
+		err = d.host.Open(s, payload)
+	case "feed":
+		err = d.host.Feed(id, role.Message{Stream: 1, Payload: []byte(f[2])})
+	case "end":
+		d.host.EndStream(id, int(f[2][0]-'0'))
+	case "abort":
+		d.host.Abort(id, "the client says so")
+	}
+	answer := "did " + strings.Join(f, " ")
+	if err != nil {
+		answer += ": " + err.Error()
+	}
+	d.host.ReplyStored(from, []byte(answer))
+	return true
+}
+
+// Tick implements role.Gateway.
+func (d *door) Tick(time.Time) { d.ticks++ }
+
+// Heard implements role.Watcher: it only says that it was told.
+func (d *door) Heard(_ time.Time, from link.NodeID, _ link.Identity, _ []role.Ended) {
+	d.host.Record([]byte("heard-" + string(from)))
+}

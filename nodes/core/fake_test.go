@@ -1,0 +1,185 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"posta/analyses"
+	"posta/batch"
+	"posta/fold"
+	"posta/link"
+	"posta/nodes/role"
+	"posta/session"
+	"posta/topology"
+	"posta/wire"
+)
+
+// adder is a role that can be seen through: it keeps words, and says what it was told.
+//
+//	data "word"    kept, recorded (changes state)
+//	data "+word"   folded, emitted at the next Flush, not recorded
+//	data ">word"   emitted at once
+//	data "bad"     an error; "panic" panics
+//
+// The end of a stream emits the kept words in pages of two, one for each call of More.
+type adder struct {
+	sessions map[session.ID]*words
+}
+
+type words struct {
+	kept, folded []string
+	of           int // stream of what is folded
+	stream       int
+	leaving      []string
+}
+
+func newAdder() *adder { return &adder{map[session.ID]*words{}} }
+
+func (a *adder) Name() string { return "adder" }
+
+func (a *adder) Open(s role.Session) error {
+	a.sessions[s.ID] = &words{}
+	return nil
+}
+
+func (a *adder) Take(id session.ID, m role.Message, out role.Emitter) (bool, error) {
+	w, text := a.sessions[id], string(m.Payload)
+	switch {
+	case text == "bad":
+		return false, errors.New("this word is bad")
+	case text == "panic":
+		panic("this word is worse")
+	case strings.HasPrefix(text, "+"):
+		w.folded, w.of = append(w.folded, text[1:]), m.Stream
+		return false, nil
+	case strings.HasPrefix(text, ">"):
+		out.Emit(int(text[1]), role.Message{Stream: m.Stream, Payload: []byte(text[1:])})
+		return false, nil
+	}
+	w.kept = append(w.kept, text)
+	return true, nil
+}
+
+func (a *adder) Flush(id session.ID, out role.Emitter) error {
+	if w := a.sessions[id]; len(w.folded) > 0 {
+		out.Emit(0, role.Message{Stream: w.of, Payload: []byte(strings.Join(w.folded, "+"))})
+		w.folded = nil
+	}
+	return nil
+}
+
+func (a *adder) End(id session.ID, stream int, _ role.Emitter) (bool, error) {
+	w := a.sessions[id]
+	w.stream, w.leaving, w.kept = stream, w.kept, nil
+	return len(w.leaving) > 0, nil
+}
+
+func (a *adder) More(id session.ID, out role.Emitter) (bool, error) {
+	w := a.sessions[id]
+	n := min(2, len(w.leaving))
+	out.Emit(0, role.Message{Stream: w.stream, Payload: []byte(strings.Join(w.leaving[:n], " "))})
+	w.leaving = w.leaving[n:]
+	return len(w.leaving) > 0, nil
+}
+
+func (a *adder) Drop(id session.ID, _ role.Outcome) { delete(a.sessions, id) }
+
+func (a *adder) Snapshot(id session.ID, b []byte) []byte {
+	w := a.sessions[id]
+	b = wire.AppendArray(b, 3)
+	b = wire.AppendUint(b, uint64(w.stream))
+	b = wire.AppendString(b, strings.Join(w.kept, " "))
+	return wire.AppendString(b, strings.Join(w.leaving, " "))
+}
+
+func (a *adder) Restore(id session.ID, data []byte) error {
+	d := wire.NewReader(data)
+	d.ArrayOf(3)
+	w := a.sessions[id]
+	w.stream = int(d.Uint())
+	w.kept, w.leaving = strings.Fields(d.String()), strings.Fields(d.String())
+	return d.Done()
+}
+
+// door is a gateway: a request is "SESSION VERB [word]".
+type door struct {
+	adder
+	host  role.Host
+	log   []string // what was made durable
+	ticks int
+}
+
+func newDoor() *door { return &door{adder: *newAdder()} }
+
+func (d *door) Name() string              { return "door" }
+func (d *door) Attach(h role.Host)        { d.host = h }
+func (d *door) Forget(session.ID)         {}
+func (d *door) Running() int              { return len(d.log) }
+func (d *door) Ended() []role.Ended       { return nil }
+func (d *door) Apply(p []byte) error      { d.log = append(d.log, string(p)); return nil }
+func (d *door) RestoreAll(p []byte) error { d.log = strings.Fields(string(p)); return nil }
+func (d *door) SnapshotAll(b []byte) []byte {
+	return append(b, strings.Join(d.log, " ")...)
+}
+
+func (d *door) End(session.ID, int, role.Emitter) (bool, error) { return false, nil }
+func (d *door) Snapshot(_ session.ID, b []byte) []byte          { return b }
+func (d *door) Restore(session.ID, []byte) error                { return nil }
+
+// known is the analysis of these tests: stream 0 is reference, stream 1 facts.
+var known = analyses.Set{&analyses.Analysis{
+	Name: "test",
+	Streams: []analyses.Stream{
+		{Name: "reference", Reference: true, Files: "r", Columns: []analyses.Column{{Name: "a"}}, Schema: []batch.FieldSpec{{Name: "a", Kind: batch.Int}}},
+		{Name: "facts", Files: "f", Columns: []analyses.Column{{Name: "a"}}, Schema: []batch.FieldSpec{{Name: "a", Kind: batch.Int}}},
+	},
+	Tables: []fold.Spec{},
+}}
+
+// sessionOf names a session by a letter.
+func sessionOf(name string) (id session.ID) {
+	copy(id[:], name)
+	return id
+}
+
+func nameOf(id session.ID) string { return strings.TrimRight(string(id[:]), "\x00") }
+
+func logOf(name string) (l link.LogID) {
+	copy(l[:], name)
+	return l
+}
+
+// shapes are the nodes that scripts can ask for.
+func shape(name string) (Config, error) {
+	cfg := Config{Self: "me-1", Known: known, Window: 1000, Commit: 100000, Pace: link.DefaultPace, Replica: analyses.Replica{Of: 1}}
+	all, facts, reference := topology.AllStreams, topology.Facts, topology.Reference
+	switch name {
+	case "relay": // two senders, two receivers, one of them by chance
+		cfg.In = []InEdge{{Name: "in", From: []link.NodeID{"a-1", "a-2"}, Streams: all}}
+		cfg.Out = []OutEdge{{Name: "out", To: []link.NodeID{"z-1", "z-2"}, Streams: all, Route: topology.Any}}
+		cfg.Roles = []role.Role{newAdder()}
+	case "hash": // by key
+		cfg.In = []InEdge{{Name: "in", From: []link.NodeID{"a-1"}, Streams: all}}
+		cfg.Out = []OutEdge{{Name: "out", To: []link.NodeID{"z-1", "z-2"}, Streams: all, Route: topology.Hash, Key: topology.GroupKey}}
+		cfg.Roles = []role.Role{newAdder()}
+	case "joiner": // facts and reference apart
+		cfg.In = []InEdge{
+			{Name: "facts", From: []link.NodeID{"a-1", "a-2"}, Streams: facts},
+			{Name: "reference", From: []link.NodeID{"a-1", "a-2"}, Streams: reference, Dialled: true},
+		}
+		cfg.Out = []OutEdge{{Name: "out", To: []link.NodeID{"z-1"}, Streams: all, Route: topology.Hash, Key: topology.GroupKey}}
+		cfg.Roles = []role.Role{newAdder()}
+		cfg.Joiner = true
+	case "broadcast": // one message for all
+		cfg.In = []InEdge{{Name: "in", From: []link.NodeID{"a-1"}, Streams: all}}
+		cfg.Out = []OutEdge{{Name: "out", To: []link.NodeID{"z-1", "z-2"}, Streams: all, Route: topology.All, Broadcast: true}}
+		cfg.Roles = []role.Role{newAdder()}
+	case "door": // clients, and a chain behind them
+		cfg.Out = []OutEdge{{Name: "out", To: []link.NodeID{"z-1"}, Streams: all, Route: topology.Any}}
+		cfg.Roles = []role.Role{newDoor(), newAdder()}
+	default:
+		return cfg, fmt.Errorf("there is no shape %q", name)
+	}
+	return cfg, nil
+}

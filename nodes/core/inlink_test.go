@@ -1,0 +1,61 @@
+package core
+
+import (
+	"testing"
+
+	"posta/link"
+	"posta/nodes/role"
+)
+
+// TestR11_HellosDoNotPileUp: a link that is held back gets a hello every now and then, for as long as it takes.
+func TestR11_HellosDoNotPileUp(t *testing.T) {
+	d := newDriver(t, 1, "joiner")
+	key := linkKey{"facts", "a-1"}
+	hello := func(to link.NodeID, sent link.Seq) link.Frame {
+		return link.Frame{Edge: key.edge, From: key.from, ID: theirs, Kind: link.Hello, Payload: link.Greeting{To: to, Sent: sent}.Encode()}
+	}
+	fact := link.Frame{Edge: key.edge, From: key.from, ID: theirs, Seq: 1, Kind: link.Open, Session: sessionOf("s"), Payload: role.Announcement{Analysis: "test"}.Encode()}
+	d.c.Receive([]link.Frame{fact})
+	fact.Seq, fact.Kind, fact.Stream, fact.Payload = 2, link.Data, 1, []byte("+fact")
+	d.c.Receive([]link.Frame{fact})
+	d.c.Advance()
+	for n := range link.Seq(1000) {
+		d.c.Receive([]link.Frame{hello("me-1", 2+n), hello("somebody-else", 9999)})
+		d.c.Advance()
+	}
+	l := d.c.in[key]
+	if n := len(l.queue) - l.head; n != 2 {
+		t.Fatalf("%d frames wait, want the fact and one hello", n)
+	}
+	bytes := 0
+	for _, f := range l.queue[l.head:] {
+		bytes += f.Size()
+	}
+	if l.bytes != bytes {
+		t.Fatalf("%d bytes are counted, there are %d", l.bytes, bytes)
+	}
+	if g, err := link.DecodeGreeting(l.queue[len(l.queue)-1].Payload); err != nil || g.Sent != 1001 {
+		t.Fatalf("the last one says most: %+v, %v", g, err)
+	}
+}
+
+// TestR9_AQueueIsBounded: what is beyond two windows was not sent by a node that keeps to one. It is asked for again later.
+func TestR9_AQueueIsBounded(t *testing.T) {
+	d := newDriver(t, 1, "relay")
+	d.c.cfg.Window = 1 << 20
+	l := d.c.in[linkKey{"in", "a-1"}]
+	big := make([]byte, 1<<20)
+	for seq := link.Seq(1); seq <= 100; seq++ {
+		d.c.Receive([]link.Frame{{Edge: "in", From: "a-1", ID: theirs, Seq: seq, Kind: link.Data, Session: sessionOf("s"), Payload: big}})
+	}
+	if l.bytes > 3*d.c.cfg.Window+4096 { // two windows, and the frame that fills them
+		t.Fatalf("%d bytes wait", l.bytes)
+	}
+	if d.c.Counters.Gaps == 0 {
+		t.Fatal("nothing was dropped")
+	}
+	d.c.Receive([]link.Frame{{Edge: "in", From: "stranger-1", Seq: 1, Kind: link.Data}, {Edge: "nowhere", From: "a-1", Seq: 1, Kind: link.Data}})
+	if d.c.Counters.Unknown != 2 {
+		t.Fatal("strangers are heard")
+	}
+}

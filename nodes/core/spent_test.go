@@ -1,0 +1,43 @@
+package core
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"posta/link"
+	"posta/nodes/role"
+)
+
+// TestR5_OnlyUnrecordedPayloadsAreSpent: what a commit still has to store, or a role keeps, must not be written over. What was
+// folded may, and small payloads share memory with others.
+func TestR5_OnlyUnrecordedPayloadsAreSpent(t *testing.T) {
+	d := newDriver(t, 1, "relay")
+	word := strings.Repeat("w", minSpent)
+	frames := []link.Frame{
+		{Kind: link.Hello, Payload: link.Greeting{To: "me-1"}.Encode()},
+		{Seq: 1, Kind: link.Open, Payload: role.Announcement{Analysis: "test"}.Encode()},
+		{Seq: 2, Kind: link.Data, Stream: 1, Payload: []byte(word)},       // recorded
+		{Seq: 3, Kind: link.Data, Stream: 1, Payload: []byte("+" + word)}, // folded
+		{Seq: 4, Kind: link.Data, Stream: 1, Payload: []byte("+small")},
+		{Seq: 5, Kind: link.Data, Stream: 1, Payload: []byte("+" + word + "2")},
+		{Seq: 3, Kind: link.Data, Stream: 1, Payload: []byte("+" + word)}, // a duplicate
+	}
+	for i := range frames {
+		f := &frames[i]
+		f.Edge, f.From, f.ID = "in", "a-1", theirs
+		if f.Kind != link.Hello {
+			f.Session = sessionOf("s")
+		}
+	}
+	d.c.Receive(frames)
+	d.c.Advance()
+	spent := d.c.Output(time.Time{}).Spent
+	if len(spent) != 2 || !bytes.Equal(spent[0], frames[3].Payload) || !bytes.Equal(spent[1], frames[5].Payload) {
+		t.Fatalf("%d payloads are spent, want the two large ones that were folded", len(spent))
+	}
+	if again := d.c.Output(time.Time{}).Spent; len(again) != 0 {
+		t.Fatalf("%d payloads are spent twice", len(again))
+	}
+}

@@ -1,0 +1,51 @@
+package heartbeat
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"posta/link"
+	"posta/nodes/role"
+	"posta/session"
+)
+
+func someBeat() Beat {
+	return Beat{
+		Node: "joiner-1", ID: link.Identity{LogID: link.LogID{1}, Incarnation: 4}, PID: 77, State: Blocked, Uptime: 90 * time.Second,
+		FramesIn: 1, BytesIn: 2, FramesOut: 3, BytesOut: 4, Commits: 5, LogBytes: 6, Sessions: 7, Running: 8,
+		Links: []Link{{"joiner-aggregator-all", "aggregator-1", 99, true}, {"reference", "", 0, false}},
+		Ended: []role.Ended{{ID: session.ID{9}, Failed: true, Reason: "poison"}},
+	}
+}
+
+func TestBeat_ComesOutAsItWentIn(t *testing.T) {
+	b := someBeat()
+	p := b.Append(nil)
+	if got, err := Decode(p); err != nil || !reflect.DeepEqual(got, b) {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for n := range p {
+		if _, err := Decode(p[:n]); !errors.Is(err, link.ErrBadFrame) {
+			t.Errorf("the first %d bytes: %v", n, err)
+		}
+	}
+	if _, err := Decode(make([]byte, maxBeat+1)); !errors.Is(err, link.ErrBadFrame) {
+		t.Fatal("a heartbeat of any size is read")
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	b := someBeat()
+	f.Add(b.Append(nil))
+	f.Fuzz(func(t *testing.T, p []byte) {
+		b, err := Decode(p)
+		if err != nil {
+			return
+		}
+		if again, err := Decode(b.Append(nil)); err != nil || !reflect.DeepEqual(again, b) {
+			t.Fatalf("%+v comes back as %+v, %v", b, again, err)
+		}
+	})
+}

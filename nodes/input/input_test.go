@@ -1,0 +1,411 @@
+package input
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"posta/link"
+	"posta/nodes/gateway"
+	"posta/nodes/role"
+	"posta/nodes/role/roletest"
+	"posta/protocol"
+	"posta/session"
+)
+
+var (
+	noon = time.Unix(1_700_000_000, 0)
+	id   = roletest.ID("s")
+)
+
+func newInput() (*Input, *roletest.Host) {
+	in := New(roletest.About())
+	h := roletest.NewHost(in)
+	in.Tick(noon)
+	return in, h
+}
+
+func open(t *testing.T, h *roletest.Host, id session.ID) protocol.Reply {
+	t.Helper()
+	r, ok := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Open, Session: id, Analysis: "paint"})
+	if !ok {
+		t.Fatal("no answer to an open")
+	}
+	return r
+}
+
+func chunk(stream string, lane uint32, seq uint64) protocol.Request {
+	file := map[string]string{"colours": "shop/colours.csv", "pots": "shop/pots.csv"}[stream]
+	return protocol.Request{
+		Type: protocol.Chunk, Session: id, Stream: stream, Lane: lane, Seq: seq, File: file, Line: 2, Header: []byte("colour"), Data: []byte("red\n"),
+	}
+}
+
+func end(stream string, lanes ...protocol.LaneSeq) protocol.Request {
+	return protocol.Request{Type: protocol.End, Session: id, Stream: stream, Lanes: lanes}
+}
+
+// code asks and returns the code of the refusal, empty if there is none.
+func code(t *testing.T, h *roletest.Host, q protocol.Request) protocol.Code {
+	t.Helper()
+	r, ok := h.Ask(t, noon, 1, q)
+	if !ok {
+		t.Fatalf("no answer to %s", q.Type)
+	}
+	return r.Err.Code
+}
+
+func TestOpen_IsIdempotentAndDescribes(t *testing.T) {
+	_, h := newInput()
+	r := open(t, h, id)
+	if r.Type != protocol.Opened || r.State != session.Running || len(r.Streams) != 2 || !r.Streams[0].Reference || len(r.Queries) != 2 {
+		t.Fatalf("%+v", r)
+	}
+	code(t, h, chunk("colours", 3, 1))
+	again := open(t, h, id)
+	if len(again.Lanes) != 1 || again.Lanes[0] != (protocol.LaneSeq{Lane: 3, Seq: 1}) {
+		t.Fatalf("%+v", again)
+	}
+	q := protocol.Request{Type: protocol.Open, Session: id, Analysis: "paint", Params: map[string]string{"fail": "yes"}}
+	if c := code(t, h, q); c != protocol.ErrBadRequest {
+		t.Fatalf("the same session with other parameters: %q", c)
+	}
+}
+
+func TestOpen_Refusals(t *testing.T) {
+	_, h := newInput()
+	for want, q := range map[protocol.Code]protocol.Request{
+		protocol.ErrUnknownAnalysis: {Type: protocol.Open, Session: id, Analysis: "sculpture"},
+		protocol.ErrBadParam:        {Type: protocol.Open, Session: id, Analysis: "paint", Params: map[string]string{"size": "1"}},
+	} {
+		if c := code(t, h, q); c != want {
+			t.Errorf("%q, want %q", c, want)
+		}
+	}
+	open(t, h, roletest.ID("a"))
+	open(t, h, roletest.ID("b"))
+	if r := open(t, h, id); r.Err.Code != protocol.ErrBusy || r.Err.RetryAfter != time.Second {
+		t.Fatalf("a third session of two: %+v", r)
+	}
+}
+
+func TestR5_AChunkCountsOnce(t *testing.T) {
+	_, h := newInput()
+	open(t, h, id)
+	for range 3 {
+		if c := code(t, h, chunk("colours", 0, 1)); c != "" {
+			t.Fatal(c)
+		}
+	}
+	if len(h.Fed) != 1 {
+		t.Fatalf("fed %d times", len(h.Fed))
+	}
+	if c := code(t, h, chunk("colours", 0, 3)); c != protocol.ErrGap {
+		t.Fatalf("chunk 3 after 1: %q", c)
+	}
+	if c := code(t, h, chunk("colours", 1, 1)); c != "" || len(h.Fed) != 2 {
+		t.Fatal("another lane has its own numbers")
+	}
+}
+
+func TestR3_ChunksAreAcknowledgedWhenDurable(t *testing.T) {
+	in, h := newInput()
+	open(t, h, id)
+	q := chunk("colours", 0, 1)
+	for range 2 { // the first time, and as a repeat
+		in.Request(noon, 9, q.Append(nil))
+		if _, early := h.Replies[9]; early {
+			t.Fatal("acknowledged before it is on disk")
+		}
+		if r, ok := h.Answer(9); !ok || r.Seq != 1 {
+			t.Fatal(r, ok)
+		}
+	}
+}
+
+func TestR9_AChunkWaitsForRoom(t *testing.T) {
+	in, h := newInput()
+	open(t, h, id)
+	h.Full = true
+	if _, ok := h.Ask(t, noon, 7, chunk("colours", 0, 1)); ok {
+		t.Fatal("there is no room, and it is answered")
+	}
+	if _, ok := h.Ask(t, noon, 8, chunk("colours", 0, 1)); ok { // the client asks again over another connection
+		t.Fatal("there is no room, and it is answered")
+	}
+	in.Tick(noon)
+	h.Full = false
+	in.Tick(noon)
+	if _, ok := h.Answer(7); ok {
+		t.Fatal("the connection that was given up is answered")
+	}
+	if r, ok := h.Answer(8); !ok || r.Type != protocol.OK || len(h.Fed) != 1 {
+		t.Fatal(r, ok, len(h.Fed))
+	}
+}
+
+func TestR9_HeldChunksAreBounded(t *testing.T) {
+	in, h := newInput()
+	open(t, h, id)
+	h.Full = true
+	for lane := range uint32(maxHeld + 5) {
+		if _, ok := h.Ask(t, noon, role.Peer(lane), chunk("colours", lane, 1)); ok {
+			t.Fatal("answered: silence is what clients repeat, anything else ends their session")
+		}
+	}
+	if len(in.held) != maxHeld {
+		t.Fatalf("%d chunks are held", len(in.held))
+	}
+}
+
+func TestR11_FactsWaitForTheEndOfReference(t *testing.T) {
+	_, h := newInput()
+	open(t, h, id)
+	if c := code(t, h, chunk("pots", 0, 1)); c != protocol.ErrBadRequest {
+		t.Fatalf("facts before the reference data: %q", c)
+	}
+	if c := code(t, h, end("pots")); c != protocol.ErrBadRequest {
+		t.Fatalf("the end of facts before that of reference data: %q", c)
+	}
+	if c := code(t, h, end("colours")); c != "" {
+		t.Fatal(c)
+	}
+	if c := code(t, h, chunk("pots", 0, 1)); c != "" {
+		t.Fatal(c)
+	}
+	if c := code(t, h, chunk("colours", 0, 2)); c != protocol.ErrClosed {
+		t.Fatalf("reference data after its end: %q", c)
+	}
+}
+
+func TestR12_AnEndNeedsAllItsChunks(t *testing.T) {
+	_, h := newInput()
+	open(t, h, id)
+	code(t, h, chunk("colours", 0, 1))
+	if c := code(t, h, end("colours", protocol.LaneSeq{Lane: 0, Seq: 2})); c != protocol.ErrGap || len(h.Ended) != 0 {
+		t.Fatalf("chunk 2 is missing: %q", c)
+	}
+	for range 2 {
+		if c := code(t, h, end("colours", protocol.LaneSeq{Lane: 0, Seq: 1})); c != "" || len(h.Ended) != 1 {
+			t.Fatal(c, h.Ended)
+		}
+	}
+}
+
+func TestChunk_Refusals(t *testing.T) {
+	_, h := newInput()
+	if c := code(t, h, chunk("colours", 0, 1)); c != protocol.ErrUnknownSession {
+		t.Fatal(c)
+	}
+	open(t, h, id)
+	bad := chunk("colours", 0, 1)
+	bad.Stream = "brushes"
+	if c := code(t, h, bad); c != protocol.ErrBadRequest {
+		t.Fatal(c)
+	}
+	bad = chunk("colours", 0, 1)
+	bad.File = "shop/pots.csv"
+	if c := code(t, h, bad); c != protocol.ErrBadRequest {
+		t.Fatal(c)
+	}
+	h.Broken = true
+	if c := code(t, h, chunk("colours", 0, 1)); c != protocol.ErrFailed {
+		t.Fatal(c)
+	}
+	if c := code(t, h, chunk("colours", 0, 2)); c != protocol.ErrFailed {
+		t.Fatalf("the reason is told again: %q", c)
+	}
+	if r, ok := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Info}); !ok || r.Node != "me-1" || len(r.Analyses) != 1 {
+		t.Fatalf("%+v", r)
+	}
+}
+
+func TestClient_SilentForTooLongIsGivenUp(t *testing.T) {
+	in, h := newInput()
+	open(t, h, id)
+	at := noon
+	pass := func(d time.Duration) {
+		for ; d > 0; d -= time.Second {
+			at = at.Add(time.Second)
+			in.Tick(at)
+		}
+	}
+	pass(20 * time.Second)
+	h.Ask(t, at, 1, protocol.Request{Type: protocol.Ping, Session: id})
+	pass(20 * time.Second)
+	if len(h.Aborted) != 0 {
+		t.Fatal("it has pinged")
+	}
+	pass(11 * time.Second)
+	if gateway.Parse(h.Aborted[id]).Code != protocol.ErrExpired {
+		t.Fatal(h.Aborted)
+	}
+	if c := code(t, h, protocol.Request{Type: protocol.Ping, Session: id}); c != protocol.ErrExpired {
+		t.Fatalf("it is told %q", c)
+	}
+}
+
+// TestM6_ASleepingNodeBlamesNobody: what a node missed while it was stopped is no client's silence.
+func TestM6_ASleepingNodeBlamesNobody(t *testing.T) {
+	in, h := newInput()
+	open(t, h, id)
+	in.Tick(noon.Add(time.Hour))
+	h.Ask(t, noon.Add(2*time.Hour), 2, protocol.Request{Type: protocol.Ping, Session: roletest.ID("x")})
+	in.Tick(noon.Add(2*time.Hour + time.Second))
+	if len(h.Aborted) != 0 {
+		t.Fatal(h.Aborted)
+	}
+}
+
+func ended(t *testing.T, h *roletest.Host) {
+	t.Helper()
+	code(t, h, end("colours"))
+	code(t, h, end("pots"))
+}
+
+func TestHeard_OutputsFreeThePlace(t *testing.T) {
+	in, h := newInput()
+	open(t, h, id)
+	ended(t, h)
+	in.Tick(noon.Add(time.Hour)) // all is sent: the client may be silent
+	if in.Running() != 1 || len(h.Aborted) != 0 {
+		t.Fatal("the place was given away before the answer was there")
+	}
+	in.Heard(noon, "output-1", link.Identity{}, []role.Ended{{ID: id}, {ID: roletest.ID("unheard of"), Failed: true}})
+	if in.Running() != 0 || len(h.Aborted) != 0 {
+		t.Fatal(in.Running(), h.Aborted)
+	}
+	if r := open(t, h, id); r.State != session.Done {
+		t.Fatalf("%+v", r)
+	}
+	if c := code(t, h, chunk("pots", 0, 1)); c != "" {
+		t.Fatalf("a repeat from before the end gets %q", c)
+	}
+}
+
+func TestHeard_AFailureElsewhereFailsItHere(t *testing.T) {
+	in, h := newInput()
+	open(t, h, id)
+	in.Heard(noon, "output-1", link.Identity{}, []role.Ended{{ID: id, Failed: true, Reason: "poison"}})
+	if h.Aborted[id] != "poison" || in.Running() != 0 {
+		t.Fatal(h.Aborted)
+	}
+}
+
+// TestHeard_ClosedBeforeItsEnd: an answer that was closed while the upload went on is given up.
+func TestHeard_ClosedBeforeItsEnd(t *testing.T) {
+	in, h := newInput()
+	open(t, h, id)
+	in.Heard(noon, "output-1", link.Identity{}, []role.Ended{{ID: id}})
+	if gateway.Parse(h.Aborted[id]).Code != protocol.ErrCancelled {
+		t.Fatal(h.Aborted)
+	}
+}
+
+func TestR8_ANodeWithAnotherLogFailsWhatRuns(t *testing.T) {
+	in, h := newInput()
+	open(t, h, id)
+	in.Heard(noon, "joiner-1", link.Identity{LogID: link.LogID{1}, Incarnation: 1}, nil)
+	in.Heard(noon, "joiner-1", link.Identity{LogID: link.LogID{1}, Incarnation: 2}, nil)
+	if len(h.Aborted) != 0 {
+		t.Fatal("a restart is no loss")
+	}
+	in.Heard(noon, "joiner-1", link.Identity{LogID: link.LogID{2}, Incarnation: 1}, nil)
+	if len(h.Aborted) != 1 {
+		t.Fatal("its data is lost")
+	}
+}
+
+func TestCancelAndClose(t *testing.T) {
+	for _, ask := range []protocol.Ask{protocol.Cancel, protocol.Close} {
+		in, h := newInput()
+		open(t, h, id)
+		for range 2 {
+			if c := code(t, h, protocol.Request{Type: ask, Session: id}); c != "" {
+				t.Fatal(ask, c)
+			}
+		}
+		if gateway.Parse(h.Aborted[id]).Code != protocol.ErrCancelled || in.Running() != 0 {
+			t.Fatal(ask, h.Aborted)
+		}
+	}
+}
+
+// TestN3_RecordsAndSnapshotsGiveTheSameInput: an input that is rebuilt from what was recorded, or from a snapshot, is the
+// one that was.
+func TestN3_RecordsAndSnapshotsGiveTheSameInput(t *testing.T) {
+	in, h := newInput()
+	open(t, h, roletest.ID("over"))
+	in.Heard(noon, "output-1", link.Identity{LogID: link.LogID{5}}, nil)
+	open(t, h, id)
+	code(t, h, chunk("colours", 0, 1))
+	code(t, h, chunk("colours", 4, 1))
+	code(t, h, chunk("colours", 4, 2))
+	code(t, h, end("colours"))
+	want := in.SnapshotAll(nil)
+
+	replayed := New(roletest.About())
+	roletest.NewHost(replayed)
+	for _, p := range h.Recorded {
+		if err := replayed.Apply(bytes.Clone(p)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	restored := New(roletest.About())
+	roletest.NewHost(restored)
+	if err := restored.RestoreAll(bytes.Clone(want)); err != nil {
+		t.Fatal(err)
+	}
+	if got := replayed.SnapshotAll(nil); !bytes.Equal(got, want) {
+		t.Errorf("replayed %q\nwant     %q", got, want)
+	}
+	if got := restored.SnapshotAll(nil); !bytes.Equal(got, want) {
+		t.Errorf("restored %q\nwant     %q", got, want)
+	}
+	for n := range want {
+		if New(roletest.About()).RestoreAll(want[:n]) == nil {
+			t.Errorf("the first %d bytes are taken for a snapshot", n)
+		}
+	}
+}
+
+func TestN3_WhatIsNoRecordIsAnError(t *testing.T) {
+	in, _ := newInput()
+	for _, p := range [][]byte{nil, []byte("?"), encodeOpen(id, []byte("?")), encodeOpen(id, nil)[:20]} {
+		if in.Apply(p) == nil {
+			t.Errorf("%q is applied", p)
+		}
+	}
+}
+
+func TestRequest_RubbishIsRefused(t *testing.T) {
+	in, h := newInput()
+	in.Request(noon, 5, []byte("rubbish"))
+	if r, ok := h.Answer(5); !ok || r.Err.Code != protocol.ErrBadRequest {
+		t.Fatal(r, ok)
+	}
+	if in.Request(noon, 5, (&protocol.Request{Type: protocol.Results, Session: id}).Append(nil)) {
+		t.Fatal("results are for outputs")
+	}
+	r, _ := h.Ask(t, noon, 5, protocol.Request{Type: protocol.Sessions})
+	if r.Type != protocol.Listed {
+		t.Fatalf("%+v", r)
+	}
+}
+
+func FuzzApply(f *testing.F) {
+	f.Add(encodeLane(id, 3, 4, 5))
+	f.Add(encodeEnd(id, 1))
+	f.Add(encodeOver(id, gateway.Why{Code: protocol.ErrFailed, Reason: "because"}))
+	f.Add(encodeLog("joiner-1", link.LogID{1}))
+	f.Add(encodeOpen(id, role.Announcement{Analysis: "paint"}.Encode()))
+	f.Fuzz(func(t *testing.T, p []byte) {
+		in := New(roletest.About())
+		roletest.NewHost(in)
+		if in.Apply(encodeOpen(id, role.Announcement{Analysis: "paint"}.Encode())) != nil {
+			t.Fatal("a session cannot be opened")
+		}
+		_ = in.Apply(p) // it comes back, that is all
+		_ = in.RestoreAll(p)
+	})
+}

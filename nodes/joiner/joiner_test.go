@@ -1,0 +1,182 @@
+package joiner
+
+import (
+	"strings"
+	"testing"
+
+	"posta/analyses"
+	"posta/nodes/parser"
+	"posta/nodes/role"
+	"posta/nodes/role/roletest"
+)
+
+var id = roletest.ID("s")
+
+func opened(t *testing.T, r analyses.Replica) *Joiner {
+	t.Helper()
+	j := New()
+	if err := j.Open(roletest.Session(t, "s", r, nil)); err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// parsed is what a parser makes of rows.
+func parsed(t *testing.T, stream int, line uint64, rows string) role.Message {
+	t.Helper()
+	p, out := parser.New(), &roletest.Kept{}
+	if err := p.Open(roletest.Session(t, "s", analyses.Replica{Of: 1}, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Take(id, roletest.Chunk(stream, line, rows), out); err != nil || len(out.All) != 1 {
+		t.Fatal(err)
+	}
+	return out.All[0].Message
+}
+
+func take(t *testing.T, j *Joiner, m role.Message) (durable bool) {
+	t.Helper()
+	durable, err := j.Take(id, m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return durable
+}
+
+// flushed is what tables hold after a flush.
+func flushed(t *testing.T, j *Joiner, partitions int) (out *roletest.Kept, known, amounts map[string]int64) {
+	t.Helper()
+	out = &roletest.Kept{N: partitions}
+	if err := j.Flush(id, out); err != nil {
+		t.Fatal(err)
+	}
+	tables := role.NewTables(roletest.Analysis())
+	for _, m := range out.All {
+		if err := role.Merge(tables, m.Payload); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sums := []map[string]int64{{}, {}}
+	for i := range sums {
+		for _, row := range tables[i].Rows() {
+			sums[i][string(tables[i].KeyText(row, 0))] = tables[i].Sum(row, 0)
+		}
+	}
+	return out, sums[0], sums[1]
+}
+
+func TestJoiner_ReferenceIsStateFactsAreNot(t *testing.T) {
+	j := opened(t, analyses.Replica{Of: 2})
+	if !take(t, j, parsed(t, 0, 2, "red\nred\nblue\n")) {
+		t.Fatal("reference rows have to survive a crash")
+	}
+	if take(t, j, parsed(t, 1, 2, "red,3\ngreen,4\nred,2\n")) {
+		t.Fatal("facts are folded and flushed in one commit")
+	}
+	_, known, amounts := flushed(t, j, 1)
+	if known["red"] != 2 || known["blue"] != 1 || amounts["red"] != 5 || len(amounts) != 1 {
+		t.Fatal(known, amounts)
+	}
+	if out, _, _ := flushed(t, j, 1); len(out.All) != 0 {
+		t.Fatal("flushed twice")
+	}
+}
+
+func TestN3_SnapshotGivesTheTablesBackAndEmitsNothingAgain(t *testing.T) {
+	j := opened(t, analyses.Replica{Of: 1})
+	take(t, j, parsed(t, 0, 2, "red\n"))
+	take(t, j, parsed(t, 0, 3, "blue\n"))
+	flushed(t, j, 1)
+	again := opened(t, analyses.Replica{Of: 1})
+	if err := again.Restore(id, j.Snapshot(id, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if out, _, _ := flushed(t, again, 1); len(out.All) != 0 {
+		t.Fatal("what was flushed before the crash is emitted again")
+	}
+	take(t, again, parsed(t, 1, 2, "blue,7\n"))
+	if _, _, amounts := flushed(t, again, 1); amounts["blue"] != 7 {
+		t.Fatal(amounts)
+	}
+	if string(again.Snapshot(id, nil)) != string(j.Snapshot(id, nil)) {
+		t.Fatal("a second snapshot is another one")
+	}
+}
+
+func TestN3_ASnapshotThatDoesNotFitIsAnError(t *testing.T) {
+	j := opened(t, analyses.Replica{Of: 1})
+	take(t, j, parsed(t, 0, 2, "red\n"))
+	good := j.Snapshot(id, nil)
+	for n := range good {
+		if opened(t, analyses.Replica{Of: 1}).Restore(id, good[:n]) == nil {
+			t.Errorf("the first %d bytes are taken for a snapshot", n)
+		}
+	}
+	if New().Restore(id, good) == nil {
+		t.Error("the session is not open")
+	}
+}
+
+func TestD1_OneJoinerCountsRejectedReferenceRows(t *testing.T) {
+	rejected := func(r analyses.Replica, stream int, rows string) uint64 {
+		j := opened(t, r)
+		take(t, j, parsed(t, stream, 2, rows))
+		out, _, _ := flushed(t, j, 1)
+		tables := role.NewTables(roletest.Analysis())
+		for _, m := range out.All {
+			if err := role.Merge(tables, m.Payload); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all, err := analyses.RejectedRows(tables[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all["colours"].Rows + all["pots"].Rows
+	}
+	if n := rejected(analyses.Replica{Index: 0, Of: 2}, 0, "red\n\"\"\n"); n != 1 {
+		t.Errorf("the first joiner counts %d", n)
+	}
+	if n := rejected(analyses.Replica{Index: 1, Of: 2}, 0, "red\n\"\"\n"); n != 0 {
+		t.Errorf("the second joiner counts %d, it has the same rows", n)
+	}
+	if n := rejected(analyses.Replica{Index: 1, Of: 2}, 1, "red,x\nred,1\n"); n != 1 {
+		t.Errorf("facts come to one joiner: it counts %d", n)
+	}
+}
+
+func TestN6_APanicSaysWhere(t *testing.T) {
+	j := opened(t, analyses.Replica{Of: 1})
+	_, err := j.Take(id, parsed(t, 1, 40, "red,-1\n"), nil)
+	if err == nil || !strings.Contains(err.Error(), "stream pots, shop/pots.csv from line 40: panic: an amount of minus one") {
+		t.Fatal(err)
+	}
+	if _, err := j.Take(id, role.Message{Stream: 1, Payload: []byte("?")}, nil); err == nil {
+		t.Fatal("rubbish is taken")
+	}
+}
+
+func TestJoiner_PartitionsKeepAGroupTogether(t *testing.T) {
+	where := map[string]int{}
+	for range 3 {
+		j := opened(t, analyses.Replica{Of: 1})
+		take(t, j, parsed(t, 0, 2, "red\nblue\ngreen\nblack\nwhite\n"))
+		out, known, _ := flushed(t, j, 3)
+		if len(known) != 5 {
+			t.Fatal(known)
+		}
+		for _, m := range out.All {
+			tables := role.NewTables(roletest.Analysis())
+			if err := role.Merge(tables, m.Payload); err != nil {
+				t.Fatal(err)
+			}
+			for _, row := range tables[0].Rows() {
+				colour := string(tables[0].KeyText(row, 0))
+				if at, seen := where[colour]; seen && at != m.Partition {
+					t.Fatalf("%s goes to %d and to %d", colour, at, m.Partition)
+				}
+				where[colour] = m.Partition
+			}
+		}
+	}
+}

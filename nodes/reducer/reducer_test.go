@@ -1,0 +1,131 @@
+package reducer
+
+import (
+	"strings"
+	"testing"
+
+	"posta/analyses"
+	"posta/nodes/role"
+	"posta/nodes/role/roletest"
+	"posta/protocol"
+)
+
+var id = roletest.ID("s")
+
+func opened(t *testing.T, r analyses.Replica, params map[string]string) *Reducer {
+	t.Helper()
+	x := New()
+	if err := x.Open(roletest.Session(t, "s", r, params)); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func give(t *testing.T, r *Reducer, table int, key string, n int64) {
+	t.Helper()
+	tables := role.NewTables(roletest.Analysis())
+	tables[table].AddSum(tables[table].Row(tables[table].Key().String(key)), 0, n)
+	m := role.Message{Payload: role.AppendPartial(nil, table, tables[table], tables[table].Rows())}
+	if durable, err := r.Take(id, m, nil); err != nil || !durable {
+		t.Fatal(durable, err)
+	}
+}
+
+// parts ends a stream and collects the parts that leave.
+func parts(t *testing.T, r *Reducer, stream int) (all []protocol.Part) {
+	t.Helper()
+	out := &roletest.Kept{}
+	more, err := r.End(id, stream, out)
+	for more && err == nil {
+		more, err = r.More(id, out)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range out.All {
+		reply, err := protocol.DecodeReply(m.Payload)
+		if err != nil || m.Stream != stream {
+			t.Fatal(m.Stream, err)
+		}
+		all = append(all, reply.Parts...)
+	}
+	return all
+}
+
+func names(all []protocol.Part) string {
+	text := ""
+	for _, p := range all {
+		text += p.Query + ";"
+	}
+	return text
+}
+
+func TestReducer_AQueryIsAnsweredWhenItsStreamsHaveEnded(t *testing.T) {
+	r := opened(t, analyses.Replica{Of: 1}, nil)
+	give(t, r, 0, "red", 2)
+	give(t, r, 1, "red", 5)
+	give(t, r, 1, "red", 6)
+	if got := names(parts(t, r, 0)); got != "known;" {
+		t.Fatal(got)
+	}
+	all := parts(t, r, 1)
+	if got := names(all); got != "amounts;;" { // the last part tells the rejected rows
+		t.Fatal(got)
+	}
+	for row := range all[0].Rows.All() {
+		if row[0].Text != "red" || row[1].Int != 11 {
+			t.Fatal(row)
+		}
+	}
+	if !all[0].Last {
+		t.Fatal("the end of a query is not told")
+	}
+}
+
+func TestReducer_OnlyTheSessionsReducerAnswers(t *testing.T) {
+	answered := 0
+	for i := range 3 {
+		r := opened(t, analyses.Replica{Index: i, Of: 3}, nil)
+		if len(parts(t, r, 0)) > 0 {
+			answered++
+		}
+	}
+	if answered != 1 {
+		t.Fatalf("%d of three reducers answer", answered)
+	}
+}
+
+func TestN3_ASnapshotBetweenTwoParts(t *testing.T) {
+	r := opened(t, analyses.Replica{Of: 1}, nil)
+	give(t, r, 0, "red", 2)
+	parts(t, r, 0)
+	give(t, r, 1, "red", 5)
+	out := &roletest.Kept{}
+	if more, err := r.End(id, 1, out); !more || err != nil {
+		t.Fatal(more, err)
+	}
+	if more, err := r.More(id, out); !more || err != nil {
+		t.Fatal(more, err)
+	}
+	snapshot := r.Snapshot(id, nil)
+	again := opened(t, analyses.Replica{Of: 1}, nil)
+	if err := again.Restore(id, snapshot); err != nil {
+		t.Fatal(err)
+	}
+	if more, err := again.More(id, out); more || err != nil || len(out.All) != 2 {
+		t.Fatal(more, err, len(out.All))
+	}
+	for n := range snapshot {
+		if opened(t, analyses.Replica{Of: 1}, nil).Restore(id, snapshot[:n]) == nil {
+			t.Errorf("the first %d bytes are taken for a snapshot", n)
+		}
+	}
+}
+
+func TestN6_AFailureNamesTheQuery(t *testing.T) {
+	r := opened(t, analyses.Replica{Of: 1}, map[string]string{"fail": "yes"})
+	_, err := r.End(id, 0, &roletest.Kept{})
+	if err == nil || !strings.Contains(err.Error(), "query known: told to fail") {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,127 @@
+package role_test
+
+import (
+	"bytes"
+	"errors"
+	"reflect"
+	"testing"
+
+	"posta/analyses"
+	"posta/nodes/role"
+	"posta/nodes/role/roletest"
+	"posta/wire"
+)
+
+func TestAnnouncement_IsTheSameForTheSame(t *testing.T) {
+	a := role.Announcement{Analysis: "paint", Params: map[string]string{"fail": "yes"}}
+	s, err := role.Announced(roletest.ID("s"), a.Encode(), roletest.Known(), analyses.Replica{Index: 1, Of: 3})
+	if err != nil || s.Analysis.Name != "paint" || s.Args[0] != "yes" || s.Replica.Of != 3 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	many := role.Announcement{Analysis: "paint", Params: map[string]string{"a": "1", "b": "2", "c": "3", "d": "4", "e": "5"}}
+	first := many.Encode()
+	for range 50 {
+		if !bytes.Equal(many.Encode(), first) {
+			t.Fatal("the order of the map shows")
+		}
+	}
+}
+
+func TestAnnouncement_OfWhatIsNotKnown(t *testing.T) {
+	for _, a := range []role.Announcement{{Analysis: "sculpture"}, {Analysis: "paint", Params: map[string]string{"size": "1"}}} {
+		if _, err := role.Announced(roletest.ID("s"), a.Encode(), roletest.Known(), analyses.Replica{}); err == nil {
+			t.Errorf("%+v is taken", a)
+		}
+	}
+	if _, err := role.Announced(roletest.ID("s"), []byte("?"), roletest.Known(), analyses.Replica{}); err == nil {
+		t.Error("rubbish is taken")
+	}
+}
+
+func TestPartition_SpreadsSessionsAndIsStable(t *testing.T) {
+	seen := map[int]int{}
+	for i := range 300 {
+		id := roletest.ID(string(rune('a'+i%26)) + string(rune('a'+i/26)))
+		p := role.Partition(id, 3)
+		if p != role.Partition(id, 3) || p < 0 || p > 2 {
+			t.Fatal(p)
+		}
+		seen[p]++
+	}
+	if len(seen) != 3 || seen[0] < 50 || seen[1] < 50 || seen[2] < 50 {
+		t.Fatalf("%v", seen)
+	}
+}
+
+func TestRows_ComeOutAsTheyWentIn(t *testing.T) {
+	file := analyses.File{Name: "shop/pots.csv", Tags: []string{"shop", "x"}}
+	p := append(role.AppendRowsHead(nil, file, 77, []byte("rejected")), "batch"...)
+	got, err := role.DecodeRows(p)
+	want := role.Rows{File: file, Line: 77, Rejected: []byte("rejected"), Batch: []byte("batch")}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	head := len(p) - len("batch")
+	for n := range head {
+		if _, err := role.DecodeRows(p[:n]); err == nil {
+			t.Errorf("the first %d bytes are taken", n)
+		}
+	}
+}
+
+func TestChunk_ComesOutAsItWentIn(t *testing.T) {
+	c := roletest.Chunk(1, 9, "red,1\n").Chunk
+	p := c.Append(nil)
+	if got, err := role.DecodeChunk(p); err != nil || !reflect.DeepEqual(got, c) {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for n := range p {
+		if _, err := role.DecodeChunk(p[:n]); err == nil {
+			t.Errorf("the first %d bytes are taken", n)
+		}
+	}
+}
+
+func TestTables_OfASnapshotMerge(t *testing.T) {
+	a := roletest.Analysis()
+	tables := role.NewTables(a)
+	if len(tables) != 3 || role.TableStream(a, 0) != 0 || role.TableStream(a, 1) != 1 || role.TableStream(a, 2) != 1 {
+		t.Fatal("the rejected rows are a table of their own, complete at the last end")
+	}
+	tables[1].AddSum(tables[1].Row(tables[1].Key().String("red")), 0, 5)
+	again := role.NewTables(a)
+	d := wire.NewReader(role.AppendTables(nil, tables))
+	if err := role.ReadTables(&d, again); err != nil || again[1].Sum(0, 0) != 5 {
+		t.Fatal(err)
+	}
+	d = wire.NewReader(role.AppendTables(nil, tables[:2]))
+	if role.ReadTables(&d, role.NewTables(a)) == nil {
+		t.Fatal("a snapshot of another analysis is taken")
+	}
+}
+
+func TestMerge_OfWhatIsNoPartial(t *testing.T) {
+	tables := role.NewTables(roletest.Analysis())
+	for _, p := range [][]byte{nil, []byte("?"), wire.AppendUint(wire.AppendArray(nil, 2), 9)} {
+		if role.Merge(tables, p) == nil {
+			t.Errorf("%q is merged", p)
+		}
+	}
+	if err := errors.Join(tables[0].Err(), tables[1].Err()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func FuzzDecodeRows(f *testing.F) {
+	f.Add(role.AppendRowsHead(nil, analyses.File{Name: "n", Tags: []string{"t"}}, 3, nil))
+	f.Fuzz(func(t *testing.T, p []byte) {
+		r, err := role.DecodeRows(p)
+		if err != nil {
+			return
+		}
+		again, err := role.DecodeRows(append(role.AppendRowsHead(nil, r.File, r.Line, r.Rejected), r.Batch...))
+		if err != nil || again.File.Name != r.File.Name || again.Line != r.Line || !bytes.Equal(again.Batch, r.Batch) {
+			t.Fatalf("%+v comes back as %+v, %v", r, again, err)
+		}
+	})
+}

@@ -1,0 +1,257 @@
+// Package roletest holds what the tests of the roles share: a small analysis, an emitter that keeps what it is given, and a
+// host that does what the core does, without any node.
+package roletest
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"posta/analyses"
+	"posta/batch"
+	"posta/fold"
+	"posta/nodes/gateway"
+	"posta/nodes/role"
+	"posta/protocol"
+	"posta/session"
+	"posta/topology"
+)
+
+// Analysis counts: reference rows name colours, facts are (colour, amount). The amount -1 makes the joiner panic, the
+// parameter "fail" makes the reducer fail.
+func Analysis() *analyses.Analysis {
+	key := []fold.Key{{Name: "colour", Kind: fold.KeyText}}
+	return &analyses.Analysis{
+		Name:   "paint",
+		Params: []analyses.Param{{Name: "fail", Default: "no"}},
+		Streams: []analyses.Stream{
+			{
+				Name: "colours", Reference: true, Files: "*/colours.csv", Columns: []analyses.Column{{Name: "colour"}},
+				Schema: []batch.FieldSpec{{Name: "colour", Kind: batch.Text}},
+			},
+			{
+				Name: "pots", Files: "*/pots.csv", Columns: []analyses.Column{{Name: "colour"}, {Name: "amount"}},
+				Schema: []batch.FieldSpec{{Name: "colour", Kind: batch.Text}, {Name: "amount", Kind: batch.Int}},
+			},
+		},
+		Tables: []fold.Spec{
+			{Name: "known", Stream: "colours", Keys: key, Aggs: []fold.Agg{{Name: "rows", Kind: fold.Sum}}},
+			{Name: "amounts", Stream: "pots", Keys: key, Aggs: []fold.Agg{{Name: "amount", Kind: fold.Sum}}},
+		},
+		Queries: []analyses.Query{
+			{Name: "known", Columns: []string{"colour", "rows"}, Tables: []string{"known"}},
+			{Name: "amounts", Columns: []string{"colour", "amount"}, Tables: []string{"amounts"}},
+		},
+		NewParser: newParser,
+		NewJoiner: func(_ analyses.Args, r analyses.Replica) (analyses.Joiner, error) {
+			return &joiner{first: r.Index == 0, known: map[string]bool{}, rows: map[string]int64{}, amounts: map[string]int64{}}, nil
+		},
+		Reduce: reduce,
+	}
+}
+
+func newParser(_ analyses.Args, stream int, _ analyses.File, b *batch.Builder) (func([][]byte) error, error) {
+	return func(f [][]byte) error {
+		if len(f[0]) == 0 {
+			return errors.New("colour is empty")
+		}
+		if stream == 1 {
+			n, err := strconv.ParseInt(string(f[1]), 10, 64)
+			if err != nil {
+				return fmt.Errorf("amount %q is no number", f[1])
+			}
+			if n == -2 {
+				panic("an amount of minus two")
+			}
+			b.Int(1).Append(n)
+		}
+		b.Text(0).Append(f[0])
+		return nil
+	}, nil
+}
+
+type joiner struct {
+	first   bool
+	known   map[string]bool
+	rows    map[string]int64
+	amounts map[string]int64
+}
+
+func (j *joiner) Reference(_ int, b *batch.Batch, _ analyses.Position) error {
+	for i := range b.Rows() {
+		colour := string(b.Texts(0).At(i))
+		j.known[colour] = true
+		if j.first {
+			j.rows[colour]++
+		}
+	}
+	return nil
+}
+
+func (j *joiner) Facts(_ int, b *batch.Batch, _ analyses.Position) error {
+	for i := range b.Rows() {
+		n := b.Ints(1).At(i)
+		if n == -1 {
+			panic("an amount of minus one")
+		}
+		if colour := string(b.Texts(0).At(i)); j.known[colour] {
+			j.amounts[colour] += n
+		}
+	}
+	return nil
+}
+
+func (j *joiner) End(int) error { return nil }
+
+func (j *joiner) Flush(tables []*fold.Table) error {
+	for i, m := range []map[string]int64{j.rows, j.amounts} {
+		for colour, n := range m {
+			tables[i].AddSum(tables[i].Row(tables[i].Key().String(colour)), 0, n)
+		}
+		clear(m)
+	}
+	return nil
+}
+
+func reduce(args analyses.Args, _ int, tables []*fold.Table, emit func(row ...any)) error {
+	if args[0] == "yes" {
+		return errors.New("told to fail")
+	}
+	for _, row := range tables[0].Sorted(nil) {
+		emit(string(tables[0].KeyText(row, 0)), tables[0].Sum(row, 0))
+	}
+	return nil
+}
+
+// Known holds the analysis.
+func Known() analyses.Set { return analyses.Set{Analysis()} }
+
+// ID names a session.
+func ID(name string) (id session.ID) {
+	copy(id[:], name)
+	return id
+}
+
+// Session is a session of the analysis.
+func Session(t *testing.T, name string, r analyses.Replica, params map[string]string) role.Session {
+	t.Helper()
+	a := role.Announcement{Analysis: "paint", Params: params}
+	s, err := role.Announced(ID(name), a.Encode(), Known(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Kept is an emitter that keeps everything.
+type Kept struct {
+	N   int // of partitions, 0 is 1
+	All []Emitted
+}
+
+// Emitted is one message.
+type Emitted struct {
+	Partition int
+	role.Message
+}
+
+// Partitions implements role.Emitter.
+func (k *Kept) Partitions() int { return max(1, k.N) }
+
+// Emit implements role.Emitter.
+func (k *Kept) Emit(partition int, m role.Message) { k.All = append(k.All, Emitted{partition, m}) }
+
+// Chunk is rows of a file of a stream.
+func Chunk(stream int, line uint64, rows string) role.Message {
+	names, headers := []string{"shop/colours.csv", "shop/pots.csv"}, []string{"colour", "colour,amount"}
+	return role.Message{Stream: stream, Chunk: &role.Chunk{File: names[stream], Header: []byte(headers[stream]), Line: line, Data: []byte(rows)}}
+}
+
+// About is what a gateway is told.
+func About() gateway.About {
+	return gateway.About{
+		Cluster: "test", Node: "me-1", Inputs: []string{"tcp://in"}, Outputs: []string{"tcp://out"}, Known: Known(),
+		Limits: topology.Limits{Sessions: 2, Chunk: 1000, RetryAfter: time.Second, ClientTimeout: 30 * time.Second, ResultsTTL: time.Hour},
+	}
+}
+
+// Host is a core without a node: it writes down what a gateway asks for.
+type Host struct {
+	Gateway  role.Gateway
+	Full     bool // there is no room
+	Open     map[session.ID]bool
+	Fed      []role.Message
+	Ended    []int
+	Aborted  map[session.ID]string
+	Recorded [][]byte
+	Replies  map[role.Peer]protocol.Reply
+	Waiting  map[role.Peer]protocol.Reply // for the disk
+	Broken   bool                         // feeding fails
+}
+
+// NewHost returns the host of a gateway.
+func NewHost(g role.Gateway) *Host {
+	h := &Host{Gateway: g, Open: map[session.ID]bool{}, Aborted: map[session.ID]string{}, Replies: map[role.Peer]protocol.Reply{}, Waiting: map[role.Peer]protocol.Reply{}}
+	g.Attach(&attached{h})
+	return h
+}
+
+// Ask makes a request and returns the answer, false if there is none yet. What waited for the disk gets there.
+func (h *Host) Ask(t *testing.T, now time.Time, from role.Peer, q protocol.Request) (protocol.Reply, bool) {
+	t.Helper()
+	if !h.Gateway.Request(now, from, q.Append(nil)) {
+		t.Fatalf("the gateway knows nothing of %s", q.Type)
+	}
+	return h.Answer(from)
+}
+
+// Answer returns the answer to a peer, if there is one now.
+func (h *Host) Answer(to role.Peer) (protocol.Reply, bool) {
+	if r, ok := h.Waiting[to]; ok {
+		h.Replies[to] = r
+		delete(h.Waiting, to)
+	}
+	r, ok := h.Replies[to]
+	delete(h.Replies, to)
+	return r, ok
+}
+
+type attached struct{ h *Host }
+
+func (a *attached) Open(s role.Session, _ []byte) error {
+	a.h.Open[s.ID] = true
+	return nil
+}
+
+func (a *attached) Feed(id session.ID, m role.Message) error {
+	if a.h.Broken {
+		a.Abort(id, "it is broken")
+		return errors.New("it is broken")
+	}
+	a.h.Fed = append(a.h.Fed, m)
+	return nil
+}
+
+func (a *attached) EndStream(_ session.ID, stream int) { a.h.Ended = append(a.h.Ended, stream) }
+
+func (a *attached) Abort(id session.ID, reason string) {
+	a.h.Aborted[id] = reason
+	a.h.Gateway.Drop(id, role.Outcome{Failed: true, Reason: reason})
+}
+
+func (a *attached) Room(int, bool) bool   { return !a.h.Full }
+func (a *attached) Forget(id session.ID)  { a.h.Gateway.Forget(id) }
+func (a *attached) Record(payload []byte) { a.h.Recorded = append(a.h.Recorded, payload) }
+
+func (a *attached) Reply(to role.Peer, body []byte)       { a.h.Replies[to] = decoded(body) }
+func (a *attached) ReplyStored(to role.Peer, body []byte) { a.h.Waiting[to] = decoded(body) }
+
+func decoded(body []byte) protocol.Reply {
+	r, err := protocol.DecodeReply(append([]byte(nil), body...))
+	if err != nil {
+		panic("a gateway answers what no client can read: " + err.Error())
+	}
+	return r
+}

@@ -1,0 +1,22 @@
+package pyliteral
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrSyntax is wrapped by the errors of [Reader.End]: the bytes are no literal that the package reads.
+var ErrSyntax = errors.New("no Python literal")
+
+// Error says where a literal is wrong.
+type Error struct {
+	Offset   int    // of the byte that does not fit, counted from 0; the length if something is missing at the end
+	Expected string // what would fit there
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("%v: expected %s at offset %d", ErrSyntax, e.Expected, e.Offset)
+}
+
+// Unwrap makes errors.Is find ErrSyntax.
+func (e *Error) Unwrap() error { return ErrSyntax }

@@ -1,0 +1,216 @@
+package pyliteral
+
+// MaxDepth is how deep lists, tuples and dicts may be nested. Python's own limit is some 200.
+const MaxDepth = 64
+
+// Reader walks over a literal. It is used by one goroutine at a time, for any number of literals, one after the other.
+type Reader struct {
+	p       []byte
+	at      int
+	err     *Error
+	pending bool // the value at at has been announced and not been read
+	depth   int
+	open    [MaxDepth]container
+	key     []byte // nil if the key is no text
+	keyBuf  []byte // of a key with escapes
+	textBuf []byte // of a text with escapes
+}
+
+// container is a list, tuple or dict that is being read.
+type container struct {
+	closing byte // ] ) }
+	items   int8 // 0, 1, or 2 for more
+	comma   bool // after the last item
+}
+
+// Reset starts with another literal. p must not change while it is read.
+func (r *Reader) Reset(p []byte) {
+	r.p, r.at, r.err, r.pending, r.depth, r.key = p, 0, nil, true, 0, nil
+	for r.at < len(p) && (p[r.at] == ' ' || p[r.at] == '\t') {
+		r.at++ // Python takes a line break here for an indented line
+	}
+}
+
+// Err returns the first fault that was found.
+func (r *Reader) Err() error {
+	if r.err == nil {
+		return nil
+	}
+	return r.err
+}
+
+// End reads what is left and reports whether all was one literal; errors are of type [*Error].
+func (r *Reader) End() error {
+	if r.pending {
+		r.Skip()
+	}
+	r.leave(0)
+	if r.err == nil {
+		r.space()
+		if r.at < len(r.p) {
+			r.expected(r.at, "the end")
+		}
+	}
+	return r.Err()
+}
+
+// List enters the next value if it is a list. Otherwise it returns false, and the value is skipped.
+func (r *Reader) List() bool { return r.enter('[', ']') }
+
+// Dict enters the next value if it is a dict. Otherwise it returns false, and the value is skipped.
+func (r *Reader) Dict() bool { return r.enter('{', '}') }
+
+func (r *Reader) enter(opening, closing byte) bool {
+	if r.err == nil && r.pending && r.at < len(r.p) && r.p[r.at] == opening {
+		return r.push(closing)
+	}
+	r.Skip()
+	return false
+}
+
+// Next goes to the next element of the list that was entered last. It returns false, and leaves the list, after the last.
+func (r *Reader) Next() bool {
+	if r.pending {
+		r.Skip()
+	}
+	return r.more()
+}
+
+// NextKey goes to the next entry of the dict that was entered last: [Reader.Key] is then its key, and its value is next. It
+// returns false, and leaves the dict, after the last.
+func (r *Reader) NextKey() bool { return r.Next() }
+
+// Key returns the key of an entry if it is a text, nil otherwise. It is valid until the next call.
+func (r *Reader) Key() []byte { return r.key }
+
+// Skip reads the next value and forgets it.
+func (r *Reader) Skip() {
+	base := r.depth
+	if r.err == nil && r.pending {
+		r.value()
+		r.leave(base)
+	}
+}
+
+// leave reads up to the end of the containers beyond the first depth.
+func (r *Reader) leave(depth int) {
+	for r.depth > depth && r.err == nil {
+		if r.more() {
+			r.value()
+		}
+	}
+}
+
+// value reads a scalar, or enters a container.
+func (r *Reader) value() {
+	r.pending = false
+	if r.at >= len(r.p) {
+		r.expected(r.at, "a value")
+		return
+	}
+	switch c := r.p[r.at]; c {
+	case '\'', '"':
+		r.quoted()
+	case '[':
+		r.push(']')
+	case '(':
+		r.push(')')
+	case '{':
+		r.push('}')
+	default:
+		r.scalar(c)
+	}
+}
+
+func (r *Reader) push(closing byte) bool {
+	r.pending = false
+	if r.depth == MaxDepth {
+		r.expected(r.at, "at most 64 levels of nesting")
+		return false
+	}
+	r.open[r.depth] = container{closing: closing}
+	r.depth++
+	r.at++
+	return true
+}
+
+// more goes to the next item of the innermost container, or leaves it.
+func (r *Reader) more() bool {
+	if r.err != nil || r.depth == 0 {
+		return false
+	}
+	c := &r.open[r.depth-1]
+	r.space()
+	if c.items > 0 && r.at < len(r.p) && r.p[r.at] == ',' {
+		c.comma = true
+		r.at++
+		r.space()
+	}
+	if r.at < len(r.p) && r.p[r.at] == c.closing {
+		return r.pop(c)
+	}
+	if c.items > 0 && !c.comma {
+		r.expected(r.at, ", or "+string(c.closing))
+		return false
+	}
+	c.items, c.comma = min(c.items+1, 2), false
+	if c.closing == '}' && !r.readKey() {
+		return false
+	}
+	r.pending = true
+	return true
+}
+
+func (r *Reader) pop(c *container) bool {
+	if c.closing == ')' && c.items == 1 && !c.comma {
+		r.expected(r.at, ", as in a tuple of one")
+		return false
+	}
+	r.depth--
+	r.at++
+	return false
+}
+
+// readKey reads a key, the colon and the space up to the value.
+func (r *Reader) readKey() bool {
+	r.key = nil
+	if r.at >= len(r.p) || r.p[r.at] == '[' || r.p[r.at] == '(' || r.p[r.at] == '{' {
+		r.expected(r.at, "a key")
+		return false
+	}
+	if text, ok := r.text(&r.keyBuf); ok {
+		r.key = text
+	} else if r.err == nil {
+		r.value()
+	}
+	if r.err != nil {
+		return false
+	}
+	r.space()
+	if r.at >= len(r.p) || r.p[r.at] != ':' {
+		r.expected(r.at, ":")
+		return false
+	}
+	r.at++
+	r.space()
+	return true
+}
+
+// space skips white space.
+func (r *Reader) space() {
+	for r.at < len(r.p) {
+		switch r.p[r.at] {
+		case ' ', '\t', '\n', '\r', '\f':
+			r.at++
+		default:
+			return
+		}
+	}
+}
+
+// expected notes the first fault.
+func (r *Reader) expected(at int, what string) {
+	if r.err == nil {
+		r.err = &Error{at, what}
+	}
+}
