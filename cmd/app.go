@@ -29,9 +29,9 @@ func (x *command) app() *cli.App {
 		Action:         x.unknownCommand,
 		Commands: []*cli.Command{
 			x.runCommand(), x.genCommand(), x.analysesCommand(),
-			x.upCommand(), x.downCommand(), x.statusCommand(),
+			x.upCommand(), x.downCommand(), x.statusCommand(), x.chaosCommand(),
 			x.submitCommand(), x.sessionsCommand(), x.resultsCommand(), x.cancelCommand(),
-			x.topologyCommand(), x.logCommand(), x.nodeCommand(), x.keepCommand(), x.completionCommand(),
+			x.topologyCommand(), x.logCommand(), x.nodeCommand(), x.medicCommand(), x.completionCommand(),
 		},
 	}
 	app.OnUsageError = usage

@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +13,8 @@ import (
 	"posta/cmd/internal/local"
 	"posta/cmd/internal/screen"
 	"posta/medic"
+	"posta/medic/host"
+	"posta/topology"
 )
 
 func (x *command) downCommand() *cli.Command {
@@ -40,9 +44,7 @@ func (x *command) down(c *cli.Context) error {
 	}
 	defer func() { _ = lock.Release() }()
 	began := time.Now()
-	// The keeper first, or it would start again what is stopped.
-	keeper := medic.Stop(x.hurry, crew, []medic.NodeID{local.Keeper}, 2*time.Second)
-	if err := stopErrors(keeper); err != nil {
+	if err := x.closeHosts(c.Context, crew); err != nil {
 		return fmt.Errorf("down: %w", err)
 	}
 	alive, err := crew.Nodes() // also those that an older text of the topology had
@@ -50,32 +52,71 @@ func (x *command) down(c *cli.Context) error {
 		return fmt.Errorf("down: %w", err)
 	}
 	stopped := crew.Stop(c.Context, alive) // a Ctrl-C is impatience, and kills
-	x.sayStopped(t.Name, keeper[0].Was, stopped, time.Since(began))
+	x.sayStopped(t, stopped, time.Since(began))
 	if err := stopErrors(stopped); err != nil {
 		return fmt.Errorf("down: %w", err)
 	}
 	return nil
 }
 
+// closeHosts keeps medics from starting again what is stopped.
+func (x *command) closeHosts(ctx context.Context, crew *local.Crew) error {
+	for _, name := range crew.Hosts() {
+		h, err := crew.FenceOf(name)
+		if err != nil {
+			return err
+		}
+		patience, cancel := context.WithTimeout(ctx, lockTime)
+		err = h.Down(patience)
+		cancel()
+		if errors.Is(err, host.ErrBusy) { // a medic hangs in the middle of a restart
+			if err := x.killMedics(ctx, crew); err != nil {
+				return err
+			}
+			err = h.Down(x.hurry)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lockTime is what a restart may take that is under way.
+const lockTime = 5 * time.Second
+
+func (x *command) killMedics(ctx context.Context, crew *local.Crew) error {
+	for _, m := range crew.Medics() {
+		if err := crew.Kill(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // sayStopped says what was done.
-func (x *command) sayStopped(name string, keeper bool, all []medic.Stopped, took time.Duration) {
-	if len(all) == 0 && !keeper {
-		x.notef("cluster %s: nothing was running", name)
+func (x *command) sayStopped(t *topology.Topology, all []medic.Stopped, took time.Duration) {
+	if len(all) == 0 {
+		x.notef("cluster %s: nothing was running", t.Name)
 		return
 	}
 	var killed []string
+	medics := 0
 	for _, s := range all {
+		if _, err := t.Medic(s.Node); err == nil {
+			medics++
+		}
 		if s.Killed && s.Err == nil {
 			killed = append(killed, string(s.Node))
 		}
 	}
 	slices.Sort(killed)
-	line := fmt.Sprintf("cluster %s is down after %s: stopped %s", name, screen.Span(took), screen.Plural(len(all), "node"))
+	line := fmt.Sprintf("cluster %s is down after %s: stopped %s", t.Name, screen.Span(took), screen.Plural(len(all)-medics, "node"))
+	if medics > 0 {
+		line += " and " + screen.Plural(medics, "medic")
+	}
 	if len(killed) > 0 {
 		line += fmt.Sprintf(", of which %s had to be killed", strings.Join(killed, ", "))
-	}
-	if !keeper {
-		line += "; there was no keeper any more"
 	}
 	x.notef("%s", line)
 }

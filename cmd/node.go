@@ -20,7 +20,7 @@ node for limits.drain and ends it with exit code 0; kill -9 loses nothing either
 ` + exitHelp,
 		Flags: []cli.Flag{
 			topologyFlag(),
-			&cli.StringFlag{Name: "log", Value: "info", Usage: "log this `LEVEL` and above on standard error: debug, info, warn, error"},
+			logFlag(),
 		},
 		Action: x.node,
 	}
@@ -31,9 +31,9 @@ func (x *command) node(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(c.String("log"))); err != nil {
-		return usagef("--log %s: there is debug, info, warn, error", c.String("log"))
+	level, err := logLevel(c)
+	if err != nil {
+		return err
 	}
 	t, err := loadTopology(c)
 	if err != nil {
@@ -45,4 +45,15 @@ func (x *command) node(c *cli.Context) error {
 	}
 	log := slog.New(slog.NewTextHandler(x.Err, &slog.HandlerOptions{Level: level}))
 	return x.RunNode(c.Context, t, n.ID, log)
+}
+
+func logFlag() cli.Flag {
+	return &cli.StringFlag{Name: "log", Value: "info", Usage: "log this `LEVEL` and above on standard error: debug, info, warn, error"}
+}
+
+func logLevel(c *cli.Context) (level slog.Level, err error) {
+	if err := level.UnmarshalText([]byte(c.String("log"))); err != nil {
+		return level, usagef("--log %s: there is debug, info, warn, error", c.String("log"))
+	}
+	return level, nil
 }

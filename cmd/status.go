@@ -18,7 +18,7 @@ import (
 func (x *command) statusCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "status",
-		Usage: "all nodes on one screen: state, speed, backlog, sessions",
+		Usage: "all nodes and medics on one screen: state, speed, backlog, sessions, the last incidents",
 		Description: `Listens to the nodes' heartbeats for a moment. A node that says nothing meanwhile is silent: dead, hung, or cut off from here.
 
 ` + exitHelp,
@@ -50,20 +50,29 @@ func (x *command) status(c *cli.Context) error {
 		return err
 	}
 	defer func() { _ = l.Close() }()
+	w, err := pulse.Watch(t.MedicNodes())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = w.Close() }()
 	ctx, cancel := context.WithTimeout(c.Context, max(lookAtMost, 10*t.Medics.Heartbeat))
 	defer cancel()
 	view, err := l.Until(ctx, heardEnough)
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	show := x.printStatus
+	if _, err := w.Until(ctx, medicsHeard); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	print := x.printStatus
 	if c.Bool(flagJSON) {
-		show = x.printStatusJSON
+		print = x.printStatusJSON
 	}
+	show := func(view []pulse.Status) error { return print(t, view, w.View()) }
 	if c.Bool("watch") {
-		return x.watch(c.Context, l, t, show)
+		return x.watch(c.Context, l, show)
 	}
-	if err := show(t, view); err != nil {
+	if err := show(view); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(view, func(s pulse.Status) bool { return s.Heard }) {
@@ -77,8 +86,13 @@ func heardEnough(view []pulse.Status) (bool, error) {
 	return !slices.ContainsFunc(view, func(s pulse.Status) bool { return s.Span < speedSpan }), nil
 }
 
+// medicsHeard: all of them, their leader, and what they remember.
+func medicsHeard(m pulse.Medics) bool {
+	return len(m.All) == 0 || m.Led && len(m.Entries) > 0 && !slices.ContainsFunc(m.All, func(x pulse.Medic) bool { return !x.Heard })
+}
+
 // watch shows the board every second, in the same place if that is a terminal.
-func (x *command) watch(ctx context.Context, l *pulse.Listener, t *topology.Topology, show func(*topology.Topology, []pulse.Status) error) error {
+func (x *command) watch(ctx context.Context, l *pulse.Listener, show func([]pulse.Status) error) error {
 	_, isTerminal := terminal(x.Out)
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -86,7 +100,7 @@ func (x *command) watch(ctx context.Context, l *pulse.Listener, t *topology.Topo
 		if isTerminal {
 			x.printf("\x1b[H\x1b[2J")
 		}
-		if err := show(t, l.View()); err != nil {
+		if err := show(l.View()); err != nil {
 			return err
 		}
 		select {
@@ -97,7 +111,7 @@ func (x *command) watch(ctx context.Context, l *pulse.Listener, t *topology.Topo
 	}
 }
 
-func (x *command) printStatus(t *topology.Topology, view []pulse.Status) error {
+func (x *command) printStatus(t *topology.Topology, view []pulse.Status, medics pulse.Medics) error {
 	table := screen.Table{
 		Head:  []string{"node", "state", "inc", "pid", "heard", "up", "in/s", "out/s", "backlog", "log", "sessions"},
 		Right: []bool{false, false, true, true, true, true, true, true, true, true, true},
@@ -112,6 +126,9 @@ func (x *command) printStatus(t *topology.Topology, view []pulse.Status) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d of %s up\n", t.Name, up, screen.Plural(len(view), "node"))
 	for _, line := range table.Lines() {
+		b.WriteString(line + "\n")
+	}
+	for _, line := range medicLines(medics) {
 		b.WriteString(line + "\n")
 	}
 	_, err := x.Out.Write([]byte(b.String()))

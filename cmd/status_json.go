@@ -2,8 +2,10 @@ package cmd
 
 import (
 	"encoding/json"
+	"time"
 
 	"posta/cmd/internal/pulse"
+	"posta/medic/core"
 	"posta/topology"
 )
 
@@ -40,16 +42,71 @@ type linkJSON struct {
 	Full  bool   `json:"full"`
 }
 
+type medicJSON struct {
+	Medic       string `json:"medic"`
+	Host        string `json:"host"`
+	State       string `json:"state"` // leading, following, silent
+	Generation  uint64 `json:"generation,omitempty"`
+	Incarnation uint64 `json:"incarnation,omitempty"`
+	PID         int    `json:"pid,omitempty"`
+	HeardMS     int64  `json:"heard_ms"` // -1: never
+	UptimeMS    int64  `json:"uptime_ms"`
+}
+
+type incidentJSON struct {
+	Node       string `json:"node"`
+	At         string `json:"at"`
+	Leader     string `json:"leader"`
+	Generation uint64 `json:"generation"`
+	Cause      string `json:"cause"`
+	InARow     int    `json:"in_a_row"`
+	Restarts   int    `json:"restarts"`
+	Found      bool   `json:"found"` // it was not restarted by this leader, somebody had done so before
+	DetectMS   int64  `json:"detect_ms"`
+	RestartMS  int64  `json:"restart_ms"`
+	RecoverMS  int64  `json:"recover_ms"`
+	Life       uint64 `json:"incarnation,omitempty"` // that came back
+	Open       bool   `json:"open"`
+	Trouble    string `json:"trouble,omitempty"`
+}
+
 // printStatusJSON prints one line, so that --watch is a line per look.
-func (x *command) printStatusJSON(t *topology.Topology, view []pulse.Status) error {
+func (x *command) printStatusJSON(t *topology.Topology, view []pulse.Status, medics pulse.Medics) error {
 	out := struct {
-		Cluster string     `json:"cluster"`
-		Nodes   []nodeJSON `json:"nodes"`
-	}{Cluster: t.Name, Nodes: make([]nodeJSON, len(view))}
+		Cluster    string         `json:"cluster"`
+		Nodes      []nodeJSON     `json:"nodes"`
+		Leader     string         `json:"leader"` // "" if none is heard
+		Generation uint64         `json:"generation"`
+		Medics     []medicJSON    `json:"medics"`
+		Incidents  []incidentJSON `json:"incidents"` // oldest first
+	}{Cluster: t.Name, Nodes: make([]nodeJSON, len(view)), Generation: uint64(medics.Term.Gen), Medics: []medicJSON{}, Incidents: []incidentJSON{}}
 	for i := range view {
 		out.Nodes[i] = nodeAsJSON(&view[i])
 	}
+	if medics.Led {
+		out.Leader = string(medics.Term.Leader)
+	}
+	for i := range medics.All {
+		out.Medics = append(out.Medics, medicAsJSON(&medics.All[i]))
+	}
+	for _, i := range core.Incidents(medics.Entries) {
+		out.Incidents = append(out.Incidents, incidentJSON{
+			Node: string(i.Node), At: i.At.UTC().Format(time.RFC3339Nano), Leader: string(i.Term.Leader), Generation: uint64(i.Term.Gen),
+			Cause: i.Cause, InARow: i.InARow, Restarts: i.Restarts, Found: i.Found, DetectMS: i.Silent.Milliseconds(),
+			RestartMS: i.Restart.Milliseconds(), RecoverMS: i.Recovery.Milliseconds(), Life: i.Life, Open: i.Open, Trouble: i.Trouble,
+		})
+	}
 	return json.NewEncoder(x.Out).Encode(out)
+}
+
+func medicAsJSON(m *pulse.Medic) medicJSON {
+	j := medicJSON{Medic: string(m.Node.ID), Host: m.Node.Host, State: medicState(m), HeardMS: -1}
+	if m.Heard {
+		b := &m.Beat
+		j.Generation, j.Incarnation, j.PID = uint64(b.Term.Gen), b.ID.Life, b.ID.PID
+		j.HeardMS, j.UptimeMS = m.Age.Milliseconds(), b.Uptime.Milliseconds()
+	}
+	return j
 }
 
 func nodeAsJSON(s *pulse.Status) nodeJSON {

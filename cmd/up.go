@@ -3,7 +3,6 @@ package cmd
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta/cmd/internal/local"
+	"posta/cmd/internal/pulse"
 	"posta/cmd/internal/screen"
 	"posta/medic"
 	"posta/topology"
@@ -20,8 +20,8 @@ func (x *command) upCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "up",
 		Usage: "start this machine's nodes of the topology, and keep them alive",
-		Description: `Starts a keeper in the background, which starts a process for each node and starts it again when it dies. Returns when all nodes
-are heard. What runs already is left alone, so up may be said again: after a crash of the machine, or of the keeper.
+		Description: `Starts a process for each node, and medics, which start again whatever dies from now on, each other included. Returns when all
+of them are heard. What runs already is left alone, so up may be said again, for instance after a crash of the machine.
 
 Logs are in log/ and pids in pids/ of the cluster's data directory.
 
@@ -47,54 +47,118 @@ func (x *command) up(c *cli.Context) error {
 	}
 	defer func() { _ = lock.Release() }()
 	began := time.Now()
-	fresh, err := x.startKeeper(c.Context, crew, t)
-	if err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(c.Context, c.Duration(flagTimeout))
 	defer cancel()
-	if err := whileKept(ctx, crew, crew.Ready); err != nil {
-		return fmt.Errorf("up: %w; it is still being tried, posta down ends that", err)
+	started, err := x.startAll(ctx, crew, t)
+	if err == nil {
+		err = crew.Ready(ctx)
+	}
+	if err == nil {
+		err = leaderReady(ctx, t)
+	}
+	if err != nil {
+		return fmt.Errorf("up: %w; posta status shows what is there, posta down ends it", err)
 	}
 	what := "is up already"
-	if fresh {
+	if started > 0 {
 		what = "is up after " + screen.Span(time.Since(began))
 	}
-	x.notef("cluster %s %s: %s; logs in %s", t.Name, what, screen.Plural(len(crew.IDs()), "node"), below(t, "log"))
+	x.notef("cluster %s %s: %s; logs in %s", t.Name, what, people(crew), below(t, "log"))
 	return nil
 }
 
-// startKeeper makes sure that there is a keeper, for the topology as it is now.
-func (x *command) startKeeper(ctx context.Context, crew *local.Crew, t *topology.Topology) (fresh bool, err error) {
-	err = crew.Start(ctx, local.Keeper)
-	if !errors.Is(err, medic.ErrRunning) {
-		return true, err
+// topologyNote is the text that the processes began with.
+const topologyNote = "up.topology"
+
+// startAll starts who does not run, nodes before medics, who would otherwise find them missing.
+func (x *command) startAll(ctx context.Context, crew *local.Crew, t *topology.Topology) (started int, err error) {
+	if err := sameTopology(crew, t); err != nil {
+		return 0, err
+	}
+	if err := noteTopology(t.File, below(t, topologyNote)); err != nil {
+		return 0, err
+	}
+	targets := append(crew.IDs(), crew.Medics()...)
+	for i, name := range crew.Hosts() {
+		h, err := crew.FenceOf(name)
+		if err != nil {
+			return started, err
+		}
+		var mine []medic.NodeID
+		for _, id := range targets {
+			if n, err := nodeOrMedic(t, id); err == nil && n.Host == name {
+				mine = append(mine, id)
+			}
+		}
+		now, err := h.Up(ctx, mine)
+		started += len(now)
+		if err != nil {
+			return started, fmt.Errorf("start host %d, %s: %w", i+1, name, err)
+		}
+	}
+	return started, nil
+}
+
+// sameTopology refuses to add processes to those of another text.
+func sameTopology(crew *local.Crew, t *topology.Topology) error {
+	alive, err := crew.Nodes()
+	if err != nil || len(alive) == 0 {
+		return err
 	}
 	now, err := os.ReadFile(t.File)
 	if err != nil {
-		return false, fmt.Errorf("read the topology: %w", err)
+		return fmt.Errorf("read the topology: %w", err)
 	}
-	then, err := os.ReadFile(below(t, keeperTopology))
+	then, err := os.ReadFile(below(t, topologyNote))
 	if err == nil && !bytes.Equal(now, then) {
-		return false, fmt.Errorf("up: the cluster runs with an older text of %s; say posta down, then posta up", t.File)
+		return fmt.Errorf("the cluster runs with an older text of %s; say posta down, then posta up", t.File)
 	}
-	return false, nil // without the note it has only just begun
+	return nil // without the note it has only just begun
 }
 
-var errNoKeeper = errors.New("the keeper ended")
+func nodeOrMedic(t *topology.Topology, id medic.NodeID) (topology.Node, error) {
+	n, err := t.Node(id)
+	if err != nil {
+		return t.Medic(id)
+	}
+	return n, nil
+}
 
-// whileKept does something that is in vain when the keeper ends.
-func whileKept(ctx context.Context, crew *local.Crew, do func(context.Context) error) error {
-	inner, cancel := context.WithCancelCause(ctx)
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		if death, err := crew.Wait(inner, local.Keeper); err == nil {
-			cancel(fmt.Errorf("%w (%s): %s", errNoKeeper, death, crew.LastWords(local.Keeper)))
-		}
-	}()
-	err := do(inner)
-	cancel(nil)
-	<-watched
-	return err
+// noteTopology remembers the text, so that a later up can tell that the file was changed since.
+func noteTopology(file, note string) error {
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(note, text, 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("remember the topology: %w", err)
+	}
+	return nil
+}
+
+// leaderReady waits until a medic leads: from then on the dead are started again.
+func leaderReady(ctx context.Context, t *topology.Topology) error {
+	medics := t.MedicNodes()
+	if len(medics) == 0 {
+		return nil
+	}
+	w, err := pulse.Watch(medics)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = w.Close() }()
+	_, err = w.Until(ctx, func(m pulse.Medics) bool { return m.Led })
+	if err != nil {
+		return fmt.Errorf("no medic leads: %w; see their logs in %s", err, below(t, "log"))
+	}
+	return nil
+}
+
+// people is how many there are.
+func people(crew *local.Crew) string {
+	all := screen.Plural(len(crew.IDs()), "node")
+	if n := len(crew.Medics()); n > 0 {
+		all += ", " + screen.Plural(n, "medic")
+	}
+	return all
 }

@@ -33,10 +33,11 @@ func Open(dir, name string, r medic.Restarter) (*Host, error) {
 	return h, nil
 }
 
-// CarryOut carries out an order (M4, M5). What goes wrong stands in the report.
-func (h *Host) CarryOut(ctx context.Context, o core.Order) core.Report {
+// CarryOut carries out an order (M4, M5). What goes wrong stands in the report. newest is what the medic itself knows at that moment: its
+// own news of an election must not come later to the host than an order that is outdated by it.
+func (h *Host) CarryOut(ctx context.Context, o core.Order, newest func() core.Term) core.Report {
 	began := time.Now()
-	r, err := h.carryOut(ctx, o)
+	r, err := h.carryOut(ctx, o, newest)
 	if err != nil {
 		r = core.Report{Order: o.OrderID, Target: o.Target, Verdict: core.Failed, Text: err.Error()}
 		if errors.Is(err, ErrBusy) {
@@ -50,7 +51,7 @@ func (h *Host) CarryOut(ctx context.Context, o core.Order) core.Report {
 	return r
 }
 
-func (h *Host) carryOut(ctx context.Context, o core.Order) (r core.Report, err error) {
+func (h *Host) carryOut(ctx context.Context, o core.Order, newest func() core.Term) (r core.Report, err error) {
 	unlock, err := h.lockAgainst(ctx, o)
 	if err != nil {
 		return r, err
@@ -59,6 +60,11 @@ func (h *Host) carryOut(ctx context.Context, o core.Order) (r core.Report, err e
 	f, err := h.raise(core.Term{Gen: o.Gen, Leader: o.Leader})
 	if err != nil {
 		return r, err
+	}
+	if t := newest(); t.Gen > o.Gen {
+		if f, err = h.raise(t); err != nil {
+			return r, err
+		}
 	}
 	alive, err := h.r.Alive(ctx, o.Target)
 	if err != nil {

@@ -119,12 +119,12 @@ func (r *Restarter) fork(node medic.NodeID) (int, error) {
 
 // Terminate implements medic.Restarter.
 func (r *Restarter) Terminate(ctx context.Context, node medic.NodeID) error {
-	return r.signal(ctx, node, syscall.SIGTERM)
+	return r.Signal(ctx, node, syscall.SIGTERM)
 }
 
 // Kill implements medic.Restarter.
 func (r *Restarter) Kill(ctx context.Context, node medic.NodeID) error {
-	if err := r.signal(ctx, node, syscall.SIGKILL); err != nil {
+	if err := r.Signal(ctx, node, syscall.SIGKILL); err != nil {
 		return err
 	}
 	if _, err := r.Wait(ctx, node); err != nil {
@@ -133,7 +133,8 @@ func (r *Restarter) Kill(ctx context.Context, node medic.NodeID) error {
 	return nil
 }
 
-func (r *Restarter) signal(ctx context.Context, node medic.NodeID, sig os.Signal) error {
+// Signal sends the node's process a signal, and never anybody else. Nothing there is no error.
+func (r *Restarter) Signal(ctx context.Context, node medic.NodeID, sig os.Signal) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -175,6 +175,9 @@ func (p *process) carry(o core.Order) {
 	w := p.t.w
 	h, t := w.host(o.Host), w.targets[o.Target]
 	h.fence, _ = h.fence.Raise(core.Term{Gen: o.Gen, Leader: o.Leader})
+	if newest, _ := p.core.Term(); newest.Gen > o.Gen {
+		h.fence, _ = h.fence.Raise(newest)
+	}
 	r, do := h.fence.Judge(o, h.started[o.Target], t.p != nil, w.now())
 	if do {
 		w.judge.carriedOut(p, o)

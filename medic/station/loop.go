@@ -108,6 +108,8 @@ func (s *station) pump(ctx context.Context) {
 			s.give(job{snapshot: s.core.Snapshot()})
 		}
 	}
+	term, _ := s.core.Term()
+	s.newest.Store(&term)
 	o := s.core.Output()
 	for _, m := range o.Messages {
 		s.publish(MessageTopic, &m)
@@ -156,7 +158,7 @@ func (s *station) carryOut(ctx context.Context, o core.Order) {
 	s.beside(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), handTime)
 		defer cancel()
-		r := h.CarryOut(ctx, o)
+		r := h.CarryOut(ctx, o, func() core.Term { return *s.newest.Load() })
 		s.cfg.Log.Info("order", "of", o.Leader, "generation", o.Gen, "number", o.N, "target", o.Target, "silent", o.Silent,
 			"verdict", r.Verdict, "process", r.PID, "took", r.Took, "text", r.Text)
 		select {

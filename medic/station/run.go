@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"posta/medic"
@@ -83,6 +84,8 @@ type station struct {
 
 	shown time.Time // the journal
 	term  core.Term // the last that was logged
+
+	newest atomic.Pointer[core.Term] // for hands, who are beside the loop
 }
 
 func (s *station) open() error {

@@ -3,11 +3,14 @@ package local
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"posta/cmd/internal/pulse"
 	"posta/medic"
+	"posta/medic/host"
 	"posta/medic/process"
+	"posta/medic/station"
 	"posta/topology"
 )
 
@@ -26,9 +29,6 @@ type Crew struct {
 	*process.Restarter
 }
 
-// Keeper is the name under which the keeper's own process is filed beside the nodes; no node has a name without a number.
-const Keeper medic.NodeID = "keeper"
-
 // NewCrew starts nothing.
 func NewCrew(cfg Config) (*Crew, error) {
 	c := &Crew{cfg: cfg}
@@ -41,18 +41,38 @@ func NewCrew(cfg Config) (*Crew, error) {
 
 func (c *Crew) command(node medic.NodeID) []string {
 	argv := append([]string(nil), c.cfg.Program...)
-	if node == Keeper {
-		argv = append(argv, "keep", "-f", c.cfg.Topology.File)
-		for _, h := range c.hosts() {
-			argv = append(argv, "--host", h)
-		}
-		return argv
+	if !c.isMedic(node) {
+		return append(argv, "node", string(node), "-f", c.cfg.Topology.File)
 	}
-	return append(argv, "node", string(node), "-f", c.cfg.Topology.File)
+	argv = append(argv, "medic", string(node), "-f", c.cfg.Topology.File)
+	for _, h := range c.Hosts() {
+		argv = append(argv, "--host", h)
+	}
+	return argv
 }
 
-// hosts is the hosts whose nodes the crew has.
-func (c *Crew) hosts() []string {
+func (c *Crew) isMedic(id medic.NodeID) bool {
+	return slices.ContainsFunc(c.cfg.Topology.MedicNodes(), func(n topology.Node) bool { return n.ID == id })
+}
+
+// Medics is the medics of the crew's hosts.
+func (c *Crew) Medics() []medic.NodeID {
+	var ids []medic.NodeID
+	for _, n := range c.cfg.Topology.MedicNodes() {
+		if slices.Contains(c.Hosts(), n.Host) {
+			ids = append(ids, n.ID)
+		}
+	}
+	return ids
+}
+
+// FenceOf is what one of the crew's hosts has seen of medics.
+func (c *Crew) FenceOf(name string) (*host.Host, error) {
+	return host.Open(filepath.Join(c.cfg.Topology.DataDir, station.FenceDir), name, c)
+}
+
+// Hosts is the hosts whose nodes the crew has.
+func (c *Crew) Hosts() []string {
 	var hosts []string
 	seen := map[string]bool{}
 	for _, n := range c.cfg.Nodes {

@@ -1,0 +1,262 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"posta/cmd/internal/local"
+	"posta/cmd/internal/pulse"
+	"posta/cmd/internal/screen"
+	"posta/medic"
+	"posta/medic/core"
+)
+
+func (x *command) chaosCommand() *cli.Command {
+	return &cli.Command{
+		Name: "chaos", ArgsUsage: "[NAME...]",
+		Usage: "kill and stop nodes and medics of a running cluster, and see it come back",
+		Description: `Does something bad to a node or medic of this machine again and again, and says what the medics' journal tells of it. Without names
+everybody is a target, medics included. Sessions go on meanwhile, and their answers stay the same to the last bit.
+
+   posta chaos --duration 1m
+   posta chaos --every 5s --fault kill joiner-1 medic-3
+
+The last line says how many came back; the exit code is 1 when somebody did not within the time given by --patience.
+
+` + exitHelp,
+		Flags: []cli.Flag{topologyFlag(), hostFlag(),
+			&cli.DurationFlag{Name: "duration", Value: 30 * time.Second, Usage: "go on for this `TIME`"},
+			&cli.DurationFlag{Name: "every", Value: 2 * time.Second, Usage: "mean `TIME` between two faults; each is between half and one and a half of it"},
+			&cli.StringSliceFlag{Name: "fault", Usage: "only `KIND`: kill (SIGKILL), hang (SIGSTOP for good: medics have to kill it), pause (SIGSTOP for less or more than a suspicion takes); may be repeated"},
+			&cli.Uint64Flag{Name: "seed", DefaultText: "another each time", Usage: "`NUMBER` that decides who, what and when"},
+			&cli.DurationFlag{Name: "patience", Value: 30 * time.Second, Usage: "wait at most this `TIME` for all to be back when it is over"},
+		},
+		Action: x.chaos,
+	}
+}
+
+// rogue is one run of chaos.
+type rogue struct {
+	x       *command
+	crew    *local.Crew
+	rand    *rand.Rand
+	targets []medic.NodeID
+	kinds   []string
+	suspect time.Duration
+	done    int
+	later   []func() // processes that are to go on
+}
+
+const (
+	faultKill  = "kill"
+	faultHang  = "hang"
+	faultPause = "pause"
+)
+
+func (x *command) chaos(c *cli.Context) error {
+	r, w, err := x.newRogue(c)
+	if err != nil {
+		return err
+	}
+	defer func() { _, _ = w.Close(), r.crew.Close() }()
+	if _, err := w.Until(soon(c.Context), func(m pulse.Medics) bool { return m.Led }); err != nil {
+		return fmt.Errorf("%w: no medic leads; start the cluster with `posta up`", errNothingAnswers)
+	}
+	began := time.Now()
+	over, cancel := context.WithTimeout(c.Context, c.Duration("duration"))
+	defer cancel()
+	told := teller{x: x, since: began}
+	r.rage(over, c.Duration("every"), func() { told.tell(w.View().Entries) })
+	for _, resume := range r.later {
+		resume()
+	}
+	patience, cancel := context.WithTimeout(c.Context, c.Duration("patience"))
+	defer cancel()
+	err = r.allBack(patience, w)
+	view := w.View()
+	told.tell(view.Entries)
+	x.sumUp(core.Incidents(view.Entries), began, r.done)
+	return err
+}
+
+func soon(ctx context.Context) context.Context {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	context.AfterFunc(ctx, cancel)
+	return ctx
+}
+
+func (x *command) newRogue(c *cli.Context) (*rogue, *pulse.Watcher, error) {
+	kinds := c.StringSlice("fault")
+	for _, k := range kinds {
+		if !slices.Contains([]string{faultKill, faultHang, faultPause}, k) {
+			return nil, nil, usagef("--fault %s: there is kill, hang, pause", k)
+		}
+	}
+	if len(kinds) == 0 {
+		kinds = []string{faultKill, faultKill, faultHang, faultPause}
+	}
+	if c.Duration("every") <= 0 {
+		return nil, nil, usagef("--every %v: give a time above 0", c.Duration("every"))
+	}
+	crew, t, err := x.crewOf(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	all := append(crew.IDs(), crew.Medics()...)
+	targets := all
+	if c.NArg() > 0 {
+		targets = nil
+	}
+	for _, name := range c.Args().Slice() {
+		if !slices.Contains(all, medic.NodeID(name)) {
+			_ = crew.Close()
+			return nil, nil, usagef("chaos: there is no %q here; there is %s", name, joined(all))
+		}
+		targets = append(targets, medic.NodeID(name))
+	}
+	seed := c.Uint64("seed")
+	if !c.IsSet("seed") {
+		seed = rand.Uint64() >> 32
+	}
+	x.notef("chaos with --seed %d", seed)
+	w, err := pulse.Watch(t.MedicNodes())
+	if err != nil {
+		_ = crew.Close()
+		return nil, nil, err
+	}
+	return &rogue{x: x, crew: crew, rand: rand.New(rand.NewPCG(seed, 0xca05)), targets: targets, kinds: kinds, suspect: t.Medics.SuspectAfter}, w, nil
+}
+
+func joined(ids []medic.NodeID) string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = string(id)
+	}
+	return strings.Join(names, ", ")
+}
+
+// rage goes on until ctx ends; between two faults it looks at the journal.
+func (r *rogue) rage(ctx context.Context, every time.Duration, look func()) {
+	next := time.Now()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if now := time.Now(); !now.Before(next) {
+			r.strike(ctx)
+			next = now.Add(every/2 + time.Duration(r.rand.Int64N(int64(every))))
+		}
+		select {
+		case <-tick.C:
+			look()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// strike does one bad thing. What it drew is drawn even when there is nobody to do it to, so that a seed is the same faults again.
+func (r *rogue) strike(ctx context.Context) {
+	target, kind := r.targets[r.rand.IntN(len(r.targets))], r.kinds[r.rand.IntN(len(r.kinds))]
+	pause := r.suspect/4 + time.Duration(r.rand.Int64N(int64(2*r.suspect)))
+	pid, err := r.crew.Pid(target)
+	if err != nil || pid == 0 {
+		r.say("%s %s: it is dead as it is", kind, target)
+		return
+	}
+	signal, what := syscall.SIGSTOP, fmt.Sprintf("%s %s, process %d", kind, target, pid)
+	if kind == faultKill {
+		signal = syscall.SIGKILL
+	}
+	if kind == faultPause {
+		what += " for " + screen.Span(pause)
+	}
+	if err := r.crew.Signal(ctx, target, signal); err != nil {
+		r.say("%s: %v", what, err)
+		return
+	}
+	r.done++
+	r.say("%s", what)
+	if kind != faultPause {
+		return
+	}
+	resume := func() {
+		if now, err := r.crew.Pid(target); err == nil && now == pid {
+			_ = r.crew.Signal(context.WithoutCancel(ctx), target, syscall.SIGCONT) // it may be gone just now
+		}
+	}
+	timer := time.AfterFunc(pause, resume)
+	r.later = append(r.later, func() { timer.Stop(); resume() })
+}
+
+func (r *rogue) say(format string, args ...any) {
+	r.x.printf("%s  %s\n", time.Now().Format("15:04:05.000"), fmt.Sprintf(format, args...))
+}
+
+// allBack waits until everybody is heard and no incident is open.
+func (r *rogue) allBack(ctx context.Context, w *pulse.Watcher) error {
+	if err := r.crew.Ready(ctx); err != nil {
+		return err
+	}
+	view, err := w.Until(ctx, func(m pulse.Medics) bool {
+		open := slices.ContainsFunc(core.Incidents(m.Entries), func(i core.Incident) bool { return i.Open })
+		silent := slices.ContainsFunc(m.All, func(m pulse.Medic) bool { return !m.Heard || m.Age > 2*r.suspect })
+		return m.Led && !open && !silent
+	})
+	if err == nil {
+		return nil
+	}
+	var missing []string
+	for _, i := range core.Incidents(view.Entries) {
+		if i.Open {
+			missing = append(missing, string(i.Node))
+		}
+	}
+	return fmt.Errorf("chaos: not all came back in time: %s: %w", strings.Join(missing, ", "), err)
+}
+
+// teller prints what is new in the journal.
+type teller struct {
+	x     *command
+	since time.Time
+	told  map[core.EntryID]bool
+}
+
+func (t *teller) tell(entries []core.Entry) {
+	if t.told == nil {
+		t.told = map[core.EntryID]bool{}
+	}
+	for i := range entries {
+		e := &entries[i]
+		if t.told[e.EntryID] || e.At.Before(t.since) {
+			continue
+		}
+		t.told[e.EntryID] = true
+		t.x.printf("%s    %s\n", e.At.Format("15:04:05.000"), entryText(e))
+	}
+}
+
+// sumUp prints the last lines.
+func (x *command) sumUp(incidents []core.Incident, since time.Time, done int) {
+	back, restarts := 0, 0
+	var slowest time.Duration
+	for _, i := range incidents {
+		if i.At.Before(since) {
+			continue
+		}
+		restarts += i.Restarts
+		if !i.Open {
+			back++
+			slowest = max(slowest, i.Total())
+		}
+	}
+	_, _ = io.WriteString(x.Out, fmt.Sprintf("%s; the journal tells of %s that ended well, with %s; the slowest took %s\n",
+		screen.Plural(done, "fault"), screen.Plural(back, "incident"), screen.Plural(restarts, "restart"), screen.Span(slowest)))
+}

@@ -1,0 +1,100 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"posta/cmd/internal/pulse"
+	"posta/cmd/internal/screen"
+	"posta/medic/core"
+)
+
+// entryText is a line of the journal for people.
+func entryText(e *core.Entry) string {
+	by := fmt.Sprintf("%s (generation %d)", e.Leader, e.Gen)
+	switch e.What {
+	case core.Elected:
+		return by + " leads"
+	case core.Suspected:
+		text := fmt.Sprintf("%s: %s for %s", e.Node, e.Text, screen.Span(e.Silent))
+		if e.Wait > 0 {
+			text += fmt.Sprintf(", number %d in a row: restarted in %s", e.InARow, screen.Span(e.Wait))
+		}
+		return text
+	case core.Restarted:
+		text := fmt.Sprintf("%s: restarted by %s in %s", e.Node, by, screen.Span(e.Took))
+		if e.Text != "" {
+			text += "; the old process: " + e.Text
+		}
+		return text
+	case core.Adopted:
+		return fmt.Sprintf("%s: had been restarted already", e.Node)
+	case core.Missed:
+		return fmt.Sprintf("%s: could not be restarted: %s", e.Node, oneLine(fmt.Errorf("%s", e.Text)))
+	case core.Recovered:
+		return fmt.Sprintf("%s: at work again, incarnation %d", e.Node, e.Life)
+	}
+	return fmt.Sprintf("%s: something that this version does not know", e.Node)
+}
+
+// shownIncidents is how many of the last incidents status shows.
+const shownIncidents = 8
+
+// medicLines is the medics' part of the status screen.
+func medicLines(m pulse.Medics) []string {
+	if len(m.All) == 0 {
+		return nil
+	}
+	up := 0
+	table := screen.Table{Head: []string{"medic", "state", "inc", "pid", "heard", "up"}, Right: []bool{false, false, true, true, true, true}}
+	for i := range m.All {
+		if m.All[i].Heard && m.All[i].Age <= silentFor {
+			up++
+		}
+		table.Rows = append(table.Rows, medicRow(&m.All[i]))
+	}
+	head := fmt.Sprintf("\n%d of %s up, no leader", up, screen.Plural(len(m.All), "medic"))
+	if m.Led {
+		head = fmt.Sprintf("\n%d of %s up, %s leads in generation %d", up, screen.Plural(len(m.All), "medic"), m.Term.Leader, m.Term.Gen)
+	}
+	lines := append([]string{head}, table.Lines()...)
+	return append(lines, incidentLines(core.Incidents(m.Entries))...)
+}
+
+func medicRow(m *pulse.Medic) []string {
+	if !m.Heard {
+		return []string{string(m.Node.ID), "silent", "", "", "never", ""}
+	}
+	b := &m.Beat
+	return []string{string(m.Node.ID), medicState(m), fmt.Sprint(b.ID.Life), fmt.Sprint(b.ID.PID), screen.Span(m.Age) + " ago", screen.Span(b.Uptime)}
+}
+
+func medicState(m *pulse.Medic) string {
+	switch {
+	case !m.Heard || m.Age > silentFor:
+		return "silent"
+	case m.Beat.Leading:
+		return "leading"
+	}
+	return "following"
+}
+
+func incidentLines(all []core.Incident) []string {
+	if len(all) == 0 {
+		return nil
+	}
+	table := screen.Table{
+		Head:  []string{"incident", "when", "cause", "detect", "restart", "recover", "restarts"},
+		Right: []bool{false, false, false, true, true, true, true},
+	}
+	for _, i := range all[max(0, len(all)-shownIncidents):] {
+		recovery := screen.Span(i.Recovery)
+		if i.Open {
+			recovery = "not yet"
+		}
+		table.Rows = append(table.Rows, []string{string(i.Node), i.At.Format(time.TimeOnly), strings.TrimSpace(i.Cause), screen.Span(i.Silent),
+			screen.Span(i.Restart), recovery, fmt.Sprint(i.Restarts)})
+	}
+	return append([]string{""}, table.Lines()...)
+}
