@@ -91,6 +91,9 @@ func (c *Core) wake(slept time.Duration, now time.Time) {
 	for _, p := range c.patients {
 		p.began = p.began.Add(slept)
 	}
+	if c.held.After(now.Add(-slept)) {
+		c.held = c.held.Add(slept)
+	}
 	if slept >= c.cfg.SuspectAfter/2 {
 		c.held, c.leaderHeard, c.since = now.Add(c.cfg.SuspectAfter), now, now
 	}

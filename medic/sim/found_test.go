@@ -1,0 +1,23 @@
+package sim
+
+import "testing"
+
+// Seeds that have found something stay for ever.
+func TestFoundSeeds(t *testing.T) {
+	for seed, what := range map[uint64]string{
+		4:    "nobody closed the incident of a leader under its predecessor",
+		36:   "an order that nobody could carry out was insisted on although the target was back",
+		155:  "a target that was heard while its order was late was killed all the same",
+		193:  "an order that was under way for long knew too short a silence",
+		196:  "a target that came back to life by itself, out of reach, stayed ordered",
+		687:  "the old process' last heartbeat came after the new one's start, which was then killed",
+		1889: "a process was taken for the one that had ended before it",
+		2064: "a medic that had heard of an election carried out an older order before it told the host",
+		2564: "a leader that was still storing its term, and its followers, kept each other busy with the journal",
+		4984: "a nap during the hold after a sleep counted as waiting",
+	} {
+		if _, err := Run(Options{Seed: seed}); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
