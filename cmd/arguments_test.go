@@ -78,7 +78,7 @@ func TestCompletion(t *testing.T) {
 		has  string
 		not  string
 	}{
-		{"·", "run up status topology", "keep help bikes --help"},
+		{"·", "run up status topology medic chaos", "help bikes --help"},
 		{"run ·", "bikes", "run --data"},
 		{"run --data d ·", "bikes", "--data"},
 		{"run --data ·", "", "bikes"},

@@ -16,7 +16,7 @@ import (
 	"posta/gen"
 )
 
-// The test binary is also the posta program: nodes and the keeper are started as children of the tests.
+// The test binary is also the posta program: nodes and medics are started as children of the tests.
 const selfVar = "POSTA_TEST_SELF"
 
 func TestMain(m *testing.M) {

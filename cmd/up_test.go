@@ -74,6 +74,17 @@ type statusView struct {
 		PID         int `json:"pid"`
 		Incarnation int
 	}
+	Leader     string
+	Generation int
+	Medics     []struct {
+		Medic, State string
+		Incarnation  int
+	}
+	Incidents []struct {
+		Node                  string
+		Restarts, Incarnation int
+		Open                  bool
+	}
 }
 
 func (k *kept) status() (v statusView) {
@@ -87,7 +98,7 @@ func (k *kept) status() (v statusView) {
 
 func TestUpIsIdempotentAndDownStopsWhatItSays(t *testing.T) {
 	k := newKept(t)
-	if r := k.must("up"); !strings.Contains(r.err, "cluster posta is up after ") || !strings.Contains(r.err, "7 nodes") || r.out != "" {
+	if r := k.must("up"); !strings.Contains(r.err, "cluster posta is up after ") || !strings.Contains(r.err, "7 nodes, 3 medics") || r.out != "" {
 		t.Errorf("up says %q, %q", r.out, r.err)
 	}
 	before := k.status()
@@ -106,7 +117,7 @@ func TestUpIsIdempotentAndDownStopsWhatItSays(t *testing.T) {
 	if r := k.must("status"); !strings.Contains(r.out, "posta: 7 of 7 nodes up\n") || strings.Count(r.out, "running") != 7 {
 		t.Errorf("status prints %s", r.out)
 	}
-	if r := k.must("down"); !strings.Contains(r.err, "is down after ") || !strings.Contains(r.err, "stopped 7 nodes") || strings.Contains(r.err, "killed") {
+	if r := k.must("down"); !strings.Contains(r.err, "is down after ") || !strings.Contains(r.err, "stopped 7 nodes and 3 medics") || strings.Contains(r.err, "killed") {
 		t.Errorf("down says %q", r.err)
 	}
 	for _, n := range after.Nodes {
@@ -114,7 +125,7 @@ func TestUpIsIdempotentAndDownStopsWhatItSays(t *testing.T) {
 			t.Errorf("%s, process %d, is still there", n.Node, n.PID)
 		}
 	}
-	if r := k.call("status"); r.code != exitNoCluster || strings.Count(r.out, "silent") != 7 || !strings.Contains(r.err, "posta up") {
+	if r := k.call("status"); r.code != exitNoCluster || strings.Count(r.out, "silent") != 10 || !strings.Contains(r.err, "posta up") {
 		t.Errorf("status of nobody: exit code %d, %s%s", r.code, r.out, r.err)
 	}
 	if r := k.must("down"); !strings.Contains(r.err, "nothing was running") {
@@ -122,46 +133,84 @@ func TestUpIsIdempotentAndDownStopsWhatItSays(t *testing.T) {
 	}
 }
 
-func TestM5_KeptNodesComeBackAndOutliveTheirKeeper(t *testing.T) {
+func TestM5_NodesAndMedicsComeBack(t *testing.T) {
 	k := newKept(t)
 	k.must("up")
-	joiner, keeper := k.pid("joiner-1"), k.pid("keeper")
-	k.kill("joiner-1", syscall.SIGKILL)
-	until(t, "the keeper starts joiner-1 again", func() bool { now := k.pid("joiner-1"); return now != 0 && now != joiner })
-	k.must("up") // waits until it is heard
-	if v := k.status(); v.Nodes[1].Node != "joiner-1" || v.Nodes[1].Incarnation != 2 || v.Nodes[2].Incarnation != 1 {
+	for _, node := range []string{"joiner-1", "medic-3"} { // medic-3 leads
+		before := k.pid(node)
+		k.kill(node, syscall.SIGKILL)
+		until(t, "the medics start "+node+" again", func() bool { now := k.pid(node); return now != 0 && now != before })
+	}
+	k.must("up") // waits until all are heard
+	var v statusView
+	until(t, "both incidents are over", func() bool {
+		v = k.status()
+		return len(v.Incidents) == 2 && !v.Incidents[0].Open && !v.Incidents[1].Open
+	})
+	if v.Nodes[1].Node != "joiner-1" || v.Nodes[1].Incarnation != 2 || v.Nodes[2].Incarnation != 1 {
 		t.Errorf("after one death: %+v", v.Nodes)
 	}
-	k.kill("keeper", syscall.SIGKILL)
-	until(t, "the keeper is gone", func() bool { return gone(keeper) })
-	before := k.status()
-	k.kill("reducer-1", syscall.SIGKILL) // nobody sees it
-	if r := k.must("up"); !strings.Contains(r.err, "is up after ") {
-		t.Errorf("up without a keeper says %q", r.err)
+	if v.Leader != "medic-2" || v.Generation != 2 || len(v.Medics) != 3 || v.Medics[2].State != "following" || v.Medics[2].Incarnation != 2 {
+		t.Errorf("after the death of the leader %s leads in generation %d: %+v", v.Leader, v.Generation, v.Medics)
 	}
-	after := k.status()
-	for i, n := range after.Nodes {
-		if was := before.Nodes[i]; n.Node != "reducer-1" && n.PID != was.PID {
-			t.Errorf("%s was process %d and is %d: the new keeper did not adopt it", n.Node, was.PID, n.PID)
-		} else if n.Node == "reducer-1" && n.Incarnation != was.Incarnation+1 {
-			t.Errorf("reducer-1 was incarnation %d and is %d", was.Incarnation, n.Incarnation)
+	for i, node := range []string{"joiner-1", "medic-3"} {
+		if x := v.Incidents[i]; x.Node != node || x.Restarts != 1 || x.Incarnation != 2 {
+			t.Errorf("incident %d is told as %+v", i+1, x)
 		}
+	}
+	if r := k.must("status"); !strings.Contains(r.out, "3 of 3 medics up, medic-2 leads in generation 2\n") || strings.Count(r.out, "joiner-1") != 2 {
+		t.Errorf("status prints %s", r.out)
 	}
 }
 
 func TestDownKillsWhoHangsAndFindsWhatIsNotInTheFileAnyMore(t *testing.T) {
 	k := newKept(t)
 	k.must("up")
+	for _, m := range []string{"medic-1", "medic-2", "medic-3"} {
+		k.kill(m, syscall.SIGKILL)
+	}
 	k.kill("output-1", syscall.SIGSTOP)
-	k.kill("keeper", syscall.SIGKILL)
 	joiner := k.pid("joiner-2")
 	k.write(topology.Variant{IPCDir: shortDir(t), Replicas: map[string]int{"joiner": 1}, Settings: map[string]string{"limits.drain": "4s"}})
 	r := k.must("down")
-	if !strings.Contains(r.err, "stopped 7 nodes, of which output-1 had to be killed") || !strings.Contains(r.err, "no keeper any more") {
+	if !strings.Contains(r.err, "stopped 7 nodes") || !strings.Contains(r.err, ", of which output-1 had to be killed") {
 		t.Errorf("down says %q", r.err)
 	}
 	if !gone(joiner) {
 		t.Error("joiner-2, which the new file does not have, still runs")
+	}
+}
+
+func TestM9_MedicsLeaveAClusterThatIsDownAlone(t *testing.T) {
+	k := newKept(t)
+	k.must("up")
+	stray := k.pid("medic-1")
+	k.kill("medic-1", syscall.SIGSTOP)
+	if r := k.must("down"); !strings.Contains(r.err, "and 3 medics") {
+		t.Errorf("down says %q", r.err)
+	}
+	if !gone(stray) {
+		t.Error("medic-1 still runs")
+	}
+	time.Sleep(300 * time.Millisecond)
+	if r := k.must("down"); !strings.Contains(r.err, "nothing was running") {
+		t.Errorf("somebody came back: %q", r.err)
+	}
+}
+
+func TestChaosTellsWhatItDidAndWhatTheJournalSays(t *testing.T) {
+	k := newKept(t)
+	k.must("up")
+	r := k.must("chaos", "--duration", "1500ms", "--every", "1s", "--fault", "kill", "--seed", "7", "joiner-1", "medic-1")
+	for _, part := range []string{"  kill ", ": restarted by medic-3 (generation 1) in ", ": at work again, incarnation 2", "the journal tells of "} {
+		if !strings.Contains(r.out, part) {
+			t.Errorf("%q is not in\n%s", part, r.out)
+		}
+	}
+	for _, args := range [][]string{{"nobody-1"}, {"--fault", "flood"}, {"--every", "0s"}} {
+		if r := k.call("chaos", args...); r.code != exitUsage {
+			t.Errorf("chaos %v: exit code %d, %s", args, r.code, r.err)
+		}
 	}
 }
 
