@@ -55,8 +55,9 @@ func (d *detector) hear(who NodeID, id Identity, recovering bool, now time.Time)
 		return false
 	}
 	if !v.ever || v.Identity != id {
-		v.since, v.gone = now, false
+		v.since = now
 	}
+	v.gone = false // who speaks is not gone; a hint that was right is given again
 	v.Identity, v.ever, v.spoke, v.heard, v.recovering = id, true, now, now, recovering
 	return true
 }

@@ -13,11 +13,17 @@ type faults struct {
 	kills, medicKills                    time.Duration // mean time between two; 0 for none
 	stops, medicStops, partitions, sleep time.Duration
 	loops                                float64 // of kills: the target crashes again at its next starts
+	wrongHints                           float64 // of looks at a process
+	stall                                float64 // of orders: who has it in hand is stopped just then
 	massacre                             bool    // all medics but one, and all nodes, at once
 }
 
 func newFaults(w *world) faults {
 	f := faults{end: w.between(4*time.Second, 20*time.Second)}
+	if w.chance(0.1) { // nothing happens to medics
+		f.kills, f.loops, f.slowStart = w.between(500*time.Millisecond, 4*time.Second), oneOf(w, 0, 0.4), oneOf(w, 0, 0.2)
+		return f
+	}
 	often := func(p float64, set func()) {
 		if w.chance(p) {
 			set()
@@ -36,6 +42,8 @@ func newFaults(w *world) faults {
 	often(0.3, func() { f.partitions = w.between(time.Second, 6*time.Second) })
 	often(0.3, func() { f.sleep = w.between(time.Second, 6*time.Second) })
 	often(0.2, func() { f.loops = 0.4 })
+	often(0.2, func() { f.wrongHints = oneOf(w, 0.001, 0.02) })
+	often(0.3, func() { f.stall = 0.2 })
 	often(0.2, func() { f.massacre = true })
 	return f
 }
@@ -47,7 +55,7 @@ func (f *faults) networkIsFine() bool { return f.drop+f.slow == 0 && f.partition
 
 // medicsAreFine: nothing happens to a medic, its disk or its network.
 func (f *faults) medicsAreFine() bool {
-	return f.networkIsFine() && f.slowDisk+f.crash == 0 && f.medicKills+f.medicStops+f.sleep == 0 && !f.massacre
+	return f.networkIsFine() && f.slowDisk+f.crash == 0 && f.medicKills+f.medicStops+f.sleep == 0 && f.stall == 0 && !f.massacre
 }
 
 func (f *faults) inject(w *world) {
@@ -140,7 +148,7 @@ func (w *world) heal() {
 	w.tracef("faults stop")
 	f := &w.faults
 	w.judge.fine, w.judge.elected = f.networkIsFine(), f.medicsAreFine()
-	f.drop, f.repeat, f.slow, f.slowDisk, f.slowStart, f.crash = 0, 0, 0, 0, 0, 0
+	f.drop, f.repeat, f.slow, f.slowDisk, f.slowStart, f.crash, f.wrongHints, f.stall = 0, 0, 0, 0, 0, 0, 0, 0
 	clear(w.blocked)
 	w.help()
 }

@@ -108,6 +108,10 @@ func (p *process) pump() {
 			delay = w.between(0, time.Second)
 		}
 		w.after(delay, func() { p.run(func() { p.carry(order) }) })
+		if w.chance(w.faults.stall) && !p.stopped {
+			p.stop()
+			w.after(w.between(0, 5*time.Second), p.resume)
+		}
 	}
 }
 

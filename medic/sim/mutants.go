@@ -15,9 +15,7 @@ const (
 	fileBully    = "medic/core/bully.go"
 	fileCore     = "medic/core/core.go"
 	fileDetector = "medic/core/detector.go"
-	fileExecutor = "medic/core/executor.go"
 	fileFence    = "medic/core/fence.go"
-	fileJournal  = "medic/core/journal.go"
 	fileOutput   = "medic/core/output.go"
 	filePatient  = "medic/core/patient.go"
 )
@@ -36,19 +34,19 @@ func Mutants() []Mutant {
 		one("a leader that hears of a higher generation stays", "M3", 200, fileBully, "	case m.Term.Gen > c.term.Gen:\n		c.follow(m.Term, now)\n", "	case m.Term.Gen > c.term.Gen && c.role == leader:\n	case m.Term.Gen > c.term.Gen:\n		c.follow(m.Term, now)\n"),
 		one("two leaders of one generation both stay", "M3", 600, fileBully, "	case m.Term.Leader != c.term.Leader:\n		return c.settle(m, now)\n", "	case m.Term.Leader != c.term.Leader:\n		return false\n"),
 		one("higher medics are not asked", "M2", 200, fileBully, "	if c.rank[c.cfg.Self] == len(c.rank)-1 {\n", "	if c.rank[c.cfg.Self] >= 0 {\n"),
-		one("objections are not heard", "M2", 400, fileBully, "	if c.role == candidate && c.rank[m.From] > c.rank[c.cfg.Self] && c.answered.IsZero() {\n", "	if c.role == candidate && c.rank[m.From] > c.rank[c.cfg.Self] && c.answered.IsZero() && now.IsZero() {\n"),
 		one("who was objected to never stands again", "M7", 1000, fileBully, "		case !c.answered.IsZero() && now.Sub(c.answered) >= c.cfg.SuspectAfter:\n			c.stand(now) // who objected did not come to lead\n", "		case !c.answered.IsZero():\n"),
 		one("the host does not look at generations", "M4", 200, fileFence, "	case o.Gen < f.Term.Gen, o.Gen == f.Term.Gen && o.Leader != f.Term.Leader:\n", "	case false:\n"),
 		one("the fence takes whatever leader of its generation comes", "M4", 600, fileFence, "	case o.Gen < f.Term.Gen, o.Gen == f.Term.Gen && o.Leader != f.Term.Leader:\n", "	case o.Gen < f.Term.Gen:\n"),
 		one("the host's fence does not move", "M4", 200, fileFence, "	f.Term = t\n	return f, true\n", "	return f, true\n"),
-		one("an executor obeys whoever has led", "M4", 400, fileExecutor, "	if !current || o.Gen != c.term.Gen || o.Leader != c.term.Leader || m.From != o.Leader {\n", "	if m.From != o.Leader {\n"),
 		one("a medic suspects others of its own sleep", "M6", 200, fileDetector, "	if gap <= d.cfg.Heartbeat {\n		return 0\n	}\n", "	if gap > 0 {\n		return 0\n	}\n"),
 		one("a medic that woke acts on what it knew", "M6", 600, fileCore, "		c.held, c.leaderHeard, c.since = now.Add(c.cfg.SuspectAfter), now, now\n", "		c.leaderHeard, c.since = now, now\n"),
 		one("an order that came late is carried out", "M4", 1500, fileFence, "	case now.After(o.Until):\n		r.Verdict = Late\n", ""),
 		one("a young process is killed for the silence of the old one", "M5", 200, fileFence, "	case alive && (o.Ended || now.Sub(last.At) < max(o.Silent+o.Margin, o.Young)):\n		r.Verdict = Found\n", ""),
-		one("an order that is repeated is carried out again", "M5", 200, fileFence, "	case last.Order == o.OrderID: // the report was lost\n		r.Verdict = last.Verdict\n", ""),
 		one("an order is given once", "M7", 200, filePatient, "	case now.Sub(p.given) >= c.cfg.Heartbeat:\n		c.give(p, now)\n", ""),
-		one("one executor is asked for ever", "M7", 600, filePatient, "	case at >= 0 && now.Sub(p.began) < c.cfg.Patience:\n", "	case p.executor != \"\":\n"),
+		{"dead executors are asked for ever", "M7", 600, []Edit{
+			{filePatient, "(m.ID == c.cfg.Self || m.ID != p.ID && c.det.alive(m.ID, now))", "(m.ID == c.cfg.Self || m.ID != p.ID)"},
+			{filePatient, "	case at >= 0 && now.Sub(p.began) < c.cfg.Patience:\n", "	case at >= 0:\n"},
+		}},
 		one("nobody waits for the new life", "M5", 200, filePatient, "	case news && !v.recovering:\n		p.failed = 0\n", "	case v.ever && !v.recovering:\n		p.failed = 0\n"),
 		one("a start that fails is not noticed", "M5", 200, filePatient, "	case v.gone && silence >= c.cfg.hinted(), silence >= c.cfg.Patience<<min(p.failed, 3):\n", "	case silence >= 1000*c.cfg.Patience:\n"),
 		one("medics do not restart medics", "M7", 200, filePatient, "	for _, members := range [][]Member{c.cfg.Nodes, c.cfg.Medics} {\n", "	for _, members := range [][]Member{c.cfg.Nodes} {\n"),
@@ -56,8 +54,6 @@ func Mutants() []Mutant {
 		one("entries are sent before they are stored", "M8", 400, fileCore, "		c.sayStored(Message{Kind: Entries, To: m.From, Entries: entries, Oldest: oldest})\n", "		c.say(Message{Kind: Entries, To: m.From, Entries: entries, Oldest: oldest})\n"),
 		one("a new leader does not learn the history", "M8", 400, fileCore, "	if c.role != leader && m.From != c.term.Leader || m.Term", "	if c.role != leader || m.Term"),
 		one("the journal is not replicated", "M8", 200, fileCore, "		if c.journal.add(e, m.Oldest) {\n", "		if len(e.Text) > 1000 && c.journal.add(e, m.Oldest) {\n"),
-		one("journals have holes", "M8", 1000, fileJournal, "	if e.N <= j.have[e.Term] || e.N != j.have[e.Term]+1 && e.EntryID != oldest {\n", "	if e.N <= j.have[e.Term] {\n"),
-		one("a zombie's heartbeats count", "R8", 1000, fileDetector, "	if v == nil || v.ever && v.LogID == id.LogID && id.Life < v.Life {\n", "	if v == nil {\n"),
 		one("records are forgotten when the term changes", "M8", 1000, fileBully, "		b.orders, b.messages = nil, nil\n", "		b.orders, b.messages, b.records = nil, nil, nil\n"),
 		one("an incident that a dead leader has left open stays open", "M8", 400, filePatient, "		case c.leftOpen(p.ID) && v.ever && !v.recovering:\n			c.recovered(p, v, now) // by a leader before this one\n", ""),
 		one("an order that is not needed any more leaves", "M5", 1500, fileOutput, "		if o.Leader != c.cfg.Self || c.stillNeeded(o) {\n", "		if o.Leader != \"\" {\n"),

@@ -53,6 +53,9 @@ func (w *world) poll() {
 			if was := p.awake.pids[t.ID]; pid == 0 || was != 0 && was != pid {
 				p.core.Gone(t.ID, was)
 			}
+			if pid != 0 && w.chance(w.faults.wrongHints) {
+				p.core.Gone(t.ID, pid)
+			}
 			if pid != 0 {
 				p.awake.pids[t.ID] = pid
 			}

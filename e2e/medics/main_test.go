@@ -1,0 +1,47 @@
+package medics
+
+import (
+	"context"
+	"flag"
+	"log/slog"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"posta/analyses"
+	"posta/analyses/bikes"
+	"posta/cmd"
+	"posta/nodes"
+	"posta/topology"
+)
+
+// selfVar makes the test binary the posta program: nodes and medics are started as that.
+const selfVar = "POSTA_E2E_MEDICS"
+
+var (
+	kills = flag.Int("kills", 2, "kills of each kind of node in TestRecoveryTable; 30 give figures that mean something")
+	quiet = flag.Duration("quiet", 0, "how long TestNobodyIsSuspectedUnderLoad looks on; 0 for some seconds")
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(selfVar) != "" {
+		cmd.Main(program())
+	}
+	if err := os.Setenv(selfVar, "1"); err != nil {
+		panic(err)
+	}
+	flag.Parse()
+	goleak.VerifyTestMain(m)
+}
+
+func known() analyses.Set { return analyses.Set{bikes.New()} }
+
+func program() cmd.Program {
+	return cmd.Program{
+		Analyses: known(), Version: "e2e",
+		RunNode: func(ctx context.Context, t *topology.Topology, node topology.NodeID, log *slog.Logger) error {
+			return nodes.Run(ctx, nodes.Config{Topology: t, Node: node, Known: known(), Version: "e2e", Log: log})
+		},
+	}
+}
