@@ -71,15 +71,21 @@ func New(cfg Config, s State, now time.Time) *Core {
 
 // Tick is to be called several times in a heartbeat, after everything that has arrived was taken.
 func (c *Core) Tick(now time.Time) {
-	if slept := c.det.tick(now); slept > 0 {
-		c.wake(slept, now)
-	}
+	c.notice(now)
 	c.elect(now)
 	if c.role == leader {
 		c.visit(now)
 	}
 	if now.Sub(c.beaten) >= c.cfg.Heartbeat {
 		c.beat(now)
+	}
+}
+
+// notice finds out whether this medic has slept. It comes before anything else that is done with a time: who has slept and does not know it
+// would let out orders that are outdated, or obey them.
+func (c *Core) notice(now time.Time) {
+	if slept := c.det.tick(now); slept > 0 {
+		c.wake(slept, now)
 	}
 }
 
@@ -96,6 +102,7 @@ func (c *Core) wake(slept time.Duration, now time.Time) {
 	}
 	if slept >= c.cfg.SuspectAfter/2 {
 		c.held, c.leaderHeard, c.since = now.Add(c.cfg.SuspectAfter), now, now
+		c.callOff(now)
 	}
 }
 
@@ -118,6 +125,7 @@ func (c *Core) Take(m Message, now time.Time) {
 	if _, known := c.rank[m.From]; !known || m.From == c.cfg.Self {
 		return
 	}
+	c.notice(now)
 	if !c.det.hear(m.From, m.ID, false, now) {
 		return // a life that is over
 	}

@@ -1,5 +1,7 @@
 package core
 
+import "time"
+
 // Record is what a medic stores. Exactly one field is set.
 type Record struct {
 	Term  *Term
@@ -42,7 +44,8 @@ func (c *Core) Seal() []Record {
 }
 
 // Stored says that what Seal gave is durable.
-func (c *Core) Stored() {
+func (c *Core) Stored(now time.Time) {
+	c.notice(now)
 	b := c.inflight
 	if b == nil {
 		return

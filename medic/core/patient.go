@@ -66,7 +66,7 @@ func (c *Core) treat(p *patient, v *vital, now time.Time) {
 		}
 	case waiting:
 		switch {
-		case v.ever && v.spoke.After(p.lastSeen) && !v.gone:
+		case v.ever && v.spoke.After(p.lastSeen):
 			p.phase, p.began = well, now // he had only been slow; the journal closes when he is at work
 		case now.Sub(p.began) >= p.wait:
 			c.order(p, now)
@@ -122,13 +122,26 @@ func (c *Core) order(p *patient, now time.Time) {
 	c.give(p, now)
 }
 
+// callOff takes back orders that have not left.
+func (c *Core) callOff(now time.Time) {
+	for _, p := range c.patients {
+		if p.phase == ordered && !p.sent {
+			delete(c.carrying, p.order.OrderID)
+			p.phase, p.began, p.wait = waiting, now, 0
+		}
+	}
+}
+
 // stillNeeded calls an order off when its target was heard while the order was being stored. Once it has left it is too late for that.
 func (c *Core) stillNeeded(o Order) bool {
 	p := c.patients[o.Target]
-	if p == nil || p.order.OrderID != o.OrderID || p.sent {
+	switch {
+	case p == nil || p.order.OrderID != o.OrderID || p.phase != ordered:
+		return false
+	case p.sent:
 		return true
 	}
-	if v := c.det.vitals[o.Target]; v.spoke.After(p.decided) && !v.gone {
+	if v := c.det.vitals[o.Target]; v.spoke.After(p.decided) {
 		p.phase, p.began = waiting, p.decided // and well again with the next tick
 		delete(c.carrying, o.OrderID)
 		return false
@@ -177,7 +190,7 @@ func (c *Core) choose(p *patient, now time.Time) NodeID {
 // insist repeats an order: it, or its report, may be lost. On a host that no medic reaches only others can help.
 func (c *Core) insist(p *patient, v *vital, now time.Time) {
 	switch {
-	case p.executor == "" && v.ever && v.spoke.After(p.lastSeen) && !v.gone:
+	case p.executor == "" && v.ever && v.spoke.After(p.lastSeen):
 		p.phase, p.began = well, now
 	case now.Sub(p.given) >= c.cfg.Heartbeat:
 		c.give(p, now)
@@ -231,9 +244,8 @@ func (c *Core) refused(t Term, now time.Time) {
 // expect waits for the new life's heartbeat.
 func (c *Core) expect(p *patient, pid int, now time.Time) {
 	p.phase, p.began, p.started = starting, now, now
-	if v := c.det.vitals[p.ID]; v.PID != pid {
-		v.gone, v.PID = false, pid // an end that is seen now is that of the new process
-	}
+	v := c.det.vitals[p.ID]
+	v.gone, v.PID = false, pid // an end that is seen from now on is that of this process; and a hint that there is none was wrong
 }
 
 // await ends with the first heartbeat of a life that is not the one that failed. A life that reads its log back is a life.

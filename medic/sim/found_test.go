@@ -6,7 +6,9 @@ import "testing"
 func TestFoundSeeds(t *testing.T) {
 	for seed, what := range map[uint64]string{
 		4:    "nobody closed the incident of a leader under its predecessor",
+		27:   "an order that was stored while its leader slept left before the leader noticed",
 		36:   "an order that nobody could carry out was insisted on although the target was back",
+		55:   "a wrong hint kept a process that hung alive: it was taken for its own successor",
 		155:  "a target that was heard while its order was late was killed all the same",
 		193:  "an order that was under way for long knew too short a silence",
 		196:  "a target that came back to life by itself, out of reach, stayed ordered",

@@ -144,7 +144,7 @@ func (p *process) save() {
 
 func (p *process) stored() {
 	p.save()
-	p.core.Stored()
+	p.core.Stored(p.t.w.now())
 	p.pump()
 }
 

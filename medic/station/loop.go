@@ -40,7 +40,7 @@ func (s *station) run(ctx context.Context) error {
 				return fmt.Errorf("medic %s: W4: %w: it stops, and its next start recovers from what is on disk", s.node.ID, err)
 			}
 			s.busy = false
-			s.core.Stored()
+			s.core.Stored(time.Now())
 		case <-tick.C:
 			s.tick()
 		}
