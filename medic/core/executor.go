@@ -16,7 +16,7 @@ func (c *Core) obey(m Message, current bool, now time.Time) {
 			return
 		}
 	}
-	if o.Target == c.cfg.Self || now.Before(c.held) {
+	if o.Target == c.cfg.Self || c.det.vitals[o.Target] == nil || now.Before(c.held) {
 		return
 	}
 	c.accept(o, now)

@@ -1,0 +1,85 @@
+package core
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+)
+
+func entry(gen Generation, leader NodeID, n uint64) Entry {
+	return Entry{EntryID: EntryID{Term{gen, leader}, n}, What: Elected}
+}
+
+func TestM8_JournalsJoinInAnyOrderAndHaveNoHoles(t *testing.T) {
+	var all []Entry
+	for gen := range Generation(5) {
+		for n := range uint64(6) {
+			all = append(all, entry(gen+1, "medic-1", n+1))
+		}
+	}
+	for seed := range uint64(50) {
+		rnd := rand.New(rand.NewPCG(seed, 0))
+		from, to := newJournalOf(all), newJournal()
+		for range 200 { // lost, late, and twice
+			entries, oldest := from.missing(to.extents())
+			for _, e := range entries {
+				if rnd.IntN(3) > 0 {
+					to.add(e, oldest)
+				}
+			}
+		}
+		if !reflect.DeepEqual(to.entries, from.entries) {
+			t.Fatalf("seed %d: %d of %d entries", seed, len(to.entries), len(from.entries))
+		}
+	}
+	j := newJournal()
+	if j.add(entry(1, "medic-1", 2), EntryID{}) {
+		t.Error("an entry was taken before the one before it")
+	}
+}
+
+func TestM8_AJournalForgetsItsBeginning(t *testing.T) {
+	j := newJournal()
+	for n := range uint64(kept + 50) {
+		j.add(entry(Generation(1+n/100), "medic-1", 1+n%100), EntryID{})
+	}
+	if len(j.entries) != kept || j.entries[0].N != 51 {
+		t.Fatalf("%d entries, the first is %v", len(j.entries), j.entries[0].EntryID)
+	}
+	late := newJournal()
+	entries, oldest := j.missing(nil)
+	for _, e := range entries {
+		late.add(e, oldest)
+	}
+	if len(late.entries) == 0 || late.entries[0].N != 51 {
+		t.Errorf("somebody new gets %d entries", len(late.entries))
+	}
+	if j.add(entry(1, "medic-1", 51), EntryID{}) || j.add(entry(0, "medic-9", 1), EntryID{}) {
+		t.Error("it takes what it has forgotten")
+	}
+}
+
+func TestM8_IncidentsAreToldFromTheJournal(t *testing.T) {
+	at := func(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecond) }
+	first, second := Term{1, "medic-3"}, Term{2, "medic-2"}
+	all := Incidents([]Entry{
+		{EntryID: EntryID{first, 1}, What: Elected},
+		{EntryID: EntryID{first, 2}, At: at(0), What: Suspected, Node: "a-1", Silent: 800 * time.Millisecond, InARow: 1, Text: "silent"},
+		{EntryID: EntryID{first, 3}, At: at(50), What: Restarted, Node: "a-1", Text: "signal: killed"},
+		{EntryID: EntryID{second, 1}, At: at(60), What: Elected}, // the leader died before it saw the end
+		{EntryID: EntryID{second, 2}, At: at(100), What: Suspected, Node: "b-1", Silent: time.Second, InARow: 1},
+		{EntryID: EntryID{second, 3}, At: at(250), What: Recovered, Node: "a-1", Life: 4},
+	})
+	if len(all) != 2 {
+		t.Fatalf("%+v", all)
+	}
+	a, b := all[0], all[1]
+	if a.Open || a.Restarts != 1 || a.Cause != "signal: killed" || a.Restart != 50*time.Millisecond || a.Recovery != 200*time.Millisecond || a.Life != 4 ||
+		a.Total() != 1050*time.Millisecond {
+		t.Errorf("the first is told as %+v", a)
+	}
+	if !b.Open || b.Node != "b-1" || b.Restarts != 0 {
+		t.Errorf("the second is told as %+v", b)
+	}
+}

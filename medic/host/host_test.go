@@ -1,0 +1,162 @@
+package host
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"posta/medic/core"
+)
+
+func TestM4_AnOldLeaderIsRefusedByEveryMedicOfTheHost(t *testing.T) {
+	dir, f := t.TempDir(), newFake()
+	mine, others := open(t, dir, f), open(t, dir, f)
+	if r := mine.CarryOut(soon(t), order(5, "medic-2", 1), nothing); r.Verdict != core.Done || r.PID != 101 {
+		t.Fatalf("%+v", r)
+	}
+	expect(t, f, "start a-1")
+	if err := others.Raise(soon(t), core.Term{Gen: 6, Leader: "medic-3"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []core.Order{order(5, "medic-2", 2), order(6, "medic-1", 1)} {
+		if r := mine.CarryOut(soon(t), o, nothing); r.Verdict != core.Refused || r.Term != (core.Term{Gen: 6, Leader: "medic-3"}) {
+			t.Errorf("order of %s in generation %d: %+v", o.Leader, o.Gen, r)
+		}
+	}
+	expect(t, f)
+	if r := mine.CarryOut(soon(t), order(6, "medic-3", 1), func() core.Term { return core.Term{Gen: 7, Leader: "medic-1"} }); r.Verdict != core.Refused {
+		t.Errorf("an order that its own medic knows to be outdated: %+v", r)
+	}
+	if r := open(t, dir, f).CarryOut(soon(t), order(6, "medic-3", 2), nothing); r.Verdict != core.Refused {
+		t.Errorf("after a restart of the medic: %+v", r)
+	}
+}
+
+func TestM5_AnOrderStartsOneProcessWhoeverCarriesItOut(t *testing.T) {
+	dir, f := t.TempDir(), newFake()
+	var wg sync.WaitGroup
+	reports := make([]core.Report, 6)
+	for i := range reports {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			reports[i] = open(t, dir, f).CarryOut(soon(t), order(1, "medic-3", 1), nothing)
+		}()
+	}
+	wg.Wait()
+	for _, r := range reports {
+		if r.Verdict != core.Done || r.PID != 101 {
+			t.Errorf("%+v", r)
+		}
+	}
+	expect(t, f, "start a-1")
+	o := order(1, "medic-3", 2)
+	o.Silent = time.Hour
+	if r := open(t, dir, f).CarryOut(soon(t), o, nothing); r.Verdict != core.Found || r.PID != 101 {
+		t.Errorf("a young process: %+v", r)
+	}
+	if r := open(t, dir, f).CarryOut(soon(t), order(1, "medic-3", 3), nothing); r.Verdict != core.Done || r.Text != "signal: killed" {
+		t.Errorf("one that was silent all its life: %+v", r)
+	}
+	expect(t, f, "kill a-1", "start a-1")
+}
+
+func TestM5_AFailedStartIsReportedAndTheNextOrderTriesAgain(t *testing.T) {
+	f := newFake()
+	h := open(t, t.TempDir(), f)
+	f.fail = errors.New("no room for a process")
+	if r := h.CarryOut(soon(t), order(1, "medic-3", 1), nothing); r.Verdict != core.Failed || !strings.Contains(r.Text, "no room") {
+		t.Errorf("%+v", r)
+	}
+	if r := h.CarryOut(soon(t), order(1, "medic-3", 1), nothing); r.Verdict != core.Done {
+		t.Errorf("the same order, repeated: %+v", r)
+	}
+	expect(t, f, "start a-1")
+}
+
+func TestDownClosesTheHostAndUpOpensIt(t *testing.T) {
+	f := newFake()
+	h := open(t, t.TempDir(), f)
+	if started, err := h.Up(soon(t), []core.NodeID{"a-1", "b-1"}); err != nil || len(started) != 2 {
+		t.Fatalf("%v, %v", started, err)
+	}
+	if started, err := h.Up(soon(t), []core.NodeID{"a-1", "c-1"}); err != nil || len(started) != 1 {
+		t.Fatalf("%v, %v", started, err)
+	}
+	f.acts()
+	if err := h.Down(soon(t)); err != nil {
+		t.Fatal(err)
+	}
+	if r := h.CarryOut(soon(t), order(9, "medic-3", 1), nothing); r.Verdict != core.Held {
+		t.Errorf("%+v", r)
+	}
+	expect(t, f)
+	if _, err := h.Up(soon(t), nil); err != nil {
+		t.Fatal(err)
+	}
+	if r := h.CarryOut(soon(t), order(9, "medic-3", 2), nothing); r.Verdict != core.Done {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A medic that hangs with the lock would hold up everybody, also those who are to restart it.
+func TestM7_WhoHangsWithTheLockIsKilledWithoutIt(t *testing.T) {
+	dir, f := t.TempDir(), newFake()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), holderVar+"="+dir)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Wait() }()
+	defer func() { _ = cmd.Process.Kill() }()
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "holding <nil>\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	f.alive["a-1"], f.alive["b-1"] = cmd.Process.Pid, 7
+	f.kill = func(n core.NodeID) {
+		if n == "a-1" {
+			_ = syscall.Kill(cmd.Process.Pid, syscall.SIGKILL)
+		}
+	}
+	h := open(t, dir, f)
+	o := order(1, "medic-3", 1)
+	o.Target, o.Until = "b-1", time.Now().Add(50*time.Millisecond)
+	if r := h.CarryOut(soon(t), o, nothing); r.Verdict != core.Late {
+		t.Errorf("an order for somebody else: %+v", r)
+	}
+	expect(t, f)
+	o = order(1, "medic-3", 2)
+	o.Until = time.Now().Add(50 * time.Millisecond)
+	if r := h.CarryOut(soon(t), o, nothing); r.Verdict == core.Failed {
+		t.Errorf("an order for the holder: %+v", r)
+	}
+	if did := f.acts(); len(did) == 0 || did[0] != "kill a-1" {
+		t.Errorf("it did %v", did)
+	}
+	if r := h.CarryOut(soon(t), order(1, "medic-3", 3), nothing); r.Verdict != core.Done {
+		t.Errorf("afterwards: %+v", r)
+	}
+}
+
+func TestM4_ADamagedFenceLetsNobodyIn(t *testing.T) {
+	dir, f := t.TempDir(), newFake()
+	h := open(t, dir, f)
+	if err := os.WriteFile(filepath.Join(dir, "local"), []byte("gener"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r := h.CarryOut(soon(t), order(9, "medic-3", 1), nothing); r.Verdict != core.Failed || !strings.Contains(r.Text, "damaged") {
+		t.Errorf("%+v", r)
+	}
+	expect(t, f)
+}
