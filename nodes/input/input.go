@@ -147,8 +147,12 @@ func (in *Input) Tick(now time.Time) {
 	in.retryHeld()
 	silent := false
 	for _, u := range in.uploads {
+		// After a restart both count from here. Each by itself: a ping may have come before the first tick.
 		if u.heard.IsZero() {
-			u.heard, u.worked = now, now // after a restart the client's silence counts from here
+			u.heard = now
+		}
+		if u.worked.IsZero() {
+			u.worked = now
 		}
 		silent = silent || in.lost(u) != (gateway.Why{})
 	}
