@@ -15,7 +15,10 @@ func TestN5_TerminateInTurn(t *testing.T) {
 	d := generated(t, 100_000)
 	c := start(t, topology.Variant{SplitParsers: true})
 	c.listen().await(20*time.Second, "up", func(h beat) bool { return h.State == heartbeat.Running })
-	r := c.begin(deadline(t, time.Minute), client.Config{Find: slowly(d.dir, 1<<20), Chunk: 16 << 10, Timeout: 300 * time.Millisecond})
+	enough := make(chan struct{})
+	r := c.begin(deadline(t, 2*time.Minute), client.Config{
+		Find: slowlyUntil(d.dir, 64<<10, enough), Chunk: 4 << 10, Timeout: 300 * time.Millisecond,
+	})
 	until(t, 20*time.Second, "facts are on their way", func() bool { return r.acked("trips") > 0 })
 	for _, id := range c.ids() {
 		c.endsInTime(id, c.terminate(id))
@@ -24,6 +27,7 @@ func TestN5_TerminateInTurn(t *testing.T) {
 	if r.ended() {
 		t.Errorf("the run was over before all had been restarted: the test has shown less than it says")
 	}
+	close(enough)
 	d.check(t, r.answer())
 	c.noUnexpectedExits()
 }

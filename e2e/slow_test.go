@@ -61,21 +61,32 @@ func (g *gated) Read(p []byte) (int, error) {
 
 // slowly finds the files in dir and lets facts through at so many bytes per second and file.
 func slowly(dir string, bytesPerSecond int64) func(protocol.Stream) ([]client.Source, error) {
+	return slowlyUntil(dir, bytesPerSecond, nil)
+}
+
+// slowlyUntil goes on at full speed when enough is closed.
+func slowlyUntil(dir string, bytesPerSecond int64, enough <-chan struct{}) func(protocol.Stream) ([]client.Source, error) {
 	return sources(dir, func(s protocol.Stream, f io.ReadCloser) io.ReadCloser {
 		if s.Reference {
 			return f
 		}
-		return &throttled{ReadCloser: f, rate: bytesPerSecond}
+		return &throttled{ReadCloser: f, rate: bytesPerSecond, enough: enough}
 	})
 }
 
 type throttled struct {
 	io.ReadCloser
-	rate int64
+	rate   int64
+	enough <-chan struct{}
 }
 
 func (s *throttled) Read(p []byte) (int, error) {
 	const piece = 20 * time.Millisecond
+	select {
+	case <-s.enough:
+		return s.ReadCloser.Read(p)
+	default:
+	}
 	time.Sleep(piece)
 	return s.ReadCloser.Read(p[:min(int64(len(p)), max(1, s.rate*int64(piece)/int64(time.Second)))])
 }
