@@ -1,10 +1,13 @@
-// Command posta runs analyses of large record streams over several processes and hosts, without a broker. This page says what it can
-// do; package cmd says how it is asked.
+// Command posta runs analyses of large record streams over several processes and hosts, without a broker. This page says
+// what it can do; package cmd says how it is asked.
 package main
 
 import (
 	"posta/analyses"
 	"posta/analyses/bikes"
+	"posta/analyses/flights"
+	"posta/analyses/memes"
+	"posta/analyses/movies"
 	"posta/cmd"
 	"posta/gen"
 )
@@ -14,8 +17,10 @@ var release string
 
 func main() {
 	cmd.Main(cmd.Program{
-		Analyses:   analyses.Set{bikes.New()},
-		Generators: map[string]cmd.Generator{"bikes": gen.Bikes},
-		Version:    release,
+		Analyses: analyses.Set{bikes.New(), flights.New(), movies.New(), memes.New()},
+		Generators: map[string]cmd.Generator{
+			"bikes": gen.Bikes, "flights": gen.Flights, "movies": gen.Movies, "memes": gen.Memes,
+		},
+		Version: release,
 	})
 }

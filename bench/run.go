@@ -32,7 +32,7 @@ type Config struct {
 // Defaults of Config.
 const (
 	DefaultRounds = 5
-	DefaultAmount = 256 << 20
+	DefaultAmount = 128 << 20
 	DefaultRows   = 5_000_000
 )
 

@@ -10,44 +10,69 @@ import (
 	"testing"
 	"time"
 
+	"posta/analyses/answer"
 	"posta/analyses/bikes/bikesoracle"
+	"posta/analyses/flights/flightsoracle"
+	"posta/analyses/memes/memesoracle"
+	"posta/analyses/movies/moviesoracle"
 	"posta/client"
 	"posta/gen"
 )
 
-// dataset is generated data with the oracle's answers.
+// dataset is generated data of an analysis with the oracle's answers.
 type dataset struct {
-	dir  string
-	want []byte
+	analysis string
+	dir      string
+	want     []byte
+}
+
+// kinds is how each analysis' data is made, and what its oracle is.
+var kinds = map[string]struct {
+	make   func(gen.Dir, int, uint64) error
+	oracle func(string, map[string]string) (*answer.Answer, error)
+}{
+	"bikes":   {gen.Bikes, bikesoracle.Run},
+	"flights": {gen.Flights, flightsoracle.Run},
+	"movies":  {gen.Movies, moviesoracle.Run},
+	"memes":   {gen.Memes, memesoracle.Run},
+}
+
+type datasetKey struct {
+	analysis string
+	rows     int
 }
 
 var datasets struct {
 	sync.Mutex
-	made map[int]*dataset
+	wants map[datasetKey][]byte
 }
 
-// generated makes data once for all tests of this run; it is removed by the operating system's temporary directory rules of
-// the first test that asks, so tests copy nothing.
-func generated(t *testing.T, rows int) *dataset {
+// generated makes data of bikes.
+func generated(t *testing.T, rows int) *dataset { return generatedFor(t, "bikes", rows) }
+
+// generatedFor makes data in a directory that goes with the test. The oracle is asked once in a run: the bytes depend on
+// rows and seed alone, and so do the answers.
+func generatedFor(t *testing.T, analysis string, rows int) *dataset {
 	t.Helper()
 	datasets.Lock()
 	defer datasets.Unlock()
-	dir := t.TempDir()
-	if err := gen.Bikes(gen.OnDisk(dir), rows, uint64(rows)); err != nil {
+	d := &dataset{analysis: analysis, dir: t.TempDir()}
+	if err := kinds[analysis].make(gen.OnDisk(d.dir), rows, uint64(rows)); err != nil {
 		t.Fatal(err)
 	}
-	if d := datasets.made[rows]; d != nil {
-		return &dataset{dir, d.want} // the bytes depend on rows and seed alone, so do the answers
+	key := datasetKey{analysis, rows}
+	if d.want = datasets.wants[key]; d.want != nil {
+		return d
 	}
-	a, err := bikesoracle.Run(dir, nil)
+	a, err := kinds[analysis].oracle(d.dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &dataset{dir, queries(t, a)}
-	if datasets.made == nil {
-		datasets.made = map[int]*dataset{}
+	d.want = queries(t, a)
+	if datasets.wants == nil {
+		datasets.wants = map[datasetKey][]byte{}
 	}
-	datasets.made[rows] = d
+	datasets.wants[key] = d.want
 	return d
 }
 
@@ -65,7 +90,7 @@ func queries(t *testing.T, v any) []byte {
 	return append(append(parts.Queries, '\n'), parts.Rejected...)
 }
 
-// analyse runs bikes over dir. The client must never see an error.
+// analyse runs bikes over dir, or what change says. The client must never see an error.
 func (c *cluster) analyse(ctx context.Context, dir string, change func(*client.Config)) []byte {
 	c.t.Helper()
 	cfg := client.Config{Entries: c.topo.EntryPoints(), Analysis: "bikes", Dir: dir}

@@ -2,5 +2,19 @@
 // library. Nodes are this test binary, executed again with an environment variable, so that the tests need nothing that
 // was built before.
 //
+//	go test ./e2e                           the short form of everything, two to three minutes on two cores
+//	go test ./e2e -long -timeout 40m        what CI runs: longer, more seeds, the whole grid, and Python
+//	POSTA_SHARED=DIR go test ./e2e          with DIR/samples and DIR/expected in place of generated data, where that makes sense
+//	go test ./e2e -run Python -python FILE  with that interpreter, which has zmq and msgpack
+//
+// TestW5_DiskFull mounts a small file system and needs root.
+//
+// The words: a cluster is a topology whose nodes are processes and are started again when they die; a run is an analysis
+// beside the test; a gate holds its client in the middle of the facts; beats are the heartbeats that were heard; an attacker is a
+// stranger at one socket; the proxy stands between all nodes and disturbs connections.
+//
+// What is not tried: to forge, word for word, what another node would say. There is no authentication that could tell; see
+// docs/operations.md for the network that nodes belong in.
+//
 // Every test asks the same in the end: is the answer what the oracle says, to the last bit?
 package e2e

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"posta/client"
+	"posta/link"
+	"posta/nodes/heartbeat"
 	"posta/topology"
 )
 
@@ -12,7 +14,11 @@ import (
 func TestN5_TerminateInTurn(t *testing.T) {
 	d := generated(t, 100_000)
 	c := start(t, topology.Variant{SplitParsers: true})
-	r := c.begin(deadline(t, time.Minute), client.Config{Find: slowly(d.dir, 1<<20), Chunk: 16 << 10, Timeout: 300 * time.Millisecond})
+	c.listen().await(20*time.Second, "up", func(h beat) bool { return h.State == heartbeat.Running })
+	enough := make(chan struct{})
+	r := c.begin(deadline(t, 2*time.Minute), client.Config{
+		Find: slowlyUntil(d.dir, 64<<10, enough), Chunk: 4 << 10, Timeout: 300 * time.Millisecond,
+	})
 	until(t, 20*time.Second, "facts are on their way", func() bool { return r.acked("trips") > 0 })
 	for _, id := range c.ids() {
 		c.endsInTime(id, c.terminate(id))
@@ -21,6 +27,7 @@ func TestN5_TerminateInTurn(t *testing.T) {
 	if r.ended() {
 		t.Errorf("the run was over before all had been restarted: the test has shown less than it says")
 	}
+	close(enough)
 	d.check(t, r.answer())
 	c.noUnexpectedExits()
 }
@@ -29,9 +36,12 @@ func TestN5_TerminateInTurn(t *testing.T) {
 func TestN5_TerminateAll(t *testing.T) {
 	d := generated(t, 100_000)
 	c := start(t, twoOfEach())
+	b := c.listen()
 	r := c.begin(deadline(t, 2*time.Minute), client.Config{Find: slowly(d.dir, 1<<20), Chunk: 16 << 10, Timeout: 300 * time.Millisecond})
 	for i := range int64(3) {
 		until(t, 20*time.Second, "facts are on their way", func() bool { return r.acked("trips") > i*500_000 })
+		// One that has not come so far as to hear the signal would die of it.
+		b.await(20*time.Second, "up", func(h beat) bool { return h.ID.Incarnation == link.Incarnation(i+1) })
 		for id, took := range c.terminateAll() {
 			c.endsInTime(id, took)
 		}

@@ -12,6 +12,9 @@ import (
 
 	"posta/analyses"
 	"posta/analyses/bikes"
+	"posta/analyses/flights"
+	"posta/analyses/memes"
+	"posta/analyses/movies"
 	"posta/nodes"
 	"posta/topology"
 )
@@ -39,7 +42,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func known() analyses.Set { return analyses.Set{bikes.New()} }
+func known() analyses.Set {
+	return analyses.Set{bikes.New(), flights.New(), movies.New(), memes.New()}
+}
 
 func nodeMain(node, file string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)

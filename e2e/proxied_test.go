@@ -33,7 +33,7 @@ func TestProxyAndKill(t *testing.T) {
 	if *long {
 		times = 40
 	}
-	c.storm(d, times, 400*time.Millisecond, 31, func(_ *rand.Rand, id topology.NodeID) { c.signal(id, syscall.SIGKILL) })
+	c.storm([]*dataset{d, d}, times, 400*time.Millisecond, 31, func(_ *rand.Rand, id topology.NodeID) { c.signal(id, syscall.SIGKILL) })
 	t.Log(p.report())
 }
 

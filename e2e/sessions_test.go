@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"posta/client"
+	"posta/nodes/heartbeat"
 	"posta/protocol"
 	"posta/session"
 	"posta/topology"
@@ -134,6 +135,7 @@ func TestSessions_CancelledFromElsewhere(t *testing.T) {
 func TestSessions_ResultsAgain(t *testing.T) {
 	d := generated(t, 20_000)
 	c := start(t, topology.Variant{Replicas: map[string]int{"output": 2}})
+	b := c.listen()
 	ctx := deadline(t, time.Minute)
 	keep := func(id session.ID) func(*client.Config) {
 		return func(cfg *client.Config) { cfg.Session, cfg.KeepResults, cfg.Timeout = id, true, 500*time.Millisecond }
@@ -145,6 +147,7 @@ func TestSessions_ResultsAgain(t *testing.T) {
 		c.signal(n, syscall.SIGKILL)
 	}
 	d.check(t, c.analyse(ctx, d.dir, keep(id)))
+	b.await(20*time.Second, "up again", func(h beat) bool { return h.State == heartbeat.Running && h.ID.Incarnation == 2 })
 	c.terminateAll()
 	c.superviseAll()
 	d.check(t, c.analyse(ctx, "/nowhere", keep(id)))

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -62,45 +61,35 @@ func (g *gated) Read(p []byte) (int, error) {
 
 // slowly finds the files in dir and lets facts through at so many bytes per second and file.
 func slowly(dir string, bytesPerSecond int64) func(protocol.Stream) ([]client.Source, error) {
+	return slowlyUntil(dir, bytesPerSecond, nil)
+}
+
+// slowlyUntil goes on at full speed when enough is closed.
+func slowlyUntil(dir string, bytesPerSecond int64, enough <-chan struct{}) func(protocol.Stream) ([]client.Source, error) {
 	return sources(dir, func(s protocol.Stream, f io.ReadCloser) io.ReadCloser {
 		if s.Reference {
 			return f
 		}
-		return &throttled{ReadCloser: f, rate: bytesPerSecond}
+		return &throttled{ReadCloser: f, rate: bytesPerSecond, enough: enough}
 	})
 }
 
 type throttled struct {
 	io.ReadCloser
-	rate int64
+	rate   int64
+	enough <-chan struct{}
 }
 
 func (s *throttled) Read(p []byte) (int, error) {
 	const piece = 20 * time.Millisecond
+	select {
+	case <-s.enough:
+		return s.ReadCloser.Read(p)
+	default:
+	}
 	time.Sleep(piece)
 	return s.ReadCloser.Read(p[:min(int64(len(p)), max(1, s.rate*int64(piece)/int64(time.Second)))])
 }
-
-// again gives the rows of a file several times, as one file: a long upload from little data.
-type again struct {
-	file  *os.File
-	body  int64 // where the rows begin
-	times int
-}
-
-func (a *again) Read(p []byte) (int, error) {
-	n, err := a.file.Read(p)
-	if n == 0 && errors.Is(err, io.EOF) && a.times > 1 {
-		a.times--
-		if _, err := a.file.Seek(a.body, io.SeekStart); err != nil {
-			return 0, err
-		}
-		return a.file.Read(p)
-	}
-	return n, err
-}
-
-func (a *again) Close() error { return a.file.Close() }
 
 // sources finds the files of a stream in dir, and puts what wrap returns in their place.
 func sources(dir string, wrap func(protocol.Stream, io.ReadCloser) io.ReadCloser) func(protocol.Stream) ([]client.Source, error) {

@@ -126,6 +126,7 @@ func (x *node) step(now time.Time) {
 	x.store(now)
 	x.send(now)
 	x.beat(now)
+	x.memory.adjust(now)
 }
 
 // store gives the committer its next job, if it has none.

@@ -27,7 +27,8 @@ type Config struct {
 	Log      *slog.Logger
 
 	// Headroom is how many bytes of garbage may gather before they are collected, beside as many as the node's live data has.
-	// 0, for tests with many nodes in a process, collects often; large values are memory for processor time.
+	// 0, for tests with many nodes in a process, collects often; large values are memory for processor time. Above 0 the
+	// process belongs to the node, which then also limits its memory to what it needs.
 	Headroom int
 
 	// Roles makes the chain of the node; nil means the product's roles. It is for who wants the engine with other roles in
@@ -54,6 +55,9 @@ func Run(ctx context.Context, c Config) (err error) {
 	spare := newHeadroom(c.Headroom)
 	defer spare.release()
 	x := &node{cfg: c, node: n, log: log, started: time.Now()}
+	if c.Headroom > 0 {
+		x.memory = newMemoryLimit()
+	}
 	x.id = link.Identity{LogID: log.Identity().LogID, Incarnation: link.Incarnation(log.Identity().Incarnation)}
 	if err := x.open(); err != nil {
 		return errors.Join(err, x.close())
@@ -73,6 +77,7 @@ type node struct {
 	log     *wal.Log
 	id      link.Identity
 	core    *core.Core
+	memory  *memoryLimit // nil where the process is not the node's alone
 	tr      link.Transport
 	router  *zmqx.Router // nil for a node that clients do not talk to
 	started time.Time

@@ -105,7 +105,7 @@ func Mutants() []Mutant {
 		one("log cut beyond the oldest unacknowledged frame", "N3", 100, fileCommit, "			if p, ok := s.Oldest(); ok && (!found || p < oldest) {\n", "			if p, ok := s.Oldest(); ok && (!found || p > oldest) {\n"),
 		one("lane's hwm not recorded with the chunk", "R5", 100, fileInput, "	in.host.Record(encodeLane(u.id, req.Lane, req.Seq, len(req.Data)))\n", ""),
 		one("repeated chunk taken again", "R5", 60, fileInput, "	if req.Seq <= taken {\n", "	if req.Seq < taken {\n"),
-		one("a sleeping node blames its clients", "M6", 200, fileInputRole, "			u.heard = u.heard.Add(gap)\n", "			_ = u\n"),
+		one("a sleeping node blames its clients", "M6", 200, fileInputRole, "			u.heard, u.worked = u.heard.Add(gap), u.worked.Add(gap)\n", "			_ = u\n"),
 		one("every joiner counts rejected reference rows", "D1", 60, fileJoiner, "	if len(partial) == 0 || reference && st.Replica.Index != 0 {\n", "	if len(partial) == 0 {\n"),
 		one("queries answered at every end", "D1", 60, fileReducer, "		if st.answered[q] || !st.complete(q) {\n", "		if !st.complete(q) {\n"),
 		many("a panic takes the node down", "N6", 100,

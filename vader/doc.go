@@ -1,6 +1,6 @@
 // Package vader scores the sentiment of English texts: VADER, the rule-based model of C.J. Hutto and E. Gilbert ("VADER: A
 // Parsimonious Rule-based Model for Sentiment Analysis of Social Media Text", ICWSM 2014), as its authors' Python package
-// vaderSentiment 3.3.2 computes it, to the fourth decimal of the compound score.
+// vaderSentiment 3.3 computes it, to the fourth decimal of the compound score.
 //
 // Words. A word is a piece of text between white space, without the punctuation around it. A word of the lexicon has a
 // valence, from -4 to 4. A booster before it strengthens or weakens that, a negation turns it round, and so do some

@@ -21,7 +21,8 @@ const (
 	emojiAsset = "rawdata/emojiUTF8Lexicon.txt"
 )
 
-// addedWords are in the lexicon of vaderSentiment 3.3.2 and not yet in the embedded one, which is that of 3.3.1 otherwise.
+// addedWords are in the original's lexicon, but not in the embedded one, which is a little older. Their valences were found from
+// the original's scores of real texts that have them: of all tenths these are the only ones that agree with all.
 var addedWords = map[string]float64{"heart": 3.2, "hearts": 3.3}
 
 // lexicon is what never changes: shared by all analyzers.

@@ -96,7 +96,8 @@ func (t *table) teach() {
 	}
 }
 
-// idiom2 is the valence of an idiom of two words.
+// idiom2 is the valence of an idiom of two words. Those with a heart are as in the newest version; an older one has only the
+// first of them, at 3.5.
 func idiom2(a, b role) (valence float64, ok bool) {
 	switch {
 	case a == the && (b == shit || b == bomb):

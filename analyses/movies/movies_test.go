@@ -70,7 +70,7 @@ func run(t *testing.T, dir string, o local.Options) *answer.Answer {
 
 func TestD1_AnswersAreTheOraclesWhateverTheInterleaving(t *testing.T) {
 	for data := uint64(1); data <= 2; data++ {
-		dir := generated(t, 16000, data)
+		dir := generated(t, 10000, data)
 		want := oracle(t, dir, nil)
 		for _, q := range want.Queries {
 			if len(q.Rows) < 2 {
@@ -101,7 +101,7 @@ func TestD1_ChunksOfOneRowAreTheSameAsLargeOnes(t *testing.T) {
 }
 
 func TestParametersMeanTheSameToTheOracle(t *testing.T) {
-	dir := generated(t, 6000, 9)
+	dir := generated(t, 2000, 9)
 	for _, params := range []map[string]string{
 		{"country": "Spain", "partner": "Argentina", "top_countries": "1", "top_actors": "1"},
 		{"country": "Lao People's Democratic Republic", "partner": "Argentina", "top_actors": "100000"},
@@ -119,7 +119,7 @@ func TestParametersMeanTheSameToTheOracle(t *testing.T) {
 func TestSamples(t *testing.T) {
 	shared := os.Getenv("POSTA_SHARED")
 	if shared == "" {
-		dir := generated(t, 25000, 4)
+		dir := generated(t, 10000, 4)
 		same(t, "generated", run(t, dir, local.Options{Joiners: 2}), oracle(t, dir, nil))
 		return
 	}

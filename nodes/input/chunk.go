@@ -62,6 +62,7 @@ func matches(s *analyses.Stream, file string) bool {
 
 func (in *Input) feed(from role.Peer, u *upload, stream int, req *protocol.Request) {
 	u.lanes[req.Lane] = req.Seq
+	u.worked = in.now
 	u.bytes += uint64(len(req.Data))
 	u.chunks++
 	in.host.Record(encodeLane(u.id, req.Lane, req.Seq, len(req.Data)))
@@ -125,6 +126,7 @@ func (in *Input) end(from role.Peer, u *upload, req *protocol.Request) {
 	}
 	if !u.ended[stream] {
 		u.ended[stream] = true
+		u.worked = in.now
 		in.host.Record(encodeEnd(u.id, stream))
 		in.host.EndStream(u.id, stream)
 	}

@@ -40,8 +40,9 @@ type upload struct {
 	analysis *analyses.Analysis
 	payload  []byte // its announcement
 	lanes    map[uint32]uint64
-	ended    []bool // streams
-	heard    time.Time
+	ended    []bool    // streams
+	heard    time.Time // the client's last word
+	worked   time.Time // its last chunk or end that was new
 	opened   time.Time
 	bytes    uint64
 	chunks   uint64
@@ -146,25 +147,40 @@ func (in *Input) Tick(now time.Time) {
 	in.retryHeld()
 	silent := false
 	for _, u := range in.uploads {
+		// After a restart both count from here. Each by itself: a ping may have come before the first tick.
 		if u.heard.IsZero() {
-			u.heard = now // after a restart the client's silence counts from here
+			u.heard = now
 		}
-		silent = silent || in.silent(u)
+		if u.worked.IsZero() {
+			u.worked = now
+		}
+		silent = silent || in.lost(u) != (gateway.Why{})
 	}
 	if silent { // seldom: a tick comes with every event
 		in.giveUp()
 	}
 }
 
-func (in *Input) silent(u *upload) bool {
-	return u.uploading() && in.now.Sub(u.heard) >= in.about.Limits.ClientTimeout
+// lost says why a session is given up, nothing if it is not. A client may be silent for limits.client_timeout while it
+// uploads. And for limits.results_ttl a session may hold its place without getting on: a client that only pings keeps
+// other sessions' facts waiting for its reference rows (R11), and one that ended its streams here and never opened the
+// session at another input will never be answered.
+func (in *Input) lost(u *upload) gateway.Why {
+	l := in.about.Limits
+	switch {
+	case u.uploading() && in.now.Sub(u.heard) >= l.ClientTimeout:
+		return gateway.Why{Code: protocol.ErrExpired, Reason: fmt.Sprintf(
+			"session %s was given up: its client said nothing for %s (limits.client_timeout)", u.id, l.ClientTimeout)}
+	case in.now.Sub(u.worked) >= l.ResultsTTL:
+		return gateway.Why{Code: protocol.ErrExpired, Reason: fmt.Sprintf(
+			"session %s was given up: it did not get on for %s (limits.results_ttl)", u.id, l.ResultsTTL)}
+	}
+	return gateway.Why{}
 }
 
 func (in *Input) giveUp() {
 	for _, u := range in.inOrder() {
-		if in.silent(u) {
-			why := gateway.Why{Code: protocol.ErrExpired, Reason: fmt.Sprintf(
-				"session %s was given up: its client said nothing for %s (limits.client_timeout)", u.id, in.about.Limits.ClientTimeout)}
+		if why := in.lost(u); why != (gateway.Why{}) {
 			in.host.Abort(u.id, why.Text())
 		}
 	}
@@ -175,7 +191,7 @@ func (in *Input) giveUp() {
 func (in *Input) passed(now time.Time) {
 	if gap := now.Sub(in.now); !in.now.IsZero() && gap > in.about.Limits.ClientTimeout/4 {
 		for _, u := range in.uploads {
-			u.heard = u.heard.Add(gap)
+			u.heard, u.worked = u.heard.Add(gap), u.worked.Add(gap)
 		}
 	}
 	in.now = now

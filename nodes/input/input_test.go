@@ -245,6 +245,32 @@ func TestClient_SilentForTooLongIsGivenUp(t *testing.T) {
 	}
 }
 
+// TestR11_ASessionThatDoesNotGetOnIsGivenUp: a client that pings and does nothing else holds other sessions up; one that has
+// ended its streams here may still be missing elsewhere.
+func TestR11_ASessionThatDoesNotGetOnIsGivenUp(t *testing.T) {
+	for _, finished := range []bool{false, true} {
+		in, h := newInput()
+		open(t, h, id)
+		if finished {
+			ended(t, h)
+		}
+		ttl := in.about.Limits.ResultsTTL
+		at := noon
+		for at.Before(noon.Add(ttl - time.Second)) {
+			at = at.Add(time.Second)
+			in.Tick(at)
+			h.Ask(t, at, 1, protocol.Request{Type: protocol.Ping, Session: id})
+		}
+		if len(h.Aborted) != 0 {
+			t.Fatalf("finished %v: given up too early: %v", finished, h.Aborted)
+		}
+		in.Tick(at.Add(2 * time.Second))
+		if gateway.Parse(h.Aborted[id]).Code != protocol.ErrExpired {
+			t.Fatalf("finished %v: %v", finished, h.Aborted)
+		}
+	}
+}
+
 // TestM6_ASleepingNodeBlamesNobody: what a node missed while it was stopped is no client's silence.
 func TestM6_ASleepingNodeBlamesNobody(t *testing.T) {
 	in, h := newInput()

@@ -94,7 +94,7 @@ func (in *Input) newUpload(id session.ID, payload []byte) (*upload, error) {
 	}
 	return &upload{
 		id: id, analysis: s.Analysis, payload: slices.Clone(payload), lanes: map[uint32]uint64{},
-		ended: make([]bool, len(s.Analysis.Streams)), heard: in.now, opened: in.now,
+		ended: make([]bool, len(s.Analysis.Streams)), heard: in.now, worked: in.now, opened: in.now,
 	}, nil
 }
 

@@ -3,6 +3,7 @@
 package parser
 
 import (
+	"bytes"
 	"fmt"
 
 	"posta/analyses"
@@ -21,6 +22,7 @@ type state struct {
 	role.Session
 	files    map[fileKey]*parse.FileParser
 	rejected *fold.Table
+	scratch  []byte // the last payload
 	rows     uint64
 }
 
@@ -90,15 +92,14 @@ func (st *state) parse(stream int, c *role.Chunk) ([]byte, error) {
 		rejected = st.rejected.AppendRows(nil, st.rejected.Rows())
 	}
 	st.rows += uint64(rows)
-	payload := role.AppendRowsHead(make([]byte, 0, headRoom+len(rejected)+len(c.Data)/2), file, c.Line, rejected)
+	st.scratch = role.AppendRowsHead(st.scratch[:0], file, c.Line, rejected)
 	if rows > 0 {
-		payload = fp.Builder().Append(payload)
+		st.scratch = fp.Builder().Append(st.scratch)
 	}
-	return payload, nil
+	// The copy is as large as it must be: it waits in an outbox, and the window counts its length, not its capacity. A batch is
+	// a sixth of its CSV or a half, and room for the worst would make a full window several times as large in memory.
+	return bytes.Clone(st.scratch), nil
 }
-
-// headRoom is about what stands before the batch. A batch is rarely half as large as its CSV, so one allocation does.
-const headRoom = 256
 
 func (st *state) file(stream int, c *role.Chunk) (*parse.FileParser, analyses.File, error) {
 	s := &st.Analysis.Streams[stream]

@@ -55,6 +55,27 @@ func TestParser_OnANodeOfItsOwn(t *testing.T) {
 	}
 }
 
+// TestR9_PayloadsAreAsLargeAsTheyCount: a window counts lengths, so what a payload holds beside them would be memory without a
+// bound. Sizes go down as well as up here, because memory is used again from chunk to chunk.
+func TestR9_PayloadsAreAsLargeAsTheyCount(t *testing.T) {
+	p, out := opened(t), &roletest.Kept{}
+	for i, rows := range []int{10, 20_000, 3, 5000} {
+		if _, err := p.Take(id, roletest.Chunk(1, 2, strings.Repeat("red,3\n", rows)), out); err != nil {
+			t.Fatal(err)
+		}
+		if payload := out.All[i].Payload; cap(payload) > len(payload)+len(payload)/4+64 {
+			t.Errorf("%d rows: %d bytes in memory of %d", rows, len(payload), cap(payload))
+		}
+	}
+	first, err := role.DecodeRows(out.All[0].Payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := batch.Decode(first.Batch, roletest.Analysis().Streams[1].Schema); err != nil || b.Rows() != 10 {
+		t.Errorf("the first payload was written over: %v", err)
+	}
+}
+
 func TestN7_BadRowsAreCountedWithFileAndLine(t *testing.T) {
 	p, out := opened(t), &roletest.Kept{}
 	if _, err := p.Take(id, roletest.Chunk(1, 10, "red,3\nred,many\n,1\n"), out); err != nil {

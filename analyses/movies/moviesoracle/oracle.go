@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"sort"
 	"strconv"
+	"sync"
 
 	"posta/analyses/answer"
 	"posta/vader/naive"
@@ -29,9 +30,12 @@ type oracle struct {
 	actors map[int64]*actor
 }
 
+// newScorer reads the lexicon once: tests call Run often.
+var newScorer = sync.OnceValues(naive.New)
+
 // Run answers the queries over dir/{movies_metadata,ratings,credits}.csv. Params that are not given have their defaults.
 func Run(dir string, params map[string]string) (*answer.Answer, error) {
-	scorer, err := naive.New()
+	scorer, err := newScorer()
 	if err != nil {
 		return nil, err
 	}

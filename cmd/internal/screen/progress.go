@@ -99,7 +99,7 @@ func (g *Progress) tell(p client.Progress, streams []streamView, now time.Time) 
 	for _, s := range streams {
 		if t := s.track; t != nil && t.over && !t.told {
 			t.told = true
-			fmt.Fprintf(g.Out, "%s: sent %s in %s\n", Escape(s.Name), Bytes(s.Read), Span(t.took))
+			fmt.Fprintf(g.Out, "%s: sent %s%s\n", Escape(s.Name), Bytes(s.Read), t.within())
 			g.told = now
 		}
 	}
@@ -120,6 +120,14 @@ func (g *Progress) tell(p client.Progress, streams []streamView, now time.Time) 
 		}
 	}
 	fmt.Fprintln(g.Out, line)
+}
+
+// within is " in 1.2s", nothing for a stream that was over when it was first seen.
+func (t *track) within() string {
+	if t.took == 0 {
+		return ""
+	}
+	return " in " + Span(t.took)
 }
 
 // statusLine says what the run does and what it waits for.

@@ -85,7 +85,7 @@ func TestPlainLinesAreFew(t *testing.T) {
 	}
 	f.show(200*time.Millisecond, client.Computing, weather, trips(51*mib, true))
 	f.show(200*time.Millisecond, client.Finished, weather, trips(51*mib, true))
-	want := `weather: sent 2.0 MiB in 0ms
+	want := `weather: sent 2.0 MiB
 uploading; trips 15%  15.0 MiB of 100.0 MiB  5.0 MiB/s  ETA 17s
 uploading; trips 30%  30.0 MiB of 100.0 MiB  5.0 MiB/s  ETA 14s
 uploading; trips 45%  45.0 MiB of 100.0 MiB  5.0 MiB/s  ETA 11s
