@@ -43,10 +43,6 @@ func Mutants() []Mutant {
 		one("an order that came late is carried out", "M4", 1500, fileFence, "	case now.After(o.Until):\n		r.Verdict = Late\n", ""),
 		one("a young process is killed for the silence of the old one", "M5", 200, fileFence, "	case alive && (o.Ended || now.Sub(last.At) < max(o.Silent+o.Margin, o.Young)):\n		r.Verdict = Found\n", ""),
 		one("an order is given once", "M7", 200, filePatient, "	case now.Sub(p.given) >= c.cfg.Heartbeat:\n		c.give(p, now)\n", ""),
-		{"dead executors are asked for ever", "M7", 600, []Edit{
-			{filePatient, "(m.ID == c.cfg.Self || m.ID != p.ID && c.det.alive(m.ID, now))", "(m.ID == c.cfg.Self || m.ID != p.ID)"},
-			{filePatient, "	case at >= 0 && now.Sub(p.began) < c.cfg.Patience:\n", "	case at >= 0:\n"},
-		}},
 		one("nobody waits for the new life", "M5", 200, filePatient, "	case news && !v.recovering:\n		p.failed = 0\n", "	case v.ever && !v.recovering:\n		p.failed = 0\n"),
 		one("a start that fails is not noticed", "M5", 200, filePatient, "	case v.gone && silence >= c.cfg.hinted(), silence >= c.cfg.Patience<<min(p.failed, 3):\n", "	case silence >= 1000*c.cfg.Patience:\n"),
 		one("medics do not restart medics", "M7", 200, filePatient, "	for _, members := range [][]Member{c.cfg.Nodes, c.cfg.Medics} {\n", "	for _, members := range [][]Member{c.cfg.Nodes} {\n"),
