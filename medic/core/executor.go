@@ -19,6 +19,11 @@ func (c *Core) obey(m Message, current bool, now time.Time) {
 	if o.Target == c.cfg.Self || c.det.vitals[o.Target] == nil || now.Before(c.held) {
 		return
 	}
+	if v := c.det.vitals[o.Target]; v.ever && !o.Ended && now.Sub(v.spoke) < c.cfg.audible() {
+		// The order is late, or its leader is half cut off: the target lives, we hear it.
+		c.say(Message{Kind: Outcome, To: m.From, Report: Report{Order: o.OrderID, Target: o.Target, Verdict: Late}})
+		return
+	}
 	c.accept(o, now)
 }
 

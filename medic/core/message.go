@@ -77,7 +77,7 @@ const (
 	Found                      // not touched: the process is younger than the silence
 	Refused                    // the host has seen a newer term; Report.Term says which (M4)
 	Held                       // somebody is taking the host down
-	Late                       // not in hand in time; the leader may give another order
+	Late                       // not in hand in time, or the executor hears the target; the leader may give another order
 	Failed                     // Report.Text says why
 )
 

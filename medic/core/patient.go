@@ -222,7 +222,7 @@ func (c *Core) resolve(r Report, now time.Time) {
 	case Held:
 		p.phase, p.began, p.wait = waiting, now, c.cfg.SuspectAfter
 	case Late:
-		p.phase, p.began, p.wait = waiting, now, 0
+		p.phase, p.began, p.wait = waiting, now, c.cfg.Heartbeat
 	case Refused:
 		c.refused(r.Term, now)
 	}

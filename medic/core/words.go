@@ -66,6 +66,9 @@ func (c Config) filled() Config {
 // nothing.
 func (c *Config) hinted() time.Duration { return min(2*c.Heartbeat, c.SuspectAfter) }
 
+// audible is the silence of somebody who is there for sure.
+func (c *Config) audible() time.Duration { return min(3*c.Heartbeat, c.SuspectAfter/2) }
+
 // answer is how long a candidate waits for higher medics to object.
 func (c *Config) answer() time.Duration { return min(3*c.Heartbeat, c.SuspectAfter) }
 

@@ -15,6 +15,7 @@ func TestFoundSeeds(t *testing.T) {
 		687:  "the old process' last heartbeat came after the new one's start, which was then killed",
 		1889: "a process was taken for the one that had ended before it",
 		2064: "a medic that had heard of an election carried out an older order before it told the host",
+		2140: "an order that arrived seconds late killed who had come back meanwhile",
 		2564: "a leader that was still storing its term, and its followers, kept each other busy with the journal",
 		4984: "a nap during the hold after a sleep counted as waiting",
 	} {
