@@ -2,13 +2,14 @@
 GO       ?= go
 ROWS     ?= 1000000
 FUZZTIME ?= 10s
+TIME     ?= 1m
 
 # The race detector needs cgo and a C compiler; without them the same tests run without it.
 RACE := $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v $(firstword $(shell $(GO) env CC)) >/dev/null 2>&1 && echo -race)
 
 RELEASE := $(shell git describe --tags --always --dirty 2>/dev/null)
 
-.PHONY: help build test demo bench fuzz lint cover clean
+.PHONY: help build test demo chaos bench fuzz lint cover clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z]*\): .*##/\1:/p' $(MAKEFILE_LIST)
@@ -24,6 +25,9 @@ test:            ## go vet, and every test, with the race detector where there i
 demo: build      ## make data, run an analysis over real processes, print the answers; ROWS=10000000 for more
 	bin/posta gen bikes --rows $(ROWS) --out demo/bikes
 	bin/posta run bikes --data demo/bikes
+
+chaos: build     ## a cluster of its own, sessions all the time, faults for a minute; TIME=5m for more
+	$(GO) test ./e2e/medics -run 'TestChaos' -count=1 -v -chaos $(TIME) -timeout 30m
 
 bench:           ## the benchmarks of all packages
 	$(GO) test -run '^$$' -bench . -benchmem ./...

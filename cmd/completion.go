@@ -120,7 +120,7 @@ func (x *command) argumentsOf(c *cli.Command, words []string) (all []string) {
 		all = slices.Sorted(maps.Keys(x.Generators))
 	case "completion":
 		all = []string{"bash", "zsh"}
-	case "node":
+	case "node", "medic", "chaos":
 		file := "topology.toml"
 		if i := slices.IndexFunc(words, func(w string) bool { return w == "-f" || w == "--topology" }); i >= 0 && i+1 < len(words) {
 			file = words[i+1]
@@ -129,8 +129,10 @@ func (x *command) argumentsOf(c *cli.Command, words []string) (all []string) {
 		if err != nil {
 			return nil
 		}
-		for _, n := range t.Nodes() {
-			all = append(all, string(n.ID))
+		for _, n := range t.All() {
+			if medic := len(n.Chain) == 0; c.Name == "chaos" || medic == (c.Name == "medic") {
+				all = append(all, string(n.ID))
+			}
 		}
 	}
 	return all

@@ -1,17 +1,23 @@
 // Package medic keeps nodes alive: whatever dies is started again.
 //
-// What is there now is the lower half of design §9, M5 and M9: how a node is started and ended, and when.
+// In a cluster that lasts (`posta up`) medics do it, processes of their own (docs/medics.md):
 //
-//	Restarter   what can start and end the process of a node; siblings are named for how they do it (medic/process)
-//	Roster      the decision: which node is to be started when (pure)
-//	Supervisor  the shell around a Roster and a Restarter: it starts, waits for deaths, starts again, and reports
+//	core     decides: failure detector, election, orders, journal; pure
+//	station  is a medic as a process
+//	host     what a machine has seen of medics, and the lock under which they act (M4)
+//	sim      the cores in a simulated world
+//	process  the Restarter for processes; siblings are named for how they do it
+//
+// In this package is what they share with who starts nodes for a single run:
+//
+//	Restarter   what can start and end the process of a node
+//	Pace        how soon a node is started again
 //	Stop        ends nodes: asks first (N5), kills who does not go
+//	Roster      which node is to be started when, for a Supervisor (pure)
+//	Supervisor  the shell around a Roster and a Restarter, for `posta run`: the process that started the nodes sees their ends in the
+//	            operating system, which is sooner than any silence, but sees neither a hung node nor another machine
 //
-// Failure detection by heartbeats, the election of a leader and its journal are not there yet. Until they are, the process
-// that started the nodes supervises them and sees a death in the operating system, which is sooner than any silence, but sees
-// neither a hung node nor another machine.
-//
-// The main loop is in supervisor.go:
+// The Supervisor's loop:
 //
 //	for each node the roster says is due: Start, then Wait for its death, in a goroutine of its own
 //	a death goes to the roster, which says when the node is due again: at once, later and later in a crash loop, never not at all

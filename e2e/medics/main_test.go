@@ -20,8 +20,9 @@ import (
 const selfVar = "POSTA_E2E_MEDICS"
 
 var (
-	kills = flag.Int("kills", 2, "kills of each kind of node in TestRecoveryTable; 30 give figures that mean something")
-	quiet = flag.Duration("quiet", 0, "how long TestNobodyIsSuspectedUnderLoad looks on; 0 for some seconds")
+	kills     = flag.Int("kills", 2, "kills of each kind of node in TestRecoveryTable; 30 give figures that mean something")
+	chaosTime = flag.Duration("chaos", 0, "how long TestChaos goes on; 0 for some seconds")
+	quiet     = flag.Duration("quiet", 0, "how long TestNobodyIsSuspectedUnderLoad looks on; 0 for some seconds")
 )
 
 func TestMain(m *testing.M) {

@@ -172,3 +172,22 @@ func TestMutants_TableInTheDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestMutants_AreInThePage keeps docs/medics.md in step.
+func TestMutants_AreInThePage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(moduleRoot(t), "docs", "medics.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for _, m := range Mutants() {
+		if strings.Contains(string(page), "| "+m.Name+" | "+m.Rule+" |\n") {
+			rows++
+		} else {
+			t.Errorf("docs/medics.md does not tell of %q (%s)", m.Name, m.Rule)
+		}
+	}
+	if _, table, _ := strings.Cut(string(page), "### Deliberate bugs"); strings.Count(strings.Split(table, "\nNot in")[0], "\n| ") != rows+1 {
+		t.Error("docs/medics.md tells of bugs that are not in the table")
+	}
+}
