@@ -82,7 +82,8 @@ func (c *Core) lead(now time.Time) {
 
 // enter makes a term the present one.
 func (c *Core) enter(t Term, now time.Time) {
-	c.term, c.leaderHeard = t, now
+	c.term, c.leaderHeard, c.reports = t, now, nil // another leader's orders may have the same numbers
+	clear(c.carrying)
 	c.build.records = append(c.build.records, Record{Term: &t})
 	c.build.fence = t
 }

@@ -94,18 +94,18 @@ func readOrder(d *wire.Reader) (o Order) {
 }
 
 func (r *Report) append(p []byte) []byte {
-	p = wire.AppendArray(p, 8)
+	p = wire.AppendArray(p, 9)
 	p = wire.AppendUint(wire.AppendUint(p, uint64(r.Order.Gen)), r.Order.N)
-	p = wire.AppendString(p, string(r.Target))
+	p = wire.AppendString(wire.AppendString(p, string(r.Leader)), string(r.Target))
 	p = appendTerm(wire.AppendUint(p, uint64(r.Verdict)), r.Term)
 	p = wire.AppendUint(wire.AppendUint(p, uint64(r.PID)), millis(r.Took))
 	return wire.AppendString(p, r.Text)
 }
 
 func readReport(d *wire.Reader) (r Report) {
-	d.ArrayOf(8)
+	d.ArrayOf(9)
 	r.Order = OrderID{generation(d), d.Uint()}
-	r.Target, r.Verdict, r.Term = NodeID(d.String()), Verdict(d.Uint()), readTerm(d)
+	r.Leader, r.Target, r.Verdict, r.Term = NodeID(d.String()), NodeID(d.String()), Verdict(d.Uint()), readTerm(d)
 	r.PID, r.Took, r.Text = pid(d), duration(d), d.String()
 	return r
 }

@@ -106,7 +106,7 @@ func TestM5_OneFailureOneOrderUntilItsReport(t *testing.T) {
 	if again := b.ordersFor("a-1"); len(again) > 0 {
 		t.Fatalf("ordered again: %+v", again)
 	}
-	b.Carried(Report{Order: all[0].OrderID, Target: "a-1", Verdict: Done, PID: 8}, b.now)
+	b.Carried(Report{Order: all[0].OrderID, Leader: "medic-3", Target: "a-1", Verdict: Done, PID: 8}, b.now)
 	b.pass(suspectAfter, "b-1")
 	b.HeardNode("a-1", Identity{LogID: [16]byte{1}, Life: 2, PID: 8}, true, b.now)
 	b.pass(heartbeat, "b-1")
@@ -161,7 +161,7 @@ func TestM5_CrashLoopsBackOff(t *testing.T) {
 		for range 100 {
 			b.pass(heartbeat, "b-1")
 			if all := b.ordersFor("a-1"); len(all) == 1 {
-				b.Carried(Report{Order: all[0].OrderID, Target: "a-1", Verdict: Done, PID: 8 + life}, b.now)
+				b.Carried(Report{Order: all[0].OrderID, Leader: "medic-3", Target: "a-1", Verdict: Done, PID: 8 + life}, b.now)
 				break
 			}
 		}

@@ -7,7 +7,7 @@ import "time"
 func (c *Core) obey(m Message, current bool, now time.Time) {
 	o := m.Order
 	if !current || o.Gen != c.term.Gen || o.Leader != c.term.Leader || m.From != o.Leader {
-		c.say(Message{Kind: Outcome, To: m.From, Report: Report{Order: o.OrderID, Target: o.Target, Verdict: Refused, Term: c.stored}})
+		c.say(Message{Kind: Outcome, To: m.From, Report: Report{Order: o.OrderID, Leader: o.Leader, Target: o.Target, Verdict: Refused, Term: c.stored}})
 		return
 	}
 	for _, r := range c.reports {
@@ -21,7 +21,7 @@ func (c *Core) obey(m Message, current bool, now time.Time) {
 	}
 	if v := c.det.vitals[o.Target]; v.ever && !o.Ended && now.Sub(v.spoke) < c.cfg.audible() {
 		// The order is late, or its leader is half cut off: the target lives, we hear it.
-		c.say(Message{Kind: Outcome, To: m.From, Report: Report{Order: o.OrderID, Target: o.Target, Verdict: Late}})
+		c.say(Message{Kind: Outcome, To: m.From, Report: Report{Order: o.OrderID, Leader: o.Leader, Target: o.Target, Verdict: Late}})
 		return
 	}
 	c.accept(o, now)
@@ -47,9 +47,9 @@ func (c *Core) Carried(r Report, now time.Time) {
 		c.reports = append(c.reports, r)
 		c.reports = c.reports[max(0, len(c.reports)-remembered):]
 	}
-	if c.role == leader && r.Order.Gen == c.term.Gen {
+	if r.Leader == c.cfg.Self {
 		c.resolve(r, now)
 		return
 	}
-	c.say(Message{Kind: Outcome, Report: r})
+	c.say(Message{Kind: Outcome, To: r.Leader, Report: r})
 }

@@ -84,6 +84,7 @@ const (
 // Report is what became of an order.
 type Report struct {
 	Order   OrderID
+	Leader  NodeID // who gave it: two leaders of one generation may use the same number
 	Target  NodeID
 	Verdict Verdict
 	Term    Term // with Refused

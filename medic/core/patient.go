@@ -205,7 +205,7 @@ func (p *patient) reborn(v *vital) bool {
 // resolve takes the report of an order.
 func (c *Core) resolve(r Report, now time.Time) {
 	p := c.patients[r.Target]
-	if c.role != leader || p == nil || p.phase != ordered || p.order.OrderID != r.Order {
+	if c.role != leader || p == nil || p.phase != ordered || p.order.OrderID != r.Order || r.Leader != c.cfg.Self {
 		return
 	}
 	switch r.Verdict {

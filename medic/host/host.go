@@ -39,7 +39,7 @@ func (h *Host) CarryOut(ctx context.Context, o core.Order, newest func() core.Te
 	began := time.Now()
 	r, err := h.carryOut(ctx, o, newest)
 	if err != nil {
-		r = core.Report{Order: o.OrderID, Target: o.Target, Verdict: core.Failed, Text: err.Error()}
+		r = core.Report{Order: o.OrderID, Leader: o.Leader, Target: o.Target, Verdict: core.Failed, Text: err.Error()}
 		if errors.Is(err, ErrBusy) {
 			r.Verdict = core.Late
 		}

@@ -18,6 +18,7 @@ func TestFoundSeeds(t *testing.T) {
 		2140: "an order that arrived seconds late killed who had come back meanwhile",
 		2564: "a leader that was still storing its term, and its followers, kept each other busy with the journal",
 		4984: "a nap during the hold after a sleep counted as waiting",
+		4990: "the report of another leader's order of the same number was taken for that of one's own",
 	} {
 		if _, err := Run(Options{Seed: seed}); err != nil {
 			t.Errorf("%s: %v", what, err)
