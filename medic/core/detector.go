@@ -62,9 +62,9 @@ func (d *detector) hear(who NodeID, id Identity, recovering bool, now time.Time)
 	return true
 }
 
-// ended notes that a process was seen to be gone. pid 0 means that there is none at all, which tells nothing of one that was heard.
+// ended notes that a process was seen to be gone. pid 0 means that there is none at all: it may have come and gone before anybody looked.
 func (d *detector) ended(who NodeID, pid int) {
-	if v := d.vitals[who]; v != nil && pid == v.PID {
+	if v := d.vitals[who]; v != nil && (pid == v.PID || pid == 0) {
 		v.gone = true
 	}
 }

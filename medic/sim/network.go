@@ -50,7 +50,10 @@ func (w *world) poll() {
 			if t.p != nil {
 				pid = t.p.id.PID
 			}
-			if was := p.awake.pids[t.ID]; pid == 0 || was != 0 && was != pid {
+			switch was := p.awake.pids[t.ID]; {
+			case pid == 0:
+				p.core.Gone(t.ID, oneOf(w, was, 0))
+			case was != 0 && was != pid:
 				p.core.Gone(t.ID, was)
 			}
 			if pid != 0 && w.chance(w.faults.wrongHints) {

@@ -16,10 +16,12 @@ type end struct {
 // lookEvery is how often processes are looked at: some system calls each.
 const lookEvery = 40 * time.Millisecond
 
-// lookout tells the ends of processes until stop is closed. Each is told for a while, because a hint may be lost on the way to the leader.
+// lookout tells the ends of processes until stop is closed, again and again while nothing follows: a hint may be lost on the way to the
+// leader. That there is no process at all is said when it was missing twice: in the middle of a restart there is none for a moment.
 func lookout(pids host.Pids, targets []core.NodeID, repeat time.Duration, ends chan<- []end, stop <-chan struct{}) {
 	last := map[core.NodeID]int{}
 	told := map[core.NodeID]time.Time{}
+	missing := map[core.NodeID]int{}
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
@@ -31,14 +33,21 @@ func lookout(pids host.Pids, targets []core.NodeID, repeat time.Duration, ends c
 			}
 			was := last[t]
 			if pid != 0 {
-				last[t] = pid
-			}
-			if pid == was && pid != 0 || pid != 0 && was == 0 {
+				last[t], missing[t] = pid, 0
+				if was != 0 && was != pid {
+					seen = append(seen, end{t, was})
+				}
 				continue
 			}
-			if now := time.Now(); pid != 0 || now.Sub(told[t]) >= repeat {
-				told[t] = now
+			missing[t]++
+			now := time.Now()
+			switch {
+			case missing[t] == 1 && was == 0:
+			case missing[t] == 1:
 				seen = append(seen, end{t, was})
+			case missing[t] == 2 || now.Sub(told[t]) >= repeat:
+				told[t] = now
+				seen = append(seen, end{t, 0})
 			}
 		}
 		if len(seen) > 0 {
