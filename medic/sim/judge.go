@@ -70,7 +70,7 @@ func (j *judge) given(p *process, o core.Order) {
 	if o.Gen > p.t.disk.term.Gen {
 		j.w.fail("M3: %s gives an order of generation %d before it is on its disk", p.t.ID, o.Gen)
 	}
-	if t := j.w.targets[o.Target]; t.healthy() && p.awake.silence(o.Target) < 2*heartbeat-tickEvery {
+	if t := j.w.targets[o.Target]; t.healthy() && p.awake.silence(o.Target) < heartbeat-tickEvery { // naps of a medic are not taken out of short silences
 		j.w.fail("M6: %s orders a restart of %s on a hint alone, heard %v ago", p.t.ID, o.Target, p.awake.silence(o.Target))
 	}
 	j.orders[key(o)] = given{j.w.at, p.awake.silence(o.Target), p.awake.lives[o.Target]}
