@@ -3,13 +3,15 @@ GO       ?= go
 ROWS     ?= 1000000
 FUZZTIME ?= 10s
 TIME     ?= 1m
+SOAK     ?= 10000h
+BENCH    ?=
 
 # The race detector needs cgo and a C compiler; without them the same tests run without it.
 RACE := $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v $(firstword $(shell $(GO) env CC)) >/dev/null 2>&1 && echo -race)
 
 RELEASE := $(shell git describe --tags --always --dirty 2>/dev/null)
 
-.PHONY: help build test demo chaos bench fuzz lint cover clean
+.PHONY: help build test demo chaos bench soak fuzz lint cover clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z]*\): .*##/\1:/p' $(MAKEFILE_LIST)
@@ -29,8 +31,11 @@ demo: build      ## make data, run an analysis over real processes, print the an
 chaos: build     ## a cluster of its own, sessions all the time, faults for a minute; TIME=5m for more
 	$(GO) test ./e2e/medics -run 'TestChaos' -count=1 -v -chaos $(TIME) -timeout 30m
 
-bench:           ## the benchmarks of all packages
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+bench:           ## log, CSV, links and bikes end to end, each beside something plain; BENCH='-rounds 2 csv' for less
+	$(GO) run ./bench/cmd/bench $(BENCH)
+
+soak:            ## the simulator with one seed after the other, for SOAK or until one fails
+	$(GO) test ./sim -run TestSoak -soak=$(SOAK) -timeout=0 -v
 
 fuzz:            ## each fuzz test for FUZZTIME
 	@for dir in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
@@ -49,4 +54,4 @@ cover:           ## how much of the code the tests reach
 	$(GO) tool cover -func cover.prof | tail -1
 
 clean:           ## what make has made
-	rm -rf bin demo cover.prof
+	rm -rf bin demo bench-results cover.prof

@@ -39,9 +39,9 @@ func (l *line) ask(ctx context.Context, frame []byte) (protocol.Reply, error) {
 	}
 	defer l.giveBack()
 	defer l.tries.Store(0)
-	for {
+	for wait := l.timeout; ; wait = min(2*wait, longestTry*l.timeout) {
 		l.tries.Add(1)
-		reply, err := l.try(ctx, frame, l.timeout)
+		reply, err := l.try(ctx, frame, wait)
 		if err == nil || !errors.Is(err, errSilent) {
 			return reply, err
 		}
@@ -51,6 +51,11 @@ func (l *line) ask(ctx context.Context, frame []byte) (protocol.Reply, error) {
 		l.retries.Add(1)
 	}
 }
+
+// longestTry is how many timeouts a try may last in the end. Tries grow because a chunk that the network takes longer to
+// carry than one timeout would never arrive, and because a cluster that holds a chunk back gets it whole each time. A
+// node that dies is noticed at once, by its connection.
+const longestTry = 8
 
 // askOnce says frame once and waits as long as given; errSilent if there is no answer. For requests that another node can
 // answer as well.

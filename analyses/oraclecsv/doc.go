@@ -3,5 +3,6 @@
 // since rejected rows are part of an answer.
 //
 // It is meant for generated data and the samples: the standard library's reader refuses quotes inside unquoted fields, which
-// package csv takes. It is no part of the product.
+// package csv takes, and drops the carriage return before a newline in quoted ones, which package csv keeps. It is no part of
+// the product.
 package oraclecsv

@@ -69,10 +69,6 @@ func (d *detector) ended(who NodeID, pid int) {
 	}
 }
 
-func (d *detector) silence(who NodeID, now time.Time) time.Duration {
-	return now.Sub(d.vitals[who].heard)
-}
-
 // alive says that somebody is to be counted on.
 func (d *detector) alive(who NodeID, now time.Time) bool {
 	v := d.vitals[who]

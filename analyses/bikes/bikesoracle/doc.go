@@ -2,6 +2,6 @@
 // Tests and benchmarks hold the real one to it, to the last bit (design D2). It shares no code with package bikes, only the
 // shape of the answers; where both needed the same rule, the rule is in queries, not in a function.
 //
-// It is meant for generated data and the samples: its CSV reader is the standard library's, which unlike package csv refuses
-// quotes inside unquoted fields. It reads whole tables into memory and is no part of the product.
+// It is meant for generated data and the samples (see package oraclecsv). It keeps whole tables in memory and is no part of
+// the product.
 package bikesoracle

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"posta/analyses/answer"
+	"posta/analyses/oraclecsv"
 )
 
 type stationKey struct{ city, code, year string }
@@ -70,7 +71,8 @@ func (o *oracle) stream(dir, name string, columns []string, row func(string, []s
 	rejected := answer.Rejected{Stream: name}
 	for _, path := range paths {
 		city := filepath.Base(filepath.Dir(path))
-		if err := readFile(path, city+"/"+name+".csv", columns, &rejected.Rejects, func(f []string) error { return row(city, f) }); err != nil {
+		name := city + "/" + name + ".csv"
+		if err := oraclecsv.Read(path, name, ',', columns, &rejected.Rejects, func(f []string) error { return row(city, f) }); err != nil {
 			return err
 		}
 	}

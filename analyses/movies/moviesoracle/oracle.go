@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"path/filepath"
 	"sort"
 	"strconv"
 	"sync"
 
 	"posta/analyses/answer"
+	"posta/analyses/oraclecsv"
 	"posta/vader/naive"
 )
 
@@ -58,7 +60,7 @@ func Run(dir string, params map[string]string) (*answer.Answer, error) {
 		{"credits", "credits.csv", []string{"cast", "id"}, o.credit},
 	} {
 		rejected := answer.Rejected{Stream: s.stream}
-		if err := readFile(dir, s.file, s.columns, &rejected.Rejects, s.row); err != nil {
+		if err := oraclecsv.Read(filepath.Join(dir, s.file), s.file, ',', s.columns, &rejected.Rejects, s.row); err != nil {
 			return nil, fmt.Errorf("oracle: %w", err)
 		}
 		ans.Rejected = append(ans.Rejected, rejected)
