@@ -28,7 +28,7 @@ demo: build      ## make data, run an analysis over real processes, print the an
 	bin/posta gen bikes --rows $(ROWS) --out demo/bikes
 	bin/posta run bikes --data demo/bikes
 
-chaos: build     ## a cluster of its own, sessions all the time, faults for a minute; TIME=5m for more
+chaos:           ## a cluster of its own, sessions all the time, faults for a minute; TIME=5m for more
 	$(GO) test ./e2e/medics -run 'TestChaos' -count=1 -v -chaos $(TIME) -timeout 30m
 
 bench:           ## log, CSV, links and bikes end to end, each beside something plain; BENCH='-rounds 2 csv' for less

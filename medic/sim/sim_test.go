@@ -10,7 +10,7 @@ import (
 
 var (
 	seed  = flag.Uint64("seed", 1, "first seed of TestSeeds")
-	seeds = flag.Int("seeds", 2000, "how many seeds TestSeeds runs")
+	seeds = flag.Int("seeds", seedsByDefault, "how many seeds TestSeeds runs")
 )
 
 func TestSeeds(t *testing.T) {
