@@ -1,0 +1,128 @@
+package station
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"reflect"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"posta/medic/core"
+	"posta/wal"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+func log(t *testing.T, dir string) *wal.Log {
+	t.Helper()
+	l, err := wal.Open(dir, wal.Options{Writer: wal.DirectWriter, SegmentSize: 1 << 20, Logger: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// What the clerk has stored is what the next life begins with, through snapshots and cuts.
+func TestM3_TheLogGivesTermAndJournalBack(t *testing.T) {
+	dir := t.TempDir()
+	l := log(t, dir)
+	jobs, answers := make(chan job, 1), make(chan error, 1)
+	done := make(chan struct{})
+	go func() { defer close(done); clerk(l, jobs, answers, nil) }()
+	var want core.State
+	give := func(j job) {
+		jobs <- j
+		if err := <-answers; err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range uint64(20) {
+		term := core.Term{Gen: core.Generation(n + 1), Leader: "medic-1"}
+		e := core.Entry{EntryID: core.EntryID{Term: term, N: 1}, At: time.Unix(int64(n), 0), What: core.Elected}
+		give(job{records: []core.Record{{Term: &term}, {Entry: &e}}})
+		want.Term, want.Journal = term, append(want.Journal, e)
+		if n == 10 {
+			c := core.New(core.Config{Self: "medic-1", Medics: []core.Member{{ID: "medic-1"}}}, want, time.Now())
+			give(job{snapshot: c.Snapshot()})
+		}
+	}
+	close(jobs)
+	<-done
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l = log(t, dir)
+	defer func() { _ = l.Close() }()
+	got, err := restore(l)
+	if err != nil || got.Term != want.Term || len(got.Journal) != len(want.Journal) {
+		t.Fatalf("%v: term %v with %d entries, want %v with %d", err, got.Term, len(got.Journal), want.Term, len(want.Journal))
+	}
+	for i := range got.Journal {
+		if !got.Journal[i].At.Equal(want.Journal[i].At) || !reflect.DeepEqual(got.Journal[i].EntryID, want.Journal[i].EntryID) {
+			t.Fatalf("entry %d is %+v, was %+v", i, got.Journal[i], want.Journal[i])
+		}
+	}
+}
+
+func TestALogThatIsNoMedicsIsRefused(t *testing.T) {
+	l := log(t, filepath.Join(t.TempDir(), "x"))
+	defer func() { _ = l.Close() }()
+	if _, err := l.Append(wal.Record{Type: 9, Parts: [][]byte{[]byte("?")}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := restore(l); err == nil {
+		t.Error("a record of another type was passed over")
+	}
+}
+
+// pids is processes as a lookout sees them.
+type pids struct{ now atomic.Int64 }
+
+func (p *pids) Pid(core.NodeID) (int, error) { return int(p.now.Load()), nil }
+
+func TestTheLookoutTellsEndsUntilSomethingFollows(t *testing.T) {
+	p := &pids{}
+	p.now.Store(7)
+	ends, stop, done := make(chan []end), make(chan struct{}), make(chan struct{})
+	go func() { defer close(done); lookout(p, []core.NodeID{"a-1"}, time.Millisecond, ends, stop) }()
+	defer func() { close(stop); <-done }()
+	select {
+	case e := <-ends:
+		t.Fatalf("nothing has happened, and it tells %v", e)
+	case <-time.After(4 * lookEvery):
+	}
+	p.now.Store(8)
+	if e := <-ends; e[0] != (end{"a-1", 7}) {
+		t.Fatalf("a successor: %v", e)
+	}
+	p.now.Store(0)
+	for i, want := range []int{8, 0, 0} {
+		if e := <-ends; e[0] != (end{"a-1", want}) {
+			t.Fatalf("telling %d of the end is %v", i+1, e)
+		}
+	}
+	p.now.Store(9)
+	deadline, cancel := context.WithTimeout(context.Background(), 10*lookEvery)
+	defer cancel()
+	for quiet := 0; quiet < 3; {
+		select {
+		case e := <-ends: // one that was under way
+			if e[0].pid == 9 {
+				t.Fatalf("the living one has ended: %v", e)
+			}
+		case <-time.After(lookEvery):
+			quiet++
+		case <-deadline.Done():
+			if quiet == 0 {
+				t.Fatal("it goes on telling")
+			}
+			return
+		}
+	}
+}
