@@ -30,7 +30,7 @@ type loaded struct {
 
 func load(b *testing.B, city string) *loaded {
 	b.Helper()
-	dir := generated(b, 400000, 1)
+	dir := subject.Generated(b, 400000, 1)
 	l := &loaded{a: bikes.New(), pos: analyses.Position{File: analyses.File{Name: city + "/trips.csv", Tags: []string{city}}}}
 	args, err := l.a.Args(nil)
 	if err == nil {

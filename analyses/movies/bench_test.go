@@ -42,7 +42,7 @@ func load(b *testing.B, stream int) *loaded {
 	if err != nil {
 		b.Fatal(err)
 	}
-	dir := generated(b, 200000, 1)
+	dir := subject.Generated(b, 200000, 1)
 	l.read(b, dir, 0)
 	if stream == 0 {
 		return l
@@ -168,7 +168,7 @@ func perRow(b *testing.B, rows int) {
 
 // BenchmarkWhole compares all of it, in one goroutine, with the oracle.
 func BenchmarkWhole(b *testing.B) {
-	dir := generated(b, 200000, 1)
+	dir := subject.Generated(b, 200000, 1)
 	b.Run("local", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := local.Run(movies.New(), os.DirFS(dir), local.Options{}); err != nil {
