@@ -38,6 +38,23 @@ func (a *Analysis) Args(given map[string]string) (Args, error) {
 	return args, nil
 }
 
+// Check reports whether args are values of params that pass their checks. Nodes get args from the network: an analysis that
+// parses them in its NewJoiner does not rely on [Analysis.Args] having been called.
+func (args Args) Check(params []Param) error {
+	if len(args) != len(params) {
+		return fmt.Errorf("%w: %d values for %d parameters", ErrBadParam, len(args), len(params))
+	}
+	for i, p := range params {
+		if p.Check == nil {
+			continue
+		}
+		if err := p.Check(args[i]); err != nil {
+			return fmt.Errorf("%w: %s is %q: %w", ErrBadParam, p.Name, args[i], err)
+		}
+	}
+	return nil
+}
+
 func (a *Analysis) paramNames() string {
 	names := make([]string, 0, len(a.Params))
 	for _, p := range a.Params {

@@ -80,6 +80,23 @@ func TestArgsFillInDefaultsAndNameWhatIsWrong(t *testing.T) {
 	}
 }
 
+// TestArgsAreCheckedAgain: a node has them from the network, where anything may come from.
+func TestArgsAreCheckedAgain(t *testing.T) {
+	params := []Param{{Name: "top", Check: Integer(1, 5)}, {Name: "free"}}
+	if err := (Args{"5", ""}).Check(params); err != nil {
+		t.Error(err)
+	}
+	for want, args := range map[string]Args{
+		`bad parameter: 0 values for 2 parameters`:               nil,
+		`bad parameter: 3 values for 2 parameters`:               {"1", "2", "3"},
+		`bad parameter: top is "6": give an integer from 1 to 5`: {"6", ""},
+	} {
+		if err := args.Check(params); !errors.Is(err, ErrBadParam) || err.Error() != want {
+			t.Errorf("%q: %v, want %s", args, err, want)
+		}
+	}
+}
+
 func TestSetFindsByName(t *testing.T) {
 	s := Set{sound(), {Name: "b"}}
 	if a, err := s.Find("b"); err != nil || a != s[1] {

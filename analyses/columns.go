@@ -49,7 +49,7 @@ func byKind(name string, kind batch.Kind, b *batch.Builder, i int) func([]byte) 
 		return func(p []byte) error {
 			v, ok := csv.ParseInt(p)
 			if !ok {
-				return badField(name, p, "integer")
+				return BadField(name, p, "integer")
 			}
 			c.Append(v)
 			return nil
@@ -59,7 +59,7 @@ func byKind(name string, kind batch.Kind, b *batch.Builder, i int) func([]byte) 
 		return func(p []byte) error {
 			v, ok := csv.ParseFloat(p)
 			if !ok {
-				return badField(name, p, "number")
+				return BadField(name, p, "number")
 			}
 			c.Append(v)
 			return nil
@@ -81,7 +81,9 @@ func taking(add func([]byte)) func([]byte) error {
 // maxQuoted bounds what a reason quotes of a field, which may be megabytes of anything.
 const maxQuoted = 40
 
-func badField(column string, value []byte, want string) error {
+// BadField is why a row is rejected, to be returned by what NewParser makes: that a column is empty, or that it is not what is
+// wanted ("integer"), with the beginning of what it is.
+func BadField(column string, value []byte, want string) error {
 	if len(value) == 0 {
 		return fmt.Errorf("%s is empty", column)
 	}

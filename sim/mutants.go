@@ -24,6 +24,7 @@ const (
 	fileHost      = "nodes/core/host.go"
 	fileOutEdge   = "nodes/core/outedge.go"
 	fileRecover   = "nodes/core/recover.go"
+	fileSnapshot  = "nodes/core/snapshot.go"
 	fileSession   = "nodes/core/session.go"
 	fileInput     = "nodes/input/chunk.go"
 	fileInputRole = "nodes/input/input.go"
@@ -100,7 +101,7 @@ func Mutants() []Mutant {
 		one("end not recorded", "N3", 60, fileEnd, "		c.record(input{op: opEnd, role: i, session: s.ID, stream: stream})\n", ""),
 		one("flush after recovery emits again", "N3", 100, fileRecover, "		if !s.dirty {\n			continue\n		}\n", "		if s != nil {\n			continue\n		}\n"),
 		one("flush after a snapshot emits again", "N3", 200, fileJoiner, "	return st.forget()\n", "	return nil\n"),
-		one("snapshot without hwms", "N3", 60, fileRecover, "		rec.hwms = append(rec.hwms, l.recv.Hwm())\n", "		_ = l\n"),
+		one("snapshot without hwms", "N3", 60, fileSnapshot, "		rec.hwms = append(rec.hwms, l.recv.Hwm())\n", "		_ = l\n"),
 		one("page not recorded", "N3", 300, fileEnd, "	c.record(input{op: opMore, role: at.role, session: s.ID, stream: at.stream})\n", ""),
 		one("log cut beyond the oldest unacknowledged frame", "N3", 100, fileCommit, "			if p, ok := s.Oldest(); ok && (!found || p < oldest) {\n", "			if p, ok := s.Oldest(); ok && (!found || p > oldest) {\n"),
 		one("lane's hwm not recorded with the chunk", "R5", 100, fileInput, "	in.host.Record(encodeLane(u.id, req.Lane, req.Seq, len(req.Data)))\n", ""),

@@ -6,25 +6,28 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"posta/analyses"
+	"posta/analyses/local"
 	"posta/analyses/parse"
 	"posta/batch"
 	"posta/csv"
 	"posta/fold"
 )
 
-// bench is a directory of data, cut and parsed, and a joiner that has the reference streams.
-type bench struct {
-	a      *analyses.Analysis
-	args   analyses.Args
-	dir    string
-	joiner analyses.Joiner
-	facts  []*stream
+// Loaded is data of an analysis, cut and parsed, and a joiner that has the reference streams. All of it is in memory.
+type Loaded struct {
+	a       *analyses.Analysis
+	args    analyses.Args
+	dir     string
+	tags    []string
+	joiner  analyses.Joiner
+	streams []*stream // by index
 }
 
-// stream is the data of a fact stream, which is one file.
+// stream is the data of a stream, which is one file.
 type stream struct {
 	index  int
 	parser *parse.FileParser
@@ -38,12 +41,25 @@ type stream struct {
 // chunkBytes is what the client sends at once.
 const chunkBytes = 256 << 10
 
-// Bench measures what an analysis does with each of its fact streams in dir, in the form in which the engine calls it: parse
-// (a chunk of CSV becomes a frame), join (a frame becomes partials: decode, Facts, Flush, partition, encode) and merge (partials
-// become tables). All data is in memory. wireB/row is what a row takes on its way to a joiner, outB/row on its way from there.
+// Bench measures what an analysis does with each of its streams in dir, in the form in which the engine calls it: see
+// [Loaded.Parse], [Loaded.Join] and [Loaded.Merge], of which reference streams have the first.
 func Bench(b *testing.B, a *analyses.Analysis, dir string) {
 	b.Helper()
-	x := &bench{a: a, dir: dir}
+	x := Load(b, a, dir)
+	for i := range a.Streams {
+		name := a.Streams[i].Name
+		b.Run(name+"/parse", func(b *testing.B) { x.Parse(b, i) })
+		if !a.Streams[i].Reference {
+			b.Run(name+"/join", func(b *testing.B) { x.Join(b, i) })
+			b.Run(name+"/merge", func(b *testing.B) { x.Merge(b, i) })
+		}
+	}
+}
+
+// Load reads the streams of an analysis, one file each, with tags for the stars of Files.
+func Load(b *testing.B, a *analyses.Analysis, dir string, tags ...string) *Loaded {
+	b.Helper()
+	x := &Loaded{a: a, dir: dir, tags: tags}
 	var err error
 	if x.args, err = a.Args(nil); err == nil {
 		x.joiner, err = a.NewJoiner(x.args, analyses.Replica{Of: 1})
@@ -56,19 +72,18 @@ func Bench(b *testing.B, a *analyses.Analysis, dir string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, s := range x.facts {
-		name := a.Streams[s.index].Name
-		b.Run(name+"/parse", func(b *testing.B) { x.parse(b, s) })
-		b.Run(name+"/join", func(b *testing.B) { x.join(b, s) })
-		b.Run(name+"/merge", func(b *testing.B) { x.merge(b, s) })
-	}
+	return x
 }
 
 // load cuts and parses a file; that of a reference stream goes to the joiner.
-func (x *bench) load(index int) error {
+func (x *Loaded) load(index int) error {
 	s := &stream{index: index}
+	x.streams = append(x.streams, s)
 	name := x.a.Streams[index].Files
-	file := analyses.File{Name: name}
+	for _, tag := range x.tags {
+		name = strings.Replace(name, "*", tag, 1)
+	}
+	file := analyses.File{Name: name, Tags: x.tags}
 	data, err := os.ReadFile(filepath.Join(x.dir, filepath.FromSlash(name)))
 	if err != nil {
 		return err
@@ -88,31 +103,30 @@ func (x *bench) load(index int) error {
 	if !errors.Is(err, io.EOF) {
 		return err
 	}
-	if !x.a.Streams[index].Reference {
-		x.facts = append(x.facts, s)
-	}
 	return x.joiner.End(index)
 }
 
-func (x *bench) take(s *stream, chunk []byte, pos analyses.Position) error {
+func (x *Loaded) take(s *stream, chunk []byte, pos analyses.Position) error {
 	rows, _, err := s.parser.Chunk(chunk, pos.Line)
 	if err != nil {
 		return err
 	}
 	frame := s.parser.Builder().Append(nil)
-	if x.a.Streams[s.index].Reference {
-		b, err := batch.Decode(frame, x.a.Streams[s.index].Schema)
-		if err != nil {
-			return err
-		}
-		return x.joiner.Reference(s.index, b, pos)
-	}
 	s.chunks, s.frames, s.pos = append(s.chunks, chunk), append(s.frames, frame), append(s.pos, pos)
 	s.rows, s.bytes = s.rows+rows, s.bytes+len(chunk)
-	return nil
+	if !x.a.Streams[s.index].Reference {
+		return nil
+	}
+	decoded, err := batch.Decode(frame, x.a.Streams[s.index].Schema)
+	if err != nil {
+		return err
+	}
+	return x.joiner.Reference(s.index, decoded, pos)
 }
 
-func (x *bench) parse(b *testing.B, s *stream) {
+// Parse is from a chunk of CSV to a frame; wireB/row is what a row takes on its way to a joiner.
+func (x *Loaded) Parse(b *testing.B, stream int) {
+	s := x.streams[stream]
 	b.SetBytes(int64(s.bytes))
 	var frame []byte
 	wire := 0
@@ -130,7 +144,31 @@ func (x *bench) parse(b *testing.B, s *stream) {
 	b.ReportMetric(float64(wire)/float64(s.rows), "wireB/row")
 }
 
-func (x *bench) join(b *testing.B, s *stream) {
+// Facts is a joiner's hot loop alone: batches are decoded before, and nothing is flushed.
+func (x *Loaded) Facts(b *testing.B, stream int) {
+	s := x.streams[stream]
+	batches := make([]*batch.Batch, len(s.frames))
+	for i, f := range s.frames {
+		var err error
+		if batches[i], err = batch.Decode(f, x.a.Streams[stream].Schema); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.SetBytes(int64(s.bytes))
+	for b.Loop() {
+		for i, d := range batches {
+			if err := x.joiner.Facts(stream, d, s.pos[i]); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	s.report(b)
+}
+
+// Join is all that a joiner does with frames, which become partials: decode, Facts, Flush, partition, encode. outB/row is what
+// a row takes on its way from there.
+func (x *Loaded) Join(b *testing.B, stream int) {
+	s := x.streams[stream]
 	b.SetBytes(int64(s.bytes))
 	tables := x.tables()
 	sent := 0
@@ -142,7 +180,7 @@ func (x *bench) join(b *testing.B, s *stream) {
 	b.ReportMetric(float64(sent)/float64(s.rows), "outB/row")
 }
 
-func (x *bench) tables() []*fold.Table {
+func (x *Loaded) tables() []*fold.Table {
 	var tables []*fold.Table
 	for i := range x.a.Tables {
 		tables = append(tables, fold.NewTable(&x.a.Tables[i]))
@@ -151,7 +189,7 @@ func (x *bench) tables() []*fold.Table {
 }
 
 // partials does all that a joiner does with the frames of a stream, for two aggregators.
-func (x *bench) partials(b *testing.B, s *stream, tables []*fold.Table, send func(table int, payload []byte)) {
+func (x *Loaded) partials(b *testing.B, s *stream, tables []*fold.Table, send func(table int, payload []byte)) {
 	var out []byte
 	for i, f := range s.frames {
 		d, err := batch.Decode(f, x.a.Streams[s.index].Schema)
@@ -177,8 +215,9 @@ func (x *bench) partials(b *testing.B, s *stream, tables []*fold.Table, send fun
 	}
 }
 
-// merge is what the aggregators do together.
-func (x *bench) merge(b *testing.B, s *stream) {
+// Merge is what the aggregators do together: partials become tables, of which keptMB stay.
+func (x *Loaded) Merge(b *testing.B, stream int) {
+	s := x.streams[stream]
 	var tables []int
 	var payloads [][]byte
 	x.partials(b, s, x.tables(), func(table int, p []byte) {
@@ -204,4 +243,19 @@ func (x *bench) merge(b *testing.B, s *stream) {
 
 func (s *stream) report(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(s.rows), "ns/row")
+}
+
+// Whole is everything in one process, from files to answers, beside the naive way.
+func (s *Subject) Whole(b *testing.B, rows int) {
+	dir := s.Generated(b, rows, 1)
+	b.Run("posta", func(b *testing.B) {
+		for b.Loop() {
+			s.Run(b, dir, local.Options{})
+		}
+	})
+	b.Run("oracle", func(b *testing.B) {
+		for b.Loop() {
+			s.Want(b, dir, nil)
+		}
+	})
 }

@@ -18,12 +18,10 @@ import (
 	"posta/csv"
 )
 
-// Files are the files of a data directory by path: one for each stream, whose rows are all good and end with a newline.
-type Files map[string]string
-
 // Damage runs an analysis over files that are damaged in every way that is known, one at a time, and expects what the design
 // says (N7): a row that is bad is rejected, counted and named with its file and line, and changes nothing about the answers; a
-// file that cannot be read is one error that names it. badRows are rows by stream that do not parse because of their values.
+// file that cannot be read is one error that names it. There is one file for each stream, whose rows are all good and end with a
+// newline; badRows are rows by stream that do not parse because of their values.
 func Damage(t *testing.T, a *analyses.Analysis, files Files, badRows map[string][]string) {
 	t.Helper()
 	d := &damaged{a: a, files: files}

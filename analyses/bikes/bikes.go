@@ -61,12 +61,12 @@ func streams() []analyses.Stream {
 	return []analyses.Stream{
 		{
 			Name: "weather", Reference: true, Files: "*/weather.csv",
-			Columns: needed("date", "prectot"),
+			Columns: analyses.Columns("date", "prectot"),
 			Schema:  []batch.FieldSpec{{Name: "date", Kind: batch.Int}, {Name: "prectot", Kind: batch.Float}},
 		},
 		{
 			Name: "stations", Reference: true, Files: "*/stations.csv",
-			Columns: needed("code", "name", "latitude", "longitude", "yearid"),
+			Columns: analyses.Columns("code", "name", "latitude", "longitude", "yearid"),
 			Schema: []batch.FieldSpec{
 				{Name: "code", Kind: batch.Text}, {Name: "name", Kind: batch.Text},
 				{Name: "latitude", Kind: batch.Float}, {Name: "longitude", Kind: batch.Float}, {Name: "located", Kind: batch.Int},
@@ -75,21 +75,13 @@ func streams() []analyses.Stream {
 		},
 		{
 			Name: "trips", Files: "*/trips.csv",
-			Columns: needed("start_date", "start_station_code", "end_station_code", "duration_sec", "yearid"),
+			Columns: analyses.Columns("start_date", "start_station_code", "end_station_code", "duration_sec", "yearid"),
 			Schema: []batch.FieldSpec{
 				{Name: "date", Kind: batch.Int}, {Name: "start", Kind: batch.Dict}, {Name: "end", Kind: batch.Dict},
 				{Name: "duration", Kind: batch.Int}, {Name: "scale", Kind: batch.Int}, {Name: "year", Kind: batch.Int},
 			},
 		},
 	}
-}
-
-func needed(names ...string) []analyses.Column {
-	columns := make([]analyses.Column, len(names))
-	for i, n := range names {
-		columns[i].Name = n
-	}
-	return columns
 }
 
 func tables() []fold.Spec {

@@ -1,130 +1,45 @@
 package bikes_test
 
 import (
-	"encoding/json"
-	"fmt"
 	"math"
-	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
 
-	"posta/analyses/answer"
+	"posta/analyses/analysistest"
 	"posta/analyses/bikes"
 	"posta/analyses/bikes/bikesoracle"
 	"posta/analyses/local"
 	"posta/gen"
 )
 
-func generated(t testing.TB, rows int, seed uint64) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := gen.Bikes(gen.OnDisk(dir), rows, seed); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// text is an answer as JSON, without the name of the session.
-func text(t *testing.T, a *answer.Answer) string {
-	t.Helper()
-	a.Session = ""
-	p, err := a.AppendJSON(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(p)
-}
-
-func same(t *testing.T, what string, got, want *answer.Answer) {
-	t.Helper()
-	g, w := text(t, got), text(t, want)
-	if g == w {
-		return
-	}
-	at := 0
-	for at < len(g) && at < len(w) && g[at] == w[at] {
-		at++
-	}
-	from := max(0, at-200)
-	t.Fatalf("%s: answers differ:\n%s\n---- want\n%s", what, g[from:min(len(g), at+200)], w[from:min(len(w), at+200)])
-}
-
-func oracle(t *testing.T, dir string, params map[string]string) *answer.Answer {
-	t.Helper()
-	a, err := bikesoracle.Run(dir, params)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-func run(t *testing.T, dir string, o local.Options) *answer.Answer {
-	t.Helper()
-	a, err := local.Run(bikes.New(), os.DirFS(dir), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
+var subject = analysistest.Subject{New: bikes.New, Oracle: bikesoracle.Run, Generate: gen.Bikes}
 
 func TestD1_AnswersAreTheOraclesWhateverTheInterleaving(t *testing.T) {
-	for data := uint64(1); data <= 2; data++ {
-		dir := generated(t, 24000, data)
-		want := oracle(t, dir, nil)
-		for _, q := range want.Queries {
-			if len(q.Rows) == 0 {
-				t.Errorf("data %d: query %s has no answer, which proves nothing", data, q.Name)
-			}
-		}
-		for _, r := range want.Rejected {
-			if r.Rows < 5 {
-				t.Errorf("data %d: stream %s has %d rejected rows, which proves little", data, r.Stream, r.Rows)
-			}
-		}
-		same(t, "in order", run(t, dir, local.Options{}), want)
-		for seed := uint64(1); seed <= 4; seed++ {
-			r := rand.New(rand.NewPCG(data, seed))
-			o := local.Options{Seed: seed, Joiners: 1 + r.IntN(4), Aggregators: 1 + r.IntN(4), ChunkBytes: 1 << (13 + r.IntN(5))}
-			same(t, fmt.Sprintf("data %d, %+v", data, o), run(t, dir, o), want)
-		}
-	}
+	subject.Interleavings(t, analysistest.Interleavings{Rows: 24000, Chunks: [2]int{13, 17}, Answers: []int{1, 1, 1}, Rejected: 5})
 }
 
-func TestD1_ChunksOfOneRowAreTheSameAsLargeOnes(t *testing.T) {
-	dir := generated(t, 600, 7)
-	want := oracle(t, dir, nil)
-	for seed := uint64(1); seed <= 2; seed++ {
-		o := local.Options{Seed: seed, Joiners: 2, Aggregators: 2, ChunkBytes: 64}
-		same(t, fmt.Sprintf("%+v", o), run(t, dir, o), want)
-	}
-}
+func TestD1_ChunksOfOneRowAreTheSameAsLargeOnes(t *testing.T) { subject.TinyChunks(t, 600) }
 
 func TestParametersMeanTheSameToTheOracle(t *testing.T) {
-	dir := generated(t, 20000, 9)
-	for _, params := range []map[string]string{
+	subject.Params(t, 20000, 1<<15, []map[string]string{
 		{"rain_mm": "0", "min_km": "0", "factor": "0.5"},
 		{"rain_mm": "29.999", "min_km": "7.25", "factor": "1.1"},
 		{"year_before": "2014", "year_after": "2015", "city": "washington", "min_km": "1e-3"},
 		{"year_before": "2017", "year_after": "2017", "factor": "1"},
 		{"year_before": "+2015", "year_after": "1999", "factor": "0.000001", "city": "nowhere"},
 		{"rain_mm": "-1", "city": "toronto"},
-	} {
-		o := local.Options{Params: params, Seed: 5, Joiners: 2, Aggregators: 3, ChunkBytes: 1 << 15}
-		same(t, fmt.Sprint(params), run(t, dir, o), oracle(t, dir, params))
-	}
+	})
 }
 
 func TestAMeanThatIsTheThresholdIsNotAboveIt(t *testing.T) {
-	dir := generated(t, 20000, 2)
-	all := run(t, dir, local.Options{Params: map[string]string{"min_km": "0"}}).Query("far").Rows
+	dir := subject.Generated(t, 20000, 2)
+	all := subject.Run(t, dir, local.Options{Params: map[string]string{"min_km": "0"}}).Query("far").Rows
 	km := all[len(all)/2][1].(float64)
 	for limit, want := range map[float64]bool{km: false, math.Nextafter(km, 0): true} {
 		params := map[string]string{"min_km": strconv.FormatFloat(limit, 'g', -1, 64)}
-		got := run(t, dir, local.Options{Params: params})
-		same(t, params["min_km"], got, oracle(t, dir, params))
+		got := subject.Run(t, dir, local.Options{Params: params})
+		analysistest.Same(t, params["min_km"], got, subject.Want(t, dir, params))
 		there := slices.ContainsFunc(got.Query("far").Rows, func(r []any) bool { return r[0] == all[len(all)/2][0] })
 		if there != want {
 			t.Errorf("mean %v above %v: %v", km, limit, there)
@@ -132,47 +47,4 @@ func TestAMeanThatIsTheThresholdIsNotAboveIt(t *testing.T) {
 	}
 }
 
-// TestSamples compares with an independent engine's answers on real rows where they are at hand, and with the oracle on
-// generated rows anywhere.
-func TestSamples(t *testing.T) {
-	shared := os.Getenv("POSTA_SHARED")
-	if shared == "" {
-		dir := generated(t, 25000, 4)
-		same(t, "generated", run(t, dir, local.Options{Joiners: 2}), oracle(t, dir, nil))
-		return
-	}
-	dir := filepath.Join(shared, "samples", "bikes")
-	got := run(t, dir, local.Options{Seed: 1, Joiners: 2, Aggregators: 2, ChunkBytes: 1 << 14})
-	same(t, "samples", got, oracle(t, dir, nil))
-	p, err := os.ReadFile(filepath.Join(shared, "expected", "bikes.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want map[string]struct{ Rows [][]any }
-	if err := json.Unmarshal(p, &want); err != nil {
-		t.Fatal(err)
-	}
-	for _, q := range got.Queries {
-		if len(q.Rows) != len(want[q.Name].Rows) {
-			t.Fatalf("%s has %d rows, want %d", q.Name, len(q.Rows), len(want[q.Name].Rows))
-		}
-		for i, row := range q.Rows {
-			for j, v := range row {
-				if w := want[q.Name].Rows[i][j]; !alike(v, w) {
-					t.Errorf("%s row %d: %v, want %v", q.Name, i, v, w)
-				}
-			}
-		}
-	}
-}
-
-func alike(got, want any) bool {
-	w, ok := want.(float64)
-	switch v := got.(type) {
-	case int64:
-		return ok && float64(v) == w
-	case float64:
-		return ok && math.Abs(v-w) <= 1e-9*math.Abs(w)
-	}
-	return got == want
-}
+func TestSamples(t *testing.T) { subject.Samples(t, 25000) }

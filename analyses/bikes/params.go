@@ -2,7 +2,6 @@ package bikes
 
 import (
 	"errors"
-	"fmt"
 	"math/big"
 
 	"posta/analyses"
@@ -74,18 +73,11 @@ func checkCity(v string) error {
 }
 
 func readSettings(args analyses.Args) (s settings, err error) {
-	ps := params()
-	if len(args) != len(ps) {
-		return s, fmt.Errorf("%w: %d values for %d parameters", analyses.ErrBadParam, len(args), len(ps))
-	}
-	for i, p := range ps {
-		if err := p.Check(args[i]); err != nil {
-			return s, fmt.Errorf("%w: %s is %q: %w", analyses.ErrBadParam, p.Name, args[i], err)
-		}
+	if err := args.Check(params()); err != nil {
+		return s, err
 	}
 	s.rainMM, _ = csv.ParseFloat([]byte(args[0]))
-	s.yearBefore, _ = csv.ParseInt([]byte(args[1]))
-	s.yearAfter, _ = csv.ParseInt([]byte(args[2]))
+	s.yearBefore, s.yearAfter = args.Int(1), args.Int(2)
 	d, _ := csv.ParseDecimal([]byte(args[3]))
 	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(d.Scale)), nil)
 	s.factor = new(big.Rat).SetFrac(big.NewInt(d.Value), scale)

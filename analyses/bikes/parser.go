@@ -31,27 +31,16 @@ func cityOf(file analyses.File) (string, error) {
 	return file.Tags[0], nil
 }
 
-// invalid is why a row is rejected.
-func invalid(column string, value []byte, want string) error {
-	if len(value) == 0 {
-		return fmt.Errorf("%s is empty", column)
-	}
-	if len(value) > 40 {
-		value = value[:40]
-	}
-	return fmt.Errorf("%s %q is no %s", column, value, want)
-}
-
 func parseWeather(b *batch.Builder) func([][]byte) error {
 	date, mm := b.Int(weatherDate), b.Float(weatherRain)
 	return func(f [][]byte) error {
 		day, ok := csv.ParseDate(f[0])
 		if !ok {
-			return invalid("date", f[0], "date YYYY-MM-DD")
+			return analyses.BadField("date", f[0], "date YYYY-MM-DD")
 		}
 		v, ok := csv.ParseFloat(f[1])
 		if !ok {
-			return invalid("prectot", f[1], "number")
+			return analyses.BadField("prectot", f[1], "number")
 		}
 		date.Append(day - 1) // the row describes the day before
 		mm.Append(v)
@@ -65,9 +54,9 @@ func parseStations(b *batch.Builder) func([][]byte) error {
 	return func(f [][]byte) error {
 		switch {
 		case len(f[0]) == 0:
-			return invalid("code", nil, "")
+			return analyses.BadField("code", nil, "")
 		case len(f[1]) == 0:
-			return invalid("name", nil, "")
+			return analyses.BadField("name", nil, "")
 		}
 		x, hasX, err := coordinate("latitude", f[2], 90)
 		if err != nil {
@@ -79,7 +68,7 @@ func parseStations(b *batch.Builder) func([][]byte) error {
 		}
 		v, ok := csv.ParseInt(f[4])
 		if !ok {
-			return invalid("yearid", f[4], "integer")
+			return analyses.BadField("yearid", f[4], "integer")
 		}
 		code.Append(f[0])
 		name.Append(f[1])
@@ -98,7 +87,7 @@ func coordinate(column string, p []byte, limit float64) (v float64, has int, err
 	}
 	v, ok := csv.ParseFloat(p)
 	if !ok || math.Abs(v) > limit {
-		return 0, 0, invalid(column, p, column)
+		return 0, 0, analyses.BadField(column, p, column)
 	}
 	return v, 1, nil
 }
@@ -110,19 +99,19 @@ func parseTrips(b *batch.Builder) func([][]byte) error {
 		at, ok := csv.ParseDateTime(f[0])
 		switch {
 		case !ok:
-			return invalid("start_date", f[0], "time YYYY-MM-DD HH:MM:SS")
+			return analyses.BadField("start_date", f[0], "time YYYY-MM-DD HH:MM:SS")
 		case len(f[1]) == 0:
-			return invalid("start_station_code", nil, "")
+			return analyses.BadField("start_station_code", nil, "")
 		case len(f[2]) == 0:
-			return invalid("end_station_code", nil, "")
+			return analyses.BadField("end_station_code", nil, "")
 		}
 		value, scale, ok := duration(f[3])
 		if !ok {
-			return invalid("duration_sec", f[3], "number")
+			return analyses.BadField("duration_sec", f[3], "number")
 		}
 		y, ok := csv.ParseInt(f[4])
 		if !ok {
-			return invalid("yearid", f[4], "integer")
+			return analyses.BadField("yearid", f[4], "integer")
 		}
 		date.Append(daysOf(at))
 		start.Append(f[1])

@@ -1,15 +1,13 @@
 package bikes_test
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"path"
 	"strings"
 	"testing"
 
 	"posta/analyses"
-	"posta/analyses/answer"
+	"posta/analyses/analysistest"
 	"posta/analyses/bikes"
 	"posta/analyses/local"
 )
@@ -23,37 +21,12 @@ const (
 // written writes files of one or more cities: "city/file" → rows without header.
 func written(t *testing.T, files map[string]string) string {
 	t.Helper()
-	dir := t.TempDir()
 	heads := map[string]string{"weather.csv": weatherHead, "stations.csv": stationsHead, "trips.csv": tripsHead}
+	whole := analysistest.Files{}
 	for name, rows := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(heads[filepath.Base(path)]+rows), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		whole[name] = heads[path.Base(name)] + rows
 	}
-	return dir
-}
-
-// both runs an analysis and its oracle, with chunks of one row in several orders, and returns the answers, which are the same.
-func both(t *testing.T, dir string, params map[string]string) *answer.Answer {
-	t.Helper()
-	want := oracle(t, dir, params)
-	for seed := uint64(0); seed < 12; seed++ {
-		got := run(t, dir, local.Options{Params: params, Seed: seed, Joiners: 2, Aggregators: 2, ChunkBytes: 8})
-		same(t, fmt.Sprintf("seed %d", seed), got, want)
-	}
-	return want
-}
-
-func rows(a *answer.Answer, query string) string {
-	var lines []string
-	for _, r := range a.Query(query).Rows {
-		lines = append(lines, strings.Trim(fmt.Sprintf("%v", r), "[]"))
-	}
-	return strings.Join(lines, "|")
+	return whole.Write(t)
 }
 
 func TestTheLastRowWins(t *testing.T) {
@@ -64,14 +37,14 @@ func TestTheLastRowWins(t *testing.T) {
 		"montreal/trips.csv": "2016-05-01 00:00:00,1,,2,100.5,1,2016\n2016-05-02 23:59:59,1,,2,100,1,2016\n" +
 			"2016-05-02 10:00:00,1,,2,7,1,2017\n2016-05-01 10:00:00,1,,2,-7,1,2017\n2016-05-03 10:00:00,1,,2,7,1,2017\n2016-05-03 10:00:00,1,,2,7,1,2017\n",
 	})
-	a := both(t, dir, nil)
-	if got := rows(a, "rain"); got != "2016-05-01 50.25 2" {
+	a := subject.Both(t, dir, nil)
+	if got := analysistest.Rows(a, "rain", "|"); got != "2016-05-01 50.25 2" {
 		t.Errorf("rain: %s", got)
 	}
-	if got := rows(a, "doubled"); got != "montreal New 2 4" {
+	if got := analysistest.Rows(a, "doubled", "|"); got != "montreal New 2 4" {
 		t.Errorf("doubled: %s", got)
 	}
-	if got := rows(a, "far"); !strings.HasPrefix(got, "End 18.5") || !strings.HasSuffix(got, " 6") {
+	if got := analysistest.Rows(a, "far", "|"); !strings.HasPrefix(got, "End 18.5") || !strings.HasSuffix(got, " 6") {
 		t.Errorf("far: %s", got)
 	}
 }
@@ -86,16 +59,12 @@ func TestN7_WhichRowsAreRejected(t *testing.T) {
 			"2016-05-01 10:00:00,1\n2016-05-01 10:00:00,unknown,garbage,unknown,5e0,garbage,02016\n" +
 			"2016-05-01 10:00:00,1,,2,123456789012345678901,,2016\n2016-05-01 10:00:00,1,,2,9007199254740993,,2016\n2016-05-01 10:00:00,1,,2,.1,,2016\n",
 	})
-	a := both(t, dir, nil)
-	for i, want := range []uint64{6, 8, 9} {
-		if got := a.Rejected[i]; got.Rows != want {
-			t.Errorf("%s: %d rows rejected, want %d: %+v", got.Stream, got.Rows, want, got.First)
-		}
-	}
+	a := subject.Both(t, dir, nil)
+	analysistest.ExpectRejected(t, a, 6, 8, 9)
 	if got := a.Rejected[2].First[8]; got.Line != 10 || got.File != "c/trips.csv" || got.Reason != "row has 2 fields, column end_station_code is the 4th" {
 		t.Errorf("%+v", got)
 	}
-	if got := rows(a, "rain"); got != "2016-05-01 3.0866449052900106e+19 4" {
+	if got := analysistest.Rows(a, "rain", "|"); got != "2016-05-01 3.0866449052900106e+19 4" {
 		t.Errorf("rain: %s", got)
 	}
 }
@@ -108,8 +77,8 @@ func TestDaysBefore1970AndLongReasons(t *testing.T) {
 		"c/stations.csv": "1,A,,,2016\n",
 		"c/trips.csv":    "1960-02-29 00:00:00,1,,2,1,,1960\n1960-02-29 23:59:59,1,,2,2,,1960\n1969-12-31 00:00:01,1,,2,5,,1969\n",
 	})
-	a := both(t, dir, nil)
-	if got := rows(a, "rain"); got != "1960-02-29 1.5 2|1969-12-31 5 1" {
+	a := subject.Both(t, dir, nil)
+	if got := analysistest.Rows(a, "rain", "|"); got != "1960-02-29 1.5 2|1969-12-31 5 1" {
 		t.Errorf("rain: %s", got)
 	}
 	if r := a.Rejected[0]; r.Rows != 1 || len(r.First[0].Reason) > 100 {
@@ -128,12 +97,12 @@ func TestFarYearsAndManyCodes(t *testing.T) {
 	dir := written(t, map[string]string{
 		"montreal/weather.csv": "2016-05-02,31\n", "montreal/stations.csv": stations.String(), "montreal/trips.csv": trips.String(),
 	})
-	want := oracle(t, dir, nil)
+	want := subject.Want(t, dir, nil)
 	if len(want.Query("doubled").Rows) == 0 || len(want.Query("far").Rows) == 0 {
 		t.Fatal("no answers, which proves nothing")
 	}
-	same(t, "one batch", run(t, dir, local.Options{}), want)
-	same(t, "many", run(t, dir, local.Options{Seed: 3, ChunkBytes: 4000}), want)
+	analysistest.Same(t, "one batch", subject.Run(t, dir, local.Options{}), want)
+	analysistest.Same(t, "many", subject.Run(t, dir, local.Options{Seed: 3, ChunkBytes: 4000}), want)
 }
 
 // TestMorePointsThanTheSquareHolds has distances that are not kept.
@@ -146,30 +115,20 @@ func TestMorePointsThanTheSquareHolds(t *testing.T) {
 	dir := written(t, map[string]string{
 		"montreal/weather.csv": "2016-05-02,1\n", "montreal/stations.csv": stations.String(), "montreal/trips.csv": trips.String(),
 	})
-	want := oracle(t, dir, nil)
+	want := subject.Want(t, dir, nil)
 	if len(want.Query("far").Rows) == 0 {
 		t.Fatal("no answers, which proves nothing")
 	}
-	same(t, "many points", run(t, dir, local.Options{ChunkBytes: 10000}), want)
+	analysistest.Same(t, "many points", subject.Run(t, dir, local.Options{ChunkBytes: 10000}), want)
 }
 
 func TestParametersAreChecked(t *testing.T) {
-	for name, values := range map[string][]string{
+	analysistest.BadParams(t, bikes.New(), map[string][]string{
 		"rain_mm":     {"", "x", "NaN", "1e999"},
 		"year_before": {"", "2016.5", "99999999999999999999"},
 		"factor":      {"", "0", "-1", "1e9", "1e999999999", "12345678901234567890", "1/3"},
 		"city":        {""},
 		"min_km":      {"six"},
-	} {
-		for _, v := range values {
-			if _, err := bikes.New().Args(map[string]string{name: v}); !errors.Is(err, analyses.ErrBadParam) {
-				t.Errorf("%s=%q: %v", name, v, err)
-			}
-		}
-	}
-	for _, args := range []analyses.Args{nil, {"1"}, {"30", "2016", "2017", "0", "c", "6"}} {
-		if _, err := bikes.New().NewJoiner(args, analyses.Replica{}); !errors.Is(err, analyses.ErrBadParam) {
-			t.Errorf("%q: %v", args, err)
-		}
-	}
+	})
+	analysistest.BadArgs(t, bikes.New(), []analyses.Args{nil, {"1"}, {"30", "2016", "2017", "0", "c", "6"}})
 }

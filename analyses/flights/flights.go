@@ -55,14 +55,14 @@ func streams() []analyses.Stream {
 	return []analyses.Stream{
 		{
 			Name: "airports", Reference: true, Files: "airports-codepublic.csv", Comma: ';',
-			Columns: needed("Airport Code", "Latitude", "Longitude"),
+			Columns: analyses.Columns("Airport Code", "Latitude", "Longitude"),
 			Schema: []batch.FieldSpec{
 				{Name: "code", Kind: batch.Text}, {Name: "latitude", Kind: batch.Float}, {Name: "longitude", Kind: batch.Float},
 			},
 		},
 		{
 			Name: "itineraries", Files: "itineraries.csv",
-			Columns: needed("legId", "startingAirport", "destinationAirport", "travelDuration", "totalFare", "totalTravelDistance",
+			Columns: analyses.Columns("legId", "startingAirport", "destinationAirport", "travelDuration", "totalFare", "totalTravelDistance",
 				"segmentsArrivalAirportCode"),
 			Schema: []batch.FieldSpec{
 				{Name: "leg", Kind: batch.Text}, {Name: "start", Kind: batch.Dict}, {Name: "destination", Kind: batch.Dict},
@@ -71,14 +71,6 @@ func streams() []analyses.Stream {
 			},
 		},
 	}
-}
-
-func needed(names ...string) []analyses.Column {
-	columns := make([]analyses.Column, len(names))
-	for i, n := range names {
-		columns[i].Name = n
-	}
-	return columns
 }
 
 // tables says what a session keeps, and with that how much:

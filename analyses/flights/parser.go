@@ -19,30 +19,19 @@ func newParser(_ analyses.Args, stream int, _ analyses.File, b *batch.Builder) (
 	return nil, fmt.Errorf("flights has no stream %d", stream)
 }
 
-// invalid is why a row is rejected.
-func invalid(column string, value []byte, want string) error {
-	if len(value) == 0 {
-		return fmt.Errorf("%s is empty", column)
-	}
-	if len(value) > 40 {
-		value = value[:40]
-	}
-	return fmt.Errorf("%s %q is no %s", column, value, want)
-}
-
 func parseAirports(b *batch.Builder) func([][]byte) error {
 	code, lat, lon := b.Text(airportCode), b.Float(airportLatitude), b.Float(airportLongitude)
 	return func(f [][]byte) error {
 		if len(f[0]) == 0 {
-			return invalid("Airport Code", nil, "")
+			return analyses.BadField("Airport Code", nil, "")
 		}
 		x, ok := csv.ParseFloat(f[1])
 		if !ok || math.Abs(x) > 90 {
-			return invalid("Latitude", f[1], "latitude")
+			return analyses.BadField("Latitude", f[1], "latitude")
 		}
 		y, ok := csv.ParseFloat(f[2])
 		if !ok || math.Abs(y) > 360 {
-			return invalid("Longitude", f[2], "longitude")
+			return analyses.BadField("Longitude", f[2], "longitude")
 		}
 		code.Append(f[0])
 		lat.Append(x)
@@ -57,26 +46,26 @@ func parseItineraries(b *batch.Builder) func([][]byte) error {
 	return func(f [][]byte) error {
 		switch {
 		case len(f[0]) == 0:
-			return invalid("legId", nil, "")
+			return analyses.BadField("legId", nil, "")
 		case len(f[1]) == 0:
-			return invalid("startingAirport", nil, "")
+			return analyses.BadField("startingAirport", nil, "")
 		case len(f[2]) == 0:
-			return invalid("destinationAirport", nil, "")
+			return analyses.BadField("destinationAirport", nil, "")
 		}
 		duration, ok := parseDuration(f[3])
 		if !ok {
-			return invalid("travelDuration", f[3], "duration like PT2H29M or P1DT9M")
+			return analyses.BadField("travelDuration", f[3], "duration like PT2H29M or P1DT9M")
 		}
 		fare, ok := parseCents(f[4])
 		if !ok {
-			return invalid("totalFare", f[4], "amount in whole cents")
+			return analyses.BadField("totalFare", f[4], "amount in whole cents")
 		}
 		distance, as, ok := parseMiles(f[5])
 		if !ok {
-			return invalid("totalTravelDistance", f[5], "number")
+			return analyses.BadField("totalTravelDistance", f[5], "number")
 		}
 		if _, ok := countStopovers(f[6]); !ok {
-			return invalid("segmentsArrivalAirportCode", f[6], "list of airports joined by ||")
+			return analyses.BadField("segmentsArrivalAirportCode", f[6], "list of airports joined by ||")
 		}
 		leg.Append(f[0])
 		start.Append(f[1])

@@ -3,16 +3,12 @@ package flights_test
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"posta/analyses"
 	"posta/analyses/analysistest"
-	"posta/analyses/answer"
 	"posta/analyses/flights"
-	"posta/analyses/local"
 )
 
 const (
@@ -25,49 +21,17 @@ const ports = "AAA;A;0;0\nBBB;B;0;1\nCCC;C;0;2\nDDD;D;0;3\nNNN;N;80;0\n"
 
 func written(t *testing.T, airports, itineraries string) string {
 	t.Helper()
-	dir := t.TempDir()
-	for name, text := range map[string]string{"airports-codepublic.csv": portsHead + airports, "itineraries.csv": faresHead + itineraries} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
-// both runs an analysis and its oracle, with chunks of one row in several orders, and returns the answers, which are the same.
-func both(t *testing.T, dir string, params map[string]string) *answer.Answer {
-	t.Helper()
-	want := oracle(t, dir, params)
-	for seed := uint64(0); seed < 12; seed++ {
-		got := run(t, dir, local.Options{Params: params, Seed: seed, Joiners: 2, Aggregators: 2, ChunkBytes: 8})
-		same(t, fmt.Sprintf("seed %d", seed), got, want)
-	}
-	return want
-}
-
-func rows(a *answer.Answer, query string) string {
-	var lines []string
-	for _, r := range a.Query(query).Rows {
-		lines = append(lines, strings.Trim(fmt.Sprintf("%v", r), "[]"))
-	}
-	return strings.Join(lines, "\n")
-}
-
-func expect(t *testing.T, a *answer.Answer, query, want string) {
-	t.Helper()
-	if got := rows(a, query); got != want {
-		t.Errorf("%s:\n%s\nwant\n%s", query, got, want)
-	}
+	return analysistest.Files{"airports-codepublic.csv": portsHead + airports, "itineraries.csv": faresHead + itineraries}.Write(t)
 }
 
 func TestARepeatedRowIsThereAsOftenAsItOccurs(t *testing.T) {
-	a := both(t, written(t, ports, "B||C||D||E,leg,A,E,PT1H,1.5,,\nB||C||D||E,leg,A,E,PT1H,1.50,,\nB||C||D||E,leg,A,E,PT1H,1,,\nB||C||D,leg,A,E,PT1H,1,,\n"+
+	a := subject.Both(t, written(t, ports, "B||C||D||E,leg,A,E,PT1H,1.5,,\nB||C||D||E,leg,A,E,PT1H,1.50,,\nB||C||D||E,leg,A,E,PT1H,1,,\nB||C||D,leg,A,E,PT1H,1,,\n"+
 		"B||C||D||E||F,leg,A,E,PT1H,-0.01,,\n"), nil)
-	expect(t, a, "stopovers", "leg A||B||C||D||E 1 3\nleg A||B||C||D||E 1.5 3\nleg A||B||C||D||E 1.5 3\nleg A||B||C||D||E||F -0.01 4")
+	analysistest.Expect(t, a, "stopovers", "leg A||B||C||D||E 1 3\nleg A||B||C||D||E 1.5 3\nleg A||B||C||D||E 1.5 3\nleg A||B||C||D||E||F -0.01 4")
 }
 
 func TestDetoursTakeTheGivenDistanceOrTheSumOfTheRoute(t *testing.T) {
-	a := both(t, written(t, ports, ""+
+	a := subject.Both(t, written(t, ports, ""+
 		"CCC||BBB,sum3,AAA,BBB,PT1H,1,,\n"+ // 3 degrees for 1: no detour
 		"DDD||BBB,sum5,AAA,BBB,PT1H,1,,\n"+ // 5 degrees for 1
 		"DDD||BBB,sum0,AAA,BBB,PT1H,1,0.0,\n"+ // a distance of 0 is none
@@ -82,7 +46,7 @@ func TestDetoursTakeTheGivenDistanceOrTheSumOfTheRoute(t *testing.T) {
 		"AAA,none,AAA,AAA,PT1H,1,,\n"), nil) // but nothing is not
 	want := []string{"given5 AAA||BBB 276.5 69.09", "givenX AAA||XXX||BBB 1000 69.09", "round AAA||NNN||AAA 11054.9", "sum- AAA||DDD||BBB 345.4",
 		"sum0 AAA||DDD||BBB 345.4", "sum5 AAA||DDD||BBB 345.4"}
-	got := strings.Split(rows(a, "detours"), "\n")
+	got := strings.Split(analysistest.Rows(a, "detours", "\n"), "\n")
 	if len(got) != len(want) {
 		t.Fatalf("%d detours: %q", len(got), got)
 	}
@@ -94,40 +58,40 @@ func TestDetoursTakeTheGivenDistanceOrTheSumOfTheRoute(t *testing.T) {
 }
 
 func TestTheLastRowOfAnAirportWins(t *testing.T) {
-	a := both(t, written(t, "AAA;A;50;50\nAAA;A;-50;-50\n"+ports, "BBB,leg,AAA,BBB,PT1H,1,276.5,\n"), nil)
-	if got := rows(a, "detours"); !strings.HasPrefix(got, "leg AAA||BBB 276.5 69.09") {
+	a := subject.Both(t, written(t, "AAA;A;50;50\nAAA;A;-50;-50\n"+ports, "BBB,leg,AAA,BBB,PT1H,1,276.5,\n"), nil)
+	if got := analysistest.Rows(a, "detours", "\n"); !strings.HasPrefix(got, "leg AAA||BBB 276.5 69.09") {
 		t.Errorf("detours: %s", got)
 	}
 }
 
 func TestFastestLegsAreDifferentAndAsFastAsTheyGet(t *testing.T) {
 	long := "B||C||D||Z"
-	a := both(t, written(t, ports, ""+
+	a := subject.Both(t, written(t, ports, ""+
 		long+",c,A,Z,P1DT9M,1,,\n"+long+",c,A,Z,PT10H,1,,\n"+long+",b,A,Z,PT10H,1,,\n"+long+",a,A,Z,PT10H1M,1,,\n"+long+",a,A,Z,PT9H,1,,\n"+
 		"B||D||C||Z,a,A,Z,PT9H,1,,\n"+"B||A||C||D||Z,a,A,Z,PT9H,1,,\n"+"B||A,a,A,Z,PT1H,1,,\n"+
 		long+",x,A,Y,P2D,1,,\n"+long+",x,A,Y,P2D,1,,\n"), nil)
-	expect(t, a, "fastest", "A-Y x A||B||C||D||Z 3 2880\nA-Z a A||B||A||C||D||Z 4 540\nA-Z b A||B||C||D||Z 3 600")
+	analysistest.Expect(t, a, "fastest", "A-Y x A||B||C||D||Z 3 2880\nA-Z a A||B||A||C||D||Z 4 540\nA-Z b A||B||C||D||Z 3 600")
 }
 
 // TestFaresAreComparedWithTheirMeanExactly: the mean of 0.01, 0.02 and 0.02 is less than 0.02, that of three times 0.02 is not, and
 // neither is a float64.
 func TestFaresAreComparedWithTheirMeanExactly(t *testing.T) {
-	a := both(t, written(t, ports, "Z,a,A,Z,PT1H,.02,,\nZ,a,A,Z,PT1H,0.020,,\nY,a,A,Y,PT1H,+0.02,,\nZ,a,A,Z,PT1H,0,,\nZ,a,A,Z,PT1H,-7,,\n"), nil)
-	expect(t, a, "fares", "")
-	a = both(t, written(t, ports, "Z,a,A,Z,PT1H,.01,,\nZ,a,A,Z,PT1H,0.02,,\nY,a,A,Y,PT1H,0.02,,\n"), nil)
-	expect(t, a, "fares", "A-Y 0.02 0.02 1\nA-Z 0.02 0.02 1")
+	a := subject.Both(t, written(t, ports, "Z,a,A,Z,PT1H,.02,,\nZ,a,A,Z,PT1H,0.020,,\nY,a,A,Y,PT1H,+0.02,,\nZ,a,A,Z,PT1H,0,,\nZ,a,A,Z,PT1H,-7,,\n"), nil)
+	analysistest.Expect(t, a, "fares", "")
+	a = subject.Both(t, written(t, ports, "Z,a,A,Z,PT1H,.01,,\nZ,a,A,Z,PT1H,0.02,,\nY,a,A,Y,PT1H,0.02,,\n"), nil)
+	analysistest.Expect(t, a, "fares", "A-Y 0.02 0.02 1\nA-Z 0.02 0.02 1")
 	// Sums of large amounts take more than 64 bits, and the mean is not lost in the digits that a float64 does not have.
-	a = both(t, written(t, ports, strings.Repeat("Z,a,A,Z,PT1H,9223372036854775.8,,\n", 4)+"Y,a,A,Y,PT1H,9223372036854775.81,,\n"), nil)
-	expect(t, a, "fares", "A-Y 9.223372036854776e+15 9.223372036854776e+15 1")
+	a = subject.Both(t, written(t, ports, strings.Repeat("Z,a,A,Z,PT1H,9223372036854775.8,,\n", 4)+"Y,a,A,Y,PT1H,9223372036854775.81,,\n"), nil)
+	analysistest.Expect(t, a, "fares", "A-Y 9.223372036854776e+15 9.223372036854776e+15 1")
 }
 
 // TestAirportsWithDashes: a journey is its text, its direct distance that of its airports.
 func TestAirportsWithDashes(t *testing.T) {
-	a := both(t, written(t, "A-B;;0;0\nC;;0;1\nA;;0;0\nB-C;;0;3\n", "C,one,A-B,C,PT1H,1,300,\nB-C,two,A,B-C,PT1H,3,300,\nB-C,three,A,B-C,PT1H,3,,\n"), nil)
-	if got := rows(a, "detours"); !strings.HasPrefix(got, "one A-B||C 300 69.09") || strings.Contains(got, "\n") {
+	a := subject.Both(t, written(t, "A-B;;0;0\nC;;0;1\nA;;0;0\nB-C;;0;3\n", "C,one,A-B,C,PT1H,1,300,\nB-C,two,A,B-C,PT1H,3,300,\nB-C,three,A,B-C,PT1H,3,,\n"), nil)
+	if got := analysistest.Rows(a, "detours", "\n"); !strings.HasPrefix(got, "one A-B||C 300 69.09") || strings.Contains(got, "\n") {
 		t.Errorf("detours: %s", got)
 	}
-	expect(t, a, "fares", "A-B-C 3 3 2")
+	analysistest.Expect(t, a, "fares", "A-B-C 3 3 2")
 }
 
 func TestN7_WhichRowsAreRejected(t *testing.T) {
@@ -165,15 +129,11 @@ func TestN7_WhichRowsAreRejected(t *testing.T) {
 	}
 	text.WriteString("B,,A,Z,PT1H,1,,\nB,leg,,Z,PT1H,1,,\nB,leg,A,,PT1H,1,,\nB,leg\n")
 	dir := written(t, ports+";;1;1\nX;;;1\nX;;1;\nX;;91;1\nX;;1;361\nX;;1e0;+1\nX;;x;1\nX;;1;0x1\nX;;1\n", text.String())
-	a := both(t, dir, map[string]string{"min_stopovers": "0"})
+	a := subject.Both(t, dir, map[string]string{"min_stopovers": "0"})
 	if got := len(a.Query("stopovers").Rows); got != taken {
-		t.Errorf("%d rows taken, want %d:\n%s", got, taken, rows(a, "stopovers"))
+		t.Errorf("%d rows taken, want %d:\n%s", got, taken, analysistest.Rows(a, "stopovers", "\n"))
 	}
-	for i, want := range []uint64{8, uint64(strings.Count(text.String(), "\n") - taken)} {
-		if got := a.Rejected[i]; got.Rows != want {
-			t.Errorf("%s: %d rows rejected, want %d: %+v", got.Stream, got.Rows, want, got.First)
-		}
-	}
+	analysistest.ExpectRejected(t, a, 8, strings.Count(text.String(), "\n")-taken)
 	if got := a.Rejected[1].First[0]; got.Line != 10 || got.File != "itineraries.csv" || got.Reason != "travelDuration is empty" {
 		t.Errorf("%+v", got)
 	}
@@ -194,21 +154,14 @@ func TestDamagedFiles(t *testing.T) {
 }
 
 func TestParametersAreChecked(t *testing.T) {
-	for name, values := range map[string][]string{
+	analysistest.BadParams(t, flights.New(), map[string][]string{
 		"min_stopovers": {"", "x", "-1", "2.5", "1e9", "9999999999"},
 		"detour_factor": {"", "x", "-0.5", "NaN", "inf", "1e999"},
 		"fastest_legs":  {"", "0", "-1", "two", "99999999999999999999"},
-	} {
-		for _, v := range values {
-			if _, err := flights.New().Args(map[string]string{name: v}); !errors.Is(err, analyses.ErrBadParam) {
-				t.Errorf("%s=%q: %v", name, v, err)
-			}
-		}
-	}
-	for _, args := range []analyses.Args{nil, {"1"}, {"3", "-4", "2"}} {
-		if _, err := flights.New().NewJoiner(args, analyses.Replica{}); !errors.Is(err, analyses.ErrBadParam) {
-			t.Errorf("%q: %v", args, err)
-		}
+	})
+	bad := []analyses.Args{nil, {"1"}, {"3", "-4", "2"}}
+	analysistest.BadArgs(t, flights.New(), bad)
+	for _, args := range bad {
 		if err := flights.New().Reduce(args, 0, nil, nil); !errors.Is(err, analyses.ErrBadParam) {
 			t.Errorf("%q: %v", args, err)
 		}

@@ -1,34 +1,16 @@
 package memes_test
 
 import (
-	"os"
 	"testing"
 
 	"posta/analyses/analysistest"
-	"posta/analyses/local"
 	"posta/analyses/memes"
-	"posta/analyses/memes/memesoracle"
 )
 
 const benchRows = 200_000
 
-func BenchmarkRoles(b *testing.B) { analysistest.Bench(b, memes.New(), generated(b, benchRows, 1)) }
-
-// BenchmarkWhole is everything in one process, from files to answers, beside the naive way.
-func BenchmarkWhole(b *testing.B) {
-	dir := generated(b, benchRows, 1)
-	b.Run("posta", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := local.Run(memes.New(), os.DirFS(dir), local.Options{}); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("oracle", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := memesoracle.Run(dir, nil); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
+func BenchmarkRoles(b *testing.B) {
+	analysistest.Bench(b, memes.New(), subject.Generated(b, benchRows, 1))
 }
+
+func BenchmarkWhole(b *testing.B) { subject.Whole(b, benchRows) }

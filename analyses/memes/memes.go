@@ -57,14 +57,14 @@ func streams() []analyses.Stream {
 	return []analyses.Stream{
 		{
 			Name: "posts", Files: "posts.csv",
-			Columns: []analyses.Column{{Name: "permalink"}, {Name: "url"}, {Name: "score"}},
+			Columns: analyses.Columns("permalink", "url", "score"),
 			Schema: []batch.FieldSpec{
 				{Name: "id", Kind: batch.Text}, {Name: "url", Kind: batch.Text}, {Name: "score", Kind: batch.Int},
 			},
 		},
 		{
 			Name: "comments", Files: "comments.csv",
-			Columns: []analyses.Column{{Name: "permalink"}, {Name: "body"}, {Name: "sentiment"}},
+			Columns: analyses.Columns("permalink", "body", "sentiment"),
 			Schema: []batch.FieldSpec{
 				{Name: "post", Kind: batch.Dict}, {Name: "flags", Kind: batch.Int}, {Name: "sentiment", Kind: batch.Int},
 			},

@@ -2,7 +2,6 @@ package memes
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -39,11 +38,8 @@ func checkWords(v string) error {
 
 // readWords returns the words without the spaces around them.
 func readWords(args analyses.Args) ([]string, error) {
-	if len(args) != 1 {
-		return nil, fmt.Errorf("%w: %d values for 1 parameter", analyses.ErrBadParam, len(args))
-	}
-	if err := checkWords(args[0]); err != nil {
-		return nil, fmt.Errorf("%w: words is %q: %w", analyses.ErrBadParam, args[0], err)
+	if err := args.Check(params()); err != nil {
+		return nil, err
 	}
 	words := strings.Split(args[0], ",")
 	for i, w := range words {

@@ -22,17 +22,6 @@ func newParser(args analyses.Args, stream int, _ analyses.File, b *batch.Builder
 	return nil, fmt.Errorf("memes has no stream %d", stream)
 }
 
-// invalid is why a row is rejected.
-func invalid(column string, value []byte, want string) error {
-	if len(value) == 0 {
-		return fmt.Errorf("%s is empty", column)
-	}
-	if len(value) > 40 {
-		value = value[:40]
-	}
-	return fmt.Errorf("%s %q is no %s", column, value, want)
-}
-
 const permalinkForm = "link with /comments/ and an id"
 
 func parsePosts(b *batch.Builder) func([][]byte) error {
@@ -40,11 +29,11 @@ func parsePosts(b *batch.Builder) func([][]byte) error {
 	return func(f [][]byte) error {
 		post, ok := postOf(f[0])
 		if !ok {
-			return invalid("permalink", f[0], permalinkForm)
+			return analyses.BadField("permalink", f[0], permalinkForm)
 		}
 		v, ok := csv.ParseInt(f[2])
 		if !ok {
-			return invalid("score", f[2], "integer")
+			return analyses.BadField("score", f[2], "integer")
 		}
 		id.Append(post)
 		url.Append(f[1])
@@ -59,11 +48,11 @@ func parseComments(b *batch.Builder, words *finder) func([][]byte) error {
 	return func(f [][]byte) error {
 		id, ok := postOf(f[0])
 		if !ok {
-			return invalid("permalink", f[0], permalinkForm)
+			return analyses.BadField("permalink", f[0], permalinkForm)
 		}
 		value, is, ok := parseSentiment(f[2])
 		if !ok {
-			return invalid("sentiment", f[2], "number")
+			return analyses.BadField("sentiment", f[2], "number")
 		}
 		switch {
 		case !counts(f[1]):

@@ -3,15 +3,11 @@ package memes_test
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"posta/analyses"
 	"posta/analyses/analysistest"
-	"posta/analyses/answer"
-	"posta/analyses/local"
 	"posta/analyses/memes"
 )
 
@@ -22,106 +18,74 @@ const (
 
 func written(t *testing.T, posts, comments string) string {
 	t.Helper()
-	dir := t.TempDir()
-	for name, text := range map[string]string{"posts.csv": postsHead + posts, "comments.csv": commentsHead + comments} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
-// both runs an analysis and its oracle, with chunks of one row in several orders, and returns the answers, which are the same.
-func both(t *testing.T, dir string, params map[string]string) *answer.Answer {
-	t.Helper()
-	want := oracle(t, dir, params)
-	for seed := uint64(0); seed < 12; seed++ {
-		got := run(t, dir, local.Options{Params: params, Seed: seed, Joiners: 2, Aggregators: 2, ChunkBytes: 8})
-		same(t, fmt.Sprintf("seed %d", seed), got, want)
-	}
-	return want
-}
-
-func expect(t *testing.T, a *answer.Answer, query, want string) {
-	t.Helper()
-	var lines []string
-	for _, r := range a.Query(query).Rows {
-		lines = append(lines, strings.Trim(fmt.Sprintf("%v", r), "[]"))
-	}
-	if got := strings.Join(lines, "\n"); got != want {
-		t.Errorf("%s:\n%s\nwant\n%s", query, got, want)
-	}
+	return analysistest.Files{"posts.csv": postsHead + posts, "comments.csv": commentsHead + comments}.Write(t)
 }
 
 func TestStudentsArePostsWithAURLAboveTheMean(t *testing.T) {
-	a := both(t, written(t, "1,/comments/a/,10,u/a\n2,/comments/b/,10,\n3,/comments/c/,4,u/c\n4,/comments/d/,10,u/d\n5,/comments/e/,-14,u/e\n6,/comments/f/,4,u/f\n",
+	a := subject.Both(t, written(t, "1,/comments/a/,10,u/a\n2,/comments/b/,10,\n3,/comments/c/,4,u/c\n4,/comments/d/,10,u/d\n5,/comments/e/,-14,u/e\n6,/comments/f/,4,u/f\n",
 		",/comments/d/,no\n,/comments/d/,the COLLEGES\n0.5,/comments/a/,Professor!\n,/comments/a/,a student and a teacher\n"+
 			",/comments/b/,student\n,/comments/c/,student\n,/comments/z/,student\n,/comments/f/,[removed]\n"), nil)
-	expect(t, a, "average", "4 6")
-	expect(t, a, "students", "a u/a 10\nd u/d 10")
+	analysistest.Expect(t, a, "average", "4 6")
+	analysistest.Expect(t, a, "students", "a u/a 10\nd u/d 10")
 }
 
 // TestScoresAreComparedWithTheirMeanExactly: the mean is less than the largest score by less than a float64 can tell.
 func TestScoresAreComparedWithTheirMeanExactly(t *testing.T) {
-	a := both(t, written(t, "1,/comments/a,9223372036854775807,u\n2,/comments/b,9223372036854775806,u\n3,/comments/c,9223372036854775806,u\n",
+	a := subject.Both(t, written(t, "1,/comments/a,9223372036854775807,u\n2,/comments/b,9223372036854775806,u\n3,/comments/c,9223372036854775806,u\n",
 		",/comments/a,student\n,/comments/b,student\n"), nil)
-	expect(t, a, "average", "9.223372036854776e+18 3")
-	expect(t, a, "students", "a u 9223372036854775807")
-	a = both(t, written(t, "1,/comments/a,-9223372036854775808,u\n2,/comments/b,-9223372036854775807,u\n", ",/comments/a,student\n,/comments/b,student\n"), nil)
-	expect(t, a, "students", "b u -9223372036854775807")
+	analysistest.Expect(t, a, "average", "9.223372036854776e+18 3")
+	analysistest.Expect(t, a, "students", "a u 9223372036854775807")
+	a = subject.Both(t, written(t, "1,/comments/a,-9223372036854775808,u\n2,/comments/b,-9223372036854775807,u\n", ",/comments/a,student\n,/comments/b,student\n"), nil)
+	analysistest.Expect(t, a, "students", "b u -9223372036854775807")
 }
 
 func TestTheLastRowOfAPostWithAURLWins(t *testing.T) {
-	a := both(t, written(t, "1,/comments/a/,100,old\n2,/comments/b/,0,u/b\n3,/comments/a/,200,new\n4,/comments/c/,300,u/c\n5,/comments/c/,400,\n6,/comments/b/,0,u/b\n",
+	a := subject.Both(t, written(t, "1,/comments/a/,100,old\n2,/comments/b/,0,u/b\n3,/comments/a/,200,new\n4,/comments/c/,300,u/c\n5,/comments/c/,400,\n6,/comments/b/,0,u/b\n",
 		"1,/comments/a/,student\n2,/comments/c/,student\n"), nil)
-	expect(t, a, "average", fmt.Sprint(1000/6.0, " 6"))
-	expect(t, a, "students", "a new 200\nc u/c 300")
-	expect(t, a, "sentiment", "c u/c 2 1")
+	analysistest.Expect(t, a, "average", fmt.Sprint(1000/6.0, " 6"))
+	analysistest.Expect(t, a, "students", "a new 200\nc u/c 300")
+	analysistest.Expect(t, a, "sentiment", "c u/c 2 1")
 }
 
 func TestTiesOfSentimentHaveAnOrder(t *testing.T) {
 	posts := "1,/comments/a/,1,u/a\n2,/comments/b/,1,u/b\n3,/comments/c/,1,u/c\n4,/comments/d/,1,\n5,/comments/0/,1,u/0\n"
-	a := both(t, written(t, posts, "0.2,/comments/c/,x\n0.2,/comments/0/,x\n.20,/comments/b/,x\n"), nil)
-	expect(t, a, "sentiment", "0 u/0 0.2 1")
-	a = both(t, written(t, posts, "0.2,/comments/0/,x\n0.1,/comments/c/,x\n0.2,/comments/c/,x\n0.3,/comments/c/,x\n0.3,/comments/b/,x\n0.2,/comments/b/,x\n"+
+	a := subject.Both(t, written(t, posts, "0.2,/comments/c/,x\n0.2,/comments/0/,x\n.20,/comments/b/,x\n"), nil)
+	analysistest.Expect(t, a, "sentiment", "0 u/0 0.2 1")
+	a = subject.Both(t, written(t, posts, "0.2,/comments/0/,x\n0.1,/comments/c/,x\n0.2,/comments/c/,x\n0.3,/comments/c/,x\n0.3,/comments/b/,x\n0.2,/comments/b/,x\n"+
 		"1e-1,/comments/b/,x\n9,/comments/d/,x\n9,/comments/e/,x\n9,/comments/a/,[deleted]\n9,/comments/a/,\n,/comments/a/,x\n"), nil)
-	expect(t, a, "sentiment", "b u/b 0.2 3")
-	a = both(t, written(t, posts, "-1e308,/comments/a/,x\n-1e308,/comments/a/,x\n-1.1e308,/comments/b/,x\n"), nil)
-	expect(t, a, "sentiment", "a u/a -1e+308 2")
-	a = both(t, written(t, posts, "5e-324,/comments/a/,x\n1e-323,/comments/a/,x\n1e-323,/comments/a/,x\n5e-324,/comments/b/,x\n"), nil)
-	expect(t, a, "sentiment", "a u/a 1e-323 3")
+	analysistest.Expect(t, a, "sentiment", "b u/b 0.2 3")
+	a = subject.Both(t, written(t, posts, "-1e308,/comments/a/,x\n-1e308,/comments/a/,x\n-1.1e308,/comments/b/,x\n"), nil)
+	analysistest.Expect(t, a, "sentiment", "a u/a -1e+308 2")
+	a = subject.Both(t, written(t, posts, "5e-324,/comments/a/,x\n1e-323,/comments/a/,x\n1e-323,/comments/a/,x\n5e-324,/comments/b/,x\n"), nil)
+	analysistest.Expect(t, a, "sentiment", "a u/a 1e-323 3")
 }
 
 func TestWhatAPermalinkSays(t *testing.T) {
-	a := both(t, written(t, "1,https://x/r/y/comments/abc/title/,9,u1\n2,/comments/abd,0,u2\n3,/comments/abe?x=/comments/no,0,u3\n4,/comments/abf#/,0,u4\n"+
+	a := subject.Both(t, written(t, "1,https://x/r/y/comments/abc/title/,9,u1\n2,/comments/abd,0,u2\n3,/comments/abe?x=/comments/no,0,u3\n4,/comments/abf#/,0,u4\n"+
 		"5,/r/comments/comments/abg/,0,u5\n6,/comments/é x/,0,u6\n",
 		"0.1,/comments/abc/title/id/,x\n0.2,/comments/abd#c,x\n0.3,/comments/abe,x\n0.4,/comments/abf,x\n0.5,/comments/comments/z,x\n0.45,/comments/é x,x\n"), nil)
-	expect(t, a, "sentiment", "comments u5 0.5 1")
+	analysistest.Expect(t, a, "sentiment", "comments u5 0.5 1")
 }
 
 func TestN7_WhichRowsAreRejected(t *testing.T) {
-	a := both(t, written(t, ""+
+	a := subject.Both(t, written(t, ""+
 		"1,/comments/a/,1,\n1,/comments/a/,+1,\n1,/comments/a/,-1,\n1,/comments/a/,9223372036854775807,\n"+
 		"1,,1,u\n1,/comment/a/,1,u\n1,/comments/,1,u\n1,/comments//,1,u\n1,/comments/?x,1,u\n1,comments/a,1,u\n"+
 		"1,/comments/a/,,u\n1,/comments/a/,1.0,u\n1,/comments/a/,x,u\n1,/comments/a/,9223372036854775808,u\n1,/comments/a/,1\n",
 		",/comments/a/,\n0,/comments/a/,x\n-.5e+1,/comments/a/,x\n12345678901234567890,/comments/a/,x\n"+
 			"x,/comments/a/,x\nNaN,/comments/a/,x\nInf,/comments/a/,x\n1e999,/comments/a/,x\n0x1,/comments/a/,x\n 1,/comments/a/,x\nx,/comments/a/,[deleted]\n"+
 			"1,/a/,x\n1,,x\n1,/comments/a\n"), nil)
-	for i, want := range []uint64{11, 10} {
-		if got := a.Rejected[i]; got.Rows != want {
-			t.Errorf("%s: %d rows rejected, want %d: %+v", got.Stream, got.Rows, want, got.First)
-		}
-	}
+	analysistest.ExpectRejected(t, a, 11, 10)
 	if got := a.Rejected[0].First[9]; got.Line != 15 || got.File != "posts.csv" || got.Reason != `score "9223372036854775808" is no integer` {
 		t.Errorf("%+v", got)
 	}
-	expect(t, a, "average", "2.305843009213694e+18 4")
+	analysistest.Expect(t, a, "average", "2.305843009213694e+18 4")
 }
 
 func TestWithoutPostsThereIsNoMean(t *testing.T) {
-	a := both(t, written(t, "", "1,/comments/a/,student\n"), nil)
+	a := subject.Both(t, written(t, "", "1,/comments/a/,student\n"), nil)
 	for _, q := range a.Queries {
-		expect(t, a, q.Name, "")
+		analysistest.Expect(t, a, q.Name, "")
 	}
 }
 
@@ -137,15 +101,12 @@ func TestDamagedFiles(t *testing.T) {
 }
 
 func TestParametersAreChecked(t *testing.T) {
-	for _, v := range []string{"", ",", "a,,b", "a, ,b", "\xff", strings.Repeat("a,", 100) + "a", strings.Repeat("a", 201)} {
-		if _, err := memes.New().Args(map[string]string{"words": v}); !errors.Is(err, analyses.ErrBadParam) {
-			t.Errorf("words=%q: %v", v, err)
-		}
-	}
-	for _, args := range []analyses.Args{nil, {""}, {"a", "b"}} {
-		if _, err := memes.New().NewJoiner(args, analyses.Replica{}); !errors.Is(err, analyses.ErrBadParam) {
-			t.Errorf("%q: %v", args, err)
-		}
+	analysistest.BadParams(t, memes.New(), map[string][]string{
+		"words": {"", ",", "a,,b", "a, ,b", "\xff", strings.Repeat("a,", 100) + "a", strings.Repeat("a", 201)},
+	})
+	bad := []analyses.Args{nil, {""}, {"a", "b"}}
+	analysistest.BadArgs(t, memes.New(), bad)
+	for _, args := range bad {
 		if _, err := memes.New().NewParser(args, 1, analyses.File{}, nil); !errors.Is(err, analyses.ErrBadParam) {
 			t.Errorf("%q: %v", args, err)
 		}

@@ -3,6 +3,7 @@ package movies
 import (
 	"fmt"
 
+	"posta/analyses"
 	"posta/pyliteral"
 )
 
@@ -91,7 +92,7 @@ func (c *cast) read(literal []byte) error {
 // is named before what an element lacks.
 func elements(r *pyliteral.Reader, column string, literal []byte, read func() (lacks string)) error {
 	if len(literal) == 0 {
-		return invalid(column, nil, "")
+		return analyses.BadField(column, nil, "")
 	}
 	var lacking error
 	r.Reset(literal)

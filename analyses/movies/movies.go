@@ -61,7 +61,7 @@ func streams() []analyses.Stream {
 	return []analyses.Stream{
 		{
 			Name: "movies", Reference: true, Files: "movies_metadata.csv",
-			Columns: needed("id", "release_date", "budget", "revenue", "title", "overview", "genres", "production_countries"),
+			Columns: analyses.Columns("id", "release_date", "budget", "revenue", "title", "overview", "genres", "production_countries"),
 			Schema: []batch.FieldSpec{
 				{Name: "id", Kind: batch.Int}, {Name: "released", Kind: batch.Int}, {Name: "budget", Kind: batch.Float},
 				{Name: "ratio", Kind: batch.Float}, {Name: "feeling", Kind: batch.Int}, {Name: "title", Kind: batch.Text},
@@ -70,23 +70,15 @@ func streams() []analyses.Stream {
 		},
 		{
 			Name: "ratings", Files: "ratings.csv",
-			Columns: needed("movieId", "rating"),
+			Columns: analyses.Columns("movieId", "rating"),
 			Schema:  []batch.FieldSpec{{Name: "movie", Kind: batch.Int}, {Name: "rating", Kind: batch.Dict}},
 		},
 		{
 			Name: "credits", Files: "credits.csv",
-			Columns: needed("cast", "id"),
+			Columns: analyses.Columns("cast", "id"),
 			Schema:  []batch.FieldSpec{{Name: "movie", Kind: batch.Int}, {Name: "cast", Kind: batch.Text}},
 		},
 	}
-}
-
-func needed(names ...string) []analyses.Column {
-	columns := make([]analyses.Column, len(names))
-	for i, n := range names {
-		columns[i].Name = n
-	}
-	return columns
 }
 
 // Rows of the tables, which bound what aggregators and reducer keep:

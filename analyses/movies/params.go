@@ -2,10 +2,8 @@ package movies
 
 import (
 	"errors"
-	"fmt"
 
 	"posta/analyses"
-	"posta/csv"
 )
 
 // settings are the parameters of a session, parsed.
@@ -21,9 +19,9 @@ func params() []analyses.Param {
 			About: "coproductions, ratings, actors: the country, as it is called in production_countries"},
 		{Name: "partner", Default: "Spain", Check: checkCountry,
 			About: "coproductions: the other country; the same one takes all its movies of those years"},
-		{Name: "top_countries", Default: "5", Check: checkTop,
+		{Name: "top_countries", Default: "5", Check: analyses.Integer(1, maxTop),
 			About: "budgets: how many countries are shown, those with the largest sums"},
-		{Name: "top_actors", Default: "10", Check: checkTop,
+		{Name: "top_actors", Default: "10", Check: analyses.Integer(1, maxTop),
 			About: "actors: how many actors are shown, those with the most movies"},
 	}
 }
@@ -31,10 +29,7 @@ func params() []analyses.Param {
 // maxTop bounds an answer, which is one message to the client.
 const maxTop = 100000
 
-var (
-	errCountry = errors.New("give the name of a country, like Argentina")
-	errTop     = fmt.Errorf("give a number from 1 to %d", maxTop)
-)
+var errCountry = errors.New("give the name of a country, like Argentina")
 
 func checkCountry(v string) error {
 	if v == "" {
@@ -43,26 +38,11 @@ func checkCountry(v string) error {
 	return nil
 }
 
-func checkTop(v string) error {
-	if n, ok := csv.ParseInt([]byte(v)); !ok || n < 1 || n > maxTop {
-		return errTop
-	}
-	return nil
-}
-
 func readSettings(args analyses.Args) (s settings, err error) {
-	ps := params()
-	if len(args) != len(ps) {
-		return s, fmt.Errorf("%w: %d values for %d parameters", analyses.ErrBadParam, len(args), len(ps))
-	}
-	for i, p := range ps {
-		if err := p.Check(args[i]); err != nil {
-			return s, fmt.Errorf("%w: %s is %q: %w", analyses.ErrBadParam, p.Name, args[i], err)
-		}
+	if err := args.Check(params()); err != nil {
+		return s, err
 	}
 	s.country, s.partner = args[0], args[1]
-	countries, _ := csv.ParseInt([]byte(args[2]))
-	people, _ := csv.ParseInt([]byte(args[3]))
-	s.topCountries, s.topActors = int(countries), int(people)
+	s.topCountries, s.topActors = int(args.Int(2)), int(args.Int(3))
 	return s, nil
 }

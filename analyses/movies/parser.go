@@ -27,17 +27,6 @@ func newParser(_ analyses.Args, stream int, _ analyses.File, b *batch.Builder) (
 	return nil, fmt.Errorf("movies has no stream %d", stream)
 }
 
-// invalid is why a row is rejected.
-func invalid(column string, value []byte, want string) error {
-	if len(value) == 0 {
-		return fmt.Errorf("%s is empty", column)
-	}
-	if len(value) > 40 {
-		value = value[:40]
-	}
-	return fmt.Errorf("%s %q is no %s", column, value, want)
-}
-
 var errRatio = errors.New("revenue / budget is too large")
 
 // A movie counts as POSITIVE from here up, as NEGATIVE from the opposite down.
@@ -50,20 +39,20 @@ func parseMovies(b *batch.Builder, feelings *vader.Analyzer) func([][]byte) erro
 	return func(f [][]byte) error {
 		n, ok := csv.ParseInt(f[0])
 		if !ok {
-			return invalid("id", f[0], "integer")
+			return analyses.BadField("id", f[0], "integer")
 		}
 		day, ok := csv.ParseDate(f[1])
 		if !ok {
-			return invalid("release_date", f[1], "date YYYY-MM-DD")
+			return analyses.BadField("release_date", f[1], "date YYYY-MM-DD")
 		}
 		m, err := readMoney(f[2], f[3])
 		switch {
 		case err != nil:
 			return err
 		case len(f[4]) == 0:
-			return invalid("title", nil, "")
+			return analyses.BadField("title", nil, "")
 		case len(f[5]) == 0:
-			return invalid("overview", nil, "")
+			return analyses.BadField("overview", nil, "")
 		}
 		if err := genreNames.read("genres", f[6]); err != nil {
 			return err
@@ -93,11 +82,11 @@ type money struct {
 func readMoney(budget, revenue []byte) (m money, err error) {
 	var ok bool
 	if m.budget, ok = csv.ParseFloat(budget); !ok {
-		return m, invalid("budget", budget, "number")
+		return m, analyses.BadField("budget", budget, "number")
 	}
 	earned, ok := csv.ParseFloat(revenue)
 	if !ok {
-		return m, invalid("revenue", revenue, "number")
+		return m, analyses.BadField("revenue", revenue, "number")
 	}
 	if m.both = m.budget > 0 && earned > 0; m.both {
 		if m.ratio = earned / m.budget; math.IsInf(m.ratio, 0) {
@@ -126,10 +115,10 @@ func parseRatings(b *batch.Builder) func([][]byte) error {
 	return func(f [][]byte) error {
 		id, ok := csv.ParseInt(f[0])
 		if !ok {
-			return invalid("movieId", f[0], "integer")
+			return analyses.BadField("movieId", f[0], "integer")
 		}
 		if _, ok := csv.ParseFloat(f[1]); !ok {
-			return invalid("rating", f[1], "number")
+			return analyses.BadField("rating", f[1], "number")
 		}
 		movie.Append(id)
 		rating.Append(f[1])
@@ -146,7 +135,7 @@ func parseCredits(b *batch.Builder) func([][]byte) error {
 		}
 		id, ok := csv.ParseInt(f[1])
 		if !ok {
-			return invalid("id", f[1], "integer")
+			return analyses.BadField("id", f[1], "integer")
 		}
 		movie.Append(id)
 		members.Append(c.packed)

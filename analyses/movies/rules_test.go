@@ -1,7 +1,6 @@
 package movies_test
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"posta/analyses"
+	"posta/analyses/analysistest"
 	"posta/analyses/answer"
 	"posta/analyses/local"
 	"posta/analyses/movies"
@@ -42,38 +42,17 @@ func credit(movie int, members ...string) string {
 
 func written(t *testing.T, films, ratings, credits string) string {
 	t.Helper()
-	dir := t.TempDir()
-	for name, rows := range map[string]string{"movies_metadata.csv": films, "ratings.csv": ratings, "credits.csv": credits} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(heads[name]+rows), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	files := analysistest.Files{"movies_metadata.csv": films, "ratings.csv": ratings, "credits.csv": credits}
+	for name, rows := range files {
+		files[name] = heads[name] + rows
 	}
-	return dir
-}
-
-// both runs an analysis and its oracle, with chunks of one row in several orders, and returns the answers, which are the same.
-func both(t *testing.T, dir string, params map[string]string) *answer.Answer {
-	t.Helper()
-	want := oracle(t, dir, params)
-	for seed := uint64(0); seed < 6; seed++ {
-		got := run(t, dir, local.Options{Params: params, Seed: seed, Joiners: 3, Aggregators: 2, ChunkBytes: 8})
-		same(t, fmt.Sprintf("seed %d", seed), got, want)
-	}
-	return want
-}
-
-func rows(a *answer.Answer, query string) string {
-	var lines []string
-	for _, r := range a.Query(query).Rows {
-		lines = append(lines, strings.Trim(fmt.Sprintf("%v", r), "[]"))
-	}
-	return strings.Join(lines, "|")
+	return files.Write(t)
 }
 
 func expect(t *testing.T, a *answer.Answer, want map[string]string) {
 	t.Helper()
 	for query, w := range want {
-		if got := rows(a, query); got != w {
+		if got := analysistest.Rows(a, query, "|"); got != w {
 			t.Errorf("%s: %s, want %s", query, got, w)
 		}
 	}
@@ -88,7 +67,7 @@ func TestTheFirstRowWins(t *testing.T) {
 			film(3, "2005-01-01", "5", "0", "Of Japan", "bad", "Japan")+
 			film(3, "2005-01-01", "5", "5", "Of Argentina", "good", "Argentina"),
 		"1,1,4.0,0\n1,2,2,0\n1,3,5,0\n1,4,5,0\n", credit(1, "7 A")+credit(3, "7 A"))
-	expect(t, both(t, dir, nil), map[string]string{
+	expect(t, subject.Both(t, dir, nil), map[string]string{
 		"coproductions": "1 First Drama|2 Valid Drama",
 		"budgets":       "Japan 5",
 		"ratings":       "best 1 First 4 1|worst 2 Valid 2 1",
@@ -107,7 +86,7 @@ func TestYearsHaveBothEnds(t *testing.T) {
 		ratings += fmt.Sprintf("1,%d,%d,0\n", id, id)
 		credits += credit(id, "1 A", fmt.Sprint(id+10, " B"))
 	}
-	expect(t, both(t, written(t, films, ratings, credits), nil), map[string]string{
+	expect(t, subject.Both(t, written(t, films, ratings, credits), nil), map[string]string{
 		"coproductions": "2 T Drama|3 T Drama",
 		"budgets":       "",
 		"ratings":       "best 6 T 6 1|worst 2 T 2 1",
@@ -124,11 +103,11 @@ func TestTiesOfRatingsGoToTheLowestID(t *testing.T) {
 	}
 	ratings += "1,30,0.1,0\n1,30,0.2,0\n1,-4,0.3,0\n1,-4,0,0\n"
 	dir := written(t, films, ratings, credit(1))
-	a := both(t, dir, nil)
+	a := subject.Both(t, dir, nil)
 	if got := a.Query("ratings").Rows; len(got) != 2 || got[0][1] != int64(5) || got[1][1] != int64(-4) {
 		t.Errorf("%v", got)
 	}
-	expect(t, both(t, written(t, films, "", ""), nil), map[string]string{"ratings": "", "actors": ""})
+	expect(t, subject.Both(t, written(t, films, "", ""), nil), map[string]string{"ratings": "", "actors": ""})
 }
 
 func TestPeopleAreTheirIDs(t *testing.T) {
@@ -139,8 +118,8 @@ func TestPeopleAreTheirIDs(t *testing.T) {
 	films += film(5, "2001-01-01", "0", "0", "T", "x", "Peru")
 	dir := written(t, films, "", credit(1, "1 Zoe", "2 Ana", "1 Zoe", "3 Ana")+credit(1, "1 Zoe", "3 Ana")+credit(2, "1 Abe", "2 Ana")+
 		credit(3, "3 Ana", "4 Late")+credit(4, "4 Late")+credit(5, "4 Late", "9 Nobody")+credit(6, "4 Late")+credit(4))
-	expect(t, both(t, dir, nil), map[string]string{"actors": "Abe 2|Ana 2|Ana 2|Late 2"})
-	expect(t, both(t, dir, map[string]string{"top_actors": "2"}), map[string]string{"actors": "Abe 2|Ana 2"})
+	expect(t, subject.Both(t, dir, nil), map[string]string{"actors": "Abe 2|Ana 2|Ana 2|Late 2"})
+	expect(t, subject.Both(t, dir, map[string]string{"top_actors": "2"}), map[string]string{"actors": "Abe 2|Ana 2"})
 }
 
 func TestBudgetsAreExact(t *testing.T) {
@@ -150,8 +129,8 @@ func TestBudgetsAreExact(t *testing.T) {
 		film(7, "2001-01-01", "2.0", "0", "T", "x", "A B")+film(8, "2001-01-01", "9", "0", "T", "x", "A", "B")+
 		film(9, "2001-01-01", "9", "0", "T", "x")+film(10, "2001-01-01", "-5", "0", "T", "x", "D")+
 		film(11, "2001-01-01", "0", "0", "T", "x", "E"), "", "")
-	expect(t, both(t, dir, nil), map[string]string{"budgets": "A B 2|C 2|A 0.30000000000000004|B 0.3|E 0"})
-	if v := both(t, dir, map[string]string{"top_countries": "1"}).Query("budgets").Rows[0][1]; v != int64(2) {
+	expect(t, subject.Both(t, dir, nil), map[string]string{"budgets": "A B 2|C 2|A 0.30000000000000004|B 0.3|E 0"})
+	if v := subject.Both(t, dir, map[string]string{"top_countries": "1"}).Query("budgets").Rows[0][1]; v != int64(2) {
 		t.Errorf("a whole sum is shown as %T", v)
 	}
 }
@@ -169,7 +148,7 @@ func TestSentimentNeedsBudgetAndRevenue(t *testing.T) {
 		film(5, "1970-01-01", "4", "2", "T", "murder", "A")+film(6, "1970-01-01", "3", "2", "T", "murder", "B")+
 		film(7, "1970-01-01", "3", "3", "T", "a table", "B")+film(8, "1970-01-01", "1e300", "1e-300", "T", "murder", "B")+
 		film(9, "1970-01-01", "1e-300", "1e300", "T", "murder", "B"), "", "")
-	a := both(t, dir, nil)
+	a := subject.Both(t, dir, nil)
 	expect(t, a, map[string]string{"sentiment": "NEGATIVE 0.3888888888888889 3|POSITIVE 2.5 1"})
 	if r := a.Rejected[0]; r.Rows != 1 || r.First[0].Reason != "revenue / budget is too large" {
 		t.Errorf("%+v", r)
@@ -199,25 +178,21 @@ func TestRejectedRowsSayWhy(t *testing.T) {
 		"1,2001-01-01,1,1":                                   `row has 4 fields, column title is the 5th`,
 	} {
 		dir := written(t, good+row+"\n"+good, "", "")
-		if got := both(t, dir, nil).Rejected[0]; got.Rows != 1 || got.First[0].Reason != why || got.First[0].Line != 3 {
+		if got := subject.Both(t, dir, nil).Rejected[0]; got.Rows != 1 || got.First[0].Reason != why || got.First[0].Line != 3 {
 			t.Errorf("%s: %+v, want %s", row, got, why)
 		}
 		films.WriteString(row + "\n")
 		reasons = append(reasons, why)
 	}
 	dir := written(t, films.String(), "1,1,x,0\n1,,4,0\n1,1\n", "[],[],1.5\n\"[{'name': 'a', 'id': '1'}]\",[],1\n\"[{'id': 1}]\",[],1\n7,[],1\n[,[],1\n,[],1\n[]\n")
-	a := both(t, dir, nil)
-	for i, want := range []int{len(reasons), 3, 7} {
-		if a.Rejected[i].Rows != uint64(want) {
-			t.Errorf("%s: %+v, want %d", a.Rejected[i].Stream, a.Rejected[i], want)
-		}
-	}
+	a := subject.Both(t, dir, nil)
+	analysistest.ExpectRejected(t, a, len(reasons), 3, 7)
 }
 
 // TestDamagedFilesAreReadAsTheOracleReadsThem changes bytes that are no structure of CSV, which is where the oracle's reader
 // has other rules.
 func TestDamagedFilesAreReadAsTheOracleReadsThem(t *testing.T) {
-	dir := generated(t, 1500, 11)
+	dir := subject.Generated(t, 1500, 11)
 	r := rand.New(rand.NewPCG(11, 1))
 	const others = "0a'[]{}:\\ -.\x00\xff#T"
 	for _, name := range []string{"movies_metadata.csv", "ratings.csv", "credits.csv"} {
@@ -236,20 +211,20 @@ func TestDamagedFilesAreReadAsTheOracleReadsThem(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := oracle(t, dir, nil)
+	want := subject.Want(t, dir, nil)
 	for _, rejected := range want.Rejected {
 		if rejected.Rows < 20 {
 			t.Errorf("%s has %d rejected rows, which proves little", rejected.Stream, rejected.Rows)
 		}
 	}
 	for seed := uint64(0); seed < 3; seed++ {
-		same(t, "damaged", run(t, dir, local.Options{Seed: seed, Joiners: 2, Aggregators: 2, ChunkBytes: 4000}), want)
+		analysistest.Same(t, "damaged", subject.Run(t, dir, local.Options{Seed: seed, Joiners: 2, Aggregators: 2, ChunkBytes: 4000}), want)
 	}
 }
 
 // TestTornFilesHaveOneAnswer: whatever bytes there are, the answer does not depend on how they are cut.
 func TestTornFilesHaveOneAnswer(t *testing.T) {
-	dir := generated(t, 800, 12)
+	dir := subject.Generated(t, 800, 12)
 	path := filepath.Join(dir, "credits.csv")
 	p, err := os.ReadFile(path)
 	if err != nil {
@@ -264,27 +239,17 @@ func TestTornFilesHaveOneAnswer(t *testing.T) {
 		if err := os.WriteFile(path, torn, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		want := run(t, dir, local.Options{})
-		same(t, "torn", run(t, dir, local.Options{Seed: 1, Joiners: 3, ChunkBytes: 1 << 12}), want)
+		want := subject.Run(t, dir, local.Options{})
+		analysistest.Same(t, "torn", subject.Run(t, dir, local.Options{Seed: 1, Joiners: 3, ChunkBytes: 1 << 12}), want)
 	}
 }
 
 func TestParametersAreChecked(t *testing.T) {
-	for name, values := range map[string][]string{
+	analysistest.BadParams(t, movies.New(), map[string][]string{
 		"country":       {""},
 		"partner":       {""},
 		"top_countries": {"", "0", "-1", "1.5", "100001", "x"},
 		"top_actors":    {"", "0", "99999999999999999999"},
-	} {
-		for _, v := range values {
-			if _, err := movies.New().Args(map[string]string{name: v}); !errors.Is(err, analyses.ErrBadParam) {
-				t.Errorf("%s=%q: %v", name, v, err)
-			}
-		}
-	}
-	for _, args := range []analyses.Args{nil, {"A"}, {"A", "B", "0", "1"}} {
-		if _, err := movies.New().NewJoiner(args, analyses.Replica{}); !errors.Is(err, analyses.ErrBadParam) {
-			t.Errorf("%q: %v", args, err)
-		}
-	}
+	})
+	analysistest.BadArgs(t, movies.New(), []analyses.Args{nil, {"A"}, {"A", "B", "0", "1"}})
 }

@@ -1,0 +1,30 @@
+package analysistest
+
+import (
+	"errors"
+	"testing"
+
+	"posta/analyses"
+)
+
+// BadParams expects values, by parameter, to be refused with an error that wraps [analyses.ErrBadParam].
+func BadParams(t *testing.T, a *analyses.Analysis, values map[string][]string) {
+	t.Helper()
+	for name, values := range values {
+		for _, v := range values {
+			if _, err := a.Args(map[string]string{name: v}); !errors.Is(err, analyses.ErrBadParam) {
+				t.Errorf("%s=%q: %v", name, v, err)
+			}
+		}
+	}
+}
+
+// BadArgs expects a joiner to refuse arguments that did not pass the checks, as a frame that was made up may hold them.
+func BadArgs(t *testing.T, a *analyses.Analysis, all []analyses.Args) {
+	t.Helper()
+	for _, args := range all {
+		if _, err := a.NewJoiner(args, analyses.Replica{Of: 1}); !errors.Is(err, analyses.ErrBadParam) {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+}
