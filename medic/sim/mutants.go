@@ -40,7 +40,6 @@ func Mutants() []Mutant {
 		one("the host's fence does not move", "M4", 200, fileFence, "	f.Term = t\n	return f, true\n", "	return f, true\n"),
 		one("a medic suspects others of its own sleep", "M6", 200, fileDetector, "	if gap <= d.cfg.Heartbeat {\n		return 0\n	}\n", "	if gap > 0 {\n		return 0\n	}\n"),
 		one("a medic that woke acts on what it knew", "M6", 600, fileCore, "		c.held, c.leaderHeard, c.since = now.Add(c.cfg.SuspectAfter), now, now\n", "		c.leaderHeard, c.since = now, now\n"),
-		one("an order that came late is carried out", "M4", 1500, fileFence, "	case now.After(o.Until):\n		r.Verdict = Late\n", ""),
 		one("a young process is killed for the silence of the old one", "M5", 200, fileFence, "	case alive && (o.Ended || now.Sub(last.At) < max(o.Silent+o.Margin, o.Young)):\n		r.Verdict = Found\n", ""),
 		one("an order is given once", "M7", 200, filePatient, "	case now.Sub(p.given) >= c.cfg.Heartbeat:\n		c.give(p, now)\n", ""),
 		one("nobody waits for the new life", "M5", 200, filePatient, "	case news && !v.recovering:\n		p.failed = 0\n", "	case v.ever && !v.recovering:\n		p.failed = 0\n"),
