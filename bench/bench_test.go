@@ -40,7 +40,7 @@ func small(t *testing.T, out *bytes.Buffer) Config {
 	}
 }
 
-// TestBench_SectionsMeasureAndReport runs all of it on little data: link and bikes over real processes. That the frames arrive
+// TestBench_SectionsMeasureAndReport runs all of it on little data: link and the analyses over real processes. That the frames arrive
 // and that the answers are the oracle's is checked by the sections themselves.
 func TestBench_SectionsMeasureAndReport(t *testing.T) {
 	var out bytes.Buffer

@@ -14,9 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"posta/analyses"
-	"posta/analyses/bikes"
-	"posta/analyses/bikes/bikesoracle"
 	"posta/client"
 	"posta/nodes"
 	"posta/topology"
@@ -35,8 +32,8 @@ var errUsage = errors.New("bench: not started by the program itself")
 //
 //	child PROFILE node TOPOLOGY NAME
 //	child PROFILE link TOPOLOGY NAME
-//	child PROFILE client TOPOLOGY DIR LANES CHUNK
-//	child PROFILE oracle DIR
+//	child PROFILE client TOPOLOGY ANALYSIS DIR LANES CHUNK
+//	child PROFILE oracle ANALYSIS DIR
 func Child(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
@@ -54,17 +51,13 @@ func Child(args []string) int {
 func child(ctx context.Context, what string, args []string) error {
 	switch {
 	case what == "node" && len(args) == 2:
-		return runNode(ctx, args[0], args[1], nodes.Config{Known: analyses.Set{bikes.New()}})
+		return runNode(ctx, args[0], args[1], nodes.Config{Known: known()})
 	case what == "link" && len(args) == 2:
 		return runNode(ctx, args[0], args[1], nodes.Config{Known: linkSet, Roles: linkRoles})
-	case what == "client" && len(args) == 4:
-		return runClient(ctx, args[0], args[1], args[2], args[3])
-	case what == "oracle" && len(args) == 1:
-		a, err := bikesoracle.Run(args[0], nil)
-		if err != nil {
-			return err
-		}
-		return tell(a)
+	case what == "client" && len(args) == 5:
+		return runClient(ctx, args[0], client.Config{Analysis: args[1], Dir: args[2]}, args[3], args[4])
+	case what == "oracle" && len(args) == 2:
+		return runOracle(args[0], args[1])
 	}
 	return errUsage
 }
@@ -96,12 +89,12 @@ func runNode(ctx context.Context, file, name string, c nodes.Config) error {
 	return nodes.Run(ctx, c)
 }
 
-func runClient(ctx context.Context, file, dir, lanes, chunk string) error {
+func runClient(ctx context.Context, file string, cfg client.Config, lanes, chunk string) error {
 	t, err := topology.Load(file)
 	if err != nil {
 		return err
 	}
-	cfg := client.Config{Entries: t.EntryPoints(), Analysis: "bikes", Dir: dir}
+	cfg.Entries = t.EntryPoints()
 	if cfg.Lanes, err = strconv.Atoi(lanes); err != nil {
 		return errUsage
 	}
@@ -109,6 +102,18 @@ func runClient(ctx context.Context, file, dir, lanes, chunk string) error {
 		return errUsage
 	}
 	a, err := client.Run(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	return tell(a)
+}
+
+func runOracle(analysis, dir string) error {
+	s, err := subjectOf(analysis)
+	if err != nil {
+		return err
+	}
+	a, err := s.oracle(dir, nil)
 	if err != nil {
 		return err
 	}

@@ -21,11 +21,12 @@ import (
 
 // crew is the processes of a topology's nodes, for one run. Its directory is removed with it.
 type crew struct {
-	c     *Config
-	topo  *topology.Topology
-	dir   string
-	nodes []*member
-	ready time.Duration // from the first start to the last heartbeat
+	c       *Config
+	section string
+	topo    *topology.Topology
+	dir     string
+	nodes   []*member
+	ready   time.Duration // from the first start to the last heartbeat
 }
 
 type member struct {
@@ -38,9 +39,9 @@ type member struct {
 }
 
 // startCrew writes the topology's text, starts a process for each node, and waits until all of them run. what is their verb
-// in Child.
-func startCrew(ctx context.Context, c *Config, what, dir, text string) (_ *crew, err error) {
-	x := &crew{c: c, dir: dir}
+// in Child, section what their profiles are named for.
+func startCrew(ctx context.Context, c *Config, section, what, dir, text string) (_ *crew, err error) {
+	x := &crew{c: c, section: section, dir: dir}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, x.kill())
@@ -84,7 +85,7 @@ func (x *crew) start(what string, id topology.NodeID) error {
 		return err
 	}
 	defer func() { _ = log.Close() }() // the process has its own
-	m.cmd = x.c.command(what+"-"+string(id), what, x.topo.File, string(id))
+	m.cmd = x.c.command(x.section+"-"+string(id), what, x.topo.File, string(id))
 	m.cmd.Stdout, m.cmd.Stderr = log, log
 	if err := m.cmd.Start(); err != nil {
 		return fmt.Errorf("start node %s: %w", id, err)

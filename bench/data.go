@@ -11,10 +11,10 @@ import (
 
 const seed = 1
 
-// bikesData makes the data of analysis bikes, or takes what an earlier run of the program has made. It is made under another
-// name first: what has its name is whole.
-func bikesData(dir string, rows int) (path string, bytes int64, err error) {
-	path = filepath.Join(dir, fmt.Sprintf("bikes-%d", rows))
+// data makes the subject's data, or takes what an earlier run of the program has made. It is made under another name first:
+// what has its name is whole.
+func (s *subject) data(dir string, facts int) (path string, bytes int64, err error) {
+	path = filepath.Join(dir, fmt.Sprintf("%s-%d", s.name(), facts))
 	if _, err := os.Stat(path); err == nil {
 		bytes, err = size(path)
 		return path, bytes, err
@@ -23,7 +23,7 @@ func bikesData(dir string, rows int) (path string, bytes int64, err error) {
 	if err := os.RemoveAll(draft); err != nil {
 		return "", 0, err
 	}
-	if err := gen.Bikes(gen.OnDisk(draft), rows, seed); err != nil {
+	if err := s.generate(gen.OnDisk(draft), facts, seed); err != nil {
 		return "", 0, err
 	}
 	if err := os.Rename(draft, path); err != nil {

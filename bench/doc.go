@@ -3,7 +3,8 @@
 //
 // # Words
 //
-//   - section: one promise: log, csv, link, bikes.
+//   - section: one promise: log, csv, link, and each analysis end to end: bikes, flights, movies, memes.
+//   - subject: an analysis with its data and its oracle; to measure one more end to end is a line in subjects.
 //   - case: one variation of it, such as a frame size; a line of the table.
 //   - round: all contestants of a case, once each and one right after the other. The order alternates. The first round warms up
 //     and does not count.

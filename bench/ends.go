@@ -12,16 +12,17 @@ import (
 	"posta/topology"
 )
 
-// measureBikes runs the analysis over generated data, on a new cluster in each round, and the oracle over the same data.
-func measureBikes(ctx context.Context, c *Config) ([]Case, error) {
-	data, bytes, err := bikesData(c.Dir, c.Rows)
+// measure runs the analysis over generated data, on a new cluster in each round, and the oracle over the same data.
+func (s *subject) measure(ctx context.Context, c *Config) ([]Case, error) {
+	facts := c.factsOf(s)
+	data, bytes, err := s.data(c.Dir, facts)
 	if err != nil {
 		return nil, err
 	}
 	var parts []Case
-	name := fmt.Sprintf("%d rows, %d MB", c.Rows, bytes/1e6)
+	name := fmt.Sprintf("%d %s, %d MB", facts, s.what, bytes/1e6)
 	whole, err := repeat(ctx, name, c.Rounds, func(ctx context.Context, i int) ([]Measure, error) {
-		r := ends{c: c, data: data}
+		r := ends{c: c, analysis: s.name(), data: data}
 		if err := inTurn(i, func() error { return r.cluster(ctx) }, func() error { return r.alone(ctx) }); err != nil {
 			return nil, err
 		}
@@ -31,7 +32,7 @@ func measureBikes(ctx context.Context, c *Config) ([]Case, error) {
 		if i > 0 {
 			parts = r.parts(parts)
 		}
-		return r.measures(bytes), nil
+		return r.measures(facts, bytes), nil
 	})
 	return append([]Case{whole}, parts...), err
 }
@@ -39,6 +40,7 @@ func measureBikes(ctx context.Context, c *Config) ([]Case, error) {
 // ends is one round, end to end.
 type ends struct {
 	c              *Config
+	analysis       string
 	data           string
 	client, oracle outcome
 	ready          time.Duration
@@ -62,17 +64,17 @@ func (r *ends) cluster(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	x, err := startCrew(ctx, r.c, "node", dir, text)
+	x, err := startCrew(ctx, r.c, r.analysis, "node", dir, text)
 	if err != nil {
 		return err
 	}
 	r.ready, r.nodes = x.ready, x.nodes
-	r.client, err = r.c.run(ctx, "client", "client", x.topo.File, r.data, fmt.Sprint(r.c.Lanes), fmt.Sprint(r.c.Chunk))
+	r.client, err = r.c.run(ctx, r.analysis+"-client", "client", x.topo.File, r.analysis, r.data, fmt.Sprint(r.c.Lanes), fmt.Sprint(r.c.Chunk))
 	return errors.Join(err, x.stop())
 }
 
 func (r *ends) alone(ctx context.Context) (err error) {
-	r.oracle, err = r.c.run(ctx, "oracle", "oracle", r.data)
+	r.oracle, err = r.c.run(ctx, r.analysis+"-oracle", "oracle", r.analysis, r.data)
 	return err
 }
 
@@ -84,14 +86,14 @@ func (r *ends) compare() error {
 	return nil
 }
 
-func (r *ends) measures(size int64) []Measure {
+func (r *ends) measures(facts int, size int64) []Measure {
 	cpu := r.client.cpu
 	for _, m := range r.nodes {
 		cpu += m.cpu
 	}
 	ours, theirs := r.client.wall.Seconds(), r.oracle.wall.Seconds()
 	return []Measure{
-		{"Mrows", "/s", float64(r.c.Rows) / 1e6 / ours},
+		{"Mfacts", "/s", float64(facts) / 1e6 / ours},
 		{"CSV", "MB/s", rate(size, r.client.wall)},
 		{"wall", "s", ours},
 		{"oracle", "s", theirs},

@@ -37,7 +37,7 @@ func linkCase(ctx context.Context, c *Config, pool []byte, size int) (done Case,
 	if err != nil {
 		return done, err
 	}
-	x, err := startCrew(ctx, c, "link", dir, text)
+	x, err := startCrew(ctx, c, "link", "link", dir, text)
 	if err != nil {
 		return done, err
 	}

@@ -26,7 +26,11 @@ const (
 // once into batches in their wire form, as the parser role does. Contestants keep to one goroutine, and time is the process'
 // CPU time: what others do on the machine does not count, as far as they leave the caches alone.
 func measureCSV(ctx context.Context, c *Config) ([]Case, error) {
-	dir, _, err := bikesData(c.Dir, min(parseRows, c.Rows))
+	s, err := subjectOf("bikes")
+	if err != nil {
+		return nil, err
+	}
+	dir, _, err := s.data(c.Dir, min(parseRows, c.factsOf(s)))
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ type Config struct {
 
 	Amount int64             // bytes through log and link in a round
 	Sizes  []int             // of frames, in bytes
-	Rows   int               // of bikes trips
+	Rows   int               // facts of every analysis; 0 for as many as its subject says
 	Lanes  int               // of the client; 0 for its default
 	Chunk  int               // of the client, in bytes; 0 for what the cluster asks for
 	TCP    int               // first port of nodes on 127.0.0.1; 0 for unix sockets
@@ -33,7 +33,6 @@ type Config struct {
 const (
 	DefaultRounds = 5
 	DefaultAmount = 128 << 20
-	DefaultRows   = 5_000_000
 )
 
 // DefaultSizes are the frames that the issue asks for.
@@ -45,12 +44,16 @@ type section struct {
 }
 
 func sections() []section {
-	return []section{
+	all := []section{
 		{"log", "records appended in group commits of 4 MiB, beside write + fsync of the same bytes in 4 MiB pieces", measureLog},
 		{"csv", "trips in memory, by CPU time of one core, beside encoding/csv, which finds fields and parses nothing", measureCSV},
 		{"link", "frames from node to node, durable at both, beside write + fsync of the same bytes in 4 MiB pieces", measureLink},
-		{"bikes", "the analysis on a cluster of processes, beside the naive oracle with encoding/csv", measureBikes},
 	}
+	for _, s := range subjects() {
+		about := fmt.Sprintf("analysis %s on a cluster of processes, beside the naive oracle with encoding/csv", s.name())
+		all = append(all, section{s.name(), about, s.measure})
+	}
+	return all
 }
 
 // SectionNames are the names of all sections.

@@ -25,10 +25,15 @@ var grid = []struct {
 	{"chunk", []int{977, 65537, 0}, []int{613, 4099, 65537, 1 << 20, 0}}, // 0: what the cluster asks for
 }
 
-// TestD1_SamplesOnAnyTopology runs bikes on real data, where there is some, and else on generated data: the answers are the
-// expected ones whatever the replicas, the lanes and the chunks.
+// TestD1_SamplesOnAnyTopology runs every analysis on real data, where there is some, and else on generated data: the answers
+// are the expected ones whatever the replicas, the lanes and the chunks. bikes goes through all rows of the grid, the
+// others take turns.
 func TestD1_SamplesOnAnyTopology(t *testing.T) {
-	dir, check := samples(t)
+	names := []string{"bikes", "flights", "movies", "memes"}
+	all := make([]sample, len(names))
+	for i, name := range names {
+		all[i] = samples(t, name)
+	}
 	factors := make([][]int, len(grid))
 	for i, f := range grid {
 		factors[i] = f.short
@@ -40,7 +45,7 @@ func TestD1_SamplesOnAnyTopology(t *testing.T) {
 	if !*long {
 		rows = rows[:min(len(rows), 8)] // the first cover most pairs
 	}
-	for _, row := range rows {
+	for turn, row := range rows {
 		v := topology.Variant{Replicas: map[string]int{}}
 		for i, f := range grid[:6] {
 			if f.name != "parser" || row[i] > 0 {
@@ -50,19 +55,28 @@ func TestD1_SamplesOnAnyTopology(t *testing.T) {
 		v.SplitParsers = row[1] > 0
 		t.Run(fmt.Sprintf("%v parsers %d lanes %d chunk %d", v.Replicas, row[1], row[6], row[7]), func(t *testing.T) {
 			c := start(t, v)
-			check(t, c.analyse(deadline(t, time.Minute), dir, func(cfg *client.Config) { cfg.Lanes, cfg.Chunk = row[6], row[7] }))
+			for _, s := range []sample{all[0], all[1+turn%3]} {
+				s.check(t, c.analyse(deadline(t, 2*time.Minute), s.dir, func(cfg *client.Config) {
+					cfg.Analysis, cfg.Lanes, cfg.Chunk = s.analysis, row[6], row[7]
+				}))
+			}
 			c.noUnexpectedExits()
 		})
 	}
 }
 
-// samples is where the data is, and the comparison with what is right.
-func samples(t *testing.T) (dir string, check func(*testing.T, []byte)) {
-	real, ok := shared("samples/bikes")
-	expected, also := shared("expected/bikes.json")
+// sample is data, and the comparison with what is right.
+type sample struct {
+	analysis, dir string
+	check         func(*testing.T, []byte)
+}
+
+func samples(t *testing.T, analysis string) sample {
+	real, ok := shared("samples/" + analysis)
+	expected, also := shared("expected/" + analysis + ".json")
 	if !ok || !also {
-		d := generated(t, 20_000)
-		return d.dir, d.check
+		d := generatedFor(t, analysis, 20_000)
+		return sample{analysis, d.dir, d.check}
 	}
 	b, err := os.ReadFile(expected)
 	if err != nil {
@@ -72,15 +86,15 @@ func samples(t *testing.T) (dir string, check func(*testing.T, []byte)) {
 	if q, ok := want.(map[string]any)["queries"]; ok {
 		want = q
 	}
-	return real, func(t *testing.T, got []byte) {
+	return sample{analysis, real, func(t *testing.T, got []byte) {
 		t.Helper()
 		if got == nil {
 			return
 		}
 		if at := differ("", want, number(t, got)); at != "" {
-			t.Errorf("not the expected answer: %.300s", at)
+			t.Errorf("%s: not the expected answer: %.300s", analysis, at)
 		}
-	}
+	}}
 }
 
 // TestD1_OneRowChunks sends every row by itself, so that every batch anywhere has one row.

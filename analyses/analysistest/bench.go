@@ -170,7 +170,7 @@ func (x *Loaded) Facts(b *testing.B, stream int) {
 func (x *Loaded) Join(b *testing.B, stream int) {
 	s := x.streams[stream]
 	b.SetBytes(int64(s.bytes))
-	tables := x.tables()
+	tables := newTables(x.a)
 	sent := 0
 	for b.Loop() {
 		sent = 0
@@ -178,14 +178,6 @@ func (x *Loaded) Join(b *testing.B, stream int) {
 	}
 	s.report(b)
 	b.ReportMetric(float64(sent)/float64(s.rows), "outB/row")
-}
-
-func (x *Loaded) tables() []*fold.Table {
-	var tables []*fold.Table
-	for i := range x.a.Tables {
-		tables = append(tables, fold.NewTable(&x.a.Tables[i]))
-	}
-	return tables
 }
 
 // partials does all that a joiner does with the frames of a stream, for two aggregators.
@@ -220,13 +212,13 @@ func (x *Loaded) Merge(b *testing.B, stream int) {
 	s := x.streams[stream]
 	var tables []int
 	var payloads [][]byte
-	x.partials(b, s, x.tables(), func(table int, p []byte) {
+	x.partials(b, s, newTables(x.a), func(table int, p []byte) {
 		tables, payloads = append(tables, table), append(payloads, bytes.Clone(p))
 	})
 	b.SetBytes(int64(s.bytes))
 	kept := 0
 	for b.Loop() {
-		merged := x.tables()
+		merged := newTables(x.a)
 		for i, p := range payloads {
 			if err := merged[tables[i]].Merge(p); err != nil {
 				b.Fatal(err)

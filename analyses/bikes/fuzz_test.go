@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"posta/analyses"
+	"posta/analyses/analysistest"
 	"posta/batch"
-	"posta/fold"
 )
 
 // FuzzFrames gives a joiner whatever decodes as a batch of one of the streams: frames come from the network, and one that
@@ -18,46 +18,22 @@ func FuzzFrames(f *testing.F) {
 	}
 	rows := [][]string{{"2016-05-02", "31"}, {"1", "Name", "45.5", "-73.5", "2016"}, {"2016-05-01 10:00:00", "1", "1", "5.5", "2016"}}
 	for stream, fields := range rows {
-		frame := parsed(f, a, args, stream, fields)
+		frame := analysistest.Frame(f, a, stream, at("montreal").File, fields)
 		f.Add(uint8(stream), frame, frame)
 	}
 	f.Fuzz(func(t *testing.T, stream uint8, first, second []byte) {
-		j, err := a.NewJoiner(args, analyses.Replica{Of: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		give(t, j, int(stream%2), first)
-		give(t, j, trips, second)
-		var tables []*fold.Table
-		for i := range a.Tables {
-			tables = append(tables, fold.NewTable(&a.Tables[i]))
-		}
-		if err := j.Flush(tables); err != nil {
+		s := analysistest.NewSession(t, a, analyses.Replica{Of: 1})
+		give(t, s, int(stream%2), first)
+		give(t, s, trips, second)
+		if err := s.Flush(s.Tables); err != nil {
 			t.Fatal(err)
 		}
 		for q := range a.Queries {
-			if err := a.Reduce(args, q, tables[q:q+1], func(...any) {}); err != nil {
+			if err := a.Reduce(args, q, s.Tables[q:q+1], func(...any) {}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	})
-}
-
-// parsed is the frame of one row.
-func parsed(f *testing.F, a *analyses.Analysis, args analyses.Args, stream int, fields []string) []byte {
-	b := batch.NewBuilder(a.Streams[stream].Schema)
-	row, err := a.NewParser(args, stream, at("montreal").File, b)
-	if err != nil {
-		f.Fatal(err)
-	}
-	var p [][]byte
-	for _, s := range fields {
-		p = append(p, []byte(s))
-	}
-	if err := row(p); err != nil {
-		f.Fatal(err)
-	}
-	return b.Append(nil)
 }
 
 // give decodes a frame and gives it to the joiner, if it decodes.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"posta/analyses"
+	"posta/analyses/analysistest"
 	"posta/batch"
 	"posta/exact"
 	"posta/fold"
@@ -67,19 +68,8 @@ func trip(date, value, scale, year int64, start, end string) *batch.Batch {
 func newTestJoiner(t *testing.T) (*withTables, analyses.Joiner) {
 	t.Helper()
 	a := New()
-	args, err := a.Args(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	j, err := a.NewJoiner(args, analyses.Replica{Of: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := &withTables{Analysis: a}
-	for i := range a.Tables {
-		x.tables = append(x.tables, fold.NewTable(&a.Tables[i]))
-	}
-	return x, j
+	s := analysistest.NewSession(t, a, analyses.Replica{Of: 1})
+	return &withTables{Analysis: a, tables: s.Tables}, s.Joiner
 }
 
 // withTables is the analysis with a joiner's tables.

@@ -126,7 +126,7 @@ func TestParametersAreChecked(t *testing.T) {
 	analysistest.BadParams(t, bikes.New(), map[string][]string{
 		"rain_mm":     {"", "x", "NaN", "1e999"},
 		"year_before": {"", "2016.5", "99999999999999999999"},
-		"factor":      {"", "0", "-1", "1e9", "1e999999999", "12345678901234567890", "1/3"},
+		"factor":      {"", "0", "-1", "1e9", "1e999999999", "12345678901234567890", "1234567890.123456", "1/3"},
 		"city":        {""},
 		"min_km":      {"six"},
 	})

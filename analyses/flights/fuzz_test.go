@@ -32,11 +32,11 @@ func FuzzFrames(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		if err := s.Flush(s.tables); err != nil {
+		if err := s.Flush(s.Tables); err != nil {
 			t.Fatal(err)
 		}
 		for q := range a.Queries {
-			if err := a.Reduce(args, q, s.tables[q:q+1], func(...any) {}); err != nil {
+			if err := a.Reduce(args, q, s.Tables[q:q+1], func(...any) {}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,7 +1,6 @@
 package flights
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,8 +8,8 @@ import (
 	"testing"
 
 	"posta/analyses"
+	"posta/analyses/analysistest"
 	"posta/batch"
-	"posta/fold"
 )
 
 func TestAnalysisFitsTogether(t *testing.T) {
@@ -19,53 +18,24 @@ func TestAnalysisFitsTogether(t *testing.T) {
 	}
 }
 
-// session is a joiner with its tables.
-type session struct {
-	analyses.Joiner
-	tables []*fold.Table
-}
-
-func newSession(t testing.TB) *session {
+func newSession(t testing.TB) *analysistest.Session {
 	t.Helper()
-	a := New()
-	args, err := a.Args(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &session{}
-	if s.Joiner, err = a.NewJoiner(args, analyses.Replica{Of: 1}); err != nil {
-		t.Fatal(err)
-	}
-	for i := range a.Tables {
-		s.tables = append(s.tables, fold.NewTable(&a.Tables[i]))
-	}
-	return s
+	return analysistest.NewSession(t, New(), analyses.Replica{Of: 1})
 }
 
 // frame makes the frame of rows of CSV fields that do not hold commas.
 func frame(t testing.TB, stream int, rows ...string) []byte {
 	t.Helper()
-	a := New()
-	b := batch.NewBuilder(a.Streams[stream].Schema)
-	row, err := a.NewParser(nil, stream, analyses.File{}, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var split [][]string
 	for _, r := range rows {
-		if err := row(bytes.Split([]byte(r), []byte(","))); err != nil {
-			t.Fatal(err)
-		}
+		split = append(split, strings.Split(r, ","))
 	}
-	return b.Append(nil)
+	return analysistest.Frame(t, New(), stream, analyses.File{}, split...)
 }
 
 func decoded(t testing.TB, stream int, p []byte) *batch.Batch {
 	t.Helper()
-	b, err := batch.Decode(p, New().Streams[stream].Schema)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return analysistest.Decode(t, New(), stream, p)
 }
 
 func TestDurationIsWhatItsPartsAreWorth(t *testing.T) {
@@ -144,14 +114,14 @@ func TestForgedBatchesDoNotPanic(t *testing.T) {
 			}
 		}
 	}
-	if err := s.Flush(s.tables); err != nil {
+	if err := s.Flush(s.Tables); err != nil {
 		t.Fatal(err)
 	}
-	if s.tables[detours].Len() == 0 { // of bits that are taken for a whole number
+	if s.Tables[detours].Len() == 0 { // of bits that are taken for a whole number
 		t.Error("no detours, which proves nothing")
 	}
-	for _, row := range s.tables[detours].Rows() {
-		if v := milesOfKey(s.tables[detours].KeyInt(row, 2)); !(v > 0 && v <= math.MaxFloat64) {
+	for _, row := range s.Tables[detours].Rows() {
+		if v := milesOfKey(s.Tables[detours].KeyInt(row, 2)); !(v > 0 && v <= math.MaxFloat64) {
 			t.Errorf("a detour of %v miles", v)
 		}
 	}
@@ -167,7 +137,7 @@ func TestStreamsThatDoNotFitAreErrors(t *testing.T) {
 	for name, err := range map[string]error{
 		"facts as reference": s.Reference(itineraries, ports, analyses.Position{}),
 		"reference as facts": s.Facts(airports, ports, analyses.Position{}),
-		"query":              a.Reduce(args, 9, s.tables[:1], func(...any) {}),
+		"query":              a.Reduce(args, 9, s.Tables[:1], func(...any) {}),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)
@@ -176,8 +146,8 @@ func TestStreamsThatDoNotFitAreErrors(t *testing.T) {
 	if _, err := a.NewParser(args, 7, analyses.File{}, nil); err == nil {
 		t.Error("stream 7 has a parser")
 	}
-	s.tables[fastest].Row(s.tables[fastest].Key().String("A-B").String("leg"))
-	if err := a.Reduce(args, fastest, s.tables[fastest:fastest+1], func(...any) {}); err == nil {
+	s.Tables[fastest].Row(s.Tables[fastest].Key().String("A-B").String("leg"))
+	if err := a.Reduce(args, fastest, s.Tables[fastest:fastest+1], func(...any) {}); err == nil {
 		t.Error("a leg without a duration is no error")
 	}
 }
@@ -195,17 +165,17 @@ func TestFlushForgetsAndLateAirportsCount(t *testing.T) {
 		if err := s.Facts(itineraries, row, analyses.Position{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Flush(s.tables); err != nil {
+		if err := s.Flush(s.Tables); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := s.tables[fares].Sum(0, 0); n != 3 {
+	if n := s.Tables[fares].Sum(0, 0); n != 3 {
 		t.Errorf("%d fares", n)
 	}
-	if n := s.tables[stopovers].Sum(0, 0); n != 3 {
+	if n := s.Tables[stopovers].Sum(0, 0); n != 3 {
 		t.Errorf("%d rows with stopovers", n)
 	}
-	if n := s.tables[detours].Len(); n != 2 { // of two direct distances
+	if n := s.Tables[detours].Len(); n != 2 { // of two direct distances
 		t.Errorf("%d detours", n)
 	}
 }
@@ -221,14 +191,14 @@ func TestJourneysAreNotRememberedForEver(t *testing.T) {
 		if err := s.Facts(itineraries, decoded(t, itineraries, frame(t, itineraries, rows...)), analyses.Position{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Flush(s.tables); err != nil {
+		if err := s.Flush(s.Tables); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if n := len(s.Joiner.(*joiner).journeys.names); n > maxJourneys+8192 {
 		t.Errorf("%d journeys are remembered", n)
 	}
-	if n := s.tables[fares].Len(); n != 3*maxJourneys {
+	if n := s.Tables[fares].Len(); n != 3*maxJourneys {
 		t.Errorf("%d journeys have fares, want %d", n, 3*maxJourneys)
 	}
 }

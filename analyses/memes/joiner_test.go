@@ -1,16 +1,17 @@
 package memes
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
 
 	"posta/analyses"
+	"posta/analyses/analysistest"
 	"posta/batch"
 	"posta/exact"
 	"posta/fold"
@@ -22,41 +23,25 @@ func TestAnalysisFitsTogether(t *testing.T) {
 	}
 }
 
-// session is a joiner with its tables.
-type session struct {
-	analyses.Joiner
-	args   analyses.Args
-	tables []*fold.Table
-}
+// session can answer.
+type session struct{ *analysistest.Session }
 
-func newSession(t testing.TB) *session {
+func newSession(t testing.TB) session {
 	t.Helper()
-	a := New()
-	args, err := a.Args(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &session{args: args}
-	if s.Joiner, err = a.NewJoiner(args, analyses.Replica{Of: 1}); err != nil {
-		t.Fatal(err)
-	}
-	for i := range a.Tables {
-		s.tables = append(s.tables, fold.NewTable(&a.Tables[i]))
-	}
-	return s
+	return session{analysistest.NewSession(t, New(), analyses.Replica{Of: 1})}
 }
 
 // answers reduces every query.
-func (s *session) answers(t testing.TB) string {
+func (s session) answers(t testing.TB) string {
 	t.Helper()
 	out := ""
 	a := New()
 	for q := range a.Queries {
 		var tables []*fold.Table
 		for _, name := range a.Queries[q].Tables {
-			tables = append(tables, s.tables[a.TableIndex(name)])
+			tables = append(tables, s.Tables[a.TableIndex(name)])
 		}
-		err := a.Reduce(s.args, q, tables, func(row ...any) { out += fmt.Sprint(row) })
+		err := a.Reduce(s.Args, q, tables, func(row ...any) { out += fmt.Sprint(row) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,26 +52,16 @@ func (s *session) answers(t testing.TB) string {
 // decoded makes the batch of rows of CSV fields that do not hold commas.
 func decoded(t testing.TB, stream int, rows ...string) *batch.Batch {
 	t.Helper()
-	b, err := batch.Decode(frame(t, stream, rows...), New().Streams[stream].Schema)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return analysistest.Decode(t, New(), stream, frame(t, stream, rows...))
 }
 
 func frame(t testing.TB, stream int, rows ...string) []byte {
 	t.Helper()
-	b := batch.NewBuilder(New().Streams[stream].Schema)
-	row, err := New().NewParser(newSession(t).args, stream, analyses.File{}, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var split [][]string
 	for _, r := range rows {
-		if err := row(bytes.Split([]byte(r), []byte(","))); err != nil {
-			t.Fatal(err)
-		}
+		split = append(split, strings.Split(r, ","))
 	}
-	return b.Append(nil)
+	return analysistest.Frame(t, New(), stream, analyses.File{}, split...)
 }
 
 func TestSentimentIsUnitsOrTheNearestFloat(t *testing.T) {
@@ -143,14 +118,14 @@ func TestFlushForgets(t *testing.T) {
 		if err := s.Facts(comments, decoded(t, comments, "/comments/a,x,0.5", "/comments/b,STUDENT,", "/comments/a,[deleted],1"), analyses.Position{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Flush(s.tables); err != nil {
+		if err := s.Flush(s.Tables); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if got := s.answers(t); got != "[6 3][b v 8][a w 0.5 2]" {
 		t.Error(got)
 	}
-	if n := s.tables[moods].Len() + s.tables[students].Len(); n != 2 {
+	if n := s.Tables[moods].Len() + s.Tables[students].Len(); n != 2 {
 		t.Errorf("%d rows: posts without anything to say are there, too", n)
 	}
 }
@@ -178,7 +153,7 @@ func TestForgedBatchesDoNotPanic(t *testing.T) {
 	if err := s.Facts(posts, decoded(t, posts, "/comments/p,u,1"), analyses.Position{Line: math.MaxUint64}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Flush(s.tables); err != nil {
+	if err := s.Flush(s.Tables); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.answers(t); got != "[1 1]" { // a mean that is no number is none
@@ -201,7 +176,7 @@ func TestForgedUnitsFailTheirSession(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Flush(s.tables); !errors.Is(err, fold.ErrOverflow) {
+	if err := s.Flush(s.Tables); !errors.Is(err, fold.ErrOverflow) {
 		t.Error(err)
 	}
 }
@@ -211,20 +186,20 @@ func TestStreamsThatDoNotFitAreErrors(t *testing.T) {
 	for name, err := range map[string]error{
 		"reference": s.Reference(posts, nil, analyses.Position{}),
 		"facts":     s.Facts(7, nil, analyses.Position{}),
-		"query":     a.Reduce(s.args, 9, s.tables, func(...any) {}),
+		"query":     a.Reduce(s.Args, 9, s.Tables, func(...any) {}),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := a.NewParser(s.args, 7, analyses.File{}, nil); err == nil {
+	if _, err := a.NewParser(s.Args, 7, analyses.File{}, nil); err == nil {
 		t.Error("stream 7 has a parser")
 	}
 	for _, table := range []int{links, moods} {
-		s.tables[table].Row(s.tables[table].Key().String("p"))
+		s.Tables[table].Row(s.Tables[table].Key().String("p"))
 	}
-	s.tables[moods].AddSum(0, 1, 1)
-	if err := a.Reduce(s.args, querySentiment, []*fold.Table{s.tables[links], s.tables[moods], s.tables[fines]}, func(...any) {}); err == nil {
+	s.Tables[moods].AddSum(0, 1, 1)
+	if err := a.Reduce(s.Args, querySentiment, []*fold.Table{s.Tables[links], s.Tables[moods], s.Tables[fines]}, func(...any) {}); err == nil {
 		t.Error("a post without a row is no error")
 	}
 }
@@ -263,7 +238,7 @@ func FuzzFrames(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		err := s.Flush(s.tables)
+		err := s.Flush(s.Tables)
 		if errors.Is(err, fold.ErrOverflow) {
 			return // sums of units that no parser makes: an error, and no answer
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"posta/analyses"
+	"posta/analyses/analysistest"
 	"posta/batch"
 	"posta/fold"
 )
@@ -34,28 +35,12 @@ var here = analyses.Position{File: analyses.File{Name: "x.csv"}, Line: 2}
 // rowOf parses one row into a batch.
 func rowOf(t testing.TB, stream int, fields ...string) *batch.Batch {
 	t.Helper()
-	b, err := batch.Decode(frameOf(t, stream, fields...), New().Streams[stream].Schema)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return analysistest.Decode(t, New(), stream, frameOf(t, stream, fields...))
 }
 
 func frameOf(t testing.TB, stream int, fields ...string) []byte {
 	t.Helper()
-	b := batch.NewBuilder(New().Streams[stream].Schema)
-	row, err := newParser(nil, stream, analyses.File{}, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var p [][]byte
-	for _, s := range fields {
-		p = append(p, []byte(s))
-	}
-	if err := row(p); err != nil {
-		t.Fatal(err)
-	}
-	return b.Append(nil)
+	return analysistest.Frame(t, New(), stream, analyses.File{}, fields)
 }
 
 func argentine(t testing.TB, id int) *batch.Batch {
@@ -64,20 +49,8 @@ func argentine(t testing.TB, id int) *batch.Batch {
 
 func joinerOf(t testing.TB, replica analyses.Replica) (analyses.Joiner, []*fold.Table) {
 	t.Helper()
-	a := New()
-	args, err := a.Args(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	j, err := a.NewJoiner(args, replica)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var tables []*fold.Table
-	for i := range a.Tables {
-		tables = append(tables, fold.NewTable(&a.Tables[i]))
-	}
-	return j, tables
+	s := analysistest.NewSession(t, New(), replica)
+	return s.Joiner, s.Tables
 }
 
 func ok(t testing.TB, errs ...error) {

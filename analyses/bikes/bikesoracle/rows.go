@@ -1,48 +1,28 @@
 package bikesoracle
 
 import (
-	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"time"
+
+	"posta/analyses/oraclecsv"
 )
-
-var decimal = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
-
-func number(column, s, want string) (float64, error) {
-	f, err := strconv.ParseFloat(s, 64)
-	if !decimal.MatchString(s) || err != nil {
-		return 0, invalid(column, s, want)
-	}
-	return f, nil
-}
 
 // integer also brings integers that are written differently to one form.
 func integer(column, s string) (string, error) {
-	n, err := strconv.ParseInt(s, 10, 64)
+	n, err := oraclecsv.Integer(column, s)
 	if err != nil {
-		return "", invalid(column, s, "integer")
+		return "", err
 	}
 	return strconv.FormatInt(n, 10), nil
-}
-
-func invalid(column, s, want string) error {
-	if s == "" {
-		return fmt.Errorf("%s is empty", column)
-	}
-	if len(s) > 40 {
-		s = s[:40]
-	}
-	return fmt.Errorf("%s %q is no %s", column, s, want)
 }
 
 func (o *oracle) weather(city string, f []string) error {
 	date, err := time.Parse(time.DateOnly, f[0])
 	if err != nil {
-		return invalid("date", f[0], "date YYYY-MM-DD")
+		return oraclecsv.Invalid("date", f[0], "date YYYY-MM-DD")
 	}
-	mm, err := number("prectot", f[1], "number")
+	mm, err := oraclecsv.Number("prectot", f[1], "number")
 	if err != nil {
 		return err
 	}
@@ -52,21 +32,21 @@ func (o *oracle) weather(city string, f []string) error {
 
 func (o *oracle) station(city string, f []string) error {
 	if f[0] == "" {
-		return invalid("code", "", "")
+		return oraclecsv.Invalid("code", "", "")
 	}
 	if f[1] == "" {
-		return invalid("name", "", "")
+		return oraclecsv.Invalid("name", "", "")
 	}
 	s := station{name: f[1], located: f[2] != "" && f[3] != ""}
 	var err error
 	if f[2] != "" {
-		if s.lat, err = number("latitude", f[2], "latitude"); err != nil || math.Abs(s.lat) > 90 {
-			return invalid("latitude", f[2], "latitude")
+		if s.lat, err = oraclecsv.Number("latitude", f[2], "latitude"); err != nil || math.Abs(s.lat) > 90 {
+			return oraclecsv.Invalid("latitude", f[2], "latitude")
 		}
 	}
 	if f[3] != "" {
-		if s.lon, err = number("longitude", f[3], "longitude"); err != nil || math.Abs(s.lon) > 360 {
-			return invalid("longitude", f[3], "longitude")
+		if s.lon, err = oraclecsv.Number("longitude", f[3], "longitude"); err != nil || math.Abs(s.lon) > 360 {
+			return oraclecsv.Invalid("longitude", f[3], "longitude")
 		}
 	}
 	year, err := integer("yearid", f[4])
@@ -80,15 +60,15 @@ func (o *oracle) station(city string, f []string) error {
 func (o *oracle) trip(city string, f []string) error {
 	start, err := time.Parse(time.DateTime, f[0])
 	if err != nil || len(f[0]) != 19 {
-		return invalid("start_date", f[0], "time YYYY-MM-DD HH:MM:SS")
+		return oraclecsv.Invalid("start_date", f[0], "time YYYY-MM-DD HH:MM:SS")
 	}
 	if f[1] == "" {
-		return invalid("start_station_code", "", "")
+		return oraclecsv.Invalid("start_station_code", "", "")
 	}
 	if f[2] == "" {
-		return invalid("end_station_code", "", "")
+		return oraclecsv.Invalid("end_station_code", "", "")
 	}
-	seconds, err := number("duration_sec", f[3], "number")
+	seconds, err := oraclecsv.Number("duration_sec", f[3], "number")
 	if err != nil {
 		return err
 	}

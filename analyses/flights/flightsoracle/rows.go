@@ -1,49 +1,31 @@
 package flightsoracle
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"posta/analyses/oraclecsv"
 )
 
 var (
-	decimal  = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
 	plain    = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)$`)
 	duration = regexp.MustCompile(`^P(?:([0-9]{1,9})D)?(T(?:([0-9]{1,9})H)?(?:([0-9]{1,9})M)?)?$`)
 )
 
-func number(column, s, want string) (float64, error) {
-	f, err := strconv.ParseFloat(s, 64)
-	if !decimal.MatchString(s) || err != nil {
-		return 0, invalid(column, s, want)
-	}
-	return f, nil
-}
-
-func invalid(column, s, want string) error {
-	if s == "" {
-		return fmt.Errorf("%s is empty", column)
-	}
-	if len(s) > 40 {
-		s = s[:40]
-	}
-	return fmt.Errorf("%s %q is no %s", column, s, want)
-}
-
 func (o *oracle) airport(f []string) error {
 	if f[0] == "" {
-		return invalid("Airport Code", "", "")
+		return oraclecsv.Invalid("Airport Code", "", "")
 	}
-	lat, err := number("Latitude", f[1], "latitude")
+	lat, err := oraclecsv.Number("Latitude", f[1], "latitude")
 	if err != nil || math.Abs(lat) > 90 {
-		return invalid("Latitude", f[1], "latitude")
+		return oraclecsv.Invalid("Latitude", f[1], "latitude")
 	}
-	lon, err := number("Longitude", f[2], "longitude")
+	lon, err := oraclecsv.Number("Longitude", f[2], "longitude")
 	if err != nil || math.Abs(lon) > 360 {
-		return invalid("Longitude", f[2], "longitude")
+		return oraclecsv.Invalid("Longitude", f[2], "longitude")
 	}
 	o.airports[f[0]] = place{lat, lon}
 	return nil
@@ -53,7 +35,7 @@ func (o *oracle) itinerary(f []string) error {
 	r := row{leg: strings.Clone(f[0]), start: strings.Clone(f[1]), destination: strings.Clone(f[2])}
 	for i, column := range []string{"legId", "startingAirport", "destinationAirport"} {
 		if f[i] == "" {
-			return invalid(column, "", "")
+			return oraclecsv.Invalid(column, "", "")
 		}
 	}
 	var err error
@@ -64,14 +46,14 @@ func (o *oracle) itinerary(f []string) error {
 		return err
 	}
 	if f[5] != "" {
-		if r.miles, err = number("totalTravelDistance", f[5], "number"); err != nil {
+		if r.miles, err = oraclecsv.Number("totalTravelDistance", f[5], "number"); err != nil {
 			return err
 		}
 	}
 	r.arrivals = strings.Split(strings.Clone(f[6]), "||")
 	for _, a := range r.arrivals {
 		if a == "" {
-			return invalid("segmentsArrivalAirportCode", f[6], "list of airports joined by ||")
+			return oraclecsv.Invalid("segmentsArrivalAirportCode", f[6], "list of airports joined by ||")
 		}
 	}
 	o.take(r)
@@ -81,7 +63,7 @@ func (o *oracle) itinerary(f []string) error {
 func minutes(s string) (int64, error) {
 	m := duration.FindStringSubmatch(s)
 	if m == nil || m[1] == "" && m[2] == "" || m[2] == "T" {
-		return 0, invalid("travelDuration", s, "duration like PT2H29M or P1DT9M")
+		return 0, oraclecsv.Invalid("travelDuration", s, "duration like PT2H29M or P1DT9M")
 	}
 	total := int64(0)
 	for i, each := range map[int]int64{1: 24 * 60, 3: 60, 4: 1} {
@@ -98,7 +80,7 @@ func minutes(s string) (int64, error) {
 
 // money is whole cents of at most 18 digits that fit 64 bits.
 func money(s string) (*big.Rat, error) {
-	fault := invalid("totalFare", s, "amount in whole cents")
+	fault := oraclecsv.Invalid("totalFare", s, "amount in whole cents")
 	digits := len(strings.Trim(s, "+-")) - strings.Count(s, ".")
 	if !plain.MatchString(s) || digits > 18 {
 		return nil, fault

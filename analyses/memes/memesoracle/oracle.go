@@ -102,20 +102,7 @@ func Run(dir string, params map[string]string) (*answer.Answer, error) {
 	return ans, nil
 }
 
-var (
-	decimal = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
-	element = regexp.MustCompile(`^/comments/([^/?#]+)`)
-)
-
-func invalid(column, s, want string) error {
-	if s == "" {
-		return fmt.Errorf("%s is empty", column)
-	}
-	if len(s) > 40 {
-		s = s[:40]
-	}
-	return fmt.Errorf("%s %q is no %s", column, s, want)
-}
+var element = regexp.MustCompile(`^/comments/([^/?#]+)`)
 
 func postOf(permalink string) (string, error) {
 	if at := strings.Index(permalink, "/comments/"); at >= 0 {
@@ -123,7 +110,7 @@ func postOf(permalink string) (string, error) {
 			return m[1], nil
 		}
 	}
-	return "", invalid("permalink", permalink, "link with /comments/ and an id")
+	return "", oraclecsv.Invalid("permalink", permalink, "link with /comments/ and an id")
 }
 
 func (o *oracle) post(f []string) error {
@@ -131,9 +118,9 @@ func (o *oracle) post(f []string) error {
 	if err != nil {
 		return err
 	}
-	score, err := strconv.ParseInt(f[2], 10, 64)
+	score, err := oraclecsv.Integer("score", f[2])
 	if err != nil {
-		return invalid("score", f[2], "integer")
+		return err
 	}
 	if f[1] != "" {
 		o.posts[id] = post{f[1], score}
@@ -150,8 +137,8 @@ func (o *oracle) comment(f []string) error {
 	}
 	body, sentiment := f[1], f[2]
 	if sentiment != "" {
-		if _, err = strconv.ParseFloat(sentiment, 64); err != nil || !decimal.MatchString(sentiment) {
-			return invalid("sentiment", sentiment, "number")
+		if _, err = oraclecsv.Number("sentiment", sentiment, "number"); err != nil {
+			return err
 		}
 	}
 	if body == "" || body == "[deleted]" || body == "[removed]" {

@@ -3,41 +3,12 @@ package moviesoracle
 import (
 	"fmt"
 	"math"
-	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
+	"posta/analyses/oraclecsv"
 	literals "posta/pyliteral/naive"
 )
-
-var decimal = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
-
-func number(column, s string) (float64, error) {
-	f, err := strconv.ParseFloat(s, 64)
-	if !decimal.MatchString(s) || err != nil {
-		return 0, invalid(column, s, "number")
-	}
-	return f, nil
-}
-
-func integer(column, s string) (int64, error) {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		return 0, invalid(column, s, "integer")
-	}
-	return n, nil
-}
-
-func invalid(column, s, want string) error {
-	if s == "" {
-		return fmt.Errorf("%s is empty", column)
-	}
-	if len(s) > 40 {
-		s = s[:40]
-	}
-	return fmt.Errorf("%s %q is no %s", column, s, want)
-}
 
 // movie is a row of movies_metadata.csv.
 type movie struct {
@@ -53,19 +24,19 @@ type movie struct {
 }
 
 func (o *oracle) movie(f []string) error {
-	id, err := integer("id", f[0])
+	id, err := oraclecsv.Integer("id", f[0])
 	if err != nil {
 		return err
 	}
 	released, err := time.Parse(time.DateOnly, f[1])
 	if err != nil {
-		return invalid("release_date", f[1], "date YYYY-MM-DD")
+		return oraclecsv.Invalid("release_date", f[1], "date YYYY-MM-DD")
 	}
-	budget, err := number("budget", f[2])
+	budget, err := oraclecsv.Number("budget", f[2], "number")
 	if err != nil {
 		return err
 	}
-	revenue, err := number("revenue", f[3])
+	revenue, err := oraclecsv.Number("revenue", f[3], "number")
 	if err != nil {
 		return err
 	}
@@ -75,7 +46,7 @@ func (o *oracle) movie(f []string) error {
 	}
 	for i, column := range []string{"title", "overview"} {
 		if f[4+i] == "" {
-			return invalid(column, "", "")
+			return oraclecsv.Invalid(column, "", "")
 		}
 	}
 	genres, err := names("genres", f[6])
@@ -108,11 +79,11 @@ func (o *oracle) movie(f []string) error {
 }
 
 func (o *oracle) rating(f []string) error {
-	id, err := integer("movieId", f[0])
+	id, err := oraclecsv.Integer("movieId", f[0])
 	if err != nil {
 		return err
 	}
-	value, err := number("rating", f[1])
+	value, err := oraclecsv.Number("rating", f[1], "number")
 	if err != nil {
 		return err
 	}
@@ -141,7 +112,7 @@ func (o *oracle) credit(f []string) error {
 			persons[id] = name
 		}
 	}
-	id, err := integer("id", f[1])
+	id, err := oraclecsv.Integer("id", f[1])
 	if err != nil {
 		return err
 	}
@@ -162,7 +133,7 @@ func (o *oracle) credit(f []string) error {
 
 func list(column, literal string) ([]any, error) {
 	if literal == "" {
-		return nil, invalid(column, "", "")
+		return nil, oraclecsv.Invalid(column, "", "")
 	}
 	v, err := literals.Eval(literal)
 	if err != nil {

@@ -43,7 +43,7 @@ func run() error {
 	flag.StringVar(&c.Results, "results", "bench-results", "where the JSON report goes; empty for none")
 	flag.StringVar(&c.Profile, "profile", "", "a directory for a CPU profile of every process")
 	amount := flag.Int64("amount", bench.DefaultAmount>>20, "MiB in a round of log and link")
-	flag.IntVar(&c.Rows, "rows", bench.DefaultRows, "trips of bikes, about 62 bytes each")
+	flag.IntVar(&c.Rows, "rows", 0, "facts of every analysis; 0 for as many as each has by default, 2 to 5 million")
 	flag.IntVar(&c.Lanes, "lanes", 0, "lanes of the client; 0 for its default")
 	flag.IntVar(&c.Chunk, "chunk", 0, "bytes of a chunk; 0 for what the cluster asks for")
 	flag.IntVar(&c.TCP, "tcp", 0, "first port of 127.0.0.1 for the nodes; 0 for unix sockets")

@@ -1,0 +1,39 @@
+package oraclecsv
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+)
+
+// decimal is what a number has to look like: strconv takes more, such as hexadecimals, underscores and names.
+var decimal = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
+
+// Number reads a field; want is what the reason calls it.
+func Number(column, s, want string) (float64, error) {
+	f, err := strconv.ParseFloat(s, 64)
+	if !decimal.MatchString(s) || err != nil {
+		return 0, Invalid(column, s, want)
+	}
+	return f, nil
+}
+
+// Integer reads a field.
+func Integer(column, s string) (int64, error) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return 0, Invalid(column, s, "integer")
+	}
+	return n, nil
+}
+
+// Invalid is why a row is rejected.
+func Invalid(column, s, want string) error {
+	if s == "" {
+		return fmt.Errorf("%s is empty", column)
+	}
+	if len(s) > 40 {
+		s = s[:40]
+	}
+	return fmt.Errorf("%s %q is no %s", column, s, want)
+}

@@ -1,0 +1,65 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+
+	"posta/analyses"
+	"posta/analyses/answer"
+	"posta/analyses/bikes"
+	"posta/analyses/bikes/bikesoracle"
+	"posta/analyses/flights"
+	"posta/analyses/flights/flightsoracle"
+	"posta/analyses/memes"
+	"posta/analyses/memes/memesoracle"
+	"posta/analyses/movies"
+	"posta/analyses/movies/moviesoracle"
+	"posta/gen"
+)
+
+// subject is an analysis that is measured end to end: the data to run it over, and the oracle to hold it to.
+type subject struct {
+	analysis *analyses.Analysis
+	oracle   func(dir string, params map[string]string) (*answer.Answer, error)
+	generate func(dir gen.Dir, facts int, seed uint64) error
+	facts    int    // by default
+	what     string // a fact is
+}
+
+// subjects are a section each. By default they have so many facts that what starts and ends a run is little beside them. No
+// process of the cluster may take more than 250 MB for it.
+func subjects() []subject {
+	return []subject{
+		{bikes.New(), bikesoracle.Run, gen.Bikes, 5_000_000, "trips"},
+		{flights.New(), flightsoracle.Run, gen.Flights, 2_000_000, "itineraries"},
+		{movies.New(), moviesoracle.Run, gen.Movies, 2_000_000, "ratings"},
+		{memes.New(), memesoracle.Run, gen.Memes, 4_000_000, "comments"},
+	}
+}
+
+func (s *subject) name() string { return s.analysis.Name }
+
+// known is what the nodes of a measured cluster can run: all of them, as in the product.
+func known() (set analyses.Set) {
+	for _, s := range subjects() {
+		set = append(set, s.analysis)
+	}
+	return set
+}
+
+func subjectOf(name string) (*subject, error) {
+	all := subjects()
+	i := slices.IndexFunc(all, func(s subject) bool { return s.name() == name })
+	if i < 0 {
+		return nil, fmt.Errorf("bench: analysis %q has no data and no oracle here", name)
+	}
+	return &all[i], nil
+}
+
+// factsOf is how many facts the subject is measured with.
+func (c *Config) factsOf(s *subject) int {
+	if c.Rows > 0 {
+		return c.Rows
+	}
+	return s.facts
+}
