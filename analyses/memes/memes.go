@@ -102,6 +102,9 @@ func queries() []analyses.Query {
 	return []analyses.Query{
 		{Name: "average", Columns: []string{"average_score", "posts"}, Tables: []string{"totals"}},
 		{Name: "students", Columns: []string{"post_id", "url", "score"}, Tables: []string{"totals", "posts", "students"}},
-		{Name: "sentiment", Columns: []string{"post_id", "url", "average_sentiment", "comments"}, Tables: []string{"posts", "moods", "fines"}},
+		{
+			Name: "sentiment", Columns: []string{"post_id", "url", "average_sentiment", "comments"},
+			Tables: []string{"posts", "moods", "fines"}, Download: "url",
+		},
 	}
 }
