@@ -149,8 +149,22 @@ func TestFlags(t *testing.T) {
 	}
 }
 
+func TestFactsOf_RowsAreForEveryAnalysis(t *testing.T) {
+	for _, s := range subjects() {
+		if n := (&Config{}).factsOf(&s); n != s.facts {
+			t.Errorf("%s: %d facts by default, want its own %d", s.name(), n, s.facts)
+		}
+		if n := (&Config{Rows: 7}).factsOf(&s); n != 7 {
+			t.Errorf("%s: %d facts, want the 7 that were asked for", s.name(), n)
+		}
+		if found, err := subjectOf(s.name()); err != nil || found.what != s.what {
+			t.Errorf("%s leads to %+v, %v", s.name(), found, err)
+		}
+	}
+}
+
 func TestChild_OnlyFromAParent(t *testing.T) {
-	for _, args := range [][]string{nil, {"bikes"}, {childVerb}, {childVerb, ""}, {childVerb, "", "node"}, {childVerb, "", "dance", "x"}} {
+	for _, args := range [][]string{nil, {"bikes"}, {childVerb}, {childVerb, ""}, {childVerb, "", "node"}, {childVerb, "", "dance", "x"}, {childVerb, "", "oracle", "bicycles", "."}} {
 		if Child(args) == 0 {
 			t.Errorf("%q is taken for a child", args)
 		}

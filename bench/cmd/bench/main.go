@@ -1,6 +1,6 @@
 // Command bench measures Posta, see package bench.
 //
-//	go run ./bench/cmd/bench                       # everything, a few minutes
+//	go run ./bench/cmd/bench                       # everything, ten minutes or more
 //	go run ./bench/cmd/bench -rounds 3 link bikes  # some sections
 package main
 
