@@ -31,7 +31,7 @@ demo: build      ## make data, run an analysis over real processes, print the an
 chaos:           ## a cluster of its own, sessions all the time, faults for a minute; TIME=5m for more
 	$(GO) test ./e2e/medics -run 'TestChaos' -count=1 -v -chaos $(TIME) -timeout 30m
 
-bench:           ## log, CSV, links and bikes end to end, each beside something plain; BENCH='-rounds 2 csv' for less
+bench:           ## log, CSV, links and every analysis end to end, each beside something plain; BENCH='-rounds 2 csv' for less
 	$(GO) run ./bench/cmd/bench $(BENCH)
 
 soak:            ## the simulator with one seed after the other, for SOAK or until one fails

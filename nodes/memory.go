@@ -9,7 +9,7 @@ import (
 
 // memoryLimit keeps a node's memory near what it needs. By itself the garbage collector lets the heap double between two
 // collections; a reducer with 130 MB of tables would take 260 MB. The limit makes it collect more often from leastLimit on,
-// and grows with what is live, by half of it and some, so that a node whose state is really large does not spend its time
+// and grows with what is live, by a quarter of it and some, so that a node whose state is really large does not spend its time
 // collecting. GOMEMLIMIT in the environment takes precedence.
 //
 // A fixed limit was turned down: above it the collector runs without end, at up to half of the processor.
@@ -21,7 +21,7 @@ type memoryLimit struct {
 
 const (
 	leastLimit  = 192 << 20
-	spareAtBest = 48 << 20
+	spareAtBest = 24 << 20
 	limitEvery  = time.Second
 )
 
@@ -51,8 +51,8 @@ func (m *memoryLimit) adjust(now time.Time) {
 
 // limitFor is the limit for so many live bytes, in steps, so that it does not change with every collection.
 func limitFor(live int64) int64 {
-	want := max(leastLimit, live+live/2+spareAtBest)
+	want := max(leastLimit, live+live/4+spareAtBest)
 	return (want + step - 1) / step * step
 }
 
-const step = 32 << 20
+const step = 16 << 20

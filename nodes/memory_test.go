@@ -6,7 +6,7 @@ import "testing"
 func TestLimitLeavesRoom(t *testing.T) {
 	for live := int64(0); live < 8<<30; live += 7 << 20 {
 		l := limitFor(live)
-		if l < leastLimit || l < live+live/2 || l > 2*live+leastLimit+step {
+		if l < leastLimit || l < live+live/4 || l > 2*live+leastLimit+step {
 			t.Fatalf("%d bytes live: limit %d", live, l)
 		}
 		if l < limitFor(max(0, live-1<<20)) {
