@@ -14,7 +14,7 @@
 // stranger at one socket; the proxy stands between all nodes and disturbs connections.
 //
 // What is not tried: to forge, word for word, what another node would say. There is no authentication that could tell; see
-// docs/operations.md for the network that nodes belong in.
+// docs/architecture.md, "What is not defended".
 //
 // Every test asks the same in the end: is the answer what the oracle says, to the last bit?
 package e2e
