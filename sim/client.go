@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"posta/internal/agenda"
 	"posta/protocol"
 	"posta/session"
 	"posta/topology"
@@ -53,13 +54,13 @@ type said struct {
 func newClient(w *world) *client {
 	c := &client{w: w, n: len(w.clients), upload: newUpload(w), doing: "waits"}
 	for i := range c.id {
-		c.id[i] = byte(w.rand.IntN(256))
+		c.id[i] = byte(w.Rand.IntN(256))
 	}
 	c.want = c.upload.oracle()
 	c.inputs, c.outputs = w.nodesHolding(topology.Input), w.nodesHolding(topology.Output)
-	c.out = w.rand.IntN(len(c.outputs))
-	for i := range 1 + w.rand.IntN(4) {
-		c.lanes = append(c.lanes, &lane{id: uint32(i), input: w.rand.IntN(len(c.inputs))})
+	c.out = w.Rand.IntN(len(c.outputs))
+	for i := range 1 + w.Rand.IntN(4) {
+		c.lanes = append(c.lanes, &lane{id: uint32(i), input: w.Rand.IntN(len(c.inputs))})
 	}
 	return c
 }
@@ -70,10 +71,10 @@ func (c *client) begin() {
 	w := c.w
 	c.begun = true
 	w.tracef("client %s begins, poison %q", c, c.upload.poison)
-	if w.chance(w.faults.vanish) {
-		w.after(w.between(0, 6*time.Second), c.vanish)
-	} else if w.chance(w.faults.cancel) {
-		w.after(w.between(0, 6*time.Second), c.cancel)
+	if w.Chance(w.faults.vanish) {
+		w.After(w.Between(0, 6*time.Second), c.vanish)
+	} else if w.Chance(w.faults.cancel) {
+		w.After(w.Between(0, 6*time.Second), c.cancel)
 	}
 	c.open(0)
 }
@@ -106,7 +107,7 @@ func (c *client) open(i int) {
 
 // keepAliveAt pings an input for as long as the session lives.
 func (c *client) keepAliveAt(in *node) {
-	c.pause(c.w.between(clientTimeout/8, clientTimeout/4), func() {
+	c.pause(c.w.Between(clientTimeout/8, clientTimeout/4), func() {
 		c.ask(in, c.request(protocol.Ping), func(r protocol.Reply) {
 			forgotten := r.Err.Code == protocol.ErrUnknownSession || r.Err.Code == protocol.ErrExpired || r.Err.Code == protocol.ErrClosed
 			switch {
@@ -153,7 +154,7 @@ func (c *client) carry(stream int, l *lane) {
 	c.ask(in, q, func(r protocol.Reply) {
 		switch {
 		case r.Type == protocol.OK && r.Lane == q.Lane && r.Seq == q.Seq:
-			c.pause(c.w.between(0, c.w.faults.think), func() { c.carry(stream, l) })
+			c.pause(c.w.Between(0, c.w.faults.think), func() { c.carry(stream, l) })
 		case r.Err.Code == protocol.ErrBusy:
 			c.pause(r.Err.RetryAfter, func() {
 				l.seq--
@@ -193,7 +194,7 @@ func (c *client) end(stream int) {
 func (c *client) results() {
 	out := c.outputs[c.out]
 	q := c.request(protocol.Results)
-	q.After, q.Wait = c.after, oneOf(c.w, 0, 300*time.Millisecond)
+	q.After, q.Wait = c.after, agenda.OneOf(c.w.Agenda, 0, 300*time.Millisecond)
 	c.doing = fmt.Sprintf("asks %s for results after part %d", out.id, q.After)
 	c.askOnce(out, q, q.Wait+time.Second, func(r *protocol.Reply) {
 		switch {
@@ -234,7 +235,7 @@ func (c *client) take(r *protocol.Reply) {
 		}
 	}
 	if !r.Complete {
-		c.pause(c.w.between(0, 200*time.Millisecond), c.results)
+		c.pause(c.w.Between(0, 200*time.Millisecond), c.results)
 		return
 	}
 	if diff := c.got.differs(c.want); diff != "" {
@@ -269,7 +270,7 @@ func (c *client) end1(code protocol.Code, reason string) {
 	if code != "" && !c.permitted(code, reason) {
 		c.w.fail("client %s ends with %s, and no fault permits it: %s", c, code, reason)
 	}
-	if code == "" && !c.w.chance(0.2) || code != "" && c.w.chance(0.5) {
+	if code == "" && !c.w.Chance(0.2) || code != "" && c.w.Chance(0.5) {
 		for _, n := range slices.Concat(c.inputs, c.outputs) {
 			c.post(n, (&protocol.Request{Type: protocol.Close, Session: c.id}).Append(nil), func(protocol.Reply) {})
 		}
@@ -326,14 +327,14 @@ func (c *client) cancel() {
 	}
 	c.w.injected("cancel")
 	c.cancels = true
-	at := oneOf(c.w, slices.Concat(c.inputs, c.outputs)...)
+	at := agenda.OneOf(c.w.Agenda, slices.Concat(c.inputs, c.outputs)...)
 	c.w.tracef("client %s cancels at %s", c, at.id)
 	c.post(at, (&protocol.Request{Type: protocol.Cancel, Session: c.id}).Append(nil), func(protocol.Reply) {})
 }
 
 // pause goes on later, if the session is not over.
 func (c *client) pause(d time.Duration, then func()) {
-	c.w.after(d, func() {
+	c.w.After(d, func() {
 		if !c.over {
 			then()
 		}

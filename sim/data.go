@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"posta/internal/agenda"
 	"posta/protocol"
 )
 
@@ -34,21 +35,21 @@ type piece struct {
 // newUpload draws an upload.
 func newUpload(w *world) *upload {
 	u := &upload{params: map[string]string{}}
-	if w.chance(0.3) {
+	if w.Chance(0.3) {
 		u.params["at_least"] = "-1.5"
 	}
 	pad := ""
 	if w.faults.fat {
 		pad = strings.Repeat("y", 2000)
 	}
-	towns := 1 + w.rand.IntN(2)
-	keys, groups := 1+w.rand.IntN(30), 1+w.rand.IntN(8)
+	towns := 1 + w.Rand.IntN(2)
+	keys, groups := 1+w.Rand.IntN(30), 1+w.Rand.IntN(8)
 	for t := range towns {
-		u.files[streamGroups] = append(u.files[streamGroups], groupFile(w, t, 1+w.rand.IntN(40), keys, groups, pad))
-		u.files[streamFacts] = append(u.files[streamFacts], factFile(w, t, w.rand.IntN(250), keys, pad))
+		u.files[streamGroups] = append(u.files[streamGroups], groupFile(w, t, 1+w.Rand.IntN(40), keys, groups, pad))
+		u.files[streamFacts] = append(u.files[streamFacts], factFile(w, t, w.Rand.IntN(250), keys, pad))
 	}
-	if w.faults.poison && w.chance(0.5) {
-		u.poisonWith(w, oneOf(w, poisonParse, poisonJoin, poisonReduce))
+	if w.faults.poison && w.Chance(0.5) {
+		u.poisonWith(w, agenda.OneOf(w.Agenda, poisonParse, poisonJoin, poisonReduce))
 	}
 	return u
 }
@@ -56,9 +57,9 @@ func newUpload(w *world) *upload {
 func groupFile(w *world, town, rows, keys, groups int, pad string) file {
 	f := file{name: fmt.Sprintf("town%d/groups.csv", town), header: "key,group"}
 	for range rows {
-		row := fmt.Sprintf("k%d%s,g%d", w.rand.IntN(keys), pad, w.rand.IntN(groups))
-		if w.chance(0.03) {
-			row = oneOf(w, "k1,", ",g1", "k1")
+		row := fmt.Sprintf("k%d%s,g%d", w.Rand.IntN(keys), pad, w.Rand.IntN(groups))
+		if w.Chance(0.03) {
+			row = agenda.OneOf(w.Agenda, "k1,", ",g1", "k1")
 		}
 		f.rows = append(f.rows, row)
 	}
@@ -68,9 +69,9 @@ func groupFile(w *world, town, rows, keys, groups int, pad string) file {
 func factFile(w *world, town, rows, keys int, pad string) file {
 	f := file{name: fmt.Sprintf("town%d/facts.csv", town), header: "key,value"}
 	for range rows {
-		row := fmt.Sprintf("k%d%s,%s", w.rand.IntN(keys+2), pad, strconv.FormatFloat(awkward(w), 'g', -1, 64))
-		if w.chance(0.03) {
-			row = oneOf(w, "k1,twelve", "k1,", "k1")
+		row := fmt.Sprintf("k%d%s,%s", w.Rand.IntN(keys+2), pad, strconv.FormatFloat(awkward(w), 'g', -1, 64))
+		if w.Chance(0.03) {
+			row = agenda.OneOf(w.Agenda, "k1,twelve", "k1,", "k1")
 		}
 		f.rows = append(f.rows, row)
 	}
@@ -79,15 +80,15 @@ func factFile(w *world, town, rows, keys int, pad string) file {
 
 // awkward draws numbers whose sum, rounded at each step, depends on the order.
 func awkward(w *world) float64 {
-	switch w.rand.IntN(4) {
+	switch w.Rand.IntN(4) {
 	case 0:
-		return float64(w.rand.IntN(100))
+		return float64(w.Rand.IntN(100))
 	case 1:
-		return math.Ldexp(w.rand.Float64()-0.5, w.rand.IntN(120)-60)
+		return math.Ldexp(w.Rand.Float64()-0.5, w.Rand.IntN(120)-60)
 	case 2:
-		return oneOf(w, 1e16, -1e16, 0.1, -0.1, 3.0e-9)
+		return agenda.OneOf(w.Agenda, 1e16, -1e16, 0.1, -0.1, 3.0e-9)
 	}
-	return w.rand.NormFloat64()
+	return w.Rand.NormFloat64()
 }
 
 func (u *upload) poisonWith(w *world, what string) {
@@ -102,27 +103,27 @@ func (u *upload) poisonWith(w *world, what string) {
 	stream, row := streamFacts, "k1,"+poisonParse
 	if what == poisonJoin {
 		row = poisonJoin + ",12"
-		stream = w.rand.IntN(2)
+		stream = w.Rand.IntN(2)
 	}
-	f := &u.files[stream][w.rand.IntN(len(u.files[stream]))]
-	f.rows = slices.Insert(f.rows, w.rand.IntN(len(f.rows)+1), row)
+	f := &u.files[stream][w.Rand.IntN(len(u.files[stream]))]
+	f.rows = slices.Insert(f.rows, w.Rand.IntN(len(f.rows)+1), row)
 }
 
 // pieces cuts the files of a stream into chunks and mixes them, since lanes pull them in no fixed order.
 func (u *upload) pieces(w *world, stream int) []piece {
 	var all []piece
-	most := 1 + w.rand.IntN(40)
+	most := 1 + w.Rand.IntN(40)
 	for i := range u.files[stream] {
 		f := &u.files[stream][i]
 		for at := 0; at < len(f.rows); {
-			n := min(1+w.rand.IntN(most), len(f.rows)-at)
+			n := min(1+w.Rand.IntN(most), len(f.rows)-at)
 			data := strings.Join(f.rows[at:at+n], "\n") + "\n"
 			all = append(all, piece{f, uint64(at + 2), []byte(data)})
 			at += n
 		}
 	}
-	if w.chance(0.5) {
-		w.rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	if w.Chance(0.5) {
+		w.Rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	}
 	return all
 }

@@ -13,7 +13,7 @@
 //
 // The main loop takes the next event, lets it happen, and stops at the first violated rule:
 //
-//	for w.err == nil && !w.finished() { w.next()() }
+//	for w.err == nil && !w.finished() { w.Next()() }
 //
 // A run has two phases. While faults are injected only safety is demanded; then everything is healed, and liveness too: each
 // session ends, with the right answer unless a fault that was injected into it permits a failure, and no node keeps

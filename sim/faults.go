@@ -3,6 +3,8 @@ package sim
 import (
 	"fmt"
 	"time"
+
+	"posta/internal/agenda"
 )
 
 // faults is what a seed injects. Each kind is there or not: a run with all of them at once hardly gets anywhere, and one
@@ -31,32 +33,32 @@ type faults struct {
 
 func newFaults(w *world) faults {
 	f := faults{
-		end:           w.between(3*time.Second, 15*time.Second),
-		snapshotEvery: oneOf(w, 3, 10, 40, 1<<30),
-		think:         oneOf(w, 0, 10*time.Millisecond, 100*time.Millisecond),
+		end:           w.Between(3*time.Second, 15*time.Second),
+		snapshotEvery: agenda.OneOf(w.Agenda, 3, 10, 40, 1<<30),
+		think:         agenda.OneOf(w.Agenda, 0, 10*time.Millisecond, 100*time.Millisecond),
 	}
 	f.fat = w.Seed%8 == 3 // not drawn, so that the other seeds stay the runs they were
-	if w.chance(0.06) {
+	if w.Chance(0.06) {
 		return f // nothing goes wrong
 	}
 	often := func(p float64, set func()) {
-		if w.chance(p) {
+		if w.Chance(p) {
 			set()
 		}
 	}
-	every := func(low, high time.Duration) time.Duration { return w.between(low, high) }
-	often(0.4, func() { f.drop = oneOf(w, 0.002, 0.02, 0.1) })
-	often(0.4, func() { f.repeat = oneOf(w, 0.01, 0.1) })
-	often(0.4, func() { f.slow = oneOf(w, 0.01, 0.1) })
-	often(0.3, func() { f.ghost = oneOf(w, 0.005, 0.05) })
+	every := func(low, high time.Duration) time.Duration { return w.Between(low, high) }
+	often(0.4, func() { f.drop = agenda.OneOf(w.Agenda, 0.002, 0.02, 0.1) })
+	often(0.4, func() { f.repeat = agenda.OneOf(w.Agenda, 0.01, 0.1) })
+	often(0.4, func() { f.slow = agenda.OneOf(w.Agenda, 0.01, 0.1) })
+	often(0.3, func() { f.ghost = agenda.OneOf(w.Agenda, 0.005, 0.05) })
 	often(0.3, func() { f.old = 0.1 })
-	often(0.5, func() { f.crash = oneOf(w, 0.0005, 0.003, 0.01) })
+	often(0.5, func() { f.crash = agenda.OneOf(w.Agenda, 0.0005, 0.003, 0.01) })
 	often(0.5, func() { f.crashes = every(200*time.Millisecond, 3*time.Second) })
 	often(0.4, func() { f.breaks = every(50*time.Millisecond, time.Second) })
 	often(0.3, func() { f.partitions = every(500*time.Millisecond, 4*time.Second) })
 	often(0.3, func() { f.stops = every(time.Second, 5*time.Second) })
 	often(0.2, func() { f.fulls = every(time.Second, 5*time.Second) })
-	often(0.2, func() { f.wipes = 1 + w.rand.IntN(3) })
+	often(0.2, func() { f.wipes = 1 + w.Rand.IntN(3) })
 	often(0.15, func() { f.deaf = true })
 	often(0.3, func() { f.badSnapshot = 0.4 })
 	often(0.25, func() { f.poison = true })
@@ -105,15 +107,15 @@ func (f *faults) inject(w *world) {
 		w.restart(n)
 	})
 	if len(w.wireset) > 0 { // one node that holds all roles has none
-		w.again(f.breaks, func(*node) { w.cut(oneOf(w, w.wireset...)) })
+		w.again(f.breaks, func(*node) { w.cut(agenda.OneOf(w.Agenda, w.wireset...)) })
 	}
 	w.again(f.partitions, w.partition)
 	w.again(f.stops, w.stop)
 	w.again(f.fulls, w.fill)
 	for range f.wipes {
-		w.after(w.between(0, f.end), func() { w.wipe(oneOf(w, w.order...)) })
+		w.After(w.Between(0, f.end), func() { w.wipe(agenda.OneOf(w.Agenda, w.order...)) })
 	}
-	w.after(f.end, w.heal)
+	w.After(f.end, w.heal)
 }
 
 // again lets a fault happen now and then in the first phase.
@@ -121,9 +123,9 @@ func (w *world) again(mean time.Duration, do func(*node)) {
 	if mean == 0 {
 		return
 	}
-	w.after(time.Duration(w.rand.ExpFloat64()*float64(mean)), func() {
-		if w.at < w.faults.end && w.err == nil {
-			do(oneOf(w, w.order...))
+	w.After(time.Duration(w.Rand.ExpFloat64()*float64(mean)), func() {
+		if w.At < w.faults.end && w.err == nil {
+			do(agenda.OneOf(w.Agenda, w.order...))
 			w.again(mean, do)
 		}
 	})
@@ -132,7 +134,7 @@ func (w *world) again(mean time.Duration, do func(*node)) {
 // crashes is called where a process may die between two steps of its loop.
 func (n *node) crashes(where string) bool {
 	w := n.w
-	if w.at >= w.faults.end || !w.chance(w.faults.crash) {
+	if w.At >= w.faults.end || !w.Chance(w.faults.crash) {
 		return false
 	}
 	n.crash(where)
@@ -141,17 +143,17 @@ func (n *node) crashes(where string) bool {
 }
 
 func (w *world) restart(n *node) {
-	w.after(oneOf(w, w.between(time.Millisecond, 20*time.Millisecond), w.between(20*time.Millisecond, 2*time.Second)), n.start)
+	w.After(agenda.OneOf(w.Agenda, w.Between(time.Millisecond, 20*time.Millisecond), w.Between(20*time.Millisecond, 2*time.Second)), n.start)
 }
 
 // partition cuts some nodes off from the others, in one direction or both, for a while.
 func (w *world) partition(*node) {
 	w.injected("partition")
-	both := w.chance(0.6)
+	both := w.Chance(0.6)
 	var pairs []pair
 	side := map[*node]bool{}
 	for _, n := range w.order {
-		side[n] = w.chance(0.3)
+		side[n] = w.Chance(0.3)
 	}
 	for _, a := range w.order {
 		for _, b := range w.order {
@@ -167,7 +169,7 @@ func (w *world) partition(*node) {
 		w.block(p, true)
 	}
 	w.tracef("partition of %d pairs begins", len(pairs))
-	w.after(w.between(50*time.Millisecond, 3*time.Second), func() {
+	w.After(w.Between(50*time.Millisecond, 3*time.Second), func() {
 		for _, p := range pairs {
 			w.block(p, false)
 		}
@@ -195,9 +197,9 @@ func (w *world) stop(n *node) {
 	w.injected("stop")
 	n.stopped = true
 	life := n.life
-	d := oneOf(w, w.between(time.Millisecond, time.Second), w.between(time.Second, clientTimeout*3/2))
+	d := agenda.OneOf(w.Agenda, w.Between(time.Millisecond, time.Second), w.Between(time.Second, clientTimeout*3/2))
 	w.tracef("%s stops for %v", n.id, d)
-	w.after(d, func() {
+	w.After(d, func() {
 		if n.life == life {
 			n.resume()
 		}
@@ -207,7 +209,7 @@ func (w *world) stop(n *node) {
 func (n *node) resume() {
 	n.stopped = false
 	n.w.tracef("%s goes on", n.id)
-	if n.w.chance(0.5) {
+	if n.w.Chance(0.5) {
 		n.step() // its own timer is what it notices first
 	}
 	for len(n.missed) > 0 && n.up {
@@ -222,7 +224,7 @@ func (w *world) fill(n *node) {
 	w.injected("full disk")
 	n.disk.full = true
 	w.tracef("%s has no room on its disk", n.id)
-	w.after(w.between(50*time.Millisecond, 2*time.Second), func() { n.disk.full = false })
+	w.After(w.Between(50*time.Millisecond, 2*time.Second), func() { n.disk.full = false })
 }
 
 // wipe takes a node's disk away: it comes back as another log (R8).

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"posta/internal/agenda"
 	"posta/link"
 	"posta/nodes/core"
 	"posta/topology"
@@ -44,16 +45,16 @@ func (s *stage) nodes() []link.NodeID {
 // newLayout draws a cluster that topology's checks would let pass.
 func newLayout(w *world) layout {
 	l := layout{
-		window: oneOf(w, 200, 1000, 4000, 64<<10, 1<<20),
-		commit: oneOf(w, 1, 500, 4000, 64<<10, 1<<20),
+		window: agenda.OneOf(w.Agenda, 200, 1000, 4000, 64<<10, 1<<20),
+		commit: agenda.OneOf(w.Agenda, 1, 500, 4000, 64<<10, 1<<20),
 		limits: topology.Limits{
-			Sessions: 1 + w.rand.IntN(4), Chunk: 4 << 10, RetryAfter: 200 * time.Millisecond,
+			Sessions: 1 + w.Rand.IntN(4), Chunk: 4 << 10, RetryAfter: 200 * time.Millisecond,
 			ClientTimeout: clientTimeout, ResultsTTL: 10 * time.Minute,
 		},
 	}
-	cut := oneOf(w, 1.0, 0.8, 0.5)
+	cut := agenda.OneOf(w.Agenda, 1.0, 0.8, 0.5)
 	for i, r := range topology.Roles() {
-		if i > 0 && !w.chance(cut) && !(i == 1 && cut == 1) {
+		if i > 0 && !w.Chance(cut) && !(i == 1 && cut == 1) {
 			last := &l.stages[len(l.stages)-1]
 			last.chain = append(last.chain, r)
 			continue
@@ -62,7 +63,7 @@ func newLayout(w *world) layout {
 	}
 	for i := range l.stages {
 		s := &l.stages[i]
-		s.replicas = 1 + w.rand.IntN(oneOf(w, 1, 2, 2, 3, 4))
+		s.replicas = 1 + w.Rand.IntN(agenda.OneOf(w.Agenda, 1, 2, 2, 3, 4))
 		if s.holds(topology.Input) && s.holds(topology.Joiner) || s.holds(topology.Joiner) && s.holds(topology.Aggregator) ||
 			s.holds(topology.Reducer) && s.holds(topology.Output) {
 			s.replicas = 1
@@ -81,7 +82,7 @@ func (l *layout) hop(w *world, from, to int) {
 		l.edges = append(l.edges, edge{
 			OutEdge: core.OutEdge{
 				Name: fmt.Sprintf("%s-%s-%s", l.stages[from].name, next.name, streams), To: next.nodes(),
-				Streams: streams, Route: route, Key: key, Broadcast: route == topology.All && w.chance(0.6),
+				Streams: streams, Route: route, Key: key, Broadcast: route == topology.All && w.Chance(0.6),
 			},
 			from: from, to: to, senders: l.stages[from].nodes(),
 		})
@@ -93,7 +94,7 @@ func (l *layout) hop(w *world, from, to int) {
 	case next.holds(topology.Reducer):
 		add(topology.AllStreams, topology.Hash, topology.SessionKey)
 	case next.holds(topology.Aggregator):
-		add(topology.AllStreams, topology.Hash, oneOf(w, topology.GroupKey, topology.GroupKey, topology.SessionKey))
+		add(topology.AllStreams, topology.Hash, agenda.OneOf(w.Agenda, topology.GroupKey, topology.GroupKey, topology.SessionKey))
 	case next.holds(topology.Output):
 		add(topology.AllStreams, topology.All, "")
 	default: // a parser: reference rows must not wait behind facts that wait for others (R11)

@@ -50,7 +50,7 @@ func (w *world) cut(x *wire) {
 }
 
 func (w *world) reconnect(x *wire) {
-	w.after(w.between(time.Millisecond, 200*time.Millisecond), func() {
+	w.After(w.Between(time.Millisecond, 200*time.Millisecond), func() {
 		from, to := w.nodes[x.from], w.nodes[x.to]
 		if x.connected || !from.up || !to.up {
 			return
@@ -60,7 +60,7 @@ func (w *world) reconnect(x *wire) {
 			return
 		}
 		x.connected = true
-		x.clear = w.at
+		x.clear = w.At
 		w.tracef("%s %s→%s connected", x.edge, x.from, x.to)
 		if x.dialled {
 			to.core.Dialled(x.edge, x.from)
@@ -85,7 +85,7 @@ func (w *world) disconnectAll(n *node) {
 	for _, x := range w.wireset {
 		if x.from == n.id || x.to == n.id {
 			x.connected = false
-			if x.to == n.id || w.chance(0.7) {
+			if x.to == n.id || w.Chance(0.7) {
 				x.times++
 			}
 		}
@@ -94,7 +94,7 @@ func (w *world) disconnectAll(n *node) {
 
 // send is the shell's send.
 func (n *node) send() {
-	o := n.core.Output(n.w.now())
+	o := n.core.Output(n.w.Now())
 	for _, a := range o.Acks {
 		n.notes.acknowledges(&a)
 		n.w.ack(n, a)
@@ -136,20 +136,20 @@ func (n *node) sendFrames(s core.Send) {
 func (n *node) push(x *wire, frames []link.Frame) int {
 	w := n.w
 	if !x.connected {
-		if w.chance(0.5) {
+		if w.Chance(0.5) {
 			return 0
 		}
 		return len(frames) // into a queue that is thrown away
 	}
 	for i := range frames {
-		if w.chance(w.faults.drop) {
+		if w.Chance(w.faults.drop) {
 			continue
 		}
 		w.carry(x, frames[i])
-		if w.chance(w.faults.repeat) {
+		if w.Chance(w.faults.repeat) {
 			w.carry(x, frames[i])
 		}
-		if w.chance(w.faults.ghost) {
+		if w.Chance(w.faults.ghost) {
 			w.ghost(x, frames[i])
 		}
 	}
@@ -158,10 +158,10 @@ func (n *node) push(x *wire, frames []link.Frame) int {
 
 // carry delivers a frame in its turn.
 func (w *world) carry(x *wire, f link.Frame) {
-	x.clear = max(x.clear, w.at+w.delay())
+	x.clear = max(x.clear, w.At+w.delay())
 	times := x.times
 	header := f.AppendHeader(nil)
-	w.after(x.clear-w.at, func() {
+	w.After(x.clear-w.At, func() {
 		if x.times == times && !w.blocked[pair{x.from, x.to}] {
 			w.deliver(x, header, f.Payload)
 		}
@@ -173,7 +173,7 @@ func (w *world) carry(x *wire, f link.Frame) {
 func (w *world) ghost(x *wire, f link.Frame) {
 	header := f.AppendHeader(nil)
 	w.injected("ghost")
-	w.after(w.between(0, 5*time.Second), func() { w.deliver(x, header, f.Payload) })
+	w.After(w.Between(0, 5*time.Second), func() { w.deliver(x, header, f.Payload) })
 }
 
 func (w *world) deliver(x *wire, header, payload []byte) {
@@ -197,10 +197,10 @@ func (w *world) deliver(x *wire, header, payload []byte) {
 }
 
 func (w *world) delay() time.Duration {
-	if w.chance(w.faults.slow) {
-		return w.between(10*time.Millisecond, 800*time.Millisecond)
+	if w.Chance(w.faults.slow) {
+		return w.Between(10*time.Millisecond, 800*time.Millisecond)
 	}
-	return w.between(50*time.Microsecond, 3*time.Millisecond)
+	return w.Between(50*time.Microsecond, 3*time.Millisecond)
 }
 
 // ack carries an acknowledgement: it may be lost, late, repeated, overtaken.
@@ -209,7 +209,7 @@ func (w *world) ack(from *node, a link.Ack) {
 	body := a.Append(nil)
 	for range w.copies() {
 		d := w.delay()
-		w.after(d, func() {
+		w.After(d, func() {
 			if !to.up || w.blocked[pair{from.id, to.id}] {
 				return
 			}
@@ -221,7 +221,7 @@ func (w *world) ack(from *node, a link.Ack) {
 			w.mix('A', byte(a.Hwm))
 			w.tracef("%s %s→%s  ack %d of %s, resend %v, incarnation %d of %s", a.Edge, a.Receiver, a.To, a.Hwm, a.Log, a.Resend, a.ID.Incarnation, a.ID.LogID)
 			to.hear(func() {
-				to.core.Ack(a, w.now())
+				to.core.Ack(a, w.Now())
 				to.wake()
 			})
 		})
@@ -231,9 +231,9 @@ func (w *world) ack(from *node, a link.Ack) {
 // copies is how often something without a sequence arrives.
 func (w *world) copies() int {
 	switch {
-	case w.chance(w.faults.drop):
+	case w.Chance(w.faults.drop):
 		return 0
-	case w.chance(w.faults.repeat):
+	case w.Chance(w.faults.repeat):
 		return 2
 	}
 	return 1
@@ -250,10 +250,10 @@ func (w *world) heartbeat(from *node, ended []role.Ended) {
 			continue
 		}
 		for range w.copies() {
-			w.after(w.delay(), func() {
+			w.After(w.delay(), func() {
 				if to.up && !w.blocked[pair{from.id, to.id}] {
 					to.hear(func() {
-						to.core.Heard(w.now(), from.id, id, ended)
+						to.core.Heard(w.Now(), from.id, id, ended)
 						to.wake()
 					})
 				}

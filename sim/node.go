@@ -56,7 +56,7 @@ func newNode(w *world, id link.NodeID, place, index int) *node {
 
 func (w *world) blankDisk() (d disk) {
 	for i := range d.id.LogID {
-		d.id.LogID[i] = byte(w.rand.IntN(256))
+		d.id.LogID[i] = byte(w.Rand.IntN(256))
 	}
 	d.id.LogID[0] |= 1 // never zero
 	return d
@@ -74,7 +74,7 @@ func (n *node) start() {
 	w.tracef("%s starts as incarnation %d of log %s", n.id, n.disk.id.Incarnation, n.disk.id.LogID)
 	w.mix('S', byte(n.place), byte(n.index))
 	var err error
-	if n.core, n.roles, err = n.recovered(w.chance(w.faults.badSnapshot)); err != nil {
+	if n.core, n.roles, err = n.recovered(w.Chance(w.faults.badSnapshot)); err != nil {
 		w.fail("N3: node %s does not come back: %v", n.id, err)
 		return
 	}
@@ -156,7 +156,7 @@ func newRole(r topology.Role, about gateway.About) role.Role {
 // later plans something for this life of the node. A stopped process catches up when it goes on.
 func (n *node) later(d time.Duration, do func()) {
 	life := n.life
-	n.w.after(d, func() {
+	n.w.After(d, func() {
 		if n.life == life && n.up {
 			n.hear(do)
 		}
@@ -173,7 +173,7 @@ func (n *node) hear(do func()) {
 }
 
 func (n *node) ticks() {
-	n.later(n.w.between(10*time.Millisecond, 50*time.Millisecond), func() {
+	n.later(n.w.Between(10*time.Millisecond, 50*time.Millisecond), func() {
 		n.ticks()
 		n.wake()
 	})
@@ -185,7 +185,7 @@ func (n *node) wake() {
 		return
 	}
 	n.awake = true
-	n.later(n.w.between(0, 2*time.Millisecond), n.step)
+	n.later(n.w.Between(0, 2*time.Millisecond), n.step)
 }
 
 // step is the shell's step.
@@ -194,7 +194,7 @@ func (n *node) step() {
 	if n.crashes("before a step") {
 		return
 	}
-	n.core.Tick(n.w.now())
+	n.core.Tick(n.w.Now())
 	n.core.Advance()
 	n.notes.measure()
 	n.store()
@@ -216,7 +216,7 @@ func (n *node) crash(why string) {
 	fate := ""
 	if j := n.storing; j != nil && j.commit != nil && !n.disk.full {
 		fate = ", its commit is lost"
-		if w.chance(0.5) {
+		if w.Chance(0.5) {
 			fate = ", its commit survives"
 			n.keep(j.commit)
 		}
@@ -236,9 +236,9 @@ func (n *node) drained() bool {
 }
 
 func (n *node) beat() {
-	if n.w.at-n.beatAt < 100*time.Millisecond {
+	if n.w.At-n.beatAt < 100*time.Millisecond {
 		return
 	}
-	n.beatAt = n.w.at
+	n.beatAt = n.w.At
 	n.w.heartbeat(n, n.core.Ended())
 }

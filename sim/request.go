@@ -3,6 +3,7 @@ package sim
 import (
 	"time"
 
+	"posta/internal/agenda"
 	"posta/nodes/core"
 	"posta/nodes/role"
 	"posta/protocol"
@@ -17,7 +18,7 @@ type attempt struct {
 
 // ask says a request until it is answered or the session is over.
 func (c *client) ask(to *node, q protocol.Request, then func(protocol.Reply)) {
-	c.askOnce(to, q, c.w.between(300*time.Millisecond, 2*time.Second), func(r *protocol.Reply) {
+	c.askOnce(to, q, c.w.Between(300*time.Millisecond, 2*time.Second), func(r *protocol.Reply) {
 		if r == nil {
 			c.ask(to, q, then)
 			return
@@ -35,15 +36,15 @@ func (c *client) askOnce(to *node, q protocol.Request, patience time.Duration, t
 			then(&r)
 		}
 	})
-	w.after(patience, func() {
+	w.After(patience, func() {
 		if !try.over && !c.over {
 			try.over = true
 			then(nil)
 		}
 	})
-	if w.chance(w.faults.old) && len(c.said) > 0 {
+	if w.Chance(w.faults.old) && len(c.said) > 0 {
 		// Something that was said before arrives once more, from a connection that was given up.
-		s := oneOf(w, c.said...)
+		s := agenda.OneOf(w.Agenda, c.said...)
 		w.injected("old request")
 		c.post(s.to, s.body, func(protocol.Reply) {})
 	}
@@ -57,16 +58,16 @@ func (c *client) post(to *node, body []byte, answered func(protocol.Reply)) *att
 	peer := w.peer
 	try := &attempt{answered: answered}
 	w.peers[peer] = try
-	if w.chance(w.faults.drop) {
+	if w.Chance(w.faults.drop) {
 		return try
 	}
-	w.after(w.delay(), func() {
+	w.After(w.delay(), func() {
 		if !to.up {
 			return
 		}
 		to.hear(func() {
 			w.mix('R', byte(to.index), byte(len(body)))
-			if !to.core.Request(w.now(), peer, append([]byte(nil), body...)) {
+			if !to.core.Request(w.Now(), peer, append([]byte(nil), body...)) {
 				w.fail("node %s knows nothing of a request", to.id)
 			}
 			to.wake()
@@ -84,10 +85,10 @@ func (w *world) answer(from *node, r core.Reply) {
 	}
 	try := w.peers[role.Peer(r.To)]
 	delete(w.peers, r.To) // REQ: one answer to a request
-	if try == nil || w.chance(w.faults.drop) {
+	if try == nil || w.Chance(w.faults.drop) {
 		return
 	}
-	w.after(w.delay(), func() {
+	w.After(w.delay(), func() {
 		if !try.over {
 			try.over = true
 			w.tracef("%s answers %s %s %s", from.id, reply.Type, reply.State, reply.Err.Code)

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"posta/internal/mutants"
 )
 
 var (
@@ -37,7 +39,7 @@ func run(t *testing.T, seed uint64) Report {
 	if err == nil {
 		return report
 	}
-	if os.Getenv(mutating) != "" {
+	if os.Getenv(mutants.Underway) != "" {
 		t.Error(err) // that it fails is all that is asked
 		return report
 	}

@@ -26,24 +26,24 @@ func (n *node) store() {
 }
 
 func (n *node) latency() time.Duration {
-	if n.w.chance(0.05) {
-		return n.w.between(5*time.Millisecond, 150*time.Millisecond)
+	if n.w.Chance(0.05) {
+		return n.w.Between(5*time.Millisecond, 150*time.Millisecond)
 	}
-	return n.w.between(100*time.Microsecond, 4*time.Millisecond)
+	return n.w.Between(100*time.Microsecond, 4*time.Millisecond)
 }
 
 // tidy asks for a cut now and then, to what recovery needs at this moment: the newest snapshot, and the frames that are
 // not acknowledged.
 func (n *node) tidy(j *job) {
 	w := n.w
-	if j.commit == nil && n.core.Idle() && n.since > 0 && w.chance(0.3) {
+	if j.commit == nil && n.core.Idle() && n.since > 0 && w.Chance(0.3) {
 		j.snapshot, j.cutAll = n.core.Snapshot(), true
 		return
 	}
-	if len(n.disk.snapshots) == 0 || w.at-n.cutAt < 150*time.Millisecond {
+	if len(n.disk.snapshots) == 0 || w.At-n.cutAt < 150*time.Millisecond {
 		return
 	}
-	n.cutAt = w.at
+	n.cutAt = w.At
 	j.cut = n.disk.snapshots[len(n.disk.snapshots)-1].at
 	if oldest, ok := n.core.Oldest(); ok {
 		j.cut = min(j.cut, oldest-1)
@@ -54,7 +54,7 @@ func (n *node) tidy(j *job) {
 func (n *node) stored() {
 	w, j := n.w, n.storing
 	if n.disk.full {
-		n.later(w.between(50*time.Millisecond, 250*time.Millisecond), n.stored)
+		n.later(w.Between(50*time.Millisecond, 250*time.Millisecond), n.stored)
 		return
 	}
 	var at link.Place
@@ -69,7 +69,7 @@ func (n *node) stored() {
 		j.cut = n.disk.last
 	}
 	if j.cut > 0 {
-		n.disk.cut(j.cut, w.rand.IntN(4))
+		n.disk.cut(j.cut, w.Rand.IntN(4))
 	}
 	n.storing = nil
 	if j.commit == nil {

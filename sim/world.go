@@ -3,12 +3,12 @@ package sim
 import (
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"runtime/debug"
 	"strings"
 	"time"
 
 	"posta/analyses"
+	"posta/internal/agenda"
 	"posta/link"
 	"posta/nodes/role"
 	"posta/topology"
@@ -53,12 +53,8 @@ const (
 
 type world struct {
 	Options
-	rand    *rand.Rand
-	at      time.Duration
-	agenda  agenda
-	planned uint64
-	events  uint64
-	err     error
+	*agenda.Agenda
+	err error
 
 	layout  layout
 	faults  faults
@@ -77,22 +73,22 @@ type world struct {
 // Run simulates one seed. The error is a *Violation if a rule did not hold.
 func Run(o Options) (report Report, err error) {
 	w := &world{
-		Options: o, rand: rand.New(rand.NewPCG(o.Seed, 0x705)), known: analyses.Set{newAnalysis()}, nodes: map[link.NodeID]*node{},
+		Options: o, Agenda: agenda.New(o.Seed, 0x705), known: analyses.Set{newAnalysis()}, nodes: map[link.NodeID]*node{},
 		wires: map[wireKey]*wire{}, blocked: map[pair]bool{}, peers: map[role.Peer]*attempt{},
 		report: Report{Failed: map[string]int{}, Injected: map[string]int{}, Counters: map[string]uint64{}, Hash: 14695981039346656037},
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			err = &Violation{w.Seed, w.at, fmt.Sprintf("panic: %v\n%s", p, debug.Stack())}
+			err = &Violation{w.Seed, w.At, fmt.Sprintf("panic: %v\n%s", p, debug.Stack())}
 		}
 	}()
 	w.begin()
 	for w.err == nil && !w.finished() {
-		if w.events > maxEvents || len(w.agenda) == 0 || w.at > w.faults.end+healTime {
+		if w.Events > maxEvents || w.Empty() || w.At > w.faults.end+healTime {
 			w.fail("liveness: not everything came to its end\n%s", w.diagnosis())
 			break
 		}
-		w.next()()
+		w.Next()()
 	}
 	if w.err == nil {
 		w.inspect()
@@ -115,14 +111,14 @@ func (w *world) begin() {
 	}
 	w.layWires()
 	for _, n := range w.order {
-		w.after(w.between(0, 500*time.Millisecond), n.start)
+		w.After(w.Between(0, 500*time.Millisecond), n.start)
 	}
-	sessions := 1 + w.rand.IntN(5)
+	sessions := 1 + w.Rand.IntN(5)
 	w.report.Sessions = sessions
 	for range sessions {
 		c := newClient(w)
 		w.clients = append(w.clients, c)
-		w.after(w.between(0, w.faults.end/2), c.begin)
+		w.After(w.Between(0, w.faults.end/2), c.begin)
 	}
 	w.faults.inject(w)
 }
@@ -140,7 +136,7 @@ func (w *world) nodesHolding(r topology.Role) []*node {
 
 // finished reports whether everything has come to its end: clients, faults, and what nodes hold.
 func (w *world) finished() bool {
-	if w.at <= w.faults.end {
+	if w.At <= w.faults.end {
 		return false
 	}
 	for _, c := range w.clients {
@@ -158,7 +154,7 @@ func (w *world) finished() bool {
 
 func (w *world) fail(format string, args ...any) {
 	if w.err == nil {
-		w.err = &Violation{w.Seed, w.at, fmt.Sprintf(format, args...)}
+		w.err = &Violation{w.Seed, w.At, fmt.Sprintf(format, args...)}
 		w.tracef("VIOLATION %v", w.err)
 	}
 }
@@ -166,7 +162,7 @@ func (w *world) fail(format string, args ...any) {
 // tracef writes a line of the trace.
 func (w *world) tracef(format string, args ...any) {
 	if w.Trace != nil {
-		fmt.Fprintf(w.Trace, "%12v  %s\n", w.at.Round(time.Microsecond), fmt.Sprintf(format, args...))
+		fmt.Fprintf(w.Trace, "%12v  %s\n", w.At.Round(time.Microsecond), fmt.Sprintf(format, args...))
 	}
 }
 
@@ -180,7 +176,7 @@ func (w *world) mix(b ...byte) {
 func (w *world) injected(name string) { w.report.Injected[name]++ }
 
 func (w *world) summary() Report {
-	w.report.Events, w.report.Simulated = w.events, w.at
+	w.report.Events, w.report.Simulated = w.Events, w.At
 	for _, c := range w.clients {
 		switch {
 		case !c.over:

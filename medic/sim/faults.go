@@ -3,6 +3,8 @@ package sim
 import (
 	"fmt"
 	"time"
+
+	"posta/internal/agenda"
 )
 
 // faults is what a seed injects; each kind is there or not.
@@ -19,30 +21,30 @@ type faults struct {
 }
 
 func newFaults(w *world) faults {
-	f := faults{end: w.between(4*time.Second, 20*time.Second)}
-	if w.chance(0.1) { // nothing happens to medics
-		f.kills, f.loops, f.slowStart = w.between(500*time.Millisecond, 4*time.Second), oneOf(w, 0, 0.4), oneOf(w, 0, 0.2)
+	f := faults{end: w.Between(4*time.Second, 20*time.Second)}
+	if w.Chance(0.1) { // nothing happens to medics
+		f.kills, f.loops, f.slowStart = w.Between(500*time.Millisecond, 4*time.Second), agenda.OneOf(w.Agenda, 0, 0.4), agenda.OneOf(w.Agenda, 0, 0.2)
 		return f
 	}
 	often := func(p float64, set func()) {
-		if w.chance(p) {
+		if w.Chance(p) {
 			set()
 		}
 	}
-	often(0.3, func() { f.drop = oneOf(w, 0.01, 0.1, 0.3) })
-	often(0.3, func() { f.repeat = oneOf(w, 0.05, 0.3) })
-	often(0.3, func() { f.slow = oneOf(w, 0.01, 0.1) })
+	often(0.3, func() { f.drop = agenda.OneOf(w.Agenda, 0.01, 0.1, 0.3) })
+	often(0.3, func() { f.repeat = agenda.OneOf(w.Agenda, 0.05, 0.3) })
+	often(0.3, func() { f.slow = agenda.OneOf(w.Agenda, 0.01, 0.1) })
 	often(0.3, func() { f.slowDisk = 0.2 })
 	often(0.2, func() { f.slowStart = 0.3 })
-	often(0.3, func() { f.crash = oneOf(w, 0.002, 0.05) })
-	often(0.7, func() { f.kills = w.between(500*time.Millisecond, 4*time.Second) })
-	often(0.5, func() { f.medicKills = w.between(time.Second, 6*time.Second) })
-	often(0.3, func() { f.stops = w.between(time.Second, 6*time.Second) })
-	often(0.4, func() { f.medicStops = w.between(500*time.Millisecond, 5*time.Second) })
-	often(0.3, func() { f.partitions = w.between(time.Second, 6*time.Second) })
-	often(0.3, func() { f.sleep = w.between(time.Second, 6*time.Second) })
+	often(0.3, func() { f.crash = agenda.OneOf(w.Agenda, 0.002, 0.05) })
+	often(0.7, func() { f.kills = w.Between(500*time.Millisecond, 4*time.Second) })
+	often(0.5, func() { f.medicKills = w.Between(time.Second, 6*time.Second) })
+	often(0.3, func() { f.stops = w.Between(time.Second, 6*time.Second) })
+	often(0.4, func() { f.medicStops = w.Between(500*time.Millisecond, 5*time.Second) })
+	often(0.3, func() { f.partitions = w.Between(time.Second, 6*time.Second) })
+	often(0.3, func() { f.sleep = w.Between(time.Second, 6*time.Second) })
 	often(0.2, func() { f.loops = 0.4 })
-	often(0.2, func() { f.wrongHints = oneOf(w, 0.001, 0.02) })
+	often(0.2, func() { f.wrongHints = agenda.OneOf(w.Agenda, 0.001, 0.02) })
 	often(0.3, func() { f.stall = 0.2 })
 	often(0.2, func() { f.massacre = true })
 	return f
@@ -66,17 +68,17 @@ func (f *faults) inject(w *world) {
 	w.again(f.partitions, w.partition)
 	w.again(f.sleep, w.sleep)
 	if f.massacre {
-		w.after(w.between(2*time.Second, f.end), w.massacre)
+		w.After(w.Between(2*time.Second, f.end), w.massacre)
 	}
-	w.after(f.end, w.heal)
+	w.After(f.end, w.heal)
 }
 
 func (w *world) again(mean time.Duration, do func()) {
 	if mean == 0 {
 		return
 	}
-	w.after(time.Duration(w.rand.ExpFloat64()*float64(mean)), func() {
-		if w.at < w.faults.end && w.err == nil {
+	w.After(time.Duration(w.Rand.ExpFloat64()*float64(mean)), func() {
+		if w.At < w.faults.end && w.err == nil {
 			do()
 			w.again(mean, do)
 		}
@@ -85,7 +87,7 @@ func (w *world) again(mean time.Duration, do func()) {
 
 func (w *world) any(medic bool) *target {
 	for {
-		if t := oneOf(w, w.order...); t.medic == medic {
+		if t := agenda.OneOf(w.Agenda, w.order...); t.medic == medic {
 			return t
 		}
 	}
@@ -97,8 +99,8 @@ func (w *world) kill(t *target) {
 	}
 	w.report.Injected["kill"]++
 	w.report.Kills++
-	if !t.medic && w.chance(w.faults.loops) {
-		t.loops = 1 + w.rand.IntN(5)
+	if !t.medic && w.Chance(w.faults.loops) {
+		t.loops = 1 + w.Rand.IntN(5)
 	}
 	t.p.die("is killed by a fault")
 }
@@ -111,23 +113,23 @@ func (w *world) stop(t *target) {
 	w.report.Injected["stop"]++
 	p := t.p
 	p.stop()
-	if w.chance(0.2) {
+	if w.Chance(0.2) {
 		return // it hangs until somebody kills it
 	}
-	w.after(oneOf(w, w.between(0, suspectAfter), w.between(0, 6*time.Second)), p.resume)
+	w.After(agenda.OneOf(w.Agenda, w.Between(0, suspectAfter), w.Between(0, 6*time.Second)), p.resume)
 }
 
 // sleep is a machine that stands still: all processes of a host, or of all hosts.
 func (w *world) sleep() {
 	w.report.Injected["sleep"]++
-	only := oneOf(w, append([]*host{nil}, w.hosts...)...)
-	d := w.between(50*time.Millisecond, 4*time.Second)
+	only := agenda.OneOf(w.Agenda, append([]*host{nil}, w.hosts...)...)
+	d := w.Between(50*time.Millisecond, 4*time.Second)
 	w.tracef("a machine sleeps for %v", d)
 	for _, t := range w.order {
 		if t.p != nil && !t.p.stopped && (only == nil || t.host == only) {
 			p := t.p
 			p.stop()
-			w.after(d, p.resume)
+			w.After(d, p.resume)
 		}
 	}
 }
@@ -186,5 +188,5 @@ func (w *world) help() {
 			t.p.resume()
 		}
 	}
-	w.after(3*time.Second, w.help)
+	w.After(3*time.Second, w.help)
 }

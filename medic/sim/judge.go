@@ -73,7 +73,7 @@ func (j *judge) given(p *process, o core.Order) {
 	if t := j.w.targets[o.Target]; t.healthy() && p.awake.silence(o.Target) < heartbeat-tickEvery { // naps of a medic are not taken out of short silences
 		j.w.fail("M6: %s orders a restart of %s on a hint alone, heard %v ago", p.t.ID, o.Target, p.awake.silence(o.Target))
 	}
-	j.orders[key(o)] = given{j.w.at, p.awake.silence(o.Target), p.awake.lives[o.Target]}
+	j.orders[key(o)] = given{j.w.At, p.awake.silence(o.Target), p.awake.lives[o.Target]}
 	j.w.tracef("%s orders a restart of %s, %v, silent for %v", p.t.ID, o.Target, o.OrderID, o.Silent)
 }
 
@@ -110,11 +110,11 @@ func (j *judge) justified(o core.Order) {
 	if t.p == nil || t.p.stopped {
 		return
 	}
-	age := w.at - t.p.born
+	age := w.At - t.p.born
 	switch {
 	case age < suspectAfter:
 		w.fail("M5: %s is restarted %v after its last start: one failure, two restarts", t.ID, age)
-	case w.at >= t.p.speaks && g.silent < suspectAfter-heartbeat:
+	case w.At >= t.p.speaks && g.silent < suspectAfter-heartbeat:
 		w.fail("M6: %s works, and is killed by %s, which has missed it for %v of its own waking time", t.ID, o.Leader, g.silent)
 	}
 }
@@ -122,15 +122,15 @@ func (j *judge) justified(o core.Order) {
 // outdated: where all can hear each other, a leader that others have replaced must not act any more.
 func (j *judge) outdated(o core.Order) {
 	w := j.w
-	if !w.faults.networkIsFine() && w.at <= w.faults.end {
+	if !w.faults.networkIsFine() && w.At <= w.faults.end {
 		return
 	}
 	for _, t := range w.order {
 		if !t.medic || !t.healthy() || t.disk.term.Gen <= o.Gen || t.ID == o.Leader {
 			continue
 		}
-		if since := j.durable[t.disk.term.Gen]; since > 0 && w.at-since > suspectAfter {
-			w.fail("M4: %s acts in generation %d, %v after %s was in %d", o.Leader, o.Gen, w.at-since, t.ID, t.disk.term.Gen)
+		if since := j.durable[t.disk.term.Gen]; since > 0 && w.At-since > suspectAfter {
+			w.fail("M4: %s acts in generation %d, %v after %s was in %d", o.Leader, o.Gen, w.At-since, t.ID, t.disk.term.Gen)
 		}
 	}
 }

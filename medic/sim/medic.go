@@ -23,7 +23,7 @@ func newAwake(w *world) awake {
 	return awake{w: w, last: map[core.NodeID]time.Duration{}, lives: map[core.NodeID]uint64{}, pids: map[core.NodeID]int{}, gap: map[core.NodeID]time.Duration{}}
 }
 
-func (a *awake) now() time.Duration { return a.w.at - a.asleep }
+func (a *awake) now() time.Duration { return a.w.At - a.asleep }
 
 func (a *awake) slept(d time.Duration) {
 	a.asleep += d
@@ -69,14 +69,14 @@ func (p *process) beginMedic() {
 	for _, x := range w.order {
 		p.awake.last[x.ID] = p.awake.now()
 	}
-	p.core = core.New(cfg, core.State{Term: t.disk.term, Journal: slices.Clone(t.disk.entries)}, w.now())
+	p.core = core.New(cfg, core.State{Term: t.disk.term, Journal: slices.Clone(t.disk.entries)}, w.Now())
 	p.tick()
 }
 
 func (p *process) tick() {
-	p.core.Tick(p.t.w.now())
+	p.core.Tick(p.t.w.Now())
 	p.pump()
-	p.t.w.after(tickEvery+p.t.w.between(0, time.Millisecond), func() { p.run(p.tick) })
+	p.t.w.After(tickEvery+p.t.w.Between(0, time.Millisecond), func() { p.run(p.tick) })
 }
 
 // pump is the rest of the shell's loop: store, then let out what may leave.
@@ -84,33 +84,33 @@ func (p *process) pump() {
 	w := p.t.w
 	if records := p.core.Seal(); records != nil {
 		p.storing = records
-		delay := w.between(time.Millisecond, 8*time.Millisecond)
-		if w.chance(w.faults.slowDisk) {
-			delay = w.between(0, 600*time.Millisecond)
+		delay := w.Between(time.Millisecond, 8*time.Millisecond)
+		if w.Chance(w.faults.slowDisk) {
+			delay = w.Between(0, 600*time.Millisecond)
 		}
-		if w.chance(w.faults.crash) {
+		if w.Chance(w.faults.crash) {
 			p.crash()
 			return
 		}
-		w.after(delay, func() { p.run(p.stored) })
+		w.After(delay, func() { p.run(p.stored) })
 	}
 	o := p.core.Output()
 	for _, m := range o.Messages {
 		p.publish(m)
 	}
 	if o.Fence != (core.Term{}) {
-		w.after(w.between(0, 5*time.Millisecond), func() { p.run(func() { p.raise(o.Fence) }) })
+		w.After(w.Between(0, 5*time.Millisecond), func() { p.run(func() { p.raise(o.Fence) }) })
 	}
 	for _, order := range o.Orders {
 		w.judge.given(p, order)
-		delay := w.between(0, 10*time.Millisecond)
-		if w.chance(w.faults.slowDisk) {
-			delay = w.between(0, time.Second)
+		delay := w.Between(0, 10*time.Millisecond)
+		if w.Chance(w.faults.slowDisk) {
+			delay = w.Between(0, time.Second)
 		}
-		w.after(delay, func() { p.run(func() { p.carry(order) }) })
-		if w.chance(w.faults.stall) && !p.stopped {
+		w.After(delay, func() { p.run(func() { p.carry(order) }) })
+		if w.Chance(w.faults.stall) && !p.stopped {
 			p.stop()
-			w.after(w.between(0, 5*time.Second), p.resume)
+			w.After(w.Between(0, 5*time.Second), p.resume)
 		}
 	}
 }
@@ -118,7 +118,7 @@ func (p *process) pump() {
 // crash ends a medic in the middle of storing: nobody knows whether it is on the disk.
 func (p *process) crash() {
 	p.t.w.report.Injected["crash while storing"]++
-	if p.t.w.chance(0.5) {
+	if p.t.w.Chance(0.5) {
 		p.save()
 	}
 	p.die("crashes while it stores")
@@ -133,7 +133,7 @@ func (p *process) save() {
 			}
 			d.term = *r.Term
 			if g := r.Term.Gen; p.t.w.judge.durable[g] == 0 {
-				p.t.w.judge.durable[g] = p.t.w.at
+				p.t.w.judge.durable[g] = p.t.w.At
 			}
 		} else {
 			d.entries = append(d.entries, *r.Entry)
@@ -144,7 +144,7 @@ func (p *process) save() {
 
 func (p *process) stored() {
 	p.save()
-	p.core.Stored(p.t.w.now())
+	p.core.Stored(p.t.w.Now())
 	p.pump()
 }
 
@@ -158,7 +158,7 @@ func (p *process) publish(m core.Message) {
 		if to.ID != p.t.ID {
 			w.send(p.t.ID, to.ID, func(x *process) {
 				x.awake.heard(m.From, m.ID.Life)
-				x.core.Take(m, w.now())
+				x.core.Take(m, w.Now())
 				x.pump()
 			})
 		}
@@ -182,18 +182,18 @@ func (p *process) carry(o core.Order) {
 	if newest, _ := p.core.Term(); newest.Gen > o.Gen {
 		h.fence, _ = h.fence.Raise(newest)
 	}
-	r, do := h.fence.Judge(o, h.started[o.Target], t.p != nil, w.now())
+	r, do := h.fence.Judge(o, h.started[o.Target], t.p != nil, w.Now())
 	if do {
 		w.judge.carriedOut(p, o)
 		if t.p != nil {
 			t.p.die("is killed on order of " + string(o.Leader))
 		}
-		if w.chance(w.faults.crash) {
+		if w.Chance(w.faults.crash) {
 			p.die("crashes between kill and start")
 			return
 		}
 		t.start(core.Started{Order: o.OrderID, Verdict: core.Done})
-		if w.chance(w.faults.crash) {
+		if w.Chance(w.faults.crash) {
 			p.die("crashes between start and report")
 			return
 		}
@@ -207,6 +207,6 @@ func (p *process) carry(o core.Order) {
 	if t.p != nil {
 		r.PID = t.p.id.PID
 	}
-	p.core.Carried(r, w.now())
+	p.core.Carried(r, w.Now())
 	p.pump()
 }

@@ -3,24 +3,25 @@ package sim
 import (
 	"time"
 
+	"posta/internal/agenda"
 	"posta/medic/core"
 )
 
 // send carries something to a medic, perhaps late, twice, or not at all.
 func (w *world) send(from, to core.NodeID, arrive func(*process)) {
 	copies := 1
-	if w.chance(w.faults.drop) {
+	if w.Chance(w.faults.drop) {
 		copies = 0
 	}
-	if w.chance(w.faults.repeat) {
+	if w.Chance(w.faults.repeat) {
 		copies++
 	}
 	for range copies {
-		delay := w.between(100*time.Microsecond, 5*time.Millisecond)
-		if w.chance(w.faults.slow) {
-			delay = w.between(0, 3*time.Second)
+		delay := w.Between(100*time.Microsecond, 5*time.Millisecond)
+		if w.Chance(w.faults.slow) {
+			delay = w.Between(0, 3*time.Second)
 		}
-		w.after(delay, func() {
+		w.After(delay, func() {
 			t := w.targets[to]
 			if w.blocked[[2]core.NodeID{from, to}] || t.p == nil || t.p.core == nil {
 				return
@@ -33,7 +34,7 @@ func (w *world) send(from, to core.NodeID, arrive func(*process)) {
 
 // poll is what medics see of the processes on their hosts: that one has ended, or is not there.
 func (w *world) poll() {
-	w.after(tickEvery, w.poll)
+	w.After(tickEvery, w.poll)
 	if !w.hints {
 		return
 	}
@@ -52,11 +53,11 @@ func (w *world) poll() {
 			}
 			switch was := p.awake.pids[t.ID]; {
 			case pid == 0:
-				p.core.Gone(t.ID, oneOf(w, was, 0))
+				p.core.Gone(t.ID, agenda.OneOf(w.Agenda, was, 0))
 			case was != 0 && was != pid:
 				p.core.Gone(t.ID, was)
 			}
-			if pid != 0 && w.chance(w.faults.wrongHints) {
+			if pid != 0 && w.Chance(w.faults.wrongHints) {
 				p.core.Gone(t.ID, pid)
 			}
 			if pid != 0 {
@@ -70,10 +71,10 @@ func (w *world) poll() {
 // partition cuts some off from the others, in one direction or both.
 func (w *world) partition() {
 	w.report.Injected["partition"]++
-	both := w.chance(0.6)
+	both := w.Chance(0.6)
 	side := map[core.NodeID]bool{}
 	for _, t := range w.order {
-		side[t.ID] = w.chance(0.4)
+		side[t.ID] = w.Chance(0.4)
 	}
 	var pairs [][2]core.NodeID
 	for _, a := range w.order {
@@ -90,7 +91,7 @@ func (w *world) partition() {
 		w.blocked[p] = true
 	}
 	w.tracef("partition of %d pairs", len(pairs))
-	w.after(w.between(100*time.Millisecond, 5*time.Second), func() {
+	w.After(w.Between(100*time.Millisecond, 5*time.Second), func() {
 		w.tracef("%d pairs hear each other again", len(pairs))
 		for _, p := range pairs {
 			delete(w.blocked, p)

@@ -48,9 +48,9 @@ type host struct {
 	started map[core.NodeID]core.Started
 }
 
-func (t *target) healthy() bool { return t.p != nil && !t.p.stopped && t.w.at >= t.p.speaks }
+func (t *target) healthy() bool { return t.p != nil && !t.p.stopped && t.w.At >= t.p.speaks }
 
-func (p *process) recovering() bool { return p.t.w.at < p.ready }
+func (p *process) recovering() bool { return p.t.w.At < p.ready }
 
 func (p *process) alive() bool { return p.t.p == p }
 
@@ -62,22 +62,22 @@ func (t *target) start(s core.Started) {
 	}
 	w.pids++
 	t.lives++
-	speaks := w.at + w.between(10*time.Millisecond, 200*time.Millisecond)
-	if w.chance(w.faults.slowStart) {
-		speaks += w.between(0, 3*time.Second)
+	speaks := w.At + w.Between(10*time.Millisecond, 200*time.Millisecond)
+	if w.Chance(w.faults.slowStart) {
+		speaks += w.Between(0, 3*time.Second)
 	}
-	p := &process{t: t, id: core.Identity{LogID: [16]byte{byte(len(t.ID)), t.ID[len(t.ID)-1]}, Life: t.lives, PID: w.pids}, born: w.at, speaks: speaks}
-	p.ready = speaks + w.between(0, 300*time.Millisecond)
+	p := &process{t: t, id: core.Identity{LogID: [16]byte{byte(len(t.ID)), t.ID[len(t.ID)-1]}, Life: t.lives, PID: w.pids}, born: w.At, speaks: speaks}
+	p.ready = speaks + w.Between(0, 300*time.Millisecond)
 	t.p = p
-	s.At = w.now()
+	s.At = w.Now()
 	t.host.started[t.ID] = s
 	w.tracef("%s starts, life %d, process %d", t.ID, t.lives, p.id.PID)
 	if t.loops > 0 {
 		t.loops--
-		w.after(w.between(0, 60*time.Millisecond), func() { p.die("crashes at its start") })
+		w.After(w.Between(0, 60*time.Millisecond), func() { p.die("crashes at its start") })
 		return
 	}
-	w.after(speaks-w.at, func() { p.run(p.begin) })
+	w.After(speaks-w.At, func() { p.run(p.begin) })
 }
 
 func (p *process) die(why string) {
@@ -99,7 +99,7 @@ func (p *process) run(do func()) {
 }
 
 func (p *process) stop() {
-	p.stopped, p.slept = true, p.t.w.at
+	p.stopped, p.slept = true, p.t.w.At
 	p.t.w.tracef("%s is stopped", p.t.ID)
 }
 
@@ -110,11 +110,11 @@ func (p *process) resume() {
 	w := p.t.w
 	p.stopped = false
 	w.tracef("%s goes on", p.t.ID)
-	p.awake.slept(w.at - p.slept)
+	p.awake.slept(w.At - p.slept)
 	missed := p.missed
 	p.missed = nil
-	if w.chance(0.5) { // what it notices first depends on the system
-		w.rand.Shuffle(len(missed), func(i, j int) { missed[i], missed[j] = missed[j], missed[i] })
+	if w.Chance(0.5) { // what it notices first depends on the system
+		w.Rand.Shuffle(len(missed), func(i, j int) { missed[i], missed[j] = missed[j], missed[i] })
 	}
 	for _, do := range missed {
 		p.run(do)
@@ -137,9 +137,9 @@ func (p *process) beat() {
 		id, recovering := p.id, p.recovering()
 		w.send(p.t.ID, m.ID, func(to *process) {
 			to.awake.heard(p.t.ID, id.Life)
-			to.core.HeardNode(p.t.ID, id, recovering, w.now())
+			to.core.HeardNode(p.t.ID, id, recovering, w.Now())
 			to.pump()
 		})
 	}
-	w.after(heartbeat+w.between(-heartbeat/10, heartbeat/10), func() { p.run(p.beat) })
+	w.After(heartbeat+w.Between(-heartbeat/10, heartbeat/10), func() { p.run(p.beat) })
 }

@@ -3,12 +3,12 @@ package sim
 import (
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
+	"posta/internal/agenda"
 	"posta/medic/core"
 )
 
@@ -53,12 +53,8 @@ const (
 
 type world struct {
 	Options
-	rand    *rand.Rand
-	at      time.Duration
-	agenda  agenda
-	planned uint64
-	events  uint64
-	err     error
+	*agenda.Agenda
+	err error
 
 	hosts   []*host
 	order   []*target // all, nodes first
@@ -78,27 +74,27 @@ type world struct {
 // Run simulates one seed. The error is a *Violation if a rule did not hold.
 func Run(o Options) (report Report, err error) {
 	w := &world{
-		Options: o, rand: rand.New(rand.NewPCG(o.Seed, 0xed1c)), targets: map[core.NodeID]*target{}, blocked: map[[2]core.NodeID]bool{},
+		Options: o, Agenda: agenda.New(o.Seed, 0xed1c), targets: map[core.NodeID]*target{}, blocked: map[[2]core.NodeID]bool{},
 		report: Report{Injected: map[string]int{}},
 	}
 	w.judge = newJudge(w)
 	defer func() {
 		if p := recover(); p != nil {
-			err = &Violation{w.Seed, w.at, fmt.Sprintf("panic: %v\n%s", p, debug.Stack())}
+			err = &Violation{w.Seed, w.At, fmt.Sprintf("panic: %v\n%s", p, debug.Stack())}
 		}
 	}()
 	w.begin()
 	for w.err == nil && !w.finished() {
-		if w.at > w.faults.end+healTime || w.events > maxEvents {
+		if w.At > w.faults.end+healTime || w.Events > maxEvents {
 			w.fail("M7: not everything came back\n%s", w.diagnosis())
 			break
 		}
-		w.next()
+		w.Next()()
 	}
 	if w.err == nil {
 		w.judge.end()
 	}
-	w.report.Events, w.report.Simulated = w.events, w.at
+	w.report.Events, w.report.Simulated = w.Events, w.At
 	for _, t := range w.order {
 		w.report.Elections = max(w.report.Elections, uint64(t.disk.term.Gen))
 	}
@@ -106,14 +102,14 @@ func Run(o Options) (report Report, err error) {
 }
 
 func (w *world) begin() {
-	w.reach, w.hints = w.chance(0.6), w.chance(0.7)
-	for i := range 1 + w.rand.IntN(3) {
+	w.reach, w.hints = w.Chance(0.6), w.Chance(0.7)
+	for i := range 1 + w.Rand.IntN(3) {
 		w.hosts = append(w.hosts, &host{name: fmt.Sprintf("host-%d", i+1), started: map[core.NodeID]core.Started{}})
 	}
-	for i := range 1 + w.rand.IntN(5) {
+	for i := range 1 + w.Rand.IntN(5) {
 		w.add(fmt.Sprintf("node-%d", i+1), i, false)
 	}
-	for i := range 1 + w.rand.IntN(5) {
+	for i := range 1 + w.Rand.IntN(5) {
 		w.add(fmt.Sprintf("medic-%d", i+1), i, true)
 	}
 	w.faults = newFaults(w)
@@ -121,11 +117,11 @@ func (w *world) begin() {
 	w.report.Faults = w.faults.String()
 	w.tracef("%s; %s", w.report.Layout, w.report.Faults)
 	for _, t := range w.order {
-		w.after(w.between(0, 200*time.Millisecond), func() { t.start(core.Started{}) })
+		w.After(w.Between(0, 200*time.Millisecond), func() { t.start(core.Started{}) })
 	}
-	w.after(w.between(0, tickEvery), w.poll)
+	w.After(w.Between(0, tickEvery), w.poll)
 	w.faults.inject(w)
-	w.after(time.Second, w.check)
+	w.After(time.Second, w.check)
 }
 
 func (w *world) add(name string, i int, medic bool) {
@@ -147,17 +143,17 @@ func (w *world) host(name string) *host {
 // check looks once a second whether everything has come back.
 func (w *world) check() {
 	switch {
-	case w.at <= w.faults.end || !w.allWell():
+	case w.At <= w.faults.end || !w.allWell():
 		if w.calm > 0 {
 			w.fail("M5: all was well since %v, and now it is not\n%s", w.calm, w.diagnosis())
 		}
 	case w.calm == 0:
-		w.calm = w.at
+		w.calm = w.At
 	}
-	w.after(time.Second, w.check)
+	w.After(time.Second, w.check)
 }
 
-func (w *world) finished() bool { return w.calm > 0 && w.at > w.calm+calmTime }
+func (w *world) finished() bool { return w.calm > 0 && w.At > w.calm+calmTime }
 
 // allWell: everybody lives, one leads, all know the same.
 func (w *world) allWell() bool {
@@ -190,14 +186,14 @@ func (w *world) allWell() bool {
 
 func (w *world) fail(format string, args ...any) {
 	if w.err == nil {
-		w.err = &Violation{w.Seed, w.at, fmt.Sprintf(format, args...)}
+		w.err = &Violation{w.Seed, w.At, fmt.Sprintf(format, args...)}
 		w.tracef("VIOLATION %v", w.err)
 	}
 }
 
 func (w *world) tracef(format string, args ...any) {
 	if w.Trace != nil {
-		fmt.Fprintf(w.Trace, "%12v  %s\n", w.at.Round(100*time.Microsecond), fmt.Sprintf(format, args...))
+		fmt.Fprintf(w.Trace, "%12v  %s\n", w.At.Round(100*time.Microsecond), fmt.Sprintf(format, args...))
 	}
 }
 

@@ -1,15 +1,6 @@
 package sim
 
-// Edit replaces a piece of text that occurs once in a file.
-type Edit struct{ File, Old, New string }
-
-// Mutant is a deliberate bug.
-type Mutant struct {
-	Name  string
-	Rule  string
-	Seeds int // in which the simulator must find it
-	Edits []Edit
-}
+import "posta/internal/mutants"
 
 const (
 	fileBully    = "medic/core/bully.go"
@@ -20,13 +11,12 @@ const (
 	filePatient  = "medic/core/patient.go"
 )
 
-// Mutants are bugs that somebody could have made, or has: each breaks one rule, compiles, and passes a quiet day. The simulator
-// must find every one (TestMutants), or it would not have found it in the code either.
-func Mutants() []Mutant {
-	one := func(name, rule string, seeds int, file, old, new string) Mutant {
-		return Mutant{name, rule, seeds, []Edit{{file, old, new}}}
+// bugs are what somebody could have made, or has. The simulator must find every one.
+func bugs() []mutants.Mutant {
+	one := func(name, rule string, seeds int, file, old, new string) mutants.Mutant {
+		return mutants.Mutant{Name: name, Rule: rule, Seeds: seeds, Edits: []mutants.Edit{{File: file, Old: old, New: new}}}
 	}
-	return []Mutant{
+	return []mutants.Mutant{
 		one("an election without a new generation", "M3", 200, fileBully, "	c.enter(Term{c.term.Gen + 1, c.cfg.Self}, now)\n", "	c.enter(Term{max(1, c.term.Gen), c.cfg.Self}, now)\n"),
 		one("a generation used before it is stored", "M3", 200, fileCore, "	m.From, m.ID, m.Term = c.cfg.Self, c.cfg.ID, c.stored\n", "	m.From, m.ID, m.Term = c.cfg.Self, c.cfg.ID, c.term\n"),
 		one("a generation that is not stored", "M3", 200, fileBully, "	c.build.records = append(c.build.records, Record{Term: &t})\n", "	c.stored = t\n"),

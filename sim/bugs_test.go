@@ -1,16 +1,6 @@
 package sim
 
-// Edit replaces a piece of text that occurs once in a file.
-type Edit struct{ File, Old, New string }
-
-// Mutant is a deliberate bug.
-type Mutant struct {
-	Name  string
-	Rule  string
-	From  uint64 // the first seed that is tried
-	Seeds int    // in how many the simulator must find it
-	Edits []Edit
-}
+import "posta/internal/mutants"
 
 const (
 	fileSender    = "link/sender.go"
@@ -32,24 +22,24 @@ const (
 	fileReducer   = "nodes/reducer/reducer.go"
 )
 
-// Mutants are bugs that somebody could have made, or has: each breaks one rule, compiles, and passes a quiet day. The
-// simulator must find every one (TestMutants), or it would not have found it in the code either.
-func Mutants() []Mutant {
-	many := func(name, rule string, seeds int, edits ...Edit) Mutant {
-		return Mutant{Name: name, Rule: rule, From: 1, Seeds: seeds, Edits: edits}
+// bugs are what somebody could have made, or has. The simulator must find every one.
+func bugs() []mutants.Mutant {
+	edit := func(file, old, new string) mutants.Edit { return mutants.Edit{File: file, Old: old, New: new} }
+	many := func(name, rule string, seeds int, edits ...mutants.Edit) mutants.Mutant {
+		return mutants.Mutant{Name: name, Rule: rule, From: 1, Seeds: seeds, Edits: edits}
 	}
-	one := func(name, rule string, seeds int, file, old, new string) Mutant {
-		return many(name, rule, seeds, Edit{file, old, new})
+	one := func(name, rule string, seeds int, file, old, new string) mutants.Mutant {
+		return many(name, rule, seeds, edit(file, old, new))
 	}
 	// What only a lost disk shows is rare: the search begins near a seed that is known to show it.
-	from := func(first uint64, m Mutant) Mutant {
+	from := func(first uint64, m mutants.Mutant) mutants.Mutant {
 		m.From = first
 		return m
 	}
-	return []Mutant{
+	return []mutants.Mutant{
 		many("hwm saved before the effect", "R5", 100,
-			Edit{fileReceiver, "ID: r.id, Seq: r.taken, Retired", "ID: r.id, Seq: r.taken + 1, Retired"},
-			Edit{fileReceiver, "	if h.Seq > r.taken {\n", "	if h.Seq > r.taken+1 {\n"},
+			edit(fileReceiver, "ID: r.id, Seq: r.taken, Retired", "ID: r.id, Seq: r.taken + 1, Retired"),
+			edit(fileReceiver, "	if h.Seq > r.taken {\n", "	if h.Seq > r.taken+1 {\n"),
 		),
 		one("hwm not saved", "R5", 60, fileCommit, "	b.rec.hwms = commit.hwms\n", ""),
 		one("acknowledged before the fsync", "R3", 60, fileReceiver, "Log: r.id.LogID, Hwm: r.stored,", "Log: r.id.LogID, Hwm: r.taken,"),
@@ -64,14 +54,14 @@ func Mutants() []Mutant {
 		one("resend begins one too early", "R7", 60, fileSender, "	if restarted || !p.ready || a.Resend {\n		p.sent = p.acked\n", "	if restarted || !p.ready || a.Resend {\n		p.sent = max(p.acked, 1) - 1\n"),
 		one("no resend when it is asked for", "R4", 60, fileSender, "	if restarted || !p.ready || a.Resend {\n", "	if restarted || !p.ready {\n"),
 		many("gap accepted", "R4", 60,
-			Edit{fileReceiver, "	case f.Seq > r.taken+1:\n		return Gap\n", ""},
-			Edit{fileReceiver, "	if f.Seq != r.taken+1 {\n", "	if f.Seq <= r.taken {\n"},
+			edit(fileReceiver, "	case f.Seq > r.taken+1:\n		return Gap\n", ""),
+			edit(fileReceiver, "	if f.Seq != r.taken+1 {\n", "	if f.Seq <= r.taken {\n"),
 		),
 		many("duplicate taken", "R4", 60,
-			Edit{fileReceiver, "	case f.Seq <= r.taken:\n		return Duplicate\n", ""},
-			Edit{fileReceiver, "	if f.Seq != r.taken+1 {\n", "	if f.Seq > r.taken+1 {\n"},
-			Edit{fileReceiver, "	r.taken = f.Seq\n", "	r.taken = max(r.taken, f.Seq)\n"},
-			Edit{fileAdvance, "	if !s.opened[l.key()] || s.eos[f.Stream][l.key()] {\n", "	if !s.opened[l.key()] {\n"},
+			edit(fileReceiver, "	case f.Seq <= r.taken:\n		return Duplicate\n", ""),
+			edit(fileReceiver, "	if f.Seq != r.taken+1 {\n", "	if f.Seq > r.taken+1 {\n"),
+			edit(fileReceiver, "	r.taken = f.Seq\n", "	r.taken = max(r.taken, f.Seq)\n"),
+			edit(fileAdvance, "	if !s.opened[l.key()] || s.eos[f.Stream][l.key()] {\n", "	if !s.opened[l.key()] {\n"),
 		),
 		one("hello not repeated", "R7", 100, fileSender, "	if !p.greet && (now.Sub(p.greeted) < every || p.ready && !stuck) {\n", "	if !p.greet && (now.Sub(p.greeted) < every || p.ready && !stuck || !p.greeted.IsZero()) {\n"),
 		one("zombie accepted", "R8", 200, fileReceiver, "	if r.retired.zombie(id.LogID) || id.LogID == r.id.LogID && id.Incarnation < r.id.Incarnation {\n", "	if r.retired.zombie(id.LogID) {\n"),
@@ -86,14 +76,14 @@ func Mutants() []Mutant {
 			"	floor := Seq(0)\n	for _, p := range s.peers {\n		floor = max(floor, p.acked)\n	}\n	n := "),
 		one("facts before the reference data has ended", "R11", 60, fileAdvance, "		return reference || s.ready() && c.room(false)\n", "		return reference || c.room(false)\n"),
 		many("end counted twice", "R12", 100,
-			Edit{fileAdvance, "	c.countDropped(verdict)\n", "	c.countDropped(verdict)\n	if f.Kind == link.End && verdict == link.Duplicate {\n		c.takeEnd(l, f)\n	}\n"},
-			Edit{fileAdvance, "	if !s.opened[l.key()] || s.eos[f.Stream][l.key()] {\n", "	if !s.opened[l.key()] {\n"},
-			Edit{fileAdvance, "	s.eos[stream][from] = true\n", "	s.eos[stream][from] = true\n	s.eos[stream][linkKey{from.edge, link.NodeID(fmt.Sprint(len(s.eos[stream])))}] = true\n	delete(s.eos[stream], linkKey{from.edge, \"1\"})\n"},
+			edit(fileAdvance, "	c.countDropped(verdict)\n", "	c.countDropped(verdict)\n	if f.Kind == link.End && verdict == link.Duplicate {\n		c.takeEnd(l, f)\n	}\n"),
+			edit(fileAdvance, "	if !s.opened[l.key()] || s.eos[f.Stream][l.key()] {\n", "	if !s.opened[l.key()] {\n"),
+			edit(fileAdvance, "	s.eos[stream][from] = true\n", "	s.eos[stream][from] = true\n	s.eos[stream][linkKey{from.edge, link.NodeID(fmt.Sprint(len(s.eos[stream])))}] = true\n	delete(s.eos[stream], linkKey{from.edge, \"1\"})\n"),
 		),
 		one("end of one sender is the end of all", "R12", 60, fileAdvance, "len(s.eos[stream]) >= max(1, c.sendersOf(s.reference(stream)))", "len(s.eos[stream]) >= 1"),
 		many("end passed on before the last partial", "R12", 60,
-			Edit{fileEnd, "		c.flush(s, i)\n		if s.err != nil {\n			return\n		}\n		more := false\n", "		more := false\n"},
-			Edit{fileEnd, "		c.flush(s, i)\n	}\n	c.pass(s, stream)\n", "	}\n	c.pass(s, stream)\n"},
+			edit(fileEnd, "		c.flush(s, i)\n		if s.err != nil {\n			return\n		}\n		more := false\n", "		more := false\n"),
+			edit(fileEnd, "		c.flush(s, i)\n	}\n	c.pass(s, stream)\n", "	}\n	c.pass(s, stream)\n"),
 		),
 		one("abort not forwarded", "R13", 100, fileSession, "	c.forwardAbort(id, reason)\n	c.drop(", "	c.drop("),
 		one("a session that has left comes to life again", "R13", 300, fileSession, "	c.tombs.put(id, why)\n", ""),
@@ -110,8 +100,8 @@ func Mutants() []Mutant {
 		one("every joiner counts rejected reference rows", "D1", 60, fileJoiner, "	if len(partial) == 0 || reference && st.Replica.Index != 0 {\n", "	if len(partial) == 0 {\n"),
 		one("queries answered at every end", "D1", 60, fileReducer, "		if st.answered[q] || !st.complete(q) {\n", "		if !st.complete(q) {\n"),
 		many("a panic takes the node down", "N6", 100,
-			Edit{fileSession, "		if p := recover(); p != nil {\n", "		if p := any(nil); p != nil {\n"},
-			Edit{fileJoiner, "		if p := recover(); p != nil {\n", "		if p := any(nil); p != nil {\n"},
+			edit(fileSession, "		if p := recover(); p != nil {\n", "		if p := any(nil); p != nil {\n"),
+			edit(fileJoiner, "		if p := recover(); p != nil {\n", "		if p := any(nil); p != nil {\n"),
 		),
 		from(785, one("a lost receiver is told to nobody", "R8", 20, fileCore, "		if e.cfg.Name == a.Edge && e.ack(a, now) {\n", "		if e.cfg.Name == a.Edge && e.ack(a, now) && now.IsZero() {\n")),
 	}
