@@ -16,10 +16,15 @@ import (
 	"posta/topology"
 )
 
-// loadTopology reads the file that -f names.
+// loadTopology reads the file that -f names, as it is seen from the --address that some commands have.
 func loadTopology(c *cli.Context) (*topology.Topology, error) {
-	name := c.String(flagTopology)
-	t, err := topology.Load(name)
+	name, inside := c.String(flagTopology), c.String(flagAddress)
+	if inside != "" {
+		if err := topology.CheckInside(inside); err != nil {
+			return nil, usagef("--%s: %v", flagAddress, err)
+		}
+	}
+	t, err := topology.LoadInside(name, inside)
 	return t, noTopology(name, err)
 }
 

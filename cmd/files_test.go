@@ -119,6 +119,35 @@ func TestTopologyCommands(t *testing.T) {
 	}
 }
 
+func TestTheComposeFileNamesItsTopology(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "in", "t.toml")
+	if err := os.Mkdir(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r := must(t, "topology", "new")
+	if err := os.WriteFile(file, []byte(r.out), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	must(t, "topology", "compose", "in/t.toml", "--image", "mine", "--out", "in/c.yaml")
+	b, err := os.ReadFile("in/c.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`source: "./t.toml"`, "posta topology compose --topology in/t.toml --image mine --out in/c.yaml\n", `image: "mine"`} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("%s is missing in\n%s", want, b)
+		}
+	}
+	if r := must(t, "topology", "compose", "-f", file); !strings.Contains(r.out, fmt.Sprintf("source: %q", file)) {
+		t.Errorf("a topology that is named by its full path is not: %s", r.out)
+	}
+	if r := must(t, "topology", "compose", "-f", "in/t.toml"); !strings.Contains(r.out, `source: "./in/t.toml"`) {
+		t.Errorf("seen from here it is %s", r.out)
+	}
+}
+
 // records makes a log with so many records.
 func records(t *testing.T, n int) (dir string) {
 	t.Helper()

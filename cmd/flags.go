@@ -25,6 +25,7 @@ const (
 	flagTimeout  = "timeout"
 	flagQuiet    = "quiet"
 	flagHost     = "host"
+	flagAddress  = "address"
 )
 
 func topologyFlag() cli.Flag {
@@ -35,6 +36,11 @@ func topologyFlag() cli.Flag {
 func entryFlag() cli.Flag {
 	return &cli.StringSliceFlag{Name: flagEntry, Aliases: []string{"e"}, EnvVars: []string{"POSTA_ENTRY"},
 		Usage: "an `ENDPOINT` of the cluster, like tcp://host:5500, instead of a topology file; may be repeated"}
+}
+
+func addressFlag() cli.Flag {
+	return &cli.StringFlag{Name: flagAddress, EnvVars: []string{"POSTA_ADDRESS"}, DefaultText: "what the file says",
+		Usage: "the `ADDRESS` at which nodes and medics find each other, for all hosts; \"{node}\", the node's name, in a network of containers. Clients use the file's"}
 }
 
 func jsonFlag() cli.Flag {

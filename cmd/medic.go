@@ -19,7 +19,7 @@ or on the hosts given, which must be this machine. SIGTERM ends it; kill -9 lose
    posta medic medic-1 -f topology.toml
 
 ` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), hostFlag(), logFlag()}, Action: x.medic,
+		Flags: []cli.Flag{topologyFlag(), addressFlag(), hostFlag(), logFlag()}, Action: x.medic,
 	}
 }
 

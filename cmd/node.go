@@ -20,6 +20,7 @@ node for limits.drain and ends it with exit code 0; kill -9 loses nothing either
 ` + exitHelp,
 		Flags: []cli.Flag{
 			topologyFlag(),
+			addressFlag(),
 			logFlag(),
 		},
 		Action: x.node,

@@ -17,7 +17,7 @@ import (
 
 func (x *command) topologyCommand() *cli.Command {
 	return &cli.Command{
-		Name: "topology", Usage: "check, show, draw or make the file that describes the system",
+		Name: "topology", Usage: "check, show, draw or make the file that describes the system, or a compose file from it",
 		Description: exitHelp,
 		Subcommands: []*cli.Command{
 			{Name: "check", ArgsUsage: "[FILE]", Usage: "say what is wrong with the file, line by line; nothing but a summary if nothing is",
@@ -26,6 +26,9 @@ func (x *command) topologyCommand() *cli.Command {
 				Flags: []cli.Flag{topologyFlag(), jsonFlag()}, Action: x.topologyShow},
 			{Name: "graph", ArgsUsage: "[FILE]", Usage: "the picture, as SVG",
 				Flags: []cli.Flag{topologyFlag(), &cli.StringFlag{Name: flagOut, Usage: "write it to `FILE`, instead of standard output"}}, Action: x.topologyGraph},
+			{Name: "compose", ArgsUsage: "[FILE]", Usage: "the compose file, for containers in place of processes; they need the image of `make image`",
+				Flags: []cli.Flag{topologyFlag(), &cli.StringFlag{Name: flagOut, Value: "-", Usage: "write it to `FILE`; - is standard output"},
+					&cli.StringFlag{Name: "image", Value: "posta", Usage: "`NAME` of the image"}}, Action: x.topologyCompose},
 			{Name: "new", Usage: "print a topology with its comments, to begin with",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "replicas", Usage: "`STAGE=N,...` or all=N"},
@@ -143,4 +146,58 @@ func asUsage(err error) error {
 		return usagef("no such cluster is possible: %s", strings.Join(texts, "; "))
 	}
 	return usagef("%s", oneLine(err))
+}
+
+// composeName is the file that compose looks for, and that the project keeps.
+const composeName = "docker-compose.yaml"
+
+func (x *command) topologyCompose(c *cli.Context) error {
+	t, err := topologyArgument(c)
+	if err != nil {
+		return err
+	}
+	name := c.String(flagOut)
+	dir := "."
+	if name != "-" {
+		dir = filepath.Dir(name)
+	}
+	text, err := t.Compose(topology.Compose{Image: c.String("image"), File: fileFrom(dir, c.String(flagTopology), t.File), Again: again(c)})
+	if err != nil {
+		return usagef("%s: %v", t.File, err)
+	}
+	if name == "-" {
+		x.printf("%s", text)
+		return nil
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		return fmt.Errorf("write the compose file: %w", err)
+	}
+	return nil
+}
+
+// fileFrom is how a compose file in dir names the topology: relative, if it was named so, because then the two are moved together.
+func fileFrom(dir, given, full string) string {
+	if filepath.IsAbs(given) {
+		return full
+	}
+	from, err := filepath.Abs(dir)
+	if err != nil {
+		return full
+	}
+	rel, err := filepath.Rel(from, full)
+	if err != nil {
+		return full
+	}
+	return filepath.ToSlash(rel)
+}
+
+// again is the command that writes the same file again.
+func again(c *cli.Context) string {
+	words := []string{"posta topology compose"}
+	for _, f := range []struct{ flag, def string }{{flagTopology, "topology.toml"}, {"image", "posta"}, {flagOut, "-"}} {
+		if v := c.String(f.flag); v != f.def {
+			words = append(words, "--"+f.flag, screen.Escape(v))
+		}
+	}
+	return strings.Join(words, " ")
 }

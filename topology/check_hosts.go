@@ -94,7 +94,7 @@ func (c *checker) reachable() {
 	for i := range c.t.Hosts {
 		h := &c.t.Hosts[i]
 		used := slices.ContainsFunc(c.t.Stages, func(s Stage) bool { return slices.Contains(s.Hosts, h.Name) })
-		if h.Address == "" || !used {
+		if h.Address == "" || h.Inside != "" || !used {
 			continue
 		}
 		if h.ownMachine() && own == nil {

@@ -81,7 +81,7 @@ func (c *checker) claim(taken claims, who claim, s NamedEndpoint) {
 	}
 	bound := s.Bind
 	if h.Bind != h.Address {
-		bound += " behind " + h.address(who.node)
+		bound += " behind " + h.inner(who.node)
 	}
 	c.claimAddress(taken, who, "bind_ports", bound)
 }

@@ -20,6 +20,8 @@ type Host struct {
 	Ports int
 	// BindPorts is the first port that nodes listen on, default Ports.
 	BindPorts int
+	// Inside is what nodes and medics dial of each other in place of Address, "" for Address: see LoadInside. It stands in no file.
+	Inside string
 }
 
 const (
@@ -30,9 +32,14 @@ const (
 // IPC says whether the host's nodes are reached by unix sockets.
 func (h Host) IPC() bool { return strings.HasPrefix(h.Address, ipcPrefix) }
 
-// address is what others dial to reach a node on the host.
+// address is what clients dial to reach a node on the host.
 func (h Host) address(id NodeID) string {
 	return strings.ReplaceAll(h.Address, nodeMark, string(id))
+}
+
+// inner is what nodes and medics dial.
+func (h Host) inner(id NodeID) string {
+	return strings.ReplaceAll(or(h.Inside, h.Address), nodeMark, string(id))
 }
 
 // ownMachine says that only processes on the same machine can dial the address.

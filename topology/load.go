@@ -7,12 +7,17 @@ import (
 )
 
 // Load reads and checks a topology file. The error of a file that was read is Errors.
-func Load(path string) (*Topology, error) {
+func Load(path string) (*Topology, error) { return LoadInside(path, "") }
+
+// LoadInside is Load as seen from within a network of containers: every host has inside for its address, which CheckInside has found good,
+// and nodes and medics dial each other there, at the ports that they listen on. Clients are outside, and are told what the file says.
+// So one file serves processes, containers, and who asks them. With "" it is Load.
+func LoadInside(path, inside string) (*Topology, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the topology: %w; name the file that describes the system", err)
 	}
-	t, err := Parse(path, src)
+	t, err := parseInside(path, src, inside)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +32,9 @@ func Load(path string) (*Topology, error) {
 
 // Parse checks the text of a topology. name is the file's name: it stands in the errors, and a relative data directory
 // is taken from its directory. The error is always Errors.
-func Parse(name string, src []byte) (*Topology, error) {
+func Parse(name string, src []byte) (*Topology, error) { return parseInside(name, src, "") }
+
+func parseInside(name string, src []byte, inside string) (*Topology, error) {
 	found := &findings{file: name}
 	root, ok := parseTree(src, found)
 	if !ok {
@@ -39,6 +46,7 @@ func Parse(name string, src []byte) (*Topology, error) {
 	}
 	r := &reader{found: found, at: places{}, unread: map[string]bool{}}
 	t := r.topology(root)
+	r.goInside(t, inside)
 	t.File = name
 	t.placeData(filepath.Dir(name))
 	c := &checker{t: t, found: found, at: r.at, unread: r.unread}

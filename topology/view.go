@@ -69,7 +69,7 @@ func (t *Topology) View() View {
 		Medics: t.settingsView("medics"), Limits: t.settingsView("limits"),
 	}
 	for _, h := range t.Hosts {
-		v.Hosts = append(v.Hosts, HostView(h))
+		v.Hosts = append(v.Hosts, HostView{h.Name, h.Address, h.Bind, h.Ports, h.BindPorts})
 	}
 	for _, s := range t.Stages {
 		v.Stages = append(v.Stages, StageView(s))

@@ -1,0 +1,160 @@
+package topology
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/netip"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+	"time"
+)
+
+// Labels of containers. Medics find a node's container by them, because docker-compose 1.29 and Compose v2 make different names.
+const (
+	LabelCluster = "posta.cluster"
+	LabelNode    = "posta.node" // or medic
+	LabelHost    = "posta.host"
+	LabelRole    = "posta.role"
+	RoleNode     = "node"
+	RoleMedic    = "medic"
+)
+
+// InsideAddress is what containers call each other by: each is known in their network by its node's name.
+const InsideAddress = nodeMark
+
+// ErrNotOneMachine is wrapped by Compose when the hosts are not the machine that the file is for.
+var ErrNotOneMachine = errors.New("a compose file is for one machine")
+
+//go:embed compose.yaml.tmpl
+var composeSource string
+
+var composeTemplate = template.Must(template.New("docker-compose.yaml").Parse(composeSource))
+
+// Compose says how containers are to be described; the zero value of each field is its default.
+type Compose struct {
+	Image string // default "posta"
+	File  string // the topology file, absolute or relative to the compose file; default "./topology.toml"
+	Again string // the command that writes the compose file, for its first line
+}
+
+const (
+	composeDir   = "/posta" // the image's working directory
+	composeFile  = composeDir + "/topology.toml"
+	fenceVolume  = "fence"
+	goneAfter    = 2 * time.Second  // a node's drain is over, and it goes
+	handsAreDone = 12 * time.Second // a medic that is told to end finishes the restart it is at, which has ten
+)
+
+// Compose writes a compose file: a container for each node and medic, for docker-compose 1.29 and Compose v2. It passes only what both
+// take, and is the same text for the same topology.
+func (t *Topology) Compose(c Compose) (string, error) {
+	if err := t.oneMachine(); err != nil {
+		return "", err
+	}
+	data := composeData{
+		Name: t.Name, Cluster: yamlString(t.Name), Again: c.Again,
+		Image: yamlString(or(c.Image, "posta")), Source: yamlString(composeSourcePath(or(c.File, "topology.toml"))), Target: composeFile,
+		NodeGrace: yamlTime(t.Limits.Drain + goneAfter), MedicGrace: yamlTime(handsAreDone),
+		Fence: yamlString(path.Join(t.containerData(), fenceVolume)),
+	}
+	for _, n := range t.Nodes() {
+		data.Nodes = append(data.Nodes, t.service(n, RoleNode))
+	}
+	for _, n := range t.MedicNodes() {
+		data.Medics = append(data.Medics, t.service(n, RoleMedic))
+	}
+	var b strings.Builder
+	if err := composeTemplate.Execute(&b, data); err != nil {
+		return "", fmt.Errorf("write a compose file: %w", err)
+	}
+	return b.String(), nil
+}
+
+type composeData struct {
+	Name, Cluster, Again, Image, Source, Target string
+	NodeGrace, MedicGrace, Fence                string
+	Nodes, Medics                               []composeService
+}
+
+type composeService struct {
+	Name, Cluster, Host, Role string
+	Data                      string   // directory in the container
+	Ports                     []string // "127.0.0.1:OUTSIDE:INSIDE": nobody but this machine is to reach them
+}
+
+func (t *Topology) service(n Node, role string) composeService {
+	s := composeService{
+		Name: yamlName(n.ID), Cluster: yamlString(t.Name), Host: yamlString(n.Host), Role: role,
+		Data: yamlString(path.Join(t.containerData(), string(n.ID))),
+	}
+	for _, e := range n.Sockets.List() {
+		// Clients, and whoever watches the cluster, are outside; frames stay inside.
+		if e.Kind == KindClient || e.Kind == KindControl {
+			s.Ports = append(s.Ports, fmt.Sprintf("%s:%d:%d", t.publishedAt(n), port(e.Dial), port(e.Bind)))
+		}
+	}
+	return s
+}
+
+// publishedAt is where clients on the machine find the node: where the file says, which is a loopback address.
+func (t *Topology) publishedAt(n Node) string {
+	i := slices.IndexFunc(t.Hosts, func(h Host) bool { return h.Name == n.Host })
+	if _, err := netip.ParseAddr(t.Hosts[i].Address); err != nil { // a name: localhost, or {node}, which says nothing of outside
+		return "127.0.0.1"
+	}
+	return t.Hosts[i].Address
+}
+
+// containerData is where a container has the data directory of the file, which is mounted at composeFile.
+func (t *Topology) containerData() string {
+	if path.IsAbs(t.data) {
+		return path.Clean(t.data)
+	}
+	return path.Join(composeDir, t.data)
+}
+
+// oneMachine refuses hosts that a compose file cannot be for. A {node} address is that of a network of containers already.
+func (t *Topology) oneMachine() error {
+	for _, h := range t.Hosts {
+		switch {
+		case h.IPC():
+			return fmt.Errorf("%w, whose containers share no unix sockets: host %q has the address %s; write address = \"127.0.0.1\" and ports = 5500", ErrNotOneMachine, h.Name, h.Address)
+		case strings.Contains(h.Address, ":"):
+			return fmt.Errorf("%w, and its ports are published for IPv4 only: host %q has the address %s; write address = \"127.0.0.1\"", ErrNotOneMachine, h.Name, h.Address)
+		case !h.ownMachine() && (h.Address != nodeMark || len(t.Hosts) > 1):
+			return fmt.Errorf("%w: host %q is at %s; write address = \"127.0.0.1\" for every host, or make a topology with one host for containers", ErrNotOneMachine, h.Name, h.Address)
+		}
+	}
+	return nil
+}
+
+// composeSourcePath marks a relative path as one: without ./ it would be the name of a volume.
+func composeSourcePath(file string) string {
+	if path.IsAbs(file) || strings.HasPrefix(file, "./") || strings.HasPrefix(file, "../") {
+		return file
+	}
+	return "./" + file
+}
+
+// yamlName is a node's name as a plain scalar, unless it begins with a digit: 2026-11-1 would be a date.
+func yamlName(id NodeID) string {
+	if id[0] <= '9' {
+		return yamlString(string(id))
+	}
+	return string(id)
+}
+
+// yamlString is a quoted scalar. TOML's basic strings are YAML's double quoted ones; compose takes $$ for a dollar.
+func yamlString(s string) string { return strings.ReplaceAll(tomlString(s), "$", "$$") }
+
+// yamlTime is in units that both composes read.
+func yamlTime(d time.Duration) string {
+	if d%time.Second == 0 {
+		return strconv.FormatInt(int64(d/time.Second), 10) + "s"
+	}
+	return strconv.FormatInt(int64((d+time.Millisecond-1)/time.Millisecond), 10) + "ms"
+}

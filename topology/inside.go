@@ -1,0 +1,40 @@
+package topology
+
+import (
+	"fmt"
+	"strings"
+)
+
+// CheckInside says what is wrong with an address for LoadInside: it follows the rules of a host's address in the file. Unix sockets are
+// refused, because containers share no directory for them.
+func CheckInside(address string) error {
+	if strings.HasPrefix(address, ipcPrefix) {
+		return fmt.Errorf("address %q is of unix sockets, which do not reach from container to container; write \"{node}\"", address)
+	}
+	found := &findings{}
+	c := &checker{found: found, at: places{}, unread: map[string]bool{}}
+	c.tcpAddress(Host{Address: address}, "")
+	if len(found.list) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s; %s", found.list[0].What, found.list[0].Instead)
+}
+
+// goInside gives all hosts an address that is dialled inside, and has them listen where they are found by it, as a host of the file would.
+// What the file says they listen on is of the machine around the containers.
+func (r *reader) goInside(t *Topology, address string) {
+	if address == "" {
+		return
+	}
+	for i := range t.Hosts {
+		h := &t.Hosts[i]
+		if h.IPC() {
+			r.found.add(r.at.of("hosts."+h.Name+".address"), "unix sockets do not reach from container to container", `write address = "127.0.0.1" and ports = 5500`)
+			continue
+		}
+		h.Inside, h.Bind = address, address
+		if strings.Contains(address, nodeMark) {
+			h.Bind = "0.0.0.0"
+		}
+	}
+}
