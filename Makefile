@@ -1,4 +1,4 @@
-# Go and make are all that is needed: no C compiler, no broker, no container.
+# Go and make are all that is needed: no C compiler, no broker, no container. Those targets that say docker need Docker and compose.
 GO       ?= go
 ROWS     ?= 1000000
 FUZZTIME ?= 10s
@@ -9,12 +9,17 @@ BENCH    ?=
 # The race detector needs cgo and a C compiler; without them the same tests run without it.
 RACE := $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v $(firstword $(shell $(GO) env CC)) >/dev/null 2>&1 && echo -race)
 
+# Compose v2 where there is one, else docker-compose 1.29. Give PROJECT another name to have two clusters side by side.
+COMPOSE ?= $(shell docker compose version >/dev/null 2>&1 && echo docker compose || echo docker-compose) -p $(PROJECT)
+PROJECT ?= posta
+IMAGE   ?= posta
+
 RELEASE := $(shell git describe --tags --always --dirty 2>/dev/null)
 
-.PHONY: help build test demo chaos bench soak fuzz lint cover clean
+.PHONY: help build test demo image up down logs demo-docker chaos bench soak fuzz lint cover clean
 
 help:            ## this list
-	@sed -n 's/^\([a-z]*\): .*##/\1:/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\): .*##/\1:/p' $(MAKEFILE_LIST)
 
 build:           ## bin/posta, one static program
 	CGO_ENABLED=0 $(GO) build -ldflags '-X main.release=$(RELEASE)' -o bin/posta .
@@ -27,6 +32,28 @@ test:            ## go vet, and every test, with the race detector where there i
 demo: build      ## make data, run an analysis over real processes, print the answers; ROWS=10000000 for more
 	bin/posta gen bikes --rows $(ROWS) --out demo/bikes
 	bin/posta run bikes --data demo/bikes
+
+image: build     ## the docker image: bin/posta and nothing else
+	docker build -q -t $(IMAGE) --build-arg VERSION=$(RELEASE) .
+
+up: image        ## docker: the cluster of topology.toml in containers; bin/posta submit and status speak to it
+	$(COMPOSE) up -d
+
+# Medics first: one that is still there would start again what is taken down. A medic that ends finishes the restart it is at, so they
+# are asked until none is left. Data stays in the volumes.
+down:            ## docker: end it, keep its data; DOWN=-v deletes the data as well
+	@while ids=$$(docker ps -q -f label=com.docker.compose.project=$(PROJECT) -f label=posta.role=medic) && [ -n "$$ids" ]; do docker stop -t 12 $$ids >/dev/null; done
+	$(COMPOSE) down $(DOWN)
+
+logs:            ## docker: what nodes and medics say, and go on saying
+	$(COMPOSE) logs -f --tail=20
+
+demo-docker:     ## docker: a cluster, data, an analysis, the answers; leaves nothing behind
+	@trap '$(MAKE) -s down DOWN=-v' EXIT; set -e; \
+	$(MAKE) -s up; \
+	bin/posta gen bikes --rows $(ROWS) --out demo/bikes; \
+	bin/posta submit bikes --data demo/bikes; \
+	bin/posta status
 
 chaos:           ## a cluster of its own, sessions all the time, faults for a minute; TIME=5m for more
 	$(GO) test ./e2e/medics -run 'TestChaos' -count=1 -v -chaos $(TIME) -timeout 30m
