@@ -17,5 +17,5 @@ func TestChaos(t *testing.T) {
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
-	t.Logf("%d analyses meanwhile, all answers right; %s", l.end(), lines[len(lines)-1])
+	t.Logf("%d analyses meanwhile, all answers right; %s", l.End(), lines[len(lines)-1])
 }

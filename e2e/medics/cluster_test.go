@@ -2,23 +2,16 @@ package medics
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
 
-	"posta/analyses/bikes/bikesoracle"
-	"posta/client"
-	"posta/gen"
+	"posta/e2e/ward"
 	"posta/topology"
 )
 
@@ -27,7 +20,7 @@ type cluster struct {
 	t    *testing.T
 	topo *topology.Topology
 	dir  string
-	ear  *ear
+	*ward.Ward
 }
 
 // up starts a cluster, and ends it with the test.
@@ -57,11 +50,7 @@ func up(t *testing.T, settings map[string]string) *cluster {
 		}
 	})
 	c.posta("up")
-	c.ear = listen(t, c.topo)
-	c.ear.until("a medic leads, and all are heard", func() bool {
-		silent := func(n topology.Node) bool { return c.ear.incarnation(n.ID) == 0 }
-		return c.ear.leader() != "" && !slices.ContainsFunc(c.topo.All(), silent)
-	})
+	c.Ward = ward.New(t, c.topo)
 	return c
 }
 
@@ -114,81 +103,9 @@ func gone(pid int) bool {
 	return len(rest) == 0 || rest[0] == "Z" || rest[0] == "X"
 }
 
-// load runs analyses, two at a time, until the test ends it; each answer has to be the oracle's.
-type load struct {
-	t    *testing.T
-	c    *cluster
-	data string
-	want []byte
-	stop context.CancelFunc
-	wg   sync.WaitGroup
-
-	mu   sync.Mutex
-	done int
-}
-
-func (c *cluster) load(rows int) *load {
+// load runs two analyses at a time.
+func (c *cluster) load(rows int) *ward.Load {
 	c.t.Helper()
-	dir := c.t.TempDir()
-	if err := gen.Bikes(gen.OnDisk(dir), rows, 7); err != nil {
-		c.t.Fatal(err)
-	}
-	oracle, err := bikesoracle.Run(dir, nil)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	l := &load{t: c.t, c: c, data: dir, want: queries(c.t, oracle), stop: stop}
-	for range 2 {
-		l.wg.Add(1)
-		go func() {
-			defer l.wg.Done()
-			for ctx.Err() == nil {
-				l.analyse()
-			}
-		}()
-	}
-	c.t.Cleanup(func() { stop(); l.wg.Wait() })
-	return l
-}
-
-// analyse runs to the end even when the load is over: an analysis in flight must finish.
-func (l *load) analyse() {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	a, err := client.Run(ctx, client.Config{Entries: append(l.c.topo.EntryPoints(), l.c.topo.Outputs()...), Analysis: "bikes", Dir: l.data})
-	if err != nil {
-		l.t.Errorf("an analysis failed: %v", err)
-		l.stop()
-		return
-	}
-	if got := queries(l.t, a); !bytes.Equal(got, l.want) {
-		l.t.Errorf("an answer differs from the oracle's: %.300s", got)
-		l.stop()
-	}
-	l.mu.Lock()
-	l.done++
-	l.mu.Unlock()
-}
-
-// end waits for the analyses in flight and returns how many there were.
-func (l *load) end() int {
-	l.stop()
-	l.wg.Wait()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.done
-}
-
-// queries is the part of an answer that does not depend on the session.
-func queries(t *testing.T, v any) []byte {
-	b, err := json.Marshal(v)
-	var parts struct{ Queries, Rejected json.RawMessage }
-	if err == nil {
-		err = json.Unmarshal(b, &parts)
-	}
-	if err != nil {
-		t.Errorf("an answer is no JSON: %v", err)
-	}
-	return append(append(parts.Queries, '\n'), parts.Rejected...)
+	j := ward.Bikes(c.t, rows)
+	return ward.Begin(c.t, c.topo, j, j)
 }

@@ -12,61 +12,14 @@ import (
 	"posta/topology"
 )
 
-// strike does something to some, and waits until the journal says that all of them, and nobody else, came back, each after one restart.
-func (c *cluster) strike(do func(topology.NodeID), ids ...topology.NodeID) {
-	c.t.Helper()
-	since := time.Now()
-	before := map[topology.NodeID]uint64{}
-	for _, id := range ids {
-		before[id] = c.ear.incarnation(id)
-	}
-	for _, id := range ids {
-		do(id)
-	}
-	var told []core.Incident
-	c.ear.until("all are back", func() bool {
-		told = c.ear.incidents(since)
-		back := 0
-		for _, i := range told {
-			if !i.Open {
-				back++
-			}
-		}
-		return back >= len(ids) && c.ear.leader() != ""
-	})
-	time.Sleep(3 * c.topo.Medics.Heartbeat) // whoever was restarted twice would be so by now, or shows below
-	told = c.ear.incidents(since)
-	if len(told) != len(ids) {
-		c.t.Errorf("%d failures, %d incidents: %+v", len(ids), len(told), told)
-	}
-	for _, i := range told {
-		if !slices.Contains(ids, i.Node) || i.Restarts != 1 || i.Open {
-			c.t.Errorf("M5: one failure of %v is told as %+v", ids, i)
-		}
-		if now := c.ear.incarnation(i.Node); now != before[i.Node]+1 {
-			c.t.Errorf("M5: %s was incarnation %d and is %d", i.Node, before[i.Node], now)
-		}
-	}
-}
-
 func (c *cluster) kill(ids ...topology.NodeID) {
 	c.t.Helper()
-	c.strike(func(id topology.NodeID) { c.signal(id, syscall.SIGKILL) }, ids...)
-}
-
-// others is the medics that do not lead.
-func (c *cluster) others() (ids []topology.NodeID) {
-	for _, n := range c.topo.MedicNodes() {
-		if n.ID != c.ear.leader() {
-			ids = append(ids, n.ID)
-		}
-	}
-	return ids
+	c.Strike(func(id topology.NodeID) { c.signal(id, syscall.SIGKILL) }, ids...)
 }
 
 func TestM5_WhatIsKilledOrHangsComesBackOnce(t *testing.T) {
 	c := up(t, nil)
-	if g := c.ear.generation(); g != 1 {
+	if g := c.Generation(); g != 1 {
 		t.Errorf("M2: all started at once, and %d elections", g)
 	}
 	l := c.load(30000)
@@ -75,27 +28,27 @@ func TestM5_WhatIsKilledOrHangsComesBackOnce(t *testing.T) {
 	}
 	c.killLeaders()
 	c.hang("joiner-1")
-	c.hang(c.others()[0])
-	if n := l.end(); n < 2 {
+	c.hang(c.Followers()[0])
+	if n := l.End(); n < 2 {
 		t.Errorf("%d analyses only", n)
 	}
 }
 
 func (c *cluster) killLeaders() {
-	generation := c.ear.generation()
-	c.kill(c.ear.leader())
-	if now := c.ear.generation(); now != generation+1 {
+	generation := c.Generation()
+	c.kill(c.Leader())
+	if now := c.Generation(); now != generation+1 {
 		c.t.Errorf("M3: generation %d after the death of the leader of %d", now, generation)
 	}
-	c.kill(c.ear.leader(), "aggregator-2")
-	c.kill(c.ear.leader(), c.others()[0])
+	c.kill(c.Leader(), "aggregator-2")
+	c.kill(c.Leader(), c.Followers()[0])
 }
 
 // hang stops a process for good: it is killed, and no zombie of it wakes later.
 func (c *cluster) hang(id topology.NodeID) {
 	c.t.Helper()
 	var pid int
-	c.strike(func(id topology.NodeID) { pid = c.signal(id, syscall.SIGSTOP) }, id)
+	c.Strike(func(id topology.NodeID) { pid = c.signal(id, syscall.SIGSTOP) }, id)
 	if !gone(pid) {
 		c.t.Errorf("M5: process %d of %s hangs on beside its successor", pid, id)
 	}
@@ -104,21 +57,21 @@ func (c *cluster) hang(id topology.NodeID) {
 // A leader that is stopped through an election wakes as a follower, or not at all: it was silent, so the new one has it killed.
 func TestM4_ALeaderThatSleptDoesNotLeadAgain(t *testing.T) {
 	c := up(t, nil)
-	old, since := c.ear.leader(), time.Now()
+	old, since := c.Leader(), time.Now()
 	pid := c.signal(old, syscall.SIGSTOP)
-	c.ear.until("another one leads", func() bool { l := c.ear.leader(); return l != "" && l != old })
+	c.Until("another one leads", func() bool { l := c.Leader(); return l != "" && l != old })
 	_ = syscall.Kill(pid, syscall.SIGCONT) // it may be dead already
-	c.ear.until("it is over", func() bool {
-		all := c.ear.incidents(since)
+	c.Until("it is over", func() bool {
+		all := c.Incidents(since)
 		return len(all) > 0 && !slices.ContainsFunc(all, func(i core.Incident) bool { return i.Open })
 	})
 	time.Sleep(2 * c.topo.Medics.SuspectAfter)
-	for _, i := range c.ear.incidents(since) {
+	for _, i := range c.Incidents(since) {
 		if i.Node != old || i.Restarts > 1 {
 			t.Errorf("M4: somebody was restarted by the old leader: %+v", i)
 		}
 	}
-	if now := c.ear.leader(); now == old {
+	if now := c.Leader(); now == old {
 		t.Errorf("%s leads again", old)
 	}
 }
@@ -136,8 +89,8 @@ func TestM5_ACrashLoopBacksOffAndEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.signal("joiner-2", syscall.SIGKILL)
-	c.ear.until("five failures in a row", func() bool {
-		all := c.ear.incidents(since)
+	c.Until("five failures in a row", func() bool {
+		all := c.Incidents(since)
 		return len(all) == 1 && all[0].InARow >= 5
 	})
 	if err := os.Remove(dir); err != nil {
@@ -146,9 +99,9 @@ func TestM5_ACrashLoopBacksOffAndEnds(t *testing.T) {
 	if err := os.Rename(aside, dir); err != nil {
 		t.Fatal(err)
 	}
-	c.ear.until("it is back", func() bool { all := c.ear.incidents(since); return len(all) == 1 && !all[0].Open })
+	c.Until("it is back", func() bool { all := c.Incidents(since); return len(all) == 1 && !all[0].Open })
 	var waits []time.Duration
-	for _, e := range c.ear.entries() {
+	for _, e := range c.Entries() {
 		if e.Node == "joiner-2" && e.What == core.Suspected {
 			waits = append(waits, e.Wait)
 		}
@@ -159,7 +112,7 @@ func TestM5_ACrashLoopBacksOffAndEnds(t *testing.T) {
 			break
 		}
 	}
-	for _, i := range c.ear.incidents(since) {
+	for _, i := range c.Incidents(since) {
 		if i.Node != "joiner-2" {
 			t.Errorf("somebody else fell ill: %+v", i)
 		}
@@ -169,7 +122,7 @@ func TestM5_ACrashLoopBacksOffAndEnds(t *testing.T) {
 // While one medic lives, everything comes back (M7).
 func TestM7_OneMedicBringsEverybodyBack(t *testing.T) {
 	c := up(t, nil)
-	spared := c.others()[0]
+	spared := c.Followers()[0]
 	var ids []topology.NodeID
 	for _, n := range c.topo.All() {
 		if n.ID != spared {
@@ -184,10 +137,10 @@ func TestNobodyIsSuspectedUnderLoad(t *testing.T) {
 	since := time.Now()
 	l := c.load(200000)
 	time.Sleep(max(*quiet, 5*time.Second))
-	if n := l.end(); n == 0 {
+	if n := l.End(); n == 0 {
 		t.Error("no analysis was done")
 	}
-	if told := c.ear.incidents(since); len(told) > 0 || c.ear.generation() != 1 {
-		t.Errorf("M6: nothing happened, and the journal tells of %+v, generation %d", told, c.ear.generation())
+	if told := c.Incidents(since); len(told) > 0 || c.Generation() != 1 {
+		t.Errorf("M6: nothing happened, and the journal tells of %+v, generation %d", told, c.Generation())
 	}
 }

@@ -1,4 +1,4 @@
-package medics
+package ward
 
 import (
 	"sync"
@@ -12,35 +12,37 @@ import (
 	"posta/zmqx"
 )
 
-// ear hears what nodes and medics say.
-type ear struct {
+// Ear hears what nodes and medics say.
+type Ear struct {
 	t    *testing.T
 	sub  *zmqx.Sub
 	done chan struct{}
 
 	mu      sync.Mutex
 	beats   map[topology.NodeID]heartbeat.Beat
-	seen    map[life]*times
+	seen    map[Life]*Times
 	medics  map[topology.NodeID]core.Message
 	heard   map[topology.NodeID]time.Time
 	journal core.Message
 }
 
-// life is one incarnation of a node; times is when it was heard first, at work first, and first with something new on its disk.
-type life struct {
-	node topology.NodeID
-	inc  uint64
+// Life is one incarnation of a node.
+type Life struct {
+	Node        topology.NodeID
+	Incarnation uint64
 }
 
-type times struct{ heard, working, flowing time.Time }
+// Times is when it was heard first, at work first, and first with something new on its disk.
+type Times struct{ Heard, Working, Flowing time.Time }
 
-func listen(t *testing.T, topo *topology.Topology) *ear {
+// Listen listens until the test ends.
+func Listen(t *testing.T, topo *topology.Topology) *Ear {
 	t.Helper()
 	sub, err := zmqx.NewSub(zmqx.Options{BackoffMax: 50 * time.Millisecond, MaxFrame: 4 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &ear{t: t, sub: sub, done: make(chan struct{}), beats: map[topology.NodeID]heartbeat.Beat{}, seen: map[life]*times{},
+	e := &Ear{t: t, sub: sub, done: make(chan struct{}), beats: map[topology.NodeID]heartbeat.Beat{}, seen: map[Life]*Times{},
 		medics: map[topology.NodeID]core.Message{}, heard: map[topology.NodeID]time.Time{}}
 	for _, topic := range []string{station.BeatTopic, station.MessageTopic, station.JournalTopic} {
 		if err := sub.Subscribe(topic); err != nil {
@@ -64,7 +66,7 @@ func listen(t *testing.T, topo *topology.Topology) *ear {
 	return e
 }
 
-func (e *ear) take(m zmqx.Message) {
+func (e *Ear) take(m zmqx.Message) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if string(m[0]) == station.BeatTopic {
@@ -88,24 +90,24 @@ func (e *ear) take(m zmqx.Message) {
 	}
 }
 
-func (e *ear) takeBeat(b heartbeat.Beat) {
+func (e *Ear) takeBeat(b heartbeat.Beat) {
 	now := time.Now()
 	e.beats[b.Node] = b
-	k := life{b.Node, uint64(b.ID.Incarnation)}
+	k := Life{b.Node, uint64(b.ID.Incarnation)}
 	if e.seen[k] == nil {
-		e.seen[k] = &times{heard: now}
+		e.seen[k] = &Times{Heard: now}
 	}
 	s := e.seen[k]
-	if s.working.IsZero() && b.State != heartbeat.Recovering {
-		s.working = now
+	if s.Working.IsZero() && b.State != heartbeat.Recovering {
+		s.Working = now
 	}
-	if s.flowing.IsZero() && b.State != heartbeat.Recovering && b.Commits > 0 {
-		s.flowing = now
+	if s.Flowing.IsZero() && b.State != heartbeat.Recovering && b.Commits > 0 {
+		s.Flowing = now
 	}
 }
 
-// leader is who says so, "" for nobody in the newest generation.
-func (e *ear) leader() topology.NodeID {
+// Leader is who says so, "" for nobody in the newest generation.
+func (e *Ear) Leader() topology.NodeID {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var term core.Term
@@ -124,7 +126,8 @@ func (e *ear) leader() topology.NodeID {
 	return term.Leader
 }
 
-func (e *ear) generation() (g core.Generation) {
+// Generation is the newest.
+func (e *Ear) Generation() (g core.Generation) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, m := range e.medics {
@@ -133,7 +136,8 @@ func (e *ear) generation() (g core.Generation) {
 	return g
 }
 
-func (e *ear) incarnation(id topology.NodeID) uint64 {
+// Incarnation is the last life that was heard of a node or medic, 0 for none.
+func (e *Ear) Incarnation(id topology.NodeID) uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if m, ok := e.medics[id]; ok {
@@ -142,24 +146,26 @@ func (e *ear) incarnation(id topology.NodeID) uint64 {
 	return uint64(e.beats[id].ID.Incarnation)
 }
 
-func (e *ear) times(l life) times {
+// Times is zero for a life that was not heard.
+func (e *Ear) Times(l Life) Times {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if s := e.seen[l]; s != nil {
 		return *s
 	}
-	return times{}
+	return Times{}
 }
 
-func (e *ear) entries() []core.Entry {
+// Entries is the newest journal.
+func (e *Ear) Entries() []core.Entry {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.journal.Entries
 }
 
-// incidents is what the journal tells since then.
-func (e *ear) incidents(since time.Time) (all []core.Incident) {
-	for _, i := range core.Incidents(e.entries()) {
+// Incidents is what the journal tells since then.
+func (e *Ear) Incidents(since time.Time) (all []core.Incident) {
+	for _, i := range core.Incidents(e.Entries()) {
 		if i.At.After(since) {
 			all = append(all, i)
 		}
@@ -167,12 +173,12 @@ func (e *ear) incidents(since time.Time) (all []core.Incident) {
 	return all
 }
 
-// until waits for what is to come.
-func (e *ear) until(what string, done func() bool) {
+// Until waits for what is to come.
+func (e *Ear) Until(what string, done func() bool) {
 	e.t.Helper()
 	for end := time.Now().Add(60 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			e.t.Fatalf("in vain: %s; the journal: %+v", what, core.Incidents(e.entries()))
+			e.t.Fatalf("in vain: %s; the journal: %+v", what, core.Incidents(e.Entries()))
 		}
 	}
 }

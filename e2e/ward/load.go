@@ -1,0 +1,110 @@
+package ward
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"sync"
+	"testing"
+	"time"
+
+	"posta/analyses/bikes/bikesoracle"
+	"posta/client"
+	"posta/gen"
+	"posta/topology"
+)
+
+// Job is an analysis to run again and again, and its answer.
+type Job struct {
+	Analysis, Dir string
+	Want          []byte // as Answer makes it
+}
+
+// Bikes is so many generated trips; the answer is the oracle's.
+func Bikes(t *testing.T, rows int) Job {
+	t.Helper()
+	dir := t.TempDir()
+	if err := gen.Bikes(gen.OnDisk(dir), rows, 7); err != nil {
+		t.Fatal(err)
+	}
+	oracle, err := bikesoracle.Run(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Job{Analysis: "bikes", Dir: dir, Want: Answer(t, oracle)}
+}
+
+// Load runs analyses, one of each job at a time, until it is told to end; each answer has to be right to the last byte.
+type Load struct {
+	t       *testing.T
+	entries []string
+	stop    context.CancelFunc
+	wg      sync.WaitGroup
+
+	mu   sync.Mutex
+	done int
+}
+
+// Begin starts a load, which ends with the test at the latest.
+func Begin(t *testing.T, topo *topology.Topology, jobs ...Job) *Load {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	l := &Load{t: t, entries: append(topo.EntryPoints(), topo.Outputs()...), stop: stop}
+	for _, j := range jobs {
+		l.wg.Add(1)
+		go func() {
+			defer l.wg.Done()
+			for ctx.Err() == nil {
+				l.analyse(j)
+			}
+		}()
+	}
+	t.Cleanup(func() { stop(); l.wg.Wait() })
+	return l
+}
+
+// analyse runs to the end even when the load is over: an analysis in flight must finish.
+func (l *Load) analyse(j Job) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	a, err := client.Run(ctx, client.Config{Entries: l.entries, Analysis: j.Analysis, Dir: j.Dir})
+	if err != nil {
+		l.t.Errorf("%s: an analysis failed: %v", j.Analysis, err)
+		l.stop()
+		return
+	}
+	if got := Answer(l.t, a); !bytes.Equal(got, j.Want) {
+		l.t.Errorf("%s: D1: an answer differs: %.300s", j.Analysis, got)
+		l.stop()
+	}
+	l.mu.Lock()
+	l.done++
+	l.mu.Unlock()
+}
+
+// Done is how many analyses have ended so far.
+func (l *Load) Done() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.done
+}
+
+// End waits for the analyses in flight and returns how many there were.
+func (l *Load) End() int {
+	l.stop()
+	l.wg.Wait()
+	return l.Done()
+}
+
+// Answer is the part of an answer that does not depend on the session.
+func Answer(t *testing.T, v any) []byte {
+	b, err := json.Marshal(v)
+	var parts struct{ Queries, Rejected json.RawMessage }
+	if err == nil {
+		err = json.Unmarshal(b, &parts)
+	}
+	if err != nil {
+		t.Errorf("an answer is no JSON: %v", err)
+	}
+	return append(append(parts.Queries, '\n'), parts.Rejected...)
+}

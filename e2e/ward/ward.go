@@ -1,0 +1,99 @@
+package ward
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"posta/medic/core"
+	"posta/topology"
+)
+
+// Ward is a cluster that is watched.
+type Ward struct {
+	*Ear
+	Topology *topology.Topology
+	t        *testing.T
+}
+
+// New returns when a medic leads and everybody is heard. It listens until the test ends.
+func New(t *testing.T, topo *topology.Topology) *Ward {
+	t.Helper()
+	w := &Ward{Ear: Listen(t, topo), Topology: topo, t: t}
+	w.Until("a medic leads, and all are heard", func() bool {
+		silent := func(n topology.Node) bool { return w.Incarnation(n.ID) == 0 }
+		return w.Leader() != "" && !slices.ContainsFunc(topo.All(), silent)
+	})
+	return w
+}
+
+// Followers is the medics that do not lead.
+func (w *Ward) Followers() (ids []topology.NodeID) {
+	for _, n := range w.Topology.MedicNodes() {
+		if n.ID != w.Leader() {
+			ids = append(ids, n.ID)
+		}
+	}
+	return ids
+}
+
+// Strike does something to some, and waits until the journal says that all of them, and nobody else, came back, each after one restart.
+func (w *Ward) Strike(do func(topology.NodeID), ids ...topology.NodeID) {
+	w.t.Helper()
+	since := time.Now()
+	before := w.lives()
+	for _, id := range ids {
+		do(id)
+	}
+	w.Until("all are back", func() bool {
+		back := 0
+		for _, i := range w.Incidents(since) {
+			if !i.Open {
+				back++
+			}
+		}
+		return back >= len(ids) && w.Leader() != ""
+	})
+	time.Sleep(3 * w.Topology.Medics.Heartbeat) // whoever was restarted twice would be so by now, or shows below
+	w.judge(since, before, ids)
+}
+
+func (w *Ward) lives() map[topology.NodeID]uint64 {
+	all := map[topology.NodeID]uint64{}
+	for _, n := range w.Topology.All() {
+		all[n.ID] = w.Incarnation(n.ID)
+	}
+	return all
+}
+
+func (w *Ward) judge(since time.Time, before map[topology.NodeID]uint64, ids []topology.NodeID) {
+	w.t.Helper()
+	told := w.Incidents(since)
+	if len(told) != len(ids) {
+		w.t.Errorf("%d failures, %d incidents: %+v", len(ids), len(told), told)
+	}
+	for _, i := range told {
+		if !slices.Contains(ids, i.Node) || i.Restarts != 1 || i.Open {
+			w.t.Errorf("M5: one failure of %v is told as %+v", ids, i)
+		}
+	}
+	for id, now := range w.lives() {
+		want := before[id]
+		if slices.Contains(ids, id) {
+			want++
+		}
+		if now != want {
+			w.t.Errorf("M5: %s was incarnation %d and is %d, after a failure of %v", id, before[id], now, ids)
+		}
+	}
+}
+
+// Over waits until the journal tells of something and none of it is open, and a medic leads.
+func (w *Ward) Over(since time.Time) []core.Incident {
+	w.t.Helper()
+	w.Until("it is over", func() bool {
+		all := w.Incidents(since)
+		return len(all) > 0 && w.Leader() != "" && !slices.ContainsFunc(all, func(i core.Incident) bool { return i.Open })
+	})
+	return w.Incidents(since)
+}
