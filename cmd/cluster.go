@@ -50,16 +50,11 @@ func entries(c *cli.Context) ([]string, error) {
 
 // localNodes is the nodes of this machine: those of the hosts given, or all if every host is on this machine for sure.
 func localNodes(c *cli.Context, t *topology.Topology) ([]topology.Node, error) {
-	wanted := c.StringSlice(flagHost)
-	var names []string
-	for _, h := range t.Hosts {
-		names = append(names, h.Name)
+	wanted, err := givenHosts(c, t)
+	if err != nil {
+		return nil, err
 	}
-	for _, w := range wanted {
-		if !slices.Contains(names, w) {
-			return nil, usagef("--host %s: %s has no such host; it has %s", w, t.File, strings.Join(names, ", "))
-		}
-	}
+	names := hostNames(t)
 	if len(wanted) == 0 {
 		if len(t.Hosts) > 1 && slices.ContainsFunc(t.Hosts, elsewhere) {
 			return nil, usagef("%s has several hosts (%s); say which of them this machine is with --host NAME", t.File, strings.Join(names, ", "))
@@ -71,6 +66,25 @@ func localNodes(c *cli.Context, t *topology.Topology) ([]topology.Node, error) {
 		return nil, usagef("%s places no node on %s", t.File, strings.Join(wanted, ", "))
 	}
 	return nodes, nil
+}
+
+// givenHosts is what --host says, checked; nil if it says nothing.
+func givenHosts(c *cli.Context, t *topology.Topology) ([]string, error) {
+	wanted, names := c.StringSlice(flagHost), hostNames(t)
+	for _, w := range wanted {
+		if !slices.Contains(names, w) {
+			return nil, usagef("--host %s: %s has no such host; it has %s", w, t.File, strings.Join(names, ", "))
+		}
+	}
+	return wanted, nil
+}
+
+func hostNames(t *topology.Topology) []string {
+	var names []string
+	for _, h := range t.Hosts {
+		names = append(names, h.Name)
+	}
+	return names
 }
 
 func elsewhere(h topology.Host) bool {

@@ -26,6 +26,7 @@ const (
 	flagQuiet    = "quiet"
 	flagHost     = "host"
 	flagAddress  = "address"
+	flagDocker   = "docker"
 )
 
 func topologyFlag() cli.Flag {

@@ -1,10 +1,12 @@
 package cmd
 
 import (
+	"errors"
 	"log/slog"
 
 	"github.com/urfave/cli/v2"
 
+	"posta/medic/docker"
 	"posta/medic/station"
 	"posta/topology"
 )
@@ -18,8 +20,12 @@ or on the hosts given, which must be this machine. SIGTERM ends it; kill -9 lose
 
    posta medic medic-1 -f topology.toml
 
+With --docker it restarts containers: those with the labels posta.cluster and posta.node, over the engine that DOCKER_HOST names. It makes none.
+
+   posta medic medic-1 --docker
+
 ` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), addressFlag(), hostFlag(), logFlag()}, Action: x.medic,
+		Flags: []cli.Flag{topologyFlag(), addressFlag(), hostFlag(), dockerFlag(), logFlag()}, Action: x.medic,
 	}
 }
 
@@ -32,14 +38,39 @@ func (x *command) medic(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	cfg := station.Config{Medic: topology.NodeID(name), Log: slog.New(slog.NewTextHandler(x.Err, &slog.HandlerOptions{Level: level}))}
+	if c.Bool(flagDocker) {
+		return x.dockerMedic(c, cfg)
+	}
 	crew, t, err := x.crewOf(c)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = crew.Close() }()
-	if _, err := t.Medic(topology.NodeID(name)); err != nil {
+	if _, err := t.Medic(cfg.Medic); err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(x.Err, &slog.HandlerOptions{Level: level}))
-	return station.Run(c.Context, station.Config{Topology: t, Medic: topology.NodeID(name), Hosts: crew.Hosts(), Restarter: crew, Log: log})
+	cfg.Topology, cfg.Hosts, cfg.Restarter = t, crew.Hosts(), crew
+	return station.Run(c.Context, cfg)
+}
+
+func dockerFlag() cli.Flag {
+	return &cli.BoolFlag{Name: flagDocker, Usage: "nodes and medics are containers, found by the labels posta.cluster and posta.node"}
+}
+
+// dockerMedic acts on its own host unless others are given: an engine is one machine.
+func (x *command) dockerMedic(c *cli.Context, cfg station.Config) (err error) {
+	if cfg.Topology, err = loadTopology(c); err != nil {
+		return err
+	}
+	if cfg.Hosts, err = givenHosts(c, cfg.Topology); err != nil {
+		return err
+	}
+	r, err := docker.New(docker.Config{Cluster: cfg.Topology.Name})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	cfg.Restarter = r
+	return station.Run(c.Context, cfg)
 }

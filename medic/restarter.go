@@ -33,6 +33,20 @@ type Restarter interface {
 	Wait(ctx context.Context, node NodeID) (Death, error)
 }
 
+// Pids is what a Restarter may do beside: tell processes. Without it no hints are possible.
+type Pids interface {
+	// Pid tells one life of the node from another. 0: it has none. An error: nobody can tell, which is no hint of anything.
+	Pid(node NodeID) (int, error)
+}
+
+// Watcher is a Restarter that is told of ends instead of asking for them, because each question is expensive.
+type Watcher interface {
+	// Watch keeps Seen up to date until ctx ends.
+	Watch(ctx context.Context)
+	// Seen is what is known without asking anybody. It may lag behind, so who acts asks the Restarter itself.
+	Seen() Pids
+}
+
 // Death is how a process ended.
 type Death struct {
 	Cause string // for people: "exit status 1", "signal: killed"; "" if it is not known

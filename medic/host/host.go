@@ -11,25 +11,21 @@ import (
 	"posta/medic/core"
 )
 
-// Pids is what a Restarter may do beside: tell processes. Without it no hints are possible, and a holder of the lock that hangs is waited for.
-type Pids interface {
-	Pid(core.NodeID) (int, error) // 0: there is none
-}
-
 // Host is one host of the topology, on this machine. Its methods may be called by several goroutines and processes at once.
 type Host struct {
 	dir, name string
+	holder    core.NodeID // who acts here
 	r         medic.Restarter
-	pids      Pids // nil if the restarter tells none
+	pids      medic.Pids // nil if the restarter tells none
 }
 
-// Open makes the directory; nothing is held.
-func Open(dir, name string, r medic.Restarter) (*Host, error) {
+// Open makes the directory; nothing is held. holder is the medic that acts, or "" for who is no medic: others may have to know.
+func Open(dir, name string, holder core.NodeID, r medic.Restarter) (*Host, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make a directory for what host %s has seen: %w", name, err)
 	}
-	h := &Host{dir: dir, name: name, r: r}
-	h.pids, _ = r.(Pids)
+	h := &Host{dir: dir, name: name, holder: holder, r: r}
+	h.pids, _ = r.(medic.Pids)
 	return h, nil
 }
 
@@ -91,7 +87,7 @@ func (h *Host) lockAgainst(ctx context.Context, o core.Order) (unlock func(), er
 	if err == nil || !errors.Is(err, ErrBusy) {
 		return unlock, err
 	}
-	if pid := h.pid(o.Target); pid == 0 || pid != h.holder() {
+	if o.Target != h.holding() {
 		return nil, err
 	}
 	f, err := h.readFence()
@@ -118,7 +114,9 @@ func (h *Host) restart(ctx context.Context, target core.NodeID, s core.Started) 
 	if err := h.writeStarted(target, s); err != nil {
 		return cause, fmt.Errorf("note the start of %s: %w", target, err)
 	}
-	if err := h.r.Start(ctx, target); err != nil {
+	// ErrRunning: the old process is gone, so this is a new life, which somebody else has begun meanwhile: the engine, where it has a
+	// restart policy of its own.
+	if err := h.r.Start(ctx, target); err != nil && !errors.Is(err, medic.ErrRunning) {
 		s.Order = core.OrderID{}
 		return cause, errors.Join(err, h.writeStarted(target, s))
 	}

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"posta/medic/core"
 )
 
 // ErrBusy is wrapped when the host's lock could not be had in time: somebody acts for very long, or hangs.
@@ -26,7 +27,7 @@ func (h *Host) lock(ctx context.Context) (unlock func(), err error) {
 		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
 			if f.Truncate(0) == nil {
-				_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0) // for whoever waits in vain
+				_, _ = fmt.Fprintf(f, "%d %s\n", os.Getpid(), h.holder) // for whoever waits in vain
 			}
 			return func() { _ = f.Close() }, nil
 		}
@@ -38,20 +39,35 @@ func (h *Host) lock(ctx context.Context) (unlock func(), err error) {
 		case <-time.After(askAgain):
 		case <-ctx.Done():
 			_ = f.Close()
-			return nil, fmt.Errorf("lock host %s, which process %d has: %w", h.name, h.holder(), ErrBusy)
+			return nil, fmt.Errorf("lock host %s, which %s has: %w", h.name, h.holdingText(), ErrBusy)
 		}
 	}
 }
 
-// holder is the process that had the lock last; 0 if nobody knows.
-func (h *Host) holder() int {
+// holding is the medic that had the lock last; "" if it was none, or nobody knows. It is a name and no process, because the processes of
+// containers all have the same number.
+func (h *Host) holding() core.NodeID {
+	_, who := h.readHolder()
+	return core.NodeID(who)
+}
+
+// holdingText is for people.
+func (h *Host) holdingText() string {
+	pid, who := h.readHolder()
+	switch {
+	case who != "":
+		return who
+	case pid != "":
+		return "process " + pid
+	}
+	return "somebody"
+}
+
+func (h *Host) readHolder() (pid, who string) {
 	b, err := os.ReadFile(h.file("lock"))
 	if err != nil {
-		return 0
+		return "", ""
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
-	if err != nil {
-		return 0
-	}
-	return pid
+	pid, who, _ = strings.Cut(strings.TrimSpace(string(b)), " ")
+	return pid, who
 }

@@ -21,7 +21,7 @@ const holderVar = "POSTA_TEST_HOLD"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(holderVar); dir != "" {
-		h, err := Open(dir, "local", nil)
+		h, err := Open(dir, "local", "a-1", nil)
 		if err == nil {
 			_, err = h.lock(context.Background())
 		}
@@ -103,7 +103,7 @@ func (f *fake) acts() []string {
 
 func open(t *testing.T, dir string, r medic.Restarter) *Host {
 	t.Helper()
-	h, err := Open(dir, "local", r)
+	h, err := Open(dir, "local", "medic-9", r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,8 +3,8 @@ package station
 import (
 	"time"
 
+	"posta/medic"
 	"posta/medic/core"
-	"posta/medic/host"
 )
 
 // end is a process that is not there: one that was seen before, or, with pid 0, none at all.
@@ -18,7 +18,7 @@ const lookEvery = 40 * time.Millisecond
 
 // lookout tells the ends of processes until stop is closed, again and again while nothing follows: a hint may be lost on the way to the
 // leader. That there is no process at all is said when it was missing twice: in the middle of a restart there is none for a moment.
-func lookout(pids host.Pids, targets []core.NodeID, repeat time.Duration, ends chan<- []end, stop <-chan struct{}) {
+func lookout(pids medic.Pids, targets []core.NodeID, repeat time.Duration, ends chan<- []end, stop <-chan struct{}) {
 	last := map[core.NodeID]int{}
 	told := map[core.NodeID]time.Time{}
 	missing := map[core.NodeID]int{}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"posta/medic"
 	"posta/medic/core"
-	"posta/medic/host"
 	"posta/nodes/heartbeat"
 	"posta/zmqx"
 )
@@ -16,7 +16,7 @@ func (s *station) run(ctx context.Context) error {
 	s.jobs, s.answers = make(chan job, 1), make(chan error, 1)
 	s.reports, s.ends = make(chan core.Report), make(chan []end)
 	s.beside(func() { clerk(s.log, s.jobs, s.answers, s.stop) })
-	if pids, ok := s.cfg.Restarter.(host.Pids); ok {
+	if pids := s.eyes(); pids != nil {
 		s.beside(func() { lookout(pids, s.targets(), s.cfg.Topology.Medics.Heartbeat, s.ends, s.stop) })
 	}
 	defer s.endAll()
@@ -46,6 +46,20 @@ func (s *station) run(ctx context.Context) error {
 		}
 		s.pump(ctx)
 	}
+}
+
+// eyes is what shows the ends of processes; nil if nothing does.
+func (s *station) eyes() medic.Pids {
+	switch r := s.cfg.Restarter.(type) {
+	case medic.Watcher:
+		ctx, cancel := context.WithCancel(context.Background())
+		s.beside(func() { r.Watch(ctx) })
+		s.beside(func() { <-s.stop; cancel() })
+		return r.Seen()
+	case medic.Pids:
+		return r
+	}
+	return nil
 }
 
 // beside starts a goroutine that run awaits.

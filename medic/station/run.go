@@ -94,7 +94,7 @@ func (s *station) open() error {
 		return err
 	}
 	for _, name := range s.cfg.Hosts {
-		if s.hosts[name], err = host.Open(filepath.Join(s.cfg.Topology.DataDir, FenceDir), name, s.cfg.Restarter); err != nil {
+		if s.hosts[name], err = host.Open(filepath.Join(s.cfg.Topology.DataDir, FenceDir), name, s.node.ID, s.cfg.Restarter); err != nil {
 			return err
 		}
 	}

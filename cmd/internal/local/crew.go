@@ -68,7 +68,7 @@ func (c *Crew) Medics() []medic.NodeID {
 
 // FenceOf is what one of the crew's hosts has seen of medics.
 func (c *Crew) FenceOf(name string) (*host.Host, error) {
-	return host.Open(filepath.Join(c.cfg.Topology.DataDir, station.FenceDir), name, c)
+	return host.Open(filepath.Join(c.cfg.Topology.DataDir, station.FenceDir), name, "", c)
 }
 
 // Hosts is the hosts whose nodes the crew has.

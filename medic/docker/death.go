@@ -1,0 +1,32 @@
+package docker
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+
+	"github.com/docker/docker/api/types/container"
+
+	"posta/medic"
+)
+
+// deathOf says how the container's last process ended. Like a shell, the engine gives 128 + n for a process that signal n has killed.
+func deathOf(s *container.State) medic.Death {
+	const signalled, lastSignal = 128, 31
+	switch code := s.ExitCode; {
+	case s.Running || s.Restarting || neverStarted(s) && s.Error == "":
+		return medic.Death{}
+	case s.OOMKilled:
+		return medic.Death{Cause: "killed: it had used up the memory of its container"}
+	case s.Error != "":
+		return medic.Death{Cause: "the engine could not start it: " + strings.TrimSpace(s.Error)}
+	case code > signalled && code <= signalled+lastSignal:
+		return medic.Death{Cause: "signal: " + syscall.Signal(code-signalled).String()}
+	default:
+		return medic.Death{Cause: fmt.Sprintf("exit status %d", code)}
+	}
+}
+
+func neverStarted(s *container.State) bool {
+	return s.StartedAt == "" || strings.HasPrefix(s.StartedAt, "0001-")
+}

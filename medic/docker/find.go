@@ -1,0 +1,135 @@
+package docker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/filters"
+
+	"posta/medic"
+)
+
+// Labels of containers.
+const (
+	LabelCluster = "posta.cluster"
+	LabelNode    = "posta.node"
+
+	labelOneOff  = "com.docker.compose.oneoff"  // "True": made by `compose run` from a service's labels, and no node
+	labelService = "com.docker.compose.service" // the name that compose lets others dial
+)
+
+// look says what is true of the node's container now. It asks for the container that was found last, and searches when that one is gone:
+// compose may have made another.
+func (r *Restarter) look(ctx context.Context, node medic.NodeID) (c container.InspectResponse, err error) {
+	for range 2 {
+		id := r.known(node)
+		if id == "" {
+			if id, err = r.find(ctx, node); err != nil {
+				return c, err
+			}
+		}
+		err = r.engine.do(ctx, "look at the container of "+string(node), func(ctx context.Context) (err error) {
+			c, err = r.engine.api.ContainerInspect(ctx, id)
+			return err
+		})
+		if err == nil && (c.ContainerJSONBase == nil || c.State == nil || c.Config == nil) {
+			return c, fmt.Errorf("look at the container of %s: the engine's answer has no state", node)
+		}
+		if !cerrdefs.IsNotFound(err) {
+			return c, err
+		}
+		r.forget(node, id)
+	}
+	return c, noContainer(node, r.cfg.Cluster)
+}
+
+func noContainer(node medic.NodeID, cluster string) error {
+	return fmt.Errorf("%w: %s of cluster %s has none (labels %s=%[3]s, %s=%[2]s); make it again with `docker-compose up --no-start`, medics start it then",
+		ErrNoContainer, node, cluster, LabelCluster, LabelNode)
+}
+
+// find searches by labels. Compose has two containers of a service for a moment when it makes one anew: the running one counts, else the
+// newer one.
+func (r *Restarter) find(ctx context.Context, node medic.NodeID) (id string, err error) {
+	all, err := r.list(ctx, filters.Arg("label", LabelNode+"="+string(node)))
+	if err != nil {
+		return "", err
+	}
+	if len(all) == 0 {
+		return "", noContainer(node, r.cfg.Cluster)
+	}
+	slices.SortFunc(all, func(a, b container.Summary) int {
+		if x, y := isRunning(a), isRunning(b); x != y {
+			if x {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(b.Created, a.Created)
+	})
+	if len(all) > 1 && isRunning(all[1]) {
+		return "", fmt.Errorf("%w: %s has %.12s and %.12s, which both run; remove one of them", ErrTwins, node, all[0].ID, all[1].ID)
+	}
+	r.remember(node, all[0].ID)
+	return all[0].ID, nil
+}
+
+func isRunning(c container.Summary) bool { return c.State == container.StateRunning }
+
+// list is the containers of the cluster, in whatever state.
+func (r *Restarter) list(ctx context.Context, more ...filters.KeyValuePair) (all []container.Summary, err error) {
+	by := filters.NewArgs(append(more, filters.Arg("label", LabelCluster+"="+r.cfg.Cluster))...)
+	err = r.engine.do(ctx, "look for containers of cluster "+r.cfg.Cluster, func(ctx context.Context) (err error) {
+		all, err = r.engine.api.ContainerList(ctx, container.ListOptions{All: true, Filters: by})
+		return err
+	})
+	return slices.DeleteFunc(all, func(c container.Summary) bool { return c.Labels[labelOneOff] == "True" }), err
+}
+
+func (r *Restarter) known(node medic.NodeID) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ids[node]
+}
+
+func (r *Restarter) remember(node medic.NodeID, id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ids[node] = id
+}
+
+// forget lets go of an id that is gone, and of no newer one.
+func (r *Restarter) forget(node medic.NodeID, id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ids[node] == id {
+		delete(r.ids, node)
+	}
+}
+
+// Nodes is the nodes and medics of the cluster that have a container, running or not, sorted.
+func (r *Restarter) Nodes(ctx context.Context) ([]medic.NodeID, error) {
+	all, err := r.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var ids []medic.NodeID
+	for _, c := range all {
+		ids = append(ids, medic.NodeID(c.Labels[LabelNode]))
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+// absent turns "there is none" into nothing: for what needs no container.
+func absent(err error) error {
+	if errors.Is(err, ErrNoContainer) {
+		return nil
+	}
+	return err
+}

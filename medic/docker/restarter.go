@@ -1,0 +1,253 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+
+	"posta/medic"
+)
+
+// Config says whose containers are meant.
+type Config struct {
+	// Cluster is the value of the label posta.cluster.
+	Cluster string
+	// Call bounds each call to the engine, default 4s. Short ones take a busy engine for a hung one, and ask it the same again; long ones
+	// make one lost answer cost all of the time that an order has.
+	Call time.Duration
+}
+
+// Restarter kills and starts containers. There may be several over one engine, in several processes, as long as they hold a common lock when
+// they start and kill (package host); looking needs none.
+type Restarter struct {
+	cfg    Config
+	engine *engine
+
+	mu   sync.Mutex
+	ids  map[medic.NodeID]string // found last
+	seen sight
+}
+
+// New asks nothing yet: the engine may be about to start. Where it is is said by DOCKER_HOST, as everywhere. It is to be closed.
+func New(cfg Config) (*Restarter, error) {
+	if cfg.Call <= 0 {
+		cfg.Call = 4 * time.Second
+	}
+	e, err := newEngine(cfg.Call)
+	if err != nil {
+		return nil, err
+	}
+	return &Restarter{cfg: cfg, engine: e, ids: map[medic.NodeID]string{}}, nil
+}
+
+// Close lets go of the engine; containers run on.
+func (r *Restarter) Close() error { return r.engine.api.Close() }
+
+// askAgain is the pause before the engine is asked the same again.
+const askAgain = 50 * time.Millisecond
+
+// pause waits for a moment, or says that ctx is over.
+func pause(ctx context.Context) error {
+	t := time.NewTimer(askAgain)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Start implements medic.Restarter.
+func (r *Restarter) Start(ctx context.Context, node medic.NodeID) error {
+	c, err := r.look(ctx, node)
+	if err != nil {
+		return fmt.Errorf("start %s: %w", node, err)
+	}
+	if c.State.Running {
+		return fmt.Errorf("start %s: %w", node, medic.ErrRunning)
+	}
+	name, err := r.networkOf(ctx, &c)
+	if err == nil && name != "" {
+		err = r.attach(ctx, node, &c, name)
+	}
+	if err != nil {
+		return fmt.Errorf("start %s: %w", node, err)
+	}
+	return r.start(ctx, node, c.ID, c.State.StartedAt)
+}
+
+// start starts a container that does not run. Whatever the call says, it is started once it has another time of start: a call without an
+// answer may have been carried out, and the process may be dead again by now, which is for heartbeats to say.
+func (r *Restarter) start(ctx context.Context, node medic.NodeID, id, before string) error {
+	for {
+		err := r.engine.do(ctx, "start "+string(node), func(ctx context.Context) error {
+			return r.engine.api.ContainerStart(ctx, id, container.StartOptions{}) // "304, it runs already" is no error of the client's
+		})
+		if err == nil {
+			return nil
+		}
+		now, lookErr := r.look(ctx, node)
+		if lookErr == nil && now.ID == id && (now.State.Running || now.State.StartedAt != before) {
+			return nil
+		}
+		if !noAnswer(err) {
+			return fmt.Errorf("%w%s", err, advice(err))
+		}
+		if stop := pause(ctx); stop != nil {
+			return fmt.Errorf("%w; the engine does not answer, see `docker info`", err)
+		}
+	}
+}
+
+// advice is what to do about an engine that refuses to start.
+func advice(err error) string {
+	switch {
+	case cerrdefs.IsNotFound(err):
+		return "; the container, or what it needs, was removed: make it again with `docker-compose up --no-start`"
+	case cerrdefs.IsConflict(err):
+		return "; somebody is changing the container just now"
+	}
+	return ""
+}
+
+// Terminate implements medic.Restarter. The engine's own "stop" is not used: it waits, and kills.
+func (r *Restarter) Terminate(ctx context.Context, node medic.NodeID) error {
+	c, err := r.look(ctx, node)
+	if err != nil {
+		return absent(err)
+	}
+	signal := c.Config.StopSignal
+	if signal == "" {
+		signal = "SIGTERM"
+	}
+	return r.signal(ctx, node, &c, signal)
+}
+
+// Signal sends the node's process a signal, like "SIGSTOP". Nothing there is no error.
+func (r *Restarter) Signal(ctx context.Context, node medic.NodeID, signal string) error {
+	c, err := r.look(ctx, node)
+	if err != nil {
+		return absent(err)
+	}
+	return r.signal(ctx, node, &c, signal)
+}
+
+func (r *Restarter) signal(ctx context.Context, node medic.NodeID, c *container.InspectResponse, signal string) error {
+	if !c.State.Running {
+		return nil
+	}
+	if c.State.Paused {
+		if err := r.unpause(ctx, node, c.ID); err != nil {
+			return err
+		}
+	}
+	err := r.engine.do(ctx, fmt.Sprintf("send %s to %s", signal, node), func(ctx context.Context) error {
+		return r.engine.api.ContainerKill(ctx, c.ID, signal)
+	})
+	if cerrdefs.IsNotFound(err) || cerrdefs.IsConflict(err) {
+		if now, lookErr := r.look(ctx, node); errors.Is(lookErr, ErrNoContainer) || lookErr == nil && (!now.State.Running || now.ID != c.ID) {
+			return nil // gone meanwhile
+		}
+	}
+	return err
+}
+
+func (r *Restarter) unpause(ctx context.Context, node medic.NodeID, id string) error {
+	err := r.engine.do(ctx, "unpause "+string(node), func(ctx context.Context) error {
+		return r.engine.api.ContainerUnpause(ctx, id)
+	})
+	if err == nil || noAnswer(err) { // whether it was done shows in what comes next
+		return nil
+	}
+	if now, lookErr := r.look(ctx, node); lookErr == nil && !now.State.Paused {
+		return nil
+	}
+	return err
+}
+
+// Kill implements medic.Restarter. Nothing is taken for done because a call said so, and nothing for failed: the container is looked at.
+func (r *Restarter) Kill(ctx context.Context, node medic.NodeID) error {
+	var last error // why it is still there
+	for {
+		c, err := r.look(ctx, node)
+		switch {
+		case errors.Is(err, ErrNoContainer), err == nil && !c.State.Running:
+			return nil
+		case err == nil:
+			last = r.signal(ctx, node, &c, "SIGKILL")
+		case noAnswer(err):
+			last = errors.Join(last, err)
+		default:
+			return fmt.Errorf("kill %s: %w", node, err)
+		}
+		if last == nil && r.wait(ctx, node, c.ID) == nil {
+			return nil
+		}
+		if stop := pause(ctx); stop != nil {
+			return fmt.Errorf("kill %s: %w: %w; the engine does not get it done, see `docker info`", node, medic.ErrStillThere, errors.Join(last, stop))
+		}
+		last = nil
+	}
+}
+
+// Alive implements medic.Restarter.
+func (r *Restarter) Alive(ctx context.Context, node medic.NodeID) (bool, error) {
+	c, err := r.look(ctx, node)
+	if err != nil {
+		return false, absent(err)
+	}
+	return c.State.Running, nil
+}
+
+// Pid is the node's process as the engine's machine counts them, 0 if there is none. The process itself knows another number, mostly 1.
+func (r *Restarter) Pid(node medic.NodeID) (int, error) {
+	c, err := r.look(context.Background(), node) // each call has its deadline
+	if err != nil {
+		return 0, absent(err)
+	}
+	if !c.State.Running {
+		return 0, nil
+	}
+	return c.State.Pid, nil
+}
+
+// Wait implements medic.Restarter.
+func (r *Restarter) Wait(ctx context.Context, node medic.NodeID) (medic.Death, error) {
+	for {
+		c, err := r.look(ctx, node)
+		switch {
+		case errors.Is(err, ErrNoContainer):
+			return medic.Death{Cause: "its container was removed"}, nil
+		case err == nil && !c.State.Running:
+			return deathOf(c.State), nil
+		case err == nil:
+			if r.wait(ctx, node, c.ID) == nil {
+				continue // the next look tells how it ended
+			}
+		case !noAnswer(err):
+			return medic.Death{}, fmt.Errorf("wait for %s: %w", node, err)
+		}
+		if stop := pause(ctx); stop != nil {
+			return medic.Death{}, stop
+		}
+	}
+}
+
+// wait returns nil when the container does not run, or an error when the time for a call is over: the engine may have forgotten who waits.
+func (r *Restarter) wait(ctx context.Context, node medic.NodeID, id string) error {
+	return r.engine.do(ctx, "wait for "+string(node), func(ctx context.Context) error {
+		results, errs := r.engine.api.ContainerWait(ctx, id, container.WaitConditionNotRunning)
+		select { // the client's goroutine gives one of them, at the latest when ctx ends
+		case <-results:
+			return nil
+		case err := <-errs:
+			return err
+		}
+	})
+}
