@@ -7,7 +7,8 @@
 //	parser      splits CSV, hands the wanted fields of a row to NewParser's function, which appends typed values to a batch;
 //	            without one the fields are taken for what the stream's schema says they are
 //	joiner      NewJoiner's Joiner keeps what it needs of the reference streams and folds facts into tables
-//	aggregator  merges tables, partitioned by key: the engine does it from the table's spec alone
+//	aggregator  merges tables, partitioned by key: the engine does it from the table's spec alone. Where most rows of a
+//	            partition are in no answer, Prune drops them before they travel on
 //	reducer     has all partitions: Reduce turns tables into the rows of each query
 //
 // Everything an analysis keeps between two calls is rebuilt by the engine after a crash by calling Reference again with
@@ -41,6 +42,14 @@ type Analysis struct {
 
 	// NewJoiner returns the joiner of one session in one node.
 	NewJoiner func(args Args, replica Replica) (Joiner, error)
+
+	// Prune, which may be nil, drops rows that no query can need (see [fold.Table.Retain]) from the tables that a stream
+	// completes, before they leave an aggregator for the reducer: what each partition can decide alone, as its own best rows of
+	// a top k, or rows that have no partner in another table. It is called once in each aggregator when the stream has ended,
+	// with the tables of that partition, indexed as Tables. Only those of the stream are complete and may be changed. Rows of
+	// equal keys are in one partition, whatever the table, if their tables have the same kinds of keys. An answer must not depend on
+	// what Prune does: there are any number of partitions.
+	Prune func(args Args, stream int, tables []*fold.Table) error
 
 	// Reduce computes the rows of one query from the tables that Query.Tables names, in that order, complete and merged.
 	// Rows are emitted in their final order; values are string, int64 or float64, one per column of the query.

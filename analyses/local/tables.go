@@ -53,6 +53,9 @@ func (r *runner) reduce() ([]*fold.Table, error) {
 	}
 	all := newTables(r.a)
 	for _, part := range r.order(len(r.parts)) {
+		if err := r.prune(part); err != nil {
+			return nil, err
+		}
 		for n, t := range r.parts[part] {
 			for _, chunk := range t.Chunks(t.Rows(), r.frameBytes()) {
 				if err := all[n].Merge(t.AppendRows(nil, chunk)); err != nil {
@@ -62,4 +65,17 @@ func (r *runner) reduce() ([]*fold.Table, error) {
 		}
 	}
 	return all, nil
+}
+
+// prune lets the analysis drop rows, and with a seed sometimes does not: the answer must be the same.
+func (r *runner) prune(part int) error {
+	for stream := range r.a.Streams {
+		if r.a.Prune == nil || r.chance(3) {
+			continue
+		}
+		if err := r.a.Prune(r.args, stream, r.parts[part][:len(r.a.Tables)]); err != nil {
+			return err
+		}
+	}
+	return nil
 }

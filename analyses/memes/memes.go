@@ -49,6 +49,7 @@ func New() *analyses.Analysis {
 		Queries:   queries(),
 		NewParser: newParser,
 		NewJoiner: newJoiner,
+		Prune:     prune,
 		Reduce:    reduce,
 	}
 }
@@ -80,7 +81,8 @@ func streams() []analyses.Stream {
 //	fines     those of them with a sentiment that is not one of units (see sentiment.go): the sum of these
 //	students  different posts that have a comment with one of the words
 //
-// None of it grows with the number of comments of a post.
+// None of it grows with the number of comments of a post. The reducer gets what is left by prune: of moods, fines and the posts
+// that belong to them a row from each aggregator, and the posts with one of the words.
 func tables() []fold.Spec {
 	post := []fold.Key{{Name: "post", Kind: fold.KeyText}}
 	return []fold.Spec{
@@ -88,7 +90,8 @@ func tables() []fold.Spec {
 			Name: "totals", Stream: "posts", // scores in two halves: see total.go
 			Aggs: []fold.Agg{{Name: "high", Kind: fold.Sum}, {Name: "low", Kind: fold.Sum}, {Name: "posts", Kind: fold.Sum}},
 		},
-		{Name: "posts", Stream: "posts", Keys: post, Aggs: []fold.Agg{{Name: "last", Kind: fold.MaxText}}}, // see appendPost
+		// Posts are complete at the end of their stream, but stay beside their comments until those end, to be pruned with them.
+		{Name: "posts", Stream: "comments", Keys: post, Aggs: []fold.Agg{{Name: "last", Kind: fold.MaxText}}}, // see appendPost
 		{
 			Name: "moods", Stream: "comments", Keys: post,
 			Aggs: []fold.Agg{{Name: "units", Kind: fold.Sum}, {Name: "comments", Kind: fold.Sum}},

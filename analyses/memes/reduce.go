@@ -63,10 +63,17 @@ type happiest struct {
 	n       int64
 }
 
-// reduceSentiment divides exactly only where a rough quotient comes near the best: there are as many means as posts, and an
-// exact one takes a microsecond.
 func reduceSentiment(links, moods, fines *fold.Table, emit func(row ...any)) error {
-	var best happiest
+	best, err := happiestOf(links, moods, fines)
+	if err == nil && best.n > 0 {
+		emit(string(best.id), string(best.url), best.mean, best.n)
+	}
+	return err
+}
+
+// happiestOf returns the best post; n is 0 if there is none. It divides exactly only where a rough quotient comes near the
+// best: there are as many means as posts, and an exact one takes a microsecond.
+func happiestOf(links, moods, fines *fold.Table) (best happiest, err error) {
 	for row := range moods.Len() {
 		id, units, n := moods.KeyText(row, 0), moods.Sum(row, 0), moods.Sum(row, 1)
 		var rest *exact.Sum
@@ -82,17 +89,14 @@ func reduceSentiment(links, moods, fines *fold.Table, emit func(row ...any)) err
 		}
 		_, url, ok, err := find(links, h.id)
 		if err != nil {
-			return err
+			return best, err
 		}
 		if ok {
 			h.url = url
 			best = h
 		}
 	}
-	if best.n > 0 {
-		emit(string(best.id), string(best.url), best.mean, best.n)
-	}
-	return nil
+	return best, nil
 }
 
 // margin is more than the roundings of a mean of units can add up to, as none is above 200,000.

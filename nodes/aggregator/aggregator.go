@@ -55,12 +55,37 @@ func (a *Aggregator) Flush(session.ID, role.Emitter) error { return nil }
 func (a *Aggregator) End(id session.ID, stream int, _ role.Emitter) (bool, error) {
 	st := a.sessions[id]
 	st.stream = stream
+	if err := st.prune(stream); err != nil {
+		return false, err
+	}
 	for i, t := range st.tables {
 		if role.TableStream(st.Analysis, i) == stream && t.Len() > 0 {
 			st.leaving = append(st.leaving, i)
 		}
 	}
 	return len(st.leaving) > 0, nil
+}
+
+// prune lets the analysis drop what no answer needs. It happens at a place in the order of events that is recorded, on tables
+// that are recorded: a replay drops the same.
+func (st *state) prune(stream int) (err error) {
+	if st.Analysis.Prune == nil {
+		return nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+		if err != nil {
+			err = fmt.Errorf("prune at the end of stream %s: %w", st.Analysis.Streams[stream].Name, err)
+		}
+	}()
+	for i := range st.Analysis.Tables {
+		if err := st.tables[i].Err(); err != nil {
+			return err
+		}
+	}
+	return st.Analysis.Prune(st.Args, stream, st.tables[:len(st.Analysis.Tables)])
 }
 
 // pageRows is how many rows More emits at most. It is part of what makes a repeated call do the same.

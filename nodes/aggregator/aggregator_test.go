@@ -1,10 +1,13 @@
 package aggregator
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"posta/analyses"
+	"posta/fold"
 	"posta/nodes/role"
 	"posta/nodes/role/roletest"
 )
@@ -138,5 +141,57 @@ func TestAggregator_RubbishIsAnError(t *testing.T) {
 	a.Drop(id, role.Outcome{})
 	if len(a.sessions) != 0 {
 		t.Fatal("a session stays")
+	}
+}
+
+// pruned is an aggregator of an analysis with a Prune.
+func pruned(t *testing.T, prune func(args analyses.Args, stream int, tables []*fold.Table) error) *Aggregator {
+	t.Helper()
+	s := roletest.Session(t, "s", analyses.Replica{Of: 1}, nil)
+	s.Analysis.Prune = prune
+	a := New()
+	if err := a.Open(s); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestAggregator_PrunesBeforeATableLeaves(t *testing.T) {
+	var asked []int
+	a := pruned(t, func(_ analyses.Args, stream int, tables []*fold.Table) error {
+		asked = append(asked, stream)
+		if len(tables) != 2 {
+			t.Errorf("%d tables, want those of the analysis", len(tables))
+		}
+		amounts := tables[1]
+		if stream == 1 {
+			amounts.Retain(func(row int) bool { return amounts.Sum(row, 0) > 15 })
+		}
+		return nil
+	})
+	take(t, a, partial(0, map[string]int64{"red": 1}))
+	take(t, a, partial(1, map[string]int64{"red": 10, "blue": 20, "green": 3}))
+	if _, sums := leave(t, a, 0); sums["0 red"] != 1 {
+		t.Fatal(sums)
+	}
+	if pages, sums := leave(t, a, 1); pages != 1 || len(sums) != 1 || sums["1 blue"] != 20 {
+		t.Fatal(pages, sums)
+	}
+	if !slices.Equal(asked, []int{0, 1}) {
+		t.Fatal(asked)
+	}
+}
+
+// TestN6_WhatGoesWrongInPruneFailsTheSession and says where.
+func TestN6_WhatGoesWrongInPruneFailsTheSession(t *testing.T) {
+	told := errors.New("told to fail")
+	for name, prune := range map[string]func(analyses.Args, int, []*fold.Table) error{
+		"told to fail":   func(analyses.Args, int, []*fold.Table) error { return told },
+		"panic: no idea": func(analyses.Args, int, []*fold.Table) error { panic("no idea") },
+	} {
+		_, err := pruned(t, prune).End(id, 1, &roletest.Kept{})
+		if err == nil || err.Error() != "prune at the end of stream pots: "+name {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -1,0 +1,39 @@
+package memes
+
+import (
+	"bytes"
+	"slices"
+
+	"posta/analyses"
+	"posta/fold"
+)
+
+// prune leaves of the tables of comments what an answer may need: all of a post is in one partition, so the happiest post of
+// all is the happiest of its partition, and a post that students talk about has its url here or nowhere. What stays behind are most
+// posts, whose urls are nearly all of the tables' bytes.
+func prune(_ analyses.Args, stream int, tables []*fold.Table) error {
+	if stream != comments {
+		return nil
+	}
+	links, talk := tables[links], tables[students]
+	best, err := happiestOf(links, tables[moods], tables[fines])
+	if err != nil {
+		return err
+	}
+	id := slices.Clone(best.id) // it is a view into a table that changes now
+	isBest := func(t *fold.Table) func(int) bool {
+		return func(row int) bool { return best.n > 0 && bytes.Equal(t.KeyText(row, 0), id) }
+	}
+	tables[moods].Retain(isBest(tables[moods]))
+	tables[fines].Retain(isBest(tables[fines]))
+	talk.Retain(func(row int) bool {
+		_, ok := links.Find(links.Key().Text(talk.KeyText(row, 0)))
+		return ok
+	})
+	happy := isBest(links)
+	links.Retain(func(row int) bool {
+		_, ok := talk.Find(talk.Key().Text(links.KeyText(row, 0)))
+		return ok || happy(row)
+	})
+	return nil
+}
