@@ -16,8 +16,13 @@ type piece struct {
 	file   string
 	header []byte
 	line   uint64
-	data   []byte
+	memory []byte // headRoom bytes for the head of a request, then the records
 }
+
+// headRoom is enough for the head of a chunk's request, but for the longest header lines.
+const headRoom = 2 << 10
+
+func (p *piece) data() []byte { return p.memory[headRoom:] }
 
 // feed is what the readers of one stream cut and its lanes carry away. The channel between them has no buffer, and the
 // memory of pieces goes round: at any time there is one piece for each reader and lane, and what a cutter has read ahead.
@@ -72,6 +77,7 @@ func (f *feed) readFile(ctx context.Context, source Source) (err error) {
 		return err
 	}
 	cut := csv.NewCutter(r, f.stream.Comma, f.chunk, protocol.MaxData)
+	cut.LeaveRoom(headRoom)
 	header, err := cut.Header()
 	if err != nil {
 		return fmt.Errorf("%s: %w", source.Name, err)
@@ -112,7 +118,7 @@ func (f *feed) cutOne(ctx context.Context, cut *csv.Cutter, file string, header 
 	if err != nil {
 		return err
 	}
-	data, line, err := cut.Next(memory)
+	chunk, line, err := cut.Next(memory)
 	if err == io.EOF {
 		f.spare <- memory
 		return err
@@ -120,7 +126,7 @@ func (f *feed) cutOne(ctx context.Context, cut *csv.Cutter, file string, header 
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	return send(ctx, f.pieces, piece{file: file, header: header, line: line, data: data})
+	return send(ctx, f.pieces, piece{file: file, header: header, line: line, memory: chunk})
 }
 
 // serve lets a lane pull pieces until there are no more.
@@ -133,12 +139,16 @@ func (f *feed) serve(ctx context.Context, l *lane) error {
 		if err != nil {
 			return err
 		}
-		if err := l.carry(ctx, f.stream.Name, p); err != nil {
+		free, err := l.carry(ctx, f.stream.Name, p)
+		if err != nil {
 			return err
 		}
 		f.score.chunks.Add(1)
-		f.score.acked.Add(int64(len(p.data)))
-		f.spare <- p.data
+		f.score.acked.Add(int64(len(p.data())))
+		if !free {
+			p.memory = nil
+		}
+		f.spare <- p.memory
 	}
 }
 

@@ -15,23 +15,34 @@ type lane struct {
 	input   int // index of the input
 	session session.ID
 	seq     uint64 // of the last chunk sent
+	head    []byte // of the last request
 }
 
 // carry sends one piece and returns when it is durable. The number is used up by the first try: every further one says the
-// same, and the input knows it by the number.
-func (l *lane) carry(ctx context.Context, stream string, p piece) error {
+// same, and the input knows it by the number. free says whether the piece's memory may be used again: after a try that was given
+// up the socket may hold on to it.
+func (l *lane) carry(ctx context.Context, stream string, p piece) (free bool, err error) {
 	l.seq++
 	q := protocol.Request{Type: protocol.Chunk, Session: l.session, Stream: stream, Lane: l.id, Seq: l.seq, File: p.file,
-		Line: p.line, Header: p.header, Data: p.data}
-	// A frame of its own for each chunk, because the socket may hold on to it after a try that was given up. The data is
-	// what makes it grow to its size, in one step and without clearing the memory first.
-	frame := q.Append(make([]byte, 0, 512+len(p.header)))
-	reply, err := l.line.ask(ctx, frame)
+		Line: p.line, Header: p.header}
+	reply, tries, err := l.line.askCounted(ctx, l.frame(&q, &p))
 	if err == nil && (reply.Type != protocol.OK || reply.Lane != l.id || reply.Seq != l.seq) {
 		err = surprise(l.line, reply)
 	}
 	if err != nil {
-		return fmt.Errorf("send %s from line %d to %s: %w", p.file, p.line, l.line.endpoint, err)
+		return false, fmt.Errorf("send %s from line %d to %s: %w", p.file, p.line, l.line.endpoint, err)
 	}
-	return nil
+	return tries == 1, nil
+}
+
+// frame puts the head of a request in front of the records where they are: a copy of every byte of a large file would cost
+// a good part of what the client does.
+func (l *lane) frame(q *protocol.Request, p *piece) []byte {
+	l.head = q.AppendHead(l.head[:0], len(p.data()))
+	if room := headRoom - len(l.head); room >= 0 {
+		frame := p.memory[room:]
+		copy(frame, l.head)
+		return frame
+	}
+	return append(append(make([]byte, 0, len(l.head)+len(p.data())), l.head...), p.data()...)
 }

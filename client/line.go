@@ -12,7 +12,8 @@ import (
 )
 
 // requester is a REQ socket to one endpoint. Do sends one frame and waits for its reply; when ctx ends first it hangs up, so
-// that a late reply can never be taken for the answer to the next request. It may be said again. req belongs to the requester for ever: a try that was given up may still be writing it.
+// that a late reply can never be taken for the answer to the next request. It may be said again. req belongs to the requester until it is
+// answered, and for ever if it is not: a try that was given up may still be writing it.
 type requester interface {
 	Do(ctx context.Context, req []byte) ([]byte, error)
 	Close() error
@@ -34,19 +35,25 @@ type line struct {
 // ask says frame until it is answered, ctx ends, or the whole cluster has been silent for longer than the caller's
 // patience. A reply that is an error is returned as that error, beside the reply.
 func (l *line) ask(ctx context.Context, frame []byte) (protocol.Reply, error) {
+	reply, _, err := l.askCounted(ctx, frame)
+	return reply, err
+}
+
+// askCounted is ask, and tells how many tries it took: after one nobody holds frame any more.
+func (l *line) askCounted(ctx context.Context, frame []byte) (r protocol.Reply, tries int, err error) {
 	if err := l.take(ctx); err != nil {
-		return protocol.Reply{}, err
+		return r, 0, err
 	}
 	defer l.giveBack()
 	defer l.tries.Store(0)
 	for wait := l.timeout; ; wait = min(2*wait, longestTry*l.timeout) {
-		l.tries.Add(1)
+		tries = int(l.tries.Add(1))
 		reply, err := l.try(ctx, frame, wait)
 		if err == nil || !errors.Is(err, errSilent) {
-			return reply, err
+			return reply, tries, err
 		}
 		if err := l.persist(); err != nil {
-			return protocol.Reply{}, err
+			return r, tries, err
 		}
 		l.retries.Add(1)
 	}

@@ -488,7 +488,7 @@ func TestInterruptedUploadIsNotContinued(t *testing.T) {
 	if err := c.Open(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.lanes[0].carry(ctx, "stations", piece{file: "a/stations.csv", header: []byte("id,line"), line: 2, data: []byte("x,2\n")}); err != nil {
+	if _, err := c.lanes[0].carry(ctx, "stations", piece{file: "a/stations.csv", header: []byte("id,line"), line: 2, memory: append(make([]byte, headRoom), "x,2\n"...)}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Run(ctx, cfg); !errors.Is(err, ErrInterrupted) {

@@ -19,10 +19,12 @@ type Cutter struct {
 	comma      byte
 	chunkBytes int
 	maxRecord  int
+	room       int // bytes that are left free in front of chunks
 
 	header []byte
 	begun  bool   // the header was looked for
-	store  []byte // the memory of ahead
+	store  []byte // the memory of ahead: store[start:], start >= room
+	start  int
 	ahead  []byte // read, not yet handed out
 	line   uint64 // the line that ahead starts in
 	eof    bool
@@ -44,6 +46,10 @@ func NewCutter(r io.Reader, comma byte, chunkBytes, maxRecord int) *Cutter {
 	return &Cutter{r: r, comma: comma, chunkBytes: chunkBytes, maxRecord: max(maxRecord, chunkBytes), line: 1, err: err}
 }
 
+// LeaveRoom lets [Cutter.Next] leave n bytes free in front of each chunk, for whoever sends chunks on behind a head: a chunk that has
+// to be copied for that costs as much as finding its end. It is called before the first Header or Next.
+func (c *Cutter) LeaveRoom(n int) { c.room = n }
+
 // Header returns the file's first record that is not an empty line, without byte order mark and line end. It may be called
 // at any time. A file without one is an error that wraps [ErrHeader].
 func (c *Cutter) Header() ([]byte, error) {
@@ -61,7 +67,9 @@ func (c *Cutter) readHeader() ([]byte, error) {
 	if err := c.fill(len(byteOrderMark)); err != nil {
 		return nil, err
 	}
-	c.ahead = bytes.TrimPrefix(c.ahead, byteOrderMark)
+	if bytes.HasPrefix(c.ahead, byteOrderMark) {
+		c.drop(len(byteOrderMark))
+	}
 	for {
 		end, err := c.record(1)
 		if err != nil {
@@ -79,8 +87,10 @@ func (c *Cutter) readHeader() ([]byte, error) {
 	}
 }
 
-// Next returns the next chunk and the line it starts in, in the memory of buf if that is large enough. The caller owns both
-// afterwards. After the last chunk the error is io.EOF; other errors are final too, and name the line.
+// Next returns the next chunk, behind as many bytes as LeaveRoom said, and the line it starts in. buf is memory that the caller needs
+// no more, most often that of an earlier chunk. The cutter takes it, and hands out its own with the chunk in it, so that large
+// chunks are not copied. The caller owns what is returned. After the last chunk the error is io.EOF, and buf stays the caller's;
+// other errors are final too, and name the line.
 func (c *Cutter) Next(buf []byte) (chunk []byte, firstLine uint64, err error) {
 	if _, err := c.Header(); err != nil {
 		return nil, 0, err
@@ -97,9 +107,31 @@ func (c *Cutter) Next(buf []byte) (chunk []byte, firstLine uint64, err error) {
 		return nil, 0, err
 	}
 	firstLine = c.line
-	chunk = append(buf[:0], c.ahead[:end]...)
-	c.drop(end)
-	return chunk, firstLine, nil
+	return c.take(end, buf), firstLine, nil
+}
+
+// take hands out the first n bytes ahead. Of these and what is behind them it copies what is less.
+func (c *Cutter) take(n int, buf []byte) (chunk []byte) {
+	rest := c.ahead[n:]
+	if n <= len(rest) {
+		chunk = append(grown(buf, c.room+n)[:c.room], c.ahead[:n]...)
+		c.drop(n)
+		return chunk
+	}
+	chunk = c.store[c.start-c.room : c.start+n]
+	c.drop(n)
+	c.store = grown(buf, c.room+len(rest))
+	c.start = c.room
+	c.ahead = c.store[c.start : c.start+copy(c.store[c.start:], rest)]
+	return chunk
+}
+
+// grown returns all of buf's memory, or other memory if it has less than n bytes.
+func grown(buf []byte, n int) []byte {
+	if cap(buf) < n {
+		return make([]byte, n)
+	}
+	return buf[:cap(buf)]
 }
 
 // record returns where the last record of the bytes ahead that fits in limit ends, or the first, whatever it takes to read
@@ -152,13 +184,14 @@ func (c *Cutter) makeRoom(n int) {
 	if cap(c.ahead) >= n {
 		return
 	}
-	if len(c.store) < n {
-		c.store = make([]byte, max(n, least))
+	if len(c.store) < c.room+n {
+		c.store = make([]byte, c.room+max(n, least))
 	}
-	c.ahead = c.store[:copy(c.store, c.ahead)]
+	c.start = c.room
+	c.ahead = c.store[c.start : c.start+copy(c.store[c.start:], c.ahead)]
 }
 
 func (c *Cutter) drop(n int) {
 	c.line += uint64(bytes.Count(c.ahead[:n], []byte{'\n'}))
-	c.ahead = c.ahead[n:]
+	c.ahead, c.start = c.ahead[n:], c.start+n
 }

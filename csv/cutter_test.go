@@ -212,3 +212,36 @@ func TestLastRecordEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestRoomIsLeftInFrontOfEveryChunk, and is the caller's: what is written there changes no chunk, whatever memory comes back.
+func TestRoomIsLeftInFrontOfEveryChunk(t *testing.T) {
+	rng := rand.New(rand.NewPCG(15, 16))
+	for range 400 {
+		data := append([]byte("\xef\xbb\xbfh\n"), rubbish(rng, rng.IntN(600))...)
+		chunkBytes, room := 1+rng.IntN(200), rng.IntN(40)
+		want, wantErr := chunks(NewCutter(bytes.NewReader(data), ',', chunkBytes, len(data)))
+		c := NewCutter(bytes.NewReader(data), ',', chunkBytes, len(data))
+		c.LeaveRoom(room)
+		var spare [][]byte
+		for i := 0; ; i++ {
+			var buf []byte
+			if len(spare) > 0 && rng.IntN(3) > 0 {
+				buf, spare = spare[0], spare[1:]
+			}
+			chunk, _, err := c.Next(buf)
+			if err != nil {
+				if err.Error() != wantErr.Error() || i != len(want) {
+					t.Fatalf("%v after %d chunks, want %v after %d", err, i, wantErr, len(want))
+				}
+				break
+			}
+			if i >= len(want) || string(chunk[room:]) != want[i] {
+				t.Fatalf("chunk %d is %q behind %d bytes, want %q", i, chunk[room:], room, want)
+			}
+			for at := range chunk[:cap(chunk)] {
+				chunk[:cap(chunk)][at] = '"' // it is ours
+			}
+			spare = append(spare, chunk)
+		}
+	}
+}

@@ -10,11 +10,7 @@ import (
 // Append appends the request's frame to dst. Data comes last.
 func (q *Request) Append(dst []byte) []byte {
 	f := newFields(dst)
-	f.uint("v", Version)
-	f.text("type", string(q.Type))
-	if q.Session != (session.ID{}) {
-		f.text("session", q.Session.String())
-	}
+	q.appendCommon(&f)
 	switch q.Type {
 	case Open:
 		f.text("analysis", q.Analysis)
@@ -31,14 +27,37 @@ func (q *Request) Append(dst []byte) []byte {
 	return f.close()
 }
 
+// AppendHead appends the frame of a chunk up to its data, of which there will be size bytes: a frame is head and data end to end.
+// For who has the data in place already.
+func (q *Request) AppendHead(dst []byte, size int) []byte {
+	f := newFields(dst)
+	q.appendCommon(&f)
+	q.appendChunkHead(&f)
+	f.b = wire.AppendBinHeader(f.b, size)
+	return f.close()
+}
+
+func (q *Request) appendCommon(f *fields) {
+	f.uint("v", Version)
+	f.text("type", string(q.Type))
+	if q.Session != (session.ID{}) {
+		f.text("session", q.Session.String())
+	}
+}
+
 func (q *Request) appendChunk(f *fields) {
+	q.appendChunkHead(f)
+	f.b = wire.AppendBin(f.b, q.Data)
+}
+
+func (q *Request) appendChunkHead(f *fields) {
 	f.text("stream", q.Stream)
 	f.uint("lane", uint64(q.Lane))
 	f.uint("seq", q.Seq)
 	f.text("file", q.File)
 	f.uint("line", q.Line)
 	f.bin("header", q.Header)
-	f.bin("data", q.Data)
+	f.key("data")
 }
 
 // params appends the parameters sorted by name: equal requests are equal bytes.

@@ -173,3 +173,15 @@ func FuzzDecodeRequest(f *testing.F) {
 		}
 	})
 }
+
+// TestHeadAndDataAreTheFrame, for data of every size of a length.
+func TestHeadAndDataAreTheFrame(t *testing.T) {
+	for _, size := range []int{0, 1, 255, 256, 65535, 65536, 1 << 20} {
+		q := Request{Type: Chunk, Session: testID, Stream: "trips", Lane: 3, Seq: 7, File: "a/trips.csv", Line: 2, Header: []byte("a,b")}
+		head := q.AppendHead([]byte("before"), size)
+		q.Data = bytes.Repeat([]byte{'x'}, size)
+		if want := q.Append([]byte("before")); !bytes.Equal(append(head, q.Data...), want) {
+			t.Errorf("%d bytes of data: the head is % x", size, head)
+		}
+	}
+}
