@@ -25,9 +25,10 @@ func newParser(args analyses.Args, stream int, _ analyses.File, b *batch.Builder
 const permalinkForm = "link with /comments/ and an id"
 
 func parsePosts(b *batch.Builder) func([][]byte) error {
+	var links permalinks
 	id, url, score := b.Text(postID), b.Text(postURL), b.Int(postScore)
 	return func(f [][]byte) error {
-		post, ok := postOf(f[0])
+		post, ok := links.postOf(f[0])
 		if !ok {
 			return analyses.BadField("permalink", f[0], permalinkForm)
 		}
@@ -44,9 +45,10 @@ func parsePosts(b *batch.Builder) func([][]byte) error {
 
 // parseComments leaves of a body what the queries ask about it: bodies are half of the file, and no node needs one.
 func parseComments(b *batch.Builder, words *finder) func([][]byte) error {
+	var links permalinks
 	post, flags, sentiment := b.Dict(commentPost), b.Int(commentFlags), b.Int(commentSentiment)
 	return func(f [][]byte) error {
-		id, ok := postOf(f[0])
+		id, ok := links.postOf(f[0])
 		if !ok {
 			return analyses.BadField("permalink", f[0], permalinkForm)
 		}
