@@ -47,7 +47,11 @@ func Run(ctx context.Context, c Config) (err error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	c.Log = c.Log.With("node", n.ID)
-	log, err := wal.Open(n.DataDir, wal.Options{SegmentSize: int(c.Topology.Limits.Segment), Writer: wal.DirectWriter, Logger: c.Log})
+	survey := core.NewSurvey()
+	log, err := wal.Open(n.DataDir, wal.Options{
+		SegmentSize: int(c.Topology.Limits.Segment), Writer: wal.DirectWriter, Logger: c.Log,
+		Found: func(i wal.Index, _ byte, data []byte) { survey.Look(place(i), data) },
+	})
 	if err != nil {
 		return fmt.Errorf("node %s: open its data: %w", n.ID, err)
 	}
@@ -62,7 +66,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	if err := x.open(); err != nil {
 		return errors.Join(err, x.close())
 	}
-	err = x.recover()
+	err = x.recover(survey)
 	if err == nil {
 		c.Log.Info("running", "log", x.id.LogID, "incarnation", x.id.Incarnation)
 		err = x.run(ctx)
@@ -149,7 +153,7 @@ func (x *node) close() error {
 
 // recover brings the core to where the log ends (N3). Heartbeats go on meanwhile, so that nobody takes a node with a long
 // log for dead.
-func (x *node) recover() error {
+func (x *node) recover(survey *core.Survey) error {
 	x.state = heartbeat.Recovering
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go x.beatUntil(stop, stopped)
@@ -158,11 +162,12 @@ func (x *node) recover() error {
 	if err != nil {
 		return fmt.Errorf("node %s: recovery: %w", x.node.ID, err)
 	}
-	r, err := x.core.Recover(snapshot, place(at))
+	r, err := x.core.Recover(snapshot, place(at), survey)
 	if err != nil {
 		return fmt.Errorf("node %s: recovery: %w", x.node.ID, err)
 	}
-	err = x.log.Replay(0, func(i wal.Index, _ byte, data []byte) error { return r.Replay(place(i), data) })
+	from := max(wal.Index(r.First()), x.log.First())
+	err = x.log.Replay(from, func(i wal.Index, _ byte, data []byte) error { return r.Replay(place(i), data) })
 	if err == nil {
 		err = r.Done()
 	}

@@ -94,12 +94,21 @@ func (n *node) recovered(newestIsBad bool) (*core.Core, []role.Role, error) {
 		return nil, nil, err
 	}
 	data, at := n.disk.good(newestIsBad)
-	r, err := c.Recover(data, at)
+	survey := core.NewSurvey()
+	for _, rec := range n.disk.records {
+		buf := append([]byte(nil), rec.data...)
+		survey.Look(rec.at, buf)
+		spoil(buf)
+	}
+	r, err := c.Recover(data, at, survey)
 	if err != nil {
 		return nil, nil, err
 	}
 	spoil(data)
 	for _, rec := range n.disk.records {
+		if rec.at < r.First() {
+			continue
+		}
 		buf := append([]byte(nil), rec.data...)
 		if err := r.Replay(rec.at, buf); err != nil {
 			return nil, nil, err

@@ -28,7 +28,7 @@ func smallLog(t *testing.T) (dir string, w *world) {
 }
 
 func segmentsOf(t *testing.T, dir string) []found {
-	s, err := look(osFS{}, dir)
+	s, err := look(osFS{}, dir, nil)
 	must(t, err)
 	return s.segments
 }

@@ -20,6 +20,10 @@ type Options struct {
 	Writer Writer
 	// FS is the byte seam; default the operating system.
 	FS FS
+	// Found, if not nil, hears every good record of the log while Open reads it to check it, oldest segment first: who has to
+	// know what the log says further on, before it is replayed, spares itself one more reading. data is valid until Found
+	// returns. Only when Open returns without an error are these the records that there are.
+	Found func(i Index, typ byte, data []byte)
 	// Logger hears what recovery did: a tail cut, a bad snapshot passed over. Default slog.Default().
 	Logger *slog.Logger
 

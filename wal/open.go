@@ -45,7 +45,7 @@ func openError(dir string, err error) error {
 
 // recover looks, decides, acts, and makes the new incarnation durable.
 func (l *Log) recover() error {
-	s, err := look(l.fs, l.dir)
+	s, err := look(l.fs, l.dir, l.opts.Found)
 	if err != nil {
 		return err
 	}

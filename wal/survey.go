@@ -18,6 +18,7 @@ type survey struct {
 	segments  []found // by first record
 	snapshots []snapshotName
 	leftovers []string // temporary files, relative to dir
+	each      func(Index, byte, []byte)
 }
 
 // found is one segment directory.
@@ -31,9 +32,9 @@ type found struct {
 // blank says that nothing was ever written: a segment just made, or half made.
 func (f *found) blank() bool { return f.scan.size == 0 && f.alien == "" }
 
-// look surveys dir. Errors are those of reading; damage is in the answer, not an error.
-func look(fsys FS, dir string) (*survey, error) {
-	s := &survey{dir: dir}
+// look surveys dir. found, unless nil, hears the good records that the head does not say were cut. Errors are those of reading; damage is in the answer, not an error.
+func look(fsys FS, dir string, found func(Index, byte, []byte)) (*survey, error) {
+	s := &survey{dir: dir, each: found}
 	for _, part := range []func(FS) error{s.lookAtHead, s.lookAtSegments, s.lookAtSnapshots, s.lookForLeftovers} {
 		if err := part(fsys); err != nil {
 			return nil, fmt.Errorf("wal: read %s: %w", dir, err)
@@ -105,7 +106,11 @@ func (s *survey) lookAtSegment(fsys FS, first Index) (f found, err error) {
 		return f, err
 	}
 	f.missing = err != nil
-	f.scan = scanSegment(b, first, nil)
+	var each func(int64, entry)
+	if s.each != nil && first >= s.head.first {
+		each = func(_ int64, e entry) { s.each(e.index, e.typ, e.data) }
+	}
+	f.scan = scanSegment(b, first, each)
 	if !f.scan.whole() {
 		f.verdict = judge(b, f.scan)
 	}

@@ -19,7 +19,7 @@ func verify(fsys FS, dir string) (Report, *survey, plan, error) {
 		return Report{Dir: dir}, nil, plan{}, fmt.Errorf("wal: verify %s: %w", dir, err)
 	}
 	r := Report{Dir: dir, Holder: lockHolder(dir)}
-	s, err := look(fsys, dir)
+	s, err := look(fsys, dir, nil)
 	if err != nil {
 		return r, nil, plan{}, err
 	}

@@ -4,7 +4,7 @@
 //
 // The loop of whoever drives it:
 //
-//	core := New(config)                      // then Recover, Replay…, Done with what the disk holds
+//	core := New(config)                      // then a Survey of what the disk holds, Recover, Replay…, Done
 //	for {
 //	    core.Receive(frames)                 // or Ack, Connected, Dialled, Request, Heard
 //	    core.Tick(now)

@@ -13,12 +13,17 @@ import (
 type Recovery struct {
 	c        *Core
 	at       link.Place
+	ahead    foresight
 	progress []link.Progress
 }
 
-// Recover starts recovery. snapshot is nil if there is none; at is the place of the last record that it contains.
-func (c *Core) Recover(snapshot []byte, at link.Place) (*Recovery, error) {
-	r := &Recovery{c: c, at: at}
+// Recover starts recovery. snapshot is nil if there is none; at is the place of the last record that it contains. The survey
+// has seen the whole log, or is empty.
+func (c *Core) Recover(snapshot []byte, at link.Place, s *Survey) (*Recovery, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	r := &Recovery{c: c, at: at, ahead: c.foresight(s)}
 	if snapshot == nil {
 		return r, nil
 	}
@@ -28,32 +33,46 @@ func (c *Core) Recover(snapshot []byte, at link.Place) (*Recovery, error) {
 	return r, nil
 }
 
+// First is the first record to replay; those before it, if there are any, change nothing.
+func (r *Recovery) First() link.Place { return r.ahead.first(r.at) }
+
 // Replay repeats one record. data may be reused by the caller afterwards.
 func (r *Recovery) Replay(at link.Place, data []byte) error {
-	rec, err := decodeRecord(bytes.Clone(data))
+	rec, err := decodeRecord(data)
 	if err != nil {
 		return fmt.Errorf("N3: record %d: %w", at, err)
 	}
 	if at > r.at {
-		if err := r.repeat(rec); err != nil {
+		if err := r.repeat(rec, at); err != nil {
 			return fmt.Errorf("N3: record %d: %w", at, err)
 		}
 	}
 	for i := range rec.frames {
-		f := &rec.frames[i]
-		if s := r.sender(f.edge, f.to); s != nil {
-			f.frame.Edge, f.frame.From = f.edge, r.c.cfg.Self
-			if err := s.Reload(f.frame, at); err != nil {
-				return fmt.Errorf("record %d: %w", at, err)
-			}
+		if err := r.reload(&rec.frames[i], at); err != nil {
+			return fmt.Errorf("record %d: %w", at, err)
 		}
 	}
 	if at > r.at {
+		r.progress = rec.progress
 		for _, p := range rec.progress {
 			r.acknowledged(p)
 		}
 	}
 	return nil
+}
+
+// reload puts a frame back into its outbox, unless it was acknowledged by everybody.
+func (r *Recovery) reload(f *outFrame, at link.Place) error {
+	if f.frame.Seq <= r.ahead.floors[outbox{f.edge, f.to}] {
+		return nil
+	}
+	s := r.sender(f.edge, f.to)
+	if s == nil || f.frame.Seq <= s.Last() {
+		return nil
+	}
+	f.frame.Edge, f.frame.From = f.edge, r.c.cfg.Self
+	f.frame.Payload = bytes.Clone(f.frame.Payload)
+	return s.Reload(f.frame, at)
 }
 
 // Done ends recovery.
@@ -90,9 +109,14 @@ func (r *Recovery) acknowledged(p link.Progress) {
 	}
 }
 
-func (r *Recovery) repeat(rec *record) error {
+func (r *Recovery) repeat(rec *record, at link.Place) error {
 	for i := range rec.inputs {
-		if err := r.repeatInput(&rec.inputs[i]); err != nil {
+		in := &rec.inputs[i]
+		if r.ahead.idle(in, point{at, i}) {
+			continue
+		}
+		in.payload = bytes.Clone(in.payload) // the roles keep it
+		if err := r.repeatInput(in); err != nil {
 			return err
 		}
 	}

@@ -152,9 +152,16 @@ func (s *script) start(out *strings.Builder) {
 	cfg.ID = link.Identity{LogID: logOf("mine"), Incarnation: s.inc}
 	s.c, err = New(cfg)
 	s.must(err)
-	r, err := s.c.Recover(s.snapshot, s.at)
+	survey := NewSurvey()
+	for i, rec := range s.disk {
+		survey.Look(link.Place(i+1), rec)
+	}
+	r, err := s.c.Recover(s.snapshot, s.at, survey)
 	s.must(err)
 	for i, rec := range s.disk {
+		if link.Place(i+1) < r.First() {
+			continue
+		}
 		if err := r.Replay(link.Place(i+1), rec); err != nil {
 			fmt.Fprintf(out, "  does not recover: %v\n", err)
 			return

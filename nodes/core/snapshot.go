@@ -144,6 +144,9 @@ func (r *Recovery) restoreSession(d *wire.Reader) error {
 	if d.Err() != nil {
 		return d.Err()
 	}
+	if !r.ahead.any && r.ahead.left(id, point{r.at + 1, 0}) {
+		return passOver(d)
+	}
 	s, err := r.c.announced(id, announcement)
 	if err != nil {
 		return err
@@ -176,6 +179,16 @@ func (r *Recovery) restoreSession(d *wire.Reader) error {
 	}
 	return nil
 }
+
+// passOver reads the rest of a session that has left, says the log behind the snapshot: its streams, its ending, its roles.
+func passOver(d *wire.Reader) error {
+	for range 3 {
+		d.Skip(sessionDepth)
+	}
+	return d.Err()
+}
+
+const sessionDepth = 4 // of arrays in a session
 
 func restoreStream(d *wire.Reader, x *sess, i int) {
 	d.ArrayOf(3)

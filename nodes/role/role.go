@@ -63,7 +63,8 @@ type Role interface {
 	End(id session.ID, stream int, out Emitter) (more bool, err error)
 	// More goes on with what End began.
 	More(id session.ID, out Emitter) (more bool, err error)
-	// Drop forgets a session.
+	// Drop forgets a session, wholly unless the role is a gateway: recovery does not repeat calls of a session that the log
+	// says was dropped later (N3). It is also called for sessions that were never opened.
 	Drop(id session.ID, why Outcome)
 	// Snapshot appends the durable state of a session; Restore, called after Open, takes it back.
 	Snapshot(id session.ID, dst []byte) []byte
