@@ -36,6 +36,7 @@ func (x *node) run(ctx context.Context) error {
 	}
 	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
+	x.step(time.Now()) // at once: it says that recovery is over
 	for {
 		select {
 		case <-ctx.Done():
@@ -193,6 +194,9 @@ func (x *node) answered(d done) error {
 	if d.stored {
 		x.core.Stored(d.commit, place(d.at))
 		x.sinceCut += int64(d.commit.Bytes)
+		if x.core.Counters.Commits == 1 {
+			x.beatAt = time.Time{} // this life works: whoever waits for it hears so now, not at the next heartbeat
+		}
 		d.commit = nil
 	}
 	if d.saved {

@@ -42,7 +42,7 @@ func program() cmd.Program {
 	return cmd.Program{
 		Analyses: known(), Version: "e2e",
 		RunNode: func(ctx context.Context, t *topology.Topology, node topology.NodeID, log *slog.Logger) error {
-			return nodes.Run(ctx, nodes.Config{Topology: t, Node: node, Known: known(), Version: "e2e", Log: log})
+			return nodes.Run(ctx, nodes.Config{Topology: t, Node: node, Known: known(), Version: "e2e", Log: log, Headroom: nodes.DefaultHeadroom})
 		},
 	}
 }
