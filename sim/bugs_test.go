@@ -96,7 +96,6 @@ func bugs() []mutants.Mutant {
 		one("page not recorded", "N3", 300, fileEnd, "	c.record(input{op: opMore, role: at.role, session: s.ID, stream: at.stream})\n", ""),
 		one("log cut beyond the oldest unacknowledged frame", "N3", 100, fileCommit, "			if p, ok := s.Oldest(); ok && (!found || p < oldest) {\n", "			if p, ok := s.Oldest(); ok && (!found || p > oldest) {\n"),
 		one("a session that goes on taken for one that has left", "N3", 60, fileSurvey, "in.op == opDrop && s.over[in.session].before(p)", "(in.op == opDrop || in.op == opEos) && s.over[in.session].before(p)"),
-		one("what has left is not remembered by a recovery", "N3", 300, fileSurvey, "	if in.op == opDrop || in.op == opPrivate || !f.left(", "	if in.op == opPrivate || !f.left("),
 		one("a gateway not told of what has left", "N3", 60, fileSurvey, "	return !f.any || call && in.role < len(f.keeps) && !f.keeps[in.role]\n", "	return call || !f.any\n"),
 		one("frames passed over that one receiver lacks", "N3", 200, fileSurvey, "		floor = min(floor, s.acked[k][p])\n", "		floor = max(floor, s.acked[k][p])\n"),
 		one("recovery begins behind frames that nobody has", "N3", 100, fileSurvey, "			if ours && m.seq > floor {\n", "			if ours && m.seq < floor {\n"),
