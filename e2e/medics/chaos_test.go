@@ -6,16 +6,24 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"posta/e2e/ward"
 )
 
-// TestChaos is `posta chaos` beside sessions that run all the time: every answer is checked, and everybody is back in the end.
+// TestChaos is `posta chaos` beside sessions of all four analyses that run all the time: every answer is checked, and everybody is back in the end.
 func TestChaos(t *testing.T) {
 	c := up(t, nil)
-	l := c.load(50000)
+	l := ward.Begin(t, c.topo, ward.Every(t, 50000)...)
 	out, err := exec.Command(os.Args[0], "chaos", "-f", c.topo.File, "--duration", max(*chaosTime, 8*time.Second).String(), "--every", "2s", "--seed", "1", "--patience", "1m").CombinedOutput()
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
-	t.Logf("%d analyses meanwhile, all answers right; %s", l.End(), lines[len(lines)-1])
+	all := l.End()
+	for _, name := range []string{"bikes", "flights", "movies", "memes"} {
+		if l.Of(name) == 0 {
+			t.Errorf("no run of %s has ended", name)
+		}
+	}
+	t.Logf("%d analyses meanwhile, all answers right; %s", all, lines[len(lines)-1])
 }

@@ -11,6 +11,9 @@ import (
 
 	"posta/analyses"
 	"posta/analyses/bikes"
+	"posta/analyses/flights"
+	"posta/analyses/memes"
+	"posta/analyses/movies"
 	"posta/cmd"
 	"posta/nodes"
 	"posta/topology"
@@ -36,7 +39,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func known() analyses.Set { return analyses.Set{bikes.New()} }
+func known() analyses.Set { return analyses.Set{bikes.New(), flights.New(), movies.New(), memes.New()} }
 
 func program() cmd.Program {
 	return cmd.Program{

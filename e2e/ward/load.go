@@ -8,7 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"posta/analyses/answer"
 	"posta/analyses/bikes/bikesoracle"
+	"posta/analyses/flights/flightsoracle"
+	"posta/analyses/memes/memesoracle"
+	"posta/analyses/movies/moviesoracle"
 	"posta/client"
 	"posta/gen"
 	"posta/topology"
@@ -20,18 +24,40 @@ type Job struct {
 	Want          []byte // as Answer makes it
 }
 
-// Bikes is so many generated trips; the answer is the oracle's.
-func Bikes(t *testing.T, rows int) Job {
+// subject is where the data of an analysis comes from, and who knows the right answer.
+type subject struct {
+	generate func(gen.Dir, int, uint64) error
+	oracle   func(string, map[string]string) (*answer.Answer, error)
+}
+
+var subjects = map[string]subject{
+	"bikes":   {gen.Bikes, bikesoracle.Run},
+	"flights": {gen.Flights, flightsoracle.Run},
+	"movies":  {gen.Movies, moviesoracle.Run},
+	"memes":   {gen.Memes, memesoracle.Run},
+}
+
+// Make generates so many facts for an analysis; the answer is the oracle's.
+func Make(t *testing.T, analysis string, rows int) Job {
 	t.Helper()
-	dir := t.TempDir()
-	if err := gen.Bikes(gen.OnDisk(dir), rows, 7); err != nil {
+	s, dir := subjects[analysis], t.TempDir()
+	if err := s.generate(gen.OnDisk(dir), rows, 7); err != nil {
 		t.Fatal(err)
 	}
-	oracle, err := bikesoracle.Run(dir, nil)
+	oracle, err := s.oracle(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Job{Analysis: "bikes", Dir: dir, Want: Answer(t, oracle)}
+	return Job{Analysis: analysis, Dir: dir, Want: Answer(t, oracle)}
+}
+
+// Bikes is so many generated trips.
+func Bikes(t *testing.T, rows int) Job { t.Helper(); return Make(t, "bikes", rows) }
+
+// Every is a job of each analysis, about as long as one of so many trips.
+func Every(t *testing.T, rows int) []Job {
+	t.Helper()
+	return []Job{Make(t, "bikes", rows), Make(t, "flights", rows/4), Make(t, "movies", rows/4), Make(t, "memes", rows/2)}
 }
 
 // Load runs analyses, one of each job at a time, until it is told to end; each answer has to be right to the last byte.
@@ -42,14 +68,14 @@ type Load struct {
 	wg      sync.WaitGroup
 
 	mu   sync.Mutex
-	done int
+	done map[string]int
 }
 
 // Begin starts a load, which ends with the test at the latest.
 func Begin(t *testing.T, topo *topology.Topology, jobs ...Job) *Load {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	l := &Load{t: t, entries: append(topo.EntryPoints(), topo.Outputs()...), stop: stop}
+	l := &Load{t: t, entries: append(topo.EntryPoints(), topo.Outputs()...), stop: stop, done: map[string]int{}}
 	for _, j := range jobs {
 		l.wg.Add(1)
 		go func() {
@@ -78,15 +104,25 @@ func (l *Load) analyse(j Job) {
 		l.stop()
 	}
 	l.mu.Lock()
-	l.done++
+	l.done[j.Analysis]++
 	l.mu.Unlock()
 }
 
 // Done is how many analyses have ended so far.
-func (l *Load) Done() int {
+func (l *Load) Done() (all int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.done
+	for _, n := range l.done {
+		all += n
+	}
+	return all
+}
+
+// Of is how many of them were of one analysis.
+func (l *Load) Of(analysis string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.done[analysis]
 }
 
 // End waits for the analyses in flight and returns how many there were.
