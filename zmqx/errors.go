@@ -44,6 +44,9 @@ var (
 	// ErrStalled: the peer stopped in the middle of a message, or does not read what it is sent.
 	ErrStalled = errors.New("zmqx: peer is stuck")
 
+	// ErrSilent: the peer said nothing for Options.MaxSilence.
+	ErrSilent = errors.New("zmqx: peer is silent")
+
 	// ErrOverflow: a ROUTER's queue for the peer was full.
 	ErrOverflow = errors.New("zmqx: peer does not keep up")
 

@@ -38,6 +38,11 @@ type Options struct {
 	// KeepAlive is the idle time after which TCP asks whether the other host is still there; three questions without an
 	// answer, a third of this apart, end the connection. Default 15 s, negative: off. tcp only.
 	KeepAlive time.Duration
+	// MaxSilence is how long a peer may say nothing at all before its connection counts as dead and is dialled anew. Default 0:
+	// for ever. For publishers that speak regularly, and may move to another address without closing anything: TCP itself
+	// finds that out after KeepAlive when it has nothing to send, and after a quarter of an hour when it has. A few of the
+	// publisher's intervals make every hiccup a reconnect; long ones leave it unheard for that much longer.
+	MaxSilence time.Duration
 
 	// BackoffMin and BackoffMax bound the pause between attempts to connect: it doubles from one to the other, is cut by
 	// a random part of up to a half, and starts again after a good handshake. Defaults 10 ms and 1 s. A short maximum
@@ -125,6 +130,7 @@ func (o Options) validate() error {
 	positive("QueueBytes", int64(o.QueueBytes))
 	positive("HandshakeTimeout", int64(o.HandshakeTimeout))
 	positive("ReadStall", int64(o.ReadStall))
+	positive("MaxSilence", int64(o.MaxSilence))
 	positive("BackoffMin", int64(o.BackoffMin))
 	positive("BackoffMax", int64(o.BackoffMax))
 	positive("Linger", int64(o.Linger))

@@ -187,3 +187,39 @@ func TestSub_DropsWhatItDidNotSubscribeTo(t *testing.T) {
 	c.expect(t, "t1")
 	c.expect(t, "t2")
 }
+
+// A machine that is cut off closes nothing. Whoever hears nothing from it any more dials again; who speaks is left alone.
+func TestSub_DialsAgainWhoIsSilent(t *testing.T) {
+	pub, address := newPub(t, Options{}, "tcp://127.0.0.1:0")
+	events := make(chan Event, 1000)
+	const silence = time.Second
+	sub := newSub(t, Options{MaxSilence: silence, OnEvent: func(e Event) { events <- e }}, address)
+	noError(t, sub.Subscribe("t"))
+	c := &collector{from: sub}
+	next := func(kind EventKind, cause error) {
+		t.Helper()
+		if e := <-events; e.Kind != kind || !errors.Is(e.Err, cause) {
+			t.Fatalf("%v: %v; want %v: %v", e.Kind, e.Err, kind, cause)
+		}
+	}
+	next(Connected, nil)
+	subscribed(t, pub, 1)
+	for began := time.Now(); time.Since(began) < 2*silence; time.Sleep(silence / 20) {
+		noError(t, pub.Send(text("t")))
+		c.expect(t, "t")
+	}
+	if len(events) > 0 {
+		t.Fatalf("somebody who speaks: %v", <-events)
+	}
+	next(Disconnected, ErrSilent)
+	next(Connected, nil)
+	eventually(t, "it is heard over the new connection", func() bool {
+		noError(t, pub.Send(text("t")))
+		select {
+		case <-sub.C():
+			return true
+		default:
+			return false
+		}
+	})
+}

@@ -127,7 +127,7 @@ func (s *socket) admitLocked(conn net.Conn, in *frameReader, endpoint int) (*pee
 	s.role.outfit(p)
 	in.stamp = Received{Peer: p.id, Endpoint: endpoint}
 	in.command = p.onCommand
-	in.patience = &patience{conn: conn, stall: s.opt.ReadStall}
+	in.patience = &patience{conn: conn, stall: s.opt.ReadStall, silence: s.opt.MaxSilence}
 	s.peers[p.id] = p
 	s.count.connects.Add(1)
 	return p, nil

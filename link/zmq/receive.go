@@ -79,6 +79,7 @@ func (t *Transport) controls(from []topology.Node) func([]zmqx.Received) []link.
 					continue
 				}
 				acks.Acks = append(acks.Acks, a)
+			case string(r.Msg[0]) == beatTopic && !t.cfg.Listen:
 			case string(r.Msg[0]) == beatTopic:
 				out = append(out, link.Event{Heartbeat: r.Msg[1], Node: from[r.Endpoint].ID})
 			default:

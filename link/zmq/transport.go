@@ -91,9 +91,13 @@ func (t *Transport) options() zmqx.Options {
 		HandshakeTimeout: l.Handshake,
 		Linger:           min(l.Drain, linger),
 		BackoffMax:       200 * time.Millisecond, // a restarted node is found at once
+		KeepAlive:        keepAlive,
 		Logger:           t.cfg.Log,
 	}
 }
+
+// keepAlive is for broadcasts, on which nobody speaks for long: see patientSilence.
+const keepAlive = 3 * time.Second
 
 // linger is how long Close goes on writing. What the node wanted to send has left its outboxes by then: these are the
 // last acknowledgements and the tail of a queue.
@@ -185,30 +189,50 @@ func broadcastTopic(edge string) string { return edge + "\x00" }
 
 // openControl subscribes to the acknowledgements of every receiver, and to heartbeats.
 func (t *Transport) openControl() error {
-	s, err := zmqx.NewSub(t.options())
-	if err != nil {
-		return err
-	}
-	t.subs = append(t.subs, s)
-	if err := s.Subscribe(ackTo(t.cfg.Node.ID)); err != nil {
-		return err
-	}
-	if t.cfg.Listen {
-		if err := s.Subscribe(beatTopic); err != nil {
-			return err
-		}
-	}
 	var from []topology.Node
 	for _, n := range t.cfg.Topology.Nodes() {
 		if n.ID != t.cfg.Node.ID && (t.cfg.Listen || t.receives(n)) {
 			from = append(from, n)
-			if _, err := s.Connect(n.Sockets.Control.Dial); err != nil {
-				return err
-			}
+		}
+	}
+	o := t.options()
+	o.MaxSilence = patientSilence * t.cfg.Topology.Medics.SuspectAfter
+	o.OnEvent = func(ev zmqx.Event) {
+		if ev.Kind == zmqx.Disconnected && errors.Is(ev.Err, zmqx.ErrSilent) {
+			t.reset(from[ev.Endpoint].ID)
+		}
+	}
+	s, err := zmqx.NewSub(o)
+	if err != nil {
+		return err
+	}
+	t.subs = append(t.subs, s)
+	for _, topic := range []string{ackTo(t.cfg.Node.ID), beatTopic} { // heartbeats also of those whose beats nobody wants: who beats is not silent
+		if err := s.Subscribe(topic); err != nil {
+			return err
+		}
+	}
+	for _, n := range from {
+		if _, err := s.Connect(n.Sockets.Control.Dial); err != nil {
+			return err
 		}
 	}
 	t.read(s.C(), t.controls(from))
 	return nil
+}
+
+// patientSilence is how many times suspect_after a receiver may be silent before its connections count as dead. A machine that was cut
+// off does not close them, and may come back under another address, as a container does; TCP would go on sending to the old one for a
+// quarter of an hour. Short ones repeat a window (R7) whenever somebody was only stopped for a while.
+const patientSilence = 4
+
+// reset makes the links to a node anew.
+func (t *Transport) reset(to link.NodeID) {
+	for key, p := range t.pushes {
+		if key.to == to {
+			p.Reset()
+		}
+	}
 }
 
 // receives reports whether n is at the end of one of the node's links.

@@ -112,8 +112,10 @@ func (s *station) open() error {
 const maxFrame = 2 << 20
 
 func (s *station) subscribe() (err error) {
-	// A short pause between attempts: who was just started has to be heard soon.
-	if s.sub, err = zmqx.NewSub(zmqx.Options{MaxFrame: maxFrame, BackoffMax: s.cfg.Topology.Medics.Heartbeat, Logger: s.cfg.Log}); err != nil {
+	// A short pause between attempts: who was just started has to be heard soon. And who is silent may have been started again
+	// elsewhere: a container that was cut off and connected again has another address, and nobody closed the old connection.
+	if s.sub, err = zmqx.NewSub(zmqx.Options{MaxFrame: maxFrame, BackoffMax: s.cfg.Topology.Medics.Heartbeat, Logger: s.cfg.Log,
+		MaxSilence: s.cfg.Topology.Medics.SuspectAfter}); err != nil {
 		return err
 	}
 	for _, topic := range []string{BeatTopic, MessageTopic} {

@@ -14,6 +14,9 @@ import (
 // Topic is what heartbeats are published under; acknowledgements have others.
 const Topic = "H"
 
+// keepAlive finds a connection behind which nobody is any more: a container may move to another address.
+const keepAlive = 2 * time.Second
+
 // Listener keeps a Board of living nodes.
 type Listener struct {
 	sub  *zmqx.Sub
@@ -26,7 +29,7 @@ type Listener struct {
 // Listen subscribes to all nodes. The listener must be closed.
 func Listen(nodes []topology.Node) (*Listener, error) {
 	// A short pause between attempts: somebody waits for nodes that are just starting.
-	sub, err := zmqx.NewSub(zmqx.Options{BackoffMax: 100 * time.Millisecond, MaxFrame: 2 << 20})
+	sub, err := zmqx.NewSub(zmqx.Options{BackoffMax: 100 * time.Millisecond, MaxFrame: 2 << 20, KeepAlive: keepAlive})
 	if err != nil {
 		return nil, fmt.Errorf("listen to heartbeats: %w", err)
 	}

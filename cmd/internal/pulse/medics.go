@@ -42,7 +42,7 @@ type Watcher struct {
 
 // Watch subscribes to medics. The watcher must be closed.
 func Watch(medics []topology.Node) (*Watcher, error) {
-	sub, err := zmqx.NewSub(zmqx.Options{BackoffMax: 100 * time.Millisecond, MaxFrame: 2 << 20})
+	sub, err := zmqx.NewSub(zmqx.Options{BackoffMax: 100 * time.Millisecond, MaxFrame: 2 << 20, KeepAlive: keepAlive})
 	if err != nil {
 		return nil, fmt.Errorf("listen to medics: %w", err)
 	}
