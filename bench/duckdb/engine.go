@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"posta/analyses/answer"
+
+	_ "github.com/marcboeker/go-duckdb"
+)
+
+// engine is a database in memory, for one run.
+type engine struct {
+	ctx  context.Context
+	db   *sql.DB
+	conn *sql.Conn // temporary tables and functions belong to a connection
+	dir  string
+	log  io.Writer
+}
+
+// errUnknown is what Answer returns for an analysis that there is no SQL for.
+var errUnknown = errors.New("no such analysis; there is bikes, flights, movies, memes")
+
+// Answer answers the queries of an analysis over the CSV files below dir. Its rejected rows it does not know: DuckDB passes
+// over rows that do not fit, and says nothing worth comparing about them.
+func Answer(ctx context.Context, analysis, dir string, threads int, log io.Writer) (_ *answer.Answer, _ *Cost, err error) {
+	answers := map[string]func(*engine) ([]answer.Query, error){
+		"bikes": bikes, "flights": flights, "movies": movies, "memes": memes,
+	}[analysis]
+	if answers == nil {
+		return nil, nil, errUnknown
+	}
+	cost := &Cost{Threads: threads}
+	begin := time.Now()
+	e := &engine{ctx: ctx, dir: dir, log: log}
+	if e.db, err = sql.Open("duckdb", fmt.Sprintf("?threads=%d", threads)); err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, e.db.Close()) }()
+	if e.conn, err = e.db.Conn(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, e.conn.Close()) }()
+	if err := e.conn.QueryRowContext(ctx, "SELECT version()").Scan(&cost.Version); err != nil {
+		return nil, nil, err
+	}
+	queries, err := answers(e)
+	if err != nil {
+		return nil, nil, err
+	}
+	cost.stop(begin)
+	return &answer.Answer{Analysis: analysis, Session: "duckdb", Queries: queries}, cost, nil
+}
+
+func (e *engine) exec(what, text string) error {
+	defer e.took(what, time.Now())
+	if _, err := e.conn.ExecContext(e.ctx, text); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// rows calls row for each row of a query, which it scans with what it is given.
+func (e *engine) rows(what, text string, row func(scan func(...any) error) error) error {
+	defer e.took(what, time.Now())
+	rows, err := e.conn.QueryContext(e.ctx, text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	defer func() { _ = rows.Close() }() // what is wrong is in Err
+	for rows.Next() {
+		if err := row(rows.Scan); err != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+func (e *engine) took(what string, begin time.Time) {
+	fmt.Fprintf(e.log, "%8.3f s  %s\n", time.Since(begin).Seconds(), what)
+}

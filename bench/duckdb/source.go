@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// columns are those that are needed of a file: name and type.
+type columns [][2]string
+
+// scan is a call of DuckDB's reader for one file, with its columns named and typed as wanted, so that nothing has to be
+// guessed and rows with other values are passed over. Columns are found by name: the header says where each one is, those that
+// nobody wants are there as text, which costs nothing as long as they are not asked for.
+//
+// null_padding stays off: with it, DuckDB 1.1 makes other rows of a file whose values have line ends, when several threads read.
+func scan(path string, comma rune, wanted columns) (string, error) {
+	header, err := headerOf(path, comma)
+	if err != nil {
+		return "", fmt.Errorf("header of %s: %w", path, err)
+	}
+	var all []string
+	missing := slices.Clone(wanted)
+	for i, name := range header {
+		at := slices.IndexFunc(missing, func(c [2]string) bool { return c[0] == name })
+		if at < 0 {
+			all = append(all, fmt.Sprintf("'unused %d': 'VARCHAR'", i))
+			continue
+		}
+		all = append(all, quote(name)+": "+quote(missing[at][1]))
+		missing = slices.Delete(missing, at, at+1)
+	}
+	if len(missing) > 0 {
+		return "", fmt.Errorf("%s has no column %q", path, missing[0][0])
+	}
+	return fmt.Sprintf(`read_csv(%s, auto_detect = false, header = true, delim = '%c', quote = '"', escape = '"', ignore_errors = true, columns = {%s})`,
+		quote(path), comma, strings.Join(all, ", ")), nil
+}
+
+func headerOf(path string, comma rune) ([]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	var r io.Reader = f
+	if strings.HasSuffix(path, ".gz") {
+		if r, err = gzip.NewReader(f); err != nil {
+			return nil, err
+		}
+	}
+	buffered := bufio.NewReader(r)
+	if mark, _ := buffered.Peek(3); string(mark) == "\xef\xbb\xbf" {
+		_, _ = buffered.Discard(3)
+	}
+	c := csv.NewReader(buffered)
+	c.Comma = comma
+	return c.Read()
+}
+
+// quote makes a string of SQL.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// files are those that match pattern, packed or not, in order of their names.
+func (e *engine) files(pattern string) ([]string, error) {
+	var all []string
+	for _, p := range []string{pattern, pattern + ".gz"} {
+		found, err := filepath.Glob(filepath.Join(e.dir, p))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("there is no %s in %s", pattern, e.dir)
+	}
+	sort.Strings(all)
+	return all, nil
+}
+
+// scanOf is the scan of the one file of that name.
+func (e *engine) scanOf(name string, comma rune, wanted columns) (string, error) {
+	found, err := e.files(name)
+	if err != nil {
+		return "", err
+	}
+	return scan(found[0], comma, wanted)
+}
