@@ -7,16 +7,17 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"posta/cmd/internal/local"
+	"posta/cmd/internal/havoc"
 	"posta/cmd/internal/pulse"
 	"posta/cmd/internal/screen"
 	"posta/medic"
 	"posta/medic/core"
+	"posta/medic/docker"
+	"posta/topology"
 )
 
 func (x *command) chaosCommand() *cli.Command {
@@ -28,14 +29,17 @@ everybody is a target, medics included. Sessions go on meanwhile, and their answ
 
    posta chaos --duration 1m
    posta chaos --every 5s --fault kill joiner-1 medic-3
+   posta chaos --docker --fault cut
+
+With --docker they are containers, and may be cut off the network as well; see posta medic for how they are found.
 
 The last line says how many came back; the exit code is 1 when somebody did not within the time given by --patience.
 
 ` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), hostFlag(),
+		Flags: []cli.Flag{topologyFlag(), addressFlag(), hostFlag(), dockerFlag(),
 			&cli.DurationFlag{Name: "duration", Value: 30 * time.Second, Usage: "go on for this `TIME`"},
 			&cli.DurationFlag{Name: "every", Value: 2 * time.Second, Usage: "mean `TIME` between two faults; each is between half and one and a half of it"},
-			&cli.StringSliceFlag{Name: "fault", Usage: "only `KIND`: kill (SIGKILL), hang (SIGSTOP for good: medics have to kill it), pause (SIGSTOP for less or more than a suspicion takes); may be repeated"},
+			&cli.StringSliceFlag{Name: "fault", Usage: "only `KIND`: kill (SIGKILL), hang (SIGSTOP for good: medics have to kill it), pause (SIGSTOP for less or more than a suspicion takes), and with --docker cut (off the network for as long as a pause); may be repeated"},
 			&cli.Uint64Flag{Name: "seed", DefaultText: "another each time", Usage: "`NUMBER` that decides who, what and when"},
 			&cli.DurationFlag{Name: "patience", Value: 30 * time.Second, Usage: "wait at most this `TIME` for all to be back when it is over"},
 		},
@@ -46,27 +50,21 @@ The last line says how many came back; the exit code is 1 when somebody did not 
 // rogue is one run of chaos.
 type rogue struct {
 	x       *command
-	crew    *local.Crew
+	maker   havoc.Maker
 	rand    *rand.Rand
 	targets []medic.NodeID
-	kinds   []string
+	kinds   []havoc.Kind
 	suspect time.Duration
 	done    int
-	later   []func() // processes that are to go on
+	later   []func() // ends what lasts
 }
-
-const (
-	faultKill  = "kill"
-	faultHang  = "hang"
-	faultPause = "pause"
-)
 
 func (x *command) chaos(c *cli.Context) error {
 	r, w, err := x.newRogue(c)
 	if err != nil {
 		return err
 	}
-	defer func() { _, _ = w.Close(), r.crew.Close() }()
+	defer func() { _, _ = w.Close(), r.maker.Close() }()
 	if _, err := w.Until(soon(c.Context), func(m pulse.Medics) bool { return m.Led }); err != nil {
 		return fmt.Errorf("%w: no medic leads; start the cluster with `posta up`", errNothingAnswers)
 	}
@@ -94,33 +92,27 @@ func soon(ctx context.Context) context.Context {
 }
 
 func (x *command) newRogue(c *cli.Context) (*rogue, *pulse.Watcher, error) {
-	kinds := c.StringSlice("fault")
-	for _, k := range kinds {
-		if !slices.Contains([]string{faultKill, faultHang, faultPause}, k) {
-			return nil, nil, usagef("--fault %s: there is kill, hang, pause", k)
-		}
-	}
-	if len(kinds) == 0 {
-		kinds = []string{faultKill, faultKill, faultHang, faultPause}
-	}
 	if c.Duration("every") <= 0 {
 		return nil, nil, usagef("--every %v: give a time above 0", c.Duration("every"))
 	}
-	crew, t, err := x.crewOf(c)
+	maker, all, t, err := x.havocOf(c)
 	if err != nil {
 		return nil, nil, err
 	}
-	all := append(crew.IDs(), crew.Medics()...)
+	kinds, err := kindsOf(c, maker)
 	targets := all
 	if c.NArg() > 0 {
 		targets = nil
 	}
 	for _, name := range c.Args().Slice() {
-		if !slices.Contains(all, medic.NodeID(name)) {
-			_ = crew.Close()
-			return nil, nil, usagef("chaos: there is no %q here; there is %s", name, joined(all))
+		if !slices.Contains(all, medic.NodeID(name)) && err == nil {
+			err = usagef("chaos: there is no %q here; there is %s", name, joined(all))
 		}
 		targets = append(targets, medic.NodeID(name))
+	}
+	if err != nil {
+		_ = maker.Close()
+		return nil, nil, err
 	}
 	seed := c.Uint64("seed")
 	if !c.IsSet("seed") {
@@ -129,16 +121,58 @@ func (x *command) newRogue(c *cli.Context) (*rogue, *pulse.Watcher, error) {
 	x.notef("chaos with --seed %d", seed)
 	w, err := pulse.Watch(t.MedicNodes())
 	if err != nil {
-		_ = crew.Close()
+		_ = maker.Close()
 		return nil, nil, err
 	}
-	return &rogue{x: x, crew: crew, rand: rand.New(rand.NewPCG(seed, 0xca05)), targets: targets, kinds: kinds, suspect: t.Medics.SuspectAfter}, w, nil
+	return &rogue{x: x, maker: maker, rand: rand.New(rand.NewPCG(seed, 0xca05)), targets: targets, kinds: kinds, suspect: t.Medics.SuspectAfter}, w, nil
 }
 
-func joined(ids []medic.NodeID) string {
-	names := make([]string, len(ids))
-	for i, id := range ids {
-		names[i] = string(id)
+// havocOf is who can do something, and to whom.
+func (x *command) havocOf(c *cli.Context) (maker havoc.Maker, all []medic.NodeID, t *topology.Topology, err error) {
+	if !c.Bool(flagDocker) {
+		crew, t, err := x.crewOf(c)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		return havoc.Processes{Crew: crew}, append(crew.IDs(), crew.Medics()...), t, nil
+	}
+	if t, err = loadTopology(c); err != nil {
+		return nil, nil, nil, err
+	}
+	hosts, err := givenHosts(c, t)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	r, err := docker.New(docker.Config{Cluster: t.Name})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for _, n := range append(t.Nodes(), t.MedicNodes()...) {
+		if len(hosts) == 0 || slices.Contains(hosts, n.Host) {
+			all = append(all, n.ID)
+		}
+	}
+	return havoc.Containers{Restarter: r, Nodes: t.Nodes()}, all, t, nil
+}
+
+// kindsOf is what --fault says, or everything, kills twice as often.
+func kindsOf(c *cli.Context, m havoc.Maker) (kinds []havoc.Kind, err error) {
+	for _, name := range c.StringSlice("fault") {
+		if !slices.Contains(m.Kinds(), havoc.Kind(name)) {
+			return nil, usagef("--fault %s: there is %s", name, joined(m.Kinds()))
+		}
+		kinds = append(kinds, havoc.Kind(name))
+	}
+	if len(kinds) == 0 {
+		kinds = append([]havoc.Kind{havoc.Kill}, m.Kinds()...)
+	}
+	return kinds, nil
+}
+
+func joined[T ~string](all []T) string {
+	names := make([]string, len(all))
+	for i, n := range all {
+		names[i] = string(n)
 	}
 	return strings.Join(names, ", ")
 }
@@ -166,35 +200,46 @@ func (r *rogue) rage(ctx context.Context, every time.Duration, look func()) {
 func (r *rogue) strike(ctx context.Context) {
 	target, kind := r.targets[r.rand.IntN(len(r.targets))], r.kinds[r.rand.IntN(len(r.kinds))]
 	pause := r.suspect/4 + time.Duration(r.rand.Int64N(int64(2*r.suspect)))
-	pid, err := r.crew.Pid(target)
-	if err != nil || pid == 0 {
+	pid, err := r.maker.Pid(target)
+	switch {
+	case err != nil:
+		r.say("%s %s: %v", kind, target, err)
+		return
+	case pid == 0:
 		r.say("%s %s: it is dead as it is", kind, target)
 		return
 	}
-	signal, what := syscall.SIGSTOP, fmt.Sprintf("%s %s, process %d", kind, target, pid)
-	if kind == faultKill {
-		signal = syscall.SIGKILL
-	}
-	if kind == faultPause {
+	what := fmt.Sprintf("%s %s, process %d", kind, target, pid)
+	if kind.Lasts() {
 		what += " for " + screen.Span(pause)
 	}
-	if err := r.crew.Signal(ctx, target, signal); err != nil {
+	if err := r.maker.Do(ctx, kind, target); err != nil {
 		r.say("%s: %v", what, err)
 		return
 	}
 	r.done++
 	r.say("%s", what)
-	if kind != faultPause {
+	if !kind.Lasts() {
 		return
 	}
-	resume := func() {
-		if now, err := r.crew.Pid(target); err == nil && now == pid {
-			_ = r.crew.Signal(context.WithoutCancel(ctx), target, syscall.SIGCONT) // it may be gone just now
-		}
+	undo := func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+		defer cancel()
+		_ = r.maker.Undo(ctx, kind, target, pid) // it may be gone just now; and who is not back is told in the end
 	}
-	timer := time.AfterFunc(pause, resume)
-	r.later = append(r.later, func() { timer.Stop(); resume() })
+	over := make(chan struct{})
+	timer := time.AfterFunc(pause, func() { defer close(over); undo() })
+	r.later = append(r.later, func() {
+		if timer.Stop() {
+			undo()
+			return
+		}
+		<-over
+	})
 }
+
+// undoTime bounds the end of what lasts.
+const undoTime = 10 * time.Second
 
 func (r *rogue) say(format string, args ...any) {
 	r.x.printf("%s  %s\n", time.Now().Format("15:04:05.000"), fmt.Sprintf(format, args...))
@@ -202,7 +247,7 @@ func (r *rogue) say(format string, args ...any) {
 
 // allBack waits until everybody is heard and no incident is open.
 func (r *rogue) allBack(ctx context.Context, w *pulse.Watcher) error {
-	if err := r.crew.Ready(ctx); err != nil {
+	if err := r.maker.Ready(ctx); err != nil {
 		return err
 	}
 	view, err := w.Until(ctx, func(m pulse.Medics) bool {

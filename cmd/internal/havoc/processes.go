@@ -1,0 +1,37 @@
+package havoc
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"syscall"
+
+	"posta/cmd/internal/local"
+	"posta/medic"
+)
+
+// Processes is the Maker for the processes of a crew.
+type Processes struct{ *local.Crew }
+
+var _ Maker = Processes{}
+
+// Kinds implements Maker.
+func (Processes) Kinds() []Kind { return []Kind{Kill, Hang, Pause} }
+
+// Do implements Maker.
+func (p Processes) Do(ctx context.Context, k Kind, target medic.NodeID) error {
+	signals := map[Kind]os.Signal{Kill: syscall.SIGKILL, Hang: syscall.SIGSTOP, Pause: syscall.SIGSTOP}
+	signal, known := signals[k]
+	if !known {
+		return fmt.Errorf("%s %s: %w", k, target, errUnable)
+	}
+	return p.Signal(ctx, target, signal)
+}
+
+// Undo implements Maker.
+func (p Processes) Undo(ctx context.Context, k Kind, target medic.NodeID, pid int) error {
+	if now, err := p.Pid(target); err != nil || now != pid || k != Pause {
+		return err
+	}
+	return p.Signal(ctx, target, syscall.SIGCONT)
+}
