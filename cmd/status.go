@@ -22,7 +22,7 @@ func (x *command) statusCommand() *cli.Command {
 		Description: `Listens to the nodes' heartbeats for a moment. A node that says nothing meanwhile is silent: dead, hung, or cut off from here.
 
 ` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), jsonFlag(),
+		Flags: []cli.Flag{topologyFlag(), addressFlag(), jsonFlag(),
 			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "again and again, until Ctrl-C"}},
 		Action: x.status,
 	}
