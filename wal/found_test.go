@@ -1,0 +1,60 @@
+package wal
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+)
+
+// TestFound_HearsWhatReplayGives: after cuts, with a torn tail, over several segments, and with appends so large that the disk is
+// told to begin in the middle of them.
+func TestFound_HearsWhatReplayGives(t *testing.T) {
+	dir := tempDir(t)
+	var heard []string
+	o := Options{Writer: DirectWriter, SegmentSize: 4 << 20, Found: func(i Index, typ byte, data []byte) {
+		heard = append(heard, describe(i, typ, data))
+	}}
+	l, err := Open(dir, o)
+	must(t, err)
+	for i := range 5 {
+		large := bytes.Repeat([]byte{byte('a' + i)}, beginEvery/3)
+		var recs []Record
+		for k := range 4 {
+			recs = append(recs, Record{Type: byte(k), Parts: [][]byte{large[:100*i+1], large}})
+		}
+		_, err := l.Append(append(recs, Record{Type: 9, Parts: [][]byte{{byte(i)}}})...)
+		must(t, err)
+	}
+	must(t, l.Cut(12))
+	if l.First() == 1 || len(heard) > 0 {
+		t.Fatalf("the log begins with record %d, and a new one has %d records", l.First(), len(heard))
+	}
+	tail := segmentFile(dir, l.row[len(l.row)-1].first)
+	must(t, l.Close())
+	f, err := os.OpenFile(tail, os.O_APPEND|os.O_WRONLY, 0)
+	must(t, err)
+	_, err = f.WriteString("torn")
+	must(t, err)
+	must(t, f.Close())
+
+	l, err = Open(dir, o)
+	must(t, err)
+	var replayed []string
+	must(t, l.Replay(0, func(i Index, typ byte, data []byte) error {
+		replayed = append(replayed, describe(i, typ, data))
+		return nil
+	}))
+	must(t, l.Close())
+	if len(replayed) == 0 || !slices.Equal(heard, replayed) {
+		t.Fatalf("Open has told of %v, the log holds %v", heard, replayed)
+	}
+	if last := describe(25, 9, []byte{4}); replayed[len(replayed)-1] != last {
+		t.Fatalf("the last record is %s, want %s", replayed[len(replayed)-1], last)
+	}
+}
+
+func describe(i Index, typ byte, data []byte) string {
+	return fmt.Sprintf("%d: type %d, %d bytes of %q", i, typ, len(data), data[0])
+}
