@@ -207,7 +207,10 @@ func TestChaosTellsWhatItDidAndWhatTheJournalSays(t *testing.T) {
 			t.Errorf("%q is not in\n%s", part, r.out)
 		}
 	}
-	for _, args := range [][]string{{"nobody-1"}, {"--fault", "flood"}, {"--every", "0s"}} {
+	for _, args := range [][]string{
+		{"nobody-1"}, {"--fault", "flood"}, {"--fault", "cut"}, {"--every", "0s"}, // nobody cuts a process off
+		{"--docker", "nobody-1"}, {"--docker", "--fault", "flood"}, {"--docker", "--host", "nowhere"},
+	} {
 		if r := k.call("chaos", args...); r.code != exitUsage {
 			t.Errorf("chaos %v: exit code %d, %s", args, r.code, r.err)
 		}

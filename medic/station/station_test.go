@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"posta/medic"
 	"posta/medic/core"
 	"posta/wal"
 )
@@ -125,4 +126,31 @@ func TestTheLookoutTellsEndsUntilSomethingFollows(t *testing.T) {
 			return
 		}
 	}
+}
+
+// watcher is a Restarter that is told of ends.
+type watcher struct {
+	medic.Restarter
+	pids
+	watched, ended chan struct{}
+}
+
+func (w *watcher) Watch(ctx context.Context) {
+	close(w.watched)
+	<-ctx.Done()
+	close(w.ended)
+}
+
+func (w *watcher) Seen() medic.Pids { return &w.pids }
+
+func TestAWatcherWatchesAsLongAsTheStationRuns(t *testing.T) {
+	w := &watcher{watched: make(chan struct{}), ended: make(chan struct{})}
+	s := &station{cfg: Config{Restarter: w}, stop: make(chan struct{})}
+	if s.eyes() != w.Seen() {
+		t.Error("the lookout would ask the restarter itself")
+	}
+	<-w.watched
+	close(s.stop)
+	s.hands.Wait()
+	<-w.ended
 }
