@@ -61,6 +61,11 @@ func (t *Topology) Compose(c Compose) (string, error) {
 		NodeGrace: yamlTime(t.Limits.Drain + goneAfter), MedicGrace: yamlTime(handsAreDone),
 		Fence: yamlString(path.Join(t.containerData(), fenceVolume)),
 	}
+	for _, h := range t.Hosts {
+		if len(t.Hosts) > 1 { // a medic acts on its own host, and here all are one machine
+			data.Reach = append(data.Reach, yamlString(h.Name))
+		}
+	}
 	for _, n := range t.Nodes() {
 		data.Nodes = append(data.Nodes, t.service(n, RoleNode))
 	}
@@ -78,6 +83,7 @@ type composeData struct {
 	Name, Cluster, Again, Image, Source, Target string
 	NodeGrace, MedicGrace, Fence                string
 	Nodes, Medics                               []composeService
+	Reach                                       []string // hosts that medics act on, beside their own
 }
 
 type composeService struct {

@@ -67,6 +67,14 @@ func TestComposeFollowsTheTopology(t *testing.T) {
 	}
 }
 
+func TestComposeMedicsReachAllHostsOfTheMachine(t *testing.T) {
+	src := strings.Replace(DefaultText(), "[hosts.local]", "[hosts.other]\naddress = \"127.0.0.1\"\nports = 7000\n[hosts.local]", 1)
+	src = strings.Replace(src, `["local"]`, `["other"]`, 1)
+	if text := compose(t, parse(t, src), Compose{}); !strings.Contains(text, `"{node}", --host, "other", --host, "local"]`) {
+		t.Errorf("who helps the host that has no medic?\n%s", text)
+	}
+}
+
 func TestComposeWithoutMedics(t *testing.T) {
 	text := compose(t, variant(t, Variant{Settings: map[string]string{"medics.replicas": "0"}}), Compose{})
 	if strings.Contains(text, "*medic") || strings.Contains(text, "docker.sock:") || strings.Contains(text, "fence") {
