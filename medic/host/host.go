@@ -29,6 +29,9 @@ func Open(dir, name string, holder core.NodeID, r medic.Restarter) (*Host, error
 	return h, nil
 }
 
+// lookTime is longer than any look at a target takes: a call to an engine has a deadline below it.
+const lookTime = 6 * time.Second
+
 // CarryOut carries out an order (M4, M5). What goes wrong stands in the report. newest is what the medic itself knows at that moment: its
 // own news of an election must not come later to the host than an order that is outdated by it.
 func (h *Host) CarryOut(ctx context.Context, o core.Order, newest func() core.Term) core.Report {
@@ -53,6 +56,7 @@ func (h *Host) carryOut(ctx context.Context, o core.Order, newest func() core.Te
 		return r, err
 	}
 	defer unlock()
+	inHand := time.Now()
 	f, err := h.raise(core.Term{Gen: o.Gen, Leader: o.Leader})
 	if err != nil {
 		return r, err
@@ -66,8 +70,14 @@ func (h *Host) carryOut(ctx context.Context, o core.Order, newest func() core.Te
 	if err != nil {
 		return r, err
 	}
+	// Whoever has the lock has the order in hand: an engine that takes its time to say who is alive makes it no older, or nobody could be helped
+	// as long as it is slow. Who was stopped meanwhile knows nothing any more.
+	now := inHand
+	if time.Since(inHand) > lookTime {
+		now = time.Now()
+	}
 	last := h.readStarted(o.Target)
-	r, do := f.Judge(o, last, alive, time.Now())
+	r, do := f.Judge(o, last, alive, now)
 	if !do {
 		if s := last.Note(r); s != last {
 			err = h.writeStarted(o.Target, s)

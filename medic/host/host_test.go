@@ -68,6 +68,23 @@ func TestM5_AnOrderStartsOneProcessWhoeverCarriesItOut(t *testing.T) {
 	expect(t, f, "kill a-1", "start a-1")
 }
 
+// An engine that is slow to say who is alive makes no order old: it is in hand when the host's lock is.
+func TestM5_ASlowLookMakesNoOrderLate(t *testing.T) {
+	f := newFake()
+	f.look = 300 * time.Millisecond
+	o := order(1, "medic-3", 1)
+	o.Until = time.Now().Add(200 * time.Millisecond)
+	h := open(t, t.TempDir(), f)
+	if r := h.CarryOut(soon(t), o, nothing); r.Verdict != core.Done {
+		t.Errorf("%+v", r)
+	}
+	o = order(1, "medic-3", 2)
+	o.Until = time.Now().Add(-time.Millisecond)
+	if r := h.CarryOut(soon(t), o, nothing); r.Verdict != core.Late {
+		t.Errorf("one that is late as it comes: %+v", r)
+	}
+}
+
 func TestM5_AFailedStartIsReportedAndTheNextOrderTriesAgain(t *testing.T) {
 	f := newFake()
 	h := open(t, t.TempDir(), f)

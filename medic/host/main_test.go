@@ -39,6 +39,7 @@ type fake struct {
 	did   []string
 	fail  error // of the next start
 	kill  func(core.NodeID)
+	look  time.Duration // that Alive takes
 }
 
 func newFake() *fake { return &fake{next: 100, alive: map[core.NodeID]int{}} }
@@ -77,6 +78,7 @@ func (f *fake) Kill(_ context.Context, n medic.NodeID) error {
 }
 
 func (f *fake) Alive(_ context.Context, n medic.NodeID) (bool, error) {
+	time.Sleep(f.look)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.alive[n] != 0, nil
