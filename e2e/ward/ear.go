@@ -136,6 +136,17 @@ func (e *Ear) Generation() (g core.Generation) {
 	return g
 }
 
+// Agree says whether all medics that were heard follow the same leader.
+func (e *Ear) Agree() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	terms := map[core.Term]bool{}
+	for _, m := range e.medics {
+		terms[m.Term] = true
+	}
+	return len(terms) == 1
+}
+
 // Incarnation is the last life that was heard of a node or medic, 0 for none.
 func (e *Ear) Incarnation(id topology.NodeID) uint64 {
 	e.mu.Lock()

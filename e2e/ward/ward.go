@@ -52,7 +52,8 @@ func (w *Ward) Strike(do func(topology.NodeID), ids ...topology.NodeID) {
 				back++
 			}
 		}
-		return back >= len(ids) && w.Leader() != ""
+		unheard := func(id topology.NodeID) bool { return w.Incarnation(id) == before[id] } // the leader may hear it before us
+		return back >= len(ids) && w.Leader() != "" && !slices.ContainsFunc(ids, unheard)
 	})
 	time.Sleep(3 * w.Topology.Medics.Heartbeat) // whoever was restarted twice would be so by now, or shows below
 	w.judge(since, before, ids)

@@ -1,0 +1,165 @@
+//go:build docker
+
+package docker
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"posta/e2e/ward"
+	"posta/medic/docker"
+	"posta/topology"
+)
+
+// cluster is what compose has brought up.
+type cluster struct {
+	t       *testing.T
+	project string
+	topo    *topology.Topology // as it is seen from outside
+	engine  *engine            // as medics see it
+	hand    *docker.Restarter  // ours, over the real engine
+	*ward.Ward
+}
+
+var clusters atomic.Int64
+
+// up brings up a cluster, and ends it with the test.
+func up(t *testing.T) *cluster {
+	t.Helper()
+	c := &cluster{t: t, project: fmt.Sprintf("%s%d-%d", prefix, os.Getpid(), clusters.Add(1))}
+	dir := filepath.Join(temporary, c.project)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	c.engine = newEngine(t, dir)
+	c.write(dir)
+	var err error
+	if c.hand, err = docker.New(docker.Config{Cluster: c.topo.Name}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.hand.Close() })
+	t.Cleanup(c.down)
+	c.compose("up", "-d")
+	c.Ward = ward.New(t, c.topo)
+	return c
+}
+
+// write makes the two files, on ports that are free now.
+func (c *cluster) write(dir string) {
+	c.t.Helper()
+	text, err := topology.Generate(topology.Variant{Name: c.project, Ports: freePorts(c.t)})
+	file := filepath.Join(dir, "topology.toml")
+	if err == nil {
+		err = os.WriteFile(file, []byte(text), 0o644)
+	}
+	if err == nil {
+		c.topo, err = topology.Load(file)
+	}
+	if err == nil {
+		_, err = command(posta, "topology", "compose", file, "--image", image, "--out", filepath.Join(dir, "docker-compose.yaml"))
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// freePorts is the first of a row that nobody has. They are below those that systems give to clients.
+func freePorts(t *testing.T) int {
+	t.Helper()
+	const row = 40
+	for range 100 {
+		first := 12000 + rand.IntN(18000)
+		free := true
+		for p := first; p < first+row && free; p++ {
+			l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", p))
+			if free = err == nil; free {
+				_ = l.Close()
+			}
+		}
+		if free {
+			return first
+		}
+	}
+	t.Fatal("no row of free ports")
+	return 0
+}
+
+// compose runs whichever compose there is.
+func (c *cluster) compose(args ...string) {
+	c.t.Helper()
+	program := []string{"docker", "compose"}
+	if exec.Command("docker", "compose", "version").Run() != nil {
+		program = []string{"docker-compose"}
+	}
+	program = append(program, "-p", c.project, "-f", filepath.Join(filepath.Dir(c.topo.File), "docker-compose.yaml"))
+	cmd := exec.Command(program[0], append(program[1:], args...)...)
+	cmd.Env = append(os.Environ(), "DOCKER_SOCK="+c.engine.path)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		c.t.Fatalf("compose %v: %v: %s", args, err, out)
+	}
+}
+
+// ids is the project's containers.
+func (c *cluster) ids() []string {
+	out, err := command("docker", "ps", "-aq", "-f", "label=com.docker.compose.project="+c.project)
+	if err != nil {
+		c.t.Error(err)
+	}
+	return strings.Fields(out)
+}
+
+func (c *cluster) down() {
+	if c.t.Failed() {
+		c.showLogs()
+	}
+	if ids := c.ids(); len(ids) > 0 {
+		// All at once and by force: nobody is left to start anybody.
+		if _, err := command(append([]string{"docker", "rm", "-f", "-v"}, ids...)...); err != nil {
+			c.t.Error(err)
+		}
+	}
+	c.compose("down", "-v")
+}
+
+func (c *cluster) showLogs() {
+	for _, id := range c.ids() {
+		name, _ := command("docker", "inspect", "-f", "{{.Name}} {{.State.Status}} {{.State.ExitCode}}", id)
+		out, _ := exec.Command("docker", "logs", "--tail", "15", id).CombinedOutput()
+		c.t.Logf("%s\n%s", name, out)
+	}
+}
+
+// pid is the process that a container runs, as this machine counts.
+func (c *cluster) pid(id topology.NodeID) int {
+	c.t.Helper()
+	pid, err := c.hand.Pid(id)
+	if err != nil || pid == 0 {
+		c.t.Fatalf("%s has no process: %v", id, err)
+	}
+	return pid
+}
+
+// signal reaches the process behind the engine's back: what dies of a fault dies so.
+func (c *cluster) signal(id topology.NodeID, s syscall.Signal) (pid int) {
+	c.t.Helper()
+	pid = c.pid(id)
+	if err := syscall.Kill(pid, s); err != nil {
+		c.t.Fatalf("%s: %v", id, err)
+	}
+	return pid
+}
+
+// load runs two analyses at a time; their answers are those of the oracles, as in a quiet run.
+func (c *cluster) load(rows int) *ward.Load {
+	c.t.Helper()
+	return ward.Begin(c.t, c.topo, ward.Make(c.t, "bikes", rows), ward.Make(c.t, "flights", rows/4))
+}

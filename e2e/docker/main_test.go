@@ -1,0 +1,129 @@
+//go:build docker
+
+package docker
+
+import (
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+var (
+	kills     = flag.Int("kills", 2, "kills of each kind of node in TestRecoveryTable; 30 give figures that mean something")
+	chaosTime = flag.Duration("chaos", 0, "how long TestChaos goes on; 0 for some seconds")
+)
+
+// prefix begins the names of all projects, images and directories of these tests. Behind it is the process that made them.
+const prefix = "posta-e2e-"
+
+// temporary is a short path, because sockets are made below it, and one that the engine sees as well.
+const temporary = "/tmp"
+
+// image is what all containers are made from, and posta the program in it.
+var (
+	image string
+	posta string
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	sweep()
+	image = fmt.Sprintf("%s%d", prefix, os.Getpid())
+	dir := filepath.Join(temporary, image)
+	defer func() { _ = os.RemoveAll(dir) }()
+	if err := build(dir); err != nil {
+		log.Print(err)
+		return 1
+	}
+	defer func() { _, _ = command("docker", "rmi", "-f", image) }()
+	code := m.Run()
+	if err := goleak.Find(); code == 0 && err != nil {
+		log.Print(err)
+		return 1
+	}
+	return code
+}
+
+// build makes the image as `make image` does, in a directory of its own.
+func build(dir string) error {
+	root := filepath.Join("..", "..")
+	posta = filepath.Join(dir, "bin", "posta")
+	compile := exec.Command("go", "build", "-o", posta, root)
+	compile.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := compile.CombinedOutput(); err != nil {
+		return fmt.Errorf("build posta: %w: %s", err, out)
+	}
+	recipe, err := os.ReadFile(filepath.Join(root, "Dockerfile"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "Dockerfile"), recipe, 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = command("docker", "build", "-q", "-t", image, dir)
+	return err
+}
+
+// command runs a command and returns what it prints.
+func command(args ...string) (string, error) {
+	out, err := exec.Command(args[0], args[1:]...).Output()
+	text := strings.TrimSpace(string(out))
+	if exit, ok := err.(*exec.ExitError); ok {
+		return text, fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, exit.Stderr)
+	}
+	return text, err
+}
+
+// sweep removes what runs that were killed have left behind; containers first, because they hold the others.
+func sweep() {
+	const project = "com.docker.compose.project"
+	for _, k := range []struct{ list, remove []string }{
+		{[]string{"ps", "-a", "--format", `{{.ID}} {{.Label "` + project + `"}}`, "-f", "label=" + project}, []string{"rm", "-f"}},
+		{[]string{"volume", "ls", "--format", `{{.Name}} {{.Label "` + project + `"}}`, "-f", "label=" + project}, []string{"volume", "rm"}},
+		{[]string{"network", "ls", "--format", `{{.ID}} {{.Label "` + project + `"}}`, "-f", "label=" + project}, []string{"network", "rm"}},
+		{[]string{"images", "--format", "{{.Repository}} {{.Repository}}"}, []string{"rmi", "-f"}},
+	} {
+		out, err := command(append([]string{"docker"}, k.list...)...)
+		if err != nil {
+			log.Fatalf("%v; the tests of containers need a Docker Engine", err)
+		}
+		for _, line := range strings.Split(out, "\n") {
+			if id, of, _ := strings.Cut(line, " "); orphan(of) {
+				log.Printf("an earlier run has left %s behind", line)
+				if _, err := command(append(append([]string{"docker"}, k.remove...), id)...); err != nil {
+					log.Print(err)
+				}
+			}
+		}
+	}
+	dirs, _ := filepath.Glob(filepath.Join(temporary, prefix+"*"))
+	for _, d := range dirs {
+		if orphan(filepath.Base(d)) {
+			_ = os.RemoveAll(d)
+		}
+	}
+}
+
+// orphan says whether the process that made the project is gone.
+func orphan(project string) bool {
+	rest, ours := strings.CutPrefix(project, prefix)
+	if !ours {
+		return false
+	}
+	number, _, _ := strings.Cut(rest, "-")
+	pid, err := strconv.Atoi(number)
+	return err == nil && syscall.Kill(pid, 0) == syscall.ESRCH
+}
