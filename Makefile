@@ -5,6 +5,8 @@ FUZZTIME ?= 10s
 TIME     ?= 1m
 SOAK     ?= 10000h
 BENCH    ?=
+# Tests that need a Docker Engine.
+DOCKER_TESTS ?= ./e2e/docker ./medic/docker
 
 # The race detector needs cgo and a C compiler; without them the same tests run without it.
 RACE := $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v $(firstword $(shell $(GO) env CC)) >/dev/null 2>&1 && echo -race)
@@ -16,7 +18,7 @@ IMAGE   ?= posta
 
 RELEASE := $(shell git describe --tags --always --dirty 2>/dev/null)
 
-.PHONY: help build test demo image up down logs demo-docker chaos bench soak fuzz lint cover clean
+.PHONY: help build test demo image up down logs demo-docker chaos test-docker bench soak fuzz lint cover clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1:/p' $(MAKEFILE_LIST)
@@ -58,6 +60,10 @@ demo-docker:     ## docker: a cluster, data, an analysis, the answers; leaves no
 chaos:           ## a cluster of its own, sessions all the time, faults for a minute; TIME=5m for more
 	$(GO) test ./e2e/medics -run 'TestChaos' -count=1 -v -chaos $(TIME) -timeout 30m
 
+test-docker:     ## docker: nodes and medics in real containers, killed, stopped, cut off; as root, with nsenter and ip
+	$(GO) vet -tags docker ./...
+	$(GO) test -tags docker $(DOCKER_TESTS) -count=1 -timeout 20m
+
 bench:           ## log, CSV, links and every analysis end to end, each beside something plain; BENCH='-rounds 2 csv' for less
 	$(GO) run ./bench/cmd/bench $(BENCH)
 
@@ -74,7 +80,8 @@ fuzz:            ## each fuzz test for FUZZTIME
 lint:            ## gofmt, go vet, staticcheck (which go fetches)
 	@test -z "$$(gofmt -l . | tee /dev/stderr)"
 	$(GO) vet ./...
-	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.6.1 ./...
+	$(GO) vet -tags docker,interop ./...
+	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.6.1 -tags docker,interop ./...
 
 cover:           ## how much of the code the tests reach
 	$(GO) test -coverprofile cover.prof ./...
