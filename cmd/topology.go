@@ -148,9 +148,6 @@ func asUsage(err error) error {
 	return usagef("%s", oneLine(err))
 }
 
-// composeName is the file that compose looks for, and that the project keeps.
-const composeName = "docker-compose.yaml"
-
 func (x *command) topologyCompose(c *cli.Context) error {
 	t, err := topologyArgument(c)
 	if err != nil {
