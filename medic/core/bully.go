@@ -4,7 +4,7 @@ import "time"
 
 // elect begins elections and ends them (M2).
 func (c *Core) elect(now time.Time) {
-	if now.Before(c.held) {
+	if now.Before(c.held) || now.Before(c.blank) || c.role != leader && !c.mayStand(now) {
 		return
 	}
 	switch c.role {
@@ -54,7 +54,7 @@ func (c *Core) asksWhoIsHigher(m Message, now time.Time) {
 		c.beat(now)
 		return
 	}
-	if c.rank[m.From] > c.rank[c.cfg.Self] {
+	if c.rank[m.From] > c.rank[c.cfg.Self] || now.Before(c.blank) {
 		return
 	}
 	c.say(Message{Kind: Alive, To: m.From})

@@ -38,7 +38,7 @@ func TestRecordsAndSnapshotsRestoreTheState(t *testing.T) {
 	b := newBench("medic-3", State{})
 	var s State
 	b.held = true
-	b.pass(2 * suspectAfter)
+	b.pass(2*suspectAfter, "a-1")
 	for _, r := range b.Seal() {
 		typ, data := r.Encode()
 		if err := s.Restore(typ, data); err != nil {

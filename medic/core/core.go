@@ -9,6 +9,8 @@ import (
 type State struct {
 	Term    Term
 	Journal []Entry // in order
+	// Fence is the newest term that the hosts of this medic have seen. Who has lost his log learns there what he may not use again (M3).
+	Fence Term
 }
 
 // Core is one medic: detector, election, orders, journal. It is pure; one goroutine owns it.
@@ -26,6 +28,7 @@ type Core struct {
 	answered    time.Time // Candidate: when a higher medic objected; zero: none has
 	asked       time.Time
 	held        time.Time // no orders before this one: see wake
+	blank       time.Time // no election before this one: the log was lost, and others may know more than the host does
 	reach       map[NodeID][]string
 	beaten      time.Time
 
@@ -66,8 +69,18 @@ func New(cfg Config, s State, now time.Time) *Core {
 	}
 	c.have = c.journal.extents()
 	c.det = newDetector(&c.cfg, now)
+	if s.Fence.Gen > s.Term.Gen {
+		c.enter(s.Fence, now)
+		if s.Term.Gen == 0 {
+			c.blank = now.Add(listen * c.cfg.SuspectAfter)
+		}
+	}
 	return c
 }
+
+// listen is for how many SuspectAfter a medic that has lost its log listens before it may lead. Another host may have seen a newer generation
+// than its own, and a generation in which it has led and written must not be used again: orders and entries would be taken for old ones.
+const listen = 3
 
 // Tick is to be called several times in a heartbeat, after everything that has arrived was taken.
 func (c *Core) Tick(now time.Time) {
@@ -126,7 +139,7 @@ func (c *Core) Take(m Message, now time.Time) {
 		return
 	}
 	c.notice(now)
-	if !c.det.hear(m.From, m.ID, false, now) {
+	if !c.hear(m.From, m.ID, false, now) {
 		return // a life that is over
 	}
 	current := c.learn(m, now)
@@ -159,7 +172,18 @@ func (c *Core) HeardNode(node NodeID, id Identity, recovering bool, now time.Tim
 	if !slices.ContainsFunc(c.cfg.Nodes, func(m Member) bool { return m.ID == node }) {
 		return
 	}
-	c.det.hear(node, id, recovering, now)
+	c.hear(node, id, recovering, now)
+}
+
+func (c *Core) hear(who NodeID, id Identity, recovering bool, now time.Time) bool {
+	quiet := now.Sub(c.det.anybody)
+	if !c.det.hear(who, id, recovering, now) {
+		return false
+	}
+	if quiet >= c.cfg.SuspectAfter/2 {
+		c.rejoin(now)
+	}
+	return true
 }
 
 // Gone takes what this medic has seen on its own host: that the process of a node or medic ended, or, with pid 0, that there is none.

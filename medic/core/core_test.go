@@ -7,20 +7,20 @@ import (
 
 func TestM2_TheHighestLeadsAtOnceAndOthersAsk(t *testing.T) {
 	high, low := newBench("medic-3", State{}), newBench("medic-1", State{})
-	high.pass(suspectAfter + heartbeat)
+	high.pass(suspectAfter+heartbeat, "a-1")
 	if term, leads := high.Term(); !leads || term != (Term{1, "medic-3"}) {
 		t.Errorf("the highest is in term %v, leading: %v", term, leads)
 	}
-	low.pass(suspectAfter + heartbeat)
+	low.pass(suspectAfter+heartbeat, "a-1")
 	if _, leads := low.Term(); leads || len(low.look().of(Election)) == 0 {
 		t.Error("the lowest has not asked, or not waited for an answer")
 	}
 	low.say("medic-2", Message{Kind: Alive})
-	low.pass(suspectAfter / 2)
+	low.pass(suspectAfter/2, "a-1")
 	if _, leads := low.Term(); leads {
 		t.Error("it leads although a higher one has objected")
 	}
-	low.pass(3 * suspectAfter)
+	low.pass(3*suspectAfter, "a-1")
 	if _, leads := low.Term(); !leads {
 		t.Error("it never leads although who objected did not")
 	}
@@ -29,7 +29,7 @@ func TestM2_TheHighestLeadsAtOnceAndOthersAsk(t *testing.T) {
 func TestM3_NothingIsSaidInAGenerationThatIsNotStored(t *testing.T) {
 	b := newBench("medic-3", State{Term: Term{6, "medic-2"}})
 	b.held = true
-	b.pass(5 * suspectAfter)
+	b.pass(5*suspectAfter, "a-1")
 	o := b.look()
 	for _, m := range o.Messages {
 		if m.Term.Gen != 6 || m.Leading {
@@ -48,7 +48,7 @@ func TestM3_NothingIsSaidInAGenerationThatIsNotStored(t *testing.T) {
 
 func TestM3_WhoHearsAHigherGenerationStepsDownAndALowerOneIsAnswered(t *testing.T) {
 	b := newBench("medic-3", State{})
-	b.pass(2 * suspectAfter)
+	b.pass(2*suspectAfter, "a-1")
 	b.say("medic-1", Message{Kind: Beat, Term: Term{5, "medic-1"}, Leading: true})
 	if term, leads := b.Term(); leads || term != (Term{5, "medic-1"}) {
 		t.Fatalf("in term %v, leading: %v", term, leads)
@@ -64,13 +64,13 @@ func TestM3_WhoHearsAHigherGenerationStepsDownAndALowerOneIsAnswered(t *testing.
 
 func TestM3_OfTwoLeadersOfOneGenerationTheHigherStaysInANewOne(t *testing.T) {
 	b := newBench("medic-3", State{})
-	b.pass(2 * suspectAfter)
+	b.pass(2*suspectAfter, "a-1")
 	b.say("medic-1", Message{Kind: Beat, Term: Term{1, "medic-1"}, Leading: true})
 	if term, leads := b.Term(); !leads || term != (Term{2, "medic-3"}) {
 		t.Errorf("the higher is in term %v, leading: %v", term, leads)
 	}
 	b = newBench("medic-1", State{})
-	b.pass(4 * suspectAfter)
+	b.pass(4*suspectAfter, "a-1")
 	b.say("medic-2", Message{Kind: Beat, Term: Term{1, "medic-2"}, Leading: true})
 	if term, leads := b.Term(); leads || term != (Term{1, "medic-2"}) {
 		t.Errorf("the lower is in term %v, leading: %v", term, leads)
@@ -143,11 +143,11 @@ func TestM6_AfterASleepNobodyIsSuspectedForOneTimeout(t *testing.T) {
 	b.now = b.now.Add(time.Minute)
 	b.Tick(b.now)
 	b.pump()
-	b.pass(suspectAfter - 2*heartbeat)
+	b.pass(suspectAfter-2*heartbeat, "b-1")
 	if o := b.look(); len(o.Orders) > 0 || len(o.of(Command)) > 0 {
 		t.Fatalf("it acts on its own sleep: %+v", o)
 	}
-	b.pass(3 * heartbeat)
+	b.pass(3*heartbeat, "b-1")
 	if len(b.ordersFor("a-1")) != 1 {
 		t.Fatal("who is silent after that is not restarted")
 	}

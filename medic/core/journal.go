@@ -36,7 +36,7 @@ type Entry struct {
 	Wait   time.Duration // Suspected: until its restart, in a crash loop
 	InARow int           // Suspected: failures so close to each other
 	Took   time.Duration // Restarted: by who did it. Recovered: since it was heard last
-	Life   uint64        // Recovered: its incarnation
+	Life   uint64        // Suspected: the incarnation that was heard last, 0 for none. Recovered: the one that came back
 	Text   string        // for people
 }
 
@@ -85,6 +85,53 @@ func (j *Journal) drop() {
 	if j.entries[0].Term != t {
 		delete(j.have, t)
 	}
+}
+
+// rowEnds is how long ago somebody has to have come back for his next failure to be the first one again, whatever is known of his life
+// since. It is long, because the clocks of two leaders may differ.
+const rowEnds = time.Minute
+
+// inARow is how many failures of somebody came close to each other, up to now: a new leader goes on where the last one was (M5, M8). That a
+// life was long enough to end the row is for the leader to tell, who hears it.
+func (j *Journal) inARow(who NodeID, now time.Time) (n int) {
+	for _, e := range slices.Backward(j.entries) {
+		switch {
+		case e.Node != who:
+		case e.What == Recovered && now.Sub(e.At) > rowEnds:
+			return n
+		case e.What == Missed:
+			n++
+		case e.What == Suspected:
+			return n + e.InARow
+		}
+	}
+	return n
+}
+
+// leftOpen says that the last word on somebody is not that he is back.
+func (j *Journal) leftOpen(who NodeID) bool {
+	for _, e := range slices.Backward(j.entries) {
+		if e.Node == who {
+			return e.What != Recovered
+		}
+	}
+	return false
+}
+
+// failed is the newest life of somebody that is known to have failed. A leader that had not heard him does not say which it was; it was
+// none before the one that had come back.
+func (j *Journal) failed(who NodeID) (life uint64) {
+	failed := false
+	for _, e := range slices.Backward(j.entries) {
+		switch {
+		case e.Node != who:
+		case e.What == Suspected:
+			life, failed = max(life, e.Life), true
+		case e.What == Recovered && failed:
+			return max(life, e.Life)
+		}
+	}
+	return life
 }
 
 // extents tells what there is, in a fixed order.

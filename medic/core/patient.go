@@ -19,10 +19,10 @@ type patient struct {
 	decided  time.Time // the order
 	given    time.Time // the order, the last time
 	sent     bool      // it has left
-	known    Identity  // the life that failed
+	known    []life    // that were heard when it failed
 	started  time.Time // the report of the start
-	inARow   int
-	failed   int // starts in a row of which nothing was heard
+	adopted  bool      // it was not started for this failure, but found young
+	failed   int       // starts in a row of which nothing was heard
 }
 
 type phase int
@@ -60,15 +60,17 @@ func (c *Core) treat(p *patient, v *vital, now time.Time) {
 	case well:
 		switch {
 		case v.dead(&c.cfg, now):
-			c.suspect(p, v, v.spoke, now)
-		case c.leftOpen(p.ID) && v.ever && !v.recovering:
-			c.recovered(p, v, now) // by a leader before this one
+			if c.mayOrder(v, now) {
+				c.suspect(p, v, v.spoke, now)
+			}
+		case v.ever && !v.recovering && c.journal.leftOpen(p.ID) && (v.Life > c.journal.failed(p.ID) || now.Sub(p.began) >= c.cfg.Patience):
+			c.recovered(p, v, now) // from what a leader before this one has noted, or by itself; late signs of the life that failed end
 		}
 	case waiting:
 		switch {
 		case v.ever && v.spoke.After(p.lastSeen):
 			p.phase, p.began = well, now // he had only been slow; the journal closes when he is at work
-		case now.Sub(p.began) >= p.wait:
+		case now.Sub(p.began) >= p.wait && c.mayOrder(v, now) && p.missed(v, &c.cfg, now):
 			c.order(p, now)
 		}
 	case ordered:
@@ -80,33 +82,25 @@ func (c *Core) treat(p *patient, v *vital, now time.Time) {
 
 // selfRecovered closes what a leader before this one has noted of this medic.
 func (c *Core) selfRecovered(now time.Time) {
-	if c.leftOpen(c.cfg.Self) {
+	if c.journal.leftOpen(c.cfg.Self) {
 		c.write(Entry{What: Recovered, Node: c.cfg.Self, Life: c.cfg.ID.Life}, now)
 	}
 }
 
-// leftOpen says that the journal's last word on somebody is not that he is back.
-func (c *Core) leftOpen(who NodeID) bool {
-	for _, e := range slices.Backward(c.journal.entries) {
-		if e.Node == who {
-			return e.What != Recovered
-		}
-	}
-	return false
-}
-
 func (c *Core) suspect(p *patient, v *vital, seen time.Time, now time.Time) {
-	if v.ever && p.phase == well && v.spoke.Sub(v.since) >= c.cfg.Pace.Healthy {
-		p.inARow = 0
+	inARow := 1
+	failed := c.journal.failed(p.ID)
+	counted := c.journal.leftOpen(p.ID) && (failed == 0 || v.Life <= failed) // nothing is known to be heard of a life after the one that failed
+	if !v.ever || p.phase != well || counted || v.spoke.Sub(v.since) < c.cfg.Pace.Healthy {
+		inARow += c.journal.inARow(p.ID, now)
 	}
-	p.inARow++
-	p.wait = c.cfg.Pace.Pause(p.inARow)
-	p.lastSeen, p.known = seen, v.Identity
+	p.wait = c.cfg.Pace.Pause(inARow)
+	p.lastSeen, p.known = seen, slices.Clone(v.lives)
 	text := "silent"
 	if v.gone {
 		text = "its process ended"
 	}
-	c.write(Entry{What: Suspected, Node: p.ID, Silent: now.Sub(seen), Wait: p.wait, InARow: p.inARow, Text: text}, now)
+	c.write(Entry{What: Suspected, Node: p.ID, Silent: now.Sub(seen), Wait: p.wait, InARow: inARow, Life: v.Life, Text: text}, now)
 	p.phase, p.began = waiting, now
 	if p.wait == 0 {
 		c.order(p, now)
@@ -132,7 +126,7 @@ func (c *Core) callOff(now time.Time) {
 	}
 }
 
-// stillNeeded calls an order off when its target was heard while the order was being stored. Once it has left it is too late for that.
+// stillNeeded calls an order off when its target was heard while the order was being stored, or nobody is heard any more. Once it has left it is too late for that.
 func (c *Core) stillNeeded(o Order) bool {
 	p := c.patients[o.Target]
 	switch {
@@ -141,7 +135,7 @@ func (c *Core) stillNeeded(o Order) bool {
 	case p.sent:
 		return true
 	}
-	if v := c.det.vitals[o.Target]; v.spoke.After(p.decided) {
+	if v := c.det.vitals[o.Target]; v.spoke.After(p.decided) || !o.Ended && c.alone(c.det.ticked) {
 		p.phase, p.began = waiting, p.decided // and well again with the next tick
 		delete(c.carrying, o.OrderID)
 		return false
@@ -187,6 +181,11 @@ func (c *Core) choose(p *patient, now time.Time) NodeID {
 	return able[(at+1)%len(able)]
 }
 
+// missed says that he is silent still. The silence of somebody of whom no heartbeat came after a start is that of the start.
+func (p *patient) missed(v *vital, cfg *Config, now time.Time) bool {
+	return p.failed > 0 || v.dead(cfg, now)
+}
+
 // insist repeats an order: it, or its report, may be lost. On a host that no medic reaches only others can help.
 func (c *Core) insist(p *patient, v *vital, now time.Time) {
 	switch {
@@ -197,9 +196,9 @@ func (c *Core) insist(p *patient, v *vital, now time.Time) {
 	}
 }
 
-// reborn says that a life is heard which is not the one that failed.
+// reborn says that a life is heard which is not the one that failed, nor one before it.
 func (p *patient) reborn(v *vital) bool {
-	return v.ever && v.spoke.After(p.lastSeen) && (v.LogID != p.known.LogID || v.Life != p.known.Life)
+	return v.ever && v.spoke.After(p.lastSeen) && v.news(p.known)
 }
 
 // resolve takes the report of an order.
@@ -212,13 +211,14 @@ func (c *Core) resolve(r Report, now time.Time) {
 	case Done:
 		c.write(Entry{What: Restarted, Node: p.ID, Took: r.Took, Text: r.Text}, now)
 		c.expect(p, r.PID, now)
+		p.adopted = false
 	case Found:
 		c.write(Entry{What: Adopted, Node: p.ID}, now)
 		c.expect(p, r.PID, now)
+		p.adopted = true
 	case Failed:
 		c.write(Entry{What: Missed, Node: p.ID, Text: r.Text}, now)
-		p.inARow++
-		p.phase, p.began, p.wait = waiting, now, max(c.cfg.Pace.Pause(p.inARow), c.cfg.Heartbeat)
+		p.phase, p.began, p.wait = waiting, now, max(c.cfg.Pace.Pause(c.journal.inARow(p.ID, now)), c.cfg.Heartbeat)
 	case Held:
 		p.phase, p.began, p.wait = waiting, now, c.cfg.SuspectAfter
 	case Late:
@@ -252,12 +252,16 @@ func (c *Core) expect(p *patient, pid int, now time.Time) {
 func (c *Core) await(p *patient, v *vital, now time.Time) {
 	news := p.reborn(v)
 	switch silence := now.Sub(p.began); {
+	case !c.mayOrder(v, now):
 	case news && v.dead(&c.cfg, now):
 		c.suspect(p, v, v.spoke, now)
 	case news && !v.recovering:
 		p.failed = 0
 		c.recovered(p, v, now)
 	case news:
+	case p.adopted && silence >= c.cfg.Patience && v.spoke.After(p.started) && !v.dead(&c.cfg, now) && !v.recovering:
+		p.failed = 0
+		c.recovered(p, v, now) // the life that we knew had only been slow: late signs would have ended by now
 	case v.gone && silence >= c.cfg.hinted(), silence >= c.cfg.Patience<<min(p.failed, 3):
 		p.failed++
 		c.suspect(p, v, p.started.Add(c.cfg.Heartbeat), now) // the report took its time: see Order.Margin

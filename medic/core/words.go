@@ -52,12 +52,19 @@ type Config struct {
 	// itself, so that a long recovery gets its time in the end. Default 5 × SuspectAfter. Short ones kill slow starters, long ones wait for
 	// starters that hang; one that ends is seen sooner.
 	Patience time.Duration
+	// CutOff is how much longer than SuspectAfter a medic that hears nobody at all takes itself for cut off, and orders nothing but starts of
+	// what is known to be gone. Default 4 × SuspectAfter. Short ones let a medic that lost its network kill what works; long ones keep the
+	// last medic alive from helping those who hang.
+	CutOff time.Duration
 }
 
 func (c Config) filled() Config {
 	c.Pace = c.Pace.Filled()
 	if c.Patience <= 0 {
 		c.Patience = 5 * c.SuspectAfter
+	}
+	if c.CutOff <= 0 {
+		c.CutOff = 4 * c.SuspectAfter
 	}
 	return c
 }

@@ -133,6 +133,9 @@ func (h *Host) restart(ctx context.Context, target core.NodeID, s core.Started) 
 	return cause, nil
 }
 
+// Seen is what the host has seen. It needs no lock: the file is replaced whole.
+func (h *Host) Seen() (core.Fence, error) { return h.readFence() }
+
 // Raise lets the host know of a term (M4).
 func (h *Host) Raise(ctx context.Context, t core.Term) error {
 	unlock, err := h.lock(ctx)

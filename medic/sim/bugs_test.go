@@ -3,12 +3,16 @@ package sim
 import "posta/internal/mutants"
 
 const (
+	fileAlone    = "medic/core/alone.go"
 	fileBully    = "medic/core/bully.go"
 	fileCore     = "medic/core/core.go"
 	fileDetector = "medic/core/detector.go"
+	fileExecutor = "medic/core/executor.go"
 	fileFence    = "medic/core/fence.go"
+	fileJournal  = "medic/core/journal.go"
 	fileOutput   = "medic/core/output.go"
 	filePatient  = "medic/core/patient.go"
+	fileWords    = "medic/core/words.go"
 )
 
 // bugs are what somebody could have made, or has. The simulator must find every one.
@@ -40,7 +44,18 @@ func bugs() []mutants.Mutant {
 		one("a new leader does not learn the history", "M8", 400, fileCore, "	if c.role != leader && m.From != c.term.Leader || m.Term", "	if c.role != leader || m.Term"),
 		one("the journal is not replicated", "M8", 200, fileCore, "		if c.journal.add(e, m.Oldest) {\n", "		if len(e.Text) > 1000 && c.journal.add(e, m.Oldest) {\n"),
 		one("records are forgotten when the term changes", "M8", 1000, fileBully, "		b.orders, b.messages = nil, nil\n", "		b.orders, b.messages, b.records = nil, nil, nil\n"),
-		one("an incident that a dead leader has left open stays open", "M8", 400, filePatient, "		case c.leftOpen(p.ID) && v.ever && !v.recovering:\n			c.recovered(p, v, now) // by a leader before this one\n", ""),
-		one("an order that is not needed any more leaves", "M5", 1500, fileOutput, "		if o.Leader != c.cfg.Self || c.stillNeeded(o) {\n", "		if o.Leader != \"\" {\n"),
+		one("an incident that a dead leader has left open stays open", "M8", 400, filePatient, "		case v.ever && !v.recovering && c.journal.leftOpen(p.ID) &&", "		case now.IsZero() &&"),
+		one("an order that is not needed any more leaves", "M5", 200, fileOutput, "		if o.Leader != c.cfg.Self || c.stillNeeded(o) {\n", "		if o.Leader != \"\" {\n"),
+		one("a medic that has lost its log does not look what its hosts have seen", "M3", 600, fileCore, "	if s.Fence.Gen > s.Term.Gen {\n", "	if s.Fence.Gen > 1<<61 {\n"),
+		one("a late sign of the life that failed is taken for the new one", "M5", 200, filePatient, "v.spoke.After(p.lastSeen) && v.news(p.known)\n", "v.spoke.After(p.lastSeen)\n"),
+		one("a log that was given up is forgotten", "M5", 3000, fileDetector, "	v.lives = v.lives[max(0, len(v.lives)-lifesKept):]\n", "	v.lives = v.lives[len(v.lives)-1:]\n"),
+		one("a late sign closes what a leader before has noted", "M5", 200, filePatient, "&& (v.Life > c.journal.failed(p.ID) || now.Sub(p.began) >= c.cfg.Patience):\n", ":\n"),
+		one("a medic that is cut off acts at once", "M7", 200, fileAlone, "	return quiet >= c.cfg.audible() && quiet < enough\n", "	return quiet >= c.cfg.audible() && quiet < enough && quiet < 0\n"),
+		one("who was cut off acts on what it has missed", "M6", 600, fileCore, "	if quiet >= c.cfg.SuspectAfter/2 {\n", "	if quiet >= 1000*c.cfg.SuspectAfter {\n"),
+		one("an order leaves although nobody is heard any more", "M7", 400, filePatient, "v.spoke.After(p.decided) || !o.Ended && c.alone(c.det.ticked) {\n", "v.spoke.After(p.decided) {\n"),
+		one("the last medic alive waits for ever", "M7", 200, fileWords, "		c.CutOff = 4 * c.SuspectAfter\n", "		c.CutOff = 4000 * c.SuspectAfter\n"),
+		one("a new leader begins the back-off anew", "M5", 200, fileJournal, "		case e.What == Suspected:\n			return n + e.InARow\n", "		case e.What == Suspected && e.Term != j.entries[len(j.entries)-1].Term:\n			return n\n		case e.What == Suspected:\n			return n + e.InARow\n"),
+		one("what a medic slept through counts as the life of others", "M5", 3000, fileDetector, "		v.since = v.since.Add(gap) // what we slept through proves nothing of a life's length\n", ""),
+		one("a row of failures ends with a life before it", "M5", 400, filePatient, "|| counted ||", "|| counted && now.IsZero() ||"),
 	}
 }

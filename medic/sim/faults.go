@@ -14,10 +14,14 @@ type faults struct {
 	slowDisk, slowStart, crash           float64
 	kills, medicKills                    time.Duration // mean time between two; 0 for none
 	stops, medicStops, partitions, sleep time.Duration
-	loops                                float64 // of kills: the target crashes again at its next starts
-	wrongHints                           float64 // of looks at a process
-	stall                                float64 // of orders: who has it in hand is stopped just then
-	massacre                             bool    // all medics but one, and all nodes, at once
+	loops                                float64       // of kills: the target crashes again at its next starts
+	wrongHints                           float64       // of looks at a process
+	stall                                float64       // of orders: who has it in hand is stopped just then
+	massacre                             bool          // all medics but one, and all nodes, at once
+	slowFence                            float64       // of new terms: the host hears of them late
+	wipe                                 float64       // of deaths: the disk is lost with the process
+	zombie                               float64       // of deaths: signs of life arrive for up to 3 s more
+	cuts                                 time.Duration // mean time between two medics that lose the network and nothing else
 }
 
 func newFaults(w *world) faults {
@@ -47,17 +51,31 @@ func newFaults(w *world) faults {
 	often(0.2, func() { f.wrongHints = agenda.OneOf(w.Agenda, 0.001, 0.02) })
 	often(0.3, func() { f.stall = 0.2 })
 	often(0.2, func() { f.massacre = true })
+	// What came later has chances of its own: seeds that found something go on telling the same story.
+	later := agenda.New(w.Seed, 0x1a7e)
+	rare := func(p float64, set func()) {
+		if later.Chance(p) {
+			set()
+		}
+	}
+	rare(0.2, func() { f.wipe = agenda.OneOf(later, 0.1, 0.5) })
+	rare(0.1, func() { f.wipe, f.slowFence = 0.5, 0.5 })
+	rare(0.2, func() { f.zombie = agenda.OneOf(later, 0.2, 0.7) })
+	rare(0.2, func() { f.cuts = later.Between(2*time.Second, 8*time.Second) })
 	return f
 }
 
 func (f *faults) String() string { return fmt.Sprintf("%+v", *f) }
 
 // networkIsFine: nothing between medics and nodes goes wrong in this run.
-func (f *faults) networkIsFine() bool { return f.drop+f.slow == 0 && f.partitions == 0 }
+func (f *faults) networkIsFine() bool { return !f.networkIsNoisy() && f.cuts == 0 }
+
+// networkIsNoisy: something may go wrong between any two of them.
+func (f *faults) networkIsNoisy() bool { return f.drop+f.slow+f.zombie > 0 || f.partitions > 0 }
 
 // medicsAreFine: nothing happens to a medic, its disk or its network.
 func (f *faults) medicsAreFine() bool {
-	return f.networkIsFine() && f.slowDisk+f.crash == 0 && f.medicKills+f.medicStops+f.sleep == 0 && f.stall == 0 && !f.massacre
+	return f.networkIsFine() && f.slowDisk+f.crash == 0 && f.medicKills+f.medicStops+f.sleep == 0 && f.stall+f.wipe == 0 && !f.massacre
 }
 
 func (f *faults) inject(w *world) {
@@ -67,6 +85,7 @@ func (f *faults) inject(w *world) {
 	w.again(f.medicStops, func() { w.stop(w.any(true)) })
 	w.again(f.partitions, w.partition)
 	w.again(f.sleep, w.sleep)
+	w.again(f.cuts, w.cutOff)
 	if f.massacre {
 		w.After(w.Between(2*time.Second, f.end), w.massacre)
 	}
@@ -151,7 +170,12 @@ func (w *world) heal() {
 	f := &w.faults
 	w.judge.fine, w.judge.elected = f.networkIsFine(), f.medicsAreFine()
 	f.drop, f.repeat, f.slow, f.slowDisk, f.slowStart, f.crash, f.wrongHints, f.stall = 0, 0, 0, 0, 0, 0, 0, 0
+	f.wipe, f.zombie, f.slowFence = 0, 0, 0
 	clear(w.blocked)
+	for _, t := range w.order {
+		w.rejoin(t)
+	}
+	clear(w.cut)
 	w.help()
 }
 

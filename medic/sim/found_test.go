@@ -19,6 +19,13 @@ func TestFoundSeeds(t *testing.T) {
 		2564: "a leader that was still storing its term, and its followers, kept each other busy with the journal",
 		4984: "a nap during the hold after a sleep counted as waiting",
 		4990: "the report of another leader's order of the same number was taken for that of one's own",
+		88:   "what a medic slept through counted as the life of others",
+		103:  "a row of failures ended with a life that had failed already",
+		307:  "who had been cut off acted on what it had missed, on the first sign of anybody",
+		653:  "late signs of the life that failed were taken for the young process that was found",
+		73:   "an order that was given on silence left although nobody was heard any more: a hint had come meanwhile",
+		1980: "a leader that had never heard the one it missed did not say which life it was",
+		2376: "a medic that had never heard anybody took others for dead before its own start was given up",
 	} {
 		if _, err := Run(Options{Seed: seed}); err != nil {
 			t.Errorf("%s: %v", what, err)

@@ -14,9 +14,11 @@ type judge struct {
 	newest  map[string]core.Generation
 	durable map[core.Generation]time.Duration // when a generation was first on a disk of somebody who could be heard
 	orders  map[core.EntryID]given
-	done    map[core.NodeID]int // orders carried out, by target
-	fine    bool                // nothing went wrong with the network
-	elected bool                // nor with medics
+	done    map[core.NodeID]int    // orders carried out, by target
+	led     map[core.Term][16]byte // by which log of its leader
+	entries map[core.EntryID]core.Entry
+	fine    bool // nothing went wrong with the network
+	elected bool // nor with medics
 }
 
 type actKey struct {
@@ -28,12 +30,11 @@ type actKey struct {
 type given struct {
 	at     time.Duration
 	silent time.Duration // by the leader's own waking hours
-	life   uint64        // of the target, as the leader knew it
 }
 
 func newJudge(w *world) judge {
 	return judge{w: w, acted: map[actKey]core.NodeID{}, newest: map[string]core.Generation{}, durable: map[core.Generation]time.Duration{},
-		orders: map[core.EntryID]given{}, done: map[core.NodeID]int{}}
+		orders: map[core.EntryID]given{}, done: map[core.NodeID]int{}, led: map[core.Term][16]byte{}, entries: map[core.EntryID]core.Entry{}}
 }
 
 // says checks what leaves a medic.
@@ -50,11 +51,24 @@ func (j *judge) says(p *process, m *core.Message) {
 		j.w.fail("M3: %s gives an order of generation %d before it is on its disk", p.t.ID, m.Order.Gen)
 	}
 	d.sent = max(d.sent, m.Term.Gen)
+	if m.Leading || m.Kind == core.Coordinator || m.Kind == core.Command {
+		if log, before := j.led[m.Term]; before && log != p.id.LogID && j.remembered(p, m.Term) {
+			j.w.fail("M3: %s leads in generation %d, in which it led before it lost its disk", p.t.ID, m.Term.Gen)
+		}
+		j.led[m.Term] = p.id.LogID
+	}
 	for _, e := range m.Entries {
 		if !slices.Contains(d.entries, e) {
 			j.w.fail("M8: %s sends entry %v before it is on its disk", p.t.ID, e.EntryID)
 		}
 	}
+}
+
+// remembered: somebody knows of a term beside who led in it, and hosts, which only judge.
+func (j *judge) remembered(p *process, t core.Term) bool {
+	return slices.ContainsFunc(j.w.order, func(o *target) bool {
+		return o != p.t && (o.disk.term == t || slices.ContainsFunc(o.disk.entries, func(e core.Entry) bool { return e.Term == t }))
+	})
 }
 
 // key tells orders apart also where two medics lead in one generation.
@@ -70,10 +84,23 @@ func (j *judge) given(p *process, o core.Order) {
 	if o.Gen > p.t.disk.term.Gen {
 		j.w.fail("M3: %s gives an order of generation %d before it is on its disk", p.t.ID, o.Gen)
 	}
-	if t := j.w.targets[o.Target]; t.healthy() && p.awake.silence(o.Target) < heartbeat-tickEvery { // naps of a medic are not taken out of short silences
-		j.w.fail("M6: %s orders a restart of %s on a hint alone, heard %v ago", p.t.ID, o.Target, p.awake.silence(o.Target))
+	// Who works and was heard must not be ordered about: not before the whole silence, which a hint shortens, is over when the order leaves.
+	least := suspectAfter
+	if o.Ended {
+		least = hinted
 	}
-	j.orders[key(o)] = given{j.w.At, p.awake.silence(o.Target), p.awake.lives[o.Target]}
+	if t, silence := j.w.targets[o.Target], p.awake.silence(o.Target); t.healthy() && silence < least {
+		j.w.fail("M6: %s orders a restart of %s (ended: %v), which it heard %v of its own waking time ago", p.t.ID, o.Target, o.Ended, silence)
+	}
+	// Who hears nobody at all is cut off as far as it can know, and leaves it to the others for a while (M7).
+	if t, quiet := j.w.targets[o.Target], p.awake.quiet(p.t.ID); t.healthy() && !o.Ended && quiet > 3*heartbeat+2*tickEvery && quiet < suspectAfter+cutOff {
+		j.w.fail("M7: %s orders a restart of %s, though it has heard nobody at all for %v", p.t.ID, o.Target, quiet)
+	}
+	// Who hears somebody again gives everybody one timeout.
+	if since := j.w.At - p.back; !o.Ended && j.works(o.Target) && p.back > 0 && since < suspectAfter && p.awake.quiet(p.t.ID) < since {
+		j.w.fail("M6: %s orders a restart of %s, which works, %v after it was cut off", p.t.ID, o.Target, since)
+	}
+	j.orders[key(o)] = given{j.w.At, p.awake.silence(o.Target)}
 	j.w.tracef("%s orders a restart of %s, %v, silent for %v", p.t.ID, o.Target, o.OrderID, o.Silent)
 }
 
@@ -92,10 +119,81 @@ func (j *judge) carriedOut(p *process, o core.Order) {
 	if g := p.t.disk.term.Gen; g > o.Gen {
 		w.fail("M4: %s, which knows of generation %d, carries out an order of %d", p.t.ID, g, o.Gen)
 	}
+	if since, cut := w.cut[p.t.ID]; cut && w.At-since > suspectAfter && o.Leader == p.t.ID && j.works(o.Target) && j.helped(p, since) {
+		w.fail("M7: %s, cut off since %v, restarts %s, which works, though others could have restarted it", p.t.ID, since, o.Target)
+	}
 	w.report.Orders++
 	j.done[o.Target]++
 	j.justified(o)
 	j.outdated(o)
+}
+
+// works: he does, and is not cut off himself.
+func (j *judge) works(who core.NodeID) bool {
+	_, cut := j.w.cut[who]
+	return j.w.targets[who].healthy() && !cut
+}
+
+// forget takes back what was written on a disk that is lost, unless others have it: nobody can know.
+func (j *judge) forget(t *target) {
+	for _, e := range t.disk.entries {
+		if !slices.ContainsFunc(j.w.order, func(o *target) bool { return o != t && slices.Contains(o.disk.entries, e) }) {
+			delete(j.entries, e.EntryID)
+		}
+	}
+}
+
+// helped: another medic has worked since before the given time, reaches the host, and has led since then, or soon after: time enough to
+// miss who was cut off, and to restart it, where nothing else is wrong with the network.
+func (j *judge) helped(p *process, since time.Duration) bool {
+	if j.w.noisy {
+		return false
+	}
+	return slices.ContainsFunc(j.w.order, func(t *target) bool {
+		return t.medic && t.p != p && j.works(t.ID) && t.p.able < since && t.p.awake.quiet(t.ID) < suspectAfter && (j.w.reach || t.host == p.t.host) &&
+			t.disk.term.Leader == t.ID && j.durable[t.disk.term.Gen] < since+2*suspectAfter
+	})
+}
+
+// writes checks what gets on a medic's disk.
+func (j *judge) writes(p *process, e core.Entry) {
+	if before, ok := j.entries[e.EntryID]; ok && before != e {
+		j.w.fail("M8: %s has entry %v with another content than others", p.t.ID, e.EntryID)
+	}
+	j.entries[e.EntryID] = e
+	if e.Term != p.t.disk.term || e.Leader != p.t.ID { // it comes from others; perhaps from those who know what it wrote before it lost its disk
+		return
+	}
+	var last core.Entry // of who was missed
+	for _, x := range p.t.disk.entries {
+		if x.Node == e.Node && x.What == core.Suspected && x.At.After(last.At) {
+			last = x
+		}
+	}
+	switch {
+	case last.What == 0:
+	case e.What == core.Recovered && e.Life <= last.Life && !j.livedAfter(e.Node, e.Life, last.At):
+		j.w.fail("M5: %s takes a late sign of life %d of %s for that of a new one", p.t.ID, e.Life, e.Node)
+	case e.What == core.Suspected && e.InARow <= last.InARow && e.At.Sub(last.At) < time.Minute && !j.healthySince(e.Node, last.At):
+		j.w.fail("M5: %s takes failure %d in a row of %s for the %dth: %v life %d at %v after %v life %d at %v", p.t.ID, last.InARow+1, e.Node, e.InARow, e.EntryID, e.Life, e.At, last.EntryID, last.Life, last.At)
+	}
+}
+
+func (j *judge) livedAfter(who core.NodeID, life uint64, at time.Time) bool {
+	return slices.ContainsFunc(j.w.targets[who].past, func(p *process) bool {
+		return p.id.Life == life && (p.died == 0 || j.w.moment(p.died).After(at))
+	})
+}
+
+// healthySince: some life of him has lasted long enough to end a row of failures, or may have seemed to where signs of life can be late.
+func (j *judge) healthySince(who core.NodeID, at time.Time) bool {
+	return slices.ContainsFunc(j.w.targets[who].past, func(p *process) bool {
+		until := p.died
+		if until == 0 {
+			until = j.w.At
+		}
+		return j.w.moment(until).After(at) && until-p.speaks >= pace.Healthy
+	}) || !j.w.fine
 }
 
 // justified: who is killed must be dead or hung, or the leader has had a reason that is not its own sleep.
@@ -114,7 +212,7 @@ func (j *judge) justified(o core.Order) {
 	switch {
 	case age < suspectAfter:
 		w.fail("M5: %s is restarted %v after its last start: one failure, two restarts", t.ID, age)
-	case w.At >= t.p.speaks && g.silent < suspectAfter-heartbeat:
+	case w.At >= t.p.speaks && g.silent < suspectAfter:
 		w.fail("M6: %s works, and is killed by %s, which has missed it for %v of its own waking time", t.ID, o.Leader, g.silent)
 	}
 }

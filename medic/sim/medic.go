@@ -14,43 +14,52 @@ type awake struct {
 	w      *world
 	asleep time.Duration
 	last   map[core.NodeID]time.Duration
-	lives  map[core.NodeID]uint64
+	newest map[core.NodeID]int // the process that was heard
 	pids   map[core.NodeID]int
-	gap    map[core.NodeID]time.Duration // the silence before last
 }
 
 func newAwake(w *world) awake {
-	return awake{w: w, last: map[core.NodeID]time.Duration{}, lives: map[core.NodeID]uint64{}, pids: map[core.NodeID]int{}, gap: map[core.NodeID]time.Duration{}}
+	return awake{w: w, last: map[core.NodeID]time.Duration{}, newest: map[core.NodeID]int{}, pids: map[core.NodeID]int{}}
 }
 
 func (a *awake) now() time.Duration { return a.w.At - a.asleep }
 
+// slept: a nap of less than a heartbeat cannot be told from a tick that comes late, so it counts as waking time; all else does not, and a
+// long sleep ends all silences.
 func (a *awake) slept(d time.Duration) {
+	if d <= heartbeat {
+		return
+	}
 	a.asleep += d
-	if d >= suspectAfter/2+tickEvery {
+	if d >= suspectAfter/2 {
 		for id := range a.last {
-			a.last[id], a.gap[id] = a.now(), 0
+			a.last[id] = a.now()
 		}
 	}
 }
 
-func (a *awake) heard(who core.NodeID, life uint64) {
-	if life >= a.lives[who] {
-		if gap := a.now() - a.last[who]; gap > heartbeat {
-			a.gap[who] = gap
-		}
-		a.lives[who], a.last[who] = life, a.now()
+// heard notes a sign of life. What comes from a process before one that was heard is none.
+func (a *awake) heard(from *process) {
+	if who := from.t.ID; from.id.PID >= a.newest[who] {
+		a.newest[who], a.last[who] = from.id.PID, a.now()
 	}
 }
 
-// silence is how long somebody was not heard. A silence that ended while an order was being stored was one when the leader decided.
-func (a *awake) silence(who core.NodeID) time.Duration {
-	silence := a.now() - a.last[who]
-	if silence < time.Second {
-		silence = max(silence, a.gap[who])
+// silence is how long somebody was not heard.
+func (a *awake) silence(who core.NodeID) time.Duration { return a.now() - a.last[who] }
+
+// quiet is how long nobody was heard.
+func (a *awake) quiet(self core.NodeID) time.Duration {
+	last := time.Duration(0)
+	for who, at := range a.last {
+		if who != self {
+			last = max(last, at)
+		}
 	}
-	return silence
+	return a.now() - last
 }
+
+var pace = medic.Pace{First: 100 * time.Millisecond, Most: 2 * time.Second, Healthy: time.Second}
 
 func (p *process) beginMedic() {
 	w, t := p.t.w, p.t
@@ -63,13 +72,19 @@ func (p *process) beginMedic() {
 	}
 	cfg := core.Config{
 		Self: t.ID, ID: p.id, Reach: reach, Medics: w.medics, Nodes: w.nodes, Heartbeat: heartbeat, SuspectAfter: suspectAfter,
-		Pace: medic.Pace{First: 100 * time.Millisecond, Most: 2 * time.Second, Healthy: time.Second},
+		Pace: pace,
 	}
 	p.awake = newAwake(w)
 	for _, x := range w.order {
 		p.awake.last[x.ID] = p.awake.now()
 	}
-	p.core = core.New(cfg, core.State{Term: t.disk.term, Journal: slices.Clone(t.disk.entries)}, w.Now())
+	s := core.State{Term: t.disk.term, Journal: slices.Clone(t.disk.entries)}
+	for _, name := range reach {
+		if f := w.host(name).fence; f.Term.Gen > s.Fence.Gen {
+			s.Fence = f.Term
+		}
+	}
+	p.core = core.New(cfg, s, w.Now())
 	p.tick()
 }
 
@@ -99,7 +114,11 @@ func (p *process) pump() {
 		p.publish(m)
 	}
 	if o.Fence != (core.Term{}) {
-		w.After(w.Between(0, 5*time.Millisecond), func() { p.run(func() { p.raise(o.Fence) }) })
+		delay := w.Between(0, 5*time.Millisecond)
+		if w.Chance(w.faults.slowFence) { // somebody else acts on the host
+			delay = w.Between(0, 2*time.Second)
+		}
+		w.After(delay, func() { p.run(func() { p.raise(o.Fence) }) })
 	}
 	for _, order := range o.Orders {
 		w.judge.given(p, order)
@@ -136,6 +155,7 @@ func (p *process) save() {
 				p.t.w.judge.durable[g] = p.t.w.At
 			}
 		} else {
+			p.t.w.judge.writes(p, *r.Entry)
 			d.entries = append(d.entries, *r.Entry)
 		}
 	}
@@ -154,15 +174,23 @@ func (p *process) publish(m core.Message) {
 	if m.Kind == core.Command {
 		w.judge.given(p, m.Order)
 	}
+	if m.Kind == core.Beat {
+		p.said = m
+	}
 	for _, to := range w.medics {
 		if to.ID != p.t.ID {
-			w.send(p.t.ID, to.ID, func(x *process) {
-				x.awake.heard(m.From, m.ID.Life)
-				x.core.Take(m, w.Now())
-				x.pump()
-			})
+			p.tell(to.ID, m)
 		}
 	}
+}
+
+func (p *process) tell(to core.NodeID, m core.Message) {
+	w := p.t.w
+	w.send(p.t.ID, to, func(x *process) {
+		x.awake.heard(p)
+		x.core.Take(m, w.Now())
+		x.pump()
+	})
 }
 
 // raise is what a medic does to the fences it reaches when it hears of a new term.

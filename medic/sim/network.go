@@ -23,13 +23,49 @@ func (w *world) send(from, to core.NodeID, arrive func(*process)) {
 		}
 		w.After(delay, func() {
 			t := w.targets[to]
-			if w.blocked[[2]core.NodeID{from, to}] || t.p == nil || t.p.core == nil {
+			if w.unreachable(from, to) || t.p == nil || t.p.core == nil {
 				return
 			}
 			p := t.p
 			p.run(func() { arrive(p) })
 		})
 	}
+}
+
+func (w *world) unreachable(from, to core.NodeID) bool {
+	_, cutFrom := w.cut[from]
+	_, cutTo := w.cut[to]
+	return cutFrom || cutTo || w.blocked[[2]core.NodeID{from, to}]
+}
+
+// cutOff takes a medic from the network, but not from its hosts: it hears nobody, and can restart everybody. Who restarts it puts it back.
+func (w *world) cutOff() {
+	t := w.any(true)
+	if _, cut := w.cut[t.ID]; cut || t.p == nil {
+		return
+	}
+	w.report.Injected["cut off"]++
+	w.tracef("%s loses the network", t.ID)
+	p := t.p
+	w.cut[t.ID] = w.At
+	w.After(agenda.OneOf(w.Agenda, w.Between(time.Second, 5*time.Second), w.Between(5*time.Second, 15*time.Second)), func() {
+		if t.p == p {
+			w.rejoin(t)
+		}
+	})
+}
+
+func (w *world) rejoin(t *target) {
+	since, cut := w.cut[t.ID]
+	if !cut || t.p == nil {
+		return
+	}
+	delete(w.cut, t.ID)
+	t.p.able = w.At
+	if w.At-since >= suspectAfter {
+		t.p.back = w.At
+	}
+	w.tracef("%s has the network again", t.ID)
 }
 
 // poll is what medics see of the processes on their hosts: that one has ended, or is not there.

@@ -12,7 +12,9 @@ type target struct {
 	w     *world
 	host  *host
 	medic bool
-	lives uint64
+	lives uint64 // of the present log
+	wipes byte
+	past  []*process // all that there were
 	disk  disk
 	p     *process // nil while it is dead
 	loops int      // so many starts to come crash at once
@@ -30,13 +32,17 @@ type process struct {
 	t       *target
 	id      core.Identity
 	born    time.Duration
+	died    time.Duration // 0: not yet
 	ready   time.Duration // from then on it works; until then it recovers
 	speaks  time.Duration // from then on it has heartbeats
 	stopped bool
 	missed  []func() // while it is stopped
 	slept   time.Duration
+	able    time.Duration // since when it works, and has a network
+	back    time.Duration // when it was put back into the network; 0: it never was
 
-	core    *core.Core // of a medic
+	core    *core.Core   // of a medic
+	said    core.Message // its last heartbeat
 	storing []core.Record
 	awake   awake
 }
@@ -66,9 +72,12 @@ func (t *target) start(s core.Started) {
 	if w.Chance(w.faults.slowStart) {
 		speaks += w.Between(0, 3*time.Second)
 	}
-	p := &process{t: t, id: core.Identity{LogID: [16]byte{byte(len(t.ID)), t.ID[len(t.ID)-1]}, Life: t.lives, PID: w.pids}, born: w.At, speaks: speaks}
+	p := &process{t: t, id: core.Identity{LogID: [16]byte{byte(len(t.ID)), t.ID[len(t.ID)-1], t.wipes}, Life: t.lives, PID: w.pids}, born: w.At, speaks: speaks}
+	p.able = speaks
 	p.ready = speaks + w.Between(0, 300*time.Millisecond)
 	t.p = p
+	t.past = append(t.past, p)
+	delete(w.cut, t.ID) // who starts it puts it back into the network
 	s.At = w.Now()
 	t.host.started[t.ID] = s
 	w.tracef("%s starts, life %d, process %d", t.ID, t.lives, p.id.PID)
@@ -83,7 +92,37 @@ func (t *target) start(s core.Started) {
 func (p *process) die(why string) {
 	if p.alive() {
 		p.t.w.tracef("%s %s", p.t.ID, why)
-		p.t.p = nil
+		p.t.p, p.died = nil, p.t.w.At
+		p.haunt()
+		p.t.wipe()
+	}
+}
+
+// wipe loses the disk. What the host has seen lies elsewhere.
+func (t *target) wipe() {
+	w := t.w
+	if !w.Chance(w.faults.wipe) {
+		return
+	}
+	w.report.Injected["wipe"]++
+	w.tracef("%s has lost its disk", t.ID)
+	w.judge.forget(t)
+	t.wipes++
+	t.lives, t.disk = 0, disk{}
+	if t.medic && w.Chance(0.5) { // an engine that starts its containers by itself is quicker than any order
+		w.After(w.Between(0, 500*time.Millisecond), func() { t.start(t.host.started[t.ID]) })
+	}
+}
+
+// haunt lets signs of a life arrive that is over.
+func (p *process) haunt() {
+	w := p.t.w
+	if w.At < p.speaks || !w.Chance(w.faults.zombie) {
+		return
+	}
+	w.report.Injected["late signs"]++
+	for at := time.Duration(0); at < w.Between(0, 3*time.Second); at += heartbeat {
+		w.After(at, p.sign)
 	}
 }
 
@@ -108,7 +147,7 @@ func (p *process) resume() {
 		return
 	}
 	w := p.t.w
-	p.stopped = false
+	p.stopped, p.able = false, w.At
 	w.tracef("%s goes on", p.t.ID)
 	p.awake.slept(w.At - p.slept)
 	missed := p.missed
@@ -133,13 +172,25 @@ func (p *process) begin() {
 // beat is a node's heartbeat.
 func (p *process) beat() {
 	w := p.t.w
-	for _, m := range w.medics {
-		id, recovering := p.id, p.recovering()
-		w.send(p.t.ID, m.ID, func(to *process) {
-			to.awake.heard(p.t.ID, id.Life)
-			to.core.HeardNode(p.t.ID, id, recovering, w.Now())
-			to.pump()
-		})
-	}
+	p.sign()
 	w.After(heartbeat+w.Between(-heartbeat/10, heartbeat/10), func() { p.run(p.beat) })
+}
+
+// sign is what is heard of a life.
+func (p *process) sign() {
+	w := p.t.w
+	for _, m := range w.medics {
+		recovering := p.recovering()
+		switch {
+		case m.ID == p.t.ID:
+		case !p.t.medic:
+			w.send(p.t.ID, m.ID, func(to *process) {
+				to.awake.heard(p)
+				to.core.HeardNode(p.t.ID, p.id, recovering, w.Now())
+				to.pump()
+			})
+		case p.said.Kind == core.Beat:
+			p.tell(m.ID, p.said)
+		}
+	}
 }

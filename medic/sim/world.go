@@ -45,6 +45,8 @@ func (v *Violation) Error() string {
 const (
 	heartbeat    = 100 * time.Millisecond
 	suspectAfter = 800 * time.Millisecond
+	hinted       = 2 * heartbeat    // the silence of somebody whose process was seen to end
+	cutOff       = 4 * suspectAfter // how much longer a medic that hears nobody orders nothing
 	tickEvery    = heartbeat / 4
 	healTime     = 3 * time.Minute
 	maxEvents    = 2_000_000
@@ -61,10 +63,13 @@ type world struct {
 	targets map[core.NodeID]*target
 	medics  []core.Member
 	nodes   []core.Member
+	fine    bool // nothing goes wrong with the network in this run
+	noisy   bool // something may go wrong between any two
 	reach   bool // every medic reaches every host
 	hints   bool
 	faults  faults
 	blocked map[[2]core.NodeID]bool
+	cut     map[core.NodeID]time.Duration // medics without a network, since when
 	judge   judge
 	report  Report
 	pids    int
@@ -74,7 +79,7 @@ type world struct {
 // Run simulates one seed. The error is a *Violation if a rule did not hold.
 func Run(o Options) (report Report, err error) {
 	w := &world{
-		Options: o, Agenda: agenda.New(o.Seed, 0xed1c), targets: map[core.NodeID]*target{}, blocked: map[[2]core.NodeID]bool{},
+		Options: o, Agenda: agenda.New(o.Seed, 0xed1c), targets: map[core.NodeID]*target{}, blocked: map[[2]core.NodeID]bool{}, cut: map[core.NodeID]time.Duration{},
 		report: Report{Injected: map[string]int{}},
 	}
 	w.judge = newJudge(w)
@@ -113,6 +118,7 @@ func (w *world) begin() {
 		w.add(fmt.Sprintf("medic-%d", i+1), i, true)
 	}
 	w.faults = newFaults(w)
+	w.fine, w.noisy = w.faults.networkIsFine(), w.faults.networkIsNoisy()
 	w.report.Layout = fmt.Sprintf("%d hosts, %d nodes, %d medics, reach all %v, hints %v", len(w.hosts), len(w.nodes), len(w.medics), w.reach, w.hints)
 	w.report.Faults = w.faults.String()
 	w.tracef("%s; %s", w.report.Layout, w.report.Faults)
@@ -123,6 +129,9 @@ func (w *world) begin() {
 	w.faults.inject(w)
 	w.After(time.Second, w.check)
 }
+
+// moment is what Now was then.
+func (w *world) moment(at time.Duration) time.Time { return w.Now().Add(at - w.At) }
 
 func (w *world) add(name string, i int, medic bool) {
 	h := w.hosts[i%len(w.hosts)]

@@ -97,6 +97,12 @@ func (s *station) open() error {
 		if s.hosts[name], err = host.Open(filepath.Join(s.cfg.Topology.DataDir, FenceDir), name, s.node.ID, s.cfg.Restarter); err != nil {
 			return err
 		}
+		switch f, err := s.hosts[name].Seen(); {
+		case err != nil: // no order is carried out there, and the journal says why
+			s.cfg.Log.Warn("what the host has seen is not known", "host", name, "err", err)
+		case f.Term.Gen > state.Fence.Gen:
+			state.Fence = f.Term
+		}
 	}
 	s.core = core.New(s.config(), state, time.Now())
 	if s.pub, err = zmqx.NewPub(zmqx.Options{MaxFrame: maxFrame, Logger: s.cfg.Log}); err != nil {

@@ -1,0 +1,59 @@
+package core
+
+import (
+	"slices"
+	"time"
+)
+
+// A medic that hears nobody at all, no node and no medic, is more likely to be cut off than the last one alive, and it may well be able
+// to kill all the same: processes are reached in other ways than messages are. So it takes itself for cut off first, and leaves it to
+// the others to elect a leader and to restart it. It does not wait for ever, or the last medic alive would help nobody (M7), and it does not
+// wait where processes are known to be gone: an order on a hint never kills.
+
+// alone says that nobody at all is heard, and that it has not lasted long enough to believe that nobody is there.
+func (c *Core) alone(now time.Time) bool {
+	quiet := now.Sub(c.det.anybody)
+	enough := c.cfg.SuspectAfter + c.cfg.CutOff
+	if !c.det.ever {
+		enough += c.cfg.Patience // who has started this medic waits so long for its first word before starting it once more
+	}
+	return quiet >= c.cfg.audible() && quiet < enough
+}
+
+// rejoin comes when somebody is heard again. Who was cut off is like who has slept: the others' silence means nothing, they get one
+// full timeout, in which this medic hears of a new leader if there is one.
+func (c *Core) rejoin(now time.Time) {
+	for _, v := range c.det.vitals {
+		if !v.gone {
+			v.heard = now
+		}
+	}
+	for _, p := range c.patients {
+		p.began = now // who was started meanwhile may have been at work for long
+	}
+	c.leaderHeard, c.since = now, now
+	c.callOff(now)
+}
+
+// mayOrder says that an order for one who is missed can do no harm as far as this medic can tell.
+func (c *Core) mayOrder(v *vital, now time.Time) bool { return v.gone || !c.alone(now) }
+
+// mayStand says that this medic may begin an election, or end one: it hears somebody, or sees that there is nobody to be heard.
+func (c *Core) mayStand(now time.Time) bool {
+	if !c.alone(now) {
+		return true
+	}
+	seen := 0
+	for _, members := range [][]Member{c.cfg.Nodes, c.cfg.Medics} {
+		for _, m := range members {
+			if m.ID == c.cfg.Self || !slices.Contains(c.cfg.Reach, m.Host) {
+				continue
+			}
+			if !c.det.vitals[m.ID].gone {
+				return false
+			}
+			seen++
+		}
+	}
+	return seen > 0
+}
