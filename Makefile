@@ -37,6 +37,7 @@ demo: build      ## make data, run an analysis over real processes, print the an
 
 image: build     ## the docker image: bin/posta and nothing else
 	docker build -q -t $(IMAGE) --build-arg VERSION=$(RELEASE) .
+	@docker image prune -f --filter label=org.opencontainers.image.title=posta >/dev/null
 
 up: image        ## docker: the cluster of topology.toml in containers; bin/posta submit and status speak to it
 	$(COMPOSE) up -d
@@ -51,8 +52,8 @@ logs:            ## docker: what nodes and medics say, and go on saying
 	$(COMPOSE) logs -f --tail=20
 
 demo-docker:     ## docker: a cluster, data, an analysis, the answers; leaves nothing behind
-	@trap '$(MAKE) -s down DOWN=-v' EXIT; set -e; \
-	$(MAKE) -s up; \
+	@mine="PROJECT=posta-demo"; trap '$(MAKE) -s down DOWN=-v $$mine; docker rmi $(IMAGE) >/dev/null 2>&1; rm -rf demo/bikes' EXIT; set -e; \
+	$(MAKE) -s up $$mine; \
 	bin/posta gen bikes --rows $(ROWS) --out demo/bikes; \
 	bin/posta submit bikes --data demo/bikes; \
 	bin/posta status
