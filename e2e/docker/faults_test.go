@@ -130,6 +130,20 @@ func TestM4_WhoIsCutOffComesBack(t *testing.T) {
 	}
 }
 
+// A leader that is cut off hears nobody, and has the engine's socket: it must not restart those who work.
+func TestM6_ALeaderThatIsCutOffHarmsNobody(t *testing.T) {
+	c := up(t)
+	l := c.load(30000)
+	generation := c.Generation()
+	c.cutOff(c.Leader())
+	if now := c.Generation(); now != generation+1 {
+		t.Errorf("M3: generation %d after the leader of %d was cut off", now, generation)
+	}
+	if n := l.End(); n < 2 {
+		t.Errorf("%d analyses only", n)
+	}
+}
+
 // cutOff takes somebody out of the network. Who restarts it puts it back.
 func (c *cluster) cutOff(id topology.NodeID) {
 	c.t.Helper()
