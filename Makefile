@@ -65,8 +65,12 @@ test-docker:     ## docker: nodes and medics in real containers, killed, stopped
 	$(GO) vet -tags docker ./...
 	$(GO) test -tags docker $(DOCKER_TESTS) -count=1 -timeout 20m
 
-bench:           ## log, CSV, links and every analysis end to end, each beside something plain; BENCH='-rounds 2 csv' for less
-	$(GO) run ./bench/cmd/bench $(BENCH)
+bench:           ## log, CSV, links and analyses beside something plain, and races; BENCH='--rounds 2 race' for less
+	$(GO) run . bench $(BENCH)
+
+# Its requirements follow Posta's: -mod=mod brings them up to date.
+yardstick:       ## the module that answers with DuckDB: go vet, and its tests against the oracles; needs g++
+	cd bench/duckdb && $(GO) vet -mod=mod ./... && $(GO) test -mod=mod ./...
 
 soak:            ## the simulator with one seed after the other, for SOAK or until one fails
 	$(GO) test ./sim -run TestSoak -soak=$(SOAK) -timeout=0 -v

@@ -3,11 +3,17 @@
 package main
 
 import (
+	"os"
+
+	"github.com/urfave/cli/v2"
+
 	"posta/analyses"
 	"posta/analyses/bikes"
 	"posta/analyses/flights"
 	"posta/analyses/memes"
 	"posta/analyses/movies"
+	"posta/bench"
+	"posta/bench/command"
 	"posta/cmd"
 	"posta/gen"
 )
@@ -16,11 +22,15 @@ import (
 var release string
 
 func main() {
+	if child, ok := command.Child(os.Args); ok {
+		os.Exit(bench.Child(child))
+	}
 	cmd.Main(cmd.Program{
 		Analyses: analyses.Set{bikes.New(), flights.New(), movies.New(), memes.New()},
 		Generators: map[string]cmd.Generator{
 			"bikes": gen.Bikes, "flights": gen.Flights, "movies": gen.Movies, "memes": gen.Memes,
 		},
 		Version: release,
+		More:    []*cli.Command{command.New()},
 	})
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"posta/topology"
 )
 
 // TestMain is a child when a test starts this binary again.
@@ -45,9 +47,16 @@ func small(t *testing.T, out *bytes.Buffer) Config {
 func TestBench_SectionsMeasureAndReport(t *testing.T) {
 	var out bytes.Buffer
 	c := small(t, &out)
+	for _, name := range SectionNames() {
+		if !strings.HasPrefix(name, raceGroup) || name == "race-flights" {
+			c.Sections = append(c.Sections, name)
+		}
+	}
+	c.Contestants = []string{"posta-parsers", "posta-volatile", "rabbitmq-classic"}
 	if err := Run(context.Background(), c); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
+	checkPage(t, c.Results)
 	files, err := filepath.Glob(filepath.Join(c.Results, "*.json"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("%d reports, %v", len(files), err)
@@ -60,7 +69,7 @@ func TestBench_SectionsMeasureAndReport(t *testing.T) {
 	if err := json.Unmarshal(b, &r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Sections) != len(SectionNames()) || r.Machine.Cores == 0 || r.Machine.Go == "" || r.Date.IsZero() {
+	if len(r.Sections) != len(c.Sections) || r.Machine.Cores == 0 || r.Machine.Go == "" || r.Date.IsZero() {
 		t.Errorf("the report lacks something: %s", b)
 	}
 	for _, s := range r.Sections {
@@ -68,13 +77,40 @@ func TestBench_SectionsMeasureAndReport(t *testing.T) {
 			t.Errorf("section %s was not printed", s.Name)
 		}
 		ratio := s.Cases[0].Figure("ratio")
+		if strings.HasPrefix(s.Name, raceGroup) {
+			ratio = s.Cases[len(s.Cases)-1].Figure("times")
+		}
 		if ratio == nil || len(ratio.Values) != c.Rounds || ratio.Median <= 0 {
 			t.Errorf("section %s: ratio %+v, want %d of them", s.Name, ratio, c.Rounds)
 		}
 	}
-	left, err := filepath.Glob(filepath.Join(c.Dir, "[lb]?????*"))
-	if err != nil || len(left) != 1 { // the generated data
+	left, err := filepath.Glob(filepath.Join(c.Dir, "[lbr][0-9]*"))
+	if err != nil || len(left) != 0 { // the generated data
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// checkPage expects a report to look at that is whole and needs nothing from elsewhere.
+func checkPage(t *testing.T, dir string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.html"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%d pages, %v", len(files), err)
+	}
+	b, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(b)
+	for _, want := range []string{"<h2>race-flights</h2>", "<svg ", "posta-parsers", "no such transport yet", "</html>"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	for _, no := range []string{"http", "<script", "src=", "ZgotmplZ", "NaN"} {
+		if strings.Contains(page, no) {
+			t.Errorf("the page has %q", no)
+		}
 	}
 }
 
@@ -82,6 +118,67 @@ func TestBench_UnknownSection(t *testing.T) {
 	err := Run(context.Background(), Config{Sections: []string{"lnik"}, Dir: t.TempDir()})
 	if err == nil || !strings.Contains(err.Error(), "link") {
 		t.Errorf("got %v, want an error that names the sections", err)
+	}
+}
+
+func TestField_WhoIsNotThereIsNamed(t *testing.T) {
+	ctx := context.Background()
+	c := Config{Contestants: []string{"posta-single", "duckdb"}, Dir: t.TempDir(), DuckDB: "/nowhere/duckdb"}
+	field, skipped, err := c.field(ctx, func(*contestant) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, x := range field {
+		names = append(names, x.name)
+	}
+	if got := strings.Join(names, " "); got != "posta posta-single oracle" {
+		t.Errorf("%s take part", got)
+	}
+	if len(field)+len(skipped) != len(ContestantNames()) {
+		t.Errorf("%d take part, %d are named as skipped, there are %d", len(field), len(skipped), len(ContestantNames()))
+	}
+	for _, s := range skipped {
+		if s.Name == "duckdb" && !strings.Contains(s.Why, "/nowhere/duckdb") || s.Why == "" {
+			t.Errorf("skipped: %+v", s)
+		}
+	}
+	c.Contestants = []string{"postal"}
+	if _, _, err := c.field(ctx, func(*contestant) bool { return true }); err == nil || !strings.Contains(err.Error(), "posta-parsers") {
+		t.Errorf("%v, want an error that names the contestants", err)
+	}
+}
+
+func TestJudge_AWrongAnswerEndsTheRace(t *testing.T) {
+	s, err := subjectOf("bikes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(km, rejected string) []byte {
+		return []byte(`{"Queries":{"rain":{"columns":["date"],"rows":[["2016-01-01"]]},"doubled":{"columns":["n"],"rows":[[2]]},` +
+			`"far":{"columns":["average_km"],"rows":[[` + km + `]]}},"Rejected":` + rejected + `}`)
+	}
+	right := text("7.5", "{}")
+	cluster, other := contestant{name: "a", cluster: &topology.Variant{}}, contestant{name: "b"}
+	for _, x := range []struct {
+		name   string
+		field  contestant
+		answer []byte
+		ok     bool
+	}{
+		{"the same", cluster, right, true},
+		{"a digit", cluster, text("7.500000000000001", "{}"), false},
+		{"a rejected row", cluster, text("7.5", `{"trips":1}`), false},
+		{"a digit of a sine that is not ours", other, text("7.500000000000001", "{}"), true},
+		{"no rejected rows", other, text("7.5", "null"), true},
+		{"another number", other, text("7.6", "{}"), false},
+		{"no number", other, text(`"7.5"`, "{}"), false},
+		{"no answer", other, []byte(`{"Queries":{}}`), false},
+	} {
+		err := s.judge([]contestant{x.field, {name: judge}}, []entry{{answer: x.answer}, {answer: right}})
+		if (err == nil) != x.ok {
+			t.Errorf("%s: %v", x.name, err)
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"posta/client"
 	"posta/nodes"
 	"posta/topology"
+	"posta/wal"
 )
 
 // childVerb is the first argument of a process that the program starts of itself: the parent puts it behind Config.Self.
@@ -31,6 +32,7 @@ var errUsage = errors.New("bench: not started by the program itself")
 // Child is a process of a measurement: a node, the client, or the oracle. It returns the exit code.
 //
 //	child PROFILE node TOPOLOGY NAME
+//	child PROFILE volatile TOPOLOGY NAME
 //	child PROFILE link TOPOLOGY NAME
 //	child PROFILE client TOPOLOGY ANALYSIS DIR LANES CHUNK
 //	child PROFILE oracle ANALYSIS DIR
@@ -52,6 +54,8 @@ func child(ctx context.Context, what string, args []string) error {
 	switch {
 	case what == "node" && len(args) == 2:
 		return runNode(ctx, args[0], args[1], nodes.Config{Known: known()})
+	case what == "volatile" && len(args) == 2:
+		return runNode(ctx, args[0], args[1], nodes.Config{Known: known(), Disk: wal.Unsynced})
 	case what == "link" && len(args) == 2:
 		return runNode(ctx, args[0], args[1], nodes.Config{Known: linkSet, Roles: linkRoles})
 	case what == "client" && len(args) == 5:
@@ -124,6 +128,8 @@ func runOracle(analysis, dir string) error {
 type told struct {
 	Answer json.RawMessage `json:"answer"` // without what differs between runs
 	Peak   int64           `json:"peak"`   // bytes
+
+	Written int64 `json:"written"` // bytes, to the disk
 }
 
 // tell prints an answer of the client's or the oracle's shape; their JSON is the same.
@@ -137,7 +143,7 @@ func tell(answer any) error {
 		b, err = json.Marshal(parts)
 	}
 	if err == nil {
-		b, err = json.Marshal(told{b, peakOf("self")})
+		b, err = json.Marshal(told{b, peakOf("self"), writtenBy("self")})
 	}
 	if err == nil {
 		_, err = os.Stdout.Write(b)

@@ -38,6 +38,13 @@ func cpuTimeOf(pid int) time.Duration {
 	return time.Duration(user+system) * clockTick
 }
 
+// writtenBy is the bytes that a process has had written to disks, or that are still on their way there; 0 where the system
+// does not tell.
+func writtenBy(pid string) int64 {
+	n, _ := strconv.ParseInt(lineValue("/proc/"+pid+"/io", "write_bytes"), 10, 64)
+	return n
+}
+
 // peakOf is the most memory a process has held, in bytes (VmHWM). The kernel's ru_maxrss is no use: it begins with the memory
 // of the process that started it.
 func peakOf(pid string) int64 {

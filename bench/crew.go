@@ -34,8 +34,9 @@ type member struct {
 	cmd *exec.Cmd
 	log string
 
-	cpu  time.Duration // at the end
-	peak int64         // bytes
+	cpu     time.Duration // at the end
+	peak    int64         // bytes
+	written int64         // bytes, to the disk
 }
 
 // startCrew writes the topology's text, starts a process for each node, and waits until all of them run. what is their verb
@@ -158,6 +159,7 @@ func (x *crew) stop() error {
 	for _, m := range x.nodes {
 		m.peak = peakOf(fmt.Sprint(m.cmd.Process.Pid))
 		m.cpu = cpuTimeOf(m.cmd.Process.Pid)
+		m.written = writtenBy(fmt.Sprint(m.cmd.Process.Pid))
 		if err := m.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			return errors.Join(fmt.Errorf("node %s: %w: %s", m.id, err, x.lastWords()), x.kill())
 		}

@@ -34,6 +34,7 @@ func (f *Figure) add(v float64) {
 // Case is a line of the table.
 type Case struct {
 	Name    string   `json:"name"`
+	About   string   `json:"about,omitempty"`
 	Figures []Figure `json:"figures"`
 }
 
@@ -63,6 +64,8 @@ type Section struct {
 	Name  string `json:"name"`
 	About string `json:"about"`
 	Cases []Case `json:"cases"`
+
+	Skipped []Skip `json:"skipped,omitempty"`
 }
 
 // repeat measures a case: one round to warm up, then those that count.

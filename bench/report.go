@@ -19,6 +19,8 @@ type Report struct {
 	Machine  Machine   `json:"machine"`
 	Rounds   int       `json:"rounds"`
 	Sections []Section `json:"sections"`
+
+	Versions map[string]string `json:"versions,omitempty"` // of contestants that Posta did not make
 }
 
 // Machine is where it ran. Load is that of the last minute before: figures of a busy machine are worth little but ratios.
@@ -76,18 +78,25 @@ func commit() string {
 	return strings.TrimSpace(string(out))
 }
 
-// Write puts the report into a file of dir that is named for its date, and returns the name.
-func (r *Report) Write(dir string) (string, error) {
+// Write puts the report into two files of dir that are named for its date, JSON and a page to look at, and returns the names.
+func (r *Report) Write(dir string) (names []string, err error) {
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err == nil {
 		err = os.MkdirAll(dir, 0o755)
 	}
-	name := filepath.Join(dir, r.Date.UTC().Format("2006-01-02T15-04-05")+".json")
+	name := filepath.Join(dir, r.Date.UTC().Format("2006-01-02T15-04-05"))
 	if err == nil {
-		err = os.WriteFile(name, append(b, '\n'), 0o644)
+		err = os.WriteFile(name+".json", append(b, '\n'), 0o644)
+	}
+	var page []byte
+	if err == nil {
+		page, err = r.page()
+	}
+	if err == nil {
+		err = os.WriteFile(name+".html", page, 0o644)
 	}
 	if err != nil {
-		return "", fmt.Errorf("write the report: %w", err)
+		return nil, fmt.Errorf("write the report: %w", err)
 	}
-	return name, nil
+	return []string{name + ".json", name + ".html"}, nil
 }

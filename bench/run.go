@@ -27,6 +27,12 @@ type Config struct {
 	Chunk  int               // of the client, in bytes; 0 for what the cluster asks for
 	TCP    int               // first port of nodes on 127.0.0.1; 0 for unix sockets
 	Set    map[string]string // settings of the topology, as "limits.window": "1MiB"
+
+	Contestants []string // of races, of ContestantNames; empty means all
+	DuckDB      string   // the program of bench/duckdb; empty builds it, where its source is at hand
+
+	absent   map[string]string // contestants that were asked, and why they cannot
+	versions map[string]string // of contestants
 }
 
 // Defaults of Config.
@@ -39,19 +45,30 @@ const (
 var DefaultSizes = []int{256, 1 << 10, 64 << 10, 256 << 10}
 
 type section struct {
-	name, about string
-	measure     func(context.Context, *Config) ([]Case, error)
+	name    string
+	measure func(context.Context, *Config) (Section, error)
+}
+
+// plainly is a section whose words about it do not depend on what was found.
+func plainly(name, about string, measure func(context.Context, *Config) ([]Case, error)) section {
+	return section{name, func(ctx context.Context, c *Config) (Section, error) {
+		cases, err := measure(ctx, c)
+		return Section{About: about, Cases: cases}, err
+	}}
 }
 
 func sections() []section {
 	all := []section{
-		{"log", "records appended in group commits of 4 MiB, beside write + fsync of the same bytes in 4 MiB pieces", measureLog},
-		{"csv", "trips in memory, by CPU time of one core, beside encoding/csv, which finds fields and parses nothing", measureCSV},
-		{"link", "frames from node to node, durable at both, beside write + fsync of the same bytes in 4 MiB pieces", measureLink},
+		plainly("log", "records appended in group commits of 4 MiB, beside write + fsync of the same bytes in 4 MiB pieces", measureLog),
+		plainly("csv", "trips in memory, by CPU time of one core, beside encoding/csv, which finds fields and parses nothing", measureCSV),
+		plainly("link", "frames from node to node, durable at both, beside write + fsync of the same bytes in 4 MiB pieces", measureLink),
 	}
 	for _, s := range subjects() {
 		about := fmt.Sprintf("analysis %s on a cluster of processes, beside the naive oracle with encoding/csv", s.name())
-		all = append(all, section{s.name(), about, s.measure})
+		all = append(all, plainly(s.name(), about, s.measure))
+	}
+	for _, s := range subjects() {
+		all = append(all, section{raceGroup + "-" + s.name(), s.race})
 	}
 	return all
 }
@@ -65,10 +82,18 @@ func SectionNames() []string {
 	return names
 }
 
+// raceGroup is what all races together are called, and what their names begin with.
+const raceGroup = "race"
+
+func (c *Config) wants(section string) bool {
+	group, _, _ := strings.Cut(section, "-")
+	return len(c.Sections) == 0 || slices.Contains(c.Sections, section) || slices.Contains(c.Sections, group)
+}
+
 // Run measures, prints each section when it is done, and writes the report.
 func Run(ctx context.Context, c Config) error {
 	for _, name := range c.Sections {
-		if !slices.Contains(SectionNames(), name) {
+		if !slices.Contains(SectionNames(), name) && name != raceGroup {
 			return fmt.Errorf("bench: there is no section %q; there is %s", name, strings.Join(SectionNames(), ", "))
 		}
 	}
@@ -80,26 +105,27 @@ func Run(ctx context.Context, c Config) error {
 	fmt.Fprintf(c.Out, "%s, %d cores, %s, %s, load %s, commit %s; medians of %d rounds (least–most)\n",
 		m.Processor, m.Cores, m.OS, m.Go, m.Load, r.Commit, c.Rounds)
 	for _, s := range sections() {
-		if len(c.Sections) > 0 && !slices.Contains(c.Sections, s.name) {
+		if !c.wants(s.name) {
 			continue
 		}
-		cases, err := s.measure(ctx, &c)
+		done, err := s.measure(ctx, &c)
 		if err != nil {
 			return fmt.Errorf("bench %s: %w", s.name, err)
 		}
-		done := Section{Name: s.name, About: s.about, Cases: cases}
+		done.Name = s.name
 		if err := done.Print(c.Out); err != nil {
 			return fmt.Errorf("bench: print: %w", err)
 		}
 		r.Sections = append(r.Sections, done)
 	}
+	r.Versions = c.versions
 	if c.Results == "" {
 		return nil
 	}
-	name, err := r.Write(c.Results)
+	names, err := r.Write(c.Results)
 	if err != nil {
 		return fmt.Errorf("bench: %w", err)
 	}
-	fmt.Fprintf(c.Out, "\nwritten to %s\n", name)
+	fmt.Fprintf(c.Out, "\nwritten to %s\n", strings.Join(names, " and "))
 	return nil
 }

@@ -27,7 +27,13 @@ func (s *Section) Print(w io.Writer) error {
 		}
 		fmt.Fprintln(t)
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, x := range s.Skipped {
+		fmt.Fprintf(w, "skipped: %s: %s\n", x.Name, x.Why)
+	}
+	return nil
 }
 
 func sameColumns(a, b *Case) bool {

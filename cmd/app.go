@@ -34,6 +34,7 @@ func (x *command) app() *cli.App {
 			x.topologyCommand(), x.logCommand(), x.nodeCommand(), x.medicCommand(), x.completionCommand(),
 		},
 	}
+	app.Commands = append(app.Commands, x.More...)
 	app.OnUsageError = usage
 	strict(app.Commands)
 	return app

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/urfave/cli/v2"
+
 	"posta/analyses"
 	"posta/gen"
 	"posta/topology"
@@ -17,6 +19,7 @@ type Program struct {
 	Generators map[string]Generator // by analysis
 	RunNode    NodeRunner           // nil runs the nodes of package nodes
 	Version    string               // "" is what the program was built from
+	More       []*cli.Command       // further commands, beside those that every program has
 }
 
 // Generator makes data for an analysis.

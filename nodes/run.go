@@ -31,6 +31,10 @@ type Config struct {
 	// process belongs to the node, which then also limits its memory to what it needs.
 	Headroom int
 
+	// Disk is what the node's log is written through; nil means the operating system. With wal.Unsynced nothing is durable and
+	// R3 is broken: for measuring what durability costs, and for nothing else. That is why no setting of the topology leads here.
+	Disk wal.FS
+
 	// Roles makes the chain of the node; nil means the product's roles. It is for who wants the engine with other roles in
 	// it, as the benchmark of a bare link does.
 	Roles func(n topology.Node) ([]role.Role, error)
@@ -49,7 +53,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	c.Log = c.Log.With("node", n.ID)
 	survey := core.NewSurvey()
 	log, err := wal.Open(n.DataDir, wal.Options{
-		SegmentSize: int(c.Topology.Limits.Segment), Writer: wal.DirectWriter, Logger: c.Log,
+		SegmentSize: int(c.Topology.Limits.Segment), Writer: wal.DirectWriter, FS: c.Disk, Logger: c.Log,
 		Found: func(i wal.Index, _ byte, data []byte) { survey.Look(place(i), data) },
 	})
 	if err != nil {

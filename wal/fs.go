@@ -50,6 +50,26 @@ func (osFS) SyncDir(name string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
+// Unsynced is the operating system's file system, but nothing waits for the disk: what a log on it calls durable is lost with
+// the machine, and W3 does not hold. It is for measuring what durability costs.
+var Unsynced FS = unsynced{}
+
+type unsynced struct{ osFS }
+
+func (unsynced) SyncDir(string) error { return nil }
+
+func (u unsynced) OpenFile(name string, flag int, perm os.FileMode) (File, error) {
+	f, err := u.osFS.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return unsyncedFile{f}, nil
+}
+
+type unsyncedFile struct{ File }
+
+func (unsyncedFile) Sync() error { return nil }
+
 const (
 	dirPerm  = 0o750
 	filePerm = 0o640

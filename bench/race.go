@@ -1,0 +1,139 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"posta/analyses/answer"
+	"posta/bench/alike"
+)
+
+// race has all contestants answer the analysis over the same data, one after the other, round by round. Who begins changes with
+// the round. A contestant whose answer is another has no speed: it ends the race.
+func (s *subject) race(ctx context.Context, c *Config) (done Section, err error) {
+	field, skipped, err := c.field(ctx, func(*contestant) bool { return true })
+	if err != nil {
+		return done, err
+	}
+	facts := c.factsOf(s)
+	data, size, err := s.tidied(c.Dir, facts)
+	if err != nil {
+		return done, err
+	}
+	done.About = fmt.Sprintf("%d %s, %d MB of CSV; times of a contestant over those of %s in the same round", facts, s.what, size/1e6, first)
+	done.Skipped = skipped
+	done.Cases = make([]Case, len(field))
+	for i := range field {
+		done.Cases[i] = Case{Name: field[i].name, About: field[i].about}
+	}
+	for round := range 1 + c.Rounds {
+		entries := make([]entry, len(field))
+		for i := range field {
+			at := (i + round) % len(field)
+			if entries[at], err = field[at].enter(ctx, c, s, data); err != nil {
+				return done, fmt.Errorf("%s, round %d: %w", field[at].name, round, err)
+			}
+			if err := ctx.Err(); err != nil {
+				return done, err
+			}
+		}
+		if err := s.judge(field, entries); err != nil {
+			return done, fmt.Errorf("round %d: %w", round, err)
+		}
+		if round > 0 {
+			for i := range field {
+				done.Cases[i].add(entries[i].measures(&entries[0], facts, size))
+			}
+		}
+	}
+	return done, nil
+}
+
+func (e *entry) measures(ours *entry, facts int, size int64) []Measure {
+	const mb = 1e6
+	return []Measure{
+		{"wall", "s", e.wall.Seconds()},
+		{"times", "×", e.wall.Seconds() / ours.wall.Seconds()},
+		{"facts", "M/s", float64(facts) / 1e6 / e.wall.Seconds()},
+		{"CSV", "MB/s", rate(size, e.wall)},
+		{"CPU", "s", e.cpu.Seconds()},
+		{"CPU times", "×", e.cpu.Seconds() / ours.cpu.Seconds()},
+		{"memory", "MB", float64(e.sum) / mb},
+		{"largest process", "MB", float64(e.peak) / mb},
+		{"written", "MB", float64(e.written) / mb},
+	}
+}
+
+// judge compares everybody's answers with the oracle's: byte by byte, rejected rows included, where both came from Posta's own
+// writer; query by query with what knows no rejected rows.
+func (s *subject) judge(field []contestant, entries []entry) error {
+	want := entries[len(entries)-1] // the judge is the last of contestants
+	for i := range entries {
+		if bytes.Equal(entries[i].answer, want.answer) {
+			continue
+		}
+		if field[i].cluster != nil {
+			return fmt.Errorf("%s: %w", field[i].name, errAnswers)
+		}
+		got, err := s.queries(entries[i].answer)
+		if err != nil {
+			return fmt.Errorf("%s: %w", field[i].name, err)
+		}
+		right, err := s.queries(want.answer)
+		if err != nil {
+			return err
+		}
+		if err := alike.Queries(got, right); err != nil {
+			return fmt.Errorf("%s: %w", field[i].name, err)
+		}
+	}
+	return nil
+}
+
+// errAnswers is wrapped by what ends a race whose contestants do not agree.
+var errAnswers = errors.New("its answers are not the oracle's")
+
+// queries reads the queries of an answer's JSON back, in the order of the analysis.
+func (s *subject) queries(text json.RawMessage) ([]answer.Query, error) {
+	var parts struct {
+		Queries map[string]struct {
+			Columns []string
+			Rows    [][]any
+		}
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&parts); err != nil {
+		return nil, err
+	}
+	var all []answer.Query
+	for _, spec := range s.analysis.Queries {
+		q, ok := parts.Queries[spec.Name]
+		if !ok {
+			return nil, fmt.Errorf("query %s was not answered", spec.Name)
+		}
+		for _, row := range q.Rows {
+			for i, v := range row {
+				n, ok := v.(json.Number)
+				if !ok {
+					continue
+				}
+				var err error
+				if strings.ContainsAny(n.String(), ".eE") {
+					row[i], err = n.Float64()
+				} else {
+					row[i], err = n.Int64()
+				}
+				if err != nil {
+					return nil, fmt.Errorf("query %s: %w", spec.Name, err)
+				}
+			}
+		}
+		all = append(all, answer.Query{Name: spec.Name, Columns: q.Columns, Rows: q.Rows})
+	}
+	return all, nil
+}
