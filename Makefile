@@ -18,7 +18,7 @@ IMAGE   ?= posta
 
 RELEASE := $(shell git describe --tags --always --dirty 2>/dev/null)
 
-.PHONY: help build test demo image up down logs demo-docker chaos test-docker bench soak fuzz lint cover clean
+.PHONY: help build test demo image up down logs demo-docker chaos test-docker bench yardstick soak fuzz lint cover clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1:/p' $(MAKEFILE_LIST)

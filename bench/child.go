@@ -35,6 +35,7 @@ var errUsage = errors.New("bench: not started by the program itself")
 //	child PROFILE volatile TOPOLOGY NAME
 //	child PROFILE link TOPOLOGY NAME
 //	child PROFILE client TOPOLOGY ANALYSIS DIR LANES CHUNK
+//	child PROFILE latency TOPOLOGY ANALYSIS DIR SESSIONS
 //	child PROFILE oracle ANALYSIS DIR
 func Child(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
@@ -60,6 +61,8 @@ func child(ctx context.Context, what string, args []string) error {
 		return runNode(ctx, args[0], args[1], nodes.Config{Known: linkSet, Roles: linkRoles})
 	case what == "client" && len(args) == 5:
 		return runClient(ctx, args[0], client.Config{Analysis: args[1], Dir: args[2]}, args[3], args[4])
+	case what == "latency" && len(args) == 4:
+		return runLatency(ctx, args[0], args[1], args[2], args[3])
 	case what == "oracle" && len(args) == 2:
 		return runOracle(args[0], args[1])
 	}
@@ -109,7 +112,7 @@ func runClient(ctx context.Context, file string, cfg client.Config, lanes, chunk
 	if err != nil {
 		return err
 	}
-	return tell(a)
+	return tell(a, nil)
 }
 
 func runOracle(analysis, dir string) error {
@@ -121,7 +124,7 @@ func runOracle(analysis, dir string) error {
 	if err != nil {
 		return err
 	}
-	return tell(a)
+	return tell(a, nil)
 }
 
 // told is what client and oracle say to the parent.
@@ -130,10 +133,12 @@ type told struct {
 	Peak   int64           `json:"peak"`   // bytes
 
 	Written int64 `json:"written"` // bytes, to the disk
+
+	Times []time.Duration `json:"times,omitempty"` // of each session, where there were many
 }
 
 // tell prints an answer of the client's or the oracle's shape; their JSON is the same.
-func tell(answer any) error {
+func tell(answer any, times []time.Duration) error {
 	b, err := json.Marshal(answer)
 	var parts struct{ Queries, Rejected json.RawMessage }
 	if err == nil {
@@ -143,7 +148,7 @@ func tell(answer any) error {
 		b, err = json.Marshal(parts)
 	}
 	if err == nil {
-		b, err = json.Marshal(told{b, peakOf("self"), writtenBy("self")})
+		b, err = json.Marshal(told{b, peakOf("self"), writtenBy("self"), times})
 	}
 	if err == nil {
 		_, err = os.Stdout.Write(b)

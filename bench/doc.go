@@ -3,7 +3,9 @@
 //
 // # Words
 //
-//   - section: one promise: log, csv, link, and each analysis end to end: bikes, flights, movies, memes.
+//   - section: one promise: log, csv, link; each analysis end to end beside its oracle: bikes, flights, movies, memes; races.
+//   - race: an analysis that many answer, in turns: a line of the table each, over the same bytes (see package tidy).
+//   - contestant: one of them: a variant of the topology, or a single process. Who cannot take part is named, with the reason.
 //   - subject: an analysis with its data and its oracle; to measure one more end to end is a line in subjects.
 //   - case: one variation of it, such as a frame size; a line of the table.
 //   - round: all contestants of a case, once each and one right after the other. The order alternates. The first round warms up
@@ -19,13 +21,13 @@
 //			measure ours, measure theirs; keep figures and their ratio
 //		}
 //	}
-//	print the table, write the JSON
+//	print the table, write JSON and a page with charts
 //
-// Nodes, the client and the oracle are processes of their own: the program starts itself again (see Child), so that CPU time
-// and memory are each one's own, and what crosses sockets and disks crosses them as it does in a cluster.
+// Nodes, the client and the oracle are processes of their own: the program starts itself again (see Child, and package command),
+// so that CPU time and memory are each one's own, and what crosses sockets and disks crosses them as it does in a cluster.
 //
 // # What it never does
 //
-// It never compares with figures of another run or another machine, never leaves fsync out, and never reports a run whose
-// answers differ from the oracle's.
+// It never compares with figures of another run or another machine, never leaves fsync out but for the one contestant that
+// is there to show what fsync costs, and never reports a run whose answers differ from the oracle's.
 package bench

@@ -19,6 +19,22 @@ func (c *Config) ParseSizes(text string) error {
 	return nil
 }
 
+// ParseLinks replaces Links by numbers with commas between them.
+func (c *Config) ParseLinks(text string) error {
+	c.Links = nil
+	for word := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 || n > maxLinks {
+			return fmt.Errorf("%q is no number of links from 1 to %d", word, maxLinks)
+		}
+		c.Links = append(c.Links, n)
+	}
+	return nil
+}
+
+// maxLinks is how many replicas a stage may have.
+const maxLinks = 64
+
 // ParseSetting adds KEY=VALUE to Set.
 func (c *Config) ParseSetting(text string) error {
 	key, value, ok := strings.Cut(text, "=")

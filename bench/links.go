@@ -17,23 +17,42 @@ import (
 func measureLink(ctx context.Context, c *Config) ([]Case, error) {
 	pool := newPool()
 	var cases []Case
-	for _, size := range c.Sizes {
-		done, err := linkCase(ctx, c, pool, size)
-		if err != nil {
-			return nil, err
+	for _, links := range c.linkNumbers() {
+		for _, size := range c.Sizes {
+			if links > 1 && size != manyLinksSize && len(c.Sizes) > 1 {
+				continue
+			}
+			done, err := linkCase(ctx, c, pool, size, links)
+			if err != nil {
+				return nil, err
+			}
+			cases = append(cases, done)
 		}
-		cases = append(cases, done)
 	}
 	return cases, nil
 }
 
-func linkCase(ctx context.Context, c *Config, pool []byte, size int) (done Case, err error) {
+// manyLinksSize is the frames that several links are measured with, if there are several sizes.
+const manyLinksSize = 1 << 10
+
+// DefaultLinks are how many links are measured, from one node to so many.
+var DefaultLinks = []int{1, 2, 4, 8}
+
+func (c *Config) linkNumbers() []int {
+	if len(c.Links) == 0 {
+		return DefaultLinks
+	}
+	return c.Links
+}
+
+// linkCase measures links from so many sources to one sink.
+func linkCase(ctx context.Context, c *Config, pool []byte, size, links int) (done Case, err error) {
 	dir, err := os.MkdirTemp(c.Dir, "l")
 	if err != nil {
 		return done, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	text, err := linkTopology(c, dir)
+	text, err := linkTopology(c, dir, links)
 	if err != nil {
 		return done, err
 	}
@@ -47,11 +66,15 @@ func linkCase(ctx context.Context, c *Config, pool []byte, size int) (done Case,
 		return done, err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
-	return repeat(ctx, sizeName(size)+" frames", c.Rounds, b.round)
+	name := sizeName(size) + " frames"
+	if links > 1 {
+		name += fmt.Sprintf(", %d links", links)
+	}
+	return repeat(ctx, name, c.Rounds, b.round)
 }
 
-// linkTopology has two nodes: a source in place of input and parser, a sink in place of all others.
-func linkTopology(c *Config, dir string) (string, error) {
+// linkTopology has sources in place of input and parser, and a sink in place of all others.
+func linkTopology(c *Config, dir string, links int) (string, error) {
 	settings := strings.Builder{}
 	for _, section := range []string{"limits"} {
 		fmt.Fprintf(&settings, "[%s]\n", section)
@@ -73,6 +96,7 @@ data = "data"
 [[stage]]
 name = "source"
 chain = ["input", "parser"]
+replicas = %d
 [[stage]]
 name = "sink"
 chain = ["joiner", "aggregator", "reducer", "output"]
@@ -89,18 +113,19 @@ socket = "pub"
 route = "all"
 [medics]
 replicas = 0
-%s`, host, settings.String()), nil
+%s`, host, links, settings.String()), nil
 }
 
-// bench is one measured link.
+// bench is sources and their sink.
 type bench struct {
-	c            *Config
-	crew         *crew
-	dir          string
-	pool         []byte
-	size         int
-	sent         int // frames in all rounds
-	source, sink *zmqx.Req
+	c       *Config
+	crew    *crew
+	dir     string
+	pool    []byte
+	size    int
+	sent    int // frames in all rounds
+	sources []*zmqx.Req
+	sink    *zmqx.Req
 }
 
 func (b *bench) dial() error {
@@ -113,7 +138,7 @@ func (b *bench) dial() error {
 			return errors.Join(err, req.Close())
 		}
 		if n.Holds(topology.Input) {
-			b.source = req
+			b.sources = append(b.sources, req)
 		} else {
 			b.sink = req
 		}
@@ -121,11 +146,17 @@ func (b *bench) dial() error {
 	return nil
 }
 
-func (b *bench) close() error { return errors.Join(b.source.Close(), b.sink.Close()) }
+func (b *bench) close() error {
+	err := b.sink.Close()
+	for _, s := range b.sources {
+		err = errors.Join(err, s.Close())
+	}
+	return err
+}
 
 func (b *bench) round(ctx context.Context, i int) ([]Measure, error) {
 	amount := min(b.c.Amount, int64(b.size)*maxFrames)
-	frames := int(amount) / b.size
+	frames := max(1, int(amount)/b.size/len(b.sources)) * len(b.sources)
 	amount = int64(frames) * int64(b.size)
 	var ours, theirs, cpu time.Duration
 	ourTurn := func() (err error) {
@@ -154,7 +185,7 @@ func (b *bench) round(ctx context.Context, i int) ([]Measure, error) {
 // maxFrames bounds a round of small frames in time.
 const maxFrames = 200_000
 
-// cpu is what both nodes have spent.
+// cpu is what all nodes have spent.
 func (b *bench) cpu() (total time.Duration) {
 	for _, m := range b.crew.nodes {
 		total += cpuTimeOf(m.cmd.Process.Pid)
@@ -170,7 +201,10 @@ func (b *bench) send(ctx context.Context, frames int) (time.Duration, error) {
 	begin := time.Now()
 	durable := make(chan error, 1)
 	go func() { durable <- ask(ctx, b.sink, encodeWait(b.sent)) }()
-	err := ask(ctx, b.source, order{frames, b.size}.encode())
+	var err error
+	for _, s := range b.sources {
+		err = errors.Join(err, ask(ctx, s, order{frames / len(b.sources), b.size}.encode()))
+	}
 	if err != nil {
 		cancel()
 	}

@@ -19,7 +19,7 @@ func (s *subject) race(ctx context.Context, c *Config) (done Section, err error)
 	if err != nil {
 		return done, err
 	}
-	facts := c.factsOf(s)
+	facts := c.raceOf(s)
 	data, size, err := s.tidied(c.Dir, facts)
 	if err != nil {
 		return done, err

@@ -22,6 +22,7 @@ type Config struct {
 
 	Amount int64             // bytes through log and link in a round
 	Sizes  []int             // of frames, in bytes
+	Links  []int             // how many at once; empty means DefaultLinks
 	Rows   int               // facts of every analysis; 0 for as many as its subject says
 	Lanes  int               // of the client; 0 for its default
 	Chunk  int               // of the client, in bytes; 0 for what the cluster asks for
@@ -41,8 +42,8 @@ const (
 	DefaultAmount = 128 << 20
 )
 
-// DefaultSizes are the frames that the issue asks for.
-var DefaultSizes = []int{256, 1 << 10, 64 << 10, 256 << 10}
+// DefaultSizes are the frames that are measured.
+var DefaultSizes = []int{256, 1 << 10, 64 << 10, 256 << 10, 1 << 20}
 
 type section struct {
 	name    string
@@ -70,7 +71,7 @@ func sections() []section {
 	for _, s := range subjects() {
 		all = append(all, section{raceGroup + "-" + s.name(), s.race})
 	}
-	return all
+	return append(all, section{raceGroup + "-latency", measureLatency}, section{raceGroup + "-recovery", measureRecovery})
 }
 
 // SectionNames are the names of all sections.

@@ -23,6 +23,7 @@ type subject struct {
 	oracle   func(dir string, params map[string]string) (*answer.Answer, error)
 	generate func(dir gen.Dir, facts int, seed uint64) error
 	facts    int    // by default
+	inRace   int    // facts of a race by default: some 750 MB of CSV
 	what     string // a fact is
 }
 
@@ -30,10 +31,10 @@ type subject struct {
 // process of the cluster may take more than 250 MB for it.
 func subjects() []subject {
 	return []subject{
-		{bikes.New(), bikesoracle.Run, gen.Bikes, 5_000_000, "trips"},
-		{flights.New(), flightsoracle.Run, gen.Flights, 2_000_000, "itineraries"},
-		{movies.New(), moviesoracle.Run, gen.Movies, 2_000_000, "ratings"},
-		{memes.New(), memesoracle.Run, gen.Memes, 4_000_000, "comments"},
+		{bikes.New(), bikesoracle.Run, gen.Bikes, 5_000_000, 12_000_000, "trips"},
+		{flights.New(), flightsoracle.Run, gen.Flights, 2_000_000, 2_000_000, "itineraries"},
+		{movies.New(), moviesoracle.Run, gen.Movies, 2_000_000, 11_500_000, "ratings"},
+		{memes.New(), memesoracle.Run, gen.Memes, 4_000_000, 4_000_000, "comments"},
 	}
 }
 
@@ -56,7 +57,15 @@ func subjectOf(name string) (*subject, error) {
 	return &all[i], nil
 }
 
-// factsOf is how many facts the subject is measured with.
+// raceOf is how many facts the subject's race has.
+func (c *Config) raceOf(s *subject) int {
+	if c.Rows > 0 {
+		return c.Rows
+	}
+	return s.inRace
+}
+
+// factsOf is how many facts the subject is measured with, beside its oracle alone.
 func (c *Config) factsOf(s *subject) int {
 	if c.Rows > 0 {
 		return c.Rows

@@ -54,7 +54,8 @@ Nodes, clients and others are processes of their own, and leave nothing but gene
 			&cli.StringSliceFlag{Name: "contestants", Usage: "only these `NAMES` in races, with commas between them, beside posta and the oracle"},
 			&cli.StringFlag{Name: "duckdb", Usage: "the `PROGRAM` of bench/duckdb, in place of building it"},
 			&cli.Int64Flag{Name: "amount", Value: bench.DefaultAmount >> 20, Usage: "MiB in a round of log and link"},
-			&cli.StringFlag{Name: "sizes", Usage: "frame sizes of log and link in `BYTES`, like 1024,65536", DefaultText: "256 B to 256 KiB"},
+			&cli.StringFlag{Name: "sizes", Usage: "frame sizes of log and link in `BYTES`, like 1024,65536", DefaultText: "256 B to 1 MiB"},
+			&cli.StringFlag{Name: "links", Usage: "how many links at once, in `NUMBERS` like 1,8", DefaultText: "1 to 8"},
 			&cli.IntFlag{Name: "lanes", Usage: "lanes of the client; 0 for its default"},
 			&cli.IntFlag{Name: "chunk", Usage: "bytes of a chunk; 0 for what the cluster asks for"},
 			&cli.IntFlag{Name: "tcp", Usage: "first port of 127.0.0.1 for the nodes; 0 for unix sockets"},
@@ -81,6 +82,11 @@ func measure(x *cli.Context) error {
 	if sizes := x.String("sizes"); sizes != "" {
 		if err := c.ParseSizes(sizes); err != nil {
 			return fmt.Errorf("bench: --sizes: %w", err)
+		}
+	}
+	if links := x.String("links"); links != "" {
+		if err := c.ParseLinks(links); err != nil {
+			return fmt.Errorf("bench: --links: %w", err)
 		}
 	}
 	for _, setting := range x.StringSlice("set") {

@@ -1,0 +1,145 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"posta/nodes/heartbeat"
+	"posta/topology"
+	"posta/zmqx"
+)
+
+// measureRecovery kills a joiner in the middle of a session and starts it again at once: how long until it runs again, and what
+// the session loses by it. That somebody is dead has to be noticed too, but that is the medics' (docs/medics.md).
+func measureRecovery(ctx context.Context, c *Config) (done Section, err error) {
+	s, err := subjectOf("bikes")
+	if err != nil {
+		return done, err
+	}
+	facts := c.factsOf(s)
+	data, _, err := s.tidied(c.Dir, facts)
+	if err != nil {
+		return done, err
+	}
+	done.About = fmt.Sprintf("a joiner is killed in the middle of a session of %d trips, and started again at once; the answers have to be the same", facts)
+	return c.inTurns(ctx, done, func(ctx context.Context, x *contestant) ([]Measure, error) {
+		calm, err := x.enter(ctx, c, s, data)
+		if err != nil {
+			return nil, err
+		}
+		var hit outcome
+		var back time.Duration
+		for after := calm.wall * 2 / 5; ; after /= 2 { // a session may be faster than the calm one was
+			hit, back, err = x.enterAndDie(ctx, c, s, data, after)
+			if after == 0 || !errors.Is(err, errTooLate) {
+				break
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Equal(hit.Answer, calm.answer) {
+			return nil, errors.New("the answers after a kill are not those without")
+		}
+		return []Measure{
+			{"running again", "ms", float64(back.Microseconds()) / 1e3},
+			{"wall", "s", hit.wall.Seconds()},
+			{"undisturbed", "s", calm.wall.Seconds()},
+			{"lost", "ms", float64((hit.wall - calm.wall).Milliseconds())},
+		}, nil
+	})
+}
+
+// errTooLate is of a session that ended before the kill.
+var errTooLate = errors.New("the session ended before a node was killed; give more --rows")
+
+// victim is there in every topology of a race.
+const victim topology.NodeID = "joiner-1"
+
+// enterAndDie runs a session of a cluster whose victim is killed after a while. back is from the kill until it runs again.
+func (x *contestant) enterAndDie(ctx context.Context, c *Config, s *subject, data string, after time.Duration) (o outcome, back time.Duration, err error) {
+	label := x.name + "-recovery"
+	n, dir, err := x.start(ctx, c, label)
+	if err != nil {
+		return o, 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	type ended struct {
+		outcome
+		err error
+	}
+	client := make(chan ended, 1)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		o, err := c.run(ctx, label+"-client", "client", n.topo.File, s.name(), data, fmt.Sprint(c.Lanes), fmt.Sprint(c.Chunk))
+		client <- ended{o, err}
+	}()
+	select {
+	case <-time.After(after):
+		back, err = n.replace(ctx, x.verb(), victim)
+	case e := <-client:
+		client <- e
+		err = errTooLate
+	}
+	if err != nil {
+		cancel()
+	}
+	e := <-client
+	err = errors.Join(err, e.err)
+	if err != nil {
+		return o, 0, errors.Join(err, n.kill())
+	}
+	return e.outcome, back, n.stop()
+}
+
+// replace kills a node, starts it again, and returns how long it took until it said that it runs.
+func (x *crew) replace(ctx context.Context, what string, id topology.NodeID) (took time.Duration, err error) {
+	at := slices.IndexFunc(x.nodes, func(m *member) bool { return m.id == id })
+	if at < 0 {
+		return 0, fmt.Errorf("there is no node %s", id)
+	}
+	sub, err := x.listen()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, sub.Close()) }()
+	old, err := x.beatOf(ctx, sub, id, 0)
+	if err != nil {
+		return 0, err
+	}
+	begin := time.Now()
+	if err := x.nodes[at].cmd.Process.Kill(); err != nil {
+		return 0, err
+	}
+	_ = x.nodes[at].cmd.Wait() // that it was killed
+	x.nodes = slices.Delete(x.nodes, at, at+1)
+	if err := x.start(what, id); err != nil {
+		return 0, err
+	}
+	_, err = x.beatOf(ctx, sub, id, old+1)
+	return time.Since(begin), err
+}
+
+// beatOf waits for a node to say that it runs, in its incarnation since or later, and returns which that is.
+func (x *crew) beatOf(ctx context.Context, sub *zmqx.Sub, id topology.NodeID, since uint64) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, readyTime)
+	defer cancel()
+	for {
+		batch, err := sub.Recv(ctx)
+		if err != nil {
+			return 0, fmt.Errorf("node %s does not run: %w: %s", id, err, x.lastWords())
+		}
+		for _, r := range batch {
+			b, err := heartbeat.Decode(r.Msg[len(r.Msg)-1])
+			if err == nil && b.Node == id && b.State == heartbeat.Running && uint64(b.ID.Incarnation) >= since {
+				return uint64(b.ID.Incarnation), nil
+			}
+		}
+	}
+}
