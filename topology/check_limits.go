@@ -42,7 +42,7 @@ func (c *checker) given(first, second string) string {
 func (t *Topology) limit(name string) (int64, string) {
 	for _, s := range settings {
 		if s.section == "limits" && s.name == name {
-			n, _ := s.number(s.text(t)) // text is the inverse of number: TestSettingsTable
+			n, _ := s.amount(s.text(t)) // text is the inverse of amount: TestSettingsTable
 			return n, s.text(t)
 		}
 	}

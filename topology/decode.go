@@ -8,7 +8,7 @@ import (
 )
 
 // sections lists what a file may hold, as it is written.
-var sections = []string{"cluster", "hosts", "stage", "edge", "medics", "limits"}
+var sections = []string{"cluster", "hosts", "stage", "edge", "rabbitmq", "medics", "limits"}
 
 // topology fills every field from the tree or from its default.
 func (r *reader) topology(root *value) *Topology {
@@ -22,6 +22,7 @@ func (r *reader) topology(root *value) *Topology {
 	for i, v := range r.many(root, "edge") {
 		t.Edges = append(t.Edges, r.edge(r.section(fmt.Sprintf("edge.%d", i), "[[edge]]", v)))
 	}
+	r.scalars(t, "rabbitmq", r.one(root, "rabbitmq"))
 	r.scalars(t, "medics", r.one(root, "medics"))
 	r.scalars(t, "limits", r.one(root, "limits"))
 	return t
@@ -35,7 +36,7 @@ func (r *reader) unknownSections(root *value) {
 			if isSection(f.name) {
 				continue
 			}
-			instead := "the sections are [cluster], [hosts.NAME], [[stage]], [[edge]], [medics], [limits]"
+			instead := "the sections are [cluster], [hosts.NAME], [[stage]], [[edge]], [rabbitmq], [medics], [limits]"
 			if ok {
 				instead = "did you mean " + sectionTitle(near) + "?"
 			}
@@ -100,7 +101,7 @@ func (r *reader) many(root *value, name string) []*value {
 func (r *reader) cluster(t *Topology, s *section) {
 	t.Name = s.str("name", "posta", "posta")
 	t.data = s.str("data", "data", "data")
-	t.Transport = s.word("transport", "zmq", []string{"zmq"})
+	s.scalars("cluster", t)
 	s.done()
 }
 
@@ -176,9 +177,15 @@ func (r *reader) edge(s *section) Edge {
 	return e
 }
 
-// scalars reads [medics] or [limits], on top of the defaults.
+// scalars reads a section of nothing but entries of the settings table.
 func (r *reader) scalars(t *Topology, name string, v *value) {
 	s := r.section(name, "["+name+"]", v)
+	s.scalars(name, t)
+	s.done()
+}
+
+// scalars reads the entries of the settings table that belong to the section, on top of the defaults.
+func (s *section) scalars(name string, t *Topology) {
 	for _, set := range settings {
 		if set.section != name {
 			continue
@@ -188,7 +195,6 @@ func (r *reader) scalars(t *Topology, name string, v *value) {
 		}
 		s.scalar(set, t)
 	}
-	s.done()
 }
 
 // placeData resolves the data directory against the file's directory.

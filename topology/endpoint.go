@@ -30,9 +30,9 @@ func (e Endpoint) Exists() bool { return e != Endpoint{} }
 
 // Sockets is what a node listens on. A socket it has no use for is the zero Endpoint and takes no port.
 type Sockets struct {
-	Data      Endpoint // when a push edge leads to the stage
+	Data      Endpoint // when a push edge leads to the stage, and frames travel by ZeroMQ
 	Control   Endpoint // always
-	Broadcast Endpoint // when a pub edge leaves the stage
+	Broadcast Endpoint // when a pub edge leaves the stage, likewise
 	Client    Endpoint // when the chain holds input or output
 }
 
@@ -64,8 +64,9 @@ func (t *Topology) openSockets(n *Node, s Stage, given int) int {
 		}
 		return e
 	}
-	usesPush := func(e Edge) bool { return e.Socket == Push }
-	usesPub := func(e Edge) bool { return e.Socket == Pub }
+	direct := t.Transport == ZMQ // with a broker frames take no socket of the node
+	usesPush := func(e Edge) bool { return direct && e.Socket == Push }
+	usesPub := func(e Edge) bool { return direct && e.Socket == Pub }
 	n.Sockets = Sockets{
 		Data:      open(slices.ContainsFunc(t.EdgesTo(s.Name), usesPush), KindData),
 		Control:   open(true, KindControl),

@@ -62,10 +62,10 @@ func TestDefaultTopology(t *testing.T) {
 func TestPageLeavesNothingOut(t *testing.T) {
 	text := DefaultText()
 	for _, s := range settings {
-		if !strings.Contains(text, "\n"+s.name+" = "+s.literal(s.def)+"\n") {
+		if !strings.Contains(text, "\n"+s.name+" = "+s.literal(s.def)) {
 			t.Errorf("%s is not on the page", s.key())
 		}
-		if !strings.Contains(text, "("+s.least+" to "+s.most+", default "+s.def+")") {
+		if !strings.Contains(text, "("+s.span()+")") {
 			t.Errorf("the range of %s is not on the page", s.key())
 		}
 	}

@@ -29,7 +29,7 @@ func (p pageData) Value(key string) string { return p.values[key] }
 func (p pageData) Range(key string) string {
 	for _, s := range settings {
 		if s.key() == key {
-			return s.least + " to " + s.most + ", default " + s.def
+			return s.span()
 		}
 	}
 	panic("topology: the page names the unknown setting " + key)

@@ -170,7 +170,12 @@ func (s *section) scalar(set setting, t *Topology) {
 	if wantsInt {
 		text = strings.ReplaceAll(text, "_", "")
 	}
-	if err := set.set(t, text); err != nil {
+	err := set.set(t, text)
+	if errors.Is(err, errUnknownWord) {
+		s.r.found.add(v.at, fmt.Sprintf("%s = %q is not known", set.name, text), instead(text, set.words))
+		return
+	}
+	if err != nil {
 		s.r.found.add(v.at, fmt.Sprintf("%s: %v", set.name, err), set.want())
 	}
 }

@@ -3,47 +3,72 @@ package topology
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// setting is one scalar of [medics] or [limits]: its default and its range, both in the file's own notation, and the
-// field it fills. The table below is the only place that knows them; the reader, the generated page and the tests use it.
+// setting is one scalar of the file: its default and its range, both in the file's own notation, and the field it fills.
+// The table below is the only place that knows them; the reader, the generated page and the tests use it.
 type setting struct {
 	section, name    string
 	def, least, most string
-	field            func(*Topology) any // *int, *Size or *time.Duration
+	field            func(*Topology) any // *int, *Size, *time.Duration, or *string: one of words, or a text that right accepts
+	words            []string
+	right            func(string) error
 }
 
 func (s setting) key() string { return s.section + "." + s.name }
 
 var settings = []setting{
-	{"medics", "replicas", "3", "0", "16", func(t *Topology) any { return &t.Medics.Replicas }},
-	{"medics", "heartbeat", "100ms", "10ms", "1m", func(t *Topology) any { return &t.Medics.Heartbeat }},
-	{"medics", "suspect_after", "800ms", "30ms", "10m", func(t *Topology) any { return &t.Medics.SuspectAfter }},
+	word("cluster", "transport", Transports, func(t *Topology) *string { return &t.Transport }),
 
-	{"limits", "sessions", "8", "1", "1024", func(t *Topology) any { return &t.Limits.Sessions }},
-	{"limits", "window", "16MiB", "64KiB", "1GiB", func(t *Topology) any { return &t.Limits.Window }},
-	{"limits", "chunk", "1MiB", "4KiB", "64MiB", func(t *Topology) any { return &t.Limits.Chunk }},
-	{"limits", "frame", "16MiB", "64KiB", "1GiB", func(t *Topology) any { return &t.Limits.Frame }},
-	{"limits", "commit", "4MiB", "64KiB", "1GiB", func(t *Topology) any { return &t.Limits.Commit }},
-	{"limits", "segment", "32MiB", "1MiB", "1GiB", func(t *Topology) any { return &t.Limits.Segment }},
-	{"limits", "snapshot", "64MiB", "1MiB", "64GiB", func(t *Topology) any { return &t.Limits.Snapshot }},
-	{"limits", "client_timeout", "30s", "1s", "24h", func(t *Topology) any { return &t.Limits.ClientTimeout }},
-	{"limits", "results_ttl", "1h", "1s", "8760h", func(t *Topology) any { return &t.Limits.ResultsTTL }},
-	{"limits", "drain", "5s", "0s", "10m", func(t *Topology) any { return &t.Limits.Drain }},
-	{"limits", "handshake", "2s", "100ms", "1m", func(t *Topology) any { return &t.Limits.Handshake }},
-	{"limits", "retry_after", "1s", "10ms", "10m", func(t *Topology) any { return &t.Limits.RetryAfter }},
+	free("rabbitmq", "url", "amqp://guest:guest@127.0.0.1:5672/", rightAMQP, func(t *Topology) *string { return &t.RabbitMQ.URL }),
+	word("rabbitmq", "queue", queueWords, func(t *Topology) *string { return &t.RabbitMQ.Queue }),
+	number("rabbitmq", "batch", "64KiB", "0B", "16MiB", func(t *Topology) any { return &t.RabbitMQ.Batch }),
+
+	number("medics", "replicas", "3", "0", "16", func(t *Topology) any { return &t.Medics.Replicas }),
+	number("medics", "heartbeat", "100ms", "10ms", "1m", func(t *Topology) any { return &t.Medics.Heartbeat }),
+	number("medics", "suspect_after", "800ms", "30ms", "10m", func(t *Topology) any { return &t.Medics.SuspectAfter }),
+
+	number("limits", "sessions", "8", "1", "1024", func(t *Topology) any { return &t.Limits.Sessions }),
+	number("limits", "window", "16MiB", "64KiB", "1GiB", func(t *Topology) any { return &t.Limits.Window }),
+	number("limits", "chunk", "1MiB", "4KiB", "64MiB", func(t *Topology) any { return &t.Limits.Chunk }),
+	number("limits", "frame", "16MiB", "64KiB", "1GiB", func(t *Topology) any { return &t.Limits.Frame }),
+	number("limits", "commit", "4MiB", "64KiB", "1GiB", func(t *Topology) any { return &t.Limits.Commit }),
+	number("limits", "segment", "32MiB", "1MiB", "1GiB", func(t *Topology) any { return &t.Limits.Segment }),
+	number("limits", "snapshot", "64MiB", "1MiB", "64GiB", func(t *Topology) any { return &t.Limits.Snapshot }),
+	number("limits", "client_timeout", "30s", "1s", "24h", func(t *Topology) any { return &t.Limits.ClientTimeout }),
+	number("limits", "results_ttl", "1h", "1s", "8760h", func(t *Topology) any { return &t.Limits.ResultsTTL }),
+	number("limits", "drain", "5s", "0s", "10m", func(t *Topology) any { return &t.Limits.Drain }),
+	number("limits", "handshake", "2s", "100ms", "1m", func(t *Topology) any { return &t.Limits.Handshake }),
+	number("limits", "retry_after", "1s", "10ms", "10m", func(t *Topology) any { return &t.Limits.RetryAfter }),
+}
+
+// number is a setting with a range.
+func number(section, name, def, least, most string, field func(*Topology) any) setting {
+	return setting{section: section, name: name, def: def, least: least, most: most, field: field}
+}
+
+// word is a setting that is one of a few words; the first is the default.
+func word(section, name string, words []string, field func(*Topology) *string) setting {
+	return setting{section: section, name: name, def: words[0], words: words, field: func(t *Topology) any { return field(t) }}
+}
+
+// free is a setting that is any text which right accepts.
+func free(section, name, def string, right func(string) error, field func(*Topology) *string) setting {
+	return setting{section: section, name: name, def: def, right: right, field: func(t *Topology) any { return field(t) }}
 }
 
 var (
 	errDurationForm = errors.New("a time is numbers with units: ms, s, m, h")
+	errUnknownWord  = errors.New("not known")
 	errNumberForm   = errors.New("a number here is at most nineteen digits")
 )
 
-// number is a setting's value as a number of its own unit (ones, bytes, nanoseconds), for comparing with the range.
-func (s setting) number(text string) (int64, error) {
+// amount is a setting's value as a number of its own unit (ones, bytes, nanoseconds), for comparing with the range.
+func (s setting) amount(text string) (int64, error) {
 	switch s.field(new(Topology)).(type) {
 	case *Size:
 		n, err := ParseSize(text)
@@ -65,12 +90,19 @@ func (s setting) number(text string) (int64, error) {
 
 // set puts text into the field, or says why it cannot.
 func (s setting) set(t *Topology, text string) error {
-	n, err := s.number(text)
+	if f, isText := s.field(t).(*string); isText {
+		if err := s.fits(text); err != nil {
+			return err
+		}
+		*f = text
+		return nil
+	}
+	n, err := s.amount(text)
 	if err != nil {
 		return err
 	}
-	least, _ := s.number(s.least) // the table's own texts: TestSettingsTable
-	most, _ := s.number(s.most)
+	least, _ := s.amount(s.least) // the table's own texts: TestSettingsTable
+	most, _ := s.amount(s.most)
 	if n < least || n > most {
 		return fmt.Errorf("%s is outside %s to %s", text, s.least, s.most)
 	}
@@ -85,6 +117,17 @@ func (s setting) set(t *Topology, text string) error {
 	return nil
 }
 
+// fits checks a text against the words, or what is right.
+func (s setting) fits(text string) error {
+	if s.words == nil {
+		return s.right(text)
+	}
+	if !slices.Contains(s.words, text) {
+		return fmt.Errorf("%q: %w", text, errUnknownWord)
+	}
+	return nil
+}
+
 // text is the field's value in the file's notation.
 func (s setting) text(t *Topology) string {
 	switch f := s.field(t).(type) {
@@ -94,6 +137,8 @@ func (s setting) text(t *Topology) string {
 		return durationText(*f)
 	case *int:
 		return strconv.Itoa(*f)
+	case *string:
+		return *f
 	}
 	return ""
 }
@@ -108,7 +153,21 @@ func (s setting) literal(text string) string {
 
 // want tells what a right value looks like.
 func (s setting) want() string {
+	if s.least == "" {
+		return fmt.Sprintf("write %s = %s", s.name, s.literal(s.def))
+	}
 	return fmt.Sprintf("write %s = %s, or another value from %s to %s", s.name, s.literal(s.def), s.least, s.most)
+}
+
+// span is the range and the default in words.
+func (s setting) span() string {
+	switch {
+	case s.words != nil:
+		return quoteAll(s.words) + "; default " + s.literal(s.def)
+	case s.least == "":
+		return "default " + s.literal(s.def)
+	}
+	return s.least + " to " + s.most + ", default " + s.def
 }
 
 // durationText writes 1h as "1h", not "1h0m0s".

@@ -27,6 +27,9 @@ func (t *Topology) Source() string {
 	}
 	section := ""
 	for _, s := range settings {
+		if s.section == "cluster" {
+			continue // above
+		}
 		if s.section != section {
 			section = s.section
 			fmt.Fprintf(&b, "\n[%s]\n", section)

@@ -59,6 +59,9 @@ func (d *textDrawing) heading() {
 	t := d.t
 	fmt.Fprintf(&d.out, "%s: %s\n\n", t.Name, t.summary())
 	var table [][]string
+	if t.Transport != ZMQ {
+		table = append(table, []string{"broker " + t.Transport, t.BrokerURL()})
+	}
 	for _, h := range t.Hosts {
 		table = append(table, []string{"host " + h.Name, h.where()})
 	}

@@ -12,7 +12,8 @@ type Topology struct {
 	Name      string // of the cluster, a-z 0-9 -
 	File      string // the file it came from; absolute when Load read it
 	DataDir   string // directory that holds one directory per node; absolute when Load read it
-	Transport string // "zmq"
+	Transport string // how frames travel between nodes: one of Transports
+	RabbitMQ  RabbitMQ
 
 	Hosts  []Host  // in file order
 	Stages []Stage // in file order, which need not be the pipeline's

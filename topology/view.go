@@ -9,6 +9,7 @@ type View struct {
 	File        string         `json:"file"`
 	Data        string         `json:"data"`
 	Transport   string         `json:"transport"`
+	Broker      map[string]any `json:"broker,omitempty"` // the transport's section, passwords left out
 	Hosts       []HostView     `json:"hosts"`
 	Stages      []StageView    `json:"stages"`
 	Edges       []EdgeView     `json:"edges"`
@@ -67,6 +68,10 @@ func (t *Topology) View() View {
 		Name: t.Name, File: t.File, Data: t.DataDir, Transport: t.Transport,
 		EntryPoints: t.EntryPoints(), Outputs: t.Outputs(),
 		Medics: t.settingsView("medics"), Limits: t.settingsView("limits"),
+	}
+	if t.Transport != ZMQ {
+		v.Broker = t.settingsView(t.Transport)
+		v.Broker["url"] = t.BrokerURL()
 	}
 	for _, h := range t.Hosts {
 		v.Hosts = append(v.Hosts, HostView{h.Name, h.Address, h.Bind, h.Ports, h.BindPorts})
