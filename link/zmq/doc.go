@@ -6,8 +6,7 @@
 //	PUSH            one for each link that leaves here on a push edge
 //	PUB  broadcast  frames of the pub edges that leave here; the topic is the edge
 //	SUB             one for each pub edge that leads here
-//	PUB  control    acknowledgements, topic "A" + the sender that is told + NUL; heartbeats, topic "H"
-//	SUB             acknowledgements from every receiver, and heartbeats if the node wants to hear them
+//	PUB, SUB        acknowledgements and heartbeats: package control
 //
 // A frame is two parts, header and payload, behind the topic on PUB sockets. What cannot be decoded is counted and thrown
 // away: it comes from no node of ours.

@@ -2,7 +2,6 @@ package zmq
 
 import (
 	"posta/link"
-	"posta/topology"
 	"posta/zmqx"
 )
 
@@ -58,37 +57,5 @@ func (t *Transport) Recycle(payloads [][]byte) {
 func (t *Transport) refuse(err error) {
 	if t.bad.Add(1) == 1 {
 		t.cfg.Log.Warn("a message that no node sends was thrown away; more are counted in silence", "node", t.cfg.Node.ID, "err", err)
-	}
-}
-
-// controls decodes acknowledgements and heartbeats.
-func (t *Transport) controls(from []topology.Node) func([]zmqx.Received) []link.Event {
-	names := &link.Names{}
-	mine := ackTo(t.cfg.Node.ID)
-	return func(batch []zmqx.Received) []link.Event {
-		var acks link.Event
-		var out []link.Event
-		for _, r := range batch {
-			switch {
-			case len(r.Msg) != 2:
-				t.bad.Add(1)
-			case string(r.Msg[0]) == mine:
-				a, err := link.DecodeAck(names, r.Msg[1])
-				if err != nil {
-					t.refuse(err)
-					continue
-				}
-				acks.Acks = append(acks.Acks, a)
-			case string(r.Msg[0]) == beatTopic && !t.cfg.Listen:
-			case string(r.Msg[0]) == beatTopic:
-				out = append(out, link.Event{Heartbeat: r.Msg[1], Node: from[r.Endpoint].ID})
-			default:
-				t.bad.Add(1)
-			}
-		}
-		if acks.Acks != nil {
-			out = append(out, acks)
-		}
-		return out
 	}
 }

@@ -55,19 +55,10 @@ func messages(topic []byte, frames []link.Frame) []zmqx.Message {
 const headerGuess = 112
 
 // Acks implements link.Transport.
-func (t *Transport) Acks(acks []link.Ack) {
-	msgs := make([]zmqx.Message, len(acks))
-	for i := range acks {
-		msgs[i] = zmqx.Message{[]byte(ackTo(acks[i].To)), acks[i].Append(nil)}
-	}
-	// A closed socket is the only error, and then nobody listens.
-	_ = t.control.Send(msgs...)
-}
+func (t *Transport) Acks(acks []link.Ack) { t.control.SendAcks(acks) }
 
 // Heartbeat implements link.Transport.
-func (t *Transport) Heartbeat(payload []byte) {
-	_ = t.control.Send(zmqx.Message{[]byte(beatTopic), payload}) // as in Acks
-}
+func (t *Transport) Heartbeat(payload []byte) { t.control.Heartbeat(payload) }
 
 // Close implements link.Transport.
 func (t *Transport) Close() error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"posta/link"
+	"posta/link/control"
 	"posta/topology"
 	"posta/zmqx"
 )
@@ -25,7 +26,7 @@ type Config struct {
 type Transport struct {
 	cfg       Config
 	pull      *zmqx.Pull
-	control   *zmqx.Pub
+	control   *control.Control
 	broadcast *zmqx.Pub
 	pushes    map[linkKey]*zmqx.Push
 	pubEdges  map[string]bool
@@ -41,14 +42,10 @@ type linkKey struct {
 	to   link.NodeID
 }
 
-const (
-	ackTopic  = "A"
-	beatTopic = "H"
-	eventsCap = 64
-)
+const eventsCap = 64
 
 // BeatTopic is the topic of heartbeats on control sockets, for medics and `posta status`.
-const BeatTopic = beatTopic
+const BeatTopic = control.BeatTopic
 
 // New opens the node's sockets and starts connecting to the others.
 func New(cfg Config) (t *Transport, err error) {
@@ -77,7 +74,11 @@ func New(cfg Config) (t *Transport, err error) {
 			}
 		}
 	}
-	return t, t.openControl()
+	t.control, err = control.New(control.Config{
+		Topology: cfg.Topology, Node: cfg.Node, Listen: cfg.Listen, Acks: true, Options: t.options(), Log: cfg.Log, Tell: t.tell,
+		Silent: t.reset,
+	})
+	return t, err
 }
 
 // options are what the sockets have in common. The queue of a link holds a whole window, so a link that is connected never
@@ -96,7 +97,7 @@ func (t *Transport) options() zmqx.Options {
 	}
 }
 
-// keepAlive is for broadcasts, on which nobody speaks for long: see patientSilence.
+// keepAlive is for broadcasts, on which nobody speaks for long: see package control.
 const keepAlive = 3 * time.Second
 
 // linger is how long Close goes on writing. What the node wanted to send has left its outboxes by then: these are the
@@ -113,9 +114,6 @@ func (t *Transport) listen() (err error) {
 			return err
 		}
 		t.read(t.pull.C(), t.frames(0))
-	}
-	if t.control, err = t.pub(s.Control); err != nil {
-		return err
 	}
 	if s.Broadcast.Exists() {
 		t.broadcast, err = t.pub(s.Broadcast)
@@ -187,45 +185,6 @@ func (t *Transport) openIn(e topology.Edge) error {
 // broadcastTopic ends in NUL: no edge's topic is the beginning of another's.
 func broadcastTopic(edge string) string { return edge + "\x00" }
 
-// openControl subscribes to the acknowledgements of every receiver, and to heartbeats.
-func (t *Transport) openControl() error {
-	var from []topology.Node
-	for _, n := range t.cfg.Topology.Nodes() {
-		if n.ID != t.cfg.Node.ID && (t.cfg.Listen || t.receives(n)) {
-			from = append(from, n)
-		}
-	}
-	o := t.options()
-	o.MaxSilence = patientSilence * t.cfg.Topology.Medics.SuspectAfter
-	o.OnEvent = func(ev zmqx.Event) {
-		if ev.Kind == zmqx.Disconnected && errors.Is(ev.Err, zmqx.ErrSilent) {
-			t.reset(from[ev.Endpoint].ID)
-		}
-	}
-	s, err := zmqx.NewSub(o)
-	if err != nil {
-		return err
-	}
-	t.subs = append(t.subs, s)
-	for _, topic := range []string{ackTo(t.cfg.Node.ID), beatTopic} { // heartbeats also of those whose beats nobody wants: who beats is not silent
-		if err := s.Subscribe(topic); err != nil {
-			return err
-		}
-	}
-	for _, n := range from {
-		if _, err := s.Connect(n.Sockets.Control.Dial); err != nil {
-			return err
-		}
-	}
-	t.read(s.C(), t.controls(from))
-	return nil
-}
-
-// patientSilence is how many times suspect_after a receiver may be silent before its connections count as dead. A machine that was cut
-// off does not close them, and may come back under another address, as a container does; TCP would go on sending to the old one for a
-// quarter of an hour. Short ones repeat a window (R7) whenever somebody was only stopped for a while.
-const patientSilence = 4
-
 // reset makes the links to a node anew.
 func (t *Transport) reset(to link.NodeID) {
 	for key, p := range t.pushes {
@@ -234,18 +193,6 @@ func (t *Transport) reset(to link.NodeID) {
 		}
 	}
 }
-
-// receives reports whether n is at the end of one of the node's links.
-func (t *Transport) receives(n topology.Node) bool {
-	for _, e := range t.cfg.Topology.EdgesFrom(t.cfg.Node.Stage) {
-		if e.To == n.Stage {
-			return true
-		}
-	}
-	return false
-}
-
-func ackTo(n link.NodeID) string { return ackTopic + string(n) + "\x00" }
 
 // tell hands an event over; it waits for room, but not beyond Close.
 func (t *Transport) tell(e link.Event) {
@@ -259,4 +206,4 @@ func (t *Transport) tell(e link.Event) {
 func (t *Transport) Events() <-chan link.Event { return t.events }
 
 // Undecodable counts messages that were thrown away because they are no node's.
-func (t *Transport) Undecodable() uint64 { return t.bad.Load() }
+func (t *Transport) Undecodable() uint64 { return t.bad.Load() + t.control.Undecodable() }

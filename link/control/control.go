@@ -1,0 +1,189 @@
+package control
+
+import (
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"posta/link"
+	"posta/topology"
+	"posta/zmqx"
+)
+
+// BeatTopic is the topic of heartbeats.
+const BeatTopic = "H"
+
+const ackTopic = "A"
+
+// Config is what the sockets are made of.
+type Config struct {
+	Topology *topology.Topology
+	Node     topology.Node
+	Listen   bool // to the heartbeats of all nodes
+	Acks     bool // acknowledgements travel here
+	Options  zmqx.Options
+	Log      *slog.Logger
+	Tell     func(link.Event)  // what has arrived; called from one goroutine, not after Close
+	Silent   func(link.NodeID) // a receiver's connection has ended because nothing came for long; nil if nobody minds
+}
+
+// patientSilence is how many times suspect_after a receiver may be silent before its connections count as dead. A machine that was cut
+// off does not close them, and may come back under another address, as a container does; TCP would go on sending to the old one for a
+// quarter of an hour. Short ones repeat a window (R7) whenever somebody was only stopped for a while.
+const patientSilence = 4
+
+// Control is both sockets.
+type Control struct {
+	cfg Config
+	pub *zmqx.Pub
+	sub *zmqx.Sub // nil where there is nothing to hear
+	wg  sync.WaitGroup
+	bad atomic.Uint64
+}
+
+// New opens the sockets and starts connecting. On an error nothing is left open.
+func New(cfg Config) (*Control, error) {
+	c := &Control{cfg: cfg}
+	err := c.open()
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+func (c *Control) open() (err error) {
+	if c.pub, err = zmqx.NewPub(c.cfg.Options); err != nil {
+		return err
+	}
+	if _, err = c.pub.Listen(c.cfg.Node.Sockets.Control.Bind); err != nil {
+		return err
+	}
+	if !c.cfg.Listen && !c.cfg.Acks {
+		return nil
+	}
+	var from []topology.Node
+	for _, n := range c.cfg.Topology.Nodes() {
+		if n.ID != c.cfg.Node.ID && (c.cfg.Listen || c.receives(n)) {
+			from = append(from, n)
+		}
+	}
+	o := c.cfg.Options
+	o.MaxSilence = patientSilence * c.cfg.Topology.Medics.SuspectAfter
+	o.OnEvent = func(ev zmqx.Event) {
+		if c.cfg.Silent != nil && ev.Kind == zmqx.Disconnected && errors.Is(ev.Err, zmqx.ErrSilent) {
+			c.cfg.Silent(from[ev.Endpoint].ID)
+		}
+	}
+	if c.sub, err = zmqx.NewSub(o); err != nil {
+		return err
+	}
+	for _, topic := range c.topics() {
+		if err := c.sub.Subscribe(topic); err != nil {
+			return err
+		}
+	}
+	for _, n := range from {
+		if _, err := c.sub.Connect(n.Sockets.Control.Dial); err != nil {
+			return err
+		}
+	}
+	c.wg.Add(1)
+	go c.read(from)
+	return nil
+}
+
+// topics are heartbeats also of those whose beats nobody wants: who beats is not silent.
+func (c *Control) topics() []string {
+	if c.cfg.Acks {
+		return []string{ackTo(c.cfg.Node.ID), BeatTopic}
+	}
+	return []string{BeatTopic}
+}
+
+// receives reports whether n is at the end of one of the node's links.
+func (c *Control) receives(n topology.Node) bool {
+	for _, e := range c.cfg.Topology.EdgesFrom(c.cfg.Node.Stage) {
+		if e.To == n.Stage {
+			return true
+		}
+	}
+	return false
+}
+
+func ackTo(n link.NodeID) string { return ackTopic + string(n) + "\x00" }
+
+// read hands on what arrives until the socket is closed.
+func (c *Control) read(from []topology.Node) {
+	defer c.wg.Done()
+	names := &link.Names{}
+	for batch := range c.sub.C() {
+		for _, e := range c.decode(names, from, batch) {
+			c.cfg.Tell(e)
+		}
+	}
+}
+
+func (c *Control) decode(names *link.Names, from []topology.Node, batch []zmqx.Received) (out []link.Event) {
+	var acks link.Event
+	mine := ackTo(c.cfg.Node.ID)
+	for _, r := range batch {
+		switch {
+		case len(r.Msg) != 2:
+			c.bad.Add(1)
+		case c.cfg.Acks && string(r.Msg[0]) == mine:
+			a, err := link.DecodeAck(names, r.Msg[1])
+			if err != nil {
+				c.refuse(err)
+				continue
+			}
+			acks.Acks = append(acks.Acks, a)
+		case string(r.Msg[0]) == BeatTopic && !c.cfg.Listen:
+		case string(r.Msg[0]) == BeatTopic:
+			out = append(out, link.Event{Heartbeat: r.Msg[1], Node: from[r.Endpoint].ID})
+		default:
+			c.bad.Add(1)
+		}
+	}
+	if acks.Acks != nil {
+		out = append(out, acks)
+	}
+	return out
+}
+
+func (c *Control) refuse(err error) {
+	if c.bad.Add(1) == 1 {
+		c.cfg.Log.Warn("a message that no node sends was thrown away; more are counted in silence", "node", c.cfg.Node.ID, "err", err)
+	}
+}
+
+// SendAcks publishes acknowledgements.
+func (c *Control) SendAcks(acks []link.Ack) {
+	msgs := make([]zmqx.Message, len(acks))
+	for i := range acks {
+		msgs[i] = zmqx.Message{[]byte(ackTo(acks[i].To)), acks[i].Append(nil)}
+	}
+	// A closed socket is the only error, and then nobody listens.
+	_ = c.pub.Send(msgs...)
+}
+
+// Heartbeat publishes what the node says of itself.
+func (c *Control) Heartbeat(payload []byte) {
+	_ = c.pub.Send(zmqx.Message{[]byte(BeatTopic), payload}) // as in SendAcks
+}
+
+// Undecodable counts messages that were thrown away because they are no node's.
+func (c *Control) Undecodable() uint64 { return c.bad.Load() }
+
+// Close lets what is queued leave for as long as Options.Linger says, and stops.
+func (c *Control) Close() error {
+	var errs []error
+	if c.pub != nil {
+		errs = append(errs, c.pub.Close())
+	}
+	if c.sub != nil {
+		errs = append(errs, c.sub.Close())
+	}
+	c.wg.Wait()
+	return errors.Join(errs...)
+}
