@@ -7,6 +7,7 @@ require (
 	github.com/go-zeromq/zmq4 v0.17.0
 	github.com/jonreiter/govader v0.0.0-20250429093935-f6505c8d03cc
 	github.com/pelletier/go-toml/v2 v2.2.4
+	github.com/rabbitmq/amqp091-go v1.16.0
 	github.com/tidwall/wal v1.2.1
 	github.com/urfave/cli/v2 v2.27.7
 	github.com/vmihailenco/msgpack/v5 v5.4.1

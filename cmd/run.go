@@ -11,6 +11,7 @@ import (
 	"posta/cmd/internal/local"
 	"posta/cmd/internal/screen"
 	"posta/medic"
+	"posta/nodes"
 	"posta/topology"
 )
 
@@ -65,6 +66,9 @@ func (x *command) run(c *cli.Context) (err error) {
 		}
 		return err
 	}
+	if plan.File == "" {
+		defer x.leaveBroker(site.Topology)
+	}
 	defer func() { err = errors.Join(err, x.leaveSite(site, c.Bool("keep"), err)) }()
 	return x.runOn(c.Context, site, r, c.Bool("verbose"))
 }
@@ -105,6 +109,16 @@ func (x *command) leaveSite(site *local.Site, keep bool, failed error) error {
 		x.notef("the nodes' logs are in %s", site.Dir+"/log")
 	}
 	return site.Close(!keep)
+}
+
+// leaveBroker removes the queues of a cluster that was made for this run. Without a broker, and with one that is not there, there is
+// nothing to do.
+func (x *command) leaveBroker(t *topology.Topology) {
+	ctx, cancel := context.WithTimeout(x.hurry, 10*time.Second)
+	defer cancel()
+	if err := nodes.RemoveFromBroker(ctx, t); err != nil {
+		x.notef("%v; what is left there has %s in its name", err, t.Name)
+	}
 }
 
 // runOn starts the nodes, runs the request, and stops the nodes whatever became of it.

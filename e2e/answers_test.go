@@ -105,6 +105,9 @@ func (c *cluster) analyse(ctx context.Context, dir string, change func(*client.C
 	return queries(c.t, a)
 }
 
+// config lets a client upload the dataset.
+func (d *dataset) config(cfg *client.Config) { cfg.Analysis = d.analysis }
+
 func (d *dataset) check(t *testing.T, got []byte) {
 	t.Helper()
 	if !bytes.Equal(got, d.want) {

@@ -6,6 +6,7 @@
 //	go test ./e2e -long -timeout 40m        what CI runs: longer, more seeds, the whole grid, and Python
 //	POSTA_SHARED=DIR go test ./e2e          with DIR/samples and DIR/expected in place of generated data, where that makes sense
 //	go test ./e2e -run Python -python FILE  with that interpreter, which has zmq and msgpack
+//	go test -tags brokers ./e2e -run Brokers  over real brokers; it needs rabbitmq-server
 //
 // TestW5_DiskFull mounts a small file system and needs root.
 //

@@ -94,11 +94,16 @@ func TestPause(t *testing.T) {
 	for _, seed := range stormSeeds() {
 		c := start(t, twoOfEach())
 		c.storm([]*dataset{d, d}, 20, 200*time.Millisecond, seed, func(r *rand.Rand, id topology.NodeID) {
-			c.signal(id, syscall.SIGSTOP)
-			time.Sleep(time.Duration(50+r.IntN(600)) * time.Millisecond)
-			c.signal(id, syscall.SIGCONT)
+			c.pause(r, id)
 		})
 	}
+}
+
+// pause stops a node for less than a second, and lets it go on.
+func (c *cluster) pause(r *rand.Rand, id topology.NodeID) {
+	c.signal(id, syscall.SIGSTOP)
+	time.Sleep(time.Duration(50+r.IntN(600)) * time.Millisecond)
+	c.signal(id, syscall.SIGCONT)
 }
 
 // TestKillAndPause mixes both, on parsers of their own.

@@ -25,9 +25,10 @@ func coreConfig(c Config, n topology.Node, id link.Identity) (core.Config, error
 		Joiner: n.Holds(topology.Joiner), Known: c.Known,
 		Window: int(t.Limits.Window), Commit: int(t.Limits.Commit), Pace: link.DefaultPace,
 	}
+	dials := t.Transport == topology.ZMQ // over a broker frames wait for their receiver, whoever connects first
 	for _, e := range t.EdgesTo(n.Stage) {
 		cfg.In = append(cfg.In, core.InEdge{
-			Name: e.Name(), From: ids(t.Senders(e)), Streams: e.Streams, Dialled: e.Socket == topology.Pub,
+			Name: e.Name(), From: ids(t.Senders(e)), Streams: e.Streams, Dialled: dials && e.Socket == topology.Pub,
 		})
 	}
 	for _, e := range t.EdgesFrom(n.Stage) {

@@ -9,7 +9,6 @@ import (
 
 	"posta/analyses"
 	"posta/link"
-	"posta/link/zmq"
 	"posta/nodes/core"
 	"posta/nodes/heartbeat"
 	"posta/nodes/role"
@@ -114,11 +113,7 @@ func (x *node) open() error {
 	if x.core, err = core.New(cfg); err != nil {
 		return err
 	}
-	x.tr, err = zmq.New(zmq.Config{
-		Topology: x.cfg.Topology, Node: x.node, Listen: x.node.Holds(topology.Input), Log: x.cfg.Log,
-	})
-	if err != nil {
-		x.tr = nil
+	if x.tr, err = newTransport(x.cfg.Topology, x.node, x.cfg.Log); err != nil {
 		return err
 	}
 	return x.openRouter()

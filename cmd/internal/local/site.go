@@ -1,6 +1,8 @@
 package local
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -74,6 +76,9 @@ func (s *Site) text(p Plan) (string, error) {
 		b, err := os.ReadFile(p.File)
 		return string(b), err
 	}
+	if p.Variant.Name == "" {
+		p.Variant.Name = s.name()
+	}
 	var err error
 	if p.TCP {
 		p.Variant.Ports, err = freePorts(p.Variant)
@@ -84,6 +89,12 @@ func (s *Site) text(p Plan) (string, error) {
 		return "", err
 	}
 	return topology.Generate(p.Variant)
+}
+
+// name is the cluster's: no other may have it on a broker that both use.
+func (s *Site) name() string {
+	sum := sha256.Sum256([]byte(s.Dir))
+	return "run-" + hex.EncodeToString(sum[:4])
 }
 
 // longestDir leaves room for the names of sockets in the 104 bytes that some systems have for a path.

@@ -1,0 +1,3 @@
+// Package brokers starts real brokers for tests and benchmarks: with ports that are free, data of their own, on loopback, and
+// nothing left when they are closed. They can be killed, started again on the same data, and paused.
+package brokers

@@ -1,0 +1,28 @@
+//go:build brokers
+
+package e2e
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"posta/bench/brokers"
+	"posta/topology"
+)
+
+var brokerKinds = []brokerKind{
+	{"rabbitmq classic", startRabbitMQ, map[string]string{"rabbitmq.queue": "classic"}},
+	{"rabbitmq quorum", startRabbitMQ, map[string]string{"rabbitmq.queue": "quorum"}},
+	{"rabbitmq frame by frame", startRabbitMQ, map[string]string{"rabbitmq.batch": "0B"}},
+}
+
+func startRabbitMQ(t *testing.T) (broker, map[string]string) {
+	t.Helper()
+	b, err := brokers.StartRabbitMQ(deadline(t, time.Minute), filepath.Join(t.TempDir(), "rabbitmq"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close() })
+	return b, map[string]string{"cluster.transport": topology.ViaRabbitMQ, "rabbitmq.url": b.URL()}
+}

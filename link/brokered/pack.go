@@ -1,0 +1,71 @@
+package brokered
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"posta/link"
+)
+
+// A message is frames of one link, in order, each as two lengths, its header and its payload:
+//
+//	┌───────────────┬────────────────┬────────┬─────────┬───────────────┬───
+//	│ header u32 LE │ payload u32 LE │ header │ payload │ header u32 LE │ …
+//	└───────────────┴────────────────┴────────┴─────────┴───────────────┴───
+//
+// A broker's work is by message and not by byte, so many small frames go as one. The order of the link is kept: the frames of a
+// message are neighbours, and a message is given whole or not at all.
+
+const prefix = 8
+
+// ErrBadMessage is wrapped by the errors of [Unpack]: bytes that no node of ours publishes.
+var ErrBadMessage = errors.New("bad message")
+
+// Pack returns frames as one message.
+func Pack(frames []link.Frame) []byte {
+	size := 0
+	for i := range frames {
+		size += prefix + headerGuess + len(frames[i].Payload)
+	}
+	b := make([]byte, 0, size)
+	for i := range frames {
+		f := &frames[i]
+		start := len(b)
+		b = append(b, make([]byte, prefix)...)
+		b = f.AppendHeader(b)
+		binary.LittleEndian.PutUint32(b[start:], uint32(len(b)-start-prefix))
+		binary.LittleEndian.PutUint32(b[start+4:], uint32(len(f.Payload)))
+		b = append(b, f.Payload...)
+	}
+	return b
+}
+
+const headerGuess = 128
+
+// Unpack returns the frames of a message; their payloads are parts of it. A message that is damaged anywhere is refused whole: half of
+// it would only look like a hole in the link.
+func Unpack(names *link.Names, msg []byte) ([]link.Frame, error) {
+	var frames []link.Frame
+	for at := 0; at < len(msg); {
+		rest := msg[at:]
+		if len(rest) < prefix {
+			return nil, fmt.Errorf("%w: %d bytes behind the last frame", ErrBadMessage, len(rest))
+		}
+		header := uint64(binary.LittleEndian.Uint32(rest))
+		end := prefix + header + uint64(binary.LittleEndian.Uint32(rest[4:]))
+		if end > uint64(len(rest)) {
+			return nil, fmt.Errorf("%w: a frame of %d bytes announced, %d there", ErrBadMessage, end, len(rest))
+		}
+		f, err := link.DecodeFrame(names, rest[prefix:prefix+header], rest[prefix+header:end:end])
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrBadMessage, err)
+		}
+		frames = append(frames, f)
+		at += int(end)
+	}
+	if frames == nil {
+		return nil, fmt.Errorf("%w: it is empty", ErrBadMessage)
+	}
+	return frames, nil
+}

@@ -1,0 +1,188 @@
+//go:build brokers
+
+package rabbitmq
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"posta/bench/brokers"
+	"posta/link"
+	"posta/link/linktest"
+	"posta/topology"
+)
+
+// server is a RabbitMQ for the test.
+func server(t *testing.T) *brokers.RabbitMQ {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	b, err := brokers.StartRabbitMQ(ctx, filepath.Join(t.TempDir(), "rabbitmq"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close() })
+	return b
+}
+
+func TestSuite(t *testing.T) {
+	b := server(t)
+	for _, more := range []string{`queue = "classic"`, `queue = "quorum"`, `batch = "0B"`} {
+		t.Run(more, func(t *testing.T) {
+			linktest.Subject{
+				Transport: topology.ViaRabbitMQ,
+				Sections:  "[rabbitmq]\nurl = \"" + b.URL() + "\"\n" + more,
+				New: func(topo *topology.Topology, n topology.Node) (link.Transport, error) {
+					return New(Config{Topology: topo, Node: n, Listen: n.Holds(topology.Input), Log: testLog()})
+				},
+				// RabbitMQ 3.10 itself loses a quorum queue for good when it is killed in the second in which it was declared.
+				Settle: 3 * time.Second,
+				Away: func() func() {
+					b.Kill()
+					return func() {
+						ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+						defer cancel()
+						if err := b.Start(ctx); err != nil {
+							t.Fatal(err)
+						}
+					}
+				},
+			}.Run(t)
+		})
+	}
+}
+
+// testLog shows what happened when a test fails.
+func testLog() *slog.Logger { return slog.New(slog.NewTextHandler(os.Stderr, nil)) }
+
+// said is a log that tests read.
+type said struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *said) await(t *testing.T, what string) {
+	t.Helper()
+	for range 2000 {
+		s.mu.Lock()
+		found := strings.Contains(s.b.String(), what)
+		s.mu.Unlock()
+		if found {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("the log does not say %q but:\n%s", what, &s.b)
+}
+
+// TestTroubleIsExplained: what the broker refuses is said once in the log, with what to do, and it is tried again.
+func TestTroubleIsExplained(t *testing.T) {
+	b := server(t)
+	open := func(t *testing.T, url string) (*topology.Topology, *said) {
+		topo := topology.Default()
+		topo.Name, topo.Transport, topo.Hosts[0].Address = "trouble", topology.ViaRabbitMQ, "ipc:"+t.TempDir()
+		topo.Hosts[0].Bind, topo.RabbitMQ.URL = topo.Hosts[0].Address, url
+		n, err := topo.Node("joiner-1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		log := &said{}
+		tr, err := New(Config{Topology: topo, Node: n, Log: slog.New(slog.NewTextHandler(log, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = tr.Close() })
+		return topo, log
+	}
+	t.Run("wrong password", func(t *testing.T) {
+		_, log := open(t, strings.Replace(b.URL(), "guest:guest", "guest:secret", 1))
+		log.await(t, "correct user and password")
+		if strings.Contains(log.b.String(), "secret") {
+			t.Error("the log tells the password")
+		}
+	})
+	t.Run("no such virtual host", func(t *testing.T) {
+		_, log := open(t, b.URL()+"nowhere")
+		log.await(t, "there is no such virtual host")
+	})
+	t.Run("nobody there", func(t *testing.T) {
+		_, log := open(t, "amqp://guest:guest@127.0.0.1:1/")
+		log.await(t, "start the broker, or correct the url")
+	})
+	t.Run("a queue of another kind", func(t *testing.T) {
+		conn, err := amqp.Dial(b.URL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		ch, err := conn.Channel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := &Transport{cfg: Config{Topology: topology.Default()}}
+		other.cfg.Topology.RabbitMQ.Queue = topology.QuorumQueue
+		name := queueOf("trouble", "joiner-aggregator-all", "joiner-1", "aggregator-2")
+		if _, err := ch.QueueDeclare(name, true, false, false, false, other.arguments()); err != nil {
+			t.Fatal(err)
+		}
+		topo, log := open(t, b.URL())
+		log.await(t, "rabbitmqctl delete_queue "+name)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := Remove(ctx, topo); err != nil { // as the log says
+			t.Fatal(err)
+		}
+		if err := Remove(ctx, topo); err != nil {
+			t.Errorf("removed twice: %v", err)
+		}
+	})
+	t.Run("a queue for other limits", func(t *testing.T) {
+		conn, err := amqp.Dial(b.URL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		ch, err := conn.Channel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := &Transport{cfg: Config{Topology: topology.Default()}}
+		other.cfg.Topology.Limits.Window *= 2
+		name := queueOf("trouble", "joiner-aggregator-all", "joiner-1", "aggregator-1")
+		if _, err := ch.QueueDeclare(name, true, false, false, false, other.arguments()); err != nil {
+			t.Fatal(err)
+		}
+		if err := ch.Publish("", name, false, false, amqp.Publishing{Body: []byte("of old")}); err != nil {
+			t.Fatal(err)
+		}
+		topo, log := open(t, b.URL())
+		log.await(t, "made for other limits")
+		right := &Transport{cfg: Config{Topology: topo}}
+		for range 2000 {
+			ch, err := conn.Channel()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err = ch.QueueDeclare(name, true, false, false, false, right.arguments()); err == nil {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Error("the queue was not made again")
+	})
+}

@@ -1,0 +1,63 @@
+package rabbitmq
+
+import (
+	"errors"
+	"strings"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// declare makes what frames go through. Both ends of a link do, with the same words, so either may come first.
+func (t *Transport) declare(ch *channel, exchange string, queues ...string) error {
+	if exchange != "" {
+		if err := ch.ExchangeDeclare(exchange, amqp.ExchangeFanout, true, false, false, false, nil); err != nil {
+			return err
+		}
+	}
+	for _, q := range queues {
+		if _, err := ch.QueueDeclare(q, true, false, false, false, t.arguments()); err != nil {
+			return err
+		}
+		if exchange == "" {
+			continue
+		}
+		if err := ch.QueueBind(q, "", exchange, false, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// arguments of a queue. Its length is bounded, and what is too much is dropped from the front: whoever begins anew is sent everything
+// again from its hwm, and without a bound a node in a crash loop would fill the broker's disk. Frames that are not acknowledged are a
+// window at most, and one frame more, so in front of twice as much there are only some that came twice. To purge the queue when
+// a receiver begins anew was turned down: the broker's queue process can die of it while it owes confirms.
+func (t *Transport) arguments() amqp.Table {
+	l := t.cfg.Topology.Limits
+	return amqp.Table{
+		amqp.QueueTypeArg: t.cfg.Topology.RabbitMQ.Queue, amqp.QueueMaxLenBytesArg: 2 * (int64(l.Window) + int64(l.Frame)),
+	}
+}
+
+const inequivalent = "inequivalent arg"
+
+// outgrown reports whether a queue could not be declared because limits.window or limits.frame has been changed.
+func outgrown(err error) bool {
+	var e *amqp.Error
+	return errors.As(err, &e) && e.Code == amqp.PreconditionFailed && strings.Contains(e.Reason, inequivalent+" '"+amqp.QueueMaxLenBytesArg)
+}
+
+// replace deletes queues that were made for other limits. The next session makes them as they should be; what was in them is in the
+// outbox of this node, which is their only sender.
+func (t *Transport) replace(conn *amqp.Connection, queues []string) error {
+	ch, err := conn.Channel()
+	if err != nil {
+		return err
+	}
+	for _, q := range queues {
+		if _, err := ch.QueueDelete(q, false, false, false); err != nil {
+			return err
+		}
+	}
+	return ch.Close()
+}

@@ -1,0 +1,23 @@
+package zmq
+
+import (
+	"log/slog"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"posta/link"
+	"posta/link/linktest"
+	"posta/topology"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestSuite(t *testing.T) {
+	linktest.Subject{
+		Transport: topology.ZMQ,
+		New: func(topo *topology.Topology, n topology.Node) (link.Transport, error) {
+			return New(Config{Topology: topo, Node: n, Listen: n.Holds(topology.Input), Log: slog.New(slog.DiscardHandler)})
+		},
+	}.Run(t)
+}

@@ -1,0 +1,41 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"posta/link"
+	"posta/link/rabbitmq"
+	"posta/link/zmq"
+	"posta/topology"
+)
+
+// newTransport is what carries a node's frames, as the topology says.
+func newTransport(t *topology.Topology, n topology.Node, log *slog.Logger) (link.Transport, error) {
+	listen := n.Holds(topology.Input) // inputs hear of every node's losses, and of sessions that have ended
+	switch t.Transport {
+	case topology.ZMQ:
+		return open(zmq.New(zmq.Config{Topology: t, Node: n, Listen: listen, Log: log}))
+	case topology.ViaRabbitMQ:
+		return open(rabbitmq.New(rabbitmq.Config{Topology: t, Node: n, Listen: listen, Log: log}))
+	}
+	return nil, fmt.Errorf("node %s: transport %q is in no package", n.ID, t.Transport)
+}
+
+// open keeps a transport that could not be opened from becoming one that is not nil.
+func open[T link.Transport](t T, err error) (link.Transport, error) {
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// RemoveFromBroker deletes what a cluster has on its broker, if it has one. What is there is also in the nodes' logs, so a cluster that
+// goes on later loses nothing by it.
+func RemoveFromBroker(ctx context.Context, t *topology.Topology) error {
+	if t.Transport == topology.ViaRabbitMQ {
+		return rabbitmq.Remove(ctx, t)
+	}
+	return nil
+}
