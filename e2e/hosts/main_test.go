@@ -1,0 +1,77 @@
+//go:build docker && linux
+
+package hosts
+
+import (
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"posta/e2e/hosts/rack"
+)
+
+// posta is the program, and recipe the directory with it and the Dockerfile.
+var posta, recipe string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := rack.Main(); err != nil {
+		log.Fatal(err)
+	}
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) (code int) {
+	defer func() {
+		if err := rack.Leave(); err != nil {
+			log.Print(err)
+			code = 1
+		}
+	}()
+	dir, err := os.MkdirTemp("", fmt.Sprintf("posta-hosts-%d-build-", os.Getpid()))
+	if err != nil {
+		log.Print(err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	if err := build(dir); err != nil {
+		log.Print(err)
+		return 1
+	}
+	code = m.Run()
+	if err := goleak.Find(); code == 0 && err != nil {
+		log.Print(err)
+		return 1
+	}
+	return code
+}
+
+// build makes what `make image` makes an image from.
+func build(dir string) error {
+	root := filepath.Join("..", "..")
+	posta, recipe = filepath.Join(dir, "bin", "posta"), dir
+	compile := exec.Command("go", "build", "-o", posta, root)
+	compile.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := compile.CombinedOutput(); err != nil {
+		return fmt.Errorf("build posta: %w: %s", err, out)
+	}
+	text, err := os.ReadFile(filepath.Join(root, "Dockerfile"))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "Dockerfile"), text, 0o600)
+}
+
+// image is built on the first host, which needs nothing but the program for it.
+func image(t *testing.T, h *rack.Host, name, version string) {
+	t.Helper()
+	if _, err := h.Docker("build", "-q", "-t", name, "--build-arg", "VERSION="+version, recipe); err != nil {
+		t.Fatal(err)
+	}
+}
