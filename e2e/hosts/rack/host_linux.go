@@ -2,10 +2,13 @@ package rack
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,6 +22,7 @@ type Host struct {
 	Socket  string // of its engine, as seen from outside
 
 	ns, dir string
+	systemd bool
 	leg     leg
 	init    *os.Process
 	gone    chan struct{} // closed when init is
@@ -58,6 +62,40 @@ func (h *Host) Inside(args ...string) *exec.Cmd {
 	return exec.Command("nsenter", append([]string{"--net=" + netnsFile(h.ns), "--"}, args...)...)
 }
 
+// Exec runs a command as on the host itself: with its processes, its network, and, where it has systemd, its files.
+func (h *Host) Exec(args ...string) (string, error) { return h.command(h.inside(args...)) }
+
+func (h *Host) inside(args ...string) *exec.Cmd {
+	return exec.Command("nsenter", append([]string{"-t", strconv.Itoa(h.init.Pid), "-m", "-p", "-n", "-u", "-i", "--root", "--wd=/", "--"}, args...)...)
+}
+
+// Copy brings files below a directory here into one on a host with systemd.
+func (h *Host) Copy(from string, names []string, to string) error {
+	pack, unpack := exec.Command("tar", append([]string{"-C", from, "-c"}, names...)...), h.inside("tar", "-x", "-C", to, "--no-same-owner")
+	if err := pipe(pack, unpack); err != nil {
+		return fmt.Errorf("copy to host %s: %w", h.Name, err)
+	}
+	return nil
+}
+
+// pipe runs two commands, one into the other.
+func pipe(out, in *exec.Cmd) (err error) {
+	if in.Stdin, err = out.StdoutPipe(); err != nil {
+		return err
+	}
+	if err := out.Start(); err != nil {
+		return err
+	}
+	said, err := in.CombinedOutput()
+	if end := out.Wait(); err == nil {
+		err = end
+	}
+	if err != nil {
+		return fmt.Errorf("%s | %s: %w: %s", strings.Join(out.Args, " "), strings.Join(in.Args, " "), err, said)
+	}
+	return nil
+}
+
 // Do calls f in the host's network: what it dials, listens on and opens is there. The thread it has is not used again.
 func (h *Host) Do(f func() error) error {
 	done := make(chan error)
@@ -80,22 +118,9 @@ func (h *Host) Do(f func() error) error {
 
 // Load gives the host an image that another one has.
 func (h *Host) Load(from *Host, image string) error {
-	save := exec.Command("docker", "-H", from.Engine(), "save", image)
-	load := exec.Command("docker", "-H", h.Engine(), "load", "-q")
-	pipe, err := save.StdoutPipe()
+	err := pipe(exec.Command("docker", "-H", from.Engine(), "save", image), exec.Command("docker", "-H", h.Engine(), "load", "-q"))
 	if err != nil {
-		return err
-	}
-	load.Stdin = pipe
-	if err := save.Start(); err != nil {
-		return err
-	}
-	out, err := load.CombinedOutput()
-	if saved := save.Wait(); err == nil {
-		err = saved
-	}
-	if err != nil {
-		return fmt.Errorf("load %s from host %s into host %s: %w: %s", image, from.Name, h.Name, err, out)
+		return fmt.Errorf("load an image of host %s into host %s: %w", from.Name, h.Name, err)
 	}
 	return nil
 }
@@ -182,9 +207,15 @@ func removeCgroups(name string) {
 	for _, pattern := range []string{"/sys/fs/cgroup/" + name, "/sys/fs/cgroup/*/" + name} {
 		tops, _ := filepath.Glob(pattern)
 		for _, top := range tops {
-			below, _ := filepath.Glob(filepath.Join(top, "*"))
-			for _, dir := range append(below, top) {
-				_ = os.Remove(dir) // of files, which Remove would not take either
+			var dirs []string
+			_ = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+				if err == nil && d.IsDir() {
+					dirs = append(dirs, path)
+				}
+				return nil
+			})
+			for _, dir := range slices.Backward(dirs) {
+				_ = os.Remove(dir)
 			}
 		}
 	}

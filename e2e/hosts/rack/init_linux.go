@@ -15,12 +15,13 @@ import (
 
 // initSpec is what the first process of a host has to know.
 type initSpec struct {
-	Name   string // also of its cgroups
-	Dir    string // the host's disk
-	Socket string // where the engine is to be reached from outside
+	Name    string // comes first: killOrphans looks for it. Also of its cgroups
+	Dir     string // the host's disk
+	Socket  string // where the engine is to be reached from outside
+	Systemd bool   // in place of the engine
 }
 
-// runInit is the first process of a host: it makes /run the host's own, starts the engine, and buries orphans. The host ends with it.
+// runInit is the first process of a host: it makes the mounts that are the host's own and starts what the host is for. The host ends with it.
 func runInit(text string) error {
 	var s initSpec
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
@@ -29,6 +30,14 @@ func runInit(text string) error {
 	if err := os.Unsetenv(initVar); err != nil {
 		return err
 	}
+	if s.Systemd {
+		return runSystemd(s)
+	}
+	return runEngine(s)
+}
+
+// runEngine starts the engine and buries orphans.
+func runEngine(s initSpec) error {
 	if err := ownMounts(s.Dir); err != nil {
 		return err
 	}
@@ -77,13 +86,13 @@ func ownMounts(dir string) error {
 	return nil
 }
 
-// startInit starts the host and waits for its engine.
+// startInit starts the host and waits until it works.
 func (h *Host) startInit() error {
 	exe, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	spec, err := json.Marshal(initSpec{Name: h.ns, Dir: h.dir, Socket: h.Socket})
+	spec, err := json.Marshal(initSpec{Name: h.ns, Dir: h.dir, Socket: h.Socket, Systemd: h.systemd})
 	if err != nil {
 		return err
 	}
@@ -99,7 +108,7 @@ func (h *Host) startInit() error {
 	cmd := exec.Command("nsenter", "--net="+netnsFile(h.ns), "--", exe)
 	cmd.Env = append(os.Environ(), initVar+"="+string(spec))
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &unix.SysProcAttr{Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNS, Setsid: true}
+	cmd.SysProcAttr = &unix.SysProcAttr{Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC, Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return err
 	}
@@ -111,10 +120,14 @@ func (h *Host) startInit() error {
 	return h.ready()
 }
 
-// ready waits until the engine answers.
+// ready waits until the engine answers, or systemd has nothing left to start.
 func (h *Host) ready() error {
+	works := func() error { _, err := h.Docker("version", "--format", "{{.Server.Version}}"); return err }
+	if h.systemd {
+		works = h.booted
+	}
 	for end := time.Now().Add(60 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		_, err := h.Docker("version", "--format", "{{.Server.Version}}")
+		err := works()
 		if err == nil {
 			return nil
 		}
@@ -124,7 +137,7 @@ func (h *Host) ready() error {
 		default:
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("the engine of host %s does not answer: %w: %s", h.Name, err, h.lastWords())
+			return fmt.Errorf("host %s does not work: %w: %s", h.Name, err, h.lastWords())
 		}
 	}
 }
@@ -138,4 +151,4 @@ func (h *Host) lastWords() string {
 	return strings.Join(lines[max(0, len(lines)-8):], "\n")
 }
 
-func (h *Host) logFile() string { return filepath.Join(h.dir, "engine.log") }
+func (h *Host) logFile() string { return filepath.Join(h.dir, "host.log") }

@@ -18,6 +18,7 @@ const (
 // Options say what a rack is for.
 type Options struct {
 	Impaired bool // legs are going to be impaired
+	Systemd  bool // hosts have systemd, and no engine
 }
 
 // Rack is some hosts, a switch between them, and the operator, who is the test.
@@ -34,7 +35,7 @@ type Rack struct {
 
 var racks atomic.Int64
 
-// New makes hosts "a", "b", … with an engine each. They end with the test. Of two racks at a time, only one may be there.
+// New makes hosts "a", "b", … with an engine or a systemd each. They end with the test. Of two racks at a time, only one may be there.
 func New(t *testing.T, n int, o Options) *Rack {
 	t.Helper()
 	number := racks.Add(1)
@@ -78,7 +79,7 @@ func (r *Rack) build(n int, o Options) (err error) {
 		return err
 	}
 	for i := range n {
-		h := &Host{Name: string(rune('a' + i)), Address: fmt.Sprint(r.subnet, i+2)}
+		h := &Host{Name: string(rune('a' + i)), Address: fmt.Sprint(r.subnet, i+2), systemd: o.Systemd}
 		h.ns, h.dir = r.name+"-"+h.Name, filepath.Join(r.dir, h.Name)
 		h.Socket = filepath.Join(h.dir, "docker.sock")
 		if err := os.Mkdir(h.dir, 0o755); err != nil {
@@ -144,7 +145,7 @@ func (r *Rack) close() error {
 	var errs []error
 	for _, h := range r.Hosts {
 		if r.t.Failed() && h.init != nil {
-			r.t.Logf("engine of host %s:\n%s", h.Name, h.lastWords())
+			r.t.Logf("host %s:\n%s", h.Name, h.lastWords())
 		}
 		errs = append(errs, h.Kill())
 		if h.leg != nil {
