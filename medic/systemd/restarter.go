@@ -1,0 +1,199 @@
+package systemd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"posta/medic"
+)
+
+// ErrNoUnit is wrapped by errors about a node that has no unit on this machine.
+var ErrNoUnit = errors.New("no unit of systemd")
+
+// Config says whose units are meant.
+type Config struct {
+	Unit    func(medic.NodeID) string // its name, like posta-posta-joiner-1.service
+	Program []string                  // default systemctl
+}
+
+// Restarter starts and kills units. There may be several on one machine, in several processes, as long as they hold a common lock when they
+// start and kill (package host); looking needs none.
+type Restarter struct{ cfg Config }
+
+// New asks nothing yet.
+func New(cfg Config) *Restarter {
+	if len(cfg.Program) == 0 {
+		cfg.Program = []string{"systemctl"}
+	}
+	return &Restarter{cfg}
+}
+
+// unit is what systemd says of one.
+type unit struct {
+	pid    int
+	result string // why it is not active: "success", "exit-code", "signal", …
+	code   string // of the last process' end, as in waitid(2)
+	status string // an exit code or a signal
+}
+
+func (r *Restarter) look(ctx context.Context, node medic.NodeID) (u unit, err error) {
+	out, err := r.systemctl(ctx, "show", "-p", "LoadState,MainPID,Result,ExecMainCode,ExecMainStatus", r.cfg.Unit(node))
+	if err != nil {
+		return u, err
+	}
+	said := map[string]string{}
+	for _, line := range strings.Split(out, "\n") {
+		name, value, _ := strings.Cut(line, "=")
+		said[name] = value
+	}
+	if said["LoadState"] == "not-found" || said["LoadState"] == "" {
+		return u, fmt.Errorf("%w: %s has none that is called %s; see `posta deploy --render systemd`, and systemctl daemon-reload", ErrNoUnit, node, r.cfg.Unit(node))
+	}
+	u = unit{result: said["Result"], code: said["ExecMainCode"], status: said["ExecMainStatus"]}
+	u.pid, err = strconv.Atoi(said["MainPID"])
+	if err != nil {
+		return u, fmt.Errorf("look at the unit of %s: its MainPID is %q", node, said["MainPID"])
+	}
+	return u, nil
+}
+
+// alive says whether there is a process. A unit that systemd is about to start again has none: to start it now is not too early.
+func (u unit) alive() bool { return u.pid != 0 }
+
+// Start implements medic.Restarter.
+func (r *Restarter) Start(ctx context.Context, node medic.NodeID) error {
+	u, err := r.look(ctx, node)
+	if err != nil {
+		return fmt.Errorf("start %s: %w", node, err)
+	}
+	if u.alive() {
+		return fmt.Errorf("start %s: %w", node, medic.ErrRunning)
+	}
+	if _, err := r.systemctl(ctx, "start", r.cfg.Unit(node)); err != nil {
+		return fmt.Errorf("start %s: %w; see journalctl -u %s", node, err, r.cfg.Unit(node))
+	}
+	return nil
+}
+
+// Terminate implements medic.Restarter.
+func (r *Restarter) Terminate(ctx context.Context, node medic.NodeID) error {
+	return r.Signal(ctx, node, "SIGTERM")
+}
+
+// Signal sends the node's process a signal, like "SIGSTOP". Nothing there is no error.
+func (r *Restarter) Signal(ctx context.Context, node medic.NodeID, signal string) error {
+	u, err := r.look(ctx, node)
+	if err != nil || !u.alive() {
+		return absent(err)
+	}
+	return r.signal(ctx, node, u, signal)
+}
+
+func (r *Restarter) signal(ctx context.Context, node medic.NodeID, u unit, signal string) error {
+	_, err := r.systemctl(ctx, "kill", "--kill-who=main", "--signal="+signal, r.cfg.Unit(node))
+	if err == nil {
+		return nil
+	}
+	if now, lookErr := r.look(ctx, node); lookErr == nil && now.pid != u.pid {
+		return nil // gone meanwhile
+	}
+	return err
+}
+
+// Kill implements medic.Restarter. It is for the process that is there now: a later one is another life, which somebody has begun. It is
+// systemd that does so with medics, and killing all that comes would never end.
+func (r *Restarter) Kill(ctx context.Context, node medic.NodeID) error {
+	u, err := r.look(ctx, node)
+	for now := u; ; {
+		if err != nil || !now.alive() || now.pid != u.pid {
+			return absent(err)
+		}
+		if err := r.signal(ctx, node, now, "SIGKILL"); err != nil {
+			return fmt.Errorf("kill %s: %w", node, err)
+		}
+		if now, err = r.look(ctx, node); err == nil && now.pid == u.pid {
+			if err := pause(ctx); err != nil {
+				return fmt.Errorf("kill %s: %w: %w", node, medic.ErrStillThere, err)
+			}
+		}
+	}
+}
+
+// Alive implements medic.Restarter.
+func (r *Restarter) Alive(ctx context.Context, node medic.NodeID) (bool, error) {
+	u, err := r.look(ctx, node)
+	return u.alive(), absent(err)
+}
+
+// Wait implements medic.Restarter.
+func (r *Restarter) Wait(ctx context.Context, node medic.NodeID) (medic.Death, error) {
+	for {
+		u, err := r.look(ctx, node)
+		if err != nil || !u.alive() {
+			return medic.Death{Cause: u.cause()}, absent(err)
+		}
+		if err := pause(ctx); err != nil {
+			return medic.Death{}, err
+		}
+	}
+}
+
+// cause is in the words that the other restarters have.
+func (u unit) cause() string {
+	switch {
+	case u.code == "1": // CLD_EXITED: systemctl show gives numbers
+		return "exit status " + u.status
+	case u.code == "2", u.code == "3": // CLD_KILLED, CLD_DUMPED
+		if n, err := strconv.Atoi(u.status); err == nil {
+			return "signal: " + syscall.Signal(n).String()
+		}
+	case u.result != "" && u.result != "success":
+		return u.result
+	}
+	return ""
+}
+
+// askAgain is the pause before systemd is asked the same again.
+const askAgain = 50 * time.Millisecond
+
+func pause(ctx context.Context) error {
+	t := time.NewTimer(askAgain)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// absent turns "there is none" into nothing: for what needs no unit.
+func absent(err error) error {
+	if errors.Is(err, ErrNoUnit) {
+		return nil
+	}
+	return err
+}
+
+func (r *Restarter) systemctl(ctx context.Context, args ...string) (string, error) {
+	argv := append(append([]string(nil), r.cfg.Program...), args...)
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.WaitDelay = askAgain // a systemctl that was given up must not hold its pipes
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("%s: %w; is systemd there? See systemctl status", strings.Join(argv, " "), ctx.Err())
+	case errors.As(err, &exit):
+		return "", fmt.Errorf("%s: %w: %s", strings.Join(argv, " "), err, strings.TrimSpace(string(exit.Stderr)))
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", strings.Join(argv, " "), err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
