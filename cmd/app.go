@@ -31,7 +31,7 @@ func (x *command) app() *cli.App {
 			x.runCommand(), x.genCommand(), x.analysesCommand(),
 			x.upCommand(), x.downCommand(), x.statusCommand(), x.chaosCommand(),
 			x.submitCommand(), x.sessionsCommand(), x.resultsCommand(), x.cancelCommand(),
-			x.topologyCommand(), x.logCommand(), x.nodeCommand(), x.medicCommand(), x.completionCommand(),
+			x.deployCommand(), x.topologyCommand(), x.logCommand(), x.nodeCommand(), x.medicCommand(), x.completionCommand(),
 		},
 	}
 	app.Commands = append(app.Commands, x.More...)

@@ -27,6 +27,8 @@ const (
 	flagHost     = "host"
 	flagAddress  = "address"
 	flagDocker   = "docker"
+	flagSystemd  = "systemd"
+	flagRender   = "render"
 )
 
 func topologyFlag() cli.Flag {

@@ -8,6 +8,7 @@ import (
 
 	"posta/medic/docker"
 	"posta/medic/station"
+	"posta/medic/systemd"
 	"posta/topology"
 )
 
@@ -24,8 +25,10 @@ With --docker it restarts containers: those with the labels posta.cluster and po
 
    posta medic medic-1 --docker
 
+With --systemd it restarts units: those that posta deploy --render systemd has written for its host.
+
 ` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), addressFlag(), hostFlag(), dockerFlag(), logFlag()}, Action: x.medic,
+		Flags: []cli.Flag{topologyFlag(), addressFlag(), hostFlag(), dockerFlag(), systemdFlag(), logFlag()}, Action: x.medic,
 	}
 }
 
@@ -39,8 +42,13 @@ func (x *command) medic(c *cli.Context) error {
 		return err
 	}
 	cfg := station.Config{Medic: topology.NodeID(name), Log: slog.New(slog.NewTextHandler(x.Err, &slog.HandlerOptions{Level: level}))}
-	if c.Bool(flagDocker) {
+	switch {
+	case c.Bool(flagDocker) && c.Bool(flagSystemd):
+		return usagef("medic: --%s or --%s, not both", flagDocker, flagSystemd)
+	case c.Bool(flagDocker):
 		return x.dockerMedic(c, cfg)
+	case c.Bool(flagSystemd):
+		return systemdMedic(c, cfg)
 	}
 	crew, t, err := x.crewOf(c)
 	if err != nil {
@@ -56,6 +64,22 @@ func (x *command) medic(c *cli.Context) error {
 
 func dockerFlag() cli.Flag {
 	return &cli.BoolFlag{Name: flagDocker, Usage: "nodes and medics are containers, found by the labels posta.cluster and posta.node"}
+}
+
+func systemdFlag() cli.Flag {
+	return &cli.BoolFlag{Name: flagSystemd, Usage: "nodes and medics are units of systemd, as posta deploy --render systemd names them"}
+}
+
+// systemdMedic acts on its own host unless others are given: a systemd is one machine.
+func systemdMedic(c *cli.Context, cfg station.Config) (err error) {
+	if cfg.Topology, err = loadTopology(c); err != nil {
+		return err
+	}
+	if cfg.Hosts, err = givenHosts(c, cfg.Topology); err != nil {
+		return err
+	}
+	cfg.Restarter = systemd.New(systemd.Config{Unit: cfg.Topology.Unit})
+	return station.Run(c.Context, cfg)
 }
 
 // dockerMedic acts on its own host unless others are given: an engine is one machine.

@@ -55,22 +55,27 @@ func (t *Topology) Compose(c Compose) (string, error) {
 	if err := t.oneMachine(); err != nil {
 		return "", err
 	}
+	return t.compose(c, "", t.Nodes(), t.MedicNodes())
+}
+
+// compose writes the file for these nodes and medics; onHost is the machine they have to themselves, "" for a network of containers.
+func (t *Topology) compose(c Compose, onHost string, nodes, medics []Node) (string, error) {
 	data := composeData{
-		Name: t.Name, Cluster: yamlString(t.Name), Again: c.Again,
+		Name: t.Name, Cluster: yamlString(t.Name), Again: c.Again, OnHost: onHost,
 		Image: yamlString(or(c.Image, "posta")), Source: yamlString(composeSourcePath(or(c.File, "topology.toml"))), Target: composeFile,
 		NodeGrace: yamlTime(t.Limits.Drain + goneAfter), MedicGrace: yamlTime(handsAreDone),
 		Fence: yamlString(path.Join(t.containerData(), fenceVolume)),
 	}
 	for _, h := range t.Hosts {
-		if len(t.Hosts) > 1 { // a medic acts on its own host, and here all are one machine
+		if len(t.Hosts) > 1 && onHost == "" { // a medic acts on its own host, and here all are one machine
 			data.Reach = append(data.Reach, yamlString(h.Name))
 		}
 	}
-	for _, n := range t.Nodes() {
-		data.Nodes = append(data.Nodes, t.service(n, RoleNode))
+	for _, n := range nodes {
+		data.Nodes = append(data.Nodes, t.service(n, RoleNode, onHost == ""))
 	}
-	for _, n := range t.MedicNodes() {
-		data.Medics = append(data.Medics, t.service(n, RoleMedic))
+	for _, n := range medics {
+		data.Medics = append(data.Medics, t.service(n, RoleMedic, onHost == ""))
 	}
 	var b strings.Builder
 	if err := composeTemplate.Execute(&b, data); err != nil {
@@ -82,6 +87,7 @@ func (t *Topology) Compose(c Compose) (string, error) {
 type composeData struct {
 	Name, Cluster, Again, Image, Source, Target string
 	NodeGrace, MedicGrace, Fence                string
+	OnHost                                      string // the machine whose network the containers have, "" for one of their own
 	Nodes, Medics                               []composeService
 	Reach                                       []string // hosts that medics act on, beside their own
 }
@@ -92,14 +98,14 @@ type composeService struct {
 	Ports                     []string // "127.0.0.1:OUTSIDE:INSIDE": nobody but this machine is to reach them
 }
 
-func (t *Topology) service(n Node, role string) composeService {
+func (t *Topology) service(n Node, role string, published bool) composeService {
 	s := composeService{
 		Name: yamlName(n.ID), Cluster: yamlString(t.Name), Host: yamlString(n.Host), Role: role,
 		Data: yamlString(path.Join(t.containerData(), string(n.ID))),
 	}
 	for _, e := range n.Sockets.List() {
 		// Clients, and whoever watches the cluster, are outside; frames stay inside.
-		if e.Kind == KindClient || e.Kind == KindControl {
+		if published && (e.Kind == KindClient || e.Kind == KindControl) {
 			s.Ports = append(s.Ports, fmt.Sprintf("%s:%d:%d", t.publishedAt(n), port(e.Dial), port(e.Bind)))
 		}
 	}

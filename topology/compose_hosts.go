@@ -1,0 +1,38 @@
+package topology
+
+import "fmt"
+
+// ComposeHosts writes a directory for each host: a compose file for its nodes and medics, the topology, whose text is given, and how to start
+// it. Containers have the machine's network: everybody is where the topology says, and nothing stands between. Nodes of one machine could
+// as well have a network of their own, but then each port would have to be published, and each frame translated.
+func (t *Topology) ComposeHosts(c Compose, text string) (files []File, err error) {
+	hosts, err := t.machines()
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range hosts {
+		c.File = "topology.toml"
+		compose, err := t.compose(c, h.Name, t.nodesAt(h), t.medicsAt(h))
+		if err != nil {
+			return nil, err
+		}
+		project := t.Name + "-" + h.Name
+		note, err := fill(composeNote, noteData{Cluster: t.Name, Host: h.Name, Address: h.Address, Project: project, Image: or(c.Image, "posta"), Medics: names(t.medicsAt(h))})
+		if err != nil {
+			return nil, err
+		}
+		files = append(files,
+			File{h.Name + "/docker-compose.yaml", compose},
+			File{h.Name + "/.env", fmt.Sprintf("# Both composes read the project's name here.\nCOMPOSE_PROJECT_NAME=%s\n", project)},
+			File{h.Name + "/topology.toml", text},
+			File{h.Name + "/INSTALL.md", note})
+	}
+	return files, nil
+}
+
+func names(nodes []Node) (all []string) {
+	for _, n := range nodes {
+		all = append(all, string(n.ID))
+	}
+	return all
+}

@@ -1,0 +1,43 @@
+package topology
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ErrNotHosts is wrapped by the renderers for several machines when the hosts are none.
+var ErrNotHosts = errors.New("it cannot be rendered host by host")
+
+// File is a part of a rendering: what is to be written, and where.
+type File struct {
+	Name string // below the rendering's directory, with slashes
+	Text string
+}
+
+// machines is the hosts that have nodes or medics, and refuses addresses that a machine cannot have.
+func (t *Topology) machines() (used []Host, err error) {
+	for _, h := range t.Hosts {
+		switch {
+		case h.IPC():
+			return nil, fmt.Errorf("%w: host %q has unix sockets, which do not leave a machine; write address = \"10.0.0.1\", the machine's own, or use `posta up`", ErrNotHosts, h.Name)
+		case strings.Contains(h.Address+h.Bind, nodeMark):
+			return nil, fmt.Errorf("%w: the address %s of host %q is for a network of containers; write that of the machine, like address = \"10.0.0.1\"", ErrNotHosts, h.Address, h.Name)
+		}
+		if slices.ContainsFunc(t.All(), on(h)) {
+			used = append(used, h)
+		}
+	}
+	return used, nil
+}
+
+func on(h Host) func(Node) bool { return func(n Node) bool { return n.Host == h.Name } }
+
+// nodesAt and medicsAt are who runs on a host.
+func (t *Topology) nodesAt(h Host) []Node  { return filter(t.Nodes(), on(h)) }
+func (t *Topology) medicsAt(h Host) []Node { return filter(t.MedicNodes(), on(h)) }
+
+func filter(nodes []Node, keep func(Node) bool) []Node {
+	return slices.DeleteFunc(nodes, func(n Node) bool { return !keep(n) })
+}

@@ -1,0 +1,150 @@
+package topology
+
+import (
+	_ "embed"
+	"errors"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Systemd says what machines without Docker have; the zero value of each field is its default.
+type Systemd struct {
+	Program string // where posta is, default /usr/local/bin/posta
+	User    string // whose the nodes are, default posta
+}
+
+// Places on a machine.
+const (
+	stateRoot = "/var/lib" // where systemd makes StateDirectory=
+	stateName = "posta"    // below it, a directory for each cluster
+	unitDir   = "etc/systemd/system"
+	usersFile = "etc/sysusers.d/posta.conf"
+)
+
+//go:embed systemd.unit.tmpl
+var unitSource string
+
+//go:embed systemd.target.tmpl
+var targetSource string
+
+var (
+	unitTemplate   = newTemplate("a unit", unitSource)
+	targetTemplate = newTemplate("a target", targetSource)
+)
+
+// Unit is the name of the unit that a node or medic is.
+func (t *Topology) Unit(id NodeID) string { return t.target() + "-" + string(id) + ".service" }
+
+// target begins the names of all of the cluster's units. Without the program's own name a cluster called network would take network.target.
+func (t *Topology) target() string { return "posta-" + t.Name }
+
+// Systemd writes a directory for each host, laid out like the machine's own files: a unit for each node and medic, a target that they all are
+// part of, the topology, whose text is given, and how to install it.
+func (t *Topology) Systemd(s Systemd, text string) (files []File, err error) {
+	hosts, err := t.machines()
+	if err != nil {
+		return nil, err
+	}
+	s.Program, s.User = or(s.Program, "/usr/local/bin/posta"), or(s.User, "posta")
+	for _, h := range hosts {
+		more, err := t.systemdHost(s, h, text)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, more...)
+	}
+	return files, nil
+}
+
+func (t *Topology) systemdHost(s Systemd, h Host, text string) (files []File, err error) {
+	add := func(name, text string, e error) {
+		files, err = append(files, File{h.Name + "/" + name, text}), errors.Join(err, e)
+	}
+	add(strings.TrimPrefix(t.stateDir(), "/")+"/topology.toml", text, nil)
+	add(usersFile, "# Whose the nodes are.\nu "+s.User+" - \"Posta\" "+path.Join(stateRoot, stateName)+"\n", nil)
+	target, e := fill(targetTemplate, unitData{Cluster: t.Name, Host: h.Name, Target: t.target() + ".target", Nodes: t.units(t.nodesAt(h)), Medics: t.units(t.medicsAt(h))})
+	add(unitDir+"/"+t.target()+".target", target, e)
+	for _, n := range append(t.nodesAt(h), t.medicsAt(h)...) {
+		unit, e := fill(unitTemplate, t.unitData(s, h, n))
+		add(unitDir+"/"+t.Unit(n.ID), unit, e)
+	}
+	note, e := fill(systemdNote, noteData{Cluster: t.Name, Host: h.Name, Address: h.Address, Target: t.target() + ".target", Dir: t.stateDir()})
+	add("INSTALL.md", note, e)
+	return files, err
+}
+
+// unitData is what a unit, or the target, is made of. All strings are in systemd's own notation.
+type unitData struct {
+	Cluster, Host, Name, Target string
+	Program, File, User         string
+	WorkingDirectory            string
+	State                       []string // below stateRoot, made by systemd
+	Made                        []place  // elsewhere: made by the unit itself
+	Medic                       bool
+	Stop                        string
+	Nodes, Medics               []string // units of the host
+}
+
+// place is a directory, as settings and as commands write it.
+type place struct{ Word, Exec string }
+
+func (t *Topology) unitData(s Systemd, h Host, n Node) unitData {
+	d := unitData{
+		Cluster: t.Name, Host: h.Name, Name: string(n.ID), Target: t.target() + ".target",
+		Program: execWord(s.Program), File: execWord(t.stateDir() + "/topology.toml"), User: s.User, WorkingDirectory: unitText(t.stateDir()),
+		Medic: n.Stage == medicName, Stop: unitTime(t.Limits.Drain + goneAfter), Nodes: t.units(t.nodesAt(h)),
+	}
+	dirs := []string{path.Join(t.installedData(), string(n.ID))}
+	if d.Medic {
+		dirs = append(dirs, path.Join(t.installedData(), fenceVolume))
+		d.Stop = unitTime(handsAreDone)
+	}
+	for _, dir := range dirs {
+		if below, ok := strings.CutPrefix(dir, stateRoot+"/"); ok {
+			d.State = append(d.State, unitWord(below))
+		} else {
+			d.Made = append(d.Made, place{unitWord(dir), execWord(dir)})
+		}
+	}
+	return d
+}
+
+func (t *Topology) units(nodes []Node) (all []string) {
+	for _, n := range nodes {
+		all = append(all, t.Unit(n.ID))
+	}
+	return all
+}
+
+// stateDir is where the topology is installed, because a relative directory for data is relative to the file.
+func (t *Topology) stateDir() string { return path.Join(stateRoot, stateName, t.Name) }
+
+// installedData is where the nodes' data is on the machine.
+func (t *Topology) installedData() string {
+	if filepath.IsAbs(t.data) {
+		return path.Clean(filepath.ToSlash(t.data))
+	}
+	return path.Join(t.stateDir(), filepath.ToSlash(t.data))
+}
+
+// unitText is a value that is a whole line: % would begin one of systemd's own words.
+func unitText(s string) string { return strings.ReplaceAll(s, "%", "%%") }
+
+// unitWord is one word of a setting that has several.
+func unitWord(s string) string {
+	if s = unitText(s); !strings.ContainsAny(s, " \t\"'\\;") {
+		return s
+	}
+	return strconv.Quote(s)
+}
+
+// execWord is one word of a command, where a dollar begins a variable.
+func execWord(s string) string { return strings.ReplaceAll(unitWord(s), "$", "$$") }
+
+// unitTime rounds up: a node is not to be killed in its last moment.
+func unitTime(d time.Duration) string {
+	return strconv.FormatInt(int64((d+time.Millisecond-1)/time.Millisecond), 10) + "ms"
+}
