@@ -18,7 +18,7 @@ IMAGE   ?= posta
 
 RELEASE := $(shell git describe --tags --always --dirty 2>/dev/null)
 
-.PHONY: help build test demo image up down logs demo-docker chaos test-docker bench yardstick soak fuzz lint cover clean
+.PHONY: help build test demo image up down logs demo-docker chaos test-docker test-hosts bench yardstick soak fuzz lint cover clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1:/p' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ chaos:           ## a cluster of its own, sessions all the time, faults for a mi
 test-docker:     ## docker: nodes and medics in real containers, killed, stopped, cut off; as root, with nsenter and ip
 	$(GO) vet -tags docker ./...
 	$(GO) test -tags docker $(DOCKER_TESTS) -count=1 -timeout 20m
+
+test-hosts:      ## docker: clusters over two machines made of namespaces, parted, slowed, killed; as root, with dockerd and systemd
+	$(GO) test -tags docker ./e2e/hosts -count=1 -timeout 20m
 
 bench:           ## log, CSV, links and analyses beside something plain, and races; BENCH='--rounds 2 race' for less
 	$(GO) run . bench $(BENCH)
