@@ -8,10 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"posta/e2e/hosts/rack"
+	"posta/e2e/ward"
 	"posta/topology"
 )
 
@@ -121,4 +124,45 @@ func (c *cluster) on(h *rack.Host) (ids []topology.NodeID) {
 		}
 	}
 	return ids
+}
+
+func (c *cluster) hostOf(id topology.NodeID) *rack.Host {
+	i := slices.IndexFunc(c.topo.All(), func(n topology.Node) bool { return n.ID == id })
+	name := c.topo.All()[i].Host
+	return c.rack.Hosts[slices.IndexFunc(c.rack.Hosts, func(h *rack.Host) bool { return h.Name == name })]
+}
+
+func (c *cluster) lives(w *ward.Ward) map[topology.NodeID]uint64 {
+	all := map[topology.NodeID]uint64{}
+	for _, n := range c.topo.All() {
+		all[n.ID] = w.Incarnation(n.ID)
+	}
+	return all
+}
+
+// loseHost kills a machine and starts it again. Nobody else may be restarted for it.
+func (c *cluster) loseHost(w *ward.Ward, h *rack.Host) {
+	c.t.Helper()
+	before := c.lives(w)
+	must(c.t, h.Kill())
+	time.Sleep(2 * c.topo.Medics.SuspectAfter)
+	must(c.t, h.Start())
+	w.Until("all of host "+h.Name+" are back", func() bool {
+		return !slices.ContainsFunc(c.on(h), func(id topology.NodeID) bool { return w.Incarnation(id) == before[id] }) && w.Leader() != ""
+	})
+	for _, n := range c.topo.All() {
+		if now := w.Incarnation(n.ID); n.Host != h.Name && now != before[n.ID] {
+			c.t.Errorf("host %s was lost, and %s was incarnation %d and is %d", h.Name, n.ID, before[n.ID], now)
+		}
+	}
+}
+
+// enough waits until each analysis was run to its end, and ends the load. Every answer was right to the last byte, or the load says so.
+func enough(t *testing.T, w *ward.Ward, l *ward.Load) {
+	t.Helper()
+	for _, name := range []string{"bikes", "flights", "movies", "memes"} {
+		n := l.Of(name)
+		w.Until("one more run of "+name, func() bool { return t.Failed() || l.Of(name) > n })
+	}
+	t.Logf("%d analyses meanwhile, all answers right", l.End())
 }

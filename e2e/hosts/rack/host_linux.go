@@ -36,6 +36,12 @@ func (h *Host) Docker(args ...string) (string, error) {
 	return h.command(exec.Command("docker", args...))
 }
 
+// Both is like Docker, with what is said on standard error: logs.
+func (h *Host) Both(args ...string) (string, error) {
+	out, err := exec.Command("docker", append([]string{"-H", h.Engine()}, args...)...).CombinedOutput()
+	return string(out), err
+}
+
 // Compose runs whichever compose there is against the host's engine, in a directory.
 func (h *Host) Compose(dir string, args ...string) (string, error) {
 	program := []string{"docker", "compose"}
