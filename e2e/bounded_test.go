@@ -16,7 +16,7 @@ const (
 	mostRAM   = 200 * mib * memoryFactor // of any process
 	mostLog   = 24 * mib                 // of any node while somebody is stopped, with the limits of tight
 	restLog   = 256 << 10                // of any node when all is over
-	settled   = 300 * time.Millisecond   // without progress: held back
+	settled   = 1500 * time.Millisecond  // without progress: held back, and not only waiting for a processor
 	afterLife = 10 * time.Second         // in which logs must have shrunk
 )
 
