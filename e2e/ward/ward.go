@@ -89,6 +89,21 @@ func (w *Ward) judge(since time.Time, before map[topology.NodeID]uint64, ids []t
 	}
 }
 
+// Settle waits until all medics have followed one leader for some time, and nothing is open: two that have led side by side may need some
+// generations until both hear the same.
+func (w *Ward) Settle() {
+	w.t.Helper()
+	since, generation := time.Now(), w.Generation()
+	w.Until("all medics follow one leader", func() bool {
+		open := func(i core.Incident) bool { return i.Open }
+		now := w.Generation()
+		if now != generation || w.Leader() == "" || !w.Agree() || slices.ContainsFunc(w.Incidents(time.Time{}), open) {
+			since, generation = time.Now(), now
+		}
+		return time.Since(since) > 3*w.Topology.Medics.SuspectAfter
+	})
+}
+
 // Over waits until the journal tells of something and none of it is open, and a medic leads.
 func (w *Ward) Over(since time.Time) []core.Incident {
 	w.t.Helper()
