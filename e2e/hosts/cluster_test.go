@@ -32,7 +32,7 @@ chain = ["input", "parser"]
 hosts = ["a"]
 [[stage]]
 name = "joiner"
-replicas = %d
+%s
 [[stage]]
 name = "aggregator"
 replicas = 2
@@ -67,8 +67,13 @@ key = "session"
 from = "reducer"
 to = "output"
 route = "all"
-%s
 `
+
+// Joiners of a page.
+const (
+	onBoth = "replicas = 2"
+	onB    = "replicas = 2\nhosts = [\"b\"]" // so that all facts cross the link
+)
 
 // cluster is one over the hosts of a rack.
 type cluster struct {
@@ -79,17 +84,18 @@ type cluster struct {
 }
 
 // newCluster writes its topology; nothing runs yet.
-func newCluster(t *testing.T, r *rack.Rack, joiners int, settings string) *cluster {
+func newCluster(t *testing.T, r *rack.Rack, joiners string) *cluster {
 	t.Helper()
 	c := &cluster{t: t, rack: r, dir: t.TempDir()}
-	c.write(joiners, settings)
+	c.write(joiners)
 	return c
 }
 
-func (c *cluster) write(joiners int, settings string) {
+// write is also for a topology that is changed.
+func (c *cluster) write(joiners string) {
 	c.t.Helper()
 	file := filepath.Join(c.dir, "topology.toml")
-	text := fmt.Sprintf(page, c.rack.Hosts[0].Address, c.rack.Hosts[1].Address, joiners, settings)
+	text := fmt.Sprintf(page, c.rack.Hosts[0].Address, c.rack.Hosts[1].Address, joiners)
 	must(c.t, os.WriteFile(file, []byte(text), 0o644))
 	var err error
 	c.topo, err = topology.Load(file)

@@ -16,7 +16,7 @@ import (
 // are killed, the link is cut and healed, and the machine with the leader dies and comes back.
 func TestCompose(t *testing.T) {
 	r := rack.New(t, 2, rack.Options{})
-	c := newCluster(t, r, 2, "")
+	c := newCluster(t, r, onBoth)
 	image(t, r.Hosts[0], "posta", "1")
 	must(t, r.Hosts[1].Load(r.Hosts[0], "posta"))
 	for _, h := range r.Hosts {

@@ -16,6 +16,12 @@ import (
 	"posta/e2e/hosts/rack"
 )
 
+var (
+	rows   = flag.Int("rows", 1000000, "trips in TestLatency")
+	rounds = flag.Int("rounds", 3, "rounds of TestLatency")
+	reno   = flag.Bool("reno", false, "TestLatency with a TCP that takes loss for a full line, as well")
+)
+
 // posta is the program, and recipe the directory with it and the Dockerfile.
 var posta, recipe string
 

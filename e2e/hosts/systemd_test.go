@@ -15,7 +15,7 @@ import (
 // dies, while analyses run.
 func TestSystemd(t *testing.T) {
 	r := rack.New(t, 2, rack.Options{Systemd: true})
-	c := newCluster(t, r, 2, "")
+	c := newCluster(t, r, onBoth)
 	for _, h := range r.Hosts {
 		c.install(h)
 	}
