@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"posta/protocol"
@@ -22,11 +24,13 @@ type Client struct {
 	stage      atomic.Int32   // where the session stands
 	all        *ear
 	retries    atomic.Uint64
-	inputs     []*line // for everything but chunks
-	outputs    []*line
-	lanes      []*lane
 	score      *score
-	closers    []requester
+
+	mu      sync.Mutex // for who runs beside the session's course, which alone changes what follows
+	inputs  []*line    // for everything but chunks
+	outputs []*line
+	lanes   []*lane
+	closers []requester
 }
 
 // The stages of a session, which decide what has to be said at the end.
@@ -67,11 +71,14 @@ func (c *Client) Info() protocol.Reply { return c.about }
 
 // Close closes the sockets. It says nothing to the cluster: that is Cancel's and Finish's.
 func (c *Client) Close() error {
+	c.mu.Lock()
+	closers := c.closers
+	c.closers = nil
+	c.mu.Unlock()
 	var errs []error
-	for _, r := range c.closers {
+	for _, r := range closers {
 		errs = append(errs, r.Close())
 	}
-	c.closers = nil
 	return errors.Join(errs...)
 }
 
@@ -86,13 +93,57 @@ func (c *Client) meet(ctx context.Context) error {
 			len(about.Inputs), len(about.Outputs))
 	}
 	c.about = about
-	if c.inputs, err = c.linesTo(about.Inputs); err != nil {
+	return c.lay(about.Inputs, about.Outputs)
+}
+
+// lay opens lines to all inputs and outputs.
+func (c *Client) lay(inputs, outputs []string) error {
+	in, err := c.linesTo(inputs)
+	if err != nil {
 		return err
 	}
-	if c.outputs, err = c.linesTo(about.Outputs); err != nil {
+	out, err := c.linesTo(outputs)
+	if err != nil {
 		return err
 	}
-	return c.layLanes()
+	lanes, err := c.layLanes(in)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.inputs, c.outputs, c.lanes = in, out, lanes
+	return nil
+}
+
+// follow goes with a cluster that was changed while the session waited for its place, or for its results: what it said of itself
+// before is not true any more. The old lines stay until the end; they cost a socket each.
+func (c *Client) follow(inputs, outputs []string) (changed bool, err error) {
+	if len(inputs) == 0 || len(outputs) == 0 || slices.Equal(inputs, c.about.Inputs) && slices.Equal(outputs, c.about.Outputs) {
+		return false, nil
+	}
+	c.mu.Lock()
+	c.about.Inputs, c.about.Outputs = inputs, outputs
+	c.mu.Unlock()
+	return true, c.lay(inputs, outputs)
+}
+
+// moved asks the first input where the outputs are, when none of those that are known answers.
+func (c *Client) moved(ctx context.Context) error {
+	frame := (&protocol.Request{Type: protocol.Info}).Append(nil)
+	reply, err := c.inputs[0].askOnce(ctx, frame, c.cfg.Timeout)
+	if err != nil || reply.Type != protocol.About {
+		return nil // it may be about to start again; patience decides
+	}
+	_, err = c.follow(reply.Inputs, reply.Outputs)
+	return err
+}
+
+// lines is a copy for who runs beside the session's course.
+func (c *Client) lines() (inputs, outputs []*line, lanes []*lane) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.inputs), slices.Clone(c.outputs), slices.Clone(c.lanes)
 }
 
 // askAround asks every entry for one timeout, round and round, until one answers.
@@ -145,24 +196,26 @@ func (c *Client) lineTo(endpoint string, here *ear) (*line, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: endpoint %q: %w", ErrConfig, endpoint, err)
 	}
+	c.mu.Lock()
 	c.closers = append(c.closers, req)
+	c.mu.Unlock()
 	return &line{endpoint: endpoint, req: req, turn: make(chan struct{}, 1), all: c.all, here: here,
 		timeout: c.cfg.Timeout, patience: c.cfg.Patience, retries: &c.retries}, nil
 }
 
 // layLanes spreads the lanes over the inputs, at least one for each. A lane is a socket of its own, because a REQ socket
 // has one request under way at most.
-func (c *Client) layLanes() error {
-	n := min(max(c.cfg.Lanes, len(c.inputs)), protocol.MaxLanes)
+func (c *Client) layLanes(inputs []*line) (lanes []*lane, err error) {
+	n := min(max(c.cfg.Lanes, len(inputs)), protocol.MaxLanes)
 	for i := range n {
-		input := i % len(c.inputs)
-		l, err := c.lineTo(c.inputs[input].endpoint, c.inputs[input].here)
+		input := i % len(inputs)
+		l, err := c.lineTo(inputs[input].endpoint, inputs[input].here)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		c.lanes = append(c.lanes, &lane{line: l, id: uint32(i), input: input, session: c.cfg.Session})
+		lanes = append(lanes, &lane{line: l, id: uint32(i), input: input, session: c.cfg.Session})
 	}
-	return nil
+	return lanes, nil
 }
 
 // surprise is the error for a reply of a type that does not belong to the request.

@@ -48,5 +48,6 @@ func (c *Client) farewell(ctx context.Context, word protocol.Ask) error {
 
 // nodes returns the lines to every input and output.
 func (c *Client) nodes() []*line {
-	return append(append([]*line(nil), c.inputs...), c.outputs...)
+	inputs, outputs, _ := c.lines()
+	return append(inputs, outputs...)
 }

@@ -17,7 +17,8 @@ const longestPing = time.Second
 // KeepAlive pings every input until ctx ends. It returns when the cluster no longer carries the session, with the reason.
 func (c *Client) KeepAlive(ctx context.Context) error {
 	g := newGroup(ctx)
-	for _, input := range c.inputs {
+	inputs, _, _ := c.lines()
+	for _, input := range inputs {
 		g.do(func(ctx context.Context) error { return c.keepAlive(ctx, input) })
 	}
 	return c.lost(ctx, g.wait())

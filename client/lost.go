@@ -20,8 +20,9 @@ func (c *Client) lost(ctx context.Context, err error) error {
 		return err
 	}
 	frame := (&protocol.Request{Type: protocol.Results, Session: c.cfg.Session}).Append(nil)
+	_, outputs, _ := c.lines()
 	for end := time.Now().Add(lostPatience); time.Now().Before(end) && ctx.Err() == nil; sleep(ctx, jitter(100*time.Millisecond)) {
-		for _, output := range c.outputs {
+		for _, output := range outputs {
 			reply, _ := output.askOnce(ctx, frame, c.cfg.Timeout) // an output that does not know either is no answer
 			if reply.Type == protocol.Parts && reply.State == session.Failed {
 				return c.failed(reply.Reason)

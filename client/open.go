@@ -23,8 +23,16 @@ func (c *Client) Open(ctx context.Context) error {
 	if !c.fromCaller {
 		c.stage.Store(touched)
 	}
-	for i, input := range c.inputs {
-		reply, err := c.openAt(ctx, input, frame, c.inputs[:i])
+	for i := 0; i < len(c.inputs); i++ {
+		reply, err := c.openAt(ctx, c.inputs[i], frame, c.inputs[:i])
+		changed := false
+		if err == nil && i == 0 {
+			changed, err = c.follow(reply.Inputs, reply.Outputs) // it may have waited for long
+		}
+		if changed { // from the beginning: to open a session again is no second one
+			i = -1
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("open %s: %w", c.cfg.Analysis, err)
 		}

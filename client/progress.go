@@ -106,11 +106,12 @@ func (s *score) progress() Progress {
 func (c *Client) Progress() Progress {
 	p := c.score.progress()
 	p.Retries = c.retries.Load()
-	waiting := make([]bool, len(c.inputs))
-	for _, l := range c.lanes {
+	inputs, _, lanes := c.lines()
+	waiting := make([]bool, len(inputs))
+	for _, l := range lanes {
 		waiting[l.input] = waiting[l.input] || l.line.waiting()
 	}
-	for i, input := range c.inputs {
+	for i, input := range inputs {
 		switch silent := input.here.silence() > 2*longestPing+2*c.cfg.Timeout; {
 		case silent && (waiting[i] || input.waiting()):
 			p.Silent = append(p.Silent, input.endpoint)

@@ -30,7 +30,11 @@ func (c *Client) Results(ctx context.Context) (*Answer, error) {
 				return nil, err
 			}
 			c.retries.Add(1)
-			at++
+			if at++; at%len(c.outputs) == 0 {
+				if err := c.moved(ctx); err != nil {
+					return nil, err
+				}
+			}
 			in.changeOutput()
 		case errors.Is(err, protocol.ErrUnknownSession):
 			if err := c.stillKnown(ctx, err, reply); err != nil {

@@ -52,7 +52,7 @@ func coreConfig(c Config, n topology.Node, id link.Identity) (core.Config, error
 func chain(c Config, n topology.Node) (roles []role.Role, err error) {
 	t := c.Topology
 	about := gateway.About{
-		Cluster: t.Name, Node: string(n.ID), Version: c.Version, Inputs: t.EntryPoints(), Outputs: t.Outputs(),
+		Cluster: t.Name, Node: string(n.ID), Version: c.Version, Nodes: ids(t.Nodes()), Inputs: t.EntryPoints(), Outputs: t.Outputs(),
 		Known: c.Known, Limits: t.Limits,
 	}
 	for _, r := range n.Chain {

@@ -280,6 +280,7 @@ func (x *node) drain() error {
 			}
 		}
 		x.send(now)
+		x.beat(now) // a node that drains is not dead: nobody is to start another one beside it
 		if !x.busy && !x.core.Sendable() {
 			return nil
 		}

@@ -29,6 +29,9 @@ const (
 // LongestPoll is how long a node holds back its answer to a results request at most, whatever wait_ms says.
 const LongestPoll = 10 * time.Second
 
+// LongestHold is how long an input that is held opens no session at most, unless it is told again.
+const LongestHold = time.Minute
+
 // PartBytes is about how many bytes of rows a results reply carries: what a client must be ready to hold.
 const PartBytes = 1 << 20
 

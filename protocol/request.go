@@ -9,7 +9,7 @@ import (
 // Ask is the type of a request.
 type Ask string
 
-// The requests. Info and sessions are answered by every node, the others by inputs, outputs or both (see docs/protocol.md).
+// The requests. Hold is for who changes the cluster. Info and sessions are answered by every node, the others by inputs, outputs or both (see docs/protocol.md).
 const (
 	Open     Ask = "open"
 	Chunk    Ask = "chunk"
@@ -20,12 +20,13 @@ const (
 	Close    Ask = "close"
 	Sessions Ask = "sessions"
 	Info     Ask = "info"
+	Hold     Ask = "hold"
 )
 
 // Request is any request; which fields count is decided by Type.
 type Request struct {
 	Type    Ask
-	Session session.ID // all but sessions and info
+	Session session.ID // all but sessions, info and hold
 
 	Analysis string            // open
 	Params   map[string]string // open: what differs from the defaults
@@ -43,6 +44,8 @@ type Request struct {
 
 	After uint64        // results: the last part the client has, 0 at first
 	Wait  time.Duration // results: how long the node may wait for something new; milliseconds on the wire
+
+	Lease time.Duration // hold: how long no session is opened, at most LongestHold; 0 ends it
 }
 
 // LaneSeq is a lane and the last sequence number sent or accepted on it.

@@ -23,6 +23,8 @@ func (q *Request) Append(dst []byte) []byte {
 	case Results:
 		f.uint("after", q.After)
 		f.millis("wait_ms", q.Wait)
+	case Hold:
+		f.millis("lease_ms", q.Lease)
 	}
 	return f.close()
 }

@@ -56,6 +56,8 @@ func (q *Request) field(d *decoder, key []byte) {
 		q.After = d.Uint()
 	case "wait_ms":
 		q.Wait = d.millis(LongestPoll)
+	case "lease_ms":
+		q.Lease = d.millis(LongestHold)
 	default:
 		d.Skip(maxDepth)
 	}
@@ -77,7 +79,7 @@ func (d *decoder) params() map[string]string {
 // check demands what the request's type needs.
 func (q *Request) check(d *decoder) {
 	switch q.Type {
-	case Sessions, Info:
+	case Sessions, Info, Hold:
 		return
 	case Open:
 		q.need(d, "analysis", q.Analysis != "")
@@ -93,7 +95,7 @@ func (q *Request) check(d *decoder) {
 		q.need(d, "stream", q.Stream != "")
 	case Ping, Results, Cancel, Close:
 	default:
-		d.fail("a request of type %.40q; there is open, chunk, end, ping, results, cancel, close, sessions, info", q.Type)
+		d.fail("a request of type %.40q; there is open, chunk, end, ping, results, cancel, close, sessions, info, hold", q.Type)
 	}
 	q.need(d, "session", q.Session != session.ID{})
 }

@@ -40,12 +40,33 @@ func (r *Restarter) look(ctx context.Context, node medic.NodeID) (c container.In
 		if err == nil && (c.ContainerJSONBase == nil || c.State == nil || c.Config == nil) {
 			return c, fmt.Errorf("look at the container of %s: the engine's answer has no state", node)
 		}
+		if err == nil && !c.State.Running {
+			return r.newest(ctx, node, c)
+		}
 		if !cerrdefs.IsNotFound(err) {
 			return c, err
 		}
 		r.forget(node, id)
 	}
 	return c, noContainer(node, r.cfg.Cluster)
+}
+
+// newest looks whether the node has another container by now, when the one that is known does not run: who replaces a node makes the new
+// container before the old one stops, so whoever starts the node meanwhile starts the right one.
+func (r *Restarter) newest(ctx context.Context, node medic.NodeID, old container.InspectResponse) (c container.InspectResponse, err error) {
+	id, err := r.find(ctx, node)
+	if err != nil || id == old.ID {
+		return old, absent(err)
+	}
+	err = r.engine.do(ctx, "look at the container of "+string(node), func(ctx context.Context) (err error) {
+		c, err = r.engine.api.ContainerInspect(ctx, id)
+		return err
+	})
+	if err != nil || c.ContainerJSONBase == nil || c.State == nil || c.Config == nil {
+		r.forget(node, id)
+		return old, nil // it is there and stands still, which is not wrong; the next look may see more
+	}
+	return c, nil
 }
 
 func noContainer(node medic.NodeID, cluster string) error {

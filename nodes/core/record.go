@@ -21,6 +21,7 @@ const (
 	opDrop                  // the session leaves; payload: outcome
 	opPrivate               // a gateway's own change
 	opJoin                  // one more sender announces a session that runs
+	opRewired               // nothing: from here on the node has other links than before
 )
 
 // input is a call that changed durable state.

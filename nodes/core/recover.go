@@ -3,6 +3,7 @@ package core
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"posta/link"
 	"posta/nodes/role"
@@ -15,6 +16,7 @@ type Recovery struct {
 	at       link.Place
 	ahead    foresight
 	progress []link.Progress
+	foreign  bool // the newest state that was read tells of links that the topology no longer has
 }
 
 // Recover starts recovery. snapshot is nil if there is none; at is the place of the last record that it contains. The survey
@@ -54,11 +56,22 @@ func (r *Recovery) Replay(at link.Place, data []byte) error {
 	}
 	if at > r.at {
 		r.progress = rec.progress
+		r.foreign = r.hasForeign(rec)
 		for _, p := range rec.progress {
 			r.acknowledged(p)
 		}
 	}
 	return nil
+}
+
+// hasForeign says whether a record tells of links that the topology does not have any more.
+func (r *Recovery) hasForeign(rec *record) bool {
+	gone := func(h link.Hwm) bool { return r.c.in[linkKey{h.Edge, h.From}] == nil }
+	cut := func(p link.Progress) bool {
+		s := r.sender(p.Edge, p.To)
+		return s == nil || slices.ContainsFunc(p.Acked, func(a link.Acked) bool { return !slices.Contains(s.Peers(), a.Node) })
+	}
+	return slices.ContainsFunc(rec.hwms, gone) || slices.ContainsFunc(rec.progress, cut)
 }
 
 // reload puts a frame back into its outbox, unless it was acknowledged by everybody.
@@ -88,6 +101,12 @@ func (r *Recovery) Done() error {
 		if s.ending != nil || s.nextEnd() >= 0 {
 			r.c.ending = append(r.c.ending, s)
 		}
+	}
+	if r.foreign {
+		// A node that leaves the topology and comes back later comes with another log. What was known of the old one would then be
+		// taken for a lost disk (R8), and fail sessions that it never saw. So it is forgotten for good now: a record makes the next
+		// snapshot due, which tells only of links that there are.
+		r.c.record(input{op: opRewired})
 	}
 	return nil
 }
@@ -171,6 +190,8 @@ func (r *Recovery) repeatInput(in *input) error {
 			return err
 		}
 		c.drop(in.session, o, false)
+		return nil
+	case opRewired:
 		return nil
 	case opPrivate:
 		g, ok := c.cfg.Roles[in.role].(role.Gateway)

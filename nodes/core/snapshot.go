@@ -108,7 +108,7 @@ func (r *Recovery) restore(data []byte) error {
 			l.recv.Restore(h)
 		}
 	}
-	r.progress = rec.progress
+	r.progress, r.foreign = rec.progress, r.hasForeign(rec)
 	for _, p := range rec.progress {
 		if s := r.sender(p.Edge, p.To); s != nil {
 			s.Restore(p)

@@ -133,7 +133,7 @@ func (c *Core) foresight(s *Survey) foresight {
 // idle reports whether a call need not be repeated: its session leaves further on, and then its roles have forgotten it
 // ([role.Role.Drop]). Drops themselves are always repeated, because tombs remember their order; and gateways are told all.
 func (f *foresight) idle(in *input, at point) bool {
-	if in.op == opDrop || in.op == opPrivate || !f.left(in.session, at) {
+	if in.op == opDrop || in.op == opPrivate || in.op == opRewired || !f.left(in.session, at) {
 		return false
 	}
 	call := in.op == opData || in.op == opEnd || in.op == opMore

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"posta/analyses"
+	"posta/link"
 	"posta/nodes/role"
 	"posta/protocol"
 	"posta/session"
@@ -19,7 +20,8 @@ type About struct {
 	Cluster string
 	Node    string
 	Version string
-	Inputs  []string // endpoints, in the order in which clients open sessions
+	Nodes   []link.NodeID // of the topology; nil knows none to be gone
+	Inputs  []string      // endpoints, in the order in which clients open sessions
 	Outputs []string
 	Known   analyses.Set
 	Limits  topology.Limits

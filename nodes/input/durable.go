@@ -18,7 +18,7 @@ const (
 	recLane            // session, lane, seq, bytes of CSV
 	recEnd             // session, stream
 	recOver            // session, code, reason
-	recLog             // node, log id
+	recLog             // node, log id; zero: the node is gone
 )
 
 func encodeOpen(id session.ID, announcement []byte) []byte {
@@ -91,7 +91,9 @@ func (in *Input) applyLog(d *wire.Reader) error {
 	if err := d.Done(); err != nil {
 		return fmt.Errorf("input: log of a node: %w", err)
 	}
-	in.logs[node] = l
+	if in.logs[node] = l; l == (link.LogID{}) {
+		delete(in.logs, node)
+	}
 	return nil
 }
 

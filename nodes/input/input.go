@@ -31,6 +31,8 @@ type Input struct {
 	gone    gateway.Gone
 	logs    map[link.NodeID]link.LogID // of every node that was heard (R8)
 	held    []heldChunk
+	closed  time.Time // until then no session is opened: see keepOut
+	pruned  bool
 	now     time.Time
 }
 
@@ -130,6 +132,21 @@ func (in *Input) Heard(_ time.Time, from link.NodeID, id link.Identity, ended []
 	}
 }
 
+// forgetGone forgets the logs of nodes that the topology does not have any more, once after a start: who leaves it and comes back later
+// comes with another log, and has lost nothing that a session needs.
+func (in *Input) forgetGone() {
+	if in.pruned || in.about.Nodes == nil {
+		return
+	}
+	in.pruned = true
+	for _, n := range slices.Sorted(maps.Keys(in.logs)) {
+		if !slices.Contains(in.about.Nodes, n) {
+			delete(in.logs, n)
+			in.host.Record(encodeLog(n, link.LogID{}))
+		}
+	}
+}
+
 func (in *Input) remember(from link.NodeID, l link.LogID) {
 	in.logs[from] = l
 	in.host.Record(encodeLog(from, l))
@@ -144,6 +161,7 @@ func (in *Input) abortAll(reason string) {
 // Tick implements role.Gateway.
 func (in *Input) Tick(now time.Time) {
 	in.passed(now)
+	in.forgetGone()
 	in.retryHeld()
 	silent := false
 	for _, u := range in.uploads {

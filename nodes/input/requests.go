@@ -30,6 +30,8 @@ func (in *Input) Request(now time.Time, from role.Peer, body []byte) bool {
 		in.reply(from, protocol.Reply{Type: protocol.Listed, Node: in.about.Node, Sessions: in.list()})
 	case protocol.Info:
 		in.reply(from, in.about.Info())
+	case protocol.Hold:
+		in.keepOut(from, &req)
 	case protocol.Close:
 		in.host.Forget(req.Session)
 		in.replyStored(from, protocol.Reply{Type: protocol.OK})
@@ -123,11 +125,24 @@ func (in *Input) open(from role.Peer, req *protocol.Request) {
 		in.replyStored(from, in.openedBefore(a, why))
 		return
 	}
+	if in.now.Before(in.closed) {
+		r := refusef(protocol.ErrBusy, "node %s opens no session while the cluster is being changed: try again later", in.about.Node)
+		r.Err.RetryAfter = in.about.Limits.RetryAfter
+		in.reply(from, r)
+		return
+	}
 	if len(in.uploads) >= in.about.Limits.Sessions {
 		in.reply(from, in.busy())
 		return
 	}
 	in.start(from, req.Session, payload)
+}
+
+// keepOut keeps new sessions out for a while, and tells who is still in. It is a lease, and forgotten in a restart: whoever changes the
+// cluster says it again and again, and when he is gone the cluster goes on by itself.
+func (in *Input) keepOut(from role.Peer, req *protocol.Request) {
+	in.closed = in.now.Add(req.Lease)
+	in.reply(from, protocol.Reply{Type: protocol.Listed, Node: in.about.Node, Sessions: in.list()})
 }
 
 func (in *Input) busy() protocol.Reply {
