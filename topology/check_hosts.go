@@ -21,6 +21,7 @@ func (c *checker) hosts() {
 		if !nameForm.MatchString(h.Name) {
 			c.fail(at, nameRule, "%q is no name for a host", h.Name)
 		}
+		c.engine(h, at)
 		if h.IPC() {
 			c.ipcHost(h, at)
 		} else {

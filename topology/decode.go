@@ -132,6 +132,7 @@ func (r *reader) host(name string, s *section) Host {
 	}
 	h.Ports = s.integer("ports", 5500, 1, 65535)
 	h.BindPorts = s.integer("bind_ports", h.Ports, 1, 65535)
+	h.Deploy = r.deploy(s)
 	s.done()
 	if h.IPC() {
 		h.Ports, h.BindPorts = 0, 0

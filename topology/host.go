@@ -22,6 +22,8 @@ type Host struct {
 	BindPorts int
 	// Inside is what nodes and medics dial of each other in place of Address, "" for Address: see LoadInside. It stands in no file.
 	Inside string
+	// Deploy is what posta deploy has to know.
+	Deploy Deploy
 }
 
 const (

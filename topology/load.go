@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Load reads and checks a topology file. The error of a file that was read is Errors.
@@ -13,6 +14,9 @@ func Load(path string) (*Topology, error) { return LoadInside(path, "") }
 // and nodes and medics dial each other there, at the ports that they listen on. Clients are outside, and are told what the file says.
 // So one file serves processes, containers, and who asks them. With "" it is Load.
 func LoadInside(path, inside string) (*Topology, error) {
+	if name, ok := strings.CutPrefix(path, EnvPrefix); ok {
+		return loadEnv(name, inside)
+	}
 	src, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the topology: %w; name the file that describes the system", err)
@@ -27,7 +31,33 @@ func LoadInside(path, inside string) (*Topology, error) {
 	}
 	t.File = full
 	t.placeData(filepath.Dir(full))
+	t.placeKeys(filepath.Dir(full))
 	return t, nil
+}
+
+// EnvPrefix before a name, in place of a path, means the text in that environment variable: a container then has its topology from the
+// moment it is made, and cannot be started with half of it. A relative data directory is taken from the working directory.
+const EnvPrefix = "env:"
+
+func loadEnv(name, inside string) (*Topology, error) {
+	text, ok := os.LookupEnv(name)
+	if !ok {
+		return nil, fmt.Errorf("read the topology: there is no environment variable %s", name)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("find the working directory: %w", err)
+	}
+	t, err := parseInside(filepath.Join(dir, "topology.toml"), []byte(text), inside)
+	if err != nil {
+		return nil, fmt.Errorf("environment variable %s: %w", name, err)
+	}
+	return t, nil
+}
+
+// ParseInside is Parse as LoadInside is Load.
+func ParseInside(name string, src []byte, inside string) (*Topology, error) {
+	return parseInside(name, src, inside)
 }
 
 // Parse checks the text of a topology. name is the file's name: it stands in the errors, and a relative data directory

@@ -1,0 +1,56 @@
+package topology
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Plain is the topology as text: every setting, no comment, and nothing that only posta deploy uses. Two files have the same plain text when
+// nodes cannot tell them apart; Parse reads it back. change, if it is not nil, has the last word on each host.
+func (t *Topology) Plain(change func(Host) Host) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[cluster]\nname = %s\ndata = %s\ntransport = %s\n", tomlString(t.Name), tomlString(t.data), tomlString(t.Transport))
+	for _, h := range t.Hosts {
+		if change != nil {
+			h = change(h)
+		}
+		fmt.Fprintf(&b, "\n[hosts.%s]\naddress = %s\nbind = %s\n", bareKey(h.Name), tomlString(h.Address), tomlString(h.Bind))
+		if !h.IPC() {
+			fmt.Fprintf(&b, "ports = %d\nbind_ports = %d\n", h.Ports, h.BindPorts)
+		}
+	}
+	for _, s := range t.Stages {
+		fmt.Fprintf(&b, "\n[[stage]]\nname = %s\nchain = %s\nreplicas = %d\nhosts = %s\n", tomlString(s.Name), tomlList(s.Chain), s.Replicas, tomlList(s.Hosts))
+	}
+	for _, e := range t.Edges {
+		fmt.Fprintf(&b, "\n[[edge]]\nfrom = %s\nto = %s\nstreams = %s\nsocket = %s\nroute = %s\n",
+			tomlString(e.From), tomlString(e.To), tomlString(string(e.Streams)), tomlString(string(e.Socket)), tomlString(string(e.Route)))
+		if e.Key != "" {
+			fmt.Fprintf(&b, "key = %s\n", tomlString(string(e.Key)))
+		}
+	}
+	section := ""
+	for _, s := range settings {
+		if s.section != section {
+			section = s.section
+			fmt.Fprintf(&b, "\n[%s]\n", section)
+		}
+		fmt.Fprintf(&b, "%s = %s\n", s.name, s.literal(s.text(t)))
+	}
+	return b.String()
+}
+
+// Shape is the part of the plain text that all nodes have to agree on while a session runs: who there is, where, and how they are joined. What
+// is not in it may differ from node to node for a while, and so may change under sessions.
+func (t *Topology) Shape() string {
+	same := *t
+	same.Limits, same.Medics = Limits{}, Medics{}
+	for _, s := range settings {
+		text := s.def
+		if s.key() == "limits.frame" { // a frame that one sends the other must accept
+			text = s.text(t)
+		}
+		_ = s.set(&same, text) // both are in range
+	}
+	return same.Plain(nil)
+}
