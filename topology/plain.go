@@ -54,3 +54,6 @@ func (t *Topology) Shape() string {
 	}
 	return same.Plain(nil)
 }
+
+// Data is the data directory as the file has it, which may be relative.
+func (t *Topology) Data() string { return t.data }

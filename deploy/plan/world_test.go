@@ -1,0 +1,282 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"posta/topology"
+)
+
+// world is the hosts, simulated: what a step does to them, and what must never be so.
+type world struct {
+	t       *testing.T
+	engines []Engine
+	d       Desired // of the plan that is carried out
+	clock   int64
+	data    map[string]string // engine/volume → what is in it: "whole" of whom it once was made for, "part" of an interrupted copy
+	dead    map[string]bool   // engines that do not answer
+}
+
+func newWorld(t *testing.T, engines map[string][]string) *world {
+	w := &world{t: t, data: map[string]string{}, dead: map[string]bool{}}
+	var ids []string
+	for id := range engines {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		w.engines = append(w.engines, Engine{ID: id, Hosts: engines[id], OS: "linux", Arch: "amd64"})
+	}
+	return w
+}
+
+func (w *world) observed() Observed {
+	o := Observed{}
+	for _, e := range w.engines {
+		if w.dead[e.ID] {
+			continue
+		}
+		e.Containers, e.Volumes = slices.Clone(e.Containers), slices.Clone(e.Volumes)
+		e.Ledgers, e.Images, e.Networks = slices.Clone(e.Ledgers), slices.Clone(e.Images), slices.Clone(e.Networks)
+		o.Engines = append(o.Engines, e)
+	}
+	return o
+}
+
+func (w *world) engine(host string) *Engine {
+	for i := range w.engines {
+		if slices.Contains(w.engines[i].Hosts, host) || w.engines[i].ID == host {
+			return &w.engines[i]
+		}
+	}
+	w.t.Fatalf("a step names host %q, which is nowhere", host)
+	return nil
+}
+
+func (w *world) container(e *Engine, name string) *Container {
+	for i := range e.Containers {
+		if e.Containers[i].Name == name {
+			return &e.Containers[i]
+		}
+	}
+	w.t.Fatalf("a step names container %s, which host %s does not have", name, e.Name())
+	return nil
+}
+
+func (w *world) unit(name string) *Unit {
+	for i := range w.d.Units {
+		if w.d.Units[i].Name == name {
+			return &w.d.Units[i]
+		}
+	}
+	w.t.Fatalf("a step makes %s, which nobody wants", name)
+	return nil
+}
+
+// do carries a step out. part leaves a copy half done.
+func (w *world) do(s Step, part bool) {
+	w.t.Helper()
+	e := w.engine(s.Host)
+	w.clock++
+	switch s.Do {
+	case Ship:
+		e.Images = append(e.Images, s.What)
+	case Network:
+		e.Networks = append(e.Networks, s.What)
+	case Vessel:
+		w.makeVolume(e, s)
+	case Drop:
+		w.drop(e, s)
+	case Copy:
+		w.copy(e, s, part)
+	case Create:
+		w.create(e, s)
+	case Start:
+		w.start(e, s)
+	case Stop:
+		w.container(e, s.What).Running = false
+	case Remove:
+		if w.container(e, s.What).Running {
+			w.t.Fatalf("%s is removed while it runs", s.What)
+		}
+		e.Containers = slices.DeleteFunc(e.Containers, func(c Container) bool { return c.Name == s.What })
+	case Beat:
+		if !w.container(e, s.What).Running {
+			w.t.Fatalf("%s is waited for and does not run", s.What)
+		}
+	case Note:
+		e.Ledgers = append(e.Ledgers, Ledger{Name: s.What, Turn: s.Turn, Digest: w.d.LedgerDigest(), Image: w.d.Image, File: w.d.File})
+	case Forget:
+		e.Ledgers = slices.DeleteFunc(e.Ledgers, func(l Ledger) bool { return l.Name == s.What })
+	case Clear:
+		e.Helpers = slices.DeleteFunc(e.Helpers, func(n string) bool { return n == s.What })
+	case Hold, Quiet, Lead:
+		if s.Do == Lead || s.What == "" {
+			return
+		}
+		if !w.container(e, s.What).Running {
+			w.t.Fatalf("%s at %s, which does not run", s.Do, s.What)
+		}
+	}
+	w.check(s)
+}
+
+func (w *world) makeVolume(e *Engine, s Step) {
+	if slices.ContainsFunc(e.Volumes, func(v Volume) bool { return v.Name == s.What }) {
+		w.t.Fatalf("volume %s is made twice", s.What)
+	}
+	v := Volume{Name: s.What, Node: s.Unit}
+	if s.Unit == "" {
+		v.Fence = strings.TrimPrefix(s.What, w.d.Cluster+"-fence-")
+	} else {
+		v.Chain = w.unit(s.Unit).Chain
+	}
+	e.Volumes = append(e.Volumes, v)
+	w.data[e.ID+"/"+s.What] = fmt.Sprintf("%s made at %d", s.Unit, w.clock)
+}
+
+func (w *world) drop(e *Engine, s Step) {
+	for _, c := range e.Containers {
+		if VolumeName(w.d.Cluster, c.Unit) == s.What {
+			w.t.Fatalf("volume %s is dropped, and container %s has it", s.What, c.Name)
+		}
+	}
+	e.Volumes = slices.DeleteFunc(e.Volumes, func(v Volume) bool { return v.Name == s.What })
+	delete(w.data, e.ID+"/"+s.What)
+}
+
+func (w *world) copy(e *Engine, s Step, part bool) {
+	from := w.engine(s.From)
+	whole, ok := w.data[from.ID+"/"+s.What]
+	if !ok {
+		w.t.Fatalf("there is nothing to copy: %s", s)
+	}
+	for _, x := range w.engines {
+		for _, c := range x.Containers {
+			if c.Unit == s.Unit && c.Running {
+				w.t.Fatalf("data of %s is copied while it runs", s.Unit)
+			}
+		}
+	}
+	if part {
+		whole = "part"
+	}
+	for i := range e.Volumes {
+		if e.Volumes[i].Name == s.What {
+			e.Volumes[i].Partial = part
+		}
+	}
+	w.data[e.ID+"/"+s.What] = whole
+}
+
+func (w *world) create(e *Engine, s Step) {
+	u := w.unit(s.Unit)
+	if !slices.Contains(e.Images, w.d.Image) || u.Spec.Network != "" && !slices.Contains(e.Networks, u.Spec.Network) {
+		w.t.Fatalf("%s: the image or the network is not there", s)
+	}
+	for _, m := range u.Spec.Mounts {
+		if m.Volume != "" && !slices.ContainsFunc(e.Volumes, func(v Volume) bool { return v.Name == m.Volume }) {
+			w.t.Fatalf("%s: volume %s is not there", s, m.Volume)
+		}
+	}
+	if slices.ContainsFunc(e.Containers, func(c Container) bool { return c.Name == s.What }) {
+		w.t.Fatalf("%s: it is there already", s)
+	}
+	e.Containers = append(e.Containers, Container{
+		Name: s.What, Unit: u.Name, Host: u.Host, Role: u.Role, Chain: u.Chain, Spec: u.Hash, Shape: w.d.Shape, Image: w.d.Image, Made: w.clock,
+	})
+}
+
+func (w *world) start(e *Engine, s Step) {
+	for _, x := range w.engines {
+		for _, c := range x.Containers {
+			if !w.dead[x.ID] && c.Unit == s.Unit && c.Running && c.Name != s.What {
+				w.t.Fatalf("%s is started while %s runs", s.Unit, c.Name)
+			}
+			if c.Unit == s.Unit && c.Name != s.What && x.ID == e.ID && c.Made > w.container(e, s.What).Made {
+				w.t.Fatalf("%s is started, and medics would start %s", s.What, c.Name)
+			}
+		}
+	}
+	if got := w.data[e.ID+"/"+VolumeName(w.d.Cluster, s.Unit)]; got == "part" || got == "" {
+		w.t.Fatalf("%s is started with %q for data", s.Unit, got)
+	}
+	c := w.container(e, s.What)
+	c.Running, c.Started = true, true
+}
+
+// check: sessions never see two shapes. Wherever an input runs, no node that runs has another shape than it.
+func (w *world) check(s Step) {
+	shapes := map[string]bool{}
+	inputs := 0
+	for _, e := range w.engines {
+		for _, c := range e.Containers {
+			if !c.Running || c.Role == topology.RoleMedic || w.dead[e.ID] {
+				continue
+			}
+			shapes[c.Shape] = true
+			if holds(c.Chain, topology.Input) {
+				inputs++
+			}
+		}
+	}
+	if inputs > 0 && len(shapes) > 1 {
+		w.t.Fatalf("behind %q inputs run among %d shapes", s, len(shapes))
+	}
+}
+
+// carryOut plans and does the first n steps, or all of them if n is below 0; a copy that is cut off is left half done. It returns how many
+// steps there were.
+func (w *world) carryOut(d Desired, n int) int {
+	w.t.Helper()
+	w.d = d
+	p, err := Make(d, w.observed())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for i, s := range p.Steps {
+		if i == n {
+			if s.Do == Copy {
+				w.do(s, true)
+			}
+			break
+		}
+		w.do(s, false)
+	}
+	return len(p.Steps)
+}
+
+// end is what counts of the end: what runs where with which data. Names of ledgers count turns, so they are left out.
+func (w *world) end() string {
+	var all []string
+	for _, e := range w.engines {
+		if w.dead[e.ID] {
+			continue
+		}
+		for _, c := range e.Containers {
+			all = append(all, fmt.Sprintf("%s %s running %v", e.ID, c.Name, c.Running))
+		}
+		for _, v := range e.Volumes {
+			owner, _, _ := strings.Cut(w.data[e.ID+"/"+v.Name], " made")
+			all = append(all, fmt.Sprintf("%s volume %s chain %q of %s", e.ID, v.Name, v.Chain, owner))
+		}
+		for _, l := range e.Ledgers {
+			all = append(all, fmt.Sprintf("%s ledger of %.8s", e.ID, l.Digest))
+		}
+		all = append(all, fmt.Sprintf("%s networks %v", e.ID, e.Networks))
+	}
+	slices.Sort(all)
+	return strings.Join(all, "\n")
+}
+
+func (w *world) clone() *world {
+	c := *w
+	c.engines = w.observed().Engines
+	c.data, c.dead = map[string]string{}, map[string]bool{}
+	for k, v := range w.data {
+		c.data[k] = v
+	}
+	return &c
+}
