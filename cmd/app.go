@@ -30,8 +30,9 @@ func (x *command) app() *cli.App {
 		Commands: []*cli.Command{
 			x.runCommand(), x.genCommand(), x.analysesCommand(),
 			x.upCommand(), x.downCommand(), x.statusCommand(), x.chaosCommand(),
+			x.deployCommand(), x.undeployCommand(),
 			x.submitCommand(), x.sessionsCommand(), x.resultsCommand(), x.cancelCommand(),
-			x.deployCommand(), x.topologyCommand(), x.logCommand(), x.nodeCommand(), x.medicCommand(), x.completionCommand(),
+			x.topologyCommand(), x.logCommand(), x.nodeCommand(), x.medicCommand(), x.completionCommand(), x.probeCommand(),
 		},
 	}
 	app.Commands = append(app.Commands, x.More...)

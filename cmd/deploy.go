@@ -1,24 +1,95 @@
 package cmd
 
-import "github.com/urfave/cli/v2"
+import (
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
 
 func (x *command) deployCommand() *cli.Command {
 	return &cli.Command{
-		Name: "deploy", ArgsUsage: "DIR",
-		Usage: "write what each host of the topology needs to run its nodes and medics",
-		Description: `--render systemd writes a directory for each host: a unit for each node and medic, and the files to copy; --render compose a compose
-file for each host. INSTALL.md in each says what to do there. Addresses are those of the machines.
+		Name: "deploy", ArgsUsage: "[DIR]",
+		Usage: "make the cluster of the topology exist on its hosts, in containers; or change it to what the topology says now",
+		Description: `Speaks to the Docker Engine of each host ([hosts.NAME] engine), and to nothing else there. Compares what there is with what the topology
+says, prints a plan, and carries it out: ships the image (this program, or --image), makes networks, volumes and containers, waits for
+every heartbeat. Said twice, the second changes nothing; interrupted, the next one finishes.
+
+New limits, memory or image: nodes are replaced one after the other, and sessions run on. Other replicas, hosts, edges or addresses: new
+sessions are held back (clients wait), running ones come to their end, and then all nodes change at once; data of moved nodes goes along.
+
+   posta deploy --plan
+   posta deploy
+   posta deploy status
+   posta deploy logs joiner-1 -f
+   posta deploy --rollback
+
+Hosts without Docker, or without us: --render systemd writes a directory for each host, with a unit for each node and medic and the files to
+copy; --render compose a compose file for each host. INSTALL.md in each says what to do there. Addresses are those of the machines.
 
    posta deploy --render systemd rendered
 
 ` + exitHelp,
-		Flags: []cli.Flag{
-			topologyFlag(),
-			&cli.StringFlag{Name: flagRender, Usage: "`KIND` of what is written: systemd or compose"},
-			&cli.StringFlag{Name: "image", Value: "posta", Usage: "`NAME` of the image in compose files"},
-		},
+		Flags: append([]cli.Flag{topologyFlag(),
+			&cli.BoolFlag{Name: flagPlan, Usage: "print what would be done, and do nothing"},
+			&cli.StringFlag{Name: flagProgram, DefaultText: "this one", Usage: "the static `FILE` that the image is made of"},
+			&cli.StringFlag{Name: flagImage, Usage: "the `NAME` of an image that the engine here has, instead; in compose files, posta"},
+			&cli.StringFlag{Name: flagRender, Usage: "`KIND` of what is written to DIR, in place of a deploy: systemd or compose"},
+			&cli.BoolFlag{Name: flagRollback, Usage: "back to the last good topology, which the hosts keep, with its image"},
+			&cli.BoolFlag{Name: flagLose, Usage: "results that clients have not fetched yet may be lost, when no output stays"},
+			&cli.DurationFlag{Name: flagTimeout, Value: 90 * time.Second, Usage: "wait at most this `TIME` for each heartbeat"}},
+			changeFlags()...),
 		Action: x.deploy,
+		Subcommands: []*cli.Command{
+			{Name: "status", Usage: "what there is on each host, and what a deploy would do",
+				Flags: []cli.Flag{topologyFlag(), lostFlag()}, Action: x.deployStatus},
+			{Name: "logs", ArgsUsage: "NODE", Usage: "what a node or medic says, from its host",
+				Flags: []cli.Flag{
+					&cli.StringFlag{Name: flagTopology, Value: "topology.toml", EnvVars: []string{"POSTA_TOPOLOGY"}, Usage: "the `FILE` that describes the system"},
+					&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on, until Ctrl-C"},
+					&cli.StringFlag{Name: "tail", Value: "100", Usage: "at most the last `LINES`, or all"},
+				},
+				Action: x.deployLogs},
+		},
 	}
 }
 
-func (x *command) deploy(c *cli.Context) error { return x.render(c) }
+const (
+	flagPlan     = "plan"
+	flagProgram  = "program"
+	flagImage    = "image"
+	flagRollback = "rollback"
+	flagLose     = "lose-results"
+	flagWait     = "wait"
+	flagCancel   = "cancel-sessions"
+	flagLost     = "lost"
+	flagVolumes  = "volumes"
+	flagYes      = "yes"
+)
+
+// changeFlags are of what ends sessions.
+func changeFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.DurationFlag{Name: flagWait, Value: 10 * time.Minute, Usage: "wait at most this `TIME` for running sessions, where they have to end"},
+		&cli.BoolFlag{Name: flagCancel, Usage: "cancel sessions instead of waiting for them"},
+		lostFlag(),
+	}
+}
+
+func lostFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: flagLost, Usage: "go on without the `HOST`, which was in the topology before and does not answer; what only it had is lost"}
+}
+
+func (x *command) undeployCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "undeploy",
+		Usage: "take down what posta deploy has made",
+		Description: `Lets running sessions come to their end, stops and removes all containers and networks of the cluster, and keeps its data: the next posta
+deploy goes on with it. With --volumes the data goes as well. Asks first.
+
+` + exitHelp,
+		Flags: append([]cli.Flag{topologyFlag(),
+			&cli.BoolFlag{Name: flagVolumes, Usage: "delete the data as well"},
+			&cli.BoolFlag{Name: flagYes, Aliases: []string{"y"}, Usage: "do not ask"}}, changeFlags()...),
+		Action: x.undeploy,
+	}
+}

@@ -31,7 +31,7 @@ func (x *command) render(c *cli.Context) error {
 	case "systemd":
 		files, err = t.Systemd(topology.Systemd{}, string(text))
 	case "compose":
-		files, err = t.ComposeHosts(topology.Compose{Image: c.String("image"), Again: "posta deploy --render compose DIR"}, string(text))
+		files, err = t.ComposeHosts(topology.Compose{Image: c.String(flagImage), Again: "posta deploy --render compose DIR"}, string(text))
 	default:
 		return usagef("deploy: --%s systemd or --%[1]s compose, not %q", flagRender, kind)
 	}

@@ -2,6 +2,8 @@ package topology
 
 import (
 	"fmt"
+	"net"
+	"strconv"
 	"strings"
 )
 
@@ -37,4 +39,14 @@ func (r *reader) goInside(t *Topology, address string) {
 			h.Bind = "0.0.0.0"
 		}
 	}
+}
+
+// ClientInside is where a node is reached by who asks as a client does, and is among the containers. Clients themselves are outside.
+func (t *Topology) ClientInside(n Node) string {
+	for _, h := range t.Hosts {
+		if h.Name == n.Host && h.Inside != "" {
+			return "tcp://" + net.JoinHostPort(h.inner(n.ID), strconv.Itoa(port(n.Sockets.Client.Bind)))
+		}
+	}
+	return n.Sockets.Client.Dial
 }

@@ -55,9 +55,13 @@ func loadEnv(name, inside string) (*Topology, error) {
 	return t, nil
 }
 
-// ParseInside is Parse as LoadInside is Load.
-func ParseInside(name string, src []byte, inside string) (*Topology, error) {
-	return parseInside(name, src, inside)
+// ParseAt is Load of a text that is in no file, as if it stood in one at path.
+func ParseAt(path string, src []byte) (*Topology, error) {
+	t, err := parseInside(path, src, "")
+	if err == nil {
+		t.placeKeys(filepath.Dir(path))
+	}
+	return t, err
 }
 
 // Parse checks the text of a topology. name is the file's name: it stands in the errors, and a relative data directory

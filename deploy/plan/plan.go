@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"posta/topology"
@@ -252,7 +251,7 @@ func (p *planner) prepare() {
 			if !slices.Contains(e.Images, p.d.Image) {
 				p.add(Step{Do: Ship, Host: h.Name, What: p.d.Image})
 			}
-			p.add(Step{Do: Room, Host: h.Name})
+			p.add(Step{Do: Room, Host: h.Name, Need: p.need(e)})
 		}
 	}
 	p.next()
@@ -264,6 +263,16 @@ func (p *planner) prepare() {
 			p.add(Step{Do: Network, Host: h.Name, What: p.d.Network})
 		}
 	}
+}
+
+// need is about what new data takes on an engine.
+func (p *planner) need(e *Engine) (n int64) {
+	for _, s := range p.units {
+		if p.o.Engine(s.Host) == e && !has(e, VolumeName(p.d.Cluster, s.Name)) {
+			n += s.Disk
+		}
+	}
+	return n
 }
 
 // twins removes what is beside a container that is right and runs: the rest of an interrupted roll, or what a host brings back that was
@@ -291,11 +300,12 @@ func (p *planner) stop(c placed) {
 // grace is what the unit may take to end; one that is not wanted any more gets what the slowest does.
 func (p *planner) grace(unit string) time.Duration {
 	var most time.Duration
-	for _, s := range p.units {
-		if s.Name == unit {
-			return s.Spec.Grace
+	for i := range p.d.Units {
+		u := &p.d.Units[i]
+		if u.Name == unit {
+			return u.Spec.Grace
 		}
-		most = max(most, s.Spec.Grace)
+		most = max(most, u.Spec.Grace)
 	}
 	return most
 }
@@ -315,22 +325,8 @@ func isOther(c *Container) bool { return !isMedic(c) && !isInput(c) }
 
 // reshapeAll stops everybody, in an order that leaves no session in a half-made cluster wherever it is cut off.
 func (p *planner) reshapeAll() {
-	doors := slices.DeleteFunc(p.olds(isInput), func(c placed) bool { return !c.Running })
-	if len(doors) > 0 {
-		slices.SortStableFunc(doors, func(a, b placed) int { return strings.Compare(a.Unit, b.Unit) })
-		p.next()
-		p.add(Step{Do: Hold, Host: doors[0].at, Unit: doors[0].Unit, What: doors[0].Name})
-		p.next()
-		p.add(Step{Do: Quiet, Host: doors[0].at, Unit: doors[0].Unit, What: doors[0].Name})
-	}
-	for _, of := range []func(*Container) bool{isMedic, isInput, isOther} {
-		p.next()
-		for _, c := range p.olds(of) {
-			if c.Running {
-				p.stop(c)
-			}
-		}
-	}
+	p.calm()
+	p.stopOlds()
 	// What is not right any more goes while the container that wrote last still tells which is right.
 	p.next()
 	for _, s := range p.units {

@@ -14,8 +14,9 @@ const (
 	Ship    Verb = "ship image"       // What: reference
 	Network Verb = "create network"   // What: name
 	Room    Verb = "check free space" // on the disk that holds the volumes
-	Clear   Verb = "remove helper"    // What: container that an interrupted run left behind
-	Hold    Verb = "hold sessions"    // back, new ones; What: container of an input
+	Unnet   Verb = "remove network"
+	Clear   Verb = "remove helper" // What: container that an interrupted run left behind
+	Hold    Verb = "hold sessions" // back, new ones; What: container of an input
 	Quiet   Verb = "wait for running sessions"
 	Stop    Verb = "stop"                // What: container; it drains first
 	Remove  Verb = "remove"              // What: container
@@ -41,6 +42,7 @@ type Step struct {
 	Chain string // of Vessel: the roles whose data it is for
 	Copy  bool   // of Vessel: something is to be copied into it
 	Turn  int    // of Note
+	Need  int64  // of Room: bytes for what is new there
 	Grace time.Duration
 }
 
@@ -48,13 +50,15 @@ type Step struct {
 func (s Step) String() string {
 	words := []string{string(s.Do)}
 	switch s.Do {
-	case Ship, Network, Note, Forget, Clear:
+	case Ship, Network, Unnet, Note, Forget, Clear:
 		words = append(words, s.What)
 	case Drop, Vessel:
 		words = append(words, s.What)
 	case Copy:
 		words = append(words, s.What, "from", s.From)
-	case Hold, Quiet, Room, Lead:
+	case Room:
+		words = append(words, fmt.Sprintf("(%d MiB)", s.Need>>20))
+	case Hold, Quiet, Lead:
 	case Beat:
 		words = append(words, "of", s.Unit)
 	case Stop, Remove, Create, Start:
@@ -75,6 +79,7 @@ const (
 	First   Kind = "first deploy"
 	Repair  Kind = "what is missing"
 	Roll    Kind = "roll, sessions run on"
+	Down    Kind = "take down"
 	Reshape Kind = "reshape, sessions wait"
 )
 

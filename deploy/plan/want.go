@@ -64,6 +64,7 @@ type Unit struct {
 	Chain string // its roles; "" of a medic
 	Spec  Spec
 	Hash  string // of Spec
+	Disk  int64  // about what its data needs
 }
 
 // Input says whether clients open sessions there.
@@ -125,7 +126,8 @@ func FenceName(cluster, host string) string { return cluster + "-fence-" + host 
 const (
 	goneAfter    = 2 * time.Second  // a node's drain is over, and it goes
 	handsAreDone = 12 * time.Second // a medic that is told to end finishes the restart it is at
-	maxText      = 100 << 10        // of one environment variable; Linux takes 128 KiB
+	medicDisk    = 8 << 20
+	maxText      = 100 << 10 // of one environment variable; Linux takes 128 KiB
 )
 
 // Want derives what is to be from a topology and its text.
@@ -224,6 +226,10 @@ func (d *Desired) unit(t *topology.Topology, n topology.Node, role, text string)
 	if h.Deploy.Network != topology.NetworkHost {
 		s.Network, s.Alias = d.Network, u.Name
 		s.Ports = ports(n, h, d.Inside)
+	}
+	u.Disk = medicDisk
+	if role == topology.RoleNode {
+		u.Disk = int64(t.Limits.Snapshot + 2*t.Limits.Segment + t.Limits.Window)
 	}
 	if role == topology.RoleMedic {
 		s.Command = []string{"medic", u.Name, "--docker"}

@@ -1,0 +1,307 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"posta/cmd/internal/screen"
+	"posta/deploy/apply"
+	"posta/deploy/engine"
+	"posta/deploy/image"
+	"posta/deploy/plan"
+	"posta/topology"
+)
+
+func (x *command) deploy(c *cli.Context) error {
+	if c.IsSet(flagRender) {
+		return x.render(c)
+	}
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	t, text, err := deployTopology(c)
+	if err != nil {
+		return err
+	}
+	source, err := x.imageSource(c)
+	if err != nil {
+		return fmt.Errorf("deploy: %w", err)
+	}
+	defer func() { _ = source.close() }()
+	f, err := meetFleet(c.Context, t, c.StringSlice(flagLost))
+	if err != nil {
+		return fmt.Errorf("deploy: %w", err)
+	}
+	defer func() { _ = f.close() }()
+	d, err := x.desired(c, t, text, source, f)
+	if err != nil {
+		return fmt.Errorf("deploy: %w", err)
+	}
+	d.LoseResults = c.Bool(flagLose)
+	p, err := plan.Make(d, f.observed)
+	if err != nil {
+		return fmt.Errorf("deploy: %w", err)
+	}
+	if c.Bool(flagPlan) {
+		x.printf("%s", p.Text(&d))
+		return nil
+	}
+	return x.carryOut(c, d, f, source, p)
+}
+
+// deployTopology is the file and its text.
+func deployTopology(c *cli.Context) (*topology.Topology, string, error) {
+	t, err := loadTopology(c)
+	if err != nil {
+		return nil, "", err
+	}
+	text, err := os.ReadFile(t.File)
+	if err != nil {
+		return nil, "", fmt.Errorf("read the topology: %w", err)
+	}
+	return t, string(text), nil
+}
+
+func (x *command) carryOut(c *cli.Context, d plan.Desired, f *fleet, source *source, p plan.Plan) error {
+	if len(p.Steps) == 0 {
+		x.notef("cluster %s is as the topology says", d.Cluster)
+		return nil
+	}
+	x.notef("%s", strings.TrimRight(p.Text(&d), "\n"))
+	progress := x.newSteps(len(p.Steps))
+	cfg := apply.Config{
+		Desired: d, Observed: f.observed, Engines: f.engines, Wait: c.Duration(flagWait), Cancel: c.Bool(flagCancel),
+		Beat: c.Duration(flagTimeout), Report: progress.update,
+	}
+	if source != nil && source.ref != "" {
+		cfg.Source = source
+	}
+	err := apply.Run(c.Context, cfg, p)
+	progress.finish()
+	if err != nil {
+		return fmt.Errorf("%w; posta deploy status tells what is where; say the same again to go on, or posta deploy --%s to go back", err, flagRollback)
+	}
+	x.notef("cluster %s: done, %s", d.Cluster, screen.Plural(len(p.Steps), "step"))
+	return nil
+}
+
+// desired is what the topology says, or what was good before it.
+func (x *command) desired(c *cli.Context, t *topology.Topology, text string, s *source, f *fleet) (plan.Desired, error) {
+	if !c.Bool(flagRollback) {
+		return plan.Want(t, text, s.ref, s.arch)
+	}
+	good := f.observed.Good()
+	for i, l := range good {
+		before, err := topology.ParseAt(t.File, []byte(l.File))
+		if err != nil {
+			return plan.Desired{}, fmt.Errorf("read the topology that the hosts keep: %w", err)
+		}
+		d, err := plan.Want(before, l.File, l.Image, "")
+		if err != nil {
+			return d, err
+		}
+		p, err := plan.Make(d, f.observed)
+		if err != nil || len(p.Steps) > 0 || i == len(good)-1 {
+			return d, nil // what is wrong with it is said where it is planned
+		}
+		// All is as this one says: so the one before it is meant.
+	}
+	return plan.Desired{}, fmt.Errorf("%w: the hosts keep no topology of cluster %s that was good", plan.ErrRefused, t.Name)
+}
+
+// source is the image, and where it comes from.
+type source struct {
+	ref, arch string
+	size      int64
+	program   *image.Image
+	engine    *engine.Engine
+}
+
+// imageSource makes the image of a program, or finds one that an engine here has. Nothing is needed for a rollback.
+func (x *command) imageSource(c *cli.Context) (*source, error) {
+	switch {
+	case c.Bool(flagRollback) && (c.IsSet(flagImage) || c.IsSet(flagProgram)):
+		return nil, usagef("deploy: --%s goes back to the image of that time; leave out --%s and --%s", flagRollback, flagImage, flagProgram)
+	case c.Bool(flagRollback):
+		return &source{}, nil
+	case c.IsSet(flagImage) && c.IsSet(flagProgram):
+		return nil, usagef("deploy: --%s or --%s, not both", flagImage, flagProgram)
+	case c.IsSet(flagImage):
+		e, err := engine.Open(c.Context, "here", topology.Deploy{})
+		if err != nil {
+			return nil, err
+		}
+		s := &source{engine: e}
+		if s.ref, s.arch, s.size, err = e.Tag(c.Context, c.String(flagImage), image.Ref); err != nil {
+			return nil, errors.Join(err, e.Close())
+		}
+		return s, nil
+	}
+	program := c.String(flagProgram)
+	if program == "" {
+		self, err := self()
+		if err != nil {
+			return nil, err
+		}
+		program = self[0]
+	}
+	m, err := image.FromProgram(program, x.Version)
+	if err != nil {
+		return nil, err
+	}
+	return &source{ref: m.Ref, arch: m.Arch, size: m.Size, program: m}, nil
+}
+
+// Ref implements apply.Source.
+func (s *source) Ref() string { return s.ref }
+
+// Size implements apply.Source.
+func (s *source) Size() int64 { return s.size }
+
+// Open implements apply.Source.
+func (s *source) Open(ctx context.Context) (io.ReadCloser, error) {
+	if s.engine != nil {
+		return s.engine.Save(ctx, s.ref)
+	}
+	r, w := io.Pipe()
+	go func() { // ends when all is read, or the reader is closed
+		_, err := s.program.WriteTo(w)
+		_ = w.CloseWithError(err)
+	}()
+	return r, nil
+}
+
+func (s *source) close() error {
+	if s == nil || s.engine == nil {
+		return nil
+	}
+	return s.engine.Close()
+}
+
+func (x *command) deployStatus(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	t, _, err := deployTopology(c)
+	if err != nil {
+		return err
+	}
+	f, err := meetFleet(c.Context, t, c.StringSlice(flagLost))
+	if err != nil {
+		return fmt.Errorf("deploy status: %w", err)
+	}
+	defer func() { _ = f.close() }()
+	for i := range f.observed.Engines {
+		o := &f.observed.Engines[i]
+		x.printf("%s: Docker %s, %s, clock %+.1fs\n", strings.Join(o.Hosts, ", "), o.Version, o.Arch, o.Offset.Seconds())
+		table := screen.Table{Head: []string{"unit", "state", "image", "container"}, Right: []bool{false, false, false, false}}
+		for _, k := range o.Containers {
+			state := "stopped"
+			switch {
+			case k.Running:
+				state = "running"
+			case !k.Started:
+				state = "made"
+			}
+			table.Rows = append(table.Rows, []string{k.Unit, state, k.Image, k.Name})
+		}
+		for _, line := range table.Lines() {
+			x.printf("  %s\n", line)
+		}
+		x.printf("  %s\n", screen.Plural(len(o.Volumes), "volume"))
+	}
+	for i, l := range f.observed.Good() {
+		when := "last good topology"
+		if i > 0 {
+			when = "the one before"
+		}
+		x.printf("%s: number %d, image %s\n", when, l.Turn, l.Image)
+	}
+	return nil
+}
+
+func (x *command) deployLogs(c *cli.Context) error {
+	name, err := oneArgument(c, "node", "joiner-1 -f")
+	if err != nil {
+		return err
+	}
+	t, _, err := deployTopology(c)
+	if err != nil {
+		return err
+	}
+	f, err := meetFleet(c.Context, t, nil)
+	if err != nil {
+		return fmt.Errorf("deploy logs: %w", err)
+	}
+	defer func() { _ = f.close() }()
+	at, k, err := f.container(name)
+	if err != nil {
+		return fmt.Errorf("deploy logs: %w", err)
+	}
+	return at.Logs(c.Context, k.Name, c.String("tail"), c.Bool("follow"), x.Out, x.Out)
+}
+
+func (x *command) undeploy(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	t, text, err := deployTopology(c)
+	if err != nil {
+		return err
+	}
+	f, err := meetFleet(c.Context, t, c.StringSlice(flagLost))
+	if err != nil {
+		return fmt.Errorf("undeploy: %w", err)
+	}
+	defer func() { _ = f.close() }()
+	d, err := plan.Want(t, text, "", "")
+	if err != nil {
+		return fmt.Errorf("undeploy: %w", err)
+	}
+	p := plan.Unmake(d, f.observed, c.Bool(flagVolumes))
+	if len(p.Steps) == 0 {
+		x.notef("cluster %s: nothing is there", t.Name)
+		return nil
+	}
+	if !c.Bool(flagYes) {
+		if err := x.confirmDown(c, t.Name, f, c.Bool(flagVolumes)); err != nil {
+			return err
+		}
+	}
+	return x.carryOut(c, d, f, nil, p)
+}
+
+// confirmDown wants a yes, from a person or a pipe.
+func (x *command) confirmDown(c *cli.Context, cluster string, f *fleet, volumes bool) error {
+	containers, data := 0, 0
+	for i := range f.observed.Engines {
+		containers += len(f.observed.Engines[i].Containers)
+		data += len(f.observed.Engines[i].Volumes)
+	}
+	what := screen.Plural(containers, "container") + " go, data stays"
+	if volumes {
+		what = fmt.Sprintf("%s and %s go, and with them all data, logs and results", screen.Plural(containers, "container"), screen.Plural(data, "volume"))
+	}
+	fmt.Fprintf(x.Err, "take down cluster %s: %s. Yes? [y/N] ", cluster, what)
+	line := make(chan string, 1)
+	go func() { // it may be left behind at the end of the program: a read of a terminal cannot be cancelled
+		text, _ := bufio.NewReader(x.In).ReadString('\n')
+		line <- text
+	}()
+	select {
+	case text := <-line:
+		if answer := strings.ToLower(strings.TrimSpace(text)); answer == "y" || answer == "yes" {
+			return nil
+		}
+	case <-c.Context.Done():
+		return context.Cause(c.Context)
+	}
+	return usagef("undeploy: not taken down; answer y, or say --%s", flagYes)
+}

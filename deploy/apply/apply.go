@@ -1,0 +1,278 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"posta/deploy/engine"
+	"posta/deploy/plan"
+	"posta/topology"
+)
+
+// Source is where an image comes from.
+type Source interface {
+	Ref() string
+	Size() int64 // about; 0 is not known
+	Open(ctx context.Context) (io.ReadCloser, error)
+}
+
+// Config is what a plan is carried out with.
+type Config struct {
+	Desired  plan.Desired
+	Observed plan.Observed
+	Engines  map[string]*engine.Engine // by host; hosts that share an engine have the same one
+	Source   Source                    // nil: the image is on some engine already
+	Wait     time.Duration             // how long sessions may take to come to their end
+	Cancel   bool                      // do not wait for them
+	Beat     time.Duration             // how long a heartbeat may take that is not of a node that reads its log
+	Report   func(Event)               // called by several goroutines, one at a time
+}
+
+// Event is news of a step.
+type Event struct {
+	Step  plan.Step
+	N, Of int    // which step, of how many
+	Done  bool   // it is over
+	Err   error  // of one that is over and failed
+	Text  string // what it waits for
+	Bytes int64  // carried so far
+	Size  int64  // of how many, about; 0 is not known
+}
+
+// ErrStep is wrapped by the error of a plan that was not carried out to its end.
+var ErrStep = errors.New("the deploy stopped")
+
+// runner carries out one plan.
+type runner struct {
+	Config
+	of      int
+	mu      sync.Mutex // guards done, and the calls of Report
+	done    int
+	heldMu  sync.Mutex // guards held and renew
+	held    func()     // lets sessions in again; nil when they are not held
+	renew   func()     // ends the goroutine that says the hold again
+	holding sync.WaitGroup
+}
+
+// Run carries a plan out.
+func Run(ctx context.Context, c Config, p plan.Plan) error {
+	r := &runner{Config: c, of: len(p.Steps)}
+	if r.Report == nil {
+		r.Report = func(Event) {}
+	}
+	defer r.holding.Wait()
+	defer r.release()
+	for from := 0; from < len(p.Steps); {
+		to := from
+		for to < len(p.Steps) && p.Steps[to].Stage == p.Steps[from].Stage {
+			to++
+		}
+		if err := r.stage(ctx, p.Steps[from:to]); err != nil {
+			return fmt.Errorf("%w: %w", ErrStep, err)
+		}
+		from = to
+	}
+	return nil
+}
+
+// stage does the steps of each engine one after the other, and those of different engines beside each other.
+func (r *runner) stage(ctx context.Context, steps []plan.Step) error {
+	var order []*engine.Engine
+	by := map[*engine.Engine][]plan.Step{}
+	for _, s := range steps {
+		e := r.Engines[s.Host]
+		if e == nil {
+			return fmt.Errorf("%s: host %s has no engine", s, s.Host)
+		}
+		if by[e] == nil {
+			order = append(order, e)
+		}
+		by[e] = append(by[e], s)
+	}
+	errs := make([]error, len(order))
+	var wg sync.WaitGroup
+	for i, e := range order {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for _, s := range by[e] {
+				if errs[i] = r.step(ctx, e, s); errs[i] != nil {
+					return
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// again is how often a step without an answer is said.
+const again = 4
+
+func (r *runner) step(ctx context.Context, e *engine.Engine, s plan.Step) (err error) {
+	r.mu.Lock()
+	n := r.done + 1
+	r.done++
+	r.mu.Unlock()
+	tell := func(ev Event) {
+		ev.Step, ev.N, ev.Of = s, n, r.of
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.Report(ev)
+	}
+	tell(Event{})
+	for try := range again {
+		if err = ctx.Err(); err == nil {
+			err = r.do(ctx, e, s, tell)
+		}
+		if err == nil || ctx.Err() != nil || !engine.NoAnswer(err) {
+			break
+		}
+		select {
+		case <-time.After(time.Duration(try+1) * 500 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("%s on host %s: %w", s, s.Host, err)
+	}
+	tell(Event{Done: true, Err: err})
+	return err
+}
+
+func (r *runner) do(ctx context.Context, e *engine.Engine, s plan.Step, tell func(Event)) error {
+	d := &r.Desired
+	switch s.Do {
+	case plan.Ship:
+		return r.ship(ctx, e, s, tell)
+	case plan.Network:
+		return e.MakeNetwork(ctx, d.Cluster, s.What)
+	case plan.Unnet:
+		return e.RemoveNetwork(ctx, s.What)
+	case plan.Room:
+		return r.room(ctx, e, s)
+	case plan.Clear, plan.Remove, plan.Forget:
+		return e.Remove(ctx, s.What)
+	case plan.Hold:
+		return r.hold(ctx, e, s)
+	case plan.Quiet:
+		return r.quiet(ctx, e, s, tell)
+	case plan.Stop:
+		if u := r.container(s.What); u != nil && u.Role != topology.RoleMedic && strings.Contains(u.Chain, string(topology.Input)) {
+			r.keep()
+		}
+		return e.Stop(ctx, s.What, s.Grace)
+	case plan.Drop:
+		return e.DropVolume(ctx, s.What)
+	case plan.Vessel:
+		return e.MakeVolume(ctx, s.What, volumeLabels(d.Cluster, s))
+	case plan.Copy:
+		return r.copy(ctx, e, s, tell)
+	case plan.Create:
+		return e.Create(ctx, s.What, r.unit(s.Unit))
+	case plan.Start:
+		return e.Start(ctx, s.What)
+	case plan.Beat:
+		return r.beat(ctx, e, s, tell)
+	case plan.Lead:
+		return r.lead(ctx, e, s, tell)
+	case plan.Note:
+		return e.Note(ctx, d, s.What, s.Turn)
+	}
+	return fmt.Errorf("step %q is not known", s.Do)
+}
+
+func (r *runner) unit(name string) *plan.Unit {
+	i := slices.IndexFunc(r.Desired.Units, func(u plan.Unit) bool { return u.Name == name })
+	return &r.Desired.Units[i] // a plan creates none but these
+}
+
+// container is one that there was when the plan was made.
+func (r *runner) container(name string) *plan.Container {
+	for i := range r.Observed.Engines {
+		for j := range r.Observed.Engines[i].Containers {
+			if c := &r.Observed.Engines[i].Containers[j]; c.Name == name {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+func volumeLabels(cluster string, s plan.Step) map[string]string {
+	l := map[string]string{topology.LabelCluster: cluster}
+	if s.Unit == "" {
+		l[plan.LabelFence] = strings.TrimPrefix(s.What, plan.FenceName(cluster, ""))
+		return l
+	}
+	l[topology.LabelNode], l[plan.LabelChain] = s.Unit, s.Chain
+	if s.Copy {
+		l[plan.LabelArriving] = "yes"
+	}
+	return l
+}
+
+// ship brings the image from here, or from another engine that has it.
+func (r *runner) ship(ctx context.Context, e *engine.Engine, s plan.Step, tell func(Event)) error {
+	open, size := func(ctx context.Context) (io.ReadCloser, error) { return nil, nil }, int64(0)
+	if r.Source != nil && r.Source.Ref() == s.What {
+		open, size = r.Source.Open, r.Source.Size()
+	} else {
+		from := r.withImage(s.What, e)
+		if from == nil {
+			return fmt.Errorf("image %s is on no host any more; deploy the program it was made of, or name an image with --image", s.What)
+		}
+		open = func(ctx context.Context) (io.ReadCloser, error) { return from.Save(ctx, s.What) }
+	}
+	in, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	var sent int64
+	return e.Load(ctx, s.What, in, func(n int) {
+		sent += int64(n)
+		tell(Event{Bytes: sent, Size: size})
+	})
+}
+
+// withImage is an engine that has an image, other than one that needs it.
+func (r *runner) withImage(ref string, not *engine.Engine) *engine.Engine {
+	for i := range r.Observed.Engines {
+		o := &r.Observed.Engines[i]
+		if e := r.Engines[o.Name()]; slices.Contains(o.Images, ref) && e != nil && e != not {
+			return e
+		}
+	}
+	return nil
+}
+
+func (r *runner) copy(ctx context.Context, e *engine.Engine, s plan.Step, tell func(Event)) error {
+	from := r.Engines[s.From]
+	if from == nil {
+		return fmt.Errorf("host %s has no engine", s.From)
+	}
+	image := r.Desired.Image
+	if o := r.Observed.Engine(s.From); o != nil && !slices.Contains(o.Images, image) && !r.wants(s.From) {
+		if len(o.Images) == 0 {
+			return fmt.Errorf("host %s has no image to read the volume with; load one there with `docker load`", s.From)
+		}
+		image = o.Images[0]
+	}
+	var sent int64
+	return e.CopyVolume(ctx, r.Desired.Cluster, s.What, from, image, r.Desired.Image, func(n int) {
+		sent += int64(n)
+		tell(Event{Bytes: sent})
+	})
+}
+
+// wants says that the host gets the image in this plan.
+func (r *runner) wants(host string) bool {
+	return slices.ContainsFunc(r.Desired.Hosts, func(h plan.Host) bool { return r.Engines[h.Name] == r.Engines[host] })
+}

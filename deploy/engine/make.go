@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/mount"
+	"github.com/docker/docker/api/types/network"
+	"github.com/docker/docker/api/types/volume"
+	"github.com/docker/go-connections/nat"
+
+	"posta/deploy/plan"
+	"posta/topology"
+)
+
+// MakeNetwork makes the network that the containers of a cluster have on one engine.
+func (e *Engine) MakeNetwork(ctx context.Context, cluster, name string) error {
+	return e.call(ctx, "create network "+name, func(ctx context.Context) error {
+		all, err := e.api.NetworkList(ctx, network.ListOptions{Filters: labelled(topology.LabelCluster, cluster)})
+		if err != nil || slices.ContainsFunc(all, func(n network.Summary) bool { return n.Name == name }) {
+			return err
+		}
+		_, err = e.api.NetworkCreate(ctx, name, network.CreateOptions{Driver: "bridge", Labels: map[string]string{topology.LabelCluster: cluster}})
+		return err
+	})
+}
+
+// RemoveNetwork removes it.
+func (e *Engine) RemoveNetwork(ctx context.Context, name string) error {
+	return e.call(ctx, "remove network "+name, func(ctx context.Context) error { return gone(e.api.NetworkRemove(ctx, name)) })
+}
+
+// MakeVolume makes a volume with labels.
+func (e *Engine) MakeVolume(ctx context.Context, name string, labels map[string]string) error {
+	return e.call(ctx, "create volume "+name, func(ctx context.Context) error {
+		v, err := e.api.VolumeCreate(ctx, volume.CreateOptions{Name: name, Labels: labels}) // one that is there is answered as it is
+		if err == nil && v.Labels[topology.LabelCluster] != labels[topology.LabelCluster] {
+			return fmt.Errorf("there is another volume of that name, which is none of this cluster's; rename the cluster, or remove it with `docker volume rm %s`", name)
+		}
+		return err
+	})
+}
+
+// DropVolume deletes data, and what says that it is whole before that: a volume is at no time taken for whole that is not.
+func (e *Engine) DropVolume(ctx context.Context, name string) error {
+	if err := e.Remove(ctx, arrivedName(name)); err != nil {
+		return err
+	}
+	return e.call(ctx, "delete volume "+name, func(ctx context.Context) error { return gone(e.api.VolumeRemove(ctx, name, false)) })
+}
+
+func arrivedName(volume string) string { return volume + "-arrived" }
+
+// Create makes a unit's container.
+func (e *Engine) Create(ctx context.Context, name string, u *plan.Unit) error {
+	s := &u.Spec
+	labels := map[string]string{plan.LabelSpec: u.Hash}
+	for k, v := range s.Labels {
+		labels[k] = v
+	}
+	grace := int(s.Grace.Round(time.Second) / time.Second)
+	c := &container.Config{Image: s.Image, Cmd: s.Command, Env: s.Env, Labels: labels, StopTimeout: &grace, ExposedPorts: nat.PortSet{}}
+	h := &container.HostConfig{
+		ReadonlyRootfs: true, CapDrop: []string{"ALL"}, SecurityOpt: []string{"no-new-privileges:true"},
+		LogConfig: container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "10m", "max-file": "3"}},
+		Resources: container.Resources{Memory: s.Memory}, RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyDisabled},
+		PortBindings: nat.PortMap{}, NetworkMode: "host",
+	}
+	if s.Always {
+		h.RestartPolicy.Name = container.RestartPolicyUnlessStopped
+	}
+	if s.NoDNS {
+		// The engine asks other name servers for whom it does not know, and a node that is being restarted is unknown: the answer has to be no,
+		// at once. Names of this network it tells itself.
+		h.DNS, h.DNSSearch, h.DNSOptions = []string{"127.0.0.1"}, []string{"."}, []string{"timeout:1", "attempts:1"}
+	}
+	for _, p := range s.Ports {
+		inside := nat.Port(strconv.Itoa(p.Inside) + "/tcp")
+		c.ExposedPorts[inside] = struct{}{}
+		h.PortBindings[inside] = append(h.PortBindings[inside], nat.PortBinding{HostIP: p.At, HostPort: strconv.Itoa(p.Outside)})
+	}
+	for _, m := range s.Mounts {
+		if m.File != "" {
+			h.Mounts = append(h.Mounts, mount.Mount{Type: mount.TypeBind, Source: m.File, Target: m.Target})
+		} else {
+			h.Mounts = append(h.Mounts, mount.Mount{Type: mount.TypeVolume, Source: m.Volume, Target: m.Target})
+		}
+	}
+	var n *network.NetworkingConfig
+	if s.Network != "" {
+		h.NetworkMode = container.NetworkMode(s.Network)
+		n = &network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{s.Network: {Aliases: []string{s.Alias}}}}
+	}
+	return e.create(ctx, name, c, h, n)
+}
+
+// create makes a container; one of that name that a lost answer left behind is the same.
+func (e *Engine) create(ctx context.Context, name string, c *container.Config, h *container.HostConfig, n *network.NetworkingConfig) error {
+	return e.call(ctx, "create container "+name, func(ctx context.Context) error {
+		_, err := e.api.ContainerCreate(ctx, c, h, n, nil, name)
+		if !cerrdefs.IsConflict(err) {
+			return err
+		}
+		there, lookErr := e.api.ContainerInspect(ctx, name)
+		if lookErr != nil || there.Config == nil {
+			return err
+		}
+		for k, v := range c.Labels {
+			if there.Config.Labels[k] != v {
+				return fmt.Errorf("%w; it is none of this cluster's, remove it", err)
+			}
+		}
+		return nil
+	})
+}
+
+// Note keeps a topology, in a container that is never started: it is as safe there as the cluster's data, and everybody who may reach the
+// engine can read it.
+func (e *Engine) Note(ctx context.Context, d *plan.Desired, name string, turn int) error {
+	c := &container.Config{
+		Image: d.Image, Env: []string{plan.EnvTopology + "=" + d.File},
+		Labels: map[string]string{plan.LabelLedger: d.Cluster, plan.LabelTurn: strconv.Itoa(turn), plan.LabelDigest: d.LedgerDigest()},
+	}
+	return e.create(ctx, name, c, &container.HostConfig{NetworkMode: "none"}, nil)
+}
+
+// Start starts a container; one that runs is no error.
+func (e *Engine) Start(ctx context.Context, name string) error {
+	return e.callFor(ctx, 3*callTime, "start "+name, func(ctx context.Context) error {
+		return e.api.ContainerStart(ctx, name, container.StartOptions{})
+	})
+}
+
+// Stop ends a container: it may drain for the grace, and is killed then. One that is gone, or does not run, is no error.
+func (e *Engine) Stop(ctx context.Context, name string, grace time.Duration) error {
+	seconds := int((grace + time.Second - 1) / time.Second)
+	return e.callFor(ctx, grace+2*callTime, "stop "+name, func(ctx context.Context) error {
+		return gone(e.api.ContainerStop(ctx, name, container.StopOptions{Timeout: &seconds}))
+	})
+}
+
+// Remove removes a container. It was stopped before; if a medic was quicker it is killed, by which nothing is lost.
+func (e *Engine) Remove(ctx context.Context, name string) error {
+	return e.callFor(ctx, 2*callTime, "remove "+name, func(ctx context.Context) error {
+		err := gone(e.api.ContainerRemove(ctx, name, container.RemoveOptions{Force: true}))
+		if cerrdefs.IsConflict(err) { // somebody else removes it just now
+			for range 100 {
+				if _, look := e.api.ContainerInspect(ctx, name); cerrdefs.IsNotFound(look) {
+					return nil
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+		}
+		return err
+	})
+}

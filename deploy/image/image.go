@@ -1,0 +1,180 @@
+package image
+
+import (
+	"archive/tar"
+	"bytes"
+	"crypto/sha256"
+	"debug/elf"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+var (
+	// ErrNotStatic is wrapped when a program needs libraries that an image of one file does not have.
+	ErrNotStatic = errors.New("the program is not static")
+	// ErrNoProgram is wrapped when a file is no program for Linux.
+	ErrNoProgram = errors.New("no program for Linux")
+)
+
+// Repository is the name of all images; the tag is made of the digest, so that a name never means two images.
+const Repository = "posta"
+
+// Ref is the reference of the image with a digest in hex, with or without "sha256:".
+func Ref(digest string) string {
+	const algorithm = "sha256:"
+	if len(digest) > len(algorithm) && digest[:len(algorithm)] == algorithm {
+		digest = digest[len(algorithm):]
+	}
+	return Repository + ":sha-" + digest[:min(len(digest), 12)]
+}
+
+// Image is ready to be written. The program's file must not change meanwhile.
+type Image struct {
+	Ref  string
+	Arch string // as Go calls it
+	Size int64  // of what WriteTo writes
+
+	program  string
+	size     int64 // of the program
+	config   []byte
+	manifest []byte
+	configID string
+}
+
+var machines = map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64", elf.EM_RISCV: "riscv64", elf.EM_PPC64: "ppc64le", elf.EM_S390: "s390x", elf.EM_ARM: "arm", elf.EM_386: "386"}
+
+// FromProgram makes an image of a static program for Linux.
+func FromProgram(file, version string) (*Image, error) {
+	arch, err := inspect(file)
+	if err != nil {
+		return nil, fmt.Errorf("make an image of %s: %w", file, err)
+	}
+	m := &Image{Arch: arch, program: file}
+	h := sha256.New()
+	if err := m.layer(h); err != nil {
+		return nil, fmt.Errorf("make an image of %s: %w", file, err)
+	}
+	if m.config, err = json.Marshal(configOf(arch, version, "sha256:"+hex.EncodeToString(h.Sum(nil)))); err != nil {
+		return nil, fmt.Errorf("make an image of %s: %w", file, err)
+	}
+	sum := sha256.Sum256(m.config)
+	m.configID = hex.EncodeToString(sum[:])
+	m.Ref = Ref(m.configID)
+	m.manifest, err = json.Marshal([]map[string]any{{"Config": m.configID + ".json", "RepoTags": []string{m.Ref}, "Layers": []string{"layer.tar"}}})
+	if err != nil {
+		return nil, fmt.Errorf("make an image of %s: %w", file, err)
+	}
+	var n counter
+	if _, err := m.WriteTo(&n); err != nil {
+		return nil, fmt.Errorf("make an image of %s: %w", file, err)
+	}
+	m.Size = int64(n)
+	return m, nil
+}
+
+// inspect says for which machine a program is, if an image of nothing else can run it.
+func inspect(file string) (arch string, err error) {
+	f, err := elf.Open(file)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w; name one with --program, or an image with --image", ErrNoProgram, err)
+	}
+	defer func() { _ = f.Close() }()
+	arch, ok := machines[f.Machine]
+	if !ok || f.Type != elf.ET_EXEC && f.Type != elf.ET_DYN {
+		return "", fmt.Errorf("%w: it is %s for %s; name another one with --program", ErrNoProgram, f.Type, f.Machine)
+	}
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_INTERP {
+			return "", fmt.Errorf("%w: build it with `make build`, or name an image with --image", ErrNotStatic)
+		}
+	}
+	return arch, nil
+}
+
+func configOf(arch, version, layer string) map[string]any {
+	return map[string]any{
+		"architecture": arch, "os": "linux", "created": epoch.Format(time.RFC3339),
+		"config": map[string]any{
+			"Entrypoint": []string{"/bin/posta"}, "WorkingDir": "/posta", "Env": []string{"PATH=/bin"},
+			"Labels": map[string]string{"org.opencontainers.image.title": "posta", "org.opencontainers.image.version": version},
+		},
+		"rootfs":  map[string]any{"type": "layers", "diff_ids": []string{layer}},
+		"history": []map[string]any{{"created": epoch.Format(time.RFC3339), "created_by": "posta deploy"}},
+	}
+}
+
+// epoch is when everything in an image was made: the same program is the same image.
+var epoch = time.Unix(0, 0).UTC()
+
+// layer writes the image's only layer.
+func (m *Image) layer(w io.Writer) error {
+	f, err := os.Open(m.program)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	m.size = info.Size()
+	t := tar.NewWriter(w)
+	for _, dir := range []string{"bin/", "posta/"} {
+		if err := t.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: dir, Mode: 0o755, ModTime: epoch, Format: tar.FormatUSTAR}); err != nil {
+			return err
+		}
+	}
+	if err := t.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "bin/posta", Mode: 0o755, Size: m.size, ModTime: epoch, Format: tar.FormatUSTAR}); err != nil {
+		return err
+	}
+	if _, err := io.Copy(t, f); err != nil {
+		return err
+	}
+	return t.Close()
+}
+
+// WriteTo writes the image as docker load takes it.
+func (m *Image) WriteTo(w io.Writer) (int64, error) {
+	n := &counting{w: w}
+	t := tar.NewWriter(n)
+	var size counter
+	if err := m.layer(&size); err != nil {
+		return 0, err
+	}
+	file := func(name string, size int64, content func(io.Writer) error) error {
+		err := t.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: size, ModTime: epoch, Format: tar.FormatUSTAR})
+		if err != nil {
+			return err
+		}
+		return content(t)
+	}
+	bytesOf := func(b []byte) func(io.Writer) error {
+		return func(w io.Writer) error { _, err := io.Copy(w, bytes.NewReader(b)); return err }
+	}
+	err := errors.Join(
+		file(m.configID+".json", int64(len(m.config)), bytesOf(m.config)),
+		file("layer.tar", int64(size), m.layer),
+		file("manifest.json", int64(len(m.manifest)), bytesOf(m.manifest)),
+		t.Close())
+	return n.n, err
+}
+
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) { *c += counter(len(p)); return len(p), nil }
+
+type counting struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counting) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
