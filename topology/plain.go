@@ -9,7 +9,8 @@ import (
 // nodes cannot tell them apart; Parse reads it back. change, if it is not nil, has the last word on each host.
 func (t *Topology) Plain(change func(Host) Host) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[cluster]\nname = %s\ndata = %s\ntransport = %s\n", tomlString(t.Name), tomlString(t.data), tomlString(t.Transport))
+	fmt.Fprintf(&b, "[cluster]\nname = %s\ndata = %s\n", tomlString(t.Name), tomlString(t.data))
+	t.plainSettings(&b, "cluster")
 	for _, h := range t.Hosts {
 		if change != nil {
 			h = change(h)
@@ -29,15 +30,19 @@ func (t *Topology) Plain(change func(Host) Host) string {
 			fmt.Fprintf(&b, "key = %s\n", tomlString(string(e.Key)))
 		}
 	}
-	section := ""
-	for _, s := range settings {
-		if s.section != section {
-			section = s.section
-			fmt.Fprintf(&b, "\n[%s]\n", section)
-		}
-		fmt.Fprintf(&b, "%s = %s\n", s.name, s.literal(s.text(t)))
+	for _, section := range []string{"medics", "limits"} {
+		fmt.Fprintf(&b, "\n[%s]\n", section)
+		t.plainSettings(&b, section)
 	}
 	return b.String()
+}
+
+func (t *Topology) plainSettings(b *strings.Builder, section string) {
+	for _, s := range settings {
+		if s.section == section {
+			fmt.Fprintf(b, "%s = %s\n", s.name, s.literal(s.text(t)))
+		}
+	}
 }
 
 // Shape is the part of the plain text that all nodes have to agree on while a session runs: who there is, where, and how they are joined. What
@@ -47,7 +52,7 @@ func (t *Topology) Shape() string {
 	same.Limits, same.Medics = Limits{}, Medics{}
 	for _, s := range settings {
 		text := s.def
-		if s.key() == "limits.frame" { // a frame that one sends the other must accept
+		if s.key() == "limits.frame" || s.section == "cluster" { // a frame that one sends the other must accept
 			text = s.text(t)
 		}
 		_ = s.set(&same, text) // both are in range
