@@ -128,11 +128,11 @@ type source struct {
 func (x *command) imageSource(c *cli.Context) (*source, error) {
 	switch {
 	case c.Bool(flagRollback) && (c.IsSet(flagImage) || c.IsSet(flagProgram)):
-		return nil, usagef("deploy: --%s goes back to the image of that time; leave out --%s and --%s", flagRollback, flagImage, flagProgram)
+		return nil, usagef("--%s goes back to the image of that time; leave out --%s and --%s", flagRollback, flagImage, flagProgram)
 	case c.Bool(flagRollback):
 		return &source{}, nil
 	case c.IsSet(flagImage) && c.IsSet(flagProgram):
-		return nil, usagef("deploy: --%s or --%s, not both", flagImage, flagProgram)
+		return nil, usagef("--%s or --%s, not both", flagImage, flagProgram)
 	case c.IsSet(flagImage):
 		e, err := engine.Open(c.Context, "here", topology.Deploy{})
 		if err != nil {
