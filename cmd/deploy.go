@@ -40,7 +40,7 @@ copy; --render compose a compose file for each host. INSTALL.md in each says wha
 			changeFlags()...),
 		Action: x.deploy,
 		Subcommands: []*cli.Command{
-			{Name: "status", Usage: "what there is on each host, and what a deploy would do",
+			{Name: "status", Usage: "what there is on each host",
 				Flags: []cli.Flag{topologyFlag(), lostFlag()}, Action: x.deployStatus},
 			{Name: "logs", ArgsUsage: "NODE", Usage: "what a node or medic says, from its host",
 				Flags: []cli.Flag{
