@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"posta/cmd/internal/local"
 	"posta/cmd/internal/screen"
+	"posta/link/nats"
 	"posta/medic"
 	"posta/nodes"
 	"posta/topology"
@@ -66,7 +68,7 @@ func (x *command) run(c *cli.Context) (err error) {
 		}
 		return err
 	}
-	if plan.File == "" {
+	if plan.File == "" && !site.Topology.NATS.Embedded {
 		defer x.leaveBroker(site.Topology)
 	}
 	defer func() { err = errors.Join(err, x.leaveSite(site, c.Bool("keep"), err)) }()
@@ -128,6 +130,9 @@ func (x *command) runOn(ctx context.Context, site *local.Site, r *request, verbo
 		return err
 	}
 	t := site.Topology
+	if t.Transport == topology.ViaNATS && t.NATS.Embedded {
+		defer x.serveNATS(t)()
+	}
 	crew, err := local.NewCrew(local.Config{Topology: t, Nodes: t.Nodes(), Dir: site.Dir, Program: program, Tied: true})
 	if err != nil {
 		return err
@@ -148,6 +153,19 @@ func (x *command) runOn(ctx context.Context, site *local.Site, r *request, verbo
 	}
 	r.cfg.Entries = append(t.EntryPoints(), t.Outputs()...)
 	return x.upload(ctx, r, show)
+}
+
+// serveNATS runs the embedded server in this process, until the function that it returns is called.
+func (x *command) serveNATS(t *topology.Topology) (end func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := nats.Serve(ctx, t, slog.New(slog.NewTextHandler(x.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))); err != nil {
+			x.notef("%v", err)
+		}
+	}()
+	return func() { cancel(); <-ended }
 }
 
 // readyTime bounds the wait for a cluster: a node that reads a long log back needs its time, and one that hangs must not

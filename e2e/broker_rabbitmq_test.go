@@ -11,13 +11,15 @@ import (
 	"posta/topology"
 )
 
-var brokerKinds = []brokerKind{
-	{"rabbitmq classic", startRabbitMQ, map[string]string{"rabbitmq.queue": "classic"}},
-	{"rabbitmq quorum", startRabbitMQ, map[string]string{"rabbitmq.queue": "quorum"}},
-	{"rabbitmq frame by frame", startRabbitMQ, map[string]string{"rabbitmq.batch": "0B"}},
+func init() {
+	brokerKinds = append(brokerKinds,
+		brokerKind{"rabbitmq classic", startRabbitMQ, map[string]string{"rabbitmq.queue": "classic"}},
+		brokerKind{"rabbitmq quorum", startRabbitMQ, map[string]string{"rabbitmq.queue": "quorum"}},
+		brokerKind{"rabbitmq frame by frame", startRabbitMQ, map[string]string{"rabbitmq.batch": "0B"}},
+	)
 }
 
-func startRabbitMQ(t *testing.T) (broker, map[string]string) {
+func startRabbitMQ(t *testing.T, _ map[string]string) (broker, map[string]string) {
 	t.Helper()
 	b, err := brokers.StartRabbitMQ(deadline(t, time.Minute), filepath.Join(t.TempDir(), "rabbitmq"))
 	if err != nil {

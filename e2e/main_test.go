@@ -15,6 +15,7 @@ import (
 	"posta/analyses/flights"
 	"posta/analyses/memes"
 	"posta/analyses/movies"
+	"posta/link/nats"
 	"posta/nodes"
 	"posta/topology"
 )
@@ -23,6 +24,7 @@ const (
 	envNode     = "POSTA_E2E_NODE"
 	envTopology = "POSTA_E2E_TOPOLOGY"
 	envClient   = "POSTA_E2E_CLIENT" // entry points: be a client of them
+	envNATS     = "POSTA_E2E_NATS"   // a topology: be its NATS server
 	envDir      = "POSTA_E2E_DIR"
 	envShared   = "POSTA_SHARED" // a folder with samples/ and expected/; without it generated data is used alone
 )
@@ -34,6 +36,9 @@ var (
 func TestMain(m *testing.M) {
 	if node := os.Getenv(envNode); node != "" {
 		os.Exit(nodeMain(node, os.Getenv(envTopology)))
+	}
+	if file := os.Getenv(envNATS); file != "" {
+		os.Exit(natsMain(file))
 	}
 	if entries := os.Getenv(envClient); entries != "" {
 		os.Exit(clientMain(entries, os.Getenv(envDir)))
@@ -53,6 +58,20 @@ func nodeMain(node, file string) int {
 	if err == nil {
 		log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
 		err = nodes.Run(ctx, nodes.Config{Topology: t, Node: topology.NodeID(node), Known: known(), Version: "e2e", Log: log})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func natsMain(file string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	t, err := topology.Load(file)
+	if err == nil {
+		err = nats.Serve(ctx, t, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"posta/link"
+	"posta/link/nats"
 	"posta/link/rabbitmq"
 	"posta/link/zmq"
 	"posta/topology"
@@ -19,6 +20,8 @@ func newTransport(t *topology.Topology, n topology.Node, log *slog.Logger) (link
 		return open(zmq.New(zmq.Config{Topology: t, Node: n, Listen: listen, Log: log}))
 	case topology.ViaRabbitMQ:
 		return open(rabbitmq.New(rabbitmq.Config{Topology: t, Node: n, Listen: listen, Log: log}))
+	case topology.ViaNATS:
+		return open(nats.New(nats.Config{Topology: t, Node: n, Listen: listen, Log: log}))
 	}
 	return nil, fmt.Errorf("node %s: transport %q is in no package", n.ID, t.Transport)
 }
@@ -34,8 +37,11 @@ func open[T link.Transport](t T, err error) (link.Transport, error) {
 // RemoveFromBroker deletes what a cluster has on its broker, if it has one. What is there is also in the nodes' logs, so a cluster that
 // goes on later loses nothing by it.
 func RemoveFromBroker(ctx context.Context, t *topology.Topology) error {
-	if t.Transport == topology.ViaRabbitMQ {
+	switch t.Transport {
+	case topology.ViaRabbitMQ:
 		return rabbitmq.Remove(ctx, t)
+	case topology.ViaNATS:
+		return nats.Remove(ctx, t)
 	}
 	return nil
 }

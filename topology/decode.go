@@ -8,7 +8,7 @@ import (
 )
 
 // sections lists what a file may hold, as it is written.
-var sections = []string{"cluster", "hosts", "stage", "edge", "rabbitmq", "medics", "limits"}
+var sections = []string{"cluster", "hosts", "stage", "edge", "rabbitmq", "nats", "medics", "limits"}
 
 // topology fills every field from the tree or from its default.
 func (r *reader) topology(root *value) *Topology {
@@ -23,6 +23,7 @@ func (r *reader) topology(root *value) *Topology {
 		t.Edges = append(t.Edges, r.edge(r.section(fmt.Sprintf("edge.%d", i), "[[edge]]", v)))
 	}
 	r.scalars(t, "rabbitmq", r.one(root, "rabbitmq"))
+	r.scalars(t, "nats", r.one(root, "nats"))
 	r.scalars(t, "medics", r.one(root, "medics"))
 	r.scalars(t, "limits", r.one(root, "limits"))
 	return t
@@ -36,7 +37,7 @@ func (r *reader) unknownSections(root *value) {
 			if isSection(f.name) {
 				continue
 			}
-			instead := "the sections are [cluster], [hosts.NAME], [[stage]], [[edge]], [rabbitmq], [medics], [limits]"
+			instead := "the sections are [cluster], [hosts.NAME], [[stage]], [[edge]], [rabbitmq], [nats], [medics], [limits]"
 			if ok {
 				instead = "did you mean " + sectionTitle(near) + "?"
 			}

@@ -161,13 +161,13 @@ func (s *section) scalar(set setting, t *Topology) {
 	if v == nil {
 		return
 	}
-	_, wantsInt := set.field(t).(*int)
-	if wantsInt != (v.kind == kindInt) || !wantsInt && v.kind != kindString {
+	wants := set.kind()
+	if v.kind != wants {
 		s.r.found.add(v.at, fmt.Sprintf("%s is %s", set.name, v.kind), set.want())
 		return
 	}
 	text := v.text
-	if wantsInt {
+	if wants == kindInt {
 		text = strings.ReplaceAll(text, "_", "")
 	}
 	err := set.set(t, text)
@@ -188,6 +188,17 @@ func (s *section) done() {
 		}
 		s.r.found.add(f.at, fmt.Sprintf("%s has no setting %q", s.title, f.name), instead(f.name, s.known))
 	}
+}
+
+// kind is what a right value of the setting is in TOML.
+func (s setting) kind() kind {
+	switch s.field(new(Topology)).(type) {
+	case *int:
+		return kindInt
+	case *bool:
+		return kindBool
+	}
+	return kindString
 }
 
 func (k kind) String() string {

@@ -14,6 +14,7 @@ type Topology struct {
 	DataDir   string // directory that holds one directory per node; absolute when Load read it
 	Transport string // how frames travel between nodes: one of Transports
 	RabbitMQ  RabbitMQ
+	NATS      NATS
 
 	Hosts  []Host  // in file order
 	Stages []Stage // in file order, which need not be the pipeline's

@@ -11,10 +11,11 @@ import (
 const (
 	ZMQ         = "zmq"
 	ViaRabbitMQ = "rabbitmq"
+	ViaNATS     = "nats"
 )
 
 // Transports are the values of cluster.transport, the default first.
-var Transports = []string{ZMQ, ViaRabbitMQ}
+var Transports = []string{ZMQ, ViaRabbitMQ, ViaNATS}
 
 // RabbitMQ is where the broker is and how it is used, when Transport is "rabbitmq".
 type RabbitMQ struct {
@@ -26,6 +27,25 @@ type RabbitMQ struct {
 	Batch Size
 }
 
+// NATS is where the server is and how it is used, when Transport is "nats".
+type NATS struct {
+	// URL is nats://USER:PASSWORD@HOST:PORT, or tls.
+	URL string
+	// Embedded says that Posta runs the server, which listens on the address of URL.
+	Embedded bool
+	// Data is the embedded server's directory; relative to the cluster's data. Default "nats".
+	Data string
+	// Sync says when the embedded server's disk has what it answers for: "default" or "always".
+	Sync string
+	// Batch is as RabbitMQ.Batch.
+	Batch Size
+}
+
+// SyncAlways is an fsync for each message.
+const SyncAlways = "always"
+
+var syncWords = []string{"default", SyncAlways}
+
 // QuorumQueue is the kind of queues that are replicated.
 const QuorumQueue = "quorum"
 
@@ -34,6 +54,17 @@ var queueWords = []string{"classic", QuorumQueue}
 var errURLForm = errors.New("no address of the broker")
 
 func rightAMQP(text string) error { return rightURL(text, "amqp", "amqps") }
+
+func rightNATS(text string) error { return rightURL(text, "nats", "tls") }
+
+var errNoDir = errors.New("it is empty")
+
+func rightDir(text string) error {
+	if text == "" {
+		return errNoDir
+	}
+	return nil
+}
 
 func rightURL(text string, schemes ...string) error {
 	u, err := url.Parse(text)
@@ -45,8 +76,11 @@ func rightURL(text string, schemes ...string) error {
 
 // BrokerURL is where the transport's broker is, without the password; "" when there is none.
 func (t *Topology) BrokerURL() string {
-	if t.Transport == ViaRabbitMQ {
+	switch t.Transport {
+	case ViaRabbitMQ:
 		return RedactURL(t.RabbitMQ.URL)
+	case ViaNATS:
+		return RedactURL(t.NATS.URL)
 	}
 	return ""
 }

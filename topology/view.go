@@ -1,7 +1,5 @@
 package topology
 
-import "strconv"
-
 // View is a topology with everything derived from it, for `--json` and other programs. Sizes and times are written as in
 // the file. Names of fields are part of the interface: new ones may come, none changes its meaning.
 type View struct {
@@ -108,8 +106,11 @@ func (t *Topology) settingsView(section string) map[string]any {
 			continue
 		}
 		out[s.name] = s.text(t)
-		if n, err := strconv.Atoi(s.text(t)); err == nil {
-			out[s.name] = n
+		switch f := s.field(t).(type) {
+		case *int:
+			out[s.name] = *f
+		case *bool:
+			out[s.name] = *f
 		}
 	}
 	return out

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -16,18 +15,11 @@ import (
 
 // outgoing is the sending end of a link, or of all links of a pub edge.
 type outgoing struct {
-	t         *Transport
-	edge      string
-	exchange  string // fanout; "" for the default exchange, where a queue's name is its key
-	receivers []receiver
-	waiting   *brokered.Waiting
-	connected atomic.Bool
-}
-
-type receiver struct {
-	node      link.NodeID
-	queue     string
-	greetings *brokered.Greetings
+	t        *Transport
+	edge     string
+	exchange string   // fanout; "" for the default exchange, where a queue's name is its key
+	queues   []string // of the receivers
+	link     *brokered.Outgoing
 }
 
 // maxUnconfirmed is how many messages may be on their way to the broker's disk. Few would make each wait for the last; the bytes
@@ -36,58 +28,20 @@ const maxUnconfirmed = 1024
 
 func newOutgoing(t *Transport, edge, exchange string, to ...topology.Node) *outgoing {
 	l := t.cfg.Topology.Limits
-	o := &outgoing{t: t, edge: edge, exchange: exchange, waiting: brokered.NewWaiting(int(l.Window) + int(l.Frame))}
+	o := &outgoing{t: t, edge: edge, exchange: exchange}
+	var nodes []link.NodeID
 	for _, n := range to {
-		o.receivers = append(o.receivers, receiver{n.ID, queueOf(t.cfg.Topology.Name, edge, t.cfg.Node.ID, n.ID), &brokered.Greetings{}})
+		nodes = append(nodes, n.ID)
+		o.queues = append(o.queues, queueOf(t.cfg.Topology.Name, edge, t.cfg.Node.ID, n.ID))
 	}
+	o.link = brokered.NewOutgoing(int(l.Window)+int(l.Frame), nodes...)
 	return o
-}
-
-func (o *outgoing) receiver(node link.NodeID) *receiver {
-	for i := range o.receivers {
-		if o.receivers[i].node == node {
-			return &o.receivers[i]
-		}
-	}
-	return nil
-}
-
-// offer takes frames from the node's loop. While there is no connection hellos are not worth keeping.
-func (o *outgoing) offer(frames []link.Frame, now time.Time) int {
-	if n := len(frames); n == 0 || frames[n-1].Kind != link.Hello {
-		return o.waiting.Offer(frames)
-	}
-	numbered := frames
-	for len(numbered) > 0 && numbered[len(numbered)-1].Kind == link.Hello {
-		numbered = numbered[:len(numbered)-1]
-	}
-	took := o.waiting.Offer(numbered)
-	if took < len(numbered) || !o.connected.Load() {
-		return took // a hello would run ahead of frames; it is due again by itself
-	}
-	for _, f := range frames[len(numbered):] {
-		g, err := link.DecodeGreeting(f.Payload)
-		if err != nil {
-			continue // it is ours
-		}
-		if r := o.receiver(g.To); r != nil && r.greetings.May(now) {
-			o.waiting.Offer([]link.Frame{f})
-		}
-	}
-	return len(frames)
-}
-
-// heard takes an acknowledgement before the node does.
-func (o *outgoing) heard(a link.Ack) {
-	if r := o.receiver(a.Receiver); r != nil {
-		r.greetings.Heard(a)
-	}
 }
 
 // session publishes over one channel until something goes wrong. What was not confirmed by then counts as lost: the next
 // session reports Connected, and the link finds out what is missing (R7).
 func (o *outgoing) session(ctx context.Context, ch *channel) error {
-	if err := o.t.declare(ch, o.exchange, o.queues()...); err != nil {
+	if err := o.t.declare(ch, o.exchange, o.queues...); err != nil {
 		return err
 	}
 	if err := ch.Confirm(false); err != nil {
@@ -98,12 +52,14 @@ func (o *outgoing) session(ctx context.Context, ch *channel) error {
 	returns := ch.NotifyReturn(make(chan amqp.Return, maxUnconfirmed))
 	closed := ch.NotifyClose(make(chan *amqp.Error, 1))
 	ch.ready()
-	o.begin()
-	defer o.connected.Store(false)
+	for _, node := range o.link.Begin() {
+		o.t.tell(link.Event{Connected: true, Edge: o.edge, Node: node})
+	}
+	defer o.link.End()
 	overdue := time.NewTimer(confirmTime)
 	defer overdue.Stop()
 	for unconfirmed := 0; ; {
-		wake := o.waiting.Wake()
+		wake := o.link.Wake()
 		if unconfirmed == maxUnconfirmed {
 			wake = nil
 		}
@@ -147,28 +103,10 @@ func orClosed(e *amqp.Error) error {
 	return e
 }
 
-func (o *outgoing) queues() []string {
-	queues := make([]string, len(o.receivers))
-	for i, r := range o.receivers {
-		queues[i] = r.queue
-	}
-	return queues
-}
-
-// begin forgets what waited for a connection that is gone, and lets the links begin again.
-func (o *outgoing) begin() {
-	o.waiting.Clear()
-	o.connected.Store(true)
-	for _, r := range o.receivers {
-		r.greetings.Connected()
-		o.t.tell(link.Event{Connected: true, Edge: o.edge, Node: r.node})
-	}
-}
-
 // publish gives the broker what waits, but at most some messages and not for long: confirms have to be read. It returns how many it gave.
 func (o *outgoing) publish(ch *channel, most int) (n int, err error) {
 	for ; n < min(most, maxTurn); n++ {
-		frames := o.waiting.Next(int(o.t.cfg.Topology.RabbitMQ.Batch))
+		frames := o.link.Next(int(o.t.cfg.Topology.RabbitMQ.Batch))
 		if frames == nil {
 			return n, nil
 		}
@@ -178,13 +116,13 @@ func (o *outgoing) publish(ch *channel, most int) (n int, err error) {
 		}
 		key := ""
 		if o.exchange == "" {
-			key = o.receivers[0].queue
+			key = o.queues[0]
 		}
 		if err := ch.Publish(o.exchange, key, true, false, msg); err != nil {
 			return n, err
 		}
 	}
-	o.waiting.Rouse()
+	o.link.Rouse()
 	return n, nil
 }
 
@@ -199,12 +137,12 @@ func (t *Transport) serveOut(ctx context.Context, conn *amqp.Connection) {
 			defer wg.Done()
 			name := o.exchange
 			if name == "" {
-				name = o.receivers[0].queue
+				name = o.queues[0]
 			}
 			t.onChannel(ctx, conn, name, func(ctx context.Context, ch *channel) error {
 				err := o.session(ctx, ch)
 				if outgrown(err) {
-					err = errors.Join(err, t.replace(conn, o.queues()))
+					err = errors.Join(err, t.replace(conn, o.queues))
 				}
 				return err
 			})

@@ -112,7 +112,7 @@ func (t *Transport) Send(edge string, to link.NodeID, frames []link.Frame) int {
 	if o == nil {
 		return 0
 	}
-	return o.offer(frames, time.Now())
+	return o.link.Offer(frames, time.Now())
 }
 
 // Acks implements link.Transport: the broker may forget what is durable here, and the senders are told.
@@ -161,7 +161,7 @@ func (t *Transport) flush(most time.Duration) {
 
 func (t *Transport) handedOver() bool {
 	for _, o := range t.out {
-		if o.connected.Load() && !o.waiting.Empty() {
+		if !o.link.HandedOver() {
 			return false
 		}
 	}
@@ -193,6 +193,6 @@ func (t *Transport) heard(a link.Ack) {
 		o = t.out[linkKey{a.Edge, ""}]
 	}
 	if o != nil {
-		o.heard(a)
+		o.link.Heard(a)
 	}
 }

@@ -1,0 +1,85 @@
+package brokered
+
+import (
+	"sync/atomic"
+	"time"
+
+	"posta/link"
+)
+
+// Outgoing is the sending end of a link, or of all links of a broadcast edge: frames that wait, and hellos that keep their pace.
+type Outgoing struct {
+	*Waiting
+	receivers []receiver
+	connected atomic.Bool
+}
+
+type receiver struct {
+	node      link.NodeID
+	greetings *Greetings
+}
+
+// NewOutgoing has room for that many bytes.
+func NewOutgoing(room int, to ...link.NodeID) *Outgoing {
+	o := &Outgoing{Waiting: NewWaiting(room)}
+	for _, n := range to {
+		o.receivers = append(o.receivers, receiver{n, &Greetings{}})
+	}
+	return o
+}
+
+func (o *Outgoing) greetings(node link.NodeID) *Greetings {
+	for _, r := range o.receivers {
+		if r.node == node {
+			return r.greetings
+		}
+	}
+	return nil
+}
+
+// Offer takes frames, and behind them hellos, from the node's loop, and returns how many. A hello whose time has not come is dropped: it is
+// due again by itself. While there is no connection none is worth keeping.
+func (o *Outgoing) Offer(frames []link.Frame, now time.Time) int {
+	numbered := frames
+	for n := len(numbered); n > 0 && numbered[n-1].Kind == link.Hello; n = len(numbered) {
+		numbered = numbered[:n-1]
+	}
+	took := o.Waiting.Offer(numbered)
+	if took < len(numbered) || !o.connected.Load() {
+		return took // a hello must not run ahead of frames
+	}
+	for _, f := range frames[len(numbered):] {
+		g, err := link.DecodeGreeting(f.Payload)
+		if err != nil {
+			continue // it is ours
+		}
+		if p := o.greetings(g.To); p != nil && p.May(now) {
+			o.Waiting.Offer([]link.Frame{f})
+		}
+	}
+	return len(frames)
+}
+
+// Heard takes an acknowledgement before the node does.
+func (o *Outgoing) Heard(a link.Ack) {
+	if p := o.greetings(a.Receiver); p != nil {
+		p.Heard(a)
+	}
+}
+
+// Begin forgets what waited for a connection that is gone. The links to the receivers that it returns begin again.
+func (o *Outgoing) Begin() (nodes []link.NodeID) {
+	o.Clear()
+	o.connected.Store(true)
+	for _, r := range o.receivers {
+		r.greetings.Connected()
+		nodes = append(nodes, r.node)
+	}
+	return nodes
+}
+
+// End says that the connection is gone.
+func (o *Outgoing) End() { o.connected.Store(false) }
+
+// HandedOver reports whether nothing waits that could leave.
+func (o *Outgoing) HandedOver() bool { return !o.connected.Load() || o.Empty() }

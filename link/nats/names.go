@@ -1,0 +1,21 @@
+package nats
+
+import (
+	"strings"
+
+	"posta/link"
+)
+
+// subjectOf is where frames are published; to is empty where all receivers of an edge get the same message.
+func subjectOf(cluster, edge string, from, to link.NodeID) string {
+	s := "posta." + cluster + "." + edge + "." + string(from)
+	if to != "" {
+		s += "." + string(to)
+	}
+	return s
+}
+
+// streamOf is the stream of a subject. Names of streams have no dots, names of clusters, edges and nodes no underscores.
+func streamOf(subject string) string { return strings.ReplaceAll(subject, ".", "_") }
+
+func acksOf(cluster string, to link.NodeID) string { return "posta." + cluster + ".acks." + string(to) }

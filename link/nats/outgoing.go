@@ -1,0 +1,157 @@
+package nats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"posta/link"
+	"posta/link/brokered"
+	"posta/topology"
+)
+
+// outgoing is the sending end of a link, or of all links of a pub edge.
+type outgoing struct {
+	t       *Transport
+	edge    string
+	subject string
+	link    *brokered.Outgoing
+}
+
+const (
+	// maxUnconfirmed is how many messages may be on their way to the server's disk. Few would make each wait for the last; the
+	// bytes are bounded by the window.
+	maxUnconfirmed = 512
+	confirmTime    = time.Minute      // for the server to confirm a message
+	setupTime      = 10 * time.Second // for a stream or a consumer to be made
+)
+
+func newOutgoing(t *Transport, edge, subject string, to ...topology.Node) *outgoing {
+	l := t.cfg.Topology.Limits
+	var nodes []link.NodeID
+	for _, n := range to {
+		nodes = append(nodes, n.ID)
+	}
+	return &outgoing{t: t, edge: edge, subject: subject, link: brokered.NewOutgoing(int(l.Window)+int(l.Frame), nodes...)}
+}
+
+// stream makes the stream of a subject, or changes it to what the limits are now. Both ends do.
+func (t *Transport) stream(ctx context.Context, js jetstream.JetStream, subject string) error {
+	ctx, cancel := context.WithTimeout(ctx, setupTime)
+	defer cancel()
+	l := t.cfg.Topology.Limits
+	_, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name: streamOf(subject), Subjects: []string{subject}, Storage: jetstream.FileStorage,
+		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardOld, MaxBytes: 2 * (int64(l.Window) + int64(l.Frame)), MaxMsgSize: -1,
+	})
+	if err != nil {
+		return fmt.Errorf("make stream %s: %w", streamOf(subject), err)
+	}
+	return nil
+}
+
+// advise adds to an error of JetStream what to do about it.
+func advise(err error) error {
+	switch {
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err, nats.ErrNoResponders):
+		return fmt.Errorf("%w: switch JetStream on: write jetstream {} into the server's file", err)
+	case errors.Is(err, errLost):
+		return fmt.Errorf("%w: the link finds out what is missing and sends it again", err)
+	}
+	return err
+}
+
+// session publishes until something goes wrong. What was not confirmed by then counts as lost: the next session reports Connected, and
+// the link finds out what is missing (R7).
+func (o *outgoing) session(ctx context.Context, nc *nats.Conn) error {
+	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(2*maxUnconfirmed), jetstream.WithPublishAsyncTimeout(confirmTime))
+	if err != nil {
+		return err
+	}
+	defer js.CleanupPublisher()
+	if err := o.t.stream(ctx, js, o.subject); err != nil {
+		return err
+	}
+	for _, node := range o.link.Begin() {
+		o.t.tell(link.Event{Connected: true, Edge: o.edge, Node: node})
+	}
+	defer o.link.End()
+	var unconfirmed []jetstream.PubAckFuture
+	for {
+		wake := o.link.Wake()
+		if len(unconfirmed) >= maxUnconfirmed {
+			wake = nil
+		}
+		var ok <-chan *jetstream.PubAck
+		var failed <-chan error
+		if len(unconfirmed) > 0 {
+			ok, failed = unconfirmed[0].Ok(), unconfirmed[0].Err()
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ok:
+			unconfirmed = unconfirmed[1:]
+		case err := <-failed:
+			return fmt.Errorf("%w: %w", errLost, err)
+		case <-wake:
+			more, err := o.publish(js, maxUnconfirmed-len(unconfirmed))
+			unconfirmed = append(unconfirmed, more...)
+			if err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// publish gives the server what waits, but at most some messages. It returns those to be confirmed.
+func (o *outgoing) publish(js jetstream.JetStream, most int) (sent []jetstream.PubAckFuture, err error) {
+	for range most {
+		frames := o.link.Next(int(o.t.cfg.Topology.NATS.Batch))
+		if frames == nil {
+			return sent, nil
+		}
+		f, err := js.PublishMsgAsync(&nats.Msg{Subject: o.subject, Data: brokered.Pack(frames)})
+		if err != nil {
+			return sent, fmt.Errorf("%w: %w", errLost, err)
+		}
+		sent = append(sent, f)
+	}
+	o.link.Rouse()
+	return sent, nil
+}
+
+// serveOut runs the sending ends of all links, and publishes acknowledgements.
+func (t *Transport) serveOut(ctx context.Context, nc *nats.Conn) {
+	var wg sync.WaitGroup
+	for _, o := range t.out {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			t.onLink(ctx, nc, o.subject, o.session)
+		}()
+	}
+	t.answer(ctx, nc)
+	wg.Wait()
+}
+
+// answer publishes acknowledgements of links: without a stream, each is repeated (R6).
+func (t *Transport) answer(ctx context.Context, nc *nats.Conn) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.answers.Wake():
+			for _, a := range t.answers.Take() {
+				if err := nc.Publish(acksOf(t.cfg.Topology.Name, a.To), a.Append(nil)); err != nil {
+					return // the connection is gone
+				}
+			}
+		}
+	}
+}
