@@ -44,7 +44,7 @@ func (x *command) deploy(c *cli.Context) error {
 	if err != nil {
 		return fmt.Errorf("deploy: %w", err)
 	}
-	d.LoseResults = c.Bool(flagLose)
+	d.LoseResults, d.LoseSessions = c.Bool(flagLose), c.Bool(flagCancel)
 	p, err := plan.Make(d, f.observed)
 	if err != nil {
 		return fmt.Errorf("deploy: %w", err)

@@ -157,11 +157,13 @@ func (r *runner) do(ctx context.Context, e *engine.Engine, s plan.Step, tell fun
 		return e.RemoveNetwork(ctx, s.What)
 	case plan.Room:
 		return r.room(ctx, e, s)
-	case plan.Clear, plan.Remove, plan.Forget:
+	case plan.Mark:
+		return e.Mark(ctx, d.Cluster, s.What, s.Shape, s.Image)
+	case plan.Clear, plan.Remove, plan.Forget, plan.Unmark:
 		return e.Remove(ctx, s.What)
 	case plan.Hold:
 		return r.hold(ctx, e, s)
-	case plan.Quiet:
+	case plan.Calm:
 		return r.quiet(ctx, e, s, tell)
 	case plan.Stop:
 		if u := r.container(s.What); u != nil && u.Role != topology.RoleMedic && strings.Contains(u.Chain, string(topology.Input)) {

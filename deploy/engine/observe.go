@@ -25,7 +25,7 @@ import (
 // Observe says what there is of a cluster.
 func (e *Engine) Observe(ctx context.Context, cluster string) (plan.Engine, error) {
 	o := plan.Engine{}
-	for _, look := range []func(context.Context, string, *plan.Engine) error{e.info, e.images, e.networks, e.containers, e.ledgers, e.volumes, e.helpers} {
+	for _, look := range []func(context.Context, string, *plan.Engine) error{e.info, e.images, e.networks, e.containers, e.ledgers, e.quiet, e.volumes, e.helpers} {
 		if err := look(ctx, cluster, &o); err != nil {
 			return o, err
 		}
@@ -140,13 +140,19 @@ func (e *Engine) ledgers(ctx context.Context, cluster string, o *plan.Engine) er
 		if err != nil {
 			return // not one of ours
 		}
-		l := plan.Ledger{Name: name(&c), Turn: turn, Digest: c.Config.Labels[plan.LabelDigest], Image: c.Config.Image}
+		l := plan.Ledger{Name: name(&c), Turn: turn, Digest: c.Config.Labels[plan.LabelDigest], Image: c.Config.Image, Shape: c.Config.Labels[plan.LabelShape]}
 		for _, v := range c.Config.Env {
 			if text, ok := strings.CutPrefix(v, plan.EnvTopology+"="); ok {
 				l.File = text
 			}
 		}
 		o.Ledgers = append(o.Ledgers, l)
+	})
+}
+
+func (e *Engine) quiet(ctx context.Context, cluster string, o *plan.Engine) error {
+	return e.inspected(ctx, labelled(plan.LabelQuiet, cluster), func(c container.InspectResponse) {
+		o.Quiet = append(o.Quiet, plan.Quiet{Name: name(&c), Shape: c.Config.Labels[plan.LabelShape]})
 	})
 }
 

@@ -25,6 +25,7 @@ type Engine struct {
 	Volumes    []Volume
 	Containers []Container // of the cluster, whatever their state
 	Ledgers    []Ledger
+	Quiet      []Quiet
 	Helpers    []string // containers that somebody left behind
 }
 
@@ -62,12 +63,19 @@ type Container struct {
 	Made    int64
 }
 
+// Quiet says that no session of a shape is unfinished: all had come to their end when the inputs were stopped.
+type Quiet struct {
+	Name  string
+	Shape string
+}
+
 // Ledger keeps a topology that was good.
 type Ledger struct {
 	Name   string
 	Turn   int
 	Digest string
 	Image  string
+	Shape  string
 	File   string
 }
 

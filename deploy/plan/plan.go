@@ -21,6 +21,9 @@ func Make(d Desired, o Observed) (Plan, error) {
 		return Plan{}, err
 	}
 	p.compare()
+	if err := p.unfinished(); err != nil {
+		return Plan{}, err
+	}
 	if err := p.results(); err != nil {
 		return Plan{}, err
 	}
@@ -42,7 +45,9 @@ type planner struct {
 	units    []*state
 	gone     []placed // containers of units that are not wanted
 	reshape  bool
-	busy     bool // there is something to do to units
+	woken    []placed // started to ask them
+	doors    []placed // inputs of a former shape that may have sessions which are not finished
+	busy     bool     // there is something to do to units
 	stage    int
 	steps    []Step
 	warnings []string
@@ -186,6 +191,58 @@ func (p *planner) data(s *state, all []placed) {
 	}
 }
 
+// former says that a container is a node's of another shape, which has run.
+func (p *planner) former(c *Container) bool {
+	return !isMedic(c) && c.Shape != p.d.Shape && c.Started
+}
+
+// unfinished finds out whom to ask for sessions that have not come to their end: they must not go on in another shape, because a node would
+// take the ends of some for the ends of all (R12). Logs do not tell it; inputs do, when all nodes run, and so a cluster that stands still is
+// started once more before it is changed. A note says that this was done.
+func (p *planner) unfinished() error {
+	movedOn := slices.ContainsFunc(p.units, func(s *state) bool { return !s.Medic() && s.keep != nil && s.keep.Started })
+	former := p.olds(p.former)
+	shape := ""
+	if len(former) > 0 {
+		shape = former[0].Shape
+	} else if good := p.o.Good(); len(good) > 0 && good[0].Shape != p.d.Shape && p.onlyData() {
+		shape = good[0].Shape // it was taken down, or its containers were removed
+	}
+	marked := slices.ContainsFunc(p.o.Engines, func(e Engine) bool { return len(e.Quiet) > 0 }) // notes go before an input starts
+	closed := p.olds(func(c *Container) bool { return c.Shape == shape && isInput(c) })
+	never := len(closed) > 0 && !slices.ContainsFunc(closed, func(c placed) bool { return c.Started })
+	if movedOn || shape == "" || marked || never {
+		return nil
+	}
+	p.doors = p.olds(func(c *Container) bool { return p.former(c) && isInput(c) })
+	switch {
+	case len(p.doors) > 0:
+		return nil
+	case !p.d.LoseSessions:
+		return fmt.Errorf("%w: the inputs of the former topology are gone, so nobody can tell whether sessions have come to their end; deploy it again first (posta deploy --rollback), or say --cancel-sessions, and those that had not are lost", ErrRefused)
+	}
+	p.warnings = append(p.warnings, "sessions that had not come to their end are lost")
+	for _, s := range p.units {
+		if !holds(s.Chain, topology.Output) && !s.Medic() { // outputs hear that their senders begin anew, and fail what was not finished (R8)
+			s.home, s.copy, s.fresh = "", false, true
+		}
+	}
+	return nil
+}
+
+// onlyData says that there is data of nodes, and no node.
+func (p *planner) onlyData() bool {
+	data := false
+	for i := range p.o.Engines {
+		e := &p.o.Engines[i]
+		data = data || slices.ContainsFunc(e.Volumes, func(v Volume) bool { return v.Chain != "" })
+		if slices.ContainsFunc(e.Containers, func(c Container) bool { return !isMedic(&c) && c.Started }) {
+			return false
+		}
+	}
+	return data
+}
+
 // results refuses to lose what clients have not fetched yet.
 func (p *planner) results() error {
 	had, kept := false, false
@@ -325,6 +382,7 @@ func isOther(c *Container) bool { return !isMedic(c) && !isInput(c) }
 
 // reshapeAll stops everybody, in an order that leaves no session in a half-made cluster wherever it is cut off.
 func (p *planner) reshapeAll() {
+	p.wake()
 	p.calm()
 	p.stopOlds()
 	// What is not right any more goes while the container that wrote last still tells which is right.
@@ -479,6 +537,9 @@ func (p *planner) startAll() {
 		func(s *state) bool { return !s.Medic() && s.Input() },
 		func(s *state) bool { return s.Medic() },
 	} {
+		if of(&state{Unit: Unit{Role: topology.RoleNode, Chain: string(topology.Input)}}) {
+			p.unmark()
+		}
 		for _, do := range []Verb{Start, Beat} {
 			p.next()
 			for _, s := range p.units {

@@ -275,6 +275,10 @@ func TestALostHostComesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := Make(d, w.observed()); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "--cancel-sessions") {
+		t.Fatalf("the inputs are lost, and with them who knows of sessions: %v", err)
+	}
+	d.LoseSessions = true
 	w.carryOut(d, -1)
 	now := w.data["E2/posta-input-1"]
 	w.dead["E1"] = false
@@ -284,6 +288,60 @@ func TestALostHostComesBack(t *testing.T) {
 	w.carryOut(d, -1)
 	if len(w.engines[0].Containers) != 0 || len(w.engines[0].Volumes) != 0 || w.data["E2/posta-input-1"] != now {
 		t.Fatalf("%+v\n%v", w.engines[0], w.data)
+	}
+}
+
+// A cluster that stands still may have sessions that are not finished: it is started once more before its shape changes.
+func TestAClusterThatStandsStillIsAskedFirst(t *testing.T) {
+	w := newWorld(t, twoHosts)
+	one, three := variant{joiners: 1, medics: 1}.want(t), variant{joiners: 3, medics: 1}.want(t)
+	w.carryOut(one, -1)
+	for i := range w.engines {
+		for j := range w.engines[i].Containers {
+			w.engines[i].Containers[j].Running = false
+		}
+	}
+	p, err := Make(three, w.observed())
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "stopped", named(p.Text(&three)))
+	w.carryOut(three, -1)
+}
+
+// What was taken down goes on in its own shape, and in another one if no session was left.
+func TestTakenDownAndUpAgain(t *testing.T) {
+	for _, calm := range []bool{true, false} {
+		w := newWorld(t, twoHosts)
+		one, three := variant{joiners: 1, medics: 2}.want(t), variant{joiners: 3, medics: 2}.want(t)
+		w.carryOut(one, -1)
+		if !calm { // switched off
+			for i := range w.engines {
+				for j := range w.engines[i].Containers {
+					w.engines[i].Containers[j].Running = false
+				}
+			}
+		}
+		down := Unmake(one, w.observed(), false)
+		if calm {
+			golden(t, "down", named(down.Text(&one)))
+		}
+		w.held = false
+		for _, s := range down.Steps {
+			w.do(s, false)
+		}
+		if left := Unmake(one, w.observed(), false); len(left.Steps) != 0 {
+			t.Fatalf("said again it has %v", left.Steps)
+		}
+		again := w.clone()
+		again.carryOut(one, -1)
+		_, err := Make(three, w.observed())
+		if calm != (err == nil) {
+			t.Fatalf("sessions had come to their end: %v, and another shape: %v", calm, err)
+		}
+		if calm {
+			w.carryOut(three, -1)
+		}
 	}
 }
 

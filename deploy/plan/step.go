@@ -17,18 +17,20 @@ const (
 	Unnet   Verb = "remove network"
 	Clear   Verb = "remove helper" // What: container that an interrupted run left behind
 	Hold    Verb = "hold sessions" // back, new ones; What: container of an input
-	Quiet   Verb = "wait for running sessions"
-	Stop    Verb = "stop"                // What: container; it drains first
-	Remove  Verb = "remove"              // What: container
-	Drop    Verb = "delete data"         // What: volume
-	Vessel  Verb = "create volume"       // What: name
-	Copy    Verb = "copy data"           // What: volume; From: host
-	Create  Verb = "create"              // What: container
-	Start   Verb = "start"               // What: container
-	Beat    Verb = "wait for heartbeat"  // What: container
-	Lead    Verb = "wait for a leader"   // among the medics; What: container of one
-	Note    Verb = "keep topology"       // as the last good one; What: its ledger
-	Forget  Verb = "forget old topology" // What: ledger
+	Calm    Verb = "wait for running sessions"
+	Mark    Verb = "note that no session runs" // What: the note; Shape: of whom; Image: to make it of
+	Unmark  Verb = "sessions may run again"    // What: the note
+	Stop    Verb = "stop"                      // What: container; it drains first
+	Remove  Verb = "remove"                    // What: container
+	Drop    Verb = "delete data"               // What: volume
+	Vessel  Verb = "create volume"             // What: name
+	Copy    Verb = "copy data"                 // What: volume; From: host
+	Create  Verb = "create"                    // What: container
+	Start   Verb = "start"                     // What: container
+	Beat    Verb = "wait for heartbeat"        // What: container
+	Lead    Verb = "wait for a leader"         // among the medics; What: container of one
+	Note    Verb = "keep topology"             // as the last good one; What: its ledger
+	Forget  Verb = "forget old topology"       // What: ledger
 )
 
 // Step is one thing to do on one host.
@@ -42,6 +44,8 @@ type Step struct {
 	Chain string // of Vessel: the roles whose data it is for
 	Copy  bool   // of Vessel: something is to be copied into it
 	Turn  int    // of Note
+	Shape string // of Mark
+	Image string // of Mark
 	Need  int64  // of Room: bytes for what is new there
 	Grace time.Duration
 }
@@ -58,7 +62,7 @@ func (s Step) String() string {
 		words = append(words, s.What, "from", s.From)
 	case Room:
 		words = append(words, fmt.Sprintf("(%d MiB)", s.Need>>20))
-	case Hold, Quiet, Lead:
+	case Hold, Calm, Lead, Mark, Unmark:
 	case Beat:
 		words = append(words, "of", s.Unit)
 	case Stop, Remove, Create, Start:

@@ -3,6 +3,8 @@ package plan
 import (
 	"slices"
 	"strings"
+
+	"posta/topology"
 )
 
 // Unmake plans the way down: sessions come to their end, then everybody stops as in a reshape. Data stays, unless volumes is set; what was
@@ -15,7 +17,8 @@ func Unmake(d Desired, o Observed, volumes bool) Plan {
 			p.gone = append(p.gone, placed{c, e.Name()})
 		}
 	}
-	if !volumes {
+	if doors := p.olds(isInput); !volumes && slices.ContainsFunc(doors, func(c placed) bool { return c.Running }) {
+		p.doors = slices.DeleteFunc(doors, func(c placed) bool { return !c.Running })
 		p.calm()
 	}
 	p.stopOlds()
@@ -34,6 +37,9 @@ func Unmake(d Desired, o Observed, volumes bool) Plan {
 		}
 		if !volumes {
 			continue
+		}
+		for _, q := range e.Quiet {
+			p.add(Step{Do: Unmark, Host: e.Name(), What: q.Name})
 		}
 		for _, v := range e.Volumes {
 			p.add(Step{Do: Drop, Host: e.Name(), Unit: v.Node, What: v.Name})
@@ -54,17 +60,45 @@ func Unmake(d Desired, o Observed, volumes bool) Plan {
 	return Plan{Kind: kind, Steps: p.steps}
 }
 
-// calm holds new sessions back and waits for those that run, if inputs run.
-func (p *planner) calm() {
-	doors := slices.DeleteFunc(p.olds(isInput), func(c placed) bool { return !c.Running })
-	if len(doors) == 0 {
+// wake starts what stands still of a former shape, if its inputs are to be asked.
+func (p *planner) wake() {
+	if len(p.doors) == 0 {
 		return
 	}
-	slices.SortStableFunc(doors, func(a, b placed) int { return strings.Compare(a.Unit, b.Unit) })
+	for _, of := range []func(*Container) bool{isOther, isInput} {
+		var some []placed
+		for _, c := range p.olds(func(c *Container) bool { return p.former(c) && of(c) }) {
+			runs := slices.ContainsFunc(p.olds(of), func(x placed) bool { return x.Unit == c.Unit && x.Running })
+			if !runs && !slices.ContainsFunc(some, func(x placed) bool { return x.Unit == c.Unit }) { // the newest comes first
+				some = append(some, c)
+			}
+		}
+		for _, do := range []Verb{Start, Beat} {
+			p.next()
+			for _, c := range some {
+				p.add(Step{Do: do, Host: c.at, Unit: c.Unit, What: c.Name})
+			}
+		}
+		p.woken = append(p.woken, some...)
+	}
+}
+
+// calm holds new sessions back and waits for those that run.
+func (p *planner) calm() {
+	if len(p.doors) == 0 {
+		return
+	}
+	slices.SortStableFunc(p.doors, func(a, b placed) int { return strings.Compare(a.Unit, b.Unit) })
+	door := p.doors[0]
+	for _, c := range p.doors {
+		if c.Unit == door.Unit && c.Running {
+			door = c
+		}
+	}
 	p.next()
-	p.add(Step{Do: Hold, Host: doors[0].at, Unit: doors[0].Unit, What: doors[0].Name})
+	p.add(Step{Do: Hold, Host: door.at, Unit: door.Unit, What: door.Name})
 	p.next()
-	p.add(Step{Do: Quiet, Host: doors[0].at, Unit: doors[0].Unit, What: doors[0].Name})
+	p.add(Step{Do: Calm, Host: door.at, Unit: door.Unit, What: door.Name})
 }
 
 // stopOlds stops medics, who would start again what stops, then inputs, so that no session begins, then the others.
@@ -72,9 +106,32 @@ func (p *planner) stopOlds() {
 	for _, of := range []func(*Container) bool{isMedic, isInput, isOther} {
 		p.next()
 		for _, c := range p.olds(of) {
-			if c.Running {
+			if c.Running || slices.ContainsFunc(p.woken, func(w placed) bool { return w.Name == c.Name }) {
 				p.stop(c)
 			}
 		}
+		if len(p.doors) > 0 && of(&Container{Role: topology.RoleNode, Chain: string(topology.Input)}) {
+			p.next()
+			d := p.doors[0]
+			p.add(Step{Do: Mark, Host: d.at, What: QuietName(p.d.Cluster, d.Shape), Shape: d.Shape, Image: d.Image})
+		}
 	}
 }
+
+// unmark takes the notes away before inputs start, and sessions begin.
+func (p *planner) unmark() {
+	p.next()
+	for i := range p.o.Engines {
+		for _, q := range p.o.Engines[i].Quiet {
+			p.add(Step{Do: Unmark, Host: p.o.Engines[i].Name(), What: q.Name})
+		}
+	}
+	for _, s := range p.steps {
+		if s.Do == Mark {
+			p.add(Step{Do: Unmark, Host: s.Host, What: s.What})
+		}
+	}
+}
+
+// QuietName is the note that no session of a shape runs.
+func QuietName(cluster, shape string) string { return cluster + "-quiet-" + shape[:min(8, len(shape))] }

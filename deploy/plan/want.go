@@ -26,6 +26,7 @@ const (
 	LabelDigest   = "posta.digest"   // of a ledger: of what it keeps
 	LabelArriving = "posta.arriving" // of a volume: it was made to copy data into it
 	LabelArrived  = "posta.arrived"  // of a container that is never started: the volume into which all was copied
+	LabelQuiet    = "posta.quiet"    // of a container that is never started: no session runs; the cluster
 	LabelHelper   = "posta.helper"   // of a container that carries data and is removed again: the cluster
 
 	EnvTopology = "POSTA_TOPOLOGY_TEXT" // of a container: the plain topology
@@ -45,9 +46,10 @@ type Desired struct {
 	Hosts   []Host
 	Units   []Unit // nodes, then medics, in file order
 
-	LoseResults bool          // results at outputs may be thrown away
-	Wait        time.Duration // how long sessions may take to come to their end, for the text of the step
-	Inside      bool          // containers find each other by name, in a network of one engine
+	LoseSessions bool          // where nobody can tell any more whether sessions run, they are lost
+	LoseResults  bool          // results at outputs may be thrown away
+	Wait         time.Duration // how long sessions may take to come to their end, for the text of the step
+	Inside       bool          // containers find each other by name, in a network of one engine
 }
 
 // Host is a machine that the topology names and uses.

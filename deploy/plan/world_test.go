@@ -17,6 +17,8 @@ type world struct {
 	clock   int64
 	data    map[string]string // engine/volume → what is in it: "whole" of whom it once was made for, "part" of an interrupted copy
 	dead    map[string]bool   // engines that do not answer
+	held    bool              // no session begins
+	open    string            // shape in which sessions may be unfinished
 }
 
 func newWorld(t *testing.T, engines map[string][]string) *world {
@@ -40,6 +42,7 @@ func (w *world) observed() Observed {
 		}
 		e.Containers, e.Volumes = slices.Clone(e.Containers), slices.Clone(e.Volumes)
 		e.Ledgers, e.Images, e.Networks = slices.Clone(e.Ledgers), slices.Clone(e.Images), slices.Clone(e.Networks)
+		e.Quiet = slices.Clone(e.Quiet)
 		o.Engines = append(o.Engines, e)
 	}
 	return o
@@ -107,20 +110,58 @@ func (w *world) do(s Step, part bool) {
 			w.t.Fatalf("%s is waited for and does not run", s.What)
 		}
 	case Note:
-		e.Ledgers = append(e.Ledgers, Ledger{Name: s.What, Turn: s.Turn, Digest: w.d.LedgerDigest(), Image: w.d.Image, File: w.d.File})
+		e.Ledgers = append(e.Ledgers, Ledger{Name: s.What, Turn: s.Turn, Digest: w.d.LedgerDigest(), Image: w.d.Image, Shape: w.d.Shape, File: w.d.File})
 	case Forget:
 		e.Ledgers = slices.DeleteFunc(e.Ledgers, func(l Ledger) bool { return l.Name == s.What })
 	case Clear:
 		e.Helpers = slices.DeleteFunc(e.Helpers, func(n string) bool { return n == s.What })
-	case Hold, Quiet, Lead:
-		if s.Do == Lead || s.What == "" {
-			return
-		}
-		if !w.container(e, s.What).Running {
+	case Hold, Calm, Lead:
+		c := w.container(e, s.What)
+		if !c.Running {
 			w.t.Fatalf("%s at %s, which does not run", s.Do, s.What)
 		}
+		w.held = w.held || s.Do == Hold
+		if s.Do == Calm {
+			w.wholeFor(c.Shape)
+			w.open = ""
+		}
+	case Unnet:
+		e.Networks = slices.DeleteFunc(e.Networks, func(n string) bool { return n == s.What })
+	case Mark:
+		e.Quiet = append(e.Quiet, Quiet{Name: s.What, Shape: s.Shape})
+	case Unmark:
+		e.Quiet = slices.DeleteFunc(e.Quiet, func(q Quiet) bool { return q.Name == s.What })
 	}
 	w.check(s)
+	w.begin()
+}
+
+// begin lets sessions begin where an input runs.
+func (w *world) begin() {
+	for _, e := range w.engines {
+		for _, c := range e.Containers {
+			if c.Running && isInput(&c) && !w.held && !w.dead[e.ID] {
+				w.open = c.Shape
+			}
+		}
+	}
+}
+
+// wholeFor demands that every node of a shape runs: else its sessions come to no end.
+func (w *world) wholeFor(shape string) {
+	runs, there := map[string]bool{}, map[string]bool{}
+	for _, e := range w.engines {
+		for _, c := range e.Containers {
+			if c.Shape == shape && !isMedic(&c) {
+				runs[c.Unit], there[c.Unit] = runs[c.Unit] || c.Running, true
+			}
+		}
+	}
+	for unit := range there {
+		if !runs[unit] {
+			w.t.Fatalf("sessions are to come to their end without %s", unit)
+		}
+	}
 }
 
 func (w *world) makeVolume(e *Engine, s Step) {
@@ -204,6 +245,9 @@ func (w *world) start(e *Engine, s Step) {
 		w.t.Fatalf("%s is started with %q for data", s.Unit, got)
 	}
 	c := w.container(e, s.What)
+	if w.open != "" && w.open != c.Shape && !isMedic(c) && !w.d.LoseSessions {
+		w.t.Fatalf("%s is started, and sessions of another shape are not finished", s.What)
+	}
 	c.Running, c.Started = true, true
 }
 
@@ -231,7 +275,8 @@ func (w *world) check(s Step) {
 // steps there were.
 func (w *world) carryOut(d Desired, n int) int {
 	w.t.Helper()
-	w.d = d
+	w.d, w.held = d, false
+	w.begin()
 	p, err := Make(d, w.observed())
 	if err != nil {
 		w.t.Fatal(err)
@@ -261,6 +306,9 @@ func (w *world) end() string {
 		for _, v := range e.Volumes {
 			owner, _, _ := strings.Cut(w.data[e.ID+"/"+v.Name], " made")
 			all = append(all, fmt.Sprintf("%s volume %s chain %q of %s", e.ID, v.Name, v.Chain, owner))
+		}
+		for _, q := range e.Quiet {
+			all = append(all, fmt.Sprintf("%s note %s", e.ID, q.Name))
 		}
 		for _, l := range e.Ledgers {
 			all = append(all, fmt.Sprintf("%s ledger of %.8s", e.ID, l.Digest))
