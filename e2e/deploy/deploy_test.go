@@ -1,0 +1,382 @@
+//go:build docker
+
+package deploy
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// prefix begins the names of all clusters of these tests. Behind it is the process that made them.
+const prefix = "posta-dt-"
+
+// Two programs that differ in nothing but what they say of themselves, and so are two images.
+var first, second string
+
+func TestMain(m *testing.M) {
+	sweep()
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", prefix)
+	if err != nil {
+		log.Print(err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	for name, program := range map[string]*string{"first": &first, "second": &second} {
+		*program = filepath.Join(dir, name)
+		compile := exec.Command("go", "build", "-ldflags", "-X main.release="+prefix+name, "-o", *program, filepath.Join("..", ".."))
+		compile.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := compile.CombinedOutput(); err != nil {
+			log.Printf("build posta: %v: %s", err, out)
+			return 1
+		}
+	}
+	return m.Run()
+}
+
+func docker(args ...string) []string {
+	out, err := exec.Command("docker", args...).Output()
+	if err != nil {
+		log.Printf("docker %s: %v", strings.Join(args, " "), err)
+	}
+	return strings.Fields(string(out))
+}
+
+// labels are those that something of a cluster may have.
+var labels = []string{"posta.cluster", "posta.ledger", "posta.helper", "posta.quiet"}
+
+// leftovers is everything that belongs to clusters of which says so.
+func leftovers(of func(cluster string) bool) (containers, volumes, networks []string) {
+	for _, label := range labels {
+		for _, f := range docker("ps", "-a", "--filter", "label="+label, "--format", `{{.ID}}|{{.Label "`+label+`"}}`) {
+			if id, cluster, _ := strings.Cut(f, "|"); of(cluster) {
+				containers = append(containers, id)
+			}
+		}
+	}
+	for _, f := range docker("volume", "ls", "--filter", "label=posta.cluster", "--format", `{{.Name}}|{{.Label "posta.cluster"}}`) {
+		if name, cluster, _ := strings.Cut(f, "|"); of(cluster) {
+			volumes = append(volumes, name)
+		}
+	}
+	for _, f := range docker("network", "ls", "--filter", "label=posta.cluster", "--format", `{{.ID}}|{{.Label "posta.cluster"}}`) {
+		if id, cluster, _ := strings.Cut(f, "|"); of(cluster) {
+			networks = append(networks, id)
+		}
+	}
+	return containers, volumes, networks
+}
+
+func remove(of func(cluster string) bool) {
+	containers, volumes, networks := leftovers(of)
+	for _, x := range []struct {
+		verb []string
+		what []string
+	}{{[]string{"rm", "-f"}, containers}, {[]string{"volume", "rm"}, volumes}, {[]string{"network", "rm"}, networks}} {
+		if len(x.what) > 0 {
+			docker(append(x.verb, x.what...)...)
+		}
+	}
+}
+
+// sweep removes what runs that were killed have left behind.
+func sweep() {
+	remove(func(cluster string) bool {
+		rest, ours := strings.CutPrefix(cluster, prefix)
+		pid, err := strconv.Atoi(strings.SplitN(rest, "-", 2)[0])
+		return ours && err == nil && syscall.Kill(pid, 0) == syscall.ESRCH
+	})
+}
+
+// site is a topology file that changes, and the cluster that follows it.
+type site struct {
+	t       *testing.T
+	name    string
+	file    string
+	ports   int
+	joiners int
+	outputs string // host
+	limit   int
+}
+
+func newSite(t *testing.T) *site {
+	s := &site{t: t, name: fmt.Sprintf("%s%d-%d", prefix, os.Getpid(), rand.IntN(1000)), file: filepath.Join(t.TempDir(), "topology.toml"),
+		ports: freePorts(t), joiners: 1, outputs: "a", limit: 8}
+	t.Cleanup(func() {
+		remove(func(cluster string) bool { return cluster == s.name })
+		for _, ref := range docker("images", "--filter", "reference=posta:sha-*", "--filter", "label=org.opencontainers.image.version="+prefix+"first", "--format", "{{.Repository}}:{{.Tag}}") {
+			docker("rmi", ref)
+		}
+		for _, ref := range docker("images", "--filter", "reference=posta:sha-*", "--filter", "label=org.opencontainers.image.version="+prefix+"second", "--format", "{{.Repository}}:{{.Tag}}") {
+			docker("rmi", ref)
+		}
+	})
+	s.write()
+	return s
+}
+
+// span is how many ports a host of the test has at most.
+const span = 40
+
+// freePorts is the first of a row of ports that nobody has now.
+func freePorts(t *testing.T) int {
+	for range 50 {
+		base, free := 20000+rand.IntN(10000), true
+		for p := base; p < base+2*span && free; p++ {
+			l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(p)))
+			if free = err == nil; free {
+				_ = l.Close()
+			}
+		}
+		if free {
+			return base
+		}
+	}
+	t.Fatal("no row of free ports")
+	return 0
+}
+
+func (s *site) write() {
+	text := fmt.Sprintf(`[cluster]
+name = %q
+[hosts.a]
+address = "127.0.0.1"
+ports = %d
+memory = "256MiB"
+[hosts.b]
+address = "127.0.0.1"
+ports = %d
+memory = "256MiB"
+[[stage]]
+name = "input"
+chain = ["input", "parser"]
+hosts = ["a"]
+[[stage]]
+name = "joiner"
+replicas = %d
+[[stage]]
+name = "aggregator"
+replicas = 2
+[[stage]]
+name = "reducer"
+hosts = ["b"]
+[[stage]]
+name = "output"
+hosts = [%q]
+[[edge]]
+from = "input"
+to = "joiner"
+streams = "facts"
+route = "any"
+[[edge]]
+from = "input"
+to = "joiner"
+streams = "reference"
+socket = "pub"
+route = "all"
+[[edge]]
+from = "joiner"
+to = "aggregator"
+route = "hash"
+key = "group"
+[[edge]]
+from = "aggregator"
+to = "reducer"
+route = "hash"
+key = "session"
+[[edge]]
+from = "reducer"
+to = "output"
+route = "all"
+[medics]
+replicas = 2
+suspect_after = "2s"
+[limits]
+sessions = %d
+`, s.name, s.ports, s.ports+span, s.joiners, s.outputs, s.limit)
+	if err := os.WriteFile(s.file, []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// posta runs a program, and fails the test if it fails.
+func (s *site) posta(program string, args ...string) (out, errs string) {
+	s.t.Helper()
+	out, errs, err := s.try(s.t.Context(), program, args...)
+	if err != nil {
+		s.t.Fatalf("posta %s: %v\n%s%s", strings.Join(args, " "), err, out, errs)
+	}
+	return out, errs
+}
+
+func (s *site) try(ctx context.Context, program string, args ...string) (out, errs string, err error) {
+	command := exec.CommandContext(ctx, program, append(args, "--topology", s.file)...)
+	command.Cancel = func() error { return command.Process.Signal(os.Kill) }
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	err = command.Run()
+	return stdout.String(), stderr.String(), err
+}
+
+func (s *site) deploy(program string, args ...string) {
+	s.t.Helper()
+	_, errs := s.posta(program, append([]string{"deploy"}, args...)...)
+	lines := strings.Split(strings.TrimSpace(errs), "\n")
+	s.t.Log(lines[0])
+	if plan, _ := s.posta(program, append([]string{"deploy", "--plan"}, args...)...); !strings.Contains(plan, "nothing to do") && !slices.Contains(args, "--rollback") {
+		s.t.Fatalf("said again it plans\n%s", plan)
+	}
+}
+
+// load is clients that run one analysis after the other.
+type load struct {
+	stop chan struct{}
+	wg   sync.WaitGroup
+	mu   sync.Mutex
+	done int
+	bad  []string
+}
+
+func (s *site) load(data, want string, clients int) *load {
+	l := &load{stop: make(chan struct{})}
+	for range clients {
+		l.wg.Add(1)
+		go func() {
+			defer l.wg.Done()
+			for {
+				select {
+				case <-l.stop:
+					return
+				default:
+				}
+				out, errs, err := s.try(context.WithoutCancel(s.t.Context()), first, "submit", "bikes", "--data", data, "-q")
+				l.mu.Lock()
+				l.done++
+				if err != nil || out != want {
+					l.bad = append(l.bad, fmt.Sprintf("%v: %s; %d bytes of answers, %d are right", err, errs, len(out), len(want)))
+				}
+				l.mu.Unlock()
+			}
+		}()
+	}
+	return l
+}
+
+// more waits until clients have got some more answers.
+func (l *load) more(t *testing.T, n int) {
+	t.Helper()
+	l.mu.Lock()
+	goal := l.done + n
+	l.mu.Unlock()
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		l.mu.Lock()
+		done, bad := l.done, slices.Clone(l.bad)
+		l.mu.Unlock()
+		if len(bad) > 0 {
+			t.Fatalf("sessions failed: %v", bad)
+		}
+		if done >= goal {
+			return
+		}
+	}
+	t.Fatal("clients get no answers")
+}
+
+func (l *load) end() (done int, bad []string) {
+	close(l.stop)
+	l.wg.Wait()
+	return l.done, l.bad
+}
+
+// While clients run one session after the other, everything about the cluster changes: its limits, its image, its number of joiners up and
+// down, the host of its output; changes are killed in the middle and said again, and taken back. No session fails, and no bit of an answer is another.
+func TestEverythingChangesUnderSessions(t *testing.T) {
+	s := newSite(t)
+	data := filepath.Join(t.TempDir(), "bikes")
+	if out, err := exec.Command(first, "gen", "bikes", "--rows", "20000", "--out", data).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	local := exec.Command(first, "run", "bikes", "--data", data, "-q")
+	local.Dir = t.TempDir()
+	want, err := local.Output()
+	if err != nil || len(want) == 0 {
+		t.Fatalf("a run without containers: %v, %d bytes", err, len(want))
+	}
+	s.deploy(first)
+	l := s.load(data, string(want), 2)
+	ended := false
+	defer func() {
+		if !ended {
+			l.end()
+		}
+	}()
+	l.more(t, 2)
+	for _, change := range []struct {
+		title   string
+		to      func()
+		program string
+		args    []string
+	}{
+		{"limits", func() { s.limit = 5 }, first, nil},
+		{"image", func() {}, second, nil},
+		{"1 → 3 joiners", func() { s.joiners = 3 }, second, nil},
+		{"and back", func() {}, second, []string{"--rollback"}},
+		{"3 joiners", func() { s.joiners = 3 }, second, nil},
+		{"output moved", func() { s.outputs = "b" }, second, nil},
+		{"1 joiner", func() { s.joiners = 1 }, first, nil},
+	} {
+		change.to()
+		s.write()
+		if change.args == nil { // killed once in the middle, wherever that is
+			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+rand.IntN(12))*time.Second)
+			_, _, err := s.try(ctx, change.program, "deploy")
+			cancel()
+			t.Logf("%s: killed in the middle: %v", change.title, err)
+		}
+		s.deploy(change.program, change.args...)
+		l.more(t, 3)
+		t.Logf("%s: done", change.title)
+	}
+	ended = true
+	done, bad := l.end()
+	if len(bad) > 0 {
+		t.Fatalf("%d of %d sessions failed: %v", len(bad), done, bad)
+	}
+	t.Logf("%d sessions, all right", done)
+
+	if out, _ := s.posta(first, "deploy", "status"); !strings.Contains(out, "joiner-1") || !strings.Contains(out, "last good topology") {
+		t.Errorf("status tells\n%s", out)
+	}
+	if out, _ := s.posta(first, "deploy", "logs", "joiner-1"); !strings.Contains(out, "running") {
+		t.Errorf("joiner-1 says\n%s", out)
+	}
+	if _, errs, err := s.try(t.Context(), first, "undeploy"); err == nil || !strings.Contains(errs, "[y/N]") {
+		t.Errorf("undeploy asks nothing: %v, %s", err, errs)
+	}
+	s.posta(first, "undeploy", "--yes")
+	mine := func(cluster string) bool { return cluster == s.name }
+	if containers, volumes, networks := leftovers(mine); len(volumes) == 0 || len(networks) != 0 || len(containers) == 0 {
+		t.Errorf("after undeploy there are containers %v, volumes %v, networks %v; data and what was good stay", containers, volumes, networks)
+	}
+	s.posta(first, "undeploy", "--yes", "--volumes")
+	if containers, volumes, networks := leftovers(mine); len(containers)+len(volumes)+len(networks) != 0 {
+		t.Errorf("after undeploy --volumes there are containers %v, volumes %v, networks %v", containers, volumes, networks)
+	}
+}
