@@ -26,7 +26,7 @@ func perRow(b *testing.B, rows int) {
 }
 
 func BenchmarkMerge(b *testing.B) {
-	for _, rows := range []int{1000, 100000} {
+	for _, rows := range []int{1000, 100000, 1000000} {
 		b.Run(fmt.Sprint(rows), func(b *testing.B) {
 			t := tripTable(rows)
 			p := t.AppendRows(nil, t.Rows())

@@ -58,31 +58,42 @@ func (t *Table) keyColumns(b *batch.Batch) (columns [MaxKeys]keyColumn) {
 	return columns
 }
 
-// lookUp finds or adds the rows of the keys from..to and leaves them in t.found.
+// lookUp finds or adds the rows of the keys from..to and leaves them in t.found. It makes all keys first and looks for them
+// together: see query.
 func (t *Table) lookUp(b *batch.Batch, from, to int) {
 	all := t.keyColumns(b)
 	columns := all[:len(t.spec.Keys)]
-	t.found = t.found[:0]
-	buf := t.Key().buf
+	q := &t.query
+	q.reset()
+	var fixed [MaxKeys * intPlace]byte
 	for i := from; i < to; i++ {
 		// What KeyBuilder does, without its checks: the batch has the columns of the spec.
-		buf = buf[:t.key.fixed]
-		place := 0
+		place := len(q.keys)
+		q.keys = append(q.keys, fixed[:t.key.fixed]...)
 		for k := range columns {
 			c := &columns[k]
 			if c.number {
-				binary.LittleEndian.PutUint64(buf[place:], uint64(c.ints.At(i)))
+				binary.LittleEndian.PutUint64(q.keys[place:], uint64(c.ints.At(i)))
 				place += intPlace
 				continue
 			}
 			v := c.texts.At(i)
-			binary.LittleEndian.PutUint32(buf[place:], uint32(len(v)))
+			binary.LittleEndian.PutUint32(q.keys[place:], uint32(len(v)))
 			place += textPlace
-			buf = append(buf, v...)
+			q.keys = append(q.keys, v...)
 		}
-		t.found = append(t.found, uint32(t.rowOf(buf)))
+		q.close()
 	}
-	t.key.buf = buf
+	t.index.glance(q)
+	t.found = t.found[:0]
+	for i := range q.ends {
+		key := q.key(i)
+		row, ok := t.index.confirm(q, i, key)
+		if !ok {
+			row = t.rowOf(key)
+		}
+		t.found = append(t.found, uint32(row))
+	}
 }
 
 func (t *Table) mergeColumn(b *batch.Batch, field int, c *column, from int) error {

@@ -127,3 +127,37 @@ func FuzzMerge(f *testing.F) {
 		}
 	})
 }
+
+// TestMergeFindsRowsThatItsOwnBlockAdds: what was seen before a block began is only a guess. Keys come again within a block, blocks
+// make the table grow, and keys are alike but for their end.
+func TestMergeFindsRowsThatItsOwnBlockAdds(t *testing.T) {
+	spec := Spec{Name: "t", Keys: []Key{{Name: "k", Kind: KeyText}, {Name: "n", Kind: KeyInt}}, Aggs: []Agg{{Name: "rows", Kind: Sum}}}
+	r := rand.New(rand.NewPCG(9, 9))
+	for _, distinct := range []int{1, 10, 1000, 50_000} {
+		want := map[[2]int]int64{}
+		table := NewTable(&spec)
+		for range 6 {
+			b := batch.NewBuilder(spec.columns())
+			for range 5000 {
+				k := [2]int{r.IntN(distinct), r.IntN(3)}
+				want[k]++
+				b.Text(0).Append(bytes.Repeat([]byte{'k'}, k[0]%40))
+				b.Int(1).Append(int64(k[0]*3 + k[1]))
+				b.Int(2).Append(1)
+			}
+			if err := table.Merge(b.Append(nil)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if table.Len() != len(want) {
+			t.Fatalf("%d rows, want %d", table.Len(), len(want))
+		}
+		for row := range table.Len() {
+			n := int(table.KeyInt(row, 1))
+			k := [2]int{n / 3, n % 3}
+			if table.Sum(row, 0) != want[k] || len(table.KeyText(row, 0)) != k[0]%40 {
+				t.Fatalf("%v: %d, want %d", k, table.Sum(row, 0), want[k])
+			}
+		}
+	}
+}

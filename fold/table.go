@@ -15,7 +15,8 @@ type Table struct {
 	aggs   []column
 	err    error
 	out    *batch.Builder // of AppendRows; made at the first call
-	found  []uint32       // of Merge: the rows of a block
+	query  query          // of Merge: the keys of a block
+	found  []uint32       // of Merge: their rows
 }
 
 // NewTable returns an empty table. The spec is not changed afterwards. One that does not pass [Spec.Check] panics: specs
@@ -100,7 +101,7 @@ func (t *Table) Reset() {
 
 // Bytes returns about how much memory the table holds.
 func (t *Table) Bytes() int {
-	n := t.index.memory() + 4*cap(t.found)
+	n := t.index.memory() + t.query.memory() + 4*cap(t.found)
 	for i := range t.aggs {
 		n += t.aggs[i].memory()
 	}
