@@ -33,6 +33,11 @@ func (c *Core) rejoin(now time.Time) {
 	}
 	c.leaderHeard, c.since = now, now
 	c.callOff(now)
+	for id, p := range c.patients {
+		if p.phase == waiting && !c.det.vitals[id].gone {
+			p.wait = max(p.wait, c.cfg.SuspectAfter) // also who was not heard after a start: its heartbeats may be what was missed
+		}
+	}
 }
 
 // mayOrder says that an order for one who is missed can do no harm as far as this medic can tell.

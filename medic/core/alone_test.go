@@ -118,3 +118,66 @@ func TestR8_LateSignsOfALifeThatIsOverAreNone(t *testing.T) {
 		t.Fatal("who goes on is not believed")
 	}
 }
+
+func TestR8_NobodyIsSilentOfWhomASignIsDoubtful(t *testing.T) {
+	b := led()
+	beat := func(log byte) { b.HeardNode("a-1", Identity{LogID: [16]byte{log}, Life: 1, PID: 7}, false, b.now) }
+	beat(2) // it has lost its log, and works
+	b.pass(suspectAfter/2+heartbeat, "b-1")
+	beat(1) // a late sign, when nothing of the present life had come for a moment: it is believed
+	for range 3 {
+		b.pass(heartbeat, "b-1")
+		beat(2) // and these are doubted
+	}
+	if v := b.det.vitals["a-1"]; v.LogID[0] != 1 {
+		t.Fatalf("log %d is believed", v.LogID[0])
+	}
+	b.pass(suspectAfter-2*heartbeat, "b-1")
+	if all := b.ordersFor("a-1"); len(all) > 0 {
+		t.Fatalf("a node that was heard %v ago is restarted: %+v", suspectAfter-2*heartbeat, all)
+	}
+	b.pass(3*heartbeat, "b-1")
+	if len(b.ordersFor("a-1")) != 1 {
+		t.Fatal("who is silent after that is not restarted")
+	}
+}
+
+func TestR8_AnOrderDoesNotLeaveWhenADoubtfulSignHasCome(t *testing.T) {
+	b := led()
+	b.HeardNode("a-1", Identity{LogID: [16]byte{2}, Life: 1}, false, b.now)
+	b.held = true
+	b.Gone("a-1", 0)
+	b.pass(3*heartbeat, "b-1")
+	b.HeardNode("a-1", Identity{LogID: [16]byte{1}, Life: 1}, false, b.now)
+	b.held = false
+	b.pump()
+	if all := b.ordersFor("a-1"); len(all) > 0 {
+		t.Fatalf("the order leaves: %+v", all)
+	}
+}
+
+// A node that did not speak after its start, and of which the order could not be given while the leader was cut off.
+func TestM6_WhoWasCutOffWaitsAlsoForThoseThatHaveNotSpokenSinceTheirStart(t *testing.T) {
+	b := led()
+	b.pass(suspectAfter+heartbeat, "b-1")
+	all := b.ordersFor("a-1")
+	if len(all) != 1 {
+		t.Fatalf("the orders are %+v", all)
+	}
+	b.Carried(Report{Order: all[0].OrderID, Leader: "medic-3", Target: "a-1", Verdict: Done, PID: 8}, b.now)
+	b.pass(5*suspectAfter-heartbeat, "b-1")
+	b.held = true
+	b.pass(2*heartbeat, "b-1") // its patience ends, and the order is being stored
+	b.pass(suspectAfter / 2)   // nobody is heard
+	b.HeardNode("b-1", Identity{LogID: [16]byte{1}, Life: 1, PID: 7}, false, b.now)
+	b.held = false
+	b.look()
+	b.pass(suspectAfter-heartbeat, "b-1")
+	if all := b.ordersFor("a-1"); len(all) > 0 {
+		t.Fatalf("it acts on what it has missed: %+v", all)
+	}
+	b.pass(3*heartbeat, "b-1")
+	if len(b.ordersFor("a-1")) != 1 {
+		t.Fatal("who is silent after that is not restarted")
+	}
+}

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -189,5 +190,52 @@ func TestM8_FollowersRefuseEntriesOfALowerGeneration(t *testing.T) {
 	b.say("medic-3", Message{Kind: Entries, To: "medic-1", Term: Term{5, "medic-3"}, Entries: []Entry{e}, Oldest: e.EntryID})
 	if len(b.Journal()) != 1 {
 		t.Fatal("history was not taken from the present leader")
+	}
+}
+
+// The host finds a process that is too young to be the one that was missed; it is the one all the same, had only been slow, and speaks again.
+func TestM5_AnAdoptedProcessThatSpeaksAgainIsSpared(t *testing.T) {
+	b := led()
+	b.pass(suspectAfter+heartbeat, "b-1")
+	all := b.ordersFor("a-1")
+	if len(all) != 1 {
+		t.Fatalf("the orders are %+v", all)
+	}
+	b.Carried(Report{Order: all[0].OrderID, Leader: "medic-3", Target: "a-1", Verdict: Found, PID: 7}, b.now)
+	tells := func() (what []What) {
+		for _, e := range b.Journal() {
+			if e.Node == "a-1" {
+				what = append(what, e.What)
+			}
+		}
+		return what
+	}
+	b.pass(4*suspectAfter, "a-1", "b-1")
+	if got := tells(); !slices.Equal(got, []What{Suspected, Adopted}) {
+		t.Fatalf("the journal tells %v: signs of the life that was missed may be late ones for so long", got)
+	}
+	b.pass(10*suspectAfter, "a-1", "b-1")
+	if got := tells(); !slices.Equal(got, []What{Suspected, Adopted, Recovered}) {
+		t.Fatalf("the journal tells %v", got)
+	}
+	if again := b.ordersFor("a-1"); len(again) > 0 {
+		t.Fatalf("who works is restarted: %+v", again)
+	}
+	b.pass(suspectAfter+2*heartbeat, "b-1")
+	if again := b.ordersFor("a-1"); len(again) != 1 {
+		t.Fatalf("its next failure gives the orders %+v", again)
+	}
+}
+
+// Late signs of the life that was missed do not help one that was adopted and hangs.
+func TestM5_AnAdoptedProcessThatHangsIsRestartedWhateverCameLate(t *testing.T) {
+	b := led()
+	b.pass(suspectAfter+heartbeat, "b-1")
+	all := b.ordersFor("a-1")
+	b.Carried(Report{Order: all[0].OrderID, Leader: "medic-3", Target: "a-1", Verdict: Found, PID: 7}, b.now)
+	b.pass(3*suspectAfter, "a-1", "b-1")
+	b.pass(3*suspectAfter, "b-1")
+	if again := b.ordersFor("a-1"); len(again) != 1 {
+		t.Fatalf("the orders are %+v", again)
 	}
 }

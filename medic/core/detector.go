@@ -71,7 +71,13 @@ func (d *detector) moved(heard time.Time, gap time.Duration) time.Time {
 // hear notes a sign of life; false if it comes from somebody unknown, or from a life that is over (R8).
 func (d *detector) hear(who NodeID, id Identity, recovering bool, now time.Time) bool {
 	v := d.vitals[who]
-	if v == nil || v.over(id, d.cfg, now) {
+	switch {
+	case v == nil:
+		return false
+	case v.over(id, d.cfg, now):
+		if v.doubtful(id) {
+			v.heard = now
+		}
 		return false
 	}
 	if !v.ever || v.Identity != id {
@@ -96,6 +102,10 @@ func (v *vital) over(id Identity, cfg *Config, now time.Time) bool {
 	}
 	return false
 }
+
+// doubtful says that what was heard is the newest life of its log, and a log that we take for given up. A late sign of that log's successor, or
+// rather predecessor, may have misled us: nothing is believed of it yet, but while it is heard nobody is silent.
+func (v *vital) doubtful(id Identity) bool { return slices.Contains(v.lives, life{id.LogID, id.Life}) }
 
 // news says that this life is none of those.
 func (v *vital) news(known []life) bool {

@@ -93,19 +93,29 @@ const rowEnds = time.Minute
 
 // inARow is how many failures of somebody came close to each other, up to now: a new leader goes on where the last one was (M5, M8). That a
 // life was long enough to end the row is for the leader to tell, who hears it.
-func (j *Journal) inARow(who NodeID, now time.Time) (n int) {
+//
+// Two leaders of one generation may both have counted, one after the other, and the order of their terms does not say who came later: a
+// leader dies before anybody hears of its term, and the next one takes the same generation. The longer row is the right one then; at worst
+// it makes a pause too long.
+func (j *Journal) inARow(who NodeID, now time.Time) (most int) {
+	var (
+		n       int  // of the term that is being read, backward
+		counted Term // that one is done with
+	)
 	for _, e := range slices.Backward(j.entries) {
 		switch {
-		case e.Node != who:
+		case counted.Gen > e.Gen:
+			return most
+		case e.Node != who || e.Term == counted:
 		case e.What == Recovered && now.Sub(e.At) > rowEnds:
-			return n
+			most, n, counted = max(most, n), 0, e.Term
 		case e.What == Missed:
 			n++
 		case e.What == Suspected:
-			return n + e.InARow
+			most, n, counted = max(most, n+e.InARow), 0, e.Term
 		}
 	}
-	return n
+	return max(most, n)
 }
 
 // leftOpen says that the last word on somebody is not that he is back.

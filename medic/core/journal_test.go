@@ -83,3 +83,27 @@ func TestM8_IncidentsAreToldFromTheJournal(t *testing.T) {
 		t.Errorf("the second is told as %+v", b)
 	}
 }
+
+func TestM5_TwoLeadersOfOneGenerationHaveCountedOneRow(t *testing.T) {
+	at := func(s int) time.Time { return begin.Add(time.Duration(s) * time.Second) }
+	first, second := Term{3, "medic-3"}, Term{3, "medic-1"} // nobody heard of the first one, which comes last in the order of terms
+	j := newJournalOf([]Entry{
+		{EntryID: EntryID{second, 1}, At: at(20), What: Suspected, Node: "a-1", InARow: 1},
+		{EntryID: EntryID{second, 2}, At: at(21), What: Missed, Node: "a-1"},
+		{EntryID: EntryID{second, 3}, At: at(22), What: Suspected, Node: "a-1", InARow: 3},
+		{EntryID: EntryID{first, 1}, At: at(10), What: Suspected, Node: "a-1", InARow: 1},
+	})
+	if n := j.inARow("a-1", at(23)); n != 3 {
+		t.Errorf("%d failures in a row, want 3", n)
+	}
+	for n := range uint64(3) {
+		j.add(Entry{EntryID: EntryID{first, 2 + n}, At: at(11), What: Missed, Node: "a-1"}, EntryID{})
+	}
+	if n := j.inARow("a-1", at(25)); n != 4 {
+		t.Errorf("%d failures in a row, want the longer row's 4", n)
+	}
+	j.add(Entry{EntryID: EntryID{Term{4, "medic-1"}, 1}, At: at(26), What: Suspected, Node: "a-1", InARow: 1}, EntryID{})
+	if n := j.inARow("a-1", at(27)); n != 1 {
+		t.Errorf("%d failures in a row, want the newer generation's 1", n)
+	}
+}

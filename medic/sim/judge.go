@@ -17,8 +17,10 @@ type judge struct {
 	done    map[core.NodeID]int    // orders carried out, by target
 	led     map[core.Term][16]byte // by which log of its leader
 	entries map[core.EntryID]core.Entry
-	fine    bool // nothing went wrong with the network
-	elected bool // nor with medics
+	writers map[core.EntryID]*process
+	twice   map[core.Term]bool // led in by two logs of one medic, which could not know
+	fine    bool               // nothing went wrong with the network
+	elected bool               // nor with medics
 }
 
 type actKey struct {
@@ -34,7 +36,7 @@ type given struct {
 
 func newJudge(w *world) judge {
 	return judge{w: w, acted: map[actKey]core.NodeID{}, newest: map[string]core.Generation{}, durable: map[core.Generation]time.Duration{},
-		orders: map[core.EntryID]given{}, done: map[core.NodeID]int{}, led: map[core.Term][16]byte{}, entries: map[core.EntryID]core.Entry{}}
+		orders: map[core.EntryID]given{}, done: map[core.NodeID]int{}, led: map[core.Term][16]byte{}, entries: map[core.EntryID]core.Entry{}, writers: map[core.EntryID]*process{}, twice: map[core.Term]bool{}}
 }
 
 // says checks what leaves a medic.
@@ -64,10 +66,12 @@ func (j *judge) says(p *process, m *core.Message) {
 	}
 }
 
-// remembered: somebody knows of a term beside who led in it, and hosts, which only judge.
+// remembered: somebody knows of a term beside who led in it, and hosts, which only judge. Who is dead or hung, and was not heard since, tells
+// nobody: where the hosts have not heard of the term either, who has lost its disk is like one that starts for the first time.
 func (j *judge) remembered(p *process, t core.Term) bool {
 	return slices.ContainsFunc(j.w.order, func(o *target) bool {
-		return o != p.t && (o.disk.term == t || slices.ContainsFunc(o.disk.entries, func(e core.Entry) bool { return e.Term == t }))
+		tells := o.healthy() || slices.ContainsFunc(o.past, func(life *process) bool { return p.awake.knew(life, j.w.Now()) })
+		return o != p.t && tells && (o.disk.term == t || slices.ContainsFunc(o.disk.entries, func(e core.Entry) bool { return e.Term == t }))
 	})
 }
 
@@ -145,25 +149,35 @@ func (j *judge) forget(t *target) {
 
 // helped: another medic has worked since before the given time, reaches the host, and has led since then, or soon after: time enough to
 // miss who was cut off, and to restart it, where nothing else is wrong with the network.
+//
+// It must have had the time to hear it. Who is cut off within the first heartbeats of its life is to others one who has yet to start: they
+// leave it the patience that every start gets, and the silence that a host is told of is no shorter than its age. And a hint that is wrong
+// makes an order one that never kills.
 func (j *judge) helped(p *process, since time.Duration) bool {
-	if j.w.noisy {
+	const acquainted = 3 * heartbeat
+	if j.w.noisy || j.w.misled || since-p.speaks < acquainted {
 		return false
 	}
 	return slices.ContainsFunc(j.w.order, func(t *target) bool {
-		return t.medic && t.p != p && j.works(t.ID) && t.p.able < since && t.p.awake.quiet(t.ID) < suspectAfter && (j.w.reach || t.host == p.t.host) &&
+		return t.medic && t.p != p && j.works(t.ID) && t.p.able < since-acquainted && t.p.awake.quiet(t.ID) < suspectAfter && (j.w.reach || t.host == p.t.host) &&
 			t.disk.term.Leader == t.ID && j.durable[t.disk.term.Gen] < since+2*suspectAfter
 	})
 }
 
 // writes checks what gets on a medic's disk.
 func (j *judge) writes(p *process, e core.Entry) {
-	if before, ok := j.entries[e.EntryID]; ok && before != e {
+	before, ok := j.entries[e.EntryID]
+	if ok && before != e && j.led[e.Term] != p.id.LogID && e.Leader == p.t.ID && !j.remembered(p, e.Term) {
+		j.twice[e.Term] = true
+	}
+	if ok && before != e && !j.twice[e.Term] {
 		j.w.fail("M8: %s has entry %v with another content than others", p.t.ID, e.EntryID)
 	}
 	j.entries[e.EntryID] = e
 	if e.Term != p.t.disk.term || e.Leader != p.t.ID { // it comes from others; perhaps from those who know what it wrote before it lost its disk
 		return
 	}
+	j.writers[e.EntryID] = p
 	var last core.Entry // of who was missed
 	for _, x := range p.t.disk.entries {
 		if x.Node == e.Node && x.What == core.Suspected && x.At.After(last.At) {
@@ -172,16 +186,35 @@ func (j *judge) writes(p *process, e core.Entry) {
 	}
 	switch {
 	case last.What == 0:
-	case e.What == core.Recovered && e.Life <= last.Life && !j.livedAfter(e.Node, e.Life, last.At):
+	case e.What == core.Recovered && e.Life <= last.Life && !j.livedAfter(e.Node, e.Life, last.At) && j.comparable(e, last):
 		j.w.fail("M5: %s takes a late sign of life %d of %s for that of a new one", p.t.ID, e.Life, e.Node)
 	case e.What == core.Suspected && e.InARow <= last.InARow && e.At.Sub(last.At) < time.Minute && !j.healthySince(e.Node, last.At):
 		j.w.fail("M5: %s takes failure %d in a row of %s for the %dth: %v life %d at %v after %v life %d at %v", p.t.ID, last.InARow+1, e.Node, e.InARow, e.EntryID, e.Life, e.At, last.EntryID, last.Life, last.At)
 	}
 }
 
+// once is a medic's journal without the terms that were led in twice: of their entries one stays here, the other there.
+func (j *judge) once(t *target) []core.Entry {
+	return slices.DeleteFunc(slices.Clone(t.p.core.Journal()), func(e core.Entry) bool { return j.twice[e.Term] })
+}
+
 func (j *judge) livedAfter(who core.NodeID, life uint64, at time.Time) bool {
 	return slices.ContainsFunc(j.w.targets[who].past, func(p *process) bool {
 		return p.id.Life == life && (p.died == 0 || j.w.moment(p.died).After(at))
+	})
+}
+
+// comparable: the two entries count lives of one log. A life of which the first sign comes after its end is news to everybody if its log was
+// never heard before, and the number that the journal has is that of another log.
+func (j *judge) comparable(back, missed core.Entry) bool {
+	now, then := j.writers[back.EntryID], j.writers[missed.EntryID]
+	if then == nil {
+		return true
+	}
+	return !slices.ContainsFunc(j.w.targets[back.Node].past, func(p *process) bool { // a life of that number, of a log that nobody has missed
+		return p.id.Life == back.Life && now.awake.knew(p, back.At) && !slices.ContainsFunc(p.t.past, func(o *process) bool {
+			return o.id.LogID == p.id.LogID && then.awake.knew(o, missed.At)
+		})
 	})
 }
 
@@ -192,7 +225,7 @@ func (j *judge) healthySince(who core.NodeID, at time.Time) bool {
 		if until == 0 {
 			until = j.w.At
 		}
-		return j.w.moment(until).After(at) && until-p.speaks >= pace.Healthy
+		return j.w.moment(until).After(at) && until-p.speaks >= pace.Healthy-latency // the last sign was on the way for that much longer than the first
 	}) || !j.w.fine
 }
 
@@ -220,14 +253,15 @@ func (j *judge) justified(o core.Order) {
 // outdated: where all can hear each other, a leader that others have replaced must not act any more.
 func (j *judge) outdated(o core.Order) {
 	w := j.w
-	if !w.faults.networkIsFine() && w.At <= w.faults.end {
-		return
+	all := time.Duration(0) // since when all can hear each other
+	if !w.fine {
+		all = w.faults.end
 	}
 	for _, t := range w.order {
 		if !t.medic || !t.healthy() || t.disk.term.Gen <= o.Gen || t.ID == o.Leader {
 			continue
 		}
-		if since := j.durable[t.disk.term.Gen]; since > 0 && w.At-since > suspectAfter {
+		if since := j.durable[t.disk.term.Gen]; since > 0 && w.At-max(since, all) > suspectAfter {
 			w.fail("M4: %s acts in generation %d, %v after %s was in %d", o.Leader, o.Gen, w.At-since, t.ID, t.disk.term.Gen)
 		}
 	}

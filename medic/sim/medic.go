@@ -15,11 +15,12 @@ type awake struct {
 	asleep time.Duration
 	last   map[core.NodeID]time.Duration
 	newest map[core.NodeID]int // the process that was heard
+	first  map[int]time.Time   // when a process was heard first
 	pids   map[core.NodeID]int
 }
 
 func newAwake(w *world) awake {
-	return awake{w: w, last: map[core.NodeID]time.Duration{}, newest: map[core.NodeID]int{}, pids: map[core.NodeID]int{}}
+	return awake{w: w, last: map[core.NodeID]time.Duration{}, newest: map[core.NodeID]int{}, first: map[int]time.Time{}, pids: map[core.NodeID]int{}}
 }
 
 func (a *awake) now() time.Duration { return a.w.At - a.asleep }
@@ -40,9 +41,18 @@ func (a *awake) slept(d time.Duration) {
 
 // heard notes a sign of life. What comes from a process before one that was heard is none.
 func (a *awake) heard(from *process) {
+	if _, before := a.first[from.id.PID]; !before {
+		a.first[from.id.PID] = a.w.Now()
+	}
 	if who := from.t.ID; from.id.PID >= a.newest[who] {
 		a.newest[who], a.last[who] = from.id.PID, a.now()
 	}
+}
+
+// knew says that a process had been heard by then.
+func (a *awake) knew(p *process, by time.Time) bool {
+	at, ever := a.first[p.id.PID]
+	return ever && !at.After(by)
 }
 
 // silence is how long somebody was not heard.

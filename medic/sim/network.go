@@ -17,7 +17,7 @@ func (w *world) send(from, to core.NodeID, arrive func(*process)) {
 		copies++
 	}
 	for range copies {
-		delay := w.Between(100*time.Microsecond, 5*time.Millisecond)
+		delay := w.Between(100*time.Microsecond, latency)
 		if w.Chance(w.faults.slow) {
 			delay = w.Between(0, 3*time.Second)
 		}

@@ -48,6 +48,7 @@ const (
 	hinted       = 2 * heartbeat    // the silence of somebody whose process was seen to end
 	cutOff       = 4 * suspectAfter // how much longer a medic that hears nobody orders nothing
 	tickEvery    = heartbeat / 4
+	latency      = 5 * time.Millisecond // of the network at most, while nothing is wrong with it
 	healTime     = 3 * time.Minute
 	maxEvents    = 2_000_000
 	calmTime     = 6 * time.Second // after everything has come back nothing more may happen
@@ -65,6 +66,7 @@ type world struct {
 	nodes   []core.Member
 	fine    bool // nothing goes wrong with the network in this run
 	noisy   bool // something may go wrong between any two
+	misled  bool // there are hints that are wrong
 	reach   bool // every medic reaches every host
 	hints   bool
 	faults  faults
@@ -119,6 +121,7 @@ func (w *world) begin() {
 	}
 	w.faults = newFaults(w)
 	w.fine, w.noisy = w.faults.networkIsFine(), w.faults.networkIsNoisy()
+	w.misled = w.faults.wrongHints > 0
 	w.report.Layout = fmt.Sprintf("%d hosts, %d nodes, %d medics, reach all %v, hints %v", len(w.hosts), len(w.nodes), len(w.medics), w.reach, w.hints)
 	w.report.Faults = w.faults.String()
 	w.tracef("%s; %s", w.report.Layout, w.report.Faults)
@@ -181,7 +184,7 @@ func (w *world) allWell() bool {
 		if _, leads := t.p.core.Term(); leads {
 			leaders++
 		}
-		if t.disk.term != first.disk.term || !slices.Equal(t.p.core.Journal(), first.p.core.Journal()) {
+		if t.disk.term != first.disk.term || !slices.Equal(w.judge.once(t), w.judge.once(first)) {
 			return false
 		}
 	}
