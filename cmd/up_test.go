@@ -61,9 +61,32 @@ func (k *kept) pid(node string) int { return pidOf(filepath.Join(k.dir, "data"),
 
 func (k *kept) kill(node string, sig syscall.Signal) {
 	k.t.Helper()
-	if err := syscall.Kill(k.pid(node), sig); err != nil {
+	pid := k.pid(node)
+	if pid == 0 { // to the system that is everybody, this test too
+		k.t.Fatalf("%s has no pid file", node)
+	}
+	if err := syscall.Kill(pid, sig); err != nil {
 		k.t.Fatal(err)
 	}
+}
+
+// killMedics kills all medics, again until none is left: one that still lives starts the others, and whoever is stopped. A round that finds
+// nobody is the last one, as all were dead when it began; a process is dead when it is gone, not when it has been sent a signal.
+func (k *kept) killMedics() {
+	k.t.Helper()
+	until(k.t, "no medic is left", func() bool {
+		none := true
+		for _, m := range []string{"medic-1", "medic-2", "medic-3"} {
+			pid := k.pid(m)
+			if pid == 0 || gone(pid) {
+				continue
+			}
+			none = false
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have gone by itself
+			until(k.t, m+" is gone", func() bool { return gone(pid) })
+		}
+		return none
+	})
 }
 
 // statusView is what status --json prints, as far as it is looked at here.
@@ -166,9 +189,7 @@ func TestM5_NodesAndMedicsComeBack(t *testing.T) {
 func TestDownKillsWhoHangsAndFindsWhatIsNotInTheFileAnyMore(t *testing.T) {
 	k := newKept(t)
 	k.must("up")
-	for _, m := range []string{"medic-1", "medic-2", "medic-3"} {
-		k.kill(m, syscall.SIGKILL)
-	}
+	k.killMedics()
 	k.kill("output-1", syscall.SIGSTOP)
 	joiner := k.pid("joiner-2")
 	k.write(topology.Variant{IPCDir: shortDir(t), Replicas: map[string]int{"joiner": 1}, Settings: map[string]string{"limits.drain": "4s"}})

@@ -221,6 +221,23 @@ func fillUp(t testing.TB, push *Push) int {
 	return sent
 }
 
+// beyondBuffers is more than the kernel's buffers of a connection and a PULL's inbox hold together.
+const beyondBuffers = 256 << 20
+
+// overfill queues beyondBuffers, so that a part stays queued however late the writer comes to write. fillUp waits until the writer has
+// written nothing for a while, which on a busy machine says nothing of the room that there is. Messages share their memory.
+func overfill(t testing.TB, push *Push) {
+	t.Helper()
+	payload := make([]byte, 1<<20)
+	for size := 0; size < beyondBuffers; size += len(payload) {
+		if err := push.TrySend(Message{payload}); errors.Is(err, ErrFull) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestPull_PausePeerLeavesOthersAlone(t *testing.T) {
 	pull, address := newPull(t, Options{}, "tcp://127.0.0.1:0")
 	a, b := newPush(t, Options{}, address), newPush(t, Options{}, address)
@@ -275,9 +292,10 @@ func TestR7_QueueIsDroppedWithItsConnection(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		pull, address := newPull(t, Options{}, endpoint)
 		told := newEvents()
-		push := newPush(t, Options{OnEvent: told.take, QueueBytes: 1 << 20}, address)
+		push := newPush(t, Options{OnEvent: told.take, QueueBytes: beyondBuffers}, address)
 		pull.Pause(true)
-		fillUp(t, push)
+		told.await(t, Connected) // or it is no connection's queue
+		overfill(t, push)
 		queued, _ := push.Queued()
 		noError(t, pull.Close())
 		gone := told.await(t, Disconnected)
