@@ -239,3 +239,18 @@ func TestM5_AnAdoptedProcessThatHangsIsRestartedWhateverCameLate(t *testing.T) {
 		t.Fatalf("the orders are %+v", again)
 	}
 }
+
+func TestM5_AnOrderDoesNotLeaveWhenItsTargetIsHeardInTheMomentOfTheDecision(t *testing.T) {
+	b := led()
+	b.held = true
+	for b.patients["a-1"].phase != ordered {
+		b.pass(heartbeat/4, "b-1")
+	}
+	b.HeardNode("a-1", Identity{LogID: [16]byte{1}, Life: 1, PID: 7}, false, b.now) // it lay there when the clock was read
+	b.held = false
+	b.pump()
+	b.pass(heartbeat, "b-1")
+	if all := b.ordersFor("a-1"); len(all) > 0 {
+		t.Fatalf("the order leaves: %+v", all)
+	}
+}

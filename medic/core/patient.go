@@ -135,7 +135,7 @@ func (c *Core) stillNeeded(o Order) bool {
 	case p.sent:
 		return true
 	}
-	if v := c.det.vitals[o.Target]; v.heard.After(p.decided) || !o.Ended && c.alone(c.det.ticked) {
+	if v := c.det.vitals[o.Target]; !v.heard.Before(p.decided) || !o.Ended && c.alone(c.det.ticked) {
 		p.phase, p.began = waiting, p.decided // and well again with the next tick
 		delete(c.carrying, o.OrderID)
 		return false

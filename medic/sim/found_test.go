@@ -35,6 +35,9 @@ func TestFoundSeeds(t *testing.T) {
 		46044: "the judge did not know that the last sign of a life may take longer than the first",
 		27408: "a medic lost its disk before its host knew of its generation, and who else knew hung",
 		51553: "the judge wanted a leader to have heard of another 25 ms after they could hear each other",
+		35044: "the judge took copies of entries that a medic wrote before it lost its disk for new ones",
+		39346: "the judge did not wait until two leaders had heard each other",
+		57142: "an order was decided in the moment in which its target was heard, and left",
 		2376:  "a medic that had never heard anybody took others for dead before its own start was given up",
 	} {
 		if _, err := Run(Options{Seed: seed}); err != nil {

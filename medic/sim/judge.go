@@ -167,14 +167,17 @@ func (j *judge) helped(p *process, since time.Duration) bool {
 // writes checks what gets on a medic's disk.
 func (j *judge) writes(p *process, e core.Entry) {
 	before, ok := j.entries[e.EntryID]
-	if ok && before != e && j.led[e.Term] != p.id.LogID && e.Leader == p.t.ID && !j.remembered(p, e.Term) {
+	if ok && before == e {
+		return // a copy; perhaps of what it wrote itself before it lost its disk
+	}
+	if ok && j.led[e.Term] != p.id.LogID && e.Leader == p.t.ID && !j.remembered(p, e.Term) {
 		j.twice[e.Term] = true
 	}
-	if ok && before != e && !j.twice[e.Term] {
+	if ok && !j.twice[e.Term] {
 		j.w.fail("M8: %s has entry %v with another content than others", p.t.ID, e.EntryID)
 	}
 	j.entries[e.EntryID] = e
-	if e.Term != p.t.disk.term || e.Leader != p.t.ID { // it comes from others; perhaps from those who know what it wrote before it lost its disk
+	if e.Term != p.t.disk.term || e.Leader != p.t.ID {
 		return
 	}
 	j.writers[e.EntryID] = p
