@@ -6,7 +6,7 @@ TIME     ?= 1m
 SOAK     ?= 10000h
 BENCH    ?=
 # Tests that need a Docker Engine.
-DOCKER_TESTS ?= ./e2e/deploy ./e2e/docker ./medic/docker
+DOCKER_TESTS ?= ./deploy/engine ./e2e/deploy ./e2e/docker ./medic/docker
 
 # The race detector needs cgo and a C compiler; without them the same tests run without it.
 RACE := $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v $(firstword $(shell $(GO) env CC)) >/dev/null 2>&1 && echo -race)

@@ -89,10 +89,14 @@ func (e *Engine) carrier(ctx context.Context, cluster, image, volume, side strin
 }
 
 // CopyVolume copies all data of a volume from another engine into a volume of this one that has none, and notes that it is whole.
-func (e *Engine) CopyVolume(ctx context.Context, cluster, volume string, from *Engine, fromImage, image string, moved func(n int)) (err error) {
+func (e *Engine) CopyVolume(ctx context.Context, cluster, volume string, from *Engine, fromImage, image string, moved func(n int)) error {
+	return e.copyVolume(ctx, cluster, volume, image, from, volume, fromImage, moved)
+}
+
+func (e *Engine) copyVolume(ctx context.Context, cluster, volume, image string, from *Engine, fromVolume, fromImage string, moved func(n int)) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	source, err := from.carrier(ctx, cluster, fromImage, volume, "leaves")
+	source, err := from.carrier(ctx, cluster, fromImage, fromVolume, "leaves")
 	if err != nil {
 		return err
 	}
@@ -104,7 +108,7 @@ func (e *Engine) CopyVolume(ctx context.Context, cluster, volume string, from *E
 	defer func() { err = errors.Join(err, e.Remove(context.WithoutCancel(ctx), target)) }()
 	r, _, err := from.api.CopyFromContainer(ctx, source, carried+"/.")
 	if err != nil {
-		return fmt.Errorf("host %s: read volume %s: %w", from.Host, volume, err)
+		return fmt.Errorf("host %s: read volume %s: %w", from.Host, fromVolume, err)
 	}
 	defer func() { _ = r.Close() }()
 	w, stop := watch(r, cancel, moved)
