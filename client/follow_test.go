@@ -1,0 +1,62 @@
+package client
+
+import (
+	"testing"
+	"time"
+
+	"posta/protocol"
+)
+
+// A cluster may be changed while a client waits for its place: it goes on with the inputs and outputs that there are by then.
+func TestAClusterThatChangesBeforeTheSessionOpens(t *testing.T) {
+	f := newFakeCluster(t, 1, 1)
+	cfg := f.config()
+	cfg.Dir, _ = dataDir(t, 10)
+	c, err := Dial(during(t, 10*time.Second), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	more := newFakeNode(f, "input-2")
+	out := newFakeNode(f, "output-2")
+	t.Cleanup(more.stop)
+	t.Cleanup(out.stop)
+	f.mu.Lock()
+	f.inputs, f.outputs = append(f.inputs, more), append(f.outputs, out)
+	f.mu.Unlock()
+	if err := c.Open(during(t, 10*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if f.count("input-2", protocol.Open) != 1 {
+		t.Error("the session is not open at the input that came")
+	}
+	if len(c.inputs) != 2 || len(c.outputs) != 2 || len(c.lanes) < 2 {
+		t.Errorf("lines lead to %d inputs and %d outputs, over %d lanes", len(c.inputs), len(c.outputs), len(c.lanes))
+	}
+	if err := c.Cancel(during(t, 5*time.Second)); err != nil {
+		t.Error(err)
+	}
+}
+
+// Outputs may have moved while an answer was computed: an input tells where they are.
+func TestOutputsThatMoved(t *testing.T) {
+	f := newFakeCluster(t, 1, 1)
+	cfg := f.config()
+	cfg.Dir, _ = dataDir(t, 10)
+	cfg.Timeout = 100 * time.Millisecond
+	moved := newFakeNode(f, "output-1")
+	t.Cleanup(moved.stop)
+	old := f.outputs[0]
+	f.fault = func(h heard) fault {
+		if h.request.Type == protocol.Results && f.outputs[0] == old { // under the lock, as all faults are decided
+			f.outputs[0] = moved
+			go old.stop()
+			return fault{deaf: true}
+		}
+		return fault{}
+	}
+	answer, err := Run(during(t, 20*time.Second), cfg)
+	if err != nil || answer.Query("numbers") == nil {
+		t.Fatalf("%v, %v", answer, err)
+	}
+}
