@@ -19,8 +19,6 @@ func TestAClusterThatChangesBeforeTheSessionOpens(t *testing.T) {
 	defer c.Close()
 	more := newFakeNode(f, "input-2")
 	out := newFakeNode(f, "output-2")
-	t.Cleanup(more.stop)
-	t.Cleanup(out.stop)
 	f.mu.Lock()
 	f.inputs, f.outputs = append(f.inputs, more), append(f.outputs, out)
 	f.mu.Unlock()
@@ -44,16 +42,16 @@ func TestOutputsThatMoved(t *testing.T) {
 	cfg := f.config()
 	cfg.Dir, _ = dataDir(t, 10)
 	cfg.Timeout = 100 * time.Millisecond
-	moved := newFakeNode(f, "output-1")
-	t.Cleanup(moved.stop)
-	old := f.outputs[0]
+	moved := newFakeNode(f, "output-2")
+	t.Cleanup(f.outputs[0].stop) // the cluster stops those that it has in the end
 	f.fault = func(h heard) fault {
-		if h.request.Type == protocol.Results && f.outputs[0] == old { // under the lock, as all faults are decided
-			f.outputs[0] = moved
-			go old.stop()
-			return fault{deaf: true}
+		if h.node != "output-1" {
+			return fault{}
 		}
-		return fault{}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.outputs[0] = moved
+		return fault{deaf: true}
 	}
 	answer, err := Run(during(t, 20*time.Second), cfg)
 	if err != nil || answer.Query("numbers") == nil {

@@ -222,7 +222,8 @@ func volumeLabels(cluster string, s plan.Step) map[string]string {
 
 // ship brings the image from here, or from another engine that has it.
 func (r *runner) ship(ctx context.Context, e *engine.Engine, s plan.Step, tell func(Event)) error {
-	open, size := func(ctx context.Context) (io.ReadCloser, error) { return nil, nil }, int64(0)
+	var open func(ctx context.Context) (io.ReadCloser, error)
+	size := int64(0)
 	if r.Source != nil && r.Source.Ref() == s.What {
 		open, size = r.Source.Open, r.Source.Size()
 	} else {

@@ -46,7 +46,7 @@ func TestHold_OfNoTimeEndsIt(t *testing.T) {
 
 // A node that leaves the topology and comes back later comes with another log: no session has lost anything by it.
 func TestR8_ANodeThatWasTakenOutIsForgotten(t *testing.T) {
-	before, h := newInput()
+	before, _ := newInput()
 	before.Heard(noon, "joiner-1", link.Identity{LogID: link.LogID{1}, Incarnation: 1}, nil)
 	before.Heard(noon, "joiner-2", link.Identity{LogID: link.LogID{2}, Incarnation: 1}, nil)
 
@@ -61,7 +61,7 @@ func TestR8_ANodeThatWasTakenOutIsForgotten(t *testing.T) {
 
 	about.Nodes = append(about.Nodes, "joiner-2")
 	again := New(about)
-	h = roletest.NewHost(again)
+	h := roletest.NewHost(again)
 	if err := again.RestoreAll(without.SnapshotAll(nil)); err != nil {
 		t.Fatal(err)
 	}
