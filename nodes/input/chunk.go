@@ -105,7 +105,8 @@ func (in *Input) retryHeld() {
 	}
 }
 
-// end ends a stream at this input. All its chunks must have come.
+// end ends a stream at this input. All its chunks must have come, and the streams before it have ended: a table that two streams fill
+// is complete, and leaves the aggregators, with the later one. What came behind that would be lost without a word.
 func (in *Input) end(from role.Peer, u *upload, req *protocol.Request) {
 	stream := u.analysis.StreamIndex(req.Stream)
 	if stream < 0 {
@@ -120,8 +121,9 @@ func (in *Input) end(from role.Peer, u *upload, req *protocol.Request) {
 			return
 		}
 	}
-	if !u.analysis.Streams[stream].Reference && !u.referenceEnded() {
-		in.reply(from, refusef(protocol.ErrBadRequest, "stream %s holds facts: end the reference streams first", req.Stream))
+	if before := slices.Index(u.ended[:stream], false); before >= 0 {
+		in.reply(from, refusef(protocol.ErrBadRequest, "stream %s comes behind stream %s: end that one first",
+			req.Stream, u.analysis.Streams[before].Name))
 		return
 	}
 	if !u.ended[stream] {

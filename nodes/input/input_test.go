@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"posta/analyses"
 	"posta/link"
 	"posta/nodes/gateway"
 	"posta/nodes/role"
@@ -175,6 +176,28 @@ func TestR11_FactsWaitForTheEndOfReference(t *testing.T) {
 	}
 	if c := code(t, h, chunk("colours", 0, 2)); c != protocol.ErrClosed {
 		t.Fatalf("reference data after its end: %q", c)
+	}
+}
+
+// TestR12_StreamsEndInTheirOrder: of two streams of facts, too. A table that both fill leaves when the later one ends.
+func TestR12_StreamsEndInTheirOrder(t *testing.T) {
+	about := roletest.About()
+	paint := roletest.Analysis()
+	paint.Streams = append(paint.Streams, paint.Streams[1])
+	paint.Streams[2].Name = "lids"
+	about.Known = analyses.Set{paint}
+	in := New(about)
+	h := roletest.NewHost(in)
+	in.Tick(noon)
+	open(t, h, id)
+	code(t, h, end("colours"))
+	if c := code(t, h, end("lids")); c != protocol.ErrBadRequest || len(h.Ended) != 1 {
+		t.Fatalf("the second stream of facts ends before the first: %q, %v", c, h.Ended)
+	}
+	for _, s := range []string{"pots", "lids"} {
+		if c := code(t, h, end(s)); c != "" {
+			t.Fatal(s, c)
+		}
 	}
 }
 
