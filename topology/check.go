@@ -21,6 +21,7 @@ func (c *checker) all() {
 	c.edges()
 	c.sockets()
 	c.limits()
+	c.broker()
 }
 
 // fail reports a mistake at the place of a setting, or of its section when it was left out.

@@ -55,13 +55,17 @@ func (t *Topology) Compose(c Compose) (string, error) {
 	if err := t.oneMachine(); err != nil {
 		return "", err
 	}
+	if err := t.brokerForContainers(); err != nil {
+		return "", err
+	}
 	return t.compose(c, "", t.Nodes(), t.MedicNodes())
 }
 
 // compose writes the file for these nodes and medics; onHost is the machine they have to themselves, "" for a network of containers.
 func (t *Topology) compose(c Compose, onHost string, nodes, medics []Node) (string, error) {
 	data := composeData{
-		Name: t.Name, Cluster: yamlString(t.Name), Again: c.Again, OnHost: onHost,
+		OutsideNames: t.brokerNamed(),
+		Name:         t.Name, Cluster: yamlString(t.Name), Again: c.Again, OnHost: onHost,
 		Image: yamlString(or(c.Image, "posta")), Source: yamlString(composeSourcePath(or(c.File, "topology.toml"))), Target: composeFile,
 		NodeGrace: yamlTime(t.Limits.Drain + goneAfter), MedicGrace: yamlTime(handsAreDone),
 		Fence: yamlString(path.Join(t.containerData(), fenceVolume)),
@@ -88,6 +92,7 @@ type composeData struct {
 	Name, Cluster, Again, Image, Source, Target string
 	NodeGrace, MedicGrace, Fence                string
 	OnHost                                      string // the machine whose network the containers have, "" for one of their own
+	OutsideNames                                bool   // the broker is found by a name that others tell
 	Nodes, Medics                               []composeService
 	Reach                                       []string // hosts that medics act on, beside their own
 }

@@ -112,6 +112,27 @@ func TestComposeIsForOneMachine(t *testing.T) {
 	}
 }
 
+// To a container 127.0.0.1 is itself, and names that only others know need their name servers.
+func TestComposeReachesTheBroker(t *testing.T) {
+	at := func(url string) *Topology {
+		return variant(t, Variant{Settings: map[string]string{"cluster.transport": "rabbitmq", "rabbitmq.url": url}})
+	}
+	for _, url := range []string{"amqp://guest:secret@127.0.0.1:5672/", "amqp://localhost", "amqp://[::1]/"} {
+		if _, err := at(url).Compose(Compose{}); !errors.Is(err, ErrBrokerHere) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	for url, asks := range map[string]bool{"amqp://10.0.0.7/": false, "amqp://rabbit.example/": true} {
+		if text := compose(t, at(url), Compose{}); strings.Contains(text, "dns:") == asks {
+			t.Errorf("%s:\n%s", url, text)
+		}
+	}
+	variant(t, Variant{Address: "10.0.0.1", Settings: map[string]string{"cluster.transport": "rabbitmq"}}) // one machine, and its broker
+	if text := compose(t, variant(t, Variant{}), Compose{}); !strings.Contains(text, "dns:") {
+		t.Errorf("no broker, and strangers are asked for names:\n%s", text)
+	}
+}
+
 // Seen from inside, nodes dial each other's names, and clients what the file says.
 func TestInsideOneFileServesBoth(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "t.toml")

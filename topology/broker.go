@@ -1,0 +1,68 @@
+package topology
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// ErrBrokerHere is wrapped by Compose when the broker has an address that leads each container to itself.
+var ErrBrokerHere = errors.New("containers do not reach the broker")
+
+// brokerHost is the broker's host as its address has it, "" when there is no broker.
+func (t *Topology) brokerHost() string {
+	u, err := url.Parse(t.BrokerURL())
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+// brokerHere says that the broker's address is that of whoever dials it.
+func (t *Topology) brokerHere() bool {
+	host := t.brokerHost()
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// brokerNamed says that somebody has to tell where the broker's host is.
+func (t *Topology) brokerNamed() bool {
+	host := t.brokerHost()
+	_, err := netip.ParseAddr(host)
+	return host != "" && err != nil
+}
+
+// broker refuses a broker of one machine for nodes on several: each would dial its own, or nobody, and the pipeline would stand still.
+func (c *checker) broker() {
+	if !c.t.brokerHere() {
+		return
+	}
+	var used []string
+	for _, h := range c.t.Hosts {
+		if slices.ContainsFunc(c.t.Stages, func(s Stage) bool { return slices.Contains(s.Hosts, h.Name) }) && !h.ownMachine() {
+			used = append(used, h.Address)
+		}
+	}
+	slices.Sort(used)
+	used = slices.Compact(used)
+	if len(used) > 1 || len(used) == 1 && strings.Contains(used[0], nodeMark) {
+		at := c.t.Transport + ".url"
+		if _, given := c.at[at]; !given {
+			at = "cluster.transport"
+		}
+		c.fail(at, fmt.Sprintf("in [%s] write a url that all nodes can dial", c.t.Transport),
+			"the broker is at %s, which is another machine for each host (%s)", c.t.brokerHost(), strings.Join(used, ", "))
+	}
+}
+
+// brokerForContainers refuses a broker that a network of containers cannot reach.
+func (t *Topology) brokerForContainers() error {
+	if !t.brokerHere() {
+		return nil
+	}
+	return fmt.Errorf("%w at %s: to each of them that is itself; in [%s] write the url with an address of the machine, or with the name of a container of their network",
+		ErrBrokerHere, t.brokerHost(), t.Transport)
+}
