@@ -76,18 +76,21 @@ func (s *said) Write(p []byte) (int, error) {
 	return s.b.Write(p)
 }
 
+func (s *said) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
 func (s *said) await(t *testing.T, what string) {
 	t.Helper()
 	for range 2000 {
-		s.mu.Lock()
-		found := strings.Contains(s.b.String(), what)
-		s.mu.Unlock()
-		if found {
+		if strings.Contains(s.text(), what) {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Errorf("the log does not say %q but:\n%s", what, &s.b)
+	t.Errorf("the log does not say %q but:\n%s", what, s.text())
 }
 
 // TestTroubleIsExplained: what the broker refuses is said once in the log, with what to do, and it is tried again.
@@ -112,7 +115,7 @@ func TestTroubleIsExplained(t *testing.T) {
 	t.Run("wrong password", func(t *testing.T) {
 		_, log := open(t, strings.Replace(b.URL(), "guest:guest", "guest:secret", 1))
 		log.await(t, "correct user and password")
-		if strings.Contains(log.b.String(), "secret") {
+		if strings.Contains(log.text(), "secret") {
 			t.Error("the log tells the password")
 		}
 	})
