@@ -19,10 +19,11 @@ const (
 	latencySessions = 50 // in a round
 )
 
-// measureLatency asks how long what was acknowledged takes to have its effect: from the acknowledgement of the last of a small
-// session's chunks until its answers are there, on a cluster that does nothing else.
+// measureLatency asks how long what was acknowledged takes to have its effect: from the moment in which all of a small session is
+// durable, chunks and ends, until its answers are there, on a cluster that does nothing else. An answer needs the last end, so time
+// before its acknowledgement is the client's.
 func measureLatency(ctx context.Context, c *Config) (done Section, err error) {
-	done.About = fmt.Sprintf("from the acknowledgement of a session's last chunk until its last answer; %d sessions a round of %d trips each",
+	done.About = fmt.Sprintf("from the acknowledgement of the end of a session's last stream until its last answer; %d sessions a round of %d trips each",
 		latencySessions, latencyFacts)
 	s, err := subjectOf("bikes")
 	if err != nil {

@@ -121,9 +121,6 @@ func (s *Site) socketDir() (string, error) {
 	return "", fmt.Errorf("no place for unix sockets: %s is too long a path; use --transport tcp, or set TMPDIR to a short one", s.Dir)
 }
 
-// Temporary says whether Close(true) removes it.
-func (s *Site) Temporary() bool { return s.temporary }
-
 // Close lets go of the directory. With remove, one that was made for this run is removed; one that was given never is.
 func (s *Site) Close(remove bool) error {
 	var errs []error
