@@ -102,7 +102,7 @@ func checkPage(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	page := string(b)
-	for _, want := range []string{"<h2>race-flights</h2>", "<svg ", "posta-parsers", "no such transport yet", "</html>"} {
+	for _, want := range []string{"<h2>race-flights</h2>", "<svg ", "posta-parsers", "does not start brokers yet", "</html>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
 		}

@@ -44,7 +44,7 @@ func contestants() []contestant {
 		for _, x := range []struct{ suffix, about string }{{"", "the default topology"}, {"-parsers", "parsers on nodes of their own"}} {
 			all = append(all, contestant{
 				name: broker + x.suffix, about: x.about + " over " + broker,
-				absent: func(context.Context, *Config) string { return "Posta has no such transport yet" },
+				absent: func(context.Context, *Config) string { return "the race does not start brokers yet" },
 			})
 		}
 	}
