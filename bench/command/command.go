@@ -43,7 +43,7 @@ Posta; that takes Go and g++.
    posta bench link log                               a link and a log beside the plain file
 
 Tables go to standard output, all values to DIR of --results as JSON, and as a page to look at, HTML without anything from elsewhere.
-Nodes, clients and others are processes of their own, and leave nothing but generated data in --dir: the disk that is measured.`,
+Nodes, clients and others are processes of their own, and leave nothing but generated data and the yardstick in --dir: the disk that is measured.`,
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "rounds", Value: bench.DefaultRounds, Usage: "rounds that count, after one that warms up"},
 			&cli.StringFlag{Name: "dir", Value: filepath.Join(os.TempDir(), "posta-bench"), DefaultText: "posta-bench among temporary files",
