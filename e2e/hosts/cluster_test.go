@@ -24,8 +24,10 @@ const page = `
 name = "e2e"
 [hosts.a]
 address = "%s"
+engine = "%s"
 [hosts.b]
 address = "%s"
+engine = "%s"
 [[stage]]
 name = "input"
 chain = ["input", "parser"]
@@ -95,7 +97,8 @@ func newCluster(t *testing.T, r *rack.Rack, joiners string) *cluster {
 func (c *cluster) write(joiners string) {
 	c.t.Helper()
 	file := filepath.Join(c.dir, "topology.toml")
-	text := fmt.Sprintf(page, c.rack.Hosts[0].Address, c.rack.Hosts[1].Address, joiners)
+	a, b := c.rack.Hosts[0], c.rack.Hosts[1]
+	text := fmt.Sprintf(page, a.Address, a.Engine(), b.Address, b.Engine(), joiners)
 	must(c.t, os.WriteFile(file, []byte(text), 0o644))
 	var err error
 	c.topo, err = topology.Load(file)

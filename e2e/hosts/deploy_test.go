@@ -1,0 +1,80 @@
+//go:build docker && linux
+
+package hosts
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"posta/e2e/hosts/rack"
+	"posta/e2e/ward"
+	"posta/topology"
+)
+
+// TestDeploy makes a cluster over two machines, changes it and takes it down, with `posta deploy` and nothing else, while all analyses run. No
+// session fails, and no bit of an answer changes.
+func TestDeploy(t *testing.T) {
+	r := rack.New(t, 2, rack.Options{})
+	c := newCluster(t, r, "replicas = 1")
+	t.Cleanup(func() { c.showLogs() })
+	c.deploy()
+	if out := c.posta("deploy", "-f", c.topo.File, "--plan"); strings.Count(out, "\n") > 1 {
+		t.Errorf("a second deploy would do something:\n%s", out)
+	}
+	w := ward.New(t, c.topo)
+	l := ward.Begin(t, c.topo, ward.Every(t, 8000)...)
+	w.Strike(func(id topology.NodeID) { docker(t, c.hostOf(id), "kill", c.container(id)) }, "joiner-1", "reducer-1")
+	c.part(w)
+	c.loseHost(w, c.hostOf(w.Leader()))
+	c.some(w, l)
+
+	// 1 → 3 joiners, on both machines.
+	c.write("replicas = 3")
+	c.deploy()
+	w = ward.New(t, c.topo)
+	c.some(w, l)
+
+	// A new program, with the same topology.
+	c.deploy("--program", c.newProgram())
+	c.some(w, l)
+
+	t.Logf("%d analyses, all answers right", l.End())
+	c.posta("undeploy", "-f", c.topo.File, "--volumes", "--yes")
+	for _, h := range r.Hosts {
+		for _, what := range [][]string{{"ps", "-aq"}, {"volume", "ls", "-q"}, {"network", "ls", "-q", "-f", "type=custom"}} {
+			if out := docker(t, h, what...); out != "" {
+				t.Errorf("host %s: undeploy leaves %v: %s", h.Name, what, out)
+			}
+		}
+	}
+}
+
+// deploy is `posta deploy`, which ends when everybody is heard.
+func (c *cluster) deploy(flags ...string) {
+	c.t.Helper()
+	c.posta(append([]string{"deploy", "-f", c.topo.File}, flags...)...)
+}
+
+// newProgram is another release of posta.
+func (c *cluster) newProgram() string {
+	c.t.Helper()
+	name := filepath.Join(c.dir, "posta-2")
+	cmd := exec.Command("go", "build", "-ldflags", "-X main.release=2", "-o", name, filepath.Join("..", ".."))
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		c.t.Fatalf("build posta: %v: %s", err, out)
+	}
+	return name
+}
+
+// some waits until each analysis was run once more.
+func (c *cluster) some(w *ward.Ward, l *ward.Load) {
+	c.t.Helper()
+	for _, name := range []string{"bikes", "flights", "movies", "memes"} {
+		n := l.Of(name)
+		w.Until("one more run of "+name, func() bool { return c.t.Failed() || l.Of(name) > n })
+	}
+}
