@@ -21,13 +21,8 @@ import (
 // page is a topology over hosts a and b, with stages on both sides of the link. Frames cross it between any two stages.
 const page = `
 [cluster]
-name = "e2e"
-[hosts.a]
-address = "%s"
-engine = "%s"
-[hosts.b]
-address = "%s"
-engine = "%s"
+name = "%s"
+%s
 [[stage]]
 name = "input"
 chain = ["input", "parser"]
@@ -38,12 +33,14 @@ name = "joiner"
 [[stage]]
 name = "aggregator"
 replicas = 2
+hosts = ["a", "b"]
 [[stage]]
 name = "reducer"
 hosts = ["b"]
 [[stage]]
 name = "output"
 replicas = 2
+hosts = ["a", "b"]
 [[edge]]
 from = "input"
 to = "joiner"
@@ -73,14 +70,18 @@ route = "all"
 
 // Joiners of a page.
 const (
-	onBoth = "replicas = 2"
+	one    = "hosts = [\"a\"]"
+	onBoth = "replicas = 2\nhosts = [\"a\", \"b\"]"
 	onB    = "replicas = 2\nhosts = [\"b\"]" // so that all facts cross the link
+	three  = "replicas = 3\nhosts = [\"a\", \"b\"]"
+	onAll  = "replicas = 3"
 )
 
 // cluster is one over the hosts of a rack.
 type cluster struct {
 	t    *testing.T
 	rack *rack.Rack
+	name string
 	dir  string
 	topo *topology.Topology
 }
@@ -88,18 +89,20 @@ type cluster struct {
 // newCluster writes its topology; nothing runs yet.
 func newCluster(t *testing.T, r *rack.Rack, joiners string) *cluster {
 	t.Helper()
-	c := &cluster{t: t, rack: r, dir: t.TempDir()}
-	c.write(joiners)
+	c := &cluster{t: t, rack: r, name: "e2e", dir: t.TempDir()}
+	c.write(2, joiners)
 	return c
 }
 
-// write is also for a topology that is changed.
-func (c *cluster) write(joiners string) {
+// write writes the topology, or changes it: so many of the hosts, and joiners.
+func (c *cluster) write(n int, joiners string) {
 	c.t.Helper()
 	file := filepath.Join(c.dir, "topology.toml")
-	a, b := c.rack.Hosts[0], c.rack.Hosts[1]
-	text := fmt.Sprintf(page, a.Address, a.Engine(), b.Address, b.Engine(), joiners)
-	must(c.t, os.WriteFile(file, []byte(text), 0o644))
+	var hosts strings.Builder
+	for _, h := range c.rack.Hosts[:n] {
+		fmt.Fprintf(&hosts, "[hosts.%s]\naddress = %q\nengine = %q\n", h.Name, h.Address, h.Engine())
+	}
+	must(c.t, os.WriteFile(file, []byte(fmt.Sprintf(page, c.name, hosts.String(), joiners)), 0o644))
 	var err error
 	c.topo, err = topology.Load(file)
 	must(c.t, err)

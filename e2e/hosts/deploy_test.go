@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"posta/e2e/hosts/rack"
 	"posta/e2e/ward"
@@ -18,7 +19,7 @@ import (
 // session fails, and no bit of an answer changes.
 func TestDeploy(t *testing.T) {
 	r := rack.New(t, 2, rack.Options{})
-	c := newCluster(t, r, "replicas = 1")
+	c := newCluster(t, r, one)
 	t.Cleanup(func() { c.showLogs() })
 	c.deploy()
 	if out := c.posta("deploy", "-f", c.topo.File, "--plan"); strings.Count(out, "\n") > 1 {
@@ -32,15 +33,18 @@ func TestDeploy(t *testing.T) {
 	c.some(w, l)
 
 	// 1 → 3 joiners, on both machines.
-	c.write("replicas = 3")
+	c.write(2, three)
 	c.deploy()
 	w = ward.New(t, c.topo)
 	c.some(w, l)
 
 	// A new program, with the same topology.
-	c.deploy("--program", c.newProgram())
+	c.deploy("--program", c.newProgram("posta-2"))
 	c.some(w, l)
 
+	if t.Failed() {
+		t.FailNow() // while there are logs to be shown
+	}
 	t.Logf("%d analyses, all answers right", l.End())
 	c.posta("undeploy", "-f", c.topo.File, "--volumes", "--yes")
 	for _, h := range r.Hosts {
@@ -59,9 +63,9 @@ func (c *cluster) deploy(flags ...string) {
 }
 
 // newProgram is another release of posta.
-func (c *cluster) newProgram() string {
+func (c *cluster) newProgram(name string) string {
 	c.t.Helper()
-	name := filepath.Join(c.dir, "posta-2")
+	name = filepath.Join(c.dir, name)
 	cmd := exec.Command("go", "build", "-ldflags", "-X main.release=2", "-o", name, filepath.Join("..", ".."))
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -73,6 +77,7 @@ func (c *cluster) newProgram() string {
 // some waits until each analysis was run once more.
 func (c *cluster) some(w *ward.Ward, l *ward.Load) {
 	c.t.Helper()
+	c.t.Logf("%s: %d analyses so far", time.Now().Format(time.TimeOnly), l.Done())
 	for _, name := range []string{"bikes", "flights", "movies", "memes"} {
 		n := l.Of(name)
 		w.Until("one more run of "+name, func() bool { return c.t.Failed() || l.Of(name) > n })
