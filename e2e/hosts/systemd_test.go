@@ -77,8 +77,10 @@ func (c *cluster) stopAndStart(w *ward.Ward, h *rack.Host) {
 	if failed, err := h.Failed(); err != nil || len(failed) > 0 {
 		c.t.Errorf("N5: host %s was asked to stop, and %v failed, %v", h.Name, failed, err)
 	}
-	if out, _ := h.Exec("pgrep", "-a", "posta"); out != "" {
-		c.t.Errorf("host %s was asked to stop, and there is %s", h.Name, out)
+	for _, id := range c.on(h) {
+		if out := c.exec(h, "systemctl", "show", "-p", "MainPID", c.topo.Unit(id)); out != "MainPID=0" {
+			c.t.Errorf("host %s was asked to stop, and %s has %s", h.Name, id, out)
+		}
 	}
 	before := w.Incarnation(c.on(h)[0])
 	c.exec(h, "systemctl", "start", "posta-e2e.target")
