@@ -80,12 +80,24 @@ func (st *state) prune(stream int) (err error) {
 			err = fmt.Errorf("prune at the end of stream %s: %w", st.Analysis.Streams[stream].Name, err)
 		}
 	}()
-	for i := range st.Analysis.Tables {
-		if err := st.tables[i].Err(); err != nil {
+	tables := st.tables[:len(st.Analysis.Tables)]
+	before := make([]int, len(tables))
+	for i, t := range tables {
+		if err := t.Err(); err != nil {
 			return err
 		}
+		before[i] = t.Len()
 	}
-	return st.Analysis.Prune(st.Args, stream, st.tables[:len(st.Analysis.Tables)])
+	if err := st.Analysis.Prune(st.Args, stream, tables); err != nil {
+		return err
+	}
+	for i, t := range tables {
+		if t.Len() != before[i] && role.TableStream(st.Analysis, i) != stream {
+			return fmt.Errorf("it changed table %s, which is not complete before the end of stream %s: %d rows, before %d", t.Spec().Name,
+				t.Spec().Stream, t.Len(), before[i])
+		}
+	}
+	return nil
 }
 
 // pageRows is how many rows More emits at most. It is part of what makes a repeated call do the same.

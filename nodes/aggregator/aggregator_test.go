@@ -188,8 +188,14 @@ func TestN6_WhatGoesWrongInPruneFailsTheSession(t *testing.T) {
 	for name, prune := range map[string]func(analyses.Args, int, []*fold.Table) error{
 		"told to fail":   func(analyses.Args, int, []*fold.Table) error { return told },
 		"panic: no idea": func(analyses.Args, int, []*fold.Table) error { panic("no idea") },
+		"it changed table known, which is not complete before the end of stream colours: 0 rows, before 1": func(_ analyses.Args, _ int, tables []*fold.Table) error {
+			tables[0].Retain(func(int) bool { return false })
+			return nil
+		},
 	} {
-		_, err := pruned(t, prune).End(id, 1, &roletest.Kept{})
+		a := pruned(t, prune)
+		take(t, a, partial(0, map[string]int64{"red": 1}))
+		_, err := a.End(id, 1, &roletest.Kept{})
 		if err == nil || err.Error() != "prune at the end of stream pots: "+name {
 			t.Errorf("%s: %v", name, err)
 		}
