@@ -19,6 +19,7 @@ type contestant struct {
 	name, about string
 	cluster     *topology.Variant // nil for a single process
 	volatile    bool              // nodes of the cluster do not wait for the disk
+	broker      *carrier          // of the cluster's frames; nil when nodes talk to each other
 	alone       func(ctx context.Context, c *Config, s *subject, data string) (entry, error)
 	// absent says why it cannot take part, "" if it can. It may prepare what the contestant needs, and is called once.
 	absent func(ctx context.Context, c *Config) string
@@ -40,13 +41,15 @@ func contestants() []contestant {
 		{name: "posta-single", about: "one joiner and one aggregator in place of two each", cluster: &one},
 		{name: "posta-volatile", about: "the default topology, but no node waits for its disk: what durability costs", cluster: &topology.Variant{}, volatile: true},
 	}
-	for _, broker := range []string{"rabbitmq-classic", "rabbitmq-quorum", "nats", "nats-sync-always"} {
-		for _, x := range []struct{ suffix, about string }{{"", "the default topology"}, {"-parsers", "parsers on nodes of their own"}} {
-			all = append(all, contestant{
-				name: broker + x.suffix, about: x.about + " over " + broker,
-				absent: func(context.Context, *Config) string { return "the race does not start brokers yet" },
-			})
+	for _, name := range brokerNames {
+		k, absent := carrierOf(name), (func(context.Context, *Config) string)(nil)
+		if strings.HasPrefix(name, "rabbitmq") {
+			absent = rabbitAbsent
 		}
+		all = append(all,
+			contestant{name: name, about: "the default topology over " + name, cluster: &topology.Variant{}, broker: k, absent: absent},
+			contestant{name: name + "-parsers", about: "parsers on nodes of their own over " + name, cluster: &split, broker: k, absent: absent},
+		)
 	}
 	return append(all,
 		contestant{name: "duckdb", about: "the same queries in SQL in one process (bench/duckdb), no guarantee at all", alone: duckAlone, absent: duckAbsent},
@@ -152,14 +155,29 @@ func (x *contestant) start(ctx context.Context, c *Config, label string) (_ *cre
 	if dir, err = os.MkdirTemp(c.Dir, "r"); err != nil {
 		return nil, "", err
 	}
-	text, err := topology.Generate(x.variant(c, dir))
+	v := x.variant(c, dir)
+	b, err := x.serve(ctx, c, label, dir, v)
 	if err == nil {
-		var n *crew
-		if n, err = startCrew(ctx, c, label, x.verb(), dir, text); err == nil {
-			return n, dir, nil
+		var text string
+		if text, err = topology.Generate(v); err != nil && b != nil {
+			err = errors.Join(err, b.Close())
+		}
+		if err == nil {
+			var n *crew
+			if n, err = startCrew(ctx, c, label, x.verb(), dir, text, b); err == nil {
+				return n, dir, nil
+			}
 		}
 	}
 	return nil, "", errors.Join(err, os.RemoveAll(dir))
+}
+
+// serve starts the broker of those that have one, and tells the topology of it.
+func (x *contestant) serve(ctx context.Context, c *Config, label, dir string, v topology.Variant) (server, error) {
+	if x.broker == nil {
+		return nil, nil
+	}
+	return x.broker.serve(ctx, c, label, dir, v)
 }
 
 func (x *contestant) enterCluster(ctx context.Context, c *Config, s *subject, data string) (e entry, err error) {
@@ -175,6 +193,10 @@ func (x *contestant) enterCluster(ctx context.Context, c *Config, s *subject, da
 		return e, err
 	}
 	e = entry{answer: o.Answer, wall: o.wall, cpu: o.cpu, peak: o.Peak, sum: o.Peak, written: o.Written}
+	e.cpu += n.spent.cpu
+	e.peak = max(e.peak, n.spent.peak)
+	e.sum += n.spent.peak
+	e.written += n.spent.written
 	for _, m := range nodes {
 		e.cpu += m.cpu
 		e.peak = max(e.peak, m.peak)

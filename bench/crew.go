@@ -27,6 +27,10 @@ type crew struct {
 	dir     string
 	nodes   []*member
 	ready   time.Duration // from the first start to the last heartbeat
+
+	broker server // nil for nodes that talk to each other; ended with them
+	before usage  // the broker's, before the nodes came
+	spent  usage  // the broker's, at the end
 }
 
 type member struct {
@@ -40,9 +44,13 @@ type member struct {
 }
 
 // startCrew writes the topology's text, starts a process for each node, and waits until all of them run. what is their verb
-// in Child, section what their profiles are named for.
-func startCrew(ctx context.Context, c *Config, section, what, dir, text string) (_ *crew, err error) {
-	x := &crew{c: c, section: section, dir: dir}
+// in Child, section what their profiles are named for. broker is the one that the topology leads to, or nil; it is the crew's
+// from here on, whatever comes.
+func startCrew(ctx context.Context, c *Config, section, what, dir, text string, broker server) (_ *crew, err error) {
+	x := &crew{c: c, section: section, dir: dir, broker: broker}
+	if broker != nil {
+		x.before = usageOf(broker.PIDs())
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, x.kill())
@@ -156,6 +164,10 @@ func (x *crew) lastWords() string {
 
 // stop notes what every process has cost, and ends it.
 func (x *crew) stop() error {
+	if x.broker != nil {
+		u := usageOf(x.broker.PIDs())
+		x.spent = usage{cpu: u.cpu - x.before.cpu, peak: u.peak, written: u.written - x.before.written}
+	}
 	for _, m := range x.nodes {
 		m.peak = peakOf(fmt.Sprint(m.cmd.Process.Pid))
 		m.cpu = cpuTimeOf(m.cmd.Process.Pid)
@@ -171,7 +183,7 @@ func (x *crew) stop() error {
 		}
 	}
 	x.nodes = nil
-	return errors.Join(all...)
+	return errors.Join(append(all, x.closeBroker())...)
 }
 
 // kill is for what went wrong.
@@ -181,7 +193,7 @@ func (x *crew) kill() error {
 		_ = m.cmd.Wait()
 	}
 	x.nodes = nil
-	return nil
+	return x.closeBroker()
 }
 
 // run starts a child that tells something, and waits for it.

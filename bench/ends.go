@@ -64,7 +64,7 @@ func (r *ends) cluster(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	x, err := startCrew(ctx, r.c, r.analysis, "node", dir, text)
+	x, err := startCrew(ctx, r.c, r.analysis, "node", dir, text, nil)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func measureLatency(ctx context.Context, c *Config) (done Section, err error) {
 
 // inTurns measures those who are clusters and durable, each in its turn of every round.
 func (c *Config) inTurns(ctx context.Context, done Section, measure func(context.Context, *contestant) ([]Measure, error)) (Section, error) {
-	field, skipped, err := c.field(ctx, func(x *contestant) bool { return x.cluster != nil && !x.volatile || x.absent != nil && x.alone == nil })
+	field, skipped, err := c.field(ctx, func(x *contestant) bool { return x.cluster != nil && !x.volatile })
 	if err != nil {
 		return done, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -52,16 +53,12 @@ func linkCase(ctx context.Context, c *Config, pool []byte, size, links int) (don
 		return done, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	text, err := linkTopology(c, dir, links)
+	x, err := startCrew(ctx, c, "link", "link", dir, linkTopology(c, dir, links, c.Set), nil)
 	if err != nil {
 		return done, err
 	}
-	x, err := startCrew(ctx, c, "link", "link", dir, text)
-	if err != nil {
-		return done, err
-	}
-	b := &bench{c: c, crew: x, dir: dir, pool: pool, size: size}
 	defer func() { err = errors.Join(err, x.stop()) }()
+	b := &bench{c: c, crew: x, dir: dir, pool: pool, size: size}
 	if err := b.dial(); err != nil {
 		return done, err
 	}
@@ -74,15 +71,18 @@ func linkCase(ctx context.Context, c *Config, pool []byte, size, links int) (don
 }
 
 // linkTopology has sources in place of input and parser, and a sink in place of all others.
-func linkTopology(c *Config, dir string, links int) (string, error) {
-	settings := strings.Builder{}
-	for _, section := range []string{"limits"} {
-		fmt.Fprintf(&settings, "[%s]\n", section)
-		for key, value := range c.Set {
-			if name, ok := strings.CutPrefix(key, section+"."); ok {
-				fmt.Fprintf(&settings, "%s = %q\n", name, value)
-			}
+func linkTopology(c *Config, dir string, links int, set map[string]string) string {
+	sections := map[string]string{}
+	for key, value := range set {
+		section, name, _ := strings.Cut(key, ".")
+		if value != "true" {
+			value = strconv.Quote(value)
 		}
+		sections[section] += name + " = " + value + "\n"
+	}
+	settings := strings.Builder{}
+	for _, section := range []string{"limits", topology.ViaRabbitMQ, topology.ViaNATS} {
+		fmt.Fprintf(&settings, "[%s]\n%s", section, sections[section])
 	}
 	host := fmt.Sprintf("address = %q", "ipc:"+socketDir(dir))
 	if c.TCP > 0 {
@@ -91,7 +91,7 @@ func linkTopology(c *Config, dir string, links int) (string, error) {
 	return fmt.Sprintf(`[cluster]
 name = "link"
 data = "data"
-[hosts.local]
+%s[hosts.local]
 %s
 [[stage]]
 name = "source"
@@ -113,7 +113,7 @@ socket = "pub"
 route = "all"
 [medics]
 replicas = 0
-%s`, host, links, settings.String()), nil
+%s`, sections["cluster"], host, links, settings.String())
 }
 
 // bench is sources and their sink.
@@ -185,8 +185,11 @@ func (b *bench) round(ctx context.Context, i int) ([]Measure, error) {
 // maxFrames bounds a round of small frames in time.
 const maxFrames = 200_000
 
-// cpu is what all nodes have spent.
+// cpu is what all nodes have spent, and the broker.
 func (b *bench) cpu() (total time.Duration) {
+	if b.crew.broker != nil {
+		total = usageOf(b.crew.broker.PIDs()).cpu
+	}
 	for _, m := range b.crew.nodes {
 		total += cpuTimeOf(m.cmd.Process.Pid)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // measureRecovery kills a joiner in the middle of a session and starts it again at once: how long until it runs again, and what
-// the session loses by it. That somebody is dead has to be noticed too, but that is the medics' (docs/medics.md).
+// the session loses by it. Where there is a broker, it is killed and started again in a session of its own. That somebody is dead has to be noticed too, but that is the medics' (docs/medics.md).
 func measureRecovery(ctx context.Context, c *Config) (done Section, err error) {
 	s, err := subjectOf("bikes")
 	if err != nil {
@@ -26,33 +26,51 @@ func measureRecovery(ctx context.Context, c *Config) (done Section, err error) {
 	if err != nil {
 		return done, err
 	}
-	done.About = fmt.Sprintf("a joiner is killed in the middle of a session of %d trips, and started again at once; the answers have to be the same", facts)
+	done.About = fmt.Sprintf("a joiner, and in another session the broker, is killed in the middle of %d trips and started again at once; the answers have to be the same", facts)
 	return c.inTurns(ctx, done, func(ctx context.Context, x *contestant) ([]Measure, error) {
 		calm, err := x.enter(ctx, c, s, data)
 		if err != nil {
 			return nil, err
 		}
-		var hit outcome
-		var back time.Duration
-		for after := calm.wall * 2 / 5; ; after /= 2 { // a session may be faster than the calm one was
-			hit, back, err = x.enterAndDie(ctx, c, s, data, after)
-			if after == 0 || !errors.Is(err, errTooLate) {
-				break
-			}
-		}
+		hit, back, err := x.struck(ctx, c, s, data, &calm, func(ctx context.Context, n *crew) (time.Duration, error) {
+			return n.replace(ctx, x.verb(), victim)
+		})
 		if err != nil {
 			return nil, err
 		}
-		if !bytes.Equal(hit.Answer, calm.answer) {
-			return nil, errors.New("the answers after a kill are not those without")
-		}
-		return []Measure{
+		measures := []Measure{
 			{"running again", "ms", float64(back.Microseconds()) / 1e3},
 			{"wall", "s", hit.wall.Seconds()},
 			{"undisturbed", "s", calm.wall.Seconds()},
 			{"lost", "ms", float64((hit.wall - calm.wall).Milliseconds())},
-		}, nil
+		}
+		if x.broker == nil {
+			return measures, nil
+		}
+		hit, back, err = x.struck(ctx, c, s, data, &calm, func(ctx context.Context, n *crew) (time.Duration, error) { return n.replaceBroker(ctx) })
+		return append(measures,
+			Measure{"broker answers again", "ms", float64(back.Microseconds()) / 1e3},
+			Measure{"wall, broker killed", "s", hit.wall.Seconds()},
+			Measure{"lost to it", "ms", float64((hit.wall - calm.wall).Milliseconds())},
+		), err
 	})
+}
+
+// strike ends something by force, has it started again, and returns how long it was away.
+type strike func(context.Context, *crew) (time.Duration, error)
+
+// struck runs a session that is hit in its middle. Its answers must be those of the calm one.
+func (x *contestant) struck(ctx context.Context, c *Config, s *subject, data string, calm *entry, hit strike) (o outcome, back time.Duration, err error) {
+	for after := calm.wall * 2 / 5; ; after /= 2 { // a session may be faster than the calm one was
+		o, back, err = x.enterAndDie(ctx, c, s, data, after, hit)
+		if after == 0 || !errors.Is(err, errTooLate) {
+			break
+		}
+	}
+	if err == nil && !bytes.Equal(o.Answer, calm.answer) {
+		err = errors.New("the answers after a kill are not those without")
+	}
+	return o, back, err
 }
 
 // errTooLate is of a session that ended before the kill.
@@ -61,14 +79,19 @@ var errTooLate = errors.New("the session ended before a node was killed; give mo
 // victim is there in every topology of a race.
 const victim topology.NodeID = "joiner-1"
 
-// enterAndDie runs a session of a cluster whose victim is killed after a while. back is from the kill until it runs again.
-func (x *contestant) enterAndDie(ctx context.Context, c *Config, s *subject, data string, after time.Duration) (o outcome, back time.Duration, err error) {
+// enterAndDie runs a session of a cluster that is hit after a while.
+func (x *contestant) enterAndDie(
+	ctx context.Context, c *Config, s *subject, data string, after time.Duration, hit strike,
+) (o outcome, back time.Duration, err error) {
 	label := x.name + "-recovery"
 	n, dir, err := x.start(ctx, c, label)
 	if err != nil {
 		return o, 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if x.broker != nil {
+		time.Sleep(x.broker.settle)
+	}
 	type ended struct {
 		outcome
 		err error
@@ -82,7 +105,7 @@ func (x *contestant) enterAndDie(ctx context.Context, c *Config, s *subject, dat
 	}()
 	select {
 	case <-time.After(after):
-		back, err = n.replace(ctx, x.verb(), victim)
+		back, err = hit(ctx, n)
 	case e := <-client:
 		client <- e
 		err = errTooLate

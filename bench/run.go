@@ -71,7 +71,7 @@ func sections() []section {
 	for _, s := range subjects() {
 		all = append(all, section{raceGroup + "-" + s.name(), s.race})
 	}
-	return append(all, section{raceGroup + "-latency", measureLatency}, section{raceGroup + "-recovery", measureRecovery})
+	return append(all, section{raceGroup + "-hop", measureHop}, section{raceGroup + "-latency", measureLatency}, section{raceGroup + "-recovery", measureRecovery})
 }
 
 // SectionNames are the names of all sections.

@@ -26,10 +26,31 @@ type RabbitMQ struct {
 	ports [3]int
 	cmd   *exec.Cmd // nil while it is dead
 	ended chan struct{}
+
+	version string
 }
 
 // ErrNotInstalled is wrapped by the error of [StartRabbitMQ] where there is no RabbitMQ.
 var ErrNotInstalled = errors.New("not installed")
+
+// installed is where Debian has the server without its wrapper, which changes the user. The script looks there first, too.
+const installed = "/usr/lib/rabbitmq/bin/rabbitmq-server"
+
+// FindRabbitMQ returns an error that says how to install it where there is none.
+func FindRabbitMQ() error { return find(installed) }
+
+func find(path string) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	if _, err := exec.LookPath("rabbitmq-server"); err != nil {
+		return fmt.Errorf("rabbitmq-server is %w: apt-get install rabbitmq-server, or put it into the PATH", ErrNotInstalled)
+	}
+	return nil
+}
+
+// Version is what the server says of itself.
+func (r *RabbitMQ) Version() string { return r.version }
 
 // StartRabbitMQ starts a server with its data in dir, which is made, and waits until it answers.
 func StartRabbitMQ(ctx context.Context, dir string) (*RabbitMQ, error) {
@@ -90,6 +111,7 @@ func (r *RabbitMQ) Start(ctx context.Context) (err error) {
 	}()
 	for {
 		if conn, err := amqp.Dial(r.URL()); err == nil {
+			r.version, _ = conn.Properties["version"].(string)
 			_ = conn.Close() // it was there
 			return nil
 		}
