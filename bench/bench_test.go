@@ -52,7 +52,7 @@ func TestBench_SectionsMeasureAndReport(t *testing.T) {
 			c.Sections = append(c.Sections, name)
 		}
 	}
-	c.Contestants = []string{"posta-parsers", "posta-volatile", "rabbitmq-classic"}
+	c.Contestants = []string{"posta-parsers", "posta-volatile", "nats"}
 	if err := Run(context.Background(), c); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
@@ -78,13 +78,13 @@ func TestBench_SectionsMeasureAndReport(t *testing.T) {
 		}
 		ratio := s.Cases[0].Figure("ratio")
 		if strings.HasPrefix(s.Name, raceGroup) {
-			ratio = s.Cases[len(s.Cases)-1].Figure(map[string]string{"race-flights": "times", "race-latency": "p99", "race-recovery": "running again"}[s.Name])
+			ratio = s.Cases[len(s.Cases)-1].Figure(map[string]string{"race-flights": "times", "race-hop": "CPU times", "race-latency": "p99", "race-recovery": "running again"}[s.Name])
 		}
 		if ratio == nil || len(ratio.Values) != c.Rounds || ratio.Median <= 0 {
 			t.Errorf("section %s: ratio %+v, want %d of them", s.Name, ratio, c.Rounds)
 		}
 	}
-	left, err := filepath.Glob(filepath.Join(c.Dir, "[lbr][0-9]*"))
+	left, err := filepath.Glob(filepath.Join(c.Dir, "[hlbr][0-9]*"))
 	if err != nil || len(left) != 0 { // the generated data
 		t.Errorf("left behind: %v, %v", left, err)
 	}
@@ -102,7 +102,7 @@ func checkPage(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	page := string(b)
-	for _, want := range []string{"<h2>race-flights</h2>", "<svg ", "posta-parsers", "does not start brokers yet", "</html>"} {
+	for _, want := range []string{"<h2>race-flights</h2>", "<svg ", "posta-parsers", "not asked for", "</html>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
 		}
@@ -146,6 +146,34 @@ func TestField_WhoIsNotThereIsNamed(t *testing.T) {
 	c.Contestants = []string{"postal"}
 	if _, _, err := c.field(ctx, func(*contestant) bool { return true }); err == nil || !strings.Contains(err.Error(), "posta-parsers") {
 		t.Errorf("%v, want an error that names the contestants", err)
+	}
+}
+
+// TestSkip_ABrokerThatIsNotInstalledIsNamed: with how to install it, and the others still take part.
+func TestSkip_ABrokerThatIsNotInstalledIsNamed(t *testing.T) {
+	c := Config{absent: map[string]string{}}
+	for _, x := range contestants() {
+		if strings.HasPrefix(x.name, "rabbitmq") {
+			if x.absent == nil {
+				t.Fatalf("%s is not asked whether it is there", x.name)
+			}
+			c.absent[x.name] = "rabbitmq-server is not installed"
+			c.Contestants = append(c.Contestants, x.name)
+		}
+	}
+	c.Contestants = append(c.Contestants, "nats-parsers")
+	field, skipped, err := c.field(context.Background(), func(x *contestant) bool { return x.broker != nil })
+	if err != nil || len(field) != 1 || field[0].name != "nats-parsers" {
+		t.Errorf("%d take part, %v", len(field), err)
+	}
+	named := 0
+	for _, s := range skipped {
+		if s.Why == "rabbitmq-server is not installed" {
+			named++
+		}
+	}
+	if named != 4 {
+		t.Errorf("%d of 4 contestants are named as not installed: %+v", named, skipped)
 	}
 }
 

@@ -95,7 +95,8 @@ func (x *contestant) hop(ctx context.Context, c *Config, frames int) (h hop, err
 	}
 	cpu, written := b.cpu(), b.written()
 	h.wall, err = b.send(ctx, frames)
-	h.cpu, h.written = b.cpu()-cpu, b.written()-written
+	// The kernel counts in ticks: of what took less than one, it is not known that it took nothing.
+	h.cpu, h.written = max(clockTick, b.cpu()-cpu), b.written()-written
 	return h, err
 }
 

@@ -40,6 +40,8 @@ var calls = []string{
 	"run bikes --data D --set limits.windw=1MiB",
 	"run bikes --data D --set window",
 	"run bikes --data D --transport rdma",
+	"run bikes --data D --set cluster.transport=rabbitmq --set rabbitmq.url=amqp://guest:guest@127.0.0.1:1/",
+	"run bikes --data D --set cluster.transport=nats --set nats.url=nats://127.0.0.1:1",
 	"run bikes --data D --dir GOOD",
 	"run bikes --data D --out GOOD",
 	"run bikes --data D -f NOWHERE",

@@ -68,8 +68,13 @@ func (x *command) run(c *cli.Context) (err error) {
 		}
 		return err
 	}
-	if plan.File == "" && !site.Topology.NATS.Embedded {
-		defer x.leaveBroker(site.Topology)
+	if own := site.Topology.Transport == topology.ViaNATS && site.Topology.NATS.Embedded; !own {
+		if err := brokerThere(c.Context, site.Topology); err != nil {
+			return errors.Join(fmt.Errorf("run: no frame would get through between the nodes: %w", err), site.Close(true))
+		}
+		if plan.File == "" {
+			defer x.leaveBroker(site.Topology)
+		}
 	}
 	defer func() { err = errors.Join(err, x.leaveSite(site, c.Bool("keep"), err)) }()
 	return x.runOn(c.Context, site, r, c.Bool("verbose"))

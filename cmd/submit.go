@@ -56,6 +56,15 @@ func (x *command) submit(c *cli.Context) error {
 	if err := x.answers(c, r.cfg.Entries); err != nil {
 		return err
 	}
+	if len(c.StringSlice(flagEntry)) == 0 { // else there is no topology that would name a broker
+		t, err := loadTopology(c)
+		if err == nil {
+			err = x.brokerOf(c.Context, t)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	if c.Bool("detach") {
 		return x.detach(c.Context, r)
 	}

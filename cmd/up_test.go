@@ -353,3 +353,16 @@ func TestStatusWatchesUntilCtrlC(t *testing.T) {
 		}
 	}
 }
+
+// TestSubmitToAClusterWithoutItsBroker: whoever submits is told at once, in place of waiting for frames that cannot travel.
+func TestSubmitToAClusterWithoutItsBroker(t *testing.T) {
+	k := newKept(t)
+	k.write(topology.Variant{IPCDir: shortDir(t), Settings: map[string]string{
+		"cluster.transport": topology.ViaNATS, "nats.url": "nats://127.0.0.1:1", "medics.replicas": "0",
+	}})
+	k.must("up")
+	r := k.call("submit", "bikes", "--data", data(t, "10"))
+	if r.code != exitFailed || r.out != "" || !strings.Contains(r.err, "NATS at nats://127.0.0.1:1: ") || !strings.Contains(r.err, "start the server") {
+		t.Errorf("exit code %d, %q, %q", r.code, r.out, r.err)
+	}
+}

@@ -34,6 +34,17 @@ func open[T link.Transport](t T, err error) (link.Transport, error) {
 	return t, nil
 }
 
+// CheckBroker says whether the broker of a topology, if it has one, is there and lets the cluster in. Nodes do not ask: they wait for it.
+func CheckBroker(ctx context.Context, t *topology.Topology) error {
+	switch t.Transport {
+	case topology.ViaRabbitMQ:
+		return rabbitmq.Check(ctx, t)
+	case topology.ViaNATS:
+		return nats.Check(ctx, t)
+	}
+	return nil
+}
+
 // RemoveFromBroker deletes what a cluster has on its broker, if it has one. What is there is also in the nodes' logs, so a cluster that
 // goes on later loses nothing by it.
 func RemoveFromBroker(ctx context.Context, t *topology.Topology) error {

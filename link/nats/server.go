@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -89,11 +90,14 @@ func DataDir(t *topology.Topology) string {
 	return filepath.Join(t.DataDir, t.NATS.Data)
 }
 
-// maxMessage is what a server must accept: the largest frame, its header, and what a message adds. NATS itself knows no more than
-// 64 MiB.
+// maxMessage is what a server must accept: the largest frame, its header, and what a message adds.
 func maxMessage(t *topology.Topology) int {
-	return min(max(int(t.Limits.Frame), int(t.NATS.Batch))+64<<10, server.MAX_PAYLOAD_MAX_SIZE)
+	return min(max(int(t.Limits.Frame), int(t.NATS.Batch))+64<<10, maxPayload)
 }
+
+// maxPayload is what a file of JetStream can hold: it takes a record of more than 32 MiB for damage. What the server calls its maximum,
+// 8 MiB, is where it begins to warn.
+const maxPayload = 31 << 20
 
 // quiet passes on what people need: warnings, errors, and what ends the server.
 type quiet struct{ log *slog.Logger }
@@ -101,6 +105,12 @@ type quiet struct{ log *slog.Logger }
 func (q quiet) Noticef(string, ...any)       {}
 func (q quiet) Debugf(string, ...any)        {}
 func (q quiet) Tracef(string, ...any)        {}
-func (q quiet) Warnf(f string, args ...any)  { q.log.Warn("NATS: " + fmt.Sprintf(f, args...)) }
 func (q quiet) Errorf(f string, args ...any) { q.log.Error("NATS: " + fmt.Sprintf(f, args...)) }
 func (q quiet) Fatalf(f string, args ...any) { q.log.Error("NATS: " + fmt.Sprintf(f, args...)) }
+
+// Warnf leaves out that large messages are discouraged: limits.frame is chosen, and would be warned of at every start.
+func (q quiet) Warnf(f string, args ...any) {
+	if !strings.Contains(f, "Maximum payloads over") {
+		q.log.Warn("NATS: " + fmt.Sprintf(f, args...))
+	}
+}

@@ -235,9 +235,8 @@ func (t *Transport) onConnection(ctx context.Context, what string, serve func(co
 		return err
 	}
 	defer func() { nc.Close(); <-closed }()
-	if need := maxMessage(t.cfg.Topology); nc.MaxPayload() < int64(need) {
-		return fmt.Errorf("%w: the server takes messages of %d bytes, and limits.frame needs %d: write max_payload = %d into the server's file, or lower limits.frame",
-			errPayload, nc.MaxPayload(), need, need)
+	if err := roomFor(nc, t.cfg.Topology); err != nil {
+		return err
 	}
 	alive, end := context.WithCancel(ctx)
 	defer end()
@@ -266,8 +265,9 @@ func (t *Transport) onConnection(ctx context.Context, what string, serve func(co
 const pings = 5 * time.Second
 
 var (
-	errPayload = errors.New("max_payload of NATS is too small")
-	errLost    = errors.New("the server did not take a message")
+	errPayload   = errors.New("max_payload of NATS is too small")
+	errLost      = errors.New("the server did not take a message")
+	errJetStream = errors.New("it has no JetStream for this user: write jetstream {} into the server's file")
 )
 
 // explain adds to an error what to do about it.
@@ -275,7 +275,7 @@ func explain(err error) error {
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
 		return fmt.Errorf("%w: correct user and password in the url of [nats]", err)
-	case errors.Is(err, errPayload), errors.Is(err, errLost):
+	case errors.Is(err, errPayload), errors.Is(err, errLost), errors.Is(err, errJetStream):
 		return err
 	}
 	return fmt.Errorf("%w: start the server (posta nats, when it is embedded), or correct the url of [nats]", err)

@@ -113,10 +113,19 @@ func TestTroubleIsExplained(t *testing.T) {
 		return topo, log
 	}
 	t.Run("wrong password", func(t *testing.T) {
-		_, log := open(t, strings.Replace(b.URL(), "guest:guest", "guest:secret", 1))
+		topo, log := open(t, strings.Replace(b.URL(), "guest:guest", "guest:secret", 1))
 		log.await(t, "correct user and password")
 		if strings.Contains(log.text(), "secret") {
 			t.Error("the log tells the password")
+		}
+		err := Check(context.Background(), topo)
+		if err == nil || !strings.Contains(err.Error(), "correct user and password") || strings.Contains(err.Error(), "secret") {
+			t.Errorf("asked beforehand: %v", err)
+		}
+		right := *topo
+		right.RabbitMQ.URL = b.URL()
+		if err := Check(context.Background(), &right); err != nil {
+			t.Error(err)
 		}
 	})
 	t.Run("no such virtual host", func(t *testing.T) {

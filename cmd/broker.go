@@ -1,0 +1,38 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"posta/nodes"
+	"posta/topology"
+)
+
+// brokerTime bounds a look at the broker. A slow machine's RabbitMQ needs some seconds to greet.
+const brokerTime = 10 * time.Second
+
+// brokerThere asks before anything starts whether frames will get through. Nodes would wait for their broker without end, which is
+// right for them, as it may be on its way, and wrong for a user who mistyped its address.
+func brokerThere(ctx context.Context, t *topology.Topology) error {
+	ctx, cancel := context.WithTimeout(ctx, brokerTime)
+	defer cancel()
+	patient := *t
+	patient.Limits.Handshake = max(t.Limits.Handshake, brokerTime/2)
+	return nodes.CheckBroker(ctx, &patient)
+}
+
+// brokerOf looks for the broker of a cluster that runs. Where the cluster is on other machines, what this one cannot reach may well be
+// reached by them: then it is only said.
+func (x *command) brokerOf(ctx context.Context, t *topology.Topology) error {
+	err := brokerThere(ctx, t)
+	if err == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if !slices.ContainsFunc(t.Hosts, elsewhere) {
+		return fmt.Errorf("no frame gets through between the nodes: %w", err)
+	}
+	x.notef("from here there is no way to the cluster's broker; if its nodes have none either, it waits: %v", err)
+	return nil
+}

@@ -1,0 +1,50 @@
+package nats
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"posta/topology"
+)
+
+// Check says whether the server of a topology is there, lets the cluster in, has JetStream and takes its frames, for who wants to know it
+// before anything starts. What nodes do about a server that is away is to wait (see [New]).
+func Check(ctx context.Context, t *topology.Topology) error {
+	nc, err := nats.Connect(t.NATS.URL, nats.NoReconnect(), nats.Timeout(t.Limits.Handshake))
+	if err == nil {
+		defer nc.Close()
+		err = check(ctx, nc, t)
+	}
+	if err != nil {
+		return fmt.Errorf("NATS at %s: %w", topology.RedactURL(t.NATS.URL), explain(err))
+	}
+	return nil
+}
+
+func check(ctx context.Context, nc *nats.Conn, t *topology.Topology) error {
+	if err := roomFor(nc, t); err != nil {
+		return err
+	}
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.Limits.Handshake)
+	defer cancel()
+	if _, err := js.AccountInfo(ctx); err != nil {
+		return fmt.Errorf("%w: %w", errJetStream, err)
+	}
+	return nil
+}
+
+// roomFor compares the largest frame with what the server takes.
+func roomFor(nc *nats.Conn, t *topology.Topology) error {
+	if need := maxMessage(t); nc.MaxPayload() < int64(need) {
+		return fmt.Errorf("%w: the server takes messages of %d bytes, and limits.frame needs %d: write max_payload = %d into the server's file, or lower limits.frame",
+			errPayload, nc.MaxPayload(), need, need)
+	}
+	return nil
+}
