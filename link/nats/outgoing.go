@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,19 +41,34 @@ func newOutgoing(t *Transport, edge, subject string, to ...topology.Node) *outgo
 	return &outgoing{t: t, edge: edge, subject: subject, link: brokered.NewOutgoing(int(l.Window)+int(l.Frame), nodes...)}
 }
 
-// stream makes the stream of a subject, or changes it to what the limits are now. Both ends do.
+// stream makes the stream of a subject, or changes it to what the limits are now. Both ends do. One that is as it should be is left alone:
+// each reconnection would otherwise be a change for the server to write down, and NATS 2.12 reads the settings of some streams while it
+// changes others, without a lock.
 func (t *Transport) stream(ctx context.Context, js jetstream.JetStream, subject string) error {
 	ctx, cancel := context.WithTimeout(ctx, setupTime)
 	defer cancel()
 	l := t.cfg.Topology.Limits
-	_, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+	want := jetstream.StreamConfig{
 		Name: streamOf(subject), Subjects: []string{subject}, Storage: jetstream.FileStorage,
 		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardOld, MaxBytes: 2 * (int64(l.Window) + int64(l.Frame)), MaxMsgSize: -1,
-	})
+	}
+	is, err := js.Stream(ctx, want.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		is, err = js.CreateStream(ctx, want)
+	}
+	if err == nil && !fits(&is.CachedInfo().Config, &want) || errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+		_, err = js.UpdateStream(ctx, want)
+	}
 	if err != nil {
-		return fmt.Errorf("make stream %s: %w", streamOf(subject), err)
+		return fmt.Errorf("make stream %s: %w", want.Name, err)
 	}
 	return nil
+}
+
+// fits compares what stream sets; the server fills in the rest.
+func fits(is, want *jetstream.StreamConfig) bool {
+	return slices.Equal(is.Subjects, want.Subjects) && is.Storage == want.Storage && is.Retention == want.Retention &&
+		is.Discard == want.Discard && is.MaxBytes == want.MaxBytes && is.MaxMsgSize == want.MaxMsgSize
 }
 
 // advise adds to an error of JetStream what to do about it.

@@ -106,6 +106,13 @@ func (f *fake) with(c *fakeContainer, do func()) {
 	f.changeLocked()
 }
 
+// state is whether a container runs, and when it was started last.
+func (f *fake) state(c *fakeContainer) (running bool, started int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return c.running, c.started
+}
+
 func (f *fake) die(c *fakeContainer, code int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
