@@ -12,6 +12,7 @@ import (
 //	Exact                     text: the wire form of exact.Sum
 //	MinText, MaxText          text: empty if there is none, else 0x01 and the text
 //	Least                     text: msgpack array of bin, in order
+//	Counts                    text: see counts.append
 //
 // Keys are texts rather than dictionary entries because they are distinct: a dictionary would cost a hash per row, and save
 // only where several keys of low cardinality are combined.
@@ -69,6 +70,8 @@ func (c *column) appendCell(b []byte, row int) []byte {
 		return c.exacts[row].Append(b)
 	case Least:
 		return c.appendLeast(b, row)
+	case Counts:
+		return c.counts[row].append(b, &c.free)
 	}
 	if r := c.texts.refs[row]; r.set() {
 		b = append(append(b, textPresent), c.texts.view(r)...)
@@ -117,6 +120,8 @@ func (t *Table) rowBytes(row int) int {
 			n += 8
 		case Exact:
 			n += 48
+		case Counts:
+			n += 16 + 4*len(c.counts[row].list)
 		default:
 			n += 8
 			for _, r := range c.texts.row(row) {

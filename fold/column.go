@@ -13,6 +13,8 @@ type column struct {
 	ints   []int64
 	exacts []exact.Sum
 	texts  texts
+	counts []counts
+	free   []count // of counts
 }
 
 func newColumn(a Agg) column {
@@ -24,28 +26,48 @@ func newColumn(a Agg) column {
 	return c
 }
 
-// addRow adds a cell with the aggregate's identity.
-func (c *column) addRow() {
-	switch c.agg.Kind {
-	case Sum:
-		c.ints = append(c.ints, 0)
-	case Min:
-		c.ints = append(c.ints, math.MaxInt64)
-	case Max:
-		c.ints = append(c.ints, math.MinInt64)
-	case Exact:
-		c.exacts = append(c.exacts, exact.Sum{})
-	default:
-		c.texts.addRow()
+// addRows adds cells with the aggregate's identity.
+func (c *column) addRows(n int) {
+	for range n {
+		switch c.agg.Kind {
+		case Sum:
+			c.ints = append(c.ints, 0)
+		case Min:
+			c.ints = append(c.ints, math.MaxInt64)
+		case Max:
+			c.ints = append(c.ints, math.MinInt64)
+		case Exact:
+			c.exacts = append(c.exacts, exact.Sum{})
+		case Counts:
+			c.addCounts()
+		default:
+			c.texts.addRow()
+		}
 	}
 }
 
+// addCounts takes a cell that was used before, with its memory, if there is one.
+func (c *column) addCounts() {
+	if n := len(c.counts); n < cap(c.counts) {
+		c.counts = c.counts[:n+1]
+		c.counts[n].reset()
+		return
+	}
+	c.counts = append(c.counts, counts{})
+}
+
 func (c *column) reset() {
-	c.ints, c.exacts = c.ints[:0], c.exacts[:0]
+	c.ints, c.exacts, c.counts = c.ints[:0], c.exacts[:0], c.counts[:0]
 	c.texts.reset()
 }
 
-func (c *column) memory() int { return 8*cap(c.ints) + 32*cap(c.exacts) + c.texts.memory() }
+func (c *column) memory() int {
+	n := 8*cap(c.ints) + 32*cap(c.exacts) + c.texts.memory() + 40*cap(c.counts) + 16*cap(c.free)
+	for i := range c.counts[:cap(c.counts)] {
+		n += c.counts[:cap(c.counts)][i].memory()
+	}
+	return n
+}
 
 // of returns aggregate agg, which must be of the given kind.
 func (t *Table) of(agg int, kind AggKind) *column {

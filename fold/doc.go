@@ -16,12 +16,16 @@
 //	err := merged.Merge(payload) // at the aggregator, of every sender
 //	for _, row := range merged.Sorted(nil) { ... merged.KeyText(row, 0), merged.Sum(row, trips) ... }
 //
+// A key is looked for where equal ones may meet, and nowhere else. That is in joiners ([NewOutgoing]), unless the spec says that hardly
+// any would be found there ([Late]), and in aggregators ([NewTable]). A reducer's table ([NewUnion]) gets each key once. Rows that are a
+// list rather than groups are a bag ([Never]), and are looked for nowhere.
+//
 // Every aggregate is commutative, associative and has an identity that a new row starts with: 0 for sums, the largest int64
 // for a minimum. That is what an aggregate needs, and the reason why there is no average, no "first" and no "last": those
 // are made of sums, and of minima over an order-preserving encoding (see [AppendText], [AppendInt]).
 //
-// State is bounded by the number of distinct keys. Keys lie end to end in one arena behind an open-addressing table, and
-// cells in one slice per aggregate: nothing is allocated per row.
+// State is bounded by the number of distinct keys, but for bags, and for the numbers in [Counts]. Keys lie end to end in blocks behind
+// an open-addressing table, and cells in one slice per aggregate: nothing is allocated per row.
 //
 // Payloads come from the network: [Table.Merge] checks every length and never panics on them. Kinds and indexes of columns
 // are written in the analyses: mixing them up is a mistake of the program and panics. A Table has no goroutines, no clock,

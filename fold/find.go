@@ -4,6 +4,7 @@ package fold
 // two tables.
 func (t *Table) Find(key *KeyBuilder) (row int, found bool) {
 	p := key.bytes()
+	t.indexed()
 	row, _, found = t.index.find(p, Hash(p))
 	return row, found
 }

@@ -10,33 +10,19 @@ import (
 //
 // The slot is chosen by the highest bits of the hash: the lowest have already chosen the partition, and are alike in all
 // keys that one aggregator holds.
+//
+// Rows can be in the arena without being in the index: a table that is never searched (see Table.appends) pays neither the
+// time nor the memory for it. Those that are in it are the first ones, as many as there are hashes; catchUp adds the rest.
 type index struct {
-	slots []uint64 // low half of the hash << 32 | row + 1; 0 is empty
+	arena
+	slots []uint64 // low half of the hash << 32 | row + 1; 0 is empty. None before the first row is indexed
 	shift uint
-	keys  []byte   // arena, key after key
-	ends  []int    // of each row's key in keys
-	hash  []uint64 // of each row's key
+	hash  []uint64 // of each row's key that is in the index
 }
 
 const smallIndex = 1 << 6
 
-func newIndex() index {
-	x := index{}
-	x.resize(smallIndex)
-	return x
-}
-
-func (x *index) len() int { return len(x.ends) }
-
-func (x *index) key(row int) []byte {
-	start := 0
-	if row > 0 {
-		start = x.ends[row-1]
-	}
-	return x.keys[start:x.ends[row]]
-}
-
-// find returns the row of key, or the slot where it belongs.
+// find returns the row of key, or the slot where it belongs. All rows are in the index.
 func (x *index) find(key []byte, h uint64) (row int, slot uint64, found bool) {
 	mask := uint64(len(x.slots) - 1)
 	for slot = h >> x.shift; ; slot++ {
@@ -53,15 +39,45 @@ func (x *index) find(key []byte, h uint64) (row int, slot uint64, found bool) {
 
 // add appends a row whose key is not there; slot is what find returned.
 func (x *index) add(key []byte, h, slot uint64) int {
-	row := len(x.ends)
-	x.keys = append(x.keys, key...)
-	x.ends = append(x.ends, len(x.keys))
+	row := x.len()
+	x.push(key)
+	x.enter(row, h, slot)
+	return row
+}
+
+// enter puts the first row that is not in the index into a slot.
+func (x *index) enter(row int, h, slot uint64) {
 	x.hash = append(x.hash, h)
 	x.slots[slot] = h<<32 | uint64(row+1)
 	if 3*(row+1) > 2*len(x.slots) {
 		x.resize(2 * len(x.slots))
 	}
-	return row
+}
+
+// complete reports whether all rows are in the index.
+func (x *index) complete() bool { return len(x.hash) == x.len() && x.slots != nil }
+
+// catchUp enters the rows that were appended without being looked for. It returns one whose key an earlier row has; -1 if there
+// is none. Only the earlier one is then found.
+func (x *index) catchUp() (twice int) {
+	twice = -1
+	size := max(smallIndex, len(x.slots))
+	for 3*(x.len()+1) > 2*size {
+		size *= 2
+	}
+	x.resize(size)
+	for row := len(x.hash); row < x.len(); row++ {
+		key := x.key(row)
+		h := Hash(key)
+		_, slot, found := x.find(key, h)
+		if found {
+			for twice = row; x.slots[slot] != 0; {
+				slot = (slot + 1) & uint64(size-1)
+			}
+		}
+		x.enter(row, h, slot)
+	}
+	return twice
 }
 
 func (x *index) resize(size int) {
@@ -80,8 +96,9 @@ func (x *index) resize(size int) {
 // reset forgets all keys. The slots shrink step by step when few of them were used, or one large fold would make every
 // small one after it pay for clearing them.
 func (x *index) reset() {
-	used := len(x.ends)
-	x.keys, x.ends, x.hash = x.keys[:0], x.ends[:0], x.hash[:0]
+	used := len(x.hash)
+	x.arena.reset()
+	x.hash = x.hash[:0]
 	if len(x.slots) > smallIndex && used*16 < len(x.slots) {
 		x.resize(len(x.slots) / 2)
 		return
@@ -89,6 +106,14 @@ func (x *index) reset() {
 	clear(x.slots)
 }
 
+// hashOf returns the hash of a row's key, whether it is in the index or not.
+func (x *index) hashOf(row int) uint64 {
+	if row < len(x.hash) {
+		return x.hash[row]
+	}
+	return Hash(x.key(row))
+}
+
 func (x *index) memory() int {
-	return 8*cap(x.slots) + cap(x.keys) + 8*cap(x.ends) + 8*cap(x.hash)
+	return x.arena.memory() + 8*cap(x.slots) + 8*cap(x.hash)
 }

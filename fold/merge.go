@@ -2,6 +2,7 @@ package fold
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 
@@ -24,6 +25,9 @@ func (t *Table) Merge(payload []byte) error {
 		t.fail(fmt.Errorf("merge into %s: %w: %w", t.spec.Name, ErrMalformed, err))
 		return t.err
 	}
+	if t.mode != looks && !t.room(b.Rows()) {
+		return t.err
+	}
 	for from := 0; from < b.Rows() && t.err == nil; from += mergeBlock {
 		t.mergeRows(b, from, min(from+mergeBlock, b.Rows()))
 	}
@@ -31,7 +35,11 @@ func (t *Table) Merge(payload []byte) error {
 }
 
 func (t *Table) mergeRows(b *batch.Batch, from, to int) {
-	t.lookUp(b, from, to)
+	if t.mode == looks {
+		t.lookUp(b, from, to)
+	} else {
+		t.appendKeysOf(b, from, to)
+	}
 	for i := range t.aggs {
 		if err := t.mergeColumn(b, len(t.spec.Keys)+i, &t.aggs[i], from); err != nil {
 			t.fail(fmt.Errorf("merge into %s: aggregate %s: %w", t.spec.Name, t.aggs[i].agg.Name, err))
@@ -61,27 +69,13 @@ func (t *Table) keyColumns(b *batch.Batch) (columns [MaxKeys]keyColumn) {
 // lookUp finds or adds the rows of the keys from..to and leaves them in t.found. It makes all keys first and looks for them
 // together: see query.
 func (t *Table) lookUp(b *batch.Batch, from, to int) {
+	t.indexed()
 	all := t.keyColumns(b)
 	columns := all[:len(t.spec.Keys)]
 	q := &t.query
 	q.reset()
-	var fixed [MaxKeys * intPlace]byte
 	for i := from; i < to; i++ {
-		// What KeyBuilder does, without its checks: the batch has the columns of the spec.
-		place := len(q.keys)
-		q.keys = append(q.keys, fixed[:t.key.fixed]...)
-		for k := range columns {
-			c := &columns[k]
-			if c.number {
-				binary.LittleEndian.PutUint64(q.keys[place:], uint64(c.ints.At(i)))
-				place += intPlace
-				continue
-			}
-			v := c.texts.At(i)
-			binary.LittleEndian.PutUint32(q.keys[place:], uint32(len(v)))
-			place += textPlace
-			q.keys = append(q.keys, v...)
-		}
+		q.keys = t.appendKeyOf(q.keys, columns, i)
 		q.close()
 	}
 	t.index.glance(q)
@@ -94,6 +88,42 @@ func (t *Table) lookUp(b *batch.Batch, from, to int) {
 		}
 		t.found = append(t.found, uint32(row))
 	}
+}
+
+// appendKeyOf appends the key bytes of row i of a batch. It is what KeyBuilder does, without its checks: the batch has the columns
+// of the spec.
+func (t *Table) appendKeyOf(b []byte, columns []keyColumn, i int) []byte {
+	var fixed [MaxKeys * intPlace]byte
+	place := len(b)
+	b = append(b, fixed[:t.key.fixed]...)
+	for k := range columns {
+		c := &columns[k]
+		if c.number {
+			binary.LittleEndian.PutUint64(b[place:], uint64(c.ints.At(i)))
+			place += intPlace
+			continue
+		}
+		v := c.texts.At(i)
+		binary.LittleEndian.PutUint32(b[place:], uint32(len(v)))
+		place += textPlace
+		b = append(b, v...)
+	}
+	return b
+}
+
+// appendKeysOf adds rows with the keys from..to, whether there are such rows or not, and leaves them in t.found.
+func (t *Table) appendKeysOf(b *batch.Batch, from, to int) {
+	all := t.keyColumns(b)
+	columns := all[:len(t.spec.Keys)]
+	q := &t.query
+	q.reset()
+	t.found = t.found[:0]
+	for i := from; i < to; i++ {
+		t.found = append(t.found, uint32(t.index.len()))
+		q.keys = t.appendKeyOf(q.keys[:0], columns, i)
+		t.index.push(q.keys)
+	}
+	t.addCells(to - from)
 }
 
 func (t *Table) mergeColumn(b *batch.Batch, field int, c *column, from int) error {
@@ -116,7 +146,10 @@ func (t *Table) mergeColumn(b *batch.Batch, field int, c *column, from int) erro
 	cells := b.Texts(field)
 	for i, row := range t.found {
 		if err := c.mergeCell(int(row), cells.At(from+i)); err != nil {
-			return fmt.Errorf("%w: row %d: %w", ErrMalformed, from+i, err)
+			if !errors.Is(err, ErrOverflow) {
+				err = fmt.Errorf("%w: %w", ErrMalformed, err)
+			}
+			return fmt.Errorf("row %d: %w", from+i, err)
 		}
 	}
 	return nil
@@ -146,6 +179,8 @@ func (c *column) mergeCell(row int, p []byte) error {
 		return r.Done()
 	case Least:
 		return c.mergeLeast(row, p)
+	case Counts:
+		return c.counts[row].read(p, &c.free)
 	}
 	switch {
 	case len(p) == 0:

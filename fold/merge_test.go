@@ -2,6 +2,7 @@ package fold
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -58,6 +59,11 @@ func TestMergeRefusesForgedCells(t *testing.T) {
 		{"least without array", Least, []byte{1}},
 		{"least too many", Least, wire.AppendBin(wire.AppendBin(wire.AppendArray(nil, 2), nil), nil)},
 		{"least cut", Least, []byte{0x91, 0xc4, 9}},
+		{"counts of nothing", Counts, []byte{0x80}},
+		{"counts zero times more", Counts, []byte{2, 0, 0}},
+		{"counts cut in times", Counts, []byte{2, 0}},
+		{"counts too many times", Counts, append([]byte{2, 0}, binary.AppendUvarint(nil, 1<<63)...)},
+		{"counts cut in a distance", Counts, []byte{2, 0x80}},
 		{"least with a rest", Least, []byte{0x90, 0}},
 	} {
 		if err := forged(t, c.kind, c.p); !errors.Is(err, ErrMalformed) {

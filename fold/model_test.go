@@ -3,6 +3,7 @@ package fold
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -17,7 +18,7 @@ var every = Spec{
 	Name: "every", Stream: "s",
 	Keys: []Key{{"city", KeyText}, {"year", KeyInt}, {"name", KeyText}},
 	Aggs: []Agg{{Name: "sum", Kind: Sum}, {Name: "exact", Kind: Exact}, {Name: "min", Kind: Min}, {Name: "max", Kind: Max},
-		{Name: "mintext", Kind: MinText}, {Name: "maxtext", Kind: MaxText}, {Name: "least", Kind: Least, N: 3}},
+		{Name: "mintext", Kind: MinText}, {Name: "maxtext", Kind: MaxText}, {Name: "least", Kind: Least, N: 3}, {Name: "counts", Kind: Counts}},
 }
 
 // item is one addition to a row of every.
@@ -36,6 +37,7 @@ func (it item) addTo(t *Table) {
 	t.AddFloat(row, 1, it.f)
 	t.PutMin(row, 2, it.n)
 	t.PutMax(row, 3, it.n)
+	t.AddCount(row, 7, it.n%50, 1+it.year*it.year)
 	if !it.noText {
 		t.PutMinText(row, 4, []byte(it.text))
 		t.PutMaxText(row, 5, []byte(it.text))
@@ -88,9 +90,11 @@ func model(its []item) string {
 func modelRow(g []item) string {
 	sum, low, high := int64(0), int64(math.MaxInt64), int64(math.MinInt64)
 	var f big.Rat
+	counts := map[int64]int64{}
 	var texts []string
 	for _, it := range g {
 		sum, low, high = sum+it.n, min(low, it.n), max(high, it.n)
+		counts[it.n%50] += 1 + it.year*it.year
 		f.Add(&f, new(big.Rat).SetFloat64(it.f))
 		if !it.noText {
 			texts = append(texts, it.text)
@@ -103,8 +107,8 @@ func modelRow(g []item) string {
 	}
 	texts = slices.Compact(texts)
 	value, _ := f.Float64()
-	return fmt.Sprintf("%q %d %q: %d %v %d %d %s %s %q\n", g[0].city, g[0].year, g[0].name, sum, value, low, high, first, last,
-		texts[:min(3, len(texts))])
+	return fmt.Sprintf("%q %d %q: %d %v %d %d %s %s %q %v\n", g[0].city, g[0].year, g[0].name, sum, value, low, high, first, last,
+		texts[:min(3, len(texts))], counts)
 }
 
 // dump writes a table of every as model does.
@@ -117,9 +121,9 @@ func dump(t *Table) string {
 		return fmt.Sprintf("%q", p)
 	}
 	for _, row := range t.Sorted(nil) {
-		fmt.Fprintf(&w, "%q %d %q: %d %v %d %d %s %s %q\n", t.KeyText(row, 0), t.KeyInt(row, 1), t.KeyText(row, 2),
+		fmt.Fprintf(&w, "%q %d %q: %d %v %d %d %s %s %q %v\n", t.KeyText(row, 0), t.KeyInt(row, 1), t.KeyText(row, 2),
 			t.Sum(row, 0), t.Exact(row, 1).Value(), t.Min(row, 2), t.Max(row, 3), show(t.MinText(row, 4)), show(t.MaxText(row, 5)),
-			t.Least(row, 6))
+			t.Least(row, 6), maps.Collect(t.Counts(row, 7)))
 	}
 	return w.String()
 }
@@ -161,7 +165,8 @@ func TestD1_MergesInAnyOrderAndGroupingAreTheSame(t *testing.T) {
 			if err := whole.Merge(part.AppendRows(nil, part.Rows())); err != nil {
 				t.Fatal(err)
 			}
-			for _, h := range part.index.hash {
+			for row := range part.Len() {
+				h := part.index.hashOf(row)
 				if h%uint64(n) != uint64(p) {
 					t.Fatalf("seed %d: a key of partition %d came to %d", seed, h%uint64(n), p)
 				}

@@ -13,7 +13,7 @@ type query struct {
 	ends []int    // of each in keys
 	hash []uint64 // of each
 	rows []uint32 // the row that may be it, plus 1; 0 is none
-	at   []int    // where that row's key begins
+	at   []uint64 // the place of that row's key
 
 	touched byte // keeps the compiler from leaving the reads out
 }
@@ -58,15 +58,17 @@ func (x *index) glance(q *query) {
 		q.rows = append(q.rows, uint32(s))
 	}
 	for _, row := range q.rows {
-		at := 0
-		if row > 1 {
-			at = x.ends[row-2]
+		at := uint64(0)
+		if row > 0 {
+			at = x.at[row-1]
 		}
 		q.at = append(q.at, at)
 	}
 	for i, at := range q.at {
-		if q.rows[i] != 0 && at < len(x.keys) {
-			q.touched += x.keys[at]
+		if q.rows[i] != 0 {
+			if p := x.keys.from(at); len(p) > 0 {
+				q.touched += p[0]
+			}
 		}
 	}
 }
@@ -77,6 +79,5 @@ func (x *index) confirm(q *query, i int, key []byte) (row int, ok bool) {
 		return 0, false
 	}
 	row = int(q.rows[i]) - 1
-	at := q.at[i]
-	return row, bytes.Equal(x.keys[at:x.ends[row]], key)
+	return row, bytes.Equal(x.key(row), key)
 }

@@ -18,7 +18,7 @@ func (t *Table) Retain(keep func(row int) bool) {
 	if len(rows) == t.Len() {
 		return
 	}
-	fresh := NewTable(t.spec)
+	fresh := t.empty()
 	var wire []byte
 	for _, chunk := range t.Chunks(rows, retainBytes) {
 		wire = t.AppendRows(wire[:0], chunk)

@@ -3,6 +3,7 @@ package fold
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"slices"
 )
 
@@ -16,26 +17,78 @@ func (t *Table) Rows() []int {
 }
 
 // Sorted returns all rows in order of less; rows that it leaves equal, or all if it is nil, in order of their keys: key by
-// key as in the spec, texts by bytes, numbers by value. The order is total, since keys are distinct.
+// key as in the spec, texts by bytes, numbers by value. The order is total, since keys are distinct; equal rows of a bag are alike
+// in everything.
 func (t *Table) Sorted(less func(a, b int) bool) []int {
+	if less == nil {
+		return t.byKey()
+	}
 	rows := t.Rows()
 	slices.SortFunc(rows, func(a, b int) int {
 		switch {
-		case less != nil && less(a, b):
+		case less(a, b):
 			return -1
-		case less != nil && less(b, a):
+		case less(b, a):
 			return 1
 		}
-		return t.compare(a, b)
+		return t.compare(a, b, 0)
 	})
 	return rows
 }
 
-func (t *Table) compare(a, b int) int {
+// place is a row with the beginning of its first key, as a number in the order of the keys. Most comparisons end there, in memory
+// that lies together, where keys themselves are all over the arena.
+type place struct {
+	prefix uint64
+	row    uint32
+}
+
+func (t *Table) byKey() []int {
+	rows := t.Rows()
+	if len(t.spec.Keys) == 0 {
+		return rows
+	}
+	known := 0 // keys that a prefix holds whole
+	if t.spec.Keys[0].Kind == KeyInt {
+		known = 1
+	}
+	places := make([]place, len(rows))
+	for row := range places {
+		places[row] = place{t.prefix(row), uint32(row)}
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		if a.prefix != b.prefix {
+			return cmp.Compare(a.prefix, b.prefix)
+		}
+		return t.compare(int(a.row), int(b.row), known)
+	})
+	for i := range places {
+		rows[i] = int(places[i].row)
+	}
+	return rows
+}
+
+func (t *Table) prefix(row int) uint64 {
+	p := t.index.key(row)
+	if t.spec.Keys[0].Kind == KeyInt {
+		return uint64(t.key.intAt(p, 0)) ^ 1<<63
+	}
+	v := t.key.textAt(p, 0)
+	if len(v) >= 8 {
+		return binary.BigEndian.Uint64(v)
+	}
+	var padded [8]byte // a shorter text comes before one that goes on with zeros: that is left to compare
+	copy(padded[:], v)
+	return binary.BigEndian.Uint64(padded[:])
+}
+
+// compare compares rows by their keys, from a key on before which they are equal. Whatever sorts has compared each pair of
+// neighbours in its result, so two rows with the same key are always seen here.
+func (t *Table) compare(a, b, from int) int {
 	p, q := t.index.key(a), t.index.key(b)
-	for k, key := range t.spec.Keys {
+	for k := from; k < len(t.spec.Keys); k++ {
 		c := 0
-		if key.Kind == KeyInt {
+		if t.spec.Keys[k].Kind == KeyInt {
 			c = cmp.Compare(t.key.intAt(p, k), t.key.intAt(q, k))
 		} else {
 			c = bytes.Compare(t.key.textAt(p, k), t.key.textAt(q, k))
@@ -44,21 +97,31 @@ func (t *Table) compare(a, b int) int {
 			return c
 		}
 	}
+	if t.mode == trusts && a != b {
+		t.cameTwice(max(a, b))
+	}
 	return 0
 }
 
-// Partition returns the rows of each of n partitions: a row belongs to the hash of its key bytes ([Hash]) modulo n.
+// Partition returns the rows of each of n partitions: a row belongs to the hash of its key bytes ([Hash]) modulo n. Rows of a bag
+// belong nowhere, and are not torn apart: each call gives all of them to the next partition.
 func (t *Table) Partition(n int) [][]int {
-	count := make([]int, n)
-	for _, h := range t.index.hash {
-		count[h%uint64(n)]++
-	}
 	parts := make([][]int, n)
+	if n == 1 || t.spec.Merge == Never {
+		parts[t.turn%n] = t.Rows()
+		t.turn = (t.turn + 1) % n
+		return parts
+	}
+	of, count := make([]uint32, t.Len()), make([]int, n)
+	for row := range of {
+		p := t.index.hashOf(row) % uint64(n)
+		of[row] = uint32(p)
+		count[p]++
+	}
 	for p := range parts {
 		parts[p] = make([]int, 0, count[p])
 	}
-	for row, h := range t.index.hash {
-		p := h % uint64(n)
+	for row, p := range of {
 		parts[p] = append(parts[p], row)
 	}
 	return parts

@@ -14,6 +14,8 @@ var (
 	ErrMalformed = errors.New("malformed partial")
 	// ErrOverflow is wrapped by [Table.Err] and [Table.Merge] when a Sum left the range of int64, be it only in passing.
 	ErrOverflow = errors.New("integer sum overflows")
+	// ErrTwice is wrapped by [Table.Err] when a table that takes the rows of several tables without a common key got one twice.
+	ErrTwice = errors.New("a key came twice")
 	// ErrTooLarge is wrapped by [Table.Err] and [Table.Merge] when a table has more than MaxRows rows.
 	ErrTooLarge = errors.New("table too large")
 )
@@ -44,6 +46,21 @@ const (
 	MinText                    // the smallest by bytes
 	MaxText                    // the largest by bytes
 	Least                      // the Agg.N smallest distinct texts by bytes, in order
+	Counts                     // how often each int64 was added: for tables with few rows and many numbers in each, all of which go into one frame
+)
+
+// Merging says where rows with equal keys become one row. Always and Late make the same answers at different costs.
+type Merging uint8
+
+const (
+	// Always: in joiners, before rows travel, and in aggregators.
+	Always Merging = iota
+	// Late: in aggregators alone. It is for tables whose keys hardly repeat among the few thousand rows that a joiner flushes at a
+	// time, where looking for each costs more than the few rows that it saves.
+	Late
+	// Never: nowhere. The table is a bag of rows, without aggregates, which keeps as many equal ones as were added. Nothing waits
+	// for a bag's rows in an aggregator, so they pass it as they come, whatever their key, and no Prune sees them.
+	Never
 )
 
 // Key is a key of a table.
@@ -65,6 +82,7 @@ type Spec struct {
 	Stream string // the table is complete when this stream has ended
 	Keys   []Key
 	Aggs   []Agg
+	Merge  Merging // of rows with equal keys
 }
 
 // Check reports whether a table can be made of s.
@@ -75,6 +93,10 @@ func (s *Spec) Check() error {
 	case len(s.Keys) > MaxKeys || len(s.Aggs) > MaxAggs:
 		return fmt.Errorf("%w: %s has %d keys and %d aggregates, at most %d and %d", ErrSpec, s.Name, len(s.Keys), len(s.Aggs), MaxKeys, MaxAggs)
 	}
+	if s.Merge > Never || s.Merge == Never && len(s.Aggs) > 0 {
+		return fmt.Errorf("%w: %s merges its rows in way %d with %d aggregates; rows that are never merged have none", ErrSpec, s.Name, s.Merge,
+			len(s.Aggs))
+	}
 	for _, k := range s.Keys {
 		if k.Kind != KeyText && k.Kind != KeyInt {
 			return fmt.Errorf("%w: key %s of %s is of unknown kind %d", ErrSpec, k.Name, s.Name, k.Kind)
@@ -82,7 +104,7 @@ func (s *Spec) Check() error {
 	}
 	for _, a := range s.Aggs {
 		switch {
-		case a.Kind < Sum || a.Kind > Least:
+		case a.Kind < Sum || a.Kind > Counts:
 			return fmt.Errorf("%w: aggregate %s of %s is of unknown kind %d", ErrSpec, a.Name, s.Name, a.Kind)
 		case a.Kind == Least && (a.N < 1 || a.N > MaxLeast):
 			return fmt.Errorf("%w: aggregate %s of %s keeps %d texts, give it 1 to %d", ErrSpec, a.Name, s.Name, a.N, MaxLeast)

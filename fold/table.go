@@ -10,27 +10,60 @@ import (
 type Table struct {
 	spec   *Spec
 	fields []batch.FieldSpec
+	mode   mode
 	key    *KeyBuilder
 	index  index
 	aggs   []column
+	turn   int // of Partition: which partition gets a bag's rows next
 	err    error
 	out    *batch.Builder // of AppendRows; made at the first call
 	query  query          // of Merge: the keys of a block
 	found  []uint32       // of Merge: their rows
 }
 
+// mode is what a table does with the key of a row that is added or merged.
+type mode uint8
+
+const (
+	looks   mode = iota // it is looked for, and added if it is not there
+	trusts              // by Row it is looked for; by Merge it is added, since all who send have different keys
+	appends             // it is added, be it there or not
+)
+
 // NewTable returns an empty table. The spec is not changed afterwards. One that does not pass [Spec.Check] panics: specs
 // are part of the program.
-func NewTable(spec *Spec) *Table {
+func NewTable(spec *Spec) *Table { return newTable(spec, looks) }
+
+// NewOutgoing returns an empty table for what is sent to others who merge it: its rows may have equal keys already if the spec
+// merges them late.
+func NewOutgoing(spec *Spec) *Table {
+	if spec.Merge == Late {
+		return newTable(spec, appends)
+	}
+	return newTable(spec, looks)
+}
+
+// NewUnion returns an empty table that merges partials of tables without a common key, such as the partitions of one table: no
+// row is looked for, which is most of what merging costs, and there is no index before the first Find. A key that comes twice
+// nevertheless is seen by the first [Table.Sorted] or [Table.Find] after it, and spoils the table: see [ErrTwice].
+func NewUnion(spec *Spec) *Table { return newTable(spec, trusts) }
+
+func newTable(spec *Spec, m mode) *Table {
 	if err := spec.Check(); err != nil {
 		panic(err)
 	}
-	t := &Table{spec: spec, fields: spec.columns(), key: newKeyBuilder(spec.Keys), index: newIndex()}
+	if spec.Merge == Never {
+		m = appends
+	}
+	t := &Table{spec: spec, fields: spec.columns(), mode: m, key: newKeyBuilder(spec.Keys)}
 	for _, a := range spec.Aggs {
 		t.aggs = append(t.aggs, newColumn(a))
 	}
 	return t
 }
+
+// empty returns an empty table like t.
+func (t *Table) empty() *Table { return newTable(t.spec, t.mode) }
 
 // Spec returns what the table was made of.
 func (t *Table) Spec() *Spec { return t.spec }
@@ -38,27 +71,66 @@ func (t *Table) Spec() *Spec { return t.spec }
 // Key returns the table's key builder, empty.
 func (t *Table) Key() *KeyBuilder { return t.key.reset() }
 
-// Row returns the row with the key, which is added if it is not there. Rows are numbered from 0 in the order they are added.
-func (t *Table) Row(key *KeyBuilder) int { return t.rowOf(key.bytes()) }
+// Row returns the row with the key, which is added if it is not there. Rows are numbered from 0 in the order they are added. A
+// bag, and an outgoing table that is merged late, adds a row in any case.
+func (t *Table) Row(key *KeyBuilder) int {
+	p := key.bytes()
+	if t.mode == appends {
+		if !t.room(1) {
+			return 0
+		}
+		t.index.push(p)
+		t.addCells(1)
+		return t.index.len() - 1
+	}
+	t.indexed()
+	return t.rowOf(p)
+}
 
+// rowOf is Row for a table that has all its rows in the index.
 func (t *Table) rowOf(p []byte) int {
 	h := Hash(p)
 	row, slot, found := t.index.find(p, h)
-	if !found {
-		row = t.add(p, h, slot)
+	if !found && t.room(1) {
+		t.addCells(1)
+		row = t.index.add(p, h, slot)
 	}
 	return row
 }
 
-func (t *Table) add(key []byte, h, slot uint64) int {
-	if t.index.len() >= MaxRows {
+// room reports whether n more rows may be added. If not the table is spoilt and says so; what is added to row 0 is never read.
+func (t *Table) room(n int) bool {
+	if t.index.len()+n > MaxRows {
 		t.fail(fmt.Errorf("%w: %s has %d rows", ErrTooLarge, t.spec.Name, t.index.len()))
-		return 0 // the table is spoilt and says so; what is added to row 0 is never read
+		return false
 	}
+	return true
+}
+
+func (t *Table) addCells(rows int) {
 	for i := range t.aggs {
-		t.aggs[i].addRow()
+		t.aggs[i].addRows(rows)
 	}
-	return t.index.add(key, h, slot)
+}
+
+// indexed brings the index up to date before it is used.
+func (t *Table) indexed() {
+	if !t.index.complete() {
+		t.catchUp()
+	}
+}
+
+func (t *Table) catchUp() {
+	if t.mode == appends {
+		panic(fmt.Sprintf("fold: a row of %s is looked for, whose rows may have equal keys", t.spec.Name))
+	}
+	if row := t.index.catchUp(); row >= 0 {
+		t.cameTwice(row)
+	}
+}
+
+func (t *Table) cameTwice(row int) {
+	t.fail(fmt.Errorf("%w: row %d of table %s, which was put together from tables without a common key", ErrTwice, row, t.spec.Name))
 }
 
 // Len returns the number of rows.
@@ -80,8 +152,8 @@ func (t *Table) KeyInt(row, k int) int64 {
 	return t.key.intAt(t.index.key(row), k)
 }
 
-// Err returns the first error of what was added: [ErrOverflow], [ErrTooLarge], or that of a Merge. The table is then not to
-// be used: its session fails.
+// Err returns the first error of what was added: [ErrOverflow], [ErrTooLarge], [ErrTwice], or that of a Merge. The table is then
+// not to be used: its session fails.
 func (t *Table) Err() error { return t.err }
 
 func (t *Table) fail(err error) {

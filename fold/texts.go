@@ -2,22 +2,23 @@ package fold
 
 import "bytes"
 
-// textRef is a text in an arena; the zero value is no text, which is not the same as an empty one.
+// textRef is a text in blocks; the zero value is no text, which is not the same as an empty one.
 type textRef struct {
-	at   int
+	at   uint64
 	size uint32 // length + 1
 	room uint32 // bytes there are at at
 }
 
 func (r textRef) set() bool { return r.size > 0 }
 
-// texts is cells of text, width of them per row, in one arena. A text that is replaced is overwritten where it fits; what
-// does not leaves a hole, and when the holes are half of the arena it is copied without them.
+// texts is cells of text, width of them per row. A text that is replaced is overwritten where it fits; what does not leaves a hole,
+// and when the holes are half of all the texts are copied without them.
 type texts struct {
 	width int
 	refs  []textRef
-	arena []byte
-	holes int
+	bytes blocks
+	size  int // of bytes
+	holes int // in it
 }
 
 func (t *texts) addRow() {
@@ -32,40 +33,39 @@ func (t *texts) view(r textRef) []byte {
 	if !r.set() {
 		return nil
 	}
-	end := r.at + int(r.size) - 1
-	return t.arena[r.at:end:end]
+	n := int(r.size) - 1
+	return t.bytes.from(r.at)[:n:n]
 }
 
 // put replaces the text of ref, which is one of t.refs, or a copy of one that is put back.
 func (t *texts) put(ref *textRef, v []byte) {
 	if int(ref.room) < len(v) || !ref.set() {
 		t.holes += int(ref.room)
-		ref.at, ref.room = len(t.arena), uint32(len(v))
-		t.arena = append(t.arena, v...)
+		ref.at, ref.room = t.bytes.add(v), uint32(len(v))
+		t.size += len(v)
 	} else {
-		copy(t.arena[ref.at:], v)
+		copy(t.bytes.from(ref.at), v)
 	}
 	ref.size = uint32(len(v)) + 1
 }
 
-const smallArena = 1 << 12
+const manyHoles = 1 << 12
 
-// tidy copies the arena if half of it is holes. It is called when no ref is in the caller's hands.
+// tidy copies the texts if half of all is holes. It is called when no ref is in the caller's hands.
 func (t *texts) tidy() {
-	if t.holes < smallArena || 2*t.holes < len(t.arena) {
+	if t.holes < manyHoles || 2*t.holes < t.size {
 		return
 	}
-	arena := make([]byte, 0, len(t.arena)-t.holes+smallArena)
+	var fresh blocks
 	for i := range t.refs {
 		r := &t.refs[i]
 		if !r.set() {
 			continue
 		}
 		v := t.view(*r)
-		r.at, r.room = len(arena), uint32(len(v))
-		arena = append(arena, v...)
+		r.at, r.room = fresh.add(v), uint32(len(v))
 	}
-	t.arena, t.holes = arena, 0
+	t.bytes, t.size, t.holes = fresh, t.size-t.holes, 0
 }
 
 // putLess puts v into a row of width 1 if it is smaller than what is there (larger, if sign is -1), or nothing is.
@@ -103,6 +103,9 @@ func (t *texts) putLeast(row int, v []byte) {
 	t.tidy()
 }
 
-func (t *texts) reset() { t.refs, t.arena, t.holes = t.refs[:0], t.arena[:0], 0 }
+func (t *texts) reset() {
+	t.refs, t.size, t.holes = t.refs[:0], 0, 0
+	t.bytes.reset()
+}
 
-func (t *texts) memory() int { return 16*cap(t.refs) + cap(t.arena) }
+func (t *texts) memory() int { return 16*cap(t.refs) + t.bytes.memory() }

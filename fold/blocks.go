@@ -1,0 +1,84 @@
+package fold
+
+// blocks is memory for bytes that are added and stay where they are. It grows block by block: one array that is copied to a larger one
+// whenever it is full costs more than all that is done with the bytes of a large table, and has three times their memory at its
+// worst moment.
+//
+// A place in it is the number of the block and the offset in it. What does not fit a block gets one of its own.
+type blocks struct {
+	all  [][]byte
+	last int // the block that is being filled; those behind it are empty
+}
+
+const (
+	blockShift = 18
+	blockBytes = 1 << blockShift
+	firstBlock = 1 << 10 // the first block starts small, and doubles: most tables are small
+)
+
+// add copies p and returns its place. That of an empty p is 0, or it might be the end of a full block, which is no place.
+func (b *blocks) add(p []byte) (place uint64) {
+	if len(p) == 0 && len(b.all) > 0 {
+		return 0
+	}
+	if b.last == len(b.all) || len(b.all[b.last])+len(p) > cap(b.all[b.last]) || len(b.all[b.last]) >= blockBytes {
+		b.makeRoom(len(p))
+	}
+	block := &b.all[b.last]
+	place = uint64(b.last)<<blockShift | uint64(len(*block))
+	*block = append(*block, p...)
+	return place
+}
+
+func (b *blocks) makeRoom(n int) {
+	if len(b.all) == 0 {
+		b.all = append(b.all, make([]byte, 0, max(firstBlock, n)))
+		return
+	}
+	used := b.all[b.last]
+	switch size := len(used) + n; {
+	case len(used) == 0: // too small, be it the first or one that was used before
+		b.all[b.last] = make([]byte, 0, b.size(n))
+		return
+	case b.last == 0 && size <= blockBytes:
+		b.all[0] = append(make([]byte, 0, min(blockBytes, max(size, 2*cap(used)))), used...)
+		return
+	}
+	if b.last++; b.last == len(b.all) {
+		b.all = append(b.all, nil)
+	}
+	if cap(b.all[b.last]) < n {
+		b.all[b.last] = make([]byte, 0, b.size(n))
+	}
+}
+
+func (b *blocks) size(n int) int {
+	if b.last == 0 {
+		return max(firstBlock, n)
+	}
+	return max(blockBytes, n)
+}
+
+// from returns what is in a block from a place on.
+func (b *blocks) from(place uint64) []byte { return b.all[place>>blockShift][place%blockBytes:] }
+
+// reset forgets everything, and keeps the blocks that were used for the next time.
+func (b *blocks) reset() {
+	if len(b.all) == 0 {
+		return
+	}
+	clear(b.all[b.last+1:])
+	b.all = b.all[:b.last+1]
+	for i := range b.all {
+		b.all[i] = b.all[i][:0]
+	}
+	b.last = 0
+}
+
+func (b *blocks) memory() int {
+	n := 0
+	for _, block := range b.all {
+		n += cap(block)
+	}
+	return n
+}

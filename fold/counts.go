@@ -1,0 +1,179 @@
+package fold
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// counts is a cell of kind Counts: how often each number was added. Numbers are put down as they come, and when there are twice as many
+// as there were, they are sorted and those that are there twice become one: nothing is looked for, and memory is read and written
+// in order. Two other ways were turned down: a table with the number as a key, and a hash table in each cell, wait for memory for each number.
+type counts struct {
+	list  []count
+	mixed bool // list is not in order, or has a number twice
+	limit int  // of a mixed list: it is sorted when it is as long
+}
+
+type count struct{ value, n int64 }
+
+// fewCounts are kept as they come. A joiner hands on less from one flush to the next, mostly.
+const fewCounts = 1024
+
+var errOften = fmt.Errorf("%w: a number was added more than %d times", ErrOverflow, math.MaxInt64)
+
+func (c *counts) add(value, n int64, free *[]count) error {
+	if last := len(c.list) - 1; last >= 0 && value <= c.list[last].value {
+		c.mixed = true
+	}
+	c.list = append(c.list, count{value, n})
+	if !c.mixed || len(c.list) < max(c.limit, fewCounts) {
+		return nil
+	}
+	err := c.tidy(free)
+	c.limit = 2 * len(c.list)
+	return err
+}
+
+// tidy puts the list in order, each number once. One that would be there too often stays as it is, twice, and is an error whenever this is
+// done, at the receiver too. free is memory that lists are sorted by way of.
+func (c *counts) tidy(free *[]count) error {
+	if !c.mixed {
+		return nil
+	}
+	sortCounts(c.list, free)
+	c.mixed = false
+	kept := 0
+	for _, x := range c.list[1:] {
+		last := &c.list[kept]
+		if x.value == last.value && last.n <= math.MaxInt64-x.n {
+			last.n += x.n
+			continue
+		}
+		c.mixed = c.mixed || x.value == last.value
+		kept++
+		c.list[kept] = x
+	}
+	c.list = c.list[:kept+1]
+	if c.mixed {
+		return errOften
+	}
+	return nil
+}
+
+// sortCounts sorts by value. Numbers of a cell are mostly within a few thousands or millions of each other, which radix sort does in two or
+// three passes without a comparison.
+func sortCounts(list []count, free *[]count) {
+	low, high := list[0].value, list[0].value
+	for _, x := range list {
+		low, high = min(low, x.value), max(high, x.value)
+	}
+	span := bits.Len64(uint64(high) - uint64(low))
+	if len(list) < 256 || span > 32 {
+		slices.SortFunc(list, func(a, b count) int { return cmp.Compare(a.value, b.value) })
+		return
+	}
+	from, to := list, slices.Grow((*free)[:0], len(list))[:len(list)]
+	*free = to
+	for shift := 0; shift < span; shift += 8 {
+		var next [256]int
+		for i := range from {
+			next[byte((from[i].value-low)>>shift)]++
+		}
+		at := 0
+		for digit, n := range next {
+			next[digit] = at
+			at += n
+		}
+		for i := range from {
+			place := &next[byte((from[i].value-low)>>shift)]
+			to[*place] = from[i]
+			*place++
+		}
+		from, to = to, from
+	}
+	if &from[0] != &list[0] {
+		copy(list, from)
+	}
+}
+
+func (c *counts) reset() { *c = counts{list: c.list[:0]} }
+
+func (c *counts) memory() int { return 16 * cap(c.list) }
+
+// append appends the wire form: for each number how much larger it is than the one before it, the first than 0, as a varint. After a
+// number that was added more than once come a 0 and how many times more, as a uvarint. A long list is put in order first, which makes
+// small distances, and less work at the receiver; a short one is sent as it is.
+func (c *counts) append(b []byte, free *[]count) []byte {
+	if len(c.list) >= fewCounts {
+		_ = c.tidy(free) // the receiver will see it: nothing is lost
+	}
+	before := int64(0)
+	for i, x := range c.list {
+		n := x.n
+		if i == 0 || x.value != before {
+			b = binary.AppendVarint(b, x.value-before) // modulo 2^64, as it is read
+			n--
+		}
+		if n > 0 {
+			b = binary.AppendUvarint(append(b, 0), uint64(n))
+		}
+		before = x.value
+	}
+	return b
+}
+
+// read adds what append wrote.
+func (c *counts) read(p []byte, free *[]count) error {
+	value := int64(0)
+	for first := true; len(p) > 0; first = false {
+		distance, size := binary.Varint(p)
+		if size <= 0 {
+			return fmt.Errorf("a number in %d bytes is cut or too long", len(p))
+		}
+		p = p[size:]
+		n := int64(1)
+		if distance == 0 && !first {
+			times, size := binary.Uvarint(p)
+			if size <= 0 || times == 0 || times > math.MaxInt64 {
+				return fmt.Errorf("a number is added %d times more, in %d bytes", times, size)
+			}
+			n, p = int64(times), p[size:]
+		}
+		value += distance
+		if err := c.add(value, n, free); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AddCount adds v to a Counts, n times; n is above 0. More than an int64 of one number set [Table.Err].
+func (t *Table) AddCount(row, agg int, v, n int64) {
+	if n <= 0 {
+		panic(fmt.Sprintf("fold: a number is added %d times to %s of %s", n, t.spec.Aggs[agg].Name, t.spec.Name))
+	}
+	c := t.of(agg, Counts)
+	if err := c.counts[row].add(v, n, &c.free); err != nil {
+		t.fail(fmt.Errorf("%s of table %s: %w", t.spec.Aggs[agg].Name, t.spec.Name, err))
+	}
+}
+
+// Counts returns the numbers of a Counts in order, each once, and how often it was added; valid until the table changes.
+func (t *Table) Counts(row, agg int) iter.Seq2[int64, int64] {
+	c := t.of(agg, Counts)
+	if err := c.counts[row].tidy(&c.free); err != nil {
+		t.fail(fmt.Errorf("%s of table %s: %w", t.spec.Aggs[agg].Name, t.spec.Name, err))
+	}
+	return func(yield func(v, n int64) bool) {
+		for _, x := range c.counts[row].list {
+			if !yield(x.value, x.n) {
+				return
+			}
+		}
+	}
+}
