@@ -27,6 +27,7 @@ type Cutter struct {
 	start  int
 	ahead  []byte // read, not yet handed out
 	line   uint64 // the line that ahead starts in
+	lines  uint64 // line feeds before the end that record returned
 	eof    bool
 	err    error // final
 }
@@ -68,7 +69,7 @@ func (c *Cutter) readHeader() ([]byte, error) {
 		return nil, err
 	}
 	if bytes.HasPrefix(c.ahead, byteOrderMark) {
-		c.drop(len(byteOrderMark))
+		c.drop(len(byteOrderMark), 0)
 	}
 	for {
 		end, err := c.record(1)
@@ -80,7 +81,7 @@ func (c *Cutter) readHeader() ([]byte, error) {
 		}
 		header := bytes.TrimSuffix(c.ahead[:end], []byte{'\n'})
 		header = bytes.Clone(header[:withoutCR(header, 0, len(header))])
-		c.drop(end)
+		c.drop(end, c.lines)
 		if len(header) > 0 {
 			return header, nil
 		}
@@ -115,11 +116,11 @@ func (c *Cutter) take(n int, buf []byte) (chunk []byte) {
 	rest := c.ahead[n:]
 	if n <= len(rest) {
 		chunk = append(grown(buf, c.room+n)[:c.room], c.ahead[:n]...)
-		c.drop(n)
+		c.drop(n, c.lines)
 		return chunk
 	}
 	chunk = c.store[c.start-c.room : c.start+n]
-	c.drop(n)
+	c.drop(n, c.lines)
 	c.store = grown(buf, c.room+len(rest))
 	c.start = c.room
 	c.ahead = c.store[c.start : c.start+copy(c.store[c.start:], rest)]
@@ -142,8 +143,9 @@ func (c *Cutter) record(limit int) (end int, err error) {
 		if err := c.fill(min(want, c.maxRecord) + 1); err != nil {
 			return 0, err
 		}
-		end = lastEnd(c.ahead, limit, c.comma)
+		end, c.lines = lastEnd(c.ahead, limit, c.comma)
 		if c.eof && (end == 0 || len(c.ahead) <= limit) {
+			c.lines += linesIn(c.ahead[end:])
 			end = len(c.ahead) // the last record may have no line end
 		}
 		if end > c.maxRecord || end == 0 && len(c.ahead) > c.maxRecord {
@@ -191,7 +193,7 @@ func (c *Cutter) makeRoom(n int) {
 	c.ahead = c.store[c.start : c.start+copy(c.store[c.start:], c.ahead)]
 }
 
-func (c *Cutter) drop(n int) {
-	c.line += uint64(bytes.Count(c.ahead[:n], []byte{'\n'}))
+func (c *Cutter) drop(n int, lines uint64) {
+	c.line += lines
 	c.ahead, c.start = c.ahead[n:], c.start+n
 }

@@ -4,19 +4,32 @@ import "golang.org/x/sys/cpu"
 
 // hasAVX2 says whether the machine has what index_amd64.s needs: every server since 2013 (Intel) or 2015 (AMD), but not
 // every emulator.
-var hasAVX2 = cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasPOPCNT
+var hasAVX2 = cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasPOPCNT && cpu.X86.HasPCLMULQDQ
 
-// fillBlocks indexes p, whose length is a multiple of 64.
-func (x *index) fillBlocks(p []byte, comma byte) {
-	if !hasAVX2 || len(p) == 0 {
-		x.fillPortable(p, comma)
-		return
+// indexBlocks is indexPortable by what the machine has.
+func indexBlocks(pos []uint16, lines []uint64, p []byte, offset int, comma byte, q *quotes) (n int) {
+	if !hasAVX2 || len(p) < 64 {
+		return indexPortable(pos, lines, p, offset, comma, q)
 	}
-	x.n = indexAVX2(&x.pos[0], &x.lines[0], &p[0], len(p)/64, comma)
+	blocks := len(p) / 64
+	_, _ = pos[64*blocks+7], lines[blocks-1]
+	return indexAVX2(&pos[0], &lines[0], &p[0], blocks, offset, comma, q)
 }
 
-// indexAVX2 writes the positions of separators to pos, up to 8 more than there are, and a word for each block's line feeds to
-// lines; it returns the number of separators. There is at least one block.
+// endsOfBlocks is endsPortable by what the machine has.
+func endsOfBlocks(p []byte, comma byte, q *quotes) (mask uint64, at int, lines uint64) {
+	if !hasAVX2 || len(p) < 64 {
+		return endsPortable(p, comma, q)
+	}
+	return endsAVX2(&p[0], len(p)/64, comma, q)
+}
+
+// indexAVX2 is indexPortable for at least one block.
 //
 //go:noescape
-func indexAVX2(pos *uint16, lines *uint64, p *byte, blocks int, comma byte) (n int)
+func indexAVX2(pos *uint16, lines *uint64, p *byte, blocks, offset int, comma byte, q *quotes) (n int)
+
+// endsAVX2 is endsPortable for at least one block.
+//
+//go:noescape
+func endsAVX2(p *byte, blocks int, comma byte, q *quotes) (mask uint64, at int, lines uint64)

@@ -9,24 +9,42 @@ import (
 // TestBothIndexersAgree: what one machine accepts and another does not would be different answers.
 func TestBothIndexersAgree(t *testing.T) {
 	if !hasAVX2 {
-		t.Log("this machine has no AVX2: fillBlocks is fillPortable, compared with itself")
+		t.Log("this machine has no AVX2: indexBlocks is indexPortable, compared with itself")
 	}
 	rng := rand.New(rand.NewPCG(15, 16))
 	fast, portable := new(index), new(index)
-	for range 400 {
+	for range 800 {
 		p := make([]byte, 64*rng.IntN(window/64+1))
-		odds := 1 + rng.IntN(80)
+		odds, some := 1+rng.IntN(80), []string{",\n", ",,\n\"", ",\"\r\n", "\"\""}[rng.IntN(4)]
 		for i := range p {
 			p[i] = byte(rng.Uint32())
 			if rng.IntN(odds) == 0 {
-				p[i] = ",\n"[rng.IntN(2)]
+				p[i] = some[rng.IntN(len(some))]
 			}
 		}
-		comma := []byte{',', 0, 0xff, ';'}[rng.IntN(4)]
-		fast.fillBlocks(p, comma)
-		portable.fillPortable(p, comma)
+		comma, offset := []byte{',', 0, 0xff, ';'}[rng.IntN(4)], 64*rng.IntN(4)
+		q := quotes{inside: -uint64(rng.IntN(2)), before: uint64(rng.IntN(2)), closed: uint64(rng.IntN(2)), returned: uint64(rng.IntN(2))}
+		r, s, v := q, q, q
+		fast.n = indexBlocks(fast.pos[:], fast.lines[:], p, offset, comma, &q)
+		portable.n = indexPortable(portable.pos[:], portable.lines[:], p, offset, comma, &r)
 		if !slices.Equal(fast.pos[:fast.n], portable.pos[:portable.n]) || !slices.Equal(fast.lines[:len(p)/64], portable.lines[:len(p)/64]) {
 			t.Fatalf("the indexers differ for separator %q in %q", comma, p)
 		}
+		mask, at, lines := endsOfBlocks(p, comma, &s)
+		wantMask, wantAt, wantLines := endsPortable(p, comma, &v)
+		if mask != wantMask || at != wantAt || lines != wantLines {
+			t.Fatalf("the last ends are %x, %d, %d, not %x, %d, %d for separator %q in %q", mask, at, lines, wantMask, wantAt, wantLines, comma, p)
+		}
+		for _, got := range []quotes{q, s, v} {
+			if same(got) != same(r) {
+				t.Fatalf("quotes are %+v, not %+v for separator %q in %q", got, r, comma, p)
+			}
+		}
 	}
+}
+
+// same leaves of q what all ways must agree on: after a quote that is not where it should be, that it is not.
+func same(q quotes) quotes {
+	q.aside, q.broken, q.seen = 0, min(q.broken, 1), min(q.seen, 1)
+	return q
 }

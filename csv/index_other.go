@@ -2,5 +2,10 @@
 
 package csv
 
-// fillBlocks indexes p, whose length is a multiple of 64.
-func (x *index) fillBlocks(p []byte, comma byte) { x.fillPortable(p, comma) }
+func indexBlocks(pos []uint16, lines []uint64, p []byte, offset int, comma byte, q *quotes) (n int) {
+	return indexPortable(pos, lines, p, offset, comma, q)
+}
+
+func endsOfBlocks(p []byte, comma byte, q *quotes) (mask uint64, at int, lines uint64) {
+	return endsPortable(p, comma, q)
+}

@@ -12,16 +12,17 @@ type Scanner struct {
 	comma   byte
 	mapping Mapping
 
-	at    int    // where the next record starts
-	line  uint64 // the line of at
-	quote int    // where the first quote at or after at is, unless it is before at and must be found again
+	at  int // where the next record starts
+	row int // where the current one does
 
-	fields  [][]byte // of the current row
-	rowLine uint64
-	err     error
+	counted int    // up to here line feeds are counted, …
+	line    uint64 // … and this line starts or goes on here
+
+	fields [][]byte // of the current row
+	err    error
 
 	index   index
-	spans   []field // of the current row, where it has quotes
+	spans   []field // of the current row, where it is walked
 	scratch []byte  // text of fields with doubled quotes
 }
 
@@ -33,8 +34,8 @@ func (s *Scanner) Reset(data []byte, comma byte, mapping Mapping, firstLine uint
 		panic(err)
 	}
 	s.data, s.comma, s.mapping = data, comma, mapping
-	s.at, s.line, s.quote = 0, firstLine, -1
-	s.rowLine, s.err = 0, nil
+	s.at, s.row, s.counted, s.line = 0, 0, 0, firstLine
+	s.err = nil
 	s.index.forget()
 	if cap(s.fields) < len(mapping.sources) {
 		s.fields = make([][]byte, len(mapping.sources))
@@ -46,20 +47,18 @@ func (s *Scanner) Reset(data []byte, comma byte, mapping Mapping, firstLine uint
 // Next goes on to the next row, also to one that Err has something against. It returns false after the last.
 func (s *Scanner) Next() bool {
 	for s.at < len(s.data) {
+		s.row, s.err = s.at, nil
 		nl := s.lineEnd()
-		if s.quote < s.at {
-			s.quote = nextQuote(s.data, s.at)
+		if nl < 0 {
+			if s.walk() {
+				return true
+			}
+			continue
 		}
-		s.rowLine, s.err = s.line, nil
-		if s.quote < nl {
-			s.quoted(nl)
-			return true
-		}
-		from, to := s.at, withoutCR(s.data, s.at, nl)
-		s.at = min(nl+1, len(s.data))
-		s.line++
-		if from < to {
-			s.plain(from, to)
+		to := withoutCR(s.data, s.row, nl)
+		s.at = nl + 1
+		if s.row < to {
+			s.cut(s.row, to)
 			return true
 		}
 	}
@@ -71,33 +70,39 @@ func (s *Scanner) Next() bool {
 // views into the chunk or the scanner's memory, valid until the next call of Next. Without meaning if Err is not nil.
 func (s *Scanner) Fields() [][]byte { return s.fields }
 
-// Line returns the line in which the row starts.
-func (s *Scanner) Line() uint64 { return s.rowLine }
+// Line returns the line in which the row starts. Hardly any row is asked for it, so lines are counted only then.
+func (s *Scanner) Line() uint64 {
+	s.line += linesIn(s.data[s.counted:s.row])
+	s.counted = s.row
+	return s.line
+}
 
 // Err returns what is wrong with the row, nil or a *RowError. The scanner goes on with the next row all the same.
 func (s *Scanner) Err() error { return s.err }
 
-// lineEnd returns where the first line feed at or after s.at is, and moves the window so that it covers the line if that is
-// possible.
+// lineEnd returns where the line feed is that ends the record at s.at, -1 if the index does not know: the record is longer than a
+// window, or the last without a line end, or quotes in the window are not where they should be.
 func (s *Scanner) lineEnd() int {
-	if nl := s.index.lineFeed(s.at); nl >= 0 {
-		return nl
+	x := &s.index
+	if s.at < x.end {
+		if !x.sound {
+			return -1
+		}
+		if nl := x.lineFeed(s.at); nl >= 0 {
+			return nl
+		}
 	}
-	s.index.cover(s.data, s.at, s.comma)
-	if nl := s.index.lineFeed(s.at); nl >= 0 {
-		return nl
+	x.cover(s.data, s.at, s.comma)
+	if !x.sound {
+		return -1
 	}
-	return lineFeed(s.data, s.index.end)
+	return x.lineFeed(s.at)
 }
 
-// plain cuts out the fields of the row data[from:to], which has no quotes.
-func (s *Scanner) plain(from, to int) {
+// cut takes the fields out of the row data[from:to], which the index covers.
+func (s *Scanner) cut(from, to int) {
 	x := &s.index
-	if to > x.end {
-		s.long(from, to)
-		return
-	}
-	commas := x.row(from, to, s.mapping.columns-1)
+	commas := x.row(to, s.mapping.columns-1)
 	if len(commas) < s.mapping.last {
 		s.short(len(commas) + 1)
 		return
@@ -117,28 +122,45 @@ func (s *Scanner) plain(from, to int) {
 		}
 		fields[i] = data[start:end:end]
 	}
-}
-
-// long is plain for rows that do not fit the window: fields are long there, so searching for each comma is fast.
-func (s *Scanner) long(from, to int) {
-	s.spans = s.spans[:0]
-	for at := from; len(s.spans) <= s.mapping.last; {
-		i := bytes.IndexByte(s.data[at:to], s.comma)
-		if i < 0 {
-			s.spans = append(s.spans, field{from: at, to: to})
-			break
-		}
-		s.spans = append(s.spans, field{from: at, to: at + i})
-		at += i + 1
+	if x.quoted {
+		s.unwrap()
 	}
-	s.pick()
 }
 
-// quoted takes the record at s.at, in whose first line there is a quote, field by field.
-func (s *Scanner) quoted(nl int) {
+// unwrap takes the quotes off the fields of a row that is sound: what starts with a quote ends with another.
+func (s *Scanner) unwrap() {
+	s.scratch = s.scratch[:0]
+	for i, p := range s.fields {
+		if len(p) < 2 || p[0] != quote {
+			continue
+		}
+		f := field{from: 1, to: len(p) - 1}
+		f.doubled = bytes.IndexByte(p[1:f.to], quote) >= 0
+		s.fields[i] = s.text(p, f)
+	}
+}
+
+// text returns the text of a field of data.
+func (s *Scanner) text(data []byte, f field) []byte {
+	if !f.doubled {
+		return data[f.from:f.to:f.to]
+	}
+	// If scratch moves when it grows, the fields before keep the old memory alive and stay right.
+	start := len(s.scratch)
+	s.scratch = unquote(s.scratch, data, f)
+	return s.scratch[start:len(s.scratch):len(s.scratch)]
+}
+
+// walk takes the record at s.at field by field, by searching. It is false for an empty line.
+func (s *Scanner) walk() bool {
 	data, comma, from, wanted := s.data, s.comma, s.at, s.mapping.last+1
+	nl := lineFeed(data, from)
+	if from == withoutCR(data, from, nl) {
+		s.at = min(nl+1, len(data))
+		return false
+	}
 	spans, count, lastFrom := s.spans[:0], 0, 0
-	end, firstLine := atComma, nl
+	end := atComma
 	for at := from; end == atComma; count++ {
 		if at > nl {
 			nl = lineFeed(data, at)
@@ -151,16 +173,12 @@ func (s *Scanner) quoted(nl int) {
 		s.at, lastFrom = at, f.from
 	}
 	s.spans = spans
-	if s.at <= firstLine+1 {
-		s.line++ // nearly all records are one line
-	} else {
-		s.line += linesIn(data[from:s.at])
-	}
 	if end == atLine || end == atEnd {
 		s.pick()
-		return
+	} else {
+		s.err = &RowError{Fault: faultOf(end), Field: count, OpenLine: s.Line() + linesIn(data[from:lastFrom])}
 	}
-	s.err = &RowError{Fault: faultOf(end), Field: count, OpenLine: s.rowLine + linesIn(data[from:lastFrom])}
+	return true
 }
 
 func linesIn(p []byte) uint64 { return uint64(bytes.Count(p, []byte{'\n'})) }
@@ -176,15 +194,7 @@ func (s *Scanner) pick() {
 		if source < 0 {
 			continue
 		}
-		f := s.spans[source]
-		if !f.doubled {
-			s.fields[i] = s.data[f.from:f.to:f.to]
-			continue
-		}
-		// If scratch moves when it grows, the fields before keep the old memory alive and stay right.
-		start := len(s.scratch)
-		s.scratch = unquote(s.scratch, s.data, f)
-		s.fields[i] = s.scratch[start:len(s.scratch):len(s.scratch)]
+		s.fields[i] = s.text(s.data, s.spans[source])
 	}
 }
 

@@ -211,5 +211,7 @@ func FuzzScan(f *testing.F) {
 		whole := scanRows(&Scanner{}, data, comma, m, 1)
 		sameRows(t, data, whole, referenceRows(data, comma, m, 1))
 		sameRows(t, data, cutRows(t, data, comma, m, 1+limit&63), whole)
+		sameEnd(t, data, len(data), comma)
+		sameEnd(t, data, limit&1023, comma)
 	})
 }

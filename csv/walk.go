@@ -2,8 +2,8 @@ package csv
 
 import "bytes"
 
-// This file is the one place that knows where fields and records end when quotes are about. Scanner and Cutter both go
-// through it, so they cannot disagree.
+// This file is the one place that knows where fields and records end whatever quotes are about. Scanner and Cutter both go
+// through it, or through quotes.go, which does the same faster where all quotes are where they should be, so they cannot disagree.
 
 const quote = '"'
 
@@ -123,19 +123,26 @@ func withoutCR(data []byte, from, to int) int {
 }
 
 // LastRecordEnd returns where the last complete record in data ends, 0 if none does. data starts at a record's start.
-// Without quotes it costs one pass for them and a look at the last line.
-func LastRecordEnd(data []byte, comma byte) int { return lastEnd(data, len(data), comma) }
+func LastRecordEnd(data []byte, comma byte) int {
+	end, _ := lastEnd(data, len(data), comma)
+	return end
+}
 
 // lastEnd returns where the last complete record that ends at or before limit does; if the first record is longer than that,
-// where that one ends; 0 if it is not complete.
-func lastEnd(data []byte, limit int, comma byte) int {
-	limit = min(limit, len(data))
-	q := nextQuote(data[:limit], 0)
-	last := bytes.LastIndexByte(data[:q], '\n') + 1
-	if q == limit && last > 0 {
-		return last
+// where that one ends; 0 if it is not complete. lines is how many line feeds are before that.
+func lastEnd(data []byte, limit int, comma byte) (end int, lines uint64) {
+	if end, lines, ok := soundEnd(data[:min(limit, len(data))], comma); ok && end > 0 {
+		return end, lines
 	}
-	// From last on records are walked one by one, but only those that have a quote before their line feed need care.
+	end = walkedEnd(data, limit, comma)
+	return end, linesIn(data[:end])
+}
+
+// walkedEnd is lastEnd for any data, by searching.
+func walkedEnd(data []byte, limit int, comma byte) int {
+	limit = min(limit, len(data))
+	last, q := 0, -1
+	// Records are walked one by one, but only those that have a quote before their line feed need care.
 	for last < len(data) {
 		if q < last {
 			q = nextQuote(data, last)
