@@ -36,7 +36,8 @@ type Analysis struct {
 	// NewParser returns the function that turns rows of one file of a stream into typed columns of b. file.Tags holds what
 	// the stars of the stream's Files pattern stood for. The function gets the wanted fields in the order of
 	// Stream.Columns (nil for an absent optional one), unquoted; they are valid during the call. An error rejects the row
-	// (N7): the engine takes back what the call appended, and counts the row with file, line and the error's text.
+	// (N7): the engine takes back what the call appended, and counts the row with file, line and the error's text. One function is
+	// called by one goroutine at a time; several may be at work on one file, so what they share must not change.
 	// Without a NewParser column i of the CSV becomes column i of the Schema; a number that is none rejects its row.
 	NewParser func(args Args, stream int, file File, b *batch.Builder) (func(fields [][]byte) error, error)
 
@@ -47,7 +48,8 @@ type Analysis struct {
 	// completes, before they leave an aggregator for the reducer: what each partition can decide alone, as its own best rows of
 	// a top k, or rows that have no partner in another table. It is called once in each aggregator when the stream has ended,
 	// with the tables of that partition, indexed as Tables. Only those of the stream are complete and may be changed. Rows of
-	// equal keys are in one partition, whatever the table, if their tables have the same kinds of keys. An answer must not depend on
+	// equal keys are in one partition, whatever the table, if their tables have the same kinds of keys; bags ([fold.Never]) are empty
+	// here. An answer must not depend on
 	// what Prune does: there are any number of partitions.
 	Prune func(args Args, stream int, tables []*fold.Table) error
 

@@ -85,11 +85,17 @@ func (r *Reader) Key() []byte { return r.key }
 
 // Skip reads the next value and forgets it.
 func (r *Reader) Skip() {
-	base := r.depth
-	if r.err == nil && r.pending {
-		r.value()
-		r.leave(base)
+	if r.err != nil || !r.pending {
+		return
 	}
+	if r.at < len(r.p) && (r.p[r.at] == '\'' || r.p[r.at] == '"') { // most are texts, and there is nothing to leave
+		r.pending = false
+		r.quoted()
+		return
+	}
+	base := r.depth
+	r.value()
+	r.leave(base)
 }
 
 // leave reads up to the end of the containers beyond the first depth.
@@ -140,6 +146,9 @@ func (r *Reader) more() bool {
 		return false
 	}
 	c := &r.open[r.depth-1]
+	if c.closing == '}' && r.usualKey(c) {
+		return true
+	}
 	r.space()
 	if c.items > 0 && r.at < len(r.p) && r.p[r.at] == ',' {
 		c.comma = true
@@ -158,6 +167,30 @@ func (r *Reader) more() bool {
 		return false
 	}
 	r.pending = true
+	return true
+}
+
+// usualKey goes to the next entry of a dict if it is written as Python writes it, a plain text in single quotes with one space on
+// either side: nearly all are. Otherwise it returns false and has done nothing; it must not take what more would not.
+func (r *Reader) usualKey(c *container) bool {
+	p, from := r.p, r.at
+	if c.items > 0 {
+		if len(p)-from < 2 || p[from] != ',' || p[from+1] != ' ' {
+			return false
+		}
+		from += 2
+	}
+	if from >= len(p) || p[from] != '\'' {
+		return false
+	}
+	from++
+	to := from + toSpecial(p[from:], '\'')
+	value := to + len("': ")
+	if value >= len(p) || p[to] != '\'' || p[to+1] != ':' || p[to+2] != ' ' || p[value] <= ' ' {
+		return false
+	}
+	c.items, c.comma = min(c.items+1, 2), false
+	r.key, r.at, r.pending = p[from:to:to], value, true
 	return true
 }
 
@@ -198,14 +231,14 @@ func (r *Reader) readKey() bool {
 
 // space skips white space.
 func (r *Reader) space() {
-	for r.at < len(r.p) {
-		switch r.p[r.at] {
-		case ' ', '\t', '\n', '\r', '\f':
-			r.at++
-		default:
-			return
+	p, at := r.p, r.at
+	for at < len(p) {
+		if c := p[at]; c > ' ' || c != ' ' && c != '\n' && c != '\t' && c != '\r' && c != '\f' {
+			break
 		}
+		at++
 	}
+	r.at = at
 }
 
 // expected notes the first fault.

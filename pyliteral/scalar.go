@@ -89,10 +89,11 @@ func (r *Reader) exponent() {
 }
 
 func (r *Reader) digits() (n int) {
-	for r.at < len(r.p) && r.p[r.at]-'0' <= 9 {
-		r.at++
-		n++
+	p, at := r.p, r.at
+	for at < len(p) && p[at]-'0' <= 9 {
+		at++
 	}
+	n, r.at = at-r.at, at
 	return n
 }
 

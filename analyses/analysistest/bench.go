@@ -170,7 +170,7 @@ func (x *Loaded) Facts(b *testing.B, stream int) {
 func (x *Loaded) Join(b *testing.B, stream int) {
 	s := x.streams[stream]
 	b.SetBytes(int64(s.bytes))
-	tables := newTables(x.a)
+	tables := newTables(x.a, fold.NewOutgoing)
 	sent := 0
 	for b.Loop() {
 		sent = 0
@@ -212,13 +212,13 @@ func (x *Loaded) Merge(b *testing.B, stream int) {
 	s := x.streams[stream]
 	var tables []int
 	var payloads [][]byte
-	x.partials(b, s, newTables(x.a), func(table int, p []byte) {
+	x.partials(b, s, newTables(x.a, fold.NewOutgoing), func(table int, p []byte) {
 		tables, payloads = append(tables, table), append(payloads, bytes.Clone(p))
 	})
 	b.SetBytes(int64(s.bytes))
 	kept := 0
 	for b.Loop() {
-		merged := newTables(x.a)
+		merged := newTables(x.a, fold.NewTable)
 		for i, p := range payloads {
 			if err := merged[tables[i]].Merge(p); err != nil {
 				b.Fatal(err)

@@ -23,17 +23,17 @@ func NewSession(t testing.TB, a *analyses.Analysis, replica analyses.Replica) *S
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Session{Args: args, Tables: newTables(a)}
+	s := &Session{Args: args, Tables: newTables(a, fold.NewTable)}
 	if s.Joiner, err = a.NewJoiner(args, replica); err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func newTables(a *analyses.Analysis) []*fold.Table {
+func newTables(a *analyses.Analysis, empty func(*fold.Spec) *fold.Table) []*fold.Table {
 	var tables []*fold.Table
 	for i := range a.Tables {
-		tables = append(tables, fold.NewTable(&a.Tables[i]))
+		tables = append(tables, empty(&a.Tables[i]))
 	}
 	return tables
 }

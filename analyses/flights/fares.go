@@ -40,25 +40,27 @@ func (a *amounts) average() float64 {
 	return f
 }
 
-// reduceFares goes over the histogram twice: the mean of all fares, then those above it. Neither pass needs it in order, and
-// sorting a million amounts would take longer than both.
+// reduceFares goes over the histogram twice: the mean of all fares, then those above it.
 func reduceFares(t *fold.Table, emit func(row ...any)) {
 	var all amounts
 	for row := range t.Len() {
-		all.add(t.KeyInt(row, 1), t.Sum(row, 0))
+		for cents, n := range t.Counts(row, 0) {
+			all.add(cents, n)
+		}
 	}
 	above := map[string]*amounts{}
 	for row := range t.Len() {
-		cents := t.KeyInt(row, 1)
-		if !all.below(cents) {
-			continue
-		}
 		a := above[string(t.KeyText(row, 0))]
-		if a == nil {
-			a = new(amounts)
-			above[string(t.KeyText(row, 0))] = a
+		for cents, n := range t.Counts(row, 0) {
+			if !all.below(cents) {
+				continue
+			}
+			if a == nil {
+				a = new(amounts)
+				above[string(t.KeyText(row, 0))] = a
+			}
+			a.add(cents, n)
 		}
-		a.add(cents, t.Sum(row, 0))
 	}
 	names := make([]string, 0, len(above))
 	for name := range above {

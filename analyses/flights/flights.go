@@ -75,22 +75,22 @@ func streams() []analyses.Stream {
 
 // tables says what a session keeps, and with that how much:
 //
-//	stopovers  different rows of the answer; a row that occurs again is counted
+//	stopovers  the rows of the answer
 //	detours    likewise
 //	fastest    different legs per journey among the rows with that many stopovers: less than one row in a hundred
 //	fares      different amounts per journey, whatever the number of rows: a histogram of cents. The mean of all fares, which
-//	           is known at the end, is made of it as well as the mean and the maximum of what is above that
+//	           is known at the end, is made of it as well as the mean and the maximum of what is above that. It is cut into ranges,
+//	           for a cell travels whole
 func tables() []fold.Spec {
-	rows := []fold.Agg{{Name: "rows", Kind: fold.Sum}}
 	text := func(name string) fold.Key { return fold.Key{Name: name, Kind: fold.KeyText} }
 	number := func(name string) fold.Key { return fold.Key{Name: name, Kind: fold.KeyInt} }
 	return []fold.Spec{
 		{
-			Name: "stopovers", Stream: "itineraries", Aggs: rows,
+			Name: "stopovers", Stream: "itineraries", Merge: fold.Never,
 			Keys: []fold.Key{text("leg"), text("route"), number("cents"), number("stopovers")},
 		},
 		{
-			Name: "detours", Stream: "itineraries", Aggs: rows,
+			Name: "detours", Stream: "itineraries", Merge: fold.Never,
 			Keys: []fold.Key{text("leg"), text("route"), number("total"), number("direct")}, // see milesKey
 		},
 		{
@@ -99,8 +99,9 @@ func tables() []fold.Spec {
 			Aggs: []fold.Agg{{Name: "best", Kind: fold.MinText}}, // see appendBest
 		},
 		{
-			Name: "fares", Stream: "itineraries", Aggs: rows,
-			Keys: []fold.Key{text("journey"), number("cents")},
+			Name: "fares", Stream: "itineraries",
+			Keys: []fold.Key{text("journey"), number("range")},
+			Aggs: []fold.Agg{{Name: "cents", Kind: fold.Counts}},
 		},
 	}
 }

@@ -5,13 +5,13 @@ import (
 	"posta/fold"
 )
 
-// found is what Facts found between two flushes, row by row: the tables fold it. Folding fares here first was turned down:
-// a frame holds a thousand rows, and there are more journeys and amounts than that.
+// found is what Facts found between two flushes, row by row: the tables fold it.
 type found struct {
 	fares     []fare
 	stopovers []stopover
 	detours   []detour
-	texts     []byte // of spans
+	texts     []byte    // of spans
+	rows      []fareRow // of a flush, by journey
 }
 
 type fare struct {
@@ -49,18 +49,36 @@ func (f *found) text(s span) []byte { return f.texts[s.from:s.to] }
 
 // flush adds everything to the tables and forgets it.
 func (f *found) flush(tables []*fold.Table, journeys []string) {
-	t := tables[fares]
-	for i := range f.fares {
-		x := &f.fares[i]
-		t.AddSum(t.Row(t.Key().String(journeys[x.journey]).Int(x.cents)), 0, 1)
-	}
+	f.flushFares(tables[fares], journeys)
 	f.flushStopovers(tables[stopovers], tables[fastest], journeys)
-	t = tables[detours]
+	t := tables[detours]
 	for i := range f.detours {
 		x := &f.detours[i]
-		t.AddSum(t.Row(t.Key().Text(f.text(x.leg)).Text(f.text(x.route)).Int(milesKey(x.total)).Int(milesKey(x.direct))), 0, 1)
+		t.Row(t.Key().Text(f.text(x.leg)).Text(f.text(x.route)).Int(milesKey(x.total)).Int(milesKey(x.direct)))
 	}
 	f.fares, f.stopovers, f.detours, f.texts = f.fares[:0], f.stopovers[:0], f.detours[:0], f.texts[:0]
+}
+
+// fareRange is how many cents a row of the table of fares is for: few enough that a cell stays small, whatever the fares, and most
+// journeys have one or two.
+const fareRange = 1 << 16
+
+// fareRow is the row that a journey's last fare went to.
+type fareRow struct {
+	number int64 // of the range, from 1 on; 0 if there was no fare
+	row    int
+}
+
+func (f *found) flushFares(t *fold.Table, journeys []string) {
+	f.rows = append(f.rows[:0], make([]fareRow, len(journeys))...)
+	for i := range f.fares {
+		x := &f.fares[i]
+		last := &f.rows[x.journey]
+		if r := 1 + x.cents/fareRange; r != last.number {
+			*last = fareRow{r, t.Row(t.Key().String(journeys[x.journey]).Int(r))}
+		}
+		t.AddCount(last.row, 0, x.cents, 1)
+	}
 }
 
 func (f *found) flushStopovers(all, fast *fold.Table, journeys []string) {
@@ -68,7 +86,7 @@ func (f *found) flushStopovers(all, fast *fold.Table, journeys []string) {
 	for i := range f.stopovers {
 		x := &f.stopovers[i]
 		leg, route := f.text(x.leg), f.text(x.route)
-		all.AddSum(all.Row(all.Key().Text(leg).Text(route).Int(x.cents).Int(x.stopovers)), 0, 1)
+		all.Row(all.Key().Text(leg).Text(route).Int(x.cents).Int(x.stopovers))
 		best = appendBest(best[:0], x.minutes, route, x.stopovers)
 		fast.PutMinText(fast.Row(fast.Key().String(journeys[x.journey]).Text(leg)), 0, best)
 	}

@@ -37,17 +37,13 @@ func dollars(cents int64) float64 { return csv.Decimal{Value: cents, Scale: 2}.F
 
 func reduceStopovers(t *fold.Table, emit func(row ...any)) {
 	for _, row := range t.Sorted(nil) {
-		for range t.Sum(row, 0) {
-			emit(string(t.KeyText(row, 0)), string(t.KeyText(row, 1)), dollars(t.KeyInt(row, 2)), t.KeyInt(row, 3))
-		}
+		emit(string(t.KeyText(row, 0)), string(t.KeyText(row, 1)), dollars(t.KeyInt(row, 2)), t.KeyInt(row, 3))
 	}
 }
 
 func reduceDetours(t *fold.Table, emit func(row ...any)) {
 	for _, row := range t.Sorted(nil) {
-		for range t.Sum(row, 0) {
-			emit(string(t.KeyText(row, 0)), string(t.KeyText(row, 1)), milesOfKey(t.KeyInt(row, 2)), milesOfKey(t.KeyInt(row, 3)))
-		}
+		emit(string(t.KeyText(row, 0)), string(t.KeyText(row, 1)), milesOfKey(t.KeyInt(row, 2)), milesOfKey(t.KeyInt(row, 3)))
 	}
 }
 

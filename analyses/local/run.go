@@ -50,6 +50,7 @@ type runner struct {
 	refs    []frame         // all reference batches
 	sent    []*fold.Table   // of one flush, and of rejected rows
 	parts   [][]*fold.Table // of each aggregator
+	all     []*fold.Table   // of the reducer
 	waiting []partial
 	buf     []byte
 }
@@ -68,7 +69,7 @@ func newRunner(a *analyses.Analysis, fsys fs.FS, o Options) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{a: a, fsys: fsys, args: args, chunk: o.ChunkBytes, sent: newTables(a)}
+	r := &runner{a: a, fsys: fsys, args: args, chunk: o.ChunkBytes, sent: newTables(a, fold.NewOutgoing), all: newTables(a, fold.NewUnion)}
 	if r.chunk == 0 {
 		r.chunk = 256 << 10
 	}
@@ -83,18 +84,18 @@ func newRunner(a *analyses.Analysis, fsys fs.FS, o Options) (*runner, error) {
 		r.joiners = append(r.joiners, j)
 	}
 	for range max(1, o.Aggregators) {
-		r.parts = append(r.parts, newTables(a))
+		r.parts = append(r.parts, newTables(a, fold.NewTable))
 	}
 	return r, nil
 }
 
 // newTables makes the tables of a, and that of rejected rows.
-func newTables(a *analyses.Analysis) []*fold.Table {
+func newTables(a *analyses.Analysis, empty func(*fold.Spec) *fold.Table) []*fold.Table {
 	tables := make([]*fold.Table, 0, len(a.Tables)+1)
 	for i := range a.Tables {
-		tables = append(tables, fold.NewTable(&a.Tables[i]))
+		tables = append(tables, empty(&a.Tables[i]))
 	}
-	return append(tables, fold.NewTable(&analyses.RejectedSpec))
+	return append(tables, empty(&analyses.RejectedSpec))
 }
 
 // chance is true once in n times, never without a seed.
@@ -244,5 +245,5 @@ func (r *runner) crash(i int) error {
 	if err := r.references(i); err != nil {
 		return err
 	}
-	return j.Flush(newTables(r.a)[:len(r.a.Tables)])
+	return j.Flush(newTables(r.a, fold.NewOutgoing)[:len(r.a.Tables)])
 }

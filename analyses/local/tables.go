@@ -34,11 +34,15 @@ func (r *runner) flush(i int) error {
 	return nil
 }
 
-// deliver merges the waiting partials.
+// deliver merges the waiting partials; bags pass the aggregators.
 func (r *runner) deliver() error {
 	for _, n := range r.order(len(r.waiting)) {
 		p := &r.waiting[n]
-		if err := r.parts[p.to][p.table].Merge(p.payload); err != nil {
+		to := r.parts[p.to][p.table]
+		if to.Spec().Merge == fold.Never {
+			to = r.all[p.table]
+		}
+		if err := to.Merge(p.payload); err != nil {
 			return err
 		}
 	}
@@ -51,20 +55,19 @@ func (r *runner) reduce() ([]*fold.Table, error) {
 	if err := r.deliver(); err != nil {
 		return nil, err
 	}
-	all := newTables(r.a)
 	for _, part := range r.order(len(r.parts)) {
 		if err := r.prune(part); err != nil {
 			return nil, err
 		}
 		for n, t := range r.parts[part] {
 			for _, chunk := range t.Chunks(t.Rows(), r.frameBytes()) {
-				if err := all[n].Merge(t.AppendRows(nil, chunk)); err != nil {
+				if err := r.all[n].Merge(t.AppendRows(nil, chunk)); err != nil {
 					return nil, err
 				}
 			}
 		}
 	}
-	return all, nil
+	return r.all, nil
 }
 
 // prune lets the analysis drop rows, and with a seed sometimes does not: the answer must be the same.

@@ -10,12 +10,13 @@ import (
 // finder tells whether a text contains one of some words, in any case, looking at few of its bytes (Wu and Manber, "A Fast
 // Algorithm for Multi-Pattern Searching", 1994): two bytes that are nowhere in the first m of any word, m being the length of
 // the shortest, let it go on m-1 bytes further. A pass per word with bytes.Index would look at every byte five times, and
-// could not ignore case.
+// could not ignore case. Where the machine has vectors, texts that fill one are searched by the words' prefixes.
 type finder struct {
 	words    [][]byte // in lower case
 	shortest int
 	shift    [1 << (2 * letterBits)]uint8 // by the last two bytes of a window
 	ascii    bool                         // all words are
+	prefixes *prefixes                    // nil if a word is too short, or the machine has no vectors
 	lowered  []byte
 }
 
@@ -43,27 +44,46 @@ func newFinder(words []string) *finder {
 			*s = min(*s, uint8(f.shortest-1-i))
 		}
 	}
+	if hasPrefixes && f.shortest >= prefixBytes {
+		f.prefixes = newPrefixes(f.words)
+	}
 	return f
 }
 
 // in reports whether text contains a word.
 func (f *finder) in(text []byte) bool {
-	if f.search(text) {
+	found, beyond := f.look(text)
+	if found {
 		return true
 	}
-	if !f.hides(text) {
+	if !beyond || !f.hides(text) {
 		return false
 	}
 	f.lowered = appendLower(f.lowered[:0], text)
 	return f.search(f.lowered)
 }
 
-// hides reports whether text may have letters that lower case changes to what a word has and search does not see: of ASCII
-// letters these are the signs for Kelvin and the dotted capital I.
-func (f *finder) hides(text []byte) bool {
-	if !beyondASCII(text) {
-		return false
+// look finds words as search does. If there is none, beyond reports whether there are bytes beyond ASCII.
+func (f *finder) look(text []byte) (found, beyond bool) {
+	if f.prefixes != nil {
+		for len(text) >= prefixText {
+			at, more := f.prefixes.next(text)
+			beyond = beyond || more != 0
+			if at < 0 {
+				return false, beyond
+			}
+			if f.starts(text[at:]) {
+				return true, beyond
+			}
+			text = text[at+1:]
+		}
 	}
+	return f.search(text), beyond || beyondASCII(text)
+}
+
+// hides reports whether text, which has bytes beyond ASCII, may have letters that lower case changes to what a word has and search
+// does not see: of ASCII letters these are the signs for Kelvin and the dotted capital I.
+func (f *finder) hides(text []byte) bool {
 	return !f.ascii || bytes.Contains(text, []byte("\u212a")) || bytes.Contains(text, []byte("\u0130"))
 }
 

@@ -56,7 +56,7 @@ func TestFinderFindsWhatLowerCaseContains(t *testing.T) {
 		if words == nil {
 			continue
 		}
-		text := drawn(r, r.IntN(20))
+		text := drawn(r, r.IntN(20)) + strings.Repeat(" ", r.IntN(2)*r.IntN(100)) + drawn(r, r.IntN(20))
 		want := contains(text, words)
 		if got := newFinder(words).in([]byte(text)); got != want {
 			t.Fatalf("%q in %q: %v, want %v", words, text, got, want)
@@ -74,7 +74,7 @@ func TestFinderFindsWhatLowerCaseContains(t *testing.T) {
 func TestFinderFindsWordsWhereverTheyAre(t *testing.T) {
 	words := []string{"university", "college", "student", "teacher", "professor"}
 	f := newFinder(words)
-	fill := "stuteaproteachestudenprofessuniversitcolleg"
+	fill := "stuteaproteachestudenprofessuniversitcolleg and not a word in what is behind it for 64 bytes or some more"
 	for _, w := range words {
 		for _, form := range []string{w, strings.ToUpper(w), strings.ToUpper(w[:1]) + w[1:]} {
 			for at := range fill {
@@ -125,6 +125,35 @@ func TestBeyondASCIILooksAtEveryByte(t *testing.T) {
 				t.Fatalf("byte %d of %d is not seen", i, size)
 			}
 			text[i] = 'a'
+		}
+	}
+}
+
+// TestBothWaysToLook: with prefixes and without.
+func TestBothWaysToLook(t *testing.T) {
+	if !hasPrefixes {
+		t.Log("this machine has no AVX2: there is one way")
+	}
+	r := rand.New(rand.NewPCG(2, 2))
+	for range 5000 {
+		var words []string
+		for range 1 + r.IntN(12) {
+			if w := drawn(r, 3+r.IntN(2)); utf8.ValidString(w) && len(appendLower(nil, []byte(w))) >= prefixBytes {
+				words = append(words, w)
+			}
+		}
+		if words == nil {
+			continue
+		}
+		f := newFinder(words)
+		text := []byte(strings.Repeat("x", r.IntN(70)) + drawn(r, r.IntN(3)*r.IntN(50)))
+		if r.IntN(2) == 0 {
+			text = append(text, words[r.IntN(len(words))]...)
+		}
+		text = append(text, strings.Repeat("y", r.IntN(70))...)
+		found, beyond := f.look(text)
+		if want := f.search(text); found != want || !found && beyond != beyondASCII(text) {
+			t.Fatalf("%q in %q: %v, want %v; beyond ASCII: %v", words, text, found, want, beyond)
 		}
 	}
 }

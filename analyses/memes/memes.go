@@ -91,7 +91,10 @@ func tables() []fold.Spec {
 			Aggs: []fold.Agg{{Name: "high", Kind: fold.Sum}, {Name: "low", Kind: fold.Sum}, {Name: "posts", Kind: fold.Sum}},
 		},
 		// Posts are complete at the end of their stream, but stay beside their comments until those end, to be pruned with them.
-		{Name: "posts", Stream: "comments", Keys: post, Aggs: []fold.Agg{{Name: "last", Kind: fold.MaxText}}}, // see appendPost
+		{
+			Name: "posts", Stream: "comments", Merge: fold.Late, // hardly a post is there twice
+			Keys: post, Aggs: []fold.Agg{{Name: "last", Kind: fold.MaxText}}, // see appendPost
+		},
 		{
 			Name: "moods", Stream: "comments", Keys: post,
 			Aggs: []fold.Agg{{Name: "units", Kind: fold.Sum}, {Name: "comments", Kind: fold.Sum}},

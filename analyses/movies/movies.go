@@ -106,7 +106,7 @@ func tables() []fold.Spec {
 			Aggs: []fold.Agg{{Name: "title", Kind: fold.MinText}, {Name: "sum", Kind: fold.Exact}, {Name: "ratings", Kind: fold.Sum}},
 		},
 		{
-			Name: "actors", Stream: "credits",
+			Name: "actors", Stream: "credits", Merge: fold.Late, // hardly a person is in a cast twice
 			Keys: []fold.Key{{Name: "person", Kind: fold.KeyInt}, {Name: "movie", Kind: fold.KeyInt}},
 			Aggs: []fold.Agg{{Name: "name", Kind: fold.MinText}},
 		},

@@ -117,11 +117,13 @@ func parseRatings(b *batch.Builder) func([][]byte) error {
 		if !ok {
 			return analyses.BadField("movieId", f[0], "integer")
 		}
-		if _, ok := csv.ParseFloat(f[1]); !ok {
-			return analyses.BadField("rating", f[1], "number")
+		if !rating.AppendKnown(f[1]) {
+			if _, ok := csv.ParseFloat(f[1]); !ok {
+				return analyses.BadField("rating", f[1], "number")
+			}
+			rating.Append(f[1])
 		}
 		movie.Append(id)
-		rating.Append(f[1])
 		return nil
 	}
 }
