@@ -83,7 +83,7 @@ func TestR2_AHoleInTheLogIsAnError(t *testing.T) {
 
 func TestR8_WhoAcknowledgedIsDurable(t *testing.T) {
 	s := reload(t, Progress{Last: 2, Acked: []Acked{{"b-1", 2, self.LogID}}}, 1, 0, "b-1")
-	if !s.Ack(Ack{Edge: "e", Receiver: "b-1", ID: logB}, noon) {
+	if s.Ack(Ack{Edge: "e", Receiver: "b-1", ID: logB}, noon) == nil {
 		t.Fatal("the receiver lost its disk while this node was away, and nobody notices")
 	}
 }

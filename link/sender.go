@@ -179,15 +179,17 @@ func (s *Sender) peer(node NodeID) *peer {
 	return nil
 }
 
-// Ack takes an acknowledgement. lost is true when the receiver comes with another log than the one that acknowledged
-// frames before: what they did there is lost (R8).
-func (s *Sender) Ack(a Ack, now time.Time) (lost bool) {
+// Ack takes an acknowledgement. It returns a loss when the receiver comes with another log than the one that acknowledged
+// frames before: what they did there is gone (R8).
+func (s *Sender) Ack(a Ack, now time.Time) (lost *Loss) {
 	p := s.peer(a.Receiver)
 	if p == nil || a.Edge != s.edge || p.zombie(a.ID) {
-		return false
+		return nil
 	}
 	restarted := a.ID != p.id
-	lost = p.meets(a.ID)
+	if p.meets(a.ID) {
+		lost = s.loss(p) // before the hwm of the new log moves what was acknowledged to the old one
+	}
 	if a.Log != s.id.LogID {
 		// It does not know our log yet: a first contact, or its disk is new, or ours is. The hello tells it where to begin.
 		p.ready, p.greet = false, true

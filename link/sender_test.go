@@ -36,7 +36,7 @@ func expect(t *testing.T, what string, got []Frame, want ...Seq) {
 }
 
 func (s *Sender) hears(node NodeID, hwm Seq, resend bool) bool {
-	return s.Ack(Ack{Edge: "e", To: "a-1", Log: logA.LogID, Hwm: hwm, Resend: resend, Receiver: node, ID: self}, noon)
+	return s.Ack(Ack{Edge: "e", To: "a-1", Log: logA.LogID, Hwm: hwm, Resend: resend, Receiver: node, ID: self}, noon) != nil
 }
 
 const plenty = 1 << 20
@@ -208,10 +208,10 @@ func TestR8_AReceiverWithAnotherLogHasLostWhatItAcknowledged(t *testing.T) {
 	s.Stored(3, 1)
 	s.hears("b-1", 2, false)
 	wiped := Ack{Edge: "e", Receiver: "b-1", ID: logB}
-	if !s.Ack(wiped, noon) {
+	if s.Ack(wiped, noon) == nil {
 		t.Fatal("frames 1 and 2 are lost, and nobody says so")
 	}
-	if s.Ack(wiped, noon) {
+	if s.Ack(wiped, noon) != nil {
 		t.Fatal("it is said once")
 	}
 	h, _ := s.Hello("b-1", noon, pace.Hello)
@@ -226,7 +226,7 @@ func TestR8_AReceiverWithAnotherLogHasLostWhatItAcknowledged(t *testing.T) {
 
 func TestR8_AReceiverThatHadNothingHasLostNothing(t *testing.T) {
 	s := ready(plenty, "b-1")
-	if s.Ack(Ack{Edge: "e", Receiver: "b-1", ID: logB}, noon) {
+	if s.Ack(Ack{Edge: "e", Receiver: "b-1", ID: logB}, noon) != nil {
 		t.Fatal("there was nothing to lose")
 	}
 }
@@ -284,7 +284,7 @@ func TestUnsend_IsTakenAgain(t *testing.T) {
 
 func TestStrangersAreIgnored(t *testing.T) {
 	s := ready(plenty, "b-1")
-	if s.hears("c-9", 5, true) || s.Ack(Ack{Edge: "other", Receiver: "b-1", ID: logB}, noon) {
+	if s.hears("c-9", 5, true) || s.Ack(Ack{Edge: "other", Receiver: "b-1", ID: logB}, noon) != nil {
 		t.Fatal("a stranger changed something")
 	}
 	s.Connected("c-9")

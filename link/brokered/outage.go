@@ -16,6 +16,9 @@ type Outage struct {
 	told  time.Time
 }
 
+// Steady is how long a connection has to stand to be the end of an outage.
+const Steady = 2 * time.Second
+
 const tellOutageEvery = 30 * time.Second
 
 // NewOutage speaks of what, such as "RabbitMQ at 10.0.0.1:5672".

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -25,8 +24,10 @@ const readyTime = time.Minute
 // ErrNotEmbedded is returned by [Serve] when the topology leaves the server to somebody else.
 var ErrNotEmbedded = errors.New("[nats] has embedded = false: its server is somebody else's to run")
 
-// Serve runs the server of a topology with nats.embedded until ctx ends.
-func Serve(ctx context.Context, t *topology.Topology, log *slog.Logger) error {
+// Serve runs the server of a topology with nats.embedded until ctx ends. It calls ready, unless that is nil, when the server takes
+// connections: before that it reads its streams back. A server that stops working, such as one whose disk is full, is an error: who
+// keeps it alive starts it again, and nothing is lost meanwhile.
+func Serve(ctx context.Context, t *topology.Topology, log *slog.Logger, ready func()) error {
 	if t.Transport != topology.ViaNATS || !t.NATS.Embedded {
 		return fmt.Errorf("%s: %w", t.File, ErrNotEmbedded)
 	}
@@ -41,16 +42,65 @@ func Serve(ctx context.Context, t *topology.Topology, log *slog.Logger) error {
 	if err != nil {
 		return fmt.Errorf("start NATS: %w", err)
 	}
-	s.SetLoggerV2(quiet{log}, false, false, false)
+	fatal := make(chan string, 1)
+	s.SetLoggerV2(quiet{log, fatal}, false, false, false)
 	s.Start()
 	defer func() { s.Shutdown(); s.WaitForShutdown() }()
-	if !s.ReadyForConnections(readyTime) {
-		return fmt.Errorf("start NATS at %s: it does not listen; is the address taken? See url in [nats]", topology.RedactURL(t.NATS.URL))
+	if err := listening(ctx, s, fatal); err != nil {
+		return fmt.Errorf("start NATS at %s: %w", topology.RedactURL(t.NATS.URL), err)
+	}
+	if ctx.Err() != nil {
+		return nil
 	}
 	log.Info("NATS is running", "url", topology.RedactURL(t.NATS.URL), "dir", o.StoreDir, "sync", t.NATS.Sync)
-	<-ctx.Done()
-	return nil
+	if ready != nil {
+		ready()
+	}
+	return watch(ctx, s, fatal)
 }
+
+// listening waits until the server takes connections, or has said why it does not.
+func listening(ctx context.Context, s *server.Server, fatal <-chan string) error {
+	for end := time.Now().Add(readyTime); ; {
+		if s.ReadyForConnections(100 * time.Millisecond) {
+			return nil
+		}
+		select {
+		case why := <-fatal:
+			return fmt.Errorf("%s: is the address taken, or another machine's? See url in [nats]", why)
+		case <-ctx.Done():
+			return nil
+		default:
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("it does not listen after %v", readyTime)
+		}
+	}
+}
+
+// lookEvery is how often a running server is asked whether it still stores messages.
+const lookEvery = 200 * time.Millisecond
+
+// watch returns when ctx ends, or with an error when the server is no use any more. Without room on its disk it switches JetStream off and
+// goes on without; only a new start switches it on again.
+func watch(ctx context.Context, s *server.Server, fatal <-chan string) error {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case why := <-fatal:
+			return fmt.Errorf("NATS has stopped: %s", why)
+		case <-tick.C:
+			if !s.JetStreamEnabled() {
+				return errNoStreams
+			}
+		}
+	}
+}
+
+var errNoStreams = errors.New("NATS has switched JetStream off, as it does when its disk is full: make room, and start it again")
 
 func serverOptions(t *topology.Topology) (*server.Options, error) {
 	u, err := url.Parse(t.NATS.URL)
@@ -65,7 +115,7 @@ func serverOptions(t *topology.Topology) (*server.Options, error) {
 	}
 	o := &server.Options{
 		ServerName: "posta-" + t.Name, Host: u.Hostname(), Port: port, NoSigs: true, DontListen: false,
-		JetStream: true, StoreDir: DataDir(t), SyncAlways: t.NATS.Sync == topology.SyncAlways,
+		JetStream: true, StoreDir: t.ServerDir(), SyncAlways: t.NATS.Sync == topology.SyncAlways,
 		JetStreamMaxStore: math.MaxInt64, JetStreamMaxMemory: 64 << 20,
 		MaxPayload: int32(maxMessage(t)), MaxPending: 64<<20 + 2*int64(maxMessage(t)),
 	}
@@ -82,31 +132,30 @@ func serverOptions(t *topology.Topology) (*server.Options, error) {
 	return o, nil
 }
 
-// DataDir is where the embedded server has its streams.
-func DataDir(t *topology.Topology) string {
-	if filepath.IsAbs(t.NATS.Data) {
-		return t.NATS.Data
-	}
-	return filepath.Join(t.DataDir, t.NATS.Data)
-}
-
-// maxMessage is what a server must accept: the largest frame, its header, and what a message adds.
+// maxMessage is what a server must accept: the largest frame, its header, and what a message adds. It is less than a file of JetStream can hold:
+// [topology.MaxNATSFrame]. What the server calls its maximum, 8 MiB, is where it begins to warn.
 func maxMessage(t *topology.Topology) int {
-	return min(max(int(t.Limits.Frame), int(t.NATS.Batch))+64<<10, maxPayload)
+	return max(int(t.Limits.Frame), int(t.NATS.Batch)) + 64<<10
 }
-
-// maxPayload is what a file of JetStream can hold: it takes a record of more than 32 MiB for damage. What the server calls its maximum,
-// 8 MiB, is where it begins to warn.
-const maxPayload = 31 << 20
 
 // quiet passes on what people need: warnings, errors, and what ends the server.
-type quiet struct{ log *slog.Logger }
+type quiet struct {
+	log   *slog.Logger
+	fatal chan<- string // has room for one; the first is the reason
+}
 
 func (q quiet) Noticef(string, ...any)       {}
 func (q quiet) Debugf(string, ...any)        {}
 func (q quiet) Tracef(string, ...any)        {}
 func (q quiet) Errorf(f string, args ...any) { q.log.Error("NATS: " + fmt.Sprintf(f, args...)) }
-func (q quiet) Fatalf(f string, args ...any) { q.log.Error("NATS: " + fmt.Sprintf(f, args...)) }
+
+func (q quiet) Fatalf(f string, args ...any) {
+	select {
+	case q.fatal <- fmt.Sprintf(f, args...):
+	default:
+		q.Errorf(f, args...)
+	}
+}
 
 // Warnf leaves out that large messages are discouraged: limits.frame is chosen, and would be warned of at every start.
 func (q quiet) Warnf(f string, args ...any) {

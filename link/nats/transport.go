@@ -33,7 +33,6 @@ type Transport struct {
 	out     map[linkKey]*outgoing // by edge and receiver; by edge alone where all receivers get the same message
 	in      map[linkKey]*incoming // by edge and sender
 	answers *brokered.Answers
-	outage  *brokered.Outage
 	events  chan link.Event
 	stop    chan struct{}      // closed when events are not read any more
 	cut     context.CancelFunc // ends the connections
@@ -59,7 +58,6 @@ func New(cfg Config) (*Transport, error) {
 	}
 	t := &Transport{
 		cfg: cfg, out: map[linkKey]*outgoing{}, in: map[linkKey]*incoming{}, answers: brokered.NewAnswers(),
-		outage: brokered.NewOutage(cfg.Log, "NATS at "+topology.RedactURL(cfg.Topology.NATS.URL)),
 		events: make(chan link.Event, eventsCap), stop: make(chan struct{}),
 	}
 	var err error
@@ -207,18 +205,24 @@ func pause(ctx context.Context, wait *time.Duration) {
 	}
 }
 
-// keep has a connection made, served until it breaks, and made again, until ctx ends.
+// keep has a connection made, served until it breaks, and made again, until ctx ends. Only one that has stood for a while is the end of an
+// outage: a server that greets and hangs up again would be dialled without a pause, and told of each time.
 func (t *Transport) keep(ctx context.Context, what string, serve func(context.Context, *nats.Conn)) {
 	defer t.wg.Done()
+	outage := brokered.NewOutage(t.cfg.Log, "NATS at "+topology.RedactURL(t.cfg.Topology.NATS.URL)+", "+what)
 	wait := time.Duration(0)
 	for ctx.Err() == nil {
 		err := t.onConnection(ctx, what, func(alive context.Context, nc *nats.Conn) {
-			wait = 0
-			t.outage.Over(time.Now())
+			began := time.Now()
+			stood := time.AfterFunc(brokered.Steady, func() { outage.Over(time.Now()) })
 			serve(alive, nc)
+			stood.Stop()
+			if time.Since(began) >= brokered.Steady {
+				wait = 0
+			}
 		})
 		if ctx.Err() == nil {
-			t.outage.Failed(time.Now(), explain(err))
+			outage.Failed(time.Now(), explain(err))
 			pause(ctx, &wait)
 		}
 	}
@@ -278,7 +282,7 @@ func explain(err error) error {
 	case errors.Is(err, errPayload), errors.Is(err, errLost), errors.Is(err, errJetStream):
 		return err
 	}
-	return fmt.Errorf("%w: start the server (posta nats, when it is embedded), or correct the url of [nats]", err)
+	return fmt.Errorf("%w: start the server (posta up, or posta nats, when it is embedded), or correct the url of [nats]", err)
 }
 
 // onLink runs one session after the other, for as long as the connection stands.

@@ -48,7 +48,7 @@ func (s *host) start() {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if err := Serve(ctx, s.topo, testLog()); err != nil {
+		if err := Serve(ctx, s.topo, testLog(), nil); err != nil {
 			s.t.Error(err)
 		}
 	}()

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
+
+	"posta/link/brokered"
+	"posta/topology"
 )
 
 const (
@@ -34,32 +37,40 @@ func (b *backoff) pause(ctx context.Context) bool {
 	}
 }
 
-// keep has a connection made, served until it breaks, and made again, until ctx ends.
-func (t *Transport) keep(ctx context.Context, what string, serve func(context.Context, *amqp.Connection)) {
+// connection is one that stands, and where its troubles are told. Each of the node's two has an outage of its own: one that is well again
+// says nothing of the other.
+type connection struct {
+	*amqp.Connection
+	outage *brokered.Outage
+}
+
+// keep has a connection made, served until it breaks, and made again, until ctx ends. Only one that has stood for a while is the end of an
+// outage: a broker that greets and hangs up again, as one that is stopping, would be dialled without a pause, and told of each time.
+func (t *Transport) keep(ctx context.Context, what string, serve func(context.Context, *connection)) {
 	defer t.wg.Done()
+	outage := brokered.NewOutage(t.cfg.Log, "RabbitMQ at "+topology.RedactURL(t.cfg.Topology.RabbitMQ.URL)+", "+what)
 	var b backoff
 	for ctx.Err() == nil {
 		conn, hangUp, err := t.dial(ctx, what)
-		if err != nil {
-			if ctx.Err() == nil {
-				t.outage.Failed(time.Now(), explain(err, ""))
+		if err == nil {
+			began := time.Now()
+			stood := time.AfterFunc(brokered.Steady, func() { outage.Over(time.Now()) })
+			err = t.onConnection(ctx, &connection{conn, outage}, serve)
+			stood.Stop()
+			hangUp()
+			if time.Since(began) >= brokered.Steady {
+				b = backoff{}
 			}
-			b.pause(ctx)
-			continue
 		}
-		b = backoff{}
-		t.outage.Over(time.Now())
-		err = t.onConnection(ctx, conn, serve)
-		hangUp()
 		if err != nil && ctx.Err() == nil {
-			t.outage.Failed(time.Now(), explain(err, ""))
+			outage.Failed(time.Now(), explain(err, ""))
 			b.pause(ctx)
 		}
 	}
 }
 
 // onConnection serves until the connection breaks or ctx ends, and returns when all that was started has ended.
-func (t *Transport) onConnection(ctx context.Context, conn *amqp.Connection, serve func(context.Context, *amqp.Connection)) error {
+func (t *Transport) onConnection(ctx context.Context, conn *connection, serve func(context.Context, *connection)) error {
 	closed := conn.NotifyClose(make(chan *amqp.Error, 1))
 	alive, end := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -127,7 +138,7 @@ const (
 )
 
 // onChannel runs a session on one channel after the other, for as long as the connection stands.
-func (t *Transport) onChannel(ctx context.Context, conn *amqp.Connection, queue string, session func(context.Context, *channel) error) {
+func (t *Transport) onChannel(ctx context.Context, conn *connection, queue string, session func(context.Context, *channel) error) {
 	var b backoff
 	for ctx.Err() == nil && !conn.IsClosed() {
 		began := time.Now()
@@ -143,10 +154,10 @@ func (t *Transport) onChannel(ctx context.Context, conn *amqp.Connection, queue 
 	}
 }
 
-func (t *Transport) onOneChannel(ctx context.Context, conn *amqp.Connection, session func(context.Context, *channel) error) error {
+func (t *Transport) onOneChannel(ctx context.Context, conn *connection, session func(context.Context, *channel) error) error {
 	// Who waits for an answer on a channel waits for ever, and so does closing it: the whole connection has to go.
 	patience := time.AfterFunc(setupTime, func() {
-		t.outage.Failed(time.Now(), explain(errNoAnswer, ""))
+		conn.outage.Failed(time.Now(), explain(errNoAnswer, ""))
 		_ = conn.CloseDeadline(time.Now())
 	})
 	defer patience.Stop()

@@ -31,7 +31,7 @@ func (t *Transport) declare(ch *channel, exchange string, queues ...string) erro
 // arguments of a queue. Its length is bounded, and what is too much is dropped from the front: whoever begins anew is sent everything
 // again from its hwm, and without a bound a node in a crash loop would fill the broker's disk. Frames that are not acknowledged are a
 // window at most, and one frame more, so in front of twice as much there are only some that came twice. To purge the queue when
-// a receiver begins anew was turned down: the broker's queue process can die of it while it owes confirms.
+// a receiver begins anew was turned down: it is one more thing to wait for before frames flow, and the bound is needed all the same.
 func (t *Transport) arguments() amqp.Table {
 	l := t.cfg.Topology.Limits
 	return amqp.Table{
@@ -49,7 +49,7 @@ func outgrown(err error) bool {
 
 // replace deletes queues that were made for other limits. The next session makes them as they should be; what was in them is in the
 // outbox of this node, which is their only sender.
-func (t *Transport) replace(conn *amqp.Connection, queues []string) error {
+func (t *Transport) replace(conn *connection, queues []string) error {
 	ch, err := conn.Channel()
 	if err != nil {
 		return err

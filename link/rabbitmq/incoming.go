@@ -90,7 +90,7 @@ func (in *incoming) take(names *link.Names, d *amqp.Delivery) {
 }
 
 // serveIn runs the receiving ends of all links, and reads the acknowledgements for this node.
-func (t *Transport) serveIn(ctx context.Context, conn *amqp.Connection) {
+func (t *Transport) serveIn(ctx context.Context, conn *connection) {
 	var wg sync.WaitGroup
 	for _, in := range t.in {
 		wg.Add(1)

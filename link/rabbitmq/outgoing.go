@@ -129,7 +129,7 @@ func (o *outgoing) publish(ch *channel, most int) (n int, err error) {
 const maxTurn = 64
 
 // serveOut runs the sending ends of all links, and publishes acknowledgements.
-func (t *Transport) serveOut(ctx context.Context, conn *amqp.Connection) {
+func (t *Transport) serveOut(ctx context.Context, conn *connection) {
 	var wg sync.WaitGroup
 	for _, o := range t.out {
 		wg.Add(1)

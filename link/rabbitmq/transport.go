@@ -31,7 +31,6 @@ type Transport struct {
 	out     map[linkKey]*outgoing // by edge and receiver; by edge alone where all receivers get the same message
 	in      map[linkKey]*incoming // by edge and sender
 	answers *brokered.Answers
-	outage  *brokered.Outage
 	events  chan link.Event
 	stop    chan struct{}      // closed when events are not read any more
 	cut     context.CancelFunc // ends the connections
@@ -57,7 +56,6 @@ func New(cfg Config) (*Transport, error) {
 	}
 	t := &Transport{
 		cfg: cfg, out: map[linkKey]*outgoing{}, in: map[linkKey]*incoming{}, answers: brokered.NewAnswers(),
-		outage: brokered.NewOutage(cfg.Log, "RabbitMQ at "+topology.RedactURL(cfg.Topology.RabbitMQ.URL)),
 		events: make(chan link.Event, eventsCap), stop: make(chan struct{}),
 	}
 	var err error
