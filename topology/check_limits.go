@@ -24,6 +24,10 @@ func (c *checker) limits() {
 				"%s = %s is too small for %s = %s: %s", rule.high, highText, rule.low, lowText, rule.why)
 		}
 	}
+	if c.t.Transport == ViaNATS && c.t.Limits.Frame > MaxNATSFrame {
+		c.fail(c.given("limits.frame", "cluster.transport"), "write frame = "+tomlString(MaxNATSFrame.String())+" or less, and chunk below it",
+			"frame = %s is too large for transport %q: JetStream takes a stored message of more than 32 MiB for damage", c.t.Limits.Frame, ViaNATS)
+	}
 	if m := c.t.Medics; m.SuspectAfter < 3*m.Heartbeat {
 		c.fail(c.given("medics.suspect_after", "medics.heartbeat"), "write suspect_after = "+tomlString(durationText(8*m.Heartbeat))+", or a shorter heartbeat",
 			"suspect_after = %s is less than three times heartbeat = %s: one late heartbeat would count as death", durationText(m.SuspectAfter), durationText(m.Heartbeat))

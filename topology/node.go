@@ -66,6 +66,11 @@ func (t *Topology) NodesOf(stage string) []Node {
 	return slices.DeleteFunc(t.Nodes(), func(n Node) bool { return n.Stage != stage })
 }
 
+// Holding is the nodes with a role in their chain.
+func (t *Topology) Holding(r Role) []Node {
+	return slices.DeleteFunc(t.Nodes(), func(n Node) bool { return !n.Holds(r) })
+}
+
 // Receivers is the nodes an edge leads to, Senders those it comes from. Every sender has a link to every receiver.
 func (t *Topology) Receivers(e Edge) []Node { return t.NodesOf(e.To) }
 
@@ -80,10 +85,8 @@ func (t *Topology) Outputs() []string { return t.clientEndpoints(Output) }
 
 func (t *Topology) clientEndpoints(r Role) []string {
 	var out []string
-	for _, n := range t.Nodes() {
-		if n.Holds(r) {
-			out = append(out, n.Sockets.Client.Dial)
-		}
+	for _, n := range t.Holding(r) {
+		out = append(out, n.Sockets.Client.Dial)
 	}
 	return out
 }

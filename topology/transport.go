@@ -41,6 +41,10 @@ type NATS struct {
 	Batch Size
 }
 
+// MaxNATSFrame is the largest limits.frame with transport "nats", whoever runs the server: the files of JetStream have an end at 32 MiB for each
+// message, and find a longer one damaged when they are read back. The rest is for headers.
+const MaxNATSFrame Size = 30 << 20
+
 // SyncAlways is an fsync for each message.
 const SyncAlways = "always"
 

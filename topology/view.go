@@ -12,9 +12,10 @@ type View struct {
 	Stages      []StageView    `json:"stages"`
 	Edges       []EdgeView     `json:"edges"`
 	Nodes       []NodeView     `json:"nodes"`
-	MedicNodes  []NodeView     `json:"medic_nodes"`  // without a chain
-	EntryPoints []string       `json:"entry_points"` // where clients upload
-	Outputs     []string       `json:"outputs"`      // where clients fetch results
+	MedicNodes  []NodeView     `json:"medic_nodes"`      // without a chain
+	Server      *NodeView      `json:"server,omitempty"` // the embedded NATS server, where posta up keeps it
+	EntryPoints []string       `json:"entry_points"`     // where clients upload
+	Outputs     []string       `json:"outputs"`          // where clients fetch results
 	Medics      map[string]any `json:"medics"`
 	Limits      map[string]any `json:"limits"`
 }
@@ -85,6 +86,10 @@ func (t *Topology) View() View {
 	}
 	for _, n := range t.MedicNodes() {
 		v.MedicNodes = append(v.MedicNodes, n.view())
+	}
+	if server, kept := t.Server(); kept {
+		view := server.view()
+		v.Server = &view
 	}
 	return v
 }
