@@ -27,8 +27,10 @@ func coreConfig(c Config, n topology.Node, id link.Identity) (core.Config, error
 	}
 	dials := t.Transport == topology.ZMQ // over a broker frames wait for their receiver, whoever connects first
 	for _, e := range t.EdgesTo(n.Stage) {
+		from := t.Senders(e)
 		cfg.In = append(cfg.In, core.InEdge{
-			Name: e.Name(), From: ids(t.Senders(e)), Streams: e.Streams, Dialled: dials && e.Socket == topology.Pub,
+			Name: e.Name(), From: ids(from), Streams: e.Streams, Dialled: dials && e.Socket == topology.Pub,
+			Gates: len(from) > 0 && from[0].Holds(topology.Input),
 		})
 	}
 	for _, e := range t.EdgesFrom(n.Stage) {
@@ -40,7 +42,7 @@ func coreConfig(c Config, n topology.Node, id link.Identity) (core.Config, error
 	if c.Roles != nil {
 		cfg.Roles, err = c.Roles(n)
 	} else {
-		cfg.Roles, err = chain(c, n)
+		cfg.Roles, err = Chain(c, n)
 	}
 	if err != nil {
 		return core.Config{}, fmt.Errorf("node %s: %w", n.ID, err)
@@ -48,11 +50,11 @@ func coreConfig(c Config, n topology.Node, id link.Identity) (core.Config, error
 	return cfg, nil
 }
 
-// chain makes the product's roles.
-func chain(c Config, n topology.Node) (roles []role.Role, err error) {
+// Chain makes the product's roles for a node: for Config.Roles of somebody who puts something beside one of them.
+func Chain(c Config, n topology.Node) (roles []role.Role, err error) {
 	t := c.Topology
 	about := gateway.About{
-		Cluster: t.Name, Node: string(n.ID), Version: c.Version, Nodes: ids(t.Nodes()), Inputs: t.EntryPoints(), Outputs: t.Outputs(),
+		Cluster: t.Name, Node: string(n.ID), Version: c.Version, Gates: ids(t.Holding(topology.Input)), Inputs: t.EntryPoints(), Outputs: t.Outputs(),
 		Known: c.Known, Limits: t.Limits,
 	}
 	for _, r := range n.Chain {

@@ -7,10 +7,7 @@ import (
 	"time"
 
 	"posta/link"
-	"posta/nodes/core"
 	"posta/nodes/heartbeat"
-	"posta/nodes/role"
-	"posta/protocol"
 	"posta/wal"
 	"posta/zmqx"
 )
@@ -36,6 +33,8 @@ func (x *node) run(ctx context.Context) error {
 	}
 	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
+	x.due = time.NewTimer(time.Hour)
+	defer x.due.Stop()
 	x.step(time.Now()) // at once: it says that recovery is over
 	for {
 		select {
@@ -50,6 +49,7 @@ func (x *node) run(ctx context.Context) error {
 			if err := x.answered(d); err != nil {
 				return err
 			}
+		case <-x.due.C:
 		case <-tick.C:
 		}
 		x.step(time.Now())
@@ -97,29 +97,6 @@ func (x *node) event(e link.Event) {
 	}
 }
 
-// requests hands clients' requests to the core. A REQ socket's message is an empty part and a body.
-func (x *node) requests(batch []zmqx.Received) {
-	now := time.Now()
-	for _, r := range batch {
-		if len(r.Msg) != 2 || len(r.Msg[0]) != 0 {
-			refusal := protocol.Refuse(protocol.ErrBadRequest, fmt.Sprintf(
-				"a message of %d parts came; a REQ socket sends an empty one and the request", len(r.Msg)))
-			x.reply(core.Reply{To: role.Peer(r.Peer), Body: refusal.Append(nil)})
-			continue
-		}
-		if !x.core.Request(now, role.Peer(r.Peer), r.Msg[1]) {
-			refusal := protocol.Refuse(protocol.ErrWrongNode, "this node has no results; ask an output")
-			refusal.Outputs = x.cfg.Topology.Outputs()
-			x.reply(core.Reply{To: role.Peer(r.Peer), Body: refusal.Append(nil)})
-		}
-	}
-}
-
-func (x *node) reply(r core.Reply) {
-	// The client may have gone; then it asks again over another connection.
-	_ = x.router.Send(zmqx.PeerID(r.To), zmqx.Message{nil, r.Body})
-}
-
 // step lets the core take what it can, stores and sends.
 func (x *node) step(now time.Time) {
 	x.core.Tick(now)
@@ -144,14 +121,30 @@ func (x *node) store(now time.Time) {
 		x.give(j)
 		return
 	}
-	j := job{commit: x.core.Seal()}
-	if x.snapshotDue() {
+	var j job
+	snapshot := x.snapshotDue()
+	if snapshot || !x.waits(now) { // a snapshot is of what is stored, and of nothing else
+		if j.commit = x.core.Seal(); j.commit != nil {
+			x.pace.sealed = now
+		}
+	}
+	if snapshot {
 		j.snapshot = x.core.Snapshot()
 	}
 	x.tidy(now, &j)
 	if j.commit != nil || j.snapshot != nil || j.cut > 0 {
 		x.give(j)
 	}
+}
+
+// waits reports whether the commit that is being built waits for more, and sees to it that it does not wait for too long.
+func (x *node) waits(now time.Time) bool {
+	until := x.pace.until(x.core.Haste())
+	if !now.Before(until) {
+		return false
+	}
+	x.due.Reset(until.Sub(now))
+	return true
 }
 
 func (x *node) give(j job) {
@@ -241,6 +234,9 @@ func (x *node) send(now time.Time) {
 	}
 	if r, ok := x.tr.(link.Recycler); ok && len(o.Spent) > 0 {
 		r.Recycle(o.Spent)
+	}
+	for _, body := range o.Read {
+		x.router.Recycle([]zmqx.Received{{Msg: zmqx.Message{body}}})
 	}
 }
 

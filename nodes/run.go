@@ -25,7 +25,7 @@ type Config struct {
 	Version  string
 	Log      *slog.Logger
 
-	// Headroom is how many bytes of garbage may gather before they are collected, beside as many as the node's live data has.
+	// Headroom is how many bytes of garbage may gather before they are collected, beside a quarter of what the node's live data has.
 	// 0, for tests with many nodes in a process, collects often; large values are memory for processor time. Above 0 the
 	// process belongs to the node, which then also limits its memory to what it needs.
 	Headroom int
@@ -63,6 +63,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	defer spare.release()
 	x := &node{cfg: c, node: n, log: log, started: time.Now()}
 	if c.Headroom > 0 {
+		limitProcessors(c.Topology, n)
 		x.memory = newMemoryLimit()
 	}
 	x.id = link.Identity{LogID: log.Identity().LogID, Incarnation: link.Incarnation(log.Identity().Incarnation)}
@@ -102,6 +103,8 @@ type node struct {
 	idleAt   time.Time // since when nothing was under way
 	beatAt   time.Time
 	lastCut  time.Time
+	pace     pace
+	due      *time.Timer // when a commit that waits is to be closed
 }
 
 // open makes the core and opens the sockets.

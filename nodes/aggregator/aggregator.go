@@ -2,10 +2,12 @@
 // on when the stream that fills it has ended.
 //
 // The tables' specs say how cells are merged, so this role knows nothing of any analysis. What it is handed is recorded:
-// it has been folded already, and is small. A table leaves page by page, as the windows of the receivers have room (R9).
+// it has been folded already, and is small. A table leaves page by page, as the windows of the receivers have room (R9). Rows of
+// bags (fold.Never) wait for nothing: they are handed on as they come.
 package aggregator
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -36,16 +38,23 @@ func (a *Aggregator) Name() string { return "aggregator" }
 
 // Open implements role.Role.
 func (a *Aggregator) Open(s role.Session) error {
-	a.sessions[s.ID] = &state{Session: s, tables: role.NewTables(s.Analysis)}
+	a.sessions[s.ID] = &state{Session: s, tables: role.NewTables(s.Analysis, fold.NewTable)}
 	return nil
 }
 
-// Take implements role.Role.
-func (a *Aggregator) Take(id session.ID, m role.Message, _ role.Emitter) (bool, error) {
-	if err := role.Merge(a.sessions[id].tables, m.Payload); err != nil {
+// Take implements role.Role. What is handed on has changed nothing here, so it is recorded once, as the frame that it becomes.
+func (a *Aggregator) Take(id session.ID, m role.Message, out role.Emitter) (durable bool, err error) {
+	tables := a.sessions[id].tables
+	bag, err := role.IsBag(tables, m.Payload)
+	switch {
+	case err != nil:
 		return false, err
+	case bag:
+		out.Emit(0, role.Message{Stream: m.Stream, Payload: bytes.Clone(m.Payload)})
+		return false, nil
 	}
-	return true, nil
+	err = role.Merge(tables, m.Payload)
+	return err == nil, err
 }
 
 // Flush implements role.Role; nothing is folded here that has not been recorded.
@@ -111,7 +120,10 @@ func (a *Aggregator) More(id session.ID, out role.Emitter) (bool, error) {
 	}
 	i := st.leaving[0]
 	t := st.tables[i]
-	rows := t.Rows()[st.next:min(st.next+pageRows, t.Len())]
+	rows := make([]int, min(pageRows, t.Len()-st.next))
+	for k := range rows {
+		rows[k] = st.next + k
+	}
 	for _, chunk := range t.Chunks(rows, role.PartialBytes) {
 		out.Emit(0, role.Message{Stream: st.stream, Payload: role.AppendPartial(nil, i, t, chunk)})
 	}

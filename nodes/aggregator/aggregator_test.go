@@ -24,7 +24,7 @@ func opened(t *testing.T) *Aggregator {
 }
 
 func partial(table int, sums map[string]int64) role.Message {
-	tables := role.NewTables(roletest.Analysis())
+	tables := role.NewTables(roletest.Analysis(), fold.NewTable)
 	for k, n := range sums {
 		tables[table].AddSum(tables[table].Row(tables[table].Key().String(k)), 0, n)
 	}
@@ -55,7 +55,7 @@ func leave(t *testing.T, a *Aggregator, stream int) (pages int, sums map[string]
 
 func merged(t *testing.T, out *roletest.Kept) map[string]int64 {
 	t.Helper()
-	sums, tables := map[string]int64{}, role.NewTables(roletest.Analysis())
+	sums, tables := map[string]int64{}, role.NewTables(roletest.Analysis(), fold.NewTable)
 	for _, m := range out.All {
 		if err := role.Merge(tables, m.Payload); err != nil {
 			t.Fatal(err)
@@ -199,5 +199,37 @@ func TestN6_WhatGoesWrongInPruneFailsTheSession(t *testing.T) {
 		if err == nil || err.Error() != "prune at the end of stream pots: "+name {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestAggregator_RowsOfABagLeaveAsTheyCome: they are not kept, so nothing of them is recorded, and the payload that is taken may be used
+// for something else.
+func TestAggregator_RowsOfABagLeaveAsTheyCome(t *testing.T) {
+	s := roletest.Session(t, "s", analyses.Replica{Of: 1}, nil)
+	s.Analysis.Tables[1].Merge, s.Analysis.Tables[1].Aggs = fold.Never, nil
+	a := New()
+	if err := a.Open(s); err != nil {
+		t.Fatal(err)
+	}
+	tables := role.NewTables(s.Analysis, fold.NewOutgoing)
+	for _, colour := range []string{"red", "blue", "red"} {
+		tables[1].Row(tables[1].Key().String(colour))
+	}
+	sent := role.AppendPartial(nil, 1, tables[1], tables[1].Rows())
+	m := role.Message{Stream: 1, Payload: slices.Clone(sent)}
+	out := &roletest.Kept{}
+	if durable, err := a.Take(id, m, out); durable || err != nil {
+		t.Fatal(durable, err)
+	}
+	clear(m.Payload)
+	if len(out.All) != 1 || !slices.Equal(out.All[0].Payload, sent) || out.All[0].Stream != 1 {
+		t.Fatalf("%+v", out.All)
+	}
+	if more, err := a.End(id, 1, out); more || err != nil {
+		t.Fatal("a bag leaves twice", more, err)
+	}
+	union := role.NewTables(s.Analysis, fold.NewUnion)
+	if err := role.Merge(union, out.All[0].Payload); err != nil || union[1].Len() != 3 {
+		t.Fatal(union[1].Len(), err)
 	}
 }

@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"slices"
 
 	"posta/link"
 )
@@ -102,7 +103,7 @@ func (c *Core) hello(l *inLink, f *link.Frame) {
 	lost := l.recv.Hello(f.ID, g)
 	switch {
 	case lost && old.LogID == f.ID.LogID:
-		c.lostDisk(l, fmt.Sprintf("node %s lost its data (it knows nothing of frames from %s that it acknowledged): start the session again", c.cfg.Self, f.From))
+		c.lostHere(l, fmt.Sprintf("node %s lost its data (it knows nothing of frames from %s that it acknowledged): start the session again", c.cfg.Self, f.From))
 	case lost:
 		c.lostDisk(l, fmt.Sprintf("node %s lost its data (log %s is gone, it comes with %s): start the session again", f.From, old.LogID, f.ID.LogID))
 	}
@@ -111,16 +112,46 @@ func (c *Core) hello(l *inLink, f *link.Frame) {
 	}
 }
 
-// lostDisk fails the sessions that had frames in flight on a link whose sender lost its disk (R8): those that wait for it
-// to end a stream.
-func (c *Core) lostDisk(l *inLink, reason string) {
-	key := l.key()
+// lostHere fails the sessions that wait for a link of which this node's disk has lost frames: which of them the frames were of
+// is lost, too.
+func (c *Core) lostHere(l *inLink, reason string) {
 	for _, s := range c.inOrderOfID() {
-		for stream := range s.ended {
-			if carries(l.edge.Streams, s.reference(stream)) && !s.eos[stream][key] {
-				c.abort(s.ID, reason)
-				break
-			}
+		if s.waits(l) {
+			c.abort(s.ID, reason)
+		}
+	}
+}
+
+// lostDisk fails the sessions that a sender's lost log had begun to send and had not ended (R8). Who the sender is counts, not
+// which link told of it first: the lost log may have opened a session over one link and not over the other, and the new one
+// would be waited for on both.
+//
+// Of a session that the lost log had opened nowhere nothing of its is here, as the open comes first on each link. It goes on: the
+// new log sends all of it, or whoever stands before the sender has seen frames of it acknowledged, and fails it.
+//
+// Before an input nobody does. So where an input is lost its receivers speak for it: what it had ended here, and what has left
+// since, may not have reached another receiver, and those behind would wait for ever. Where such a session has come to its end the
+// abort changes nothing.
+func (c *Core) lostDisk(l *inLink, reason string) {
+	var same []*inLink
+	for _, k := range c.inOrder {
+		if k.recv.From() == l.recv.From() {
+			same = append(same, k)
+		}
+	}
+	for _, s := range c.inOrderOfID() {
+		waits := func(k *inLink) bool { return s.waits(k) }
+		begun := func(k *inLink) bool {
+			// Where the new log was heard before, the open is the new log's.
+			return s.opened[k.key()] && (k == l || k.recv.ID().LogID != l.recv.ID().LogID)
+		}
+		if slices.ContainsFunc(same, begun) && (l.edge.Gates || slices.ContainsFunc(same, waits)) {
+			c.abort(s.ID, reason)
+		}
+	}
+	if l.edge.Gates {
+		for _, id := range slices.Clone(c.tombs.order) { // none of the new log's: its hello comes before its ends, on each link
+			c.abort(id, reason)
 		}
 	}
 }

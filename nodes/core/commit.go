@@ -15,6 +15,7 @@ type build struct {
 	links   []*inLink // whose hwm moved
 	dirty   []*sess   // whose roles may have something to flush
 	replies []Reply
+	control bool // a session began, ended a stream, or failed
 }
 
 func (b *build) moved(l *inLink) {
@@ -49,6 +50,36 @@ type lastFrame struct {
 
 // Pending reports whether Seal would return a commit.
 func (c *Core) Pending() bool { return !c.build.empty() || len(c.build.replies) > 0 }
+
+// Haste says whether the commit that is being built may wait for more: each costs an fsync, a wake-up here and one in every
+// receiver, and what is folded together travels once.
+type Haste int
+
+const (
+	// Nothing: there is nothing to store.
+	Nothing Haste = iota
+	// Batch is data alone: senders go on without its acknowledgement as far as their windows reach.
+	Batch
+	// Client: a client waits for the reply, and may have more to send before it gets it.
+	Client
+	// Full: half of limits.commit is taken, and the other half is to have room while this one is stored; or half of a window, and its
+	// sender would soon stand still for want of an acknowledgement. Or a session begins, ends a stream, or fails: what follows waits for
+	// that in every stage.
+	Full
+)
+
+// Haste returns how urgent the commit is that is being built.
+func (c *Core) Haste() Haste {
+	switch {
+	case !c.Pending():
+		return Nothing
+	case c.build.control || c.build.bytes >= min(c.cfg.Commit, c.cfg.Window)/2:
+		return Full
+	case len(c.build.replies) > 0:
+		return Client
+	}
+	return Batch
+}
 
 // Seal closes the commit that is being built and returns it, or nil if there is nothing to store. It is not called while
 // another commit is being stored.

@@ -23,6 +23,7 @@ type Core struct {
 	inflight *Commit
 	replies  []Reply
 	spent    [][]byte // payloads that nobody uses any more
+	read     [][]byte // requests' bodies, likewise
 	turn     int      // which link is served first, so that none starves
 	Counters Counters
 }
@@ -60,6 +61,7 @@ type Output struct {
 	Acks    []link.Ack
 	Replies []Reply
 	Spent   [][]byte // payloads of frames received, large ones, that nobody uses any more; valid until the next call
+	Read    [][]byte // bodies of clients' requests, likewise
 }
 
 // New returns the core of a node that has stored nothing yet.
@@ -122,25 +124,36 @@ func (c *Core) Ack(a link.Ack, now time.Time) {
 		return
 	}
 	for _, e := range c.out {
-		if e.cfg.Name == a.Edge && e.ack(a, now) {
-			c.lostReceiver(a.Receiver)
+		if e.cfg.Name != a.Edge {
+			continue
+		}
+		if lost := e.ack(a, now); lost != nil {
+			c.lostReceiver(a.Receiver, lost)
 		}
 	}
 }
 
 // lostReceiver fails the sessions that a receiver has lost with its disk (R8): those that run here, and those that have
 // left this node and may not be through with the others. Where a session has come to its end the abort changes nothing. Of
-// those that have failed the receiver is told again: what it knew of them is lost, too.
-func (c *Core) lostReceiver(node link.NodeID) {
+// those that have failed the receiver is told again: what it knew of them is lost, too. A session that began since is whole
+// in the outbox, and goes on.
+//
+// No wrong answer hangs on it: a log that follows another takes no frame of a session without its open (see expected). But what
+// was acknowledged never comes again, and somebody has to say that nobody needs to wait for it.
+func (c *Core) lostReceiver(node link.NodeID, lost *link.Loss) {
 	reason := fmt.Sprintf("node %s lost its data while the session ran: start the session again", node)
 	left := slices.Clone(c.tombs.order)
 	for _, s := range c.inOrderOfID() {
-		c.abort(s.ID, reason)
+		if lost.Of(s.ID) {
+			c.abort(s.ID, reason)
+		}
 	}
 	for _, id := range left {
-		if t, _ := c.tombs.get(id); t.Failed {
+		switch t, _ := c.tombs.get(id); {
+		case !lost.Of(id):
+		case t.Failed:
 			c.forwardAbort(id, t.Reason)
-		} else {
+		default:
 			c.abort(id, reason)
 		}
 	}
@@ -209,8 +222,8 @@ func (c *Core) hearSelf(now time.Time) {
 
 // Output returns what may leave now: acknowledgements that are due, durable frames, hellos, replies.
 func (c *Core) Output(now time.Time) Output {
-	o := Output{Replies: c.replies, Spent: c.spent}
-	c.replies, c.spent = nil, c.spent[:0]
+	o := Output{Replies: c.replies, Spent: c.spent, Read: c.read}
+	c.replies, c.spent, c.read = nil, c.spent[:0], c.read[:0]
 	for _, l := range c.inOrder {
 		if l.edge.Dialled && !l.dialled {
 			continue // an answer now would come before we can hear it

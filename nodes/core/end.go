@@ -8,6 +8,7 @@ import (
 // streamEnded goes on with a session of which a stream has ended from all senders. Ends pass one after the other: a stream
 // that ends while another is on its way out waits for it.
 func (c *Core) streamEnded(s *sess) {
+	c.build.control = true
 	if s.ending == nil {
 		c.continueEnding(s)
 	}

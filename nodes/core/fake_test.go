@@ -163,6 +163,13 @@ func shape(name string) (Config, error) {
 		cfg.In = []InEdge{{Name: "in", From: []link.NodeID{"a-1"}, Streams: all}}
 		cfg.Out = []OutEdge{{Name: "out", To: []link.NodeID{"z-1", "z-2"}, Streams: all, Route: topology.Hash, Key: topology.GroupKey}}
 		cfg.Roles = []role.Role{newAdder()}
+	case "parser": // clients' inputs before it
+		cfg.In = []InEdge{
+			{Name: "facts", From: []link.NodeID{"a-1"}, Streams: facts, Gates: true},
+			{Name: "reference", From: []link.NodeID{"a-1"}, Streams: reference, Gates: true},
+		}
+		cfg.Out = []OutEdge{{Name: "out", To: []link.NodeID{"z-1"}, Streams: all, Route: topology.Any}}
+		cfg.Roles = []role.Role{newAdder()}
 	case "joiner": // facts and reference apart
 		cfg.In = []InEdge{
 			{Name: "facts", From: []link.NodeID{"a-1", "a-2"}, Streams: facts},

@@ -30,6 +30,9 @@ func (h *host) Feed(id session.ID, m role.Message) error {
 	if s == nil {
 		return fmt.Errorf("session %s has left this node", id)
 	}
+	if m.Chunk != nil {
+		h.c.build.bytes += len(m.Chunk.Data)
+	}
 	s.out[h.i].Emit(0, m)
 	err := s.err
 	h.c.settle(s)
@@ -71,4 +74,10 @@ func (h *host) Reply(to role.Peer, body []byte) {
 
 func (h *host) ReplyStored(to role.Peer, body []byte) {
 	h.c.build.replies = append(h.c.build.replies, Reply{to, body})
+}
+
+func (h *host) Spent(body []byte) {
+	if len(body) >= minSpent {
+		h.c.read = append(h.c.read, body)
+	}
 }

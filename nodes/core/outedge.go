@@ -97,10 +97,12 @@ func (e *outEdge) sender(to link.NodeID) *link.Sender {
 	return nil
 }
 
-// ack reports whether the receiver has lost its disk.
-func (e *outEdge) ack(a link.Ack, now time.Time) (lost bool) {
+// ack returns what the receiver has lost with its disk, nil if it has not lost any. One sender of an edge knows the receiver.
+func (e *outEdge) ack(a link.Ack, now time.Time) (lost *link.Loss) {
 	for _, s := range e.senders {
-		lost = s.Ack(a, now) || lost
+		if l := s.Ack(a, now); l != nil {
+			lost = l
+		}
 	}
 	return lost
 }

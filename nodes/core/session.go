@@ -51,12 +51,23 @@ func (s *sess) ready() bool {
 	return true
 }
 
+// waits reports whether a link has yet to end a stream of the session.
+func (s *sess) waits(l *inLink) bool {
+	for stream := range s.ended {
+		if carries(l.edge.Streams, s.reference(stream)) && !s.eos[stream][l.key()] {
+			return true
+		}
+	}
+	return false
+}
+
 // open starts a session in every role of the chain. live says that this is not recovery: it is recorded and announced.
 func (c *Core) open(s role.Session, announcement []byte, from linkKey, live bool) error {
 	x := c.newSession(s, announcement)
 	x.opened[from] = true
 	c.sessions[s.ID] = x
 	if live {
+		c.build.control = true
 		c.record(input{op: opOpen, session: s.ID, edge: from.edge, from: from.from, payload: announcement})
 		c.toAll(x.ID, func(e *outEdge) bool { return true }, kindOpen, 0, announcement)
 	}
@@ -144,6 +155,7 @@ func (c *Core) forwardAbort(id session.ID, reason string) {
 // drop forgets a session and remembers that it did.
 func (c *Core) drop(id session.ID, why role.Outcome, live bool) {
 	if live {
+		c.build.control = true
 		c.record(input{op: opDrop, session: id, payload: encodeOutcome(why)})
 	}
 	if s := c.sessions[id]; s != nil {

@@ -20,7 +20,7 @@ type About struct {
 	Cluster string
 	Node    string
 	Version string
-	Nodes   []link.NodeID // of the topology; nil knows none to be gone
+	Gates   []link.NodeID // the nodes of the topology that hold an input
 	Inputs  []string      // endpoints, in the order in which clients open sessions
 	Outputs []string
 	Known   analyses.Set

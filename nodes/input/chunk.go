@@ -9,29 +9,30 @@ import (
 	"posta/protocol"
 )
 
-// chunk takes a chunk of CSV: once, whatever the client repeats.
-func (in *Input) chunk(from role.Peer, u *upload, req *protocol.Request) {
+// chunk takes a chunk of CSV: once, whatever the client repeats. held says that it waits for room, and body, what it came in, with it.
+func (in *Input) chunk(from role.Peer, u *upload, req *protocol.Request, body []byte) (held bool) {
 	taken := u.lanes[req.Lane]
 	if req.Seq <= taken {
 		in.replyStored(from, protocol.Reply{Type: protocol.OK, Lane: req.Lane, Seq: req.Seq})
-		return
+		return false
 	}
 	if req.Seq > taken+1 {
 		r := refusef(protocol.ErrGap, "lane %d of session %s is at chunk %d: chunk %d is missing, %d came", req.Lane, u.id, taken, taken+1, req.Seq)
 		r.Err.Want = taken + 1
 		in.replyStored(from, r)
-		return
+		return false
 	}
 	stream, refusal := u.stream(req)
 	if refusal != nil {
 		in.reply(from, *refusal)
-		return
+		return false
 	}
 	if !in.host.Room(stream, u.analysis.Streams[stream].Reference) {
-		in.hold(from, req)
-		return
+		in.hold(from, req, body)
+		return true
 	}
 	in.feed(from, u, stream, req)
+	return false
 }
 
 // stream finds the stream of a chunk and says no to what comes at the wrong time.
@@ -66,9 +67,7 @@ func (in *Input) feed(from role.Peer, u *upload, stream int, req *protocol.Reque
 	u.bytes += uint64(len(req.Data))
 	u.chunks++
 	in.host.Record(encodeLane(u.id, req.Lane, req.Seq, len(req.Data)))
-	err := in.host.Feed(u.id, role.Message{Stream: stream, Chunk: &role.Chunk{
-		File: req.File, Header: req.Header, Line: req.Line, Data: req.Data,
-	}})
+	err := in.host.Feed(u.id, role.Message{Stream: stream, Chunk: chunkOf(req)})
 	if err != nil {
 		in.replyStored(from, gateway.Parse(err.Error()).Refusal())
 		return
@@ -78,11 +77,11 @@ func (in *Input) feed(from role.Peer, u *upload, stream int, req *protocol.Reque
 
 // hold keeps a chunk until there is room. A client that asks again, over another connection, takes the place of its former
 // self, so at most one chunk of a lane waits.
-func (in *Input) hold(from role.Peer, req *protocol.Request) {
+func (in *Input) hold(from role.Peer, req *protocol.Request, body []byte) {
 	same := func(h heldChunk) bool { return h.req.Session == req.Session && h.req.Lane == req.Lane }
 	in.held = slices.DeleteFunc(in.held, same)
 	if len(in.held) < maxHeld {
-		in.held = append(in.held, heldChunk{from, *req})
+		in.held = append(in.held, heldChunk{from, *req, body})
 	}
 }
 
@@ -99,9 +98,12 @@ func (in *Input) retryHeld() {
 		u := in.uploads[h.req.Session]
 		if u == nil {
 			in.notOpen(h.peer, &h.req)
+			in.host.Spent(h.body)
 			continue
 		}
-		in.chunk(h.peer, u, &h.req)
+		if !in.chunk(h.peer, u, &h.req, h.body) {
+			in.host.Spent(h.body)
+		}
 	}
 }
 

@@ -91,9 +91,7 @@ func (in *Input) applyLog(d *wire.Reader) error {
 	if err := d.Done(); err != nil {
 		return fmt.Errorf("input: log of a node: %w", err)
 	}
-	if in.logs[node] = l; l == (link.LogID{}) {
-		delete(in.logs, node)
-	}
+	in.note(node, l)
 	return nil
 }
 
@@ -114,10 +112,15 @@ func (in *Input) applyOpen(id session.ID, d *wire.Reader) error {
 func (in *Input) SnapshotAll(b []byte) []byte {
 	b = wire.AppendArray(b, 3)
 	b = in.gone.Append(b)
-	b = wire.AppendArray(b, len(in.logs))
+	n := 0
+	for _, logs := range in.logs {
+		n += len(logs)
+	}
+	b = wire.AppendArray(b, n)
 	for _, n := range slices.Sorted(maps.Keys(in.logs)) {
-		l := in.logs[n]
-		b = wire.AppendBin(wire.AppendString(wire.AppendArray(b, 2), string(n)), l[:])
+		for _, l := range in.logs[n] { // the present one last: it is all that a program from before this was done reads
+			b = wire.AppendBin(wire.AppendString(wire.AppendArray(b, 2), string(n)), l[:])
+		}
 	}
 	b = wire.AppendArray(b, len(in.uploads))
 	for _, u := range in.inOrder() {
@@ -152,7 +155,7 @@ func (in *Input) RestoreAll(data []byte) error {
 		node := link.NodeID(d.String())
 		var l link.LogID
 		copy(l[:], d.Bytes())
-		in.logs[node] = l
+		in.note(node, l)
 	}
 	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
 		if err := in.restoreUpload(&d); err != nil {

@@ -29,7 +29,7 @@ type Input struct {
 	host    role.Host
 	uploads map[session.ID]*upload
 	gone    gateway.Gone
-	logs    map[link.NodeID]link.LogID // of every node that was heard (R8)
+	logs    map[link.NodeID][]link.LogID // of other inputs: the last few that were heard, the present one last (R8)
 	held    []heldChunk
 	closed  time.Time // until then no session is opened: see keepOut
 	pruned  bool
@@ -54,11 +54,12 @@ type upload struct {
 type heldChunk struct {
 	peer role.Peer
 	req  protocol.Request
+	body []byte // what req is a view into
 }
 
 // New returns the role.
 func New(about gateway.About) *Input {
-	return &Input{about: about, uploads: map[session.ID]*upload{}, logs: map[link.NodeID]link.LogID{}}
+	return &Input{about: about, uploads: map[session.ID]*upload{}, logs: map[link.NodeID][]link.LogID{}}
 }
 
 // Name says what people call it.
@@ -105,8 +106,11 @@ func (in *Input) Restore(session.ID, []byte) error { return nil }
 // Running implements role.Gateway: the sessions that hold a place among limits.sessions.
 func (in *Input) Running() int { return len(in.uploads) }
 
-// Heard implements role.Watcher: outputs tell which sessions have ended; a node that comes with another log has lost its
-// data, and with it what it held of the sessions that run (R8).
+// Heard implements role.Watcher: outputs tell which sessions have ended; an input that comes with another log has lost its
+// data, and with it what it had taken of the sessions that run (R8). The other nodes' lost disks are noticed exactly by those who
+// sent to them. But before an input there are only clients, and one that has sent everything would wait for an answer that never
+// comes: for what was accepted there and had not left yet nobody else speaks up. So all fail that were open when the new log was
+// heard first.
 func (in *Input) Heard(_ time.Time, from link.NodeID, id link.Identity, ended []role.Ended) {
 	for _, e := range ended {
 		if in.uploads[e.ID] == nil {
@@ -123,34 +127,46 @@ func (in *Input) Heard(_ time.Time, from link.NodeID, id link.Identity, ended []
 			in.over(e.ID, gateway.Why{})
 		}
 	}
-	switch known, ok := in.logs[from]; {
-	case !ok:
+	// A late word of a log that was followed by another says nothing new; logs have no order, but each is new only once.
+	if known := in.logs[from]; slices.Contains(in.about.Gates, from) && !slices.Contains(known, id.LogID) {
 		in.remember(from, id.LogID)
-	case known != id.LogID:
-		in.remember(from, id.LogID)
-		in.abortAll(fmt.Sprintf("node %s lost its data while the session ran: start the session again", from))
+		if len(known) > 0 {
+			in.abortAll(fmt.Sprintf("node %s lost its data while the session ran: start the session again", from))
+		}
 	}
 }
 
-// forgetGone forgets the logs of nodes that the topology does not have any more, once after a start: who leaves it and comes back later
-// comes with another log, and has lost nothing that a session needs.
+// forgetGone forgets the logs of nodes that are no inputs, or not any more, once after a start: who leaves the topology and comes
+// back later comes with another log, and has lost nothing that a session needs. (A log from before only inputs counted knows all nodes.)
 func (in *Input) forgetGone() {
-	if in.pruned || in.about.Nodes == nil {
+	if in.pruned || in.about.Gates == nil {
 		return
 	}
 	in.pruned = true
 	for _, n := range slices.Sorted(maps.Keys(in.logs)) {
-		if !slices.Contains(in.about.Nodes, n) {
-			delete(in.logs, n)
-			in.host.Record(encodeLog(n, link.LogID{}))
+		if !slices.Contains(in.about.Gates, n) {
+			in.remember(n, link.LogID{})
 		}
 	}
 }
 
 func (in *Input) remember(from link.NodeID, l link.LogID) {
-	in.logs[from] = l
+	in.note(from, l)
 	in.host.Record(encodeLog(from, l))
 }
+
+// note adds a log to those of a node; the zero log forgets the node.
+func (in *Input) note(from link.NodeID, l link.LogID) {
+	if l == (link.LogID{}) {
+		delete(in.logs, from)
+		return
+	}
+	known := append(in.logs[from], l)
+	in.logs[from] = known[max(0, len(known)-maxLogs):]
+}
+
+// maxLogs is of how many lost disks a late word is known for what it is.
+const maxLogs = 8
 
 func (in *Input) abortAll(reason string) {
 	for _, u := range in.inOrder() {

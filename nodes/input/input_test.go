@@ -354,14 +354,66 @@ func TestHeard_ClosedBeforeItsEnd(t *testing.T) {
 func TestR8_ANodeWithAnotherLogFailsWhatRuns(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)
-	in.Heard(noon, "joiner-1", link.Identity{LogID: link.LogID{1}, Incarnation: 1}, nil)
-	in.Heard(noon, "joiner-1", link.Identity{LogID: link.LogID{1}, Incarnation: 2}, nil)
+	hear := func(from link.NodeID, log byte) {
+		in.Heard(noon, from, link.Identity{LogID: link.LogID{log}, Incarnation: 1}, nil)
+	}
+	hear("input-1", 1)
+	in.Heard(noon, "input-1", link.Identity{LogID: link.LogID{1}, Incarnation: 2}, nil)
 	if len(h.Aborted) != 0 {
 		t.Fatal("a restart is no loss")
 	}
-	in.Heard(noon, "joiner-1", link.Identity{LogID: link.LogID{2}, Incarnation: 1}, nil)
+	hear("joiner-1", 1)
+	hear("joiner-1", 2)
+	if len(h.Aborted) != 0 {
+		t.Fatal("who sent to it knows better which sessions it had")
+	}
+	hear("input-1", 2)
 	if len(h.Aborted) != 1 {
 		t.Fatal("its data is lost")
+	}
+}
+
+// A session that began when the new log had been heard is not failed by it, whatever the old one still says: before and after a
+// restart of the one who hears it.
+func TestR8_ALostLogFailsSessionsOnce(t *testing.T) {
+	in, h := newInput()
+	hear := func(in *Input, log byte) {
+		in.Heard(noon, "input-1", link.Identity{LogID: link.LogID{log}, Incarnation: 1}, nil)
+	}
+	hear(in, 1)
+	hear(in, 2)
+	open(t, h, id)
+	hear(in, 1)
+	hear(in, 2)
+	if len(h.Aborted) != 0 {
+		t.Fatal("the late word of a lost log fails a session that it never saw")
+	}
+	for name, again := range map[string]func(*Input) error{
+		"snapshot": func(in2 *Input) error { return in2.RestoreAll(in.SnapshotAll(nil)) },
+		"records": func(in2 *Input) error {
+			for _, p := range h.Recorded {
+				if err := in2.Apply(bytes.Clone(p)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	} {
+		in2 := New(roletest.About())
+		h2 := roletest.NewHost(in2)
+		if err := again(in2); err != nil {
+			t.Fatal(name, err)
+		}
+		in2.Tick(noon)
+		hear(in2, 1)
+		hear(in2, 2)
+		if in2.Running() != 1 || len(h2.Aborted) != 0 {
+			t.Fatalf("%s: what it was told of lost logs is forgotten", name)
+		}
+		hear(in2, 3)
+		if len(h2.Aborted) != 1 {
+			t.Fatalf("%s: another disk is lost, and nobody says so", name)
+		}
 	}
 }
 

@@ -36,7 +36,9 @@ func (in *Input) Request(now time.Time, from role.Peer, body []byte) bool {
 		in.host.Forget(req.Session)
 		in.replyStored(from, protocol.Reply{Type: protocol.OK})
 	default:
-		in.ofSession(from, &req)
+		if !in.ofSession(from, &req, body) {
+			in.host.Spent(body)
+		}
 	}
 	return true
 }
@@ -48,17 +50,17 @@ func refusef(code protocol.Code, format string, args ...any) protocol.Reply {
 	return protocol.Refuse(code, fmt.Sprintf(format, args...))
 }
 
-// ofSession handles what needs a session that is open.
-func (in *Input) ofSession(from role.Peer, req *protocol.Request) {
+// ofSession handles what needs a session that is open. held says that the request waits, and that its memory is still needed.
+func (in *Input) ofSession(from role.Peer, req *protocol.Request, body []byte) (held bool) {
 	u := in.uploads[req.Session]
 	if u == nil {
 		in.notOpen(from, req)
-		return
+		return false
 	}
 	u.heard = in.now
 	switch req.Type {
 	case protocol.Chunk:
-		in.chunk(from, u, req)
+		return in.chunk(from, u, req, body)
 	case protocol.End:
 		in.end(from, u, req)
 	case protocol.Ping:
@@ -69,6 +71,7 @@ func (in *Input) ofSession(from role.Peer, req *protocol.Request) {
 	default:
 		in.reply(from, in.about.WrongNode(req.Type))
 	}
+	return false
 }
 
 // notOpen answers for a session that is over, or was never opened here. What a client repeats because it missed the

@@ -49,7 +49,7 @@ func (j *Joiner) Open(s role.Session) error {
 	if err != nil {
 		return err
 	}
-	j.sessions[s.ID] = &state{Session: s, joiner: aj, tables: role.NewTables(s.Analysis)}
+	j.sessions[s.ID] = &state{Session: s, joiner: aj, tables: role.NewTables(s.Analysis, fold.NewOutgoing)}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"posta/analyses"
+	"posta/fold"
 	"posta/nodes/parser"
 	"posta/nodes/role"
 	"posta/nodes/role/roletest"
@@ -50,7 +51,7 @@ func flushed(t *testing.T, j *Joiner, partitions int) (out *roletest.Kept, known
 	if err := j.Flush(id, out); err != nil {
 		t.Fatal(err)
 	}
-	tables := role.NewTables(roletest.Analysis())
+	tables := role.NewTables(roletest.Analysis(), fold.NewTable)
 	for _, m := range out.All {
 		if err := role.Merge(tables, m.Payload); err != nil {
 			t.Fatal(err)
@@ -122,7 +123,7 @@ func TestD1_OneJoinerCountsRejectedReferenceRows(t *testing.T) {
 		j := opened(t, r)
 		take(t, j, parsed(t, stream, 2, rows))
 		out, _, _ := flushed(t, j, 1)
-		tables := role.NewTables(roletest.Analysis())
+		tables := role.NewTables(roletest.Analysis(), fold.NewTable)
 		for _, m := range out.All {
 			if err := role.Merge(tables, m.Payload); err != nil {
 				t.Fatal(err)
@@ -166,7 +167,7 @@ func TestJoiner_PartitionsKeepAGroupTogether(t *testing.T) {
 			t.Fatal(known)
 		}
 		for _, m := range out.All {
-			tables := role.NewTables(roletest.Analysis())
+			tables := role.NewTables(roletest.Analysis(), fold.NewTable)
 			if err := role.Merge(tables, m.Payload); err != nil {
 				t.Fatal(err)
 			}

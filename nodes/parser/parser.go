@@ -3,27 +3,22 @@
 package parser
 
 import (
-	"bytes"
 	"fmt"
+	"unsafe"
 
-	"posta/analyses"
-	"posta/analyses/parse"
-	"posta/fold"
 	"posta/nodes/role"
 	"posta/session"
 )
 
-// Parser implements role.Role.
+// Parser implements role.Role and role.Ahead.
 type Parser struct {
 	sessions map[session.ID]*state
+	ahead    map[*byte]*work // by the first byte of the chunk's records
 }
 
 type state struct {
 	role.Session
-	files    map[fileKey]*parse.FileParser
-	rejected *fold.Table
-	scratch  []byte // the last payload
-	rows     uint64
+	idle map[fileKey][]*chunkParser // those that nobody works with
 }
 
 type fileKey struct {
@@ -35,16 +30,14 @@ type fileKey struct {
 const maxFiles = 256
 
 // New returns the role.
-func New() *Parser { return &Parser{sessions: map[session.ID]*state{}} }
+func New() *Parser { return &Parser{sessions: map[session.ID]*state{}, ahead: map[*byte]*work{}} }
 
 // Name says what people call it.
 func (p *Parser) Name() string { return "parser" }
 
 // Open implements role.Role.
 func (p *Parser) Open(s role.Session) error {
-	p.sessions[s.ID] = &state{
-		Session: s, files: map[fileKey]*parse.FileParser{}, rejected: fold.NewTable(&analyses.RejectedSpec),
-	}
+	p.sessions[s.ID] = &state{Session: s, idle: map[fileKey][]*chunkParser{}}
 	return nil
 }
 
@@ -57,69 +50,76 @@ func (p *Parser) Take(id session.ID, m role.Message, out role.Emitter) (durable 
 			return false, err
 		}
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v", r)
+	w := p.done(id, m.Stream, chunk)
+	if w == nil {
+		if w, err = st.begin(m.Stream, chunk); err == nil {
+			w.do()
 		}
-		if err != nil {
-			err = fmt.Errorf("stream %s, %s from line %d: %w", st.Analysis.Streams[m.Stream].Name, chunk.File, chunk.Line, err)
-		}
-	}()
-	payload, err := st.parse(m.Stream, chunk)
-	if err != nil || payload == nil {
-		return false, err
 	}
-	out.Emit(0, role.Message{Stream: m.Stream, Payload: payload})
+	if err == nil {
+		st.put(w)
+		err = w.err
+	}
+	if err != nil {
+		return false, fmt.Errorf("stream %s, %s from line %d: %w", st.Analysis.Streams[m.Stream].Name, chunk.File, chunk.Line, err)
+	}
+	if w.payload != nil {
+		out.Emit(0, role.Message{Stream: m.Stream, Payload: w.payload})
+	}
 	return false, nil
 }
 
-func (st *state) parse(stream int, c *role.Chunk) ([]byte, error) {
-	fp, file, err := st.file(stream, c)
+// Ahead implements role.Ahead.
+func (p *Parser) Ahead(id session.ID, m role.Message) func() {
+	st := p.sessions[id]
+	if st == nil || m.Chunk == nil || len(m.Chunk.Data) == 0 {
+		return nil
+	}
+	w, err := st.begin(m.Stream, m.Chunk)
 	if err != nil {
-		return nil, err
+		return nil // Take finds it again, and says it
 	}
-	rows, rejects, err := fp.Chunk(c.Data, c.Line)
-	if err != nil {
-		return nil, err
-	}
-	if rows == 0 && rejects.Rows == 0 {
-		return nil, nil
-	}
-	var rejected []byte
-	if rejects.Rows > 0 {
-		st.rejected.Reset()
-		rejects.AddTo(st.rejected, st.Analysis.Streams[stream].Name)
-		rejected = st.rejected.AppendRows(nil, st.rejected.Rows())
-	}
-	st.rows += uint64(rows)
-	st.scratch = role.AppendRowsHead(st.scratch[:0], file, c.Line, rejected)
-	if rows > 0 {
-		st.scratch = fp.Builder().Append(st.scratch)
-	}
-	// The copy is as large as it must be: it waits in an outbox, and the window counts its length, not its capacity. A batch is
-	// a sixth of its CSV or a half, and room for the worst would make a full window several times as large in memory.
-	return bytes.Clone(st.scratch), nil
+	w.session = id
+	p.ahead[unsafe.SliceData(m.Chunk.Data)] = w
+	return w.do
 }
 
-func (st *state) file(stream int, c *role.Chunk) (*parse.FileParser, analyses.File, error) {
-	s := &st.Analysis.Streams[stream]
-	file, ok := s.Match(c.File)
-	if !ok {
-		return nil, file, fmt.Errorf("file %q is none of stream %s, whose files are %s", c.File, s.Name, s.Files)
+// done returns the work on a chunk if it was done ahead.
+func (p *Parser) done(id session.ID, stream int, c *role.Chunk) *work {
+	at := unsafe.SliceData(c.Data)
+	w := p.ahead[at]
+	if w == nil || w.session != id || w.stream != stream || w.chunk.File != c.File || w.chunk.Line != c.Line || len(w.chunk.Data) != len(c.Data) {
+		return nil
 	}
+	delete(p.ahead, at)
+	return w
+}
+
+// Behind implements role.Ahead.
+func (p *Parser) Behind() { clear(p.ahead) }
+
+// begin takes a parser for a chunk.
+func (st *state) begin(stream int, c *role.Chunk) (*work, error) {
 	key := fileKey{stream, c.File, string(c.Header)}
-	if fp := st.files[key]; fp != nil {
-		return fp, file, nil
+	w := &work{stream: stream, chunk: c, key: key}
+	if idle := st.idle[key]; len(idle) > 0 {
+		w.parser, st.idle[key] = idle[len(idle)-1], idle[:len(idle)-1]
+		return w, nil
 	}
-	fp, err := parse.NewFile(st.Analysis, stream, st.Args, file, c.Header)
-	if err != nil {
-		return nil, file, err
+	var err error
+	w.parser, err = newChunkParser(st, stream, c)
+	return w, err
+}
+
+// put gives a parser back. One that broke is not used again.
+func (st *state) put(w *work) {
+	if w.err != nil {
+		return
 	}
-	if len(st.files) >= maxFiles {
-		clear(st.files)
+	if _, known := st.idle[w.key]; !known && len(st.idle) >= maxFiles {
+		clear(st.idle)
 	}
-	st.files[key] = fp
-	return fp, file, nil
+	st.idle[w.key] = append(st.idle[w.key], w.parser)
 }
 
 // Flush implements role.Role.

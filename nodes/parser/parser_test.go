@@ -6,6 +6,7 @@ import (
 
 	"posta/analyses"
 	"posta/batch"
+	"posta/fold"
 	"posta/nodes/role"
 	"posta/nodes/role/roletest"
 )
@@ -85,7 +86,7 @@ func TestN7_BadRowsAreCountedWithFileAndLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tables := role.NewTables(roletest.Analysis())
+	tables := role.NewTables(roletest.Analysis(), fold.NewTable)
 	if err := tables[2].Merge(rows.Rejected); err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func TestParser_ManyFilesAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(p.sessions[id].files); n > maxFiles {
+	if n := len(p.sessions[id].idle); n > maxFiles {
 		t.Fatalf("%d files are kept", n)
 	}
 	p.Drop(id, role.Outcome{})

@@ -19,6 +19,9 @@ import (
 )
 
 // Reducer implements role.Role.
+//
+// Its tables look for no key (fold.NewUnion): one that is merged at all is in one partition, which one aggregator has, leaves that
+// once, and comes here exactly once.
 type Reducer struct {
 	sessions map[session.ID]*state
 }
@@ -48,7 +51,7 @@ func (r *Reducer) Open(s role.Session) error {
 		}
 	}
 	r.sessions[s.ID] = &state{
-		Session: s, tables: role.NewTables(s.Analysis),
+		Session: s, tables: role.NewTables(s.Analysis, fold.NewUnion),
 		ended: make([]bool, len(s.Analysis.Streams)), answered: make([]bool, len(s.Analysis.Queries)+1),
 	}
 	return nil
@@ -138,6 +141,11 @@ func (st *state) answer(q int) (err error) {
 	})
 	if err = errors.Join(err, bad); err != nil {
 		return err
+	}
+	for _, t := range tables { // what is wrong with a union of tables may only be seen when it is read
+		if err := t.Err(); err != nil {
+			return err
+		}
 	}
 	part.Last = true
 	st.put(part)

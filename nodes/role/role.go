@@ -100,6 +100,8 @@ type Host interface {
 	Reply(to Peer, body []byte)
 	// ReplyStored answers a client when all that was recorded and fed until now is on disk (R3).
 	ReplyStored(to Peer, body []byte)
+	// Spent says that nobody uses a request's body any more: its memory is for other requests. It is never necessary.
+	Spent(body []byte)
 }
 
 // Gateway is a role that talks to clients.
@@ -107,7 +109,7 @@ type Gateway interface {
 	Role
 	// Attach is called once, before anything else.
 	Attach(h Host)
-	// Request handles a client's request; false if it is not this gateway's kind. body is valid for good.
+	// Request handles a client's request; false if it is not this gateway's kind. body is valid until the gateway says Spent.
 	Request(now time.Time, from Peer, body []byte) bool
 	// Tick does what time asks for, and what waited for room: it is called often.
 	Tick(now time.Time)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"posta/analyses"
+	"posta/fold"
 	"posta/nodes/role"
 	"posta/nodes/role/roletest"
 	"posta/wire"
@@ -84,24 +85,24 @@ func TestChunk_ComesOutAsItWentIn(t *testing.T) {
 
 func TestTables_OfASnapshotMerge(t *testing.T) {
 	a := roletest.Analysis()
-	tables := role.NewTables(a)
+	tables := role.NewTables(a, fold.NewTable)
 	if len(tables) != 3 || role.TableStream(a, 0) != 0 || role.TableStream(a, 1) != 1 || role.TableStream(a, 2) != 1 {
 		t.Fatal("the rejected rows are a table of their own, complete at the last end")
 	}
 	tables[1].AddSum(tables[1].Row(tables[1].Key().String("red")), 0, 5)
-	again := role.NewTables(a)
+	again := role.NewTables(a, fold.NewTable)
 	d := wire.NewReader(role.AppendTables(nil, tables))
 	if err := role.ReadTables(&d, again); err != nil || again[1].Sum(0, 0) != 5 {
 		t.Fatal(err)
 	}
 	d = wire.NewReader(role.AppendTables(nil, tables[:2]))
-	if role.ReadTables(&d, role.NewTables(a)) == nil {
+	if role.ReadTables(&d, role.NewTables(a, fold.NewTable)) == nil {
 		t.Fatal("a snapshot of another analysis is taken")
 	}
 }
 
 func TestMerge_OfWhatIsNoPartial(t *testing.T) {
-	tables := role.NewTables(roletest.Analysis())
+	tables := role.NewTables(roletest.Analysis(), fold.NewTable)
 	for _, p := range [][]byte{nil, []byte("?"), wire.AppendUint(wire.AppendArray(nil, 2), 9)} {
 		if role.Merge(tables, p) == nil {
 			t.Errorf("%q is merged", p)

@@ -11,13 +11,15 @@ import (
 // PartialBytes is about how large a frame of folded rows gets.
 const PartialBytes = 512 << 10
 
-// NewTables returns an empty table for each of the analysis' tables, and behind them the one for rejected rows.
-func NewTables(a *analyses.Analysis) []*fold.Table {
+// NewTables returns an empty table for each of the analysis' tables, and behind them the one for rejected rows. Which kind is a matter of
+// the role: joiners send what they fold (fold.NewOutgoing), aggregators merge it (fold.NewTable), reducers put partitions together
+// (fold.NewUnion).
+func NewTables(a *analyses.Analysis, empty func(*fold.Spec) *fold.Table) []*fold.Table {
 	tables := make([]*fold.Table, len(a.Tables)+1)
 	for i := range a.Tables {
-		tables[i] = fold.NewTable(&a.Tables[i])
+		tables[i] = empty(&a.Tables[i])
 	}
-	tables[len(a.Tables)] = fold.NewTable(&analyses.RejectedSpec)
+	tables[len(a.Tables)] = empty(&analyses.RejectedSpec)
 	return tables
 }
 
@@ -42,17 +44,31 @@ func AppendPartial(b []byte, i int, t *fold.Table, rows []int) []byte {
 
 // Merge adds what AppendPartial wrote to its table.
 func Merge(tables []*fold.Table, p []byte) error {
+	t, rows, err := find(tables, p)
+	if err != nil {
+		return err
+	}
+	return t.Merge(rows)
+}
+
+// IsBag reports whether AppendPartial wrote rows that are never merged.
+func IsBag(tables []*fold.Table, p []byte) (bool, error) {
+	t, _, err := find(tables, p)
+	return err == nil && t.Spec().Merge == fold.Never, err
+}
+
+func find(tables []*fold.Table, p []byte) (t *fold.Table, rows []byte, err error) {
 	d := wire.NewReader(p)
 	d.ArrayOf(2)
 	i := d.Uint()
-	rest := d.Rest()
+	rows = d.Rest()
 	if err := d.Err(); err != nil {
-		return fmt.Errorf("partial: %w", err)
+		return nil, nil, fmt.Errorf("partial: %w", err)
 	}
 	if i >= uint64(len(tables)) {
-		return fmt.Errorf("partial of table %d, there are %d: the nodes run different versions", i, len(tables))
+		return nil, nil, fmt.Errorf("partial of table %d, there are %d: the nodes run different versions", i, len(tables))
 	}
-	return tables[i].Merge(rest)
+	return tables[i], rows, nil
 }
 
 // AppendTables appends all rows of all tables, for a snapshot.

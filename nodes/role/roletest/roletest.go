@@ -3,15 +3,18 @@
 package roletest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"posta/analyses"
 	"posta/batch"
 	"posta/fold"
+	"posta/link"
 	"posta/nodes/gateway"
 	"posta/nodes/role"
 	"posta/protocol"
@@ -172,7 +175,7 @@ func Chunk(stream int, line uint64, rows string) role.Message {
 // About is what a gateway is told.
 func About() gateway.About {
 	return gateway.About{
-		Cluster: "test", Node: "me-1", Inputs: []string{"tcp://in"}, Outputs: []string{"tcp://out"}, Known: Known(),
+		Cluster: "test", Node: "me-1", Gates: []link.NodeID{"input-1", "input-2"}, Inputs: []string{"tcp://in"}, Outputs: []string{"tcp://out"}, Known: Known(),
 		Limits: topology.Limits{Sessions: 2, Chunk: 1000, RetryAfter: time.Second, ClientTimeout: 30 * time.Second, ResultsTTL: time.Hour},
 	}
 }
@@ -230,6 +233,11 @@ func (a *attached) Feed(id session.ID, m role.Message) error {
 		a.Abort(id, "it is broken")
 		return errors.New("it is broken")
 	}
+	if m.Chunk != nil { // what it is a view into is spent when the request has been answered
+		c := *m.Chunk
+		c.File, c.Header, c.Data = strings.Clone(c.File), bytes.Clone(c.Header), bytes.Clone(c.Data)
+		m.Chunk = &c
+	}
 	a.h.Fed = append(a.h.Fed, m)
 	return nil
 }
@@ -247,6 +255,13 @@ func (a *attached) Record(payload []byte) { a.h.Recorded = append(a.h.Recorded, 
 
 func (a *attached) Reply(to role.Peer, body []byte)       { a.h.Replies[to] = decoded(body) }
 func (a *attached) ReplyStored(to role.Peer, body []byte) { a.h.Waiting[to] = decoded(body) }
+
+// Spent writes over the body at once, as the next request will.
+func (a *attached) Spent(body []byte) {
+	for i := range body {
+		body[i] = 0xc1 // which no MessagePack has
+	}
+}
 
 func decoded(body []byte) protocol.Reply {
 	r, err := protocol.DecodeReply(append([]byte(nil), body...))

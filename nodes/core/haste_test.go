@@ -1,0 +1,91 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"posta/link"
+	"posta/nodes/role"
+)
+
+// TestHaste: data may wait, clients hardly, and what decides on the course of a session never does.
+func TestHaste(t *testing.T) {
+	d := newDriver(t, 1, "relay")
+	d.commit()
+	want := func(after string, h Haste) {
+		t.Helper()
+		if got := d.c.Haste(); got != h {
+			t.Errorf("after %s: haste %d, want %d", after, got, h)
+		}
+		d.commit()
+	}
+	seq := link.Seq(0)
+	frame := func(kind link.Kind, stream int, payload string) {
+		seq++
+		d.c.Receive([]link.Frame{{Edge: "in", From: "a-1", ID: theirs, Seq: seq, Kind: kind, Session: sessionOf("s"), Stream: stream, Payload: []byte(payload)}})
+		d.c.Advance()
+	}
+	want("nothing", Nothing)
+	frame(link.Open, 0, string(role.Announcement{Analysis: "test"}.Encode()))
+	want("an open", Full)
+	frame(link.Data, 1, "kept")
+	want("data", Batch)
+	frame(link.Data, 1, strings.Repeat("x", d.c.cfg.Commit/2))
+	want("half a commit of data", Full)
+	d.c.cfg.Window = 1000
+	frame(link.Data, 1, strings.Repeat("x", d.c.cfg.Window/2))
+	want("half of a small window", Full)
+	frame(link.Abort, 0, "because")
+	want("an abort", Full)
+
+	d = newDriver(t, 1, "door")
+	d.commit()
+	ask := func(verb string) {
+		d.c.Request(time.Time{}, 7, []byte("s "+verb))
+	}
+	ask("open")
+	want("open", Full)
+	ask("feed +word")
+	want("a client's data", Client)
+	for stream := range 2 {
+		ask(fmt.Sprint("end ", stream))
+		want("the end of a stream", Full)
+	}
+}
+
+// TestHasteCountsCSV: a chunk of CSV counts as what it was, not as the little that is left of it: its clients have no more than some
+// chunks under way, and wait for a commit that would never be full.
+func TestHasteCountsCSV(t *testing.T) {
+	d := newDriver(t, 1, "door")
+	h := &host{d.c, 0}
+	d.c.Request(time.Time{}, 7, []byte("s open"))
+	d.commit()
+	chunk := &role.Chunk{File: "f", Data: make([]byte, d.c.cfg.Commit/4)}
+	for range 2 {
+		if got := d.c.Haste(); got >= Full {
+			t.Fatalf("haste %d before half a commit is taken", got)
+		}
+		if err := h.Feed(sessionOf("s"), role.Message{Stream: 1, Chunk: chunk, Payload: []byte("+a")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := d.c.Haste(); got != Full {
+		t.Fatalf("haste %d with half a commit of CSV", got)
+	}
+}
+
+// TestSpentRequests: large bodies of requests are for the socket again, once, and small ones for the collector.
+func TestSpentRequests(t *testing.T) {
+	d := newDriver(t, 1, "door")
+	h := &host{d.c, 0}
+	h.Spent(make([]byte, minSpent))
+	h.Spent(make([]byte, minSpent-1))
+	if n := len(d.c.Output(time.Time{}).Read); n != 1 {
+		t.Fatalf("%d bodies are spent, want the large one", n)
+	}
+	if n := len(d.c.Output(time.Time{}).Read); n != 0 {
+		t.Fatalf("%d bodies are spent twice", n)
+	}
+}

@@ -1,0 +1,90 @@
+package parser
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"posta/nodes/role"
+	"posta/nodes/role/roletest"
+)
+
+// TestAhead: chunks that were parsed side by side before they were taken make what they would have made by themselves: good ones, ones
+// with bad rows, ones without rows, and ones that no parser can take.
+func TestAhead(t *testing.T) {
+	var messages []role.Message
+	for i := range 12 {
+		messages = append(messages, roletest.Chunk(1, uint64(2+i), strings.Repeat(fmt.Sprintf("red,%d\nblue,%d\n", i, i), 500+i)))
+	}
+	messages[3] = roletest.Chunk(1, 2, "red,x\nblue,4\n")
+	messages[5] = roletest.Chunk(1, 2, "")
+	odd := roletest.Chunk(1, 2, "red,4\n")
+	odd.Chunk.File = "of no stream"
+	messages[7] = odd
+	plain, before := opened(t), &roletest.Kept{}
+	ahead, after := opened(t), &roletest.Kept{}
+	for round := range 3 {
+		var beside sync.WaitGroup
+		for i, m := range messages {
+			if i%5 == round {
+				continue // nobody has worked at it
+			}
+			if work := ahead.Ahead(id, m); work != nil {
+				beside.Add(1)
+				go func() { defer beside.Done(); work() }()
+			}
+		}
+		beside.Wait()
+		for i, m := range messages {
+			_, want := plain.Take(id, m, before)
+			_, got := ahead.Take(id, m, after)
+			if fmt.Sprint(want) != fmt.Sprint(got) {
+				t.Fatalf("chunk %d: %v, not %v", i, got, want)
+			}
+		}
+		ahead.Behind()
+	}
+	if len(before.All) != len(after.All) {
+		t.Fatalf("%d batches, not %d", len(after.All), len(before.All))
+	}
+	for i := range before.All {
+		if !bytes.Equal(before.All[i].Payload, after.All[i].Payload) {
+			t.Fatalf("batch %d differs", i)
+		}
+	}
+}
+
+// TestAheadIsForgotten: a chunk that was not taken leaves nothing that could be taken for another one in the same memory.
+func TestAheadIsForgotten(t *testing.T) {
+	p, out := opened(t), &roletest.Kept{}
+	m := roletest.Chunk(1, 2, "red,3\n")
+	p.Ahead(id, m)()
+	p.Behind()
+	copy(m.Chunk.Data, "red,4\n")
+	if _, err := p.Take(id, m, out); err != nil {
+		t.Fatal(err)
+	}
+	other := &roletest.Kept{}
+	if _, err := opened(t).Take(id, roletest.Chunk(1, 2, "red,4\n"), other); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(out.All[0].Payload, other.All[0].Payload) {
+		t.Fatal("a chunk was taken for another one")
+	}
+}
+
+// TestN6_PanicAhead: a parser that panics beside the loop fails its session, and not the process.
+func TestN6_PanicAhead(t *testing.T) {
+	p := opened(t)
+	m := roletest.Chunk(1, 10, "red,-2\n")
+	work := p.Ahead(id, m)
+	var beside sync.WaitGroup
+	beside.Add(1)
+	go func() { defer beside.Done(); work() }()
+	beside.Wait()
+	if _, err := p.Take(id, m, &roletest.Kept{}); err == nil || !strings.Contains(err.Error(), "panic") {
+		t.Fatalf("%v", err)
+	}
+}

@@ -1,0 +1,19 @@
+package role
+
+import "posta/session"
+
+// Ahead is a role whose work on a chunk depends on the chunk and its session alone. It can be done before the chunk is taken, beside
+// that on other chunks: what takes the most time in a pipeline need not keep to one core. The state machine notices nothing but that
+// Take is quick.
+type Ahead interface {
+	// Ahead returns the work on a chunk, nil if there is none. It runs once, perhaps on another goroutine, and has returned before the
+	// role's next method is called. Take of the same chunk then finds it done; work that no Take asks for is wasted and does no harm.
+	Ahead(id session.ID, m Message) func()
+	// Behind says that the chunks are taken, or will not be: what was done ahead is forgotten.
+	Behind()
+}
+
+// Door is a gateway that can tell before a request whether it brings a chunk that it would pass on.
+type Door interface {
+	Chunk(body []byte) (session.ID, Message, bool)
+}
