@@ -15,7 +15,7 @@ import (
 
 // The analysis that is simulated: small, and with everything in it that the engine treats in a way of its own. Reference
 // rows of which the last one counts, a table that is filled by reference rows and complete before any fact, exact sums of
-// floats whose rounded sum depends on the order, several tables of one stream, a parameter, rows that are rejected, rows
+// floats whose rounded sum depends on the order, several tables of one stream that are merged in different ways, a parameter, rows that are rejected, rows
 // that make a function panic.
 
 const (
@@ -27,6 +27,8 @@ const (
 	tableMembers = iota // reference rows by group, from the first joiner alone
 	tableTotals         // rows, and their exact sum, by group
 	tablePeaks          // the largest key by group
+	tableKeys           // group of each fact, and how long its key is: a bag
+	tableSizes          // how long the keys are, by group
 )
 
 // noGroup is where facts go whose key is in no group.
@@ -61,12 +63,16 @@ func newAnalysis() *analyses.Analysis {
 		Tables: []fold.Spec{
 			{Name: "members", Stream: "groups", Keys: groupKey(), Aggs: []fold.Agg{{Name: "rows", Kind: fold.Sum}}},
 			{Name: "totals", Stream: "facts", Keys: groupKey(), Aggs: []fold.Agg{{Name: "rows", Kind: fold.Sum}, {Name: "sum", Kind: fold.Exact}}},
-			{Name: "peaks", Stream: "facts", Keys: groupKey(), Aggs: []fold.Agg{{Name: "key", Kind: fold.MaxText}}},
+			{Name: "peaks", Stream: "facts", Keys: groupKey(), Aggs: []fold.Agg{{Name: "key", Kind: fold.MaxText}}, Merge: fold.Late},
+			{Name: "keys", Stream: "facts", Keys: append(groupKey(), fold.Key{Name: "bytes", Kind: fold.KeyInt}), Merge: fold.Never},
+			{Name: "sizes", Stream: "facts", Keys: groupKey(), Aggs: []fold.Agg{{Name: "bytes", Kind: fold.Counts}}},
 		},
 		Queries: []analyses.Query{
 			{Name: "members", Columns: []string{"group", "rows"}, Tables: []string{"members"}},
 			{Name: "totals", Columns: []string{"group", "rows", "sum", "mean"}, Tables: []string{"totals"}},
 			{Name: "peaks", Columns: []string{"group", "key"}, Tables: []string{"peaks"}},
+			{Name: "keys", Columns: []string{"group", "bytes"}, Tables: []string{"keys"}},
+			{Name: "sizes", Columns: []string{"group", "bytes", "facts"}, Tables: []string{"sizes"}},
 		},
 		NewParser: newParser,
 		NewJoiner: func(args analyses.Args, r analyses.Replica) (analyses.Joiner, error) {
@@ -133,6 +139,13 @@ type tally struct {
 	groups  map[string]member
 	members map[string]int64
 	totals  *fold.Table
+	keys    []keySize // of each fact
+}
+
+// keySize is a fact's group, and how long its key is.
+type keySize struct {
+	group string
+	bytes int64
 }
 
 func (j *tally) Reference(_ int, b *batch.Batch, pos analyses.Position) error {
@@ -171,6 +184,7 @@ func (j *tally) Facts(_ int, b *batch.Batch, _ analyses.Position) error {
 		j.totals.AddSum(row, 0, 1)
 		j.totals.AddFloat(row, 1, v)
 		j.totals.PutMaxText(row, 2, key)
+		j.keys = append(j.keys, keySize{group, int64(len(key))})
 	}
 	return nil
 }
@@ -195,6 +209,13 @@ func (j *tally) Flush(tables []*fold.Table) error {
 		}
 	}
 	j.totals.Reset()
+	for _, k := range j.keys {
+		t := tables[tableKeys]
+		t.Row(t.Key().String(k.group).Int(k.bytes))
+		t = tables[tableSizes]
+		t.AddCount(t.Row(t.Key().String(k.group)), 0, k.bytes, 1)
+	}
+	j.keys = nil
 	return nil
 }
 
@@ -214,6 +235,12 @@ func reduce(args analyses.Args, query int, tables []*fold.Table, emit func(row .
 		case tablePeaks:
 			key, _ := t.MaxText(row, 0)
 			emit(group, string(key))
+		case tableKeys:
+			emit(group, t.KeyInt(row, 1))
+		case tableSizes:
+			for size, n := range t.Counts(row, 0) {
+				emit(group, size, n)
+			}
 		}
 	}
 	return nil

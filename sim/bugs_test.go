@@ -96,7 +96,7 @@ func bugs() []mutants.Mutant {
 		one("page not recorded", "N3", 300, fileEnd, "	c.record(input{op: opMore, role: at.role, session: s.ID, stream: at.stream})\n", ""),
 		one("log cut beyond the oldest unacknowledged frame", "N3", 100, fileCommit, "			if p, ok := s.Oldest(); ok && (!found || p < oldest) {\n", "			if p, ok := s.Oldest(); ok && (!found || p > oldest) {\n"),
 		one("a session that goes on taken for one that has left", "N3", 60, fileSurvey, "in.op == opDrop && s.over[in.session].before(p)", "(in.op == opDrop || in.op == opEos) && s.over[in.session].before(p)"),
-		one("a gateway not told of what has left", "N3", 60, fileSurvey, "	return !f.any || call && in.role < len(f.keeps) && !f.keeps[in.role]\n", "	return call || !f.any\n"),
+		one("a gateway not told of what has left", "N3", 200, fileSurvey, "	return !f.any || call && in.role < len(f.keeps) && !f.keeps[in.role]\n", "	return call || !f.any\n"),
 		one("frames passed over that one receiver lacks", "N3", 200, fileSurvey, "		floor = min(floor, s.acked[k][p])\n", "		floor = max(floor, s.acked[k][p])\n"),
 		one("recovery begins behind frames that nobody has", "N3", 100, fileSurvey, "			if ours && m.seq > floor {\n", "			if ours && m.seq < floor {\n"),
 		one("lane's hwm not recorded with the chunk", "R5", 100, fileInput, "	in.host.Record(encodeLane(u.id, req.Lane, req.Seq, len(req.Data)))\n", ""),
@@ -108,6 +108,9 @@ func bugs() []mutants.Mutant {
 			edit(fileSession, "		if p := recover(); p != nil {\n", "		if p := any(nil); p != nil {\n"),
 			edit(fileJoiner, "		if p := recover(); p != nil {\n", "		if p := any(nil); p != nil {\n"),
 		),
-		from(785, one("a lost receiver is told to nobody", "R8", 20, fileCore, "		if e.cfg.Name == a.Edge && e.ack(a, now) {\n", "		if e.cfg.Name == a.Edge && e.ack(a, now) && now.IsZero() {\n")),
+		from(785, one("a lost receiver is told to nobody", "R8", 20, fileCore, "		if lost := e.ack(a, now); lost != nil {\n", "		if lost := e.ack(a, now); lost != nil && now.IsZero() {\n")),
+		from(830, one("a lost receiver fails sessions that it never had", "R8", 40, fileCore, "		if lost.Of(s.ID) {\n", "		if s != nil {\n")),
+		from(410, one("a lost sender fails sessions that it never had", "R8", 40, fileAdvance,
+			"			return s.opened[k.key()] && (k == l ||", "			return k == l || s.opened[k.key()] && (k == nil ||")),
 	}
 }

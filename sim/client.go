@@ -33,6 +33,7 @@ type client struct {
 	got     answer
 	said    []said // for repeating old requests
 	begun   bool
+	began   time.Duration
 	gone    bool // it has vanished
 	cancels bool
 	over    bool
@@ -69,7 +70,7 @@ func (c *client) String() string { return fmt.Sprintf("%d (session %s)", c.n, c.
 
 func (c *client) begin() {
 	w := c.w
-	c.begun = true
+	c.begun, c.began = true, w.At
 	w.tracef("client %s begins, poison %q", c, c.upload.poison)
 	if w.Chance(w.faults.vanish) {
 		w.After(w.Between(0, 6*time.Second), c.vanish)
@@ -282,13 +283,21 @@ func (c *client) permitted(code protocol.Code, reason string) bool {
 	switch {
 	case c.cancels && (code == protocol.ErrCancelled || code == protocol.ErrFailed && strings.Contains(reason, "was cancelled")):
 		return true
-	case c.w.report.Injected["wipe"] > 0:
-		// Also of a session that began after the wipe: the inputs may not have heard of it then.
+	case c.mayHaveLost():
 		return reason != ""
 	case c.upload.poison != "" && code == protocol.ErrFailed:
 		return c.wellTold(reason)
 	}
 	return false
+}
+
+// mayHaveLost says whether a lost disk may have held something of the session, or may be thought to have. A session that begins when
+// the disks are new ones is not failed by those that were (R8), with two exceptions. Inputs hear of an input's lost disk from its
+// heartbeat, and a session may be quicker. And a frame that comes out of nowhere long after the disk was lost is to someone who never
+// heard the old log a new one.
+func (c *client) mayHaveLost() bool {
+	w := c.w
+	return w.report.Injected["wipe"] > 0 && (c.began <= w.wiped || w.gateWiped || w.report.Injected["ghost"] > 0)
 }
 
 // wellTold checks that the reason of a poisoned session says where it happened (N6).

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -133,7 +134,7 @@ type answer map[string][]string
 
 // oracle computes the answer in the plainest way there is, with rationals (D2).
 func (u *upload) oracle() answer {
-	out := answer{"members": nil, "totals": nil, "peaks": nil}
+	out := answer{"members": nil, "totals": nil, "peaks": nil, "keys": nil, "sizes": nil}
 	groups, members := map[string]string{}, map[string]int{}
 	var rejected [2]rejects
 	for _, f := range u.files[streamGroups] {
@@ -152,6 +153,7 @@ func (u *upload) oracle() answer {
 		least = -1e300
 	}
 	sums, counts, peaks := map[string]*big.Rat{}, map[string]int{}, map[string]string{}
+	sizes := map[string]map[int]int{}
 	for _, f := range u.files[streamFacts] {
 		for i, row := range f.rows {
 			key, value, two := strings.Cut(row, ",")
@@ -168,11 +170,13 @@ func (u *upload) oracle() answer {
 				group = noGroup
 			}
 			if sums[group] == nil {
-				sums[group] = new(big.Rat)
+				sums[group], sizes[group] = new(big.Rat), map[int]int{}
 			}
 			sums[group].Add(sums[group], new(big.Rat).SetFloat64(v))
 			counts[group]++
 			peaks[group] = max(peaks[group], key)
+			out["keys"] = append(out["keys"], fmt.Sprintf("%s %d", group, len(key)))
+			sizes[group][len(key)]++
 		}
 	}
 	for g, n := range members {
@@ -183,12 +187,26 @@ func (u *upload) oracle() answer {
 		mean, _ := new(big.Rat).Quo(sums[g], big.NewRat(int64(n), 1)).Float64()
 		out["totals"] = append(out["totals"], fmt.Sprintf("%s %d %s %s", g, n, floatText(sum), floatText(mean)))
 		out["peaks"] = append(out["peaks"], g+" "+peaks[g])
+		for size, n := range sizes[g] {
+			out["sizes"] = append(out["sizes"], fmt.Sprintf("%s %d %d", g, size, n))
+		}
 	}
 	for _, rows := range out {
-		slices.Sort(rows)
+		slices.SortFunc(rows, byGroupAndNumber)
 	}
 	out["rejected"] = append(rejected[streamFacts].text("facts"), rejected[streamGroups].text("groups")...)
 	return out
+}
+
+// byGroupAndNumber is the order of rows that begin with a group, and of those of one group, if there are several, by the number after it.
+func byGroupAndNumber(a, b string) int {
+	x, y := strings.Fields(a), strings.Fields(b)
+	if c := strings.Compare(x[0], y[0]); c != 0 {
+		return c
+	}
+	n, _ := strconv.Atoi(x[1])
+	m, _ := strconv.Atoi(y[1])
+	return cmp.Compare(n, m)
 }
 
 // rejects are the rows of a stream that nobody could parse (N7).
@@ -239,7 +257,7 @@ func (a answer) add(p *protocol.Part) {
 // differs says how an answer is wrong, nothing if it is right.
 func (a answer) differs(want answer) string {
 	slices.Sort(a["rejected"])
-	for _, q := range []string{"members", "totals", "peaks", "rejected"} {
+	for _, q := range []string{"members", "totals", "peaks", "keys", "sizes", "rejected"} {
 		if !slices.Equal(a[q], want[q]) {
 			return fmt.Sprintf("%s\n  got:  %q\n  want: %q", q, a[q], want[q])
 		}

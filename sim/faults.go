@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"posta/internal/agenda"
+	"posta/topology"
 )
 
 // faults is what a seed injects. Each kind is there or not: a run with all of them at once hardly gets anywhere, and one
@@ -230,6 +231,7 @@ func (w *world) fill(n *node) {
 // wipe takes a node's disk away: it comes back as another log (R8).
 func (w *world) wipe(n *node) {
 	w.injected("wipe")
+	w.wiped, w.gateWiped = w.At, w.gateWiped || n.stage().holds(topology.Input)
 	n.crash("and loses its disk")
 	n.disk = w.blankDisk()
 	n.notes = newNotary(n)

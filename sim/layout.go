@@ -42,6 +42,16 @@ func (s *stage) nodes() []link.NodeID {
 	return all
 }
 
+// gates returns the nodes that hold an input.
+func (l *layout) gates() (all []link.NodeID) {
+	for i := range l.stages {
+		if s := &l.stages[i]; s.holds(topology.Input) {
+			all = append(all, s.nodes()...)
+		}
+	}
+	return all
+}
+
 // newLayout draws a cluster that topology's checks would let pass.
 func newLayout(w *world) layout {
 	l := layout{

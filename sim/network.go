@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"bytes"
 	"time"
 
@@ -108,7 +110,7 @@ func (n *node) send() {
 	for _, r := range o.Replies {
 		n.w.answer(n, r)
 	}
-	for _, p := range o.Spent {
+	for _, p := range slices.Concat(o.Spent, o.Read) {
 		spoil(p) // the sockets receive something else into it
 		n.w.report.Counters["spent"]++
 	}

@@ -133,13 +133,13 @@ func (n *node) config() core.Config {
 	}
 	for _, e := range l.edges {
 		if e.to == n.place {
-			cfg.In = append(cfg.In, core.InEdge{Name: e.Name, From: e.senders, Streams: e.Streams, Dialled: e.Broadcast})
+			cfg.In = append(cfg.In, core.InEdge{Name: e.Name, From: e.senders, Streams: e.Streams, Dialled: e.Broadcast, Gates: l.stages[e.from].holds(topology.Input)})
 		}
 		if e.from == n.place {
 			cfg.Out = append(cfg.Out, e.OutEdge)
 		}
 	}
-	about := gateway.About{Cluster: "simulated", Node: string(n.id), Known: n.w.known, Limits: l.limits}
+	about := gateway.About{Cluster: "simulated", Node: string(n.id), Gates: l.gates(), Known: n.w.known, Limits: l.limits}
 	for _, r := range s.chain {
 		cfg.Roles = append(cfg.Roles, newRole(r, about))
 	}

@@ -68,6 +68,9 @@ type world struct {
 	peers   map[role.Peer]*attempt
 	peer    role.Peer
 	report  Report
+
+	wiped     time.Duration // when the last disk was lost
+	gateWiped bool          // one of them was an input's
 }
 
 // Run simulates one seed. The error is a *Violation if a rule did not hold.
