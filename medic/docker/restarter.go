@@ -48,21 +48,6 @@ func New(cfg Config) (*Restarter, error) {
 // Close lets go of the engine; containers run on.
 func (r *Restarter) Close() error { return r.engine.api.Close() }
 
-// askAgain is the pause before the engine is asked the same again.
-const askAgain = 50 * time.Millisecond
-
-// pause waits for a moment, or says that ctx is over.
-func pause(ctx context.Context) error {
-	t := time.NewTimer(askAgain)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // Start implements medic.Restarter.
 func (r *Restarter) Start(ctx context.Context, node medic.NodeID) error {
 	c, err := r.look(ctx, node)
@@ -99,7 +84,7 @@ func (r *Restarter) start(ctx context.Context, node medic.NodeID, id, before str
 		if !noAnswer(err) {
 			return fmt.Errorf("%w%s", err, advice(err))
 		}
-		if stop := pause(ctx); stop != nil {
+		if stop := medic.Pause(ctx); stop != nil {
 			return fmt.Errorf("%w; the engine does not answer, see `docker info`", err)
 		}
 	}
@@ -189,7 +174,7 @@ func (r *Restarter) Kill(ctx context.Context, node medic.NodeID) error {
 		if last == nil && r.wait(ctx, node, c.ID) == nil {
 			return nil
 		}
-		if stop := pause(ctx); stop != nil {
+		if stop := medic.Pause(ctx); stop != nil {
 			return fmt.Errorf("kill %s: %w: %w; the engine does not get it done, see `docker info`", node, medic.ErrStillThere, errors.Join(last, stop))
 		}
 		last = nil
@@ -233,7 +218,7 @@ func (r *Restarter) Wait(ctx context.Context, node medic.NodeID) (medic.Death, e
 		case !noAnswer(err):
 			return medic.Death{}, fmt.Errorf("wait for %s: %w", node, err)
 		}
-		if stop := pause(ctx); stop != nil {
+		if stop := medic.Pause(ctx); stop != nil {
 			return medic.Death{}, stop
 		}
 	}

@@ -29,7 +29,7 @@ func Open(dir, name string, holder core.NodeID, r medic.Restarter) (*Host, error
 	return h, nil
 }
 
-// lookTime is longer than any look at a target takes: a call to an engine has a deadline below it.
+// lookTime is longer than any look at a target takes: a call to an engine, or of systemctl, has a deadline below it.
 const lookTime = 6 * time.Second
 
 // CarryOut carries out an order (M4, M5). What goes wrong stands in the report. newest is what the medic itself knows at that moment: its

@@ -34,7 +34,8 @@ const FenceDir = "fence"
 type Config struct {
 	Topology  *topology.Topology
 	Medic     topology.NodeID
-	Hosts     []string // that are this machine
+	Hosts     []string        // that are this machine
+	Beside    []topology.Node // processes that beat and are looked after like nodes, wherever the restarter knows them: the embedded server of a broker
 	Restarter medic.Restarter
 	Log       *slog.Logger
 }
@@ -129,7 +130,7 @@ func (s *station) subscribe() (err error) {
 			return err
 		}
 	}
-	for _, n := range s.cfg.Topology.All() {
+	for _, n := range append(s.cfg.Topology.All(), s.cfg.Beside...) {
 		if n.ID == s.node.ID {
 			continue
 		}
@@ -145,7 +146,7 @@ func (s *station) config() core.Config {
 	t, id := s.cfg.Topology, s.log.Identity()
 	return core.Config{
 		Self: s.node.ID, ID: core.Identity{LogID: id.LogID, Life: id.Incarnation, PID: os.Getpid()}, Reach: s.cfg.Hosts,
-		Medics: members(t.MedicNodes()), Nodes: members(t.Nodes()),
+		Medics: members(t.MedicNodes()), Nodes: members(append(t.Nodes(), s.cfg.Beside...)),
 		Heartbeat: t.Medics.Heartbeat, SuspectAfter: t.Medics.SuspectAfter,
 	}
 }

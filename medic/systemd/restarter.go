@@ -20,6 +20,9 @@ var ErrNoUnit = errors.New("no unit of systemd")
 type Config struct {
 	Unit    func(medic.NodeID) string // its name, like posta-posta-joiner-1.service
 	Program []string                  // default systemctl
+	// Call bounds each call of it, default 4s. Short ones take a busy systemd for a hung one, and ask it the same again; long ones make one
+	// lost answer cost all of the time that an order has.
+	Call time.Duration
 }
 
 // Restarter starts and kills units. There may be several on one machine, in several processes, as long as they hold a common lock when they
@@ -30,6 +33,9 @@ type Restarter struct{ cfg Config }
 func New(cfg Config) *Restarter {
 	if len(cfg.Program) == 0 {
 		cfg.Program = []string{"systemctl"}
+	}
+	if cfg.Call <= 0 {
+		cfg.Call = 4 * time.Second
 	}
 	return &Restarter{cfg}
 }
@@ -75,10 +81,21 @@ func (r *Restarter) Start(ctx context.Context, node medic.NodeID) error {
 	if u.alive() {
 		return fmt.Errorf("start %s: %w", node, medic.ErrRunning)
 	}
-	if _, err := r.systemctl(ctx, "start", r.cfg.Unit(node)); err != nil {
+	for {
+		_, err := r.systemctl(ctx, "start", r.cfg.Unit(node))
+		if err == nil {
+			return nil
+		}
+		if noAnswer(err) { // it may have been carried out
+			if now, lookErr := r.look(ctx, node); lookErr == nil && now.alive() {
+				return nil
+			}
+			if medic.Pause(ctx) == nil {
+				continue
+			}
+		}
 		return fmt.Errorf("start %s: %w; see journalctl -u %s", node, err, r.cfg.Unit(node))
 	}
-	return nil
 }
 
 // Terminate implements medic.Restarter.
@@ -110,17 +127,20 @@ func (r *Restarter) signal(ctx context.Context, node medic.NodeID, u unit, signa
 // systemd that does so with medics, and killing all that comes would never end.
 func (r *Restarter) Kill(ctx context.Context, node medic.NodeID) error {
 	u, err := r.look(ctx, node)
-	for now := u; ; {
-		if err != nil || !now.alive() || now.pid != u.pid {
+	if err != nil || !u.alive() {
+		return absent(err)
+	}
+	for {
+		last := r.signal(ctx, node, u, "SIGKILL")
+		if last != nil && !noAnswer(last) {
+			return fmt.Errorf("kill %s: %w", node, last)
+		}
+		now, err := r.look(ctx, node)
+		if !noAnswer(err) && (err != nil || !now.alive() || now.pid != u.pid) {
 			return absent(err)
 		}
-		if err := r.signal(ctx, node, now, "SIGKILL"); err != nil {
-			return fmt.Errorf("kill %s: %w", node, err)
-		}
-		if now, err = r.look(ctx, node); err == nil && now.pid == u.pid {
-			if err := pause(ctx); err != nil {
-				return fmt.Errorf("kill %s: %w: %w", node, medic.ErrStillThere, err)
-			}
+		if stop := medic.Pause(ctx); stop != nil {
+			return fmt.Errorf("kill %s: %w: %w", node, medic.ErrStillThere, errors.Join(last, err, stop))
 		}
 	}
 }
@@ -135,10 +155,10 @@ func (r *Restarter) Alive(ctx context.Context, node medic.NodeID) (bool, error) 
 func (r *Restarter) Wait(ctx context.Context, node medic.NodeID) (medic.Death, error) {
 	for {
 		u, err := r.look(ctx, node)
-		if err != nil || !u.alive() {
+		if !noAnswer(err) && (err != nil || !u.alive()) {
 			return medic.Death{Cause: u.cause()}, absent(err)
 		}
-		if err := pause(ctx); err != nil {
+		if err := medic.Pause(ctx); err != nil {
 			return medic.Death{}, err
 		}
 	}
@@ -159,20 +179,6 @@ func (u unit) cause() string {
 	return ""
 }
 
-// askAgain is the pause before systemd is asked the same again.
-const askAgain = 50 * time.Millisecond
-
-func pause(ctx context.Context) error {
-	t := time.NewTimer(askAgain)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // absent turns "there is none" into nothing: for what needs no unit.
 func absent(err error) error {
 	if errors.Is(err, ErrNoUnit) {
@@ -181,10 +187,16 @@ func absent(err error) error {
 	return err
 }
 
+// noAnswer says that nobody knows whether a call was carried out.
+func noAnswer(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
+
+// systemctl makes one call with a deadline of its own.
 func (r *Restarter) systemctl(ctx context.Context, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.cfg.Call)
+	defer cancel()
 	argv := append(append([]string(nil), r.cfg.Program...), args...)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.WaitDelay = askAgain // a systemctl that was given up must not hold its pipes
+	cmd.WaitDelay = medic.AskAgain // a systemctl that was given up must not hold its pipes
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	switch {

@@ -190,6 +190,56 @@ func TestTerminateAsksAndDoesNotWait(t *testing.T) {
 	}
 }
 
+// deaf is a systemctl over a directory whose calls may hang: deaf-VERB is there when it does not hear, mute-VERB when it does what it is
+// told and then says nothing. A shell is there sooner than a program of ours, and the deadlines can be short.
+const deaf = `cd "$0" && verb=$1
+if [ -e deaf-$verb ]; then exec sleep 60; fi
+case $verb in
+start) echo 7 >PID ;;
+kill) echo 0 >PID ;;
+show) echo LoadState=loaded; echo MainPID=$(cat PID) ;;
+esac
+if [ -e mute-$verb ]; then exec sleep 60; fi`
+
+// TestACallWithoutAnswerIsNotTheOrder: one lost answer costs the time of a call, and not all that there is for the order. What was carried
+// out is seen; what was not is said again.
+func TestACallWithoutAnswerIsNotTheOrder(t *testing.T) {
+	dir := t.TempDir()
+	f := &fake{t: t, dir: dir}
+	f.Restarter = New(Config{Program: []string{"sh", "-c", deaf, dir}, Unit: func(medic.NodeID) string { return unitName }, Call: time.Second})
+	f.set("PID", "0")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+
+	f.set("mute-start", "")
+	if err := f.Start(ctx, "joiner-1"); err != nil || !f.alive() {
+		t.Fatalf("a start whose answer is lost: %v", err)
+	}
+	f.set("mute-kill", "")
+	if err := f.Kill(ctx, "joiner-1"); err != nil || f.alive() {
+		t.Fatalf("a kill whose answer is lost: %v", err)
+	}
+	f.set("deaf-show", "")
+	if _, err := f.Alive(ctx, "joiner-1"); !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+		t.Fatalf("a look that is not answered: %v", err)
+	}
+	f.heal("deaf-show")
+	if _, err := f.Wait(ctx, "joiner-1"); err != nil {
+		t.Fatalf("a wait whose first look is not answered: %v", err)
+	}
+	f.set("deaf-start", "")
+	f.heal("deaf-start")
+	if err := f.Start(ctx, "joiner-1"); err != nil || !f.alive() {
+		t.Fatalf("a start that is not heard at first: %v", err)
+	}
+}
+
+// heal ends a fault, but not before a call has met it.
+func (f *fake) heal(fault string) {
+	timer := time.AfterFunc(f.cfg.Call/2, func() { _ = os.Remove(filepath.Join(f.dir, fault)) })
+	f.t.Cleanup(func() { timer.Stop() })
+}
+
 // A unit that systemd starts again is killed once: otherwise a medic would never be let up.
 func TestM5_ALaterLifeIsNotKilled(t *testing.T) {
 	f := newFake(t)
