@@ -37,22 +37,30 @@ type pipes struct {
 	in   io.WriteCloser
 	out  io.ReadCloser
 	said *tail
+	mute chan struct{} // closed when the program has said its last word
 	once sync.Once
 }
 
 func startConn(program string, args ...string) (net.Conn, error) {
-	p := &pipes{cmd: exec.Command(program, args...), said: &tail{}}
+	p := &pipes{cmd: exec.Command(program, args...), said: &tail{}, mute: make(chan struct{})}
 	var err error
+	var words io.Reader
 	if p.in, err = p.cmd.StdinPipe(); err == nil {
 		p.out, err = p.cmd.StdoutPipe()
 	}
 	if err == nil {
-		p.cmd.Stderr = p.said
+		words, err = p.cmd.StderrPipe()
+	}
+	if err == nil {
 		err = p.cmd.Start()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w; install it, or use another engine address", program, err)
 	}
+	go func() { // Close awaits it
+		defer close(p.mute)
+		_, _ = io.Copy(p.said, words) // what is missing is missing in an error's text
+	}()
 	return p, nil
 }
 
@@ -72,13 +80,21 @@ func (p *pipes) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// why puts what the program said on its way out in place of "EOF".
+// why puts what the program said on its way out in place of "EOF". The end of what it answers may be seen before the end of what it
+// complains of.
 func (p *pipes) why(err error) error {
+	select {
+	case <-p.mute:
+	case <-time.After(lastWords):
+	}
 	if text := p.said.last(); text != "" {
 		return fmt.Errorf("%w: %s", errSSH, text)
 	}
 	return err
 }
+
+// lastWords is what a program that has ended its answers gets to say why, before nobody listens any more.
+const lastWords = time.Second
 
 // CloseWrite ends what the engine reads, as hijacked connections need it.
 func (p *pipes) CloseWrite() error { return p.in.Close() }
@@ -88,7 +104,8 @@ func (p *pipes) Close() error {
 	p.once.Do(func() {
 		_ = p.in.Close()
 		_ = p.cmd.Process.Kill()
-		_ = p.cmd.Wait() // it was killed
+		_ = p.cmd.Wait() // it was killed; whatever it left behind is not listened to any more
+		<-p.mute
 	})
 	return nil
 }
