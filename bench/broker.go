@@ -177,20 +177,23 @@ func runNATS(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	return nats.Serve(ctx, t, stderrLog())
+	return nats.Serve(ctx, t, stderrLog(), nil)
 }
 
 // usage is what processes have cost until now.
 type usage struct {
 	cpu           time.Duration
 	peak, written int64 // bytes
+	held          []memory
 }
 
 func usageOf(pids []int) (u usage) {
 	for _, pid := range pids {
 		id := strconv.Itoa(pid)
 		u.cpu += cpuTimeOf(pid)
-		u.peak += peakOf(id)
+		m := memoryOf(id)
+		u.peak += m.Peak
+		u.held = append(u.held, m)
 		u.written += writtenBy(id)
 	}
 	return u

@@ -38,6 +38,9 @@ var errUsage = errors.New("bench: not started by the program itself")
 //	child PROFILE link TOPOLOGY NAME
 //	child PROFILE client TOPOLOGY ANALYSIS DIR LANES CHUNK
 //	child PROFILE latency TOPOLOGY ANALYSIS DIR SESSIONS
+//	child PROFILE effect TOPOLOGY NAME
+//	child PROFILE probe TOPOLOGY CHUNKS
+//	child PROFILE load TOPOLOGY ANALYSIS DIR
 //	child PROFILE oracle ANALYSIS DIR
 //	child PROFILE nats TOPOLOGY
 func Child(args []string) int {
@@ -62,6 +65,12 @@ func child(ctx context.Context, what string, args []string) error {
 		return runNode(ctx, args[0], args[1], nodes.Config{Known: known(), Disk: wal.Unsynced})
 	case what == "link" && len(args) == 2:
 		return runNode(ctx, args[0], args[1], nodes.Config{Known: linkSet, Roles: linkRoles})
+	case what == "effect" && len(args) == 2:
+		return runEffectNode(ctx, args[0], args[1])
+	case what == "probe" && len(args) == 2:
+		return runProbe(ctx, args[0], args[1])
+	case what == "load" && len(args) == 3:
+		return runLoad(ctx, args[0], args[1], args[2])
 	case what == "client" && len(args) == 5:
 		return runClient(ctx, args[0], client.Config{Analysis: args[1], Dir: args[2]}, args[3], args[4])
 	case what == "latency" && len(args) == 4:
@@ -104,6 +113,7 @@ func runNode(ctx context.Context, file, name string, c nodes.Config) error {
 func stderrLog() *slog.Logger { return slog.New(slog.NewTextHandler(os.Stderr, nil)) }
 
 func runClient(ctx context.Context, file string, cfg client.Config, lanes, chunk string) error {
+	begin := time.Now()
 	t, err := topology.Load(file)
 	if err != nil {
 		return err
@@ -119,10 +129,20 @@ func runClient(ctx context.Context, file string, cfg client.Config, lanes, chunk
 	if err != nil {
 		return err
 	}
-	return tell(a, nil)
+	return tell(begin, a, nil)
+}
+
+// tellTimes is tell for who has no answer.
+func tellTimes(times []time.Duration) error {
+	line, err := json.Marshal(told{memory: memoryOf("self"), Written: writtenBy("self"), Times: times})
+	if err == nil {
+		_, err = fmt.Printf("%s\n{}\n", line)
+	}
+	return err
 }
 
 func runOracle(analysis, dir string) error {
+	begin := time.Now()
 	s, err := subjectOf(analysis)
 	if err != nil {
 		return err
@@ -131,23 +151,26 @@ func runOracle(analysis, dir string) error {
 	if err != nil {
 		return err
 	}
-	return tell(a, nil)
+	return tell(begin, a, nil)
 }
 
 // told is what client and oracle say to the parent.
 type told struct {
-	Answer []byte `json:"-"`    // JSON of queries and rejected rows, without what differs between runs
-	Peak   int64  `json:"peak"` // bytes
+	Answer []byte `json:"-"` // JSON of queries and rejected rows, without what differs between runs
+	memory
 
-	Written int64 `json:"written"` // bytes, to the disk
+	Wall    time.Duration `json:"wall"`    // from the process' first step until it had the answer
+	CPU     time.Duration `json:"cpu"`     // of the process, until then
+	Written int64         `json:"written"` // bytes, to the disk
 
 	Times []time.Duration `json:"times,omitempty"` // of each session, where there were many
 }
 
 // tell prints an answer of the client's or the oracle's shape; their JSON is the same from the queries on. It travels as it is, behind
-// a line with the rest: what it costs to be taken apart and put together again is no part of what is measured, and would be a
-// quarter of a client's time where answers are long.
-func tell(answer json.Marshaler, times []time.Duration) error {
+// a line with the rest. What it costs to write it, and to be taken apart and put together again, is no part of what is measured, for
+// nobody who races: it would be a quarter of a client's time where answers are long.
+func tell(begin time.Time, answer json.Marshaler, times []time.Duration) error {
+	t := told{memory: memoryOf("self"), Wall: time.Since(begin), CPU: cpuTime(), Written: writtenBy("self"), Times: times}
 	text, err := answer.MarshalJSON()
 	if err != nil {
 		return err
@@ -156,7 +179,7 @@ func tell(answer json.Marshaler, times []time.Duration) error {
 	if from < 0 {
 		return fmt.Errorf("%w: no queries in the JSON of an answer", errAnswer)
 	}
-	line, err := json.Marshal(told{Peak: peakOf("self"), Written: writtenBy("self"), Times: times})
+	line, err := json.Marshal(t)
 	if err != nil {
 		return err
 	}
@@ -168,10 +191,7 @@ func tell(answer json.Marshaler, times []time.Duration) error {
 var errAnswer = errors.New("bad answer")
 
 // outcome is what a process that has ended has cost.
-type outcome struct {
-	told
-	wall, cpu time.Duration
-}
+type outcome struct{ told }
 
 func decodeTold(r io.Reader) (t told, err error) {
 	b, err := io.ReadAll(r)

@@ -20,6 +20,7 @@ type contestant struct {
 	cluster     *topology.Variant // nil for a single process
 	volatile    bool              // nodes of the cluster do not wait for the disk
 	broker      *carrier          // of the cluster's frames; nil when nodes talk to each other
+	unbatched   bool              // each frame is a message of the broker
 	alone       func(ctx context.Context, c *Config, s *subject, data string) (entry, error)
 	// absent says why it cannot take part, "" if it can. It may prepare what the contestant needs, and is called once.
 	absent func(ctx context.Context, c *Config) string
@@ -192,21 +193,22 @@ func (x *contestant) enterCluster(ctx context.Context, c *Config, s *subject, da
 	if err = errors.Join(err, n.stop()); err != nil {
 		return e, err
 	}
-	e = entry{answer: o.Answer, wall: o.wall, cpu: o.cpu, peak: o.Peak, sum: o.Peak, written: o.Written}
+	e = entry{answer: o.Answer, wall: o.Wall, cpu: o.CPU, peak: o.Peak, written: o.Written}
+	held := append([]memory{o.memory}, n.spent.held...)
 	e.cpu += n.spent.cpu
 	e.peak = max(e.peak, n.spent.peak)
-	e.sum += n.spent.peak
 	e.written += n.spent.written
 	for _, m := range nodes {
 		e.cpu += m.cpu
-		e.peak = max(e.peak, m.peak)
-		e.sum += m.peak
+		e.peak = max(e.peak, m.memory.Peak)
+		held = append(held, m.memory)
 		e.written += m.written
 	}
+	e.sum = together(held)
 	return e, nil
 }
 
 func oracleAlone(ctx context.Context, c *Config, s *subject, data string) (entry, error) {
 	o, err := c.run(ctx, judge+"-"+s.name(), "oracle", s.name(), data)
-	return entry{answer: o.Answer, wall: o.wall, cpu: o.cpu, peak: o.Peak, sum: o.Peak, written: o.Written}, err
+	return entry{answer: o.Answer, wall: o.Wall, cpu: o.CPU, peak: o.Peak, sum: o.Peak, written: o.Written}, err
 }

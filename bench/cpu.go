@@ -47,8 +47,11 @@ func writtenBy(pid string) int64 {
 
 // peakOf is the most memory a process has held, in bytes (VmHWM). The kernel's ru_maxrss is no use: it begins with the memory
 // of the process that started it.
-func peakOf(pid string) int64 {
-	text := strings.TrimSuffix(lineValue("/proc/"+pid+"/status", "VmHWM"), " kB")
+func peakOf(pid string) int64 { return kilobytes(pid, "VmHWM") }
+
+// kilobytes is a figure of a process' status, in bytes; 0 where the system does not tell.
+func kilobytes(pid, name string) int64 {
+	text := strings.TrimSuffix(lineValue("/proc/"+pid+"/status", name), " kB")
 	kb, _ := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	return kb << 10
 }

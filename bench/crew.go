@@ -39,8 +39,8 @@ type member struct {
 	log string
 
 	cpu     time.Duration // at the end
-	peak    int64         // bytes
-	written int64         // bytes, to the disk
+	memory  memory
+	written int64 // bytes, to the disk
 }
 
 // startCrew writes the topology's text, starts a process for each node, and waits until all of them run. what is their verb
@@ -166,10 +166,10 @@ func (x *crew) lastWords() string {
 func (x *crew) stop() error {
 	if x.broker != nil {
 		u := usageOf(x.broker.PIDs())
-		x.spent = usage{cpu: u.cpu - x.before.cpu, peak: u.peak, written: u.written - x.before.written}
+		x.spent = usage{cpu: u.cpu - x.before.cpu, peak: u.peak, written: u.written - x.before.written, held: u.held}
 	}
 	for _, m := range x.nodes {
-		m.peak = peakOf(fmt.Sprint(m.cmd.Process.Pid))
+		m.memory = memoryOf(fmt.Sprint(m.cmd.Process.Pid))
 		m.cpu = cpuTimeOf(m.cmd.Process.Pid)
 		m.written = writtenBy(fmt.Sprint(m.cmd.Process.Pid))
 		if err := m.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -201,14 +201,12 @@ func (c *Config) run(ctx context.Context, label string, args ...string) (o outco
 	cmd := c.command(label, args...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	begin := time.Now()
 	if err := cmd.Start(); err != nil {
 		return o, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
 	defer stop()
 	err = cmd.Wait()
-	o.wall, o.cpu = time.Since(begin), cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()
 	if err != nil {
 		return o, fmt.Errorf("%s: %w: %s", label, err, errs.Bytes())
 	}

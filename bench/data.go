@@ -1,7 +1,9 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,9 +15,14 @@ import (
 const seed = 1
 
 // data makes the subject's data, or takes what an earlier run of the program has made. It is made under another name first:
-// what has its name is whole.
+// what has its name is whole. The name has the stamp of the generator, so what a program before this one made in another way is
+// not taken for it.
 func (s *subject) data(dir string, facts int) (path string, bytes int64, err error) {
-	path = filepath.Join(dir, fmt.Sprintf("%s-%d", s.name(), facts))
+	stamp, err := s.stamp(unchanged)
+	if err != nil {
+		return "", 0, err
+	}
+	path = filepath.Join(dir, fmt.Sprintf("%s-%d-%s", s.name(), facts, stamp))
 	if _, err := os.Stat(path); err == nil {
 		bytes, err = size(path)
 		return path, bytes, err
@@ -40,7 +47,11 @@ func (s *subject) tidied(dir string, facts int) (path string, bytes int64, err e
 	if err != nil {
 		return "", 0, err
 	}
-	path = raw + "-tidy"
+	stamp, err := s.stamp(tidy.CSV)
+	if err != nil {
+		return "", 0, err
+	}
+	path = raw + "-tidy-" + stamp
 	if _, err := os.Stat(path); err == nil {
 		bytes, err = size(path)
 		return path, bytes, err
@@ -72,4 +83,20 @@ func size(dir string) (total int64, err error) {
 		return err
 	})
 	return total, err
+}
+
+// warm reads all files once, so that the page cache has them for whoever comes next: what the kernel has given up of them meanwhile, to make
+// room or because a slow contestant did not ask for long, would be read from the disk by one and not by another.
+func warm(dir string) error {
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(io.Discard, f)
+		return errors.Join(err, f.Close())
+	})
 }

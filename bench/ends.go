@@ -87,19 +87,19 @@ func (r *ends) compare() error {
 }
 
 func (r *ends) measures(facts int, size int64) []Measure {
-	cpu := r.client.cpu
+	cpu := r.client.CPU
 	for _, m := range r.nodes {
 		cpu += m.cpu
 	}
-	ours, theirs := r.client.wall.Seconds(), r.oracle.wall.Seconds()
+	ours, theirs := r.client.Wall.Seconds(), r.oracle.Wall.Seconds()
 	return []Measure{
 		{"Mfacts", "/s", float64(facts) / 1e6 / ours},
-		{"CSV", "MB/s", rate(size, r.client.wall)},
+		{"CSV", "MB/s", rate(size, r.client.Wall)},
 		{"wall", "s", ours},
 		{"oracle", "s", theirs},
 		{"ratio", "", theirs / ours},
 		{"CPU", "s", cpu.Seconds()},
-		{"oracle CPU", "s", r.oracle.cpu.Seconds()},
+		{"oracle CPU", "s", r.oracle.CPU.Seconds()},
 		{"ready", "ms", float64(r.ready.Milliseconds())},
 	}
 }
@@ -116,9 +116,9 @@ func (r *ends) parts(cases []Case) []Case {
 		cases[i].add([]Measure{{"CPU", "s", cpu.Seconds()}, {"peak memory", "MB", float64(peak) / 1e6}})
 	}
 	for i, m := range r.nodes {
-		costs(i, m.cpu, m.peak)
+		costs(i, m.cpu, m.memory.Peak)
 	}
-	costs(len(r.nodes), r.client.cpu, r.client.Peak)
-	costs(len(r.nodes)+1, r.oracle.cpu, r.oracle.Peak)
+	costs(len(r.nodes), r.client.CPU, r.client.Peak)
+	costs(len(r.nodes)+1, r.oracle.CPU, r.oracle.Peak)
 	return cases
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -20,6 +21,7 @@ func measureHop(ctx context.Context, c *Config) (done Section, err error) {
 	}
 	done.Skipped = skipped
 	done.About = fmt.Sprintf("frames of %s from node to node, durable at both; times over those of %s in the same round", sizeName(hopSize), first)
+	field = append(field, unbatched(field)...)
 	done.Cases = make([]Case, len(field))
 	frames := max(1, min(int(c.Amount)/hopSize, maxFrames))
 	for i := range field {
@@ -29,7 +31,7 @@ func measureHop(ctx context.Context, c *Config) (done Section, err error) {
 		hops := make([]hop, len(field))
 		for i := range field {
 			at := (i + round) % len(field)
-			if hops[at], err = field[at].hop(ctx, c, frames); err == nil {
+			if hops[at], err = field[at].hop(ctx, c, field[at].share(frames)); err == nil {
 				err = ctx.Err()
 			}
 			if err != nil {
@@ -38,7 +40,7 @@ func measureHop(ctx context.Context, c *Config) (done Section, err error) {
 		}
 		if round > 0 {
 			for i := range field {
-				done.Cases[i].add(hops[i].measures(&hops[0], frames))
+				done.Cases[i].add(hops[i].measures(&hops[0]))
 			}
 		}
 	}
@@ -47,20 +49,47 @@ func measureHop(ctx context.Context, c *Config) (done Section, err error) {
 
 const hopSize = 1 << 10
 
+// unbatched are those that send over brokers once more, with a message for each frame: as a pipeline does that is written for its broker.
+// Posta's own way over a broker packs frames into messages, as its way without one packs them into commits.
+func unbatched(field []contestant) (more []contestant) {
+	for _, x := range field {
+		if x.broker == nil {
+			continue
+		}
+		k := *x.broker
+		k.settings = maps.Clone(k.settings)
+		k.settings["rabbitmq.batch"], k.settings["nats.batch"] = "0B", "0B"
+		x.name, x.broker, x.unbatched = x.name+", a message a frame", &k, true
+		more = append(more, x)
+	}
+	return more
+}
+
+// share is how many of the frames a contestant sends: with a message for each a few are enough, and with an fsync for each message all
+// would take minutes.
+func (x *contestant) share(frames int) int {
+	if x.unbatched {
+		return max(1, frames/8)
+	}
+	return frames
+}
+
 // hop is what frames over one link have cost.
 type hop struct {
+	frames    int
 	wall, cpu time.Duration
 	written   int64
 }
 
-func (h *hop) measures(ours *hop, frames int) []Measure {
+func (h *hop) measures(ours *hop) []Measure {
+	n, each := float64(h.frames), float64(ours.frames)/float64(h.frames)
 	return []Measure{
-		{"frames", "/s", float64(frames) / h.wall.Seconds()},
-		{"link", "MB/s", rate(int64(frames)*hopSize, h.wall)},
-		{"times", "×", h.wall.Seconds() / ours.wall.Seconds()},
-		{"CPU per frame", "µs", float64(h.cpu.Nanoseconds()) / 1e3 / float64(frames)},
-		{"CPU times", "×", h.cpu.Seconds() / ours.cpu.Seconds()},
-		{"written", "MB", float64(h.written) / 1e6},
+		{"frames", "/s", n / h.wall.Seconds()},
+		{"link", "MB/s", rate(int64(h.frames)*hopSize, h.wall)},
+		{"times", "×", h.wall.Seconds() / ours.wall.Seconds() * each},
+		{"CPU per frame", "µs", float64(h.cpu.Nanoseconds()) / 1e3 / n},
+		{"CPU times", "×", h.cpu.Seconds() / ours.cpu.Seconds() * each},
+		{"written per frame", "B", float64(h.written) / n},
 	}
 }
 
@@ -94,6 +123,7 @@ func (x *contestant) hop(ctx context.Context, c *Config, frames int) (h hop, err
 		return h, err
 	}
 	cpu, written := b.cpu(), b.written()
+	h.frames = frames
 	h.wall, err = b.send(ctx, frames)
 	// The kernel counts in ticks: of what took less than one, it is not known that it took nothing.
 	h.cpu, h.written = max(clockTick, b.cpu()-cpu), b.written()-written

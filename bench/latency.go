@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -19,12 +20,13 @@ const (
 	latencySessions = 50 // in a round
 )
 
-// measureLatency asks how long what was acknowledged takes to have its effect: from the moment in which all of a small session is
-// durable, chunks and ends, until its answers are there, on a cluster that does nothing else. An answer needs the last end, so time
-// before its acknowledgement is the client's.
+// measureLatency asks how long what was acknowledged takes to have its effect. First for single chunks (see effect.go), on a cluster that
+// does nothing else and on a busy one. Then for small sessions: from the moment in which all of a session is durable, chunks and ends, until
+// its answers are there, on an idle cluster. An answer needs the last end, so time before its acknowledgement is the client's.
 func measureLatency(ctx context.Context, c *Config) (done Section, err error) {
-	done.About = fmt.Sprintf("from the acknowledgement of the end of a session's last stream until its last answer; %d sessions a round of %d trips each",
-		latencySessions, latencyFacts)
+	done.About = fmt.Sprintf(`from a chunk's acknowledgement until its effect is on the aggregator's disk, %d chunks of %d rows a round, idle, and busy with %d sessions
+of bikes; and from the acknowledgement of the end of a session's last stream until its last answer, %d sessions a round of %d trips each`,
+		c.effectChunks(), markRows, busySessions, latencySessions, latencyFacts)
 	s, err := subjectOf("bikes")
 	if err != nil {
 		return done, err
@@ -37,24 +39,51 @@ func measureLatency(ctx context.Context, c *Config) (done Section, err error) {
 	if err != nil {
 		return done, err
 	}
-	return c.inTurns(ctx, done, func(ctx context.Context, x *contestant) (_ []Measure, err error) {
-		label := x.name + "-latency"
-		n, dir, err := x.start(ctx, c, label)
+	load, err := c.loadData(ctx, s)
+	if err != nil {
+		return done, err
+	}
+	return c.inTurns(ctx, done, func(ctx context.Context, x *contestant) (all []Measure, err error) {
+		idle, busy, err := x.effects(ctx, c, load)
 		if err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-		o, err := c.run(ctx, label+"-client", "latency", n.topo.File, s.name(), data, fmt.Sprint(latencySessions))
-		if err = errors.Join(err, n.stop()); err != nil {
+		sessions, err := x.sessions(ctx, c, s, data, right.answer)
+		if err != nil {
 			return nil, err
 		}
-		if string(o.Answer) != string(right.answer) {
-			return nil, errAnswers
+		for _, m := range []struct {
+			name  string
+			times []time.Duration
+		}{{"chunk", idle}, {"chunk, busy", busy}, {"session", sessions}} {
+			all = append(all, Measure{m.name + " p50", "ms", percentile(m.times, 50)}, Measure{m.name + " p99", "ms", percentile(m.times, 99)})
 		}
-		slices.Sort(o.Times)
-		ms := func(share int) float64 { return float64(o.Times[(len(o.Times)-1)*share/100].Microseconds()) / 1e3 }
-		return []Measure{{"p50", "ms", ms(50)}, {"p99", "ms", ms(99)}}, nil
+		return all, nil
 	})
+}
+
+// percentile is what so many of a hundred were not above, in milliseconds.
+func percentile(times []time.Duration, share int) float64 {
+	times = slices.Sorted(slices.Values(times))
+	return float64(times[(len(times)-1)*share/100].Microseconds()) / 1e3
+}
+
+// sessions are the delays of small sessions, one after the other, on a cluster of their own.
+func (x *contestant) sessions(ctx context.Context, c *Config, s *subject, data string, right json.RawMessage) (_ []time.Duration, err error) {
+	label := x.name + "-latency"
+	n, dir, err := x.start(ctx, c, label)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	o, err := c.run(ctx, label+"-client", "latency", n.topo.File, s.name(), data, fmt.Sprint(latencySessions))
+	if err = errors.Join(err, n.stop()); err != nil {
+		return nil, err
+	}
+	if string(o.Answer) != string(right) {
+		return nil, errAnswers
+	}
+	return o.Times, nil
 }
 
 // inTurns measures those who are clusters and durable, each in its turn of every round.
@@ -87,6 +116,7 @@ func (c *Config) inTurns(ctx context.Context, done Section, measure func(context
 
 // runLatency is the client: one session after the other.
 func runLatency(ctx context.Context, file, analysis, dir, count string) error {
+	begin := time.Now()
 	n, err := strconv.Atoi(count)
 	if err != nil || n < 1 {
 		return errUsage
@@ -104,7 +134,7 @@ func runLatency(ctx context.Context, file, analysis, dir, count string) error {
 		}
 		times = append(times, took)
 	}
-	return tell(a, times)
+	return tell(begin, a, times)
 }
 
 func oneSession(ctx context.Context, cfg client.Config) (a *client.Answer, took time.Duration, err error) {

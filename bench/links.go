@@ -72,10 +72,18 @@ func linkCase(ctx context.Context, c *Config, pool []byte, size, links int) (don
 
 // linkTopology has sources in place of input and parser, and a sink in place of all others.
 func linkTopology(c *Config, dir string, links int, set map[string]string) string {
+	stages := stageText("source", `chain = ["input", "parser"]`, links) +
+		stageText("sink", `chain = ["joiner", "aggregator", "reducer", "output"]`, 1)
+	edges := edgeText("source", "sink", "facts", "push", "any", "") + edgeText("source", "sink", "reference", "pub", "all", "")
+	return benchTopology(c, dir, "link", stages+edges, set)
+}
+
+// benchTopology is a topology that no variant makes: one host, no medics, and those settings that are not about medics.
+func benchTopology(c *Config, dir, name, stagesAndEdges string, set map[string]string) string {
 	sections := map[string]string{}
 	for key, value := range set {
 		section, name, _ := strings.Cut(key, ".")
-		if value != "true" {
+		if _, err := strconv.Atoi(value); err != nil && value != "true" && value != "false" {
 			value = strconv.Quote(value)
 		}
 		sections[section] += name + " = " + value + "\n"
@@ -89,31 +97,13 @@ func linkTopology(c *Config, dir string, links int, set map[string]string) strin
 		host = fmt.Sprintf("address = \"127.0.0.1\"\nports = %d", c.TCP)
 	}
 	return fmt.Sprintf(`[cluster]
-name = "link"
+name = %q
 data = "data"
 %s[hosts.local]
 %s
-[[stage]]
-name = "source"
-chain = ["input", "parser"]
-replicas = %d
-[[stage]]
-name = "sink"
-chain = ["joiner", "aggregator", "reducer", "output"]
-[[edge]]
-from = "source"
-to = "sink"
-streams = "facts"
-route = "any"
-[[edge]]
-from = "source"
-to = "sink"
-streams = "reference"
-socket = "pub"
-route = "all"
-[medics]
+%s[medics]
 replicas = 0
-%s`, sections["cluster"], host, links, settings.String())
+%s`, name, sections["cluster"], host, stagesAndEdges, settings.String())
 }
 
 // bench is sources and their sink.

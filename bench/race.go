@@ -34,7 +34,10 @@ func (s *subject) race(ctx context.Context, c *Config) (done Section, err error)
 		entries := make([]entry, len(field))
 		for i := range field {
 			at := (i + round) % len(field)
-			if entries[at], err = field[at].enter(ctx, c, s, data); err != nil {
+			if err = warm(data); err == nil {
+				entries[at], err = field[at].enter(ctx, c, s, data)
+			}
+			if err != nil {
 				return done, fmt.Errorf("%s, round %d: %w", field[at].name, round, err)
 			}
 			if err := ctx.Err(); err != nil {

@@ -40,9 +40,9 @@ func measureRecovery(ctx context.Context, c *Config) (done Section, err error) {
 		}
 		measures := []Measure{
 			{"running again", "ms", float64(back.Microseconds()) / 1e3},
-			{"wall", "s", hit.wall.Seconds()},
+			{"wall", "s", hit.Wall.Seconds()},
 			{"undisturbed", "s", calm.wall.Seconds()},
-			{"lost", "ms", float64((hit.wall - calm.wall).Milliseconds())},
+			{"lost", "ms", float64((hit.Wall - calm.wall).Milliseconds())},
 		}
 		if x.broker == nil {
 			return measures, nil
@@ -50,8 +50,8 @@ func measureRecovery(ctx context.Context, c *Config) (done Section, err error) {
 		hit, back, err = x.struck(ctx, c, s, data, &calm, func(ctx context.Context, n *crew) (time.Duration, error) { return n.replaceBroker(ctx) })
 		return append(measures,
 			Measure{"broker answers again", "ms", float64(back.Microseconds()) / 1e3},
-			Measure{"wall, broker killed", "s", hit.wall.Seconds()},
-			Measure{"lost to it", "ms", float64((hit.wall - calm.wall).Milliseconds())},
+			Measure{"wall, broker killed", "s", hit.Wall.Seconds()},
+			Measure{"lost to it", "ms", float64((hit.Wall - calm.wall).Milliseconds())},
 		), err
 	})
 }

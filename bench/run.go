@@ -101,6 +101,11 @@ func Run(ctx context.Context, c Config) error {
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 		return fmt.Errorf("bench: %w", err)
 	}
+	if c.Profile != "" {
+		if err := os.MkdirAll(c.Profile, 0o755); err != nil {
+			return fmt.Errorf("bench: a directory for profiles: %w", err)
+		}
+	}
 	r := Report{Date: time.Now(), Commit: commit(), Command: os.Args, Machine: thisMachine(), Rounds: c.Rounds}
 	m := r.Machine
 	fmt.Fprintf(c.Out, "%s, %d cores, %s, %s, load %s, commit %s; medians of %d rounds (least–most)\n",

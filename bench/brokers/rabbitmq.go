@@ -61,16 +61,40 @@ func StartRabbitMQ(ctx context.Context, dir string) (*RabbitMQ, error) {
 	if err := os.WriteFile(r.script(), []byte(script), 0o755); err != nil {
 		return nil, err
 	}
-	var err error
-	if r.ports, err = freePorts(); err != nil {
-		return nil, err
+	return r, r.startOn(ctx, freePorts)
+}
+
+// portTries is how often ports are looked for: what is free when it is found may be somebody else's when the server gets to it.
+const portTries = 5
+
+// startOn starts it on ports that find finds, and on others when somebody was faster.
+func (r *RabbitMQ) startOn(ctx context.Context, find func() ([3]int, error)) (err error) {
+	for range portTries {
+		if r.ports, err = find(); err != nil {
+			return err
+		}
+		if err = r.Start(ctx); err == nil || ctx.Err() != nil || !r.outrun() {
+			return err
+		}
 	}
-	return r, r.Start(ctx)
+	return err
+}
+
+// outrun reports whether somebody has a port of ours, now that the server is gone.
+func (r *RabbitMQ) outrun() bool {
+	for _, p := range r.ports {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", p))
+		if err != nil {
+			return true
+		}
+		_ = l.Close() // it is free
+	}
+	return false
 }
 
 func (r *RabbitMQ) script() string { return filepath.Join(r.dir, "rabbitmq.sh") }
 
-// freePorts finds three. Somebody may take them before the server does; then it does not start, and says so.
+// freePorts finds three. Somebody may take them before the server does: see startOn.
 func freePorts() (ports [3]int, err error) {
 	for i := range ports {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

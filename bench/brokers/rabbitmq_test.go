@@ -4,6 +4,8 @@ package brokers
 
 import (
 	"context"
+	"net"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -26,5 +28,46 @@ func TestRabbitMQComesAndGoes(t *testing.T) {
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestStartRabbitMQ_APortThatIsTakenMeanwhile: others are tried.
+func TestStartRabbitMQ_APortThatIsTakenMeanwhile(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted := make(chan struct{})
+	go func() { // whoever listens hangs up
+		defer close(accepted)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_ = c.Close()
+		}
+	}()
+	defer func() { _ = l.Close(); <-accepted }()
+	r := &RabbitMQ{dir: filepath.Join(t.TempDir(), "rabbit")}
+	if err := os.MkdirAll(r.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(r.script(), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	err = r.startOn(ctx, func() ([3]int, error) {
+		ports, err := freePorts()
+		if found++; found == 1 {
+			ports[0] = l.Addr().(*net.TCPAddr).Port
+		}
+		return ports, err
+	})
+	defer func() { _ = r.Close() }()
+	if err != nil || found != 2 {
+		t.Errorf("after %d looks for ports: %v", found, err)
 	}
 }

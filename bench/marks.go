@@ -1,0 +1,51 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+
+	"posta/analyses"
+	"posta/batch"
+	"posta/fold"
+)
+
+// marks is the analysis whose effect can be seen chunk by chunk: each row bears the number of its chunk, and rows are counted by it. A
+// chunk has had its effect when all of its rows are counted.
+var marks = &analyses.Analysis{
+	Name: "marks", About: "rows by the chunk they came in",
+	Streams: []analyses.Stream{{
+		Name: "marks", Files: "marks.csv", Columns: analyses.Columns("chunk"), Schema: []batch.FieldSpec{{Name: "chunk", Kind: batch.Int}},
+	}},
+	Tables:    markTables,
+	Queries:   []analyses.Query{{Name: "seen", Columns: []string{"chunk", "rows"}, Tables: []string{"seen"}}},
+	NewJoiner: analyses.FoldFacts(markTables, countMarks),
+	Reduce: func(_ analyses.Args, _ int, tables []*fold.Table, emit func(row ...any)) error {
+		for _, row := range tables[0].Rows() {
+			emit(tables[0].KeyInt(row, 0), tables[0].Sum(row, 0))
+		}
+		return nil
+	},
+}
+
+var markTables = []fold.Spec{{
+	Name: "seen", Stream: "marks", Keys: []fold.Key{{Name: "chunk", Kind: fold.KeyInt}}, Aggs: []fold.Agg{{Name: "rows", Kind: fold.Sum}},
+}}
+
+func countMarks(f analyses.Facts, tables []*fold.Table) error {
+	t, chunks := tables[0], f.Ints(0)
+	for i := range f.Rows() {
+		t.AddSum(t.Row(t.Key().Int(chunks.At(i))), 0, 1)
+	}
+	return nil
+}
+
+const (
+	markHeader = "chunk,note"
+	markRows   = 1024 // in a chunk, of some 64 bytes each
+)
+
+// markChunk is chunk n as a client sends it.
+func markChunk(n int) []byte {
+	row := fmt.Appendf(nil, "%d,%s\n", n, bytes.Repeat([]byte("posta "), 9))
+	return bytes.Repeat(row, markRows)
+}

@@ -1,0 +1,17 @@
+package bench
+
+import "testing"
+
+// TestTogether: a program that several processes run is in memory once, and what each holds of its own adds up.
+func TestTogether(t *testing.T) {
+	if got := together([]memory{{Peak: 50, Shared: 20}, {Peak: 30, Shared: 19}, {Peak: 25, Shared: 20}}); got != 30+11+5+20 {
+		t.Errorf("%d", got)
+	}
+	if got := together(nil); got != 0 {
+		t.Errorf("nobody: %d", got)
+	}
+	m := memoryOf("self")
+	if m.Shared <= 0 || m.Peak <= m.Shared {
+		t.Errorf("this process: %+v", m)
+	}
+}

@@ -1,0 +1,124 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"posta/fold"
+	"posta/nodes"
+	"posta/nodes/aggregator"
+	"posta/nodes/role"
+	"posta/session"
+	"posta/topology"
+)
+
+// witness is the product's aggregator with somebody beside it who tells when a chunk of [marks] has had its effect: when the commit
+// that holds the last of its rows is on the aggregator's disk. The clock is the asker's; there is none in here.
+type witness struct {
+	*aggregator.Aggregator
+	gate   plain // what a gateway needs that is not asked anything
+	watch  map[session.ID]bool
+	seen   map[int64]int64 // rows by chunk
+	waiter role.Peer
+	until  int64 // the chunk that is waited for; 0: nobody waits
+}
+
+var _ role.Gateway = (*witness)(nil)
+
+// witnessed is the chain of a node with the aggregator replaced by a witness.
+func witnessed(c nodes.Config) func(topology.Node) ([]role.Role, error) {
+	return func(n topology.Node) ([]role.Role, error) {
+		roles, err := nodes.Chain(c, n)
+		for i := range roles {
+			if a, is := roles[i].(*aggregator.Aggregator); is {
+				roles[i] = &witness{Aggregator: a, watch: map[session.ID]bool{}, seen: map[int64]int64{}}
+			}
+		}
+		return roles, err
+	}
+}
+
+// runEffectNode is a node of a cluster whose effects are watched; all but the aggregator's are the product's.
+func runEffectNode(ctx context.Context, file, name string) error {
+	t, err := topology.Load(file)
+	if err != nil {
+		return err
+	}
+	c := nodes.Config{Topology: t, Known: append(known(), marks), Version: "bench"}
+	c.Roles = witnessed(c)
+	return runNode(ctx, file, name, c)
+}
+
+func encodeWatch(chunk int) []byte { return fmt.Appendf(nil, "wait for chunk %d", chunk) }
+
+// Request implements role.Gateway.
+func (w *witness) Request(_ time.Time, from role.Peer, body []byte) bool {
+	var chunk int64
+	if _, err := fmt.Sscanf(string(body), "wait for chunk %d", &chunk); err != nil {
+		return false // the output's, which is in the same node
+	}
+	w.waiter, w.until = from, chunk
+	w.tell()
+	return true
+}
+
+// Open implements role.Role.
+func (w *witness) Open(s role.Session) error {
+	if s.Analysis.Name == marks.Name {
+		w.watch[s.ID] = true
+	}
+	return w.Aggregator.Open(s)
+}
+
+// Take implements role.Role.
+func (w *witness) Take(id session.ID, m role.Message, out role.Emitter) (durable bool, err error) {
+	if w.watch[id] {
+		if err := w.look(m.Payload); err != nil {
+			return false, err
+		}
+	}
+	durable, err = w.Aggregator.Take(id, m, out)
+	w.tell()
+	return durable, err
+}
+
+// look counts the rows that a partial brings. A row too many is a record that counted twice.
+func (w *witness) look(partial []byte) error {
+	tables := role.NewTables(marks, fold.NewTable)
+	if err := role.Merge(tables, partial); err != nil {
+		return err
+	}
+	t := tables[0]
+	for _, row := range t.Rows() {
+		chunk := t.KeyInt(row, 0)
+		if w.seen[chunk] += t.Sum(row, 0); w.seen[chunk] > markRows {
+			return fmt.Errorf("chunk %d has %d rows, %d were sent", chunk, w.seen[chunk], markRows)
+		}
+	}
+	return nil
+}
+
+func (w *witness) tell() {
+	if w.until > 0 && w.seen[w.until] == markRows {
+		w.until = 0
+		w.gate.host.ReplyStored(w.waiter, []byte("ok"))
+	}
+}
+
+// Drop implements role.Role.
+func (w *witness) Drop(id session.ID, why role.Outcome) {
+	if w.watch[id] {
+		delete(w.watch, id)
+		clear(w.seen)
+	}
+	w.Aggregator.Drop(id, why)
+}
+
+func (w *witness) Attach(h role.Host)            { w.gate.Attach(h) }
+func (w *witness) Tick(now time.Time)            { w.gate.Tick(now) }
+func (w *witness) Forget(id session.ID)          { w.gate.Forget(id) }
+func (w *witness) Apply(p []byte) error          { return w.gate.Apply(p) }
+func (w *witness) SnapshotAll(dst []byte) []byte { return w.gate.SnapshotAll(dst) }
+func (w *witness) RestoreAll(data []byte) error  { return w.gate.RestoreAll(data) }
+func (w *witness) Running() int                  { return w.gate.Running() }
