@@ -37,7 +37,8 @@ func standstill() time.Duration {
 // TestR9_AggregatorStopped stops one receiver of a hash edge in the middle of a large upload. The client is held back, no
 // memory and no disk grows, and when it goes on so does everything.
 func TestR9_AggregatorStopped(t *testing.T) {
-	d := generated(t, 600_000)
+	const rows = 1_200_000 // windows full of tables stand for many rows: joiners fold all that a commit takes
+	d := generated(t, rows)
 	c := start(t, tight())
 	b := c.listen()
 	ctx, cancel := context.WithCancel(deadline(t, 4*time.Minute))
@@ -47,7 +48,7 @@ func TestR9_AggregatorStopped(t *testing.T) {
 	until(t, 20*time.Second, "facts are on their way", func() bool { return r.acked("trips") > 100<<10 })
 	c.signal("aggregator-1", syscall.SIGSTOP)
 	held := c.heldBack(r)
-	if total := int64(600_000 * 55); held > total/2 {
+	if total := int64(rows * 55); held > total/2 {
 		t.Errorf("R9: %d bytes were taken while aggregator-1 stood still, of about %d", held, total)
 	}
 	c.still(r, held)

@@ -71,7 +71,7 @@ func natsMain(file string) int {
 	defer stop()
 	t, err := topology.Load(file)
 	if err == nil {
-		err = nats.Serve(ctx, t, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+		err = nats.Serve(ctx, t, slog.New(slog.NewTextHandler(os.Stderr, nil)), nil)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"posta/e2e/ward"
 )
 
 // prefix begins the names of all clusters of these tests. Behind it is the process that made them.
@@ -211,7 +213,7 @@ suspect_after = "2s"
 [limits]
 sessions = %d
 `, s.name, s.ports, s.ports+span, s.joiners, s.outputs, s.limit)
-	if err := os.WriteFile(s.file, []byte(text), 0o600); err != nil {
+	if err := ward.Replace(s.file, []byte(text)); err != nil { // sessions read it meanwhile
 		s.t.Fatal(err)
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"posta/e2e/ward"
 )
 
 var (
@@ -58,19 +60,8 @@ func run(m *testing.M) int {
 }
 
 // build makes the image as `make image` does, in a directory of its own.
-func build(dir string) error {
-	root := filepath.Join("..", "..")
-	posta = filepath.Join(dir, "bin", "posta")
-	compile := exec.Command("go", "build", "-o", posta, root)
-	compile.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := compile.CombinedOutput(); err != nil {
-		return fmt.Errorf("build posta: %w: %s", err, out)
-	}
-	recipe, err := os.ReadFile(filepath.Join(root, "Dockerfile"))
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "Dockerfile"), recipe, 0o600)
-	}
-	if err != nil {
+func build(dir string) (err error) {
+	if posta, err = ward.Recipe(filepath.Join("..", ".."), dir); err != nil {
 		return err
 	}
 	_, err = command("docker", "build", "-q", "-t", image, dir)

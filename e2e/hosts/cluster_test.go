@@ -5,7 +5,6 @@ package hosts
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -102,7 +101,7 @@ func (c *cluster) write(n int, joiners string) {
 	for _, h := range c.rack.Hosts[:n] {
 		fmt.Fprintf(&hosts, "[hosts.%s]\naddress = %q\nengine = %q\n", h.Name, h.Address, h.Engine())
 	}
-	must(c.t, os.WriteFile(file, []byte(fmt.Sprintf(page, c.name, hosts.String(), joiners)), 0o644))
+	must(c.t, ward.Replace(file, []byte(fmt.Sprintf(page, c.name, hosts.String(), joiners))))
 	var err error
 	c.topo, err = topology.Load(file)
 	must(c.t, err)

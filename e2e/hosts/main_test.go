@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"posta/e2e/hosts/rack"
+	"posta/e2e/ward"
 )
 
 var (
@@ -46,7 +46,8 @@ func run(m *testing.M) (code int) {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	if err := build(dir); err != nil {
+	recipe = dir
+	if posta, err = ward.Recipe(filepath.Join("..", ".."), dir); err != nil {
 		log.Print(err)
 		return 1
 	}
@@ -56,22 +57,6 @@ func run(m *testing.M) (code int) {
 		return 1
 	}
 	return code
-}
-
-// build makes what `make image` makes an image from.
-func build(dir string) error {
-	root := filepath.Join("..", "..")
-	posta, recipe = filepath.Join(dir, "bin", "posta"), dir
-	compile := exec.Command("go", "build", "-o", posta, root)
-	compile.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := compile.CombinedOutput(); err != nil {
-		return fmt.Errorf("build posta: %w: %s", err, out)
-	}
-	text, err := os.ReadFile(filepath.Join(root, "Dockerfile"))
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, "Dockerfile"), text, 0o600)
 }
 
 // image is built on the first host, which needs nothing but the program for it.

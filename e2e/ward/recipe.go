@@ -1,0 +1,26 @@
+package ward
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Recipe puts into dir what `make image` makes an image from: the Dockerfile of the module at root, and bin/posta, whose path it returns.
+func Recipe(root, dir string) (posta string, err error) {
+	posta = filepath.Join(dir, "bin", "posta")
+	compile := exec.Command("go", "build", "-o", posta, root)
+	compile.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := compile.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build posta: %w: %s", err, out)
+	}
+	text, err := os.ReadFile(filepath.Join(root, "Dockerfile"))
+	if err != nil {
+		return "", fmt.Errorf("the recipe of the image: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "Dockerfile"), text, 0o600); err != nil {
+		return "", fmt.Errorf("the recipe of the image: %w", err)
+	}
+	return posta, nil
+}
