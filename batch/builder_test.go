@@ -61,6 +61,28 @@ func TestBuildersDoNotAllocateOnceWarm(t *testing.T) {
 	}
 }
 
+// TestOnlyValuesOfRowsAreKnown: neither those that were taken back, nor those of the batch before.
+func TestOnlyValuesOfRowsAreKnown(t *testing.T) {
+	b := NewBuilder([]FieldSpec{{"d", Dict}})
+	d := b.Dict(0)
+	for _, v := range []string{"", "4.5", "3.3333333333333335"} {
+		known := func(want bool, rows int) {
+			t.Helper()
+			if got := d.AppendKnown([]byte(v)); got != want || b.Rows() != rows {
+				t.Errorf("%q: known %v with %d rows, want %v with %d", v, got, b.Rows(), want, rows)
+			}
+		}
+		b.Reset()
+		known(false, 0)
+		d.Append([]byte(v))
+		known(true, 2)
+		d.Append([]byte("other"))
+		known(true, 4)
+		b.Truncate(0)
+		known(false, 0)
+	}
+}
+
 // TestOneLargeBatchDoesNotSlowDownTheNext: the hash table shrinks again.
 func TestOneLargeBatchDoesNotSlowDownTheNext(t *testing.T) {
 	b := NewBuilder(all[3:])

@@ -40,6 +40,21 @@ func (b *DictBuilder) Append(v []byte) {
 	b.codes = append(b.codes, code)
 }
 
+// AppendKnown adds the value of the next row if a row before has it too, and reports that: whoever checks values then checks each
+// only once.
+func (b *DictBuilder) AppendKnown(v []byte) bool {
+	key := b.index.key(v)
+	if key != b.last || key >= longKey {
+		code, found := b.index.find(key, v, &b.entries)
+		if !found {
+			return false
+		}
+		b.last, b.lastAt = key, code
+	}
+	b.codes = append(b.codes, b.lastAt)
+	return true
+}
+
 func (b *DictBuilder) add(key dictKey, v []byte) uint32 {
 	code := uint32(b.entries.len())
 	b.entries.add(v)

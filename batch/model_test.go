@@ -93,7 +93,9 @@ func (m model) appendValue(b *Builder, column, row int) {
 			b.Text(column).Append(v[row])
 			return
 		}
-		b.Dict(column).Append(v[row])
+		if row%2 == 0 || !b.Dict(column).AppendKnown(v[row]) {
+			b.Dict(column).Append(v[row])
+		}
 	}
 }
 
