@@ -25,7 +25,7 @@ type Config struct {
 	// its id: it goes straight to the results.
 	Session session.ID
 
-	// Lanes is how many chunks are under way at once, 1 to 1024; 0 means 4, and there is at least one for each input. One
+	// Lanes is how many chunks are under way at once, 1 to 1024; 0 means 8, and there is at least one for each input. One
 	// lane waits for a disk's fsync between any two chunks; many cost chunk-size memory each, here and there.
 	Lanes int
 
@@ -59,7 +59,7 @@ type Config struct {
 
 // Defaults of Config.
 const (
-	DefaultLanes    = 4
+	DefaultLanes    = 8
 	DefaultTimeout  = 2 * time.Second
 	DefaultPatience = time.Minute
 )

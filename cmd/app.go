@@ -66,12 +66,18 @@ func usage(c *cli.Context, err error, _ bool) error {
 	}
 	for _, f := range c.Command.Flags {
 		for _, known := range f.Names() {
-			if closeTo(known, flag) {
+			if isTold(f) && closeTo(known, flag) {
 				return usagef("%sthere is no flag %s; did you mean %s?", colon(name), dashed(flag), dashed(known))
 			}
 		}
 	}
 	return usagef("%sthere is no flag %s; %s --help tells those there are", colon(name), dashed(flag), strings.TrimSpace("posta "+name))
+}
+
+// isTold says whether people are told of a flag.
+func isTold(f cli.Flag) bool {
+	v, ok := f.(cli.VisibleFlag)
+	return !ok || v.IsVisible()
 }
 
 func colon(name string) string {

@@ -84,6 +84,7 @@ func TestCompletion(t *testing.T) {
 		{"run --data ·", "", "bikes"},
 		{"run bikes ·", "", "bikes"},
 		{"run bikes --da", "--data --help", "bikes"},
+		{"run bikes --", "--sockets", "--transport"},
 		{"topology ·", "check show graph new", "help topology"},
 		{"topology show --", "--json --topology", "--out"},
 		{"node -f " + file + " ·", "joiner-3 output-1", "joiner-4"},

@@ -36,3 +36,14 @@ func (x *command) brokerOf(ctx context.Context, t *topology.Topology) error {
 	x.notef("from here there is no way to the cluster's broker; if its nodes have none either, it waits: %v", err)
 	return nil
 }
+
+// lookForBroker says before the nodes start that they will wait. It is no error: after a crash of the machine the broker may just come up
+// later than the cluster, and what nodes have in their logs is read back meanwhile. A server that posta up keeps is not looked for.
+func (x *command) lookForBroker(ctx context.Context, t *topology.Topology) {
+	if _, kept := t.Server(); kept {
+		return
+	}
+	if err := brokerThere(ctx, t); err != nil && ctx.Err() == nil {
+		x.notef("nodes will wait, and take no session further, until this is mended: %v", err)
+	}
+}

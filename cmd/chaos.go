@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -56,6 +57,7 @@ type rogue struct {
 	kinds   []havoc.Kind
 	suspect time.Duration
 	done    int
+	unsure  int      // of those: nobody said that it was done
 	later   []func() // ends what lasts
 }
 
@@ -81,7 +83,7 @@ func (x *command) chaos(c *cli.Context) error {
 	err = r.allBack(patience, w)
 	view := w.View()
 	told.tell(view.Entries)
-	x.sumUp(core.Incidents(view.Entries), began, r.done)
+	x.sumUp(core.Incidents(view.Entries), began, r.done, r.unsure)
 	return err
 }
 
@@ -134,7 +136,7 @@ func (x *command) havocOf(c *cli.Context) (maker havoc.Maker, all []medic.NodeID
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		return havoc.Processes{Crew: crew}, append(crew.IDs(), crew.Medics()...), t, nil
+		return havoc.Processes{Crew: crew}, slices.Concat(crew.IDs(), crew.Medics(), crew.Beside()), t, nil
 	}
 	if t, err = loadTopology(c); err != nil {
 		return nil, nil, nil, err
@@ -213,12 +215,18 @@ func (r *rogue) strike(ctx context.Context) {
 	if kind.Lasts() {
 		what += " for " + screen.Span(pause)
 	}
-	if err := r.maker.Do(ctx, kind, target); err != nil {
+	err = r.maker.Do(ctx, kind, target)
+	switch {
+	case err == nil:
+		r.say("%s", what)
+	case noAnswer(err): // then incidents may come of it that would otherwise have no fault, and what lasts has to be ended
+		r.unsure++
+		r.say("%s, perhaps: %v", what, err)
+	default:
 		r.say("%s: %v", what, err)
 		return
 	}
 	r.done++
-	r.say("%s", what)
 	if !kind.Lasts() {
 		return
 	}
@@ -236,6 +244,11 @@ func (r *rogue) strike(ctx context.Context) {
 		}
 		<-over
 	})
+}
+
+// noAnswer says that a call was given up: nobody knows whether it was carried out.
+func noAnswer(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
 // undoTime bounds the end of what lasts.
@@ -289,7 +302,7 @@ func (t *teller) tell(entries []core.Entry) {
 }
 
 // sumUp prints the last lines.
-func (x *command) sumUp(incidents []core.Incident, since time.Time, done int) {
+func (x *command) sumUp(incidents []core.Incident, since time.Time, done, unsure int) {
 	back, restarts := 0, 0
 	var slowest time.Duration
 	for _, i := range incidents {
@@ -302,6 +315,10 @@ func (x *command) sumUp(incidents []core.Incident, since time.Time, done int) {
 			slowest = max(slowest, i.Total())
 		}
 	}
-	_, _ = io.WriteString(x.Out, fmt.Sprintf("%s; the journal tells of %s that ended well, with %s; the slowest took %s\n",
-		screen.Plural(done, "fault"), screen.Plural(back, "incident"), screen.Plural(restarts, "restart"), screen.Span(slowest)))
+	perhaps := ""
+	if unsure > 0 {
+		perhaps = fmt.Sprintf(", %d without an answer", unsure)
+	}
+	_, _ = io.WriteString(x.Out, fmt.Sprintf("%s%s; the journal tells of %s that ended well, with %s; the slowest took %s\n",
+		screen.Plural(done, "fault"), perhaps, screen.Plural(back, "incident"), screen.Plural(restarts, "restart"), screen.Span(slowest)))
 }

@@ -109,8 +109,17 @@ func (x *command) crewOf(c *cli.Context) (*local.Crew, *topology.Topology, error
 	if err != nil {
 		return nil, nil, err
 	}
-	crew, err := local.NewCrew(local.Config{Topology: t, Nodes: nodes, Dir: t.DataDir, Program: program})
+	crew, err := local.NewCrew(local.Config{Topology: t, Nodes: nodes, Beside: besideNodes(t, nodes), Dir: t.DataDir, Program: program})
 	return crew, t, err
+}
+
+// besideNodes is the embedded server, if it is on a host of these nodes.
+func besideNodes(t *topology.Topology, nodes []topology.Node) []topology.Node {
+	server, kept := t.Server()
+	if !kept || !slices.ContainsFunc(nodes, func(n topology.Node) bool { return n.Host == server.Host }) {
+		return nil
+	}
+	return []topology.Node{server}
 }
 
 // self is how this program is started again.

@@ -79,7 +79,9 @@ func (x *command) complete(app *cli.App, words []string) {
 	switch {
 	case strings.HasPrefix(current, "-"):
 		for _, f := range flags {
-			x.printf("--%s\n", f.Names()[0])
+			if isTold(f) {
+				x.printf("--%s\n", f.Names()[0])
+			}
 		}
 		x.printf("--help\n")
 	case command != nil && len(before) > depth && takesValue(command, before[len(before)-1]):
@@ -133,6 +135,9 @@ func (x *command) argumentsOf(c *cli.Command, words []string) (all []string) {
 			if medic := len(n.Chain) == 0; c.Name == "chaos" || medic == (c.Name == "medic") {
 				all = append(all, string(n.ID))
 			}
+		}
+		if server, kept := t.Server(); kept && c.Name == "chaos" {
+			all = append(all, string(server.ID))
 		}
 	}
 	return all

@@ -59,6 +59,9 @@ func (x *command) medic(c *cli.Context) error {
 		return err
 	}
 	cfg.Topology, cfg.Hosts, cfg.Restarter = t, crew.Hosts(), crew
+	if server, kept := t.Server(); kept {
+		cfg.Beside = []topology.Node{server} // on whatever host: who leads has to know of it
+	}
 	return station.Run(c.Context, cfg)
 }
 

@@ -5,16 +5,16 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/link/nats"
+	"posta/nodes/server"
 )
 
 func (x *command) natsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "nats",
 		Usage: "run the NATS server of a topology with nats.embedded, in the foreground",
-		Description: `Frames of transport "nats" go through it. It listens on the host and port of url in [nats], and keeps its streams in data there.
-Start it before posta up, and keep it alive by what keeps other services alive: medics watch nodes, not brokers. Nodes wait for it and lose
-nothing while it is away; kill -9 loses nothing either.
+		Description: `What posta up starts beside the nodes, for whoever has another way to keep processes alive: systemd, containers. Frames of transport
+"nats" go through it. It listens on the host and port of url in [nats], and keeps its streams in data there. Nodes wait for it and lose nothing
+while it is away; kill -9 loses nothing either.
 
    posta nats -f topology.toml
 
@@ -35,5 +35,5 @@ func (x *command) nats(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return nats.Serve(c.Context, t, slog.New(slog.NewTextHandler(x.Err, &slog.HandlerOptions{Level: level})))
+	return server.Run(c.Context, t, slog.New(slog.NewTextHandler(x.Err, &slog.HandlerOptions{Level: level})))
 }

@@ -67,14 +67,14 @@ func (x *command) probeBeat(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	n, err := nodeOrMedic(t, medic.NodeID(name))
+	n, err := placed(t, medic.NodeID(name))
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(c.Context, c.Duration("within"))
 	defer cancel()
 	state := deploy.Silent
-	if _, err := t.Node(n.ID); err != nil {
+	if _, err := t.Medic(n.ID); err == nil {
 		state, err = medicBeat(ctx, n)
 		return errors.Join(err, x.printLine(state))
 	}

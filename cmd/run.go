@@ -36,7 +36,9 @@ to three digits; --json and --out DIR give all of them, exact.
 			&cli.BoolFlag{Name: "split-parsers", Usage: "parsers as processes of their own; raw CSV then goes over sockets and to disk"},
 			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE` of the topology file, like limits.window=1MiB; may be repeated"},
 			&cli.StringFlag{Name: flagTopology, Aliases: []string{"f"}, Usage: "the topology of `FILE`, instead of a generated one"},
-			&cli.StringFlag{Name: "transport", Value: "ipc", Usage: "`KIND` of sockets: ipc for unix sockets, tcp for free ports of 127.0.0.1"},
+			&cli.StringFlag{Name: "sockets", Value: "ipc", Usage: "`KIND` of sockets: ipc for unix sockets, tcp for free ports of 127.0.0.1"},
+			// Its former name; a topology's transport is who carries the frames.
+			&cli.StringFlag{Name: "transport", Hidden: true, Usage: "`KIND`, as --sockets"},
 			&cli.StringFlag{Name: "dir", Usage: "keep logs and the nodes' data in `DIR`, instead of a temporary directory"},
 			&cli.BoolFlag{Name: "keep", Usage: "do not remove the temporary directory"},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "tell the directory, and the process of each node"},
@@ -84,19 +86,25 @@ func (x *command) run(c *cli.Context) (err error) {
 func sitePlan(c *cli.Context) (local.Plan, error) {
 	p := local.Plan{Dir: c.String("dir"), File: c.String(flagTopology)}
 	if p.File != "" {
-		for _, shape := range []string{"replicas", "split-parsers", "set", "transport"} {
+		for _, shape := range []string{"replicas", "split-parsers", "set", "sockets", "transport"} {
 			if c.IsSet(shape) {
 				return p, usagef("run: --%s shapes a generated topology, --topology %s names one; give one of the two", shape, p.File)
 			}
 		}
 		return p, nil
 	}
-	switch c.String("transport") {
+	name := "sockets"
+	if c.IsSet("transport") {
+		if name = "transport"; c.IsSet("sockets") {
+			return p, usagef("run: --transport is a former name of --sockets; give one of the two")
+		}
+	}
+	switch kind := c.String(name); kind {
 	case "ipc":
 	case "tcp":
 		p.TCP = true
 	default:
-		return p, usagef("--transport %s: there is ipc and tcp", c.String("transport"))
+		return p, usagef("--%s %s: there is ipc and tcp", name, kind)
 	}
 	var err error
 	if p.Variant, err = variant(c); err != nil {
@@ -166,7 +174,7 @@ func (x *command) serveNATS(t *topology.Topology) (end func()) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if err := nats.Serve(ctx, t, slog.New(slog.NewTextHandler(x.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))); err != nil {
+		if err := nats.Serve(ctx, t, slog.New(slog.NewTextHandler(x.Err, &slog.HandlerOptions{Level: slog.LevelWarn})), nil); err != nil {
 			x.notef("%v", err)
 		}
 	}()

@@ -78,7 +78,7 @@ func TestD1_RunGivesTheSameAnswersInEveryShape(t *testing.T) {
 	dir := data(t, "20000")
 	want := expected(t, dir)
 	for _, shape := range []string{
-		"", "--transport tcp --lanes 2", "--split-parsers --replicas joiner=3,aggregator=1 --chunk 16KiB", "--replicas all=2 --set limits.window=64KiB --set limits.chunk=64KiB",
+		"", "--sockets tcp --lanes 2", "--transport tcp --split-parsers --replicas joiner=3,aggregator=1 --chunk 16KiB", "--replicas all=2 --set limits.window=64KiB --set limits.chunk=64KiB",
 	} {
 		t.Run(shape, func(t *testing.T) {
 			r := must(t, append([]string{"run", "bikes", "--data", dir, "--json"}, strings.Fields(shape)...)...)

@@ -45,7 +45,11 @@ func (x *command) status(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	l, err := pulse.Listen(t.Nodes())
+	watched := t.Nodes()
+	if server, kept := t.Server(); kept {
+		watched = append(watched, server)
+	}
+	l, err := pulse.Listen(watched)
 	if err != nil {
 		return err
 	}
@@ -75,7 +79,7 @@ func (x *command) status(c *cli.Context) error {
 	if err := show(view); err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(view, func(s pulse.Status) bool { return s.Heard }) {
+	if nodes, _ := serverApart(view); !slices.ContainsFunc(nodes, func(s pulse.Status) bool { return s.Heard }) {
 		err = fmt.Errorf("%w: no node of %s is heard; start them with `posta up`, or name another topology with -f", errNothingAnswers, t.File)
 		return err
 	}
@@ -116,6 +120,7 @@ func (x *command) printStatus(t *topology.Topology, view []pulse.Status, medics 
 		Head:  []string{"node", "state", "inc", "pid", "heard", "up", "in/s", "out/s", "backlog", "log", "sessions"},
 		Right: []bool{false, false, true, true, true, true, true, true, true, true, true},
 	}
+	view, server := serverApart(view)
 	up := 0
 	for i := range view {
 		if view[i].Up(silentFor) {
@@ -128,11 +133,30 @@ func (x *command) printStatus(t *topology.Topology, view []pulse.Status, medics 
 	for _, line := range table.Lines() {
 		b.WriteString(line + "\n")
 	}
+	if server != nil {
+		b.WriteString(serverLine(t, server) + "\n")
+	}
 	for _, line := range medicLines(medics) {
 		b.WriteString(line + "\n")
 	}
 	_, err := x.Out.Write([]byte(b.String()))
 	return err
+}
+
+// serverApart takes the embedded server, which comes last, from the nodes; nil if there is none.
+func serverApart(view []pulse.Status) (nodes []pulse.Status, server *pulse.Status) {
+	if last := len(view) - 1; last >= 0 && view[last].Node.ID == topology.ServerID {
+		return view[:last], &view[last]
+	}
+	return view, nil
+}
+
+func serverLine(t *topology.Topology, s *pulse.Status) string {
+	line := "NATS at " + t.BrokerURL() + ": " + stateText(s)
+	if s.Heard {
+		line += fmt.Sprintf(", incarnation %d, process %d, heard %s ago, up %s", s.Beat.ID.Incarnation, s.Beat.PID, screen.Span(s.Age), screen.Span(s.Beat.Uptime))
+	}
+	return line
 }
 
 func statusRow(s *pulse.Status) []string {
@@ -149,7 +173,7 @@ func statusRow(s *pulse.Status) []string {
 
 // stateText is the state and, of a blocked node, who it waits for.
 func stateText(s *pulse.Status) string {
-	if s.Age > silentFor {
+	if !s.Heard || s.Age > silentFor {
 		return "silent"
 	}
 	var full []string

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -22,6 +23,7 @@ func (x *command) upCommand() *cli.Command {
 		Usage: "start this machine's nodes of the topology, and keep them alive",
 		Description: `Starts a process for each node, and medics, which start again whatever dies from now on, each other included. Returns when all
 of them are heard. What runs already is left alone, so up may be said again, for instance after a crash of the machine.
+With nats.embedded the server is one more process, started before the nodes on the host that its url names, and looked after like them.
 
 Logs are in log/ and pids in pids/ of the cluster's data directory.
 
@@ -47,6 +49,7 @@ func (x *command) up(c *cli.Context) error {
 	}
 	defer func() { _ = lock.Release() }()
 	began := time.Now()
+	x.lookForBroker(c.Context, t)
 	ctx, cancel := context.WithTimeout(c.Context, c.Duration(flagTimeout))
 	defer cancel()
 	started, err := x.startAll(ctx, crew, t)
@@ -70,7 +73,7 @@ func (x *command) up(c *cli.Context) error {
 // topologyNote is the text that the processes began with.
 const topologyNote = "up.topology"
 
-// startAll starts who does not run, nodes before medics, who would otherwise find them missing.
+// startAll starts who does not run: what nodes need first, and nodes before medics, who would otherwise find them missing.
 func (x *command) startAll(ctx context.Context, crew *local.Crew, t *topology.Topology) (started int, err error) {
 	if err := sameTopology(crew, t); err != nil {
 		return 0, err
@@ -78,7 +81,7 @@ func (x *command) startAll(ctx context.Context, crew *local.Crew, t *topology.To
 	if err := noteTopology(t.File, below(t, topologyNote)); err != nil {
 		return 0, err
 	}
-	targets := append(crew.IDs(), crew.Medics()...)
+	targets := slices.Concat(crew.Beside(), crew.IDs(), crew.Medics())
 	for i, name := range crew.Hosts() {
 		h, err := crew.FenceOf(name)
 		if err != nil {
@@ -86,7 +89,7 @@ func (x *command) startAll(ctx context.Context, crew *local.Crew, t *topology.To
 		}
 		var mine []medic.NodeID
 		for _, id := range targets {
-			if n, err := nodeOrMedic(t, id); err == nil && n.Host == name {
+			if n, err := placed(t, id); err == nil && n.Host == name {
 				mine = append(mine, id)
 			}
 		}
@@ -116,7 +119,11 @@ func sameTopology(crew *local.Crew, t *topology.Topology) error {
 	return nil // without the note it has only just begun
 }
 
-func nodeOrMedic(t *topology.Topology, id medic.NodeID) (topology.Node, error) {
+// placed is a node, a medic, or the embedded server.
+func placed(t *topology.Topology, id medic.NodeID) (topology.Node, error) {
+	if server, kept := t.Server(); kept && id == server.ID {
+		return server, nil
+	}
 	n, err := t.Node(id)
 	if err != nil {
 		return t.Medic(id)
@@ -157,6 +164,9 @@ func leaderReady(ctx context.Context, t *topology.Topology) error {
 // people is how many there are.
 func people(crew *local.Crew) string {
 	all := screen.Plural(len(crew.IDs()), "node")
+	if len(crew.Beside()) > 0 {
+		all = "NATS, " + all
+	}
 	if n := len(crew.Medics()); n > 0 {
 		all += ", " + screen.Plural(n, "medic")
 	}

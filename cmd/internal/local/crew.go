@@ -18,6 +18,7 @@ import (
 type Config struct {
 	Topology *topology.Topology
 	Nodes    []topology.Node // of this machine
+	Beside   []topology.Node // of this machine, too, and needed by them: the embedded server of a broker
 	Dir      string          // holds pids and log
 	Program  []string        // what runs a node when "node NAME -f FILE" is put behind it
 	Tied     bool            // they die with this process
@@ -41,6 +42,9 @@ func NewCrew(cfg Config) (*Crew, error) {
 
 func (c *Crew) command(node medic.NodeID) []string {
 	argv := append([]string(nil), c.cfg.Program...)
+	if node == topology.ServerID {
+		return append(argv, "nats", "-f", c.cfg.Topology.File)
+	}
 	if !c.isMedic(node) {
 		return append(argv, "node", string(node), "-f", c.cfg.Topology.File)
 	}
@@ -85,9 +89,14 @@ func (c *Crew) Hosts() []string {
 }
 
 // IDs is the names of the nodes.
-func (c *Crew) IDs() []medic.NodeID {
-	ids := make([]medic.NodeID, len(c.cfg.Nodes))
-	for i, n := range c.cfg.Nodes {
+func (c *Crew) IDs() []medic.NodeID { return names(c.cfg.Nodes) }
+
+// Beside is the names of what the nodes need beside them.
+func (c *Crew) Beside() []medic.NodeID { return names(c.cfg.Beside) }
+
+func names(nodes []topology.Node) []medic.NodeID {
+	ids := make([]medic.NodeID, len(nodes))
+	for i, n := range nodes {
 		ids[i] = n.ID
 	}
 	return ids
@@ -104,10 +113,10 @@ func (c *Crew) Stop(ctx context.Context, nodes []medic.NodeID) []medic.Stopped {
 	return medic.Stop(ctx, c, nodes, c.cfg.Topology.Limits.Drain+time.Second)
 }
 
-// Ready returns when heartbeats of all nodes are there, of these processes and no others. A node that dies again and again before it
+// Ready returns when heartbeats of all nodes, and of what they need beside them, are there, of these processes and no others. A node that dies again and again before it
 // is heard is an error at once, one that says nothing when ctx ends is one then.
 func (c *Crew) Ready(ctx context.Context) error {
-	l, err := pulse.Listen(c.cfg.Nodes)
+	l, err := pulse.Listen(append(slices.Clone(c.cfg.Beside), c.cfg.Nodes...))
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func freePorts(v topology.Variant) (int, error) {
 			return first, nil
 		}
 	}
-	return 0, fmt.Errorf("no %d free ports in a row between %d and %d; use --transport ipc", n, firstPort, lastPort)
+	return 0, fmt.Errorf("no %d free ports in a row between %d and %d; use --sockets ipc", n, firstPort, lastPort)
 }
 
 const (

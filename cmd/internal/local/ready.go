@@ -11,6 +11,7 @@ import (
 
 	"posta/cmd/internal/pulse"
 	"posta/medic"
+	"posta/nodes/heartbeat"
 )
 
 // ErrNotReady is wrapped by the errors of Crew.Ready.
@@ -23,7 +24,8 @@ type waiting struct {
 	lives map[medic.NodeID]int // processes seen
 }
 
-// manyLives is how many processes of a node may come and go unheard: the first ones may have met a port that was just being let go.
+// manyLives is how many processes of a node may come and go without work: unheard, or heard to say that they are not ready yet. The first
+// ones may have met a port that was just being let go.
 const manyLives = 4
 
 // freshBeat is how old the last heartbeat of a node may be that counts as up.
@@ -41,7 +43,7 @@ func (w *waiting) enough(view []pulse.Status) (bool, error) {
 			w.pids[s.Node.ID] = pid
 			w.lives[s.Node.ID]++
 		}
-		if w.lives[s.Node.ID] >= manyLives && !s.Heard {
+		if w.lives[s.Node.ID] >= manyLives && (!s.Heard || s.Beat.State == heartbeat.Recovering) {
 			return false, fmt.Errorf("%w: node %s dies as soon as it is started: %s", ErrNotReady, s.Node.ID, w.crew.LastWords(s.Node.ID))
 		}
 		all = all && pid != 0 && s.Beat.PID == pid && s.Up(freshBeat)

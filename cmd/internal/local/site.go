@@ -118,7 +118,7 @@ func (s *Site) socketDir() (string, error) {
 			return "", err
 		}
 	}
-	return "", fmt.Errorf("no place for unix sockets: %s is too long a path; use --transport tcp, or set TMPDIR to a short one", s.Dir)
+	return "", fmt.Errorf("no place for unix sockets: %s is too long a path; use --sockets tcp, or set TMPDIR to a short one", s.Dir)
 }
 
 // Close lets go of the directory. With remove, one that was made for this run is removed; one that was given never is.
