@@ -214,22 +214,27 @@ func (c *Core) expected(l *inLink, f *link.Frame) *sess {
 	s := c.sessions[f.Session]
 	if s == nil {
 		if _, gone := c.tombs.get(f.Session); !gone {
-			c.abort(f.Session, c.lostFrames(f))
+			c.abort(f.Session, c.lostFrames(f, "of a session that nobody has opened here"))
 		}
 		return nil
 	}
 	if !c.known(s, f) {
 		return nil
 	}
-	if !s.opened[l.key()] || s.eos[f.Stream][l.key()] {
-		c.abort(s.ID, c.lostFrames(f))
+	switch {
+	case !s.opened[l.key()]:
+		c.abort(s.ID, c.lostFrames(f, "with no open before it"))
+		return nil
+	case s.eos[f.Stream][l.key()]:
+		c.abort(s.ID, c.lostFrames(f, "behind the stream's end"))
 		return nil
 	}
 	return s
 }
 
-func (c *Core) lostFrames(f *link.Frame) string {
-	return fmt.Sprintf("node %s or %s lost its data: what came between them before does not fit; start the session again", f.From, c.cfg.Self)
+func (c *Core) lostFrames(f *link.Frame, how string) string {
+	return fmt.Sprintf("node %s or %s lost its data: frame %d of edge %s (%s, stream %d) came %s; start the session again",
+		f.From, c.cfg.Self, f.Seq, f.Edge, f.Kind, f.Stream, how)
 }
 
 // known guards against a stream number that the analysis does not have: two nodes with different programs.
