@@ -170,6 +170,8 @@ func (r *runner) do(ctx context.Context, e *engine.Engine, s plan.Step, tell fun
 			r.keep()
 		}
 		return e.Stop(ctx, s.What, s.Grace)
+	case plan.Still:
+		return r.still(ctx)
 	case plan.Drop:
 		return e.DropVolume(ctx, s.What)
 	case plan.Vessel:

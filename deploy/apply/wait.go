@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"posta/deploy"
@@ -81,6 +82,60 @@ func (r *runner) release() {
 		r.renew()
 		r.held()
 	}
+}
+
+// still stops medics until none runs. One that ends finishes the restart it is at, and that may be of one that was stopped before it. Since
+// none ends by itself and all that were told to end have ended when a round begins, a round that finds none is the last.
+func (r *runner) still(ctx context.Context) error {
+	for began := time.Now(); ; {
+		again, err := r.stopMedics(ctx)
+		if err != nil || len(again) == 0 {
+			return err
+		}
+		if time.Since(began) > r.Beat {
+			return fmt.Errorf("medics are started again and again for %s, last %s: is there another one that looks after this cluster?",
+				time.Since(began).Round(time.Second), strings.Join(again, ", "))
+		}
+	}
+}
+
+// stopMedics stops the medics that run, side by side, and returns their containers.
+func (r *runner) stopMedics(ctx context.Context) (names []string, err error) {
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var errs []error
+	for i := range r.Observed.Engines {
+		host := r.Observed.Engines[i].Name()
+		e := r.Engines[host]
+		all, err := e.RunningMedics(ctx, r.Desired.Cluster)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, all...)
+		for _, name := range all {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				if err := e.Stop(ctx, name, r.grace()); err != nil {
+					mu.Lock()
+					defer mu.Unlock()
+					errs = append(errs, fmt.Errorf("stop %s on host %s: %w", name, host, err))
+				}
+			}()
+		}
+	}
+	wg.Wait()
+	return names, errors.Join(errs...)
+}
+
+// grace is what the slowest medic may take to end.
+func (r *runner) grace() (most time.Duration) {
+	for i := range r.Desired.Units {
+		if u := &r.Desired.Units[i]; u.Medic() {
+			most = max(most, u.Spec.Grace)
+		}
+	}
+	return most
 }
 
 // running says a hold, and hears who runs.

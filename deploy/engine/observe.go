@@ -134,6 +134,16 @@ func (e *Engine) containers(ctx context.Context, cluster string, o *plan.Engine)
 	})
 }
 
+// RunningMedics returns the containers of a cluster's medics that run.
+func (e *Engine) RunningMedics(ctx context.Context, cluster string) (names []string, err error) {
+	err = e.inspected(ctx, labelled(topology.LabelCluster, cluster), func(c container.InspectResponse) {
+		if c.Config.Labels[topology.LabelRole] == topology.RoleMedic && (c.State.Running || c.State.Restarting) {
+			names = append(names, name(&c))
+		}
+	})
+	return names, err
+}
+
 func (e *Engine) ledgers(ctx context.Context, cluster string, o *plan.Engine) error {
 	return e.inspected(ctx, labelled(plan.LabelLedger, cluster), func(c container.InspectResponse) {
 		turn, err := strconv.Atoi(c.Config.Labels[plan.LabelTurn])

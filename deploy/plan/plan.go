@@ -47,6 +47,7 @@ type planner struct {
 	reshape  bool
 	woken    []placed // started to ask them
 	doors    []placed // inputs of a former shape that may have sessions which are not finished
+	calmed   Step     // what waits for these sessions, if something does
 	busy     bool     // there is something to do to units
 	stage    int
 	steps    []Step

@@ -21,6 +21,7 @@ const (
 	Mark    Verb = "note that no session runs" // What: the note; Shape: of whom; Image: to make it of
 	Unmark  Verb = "sessions may run again"    // What: the note
 	Stop    Verb = "stop"                      // What: container; it drains first
+	Still   Verb = "see that no medic runs"    // anywhere: those that another one has started again are stopped, too
 	Remove  Verb = "remove"                    // What: container
 	Drop    Verb = "delete data"               // What: volume
 	Vessel  Verb = "create volume"             // What: name
@@ -62,7 +63,7 @@ func (s Step) String() string {
 		words = append(words, s.What, "from", s.From)
 	case Room:
 		words = append(words, fmt.Sprintf("(%d MiB)", s.Need>>20))
-	case Hold, Calm, Lead, Mark, Unmark:
+	case Hold, Calm, Lead, Mark, Unmark, Still:
 	case Beat:
 		words = append(words, "of", s.Unit)
 	case Stop, Remove, Create, Start:

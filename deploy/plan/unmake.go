@@ -98,23 +98,40 @@ func (p *planner) calm() {
 	p.next()
 	p.add(Step{Do: Hold, Host: door.at, Unit: door.Unit, What: door.Name})
 	p.next()
-	p.add(Step{Do: Calm, Host: door.at, Unit: door.Unit, What: door.Name})
+	p.calmed = Step{Do: Calm, Host: door.at, Unit: door.Unit, What: door.Name}
+	p.add(p.calmed)
 }
 
 // stopOlds stops medics, who would start again what stops, then inputs, so that no session begins, then the others.
 func (p *planner) stopOlds() {
 	for _, of := range []func(*Container) bool{isMedic, isInput, isOther} {
 		p.next()
+		stopped := ""
 		for _, c := range p.olds(of) {
 			if c.Running || slices.ContainsFunc(p.woken, func(w placed) bool { return w.Name == c.Name }) {
 				p.stop(c)
+				stopped = c.at
 			}
+		}
+		if of(&Container{Role: topology.RoleMedic}) && stopped != "" {
+			p.still(stopped)
 		}
 		if len(p.doors) > 0 && of(&Container{Role: topology.RoleNode, Chain: string(topology.Input)}) {
 			p.next()
 			d := p.doors[0]
 			p.add(Step{Do: Mark, Host: d.at, What: QuietName(p.d.Cluster, d.Shape), Shape: d.Shape, Image: d.Image})
 		}
+	}
+}
+
+// still is for what medics may have done while they were stopped one by one: one that is still there starts again what has stopped, a medic
+// for instance, and that one an input, which knows nothing of a hold that it was told before. So sessions may have begun.
+func (p *planner) still(host string) {
+	p.next()
+	p.add(Step{Do: Still, Host: host})
+	if p.calmed.Do == Calm {
+		p.next()
+		p.add(p.calmed)
 	}
 }
 

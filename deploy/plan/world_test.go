@@ -18,6 +18,7 @@ type world struct {
 	data    map[string]string // engine/volume → what is in it: "whole" of whom it once was made for, "part" of an interrupted copy
 	dead    map[string]bool   // engines that do not answer
 	held    bool              // no session begins
+	revived bool              // a medic has started another one again in this plan
 	open    string            // shape in which sessions may be unfinished
 }
 
@@ -99,7 +100,11 @@ func (w *world) do(s Step, part bool) {
 	case Start:
 		w.start(e, s)
 	case Stop:
-		w.container(e, s.What).Running = false
+		w.stop(e, s)
+	case Still:
+		for _, c := range w.running(isMedic) {
+			c.Running = false
+		}
 	case Remove:
 		if w.container(e, s.What).Running {
 			w.t.Fatalf("%s is removed while it runs", s.What)
@@ -134,6 +139,36 @@ func (w *world) do(s Step, part bool) {
 	}
 	w.check(s)
 	w.begin()
+}
+
+// stop ends a container. A medic that is still there starts another one again, once, before it is stopped itself; and an input, which knows
+// nothing then of having been told to admit nobody. Where sessions are held everybody is about to stop, so nobody else may have a medic.
+func (w *world) stop(e *Engine, s Step) {
+	c := w.container(e, s.What)
+	c.Running = false
+	medics := w.running(isMedic)
+	switch {
+	case isMedic(c) && w.held && len(medics) > 0 && !w.revived:
+		w.revived, c.Running = true, true
+		w.open = c.Shape
+	case !isMedic(c) && w.held && len(medics) > 0:
+		w.t.Fatalf("%s stops, and medic %s starts it again", s.Unit, medics[0].Unit)
+	case isInput(c) && w.held && w.open != "" && !w.d.LoseSessions:
+		w.t.Fatalf("%s stops, and sessions are not finished", s.Unit)
+	}
+}
+
+// running is what runs on engines that answer, of a kind.
+func (w *world) running(of func(*Container) bool) (all []*Container) {
+	for i := range w.engines {
+		e := &w.engines[i]
+		for j := range e.Containers {
+			if c := &e.Containers[j]; c.Running && of(c) && !w.dead[e.ID] {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
 }
 
 // begin lets sessions begin where an input runs.
@@ -275,7 +310,7 @@ func (w *world) check(s Step) {
 // steps there were.
 func (w *world) carryOut(d Desired, n int) int {
 	w.t.Helper()
-	w.d, w.held = d, false
+	w.d, w.held, w.revived = d, false, false
 	w.begin()
 	p, err := Make(d, w.observed())
 	if err != nil {
