@@ -44,7 +44,7 @@ func (h *host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.each(w, name, nth)
 }
 
-func open(t *testing.T, name string, h *host) *engine.Engine {
+func serve(t *testing.T, name string, h http.Handler) *engine.Engine {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
@@ -76,7 +76,7 @@ func TestStages(t *testing.T) {
 		}
 		done(w)
 	}}
-	engines := map[string]*engine.Engine{"a": open(t, "a", a), "b": open(t, "b", b)}
+	engines := map[string]*engine.Engine{"a": serve(t, "a", a), "b": serve(t, "b", b)}
 	var over []string
 	c := Config{Engines: engines, Report: func(e Event) {
 		if e.Done && e.Err == nil {

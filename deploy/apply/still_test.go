@@ -1,0 +1,90 @@
+package apply
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"posta/deploy/engine"
+	"posta/deploy/plan"
+	"posta/topology"
+)
+
+// medics are an engine with a medic, and one that is none.
+type medics struct {
+	mu      *sync.Mutex
+	name    string
+	running map[string]bool // by container, of all engines
+	stopped func(name string)
+}
+
+func (m *medics) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	say := func(v any) { _ = json.NewEncoder(w).Encode(v) }
+	switch path := r.URL.Path; {
+	case strings.HasSuffix(path, "/_ping"):
+		w.Header().Set("Api-Version", engine.MinVersion)
+	case strings.HasSuffix(path, "/containers/json"):
+		say([]map[string]any{{"Id": m.name}, {"Id": "input-1"}})
+	case strings.HasSuffix(path, m.name+"/json"):
+		say(inspected(m.name, topology.RoleMedic, m.running[m.name]))
+	case strings.HasSuffix(path, "input-1/json"):
+		say(inspected("input-1", topology.RoleNode, true))
+	case strings.HasSuffix(path, m.name+"/stop"):
+		m.running[m.name] = false
+		m.stopped(m.name)
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		http.Error(w, `{"message":"that is not to be asked"}`, http.StatusInternalServerError)
+	}
+}
+
+func inspected(name, role string, running bool) map[string]any {
+	return map[string]any{
+		"Id": name, "Name": "/" + name, "State": map[string]any{"Running": running},
+		"Config": map[string]any{"Labels": map[string]string{topology.LabelRole: role}},
+	}
+}
+
+// twoMedics is a runner with a medic on each of two engines; stopped is told of each that has been.
+func twoMedics(t *testing.T, stopped func(running map[string]bool, name string)) (*runner, map[string]bool) {
+	t.Helper()
+	running := map[string]bool{"medic-1": true, "medic-2": true}
+	var mu sync.Mutex
+	r := &runner{Config: Config{Engines: map[string]*engine.Engine{}, Beat: time.Second}}
+	for host, name := range map[string]string{"a": "medic-1", "b": "medic-2"} {
+		m := &medics{mu: &mu, name: name, running: running, stopped: func(name string) { stopped(running, name) }}
+		r.Engines[host] = serve(t, host, m)
+		r.Observed.Engines = append(r.Observed.Engines, plan.Engine{ID: host, Hosts: []string{host}})
+	}
+	return r, running
+}
+
+// A medic that ends starts again one that was stopped before it, several times over: none is left.
+func TestStill_UntilNoMedicRuns(t *testing.T) {
+	left := 5
+	r, running := twoMedics(t, func(running map[string]bool, name string) {
+		if left--; left > 0 {
+			running["medic-1"] = running["medic-1"] || name == "medic-2"
+			running["medic-2"] = running["medic-2"] || name == "medic-1"
+		}
+	})
+	if err := r.still(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if running["medic-1"] || running["medic-2"] || left > 0 {
+		t.Errorf("run still: %v; %d were not stopped", running, left)
+	}
+}
+
+func TestStill_SomebodyElseStartsThem(t *testing.T) {
+	r, _ := twoMedics(t, func(running map[string]bool, name string) { running[name] = true })
+	err := r.still(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "medic-1, medic-2") && !strings.Contains(err.Error(), "medic-2, medic-1") {
+		t.Errorf("medics that never end are reported so: %v", err)
+	}
+}
