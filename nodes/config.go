@@ -22,7 +22,7 @@ func coreConfig(c Config, n topology.Node, id link.Identity) (core.Config, error
 	t := c.Topology
 	cfg := core.Config{
 		Self: n.ID, ID: id, Replica: analyses.Replica{Index: n.Index - 1, Of: n.Of},
-		Joiner: n.Holds(topology.Joiner), Known: c.Known,
+		Joiner: n.Holds(topology.Joiner), Known: c.Known, Wiring: t.Wiring(),
 		Window: int(t.Limits.Window), Commit: int(t.Limits.Commit), Pace: link.DefaultPace,
 	}
 	dials := t.Transport == topology.ZMQ // over a broker frames wait for their receiver, whoever connects first
@@ -55,7 +55,7 @@ func Chain(c Config, n topology.Node) (roles []role.Role, err error) {
 	t := c.Topology
 	about := gateway.About{
 		Cluster: t.Name, Node: string(n.ID), Version: c.Version, Gates: ids(t.Holding(topology.Input)), Inputs: t.EntryPoints(), Outputs: t.Outputs(),
-		Known: c.Known, Limits: t.Limits,
+		Known: c.Known, Wiring: t.Wiring(), Limits: t.Limits,
 	}
 	for _, r := range n.Chain {
 		made, err := newRole(r, about)

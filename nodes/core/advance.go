@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -180,6 +181,10 @@ func (c *Core) takeOpen(l *inLink, f *link.Frame) {
 		return
 	}
 	if s := c.sessions[f.Session]; s != nil {
+		if !bytes.Equal(f.Payload, s.announcement) {
+			c.abort(s.ID, fmt.Sprintf("node %s announces the session otherwise than others do: nodes read different files, or it was opened with other parameters there", f.From))
+			return
+		}
 		c.record(input{op: opJoin, session: s.ID, edge: f.Edge, from: f.From})
 		s.opened[l.key()] = true
 		return
@@ -187,6 +192,10 @@ func (c *Core) takeOpen(l *inLink, f *link.Frame) {
 	s, err := c.announced(f.Session, f.Payload)
 	if err != nil {
 		c.abort(f.Session, fmt.Sprintf("node %s: %v", c.cfg.Self, err))
+		return
+	}
+	if why := c.rewired(s); why != "" {
+		c.abort(f.Session, why)
 		return
 	}
 	if err := c.open(s, f.Payload, l.key(), true); err != nil {

@@ -17,8 +17,9 @@ type Config struct {
 	Roles   []role.Role // the chain, in pipeline order
 	Joiner  bool        // the chain holds facts back until the reference streams have ended (R11)
 	Known   analyses.Set
-	Window  int // bytes in flight on each link (R9)
-	Commit  int // bytes of input taken into one commit
+	Wiring  string // of the topology: sessions of another one cannot go on here
+	Window  int    // bytes in flight on each link (R9)
+	Commit  int    // bytes of input taken into one commit
 	Pace    link.Pace
 }
 

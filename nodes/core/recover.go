@@ -98,6 +98,10 @@ func (r *Recovery) Done() error {
 		}
 	}
 	for _, s := range r.c.inOrderOfID() {
+		if why := r.c.rewired(s.Session); why != "" {
+			r.c.abort(s.ID, why)
+			continue
+		}
 		if s.ending != nil || s.nextEnd() >= 0 {
 			r.c.ending = append(r.c.ending, s)
 		}

@@ -118,6 +118,17 @@ func (c *Core) announced(id session.ID, payload []byte) (role.Session, error) {
 	return role.Announced(id, payload, c.cfg.Known, c.cfg.Replica)
 }
 
+// rewired says why a session cannot go on here, if it began under another wiring than this node's: it would wait for another number of
+// ends, and keys would be divided in two ways (R12). So it would end with half an answer, or never. Turned down: to ask that nobody changes
+// the topology while sessions run. `posta deploy` sees to that, an editor does not.
+func (c *Core) rewired(s role.Session) string {
+	if s.Wiring == "" || s.Wiring == c.cfg.Wiring {
+		return ""
+	}
+	return fmt.Sprintf("the topology of node %s joins stages otherwise than when the session began: it was changed meanwhile, or nodes read different files; start the session again",
+		c.cfg.Self)
+}
+
 // inOrderOfID returns the sessions in an order that does not depend on the map, so that the same input makes the same
 // output.
 func (c *Core) inOrderOfID() []*sess {

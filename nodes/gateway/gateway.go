@@ -24,6 +24,7 @@ type About struct {
 	Inputs  []string      // endpoints, in the order in which clients open sessions
 	Outputs []string
 	Known   analyses.Set
+	Wiring  string // of the topology
 	Limits  topology.Limits
 }
 

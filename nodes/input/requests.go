@@ -104,7 +104,7 @@ func (in *Input) newUpload(id session.ID, payload []byte) (*upload, error) {
 }
 
 func (in *Input) open(from role.Peer, req *protocol.Request) {
-	payload := role.Announcement{Analysis: req.Analysis, Params: req.Params}.Encode()
+	payload := role.Announcement{Analysis: req.Analysis, Params: req.Params, Wiring: in.about.Wiring}.Encode()
 	if u := in.uploads[req.Session]; u != nil {
 		u.heard = in.now
 		if !slices.Equal(u.payload, payload) {

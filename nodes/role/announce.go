@@ -13,6 +13,7 @@ import (
 type Announcement struct {
 	Analysis string
 	Params   map[string]string // as the client gave them; defaults are filled in by each node
+	Wiring   string            // of the topology that the session began with
 }
 
 // Encode returns the payload. It is the same for the same announcement.
@@ -22,25 +23,29 @@ func (a Announcement) Encode() []byte {
 		names = append(names, n)
 	}
 	sort.Strings(names)
-	b := wire.AppendArray(nil, 2)
+	b := wire.AppendArray(nil, 3)
 	b = wire.AppendString(b, a.Analysis)
 	b = wire.AppendMap(b, len(names))
 	for _, n := range names {
 		b = wire.AppendString(b, n)
 		b = wire.AppendString(b, a.Params[n])
 	}
-	return b
+	return wire.AppendString(b, a.Wiring)
 }
 
 // Announced reads an announcement and looks its analysis up.
 func Announced(id session.ID, payload []byte, known analyses.Set, r analyses.Replica) (Session, error) {
 	d := wire.NewReader(payload)
-	d.ArrayOf(2)
+	fields := d.Array()
 	name := d.String()
 	params := map[string]string{}
 	for n := d.Map(); n > 0; n-- {
 		k := d.String()
 		params[k] = d.String()
+	}
+	wiring := ""
+	if fields != 2 { // a log may hold sessions from before wirings were told
+		wiring = d.String()
 	}
 	if err := d.Done(); err != nil {
 		return Session{}, fmt.Errorf("announcement of session %s: %w", id, err)
@@ -53,5 +58,5 @@ func Announced(id session.ID, payload []byte, known analyses.Set, r analyses.Rep
 	if err != nil {
 		return Session{}, fmt.Errorf("session %s: %w", id, err)
 	}
-	return Session{ID: id, Analysis: a, Args: args, Replica: r}, nil
+	return Session{ID: id, Analysis: a, Args: args, Replica: r, Wiring: wiring}, nil
 }

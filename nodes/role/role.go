@@ -20,6 +20,7 @@ type Session struct {
 	Analysis *analyses.Analysis
 	Args     analyses.Args
 	Replica  analyses.Replica // of the node among the replicas of its stage, counted from 0
+	Wiring   string           // of the topology that it began with; empty: nobody has told
 }
 
 // Chunk is a piece of a CSV file, whole records, as a client sends it.

@@ -1,0 +1,88 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"posta/client"
+	"posta/protocol"
+	"posta/topology"
+)
+
+// TestR12_TheTopologyChangesUnderASession stops everybody in the middle of a session, changes the file, and starts everybody with the
+// data that is there. The session ends with the reason, neither with half an answer nor never, and the next one is right.
+func TestR12_TheTopologyChangesUnderASession(t *testing.T) {
+	d := generated(t, 60_000)
+	for i, change := range []struct{ from, to map[string]int }{
+		{map[string]int{"joiner": 1}, map[string]int{"joiner": 3}},
+		{map[string]int{"joiner": 3}, map[string]int{"joiner": 1}},
+		{map[string]int{"aggregator": 2}, map[string]int{"aggregator": 3}},
+		{map[string]int{"aggregator": 2}, map[string]int{"aggregator": 1}},
+		{map[string]int{"input": 1}, map[string]int{"input": 2}},
+	} {
+		for _, kill := range []bool{false, true} {
+			t.Run(fmt.Sprint(change.from, change.to, " kill ", kill), func(t *testing.T) {
+				t.Parallel()
+				v := topology.Variant{Replicas: change.from, Dir: t.TempDir(), IPCDir: socketDir(t)}
+				c := start(t, v)
+				ctx := deadline(t, time.Minute)
+				g := newGate(800_000 + int64(i)*100_000)
+				r := c.begin(ctx, client.Config{Find: g.through(d.dir), Chunk: 16 << 10, Timeout: 500 * time.Millisecond})
+				until(t, 20*time.Second, "facts are everywhere", func() bool { return r.acked("trips") > 500_000 })
+				c.stopWith(kill)
+				v.Replicas = change.to
+				c.rewrite(v)
+				c.superviseAll()
+				close(g.open)
+				err := r.failure()
+				switch {
+				case err == nil: // said already
+				case !errors.Is(err, protocol.ErrFailed):
+					t.Errorf("the client got %v, not a failed session", err)
+				case !strings.Contains(err.Error(), "joins stages otherwise"):
+					t.Errorf("the reason is not told: %v", err)
+				}
+				d.check(t, c.analyseAgain(ctx, d.dir))
+				c.noUnexpectedExits()
+			})
+		}
+	}
+}
+
+// stopWith ends all nodes, at once or when they have drained.
+func (c *cluster) stopWith(kill bool) {
+	if !kill {
+		c.terminateAll()
+		return
+	}
+	ids := c.ids()
+	c.mu.Lock()
+	for _, id := range ids {
+		c.stopping[id] = true
+		_ = c.procs[id].Signal(syscall.SIGKILL)
+	}
+	c.mu.Unlock()
+	for _, id := range ids {
+		c.gone(id)
+	}
+}
+
+// rewrite puts another topology in the place of the cluster's.
+func (c *cluster) rewrite(v topology.Variant) {
+	c.t.Helper()
+	text, err := topology.Generate(v)
+	if err == nil {
+		err = os.WriteFile(c.topo.File, []byte(text), 0o600)
+	}
+	if err == nil {
+		c.topo, err = topology.Load(c.topo.File)
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}

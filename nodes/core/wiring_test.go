@@ -1,0 +1,92 @@
+package core
+
+import (
+	"strings"
+	"testing"
+
+	"posta/link"
+	"posta/nodes/role"
+)
+
+func announcement(wiring string, params map[string]string) string {
+	return string(role.Announcement{Analysis: "test", Params: params, Wiring: wiring}.Encode())
+}
+
+// failed is why a session has failed in a core, and whether its receivers are to hear it. It is empty while it runs.
+func failed(t *testing.T, c *Core, id string) (reason string, told bool) {
+	t.Helper()
+	tomb, gone := c.tombs.get(sessionOf(id))
+	if _, runs := c.sessions[sessionOf(id)]; runs == gone {
+		t.Fatalf("session %s runs %v and is over %v", id, runs, gone)
+	}
+	for _, f := range c.build.rec.frames {
+		told = told || f.frame.Kind == link.Abort && f.frame.Session == sessionOf(id)
+	}
+	return tomb.Reason, told
+}
+
+// A session that began under another topology fails where it is announced.
+func TestR12_ASessionRunsUnderOneWiring(t *testing.T) {
+	d := newDriver(t, 1, "hash")
+	d.c.cfg.Wiring = "new"
+	for id, wiring := range map[string]string{"s": "old", "t": "new", "u": ""} {
+		d.says(id, link.Open, 0, announcement(wiring, nil))
+	}
+	d.c.Advance()
+	for id, fails := range map[string]bool{"s": true, "t": false, "u": false} {
+		why, told := failed(t, d.c, id)
+		if strings.Contains(why, "joins stages otherwise") != fails || told != fails {
+			t.Errorf("session %s: %q, told %v", id, why, told)
+		}
+	}
+}
+
+// So does one that a node finds in its data when it starts with another topology, from its log and from a snapshot; and the next start
+// knows that.
+func TestR12_ASessionDoesNotOutliveItsWiring(t *testing.T) {
+	for name, snapshot := range map[string]bool{"log": false, "snapshot": true} {
+		d := newDriver(t, 1, "hash")
+		d.c.cfg.Wiring = "old"
+		d.says("s", link.Open, 0, announcement("old", nil))
+		d.says("s", link.Data, 1, "one")
+		d.commit()
+		at := link.Place(0)
+		var state []byte
+		if snapshot {
+			state, at = d.c.Snapshot(), link.Place(len(d.disk))
+		}
+		fresh := d.cfg
+		for _, wiring := range []string{"old", "new", "new"} {
+			d.cfg = func() Config { c := fresh(); c.Wiring = wiring; return c }
+			d.c = d.recovered(state, at, NewSurvey())
+			why, told := failed(t, d.c, "s")
+			if fails := wiring == "new"; strings.Contains(why, "joins stages otherwise") != fails {
+				t.Errorf("%s, wiring %s: %q", name, wiring, why)
+			} else if fails && told != d.c.Pending() {
+				t.Errorf("%s: receivers are told %v, and there is something to store: %v", name, told, d.c.Pending())
+			}
+			if d.c.Pending() {
+				d.commit()
+			}
+		}
+		if d.c.Pending() {
+			t.Errorf("%s: the failure is said again at each start", name)
+		}
+	}
+}
+
+// Two nodes announce one session: if they do not say the same their files differ, or a client has asked each for something else.
+func TestR12_AnnouncementsAgree(t *testing.T) {
+	for _, second := range []string{announcement("w", map[string]string{"a": "2"}), announcement("v", nil)} {
+		d := newDriver(t, 1, "relay")
+		d.c.cfg.Wiring = "w"
+		for i, text := range []string{announcement("w", nil), second} {
+			k := d.c.inOrder[i].key()
+			d.c.Receive([]link.Frame{{Edge: k.edge, From: k.from, ID: theirs, Seq: 1, Kind: link.Open, Session: sessionOf("s"), Payload: []byte(text)}})
+			d.c.Advance()
+			if why, _ := failed(t, d.c, "s"); strings.Contains(why, "otherwise than others") != (i == 1) {
+				t.Errorf("announcement %d: %q", i, why)
+			}
+		}
+	}
+}
