@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"posta/client"
+	"posta/nodes/heartbeat"
 	"posta/protocol"
 	"posta/topology"
 )
@@ -33,6 +34,7 @@ func TestR12_TheTopologyChangesUnderASession(t *testing.T) {
 				t.Parallel()
 				v := topology.Variant{Replicas: change.from, Dir: t.TempDir(), IPCDir: socketDir(t)}
 				c := start(t, v)
+				c.listen().await(20*time.Second, "up", func(h beat) bool { return h.State == heartbeat.Running })
 				ctx := deadline(t, time.Minute)
 				g := newGate(800_000 + int64(i)*100_000)
 				r := c.begin(ctx, client.Config{Find: g.through(d.dir), Chunk: 16 << 10, Timeout: 500 * time.Millisecond})
