@@ -78,6 +78,9 @@ func (x *command) startAll(ctx context.Context, crew *local.Crew, t *topology.To
 	if err := sameTopology(crew, t); err != nil {
 		return 0, err
 	}
+	if err := x.setAside(t); err != nil {
+		return 0, err
+	}
 	if err := noteTopology(t.File, below(t, topologyNote)); err != nil {
 		return 0, err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,6 +53,21 @@ func TestR12_TheTopologyChangesUnderASession(t *testing.T) {
 				case !strings.Contains(err.Error(), "joins stages otherwise"):
 					t.Errorf("the reason is not told: %v", err)
 				}
+				d.check(t, c.analyseAgain(ctx, d.dir))
+
+				// And back again. Who comes back is new: posta up and posta deploy see to that.
+				before := c.topo.Nodes()
+				c.stopWith(kill)
+				v.Replicas = change.from
+				c.rewrite(v)
+				for _, n := range c.topo.Nodes() {
+					if !slices.ContainsFunc(before, func(b topology.Node) bool { return b.ID == n.ID }) {
+						if err := os.RemoveAll(n.DataDir); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				c.superviseAll()
 				d.check(t, c.analyseAgain(ctx, d.dir))
 				c.noUnexpectedExits()
 			})

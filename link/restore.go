@@ -43,6 +43,9 @@ func (s *Sender) Restore(p Progress) {
 	s.next, s.stored = floor+1, floor
 }
 
+// Forget makes the Sender as new, for receivers that know nothing of it.
+func (s *Sender) Forget() { *s = *NewSender(s.edge, s.self, s.id, s.window, s.Peers()...) }
+
 // Acknowledged repeats an acknowledgement that a log record holds.
 func (s *Sender) Acknowledged(a Acked) {
 	p := s.peer(a.Node)

@@ -49,8 +49,15 @@ func (r *Recovery) Replay(at link.Place, data []byte) error {
 			return fmt.Errorf("N3: record %d: %w", at, err)
 		}
 	}
+	if at > r.at {
+		r.forget(rec.progress)
+	}
 	for i := range rec.frames {
-		if err := r.reload(&rec.frames[i], at); err != nil {
+		f := &rec.frames[i]
+		if at <= r.at && !tells(r.progress, outbox{f.edge, f.to}) {
+			continue // the snapshot knows better: that outbox was no more
+		}
+		if err := r.reload(f, at); err != nil {
 			return fmt.Errorf("record %d: %w", at, err)
 		}
 	}
@@ -62,6 +69,18 @@ func (r *Recovery) Replay(at link.Place, data []byte) error {
 		}
 	}
 	return nil
+}
+
+// forget makes outboxes new that a record does not tell of: the topology was without them then, and whoever is at the other end now knows
+// nothing of what was before.
+func (r *Recovery) forget(told []link.Progress) {
+	for _, e := range r.c.out {
+		for _, s := range e.senders {
+			if !tells(told, outbox{e.cfg.Name, e.to(s)}) {
+				s.Forget()
+			}
+		}
+	}
 }
 
 // hasForeign says whether a record tells of links that the topology does not have any more.

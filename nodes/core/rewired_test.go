@@ -1,9 +1,11 @@
 package core
 
 import (
+	"bytes"
 	"testing"
 
 	"posta/link"
+	"posta/nodes/role"
 )
 
 // A node that left the topology and comes back later comes with another log, and has lost nothing by it: what was known of the old one is
@@ -57,4 +59,61 @@ func recoverFrom(t *testing.T, cfg Config, snapshot []byte, at link.Place) *Core
 		t.Fatal(err)
 	}
 	return c
+}
+
+// Who comes back to the topology after records without it is sent to as if for the first time, whatever the log still says of its first
+// time; and what it has not acknowledged since is still there at the next start.
+func TestN3_WhoComesBackIsNew(t *testing.T) {
+	for name, snapshot := range map[string]bool{"log": false, "snapshot": true} {
+		d := newDriver(t, 1, "hash")
+		both := d.cfg()
+		alone := d.cfg()
+		alone.Out[0].To = alone.Out[0].To[:1]
+		var state []byte
+		var at link.Place
+		restart := func(cfg Config) {
+			d.cfg = func() Config { c := cfg; c.Roles = []role.Role{newAdder()}; return c }
+			var err error
+			if d.c, err = New(d.cfg()); err != nil {
+				t.Fatal(err)
+			}
+			r, err := d.c.Recover(state, at, d.surveyed())
+			for i := range d.disk {
+				if at := link.Place(i + 1); err == nil && at >= r.First() {
+					err = r.Replay(at, bytes.Clone(d.disk[i]))
+				}
+			}
+			if err == nil {
+				err = r.Done()
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		open := func(id string) {
+			d.says(id, link.Open, 0, string(role.Announcement{Analysis: "test"}.Encode()))
+			d.commit()
+		}
+		outbox := func() *link.Sender { return d.c.out[0].senders[1] }
+
+		for _, id := range []string{"s", "t"} {
+			open(id)
+		}
+		d.c.Ack(link.Ack{Edge: "out", To: "me-1", Log: logOf("mine"), Hwm: 2, Receiver: "z-2", ID: theirs}, d.now)
+		open("u")
+		restart(alone)
+		open("v")
+		if snapshot {
+			state, at = d.c.Snapshot(), link.Place(len(d.disk))
+		}
+		restart(both)
+		if _, frames := outbox().Backlog(); outbox().Last() != 0 || frames != 0 || outbox().Progress().Acked[0].Log != (link.LogID{}) {
+			t.Errorf("%s: %d frames were given out, %d wait, and the receiver is known: %+v", name, outbox().Last(), frames, outbox().Progress())
+		}
+		open("w")
+		restart(both)
+		if _, frames := outbox().Backlog(); outbox().Last() != 1 || frames != 1 {
+			t.Errorf("%s: after the next start %d frames were given out and %d wait", name, outbox().Last(), frames)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"slices"
 
 	"posta/link"
 	"posta/nodes/role"
@@ -49,7 +50,7 @@ func NewSurvey() *Survey {
 	return &Survey{over: map[session.ID]point{}, acked: map[outbox]map[link.NodeID]link.Seq{}, last: map[outbox][]mark{}}
 }
 
-// Look takes a record of the log; in any order, but all of them or none. What it cannot read Recover reports. data is not kept.
+// Look takes a record of the log; all of them in their order, or none. What it cannot read Recover reports. data is not kept.
 func (s *Survey) Look(at link.Place, data []byte) {
 	s.some = true
 	rec, err := decodeRecord(data)
@@ -65,6 +66,7 @@ func (s *Survey) Look(at link.Place, data []byte) {
 			s.over[in.session] = p
 		}
 	}
+	s.forget(rec.progress)
 	for _, p := range rec.progress {
 		s.acknowledged(p)
 	}
@@ -77,6 +79,20 @@ func (s *Survey) Look(at link.Place, data []byte) {
 			s.last[k] = append(s.last[k], mark{at, f.frame.Seq})
 		}
 	}
+}
+
+// forget drops outboxes that a record does not tell of: the topology was without them then. One that came back counts from 1 again.
+func (s *Survey) forget(told []link.Progress) {
+	for k := range s.acked {
+		if !tells(told, k) {
+			delete(s.acked, k)
+			delete(s.last, k)
+		}
+	}
+}
+
+func tells(told []link.Progress, k outbox) bool {
+	return slices.ContainsFunc(told, func(p link.Progress) bool { return p.Edge == k.edge && p.To == k.to })
 }
 
 func (s *Survey) acknowledged(p link.Progress) {
