@@ -107,6 +107,9 @@ func (r *runner) stopMedics(ctx context.Context) (names []string, err error) {
 	for i := range r.Observed.Engines {
 		host := r.Observed.Engines[i].Name()
 		e := r.Engines[host]
+		if e == nil {
+			return nil, fmt.Errorf("look for medics: host %s has no engine", host)
+		}
 		all, err := e.RunningMedics(ctx, r.Desired.Cluster)
 		if err != nil {
 			return nil, err

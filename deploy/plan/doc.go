@@ -20,8 +20,8 @@
 // A reshape, when it changes: replicas, places, edges, addresses. Nodes know from the topology how many ends they wait for (R12), and by how
 // many partitions keys are divided, so no session may run under two shapes. Turned down: an epoch for each session, with links of both
 // shapes side by side; every rule of the links would get another dimension, for something that happens once a month. So new sessions are
-// held back (clients are told "busy" and wait), running ones come to their end, and then everybody changes at once: medics stop, then
-// inputs, then the others; data of moved nodes is copied; new containers are made and started, inputs last, then medics. Whoever stops this
+// held back (clients are told "busy" and wait), running ones come to their end, and then everybody changes at once: medics stop, until none
+// is left that would start another one, then inputs, if nobody has begun a session meanwhile, then the others; data of moved nodes is copied; new containers are made and started, inputs last, then medics. Whoever stops this
 // in the middle leaves inputs stopped, so no session can begin in a half-made cluster, and the next run goes on.
 //
 // A node that leaves loses its data, and one that comes back is a new one: links count from 1 on both ends, and an end that remembered
