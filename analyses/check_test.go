@@ -2,6 +2,8 @@ package analyses
 
 import (
 	"errors"
+	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -128,5 +130,38 @@ func TestMatchTellsWhatStarsStandFor(t *testing.T) {
 		if ok != (c.tags != nil) || f.Name != c.name || !slices.Equal(f.Tags, c.tags) {
 			t.Errorf("%s of %s: %v %q", c.path, c.files, ok, f)
 		}
+	}
+}
+
+// TestMatchIsThatOfARegularExpression compares with the plainest thing that does the same, over names made of few pieces, so that many fit.
+func TestMatchIsThatOfARegularExpression(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	text := func(pieces ...string) (s string) {
+		for range r.IntN(8) {
+			s += pieces[r.IntN(len(pieces))]
+		}
+		return s
+	}
+	fitted, several := 0, 0
+	for range 40_000 {
+		files, name := text("*", "*", "a", "b", "/", ".", "é", "("), text("a", "a", "b", "/", ".", "é", "(", "\n", "\xc3", "\xa9")
+		parts := strings.Split(files, "*")
+		for i := range parts {
+			parts[i] = regexp.QuoteMeta(parts[i])
+		}
+		want := regexp.MustCompile(`(?s)^` + strings.Join(parts, `([^/]+?)`) + `$`).FindStringSubmatch(name)
+		f, ok := (&Stream{Files: files}).Match(name)
+		if ok != (want != nil) || ok && (f.Name != name || !slices.Equal(f.Tags, want[1:])) {
+			t.Fatalf("%q of %q: %v %q, want %q", name, files, ok, f, want)
+		}
+		if ok {
+			fitted++
+			if len(f.Tags) > 1 {
+				several++
+			}
+		}
+	}
+	if fitted < 200 || several < 100 {
+		t.Errorf("%d names fitted, %d of them more than one star: the comparison has shown too little", fitted, several)
 	}
 }
