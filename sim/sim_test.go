@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"posta/internal/mutants"
+	allseeds "posta/internal/seeds"
 )
 
 var (
@@ -20,12 +21,7 @@ func TestSeeds(t *testing.T) {
 	if raced {
 		n = (n + 9) / 10
 	}
-	for i := range n {
-		run(t, *seed+uint64(i))
-		if t.Failed() {
-			return
-		}
-	}
+	allseeds.Each(t, *seed, n, func(seed uint64) { run(t, seed) })
 }
 
 // run simulates one seed; a failing one is run again for its trace.

@@ -5,7 +5,10 @@ import (
 	"flag"
 	"io"
 	"strings"
+	"sync"
 	"testing"
+
+	allseeds "posta/internal/seeds"
 )
 
 var (
@@ -15,11 +18,11 @@ var (
 
 func TestSeeds(t *testing.T) {
 	total := Report{Injected: map[string]int{}}
-	for i := range *seeds {
-		r := run(t, *seed+uint64(i))
-		if t.Failed() {
-			return
-		}
+	var mu sync.Mutex // total
+	allseeds.Each(t, *seed, *seeds, func(seed uint64) {
+		r := run(t, seed)
+		mu.Lock()
+		defer mu.Unlock()
 		total.Events += r.Events
 		total.Simulated += r.Simulated
 		total.Elections += r.Elections
@@ -29,8 +32,10 @@ func TestSeeds(t *testing.T) {
 		for k, n := range r.Injected {
 			total.Injected[k] += n
 		}
+	})
+	if !t.Failed() {
+		t.Logf("%+v", total)
 	}
-	t.Logf("%+v", total)
 }
 
 // run simulates one seed; a failing one is run again for its trace.
