@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,7 +38,7 @@ func small(t *testing.T, out *bytes.Buffer) Config {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return Config{
-		Rounds: 1, Dir: dir, Results: filepath.Join(dir, "results"), Self: []string{exe}, Out: out,
+		Rounds: 1, Cold: true, Dir: dir, Results: filepath.Join(dir, "results"), Self: []string{exe}, Out: out,
 		Amount: 1 << 20, Sizes: []int{1 << 10, 256 << 10}, Links: []int{1, 3}, Rows: 20_000, Set: map[string]string{"limits.window": "2MiB"},
 	}
 }
@@ -230,7 +231,7 @@ func TestJudge_AWrongAnswerEndsTheRace(t *testing.T) {
 }
 
 func TestRepeat_TheFirstRoundWarmsUp(t *testing.T) {
-	c, err := repeat(context.Background(), "x", 4, func(_ context.Context, i int) ([]Measure, error) {
+	c, err := repeat(context.Background(), "x", (&Config{Rounds: 4}).rounds(), func(_ context.Context, i int) ([]Measure, error) {
 		return []Measure{{"speed", "MB/s", []float64{1000, 4, 1, 3, 2}[i]}}, nil
 	})
 	if err != nil {
@@ -245,10 +246,21 @@ func TestRepeat_TheFirstRoundWarmsUp(t *testing.T) {
 	}
 }
 
+func TestRepeat_ColdEveryRoundCounts(t *testing.T) {
+	var rounds []int
+	c, err := repeat(context.Background(), "x", (&Config{Rounds: 2, Cold: true}).rounds(), func(_ context.Context, i int) ([]Measure, error) {
+		rounds = append(rounds, i)
+		return []Measure{{"speed", "MB/s", float64(i)}}, nil
+	})
+	if f := c.Figure("speed"); err != nil || !slices.Equal(rounds, []int{1, 2}) || f == nil || len(f.Values) != 2 {
+		t.Errorf("rounds %v, %+v, %v", rounds, f, err)
+	}
+}
+
 func TestRepeat_AnErrorEndsTheCase(t *testing.T) {
 	broken := errors.New("broken")
 	calls := 0
-	_, err := repeat(context.Background(), "x", 4, func(context.Context, int) ([]Measure, error) { calls++; return nil, broken })
+	_, err := repeat(context.Background(), "x", (&Config{Rounds: 4}).rounds(), func(context.Context, int) ([]Measure, error) { calls++; return nil, broken })
 	if !errors.Is(err, broken) || calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
 	}

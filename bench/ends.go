@@ -21,7 +21,7 @@ func (s *subject) measure(ctx context.Context, c *Config) ([]Case, error) {
 	}
 	var parts []Case
 	name := fmt.Sprintf("%d %s, %d MB", facts, s.what, bytes/1e6)
-	whole, err := repeat(ctx, name, c.Rounds, func(ctx context.Context, i int) ([]Measure, error) {
+	whole, err := repeat(ctx, name, c.rounds(), func(ctx context.Context, i int) ([]Measure, error) {
 		r := ends{c: c, analysis: s.name(), data: data}
 		if err := inTurn(i, func() error { return r.cluster(ctx) }, func() error { return r.alone(ctx) }); err != nil {
 			return nil, err

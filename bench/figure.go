@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 )
 
@@ -68,10 +69,21 @@ type Section struct {
 	Skipped []Skip `json:"skipped,omitempty"`
 }
 
-// repeat measures a case: one round to warm up, then those that count.
-func repeat(ctx context.Context, name string, rounds int, round func(ctx context.Context, i int) ([]Measure, error)) (Case, error) {
+// rounds are numbered, with whether they count: round 0 warms up, unless the bench is to be cold.
+func (c *Config) rounds() iter.Seq2[int, bool] {
+	return func(yield func(int, bool) bool) {
+		for i := range 1 + c.Rounds {
+			if counts := i > 0; (counts || !c.Cold) && !yield(i, counts) {
+				return
+			}
+		}
+	}
+}
+
+// repeat measures a case, round by round.
+func repeat(ctx context.Context, name string, rounds iter.Seq2[int, bool], round func(ctx context.Context, i int) ([]Measure, error)) (Case, error) {
 	c := Case{Name: name}
-	for i := range 1 + rounds {
+	for i, counts := range rounds {
 		measures, err := round(ctx, i)
 		if err == nil {
 			err = ctx.Err()
@@ -79,7 +91,7 @@ func repeat(ctx context.Context, name string, rounds int, round func(ctx context
 		if err != nil {
 			return c, fmt.Errorf("%s, round %d: %w", name, i, err)
 		}
-		if i > 0 {
+		if counts {
 			c.add(measures)
 		}
 	}

@@ -27,7 +27,7 @@ func measureHop(ctx context.Context, c *Config) (done Section, err error) {
 	for i := range field {
 		done.Cases[i] = Case{Name: field[i].name}
 	}
-	for round := range 1 + c.Rounds {
+	for round, counts := range c.rounds() {
 		hops := make([]hop, len(field))
 		for i := range field {
 			at := (i + round) % len(field)
@@ -38,7 +38,7 @@ func measureHop(ctx context.Context, c *Config) (done Section, err error) {
 				return done, fmt.Errorf("%s, round %d: %w", field[at].name, round, err)
 			}
 		}
-		if round > 0 {
+		if counts {
 			for i := range field {
 				done.Cases[i].add(hops[i].measures(&hops[0]))
 			}

@@ -17,7 +17,7 @@ import (
 // Small sessions, whose time is not that of their rows.
 const (
 	latencyFacts    = 2000
-	latencySessions = 50 // in a round
+	latencySessions = 50 // in a round, fewer where little is asked for
 )
 
 // measureLatency asks how long what was acknowledged takes to have its effect. First for single chunks (see effect.go), on a cluster that
@@ -26,7 +26,7 @@ const (
 func measureLatency(ctx context.Context, c *Config) (done Section, err error) {
 	done.About = fmt.Sprintf(`from a chunk's acknowledgement until its effect is on the aggregator's disk, %d chunks of %d rows a round, idle, and busy with %d sessions
 of bikes; and from the acknowledgement of the end of a session's last stream until its last answer, %d sessions a round of %d trips each`,
-		c.effectChunks(), markRows, busySessions, latencySessions, latencyFacts)
+		c.effectChunks(), markRows, busySessions, c.latencySessions(), latencyFacts)
 	s, err := subjectOf("bikes")
 	if err != nil {
 		return done, err
@@ -62,6 +62,13 @@ of bikes; and from the acknowledgement of the end of a session's last stream unt
 	})
 }
 
+func (c *Config) latencySessions() int {
+	if c.Rows > 0 {
+		return max(1, min(latencySessions, c.Rows/latencyFacts))
+	}
+	return latencySessions
+}
+
 // percentile is what so many of a hundred were not above, in milliseconds.
 func percentile(times []time.Duration, share int) float64 {
 	times = slices.Sorted(slices.Values(times))
@@ -76,7 +83,7 @@ func (x *contestant) sessions(ctx context.Context, c *Config, s *subject, data s
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	o, err := c.run(ctx, label+"-client", "latency", n.topo.File, s.name(), data, fmt.Sprint(latencySessions))
+	o, err := c.run(ctx, label+"-client", "latency", n.topo.File, s.name(), data, fmt.Sprint(c.latencySessions()))
 	if err = errors.Join(err, n.stop()); err != nil {
 		return nil, err
 	}
@@ -94,7 +101,7 @@ func (c *Config) inTurns(ctx context.Context, done Section, measure func(context
 	}
 	done.Skipped = skipped
 	done.Cases = make([]Case, len(field))
-	for round := range 1 + c.Rounds {
+	for round, counts := range c.rounds() {
 		for i := range field {
 			at := (i + round) % len(field)
 			x := &field[at]
@@ -106,7 +113,7 @@ func (c *Config) inTurns(ctx context.Context, done Section, measure func(context
 			if err != nil {
 				return done, fmt.Errorf("%s, round %d: %w", x.name, round, err)
 			}
-			if round > 0 {
+			if counts {
 				done.Cases[at].add(m)
 			}
 		}

@@ -67,7 +67,7 @@ func linkCase(ctx context.Context, c *Config, pool []byte, size, links int) (don
 	if links > 1 {
 		name += fmt.Sprintf(", %d links", links)
 	}
-	return repeat(ctx, name, c.Rounds, b.round)
+	return repeat(ctx, name, c.rounds(), b.round)
 }
 
 // linkTopology has sources in place of input and parser, and a sink in place of all others.

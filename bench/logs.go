@@ -20,7 +20,7 @@ func measureLog(ctx context.Context, c *Config) ([]Case, error) {
 	}{{"tidwall", wal.TidwallWriter}, {"direct", wal.DirectWriter}} {
 		for _, size := range c.Sizes {
 			name := fmt.Sprintf("%s writer, %s", w.name, sizeName(size))
-			done, err := repeat(ctx, name, c.Rounds, func(_ context.Context, i int) ([]Measure, error) {
+			done, err := repeat(ctx, name, c.rounds(), func(_ context.Context, i int) ([]Measure, error) {
 				return logRound(c, pool, w.writer, size, i)
 			})
 			if err != nil {

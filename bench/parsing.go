@@ -48,7 +48,7 @@ func measureCSV(ctx context.Context, c *Config) ([]Case, error) {
 		name string
 		read func() (rows int, err error)
 	}{{"into fields", func() (int, error) { return splitTrips(data) }}, {"into batches", x.parse}} {
-		done, err := repeat(ctx, t.name, c.Rounds, func(_ context.Context, i int) ([]Measure, error) {
+		done, err := repeat(ctx, t.name, c.rounds(), func(_ context.Context, i int) ([]Measure, error) {
 			return csvRound(t.read, data, i)
 		})
 		if err != nil {

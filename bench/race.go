@@ -30,7 +30,7 @@ func (s *subject) race(ctx context.Context, c *Config) (done Section, err error)
 	for i := range field {
 		done.Cases[i] = Case{Name: field[i].name, About: field[i].about}
 	}
-	for round := range 1 + c.Rounds {
+	for round, counts := range c.rounds() {
 		entries := make([]entry, len(field))
 		for i := range field {
 			at := (i + round) % len(field)
@@ -47,7 +47,7 @@ func (s *subject) race(ctx context.Context, c *Config) (done Section, err error)
 		if err := s.judge(field, entries); err != nil {
 			return done, fmt.Errorf("round %d: %w", round, err)
 		}
-		if round > 0 {
+		if counts {
 			for i := range field {
 				done.Cases[i].add(entries[i].measures(&entries[0], facts, size))
 			}

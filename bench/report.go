@@ -18,6 +18,7 @@ type Report struct {
 	Command  []string  `json:"command"`
 	Machine  Machine   `json:"machine"`
 	Rounds   int       `json:"rounds"`
+	Cold     bool      `json:"cold,omitempty"` // no round has warmed up
 	Sections []Section `json:"sections"`
 
 	Versions map[string]string `json:"versions,omitempty"` // of contestants that Posta did not make

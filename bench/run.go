@@ -14,6 +14,7 @@ import (
 type Config struct {
 	Sections []string // of SectionNames; empty means all
 	Rounds   int      // that count; one more warms up
+	Cold     bool     // none warms up: half the time, for who looks whether all of it works and not how fast
 	Dir      string   // for logs and generated data, on the disk that is to be measured; generated data stays there
 	Results  string   // directory of the JSON report; empty writes none
 	Self     []string // the command that leads to Child
@@ -106,10 +107,14 @@ func Run(ctx context.Context, c Config) error {
 			return fmt.Errorf("bench: a directory for profiles: %w", err)
 		}
 	}
-	r := Report{Date: time.Now(), Commit: commit(), Command: os.Args, Machine: thisMachine(), Rounds: c.Rounds}
+	r := Report{Date: time.Now(), Commit: commit(), Command: os.Args, Machine: thisMachine(), Rounds: c.Rounds, Cold: c.Cold}
 	m := r.Machine
-	fmt.Fprintf(c.Out, "%s, %d cores, %s, %s, load %s, commit %s; medians of %d rounds (least–most)\n",
-		m.Processor, m.Cores, m.OS, m.Go, m.Load, r.Commit, c.Rounds)
+	warmth := ""
+	if c.Cold {
+		warmth = ", cold"
+	}
+	fmt.Fprintf(c.Out, "%s, %d cores, %s, %s, load %s, commit %s; medians of %d rounds%s (least–most)\n",
+		m.Processor, m.Cores, m.OS, m.Go, m.Load, r.Commit, c.Rounds, warmth)
 	for _, s := range sections() {
 		if !c.wants(s.name) {
 			continue

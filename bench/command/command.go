@@ -46,6 +46,7 @@ Tables go to standard output, all values to DIR of --results as JSON, and as a p
 Nodes, clients and others are processes of their own, and leave nothing but generated data and the yardstick in --dir: the disk that is measured.`,
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "rounds", Value: bench.DefaultRounds, Usage: "rounds that count, after one that warms up"},
+			&cli.BoolFlag{Name: "cold", Usage: "no round to warm up: to see that it works, not how fast"},
 			&cli.StringFlag{Name: "dir", Value: filepath.Join(os.TempDir(), "posta-bench"), DefaultText: "posta-bench among temporary files",
 				Usage: "`DIR` for logs and generated data: the disk that is measured"},
 			&cli.StringFlag{Name: "results", Value: "bench-results", Usage: "`DIR` for the reports; empty for none"},
@@ -71,7 +72,7 @@ func measure(x *cli.Context) error {
 		return fmt.Errorf("bench: find this program, which nodes are: %w", err)
 	}
 	c := bench.Config{
-		Sections: x.Args().Slice(), Rounds: x.Int("rounds"), Dir: x.String("dir"), Results: x.String("results"), Profile: x.String("profile"),
+		Sections: x.Args().Slice(), Rounds: x.Int("rounds"), Cold: x.Bool("cold"), Dir: x.String("dir"), Results: x.String("results"), Profile: x.String("profile"),
 		Self: []string{exe, name}, Out: x.App.Writer,
 		Amount: x.Int64("amount") << 20, Sizes: bench.DefaultSizes, Rows: x.Int("rows"), Lanes: x.Int("lanes"), Chunk: x.Int("chunk"),
 		TCP: x.Int("tcp"), Set: map[string]string{}, DuckDB: x.String("duckdb"),
