@@ -143,7 +143,7 @@ func TestMatchIsThatOfARegularExpression(t *testing.T) {
 		return s
 	}
 	fitted, several := 0, 0
-	for range 40_000 {
+	for range 10_000 {
 		files, name := text("*", "*", "a", "b", "/", ".", "é", "("), text("a", "a", "b", "/", ".", "é", "(", "\n", "\xc3", "\xa9")
 		parts := strings.Split(files, "*")
 		for i := range parts {
@@ -161,7 +161,7 @@ func TestMatchIsThatOfARegularExpression(t *testing.T) {
 			}
 		}
 	}
-	if fitted < 200 || several < 100 {
+	if fitted < 100 || several < 50 {
 		t.Errorf("%d names fitted, %d of them more than one star: the comparison has shown too little", fitted, several)
 	}
 }

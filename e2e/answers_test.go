@@ -10,12 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"posta/analyses/answer"
-	"posta/analyses/bikes/bikesoracle"
-	"posta/analyses/flights/flightsoracle"
-	"posta/analyses/memes/memesoracle"
-	"posta/analyses/movies/moviesoracle"
 	"posta/client"
+	"posta/e2e/truth"
 	"posta/gen"
 )
 
@@ -26,15 +22,9 @@ type dataset struct {
 	want     []byte
 }
 
-// kinds is how each analysis' data is made, and what its oracle is.
-var kinds = map[string]struct {
-	make   func(gen.Dir, int, uint64) error
-	oracle func(string, map[string]string) (*answer.Answer, error)
-}{
-	"bikes":   {gen.Bikes, bikesoracle.Run},
-	"flights": {gen.Flights, flightsoracle.Run},
-	"movies":  {gen.Movies, moviesoracle.Run},
-	"memes":   {gen.Memes, memesoracle.Run},
+// generators are how each analysis' data is made.
+var generators = map[string]func(gen.Dir, int, uint64) error{
+	"bikes": gen.Bikes, "flights": gen.Flights, "movies": gen.Movies, "memes": gen.Memes,
 }
 
 type datasetKey struct {
@@ -57,14 +47,14 @@ func generatedFor(t *testing.T, analysis string, rows int) *dataset {
 	datasets.Lock()
 	defer datasets.Unlock()
 	d := &dataset{analysis: analysis, dir: t.TempDir()}
-	if err := kinds[analysis].make(gen.OnDisk(d.dir), rows, uint64(rows)); err != nil {
+	if err := generators[analysis](gen.OnDisk(d.dir), rows, uint64(rows)); err != nil {
 		t.Fatal(err)
 	}
 	key := datasetKey{analysis, rows}
 	if d.want = datasets.wants[key]; d.want != nil {
 		return d
 	}
-	a, err := kinds[analysis].oracle(d.dir, nil)
+	a, err := truth.JSON(analysis, d.dir)
 	if err != nil {
 		t.Fatal(err)
 	}

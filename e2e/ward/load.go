@@ -8,12 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"posta/analyses/answer"
-	"posta/analyses/bikes/bikesoracle"
-	"posta/analyses/flights/flightsoracle"
-	"posta/analyses/memes/memesoracle"
-	"posta/analyses/movies/moviesoracle"
 	"posta/client"
+	"posta/e2e/truth"
 	"posta/gen"
 	"posta/topology"
 )
@@ -24,31 +20,23 @@ type Job struct {
 	Want          []byte // as Answer makes it
 }
 
-// subject is where the data of an analysis comes from, and who knows the right answer.
-type subject struct {
-	generate func(gen.Dir, int, uint64) error
-	oracle   func(string, map[string]string) (*answer.Answer, error)
-}
-
-var subjects = map[string]subject{
-	"bikes":   {gen.Bikes, bikesoracle.Run},
-	"flights": {gen.Flights, flightsoracle.Run},
-	"movies":  {gen.Movies, moviesoracle.Run},
-	"memes":   {gen.Memes, memesoracle.Run},
+// generators are where the data of an analysis comes from.
+var generators = map[string]func(gen.Dir, int, uint64) error{
+	"bikes": gen.Bikes, "flights": gen.Flights, "movies": gen.Movies, "memes": gen.Memes,
 }
 
 // Make generates so many facts for an analysis; the answer is the oracle's.
 func Make(t *testing.T, analysis string, rows int) Job {
 	t.Helper()
-	s, dir := subjects[analysis], t.TempDir()
-	if err := s.generate(gen.OnDisk(dir), rows, 7); err != nil {
+	dir := t.TempDir()
+	if err := generators[analysis](gen.OnDisk(dir), rows, 7); err != nil {
 		t.Fatal(err)
 	}
-	oracle, err := s.oracle(dir, nil)
+	right, err := truth.JSON(analysis, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Job{Analysis: analysis, Dir: dir, Want: Answer(t, oracle)}
+	return Job{Analysis: analysis, Dir: dir, Want: Answer(t, right)}
 }
 
 // Bikes is so many generated trips.

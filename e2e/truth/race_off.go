@@ -1,0 +1,5 @@
+//go:build !race
+
+package truth
+
+const raced = false
