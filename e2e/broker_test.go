@@ -50,6 +50,7 @@ func (k brokerKind) variant(v topology.Variant, settings map[string]string) topo
 // TestBrokers: the same nodes over each broker give the same answers, all analyses at once on one cluster, whatever is killed: nodes
 // of every kind, or the broker; and whatever is paused.
 func TestBrokers(t *testing.T) {
+	beside(t)
 	rows := map[string]int{"bikes": 100_000, "flights": 30_000, "movies": 30_000, "memes": 60_000}
 	var all []*dataset
 	for _, name := range []string{"bikes", "flights", "movies", "memes"} {

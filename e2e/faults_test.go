@@ -61,6 +61,14 @@ func closed(c chan struct{}) bool {
 	}
 }
 
+// beside lets a test run beside others of its kind when all is done at full length. Most of a storm is the time between two faults, and
+// sessions run all the while: two storms share the machine, and take half as long.
+func beside(t *testing.T) {
+	if *long {
+		t.Parallel()
+	}
+}
+
 func stormSeeds() []uint64 {
 	if *long {
 		return []uint64{1, 2, 3}
@@ -74,6 +82,7 @@ func twoOfEach() topology.Variant {
 
 // TestKill: kill -9 a random node, input and output included, at least 30 times a run.
 func TestKill(t *testing.T) {
+	beside(t)
 	d := generated(t, 300_000)
 	for _, seed := range stormSeeds() {
 		c := start(t, twoOfEach())
@@ -90,6 +99,7 @@ func TestKillDefault(t *testing.T) {
 
 // TestPause: SIGSTOP a random node for a while, then SIGCONT. Others go on, and it catches up.
 func TestPause(t *testing.T) {
+	beside(t)
 	d := generated(t, 300_000)
 	for _, seed := range stormSeeds() {
 		c := start(t, twoOfEach())
@@ -129,6 +139,7 @@ func (c *cluster) killAndPause(all []*dataset, times int, seed uint64) {
 
 // TestKillAndPauseEveryAnalysis: the same for each analysis, and for all four at once on one cluster.
 func TestKillAndPauseEveryAnalysis(t *testing.T) {
+	beside(t)
 	rows := map[string]int{"bikes": 100_000, "flights": 30_000, "movies": 30_000, "memes": 60_000}
 	var all []*dataset
 	for _, name := range []string{"bikes", "flights", "movies", "memes"} {

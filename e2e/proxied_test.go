@@ -16,6 +16,7 @@ import (
 // TestProxy runs everything, clients included, through connections that are cut at any byte, delayed, throttled, and
 // repeated beside and after themselves (R4, R6, R7; the protocol's promise that every request may be repeated).
 func TestProxy(t *testing.T) {
+	beside(t)
 	d := generated(t, 150_000)
 	for _, seed := range stormSeeds() {
 		v := twoOfEach()
@@ -27,6 +28,7 @@ func TestProxy(t *testing.T) {
 
 // TestProxyAndKill adds kill -9.
 func TestProxyAndKill(t *testing.T) {
+	beside(t)
 	d := generated(t, 150_000)
 	c, p := proxied(t, topology.Variant{}, 31)
 	times := 6

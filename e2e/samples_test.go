@@ -56,6 +56,7 @@ func TestD1_SamplesOnAnyTopology(t *testing.T) {
 		}
 		v.SplitParsers = row[1] > 0
 		t.Run(fmt.Sprintf("%v parsers %d lanes %d chunk %d", v.Replicas, row[1], row[6], row[7]), func(t *testing.T) {
+			beside(t)
 			c := start(t, v)
 			data := all
 			if row[7] > 0 && row[7] < smallChunk {
