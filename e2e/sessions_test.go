@@ -3,8 +3,11 @@ package e2e
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -86,9 +89,9 @@ func TestSessions_ClientKilled(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() }) // it is dead already, if all went well
-	joiners := []topology.NodeID{"joiner-1", "joiner-2"}
-	b.awaitOf(joiners, 20*time.Second, "in the middle of facts", func(h beat) bool { return h.Sessions == 1 && h.FramesIn > 20 })
+	t.Cleanup(func() { _ = cmd.Process.Kill() })                     // it is dead already, if all went well
+	aggregators := []topology.NodeID{"aggregator-1", "aggregator-2"} // facts stay with one joiner, and their sums are spread
+	b.awaitOf(aggregators, 20*time.Second, "in the middle of facts", func(h beat) bool { return h.Sessions == 1 && h.FramesIn > 20 })
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait() // killed, as it says
 	c.shrinks(b)
@@ -129,6 +132,46 @@ func TestSessions_CancelledFromElsewhere(t *testing.T) {
 	c.shrinks(b)
 	d.check(t, c.analyse(ctx, d.dir, nil))
 	c.noUnexpectedExits()
+}
+
+// TestSessions_APauseIsNoEnd: while a client stops for breath in the middle of its facts no node writes its state down, though it has
+// nothing else to do; it does when the session is over.
+func TestSessions_APauseIsNoEnd(t *testing.T) {
+	d := generated(t, 20_000)
+	c := start(t, topology.Variant{})
+	b := c.listen()
+	g := newGate(100_000)
+	r := c.begin(deadline(t, time.Minute), client.Config{Find: g.through(d.dir), Chunk: 16 << 10})
+	until(t, 10*time.Second, "facts are on their way", func() bool { return r.acked("trips") > 0 })
+	b.await(10*time.Second, "in the middle of the session", func(h beat) bool { return h.Sessions == 1 })
+	before := c.snapshots()
+	time.Sleep(standstill())
+	if now := c.snapshots(); !maps.Equal(now, before) {
+		t.Errorf("snapshots before the pause %v, behind it %v", before, now)
+	}
+	close(g.open)
+	d.check(t, r.answer())
+	c.shrinks(b)
+	if now := c.snapshots(); maps.Equal(now, before) {
+		t.Errorf("no node has a snapshot behind the session, or another one than before it: %v", now)
+	}
+	c.noUnexpectedExits()
+}
+
+// snapshots names the last snapshot of each node that has one.
+func (c *cluster) snapshots() map[topology.NodeID]string {
+	c.t.Helper()
+	last := map[topology.NodeID]string{}
+	for _, n := range c.topo.Nodes() {
+		files, err := filepath.Glob(filepath.Join(n.DataDir, "snapshots", "*.snapshot"))
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if len(files) > 0 {
+			last[n.ID] = filepath.Base(slices.Max(files))
+		}
+	}
+	return last
 }
 
 // TestSessions_ResultsAgain: results that were kept are there again after every node was restarted, gently and not.

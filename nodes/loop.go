@@ -15,8 +15,9 @@ import (
 var pid = os.Getpid()
 
 const (
-	tickEvery  = 20 * time.Millisecond // the pace of what time alone brings: hellos, timeouts, heartbeats
-	maxBurst   = 64                    // events taken in before the core advances
+	tickEvery  = 100 * time.Millisecond // at least so often time alone brings hellos, repeated acknowledgements and timeouts
+	drainEvery = 20 * time.Millisecond  // likewise while a node drains, and nobody else wakes it
+	maxBurst   = 64                     // events taken in before the core advances
 	idleBefore = 300 * time.Millisecond
 	cutEvery   = time.Second
 )
@@ -31,10 +32,8 @@ func (x *node) run(ctx context.Context) error {
 	if x.router != nil {
 		requests = x.router.C()
 	}
-	tick := time.NewTicker(tickEvery)
-	defer tick.Stop()
-	x.due = time.NewTimer(time.Hour)
-	defer x.due.Stop()
+	x.alarm = newAlarm()
+	defer x.alarm.stop()
 	x.step(time.Now()) // at once: it says that recovery is over
 	for {
 		select {
@@ -49,8 +48,8 @@ func (x *node) run(ctx context.Context) error {
 			if err := x.answered(d); err != nil {
 				return err
 			}
-		case <-x.due.C:
-		case <-tick.C:
+		case <-x.alarm.C():
+			x.alarm.rang()
 		}
 		x.step(time.Now())
 	}
@@ -105,6 +104,8 @@ func (x *node) step(now time.Time) {
 	x.send(now)
 	x.beat(now)
 	x.memory.adjust(now)
+	x.alarm.set(now, x.beatAt.Add(x.cfg.Topology.Medics.Heartbeat))
+	x.alarm.set(now, now.Add(tickEvery))
 }
 
 // store gives the committer its next job, if it has none.
@@ -143,7 +144,7 @@ func (x *node) waits(now time.Time) bool {
 	if !now.Before(until) {
 		return false
 	}
-	x.due.Reset(until.Sub(now))
+	x.alarm.set(now, until)
 	return true
 }
 
@@ -158,9 +159,11 @@ func (x *node) snapshotDue() bool {
 }
 
 // tidy asks for the log to be cut to what recovery needs: the snapshot, and the frames that are not acknowledged. When
-// nothing has been under way for a moment, everything may go into a snapshot, and the log returns to nearly nothing.
+// nothing has been under way for a moment and no session is open, everything may go into a snapshot, and the log returns to nearly
+// nothing. A session's state would be written again for each pause of its client's, and by each joiner that has reference data and is not
+// given facts; its log is no longer than limits.snapshot without that.
 func (x *node) tidy(now time.Time, j *job) {
-	if j.commit != nil || !x.core.Idle() {
+	if j.commit != nil || x.core.Sessions() > 0 || !x.core.Idle() {
 		x.idleAt = time.Time{}
 	} else if x.idleAt.IsZero() {
 		x.idleAt = now
@@ -267,7 +270,7 @@ func (x *node) drain() error {
 	x.state = heartbeat.Draining
 	x.cfg.Log.Info("draining")
 	until := time.Now().Add(x.cfg.Topology.Limits.Drain)
-	tick := time.NewTicker(tickEvery)
+	tick := time.NewTicker(drainEvery)
 	defer tick.Stop()
 	for now := time.Now(); now.Before(until); now = time.Now() {
 		if !x.busy && x.failed == nil {

@@ -104,7 +104,7 @@ type node struct {
 	beatAt   time.Time
 	lastCut  time.Time
 	pace     pace
-	due      *time.Timer // when a commit that waits is to be closed
+	alarm    *alarm
 }
 
 // open makes the core and opens the sockets.
