@@ -22,7 +22,7 @@ const (
 type Route string
 
 const (
-	Any  Route = "any"  // one receiver, the one whose window has most room (R9)
+	Any  Route = "any"  // one receiver, the same until half of its window is taken, then the one with most room (R9)
 	Hash Route = "hash" // one receiver, chosen by the edge's key
 	All  Route = "all"  // every receiver (R10)
 )

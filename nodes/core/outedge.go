@@ -13,13 +13,15 @@ import (
 type outEdge struct {
 	cfg     OutEdge
 	senders []*link.Sender
+	window  int
+	at      int // the receiver that route "any" stays with
 }
 
 // takeBytes bounds what one Output puts on the way to one receiver, so that the loop comes back to its inputs.
 const takeBytes = 4 << 20
 
 func newOutEdge(cfg Config, e OutEdge) *outEdge {
-	o := &outEdge{cfg: e}
+	o := &outEdge{cfg: e, window: cfg.Window}
 	if e.Route == topology.All {
 		o.senders = []*link.Sender{link.NewSender(e.Name, cfg.Self, cfg.ID, cfg.Window, e.To...)}
 		return o
@@ -27,10 +29,11 @@ func newOutEdge(cfg Config, e OutEdge) *outEdge {
 	for _, to := range e.To {
 		o.senders = append(o.senders, link.NewSender(e.Name, cfg.Self, cfg.ID, cfg.Window, to))
 	}
+	o.at = cfg.Replica.Index % max(1, len(o.senders)) // senders side by side begin with different receivers
 	return o
 }
 
-// pick returns the outbox for data: the one with most room, the session's, the partition's, or the only one.
+// pick returns the outbox for data: the session's, the partition's, the only one, or, on route "any", the one it stays with.
 func (e *outEdge) pick(id session.ID, partition int) *link.Sender {
 	switch {
 	case e.cfg.Route == topology.Hash && e.cfg.Key == topology.SessionKey:
@@ -40,13 +43,23 @@ func (e *outEdge) pick(id session.ID, partition int) *link.Sender {
 	case e.cfg.Route == topology.All:
 		return e.senders[0]
 	}
-	best := e.senders[0]
-	for _, s := range e.senders[1:] {
-		if s.Room() > best.Room() {
-			best = s
+	return e.senders[e.stay()]
+}
+
+// stay returns the receiver that route "any" stays with: the same one until half of its window is taken, then the one with most room.
+// What goes to one receiver is folded there into one table, which crosses to the next stage once, and costs one commit and one
+// wake-up. To deal frames out in turn was turned down: with two receivers that keep up easily it is all of that twice, for no gain.
+// One that does not keep up has its half window soon, and from then on each takes what it can (R9).
+func (e *outEdge) stay() int {
+	if e.senders[e.at].Room() > e.window/2 {
+		return e.at
+	}
+	for i, s := range e.senders {
+		if s.Room() > e.senders[e.at].Room() {
+			e.at = i
 		}
 	}
-	return best
+	return e.at
 }
 
 // partitions is how many receivers the groups of a session are spread over. On an edge whose key is the session itself they
