@@ -44,6 +44,12 @@ type Analysis struct {
 	// NewJoiner returns the joiner of one session in one node.
 	NewJoiner func(args Args, replica Replica) (Joiner, error)
 
+	// ReferenceLater promises that what is emitted of reference streams alone is emitted by the first joiner (Replica.Index 0), if by
+	// any. The engine then spares the others the reference streams until facts come to them, and for good where none do: one joiner
+	// that keeps up gets all facts, and what it looks rows up in costs nothing elsewhere but the copy on the disk. Without the promise such
+	// a joiner's share of the reference rows would be missing in the answers.
+	ReferenceLater bool
+
 	// Prune, which may be nil, drops rows that no query can need (see [fold.Table.Retain]) from the tables that a stream
 	// completes, before they leave an aggregator for the reducer: what each partition can decide alone, as its own best rows of
 	// a top k, or rows that have no partner in another table. It is called once in each aggregator when the stream has ended,
@@ -114,6 +120,7 @@ type Position struct {
 type Joiner interface {
 	// Reference takes a batch of a reference stream. It is called again with the same batches after a crash, possibly in
 	// another order: what it keeps must not depend on the order of batches (use pos). b is valid for the Joiner's life.
+	// With Analysis.ReferenceLater it, and End behind it, may be called only when the first facts have come.
 	Reference(stream int, b *batch.Batch, pos Position) error
 	// Facts folds a batch of a fact stream. All reference streams have ended. b is valid during the call.
 	Facts(stream int, b *batch.Batch, pos Position) error

@@ -74,7 +74,8 @@ func newAnalysis() *analyses.Analysis {
 			{Name: "keys", Columns: []string{"group", "bytes"}, Tables: []string{"keys"}},
 			{Name: "sizes", Columns: []string{"group", "bytes", "facts"}, Tables: []string{"sizes"}},
 		},
-		NewParser: newParser,
+		NewParser:      newParser,
+		ReferenceLater: true,
 		NewJoiner: func(args analyses.Args, r analyses.Replica) (analyses.Joiner, error) {
 			least, err := strconv.ParseFloat(args[0], 64)
 			return &tally{first: r.Index == 0, least: least, groups: map[string]member{}, members: map[string]int64{}, totals: fold.NewTable(&totalsSpec)}, err

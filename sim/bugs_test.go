@@ -81,6 +81,7 @@ func bugs() []mutants.Mutant {
 			edit(fileAdvance, "	case s.eos[f.Stream][l.key()]:\n", "	case false:\n"),
 			edit(fileAdvance, "	s.eos[stream][from] = true\n", "	s.eos[stream][from] = true\n	s.eos[stream][linkKey{from.edge, link.NodeID(fmt.Sprint(len(s.eos[stream])))}] = true\n	delete(s.eos[stream], linkKey{from.edge, \"1\"})\n"),
 		),
+		one("facts before what a joiner was spared", "R11", 60, fileJoiner, "		if err := st.catchUp(); err != nil {\n", "		if err := error(nil); err != nil {\n"),
 		one("end of one sender is the end of all", "R12", 60, fileAdvance, "len(s.eos[stream]) >= max(1, c.sendersOf(s.reference(stream)))", "len(s.eos[stream]) >= 1"),
 		many("end passed on before the last partial", "R12", 60,
 			edit(fileEnd, "		c.flush(s, i)\n		if s.err != nil {\n			return\n		}\n		more := false\n", "		more := false\n"),

@@ -38,6 +38,7 @@ func words() *analyses.Analysis {
 				return nil
 			}, nil
 		},
+		ReferenceLater: true,
 		NewJoiner: func(_ analyses.Args, r analyses.Replica) (analyses.Joiner, error) {
 			return &wordJoiner{replica: r, known: map[string]bool{}, count: map[string][2]int64{}}, nil
 		},
@@ -169,6 +170,30 @@ func TestWhatIsWrongWithFilesIsNamed(t *testing.T) {
 	cut.Data = cut.Data[:len(cut.Data)-20]
 	if _, err := Run(words(), fstest.MapFS{"list1.csv": list, "text1.csv.gz": cut}, Options{}); err == nil {
 		t.Error("a cut gzip file is taken for whole")
+	}
+}
+
+// TestABrokenPromiseIsNamed: reference rows that any joiner emits, and not the first alone, would be missing where no facts come.
+func TestABrokenPromiseIsNamed(t *testing.T) {
+	fsys := fstest.MapFS{"list1.csv": file("word\nw1\n"), "text1.csv": file("word\nw1\nw1\n")}
+	for _, promised := range []bool{false, true} {
+		a := words()
+		a.ReferenceLater = promised
+		first := a.NewJoiner
+		a.NewJoiner = func(args analyses.Args, r analyses.Replica) (analyses.Joiner, error) {
+			return first(args, analyses.Replica{Index: (r.Index + 1) % 2, Of: r.Of}) // the second speaks
+		}
+		failed := false
+		for seed := uint64(1); seed < 10 && !failed; seed++ {
+			_, err := Run(a, fsys, Options{Seed: seed, Joiners: 2})
+			if err != nil && !errors.Is(err, errPromise) {
+				t.Fatal(err)
+			}
+			failed = err != nil
+		}
+		if failed != promised {
+			t.Errorf("promised %v: refused %v", promised, failed)
+		}
 	}
 }
 

@@ -47,6 +47,8 @@ type runner struct {
 	chunk   int
 	rand    *rand.Rand // nil: in order
 	joiners []analyses.Joiner
+	spared  []bool          // by joiner: it has not been given the reference streams yet (Analysis.ReferenceLater)
+	begun   int             // streams before this one have ended
 	refs    []frame         // all reference batches
 	sent    []*fold.Table   // of one flush, and of rejected rows
 	parts   [][]*fold.Table // of each aggregator
@@ -81,7 +83,7 @@ func newRunner(a *analyses.Analysis, fsys fs.FS, o Options) (*runner, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.joiners = append(r.joiners, j)
+		r.joiners, r.spared = append(r.joiners, j), append(r.spared, false)
 	}
 	for range max(1, o.Aggregators) {
 		r.parts = append(r.parts, newTables(a, fold.NewTable))
@@ -102,6 +104,7 @@ func newTables(a *analyses.Analysis, empty func(*fold.Spec) *fold.Table) []*fold
 func (r *runner) chance(n int) bool { return r.rand != nil && r.rand.IntN(n) == 0 }
 
 func (r *runner) stream(stream int) error {
+	r.begun = stream
 	readers, err := r.open(stream)
 	if err != nil {
 		return err
@@ -134,6 +137,9 @@ func (r *runner) stream(stream int) error {
 		return r.referencesEnded()
 	}
 	for i, j := range r.joiners {
+		if r.spared[i] {
+			continue
+		}
 		if err := errors.Join(j.End(stream), r.flush(i)); err != nil {
 			return err
 		}
@@ -171,6 +177,9 @@ func (r *runner) handle(f frame) error {
 		return nil
 	}
 	i := pick(r.rand, len(r.joiners))
+	if err := r.catchUp(i); err != nil {
+		return err
+	}
 	b, err := batch.Decode(f.payload, r.a.Streams[f.stream].Schema)
 	if err != nil {
 		return err
@@ -190,9 +199,12 @@ func (r *runner) handle(f frame) error {
 	return nil
 }
 
-// referencesEnded gives all reference batches to every joiner, each in an order of its own.
+// referencesEnded gives all reference batches to every joiner that needs them now, each in an order of its own.
 func (r *runner) referencesEnded() error {
 	for i := range r.joiners {
+		if r.spared[i] = r.spares(i); r.spared[i] {
+			continue
+		}
 		if err := r.references(i); err != nil {
 			return err
 		}
@@ -203,6 +215,34 @@ func (r *runner) referencesEnded() error {
 	return nil
 }
 
+// spares reports whether a joiner gets the reference batches only with facts.
+func (r *runner) spares(i int) bool { return r.a.ReferenceLater && i > 0 }
+
+// catchUp gives a joiner that facts have come to what it was spared, and holds the analysis to its promise.
+func (r *runner) catchUp(i int) error {
+	if !r.spared[i] {
+		return nil
+	}
+	r.spared[i] = false
+	if err := r.references(i); err != nil {
+		return err
+	}
+	tables := newTables(r.a, fold.NewOutgoing)[:len(r.a.Tables)]
+	if err := r.joiners[i].Flush(tables); err != nil {
+		return err
+	}
+	for _, t := range tables {
+		if t.Len() > 0 {
+			return fmt.Errorf("%w: table %s has rows of joiner %d that no facts are in", errPromise, t.Spec().Name, i)
+		}
+	}
+	return nil
+}
+
+// errPromise says that an answer would depend on which joiners get facts.
+var errPromise = errors.New("the analysis promises ReferenceLater and does not keep it")
+
+// references gives a joiner the reference batches, and the ends of all streams that have ended.
 func (r *runner) references(i int) error {
 	for _, n := range r.order(len(r.refs)) {
 		f := r.refs[n]
@@ -215,7 +255,7 @@ func (r *runner) references(i int) error {
 		}
 	}
 	for stream := range r.a.Streams {
-		if r.a.Streams[stream].Reference {
+		if r.a.Streams[stream].Reference || stream < r.begun {
 			if err := r.joiners[i].End(stream); err != nil {
 				return err
 			}
@@ -242,6 +282,9 @@ func (r *runner) crash(i int) error {
 		return err
 	}
 	r.joiners[i] = j
+	if r.spared[i] = r.spares(i); r.spared[i] {
+		return nil
+	}
 	if err := r.references(i); err != nil {
 		return err
 	}

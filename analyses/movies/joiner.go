@@ -1,7 +1,6 @@
 package movies
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -25,7 +24,7 @@ var (
 // joiner has two lives: until the movies have ended it collects them in the catalog, then it counts facts of the chosen ones.
 type joiner struct {
 	cfg     settings
-	replica analyses.Replica
+	first   bool     // of the joiners, all of which have all movies: it counts them
 	catalog *catalog // nil after the end of movies
 	chosen  *chosen  // nil before
 	settled *settled // nil but between the end of movies and the next Flush
@@ -42,7 +41,7 @@ func newJoiner(args analyses.Args, replica analyses.Replica) (analyses.Joiner, e
 	if err != nil {
 		return nil, err
 	}
-	return &joiner{cfg: cfg, replica: replica, catalog: newCatalog()}, nil
+	return &joiner{cfg: cfg, first: replica.Index == 0, catalog: newCatalog()}, nil
 }
 
 // Reference takes movies.
@@ -76,21 +75,12 @@ func (j *joiner) End(stream int) error {
 		if by.country && m.released >= year2000 {
 			j.chosen.add(id, m.title)
 		}
-		if j.owns(id) {
+		if j.first {
 			j.settled.count(&m, by)
 		}
 	}
 	j.catalog = nil
 	return nil
-}
-
-// owns reports whether this joiner is the one that counts a movie. All joiners have all movies.
-func (j *joiner) owns(id int64) bool {
-	if j.replica.Of <= 1 {
-		return true
-	}
-	key := binary.LittleEndian.AppendUint64(make([]byte, 0, 8), uint64(id))
-	return fold.Hash(key)%uint64(j.replica.Of) == uint64(j.replica.Index)
 }
 
 // Facts counts ratings, or keeps casts.

@@ -60,9 +60,8 @@ func ok(t testing.TB, errs ...error) {
 	}
 }
 
-func TestEachMovieIsCountedByOneOfTheJoiners(t *testing.T) {
-	for of := 1; of <= 5; of++ {
-		total := int64(0)
+func TestMoviesAreCountedByTheFirstJoiner(t *testing.T) {
+	for of := 1; of <= 3; of++ {
 		for index := range of {
 			j, tables := joinerOf(t, analyses.Replica{Index: index, Of: of})
 			for id := range 100 {
@@ -73,13 +72,9 @@ func TestEachMovieIsCountedByOneOfTheJoiners(t *testing.T) {
 			if tables[sentiment].Len() > 0 {
 				n = tables[sentiment].Sum(0, 1)
 			}
-			if of > 1 && n == 100 {
-				t.Errorf("joiner %d of %d counts all", index, of)
+			if index == 0 && n != 100 || index > 0 && n != 0 {
+				t.Errorf("joiner %d of %d counts %d movies of 100", index, of, n)
 			}
-			total += n
-		}
-		if total != 100 {
-			t.Errorf("%d joiners count %d movies", of, total)
 		}
 	}
 }

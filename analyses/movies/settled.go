@@ -21,7 +21,7 @@ var feelingNames = [2]string{"NEGATIVE", "POSITIVE"}
 
 func newSettled() *settled { return &settled{budgets: map[string]*exact.Sum{}} }
 
-// count adds a movie that this joiner owns.
+// count adds a movie.
 func (s *settled) count(m *movie, by producers) {
 	if by.country && by.partner && m.released >= year2000 && m.released < year2010 {
 		s.together = append(s.together, *m)

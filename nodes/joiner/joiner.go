@@ -28,6 +28,7 @@ type state struct {
 	tables    []*fold.Table
 	reference []reference // what Snapshot stores
 	ended     []int       // streams, in the order they ended
+	waits     bool        // the analysis has been given nothing of reference and ended yet: see catchUp
 	folded    bool
 	stream    int // of the last fold
 }
@@ -49,46 +50,77 @@ func (j *Joiner) Open(s role.Session) error {
 	if err != nil {
 		return err
 	}
-	j.sessions[s.ID] = &state{Session: s, joiner: aj, tables: role.NewTables(s.Analysis, fold.NewOutgoing)}
+	j.sessions[s.ID] = &state{
+		Session: s, joiner: aj, tables: role.NewTables(s.Analysis, fold.NewOutgoing),
+		waits: s.Analysis.ReferenceLater && s.Replica.Index != 0,
+	}
 	return nil
 }
 
 // Take implements role.Role.
 func (j *Joiner) Take(id session.ID, m role.Message, _ role.Emitter) (durable bool, err error) {
 	st := j.sessions[id]
-	rows, err := role.DecodeRows(m.Payload)
-	if err != nil {
-		return false, err
+	ref := st.Analysis.Streams[m.Stream].Reference
+	switch {
+	case ref:
+		st.reference = append(st.reference, reference{m.Stream, m.Payload})
+		if st.waits {
+			return true, nil
+		}
+	case st.waits:
+		if err := st.catchUp(); err != nil {
+			return false, err
+		}
 	}
+	return ref, st.take(m.Stream, m.Payload)
+}
+
+// catchUp gives the analysis what it was spared until facts came, as Restore does: the reference batches, and then the ends. With an
+// edge of route "any" that stays with one joiner the others may never come here, and have copied their reference data and no more.
+func (st *state) catchUp() error {
+	st.waits = false
+	for _, r := range st.reference {
+		if err := st.take(r.stream, r.payload); err != nil {
+			return err
+		}
+	}
+	for _, s := range st.ended {
+		if err := st.joiner.End(s); err != nil {
+			return fmt.Errorf("the end of stream %s: %w", st.Analysis.Streams[s].Name, err)
+		}
+	}
+	return nil
+}
+
+// take gives a batch to the analysis.
+func (st *state) take(stream int, payload []byte) (err error) {
+	rows, err := role.DecodeRows(payload)
+	if err != nil {
+		return err
+	}
+	about := &st.Analysis.Streams[stream]
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
 		}
 		if err != nil {
-			err = fmt.Errorf("stream %s, %s from line %d: %w", st.Analysis.Streams[m.Stream].Name, rows.File.Name, rows.Line, err)
+			err = fmt.Errorf("stream %s, %s from line %d: %w", about.Name, rows.File.Name, rows.Line, err)
 		}
 	}()
-	st.stream = m.Stream
-	ref := st.Analysis.Streams[m.Stream].Reference
-	if err := st.reject(rows.Rejected, ref); err != nil {
-		return false, err
+	st.stream = stream
+	if err := st.reject(rows.Rejected, about.Reference); err != nil || len(rows.Batch) == 0 {
+		return err
 	}
-	if ref {
-		st.reference = append(st.reference, reference{m.Stream, m.Payload})
-	}
-	if len(rows.Batch) == 0 {
-		return ref, nil
-	}
-	b, err := batch.Decode(rows.Batch, st.Analysis.Streams[m.Stream].Schema)
+	b, err := batch.Decode(rows.Batch, about.Schema)
 	if err != nil {
-		return false, err
+		return err
 	}
 	st.folded = true
 	pos := analyses.Position{File: rows.File, Line: rows.Line}
-	if ref {
-		return true, st.joiner.Reference(m.Stream, b, pos)
+	if about.Reference {
+		return st.joiner.Reference(stream, b, pos)
 	}
-	return false, st.joiner.Facts(m.Stream, b, pos)
+	return st.joiner.Facts(stream, b, pos)
 }
 
 // reject notes rejected rows. Every joiner gets the reference streams whole, so the first one speaks for all.
@@ -131,6 +163,9 @@ func (j *Joiner) Flush(id session.ID, out role.Emitter) error {
 func (j *Joiner) End(id session.ID, stream int, _ role.Emitter) (bool, error) {
 	st := j.sessions[id]
 	st.ended = append(st.ended, stream)
+	if st.waits {
+		return false, nil
+	}
 	st.stream, st.folded = stream, true
 	return false, st.joiner.End(stream)
 }
@@ -196,6 +231,9 @@ func (j *Joiner) Restore(id session.ID, data []byte) error {
 
 // forget throws away what the repeated batches folded: it was flushed when they came the first time.
 func (st *state) forget() error {
+	if st.waits {
+		return nil
+	}
 	st.folded = false
 	if err := st.joiner.Flush(st.tables[:len(st.tables)-1]); err != nil {
 		return err

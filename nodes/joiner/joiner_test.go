@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"posta/analyses"
+	"posta/batch"
 	"posta/fold"
 	"posta/nodes/parser"
 	"posta/nodes/role"
@@ -146,6 +147,86 @@ func TestD1_OneJoinerCountsRejectedReferenceRows(t *testing.T) {
 	}
 }
 
+// TestJoiner_SparedUntilFactsCome: joiners behind the first keep reference rows for later, across a crash and a snapshot, and have all of them
+// and the ends when facts come.
+func TestJoiner_SparedUntilFactsCome(t *testing.T) {
+	second := analyses.Replica{Index: 1, Of: 2}
+	end := func(j *Joiner) {
+		t.Helper()
+		if more, err := j.End(id, 0, nil); more || err != nil {
+			t.Fatal(more, err)
+		}
+	}
+	j := opened(t, second)
+	for _, rows := range []string{"red\n", "blue\n"} {
+		if !take(t, j, parsed(t, 0, 2, rows)) {
+			t.Fatal("reference rows have to survive a crash, whoever looks at them")
+		}
+	}
+	end(j)
+	if out, _, _ := flushed(t, j, 1); len(out.All) != 0 || !j.sessions[id].waits {
+		t.Fatal("nobody has asked for the rows")
+	}
+	again := opened(t, second)
+	if err := again.Restore(id, j.Snapshot(id, nil)); err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range []*Joiner{j, again} {
+		take(t, j, parsed(t, 1, 2, "blue,7\ngreen,1\n"))
+		take(t, j, parsed(t, 1, 4, "red,2\nblue,1\n"))
+		if _, known, amounts := flushed(t, j, 1); len(known) != 0 || amounts["blue"] != 8 || amounts["red"] != 2 || len(amounts) != 2 {
+			t.Fatal(known, amounts)
+		}
+	}
+	third := opened(t, second)
+	if err := third.Restore(id, again.Snapshot(id, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if out, _, _ := flushed(t, third, 1); len(out.All) != 0 {
+		t.Fatal("what was flushed before the crash is emitted again")
+	}
+	bare := opened(t, second)
+	bare.sessions[id].joiner = strict{t: t, ended: map[int]bool{}}
+	take(t, bare, parsed(t, 0, 2, "red\n"))
+	end(bare)
+	take(t, bare, parsed(t, 1, 2, "red,2\n"))
+}
+
+// strict is an analysis' joiner that wants the reference stream ended before facts come.
+type strict struct {
+	t     *testing.T
+	ended map[int]bool
+}
+
+func (s strict) Reference(int, *batch.Batch, analyses.Position) error { return nil }
+func (s strict) Flush([]*fold.Table) error                            { return nil }
+func (s strict) End(stream int) error                                 { s.ended[stream] = true; return nil }
+func (s strict) Facts(int, *batch.Batch, analyses.Position) error {
+	if !s.ended[0] {
+		s.t.Error("facts before the end of the reference stream")
+	}
+	return nil
+}
+
+// TestJoiner_WithoutThePromiseNobodyIsSpared: an analysis may emit reference rows in any joiner, unless it says that it does not.
+func TestJoiner_WithoutThePromiseNobodyIsSpared(t *testing.T) {
+	j := New()
+	s := roletest.Session(t, "s", analyses.Replica{Index: 1, Of: 2}, nil)
+	plain := *s.Analysis
+	plain.ReferenceLater = false
+	plain.NewJoiner = func(analyses.Args, analyses.Replica) (analyses.Joiner, error) {
+		return roletest.Analysis().NewJoiner(nil, analyses.Replica{Of: 1})
+	}
+	s.Analysis = &plain
+	if err := j.Open(s); err != nil {
+		t.Fatal(err)
+	}
+	take(t, j, parsed(t, 0, 2, "red\n"))
+	if _, known, _ := flushed(t, j, 1); known["red"] != 1 {
+		t.Fatal(known)
+	}
+}
+
 func TestN6_APanicSaysWhere(t *testing.T) {
 	j := opened(t, analyses.Replica{Of: 1})
 	_, err := j.Take(id, parsed(t, 1, 40, "red,-1\n"), nil)
@@ -155,7 +236,19 @@ func TestN6_APanicSaysWhere(t *testing.T) {
 	if _, err := j.Take(id, role.Message{Stream: 1, Payload: []byte("?")}, nil); err == nil {
 		t.Fatal("rubbish is taken")
 	}
+	late := opened(t, analyses.Replica{Index: 1, Of: 2})
+	late.sessions[id].reference = []reference{{0, parsed(t, 0, 7, "red\n").Payload}}
+	late.sessions[id].joiner = poisoned{}
+	_, err = late.Take(id, parsed(t, 1, 40, "red,1\n"), nil)
+	if err == nil || !strings.Contains(err.Error(), "stream colours, shop/colours.csv from line 7: panic: this colour") {
+		t.Fatal(err)
+	}
 }
+
+// poisoned is an analysis' joiner that cannot stand reference rows.
+type poisoned struct{ analyses.Joiner }
+
+func (poisoned) Reference(int, *batch.Batch, analyses.Position) error { panic("this colour") }
 
 func TestJoiner_PartitionsKeepAGroupTogether(t *testing.T) {
 	where := map[string]int{}
