@@ -32,7 +32,7 @@ func bugs() []mutants.Mutant {
 	one := func(name, rule string, seeds int, file, old, new string) mutants.Mutant {
 		return many(name, rule, seeds, edit(file, old, new))
 	}
-	// What only a lost disk shows is rare: the search begins near a seed that is known to show it.
+	// What is rare, as what only a lost disk shows: the search begins near a seed that is known to show it.
 	from := func(first uint64, m mutants.Mutant) mutants.Mutant {
 		m.From = first
 		return m
@@ -97,7 +97,7 @@ func bugs() []mutants.Mutant {
 		one("page not recorded", "N3", 300, fileEnd, "	c.record(input{op: opMore, role: at.role, session: s.ID, stream: at.stream})\n", ""),
 		one("log cut beyond the oldest unacknowledged frame", "N3", 100, fileCommit, "			if p, ok := s.Oldest(); ok && (!found || p < oldest) {\n", "			if p, ok := s.Oldest(); ok && (!found || p > oldest) {\n"),
 		one("a session that goes on taken for one that has left", "N3", 60, fileSurvey, "in.op == opDrop && s.over[in.session].before(p)", "(in.op == opDrop || in.op == opEos) && s.over[in.session].before(p)"),
-		one("a gateway not told of what has left", "N3", 200, fileSurvey, "	return !f.any || call && in.role < len(f.keeps) && !f.keeps[in.role]\n", "	return call || !f.any\n"),
+		from(330, one("a gateway not told of what has left", "N3", 40, fileSurvey, "	return !f.any || call && in.role < len(f.keeps) && !f.keeps[in.role]\n", "	return call || !f.any\n")),
 		one("frames passed over that one receiver lacks", "N3", 200, fileSurvey, "		floor = min(floor, s.acked[k][p])\n", "		floor = max(floor, s.acked[k][p])\n"),
 		one("recovery begins behind frames that nobody has", "N3", 100, fileSurvey, "			if ours && m.seq > floor {\n", "			if ours && m.seq < floor {\n"),
 		one("lane's hwm not recorded with the chunk", "R5", 100, fileInput, "	in.host.Record(encodeLane(u.id, req.Lane, req.Seq, len(req.Data)))\n", ""),
