@@ -52,7 +52,7 @@ func (c *column) appendTo(b *batch.Builder, field int, rows []int, scratch []byt
 	if c.agg.Kind == Sum || c.agg.Kind == Min || c.agg.Kind == Max {
 		out := b.Int(field)
 		for _, row := range rows {
-			out.Append(c.ints[row])
+			out.Append(*c.ints.at(row))
 		}
 		return scratch
 	}
@@ -67,13 +67,13 @@ func (c *column) appendTo(b *batch.Builder, field int, rows []int, scratch []byt
 func (c *column) appendCell(b []byte, row int) []byte {
 	switch c.agg.Kind {
 	case Exact:
-		return c.exacts[row].Append(b)
+		return c.exacts.at(row).Append(b)
 	case Least:
 		return c.appendLeast(b, row)
 	case Counts:
 		return c.counts[row].append(b, &c.free)
 	}
-	if r := c.texts.refs[row]; r.set() {
+	if r := *c.texts.ref(row); r.set() {
 		b = append(append(b, textPresent), c.texts.view(r)...)
 	}
 	return b

@@ -10,37 +10,37 @@ import (
 // column is the cells of one aggregate; which slice is used depends on its kind.
 type column struct {
 	agg    Agg
-	ints   []int64
-	exacts []exact.Sum
+	ints   cells[int64]
+	exacts cells[exact.Sum]
 	texts  texts
 	counts []counts
 	free   []count // of counts
 }
 
 func newColumn(a Agg) column {
-	c := column{agg: a}
-	c.texts.width = 1
 	if a.Kind == Least {
-		c.texts.width = a.N
+		return column{agg: a, texts: newTexts(a.N)}
 	}
-	return c
+	return column{agg: a, texts: newTexts(1)}
 }
 
 // addRows adds cells with the aggregate's identity.
 func (c *column) addRows(n int) {
-	for range n {
-		switch c.agg.Kind {
-		case Sum:
-			c.ints = append(c.ints, 0)
-		case Min:
-			c.ints = append(c.ints, math.MaxInt64)
-		case Max:
-			c.ints = append(c.ints, math.MinInt64)
-		case Exact:
-			c.exacts = append(c.exacts, exact.Sum{})
-		case Counts:
+	switch c.agg.Kind {
+	case Sum:
+		c.ints.add(0, n)
+	case Min:
+		c.ints.add(math.MaxInt64, n)
+	case Max:
+		c.ints.add(math.MinInt64, n)
+	case Exact:
+		c.exacts.add(exact.Sum{}, n)
+	case Counts:
+		for range n {
 			c.addCounts()
-		default:
+		}
+	default:
+		for range n {
 			c.texts.addRow()
 		}
 	}
@@ -57,12 +57,14 @@ func (c *column) addCounts() {
 }
 
 func (c *column) reset() {
-	c.ints, c.exacts, c.counts = c.ints[:0], c.exacts[:0], c.counts[:0]
+	c.ints.reset()
+	c.exacts.reset()
+	c.counts = c.counts[:0]
 	c.texts.reset()
 }
 
 func (c *column) memory() int {
-	n := 8*cap(c.ints) + 32*cap(c.exacts) + c.texts.memory() + 40*cap(c.counts) + 16*cap(c.free)
+	n := 8*c.ints.room() + 32*c.exacts.room() + c.texts.memory() + 40*cap(c.counts) + 16*cap(c.free)
 	for i := range c.counts[:cap(c.counts)] {
 		n += c.counts[:cap(c.counts)][i].memory()
 	}
@@ -80,7 +82,7 @@ func (t *Table) of(agg int, kind AggKind) *column {
 
 // AddSum adds v to a Sum. Overflow leaves the cell and sets [Table.Err].
 func (t *Table) AddSum(row, agg int, v int64) {
-	cell := &t.of(agg, Sum).ints[row]
+	cell := t.of(agg, Sum).ints.at(row)
 	r := *cell + v
 	if (*cell^r)&(v^r) < 0 {
 		t.fail(fmt.Errorf("%w: %s of table %s", ErrOverflow, t.spec.Aggs[agg].Name, t.spec.Name))
@@ -90,20 +92,20 @@ func (t *Table) AddSum(row, agg int, v int64) {
 }
 
 // AddExact adds s to an Exact.
-func (t *Table) AddExact(row, agg int, s *exact.Sum) { t.of(agg, Exact).exacts[row].AddSum(s) }
+func (t *Table) AddExact(row, agg int, s *exact.Sum) { t.of(agg, Exact).exacts.at(row).AddSum(s) }
 
 // AddFloat adds v to an Exact.
-func (t *Table) AddFloat(row, agg int, v float64) { t.of(agg, Exact).exacts[row].Add(v) }
+func (t *Table) AddFloat(row, agg int, v float64) { t.of(agg, Exact).exacts.at(row).Add(v) }
 
 // PutMin lowers a Min to v if v is less.
 func (t *Table) PutMin(row, agg int, v int64) {
-	cell := &t.of(agg, Min).ints[row]
+	cell := t.of(agg, Min).ints.at(row)
 	*cell = min(*cell, v)
 }
 
 // PutMax raises a Max to v if v is more.
 func (t *Table) PutMax(row, agg int, v int64) {
-	cell := &t.of(agg, Max).ints[row]
+	cell := t.of(agg, Max).ints.at(row)
 	*cell = max(*cell, v)
 }
 
@@ -117,16 +119,16 @@ func (t *Table) PutMaxText(row, agg int, v []byte) { t.of(agg, MaxText).texts.pu
 func (t *Table) PutLeast(row, agg int, v []byte) { t.of(agg, Least).texts.putLeast(row, v) }
 
 // Sum returns the value of a Sum.
-func (t *Table) Sum(row, agg int) int64 { return t.of(agg, Sum).ints[row] }
+func (t *Table) Sum(row, agg int) int64 { return *t.of(agg, Sum).ints.at(row) }
 
 // Exact returns the value of an Exact, valid until the next call of Row, Merge or Reset.
-func (t *Table) Exact(row, agg int) *exact.Sum { return &t.of(agg, Exact).exacts[row] }
+func (t *Table) Exact(row, agg int) *exact.Sum { return t.of(agg, Exact).exacts.at(row) }
 
 // Min returns the value of a Min.
-func (t *Table) Min(row, agg int) int64 { return t.of(agg, Min).ints[row] }
+func (t *Table) Min(row, agg int) int64 { return *t.of(agg, Min).ints.at(row) }
 
 // Max returns the value of a Max.
-func (t *Table) Max(row, agg int) int64 { return t.of(agg, Max).ints[row] }
+func (t *Table) Max(row, agg int) int64 { return *t.of(agg, Max).ints.at(row) }
 
 // MinText returns the value of a MinText, false if there is none; valid until the table changes.
 func (t *Table) MinText(row, agg int) ([]byte, bool) { return t.text(t.of(agg, MinText), row) }
@@ -135,7 +137,7 @@ func (t *Table) MinText(row, agg int) ([]byte, bool) { return t.text(t.of(agg, M
 func (t *Table) MaxText(row, agg int) ([]byte, bool) { return t.text(t.of(agg, MaxText), row) }
 
 func (t *Table) text(c *column, row int) ([]byte, bool) {
-	r := c.texts.refs[row]
+	r := *c.texts.ref(row)
 	return c.texts.view(r), r.set()
 }
 

@@ -1,40 +1,50 @@
 package fold
 
-import (
-	"bytes"
-	"math/bits"
-)
+import "bytes"
 
-// index finds the row of a key: open addressing with linear probing, at most two thirds full. A slot has the low half of the
-// hash and the row + 1, so a search touches a key only when it is very likely the right one.
+// index finds the row of a key: open addressing with linear probing, at most two thirds full. A slot has the tag of the key, which is
+// the high half of its hash, and the row + 1, so a search touches a key only when it is very likely the right one.
 //
-// The slot is chosen by the highest bits of the hash: the lowest have already chosen the partition, and are alike in all
-// keys that one aggregator holds.
+// The tag also chooses the slot: the lowest bits of the hash have already chosen the partition, and are alike in all keys that one
+// aggregator holds. So slots are in the order of their tags, and move to a larger index one after the other, without a look at any
+// key, and without a hash beside each row, which was a third of all that an index took.
 //
 // Rows can be in the arena without being in the index: a table that is never searched (see Table.appends) pays neither the
-// time nor the memory for it. Those that are in it are the first ones, as many as there are hashes; catchUp adds the rest.
+// time nor the memory for it. Those that are in it are the first ones; catchUp adds the rest.
 type index struct {
 	arena
-	slots []uint64 // low half of the hash << 32 | row + 1; 0 is empty. None before the first row is indexed
-	shift uint
-	hash  []uint64 // of each row's key that is in the index
+	slots   []uint64 // tag << 32 | row + 1; 0 is empty. None before the first row is indexed
+	entered int      // rows that are in the index
 }
 
 const smallIndex = 1 << 6
 
+func tagOf(h uint64) uint64 { return h >> 32 }
+
+// home is where the search for a tag begins. It grows with the tag, whatever the number of slots: that need not be a power of
+// two, and grows by half at a time, which wastes less than doubling.
+func (x *index) home(tag uint64) uint64 { return tag * uint64(len(x.slots)) >> 32 }
+
 // find returns the row of key, or the slot where it belongs. All rows are in the index.
 func (x *index) find(key []byte, h uint64) (row int, slot uint64, found bool) {
-	mask := uint64(len(x.slots) - 1)
-	for slot = h >> x.shift; ; slot++ {
-		slot &= mask
+	tag := tagOf(h)
+	for slot = x.home(tag); ; {
 		s := x.slots[slot]
 		if s == 0 {
 			return 0, slot, false
 		}
-		if row = int(uint32(s)) - 1; uint32(s>>32) == uint32(h) && bytes.Equal(x.key(row), key) {
+		if row = int(uint32(s)) - 1; s>>32 == tag && bytes.Equal(x.key(row), key) {
 			return row, slot, true
 		}
+		slot = x.after(slot)
 	}
+}
+
+func (x *index) after(slot uint64) uint64 {
+	if slot++; slot < uint64(len(x.slots)) {
+		return slot
+	}
+	return 0
 }
 
 // add appends a row whose key is not there; slot is what find returned.
@@ -47,32 +57,36 @@ func (x *index) add(key []byte, h, slot uint64) int {
 
 // enter puts the first row that is not in the index into a slot.
 func (x *index) enter(row int, h, slot uint64) {
-	x.hash = append(x.hash, h)
-	x.slots[slot] = h<<32 | uint64(row+1)
-	if 3*(row+1) > 2*len(x.slots) {
-		x.resize(2 * len(x.slots))
+	x.slots[slot] = tagOf(h)<<32 | uint64(row+1)
+	x.entered++
+	if full(row+1, len(x.slots)) {
+		x.resize(larger(len(x.slots)))
 	}
 }
 
+func full(rows, slots int) bool { return 3*rows > 2*slots }
+
+func larger(slots int) int { return slots + slots/2 }
+
 // complete reports whether all rows are in the index.
-func (x *index) complete() bool { return len(x.hash) == x.len() && x.slots != nil }
+func (x *index) complete() bool { return x.entered == x.len() && x.slots != nil }
 
 // catchUp enters the rows that were appended without being looked for. It returns one whose key an earlier row has; -1 if there
 // is none. Only the earlier one is then found.
 func (x *index) catchUp() (twice int) {
 	twice = -1
 	size := max(smallIndex, len(x.slots))
-	for 3*(x.len()+1) > 2*size {
-		size *= 2
+	for full(x.len()+1, size) {
+		size = larger(size)
 	}
 	x.resize(size)
-	for row := len(x.hash); row < x.len(); row++ {
+	for row := x.entered; row < x.len(); row++ {
 		key := x.key(row)
 		h := Hash(key)
 		_, slot, found := x.find(key, h)
 		if found {
 			for twice = row; x.slots[slot] != 0; {
-				slot = (slot + 1) & uint64(size-1)
+				slot = x.after(slot)
 			}
 		}
 		x.enter(row, h, slot)
@@ -81,39 +95,31 @@ func (x *index) catchUp() (twice int) {
 }
 
 func (x *index) resize(size int) {
+	old := x.slots
 	x.slots = make([]uint64, size)
-	x.shift = uint(64 - bits.TrailingZeros(uint(size)))
-	mask := uint64(size - 1)
-	for row, h := range x.hash {
-		slot := h >> x.shift
-		for x.slots[slot] != 0 {
-			slot = (slot + 1) & mask
+	for _, s := range old {
+		if s == 0 {
+			continue
 		}
-		x.slots[slot] = h<<32 | uint64(row+1)
+		slot := x.home(s >> 32)
+		for x.slots[slot] != 0 {
+			slot = x.after(slot)
+		}
+		x.slots[slot] = s
 	}
 }
 
 // reset forgets all keys. The slots shrink step by step when few of them were used, or one large fold would make every
 // small one after it pay for clearing them.
 func (x *index) reset() {
-	used := len(x.hash)
+	used := x.entered
 	x.arena.reset()
-	x.hash = x.hash[:0]
+	x.entered = 0
 	if len(x.slots) > smallIndex && used*16 < len(x.slots) {
-		x.resize(len(x.slots) / 2)
+		x.slots = make([]uint64, max(smallIndex, len(x.slots)/2))
 		return
 	}
 	clear(x.slots)
 }
 
-// hashOf returns the hash of a row's key, whether it is in the index or not.
-func (x *index) hashOf(row int) uint64 {
-	if row < len(x.hash) {
-		return x.hash[row]
-	}
-	return Hash(x.key(row))
-}
-
-func (x *index) memory() int {
-	return x.arena.memory() + 8*cap(x.slots) + 8*cap(x.hash)
-}
+func (x *index) memory() int { return x.arena.memory() + 8*cap(x.slots) }

@@ -129,17 +129,19 @@ func (t *Table) appendKeysOf(b *batch.Batch, from, to int) {
 func (t *Table) mergeColumn(b *batch.Batch, field int, c *column, from int) error {
 	switch c.agg.Kind {
 	case Sum:
-		return mergeSums(c.ints, b.Ints(field), t.found, from)
+		return mergeSums(&c.ints, b.Ints(field), t.found, from)
 	case Min:
 		ints := b.Ints(field)
 		for i, row := range t.found {
-			c.ints[row] = min(c.ints[row], ints.At(from+i))
+			cell := c.ints.at(int(row))
+			*cell = min(*cell, ints.At(from+i))
 		}
 		return nil
 	case Max:
 		ints := b.Ints(field)
 		for i, row := range t.found {
-			c.ints[row] = max(c.ints[row], ints.At(from+i))
+			cell := c.ints.at(int(row))
+			*cell = max(*cell, ints.At(from+i))
 		}
 		return nil
 	}
@@ -155,13 +157,13 @@ func (t *Table) mergeColumn(b *batch.Batch, field int, c *column, from int) erro
 	return nil
 }
 
-func mergeSums(cells []int64, ints batch.Ints, found []uint32, from int) error {
+func mergeSums(sums *cells[int64], ints batch.Ints, found []uint32, from int) error {
 	overflow := int64(0)
 	for i, row := range found {
-		cell, v := cells[row], ints.At(from+i)
-		r := cell + v
-		overflow |= (cell ^ r) & (v ^ r)
-		cells[row] = r
+		cell, v := sums.at(int(row)), ints.At(from+i)
+		r := *cell + v
+		overflow |= (*cell ^ r) & (v ^ r)
+		*cell = r
 	}
 	if overflow < 0 {
 		return ErrOverflow
@@ -173,7 +175,7 @@ func (c *column) mergeCell(row int, p []byte) error {
 	switch c.agg.Kind {
 	case Exact:
 		r := wire.NewReader(p)
-		if err := c.exacts[row].Read(&r); err != nil {
+		if err := c.exacts.at(row).Read(&r); err != nil {
 			return err
 		}
 		return r.Done()

@@ -166,7 +166,7 @@ func TestD1_MergesInAnyOrderAndGroupingAreTheSame(t *testing.T) {
 				t.Fatal(err)
 			}
 			for row := range part.Len() {
-				h := part.index.hashOf(row)
+				h := Hash(part.index.key(row))
 				if h%uint64(n) != uint64(p) {
 					t.Fatalf("seed %d: a key of partition %d came to %d", seed, h%uint64(n), p)
 				}

@@ -134,11 +134,11 @@ func TestAUnionSeesAKeyThatComesTwice(t *testing.T) {
 func TestAUnionWithoutSearchHasNoIndex(t *testing.T) {
 	table, union := tripTable(20_000), NewUnion(&trips)
 	merge(t, union, table, table.Rows())
-	if union.index.slots != nil || union.index.hash != nil || union.Bytes() >= table.Bytes() {
+	if union.index.slots != nil || union.index.entered > 0 || union.Bytes() >= table.Bytes() {
 		t.Errorf("%d bytes where a table has %d", union.Bytes(), table.Bytes())
 	}
 	union.Retain(func(row int) bool { return row%2 == 0 })
-	if union.Len() != 10_000 || len(union.index.hash) > 0 {
-		t.Errorf("%d rows, of which %d are in an index", union.Len(), len(union.index.hash))
+	if union.Len() != 10_000 || union.index.entered > 0 {
+		t.Errorf("%d rows, of which %d are in an index", union.Len(), union.index.entered)
 	}
 }

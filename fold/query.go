@@ -49,10 +49,10 @@ func (q *query) memory() int {
 // glance looks at the first slot of each key, then at where the keys of the rows in them begin, then at these.
 func (x *index) glance(q *query) {
 	q.rows, q.at = q.rows[:0], q.at[:0]
-	mask := uint64(len(x.slots) - 1)
 	for _, h := range q.hash {
-		s := x.slots[h>>x.shift&mask]
-		if uint32(s>>32) != uint32(h) {
+		tag := tagOf(h)
+		s := x.slots[x.home(tag)]
+		if s>>32 != tag {
 			s = 0
 		}
 		q.rows = append(q.rows, uint32(s))
@@ -60,7 +60,7 @@ func (x *index) glance(q *query) {
 	for _, row := range q.rows {
 		at := uint64(0)
 		if row > 0 {
-			at = x.at[row-1]
+			at = *x.at.at(int(row) - 1)
 		}
 		q.at = append(q.at, at)
 	}

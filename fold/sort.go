@@ -114,7 +114,7 @@ func (t *Table) Partition(n int) [][]int {
 	}
 	of, count := make([]uint32, t.Len()), make([]int, n)
 	for row := range of {
-		p := t.index.hashOf(row) % uint64(n)
+		p := Hash(t.index.key(row)) % uint64(n)
 		of[row] = uint32(p)
 		count[p]++
 	}

@@ -1,6 +1,9 @@
 package fold
 
-import "bytes"
+import (
+	"bytes"
+	"math/bits"
+)
 
 // textRef is a text in blocks; the zero value is no text, which is not the same as an empty one.
 type textRef struct {
@@ -15,19 +18,41 @@ func (r textRef) set() bool { return r.size > 0 }
 // and when the holes are half of all the texts are copied without them.
 type texts struct {
 	width int
-	refs  []textRef
+	shift uint        // of a row's number: its block
+	refs  [][]textRef // blocks of whole rows, as in cells
+	rows  int
 	bytes blocks
 	size  int // of bytes
 	holes int // in it
 }
 
-func (t *texts) addRow() {
-	for range t.width {
-		t.refs = append(t.refs, textRef{})
-	}
+// newTexts returns cells of width texts each.
+func newTexts(width int) texts {
+	return texts{width: width, shift: uint(max(0, cellShift-bits.Len(uint(width-1))))}
 }
 
-func (t *texts) row(row int) []textRef { return t.refs[row*t.width : (row+1)*t.width] }
+func (t *texts) addRow() {
+	i := t.rows >> t.shift
+	if i == len(t.refs) {
+		t.refs = append(t.refs, nil)
+		if i > 0 {
+			t.refs[i] = make([]textRef, 0, t.width<<t.shift)
+		}
+	}
+	block := &t.refs[i]
+	for range t.width {
+		*block = append(*block, textRef{})
+	}
+	t.rows++
+}
+
+func (t *texts) row(row int) []textRef {
+	at := (row & (1<<t.shift - 1)) * t.width
+	return t.refs[row>>t.shift][at : at+t.width]
+}
+
+// ref is row for a width of 1.
+func (t *texts) ref(row int) *textRef { return &t.refs[row>>t.shift][row&(1<<t.shift-1)] }
 
 func (t *texts) view(r textRef) []byte {
 	if !r.set() {
@@ -57,20 +82,22 @@ func (t *texts) tidy() {
 		return
 	}
 	var fresh blocks
-	for i := range t.refs {
-		r := &t.refs[i]
-		if !r.set() {
-			continue
+	for _, block := range t.refs {
+		for i := range block {
+			r := &block[i]
+			if !r.set() {
+				continue
+			}
+			v := t.view(*r)
+			r.at, r.room = fresh.add(v), uint32(len(v))
 		}
-		v := t.view(*r)
-		r.at, r.room = fresh.add(v), uint32(len(v))
 	}
 	t.bytes, t.size, t.holes = fresh, t.size-t.holes, 0
 }
 
 // putLess puts v into a row of width 1 if it is smaller than what is there (larger, if sign is -1), or nothing is.
 func (t *texts) putLess(row int, v []byte, sign int) {
-	ref := &t.refs[row]
+	ref := t.ref(row)
 	if ref.set() && sign*bytes.Compare(v, t.view(*ref)) >= 0 {
 		return
 	}
@@ -104,8 +131,20 @@ func (t *texts) putLeast(row int, v []byte) {
 }
 
 func (t *texts) reset() {
-	t.refs, t.size, t.holes = t.refs[:0], 0, 0
+	used := (t.rows + 1<<t.shift - 1) >> t.shift
+	clear(t.refs[used:])
+	t.refs = t.refs[:used]
+	for i := range t.refs {
+		t.refs[i] = t.refs[i][:0]
+	}
+	t.rows, t.size, t.holes = 0, 0, 0
 	t.bytes.reset()
 }
 
-func (t *texts) memory() int { return 16*cap(t.refs) + t.bytes.memory() }
+func (t *texts) memory() int {
+	n := t.bytes.memory()
+	for _, block := range t.refs {
+		n += 16 * cap(block)
+	}
+	return n
+}
