@@ -38,14 +38,29 @@ type feed struct {
 	spare   chan []byte // memory for pieces; has room for all there is
 }
 
-func newFeed(s protocol.Stream, files []Source, score *streamScore, chunk, readers, lanes int) *feed {
+// newFeed takes the memory that the feed before it has left over.
+func newFeed(s protocol.Stream, files []Source, score *streamScore, chunk, readers, lanes int, memory [][]byte) *feed {
 	f := &feed{stream: s, files: files, score: score, chunk: chunk, pieces: make(chan piece),
 		spare: make(chan []byte, readers+lanes)}
 	f.reading.Store(int32(readers))
-	for range cap(f.spare) {
-		f.spare <- nil
+	for i := range cap(f.spare) {
+		var m []byte
+		if i < len(memory) {
+			m = memory[i]
+		}
+		f.spare <- m
 	}
 	return f
+}
+
+// left returns the memory of pieces, when all have been carried away.
+func (f *feed) left() (memory [][]byte) {
+	for len(f.spare) > 0 {
+		if m := <-f.spare; m != nil {
+			memory = append(memory, m)
+		}
+	}
+	return memory
 }
 
 // read cuts one file after the other. The last reader that is through tells the lanes; a reader that failed does not, since

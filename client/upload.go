@@ -37,8 +37,10 @@ func (c *Client) upload(ctx context.Context, found [][]Source) error {
 			c.score.stream(i).expect(source)
 		}
 	}
+	var memory [][]byte // of pieces: what a stream has used the next one uses
 	for i, s := range c.opened.Streams {
-		if err := c.uploadStream(ctx, s, found[i], c.score.stream(i)); err != nil {
+		var err error
+		if memory, err = c.uploadStream(ctx, s, found[i], c.score.stream(i), memory); err != nil {
 			return fmt.Errorf("upload %s: %w", s.Name, err)
 		}
 		if err := c.end(ctx, s.Name); err != nil {
@@ -59,18 +61,22 @@ func (s *streamScore) expect(source Source) {
 	}
 }
 
-// uploadStream lets readers and lanes work at one feed until all of the stream is durable.
-func (c *Client) uploadStream(ctx context.Context, s protocol.Stream, files []Source, score *streamScore) error {
+// uploadStream lets readers and lanes work at one feed until all of the stream is durable. It takes memory for pieces, and returns what
+// there is then.
+func (c *Client) uploadStream(ctx context.Context, s protocol.Stream, files []Source, score *streamScore, memory [][]byte) ([][]byte, error) {
 	g := newGroup(ctx)
 	readers := min(len(files), runtime.GOMAXPROCS(0), 4)
-	f := newFeed(s, files, score, c.chunkBytes(), readers, len(c.lanes))
+	f := newFeed(s, files, score, c.chunkBytes(), readers, len(c.lanes), memory)
 	for range readers {
 		g.do(f.read)
 	}
 	for _, l := range c.lanes {
 		g.do(func(ctx context.Context) error { return f.serve(ctx, l) })
 	}
-	return g.wait()
+	if err := g.wait(); err != nil {
+		return nil, err
+	}
+	return f.left(), nil
 }
 
 func (c *Client) chunkBytes() int {

@@ -20,6 +20,7 @@ import (
 // Aggregator implements role.Role.
 type Aggregator struct {
 	sessions map[session.ID]*state
+	pack     role.Pack
 }
 
 type state struct {
@@ -125,7 +126,7 @@ func (a *Aggregator) More(id session.ID, out role.Emitter) (bool, error) {
 		rows[k] = st.next + k
 	}
 	for _, chunk := range t.Chunks(rows, role.PartialBytes) {
-		out.Emit(0, role.Message{Stream: st.stream, Payload: role.AppendPartial(nil, i, t, chunk)})
+		out.Emit(0, role.Message{Stream: st.stream, Payload: a.pack.Partial(i, t, chunk)})
 	}
 	st.next += len(rows)
 	if st.next == t.Len() {

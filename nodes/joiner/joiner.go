@@ -20,6 +20,7 @@ import (
 // Joiner implements role.Role.
 type Joiner struct {
 	sessions map[session.ID]*state
+	pack     role.Pack
 }
 
 type state struct {
@@ -151,7 +152,7 @@ func (j *Joiner) Flush(id session.ID, out role.Emitter) error {
 		}
 		for p, rows := range t.Partition(out.Partitions()) {
 			for _, chunk := range t.Chunks(rows, role.PartialBytes) {
-				out.Emit(p, role.Message{Stream: st.stream, Payload: role.AppendPartial(nil, i, t, chunk)})
+				out.Emit(p, role.Message{Stream: st.stream, Payload: j.pack.Partial(i, t, chunk)})
 			}
 		}
 		t.Reset()
