@@ -11,7 +11,7 @@ const DefaultHeadroom = 8 << 20
 
 // gcPercent is how much garbage a node's live data allows beside the headroom. Go's default of 100 is for heaps that are tedious to
 // collect; a node's tables are a few large blocks without pointers, and with 100 an aggregator that has 40 MB takes 80.
-const gcPercent = 25
+const gcPercent = 10
 
 // headroom is memory that a node sets aside and never touches, so that it takes address space and no memory. The garbage
 // collector counts it: it starts when the heap has grown by its percentage, so with a heap of some megabytes, which is all that most nodes
