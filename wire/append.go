@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 )
 
@@ -105,6 +106,18 @@ func AppendBinHeader(b []byte, n int) []byte {
 	default:
 		return binary.BigEndian.AppendUint32(append(b, 0xc6), uint32(n))
 	}
+}
+
+// AppendBinOf appends as a bin what content appends, in place: large contents are not copied for the sake of a length that comes before them.
+// The length takes four bytes whatever it is.
+func AppendBinOf(b []byte, content func(b []byte) []byte) []byte {
+	at := len(b) + 5
+	b = content(append(b, 0xc6, 0, 0, 0, 0))
+	if uint64(len(b)-at) > math.MaxUint32 {
+		panic(fmt.Sprintf("wire: a bin of %d bytes; its length has 32 bits", len(b)-at))
+	}
+	binary.BigEndian.PutUint32(b[at-4:], uint32(len(b)-at))
+	return b
 }
 
 // AppendBin appends p as a bin.

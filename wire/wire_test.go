@@ -370,3 +370,14 @@ func TestIsArrayLooksAndStays(t *testing.T) {
 		}
 	}
 }
+
+func TestAppendBinOf_IsReadAsABin(t *testing.T) {
+	for _, n := range []int{0, 1, 300, 70_000} {
+		content := bytes.Repeat([]byte{'x'}, n)
+		b := AppendUint(AppendBinOf(AppendUint(nil, 7), func(b []byte) []byte { return append(b, content...) }), 9)
+		r := NewReader(b)
+		if before, got, after := r.Uint(), r.Bytes(), r.Uint(); before != 7 || !bytes.Equal(got, content) || after != 9 || r.Done() != nil {
+			t.Errorf("%d bytes came back as %d, between %d and %d: %v", n, len(got), before, after, r.Err())
+		}
+	}
+}

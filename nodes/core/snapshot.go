@@ -62,7 +62,7 @@ func (c *Core) appendSession(b []byte, s *sess) []byte {
 	}
 	b = wire.AppendArray(b, len(c.cfg.Roles))
 	for _, r := range c.cfg.Roles {
-		b = wire.AppendBin(b, r.Snapshot(s.ID, nil))
+		b = wire.AppendBinOf(b, func(b []byte) []byte { return r.Snapshot(s.ID, b) })
 	}
 	return b
 }

@@ -3,6 +3,7 @@ package role_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"reflect"
 	"testing"
 
@@ -98,6 +99,51 @@ func TestTables_OfASnapshotMerge(t *testing.T) {
 	d = wire.NewReader(role.AppendTables(nil, tables[:2]))
 	if role.ReadTables(&d, role.NewTables(a, fold.NewTable)) == nil {
 		t.Fatal("a snapshot of another analysis is taken")
+	}
+}
+
+// TestTables_OfASnapshotComeInPieces, and in one from a former program.
+func TestTables_OfASnapshotComeInPieces(t *testing.T) {
+	a := roletest.Analysis()
+	tables := role.NewTables(a, fold.NewTable)
+	large := tables[1]
+	for i := range 3 * role.PartialBytes / 16 {
+		large.AddSum(large.Row(large.Key().String(fmt.Sprint("key ", i))), 0, int64(i))
+	}
+	d := wire.NewReader(role.AppendTables(nil, tables))
+	if d.ArrayOf(3); d.Array() != 0 || d.Array() < 2 || d.Err() != nil {
+		t.Fatalf("one piece, or none: %v", d.Err())
+	}
+	former := wire.AppendArray(nil, 3)
+	for _, table := range tables {
+		former = wire.AppendBin(former, table.AppendRows(nil, table.Rows()))
+	}
+	for name, snapshot := range map[string][]byte{"pieces": role.AppendTables(nil, tables), "former": former} {
+		again := role.NewTables(a, fold.NewTable)
+		d := wire.NewReader(snapshot)
+		if err := errors.Join(role.ReadTables(&d, again), d.Done()); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got, want := again[1].AppendRows(nil, again[1].Rows()), large.AppendRows(nil, large.Rows()); !bytes.Equal(got, want) {
+			t.Errorf("%s: %d rows came back of %d, or others", name, again[1].Len(), large.Len())
+		}
+	}
+}
+
+func TestPack_MakesPayloadsAsLargeAsTheirContent(t *testing.T) {
+	tables := role.NewTables(roletest.Analysis(), fold.NewTable)
+	for i := range 5000 {
+		tables[1].AddSum(tables[1].Row(tables[1].Key().String(fmt.Sprint(i))), 0, 1)
+	}
+	var pack role.Pack
+	first := pack.Partial(1, tables[1], tables[1].Rows())
+	want := bytes.Clone(first)
+	second := pack.Partial(1, tables[1], tables[1].Rows()[:10])
+	if !bytes.Equal(first, want) || !bytes.Equal(second, role.AppendPartial(nil, 1, tables[1], tables[1].Rows()[:10])) {
+		t.Error("a payload changed, or is not that of its rows")
+	}
+	if cap(first) > len(first)*9/8 {
+		t.Errorf("%d bytes of memory for %d", cap(first), len(first))
 	}
 }
 

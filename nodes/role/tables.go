@@ -3,6 +3,7 @@ package role
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"posta/analyses"
 	"posta/fold"
@@ -82,11 +83,21 @@ func find(tables []*fold.Table, p []byte) (t *fold.Table, rows []byte, err error
 	return tables[i], rows, nil
 }
 
-// AppendTables appends all rows of all tables, for a snapshot.
+// AppendTables appends all rows of all tables, for a snapshot:
+//
+//	[[rows bin, …], …]
+//
+// They go there piece by piece: as one, each would be there three times while it is written, and leave room for all of it behind.
 func AppendTables(b []byte, tables []*fold.Table) []byte {
+	var scratch []byte
 	b = wire.AppendArray(b, len(tables))
 	for _, t := range tables {
-		b = wire.AppendBin(b, t.AppendRows(nil, t.Rows()))
+		chunks := t.Chunks(t.Rows(), PartialBytes)
+		b = wire.AppendArray(slices.Grow(b, t.Bytes()), len(chunks)) // rather too much than copied when it is full
+		for _, rows := range chunks {
+			scratch = t.AppendRows(scratch[:0], rows)
+			b = wire.AppendBin(b, scratch)
+		}
 	}
 	return b
 }
@@ -98,12 +109,18 @@ func ReadTables(d *wire.Reader, tables []*fold.Table) error {
 		return fmt.Errorf("%d tables in the snapshot, %d in the analysis", n, len(tables))
 	}
 	for _, t := range tables {
-		p := d.Bytes()
-		if d.Err() != nil {
-			return d.Err()
+		pieces := 1 // a former program wrote each table in one piece
+		if d.IsArray() {
+			pieces = d.Array()
 		}
-		if err := t.Merge(p); err != nil {
-			return err
+		for range pieces {
+			p := d.Bytes()
+			if d.Err() != nil {
+				return d.Err()
+			}
+			if err := t.Merge(p); err != nil {
+				return err
+			}
 		}
 	}
 	return d.Err()
