@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 
 	"posta/analyses/bikes"
 	"posta/analyses/local"
+	"posta/topology"
 )
 
 // answers is what --json prints, but for the session.
@@ -300,5 +302,31 @@ func TestN5_ANodeDrainsAtSIGTERM(t *testing.T) {
 	_ = node.Wait()
 	if code := node.ProcessState.ExitCode(); code != exitOK {
 		t.Errorf("a node that is told to go ends with exit code %d: %s", code, said.String())
+	}
+}
+
+// TestARunsOwnSettingsGiveWay to those that its user gives, and fit them.
+func TestARunsOwnSettingsGiveWay(t *testing.T) {
+	for _, c := range []struct {
+		given  map[string]string
+		window topology.Size
+	}{
+		{map[string]string{}, 8 << 20},
+		{map[string]string{"limits.window": "1MiB"}, 1 << 20},
+		{map[string]string{"limits.chunk": "12MiB", "limits.commit": "12MiB", "medics.replicas": "3"}, 16 << 20},
+	} {
+		v := topology.Variant{IPCDir: "/tmp/x", Settings: maps.Clone(c.given)}
+		own(v.Settings)
+		text, err := topology.Generate(v)
+		if err != nil {
+			t.Fatalf("%v: %v", c.given, err)
+		}
+		parsed, err := topology.Parse("t.toml", []byte(text))
+		if err != nil {
+			t.Fatalf("%v: %v", c.given, err)
+		}
+		if parsed.Limits.Window != c.window || (parsed.Medics.Replicas == 0) != (c.given["medics.replicas"] == "") {
+			t.Errorf("%v: a window of %d and %d medics", c.given, parsed.Limits.Window, parsed.Medics.Replicas)
+		}
 	}
 }
