@@ -25,7 +25,7 @@
 // are made of sums, and of minima over an order-preserving encoding (see [AppendText], [AppendInt]).
 //
 // State is bounded by the number of distinct keys, but for bags, and for the numbers in [Counts]. Keys lie end to end in blocks behind
-// an open-addressing table, and cells in one slice per aggregate: nothing is allocated per row.
+// an open-addressing table, and the cells of each aggregate in blocks, too: nothing is allocated per row, or copied when a table grows.
 //
 // Payloads come from the network: [Table.Merge] checks every length and never panics on them. Kinds and indexes of columns
 // are written in the analyses: mixing them up is a mistake of the program and panics. A Table has no goroutines, no clock,

@@ -21,7 +21,7 @@ const gcPercent = 10
 // several times its state.
 type headroom struct{ memory []byte }
 
-// newHeadroom lets so many bytes of garbage gather, and a quarter of what is live. The process must belong to the node. GOGC in the
+// newHeadroom lets so many bytes of garbage gather, and a tenth of what is live. The process must belong to the node. GOGC in the
 // environment takes precedence.
 func newHeadroom(bytes int) *headroom {
 	if bytes == 0 || os.Getenv("GOGC") != "" {

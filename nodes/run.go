@@ -25,7 +25,7 @@ type Config struct {
 	Version  string
 	Log      *slog.Logger
 
-	// Headroom is how many bytes of garbage may gather before they are collected, beside a quarter of what the node's live data has.
+	// Headroom is how many bytes of garbage may gather before they are collected, beside a tenth of what the node's live data has.
 	// 0, for tests with many nodes in a process, collects often; large values are memory for processor time. Above 0 the
 	// process belongs to the node, which then also limits its memory to what it needs.
 	Headroom int
