@@ -23,6 +23,7 @@ func (x *command) upCommand() *cli.Command {
 		Usage: "start this machine's nodes of the topology, and keep them alive",
 		Description: `Starts a process for each node, and medics, which start again whatever dies from now on, each other included. Returns when all
 of them are heard. What runs already is left alone, so up may be said again, for instance after a crash of the machine.
+A node that has left the topology since the last time comes back as a new one: its data is set aside, in left/ of the cluster's data directory.
 With nats.embedded the server is one more process, started before the nodes on the host that its url names, and looked after like them.
 
 Logs are in log/ and pids in pids/ of the cluster's data directory.

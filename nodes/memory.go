@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// memoryLimit keeps a node's memory near what it needs. By itself the garbage collector lets the heap double between two
-// collections; a reducer with 130 MB of tables would take 260 MB. The limit makes it collect more often from leastLimit on,
-// and grows with what is live, by a quarter of it and some, so that a node whose state is really large does not spend its time
-// collecting. GOMEMLIMIT in the environment takes precedence.
+// memoryLimit keeps a node's memory near what it needs, whatever makes the collector wait: GOGC in the environment takes the place of the
+// percentage that a node sets (see headroom), and with Go's 100 a reducer with 130 MB of tables would take 260 MB. With the node's own
+// percentage the collector is there first. The limit makes it collect more often from leastLimit on, and grows with what is live, by
+// a quarter of it and some, so that a node whose state is really large does not spend its time collecting. GOMEMLIMIT in the
+// environment takes precedence.
 //
 // A fixed limit was turned down: above it the collector runs without end, at up to half of the processor.
 type memoryLimit struct {

@@ -223,7 +223,7 @@ func (c *Core) expected(l *inLink, f *link.Frame) *sess {
 	s := c.sessions[f.Session]
 	if s == nil {
 		if _, gone := c.tombs.get(f.Session); !gone {
-			c.abort(f.Session, c.lostFrames(f, "of a session that nobody has opened here"))
+			c.abort(f.Session, c.lostFrames(f, "is of a session that nobody has opened here"))
 		}
 		return nil
 	}
@@ -232,17 +232,17 @@ func (c *Core) expected(l *inLink, f *link.Frame) *sess {
 	}
 	switch {
 	case !s.opened[l.key()]:
-		c.abort(s.ID, c.lostFrames(f, "with no open before it"))
+		c.abort(s.ID, c.lostFrames(f, "has no open before it"))
 		return nil
 	case s.eos[f.Stream][l.key()]:
-		c.abort(s.ID, c.lostFrames(f, "behind the stream's end"))
+		c.abort(s.ID, c.lostFrames(f, "is behind the stream's end"))
 		return nil
 	}
 	return s
 }
 
 func (c *Core) lostFrames(f *link.Frame, how string) string {
-	return fmt.Sprintf("node %s or %s lost its data: frame %d of edge %s (%s, stream %d) came %s; start the session again",
+	return fmt.Sprintf("node %s or %s lost its data: frame %d of edge %s (%s, stream %d) %s; start the session again",
 		f.From, c.cfg.Self, f.Seq, f.Edge, f.Kind, f.Stream, how)
 }
 
