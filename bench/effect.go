@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -108,11 +107,7 @@ func (c *Config) effectChunks() int {
 // runProbe is the client of marks: one chunk after the other, each when the one before it has had its effect, and then at the next beat of
 // the pace.
 func runProbe(ctx context.Context, file, count string) (err error) {
-	n, err := strconv.Atoi(count)
-	if err != nil || n < 1 {
-		return errUsage
-	}
-	t, err := topology.Load(file)
+	n, t, err := countOn(file, count)
 	if err != nil {
 		return err
 	}

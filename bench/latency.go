@@ -121,14 +121,19 @@ func (c *Config) inTurns(ctx context.Context, done Section, measure func(context
 	return done, nil
 }
 
+// countOn reads the arguments of a client that does something so many times on the cluster of a topology.
+func countOn(file, count string) (n int, t *topology.Topology, err error) {
+	if n, err = strconv.Atoi(count); err != nil || n < 1 {
+		return 0, nil, errUsage
+	}
+	t, err = topology.Load(file)
+	return n, t, err
+}
+
 // runLatency is the client: one session after the other.
 func runLatency(ctx context.Context, file, analysis, dir, count string) error {
 	begin := time.Now()
-	n, err := strconv.Atoi(count)
-	if err != nil || n < 1 {
-		return errUsage
-	}
-	t, err := topology.Load(file)
+	n, t, err := countOn(file, count)
 	if err != nil {
 		return err
 	}

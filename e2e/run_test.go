@@ -2,9 +2,13 @@ package e2e
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"strings"
 	"testing"
 
 	"posta/client"
+	"posta/protocol"
 )
 
 // run is an analysis that runs beside the test.
@@ -85,6 +89,19 @@ func (r *run) failure() error {
 		r.t.Errorf("the run succeeded, with %.200s", r.got)
 	}
 	return r.err
+}
+
+// failsWith waits for the end, which must be a failed session that gives one of these reasons.
+func (r *run) failsWith(reasons ...string) {
+	r.t.Helper()
+	err := r.failure()
+	if err == nil {
+		return // said already
+	}
+	tells := func(reason string) bool { return strings.Contains(err.Error(), reason) }
+	if !errors.Is(err, protocol.ErrFailed) || !slices.ContainsFunc(reasons, tells) {
+		r.t.Errorf("the client got %v, not a failed session that tells one of %q", err, reasons)
+	}
 }
 
 // ended reports whether the run is over.
