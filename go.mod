@@ -1,4 +1,4 @@
-module posta
+module posta.dev/posta
 
 go 1.24.0
 

@@ -7,15 +7,15 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/analyses"
-	"posta/analyses/bikes"
-	"posta/analyses/flights"
-	"posta/analyses/memes"
-	"posta/analyses/movies"
-	"posta/bench"
-	"posta/bench/command"
-	"posta/cmd"
-	"posta/gen"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/bikes"
+	"posta.dev/posta/analyses/flights"
+	"posta.dev/posta/analyses/memes"
+	"posta.dev/posta/analyses/movies"
+	"posta.dev/posta/bench"
+	"posta.dev/posta/bench/command"
+	"posta.dev/posta/cmd"
+	"posta.dev/posta/gen"
 )
 
 // release is set by the linker: make build writes what git calls this commit.

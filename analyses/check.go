@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"posta/batch"
+	"posta.dev/posta/batch"
 )
 
 // ErrBadAnalysis is wrapped by the errors of [Analysis.Check].

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"posta/batch"
-	"posta/fold"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/fold"
 )
 
 // sound is an analysis that passes Check and cannot run.

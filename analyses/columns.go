@@ -3,8 +3,8 @@ package analyses
 import (
 	"fmt"
 
-	"posta/batch"
-	"posta/csv"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/csv"
 )
 
 // Columns returns columns that every file has to have, for Stream.Columns.

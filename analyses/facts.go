@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"posta/batch"
-	"posta/fold"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/fold"
 )
 
 // ErrNoReference is wrapped when a reference stream reaches a joiner of [FoldFacts], which has no use for one.

@@ -3,7 +3,7 @@ package analyses
 import (
 	"fmt"
 
-	"posta/csv"
+	"posta.dev/posta/csv"
 )
 
 // Integer returns a check for parameters that are integers from least to most.

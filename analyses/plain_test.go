@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"posta/batch"
-	"posta/fold"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/fold"
 )
 
 // plain is an analysis without a parser: rows of all kinds of columns.

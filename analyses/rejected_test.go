@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"posta/fold"
+	"posta.dev/posta/fold"
 )
 
 func TestN7_FirstRejectsAreTheSameHoweverRowsAreSpread(t *testing.T) {

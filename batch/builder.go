@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"posta/wire"
+	"posta.dev/posta/wire"
 )
 
 // columnBuilder is what the Builder needs of its columns. Hot loops use the concrete types.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"posta/wire"
+	"posta.dev/posta/wire"
 )
 
 // FloatBuilder is a column of float64.

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"posta/wire"
+	"posta.dev/posta/wire"
 )
 
 // IntBuilder is a column of int64.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"posta/wire"
+	"posta.dev/posta/wire"
 )
 
 // heap is strings end to end: string i is bytes[offsets[i]:offsets[i+1]]. Text columns and dictionaries are heaps.

@@ -13,7 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // TestMain is a child when a test starts this binary again.

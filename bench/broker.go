@@ -13,9 +13,9 @@ import (
 
 	natsserver "github.com/nats-io/nats-server/v2/server"
 
-	"posta/bench/brokers"
-	"posta/link/nats"
-	"posta/topology"
+	"posta.dev/posta/bench/brokers"
+	"posta.dev/posta/link/nats"
+	"posta.dev/posta/topology"
 )
 
 // carrier is a broker between the nodes of a contestant. Each round of each contestant has a broker of its own, with data of its own

@@ -16,10 +16,10 @@ import (
 	"syscall"
 	"time"
 
-	"posta/client"
-	"posta/nodes"
-	"posta/topology"
-	"posta/wal"
+	"posta.dev/posta/client"
+	"posta.dev/posta/nodes"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/wal"
 )
 
 // childVerb is the first argument of a process that the program starts of itself: the parent puts it behind Config.Self.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // contestant is one of those who answer an analysis in a race.

@@ -12,11 +12,11 @@ import (
 	"syscall"
 	"time"
 
-	"posta/nodes/heartbeat"
-	"posta/topology"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/topology"
 
-	"posta/link/zmq"
-	"posta/zmqx"
+	"posta.dev/posta/link/zmq"
+	"posta.dev/posta/zmqx"
 )
 
 // crew is the processes of a topology's nodes, for one run. Its directory is removed with it.

@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"posta/bench/tidy"
-	"posta/gen"
+	"posta.dev/posta/bench/tidy"
+	"posta.dev/posta/gen"
 )
 
 const seed = 1

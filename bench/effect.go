@@ -13,11 +13,11 @@ import (
 	"syscall"
 	"time"
 
-	"posta/client"
-	"posta/protocol"
-	"posta/session"
-	"posta/topology"
-	"posta/zmqx"
+	"posta.dev/posta/client"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/zmqx"
 )
 
 // A chunk's effect: from the moment in which the client has its acknowledgement, until the client is told that all of its rows are in the

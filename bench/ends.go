@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // measure runs the analysis over generated data, on a new cluster in each round, and the oracle over the same data.

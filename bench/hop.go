@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // measureHop sends frames from a node to a node, over ZeroMQ and over each broker in turns: what one hop costs, durable on both

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"time"
 
-	"posta/client"
-	"posta/topology"
+	"posta.dev/posta/client"
+	"posta.dev/posta/topology"
 )
 
 // Small sessions, whose time is not that of their rows.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"posta/topology"
-	"posta/zmqx"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/zmqx"
 )
 
 // measureLink sends frames from a node to a node. Every frame is in the sender's log before it leaves (R3), and counts when

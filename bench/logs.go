@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"posta/wal"
+	"posta.dev/posta/wal"
 )
 
 // measureLog appends as a node does under load: many records, one fsync.

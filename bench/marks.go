@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"fmt"
 
-	"posta/analyses"
-	"posta/batch"
-	"posta/fold"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/fold"
 )
 
 // marks is the analysis whose effect can be seen chunk by chunk: each row bears the number of its chunk, and rows are counted by it. A

@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"posta/analyses/bikes"
-	"posta/analyses/parse"
-	"posta/csv"
+	"posta.dev/posta/analyses/bikes"
+	"posta.dev/posta/analyses/parse"
+	"posta.dev/posta/csv"
 )
 
 const (

@@ -3,10 +3,10 @@ package bench
 import (
 	"time"
 
-	"posta/analyses"
-	"posta/nodes/role"
-	"posta/session"
-	"posta/topology"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/session"
+	"posta.dev/posta/topology"
 )
 
 // bare is the analysis of sessions over a measured link: one stream of frames, and nothing done with them.

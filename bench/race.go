@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"strings"
 
-	"posta/analyses/answer"
-	"posta/bench/alike"
+	"posta.dev/posta/analyses/answer"
+	"posta.dev/posta/bench/alike"
 )
 
 // race has all contestants answer the analysis over the same data, one after the other, round by round. Who begins changes with

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"posta/nodes/heartbeat"
-	"posta/topology"
-	"posta/zmqx"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/zmqx"
 )
 
 // measureRecovery kills a joiner in the middle of a session and starts it again at once: how long until it runs again, and what

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"posta/nodes/role"
-	"posta/session"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/session"
 )
 
 // sink is the role at the far end of the measured link: it counts, and answers whoever waits for a number of frames when the

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"posta/nodes/role"
-	"posta/session"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/session"
 )
 
 // source is the role at the near end of the measured link: told how many frames of which size, it feeds them as fast as

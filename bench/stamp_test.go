@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"posta/gen"
+	"posta.dev/posta/gen"
 )
 
 // TestData_IsTakenAgainOnlyFromTheSameGenerator: what is measured is what this program would make.

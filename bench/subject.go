@@ -4,17 +4,17 @@ import (
 	"fmt"
 	"slices"
 
-	"posta/analyses"
-	"posta/analyses/answer"
-	"posta/analyses/bikes"
-	"posta/analyses/bikes/bikesoracle"
-	"posta/analyses/flights"
-	"posta/analyses/flights/flightsoracle"
-	"posta/analyses/memes"
-	"posta/analyses/memes/memesoracle"
-	"posta/analyses/movies"
-	"posta/analyses/movies/moviesoracle"
-	"posta/gen"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/answer"
+	"posta.dev/posta/analyses/bikes"
+	"posta.dev/posta/analyses/bikes/bikesoracle"
+	"posta.dev/posta/analyses/flights"
+	"posta.dev/posta/analyses/flights/flightsoracle"
+	"posta.dev/posta/analyses/memes"
+	"posta.dev/posta/analyses/memes/memesoracle"
+	"posta.dev/posta/analyses/movies"
+	"posta.dev/posta/analyses/movies/moviesoracle"
+	"posta.dev/posta/gen"
 )
 
 // subject is an analysis that is measured end to end: the data to run it over, and the oracle to hold it to.

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"posta/fold"
-	"posta/nodes"
-	"posta/nodes/aggregator"
-	"posta/nodes/role"
-	"posta/session"
-	"posta/topology"
+	"posta.dev/posta/fold"
+	"posta.dev/posta/nodes"
+	"posta.dev/posta/nodes/aggregator"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/session"
+	"posta.dev/posta/topology"
 )
 
 // witness is the product's aggregator with somebody beside it who tells when a chunk of [marks] has had its effect: when the commit

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"posta/fold"
-	"posta/nodes/aggregator"
-	"posta/nodes/role"
-	"posta/session"
+	"posta.dev/posta/fold"
+	"posta.dev/posta/nodes/aggregator"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/session"
 )
 
 // ears is a host that hears what a witness tells, and when it may leave.

@@ -7,8 +7,8 @@ import (
 	"io"
 	"iter"
 
-	"posta/protocol"
-	"posta/session"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
 )
 
 // Answer is what an analysis found.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"posta/protocol"
+	"posta.dev/posta/protocol"
 )
 
 // Ask says one request once to one node, for who speaks to a node and not to a cluster. A refusal is the error, beside the reply.

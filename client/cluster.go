@@ -9,8 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"posta/protocol"
-	"posta/session"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
 )
 
 // Client is one session at a cluster. Its methods are called one after the other, except for Progress, and for KeepAlive and

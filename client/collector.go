@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"posta/protocol"
+	"posta.dev/posta/protocol"
 )
 
 // errHole is returned when an output skipped rows; it is a fault of the cluster.

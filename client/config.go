@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"posta/protocol"
-	"posta/session"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
 )
 
 // Config says what to run and how. Entries and Analysis are needed, and Dir or Find to send anything.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"posta/protocol"
-	"posta/session"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
 )
 
 // fakeCluster keeps what the nodes of a real one would have on their disks; fakeNodes come and go in front of it. It checks

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"posta/protocol"
-	"posta/zmqx"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/zmqx"
 )
 
 // fakeNode is a ROUTER in front of the fake cluster. It can be stopped and started again at the same endpoint.

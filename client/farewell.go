@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"posta/protocol"
+	"posta.dev/posta/protocol"
 )
 
 // farewellTime bounds how long saying goodbye may take: somebody has pressed Ctrl-C.

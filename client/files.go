@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"posta/protocol"
+	"posta.dev/posta/protocol"
 )
 
 // Source is one file of a stream.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"posta/csv"
-	"posta/protocol"
+	"posta.dev/posta/csv"
+	"posta.dev/posta/protocol"
 )
 
 func names(sources []Source) (list []string) {

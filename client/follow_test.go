@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"posta/protocol"
+	"posta.dev/posta/protocol"
 )
 
 // A cluster may be changed while a client waits for its place: it goes on with the inputs and outputs that there are by then.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"posta/protocol"
-	"posta/session"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
 )
 
 // longestPing bounds the time between two pings: they also tell a held-back input from a dead one, and a failed session

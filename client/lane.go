@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"posta/protocol"
-	"posta/session"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
 )
 
 // lane carries chunks to one input, one at a time. One goroutine uses it.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"posta/protocol"
-	"posta/session"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
 )
 
 // deaf is a requester that answers only the nth time it is asked, and keeps every frame as a socket may.

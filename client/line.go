@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"posta/protocol"
+	"posta.dev/posta/protocol"
 )
 
 // requester is a REQ socket to one endpoint. Do sends one frame and waits for its reply; when ctx ends first it hangs up, so

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"posta/protocol"
-	"posta/session"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
 )
 
 // lostPatience is how long outputs are asked why an input forgot the session. The news has to come down the pipeline.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"posta/protocol"
+	"posta.dev/posta/protocol"
 )
 
 // endless gives the same rows again and again, until so many bytes are given.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"posta/protocol"
-	"posta/session"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
 )
 
 // busyPause is how long to wait when a busy cluster does not say for how long.

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"posta/protocol"
-	"posta/session"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
 )
 
 // State is what a run is doing.

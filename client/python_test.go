@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"posta/protocol"
+	"posta.dev/posta/protocol"
 )
 
 // TestPythonClientSaysTheSame runs examples/python/bikes.py, libzmq beneath it, against the fake cluster. It needs python3

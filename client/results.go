@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"posta/protocol"
-	"posta/session"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
 )
 
 // Results asks for the answers part by part until they are complete. Any output can answer; a silent one is left for the

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"posta/protocol"
-	"posta/session"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
 )
 
 // csvFile makes a file of records that say in which line they are; every 7th has a line end within quotes.

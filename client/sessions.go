@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"posta/protocol"
+	"posta.dev/posta/protocol"
 )
 
 // Sessions asks every input and output once which sessions it has. A session is listed once for each node that knows it. What

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"posta/protocol"
+	"posta.dev/posta/protocol"
 )
 
 // TestCtrlCWhileAFileGivesNothing: a pipe nobody writes to must not keep a run that was cancelled.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"runtime"
 
-	"posta/protocol"
+	"posta.dev/posta/protocol"
 )
 
 // Upload sends every stream in the order the cluster gave, and waits after each until all of it is durable everywhere:

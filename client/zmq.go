@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"posta/protocol"
-	"posta/zmqx"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/zmqx"
 )
 
 // zmqLine is a requester over ZeroMQ.

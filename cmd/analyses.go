@@ -7,8 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/analyses"
-	"posta/cmd/internal/screen"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/cmd/internal/screen"
 )
 
 func (x *command) analysesCommand() *cli.Command {

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"posta/client"
-	"posta/cmd/internal/screen"
-	"posta/protocol"
+	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/protocol"
 )
 
 // output says where answers go.

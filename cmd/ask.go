@@ -7,8 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/client"
-	"posta/session"
+	"posta.dev/posta/client"
+	"posta.dev/posta/session"
 )
 
 // askFlags are for commands that ask a running cluster.

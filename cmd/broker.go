@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"posta/nodes"
-	"posta/topology"
+	"posta.dev/posta/nodes"
+	"posta.dev/posta/topology"
 )
 
 // brokerTime bounds a look at the broker. A slow machine's RabbitMQ needs some seconds to greet.

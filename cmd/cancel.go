@@ -7,8 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/client"
-	"posta/protocol"
+	"posta.dev/posta/client"
+	"posta.dev/posta/protocol"
 )
 
 func (x *command) cancelCommand() *cli.Command {

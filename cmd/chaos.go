@@ -12,13 +12,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/cmd/internal/havoc"
-	"posta/cmd/internal/pulse"
-	"posta/cmd/internal/screen"
-	"posta/medic"
-	"posta/medic/core"
-	"posta/medic/docker"
-	"posta/topology"
+	"posta.dev/posta/cmd/internal/havoc"
+	"posta.dev/posta/cmd/internal/pulse"
+	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/medic"
+	"posta.dev/posta/medic/core"
+	"posta.dev/posta/medic/docker"
+	"posta.dev/posta/topology"
 )
 
 func (x *command) chaosCommand() *cli.Command {

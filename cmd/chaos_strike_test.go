@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"posta/cmd/internal/havoc"
-	"posta/medic"
+	"posta.dev/posta/cmd/internal/havoc"
+	"posta.dev/posta/medic"
 )
 
 // reluctant is a havoc.Maker whose calls end as they are told to.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/cmd/internal/local"
-	"posta/topology"
+	"posta.dev/posta/cmd/internal/local"
+	"posta.dev/posta/topology"
 )
 
 // loadTopology reads the file that -f names, as it is seen from the --address that some commands have.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"posta/cmd/internal/screen"
-	"posta/deploy/apply"
+	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/deploy/apply"
 )
 
 // steps shows how a plan is carried out: on a terminal a line for each host and one for all, drawn over and over; elsewhere a line for each

@@ -11,12 +11,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/cmd/internal/screen"
-	"posta/deploy/apply"
-	"posta/deploy/engine"
-	"posta/deploy/image"
-	"posta/deploy/plan"
-	"posta/topology"
+	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/deploy/apply"
+	"posta.dev/posta/deploy/engine"
+	"posta.dev/posta/deploy/image"
+	"posta.dev/posta/deploy/plan"
+	"posta.dev/posta/topology"
 )
 
 func (x *command) deploy(c *cli.Context) error {

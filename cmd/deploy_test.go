@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // What is rendered is what package topology says, in place of what was there, and the text of the file as it is.

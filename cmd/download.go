@@ -8,11 +8,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/analyses"
-	"posta/client"
-	"posta/cmd/internal/fetch"
-	"posta/cmd/internal/screen"
-	"posta/protocol"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/fetch"
+	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/protocol"
 )
 
 func downloadFlag() cli.Flag {

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"posta/analyses"
-	"posta/batch"
-	"posta/fold"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/fold"
 )
 
 // linksVar makes links known to the program of the tests, its nodes included.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/errors.txt")

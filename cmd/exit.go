@@ -8,12 +8,12 @@ import (
 	"strings"
 	"syscall"
 
-	"posta/analyses"
-	"posta/client"
-	"posta/cmd/internal/screen"
-	"posta/protocol"
-	"posta/session"
-	"posta/topology"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
+	"posta.dev/posta/topology"
 )
 
 // Exit codes. They are part of the interface and stand in --help.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"posta/wal"
+	"posta.dev/posta/wal"
 )
 
 // digest is the content of a directory.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/protocol"
-	"posta/topology"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/topology"
 )
 
 // Names of flags that several commands have.

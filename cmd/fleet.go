@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 
-	"posta/deploy/engine"
-	"posta/deploy/plan"
-	"posta/topology"
+	"posta.dev/posta/deploy/engine"
+	"posta.dev/posta/deploy/plan"
+	"posta.dev/posta/topology"
 )
 
 // fleet is the engines of a topology's hosts, and what they have.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/cmd/internal/screen"
-	"posta/gen"
+	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/gen"
 )
 
 func (x *command) genCommand() *cli.Command {

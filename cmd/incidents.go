@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"posta/cmd/internal/pulse"
-	"posta/cmd/internal/screen"
-	"posta/medic/core"
+	"posta.dev/posta/cmd/internal/pulse"
+	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/medic/core"
 )
 
 // entryText is a line of the journal for people.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/wal"
+	"posta.dev/posta/wal"
 )
 
 func (x *command) logCommand() *cli.Command {

@@ -3,7 +3,7 @@ package cmd
 import (
 	"encoding/hex"
 
-	"posta/wal"
+	"posta.dev/posta/wal"
 )
 
 // reportJSON is a log in `posta log verify --json`. Names of fields are part of the interface.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/analyses"
-	"posta/gen"
-	"posta/topology"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/gen"
+	"posta.dev/posta/topology"
 )
 
 // Program is what the command can do.

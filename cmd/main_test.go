@@ -11,9 +11,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"posta/analyses"
-	"posta/analyses/bikes"
-	"posta/gen"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/bikes"
+	"posta.dev/posta/gen"
 )
 
 // The test binary is also the posta program: nodes and medics are started as children of the tests.

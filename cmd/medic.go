@@ -6,10 +6,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/medic/docker"
-	"posta/medic/station"
-	"posta/medic/systemd"
-	"posta/topology"
+	"posta.dev/posta/medic/docker"
+	"posta.dev/posta/medic/station"
+	"posta.dev/posta/medic/systemd"
+	"posta.dev/posta/topology"
 )
 
 func (x *command) medicCommand() *cli.Command {

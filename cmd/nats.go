@@ -5,7 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/nodes/server"
+	"posta.dev/posta/nodes/server"
 )
 
 func (x *command) natsCommand() *cli.Command {

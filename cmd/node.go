@@ -5,7 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 func (x *command) nodeCommand() *cli.Command {

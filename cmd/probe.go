@@ -11,14 +11,14 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/sys/unix"
 
-	"posta/client"
-	"posta/cmd/internal/pulse"
-	"posta/deploy"
-	"posta/medic"
-	"posta/nodes/heartbeat"
-	"posta/protocol"
-	"posta/session"
-	"posta/topology"
+	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/pulse"
+	"posta.dev/posta/deploy"
+	"posta.dev/posta/medic"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
+	"posta.dev/posta/topology"
 )
 
 // probeCommand is what posta deploy has containers do: it reaches engines only, and nodes may be in networks that it cannot see. Each

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"runtime/debug"
 
-	"posta/nodes"
-	"posta/topology"
+	"posta.dev/posta/nodes"
+	"posta.dev/posta/topology"
 )
 
 // withDefaults fills in what a program need not say.

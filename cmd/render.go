@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // render writes what runs without us. Files that are there already are replaced: the same topology writes the same ones.

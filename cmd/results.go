@@ -7,9 +7,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/client"
-	"posta/protocol"
-	"posta/session"
+	"posta.dev/posta/client"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
 )
 
 func (x *command) resultsCommand() *cli.Command {

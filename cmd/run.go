@@ -9,12 +9,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/cmd/internal/local"
-	"posta/cmd/internal/screen"
-	"posta/link/nats"
-	"posta/medic"
-	"posta/nodes"
-	"posta/topology"
+	"posta.dev/posta/cmd/internal/local"
+	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/link/nats"
+	"posta.dev/posta/medic"
+	"posta.dev/posta/nodes"
+	"posta.dev/posta/topology"
 )
 
 func (x *command) runCommand() *cli.Command {

@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"posta/analyses/bikes"
-	"posta/analyses/local"
-	"posta/topology"
+	"posta.dev/posta/analyses/bikes"
+	"posta.dev/posta/analyses/local"
+	"posta.dev/posta/topology"
 )
 
 // answers is what --json prints, but for the session.

@@ -10,10 +10,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/client"
-	"posta/cmd/internal/screen"
-	"posta/protocol"
-	"posta/session"
+	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
 )
 
 func (x *command) sessionsCommand() *cli.Command {

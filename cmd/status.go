@@ -10,9 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/cmd/internal/pulse"
-	"posta/cmd/internal/screen"
-	"posta/topology"
+	"posta.dev/posta/cmd/internal/pulse"
+	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/topology"
 )
 
 func (x *command) statusCommand() *cli.Command {

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"time"
 
-	"posta/cmd/internal/pulse"
-	"posta/medic/core"
-	"posta/topology"
+	"posta.dev/posta/cmd/internal/pulse"
+	"posta.dev/posta/medic/core"
+	"posta.dev/posta/topology"
 )
 
 // nodeJSON is a node in `posta status --json`. Of a silent node only the first four are there. Names of fields are part of the

@@ -8,8 +8,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/client"
-	"posta/session"
+	"posta.dev/posta/client"
+	"posta.dev/posta/session"
 )
 
 func (x *command) submitCommand() *cli.Command {

@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/term"
 
-	"posta/client"
-	"posta/cmd/internal/screen"
+	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/screen"
 )
 
 // terminal says whether w is one, and how to ask for its width.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/cmd/internal/screen"
-	"posta/topology"
+	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/topology"
 )
 
 func (x *command) topologyCommand() *cli.Command {

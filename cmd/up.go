@@ -10,11 +10,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/cmd/internal/local"
-	"posta/cmd/internal/pulse"
-	"posta/cmd/internal/screen"
-	"posta/medic"
-	"posta/topology"
+	"posta.dev/posta/cmd/internal/local"
+	"posta.dev/posta/cmd/internal/pulse"
+	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/medic"
+	"posta.dev/posta/topology"
 )
 
 func (x *command) upCommand() *cli.Command {

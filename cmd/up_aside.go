@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // asideDir has the data of nodes that have left the topology, the last of each.

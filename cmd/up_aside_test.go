@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // Joiners are taken away and come back, over the data that is there: each answer is right, and who comes back is new.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // kept is a cluster that posta up keeps, and posta down stops when the test is over.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/client"
-	"posta/cmd/internal/screen"
+	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/screen"
 )
 
 // request is what run and submit were asked for.

@@ -5,7 +5,7 @@ package deploy
 import (
 	"time"
 
-	"posta/session"
+	"posta.dev/posta/session"
 )
 
 // Program is posta in its image.

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"posta/client"
-	"posta/e2e/truth"
-	"posta/gen"
+	"posta.dev/posta/client"
+	"posta.dev/posta/e2e/truth"
+	"posta.dev/posta/gen"
 )
 
 // dataset is generated data of an analysis with the oracle's answers.

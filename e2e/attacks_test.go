@@ -7,10 +7,10 @@ import (
 	"net"
 	"time"
 
-	"posta/link"
-	"posta/protocol"
-	"posta/session"
-	"posta/topology"
+	"posta.dev/posta/link"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
+	"posta.dev/posta/topology"
 )
 
 // attacker is a stranger at one socket of a node.

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"posta/link/zmq"
-	"posta/nodes/heartbeat"
-	"posta/topology"
-	"posta/zmqx"
+	"posta.dev/posta/link/zmq"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/zmqx"
 )
 
 // beats is what the nodes say of themselves, heard on their control sockets as a medic hears it.

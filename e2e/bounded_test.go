@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"posta/client"
-	"posta/topology"
+	"posta.dev/posta/client"
+	"posta.dev/posta/topology"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // natsServer is the embedded server as a process of its own.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"posta/bench/brokers"
-	"posta/topology"
+	"posta.dev/posta/bench/brokers"
+	"posta.dev/posta/topology"
 )
 
 func init() {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // broker is what the tests need of a real broker.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // cluster is a topology whose nodes are processes. A process that dies without having been asked to is started again at

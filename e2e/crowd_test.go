@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"posta/client"
-	"posta/topology"
+	"posta.dev/posta/client"
+	"posta.dev/posta/topology"
 )
 
 // TestHostile_Crowd fills every socket with guests who shook hands and then say nothing: more of them than a listener serves.

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"posta/analyses/local"
-	"posta/client"
-	"posta/topology"
+	"posta.dev/posta/analyses/local"
+	"posta.dev/posta/client"
+	"posta.dev/posta/topology"
 )
 
 // damages is what happens to files of people.

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"posta/client"
-	"posta/nodes/heartbeat"
-	"posta/topology"
+	"posta.dev/posta/client"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/topology"
 )
 
 // TestW5_DiskFull gives one node a disk of its own on which something else takes the room in the middle of a run. The node

@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"posta/client"
-	"posta/link"
-	"posta/nodes/heartbeat"
-	"posta/topology"
+	"posta.dev/posta/client"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/topology"
 )
 
 // TestN5_TerminateInTurn asks one node after the other to end in the middle of a run, and starts it again.

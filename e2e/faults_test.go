@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"posta/client"
-	"posta/topology"
+	"posta.dev/posta/client"
+	"posta.dev/posta/topology"
 )
 
 // storm runs analyses, of each dataset one after the other, while do is done to a random node every few hundred

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // loopback is a topology over tcp. Its nodes are on an address of this test alone (127.0.0.0/8 are 16 million, all of this

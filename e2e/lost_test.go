@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"posta/client"
-	"posta/topology"
+	"posta.dev/posta/client"
+	"posta.dev/posta/topology"
 )
 
 // TestR8_LostDisk wipes a node's data directory in the middle of a run. The client hears that the session failed, and which

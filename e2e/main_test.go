@@ -10,14 +10,14 @@ import (
 	"syscall"
 	"testing"
 
-	"posta/analyses"
-	"posta/analyses/bikes"
-	"posta/analyses/flights"
-	"posta/analyses/memes"
-	"posta/analyses/movies"
-	"posta/link/nats"
-	"posta/nodes"
-	"posta/topology"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/bikes"
+	"posta.dev/posta/analyses/flights"
+	"posta.dev/posta/analyses/memes"
+	"posta.dev/posta/analyses/movies"
+	"posta.dev/posta/link/nats"
+	"posta.dev/posta/nodes"
+	"posta.dev/posta/topology"
 )
 
 const (

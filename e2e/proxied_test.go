@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"posta/client"
-	"posta/topology"
+	"posta.dev/posta/client"
+	"posta.dev/posta/topology"
 )
 
 // TestProxy runs everything, clients included, through connections that are cut at any byte, delayed, throttled, and

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // proxy stands between all nodes and their peers: it listens where they dial and passes on to where they listen. It knows

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 var python = flag.String("python", os.Getenv("PYTHON"), "the interpreter with zmq and msgpack; PYTHON names it too")

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"posta/client"
-	"posta/nodes/heartbeat"
-	"posta/topology"
+	"posta.dev/posta/client"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/topology"
 )
 
 // TestR12_TheTopologyChangesUnderASession stops everybody in the middle of a session, changes the file, and starts everybody with the

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"posta/client"
-	"posta/protocol"
-	"posta/topology"
+	"posta.dev/posta/client"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/topology"
 )
 
 // TestN7_BadRowsAreReported: a row that does not parse is skipped, counted, and told with file and line; the others count.

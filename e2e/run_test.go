@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"posta/client"
-	"posta/protocol"
+	"posta.dev/posta/client"
+	"posta.dev/posta/protocol"
 )
 
 // run is an analysis that runs beside the test.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"posta/client"
-	"posta/topology"
+	"posta.dev/posta/client"
+	"posta.dev/posta/topology"
 )
 
 // grid is what an answer must not depend on (D1).

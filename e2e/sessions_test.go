@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"posta/client"
-	"posta/nodes/heartbeat"
-	"posta/protocol"
-	"posta/session"
-	"posta/topology"
+	"posta.dev/posta/client"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
+	"posta.dev/posta/topology"
 )
 
 // TestSessions_AtOnceAndInARow: four clients at once, twenty one after the other, on processes that are never started again.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"posta/client"
-	"posta/protocol"
+	"posta.dev/posta/client"
+	"posta.dev/posta/protocol"
 )
 
 // gate stops a client in the middle of its facts, so that a test can do something then, whatever the speed of the machine.

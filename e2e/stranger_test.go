@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"posta/client"
-	"posta/link"
-	"posta/link/zmq"
-	"posta/topology"
-	"posta/zmqx"
+	"posta.dev/posta/client"
+	"posta.dev/posta/link"
+	"posta.dev/posta/link/zmq"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/zmqx"
 )
 
 // TestHostile_StrangerInAPlace takes a node's addresses while it is down, and answers who dials it with rubbish: garbled

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"posta/analyses/bikes/bikesoracle"
-	"posta/csv"
+	"posta.dev/posta/analyses/bikes/bikesoracle"
+	"posta.dev/posta/csv"
 )
 
 // thinned is a small part of generated data in which every query still has answers, or nothing would be tested.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // The few bytes of ZMTP 3.0 that a stranger needs to be let in.

@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"math/bits"
 
-	"posta/wire"
+	"posta.dev/posta/wire"
 )
 
 // The wire form is canonical: equal exact values have equal bytes, whatever was added in whatever order.

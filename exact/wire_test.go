@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"posta/wire"
+	"posta.dev/posta/wire"
 )
 
 func read(t *testing.T, p []byte) *Sum {

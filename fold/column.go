@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"posta/exact"
+	"posta.dev/posta/exact"
 )
 
 // column is the cells of one aggregate; which slice is used depends on its kind.

@@ -8,8 +8,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"posta/batch"
-	"posta/wire"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/wire"
 )
 
 func sample() *Table {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"posta/batch"
+	"posta.dev/posta/batch"
 )
 
 var (

@@ -3,7 +3,7 @@ package fold
 import (
 	"fmt"
 
-	"posta/batch"
+	"posta.dev/posta/batch"
 )
 
 // Table is rows of aggregates by key.

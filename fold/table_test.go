@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"posta/exact"
+	"posta.dev/posta/exact"
 )
 
 func TestHashIsPinned(t *testing.T) {

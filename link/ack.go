@@ -3,7 +3,7 @@ package link
 import (
 	"fmt"
 
-	"posta/wire"
+	"posta.dev/posta/wire"
 )
 
 // Ack tells a sender how far a receiver has got: everything up to Hwm of the log called Log is durable there (R6).

@@ -3,7 +3,7 @@ package link
 import (
 	"encoding/hex"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // NodeID names a node: "joiner-1".

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // NodeID names a node: "joiner-1".

@@ -13,13 +13,13 @@ import (
 
 	"go.uber.org/goleak"
 
-	"posta/analyses"
-	"posta/analyses/bikes"
-	"posta/analyses/bikes/bikesoracle"
-	"posta/client"
-	"posta/gen"
-	"posta/nodes"
-	"posta/topology"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/bikes"
+	"posta.dev/posta/analyses/bikes/bikesoracle"
+	"posta.dev/posta/client"
+	"posta.dev/posta/gen"
+	"posta.dev/posta/nodes"
+	"posta.dev/posta/topology"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

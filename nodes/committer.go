@@ -4,9 +4,9 @@ import (
 	"errors"
 	"time"
 
-	"posta/link"
-	"posta/nodes/core"
-	"posta/wal"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/core"
+	"posta.dev/posta/wal"
 )
 
 // job is what the loop asks of the committer: store a commit, then perhaps a snapshot, then perhaps cut the log.

@@ -3,18 +3,18 @@ package nodes
 import (
 	"fmt"
 
-	"posta/analyses"
-	"posta/link"
-	"posta/nodes/aggregator"
-	"posta/nodes/core"
-	"posta/nodes/gateway"
-	"posta/nodes/input"
-	"posta/nodes/joiner"
-	"posta/nodes/output"
-	"posta/nodes/parser"
-	"posta/nodes/reducer"
-	"posta/nodes/role"
-	"posta/topology"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/aggregator"
+	"posta.dev/posta/nodes/core"
+	"posta.dev/posta/nodes/gateway"
+	"posta.dev/posta/nodes/input"
+	"posta.dev/posta/nodes/joiner"
+	"posta.dev/posta/nodes/output"
+	"posta.dev/posta/nodes/parser"
+	"posta.dev/posta/nodes/reducer"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/topology"
 )
 
 // coreConfig derives what a node's core has to know from the topology.

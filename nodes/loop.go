@@ -6,10 +6,10 @@ import (
 	"os"
 	"time"
 
-	"posta/link"
-	"posta/nodes/heartbeat"
-	"posta/wal"
-	"posta/zmqx"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/wal"
+	"posta.dev/posta/zmqx"
 )
 
 var pid = os.Getpid()

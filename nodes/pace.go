@@ -3,7 +3,7 @@ package nodes
 import (
 	"time"
 
-	"posta/nodes/core"
+	"posta.dev/posta/nodes/core"
 )
 
 // How long a commit waits for more to be taken into it.

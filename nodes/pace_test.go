@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"posta/nodes/core"
+	"posta.dev/posta/nodes/core"
 )
 
 // TestPace: what nobody waits for goes once in a while, what clients wait for when they have said all they had to say, and

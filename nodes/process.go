@@ -4,7 +4,7 @@ import (
 	"os"
 	"runtime"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // limitProcessors keeps a node from more processors than it can have: where a machine has more nodes than cores, the Go runtime of

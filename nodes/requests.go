@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
-	"posta/nodes/core"
-	"posta/nodes/role"
-	"posta/protocol"
-	"posta/zmqx"
+	"posta.dev/posta/nodes/core"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/zmqx"
 )
 
 // gather takes what other clients have said meanwhile, as much as can be worked at side by side.

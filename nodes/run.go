@@ -7,14 +7,14 @@ import (
 	"log/slog"
 	"time"
 
-	"posta/analyses"
-	"posta/link"
-	"posta/nodes/core"
-	"posta/nodes/heartbeat"
-	"posta/nodes/role"
-	"posta/topology"
-	"posta/wal"
-	"posta/zmqx"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/core"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/wal"
+	"posta.dev/posta/zmqx"
 )
 
 // Config says which node to run.

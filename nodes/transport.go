@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"log/slog"
 
-	"posta/link"
-	"posta/link/nats"
-	"posta/link/rabbitmq"
-	"posta/link/zmq"
-	"posta/topology"
+	"posta.dev/posta/link"
+	"posta.dev/posta/link/nats"
+	"posta.dev/posta/link/rabbitmq"
+	"posta.dev/posta/link/zmq"
+	"posta.dev/posta/topology"
 )
 
 // newTransport is what carries a node's frames, as the topology says.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"posta/session"
+	"posta.dev/posta/session"
 )
 
 var update = flag.Bool("update", false, "write the examples into docs/protocol.md")

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"posta/wire"
+	"posta.dev/posta/wire"
 )
 
 // fields appends one map whose number of keys is not known before its end.

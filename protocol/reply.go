@@ -3,7 +3,7 @@ package protocol
 import (
 	"time"
 
-	"posta/session"
+	"posta.dev/posta/session"
 )
 
 // Answer is the type of a reply.

@@ -1,7 +1,7 @@
 package protocol
 
 import (
-	"posta/wire"
+	"posta.dev/posta/wire"
 )
 
 // Append appends the reply's frame to dst.

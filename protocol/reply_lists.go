@@ -1,7 +1,7 @@
 package protocol
 
 import (
-	"posta/session"
+	"posta.dev/posta/session"
 )
 
 func (d *decoder) streams() (streams []Stream) {

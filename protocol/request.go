@@ -3,7 +3,7 @@ package protocol
 import (
 	"time"
 
-	"posta/session"
+	"posta.dev/posta/session"
 )
 
 // Ask is the type of a request.

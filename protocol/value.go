@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"posta/wire"
+	"posta.dev/posta/wire"
 )
 
 // Kind is what a [Value] holds.

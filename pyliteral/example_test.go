@@ -3,7 +3,7 @@ package pyliteral_test
 import (
 	"fmt"
 
-	"posta/pyliteral"
+	"posta.dev/posta/pyliteral"
 )
 
 func Example() {

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"posta/pyliteral"
-	"posta/pyliteral/naive"
+	"posta.dev/posta/pyliteral"
+	"posta.dev/posta/pyliteral/naive"
 )
 
 // eval builds the value of a literal with a Reader.

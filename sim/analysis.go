@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strconv"
 
-	"posta/analyses"
-	"posta/batch"
-	"posta/fold"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/fold"
 )
 
 // The analysis that is simulated: small, and with everything in it that the engine treats in a way of its own. Reference

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"posta/internal/agenda"
-	"posta/protocol"
-	"posta/session"
-	"posta/topology"
+	"posta.dev/posta/internal/agenda"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
+	"posta.dev/posta/topology"
 )
 
 // client is one client with one session: it opens at every input in order, sends the reference streams over its lanes,

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"posta/internal/agenda"
-	"posta/protocol"
+	"posta.dev/posta/internal/agenda"
+	"posta.dev/posta/protocol"
 )
 
 // upload is what one client sends, and what the right answer to it is.

@@ -3,7 +3,7 @@ package sim
 import (
 	"bytes"
 
-	"posta/link"
+	"posta.dev/posta/link"
 )
 
 // disk is what survives a crash of its node: the log, snapshots, who the node is. It keeps the promises of package wal, and

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"posta/internal/agenda"
-	"posta/topology"
+	"posta.dev/posta/internal/agenda"
+	"posta.dev/posta/topology"
 )
 
 // faults is what a seed injects. Each kind is there or not: a run with all of them at once hardly gets anywhere, and one

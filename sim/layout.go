@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"posta/internal/agenda"
-	"posta/link"
-	"posta/nodes/core"
-	"posta/topology"
+	"posta.dev/posta/internal/agenda"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/core"
+	"posta.dev/posta/topology"
 )
 
 // layout is a cluster as a seed drew it: how roles are chained, how many replicas there are, how small everything is.

@@ -6,10 +6,10 @@ import (
 	"bytes"
 	"time"
 
-	"posta/link"
-	"posta/nodes/core"
-	"posta/nodes/role"
-	"posta/topology"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/core"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/topology"
 )
 
 type wireKey struct {

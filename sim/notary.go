@@ -3,8 +3,8 @@ package sim
 import (
 	"hash/maphash"
 
-	"posta/link"
-	"posta/nodes/core"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/core"
 )
 
 // notary knows what is durable at one node. It reads every record that the disk takes, and looks at everything that leaves

@@ -3,10 +3,10 @@ package sim
 import (
 	"time"
 
-	"posta/internal/agenda"
-	"posta/nodes/core"
-	"posta/nodes/role"
-	"posta/protocol"
+	"posta.dev/posta/internal/agenda"
+	"posta.dev/posta/nodes/core"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol"
 )
 
 // attempt is one request over one connection. A client that hears nothing gives the connection up, so that a late answer

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"posta/internal/mutants"
-	allseeds "posta/internal/seeds"
+	"posta.dev/posta/internal/mutants"
+	allseeds "posta.dev/posta/internal/seeds"
 )
 
 var (

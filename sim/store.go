@@ -3,8 +3,8 @@ package sim
 import (
 	"time"
 
-	"posta/link"
-	"posta/nodes/core"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/core"
 )
 
 // store gives the disk its next job, if it has none, as the shell gives its committer one.

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"posta/analyses"
-	"posta/internal/agenda"
-	"posta/link"
-	"posta/nodes/role"
-	"posta/topology"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/internal/agenda"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/topology"
 )
 
 // Options say what to simulate.

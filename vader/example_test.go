@@ -3,7 +3,7 @@ package vader_test
 import (
 	"fmt"
 
-	"posta/vader"
+	"posta.dev/posta/vader"
 )
 
 func Example() {

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"posta/vader"
-	"posta/vader/naive"
+	"posta.dev/posta/vader"
+	"posta.dev/posta/vader/naive"
 )
 
 func analyzers(t testing.TB) (*vader.Analyzer, *naive.Scorer) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"posta/wal"
+	"posta.dev/posta/wal"
 )
 
 // A node's life in small: what was durable when it died is there when it comes back.

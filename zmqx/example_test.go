@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"posta/zmqx"
+	"posta.dev/posta/zmqx"
 )
 
 // A link's two ends: the receiver listens, the sender connects whenever it can.

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"posta/analyses"
-	"posta/analyses/answer"
-	"posta/analyses/local"
-	"posta/analyses/parse"
-	"posta/csv"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/answer"
+	"posta.dev/posta/analyses/local"
+	"posta.dev/posta/analyses/parse"
+	"posta.dev/posta/csv"
 )
 
 // Damage runs an analysis over files that are damaged in every way that is known, one at a time, and expects what the design

@@ -6,10 +6,10 @@ import (
 	"os"
 	"testing"
 
-	"posta/analyses"
-	"posta/analyses/answer"
-	"posta/analyses/local"
-	"posta/gen"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/answer"
+	"posta.dev/posta/analyses/local"
+	"posta.dev/posta/gen"
 )
 
 // Subject is an analysis, and what holds it to account: an oracle, which answers the same queries the obvious way, and data.

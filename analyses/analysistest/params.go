@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"posta/analyses"
+	"posta.dev/posta/analyses"
 )
 
 // BadParams expects values, by parameter, to be refused with an error that wraps [analyses.ErrBadParam].

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"posta/analyses/answer"
+	"posta.dev/posta/analyses/answer"
 )
 
 // Same expects two answers to be the same to the last byte of their JSON, but for the name of the session.

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"posta/analyses/answer"
-	"posta/analyses/local"
+	"posta.dev/posta/analyses/answer"
+	"posta.dev/posta/analyses/local"
 )
 
 // Samples compares with an independent engine's answers on real rows where they are at hand (POSTA_SHARED names their folder),

@@ -3,9 +3,9 @@ package analysistest
 import (
 	"testing"
 
-	"posta/analyses"
-	"posta/batch"
-	"posta/fold"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/fold"
 )
 
 // Session is a joiner of an analysis with its default parameters, and the tables to flush it to, for tests that give it batches

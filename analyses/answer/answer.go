@@ -11,8 +11,8 @@ package answer
 import (
 	"fmt"
 
-	"posta/analyses"
-	"posta/fold"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/fold"
 )
 
 // Answer is everything a session answers.

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"testing/quick"
 
-	"posta/analyses"
-	"posta/batch"
-	"posta/fold"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/fold"
 )
 
 func sample() *Answer {

@@ -3,8 +3,8 @@ package bikes_test
 import (
 	"testing"
 
-	"posta/analyses/analysistest"
-	"posta/analyses/bikes"
+	"posta.dev/posta/analyses/analysistest"
+	"posta.dev/posta/analyses/bikes"
 )
 
 const benchRows = 400_000

@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"testing"
 
-	"posta/analyses/analysistest"
-	"posta/analyses/bikes"
-	"posta/analyses/bikes/bikesoracle"
-	"posta/analyses/local"
-	"posta/gen"
+	"posta.dev/posta/analyses/analysistest"
+	"posta.dev/posta/analyses/bikes"
+	"posta.dev/posta/analyses/bikes/bikesoracle"
+	"posta.dev/posta/analyses/local"
+	"posta.dev/posta/gen"
 )
 
 var subject = analysistest.Subject{New: bikes.New, Oracle: bikesoracle.Run, Generate: gen.Bikes}

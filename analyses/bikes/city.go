@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"posta/analyses"
-	"posta/batch"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
 )
 
 // city is what the reference streams say about a city, first as maps that rows are put into, then as the dense form that

@@ -3,9 +3,9 @@ package bikes
 import (
 	"testing"
 
-	"posta/analyses"
-	"posta/analyses/analysistest"
-	"posta/batch"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/analysistest"
+	"posta.dev/posta/batch"
 )
 
 // FuzzFrames gives a joiner whatever decodes as a batch of one of the streams: frames come from the network, and one that

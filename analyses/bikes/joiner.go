@@ -3,9 +3,9 @@ package bikes
 import (
 	"fmt"
 
-	"posta/analyses"
-	"posta/batch"
-	"posta/fold"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/fold"
 )
 
 type joiner struct {

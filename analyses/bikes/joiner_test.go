@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"testing"
 
-	"posta/analyses"
-	"posta/analyses/analysistest"
-	"posta/batch"
-	"posta/exact"
-	"posta/fold"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/analysistest"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/exact"
+	"posta.dev/posta/fold"
 )
 
 func TestAnalysisFitsTogether(t *testing.T) {

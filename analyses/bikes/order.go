@@ -1,6 +1,6 @@
 package bikes
 
-import "posta/analyses"
+import "posta.dev/posta/analyses"
 
 // place is where a row of a reference stream is: "the last row wins" is decided by it, so that the order in which batches
 // arrive, and arrive again after a crash, does not matter.

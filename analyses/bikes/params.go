@@ -4,8 +4,8 @@ import (
 	"errors"
 	"math/big"
 
-	"posta/analyses"
-	"posta/csv"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/csv"
 )
 
 // settings are the parameters of a session, parsed.

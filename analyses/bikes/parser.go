@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"posta/analyses"
-	"posta/batch"
-	"posta/csv"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/csv"
 )
 
 func newParser(_ analyses.Args, stream int, file analyses.File, b *batch.Builder) (func([][]byte) error, error) {

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math/big"
 
-	"posta/analyses"
-	"posta/csv"
-	"posta/fold"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/csv"
+	"posta.dev/posta/fold"
 )
 
 func reduce(args analyses.Args, query int, tables []*fold.Table, emit func(row ...any)) error {

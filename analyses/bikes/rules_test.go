@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"posta/analyses"
-	"posta/analyses/analysistest"
-	"posta/analyses/bikes"
-	"posta/analyses/local"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/analysistest"
+	"posta.dev/posta/analyses/bikes"
+	"posta.dev/posta/analyses/local"
 )
 
 const (

@@ -3,8 +3,8 @@ package flights
 import (
 	"math"
 
-	"posta/analyses"
-	"posta/batch"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
 )
 
 const (

@@ -3,8 +3,8 @@ package flights_test
 import (
 	"testing"
 
-	"posta/analyses/analysistest"
-	"posta/analyses/flights"
+	"posta.dev/posta/analyses/analysistest"
+	"posta.dev/posta/analyses/flights"
 )
 
 const benchRows = 200_000

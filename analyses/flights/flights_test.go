@@ -3,10 +3,10 @@ package flights_test
 import (
 	"testing"
 
-	"posta/analyses/analysistest"
-	"posta/analyses/flights"
-	"posta/analyses/flights/flightsoracle"
-	"posta/gen"
+	"posta.dev/posta/analyses/analysistest"
+	"posta.dev/posta/analyses/flights"
+	"posta.dev/posta/analyses/flights/flightsoracle"
+	"posta.dev/posta/gen"
 )
 
 var subject = analysistest.Subject{New: flights.New, Oracle: flightsoracle.Run, Generate: gen.Flights}

@@ -1,8 +1,8 @@
 package flights
 
 import (
-	"posta/batch"
-	"posta/fold"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/fold"
 )
 
 // found is what Facts found between two flushes, row by row: the tables fold it.

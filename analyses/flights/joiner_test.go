@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"posta/analyses"
-	"posta/analyses/analysistest"
-	"posta/batch"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/analysistest"
+	"posta.dev/posta/batch"
 )
 
 func TestAnalysisFitsTogether(t *testing.T) {

@@ -3,8 +3,8 @@ package flights
 import (
 	"errors"
 
-	"posta/analyses"
-	"posta/csv"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/csv"
 )
 
 // settings are the parameters of a session, parsed.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"posta/analyses"
+	"posta.dev/posta/analyses"
 )
 
 var (

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"posta/analyses"
-	"posta/analyses/parse"
-	"posta/batch"
-	"posta/csv"
-	"posta/fold"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/parse"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/csv"
+	"posta.dev/posta/fold"
 )
 
 // words counts how often each word of list*.csv is in text*.csv; the list itself is emitted by the first replica.

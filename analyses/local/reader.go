@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"math/rand/v2"
 
-	"posta/analyses"
-	"posta/analyses/parse"
-	"posta/csv"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/parse"
+	"posta.dev/posta/csv"
 )
 
 // frame is a parsed batch on its way to a joiner.

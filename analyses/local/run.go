@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"math/rand/v2"
 
-	"posta/analyses"
-	"posta/analyses/answer"
-	"posta/batch"
-	"posta/fold"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/answer"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/fold"
 )
 
 // Options say how to run.

@@ -3,8 +3,8 @@ package memes_test
 import (
 	"testing"
 
-	"posta/analyses/analysistest"
-	"posta/analyses/memes"
+	"posta.dev/posta/analyses/analysistest"
+	"posta.dev/posta/analyses/memes"
 )
 
 const benchRows = 200_000

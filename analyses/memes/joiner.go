@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"posta/analyses"
-	"posta/batch"
-	"posta/fold"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/fold"
 )
 
 // joiner folds into tables of its own, which Flush hands over. Rows that were put down for Flush to fold them were turned down: every

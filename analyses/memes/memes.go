@@ -1,9 +1,9 @@
 package memes
 
 import (
-	"posta/analyses"
-	"posta/batch"
-	"posta/fold"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/fold"
 )
 
 // Streams, columns of their batches, tables and queries, by index.

@@ -3,10 +3,10 @@ package memes_test
 import (
 	"testing"
 
-	"posta/analyses/analysistest"
-	"posta/analyses/memes"
-	"posta/analyses/memes/memesoracle"
-	"posta/gen"
+	"posta.dev/posta/analyses/analysistest"
+	"posta.dev/posta/analyses/memes"
+	"posta.dev/posta/analyses/memes/memesoracle"
+	"posta.dev/posta/gen"
 )
 
 var subject = analysistest.Subject{New: memes.New, Oracle: memesoracle.Run, Generate: gen.Memes}

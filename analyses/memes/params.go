@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"posta/analyses"
+	"posta.dev/posta/analyses"
 )
 
 // maxWords bounds what a session can make the parser look for.

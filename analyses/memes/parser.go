@@ -3,9 +3,9 @@ package memes
 import (
 	"fmt"
 
-	"posta/analyses"
-	"posta/batch"
-	"posta/csv"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/csv"
 )
 
 func newParser(args analyses.Args, stream int, _ analyses.File, b *batch.Builder) (func([][]byte) error, error) {

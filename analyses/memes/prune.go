@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"slices"
 
-	"posta/analyses"
-	"posta/fold"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/fold"
 )
 
 // prune leaves of the tables of comments what an answer may need: all of a post is in one partition, so the happiest post of

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"testing"
 
-	"posta/analyses"
-	"posta/fold"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/fold"
 )
 
 // cut is a session's tables as the aggregators have them, and what is left of them after prune, together again.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"posta/analyses"
-	"posta/exact"
-	"posta/fold"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/exact"
+	"posta.dev/posta/fold"
 )
 
 func reduce(_ analyses.Args, query int, tables []*fold.Table, emit func(row ...any)) error {

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"posta/analyses"
-	"posta/analyses/analysistest"
-	"posta/analyses/memes"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/analysistest"
+	"posta.dev/posta/analyses/memes"
 )
 
 const (

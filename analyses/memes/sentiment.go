@@ -3,8 +3,8 @@ package memes
 import (
 	"math"
 
-	"posta/csv"
-	"posta/exact"
+	"posta.dev/posta/csv"
+	"posta.dev/posta/exact"
 )
 
 // Flags of a comment. Without any it counts nowhere.

@@ -3,8 +3,8 @@ package movies_test
 import (
 	"testing"
 
-	"posta/analyses/analysistest"
-	"posta/analyses/movies"
+	"posta.dev/posta/analyses/analysistest"
+	"posta.dev/posta/analyses/movies"
 )
 
 const benchRows = 200_000

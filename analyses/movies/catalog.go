@@ -1,8 +1,8 @@
 package movies
 
 import (
-	"posta/analyses"
-	"posta/batch"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
 )
 
 // catalog is the movies as they come in: which row has the first word on an id. It keeps the batches until their stream has

@@ -3,8 +3,8 @@ package movies
 import (
 	"testing"
 
-	"posta/analyses"
-	"posta/batch"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
 )
 
 // FuzzFrames gives a joiner whatever decodes as a batch of one of the streams: frames come from the network, and one that

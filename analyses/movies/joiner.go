@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"posta/analyses"
-	"posta/batch"
-	"posta/csv"
-	"posta/fold"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/csv"
+	"posta.dev/posta/fold"
 )
 
 // Days since 1970 that years begin with.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"testing"
 
-	"posta/analyses"
-	"posta/analyses/analysistest"
-	"posta/batch"
-	"posta/fold"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/analysistest"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/fold"
 )
 
 func TestAnalysisFitsTogether(t *testing.T) {

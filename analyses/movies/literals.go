@@ -3,8 +3,8 @@ package movies
 import (
 	"fmt"
 
-	"posta/analyses"
-	"posta/pyliteral"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/pyliteral"
 )
 
 // names reads a list of dicts with a name.

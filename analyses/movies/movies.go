@@ -1,9 +1,9 @@
 package movies
 
 import (
-	"posta/analyses"
-	"posta/batch"
-	"posta/fold"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/fold"
 )
 
 // Streams, columns of their batches, and tables and queries, by index.

@@ -3,10 +3,10 @@ package movies_test
 import (
 	"testing"
 
-	"posta/analyses/analysistest"
-	"posta/analyses/movies"
-	"posta/analyses/movies/moviesoracle"
-	"posta/gen"
+	"posta.dev/posta/analyses/analysistest"
+	"posta.dev/posta/analyses/movies"
+	"posta.dev/posta/analyses/movies/moviesoracle"
+	"posta.dev/posta/gen"
 )
 
 var subject = analysistest.Subject{New: movies.New, Oracle: moviesoracle.Run, Generate: gen.Movies, Joiners: 3}

@@ -3,7 +3,7 @@ package movies
 import (
 	"cmp"
 
-	"posta/analyses"
+	"posta.dev/posta/analyses"
 )
 
 // before reports whether row i of the batch at p comes before row k of the one at q, in the order in which the rows stand in

@@ -3,7 +3,7 @@ package movies
 import (
 	"errors"
 
-	"posta/analyses"
+	"posta.dev/posta/analyses"
 )
 
 // settings are the parameters of a session, parsed.

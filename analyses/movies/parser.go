@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 
-	"posta/analyses"
-	"posta/batch"
-	"posta/csv"
-	"posta/vader"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/csv"
+	"posta.dev/posta/vader"
 )
 
 func newParser(_ analyses.Args, stream int, _ analyses.File, b *batch.Builder) (func([][]byte) error, error) {

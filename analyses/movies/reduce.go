@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"posta/analyses"
-	"posta/fold"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/fold"
 )
 
 func reduce(args analyses.Args, query int, tables []*fold.Table, emit func(row ...any)) error {

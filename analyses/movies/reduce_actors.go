@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"posta/fold"
+	"posta.dev/posta/fold"
 )
 
 type actor struct {

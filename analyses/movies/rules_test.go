@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"posta/analyses"
-	"posta/analyses/analysistest"
-	"posta/analyses/answer"
-	"posta/analyses/local"
-	"posta/analyses/movies"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/analysistest"
+	"posta.dev/posta/analyses/answer"
+	"posta.dev/posta/analyses/local"
+	"posta.dev/posta/analyses/movies"
 )
 
 var heads = map[string]string{

@@ -1,8 +1,8 @@
 package movies
 
 import (
-	"posta/exact"
-	"posta/fold"
+	"posta.dev/posta/exact"
+	"posta.dev/posta/fold"
 )
 
 // settled is what the movies themselves add to the tables. It is there from the end of their stream to the flush after it.

@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 
-	"posta/analyses"
+	"posta.dev/posta/analyses"
 )
 
 // Read calls row with the wanted columns of every row, separated by comma, and counts those that are rejected: by row, or

@@ -16,9 +16,9 @@ import (
 	"errors"
 	"fmt"
 
-	"posta/analyses"
-	"posta/batch"
-	"posta/csv"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/csv"
 )
 
 // ErrFile is wrapped by the errors of [NewFile]: the file cannot be one of the stream.

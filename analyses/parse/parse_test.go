@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"posta/analyses"
-	"posta/batch"
-	"posta/csv"
-	"posta/fold"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/csv"
+	"posta.dev/posta/fold"
 )
 
 var errOdd = errors.New("number is odd")

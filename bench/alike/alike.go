@@ -9,7 +9,7 @@ import (
 	"math"
 	"slices"
 
-	"posta/analyses/answer"
+	"posta.dev/posta/analyses/answer"
 )
 
 // ErrDiffer is wrapped by the errors of Queries.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"posta/analyses/answer"
+	"posta.dev/posta/analyses/answer"
 )
 
 func TestQueries_OnlyDistancesMayBeNear(t *testing.T) {

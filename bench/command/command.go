@@ -10,7 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta/bench"
+	"posta.dev/posta/bench"
 )
 
 const name = "bench"

@@ -3,7 +3,7 @@ package main
 import (
 	"time"
 
-	"posta/analyses/answer"
+	"posta.dev/posta/analyses/answer"
 )
 
 // bikes reads the trips once and folds them, as they come, into the few that the queries need: by station and year, and for

@@ -8,7 +8,7 @@ import (
 	"io"
 	"time"
 
-	"posta/analyses/answer"
+	"posta.dev/posta/analyses/answer"
 
 	_ "github.com/marcboeker/go-duckdb"
 )

@@ -3,7 +3,7 @@ package main
 import (
 	"math/big"
 
-	"posta/analyses/answer"
+	"posta.dev/posta/analyses/answer"
 )
 
 // flights reads the itineraries once, into a table that has of most rows journey and fare only, and all of the few that have

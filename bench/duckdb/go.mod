@@ -1,10 +1,10 @@
-module posta-duckdb
+module posta.dev/posta/bench/duckdb
 
 go 1.24.0
 
 require (
 	github.com/marcboeker/go-duckdb v1.8.5
-	posta v0.0.0
+	posta.dev/posta v0.0.0
 )
 
 require (
@@ -26,4 +26,4 @@ require (
 	golang.org/x/xerrors v0.0.0-20240903120638-7835f813f4da // indirect
 )
 
-replace posta => ../..
+replace posta.dev/posta => ../..

@@ -12,7 +12,7 @@ import (
 	"runtime"
 	"text/tabwriter"
 
-	"posta/analyses/answer"
+	"posta.dev/posta/analyses/answer"
 )
 
 func main() {

@@ -9,14 +9,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"posta/analyses/answer"
-	"posta/analyses/bikes/bikesoracle"
-	"posta/analyses/flights/flightsoracle"
-	"posta/analyses/memes/memesoracle"
-	"posta/analyses/movies/moviesoracle"
-	"posta/bench/alike"
-	"posta/bench/tidy"
-	"posta/gen"
+	"posta.dev/posta/analyses/answer"
+	"posta.dev/posta/analyses/bikes/bikesoracle"
+	"posta.dev/posta/analyses/flights/flightsoracle"
+	"posta.dev/posta/analyses/memes/memesoracle"
+	"posta.dev/posta/analyses/movies/moviesoracle"
+	"posta.dev/posta/bench/alike"
+	"posta.dev/posta/bench/tidy"
+	"posta.dev/posta/gen"
 )
 
 var subjects = []struct {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"posta/analyses/answer"
+	"posta.dev/posta/analyses/answer"
 )
 
 // memes reads the comments once and folds them by post as they come. Words are found by one regular expression: lower case and

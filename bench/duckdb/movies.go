@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"posta/analyses/answer"
+	"posta.dev/posta/analyses/answer"
 )
 
 // movies reads each file once. What SQL has no words for, Python's literals and VADER, are functions in Go, the very code that

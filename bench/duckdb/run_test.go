@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"posta/gen"
+	"posta.dev/posta/gen"
 )
 
 func TestRun_PrintsAnswersAndWritesCosts(t *testing.T) {

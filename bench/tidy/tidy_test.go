@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"posta/analyses/bikes/bikesoracle"
-	"posta/gen"
+	"posta.dev/posta/analyses/bikes/bikesoracle"
+	"posta.dev/posta/gen"
 )
 
 func TestCSV_WhatStaysAndWhatGoes(t *testing.T) {

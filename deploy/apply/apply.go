@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"posta/deploy/engine"
-	"posta/deploy/plan"
-	"posta/topology"
+	"posta.dev/posta/deploy/engine"
+	"posta.dev/posta/deploy/plan"
+	"posta.dev/posta/topology"
 )
 
 // Source is where an image comes from.

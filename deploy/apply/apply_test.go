@@ -11,9 +11,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"posta/deploy/engine"
-	"posta/deploy/plan"
-	"posta/topology"
+	"posta.dev/posta/deploy/engine"
+	"posta.dev/posta/deploy/plan"
+	"posta.dev/posta/topology"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

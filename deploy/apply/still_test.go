@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"posta/deploy/engine"
-	"posta/deploy/plan"
-	"posta/topology"
+	"posta.dev/posta/deploy/engine"
+	"posta.dev/posta/deploy/plan"
+	"posta.dev/posta/topology"
 )
 
 // medics are an engine with a medic, and one that is none.

@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"posta/deploy"
-	"posta/deploy/engine"
-	"posta/deploy/plan"
+	"posta.dev/posta/deploy"
+	"posta.dev/posta/deploy/engine"
+	"posta.dev/posta/deploy/plan"
 )
 
 // ErrBusy is wrapped when sessions did not come to their end in time.

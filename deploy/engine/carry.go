@@ -12,7 +12,7 @@ import (
 	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/client"
 
-	"posta/deploy/plan"
+	"posta.dev/posta/deploy/plan"
 )
 
 // Load takes an image in. moved is told of every piece.

@@ -16,9 +16,9 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 
-	"posta/deploy/image"
-	"posta/deploy/plan"
-	"posta/topology"
+	"posta.dev/posta/deploy/image"
+	"posta.dev/posta/deploy/plan"
+	"posta.dev/posta/topology"
 )
 
 // Data that moves to another host is the same there: names, bytes, empty directories. Only then is it whole.

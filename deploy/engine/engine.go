@@ -13,7 +13,7 @@ import (
 	"github.com/docker/docker/api/types/versions"
 	"github.com/docker/docker/client"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // MinVersion is the oldest API that is spoken: Docker 20.10.

@@ -18,8 +18,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"posta/deploy/plan"
-	"posta/topology"
+	"posta.dev/posta/deploy/plan"
+	"posta.dev/posta/topology"
 )
 
 // TestMain is also the program that a test calls ssh: it joins its standard input and output to the socket that the environment names.

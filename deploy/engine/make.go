@@ -14,8 +14,8 @@ import (
 	"github.com/docker/docker/api/types/volume"
 	"github.com/docker/go-connections/nat"
 
-	"posta/deploy/plan"
-	"posta/topology"
+	"posta.dev/posta/deploy/plan"
+	"posta.dev/posta/topology"
 )
 
 // MakeNetwork makes the network that the containers of a cluster have on one engine.

@@ -16,10 +16,10 @@ import (
 
 	cerrdefs "github.com/containerd/errdefs"
 
-	"posta/deploy/plan"
-	"posta/topology"
+	"posta.dev/posta/deploy/plan"
+	"posta.dev/posta/topology"
 
-	images "posta/deploy/image"
+	images "posta.dev/posta/deploy/image"
 )
 
 // Observe says what there is of a cluster.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // Clocks: nothing in Posta depends on the hosts' time of day, but people compare logs, and a clock that is far off is a sign of more.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 var update = flag.Bool("update", false, "rewrite the plans in testdata")

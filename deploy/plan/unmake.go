@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // Unmake plans the way down: sessions come to their end, then everybody stops as in a reshape. Data stays, unless volumes is set; what was

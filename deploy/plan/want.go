@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // Labels of what deploy makes, beside topology.Label….

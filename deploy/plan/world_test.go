@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // world is the hosts, simulated: what a step does to them, and what must never be so.

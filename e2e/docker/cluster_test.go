@@ -14,9 +14,9 @@ import (
 	"syscall"
 	"testing"
 
-	"posta/e2e/ward"
-	"posta/medic/docker"
-	"posta/topology"
+	"posta.dev/posta/e2e/ward"
+	"posta.dev/posta/medic/docker"
+	"posta.dev/posta/topology"
 )
 
 // cluster is what compose has brought up.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"posta/medic/core"
-	"posta/topology"
+	"posta.dev/posta/medic/core"
+	"posta.dev/posta/topology"
 )
 
 // kill is kill -9. Nodes die of it behind the engine's back. Of a medic that would be for the engine to mend, so it is told to do it itself,

@@ -5,7 +5,7 @@ package docker
 import (
 	"strconv"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // part makes one container and others unreachable for each other, packet by packet; both hear everybody else. What it does is done in the

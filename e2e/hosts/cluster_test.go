@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"posta/e2e/hosts/rack"
-	"posta/e2e/ward"
-	"posta/topology"
+	"posta.dev/posta/e2e/hosts/rack"
+	"posta.dev/posta/e2e/ward"
+	"posta.dev/posta/topology"
 )
 
 // page is a topology over hosts a and b, with stages on both sides of the link. Frames cross it between any two stages.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"posta/e2e/hosts/rack"
-	"posta/e2e/ward"
-	"posta/topology"
+	"posta.dev/posta/e2e/hosts/rack"
+	"posta.dev/posta/e2e/ward"
+	"posta.dev/posta/topology"
 )
 
 // TestCompose brings up what is rendered for two machines with an engine each. While all analyses run, stages on both sides of the link, nodes

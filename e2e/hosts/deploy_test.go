@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"posta/e2e/hosts/rack"
-	"posta/e2e/ward"
-	"posta/topology"
+	"posta.dev/posta/e2e/hosts/rack"
+	"posta.dev/posta/e2e/ward"
+	"posta.dev/posta/topology"
 )
 
 // TestDeploy makes a cluster over two machines, changes it and takes it down, with `posta deploy` and nothing else, while all analyses run. No

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"posta/e2e/hosts/rack"
-	"posta/gen"
+	"posta.dev/posta/e2e/hosts/rack"
+	"posta.dev/posta/gen"
 )
 
 // TestRunbook does what docs/operations.md says, in its order, line by line, on three machines.

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"posta/e2e/hosts/rack"
-	"posta/e2e/ward"
-	"posta/topology"
+	"posta.dev/posta/e2e/hosts/rack"
+	"posta.dev/posta/e2e/ward"
+	"posta.dev/posta/topology"
 )
 
 // TestSystemd does what INSTALL.md says on two machines with a systemd each. Then nodes and medics are killed and stopped, and a whole machine

@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
-	"posta/e2e/ward"
-	"posta/topology"
+	"posta.dev/posta/e2e/ward"
+	"posta.dev/posta/topology"
 )
 
 // cluster is what `posta up` has started.

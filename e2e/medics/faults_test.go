@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"posta/medic/core"
-	"posta/topology"
+	"posta.dev/posta/medic/core"
+	"posta.dev/posta/topology"
 )
 
 func (c *cluster) kill(ids ...topology.NodeID) {

@@ -9,14 +9,14 @@ import (
 
 	"go.uber.org/goleak"
 
-	"posta/analyses"
-	"posta/analyses/bikes"
-	"posta/analyses/flights"
-	"posta/analyses/memes"
-	"posta/analyses/movies"
-	"posta/cmd"
-	"posta/nodes"
-	"posta/topology"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/bikes"
+	"posta.dev/posta/analyses/flights"
+	"posta.dev/posta/analyses/memes"
+	"posta.dev/posta/analyses/movies"
+	"posta.dev/posta/cmd"
+	"posta.dev/posta/nodes"
+	"posta.dev/posta/topology"
 )
 
 // selfVar makes the test binary the posta program: nodes and medics are started as that.

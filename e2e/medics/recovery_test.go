@@ -4,7 +4,7 @@ import (
 	"syscall"
 	"testing"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // TestRecoveryTable kills nodes of each kind under load and prints how long it takes until they work again.

@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"os/exec"
 
-	"posta/analyses/answer"
-	"posta/analyses/bikes/bikesoracle"
-	"posta/analyses/flights/flightsoracle"
-	"posta/analyses/memes/memesoracle"
-	"posta/analyses/movies/moviesoracle"
+	"posta.dev/posta/analyses/answer"
+	"posta.dev/posta/analyses/bikes/bikesoracle"
+	"posta.dev/posta/analyses/flights/flightsoracle"
+	"posta.dev/posta/analyses/memes/memesoracle"
+	"posta.dev/posta/analyses/movies/moviesoracle"
 )
 
 // Here asks the oracle of an analysis in this process.
@@ -42,7 +42,7 @@ func JSON(analysis, dir string) (json.RawMessage, error) {
 
 // elsewhere asks a process that is built without the race detector. Go keeps the program among what it has built.
 func elsewhere(analysis, dir string) (json.RawMessage, error) {
-	cmd := exec.Command("go", "run", "posta/e2e/truth/oracle", analysis, dir)
+	cmd := exec.Command("go", "run", "posta.dev/posta/e2e/truth/oracle", analysis, dir)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {

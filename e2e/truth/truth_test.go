@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"posta/gen"
+	"posta.dev/posta/gen"
 )
 
 // TestElsewhereIsHere: both ways to ask give the same bytes.

@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"posta/medic/core"
-	"posta/medic/station"
-	"posta/nodes/heartbeat"
-	"posta/topology"
-	"posta/zmqx"
+	"posta.dev/posta/medic/core"
+	"posta.dev/posta/medic/station"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/zmqx"
 )
 
 // Ear hears what nodes and medics say.

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"posta/client"
-	"posta/e2e/truth"
-	"posta/gen"
-	"posta/topology"
+	"posta.dev/posta/client"
+	"posta.dev/posta/e2e/truth"
+	"posta.dev/posta/gen"
+	"posta.dev/posta/topology"
 )
 
 // Job is an analysis to run again and again, and its answer.

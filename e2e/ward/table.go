@@ -7,8 +7,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"posta/medic/core"
-	"posta/topology"
+	"posta.dev/posta/medic/core"
+	"posta.dev/posta/topology"
 )
 
 // recovery is one kill, step by step: each time is from the step before, total from the kill until something new is on its disk.

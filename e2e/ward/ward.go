@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"posta/medic/core"
-	"posta/topology"
+	"posta.dev/posta/medic/core"
+	"posta.dev/posta/topology"
 )
 
 // Ward is a cluster that is watched.

@@ -18,9 +18,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"posta/analyses"
-	"posta/analyses/answer"
-	"posta/analyses/local"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/answer"
+	"posta.dev/posta/analyses/local"
 )
 
 // The test binary is also the program: run starts it again for each node, which is how any program's nodes know its analyses.

@@ -2,8 +2,8 @@
 package main
 
 import (
-	"posta/analyses"
-	"posta/cmd"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/cmd"
 )
 
 func main() { cmd.Main(cmd.Program{Analyses: analyses.Set{wordcount()}}) }

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"unicode"
 
-	"posta/analyses"
-	"posta/batch"
-	"posta/fold"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/fold"
 )
 
 // tables say what is kept: a number for each different word, and two for all lines together.

@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"testing"
 
-	"posta/analyses/answer"
-	"posta/analyses/local"
+	"posta.dev/posta/analyses/answer"
+	"posta.dev/posta/analyses/local"
 )
 
 func run(t *testing.T, dir string, o local.Options) []answer.Query {

@@ -3,7 +3,7 @@ package brokered
 import (
 	"sync"
 
-	"posta/link"
+	"posta.dev/posta/link"
 )
 
 // Answers is the acknowledgements on their way from the node's loop to the goroutine that publishes them. Acknowledgements

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"posta/link"
+	"posta.dev/posta/link"
 )
 
 func frame(seq link.Seq, size int) link.Frame {

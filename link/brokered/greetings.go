@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"posta/link"
+	"posta.dev/posta/link"
 )
 
 // Greetings paces hellos to one receiver. A link repeats them every few hundred milliseconds while nothing is heard, which costs a

@@ -3,7 +3,7 @@ package brokered
 import (
 	"sync"
 
-	"posta/link"
+	"posta.dev/posta/link"
 )
 
 // Ledger knows which deliveries of one link the broker has not been told to forget, and which of them it may: those whose frames all have

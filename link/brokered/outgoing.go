@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"posta/link"
+	"posta.dev/posta/link"
 )
 
 // Outgoing is the sending end of a link, or of all links of a broadcast edge: frames that wait, and hellos that keep their pace.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"posta/link"
+	"posta.dev/posta/link"
 )
 
 // A message is frames of one link, in order, each as two lengths, its header and its payload:

@@ -3,7 +3,7 @@ package brokered
 import (
 	"sync"
 
-	"posta/link"
+	"posta.dev/posta/link"
 )
 
 // Waiting is the frames of one link, or of a broadcast edge, on their way from the node's loop to the goroutine that publishes

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"posta/link"
-	"posta/topology"
-	"posta/zmqx"
+	"posta.dev/posta/link"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/zmqx"
 )
 
 // BeatTopic is the topic of heartbeats.

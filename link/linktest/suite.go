@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"posta/link"
-	"posta/topology"
+	"posta.dev/posta/link"
+	"posta.dev/posta/topology"
 )
 
 // Subject is a transport under test.

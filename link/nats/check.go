@@ -7,7 +7,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // Check says whether the server of a topology is there, lets the cluster in, has JetStream and takes its frames, for who wants to know it

@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // TestCheck: what is wrong with a server is said before anything starts, with what to do.

@@ -10,8 +10,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"posta/link"
-	"posta/link/brokered"
+	"posta.dev/posta/link"
+	"posta.dev/posta/link/brokered"
 )
 
 // incoming is the receiving end of a link.

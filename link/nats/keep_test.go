@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // TestKeep_AServerThatGreetsAndHangsUpIsNotThereAgain: each greeting would otherwise end the outage and its pauses, and the server be dialled

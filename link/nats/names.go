@@ -3,7 +3,7 @@ package nats
 import (
 	"strings"
 
-	"posta/link"
+	"posta.dev/posta/link"
 )
 
 // subjectOf is where frames are published; to is empty where all receivers of an edge get the same message.

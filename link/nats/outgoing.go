@@ -11,9 +11,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"posta/link"
-	"posta/link/brokered"
-	"posta/topology"
+	"posta.dev/posta/link"
+	"posta.dev/posta/link/brokered"
+	"posta.dev/posta/topology"
 )
 
 // outgoing is the sending end of a link, or of all links of a pub edge.

@@ -8,7 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // Remove deletes what a cluster has on its server. A cluster that goes on later loses nothing by it: its frames are in its nodes' logs.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // readyTime is what a server may take to read its streams back.

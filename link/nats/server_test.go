@@ -10,7 +10,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // TestServe_AnAddressThatIsTakenIsSaidAtOnce: not after the time that a server may take to read its streams back.

@@ -11,11 +11,11 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"posta/link"
-	"posta/link/brokered"
-	"posta/link/control"
-	"posta/topology"
-	"posta/zmqx"
+	"posta.dev/posta/link"
+	"posta.dev/posta/link/brokered"
+	"posta.dev/posta/link/control"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/zmqx"
 )
 
 // Config is what a transport is made of.

@@ -11,9 +11,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"posta/link"
-	"posta/link/linktest"
-	"posta/topology"
+	"posta.dev/posta/link"
+	"posta.dev/posta/link/linktest"
+	"posta.dev/posta/topology"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

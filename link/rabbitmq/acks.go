@@ -5,7 +5,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"posta/link"
+	"posta.dev/posta/link"
 )
 
 // Acknowledgements of links go by a direct exchange, the sender's name being the key, to an exclusive queue of the sender's connection. They

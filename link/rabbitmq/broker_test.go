@@ -15,10 +15,10 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"posta/bench/brokers"
-	"posta/link"
-	"posta/link/linktest"
-	"posta/topology"
+	"posta.dev/posta/bench/brokers"
+	"posta.dev/posta/link"
+	"posta.dev/posta/link/linktest"
+	"posta.dev/posta/topology"
 )
 
 // server is a RabbitMQ for the test.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // Check says whether the broker of a topology is there and lets the cluster in, for who wants to know it before anything starts. What

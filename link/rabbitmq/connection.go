@@ -9,8 +9,8 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"posta/link/brokered"
-	"posta/topology"
+	"posta.dev/posta/link/brokered"
+	"posta.dev/posta/topology"
 )
 
 const (

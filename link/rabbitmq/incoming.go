@@ -7,8 +7,8 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"posta/link"
-	"posta/link/brokered"
+	"posta.dev/posta/link"
+	"posta.dev/posta/link/brokered"
 )
 
 // incoming is the receiving end of a link.

@@ -1,6 +1,6 @@
 package rabbitmq
 
-import "posta/link"
+import "posta.dev/posta/link"
 
 // Everything of a cluster begins with posta.NAME, so that people find it and can delete it.
 

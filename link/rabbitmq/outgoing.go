@@ -8,9 +8,9 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"posta/link"
-	"posta/link/brokered"
-	"posta/topology"
+	"posta.dev/posta/link"
+	"posta.dev/posta/link/brokered"
+	"posta.dev/posta/topology"
 )
 
 // outgoing is the sending end of a link, or of all links of a pub edge.

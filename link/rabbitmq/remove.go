@@ -7,7 +7,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // Remove deletes what a cluster has on its broker. A cluster that goes on later loses nothing by it: its frames are in its nodes' logs.

@@ -9,11 +9,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"posta/link"
-	"posta/link/brokered"
-	"posta/link/control"
-	"posta/topology"
-	"posta/zmqx"
+	"posta.dev/posta/link"
+	"posta.dev/posta/link/brokered"
+	"posta.dev/posta/link/control"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/zmqx"
 )
 
 // Config is what a transport is made of.

@@ -1,8 +1,8 @@
 package zmq
 
 import (
-	"posta/link"
-	"posta/zmqx"
+	"posta.dev/posta/link"
+	"posta.dev/posta/zmqx"
 )
 
 // read starts the goroutine of one receiving socket. It ends when the socket is closed.

@@ -3,8 +3,8 @@ package zmq
 import (
 	"errors"
 
-	"posta/link"
-	"posta/zmqx"
+	"posta.dev/posta/link"
+	"posta.dev/posta/zmqx"
 )
 
 // Send implements link.Transport.

@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"posta/link"
-	"posta/link/control"
-	"posta/topology"
-	"posta/zmqx"
+	"posta.dev/posta/link"
+	"posta.dev/posta/link/control"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/zmqx"
 )
 
 // Config is what a transport is made of.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"posta/wire"
+	"posta.dev/posta/wire"
 )
 
 func sample() Message {

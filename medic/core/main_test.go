@@ -3,7 +3,7 @@ package core
 import (
 	"time"
 
-	"posta/medic"
+	"posta.dev/posta/medic"
 )
 
 var begin = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)

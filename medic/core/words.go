@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"posta/medic"
-	"posta/topology"
+	"posta.dev/posta/medic"
+	"posta.dev/posta/topology"
 )
 
 // NodeID names what is watched: a node ("joiner-1") or a medic ("medic-2").

@@ -7,7 +7,7 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 
-	"posta/medic"
+	"posta.dev/posta/medic"
 )
 
 // deathOf says how the container's last process ended. Like a shell, the engine gives 128 + n for a process that signal n has killed.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"posta/medic"
+	"posta.dev/posta/medic"
 )
 
 const cluster = "test"

@@ -11,7 +11,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
 
-	"posta/medic"
+	"posta.dev/posta/medic"
 )
 
 // Labels of containers.

@@ -11,7 +11,7 @@ import (
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/network"
 
-	"posta/medic"
+	"posta.dev/posta/medic"
 )
 
 // networkOf is the network that the container belongs to, whether it is in it or not: compose, both versions, gives it to the container as its

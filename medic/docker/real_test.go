@@ -24,7 +24,7 @@ import (
 	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/api/types/network"
 
-	"posta/medic"
+	"posta.dev/posta/medic"
 )
 
 const prefix = "posta-test-"

@@ -10,7 +10,7 @@ import (
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 
-	"posta/medic"
+	"posta.dev/posta/medic"
 )
 
 // Config says whose containers are meant.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"posta/medic"
+	"posta.dev/posta/medic"
 )
 
 // short is a deadline for calls that is met by a fake engine, and soon over when it hangs. Where it is not met, the restarter must cope.

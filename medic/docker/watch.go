@@ -11,7 +11,7 @@ import (
 	"github.com/docker/docker/api/types/events"
 	"github.com/docker/docker/api/types/filters"
 
-	"posta/medic"
+	"posta.dev/posta/medic"
 )
 
 // sight is what the engine's events tell of processes. It answers at once and asks nobody.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"posta/medic"
+	"posta.dev/posta/medic"
 )
 
 // watching runs a watch for as long as the test.

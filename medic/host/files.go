@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"posta/medic/core"
+	"posta.dev/posta/medic/core"
 )
 
 func (h *Host) file(suffix string) string { return filepath.Join(h.dir, h.name+"."+suffix) }

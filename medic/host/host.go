@@ -7,8 +7,8 @@ import (
 	"os"
 	"time"
 
-	"posta/medic"
-	"posta/medic/core"
+	"posta.dev/posta/medic"
+	"posta.dev/posta/medic/core"
 )
 
 // Host is one host of the topology, on this machine. Its methods may be called by several goroutines and processes at once.

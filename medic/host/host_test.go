@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"posta/medic/core"
+	"posta.dev/posta/medic/core"
 )
 
 func TestM4_AnOldLeaderIsRefusedByEveryMedicOfTheHost(t *testing.T) {

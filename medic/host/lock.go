@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"posta/medic/core"
+	"posta.dev/posta/medic/core"
 )
 
 // ErrBusy is wrapped when the host's lock could not be had in time: somebody acts for very long, or hangs.

@@ -12,8 +12,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"posta/medic"
-	"posta/medic/core"
+	"posta.dev/posta/medic"
+	"posta.dev/posta/medic/core"
 )
 
 // holderVar makes the test binary a process that takes a host's lock and hangs.

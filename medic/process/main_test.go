@@ -12,7 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"posta/medic"
+	"posta.dev/posta/medic"
 )
 
 // The test binary is also the children: what it is to be stands in the environment.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"posta/medic"
+	"posta.dev/posta/medic"
 )
 
 const birthSuffix = ".birth"

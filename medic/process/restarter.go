@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"posta/medic"
+	"posta.dev/posta/medic"
 )
 
 // Config says how nodes are started.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"posta/medic"
+	"posta.dev/posta/medic"
 )
 
 func start(t *testing.T, r *Restarter, n medic.NodeID) int {

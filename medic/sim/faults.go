@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"posta/internal/agenda"
+	"posta.dev/posta/internal/agenda"
 )
 
 // faults is what a seed injects; each kind is there or not.

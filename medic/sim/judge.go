@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"posta/medic/core"
+	"posta.dev/posta/medic/core"
 )
 
 // judge knows what must not happen. It looks at hosts, disks and messages, not into cores.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"posta/medic"
-	"posta/medic/core"
+	"posta.dev/posta/medic"
+	"posta.dev/posta/medic/core"
 )
 
 // awake counts a medic's own time, in which it was not stopped, and when in that time it heard whom: by it the judge tells whether a

@@ -4,7 +4,7 @@ import (
 	"flag"
 	"testing"
 
-	"posta/internal/mutants"
+	"posta.dev/posta/internal/mutants"
 )
 
 var (

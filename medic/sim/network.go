@@ -3,8 +3,8 @@ package sim
 import (
 	"time"
 
-	"posta/internal/agenda"
-	"posta/medic/core"
+	"posta.dev/posta/internal/agenda"
+	"posta.dev/posta/medic/core"
 )
 
 // send carries something to a medic, perhaps late, twice, or not at all.

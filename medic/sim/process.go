@@ -3,7 +3,7 @@ package sim
 import (
 	"time"
 
-	"posta/medic/core"
+	"posta.dev/posta/medic/core"
 )
 
 // target is a node or medic over all of its lives: its name, its disk.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	allseeds "posta/internal/seeds"
+	allseeds "posta.dev/posta/internal/seeds"
 )
 
 var (

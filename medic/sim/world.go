@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"posta/internal/agenda"
-	"posta/medic/core"
+	"posta.dev/posta/internal/agenda"
+	"posta.dev/posta/medic/core"
 )
 
 // Options say what to simulate.

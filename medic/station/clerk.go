@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"posta/medic/core"
-	"posta/wal"
+	"posta.dev/posta/medic/core"
+	"posta.dev/posta/wal"
 )
 
 // snapshotAt is the size of the log at which all of it is put into a snapshot: the journal is bounded, so a snapshot is some ten KiB.

@@ -3,8 +3,8 @@ package station
 import (
 	"time"
 
-	"posta/medic"
-	"posta/medic/core"
+	"posta.dev/posta/medic"
+	"posta.dev/posta/medic/core"
 )
 
 // end is a process that is not there: one that was seen before, or, with pid 0, none at all.

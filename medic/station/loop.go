@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"posta/medic"
-	"posta/medic/core"
-	"posta/nodes/heartbeat"
-	"posta/zmqx"
+	"posta.dev/posta/medic"
+	"posta.dev/posta/medic/core"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/zmqx"
 )
 
 // run is the medic's loop.

@@ -12,12 +12,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"posta/medic"
-	"posta/medic/core"
-	"posta/medic/host"
-	"posta/topology"
-	"posta/wal"
-	"posta/zmqx"
+	"posta.dev/posta/medic"
+	"posta.dev/posta/medic/core"
+	"posta.dev/posta/medic/host"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/wal"
+	"posta.dev/posta/zmqx"
 )
 
 // Topics of control sockets.

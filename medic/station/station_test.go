@@ -11,9 +11,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"posta/medic"
-	"posta/medic/core"
-	"posta/wal"
+	"posta.dev/posta/medic"
+	"posta.dev/posta/medic/core"
+	"posta.dev/posta/wal"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

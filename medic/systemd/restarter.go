@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"posta/medic"
+	"posta.dev/posta/medic"
 )
 
 // ErrNoUnit is wrapped by errors about a node that has no unit on this machine.

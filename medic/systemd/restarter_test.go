@@ -15,7 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"posta/medic"
+	"posta.dev/posta/medic"
 )
 
 // dirVar makes the test's program a systemctl over a directory: PID is the process of the one unit, CODE and STATUS how the last one ended,

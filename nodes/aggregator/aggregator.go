@@ -11,10 +11,10 @@ import (
 	"errors"
 	"fmt"
 
-	"posta/fold"
-	"posta/nodes/role"
-	"posta/session"
-	"posta/wire"
+	"posta.dev/posta/fold"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/session"
+	"posta.dev/posta/wire"
 )
 
 // Aggregator implements role.Role.

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"posta/analyses"
-	"posta/fold"
-	"posta/nodes/role"
-	"posta/nodes/role/roletest"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/fold"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/nodes/role/roletest"
 )
 
 var id = roletest.ID("s")

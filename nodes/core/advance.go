@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"posta/link"
+	"posta.dev/posta/link"
 )
 
 // Advance takes what can be taken, until the commit that is being built is full. It serves the links in turn, one frame

@@ -1,6 +1,6 @@
 package core
 
-import "posta/nodes/role"
+import "posta.dev/posta/nodes/role"
 
 // Ahead returns work on chunks among requests that can be done before they are handed to Request, side by side: nothing of it touches
 // the core. The caller does all of it, hands over the requests, and then calls Behind. Where it is not called, Request does the same work.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"posta/link"
-	"posta/nodes/role"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role"
 )
 
 // build is the commit that is being built while another one is being stored (N1).

@@ -1,10 +1,10 @@
 package core
 
 import (
-	"posta/analyses"
-	"posta/link"
-	"posta/nodes/role"
-	"posta/topology"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/topology"
 )
 
 // Config is what a core is made of. All of it comes from the topology and the data directory.

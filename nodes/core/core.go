@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"posta/link"
-	"posta/nodes/role"
-	"posta/session"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/session"
 )
 
 // Core is the state machine of one node. It is owned by one goroutine.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"posta/link"
-	"posta/nodes/role"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role"
 )
 
 // Request implements role.Gateway: it answers with what it did, when that is durable.

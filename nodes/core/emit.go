@@ -1,9 +1,9 @@
 package core
 
 import (
-	"posta/link"
-	"posta/nodes/role"
-	"posta/session"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/session"
 )
 
 const (

@@ -1,8 +1,8 @@
 package core
 
 import (
-	"posta/link"
-	"posta/nodes/role"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role"
 )
 
 // streamEnded goes on with a session of which a stream has ended from all senders. Ends pass one after the other: a stream

@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"strings"
 
-	"posta/analyses"
-	"posta/batch"
-	"posta/fold"
-	"posta/link"
-	"posta/nodes/role"
-	"posta/session"
-	"posta/topology"
-	"posta/wire"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/fold"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/session"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/wire"
 )
 
 // adder is a role that can be seen through: it keeps words, and says what it was told.

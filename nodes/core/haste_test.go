@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"posta/link"
-	"posta/nodes/role"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role"
 )
 
 // TestHaste: data may wait, clients hardly, and what decides on the course of a session never does.

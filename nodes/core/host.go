@@ -3,8 +3,8 @@ package core
 import (
 	"fmt"
 
-	"posta/nodes/role"
-	"posta/session"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/session"
 )
 
 // host is what a gateway, role i of the chain, sees of the core.

@@ -1,6 +1,6 @@
 package core
 
-import "posta/link"
+import "posta.dev/posta/link"
 
 // inLink is a link that ends here: its receiver, and the frames that have arrived and wait to be taken. The queue is
 // bounded by the sender's window (R9).

@@ -3,8 +3,8 @@ package core
 import (
 	"testing"
 
-	"posta/link"
-	"posta/nodes/role"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role"
 )
 
 // TestR11_HellosDoNotPileUp: a link that is held back gets a hello every now and then, for as long as it takes.

@@ -1,6 +1,6 @@
 package core
 
-import "posta/link"
+import "posta.dev/posta/link"
 
 // Contents is what a commit's record holds, for people who look into a log and for checks.
 type Contents struct {

@@ -3,10 +3,10 @@ package core
 import (
 	"time"
 
-	"posta/link"
-	"posta/nodes/role"
-	"posta/session"
-	"posta/topology"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/session"
+	"posta.dev/posta/topology"
 )
 
 // outEdge is an edge that starts here: one outbox for each receiver, or one for all of them (R10).

@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"posta/link"
-	"posta/session"
-	"posta/wire"
+	"posta.dev/posta/link"
+	"posta.dev/posta/session"
+	"posta.dev/posta/wire"
 )
 
 // Op says what a recorded input does when it is repeated in recovery.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"posta/link"
-	"posta/nodes/role"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role"
 )
 
 // Recovery brings a new core to where the last stored commit left the node (N3): the snapshot, then every record of the

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"posta/link"
-	"posta/nodes/role"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role"
 )
 
 // driver feeds a core with what could come over its links, and keeps what it stores.

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"testing"
 
-	"posta/link"
-	"posta/nodes/role"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role"
 )
 
 // A node that left the topology and comes back later comes with another log, and has lost nothing by it: what was known of the old one is

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"posta/link"
-	"posta/nodes/role"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output of testdata/*.txt")

@@ -6,8 +6,8 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"posta/nodes/role"
-	"posta/session"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/session"
 )
 
 // sess is a session that runs in this node.

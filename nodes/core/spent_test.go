@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"posta/link"
-	"posta/nodes/role"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role"
 )
 
 // TestR5_OnlyUnrecordedPayloadsAreSpent: what a commit still has to store, or a role keeps, must not be written over. What was

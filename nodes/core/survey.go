@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"posta/link"
-	"posta/nodes/role"
-	"posta/session"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/session"
 )
 
 // Survey is what recovery knows of the whole log before it repeats the first record, so that it repeats only what still

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"testing"
 
-	"posta/link"
-	"posta/nodes/role"
-	"posta/session"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/session"
 )
 
 // counter counts the calls that recovery repeats.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"posta/link"
-	"posta/nodes/role"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role"
 )
 
 func announcement(wiring string, params map[string]string) string {

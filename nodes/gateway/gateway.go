@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"posta/analyses"
-	"posta/link"
-	"posta/nodes/role"
-	"posta/protocol"
-	"posta/session"
-	"posta/topology"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
+	"posta.dev/posta/topology"
 )
 
 // About is what a gateway tells of the cluster.

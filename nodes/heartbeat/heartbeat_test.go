@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"posta/link"
-	"posta/nodes/role"
-	"posta/session"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/session"
 )
 
 func someBeat() Beat {

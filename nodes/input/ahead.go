@@ -1,9 +1,9 @@
 package input
 
 import (
-	"posta/nodes/role"
-	"posta/protocol"
-	"posta/session"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
 )
 
 // Chunk implements role.Door. It says no to whatever would not be fed at once; what it says yes to may still be turned down.

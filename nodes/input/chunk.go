@@ -3,10 +3,10 @@ package input
 import (
 	"slices"
 
-	"posta/analyses"
-	"posta/nodes/gateway"
-	"posta/nodes/role"
-	"posta/protocol"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/nodes/gateway"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol"
 )
 
 // chunk takes a chunk of CSV: once, whatever the client repeats. held says that it waits for room, and body, what it came in, with it.

@@ -15,12 +15,12 @@ import (
 	"slices"
 	"time"
 
-	"posta/analyses"
-	"posta/link"
-	"posta/nodes/gateway"
-	"posta/nodes/role"
-	"posta/protocol"
-	"posta/session"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/gateway"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
 )
 
 // Input implements role.Gateway and role.Watcher.

@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"posta/analyses"
-	"posta/link"
-	"posta/nodes/gateway"
-	"posta/nodes/role"
-	"posta/nodes/role/roletest"
-	"posta/protocol"
-	"posta/session"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/gateway"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/nodes/role/roletest"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
 )
 
 var (

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"posta/link"
-	"posta/nodes/role/roletest"
-	"posta/protocol"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role/roletest"
+	"posta.dev/posta/protocol"
 )
 
 // Who changes the cluster keeps new sessions out, and hears who is in. Sessions that are open go on.

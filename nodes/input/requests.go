@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"posta/analyses"
-	"posta/nodes/gateway"
-	"posta/nodes/role"
-	"posta/protocol"
-	"posta/session"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/nodes/gateway"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
 )
 
 // Request implements role.Gateway.

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"posta/nodes/role/roletest"
-	"posta/protocol"
+	"posta.dev/posta/nodes/role/roletest"
+	"posta.dev/posta/protocol"
 )
 
 // TestR7_APingBeforeTheFirstTickEndsNothing: after a restart a client may be quicker than the clock.

@@ -9,12 +9,12 @@ import (
 	"errors"
 	"fmt"
 
-	"posta/analyses"
-	"posta/batch"
-	"posta/fold"
-	"posta/nodes/role"
-	"posta/session"
-	"posta/wire"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/fold"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/session"
+	"posta.dev/posta/wire"
 )
 
 // Joiner implements role.Role.

@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"posta/analyses"
-	"posta/batch"
-	"posta/fold"
-	"posta/nodes/parser"
-	"posta/nodes/role"
-	"posta/nodes/role/roletest"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/fold"
+	"posta.dev/posta/nodes/parser"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/nodes/role/roletest"
 )
 
 var id = roletest.ID("s")

@@ -13,10 +13,10 @@ import (
 	"slices"
 	"time"
 
-	"posta/nodes/gateway"
-	"posta/nodes/role"
-	"posta/protocol"
-	"posta/session"
+	"posta.dev/posta/nodes/gateway"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
 )
 
 // Output implements role.Gateway, role.Teller.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"posta/nodes/role"
-	"posta/nodes/role/roletest"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/nodes/role/roletest"
 )
 
 // TestAhead: chunks that were parsed side by side before they were taken make what they would have made by themselves: good ones, ones

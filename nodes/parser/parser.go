@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"unsafe"
 
-	"posta/nodes/role"
-	"posta/session"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/session"
 )
 
 // Parser implements role.Role and role.Ahead.

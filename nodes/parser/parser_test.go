@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"posta/analyses"
-	"posta/batch"
-	"posta/fold"
-	"posta/nodes/role"
-	"posta/nodes/role/roletest"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/fold"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/nodes/role/roletest"
 )
 
 var id = roletest.ID("s")

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"fmt"
 
-	"posta/analyses"
-	"posta/analyses/parse"
-	"posta/fold"
-	"posta/nodes/role"
-	"posta/session"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/parse"
+	"posta.dev/posta/fold"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/session"
 )
 
 // chunkParser parses chunks of one file, one at a time, and has the memory it does that with.

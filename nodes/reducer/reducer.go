@@ -10,12 +10,12 @@ import (
 	"fmt"
 	"slices"
 
-	"posta/analyses"
-	"posta/fold"
-	"posta/nodes/role"
-	"posta/protocol"
-	"posta/session"
-	"posta/wire"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/fold"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
+	"posta.dev/posta/wire"
 )
 
 // Reducer implements role.Role.

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"posta/analyses"
-	"posta/fold"
-	"posta/nodes/role"
-	"posta/nodes/role/roletest"
-	"posta/protocol"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/fold"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/nodes/role/roletest"
+	"posta.dev/posta/protocol"
 )
 
 var id = roletest.ID("s")

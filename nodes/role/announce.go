@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"sort"
 
-	"posta/analyses"
-	"posta/session"
-	"posta/wire"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/session"
+	"posta.dev/posta/wire"
 )
 
 // Announcement is the payload of an Open frame: what a node needs to know to take part in a session.

@@ -1,8 +1,8 @@
 package role
 
 import (
-	"posta/fold"
-	"posta/session"
+	"posta.dev/posta/fold"
+	"posta.dev/posta/session"
 )
 
 // Partition says which of n reducers a session belongs to: its tables must meet in one.

@@ -9,9 +9,9 @@ package role
 import (
 	"time"
 
-	"posta/analyses"
-	"posta/link"
-	"posta/session"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/link"
+	"posta.dev/posta/session"
 )
 
 // Session is what every role knows of a session.

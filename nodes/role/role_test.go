@@ -7,11 +7,11 @@ import (
 	"reflect"
 	"testing"
 
-	"posta/analyses"
-	"posta/fold"
-	"posta/nodes/role"
-	"posta/nodes/role/roletest"
-	"posta/wire"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/fold"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/nodes/role/roletest"
+	"posta.dev/posta/wire"
 )
 
 func TestAnnouncement_IsTheSameForTheSame(t *testing.T) {

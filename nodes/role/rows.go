@@ -3,8 +3,8 @@ package role
 import (
 	"fmt"
 
-	"posta/analyses"
-	"posta/wire"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/wire"
 )
 
 // Rows is what a parser makes of a chunk: a batch, where it came from, and the rows it had to reject.

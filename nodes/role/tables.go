@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"posta/analyses"
-	"posta/fold"
-	"posta/wire"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/fold"
+	"posta.dev/posta/wire"
 )
 
 // PartialBytes is about how large a frame of folded rows gets.

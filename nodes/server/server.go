@@ -10,13 +10,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"posta/link"
-	"posta/link/control"
-	"posta/link/nats"
-	"posta/nodes/heartbeat"
-	"posta/topology"
-	"posta/wal"
-	"posta/zmqx"
+	"posta.dev/posta/link"
+	"posta.dev/posta/link/control"
+	"posta.dev/posta/link/nats"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/wal"
+	"posta.dev/posta/zmqx"
 )
 
 // Run runs the server of a topology with nats.embedded until ctx ends; nil after that. Where nobody can hear it, as its url names none

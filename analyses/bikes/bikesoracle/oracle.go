@@ -7,8 +7,8 @@ import (
 	"sort"
 	"strconv"
 
-	"posta/analyses/answer"
-	"posta/analyses/oraclecsv"
+	"posta.dev/posta/analyses/answer"
+	"posta.dev/posta/analyses/oraclecsv"
 )
 
 type stationKey struct{ city, code, year string }

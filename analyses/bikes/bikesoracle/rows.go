@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"posta/analyses/oraclecsv"
+	"posta.dev/posta/analyses/oraclecsv"
 )
 
 // integer also brings integers that are written differently to one form.

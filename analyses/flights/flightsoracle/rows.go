@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"posta/analyses/oraclecsv"
+	"posta.dev/posta/analyses/oraclecsv"
 )
 
 var (

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"posta/analyses/answer"
-	"posta/analyses/oraclecsv"
+	"posta.dev/posta/analyses/answer"
+	"posta.dev/posta/analyses/oraclecsv"
 )
 
 type post struct {

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"sync"
 
-	"posta/analyses/answer"
-	"posta/analyses/oraclecsv"
-	"posta/vader/naive"
+	"posta.dev/posta/analyses/answer"
+	"posta.dev/posta/analyses/oraclecsv"
+	"posta.dev/posta/vader/naive"
 )
 
 type actor struct {

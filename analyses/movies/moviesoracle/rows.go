@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"posta/analyses/oraclecsv"
-	literals "posta/pyliteral/naive"
+	"posta.dev/posta/analyses/oraclecsv"
+	literals "posta.dev/posta/pyliteral/naive"
 )
 
 // movie is a row of movies_metadata.csv.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"posta/cmd/internal/pulse"
-	"posta/medic"
-	"posta/medic/docker"
-	"posta/topology"
+	"posta.dev/posta/cmd/internal/pulse"
+	"posta.dev/posta/medic"
+	"posta.dev/posta/medic/docker"
+	"posta.dev/posta/topology"
 )
 
 // Containers is the Maker for the containers of a cluster.

@@ -3,7 +3,7 @@ package havoc
 import (
 	"context"
 
-	"posta/medic"
+	"posta.dev/posta/medic"
 )
 
 // Kind is a bad thing.

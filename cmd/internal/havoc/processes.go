@@ -6,8 +6,8 @@ import (
 	"os"
 	"syscall"
 
-	"posta/cmd/internal/local"
-	"posta/medic"
+	"posta.dev/posta/cmd/internal/local"
+	"posta.dev/posta/medic"
 )
 
 // Processes is the Maker for the processes of a crew.

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"posta/cmd/internal/pulse"
-	"posta/medic"
-	"posta/medic/host"
-	"posta/medic/process"
-	"posta/medic/station"
-	"posta/topology"
+	"posta.dev/posta/cmd/internal/pulse"
+	"posta.dev/posta/medic"
+	"posta.dev/posta/medic/host"
+	"posta.dev/posta/medic/process"
+	"posta.dev/posta/medic/station"
+	"posta.dev/posta/topology"
 )
 
 // Config says whose processes a crew is.

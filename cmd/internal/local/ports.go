@@ -6,7 +6,7 @@ import (
 	"net"
 	"strconv"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // freePorts finds a row of ports that nobody listens on. They are below those that systems give to clients, so that no connection

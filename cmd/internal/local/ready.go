@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"posta/cmd/internal/pulse"
-	"posta/medic"
-	"posta/nodes/heartbeat"
+	"posta.dev/posta/cmd/internal/pulse"
+	"posta.dev/posta/medic"
+	"posta.dev/posta/nodes/heartbeat"
 )
 
 // ErrNotReady is wrapped by the errors of Crew.Ready.

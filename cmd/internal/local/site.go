@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 // Plan says what private cluster to make.

@@ -9,7 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"posta/topology"
+	"posta.dev/posta/topology"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

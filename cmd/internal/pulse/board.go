@@ -3,8 +3,8 @@ package pulse
 import (
 	"time"
 
-	"posta/nodes/heartbeat"
-	"posta/topology"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/topology"
 )
 
 // Board is the last that was heard of each node, in the order of the topology.

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"posta/link"
-	"posta/nodes/heartbeat"
-	"posta/topology"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/topology"
 )
 
 var begin = time.Unix(1000, 0)

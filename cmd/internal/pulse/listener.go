@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"posta/nodes/heartbeat"
-	"posta/topology"
-	"posta/zmqx"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/zmqx"
 )
 
 // Topic is what heartbeats are published under; acknowledgements have others.

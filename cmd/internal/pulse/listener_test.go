@@ -9,8 +9,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"posta/topology"
-	"posta/zmqx"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/zmqx"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

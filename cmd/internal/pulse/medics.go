@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
-	"posta/medic/core"
-	"posta/medic/station"
-	"posta/topology"
-	"posta/zmqx"
+	"posta.dev/posta/medic/core"
+	"posta.dev/posta/medic/station"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/zmqx"
 )
 
 // Medic is what was heard of a medic.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"posta/client"
+	"posta.dev/posta/client"
 )
 
 // Progress shows how far a run is. On a terminal it draws a line for each stream over and over; elsewhere it writes one line every

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"posta/client"
+	"posta.dev/posta/client"
 )
 
 // film plays progress with a clock of its own.

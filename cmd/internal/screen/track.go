@@ -3,7 +3,7 @@ package screen
 import (
 	"time"
 
-	"posta/client"
+	"posta.dev/posta/client"
 )
 
 // track is what is remembered of a stream between two updates.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"posta/e2e/truth"
+	"posta.dev/posta/e2e/truth"
 )
 
 func main() {

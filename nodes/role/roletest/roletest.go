@@ -11,15 +11,15 @@ import (
 	"testing"
 	"time"
 
-	"posta/analyses"
-	"posta/batch"
-	"posta/fold"
-	"posta/link"
-	"posta/nodes/gateway"
-	"posta/nodes/role"
-	"posta/protocol"
-	"posta/session"
-	"posta/topology"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/batch"
+	"posta.dev/posta/fold"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/gateway"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/session"
+	"posta.dev/posta/topology"
 )
 
 // Analysis counts: reference rows name colours, facts are (colour, amount). The amount -1 makes the joiner panic, the
