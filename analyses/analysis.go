@@ -20,8 +20,8 @@
 package analyses
 
 import (
-	"posta.dev/posta/batch"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/fold"
 )
 
 // Analysis describes one analysis. It is a value; the functions must be safe for concurrent sessions.

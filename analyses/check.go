@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"posta.dev/posta/batch"
+	"posta.dev/posta/rows/batch"
 )
 
 // ErrBadAnalysis is wrapped by the errors of [Analysis.Check].

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"posta.dev/posta/batch"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/fold"
 )
 
 // sound is an analysis that passes Check and cannot run.

@@ -3,8 +3,8 @@ package analyses
 import (
 	"fmt"
 
-	"posta.dev/posta/batch"
-	"posta.dev/posta/csv"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/csv"
 )
 
 // Columns returns columns that every file has to have, for Stream.Columns.

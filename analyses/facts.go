@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"posta.dev/posta/batch"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/fold"
 )
 
 // ErrNoReference is wrapped when a reference stream reaches a joiner of [FoldFacts], which has no use for one.

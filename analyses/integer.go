@@ -3,7 +3,7 @@ package analyses
 import (
 	"fmt"
 
-	"posta.dev/posta/csv"
+	"posta.dev/posta/rows/csv"
 )
 
 // Integer returns a check for parameters that are integers from least to most.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"posta.dev/posta/batch"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/fold"
 )
 
 // plain is an analysis without a parser: rows of all kinds of columns.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/fold"
 )
 
 // FirstRejects is how many rejected rows of a stream are kept with file, line and reason (N7); all are counted.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/fold"
 )
 
 func TestN7_FirstRejectsAreTheSameHoweverRowsAreSpread(t *testing.T) {

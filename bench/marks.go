@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/batch"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/fold"
 )
 
 // marks is the analysis whose effect can be seen chunk by chunk: each row bears the number of its chunk, and rows are counted by it. A

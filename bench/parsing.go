@@ -13,7 +13,7 @@ import (
 
 	"posta.dev/posta/analyses/bikes"
 	"posta.dev/posta/analyses/parse"
-	"posta.dev/posta/csv"
+	"posta.dev/posta/rows/csv"
 )
 
 const (

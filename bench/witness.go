@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"posta.dev/posta/fold"
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/nodes/aggregator"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/rows/fold"
 	"posta.dev/posta/session"
 	"posta.dev/posta/topology"
 )

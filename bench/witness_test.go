@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"posta.dev/posta/fold"
 	"posta.dev/posta/nodes/aggregator"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/rows/fold"
 	"posta.dev/posta/session"
 )
 

@@ -7,8 +7,8 @@ import (
 	"io"
 	"sync/atomic"
 
-	"posta.dev/posta/csv"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/rows/csv"
 )
 
 // piece is whole records of one file, on their way from a reader to a lane.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"posta.dev/posta/csv"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/rows/csv"
 )
 
 func names(sources []Source) (list []string) {

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/batch"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/fold"
 )
 
 // linksVar makes links known to the program of the tests, its nodes included.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses/bikes/bikesoracle"
-	"posta.dev/posta/csv"
+	"posta.dev/posta/rows/csv"
 )
 
 // thinned is a small part of generated data in which every query still has answers, or nothing would be tested.

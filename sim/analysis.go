@@ -9,8 +9,8 @@ import (
 	"strconv"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/batch"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/fold"
 )
 
 // The analysis that is simulated: small, and with everything in it that the engine treats in a way of its own. Reference

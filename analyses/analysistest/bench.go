@@ -12,9 +12,9 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/parse"
-	"posta.dev/posta/batch"
-	"posta.dev/posta/csv"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/csv"
+	"posta.dev/posta/rows/fold"
 )
 
 // Loaded is data of an analysis, cut and parsed, and a joiner that has the reference streams. All of it is in memory.

@@ -15,7 +15,7 @@ import (
 	"posta.dev/posta/analyses/answer"
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/parse"
-	"posta.dev/posta/csv"
+	"posta.dev/posta/rows/csv"
 )
 
 // Damage runs an analysis over files that are damaged in every way that is known, one at a time, and expects what the design

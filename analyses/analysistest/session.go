@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/batch"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/fold"
 )
 
 // Session is a joiner of an analysis with its default parameters, and the tables to flush it to, for tests that give it batches

@@ -12,7 +12,7 @@ import (
 	"fmt"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/fold"
 )
 
 // Answer is everything a session answers.

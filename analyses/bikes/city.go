@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/batch"
+	"posta.dev/posta/rows/batch"
 )
 
 // city is what the reference streams say about a city, first as maps that rows are put into, then as the dense form that

@@ -1,8 +1,8 @@
 package bikes
 
 import (
-	"posta.dev/posta/exact"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/exact"
+	"posta.dev/posta/rows/fold"
 )
 
 // counters is what Facts counts between two flushes, in dense slices; numbers of days and names stay the same for the

@@ -3,8 +3,8 @@ package bikes
 import (
 	"math"
 
-	"posta.dev/posta/csv"
-	"posta.dev/posta/exact"
+	"posta.dev/posta/rows/csv"
+	"posta.dev/posta/rows/exact"
 )
 
 // A duration travels as two integers, since nearly all are whole seconds and few have more than some digits behind the point:

@@ -5,7 +5,7 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/analysistest"
-	"posta.dev/posta/batch"
+	"posta.dev/posta/rows/batch"
 )
 
 // FuzzFrames gives a joiner whatever decodes as a batch of one of the streams: frames come from the network, and one that

@@ -8,9 +8,9 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/analysistest"
-	"posta.dev/posta/batch"
-	"posta.dev/posta/exact"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/exact"
+	"posta.dev/posta/rows/fold"
 )
 
 func TestAnalysisFitsTogether(t *testing.T) {

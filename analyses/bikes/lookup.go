@@ -3,7 +3,7 @@ package bikes
 import (
 	"sort"
 
-	"posta.dev/posta/batch"
+	"posta.dev/posta/rows/batch"
 )
 
 // stop is what a station means to a trip that starts or ends there. The zero value but for point is no station.

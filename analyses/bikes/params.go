@@ -5,7 +5,7 @@ import (
 	"math/big"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/csv"
+	"posta.dev/posta/rows/csv"
 )
 
 // settings are the parameters of a session, parsed.

@@ -5,8 +5,8 @@ import (
 	"math/big"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/csv"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/csv"
+	"posta.dev/posta/rows/fold"
 )
 
 func reduce(args analyses.Args, query int, tables []*fold.Table, emit func(row ...any)) error {

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/batch"
+	"posta.dev/posta/rows/batch"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/fold"
 )
 
 // amounts is the sum of so many amounts of cents, exactly: in 128 bits, which 2^64 of the largest amounts do not fill.

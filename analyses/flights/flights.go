@@ -2,8 +2,8 @@ package flights
 
 import (
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/batch"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/fold"
 )
 
 // Streams, columns of their batches, and tables, by index. Queries have the numbers of their tables.

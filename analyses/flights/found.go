@@ -1,8 +1,8 @@
 package flights
 
 import (
-	"posta.dev/posta/batch"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/fold"
 )
 
 // found is what Facts found between two flushes, row by row: the tables fold it.

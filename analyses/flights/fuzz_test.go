@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/batch"
+	"posta.dev/posta/rows/batch"
 )
 
 // FuzzFrames gives a joiner whatever decodes as a batch of one of the streams: frames come from the network, and one that

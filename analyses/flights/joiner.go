@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/batch"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/fold"
 )
 
 type joiner struct {

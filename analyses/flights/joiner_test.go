@@ -10,7 +10,7 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/analysistest"
-	"posta.dev/posta/batch"
+	"posta.dev/posta/rows/batch"
 )
 
 func TestAnalysisFitsTogether(t *testing.T) {

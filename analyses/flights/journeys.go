@@ -3,7 +3,7 @@ package flights
 import (
 	"math"
 
-	"posta.dev/posta/batch"
+	"posta.dev/posta/rows/batch"
 )
 
 // ends are the airports of a journey. The journey's text does not tell them: airports are called what the file says, dashes

@@ -3,7 +3,7 @@ package flights
 import (
 	"math"
 
-	"posta.dev/posta/csv"
+	"posta.dev/posta/rows/csv"
 )
 
 // A distance that is given travels as two integers, since nearly all are whole miles: two bytes per row where a float64 would

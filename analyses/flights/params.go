@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/csv"
+	"posta.dev/posta/rows/csv"
 )
 
 // settings are the parameters of a session, parsed.

@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/batch"
-	"posta.dev/posta/csv"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/csv"
 )
 
 func newParser(_ analyses.Args, stream int, _ analyses.File, b *batch.Builder) (func([][]byte) error, error) {

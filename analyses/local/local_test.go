@@ -11,9 +11,9 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/parse"
-	"posta.dev/posta/batch"
-	"posta.dev/posta/csv"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/csv"
+	"posta.dev/posta/rows/fold"
 )
 
 // words counts how often each word of list*.csv is in text*.csv; the list itself is emitted by the first replica.

@@ -9,7 +9,7 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/parse"
-	"posta.dev/posta/csv"
+	"posta.dev/posta/rows/csv"
 )
 
 // frame is a parsed batch on its way to a joiner.

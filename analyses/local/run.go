@@ -9,8 +9,8 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/answer"
-	"posta.dev/posta/batch"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/fold"
 )
 
 // Options say how to run.

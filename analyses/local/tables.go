@@ -1,7 +1,7 @@
 package local
 
 import (
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/fold"
 )
 
 // frameBytes is about how large a partial is: small with a seed, so that tables are sent in many.

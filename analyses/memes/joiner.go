@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/batch"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/fold"
 )
 
 // joiner folds into tables of its own, which Flush hands over. Rows that were put down for Flush to fold them were turned down: every

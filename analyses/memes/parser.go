@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/batch"
-	"posta.dev/posta/csv"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/csv"
 )
 
 func newParser(args analyses.Args, stream int, _ analyses.File, b *batch.Builder) (func([][]byte) error, error) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/fold"
 )
 
 // prune leaves of the tables of comments what an answer may need: all of a post is in one partition, so the happiest post of

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/fold"
 )
 
 // cut is a session's tables as the aggregators have them, and what is left of them after prune, together again.

@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/exact"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/exact"
+	"posta.dev/posta/rows/fold"
 )
 
 func reduce(_ analyses.Args, query int, tables []*fold.Table, emit func(row ...any)) error {

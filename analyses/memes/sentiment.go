@@ -3,8 +3,8 @@ package memes
 import (
 	"math"
 
-	"posta.dev/posta/csv"
-	"posta.dev/posta/exact"
+	"posta.dev/posta/rows/csv"
+	"posta.dev/posta/rows/exact"
 )
 
 // Flags of a comment. Without any it counts nowhere.

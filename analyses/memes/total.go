@@ -3,7 +3,7 @@ package memes
 import (
 	"math/big"
 
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/fold"
 )
 
 // Scores are any int64, and a few of the largest would overflow a sum of their kind. So they are added up in two halves: none

@@ -1,6 +1,6 @@
 package movies
 
-import "posta.dev/posta/fold"
+import "posta.dev/posta/rows/fold"
 
 // casts are those of chosen movies since the last flush. They are copied, since a batch is gone after its call; few are
 // chosen.

@@ -2,7 +2,7 @@ package movies
 
 import (
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/batch"
+	"posta.dev/posta/rows/batch"
 )
 
 // catalog is the movies as they come in: which row has the first word on an id. It keeps the batches until their stream has

@@ -1,6 +1,6 @@
 package movies
 
-import "posta.dev/posta/exact"
+import "posta.dev/posta/rows/exact"
 
 // chosen is the movies whose ratings and casts are asked for, with what was counted of their ratings since the last flush.
 type chosen struct {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/batch"
-	"posta.dev/posta/csv"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/csv"
+	"posta.dev/posta/rows/fold"
 )
 
 // Days since 1970 that years begin with.

@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/batch"
-	"posta.dev/posta/csv"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/csv"
 	"posta.dev/posta/vader"
 )
 

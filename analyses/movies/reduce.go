@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/fold"
 )
 
 func reduce(args analyses.Args, query int, tables []*fold.Table, emit func(row ...any)) error {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/fold"
 )
 
 type actor struct {

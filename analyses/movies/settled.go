@@ -1,8 +1,8 @@
 package movies
 
 import (
-	"posta.dev/posta/exact"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/exact"
+	"posta.dev/posta/rows/fold"
 )
 
 // settled is what the movies themselves add to the tables. It is there from the end of their stream to the flush after it.

@@ -17,8 +17,8 @@ import (
 	"fmt"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/batch"
-	"posta.dev/posta/csv"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/csv"
 )
 
 // ErrFile is wrapped by the errors of [NewFile]: the file cannot be one of the stream.

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/batch"
-	"posta.dev/posta/csv"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/csv"
+	"posta.dev/posta/rows/fold"
 )
 
 var errOdd = errors.New("number is odd")

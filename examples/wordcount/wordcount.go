@@ -5,8 +5,8 @@ import (
 	"unicode"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/batch"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/fold"
 )
 
 // tables say what is kept: a number for each different word, and two for all lines together.

@@ -11,8 +11,8 @@ import (
 	"errors"
 	"fmt"
 
-	"posta.dev/posta/fold"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/rows/fold"
 	"posta.dev/posta/session"
 	"posta.dev/posta/wire"
 )

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/fold"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/nodes/role/roletest"
+	"posta.dev/posta/rows/fold"
 )
 
 var id = roletest.ID("s")

@@ -10,9 +10,9 @@ import (
 	"fmt"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/batch"
-	"posta.dev/posta/fold"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/fold"
 	"posta.dev/posta/session"
 	"posta.dev/posta/wire"
 )

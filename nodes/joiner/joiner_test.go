@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/batch"
-	"posta.dev/posta/fold"
 	"posta.dev/posta/nodes/parser"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/nodes/role/roletest"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/fold"
 )
 
 var id = roletest.ID("s")

@@ -6,8 +6,8 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/parse"
-	"posta.dev/posta/fold"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/rows/fold"
 	"posta.dev/posta/session"
 )
 

@@ -11,9 +11,9 @@ import (
 	"slices"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/fold"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/rows/fold"
 	"posta.dev/posta/session"
 	"posta.dev/posta/wire"
 )

@@ -1,7 +1,7 @@
 package role
 
 import (
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/fold"
 	"posta.dev/posta/session"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/fold"
+	"posta.dev/posta/rows/fold"
 	"posta.dev/posta/wire"
 )
 

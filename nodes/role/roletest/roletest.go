@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/batch"
-	"posta.dev/posta/fold"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/gateway"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/fold"
 	"posta.dev/posta/session"
 	"posta.dev/posta/topology"
 )

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"posta.dev/posta/batch"
+	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/wire"
 )
 

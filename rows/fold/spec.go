@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"posta.dev/posta/batch"
+	"posta.dev/posta/rows/batch"
 )
 
 var (

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"posta.dev/posta/exact"
+	"posta.dev/posta/rows/exact"
 )
 
 func TestHashIsPinned(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"posta.dev/posta/batch"
-	"posta.dev/posta/csv"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/csv"
 )
 
 // trips makes rows like those of the bikes data, about 62 bytes each.

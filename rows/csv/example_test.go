@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"posta.dev/posta/csv"
+	"posta.dev/posta/rows/csv"
 )
 
 // The client cuts a stream into chunks, the parser scans them: with chunks of one byte each record is a chunk of its own.

@@ -1,7 +1,7 @@
 package fold
 
 import (
-	"posta.dev/posta/batch"
+	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/wire"
 )
 

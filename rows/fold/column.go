@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"posta.dev/posta/exact"
+	"posta.dev/posta/rows/exact"
 )
 
 // column is the cells of one aggregate; which slice is used depends on its kind.

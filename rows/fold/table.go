@@ -3,7 +3,7 @@ package fold
 import (
 	"fmt"
 
-	"posta.dev/posta/batch"
+	"posta.dev/posta/rows/batch"
 )
 
 // Table is rows of aggregates by key.

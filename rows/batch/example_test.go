@@ -3,7 +3,7 @@ package batch_test
 import (
 	"fmt"
 
-	"posta.dev/posta/batch"
+	"posta.dev/posta/rows/batch"
 )
 
 // A column of few different texts travels as a dictionary and a code per row.

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"posta.dev/posta/batch"
+	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/wire"
 )
 
