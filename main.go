@@ -15,7 +15,7 @@ import (
 	"posta.dev/posta/bench"
 	"posta.dev/posta/bench/command"
 	"posta.dev/posta/cmd"
-	"posta.dev/posta/gen"
+	"posta.dev/posta/internal/gen"
 )
 
 // release is set by the linker: make build writes what git calls this commit.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"posta.dev/posta/bench/tidy"
-	"posta.dev/posta/gen"
+	"posta.dev/posta/internal/gen"
 )
 
 const seed = 1

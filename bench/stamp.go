@@ -7,7 +7,7 @@ import (
 	"hash"
 	"io"
 
-	"posta.dev/posta/gen"
+	"posta.dev/posta/internal/gen"
 )
 
 // stampFacts is from how many facts on a generator shows every quirk that it has (see package gen).

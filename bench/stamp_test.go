@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"posta.dev/posta/gen"
+	"posta.dev/posta/internal/gen"
 )
 
 // TestData_IsTakenAgainOnlyFromTheSameGenerator: what is measured is what this program would make.

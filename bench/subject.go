@@ -14,7 +14,7 @@ import (
 	"posta.dev/posta/analyses/memes/memesoracle"
 	"posta.dev/posta/analyses/movies"
 	"posta.dev/posta/analyses/movies/moviesoracle"
-	"posta.dev/posta/gen"
+	"posta.dev/posta/internal/gen"
 )
 
 // subject is an analysis that is measured end to end: the data to run it over, and the oracle to hold it to.

@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/cmd/internal/screen"
-	"posta.dev/posta/gen"
+	"posta.dev/posta/internal/gen"
 )
 
 func (x *command) genCommand() *cli.Command {

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/gen"
+	"posta.dev/posta/internal/gen"
 	"posta.dev/posta/topology"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/bikes"
-	"posta.dev/posta/gen"
+	"posta.dev/posta/internal/gen"
 )
 
 // The test binary is also the posta program: nodes and medics are started as children of the tests.

@@ -12,7 +12,7 @@ import (
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/e2e/truth"
-	"posta.dev/posta/gen"
+	"posta.dev/posta/internal/gen"
 )
 
 // dataset is generated data of an analysis with the oracle's answers.

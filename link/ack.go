@@ -3,7 +3,7 @@ package link
 import (
 	"fmt"
 
-	"posta.dev/posta/wire"
+	"posta.dev/posta/internal/wire"
 )
 
 // Ack tells a sender how far a receiver has got: everything up to Hwm of the log called Log is durable there (R6).

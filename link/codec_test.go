@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/session"
-	"posta.dev/posta/wire"
 )
 
 func someFrame() Frame {

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/session"
-	"posta.dev/posta/wire"
 )
 
 // Kind says what a frame is for.

@@ -17,7 +17,7 @@ import (
 	"posta.dev/posta/analyses/bikes"
 	"posta.dev/posta/analyses/bikes/bikesoracle"
 	"posta.dev/posta/client"
-	"posta.dev/posta/gen"
+	"posta.dev/posta/internal/gen"
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/topology"
 )

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/session"
-	"posta.dev/posta/wire"
 )
 
 // decoder reads a frame; the first error sticks, be it one of msgpack or of a limit.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"posta.dev/posta/wire"
+	"posta.dev/posta/internal/wire"
 )
 
 // fields appends one map whose number of keys is not known before its end.

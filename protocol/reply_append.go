@@ -1,7 +1,7 @@
 package protocol
 
 import (
-	"posta.dev/posta/wire"
+	"posta.dev/posta/internal/wire"
 )
 
 // Append appends the reply's frame to dst.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/session"
-	"posta.dev/posta/wire"
 )
 
 func someRows(t testing.TB) Rows {

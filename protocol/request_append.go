@@ -3,8 +3,8 @@ package protocol
 import (
 	"slices"
 
+	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/session"
-	"posta.dev/posta/wire"
 )
 
 // Append appends the request's frame to dst. Data comes last.

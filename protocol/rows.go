@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"iter"
 
-	"posta.dev/posta/wire"
+	"posta.dev/posta/internal/wire"
 )
 
 // ErrWidth is returned by [Rows.Add] when a row has not as many cells as the query has columns.

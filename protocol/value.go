@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"posta.dev/posta/wire"
+	"posta.dev/posta/internal/wire"
 )
 
 // Kind is what a [Value] holds.

@@ -9,7 +9,7 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/answer"
 	"posta.dev/posta/analyses/local"
-	"posta.dev/posta/gen"
+	"posta.dev/posta/internal/gen"
 )
 
 // Subject is an analysis, and what holds it to account: an oracle, which answers the same queries the obvious way, and data.

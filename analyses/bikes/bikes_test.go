@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/analyses/bikes"
 	"posta.dev/posta/analyses/bikes/bikesoracle"
 	"posta.dev/posta/analyses/local"
-	"posta.dev/posta/gen"
+	"posta.dev/posta/internal/gen"
 )
 
 var subject = analysistest.Subject{New: bikes.New, Oracle: bikesoracle.Run, Generate: gen.Bikes}

@@ -6,7 +6,7 @@ import (
 	"posta.dev/posta/analyses/analysistest"
 	"posta.dev/posta/analyses/flights"
 	"posta.dev/posta/analyses/flights/flightsoracle"
-	"posta.dev/posta/gen"
+	"posta.dev/posta/internal/gen"
 )
 
 var subject = analysistest.Subject{New: flights.New, Oracle: flightsoracle.Run, Generate: gen.Flights}

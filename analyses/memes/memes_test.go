@@ -6,7 +6,7 @@ import (
 	"posta.dev/posta/analyses/analysistest"
 	"posta.dev/posta/analyses/memes"
 	"posta.dev/posta/analyses/memes/memesoracle"
-	"posta.dev/posta/gen"
+	"posta.dev/posta/internal/gen"
 )
 
 var subject = analysistest.Subject{New: memes.New, Oracle: memesoracle.Run, Generate: gen.Memes}

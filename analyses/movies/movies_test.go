@@ -6,7 +6,7 @@ import (
 	"posta.dev/posta/analyses/analysistest"
 	"posta.dev/posta/analyses/movies"
 	"posta.dev/posta/analyses/movies/moviesoracle"
-	"posta.dev/posta/gen"
+	"posta.dev/posta/internal/gen"
 )
 
 var subject = analysistest.Subject{New: movies.New, Oracle: moviesoracle.Run, Generate: gen.Movies, Joiners: 3}

@@ -16,7 +16,7 @@ import (
 	"posta.dev/posta/analyses/movies/moviesoracle"
 	"posta.dev/posta/bench/alike"
 	"posta.dev/posta/bench/tidy"
-	"posta.dev/posta/gen"
+	"posta.dev/posta/internal/gen"
 )
 
 var subjects = []struct {

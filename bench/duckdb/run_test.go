@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"posta.dev/posta/gen"
+	"posta.dev/posta/internal/gen"
 )
 
 func TestRun_PrintsAnswersAndWritesCosts(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses/bikes/bikesoracle"
-	"posta.dev/posta/gen"
+	"posta.dev/posta/internal/gen"
 )
 
 func TestCSV_WhatStaysAndWhatGoes(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/e2e/hosts/rack"
-	"posta.dev/posta/gen"
+	"posta.dev/posta/internal/gen"
 )
 
 // TestRunbook does what docs/operations.md says, in its order, line by line, on three machines.

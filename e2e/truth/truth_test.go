@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"posta.dev/posta/gen"
+	"posta.dev/posta/internal/gen"
 )
 
 // TestElsewhereIsHere: both ways to ask give the same bytes.

@@ -10,7 +10,7 @@ import (
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/e2e/truth"
-	"posta.dev/posta/gen"
+	"posta.dev/posta/internal/gen"
 	"posta.dev/posta/topology"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"posta.dev/posta/wire"
+	"posta.dev/posta/internal/wire"
 )
 
 // ErrBadMessage is wrapped by the errors of DecodeMessage, DecodeRecord and the others: the bytes are no medic's of this version.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"posta.dev/posta/wire"
+	"posta.dev/posta/internal/wire"
 )
 
 func sample() Message {

@@ -11,10 +11,10 @@ import (
 	"errors"
 	"fmt"
 
+	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/rows/fold"
 	"posta.dev/posta/session"
-	"posta.dev/posta/wire"
 )
 
 // Aggregator implements role.Role.

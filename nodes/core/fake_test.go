@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/fold"
 	"posta.dev/posta/session"
 	"posta.dev/posta/topology"
-	"posta.dev/posta/wire"
 )
 
 // adder is a role that can be seen through: it keeps words, and says what it was told.

@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/link"
 	"posta.dev/posta/session"
-	"posta.dev/posta/wire"
 )
 
 // Op says what a recorded input does when it is repeated in recovery.

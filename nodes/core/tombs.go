@@ -3,9 +3,9 @@ package core
 import (
 	"fmt"
 
+	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/session"
-	"posta.dev/posta/wire"
 )
 
 // tombs remembers sessions that have left, so that what still comes for them is ignored and they do not come to life

@@ -1,9 +1,9 @@
 package gateway
 
 import (
+	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/session"
-	"posta.dev/posta/wire"
 )
 
 // AppendID appends a session's id.

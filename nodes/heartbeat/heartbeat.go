@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"time"
 
+	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/session"
-	"posta.dev/posta/wire"
 )
 
 // State is what a node is doing.

@@ -5,11 +5,11 @@ import (
 	"maps"
 	"slices"
 
+	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/gateway"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/session"
-	"posta.dev/posta/wire"
 )
 
 // What an input records of its own, each an array that starts with one of these.

@@ -10,11 +10,11 @@ import (
 	"fmt"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/fold"
 	"posta.dev/posta/session"
-	"posta.dev/posta/wire"
 )
 
 // Joiner implements role.Role.

@@ -3,10 +3,10 @@ package output
 import (
 	"fmt"
 
+	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/nodes/gateway"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/session"
-	"posta.dev/posta/wire"
 )
 
 func encodeRemoval(id session.ID, why gateway.Why) []byte {

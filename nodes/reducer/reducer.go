@@ -11,11 +11,11 @@ import (
 	"slices"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/rows/fold"
 	"posta.dev/posta/session"
-	"posta.dev/posta/wire"
 )
 
 // Reducer implements role.Role.

@@ -5,8 +5,8 @@ import (
 	"sort"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/session"
-	"posta.dev/posta/wire"
 )
 
 // Announcement is the payload of an Open frame: what a node needs to know to take part in a session.

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/rows/fold"
-	"posta.dev/posta/wire"
 )
 
 func TestAnnouncement_IsTheSameForTheSame(t *testing.T) {

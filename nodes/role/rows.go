@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/wire"
+	"posta.dev/posta/internal/wire"
 )
 
 // Rows is what a parser makes of a chunk: a batch, where it came from, and the rows it had to reject.

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/rows/fold"
-	"posta.dev/posta/wire"
 )
 
 // PartialBytes is about how large a frame of folded rows gets.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"posta.dev/posta/wire"
+	"posta.dev/posta/internal/wire"
 )
 
 // Batch is decoded rows. Its columns are views into the bytes given to [Decode] and live as long as those are not changed;

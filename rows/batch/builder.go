@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"posta.dev/posta/wire"
+	"posta.dev/posta/internal/wire"
 )
 
 // columnBuilder is what the Builder needs of its columns. Hot loops use the concrete types.

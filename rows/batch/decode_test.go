@@ -13,7 +13,7 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
-	"posta.dev/posta/wire"
+	"posta.dev/posta/internal/wire"
 )
 
 var all = []FieldSpec{{"i", Int}, {"f", Float}, {"t", Text}, {"d", Dict}}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"posta.dev/posta/wire"
+	"posta.dev/posta/internal/wire"
 )
 
 // DictBuilder is a column of byte strings of few different values. Entries get codes 0, 1, 2, … in the order in which they

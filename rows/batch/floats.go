@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"posta.dev/posta/wire"
+	"posta.dev/posta/internal/wire"
 )
 
 // FloatBuilder is a column of float64.

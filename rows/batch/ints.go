@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"posta.dev/posta/wire"
+	"posta.dev/posta/internal/wire"
 )
 
 // IntBuilder is a column of int64.

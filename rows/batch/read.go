@@ -1,6 +1,6 @@
 package batch
 
-import "posta.dev/posta/wire"
+import "posta.dev/posta/internal/wire"
 
 // readWidth reads a width in bytes: 0, 1, 2, 4 or 8, at most limit.
 func readWidth(r *wire.Reader, limit uint64) int {

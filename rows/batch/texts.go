@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"posta.dev/posta/wire"
+	"posta.dev/posta/internal/wire"
 )
 
 // heap is strings end to end: string i is bytes[offsets[i]:offsets[i+1]]. Text columns and dictionaries are heaps.

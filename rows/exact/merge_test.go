@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"posta.dev/posta/wire"
+	"posta.dev/posta/internal/wire"
 )
 
 // mergeSomehow adds o to s in memory or by way of the wire.

@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"math/bits"
 
-	"posta.dev/posta/wire"
+	"posta.dev/posta/internal/wire"
 )
 
 // The wire form is canonical: equal exact values have equal bytes, whatever was added in whatever order.

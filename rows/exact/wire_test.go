@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"posta.dev/posta/wire"
+	"posta.dev/posta/internal/wire"
 )
 
 func read(t *testing.T, p []byte) *Sum {

@@ -1,8 +1,8 @@
 package fold
 
 import (
+	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/rows/batch"
-	"posta.dev/posta/wire"
 )
 
 // A partial is a batch (package batch) with a column per key, then a column per aggregate:

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math"
 
+	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/rows/batch"
-	"posta.dev/posta/wire"
 )
 
 // mergeBlock is how many rows are looked up before their cells are added, aggregate by aggregate: few enough for the first

@@ -8,8 +8,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/rows/batch"
-	"posta.dev/posta/wire"
 )
 
 func sample() *Table {
