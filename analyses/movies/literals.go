@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/pyliteral"
+	"posta.dev/posta/analyses/internal/pyliteral"
 )
 
 // names reads a list of dicts with a name.

@@ -6,9 +6,9 @@ import (
 	"math"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/internal/vader"
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/csv"
-	"posta.dev/posta/vader"
 )
 
 func newParser(_ analyses.Args, stream int, _ analyses.File, b *batch.Builder) (func([][]byte) error, error) {

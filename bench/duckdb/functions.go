@@ -10,8 +10,8 @@ import (
 
 	"github.com/marcboeker/go-duckdb"
 
-	"posta.dev/posta/pyliteral"
-	"posta.dev/posta/vader"
+	"posta.dev/posta/analyses/internal/pyliteral"
+	"posta.dev/posta/analyses/internal/vader"
 )
 
 // Separators of what functions return: each name, or member of a cast, follows one. Lists would cost DuckDB's interface to Go

@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"posta.dev/posta/analyses/answer"
+	"posta.dev/posta/analyses/internal/vader/naive"
 	"posta.dev/posta/analyses/oraclecsv"
-	"posta.dev/posta/vader/naive"
 )
 
 type actor struct {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	literals "posta.dev/posta/analyses/internal/pyliteral/naive"
 	"posta.dev/posta/analyses/oraclecsv"
-	literals "posta.dev/posta/pyliteral/naive"
 )
 
 // movie is a row of movies_metadata.csv.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"posta.dev/posta/vader"
-	"posta.dev/posta/vader/naive"
+	"posta.dev/posta/analyses/internal/vader"
+	"posta.dev/posta/analyses/internal/vader/naive"
 )
 
 func analyzers(t testing.TB) (*vader.Analyzer, *naive.Scorer) {

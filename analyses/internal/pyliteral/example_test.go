@@ -3,7 +3,7 @@ package pyliteral_test
 import (
 	"fmt"
 
-	"posta.dev/posta/pyliteral"
+	"posta.dev/posta/analyses/internal/pyliteral"
 )
 
 func Example() {

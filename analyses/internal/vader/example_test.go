@@ -3,7 +3,7 @@ package vader_test
 import (
 	"fmt"
 
-	"posta.dev/posta/vader"
+	"posta.dev/posta/analyses/internal/vader"
 )
 
 func Example() {

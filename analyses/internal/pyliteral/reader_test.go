@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"posta.dev/posta/pyliteral"
-	"posta.dev/posta/pyliteral/naive"
+	"posta.dev/posta/analyses/internal/pyliteral"
+	"posta.dev/posta/analyses/internal/pyliteral/naive"
 )
 
 // eval builds the value of a literal with a Reader.
