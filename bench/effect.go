@@ -15,7 +15,7 @@ import (
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/zmqx"
 )

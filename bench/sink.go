@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // sink is the role at the far end of the measured link: it counts, and answers whoever waits for a number of frames when the

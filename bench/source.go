@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // source is the role at the near end of the measured link: told how many frames of which size, it feeds them as fast as

@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/nodes/aggregator"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/fold"
-	"posta.dev/posta/session"
 	"posta.dev/posta/topology"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"posta.dev/posta/nodes/aggregator"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/fold"
-	"posta.dev/posta/session"
 )
 
 // ears is a host that hears what a witness tells, and when it may leave.

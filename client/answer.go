@@ -8,7 +8,7 @@ import (
 	"iter"
 
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // Answer is what an analysis found.

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // Client is one session at a cluster. Its methods are called one after the other, except for Progress, and for KeepAlive and

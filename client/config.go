@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // Config says what to run and how. Entries and Analysis are needed, and Dir or Find to send anything.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // fakeCluster keeps what the nodes of a real one would have on their disks; fakeNodes come and go in front of it. It checks

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // longestPing bounds the time between two pings: they also tell a held-back input from a dead one, and a failed session

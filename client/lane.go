@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // lane carries chunks to one input, one at a time. One goroutine uses it.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // deaf is a requester that answers only the nth time it is asked, and keeps every frame as a socket may.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // lostPatience is how long outputs are asked why an input forgot the session. The news has to come down the pipeline.

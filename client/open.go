@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // busyPause is how long to wait when a busy cluster does not say for how long.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // State is what a run is doing.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // Results asks for the answers part by part until they are complete. Any output can answer; a silent one is left for the

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // csvFile makes a file of records that say in which line they are; every 7th has a line end within quotes.

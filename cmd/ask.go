@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // askFlags are for commands that ask a running cluster.

@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/screen"
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/topology"
 )
 

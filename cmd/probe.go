@@ -17,7 +17,7 @@ import (
 	"posta.dev/posta/medic"
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/topology"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 func (x *command) resultsCommand() *cli.Command {

@@ -13,7 +13,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/screen"
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 func (x *command) sessionsCommand() *cli.Command {

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 func (x *command) submitCommand() *cli.Command {

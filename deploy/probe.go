@@ -5,7 +5,7 @@ package deploy
 import (
 	"time"
 
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // Program is posta in its image.

@@ -9,7 +9,7 @@ import (
 
 	"posta.dev/posta/link"
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/topology"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/internal/wire"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 func someFrame() Frame {

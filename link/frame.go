@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"posta.dev/posta/internal/wire"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // Kind says what a frame is for.

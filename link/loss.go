@@ -1,6 +1,6 @@
 package link
 
-import "posta.dev/posta/session"
+import "posta.dev/posta/protocol/session"
 
 // Loss says what a receiver has lost with its disk: what the lost log acknowledged, and nothing else. Where it had taken more
 // than it said, that is still in the outbox and goes to the log that follows, as if nobody had ever seen it.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"posta.dev/posta/internal/wire"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // decoder reads a frame; the first error sticks, be it one of msgpack or of a limit.

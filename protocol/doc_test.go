@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 var update = flag.Bool("update", false, "write the examples into docs/protocol.md")

@@ -3,7 +3,7 @@ package protocol
 import (
 	"math"
 
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // DecodeReply reads a reply. The rows of its parts are views into frame; everything else is copied. Keys it does not know

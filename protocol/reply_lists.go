@@ -1,7 +1,7 @@
 package protocol
 
 import (
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 func (d *decoder) streams() (streams []Stream) {

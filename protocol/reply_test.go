@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"posta.dev/posta/internal/wire"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 func someRows(t testing.TB) Rows {

@@ -3,7 +3,7 @@ package protocol
 import (
 	"time"
 
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // Ask is the type of a request.

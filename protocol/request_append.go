@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"posta.dev/posta/internal/wire"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // Append appends the request's frame to dst. Data comes last.

@@ -1,7 +1,7 @@
 package protocol
 
 import (
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // DecodeRequest reads a request. Header and Data are views into frame and live as long as it does; everything else is

@@ -8,7 +8,7 @@ import (
 
 	"posta.dev/posta/internal/agenda"
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/topology"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/fold"
-	"posta.dev/posta/session"
 )
 
 // Aggregator implements role.Role.

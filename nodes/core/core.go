@@ -7,7 +7,7 @@ import (
 
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // Core is the state machine of one node. It is owned by one goroutine.

@@ -3,7 +3,7 @@ package core
 import (
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 const (

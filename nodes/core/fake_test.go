@@ -9,9 +9,9 @@ import (
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/fold"
-	"posta.dev/posta/session"
 	"posta.dev/posta/topology"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // host is what a gateway, role i of the chain, sees of the core.

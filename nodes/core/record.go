@@ -6,7 +6,7 @@ import (
 
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/link"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // Op says what a recorded input does when it is repeated in recovery.

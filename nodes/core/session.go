@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // sess is a session that runs in this node.

@@ -7,7 +7,7 @@ import (
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // Snapshot returns the durable state, without the frames, which stay in the log (N3). It is taken when nothing is being

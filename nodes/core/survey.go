@@ -6,7 +6,7 @@ import (
 
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // Survey is what recovery knows of the whole log before it repeats the first record, so that it repeats only what still

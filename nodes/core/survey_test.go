@@ -7,7 +7,7 @@ import (
 
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // counter counts the calls that recovery repeats.

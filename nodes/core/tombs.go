@@ -5,7 +5,7 @@ import (
 
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // tombs remembers sessions that have left, so that what still comes for them is ignored and they do not come to life

@@ -3,7 +3,7 @@ package gateway
 import (
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // AppendID appends a session's id.

@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/topology"
 )
 

@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // State is what a node is doing.

@@ -3,7 +3,7 @@ package input
 import (
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // Chunk implements role.Door. It says no to whatever would not be fed at once; what it says yes to may still be turned down.

@@ -9,7 +9,7 @@ import (
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/gateway"
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // What an input records of its own, each an array that starts with one of these.

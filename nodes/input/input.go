@@ -20,7 +20,7 @@ import (
 	"posta.dev/posta/nodes/gateway"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // Input implements role.Gateway and role.Watcher.

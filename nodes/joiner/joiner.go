@@ -12,9 +12,9 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/fold"
-	"posta.dev/posta/session"
 )
 
 // Joiner implements role.Role.

@@ -6,7 +6,7 @@ import (
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/nodes/gateway"
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 func encodeRemoval(id session.ID, why gateway.Why) []byte {

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // Parser implements role.Role and role.Ahead.

@@ -7,8 +7,8 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/parse"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/fold"
-	"posta.dev/posta/session"
 )
 
 // chunkParser parses chunks of one file, one at a time, and has the memory it does that with.

@@ -1,6 +1,6 @@
 package role
 
-import "posta.dev/posta/session"
+import "posta.dev/posta/protocol/session"
 
 // Ahead is a role whose work on a chunk depends on the chunk and its session alone. It can be done before the chunk is taken, beside
 // that on other chunks: what takes the most time in a pipeline need not keep to one core. The state machine notices nothing but that

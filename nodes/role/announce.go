@@ -6,7 +6,7 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/internal/wire"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // Announcement is the payload of an Open frame: what a node needs to know to take part in a session.

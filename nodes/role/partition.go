@@ -1,8 +1,8 @@
 package role
 
 import (
+	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/fold"
-	"posta.dev/posta/session"
 )
 
 // Partition says which of n reducers a session belongs to: its tables must meet in one.

@@ -11,7 +11,7 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/link"
-	"posta.dev/posta/session"
+	"posta.dev/posta/protocol/session"
 )
 
 // Session is what every role knows of a session.

@@ -16,9 +16,9 @@ import (
 	"posta.dev/posta/nodes/gateway"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/fold"
-	"posta.dev/posta/session"
 	"posta.dev/posta/topology"
 )
 
