@@ -42,7 +42,7 @@ func JSON(analysis, dir string) (json.RawMessage, error) {
 
 // elsewhere asks a process that is built without the race detector. Go keeps the program among what it has built.
 func elsewhere(analysis, dir string) (json.RawMessage, error) {
-	cmd := exec.Command("go", "run", "posta.dev/posta/e2e/truth/oracle", analysis, dir)
+	cmd := exec.Command("go", "run", "posta.dev/posta/test/e2e/truth/oracle", analysis, dir)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"posta.dev/posta/e2e/ward"
+	"posta.dev/posta/test/e2e/ward"
 )
 
 // TestChaos is `posta chaos` beside sessions of all four analyses that run all the time: every answer is checked, and everybody is back in the end.

@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"posta.dev/posta/e2e/ward"
+	"posta.dev/posta/test/e2e/ward"
 )
 
 // prefix begins the names of all clusters of these tests. Behind it is the process that made them.

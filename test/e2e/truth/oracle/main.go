@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"posta.dev/posta/e2e/truth"
+	"posta.dev/posta/test/e2e/truth"
 )
 
 func main() {

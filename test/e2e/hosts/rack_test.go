@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"posta.dev/posta/e2e/hosts/rack"
+	"posta.dev/posta/test/e2e/hosts/rack"
 )
 
 // TestRack shows that hosts are what they are said to be, before anything is built upon it.

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"posta.dev/posta/client"
-	"posta.dev/posta/e2e/truth"
 	"posta.dev/posta/internal/gen"
+	"posta.dev/posta/test/e2e/truth"
 )
 
 // dataset is generated data of an analysis with the oracle's answers.

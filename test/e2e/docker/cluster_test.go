@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"testing"
 
-	"posta.dev/posta/e2e/ward"
 	"posta.dev/posta/medic/docker"
+	"posta.dev/posta/test/e2e/ward"
 	"posta.dev/posta/topology"
 )
 

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"posta.dev/posta/client"
-	"posta.dev/posta/e2e/hosts/rack"
-	"posta.dev/posta/e2e/ward"
+	"posta.dev/posta/test/e2e/hosts/rack"
+	"posta.dev/posta/test/e2e/ward"
 )
 
 // What lies between the hosts: 10 ms in each direction, as with tc netem on both ends of the link, and nothing or one frame in a hundred lost.

@@ -12,8 +12,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"posta.dev/posta/e2e/hosts/rack"
-	"posta.dev/posta/e2e/ward"
+	"posta.dev/posta/test/e2e/hosts/rack"
+	"posta.dev/posta/test/e2e/ward"
 )
 
 var (

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"posta.dev/posta/e2e/hosts/rack"
-	"posta.dev/posta/e2e/ward"
+	"posta.dev/posta/test/e2e/hosts/rack"
+	"posta.dev/posta/test/e2e/ward"
 	"posta.dev/posta/topology"
 )
 

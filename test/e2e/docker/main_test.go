@@ -16,7 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"posta.dev/posta/e2e/ward"
+	"posta.dev/posta/test/e2e/ward"
 )
 
 var (

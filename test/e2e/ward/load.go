@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"posta.dev/posta/client"
-	"posta.dev/posta/e2e/truth"
 	"posta.dev/posta/internal/gen"
+	"posta.dev/posta/test/e2e/truth"
 	"posta.dev/posta/topology"
 )
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"posta.dev/posta/e2e/hosts/rack"
-	"posta.dev/posta/e2e/ward"
+	"posta.dev/posta/test/e2e/hosts/rack"
+	"posta.dev/posta/test/e2e/ward"
 	"posta.dev/posta/topology"
 )
 

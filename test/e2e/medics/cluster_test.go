@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"posta.dev/posta/e2e/ward"
+	"posta.dev/posta/test/e2e/ward"
 	"posta.dev/posta/topology"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"posta.dev/posta/e2e/hosts/rack"
 	"posta.dev/posta/internal/gen"
+	"posta.dev/posta/test/e2e/hosts/rack"
 )
 
 // TestRunbook does what docs/operations.md says, in its order, line by line, on three machines.
