@@ -1,6 +1,6 @@
 package sim
 
-import "posta.dev/posta/internal/mutants"
+import "posta.dev/posta/internal/simulator/mutants"
 
 const (
 	fileAlone    = "medic/core/alone.go"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"posta.dev/posta/internal/agenda"
+	"posta.dev/posta/internal/simulator/agenda"
 )
 
 // faults is what a seed injects; each kind is there or not.

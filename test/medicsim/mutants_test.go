@@ -4,7 +4,7 @@ import (
 	"flag"
 	"testing"
 
-	"posta.dev/posta/internal/mutants"
+	"posta.dev/posta/internal/simulator/mutants"
 )
 
 var (

@@ -3,7 +3,7 @@ package sim
 import (
 	"time"
 
-	"posta.dev/posta/internal/agenda"
+	"posta.dev/posta/internal/simulator/agenda"
 	"posta.dev/posta/medic/core"
 )
 

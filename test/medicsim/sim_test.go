@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	allseeds "posta.dev/posta/internal/seeds"
+	allseeds "posta.dev/posta/internal/simulator/seeds"
 )
 
 var (

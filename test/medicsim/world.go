@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"posta.dev/posta/internal/agenda"
+	"posta.dev/posta/internal/simulator/agenda"
 	"posta.dev/posta/medic/core"
 )
 

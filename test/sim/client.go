@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"posta.dev/posta/internal/agenda"
+	"posta.dev/posta/internal/simulator/agenda"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/topology"

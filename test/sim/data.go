@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"posta.dev/posta/internal/agenda"
+	"posta.dev/posta/internal/simulator/agenda"
 	"posta.dev/posta/protocol"
 )
 

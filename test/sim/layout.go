@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"posta.dev/posta/internal/agenda"
+	"posta.dev/posta/internal/simulator/agenda"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/core"
 	"posta.dev/posta/topology"

@@ -3,7 +3,7 @@ package sim
 import (
 	"time"
 
-	"posta.dev/posta/internal/agenda"
+	"posta.dev/posta/internal/simulator/agenda"
 	"posta.dev/posta/nodes/core"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"posta.dev/posta/internal/mutants"
-	allseeds "posta.dev/posta/internal/seeds"
+	"posta.dev/posta/internal/simulator/mutants"
+	allseeds "posta.dev/posta/internal/simulator/seeds"
 )
 
 var (

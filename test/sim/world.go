@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/internal/agenda"
+	"posta.dev/posta/internal/simulator/agenda"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/topology"
