@@ -6,7 +6,7 @@ TIME     ?= 1m
 SOAK     ?= 10000h
 BENCH    ?=
 # Tests that need a Docker Engine.
-DOCKER_TESTS ?= ./deploy/engine ./e2e/deploy ./e2e/docker ./medic/docker
+DOCKER_TESTS ?= ./deploy/engine ./test/e2e/deploy ./test/e2e/docker ./medic/docker
 
 # The race detector needs cgo and a C compiler; without them the same tests run without it.
 RACE := $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v $(firstword $(shell $(GO) env CC)) >/dev/null 2>&1 && echo -race)
@@ -59,14 +59,14 @@ demo-docker:     ## docker: a cluster, data, an analysis, the answers; leaves no
 	bin/posta status
 
 chaos:           ## a cluster of its own, sessions all the time, faults for a minute; TIME=5m for more
-	$(GO) test ./e2e/medics -run 'TestChaos' -count=1 -v -chaos $(TIME) -timeout 30m
+	$(GO) test ./test/e2e/medics -run 'TestChaos' -count=1 -v -chaos $(TIME) -timeout 30m
 
 test-docker:     ## docker: nodes and medics in real containers, killed, stopped, cut off; as root, with nsenter and ip
 	$(GO) vet -tags docker ./...
 	$(GO) test -tags docker $(DOCKER_TESTS) -count=1 -timeout 20m
 
 test-hosts:      ## docker: clusters over two machines made of namespaces, parted, slowed, killed; as root, with dockerd and systemd
-	$(GO) test -tags docker ./e2e/hosts -count=1 -timeout 20m
+	$(GO) test -tags docker ./test/e2e/hosts -count=1 -timeout 20m
 
 bench:           ## log, CSV, links and analyses beside something plain, and races; BENCH='--rounds 2 race' for less
 	$(GO) run . bench $(BENCH)
@@ -76,7 +76,7 @@ yardstick:       ## the module that answers with DuckDB: go vet, and its tests a
 	cd bench/duckdb && $(GO) vet -mod=mod ./... && $(GO) test -mod=mod ./...
 
 soak:            ## the simulator with one seed after the other, for SOAK or until one fails
-	$(GO) test ./sim -run TestSoak -soak=$(SOAK) -timeout=0 -v
+	$(GO) test ./test/sim -run TestSoak -soak=$(SOAK) -timeout=0 -v
 
 fuzz:            ## each fuzz test for FUZZTIME
 	@for dir in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \

@@ -13,7 +13,7 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// TestPythonClientSaysTheSame runs examples/python/bikes.py, libzmq beneath it, against the fake cluster. It needs python3
+// TestPythonClientSaysTheSame runs client/python/bikes.py, libzmq beneath it, against the fake cluster. It needs python3
 // with zmq and msgpack; PYTHON names the interpreter.
 func TestPythonClientSaysTheSame(t *testing.T) {
 	for name, lose := range map[string]bool{"all goes well": false, "first replies are lost": true} {
@@ -32,7 +32,7 @@ func TestPythonClientSaysTheSame(t *testing.T) {
 			if python == "" {
 				python = "python3"
 			}
-			cmd := exec.CommandContext(during(t, time.Minute), python, "../examples/python/bikes.py", "--entry",
+			cmd := exec.CommandContext(during(t, time.Minute), python, "python/bikes.py", "--entry",
 				f.outputs[0].endpoint, dir)
 			var out, complaints bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &complaints

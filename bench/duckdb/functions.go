@@ -1,17 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/marcboeker/go-duckdb"
 
-	"posta.dev/posta/analyses/internal/pyliteral"
-	"posta.dev/posta/analyses/internal/vader"
+	analysis "posta.dev/posta/analyses/movies"
 )
 
 // Separators of what functions return: each name, or member of a cast, follows one. Lists would cost DuckDB's interface to Go
@@ -30,7 +29,7 @@ var errSeparator = errors.New("a name holds a control byte that is used as a sep
 //	members('[{"id": 7, "name": "C"}]')       ␞7␟C, likewise
 //	compound('a text')                        the compound score of its sentiment
 func (e *engine) functions() error {
-	if _, err := vader.New(); err != nil { // reads the lexicon
+	if _, err := analysis.NewSentiment(); err != nil { // reads the lexicon
 		return err
 	}
 	text, err := duckdb.NewTypeInfo(duckdb.TYPE_VARCHAR)
@@ -45,8 +44,8 @@ func (e *engine) functions() error {
 		name string
 		function
 	}{
-		{"names", function{text, text, listed(nameOf)}},
-		{"members", function{text, text, listed(memberOf)}},
+		{"names", function{text, text, listed(appendNames)}},
+		{"members", function{text, text, listed(appendMembers)}},
 		{"compound", function{text, number, compound()}},
 	} {
 		if err := duckdb.RegisterScalarUDF(e.conn, f.name, &f.function); err != nil {
@@ -80,7 +79,7 @@ func (f *function) Executor() duckdb.ScalarFuncExecutor {
 
 func compound() func(string) (any, error) {
 	analyzers := sync.Pool{New: func() any {
-		a, err := vader.New()
+		a, err := analysis.NewSentiment()
 		if err != nil {
 			return err
 		}
@@ -88,7 +87,7 @@ func compound() func(string) (any, error) {
 	}}
 	return func(s string) (any, error) {
 		switch a := analyzers.Get().(type) {
-		case *vader.Analyzer:
+		case analysis.Sentiment:
 			defer analyzers.Put(a)
 			return a.Compound([]byte(s)), nil
 		case error:
@@ -98,59 +97,45 @@ func compound() func(string) (any, error) {
 	}
 }
 
-// listed reads a list of dicts: element appends what it finds in one, false if something is missing.
-func listed(element func(r *pyliteral.Reader, b []byte) ([]byte, bool)) func(string) (any, error) {
-	readers := sync.Pool{New: func() any { return new(pyliteral.Reader) }}
+// listed is the function that returns what appendTo finds in a list of dicts, and NULL where the list cannot be read.
+func listed(appendTo func(dst []byte, f *analysis.Fields, literal []byte) ([]byte, error)) func(string) (any, error) {
+	readers := sync.Pool{New: func() any { return new(analysis.Fields) }}
 	return func(s string) (any, error) {
-		r := readers.Get().(*pyliteral.Reader)
-		defer readers.Put(r)
-		r.Reset([]byte(s))
-		whole, b := r.List(), []byte{}
-		for n := 1; whole && r.Next(); n++ {
-			if whole = r.Dict(); whole {
-				b, whole = element(r, b)
-			}
-			if whole && strings.Count(string(b), beforeName) != n {
-				return nil, errSeparator
-			}
-		}
-		if !whole || r.End() != nil {
+		f := readers.Get().(*analysis.Fields)
+		defer readers.Put(f)
+		b, err := appendTo([]byte{}, f, []byte(s))
+		switch {
+		case errors.Is(err, errSeparator):
+			return nil, err
+		case err != nil:
 			return nil, nil
 		}
 		return string(b), nil
 	}
 }
 
-// nameOf: of a key that is there twice the last counts, as in Python.
-func nameOf(r *pyliteral.Reader, b []byte) ([]byte, bool) {
-	at, found := len(b), false
-	for r.NextKey() {
-		if string(r.Key()) != "name" {
-			continue
-		}
-		var name []byte
-		if name, found = r.Text(); found {
-			b = append(append(b[:at], beforeName...), name...)
-		}
-	}
-	return b, found
+func appendNames(dst []byte, f *analysis.Fields, literal []byte) ([]byte, error) {
+	var separated error
+	err := f.Names(literal, func(name []byte) {
+		separated = errors.Join(separated, separable(name))
+		dst = append(append(dst, beforeName...), name...)
+	})
+	return dst, errors.Join(err, separated)
 }
 
-func memberOf(r *pyliteral.Reader, b []byte) ([]byte, bool) {
-	var id int64
-	var name []byte
-	named, numbered := false, false
-	for r.NextKey() {
-		switch string(r.Key()) {
-		case "name":
-			var v []byte
-			if v, named = r.Text(); named {
-				name = append(name[:0], v...)
-			}
-		case "id":
-			id, numbered = r.Int()
-		}
+func appendMembers(dst []byte, f *analysis.Fields, literal []byte) ([]byte, error) {
+	var separated error
+	err := f.Cast(literal, func(id int64, name []byte) {
+		separated = errors.Join(separated, separable(name))
+		dst = strconv.AppendInt(append(dst, beforeMember...), id, 10)
+		dst = append(append(dst, beforeName...), name...)
+	})
+	return dst, errors.Join(err, separated)
+}
+
+func separable(name []byte) error {
+	if bytes.ContainsAny(name, beforeName+beforeMember) {
+		return errSeparator
 	}
-	b = strconv.AppendInt(append(b, beforeMember...), id, 10)
-	return append(append(b, beforeName...), name...), named && numbered
+	return nil
 }

@@ -2,11 +2,11 @@
 // library. Nodes are this test binary, executed again with an environment variable, so that the tests need nothing that
 // was built before.
 //
-//	go test ./e2e                           the short form of everything, two to three minutes on two cores
-//	go test ./e2e -long -timeout 40m        what CI runs: longer, more seeds, the whole grid, and Python
-//	POSTA_SHARED=DIR go test ./e2e          with DIR/samples and DIR/expected in place of generated data, where that makes sense
-//	go test ./e2e -run Python -python FILE  with that interpreter, which has zmq and msgpack
-//	go test -tags brokers ./e2e -run Brokers  over real brokers; it needs rabbitmq-server
+//	go test ./test/e2e                           the short form of everything, two to three minutes on two cores
+//	go test ./test/e2e -long -timeout 40m        what CI runs: longer, more seeds, the whole grid, and Python
+//	POSTA_SHARED=DIR go test ./test/e2e          with DIR/samples and DIR/expected in place of generated data, where that makes sense
+//	go test ./test/e2e -run Python -python FILE  with that interpreter, which has zmq and msgpack
+//	go test -tags brokers ./test/e2e -run Brokers  over real brokers; it needs rabbitmq-server
 //
 // TestW5_DiskFull mounts a small file system and needs root.
 //

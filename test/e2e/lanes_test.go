@@ -14,11 +14,11 @@ import (
 // TestWhatCIRunsOnceIsTheSameTwice: CI runs these tests with the race detector, and again without it at their full length, all but those that
 // it skips then. A test that has more to do with -long, or a bound that is wider under the race detector, must not be among them.
 func TestWhatCIRunsOnceIsTheSameTwice(t *testing.T) {
-	script, err := os.ReadFile(filepath.Join("..", ".ci", "run"))
+	script, err := os.ReadFile(filepath.Join("..", "..", ".ci", "run"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := regexp.MustCompile(`go test \./e2e -long -skip '([^']+)'`).FindSubmatch(script)
+	m := regexp.MustCompile(`go test \./test/e2e -long -skip '([^']+)'`).FindSubmatch(script)
 	if m == nil {
 		t.Fatal("CI skips nothing, or says so in another way")
 	}

@@ -15,7 +15,7 @@ import (
 
 var python = flag.String("python", os.Getenv("PYTHON"), "the interpreter with zmq and msgpack; PYTHON names it too")
 
-// TestPython runs the client of examples/python, with libzmq beneath it, over both kinds of sockets. It runs with -long, or
+// TestPython runs the client of client/python, with libzmq beneath it, over both kinds of sockets. It runs with -long, or
 // when -python or PYTHON names an interpreter, so that the tests need no Python otherwise.
 func TestPython(t *testing.T) {
 	interpreter := *python
@@ -27,7 +27,7 @@ func TestPython(t *testing.T) {
 		interpreter = "/usr/bin/python3"
 	}
 	d := generated(t, 30_000)
-	script, err := filepath.Abs(filepath.Join("..", "examples", "python", "bikes.py"))
+	script, err := filepath.Abs(filepath.Join("..", "..", "client", "python", "bikes.py"))
 	if err != nil {
 		t.Fatal(err)
 	}

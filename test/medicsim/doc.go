@@ -1,4 +1,4 @@
-// Package sim runs the real cores of medics over a simulated network, disks and hosts, and does to them what the world does: messages are
+// Package medicsim runs the real cores of medics over a simulated network, disks and hosts, and does to them what the world does: messages are
 // lost, late and repeated, hosts are cut off from each other, processes are killed, stopped and let go on, crash as soon as they start, and
 // whole machines sleep. docs/medics.md tells it at length.
 //
@@ -10,4 +10,4 @@
 // A run has two phases. While faults are injected only safety is demanded. Then faults stop, though nobody who is dead, hung or stopped is
 // helped, and everything must come back: one leader, all nodes and medics alive, one journal everywhere. The package starts no
 // goroutine and reads no clock: a seed is a run.
-package sim
+package medicsim

@@ -1,4 +1,4 @@
-package sim
+package medicsim
 
 import (
 	"flag"
@@ -9,7 +9,7 @@ import (
 
 var (
 	update = flag.Bool("update", false, "write the table of mutants into docs/medics.md")
-	table  = mutants.Table{Package: "./medic/sim", Doc: "docs/medics.md", Mutants: bugs()}
+	table  = mutants.Table{Package: "./test/medicsim", Doc: "docs/medics.md", Mutants: bugs()}
 )
 
 func TestMutants(t *testing.T)                { table.Run(t) }

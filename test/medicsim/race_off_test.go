@@ -1,5 +1,5 @@
 //go:build !race
 
-package sim
+package medicsim
 
 const seedsByDefault = 2000

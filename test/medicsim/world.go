@@ -1,4 +1,4 @@
-package sim
+package medicsim
 
 import (
 	"fmt"
@@ -39,7 +39,7 @@ type Violation struct {
 }
 
 func (v *Violation) Error() string {
-	return fmt.Sprintf("seed %d, after %v: %s\nsee it again: go test ./medic/sim -run TestSeeds -seed=%d -seeds=1 -v", v.Seed, v.At, v.What, v.Seed)
+	return fmt.Sprintf("seed %d, after %v: %s\nsee it again: go test ./test/medicsim -run TestSeeds -seed=%d -seeds=1 -v", v.Seed, v.At, v.What, v.Seed)
 }
 
 const (

@@ -9,7 +9,7 @@ import (
 
 var (
 	update = flag.Bool("update", false, "write the table of mutants into docs/simulation.md")
-	table  = mutants.Table{Package: "./sim", Doc: "docs/simulation.md", Mutants: bugs()}
+	table  = mutants.Table{Package: "./test/sim", Doc: "docs/simulation.md", Mutants: bugs()}
 )
 
 func TestMutants(t *testing.T)                { table.Run(t) }

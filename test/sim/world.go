@@ -42,7 +42,7 @@ type Violation struct {
 }
 
 func (v *Violation) Error() string {
-	return fmt.Sprintf("seed %d, after %v: %s\nsee it again: go test ./sim -run TestSeeds -seed=%d -seeds=1 -v", v.Seed, v.At, v.What, v.Seed)
+	return fmt.Sprintf("seed %d, after %v: %s\nsee it again: go test ./test/sim -run TestSeeds -seed=%d -seeds=1 -v", v.Seed, v.At, v.What, v.Seed)
 }
 
 const (

@@ -31,7 +31,7 @@ type Mutant struct {
 
 // Table is the bugs of one simulator, whose TestSeeds takes -seed and -seeds and prints "seed N, after …" when it has found something.
 type Table struct {
-	Package string // "./sim"
+	Package string // "./test/sim"
 	Doc     string // "docs/simulation.md": where the table is shown
 	Mutants []Mutant
 }

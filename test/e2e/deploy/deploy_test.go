@@ -43,7 +43,7 @@ func run(m *testing.M) int {
 	defer func() { _ = os.RemoveAll(dir) }()
 	for name, program := range map[string]*string{"first": &first, "second": &second} {
 		*program = filepath.Join(dir, name)
-		compile := exec.Command("go", "build", "-ldflags", "-X main.release="+prefix+name, "-o", *program, filepath.Join("..", ".."))
+		compile := exec.Command("go", "build", "-ldflags", "-X main.release="+prefix+name, "-o", *program, filepath.Join("..", "..", ".."))
 		compile.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := compile.CombinedOutput(); err != nil {
 			log.Printf("build posta: %v: %s", err, out)

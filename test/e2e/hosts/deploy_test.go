@@ -66,7 +66,7 @@ func (c *cluster) deploy(flags ...string) {
 func (c *cluster) newProgram(name string) string {
 	c.t.Helper()
 	name = filepath.Join(c.dir, name)
-	cmd := exec.Command("go", "build", "-ldflags", "-X main.release=2", "-o", name, filepath.Join("..", ".."))
+	cmd := exec.Command("go", "build", "-ldflags", "-X main.release=2", "-o", name, filepath.Join("..", "..", ".."))
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		c.t.Fatalf("build posta: %v: %s", err, out)

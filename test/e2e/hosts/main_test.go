@@ -47,7 +47,7 @@ func run(m *testing.M) (code int) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	recipe = dir
-	if posta, err = ward.Recipe(filepath.Join("..", ".."), dir); err != nil {
+	if posta, err = ward.Recipe(filepath.Join("..", "..", ".."), dir); err != nil {
 		log.Print(err)
 		return 1
 	}

@@ -48,7 +48,7 @@ type section struct {
 // runbook finds what is to be run.
 func runbook(t *testing.T) (all []section) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "operations.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "operations.md"))
 	must(t, err)
 	heading, inside, shell := "", false, false
 	for _, line := range strings.Split(string(text), "\n") {
