@@ -68,7 +68,7 @@ func (s *Sender) Acknowledged(a Acked) {
 //
 // The log may begin with a later frame than the snapshot expects: it is cut whenever frames have been acknowledged, and the
 // snapshot, or the one before it that recovery has fallen back to, does not know of that. What was cut was acknowledged.
-func (s *Sender) Reload(f Frame, at Place) error {
+func (s *Sender) Reload(f Frame, at LogIndex) error {
 	if f.Seq < s.next {
 		return nil
 	}

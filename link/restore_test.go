@@ -12,7 +12,7 @@ func reload(t *testing.T, p Progress, first, last Seq, to ...NodeID) *Sender {
 	s.Restore(p)
 	for seq := first; seq <= last; seq++ {
 		f := Frame{Edge: "e", From: "a-1", Seq: seq, Kind: Data, Payload: []byte("rows")}
-		if err := s.Reload(f, Place(seq)); err != nil {
+		if err := s.Reload(f, LogIndex(seq)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -17,7 +17,7 @@ func TestR7_EntriesSurviveTheirArray(t *testing.T) {
 		for range rng.IntN(40) {
 			s.Add(Frame{Kind: Data, Payload: []byte{byte(s.Last() + 1)}})
 		}
-		s.Stored(s.Last(), Place(step))
+		s.Stored(s.Last(), LogIndex(step))
 		if rng.IntN(3) > 0 && s.Last() > acked {
 			acked += 1 + Seq(rng.IntN(int(s.Last()-acked)))
 		}

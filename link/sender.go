@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Place says where in the sender's log a frame stands, so that the log is not cut before it is acknowledged (N3).
-type Place uint64
+// LogIndex is the index of a record in the sender's log. The sender keeps that of each frame, so that the log is not cut before the
+// frame is acknowledged (N3).
+type LogIndex uint64
 
 // Sender is the outbox of one link, or of all links of an edge of route "all" (R10).
 type Sender struct {
@@ -23,8 +24,8 @@ type Sender struct {
 
 type entry struct {
 	frame Frame
-	place Place
-	end   uint64 // bytes of all frames up to and including this one, counted from the start of this incarnation
+	at    LogIndex // the record that holds the frame; 0 until it is stored
+	end   uint64   // bytes of all frames up to and including this one, counted from the start of this incarnation
 }
 
 type peer struct {
@@ -70,7 +71,7 @@ func (s *Sender) Add(f Frame) Frame {
 	return f
 }
 
-func (s *Sender) push(f Frame, at Place) {
+func (s *Sender) push(f Frame, at LogIndex) {
 	end := uint64(f.Size())
 	if n := len(s.entries); n > 0 {
 		end += s.entries[n-1].end
@@ -78,7 +79,7 @@ func (s *Sender) push(f Frame, at Place) {
 		end += s.peersEnd()
 	}
 	s.makeRoom()
-	s.entries = append(s.entries, entry{frame: f, place: at, end: end})
+	s.entries = append(s.entries, entry{frame: f, at: at, end: end})
 }
 
 // makeRoom makes room for one more entry behind the last: at the front of the array, if half of it has been acknowledged, or
@@ -108,13 +109,13 @@ func (s *Sender) peersEnd() uint64 {
 	return end
 }
 
-// Stored says that all frames up to seq are durable; those not yet placed stand at the given place in the log.
-func (s *Sender) Stored(seq Seq, at Place) {
+// Stored says that all frames up to seq are durable. The record at the given index holds those that were not stored before.
+func (s *Sender) Stored(seq Seq, at LogIndex) {
 	if seq >= s.next {
 		panic(fmt.Sprintf("R2: %s: frame %d stored, only %d given out", s.edge, seq, s.next-1))
 	}
 	for i := s.index(s.stored + 1); i >= 0 && i < len(s.entries) && s.entries[i].frame.Seq <= seq; i++ {
-		s.entries[i].place = at
+		s.entries[i].at = at
 	}
 	s.stored = max(s.stored, seq)
 }
@@ -154,13 +155,13 @@ func (s *Sender) lastEnd() uint64 {
 // Backlog returns the unacknowledged bytes and frames of the slowest peer.
 func (s *Sender) Backlog() (bytes, frames int) { return s.window - s.Room(), len(s.entries) }
 
-// Oldest returns the place of the oldest frame that somebody has not acknowledged, false if there is none. Frames not
-// stored yet do not count: they have no place.
-func (s *Sender) Oldest() (Place, bool) {
+// Oldest returns the log index of the oldest frame that a peer has not acknowledged, false if there is none. Frames that are not
+// stored yet do not count: they have no log index.
+func (s *Sender) Oldest() (LogIndex, bool) {
 	if len(s.entries) == 0 || s.base() > s.stored {
 		return 0, false
 	}
-	return s.entries[0].place, true
+	return s.entries[0].at, true
 }
 
 // Connected says that a new connection to a peer stands: what was under way may be lost, so it is asked for its hwm (R7).

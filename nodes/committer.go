@@ -68,5 +68,5 @@ func full(err error) bool { return errors.Is(err, wal.ErrDiskFull) }
 // retryFull is how long a node with a full disk waits before it tries again.
 const retryFull = 200 * time.Millisecond
 
-// place is a record's index in the words of package link.
-func place(i wal.Index) link.Place { return link.Place(i) }
+// logIndex is a record's index as package link's type.
+func logIndex(i wal.Index) link.LogIndex { return link.LogIndex(i) }

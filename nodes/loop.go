@@ -188,7 +188,7 @@ func (x *node) answered(d done) error {
 	x.busy = false
 	x.logBytes = d.size
 	if d.stored {
-		x.core.Stored(d.commit, place(d.at))
+		x.core.Stored(d.commit, logIndex(d.at))
 		x.sinceCut += int64(d.commit.Bytes)
 		if x.core.Counters.Commits == 1 {
 			x.beatAt = time.Time{} // this life works: whoever waits for it hears so now, not at the next heartbeat

@@ -53,7 +53,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	survey := core.NewSurvey()
 	log, err := wal.Open(n.DataDir, wal.Options{
 		SegmentSize: int(c.Topology.Limits.Segment), Writer: wal.DirectWriter, FS: c.Disk, Logger: c.Log,
-		Found: func(i wal.Index, _ byte, data []byte) { survey.Look(place(i), data) },
+		Found: func(i wal.Index, _ byte, data []byte) { survey.Look(logIndex(i), data) },
 	})
 	if err != nil {
 		return fmt.Errorf("node %s: open its data: %w", n.ID, err)
@@ -164,12 +164,12 @@ func (x *node) recover(survey *core.Survey) error {
 	if err != nil {
 		return fmt.Errorf("node %s: recovery: %w", x.node.ID, err)
 	}
-	r, err := x.core.Recover(snapshot, place(at), survey)
+	r, err := x.core.Recover(snapshot, logIndex(at), survey)
 	if err != nil {
 		return fmt.Errorf("node %s: recovery: %w", x.node.ID, err)
 	}
 	from := max(wal.Index(r.First()), x.log.First())
-	err = x.log.Replay(from, func(i wal.Index, _ byte, data []byte) error { return r.Replay(place(i), data) })
+	err = x.log.Replay(from, func(i wal.Index, _ byte, data []byte) error { return r.Replay(logIndex(i), data) })
 	if err == nil {
 		err = r.Done()
 	}

@@ -129,9 +129,9 @@ func (c *Core) flushAll() {
 	}
 }
 
-// Stored says that a commit is on disk, at the given place of the log. Its frames may leave now, its hwms are
+// Stored says that a commit is on disk, as the record at the given log index. Its frames may leave now, its hwms are
 // acknowledged, its replies go out (R3).
-func (c *Core) Stored(commit *Commit, at link.Place) {
+func (c *Core) Stored(commit *Commit, at link.LogIndex) {
 	if c.inflight != commit {
 		panic("N2: a commit is reported stored that is not being stored")
 	}
@@ -146,9 +146,9 @@ func (c *Core) Stored(commit *Commit, at link.Place) {
 	c.replies = append(c.replies, commit.replies...)
 }
 
-// Oldest returns the place of the oldest frame that somebody has not acknowledged: the log must not be cut beyond it (N3).
-func (c *Core) Oldest() (link.Place, bool) {
-	oldest, found := link.Place(0), false
+// Oldest returns the log index of the oldest frame that a peer has not acknowledged: the log must not be cut beyond it (N3).
+func (c *Core) Oldest() (link.LogIndex, bool) {
+	oldest, found := link.LogIndex(0), false
 	for _, e := range c.out {
 		for _, s := range e.senders {
 			if p, ok := s.Oldest(); ok && (!found || p < oldest) {

@@ -13,12 +13,12 @@
 //	        commit := core.Seal()            // what was taken since the last one: one record (N2)
 //	        store(commit)                    // append and fsync, meanwhile the loop goes on (N1)
 //	    }
-//	    when stored: core.Stored(commit, place)
+//	    when stored: core.Stored(commit, index)
 //	    send(core.Output(now))               // only what is durable is ever in it (R3)
 //	}
 //
 // A snapshot is taken right after Seal and saved behind the commit that Seal returned. The log may be cut at any time up to
-// the place of a saved snapshot and in front of Oldest: recovery goes on behind frames that were acknowledged and cut.
+// the log index of a saved snapshot and in front of Oldest: recovery goes on behind frames that were acknowledged and cut.
 //
 // "Only after the sync" is not discipline here but data: frames wait in their link's outbox until Stored, acknowledgements
 // carry the stored hwm, and replies to clients lie in the commit that they depend on.

@@ -10,18 +10,18 @@ import (
 )
 
 // Recovery brings a new core to where the last stored commit left the node (N3): the snapshot, then every record of the
-// log in order. Records up to the snapshot's place give back only frames that are not acknowledged yet.
+// log in order. Records up to the snapshot's log index give back only frames that are not acknowledged yet.
 type Recovery struct {
 	c        *Core
-	at       link.Place
+	at       link.LogIndex
 	ahead    foresight
 	progress []link.Progress
 	foreign  bool // the newest state that was read tells of links that the topology no longer has
 }
 
-// Recover starts recovery. snapshot is nil if there is none; at is the place of the last record that it contains. The survey
+// Recover starts recovery. snapshot is nil if there is none; at is the index of the last record that it contains. The survey
 // has seen the whole log, or is empty.
-func (c *Core) Recover(snapshot []byte, at link.Place, s *Survey) (*Recovery, error) {
+func (c *Core) Recover(snapshot []byte, at link.LogIndex, s *Survey) (*Recovery, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
@@ -36,10 +36,10 @@ func (c *Core) Recover(snapshot []byte, at link.Place, s *Survey) (*Recovery, er
 }
 
 // First is the first record to replay; those before it, if there are any, change nothing.
-func (r *Recovery) First() link.Place { return r.ahead.first(r.at) }
+func (r *Recovery) First() link.LogIndex { return r.ahead.first(r.at) }
 
 // Replay repeats one record. data may be reused by the caller afterwards.
-func (r *Recovery) Replay(at link.Place, data []byte) error {
+func (r *Recovery) Replay(at link.LogIndex, data []byte) error {
 	rec, err := decodeRecord(data)
 	if err != nil {
 		return fmt.Errorf("N3: record %d: %w", at, err)
@@ -94,7 +94,7 @@ func (r *Recovery) hasForeign(rec *record) bool {
 }
 
 // reload puts a frame back into its outbox, unless it was acknowledged by everybody.
-func (r *Recovery) reload(f *outFrame, at link.Place) error {
+func (r *Recovery) reload(f *outFrame, at link.LogIndex) error {
 	if f.frame.Seq <= r.ahead.floors[outbox{f.edge, f.to}] {
 		return nil
 	}
@@ -151,7 +151,7 @@ func (r *Recovery) acknowledged(p link.Progress) {
 	}
 }
 
-func (r *Recovery) repeat(rec *record, at link.Place) error {
+func (r *Recovery) repeat(rec *record, at link.LogIndex) error {
 	for i := range rec.inputs {
 		in := &rec.inputs[i]
 		if r.ahead.idle(in, point{at, i}) {

@@ -87,7 +87,7 @@ func (d *driver) commit() {
 	d.c.Advance()
 	if c := d.c.Seal(); c != nil {
 		d.disk = append(d.disk, bytes.Join(c.Parts, nil))
-		d.c.Stored(c, link.Place(len(d.disk)))
+		d.c.Stored(c, link.LogIndex(len(d.disk)))
 	}
 }
 
@@ -96,14 +96,14 @@ func (d *driver) surveyed() *Survey {
 	s := NewSurvey()
 	for i, rec := range d.disk {
 		buf := bytes.Clone(rec)
-		s.Look(link.Place(i+1), buf)
+		s.Look(link.LogIndex(i+1), buf)
 		clear(buf)
 	}
 	return s
 }
 
 // recovered brings a new core to where the disk says. The live one may know acknowledgements that are not on the disk yet.
-func (d *driver) recovered(snapshot []byte, at link.Place, s *Survey) *Core {
+func (d *driver) recovered(snapshot []byte, at link.LogIndex, s *Survey) *Core {
 	d.t.Helper()
 	c, err := New(d.cfg())
 	if err != nil {
@@ -114,11 +114,11 @@ func (d *driver) recovered(snapshot []byte, at link.Place, s *Survey) *Core {
 		d.t.Fatal(err)
 	}
 	for i, rec := range d.disk {
-		if link.Place(i+1) < r.First() {
+		if link.LogIndex(i+1) < r.First() {
 			continue
 		}
 		buf := bytes.Clone(rec)
-		if err := r.Replay(link.Place(i+1), buf); err != nil {
+		if err := r.Replay(link.LogIndex(i+1), buf); err != nil {
 			d.t.Fatal(err)
 		}
 		clear(buf) // the log uses its buffer again
@@ -143,14 +143,14 @@ func TestN3_RecoveredEqualsNeverCrashed(t *testing.T) {
 		for seed := range uint64(40) {
 			d := newDriver(t, seed, name)
 			var snapshot []byte
-			var at link.Place
+			var at link.LogIndex
 			for range 25 {
 				for range d.rand.IntN(8) {
 					d.send()
 				}
 				d.commit()
 				if d.rand.IntN(5) == 0 && d.c.build.empty() {
-					snapshot, at = d.c.Snapshot(), link.Place(len(d.disk))
+					snapshot, at = d.c.Snapshot(), link.LogIndex(len(d.disk))
 				}
 				d.acknowledge()
 				d.same(fmt.Sprintf("%s, seed %d, after commit %d, all repeated", name, seed, len(d.disk)), d.recovered(snapshot, at, NewSurvey()))

@@ -17,7 +17,7 @@ func TestN3_LinksThatAreGoneAreForgotten(t *testing.T) {
 		d.commit()
 		d.acknowledge()
 	}
-	at := link.Place(len(d.disk))
+	at := link.LogIndex(len(d.disk))
 	without := d.cfg()
 	without.In[0].From, without.Out[0].To = []link.NodeID{"a-1"}, []link.NodeID{"z-1"}
 	small := recoverFrom(t, without, d.c.Snapshot(), at)
@@ -45,7 +45,7 @@ func TestN3_LinksThatAreGoneAreForgotten(t *testing.T) {
 	}
 }
 
-func recoverFrom(t *testing.T, cfg Config, snapshot []byte, at link.Place) *Core {
+func recoverFrom(t *testing.T, cfg Config, snapshot []byte, at link.LogIndex) *Core {
 	t.Helper()
 	c, err := New(cfg)
 	if err != nil {
@@ -70,7 +70,7 @@ func TestN3_WhoComesBackIsNew(t *testing.T) {
 		alone := d.cfg()
 		alone.Out[0].To = alone.Out[0].To[:1]
 		var state []byte
-		var at link.Place
+		var at link.LogIndex
 		restart := func(cfg Config) {
 			d.cfg = func() Config { c := cfg; c.Roles = []role.Role{newAdder()}; return c }
 			var err error
@@ -79,7 +79,7 @@ func TestN3_WhoComesBackIsNew(t *testing.T) {
 			}
 			r, err := d.c.Recover(state, at, d.surveyed())
 			for i := range d.disk {
-				if at := link.Place(i + 1); err == nil && at >= r.First() {
+				if at := link.LogIndex(i + 1); err == nil && at >= r.First() {
 					err = r.Replay(at, bytes.Clone(d.disk[i]))
 				}
 			}
@@ -104,7 +104,7 @@ func TestN3_WhoComesBackIsNew(t *testing.T) {
 		restart(alone)
 		open("v")
 		if snapshot {
-			state, at = d.c.Snapshot(), link.Place(len(d.disk))
+			state, at = d.c.Snapshot(), link.LogIndex(len(d.disk))
 		}
 		restart(both)
 		if _, frames := outbox().Backlog(); outbox().Last() != 0 || frames != 0 || outbox().Progress().Acked[0].Log != (link.LogID{}) {

@@ -75,7 +75,7 @@ type script struct {
 	commit   *Commit
 	disk     [][]byte
 	snapshot []byte
-	at       link.Place
+	at       link.LogIndex
 }
 
 // do carries out one command and returns what it prints.
@@ -93,7 +93,7 @@ func (s *script) do(f []string) string {
 			return "  nothing was being stored\n"
 		}
 		s.disk = append(s.disk, bytes.Join(s.commit.Parts, nil))
-		s.c.Stored(s.commit, link.Place(len(s.disk)))
+		s.c.Stored(s.commit, link.LogIndex(len(s.disk)))
 		s.commit = nil
 		return ""
 	case "out":
@@ -114,7 +114,7 @@ func (s *script) do(f []string) string {
 			return "no gateway knows it\n"
 		}
 	case "snapshot":
-		s.snapshot, s.at = s.c.Snapshot(), link.Place(len(s.disk))
+		s.snapshot, s.at = s.c.Snapshot(), link.LogIndex(len(s.disk))
 	case "crash":
 		s.start(&out)
 	default:
@@ -154,15 +154,15 @@ func (s *script) start(out *strings.Builder) {
 	s.must(err)
 	survey := NewSurvey()
 	for i, rec := range s.disk {
-		survey.Look(link.Place(i+1), rec)
+		survey.Look(link.LogIndex(i+1), rec)
 	}
 	r, err := s.c.Recover(s.snapshot, s.at, survey)
 	s.must(err)
 	for i, rec := range s.disk {
-		if link.Place(i+1) < r.First() {
+		if link.LogIndex(i+1) < r.First() {
 			continue
 		}
-		if err := r.Replay(link.Place(i+1), rec); err != nil {
+		if err := r.Replay(link.LogIndex(i+1), rec); err != nil {
 			fmt.Fprintf(out, "  does not recover: %v\n", err)
 			return
 		}

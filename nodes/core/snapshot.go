@@ -12,7 +12,7 @@ import (
 
 // Snapshot returns the durable state, without the frames, which stay in the log (N3). It is taken when nothing is being
 // built: right after Seal, for example, and then it contains the commit that Seal returned, and is saved after that commit
-// is stored, at its place. So a busy node can take snapshots without standing still.
+// is stored, with its log index. So a busy node can take snapshots without standing still.
 func (c *Core) Snapshot() []byte {
 	if !c.build.empty() {
 		panic("N3: a snapshot is taken in the middle of a commit")

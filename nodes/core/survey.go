@@ -27,7 +27,7 @@ type Survey struct {
 
 // point is a place between two inputs of the log: before input i of a record.
 type point struct {
-	at link.Place
+	at link.LogIndex
 	i  int
 }
 
@@ -41,7 +41,7 @@ type outbox struct {
 
 // mark says which frame of an outbox is the last one in a record.
 type mark struct {
-	at  link.Place
+	at  link.LogIndex
 	seq link.Seq
 }
 
@@ -51,7 +51,7 @@ func NewSurvey() *Survey {
 }
 
 // Look takes a record of the log; all of them in their order, or none. What it cannot read Recover reports. data is not kept.
-func (s *Survey) Look(at link.Place, data []byte) {
+func (s *Survey) Look(at link.LogIndex, data []byte) {
 	s.some = true
 	rec, err := decodeRecord(data)
 	if err != nil {
@@ -156,9 +156,9 @@ func (f *foresight) idle(in *input, at point) bool {
 	return !f.any || call && in.role < len(f.keeps) && !f.keeps[in.role]
 }
 
-// first is the first record that recovery from a snapshot at a place needs: those behind it, and those before it with frames
+// first is the first record that recovery from a snapshot at a log index needs: those behind it, and those before it with frames
 // that somebody has not acknowledged.
-func (f *foresight) first(snapshot link.Place) link.Place {
+func (f *foresight) first(snapshot link.LogIndex) link.LogIndex {
 	if !f.some {
 		return 1
 	}

@@ -28,7 +28,7 @@ func (c counter) Restore(id session.ID, data []byte) error {
 
 // left is the log of a relay: before the snapshot sessions s and t have words, behind it s ends, u comes and is aborted, t goes on.
 // Frames up to the given number are acknowledged by then.
-func left(t *testing.T, acked link.Seq) (d *driver, snapshot []byte, at link.Place) {
+func left(t *testing.T, acked link.Seq) (d *driver, snapshot []byte, at link.LogIndex) {
 	d = newDriver(t, 1, "hash")
 	for _, id := range []string{"s", "t"} {
 		d.says(id, link.Open, 0, string(role.Announcement{Analysis: "test"}.Encode()))
@@ -36,7 +36,7 @@ func left(t *testing.T, acked link.Seq) (d *driver, snapshot []byte, at link.Pla
 	}
 	d.says("s", link.End, 0, "")
 	d.commit()
-	snapshot, at = d.c.Snapshot(), link.Place(len(d.disk))
+	snapshot, at = d.c.Snapshot(), link.LogIndex(len(d.disk))
 	d.says("s", link.Data, 1, "two")
 	d.commit()
 	d.says("s", link.End, 1, "")
@@ -85,7 +85,7 @@ func TestN3_WhatHasLeftIsNotRepeated(t *testing.T) {
 // TestN3_RecoveryBeginsWhereSomethingIsNeeded: at the snapshot when all before it was acknowledged, else at the first frame
 // that was not.
 func TestN3_RecoveryBeginsWhereSomethingIsNeeded(t *testing.T) {
-	for acked, want := range map[link.Seq]link.Place{0: 1, 1 << 40: 2} {
+	for acked, want := range map[link.Seq]link.LogIndex{0: 1, 1 << 40: 2} {
 		d, snapshot, at := left(t, acked)
 		c, err := New(d.cfg())
 		if err != nil {

@@ -50,10 +50,10 @@ func TestR12_ASessionDoesNotOutliveItsWiring(t *testing.T) {
 		d.says("s", link.Open, 0, announcement("old", nil))
 		d.says("s", link.Data, 1, "one")
 		d.commit()
-		at := link.Place(0)
+		at := link.LogIndex(0)
 		var state []byte
 		if snapshot {
-			state, at = d.c.Snapshot(), link.Place(len(d.disk))
+			state, at = d.c.Snapshot(), link.LogIndex(len(d.disk))
 		}
 		fresh := d.cfg
 		for _, wiring := range []string{"old", "new", "new"} {

@@ -12,24 +12,24 @@ import (
 type disk struct {
 	id        link.Identity
 	records   []stored
-	last      link.Place
+	last      link.LogIndex
 	snapshots []snapshot
 	full      bool
 	fellBack  bool // the newest snapshot was bad, and no better one was saved since: wal promises one bad one, not two
 }
 
 type stored struct {
-	at   link.Place
+	at   link.LogIndex
 	data []byte
 }
 
 type snapshot struct {
-	at   link.Place
+	at   link.LogIndex
 	data []byte
 }
 
 // append makes a record durable.
-func (d *disk) append(parts [][]byte) link.Place {
+func (d *disk) append(parts [][]byte) link.LogIndex {
 	d.last++
 	d.records = append(d.records, stored{d.last, bytes.Join(parts, nil)})
 	return d.last
@@ -44,7 +44,7 @@ func (d *disk) save(data []byte) {
 
 // cut lets records up to upTo go, as wal does: never beyond the second newest snapshot, so that the newest may turn out to
 // be bad; but all of them where the newest is doubled. slack is how many stay because segments are dropped whole.
-func (d *disk) cut(upTo link.Place, slack int) {
+func (d *disk) cut(upTo link.LogIndex, slack int) {
 	n := len(d.snapshots)
 	if n == 0 {
 		return
@@ -67,7 +67,7 @@ func (d *disk) cut(upTo link.Place, slack int) {
 }
 
 // good returns the newest snapshot, or the one before it if the newest is bad.
-func (d *disk) good(newestIsBad bool) (data []byte, at link.Place) {
+func (d *disk) good(newestIsBad bool) (data []byte, at link.LogIndex) {
 	n := len(d.snapshots)
 	if n > 1 && newestIsBad && !d.fellBack {
 		d.fellBack = true

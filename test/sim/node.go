@@ -43,7 +43,7 @@ type node struct {
 type job struct {
 	commit   *core.Commit
 	snapshot []byte
-	cut      link.Place
+	cut      link.LogIndex
 	cutAll   bool
 }
 

@@ -40,7 +40,7 @@ func (y *notary) content(f *link.Frame) uint64 {
 }
 
 // durable takes note of a record.
-func (y *notary) durable(at link.Place, data []byte) {
+func (y *notary) durable(at link.LogIndex, data []byte) {
 	w := y.n.w
 	rec, err := core.Inspect(data)
 	if err != nil {

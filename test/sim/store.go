@@ -57,7 +57,7 @@ func (n *node) stored() {
 		n.later(w.Between(50*time.Millisecond, 250*time.Millisecond), n.stored)
 		return
 	}
-	var at link.Place
+	var at link.LogIndex
 	if j.commit != nil {
 		at = n.keep(j.commit)
 	}
@@ -84,7 +84,7 @@ func (n *node) stored() {
 }
 
 // keep makes a commit durable.
-func (n *node) keep(c *core.Commit) link.Place {
+func (n *node) keep(c *core.Commit) link.LogIndex {
 	at := n.disk.append(c.Parts)
 	n.since++
 	n.notes.durable(at, n.disk.records[len(n.disk.records)-1].data)
