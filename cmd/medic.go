@@ -6,8 +6,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/medic/agent"
 	"posta.dev/posta/medic/docker"
-	"posta.dev/posta/medic/station"
 	"posta.dev/posta/medic/systemd"
 	"posta.dev/posta/topology"
 )
@@ -41,7 +41,7 @@ func (x *command) medic(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	cfg := station.Config{Medic: topology.NodeID(name), Log: slog.New(slog.NewTextHandler(x.Err, &slog.HandlerOptions{Level: level}))}
+	cfg := agent.Config{Medic: topology.NodeID(name), Log: slog.New(slog.NewTextHandler(x.Err, &slog.HandlerOptions{Level: level}))}
 	switch {
 	case c.Bool(flagDocker) && c.Bool(flagSystemd):
 		return usagef("medic: --%s or --%s, not both", flagDocker, flagSystemd)
@@ -62,7 +62,7 @@ func (x *command) medic(c *cli.Context) error {
 	if server, kept := t.Server(); kept {
 		cfg.Beside = []topology.Node{server} // on whatever host: who leads has to know of it
 	}
-	return station.Run(c.Context, cfg)
+	return agent.Run(c.Context, cfg)
 }
 
 func dockerFlag() cli.Flag {
@@ -74,7 +74,7 @@ func systemdFlag() cli.Flag {
 }
 
 // systemdMedic acts on its own host unless others are given: a systemd is one machine.
-func systemdMedic(c *cli.Context, cfg station.Config) (err error) {
+func systemdMedic(c *cli.Context, cfg agent.Config) (err error) {
 	if cfg.Topology, err = loadTopology(c); err != nil {
 		return err
 	}
@@ -82,11 +82,11 @@ func systemdMedic(c *cli.Context, cfg station.Config) (err error) {
 		return err
 	}
 	cfg.Restarter = systemd.New(systemd.Config{Unit: cfg.Topology.Unit})
-	return station.Run(c.Context, cfg)
+	return agent.Run(c.Context, cfg)
 }
 
 // dockerMedic acts on its own host unless others are given: an engine is one machine.
-func (x *command) dockerMedic(c *cli.Context, cfg station.Config) (err error) {
+func (x *command) dockerMedic(c *cli.Context, cfg agent.Config) (err error) {
 	if cfg.Topology, err = loadTopology(c); err != nil {
 		return err
 	}
@@ -99,5 +99,5 @@ func (x *command) dockerMedic(c *cli.Context, cfg station.Config) (err error) {
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	cfg.Restarter = r
-	return station.Run(c.Context, cfg)
+	return agent.Run(c.Context, cfg)
 }

@@ -3,7 +3,7 @@
 // In a cluster that lasts (`posta up`) medics do it, processes of their own (docs/medics.md):
 //
 //	core     decides: failure detector, election, orders, journal; pure
-//	station  is a medic as a process
+//	agent    is a medic as a process
 //	host     what a machine has seen of medics, and the lock under which they act (M4)
 //	sim      the cores in a simulated world
 //	process  the Restarter for processes; siblings are named for how they do it

@@ -1,5 +1,5 @@
 // Package core decides what a medic does: it watches, elects, orders, obeys and remembers (design §9). It is a state machine without I/O,
-// clock or goroutine; package station is the shell around it, and package sim runs it in a world that does its worst.
+// clock or goroutine; package agent is the shell around it, and package sim runs it in a world that does its worst.
 //
 //	detector   who was heard when; silence counts only while this medic was awake itself (M6)
 //	bully      who leads: no leader is heard, the question is put, nobody higher answers, a new generation begins (M2, M3)

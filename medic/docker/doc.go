@@ -21,6 +21,6 @@
 // A restart (M5) is Kill and then Start. The engine's own "restart" is not used: it asks first and waits, and nobody can tell after a timeout
 // which half of it was done.
 //
-// Beside that a Restarter may Watch: the engine tells of ends as they happen, which shortens suspicions (package station's lookout). What it
+// Beside that a Restarter may Watch: the engine tells of ends as they happen, which shortens suspicions (package agent). What it
 // does not tell, silence does.
 package docker

@@ -3,16 +3,16 @@ package medicsim
 import "posta.dev/posta/internal/simulator/mutants"
 
 const (
-	fileAlone    = "medic/core/alone.go"
-	fileBully    = "medic/core/bully.go"
-	fileCore     = "medic/core/core.go"
-	fileDetector = "medic/core/detector.go"
-	fileExecutor = "medic/core/executor.go"
-	fileFence    = "medic/core/fence.go"
-	fileJournal  = "medic/core/journal.go"
-	fileOutput   = "medic/core/output.go"
-	filePatient  = "medic/core/patient.go"
-	fileWords    = "medic/core/words.go"
+	fileIsolation = "medic/core/isolation.go"
+	fileBully     = "medic/core/bully.go"
+	fileCore      = "medic/core/core.go"
+	fileDetector  = "medic/core/detector.go"
+	fileExecutor  = "medic/core/executor.go"
+	fileFence     = "medic/core/fence.go"
+	fileJournal   = "medic/core/journal.go"
+	fileOutput    = "medic/core/output.go"
+	filePatient   = "medic/core/patient.go"
+	fileConfig    = "medic/core/config.go"
 )
 
 // bugs are what somebody could have made, or has. The simulator must find every one.
@@ -55,10 +55,10 @@ func bugs() []mutants.Mutant {
 		one("a late sign of the life that failed is taken for the new one", "M5", 200, filePatient, "v.spoke.After(p.lastSeen) && v.news(p.known)\n", "v.spoke.After(p.lastSeen)\n"),
 		one("a log that was given up is forgotten", "M5", 3000, fileDetector, "	v.lives = v.lives[max(0, len(v.lives)-lifesKept):]\n", "	v.lives = v.lives[len(v.lives)-1:]\n"),
 		one("a late sign closes what a leader before has noted", "M5", 200, filePatient, "&& (v.Life > c.journal.failed(p.ID) || now.Sub(p.began) >= c.cfg.Patience):\n", ":\n"),
-		one("a medic that is cut off acts at once", "M7", 200, fileAlone, "	return quiet >= c.cfg.audible() && quiet < enough\n", "	return quiet >= c.cfg.audible() && quiet < enough && quiet < 0\n"),
+		one("a medic that is cut off acts at once", "M7", 200, fileIsolation, "	return quiet >= c.cfg.audible() && quiet < enough\n", "	return quiet >= c.cfg.audible() && quiet < enough && quiet < 0\n"),
 		one("who was cut off acts on what it has missed", "M6", 600, fileCore, "	if quiet >= c.cfg.SuspectAfter/2 {\n", "	if quiet >= 1000*c.cfg.SuspectAfter {\n"),
 		one("an order leaves although nobody is heard any more", "M7", 400, filePatient, "!v.heard.Before(p.decided) || !o.Ended && c.alone(c.det.ticked) {\n", "!v.heard.Before(p.decided) {\n"),
-		one("the last medic alive waits for ever", "M7", 200, fileWords, "		c.CutOff = 4 * c.SuspectAfter\n", "		c.CutOff = 4000 * c.SuspectAfter\n"),
+		one("the last medic alive waits for ever", "M7", 200, fileConfig, "		c.CutOff = 4 * c.SuspectAfter\n", "		c.CutOff = 4000 * c.SuspectAfter\n"),
 		one("a new leader begins the back-off anew", "M5", 200, fileJournal, "		case counted.Gen > e.Gen:\n			return most\n", "		case counted.Gen > e.Gen, e.Gen < j.entries[len(j.entries)-1].Gen:\n			return max(most, n)\n"),
 		one("what a medic slept through counts as the life of others", "M5", 3000, fileDetector, "		v.since = v.since.Add(gap) // what we slept through proves nothing of a life's length\n", ""),
 		one("a row of failures ends with a life before it", "M5", 400, filePatient, "|| counted ||", "|| counted && now.IsZero() ||"),
@@ -66,7 +66,7 @@ func bugs() []mutants.Mutant {
 		one("an order that was long in hand is carried out", "M4", 2000, fileFence, "	case now.After(o.Until):\n		r.Verdict = Late\n", ""),
 		one("signs of a former life are heard", "R8", 2000, fileDetector, "	case v.over(id, d.cfg, now):\n", "	case now.IsZero():\n"),
 		from(17900, one("doubtful signs are none", "R8", 200, fileDetector, "		if v.doubtful(id) {\n			v.heard = now\n		}\n", "")),
-		from(40400, one("who was cut off does not wait for those that have not spoken since their start", "M6", 200, fileAlone, "			p.wait = max(p.wait, c.cfg.SuspectAfter) // also", "			// also")),
+		from(40400, one("who was cut off does not wait for those that have not spoken since their start", "M6", 200, fileIsolation, "			p.wait = max(p.wait, c.cfg.SuspectAfter) // also", "			// also")),
 		from(17700, one("of two rows of one generation the one that comes last in the journal counts", "M5", 200, fileJournal, "		case counted.Gen > e.Gen:\n", "		case counted.Gen > 0:\n")),
 		from(57000, one("an order leaves whose target is heard in the moment of the decision", "M5", 200, filePatient, "!v.heard.Before(p.decided) || !o", "v.heard.After(p.decided) || !o")),
 	}

@@ -8,9 +8,9 @@ import (
 
 	"posta.dev/posta/cmd/internal/pulse"
 	"posta.dev/posta/medic"
+	"posta.dev/posta/medic/agent"
 	"posta.dev/posta/medic/host"
 	"posta.dev/posta/medic/process"
-	"posta.dev/posta/medic/station"
 	"posta.dev/posta/topology"
 )
 
@@ -72,7 +72,7 @@ func (c *Crew) Medics() []medic.NodeID {
 
 // FenceOf is what one of the crew's hosts has seen of medics.
 func (c *Crew) FenceOf(name string) (*host.Host, error) {
-	return host.Open(filepath.Join(c.cfg.Topology.DataDir, station.FenceDir), name, "", c)
+	return host.Open(filepath.Join(c.cfg.Topology.DataDir, agent.FenceDir), name, "", c)
 }
 
 // Hosts is the hosts whose nodes the crew has.

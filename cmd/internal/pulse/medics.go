@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"posta.dev/posta/medic/agent"
 	"posta.dev/posta/medic/core"
-	"posta.dev/posta/medic/station"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/zmqx"
 )
@@ -47,7 +47,7 @@ func Watch(medics []topology.Node) (*Watcher, error) {
 		return nil, fmt.Errorf("listen to medics: %w", err)
 	}
 	w := &Watcher{sub: sub, done: make(chan struct{}), of: medics, beats: map[topology.NodeID]core.Message{}, at: map[topology.NodeID]time.Time{}}
-	for _, topic := range []string{station.MessageTopic, station.JournalTopic} {
+	for _, topic := range []string{agent.MessageTopic, agent.JournalTopic} {
 		if err == nil {
 			err = sub.Subscribe(topic)
 		}
@@ -84,7 +84,7 @@ func (w *Watcher) take(topic string, p []byte, from topology.NodeID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case topic == station.JournalTopic:
+	case topic == agent.JournalTopic:
 		newer := m.Term.Gen > w.last.Term.Gen || m.Term.Gen == w.last.Term.Gen && (m.Leading || !w.last.Leading)
 		if newer {
 			w.last = m

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/medic/agent"
 	"posta.dev/posta/medic/core"
-	"posta.dev/posta/medic/station"
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/zmqx"
@@ -44,7 +44,7 @@ func Listen(t *testing.T, topo *topology.Topology) *Ear {
 	}
 	e := &Ear{t: t, sub: sub, done: make(chan struct{}), beats: map[topology.NodeID]heartbeat.Beat{}, seen: map[Life]*Times{},
 		medics: map[topology.NodeID]core.Message{}, heard: map[topology.NodeID]time.Time{}}
-	for _, topic := range []string{station.BeatTopic, station.MessageTopic, station.JournalTopic} {
+	for _, topic := range []string{agent.BeatTopic, agent.MessageTopic, agent.JournalTopic} {
 		if err := sub.Subscribe(topic); err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func Listen(t *testing.T, topo *topology.Topology) *Ear {
 func (e *Ear) take(m zmqx.Message) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if string(m[0]) == station.BeatTopic {
+	if string(m[0]) == agent.BeatTopic {
 		if b, err := heartbeat.Decode(m[1]); err == nil {
 			e.takeBeat(b)
 		}
@@ -81,7 +81,7 @@ func (e *Ear) take(m zmqx.Message) {
 		return
 	}
 	switch {
-	case string(m[0]) == station.JournalTopic:
+	case string(m[0]) == agent.JournalTopic:
 		if msg.Term.Gen > e.journal.Term.Gen || msg.Term.Gen == e.journal.Term.Gen && (msg.Leading || !e.journal.Leading) {
 			e.journal = msg
 		}

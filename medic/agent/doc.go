@@ -1,4 +1,4 @@
-// Package station is a medic as a process: the shell around package core.
+// Package agent is a medic as a process: the shell around package core.
 //
 //	SUB  the control sockets of all nodes and medics: heartbeats "H" of nodes, messages "M" of medics
 //	PUB  its own control socket: "M", and twice a second its journal, "J", for `posta status` and whoever else asks
@@ -12,4 +12,4 @@
 //	lookout   sees the ends of processes on its hosts: hints, which shorten a suspicion and never make one
 //
 // What it never does: answer for a node, read a node's data, or outlive its log: a failed fsync ends it, and other medics start it again.
-package station
+package agent

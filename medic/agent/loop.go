@@ -1,4 +1,4 @@
-package station
+package agent
 
 import (
 	"context"
