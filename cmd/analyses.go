@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/cmd/internal/display"
 )
 
 func (x *command) analysesCommand() *cli.Command {
@@ -38,7 +38,7 @@ func (x *command) analyses(c *cli.Context) error {
 
 func (x *command) printAnalysis(a *analyses.Analysis) {
 	x.printf("%s: %s\n", a.Name, a.About)
-	streams := screen.Table{Head: []string{"stream", "kind", "files", "columns"}, Most: 200}
+	streams := display.Table{Head: []string{"stream", "kind", "files", "columns"}, Most: 200}
 	for _, s := range a.Streams {
 		kind := "facts"
 		if s.Reference {
@@ -50,15 +50,15 @@ func (x *command) printAnalysis(a *analyses.Analysis) {
 		}
 		streams.Rows = append(streams.Rows, []string{s.Name, kind, "DIR/" + s.Files, strings.Join(columns, ", ")})
 	}
-	params := screen.Table{Head: []string{"parameter", "default", "what it does"}, Most: 200}
+	params := display.Table{Head: []string{"parameter", "default", "what it does"}, Most: 200}
 	for _, p := range a.Params {
 		params.Rows = append(params.Rows, []string{p.Name, p.Default, p.About})
 	}
-	queries := screen.Table{Head: []string{"query", "columns of its answer"}, Most: 200}
+	queries := display.Table{Head: []string{"query", "columns of its answer"}, Most: 200}
 	for _, q := range a.Queries {
 		queries.Rows = append(queries.Rows, []string{q.Name, strings.Join(q.Columns, ", ") + fetched(q)})
 	}
-	for _, t := range []*screen.Table{&streams, &params, &queries} {
+	for _, t := range []*display.Table{&streams, &params, &queries} {
 		x.printf("\n")
 		for _, line := range t.Lines() {
 			x.printf("  %s\n", line)

@@ -11,7 +11,7 @@ import (
 	"strconv"
 
 	"posta.dev/posta/client"
-	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/protocol"
 )
 
@@ -30,7 +30,7 @@ func (x *command) printAnswer(a *client.Answer, o output) error {
 		if err := writeCSVs(a, o.dir); err != nil {
 			return err
 		}
-		x.notef("%s written to %s", screen.Plural(len(a.Queries), "file"), o.dir)
+		x.notef("%s written to %s", display.Plural(len(a.Queries), "file"), o.dir)
 	}
 	if o.json {
 		return a.WriteJSON(x.Out)
@@ -45,7 +45,7 @@ func (x *command) printAnswer(a *client.Answer, o output) error {
 
 // printTable shows the first rows. Fractions are rounded to three digits here, and here only.
 func printTable(w io.Writer, t *client.Table) {
-	table := screen.Table{Head: t.Columns, Right: make([]bool, len(t.Columns))}
+	table := display.Table{Head: t.Columns, Right: make([]bool, len(t.Columns))}
 	for row := range t.All() {
 		if len(table.Rows) == shownRows {
 			break
@@ -57,12 +57,12 @@ func printTable(w io.Writer, t *client.Table) {
 		}
 		table.Rows = append(table.Rows, cells)
 	}
-	fmt.Fprintf(w, "%s: %s\n", screen.Escape(t.Name), screen.Plural(t.Len(), "row"))
+	fmt.Fprintf(w, "%s: %s\n", display.Escape(t.Name), display.Plural(t.Len(), "row"))
 	for _, line := range table.Lines() {
 		fmt.Fprintf(w, "  %s\n", line)
 	}
 	if more := t.Len() - len(table.Rows); more > 0 {
-		fmt.Fprintf(w, "  … and %s more; --out DIR or --json gives all\n", screen.Count(uint64(more)))
+		fmt.Fprintf(w, "  … and %s more; --out DIR or --json gives all\n", display.Count(uint64(more)))
 	}
 	fmt.Fprintln(w)
 }
@@ -80,8 +80,8 @@ func printRejected(w io.Writer, all []protocol.Rejected) {
 		if r.Rows == 0 {
 			continue
 		}
-		fmt.Fprintf(w, "%s: %s rows rejected\n", screen.Escape(r.Stream), screen.Count(r.Rows))
-		table := screen.Table{Head: []string{"file", "line", "reason"}, Right: []bool{false, true}, Most: 200}
+		fmt.Fprintf(w, "%s: %s rows rejected\n", display.Escape(r.Stream), display.Count(r.Rows))
+		table := display.Table{Head: []string{"file", "line", "reason"}, Right: []bool{false, true}, Most: 200}
 		for _, row := range r.First {
 			table.Rows = append(table.Rows, []string{row.File, strconv.FormatUint(row.Line, 10), row.Reason})
 		}
@@ -89,7 +89,7 @@ func printRejected(w io.Writer, all []protocol.Rejected) {
 			fmt.Fprintf(w, "  %s\n", line)
 		}
 		if more := r.Rows - min(r.Rows, uint64(len(r.First))); more > 0 {
-			fmt.Fprintf(w, "  … and %s more\n", screen.Count(more))
+			fmt.Fprintf(w, "  … and %s more\n", display.Count(more))
 		}
 		fmt.Fprintln(w)
 	}

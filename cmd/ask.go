@@ -14,18 +14,18 @@ import (
 // askFlags are for commands that ask a running cluster.
 func askFlags() []cli.Flag { return []cli.Flag{topologyFlag(), entryFlag(), patienceFlag()} }
 
-// defaultAskPatience is for somebody who waits at a prompt: a node that starts again answers sooner.
-const defaultAskPatience = 5 * time.Second
+// defaultAskTimeout is for somebody who waits at a prompt: a node that starts again answers sooner.
+const defaultAskTimeout = 5 * time.Second
 
-func askPatience(c *cli.Context) time.Duration {
+func askTimeout(c *cli.Context) time.Duration {
 	if d := c.Duration("patience"); d != 0 {
 		return d
 	}
-	return defaultAskPatience
+	return defaultAskTimeout
 }
 
 func askConfig(c *cli.Context, entries []string, id session.ID) client.Config {
-	patience := askPatience(c)
+	patience := askTimeout(c)
 	cfg := client.Config{Entries: entries, Session: id, Patience: patience}
 	if patience > 0 { // one try is no longer than all of them may be
 		cfg.Timeout = min(patience, client.DefaultTimeout)

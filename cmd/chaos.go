@@ -12,9 +12,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta.dev/posta/cmd/internal/havoc"
-	"posta.dev/posta/cmd/internal/pulse"
-	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/faults"
+	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/medic"
 	"posta.dev/posta/medic/core"
 	"posta.dev/posta/medic/docker"
@@ -48,60 +48,60 @@ The last line says how many came back; the exit code is 1 when somebody did not 
 	}
 }
 
-// rogue is one run of chaos.
-type rogue struct {
-	x       *command
-	maker   havoc.Maker
-	rand    *rand.Rand
-	targets []medic.NodeID
-	kinds   []havoc.Kind
-	suspect time.Duration
-	done    int
-	unsure  int      // of those: nobody said that it was done
-	later   []func() // ends what lasts
+// faultInjector is one run of `posta chaos`.
+type faultInjector struct {
+	x          *command
+	injector   faults.Injector
+	rand       *rand.Rand
+	targets    []medic.NodeID
+	kinds      []faults.Kind
+	suspect    time.Duration
+	done       int
+	unanswered int      // of those: nobody said that it was done
+	undos      []func() // ends what lasts
 }
 
 func (x *command) chaos(c *cli.Context) error {
-	r, w, err := x.newRogue(c)
+	r, w, err := x.newFaultInjector(c)
 	if err != nil {
 		return err
 	}
-	defer func() { _, _ = w.Close(), r.maker.Close() }()
-	if _, err := w.Until(soon(c.Context), func(m pulse.Medics) bool { return m.Led }); err != nil {
+	defer func() { _, _ = w.Close(), r.injector.Close() }()
+	if _, err := w.Until(withLeaderTimeout(c.Context), func(m monitor.Medics) bool { return m.Led }); err != nil {
 		return fmt.Errorf("%w: no medic leads; start the cluster with `posta up`", errNothingAnswers)
 	}
 	began := time.Now()
 	over, cancel := context.WithTimeout(c.Context, c.Duration("duration"))
 	defer cancel()
-	told := teller{x: x, since: began}
-	r.rage(over, c.Duration("every"), func() { told.tell(w.View().Entries) })
-	for _, resume := range r.later {
+	told := journalPrinter{x: x, since: began}
+	r.injectUntilDone(over, c.Duration("every"), func() { told.tell(w.View().Entries) })
+	for _, resume := range r.undos {
 		resume()
 	}
-	patience, cancel := context.WithTimeout(c.Context, c.Duration("patience"))
+	waiting, cancel := context.WithTimeout(c.Context, c.Duration("patience"))
 	defer cancel()
-	err = r.allBack(patience, w)
+	err = r.allBack(waiting, w)
 	view := w.View()
 	told.tell(view.Entries)
-	x.sumUp(core.Incidents(view.Entries), began, r.done, r.unsure)
+	x.printSummary(core.Incidents(view.Entries), began, r.done, r.unanswered)
 	return err
 }
 
-func soon(ctx context.Context) context.Context {
+func withLeaderTimeout(ctx context.Context) context.Context {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	context.AfterFunc(ctx, cancel)
 	return ctx
 }
 
-func (x *command) newRogue(c *cli.Context) (*rogue, *pulse.Watcher, error) {
+func (x *command) newFaultInjector(c *cli.Context) (*faultInjector, *monitor.Watcher, error) {
 	if c.Duration("every") <= 0 {
 		return nil, nil, usagef("--every %v: give a time above 0", c.Duration("every"))
 	}
-	maker, all, t, err := x.havocOf(c)
+	injector, all, t, err := x.injectorOf(c)
 	if err != nil {
 		return nil, nil, err
 	}
-	kinds, err := kindsOf(c, maker)
+	kinds, err := kindsOf(c, injector)
 	targets := all
 	if c.NArg() > 0 {
 		targets = nil
@@ -113,7 +113,7 @@ func (x *command) newRogue(c *cli.Context) (*rogue, *pulse.Watcher, error) {
 		targets = append(targets, medic.NodeID(name))
 	}
 	if err != nil {
-		_ = maker.Close()
+		_ = injector.Close()
 		return nil, nil, err
 	}
 	seed := c.Uint64("seed")
@@ -121,22 +121,22 @@ func (x *command) newRogue(c *cli.Context) (*rogue, *pulse.Watcher, error) {
 		seed = rand.Uint64() >> 32
 	}
 	x.notef("chaos with --seed %d", seed)
-	w, err := pulse.Watch(t.MedicNodes())
+	w, err := monitor.Watch(t.MedicNodes())
 	if err != nil {
-		_ = maker.Close()
+		_ = injector.Close()
 		return nil, nil, err
 	}
-	return &rogue{x: x, maker: maker, rand: rand.New(rand.NewPCG(seed, 0xca05)), targets: targets, kinds: kinds, suspect: t.Medics.SuspectAfter}, w, nil
+	return &faultInjector{x: x, injector: injector, rand: rand.New(rand.NewPCG(seed, 0xca05)), targets: targets, kinds: kinds, suspect: t.Medics.SuspectAfter}, w, nil
 }
 
-// havocOf is who can do something, and to whom.
-func (x *command) havocOf(c *cli.Context) (maker havoc.Maker, all []medic.NodeID, t *topology.Topology, err error) {
+// injectorOf returns the injector, and everybody it may hit.
+func (x *command) injectorOf(c *cli.Context) (injector faults.Injector, all []medic.NodeID, t *topology.Topology, err error) {
 	if !c.Bool(flagDocker) {
-		crew, t, err := x.crewOf(c)
+		procs, t, err := x.localProcesses(c)
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		return havoc.Processes{Crew: crew}, slices.Concat(crew.IDs(), crew.Medics(), crew.Beside()), t, nil
+		return faults.Processes{Processes: procs}, slices.Concat(procs.IDs(), procs.Medics(), procs.Beside()), t, nil
 	}
 	if t, err = loadTopology(c); err != nil {
 		return nil, nil, nil, err
@@ -154,19 +154,19 @@ func (x *command) havocOf(c *cli.Context) (maker havoc.Maker, all []medic.NodeID
 			all = append(all, n.ID)
 		}
 	}
-	return havoc.Containers{Restarter: r, Nodes: t.Nodes()}, all, t, nil
+	return faults.Containers{Restarter: r, Nodes: t.Nodes()}, all, t, nil
 }
 
 // kindsOf is what --fault says, or everything, kills twice as often.
-func kindsOf(c *cli.Context, m havoc.Maker) (kinds []havoc.Kind, err error) {
+func kindsOf(c *cli.Context, m faults.Injector) (kinds []faults.Kind, err error) {
 	for _, name := range c.StringSlice("fault") {
-		if !slices.Contains(m.Kinds(), havoc.Kind(name)) {
+		if !slices.Contains(m.Kinds(), faults.Kind(name)) {
 			return nil, usagef("--fault %s: there is %s", name, joined(m.Kinds()))
 		}
-		kinds = append(kinds, havoc.Kind(name))
+		kinds = append(kinds, faults.Kind(name))
 	}
 	if len(kinds) == 0 {
-		kinds = append([]havoc.Kind{havoc.Kill}, m.Kinds()...)
+		kinds = append([]faults.Kind{faults.Kill}, m.Kinds()...)
 	}
 	return kinds, nil
 }
@@ -179,14 +179,14 @@ func joined[T ~string](all []T) string {
 	return strings.Join(names, ", ")
 }
 
-// rage goes on until ctx ends; between two faults it looks at the journal.
-func (r *rogue) rage(ctx context.Context, every time.Duration, look func()) {
+// injectUntilDone injects faults until ctx ends. Between two faults it looks at the journal.
+func (r *faultInjector) injectUntilDone(ctx context.Context, every time.Duration, look func()) {
 	next := time.Now()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		if now := time.Now(); !now.Before(next) {
-			r.strike(ctx)
+			r.inject(ctx)
 			next = now.Add(every/2 + time.Duration(r.rand.Int64N(int64(every))))
 		}
 		select {
@@ -198,11 +198,11 @@ func (r *rogue) rage(ctx context.Context, every time.Duration, look func()) {
 	}
 }
 
-// strike does one bad thing. What it drew is drawn even when there is nobody to do it to, so that a seed is the same faults again.
-func (r *rogue) strike(ctx context.Context) {
+// inject makes one fault happen. It draws target, kind and pause even if the target turns out to be dead: so a seed always means the same faults.
+func (r *faultInjector) inject(ctx context.Context) {
 	target, kind := r.targets[r.rand.IntN(len(r.targets))], r.kinds[r.rand.IntN(len(r.kinds))]
 	pause := r.suspect/4 + time.Duration(r.rand.Int64N(int64(2*r.suspect)))
-	pid, err := r.maker.Pid(target)
+	pid, err := r.injector.Pid(target)
 	switch {
 	case err != nil:
 		r.say("%s %s: %v", kind, target, err)
@@ -213,14 +213,14 @@ func (r *rogue) strike(ctx context.Context) {
 	}
 	what := fmt.Sprintf("%s %s, process %d", kind, target, pid)
 	if kind.Lasts() {
-		what += " for " + screen.Span(pause)
+		what += " for " + display.Span(pause)
 	}
-	err = r.maker.Do(ctx, kind, target)
+	err = r.injector.Do(ctx, kind, target)
 	switch {
 	case err == nil:
 		r.say("%s", what)
-	case noAnswer(err): // then incidents may come of it that would otherwise have no fault, and what lasts has to be ended
-		r.unsure++
+	case givenUp(err): // then incidents may come of it that would otherwise have no fault, and what lasts has to be ended
+		r.unanswered++
 		r.say("%s, perhaps: %v", what, err)
 	default:
 		r.say("%s: %v", what, err)
@@ -233,11 +233,11 @@ func (r *rogue) strike(ctx context.Context) {
 	undo := func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 		defer cancel()
-		_ = r.maker.Undo(ctx, kind, target, pid) // it may be gone just now; and who is not back is told in the end
+		_ = r.injector.Undo(ctx, kind, target, pid) // it may be gone just now; and who is not back is told in the end
 	}
 	over := make(chan struct{})
 	timer := time.AfterFunc(pause, func() { defer close(over); undo() })
-	r.later = append(r.later, func() {
+	r.undos = append(r.undos, func() {
 		if timer.Stop() {
 			undo()
 			return
@@ -246,26 +246,26 @@ func (r *rogue) strike(ctx context.Context) {
 	})
 }
 
-// noAnswer says that a call was given up: nobody knows whether it was carried out.
-func noAnswer(err error) bool {
+// givenUp says that a call was given up: nobody knows whether it was carried out.
+func givenUp(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
 // undoTime bounds the end of what lasts.
 const undoTime = 10 * time.Second
 
-func (r *rogue) say(format string, args ...any) {
+func (r *faultInjector) say(format string, args ...any) {
 	r.x.printf("%s  %s\n", time.Now().Format("15:04:05.000"), fmt.Sprintf(format, args...))
 }
 
 // allBack waits until everybody is heard and no incident is open.
-func (r *rogue) allBack(ctx context.Context, w *pulse.Watcher) error {
-	if err := r.maker.Ready(ctx); err != nil {
+func (r *faultInjector) allBack(ctx context.Context, w *monitor.Watcher) error {
+	if err := r.injector.Ready(ctx); err != nil {
 		return err
 	}
-	view, err := w.Until(ctx, func(m pulse.Medics) bool {
+	view, err := w.Until(ctx, func(m monitor.Medics) bool {
 		open := slices.ContainsFunc(core.Incidents(m.Entries), func(i core.Incident) bool { return i.Open })
-		silent := slices.ContainsFunc(m.All, func(m pulse.Medic) bool { return !m.Heard || m.Age > 2*r.suspect })
+		silent := slices.ContainsFunc(m.All, func(m monitor.Medic) bool { return !m.Heard || m.Age > 2*r.suspect })
 		return m.Led && !open && !silent
 	})
 	if err == nil {
@@ -280,14 +280,14 @@ func (r *rogue) allBack(ctx context.Context, w *pulse.Watcher) error {
 	return fmt.Errorf("chaos: not all came back in time: %s: %w", strings.Join(missing, ", "), err)
 }
 
-// teller prints what is new in the journal.
-type teller struct {
+// journalPrinter prints what is new in the journal.
+type journalPrinter struct {
 	x     *command
 	since time.Time
 	told  map[core.EntryID]bool
 }
 
-func (t *teller) tell(entries []core.Entry) {
+func (t *journalPrinter) tell(entries []core.Entry) {
 	if t.told == nil {
 		t.told = map[core.EntryID]bool{}
 	}
@@ -301,8 +301,8 @@ func (t *teller) tell(entries []core.Entry) {
 	}
 }
 
-// sumUp prints the last lines.
-func (x *command) sumUp(incidents []core.Incident, since time.Time, done, unsure int) {
+// printSummary prints the last lines.
+func (x *command) printSummary(incidents []core.Incident, since time.Time, done, unanswered int) {
 	back, restarts := 0, 0
 	var slowest time.Duration
 	for _, i := range incidents {
@@ -316,9 +316,9 @@ func (x *command) sumUp(incidents []core.Incident, since time.Time, done, unsure
 		}
 	}
 	perhaps := ""
-	if unsure > 0 {
-		perhaps = fmt.Sprintf(", %d without an answer", unsure)
+	if unanswered > 0 {
+		perhaps = fmt.Sprintf(", %d without an answer", unanswered)
 	}
 	_, _ = io.WriteString(x.Out, fmt.Sprintf("%s%s; the journal tells of %s that ended well, with %s; the slowest took %s\n",
-		screen.Plural(done, "fault"), perhaps, screen.Plural(back, "incident"), screen.Plural(restarts, "restart"), screen.Span(slowest)))
+		display.Plural(done, "fault"), perhaps, display.Plural(back, "incident"), display.Plural(restarts, "restart"), display.Span(slowest)))
 }

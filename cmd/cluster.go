@@ -95,8 +95,8 @@ func elsewhere(h topology.Host) bool {
 	return err != nil || !ip.IsLoopback()
 }
 
-// crewOf is the processes of this machine's nodes, as posta up keeps them: their files are beside the nodes' data.
-func (x *command) crewOf(c *cli.Context) (*local.Crew, *topology.Topology, error) {
+// localProcesses is the processes of this machine's nodes, as posta up keeps them: their files are beside the nodes' data.
+func (x *command) localProcesses(c *cli.Context) (*local.Processes, *topology.Topology, error) {
 	t, err := loadTopology(c)
 	if err != nil {
 		return nil, nil, err
@@ -109,8 +109,8 @@ func (x *command) crewOf(c *cli.Context) (*local.Crew, *topology.Topology, error
 	if err != nil {
 		return nil, nil, err
 	}
-	crew, err := local.NewCrew(local.Config{Topology: t, Nodes: nodes, Beside: besideNodes(t, nodes), Dir: t.DataDir, Program: program})
-	return crew, t, err
+	procs, err := local.NewProcesses(local.Config{Topology: t, Nodes: nodes, Beside: besideNodes(t, nodes), Dir: t.DataDir, Program: program})
+	return procs, t, err
 }
 
 // besideNodes is the embedded server, if it is on a host of these nodes.

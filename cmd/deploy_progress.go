@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/deploy/apply"
 )
 
@@ -59,7 +59,7 @@ func (s *steps) tell(e apply.Event) {
 	default:
 		return
 	}
-	fmt.Fprintln(s.out, screen.Escape(line))
+	fmt.Fprintln(s.out, display.Escape(line))
 }
 
 func (s *steps) draw() {
@@ -68,9 +68,9 @@ func (s *steps) draw() {
 	s.clear(&b)
 	const cells = 24
 	full := cells * s.over / max(1, s.of)
-	b.WriteString(screen.Cut(fmt.Sprintf("[%s%s] %d of %s", strings.Repeat("█", full), strings.Repeat("·", cells-full), s.over, screen.Plural(s.of, "step")), width) + "\n")
+	b.WriteString(display.Cut(fmt.Sprintf("[%s%s] %d of %s", strings.Repeat("█", full), strings.Repeat("·", cells-full), s.over, display.Plural(s.of, "step")), width) + "\n")
 	for _, h := range s.hosts {
-		b.WriteString(screen.Cut(screen.Escape(h+": "+eventText(s.now[h])), width) + "\n")
+		b.WriteString(display.Cut(display.Escape(h+": "+eventText(s.now[h])), width) + "\n")
 	}
 	s.drawn = 1 + len(s.hosts)
 	_, _ = io.WriteString(s.out, b.String())
@@ -84,9 +84,9 @@ func eventText(e apply.Event) string {
 	case e.Done:
 		text += ": done"
 	case e.Size > 0:
-		text += fmt.Sprintf(": %d%%, %s of %s", min(100, 100*e.Bytes/e.Size), screen.Bytes(e.Bytes), screen.Bytes(e.Size))
+		text += fmt.Sprintf(": %d%%, %s of %s", min(100, 100*e.Bytes/e.Size), display.Bytes(e.Bytes), display.Bytes(e.Size))
 	case e.Bytes > 0:
-		text += ": " + screen.Bytes(e.Bytes)
+		text += ": " + display.Bytes(e.Bytes)
 	case e.Text != "":
 		text += ": " + e.Text
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/deploy/apply"
 	"posta.dev/posta/deploy/engine"
 	"posta.dev/posta/deploy/image"
@@ -35,7 +35,7 @@ func (x *command) deploy(c *cli.Context) error {
 		return fmt.Errorf("deploy: %w", err)
 	}
 	defer func() { _ = source.close() }()
-	f, err := meetFleet(c.Context, t, c.StringSlice(flagLost))
+	f, err := connectEngines(c.Context, t, c.StringSlice(flagLost))
 	if err != nil {
 		return fmt.Errorf("deploy: %w", err)
 	}
@@ -69,7 +69,7 @@ func deployTopology(c *cli.Context) (*topology.Topology, string, error) {
 	return t, string(text), nil
 }
 
-func (x *command) carryOut(c *cli.Context, d plan.Desired, f *fleet, source *source, p plan.Plan) error {
+func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, source *source, p plan.Plan) error {
 	if len(p.Steps) == 0 {
 		x.notef("cluster %s is as the topology says", d.Cluster)
 		return nil
@@ -88,12 +88,12 @@ func (x *command) carryOut(c *cli.Context, d plan.Desired, f *fleet, source *sou
 	if err != nil {
 		return fmt.Errorf("%w; posta deploy status tells what is where; say the same again to go on, or posta deploy --%s to go back", err, flagRollback)
 	}
-	x.notef("cluster %s: done, %s", d.Cluster, screen.Plural(len(p.Steps), "step"))
+	x.notef("cluster %s: done, %s", d.Cluster, display.Plural(len(p.Steps), "step"))
 	return nil
 }
 
 // desired is what the topology says, or what was good before it.
-func (x *command) desired(c *cli.Context, t *topology.Topology, text string, s *source, f *fleet) (plan.Desired, error) {
+func (x *command) desired(c *cli.Context, t *topology.Topology, text string, s *source, f *engineSet) (plan.Desired, error) {
 	if !c.Bool(flagRollback) {
 		return plan.Want(t, text, s.ref, s.arch)
 	}
@@ -193,7 +193,7 @@ func (x *command) deployStatus(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	f, err := meetFleet(c.Context, t, c.StringSlice(flagLost))
+	f, err := connectEngines(c.Context, t, c.StringSlice(flagLost))
 	if err != nil {
 		return fmt.Errorf("deploy status: %w", err)
 	}
@@ -201,7 +201,7 @@ func (x *command) deployStatus(c *cli.Context) error {
 	for i := range f.observed.Engines {
 		o := &f.observed.Engines[i]
 		x.printf("%s: Docker %s, %s, clock %+.1fs\n", strings.Join(o.Hosts, ", "), o.Version, o.Arch, o.Offset.Seconds())
-		table := screen.Table{Head: []string{"unit", "state", "image", "container"}, Right: []bool{false, false, false, false}}
+		table := display.Table{Head: []string{"unit", "state", "image", "container"}, Right: []bool{false, false, false, false}}
 		for _, k := range o.Containers {
 			state := "stopped"
 			switch {
@@ -215,7 +215,7 @@ func (x *command) deployStatus(c *cli.Context) error {
 		for _, line := range table.Lines() {
 			x.printf("  %s\n", line)
 		}
-		x.printf("  %s\n", screen.Plural(len(o.Volumes), "volume"))
+		x.printf("  %s\n", display.Plural(len(o.Volumes), "volume"))
 	}
 	for i, l := range f.observed.Good() {
 		when := "last good topology"
@@ -236,7 +236,7 @@ func (x *command) deployLogs(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	f, err := meetFleet(c.Context, t, nil)
+	f, err := connectEngines(c.Context, t, nil)
 	if err != nil {
 		return fmt.Errorf("deploy logs: %w", err)
 	}
@@ -256,7 +256,7 @@ func (x *command) undeploy(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	f, err := meetFleet(c.Context, t, c.StringSlice(flagLost))
+	f, err := connectEngines(c.Context, t, c.StringSlice(flagLost))
 	if err != nil {
 		return fmt.Errorf("undeploy: %w", err)
 	}
@@ -279,15 +279,15 @@ func (x *command) undeploy(c *cli.Context) error {
 }
 
 // confirmDown wants a yes, from a person or a pipe.
-func (x *command) confirmDown(c *cli.Context, cluster string, f *fleet, volumes bool) error {
+func (x *command) confirmDown(c *cli.Context, cluster string, f *engineSet, volumes bool) error {
 	containers, data := 0, 0
 	for i := range f.observed.Engines {
 		containers += len(f.observed.Engines[i].Containers)
 		data += len(f.observed.Engines[i].Volumes)
 	}
-	what := screen.Plural(containers, "container") + " go, data stays"
+	what := display.Plural(containers, "container") + " go, data stays"
 	if volumes {
-		what = fmt.Sprintf("%s and %s go, and with them all data, logs and results", screen.Plural(containers, "container"), screen.Plural(data, "volume"))
+		what = fmt.Sprintf("%s and %s go, and with them all data, logs and results", display.Plural(containers, "container"), display.Plural(data, "volume"))
 	}
 	fmt.Fprintf(x.Err, "take down cluster %s: %s. Yes? [y/N] ", cluster, what)
 	line := make(chan string, 1)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/local"
-	"posta.dev/posta/cmd/internal/screen"
 	"posta.dev/posta/medic"
 	"posta.dev/posta/medic/host"
 	"posta.dev/posta/topology"
@@ -33,27 +33,27 @@ func (x *command) down(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	crew, t, err := x.crewOf(c)
+	procs, t, err := x.localProcesses(c)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = crew.Close() }()
+	defer func() { _ = procs.Close() }()
 	lock, err := local.TakeLock(below(t, "up.lock"))
 	if err != nil {
 		return fmt.Errorf("down: %w; somebody else is starting or stopping this cluster", err)
 	}
 	defer func() { _ = lock.Release() }()
 	began := time.Now()
-	if err := x.closeHosts(c.Context, crew); err != nil {
+	if err := x.closeHosts(c.Context, procs); err != nil {
 		return fmt.Errorf("down: %w", err)
 	}
-	alive, err := crew.Nodes() // also those that an older text of the topology had
+	alive, err := procs.Nodes() // also those that an older text of the topology had
 	if err != nil {
 		return fmt.Errorf("down: %w", err)
 	}
 	// A Ctrl-C is impatience, and kills. Nodes drain over the server, so it goes when they are gone.
 	nodes, server := apart(alive)
-	stopped := append(crew.Stop(c.Context, nodes), crew.Stop(c.Context, server)...)
+	stopped := append(procs.Stop(c.Context, nodes), procs.Stop(c.Context, server)...)
 	x.sayStopped(t, stopped, time.Since(began))
 	if err := stopErrors(stopped); err != nil {
 		return fmt.Errorf("down: %w", err)
@@ -74,20 +74,20 @@ func apart(alive []medic.NodeID) (others, server []medic.NodeID) {
 }
 
 // closeHosts keeps medics from starting again what is stopped.
-func (x *command) closeHosts(ctx context.Context, crew *local.Crew) error {
-	for _, name := range crew.Hosts() {
-		h, err := crew.FenceOf(name)
+func (x *command) closeHosts(ctx context.Context, procs *local.Processes) error {
+	for _, name := range procs.Hosts() {
+		h, err := procs.Fence(name)
 		if err != nil {
 			return err
 		}
-		patience, cancel := context.WithTimeout(ctx, lockTime)
-		err = h.Down(patience)
+		waiting, cancel := context.WithTimeout(ctx, lockTime)
+		err = h.Down(waiting)
 		cancel()
 		if errors.Is(err, host.ErrBusy) { // a medic hangs in the middle of a restart
-			if err := x.killMedics(ctx, crew); err != nil {
+			if err := x.killMedics(ctx, procs); err != nil {
 				return err
 			}
-			err = h.Down(x.hurry)
+			err = h.Down(x.forced)
 		}
 		if err != nil {
 			return err
@@ -99,9 +99,9 @@ func (x *command) closeHosts(ctx context.Context, crew *local.Crew) error {
 // lockTime is what a restart may take that is under way.
 const lockTime = 5 * time.Second
 
-func (x *command) killMedics(ctx context.Context, crew *local.Crew) error {
-	for _, m := range crew.Medics() {
-		if err := crew.Kill(ctx, m); err != nil {
+func (x *command) killMedics(ctx context.Context, procs *local.Processes) error {
+	for _, m := range procs.Medics() {
+		if err := procs.Kill(ctx, m); err != nil {
 			return err
 		}
 	}
@@ -128,9 +128,9 @@ func (x *command) sayStopped(t *topology.Topology, all []medic.Stopped, took tim
 		}
 	}
 	slices.Sort(killed)
-	line := fmt.Sprintf("cluster %s is down after %s: stopped %s", t.Name, screen.Span(took), screen.Plural(len(all)-medics-servers, "node"))
+	line := fmt.Sprintf("cluster %s is down after %s: stopped %s", t.Name, display.Span(took), display.Plural(len(all)-medics-servers, "node"))
 	if medics > 0 {
-		line += " and " + screen.Plural(medics, "medic")
+		line += " and " + display.Plural(medics, "medic")
 	}
 	if servers > 0 {
 		line += ", and NATS"

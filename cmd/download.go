@@ -10,8 +10,8 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/client"
-	"posta.dev/posta/cmd/internal/fetch"
-	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/download"
 	"posta.dev/posta/protocol"
 )
 
@@ -61,7 +61,7 @@ func (x *command) download(ctx context.Context, a *client.Answer, dir string) er
 		case err != nil:
 			x.notef("warning: nothing downloaded for %s: %s", q.Name, oneLine(err))
 		default:
-			x.notef("%s: %s saved as %s", q.Name, screen.Bytes(saved.Bytes), screen.Escape(saved.Path))
+			x.notef("%s: %s saved as %s", q.Name, display.Bytes(saved.Bytes), display.Escape(saved.Path))
 		}
 	}
 	return nil
@@ -70,19 +70,19 @@ func (x *command) download(ctx context.Context, a *client.Answer, dir string) er
 // errNothingToFetch is why there is no file although all went well.
 var errNothingToFetch = errors.New("the answer has no row")
 
-func downloadFirst(ctx context.Context, t *client.Table, q analyses.Query, dir string) (fetch.Saved, error) {
+func downloadFirst(ctx context.Context, t *client.Table, q analyses.Query, dir string) (download.Saved, error) {
 	if t == nil {
-		return fetch.Saved{}, errNothingToFetch
+		return download.Saved{}, errNothingToFetch
 	}
 	column := slices.Index(t.Columns, q.Download)
 	if column < 0 {
-		return fetch.Saved{}, fmt.Errorf("the cluster's answer has no column %q; is it of another version?", q.Download)
+		return download.Saved{}, fmt.Errorf("the cluster's answer has no column %q; is it of another version?", q.Download)
 	}
 	for row := range t.All() {
 		if v := row[column]; v.Kind == protocol.Text {
-			return fetch.Limits{}.Save(ctx, v.Text, dir, q.Name)
+			return download.Limits{}.Save(ctx, v.Text, dir, q.Name)
 		}
-		return fetch.Saved{}, fmt.Errorf("%s is no text", q.Download)
+		return download.Saved{}, fmt.Errorf("%s is no text", q.Download)
 	}
-	return fetch.Saved{}, errNothingToFetch
+	return download.Saved{}, errNothingToFetch
 }

@@ -89,7 +89,7 @@ func TestDownloadsOfAClusterThatIsKept(t *testing.T) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a picture") }))
 	defer web.Close()
 	from := linksTo(t, web.URL+"/b.png")
-	k := newKept(t)
+	k := newTestCluster(t)
 	k.must("up")
 	id := strings.TrimSpace(k.must("submit", "links", "--data", from, "--detach", "-q").out)
 	for _, call := range [][]string{{"submit", "links", "--data", from, "-q"}, {"results", id, "--drop"}} {

@@ -10,7 +10,7 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/client"
-	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/topology"
@@ -97,7 +97,7 @@ func oneLine(err error) string {
 	var parts []string
 	for _, part := range strings.Split(err.Error(), "\n") {
 		if part = strings.TrimSpace(part); part != "" {
-			parts = append(parts, screen.Escape(part))
+			parts = append(parts, display.Escape(part))
 		}
 	}
 	return strings.Join(parts, "; ")

@@ -10,7 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/internal/gen"
 )
 
@@ -61,8 +61,8 @@ func (x *command) gen(c *cli.Context) error {
 		x.printf("{\"dir\": %q, \"rows\": %d, \"seed\": %d, \"files\": %d, \"bytes\": %d}\n", dir, rows, seed, made.files, made.bytes)
 		return nil
 	}
-	x.notef("%s rows of %s in %s, %s, after %s: %s", screen.Count(uint64(rows)), name, screen.Plural(made.files, "file"),
-		screen.Bytes(made.bytes), screen.Span(time.Since(began)), dir)
+	x.notef("%s rows of %s in %s, %s, after %s: %s", display.Count(uint64(rows)), name, display.Plural(made.files, "file"),
+		display.Bytes(made.bytes), display.Span(time.Since(began)), dir)
 	return nil
 }
 

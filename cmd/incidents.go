@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"posta.dev/posta/cmd/internal/pulse"
-	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/medic/core"
 )
 
@@ -17,13 +17,13 @@ func entryText(e *core.Entry) string {
 	case core.Elected:
 		return by + " leads"
 	case core.Suspected:
-		text := fmt.Sprintf("%s: %s for %s", e.Node, e.Text, screen.Span(e.Silent))
+		text := fmt.Sprintf("%s: %s for %s", e.Node, e.Text, display.Span(e.Silent))
 		if e.Wait > 0 {
-			text += fmt.Sprintf(", number %d in a row: restarted in %s", e.InARow, screen.Span(e.Wait))
+			text += fmt.Sprintf(", number %d in a row: restarted in %s", e.InARow, display.Span(e.Wait))
 		}
 		return text
 	case core.Restarted:
-		text := fmt.Sprintf("%s: restarted by %s in %s", e.Node, by, screen.Span(e.Took))
+		text := fmt.Sprintf("%s: restarted by %s in %s", e.Node, by, display.Span(e.Took))
 		if e.Text != "" {
 			text += "; the old process: " + e.Text
 		}
@@ -42,35 +42,35 @@ func entryText(e *core.Entry) string {
 const shownIncidents = 8
 
 // medicLines is the medics' part of the status screen.
-func medicLines(m pulse.Medics) []string {
+func medicLines(m monitor.Medics) []string {
 	if len(m.All) == 0 {
 		return nil
 	}
 	up := 0
-	table := screen.Table{Head: []string{"medic", "state", "inc", "pid", "heard", "up"}, Right: []bool{false, false, true, true, true, true}}
+	table := display.Table{Head: []string{"medic", "state", "inc", "pid", "heard", "up"}, Right: []bool{false, false, true, true, true, true}}
 	for i := range m.All {
 		if m.All[i].Heard && m.All[i].Age <= silentFor {
 			up++
 		}
 		table.Rows = append(table.Rows, medicRow(&m.All[i]))
 	}
-	head := fmt.Sprintf("\n%d of %s up, no leader", up, screen.Plural(len(m.All), "medic"))
+	head := fmt.Sprintf("\n%d of %s up, no leader", up, display.Plural(len(m.All), "medic"))
 	if m.Led {
-		head = fmt.Sprintf("\n%d of %s up, %s leads in generation %d", up, screen.Plural(len(m.All), "medic"), m.Term.Leader, m.Term.Gen)
+		head = fmt.Sprintf("\n%d of %s up, %s leads in generation %d", up, display.Plural(len(m.All), "medic"), m.Term.Leader, m.Term.Gen)
 	}
 	lines := append([]string{head}, table.Lines()...)
 	return append(lines, incidentLines(core.Incidents(m.Entries))...)
 }
 
-func medicRow(m *pulse.Medic) []string {
+func medicRow(m *monitor.Medic) []string {
 	if !m.Heard {
 		return []string{string(m.Node.ID), "silent", "", "", "never", ""}
 	}
 	b := &m.Beat
-	return []string{string(m.Node.ID), medicState(m), fmt.Sprint(b.ID.Life), fmt.Sprint(b.ID.PID), screen.Span(m.Age) + " ago", screen.Span(b.Uptime)}
+	return []string{string(m.Node.ID), medicState(m), fmt.Sprint(b.ID.Life), fmt.Sprint(b.ID.PID), display.Span(m.Age) + " ago", display.Span(b.Uptime)}
 }
 
-func medicState(m *pulse.Medic) string {
+func medicState(m *monitor.Medic) string {
 	switch {
 	case !m.Heard || m.Age > silentFor:
 		return "silent"
@@ -84,17 +84,17 @@ func incidentLines(all []core.Incident) []string {
 	if len(all) == 0 {
 		return nil
 	}
-	table := screen.Table{
+	table := display.Table{
 		Head:  []string{"incident", "when", "cause", "detect", "restart", "recover", "restarts"},
 		Right: []bool{false, false, false, true, true, true, true},
 	}
 	for _, i := range all[max(0, len(all)-shownIncidents):] {
-		recovery := screen.Span(i.Recovery)
+		recovery := display.Span(i.Recovery)
 		if i.Open {
 			recovery = "not yet"
 		}
-		table.Rows = append(table.Rows, []string{string(i.Node), i.At.Format(time.TimeOnly), strings.TrimSpace(i.Cause), screen.Span(i.Silent),
-			screen.Span(i.Restart), recovery, fmt.Sprint(i.Restarts)})
+		table.Rows = append(table.Rows, []string{string(i.Node), i.At.Format(time.TimeOnly), strings.TrimSpace(i.Cause), display.Span(i.Silent),
+			display.Span(i.Restart), recovery, fmt.Sprint(i.Restarts)})
 	}
 	return append([]string{""}, table.Lines()...)
 }

@@ -47,13 +47,13 @@ func Main(p Program) {
 func Run(p Program, args []string, c Console) int {
 	sig := listenToSignals()
 	defer sig.stop()
-	return run(sig.patient, sig.hurry, p, args, c)
+	return run(sig.graceful, sig.forced, p, args, c)
 }
 
-// run is Run without signals: patient ends when the command is to end in order, hurry when at once.
-func run(patient, hurry context.Context, p Program, args []string, c Console) int {
+// run is Run without signals: graceful ends when the command is to end in order, forced when at once.
+func run(graceful, forced context.Context, p Program, args []string, c Console) int {
 	c.Err = &lockedWriter{w: c.Err}
-	x := &command{Program: p.withDefaults(), Console: c, hurry: hurry}
+	x := &command{Program: p.withDefaults(), Console: c, forced: forced}
 	if err := p.Analyses.Check(); err != nil {
 		x.sayError(err)
 		return exitFailed
@@ -63,7 +63,7 @@ func run(patient, hurry context.Context, p Program, args []string, c Console) in
 		x.complete(app, args[1:n])
 		return exitOK
 	}
-	err := app.RunContext(patient, reorder(app, args))
+	err := app.RunContext(graceful, reorder(app, args))
 	if err == nil {
 		return exitOK
 	}
@@ -75,5 +75,5 @@ func run(patient, hurry context.Context, p Program, args []string, c Console) in
 type command struct {
 	Program
 	Console
-	hurry context.Context
+	forced context.Context
 }

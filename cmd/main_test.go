@@ -55,9 +55,9 @@ func posta(t *testing.T, args ...string) result {
 }
 
 // postaUntil calls the command; the contexts stand for the first and the second Ctrl-C.
-func postaUntil(patient, hurry context.Context, args ...string) result {
+func postaUntil(graceful, forced context.Context, args ...string) result {
 	var out, err safeBuffer
-	code := run(patient, hurry, program(), append([]string{"posta"}, args...), Console{In: strings.NewReader(""), Out: &out, Err: &err})
+	code := run(graceful, forced, program(), append([]string{"posta"}, args...), Console{In: strings.NewReader(""), Out: &out, Err: &err})
 	return result{code, out.String(), err.String()}
 }
 

@@ -50,15 +50,15 @@ func (x *command) medic(c *cli.Context) error {
 	case c.Bool(flagSystemd):
 		return systemdMedic(c, cfg)
 	}
-	crew, t, err := x.crewOf(c)
+	procs, t, err := x.localProcesses(c)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = crew.Close() }()
+	defer func() { _ = procs.Close() }()
 	if _, err := t.Medic(cfg.Medic); err != nil {
 		return err
 	}
-	cfg.Topology, cfg.Hosts, cfg.Restarter = t, crew.Hosts(), crew
+	cfg.Topology, cfg.Hosts, cfg.Restarter = t, procs.Hosts(), procs
 	if server, kept := t.Server(); kept {
 		cfg.Beside = []topology.Node{server} // on whatever host: who leads has to know of it
 	}

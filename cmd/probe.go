@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"posta.dev/posta/client"
-	"posta.dev/posta/cmd/internal/pulse"
+	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/deploy"
 	"posta.dev/posta/medic"
 	"posta.dev/posta/nodes/heartbeat"
@@ -78,12 +78,12 @@ func (x *command) probeBeat(c *cli.Context) error {
 		state, err = medicBeat(ctx, n)
 		return errors.Join(err, x.printLine(state))
 	}
-	l, err := pulse.Listen([]topology.Node{n})
+	l, err := monitor.Listen([]topology.Node{n})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = l.Close() }()
-	view, err := l.Until(ctx, func(view []pulse.Status) (bool, error) { return view[0].Up(silentFor), nil })
+	view, err := l.Until(ctx, func(view []monitor.Status) (bool, error) { return view[0].Up(silentFor), nil })
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
@@ -97,12 +97,12 @@ func (x *command) probeBeat(c *cli.Context) error {
 }
 
 func medicBeat(ctx context.Context, n topology.Node) (string, error) {
-	w, err := pulse.Watch([]topology.Node{n})
+	w, err := monitor.Watch([]topology.Node{n})
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = w.Close() }()
-	m, err := w.Until(ctx, func(m pulse.Medics) bool { return len(m.All) > 0 && m.All[0].Heard })
+	m, err := w.Until(ctx, func(m monitor.Medics) bool { return len(m.All) > 0 && m.All[0].Heard })
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return "", err
 	}
@@ -120,7 +120,7 @@ func (x *command) probeLead(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	w, err := pulse.Watch(t.MedicNodes())
+	w, err := monitor.Watch(t.MedicNodes())
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (x *command) probeLead(c *cli.Context) error {
 	ctx, cancel := context.WithTimeout(c.Context, c.Duration("within"))
 	defer cancel()
 	state := deploy.Up
-	if _, err := w.Until(ctx, func(m pulse.Medics) bool { return m.Led }); err != nil {
+	if _, err := w.Until(ctx, func(m monitor.Medics) bool { return m.Led }); err != nil {
 		state = deploy.Silent
 	}
 	return x.printLine(state)
@@ -190,15 +190,15 @@ func (x *command) cancelAll(c *cli.Context, t *topology.Topology, inputs []topol
 // restOf is what nodes still have of sessions. Outputs keep results, which is no reason to wait.
 func restOf(ctx context.Context, t *topology.Topology, within time.Duration) (map[string]int, error) {
 	nodes := slices.DeleteFunc(t.Nodes(), func(n topology.Node) bool { return n.Holds(topology.Output) })
-	l, err := pulse.Listen(nodes)
+	l, err := monitor.Listen(nodes)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = l.Close() }()
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	view, err := l.Until(ctx, func(view []pulse.Status) (bool, error) {
-		return !slices.ContainsFunc(view, func(s pulse.Status) bool { return !s.Heard }), nil
+	view, err := l.Until(ctx, func(view []monitor.Status) (bool, error) {
+		return !slices.ContainsFunc(view, func(s monitor.Status) bool { return !s.Heard }), nil
 	})
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return nil, err

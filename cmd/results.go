@@ -44,7 +44,7 @@ func (x *command) results(c *cli.Context) error {
 		if err == nil && !listed {
 			// Nobody has it. How it ended may be remembered, which is said at once; else nothing would ever come.
 			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeoutCause(ctx, defaultAskPatience, fmt.Errorf("results: no node has session %s; posta sessions lists them: %w",
+			ctx, cancel = context.WithTimeoutCause(ctx, defaultAskTimeout, fmt.Errorf("results: no node has session %s; posta sessions lists them: %w",
 				id, protocol.ErrUnknownSession))
 			defer cancel()
 		}

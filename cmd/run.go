@@ -9,8 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/local"
-	"posta.dev/posta/cmd/internal/screen"
 	"posta.dev/posta/link/nats"
 	"posta.dev/posta/medic"
 	"posta.dev/posta/nodes"
@@ -59,27 +59,27 @@ func (x *command) run(c *cli.Context) (err error) {
 	if _, err := a.Args(r.cfg.Params); err != nil {
 		return err
 	}
-	plan, err := sitePlan(c)
+	plan, err := runDirConfig(c)
 	if err != nil {
 		return err
 	}
-	site, err := local.NewSite(plan)
+	runDir, err := local.NewRunDir(plan)
 	if err != nil {
 		if plan.File != "" {
 			err = noTopology(plan.File, err)
 		}
 		return err
 	}
-	if own := site.Topology.Transport == topology.ViaNATS && site.Topology.NATS.Embedded; !own {
-		if err := brokerThere(c.Context, site.Topology); err != nil {
-			return errors.Join(fmt.Errorf("run: no frame would get through between the nodes: %w", err), site.Close(true))
+	if own := runDir.Topology.Transport == topology.ViaNATS && runDir.Topology.NATS.Embedded; !own {
+		if err := brokerThere(c.Context, runDir.Topology); err != nil {
+			return errors.Join(fmt.Errorf("run: no frame would get through between the nodes: %w", err), runDir.Close(true))
 		}
 		if plan.File == "" {
-			defer x.leaveBroker(site.Topology)
+			defer x.leaveBroker(runDir.Topology)
 		}
 	}
-	defer func() { err = errors.Join(err, x.leaveSite(site, c.Bool("keep"), err)) }()
-	return x.runOn(c.Context, site, r, c.Bool("verbose"))
+	defer func() { err = errors.Join(err, x.closeRunDir(runDir, c.Bool("keep"), err)) }()
+	return x.runOn(c.Context, runDir, r, c.Bool("verbose"))
 }
 
 // runWindow is the window of a run's own links, unless a setting says otherwise. All nodes share one machine and receivers are near: with the
@@ -97,9 +97,9 @@ func own(settings map[string]string) {
 	}
 }
 
-// sitePlan reads the flags that shape the cluster.
-func sitePlan(c *cli.Context) (local.Plan, error) {
-	p := local.Plan{Dir: c.String("dir"), File: c.String(flagTopology)}
+// runDirConfig reads the flags that shape the cluster.
+func runDirConfig(c *cli.Context) (local.RunDirConfig, error) {
+	p := local.RunDirConfig{Dir: c.String("dir"), File: c.String(flagTopology)}
 	if p.File != "" {
 		for _, shape := range []string{"replicas", "split-parsers", "set", "sockets", "transport"} {
 			if c.IsSet(shape) {
@@ -130,19 +130,19 @@ func sitePlan(c *cli.Context) (local.Plan, error) {
 	return p, asUsage(err)
 }
 
-// leaveSite removes what was temporary, unless somebody will want to look at it.
-func (x *command) leaveSite(site *local.Site, keep bool, failed error) error {
+// closeRunDir removes what was temporary, unless somebody will want to look at it.
+func (x *command) closeRunDir(runDir *local.RunDir, keep bool, failed error) error {
 	keep = keep || failed != nil && exitCode(failed) != exitInterrupted && exitCode(failed) != exitUsage
 	if keep {
-		x.notef("the nodes' logs are in %s", site.Dir+"/log")
+		x.notef("the nodes' logs are in %s", runDir.Dir+"/log")
 	}
-	return site.Close(!keep)
+	return runDir.Close(!keep)
 }
 
 // leaveBroker removes the queues of a cluster that was made for this run. Without a broker, and with one that is not there, there is
 // nothing to do.
 func (x *command) leaveBroker(t *topology.Topology) {
-	ctx, cancel := context.WithTimeout(x.hurry, 10*time.Second)
+	ctx, cancel := context.WithTimeout(x.forced, 10*time.Second)
 	defer cancel()
 	if err := nodes.RemoveFromBroker(ctx, t); err != nil {
 		x.notef("%v; what is left there has %s in its name", err, t.Name)
@@ -150,32 +150,32 @@ func (x *command) leaveBroker(t *topology.Topology) {
 }
 
 // runOn starts the nodes, runs the request, and stops the nodes whatever became of it.
-func (x *command) runOn(ctx context.Context, site *local.Site, r *request, verbose bool) (err error) {
+func (x *command) runOn(ctx context.Context, runDir *local.RunDir, r *request, verbose bool) (err error) {
 	program, err := self()
 	if err != nil {
 		return err
 	}
-	t := site.Topology
+	t := runDir.Topology
 	if t.Transport == topology.ViaNATS && t.NATS.Embedded {
 		defer x.serveNATS(t)()
 	}
-	crew, err := local.NewCrew(local.Config{Topology: t, Nodes: t.Nodes(), Dir: site.Dir, Program: program, Tied: true})
+	procs, err := local.NewProcesses(local.Config{Topology: t, Nodes: t.Nodes(), Dir: runDir.Dir, Program: program, Tied: true})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, crew.Close()) }()
-	show := x.newBoard()
-	stop := supervise(crew, func(e medic.Event) { show.say(describeEvent(e, crew, verbose)) })
+	defer func() { err = errors.Join(err, procs.Close()) }()
+	show := x.newProgress()
+	stop := supervise(procs, func(e medic.Event) { show.say(describeEvent(e, procs, verbose)) })
 	defer func() {
 		stop()
-		err = errors.Join(err, stopErrors(crew.Stop(x.hurry, crew.IDs())))
+		err = errors.Join(err, stopErrors(procs.Stop(x.forced, procs.IDs())))
 	}()
 	began := time.Now()
-	if err := ready(ctx, crew); err != nil {
+	if err := ready(ctx, procs); err != nil {
 		return err
 	}
 	if verbose {
-		show.say(fmt.Sprintf("cluster in %s ready after %s", site.Dir, screen.Span(time.Since(began))))
+		show.say(fmt.Sprintf("cluster in %s ready after %s", runDir.Dir, display.Span(time.Since(began))))
 	}
 	r.cfg.Entries = append(t.EntryPoints(), t.Outputs()...)
 	return x.upload(ctx, r, show)
@@ -198,19 +198,19 @@ func (x *command) serveNATS(t *topology.Topology) (end func()) {
 // hang its user.
 const readyTime = time.Minute
 
-func ready(ctx context.Context, crew *local.Crew) error {
+func ready(ctx context.Context, procs *local.Processes) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()
-	return crew.Ready(ctx)
+	return procs.Ready(ctx)
 }
 
-// supervise runs the crew's supervisor until stop is called.
-func supervise(crew *local.Crew, report func(medic.Event)) (stop func()) {
+// supervise runs the supervisor of the processes until stop is called.
+func supervise(procs *local.Processes, report func(medic.Event)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		crew.Supervise(ctx, report)
+		procs.Supervise(ctx, report)
 	}()
 	return func() {
 		cancel()
@@ -219,10 +219,10 @@ func supervise(crew *local.Crew, report func(medic.Event)) (stop func()) {
 }
 
 // describeEvent is what a user should know of a node: "" for a first start, unless he wants to know all.
-func describeEvent(e medic.Event, crew *local.Crew, verbose bool) string {
+func describeEvent(e medic.Event, procs *local.Processes, verbose bool) string {
 	switch e.What {
 	case medic.Started, medic.Adopted:
-		pid, err := crew.Pid(e.Node)
+		pid, err := procs.Pid(e.Node)
 		if err == nil && pid != 0 && (verbose || e.Start > 1) {
 			again := ""
 			if e.Start > 1 {
@@ -233,7 +233,7 @@ func describeEvent(e medic.Event, crew *local.Crew, verbose bool) string {
 	case medic.Died, medic.Failed:
 		when := "starting it again at once"
 		if e.Wait > 0 {
-			when = fmt.Sprintf("died %d times in a row, starting it again in %s", e.InARow, screen.Span(e.Wait))
+			when = fmt.Sprintf("died %d times in a row, starting it again in %s", e.InARow, display.Span(e.Wait))
 		}
 		return fmt.Sprintf("%s %s: %s; %s", e.Node, e.What, e.Cause, when)
 	}

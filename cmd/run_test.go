@@ -288,7 +288,7 @@ func TestSignalsEndARunInOrder(t *testing.T) {
 }
 
 func TestN5_ANodeDrainsAtSIGTERM(t *testing.T) {
-	k := newKept(t)
+	k := newTestCluster(t)
 	node := exec.Command(os.Args[0], "node", "reducer-1", "-f", k.file)
 	var said safeBuffer
 	node.Stderr = &said

@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
-	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
@@ -89,10 +89,10 @@ func (x *command) printSessions(list []sessionView) {
 		x.notef("no sessions")
 		return
 	}
-	table := screen.Table{Head: []string{"session", "analysis", "state", "age", "bytes", "nodes"}, Right: []bool{3: true, 4: true}}
+	table := display.Table{Head: []string{"session", "analysis", "state", "age", "bytes", "nodes"}, Right: []bool{3: true, 4: true}}
 	for _, v := range list {
 		table.Rows = append(table.Rows, []string{
-			v.ID.String(), v.Analysis, string(v.State), screen.Span(v.Age), screen.Bytes(int64(v.Bytes)), strings.Join(v.Nodes, " "),
+			v.ID.String(), v.Analysis, string(v.State), display.Span(v.Age), display.Bytes(int64(v.Bytes)), strings.Join(v.Nodes, " "),
 		})
 	}
 	for _, line := range table.Lines() {

@@ -14,13 +14,13 @@ var errInterrupted = errors.New("interrupted")
 // signals turns SIGINT and SIGTERM into two contexts: the first signal asks to end in order, the second to end now. A third one
 // ends the process as if nobody listened.
 type signals struct {
-	patient, hurry context.Context
-	stop           func()
+	graceful, forced context.Context
+	stop             func()
 }
 
 func listenToSignals() *signals {
-	patient, first := context.WithCancelCause(context.Background())
-	hurry, second := context.WithCancelCause(context.Background())
+	graceful, first := context.WithCancelCause(context.Background())
+	forced, second := context.WithCancelCause(context.Background())
 	got := make(chan os.Signal, 2)
 	signal.Notify(got, os.Interrupt, syscall.SIGTERM)
 	over, done := make(chan struct{}), make(chan struct{})
@@ -36,7 +36,7 @@ func listenToSignals() *signals {
 		}
 		signal.Stop(got)
 	}()
-	return &signals{patient: patient, hurry: hurry, stop: func() {
+	return &signals{graceful: graceful, forced: forced, stop: func() {
 		signal.Stop(got)
 		close(over)
 		<-done

@@ -10,8 +10,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta.dev/posta/cmd/internal/pulse"
-	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/topology"
 )
 
@@ -49,12 +49,12 @@ func (x *command) status(c *cli.Context) error {
 	if server, kept := t.Server(); kept {
 		watched = append(watched, server)
 	}
-	l, err := pulse.Listen(watched)
+	l, err := monitor.Listen(watched)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = l.Close() }()
-	w, err := pulse.Watch(t.MedicNodes())
+	w, err := monitor.Watch(t.MedicNodes())
 	if err != nil {
 		return err
 	}
@@ -72,31 +72,31 @@ func (x *command) status(c *cli.Context) error {
 	if c.Bool(flagJSON) {
 		print = x.printStatusJSON
 	}
-	show := func(view []pulse.Status) error { return print(t, view, w.View()) }
+	show := func(view []monitor.Status) error { return print(t, view, w.View()) }
 	if c.Bool("watch") {
 		return x.watch(c.Context, l, show)
 	}
 	if err := show(view); err != nil {
 		return err
 	}
-	if nodes, _ := serverApart(view); !slices.ContainsFunc(nodes, func(s pulse.Status) bool { return s.Heard }) {
+	if nodes, _ := serverApart(view); !slices.ContainsFunc(nodes, func(s monitor.Status) bool { return s.Heard }) {
 		err = fmt.Errorf("%w: no node of %s is heard; start them with `posta up`, or name another topology with -f", errNothingAnswers, t.File)
 		return err
 	}
 	return nil
 }
 
-func heardEnough(view []pulse.Status) (bool, error) {
-	return !slices.ContainsFunc(view, func(s pulse.Status) bool { return s.Span < speedSpan }), nil
+func heardEnough(view []monitor.Status) (bool, error) {
+	return !slices.ContainsFunc(view, func(s monitor.Status) bool { return s.Span < speedSpan }), nil
 }
 
 // medicsHeard: all of them, their leader, and what they remember.
-func medicsHeard(m pulse.Medics) bool {
-	return len(m.All) == 0 || m.Led && len(m.Entries) > 0 && !slices.ContainsFunc(m.All, func(x pulse.Medic) bool { return !x.Heard })
+func medicsHeard(m monitor.Medics) bool {
+	return len(m.All) == 0 || m.Led && len(m.Entries) > 0 && !slices.ContainsFunc(m.All, func(x monitor.Medic) bool { return !x.Heard })
 }
 
 // watch shows the board every second, in the same place if that is a terminal.
-func (x *command) watch(ctx context.Context, l *pulse.Listener, show func([]pulse.Status) error) error {
+func (x *command) watch(ctx context.Context, l *monitor.Listener, show func([]monitor.Status) error) error {
 	_, isTerminal := terminal(x.Out)
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -115,8 +115,8 @@ func (x *command) watch(ctx context.Context, l *pulse.Listener, show func([]puls
 	}
 }
 
-func (x *command) printStatus(t *topology.Topology, view []pulse.Status, medics pulse.Medics) error {
-	table := screen.Table{
+func (x *command) printStatus(t *topology.Topology, view []monitor.Status, medics monitor.Medics) error {
+	table := display.Table{
 		Head:  []string{"node", "state", "inc", "pid", "heard", "up", "in/s", "out/s", "backlog", "log", "sessions"},
 		Right: []bool{false, false, true, true, true, true, true, true, true, true, true},
 	}
@@ -129,7 +129,7 @@ func (x *command) printStatus(t *topology.Topology, view []pulse.Status, medics 
 		table.Rows = append(table.Rows, statusRow(&view[i]))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d of %s up\n", t.Name, up, screen.Plural(len(view), "node"))
+	fmt.Fprintf(&b, "%s: %d of %s up\n", t.Name, up, display.Plural(len(view), "node"))
 	for _, line := range table.Lines() {
 		b.WriteString(line + "\n")
 	}
@@ -144,35 +144,35 @@ func (x *command) printStatus(t *topology.Topology, view []pulse.Status, medics 
 }
 
 // serverApart takes the embedded server, which comes last, from the nodes; nil if there is none.
-func serverApart(view []pulse.Status) (nodes []pulse.Status, server *pulse.Status) {
+func serverApart(view []monitor.Status) (nodes []monitor.Status, server *monitor.Status) {
 	if last := len(view) - 1; last >= 0 && view[last].Node.ID == topology.ServerID {
 		return view[:last], &view[last]
 	}
 	return view, nil
 }
 
-func serverLine(t *topology.Topology, s *pulse.Status) string {
+func serverLine(t *topology.Topology, s *monitor.Status) string {
 	line := "NATS at " + t.BrokerURL() + ": " + stateText(s)
 	if s.Heard {
-		line += fmt.Sprintf(", incarnation %d, process %d, heard %s ago, up %s", s.Beat.ID.Incarnation, s.Beat.PID, screen.Span(s.Age), screen.Span(s.Beat.Uptime))
+		line += fmt.Sprintf(", incarnation %d, process %d, heard %s ago, up %s", s.Beat.ID.Incarnation, s.Beat.PID, display.Span(s.Age), display.Span(s.Beat.Uptime))
 	}
 	return line
 }
 
-func statusRow(s *pulse.Status) []string {
+func statusRow(s *monitor.Status) []string {
 	if !s.Heard {
 		return []string{string(s.Node.ID), "silent", "", "", "never", "", "", "", "", "", ""}
 	}
 	b := &s.Beat
 	return []string{
-		string(s.Node.ID), stateText(s), fmt.Sprint(b.ID.Incarnation), fmt.Sprint(b.PID), screen.Span(s.Age) + " ago", screen.Span(b.Uptime),
-		screen.Bytes(int64(s.InRate)), screen.Bytes(int64(s.OutRate)), screen.Bytes(int64(s.Backlog())), screen.Bytes(int64(b.LogBytes)),
+		string(s.Node.ID), stateText(s), fmt.Sprint(b.ID.Incarnation), fmt.Sprint(b.PID), display.Span(s.Age) + " ago", display.Span(b.Uptime),
+		display.Bytes(int64(s.InRate)), display.Bytes(int64(s.OutRate)), display.Bytes(int64(s.Backlog())), display.Bytes(int64(b.LogBytes)),
 		fmt.Sprint(b.Sessions),
 	}
 }
 
 // stateText is the state and, of a blocked node, who it waits for.
-func stateText(s *pulse.Status) string {
+func stateText(s *monitor.Status) string {
 	if !s.Heard || s.Age > silentFor {
 		return "silent"
 	}

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"posta.dev/posta/cmd/internal/pulse"
+	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/medic/core"
 	"posta.dev/posta/topology"
 )
@@ -82,7 +82,7 @@ type incidentJSON struct {
 }
 
 // printStatusJSON prints one line, so that --watch is a line per look.
-func (x *command) printStatusJSON(t *topology.Topology, view []pulse.Status, medics pulse.Medics) error {
+func (x *command) printStatusJSON(t *topology.Topology, view []monitor.Status, medics monitor.Medics) error {
 	view, server := serverApart(view)
 	out := struct {
 		Cluster    string         `json:"cluster"`
@@ -115,7 +115,7 @@ func (x *command) printStatusJSON(t *topology.Topology, view []pulse.Status, med
 	return json.NewEncoder(x.Out).Encode(out)
 }
 
-func medicAsJSON(m *pulse.Medic) medicJSON {
+func medicAsJSON(m *monitor.Medic) medicJSON {
 	j := medicJSON{Medic: string(m.Node.ID), Host: m.Node.Host, State: medicState(m), HeardMS: -1}
 	if m.Heard {
 		b := &m.Beat
@@ -125,7 +125,7 @@ func medicAsJSON(m *pulse.Medic) medicJSON {
 	return j
 }
 
-func serverAsJSON(s *pulse.Status) *serverJSON {
+func serverAsJSON(s *monitor.Status) *serverJSON {
 	j := &serverJSON{Server: string(s.Node.ID), Host: s.Node.Host, State: stateText(s), HeardMS: -1}
 	if s.Heard {
 		j.Incarnation, j.PID = uint64(s.Beat.ID.Incarnation), s.Beat.PID
@@ -134,7 +134,7 @@ func serverAsJSON(s *pulse.Status) *serverJSON {
 	return j
 }
 
-func nodeAsJSON(s *pulse.Status) nodeJSON {
+func nodeAsJSON(s *monitor.Status) nodeJSON {
 	n := nodeJSON{Node: string(s.Node.ID), Stage: s.Node.Stage, Host: s.Node.Host, State: "silent", HeardMS: -1, Links: []linkJSON{}}
 	if !s.Heard {
 		return n

@@ -68,7 +68,7 @@ func (x *command) submit(c *cli.Context) error {
 	if c.Bool("detach") {
 		return x.detach(c.Context, r)
 	}
-	return x.upload(c.Context, r, x.newBoard())
+	return x.upload(c.Context, r, x.newProgress())
 }
 
 // answers asks whether there is a cluster at all: whoever mistyped an address should not wait as long as one whose cluster restarts.
@@ -89,7 +89,7 @@ func (x *command) detach(ctx context.Context, r *request) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, cl.Close()) }()
-	show := x.newBoard()
+	show := x.newProgress()
 	err = send(ctx, cl, func() {
 		if !r.quiet {
 			show.update(cl.Progress())

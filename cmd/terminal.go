@@ -8,7 +8,7 @@ import (
 	"golang.org/x/term"
 
 	"posta.dev/posta/client"
-	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/cmd/internal/display"
 )
 
 // terminal says whether w is one, and how to ask for its width.
@@ -41,25 +41,25 @@ func (l *lockedWriter) Write(b []byte) (int, error) {
 	return l.w.Write(b)
 }
 
-// board shows how a run goes. The client's reports and the supervisor's come from two goroutines.
-type board struct {
+// progressDisplay shows how a run goes. The client's reports and the supervisor's come from two goroutines.
+type progressDisplay struct {
 	mu       sync.Mutex
-	progress screen.Progress
+	progress display.Progress
 }
 
-func (x *command) newBoard() *board {
+func (x *command) newProgress() *progressDisplay {
 	width, isTerminal := terminal(x.Err)
-	return &board{progress: screen.Progress{Out: x.Err, Terminal: isTerminal, Width: width}}
+	return &progressDisplay{progress: display.Progress{Out: x.Err, Terminal: isTerminal, Width: width}}
 }
 
-func (b *board) update(p client.Progress) {
+func (b *progressDisplay) update(p client.Progress) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.progress.Update(p)
 }
 
 // say writes a line above what is shown; "" is nothing to say.
-func (b *board) say(line string) {
+func (b *progressDisplay) say(line string) {
 	if line == "" {
 		return
 	}
@@ -68,7 +68,7 @@ func (b *board) say(line string) {
 	b.progress.Say(line)
 }
 
-func (b *board) done() {
+func (b *progressDisplay) done() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.progress.Done()

@@ -11,7 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/topology"
 )
 
@@ -59,7 +59,7 @@ func (x *command) topologyCheck(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	x.printf("%s: ok, %s on %s\n", t.File, screen.Plural(len(t.Nodes()), "node"), screen.Plural(len(t.Hosts), "host"))
+	x.printf("%s: ok, %s on %s\n", t.File, display.Plural(len(t.Nodes()), "node"), display.Plural(len(t.Hosts), "host"))
 	return nil
 }
 
@@ -193,7 +193,7 @@ func again(c *cli.Context) string {
 	words := []string{"posta topology compose"}
 	for _, f := range []struct{ flag, def string }{{flagTopology, "topology.toml"}, {"image", "posta"}, {flagOut, "-"}} {
 		if v := c.String(f.flag); v != f.def {
-			words = append(words, "--"+f.flag, screen.Escape(v))
+			words = append(words, "--"+f.flag, display.Escape(v))
 		}
 	}
 	return strings.Join(words, " ")

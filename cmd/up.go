@@ -10,9 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/local"
-	"posta.dev/posta/cmd/internal/pulse"
-	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/medic"
 	"posta.dev/posta/topology"
 )
@@ -39,11 +39,11 @@ func (x *command) up(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	crew, t, err := x.crewOf(c)
+	procs, t, err := x.localProcesses(c)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = crew.Close() }()
+	defer func() { _ = procs.Close() }()
 	lock, err := local.TakeLock(below(t, "up.lock"))
 	if err != nil {
 		return fmt.Errorf("up: %w; somebody else is starting or stopping this cluster", err)
@@ -53,9 +53,9 @@ func (x *command) up(c *cli.Context) error {
 	x.lookForBroker(c.Context, t)
 	ctx, cancel := context.WithTimeout(c.Context, c.Duration(flagTimeout))
 	defer cancel()
-	started, err := x.startAll(ctx, crew, t)
+	started, err := x.startAll(ctx, procs, t)
 	if err == nil {
-		err = crew.Ready(ctx)
+		err = procs.Ready(ctx)
 	}
 	if err == nil {
 		err = leaderReady(ctx, t)
@@ -65,9 +65,9 @@ func (x *command) up(c *cli.Context) error {
 	}
 	what := "is up already"
 	if started > 0 {
-		what = "is up after " + screen.Span(time.Since(began))
+		what = "is up after " + display.Span(time.Since(began))
 	}
-	x.notef("cluster %s %s: %s; logs in %s", t.Name, what, people(crew), below(t, "log"))
+	x.notef("cluster %s %s: %s; logs in %s", t.Name, what, people(procs), below(t, "log"))
 	return nil
 }
 
@@ -75,19 +75,19 @@ func (x *command) up(c *cli.Context) error {
 const topologyNote = "up.topology"
 
 // startAll starts who does not run: what nodes need first, and nodes before medics, who would otherwise find them missing.
-func (x *command) startAll(ctx context.Context, crew *local.Crew, t *topology.Topology) (started int, err error) {
-	if err := sameTopology(crew, t); err != nil {
+func (x *command) startAll(ctx context.Context, procs *local.Processes, t *topology.Topology) (started int, err error) {
+	if err := sameTopology(procs, t); err != nil {
 		return 0, err
 	}
-	if err := x.setAside(t); err != nil {
+	if err := x.moveDeparted(t); err != nil {
 		return 0, err
 	}
 	if err := noteTopology(t.File, below(t, topologyNote)); err != nil {
 		return 0, err
 	}
-	targets := slices.Concat(crew.Beside(), crew.IDs(), crew.Medics())
-	for i, name := range crew.Hosts() {
-		h, err := crew.FenceOf(name)
+	targets := slices.Concat(procs.Beside(), procs.IDs(), procs.Medics())
+	for i, name := range procs.Hosts() {
+		h, err := procs.Fence(name)
 		if err != nil {
 			return started, err
 		}
@@ -107,8 +107,8 @@ func (x *command) startAll(ctx context.Context, crew *local.Crew, t *topology.To
 }
 
 // sameTopology refuses to add processes to those of another text.
-func sameTopology(crew *local.Crew, t *topology.Topology) error {
-	alive, err := crew.Nodes()
+func sameTopology(procs *local.Processes, t *topology.Topology) error {
+	alive, err := procs.Nodes()
 	if err != nil || len(alive) == 0 {
 		return err
 	}
@@ -153,12 +153,12 @@ func leaderReady(ctx context.Context, t *topology.Topology) error {
 	if len(medics) == 0 {
 		return nil
 	}
-	w, err := pulse.Watch(medics)
+	w, err := monitor.Watch(medics)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = w.Close() }()
-	_, err = w.Until(ctx, func(m pulse.Medics) bool { return m.Led })
+	_, err = w.Until(ctx, func(m monitor.Medics) bool { return m.Led })
 	if err != nil {
 		return fmt.Errorf("no medic leads: %w; see their logs in %s", err, below(t, "log"))
 	}
@@ -166,13 +166,13 @@ func leaderReady(ctx context.Context, t *topology.Topology) error {
 }
 
 // people is how many there are.
-func people(crew *local.Crew) string {
-	all := screen.Plural(len(crew.IDs()), "node")
-	if len(crew.Beside()) > 0 {
+func people(procs *local.Processes) string {
+	all := display.Plural(len(procs.IDs()), "node")
+	if len(procs.Beside()) > 0 {
 		all = "NATS, " + all
 	}
-	if n := len(crew.Medics()); n > 0 {
-		all += ", " + screen.Plural(n, "medic")
+	if n := len(procs.Medics()); n > 0 {
+		all += ", " + display.Plural(n, "medic")
 	}
 	return all
 }

@@ -18,15 +18,15 @@ import (
 )
 
 // kept is a cluster that posta up keeps, and posta down stops when the test is over.
-type kept struct {
+type testCluster struct {
 	t    *testing.T
 	dir  string
 	file string
 }
 
-func newKept(t *testing.T) *kept {
+func newTestCluster(t *testing.T) *testCluster {
 	t.Helper()
-	k := &kept{t: t, dir: t.TempDir()}
+	k := &testCluster{t: t, dir: t.TempDir()}
 	k.file = filepath.Join(k.dir, "topology.toml")
 	k.write(topology.Variant{IPCDir: shortDir(t), Settings: map[string]string{"limits.drain": "4s"}})
 	t.Cleanup(func() {
@@ -37,7 +37,7 @@ func newKept(t *testing.T) *kept {
 	return k
 }
 
-func (k *kept) write(v topology.Variant) {
+func (k *testCluster) write(v topology.Variant) {
 	k.t.Helper()
 	text, err := topology.Generate(v)
 	if err == nil {
@@ -48,19 +48,19 @@ func (k *kept) write(v topology.Variant) {
 	}
 }
 
-func (k *kept) call(command string, args ...string) result {
+func (k *testCluster) call(command string, args ...string) result {
 	k.t.Helper()
 	return posta(k.t, append([]string{command, "-f", k.file}, args...)...)
 }
 
-func (k *kept) must(command string, args ...string) result {
+func (k *testCluster) must(command string, args ...string) result {
 	k.t.Helper()
 	return must(k.t, append([]string{command, "-f", k.file}, args...)...)
 }
 
-func (k *kept) pid(node string) int { return pidOf(filepath.Join(k.dir, "data"), node) }
+func (k *testCluster) pid(node string) int { return pidOf(filepath.Join(k.dir, "data"), node) }
 
-func (k *kept) kill(node string, sig syscall.Signal) {
+func (k *testCluster) kill(node string, sig syscall.Signal) {
 	k.t.Helper()
 	pid := k.pid(node)
 	if pid == 0 { // to the system that is everybody, this test too
@@ -73,7 +73,7 @@ func (k *kept) kill(node string, sig syscall.Signal) {
 
 // killMedics kills all medics, again until none is left: one that still lives starts the others, and whoever is stopped. A round that finds
 // nobody is the last one, as all were dead when it began; a process is dead when it is gone, not when it has been sent a signal.
-func (k *kept) killMedics() {
+func (k *testCluster) killMedics() {
 	k.t.Helper()
 	until(k.t, "no medic is left", func() bool {
 		none := true
@@ -116,7 +116,7 @@ type statusView struct {
 	}
 }
 
-func (k *kept) status() (v statusView) {
+func (k *testCluster) status() (v statusView) {
 	k.t.Helper()
 	r := k.must("status", "--json")
 	if err := json.Unmarshal([]byte(r.out), &v); err != nil {
@@ -126,7 +126,7 @@ func (k *kept) status() (v statusView) {
 }
 
 func TestUpIsIdempotentAndDownStopsWhatItSays(t *testing.T) {
-	k := newKept(t)
+	k := newTestCluster(t)
 	if r := k.must("up"); !strings.Contains(r.err, "cluster posta is up after ") || !strings.Contains(r.err, "7 nodes, 3 medics") || r.out != "" {
 		t.Errorf("up says %q, %q", r.out, r.err)
 	}
@@ -163,7 +163,7 @@ func TestUpIsIdempotentAndDownStopsWhatItSays(t *testing.T) {
 }
 
 func TestM5_NodesAndMedicsComeBack(t *testing.T) {
-	k := newKept(t)
+	k := newTestCluster(t)
 	k.must("up")
 	for i, node := range []string{"joiner-1", "medic-3"} { // medic-3 leads
 		before := k.pid(node)
@@ -195,7 +195,7 @@ func TestM5_NodesAndMedicsComeBack(t *testing.T) {
 }
 
 func TestDownKillsWhoHangsAndFindsWhatIsNotInTheFileAnyMore(t *testing.T) {
-	k := newKept(t)
+	k := newTestCluster(t)
 	k.must("up")
 	k.killMedics()
 	k.kill("output-1", syscall.SIGSTOP)
@@ -211,7 +211,7 @@ func TestDownKillsWhoHangsAndFindsWhatIsNotInTheFileAnyMore(t *testing.T) {
 }
 
 func TestM9_MedicsLeaveAClusterThatIsDownAlone(t *testing.T) {
-	k := newKept(t)
+	k := newTestCluster(t)
 	k.must("up")
 	stray := k.pid("medic-1")
 	k.kill("medic-1", syscall.SIGSTOP)
@@ -228,7 +228,7 @@ func TestM9_MedicsLeaveAClusterThatIsDownAlone(t *testing.T) {
 }
 
 func TestChaosTellsWhatItDidAndWhatTheJournalSays(t *testing.T) {
-	k := newKept(t)
+	k := newTestCluster(t)
 	k.must("up")
 	r := k.must("chaos", "--duration", "1500ms", "--every", "1s", "--fault", "kill", "--seed", "7", "joiner-1", "medic-1")
 	for _, part := range []string{"  kill ", ": restarted by medic-3 (generation 1) in ", ": at work again, incarnation 2", "the journal tells of "} {
@@ -247,7 +247,7 @@ func TestChaosTellsWhatItDidAndWhatTheJournalSays(t *testing.T) {
 }
 
 func TestUpRefusesAFileThatWasChangedMeanwhile(t *testing.T) {
-	k := newKept(t)
+	k := newTestCluster(t)
 	k.must("up")
 	text, err := os.ReadFile(k.file)
 	if err == nil {
@@ -262,7 +262,7 @@ func TestUpRefusesAFileThatWasChangedMeanwhile(t *testing.T) {
 }
 
 func TestUpNamesTheNodeThatCannotStart(t *testing.T) {
-	k := newKept(t)
+	k := newTestCluster(t)
 	if err := os.MkdirAll(filepath.Join(k.dir, "data"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func TestUpNamesTheNodeThatCannotStart(t *testing.T) {
 }
 
 func TestSessionsOfAKeptCluster(t *testing.T) {
-	k := newKept(t)
+	k := newTestCluster(t)
 	k.must("up")
 	dir := data(t, "20000")
 	want := expected(t, dir)
@@ -312,7 +312,7 @@ func TestSessionsOfAKeptCluster(t *testing.T) {
 	}
 }
 
-func (k *kept) entries() []string {
+func (k *testCluster) entries() []string {
 	t, err := topology.Load(k.file)
 	if err != nil {
 		k.t.Fatal(err)
@@ -321,7 +321,7 @@ func (k *kept) entries() []string {
 }
 
 func TestCancelEndsTheSessionOfAnother(t *testing.T) {
-	k := newKept(t)
+	k := newTestCluster(t)
 	k.must("up")
 	const id = "6ba7b810-9dad-41d1-80b4-00c04fd430c8"
 	// A process of its own: the flag package has variables that two calls in one would share.
@@ -344,7 +344,7 @@ func TestCancelEndsTheSessionOfAnother(t *testing.T) {
 }
 
 func TestStatusWatchesUntilCtrlC(t *testing.T) {
-	k := newKept(t)
+	k := newTestCluster(t)
 	k.must("up")
 	ctx, interrupt := context.WithCancelCause(context.Background())
 	time.AfterFunc(2500*time.Millisecond, func() { interrupt(errInterrupted) })
@@ -372,9 +372,9 @@ func freeAddress(t *testing.T) string {
 }
 
 // embedded is a cluster whose frames go through a NATS server that Posta keeps.
-func embedded(t *testing.T) *kept {
+func embedded(t *testing.T) *testCluster {
 	t.Helper()
-	k := newKept(t)
+	k := newTestCluster(t)
 	k.write(topology.Variant{IPCDir: shortDir(t), Settings: map[string]string{
 		"cluster.transport": topology.ViaNATS, "nats.url": "nats://" + freeAddress(t), "nats.embedded": "true", "limits.drain": "4s",
 	}})
@@ -443,7 +443,7 @@ func TestUpNamesTheServerThatCannotStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	k := newKept(t)
+	k := newTestCluster(t)
 	k.write(topology.Variant{IPCDir: shortDir(t), Settings: map[string]string{
 		"cluster.transport": topology.ViaNATS, "nats.url": "nats://" + l.Addr().String(), "nats.embedded": "true",
 	}})
@@ -454,7 +454,7 @@ func TestUpNamesTheServerThatCannotStart(t *testing.T) {
 
 // TestSubmitToAClusterWithoutItsBroker: whoever starts the cluster is told that it waits, and whoever submits is told at once, in place of waiting for frames that cannot travel.
 func TestSubmitToAClusterWithoutItsBroker(t *testing.T) {
-	k := newKept(t)
+	k := newTestCluster(t)
 	k.write(topology.Variant{IPCDir: shortDir(t), Settings: map[string]string{
 		"cluster.transport": topology.ViaNATS, "nats.url": "nats://127.0.0.1:1", "medics.replicas": "0",
 	}})

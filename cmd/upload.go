@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
-	"posta.dev/posta/cmd/internal/screen"
+	"posta.dev/posta/cmd/internal/display"
 )
 
 // request is what run and submit were asked for.
@@ -91,7 +91,7 @@ func (r *request) withTimeout(ctx context.Context) (context.Context, context.Can
 }
 
 // upload runs the request on a cluster and prints the answer.
-func (x *command) upload(ctx context.Context, r *request, show *board) error {
+func (x *command) upload(ctx context.Context, r *request, show *progressDisplay) error {
 	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
 	if !r.quiet {
@@ -104,7 +104,7 @@ func (x *command) upload(ctx context.Context, r *request, show *board) error {
 		return err
 	}
 	if !r.quiet {
-		x.notef("%s finished in %s", r.cfg.Analysis, screen.Span(time.Since(began)))
+		x.notef("%s finished in %s", r.cfg.Analysis, display.Span(time.Since(began)))
 	}
 	if err := x.printAnswer(answer, r.out); err != nil {
 		return err

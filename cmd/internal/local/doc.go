@@ -1,10 +1,10 @@
 // Package local runs the nodes of a topology as processes of this machine, for `posta run`, `posta up` and `posta down`.
 //
-//	Site   a directory of a private cluster: its topology file, sockets, data, logs, pids
-//	Crew   the processes of a topology's nodes, by a medic.Restarter, and where their files are
-//	Lock   one at a time
+//	RunDir     a directory of a private cluster: its topology file, sockets, data, logs, pids
+//	Processes  the processes of a topology's nodes, by a medic.Restarter, and where their files are
+//	Lock       one at a time
 //
-// Below a crew's directory:
+// Below the directory of Processes:
 //
 //	pids/NODE        its pid (package medic/process says what else)
 //	log/NODE.log     its output

@@ -9,17 +9,17 @@ import (
 	"strings"
 	"time"
 
-	"posta.dev/posta/cmd/internal/pulse"
+	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/medic"
 	"posta.dev/posta/nodes/heartbeat"
 )
 
-// ErrNotReady is wrapped by the errors of Crew.Ready.
+// ErrNotReady is wrapped by the errors of Processes.Ready.
 var ErrNotReady = errors.New("the cluster is not ready")
 
 // waiting is one wait for all nodes to be heard.
 type waiting struct {
-	crew  *Crew
+	procs *Processes
 	pids  map[medic.NodeID]int
 	lives map[medic.NodeID]int // processes seen
 }
@@ -31,11 +31,11 @@ const manyLives = 4
 // freshBeat is how old the last heartbeat of a node may be that counts as up.
 const freshBeat = 2 * time.Second
 
-func (w *waiting) enough(view []pulse.Status) (bool, error) {
+func (w *waiting) enough(view []monitor.Status) (bool, error) {
 	all := true
 	for i := range view {
 		s := &view[i]
-		pid, err := w.crew.Pid(s.Node.ID)
+		pid, err := w.procs.Pid(s.Node.ID)
 		if err != nil {
 			return false, err
 		}
@@ -44,7 +44,7 @@ func (w *waiting) enough(view []pulse.Status) (bool, error) {
 			w.lives[s.Node.ID]++
 		}
 		if w.lives[s.Node.ID] >= manyLives && (!s.Heard || s.Beat.State == heartbeat.Recovering) {
-			return false, fmt.Errorf("%w: node %s dies as soon as it is started: %s", ErrNotReady, s.Node.ID, w.crew.LastWords(s.Node.ID))
+			return false, fmt.Errorf("%w: node %s dies as soon as it is started: %s", ErrNotReady, s.Node.ID, w.procs.LastWords(s.Node.ID))
 		}
 		all = all && pid != 0 && s.Beat.PID == pid && s.Up(freshBeat)
 	}
@@ -52,7 +52,7 @@ func (w *waiting) enough(view []pulse.Status) (bool, error) {
 }
 
 // missing is the error for nodes that did not come in time, or why nobody waits any more.
-func (w *waiting) missing(view []pulse.Status, cause error) error {
+func (w *waiting) missing(view []monitor.Status, cause error) error {
 	if !errors.Is(cause, context.DeadlineExceeded) {
 		return cause
 	}
@@ -65,11 +65,11 @@ func (w *waiting) missing(view []pulse.Status, cause error) error {
 	if len(names) == 0 {
 		return cause
 	}
-	return fmt.Errorf("%w: nothing is heard of %s: %s", ErrNotReady, strings.Join(names, ", "), w.crew.LastWords(medic.NodeID(names[0])))
+	return fmt.Errorf("%w: nothing is heard of %s: %s", ErrNotReady, strings.Join(names, ", "), w.procs.LastWords(medic.NodeID(names[0])))
 }
 
 // LastWords is what the log of a node ends with, and where it is.
-func (c *Crew) LastWords(node medic.NodeID) string {
+func (c *Processes) LastWords(node medic.NodeID) string {
 	name := c.Log(node)
 	last := lastLine(name)
 	if last == "" {

@@ -1,0 +1,143 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"posta.dev/posta/deploy/engine"
+	"posta.dev/posta/deploy/plan"
+	"posta.dev/posta/topology"
+)
+
+// engineSet is the connected engines of a topology's hosts, and what was observed on each.
+type engineSet struct {
+	engines  map[string]*engine.Engine // by host; hosts that share an engine have the same one
+	observed plan.Observed
+	open     []*engine.Engine
+}
+
+func (f *engineSet) close() error {
+	var errs []error
+	for _, e := range f.open {
+		errs = append(errs, e.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// connectEngines connects to every host of the topology, and to those of the last good one, which may have what has to move or to go.
+func connectEngines(ctx context.Context, t *topology.Topology, lost []string) (f *engineSet, err error) {
+	f = &engineSet{engines: map[string]*engine.Engine{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.close())
+		}
+	}()
+	var hosts []topology.Host
+	for _, h := range t.Hosts {
+		if usesHost(t, h.Name) {
+			hosts = append(hosts, h)
+		}
+	}
+	if err := f.meet(ctx, t.Name, hosts); err != nil {
+		return f, fmt.Errorf("%w; see [hosts.NAME] engine in %s", err, t.File)
+	}
+	good := f.observed.Good()
+	if len(good) == 0 {
+		return f, nil
+	}
+	before, err := topology.ParseAt(t.File, []byte(good[0].File))
+	if err != nil {
+		return f, nil // an older program kept it; what it had elsewhere is not known, and a later deploy of it will find it
+	}
+	var old []topology.Host
+	for _, h := range before.Hosts {
+		known := slices.ContainsFunc(hosts, func(x topology.Host) bool { return x.Name == h.Name && x.Deploy.Engine == h.Deploy.Engine })
+		if known || !usesHost(before, h.Name) || slices.Contains(lost, h.Name) {
+			continue
+		}
+		if f.engines[h.Name] != nil {
+			h.Name += " (before)"
+		}
+		old = append(old, h)
+	}
+	if err := f.meet(ctx, t.Name, old); err != nil {
+		return f, fmt.Errorf("%w; it was in the last topology, and may have data: start it, or go on without it with --%s HOST", err, flagLost)
+	}
+	return f, nil
+}
+
+func usesHost(t *topology.Topology, host string) bool {
+	return slices.ContainsFunc(t.All(), func(n topology.Node) bool { return n.Host == host })
+}
+
+// meet connects to hosts, all at once.
+func (f *engineSet) meet(ctx context.Context, cluster string, hosts []topology.Host) error {
+	type answer struct {
+		engine *engine.Engine
+		has    plan.Engine
+		err    error
+	}
+	answers := make([]answer, len(hosts))
+	var wg sync.WaitGroup
+	for i, h := range hosts {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			a := &answers[i]
+			if a.engine, a.err = engine.Open(ctx, h.Name, h.Deploy); a.err == nil {
+				a.has, a.err = a.engine.Observe(ctx, cluster)
+			}
+		}()
+	}
+	wg.Wait()
+	var errs []error
+	for i, a := range answers {
+		if a.engine != nil {
+			f.open = append(f.open, a.engine)
+		}
+		if a.err != nil {
+			errs = append(errs, a.err)
+			continue
+		}
+		f.add(hosts[i].Name, a.engine, a.has)
+	}
+	return errors.Join(errs...)
+}
+
+func (f *engineSet) add(host string, e *engine.Engine, has plan.Engine) {
+	for i := range f.observed.Engines {
+		if o := &f.observed.Engines[i]; o.ID == has.ID {
+			o.Hosts = append(o.Hosts, host)
+			f.engines[host] = f.engines[o.Name()]
+			return
+		}
+	}
+	has.Hosts = []string{host}
+	f.observed.Engines = append(f.observed.Engines, has)
+	f.engines[host] = e
+}
+
+// container finds a unit's: the one that runs, else the newest.
+func (f *engineSet) container(unit string) (*engine.Engine, plan.Container, error) {
+	var best plan.Container
+	var at *engine.Engine
+	var names []string
+	for i := range f.observed.Engines {
+		o := &f.observed.Engines[i]
+		for _, c := range o.Containers {
+			names = append(names, c.Unit)
+			if c.Unit == unit && (at == nil || c.Running && !best.Running || c.Running == best.Running && c.Made > best.Made) {
+				best, at = c, f.engines[o.Name()]
+			}
+		}
+	}
+	if at == nil {
+		slices.Sort(names)
+		return nil, best, fmt.Errorf("%w: no host has a container of %s; there is %s", topology.ErrNoNode, unit, strings.Join(slices.Compact(names), ", "))
+	}
+	return at, best, nil
+}

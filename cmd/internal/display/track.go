@@ -1,0 +1,36 @@
+package display
+
+import (
+	"time"
+
+	"posta.dev/posta/client"
+)
+
+// track is what is remembered of a stream between two updates.
+type track struct {
+	rate  rate
+	begun time.Time
+	took  time.Duration // stands still when the stream has ended
+	over  bool
+	told  bool // its end was told
+}
+
+// streamView is what is shown of a stream.
+type streamView struct {
+	client.StreamProgress
+	perSecond float64
+	track     *track // nil before its first byte
+}
+
+// view measures one stream. A finished one shows its mean speed.
+func (t *track) view(s client.StreamProgress, now time.Time) streamView {
+	v := streamView{StreamProgress: s, track: t}
+	if !t.over {
+		t.took, t.over = now.Sub(t.begun), s.Ended
+		v.perSecond = t.rate.add(now, s.Read)
+	}
+	if t.over && t.took > 0 {
+		v.perSecond = float64(s.Read) / t.took.Seconds()
+	}
+	return v
+}

@@ -1,0 +1,81 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/medic"
+	"posta.dev/posta/medic/docker"
+	"posta.dev/posta/topology"
+)
+
+// Containers is the Injector for the containers of a cluster.
+type Containers struct {
+	*docker.Restarter
+	Nodes []topology.Node // that Ready waits for
+}
+
+var _ Injector = Containers{}
+
+var errUnable = errors.New("there is no way to do that here")
+
+// Kinds implements Injector.
+func (Containers) Kinds() []Kind { return []Kind{Kill, Hang, Pause, Cut} }
+
+// Do implements Injector. A pause is a signal and not the engine's: whoever hangs is not known to the engine for that either.
+func (c Containers) Do(ctx context.Context, k Kind, target medic.NodeID) error {
+	switch k {
+	case Kill:
+		return c.Signal(ctx, target, "SIGKILL")
+	case Hang, Pause:
+		return c.Signal(ctx, target, "SIGSTOP")
+	case Cut:
+		_, err := c.Detach(ctx, target)
+		return err
+	}
+	return fmt.Errorf("%s %s: %w", k, target, errUnable)
+}
+
+// Undo implements Injector. Who was restarted was connected before it was started, so it has another process now.
+func (c Containers) Undo(ctx context.Context, k Kind, target medic.NodeID, pid int) error {
+	if now, err := c.Pid(target); err != nil || now != pid {
+		return err
+	}
+	switch k {
+	case Pause:
+		return c.Signal(ctx, target, "SIGCONT")
+	case Cut:
+		return c.Attach(ctx, target)
+	}
+	return nil
+}
+
+// fresh is how old the last heartbeat of a node may be that counts as there.
+const fresh = 2 * time.Second
+
+// Ready implements Injector.
+func (c Containers) Ready(ctx context.Context) error {
+	l, err := monitor.Listen(c.Nodes)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = l.Close() }()
+	var silent []string
+	_, err = l.Until(ctx, func(view []monitor.Status) (bool, error) {
+		silent = silent[:0]
+		for i := range view {
+			if !view[i].Up(fresh) {
+				silent = append(silent, string(view[i].Node.ID))
+			}
+		}
+		return len(silent) == 0, nil
+	})
+	if err != nil {
+		return fmt.Errorf("nothing is heard of %s: %w; see their containers' logs", strings.Join(silent, ", "), err)
+	}
+	return nil
+}

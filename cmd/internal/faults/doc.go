@@ -1,0 +1,7 @@
+// Package faults injects faults into nodes and medics, for `posta chaos`. There is one Injector for each way in which they run.
+//
+//	Processes   signals
+//	Containers  signals over the engine, and the network
+//
+// The caller decides which target gets which fault, and when. Medics repair what comes of it.
+package faults

@@ -1,0 +1,130 @@
+package local
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/medic"
+	"posta.dev/posta/medic/agent"
+	"posta.dev/posta/medic/host"
+	"posta.dev/posta/medic/process"
+	"posta.dev/posta/topology"
+)
+
+// Config says which nodes the processes belong to.
+type Config struct {
+	Topology *topology.Topology
+	Nodes    []topology.Node // of this machine
+	Beside   []topology.Node // of this machine, too, and needed by them: the embedded server of a broker
+	Dir      string          // holds pids and log
+	Program  []string        // what runs a node when "node NAME -f FILE" is put behind it
+	Tied     bool            // they die with this process
+}
+
+// Processes is the node processes of one machine. Closing it leaves the processes running.
+type Processes struct {
+	cfg Config
+	*process.Restarter
+}
+
+// NewProcesses returns a handle. It starts no process.
+func NewProcesses(cfg Config) (*Processes, error) {
+	c := &Processes{cfg: cfg}
+	var err error
+	c.Restarter, err = process.New(process.Config{
+		Dir: filepath.Join(cfg.Dir, "pids"), Logs: filepath.Join(cfg.Dir, "log"), Command: c.command, Tied: cfg.Tied,
+	})
+	return c, err
+}
+
+func (c *Processes) command(node medic.NodeID) []string {
+	argv := append([]string(nil), c.cfg.Program...)
+	if node == topology.ServerID {
+		return append(argv, "nats", "-f", c.cfg.Topology.File)
+	}
+	if !c.isMedic(node) {
+		return append(argv, "node", string(node), "-f", c.cfg.Topology.File)
+	}
+	argv = append(argv, "medic", string(node), "-f", c.cfg.Topology.File)
+	for _, h := range c.Hosts() {
+		argv = append(argv, "--host", h)
+	}
+	return argv
+}
+
+func (c *Processes) isMedic(id medic.NodeID) bool {
+	return slices.ContainsFunc(c.cfg.Topology.MedicNodes(), func(n topology.Node) bool { return n.ID == id })
+}
+
+// Medics returns the medics of these hosts.
+func (c *Processes) Medics() []medic.NodeID {
+	var ids []medic.NodeID
+	for _, n := range c.cfg.Topology.MedicNodes() {
+		if slices.Contains(c.Hosts(), n.Host) {
+			ids = append(ids, n.ID)
+		}
+	}
+	return ids
+}
+
+// Fence returns the fence of one of these hosts: what it has seen of medics.
+func (c *Processes) Fence(name string) (*host.Host, error) {
+	return host.Open(filepath.Join(c.cfg.Topology.DataDir, agent.FenceDir), name, "", c)
+}
+
+// Hosts returns the hosts of these nodes.
+func (c *Processes) Hosts() []string {
+	var hosts []string
+	seen := map[string]bool{}
+	for _, n := range c.cfg.Nodes {
+		if !seen[n.Host] {
+			seen[n.Host] = true
+			hosts = append(hosts, n.Host)
+		}
+	}
+	return hosts
+}
+
+// IDs returns the names of the nodes.
+func (c *Processes) IDs() []medic.NodeID { return names(c.cfg.Nodes) }
+
+// Beside is the names of what the nodes need beside them.
+func (c *Processes) Beside() []medic.NodeID { return names(c.cfg.Beside) }
+
+func names(nodes []topology.Node) []medic.NodeID {
+	ids := make([]medic.NodeID, len(nodes))
+	for i, n := range nodes {
+		ids[i] = n.ID
+	}
+	return ids
+}
+
+// Supervise starts the nodes, and starts them again when they die, until ctx ends; they run on then.
+func (c *Processes) Supervise(ctx context.Context, report func(medic.Event)) {
+	s := medic.Supervisor{Restarter: c, Nodes: c.IDs(), Report: report}
+	s.Run(ctx)
+}
+
+// Stop ends nodes: they get their time to drain and a second more (N5). When ctx ends they are killed at once.
+func (c *Processes) Stop(ctx context.Context, nodes []medic.NodeID) []medic.Stopped {
+	return medic.Stop(ctx, c, nodes, c.cfg.Topology.Limits.Drain+time.Second)
+}
+
+// Ready returns when heartbeats of all nodes, and of what they need beside them, are there, of these processes and no others. A node that dies again and again before it
+// is heard is an error at once, one that says nothing when ctx ends is one then.
+func (c *Processes) Ready(ctx context.Context) error {
+	l, err := monitor.Listen(append(slices.Clone(c.cfg.Beside), c.cfg.Nodes...))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = l.Close() }()
+	w := &waiting{procs: c, lives: map[medic.NodeID]int{}, pids: map[medic.NodeID]int{}}
+	view, err := l.Until(ctx, w.enough)
+	if err != nil && ctx.Err() != nil {
+		return w.missing(view, context.Cause(ctx))
+	}
+	return err
+}

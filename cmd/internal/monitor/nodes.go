@@ -1,0 +1,99 @@
+package monitor
+
+import (
+	"time"
+
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/topology"
+)
+
+// NodeTable holds the last heartbeats of each node, in the order of the topology.
+type NodeTable struct {
+	nodes []topology.Node
+	heard map[topology.NodeID]*samples
+}
+
+// samples is three heartbeats of one process of a node: rates are from the first to the last, and the one in between takes the
+// first's place when that is too old.
+type samples struct {
+	first, middle, last sample
+}
+
+type sample struct {
+	heartbeat.Beat
+	at time.Time
+}
+
+// NewNodeTable knows the nodes it is to hear of, and no other.
+func NewNodeTable(nodes []topology.Node) *NodeTable {
+	b := &NodeTable{nodes: nodes, heard: map[topology.NodeID]*samples{}}
+	for _, n := range nodes {
+		b.heard[n.ID] = nil
+	}
+	return b
+}
+
+// rateSpan is what rates are measured over, or up to half as much again.
+const rateSpan = 2 * time.Second
+
+// Heard takes a heartbeat. One of an older incarnation than was heard before comes from a process that is about to go.
+func (b *NodeTable) Heard(beat heartbeat.Beat, at time.Time) {
+	m, known := b.heard[beat.Node]
+	switch {
+	case !known:
+	case m == nil || m.last.ID.LogID != beat.ID.LogID || m.last.ID.Incarnation < beat.ID.Incarnation:
+		now := sample{beat, at}
+		b.heard[beat.Node] = &samples{now, now, now}
+	case m.last.ID.Incarnation > beat.ID.Incarnation:
+	default:
+		m.last = sample{beat, at}
+		if at.Sub(m.middle.at) >= rateSpan/2 {
+			m.first, m.middle = m.middle, m.last
+		}
+	}
+}
+
+// Status is what is known of a node.
+type Status struct {
+	Node    topology.Node
+	Heard   bool // since the listener began
+	Age     time.Duration
+	Beat    heartbeat.Beat // the last
+	Span    time.Duration  // that the rates are of; 0 if only one beat was heard
+	InRate  float64        // bytes per second
+	OutRate float64
+}
+
+// View is the status of every node, in the order of the topology.
+func (b *NodeTable) View(now time.Time) []Status {
+	all := make([]Status, len(b.nodes))
+	for i, n := range b.nodes {
+		all[i] = Status{Node: n}
+		if m := b.heard[n.ID]; m != nil {
+			all[i].fill(m, now)
+		}
+	}
+	return all
+}
+
+func (s *Status) fill(m *samples, now time.Time) {
+	s.Heard, s.Beat, s.Age, s.Span = true, m.last.Beat, max(0, now.Sub(m.last.at)), m.last.at.Sub(m.first.at)
+	if s.Span > 0 {
+		s.InRate = float64(m.last.BytesIn-min(m.last.BytesIn, m.first.BytesIn)) / s.Span.Seconds()
+		s.OutRate = float64(m.last.BytesOut-min(m.last.BytesOut, m.first.BytesOut)) / s.Span.Seconds()
+	}
+}
+
+// Backlog is the bytes that no receiver has acknowledged yet.
+func (s *Status) Backlog() uint64 {
+	var n uint64
+	for _, l := range s.Beat.Links {
+		n += l.Bytes
+	}
+	return n
+}
+
+// Up says that the node was heard maxAge and takes part: a node that reads its log back does not yet.
+func (s *Status) Up(maxAge time.Duration) bool {
+	return s.Heard && s.Age <= maxAge && s.Beat.State != heartbeat.Recovering && s.Beat.State != heartbeat.Draining
+}

@@ -1,9 +1,0 @@
-// Package screen is what people see: tables, bars, sizes and times as text.
-//
-//	Table      rows with aligned columns
-//	Progress   how far an upload is: bars that redraw themselves on a terminal, a plain line now and then elsewhere
-//	Escape     text from files and networks, made safe for a terminal
-//
-// The functions that make text are pure; Progress is told the time. What it never does: colours, cursor games beyond moving up over
-// its own lines, or writing to standard output, which belongs to results.
-package screen
