@@ -2,7 +2,7 @@
 // lost, late and repeated, hosts are cut off from each other, processes are killed, stopped and let go on, crash as soon as they start, and
 // whole machines sleep. docs/medics.md tells it at length.
 //
-//	world    everything of one run: clock, agenda, the one source of chance
+//	world    everything of one run: clock, queue of events, the one source of chance
 //	host     what outlives processes: the fence, who was started when
 //	process  a node or a medic, in one of its lives
 //	judge    what must never happen, looked at from outside: it believes no core

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"posta.dev/posta/internal/simulator/agenda"
+	"posta.dev/posta/internal/simulator/eventqueue"
 )
 
 // faults is what a seed injects; each kind is there or not.
@@ -27,7 +27,7 @@ type faults struct {
 func newFaults(w *world) faults {
 	f := faults{end: w.Between(4*time.Second, 20*time.Second)}
 	if w.Chance(0.1) { // nothing happens to medics
-		f.kills, f.loops, f.slowStart = w.Between(500*time.Millisecond, 4*time.Second), agenda.OneOf(w.Agenda, 0, 0.4), agenda.OneOf(w.Agenda, 0, 0.2)
+		f.kills, f.loops, f.slowStart = w.Between(500*time.Millisecond, 4*time.Second), eventqueue.OneOf(w.Queue, 0, 0.4), eventqueue.OneOf(w.Queue, 0, 0.2)
 		return f
 	}
 	often := func(p float64, set func()) {
@@ -35,12 +35,12 @@ func newFaults(w *world) faults {
 			set()
 		}
 	}
-	often(0.3, func() { f.drop = agenda.OneOf(w.Agenda, 0.01, 0.1, 0.3) })
-	often(0.3, func() { f.repeat = agenda.OneOf(w.Agenda, 0.05, 0.3) })
-	often(0.3, func() { f.slow = agenda.OneOf(w.Agenda, 0.01, 0.1) })
+	often(0.3, func() { f.drop = eventqueue.OneOf(w.Queue, 0.01, 0.1, 0.3) })
+	often(0.3, func() { f.repeat = eventqueue.OneOf(w.Queue, 0.05, 0.3) })
+	often(0.3, func() { f.slow = eventqueue.OneOf(w.Queue, 0.01, 0.1) })
 	often(0.3, func() { f.slowDisk = 0.2 })
 	often(0.2, func() { f.slowStart = 0.3 })
-	often(0.3, func() { f.crash = agenda.OneOf(w.Agenda, 0.002, 0.05) })
+	often(0.3, func() { f.crash = eventqueue.OneOf(w.Queue, 0.002, 0.05) })
 	often(0.7, func() { f.kills = w.Between(500*time.Millisecond, 4*time.Second) })
 	often(0.5, func() { f.medicKills = w.Between(time.Second, 6*time.Second) })
 	often(0.3, func() { f.stops = w.Between(time.Second, 6*time.Second) })
@@ -48,19 +48,19 @@ func newFaults(w *world) faults {
 	often(0.3, func() { f.partitions = w.Between(time.Second, 6*time.Second) })
 	often(0.3, func() { f.sleep = w.Between(time.Second, 6*time.Second) })
 	often(0.2, func() { f.loops = 0.4 })
-	often(0.2, func() { f.wrongHints = agenda.OneOf(w.Agenda, 0.001, 0.02) })
+	often(0.2, func() { f.wrongHints = eventqueue.OneOf(w.Queue, 0.001, 0.02) })
 	often(0.3, func() { f.stall = 0.2 })
 	often(0.2, func() { f.massacre = true })
 	// What came later has chances of its own: seeds that found something go on telling the same story.
-	later := agenda.New(w.Seed, 0x1a7e)
+	later := eventqueue.New(w.Seed, 0x1a7e)
 	rare := func(p float64, set func()) {
 		if later.Chance(p) {
 			set()
 		}
 	}
-	rare(0.2, func() { f.wipe = agenda.OneOf(later, 0.1, 0.5) })
+	rare(0.2, func() { f.wipe = eventqueue.OneOf(later, 0.1, 0.5) })
 	rare(0.1, func() { f.wipe, f.slowFence = 0.5, 0.5 })
-	rare(0.2, func() { f.zombie = agenda.OneOf(later, 0.2, 0.7) })
+	rare(0.2, func() { f.zombie = eventqueue.OneOf(later, 0.2, 0.7) })
 	rare(0.2, func() { f.cuts = later.Between(2*time.Second, 8*time.Second) })
 	return f
 }
@@ -106,7 +106,7 @@ func (w *world) again(mean time.Duration, do func()) {
 
 func (w *world) any(medic bool) *target {
 	for {
-		if t := agenda.OneOf(w.Agenda, w.order...); t.medic == medic {
+		if t := eventqueue.OneOf(w.Queue, w.order...); t.medic == medic {
 			return t
 		}
 	}
@@ -135,13 +135,13 @@ func (w *world) stop(t *target) {
 	if w.Chance(0.2) {
 		return // it hangs until somebody kills it
 	}
-	w.After(agenda.OneOf(w.Agenda, w.Between(0, suspectAfter), w.Between(0, 6*time.Second)), p.resume)
+	w.After(eventqueue.OneOf(w.Queue, w.Between(0, suspectAfter), w.Between(0, 6*time.Second)), p.resume)
 }
 
 // sleep is a machine that stands still: all processes of a host, or of all hosts.
 func (w *world) sleep() {
 	w.report.Injected["sleep"]++
-	only := agenda.OneOf(w.Agenda, append([]*host{nil}, w.hosts...)...)
+	only := eventqueue.OneOf(w.Queue, append([]*host{nil}, w.hosts...)...)
 	d := w.Between(50*time.Millisecond, 4*time.Second)
 	w.tracef("a machine sleeps for %v", d)
 	for _, t := range w.order {

@@ -3,7 +3,7 @@ package medicsim
 import (
 	"time"
 
-	"posta.dev/posta/internal/simulator/agenda"
+	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/medic/core"
 )
 
@@ -48,7 +48,7 @@ func (w *world) cutOff() {
 	w.tracef("%s loses the network", t.ID)
 	p := t.p
 	w.cut[t.ID] = w.At
-	w.After(agenda.OneOf(w.Agenda, w.Between(time.Second, 5*time.Second), w.Between(5*time.Second, 15*time.Second)), func() {
+	w.After(eventqueue.OneOf(w.Queue, w.Between(time.Second, 5*time.Second), w.Between(5*time.Second, 15*time.Second)), func() {
 		if t.p == p {
 			w.rejoin(t)
 		}
@@ -89,7 +89,7 @@ func (w *world) poll() {
 			}
 			switch was := p.awake.pids[t.ID]; {
 			case pid == 0:
-				p.core.Gone(t.ID, agenda.OneOf(w.Agenda, was, 0))
+				p.core.Gone(t.ID, eventqueue.OneOf(w.Queue, was, 0))
 			case was != 0 && was != pid:
 				p.core.Gone(t.ID, was)
 			}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"posta.dev/posta/internal/simulator/agenda"
+	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/medic/core"
 )
 
@@ -56,7 +56,7 @@ const (
 
 type world struct {
 	Options
-	*agenda.Agenda
+	*eventqueue.Queue
 	err error
 
 	hosts   []*host
@@ -81,7 +81,7 @@ type world struct {
 // Run simulates one seed. The error is a *Violation if a rule did not hold.
 func Run(o Options) (report Report, err error) {
 	w := &world{
-		Options: o, Agenda: agenda.New(o.Seed, 0xed1c), targets: map[core.NodeID]*target{}, blocked: map[[2]core.NodeID]bool{}, cut: map[core.NodeID]time.Duration{},
+		Options: o, Queue: eventqueue.New(o.Seed, 0xed1c), targets: map[core.NodeID]*target{}, blocked: map[[2]core.NodeID]bool{}, cut: map[core.NodeID]time.Duration{},
 		report: Report{Injected: map[string]int{}},
 	}
 	w.judge = newJudge(w)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"posta.dev/posta/internal/simulator/agenda"
+	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/topology"
@@ -31,7 +31,7 @@ type client struct {
 	out     int // which output is asked
 	after   uint64
 	got     answer
-	said    []said // for repeating old requests
+	past    []pastRequest // for repeating old requests
 	begun   bool
 	began   time.Duration
 	gone    bool // it has vanished
@@ -47,7 +47,7 @@ type lane struct {
 	seq   uint64
 }
 
-type said struct {
+type pastRequest struct {
 	to   *node
 	body []byte
 }
@@ -195,7 +195,7 @@ func (c *client) end(stream int) {
 func (c *client) results() {
 	out := c.outputs[c.out]
 	q := c.request(protocol.Results)
-	q.After, q.Wait = c.after, agenda.OneOf(c.w.Agenda, 0, 300*time.Millisecond)
+	q.After, q.Wait = c.after, eventqueue.OneOf(c.w.Queue, 0, 300*time.Millisecond)
 	c.doing = fmt.Sprintf("asks %s for results after part %d", out.id, q.After)
 	c.askOnce(out, q, q.Wait+time.Second, func(r *protocol.Reply) {
 		switch {
@@ -203,7 +203,7 @@ func (c *client) results() {
 			c.nextOutput()
 			c.results()
 		case r.Type == protocol.Parts && r.State == session.Failed:
-			c.end1(protocol.ErrFailed, r.Reason)
+			c.finish(protocol.ErrFailed, r.Reason)
 		case r.Type == protocol.Parts:
 			c.take(r)
 		case r.Err.Code == protocol.ErrUnknownSession:
@@ -245,7 +245,7 @@ func (c *client) take(r *protocol.Reply) {
 	if c.upload.poison != "" {
 		c.w.fail("N6: client %s gets an answer although its rows are poison", c)
 	}
-	c.end1("", "")
+	c.finish("", "")
 }
 
 // refused is an answer that ends the session.
@@ -257,11 +257,11 @@ func (c *client) refused(from *node, r protocol.Reply) {
 	if code == protocol.ErrExpired && !c.gone {
 		reason += " (said by " + string(from.id) + ")"
 	}
-	c.end1(code, reason)
+	c.finish(code, reason)
 }
 
-// end1 ends the session for this client, and checks that it may end this way.
-func (c *client) end1(code protocol.Code, reason string) {
+// finish ends the session for this client, and checks that it may end this way.
+func (c *client) finish(code protocol.Code, reason string) {
 	if c.over {
 		return
 	}
@@ -286,7 +286,7 @@ func (c *client) permitted(code protocol.Code, reason string) bool {
 	case c.mayHaveLost():
 		return reason != ""
 	case c.upload.poison != "" && code == protocol.ErrFailed:
-		return c.wellTold(reason)
+		return c.saysWhere(reason)
 	}
 	return false
 }
@@ -297,11 +297,11 @@ func (c *client) permitted(code protocol.Code, reason string) bool {
 // heard the old log a new one.
 func (c *client) mayHaveLost() bool {
 	w := c.w
-	return w.report.Injected["wipe"] > 0 && (c.began <= w.wiped || w.gateWiped || w.report.Injected["ghost"] > 0)
+	return w.report.Injected["wipe"] > 0 && (c.began <= w.wiped || w.inputWiped || w.report.Injected["ghost"] > 0)
 }
 
-// wellTold checks that the reason of a poisoned session says where it happened (N6).
-func (c *client) wellTold(reason string) bool {
+// saysWhere checks that the reason of a poisoned session says where it happened (N6).
+func (c *client) saysWhere(reason string) bool {
 	words := []string{"analysis simulated", "panic"}
 	switch c.upload.poison {
 	case poisonParse:
@@ -336,7 +336,7 @@ func (c *client) cancel() {
 	}
 	c.w.injected("cancel")
 	c.cancels = true
-	at := agenda.OneOf(c.w.Agenda, slices.Concat(c.inputs, c.outputs)...)
+	at := eventqueue.OneOf(c.w.Queue, slices.Concat(c.inputs, c.outputs)...)
 	c.w.tracef("client %s cancels at %s", c, at.id)
 	c.post(at, (&protocol.Request{Type: protocol.Cancel, Session: c.id}).Append(nil), func(protocol.Reply) {})
 }

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"posta.dev/posta/internal/simulator/agenda"
+	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/protocol"
 )
 
@@ -40,7 +40,7 @@ func newUpload(w *world) *upload {
 		u.params["at_least"] = "-1.5"
 	}
 	pad := ""
-	if w.faults.fat {
+	if w.faults.longKeys {
 		pad = strings.Repeat("y", 2000)
 	}
 	towns := 1 + w.Rand.IntN(2)
@@ -50,7 +50,7 @@ func newUpload(w *world) *upload {
 		u.files[streamFacts] = append(u.files[streamFacts], factFile(w, t, w.Rand.IntN(250), keys, pad))
 	}
 	if w.faults.poison && w.Chance(0.5) {
-		u.poisonWith(w, agenda.OneOf(w.Agenda, poisonParse, poisonJoin, poisonReduce))
+		u.poisonWith(w, eventqueue.OneOf(w.Queue, poisonParse, poisonJoin, poisonReduce))
 	}
 	return u
 }
@@ -60,7 +60,7 @@ func groupFile(w *world, town, rows, keys, groups int, pad string) file {
 	for range rows {
 		row := fmt.Sprintf("k%d%s,g%d", w.Rand.IntN(keys), pad, w.Rand.IntN(groups))
 		if w.Chance(0.03) {
-			row = agenda.OneOf(w.Agenda, "k1,", ",g1", "k1")
+			row = eventqueue.OneOf(w.Queue, "k1,", ",g1", "k1")
 		}
 		f.rows = append(f.rows, row)
 	}
@@ -70,24 +70,24 @@ func groupFile(w *world, town, rows, keys, groups int, pad string) file {
 func factFile(w *world, town, rows, keys int, pad string) file {
 	f := file{name: fmt.Sprintf("town%d/facts.csv", town), header: "key,value"}
 	for range rows {
-		row := fmt.Sprintf("k%d%s,%s", w.Rand.IntN(keys+2), pad, strconv.FormatFloat(awkward(w), 'g', -1, 64))
+		row := fmt.Sprintf("k%d%s,%s", w.Rand.IntN(keys+2), pad, strconv.FormatFloat(awkwardNumber(w), 'g', -1, 64))
 		if w.Chance(0.03) {
-			row = agenda.OneOf(w.Agenda, "k1,twelve", "k1,", "k1")
+			row = eventqueue.OneOf(w.Queue, "k1,twelve", "k1,", "k1")
 		}
 		f.rows = append(f.rows, row)
 	}
 	return f
 }
 
-// awkward draws numbers whose sum, rounded at each step, depends on the order.
-func awkward(w *world) float64 {
+// awkwardNumber draws numbers whose sum, rounded at each step, depends on the order.
+func awkwardNumber(w *world) float64 {
 	switch w.Rand.IntN(4) {
 	case 0:
 		return float64(w.Rand.IntN(100))
 	case 1:
 		return math.Ldexp(w.Rand.Float64()-0.5, w.Rand.IntN(120)-60)
 	case 2:
-		return agenda.OneOf(w.Agenda, 1e16, -1e16, 0.1, -0.1, 3.0e-9)
+		return eventqueue.OneOf(w.Queue, 1e16, -1e16, 0.1, -0.1, 3.0e-9)
 	}
 	return w.Rand.NormFloat64()
 }

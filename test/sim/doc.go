@@ -9,7 +9,7 @@
 //	node      a core and its roles, driven as the shell of package nodes drives them, and a disk that survives it
 //	wire      one direction of one link: first in, first out, with an end that may be cut off
 //	client    a small machine that speaks the client protocol, and compares its answer with the oracle's
-//	notary    knows what is durable at every node, and looks at everything that leaves one (R2, R3, R5)
+//	checker   knows what is durable at every node, and checks everything that leaves one (R2, R3, R5)
 //
 // The main loop takes the next event, lets it happen, and stops at the first violated rule:
 //

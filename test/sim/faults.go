@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"posta.dev/posta/internal/simulator/agenda"
+	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/topology"
 )
 
@@ -21,12 +21,12 @@ type faults struct {
 
 	crashes, breaks, partitions, stops, fulls time.Duration // mean time between two; 0 for none
 	wipes                                     int
-	deaf                                      bool // nobody hears a heartbeat in the first phase
+	noHeartbeats                              bool // nobody hears a heartbeat in the first phase
 
 	badSnapshot   float64
 	snapshotEvery int // records
 	poison        bool
-	fat           bool // no fault: keys so long that payloads are large enough to be used again by the sockets
+	longKeys      bool // no fault: keys so long that payloads are large enough to be used again by the sockets
 	vanish        float64
 	cancel        float64
 	think         time.Duration // of clients between two chunks
@@ -35,10 +35,10 @@ type faults struct {
 func newFaults(w *world) faults {
 	f := faults{
 		end:           w.Between(3*time.Second, 15*time.Second),
-		snapshotEvery: agenda.OneOf(w.Agenda, 3, 10, 40, 1<<30),
-		think:         agenda.OneOf(w.Agenda, 0, 10*time.Millisecond, 100*time.Millisecond),
+		snapshotEvery: eventqueue.OneOf(w.Queue, 3, 10, 40, 1<<30),
+		think:         eventqueue.OneOf(w.Queue, 0, 10*time.Millisecond, 100*time.Millisecond),
 	}
-	f.fat = w.Seed%8 == 3 // not drawn, so that the other seeds stay the runs they were
+	f.longKeys = w.Seed%8 == 3 // not drawn, so that the other seeds stay the runs they were
 	if w.Chance(0.06) {
 		return f // nothing goes wrong
 	}
@@ -48,19 +48,19 @@ func newFaults(w *world) faults {
 		}
 	}
 	every := func(low, high time.Duration) time.Duration { return w.Between(low, high) }
-	often(0.4, func() { f.drop = agenda.OneOf(w.Agenda, 0.002, 0.02, 0.1) })
-	often(0.4, func() { f.repeat = agenda.OneOf(w.Agenda, 0.01, 0.1) })
-	often(0.4, func() { f.slow = agenda.OneOf(w.Agenda, 0.01, 0.1) })
-	often(0.3, func() { f.ghost = agenda.OneOf(w.Agenda, 0.005, 0.05) })
+	often(0.4, func() { f.drop = eventqueue.OneOf(w.Queue, 0.002, 0.02, 0.1) })
+	often(0.4, func() { f.repeat = eventqueue.OneOf(w.Queue, 0.01, 0.1) })
+	often(0.4, func() { f.slow = eventqueue.OneOf(w.Queue, 0.01, 0.1) })
+	often(0.3, func() { f.ghost = eventqueue.OneOf(w.Queue, 0.005, 0.05) })
 	often(0.3, func() { f.old = 0.1 })
-	often(0.5, func() { f.crash = agenda.OneOf(w.Agenda, 0.0005, 0.003, 0.01) })
+	often(0.5, func() { f.crash = eventqueue.OneOf(w.Queue, 0.0005, 0.003, 0.01) })
 	often(0.5, func() { f.crashes = every(200*time.Millisecond, 3*time.Second) })
 	often(0.4, func() { f.breaks = every(50*time.Millisecond, time.Second) })
 	often(0.3, func() { f.partitions = every(500*time.Millisecond, 4*time.Second) })
 	often(0.3, func() { f.stops = every(time.Second, 5*time.Second) })
 	often(0.2, func() { f.fulls = every(time.Second, 5*time.Second) })
 	often(0.2, func() { f.wipes = 1 + w.Rand.IntN(3) })
-	often(0.15, func() { f.deaf = true })
+	often(0.15, func() { f.noHeartbeats = true })
 	often(0.3, func() { f.badSnapshot = 0.4 })
 	often(0.25, func() { f.poison = true })
 	often(0.25, func() { f.vanish = 0.4 })
@@ -89,10 +89,10 @@ func (f *faults) String() string {
 			text += fmt.Sprintf(", %s every %v", t.name, t.t.Round(time.Millisecond))
 		}
 	}
-	if f.fat {
+	if f.longKeys {
 		text += ", long keys"
 	}
-	if f.deaf {
+	if f.noHeartbeats {
 		text += ", no heartbeats"
 	}
 	if f.poison {
@@ -108,13 +108,13 @@ func (f *faults) inject(w *world) {
 		w.restart(n)
 	})
 	if len(w.wireset) > 0 { // one node that holds all roles has none
-		w.again(f.breaks, func(*node) { w.cut(agenda.OneOf(w.Agenda, w.wireset...)) })
+		w.again(f.breaks, func(*node) { w.cut(eventqueue.OneOf(w.Queue, w.wireset...)) })
 	}
 	w.again(f.partitions, w.partition)
 	w.again(f.stops, w.stop)
 	w.again(f.fulls, w.fill)
 	for range f.wipes {
-		w.After(w.Between(0, f.end), func() { w.wipe(agenda.OneOf(w.Agenda, w.order...)) })
+		w.After(w.Between(0, f.end), func() { w.wipe(eventqueue.OneOf(w.Queue, w.order...)) })
 	}
 	w.After(f.end, w.heal)
 }
@@ -126,7 +126,7 @@ func (w *world) again(mean time.Duration, do func(*node)) {
 	}
 	w.After(time.Duration(w.Rand.ExpFloat64()*float64(mean)), func() {
 		if w.At < w.faults.end && w.err == nil {
-			do(agenda.OneOf(w.Agenda, w.order...))
+			do(eventqueue.OneOf(w.Queue, w.order...))
 			w.again(mean, do)
 		}
 	})
@@ -144,7 +144,7 @@ func (n *node) crashes(where string) bool {
 }
 
 func (w *world) restart(n *node) {
-	w.After(agenda.OneOf(w.Agenda, w.Between(time.Millisecond, 20*time.Millisecond), w.Between(20*time.Millisecond, 2*time.Second)), n.start)
+	w.After(eventqueue.OneOf(w.Queue, w.Between(time.Millisecond, 20*time.Millisecond), w.Between(20*time.Millisecond, 2*time.Second)), n.start)
 }
 
 // partition cuts some nodes off from the others, in one direction or both, for a while.
@@ -190,7 +190,7 @@ func (w *world) block(p pair, on bool) {
 	}
 }
 
-// stop holds a process, as SIGSTOP or a starved machine does, longer than a client's patience at times.
+// stop holds a process, as SIGSTOP or a starved machine does, longer than a client's deadline at times.
 func (w *world) stop(n *node) {
 	if n.stopped || !n.up {
 		return
@@ -198,7 +198,7 @@ func (w *world) stop(n *node) {
 	w.injected("stop")
 	n.stopped = true
 	life := n.life
-	d := agenda.OneOf(w.Agenda, w.Between(time.Millisecond, time.Second), w.Between(time.Second, clientTimeout*3/2))
+	d := eventqueue.OneOf(w.Queue, w.Between(time.Millisecond, time.Second), w.Between(time.Second, clientTimeout*3/2))
 	w.tracef("%s stops for %v", n.id, d)
 	w.After(d, func() {
 		if n.life == life {
@@ -231,10 +231,10 @@ func (w *world) fill(n *node) {
 // wipe takes a node's disk away: it comes back as another log (R8).
 func (w *world) wipe(n *node) {
 	w.injected("wipe")
-	w.wiped, w.gateWiped = w.At, w.gateWiped || n.stage().holds(topology.Input)
+	w.wiped, w.inputWiped = w.At, w.inputWiped || n.stage().holds(topology.Input)
 	n.crash("and loses its disk")
 	n.disk = w.blankDisk()
-	n.notes = newNotary(n)
+	n.checker = newChecker(n)
 	w.restart(n)
 }
 
@@ -242,7 +242,7 @@ func (w *world) wipe(n *node) {
 func (w *world) heal() {
 	f := &w.faults
 	w.tracef("faults stop")
-	f.deaf = false
+	f.noHeartbeats = false
 	f.drop, f.repeat, f.slow, f.ghost, f.old, f.crash, f.badSnapshot = 0, 0, 0, 0, 0, 0, 0
 	for _, a := range w.order {
 		for _, b := range w.order {
@@ -255,7 +255,7 @@ func (w *world) heal() {
 // makes of its input comes on top.
 func overshoot(w *world) int {
 	largest := 24 << 10
-	if w.faults.fat {
+	if w.faults.longKeys {
 		largest = 256 << 10
 	}
 	return 2*min(w.layout.commit, 64<<10) + largest

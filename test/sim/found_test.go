@@ -47,7 +47,7 @@ func TestSameSeedSameRun(t *testing.T) {
 // TestRunsAreWorthIt: a run in which nothing happens proves nothing. Over some seeds most sessions get an answer, every
 // kind of fault is injected, every kind of frame is dropped, every way to end is seen.
 func TestRunsAreWorthIt(t *testing.T) {
-	if raced {
+	if raceEnabled {
 		t.Log("it counts what happens, which is the same without -race")
 		return
 	}

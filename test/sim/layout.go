@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"posta.dev/posta/internal/simulator/agenda"
+	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/core"
 	"posta.dev/posta/topology"
@@ -43,7 +43,7 @@ func (s *stage) nodes() []link.NodeID {
 }
 
 // gates returns the nodes that hold an input.
-func (l *layout) gates() (all []link.NodeID) {
+func (l *layout) inputNodes() (all []link.NodeID) {
 	for i := range l.stages {
 		if s := &l.stages[i]; s.holds(topology.Input) {
 			all = append(all, s.nodes()...)
@@ -55,14 +55,14 @@ func (l *layout) gates() (all []link.NodeID) {
 // newLayout draws a cluster that topology's checks would let pass.
 func newLayout(w *world) layout {
 	l := layout{
-		window: agenda.OneOf(w.Agenda, 200, 1000, 4000, 64<<10, 1<<20),
-		commit: agenda.OneOf(w.Agenda, 1, 500, 4000, 64<<10, 1<<20),
+		window: eventqueue.OneOf(w.Queue, 200, 1000, 4000, 64<<10, 1<<20),
+		commit: eventqueue.OneOf(w.Queue, 1, 500, 4000, 64<<10, 1<<20),
 		limits: topology.Limits{
 			Sessions: 1 + w.Rand.IntN(4), Chunk: 4 << 10, RetryAfter: 200 * time.Millisecond,
 			ClientTimeout: clientTimeout, ResultsTTL: 10 * time.Minute,
 		},
 	}
-	cut := agenda.OneOf(w.Agenda, 1.0, 0.8, 0.5)
+	cut := eventqueue.OneOf(w.Queue, 1.0, 0.8, 0.5)
 	for i, r := range topology.Roles() {
 		if i > 0 && !w.Chance(cut) && !(i == 1 && cut == 1) {
 			last := &l.stages[len(l.stages)-1]
@@ -73,7 +73,7 @@ func newLayout(w *world) layout {
 	}
 	for i := range l.stages {
 		s := &l.stages[i]
-		s.replicas = 1 + w.Rand.IntN(agenda.OneOf(w.Agenda, 1, 2, 2, 3, 4))
+		s.replicas = 1 + w.Rand.IntN(eventqueue.OneOf(w.Queue, 1, 2, 2, 3, 4))
 		if s.holds(topology.Input) && s.holds(topology.Joiner) || s.holds(topology.Joiner) && s.holds(topology.Aggregator) ||
 			s.holds(topology.Reducer) && s.holds(topology.Output) {
 			s.replicas = 1
@@ -104,7 +104,7 @@ func (l *layout) hop(w *world, from, to int) {
 	case next.holds(topology.Reducer):
 		add(topology.AllStreams, topology.Hash, topology.SessionKey)
 	case next.holds(topology.Aggregator):
-		add(topology.AllStreams, topology.Hash, agenda.OneOf(w.Agenda, topology.GroupKey, topology.GroupKey, topology.SessionKey))
+		add(topology.AllStreams, topology.Hash, eventqueue.OneOf(w.Queue, topology.GroupKey, topology.GroupKey, topology.SessionKey))
 	case next.holds(topology.Output):
 		add(topology.AllStreams, topology.All, "")
 	default: // a parser: reference rows must not wait behind facts that wait for others (R11)

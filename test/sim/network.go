@@ -98,7 +98,7 @@ func (w *world) disconnectAll(n *node) {
 func (n *node) send() {
 	o := n.core.Output(n.w.Now())
 	for _, a := range o.Acks {
-		n.notes.acknowledges(&a)
+		n.checker.acknowledges(&a)
 		n.w.ack(n, a)
 	}
 	for _, s := range o.Sends {
@@ -111,7 +111,7 @@ func (n *node) send() {
 		n.w.answer(n, r)
 	}
 	for _, p := range slices.Concat(o.Spent, o.Read) {
-		spoil(p) // the sockets receive something else into it
+		overwrite(p) // the sockets receive something else into it
 		n.w.report.Counters["spent"]++
 	}
 }
@@ -119,7 +119,7 @@ func (n *node) send() {
 func (n *node) sendFrames(s core.Send) {
 	w := n.w
 	for i := range s.Frames {
-		n.notes.sends(&s.Frames[i], s.To)
+		n.checker.sends(&s.Frames[i], s.To)
 	}
 	if s.To != "" {
 		if n.push(w.wires[wireKey{s.Edge, n.id, s.To}], s.Frames) < len(s.Frames) {
@@ -243,7 +243,7 @@ func (w *world) copies() int {
 
 // heartbeat tells the inputs what a node says of itself.
 func (w *world) heartbeat(from *node, ended []role.Ended) {
-	if w.faults.deaf {
+	if w.faults.noHeartbeats {
 		return
 	}
 	id := from.disk.id

@@ -19,12 +19,12 @@ import (
 
 // node is one process, many times: its core and roles die in a crash, its disk does not.
 type node struct {
-	w     *world
-	id    link.NodeID
-	place int // of its stage in the layout
-	index int
-	disk  disk
-	notes notary
+	w       *world
+	id      link.NodeID
+	place   int // of its stage in the layout
+	index   int
+	disk    disk
+	checker checker
 
 	life    uint64 // grows at every crash; what was planned in a former life does not happen
 	up      bool
@@ -50,7 +50,7 @@ type job struct {
 func newNode(w *world, id link.NodeID, place, index int) *node {
 	n := &node{w: w, id: id, place: place, index: index}
 	n.disk = w.blankDisk()
-	n.notes = newNotary(n)
+	n.checker = newChecker(n)
 	return n
 }
 
@@ -98,13 +98,13 @@ func (n *node) recovered(newestIsBad bool) (*core.Core, []role.Role, error) {
 	for _, rec := range n.disk.records {
 		buf := append([]byte(nil), rec.data...)
 		survey.Look(rec.at, buf)
-		spoil(buf)
+		overwrite(buf)
 	}
 	r, err := c.Recover(data, at, survey)
 	if err != nil {
 		return nil, nil, err
 	}
-	spoil(data)
+	overwrite(data)
 	for _, rec := range n.disk.records {
 		if rec.at < r.First() {
 			continue
@@ -113,12 +113,12 @@ func (n *node) recovered(newestIsBad bool) (*core.Core, []role.Role, error) {
 		if err := r.Replay(rec.at, buf); err != nil {
 			return nil, nil, err
 		}
-		spoil(buf)
+		overwrite(buf)
 	}
 	return c, cfg.Roles, r.Done()
 }
 
-func spoil(b []byte) {
+func overwrite(b []byte) {
 	for i := range b {
 		b[i] = 0xdb
 	}
@@ -139,7 +139,7 @@ func (n *node) config() core.Config {
 			cfg.Out = append(cfg.Out, e.OutEdge)
 		}
 	}
-	about := gateway.About{Cluster: "simulated", Node: string(n.id), Gates: l.gates(), Known: n.w.known, Limits: l.limits}
+	about := gateway.About{Cluster: "simulated", Node: string(n.id), Gates: l.inputNodes(), Known: n.w.known, Limits: l.limits}
 	for _, r := range s.chain {
 		cfg.Roles = append(cfg.Roles, newRole(r, about))
 	}
@@ -205,7 +205,7 @@ func (n *node) step() {
 	}
 	n.core.Tick(n.w.Now())
 	n.core.Advance()
-	n.notes.measure()
+	n.checker.measure()
 	n.store()
 	if n.crashes("before sending") {
 		return

@@ -2,4 +2,4 @@
 
 package sim
 
-const raced = false
+const raceEnabled = false

@@ -2,6 +2,6 @@
 
 package sim
 
-// raced makes the suite smaller: the simulator starts no goroutine, so the race detector finds nothing here and costs ten
+// raceEnabled makes the suite smaller: the simulator starts no goroutine, so the race detector finds nothing here and costs ten
 // times the time.
-const raced = true
+const raceEnabled = true

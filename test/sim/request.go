@@ -3,7 +3,7 @@ package sim
 import (
 	"time"
 
-	"posta.dev/posta/internal/simulator/agenda"
+	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/nodes/core"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
@@ -28,7 +28,7 @@ func (c *client) ask(to *node, q protocol.Request, then func(protocol.Reply)) {
 }
 
 // askOnce says a request once; then gets nil if there is no answer in time.
-func (c *client) askOnce(to *node, q protocol.Request, patience time.Duration, then func(*protocol.Reply)) {
+func (c *client) askOnce(to *node, q protocol.Request, deadline time.Duration, then func(*protocol.Reply)) {
 	w := c.w
 	body := q.Append(nil)
 	try := c.post(to, body, func(r protocol.Reply) {
@@ -36,19 +36,19 @@ func (c *client) askOnce(to *node, q protocol.Request, patience time.Duration, t
 			then(&r)
 		}
 	})
-	w.After(patience, func() {
+	w.After(deadline, func() {
 		if !try.over && !c.over {
 			try.over = true
 			then(nil)
 		}
 	})
-	if w.Chance(w.faults.old) && len(c.said) > 0 {
-		// Something that was said before arrives once more, from a connection that was given up.
-		s := agenda.OneOf(w.Agenda, c.said...)
+	if w.Chance(w.faults.old) && len(c.past) > 0 {
+		// Something that was sent before arrives once more, from a connection that was given up.
+		s := eventqueue.OneOf(w.Queue, c.past...)
 		w.injected("old request")
 		c.post(s.to, s.body, func(protocol.Reply) {})
 	}
-	c.said = append(c.said, said{to, body})
+	c.past = append(c.past, pastRequest{to, body})
 }
 
 // post sends a request over a new connection.

@@ -18,7 +18,7 @@ var (
 
 func TestSeeds(t *testing.T) {
 	n := *seeds
-	if raced {
+	if raceEnabled {
 		n = (n + 9) / 10
 	}
 	allseeds.Each(t, *seed, n, func(seed uint64) { run(t, seed) })

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/internal/simulator/agenda"
+	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/topology"
@@ -53,7 +53,7 @@ const (
 
 type world struct {
 	Options
-	*agenda.Agenda
+	*eventqueue.Queue
 	err error
 
 	layout  layout
@@ -69,14 +69,14 @@ type world struct {
 	peer    role.Peer
 	report  Report
 
-	wiped     time.Duration // when the last disk was lost
-	gateWiped bool          // one of them was an input's
+	wiped      time.Duration // when the last disk was lost
+	inputWiped bool          // one of them was an input's
 }
 
 // Run simulates one seed. The error is a *Violation if a rule did not hold.
 func Run(o Options) (report Report, err error) {
 	w := &world{
-		Options: o, Agenda: agenda.New(o.Seed, 0x705), known: analyses.Set{newAnalysis()}, nodes: map[link.NodeID]*node{},
+		Options: o, Queue: eventqueue.New(o.Seed, 0x705), known: analyses.Set{newAnalysis()}, nodes: map[link.NodeID]*node{},
 		wires: map[wireKey]*wire{}, blocked: map[pair]bool{}, peers: map[role.Peer]*attempt{},
 		report: Report{Failed: map[string]int{}, Injected: map[string]int{}, Counters: map[string]uint64{}, Hash: 14695981039346656037},
 	}
@@ -94,7 +94,7 @@ func Run(o Options) (report Report, err error) {
 		w.Next()()
 	}
 	if w.err == nil {
-		w.inspect()
+		w.checkAtRest()
 	}
 	return w.summary(), w.err
 }

@@ -2,9 +2,9 @@ package sim
 
 import "bytes"
 
-// inspect looks at a cluster that has come to its end: nothing is kept in any node, logs can be cut to nothing, and a node
+// checkAtRest checks a cluster whose sessions have all ended: nothing is kept in any node, logs can be cut to nothing, and a node
 // that is started from such a disk holds the same.
-func (w *world) inspect() {
+func (w *world) checkAtRest() {
 	for _, n := range w.order {
 		w.count(n)
 		before := n.core.Snapshot()
