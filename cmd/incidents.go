@@ -13,7 +13,7 @@ import (
 // entryText is a line of the journal for people.
 func entryText(e *core.Entry) string {
 	by := fmt.Sprintf("%s (generation %d)", e.Leader, e.Gen)
-	switch e.What {
+	switch e.Kind {
 	case core.Elected:
 		return by + " leads"
 	case core.Suspected:
@@ -33,7 +33,7 @@ func entryText(e *core.Entry) string {
 	case core.Missed:
 		return fmt.Sprintf("%s: could not be restarted: %s", e.Node, oneLine(fmt.Errorf("%s", e.Text)))
 	case core.Recovered:
-		return fmt.Sprintf("%s: at work again, incarnation %d", e.Node, e.Life)
+		return fmt.Sprintf("%s: at work again, incarnation %d", e.Node, e.Incarnation)
 	}
 	return fmt.Sprintf("%s: something that this version does not know", e.Node)
 }
@@ -67,7 +67,7 @@ func medicRow(m *monitor.Medic) []string {
 		return []string{string(m.Node.ID), "silent", "", "", "never", ""}
 	}
 	b := &m.Beat
-	return []string{string(m.Node.ID), medicState(m), fmt.Sprint(b.ID.Life), fmt.Sprint(b.ID.PID), display.Span(m.Age) + " ago", display.Span(b.Uptime)}
+	return []string{string(m.Node.ID), medicState(m), fmt.Sprint(b.ID.Incarnation), fmt.Sprint(b.ID.PID), display.Span(m.Age) + " ago", display.Span(b.Uptime)}
 }
 
 func medicState(m *monitor.Medic) string {

@@ -60,7 +60,7 @@ func (x *command) medic(c *cli.Context) error {
 	}
 	cfg.Topology, cfg.Hosts, cfg.Restarter = t, procs.Hosts(), procs
 	if server, kept := t.Server(); kept {
-		cfg.Beside = []topology.Node{server} // on whatever host: who leads has to know of it
+		cfg.Extra = []topology.Node{server} // on whatever host: who leads has to know of it
 	}
 	return agent.Run(c.Context, cfg)
 }

@@ -220,7 +220,7 @@ func supervise(procs *local.Processes, report func(medic.Event)) (stop func()) {
 
 // describeEvent is what a user should know of a node: "" for a first start, unless he wants to know all.
 func describeEvent(e medic.Event, procs *local.Processes, verbose bool) string {
-	switch e.What {
+	switch e.Kind {
 	case medic.Started, medic.Adopted:
 		pid, err := procs.Pid(e.Node)
 		if err == nil && pid != 0 && (verbose || e.Start > 1) {
@@ -228,14 +228,14 @@ func describeEvent(e medic.Event, procs *local.Processes, verbose bool) string {
 			if e.Start > 1 {
 				again = fmt.Sprintf(", start %d", e.Start)
 			}
-			return fmt.Sprintf("%s %s, process %d%s", e.Node, e.What, pid, again)
+			return fmt.Sprintf("%s %s, process %d%s", e.Node, e.Kind, pid, again)
 		}
 	case medic.Died, medic.Failed:
 		when := "starting it again at once"
 		if e.Wait > 0 {
 			when = fmt.Sprintf("died %d times in a row, starting it again in %s", e.InARow, display.Span(e.Wait))
 		}
-		return fmt.Sprintf("%s %s: %s; %s", e.Node, e.What, e.Cause, when)
+		return fmt.Sprintf("%s %s: %s; %s", e.Node, e.Kind, e.Cause, when)
 	}
 	return ""
 }

@@ -109,7 +109,7 @@ func (x *command) printStatusJSON(t *topology.Topology, view []monitor.Status, m
 		out.Incidents = append(out.Incidents, incidentJSON{
 			Node: string(i.Node), At: i.At.UTC().Format(time.RFC3339Nano), Leader: string(i.Term.Leader), Generation: uint64(i.Term.Gen),
 			Cause: i.Cause, InARow: i.InARow, Restarts: i.Restarts, Found: i.Found, DetectMS: i.Silent.Milliseconds(),
-			RestartMS: i.Restart.Milliseconds(), RecoverMS: i.Recovery.Milliseconds(), Life: i.Life, Open: i.Open, Trouble: i.Trouble,
+			RestartMS: i.Restart.Milliseconds(), RecoverMS: i.Recovery.Milliseconds(), Life: i.Incarnation, Open: i.Open, Trouble: i.Trouble,
 		})
 	}
 	return json.NewEncoder(x.Out).Encode(out)
@@ -119,7 +119,7 @@ func medicAsJSON(m *monitor.Medic) medicJSON {
 	j := medicJSON{Medic: string(m.Node.ID), Host: m.Node.Host, State: medicState(m), HeardMS: -1}
 	if m.Heard {
 		b := &m.Beat
-		j.Generation, j.Incarnation, j.PID = uint64(b.Term.Gen), b.ID.Life, b.ID.PID
+		j.Generation, j.Incarnation, j.PID = uint64(b.Term.Gen), b.ID.Incarnation, b.ID.PID
 		j.HeardMS, j.UptimeMS = m.Age.Milliseconds(), b.Uptime.Milliseconds()
 	}
 	return j

@@ -5,50 +5,50 @@ import (
 	"time"
 )
 
-// Pace says how soon a node is started again (M5).
-type Pace struct {
+// Backoff says how soon a node is started again (M5).
+type Backoff struct {
 	// First is the pause before the second start in a row; each one after it takes twice the pause before. The first start
 	// after a death never waits. Default 100ms; short ones burn a processor on a node that cannot start.
 	First time.Duration
-	// Most is the longest pause, default 10s. Long ones leave a node down that long after its trouble is over.
-	Most time.Duration
+	// Max is the longest pause, default 10s. Long ones leave a node down that long after its trouble is over.
+	Max time.Duration
 	// Healthy is how long a node has to live for its death not to count as one in a row, default 1s. Short ones take a crash
 	// loop for bad luck, long ones make the victim of two accidents wait.
 	Healthy time.Duration
 }
 
 // Filled is p with its defaults.
-func (p Pace) Filled() Pace {
+func (p Backoff) Filled() Backoff {
 	fill := func(d *time.Duration, def time.Duration) {
 		if *d <= 0 {
 			*d = def
 		}
 	}
 	fill(&p.First, 100*time.Millisecond)
-	fill(&p.Most, 10*time.Second)
+	fill(&p.Max, 10*time.Second)
 	fill(&p.Healthy, time.Second)
 	return p
 }
 
-// Pause is the wait after so many deaths in a row: none, First, 2 × First, … Most.
-func (p Pace) Pause(inARow int) time.Duration {
+// Delay is the wait after so many deaths in a row: none, First, 2 × First, … Most.
+func (p Backoff) Delay(inARow int) time.Duration {
 	if inARow <= 1 {
 		return 0
 	}
 	wait := p.First
 	for range inARow - 2 {
-		if wait >= p.Most {
+		if wait >= p.Max {
 			break
 		}
 		wait *= 2
 	}
-	return min(wait, p.Most)
+	return min(wait, p.Max)
 }
 
 // Roster decides which node is to be started when. It is pure: time comes in as an argument, and what it decides goes out as a
 // value. One goroutine owns it.
 type Roster struct {
-	pace    Pace
+	pace    Backoff
 	members map[NodeID]*member
 }
 
@@ -61,7 +61,7 @@ type member struct {
 }
 
 // NewRoster wants all nodes started, at once.
-func NewRoster(pace Pace, nodes []NodeID) *Roster {
+func NewRoster(pace Backoff, nodes []NodeID) *Roster {
 	r := &Roster{pace: pace.Filled(), members: map[NodeID]*member{}}
 	for _, n := range nodes {
 		r.members[n] = &member{waiting: true}
@@ -114,7 +114,7 @@ func (r *Roster) Died(node NodeID, now time.Time) (wait time.Duration, inARow in
 		m.inARow = 0
 	}
 	m.inARow++
-	wait = r.pace.Pause(m.inARow)
+	wait = r.pace.Delay(m.inARow)
 	m.waiting, m.due, m.started = true, now.Add(wait), time.Time{}
 	return wait, m.inARow
 }

@@ -9,7 +9,7 @@ import (
 
 var (
 	begin = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
-	pace  = Pace{First: 100 * time.Millisecond, Most: time.Second, Healthy: 5 * time.Second}
+	pace  = Backoff{First: 100 * time.Millisecond, Max: time.Second, Healthy: 5 * time.Second}
 )
 
 func at(d time.Duration) time.Time { return begin.Add(d) }
@@ -131,13 +131,13 @@ func TestM5_NobodyIsForgottenNorStartedTwice(t *testing.T) {
 			n := nodes[rnd.IntN(len(nodes))]
 			if underWay[n] {
 				wait, _ := r.Died(n, now)
-				if wait > pace.Most {
-					t.Fatalf("seed %d: %s waits %v, more than %v", seed, n, wait, pace.Most)
+				if wait > pace.Max {
+					t.Fatalf("seed %d: %s waits %v, more than %v", seed, n, wait, pace.Max)
 				}
 				underWay[n] = false
 			}
 		}
-		for _, n := range r.Due(now.Add(pace.Most)) {
+		for _, n := range r.Due(now.Add(pace.Max)) {
 			underWay[n] = true
 		}
 		for _, n := range nodes {

@@ -9,8 +9,8 @@ import (
 // question costs them something.
 const AskAgain = 50 * time.Millisecond
 
-// Pause waits for AskAgain, or says that ctx is over.
-func Pause(ctx context.Context) error {
+// Sleep waits for AskAgain, or says that ctx is over.
+func Sleep(ctx context.Context) error {
 	t := time.NewTimer(AskAgain)
 	defer t.Stop()
 	select {

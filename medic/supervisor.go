@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// What says what happened to a node.
-type What string
+// EventKind says what happened to a node.
+type EventKind string
 
 // What a supervisor reports.
 const (
-	Started What = "started"
-	Adopted What = "adopted" // it was running before the supervisor was
-	Died    What = "died"
-	Failed  What = "could not be started"
+	Started EventKind = "started"
+	Adopted EventKind = "adopted" // it was running before the supervisor was
+	Died    EventKind = "died"
+	Failed  EventKind = "could not be started"
 )
 
 // Event is one thing that happened to a node under supervision.
 type Event struct {
 	At     time.Time
 	Node   NodeID
-	What   What
+	Kind   EventKind
 	Start  int           // with Started, Adopted: the how manieth
 	Cause  string        // with Died, Failed
 	InARow int           // with Died, Failed: how many came so soon
@@ -33,13 +33,13 @@ type Event struct {
 type Supervisor struct {
 	Restarter Restarter
 	Nodes     []NodeID
-	Pace      Pace
+	Backoff   Backoff
 	Report    func(Event) // one at a time, from Run's goroutine; nil for nobody
 }
 
 // Run supervises until ctx ends and returns when all its goroutines have. The nodes run on: ending them is for Stop.
 func (s *Supervisor) Run(ctx context.Context) {
-	shift := &shift{Supervisor: s, roster: NewRoster(s.Pace, s.Nodes), news: make(chan Event)}
+	shift := &shift{Supervisor: s, roster: NewRoster(s.Backoff, s.Nodes), news: make(chan Event)}
 	defer shift.watchers.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -87,7 +87,7 @@ func (s *shift) alarm() (<-chan time.Time, func()) {
 }
 
 func (s *shift) take(e Event) {
-	switch e.What {
+	switch e.Kind {
 	case Started, Adopted:
 		e.Start = s.roster.Started(e.Node, e.At)
 	case Died, Failed:
@@ -102,20 +102,20 @@ func (s *shift) take(e Event) {
 func (s *shift) watch(ctx context.Context, node NodeID) {
 	switch err := s.Restarter.Start(ctx, node); {
 	case errors.Is(err, ErrRunning):
-		s.tell(ctx, Event{Node: node, What: Adopted})
+		s.tell(ctx, Event{Node: node, Kind: Adopted})
 	case err != nil:
-		s.tell(ctx, Event{Node: node, What: Failed, Cause: err.Error()})
+		s.tell(ctx, Event{Node: node, Kind: Failed, Cause: err.Error()})
 		return
 	default:
-		s.tell(ctx, Event{Node: node, What: Started})
+		s.tell(ctx, Event{Node: node, Kind: Started})
 	}
 	death, err := s.Restarter.Wait(ctx, node)
 	switch {
 	case ctx.Err() != nil:
 	case err != nil: // Start tells whether it lives: ErrRunning, and it is adopted again
-		s.tell(ctx, Event{Node: node, What: Died, Cause: err.Error()})
+		s.tell(ctx, Event{Node: node, Kind: Died, Cause: err.Error()})
 	default:
-		s.tell(ctx, Event{Node: node, What: Died, Cause: death.String()})
+		s.tell(ctx, Event{Node: node, Kind: Died, Cause: death.String()})
 	}
 }
 

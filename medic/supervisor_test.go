@@ -14,7 +14,7 @@ func supervised(t *testing.T, f *fake, nodes ...NodeID) (events chan Event, stop
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	s := &Supervisor{
-		Restarter: f, Nodes: nodes, Pace: Pace{First: time.Millisecond, Most: 4 * time.Millisecond, Healthy: time.Hour},
+		Restarter: f, Nodes: nodes, Backoff: Backoff{First: time.Millisecond, Max: 4 * time.Millisecond, Healthy: time.Hour},
 		Report: func(e Event) { events <- e },
 	}
 	go func() {
@@ -26,13 +26,13 @@ func supervised(t *testing.T, f *fake, nodes ...NodeID) (events chan Event, stop
 	return events, stop
 }
 
-func next(t *testing.T, events <-chan Event, node NodeID, what What) Event {
+func next(t *testing.T, events <-chan Event, node NodeID, what EventKind) Event {
 	t.Helper()
 	timeout := time.After(10 * time.Second)
 	for {
 		select {
 		case e := <-events:
-			if e.Node == node && e.What == what {
+			if e.Node == node && e.Kind == what {
 				return e
 			}
 		case <-timeout:

@@ -35,7 +35,7 @@ type Config struct {
 	Topology  *topology.Topology
 	Medic     topology.NodeID
 	Hosts     []string        // that are this machine
-	Beside    []topology.Node // processes that beat and are looked after like nodes, wherever the restarter knows them: the embedded server of a broker
+	Extra     []topology.Node // processes that beat and are looked after like nodes, wherever the restarter knows them: the embedded server of a broker
 	Restarter medic.Restarter
 	Log       *slog.Logger
 }
@@ -130,7 +130,7 @@ func (s *station) subscribe() (err error) {
 			return err
 		}
 	}
-	for _, n := range append(s.cfg.Topology.All(), s.cfg.Beside...) {
+	for _, n := range append(s.cfg.Topology.All(), s.cfg.Extra...) {
 		if n.ID == s.node.ID {
 			continue
 		}
@@ -145,8 +145,8 @@ func (s *station) subscribe() (err error) {
 func (s *station) config() core.Config {
 	t, id := s.cfg.Topology, s.log.Identity()
 	return core.Config{
-		Self: s.node.ID, ID: core.Identity{LogID: id.LogID, Life: id.Incarnation, PID: os.Getpid()}, Reach: s.cfg.Hosts,
-		Medics: members(t.MedicNodes()), Nodes: members(append(t.Nodes(), s.cfg.Beside...)),
+		Self: s.node.ID, ID: core.Identity{LogID: id.LogID, Incarnation: id.Incarnation, PID: os.Getpid()}, Reach: s.cfg.Hosts,
+		Medics: members(t.MedicNodes()), Nodes: members(append(t.Nodes(), s.cfg.Extra...)),
 		Heartbeat: t.Medics.Heartbeat, SuspectAfter: t.Medics.SuspectAfter,
 	}
 }

@@ -45,7 +45,7 @@ func TestM3_TheLogGivesTermAndJournalBack(t *testing.T) {
 	}
 	for n := range uint64(20) {
 		term := core.Term{Gen: core.Generation(n + 1), Leader: "medic-1"}
-		e := core.Entry{EntryID: core.EntryID{Term: term, N: 1}, At: time.Unix(int64(n), 0), What: core.Elected}
+		e := core.Entry{EntryID: core.EntryID{Term: term, N: 1}, At: time.Unix(int64(n), 0), Kind: core.Elected}
 		give(job{records: []core.Record{{Term: &term}, {Entry: &e}}})
 		want.Term, want.Journal = term, append(want.Journal, e)
 		if n == 10 {

@@ -30,10 +30,10 @@ func (s *station) run(ctx context.Context) error {
 		case batch := <-s.sub.C():
 			s.take(batch)
 		case r := <-s.reports:
-			s.core.Carried(r, time.Now())
+			s.core.Executed(r, time.Now())
 		case ends := <-s.ends:
 			for _, e := range ends {
-				s.core.Gone(e.who, e.pid)
+				s.core.ProcessEnded(e.who, e.pid)
 			}
 		case err := <-s.answers:
 			if err != nil {
@@ -102,12 +102,12 @@ func (s *station) take(batch []zmqx.Received) {
 		switch from := s.from[r.Endpoint].ID; string(r.Msg[0]) {
 		case BeatTopic:
 			if b, err := heartbeat.Decode(r.Msg[1]); err == nil && b.Node == from {
-				id := core.Identity{LogID: b.ID.LogID, Life: uint64(b.ID.Incarnation), PID: b.PID}
+				id := core.Identity{LogID: b.ID.LogID, Incarnation: uint64(b.ID.Incarnation), PID: b.PID}
 				s.core.HeardNode(b.Node, id, b.State == heartbeat.Recovering, now)
 			}
 		case MessageTopic:
 			if m, err := core.DecodeMessage(r.Msg[1]); err == nil && m.From == from {
-				s.core.Take(m, now)
+				s.core.Receive(m, now)
 			}
 		}
 	}
@@ -172,7 +172,7 @@ func (s *station) carryOut(ctx context.Context, o core.Order) {
 	s.beside(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), handTime)
 		defer cancel()
-		r := h.CarryOut(ctx, o, func() core.Term { return *s.newest.Load() })
+		r := h.Execute(ctx, o, func() core.Term { return *s.newest.Load() })
 		s.cfg.Log.Info("order", "of", o.Leader, "generation", o.Gen, "number", o.N, "target", o.Target, "silent", o.Silent,
 			"verdict", r.Verdict, "process", r.PID, "took", r.Took, "text", r.Text)
 		select {

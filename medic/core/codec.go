@@ -24,7 +24,7 @@ func (m *Message) Append(p []byte) []byte {
 	p = wire.AppendUint(p, uint64(m.Kind))
 	p = wire.AppendString(p, string(m.From))
 	p = wire.AppendBin(p, m.ID.LogID[:])
-	p = wire.AppendUint(p, m.ID.Life)
+	p = wire.AppendUint(p, m.ID.Incarnation)
 	p = wire.AppendUint(p, uint64(m.ID.PID))
 	p = wire.AppendString(p, string(m.To))
 	p = appendTerm(p, m.Term)
@@ -46,7 +46,7 @@ func (m *Message) Append(p []byte) []byte {
 	}
 	p = appendID(p, m.Oldest)
 	p = wire.AppendString(p, string(m.Node))
-	p = wire.AppendUint(p, uint64(m.Gone))
+	p = wire.AppendUint(p, uint64(m.EndedPID))
 	return wire.AppendUint(p, 0) // room for a later version's length
 }
 
@@ -56,7 +56,7 @@ func DecodeMessage(p []byte) (m Message, err error) {
 	d.ArrayOf(messageFields)
 	m.Kind, m.From = Kind(d.Uint()), NodeID(d.String())
 	copy(m.ID.LogID[:], d.BytesOf(len(m.ID.LogID)))
-	m.ID.Life, m.ID.PID = d.Uint(), pid(&d)
+	m.ID.Incarnation, m.ID.PID = d.Uint(), pid(&d)
 	m.To, m.Term, m.Leading, m.Uptime = NodeID(d.String()), readTerm(&d), d.Bool(), duration(&d)
 	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
 		m.Reach = append(m.Reach, d.String())
@@ -69,7 +69,7 @@ func DecodeMessage(p []byte) (m Message, err error) {
 		m.Entries = append(m.Entries, readEntry(&d))
 	}
 	m.Oldest = readID(&d)
-	m.Node, m.Gone = NodeID(d.String()), pid(&d)
+	m.Node, m.EndedPID = NodeID(d.String()), pid(&d)
 	d.Uint()
 	if err := d.Done(); err != nil {
 		return Message{}, fmt.Errorf("%w: %w", ErrBadMessage, err)
@@ -115,21 +115,21 @@ func (e *Entry) Append(p []byte) []byte {
 	p = wire.AppendArray(p, 10)
 	p = appendID(p, e.EntryID)
 	p = wire.AppendInt(p, e.At.UnixNano())
-	p = wire.AppendUint(p, uint64(e.What))
+	p = wire.AppendUint(p, uint64(e.Kind))
 	p = wire.AppendString(p, string(e.Node))
 	p = wire.AppendUint(wire.AppendUint(p, millis(e.Silent)), millis(e.Wait))
 	p = wire.AppendUint(wire.AppendUint(p, uint64(e.InARow)), millis(e.Took))
-	return wire.AppendString(wire.AppendUint(p, e.Life), e.Text)
+	return wire.AppendString(wire.AppendUint(p, e.Incarnation), e.Text)
 }
 
 func readEntry(d *wire.Reader) (e Entry) {
 	d.ArrayOf(10)
 	e.EntryID = readID(d)
 	e.At = time.Unix(0, d.Int())
-	e.What, e.Node = What(d.Uint()), NodeID(d.String())
+	e.Kind, e.Node = EntryKind(d.Uint()), NodeID(d.String())
 	e.Silent, e.Wait = duration(d), duration(d)
 	e.InARow, e.Took = int(min(d.Uint(), 1<<31)), duration(d)
-	e.Life, e.Text = d.Uint(), d.String()
+	e.Incarnation, e.Text = d.Uint(), d.String()
 	return e
 }
 

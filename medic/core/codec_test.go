@@ -12,12 +12,12 @@ import (
 func sample() Message {
 	id := EntryID{Term{7, "medic-2"}, 3}
 	return Message{
-		Kind: Command, From: "medic-2", ID: Identity{LogID: [16]byte{1, 2}, Life: 9, PID: 4711}, To: "medic-1", Term: Term{7, "medic-2"},
+		Kind: Command, From: "medic-2", ID: Identity{LogID: [16]byte{1, 2}, Incarnation: 9, PID: 4711}, To: "medic-1", Term: Term{7, "medic-2"},
 		Leading: true, Uptime: 5 * time.Second, Reach: []string{"a", "b"}, Have: []Extent{Extent(id)},
 		Order:   Order{OrderID: OrderID{7, 12}, Leader: "medic-2", Target: "joiner-1", Host: "a", Silent: 817 * time.Millisecond, Ended: true},
 		Report:  Report{Order: OrderID{7, 11}, Leader: "medic-2", Target: "joiner-2", Verdict: Refused, Term: Term{8, "medic-3"}, PID: 5, Took: 3 * time.Millisecond, Text: "signal: killed"},
-		Entries: []Entry{{EntryID: id, At: time.Unix(0, 1_700_000_000_123_456_789), What: Suspected, Node: "joiner-1", Silent: time.Second, Wait: time.Minute, InARow: 4, Took: 2 * time.Second, Life: 8, Text: "silent"}},
-		Oldest:  id, Node: "output-1", Gone: 77,
+		Entries: []Entry{{EntryID: id, At: time.Unix(0, 1_700_000_000_123_456_789), Kind: Suspected, Node: "joiner-1", Silent: time.Second, Wait: time.Minute, InARow: 4, Took: 2 * time.Second, Incarnation: 8, Text: "silent"}},
+		Oldest:  id, Node: "output-1", EndedPID: 77,
 	}
 }
 
@@ -101,7 +101,7 @@ func FuzzTake(f *testing.F) {
 		}
 		b := led()
 		m.From, m.Kind = "medic-1", Kind(kind)
-		b.Take(m, b.now)
+		b.Receive(m, b.now)
 		b.pass(2*suspectAfter, "a-1")
 	})
 }

@@ -25,9 +25,9 @@ func (t Term) String() string { return fmt.Sprintf("%d %s", t.Gen, t.Leader) }
 
 // Identity is a life of a node or medic: which data directory, opened for the how manieth time, in which process.
 type Identity struct {
-	LogID [16]byte
-	Life  uint64 // incarnation
-	PID   int
+	LogID       [16]byte
+	Incarnation uint64 // incarnation
+	PID         int
 }
 
 // Member is somebody who is watched.
@@ -47,37 +47,37 @@ type Config struct {
 	Heartbeat    time.Duration // between two signs of life
 	SuspectAfter time.Duration // silence that counts as death
 
-	Pace medic.Pace // of restarts
-	// Patience is the silence after a start that counts as a failed start; it doubles with each failed start in a row up to eight times
+	Backoff medic.Backoff // of restarts
+	// StartTimeout is the silence after a start that counts as a failed start; it doubles with each failed start in a row up to eight times
 	// itself, so that a long recovery gets its time in the end. Default 5 × SuspectAfter. Short ones kill slow starters, long ones wait for
 	// starters that hang; one that ends is seen sooner.
-	Patience time.Duration
-	// CutOff is how much longer than SuspectAfter a medic that hears nobody at all takes itself for cut off, and orders nothing but starts of
+	StartTimeout time.Duration
+	// IsolationTimeout is how much longer than SuspectAfter a medic that hears nobody at all takes itself for cut off, and orders nothing but starts of
 	// what is known to be gone. Default 4 × SuspectAfter. Short ones let a medic that lost its network kill what works; long ones keep the
 	// last medic alive from helping those who hang.
-	CutOff time.Duration
+	IsolationTimeout time.Duration
 }
 
-func (c Config) filled() Config {
-	c.Pace = c.Pace.Filled()
-	if c.Patience <= 0 {
-		c.Patience = 5 * c.SuspectAfter
+func (c Config) withDefaults() Config {
+	c.Backoff = c.Backoff.Filled()
+	if c.StartTimeout <= 0 {
+		c.StartTimeout = 5 * c.SuspectAfter
 	}
-	if c.CutOff <= 0 {
-		c.CutOff = 4 * c.SuspectAfter
+	if c.IsolationTimeout <= 0 {
+		c.IsolationTimeout = 4 * c.SuspectAfter
 	}
 	return c
 }
 
-// hinted is the silence that counts as death of somebody whose process was seen to end. A hint only shortens: without silence it is
+// hintTimeout is the silence that counts as death of somebody whose process was seen to end. A hint only shortens: without silence it is
 // nothing.
-func (c *Config) hinted() time.Duration { return min(2*c.Heartbeat, c.SuspectAfter) }
+func (c *Config) hintTimeout() time.Duration { return min(2*c.Heartbeat, c.SuspectAfter) }
 
-// audible is the silence of somebody who is there for sure.
-func (c *Config) audible() time.Duration { return min(3*c.Heartbeat, c.SuspectAfter/2) }
+// freshTimeout is the silence of somebody who is there for sure.
+func (c *Config) freshTimeout() time.Duration { return min(3*c.Heartbeat, c.SuspectAfter/2) }
 
-// answer is how long a candidate waits for higher medics to object.
-func (c *Config) answer() time.Duration { return min(3*c.Heartbeat, c.SuspectAfter) }
+// answerTimeout is how long a candidate waits for higher medics to object.
+func (c *Config) answerTimeout() time.Duration { return min(3*c.Heartbeat, c.SuspectAfter) }
 
 // String is for logs.
 func (v Verdict) String() string {

@@ -20,27 +20,27 @@ type Core struct {
 	began time.Time
 	det   *detector
 
-	term        Term // the newest that was heard of
-	stored      Term // the newest that is durable: what others are told
-	role        role
-	leaderHeard time.Time
-	since       time.Time // Candidate: when the question was put, or put again
-	answered    time.Time // Candidate: when a higher medic objected; zero: none has
-	asked       time.Time
-	held        time.Time // no orders before this one: see wake
-	blank       time.Time // no election before this one: the log was lost, and others may know more than the host does
-	reach       map[NodeID][]string
-	beaten      time.Time
+	term           Term // the newest that was heard of
+	stored         Term // the newest that is durable: what others are told
+	role           role
+	leaderHeard    time.Time
+	candidateSince time.Time // Candidate: when the question was put, or put again
+	objected       time.Time // Candidate: when a higher medic objected; zero: none has
+	asked          time.Time
+	actAfter       time.Time // no orders before this one: see wake
+	electAfter     time.Time // no election before this one: the log was lost, and others may know more than the host does
+	reach          map[NodeID][]string
+	lastBeat       time.Time
 
-	journal  *Journal
-	have     []Extent // durable
-	written  uint64   // entries in this term
-	ordered  uint64   // orders in this term
-	patients map[NodeID]*patient
-	shared   map[NodeID]time.Time // when a peer was last sent entries
+	journal    *Journal
+	have       []Extent // durable
+	written    uint64   // entries in this term
+	ordered    uint64   // orders in this term
+	patients   map[NodeID]*patient
+	replicated map[NodeID]time.Time // when a peer was last sent entries
 
-	carrying map[OrderID]bool
-	reports  []Report // the latest ones given here, for orders that are repeated
+	executing map[OrderID]bool
+	reports   []Report // the latest ones given here, for orders that are repeated
 
 	build    batch  // what is to be stored next, and what waits for it
 	inflight *batch // being stored
@@ -58,8 +58,8 @@ const (
 // New makes a medic that begins to listen now.
 func New(cfg Config, s State, now time.Time) *Core {
 	c := &Core{
-		cfg: cfg.filled(), rank: map[NodeID]int{}, began: now, term: s.Term, stored: s.Term, leaderHeard: now,
-		reach: map[NodeID][]string{}, journal: newJournal(), carrying: map[OrderID]bool{}, shared: map[NodeID]time.Time{}, patients: map[NodeID]*patient{},
+		cfg: cfg.withDefaults(), rank: map[NodeID]int{}, began: now, term: s.Term, stored: s.Term, leaderHeard: now,
+		reach: map[NodeID][]string{}, journal: newJournal(), executing: map[OrderID]bool{}, replicated: map[NodeID]time.Time{}, patients: map[NodeID]*patient{},
 	}
 	for i, m := range cfg.Medics {
 		c.rank[m.ID] = i
@@ -70,33 +70,33 @@ func New(cfg Config, s State, now time.Time) *Core {
 	c.have = c.journal.extents()
 	c.det = newDetector(&c.cfg, now)
 	if s.Fence.Gen > s.Term.Gen {
-		c.enter(s.Fence, now)
+		c.enterTerm(s.Fence, now)
 		if s.Term.Gen == 0 {
-			c.blank = now.Add(listen * c.cfg.SuspectAfter)
+			c.electAfter = now.Add(listenTimeouts * c.cfg.SuspectAfter)
 		}
 	}
 	return c
 }
 
-// listen is for how many SuspectAfter a medic that has lost its log listens before it may lead. Another host may have seen a newer generation
+// listenTimeouts is for how many SuspectAfter a medic that has lost its log listens before it may lead. Another host may have seen a newer generation
 // than its own, and a generation in which it has led and written must not be used again: orders and entries would be taken for old ones.
-const listen = 3
+const listenTimeouts = 3
 
 // Tick is to be called several times in a heartbeat, after everything that has arrived was taken.
 func (c *Core) Tick(now time.Time) {
-	c.notice(now)
+	c.noticeSleep(now)
 	c.elect(now)
 	if c.role == leader {
 		c.visit(now)
 	}
-	if now.Sub(c.beaten) >= c.cfg.Heartbeat {
+	if now.Sub(c.lastBeat) >= c.cfg.Heartbeat {
 		c.beat(now)
 	}
 }
 
-// notice finds out whether this medic has slept. It comes before anything else that is done with a time: who has slept and does not know it
+// noticeSleep finds out whether this medic has slept. It comes before anything else that is done with a time: who has slept and does not know it
 // would let out orders that are outdated, or obey them.
-func (c *Core) notice(now time.Time) {
+func (c *Core) noticeSleep(now time.Time) {
 	if slept := c.det.tick(now); slept > 0 {
 		c.wake(slept, now)
 	}
@@ -106,46 +106,46 @@ func (c *Core) notice(now time.Time) {
 // is given, none obeyed, and no election begun (M6).
 func (c *Core) wake(slept time.Duration, now time.Time) {
 	c.leaderHeard = c.leaderHeard.Add(slept)
-	c.since = c.since.Add(slept)
+	c.candidateSince = c.candidateSince.Add(slept)
 	for _, p := range c.patients {
 		p.began = p.began.Add(slept)
 	}
-	if c.held.After(now.Add(-slept)) {
-		c.held = c.held.Add(slept)
+	if c.actAfter.After(now.Add(-slept)) {
+		c.actAfter = c.actAfter.Add(slept)
 	}
 	if slept >= c.cfg.SuspectAfter/2 {
-		c.held, c.leaderHeard, c.since = now.Add(c.cfg.SuspectAfter), now, now
+		c.actAfter, c.leaderHeard, c.candidateSince = now.Add(c.cfg.SuspectAfter), now, now
 		c.callOff(now)
 	}
 }
 
 func (c *Core) beat(now time.Time) {
-	c.beaten = now
-	c.say(Message{Kind: Beat, Leading: c.role == leader && c.stored == c.term, Uptime: now.Sub(c.began), Reach: c.cfg.Reach, Have: c.have})
+	c.lastBeat = now
+	c.publish(Message{Kind: Beat, Leading: c.role == leader && c.stored == c.term, Uptime: now.Sub(c.began), Reach: c.cfg.Reach, Have: c.have})
 }
 
-// say publishes something that needs no disk.
-func (c *Core) say(m Message) {
+// publish publishes something that needs no disk.
+func (c *Core) publish(m Message) {
 	m.From, m.ID, m.Term = c.cfg.Self, c.cfg.ID, c.stored
 	c.out.Messages = append(c.out.Messages, m)
 }
 
-// sayStored publishes something once all that was recorded until now is durable (M3, M8).
-func (c *Core) sayStored(m Message) { c.build.messages = append(c.build.messages, m) }
+// publishStored publishes something once all that was recorded until now is durable (M3, M8).
+func (c *Core) publishStored(m Message) { c.build.messages = append(c.build.messages, m) }
 
-// Take takes another medic's message.
-func (c *Core) Take(m Message, now time.Time) {
+// Receive takes another medic's message.
+func (c *Core) Receive(m Message, now time.Time) {
 	if _, known := c.rank[m.From]; !known || m.From == c.cfg.Self {
 		return
 	}
-	c.notice(now)
+	c.noticeSleep(now)
 	if !c.hear(m.From, m.ID, false, now) {
 		return // a life that is over
 	}
-	current := c.learn(m, now)
+	current := c.compareTerm(m, now)
 	if m.Kind == Beat {
 		c.reach[m.From] = m.Reach
-		c.share(m, now)
+		c.replicate(m, now)
 		return
 	}
 	if m.To != "" && m.To != c.cfg.Self {
@@ -153,17 +153,17 @@ func (c *Core) Take(m Message, now time.Time) {
 	}
 	switch m.Kind {
 	case Election:
-		c.asksWhoIsHigher(m, now)
+		c.answerCandidate(m, now)
 	case Alive:
-		c.objects(m, now)
+		c.noteObjection(m, now)
 	case Command:
 		c.obey(m, current, now)
 	case Outcome:
 		c.resolve(m.Report, now)
 	case Entries:
-		c.copy(m, current)
+		c.takeEntries(m, current)
 	case Hint:
-		c.det.ended(m.Node, m.Gone)
+		c.det.processEnded(m.Node, m.EndedPID)
 	}
 }
 
@@ -176,7 +176,7 @@ func (c *Core) HeardNode(node NodeID, id Identity, recovering bool, now time.Tim
 }
 
 func (c *Core) hear(who NodeID, id Identity, recovering bool, now time.Time) bool {
-	quiet := now.Sub(c.det.anybody)
+	quiet := now.Sub(c.det.lastAny)
 	if !c.det.hear(who, id, recovering, now) {
 		return false
 	}
@@ -186,28 +186,28 @@ func (c *Core) hear(who NodeID, id Identity, recovering bool, now time.Time) boo
 	return true
 }
 
-// Gone takes what this medic has seen on its own host: that the process of a node or medic ended, or, with pid 0, that there is none.
-func (c *Core) Gone(who NodeID, pid int) {
-	if c.det.vitals[who] == nil || who == c.cfg.Self {
+// ProcessEnded takes what this medic has seen on its own host: that the process of a node or medic ended, or, with pid 0, that there is none.
+func (c *Core) ProcessEnded(who NodeID, pid int) {
+	if c.det.members[who] == nil || who == c.cfg.Self {
 		return
 	}
-	c.det.ended(who, pid)
-	c.say(Message{Kind: Hint, Node: who, Gone: pid})
+	c.det.processEnded(who, pid)
+	c.publish(Message{Kind: Hint, Node: who, EndedPID: pid})
 }
 
-// share sends the peer what its journal lacks: a leader to its followers, and they to a leader whose history is shorter than theirs.
-func (c *Core) share(m Message, now time.Time) {
-	if c.role != leader && m.From != c.term.Leader || m.Term != c.term || now.Sub(c.shared[m.From]) < c.cfg.Heartbeat/2 {
+// replicate sends the peer what its journal lacks: a leader to its followers, and they to a leader whose history is shorter than theirs.
+func (c *Core) replicate(m Message, now time.Time) {
+	if c.role != leader && m.From != c.term.Leader || m.Term != c.term || now.Sub(c.replicated[m.From]) < c.cfg.Heartbeat/2 {
 		return
 	}
-	c.shared[m.From] = now
+	c.replicated[m.From] = now
 	if entries, oldest := c.journal.missing(m.Have); len(entries) > 0 {
-		c.sayStored(Message{Kind: Entries, To: m.From, Entries: entries, Oldest: oldest})
+		c.publishStored(Message{Kind: Entries, To: m.From, Entries: entries, Oldest: oldest})
 	}
 }
 
-// copy takes entries, but none from somebody who has missed an election (M8).
-func (c *Core) copy(m Message, current bool) {
+// takeEntries takes entries, but none from somebody who has missed an election (M8).
+func (c *Core) takeEntries(m Message, current bool) {
 	if !current {
 		return
 	}

@@ -107,14 +107,14 @@ func TestM5_OneFailureOneOrderUntilItsReport(t *testing.T) {
 	if again := b.ordersFor("a-1"); len(again) > 0 {
 		t.Fatalf("ordered again: %+v", again)
 	}
-	b.Carried(Report{Order: all[0].OrderID, Leader: "medic-3", Target: "a-1", Verdict: Done, PID: 8}, b.now)
+	b.Executed(Report{Order: all[0].OrderID, Leader: "medic-3", Target: "a-1", Verdict: Done, PID: 8}, b.now)
 	b.pass(suspectAfter, "b-1")
-	b.HeardNode("a-1", Identity{LogID: [16]byte{1}, Life: 2, PID: 8}, true, b.now)
+	b.HeardNode("a-1", Identity{LogID: [16]byte{1}, Incarnation: 2, PID: 8}, true, b.now)
 	b.pass(heartbeat, "b-1")
-	b.HeardNode("a-1", Identity{LogID: [16]byte{1}, Life: 2, PID: 8}, false, b.now)
+	b.HeardNode("a-1", Identity{LogID: [16]byte{1}, Incarnation: 2, PID: 8}, false, b.now)
 	b.pass(heartbeat, "b-1")
 	for _, i := range Incidents(b.Journal()) {
-		if i.Node == "a-1" && (i.Restarts != 1 || i.Open || i.Life != 2) {
+		if i.Node == "a-1" && (i.Restarts != 1 || i.Open || i.Incarnation != 2) {
 			t.Errorf("the journal tells %+v", i)
 		}
 	}
@@ -122,17 +122,17 @@ func TestM5_OneFailureOneOrderUntilItsReport(t *testing.T) {
 
 func TestHintsShortenASuspicionAndNeverMakeOne(t *testing.T) {
 	b := led()
-	b.Gone("a-1", 7)
+	b.ProcessEnded("a-1", 7)
 	b.pass(5*suspectAfter, "a-1", "b-1")
 	if all := b.ordersFor("a-1"); len(all) > 0 {
 		t.Fatalf("a living node is restarted on a hint: %+v", all)
 	}
-	b.Gone("a-1", 7)
+	b.ProcessEnded("a-1", 7)
 	b.pass(3*heartbeat, "b-1")
 	if all := b.ordersFor("a-1"); len(all) != 1 || !all[0].Ended {
 		t.Fatalf("the orders are %+v", all)
 	}
-	b.Gone("b-1", 6) // a process before the one that is heard
+	b.ProcessEnded("b-1", 6) // a process before the one that is heard
 	b.pass(5*heartbeat, "a-1")
 	if all := b.ordersFor("b-1"); len(all) > 0 {
 		t.Fatalf("the end of an older process makes %+v", all)
@@ -158,17 +158,17 @@ func TestM5_CrashLoopsBackOff(t *testing.T) {
 	b := led()
 	var waits []time.Duration
 	for life := range 6 {
-		b.Gone("a-1", 7+life)
+		b.ProcessEnded("a-1", 7+life)
 		for range 100 {
 			b.pass(heartbeat, "b-1")
 			if all := b.ordersFor("a-1"); len(all) == 1 {
-				b.Carried(Report{Order: all[0].OrderID, Leader: "medic-3", Target: "a-1", Verdict: Done, PID: 8 + life}, b.now)
+				b.Executed(Report{Order: all[0].OrderID, Leader: "medic-3", Target: "a-1", Verdict: Done, PID: 8 + life}, b.now)
 				break
 			}
 		}
 	}
 	for _, e := range b.Journal() {
-		if e.What == Suspected && e.Node == "a-1" {
+		if e.Kind == Suspected && e.Node == "a-1" {
 			waits = append(waits, e.Wait)
 		}
 	}
@@ -182,7 +182,7 @@ func TestM5_CrashLoopsBackOff(t *testing.T) {
 
 func TestM8_FollowersRefuseEntriesOfALowerGeneration(t *testing.T) {
 	b := newBench("medic-1", State{Term: Term{5, "medic-3"}})
-	e := Entry{EntryID: EntryID{Term{4, "medic-2"}, 1}, What: Elected}
+	e := Entry{EntryID: EntryID{Term{4, "medic-2"}, 1}, Kind: Elected}
 	b.say("medic-2", Message{Kind: Entries, To: "medic-1", Term: Term{4, "medic-2"}, Entries: []Entry{e}, Oldest: e.EntryID})
 	if len(b.Journal()) > 0 {
 		t.Fatal("an old leader's entries were taken")
@@ -201,21 +201,21 @@ func TestM5_AnAdoptedProcessThatSpeaksAgainIsSpared(t *testing.T) {
 	if len(all) != 1 {
 		t.Fatalf("the orders are %+v", all)
 	}
-	b.Carried(Report{Order: all[0].OrderID, Leader: "medic-3", Target: "a-1", Verdict: Found, PID: 7}, b.now)
-	tells := func() (what []What) {
+	b.Executed(Report{Order: all[0].OrderID, Leader: "medic-3", Target: "a-1", Verdict: Found, PID: 7}, b.now)
+	tells := func() (what []EntryKind) {
 		for _, e := range b.Journal() {
 			if e.Node == "a-1" {
-				what = append(what, e.What)
+				what = append(what, e.Kind)
 			}
 		}
 		return what
 	}
 	b.pass(4*suspectAfter, "a-1", "b-1")
-	if got := tells(); !slices.Equal(got, []What{Suspected, Adopted}) {
+	if got := tells(); !slices.Equal(got, []EntryKind{Suspected, Adopted}) {
 		t.Fatalf("the journal tells %v: signs of the life that was missed may be late ones for so long", got)
 	}
 	b.pass(10*suspectAfter, "a-1", "b-1")
-	if got := tells(); !slices.Equal(got, []What{Suspected, Adopted, Recovered}) {
+	if got := tells(); !slices.Equal(got, []EntryKind{Suspected, Adopted, Recovered}) {
 		t.Fatalf("the journal tells %v", got)
 	}
 	if again := b.ordersFor("a-1"); len(again) > 0 {
@@ -232,7 +232,7 @@ func TestM5_AnAdoptedProcessThatHangsIsRestartedWhateverCameLate(t *testing.T) {
 	b := led()
 	b.pass(suspectAfter+heartbeat, "b-1")
 	all := b.ordersFor("a-1")
-	b.Carried(Report{Order: all[0].OrderID, Leader: "medic-3", Target: "a-1", Verdict: Found, PID: 7}, b.now)
+	b.Executed(Report{Order: all[0].OrderID, Leader: "medic-3", Target: "a-1", Verdict: Found, PID: 7}, b.now)
 	b.pass(3*suspectAfter, "a-1", "b-1")
 	b.pass(3*suspectAfter, "b-1")
 	if again := b.ordersFor("a-1"); len(again) != 1 {
@@ -246,7 +246,7 @@ func TestM5_AnOrderDoesNotLeaveWhenItsTargetIsHeardInTheMomentOfTheDecision(t *t
 	for b.patients["a-1"].phase != ordered {
 		b.pass(heartbeat/4, "b-1")
 	}
-	b.HeardNode("a-1", Identity{LogID: [16]byte{1}, Life: 1, PID: 7}, false, b.now) // it lay there when the clock was read
+	b.HeardNode("a-1", Identity{LogID: [16]byte{1}, Incarnation: 1, PID: 7}, false, b.now) // it lay there when the clock was read
 	b.held = false
 	b.pump()
 	b.pass(heartbeat, "b-1")

@@ -26,17 +26,17 @@ type Started struct {
 	Verdict Verdict // Done or Found
 }
 
-// Note is what the host remembers once an order was judged and not carried out.
-func (s Started) Note(r Report) Started {
+// After is what the host remembers once an order was judged and not carried out.
+func (s Started) After(r Report) Started {
 	if r.Verdict == Found && r.Order.after(s.Order) {
 		s.Order, s.Verdict = r.Order, r.Verdict
 	}
 	return s
 }
 
-// Judge decides about an order where it is carried out, under the host's lock; do means that the target is to be killed and started
+// Decide decides about an order where it is carried out, under the host's lock; do means that the target is to be killed and started
 // now. alive is whether the target has a process, last what is known of its start.
-func (f Fence) Judge(o Order, last Started, alive bool, now time.Time) (r Report, do bool) {
+func (f Fence) Decide(o Order, last Started, alive bool, now time.Time) (r Report, do bool) {
 	r = Report{Order: o.OrderID, Leader: o.Leader, Target: o.Target, Verdict: Done}
 	switch {
 	case o.Gen < f.Term.Gen, o.Gen == f.Term.Gen && o.Leader != f.Term.Leader:

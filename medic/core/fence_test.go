@@ -39,7 +39,7 @@ func TestM4_TheHostJudges(t *testing.T) {
 		if c.order != nil {
 			c.order(&o)
 		}
-		r, do := f.Judge(o, c.last, !c.dead, now)
+		r, do := f.Decide(o, c.last, !c.dead, now)
 		if r.Verdict != c.want || do != c.do || r.Verdict == Refused && r.Term != fence.Term {
 			t.Errorf("%s: %v, done: %v, %+v", what, r.Verdict, do, r)
 		}

@@ -10,42 +10,42 @@ import (
 // the others to elect a leader and to restart it. It does not wait for ever, or the last medic alive would help nobody (M7), and it does not
 // wait where processes are known to be gone: an order on a hint never kills.
 
-// alone says that nobody at all is heard, and that it has not lasted long enough to believe that nobody is there.
-func (c *Core) alone(now time.Time) bool {
-	quiet := now.Sub(c.det.anybody)
-	enough := c.cfg.SuspectAfter + c.cfg.CutOff
-	if !c.det.ever {
-		enough += c.cfg.Patience // who has started this medic waits so long for its first word before starting it once more
+// isolated says that nobody at all is heard, and that it has not lasted long enough to believe that nobody is there.
+func (c *Core) isolated(now time.Time) bool {
+	quiet := now.Sub(c.det.lastAny)
+	enough := c.cfg.SuspectAfter + c.cfg.IsolationTimeout
+	if !c.det.heardAny {
+		enough += c.cfg.StartTimeout // who has started this medic waits so long for its first word before starting it once more
 	}
-	return quiet >= c.cfg.audible() && quiet < enough
+	return quiet >= c.cfg.freshTimeout() && quiet < enough
 }
 
 // rejoin comes when somebody is heard again. Who was cut off is like who has slept: the others' silence means nothing, they get one
 // full timeout, in which this medic hears of a new leader if there is one.
 func (c *Core) rejoin(now time.Time) {
-	for _, v := range c.det.vitals {
-		if !v.gone {
-			v.heard = now
+	for _, v := range c.det.members {
+		if !v.ended {
+			v.silentSince = now
 		}
 	}
 	for _, p := range c.patients {
 		p.began = now // who was started meanwhile may have been at work for long
 	}
-	c.leaderHeard, c.since = now, now
+	c.leaderHeard, c.candidateSince = now, now
 	c.callOff(now)
 	for id, p := range c.patients {
-		if p.phase == waiting && !c.det.vitals[id].gone {
+		if p.phase == waiting && !c.det.members[id].ended {
 			p.wait = max(p.wait, c.cfg.SuspectAfter) // also who was not heard after a start: its heartbeats may be what was missed
 		}
 	}
 }
 
 // mayOrder says that an order for one who is missed can do no harm as far as this medic can tell.
-func (c *Core) mayOrder(v *vital, now time.Time) bool { return v.gone || !c.alone(now) }
+func (c *Core) mayOrder(v *liveness, now time.Time) bool { return v.ended || !c.isolated(now) }
 
 // mayStand says that this medic may begin an election, or end one: it hears somebody, or sees that there is nobody to be heard.
 func (c *Core) mayStand(now time.Time) bool {
-	if !c.alone(now) {
+	if !c.isolated(now) {
 		return true
 	}
 	seen := 0
@@ -54,7 +54,7 @@ func (c *Core) mayStand(now time.Time) bool {
 			if m.ID == c.cfg.Self || !slices.Contains(c.cfg.Reach, m.Host) {
 				continue
 			}
-			if !c.det.vitals[m.ID].gone {
+			if !c.det.members[m.ID].ended {
 				return false
 			}
 			seen++

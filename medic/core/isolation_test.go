@@ -20,7 +20,7 @@ func TestM7_WhoHearsNobodyTakesItselfForCutOffFirst(t *testing.T) {
 func TestM7_WhatIsKnownToBeGoneIsStartedAtOnceByTheLastOne(t *testing.T) {
 	b := led()
 	b.pass(heartbeat)
-	b.Gone("a-1", 0)
+	b.ProcessEnded("a-1", 0)
 	b.pass(suspectAfter)
 	if all := b.look().Orders; len(all) != 1 || all[0].Target != "a-1" || !all[0].Ended {
 		t.Fatalf("the orders are %+v, want one for a-1 alone", all)
@@ -35,7 +35,7 @@ func TestM7_WhoHearsNobodyIsNoCandidate(t *testing.T) {
 		t.Fatalf("it hears nobody, and is in term %v", term)
 	}
 	for _, who := range []NodeID{"a-1", "b-1", "medic-2", "medic-3"} {
-		b.Gone(who, 0)
+		b.ProcessEnded(who, 0)
 	}
 	b.pass(suspectAfter)
 	if _, leads := b.Term(); !leads {
@@ -61,7 +61,7 @@ func TestM5_ANewLeaderGoesOnWithTheBackOff(t *testing.T) {
 	b.pass(suspectAfter+2*heartbeat, "b-1")
 	var journal []Entry
 	for _, e := range b.Journal() {
-		if e.What == Suspected && e.Node == "a-1" {
+		if e.Kind == Suspected && e.Node == "a-1" {
 			e.InARow = 3
 		}
 		journal = append(journal, e)
@@ -71,7 +71,7 @@ func TestM5_ANewLeaderGoesOnWithTheBackOff(t *testing.T) {
 	b.pass(2*suspectAfter, "b-1")
 	last := Entry{}
 	for _, e := range b.Journal() {
-		if e.What == Suspected && e.Node == "a-1" {
+		if e.Kind == Suspected && e.Node == "a-1" {
 			last = e
 		}
 	}
@@ -83,11 +83,11 @@ func TestM5_ANewLeaderGoesOnWithTheBackOff(t *testing.T) {
 func TestR8_LateSignsOfALifeThatIsOverAreNone(t *testing.T) {
 	b := led()
 	beat := func(log byte, life uint64) {
-		b.HeardNode("a-1", Identity{LogID: [16]byte{log}, Life: life}, false, b.now)
+		b.HeardNode("a-1", Identity{LogID: [16]byte{log}, Incarnation: life}, false, b.now)
 	}
 	recovered := func() (n int) {
 		for _, e := range b.Journal() {
-			if e.What == Recovered && e.Node == "a-1" {
+			if e.Kind == Recovered && e.Node == "a-1" {
 				n++
 			}
 		}
@@ -98,7 +98,7 @@ func TestR8_LateSignsOfALifeThatIsOverAreNone(t *testing.T) {
 	if len(all) != 1 {
 		t.Fatalf("the orders are %+v", all)
 	}
-	b.Carried(Report{Order: all[0].OrderID, Leader: "medic-3", Target: "a-1", Verdict: Done, PID: 8}, b.now)
+	b.Executed(Report{Order: all[0].OrderID, Leader: "medic-3", Target: "a-1", Verdict: Done, PID: 8}, b.now)
 	for range 5 {
 		beat(1, 1) // of the life that was killed
 		b.pass(heartbeat, "b-1")
@@ -109,19 +109,21 @@ func TestR8_LateSignsOfALifeThatIsOverAreNone(t *testing.T) {
 	beat(2, 1) // the new life has lost its log
 	beat(1, 1)
 	b.pass(heartbeat, "b-1")
-	if v := b.det.vitals["a-1"]; recovered() != 1 || v.LogID[0] != 2 {
+	if v := b.det.members["a-1"]; recovered() != 1 || v.LogID[0] != 2 {
 		t.Fatalf("%d recoveries, and log %d is believed", recovered(), v.LogID[0])
 	}
 	b.pass(suspectAfter/2, "b-1")
 	beat(1, 1) // what goes on was the later one after all
-	if v := b.det.vitals["a-1"]; v.LogID[0] != 1 {
+	if v := b.det.members["a-1"]; v.LogID[0] != 1 {
 		t.Fatal("who goes on is not believed")
 	}
 }
 
 func TestR8_NobodyIsSilentOfWhomASignIsDoubtful(t *testing.T) {
 	b := led()
-	beat := func(log byte) { b.HeardNode("a-1", Identity{LogID: [16]byte{log}, Life: 1, PID: 7}, false, b.now) }
+	beat := func(log byte) {
+		b.HeardNode("a-1", Identity{LogID: [16]byte{log}, Incarnation: 1, PID: 7}, false, b.now)
+	}
 	beat(2) // it has lost its log, and works
 	b.pass(suspectAfter/2+heartbeat, "b-1")
 	beat(1) // a late sign, when nothing of the present life had come for a moment: it is believed
@@ -129,7 +131,7 @@ func TestR8_NobodyIsSilentOfWhomASignIsDoubtful(t *testing.T) {
 		b.pass(heartbeat, "b-1")
 		beat(2) // and these are doubted
 	}
-	if v := b.det.vitals["a-1"]; v.LogID[0] != 1 {
+	if v := b.det.members["a-1"]; v.LogID[0] != 1 {
 		t.Fatalf("log %d is believed", v.LogID[0])
 	}
 	b.pass(suspectAfter-2*heartbeat, "b-1")
@@ -144,11 +146,11 @@ func TestR8_NobodyIsSilentOfWhomASignIsDoubtful(t *testing.T) {
 
 func TestR8_AnOrderDoesNotLeaveWhenADoubtfulSignHasCome(t *testing.T) {
 	b := led()
-	b.HeardNode("a-1", Identity{LogID: [16]byte{2}, Life: 1}, false, b.now)
+	b.HeardNode("a-1", Identity{LogID: [16]byte{2}, Incarnation: 1}, false, b.now)
 	b.held = true
-	b.Gone("a-1", 0)
+	b.ProcessEnded("a-1", 0)
 	b.pass(3*heartbeat, "b-1")
-	b.HeardNode("a-1", Identity{LogID: [16]byte{1}, Life: 1}, false, b.now)
+	b.HeardNode("a-1", Identity{LogID: [16]byte{1}, Incarnation: 1}, false, b.now)
 	b.held = false
 	b.pump()
 	if all := b.ordersFor("a-1"); len(all) > 0 {
@@ -164,12 +166,12 @@ func TestM6_WhoWasCutOffWaitsAlsoForThoseThatHaveNotSpokenSinceTheirStart(t *tes
 	if len(all) != 1 {
 		t.Fatalf("the orders are %+v", all)
 	}
-	b.Carried(Report{Order: all[0].OrderID, Leader: "medic-3", Target: "a-1", Verdict: Done, PID: 8}, b.now)
+	b.Executed(Report{Order: all[0].OrderID, Leader: "medic-3", Target: "a-1", Verdict: Done, PID: 8}, b.now)
 	b.pass(5*suspectAfter-heartbeat, "b-1")
 	b.held = true
 	b.pass(2*heartbeat, "b-1") // its patience ends, and the order is being stored
 	b.pass(suspectAfter / 2)   // nobody is heard
-	b.HeardNode("b-1", Identity{LogID: [16]byte{1}, Life: 1, PID: 7}, false, b.now)
+	b.HeardNode("b-1", Identity{LogID: [16]byte{1}, Incarnation: 1, PID: 7}, false, b.now)
 	b.held = false
 	b.look()
 	b.pass(suspectAfter-heartbeat, "b-1")

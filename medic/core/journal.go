@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// What is what a journal's entry tells.
-type What byte
+// EntryKind is what a journal's entry tells.
+type EntryKind byte
 
 // What there is to tell.
 const (
-	Elected   What = iota + 1 // the term begins
-	Suspected                 // silent for too long, or seen to end
-	Restarted                 // killed if need be, and started
-	Adopted                   // somebody had restarted it already
-	Missed                    // the restart failed
-	Recovered                 // heard again, and at work
+	Elected   EntryKind = iota + 1 // the term begins
+	Suspected                      // silent for too long, or seen to end
+	Restarted                      // killed if need be, and started
+	Adopted                        // somebody had restarted it already
+	Missed                         // the restart failed
+	Recovered                      // heard again, and at work
 )
 
 // EntryID says who wrote an entry, as the how manieth of his term. Nobody else writes in that term, so entries of different medics never
@@ -29,15 +29,15 @@ type EntryID struct {
 // Entry is one line of the journal.
 type Entry struct {
 	EntryID
-	At     time.Time
-	What   What
-	Node   NodeID
-	Silent time.Duration // Suspected: since it was heard
-	Wait   time.Duration // Suspected: until its restart, in a crash loop
-	InARow int           // Suspected: failures so close to each other
-	Took   time.Duration // Restarted: by who did it. Recovered: since it was heard last
-	Life   uint64        // Suspected: the incarnation that was heard last, 0 for none. Recovered: the one that came back
-	Text   string        // for people
+	At          time.Time
+	Kind        EntryKind
+	Node        NodeID
+	Silent      time.Duration // Suspected: since it was heard
+	Wait        time.Duration // Suspected: until its restart, in a crash loop
+	InARow      int           // Suspected: failures so close to each other
+	Took        time.Duration // Restarted: by who did it. Recovered: since it was heard last
+	Incarnation uint64        // Suspected: the incarnation that was heard last, 0 for none. Recovered: the one that came back
+	Text        string        // for people
 }
 
 // Extent is how far a journal reaches in a term.
@@ -52,8 +52,8 @@ type Journal struct {
 	have    map[Term]uint64
 }
 
-// kept bounds the journal: that many entries are what people look back on, and what a new medic is sent.
-const kept = 256
+// maxEntries bounds the journal: that many entries are what people look back on, and what a new medic is sent.
+const maxEntries = 256
 
 func newJournal() *Journal { return &Journal{have: map[Term]uint64{}} }
 
@@ -66,13 +66,13 @@ func (j *Journal) add(e Entry, oldest EntryID) bool {
 	if e.N <= j.have[e.Term] || e.N != j.have[e.Term]+1 && e.EntryID != oldest {
 		return false
 	}
-	if len(j.entries) == kept && compareIDs(e.EntryID, j.entries[0].EntryID) < 0 {
+	if len(j.entries) == maxEntries && compareIDs(e.EntryID, j.entries[0].EntryID) < 0 {
 		return false // it would be dropped at once
 	}
 	at, _ := slices.BinarySearchFunc(j.entries, e.EntryID, func(x Entry, id EntryID) int { return compareIDs(x.EntryID, id) })
 	j.entries = slices.Insert(j.entries, at, e)
 	j.have[e.Term] = e.N
-	if len(j.entries) > kept {
+	if len(j.entries) > maxEntries {
 		j.drop()
 	}
 	return true
@@ -87,9 +87,9 @@ func (j *Journal) drop() {
 	}
 }
 
-// rowEnds is how long ago somebody has to have come back for his next failure to be the first one again, whatever is known of his life
+// rowTimeout is how long ago somebody has to have come back for his next failure to be the first one again, whatever is known of his life
 // since. It is long, because the clocks of two leaders may differ.
-const rowEnds = time.Minute
+const rowTimeout = time.Minute
 
 // inARow is how many failures of somebody came close to each other, up to now: a new leader goes on where the last one was (M5, M8). That a
 // life was long enough to end the row is for the leader to tell, who hears it.
@@ -107,38 +107,38 @@ func (j *Journal) inARow(who NodeID, now time.Time) (most int) {
 		case counted.Gen > e.Gen:
 			return most
 		case e.Node != who || e.Term == counted:
-		case e.What == Recovered && now.Sub(e.At) > rowEnds:
+		case e.Kind == Recovered && now.Sub(e.At) > rowTimeout:
 			most, n, counted = max(most, n), 0, e.Term
-		case e.What == Missed:
+		case e.Kind == Missed:
 			n++
-		case e.What == Suspected:
+		case e.Kind == Suspected:
 			most, n, counted = max(most, n+e.InARow), 0, e.Term
 		}
 	}
 	return max(most, n)
 }
 
-// leftOpen says that the last word on somebody is not that he is back.
-func (j *Journal) leftOpen(who NodeID) bool {
+// isOpen says that the last word on somebody is not that he is back.
+func (j *Journal) isOpen(who NodeID) bool {
 	for _, e := range slices.Backward(j.entries) {
 		if e.Node == who {
-			return e.What != Recovered
+			return e.Kind != Recovered
 		}
 	}
 	return false
 }
 
-// failed is the newest life of somebody that is known to have failed. A leader that had not heard him does not say which it was; it was
+// lastFailed is the newest life of somebody that is known to have lastFailed. A leader that had not heard him does not say which it was; it was
 // none before the one that had come back.
-func (j *Journal) failed(who NodeID) (life uint64) {
+func (j *Journal) lastFailed(who NodeID) (life uint64) {
 	failed := false
 	for _, e := range slices.Backward(j.entries) {
 		switch {
 		case e.Node != who:
-		case e.What == Suspected:
-			life, failed = max(life, e.Life), true
-		case e.What == Recovered && failed:
-			return max(life, e.Life)
+		case e.Kind == Suspected:
+			life, failed = max(life, e.Incarnation), true
+		case e.Kind == Recovered && failed:
+			return max(life, e.Incarnation)
 		}
 	}
 	return life
@@ -176,20 +176,20 @@ func (j *Journal) missing(have []Extent) (entries []Entry, oldest EntryID) {
 
 // Incident is what the journal tells of one failure.
 type Incident struct {
-	Node      NodeID
-	Term      Term // in which it was noticed
-	At        time.Time
-	Cause     string
-	InARow    int
-	Silent    time.Duration // when it was noticed: at most a heartbeat more than it took to notice
-	Restarts  int
-	Found     bool          // somebody else had restarted it
-	Restart   time.Duration // from the notice to the last start
-	Recovery  time.Duration // from the last start until it was at work
-	Life      uint64        // the incarnation that came back
-	Open      bool
-	Trouble   string // why a restart failed
-	restarted time.Time
+	Node        NodeID
+	Term        Term // in which it was noticed
+	At          time.Time
+	Cause       string
+	InARow      int
+	Silent      time.Duration // when it was noticed: at most a heartbeat more than it took to notice
+	Restarts    int
+	Found       bool          // somebody else had restarted it
+	Restart     time.Duration // from the notice to the last start
+	Recovery    time.Duration // from the last start until it was at work
+	Incarnation uint64        // the incarnation that came back
+	Open        bool
+	Trouble     string // why a restart failed
+	restarted   time.Time
 }
 
 // Total is the time from the last sign of life to being at work again.
@@ -203,7 +203,7 @@ func Incidents(entries []Entry) []Incident {
 		e := &entries[i]
 		at, isOpen := open[e.Node]
 		if !isOpen {
-			if e.What != Suspected {
+			if e.Kind != Suspected {
 				continue
 			}
 			at = len(all)
@@ -211,7 +211,7 @@ func Incidents(entries []Entry) []Incident {
 			all = append(all, Incident{Node: e.Node, Term: e.Term, At: e.At, Cause: e.Text, InARow: e.InARow, Silent: e.Silent, Open: true})
 		}
 		all[at].take(e)
-		if e.What == Recovered {
+		if e.Kind == Recovered {
 			delete(open, e.Node)
 		}
 	}
@@ -219,7 +219,7 @@ func Incidents(entries []Entry) []Incident {
 }
 
 func (i *Incident) take(e *Entry) {
-	switch e.What {
+	switch e.Kind {
 	case Suspected:
 		i.InARow = max(i.InARow, e.InARow)
 	case Restarted:
@@ -234,7 +234,7 @@ func (i *Incident) take(e *Entry) {
 	case Missed:
 		i.Trouble = e.Text
 	case Recovered:
-		i.Life, i.Open = e.Life, false
+		i.Incarnation, i.Open = e.Incarnation, false
 		if i.restarted.IsZero() {
 			i.restarted = i.At
 		}

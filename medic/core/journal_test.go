@@ -8,7 +8,7 @@ import (
 )
 
 func entry(gen Generation, leader NodeID, n uint64) Entry {
-	return Entry{EntryID: EntryID{Term{gen, leader}, n}, What: Elected}
+	return Entry{EntryID: EntryID{Term{gen, leader}, n}, Kind: Elected}
 }
 
 func TestM8_JournalsJoinInAnyOrderAndHaveNoHoles(t *testing.T) {
@@ -41,10 +41,10 @@ func TestM8_JournalsJoinInAnyOrderAndHaveNoHoles(t *testing.T) {
 
 func TestM8_AJournalForgetsItsBeginning(t *testing.T) {
 	j := newJournal()
-	for n := range uint64(kept + 50) {
+	for n := range uint64(maxEntries + 50) {
 		j.add(entry(Generation(1+n/100), "medic-1", 1+n%100), EntryID{})
 	}
-	if len(j.entries) != kept || j.entries[0].N != 51 {
+	if len(j.entries) != maxEntries || j.entries[0].N != 51 {
 		t.Fatalf("%d entries, the first is %v", len(j.entries), j.entries[0].EntryID)
 	}
 	late := newJournal()
@@ -64,18 +64,18 @@ func TestM8_IncidentsAreToldFromTheJournal(t *testing.T) {
 	at := func(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecond) }
 	first, second := Term{1, "medic-3"}, Term{2, "medic-2"}
 	all := Incidents([]Entry{
-		{EntryID: EntryID{first, 1}, What: Elected},
-		{EntryID: EntryID{first, 2}, At: at(0), What: Suspected, Node: "a-1", Silent: 800 * time.Millisecond, InARow: 1, Text: "silent"},
-		{EntryID: EntryID{first, 3}, At: at(50), What: Restarted, Node: "a-1", Text: "signal: killed"},
-		{EntryID: EntryID{second, 1}, At: at(60), What: Elected}, // the leader died before it saw the end
-		{EntryID: EntryID{second, 2}, At: at(100), What: Suspected, Node: "b-1", Silent: time.Second, InARow: 1},
-		{EntryID: EntryID{second, 3}, At: at(250), What: Recovered, Node: "a-1", Life: 4},
+		{EntryID: EntryID{first, 1}, Kind: Elected},
+		{EntryID: EntryID{first, 2}, At: at(0), Kind: Suspected, Node: "a-1", Silent: 800 * time.Millisecond, InARow: 1, Text: "silent"},
+		{EntryID: EntryID{first, 3}, At: at(50), Kind: Restarted, Node: "a-1", Text: "signal: killed"},
+		{EntryID: EntryID{second, 1}, At: at(60), Kind: Elected}, // the leader died before it saw the end
+		{EntryID: EntryID{second, 2}, At: at(100), Kind: Suspected, Node: "b-1", Silent: time.Second, InARow: 1},
+		{EntryID: EntryID{second, 3}, At: at(250), Kind: Recovered, Node: "a-1", Incarnation: 4},
 	})
 	if len(all) != 2 {
 		t.Fatalf("%+v", all)
 	}
 	a, b := all[0], all[1]
-	if a.Open || a.Restarts != 1 || a.Cause != "signal: killed" || a.Restart != 50*time.Millisecond || a.Recovery != 200*time.Millisecond || a.Life != 4 ||
+	if a.Open || a.Restarts != 1 || a.Cause != "signal: killed" || a.Restart != 50*time.Millisecond || a.Recovery != 200*time.Millisecond || a.Incarnation != 4 ||
 		a.Total() != 1050*time.Millisecond {
 		t.Errorf("the first is told as %+v", a)
 	}
@@ -88,21 +88,21 @@ func TestM5_TwoLeadersOfOneGenerationHaveCountedOneRow(t *testing.T) {
 	at := func(s int) time.Time { return begin.Add(time.Duration(s) * time.Second) }
 	first, second := Term{3, "medic-3"}, Term{3, "medic-1"} // nobody heard of the first one, which comes last in the order of terms
 	j := newJournalOf([]Entry{
-		{EntryID: EntryID{second, 1}, At: at(20), What: Suspected, Node: "a-1", InARow: 1},
-		{EntryID: EntryID{second, 2}, At: at(21), What: Missed, Node: "a-1"},
-		{EntryID: EntryID{second, 3}, At: at(22), What: Suspected, Node: "a-1", InARow: 3},
-		{EntryID: EntryID{first, 1}, At: at(10), What: Suspected, Node: "a-1", InARow: 1},
+		{EntryID: EntryID{second, 1}, At: at(20), Kind: Suspected, Node: "a-1", InARow: 1},
+		{EntryID: EntryID{second, 2}, At: at(21), Kind: Missed, Node: "a-1"},
+		{EntryID: EntryID{second, 3}, At: at(22), Kind: Suspected, Node: "a-1", InARow: 3},
+		{EntryID: EntryID{first, 1}, At: at(10), Kind: Suspected, Node: "a-1", InARow: 1},
 	})
 	if n := j.inARow("a-1", at(23)); n != 3 {
 		t.Errorf("%d failures in a row, want 3", n)
 	}
 	for n := range uint64(3) {
-		j.add(Entry{EntryID: EntryID{first, 2 + n}, At: at(11), What: Missed, Node: "a-1"}, EntryID{})
+		j.add(Entry{EntryID: EntryID{first, 2 + n}, At: at(11), Kind: Missed, Node: "a-1"}, EntryID{})
 	}
 	if n := j.inARow("a-1", at(25)); n != 4 {
 		t.Errorf("%d failures in a row, want the longer row's 4", n)
 	}
-	j.add(Entry{EntryID: EntryID{Term{4, "medic-1"}, 1}, At: at(26), What: Suspected, Node: "a-1", InARow: 1}, EntryID{})
+	j.add(Entry{EntryID: EntryID{Term{4, "medic-1"}, 1}, At: at(26), Kind: Suspected, Node: "a-1", InARow: 1}, EntryID{})
 	if n := j.inARow("a-1", at(27)); n != 1 {
 		t.Errorf("%d failures in a row, want the newer generation's 1", n)
 	}

@@ -23,9 +23,9 @@ type bench struct {
 
 func newBench(self NodeID, s State) *bench {
 	cfg := Config{
-		Self: self, ID: Identity{Life: 1, PID: 1}, Reach: []string{"h"},
+		Self: self, ID: Identity{Incarnation: 1, PID: 1}, Reach: []string{"h"},
 		Medics: []Member{{"medic-1", "h"}, {"medic-2", "h"}, {"medic-3", "h"}}, Nodes: []Member{{"a-1", "h"}, {"b-1", "h"}},
-		Heartbeat: heartbeat, SuspectAfter: suspectAfter, Pace: medic.Pace{First: 100 * time.Millisecond, Most: time.Second, Healthy: time.Second},
+		Heartbeat: heartbeat, SuspectAfter: suspectAfter, Backoff: medic.Backoff{First: 100 * time.Millisecond, Max: time.Second, Healthy: time.Second},
 	}
 	return &bench{Core: New(cfg, s, begin), now: begin}
 }
@@ -48,7 +48,7 @@ func (b *bench) pass(d time.Duration, living ...NodeID) {
 	for end := b.now.Add(d); b.now.Before(end); {
 		b.now = b.now.Add(heartbeat / 4)
 		for _, id := range living {
-			b.HeardNode(id, Identity{LogID: [16]byte{1}, Life: 1, PID: 7}, false, b.now)
+			b.HeardNode(id, Identity{LogID: [16]byte{1}, Incarnation: 1, PID: 7}, false, b.now)
 		}
 		b.Tick(b.now)
 		b.pump()
@@ -57,8 +57,8 @@ func (b *bench) pass(d time.Duration, living ...NodeID) {
 
 // say takes a message of another medic.
 func (b *bench) say(from NodeID, m Message) {
-	m.From, m.ID = from, Identity{Life: 1, PID: 2}
-	b.Take(m, b.now)
+	m.From, m.ID = from, Identity{Incarnation: 1, PID: 2}
+	b.Receive(m, b.now)
 	b.pump()
 }
 

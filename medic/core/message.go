@@ -36,8 +36,8 @@ type Message struct {
 	Entries []Entry // Entries, in the journal's order
 	Oldest  EntryID // Entries: the sender has nothing before this one any more
 
-	Node NodeID // Hint
-	Gone int    // Hint: the process; 0: there is none
+	Node     NodeID // Hint
+	EndedPID int    // Hint: the process; 0: there is none
 }
 
 // OrderID numbers orders: within a generation they count up, and generations do.

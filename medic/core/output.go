@@ -45,7 +45,7 @@ func (c *Core) Seal() []Record {
 
 // Stored says that what Seal gave is durable.
 func (c *Core) Stored(now time.Time) {
-	c.notice(now)
+	c.noticeSleep(now)
 	b := c.inflight
 	if b == nil {
 		return
@@ -79,7 +79,7 @@ func (c *Core) extentsStored() []Extent {
 func (c *Core) release(b *batch) {
 	for _, m := range b.messages {
 		if m.Kind != Command || c.stillNeeded(m.Order) {
-			c.say(m)
+			c.publish(m)
 		}
 	}
 	for _, o := range b.orders {

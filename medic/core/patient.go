@@ -16,13 +16,13 @@ type patient struct {
 	lastSeen time.Time // before he fell silent
 	order    Order
 	executor NodeID
-	decided  time.Time // the order
-	given    time.Time // the order, the last time
-	sent     bool      // it has left
-	known    []life    // that were heard when it failed
-	started  time.Time // the report of the start
-	adopted  bool      // it was not started for this failure, but found young
-	failed   int       // starts in a row of which nothing was heard
+	decided  time.Time     // the order
+	given    time.Time     // the order, the last time
+	sent     bool          // it has left
+	known    []incarnation // that were heard when it failed
+	started  time.Time     // the report of the start
+	adopted  bool          // it was not started for this failure, but found young
+	failed   int           // starts in a row of which nothing was heard
 }
 
 type phase int
@@ -36,7 +36,7 @@ const (
 
 // visit looks after everybody.
 func (c *Core) visit(now time.Time) {
-	if now.Before(c.held) {
+	if now.Before(c.actAfter) {
 		return
 	}
 	for _, members := range [][]Member{c.cfg.Nodes, c.cfg.Medics} {
@@ -50,25 +50,25 @@ func (c *Core) visit(now time.Time) {
 				p = &patient{Member: m, began: now}
 				c.patients[m.ID] = p
 			}
-			c.treat(p, c.det.vitals[m.ID], now)
+			c.treat(p, c.det.members[m.ID], now)
 		}
 	}
 }
 
-func (c *Core) treat(p *patient, v *vital, now time.Time) {
+func (c *Core) treat(p *patient, v *liveness, now time.Time) {
 	switch p.phase {
 	case well:
 		switch {
 		case v.dead(&c.cfg, now):
 			if c.mayOrder(v, now) {
-				c.suspect(p, v, v.spoke, now)
+				c.suspect(p, v, v.lastSign, now)
 			}
-		case v.ever && !v.recovering && c.journal.leftOpen(p.ID) && (v.Life > c.journal.failed(p.ID) || now.Sub(p.began) >= c.cfg.Patience):
+		case v.known && !v.recovering && c.journal.isOpen(p.ID) && (v.Incarnation > c.journal.lastFailed(p.ID) || now.Sub(p.began) >= c.cfg.StartTimeout):
 			c.recovered(p, v, now) // from what a leader before this one has noted, or by itself; late signs of the life that failed end
 		}
 	case waiting:
 		switch {
-		case v.ever && v.spoke.After(p.lastSeen):
+		case v.known && v.lastSign.After(p.lastSeen):
 			p.phase, p.began = well, now // he had only been slow; the journal closes when he is at work
 		case now.Sub(p.began) >= p.wait && c.mayOrder(v, now) && p.missed(v, &c.cfg, now):
 			c.order(p, now)
@@ -82,25 +82,25 @@ func (c *Core) treat(p *patient, v *vital, now time.Time) {
 
 // selfRecovered closes what a leader before this one has noted of this medic.
 func (c *Core) selfRecovered(now time.Time) {
-	if c.journal.leftOpen(c.cfg.Self) {
-		c.write(Entry{What: Recovered, Node: c.cfg.Self, Life: c.cfg.ID.Life}, now)
+	if c.journal.isOpen(c.cfg.Self) {
+		c.write(Entry{Kind: Recovered, Node: c.cfg.Self, Incarnation: c.cfg.ID.Incarnation}, now)
 	}
 }
 
-func (c *Core) suspect(p *patient, v *vital, seen time.Time, now time.Time) {
+func (c *Core) suspect(p *patient, v *liveness, seen time.Time, now time.Time) {
 	inARow := 1
-	failed := c.journal.failed(p.ID)
-	counted := c.journal.leftOpen(p.ID) && (failed == 0 || v.Life <= failed) // nothing is known to be heard of a life after the one that failed
-	if !v.ever || p.phase != well || counted || v.spoke.Sub(v.since) < c.cfg.Pace.Healthy {
+	failed := c.journal.lastFailed(p.ID)
+	counted := c.journal.isOpen(p.ID) && (failed == 0 || v.Incarnation <= failed) // nothing is known to be heard of a life after the one that failed
+	if !v.known || p.phase != well || counted || v.lastSign.Sub(v.firstSign) < c.cfg.Backoff.Healthy {
 		inARow += c.journal.inARow(p.ID, now)
 	}
-	p.wait = c.cfg.Pace.Pause(inARow)
-	p.lastSeen, p.known = seen, slices.Clone(v.lives)
+	p.wait = c.cfg.Backoff.Delay(inARow)
+	p.lastSeen, p.known = seen, slices.Clone(v.incarnations)
 	text := "silent"
-	if v.gone {
+	if v.ended {
 		text = "its process ended"
 	}
-	c.write(Entry{What: Suspected, Node: p.ID, Silent: now.Sub(seen), Wait: p.wait, InARow: inARow, Life: v.Life, Text: text}, now)
+	c.write(Entry{Kind: Suspected, Node: p.ID, Silent: now.Sub(seen), Wait: p.wait, InARow: inARow, Incarnation: v.Incarnation, Text: text}, now)
 	p.phase, p.began = waiting, now
 	if p.wait == 0 {
 		c.order(p, now)
@@ -111,7 +111,7 @@ func (c *Core) suspect(p *patient, v *vital, seen time.Time, now time.Time) {
 func (c *Core) order(p *patient, now time.Time) {
 	c.ordered++
 	p.order = Order{OrderID: OrderID{c.term.Gen, c.ordered}, Leader: c.cfg.Self, Target: p.ID, Host: p.Host}
-	p.order.Ended = c.det.vitals[p.ID].gone
+	p.order.Ended = c.det.members[p.ID].ended
 	p.phase, p.began, p.executor, p.decided, p.sent = ordered, now, "", now, false
 	c.give(p, now)
 }
@@ -120,7 +120,7 @@ func (c *Core) order(p *patient, now time.Time) {
 func (c *Core) callOff(now time.Time) {
 	for _, p := range c.patients {
 		if p.phase == ordered && !p.sent {
-			delete(c.carrying, p.order.OrderID)
+			delete(c.executing, p.order.OrderID)
 			p.phase, p.began, p.wait = waiting, now, 0
 		}
 	}
@@ -135,9 +135,9 @@ func (c *Core) stillNeeded(o Order) bool {
 	case p.sent:
 		return true
 	}
-	if v := c.det.vitals[o.Target]; !v.heard.Before(p.decided) || !o.Ended && c.alone(c.det.ticked) {
+	if v := c.det.members[o.Target]; !v.silentSince.Before(p.decided) || !o.Ended && c.isolated(c.det.ticked) {
 		p.phase, p.began = waiting, p.decided // and well again with the next tick
-		delete(c.carrying, o.OrderID)
+		delete(c.executing, o.OrderID)
 		return false
 	}
 	p.sent = true
@@ -152,7 +152,7 @@ func (c *Core) give(p *patient, now time.Time) {
 	case c.cfg.Self:
 		c.accept(p.order, now)
 	default:
-		c.sayStored(Message{Kind: Command, To: p.executor, Order: p.order})
+		c.publishStored(Message{Kind: Command, To: p.executor, Order: p.order})
 	}
 }
 
@@ -170,7 +170,7 @@ func (c *Core) choose(p *patient, now time.Time) NodeID {
 	}
 	at := slices.Index(able, p.executor)
 	switch {
-	case at >= 0 && now.Sub(p.began) < c.cfg.Patience:
+	case at >= 0 && now.Sub(p.began) < c.cfg.StartTimeout:
 		return p.executor
 	case at < 0 && slices.Contains(able, c.cfg.Self):
 		return c.cfg.Self
@@ -182,14 +182,14 @@ func (c *Core) choose(p *patient, now time.Time) NodeID {
 }
 
 // missed says that he is silent still. The silence of somebody of whom no heartbeat came after a start is that of the start.
-func (p *patient) missed(v *vital, cfg *Config, now time.Time) bool {
+func (p *patient) missed(v *liveness, cfg *Config, now time.Time) bool {
 	return p.failed > 0 || v.dead(cfg, now)
 }
 
 // insist repeats an order: it, or its report, may be lost. On a host that no medic reaches only others can help.
-func (c *Core) insist(p *patient, v *vital, now time.Time) {
+func (c *Core) insist(p *patient, v *liveness, now time.Time) {
 	switch {
-	case p.executor == "" && v.ever && v.spoke.After(p.lastSeen):
+	case p.executor == "" && v.known && v.lastSign.After(p.lastSeen):
 		p.phase, p.began = well, now
 	case now.Sub(p.given) >= c.cfg.Heartbeat:
 		c.give(p, now)
@@ -197,8 +197,8 @@ func (c *Core) insist(p *patient, v *vital, now time.Time) {
 }
 
 // reborn says that a life is heard which is not the one that failed, nor one before it.
-func (p *patient) reborn(v *vital) bool {
-	return v.ever && v.spoke.After(p.lastSeen) && v.news(p.known)
+func (p *patient) reborn(v *liveness) bool {
+	return v.known && v.lastSign.After(p.lastSeen) && v.isNew(p.known)
 }
 
 // resolve takes the report of an order.
@@ -209,16 +209,16 @@ func (c *Core) resolve(r Report, now time.Time) {
 	}
 	switch r.Verdict {
 	case Done:
-		c.write(Entry{What: Restarted, Node: p.ID, Took: r.Took, Text: r.Text}, now)
+		c.write(Entry{Kind: Restarted, Node: p.ID, Took: r.Took, Text: r.Text}, now)
 		c.expect(p, r.PID, now)
 		p.adopted = false
 	case Found:
-		c.write(Entry{What: Adopted, Node: p.ID}, now)
+		c.write(Entry{Kind: Adopted, Node: p.ID}, now)
 		c.expect(p, r.PID, now)
 		p.adopted = true
 	case Failed:
-		c.write(Entry{What: Missed, Node: p.ID, Text: r.Text}, now)
-		p.phase, p.began, p.wait = waiting, now, max(c.cfg.Pace.Pause(c.journal.inARow(p.ID, now)), c.cfg.Heartbeat)
+		c.write(Entry{Kind: Missed, Node: p.ID, Text: r.Text}, now)
+		p.phase, p.began, p.wait = waiting, now, max(c.cfg.Backoff.Delay(c.journal.inARow(p.ID, now)), c.cfg.Heartbeat)
 	case Held:
 		p.phase, p.began, p.wait = waiting, now, c.cfg.SuspectAfter
 	case Late:
@@ -244,35 +244,35 @@ func (c *Core) refused(t Term, now time.Time) {
 // expect waits for the new life's heartbeat.
 func (c *Core) expect(p *patient, pid int, now time.Time) {
 	p.phase, p.began, p.started = starting, now, now
-	v := c.det.vitals[p.ID]
-	v.gone, v.PID = false, pid // an end that is seen from now on is that of this process; and a hint that there is none was wrong
+	v := c.det.members[p.ID]
+	v.ended, v.PID = false, pid // an end that is seen from now on is that of this process; and a hint that there is none was wrong
 }
 
 // await ends with the first heartbeat of a life that is not the one that failed. A life that reads its log back is a life.
-func (c *Core) await(p *patient, v *vital, now time.Time) {
+func (c *Core) await(p *patient, v *liveness, now time.Time) {
 	news := p.reborn(v)
 	switch silence := now.Sub(p.began); {
 	case !c.mayOrder(v, now):
 	case news && v.dead(&c.cfg, now):
-		c.suspect(p, v, v.spoke, now)
+		c.suspect(p, v, v.lastSign, now)
 	case news && !v.recovering:
 		p.failed = 0
 		c.recovered(p, v, now)
 	case news:
-	case p.adopted && silence >= c.cfg.Patience && v.spoke.After(p.started) && !v.dead(&c.cfg, now) && !v.recovering:
+	case p.adopted && silence >= c.cfg.StartTimeout && v.lastSign.After(p.started) && !v.dead(&c.cfg, now) && !v.recovering:
 		p.failed = 0
 		c.recovered(p, v, now) // the life that we knew had only been slow: late signs would have ended by now
-	case v.gone && silence >= c.cfg.hinted(), silence >= c.cfg.Patience<<min(p.failed, 3):
+	case v.ended && silence >= c.cfg.hintTimeout(), silence >= c.cfg.StartTimeout<<min(p.failed, 3):
 		p.failed++
 		c.suspect(p, v, p.started.Add(c.cfg.Heartbeat), now) // the report took its time: see Order.Margin
 	}
 }
 
-func (c *Core) recovered(p *patient, v *vital, now time.Time) {
+func (c *Core) recovered(p *patient, v *liveness, now time.Time) {
 	total := time.Duration(0)
 	if !p.lastSeen.IsZero() {
 		total = now.Sub(p.lastSeen)
 	}
-	c.write(Entry{What: Recovered, Node: p.ID, Took: total, Life: v.Life}, now)
+	c.write(Entry{Kind: Recovered, Node: p.ID, Took: total, Incarnation: v.Incarnation}, now)
 	p.phase, p.began = well, now
 }

@@ -13,8 +13,8 @@ var (
 	ErrNoContainer = errors.New("there is no such container")
 	// ErrTooOld is wrapped by everything that is asked of an engine whose API is older than MinVersion.
 	ErrTooOld = errors.New("the Docker Engine is too old")
-	// ErrTwins is wrapped when two running containers have the labels of one node: nobody can say which of them is meant.
-	ErrTwins = errors.New("there are several containers of one node")
+	// ErrDuplicate is wrapped when two running containers have the labels of one node: nobody can say which of them is meant.
+	ErrDuplicate = errors.New("there are several containers of one node")
 )
 
 // noAnswer says that nobody knows whether a call was carried out. What the engine answered, even "500", was decided by it.

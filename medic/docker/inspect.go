@@ -94,7 +94,7 @@ func (r *Restarter) find(ctx context.Context, node medic.NodeID) (id string, err
 		return cmp.Compare(b.Created, a.Created)
 	})
 	if len(all) > 1 && isRunning(all[1]) {
-		return "", fmt.Errorf("%w: %s has %.12s and %.12s, which both run; remove one of them", ErrTwins, node, all[0].ID, all[1].ID)
+		return "", fmt.Errorf("%w: %s has %.12s and %.12s, which both run; remove one of them", ErrDuplicate, node, all[0].ID, all[1].ID)
 	}
 	r.remember(node, all[0].ID)
 	return all[0].ID, nil

@@ -84,7 +84,7 @@ func (r *Restarter) start(ctx context.Context, node medic.NodeID, id, before str
 		if !noAnswer(err) {
 			return fmt.Errorf("%w%s", err, advice(err))
 		}
-		if stop := medic.Pause(ctx); stop != nil {
+		if stop := medic.Sleep(ctx); stop != nil {
 			return fmt.Errorf("%w; the engine does not answer, see `docker info`", err)
 		}
 	}
@@ -174,7 +174,7 @@ func (r *Restarter) Kill(ctx context.Context, node medic.NodeID) error {
 		if last == nil && r.wait(ctx, node, c.ID) == nil {
 			return nil
 		}
-		if stop := medic.Pause(ctx); stop != nil {
+		if stop := medic.Sleep(ctx); stop != nil {
 			return fmt.Errorf("kill %s: %w: %w; the engine does not get it done, see `docker info`", node, medic.ErrStillThere, errors.Join(last, stop))
 		}
 		last = nil
@@ -218,7 +218,7 @@ func (r *Restarter) Wait(ctx context.Context, node medic.NodeID) (medic.Death, e
 		case !noAnswer(err):
 			return medic.Death{}, fmt.Errorf("wait for %s: %w", node, err)
 		}
-		if stop := medic.Pause(ctx); stop != nil {
+		if stop := medic.Sleep(ctx); stop != nil {
 			return medic.Death{}, stop
 		}
 	}

@@ -277,7 +277,7 @@ func TestAContainerThatWasMadeAnewIsFound(t *testing.T) {
 	wantCalls(t, f, "start c3")
 	f.with(anew, func() { f.startLocked(anew) })
 	r.forget("a-1", "c3")
-	if err := r.Kill(soon(t), "a-1"); !errors.Is(err, ErrTwins) {
+	if err := r.Kill(soon(t), "a-1"); !errors.Is(err, ErrDuplicate) {
 		t.Errorf("two that run: %v", err)
 	}
 	nodes, err := r.Nodes(soon(t))

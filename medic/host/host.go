@@ -32,11 +32,11 @@ func Open(dir, name string, holder core.NodeID, r medic.Restarter) (*Host, error
 // lookTime is longer than any look at a target takes: a call to an engine, or of systemctl, has a deadline below it.
 const lookTime = 6 * time.Second
 
-// CarryOut carries out an order (M4, M5). What goes wrong stands in the report. newest is what the medic itself knows at that moment: its
+// Execute carries out an order (M4, M5). What goes wrong stands in the report. newest is what the medic itself knows at that moment: its
 // own news of an election must not come later to the host than an order that is outdated by it.
-func (h *Host) CarryOut(ctx context.Context, o core.Order, newest func() core.Term) core.Report {
+func (h *Host) Execute(ctx context.Context, o core.Order, newest func() core.Term) core.Report {
 	began := time.Now()
-	r, err := h.carryOut(ctx, o, newest)
+	r, err := h.execute(ctx, o, newest)
 	if err != nil {
 		r = core.Report{Order: o.OrderID, Leader: o.Leader, Target: o.Target, Verdict: core.Failed, Text: err.Error()}
 		if errors.Is(err, ErrBusy) {
@@ -50,7 +50,7 @@ func (h *Host) CarryOut(ctx context.Context, o core.Order, newest func() core.Te
 	return r
 }
 
-func (h *Host) carryOut(ctx context.Context, o core.Order, newest func() core.Term) (r core.Report, err error) {
+func (h *Host) execute(ctx context.Context, o core.Order, newest func() core.Term) (r core.Report, err error) {
 	unlock, err := h.lockAgainst(ctx, o)
 	if err != nil {
 		return r, err
@@ -77,9 +77,9 @@ func (h *Host) carryOut(ctx context.Context, o core.Order, newest func() core.Te
 		now = time.Now()
 	}
 	last := h.readStarted(o.Target)
-	r, do := f.Judge(o, last, alive, now)
+	r, do := f.Decide(o, last, alive, now)
 	if !do {
-		if s := last.Note(r); s != last {
+		if s := last.After(r); s != last {
 			err = h.writeStarted(o.Target, s)
 		}
 		return r, err

@@ -18,7 +18,7 @@ import (
 func TestM4_AnOldLeaderIsRefusedByEveryMedicOfTheHost(t *testing.T) {
 	dir, f := t.TempDir(), newFake()
 	mine, others := open(t, dir, f), open(t, dir, f)
-	if r := mine.CarryOut(soon(t), order(5, "medic-2", 1), nothing); r.Verdict != core.Done || r.PID != 101 {
+	if r := mine.Execute(soon(t), order(5, "medic-2", 1), nothing); r.Verdict != core.Done || r.PID != 101 {
 		t.Fatalf("%+v", r)
 	}
 	expect(t, f, "start a-1")
@@ -26,15 +26,15 @@ func TestM4_AnOldLeaderIsRefusedByEveryMedicOfTheHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range []core.Order{order(5, "medic-2", 2), order(6, "medic-1", 1)} {
-		if r := mine.CarryOut(soon(t), o, nothing); r.Verdict != core.Refused || r.Term != (core.Term{Gen: 6, Leader: "medic-3"}) {
+		if r := mine.Execute(soon(t), o, nothing); r.Verdict != core.Refused || r.Term != (core.Term{Gen: 6, Leader: "medic-3"}) {
 			t.Errorf("order of %s in generation %d: %+v", o.Leader, o.Gen, r)
 		}
 	}
 	expect(t, f)
-	if r := mine.CarryOut(soon(t), order(6, "medic-3", 1), func() core.Term { return core.Term{Gen: 7, Leader: "medic-1"} }); r.Verdict != core.Refused {
+	if r := mine.Execute(soon(t), order(6, "medic-3", 1), func() core.Term { return core.Term{Gen: 7, Leader: "medic-1"} }); r.Verdict != core.Refused {
 		t.Errorf("an order that its own medic knows to be outdated: %+v", r)
 	}
-	if r := open(t, dir, f).CarryOut(soon(t), order(6, "medic-3", 2), nothing); r.Verdict != core.Refused {
+	if r := open(t, dir, f).Execute(soon(t), order(6, "medic-3", 2), nothing); r.Verdict != core.Refused {
 		t.Errorf("after a restart of the medic: %+v", r)
 	}
 }
@@ -47,7 +47,7 @@ func TestM5_AnOrderStartsOneProcessWhoeverCarriesItOut(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			reports[i] = open(t, dir, f).CarryOut(soon(t), order(1, "medic-3", 1), nothing)
+			reports[i] = open(t, dir, f).Execute(soon(t), order(1, "medic-3", 1), nothing)
 		}()
 	}
 	wg.Wait()
@@ -59,10 +59,10 @@ func TestM5_AnOrderStartsOneProcessWhoeverCarriesItOut(t *testing.T) {
 	expect(t, f, "start a-1")
 	o := order(1, "medic-3", 2)
 	o.Silent = time.Hour
-	if r := open(t, dir, f).CarryOut(soon(t), o, nothing); r.Verdict != core.Found || r.PID != 101 {
+	if r := open(t, dir, f).Execute(soon(t), o, nothing); r.Verdict != core.Found || r.PID != 101 {
 		t.Errorf("a young process: %+v", r)
 	}
-	if r := open(t, dir, f).CarryOut(soon(t), order(1, "medic-3", 3), nothing); r.Verdict != core.Done || r.Text != "signal: killed" {
+	if r := open(t, dir, f).Execute(soon(t), order(1, "medic-3", 3), nothing); r.Verdict != core.Done || r.Text != "signal: killed" {
 		t.Errorf("one that was silent all its life: %+v", r)
 	}
 	expect(t, f, "kill a-1", "start a-1")
@@ -75,12 +75,12 @@ func TestM5_ASlowLookMakesNoOrderLate(t *testing.T) {
 	o := order(1, "medic-3", 1)
 	o.Until = time.Now().Add(200 * time.Millisecond)
 	h := open(t, t.TempDir(), f)
-	if r := h.CarryOut(soon(t), o, nothing); r.Verdict != core.Done {
+	if r := h.Execute(soon(t), o, nothing); r.Verdict != core.Done {
 		t.Errorf("%+v", r)
 	}
 	o = order(1, "medic-3", 2)
 	o.Until = time.Now().Add(-time.Millisecond)
-	if r := h.CarryOut(soon(t), o, nothing); r.Verdict != core.Late {
+	if r := h.Execute(soon(t), o, nothing); r.Verdict != core.Late {
 		t.Errorf("one that is late as it comes: %+v", r)
 	}
 }
@@ -89,10 +89,10 @@ func TestM5_AFailedStartIsReportedAndTheNextOrderTriesAgain(t *testing.T) {
 	f := newFake()
 	h := open(t, t.TempDir(), f)
 	f.fail = errors.New("no room for a process")
-	if r := h.CarryOut(soon(t), order(1, "medic-3", 1), nothing); r.Verdict != core.Failed || !strings.Contains(r.Text, "no room") {
+	if r := h.Execute(soon(t), order(1, "medic-3", 1), nothing); r.Verdict != core.Failed || !strings.Contains(r.Text, "no room") {
 		t.Errorf("%+v", r)
 	}
-	if r := h.CarryOut(soon(t), order(1, "medic-3", 1), nothing); r.Verdict != core.Done {
+	if r := h.Execute(soon(t), order(1, "medic-3", 1), nothing); r.Verdict != core.Done {
 		t.Errorf("the same order, repeated: %+v", r)
 	}
 	expect(t, f, "start a-1")
@@ -111,14 +111,14 @@ func TestDownClosesTheHostAndUpOpensIt(t *testing.T) {
 	if err := h.Down(soon(t)); err != nil {
 		t.Fatal(err)
 	}
-	if r := h.CarryOut(soon(t), order(9, "medic-3", 1), nothing); r.Verdict != core.Held {
+	if r := h.Execute(soon(t), order(9, "medic-3", 1), nothing); r.Verdict != core.Held {
 		t.Errorf("%+v", r)
 	}
 	expect(t, f)
 	if _, err := h.Up(soon(t), nil); err != nil {
 		t.Fatal(err)
 	}
-	if r := h.CarryOut(soon(t), order(9, "medic-3", 2), nothing); r.Verdict != core.Done {
+	if r := h.Execute(soon(t), order(9, "medic-3", 2), nothing); r.Verdict != core.Done {
 		t.Errorf("%+v", r)
 	}
 }
@@ -149,19 +149,19 @@ func TestM7_WhoHangsWithTheLockIsKilledWithoutIt(t *testing.T) {
 	h := open(t, dir, f)
 	o := order(1, "medic-3", 1)
 	o.Target, o.Until = "b-1", time.Now().Add(50*time.Millisecond)
-	if r := h.CarryOut(soon(t), o, nothing); r.Verdict != core.Late {
+	if r := h.Execute(soon(t), o, nothing); r.Verdict != core.Late {
 		t.Errorf("an order for somebody else: %+v", r)
 	}
 	expect(t, f)
 	o = order(1, "medic-3", 2)
 	o.Until = time.Now().Add(50 * time.Millisecond)
-	if r := h.CarryOut(soon(t), o, nothing); r.Verdict == core.Failed {
+	if r := h.Execute(soon(t), o, nothing); r.Verdict == core.Failed {
 		t.Errorf("an order for the holder: %+v", r)
 	}
 	if did := f.acts(); len(did) == 0 || did[0] != "kill a-1" {
 		t.Errorf("it did %v", did)
 	}
-	if r := h.CarryOut(soon(t), order(1, "medic-3", 3), nothing); r.Verdict != core.Done {
+	if r := h.Execute(soon(t), order(1, "medic-3", 3), nothing); r.Verdict != core.Done {
 		t.Errorf("afterwards: %+v", r)
 	}
 }
@@ -172,7 +172,7 @@ func TestM4_ADamagedFenceLetsNobodyIn(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "local"), []byte("gener"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if r := h.CarryOut(soon(t), order(9, "medic-3", 1), nothing); r.Verdict != core.Failed || !strings.Contains(r.Text, "damaged") {
+	if r := h.Execute(soon(t), order(9, "medic-3", 1), nothing); r.Verdict != core.Failed || !strings.Contains(r.Text, "damaged") {
 		t.Errorf("%+v", r)
 	}
 	expect(t, f)

@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 
 func parent() {
 	r, err := New(Config{
-		Dir: filepath.Join(os.Args[1], "pids"), Logs: filepath.Join(os.Args[1], "log"), Tied: os.Args[2] == "tied",
+		Dir: filepath.Join(os.Args[1], "pids"), Logs: filepath.Join(os.Args[1], "log"), DieWithParent: os.Args[2] == "tied",
 		Command: func(n medic.NodeID) []string { return []string{os.Args[0], string(n)} },
 		Env:     append(os.Environ(), roleVar+"=deaf"),
 	})

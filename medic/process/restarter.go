@@ -17,11 +17,11 @@ import (
 
 // Config says how nodes are started.
 type Config struct {
-	Dir     string                           // of the pid files; made
-	Logs    string                           // of the log files; made
-	Command func(node medic.NodeID) []string // program and arguments
-	Env     []string                         // nil: this process' own
-	Tied    bool                             // children die with this process
+	Dir           string                           // of the pid files; made
+	Logs          string                           // of the log files; made
+	Command       func(node medic.NodeID) []string // program and arguments
+	Env           []string                         // nil: this process' own
+	DieWithParent bool                             // children die with this process
 }
 
 // Restarter starts nodes as child processes. There may be several over one directory, in several processes, as long as they hold a
@@ -49,7 +49,7 @@ func New(cfg Config) (*Restarter, error) {
 		}
 	}
 	r := &Restarter{cfg: cfg, children: map[medic.NodeID]*child{}}
-	if cfg.Tied {
+	if cfg.DieWithParent {
 		r.forker = newForker()
 	}
 	return r, nil

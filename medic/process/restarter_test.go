@@ -251,7 +251,7 @@ func TestM5_ACrashLoopOfProcessesBacksOff(t *testing.T) {
 
 func supervise(t *testing.T, r *Restarter, events chan medic.Event) (stop func()) {
 	s := medic.Supervisor{Restarter: r, Nodes: []medic.NodeID{"a-1"}, Report: func(e medic.Event) { events <- e },
-		Pace: medic.Pace{First: 5 * time.Millisecond, Healthy: time.Hour}}
+		Backoff: medic.Backoff{First: 5 * time.Millisecond, Healthy: time.Hour}}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); s.Run(ctx) }()
@@ -260,12 +260,12 @@ func supervise(t *testing.T, r *Restarter, events chan medic.Event) (stop func()
 	return stop
 }
 
-func event(t *testing.T, events <-chan medic.Event, what medic.What) medic.Event {
+func event(t *testing.T, events <-chan medic.Event, what medic.EventKind) medic.Event {
 	t.Helper()
 	for {
 		select {
 		case e := <-events:
-			if e.What == what {
+			if e.Kind == what {
 				return e
 			}
 		case <-time.After(20 * time.Second):

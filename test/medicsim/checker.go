@@ -183,16 +183,16 @@ func (j *judge) writes(p *process, e core.Entry) {
 	j.writers[e.EntryID] = p
 	var last core.Entry // of who was missed
 	for _, x := range p.t.disk.entries {
-		if x.Node == e.Node && x.What == core.Suspected && x.At.After(last.At) {
+		if x.Node == e.Node && x.Kind == core.Suspected && x.At.After(last.At) {
 			last = x
 		}
 	}
 	switch {
-	case last.What == 0:
-	case e.What == core.Recovered && e.Life <= last.Life && !j.livedAfter(e.Node, e.Life, last.At) && j.comparable(e, last):
-		j.w.fail("M5: %s takes a late sign of life %d of %s for that of a new one", p.t.ID, e.Life, e.Node)
-	case e.What == core.Suspected && e.InARow <= last.InARow && e.At.Sub(last.At) < time.Minute && !j.healthySince(e.Node, last.At):
-		j.w.fail("M5: %s takes failure %d in a row of %s for the %dth: %v life %d at %v after %v life %d at %v", p.t.ID, last.InARow+1, e.Node, e.InARow, e.EntryID, e.Life, e.At, last.EntryID, last.Life, last.At)
+	case last.Kind == 0:
+	case e.Kind == core.Recovered && e.Incarnation <= last.Incarnation && !j.livedAfter(e.Node, e.Incarnation, last.At) && j.comparable(e, last):
+		j.w.fail("M5: %s takes a late sign of life %d of %s for that of a new one", p.t.ID, e.Incarnation, e.Node)
+	case e.Kind == core.Suspected && e.InARow <= last.InARow && e.At.Sub(last.At) < time.Minute && !j.healthySince(e.Node, last.At):
+		j.w.fail("M5: %s takes failure %d in a row of %s for the %dth: %v life %d at %v after %v life %d at %v", p.t.ID, last.InARow+1, e.Node, e.InARow, e.EntryID, e.Incarnation, e.At, last.EntryID, last.Incarnation, last.At)
 	}
 }
 
@@ -203,7 +203,7 @@ func (j *judge) once(t *target) []core.Entry {
 
 func (j *judge) livedAfter(who core.NodeID, life uint64, at time.Time) bool {
 	return slices.ContainsFunc(j.w.targets[who].past, func(p *process) bool {
-		return p.id.Life == life && (p.died == 0 || j.w.moment(p.died).After(at))
+		return p.id.Incarnation == life && (p.died == 0 || j.w.moment(p.died).After(at))
 	})
 }
 
@@ -215,7 +215,7 @@ func (j *judge) comparable(back, missed core.Entry) bool {
 		return true
 	}
 	return !slices.ContainsFunc(j.w.targets[back.Node].past, func(p *process) bool { // a life of that number, of a log that nobody has missed
-		return p.id.Life == back.Life && now.awake.knew(p, back.At) && !slices.ContainsFunc(p.t.past, func(o *process) bool {
+		return p.id.Incarnation == back.Incarnation && now.awake.knew(p, back.At) && !slices.ContainsFunc(p.t.past, func(o *process) bool {
 			return o.id.LogID == p.id.LogID && then.awake.knew(o, missed.At)
 		})
 	})
@@ -281,7 +281,7 @@ func (j *judge) end() {
 	}
 	told := map[core.NodeID]int{}
 	for _, e := range journal {
-		if e.What == core.Restarted {
+		if e.Kind == core.Restarted {
 			told[e.Node]++
 		}
 	}

@@ -69,7 +69,7 @@ func (a *awake) quiet(self core.NodeID) time.Duration {
 	return a.now() - last
 }
 
-var pace = medic.Pace{First: 100 * time.Millisecond, Most: 2 * time.Second, Healthy: time.Second}
+var pace = medic.Backoff{First: 100 * time.Millisecond, Max: 2 * time.Second, Healthy: time.Second}
 
 func (p *process) beginMedic() {
 	w, t := p.t.w, p.t
@@ -82,7 +82,7 @@ func (p *process) beginMedic() {
 	}
 	cfg := core.Config{
 		Self: t.ID, ID: p.id, Reach: reach, Medics: w.medics, Nodes: w.nodes, Heartbeat: heartbeat, SuspectAfter: suspectAfter,
-		Pace: pace,
+		Backoff: pace,
 	}
 	p.awake = newAwake(w)
 	for _, x := range w.order {
@@ -198,7 +198,7 @@ func (p *process) tell(to core.NodeID, m core.Message) {
 	w := p.t.w
 	w.send(p.t.ID, to, func(x *process) {
 		x.awake.heard(p)
-		x.core.Take(m, w.Now())
+		x.core.Receive(m, w.Now())
 		x.pump()
 	})
 }
@@ -220,7 +220,7 @@ func (p *process) carry(o core.Order) {
 	if newest, _ := p.core.Term(); newest.Gen > o.Gen {
 		h.fence, _ = h.fence.Raise(newest)
 	}
-	r, do := h.fence.Judge(o, h.started[o.Target], t.p != nil, w.Now())
+	r, do := h.fence.Decide(o, h.started[o.Target], t.p != nil, w.Now())
 	if do {
 		w.judge.carriedOut(p, o)
 		if t.p != nil {
@@ -238,13 +238,13 @@ func (p *process) carry(o core.Order) {
 	} else {
 		w.tracef("%s: order %v of %s for %s: verdict %d", p.t.ID, o.OrderID, o.Leader, o.Target, r.Verdict)
 	}
-	h.started[o.Target] = h.started[o.Target].Note(r)
+	h.started[o.Target] = h.started[o.Target].After(r)
 	if r.Verdict == core.Refused {
 		w.report.Refused++
 	}
 	if t.p != nil {
 		r.PID = t.p.id.PID
 	}
-	p.core.Carried(r, w.Now())
+	p.core.Executed(r, w.Now())
 	p.pump()
 }

@@ -89,12 +89,12 @@ func (w *world) poll() {
 			}
 			switch was := p.awake.pids[t.ID]; {
 			case pid == 0:
-				p.core.Gone(t.ID, eventqueue.OneOf(w.Queue, was, 0))
+				p.core.ProcessEnded(t.ID, eventqueue.OneOf(w.Queue, was, 0))
 			case was != 0 && was != pid:
-				p.core.Gone(t.ID, was)
+				p.core.ProcessEnded(t.ID, was)
 			}
 			if pid != 0 && w.Chance(w.faults.wrongHints) {
-				p.core.Gone(t.ID, pid)
+				p.core.ProcessEnded(t.ID, pid)
 			}
 			if pid != 0 {
 				p.awake.pids[t.ID] = pid

@@ -72,7 +72,7 @@ func (t *target) start(s core.Started) {
 	if w.Chance(w.faults.slowStart) {
 		speaks += w.Between(0, 3*time.Second)
 	}
-	p := &process{t: t, id: core.Identity{LogID: [16]byte{byte(len(t.ID)), t.ID[len(t.ID)-1], t.wipes}, Life: t.lives, PID: w.pids}, born: w.At, speaks: speaks}
+	p := &process{t: t, id: core.Identity{LogID: [16]byte{byte(len(t.ID)), t.ID[len(t.ID)-1], t.wipes}, Incarnation: t.lives, PID: w.pids}, born: w.At, speaks: speaks}
 	p.able = speaks
 	p.ready = speaks + w.Between(0, 300*time.Millisecond)
 	t.p = p

@@ -35,7 +35,7 @@ func NewProcesses(cfg Config) (*Processes, error) {
 	c := &Processes{cfg: cfg}
 	var err error
 	c.Restarter, err = process.New(process.Config{
-		Dir: filepath.Join(cfg.Dir, "pids"), Logs: filepath.Join(cfg.Dir, "log"), Command: c.command, Tied: cfg.Tied,
+		Dir: filepath.Join(cfg.Dir, "pids"), Logs: filepath.Join(cfg.Dir, "log"), Command: c.command, DieWithParent: cfg.Tied,
 	})
 	return c, err
 }

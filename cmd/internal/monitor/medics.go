@@ -90,7 +90,7 @@ func (w *Watcher) take(topic string, p []byte, from topology.NodeID) {
 			w.last = m
 		}
 	case m.Kind == core.Beat:
-		if old, ok := w.beats[from]; !ok || old.ID.LogID != m.ID.LogID || m.ID.Life >= old.ID.Life {
+		if old, ok := w.beats[from]; !ok || old.ID.LogID != m.ID.LogID || m.ID.Incarnation >= old.ID.Incarnation {
 			w.beats[from], w.at[from] = m, time.Now()
 		}
 	}

@@ -106,7 +106,7 @@ func TestM5_AContainerThatCrashesAtItsStartIsGivenTime(t *testing.T) {
 	}
 	var waits []time.Duration
 	for _, e := range c.Entries() {
-		if e.Node == "joiner-2" && e.What == core.Suspected {
+		if e.Node == "joiner-2" && e.Kind == core.Suspected {
 			waits = append(waits, e.Wait)
 		}
 	}

@@ -102,7 +102,7 @@ func TestM5_ACrashLoopBacksOffAndEnds(t *testing.T) {
 	c.Until("it is back", func() bool { all := c.Incidents(since); return len(all) == 1 && !all[0].Open })
 	var waits []time.Duration
 	for _, e := range c.Entries() {
-		if e.Node == "joiner-2" && e.What == core.Suspected {
+		if e.Node == "joiner-2" && e.Kind == core.Suspected {
 			waits = append(waits, e.Wait)
 		}
 	}

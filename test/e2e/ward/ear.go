@@ -152,7 +152,7 @@ func (e *Ear) Incarnation(id topology.NodeID) uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if m, ok := e.medics[id]; ok {
-		return m.ID.Life
+		return m.ID.Incarnation
 	}
 	return uint64(e.beats[id].ID.Incarnation)
 }
