@@ -186,7 +186,7 @@ func (p *prober) chunk(ctx context.Context, n int) (time.Duration, error) {
 	return max(0, effect.Sub(acknowledged)), err
 }
 
-func (p *prober) say(ctx context.Context, q *protocol.Request, want protocol.Answer) error {
+func (p *prober) say(ctx context.Context, q *protocol.Request, want protocol.ReplyType) error {
 	answer, err := p.entry.Do(ctx, zmqx.Message{q.Append(nil)})
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ type fakeSession struct {
 	ended   map[string][]string
 	records map[string][]string // by stream and file
 	bytes   int64
-	dropped map[string]protocol.Ask // cancel or close, by node
+	dropped map[string]protocol.RequestType // cancel or close, by node
 }
 
 type laneKey struct {
@@ -101,7 +101,7 @@ func (f *fakeCluster) config() Config {
 }
 
 // count returns how often a request of a type was heard at a node.
-func (f *fakeCluster) count(node string, ask protocol.Ask) int {
+func (f *fakeCluster) count(node string, ask protocol.RequestType) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.heard[node+" "+string(ask)]
@@ -193,7 +193,7 @@ func (f *fakeCluster) open(n *fakeNode, q protocol.Request) protocol.Reply {
 	s := f.sessions[q.Session]
 	if s == nil {
 		s = &fakeSession{opened: make(map[string]bool), lanes: make(map[laneKey]uint64), last: make(map[laneKey][]byte),
-			ended: make(map[string][]string), records: make(map[string][]string), dropped: make(map[string]protocol.Ask)}
+			ended: make(map[string][]string), records: make(map[string][]string), dropped: make(map[string]protocol.RequestType)}
 		f.sessions[q.Session] = s
 		if n != f.inputs[0] {
 			f.t.Errorf("opened at %s first; it must be the first of the inputs", n.name)

@@ -20,7 +20,7 @@ func (c *Client) Cancel(ctx context.Context) error { return c.farewell(ctx, prot
 // did not answer in time. There results_ttl does the same.
 func (c *Client) Finish(ctx context.Context) error { return c.farewell(ctx, protocol.Close) }
 
-func (c *Client) farewell(ctx context.Context, word protocol.Ask) error {
+func (c *Client) farewell(ctx context.Context, word protocol.RequestType) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewellTime)
 	defer cancel()
 	frame := (&protocol.Request{Type: word, Session: c.cfg.Session}).Append(nil)

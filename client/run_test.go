@@ -317,7 +317,7 @@ func TestClusterThatDiesLater(t *testing.T) {
 
 // TestFailedSessionIsReported, while uploading (a ping tells) and afterwards (the results do).
 func TestFailedSessionIsReported(t *testing.T) {
-	for _, when := range []protocol.Ask{protocol.Chunk, protocol.Results} {
+	for _, when := range []protocol.RequestType{protocol.Chunk, protocol.Results} {
 		t.Run(string(when), func(t *testing.T) {
 			f := newFakeCluster(t, 2, 1)
 			cfg := f.config()

@@ -12,9 +12,10 @@ import (
 // decoder reads a frame; the first error sticks, be it one of msgpack or of a limit.
 type decoder struct {
 	wire.Reader
-	frame    []byte
-	laneSaid bool // lane 0 was said, rather than nothing
-	bad      error
+	frame     []byte
+	versioned bool // the frame has a version
+	hasLane   bool // the frame has a lane, be it 0
+	bad       error
 }
 
 func newDecoder(frame []byte) decoder {
@@ -55,12 +56,36 @@ func (d *decoder) done() error {
 	return nil
 }
 
-// fields calls each for every key of a map; it must consume the value.
-func (d *decoder) fields(each func(key []byte)) {
+// message reads one map into m. Keys that m does not describe are passed over.
+func (d *decoder) message(m message) {
+	c := codec{d: d}
 	for n := d.Map(); n > 0 && d.ok(); n-- {
+		if c.key, c.taken = d.Bytes(), false; !d.ok() {
+			return
+		}
+		if m.fields(&c); !c.taken {
+			d.Skip(maxDepth)
+		}
+	}
+}
+
+// whole reads the whole frame into m, which is a request or a reply.
+func (d *decoder) whole(m message) {
+	d.message(m)
+	if !d.versioned {
+		d.fail(`no "v" (the version of the protocol, %d)`, Version)
+	}
+}
+
+// names calls each for every entry of a map whose keys are names; it must consume the value.
+func (d *decoder) names(what string, count int, each func(name string)) {
+	for n, i := d.Map(), 0; i < n && d.ok(); i++ {
 		key := d.Bytes()
+		if len(key) > MaxName || i >= count {
+			d.fail("%s %.40q: names are at most %d bytes, and there are at most %d", what, key, MaxName, count)
+		}
 		if d.ok() {
-			each(key)
+			each(string(key))
 		}
 	}
 }
@@ -87,11 +112,6 @@ func (d *decoder) view(what string, limit int) []byte {
 }
 
 func (d *decoder) text(what string, limit int) string { return string(d.view(what, limit)) }
-
-func (d *decoder) texts(what string, count, limit int) (list []string) {
-	d.list(what, count, func() { list = append(list, d.text(what, limit)) })
-	return list
-}
 
 func (d *decoder) below(what string, limit uint64) uint64 {
 	v := d.Uint()
@@ -129,7 +149,17 @@ func (d *decoder) lanes() (lanes []LaneSeq) {
 }
 
 func (d *decoder) version() {
+	d.versioned = true
 	if v := d.Uint(); d.ok() && v != Version {
 		d.fail("version %d; this program speaks version %d", v, Version)
 	}
+}
+
+func (d *decoder) comma() byte {
+	p := d.view("comma", 1)
+	if len(p) != 1 || p[0] >= 0x80 || p[0] == '"' || p[0] == '\n' || p[0] == '\r' {
+		d.fail("comma %q; one ASCII character separates fields, neither quote nor newline", p)
+		return 0
+	}
+	return p[0]
 }

@@ -4,7 +4,7 @@
 //
 // The words:
 //
-//	request   what a client says on a REQ socket: open, chunk, end, ping, results, cancel, close, sessions, info
+//	request   what a client says on a REQ socket: open, chunk, end, ping, results, cancel, close, sessions, info, hold
 //	reply     what a node answers: ok, opened, results, sessions, info, or error with a [Code]
 //	lane      one REQ socket of a client at one input; its chunks are numbered 1, 2, 3, … over all streams of the session
 //	part      a piece of an answer: some rows of one query, or the rows that were rejected
@@ -22,6 +22,10 @@
 // the first time is still being made durable (then the last one who asked is answered; the others have hung up); `ok` to
 // cancel and close for a session it does not know; a ping answered by inputs for as long as a session is open or its
 // results are kept; parts numbered from 1 without holes, with each row's place in its query the same at every output.
+//
+// Requests and replies are written and read by hand (codec.go, over package internal/wire). A general library,
+// github.com/vmihailenco/msgpack, is used by tests alone, to check that it reads what we write and the other way round. In a node it
+// would cost reflection for each struct, and it allocates what a length from the network asks for: five bytes can take gigabytes.
 //
 // The package never believes a length that a peer sent: what it allocates is bounded by the limits in limits.go and by the
 // frame. Unknown keys are passed over, so that a newer peer can say more. It does no I/O, knows no clock, and never panics

@@ -9,21 +9,20 @@ const Version = 1
 // Limits of what a peer may send. They are far above what a working peer needs, and low enough that a decoded request or
 // reply takes a small multiple of its frame.
 const (
-	MaxName    = 255      // bytes of a name: analysis, stream, query, column, parameter, node
-	MaxText    = 64 << 10 // bytes of a value, message, reason, pattern
-	MaxFile    = 4096     // bytes of a file's name
-	MaxHeader  = 1 << 20  // bytes of a CSV header line
-	MaxData    = 16 << 20 // bytes of records in a chunk
-	MaxLanes   = 1024     // lanes of a session at one input, and their numbers are below it
-	MaxParams  = 256      // parameters of an analysis
-	MaxStreams = 256      // streams of an analysis
-	MaxNodes   = 4096     // endpoints in a list
-	MaxParts   = 1024     // parts in one reply
-	MaxColumns = 256      // columns of a query
-	MaxListed  = 64 << 10 // sessions or analyses in one reply
-	MaxFirst   = 1024     // rejected rows listed for a stream
-	MaxWait    = time.Minute
-	MaxTimes   = 10 * 365 * 24 * time.Hour // any other duration, so that milliseconds never overflow
+	MaxName         = 255                       // bytes of a name: analysis, stream, query, column, parameter, node
+	MaxText         = 64 << 10                  // bytes of a value, message, reason, pattern
+	MaxFile         = 4096                      // bytes of a file's name
+	MaxHeader       = 1 << 20                   // bytes of a CSV header line
+	MaxData         = 16 << 20                  // bytes of records in a chunk
+	MaxLanes        = 1024                      // lanes of a session at one input, and their numbers are below it
+	MaxParams       = 256                       // parameters of an analysis
+	MaxStreams      = 256                       // streams of an analysis
+	MaxNodes        = 4096                      // endpoints in a list
+	MaxParts        = 1024                      // parts in one reply
+	MaxColumns      = 256                       // columns of a query
+	MaxListed       = 64 << 10                  // sessions or analyses in one reply
+	MaxRejectedRows = 1024                      // rejected rows listed for a stream
+	MaxDuration     = 10 * 365 * 24 * time.Hour // any other duration, so that milliseconds never overflow
 )
 
 // LongestPoll is how long a node holds back its answer to a results request at most, whatever wait_ms says.

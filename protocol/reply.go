@@ -6,22 +6,22 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Answer is the type of a reply.
-type Answer string
+// ReplyType is the type of a reply.
+type ReplyType string
 
 // The replies.
 const (
-	OK      Answer = "ok"
-	Opened  Answer = "opened"
-	Parts   Answer = "results"
-	Listed  Answer = "sessions"
-	About   Answer = "info"
-	Refused Answer = "error"
+	OK      ReplyType = "ok"
+	Opened  ReplyType = "opened"
+	Parts   ReplyType = "results"
+	Listed  ReplyType = "sessions"
+	About   ReplyType = "info"
+	Refused ReplyType = "error"
 )
 
 // Reply is any reply; which fields count is decided by Type.
 type Reply struct {
-	Type Answer
+	Type ReplyType
 
 	Lane uint32 // ok to a chunk
 	Seq  uint64 // ok to a chunk: it is durable

@@ -1,31 +1,34 @@
 package protocol
 
 import (
+	"maps"
+	"slices"
 	"time"
 
+	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/protocol/session"
 )
 
-// Ask is the type of a request.
-type Ask string
+// RequestType is the type of a request.
+type RequestType string
 
 // The requests. Hold is for who changes the cluster. Info and sessions are answered by every node, the others by inputs, outputs or both (see docs/protocol.md).
 const (
-	Open     Ask = "open"
-	Chunk    Ask = "chunk"
-	End      Ask = "end"
-	Ping     Ask = "ping"
-	Results  Ask = "results"
-	Cancel   Ask = "cancel"
-	Close    Ask = "close"
-	Sessions Ask = "sessions"
-	Info     Ask = "info"
-	Hold     Ask = "hold"
+	Open     RequestType = "open"
+	Chunk    RequestType = "chunk"
+	End      RequestType = "end"
+	Ping     RequestType = "ping"
+	Results  RequestType = "results"
+	Cancel   RequestType = "cancel"
+	Close    RequestType = "close"
+	Sessions RequestType = "sessions"
+	Info     RequestType = "info"
+	Hold     RequestType = "hold"
 )
 
 // Request is any request; which fields count is decided by Type.
 type Request struct {
-	Type    Ask
+	Type    RequestType
 	Session session.ID // all but sessions, info and hold
 
 	Analysis string            // open
@@ -52,4 +55,122 @@ type Request struct {
 type LaneSeq struct {
 	Lane uint32
 	Seq  uint64
+}
+
+// Append appends the request's frame to dst. Data comes last.
+func (q *Request) Append(dst []byte) []byte {
+	dst = q.AppendHead(dst, len(q.Data))
+	if q.Type == Chunk {
+		dst = append(dst, q.Data...)
+	}
+	return dst
+}
+
+// AppendHead appends the frame of a chunk up to its data, of which there will be size bytes: a frame is head and data end to end.
+// A caller that has the data in place already needs no copy of it.
+func (q *Request) AppendHead(dst []byte, size int) []byte {
+	return appendMessage(dst, requestHead{q, size})
+}
+
+// requestHead is a request whose data, of size bytes, is appended by the caller.
+type requestHead struct {
+	*Request
+	size int
+}
+
+func (h requestHead) fields(c *codec) {
+	h.Request.fields(c)
+	if h.Type == Chunk && c.writes("data") {
+		c.b = wire.AppendBinHeader(c.b, h.size)
+	}
+}
+
+// DecodeRequest reads a request. Header and Data are views into frame and live as long as it does; everything else is
+// copied. The fields that the request's type needs are there and within the limits. Keys it does not know are ignored.
+func DecodeRequest(frame []byte) (Request, error) {
+	var q Request
+	d := newDecoder(frame)
+	d.whole(&q)
+	q.check(&d)
+	return q, d.done()
+}
+
+func (q *Request) fields(c *codec) {
+	c.version()
+	c.text("type", MaxName, (*string)(&q.Type))
+	if c.has(q.Session != session.ID{}) {
+		c.session("session", &q.Session)
+	}
+	if c.has(q.Type == Open) {
+		c.text("analysis", MaxName, &q.Analysis)
+		c.params("params", &q.Params)
+	}
+	if c.has(q.Type == Chunk || q.Type == End) {
+		c.text("stream", MaxName, &q.Stream)
+	}
+	if c.has(q.Type == Chunk) {
+		if below(c, "lane", MaxLanes, &q.Lane) {
+			c.d.hasLane = true
+		}
+		c.uint("seq", &q.Seq)
+		c.text("file", MaxFile, &q.File)
+		c.uint("line", &q.Line)
+		c.bytes("header", MaxHeader, &q.Header)
+		if c.reads("data") { // written by requestHead
+			q.Data = c.d.view("data", MaxData)
+		}
+	}
+	if c.has(q.Type == End) {
+		c.lanes("lanes", &q.Lanes)
+	}
+	if c.has(q.Type == Results) {
+		c.uint("after", &q.After)
+		c.millis("wait_ms", LongestPoll, &q.Wait)
+	}
+	if c.has(q.Type == Hold) {
+		c.millis("lease_ms", LongestHold, &q.Lease)
+	}
+}
+
+// params are written sorted by name: equal requests are equal bytes.
+func (c *codec) params(key string, v *map[string]string) {
+	if c.writes(key) {
+		c.b = wire.AppendMap(c.b, len(*v))
+		for _, name := range slices.Sorted(maps.Keys(*v)) {
+			c.b = appendText(appendText(c.b, name), (*v)[name])
+		}
+	} else if c.reads(key) {
+		*v = make(map[string]string)
+		c.d.names("parameter", MaxParams, func(name string) { (*v)[name] = c.d.text("parameter", MaxText) })
+	}
+}
+
+// check demands what the request's type needs.
+func (q *Request) check(d *decoder) {
+	switch q.Type {
+	case Sessions, Info, Hold:
+		return
+	case Open:
+		q.need(d, "analysis", q.Analysis != "")
+	case Chunk:
+		q.need(d, "stream", q.Stream != "")
+		q.need(d, "lane", d.hasLane)
+		q.need(d, "seq (from 1)", q.Seq > 0)
+		q.need(d, "file", q.File != "")
+		q.need(d, "line (from 1)", q.Line > 0)
+		q.need(d, "header", len(q.Header) > 0)
+		q.need(d, "data", q.Data != nil) // a misspelt key must not lose rows
+	case End:
+		q.need(d, "stream", q.Stream != "")
+	case Ping, Results, Cancel, Close:
+	default:
+		d.fail("a request of type %.40q; there is open, chunk, end, ping, results, cancel, close, sessions, info, hold", q.Type)
+	}
+	q.need(d, "session", q.Session != session.ID{})
+}
+
+func (q *Request) need(d *decoder, what string, there bool) {
+	if !there {
+		d.fail("a request of type %s without %s", q.Type, what)
+	}
 }

@@ -29,6 +29,7 @@ func requests() map[string]Request {
 		"close":    {Type: Close, Session: testID},
 		"sessions": {Type: Sessions},
 		"info":     {Type: Info},
+		"hold":     {Type: Hold, Lease: 30 * time.Second},
 	}
 }
 
@@ -106,13 +107,8 @@ func TestRequestThatBreaksTheRules(t *testing.T) {
 	deep.b = append(deep.b, bytes.Repeat([]byte{0x91}, 100)...)
 
 	without := func(key string) []byte {
-		f := newFields(nil)
-		f.uint("v", Version)
-		f.text("type", "chunk")
-		f.text("session", testID.String())
 		q := requests()["chunk"]
-		q.appendChunk(&f)
-		return bytes.Replace(f.close(), wire.AppendString(nil, key), wire.AppendString(nil, strings.ToUpper(key)), 1)
+		return bytes.Replace(q.Append(nil), wire.AppendString(nil, key), wire.AppendString(nil, strings.ToUpper(key)), 1)
 	}
 
 	for want, frame := range map[string][]byte{

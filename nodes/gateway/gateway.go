@@ -62,7 +62,7 @@ func Queries(a *analyses.Analysis) []string {
 }
 
 // WrongNode refuses what another kind of node answers.
-func (a *About) WrongNode(ask protocol.Ask) protocol.Reply {
+func (a *About) WrongNode(ask protocol.RequestType) protocol.Reply {
 	r := protocol.Refuse(protocol.ErrWrongNode, fmt.Sprintf("node %s does not answer %q; ask one of the listed endpoints", a.Node, ask))
 	r.Inputs, r.Outputs = a.Inputs, a.Outputs
 	return r

@@ -418,7 +418,7 @@ func TestR8_ALostLogFailsSessionsOnce(t *testing.T) {
 }
 
 func TestCancelAndClose(t *testing.T) {
-	for _, ask := range []protocol.Ask{protocol.Cancel, protocol.Close} {
+	for _, ask := range []protocol.RequestType{protocol.Cancel, protocol.Close} {
 		in, h := newInput()
 		open(t, h, id)
 		for range 2 {

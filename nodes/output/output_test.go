@@ -99,7 +99,7 @@ func TestResults_APollWaitsForSomethingNew(t *testing.T) {
 	if r, ok := h.Answer(2); !ok || len(r.Parts) != 1 {
 		t.Fatal("a part has come")
 	}
-	h.Ask(t, noon, 3, results(1, protocol.MaxWait))
+	h.Ask(t, noon, 3, results(1, time.Minute))
 	o.Tick(noon.Add(protocol.LongestPoll))
 	if _, ok := h.Answer(3); !ok {
 		t.Fatal("no poll is longer than LongestPoll")

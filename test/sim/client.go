@@ -81,7 +81,7 @@ func (c *client) begin() {
 }
 
 // request is what all requests have in common.
-func (c *client) request(t protocol.Ask) protocol.Request {
+func (c *client) request(t protocol.RequestType) protocol.Request {
 	return protocol.Request{Type: t, Session: c.id}
 }
 

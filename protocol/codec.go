@@ -1,0 +1,200 @@
+package protocol
+
+import (
+	"strings"
+	"time"
+
+	"posta.dev/posta/internal/wire"
+	"posta.dev/posta/protocol/session"
+)
+
+// codec writes or reads one msgpack map. A message describes its keys once, by calling a method of the codec for each, in the
+// order in which they are written. Writing, a method appends its key and value. Reading, the codec goes through the keys of the
+// frame, in whatever order they come, and calls the description for each: the method of that key reads the value. A map has at
+// most fifteen keys, so this costs less than a microsecond a message.
+//
+//	0x80|n  key value  key value …     n is written last, over a placeholder
+type codec struct {
+	// Writing.
+	b  []byte
+	at int // of the map's first byte
+	n  int // keys so far
+
+	// Reading.
+	d     *decoder // nil when writing
+	key   []byte
+	taken bool // a method has read the value of key
+}
+
+// message is what a codec writes and reads.
+type message interface{ fields(*codec) }
+
+// appendMessage appends m as one map.
+func appendMessage(dst []byte, m message) []byte {
+	c := codec{b: append(dst, 0x80), at: len(dst)}
+	m.fields(&c)
+	return c.close()
+}
+
+// close writes the number of keys and returns the bytes. The one-byte form holds 15; no message has more, and the bytes
+// of a message are decided here, not by a peer.
+func (c *codec) close() []byte {
+	if c.n > 15 {
+		panic("protocol: a map of more than 15 keys needs a longer header")
+	}
+	c.b[c.at] = 0x80 | byte(c.n)
+	return c.b
+}
+
+// has says whether to describe keys that only some messages have. A reader takes them wherever they come: the key that decides
+// may follow them.
+func (c *codec) has(written bool) bool { return c.d != nil || written }
+
+// writes appends the key if the codec writes; the caller appends the value.
+func (c *codec) writes(key string) bool {
+	if c.d != nil {
+		return false
+	}
+	c.b = wire.AppendString(c.b, key)
+	c.n++
+	return true
+}
+
+// reads reports whether the value of the key is next in the frame; the caller takes it.
+func (c *codec) reads(key string) bool {
+	if c.d == nil || c.taken || string(c.key) != key {
+		return false
+	}
+	c.taken = true
+	return true
+}
+
+func (c *codec) version() {
+	if c.writes("v") {
+		c.b = wire.AppendUint(c.b, Version)
+	} else if c.reads("v") {
+		c.d.version()
+	}
+}
+
+func (c *codec) text(key string, limit int, v *string) {
+	if c.writes(key) {
+		c.b = appendText(c.b, *v)
+	} else if c.reads(key) {
+		*v = c.d.text(key, limit)
+	}
+}
+
+// optional is a text that is left away when it is empty.
+func (c *codec) optional(key string, limit int, v *string) {
+	if c.has(*v != "") {
+		c.text(key, limit, v)
+	}
+}
+
+// bytes is a view into the frame when it is read.
+func (c *codec) bytes(key string, limit int, v *[]byte) {
+	if c.writes(key) {
+		c.b = wire.AppendBin(c.b, *v)
+	} else if c.reads(key) {
+		*v = c.d.view(key, limit)
+	}
+}
+
+func (c *codec) uint(key string, v *uint64) {
+	if c.writes(key) {
+		c.b = wire.AppendUint(c.b, *v)
+	} else if c.reads(key) {
+		*v = c.d.Uint()
+	}
+}
+
+// below is a number from 0 to limit - 1; it reports whether it was read.
+func below[T int | uint32](c *codec, key string, limit uint64, v *T) bool {
+	if c.writes(key) {
+		c.b = wire.AppendUint(c.b, uint64(max(0, *v)))
+		return false
+	}
+	if !c.reads(key) {
+		return false
+	}
+	*v = T(c.d.below(key, limit))
+	return true
+}
+
+func (c *codec) millis(key string, limit time.Duration, v *time.Duration) {
+	if c.writes(key) {
+		c.b = wire.AppendUint(c.b, uint64(max(0, v.Milliseconds())))
+	} else if c.reads(key) {
+		*v = c.d.millis(limit)
+	}
+}
+
+func (c *codec) bool(key string, v *bool) {
+	if c.writes(key) {
+		c.b = wire.AppendBool(c.b, *v)
+	} else if c.reads(key) {
+		*v = c.d.Bool()
+	}
+}
+
+func (c *codec) session(key string, v *session.ID) {
+	if c.writes(key) {
+		c.b = appendText(c.b, v.String())
+	} else if c.reads(key) {
+		*v = c.d.session()
+	}
+}
+
+func (c *codec) texts(key string, count, limit int, v *[]string) {
+	if c.writes(key) {
+		c.b = wire.AppendArray(c.b, len(*v))
+		for _, s := range *v {
+			c.b = appendText(c.b, s)
+		}
+	} else if c.reads(key) {
+		*v = nil
+		c.d.list(key, count, func() { *v = append(*v, c.d.text(key, limit)) })
+	}
+}
+
+func (c *codec) lanes(key string, v *[]LaneSeq) {
+	if c.writes(key) {
+		c.b = wire.AppendArray(c.b, len(*v))
+		for _, l := range *v {
+			c.b = wire.AppendArray(c.b, 2)
+			c.b = wire.AppendUint(c.b, uint64(l.Lane))
+			c.b = wire.AppendUint(c.b, l.Seq)
+		}
+	} else if c.reads(key) {
+		*v = c.d.lanes()
+	}
+}
+
+// messageOf is a pointer to T, which describes itself.
+type messageOf[T any] interface {
+	*T
+	message
+}
+
+// list is an array of maps, at most limit of them.
+func list[T any, P messageOf[T]](c *codec, key string, limit int, v *[]T) {
+	if c.writes(key) {
+		c.b = wire.AppendArray(c.b, len(*v))
+		for i := range *v {
+			c.b = appendMessage(c.b, P(&(*v)[i]))
+		}
+	} else if c.reads(key) {
+		*v = nil
+		c.d.list(key, limit, func() {
+			*v = append(*v, *new(T))
+			c.d.message(P(&(*v)[len(*v)-1]))
+		})
+	}
+}
+
+// appendText appends s as UTF-8, whatever it holds: libraries in other languages refuse a str that is not, and CSV files
+// contain anything.
+func appendText(dst []byte, s string) []byte {
+	return wire.AppendString(dst, strings.ToValidUTF8(s, "\ufffd"))
+}

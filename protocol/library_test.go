@@ -1,0 +1,82 @@
+package protocol
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"reflect"
+	"strconv"
+	"testing"
+
+	"github.com/vmihailenco/msgpack/v5"
+)
+
+// TestTheLibraryReadsAndWritesTheSame compares the codec with a general msgpack library, which is what clients in other languages
+// have: it reads every frame, and what it writes of that is read as the same message.
+func TestTheLibraryReadsAndWritesTheSame(t *testing.T) {
+	for name, q := range requests() {
+		got, err := DecodeRequest(throughTheLibrary(t, name, q.Append(nil)))
+		if err != nil || !reflect.DeepEqual(got, q) {
+			t.Errorf("request %s: %+v, want %+v (%v)", name, got, q, err)
+		}
+	}
+	for name, p := range replies(t) {
+		got, err := DecodeReply(throughTheLibrary(t, name, p.Append(nil)))
+		for i := range got.Parts { // rows are kept as they came, so they compare by content
+			compareRows(t, name, got.Parts[i].Rows, p.Parts[i].Rows)
+			got.Parts[i].Rows = p.Parts[i].Rows
+		}
+		if err != nil || !bytes.Equal(got.Append(nil), p.Append(nil)) {
+			t.Errorf("reply %s: %+v, want %+v (%v)", name, got, p, err)
+		}
+	}
+}
+
+// throughTheLibrary returns a frame as the library writes what it read of it: other forms of numbers and lengths, another order of keys.
+func throughTheLibrary(t *testing.T, name string, frame []byte) []byte {
+	t.Helper()
+	in := bytes.NewReader(frame)
+	v, err := msgpack.NewDecoder(in).DecodeInterface()
+	if err != nil || in.Len() > 0 {
+		t.Fatalf("%s: the library leaves %d bytes: %v", name, in.Len(), err)
+	}
+	again, err := msgpack.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return again
+}
+
+// TestEveryMessageIsCompared finds the types of requests and replies in the source, so that a new one cannot be forgotten above.
+func TestEveryMessageIsCompared(t *testing.T) {
+	have := map[string]bool{}
+	for _, q := range requests() {
+		have["RequestType "+string(q.Type)] = true
+	}
+	for _, p := range replies(t) {
+		have["ReplyType "+string(p.Type)] = true
+	}
+	for _, file := range []string{"request.go", "reply.go"} {
+		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			c, ok := n.(*ast.ValueSpec)
+			if !ok || len(c.Values) != 1 {
+				return true
+			}
+			kind, _ := c.Type.(*ast.Ident)
+			word, err := strconv.Unquote(c.Values[0].(*ast.BasicLit).Value)
+			if kind == nil || err != nil || !have[kind.Name+" "+word] {
+				t.Errorf("%s is not compared with the library", c.Names[0])
+			}
+			delete(have, kind.Name+" "+word)
+			return true
+		})
+	}
+	if len(have) > 0 {
+		t.Errorf("the source does not have %v", have)
+	}
+}

@@ -1,0 +1,193 @@
+package protocol
+
+import (
+	"cmp"
+	"math"
+
+	"posta.dev/posta/internal/wire"
+)
+
+// Append appends the reply's frame to dst.
+func (p *Reply) Append(dst []byte) []byte { return appendMessage(dst, p) }
+
+// DecodeReply reads a reply. The rows of its parts are views into frame; everything else is copied. Keys it does not know
+// are ignored.
+func DecodeReply(frame []byte) (Reply, error) {
+	var p Reply
+	d := newDecoder(frame)
+	d.whole(&p)
+	p.check(&d)
+	return p, d.done()
+}
+
+func (p *Reply) check(d *decoder) {
+	switch p.Type {
+	case OK, Opened, Parts, Listed, About:
+	case Refused:
+		if p.Err.Code == "" {
+			d.fail("an error reply without code")
+		}
+	default:
+		d.fail("a reply of type %.40q", p.Type)
+	}
+	for i := range p.Parts { // only now, as the columns may come after the rows
+		part := &p.Parts[i]
+		if part.Rows.b != nil {
+			part.Rows = d.checkRows(part.Rows.b, len(part.Columns))
+		}
+	}
+}
+
+func (p *Reply) fields(c *codec) {
+	c.version()
+	c.text("type", MaxName, (*string)(&p.Type))
+	if c.has(p.Type == OK) {
+		p.okFields(c)
+	}
+	if c.has(p.Type == Opened) {
+		p.openedFields(c)
+	}
+	if c.has(p.Type == Parts) {
+		c.text("state", MaxName, (*string)(&p.State))
+		c.optional("reason", MaxText, &p.Reason)
+		list(c, "parts", MaxParts, &p.Parts)
+		c.bool("done", &p.Complete)
+	}
+	if c.has(p.Type == Listed) {
+		c.optional("node", MaxName, &p.Node)
+		list(c, "sessions", MaxListed, &p.Sessions)
+	}
+	if c.has(p.Type == About) {
+		p.aboutFields(c)
+	}
+	if c.has(p.Type == Refused) {
+		p.errorFields(c)
+	}
+}
+
+func (p *Reply) okFields(c *codec) {
+	if c.has(p.Seq > 0) {
+		below(c, "lane", MaxLanes, &p.Lane)
+		c.uint("seq", &p.Seq)
+	}
+	c.optional("state", MaxName, (*string)(&p.State))
+	c.optional("reason", MaxText, &p.Reason)
+}
+
+func (p *Reply) openedFields(c *codec) {
+	c.optional("state", MaxName, (*string)(&p.State))
+	p.endpointFields(c)
+	below(c, "chunk", math.MaxInt32, &p.Chunk)
+	c.millis("client_timeout_ms", MaxDuration, &p.ClientTimeout)
+	list(c, "streams", MaxStreams, &p.Streams)
+	c.texts("queries", MaxStreams, MaxName, &p.Queries)
+	c.lanes("lanes", &p.Lanes)
+	c.texts("ended", MaxStreams, MaxName, &p.Ended)
+}
+
+func (p *Reply) endpointFields(c *codec) {
+	c.texts("inputs", MaxNodes, MaxName, &p.Inputs)
+	c.texts("outputs", MaxNodes, MaxName, &p.Outputs)
+}
+
+func (p *Reply) aboutFields(c *codec) {
+	c.text("cluster", MaxName, &p.Cluster)
+	c.text("node", MaxName, &p.Node)
+	c.text("version", MaxName, &p.Version)
+	p.endpointFields(c)
+	list(c, "analyses", MaxListed, &p.Analyses)
+}
+
+func (p *Reply) errorFields(c *codec) {
+	c.text("code", MaxName, (*string)(&p.Err.Code))
+	c.text("message", MaxText, &p.Err.Message)
+	if c.has(p.Err.RetryAfter > 0) {
+		c.millis("retry_after_ms", MaxDuration, &p.Err.RetryAfter)
+	}
+	if c.has(p.Err.Want > 0) {
+		c.uint("want", &p.Err.Want)
+	}
+	if c.has(p.Err.Code == ErrWrongNode) {
+		p.endpointFields(c)
+	}
+}
+
+func (s *Stream) fields(c *codec) {
+	c.text("name", MaxName, &s.Name)
+	c.bool("reference", &s.Reference)
+	c.text("files", MaxText, &s.Files)
+	if c.writes("comma") {
+		c.b = appendText(c.b, string(rune(cmp.Or(s.Comma, ','))))
+	} else if c.reads("comma") {
+		s.Comma = c.d.comma()
+	}
+}
+
+func (p *Part) fields(c *codec) {
+	c.uint("n", &p.N)
+	c.text("query", MaxName, &p.Query)
+	if c.has(p.Query == "") {
+		c.rejected("rejected", &p.Rejected)
+	}
+	if c.has(p.Query != "") {
+		c.texts("columns", MaxColumns, MaxName, &p.Columns)
+		c.uint("offset", &p.Offset)
+		if c.writes("rows") {
+			c.b = p.Rows.append(c.b)
+		} else if c.reads("rows") {
+			p.Rows = Rows{b: c.d.raw(2)} // see Reply.check
+		}
+		c.bool("last", &p.Last)
+	}
+}
+
+// rejected is a map from streams to their rejected rows.
+func (c *codec) rejected(key string, v *[]Rejected) {
+	if c.writes(key) {
+		c.b = wire.AppendMap(c.b, len(*v))
+		for i := range *v {
+			c.b = appendMessage(appendText(c.b, (*v)[i].Stream), &(*v)[i])
+		}
+	} else if c.reads(key) {
+		*v = nil
+		c.d.names("rejected rows of", MaxStreams, func(stream string) {
+			*v = append(*v, Rejected{Stream: stream})
+			c.d.message(&(*v)[len(*v)-1])
+		})
+	}
+}
+
+func (r *Rejected) fields(c *codec) {
+	c.uint("rows", &r.Rows)
+	list(c, "first", MaxRejectedRows, &r.First)
+}
+
+func (r *RejectedRow) fields(c *codec) {
+	c.text("file", MaxFile, &r.File)
+	c.uint("line", &r.Line)
+	c.text("reason", MaxText, &r.Reason)
+}
+
+func (s *SessionInfo) fields(c *codec) {
+	c.session("session", &s.Session)
+	c.text("analysis", MaxName, &s.Analysis)
+	c.text("state", MaxName, (*string)(&s.State))
+	c.optional("node", MaxName, &s.Node)
+	c.millis("age_ms", MaxDuration, &s.Age)
+	c.uint("bytes", &s.Bytes)
+	c.uint("rows", &s.Rows)
+}
+
+func (a *AnalysisInfo) fields(c *codec) {
+	c.text("name", MaxName, &a.Name)
+	c.text("about", MaxText, &a.About)
+	list(c, "params", MaxParams, &a.Params)
+	list(c, "streams", MaxStreams, &a.Streams)
+	c.texts("queries", MaxStreams, MaxName, &a.Queries)
+}
+
+func (p *ParamInfo) fields(c *codec) {
+	c.text("name", MaxName, &p.Name)
+	c.text("default", MaxText, &p.Default)
+	c.text("about", MaxText, &p.About)
+}
