@@ -56,7 +56,7 @@ func (s *source) Request(_ time.Time, from role.Peer, body []byte) bool {
 func (s *source) begin(o order) error {
 	id := session.New()
 	payload := role.Announcement{Analysis: bare.Name}.Encode()
-	x, err := role.Announced(id, payload, linkSet, s.replica)
+	x, err := role.ReadAnnouncement(id, payload, linkSet, s.replica)
 	if err == nil {
 		err = s.host.Open(x, payload)
 	}

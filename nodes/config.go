@@ -30,7 +30,7 @@ func coreConfig(c Config, n topology.Node, id link.Identity) (core.Config, error
 		from := t.Senders(e)
 		cfg.In = append(cfg.In, core.InEdge{
 			Name: e.Name(), From: ids(from), Streams: e.Streams, Dialled: dials && e.Socket == topology.Pub,
-			Gates: len(from) > 0 && from[0].Holds(topology.Input),
+			Inputs: len(from) > 0 && from[0].Holds(topology.Input),
 		})
 	}
 	for _, e := range t.EdgesFrom(n.Stage) {
@@ -54,7 +54,7 @@ func coreConfig(c Config, n topology.Node, id link.Identity) (core.Config, error
 func Chain(c Config, n topology.Node) (roles []role.Role, err error) {
 	t := c.Topology
 	about := gateway.About{
-		Cluster: t.Name, Node: string(n.ID), Version: c.Version, Gates: ids(t.Holding(topology.Input)), Inputs: t.EntryPoints(), Outputs: t.Outputs(),
+		Cluster: t.Name, Node: string(n.ID), Version: c.Version, InputNodes: ids(t.Holding(topology.Input)), Inputs: t.EntryPoints(), Outputs: t.Outputs(),
 		Known: c.Known, Wiring: t.Wiring(), Limits: t.Limits,
 	}
 	for _, r := range n.Chain {

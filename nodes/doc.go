@@ -4,7 +4,7 @@
 // as that takes:
 //
 //	loop       owns the core. Takes events of the transport, requests of clients, ticks, and stored commits; seals a commit
-//	           when it is full or has waited long enough (pace); sends what the core says may leave.
+//	           when it is full or has waited long enough (flushTimer); sends what the core says may leave.
 //	committer  owns the log for writing. Appends and fsyncs one commit at a time, saves snapshots, cuts the log.
 //	parsing    of chunks that are at hand together, one each, awaited by the loop before it takes them (role.Ahead).
 //

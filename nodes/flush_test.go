@@ -7,26 +7,26 @@ import (
 	"posta.dev/posta/nodes/core"
 )
 
-// TestPace: what nobody waits for goes once in a while, what clients wait for when they have said all they had to say, and
+// TestFlushTimer: what nobody waits for goes once in a while, what clients wait for when they have said all they had to say, and
 // everything else at once.
-func TestPace(t *testing.T) {
+func TestFlushTimer(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	p := pace{sealed: start, asked: start.Add(5 * time.Millisecond)}
+	p := flushTimer{sealed: start, asked: start.Add(5 * time.Millisecond)}
 	for _, x := range []struct {
-		haste core.Haste
-		want  time.Duration
-	}{{core.Batch, linger}, {core.Client, 5*time.Millisecond + patience}} {
-		if got := p.until(x.haste).Sub(start); got != x.want {
-			t.Errorf("haste %d: after %v, not %v", x.haste, got, x.want)
+		urgency core.FlushUrgency
+		want    time.Duration
+	}{{core.FlushLater, linger}, {core.FlushSoon, 5*time.Millisecond + clientDeadline}} {
+		if got := p.due(x.urgency).Sub(start); got != x.want {
+			t.Errorf("urgency %d: after %v, not %v", x.urgency, got, x.want)
 		}
 	}
 	p.asked = start.Add(linger) // clients that never stop talking do not keep each other waiting
-	if got := p.until(core.Client).Sub(start); got != linger {
+	if got := p.due(core.FlushSoon).Sub(start); got != linger {
 		t.Errorf("clients that go on talking: after %v, not %v", got, linger)
 	}
-	for _, h := range []core.Haste{core.Nothing, core.Full} {
-		if !p.until(h).IsZero() {
-			t.Errorf("haste %d waits", h)
+	for _, h := range []core.FlushUrgency{core.FlushNothing, core.FlushNow} {
+		if !p.due(h).IsZero() {
+			t.Errorf("urgency %d waits", h)
 		}
 	}
 }

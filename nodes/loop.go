@@ -92,7 +92,7 @@ func (x *node) event(e link.Event) {
 		if err != nil || b.Node != e.Node {
 			return // not one of ours
 		}
-		x.core.Heard(now, b.Node, b.ID, b.Ended)
+		x.core.Heartbeat(now, b.Node, b.ID, b.Ended)
 	}
 }
 
@@ -126,7 +126,7 @@ func (x *node) store(now time.Time) {
 	snapshot := x.snapshotDue()
 	if snapshot || !x.waits(now) { // a snapshot is of what is stored, and of nothing else
 		if j.commit = x.core.Seal(); j.commit != nil {
-			x.pace.sealed = now
+			x.flush.sealed = now
 		}
 	}
 	if snapshot {
@@ -140,7 +140,7 @@ func (x *node) store(now time.Time) {
 
 // waits reports whether the commit that is being built waits for more, and sees to it that it does not wait for too long.
 func (x *node) waits(now time.Time) bool {
-	until := x.pace.until(x.core.Haste())
+	until := x.flush.due(x.core.Urgency())
 	if !now.Before(until) {
 		return false
 	}
@@ -235,10 +235,10 @@ func (x *node) send(now time.Time) {
 	for _, r := range o.Replies {
 		x.reply(r)
 	}
-	if r, ok := x.tr.(link.Recycler); ok && len(o.Spent) > 0 {
-		r.Recycle(o.Spent)
+	if r, ok := x.tr.(link.Recycler); ok && len(o.Released) > 0 {
+		r.Recycle(o.Released)
 	}
-	for _, body := range o.Read {
+	for _, body := range o.ReleasedRequests {
 		x.router.Recycle([]zmqx.Received{{Msg: zmqx.Message{body}}})
 	}
 }

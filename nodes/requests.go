@@ -31,10 +31,10 @@ func (x *node) gather(batch []zmqx.Received) []zmqx.Received {
 // requests hands clients' requests to the core. A REQ socket's message is an empty part and a body.
 func (x *node) requests(batch []zmqx.Received) {
 	batch = x.gather(batch)
-	x.workAhead(batch)
-	defer x.core.Behind()
+	x.prepare(batch)
+	defer x.core.DiscardPrepared()
 	now := time.Now()
-	x.pace.asked = now
+	x.flush.asked = now
 	for _, r := range batch {
 		if !wellFormed(r) {
 			refusal := protocol.Refuse(protocol.ErrBadRequest, fmt.Sprintf(
@@ -52,8 +52,8 @@ func (x *node) requests(batch []zmqx.Received) {
 
 func wellFormed(r zmqx.Received) bool { return len(r.Msg) == 2 && len(r.Msg[0]) == 0 }
 
-// workAhead parses the chunks of a batch on as many cores as there are. With a single one there is nothing to gain.
-func (x *node) workAhead(batch []zmqx.Received) {
+// prepare parses the chunks of a batch on as many cores as there are. With a single one there is nothing to gain.
+func (x *node) prepare(batch []zmqx.Received) {
 	if len(batch) < 2 || runtime.GOMAXPROCS(0) < 2 {
 		return
 	}
@@ -63,7 +63,7 @@ func (x *node) workAhead(batch []zmqx.Received) {
 			bodies = append(bodies, r.Msg[1])
 		}
 	}
-	works := x.core.Ahead(bodies)
+	works := x.core.Prepare(bodies)
 	if len(works) == 0 {
 		return
 	}

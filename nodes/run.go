@@ -50,10 +50,10 @@ func Run(ctx context.Context, c Config) (err error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	c.Log = c.Log.With("node", n.ID)
-	survey := core.NewSurvey()
+	analysis := core.NewLogAnalysis()
 	log, err := wal.Open(n.DataDir, wal.Options{
 		SegmentSize: int(c.Topology.Limits.Segment), Writer: wal.DirectWriter, FS: c.Disk, Logger: c.Log,
-		Found: func(i wal.Index, _ byte, data []byte) { survey.Look(logIndex(i), data) },
+		Found: func(i wal.Index, _ byte, data []byte) { analysis.Add(logIndex(i), data) },
 	})
 	if err != nil {
 		return fmt.Errorf("node %s: open its data: %w", n.ID, err)
@@ -70,7 +70,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	if err := x.open(); err != nil {
 		return errors.Join(err, x.close())
 	}
-	err = x.recover(survey)
+	err = x.recover(analysis)
 	if err == nil {
 		c.Log.Info("running", "log", x.id.LogID, "incarnation", x.id.Incarnation)
 		err = x.run(ctx)
@@ -103,7 +103,7 @@ type node struct {
 	idleAt   time.Time // since when nothing was under way
 	beatAt   time.Time
 	lastCut  time.Time
-	pace     pace
+	flush    flushTimer
 	alarm    *alarm
 }
 
@@ -155,7 +155,7 @@ func (x *node) close() error {
 
 // recover brings the core to where the log ends (N3). Heartbeats go on meanwhile, so that nobody takes a node with a long
 // log for dead.
-func (x *node) recover(survey *core.Survey) error {
+func (x *node) recover(analysis *core.LogAnalysis) error {
 	x.state = heartbeat.Recovering
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go x.beatUntil(stop, stopped)
@@ -164,7 +164,7 @@ func (x *node) recover(survey *core.Survey) error {
 	if err != nil {
 		return fmt.Errorf("node %s: recovery: %w", x.node.ID, err)
 	}
-	r, err := x.core.Recover(snapshot, logIndex(at), survey)
+	r, err := x.core.Recover(snapshot, logIndex(at), analysis)
 	if err != nil {
 		return fmt.Errorf("node %s: recovery: %w", x.node.ID, err)
 	}

@@ -20,7 +20,7 @@ import (
 // Aggregator implements role.Role.
 type Aggregator struct {
 	sessions map[session.ID]*state
-	pack     role.Pack
+	pack     role.PartialEncoder
 }
 
 type state struct {

@@ -104,26 +104,26 @@ func (c *Core) hello(l *inLink, f *link.Frame) {
 	lost := l.recv.Hello(f.ID, g)
 	switch {
 	case lost && old.LogID == f.ID.LogID:
-		c.lostHere(l, fmt.Sprintf("node %s lost its data (it knows nothing of frames from %s that it acknowledged): start the session again", c.cfg.Self, f.From))
+		c.ownDiskLost(l, fmt.Sprintf("node %s lost its data (it knows nothing of frames from %s that it acknowledged): start the session again", c.cfg.Self, f.From))
 	case lost:
-		c.lostDisk(l, fmt.Sprintf("node %s lost its data (log %s is gone, it comes with %s): start the session again", f.From, old.LogID, f.ID.LogID))
+		c.senderLostDisk(l, fmt.Sprintf("node %s lost its data (log %s is gone, it comes with %s): start the session again", f.From, old.LogID, f.ID.LogID))
 	}
 	if lost || l.recv.ID() != old {
 		c.build.moved(l)
 	}
 }
 
-// lostHere fails the sessions that wait for a link of which this node's disk has lost frames: which of them the frames were of
+// ownDiskLost fails the sessions that wait for a link of which this node's disk has lost frames: which of them the frames were of
 // is lost, too.
-func (c *Core) lostHere(l *inLink, reason string) {
-	for _, s := range c.inOrderOfID() {
+func (c *Core) ownDiskLost(l *inLink, reason string) {
+	for _, s := range c.sessionsByID() {
 		if s.waits(l) {
 			c.abort(s.ID, reason)
 		}
 	}
 }
 
-// lostDisk fails the sessions that a sender's lost log had begun to send and had not ended (R8). Who the sender is counts, not
+// senderLostDisk fails the sessions that a sender's lost log had begun to send and had not ended (R8). Who the sender is counts, not
 // which link told of it first: the lost log may have opened a session over one link and not over the other, and the new one
 // would be waited for on both.
 //
@@ -133,25 +133,25 @@ func (c *Core) lostHere(l *inLink, reason string) {
 // Before an input nobody does. So where an input is lost its receivers speak for it: what it had ended here, and what has left
 // since, may not have reached another receiver, and those behind would wait for ever. Where such a session has come to its end the
 // abort changes nothing.
-func (c *Core) lostDisk(l *inLink, reason string) {
+func (c *Core) senderLostDisk(l *inLink, reason string) {
 	var same []*inLink
 	for _, k := range c.inOrder {
 		if k.recv.From() == l.recv.From() {
 			same = append(same, k)
 		}
 	}
-	for _, s := range c.inOrderOfID() {
+	for _, s := range c.sessionsByID() {
 		waits := func(k *inLink) bool { return s.waits(k) }
 		begun := func(k *inLink) bool {
 			// Where the new log was heard before, the open is the new log's.
 			return s.opened[k.key()] && (k == l || k.recv.ID().LogID != l.recv.ID().LogID)
 		}
-		if slices.ContainsFunc(same, begun) && (l.edge.Gates || slices.ContainsFunc(same, waits)) {
+		if slices.ContainsFunc(same, begun) && (l.edge.Inputs || slices.ContainsFunc(same, waits)) {
 			c.abort(s.ID, reason)
 		}
 	}
-	if l.edge.Gates {
-		for _, id := range slices.Clone(c.tombs.order) { // none of the new log's: its hello comes before its ends, on each link
+	if l.edge.Inputs {
+		for _, id := range slices.Clone(c.tombstones.order) { // none of the new log's: its hello comes before its ends, on each link
 			c.abort(id, reason)
 		}
 	}
@@ -177,7 +177,7 @@ func (c *Core) take(l *inLink, f *link.Frame) {
 }
 
 func (c *Core) takeOpen(l *inLink, f *link.Frame) {
-	if _, gone := c.tombs.get(f.Session); gone {
+	if _, gone := c.tombstones.get(f.Session); gone {
 		return
 	}
 	if s := c.sessions[f.Session]; s != nil {
@@ -205,15 +205,15 @@ func (c *Core) takeOpen(l *inLink, f *link.Frame) {
 
 func (c *Core) takeData(l *inLink, f *link.Frame) {
 	if s := c.expected(l, f); s != nil {
-		if kept := c.hand(s, 0, message(f)); !kept && len(f.Payload) >= minSpent {
-			c.spent = append(c.spent, f.Payload)
+		if kept := c.hand(s, 0, message(f)); !kept && len(f.Payload) >= minReleased {
+			c.released = append(c.released, f.Payload)
 		}
 		c.settle(s)
 	}
 }
 
-// minSpent is from what size on new memory costs more than the way back of the old.
-const minSpent = 16 << 10
+// minReleased is from what size on new memory costs more than the way back of the old.
+const minReleased = 16 << 10
 
 // expected returns the session of a frame that carries data or ends a stream, nil if it is over. The frame must fit what
 // came over the link before: an open first, nothing behind an end. What does not was preceded by frames that this node or
@@ -222,7 +222,7 @@ const minSpent = 16 << 10
 func (c *Core) expected(l *inLink, f *link.Frame) *sess {
 	s := c.sessions[f.Session]
 	if s == nil {
-		if _, gone := c.tombs.get(f.Session); !gone {
+		if _, gone := c.tombstones.get(f.Session); !gone {
 			c.abort(f.Session, c.lostFrames(f, "is of a session that nobody has opened here"))
 		}
 		return nil

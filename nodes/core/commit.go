@@ -51,34 +51,34 @@ type lastFrame struct {
 // Pending reports whether Seal would return a commit.
 func (c *Core) Pending() bool { return !c.build.empty() || len(c.build.replies) > 0 }
 
-// Haste says whether the commit that is being built may wait for more: each costs an fsync, a wake-up here and one in every
-// receiver, and what is folded together travels once.
-type Haste int
+// FlushUrgency says how long the commit that is being built may wait for more input. Each commit costs an fsync, a wake-up here and
+// one in every receiver, and what is folded within one commit travels once.
+type FlushUrgency int
 
 const (
-	// Nothing: there is nothing to store.
-	Nothing Haste = iota
-	// Batch is data alone: senders go on without its acknowledgement as far as their windows reach.
-	Batch
-	// Client: a client waits for the reply, and may have more to send before it gets it.
-	Client
-	// Full: half of limits.commit is taken, and the other half is to have room while this one is stored; or half of a window, and its
-	// sender would soon stand still for want of an acknowledgement. Or a session begins, ends a stream, or fails: what follows waits for
-	// that in every stage.
-	Full
+	// FlushNothing: there is nothing to store.
+	FlushNothing FlushUrgency = iota
+	// FlushLater: the commit holds data alone. Senders go on without its acknowledgement as far as their windows reach.
+	FlushLater
+	// FlushSoon: a client waits for a reply, and may have more to send before it gets it.
+	FlushSoon
+	// FlushNow: half of limits.commit is taken, and the other half must have room while this commit is stored. Or half of a window is
+	// taken, and its sender would soon stop for want of an acknowledgement. Or a session begins, ends a stream, or fails: what follows
+	// waits for that in every stage.
+	FlushNow
 )
 
-// Haste returns how urgent the commit is that is being built.
-func (c *Core) Haste() Haste {
+// Urgency returns how urgent the commit is that is being built.
+func (c *Core) Urgency() FlushUrgency {
 	switch {
 	case !c.Pending():
-		return Nothing
+		return FlushNothing
 	case c.build.control || c.build.bytes >= min(c.cfg.Commit, c.cfg.Window)/2:
-		return Full
+		return FlushNow
 	case len(c.build.replies) > 0:
-		return Client
+		return FlushSoon
 	}
-	return Batch
+	return FlushLater
 }
 
 // Seal closes the commit that is being built and returns it, or nil if there is nothing to store. It is not called while
@@ -226,7 +226,7 @@ func (c *Core) Running() int {
 func (c *Core) Ended() []role.Ended {
 	var all []role.Ended
 	for _, r := range c.cfg.Roles {
-		if t, ok := r.(role.Teller); ok {
+		if t, ok := r.(role.EndReporter); ok {
 			all = append(all, t.Ended()...)
 		}
 	}

@@ -29,7 +29,7 @@ type InEdge struct {
 	From    []link.NodeID
 	Streams topology.Streams
 	Dialled bool // this node makes the connection (SUB)
-	Gates   bool // the senders hold inputs: before them are only clients
+	Inputs  bool // the senders hold inputs: only clients are before them
 }
 
 // OutEdge is an edge that leaves here.

@@ -12,20 +12,20 @@ import (
 
 // Core is the state machine of one node. It is owned by one goroutine.
 type Core struct {
-	cfg      Config
-	in       map[linkKey]*inLink
-	inOrder  []*inLink
-	out      []*outEdge
-	sessions map[session.ID]*sess
-	tombs    tombs
-	ending   []*sess // sessions whose role has more to emit before an end is passed on
-	build    build
-	inflight *Commit
-	replies  []Reply
-	spent    [][]byte // payloads that nobody uses any more
-	read     [][]byte // requests' bodies, likewise
-	turn     int      // which link is served first, so that none starves
-	Counters Counters
+	cfg              Config
+	in               map[linkKey]*inLink
+	inOrder          []*inLink
+	out              []*outEdge
+	sessions         map[session.ID]*sess
+	tombstones       tombstones
+	ending           []*sess // sessions whose role has more to emit before an end is passed on
+	build            build
+	inflight         *Commit
+	replies          []Reply
+	released         [][]byte // payloads that nobody uses any more
+	releasedRequests [][]byte // requests' bodies, likewise
+	turn             int      // which link is served first, so that none starves
+	Counters         Counters
 }
 
 // Counters count since the node started.
@@ -57,11 +57,11 @@ type Send struct {
 
 // Output is what may leave now.
 type Output struct {
-	Sends   []Send
-	Acks    []link.Ack
-	Replies []Reply
-	Spent   [][]byte // payloads of frames received, large ones, that nobody uses any more; valid until the next call
-	Read    [][]byte // bodies of clients' requests, likewise
+	Sends            []Send
+	Acks             []link.Ack
+	Replies          []Reply
+	Released         [][]byte // payloads of received frames, large ones, that nobody uses any more; valid until the next call
+	ReleasedRequests [][]byte // bodies of clients' requests, likewise
 }
 
 // New returns the core of a node that has stored nothing yet.
@@ -70,7 +70,7 @@ func New(cfg Config) (*Core, error) {
 		return nil, fmt.Errorf("node %s has no role", cfg.Self)
 	}
 	c := &Core{
-		cfg: cfg, in: map[linkKey]*inLink{}, sessions: map[session.ID]*sess{}, tombs: newTombs(maxTombs),
+		cfg: cfg, in: map[linkKey]*inLink{}, sessions: map[session.ID]*sess{}, tombstones: newTombstones(maxTombstones),
 	}
 	for _, e := range cfg.In {
 		for _, n := range e.From {
@@ -100,7 +100,7 @@ func (c *Core) Receive(frames []link.Frame) {
 			c.Counters.Unknown++
 			continue
 		}
-		if f.Kind == link.Hello && !c.meant(f) {
+		if f.Kind == link.Hello && !c.addressedToUs(f) {
 			continue
 		}
 		if l.bytes > 2*c.cfg.Window {
@@ -112,8 +112,8 @@ func (c *Core) Receive(frames []link.Frame) {
 	}
 }
 
-// meant reports whether a hello is for this node: on a PUB socket everybody hears it.
-func (c *Core) meant(f *link.Frame) bool {
+// addressedToUs reports whether a hello is for this node: on a PUB socket everybody hears it.
+func (c *Core) addressedToUs(f *link.Frame) bool {
 	g, err := link.DecodeGreeting(f.Payload)
 	return err == nil && g.To == c.cfg.Self
 }
@@ -128,28 +128,28 @@ func (c *Core) Ack(a link.Ack, now time.Time) {
 			continue
 		}
 		if lost := e.ack(a, now); lost != nil {
-			c.lostReceiver(a.Receiver, lost)
+			c.receiverLostDisk(a.Receiver, lost)
 		}
 	}
 }
 
-// lostReceiver fails the sessions that a receiver has lost with its disk (R8): those that run here, and those that have
+// receiverLostDisk fails the sessions that a receiver has lost with its disk (R8): those that run here, and those that have
 // left this node and may not be through with the others. Where a session has come to its end the abort changes nothing. Of
 // those that have failed the receiver is told again: what it knew of them is lost, too. A session that began since is whole
 // in the outbox, and goes on.
 //
 // No wrong answer hangs on it: a log that follows another takes no frame of a session without its open (see expected). But what
 // was acknowledged never comes again, and somebody has to say that nobody needs to wait for it.
-func (c *Core) lostReceiver(node link.NodeID, lost *link.Loss) {
+func (c *Core) receiverLostDisk(node link.NodeID, lost *link.Loss) {
 	reason := fmt.Sprintf("node %s lost its data while the session ran: start the session again", node)
-	left := slices.Clone(c.tombs.order)
-	for _, s := range c.inOrderOfID() {
+	left := slices.Clone(c.tombstones.order)
+	for _, s := range c.sessionsByID() {
 		if lost.Of(s.ID) {
 			c.abort(s.ID, reason)
 		}
 	}
 	for _, id := range left {
-		switch t, _ := c.tombs.get(id); {
+		switch t, _ := c.tombstones.get(id); {
 		case !lost.Of(id):
 		case t.Failed:
 			c.forwardAbort(id, t.Reason)
@@ -188,11 +188,11 @@ func (c *Core) Request(now time.Time, from role.Peer, body []byte) bool {
 	return false
 }
 
-// Heard passes on what another node says of itself.
-func (c *Core) Heard(now time.Time, from link.NodeID, id link.Identity, ended []role.Ended) {
+// Heartbeat passes on what another node says of itself.
+func (c *Core) Heartbeat(now time.Time, from link.NodeID, id link.Identity, ended []role.Ended) {
 	for _, r := range c.cfg.Roles {
-		if w, ok := r.(role.Watcher); ok {
-			w.Heard(now, from, id, ended)
+		if w, ok := r.(role.HeartbeatListener); ok {
+			w.Heartbeat(now, from, id, ended)
 		}
 	}
 }
@@ -204,17 +204,17 @@ func (c *Core) Tick(now time.Time) {
 			g.Tick(now)
 		}
 	}
-	c.hearSelf(now)
+	c.heartbeatSelf(now)
 }
 
-// hearSelf lets output and input tell each other where one chain holds both: a node does not hear its own heartbeats.
-func (c *Core) hearSelf(now time.Time) {
+// heartbeatSelf lets output and input tell each other where one chain holds both: a node does not hear its own heartbeats.
+func (c *Core) heartbeatSelf(now time.Time) {
 	for _, r := range c.cfg.Roles {
-		if _, ok := r.(role.Watcher); !ok {
+		if _, ok := r.(role.HeartbeatListener); !ok {
 			continue
 		}
 		if ended := c.Ended(); len(ended) > 0 {
-			c.Heard(now, c.cfg.Self, c.cfg.ID, ended)
+			c.Heartbeat(now, c.cfg.Self, c.cfg.ID, ended)
 		}
 		return
 	}
@@ -222,8 +222,8 @@ func (c *Core) hearSelf(now time.Time) {
 
 // Output returns what may leave now: acknowledgements that are due, durable frames, hellos, replies.
 func (c *Core) Output(now time.Time) Output {
-	o := Output{Replies: c.replies, Spent: c.spent, Read: c.read}
-	c.replies, c.spent, c.read = nil, c.spent[:0], c.read[:0]
+	o := Output{Replies: c.replies, Released: c.released, ReleasedRequests: c.releasedRequests}
+	c.replies, c.released, c.releasedRequests = nil, c.released[:0], c.releasedRequests[:0]
 	for _, l := range c.inOrder {
 		if l.edge.Dialled && !l.dialled {
 			continue // an answer now would come before we can hear it

@@ -4,9 +4,9 @@
 //
 // The loop of whoever drives it:
 //
-//	core := New(config)                      // then a Survey of what the disk holds, Recover, Replay…, Done
+//	core := New(config)                      // then a LogAnalysis of what the disk holds, Recover, Replay…, Done
 //	for {
-//	    core.Receive(frames)                 // or Ack, Connected, Dialled, Request, Heard
+//	    core.Receive(frames)                 // or Ack, Connected, Dialled, Request, Heartbeat
 //	    core.Tick(now)
 //	    core.Advance()                       // takes what can be taken
 //	    if nothing is being stored {

@@ -11,15 +11,15 @@ const (
 	kindAbort = link.Abort
 )
 
-// outlet is where role i of a session emits to: the next role of the chain, or the edges that leave the node.
-type outlet struct {
+// chainEmitter is where role i of a session emits to: the next role of the chain, or the edges that leave the node.
+type chainEmitter struct {
 	c    *Core
 	s    *sess
 	role int
 }
 
 // Partitions implements role.Emitter.
-func (o *outlet) Partitions() int {
+func (o *chainEmitter) Partitions() int {
 	if o.role+1 < len(o.c.cfg.Roles) {
 		return 1
 	}
@@ -31,7 +31,7 @@ func (o *outlet) Partitions() int {
 }
 
 // Emit implements role.Emitter.
-func (o *outlet) Emit(partition int, m role.Message) {
+func (o *chainEmitter) Emit(partition int, m role.Message) {
 	if o.s.err != nil {
 		return // the session is lost; what it still emits would only be thrown away elsewhere
 	}
@@ -103,8 +103,8 @@ func (c *Core) record(in input) {
 
 const inputOverhead = 32
 
-// discard is the emitter of recovery: what comes out of repeated calls is in the log already.
-type discard struct{ partitions int }
+// discardEmitter is the emitter of recovery: what comes out of repeated calls is in the log already.
+type discardEmitter struct{ partitions int }
 
-func (d discard) Partitions() int        { return d.partitions }
-func (d discard) Emit(int, role.Message) {}
+func (d discardEmitter) Partitions() int        { return d.partitions }
+func (d discardEmitter) Emit(int, role.Message) {}

@@ -165,8 +165,8 @@ func shape(name string) (Config, error) {
 		cfg.Roles = []role.Role{newAdder()}
 	case "parser": // clients' inputs before it
 		cfg.In = []InEdge{
-			{Name: "facts", From: []link.NodeID{"a-1"}, Streams: facts, Gates: true},
-			{Name: "reference", From: []link.NodeID{"a-1"}, Streams: reference, Gates: true},
+			{Name: "facts", From: []link.NodeID{"a-1"}, Streams: facts, Inputs: true},
+			{Name: "reference", From: []link.NodeID{"a-1"}, Streams: reference, Inputs: true},
 		}
 		cfg.Out = []OutEdge{{Name: "out", To: []link.NodeID{"z-1"}, Streams: all, Route: topology.Any}}
 		cfg.Roles = []role.Role{newAdder()}

@@ -21,7 +21,7 @@ func (d *door) Request(_ time.Time, from role.Peer, body []byte) bool {
 	switch f[1] {
 	case "open":
 		payload := role.Announcement{Analysis: "test"}.Encode()
-		s, _ := role.Announced(id, payload, known, d.host.(*host).c.cfg.Replica)
+		s, _ := role.ReadAnnouncement(id, payload, known, d.host.(*host).c.cfg.Replica)
 		err = d.host.Open(s, payload)
 	case "feed":
 		err = d.host.Feed(id, role.Message{Stream: 1, Payload: []byte(f[2])})
@@ -41,7 +41,7 @@ func (d *door) Request(_ time.Time, from role.Peer, body []byte) bool {
 // Tick implements role.Gateway.
 func (d *door) Tick(time.Time) { d.ticks++ }
 
-// Heard implements role.Watcher: it only says that it was told.
-func (d *door) Heard(_ time.Time, from link.NodeID, _ link.Identity, _ []role.Ended) {
+// Heartbeat implements role.HeartbeatListener: it only says that it was told.
+func (d *door) Heartbeat(_ time.Time, from link.NodeID, _ link.Identity, _ []role.Ended) {
 	d.host.Record([]byte("heard-" + string(from)))
 }

@@ -14,7 +14,7 @@ type host struct {
 }
 
 func (h *host) Open(s role.Session, payload []byte) error {
-	if _, gone := h.c.tombs.get(s.ID); gone || h.c.sessions[s.ID] != nil {
+	if _, gone := h.c.tombstones.get(s.ID); gone || h.c.sessions[s.ID] != nil {
 		return nil
 	}
 	s.Replica = h.c.cfg.Replica
@@ -76,8 +76,8 @@ func (h *host) ReplyStored(to role.Peer, body []byte) {
 	h.c.build.replies = append(h.c.build.replies, Reply{to, body})
 }
 
-func (h *host) Spent(body []byte) {
-	if len(body) >= minSpent {
-		h.c.read = append(h.c.read, body)
+func (h *host) Release(body []byte) {
+	if len(body) >= minReleased {
+		h.c.releasedRequests = append(h.c.releasedRequests, body)
 	}
 }

@@ -9,165 +9,168 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Survey is what recovery knows of the whole log before it repeats the first record, so that it repeats only what still
-// matters (N3). A log of many small sessions is mostly about sessions that have left: their calls are the expensive part of a
-// recovery (tables are merged, queries computed), and nothing of them remains. And most frames were acknowledged.
+// LogAnalysis reads the whole log once before recovery repeats the first record, as the analysis pass of ARIES does. Recovery then repeats
+// only what still matters (N3). A log of many small sessions is mostly about sessions that have left. Their calls are the expensive part
+// of a recovery, as tables are merged and queries computed, and nothing of them remains. And most frames were acknowledged.
 //
-// Turned down: to record that a session is over and rewrite the log without it (W6), and to take snapshots so often that there
-// is little to repeat: that costs all the time what this costs once.
+// Turned down: to record that a session is over and rewrite the log without it (W6), and to take snapshots so often that there is
+// little to repeat. Both cost all the time what this pass costs once.
 //
-// An empty survey knows nothing, and everything is repeated.
-type Survey struct {
-	over  map[session.ID]point // the last time that a session was dropped
-	acked map[outbox]map[link.NodeID]link.Seq
-	last  map[outbox][]mark
-	some  bool
-	err   error
+// An empty analysis knows nothing: recovery then repeats everything.
+type LogAnalysis struct {
+	dropped map[session.ID]position // the last time that a session was dropped
+	acked   map[outboxKey]map[link.NodeID]link.Seq
+	last    map[outboxKey][]lastInRecord // of each record with frames of the outbox, in the log's order
+	some    bool                         // a record was added
+	err     error                        // of the first record that could not be read
 }
 
-// point is a place between two inputs of the log: before input i of a record.
-type point struct {
+// position is a place between two inputs of the log: before input i of a record.
+type position struct {
 	at link.LogIndex
 	i  int
 }
 
-func (p point) before(q point) bool { return p.at < q.at || p.at == q.at && p.i < q.i }
+func (p position) before(q position) bool { return p.at < q.at || p.at == q.at && p.i < q.i }
 
-// outbox names a sender as records do.
-type outbox struct {
+// outboxKey names an outbox as records do; to is empty where one outbox serves all receivers.
+type outboxKey struct {
 	edge string
 	to   link.NodeID
 }
 
-// mark says which frame of an outbox is the last one in a record.
-type mark struct {
+// lastInRecord says which frame of an outbox is the last one in a record.
+type lastInRecord struct {
 	at  link.LogIndex
 	seq link.Seq
 }
 
-// NewSurvey returns an empty survey.
-func NewSurvey() *Survey {
-	return &Survey{over: map[session.ID]point{}, acked: map[outbox]map[link.NodeID]link.Seq{}, last: map[outbox][]mark{}}
+// NewLogAnalysis returns an empty analysis.
+func NewLogAnalysis() *LogAnalysis {
+	return &LogAnalysis{
+		dropped: map[session.ID]position{}, acked: map[outboxKey]map[link.NodeID]link.Seq{}, last: map[outboxKey][]lastInRecord{},
+	}
 }
 
-// Look takes a record of the log; all of them in their order, or none. What it cannot read Recover reports. data is not kept.
-func (s *Survey) Look(at link.LogIndex, data []byte) {
-	s.some = true
+// Add reads a record of the log. The caller adds all records in their order, or none. Recover reports a record that cannot be read.
+// data is not kept.
+func (a *LogAnalysis) Add(at link.LogIndex, data []byte) {
+	a.some = true
 	rec, err := decodeRecord(data)
 	if err != nil {
-		if s.err == nil {
-			s.err = fmt.Errorf("N3: record %d: %w", at, err)
+		if a.err == nil {
+			a.err = fmt.Errorf("N3: record %d: %w", at, err)
 		}
 		return
 	}
 	for i := range rec.inputs {
 		in := &rec.inputs[i]
-		if p := (point{at, i}); in.op == opDrop && s.over[in.session].before(p) {
-			s.over[in.session] = p
+		if p := (position{at, i}); in.op == opDrop && a.dropped[in.session].before(p) {
+			a.dropped[in.session] = p
 		}
 	}
-	s.forget(rec.progress)
+	a.forget(rec.progress)
 	for _, p := range rec.progress {
-		s.acknowledged(p)
+		a.acknowledged(p)
 	}
 	for i := range rec.frames {
 		f := &rec.frames[i]
-		k := outbox{f.edge, f.to}
-		if n := len(s.last[k]); n > 0 && s.last[k][n-1].at == at {
-			s.last[k][n-1].seq = f.frame.Seq
+		k := outboxKey{f.edge, f.to}
+		if n := len(a.last[k]); n > 0 && a.last[k][n-1].at == at {
+			a.last[k][n-1].seq = f.frame.Seq
 		} else {
-			s.last[k] = append(s.last[k], mark{at, f.frame.Seq})
+			a.last[k] = append(a.last[k], lastInRecord{at, f.frame.Seq})
 		}
 	}
 }
 
-// forget drops outboxes that a record does not tell of: the topology was without them then. One that came back counts from 1 again.
-func (s *Survey) forget(told []link.Progress) {
-	for k := range s.acked {
-		if !tells(told, k) {
-			delete(s.acked, k)
-			delete(s.last, k)
+// forget drops outboxes that a record does not mention: the topology was without them then. An outbox that came back counts from 1 again.
+func (a *LogAnalysis) forget(progress []link.Progress) {
+	for k := range a.acked {
+		if !mentions(progress, k) {
+			delete(a.acked, k)
+			delete(a.last, k)
 		}
 	}
 }
 
-func tells(told []link.Progress, k outbox) bool {
-	return slices.ContainsFunc(told, func(p link.Progress) bool { return p.Edge == k.edge && p.To == k.to })
+func mentions(progress []link.Progress, k outboxKey) bool {
+	return slices.ContainsFunc(progress, func(p link.Progress) bool { return p.Edge == k.edge && p.To == k.to })
 }
 
-func (s *Survey) acknowledged(p link.Progress) {
-	k := outbox{p.Edge, p.To}
-	if s.acked[k] == nil {
-		s.acked[k] = map[link.NodeID]link.Seq{}
+func (a *LogAnalysis) acknowledged(p link.Progress) {
+	k := outboxKey{p.Edge, p.To}
+	if a.acked[k] == nil {
+		a.acked[k] = map[link.NodeID]link.Seq{}
 	}
-	for _, a := range p.Acked {
-		s.acked[k][a.Node] = max(s.acked[k][a.Node], a.Seq)
+	for _, r := range p.Acked {
+		a.acked[k][r.Node] = max(a.acked[k][r.Node], r.Seq)
 	}
 }
 
-// floor is up to where all receivers of an outbox have acknowledged. One that the log does not know has nothing yet.
-func (s *Survey) floor(k outbox, peers []link.NodeID) link.Seq {
-	if len(peers) == 0 {
+// floor is the last frame that all receivers of an outbox have acknowledged. A receiver that the log does not know has nothing yet.
+func (a *LogAnalysis) floor(k outboxKey, receivers []link.NodeID) link.Seq {
+	if len(receivers) == 0 {
 		return 0
 	}
-	floor := s.acked[k][peers[0]]
-	for _, p := range peers[1:] {
-		floor = min(floor, s.acked[k][p])
+	floor := a.acked[k][receivers[0]]
+	for _, r := range receivers[1:] {
+		floor = min(floor, a.acked[k][r])
 	}
 	return floor
 }
 
-// left reports whether a session leaves the node for good, as far as the log goes, at or behind a point.
-func (s *Survey) left(id session.ID, at point) bool {
-	over, ok := s.over[id]
-	return ok && !over.before(at)
+// leaves reports whether a session leaves the node for good, as far as the log goes, at or behind a position.
+func (a *LogAnalysis) leaves(id session.ID, from position) bool {
+	p, ok := a.dropped[id]
+	return ok && !p.before(from)
 }
 
-// foresight is a survey in the eyes of one core.
-type foresight struct {
-	*Survey
-	floors map[outbox]link.Seq
-	keeps  []bool // of each role: it is a gateway, whose state outlives sessions
-	any    bool   // one of them does
+// replayPlan is what the log analysis means for one core: what its recovery may skip.
+type replayPlan struct {
+	*LogAnalysis
+	floors     map[outboxKey]link.Seq // up to which frames need not be reloaded
+	gateway    []bool                 // of each role: it is a gateway, whose state outlives sessions
+	anyGateway bool
 }
 
-func (c *Core) foresight(s *Survey) foresight {
-	f := foresight{Survey: s, floors: map[outbox]link.Seq{}}
+func (c *Core) replayPlan(a *LogAnalysis) replayPlan {
+	p := replayPlan{LogAnalysis: a, floors: map[outboxKey]link.Seq{}}
 	for _, e := range c.out {
-		for _, snd := range e.senders {
-			k := outbox{e.cfg.Name, e.to(snd)}
-			f.floors[k] = s.floor(k, snd.Peers())
+		for _, s := range e.senders {
+			k := outboxKey{e.cfg.Name, e.to(s)}
+			p.floors[k] = a.floor(k, s.Peers())
 		}
 	}
 	for _, r := range c.cfg.Roles {
 		_, gateway := r.(role.Gateway)
-		f.keeps, f.any = append(f.keeps, gateway), f.any || gateway
+		p.gateway, p.anyGateway = append(p.gateway, gateway), p.anyGateway || gateway
 	}
-	return f
+	return p
 }
 
-// idle reports whether a call need not be repeated: its session leaves further on, and then its roles have forgotten it
-// ([role.Role.Drop]). Drops themselves are always repeated, because tombs remember their order; and gateways are told all.
-func (f *foresight) idle(in *input, at point) bool {
-	if in.op == opDrop || in.op == opPrivate || in.op == opRewired || !f.left(in.session, at) {
+// skips reports whether a call need not be repeated: its session leaves further on, and then its roles have forgotten it
+// ([role.Role.Drop]). Drops themselves are always repeated, because tombstones keep their order. Gateways get every call repeated.
+func (p *replayPlan) skips(in *input, at position) bool {
+	if in.op == opDrop || in.op == opPrivate || in.op == opRewired || !p.leaves(in.session, at) {
 		return false
 	}
 	call := in.op == opData || in.op == opEnd || in.op == opMore
-	return !f.any || call && in.role < len(f.keeps) && !f.keeps[in.role]
+	return !p.anyGateway || call && in.role < len(p.gateway) && !p.gateway[in.role]
 }
 
-// first is the first record that recovery from a snapshot at a log index needs: those behind it, and those before it with frames
-// that somebody has not acknowledged.
-func (f *foresight) first(snapshot link.LogIndex) link.LogIndex {
-	if !f.some {
+// first is the first record that recovery needs when it begins with the snapshot of a record: the one behind the snapshot, or an earlier
+// one that holds frames which a receiver has not acknowledged.
+func (p *replayPlan) first(snapshot link.LogIndex) link.LogIndex {
+	if !p.some {
 		return 1
 	}
 	first := snapshot + 1
-	for k, marks := range f.last {
-		floor, ours := f.floors[k]
-		for _, m := range marks {
-			if ours && m.seq > floor {
-				first = min(first, m.at)
+	for k, records := range p.last {
+		floor, ours := p.floors[k]
+		for _, r := range records {
+			if ours && r.seq > floor {
+				first = min(first, r.at)
 			}
 		}
 	}

@@ -71,14 +71,14 @@ func TestN3_WhatHasLeftIsNotRepeated(t *testing.T) {
 		cfg.Roles = []role.Role{counter{newAdder(), calls}}
 		return cfg
 	}
-	d.same("with a survey", d.recovered(snapshot, at, d.surveyed()))
+	d.same("with a analysis", d.recovered(snapshot, at, d.analysed()))
 	if want := "map[restore t:1 t:2]"; fmt.Sprint(calls) != want {
-		t.Errorf("with a survey: calls %v, want %v", calls, want)
+		t.Errorf("with a analysis: calls %v, want %v", calls, want)
 	}
 	clear(calls)
-	d.same("without", d.recovered(snapshot, at, NewSurvey()))
+	d.same("without", d.recovered(snapshot, at, NewLogAnalysis()))
 	if want := "map[restore s:1 restore t:1 s:1 t:2 u:1]"; fmt.Sprint(calls) != want {
-		t.Errorf("without a survey: calls %v, want %v", calls, want)
+		t.Errorf("without a analysis: calls %v, want %v", calls, want)
 	}
 }
 
@@ -91,7 +91,7 @@ func TestN3_RecoveryBeginsWhereSomethingIsNeeded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := c.Recover(snapshot, at, d.surveyed())
+		r, err := c.Recover(snapshot, at, d.analysed())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,10 +101,10 @@ func TestN3_RecoveryBeginsWhereSomethingIsNeeded(t *testing.T) {
 	}
 }
 
-func TestN3_SurveyReportsWhatItCannotRead(t *testing.T) {
+func TestN3_LogAnalysisReportsWhatItCannotRead(t *testing.T) {
 	d, snapshot, at := left(t, 0)
-	s := d.surveyed()
-	s.Look(99, bytes.Repeat([]byte{0xff}, 40))
+	s := d.analysed()
+	s.Add(99, bytes.Repeat([]byte{0xff}, 40))
 	if _, err := d.c.Recover(snapshot, at, s); err == nil {
 		t.Fatal("a record that nobody can read is passed over")
 	}

@@ -43,14 +43,14 @@ func (e *outEdge) pick(id session.ID, partition int) *link.Sender {
 	case e.cfg.Route == topology.All:
 		return e.senders[0]
 	}
-	return e.senders[e.stay()]
+	return e.senders[e.stickyReceiver()]
 }
 
-// stay returns the receiver that route "any" stays with: the same one until half of its window is taken, then the one with most room.
+// stickyReceiver returns the receiver that route "any" stays with: the same one until half of its window is taken, then the one with most room.
 // What goes to one receiver is folded there into one table, which crosses to the next stage once, and costs one commit and one
 // wake-up. To deal frames out in turn was turned down: with two receivers that keep up easily it is all of that twice, for no gain.
 // One that does not keep up has its half window soon, and from then on each takes what it can (R9).
-func (e *outEdge) stay() int {
+func (e *outEdge) stickyReceiver() int {
 	if e.senders[e.at].Room() > e.window/2 {
 		return e.at
 	}
@@ -63,7 +63,7 @@ func (e *outEdge) stay() int {
 }
 
 // partitions is how many receivers the groups of a session are spread over. On an edge whose key is the session itself they
-// stay together.
+// stickyReceiver together.
 func (e *outEdge) partitions() int {
 	if e.cfg.Route == topology.Hash && e.cfg.Key != topology.SessionKey {
 		return len(e.senders)

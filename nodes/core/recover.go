@@ -14,18 +14,18 @@ import (
 type Recovery struct {
 	c        *Core
 	at       link.LogIndex
-	ahead    foresight
+	plan     replayPlan
 	progress []link.Progress
-	foreign  bool // the newest state that was read tells of links that the topology no longer has
+	foreign  bool // the newest state that was read mentions of links that the topology no longer has
 }
 
-// Recover starts recovery. snapshot is nil if there is none; at is the index of the last record that it contains. The survey
+// Recover starts recovery. snapshot is nil if there is none; at is the index of the last record that it contains. The analysis
 // has seen the whole log, or is empty.
-func (c *Core) Recover(snapshot []byte, at link.LogIndex, s *Survey) (*Recovery, error) {
+func (c *Core) Recover(snapshot []byte, at link.LogIndex, s *LogAnalysis) (*Recovery, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	r := &Recovery{c: c, at: at, ahead: c.foresight(s)}
+	r := &Recovery{c: c, at: at, plan: c.replayPlan(s)}
 	if snapshot == nil {
 		return r, nil
 	}
@@ -36,7 +36,7 @@ func (c *Core) Recover(snapshot []byte, at link.LogIndex, s *Survey) (*Recovery,
 }
 
 // First is the first record to replay; those before it, if there are any, change nothing.
-func (r *Recovery) First() link.LogIndex { return r.ahead.first(r.at) }
+func (r *Recovery) First() link.LogIndex { return r.plan.first(r.at) }
 
 // Replay repeats one record. data may be reused by the caller afterwards.
 func (r *Recovery) Replay(at link.LogIndex, data []byte) error {
@@ -54,7 +54,7 @@ func (r *Recovery) Replay(at link.LogIndex, data []byte) error {
 	}
 	for i := range rec.frames {
 		f := &rec.frames[i]
-		if at <= r.at && !tells(r.progress, outbox{f.edge, f.to}) {
+		if at <= r.at && !mentions(r.progress, outboxKey{f.edge, f.to}) {
 			continue // the snapshot knows better: that outbox was no more
 		}
 		if err := r.reload(f, at); err != nil {
@@ -76,14 +76,14 @@ func (r *Recovery) Replay(at link.LogIndex, data []byte) error {
 func (r *Recovery) forget(told []link.Progress) {
 	for _, e := range r.c.out {
 		for _, s := range e.senders {
-			if !tells(told, outbox{e.cfg.Name, e.to(s)}) {
+			if !mentions(told, outboxKey{e.cfg.Name, e.to(s)}) {
 				s.Forget()
 			}
 		}
 	}
 }
 
-// hasForeign says whether a record tells of links that the topology does not have any more.
+// hasForeign says whether a record mentions of links that the topology does not have any more.
 func (r *Recovery) hasForeign(rec *record) bool {
 	gone := func(h link.Hwm) bool { return r.c.in[linkKey{h.Edge, h.From}] == nil }
 	cut := func(p link.Progress) bool {
@@ -95,7 +95,7 @@ func (r *Recovery) hasForeign(rec *record) bool {
 
 // reload puts a frame back into its outbox, unless it was acknowledged by everybody.
 func (r *Recovery) reload(f *outFrame, at link.LogIndex) error {
-	if f.frame.Seq <= r.ahead.floors[outbox{f.edge, f.to}] {
+	if f.frame.Seq <= r.plan.floors[outboxKey{f.edge, f.to}] {
 		return nil
 	}
 	s := r.sender(f.edge, f.to)
@@ -116,7 +116,7 @@ func (r *Recovery) Done() error {
 			}
 		}
 	}
-	for _, s := range r.c.inOrderOfID() {
+	for _, s := range r.c.sessionsByID() {
 		if why := r.c.rewired(s.Session); why != "" {
 			r.c.abort(s.ID, why)
 			continue
@@ -128,7 +128,7 @@ func (r *Recovery) Done() error {
 	if r.foreign {
 		// A node that leaves the topology and comes back later comes with another log. What was known of the old one would then be
 		// taken for a lost disk (R8), and fail sessions that it never saw. So it is forgotten for good now: a record makes the next
-		// snapshot due, which tells only of links that there are.
+		// snapshot due, which mentions only of links that there are.
 		r.c.record(input{op: opRewired})
 	}
 	return nil
@@ -154,7 +154,7 @@ func (r *Recovery) acknowledged(p link.Progress) {
 func (r *Recovery) repeat(rec *record, at link.LogIndex) error {
 	for i := range rec.inputs {
 		in := &rec.inputs[i]
-		if r.ahead.idle(in, point{at, i}) {
+		if r.plan.skips(in, position{at, i}) {
 			continue
 		}
 		in.payload = bytes.Clone(in.payload) // the roles keep it
@@ -172,7 +172,7 @@ func (r *Recovery) repeat(rec *record, at link.LogIndex) error {
 
 // flush throws away what the repeated calls left to be emitted: it is in the record.
 func (r *Recovery) flush() error {
-	for _, s := range r.c.inOrderOfID() {
+	for _, s := range r.c.sessionsByID() {
 		if s.err != nil {
 			return fmt.Errorf("repeating what was stored gives another result: %w", s.err)
 		}
@@ -181,7 +181,7 @@ func (r *Recovery) flush() error {
 		}
 		s.dirty = false
 		for i, ro := range r.c.cfg.Roles {
-			if err := r.c.guard(s, i, func() error { return ro.Flush(s.ID, r.discard(i)) }); err != nil {
+			if err := r.c.guard(s, i, func() error { return ro.Flush(s.ID, r.discardEmitter(i)) }); err != nil {
 				return fmt.Errorf("repeating what was stored gives another result: %w", err)
 			}
 		}
@@ -189,8 +189,8 @@ func (r *Recovery) flush() error {
 	return nil
 }
 
-func (r *Recovery) discard(i int) discard {
-	return discard{(&outlet{r.c, nil, i}).Partitions()}
+func (r *Recovery) discardEmitter(i int) discardEmitter {
+	return discardEmitter{(&chainEmitter{r.c, nil, i}).Partitions()}
 }
 
 func (r *Recovery) repeatInput(in *input) error {
@@ -235,7 +235,7 @@ func (r *Recovery) repeatCall(s *sess, in *input) error {
 	if in.stream >= len(s.ended) {
 		return fmt.Errorf("stream %d of analysis %s, which has %d", in.stream, s.Analysis.Name, len(s.ended))
 	}
-	ro, out := c.cfg.Roles[in.role], r.discard(in.role)
+	ro, out := c.cfg.Roles[in.role], r.discardEmitter(in.role)
 	s.dirty = true
 	more := false
 	err := c.guard(s, in.role, func() (err error) {

@@ -91,19 +91,19 @@ func (d *driver) commit() {
 	}
 }
 
-// surveyed is what recovery may know before it begins.
-func (d *driver) surveyed() *Survey {
-	s := NewSurvey()
+// analysed is what recovery may know before it begins.
+func (d *driver) analysed() *LogAnalysis {
+	s := NewLogAnalysis()
 	for i, rec := range d.disk {
 		buf := bytes.Clone(rec)
-		s.Look(link.LogIndex(i+1), buf)
+		s.Add(link.LogIndex(i+1), buf)
 		clear(buf)
 	}
 	return s
 }
 
 // recovered brings a new core to where the disk says. The live one may know acknowledgements that are not on the disk yet.
-func (d *driver) recovered(snapshot []byte, at link.LogIndex, s *Survey) *Core {
+func (d *driver) recovered(snapshot []byte, at link.LogIndex, s *LogAnalysis) *Core {
 	d.t.Helper()
 	c, err := New(d.cfg())
 	if err != nil {
@@ -153,8 +153,8 @@ func TestN3_RecoveredEqualsNeverCrashed(t *testing.T) {
 					snapshot, at = d.c.Snapshot(), link.LogIndex(len(d.disk))
 				}
 				d.acknowledge()
-				d.same(fmt.Sprintf("%s, seed %d, after commit %d, all repeated", name, seed, len(d.disk)), d.recovered(snapshot, at, NewSurvey()))
-				again := d.recovered(snapshot, at, d.surveyed())
+				d.same(fmt.Sprintf("%s, seed %d, after commit %d, all repeated", name, seed, len(d.disk)), d.recovered(snapshot, at, NewLogAnalysis()))
+				again := d.recovered(snapshot, at, d.analysed())
 				d.same(fmt.Sprintf("%s, seed %d, after commit %d", name, seed, len(d.disk)), again)
 				if d.rand.IntN(4) == 0 {
 					d.c = again // a crash; what waited in queues is sent again
@@ -222,7 +222,7 @@ func TestN3_OfAnotherChainIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Recover(snapshot, 1, NewSurvey()); err == nil {
+	if _, err := c.Recover(snapshot, 1, NewLogAnalysis()); err == nil {
 		t.Fatal("a snapshot of one role is taken for a chain of two")
 	}
 }
@@ -240,7 +240,7 @@ func TestN3_DamageIsAnError(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Recover(snapshot[:n], 1, NewSurvey()); err == nil {
+		if _, err := c.Recover(snapshot[:n], 1, NewLogAnalysis()); err == nil {
 			t.Fatalf("the first %d bytes of a snapshot of %d are taken for all", n, len(snapshot))
 		}
 		bent := bytes.Clone(snapshot)
@@ -248,7 +248,7 @@ func TestN3_DamageIsAnError(t *testing.T) {
 		if c, err = New(d.cfg()); err != nil {
 			t.Fatal(err)
 		}
-		if r, err := c.Recover(bent, 1, NewSurvey()); err == nil {
+		if r, err := c.Recover(bent, 1, NewLogAnalysis()); err == nil {
 			_ = r.Done() // whatever it says, it must come back
 		}
 	}
@@ -273,12 +273,12 @@ func FuzzReplay(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := NewSurvey()
-		s.Look(1, data)
+		s := NewLogAnalysis()
+		s.Add(1, data)
 		r, err := c.Recover(nil, 0, s)
 		if err != nil {
 			if _, err := decodeRecord(data); err == nil {
-				t.Fatal("a survey reads less than recovery does")
+				t.Fatal("a analysis reads less than recovery does")
 			}
 			return
 		}

@@ -10,11 +10,11 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// TestR5_OnlyUnrecordedPayloadsAreSpent: what a commit still has to store, or a role keeps, must not be written over. What was
+// TestR5_OnlyUnrecordedPayloadsAreReleased: what a commit still has to store, or a role keeps, must not be written over. What was
 // folded may, and small payloads share memory with others.
-func TestR5_OnlyUnrecordedPayloadsAreSpent(t *testing.T) {
+func TestR5_OnlyUnrecordedPayloadsAreReleased(t *testing.T) {
 	d := newDriver(t, 1, "relay")
-	word := strings.Repeat("w", minSpent)
+	word := strings.Repeat("w", minReleased)
 	frames := []link.Frame{
 		{Kind: link.Hello, Payload: link.Greeting{To: "me-1"}.Encode()},
 		{Seq: 1, Kind: link.Open, Payload: role.Announcement{Analysis: "test"}.Encode()},
@@ -33,11 +33,11 @@ func TestR5_OnlyUnrecordedPayloadsAreSpent(t *testing.T) {
 	}
 	d.c.Receive(frames)
 	d.c.Advance()
-	spent := d.c.Output(time.Time{}).Spent
-	if len(spent) != 2 || !bytes.Equal(spent[0], frames[3].Payload) || !bytes.Equal(spent[1], frames[5].Payload) {
-		t.Fatalf("%d payloads are spent, want the two large ones that were folded", len(spent))
+	released := d.c.Output(time.Time{}).Released
+	if len(released) != 2 || !bytes.Equal(released[0], frames[3].Payload) || !bytes.Equal(released[1], frames[5].Payload) {
+		t.Fatalf("%d payloads are released, want the two large ones that were folded", len(released))
 	}
-	if again := d.c.Output(time.Time{}).Spent; len(again) != 0 {
-		t.Fatalf("%d payloads are spent twice", len(again))
+	if again := d.c.Output(time.Time{}).Released; len(again) != 0 {
+		t.Fatalf("%d payloads are released twice", len(again))
 	}
 }

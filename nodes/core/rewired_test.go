@@ -23,7 +23,7 @@ func TestN3_LinksThatAreGoneAreForgotten(t *testing.T) {
 	small := recoverFrom(t, without, d.c.Snapshot(), at)
 	commit := small.Seal()
 	if commit == nil {
-		t.Fatal("nothing makes the next snapshot due, and the old one tells of links that are gone")
+		t.Fatal("nothing makes the next snapshot due, and the old one mentions of links that are gone")
 	}
 	small.Stored(commit, at+1)
 
@@ -51,7 +51,7 @@ func recoverFrom(t *testing.T, cfg Config, snapshot []byte, at link.LogIndex) *C
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := c.Recover(snapshot, at, NewSurvey())
+	r, err := c.Recover(snapshot, at, NewLogAnalysis())
 	if err == nil {
 		err = r.Done()
 	}
@@ -77,7 +77,7 @@ func TestN3_WhoComesBackIsNew(t *testing.T) {
 			if d.c, err = New(d.cfg()); err != nil {
 				t.Fatal(err)
 			}
-			r, err := d.c.Recover(state, at, d.surveyed())
+			r, err := d.c.Recover(state, at, d.analysed())
 			for i := range d.disk {
 				if at := link.LogIndex(i + 1); err == nil && at >= r.First() {
 					err = r.Replay(at, bytes.Clone(d.disk[i]))

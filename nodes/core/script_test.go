@@ -152,11 +152,11 @@ func (s *script) start(out *strings.Builder) {
 	cfg.ID = link.Identity{LogID: logOf("mine"), Incarnation: s.inc}
 	s.c, err = New(cfg)
 	s.must(err)
-	survey := NewSurvey()
+	analysis := NewLogAnalysis()
 	for i, rec := range s.disk {
-		survey.Look(link.LogIndex(i+1), rec)
+		analysis.Add(link.LogIndex(i+1), rec)
 	}
-	r, err := s.c.Recover(s.snapshot, s.at, survey)
+	r, err := s.c.Recover(s.snapshot, s.at, analysis)
 	s.must(err)
 	for i, rec := range s.disk {
 		if link.LogIndex(i+1) < r.First() {

@@ -20,7 +20,7 @@ type sess struct {
 	passed       []bool             // the end was passed on
 	ending       *ending
 	dirty        bool // a role may have something to flush
-	out          []*outlet
+	out          []*chainEmitter
 	err          error // of a role during the current call; aborts the session when the call is over
 }
 
@@ -34,7 +34,7 @@ func (c *Core) newSession(s role.Session, announcement []byte) *sess {
 		eos: make([]map[linkKey]bool, n), ended: make([]bool, n), passed: make([]bool, n),
 	}
 	for i := range c.cfg.Roles {
-		x.out = append(x.out, &outlet{c, x, i})
+		x.out = append(x.out, &chainEmitter{c, x, i})
 	}
 	return x
 }
@@ -115,7 +115,7 @@ func (c *Core) stage(i int) string {
 }
 
 func (c *Core) announced(id session.ID, payload []byte) (role.Session, error) {
-	return role.Announced(id, payload, c.cfg.Known, c.cfg.Replica)
+	return role.ReadAnnouncement(id, payload, c.cfg.Known, c.cfg.Replica)
 }
 
 // rewired says why a session cannot go on here, if it began under another wiring than this node's: it would wait for another number of
@@ -129,9 +129,9 @@ func (c *Core) rewired(s role.Session) string {
 		c.cfg.Self)
 }
 
-// inOrderOfID returns the sessions in an order that does not depend on the map, so that the same input makes the same
+// sessionsByID returns the sessions in an order that does not depend on the map, so that the same input makes the same
 // output.
-func (c *Core) inOrderOfID() []*sess {
+func (c *Core) sessionsByID() []*sess {
 	all := make([]*sess, 0, len(c.sessions))
 	for _, s := range c.sessions {
 		all = append(all, s)
@@ -152,7 +152,7 @@ func (c *Core) settle(s *sess) {
 
 // abort fails a session here and downstream (R13): once, whether it runs, has passed, or was never heard of.
 func (c *Core) abort(id session.ID, reason string) {
-	if t, ok := c.tombs.get(id); ok && t.Failed {
+	if t, ok := c.tombstones.get(id); ok && t.Failed {
 		return
 	}
 	c.forwardAbort(id, reason)
@@ -176,5 +176,5 @@ func (c *Core) drop(id session.ID, why role.Outcome, live bool) {
 	for _, r := range c.cfg.Roles {
 		r.Drop(id, why)
 	}
-	c.tombs.put(id, why)
+	c.tombstones.put(id, why)
 }

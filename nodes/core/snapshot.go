@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Snapshot returns the durable state, without the frames, which stay in the log (N3). It is taken when nothing is being
+// Snapshot returns the durable state, without the frames, which stickyReceiver in the log (N3). It is taken when nothing is being
 // built: right after Seal, for example, and then it contains the commit that Seal returned, and is saved after that commit
 // is stored, with its log index. So a busy node can take snapshots without standing still.
 func (c *Core) Snapshot() []byte {
@@ -28,9 +28,9 @@ func (c *Core) Snapshot() []byte {
 	}
 	b := wire.AppendArray(nil, 4)
 	b = wire.AppendBin(b, bytes.Join(rec.encode(), nil))
-	b = c.tombs.append(b)
+	b = c.tombstones.append(b)
 	b = wire.AppendArray(b, len(c.sessions))
-	for _, s := range c.inOrderOfID() {
+	for _, s := range c.sessionsByID() {
 		b = c.appendSession(b, s)
 	}
 	b = wire.AppendArray(b, len(c.cfg.Roles))
@@ -114,7 +114,7 @@ func (r *Recovery) restore(data []byte) error {
 			s.Restore(p)
 		}
 	}
-	r.c.tombs.read(&d)
+	r.c.tombstones.read(&d)
 	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
 		if err := r.restoreSession(&d); err != nil {
 			return err
@@ -144,8 +144,8 @@ func (r *Recovery) restoreSession(d *wire.Reader) error {
 	if d.Err() != nil {
 		return d.Err()
 	}
-	if !r.ahead.any && r.ahead.left(id, point{r.at + 1, 0}) {
-		return passOver(d)
+	if !r.plan.anyGateway && r.plan.leaves(id, position{r.at + 1, 0}) {
+		return skipSession(d)
 	}
 	s, err := r.c.announced(id, announcement)
 	if err != nil {
@@ -180,8 +180,8 @@ func (r *Recovery) restoreSession(d *wire.Reader) error {
 	return nil
 }
 
-// passOver reads the rest of a session that has left, says the log behind the snapshot: its streams, its ending, its roles.
-func passOver(d *wire.Reader) error {
+// skipSession reads the rest of a session that has left, says the log behind the snapshot: its streams, its ending, its roles.
+func skipSession(d *wire.Reader) error {
 	for range 3 {
 		d.Skip(sessionDepth)
 	}

@@ -8,25 +8,25 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// tombs remembers sessions that have left, so that what still comes for them is ignored and they do not come to life
+// tombstones remembers sessions that have left, so that what still comes for them is ignored and they do not come to life
 // again. The oldest are forgotten first: by then nothing of them is under way, since every link is first in, first out and
 // bounded by its window.
-type tombs struct {
+type tombstones struct {
 	cap   int
 	order []session.ID
 	what  map[session.ID]role.Outcome
 }
 
-const maxTombs = 1024
+const maxTombstones = 1024
 
-func newTombs(n int) tombs { return tombs{cap: n, what: map[session.ID]role.Outcome{}} }
+func newTombstones(n int) tombstones { return tombstones{cap: n, what: map[session.ID]role.Outcome{}} }
 
-func (t *tombs) get(id session.ID) (role.Outcome, bool) {
+func (t *tombstones) get(id session.ID) (role.Outcome, bool) {
 	o, ok := t.what[id]
 	return o, ok
 }
 
-func (t *tombs) put(id session.ID, o role.Outcome) {
+func (t *tombstones) put(id session.ID, o role.Outcome) {
 	if old, ok := t.what[id]; ok {
 		if !old.Failed {
 			t.what[id] = o // an abort that comes after the end; the other way round nothing changes
@@ -60,7 +60,7 @@ func decodeOutcome(p []byte) (role.Outcome, error) {
 	return o, nil
 }
 
-func (t *tombs) append(b []byte) []byte {
+func (t *tombstones) append(b []byte) []byte {
 	b = wire.AppendArray(b, len(t.order))
 	for _, id := range t.order {
 		b = wire.AppendArray(b, 2)
@@ -70,7 +70,7 @@ func (t *tombs) append(b []byte) []byte {
 	return b
 }
 
-func (t *tombs) read(d *wire.Reader) {
+func (t *tombstones) read(d *wire.Reader) {
 	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
 		d.ArrayOf(2)
 		var id session.ID

@@ -10,14 +10,14 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// TestHaste: data may wait, clients hardly, and what decides on the course of a session never does.
-func TestHaste(t *testing.T) {
+// TestUrgency: data may wait, clients hardly, and what decides on the course of a session never does.
+func TestUrgency(t *testing.T) {
 	d := newDriver(t, 1, "relay")
 	d.commit()
-	want := func(after string, h Haste) {
+	want := func(after string, h FlushUrgency) {
 		t.Helper()
-		if got := d.c.Haste(); got != h {
-			t.Errorf("after %s: haste %d, want %d", after, got, h)
+		if got := d.c.Urgency(); got != h {
+			t.Errorf("after %s: urgency %d, want %d", after, got, h)
 		}
 		d.commit()
 	}
@@ -27,18 +27,18 @@ func TestHaste(t *testing.T) {
 		d.c.Receive([]link.Frame{{Edge: "in", From: "a-1", ID: theirs, Seq: seq, Kind: kind, Session: sessionOf("s"), Stream: stream, Payload: []byte(payload)}})
 		d.c.Advance()
 	}
-	want("nothing", Nothing)
+	want("nothing", FlushNothing)
 	frame(link.Open, 0, string(role.Announcement{Analysis: "test"}.Encode()))
-	want("an open", Full)
+	want("an open", FlushNow)
 	frame(link.Data, 1, "kept")
-	want("data", Batch)
+	want("data", FlushLater)
 	frame(link.Data, 1, strings.Repeat("x", d.c.cfg.Commit/2))
-	want("half a commit of data", Full)
+	want("half a commit of data", FlushNow)
 	d.c.cfg.Window = 1000
 	frame(link.Data, 1, strings.Repeat("x", d.c.cfg.Window/2))
-	want("half of a small window", Full)
+	want("half of a small window", FlushNow)
 	frame(link.Abort, 0, "because")
-	want("an abort", Full)
+	want("an abort", FlushNow)
 
 	d = newDriver(t, 1, "door")
 	d.commit()
@@ -46,46 +46,46 @@ func TestHaste(t *testing.T) {
 		d.c.Request(time.Time{}, 7, []byte("s "+verb))
 	}
 	ask("open")
-	want("open", Full)
+	want("open", FlushNow)
 	ask("feed +word")
-	want("a client's data", Client)
+	want("a client's data", FlushSoon)
 	for stream := range 2 {
 		ask(fmt.Sprint("end ", stream))
-		want("the end of a stream", Full)
+		want("the end of a stream", FlushNow)
 	}
 }
 
-// TestHasteCountsCSV: a chunk of CSV counts as what it was, not as the little that is left of it: its clients have no more than some
+// TestUrgencyCountsCSV: a chunk of CSV counts as what it was, not as the little that is left of it: its clients have no more than some
 // chunks under way, and wait for a commit that would never be full.
-func TestHasteCountsCSV(t *testing.T) {
+func TestUrgencyCountsCSV(t *testing.T) {
 	d := newDriver(t, 1, "door")
 	h := &host{d.c, 0}
 	d.c.Request(time.Time{}, 7, []byte("s open"))
 	d.commit()
 	chunk := &role.Chunk{File: "f", Data: make([]byte, d.c.cfg.Commit/4)}
 	for range 2 {
-		if got := d.c.Haste(); got >= Full {
-			t.Fatalf("haste %d before half a commit is taken", got)
+		if got := d.c.Urgency(); got >= FlushNow {
+			t.Fatalf("urgency %d before half a commit is taken", got)
 		}
 		if err := h.Feed(sessionOf("s"), role.Message{Stream: 1, Chunk: chunk, Payload: []byte("+a")}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := d.c.Haste(); got != Full {
-		t.Fatalf("haste %d with half a commit of CSV", got)
+	if got := d.c.Urgency(); got != FlushNow {
+		t.Fatalf("urgency %d with half a commit of CSV", got)
 	}
 }
 
-// TestSpentRequests: large bodies of requests are for the socket again, once, and small ones for the collector.
-func TestSpentRequests(t *testing.T) {
+// TestReleasedRequests: large bodies of requests are for the socket again, once, and small ones for the collector.
+func TestReleasedRequests(t *testing.T) {
 	d := newDriver(t, 1, "door")
 	h := &host{d.c, 0}
-	h.Spent(make([]byte, minSpent))
-	h.Spent(make([]byte, minSpent-1))
-	if n := len(d.c.Output(time.Time{}).Read); n != 1 {
-		t.Fatalf("%d bodies are spent, want the large one", n)
+	h.Release(make([]byte, minReleased))
+	h.Release(make([]byte, minReleased-1))
+	if n := len(d.c.Output(time.Time{}).ReleasedRequests); n != 1 {
+		t.Fatalf("%d bodies are released, want the large one", n)
 	}
-	if n := len(d.c.Output(time.Time{}).Read); n != 0 {
-		t.Fatalf("%d bodies are spent twice", n)
+	if n := len(d.c.Output(time.Time{}).ReleasedRequests); n != 0 {
+		t.Fatalf("%d bodies are released twice", n)
 	}
 }

@@ -15,7 +15,7 @@ func announcement(wiring string, params map[string]string) string {
 // failed is why a session has failed in a core, and whether its receivers are to hear it. It is empty while it runs.
 func failed(t *testing.T, c *Core, id string) (reason string, told bool) {
 	t.Helper()
-	tomb, gone := c.tombs.get(sessionOf(id))
+	tomb, gone := c.tombstones.get(sessionOf(id))
 	if _, runs := c.sessions[sessionOf(id)]; runs == gone {
 		t.Fatalf("session %s runs %v and is over %v", id, runs, gone)
 	}
@@ -58,7 +58,7 @@ func TestR12_ASessionDoesNotOutliveItsWiring(t *testing.T) {
 		fresh := d.cfg
 		for _, wiring := range []string{"old", "new", "new"} {
 			d.cfg = func() Config { c := fresh(); c.Wiring = wiring; return c }
-			d.c = d.recovered(state, at, NewSurvey())
+			d.c = d.recovered(state, at, NewLogAnalysis())
 			why, told := failed(t, d.c, "s")
 			if fails := wiring == "new"; strings.Contains(why, "joins stages otherwise") != fails {
 				t.Errorf("%s, wiring %s: %q", name, wiring, why)

@@ -17,15 +17,15 @@ import (
 
 // About is what a gateway tells of the cluster.
 type About struct {
-	Cluster string
-	Node    string
-	Version string
-	Gates   []link.NodeID // the nodes of the topology that hold an input
-	Inputs  []string      // endpoints, in the order in which clients open sessions
-	Outputs []string
-	Known   analyses.Set
-	Wiring  string // of the topology
-	Limits  topology.Limits
+	Cluster    string
+	Node       string
+	Version    string
+	InputNodes []link.NodeID // the nodes of the topology that hold an input
+	Inputs     []string      // endpoints, in the order in which clients open sessions
+	Outputs    []string
+	Known      analyses.Set
+	Wiring     string // of the topology
+	Limits     topology.Limits
 }
 
 // Info answers an info request.

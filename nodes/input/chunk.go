@@ -98,11 +98,11 @@ func (in *Input) retryHeld() {
 		u := in.uploads[h.req.Session]
 		if u == nil {
 			in.notOpen(h.peer, &h.req)
-			in.host.Spent(h.body)
+			in.host.Release(h.body)
 			continue
 		}
 		if !in.chunk(h.peer, u, &h.req, h.body) {
-			in.host.Spent(h.body)
+			in.host.Release(h.body)
 		}
 	}
 }

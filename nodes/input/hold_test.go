@@ -47,11 +47,11 @@ func TestHold_OfNoTimeEndsIt(t *testing.T) {
 // A node that leaves the topology and comes back later comes with another log: no session has lost anything by it.
 func TestR8_ANodeThatWasTakenOutIsForgotten(t *testing.T) {
 	before, _ := newInput()
-	before.Heard(noon, "input-1", link.Identity{LogID: link.LogID{1}, Incarnation: 1}, nil)
-	before.Heard(noon, "input-2", link.Identity{LogID: link.LogID{2}, Incarnation: 1}, nil)
+	before.Heartbeat(noon, "input-1", link.Identity{LogID: link.LogID{1}, Incarnation: 1}, nil)
+	before.Heartbeat(noon, "input-2", link.Identity{LogID: link.LogID{2}, Incarnation: 1}, nil)
 
 	about := roletest.About()
-	about.Gates = []link.NodeID{"input-1"}
+	about.InputNodes = []link.NodeID{"input-1"}
 	without := New(about)
 	roletest.NewHost(without)
 	if err := without.RestoreAll(before.SnapshotAll(nil)); err != nil {
@@ -59,7 +59,7 @@ func TestR8_ANodeThatWasTakenOutIsForgotten(t *testing.T) {
 	}
 	without.Tick(noon)
 
-	about.Gates = append(about.Gates, "input-2")
+	about.InputNodes = append(about.InputNodes, "input-2")
 	again := New(about)
 	h := roletest.NewHost(again)
 	if err := again.RestoreAll(without.SnapshotAll(nil)); err != nil {
@@ -67,11 +67,11 @@ func TestR8_ANodeThatWasTakenOutIsForgotten(t *testing.T) {
 	}
 	again.Tick(noon)
 	open(t, h, id)
-	again.Heard(noon, "input-2", link.Identity{LogID: link.LogID{3}, Incarnation: 1}, nil)
+	again.Heartbeat(noon, "input-2", link.Identity{LogID: link.LogID{3}, Incarnation: 1}, nil)
 	if len(h.Aborted) != 0 {
 		t.Fatalf("a new node fails sessions: %v", h.Aborted)
 	}
-	again.Heard(noon, "input-1", link.Identity{LogID: link.LogID{4}, Incarnation: 1}, nil)
+	again.Heartbeat(noon, "input-1", link.Identity{LogID: link.LogID{4}, Incarnation: 1}, nil)
 	if len(h.Aborted) != 1 {
 		t.Fatalf("a node that lost its disk fails %v", h.Aborted)
 	}

@@ -23,7 +23,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Input implements role.Gateway and role.Watcher.
+// Input implements role.Gateway and role.HeartbeatListener.
 type Input struct {
 	about   gateway.About
 	host    role.Host
@@ -106,12 +106,12 @@ func (in *Input) Restore(session.ID, []byte) error { return nil }
 // Running implements role.Gateway: the sessions that hold a place among limits.sessions.
 func (in *Input) Running() int { return len(in.uploads) }
 
-// Heard implements role.Watcher: outputs tell which sessions have ended; an input that comes with another log has lost its
+// Heartbeat implements role.HeartbeatListener: outputs tell which sessions have ended; an input that comes with another log has lost its
 // data, and with it what it had taken of the sessions that run (R8). The other nodes' lost disks are noticed exactly by those who
 // sent to them. But before an input there are only clients, and one that has sent everything would wait for an answer that never
 // comes: for what was accepted there and had not left yet nobody else speaks up. So all fail that were open when the new log was
 // heard first.
-func (in *Input) Heard(_ time.Time, from link.NodeID, id link.Identity, ended []role.Ended) {
+func (in *Input) Heartbeat(_ time.Time, from link.NodeID, id link.Identity, ended []role.Ended) {
 	for _, e := range ended {
 		if in.uploads[e.ID] == nil {
 			continue
@@ -128,7 +128,7 @@ func (in *Input) Heard(_ time.Time, from link.NodeID, id link.Identity, ended []
 		}
 	}
 	// A late word of a log that was followed by another says nothing new; logs have no order, but each is new only once.
-	if known := in.logs[from]; slices.Contains(in.about.Gates, from) && !slices.Contains(known, id.LogID) {
+	if known := in.logs[from]; slices.Contains(in.about.InputNodes, from) && !slices.Contains(known, id.LogID) {
 		in.remember(from, id.LogID)
 		if len(known) > 0 {
 			in.abortAll(fmt.Sprintf("node %s lost its data while the session ran: start the session again", from))
@@ -139,12 +139,12 @@ func (in *Input) Heard(_ time.Time, from link.NodeID, id link.Identity, ended []
 // forgetGone forgets the logs of nodes that are no inputs, or not any more, once after a start: who leaves the topology and comes
 // back later comes with another log, and has lost nothing that a session needs. (A log from before only inputs counted knows all nodes.)
 func (in *Input) forgetGone() {
-	if in.pruned || in.about.Gates == nil {
+	if in.pruned || in.about.InputNodes == nil {
 		return
 	}
 	in.pruned = true
 	for _, n := range slices.Sorted(maps.Keys(in.logs)) {
-		if !slices.Contains(in.about.Gates, n) {
+		if !slices.Contains(in.about.InputNodes, n) {
 			in.remember(n, link.LogID{})
 		}
 	}

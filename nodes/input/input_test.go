@@ -320,7 +320,7 @@ func TestHeard_OutputsFreeThePlace(t *testing.T) {
 	if in.Running() != 1 || len(h.Aborted) != 0 {
 		t.Fatal("the place was given away before the answer was there")
 	}
-	in.Heard(noon, "output-1", link.Identity{}, []role.Ended{{ID: id}, {ID: roletest.ID("unheard of"), Failed: true}})
+	in.Heartbeat(noon, "output-1", link.Identity{}, []role.Ended{{ID: id}, {ID: roletest.ID("unheard of"), Failed: true}})
 	if in.Running() != 0 || len(h.Aborted) != 0 {
 		t.Fatal(in.Running(), h.Aborted)
 	}
@@ -335,7 +335,7 @@ func TestHeard_OutputsFreeThePlace(t *testing.T) {
 func TestHeard_AFailureElsewhereFailsItHere(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)
-	in.Heard(noon, "output-1", link.Identity{}, []role.Ended{{ID: id, Failed: true, Reason: "poison"}})
+	in.Heartbeat(noon, "output-1", link.Identity{}, []role.Ended{{ID: id, Failed: true, Reason: "poison"}})
 	if h.Aborted[id] != "poison" || in.Running() != 0 {
 		t.Fatal(h.Aborted)
 	}
@@ -345,7 +345,7 @@ func TestHeard_AFailureElsewhereFailsItHere(t *testing.T) {
 func TestHeard_ClosedBeforeItsEnd(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)
-	in.Heard(noon, "output-1", link.Identity{}, []role.Ended{{ID: id}})
+	in.Heartbeat(noon, "output-1", link.Identity{}, []role.Ended{{ID: id}})
 	if gateway.Parse(h.Aborted[id]).Code != protocol.ErrCancelled {
 		t.Fatal(h.Aborted)
 	}
@@ -355,10 +355,10 @@ func TestR8_ANodeWithAnotherLogFailsWhatRuns(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)
 	hear := func(from link.NodeID, log byte) {
-		in.Heard(noon, from, link.Identity{LogID: link.LogID{log}, Incarnation: 1}, nil)
+		in.Heartbeat(noon, from, link.Identity{LogID: link.LogID{log}, Incarnation: 1}, nil)
 	}
 	hear("input-1", 1)
-	in.Heard(noon, "input-1", link.Identity{LogID: link.LogID{1}, Incarnation: 2}, nil)
+	in.Heartbeat(noon, "input-1", link.Identity{LogID: link.LogID{1}, Incarnation: 2}, nil)
 	if len(h.Aborted) != 0 {
 		t.Fatal("a restart is no loss")
 	}
@@ -378,7 +378,7 @@ func TestR8_ANodeWithAnotherLogFailsWhatRuns(t *testing.T) {
 func TestR8_ALostLogFailsSessionsOnce(t *testing.T) {
 	in, h := newInput()
 	hear := func(in *Input, log byte) {
-		in.Heard(noon, "input-1", link.Identity{LogID: link.LogID{log}, Incarnation: 1}, nil)
+		in.Heartbeat(noon, "input-1", link.Identity{LogID: link.LogID{log}, Incarnation: 1}, nil)
 	}
 	hear(in, 1)
 	hear(in, 2)
@@ -437,7 +437,7 @@ func TestCancelAndClose(t *testing.T) {
 func TestN3_RecordsAndSnapshotsGiveTheSameInput(t *testing.T) {
 	in, h := newInput()
 	open(t, h, roletest.ID("over"))
-	in.Heard(noon, "output-1", link.Identity{LogID: link.LogID{5}}, nil)
+	in.Heartbeat(noon, "output-1", link.Identity{LogID: link.LogID{5}}, nil)
 	open(t, h, id)
 	code(t, h, chunk("colours", 0, 1))
 	code(t, h, chunk("colours", 4, 1))

@@ -37,7 +37,7 @@ func (in *Input) Request(now time.Time, from role.Peer, body []byte) bool {
 		in.replyStored(from, protocol.Reply{Type: protocol.OK})
 	default:
 		if !in.ofSession(from, &req, body) {
-			in.host.Spent(body)
+			in.host.Release(body)
 		}
 	}
 	return true
@@ -93,7 +93,7 @@ func (in *Input) notOpen(from role.Peer, req *protocol.Request) {
 }
 
 func (in *Input) newUpload(id session.ID, payload []byte) (*upload, error) {
-	s, err := role.Announced(id, payload, in.about.Known, analyses.Replica{})
+	s, err := role.ReadAnnouncement(id, payload, in.about.Known, analyses.Replica{})
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (in *Input) start(from role.Peer, id session.ID, payload []byte) {
 		in.reply(from, protocol.Refuse(protocol.ErrBadRequest, err.Error()))
 		return
 	}
-	s, err := role.Announced(id, payload, in.about.Known, analyses.Replica{})
+	s, err := role.ReadAnnouncement(id, payload, in.about.Known, analyses.Replica{})
 	if err == nil {
 		in.uploads[id] = u
 		in.host.Record(encodeOpen(id, payload))

@@ -20,7 +20,7 @@ import (
 // Joiner implements role.Role.
 type Joiner struct {
 	sessions map[session.ID]*state
-	pack     role.Pack
+	pack     role.PartialEncoder
 }
 
 type state struct {

@@ -19,7 +19,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Output implements role.Gateway, role.Teller.
+// Output implements role.Gateway, role.EndReporter.
 type Output struct {
 	about   gateway.About
 	host    role.Host
@@ -120,7 +120,7 @@ func (o *Output) Drop(id session.ID, why role.Outcome) {
 	}
 }
 
-// Ended implements role.Teller.
+// Ended implements role.EndReporter.
 func (o *Output) Ended() []role.Ended {
 	var all []role.Ended
 	for _, r := range o.results {

@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Parser implements role.Role and role.Ahead.
+// Parser implements role.Role and role.Preparer.
 type Parser struct {
 	sessions map[session.ID]*state
 	ahead    map[*byte]*work // by the first byte of the chunk's records
@@ -69,8 +69,8 @@ func (p *Parser) Take(id session.ID, m role.Message, out role.Emitter) (durable 
 	return false, nil
 }
 
-// Ahead implements role.Ahead.
-func (p *Parser) Ahead(id session.ID, m role.Message) func() {
+// Prepare implements role.Preparer.
+func (p *Parser) Prepare(id session.ID, m role.Message) func() {
 	st := p.sessions[id]
 	if st == nil || m.Chunk == nil || len(m.Chunk.Data) == 0 {
 		return nil
@@ -95,8 +95,8 @@ func (p *Parser) done(id session.ID, stream int, c *role.Chunk) *work {
 	return w
 }
 
-// Behind implements role.Ahead.
-func (p *Parser) Behind() { clear(p.ahead) }
+// DiscardPrepared implements role.Preparer.
+func (p *Parser) DiscardPrepared() { clear(p.ahead) }
 
 // begin takes a parser for a chunk.
 func (st *state) begin(stream int, c *role.Chunk) (*work, error) {

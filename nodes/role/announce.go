@@ -33,8 +33,8 @@ func (a Announcement) Encode() []byte {
 	return wire.AppendString(b, a.Wiring)
 }
 
-// Announced reads an announcement and looks its analysis up.
-func Announced(id session.ID, payload []byte, known analyses.Set, r analyses.Replica) (Session, error) {
+// ReadAnnouncement reads an announcement and looks its analysis up.
+func ReadAnnouncement(id session.ID, payload []byte, known analyses.Set, r analyses.Replica) (Session, error) {
 	d := wire.NewReader(payload)
 	fields := d.Array()
 	name := d.String()

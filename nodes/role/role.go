@@ -101,8 +101,8 @@ type Host interface {
 	Reply(to Peer, body []byte)
 	// ReplyStored answers a client when all that was recorded and fed until now is on disk (R3).
 	ReplyStored(to Peer, body []byte)
-	// Spent says that nobody uses a request's body any more: its memory is for other requests. It is never necessary.
-	Spent(body []byte)
+	// Release says that nobody uses a request's body any more: its memory is for other requests. It is never necessary.
+	Release(body []byte)
 }
 
 // Gateway is a role that talks to clients.
@@ -110,7 +110,7 @@ type Gateway interface {
 	Role
 	// Attach is called once, before anything else.
 	Attach(h Host)
-	// Request handles a client's request; false if it is not this gateway's kind. body is valid until the gateway says Spent.
+	// Request handles a client's request; false if it is not this gateway's kind. body is valid until the gateway releases it.
 	Request(now time.Time, from Peer, body []byte) bool
 	// Tick does what time asks for, and what waited for room: it is called often.
 	Tick(now time.Time)
@@ -132,13 +132,13 @@ type Ended struct {
 	Reason string
 }
 
-// Watcher is a gateway that listens to what other nodes say of themselves.
-type Watcher interface {
-	// Heard is called for each heartbeat of another node.
-	Heard(now time.Time, from link.NodeID, id link.Identity, ended []Ended)
+// HeartbeatListener is a gateway that listens to what other nodes say of themselves.
+type HeartbeatListener interface {
+	// Heartbeat is called for each heartbeat of another node.
+	Heartbeat(now time.Time, from link.NodeID, id link.Identity, ended []Ended)
 }
 
-// Teller is a gateway that has something to say in this node's heartbeats.
-type Teller interface {
+// EndReporter is a gateway that has something to say in this node's heartbeats.
+type EndReporter interface {
 	Ended() []Ended
 }

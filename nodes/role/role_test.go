@@ -16,7 +16,7 @@ import (
 
 func TestAnnouncement_IsTheSameForTheSame(t *testing.T) {
 	a := role.Announcement{Analysis: "paint", Params: map[string]string{"fail": "yes"}}
-	s, err := role.Announced(roletest.ID("s"), a.Encode(), roletest.Known(), analyses.Replica{Index: 1, Of: 3})
+	s, err := role.ReadAnnouncement(roletest.ID("s"), a.Encode(), roletest.Known(), analyses.Replica{Index: 1, Of: 3})
 	if err != nil || s.Analysis.Name != "paint" || s.Args[0] != "yes" || s.Replica.Of != 3 {
 		t.Fatalf("%+v, %v", s, err)
 	}
@@ -31,11 +31,11 @@ func TestAnnouncement_IsTheSameForTheSame(t *testing.T) {
 
 func TestAnnouncement_OfWhatIsNotKnown(t *testing.T) {
 	for _, a := range []role.Announcement{{Analysis: "sculpture"}, {Analysis: "paint", Params: map[string]string{"size": "1"}}} {
-		if _, err := role.Announced(roletest.ID("s"), a.Encode(), roletest.Known(), analyses.Replica{}); err == nil {
+		if _, err := role.ReadAnnouncement(roletest.ID("s"), a.Encode(), roletest.Known(), analyses.Replica{}); err == nil {
 			t.Errorf("%+v is taken", a)
 		}
 	}
-	if _, err := role.Announced(roletest.ID("s"), []byte("?"), roletest.Known(), analyses.Replica{}); err == nil {
+	if _, err := role.ReadAnnouncement(roletest.ID("s"), []byte("?"), roletest.Known(), analyses.Replica{}); err == nil {
 		t.Error("rubbish is taken")
 	}
 }
@@ -135,7 +135,7 @@ func TestPack_MakesPayloadsAsLargeAsTheirContent(t *testing.T) {
 	for i := range 5000 {
 		tables[1].AddSum(tables[1].Row(tables[1].Key().String(fmt.Sprint(i))), 0, 1)
 	}
-	var pack role.Pack
+	var pack role.PartialEncoder
 	first := pack.Partial(1, tables[1], tables[1].Rows())
 	want := bytes.Clone(first)
 	second := pack.Partial(1, tables[1], tables[1].Rows()[:10])

@@ -3,24 +3,24 @@ package sim
 import "posta.dev/posta/internal/simulator/mutants"
 
 const (
-	fileSender    = "link/sender.go"
-	fileReceiver  = "link/receiver.go"
-	fileRestore   = "link/restore.go"
-	fileAdvance   = "nodes/core/advance.go"
-	fileCommit    = "nodes/core/commit.go"
-	fileCore      = "nodes/core/core.go"
-	fileEmit      = "nodes/core/emit.go"
-	fileEnd       = "nodes/core/end.go"
-	fileHost      = "nodes/core/host.go"
-	fileOutEdge   = "nodes/core/outedge.go"
-	fileRecover   = "nodes/core/recover.go"
-	fileSnapshot  = "nodes/core/snapshot.go"
-	fileSurvey    = "nodes/core/survey.go"
-	fileSession   = "nodes/core/session.go"
-	fileInput     = "nodes/input/chunk.go"
-	fileInputRole = "nodes/input/input.go"
-	fileJoiner    = "nodes/joiner/joiner.go"
-	fileReducer   = "nodes/reducer/reducer.go"
+	fileSender      = "link/sender.go"
+	fileReceiver    = "link/receiver.go"
+	fileRestore     = "link/restore.go"
+	fileAdvance     = "nodes/core/advance.go"
+	fileCommit      = "nodes/core/commit.go"
+	fileCore        = "nodes/core/core.go"
+	fileEmit        = "nodes/core/emit.go"
+	fileEnd         = "nodes/core/end.go"
+	fileHost        = "nodes/core/host.go"
+	fileOutEdge     = "nodes/core/outedge.go"
+	fileRecover     = "nodes/core/recover.go"
+	fileSnapshot    = "nodes/core/snapshot.go"
+	fileLogAnalysis = "nodes/core/loganalysis.go"
+	fileSession     = "nodes/core/session.go"
+	fileInput       = "nodes/input/chunk.go"
+	fileInputRole   = "nodes/input/input.go"
+	fileJoiner      = "nodes/joiner/joiner.go"
+	fileReducer     = "nodes/reducer/reducer.go"
 )
 
 // bugs are what somebody could have made, or has. The simulator must find every one.
@@ -68,7 +68,7 @@ func bugs() []mutants.Mutant {
 		one("zombie accepted", "R8", 200, fileReceiver, "	if r.retired.zombie(id.LogID) || id.LogID == r.id.LogID && id.Incarnation < r.id.Incarnation {\n", "	if r.retired.zombie(id.LogID) {\n"),
 		one("new log id treated as the old", "R8", 200, fileReceiver, "	if id.LogID == r.id.LogID {\n", "	if r.id.LogID != (LogID{}) {\n"),
 		one("a sender's lost disk not noticed", "R8", 400, fileAdvance,
-			"	case lost:\n		c.lostDisk(", "	case lost && false:\n		c.lostDisk("),
+			"	case lost:\n		c.senderLostDisk(", "	case lost && false:\n		c.senderLostDisk("),
 		from(785, one("a receiver's lost disk not noticed", "R8", 20, fileSender, "		lost = p.acked > 0\n", "")),
 		one("payload given back while it is kept", "N3", 300, fileAdvance, "message(f)); !kept && len(", "message(f)); (kept || !kept) && len("),
 		one("windows ignored", "R9", 100, fileOutEdge, "		open := s.Room() > 0\n", "		open := s.Room() > -1<<40\n"),
@@ -88,7 +88,7 @@ func bugs() []mutants.Mutant {
 			edit(fileEnd, "		c.flush(s, i)\n	}\n	c.pass(s, stream)\n", "	}\n	c.pass(s, stream)\n"),
 		),
 		one("abort not forwarded", "R13", 100, fileSession, "	c.forwardAbort(id, reason)\n	c.drop(", "	c.drop("),
-		one("a session that has left comes to life again", "R13", 300, fileSession, "	c.tombs.put(id, why)\n", ""),
+		one("a session that has left comes to life again", "R13", 300, fileSession, "	c.tombstones.put(id, why)\n", ""),
 		one("state input not recorded", "N3", 60, fileEmit, "	if durable {\n", "	if durable && s == nil {\n"),
 		one("end not recorded", "N3", 60, fileEnd, "		c.record(input{op: opEnd, role: i, session: s.ID, stream: stream})\n", ""),
 		one("flush after recovery emits again", "N3", 100, fileRecover, "		if !s.dirty {\n			continue\n		}\n", "		if s != nil {\n			continue\n		}\n"),
@@ -96,10 +96,10 @@ func bugs() []mutants.Mutant {
 		one("snapshot without hwms", "N3", 60, fileSnapshot, "		rec.hwms = append(rec.hwms, l.recv.Hwm())\n", "		_ = l\n"),
 		one("page not recorded", "N3", 300, fileEnd, "	c.record(input{op: opMore, role: at.role, session: s.ID, stream: at.stream})\n", ""),
 		one("log cut beyond the oldest unacknowledged frame", "N3", 100, fileCommit, "			if p, ok := s.Oldest(); ok && (!found || p < oldest) {\n", "			if p, ok := s.Oldest(); ok && (!found || p > oldest) {\n"),
-		one("a session that goes on taken for one that has left", "N3", 60, fileSurvey, "in.op == opDrop && s.over[in.session].before(p)", "(in.op == opDrop || in.op == opEos) && s.over[in.session].before(p)"),
-		from(330, one("a gateway not told of what has left", "N3", 40, fileSurvey, "	return !f.any || call && in.role < len(f.keeps) && !f.keeps[in.role]\n", "	return call || !f.any\n")),
-		one("frames passed over that one receiver lacks", "N3", 200, fileSurvey, "		floor = min(floor, s.acked[k][p])\n", "		floor = max(floor, s.acked[k][p])\n"),
-		one("recovery begins behind frames that nobody has", "N3", 100, fileSurvey, "			if ours && m.seq > floor {\n", "			if ours && m.seq < floor {\n"),
+		one("a session that goes on taken for one that has left", "N3", 60, fileLogAnalysis, "in.op == opDrop && a.dropped[in.session].before(p)", "(in.op == opDrop || in.op == opEos) && a.dropped[in.session].before(p)"),
+		from(330, one("a gateway not told of what has left", "N3", 40, fileLogAnalysis, "	return !p.anyGateway || call && in.role < len(p.gateway) && !p.gateway[in.role]\n", "	return call || !p.anyGateway\n")),
+		one("frames passed over that one receiver lacks", "N3", 200, fileLogAnalysis, "		floor = min(floor, a.acked[k][r])\n", "		floor = max(floor, a.acked[k][r])\n"),
+		one("recovery begins behind frames that nobody has", "N3", 100, fileLogAnalysis, "			if ours && r.seq > floor {\n", "			if ours && r.seq < floor {\n"),
 		one("lane's hwm not recorded with the chunk", "R5", 100, fileInput, "	in.host.Record(encodeLane(u.id, req.Lane, req.Seq, len(req.Data)))\n", ""),
 		one("repeated chunk taken again", "R5", 60, fileInput, "	if req.Seq <= taken {\n", "	if req.Seq < taken {\n"),
 		one("a sleeping node blames its clients", "M6", 200, fileInputRole, "			u.heard, u.worked = u.heard.Add(gap), u.worked.Add(gap)\n", "			_ = u\n"),

@@ -76,7 +76,7 @@ func TestRunsAreWorthIt(t *testing.T) {
 			t.Errorf("no %s", kind)
 		}
 	}
-	for _, kind := range []string{"frames", "commits", "duplicates", "gaps", "zombies", "spent"} {
+	for _, kind := range []string{"frames", "commits", "duplicates", "gaps", "zombies", "released"} {
 		if counters[kind] == 0 {
 			t.Errorf("no %s", kind)
 		}

@@ -110,9 +110,9 @@ func (n *node) send() {
 	for _, r := range o.Replies {
 		n.w.answer(n, r)
 	}
-	for _, p := range slices.Concat(o.Spent, o.Read) {
+	for _, p := range slices.Concat(o.Released, o.ReleasedRequests) {
 		overwrite(p) // the sockets receive something else into it
-		n.w.report.Counters["spent"]++
+		n.w.report.Counters["released"]++
 	}
 }
 
@@ -255,7 +255,7 @@ func (w *world) heartbeat(from *node, ended []role.Ended) {
 			w.After(w.delay(), func() {
 				if to.up && !w.blocked[pair{from.id, to.id}] {
 					to.hear(func() {
-						to.core.Heard(w.Now(), from.id, id, ended)
+						to.core.Heartbeat(w.Now(), from.id, id, ended)
 						to.wake()
 					})
 				}

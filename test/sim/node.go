@@ -94,13 +94,13 @@ func (n *node) recovered(newestIsBad bool) (*core.Core, []role.Role, error) {
 		return nil, nil, err
 	}
 	data, at := n.disk.good(newestIsBad)
-	survey := core.NewSurvey()
+	analysis := core.NewLogAnalysis()
 	for _, rec := range n.disk.records {
 		buf := append([]byte(nil), rec.data...)
-		survey.Look(rec.at, buf)
+		analysis.Add(rec.at, buf)
 		overwrite(buf)
 	}
-	r, err := c.Recover(data, at, survey)
+	r, err := c.Recover(data, at, analysis)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -133,13 +133,13 @@ func (n *node) config() core.Config {
 	}
 	for _, e := range l.edges {
 		if e.to == n.place {
-			cfg.In = append(cfg.In, core.InEdge{Name: e.Name, From: e.senders, Streams: e.Streams, Dialled: e.Broadcast, Gates: l.stages[e.from].holds(topology.Input)})
+			cfg.In = append(cfg.In, core.InEdge{Name: e.Name, From: e.senders, Streams: e.Streams, Dialled: e.Broadcast, Inputs: l.stages[e.from].holds(topology.Input)})
 		}
 		if e.from == n.place {
 			cfg.Out = append(cfg.Out, e.OutEdge)
 		}
 	}
-	about := gateway.About{Cluster: "simulated", Node: string(n.id), Gates: l.inputNodes(), Known: n.w.known, Limits: l.limits}
+	about := gateway.About{Cluster: "simulated", Node: string(n.id), InputNodes: l.inputNodes(), Known: n.w.known, Limits: l.limits}
 	for _, r := range s.chain {
 		cfg.Roles = append(cfg.Roles, newRole(r, about))
 	}

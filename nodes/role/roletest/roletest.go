@@ -142,7 +142,7 @@ func ID(name string) (id session.ID) {
 func Session(t *testing.T, name string, r analyses.Replica, params map[string]string) role.Session {
 	t.Helper()
 	a := role.Announcement{Analysis: "paint", Params: params}
-	s, err := role.Announced(ID(name), a.Encode(), Known(), r)
+	s, err := role.ReadAnnouncement(ID(name), a.Encode(), Known(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func Chunk(stream int, line uint64, rows string) role.Message {
 // About is what a gateway is told.
 func About() gateway.About {
 	return gateway.About{
-		Cluster: "test", Node: "me-1", Gates: []link.NodeID{"input-1", "input-2"}, Inputs: []string{"tcp://in"}, Outputs: []string{"tcp://out"}, Known: Known(),
+		Cluster: "test", Node: "me-1", InputNodes: []link.NodeID{"input-1", "input-2"}, Inputs: []string{"tcp://in"}, Outputs: []string{"tcp://out"}, Known: Known(),
 		Limits: topology.Limits{Sessions: 2, Chunk: 1000, RetryAfter: time.Second, ClientTimeout: 30 * time.Second, ResultsTTL: time.Hour},
 	}
 }
@@ -234,7 +234,7 @@ func (a *attached) Feed(id session.ID, m role.Message) error {
 		a.Abort(id, "it is broken")
 		return errors.New("it is broken")
 	}
-	if m.Chunk != nil { // what it is a view into is spent when the request has been answered
+	if m.Chunk != nil { // what it is a view into is released when the request has been answered
 		c := *m.Chunk
 		c.File, c.Header, c.Data = strings.Clone(c.File), bytes.Clone(c.Header), bytes.Clone(c.Data)
 		m.Chunk = &c
@@ -257,8 +257,8 @@ func (a *attached) Record(payload []byte) { a.h.Recorded = append(a.h.Recorded, 
 func (a *attached) Reply(to role.Peer, body []byte)       { a.h.Replies[to] = decoded(body) }
 func (a *attached) ReplyStored(to role.Peer, body []byte) { a.h.Waiting[to] = decoded(body) }
 
-// Spent writes over the body at once, as the next request will.
-func (a *attached) Spent(body []byte) {
+// Release writes over the body at once, as the next request will.
+func (a *attached) Release(body []byte) {
 	for i := range body {
 		body[i] = 0xc1 // which no MessagePack has
 	}

@@ -6,7 +6,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Chunk implements role.Door. It says no to whatever would not be fed at once; what it says yes to may still be turned down.
+// Chunk implements role.ChunkDecoder. It says no to whatever would not be fed at once; what it says yes to may still be turned down.
 func (in *Input) Chunk(body []byte) (id session.ID, m role.Message, ok bool) {
 	req, err := protocol.DecodeRequest(body)
 	if err != nil || req.Type != protocol.Chunk {

@@ -11,9 +11,9 @@ import (
 	"posta.dev/posta/nodes/role/roletest"
 )
 
-// TestAhead: chunks that were parsed side by side before they were taken make what they would have made by themselves: good ones, ones
+// TestPrepare: chunks that were parsed side by side before they were taken make what they would have made by themselves: good ones, ones
 // with bad rows, ones without rows, and ones that no parser can take.
-func TestAhead(t *testing.T) {
+func TestPrepare(t *testing.T) {
 	var messages []role.Message
 	for i := range 12 {
 		messages = append(messages, roletest.Chunk(1, uint64(2+i), strings.Repeat(fmt.Sprintf("red,%d\nblue,%d\n", i, i), 500+i)))
@@ -31,7 +31,7 @@ func TestAhead(t *testing.T) {
 			if i%5 == round {
 				continue // nobody has worked at it
 			}
-			if work := ahead.Ahead(id, m); work != nil {
+			if work := ahead.Prepare(id, m); work != nil {
 				beside.Add(1)
 				go func() { defer beside.Done(); work() }()
 			}
@@ -44,7 +44,7 @@ func TestAhead(t *testing.T) {
 				t.Fatalf("chunk %d: %v, not %v", i, got, want)
 			}
 		}
-		ahead.Behind()
+		ahead.DiscardPrepared()
 	}
 	if len(before.All) != len(after.All) {
 		t.Fatalf("%d batches, not %d", len(after.All), len(before.All))
@@ -56,12 +56,12 @@ func TestAhead(t *testing.T) {
 	}
 }
 
-// TestAheadIsForgotten: a chunk that was not taken leaves nothing that could be taken for another one in the same memory.
-func TestAheadIsForgotten(t *testing.T) {
+// TestPreparedIsDiscarded: a chunk that was not taken leaves nothing that could be taken for another one in the same memory.
+func TestPreparedIsDiscarded(t *testing.T) {
 	p, out := opened(t), &roletest.Kept{}
 	m := roletest.Chunk(1, 2, "red,3\n")
-	p.Ahead(id, m)()
-	p.Behind()
+	p.Prepare(id, m)()
+	p.DiscardPrepared()
 	copy(m.Chunk.Data, "red,4\n")
 	if _, err := p.Take(id, m, out); err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestAheadIsForgotten(t *testing.T) {
 func TestN6_PanicAhead(t *testing.T) {
 	p := opened(t)
 	m := roletest.Chunk(1, 10, "red,-2\n")
-	work := p.Ahead(id, m)
+	work := p.Prepare(id, m)
 	var beside sync.WaitGroup
 	beside.Add(1)
 	go func() { defer beside.Done(); work() }()
