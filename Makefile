@@ -72,8 +72,8 @@ bench:           ## log, CSV, links and analyses beside something plain, and rac
 	$(GO) run . bench $(BENCH)
 
 # Its requirements follow Posta's: -mod=mod brings them up to date.
-yardstick:       ## the module that answers with DuckDB: go vet, and its tests against the oracles; needs g++
-	cd bench/duckdb && $(GO) vet -mod=mod ./... && $(GO) test -mod=mod ./...
+yardstick:       ## the module of the rivals, DuckDB and NATS: go vet, and its tests against the oracles; needs g++
+	cd bench/rivals && $(GO) vet -mod=mod ./... && $(GO) test -mod=mod ./...
 
 soak:            ## the simulator with one seed after the other, for SOAK or until one fails
 	$(GO) test ./test/sim -run TestSoak -soak=$(SOAK) -timeout=0 -v

@@ -13,6 +13,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"posta.dev/posta/bench/brokers"
+	"posta.dev/posta/test/natstest"
 	"posta.dev/posta/topology"
 )
 
@@ -21,7 +23,7 @@ func TestMain(m *testing.M) {
 	if IsChild(os.Args[1:]) {
 		os.Exit(Child(os.Args[1:]))
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) { natstest.Remove(); os.Exit(code) }))
 }
 
 // small is every section in a few seconds.
@@ -54,6 +56,7 @@ func TestBench_SectionsMeasureAndReport(t *testing.T) {
 		}
 	}
 	c.Contestants = []string{"posta-parsers", "posta-volatile", "nats"}
+	c.rivals = map[string]string{natsProgram: natstest.Program(t)}
 	if err := Run(context.Background(), c); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
@@ -171,7 +174,7 @@ func TestField_WhoIsNotThereIsNamed(t *testing.T) {
 
 // TestSkip_ABrokerThatIsNotInstalledIsNamed: with how to install it, and the others still take part.
 func TestSkip_ABrokerThatIsNotInstalledIsNamed(t *testing.T) {
-	c := Config{absent: map[string]string{}}
+	c := Config{absent: map[string]string{}, rivals: map[string]string{natsProgram: "built"}}
 	for _, x := range contestants() {
 		if strings.HasPrefix(x.name, "rabbitmq") {
 			if x.absent == nil {
@@ -194,6 +197,15 @@ func TestSkip_ABrokerThatIsNotInstalledIsNamed(t *testing.T) {
 	}
 	if named != 4 {
 		t.Errorf("%d of 4 contestants are named as not installed: %+v", named, skipped)
+	}
+}
+
+// TestSkip_ARivalWithoutSourceIsNamed: the tests' folder is not the one that holds Posta.
+func TestSkip_ARivalWithoutSourceIsNamed(t *testing.T) {
+	c := Config{Dir: t.TempDir(), Contestants: []string{"nats"}}
+	field, skipped, err := c.field(context.Background(), func(x *contestant) bool { return x.name == "nats" })
+	if err != nil || len(field) != 0 || len(skipped) != 1 || skipped[0].Why != brokers.ErrNoSource.Error() {
+		t.Errorf("%d take part, skipped %+v, %v", len(field), skipped, err)
 	}
 }
 

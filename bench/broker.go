@@ -3,18 +3,11 @@ package bench
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"time"
 
-	natsserver "github.com/nats-io/nats-server/v2/server"
-
 	"posta.dev/posta/bench/brokers"
-	"posta.dev/posta/link/nats"
 	"posta.dev/posta/topology"
 )
 
@@ -23,8 +16,10 @@ import (
 // as brokers are there already where people have them; what it does from the nodes' start on is.
 type carrier struct {
 	settings map[string]string // of the topology, with the kind of queue or sync
-	start    func(ctx context.Context, c *Config, label, dir string, v topology.Variant) (server, map[string]string, error)
-	settle   time.Duration // that it must have been used before it may be killed
+	// start starts it below dir, and returns what else the topology needs to lead to it.
+	start  func(ctx context.Context, c *Config, dir string) (server, map[string]string, error)
+	absent func(ctx context.Context, c *Config) string // as contestant's
+	settle time.Duration                               // that it must have been used before it may be killed
 }
 
 // server is a broker that runs. Its methods are called by one goroutine.
@@ -42,26 +37,26 @@ var brokerNames = []string{"rabbitmq-classic", "rabbitmq-quorum", "nats", "nats-
 func carrierOf(name string) *carrier {
 	switch name {
 	case "rabbitmq-classic":
-		return &carrier{settings: map[string]string{"rabbitmq.queue": "classic"}, start: startRabbitMQ}
+		return &carrier{settings: map[string]string{"rabbitmq.queue": "classic"}, start: startRabbitMQ, absent: rabbitAbsent}
 	case "rabbitmq-quorum":
 		// RabbitMQ 3.10 loses a quorum queue for good when it is killed in the second in which the queue was declared.
-		return &carrier{settings: map[string]string{"rabbitmq.queue": topology.QuorumQueue}, start: startRabbitMQ, settle: 3 * time.Second}
+		return &carrier{settings: map[string]string{"rabbitmq.queue": topology.QuorumQueue}, start: startRabbitMQ, absent: rabbitAbsent, settle: 3 * time.Second}
 	case "nats":
-		return &carrier{settings: map[string]string{"nats.sync": "default"}, start: startNATS}
+		return &carrier{settings: map[string]string{}, start: startNATS("default"), absent: natsAbsent}
 	case "nats-sync-always":
-		return &carrier{settings: map[string]string{"nats.sync": topology.SyncAlways}, start: startNATS}
+		return &carrier{settings: map[string]string{}, start: startNATS("always"), absent: natsAbsent}
 	}
 	return nil
 }
 
 // serve starts the broker, and adds to the settings what leads to it.
-func (k *carrier) serve(ctx context.Context, c *Config, label, dir string, v topology.Variant) (server, error) {
+func (k *carrier) serve(ctx context.Context, c *Config, dir string, v topology.Variant) (server, error) {
 	for key, value := range k.settings {
 		v.Settings[key] = value
 	}
 	ctx, cancel := context.WithTimeout(ctx, brokerTime)
 	defer cancel()
-	b, more, err := k.start(ctx, c, label, dir, v)
+	b, more, err := k.start(ctx, c, dir)
 	for key, value := range more {
 		v.Settings[key] = value
 	}
@@ -71,7 +66,7 @@ func (k *carrier) serve(ctx context.Context, c *Config, label, dir string, v top
 // brokerTime is for a broker to start: RabbitMQ takes five seconds of one core.
 const brokerTime = 2 * time.Minute
 
-func startRabbitMQ(ctx context.Context, c *Config, _, dir string, _ topology.Variant) (server, map[string]string, error) {
+func startRabbitMQ(ctx context.Context, c *Config, dir string) (server, map[string]string, error) {
 	b, err := brokers.StartRabbitMQ(ctx, filepath.Join(dir, "rabbitmq"))
 	if err != nil {
 		return nil, nil, err
@@ -88,97 +83,24 @@ func rabbitAbsent(context.Context, *Config) string {
 	return ""
 }
 
-// natsServer is the embedded NATS as a process of its own, as posta nats runs it.
-type natsServer struct {
-	c             *Config
-	label         string
-	file, address string
-	cmd           *exec.Cmd // nil while it is dead
-}
-
-func startNATS(ctx context.Context, c *Config, label, dir string, v topology.Variant) (server, map[string]string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, nil, err
-	}
-	s := &natsServer{c: c, label: label, file: filepath.Join(dir, "nats.toml"), address: l.Addr().String()}
-	_ = l.Close() // somebody may take it before the server does; then the server says so
-	settings := map[string]string{"cluster.transport": topology.ViaNATS, "nats.url": "nats://" + s.address, "nats.embedded": "true"}
-	for key, value := range settings {
-		v.Settings[key] = value
-	}
-	text, err := topology.Generate(v)
-	if err == nil {
-		err = os.WriteFile(s.file, []byte(text), 0o600)
-	}
-	if err == nil {
-		err = s.Start(ctx)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	c.version("nats-server", natsserver.VERSION)
-	return s, settings, nil
-}
-
-// Start implements server.
-func (s *natsServer) Start(ctx context.Context) error {
-	log, err := os.Create(s.log())
-	if err != nil {
-		return err
-	}
-	defer func() { _ = log.Close() }() // the process has its own
-	cmd := s.c.command(s.label+"-broker", "nats", s.file)
-	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start NATS: %w", err)
-	}
-	s.cmd = cmd
-	for {
-		if conn, err := net.Dial("tcp", s.address); err == nil {
-			return conn.Close()
+// startNATS starts the program of bench/rivals with one of its -sync.
+func startNATS(sync string) func(context.Context, *Config, string) (server, map[string]string, error) {
+	return func(ctx context.Context, c *Config, dir string) (server, map[string]string, error) {
+		program, err := c.rival(ctx, natsProgram)
+		if err != nil {
+			return nil, nil, err
 		}
-		select {
-		case <-ctx.Done():
-			s.Kill()
-			said, _ := os.ReadFile(s.log()) // it may have said nothing
-			return fmt.Errorf("start NATS: %w: %s", context.Cause(ctx), said)
-		case <-time.After(5 * time.Millisecond):
+		b, err := brokers.StartNATS(ctx, program, filepath.Join(dir, "nats"), "-sync", sync)
+		if err != nil {
+			return nil, nil, err
 		}
+		c.version("nats-server", b.Version())
+		return b, map[string]string{"cluster.transport": topology.ViaNATS, "nats.url": b.URL()}, nil
 	}
 }
 
-func (s *natsServer) log() string { return s.file + ".log" }
-
-// Kill implements server.
-func (s *natsServer) Kill() {
-	if s.cmd == nil {
-		return
-	}
-	_ = s.cmd.Process.Kill() // it may have ended
-	_ = s.cmd.Wait()         // that it was killed
-	s.cmd = nil
-}
-
-// PIDs implements server.
-func (s *natsServer) PIDs() []int {
-	if s.cmd == nil {
-		return nil
-	}
-	return []int{s.cmd.Process.Pid}
-}
-
-// Close implements server. Its data goes with the round's directory.
-func (s *natsServer) Close() error { s.Kill(); return nil }
-
-// runNATS is the server's process.
-func runNATS(ctx context.Context, file string) error {
-	t, err := topology.Load(file)
-	if err != nil {
-		return err
-	}
-	return nats.Serve(ctx, t, stderrLog(), nil)
-}
+// natsAbsent builds the server.
+func natsAbsent(ctx context.Context, c *Config) string { return c.rivalAbsent(ctx, natsProgram) }
 
 // usage is what processes have cost until now.
 type usage struct {

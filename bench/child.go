@@ -31,7 +31,7 @@ func IsChild(args []string) bool { return len(args) > 0 && args[0] == childVerb 
 // errUsage says that arguments are not those of a parent of the same version.
 var errUsage = errors.New("bench: not started by the program itself")
 
-// Child is a process of a measurement: a node, the client, the oracle, or a broker. It returns the exit code.
+// Child is a process of a measurement: a node, the client, or the oracle. It returns the exit code.
 //
 //	child PROFILE node TOPOLOGY NAME
 //	child PROFILE volatile TOPOLOGY NAME
@@ -42,7 +42,6 @@ var errUsage = errors.New("bench: not started by the program itself")
 //	child PROFILE probe TOPOLOGY CHUNKS
 //	child PROFILE load TOPOLOGY ANALYSIS DIR
 //	child PROFILE oracle ANALYSIS DIR
-//	child PROFILE nats TOPOLOGY
 func Child(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
@@ -75,8 +74,6 @@ func child(ctx context.Context, what string, args []string) error {
 		return runClient(ctx, args[0], client.Config{Analysis: args[1], Dir: args[2]}, args[3], args[4])
 	case what == "latency" && len(args) == 4:
 		return runLatency(ctx, args[0], args[1], args[2], args[3])
-	case what == "nats" && len(args) == 1:
-		return runNATS(ctx, args[0])
 	case what == "oracle" && len(args) == 2:
 		return runOracle(args[0], args[1])
 	}

@@ -43,17 +43,14 @@ func contestants() []contestant {
 		{name: "posta-volatile", about: "the default topology, but no node waits for its disk: what durability costs", cluster: &topology.Variant{}, volatile: true},
 	}
 	for _, name := range brokerNames {
-		k, absent := carrierOf(name), (func(context.Context, *Config) string)(nil)
-		if strings.HasPrefix(name, "rabbitmq") {
-			absent = rabbitAbsent
-		}
+		k := carrierOf(name)
 		all = append(all,
-			contestant{name: name, about: "the default topology over " + name, cluster: &topology.Variant{}, broker: k, absent: absent},
-			contestant{name: name + "-parsers", about: "parsers on nodes of their own over " + name, cluster: &split, broker: k, absent: absent},
+			contestant{name: name, about: "the default topology over " + name, cluster: &topology.Variant{}, broker: k, absent: k.absent},
+			contestant{name: name + "-parsers", about: "parsers on nodes of their own over " + name, cluster: &split, broker: k, absent: k.absent},
 		)
 	}
 	return append(all,
-		contestant{name: "duckdb", about: "the same queries in SQL in one process (bench/duckdb), no guarantee at all", alone: duckAlone, absent: duckAbsent},
+		contestant{name: "duckdb", about: "the same queries in SQL in one process (bench/rivals/duckdb), no guarantee at all", alone: duckAlone, absent: duckAbsent},
 		contestant{name: judge, about: "one goroutine and encoding/csv; whose answers the others must have", alone: oracleAlone},
 	)
 }
@@ -157,7 +154,7 @@ func (x *contestant) start(ctx context.Context, c *Config, label string) (_ *cre
 		return nil, "", err
 	}
 	v := x.variant(c, dir)
-	b, err := x.serve(ctx, c, label, dir, v)
+	b, err := x.serve(ctx, c, dir, v)
 	if err == nil {
 		var text string
 		if text, err = topology.Generate(v); err != nil && b != nil {
@@ -174,11 +171,11 @@ func (x *contestant) start(ctx context.Context, c *Config, label string) (_ *cre
 }
 
 // serve starts the broker of those that have one, and tells the topology of it.
-func (x *contestant) serve(ctx context.Context, c *Config, label, dir string, v topology.Variant) (server, error) {
+func (x *contestant) serve(ctx context.Context, c *Config, dir string, v topology.Variant) (server, error) {
 	if x.broker == nil {
 		return nil, nil
 	}
-	return x.broker.serve(ctx, c, label, dir, v)
+	return x.broker.serve(ctx, c, dir, v)
 }
 
 func (x *contestant) enterCluster(ctx context.Context, c *Config, s *subject, data string) (e entry, err error) {

@@ -72,7 +72,7 @@ func (x *contestant) effects(ctx context.Context, c *Config, load *loadData) (id
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	v, label := x.variant(c, dir), x.name+"-effect"
-	broker, err := x.serve(ctx, c, label, dir, v)
+	broker, err := x.serve(ctx, c, dir, v)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -105,7 +105,7 @@ func (x *contestant) hop(ctx context.Context, c *Config, frames int) (h hop, err
 		v.Settings[key] = value
 	}
 	label := x.name + "-hop"
-	broker, err := x.serve(ctx, c, label, dir, v)
+	broker, err := x.serve(ctx, c, dir, v)
 	if err != nil {
 		return h, err
 	}

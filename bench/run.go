@@ -31,9 +31,10 @@ type Config struct {
 	Set    map[string]string // settings of the topology, as "limits.window": "1MiB"
 
 	Contestants []string // of races, of ContestantNames; empty means all
-	DuckDB      string   // the program of bench/duckdb; empty builds it, where its source is at hand
+	DuckDB      string   // the program of bench/rivals/duckdb; empty builds it, where its source is at hand
 
 	absent   map[string]string // contestants that were asked, and why they cannot
+	rivals   map[string]string // programs that were built, by name
 	versions map[string]string // of contestants
 }
 

@@ -32,7 +32,7 @@ func (x *command) app() *cli.App {
 			x.upCommand(), x.downCommand(), x.statusCommand(), x.chaosCommand(),
 			x.deployCommand(), x.undeployCommand(),
 			x.submitCommand(), x.sessionsCommand(), x.resultsCommand(), x.cancelCommand(),
-			x.topologyCommand(), x.logCommand(), x.nodeCommand(), x.medicCommand(), x.natsCommand(), x.completionCommand(), x.probeCommand(),
+			x.topologyCommand(), x.logCommand(), x.nodeCommand(), x.medicCommand(), x.completionCommand(), x.probeCommand(),
 		},
 	}
 	app.Commands = append(app.Commands, x.More...)

@@ -38,11 +38,8 @@ func (x *command) brokerOf(ctx context.Context, t *topology.Topology) error {
 }
 
 // lookForBroker says before the nodes start that they will wait. It is no error: after a crash of the machine the broker may just come up
-// later than the cluster, and what nodes have in their logs is read back meanwhile. A server that posta up keeps is not looked for.
+// later than the cluster, and what nodes have in their logs is read back meanwhile.
 func (x *command) lookForBroker(ctx context.Context, t *topology.Topology) {
-	if _, kept := t.Server(); kept {
-		return
-	}
 	if err := brokerThere(ctx, t); err != nil && ctx.Err() == nil {
 		x.notef("nodes will wait, and take no session further, until this is mended: %v", err)
 	}

@@ -136,7 +136,7 @@ func (x *command) injectorOf(c *cli.Context) (injector faults.Injector, all []me
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		return faults.Processes{Processes: procs}, slices.Concat(procs.IDs(), procs.Medics(), procs.Beside()), t, nil
+		return faults.Processes{Processes: procs}, append(procs.IDs(), procs.Medics()...), t, nil
 	}
 	if t, err = loadTopology(c); err != nil {
 		return nil, nil, nil, err

@@ -109,17 +109,8 @@ func (x *command) localProcesses(c *cli.Context) (*local.Processes, *topology.To
 	if err != nil {
 		return nil, nil, err
 	}
-	procs, err := local.NewProcesses(local.Config{Topology: t, Nodes: nodes, Beside: besideNodes(t, nodes), Dir: t.DataDir, Program: program})
+	procs, err := local.NewProcesses(local.Config{Topology: t, Nodes: nodes, Dir: t.DataDir, Program: program})
 	return procs, t, err
-}
-
-// besideNodes is the embedded server, if it is on a host of these nodes.
-func besideNodes(t *topology.Topology, nodes []topology.Node) []topology.Node {
-	server, kept := t.Server()
-	if !kept || !slices.ContainsFunc(nodes, func(n topology.Node) bool { return n.Host == server.Host }) {
-		return nil
-	}
-	return []topology.Node{server}
 }
 
 // self is how this program is started again.

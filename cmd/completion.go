@@ -136,9 +136,6 @@ func (x *command) argumentsOf(c *cli.Command, words []string) (all []string) {
 				all = append(all, string(n.ID))
 			}
 		}
-		if server, kept := t.Server(); kept && c.Name == "chaos" {
-			all = append(all, string(server.ID))
-		}
 	}
 	return all
 }

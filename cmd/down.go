@@ -22,7 +22,7 @@ func (x *command) downCommand() *cli.Command {
 		Name:  "down",
 		Usage: "stop the nodes that up has started on this machine",
 		Description: `Nodes get limits.drain to send what they committed; who is there a second later is killed. Nothing is lost either way: sessions go on
-after the next posta up. Returns when all are gone; a NATS server of Posta's own goes last.
+after the next posta up. Returns when all are gone.
 
 ` + exitHelp,
 		Flags: []cli.Flag{topologyFlag(), hostFlag()}, Action: x.down,
@@ -51,26 +51,12 @@ func (x *command) down(c *cli.Context) error {
 	if err != nil {
 		return fmt.Errorf("down: %w", err)
 	}
-	// A Ctrl-C is impatience, and kills. Nodes drain over the server, so it goes when they are gone.
-	nodes, server := apart(alive)
-	stopped := append(procs.Stop(c.Context, nodes), procs.Stop(c.Context, server)...)
+	stopped := procs.Stop(c.Context, alive) // a Ctrl-C is impatience, and kills
 	x.sayStopped(t, stopped, time.Since(began))
 	if err := stopErrors(stopped); err != nil {
 		return fmt.Errorf("down: %w", err)
 	}
 	return nil
-}
-
-// apart tells the embedded server from the others.
-func apart(alive []medic.NodeID) (others, server []medic.NodeID) {
-	for _, id := range alive {
-		if id == topology.ServerID {
-			server = append(server, id)
-		} else {
-			others = append(others, id)
-		}
-	}
-	return others, server
 }
 
 // closeHosts keeps medics from starting again what is stopped.
@@ -115,25 +101,19 @@ func (x *command) sayStopped(t *topology.Topology, all []medic.Stopped, took tim
 		return
 	}
 	var killed []string
-	medics, servers := 0, 0
+	medics := 0
 	for _, s := range all {
 		if _, err := t.Medic(s.Node); err == nil {
 			medics++
-		}
-		if s.Node == topology.ServerID {
-			servers++
 		}
 		if s.Killed && s.Err == nil {
 			killed = append(killed, string(s.Node))
 		}
 	}
 	slices.Sort(killed)
-	line := fmt.Sprintf("cluster %s is down after %s: stopped %s", t.Name, display.Span(took), display.Plural(len(all)-medics-servers, "node"))
+	line := fmt.Sprintf("cluster %s is down after %s: stopped %s", t.Name, display.Span(took), display.Plural(len(all)-medics, "node"))
 	if medics > 0 {
 		line += " and " + display.Plural(medics, "medic")
-	}
-	if servers > 0 {
-		line += ", and NATS"
 	}
 	if len(killed) > 0 {
 		line += fmt.Sprintf(", of which %s had to be killed", strings.Join(killed, ", "))

@@ -14,6 +14,7 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/bikes"
 	"posta.dev/posta/internal/gen"
+	"posta.dev/posta/test/natstest"
 )
 
 // The test binary is also the posta program: nodes and medics are started as children of the tests.
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 	for _, v := range []string{"POSTA_TOPOLOGY", "POSTA_ENTRY"} {
 		_ = os.Unsetenv(v)
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) { natstest.Remove(); os.Exit(code) }))
 }
 
 func program() Program {

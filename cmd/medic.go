@@ -59,9 +59,6 @@ func (x *command) medic(c *cli.Context) error {
 		return err
 	}
 	cfg.Topology, cfg.Hosts, cfg.Restarter = t, procs.Hosts(), procs
-	if server, kept := t.Server(); kept {
-		cfg.Extra = []topology.Node{server} // on whatever host: who leads has to know of it
-	}
 	return agent.Run(c.Context, cfg)
 }
 

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/local"
-	"posta.dev/posta/link/nats"
 	"posta.dev/posta/medic"
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/topology"
@@ -70,13 +68,11 @@ func (x *command) run(c *cli.Context) (err error) {
 		}
 		return err
 	}
-	if own := runDir.Topology.Transport == topology.ViaNATS && runDir.Topology.NATS.Embedded; !own {
-		if err := brokerThere(c.Context, runDir.Topology); err != nil {
-			return errors.Join(fmt.Errorf("run: no frame would get through between the nodes: %w", err), runDir.Close(true))
-		}
-		if plan.File == "" {
-			defer x.leaveBroker(runDir.Topology)
-		}
+	if err := brokerThere(c.Context, runDir.Topology); err != nil {
+		return errors.Join(fmt.Errorf("run: no frame would get through between the nodes: %w", err), runDir.Close(true))
+	}
+	if plan.File == "" {
+		defer x.leaveBroker(runDir.Topology)
 	}
 	defer func() { err = errors.Join(err, x.closeRunDir(runDir, c.Bool("keep"), err)) }()
 	return x.runOn(c.Context, runDir, r, c.Bool("verbose"))
@@ -156,9 +152,6 @@ func (x *command) runOn(ctx context.Context, runDir *local.RunDir, r *request, v
 		return err
 	}
 	t := runDir.Topology
-	if t.Transport == topology.ViaNATS && t.NATS.Embedded {
-		defer x.serveNATS(t)()
-	}
 	procs, err := local.NewProcesses(local.Config{Topology: t, Nodes: t.Nodes(), Dir: runDir.Dir, Program: program, Tied: true})
 	if err != nil {
 		return err
@@ -179,19 +172,6 @@ func (x *command) runOn(ctx context.Context, runDir *local.RunDir, r *request, v
 	}
 	r.cfg.Entries = append(t.EntryPoints(), t.Outputs()...)
 	return x.upload(ctx, r, show)
-}
-
-// serveNATS runs the embedded server in this process, until the function that it returns is called.
-func (x *command) serveNATS(t *topology.Topology) (end func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		if err := nats.Serve(ctx, t, slog.New(slog.NewTextHandler(x.Err, &slog.HandlerOptions{Level: slog.LevelWarn})), nil); err != nil {
-			x.notef("%v", err)
-		}
-	}()
-	return func() { cancel(); <-ended }
 }
 
 // readyTime bounds the wait for a cluster: a node that reads a long log back needs its time, and one that hangs must not

@@ -45,11 +45,7 @@ func (x *command) status(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	watched := t.Nodes()
-	if server, kept := t.Server(); kept {
-		watched = append(watched, server)
-	}
-	l, err := monitor.Listen(watched)
+	l, err := monitor.Listen(t.Nodes())
 	if err != nil {
 		return err
 	}
@@ -79,7 +75,7 @@ func (x *command) status(c *cli.Context) error {
 	if err := show(view); err != nil {
 		return err
 	}
-	if nodes, _ := serverApart(view); !slices.ContainsFunc(nodes, func(s monitor.Status) bool { return s.Heard }) {
+	if !slices.ContainsFunc(view, func(s monitor.Status) bool { return s.Heard }) {
 		err = fmt.Errorf("%w: no node of %s is heard; start them with `posta up`, or name another topology with -f", errNothingAnswers, t.File)
 		return err
 	}
@@ -120,7 +116,6 @@ func (x *command) printStatus(t *topology.Topology, view []monitor.Status, medic
 		Head:  []string{"node", "state", "inc", "pid", "heard", "up", "in/s", "out/s", "backlog", "log", "sessions"},
 		Right: []bool{false, false, true, true, true, true, true, true, true, true, true},
 	}
-	view, server := serverApart(view)
 	up := 0
 	for i := range view {
 		if view[i].Up(silentFor) {
@@ -133,30 +128,11 @@ func (x *command) printStatus(t *topology.Topology, view []monitor.Status, medic
 	for _, line := range table.Lines() {
 		b.WriteString(line + "\n")
 	}
-	if server != nil {
-		b.WriteString(serverLine(t, server) + "\n")
-	}
 	for _, line := range medicLines(medics) {
 		b.WriteString(line + "\n")
 	}
 	_, err := x.Out.Write([]byte(b.String()))
 	return err
-}
-
-// serverApart takes the embedded server, which comes last, from the nodes; nil if there is none.
-func serverApart(view []monitor.Status) (nodes []monitor.Status, server *monitor.Status) {
-	if last := len(view) - 1; last >= 0 && view[last].Node.ID == topology.ServerID {
-		return view[:last], &view[last]
-	}
-	return view, nil
-}
-
-func serverLine(t *topology.Topology, s *monitor.Status) string {
-	line := "NATS at " + t.BrokerURL() + ": " + stateText(s)
-	if s.Heard {
-		line += fmt.Sprintf(", incarnation %d, process %d, heard %s ago, up %s", s.Beat.ID.Incarnation, s.Beat.PID, display.Span(s.Age), display.Span(s.Beat.Uptime))
-	}
-	return line
 }
 
 func statusRow(s *monitor.Status) []string {

@@ -35,17 +35,6 @@ type nodeJSON struct {
 	Links       []linkJSON `json:"links"`
 }
 
-// serverJSON is the embedded server. Of a silent one only the first three are there.
-type serverJSON struct {
-	Server      string `json:"server"`
-	Host        string `json:"host"`
-	State       string `json:"state"`
-	Incarnation uint64 `json:"incarnation,omitempty"`
-	PID         int    `json:"pid,omitempty"`
-	HeardMS     int64  `json:"heard_ms"` // -1: never
-	UptimeMS    int64  `json:"uptime_ms"`
-}
-
 type linkJSON struct {
 	Edge  string `json:"edge"`
 	To    string `json:"to,omitempty"` // empty where one outbox serves all receivers
@@ -83,21 +72,16 @@ type incidentJSON struct {
 
 // printStatusJSON prints one line, so that --watch is a line per look.
 func (x *command) printStatusJSON(t *topology.Topology, view []monitor.Status, medics monitor.Medics) error {
-	view, server := serverApart(view)
 	out := struct {
 		Cluster    string         `json:"cluster"`
 		Nodes      []nodeJSON     `json:"nodes"`
-		Server     *serverJSON    `json:"server,omitempty"` // the embedded NATS server, if there is one to be kept
-		Leader     string         `json:"leader"`           // "" if none is heard
+		Leader     string         `json:"leader"` // "" if none is heard
 		Generation uint64         `json:"generation"`
 		Medics     []medicJSON    `json:"medics"`
 		Incidents  []incidentJSON `json:"incidents"` // oldest first
 	}{Cluster: t.Name, Nodes: make([]nodeJSON, len(view)), Generation: uint64(medics.Term.Gen), Medics: []medicJSON{}, Incidents: []incidentJSON{}}
 	for i := range view {
 		out.Nodes[i] = nodeAsJSON(&view[i])
-	}
-	if server != nil {
-		out.Server = serverAsJSON(server)
 	}
 	if medics.Led {
 		out.Leader = string(medics.Term.Leader)
@@ -121,15 +105,6 @@ func medicAsJSON(m *monitor.Medic) medicJSON {
 		b := &m.Beat
 		j.Generation, j.Incarnation, j.PID = uint64(b.Term.Gen), b.ID.Incarnation, b.ID.PID
 		j.HeardMS, j.UptimeMS = m.Age.Milliseconds(), b.Uptime.Milliseconds()
-	}
-	return j
-}
-
-func serverAsJSON(s *monitor.Status) *serverJSON {
-	j := &serverJSON{Server: string(s.Node.ID), Host: s.Node.Host, State: stateText(s), HeardMS: -1}
-	if s.Heard {
-		j.Incarnation, j.PID = uint64(s.Beat.ID.Incarnation), s.Beat.PID
-		j.HeardMS, j.UptimeMS = s.Age.Milliseconds(), s.Beat.Uptime.Milliseconds()
 	}
 	return j
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -24,7 +23,6 @@ func (x *command) upCommand() *cli.Command {
 		Description: `Starts a process for each node, and medics, which start again whatever dies from now on, each other included. Returns when all
 of them are heard. What runs already is left alone, so up may be said again, for instance after a crash of the machine.
 A node that has left the topology since the last time comes back as a new one: its data is set aside, in left/ of the cluster's data directory.
-With nats.embedded the server is one more process, started before the nodes on the host that its url names, and looked after like them.
 
 Logs are in log/ and pids in pids/ of the cluster's data directory.
 
@@ -74,7 +72,7 @@ func (x *command) up(c *cli.Context) error {
 // topologyNote is the text that the processes began with.
 const topologyNote = "up.topology"
 
-// startAll starts who does not run: what nodes need first, and nodes before medics, who would otherwise find them missing.
+// startAll starts the processes that do not run: nodes before medics, which would otherwise find them missing.
 func (x *command) startAll(ctx context.Context, procs *local.Processes, t *topology.Topology) (started int, err error) {
 	if err := sameTopology(procs, t); err != nil {
 		return 0, err
@@ -85,7 +83,7 @@ func (x *command) startAll(ctx context.Context, procs *local.Processes, t *topol
 	if err := noteTopology(t.File, below(t, topologyNote)); err != nil {
 		return 0, err
 	}
-	targets := slices.Concat(procs.Beside(), procs.IDs(), procs.Medics())
+	targets := append(procs.IDs(), procs.Medics()...)
 	for i, name := range procs.Hosts() {
 		h, err := procs.Fence(name)
 		if err != nil {
@@ -123,11 +121,8 @@ func sameTopology(procs *local.Processes, t *topology.Topology) error {
 	return nil // without the note it has only just begun
 }
 
-// placed is a node, a medic, or the embedded server.
+// placed is a node or a medic.
 func placed(t *topology.Topology, id medic.NodeID) (topology.Node, error) {
-	if server, kept := t.Server(); kept && id == server.ID {
-		return server, nil
-	}
 	n, err := t.Node(id)
 	if err != nil {
 		return t.Medic(id)
@@ -168,9 +163,6 @@ func leaderReady(ctx context.Context, t *topology.Topology) error {
 // people is how many there are.
 func people(procs *local.Processes) string {
 	all := display.Plural(len(procs.IDs()), "node")
-	if len(procs.Beside()) > 0 {
-		all = "NATS, " + all
-	}
 	if n := len(procs.Medics()); n > 0 {
 		all += ", " + display.Plural(n, "medic")
 	}

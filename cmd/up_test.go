@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/test/natstest"
 	"posta.dev/posta/topology"
 )
 
@@ -95,11 +95,6 @@ type statusView struct {
 	Cluster string
 	Nodes   []struct {
 		Node, State string
-		PID         int `json:"pid"`
-		Incarnation int
-	}
-	Server *struct {
-		State       string
 		PID         int `json:"pid"`
 		Incarnation int
 	}
@@ -360,37 +355,15 @@ func TestStatusWatchesUntilCtrlC(t *testing.T) {
 	}
 }
 
-// freeAddress is one that nobody listens on now.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
-}
-
-// embedded is a cluster whose frames go through a NATS server that Posta keeps.
-func embedded(t *testing.T) *testCluster {
-	t.Helper()
+// TestUp_ItsNATSServerIsKilledAndStartedAgain: whatever is done to the server in the middle of a session, nodes go on when it is back, and the
+// answers are the same.
+func TestUp_ItsNATSServerIsKilledAndStartedAgain(t *testing.T) {
+	server := natstest.Start(t)
 	k := newTestCluster(t)
 	k.write(topology.Variant{IPCDir: shortDir(t), Settings: map[string]string{
-		"cluster.transport": topology.ViaNATS, "nats.url": "nats://" + freeAddress(t), "nats.embedded": "true", "limits.drain": "4s",
+		"cluster.transport": topology.ViaNATS, "nats.url": server.URL(), "limits.drain": "4s",
 	}})
-	return k
-}
-
-// TestM5_TheEmbeddedServerComesBack: posta up brings the server, medics look after it like a node, and whatever is done to it in the middle of a
-// session the answers are the same.
-func TestM5_TheEmbeddedServerComesBack(t *testing.T) {
-	k := embedded(t)
-	if r := k.must("up"); !strings.Contains(r.err, "NATS, 7 nodes, 3 medics") {
-		t.Errorf("up says %q", r.err)
-	}
-	if v := k.status(); v.Server == nil || v.Server.State != "running" || v.Server.Incarnation != 1 || v.Server.PID != k.pid("nats") || len(v.Nodes) != 7 {
-		t.Fatalf("status says %+v of the server, whose pid file says %d", v.Server, k.pid("nats"))
-	}
+	k.must("up")
 	dir := data(t, "100000")
 	want := expected(t, dir)
 	cmd := exec.Command(os.Args[0], append([]string{"submit", "bikes", "-f", k.file, "--data", dir, "--json"}, slow...)...)
@@ -403,14 +376,14 @@ func TestM5_TheEmbeddedServerComesBack(t *testing.T) {
 	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	until(t, "a session runs", func() bool { return strings.Contains(k.must("sessions").out, "bikes") })
-	for life, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGKILL} {
-		before := k.pid("nats")
-		k.kill("nats", sig)
-		until(t, "the medics start the server again", func() bool { now := k.pid("nats"); return now != 0 && now != before })
-		until(t, "it works", func() bool {
-			s := k.status().Server
-			return s != nil && s.State == "running" && s.Incarnation == life+2
-		})
+	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGKILL} {
+		if err := server.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(300 * time.Millisecond)
+		server.Kill()
+		natstest.Restart(t, server)
+		time.Sleep(300 * time.Millisecond)
 	}
 	select {
 	case err := <-ended:
@@ -421,34 +394,8 @@ func TestM5_TheEmbeddedServerComesBack(t *testing.T) {
 		t.Fatalf("%v: %s", err, &said)
 	}
 	same(t, parse(t, out.String()), want)
-	if v := k.status(); len(v.Incidents) != 3 || v.Incidents[1].Node != "nats" {
-		t.Errorf("the journal tells of %+v", v.Incidents)
-	}
-	if r := k.must("status"); !strings.Contains(r.out, ": running, incarnation 4, process ") {
-		t.Errorf("status prints %s", r.out)
-	}
-	server := k.pid("nats")
-	if r := k.must("down"); !strings.Contains(r.err, "stopped 7 nodes and 3 medics, and NATS") {
-		t.Errorf("down says %q", r.err)
-	}
-	if !gone(server) {
-		t.Error("the server is still there")
-	}
-}
-
-// TestUpNamesTheServerThatCannotStart: its address is somebody else's.
-func TestUpNamesTheServerThatCannotStart(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	k := newTestCluster(t)
-	k.write(topology.Variant{IPCDir: shortDir(t), Settings: map[string]string{
-		"cluster.transport": topology.ViaNATS, "nats.url": "nats://" + l.Addr().String(), "nats.embedded": "true",
-	}})
-	if r := k.call("up"); r.code != exitFailed || !strings.Contains(r.err, "nats dies as soon as it is started: ") || !strings.Contains(r.err, "is the address taken") {
-		t.Errorf("exit code %d, %s", r.code, r.err)
+	if v := k.status(); len(v.Incidents) != 0 {
+		t.Errorf("nodes that wait for the server were restarted: %+v", v.Incidents)
 	}
 }
 

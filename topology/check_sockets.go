@@ -27,11 +27,7 @@ func (c *checker) sockets() {
 	}
 	taken := claims{by: map[string]claim{}, said: map[string]bool{}}
 	full := map[string]bool{} // hosts of which it was said that they have no room: once is enough
-	all := c.t.All()
-	if server, kept := c.t.Server(); kept {
-		all = append(all, server)
-	}
-	for _, n := range all {
+	for _, n := range c.t.All() {
 		i := slices.IndexFunc(c.t.Hosts, func(h Host) bool { return h.Name == n.Host })
 		if i < 0 {
 			continue

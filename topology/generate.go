@@ -122,7 +122,7 @@ func (v Variant) values() (map[string]string, error) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(v.Settings)) {
 		if !slices.Contains(keys, key) {
-			return nil, fmt.Errorf("there is no setting %q; %s", key, instead(key, keys))
+			return nil, fmt.Errorf("there is no setting %q; %s", key, insteadOf(key, key, keys))
 		}
 	}
 	return values, nil

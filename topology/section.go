@@ -186,17 +186,28 @@ func (s *section) done() {
 		if slices.Contains(s.known, f.name) {
 			continue
 		}
-		s.r.found.add(f.at, fmt.Sprintf("%s has no setting %q", s.title, f.name), instead(f.name, s.known))
+		s.r.found.add(f.at, fmt.Sprintf("%s has no setting %q", s.title, f.name), insteadOf(s.path+"."+f.name, f.name, s.known))
 	}
+}
+
+// noServer is the advice for settings of the NATS server that earlier versions contained.
+const noServer = "Posta contains no NATS server any more: delete this line, run nats-server -js yourself, and write its address as url"
+
+// removed are the settings that earlier versions had, with what to do instead.
+var removed = map[string]string{"nats.embedded": noServer, "nats.data": noServer, "nats.sync": noServer}
+
+// insteadOf is what to write in place of a setting that there is not.
+func insteadOf(key, word string, known []string) string {
+	if advice, ok := removed[key]; ok {
+		return advice
+	}
+	return instead(word, known)
 }
 
 // kind is what a right value of the setting is in TOML.
 func (s setting) kind() kind {
-	switch s.field(new(Topology)).(type) {
-	case *int:
+	if _, ok := s.field(new(Topology)).(*int); ok {
 		return kindInt
-	case *bool:
-		return kindBool
 	}
 	return kindString
 }

@@ -14,7 +14,7 @@ import (
 type setting struct {
 	section, name    string
 	def, least, most string
-	field            func(*Topology) any // *int, *Size, *time.Duration, *bool, or *string: one of words, or a text that right accepts
+	field            func(*Topology) any // *int, *Size, *time.Duration, or *string: one of words, or a text that right accepts
 	words            []string
 	right            func(string) error
 }
@@ -29,9 +29,6 @@ var settings = []setting{
 	number("rabbitmq", "batch", "64KiB", "0B", "16MiB", func(t *Topology) any { return &t.RabbitMQ.Batch }),
 
 	free("nats", "url", "nats://127.0.0.1:4222", rightNATS, func(t *Topology) *string { return &t.NATS.URL }),
-	toggle("nats", "embedded", func(t *Topology) *bool { return &t.NATS.Embedded }),
-	free("nats", "data", "nats", rightDir, func(t *Topology) *string { return &t.NATS.Data }),
-	word("nats", "sync", syncWords, func(t *Topology) *string { return &t.NATS.Sync }),
 	number("nats", "batch", "64KiB", "0B", "16MiB", func(t *Topology) any { return &t.NATS.Batch }),
 
 	number("medics", "replicas", "3", "0", "16", func(t *Topology) any { return &t.Medics.Replicas }),
@@ -60,11 +57,6 @@ func number(section, name, def, least, most string, field func(*Topology) any) s
 // word is a setting that is one of a few words; the first is the default.
 func word(section, name string, words []string, field func(*Topology) *string) setting {
 	return setting{section: section, name: name, def: words[0], words: words, field: func(t *Topology) any { return field(t) }}
-}
-
-// toggle is a setting that is true or false; false is the default.
-func toggle(section, name string, field func(*Topology) *bool) setting {
-	return setting{section: section, name: name, def: "false", words: []string{"false", "true"}, field: func(t *Topology) any { return field(t) }}
 }
 
 // free is a setting that is any text which right accepts.
@@ -105,12 +97,7 @@ func (s setting) set(t *Topology, text string) error {
 		if err := s.fits(text); err != nil {
 			return err
 		}
-		switch f := s.field(t).(type) {
-		case *string:
-			*f = text
-		case *bool:
-			*f = text == "true"
-		}
+		*s.field(t).(*string) = text
 		return nil
 	}
 	n, err := s.amount(text)
@@ -155,16 +142,13 @@ func (s setting) text(t *Topology) string {
 		return strconv.Itoa(*f)
 	case *string:
 		return *f
-	case *bool:
-		return strconv.FormatBool(*f)
 	}
 	return ""
 }
 
-// literal is text as TOML: numbers and flags bare, the rest quoted.
+// literal is text as TOML: numbers bare, the rest quoted.
 func (s setting) literal(text string) string {
-	switch s.field(new(Topology)).(type) {
-	case *int, *bool:
+	if s.kind() == kindInt {
 		return text
 	}
 	return tomlString(text)
@@ -181,8 +165,6 @@ func (s setting) want() string {
 // span is the range and the default in words.
 func (s setting) span() string {
 	switch {
-	case s.def == "false":
-		return "true or false, default false"
 	case s.words != nil:
 		return quoteAll(s.words) + "; default " + s.literal(s.def)
 	case s.least == "":

@@ -60,7 +60,7 @@ func (d *textDrawing) heading() {
 	fmt.Fprintf(&d.out, "%s: %s\n\n", t.Name, t.summary())
 	var table [][]string
 	if t.Transport != ZMQ {
-		table = append(table, []string{"broker " + t.Transport, t.brokerText()})
+		table = append(table, []string{"broker " + t.Transport, t.BrokerURL()})
 	}
 	for _, h := range t.Hosts {
 		table = append(table, []string{"host " + h.Name, h.where()})
@@ -69,14 +69,6 @@ func (d *textDrawing) heading() {
 		fmt.Fprintln(&d.out, row)
 	}
 	d.out.WriteString("\n")
-}
-
-func (t *Topology) brokerText() string {
-	server, kept := t.Server()
-	if !kept {
-		return t.BrokerURL()
-	}
-	return strings.TrimSpace(fmt.Sprintf("%s, embedded, on host %s, %s", t.BrokerURL(), server.Host, NamedEndpoint{KindControl, server.Sockets.Control}.short()))
 }
 
 func (d *textDrawing) box(s Stage) {

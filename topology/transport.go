@@ -31,24 +31,13 @@ type RabbitMQ struct {
 type NATS struct {
 	// URL is nats://USER:PASSWORD@HOST:PORT, or tls.
 	URL string
-	// Embedded says that Posta runs the server, which listens on the address of URL.
-	Embedded bool
-	// Data is the embedded server's directory; relative to the cluster's data. Default "nats".
-	Data string
-	// Sync says when the embedded server's disk has what it answers for: "default" or "always".
-	Sync string
 	// Batch is as RabbitMQ.Batch.
 	Batch Size
 }
 
-// MaxNATSFrame is the largest limits.frame with transport "nats", whoever runs the server: the files of JetStream have an end at 32 MiB for each
-// message, and find a longer one damaged when they are read back. The rest is for headers.
+// MaxNATSFrame is the largest limits.frame with transport "nats". JetStream's files hold messages of at most 32 MiB: a longer one is found damaged
+// when the server reads it back. The rest is for headers.
 const MaxNATSFrame Size = 30 << 20
-
-// SyncAlways is an fsync for each message.
-const SyncAlways = "always"
-
-var syncWords = []string{"default", SyncAlways}
 
 // QuorumQueue is the kind of queues that are replicated.
 const QuorumQueue = "quorum"
@@ -60,15 +49,6 @@ var errURLForm = errors.New("no address of the broker")
 func rightAMQP(text string) error { return rightURL(text, "amqp", "amqps") }
 
 func rightNATS(text string) error { return rightURL(text, "nats", "tls") }
-
-var errNoDir = errors.New("it is empty")
-
-func rightDir(text string) error {
-	if text == "" {
-		return errNoDir
-	}
-	return nil
-}
 
 func rightURL(text string, schemes ...string) error {
 	u, err := url.Parse(text)

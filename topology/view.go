@@ -12,10 +12,9 @@ type View struct {
 	Stages      []StageView    `json:"stages"`
 	Edges       []EdgeView     `json:"edges"`
 	Nodes       []NodeView     `json:"nodes"`
-	MedicNodes  []NodeView     `json:"medic_nodes"`      // without a chain
-	Server      *NodeView      `json:"server,omitempty"` // the embedded NATS server, where posta up keeps it
-	EntryPoints []string       `json:"entry_points"`     // where clients upload
-	Outputs     []string       `json:"outputs"`          // where clients fetch results
+	MedicNodes  []NodeView     `json:"medic_nodes"`  // without a chain
+	EntryPoints []string       `json:"entry_points"` // where clients upload
+	Outputs     []string       `json:"outputs"`      // where clients fetch results
 	Medics      map[string]any `json:"medics"`
 	Limits      map[string]any `json:"limits"`
 }
@@ -87,10 +86,6 @@ func (t *Topology) View() View {
 	for _, n := range t.MedicNodes() {
 		v.MedicNodes = append(v.MedicNodes, n.view())
 	}
-	if server, kept := t.Server(); kept {
-		view := server.view()
-		v.Server = &view
-	}
 	return v
 }
 
@@ -111,11 +106,8 @@ func (t *Topology) settingsView(section string) map[string]any {
 			continue
 		}
 		out[s.name] = s.text(t)
-		switch f := s.field(t).(type) {
-		case *int:
-			out[s.name] = *f
-		case *bool:
-			out[s.name] = *f
+		if n, ok := s.field(t).(*int); ok {
+			out[s.name] = *n
 		}
 	}
 	return out

@@ -10,8 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -22,11 +20,8 @@ var script string
 
 // RabbitMQ is a server. Its methods are called by one goroutine.
 type RabbitMQ struct {
-	dir   string
-	ports [3]int
-	cmd   *exec.Cmd // nil while it is dead
-	ended chan struct{}
-
+	process
+	ports   [3]int
 	version string
 }
 
@@ -54,7 +49,7 @@ func (r *RabbitMQ) Version() string { return r.version }
 
 // StartRabbitMQ starts a server with its data in dir, which is made, and waits until it answers.
 func StartRabbitMQ(ctx context.Context, dir string) (*RabbitMQ, error) {
-	r := &RabbitMQ{dir: dir}
+	r := &RabbitMQ{process: process{dir: dir}}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -111,102 +106,26 @@ func freePorts() (ports [3]int, err error) {
 func (r *RabbitMQ) URL() string { return fmt.Sprintf("amqp://guest:guest@127.0.0.1:%d/", r.ports[0]) }
 
 // Start starts it, again after Kill, on the same data, and waits until it answers.
-func (r *RabbitMQ) Start(ctx context.Context) (err error) {
-	log, err := os.OpenFile(filepath.Join(r.dir, "out.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = log.Close() }() // the server has its own
+func (r *RabbitMQ) Start(ctx context.Context) error {
 	args := []string{r.dir}
 	for _, p := range r.ports {
 		args = append(args, strconv.Itoa(p))
 	}
-	cmd := exec.Command(r.script(), args...)
-	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
+	err := r.start(ctx, exec.Command(r.script(), args...), 100*time.Millisecond, func() bool {
+		conn, err := amqp.Dial(r.URL())
+		if err != nil {
+			return false
+		}
+		r.version, _ = conn.Properties["version"].(string)
+		_ = conn.Close() // it was there
+		return true
+	})
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 127 {
+		err = fmt.Errorf("%w: %w", ErrNotInstalled, err)
+	}
+	if err != nil {
 		return fmt.Errorf("start RabbitMQ: %w", err)
 	}
-	ended, how := make(chan struct{}), error(nil)
-	r.cmd, r.ended = cmd, ended
-	go func() {
-		defer close(ended)
-		how = cmd.Wait()
-	}()
-	for {
-		if conn, err := amqp.Dial(r.URL()); err == nil {
-			r.version, _ = conn.Properties["version"].(string)
-			_ = conn.Close() // it was there
-			return nil
-		}
-		select {
-		case <-ended:
-			r.Kill()
-			var exit *exec.ExitError
-			if errors.As(how, &exit) && exit.ExitCode() == 127 {
-				how = ErrNotInstalled
-			}
-			return fmt.Errorf("start RabbitMQ: %w: %s", how, r.lastWords())
-		case <-ctx.Done():
-			r.Kill()
-			return fmt.Errorf("start RabbitMQ: %w: %s", context.Cause(ctx), r.lastWords())
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-}
-
-func (r *RabbitMQ) lastWords() string {
-	b, _ := os.ReadFile(filepath.Join(r.dir, "out.log"))
-	return strings.TrimSpace(string(b[max(0, len(b)-500):]))
-}
-
-// Kill ends it at once (SIGKILL), as a power cut would end its process.
-func (r *RabbitMQ) Kill() {
-	if r.cmd == nil {
-		return
-	}
-	_ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) // it may have gone by itself
-	<-r.ended
-	for len(r.PIDs()) > 0 { // until its ports are free again
-		time.Sleep(10 * time.Millisecond)
-	}
-	r.cmd = nil
-}
-
-// Signal sends a signal to all of its processes.
-func (r *RabbitMQ) Signal(s syscall.Signal) error { return syscall.Kill(-r.cmd.Process.Pid, s) }
-
-// PIDs is its processes, for who measures what they cost.
-func (r *RabbitMQ) PIDs() []int {
-	if r.cmd == nil {
-		return nil
-	}
-	all, _ := filepath.Glob("/proc/[0-9]*")
-	var pids []int
-	for _, p := range all {
-		pid, err := strconv.Atoi(filepath.Base(p))
-		if err != nil {
-			continue
-		}
-		if group, err := syscall.Getpgid(pid); err == nil && group == r.cmd.Process.Pid && !dead(pid) {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}
-
-// dead reports whether a process has ended, though nobody may have asked how: in a container that may be never.
-func dead(pid int) bool {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return true
-	}
-	_, rest, _ := strings.Cut(string(b), ") ")
-	return strings.HasPrefix(rest, "Z") || strings.HasPrefix(rest, "X")
-}
-
-// Close ends it and removes its data.
-func (r *RabbitMQ) Close() error {
-	r.Kill()
-	return os.RemoveAll(r.dir)
+	return nil
 }

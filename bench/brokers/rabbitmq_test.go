@@ -51,7 +51,7 @@ func TestStartRabbitMQ_APortThatIsTakenMeanwhile(t *testing.T) {
 		}
 	}()
 	defer func() { _ = l.Close(); <-accepted }()
-	r := &RabbitMQ{dir: filepath.Join(t.TempDir(), "rabbit")}
+	r := &RabbitMQ{process: process{dir: filepath.Join(t.TempDir(), "rabbit")}}
 	if err := os.MkdirAll(r.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -34,8 +34,8 @@ races. Without any, all are measured: half an hour or more, and 8 GB of disk.
 
 In a race all contestants answer the same queries over the same files, round after round, and no answer may differ:
 ` + strings.Join(bench.ContestantNames(), ", ") + `.
-Those that cannot take part are named with the reason. The yardstick duckdb is built if the command runs in the folder that holds
-Posta; that takes Go and g++.
+Those that cannot take part are named with the reason. The programs of bench/rivals, duckdb and the server of nats, are built if the command
+runs in the folder that holds Posta; that takes Go, and for duckdb g++.
 
    posta bench race                                   the races, with everybody
    posta bench --rows 300000 --rounds 1 race-bikes    a small one
@@ -43,7 +43,7 @@ Posta; that takes Go and g++.
    posta bench link log                               a link and a log beside the plain file
 
 Tables go to standard output, all values to DIR of --results as JSON, and as a page to look at, HTML without anything from elsewhere.
-Nodes, clients and others are processes of their own, and leave nothing but generated data and the yardstick in --dir: the disk that is measured.`,
+Nodes, clients and others are processes of their own, and leave nothing but generated data and the rivals in --dir: the disk that is measured.`,
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "rounds", Value: bench.DefaultRounds, Usage: "rounds that count, after one that warms up"},
 			&cli.BoolFlag{Name: "cold", Usage: "no round to warm up: to see that it works, not how fast"},
@@ -53,7 +53,7 @@ Nodes, clients and others are processes of their own, and leave nothing but gene
 			&cli.StringFlag{Name: "profile", Usage: "a `DIR` for a CPU profile of every process"},
 			&cli.IntFlag{Name: "rows", Usage: "facts of every analysis; 0 for as many as each has by default, 2 to 5 million"},
 			&cli.StringSliceFlag{Name: "contestants", Usage: "only these `NAMES` in races, with commas between them, beside posta and the oracle"},
-			&cli.StringFlag{Name: "duckdb", Usage: "the `PROGRAM` of bench/duckdb, in place of building it"},
+			&cli.StringFlag{Name: "duckdb", Usage: "the `PROGRAM` of bench/rivals/duckdb, in place of building it"},
 			&cli.Int64Flag{Name: "amount", Value: bench.DefaultAmount >> 20, Usage: "MiB in a round of log and link"},
 			&cli.StringFlag{Name: "sizes", Usage: "frame sizes of log and link in `BYTES`, like 1024,65536", DefaultText: "256 B to 1 MiB"},
 			&cli.StringFlag{Name: "links", Usage: "how many links at once, in `NUMBERS` like 1,8", DefaultText: "1 to 8"},

@@ -48,3 +48,9 @@ func roomFor(nc *nats.Conn, t *topology.Topology) error {
 	}
 	return nil
 }
+
+// maxMessage is what a server must accept: the largest frame, its header, and what a message adds. It is less than JetStream's files can hold:
+// [topology.MaxNATSFrame].
+func maxMessage(t *topology.Topology) int {
+	return max(int(t.Limits.Frame), int(t.NATS.Batch)) + 64<<10
+}

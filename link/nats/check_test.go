@@ -8,76 +8,61 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"posta.dev/posta/test/natstest"
 	"posta.dev/posta/topology"
 )
+
+// away is how long a test waits for a server, or for what it leads to.
+const away = time.Minute
+
+// through is the default topology over a server.
+func through(url string) *topology.Topology {
+	topo := topology.Default()
+	topo.Transport, topo.NATS.URL = topology.ViaNATS, url
+	return topo
+}
 
 // TestCheck: what is wrong with a server is said before anything starts, with what to do.
 func TestCheck(t *testing.T) {
 	ctx := context.Background()
-	s := newServer(t, "default")
-	if err := Check(ctx, s.topo); err != nil {
+	topo := through(natstest.Start(t).URL())
+	if err := Check(ctx, topo); err != nil {
 		t.Error(err)
 	}
-	if largest := int(s.topo.Limits.Frame); maxMessage(s.topo) <= largest {
-		t.Errorf("the embedded server takes %d bytes, a frame may have %d", maxMessage(s.topo), largest)
+	if largest := int(topo.Limits.Frame); maxMessage(topo) <= largest {
+		t.Errorf("a server must take %d bytes, a frame may have %d", maxMessage(topo), largest)
 	}
 	expect := func(what, want string) {
 		t.Helper()
-		if err := Check(ctx, s.topo); err == nil || !strings.Contains(err.Error(), want) {
+		if err := Check(ctx, topo); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", what, err, want)
 		}
 	}
-	o, err := serverOptions(s.topo)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.JetStream, o.Port = false, server.RANDOM_PORT
-	s.topo.NATS.URL = running(t, o)
+	topo.NATS.URL = natstest.Start(t, "-jetstream=false").URL()
 	expect("no JetStream", "write jetstream {}")
-	s.topo.NATS.URL = small(t, s.topo)
+	topo.NATS.URL = small(t)
 	expect("frames larger than its messages", "write max_payload = 16842752 into the server's file, or lower limits.frame")
-	s.topo.NATS.URL = "nats://user:secret@127.0.0.1:1"
+	topo.NATS.URL = "nats://user:secret@127.0.0.1:1"
 	expect("nobody there", "start the server")
-	if err := Check(ctx, s.topo); strings.Contains(err.Error(), "secret") {
+	if err := Check(ctx, topo); strings.Contains(err.Error(), "secret") {
 		t.Errorf("the error tells the password: %v", err)
 	}
 }
 
-// running is a server with these options, until the test is over.
-func running(t *testing.T, o *server.Options) (url string) {
-	t.Helper()
-	s, err := server.NewServer(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(readyTime) {
-		t.Fatal("it does not listen")
-	}
-	return s.ClientURL()
-}
-
 // small is a server as it comes, whose messages are 1 MiB at most.
-func small(t *testing.T, topo *topology.Topology) (url string) {
+func small(t *testing.T) (url string) {
 	t.Helper()
-	o, err := serverOptions(topo)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Port, o.StoreDir, o.MaxPayload = server.RANDOM_PORT, t.TempDir(), 0
-	return running(t, o)
+	return natstest.Start(t, "-max-payload", "1048576").URL()
 }
 
 // TestNode_ASmallMaxPayloadIsToldInItsLog: a node does not ask beforehand, it waits; what it waits for stands in its log.
 func TestNode_ASmallMaxPayloadIsToldInItsLog(t *testing.T) {
-	topo := topology.Default()
-	topo.Transport, topo.DataDir, topo.Hosts[0].Address = topology.ViaNATS, t.TempDir(), "ipc:"+t.TempDir()
-	topo.Hosts[0].Bind, topo.NATS.URL = topo.Hosts[0].Address, small(t, topo)
+	topo := through(small(t))
+	topo.DataDir, topo.Hosts[0].Address = t.TempDir(), "ipc:"+t.TempDir()
+	topo.Hosts[0].Bind = topo.Hosts[0].Address
 	n, err := topo.Node("joiner-1")
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +73,7 @@ func TestNode_ASmallMaxPayloadIsToldInItsLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = tr.Close() }()
-	for late := time.After(readyTime); ; {
+	for late := time.After(away); ; {
 		select {
 		case line := <-lines:
 			if strings.Contains(line, "write max_payload = 16842752 into the server's file") {
@@ -113,15 +98,14 @@ func (l lines) Write(p []byte) (int, error) {
 
 // TestTheLargestMessageIsReadBack: what a topology may allow, JetStream finds undamaged after a new start.
 func TestTheLargestMessageIsReadBack(t *testing.T) {
-	s := newServer(t, "default")
-	s.end()
-	s.topo.Limits.Frame = topology.MaxNATSFrame
-	s.start()
-	ctx, cancel := context.WithTimeout(context.Background(), readyTime)
+	server := natstest.Start(t)
+	topo := through(server.URL())
+	topo.Limits.Frame = topology.MaxNATSFrame
+	ctx, cancel := context.WithTimeout(context.Background(), away)
 	defer cancel()
-	largest := bytes.Repeat([]byte("posta 30"), maxMessage(s.topo)/8)
+	largest := bytes.Repeat([]byte("posta 30"), maxMessage(topo)/8)
 	stream := func() jetstream.Stream {
-		nc, err := nats.Connect(s.topo.NATS.URL)
+		nc, err := nats.Connect(server.URL())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,8 +126,8 @@ func TestTheLargestMessageIsReadBack(t *testing.T) {
 		return st
 	}
 	stream()
-	s.end()
-	s.start()
+	server.Kill()
+	natstest.Restart(t, server)
 	if m, err := stream().GetMsg(ctx, 1); err != nil || !bytes.Equal(m.Data, largest) {
 		t.Errorf("%v", err)
 	}

@@ -282,7 +282,7 @@ func explain(err error) error {
 	case errors.Is(err, errPayload), errors.Is(err, errLost), errors.Is(err, errJetStream):
 		return err
 	}
-	return fmt.Errorf("%w: start the server (posta up, or posta nats, when it is embedded), or correct the url of [nats]", err)
+	return fmt.Errorf("%w: start the server (nats-server -js), or correct the url of [nats]", err)
 }
 
 // onLink runs one session after the other, for as long as the connection stands.

@@ -17,7 +17,7 @@ import (
 
 	"posta.dev/posta/bench/brokers"
 	"posta.dev/posta/link"
-	"posta.dev/posta/link/linktest"
+	"posta.dev/posta/test/linktest"
 	"posta.dev/posta/topology"
 )
 

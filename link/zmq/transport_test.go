@@ -7,7 +7,7 @@ import (
 	"go.uber.org/goleak"
 
 	"posta.dev/posta/link"
-	"posta.dev/posta/link/linktest"
+	"posta.dev/posta/test/linktest"
 	"posta.dev/posta/topology"
 )
 

@@ -34,8 +34,7 @@ const FenceDir = "fence"
 type Config struct {
 	Topology  *topology.Topology
 	Medic     topology.NodeID
-	Hosts     []string        // that are this machine
-	Extra     []topology.Node // processes that beat and are looked after like nodes, wherever the restarter knows them: the embedded server of a broker
+	Hosts     []string // that are this machine
 	Restarter medic.Restarter
 	Log       *slog.Logger
 }
@@ -130,7 +129,7 @@ func (s *station) subscribe() (err error) {
 			return err
 		}
 	}
-	for _, n := range append(s.cfg.Topology.All(), s.cfg.Extra...) {
+	for _, n := range s.cfg.Topology.All() {
 		if n.ID == s.node.ID {
 			continue
 		}
@@ -146,7 +145,7 @@ func (s *station) config() core.Config {
 	t, id := s.cfg.Topology, s.log.Identity()
 	return core.Config{
 		Self: s.node.ID, ID: core.Identity{LogID: id.LogID, Incarnation: id.Incarnation, PID: os.Getpid()}, Reach: s.cfg.Hosts,
-		Medics: members(t.MedicNodes()), Nodes: members(append(t.Nodes(), s.cfg.Extra...)),
+		Medics: members(t.MedicNodes()), Nodes: members(t.Nodes()),
 		Heartbeat: t.Medics.Heartbeat, SuspectAfter: t.Medics.SuspectAfter,
 	}
 }

@@ -19,7 +19,7 @@ func init() {
 	)
 }
 
-func startRabbitMQ(t *testing.T, _ map[string]string) (broker, map[string]string) {
+func startRabbitMQ(t *testing.T) (broker, map[string]string) {
 	t.Helper()
 	b, err := brokers.StartRabbitMQ(deadline(t, time.Minute), filepath.Join(t.TempDir(), "rabbitmq"))
 	if err != nil {

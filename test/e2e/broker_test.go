@@ -23,14 +23,14 @@ type broker interface {
 // brokerKind is a transport over a broker, in one of its settings.
 type brokerKind struct {
 	name     string
-	start    func(*testing.T, map[string]string) (broker, map[string]string) // with the settings of the topology that lead to it
-	settings map[string]string
+	start    func(*testing.T) (broker, map[string]string) // with the settings of the topology that lead to it
+	settings map[string]string                            // others of the topology
 }
 
-// brokerKinds begins with those that need nothing installed; with -tags brokers it goes on.
+// brokerKinds begins with those that need nothing installed; with -tags brokers it has more.
 var brokerKinds = []brokerKind{
-	{"nats", startNATS, map[string]string{"nats.sync": "default"}},
-	{"nats sync always", startNATS, map[string]string{"nats.sync": "always"}},
+	{name: "nats", start: startNATS("default")},
+	{name: "nats sync always", start: startNATS("always")},
 }
 
 var clusterNames atomic.Int64
@@ -62,7 +62,7 @@ func TestBrokers(t *testing.T) {
 	}
 	for i, k := range brokerKinds {
 		t.Run(k.name, func(t *testing.T) {
-			b, settings := k.start(t, k.settings)
+			b, settings := k.start(t)
 			v := k.variant(twoOfEach(), settings)
 			v.SplitParsers = i%2 == 1 // raw chunks cross the broker then
 			c := start(t, v)

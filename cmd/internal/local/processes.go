@@ -18,7 +18,6 @@ import (
 type Config struct {
 	Topology *topology.Topology
 	Nodes    []topology.Node // of this machine
-	Beside   []topology.Node // of this machine, too, and needed by them: the embedded server of a broker
 	Dir      string          // holds pids and log
 	Program  []string        // what runs a node when "node NAME -f FILE" is put behind it
 	Tied     bool            // they die with this process
@@ -42,9 +41,6 @@ func NewProcesses(cfg Config) (*Processes, error) {
 
 func (c *Processes) command(node medic.NodeID) []string {
 	argv := append([]string(nil), c.cfg.Program...)
-	if node == topology.ServerID {
-		return append(argv, "nats", "-f", c.cfg.Topology.File)
-	}
 	if !c.isMedic(node) {
 		return append(argv, "node", string(node), "-f", c.cfg.Topology.File)
 	}
@@ -89,14 +85,9 @@ func (c *Processes) Hosts() []string {
 }
 
 // IDs returns the names of the nodes.
-func (c *Processes) IDs() []medic.NodeID { return names(c.cfg.Nodes) }
-
-// Beside is the names of what the nodes need beside them.
-func (c *Processes) Beside() []medic.NodeID { return names(c.cfg.Beside) }
-
-func names(nodes []topology.Node) []medic.NodeID {
-	ids := make([]medic.NodeID, len(nodes))
-	for i, n := range nodes {
+func (c *Processes) IDs() []medic.NodeID {
+	ids := make([]medic.NodeID, len(c.cfg.Nodes))
+	for i, n := range c.cfg.Nodes {
 		ids[i] = n.ID
 	}
 	return ids
@@ -113,10 +104,10 @@ func (c *Processes) Stop(ctx context.Context, nodes []medic.NodeID) []medic.Stop
 	return medic.Stop(ctx, c, nodes, c.cfg.Topology.Limits.Drain+time.Second)
 }
 
-// Ready returns when heartbeats of all nodes, and of what they need beside them, are there, of these processes and no others. A node that dies again and again before it
+// Ready returns when heartbeats of all nodes are there, of these processes and no others. A node that dies again and again before it
 // is heard is an error at once, one that says nothing when ctx ends is one then.
 func (c *Processes) Ready(ctx context.Context) error {
-	l, err := monitor.Listen(append(slices.Clone(c.cfg.Beside), c.cfg.Nodes...))
+	l, err := monitor.Listen(c.cfg.Nodes)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,68 @@
+package brokers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// NATS is a server with JetStream: the program nats of bench/rivals. Its methods are called by one goroutine.
+type NATS struct {
+	process
+	command []string
+	said    struct{ URL, Version string } // by the first start, which the others follow
+}
+
+// StartNATS starts a server with its data in dir, which is made, on a free port of 127.0.0.1, and waits until it answers. args are flags of
+// the program, for instance -sync always.
+func StartNATS(ctx context.Context, program, dir string, args ...string) (*NATS, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	n := &NATS{process: process{dir: dir}, command: append([]string{program, "-tied", "-dir", filepath.Join(dir, "data")}, args...)}
+	return n, n.Start(ctx)
+}
+
+// Start starts it, again after Kill, on the same data and the same port, and waits until it answers.
+func (n *NATS) Start(ctx context.Context) error {
+	args, ready := n.command[1:], filepath.Join(n.dir, "ready")
+	if n.said.URL == "" {
+		args = append(args, "-ready", ready)
+	} else {
+		args = append(args, "-address", n.address())
+	}
+	cmd := exec.Command(n.command[0], args...)
+	if _, err := cmd.StdinPipe(); err != nil { // ends with this process, and so does the server
+		return fmt.Errorf("start NATS: %w", err)
+	}
+	err := n.start(ctx, cmd, 5*time.Millisecond, func() bool {
+		if n.said.URL == "" {
+			text, err := os.ReadFile(ready)
+			return err == nil && json.Unmarshal(text, &n.said) == nil
+		}
+		conn, err := net.Dial("tcp", n.address())
+		if err != nil {
+			return false
+		}
+		_ = conn.Close() // it was there
+		return true
+	})
+	if err != nil {
+		return fmt.Errorf("start NATS: %w", err)
+	}
+	return nil
+}
+
+// URL is where it listens.
+func (n *NATS) URL() string { return n.said.URL }
+
+// Version is what the server says of itself.
+func (n *NATS) Version() string { return n.said.Version }
+
+func (n *NATS) address() string { return strings.TrimPrefix(n.said.URL, "nats://") }

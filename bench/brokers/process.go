@@ -1,0 +1,109 @@
+package brokers
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// process is a server that runs in a process group of its own. Its methods are called by one goroutine.
+type process struct {
+	dir   string        // holds its data, and out.log
+	cmd   *exec.Cmd     // nil while it is dead
+	ended chan struct{} // closed when cmd has ended
+	how   error         // cmd has ended; to be read after ended
+}
+
+// start starts cmd, and waits until ready says that it answers; it asks every so often. What does not answer is dead afterwards.
+func (p *process) start(ctx context.Context, cmd *exec.Cmd, every time.Duration, ready func() bool) error {
+	log, err := os.OpenFile(filepath.Join(p.dir, "out.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }() // the server has its own
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	p.cmd, p.ended = cmd, make(chan struct{})
+	go func() {
+		defer close(p.ended)
+		p.how = cmd.Wait()
+	}()
+	for !ready() {
+		select {
+		case <-p.ended:
+			err = p.how
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		case <-time.After(every):
+			continue
+		}
+		p.Kill()
+		return fmt.Errorf("%w: %s", err, p.lastWords())
+	}
+	return nil
+}
+
+func (p *process) lastWords() string {
+	b, _ := os.ReadFile(filepath.Join(p.dir, "out.log")) // it may have said nothing
+	return strings.TrimSpace(string(b[max(0, len(b)-500):]))
+}
+
+// Kill ends it at once (SIGKILL), as a power cut would end its process.
+func (p *process) Kill() {
+	if p.cmd == nil {
+		return
+	}
+	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // it may have gone by itself
+	<-p.ended
+	for len(p.PIDs()) > 0 { // until its ports are free again
+		time.Sleep(10 * time.Millisecond)
+	}
+	p.cmd = nil
+}
+
+// Signal sends a signal to all of its processes.
+func (p *process) Signal(s syscall.Signal) error { return syscall.Kill(-p.cmd.Process.Pid, s) }
+
+// PIDs is its processes, for who measures what they cost.
+func (p *process) PIDs() []int {
+	if p.cmd == nil {
+		return nil
+	}
+	all, _ := filepath.Glob("/proc/[0-9]*")
+	var pids []int
+	for _, file := range all {
+		pid, err := strconv.Atoi(filepath.Base(file))
+		if err != nil {
+			continue
+		}
+		if group, err := syscall.Getpgid(pid); err == nil && group == p.cmd.Process.Pid && !dead(pid) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// dead reports whether a process has ended, though nobody may have asked how: in a container that may be never.
+func dead(pid int) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return true
+	}
+	_, rest, _ := strings.Cut(string(b), ") ")
+	return strings.HasPrefix(rest, "Z") || strings.HasPrefix(rest, "X")
+}
+
+// Close ends it and removes its data.
+func (p *process) Close() error {
+	p.Kill()
+	return os.RemoveAll(p.dir)
+}
