@@ -17,7 +17,7 @@ func (c *Core) elect(now time.Time) {
 		case !c.objected.IsZero() && now.Sub(c.objected) >= c.cfg.SuspectAfter:
 			c.campaign(now) // who objected did not come to lead
 		case c.objected.IsZero() && now.Sub(c.candidateSince) >= c.cfg.answerTimeout():
-			c.lead(now)
+			c.lead(c.term.Gen, now)
 		case now.Sub(c.asked) >= c.cfg.Heartbeat:
 			c.ask(now)
 		}
@@ -36,7 +36,7 @@ func (c *Core) campaign(now time.Time) {
 	c.endTerm()
 	c.role, c.candidateSince, c.objected = candidate, now, time.Time{}
 	if c.rank[c.cfg.Self] == len(c.rank)-1 {
-		c.lead(now)
+		c.lead(c.term.Gen, now)
 		return
 	}
 	c.ask(now)
@@ -69,19 +69,19 @@ func (c *Core) noteObjection(m Message, now time.Time) {
 	}
 }
 
-// lead begins a new generation. Nothing is said in it before it is durable (M3).
-func (c *Core) lead(now time.Time) {
+// lead begins the generation after the given one. Nothing is said in it before it is durable (M3).
+func (c *Core) lead(last Generation, now time.Time) {
 	c.endTerm()
 	c.role = leader
-	c.enterTerm(Term{c.term.Gen + 1, c.cfg.Self}, now)
-	c.patients = map[NodeID]*patient{}
+	c.enterTerm(Term{last + 1, c.cfg.Self}, now)
 	c.written, c.ordered = 0, 0
 	c.write(Entry{Kind: Elected}, now)
 	c.publishStored(Message{Kind: Coordinator})
 }
 
-// enterTerm makes a term the present one.
+// enterTerm makes a term the present one. Of two leaders of one generation the other may be the present one afterwards (settleTie).
 func (c *Core) enterTerm(t Term, now time.Time) {
+	assert(t.Gen >= c.term.Gen, "M3: from term %v back to %v", c.term, t)
 	c.term, c.leaderHeard, c.reports = t, now, nil // another leader's orders may have the same numbers
 	clear(c.executing)
 	c.build.records = append(c.build.records, Record{Term: &t})
@@ -97,7 +97,7 @@ func (c *Core) follow(t Term, now time.Time) {
 
 // endTerm drops orders and messages that were waiting for the disk: they belong to a term that is over.
 func (c *Core) endTerm() {
-	c.patients = map[NodeID]*patient{}
+	c.targets = map[NodeID]*target{}
 	for _, b := range []*batch{&c.build, c.inflight} {
 		if b == nil {
 			continue
@@ -138,7 +138,7 @@ func (c *Core) settleTie(m Message, now time.Time) (current bool) {
 	switch {
 	case other == "" || c.term.Leader != "" && !higher:
 		if c.role == leader {
-			c.lead(now)
+			c.lead(c.term.Gen, now)
 		}
 		return false
 	}

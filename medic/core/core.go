@@ -1,6 +1,7 @@
 package core
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -9,42 +10,48 @@ import (
 type State struct {
 	Term    Term
 	Journal []Entry // in order
-	// Fence is the newest term that the hosts of this medic have seen. Who has lost his log learns there what he may not use again (M3).
+	// Fence is the newest term that the hosts of this medic have seen. A medic that has lost its log learns there which generation it may not
+	// use again (M3).
 	Fence Term
 }
 
 // Core is one medic: detector, election, orders, journal. It is pure; one goroutine owns it.
 type Core struct {
-	cfg   Config
-	rank  map[NodeID]int
-	began time.Time
-	det   *detector
+	cfg     Config         // never changes
+	rank    map[NodeID]int // of all medics, this one included: its place in cfg.Medics. Never changes
+	started time.Time      // of this medic
+	det     *detector      // who was heard when; it has everybody in cfg.Medics and cfg.Nodes, this medic included
 
-	term           Term // the newest that was heard of
-	stored         Term // the newest that is durable: what others are told
+	// term is the newest that was heard of. Only enterTerm sets it, and its generation never goes back.
+	term Term
+	// stored is the newest term that is durable, and the one that every message carries (M3). Only Stored moves it; it is never newer than term.
+	stored Term
+	// role: leader implies that term.Leader is this medic. A leader says so, and its orders leave, only once stored is term.
 	role           role
-	leaderHeard    time.Time
-	candidateSince time.Time // Candidate: when the question was put, or put again
-	objected       time.Time // Candidate: when a higher medic objected; zero: none has
-	asked          time.Time
-	actAfter       time.Time // no orders before this one: see wake
-	electAfter     time.Time // no election before this one: the log was lost, and others may know more than the host does
-	reach          map[NodeID][]string
-	lastBeat       time.Time
+	leaderHeard    time.Time // follower: when the leader was heard last, or since when this medic waits to hear of one
+	candidateSince time.Time // candidate: when the question was put; moved on over sleeps
+	objected       time.Time // candidate: when the first higher medic objected; zero while none has
+	asked          time.Time // candidate: when the question was repeated last
+	// actAfter: before it no order is given or obeyed, and no election begun or ended. Only wake sets it.
+	actAfter time.Time
+	// electAfter: before it no election is begun. Only New sets it, if the log was lost: others may know of more than the hosts do.
+	electAfter time.Time
+	reach      map[NodeID][]string // the hosts on which a peer can act, by its last heartbeat
+	lastBeat   time.Time           // of this medic
 
-	journal    *Journal
-	have       []Extent // durable
-	written    uint64   // entries in this term
-	ordered    uint64   // orders in this term
-	patients   map[NodeID]*patient
+	journal    *Journal             // all that is known, stored or not
+	have       []Extent             // what of the journal is durable; set by New and Stored
+	written    uint64               // leader: entries in this term; the next one is numbered one higher
+	ordered    uint64               // leader: orders in this term, likewise
+	targets    map[NodeID]*target   // leader: everybody but this medic; empty otherwise, and at the beginning of each term
 	replicated map[NodeID]time.Time // when a peer was last sent entries
 
-	executing map[OrderID]bool
-	reports   []Report // the latest ones given here, for orders that are repeated
+	executing map[OrderID]bool // orders of this term that were taken in hand here, and of which no report is there
+	reports   []Report         // the last maxReports of this term given here, for orders that are repeated
 
 	build    batch  // what is to be stored next, and what waits for it
-	inflight *batch // being stored
-	out      Output
+	inflight *batch // what Seal gave, until Stored; nil while nothing is being stored
+	out      Output // what may leave; Output empties it
 }
 
 type role int
@@ -58,8 +65,8 @@ const (
 // New makes a medic that begins to listen now.
 func New(cfg Config, s State, now time.Time) *Core {
 	c := &Core{
-		cfg: cfg.withDefaults(), rank: map[NodeID]int{}, began: now, term: s.Term, stored: s.Term, leaderHeard: now,
-		reach: map[NodeID][]string{}, journal: newJournal(), executing: map[OrderID]bool{}, replicated: map[NodeID]time.Time{}, patients: map[NodeID]*patient{},
+		cfg: cfg.withDefaults(), rank: map[NodeID]int{}, started: now, term: s.Term, stored: s.Term, leaderHeard: now,
+		reach: map[NodeID][]string{}, journal: newJournal(), executing: map[OrderID]bool{}, replicated: map[NodeID]time.Time{}, targets: map[NodeID]*target{},
 	}
 	for i, m := range cfg.Medics {
 		c.rank[m.ID] = i
@@ -87,7 +94,7 @@ func (c *Core) Tick(now time.Time) {
 	c.noticeSleep(now)
 	c.elect(now)
 	if c.role == leader {
-		c.visit(now)
+		c.reconcileAll(now)
 	}
 	if now.Sub(c.lastBeat) >= c.cfg.Heartbeat {
 		c.beat(now)
@@ -107,21 +114,21 @@ func (c *Core) noticeSleep(now time.Time) {
 func (c *Core) wake(slept time.Duration, now time.Time) {
 	c.leaderHeard = c.leaderHeard.Add(slept)
 	c.candidateSince = c.candidateSince.Add(slept)
-	for _, p := range c.patients {
-		p.began = p.began.Add(slept)
+	for _, t := range c.targets {
+		t.since = t.since.Add(slept)
 	}
 	if c.actAfter.After(now.Add(-slept)) {
 		c.actAfter = c.actAfter.Add(slept)
 	}
 	if slept >= c.cfg.SuspectAfter/2 {
 		c.actAfter, c.leaderHeard, c.candidateSince = now.Add(c.cfg.SuspectAfter), now, now
-		c.callOff(now)
+		c.recallAll(now)
 	}
 }
 
 func (c *Core) beat(now time.Time) {
 	c.lastBeat = now
-	c.publish(Message{Kind: Beat, Leading: c.role == leader && c.stored == c.term, Uptime: now.Sub(c.began), Reach: c.cfg.Reach, Have: c.have})
+	c.publish(Message{Kind: Beat, Leading: c.role == leader && c.stored == c.term, Uptime: now.Sub(c.started), Reach: c.cfg.Reach, Have: c.have})
 }
 
 // publish publishes something that needs no disk.
@@ -220,6 +227,7 @@ func (c *Core) takeEntries(m Message, current bool) {
 
 // write adds to the journal of the term that this medic leads.
 func (c *Core) write(e Entry, now time.Time) {
+	assert(c.role == leader, "M8: a medic that does not lead writes to the journal of term %v", c.term)
 	c.written++
 	e.EntryID, e.At = EntryID{c.term, c.written}, now
 	if c.journal.add(e, e.EntryID) {
@@ -232,3 +240,10 @@ func (c *Core) Term() (t Term, leading bool) { return c.term, c.role == leader &
 
 // Journal is what the medic knows, oldest first; valid until the next call.
 func (c *Core) Journal() []Entry { return c.journal.entries }
+
+// assert stops a medic whose state contradicts a rule. Acting on would do harm; the next start recovers from what is on disk.
+func assert(ok bool, rule string, args ...any) {
+	if !ok {
+		panic(fmt.Sprintf(rule, args...))
+	}
+}

@@ -243,7 +243,7 @@ func TestM5_AnAdoptedProcessThatHangsIsRestartedWhateverCameLate(t *testing.T) {
 func TestM5_AnOrderDoesNotLeaveWhenItsTargetIsHeardInTheMomentOfTheDecision(t *testing.T) {
 	b := led()
 	b.held = true
-	for b.patients["a-1"].phase != ordered {
+	for b.targets["a-1"].phase != ordered {
 		b.pass(heartbeat/4, "b-1")
 	}
 	b.HeardNode("a-1", Identity{LogID: [16]byte{1}, Incarnation: 1, PID: 7}, false, b.now) // it lay there when the clock was read

@@ -28,14 +28,14 @@ func (c *Core) rejoin(now time.Time) {
 			v.silentSince = now
 		}
 	}
-	for _, p := range c.patients {
-		p.began = now // who was started meanwhile may have been at work for long
+	for _, t := range c.targets {
+		t.since = now // what was started meanwhile may have been at work for long
 	}
 	c.leaderHeard, c.candidateSince = now, now
-	c.callOff(now)
-	for id, p := range c.patients {
-		if p.phase == waiting && !c.det.members[id].ended {
-			p.wait = max(p.wait, c.cfg.SuspectAfter) // also who was not heard after a start: its heartbeats may be what was missed
+	c.recallAll(now)
+	for id, t := range c.targets {
+		if t.phase == waiting && !c.det.members[id].ended {
+			t.wait = max(t.wait, c.cfg.SuspectAfter) // also a target that was not heard after its start: its heartbeats may be what was missed
 		}
 	}
 }

@@ -53,6 +53,7 @@ func (c *Core) Stored(now time.Time) {
 	c.inflight = nil
 	for _, r := range b.records {
 		if r.Term != nil {
+			assert(r.Term.Gen >= c.stored.Gen, "M3: term %v is stored after %v", *r.Term, c.stored)
 			c.stored = *r.Term
 		}
 	}
