@@ -212,6 +212,9 @@ func (r *Reader) BytesOf(n int) []byte {
 	return p
 }
 
+// Fixed fills dst with a bin or a str that must have exactly as many bytes.
+func (r *Reader) Fixed(dst []byte) { copy(dst, r.BytesOf(len(dst))) }
+
 // String reads a bin or a str as a copy.
 func (r *Reader) String() string { return string(r.Bytes()) }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/core/record"
 )
 
 // Advance takes what can be taken, until the commit that is being built is full. It serves the links in turn, one frame
@@ -151,7 +152,7 @@ func (c *Core) senderLostDisk(l *inLink, reason string) {
 		}
 	}
 	if l.edge.Inputs {
-		for _, id := range slices.Clone(c.tombstones.order) { // none of the new log's: its hello comes before its ends, on each link
+		for _, id := range slices.Clone(c.tombstones.Keys()) { // none of the new log's: its hello comes before its ends, on each link
 			c.abort(id, reason)
 		}
 	}
@@ -177,7 +178,7 @@ func (c *Core) take(l *inLink, f *link.Frame) {
 }
 
 func (c *Core) takeOpen(l *inLink, f *link.Frame) {
-	if _, gone := c.tombstones.get(f.Session); gone {
+	if _, gone := c.tombstones.Get(f.Session); gone {
 		return
 	}
 	if s := c.sessions[f.Session]; s != nil {
@@ -185,7 +186,7 @@ func (c *Core) takeOpen(l *inLink, f *link.Frame) {
 			c.abort(s.ID, fmt.Sprintf("node %s announces the session otherwise than others do: nodes read different files, or it was opened with other parameters there", f.From))
 			return
 		}
-		c.record(input{op: opJoin, session: s.ID, edge: f.Edge, from: f.From})
+		c.record(record.Input{Op: record.Join, Session: s.ID, Edge: f.Edge, From: f.From})
 		s.opened[l.key()] = true
 		return
 	}
@@ -222,7 +223,7 @@ const minReleased = 16 << 10
 func (c *Core) expected(l *inLink, f *link.Frame) *sess {
 	s := c.sessions[f.Session]
 	if s == nil {
-		if _, gone := c.tombstones.get(f.Session); !gone {
+		if _, gone := c.tombstones.Get(f.Session); !gone {
 			c.abort(f.Session, c.lostFrames(f, "is of a session that nobody has opened here"))
 		}
 		return nil
@@ -261,7 +262,7 @@ func (c *Core) takeEnd(l *inLink, f *link.Frame) {
 	if s == nil {
 		return
 	}
-	c.record(input{op: opEos, session: s.ID, stream: f.Stream, edge: f.Edge, from: f.From})
+	c.record(record.Input{Op: record.Ended, Session: s.ID, Stream: f.Stream, Edge: f.Edge, From: f.From})
 	if c.markEos(s, f.Stream, l.key()) {
 		c.streamEnded(s)
 	}

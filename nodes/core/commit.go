@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/core/record"
 	"posta.dev/posta/nodes/role"
 )
 
 // build is the commit that is being built while another one is being stored (N1).
 type build struct {
-	rec     record
+	rec     record.Record
 	bytes   int
 	links   []*inLink // whose hwm moved
 	dirty   []*sess   // whose roles may have something to flush
@@ -31,7 +32,7 @@ func (b *build) touch(s *sess) {
 }
 
 func (b *build) empty() bool {
-	return len(b.links) == 0 && len(b.dirty) == 0 && len(b.rec.inputs) == 0 && len(b.rec.frames) == 0
+	return len(b.links) == 0 && len(b.dirty) == 0 && len(b.rec.Inputs) == 0 && len(b.rec.Frames) == 0
 }
 
 // Commit is one record to store: hwms moved, calls that changed state, frames produced (N2, R5).
@@ -99,18 +100,18 @@ func (c *Core) Seal() *Commit {
 	for _, l := range b.links {
 		commit.hwms = append(commit.hwms, l.recv.Hwm())
 	}
-	b.rec.hwms = commit.hwms
+	b.rec.Hwms = commit.hwms
 	for _, e := range c.out {
 		for _, s := range e.senders {
-			b.rec.progress = append(b.rec.progress, e.progress(s))
+			b.rec.Progress = append(b.rec.Progress, e.progress(s))
 			commit.last = append(commit.last, lastFrame{s, s.Last()})
 		}
 	}
-	commit.Parts = b.rec.encode()
+	commit.Parts = b.rec.Encode()
 	for _, p := range commit.Parts {
 		commit.Bytes += len(p)
 	}
-	c.build.rec = b.rec.emptied()
+	c.build.rec = b.rec.Emptied()
 	c.inflight = commit
 	return commit
 }

@@ -70,7 +70,7 @@ func New(cfg Config) (*Core, error) {
 		return nil, fmt.Errorf("node %s has no role", cfg.Self)
 	}
 	c := &Core{
-		cfg: cfg, in: map[linkKey]*inLink{}, sessions: map[session.ID]*sess{}, tombstones: newTombstones(maxTombstones),
+		cfg: cfg, in: map[linkKey]*inLink{}, sessions: map[session.ID]*sess{}, tombstones: newTombstones(),
 	}
 	for _, e := range cfg.In {
 		for _, n := range e.From {
@@ -142,14 +142,14 @@ func (c *Core) Ack(a link.Ack, now time.Time) {
 // was acknowledged never comes again, and somebody has to say that nobody needs to wait for it.
 func (c *Core) receiverLostDisk(node link.NodeID, lost *link.Loss) {
 	reason := fmt.Sprintf("node %s lost its data while the session ran: start the session again", node)
-	left := slices.Clone(c.tombstones.order)
+	left := slices.Clone(c.tombstones.Keys())
 	for _, s := range c.sessionsByID() {
 		if lost.Of(s.ID) {
 			c.abort(s.ID, reason)
 		}
 	}
 	for _, id := range left {
-		switch t, _ := c.tombstones.get(id); {
+		switch t, _ := c.tombstones.Get(id); {
 		case !lost.Of(id):
 		case t.Failed:
 			c.forwardAbort(id, t.Reason)

@@ -2,6 +2,7 @@ package core
 
 import (
 	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/core/record"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol/session"
 )
@@ -64,7 +65,7 @@ func (c *Core) hand(s *sess, i int, m role.Message) (kept bool) {
 		return true // the role may have failed halfway
 	}
 	if durable {
-		c.record(input{op: opData, role: i, session: s.ID, stream: m.Stream, payload: m.Payload})
+		c.record(record.Input{Op: record.Data, Role: i, Session: s.ID, Stream: m.Stream, Payload: m.Payload})
 	}
 	return durable
 }
@@ -78,7 +79,7 @@ func (s *sess) fail(err error) {
 // frame adds a frame to an outbox and to the commit that is being built.
 func (c *Core) frame(e *outEdge, to *link.Sender, f link.Frame) {
 	f = to.Add(f)
-	c.build.rec.frames = append(c.build.rec.frames, outFrame{e.cfg.Name, e.to(to), f})
+	c.build.rec.Frames = append(c.build.rec.Frames, record.Frame{Edge: e.cfg.Name, To: e.to(to), Frame: f})
 	c.build.bytes += f.Size()
 	c.Counters.BytesOut += uint64(len(f.Payload))
 }
@@ -96,9 +97,9 @@ func (c *Core) toAll(id session.ID, match func(*outEdge) bool, kind link.Kind, s
 }
 
 // record adds a call to the commit that is being built.
-func (c *Core) record(in input) {
-	c.build.rec.inputs = append(c.build.rec.inputs, in)
-	c.build.bytes += len(in.payload) + inputOverhead
+func (c *Core) record(in record.Input) {
+	c.build.rec.Inputs = append(c.build.rec.Inputs, in)
+	c.build.bytes += len(in.Payload) + inputOverhead
 }
 
 const inputOverhead = 32

@@ -2,6 +2,7 @@ package core
 
 import (
 	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/core/record"
 	"posta.dev/posta/nodes/role"
 )
 
@@ -24,7 +25,7 @@ func (c *Core) end(s *sess, stream, i int) {
 			return
 		}
 		more := false
-		c.record(input{op: opEnd, role: i, session: s.ID, stream: stream})
+		c.record(record.Input{Op: record.End, Role: i, Session: s.ID, Stream: stream})
 		err := c.guard(s, i, func() (err error) {
 			more, err = r.End(s.ID, stream, s.out[i])
 			return err
@@ -92,7 +93,7 @@ func (c *Core) continueEnding(s *sess) {
 // more calls the role that an end waits for.
 func (c *Core) more(s *sess, at ending) {
 	more := false
-	c.record(input{op: opMore, role: at.role, session: s.ID, stream: at.stream})
+	c.record(record.Input{Op: record.More, Role: at.role, Session: s.ID, Stream: at.stream})
 	err := c.guard(s, at.role, func() (err error) {
 		more, err = c.cfg.Roles[at.role].More(s.ID, s.out[at.role])
 		return err

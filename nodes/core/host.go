@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 
+	"posta.dev/posta/nodes/core/record"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol/session"
 )
@@ -14,7 +15,7 @@ type host struct {
 }
 
 func (h *host) Open(s role.Session, payload []byte) error {
-	if _, gone := h.c.tombstones.get(s.ID); gone || h.c.sessions[s.ID] != nil {
+	if _, gone := h.c.tombstones.Get(s.ID); gone || h.c.sessions[s.ID] != nil {
 		return nil
 	}
 	s.Replica = h.c.cfg.Replica
@@ -44,7 +45,7 @@ func (h *host) EndStream(id session.ID, stream int) {
 	if s == nil || s.ended[stream] {
 		return
 	}
-	h.c.record(input{op: opEos, session: id, stream: stream, from: h.c.cfg.Self})
+	h.c.record(record.Input{Op: record.Ended, Session: id, Stream: stream, From: h.c.cfg.Self})
 	if h.c.markEos(s, stream, linkKey{from: h.c.cfg.Self}) {
 		h.c.streamEnded(s)
 	}
@@ -65,7 +66,7 @@ func (h *host) Forget(id session.ID) {
 }
 
 func (h *host) Record(payload []byte) {
-	h.c.record(input{op: opPrivate, role: h.i, payload: payload})
+	h.c.record(record.Input{Op: record.Private, Role: h.i, Payload: payload})
 }
 
 func (h *host) Reply(to role.Peer, body []byte) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/core/record"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol/session"
 )
@@ -56,30 +57,30 @@ func NewLogAnalysis() *LogAnalysis {
 // data is not kept.
 func (a *LogAnalysis) Add(at link.LogIndex, data []byte) {
 	a.some = true
-	rec, err := decodeRecord(data)
+	rec, err := record.Decode(data)
 	if err != nil {
 		if a.err == nil {
 			a.err = fmt.Errorf("N3: record %d: %w", at, err)
 		}
 		return
 	}
-	for i := range rec.inputs {
-		in := &rec.inputs[i]
-		if p := (position{at, i}); in.op == opDrop && a.dropped[in.session].before(p) {
-			a.dropped[in.session] = p
+	for i := range rec.Inputs {
+		in := &rec.Inputs[i]
+		if p := (position{at, i}); in.Op == record.Drop && a.dropped[in.Session].before(p) {
+			a.dropped[in.Session] = p
 		}
 	}
-	a.forget(rec.progress)
-	for _, p := range rec.progress {
+	a.forget(rec.Progress)
+	for _, p := range rec.Progress {
 		a.acknowledged(p)
 	}
-	for i := range rec.frames {
-		f := &rec.frames[i]
-		k := outboxKey{f.edge, f.to}
+	for i := range rec.Frames {
+		f := &rec.Frames[i]
+		k := outboxKey{f.Edge, f.To}
 		if n := len(a.last[k]); n > 0 && a.last[k][n-1].at == at {
-			a.last[k][n-1].seq = f.frame.Seq
+			a.last[k][n-1].seq = f.Frame.Seq
 		} else {
-			a.last[k] = append(a.last[k], lastInRecord{at, f.frame.Seq})
+			a.last[k] = append(a.last[k], lastInRecord{at, f.Frame.Seq})
 		}
 	}
 }
@@ -151,12 +152,12 @@ func (c *Core) replayPlan(a *LogAnalysis) replayPlan {
 
 // skips reports whether a call need not be repeated: its session leaves further on, and then its roles have forgotten it
 // ([role.Role.Drop]). Drops themselves are always repeated, because tombstones keep their order. Gateways get every call repeated.
-func (p *replayPlan) skips(in *input, at position) bool {
-	if in.op == opDrop || in.op == opPrivate || in.op == opRewired || !p.leaves(in.session, at) {
+func (p *replayPlan) skips(in *record.Input, at position) bool {
+	if in.Op == record.Drop || in.Op == record.Private || in.Op == record.Rewired || !p.leaves(in.Session, at) {
 		return false
 	}
-	call := in.op == opData || in.op == opEnd || in.op == opMore
-	return !p.anyGateway || call && in.role < len(p.gateway) && !p.gateway[in.role]
+	call := in.Op == record.Data || in.Op == record.End || in.Op == record.More
+	return !p.anyGateway || call && in.Role < len(p.gateway) && !p.gateway[in.Role]
 }
 
 // first is the first record that recovery needs when it begins with the snapshot of a record: the one behind the snapshot, or an earlier

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/core/record"
 	"posta.dev/posta/nodes/role"
 )
 
@@ -40,7 +41,7 @@ func (r *Recovery) First() link.LogIndex { return r.plan.first(r.at) }
 
 // Replay repeats one record. data may be reused by the caller afterwards.
 func (r *Recovery) Replay(at link.LogIndex, data []byte) error {
-	rec, err := decodeRecord(data)
+	rec, err := record.Decode(data)
 	if err != nil {
 		return fmt.Errorf("N3: record %d: %w", at, err)
 	}
@@ -50,11 +51,11 @@ func (r *Recovery) Replay(at link.LogIndex, data []byte) error {
 		}
 	}
 	if at > r.at {
-		r.forget(rec.progress)
+		r.forget(rec.Progress)
 	}
-	for i := range rec.frames {
-		f := &rec.frames[i]
-		if at <= r.at && !mentions(r.progress, outboxKey{f.edge, f.to}) {
+	for i := range rec.Frames {
+		f := &rec.Frames[i]
+		if at <= r.at && !mentions(r.progress, outboxKey{f.Edge, f.To}) {
 			continue // the snapshot knows better: that outbox was no more
 		}
 		if err := r.reload(f, at); err != nil {
@@ -62,9 +63,9 @@ func (r *Recovery) Replay(at link.LogIndex, data []byte) error {
 		}
 	}
 	if at > r.at {
-		r.progress = rec.progress
+		r.progress = rec.Progress
 		r.foreign = r.hasForeign(rec)
-		for _, p := range rec.progress {
+		for _, p := range rec.Progress {
 			r.acknowledged(p)
 		}
 	}
@@ -84,27 +85,27 @@ func (r *Recovery) forget(told []link.Progress) {
 }
 
 // hasForeign says whether a record mentions of links that the topology does not have any more.
-func (r *Recovery) hasForeign(rec *record) bool {
+func (r *Recovery) hasForeign(rec *record.Record) bool {
 	gone := func(h link.Hwm) bool { return r.c.in[linkKey{h.Edge, h.From}] == nil }
 	cut := func(p link.Progress) bool {
 		s := r.sender(p.Edge, p.To)
 		return s == nil || slices.ContainsFunc(p.Acked, func(a link.Acked) bool { return !slices.Contains(s.Peers(), a.Node) })
 	}
-	return slices.ContainsFunc(rec.hwms, gone) || slices.ContainsFunc(rec.progress, cut)
+	return slices.ContainsFunc(rec.Hwms, gone) || slices.ContainsFunc(rec.Progress, cut)
 }
 
 // reload puts a frame back into its outbox, unless it was acknowledged by everybody.
-func (r *Recovery) reload(f *outFrame, at link.LogIndex) error {
-	if f.frame.Seq <= r.plan.floors[outboxKey{f.edge, f.to}] {
+func (r *Recovery) reload(f *record.Frame, at link.LogIndex) error {
+	if f.Frame.Seq <= r.plan.floors[outboxKey{f.Edge, f.To}] {
 		return nil
 	}
-	s := r.sender(f.edge, f.to)
-	if s == nil || f.frame.Seq <= s.Last() {
+	s := r.sender(f.Edge, f.To)
+	if s == nil || f.Frame.Seq <= s.Last() {
 		return nil
 	}
-	f.frame.Edge, f.frame.From = f.edge, r.c.cfg.Self
-	f.frame.Payload = bytes.Clone(f.frame.Payload)
-	return s.Reload(f.frame, at)
+	f.Frame.Edge, f.Frame.From = f.Edge, r.c.cfg.Self
+	f.Frame.Payload = bytes.Clone(f.Frame.Payload)
+	return s.Reload(f.Frame, at)
 }
 
 // Done ends recovery.
@@ -129,7 +130,7 @@ func (r *Recovery) Done() error {
 		// A node that leaves the topology and comes back later comes with another log. What was known of the old one would then be
 		// taken for a lost disk (R8), and fail sessions that it never saw. So it is forgotten for good now: a record makes the next
 		// snapshot due, which mentions only of links that there are.
-		r.c.record(input{op: opRewired})
+		r.c.record(record.Input{Op: record.Rewired})
 	}
 	return nil
 }
@@ -151,18 +152,18 @@ func (r *Recovery) acknowledged(p link.Progress) {
 	}
 }
 
-func (r *Recovery) repeat(rec *record, at link.LogIndex) error {
-	for i := range rec.inputs {
-		in := &rec.inputs[i]
+func (r *Recovery) repeat(rec *record.Record, at link.LogIndex) error {
+	for i := range rec.Inputs {
+		in := &rec.Inputs[i]
 		if r.plan.skips(in, position{at, i}) {
 			continue
 		}
-		in.payload = bytes.Clone(in.payload) // the roles keep it
+		in.Payload = bytes.Clone(in.Payload) // the roles keep it
 		if err := r.repeatInput(in); err != nil {
 			return err
 		}
 	}
-	for _, h := range rec.hwms {
+	for _, h := range rec.Hwms {
 		if l := r.c.in[linkKey{h.Edge, h.From}]; l != nil {
 			l.recv.Restore(h)
 		}
@@ -193,67 +194,67 @@ func (r *Recovery) discardEmitter(i int) discardEmitter {
 	return discardEmitter{(&chainEmitter{r.c, nil, i}).Partitions()}
 }
 
-func (r *Recovery) repeatInput(in *input) error {
+func (r *Recovery) repeatInput(in *record.Input) error {
 	c := r.c
-	if in.role >= len(c.cfg.Roles) {
-		return fmt.Errorf("role %d of %d: the data directory belongs to another chain", in.role, len(c.cfg.Roles))
+	if in.Role >= len(c.cfg.Roles) {
+		return fmt.Errorf("role %d of %d: the data directory belongs to another chain", in.Role, len(c.cfg.Roles))
 	}
-	switch in.op {
-	case opOpen:
-		s, err := c.announced(in.session, in.payload)
+	switch in.Op {
+	case record.Open:
+		s, err := c.announced(in.Session, in.Payload)
 		if err != nil {
 			return err
 		}
 		// A session that failed to open was dropped in the same record; its error is not ours to report.
-		_ = c.open(s, in.payload, linkKey{in.edge, in.from}, false)
+		_ = c.open(s, in.Payload, linkKey{in.Edge, in.From}, false)
 		return nil
-	case opDrop:
-		o, err := decodeOutcome(in.payload)
+	case record.Drop:
+		o, err := decodeOutcome(in.Payload)
 		if err != nil {
 			return err
 		}
-		c.drop(in.session, o, false)
+		c.drop(in.Session, o, false)
 		return nil
-	case opRewired:
+	case record.Rewired:
 		return nil
-	case opPrivate:
-		g, ok := c.cfg.Roles[in.role].(role.Gateway)
+	case record.Private:
+		g, ok := c.cfg.Roles[in.Role].(role.Gateway)
 		if !ok {
-			return fmt.Errorf("role %d is no gateway: the data directory belongs to another chain", in.role)
+			return fmt.Errorf("role %d is no gateway: the data directory belongs to another chain", in.Role)
 		}
-		return g.Apply(in.payload)
+		return g.Apply(in.Payload)
 	}
-	s := c.sessions[in.session]
+	s := c.sessions[in.Session]
 	if s == nil {
-		return fmt.Errorf("session %s is not open", in.session)
+		return fmt.Errorf("session %s is not open", in.Session)
 	}
 	return r.repeatCall(s, in)
 }
 
-func (r *Recovery) repeatCall(s *sess, in *input) error {
+func (r *Recovery) repeatCall(s *sess, in *record.Input) error {
 	c := r.c
-	if in.stream >= len(s.ended) {
-		return fmt.Errorf("stream %d of analysis %s, which has %d", in.stream, s.Analysis.Name, len(s.ended))
+	if in.Stream >= len(s.ended) {
+		return fmt.Errorf("stream %d of analysis %s, which has %d", in.Stream, s.Analysis.Name, len(s.ended))
 	}
-	ro, out := c.cfg.Roles[in.role], r.discardEmitter(in.role)
+	ro, out := c.cfg.Roles[in.Role], r.discardEmitter(in.Role)
 	s.dirty = true
 	more := false
-	err := c.guard(s, in.role, func() (err error) {
-		switch in.op {
-		case opData:
-			_, err = ro.Take(s.ID, role.Message{Stream: in.stream, Payload: in.payload}, out)
-		case opJoin:
-			s.opened[linkKey{in.edge, in.from}] = true
-		case opEos:
-			c.markEos(s, in.stream, linkKey{in.edge, in.from})
-		case opEnd:
+	err := c.guard(s, in.Role, func() (err error) {
+		switch in.Op {
+		case record.Data:
+			_, err = ro.Take(s.ID, role.Message{Stream: in.Stream, Payload: in.Payload}, out)
+		case record.Join:
+			s.opened[linkKey{in.Edge, in.From}] = true
+		case record.Ended:
+			c.markEos(s, in.Stream, linkKey{in.Edge, in.From})
+		case record.End:
 			if err = ro.Flush(s.ID, out); err == nil {
-				more, err = ro.End(s.ID, in.stream, out)
+				more, err = ro.End(s.ID, in.Stream, out)
 			}
-		case opMore:
+		case record.More:
 			more, err = ro.More(s.ID, out)
 		default:
-			err = fmt.Errorf("unknown operation %d", in.op)
+			err = fmt.Errorf("unknown operation %d", in.Op)
 		}
 		return err
 	})
@@ -263,17 +264,17 @@ func (r *Recovery) repeatCall(s *sess, in *input) error {
 		s.fail(err)
 		return nil
 	}
-	if in.op == opEnd || in.op == opMore {
+	if in.Op == record.End || in.Op == record.More {
 		r.ended(s, in, more)
 	}
 	return nil
 }
 
-func (r *Recovery) ended(s *sess, in *input, more bool) {
+func (r *Recovery) ended(s *sess, in *record.Input, more bool) {
 	s.ending = nil
 	if more {
-		s.ending = &ending{in.stream, in.role}
-	} else if in.role == len(r.c.cfg.Roles)-1 {
-		s.passed[in.stream] = true
+		s.ending = &ending{in.Stream, in.Role}
+	} else if in.Role == len(r.c.cfg.Roles)-1 {
+		s.passed[in.Stream] = true
 	}
 }

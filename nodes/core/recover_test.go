@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/core/record"
 	"posta.dev/posta/nodes/role"
 )
 
@@ -277,22 +278,19 @@ func FuzzReplay(f *testing.F) {
 		s.Add(1, data)
 		r, err := c.Recover(nil, 0, s)
 		if err != nil {
-			if _, err := decodeRecord(data); err == nil {
-				t.Fatal("a analysis reads less than recovery does")
+			if _, err := record.Decode(data); err == nil {
+				t.Fatal("a log analysis reads less than recovery does")
 			}
 			return
 		}
 		if r.Replay(1, data) == nil {
 			_ = r.Done()
 		}
-		if _, err := Inspect(data); err != nil {
+		rec, err := record.Decode(data)
+		if err != nil {
 			return
 		}
-		rec, err := decodeRecord(data)
-		if err != nil {
-			t.Fatal("Inspect reads what recovery does not")
-		}
-		again, err := decodeRecord(bytes.Join(rec.encode(), nil))
+		again, err := record.Decode(bytes.Join(rec.Encode(), nil))
 		if err != nil {
 			t.Fatalf("a record that was read cannot be written: %v", err)
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/core/record"
 	"posta.dev/posta/nodes/role"
 )
 
@@ -243,8 +244,8 @@ func (s *script) dropped(out *strings.Builder, before Counters) {
 	}
 }
 
-var opNames = map[Op]string{
-	opOpen: "open", opData: "data", opEos: "ended by", opEnd: "end", opMore: "more", opDrop: "drop", opPrivate: "private", opJoin: "opened by",
+var opNames = map[record.Op]string{
+	record.Open: "open", record.Data: "data", record.Ended: "ended by", record.End: "end", record.More: "more", record.Drop: "drop", record.Private: "private", record.Join: "opened by",
 }
 
 func (s *script) seal(out *strings.Builder) {
@@ -253,34 +254,34 @@ func (s *script) seal(out *strings.Builder) {
 		out.WriteString("  nothing to store\n")
 		return
 	}
-	rec, err := decodeRecord(bytes.Join(s.commit.Parts, nil))
+	rec, err := record.Decode(bytes.Join(s.commit.Parts, nil))
 	s.must(err)
-	for _, h := range rec.hwms {
+	for _, h := range rec.Hwms {
 		fmt.Fprintf(out, "  hwm %s %s %d of %s.%d\n", h.Edge, h.From, h.Seq, nameOf([16]byte(h.ID.LogID)), h.ID.Incarnation)
 	}
-	for _, in := range rec.inputs {
+	for _, in := range rec.Inputs {
 		fmt.Fprintf(out, "  input %s\n", strings.TrimRight(s.input(&in), " "))
 	}
-	for _, f := range rec.frames {
-		fmt.Fprintf(out, "  frame %s\n", describe(string(f.edge), string(f.to), &f.frame))
+	for _, f := range rec.Frames {
+		fmt.Fprintf(out, "  frame %s\n", describe(string(f.Edge), string(f.To), &f.Frame))
 	}
 }
 
-func (s *script) input(in *input) string {
-	text := fmt.Sprintf("%s %s", opNames[in.op], nameOf(in.session))
-	switch in.op {
-	case opData:
-		return fmt.Sprintf("%s stream %d role %d %q", text, in.stream, in.role, in.payload)
-	case opEos, opOpen, opJoin:
-		return fmt.Sprintf("%s stream %d %s %s", text, in.stream, in.edge, in.from)
-	case opEnd, opMore:
-		return fmt.Sprintf("%s stream %d role %d", text, in.stream, in.role)
-	case opDrop:
-		o, err := decodeOutcome(in.payload)
+func (s *script) input(in *record.Input) string {
+	text := fmt.Sprintf("%s %s", opNames[in.Op], nameOf(in.Session))
+	switch in.Op {
+	case record.Data:
+		return fmt.Sprintf("%s stream %d role %d %q", text, in.Stream, in.Role, in.Payload)
+	case record.Ended, record.Open, record.Join:
+		return fmt.Sprintf("%s stream %d %s %s", text, in.Stream, in.Edge, in.From)
+	case record.End, record.More:
+		return fmt.Sprintf("%s stream %d role %d", text, in.Stream, in.Role)
+	case record.Drop:
+		o, err := decodeOutcome(in.Payload)
 		s.must(err)
 		return fmt.Sprintf("%s %q", text, o.Reason)
 	}
-	return fmt.Sprintf("%s%q", text, in.payload)
+	return fmt.Sprintf("%s%q", text, in.Payload)
 }
 
 func describe(edge, to string, f *link.Frame) string {

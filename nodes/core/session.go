@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"slices"
 
+	"posta.dev/posta/nodes/core/record"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol/session"
 )
@@ -68,7 +69,7 @@ func (c *Core) open(s role.Session, announcement []byte, from linkKey, live bool
 	c.sessions[s.ID] = x
 	if live {
 		c.build.control = true
-		c.record(input{op: opOpen, session: s.ID, edge: from.edge, from: from.from, payload: announcement})
+		c.record(record.Input{Op: record.Open, Session: s.ID, Edge: from.edge, From: from.from, Payload: announcement})
 		c.toAll(x.ID, func(e *outEdge) bool { return true }, kindOpen, 0, announcement)
 	}
 	for i, r := range c.cfg.Roles {
@@ -152,7 +153,7 @@ func (c *Core) settle(s *sess) {
 
 // abort fails a session here and downstream (R13): once, whether it runs, has passed, or was never heard of.
 func (c *Core) abort(id session.ID, reason string) {
-	if t, ok := c.tombstones.get(id); ok && t.Failed {
+	if t, ok := c.tombstones.Get(id); ok && t.Failed {
 		return
 	}
 	c.forwardAbort(id, reason)
@@ -167,7 +168,7 @@ func (c *Core) forwardAbort(id session.ID, reason string) {
 func (c *Core) drop(id session.ID, why role.Outcome, live bool) {
 	if live {
 		c.build.control = true
-		c.record(input{op: opDrop, session: id, payload: encodeOutcome(why)})
+		c.record(record.Input{Op: record.Drop, Session: id, Payload: encodeOutcome(why)})
 	}
 	if s := c.sessions[id]; s != nil {
 		s.ending = nil

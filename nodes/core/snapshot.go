@@ -6,6 +6,7 @@ import (
 
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/core/record"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol/session"
 )
@@ -17,17 +18,17 @@ func (c *Core) Snapshot() []byte {
 	if !c.build.empty() {
 		panic("N3: a snapshot is taken in the middle of a commit")
 	}
-	rec := record{}
+	rec := record.Record{}
 	for _, l := range c.inOrder {
-		rec.hwms = append(rec.hwms, l.recv.Hwm())
+		rec.Hwms = append(rec.Hwms, l.recv.Hwm())
 	}
 	for _, e := range c.out {
 		for _, s := range e.senders {
-			rec.progress = append(rec.progress, e.progress(s))
+			rec.Progress = append(rec.Progress, e.progress(s))
 		}
 	}
 	b := wire.AppendArray(nil, 4)
-	b = wire.AppendBin(b, bytes.Join(rec.encode(), nil))
+	b = wire.AppendBin(b, bytes.Join(rec.Encode(), nil))
 	b = c.tombstones.append(b)
 	b = wire.AppendArray(b, len(c.sessions))
 	for _, s := range c.sessionsByID() {
@@ -99,17 +100,17 @@ func readLinks(d *wire.Reader) map[linkKey]bool {
 func (r *Recovery) restore(data []byte) error {
 	d := wire.NewReader(data)
 	d.ArrayOf(4)
-	rec, err := decodeRecord(d.Bytes())
+	rec, err := record.Decode(d.Bytes())
 	if err != nil {
 		return err
 	}
-	for _, h := range rec.hwms {
+	for _, h := range rec.Hwms {
 		if l := r.c.in[linkKey{h.Edge, h.From}]; l != nil {
 			l.recv.Restore(h)
 		}
 	}
-	r.progress, r.foreign = rec.progress, r.hasForeign(rec)
-	for _, p := range rec.progress {
+	r.progress, r.foreign = rec.Progress, r.hasForeign(rec)
+	for _, p := range rec.Progress {
 		if s := r.sender(p.Edge, p.To); s != nil {
 			s.Restore(p)
 		}
@@ -138,7 +139,7 @@ func (r *Recovery) restore(data []byte) error {
 func (r *Recovery) restoreSession(d *wire.Reader) error {
 	d.ArrayOf(6)
 	var id session.ID
-	copy(id[:], d.Bytes())
+	d.Fixed(id[:])
 	announcement := bytes.Clone(d.Bytes())
 	opened := readLinks(d)
 	if d.Err() != nil {

@@ -3,42 +3,29 @@ package core
 import (
 	"fmt"
 
+	"posta.dev/posta/internal/bounded"
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol/session"
 )
 
-// tombstones remembers sessions that have left, so that what still comes for them is ignored and they do not come to life
-// again. The oldest are forgotten first: by then nothing of them is under way, since every link is first in, first out and
-// bounded by its window.
+// tombstones remember sessions that have left, so that the node ignores what still comes for them. The oldest are dropped first. By then
+// nothing of their sessions is under way, because every link is first in, first out and bounded by its window.
 type tombstones struct {
-	cap   int
-	order []session.ID
-	what  map[session.ID]role.Outcome
+	bounded.Map[session.ID, role.Outcome]
 }
 
 const maxTombstones = 1024
 
-func newTombstones(n int) tombstones { return tombstones{cap: n, what: map[session.ID]role.Outcome{}} }
-
-func (t *tombstones) get(id session.ID) (role.Outcome, bool) {
-	o, ok := t.what[id]
-	return o, ok
+func newTombstones() tombstones {
+	return tombstones{bounded.NewMap[session.ID, role.Outcome](maxTombstones)}
 }
 
+// put remembers that a session left. An abort that comes after the session's end takes the place of the end; a failure stays.
 func (t *tombstones) put(id session.ID, o role.Outcome) {
-	if old, ok := t.what[id]; ok {
-		if !old.Failed {
-			t.what[id] = o // an abort that comes after the end; the other way round nothing changes
-		}
-		return
+	if old, _ := t.Get(id); !old.Failed {
+		t.Put(id, o)
 	}
-	if len(t.order) == t.cap {
-		delete(t.what, t.order[0])
-		t.order = append(t.order[:0], t.order[1:]...)
-	}
-	t.order = append(t.order, id)
-	t.what[id] = o
 }
 
 // maxReason bounds the text of a failure in logs and frames.
@@ -61,11 +48,12 @@ func decodeOutcome(p []byte) (role.Outcome, error) {
 }
 
 func (t *tombstones) append(b []byte) []byte {
-	b = wire.AppendArray(b, len(t.order))
-	for _, id := range t.order {
+	b = wire.AppendArray(b, len(t.Keys()))
+	for _, id := range t.Keys() {
+		o, _ := t.Get(id)
 		b = wire.AppendArray(b, 2)
 		b = wire.AppendBin(b, id[:])
-		b = wire.AppendBin(b, encodeOutcome(t.what[id]))
+		b = wire.AppendBin(b, encodeOutcome(o))
 	}
 	return b
 }
@@ -74,7 +62,7 @@ func (t *tombstones) read(d *wire.Reader) {
 	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
 		d.ArrayOf(2)
 		var id session.ID
-		copy(id[:], d.Bytes())
+		d.Fixed(id[:])
 		o, err := decodeOutcome(d.Bytes())
 		if err != nil {
 			d.Fail("%v", err)

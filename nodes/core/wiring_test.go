@@ -15,12 +15,12 @@ func announcement(wiring string, params map[string]string) string {
 // failed is why a session has failed in a core, and whether its receivers are to hear it. It is empty while it runs.
 func failed(t *testing.T, c *Core, id string) (reason string, told bool) {
 	t.Helper()
-	tomb, gone := c.tombstones.get(sessionOf(id))
+	tomb, gone := c.tombstones.Get(sessionOf(id))
 	if _, runs := c.sessions[sessionOf(id)]; runs == gone {
 		t.Fatalf("session %s runs %v and is over %v", id, runs, gone)
 	}
-	for _, f := range c.build.rec.frames {
-		told = told || f.frame.Kind == link.Abort && f.frame.Session == sessionOf(id)
+	for _, f := range c.build.rec.Frames {
+		told = told || f.Frame.Kind == link.Abort && f.Frame.Session == sessionOf(id)
 	}
 	return tomb.Reason, told
 }

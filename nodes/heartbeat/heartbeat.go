@@ -98,7 +98,7 @@ func Decode(p []byte) (Beat, error) {
 	d := wire.NewReader(p)
 	d.ArrayOf(beatFields)
 	b := Beat{Node: link.NodeID(d.String())}
-	blob(&d, b.ID.LogID[:])
+	d.Fixed(b.ID.LogID[:])
 	b.ID.Incarnation = link.Incarnation(d.Uint())
 	b.PID = int(d.Uint())
 	b.State = State(d.String())
@@ -114,7 +114,7 @@ func Decode(p []byte) (Beat, error) {
 	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
 		d.ArrayOf(3)
 		var id session.ID
-		blob(&d, id[:])
+		d.Fixed(id[:])
 		b.Ended = append(b.Ended, role.Ended{ID: id, Failed: d.Bool(), Reason: d.String()})
 	}
 	d.Uint()
@@ -125,11 +125,3 @@ func Decode(p []byte) (Beat, error) {
 }
 
 const maxUptime = uint64(100 * 365 * 24 * time.Hour / time.Millisecond)
-
-func blob(d *wire.Reader, dst []byte) {
-	if p := d.Bytes(); len(p) == len(dst) {
-		copy(dst, p)
-	} else {
-		d.Fail("%d bytes found where %d are wanted", len(p), len(dst))
-	}
-}

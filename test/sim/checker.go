@@ -4,7 +4,7 @@ import (
 	"hash/maphash"
 
 	"posta.dev/posta/link"
-	"posta.dev/posta/nodes/core"
+	"posta.dev/posta/nodes/core/record"
 )
 
 // checker knows what is durable at one node. It reads every record that the disk takes, and checks everything that leaves the node.
@@ -41,7 +41,7 @@ func (c *checker) content(f *link.Frame) uint64 {
 // durable reads a record that the disk has taken.
 func (c *checker) durable(at link.LogIndex, data []byte) {
 	w := c.n.w
-	rec, err := core.Inspect(data)
+	rec, err := record.Decode(data)
 	if err != nil {
 		w.fail("N2: record %d of %s: %v", at, c.n.id, err)
 		return
@@ -62,7 +62,7 @@ func (c *checker) durable(at link.LogIndex, data []byte) {
 }
 
 // produced checks that numbers have no holes and stand for one content (R2).
-func (c *checker) produced(p *core.Produced) {
+func (c *checker) produced(p *record.Frame) {
 	k := outKey{p.Edge, p.To}
 	if p.Frame.Seq != c.last[k]+1 {
 		c.n.w.fail("R2: %s stores frame %d of %s to %q after %d", c.n.id, p.Frame.Seq, p.Edge, p.To, c.last[k])

@@ -1,0 +1,35 @@
+// Package bounded holds collections that never grow beyond a maximum, because they drop their oldest element (R16).
+package bounded
+
+import "slices"
+
+// Map is a map that remembers in which order its keys came. When it is full, a new key drops the oldest one.
+type Map[K comparable, V any] struct {
+	max    int
+	keys   []K // oldest first; every key of values, once
+	values map[K]V
+}
+
+// NewMap returns an empty map of at most max keys.
+func NewMap[K comparable, V any](max int) Map[K, V] { return Map[K, V]{max: max, values: map[K]V{}} }
+
+// Get returns the value of a key.
+func (m *Map[K, V]) Get(k K) (V, bool) {
+	v, ok := m.values[k]
+	return v, ok
+}
+
+// Put sets the value of a key. A key that is there keeps its place in the order.
+func (m *Map[K, V]) Put(k K, v V) {
+	if _, ok := m.values[k]; !ok {
+		if len(m.keys) == m.max {
+			delete(m.values, m.keys[0])
+			m.keys = slices.Delete(m.keys, 0, 1)
+		}
+		m.keys = append(m.keys, k)
+	}
+	m.values[k] = v
+}
+
+// Keys returns the keys, oldest first. The slice is valid until the next Put.
+func (m *Map[K, V]) Keys() []K { return m.keys }
