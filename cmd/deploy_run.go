@@ -95,15 +95,15 @@ func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, source 
 // desired is what the topology says, or what was good before it.
 func (x *command) desired(c *cli.Context, t *topology.Topology, text string, s *source, f *engineSet) (plan.Desired, error) {
 	if !c.Bool(flagRollback) {
-		return plan.Want(t, text, s.ref, s.arch)
+		return plan.FromTopology(t, text, s.ref, s.arch)
 	}
-	good := f.observed.Good()
+	good := f.observed.Revisions()
 	for i, l := range good {
 		before, err := topology.ParseAt(t.File, []byte(l.File))
 		if err != nil {
 			return plan.Desired{}, fmt.Errorf("read the topology that the hosts keep: %w", err)
 		}
-		d, err := plan.Want(before, l.File, l.Image, "")
+		d, err := plan.FromTopology(before, l.File, l.Image, "")
 		if err != nil {
 			return d, err
 		}
@@ -207,7 +207,7 @@ func (x *command) deployStatus(c *cli.Context) error {
 			switch {
 			case k.Running:
 				state = "running"
-			case !k.Started:
+			case !k.EverStarted:
 				state = "made"
 			}
 			table.Rows = append(table.Rows, []string{k.Unit, state, k.Image, k.Name})
@@ -217,12 +217,12 @@ func (x *command) deployStatus(c *cli.Context) error {
 		}
 		x.printf("  %s\n", display.Plural(len(o.Volumes), "volume"))
 	}
-	for i, l := range f.observed.Good() {
+	for i, l := range f.observed.Revisions() {
 		when := "last good topology"
 		if i > 0 {
 			when = "the one before"
 		}
-		x.printf("%s: number %d, image %s\n", when, l.Turn, l.Image)
+		x.printf("%s: number %d, image %s\n", when, l.Number, l.Image)
 	}
 	return nil
 }
@@ -261,11 +261,11 @@ func (x *command) undeploy(c *cli.Context) error {
 		return fmt.Errorf("undeploy: %w", err)
 	}
 	defer func() { _ = f.close() }()
-	d, err := plan.Want(t, text, "", "")
+	d, err := plan.FromTopology(t, text, "", "")
 	if err != nil {
 		return fmt.Errorf("undeploy: %w", err)
 	}
-	p := plan.Unmake(d, f.observed, c.Bool(flagVolumes))
+	p := plan.TakeDown(d, f.observed, c.Bool(flagVolumes))
 	if len(p.Steps) == 0 {
 		x.notef("cluster %s: nothing is there", t.Name)
 		return nil

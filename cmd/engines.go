@@ -38,14 +38,14 @@ func connectEngines(ctx context.Context, t *topology.Topology, lost []string) (f
 	}()
 	var hosts []topology.Host
 	for _, h := range t.Hosts {
-		if usesHost(t, h.Name) {
+		if plan.UsesHost(t, h.Name) {
 			hosts = append(hosts, h)
 		}
 	}
 	if err := f.meet(ctx, t.Name, hosts); err != nil {
 		return f, fmt.Errorf("%w; see [hosts.NAME] engine in %s", err, t.File)
 	}
-	good := f.observed.Good()
+	good := f.observed.Revisions()
 	if len(good) == 0 {
 		return f, nil
 	}
@@ -56,7 +56,7 @@ func connectEngines(ctx context.Context, t *topology.Topology, lost []string) (f
 	var old []topology.Host
 	for _, h := range before.Hosts {
 		known := slices.ContainsFunc(hosts, func(x topology.Host) bool { return x.Name == h.Name && x.Deploy.Engine == h.Deploy.Engine })
-		if known || !usesHost(before, h.Name) || slices.Contains(lost, h.Name) {
+		if known || !plan.UsesHost(before, h.Name) || slices.Contains(lost, h.Name) {
 			continue
 		}
 		if f.engines[h.Name] != nil {
@@ -68,10 +68,6 @@ func connectEngines(ctx context.Context, t *topology.Topology, lost []string) (f
 		return f, fmt.Errorf("%w; it was in the last topology, and may have data: start it, or go on without it with --%s HOST", err, flagLost)
 	}
 	return f, nil
-}
-
-func usesHost(t *topology.Topology, host string) bool {
-	return slices.ContainsFunc(t.All(), func(n topology.Node) bool { return n.Host == host })
 }
 
 // meet connects to hosts, all at once.
@@ -130,7 +126,7 @@ func (f *engineSet) container(unit string) (*engine.Engine, plan.Container, erro
 		o := &f.observed.Engines[i]
 		for _, c := range o.Containers {
 			names = append(names, c.Unit)
-			if c.Unit == unit && (at == nil || c.Running && !best.Running || c.Running == best.Running && c.Made > best.Made) {
+			if c.Unit == unit && (at == nil || c.Running && !best.Running || c.Running == best.Running && c.Created > best.Created) {
 				best, at = c, f.engines[o.Name()]
 			}
 		}

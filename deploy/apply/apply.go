@@ -149,45 +149,45 @@ func (r *runner) step(ctx context.Context, e *engine.Engine, s plan.Step) (err e
 func (r *runner) do(ctx context.Context, e *engine.Engine, s plan.Step, tell func(Event)) error {
 	d := &r.Desired
 	switch s.Do {
-	case plan.Ship:
+	case plan.ShipImage:
 		return r.ship(ctx, e, s, tell)
-	case plan.Network:
+	case plan.CreateNetwork:
 		return e.MakeNetwork(ctx, d.Cluster, s.What)
-	case plan.Unnet:
+	case plan.RemoveNetwork:
 		return e.RemoveNetwork(ctx, s.What)
-	case plan.Room:
+	case plan.CheckSpace:
 		return r.room(ctx, e, s)
-	case plan.Mark:
+	case plan.MarkDrained:
 		return e.Mark(ctx, d.Cluster, s.What, s.Shape, s.Image)
-	case plan.Clear, plan.Remove, plan.Forget, plan.Unmark:
+	case plan.RemoveHelper, plan.Remove, plan.DeleteRevision, plan.UnmarkDrained:
 		return e.Remove(ctx, s.What)
-	case plan.Hold:
+	case plan.HoldSessions:
 		return r.hold(ctx, e, s)
-	case plan.Calm:
+	case plan.DrainSessions:
 		return r.quiet(ctx, e, s, tell)
 	case plan.Stop:
 		if u := r.container(s.What); u != nil && u.Role != topology.RoleMedic && strings.Contains(u.Chain, string(topology.Input)) {
 			r.keep()
 		}
 		return e.Stop(ctx, s.What, s.Grace)
-	case plan.Still:
+	case plan.StopMedics:
 		return r.still(ctx)
-	case plan.Drop:
+	case plan.DeleteVolume:
 		return e.DropVolume(ctx, s.What)
-	case plan.Vessel:
+	case plan.CreateVolume:
 		return e.MakeVolume(ctx, s.What, volumeLabels(d.Cluster, s))
-	case plan.Copy:
+	case plan.CopyVolume:
 		return r.copy(ctx, e, s, tell)
 	case plan.Create:
 		return e.Create(ctx, s.What, r.unit(s.Unit))
 	case plan.Start:
 		return e.Start(ctx, s.What)
-	case plan.Beat:
+	case plan.AwaitHeartbeat:
 		return r.beat(ctx, e, s, tell)
-	case plan.Lead:
+	case plan.AwaitLeader:
 		return r.lead(ctx, e, s, tell)
-	case plan.Note:
-		return e.Note(ctx, d, s.What, s.Turn)
+	case plan.SaveRevision:
+		return e.Note(ctx, d, s.What, s.Number)
 	}
 	return fmt.Errorf("step %q is not known", s.Do)
 }

@@ -242,7 +242,7 @@ func TestVolumes_Partial(t *testing.T) {
 	}{{false, false, true}, {true, false, false}, {false, true, false}} {
 		o := plan.Engine{}
 		if c.ran {
-			o.Containers = []plan.Container{{Unit: "joiner-1", Started: true}}
+			o.Containers = []plan.Container{{Unit: "joiner-1", EverStarted: true}}
 		}
 		arrived = nil
 		if c.note {

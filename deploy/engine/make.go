@@ -124,14 +124,14 @@ func (e *Engine) create(ctx context.Context, name string, c *container.Config, h
 func (e *Engine) Note(ctx context.Context, d *plan.Desired, name string, turn int) error {
 	c := &container.Config{
 		Image: d.Image, Env: []string{plan.EnvTopology + "=" + d.File},
-		Labels: map[string]string{plan.LabelLedger: d.Cluster, plan.LabelTurn: strconv.Itoa(turn), plan.LabelDigest: d.LedgerDigest(), plan.LabelShape: d.Shape},
+		Labels: map[string]string{plan.LabelRevision: d.Cluster, plan.LabelNumber: strconv.Itoa(turn), plan.LabelDigest: d.RevisionDigest(), plan.LabelShape: d.Shape},
 	}
 	return e.create(ctx, name, c, &container.HostConfig{NetworkMode: "none"}, nil)
 }
 
 // Mark notes that no session of a shape is unfinished.
 func (e *Engine) Mark(ctx context.Context, cluster, name, shape, image string) error {
-	c := &container.Config{Image: image, Labels: map[string]string{plan.LabelQuiet: cluster, plan.LabelShape: shape}}
+	c := &container.Config{Image: image, Labels: map[string]string{plan.LabelDrained: cluster, plan.LabelShape: shape}}
 	return e.create(ctx, name, c, &container.HostConfig{NetworkMode: "none"}, nil)
 }
 

@@ -46,7 +46,7 @@ func (e *Engine) info(ctx context.Context, _ string, o *plan.Engine) error {
 			o.ID = e.api.DaemonHost()
 		}
 		if at, err := time.Parse(time.RFC3339Nano, i.SystemTime); err == nil {
-			o.Offset, o.Doubt = at.Sub(began.Add(took/2)), took/2
+			o.Offset, o.OffsetError = at.Sub(began.Add(took/2)), took/2
 		}
 		return nil
 	})
@@ -129,7 +129,7 @@ func (e *Engine) containers(ctx context.Context, cluster string, o *plan.Engine)
 		o.Containers = append(o.Containers, plan.Container{
 			Name: name(&c), Unit: l[topology.LabelNode], Host: l[topology.LabelHost], Role: l[topology.LabelRole],
 			Chain: l[plan.LabelChain], Spec: l[plan.LabelSpec], Shape: l[plan.LabelShape], Image: c.Config.Image,
-			Running: c.State.Running || c.State.Restarting, Started: !strings.HasPrefix(c.State.StartedAt, "0001-") && c.State.StartedAt != "", Made: made.UnixNano(),
+			Running: c.State.Running || c.State.Restarting, EverStarted: !strings.HasPrefix(c.State.StartedAt, "0001-") && c.State.StartedAt != "", Created: made.UnixNano(),
 		})
 	})
 }
@@ -145,24 +145,24 @@ func (e *Engine) RunningMedics(ctx context.Context, cluster string) (names []str
 }
 
 func (e *Engine) ledgers(ctx context.Context, cluster string, o *plan.Engine) error {
-	return e.inspected(ctx, labelled(plan.LabelLedger, cluster), func(c container.InspectResponse) {
-		turn, err := strconv.Atoi(c.Config.Labels[plan.LabelTurn])
+	return e.inspected(ctx, labelled(plan.LabelRevision, cluster), func(c container.InspectResponse) {
+		turn, err := strconv.Atoi(c.Config.Labels[plan.LabelNumber])
 		if err != nil {
 			return // not one of ours
 		}
-		l := plan.Ledger{Name: name(&c), Turn: turn, Digest: c.Config.Labels[plan.LabelDigest], Image: c.Config.Image, Shape: c.Config.Labels[plan.LabelShape]}
+		l := plan.Revision{Name: name(&c), Number: turn, Digest: c.Config.Labels[plan.LabelDigest], Image: c.Config.Image, Shape: c.Config.Labels[plan.LabelShape]}
 		for _, v := range c.Config.Env {
 			if text, ok := strings.CutPrefix(v, plan.EnvTopology+"="); ok {
 				l.File = text
 			}
 		}
-		o.Ledgers = append(o.Ledgers, l)
+		o.Revisions = append(o.Revisions, l)
 	})
 }
 
 func (e *Engine) quiet(ctx context.Context, cluster string, o *plan.Engine) error {
-	return e.inspected(ctx, labelled(plan.LabelQuiet, cluster), func(c container.InspectResponse) {
-		o.Quiet = append(o.Quiet, plan.Quiet{Name: name(&c), Shape: c.Config.Labels[plan.LabelShape]})
+	return e.inspected(ctx, labelled(plan.LabelDrained, cluster), func(c container.InspectResponse) {
+		o.DrainMarks = append(o.DrainMarks, plan.DrainMark{Name: name(&c), Shape: c.Config.Labels[plan.LabelShape]})
 	})
 }
 
@@ -174,7 +174,7 @@ func (e *Engine) volumes(ctx context.Context, cluster string, o *plan.Engine) er
 	}
 	ran := map[string]bool{}
 	for _, c := range o.Containers {
-		ran[c.Unit] = ran[c.Unit] || c.Started
+		ran[c.Unit] = ran[c.Unit] || c.EverStarted
 	}
 	return e.call(ctx, "list its volumes", func(ctx context.Context) error {
 		all, err := e.api.VolumeList(ctx, volume.ListOptions{Filters: labelled(topology.LabelCluster, cluster)})

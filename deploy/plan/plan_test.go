@@ -78,11 +78,10 @@ func (v variant) want(t *testing.T) Desired {
 	if image == "" {
 		image = "posta:sha-1"
 	}
-	d, err := Want(top, s.String(), image, "amd64")
+	d, err := FromTopology(top, s.String(), image, "amd64")
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.Wait = 10 * time.Minute
 	return d
 }
 
@@ -271,7 +270,7 @@ func TestALostHostComesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := Want(parsed, top, "posta:sha-1", "amd64")
+	d, err := FromTopology(parsed, top, "posta:sha-1", "amd64")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +321,7 @@ func TestTakenDownAndUpAgain(t *testing.T) {
 				}
 			}
 		}
-		down := Unmake(one, w.observed(), false)
+		down := TakeDown(one, w.observed(), false)
 		if calm {
 			golden(t, "down", named(down.Text(&one)))
 		}
@@ -330,7 +329,7 @@ func TestTakenDownAndUpAgain(t *testing.T) {
 		for _, s := range down.Steps {
 			w.do(s, false)
 		}
-		if left := Unmake(one, w.observed(), false); len(left.Steps) != 0 {
+		if left := TakeDown(one, w.observed(), false); len(left.Steps) != 0 {
 			t.Fatalf("said again it has %v", left.Steps)
 		}
 		again := w.clone()
@@ -379,28 +378,28 @@ func TestRefusals(t *testing.T) {
 		})
 	}
 	w := newWorld(t, twoHosts)
-	w.engines[0].Offset, w.engines[0].Doubt = 700*time.Millisecond, 300*time.Millisecond
+	w.engines[0].Offset, w.engines[0].OffsetError = 700*time.Millisecond, 300*time.Millisecond
 	if p, err := Make(good.want(t), w.observed()); err != nil || len(p.Warnings) != 0 {
 		t.Fatalf("a clock that may be right is noted: %v, %v", err, p.Warnings)
 	}
-	w.engines[0].Doubt = 0
+	w.engines[0].OffsetError = 0
 	if p, err := Make(good.want(t), w.observed()); err != nil || len(p.Warnings) != 1 {
 		t.Fatalf("a clock that is off is not noted: %v, %v", err, p.Warnings)
 	}
 }
 
-// The ledger keeps this topology and the one before, whatever happens in between.
-func TestLedgersAreTwo(t *testing.T) {
+// The revisions keep this topology and the one before, whatever happens in between.
+func TestRevisionsAreTwo(t *testing.T) {
 	w := newWorld(t, twoHosts)
 	var digests []string
 	for i := range 4 {
 		d := variant{sessions: i + 1}.want(t)
 		w.carryOut(d, -1)
-		digests = append(digests, d.LedgerDigest())
+		digests = append(digests, d.RevisionDigest())
 	}
 	o := w.observed()
-	good := o.Good()
+	good := o.Revisions()
 	if len(good) != 2 || good[0].Digest != digests[3] || good[1].Digest != digests[2] {
-		t.Fatalf("the ledgers are %+v", good)
+		t.Fatalf("the revisions are %+v", good)
 	}
 }

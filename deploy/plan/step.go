@@ -9,62 +9,59 @@ import (
 // Verb is what a step does.
 type Verb string
 
-// The verbs. Each can be done again: what is done already is no error.
+// The verbs. Each can be done again: it is no error if its effect is there already.
 const (
-	Ship    Verb = "ship image"       // What: reference
-	Network Verb = "create network"   // What: name
-	Room    Verb = "check free space" // on the disk that holds the volumes
-	Unnet   Verb = "remove network"
-	Clear   Verb = "remove helper" // What: container that an interrupted run left behind
-	Hold    Verb = "hold sessions" // back, new ones; What: container of an input
-	Calm    Verb = "wait for running sessions"
-	Mark    Verb = "note that no session runs" // What: the note; Shape: of whom; Image: to make it of
-	Unmark  Verb = "sessions may run again"    // What: the note
-	Stop    Verb = "stop"                      // What: container; it drains first
-	Still   Verb = "see that no medic runs"    // anywhere: those that another one has started again are stopped, too
-	Remove  Verb = "remove"                    // What: container
-	Drop    Verb = "delete data"               // What: volume
-	Vessel  Verb = "create volume"             // What: name
-	Copy    Verb = "copy data"                 // What: volume; From: host
-	Create  Verb = "create"                    // What: container
-	Start   Verb = "start"                     // What: container
-	Beat    Verb = "wait for heartbeat"        // What: container
-	Lead    Verb = "wait for a leader"         // among the medics; What: container of one
-	Note    Verb = "keep topology"             // as the last good one; What: its ledger
-	Forget  Verb = "forget old topology"       // What: ledger
+	ShipImage      Verb = "ship image"                // What: reference
+	CreateNetwork  Verb = "create network"            // What: name
+	CheckSpace     Verb = "check free space"          // on the disk that holds the volumes
+	RemoveNetwork  Verb = "remove network"            // What: name
+	RemoveHelper   Verb = "remove helper"             // What: container that an interrupted run left behind
+	HoldSessions   Verb = "hold sessions"             // keeps new sessions out; What: container of an input
+	DrainSessions  Verb = "wait for running sessions" // What: container of the same input
+	MarkDrained    Verb = "note that no session runs" // What: name of the mark; Shape: of the drained cluster; Image: to make the mark of
+	UnmarkDrained  Verb = "sessions may run again"    // What: name of the mark
+	Stop           Verb = "stop"                      // What: container; it drains first
+	StopMedics     Verb = "see that no medic runs"    // on any host: also those that another medic has started again
+	Remove         Verb = "remove"                    // What: container
+	DeleteVolume   Verb = "delete data"               // What: volume
+	CreateVolume   Verb = "create volume"             // What: name
+	CopyVolume     Verb = "copy data"                 // What: volume; From: host
+	Create         Verb = "create"                    // What: container
+	Start          Verb = "start"                     // What: container
+	AwaitHeartbeat Verb = "wait for heartbeat"        // What: container
+	AwaitLeader    Verb = "wait for a leader"         // among the medics; What: container of one
+	SaveRevision   Verb = "keep topology"             // as the last good one; What: name of the revision
+	DeleteRevision Verb = "forget old topology"       // What: name of the revision
 )
 
 // Step is one thing to do on one host.
 type Step struct {
-	Stage int
-	Do    Verb
-	Host  string
-	Unit  string // of whom, "" of nobody
-	What  string
-	From  string // of Copy
-	Chain string // of Vessel: the roles whose data it is for
-	Copy  bool   // of Vessel: something is to be copied into it
-	Turn  int    // of Note
-	Shape string // of Mark
-	Image string // of Mark
-	Need  int64  // of Room: bytes for what is new there
-	Grace time.Duration
+	Stage  int           // set by Make and TakeDown: steps of one stage may run at the same time on different engines
+	Do     Verb          // always set
+	Host   string        // always set: the host whose engine does it
+	Unit   string        // the unit it is about; "" if it is about none
+	What   string        // the object: see the verbs; "" only of CheckSpace and StopMedics
+	From   string        // CopyVolume: the host with the data
+	Chain  string        // CreateVolume: the roles whose data it will hold; "" of a medic and of a fence
+	Copy   bool          // CreateVolume: a CopyVolume into it follows, so until then its data is partial
+	Number int           // SaveRevision: its number
+	Shape  string        // MarkDrained
+	Image  string        // MarkDrained
+	Need   int64         // CheckSpace: bytes for the volumes that are new there
+	Grace  time.Duration // Stop: how long the container may take to end
 }
 
-// String tells the step to people.
+// String renders the step for people.
 func (s Step) String() string {
 	words := []string{string(s.Do)}
 	switch s.Do {
-	case Ship, Network, Unnet, Note, Forget, Clear:
+	case ShipImage, CreateNetwork, RemoveNetwork, SaveRevision, DeleteRevision, RemoveHelper, DeleteVolume, CreateVolume:
 		words = append(words, s.What)
-	case Drop, Vessel:
-		words = append(words, s.What)
-	case Copy:
+	case CopyVolume:
 		words = append(words, s.What, "from", s.From)
-	case Room:
+	case CheckSpace:
 		words = append(words, fmt.Sprintf("(%d MiB)", s.Need>>20))
-	case Hold, Calm, Lead, Mark, Unmark, Still:
-	case Beat:
+	case AwaitHeartbeat:
 		words = append(words, "of", s.Unit)
 	case Stop, Remove, Create, Start:
 		words = append(words, s.Unit)
@@ -75,52 +72,39 @@ func (s Step) String() string {
 	return strings.Join(words, " ")
 }
 
-// Kind is which of the ways a plan goes.
-type Kind string
+// stage is steps that may be done at the same time on different engines; on each engine they are done in this order.
+type stage []Step
 
-// The kinds.
-const (
-	Nothing Kind = "nothing to do"
-	First   Kind = "first deploy"
-	Repair  Kind = "what is missing"
-	Roll    Kind = "roll, sessions run on"
-	Down    Kind = "take down"
-	Reshape Kind = "reshape, sessions wait"
-)
+// hostStep is a step about an object of a host that belongs to no unit: an image, a network, a helper, a mark, a revision.
+func hostStep(do Verb, host, what string) Step { return Step{Do: do, Host: host, What: what} }
 
-// Plan is what is to be done.
-type Plan struct {
-	Kind     Kind
-	Steps    []Step
-	Warnings []string
+// step is a step about a container that is there.
+func (c container) step(do Verb) Step { return Step{Do: do, Host: c.at, Unit: c.Unit, What: c.Name} }
+
+// step is a step about the container that the unit is to have.
+func (u *unitState) step(do Verb) Step {
+	return Step{Do: do, Host: u.Host, Unit: u.Name, What: u.container}
 }
 
-// Text is the plan for people.
-func (p *Plan) Text(d *Desired) string {
-	var b strings.Builder
-	nodes, medics := 0, 0
-	for i := range d.Units {
-		if d.Units[i].Medic() {
-			medics++
-		} else {
-			nodes++
+// volumeStep is a step about a volume; unit is "" for a fence.
+func volumeStep(do Verb, host, unit, volume string) Step {
+	return Step{Do: do, Host: host, Unit: unit, What: volume}
+}
+
+// each is one step for each container or unit, in their order.
+func each[T interface{ step(Verb) Step }](all []T, do Verb) (s stage) {
+	for _, x := range all {
+		s = append(s, x.step(do))
+	}
+	return s
+}
+
+// contains reports whether a plan has a step of this verb about this object.
+func contains(steps []Step, do Verb, what string) bool {
+	for _, s := range steps {
+		if s.Do == do && s.What == what {
+			return true
 		}
 	}
-	fmt.Fprintf(&b, "cluster %s on %d host(s): %d node(s), %d medic(s), image %s: %s\n", d.Cluster, len(d.Hosts), nodes, medics, d.Image, p.Kind)
-	for _, w := range p.Warnings {
-		fmt.Fprintf(&b, "  note: %s\n", w)
-	}
-	width := 0
-	for _, s := range p.Steps {
-		width = max(width, len(s.Host))
-	}
-	stage := -1
-	for i, s := range p.Steps {
-		mark := " "
-		if s.Stage != stage {
-			mark, stage = "-", s.Stage
-		}
-		fmt.Fprintf(&b, "%3d %s %-*s  %s\n", i+1, mark, width, s.Host, s)
-	}
-	return b.String()
+	return false
 }

@@ -42,8 +42,8 @@ func (w *world) observed() Observed {
 			continue
 		}
 		e.Containers, e.Volumes = slices.Clone(e.Containers), slices.Clone(e.Volumes)
-		e.Ledgers, e.Images, e.Networks = slices.Clone(e.Ledgers), slices.Clone(e.Images), slices.Clone(e.Networks)
-		e.Quiet = slices.Clone(e.Quiet)
+		e.Revisions, e.Images, e.Networks = slices.Clone(e.Revisions), slices.Clone(e.Images), slices.Clone(e.Networks)
+		e.DrainMarks = slices.Clone(e.DrainMarks)
 		o.Engines = append(o.Engines, e)
 	}
 	return o
@@ -85,15 +85,15 @@ func (w *world) do(s Step, part bool) {
 	e := w.engine(s.Host)
 	w.clock++
 	switch s.Do {
-	case Ship:
+	case ShipImage:
 		e.Images = append(e.Images, s.What)
-	case Network:
+	case CreateNetwork:
 		e.Networks = append(e.Networks, s.What)
-	case Vessel:
+	case CreateVolume:
 		w.makeVolume(e, s)
-	case Drop:
+	case DeleteVolume:
 		w.drop(e, s)
-	case Copy:
+	case CopyVolume:
 		w.copy(e, s, part)
 	case Create:
 		w.create(e, s)
@@ -101,7 +101,7 @@ func (w *world) do(s Step, part bool) {
 		w.start(e, s)
 	case Stop:
 		w.stop(e, s)
-	case Still:
+	case StopMedics:
 		for _, c := range w.running(isMedic) {
 			c.Running = false
 		}
@@ -110,32 +110,32 @@ func (w *world) do(s Step, part bool) {
 			w.t.Fatalf("%s is removed while it runs", s.What)
 		}
 		e.Containers = slices.DeleteFunc(e.Containers, func(c Container) bool { return c.Name == s.What })
-	case Beat:
+	case AwaitHeartbeat:
 		if !w.container(e, s.What).Running {
 			w.t.Fatalf("%s is waited for and does not run", s.What)
 		}
-	case Note:
-		e.Ledgers = append(e.Ledgers, Ledger{Name: s.What, Turn: s.Turn, Digest: w.d.LedgerDigest(), Image: w.d.Image, Shape: w.d.Shape, File: w.d.File})
-	case Forget:
-		e.Ledgers = slices.DeleteFunc(e.Ledgers, func(l Ledger) bool { return l.Name == s.What })
-	case Clear:
+	case SaveRevision:
+		e.Revisions = append(e.Revisions, Revision{Name: s.What, Number: s.Number, Digest: w.d.RevisionDigest(), Image: w.d.Image, Shape: w.d.Shape, File: w.d.File})
+	case DeleteRevision:
+		e.Revisions = slices.DeleteFunc(e.Revisions, func(l Revision) bool { return l.Name == s.What })
+	case RemoveHelper:
 		e.Helpers = slices.DeleteFunc(e.Helpers, func(n string) bool { return n == s.What })
-	case Hold, Calm, Lead:
+	case HoldSessions, DrainSessions, AwaitLeader:
 		c := w.container(e, s.What)
 		if !c.Running {
 			w.t.Fatalf("%s at %s, which does not run", s.Do, s.What)
 		}
-		w.held = w.held || s.Do == Hold
-		if s.Do == Calm {
+		w.held = w.held || s.Do == HoldSessions
+		if s.Do == DrainSessions {
 			w.wholeFor(c.Shape)
 			w.open = ""
 		}
-	case Unnet:
+	case RemoveNetwork:
 		e.Networks = slices.DeleteFunc(e.Networks, func(n string) bool { return n == s.What })
-	case Mark:
-		e.Quiet = append(e.Quiet, Quiet{Name: s.What, Shape: s.Shape})
-	case Unmark:
-		e.Quiet = slices.DeleteFunc(e.Quiet, func(q Quiet) bool { return q.Name == s.What })
+	case MarkDrained:
+		e.DrainMarks = append(e.DrainMarks, DrainMark{Name: s.What, Shape: s.Shape})
+	case UnmarkDrained:
+		e.DrainMarks = slices.DeleteFunc(e.DrainMarks, func(q DrainMark) bool { return q.Name == s.What })
 	}
 	w.check(s)
 	w.begin()
@@ -261,7 +261,7 @@ func (w *world) create(e *Engine, s Step) {
 		w.t.Fatalf("%s: it is there already", s)
 	}
 	e.Containers = append(e.Containers, Container{
-		Name: s.What, Unit: u.Name, Host: u.Host, Role: u.Role, Chain: u.Chain, Spec: u.Hash, Shape: w.d.Shape, Image: w.d.Image, Made: w.clock,
+		Name: s.What, Unit: u.Name, Host: u.Host, Role: u.Role, Chain: u.Chain, Spec: u.Hash, Shape: w.d.Shape, Image: w.d.Image, Created: w.clock,
 	})
 }
 
@@ -271,7 +271,7 @@ func (w *world) start(e *Engine, s Step) {
 			if !w.dead[x.ID] && c.Unit == s.Unit && c.Running && c.Name != s.What {
 				w.t.Fatalf("%s is started while %s runs", s.Unit, c.Name)
 			}
-			if c.Unit == s.Unit && c.Name != s.What && x.ID == e.ID && c.Made > w.container(e, s.What).Made {
+			if c.Unit == s.Unit && c.Name != s.What && x.ID == e.ID && c.Created > w.container(e, s.What).Created {
 				w.t.Fatalf("%s is started, and medics would start %s", s.What, c.Name)
 			}
 		}
@@ -283,7 +283,7 @@ func (w *world) start(e *Engine, s Step) {
 	if w.open != "" && w.open != c.Shape && !isMedic(c) && !w.d.LoseSessions {
 		w.t.Fatalf("%s is started, and sessions of another shape are not finished", s.What)
 	}
-	c.Running, c.Started = true, true
+	c.Running, c.EverStarted = true, true
 }
 
 // check: sessions never see two shapes. Wherever an input runs, no node that runs has another shape than it.
@@ -318,7 +318,7 @@ func (w *world) carryOut(d Desired, n int) int {
 	}
 	for i, s := range p.Steps {
 		if i == n {
-			if s.Do == Copy {
+			if s.Do == CopyVolume {
 				w.do(s, true)
 			}
 			break
@@ -328,7 +328,7 @@ func (w *world) carryOut(d Desired, n int) int {
 	return len(p.Steps)
 }
 
-// end is what counts of the end: what runs where with which data. Names of ledgers count turns, so they are left out.
+// end is what counts of the end: what runs where with which data. Names of revisions count up, so they are left out.
 func (w *world) end() string {
 	var all []string
 	for _, e := range w.engines {
@@ -342,10 +342,10 @@ func (w *world) end() string {
 			owner, _, _ := strings.Cut(w.data[e.ID+"/"+v.Name], " made")
 			all = append(all, fmt.Sprintf("%s volume %s chain %q of %s", e.ID, v.Name, v.Chain, owner))
 		}
-		for _, q := range e.Quiet {
+		for _, q := range e.DrainMarks {
 			all = append(all, fmt.Sprintf("%s note %s", e.ID, q.Name))
 		}
-		for _, l := range e.Ledgers {
+		for _, l := range e.Revisions {
 			all = append(all, fmt.Sprintf("%s ledger of %.8s", e.ID, l.Digest))
 		}
 		all = append(all, fmt.Sprintf("%s networks %v", e.ID, e.Networks))

@@ -1,0 +1,170 @@
+package plan
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"posta.dev/posta/topology"
+)
+
+const (
+	exitTime   = 2 * time.Second  // from the end of a node's drain to the end of its process
+	medicGrace = 12 * time.Second // a medic that is told to end finishes the restart it is at
+	medicDisk  = 8 << 20          // bytes
+	maxText    = 100 << 10        // bytes of one environment variable; Linux takes 128 KiB
+)
+
+// FromTopology derives what is to be from a topology and its text.
+func FromTopology(t *topology.Topology, file, image, arch string) (Desired, error) {
+	d := Desired{Cluster: t.Name, File: file, Image: image, Arch: arch, Shape: digest(t.Shape()), Network: t.Name}
+	loopback := loopbackOnly(t)
+	d.OneMachine = loopback
+	bridges := 0
+	for _, h := range t.Hosts {
+		if h.IPC() {
+			return d, fmt.Errorf("%w: host %q has unix sockets, which do not reach from container to container; write address = \"127.0.0.1\" and ports = 5500", ErrRefused, h.Name)
+		}
+		if !bridged(h) {
+			d.OneMachine = false // such a host has the machine's own loopback
+		}
+		if UsesHost(t, h.Name) {
+			d.Hosts = append(d.Hosts, Host{Name: h.Name, Bridge: bridged(h)})
+			if bridged(h) {
+				bridges++
+			}
+		}
+	}
+	if loopback && bridges > 0 && bridges < len(d.Hosts) {
+		return d, fmt.Errorf("%w: some hosts have network = \"host\" and some have not, and 127.0.0.1 is another machine in a container; write addresses that all can dial", ErrRefused)
+	}
+	text := t.Plain(bindInContainers(d.OneMachine))
+	if len(text) > maxText {
+		return d, fmt.Errorf("%w: the topology has %d bytes without its comments, and a container takes %d", ErrRefused, len(text), maxText)
+	}
+	for _, n := range t.Nodes() {
+		d.addUnit(t, n, topology.RoleNode, text)
+	}
+	for _, n := range t.MedicNodes() {
+		d.addUnit(t, n, topology.RoleMedic, text)
+	}
+	return d, nil
+}
+
+// UsesHost reports whether a node or medic of the topology is on the host.
+func UsesHost(t *topology.Topology, host string) bool {
+	return slices.ContainsFunc(t.All(), func(n topology.Node) bool { return n.Host == host })
+}
+
+// bridged reports whether containers of the host are in a network of their own.
+func bridged(h topology.Host) bool { return h.Deploy.Network != topology.NetworkHost }
+
+// loopbackOnly reports whether the addresses of all hosts can be dialled on their own machine only, so that all hosts are one machine.
+func loopbackOnly(t *topology.Topology) bool {
+	return !slices.ContainsFunc(t.Hosts, func(h topology.Host) bool {
+		ip, err := netip.ParseAddr(h.Address)
+		return UsesHost(t, h.Name) && h.Address != "localhost" && h.Address != topology.InsideAddress && (err != nil || !ip.IsLoopback())
+	})
+}
+
+// bindInContainers has nodes listen where published ports lead: an address of the host is none of the container's.
+func bindInContainers(oneMachine bool) func(topology.Host) topology.Host {
+	return func(h topology.Host) topology.Host {
+		if !oneMachine && bridged(h) {
+			h.Bind = "0.0.0.0"
+			if ip, err := netip.ParseAddr(h.Address); err == nil && ip.Is6() {
+				h.Bind = "::"
+			}
+		}
+		return h
+	}
+}
+
+func (d *Desired) addUnit(t *topology.Topology, n topology.Node, role, text string) {
+	h := t.Hosts[slices.IndexFunc(t.Hosts, func(h topology.Host) bool { return h.Name == n.Host })] // a checked topology has it
+	data := containerData(t)
+	u := Unit{Name: string(n.ID), Host: n.Host, Role: role, Chain: chainText(n.Chain)}
+	s := Spec{
+		Image: d.Image, Memory: int64(h.Deploy.Memory),
+		Env: []string{EnvTopology + "=" + text, "POSTA_TOPOLOGY=" + topology.EnvPrefix + EnvTopology},
+		Labels: map[string]string{
+			topology.LabelCluster: t.Name, topology.LabelNode: u.Name, topology.LabelHost: n.Host, topology.LabelRole: role,
+			LabelShape: d.Shape, LabelChain: u.Chain,
+		},
+		Mounts: []Mount{{Volume: VolumeName(t.Name, u.Name), Target: path.Join(data, u.Name)}},
+	}
+	if d.OneMachine {
+		s.Env = append(s.Env, "POSTA_ADDRESS="+topology.InsideAddress)
+		s.NoDNS = true
+	}
+	if bridged(h) {
+		s.Network, s.Alias = d.Network, u.Name
+		s.Ports = ports(n, h, d.OneMachine)
+	}
+	if u.Medic() {
+		u.Disk = medicDisk
+		s.Command = []string{"medic", u.Name, "--docker"}
+		s.Mounts = append(s.Mounts, Mount{Volume: FenceName(t.Name, n.Host), Target: path.Join(data, "fence")},
+			Mount{File: h.Deploy.Socket, Target: "/var/run/docker.sock"})
+		s.Always, s.Grace = true, medicGrace
+	} else {
+		u.Disk = int64(t.Limits.Snapshot + 2*t.Limits.Segment + t.Limits.Window)
+		s.Command = []string{"node", u.Name}
+		s.Grace = t.Limits.Drain + exitTime
+	}
+	u.Spec, u.Hash = s, s.hash()
+	d.Units = append(d.Units, u)
+}
+
+func chainText(chain []topology.Role) string {
+	all := make([]string, len(chain))
+	for i, r := range chain {
+		all[i] = string(r)
+	}
+	return strings.Join(all, "+")
+}
+
+// containerData is where a container has the data directory: the image's working directory is /posta.
+func containerData(t *topology.Topology) string {
+	if data := t.Data(); path.IsAbs(data) {
+		return path.Clean(data)
+	}
+	return path.Join("/posta", t.Data())
+}
+
+// ports are the published ones. On one machine only clients and observers come from outside; between hosts all nodes and medics do.
+func ports(n topology.Node, h topology.Host, oneMachine bool) (all []Port) {
+	at := ""
+	if _, err := netip.ParseAddr(h.Bind); err == nil && h.Bind != "0.0.0.0" && h.Bind != "::" {
+		at = h.Bind
+	} else if oneMachine {
+		at = "127.0.0.1"
+	}
+	for _, e := range n.Sockets.List() {
+		if oneMachine && e.Kind != topology.KindClient && e.Kind != topology.KindControl {
+			continue
+		}
+		p := Port{At: at, Inside: portOf(e.Bind)}
+		p.Outside = p.Inside
+		if oneMachine {
+			p.Outside = portOf(e.Dial)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// portOf is the port of an endpoint of a checked topology.
+func portOf(endpoint string) int {
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return 0
+	}
+	port, _ := strconv.Atoi(u.Port())
+	return port
+}

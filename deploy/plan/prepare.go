@@ -1,0 +1,45 @@
+package plan
+
+import "slices"
+
+// prepare changes nothing yet that a unit notices: it removes helpers of an interrupted run, ships the image, checks the disks and makes
+// networks.
+func (c *comparison) prepare([]Step) []stage {
+	var first, networks stage
+	for _, e := range c.engines {
+		for _, name := range e.Helpers {
+			first = append(first, hostStep(RemoveHelper, e.Name(), name))
+		}
+	}
+	for _, h := range c.onePerEngine(func(Host, *Engine) bool { return c.busy }) {
+		e := c.observed.Engine(h.Name)
+		if !slices.Contains(e.Images, c.Image) {
+			first = append(first, hostStep(ShipImage, h.Name, c.Image))
+		}
+		first = append(first, Step{Do: CheckSpace, Host: h.Name, Need: c.spaceNeeded(e)})
+	}
+	for _, h := range c.onePerEngine(func(h Host, e *Engine) bool { return h.Bridge && !slices.Contains(e.Networks, c.Network) }) {
+		networks = append(networks, hostStep(CreateNetwork, h.Name, c.Network))
+	}
+	return []stage{first, networks}
+}
+
+// spaceNeeded is about how many bytes new data takes on an engine.
+func (c *comparison) spaceNeeded(e *Engine) (n int64) {
+	for _, u := range c.units {
+		if u.engine == e && !e.hasVolume(VolumeName(c.Cluster, u.Name)) {
+			n += u.Disk
+		}
+	}
+	return n
+}
+
+// removeDuplicates removes what is beside a container that is right and runs: the rest of an interrupted roll, or what a host brings back
+// that was given up.
+func (c *comparison) removeDuplicates([]Step) []stage {
+	var s stage
+	for _, u := range c.units {
+		s = append(s, c.stopAndRemove(u.duplicates)...)
+	}
+	return []stage{s}
+}

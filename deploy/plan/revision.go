@@ -1,0 +1,83 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+)
+
+// RevisionName is the container that keeps a topology.
+func RevisionName(cluster string, number int) string {
+	return fmt.Sprintf("%s-ledger-%d", cluster, number)
+}
+
+// revisionNumber is the number under which the desired topology is saved. If some engine has it as the newest revision already, somebody
+// was cut off in the middle of saving it, and its number is taken again.
+func (c *comparison) revisionNumber() int {
+	if saved := c.observed.Revisions(); len(saved) > 0 && saved[0].Digest == c.RevisionDigest() {
+		return saved[0].Number
+	}
+	number := 1
+	for _, e := range c.engines {
+		for _, r := range e.Revisions {
+			number = max(number, r.Number+1)
+		}
+	}
+	return number
+}
+
+// unsaved returns the hosts whose engines do not have the desired topology as the last good one.
+func (c *comparison) unsaved() []Host {
+	digest, number := c.RevisionDigest(), c.revisionNumber()
+	return c.onePerEngine(func(_ Host, e *Engine) bool {
+		return !slices.ContainsFunc(e.Revisions, func(r Revision) bool { return r.Digest == digest && r.Number == number })
+	})
+}
+
+// confirm waits for the heartbeat of every unit that the plan has not heard yet, and for a leader: only what works is saved as good. A plan
+// that changes nothing asks nobody.
+func (c *comparison) confirm(earlier []Step) []stage {
+	if len(earlier)+len(c.unsaved()) == 0 {
+		return nil
+	}
+	var beats, leader stage
+	for _, u := range c.units {
+		if !slices.ContainsFunc(earlier, func(s Step) bool { return s.Do == AwaitHeartbeat && s.Unit == u.Name }) {
+			beats = append(beats, u.step(AwaitHeartbeat))
+		}
+		if u.Medic() && leader == nil {
+			leader = stage{u.step(AwaitLeader)}
+		}
+	}
+	return []stage{beats, leader}
+}
+
+// saveRevision keeps the topology as the last good one, once everything else is done: on every engine, so that it outlives each of them.
+func (c *comparison) saveRevision([]Step) []stage {
+	var s stage
+	number := c.revisionNumber()
+	for _, h := range c.unsaved() {
+		save := hostStep(SaveRevision, h.Name, RevisionName(c.Cluster, number))
+		save.Number = number
+		s = append(s, save)
+	}
+	return []stage{s}
+}
+
+// deleteRevisions keeps this revision and the newest other one before it.
+func (c *comparison) deleteRevisions([]Step) []stage {
+	digest, number := c.RevisionDigest(), c.revisionNumber()
+	keep := []int{number}
+	saved := c.observed.Revisions()
+	if i := slices.IndexFunc(saved, func(r Revision) bool { return r.Number < number && r.Digest != digest }); i >= 0 {
+		keep = append(keep, saved[i].Number)
+	}
+	var s stage
+	for _, e := range c.engines {
+		for _, r := range e.Revisions {
+			if !slices.Contains(keep, r.Number) {
+				s = append(s, hostStep(DeleteRevision, e.Name(), r.Name))
+			}
+		}
+	}
+	return []stage{s}
+}

@@ -1,0 +1,164 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"posta.dev/posta/topology"
+)
+
+// isFormer reports whether a container is of a node of another shape, and has run.
+func (c *comparison) isFormer(k *Container) bool {
+	return !isMedic(k) && k.Shape != c.Shape && k.EverStarted
+}
+
+// formerInputs returns the inputs that can tell whether sessions of the former shape are unfinished; none if there cannot be any. Such
+// sessions must not go on in another shape, because a node would take the ends of some streams for the ends of all (R12). Logs do not tell
+// it. Inputs do, once all nodes run, so a cluster that stands still is started once more before it is changed. A drain mark says that this
+// was done. If the inputs are gone, sessions are lost: that is refused without Desired.LoseSessions.
+func (c *comparison) formerInputs() (inputs []container, lost bool, err error) {
+	shape := c.formerShape()
+	closed := c.old(isInput, func(k *Container) bool { return k.Shape == shape })
+	switch {
+	case shape == "":
+		return nil, false, nil
+	case slices.ContainsFunc(c.units, func(u *unitState) bool { return !u.Medic() && u.keep != nil && u.keep.EverStarted }):
+		return nil, false, nil // a node of the new shape has run
+	case slices.ContainsFunc(c.engines, func(e *Engine) bool { return len(e.DrainMarks) > 0 }):
+		return nil, false, nil // marks go before an input starts
+	case len(closed) > 0 && !slices.ContainsFunc(closed, func(k container) bool { return k.EverStarted }):
+		return nil, false, nil // no input has ever run
+	}
+	inputs = byUnit(c.old(c.isFormer, isInput))
+	if len(inputs) > 0 {
+		return inputs, false, nil
+	}
+	if !c.LoseSessions {
+		return nil, false, fmt.Errorf("%w: the inputs of the former topology are gone, so nobody can tell whether sessions have come to their end; deploy it again first (posta deploy --rollback), or say --cancel-sessions, and those that had not are lost", ErrRefused)
+	}
+	return nil, true, nil
+}
+
+// formerShape is the shape that the hosts had before this plan; "" if they had none but the desired one.
+func (c *comparison) formerShape() string {
+	if former := c.old(c.isFormer); len(former) > 0 {
+		return former[0].Shape
+	}
+	if saved := c.observed.Revisions(); len(saved) > 0 && saved[0].Shape != c.Shape && c.onlyData() {
+		return saved[0].Shape // the cluster was taken down, or its containers were removed
+	}
+	return ""
+}
+
+// onlyData reports whether the hosts have data of nodes, and no node that ever ran.
+func (c *comparison) onlyData() bool {
+	data := false
+	for _, e := range c.engines {
+		data = data || slices.ContainsFunc(e.Volumes, func(v Volume) bool { return v.Chain != "" })
+		if slices.ContainsFunc(e.Containers, func(k Container) bool { return !isMedic(&k) && k.EverStarted }) {
+			return false
+		}
+	}
+	return data
+}
+
+// forgetSessions has all nodes begin without data, but for outputs: they hear that their senders begin anew, and fail what was not
+// finished (R8).
+func (c *comparison) forgetSessions() {
+	for _, u := range c.units {
+		if !holds(u.Chain, topology.Output) && !u.Medic() {
+			u.data = nil
+		}
+	}
+}
+
+func byUnit(all []container) []container {
+	slices.SortStableFunc(all, func(a, b container) int { return strings.Compare(a.Unit, b.Unit) })
+	return all
+}
+
+// restartFormer starts nodes of the former shape that stand still, if its inputs are to be asked. Inputs start last.
+func (c *comparison) restartFormer(inputs []container) (stages []stage) {
+	if len(inputs) == 0 {
+		return nil
+	}
+	for _, kind := range []func(*Container) bool{isOther, isInput} {
+		served := map[string]bool{} // units of which a container runs, or is chosen
+		for _, k := range c.old(kind) {
+			served[k.Unit] = served[k.Unit] || k.Running
+		}
+		var chosen []container
+		for _, k := range c.old(c.isFormer, kind) {
+			if !served[k.Unit] { // the newest comes first
+				served[k.Unit] = true
+				chosen = append(chosen, k)
+			}
+		}
+		stages = append(stages, each(chosen, Start), each(chosen, AwaitHeartbeat))
+	}
+	return stages
+}
+
+// drain keeps new sessions out and waits for those that run. It asks the first input; that one decides who is admitted.
+func drain(inputs []container) []stage {
+	if len(inputs) == 0 {
+		return nil
+	}
+	first := inputs[0]
+	for _, k := range inputs {
+		if k.Unit == first.Unit && k.Running {
+			first = k
+		}
+	}
+	return []stage{{first.step(HoldSessions)}, {first.step(DrainSessions)}}
+}
+
+// stopOld stops medics first, who would start again what stops, then inputs, so that no session begins, then the others.
+//
+// While medics are stopped one by one, one that is still there may start another one again, and that one an input, which knows nothing of
+// the hold. So sessions may have begun: the second drain is for them.
+func (c *comparison) stopOld(drained []container, earlier []Step) []stage {
+	stops := func(kind func(*Container) bool) (s stage) {
+		for _, k := range c.old(kind) {
+			if k.Running || contains(earlier, Start, k.Name) {
+				s = append(s, c.stop(k))
+			}
+		}
+		return s
+	}
+	medics := stops(isMedic)
+	stages := []stage{medics}
+	if n := len(medics); n > 0 {
+		stages = append(stages, stage{{Do: StopMedics, Host: medics[n-1].Host}})
+		if i := slices.IndexFunc(earlier, func(s Step) bool { return s.Do == DrainSessions }); i >= 0 {
+			stages = append(stages, stage{earlier[i]})
+		}
+	}
+	stages = append(stages, stops(isInput))
+	if len(drained) > 0 {
+		k := drained[0]
+		stages = append(stages, stage{{Do: MarkDrained, Host: k.at, What: DrainMarkName(c.Cluster, k.Shape), Shape: k.Shape, Image: k.Image}})
+	}
+	return append(stages, stops(isOther))
+}
+
+// unmarkDrained removes the drain marks: inputs are about to start, and sessions to begin.
+func (c *comparison) unmarkDrained(earlier []Step) (s stage) {
+	for _, e := range c.engines {
+		for _, m := range e.DrainMarks {
+			s = append(s, hostStep(UnmarkDrained, e.Name(), m.Name))
+		}
+	}
+	for _, x := range earlier {
+		if x.Do == MarkDrained {
+			s = append(s, hostStep(UnmarkDrained, x.Host, x.What))
+		}
+	}
+	return s
+}
+
+// DrainMarkName is the container that says that no session of a shape runs.
+func DrainMarkName(cluster, shape string) string {
+	return cluster + "-quiet-" + shape[:min(8, len(shape))]
+}

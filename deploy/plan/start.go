@@ -1,0 +1,30 @@
+package plan
+
+import "slices"
+
+// startMissing makes and starts all units that are missing: inputs after the other nodes, so that sessions begin in a whole cluster, and
+// medics last, so that they find nobody missing.
+func (c *comparison) startMissing(earlier []Step) []stage {
+	missing := slices.DeleteFunc(slices.Clone(c.units), func(u *unitState) bool { return u.up() || !c.reshape && u.replaced() })
+	var volumes, stale, create stage
+	for _, u := range missing {
+		if u.keep == nil {
+			volumes = append(volumes, c.provideVolumes(u, slices.Concat(earlier, volumes))...)
+			create = append(create, u.step(Create))
+		}
+	}
+	// Data that was copied goes before anybody writes to the copy: from then on there is no doubt which is right.
+	for _, u := range c.units {
+		stale = append(stale, c.deleteVolumes(u, u.engine, slices.Concat(earlier, volumes))...)
+	}
+	stages := []stage{volumes, stale, create}
+	start := func(kind func(*unitState) bool) {
+		some := slices.DeleteFunc(slices.Clone(missing), func(u *unitState) bool { return !kind(u) })
+		stages = append(stages, each(some, Start), each(some, AwaitHeartbeat))
+	}
+	start(func(u *unitState) bool { return !u.Medic() && !u.Input() })
+	stages = append(stages, c.unmarkDrained(earlier))
+	start(func(u *unitState) bool { return !u.Medic() && u.Input() })
+	start(func(u *unitState) bool { return u.Medic() })
+	return stages
+}

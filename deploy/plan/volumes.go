@@ -1,0 +1,65 @@
+package plan
+
+import "slices"
+
+func (e *Engine) hasVolume(name string) bool {
+	return slices.ContainsFunc(e.Volumes, func(v Volume) bool { return v.Name == name })
+}
+
+// hasVolume reports whether an engine has a volume, after the steps so far.
+func (c *comparison) hasVolume(e *Engine, name string, earlier []Step) bool {
+	return e.hasVolume(name) && !slices.ContainsFunc(earlier, func(s Step) bool {
+		return s.Do == DeleteVolume && s.What == name && c.observed.Engine(s.Host) == e
+	})
+}
+
+// provideVolumes makes the volumes of a unit whose container is to be created, with the unit's data in them.
+func (c *comparison) provideVolumes(u *unitState, earlier []Step) (s stage) {
+	name := VolumeName(c.Cluster, u.Name)
+	here := c.hasVolume(u.engine, name, earlier)
+	if here && u.data != u.engine {
+		s = append(s, volumeStep(DeleteVolume, u.Host, u.Name, name))
+	}
+	if !here || u.data != u.engine {
+		create := volumeStep(CreateVolume, u.Host, u.Name, name)
+		create.Chain, create.Copy = u.Chain, u.moves()
+		s = append(s, create)
+	}
+	if u.moves() {
+		fill := volumeStep(CopyVolume, u.Host, u.Name, name)
+		fill.From = u.data.Name()
+		s = append(s, fill)
+	}
+	if fence := FenceName(c.Cluster, u.Host); u.Medic() && !contains(earlier, CreateVolume, fence) && !u.engine.hasVolume(fence) {
+		s = append(s, volumeStep(CreateVolume, u.Host, "", fence))
+	}
+	return s
+}
+
+// deleteVolumes deletes a unit's data on all engines but one.
+func (c *comparison) deleteVolumes(u *unitState, but *Engine, earlier []Step) (s stage) {
+	name := VolumeName(c.Cluster, u.Name)
+	for _, e := range c.engines {
+		if e != but && c.hasVolume(e, name, earlier) {
+			s = append(s, volumeStep(DeleteVolume, e.Name(), u.Name, name))
+		}
+	}
+	return s
+}
+
+// deleteUnowned deletes data of units that are not desired, before any unit starts: a node that leaves and comes back in a later topology
+// must not come back with links that others have forgotten.
+func (c *comparison) deleteUnowned(earlier []Step) []stage {
+	var s stage
+	for _, e := range c.engines {
+		for _, v := range e.Volumes {
+			owned := slices.ContainsFunc(c.units, func(u *unitState) bool {
+				return v.Name == VolumeName(c.Cluster, u.Name) || v.Fence != "" && u.Medic() && u.Host == v.Fence && u.engine == e
+			})
+			if !owned && c.hasVolume(e, v.Name, earlier) {
+				s = append(s, volumeStep(DeleteVolume, e.Name(), v.Node, v.Name))
+			}
+		}
+	}
+	return []stage{s}
+}
