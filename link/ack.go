@@ -33,7 +33,7 @@ func (a *Ack) Append(b []byte) []byte {
 }
 
 // DecodeAck reads the wire form.
-func DecodeAck(names *Names, p []byte) (Ack, error) {
+func DecodeAck(names *Interner, p []byte) (Ack, error) {
 	r := wire.NewReader(p)
 	var a Ack
 	r.ArrayOf(ackFields)

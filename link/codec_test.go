@@ -19,11 +19,11 @@ func someFrame() Frame {
 }
 
 func TestFrame_ComesOutAsItWentIn(t *testing.T) {
-	names := &Names{}
+	names := &Interner{}
 	for _, f := range []Frame{
 		someFrame(),
 		{Edge: "e", From: "n-1", Seq: 1, Kind: Open, Payload: []byte{}},
-		{Edge: "", From: "", Kind: Hello, Payload: Greeting{"b-1", 4, 9}.Encode()},
+		{Edge: "", From: "", Kind: Hello, Payload: HelloPayload{"b-1", 4, 9}.Encode()},
 		{Edge: "e", From: "n-1", Seq: 1<<64 - 1, Kind: Abort, Stream: maxStream, Payload: bytes.Repeat([]byte{0}, 70000)},
 	} {
 		got, err := DecodeFrame(names, f.AppendHeader(nil), f.Payload)
@@ -46,31 +46,31 @@ func TestFrame_WhatNoNodeSendsIsRefused(t *testing.T) {
 		f := someFrame()
 		payload := f.Payload
 		change(&f)
-		if _, err := DecodeFrame(&Names{}, f.AppendHeader(nil), payload); !errors.Is(err, ErrBadFrame) {
+		if _, err := DecodeFrame(&Interner{}, f.AppendHeader(nil), payload); !errors.Is(err, ErrBadFrame) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	f := someFrame()
 	header := f.AppendHeader(nil)
 	for n := range header {
-		if _, err := DecodeFrame(&Names{}, header[:n], f.Payload); !errors.Is(err, ErrBadFrame) {
+		if _, err := DecodeFrame(&Interner{}, header[:n], f.Payload); !errors.Is(err, ErrBadFrame) {
 			t.Errorf("the first %d bytes of a header: %v", n, err)
 		}
 	}
-	if _, err := DecodeFrame(&Names{}, append(header, 0), f.Payload); !errors.Is(err, ErrBadFrame) {
+	if _, err := DecodeFrame(&Interner{}, append(header, 0), f.Payload); !errors.Is(err, ErrBadFrame) {
 		t.Errorf("a byte behind the header: %v", err)
 	}
 }
 
 func TestAck_ComesOutAsItWentIn(t *testing.T) {
 	a := Ack{Edge: "e", To: "a-1", Log: LogID{4}, Hwm: 99, Resend: true, Receiver: "b-1", ID: Identity{LogID{5}, 6}}
-	got, err := DecodeAck(&Names{}, a.Append(nil))
+	got, err := DecodeAck(&Interner{}, a.Append(nil))
 	if err != nil || got != a {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	b := a.Append(nil)
 	for n := range b {
-		if _, err := DecodeAck(&Names{}, b[:n]); !errors.Is(err, ErrBadFrame) {
+		if _, err := DecodeAck(&Interner{}, b[:n]); !errors.Is(err, ErrBadFrame) {
 			t.Errorf("the first %d bytes: %v", n, err)
 		}
 	}
@@ -78,24 +78,24 @@ func TestAck_ComesOutAsItWentIn(t *testing.T) {
 	short = wire.AppendString(wire.AppendString(short, "e"), "a-1")
 	short = wire.AppendBin(short, make([]byte, 15))
 	short = append(short, b[len(short)+1:]...)
-	if _, err := DecodeAck(&Names{}, short); !errors.Is(err, ErrBadFrame) {
+	if _, err := DecodeAck(&Interner{}, short); !errors.Is(err, ErrBadFrame) {
 		t.Errorf("a log id of 15 bytes: %v", err)
 	}
 }
 
-func TestGreeting_ComesOutAsItWentIn(t *testing.T) {
-	g := Greeting{To: "joiner-12", Floor: 5, Sent: 1 << 40}
-	if got, err := DecodeGreeting(g.Encode()); err != nil || got != g {
+func TestHelloPayload_ComesOutAsItWentIn(t *testing.T) {
+	g := HelloPayload{To: "joiner-12", Floor: 5, Sent: 1 << 40}
+	if got, err := DecodeHello(g.Encode()); err != nil || got != g {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	if _, err := DecodeGreeting([]byte("?")); !errors.Is(err, ErrBadFrame) {
+	if _, err := DecodeHello([]byte("?")); !errors.Is(err, ErrBadFrame) {
 		t.Fatalf("%v", err)
 	}
 }
 
 // TestNames_AreBounded: a peer that makes names up must not fill the memory.
 func TestNames_AreBounded(t *testing.T) {
-	names := &Names{}
+	names := &Interner{}
 	long := strings.Repeat("n", maxName+50)
 	for i := range 3 * maxNames {
 		b := wire.AppendString(nil, strings.Repeat("x", i%200)+string(rune('a'+i%26))+long[:i%maxName])
@@ -125,14 +125,14 @@ func FuzzDecodeFrame(f *testing.F) {
 	f.Add(x.AppendHeader(nil), x.Payload)
 	f.Add([]byte{}, []byte{})
 	f.Fuzz(func(t *testing.T, header, payload []byte) {
-		got, err := DecodeFrame(&Names{}, header, payload)
+		got, err := DecodeFrame(&Interner{}, header, payload)
 		if err != nil {
 			if !errors.Is(err, ErrBadFrame) {
 				t.Fatal(err)
 			}
 			return
 		}
-		again, err := DecodeFrame(&Names{}, got.AppendHeader(nil), payload)
+		again, err := DecodeFrame(&Interner{}, got.AppendHeader(nil), payload)
 		if err != nil || !reflect.DeepEqual(again, got) {
 			t.Fatalf("%+v was decoded, and comes back as %+v, %v", got, again, err)
 		}
@@ -143,24 +143,24 @@ func FuzzDecodeAck(f *testing.F) {
 	a := Ack{Edge: "e", To: "a-1", Hwm: 99, Receiver: "b-1"}
 	f.Add(a.Append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		got, err := DecodeAck(&Names{}, b)
+		got, err := DecodeAck(&Interner{}, b)
 		if err != nil {
 			return
 		}
-		if again, err := DecodeAck(&Names{}, got.Append(nil)); err != nil || again != got {
+		if again, err := DecodeAck(&Interner{}, got.Append(nil)); err != nil || again != got {
 			t.Fatalf("%+v comes back as %+v, %v", got, again, err)
 		}
 	})
 }
 
-func FuzzDecodeGreeting(f *testing.F) {
-	f.Add(Greeting{"b-1", 4, 9}.Encode())
+func FuzzDecodeHello(f *testing.F) {
+	f.Add(HelloPayload{"b-1", 4, 9}.Encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
-		got, err := DecodeGreeting(b)
+		got, err := DecodeHello(b)
 		if err != nil {
 			return
 		}
-		if again, err := DecodeGreeting(got.Encode()); err != nil || again != got {
+		if again, err := DecodeHello(got.Encode()); err != nil || again != got {
 			t.Fatalf("%+v comes back as %+v, %v", got, again, err)
 		}
 	})

@@ -73,13 +73,13 @@ func (f *Frame) AppendHeader(b []byte) []byte {
 	return wire.AppendUint(b, uint64(len(f.Payload)))
 }
 
-// Names turns bytes into strings without a copy for each frame: the same few names come again and again. At most
-// maxNames are remembered, so that a peer that makes names up cannot fill the memory. It is owned by one goroutine.
-type Names struct{ seen map[string]string }
+// Interner turns the bytes of names into strings without an allocation for each frame: the same few names come again and again. It keeps at
+// most maxNames of them, so a peer that invents names cannot fill the memory. One goroutine owns it.
+type Interner struct{ seen map[string]string }
 
 const maxNames = 1024
 
-func (n *Names) intern(b []byte) string {
+func (n *Interner) intern(b []byte) string {
 	if s, ok := n.seen[string(b)]; ok {
 		return s
 	}
@@ -94,7 +94,7 @@ func (n *Names) intern(b []byte) string {
 }
 
 // DecodeFrame reads a header and puts the payload, which it does not copy, beside it.
-func DecodeFrame(names *Names, header, payload []byte) (Frame, error) {
+func DecodeFrame(names *Interner, header, payload []byte) (Frame, error) {
 	r := wire.NewReader(header)
 	r.ArrayOf(headerFields)
 	f := Frame{Payload: payload}
@@ -124,7 +124,7 @@ func DecodeFrame(names *Names, header, payload []byte) (Frame, error) {
 	return f, nil
 }
 
-func readName(r *wire.Reader, names *Names) string {
+func readName(r *wire.Reader, names *Interner) string {
 	b := r.Bytes()
 	if len(b) > maxName {
 		b = b[:maxName]
@@ -142,27 +142,27 @@ func readBlob(r *wire.Reader, dst []byte) {
 	}
 }
 
-// Greeting is the payload of a Hello.
-type Greeting struct {
-	To    NodeID // who is meant: on a PUB socket everybody hears it, and the floor of one is not that of another
-	Floor Seq    // everything up to here was acknowledged by this receiver once, and is gone
+// HelloPayload is what a Hello says.
+type HelloPayload struct {
+	To    NodeID // the receiver it is for: on a PUB socket all receivers hear it, and each has its own floor
+	Floor Seq    // the receiver has acknowledged everything up to here, and the sender has dropped it
 	Sent  Seq    // the last number put on the wire before this hello
 }
 
 // Encode returns the payload.
-func (g Greeting) Encode() []byte {
-	b := wire.AppendArray(make([]byte, 0, 20+len(g.To)), 3)
-	b = wire.AppendString(b, string(g.To))
-	return wire.AppendUint(wire.AppendUint(b, uint64(g.Floor)), uint64(g.Sent))
+func (h HelloPayload) Encode() []byte {
+	b := wire.AppendArray(make([]byte, 0, 20+len(h.To)), 3)
+	b = wire.AppendString(b, string(h.To))
+	return wire.AppendUint(wire.AppendUint(b, uint64(h.Floor)), uint64(h.Sent))
 }
 
-// DecodeGreeting reads the payload of a Hello.
-func DecodeGreeting(p []byte) (Greeting, error) {
+// DecodeHello reads the payload of a Hello.
+func DecodeHello(p []byte) (HelloPayload, error) {
 	r := wire.NewReader(p)
 	r.ArrayOf(3)
-	g := Greeting{To: NodeID(r.String()), Floor: Seq(r.Uint()), Sent: Seq(r.Uint())}
+	h := HelloPayload{To: NodeID(r.String()), Floor: Seq(r.Uint()), Sent: Seq(r.Uint())}
 	if err := r.Done(); err != nil {
-		return Greeting{}, fmt.Errorf("%w: hello: %w", ErrBadFrame, err)
+		return HelloPayload{}, fmt.Errorf("%w: hello: %w", ErrBadFrame, err)
 	}
-	return g, nil
+	return h, nil
 }

@@ -21,7 +21,7 @@ type LogID [16]byte
 // String returns the first eight hexadecimal digits, enough for people to tell two apart.
 func (l LogID) String() string { return hex.EncodeToString(l[:4]) }
 
-// Identity says who speaks: which log, opened for the how manieth time.
+// Identity is a node's log, and which opening of it is running.
 type Identity struct {
 	LogID       LogID
 	Incarnation Incarnation

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Verdict is what a receiver says of a frame.
+// Verdict is what to do with a frame.
 type Verdict uint8
 
 const (
@@ -16,24 +16,24 @@ const (
 	Duplicate
 	// Gap: drop it; a resend from hwm+1 is asked for (R4).
 	Gap
-	// Zombie: drop it, it comes from an incarnation that was followed by another, or from a log that was replaced (R8).
+	// Zombie: drop it, it comes from a superseded incarnation, or from a superseded log (R8).
 	Zombie
 	// Unknown: drop it; the sender has to say hello first, because its log id is not known here.
 	Unknown
 )
 
-// Receiver is the receiving end of a link.
+// Receiver is the receiving end of a link. stored <= taken always.
 type Receiver struct {
-	edge    string
-	from    NodeID
-	id      Identity // of the sender, zero until its hello
-	taken   Seq      // the last frame whose effect is in memory
-	stored  Seq      // the last frame whose effect is durable: what is acknowledged
-	retired retired
-	gap     bool // a frame after a hole was seen
-	due     bool // an acknowledgement is due
-	acked   time.Time
-	asked   time.Time
+	edge       string
+	from       NodeID
+	id         Identity // of the sender, zero until its hello
+	taken      Seq      // the last frame whose effect is in memory
+	stored     Seq      // the last frame whose effect is durable: the hwm that is acknowledged (R5)
+	superseded supersededLogs
+	gap        bool // a frame after a hole was seen, and nothing was taken since: a resend is needed
+	ackDue     bool // an acknowledgement is to be sent now, whatever ackedAt says
+	ackedAt    time.Time
+	askedAt    time.Time // when a resend was last asked for
 }
 
 // NewReceiver returns the receiving end of a link nothing has come over.
@@ -50,10 +50,10 @@ func (r *Receiver) From() NodeID { return r.from }
 // ID returns the sender's identity, zero if it was never heard.
 func (r *Receiver) ID() Identity { return r.id }
 
-// Judge says what to do with a frame, without doing it: a frame that is to be taken may have to wait (R11).
-func (r *Receiver) Judge(f *Frame) Verdict {
+// Check returns what to do with a frame and changes nothing: a frame that is to be taken may have to wait (R11).
+func (r *Receiver) Check(f *Frame) Verdict {
 	switch {
-	case r.retired.has(f.ID.LogID):
+	case r.superseded.has(f.ID.LogID):
 		return Zombie
 	case f.ID.LogID != r.id.LogID:
 		return Unknown
@@ -67,7 +67,7 @@ func (r *Receiver) Judge(f *Frame) Verdict {
 	return Take
 }
 
-// Took moves the hwm in memory over a frame that was judged Take.
+// Took moves the hwm in memory over a frame whose verdict was Take.
 func (r *Receiver) Took(f *Frame) {
 	if f.Seq != r.taken+1 {
 		panic(fmt.Sprintf("R4: %s from %s: frame %d taken after %d", r.edge, r.from, f.Seq, r.taken))
@@ -75,14 +75,14 @@ func (r *Receiver) Took(f *Frame) {
 	r.taken = f.Seq
 	r.id.Incarnation = max(r.id.Incarnation, f.ID.Incarnation)
 	r.gap = false
-	r.retired.heard()
+	r.superseded.heard()
 }
 
 // Dropped notes a frame that was not taken, so that the sender hears of it.
 func (r *Receiver) Dropped(v Verdict) {
 	switch v {
 	case Duplicate, Unknown:
-		r.due = true
+		r.ackDue = true
 	case Gap:
 		r.gap = true
 	}
@@ -92,33 +92,33 @@ func (r *Receiver) Dropped(v Verdict) {
 // lost its disk with what was in flight; or it says that frames were acknowledged here which this disk knows nothing of.
 //
 // A floor counts as taken, and is acknowledged when the hwm is stored like any other (R5).
-func (r *Receiver) Hello(id Identity, g Greeting) (lost bool) {
-	if r.retired.zombie(id.LogID) || id.LogID == r.id.LogID && id.Incarnation < r.id.Incarnation {
+func (r *Receiver) Hello(id Identity, h HelloPayload) (lost bool) {
+	if r.superseded.zombie(id.LogID) || id.LogID == r.id.LogID && id.Incarnation < r.id.Incarnation {
 		return false
 	}
-	r.due = true
+	r.ackDue = true
 	if id.LogID == r.id.LogID {
-		lost = g.Floor > r.taken
-		r.taken = max(r.taken, g.Floor)
+		lost = h.Floor > r.taken
+		r.taken = max(r.taken, h.Floor)
 	} else {
 		if lost = r.id.LogID != (LogID{}); lost {
-			r.retired.add(r.id.LogID)
+			r.superseded.add(r.id.LogID)
 		}
-		r.taken, r.stored = g.Floor, 0
+		r.taken, r.stored = h.Floor, 0
 	}
 	r.id = id
-	r.gap = g.Sent > r.taken
-	r.retired.heard()
+	r.gap = h.Sent > r.taken
+	r.superseded.heard()
 	return lost
 }
 
 // Hwm is the durable part of a Receiver.
 type Hwm struct {
-	Edge    string
-	From    NodeID
-	ID      Identity
-	Seq     Seq
-	Retired []LogID
+	Edge       string
+	From       NodeID
+	ID         Identity
+	Seq        Seq
+	Superseded []LogID
 }
 
 // Moved reports whether there is something to store.
@@ -126,7 +126,7 @@ func (r *Receiver) Moved() bool { return r.taken > r.stored }
 
 // Hwm returns what to store: the hwm as it is in memory, to be written with the effects that moved it (R5).
 func (r *Receiver) Hwm() Hwm {
-	return Hwm{Edge: r.edge, From: r.from, ID: r.id, Seq: r.taken, Retired: slices.Clone(r.retired.logs)}
+	return Hwm{Edge: r.edge, From: r.from, ID: r.id, Seq: r.taken, Superseded: slices.Clone(r.superseded.logs)}
 }
 
 // Stored says that the commit with h is on disk.
@@ -139,19 +139,19 @@ func (r *Receiver) Stored(h Hwm) {
 	}
 	if h.Seq > r.stored {
 		r.stored = h.Seq
-		r.due = true
+		r.ackDue = true
 	}
 }
 
 // Restore sets what a snapshot or a log record says.
 func (r *Receiver) Restore(h Hwm) {
 	r.id, r.taken, r.stored = h.ID, h.Seq, h.Seq
-	r.retired = retired{logs: slices.Clone(h.Retired)}
+	r.superseded = supersededLogs{logs: slices.Clone(h.Superseded)}
 }
 
 // Reconnected says that frames may have been lost on the way here: the sender is asked to go on from the hwm. It is for
 // edges where the receiver makes the connection (SUB), so that the sender cannot see it.
-func (r *Receiver) Reconnected() { r.due, r.gap, r.asked = true, true, time.Time{} }
+func (r *Receiver) Reconnected() { r.ackDue, r.gap, r.askedAt = true, true, time.Time{} }
 
 // Pace is how often things are said again.
 type Pace struct {
@@ -167,14 +167,14 @@ var DefaultPace = Pace{Repeat: 500 * time.Millisecond, Ask: 100 * time.Milliseco
 // pace.Repeat. node and self are the receiver's own name and identity.
 func (r *Receiver) Ack(node NodeID, self Identity, now time.Time, pace Pace) (Ack, bool) {
 	// A resend is asked for only when all that was taken is stored: hwm+1 is then the frame that is missing.
-	ask := r.gap && r.taken == r.stored && now.Sub(r.asked) >= pace.Ask
-	if !ask && !r.due && now.Sub(r.acked) < pace.Repeat {
+	ask := r.gap && r.taken == r.stored && now.Sub(r.askedAt) >= pace.Ask
+	if !ask && !r.ackDue && now.Sub(r.ackedAt) < pace.Repeat {
 		return Ack{}, false
 	}
-	r.due = false
-	r.acked = now
+	r.ackDue = false
+	r.ackedAt = now
 	if ask {
-		r.asked = now
+		r.askedAt = now
 	}
 	return Ack{
 		Edge: r.edge, To: r.from, Log: r.id.LogID, Hwm: r.stored, Resend: ask,

@@ -20,7 +20,7 @@ func dataFrame(id Identity, seq Seq) *Frame {
 // greeted returns a receiver that has heard a sender's hello, at the given number.
 func greeted(id Identity, at Seq) *Receiver {
 	r := NewReceiver("e", "a-1")
-	r.Hello(id, Greeting{To: "b-1", Floor: at, Sent: at})
+	r.Hello(id, HelloPayload{To: "b-1", Floor: at, Sent: at})
 	r.Stored(r.Hwm())
 	return r
 }
@@ -37,14 +37,14 @@ func (r *Receiver) ackNow(t *testing.T, at time.Time) Ack {
 func TestR4_TakesNextDropsLessAsksForMore(t *testing.T) {
 	r := greeted(logA, 0)
 	for seq, want := range map[Seq]Verdict{1: Take, 2: Gap, 7: Gap} {
-		if got := r.Judge(dataFrame(logA, seq)); got != want {
+		if got := r.Check(dataFrame(logA, seq)); got != want {
 			t.Errorf("frame %d after 0: %d, want %d", seq, got, want)
 		}
 	}
 	r.Took(dataFrame(logA, 1))
 	r.Took(dataFrame(logA, 2))
 	for seq, want := range map[Seq]Verdict{1: Duplicate, 2: Duplicate, 3: Take, 4: Gap} {
-		if got := r.Judge(dataFrame(logA, seq)); got != want {
+		if got := r.Check(dataFrame(logA, seq)); got != want {
 			t.Errorf("frame %d after 2: %d, want %d", seq, got, want)
 		}
 	}
@@ -116,7 +116,7 @@ func TestR3R5_OnlyWhatIsStoredIsAcknowledged(t *testing.T) {
 // TestR5_FloorIsStoredFirst: a floor is a hwm like any other.
 func TestR5_FloorIsStoredFirst(t *testing.T) {
 	r := NewReceiver("e", "a-1")
-	r.Hello(logA, Greeting{To: "b-1", Floor: 8, Sent: 8})
+	r.Hello(logA, HelloPayload{To: "b-1", Floor: 8, Sent: 8})
 	if a := r.ackNow(t, noon); a.Hwm != 0 || a.Log != logA.LogID {
 		t.Fatalf("%+v", a)
 	}
@@ -140,11 +140,11 @@ func TestR6_AcknowledgementsAreRepeated(t *testing.T) {
 
 func TestR7_HelloTellsWhatWasLost(t *testing.T) {
 	r := greeted(logA, 3)
-	r.Hello(logA, Greeting{To: "b-1", Floor: 3, Sent: 5})
+	r.Hello(logA, HelloPayload{To: "b-1", Floor: 3, Sent: 5})
 	if a := r.ackNow(t, noon); !a.Resend || a.Hwm != 3 {
 		t.Fatalf("frames 4 and 5 were in front of the hello and are not here: %+v", a)
 	}
-	r.Hello(logA, Greeting{To: "b-1", Floor: 3, Sent: 3})
+	r.Hello(logA, HelloPayload{To: "b-1", Floor: 3, Sent: 3})
 	if a := r.ackNow(t, noon.Add(time.Second)); a.Resend {
 		t.Fatal("it asks for frames that do not exist")
 	}
@@ -162,17 +162,17 @@ func TestR7_ReconnectedAsksAtOnce(t *testing.T) {
 
 func TestR8_FramesOfAnUnknownLogWaitForItsHello(t *testing.T) {
 	r := NewReceiver("e", "a-1")
-	if v := r.Judge(dataFrame(logA, 1)); v != Unknown {
+	if v := r.Check(dataFrame(logA, 1)); v != Unknown {
 		t.Fatalf("verdict %d", v)
 	}
 	r.Dropped(Unknown)
 	if a := r.ackNow(t, noon); a.Log != (LogID{}) {
 		t.Fatalf("%+v", a)
 	}
-	if r.Hello(logA, Greeting{To: "b-1"}) {
+	if r.Hello(logA, HelloPayload{To: "b-1"}) {
 		t.Fatal("a first contact is no loss")
 	}
-	if v := r.Judge(dataFrame(logA, 1)); v != Take {
+	if v := r.Check(dataFrame(logA, 1)); v != Take {
 		t.Fatalf("verdict %d", v)
 	}
 }
@@ -181,51 +181,51 @@ func TestR8_LowerIncarnationIsAZombie(t *testing.T) {
 	r := greeted(logA, 0)
 	young := Identity{logA.LogID, 3}
 	r.Took(dataFrame(young, 1))
-	if v := r.Judge(dataFrame(logA, 2)); v != Zombie {
+	if v := r.Check(dataFrame(logA, 2)); v != Zombie {
 		t.Fatalf("verdict %d", v)
 	}
-	r.Hello(logA, Greeting{To: "b-1", Sent: 9})
+	r.Hello(logA, HelloPayload{To: "b-1", Sent: 9})
 	if r.ID() != young {
 		t.Fatalf("a zombie's hello is believed: %v", r.ID())
 	}
 }
 
-func TestR8_NewLogStartsAgainAndTheOldOneIsRetired(t *testing.T) {
+func TestR8_NewLogStartsAgainAndSupersedesTheOldOne(t *testing.T) {
 	r := greeted(logA, 0)
 	for seq := Seq(1); seq <= 5; seq++ {
 		r.Took(dataFrame(logA, seq))
 	}
 	inFlight := r.Hwm()
-	if !r.Hello(logB, Greeting{To: "b-1", Sent: 2}) {
+	if !r.Hello(logB, HelloPayload{To: "b-1", Sent: 2}) {
 		t.Fatal("the sender lost its disk, and nobody says so")
 	}
 	r.Stored(inFlight) // counts in the old log
 	if a := r.ackNow(t, noon); a.Hwm != 0 || a.Log != logB.LogID {
 		t.Fatalf("%+v", a)
 	}
-	if v := r.Judge(dataFrame(logB, 1)); v != Take {
+	if v := r.Check(dataFrame(logB, 1)); v != Take {
 		t.Fatalf("verdict %d", v)
 	}
-	if v := r.Judge(dataFrame(logA, 6)); v != Zombie {
+	if v := r.Check(dataFrame(logA, 6)); v != Zombie {
 		t.Fatalf("verdict %d", v)
 	}
-	if r.Hello(logA, Greeting{To: "b-1"}); r.ID() != logB {
+	if r.Hello(logA, HelloPayload{To: "b-1"}); r.ID() != logB {
 		t.Fatal("the old log comes back")
 	}
 }
 
-func TestR8_RetiredLogsAreBoundedAndDurable(t *testing.T) {
+func TestR8_SupersededLogsAreBoundedAndDurable(t *testing.T) {
 	r := greeted(logA, 0)
-	for i := range byte(3 * maxRetired) {
-		r.Hello(Identity{LogID{0xf, i}, 1}, Greeting{To: "b-1"})
+	for i := range byte(3 * maxSuperseded) {
+		r.Hello(Identity{LogID{0xf, i}, 1}, HelloPayload{To: "b-1"})
 	}
 	h := r.Hwm()
-	if len(h.Retired) != maxRetired {
-		t.Fatalf("%d logs are remembered", len(h.Retired))
+	if len(h.Superseded) != maxSuperseded {
+		t.Fatalf("%d logs are remembered", len(h.Superseded))
 	}
 	again := NewReceiver("e", "a-1")
 	again.Restore(h)
-	if v := again.Judge(dataFrame(Identity{h.Retired[0], 9}, 1)); v != Zombie {
+	if v := again.Check(dataFrame(Identity{h.Superseded[0], 9}, 1)); v != Zombie {
 		t.Fatalf("verdict %d", v)
 	}
 }
@@ -234,18 +234,18 @@ func TestR8_RetiredLogsAreBoundedAndDurable(t *testing.T) {
 // The log that lives must not be shut out by it.
 func TestR8_ALogThatGoesOnSpeakingIsBelievedAgain(t *testing.T) {
 	r := greeted(logB, 0)
-	r.Hello(logA, Greeting{To: "b-1"}) // of a process that is long dead
+	r.Hello(logA, HelloPayload{To: "b-1"}) // of a process that is long dead
 	for i := 1; r.ID() != logB; i++ {
-		if i > believed {
+		if i > believeAfter {
 			t.Fatal("the sender is shut out")
 		}
-		r.Hello(logB, Greeting{To: "b-1"})
+		r.Hello(logB, HelloPayload{To: "b-1"})
 	}
 	s := ready(plenty, "b-1")
 	s.Ack(Ack{Edge: "e", Log: logA.LogID, Receiver: "b-1", ID: logB}, noon)
 	s.add(1)
 	s.Stored(1, 1)
-	for range believed {
+	for range believeAfter {
 		s.hears("b-1", 0, false)
 	}
 	expect(t, "the receiver goes on speaking", s.Take("b-1", plenty), 1)
@@ -254,10 +254,10 @@ func TestR8_ALogThatGoesOnSpeakingIsBelievedAgain(t *testing.T) {
 // TestR8_FloorBeyondTheHwmIsALoss: the sender remembers acknowledgements that this disk knows nothing of.
 func TestR8_FloorBeyondTheHwmIsALoss(t *testing.T) {
 	r := greeted(logA, 3)
-	if !r.Hello(logA, Greeting{To: "b-1", Floor: 6, Sent: 7}) {
+	if !r.Hello(logA, HelloPayload{To: "b-1", Floor: 6, Sent: 7}) {
 		t.Fatal("frames 4 to 6 are gone for good")
 	}
-	if v := r.Judge(dataFrame(logA, 7)); v != Take {
+	if v := r.Check(dataFrame(logA, 7)); v != Take {
 		t.Fatalf("the link stands still: verdict %d", v)
 	}
 }

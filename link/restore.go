@@ -2,8 +2,8 @@ package link
 
 import "fmt"
 
-// Progress is the durable part of a Sender apart from the frames: the last number given out, and what was acknowledged by
-// whom. Acknowledgements are stored lazily, with the next commit: losing one only means that a frame is sent again and
+// Progress is the durable part of a Sender apart from the frames: the last number given out, and what each receiver has
+// acknowledged. Acknowledgements are stored lazily, with the next commit: losing one only means that a frame is sent again and
 // dropped as a duplicate.
 type Progress struct {
 	Edge  string
@@ -12,11 +12,11 @@ type Progress struct {
 	Acked []Acked
 }
 
-// Acked is how far one receiver has acknowledged, and with which log.
+// Acked is how far one receiver has acknowledged, and the log it did so with.
 type Acked struct {
 	Node NodeID
 	Seq  Seq
-	Log  LogID // zero until it was heard
+	Log  LogID // zero until the receiver was heard
 }
 
 // Progress returns the state to store.
@@ -43,8 +43,8 @@ func (s *Sender) Restore(p Progress) {
 	s.next, s.stored = floor+1, floor
 }
 
-// Forget makes the Sender as new, for receivers that know nothing of it.
-func (s *Sender) Forget() { *s = *NewSender(s.edge, s.self, s.id, s.window, s.Peers()...) }
+// Reset empties the outbox, for receivers that know nothing of it. Numbers begin at 1 again.
+func (s *Sender) Reset() { *s = *NewSender(s.edge, s.self, s.id, s.window, s.Peers()...) }
 
 // Acknowledged repeats an acknowledgement that a log record holds.
 func (s *Sender) Acknowledged(a Acked) {

@@ -40,7 +40,7 @@ func TestN3_UnacknowledgedFramesComeBackFromTheLog(t *testing.T) {
 		t.Fatalf("frames leave under the present incarnation, not %v", out[0].ID)
 	}
 	size := out[0].Size()
-	if got := s.Room(); got != plenty-4*size {
+	if got := s.WindowLeft(); got != plenty-4*size {
 		t.Fatalf("room %d after recovery", got)
 	}
 }
@@ -63,8 +63,8 @@ func TestN3_ALogThatWasCutAfterTheSnapshot(t *testing.T) {
 	if s = reload(t, p, 1, 0, "b-1"); s.Last() != 9 {
 		t.Fatalf("everything was cut, and %d follows 9 (R2)", s.Last()+1)
 	}
-	if f := s.Add(Frame{Kind: Data, Payload: []byte("rows")}); s.Room() != plenty-f.Size() {
-		t.Fatalf("room %d", s.Room())
+	if f := s.Add(Frame{Kind: Data, Payload: []byte("rows")}); s.WindowLeft() != plenty-f.Size() {
+		t.Fatalf("room %d", s.WindowLeft())
 	}
 }
 

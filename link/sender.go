@@ -10,15 +10,17 @@ import (
 type LogIndex uint64
 
 // Sender is the outbox of one link, or of all links of an edge of route "all" (R10).
+//
+// For each peer: acked <= sent <= stored < next. The entries are the frames from the slowest peer's acked+1 to next-1, without holes.
 type Sender struct {
 	edge    string
 	self    NodeID
 	id      Identity
-	window  int
+	window  int     // bytes that each peer may leave unacknowledged (R9)
 	next    Seq     // the number the next frame gets
 	stored  Seq     // the last number that is durable (R3)
-	entries []entry // not yet acknowledged by every peer; numbers without holes, the last is next-1
-	array   []entry // what entries is a part of: its front is used again
+	entries []entry // what not every peer has acknowledged
+	storage []entry // the array that entries is a part of: grow uses its front again
 	peers   []*peer
 }
 
@@ -28,24 +30,25 @@ type entry struct {
 	end   uint64   // bytes of all frames up to and including this one, counted from the start of this incarnation
 }
 
+// peer is what the sender knows of one receiver.
 type peer struct {
-	node     NodeID
-	id       Identity // of the receiver; zero until it was heard
-	retired  retired
-	ready    bool // it told its hwm since the last connect or restart (R7)
-	greet    bool // a hello is due
-	acked    Seq
-	sent     Seq
-	ackedEnd uint64 // entry.end of acked
-	moved    time.Time
-	greeted  time.Time
+	node       NodeID
+	id         Identity // zero until the receiver was heard
+	superseded supersededLogs
+	ready      bool   // the receiver has told its hwm since the last connect or restart: frames may be sent (R7)
+	helloDue   bool   // a hello is to be sent now, whatever helloAt says
+	acked      Seq    // everything up to here is durable at the receiver
+	sent       Seq    // the last frame on the wire; back to acked when a resend is needed
+	ackedEnd   uint64 // entry.end of acked
+	ackedAt    time.Time
+	helloAt    time.Time
 }
 
 // NewSender returns an empty outbox to the given receivers. window is in bytes, for each of them.
 func NewSender(edge string, self NodeID, id Identity, window int, to ...NodeID) *Sender {
 	s := &Sender{edge: edge, self: self, id: id, window: window, next: 1}
 	for _, n := range to {
-		s.peers = append(s.peers, &peer{node: n, greet: true})
+		s.peers = append(s.peers, &peer{node: n, helloDue: true})
 	}
 	return s
 }
@@ -78,24 +81,24 @@ func (s *Sender) push(f Frame, at LogIndex) {
 	} else {
 		end += s.peersEnd()
 	}
-	s.makeRoom()
+	s.grow()
 	s.entries = append(s.entries, entry{frame: f, at: at, end: end})
 }
 
-// makeRoom makes room for one more entry behind the last: at the front of the array, if half of it has been acknowledged, or
+// grow makes space for one more entry behind the last: at the front of the array, if half of it has been acknowledged, or
 // in a larger one. Appending to ever new arrays was turned down: with frames of 1 KiB it costs more than all else here.
-func (s *Sender) makeRoom() {
+func (s *Sender) grow() {
 	n := len(s.entries)
 	if n < cap(s.entries) {
 		return
 	}
-	old := s.array
+	old := s.storage
 	if 2*n >= len(old) {
-		s.array = make([]entry, max(minEntries, 2*len(old)))
+		s.storage = make([]entry, max(minEntries, 2*len(old)))
 	}
-	copy(s.array, s.entries)
+	copy(s.storage, s.entries)
 	clear(old[len(old)-n:]) // let the payloads go
-	s.entries = s.array[:n]
+	s.entries = s.storage[:n]
 }
 
 const minEntries = 16
@@ -134,15 +137,15 @@ func (s *Sender) index(seq Seq) int {
 	return int(seq - s.base())
 }
 
-// Room returns how many bytes the slowest peer's window still has; it may be negative, since the frame that fills a
-// window is still accepted whole.
-func (s *Sender) Room() int {
+// WindowLeft returns how many bytes the slowest peer's window still has. It may be negative: the frame that fills a
+// window is accepted whole.
+func (s *Sender) WindowLeft() int {
 	last := s.lastEnd()
-	room := s.window
+	left := s.window
 	for _, p := range s.peers {
-		room = min(room, s.window-int(last-p.ackedEnd))
+		left = min(left, s.window-int(last-p.ackedEnd))
 	}
-	return room
+	return left
 }
 
 func (s *Sender) lastEnd() uint64 {
@@ -153,7 +156,7 @@ func (s *Sender) lastEnd() uint64 {
 }
 
 // Backlog returns the unacknowledged bytes and frames of the slowest peer.
-func (s *Sender) Backlog() (bytes, frames int) { return s.window - s.Room(), len(s.entries) }
+func (s *Sender) Backlog() (bytes, frames int) { return s.window - s.WindowLeft(), len(s.entries) }
 
 // Oldest returns the log index of the oldest frame that a peer has not acknowledged, false if there is none. Frames that are not
 // stored yet do not count: they have no log index.
@@ -167,7 +170,7 @@ func (s *Sender) Oldest() (LogIndex, bool) {
 // Connected says that a new connection to a peer stands: what was under way may be lost, so it is asked for its hwm (R7).
 func (s *Sender) Connected(node NodeID) {
 	if p := s.peer(node); p != nil {
-		p.ready, p.greet = false, true
+		p.ready, p.helloDue = false, true
 	}
 }
 
@@ -180,20 +183,20 @@ func (s *Sender) peer(node NodeID) *peer {
 	return nil
 }
 
-// Ack takes an acknowledgement. It returns a loss when the receiver comes with another log than the one that acknowledged
-// frames before: what they did there is gone (R8).
-func (s *Sender) Ack(a Ack, now time.Time) (lost *Loss) {
+// Ack takes an acknowledgement. It returns a LostLog when the receiver comes with another log than the one that acknowledged
+// frames before: the effects of those frames are gone (R8).
+func (s *Sender) Ack(a Ack, now time.Time) (lost *LostLog) {
 	p := s.peer(a.Receiver)
 	if p == nil || a.Edge != s.edge || p.zombie(a.ID) {
 		return nil
 	}
 	restarted := a.ID != p.id
-	if p.meets(a.ID) {
-		lost = s.loss(p) // before the hwm of the new log moves what was acknowledged to the old one
+	if p.heard(a.ID) {
+		lost = s.lostLog(p) // before the hwm of the new log moves what was acknowledged to the old one
 	}
 	if a.Log != s.id.LogID {
 		// It does not know our log yet: a first contact, or its disk is new, or ours is. The hello tells it where to begin.
-		p.ready, p.greet = false, true
+		p.ready, p.helloDue = false, true
 		return lost
 	}
 	if a.Hwm > s.stored {
@@ -208,25 +211,24 @@ func (s *Sender) Ack(a Ack, now time.Time) (lost *Loss) {
 		p.ready = true
 	}
 	if a.Resend && p.sent == s.stored {
-		p.greet = true // there is nothing to send again: the hello says so, and it stops asking
+		p.helloDue = true // there is nothing to send again: the hello says so, and it stops asking
 	}
 	return lost
 }
 
-// zombie reports whether an acknowledgement comes from an incarnation that was followed by another, or from a log that was
-// replaced (R8).
+// zombie reports whether an acknowledgement comes from a superseded incarnation, or from a superseded log (R8).
 func (p *peer) zombie(id Identity) bool {
-	return p.retired.zombie(id.LogID) || id.LogID == p.id.LogID && id.Incarnation < p.id.Incarnation
+	return p.superseded.zombie(id.LogID) || id.LogID == p.id.LogID && id.Incarnation < p.id.Incarnation
 }
 
-// meets notes who the receiver is now. It reports whether it has lost what it acknowledged.
-func (p *peer) meets(id Identity) (lost bool) {
+// heard notes the receiver's present log and incarnation. It reports whether the receiver has lost what it acknowledged.
+func (p *peer) heard(id Identity) (lost bool) {
 	if p.id.LogID != id.LogID && p.id.LogID != (LogID{}) {
-		p.retired.add(p.id.LogID)
+		p.superseded.add(p.id.LogID)
 		lost = p.acked > 0
 	}
 	p.id = id
-	p.retired.heard()
+	p.superseded.heard()
 	return lost
 }
 
@@ -239,7 +241,7 @@ func (s *Sender) acknowledge(p *peer, hwm Seq, now time.Time) {
 	}
 	p.acked = hwm
 	p.sent = max(p.sent, hwm)
-	p.moved = now
+	p.ackedAt = now
 	s.trim()
 }
 
@@ -256,7 +258,7 @@ func (s *Sender) trim() {
 	clear(s.entries[:n]) // let the payloads go
 	s.entries = s.entries[n:]
 	if len(s.entries) == 0 {
-		s.entries, s.array = nil, nil // an idle link keeps no memory
+		s.entries, s.storage = nil, nil // an idle link keeps no memory
 	}
 }
 
@@ -321,15 +323,15 @@ func (s *Sender) Hello(node NodeID, now time.Time, every time.Duration) (Frame, 
 	if p == nil {
 		return Frame{}, false
 	}
-	stuck := p.ready && p.sent > p.acked && now.Sub(p.moved) >= every
-	if !p.greet && (now.Sub(p.greeted) < every || p.ready && !stuck) {
+	stuck := p.ready && p.sent > p.acked && now.Sub(p.ackedAt) >= every
+	if !p.helloDue && (now.Sub(p.helloAt) < every || p.ready && !stuck) {
 		return Frame{}, false
 	}
-	p.greet = false
-	p.greeted = now
+	p.helloDue = false
+	p.helloAt = now
 	return Frame{
 		Edge: s.edge, From: s.self, ID: s.id, Kind: Hello,
-		Payload: Greeting{To: node, Floor: p.acked, Sent: s.sentTo(p)}.Encode(),
+		Payload: HelloPayload{To: node, Floor: p.acked, Sent: s.sentTo(p)}.Encode(),
 	}, true
 }
 

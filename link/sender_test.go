@@ -82,7 +82,7 @@ func TestR7_NothingIsSentBeforeTheHwmIsKnown(t *testing.T) {
 	s.Stored(2, 1)
 	expect(t, "the receiver was not heard", s.Take("b-1", plenty))
 	h, ok := s.Hello("b-1", noon, pace.Hello)
-	if g, err := DecodeGreeting(h.Payload); !ok || err != nil || g != (Greeting{To: "b-1"}) {
+	if g, err := DecodeHello(h.Payload); !ok || err != nil || g != (HelloPayload{To: "b-1"}) {
 		t.Fatalf("%v %v %v", ok, g, err)
 	}
 	s.hears("b-1", 1, false)
@@ -146,20 +146,20 @@ func TestR9_RoomIsTheWindowLessWhatIsNotAcknowledged(t *testing.T) {
 	s := ready(1000, "b-1")
 	size := (&Frame{Payload: []byte("rows")}).Size()
 	s.add(12)
-	if got := s.Room(); got != 1000-12*size {
+	if got := s.WindowLeft(); got != 1000-12*size {
 		t.Fatalf("room %d", got)
 	}
 	s.Stored(12, 1)
 	s.hears("b-1", 2, false)
-	if got := s.Room(); got != 1000-10*size {
+	if got := s.WindowLeft(); got != 1000-10*size {
 		t.Fatalf("room %d", got)
 	}
 	s.hears("b-1", 12, false)
-	if got := s.Room(); got != 1000 {
+	if got := s.WindowLeft(); got != 1000 {
 		t.Fatalf("room %d", got)
 	}
 	s.add(1)
-	if got := s.Room(); got != 1000-size {
+	if got := s.WindowLeft(); got != 1000-size {
 		t.Fatalf("room %d", got)
 	}
 }
@@ -186,7 +186,7 @@ func TestR10_AFrameStaysUntilAllHaveAcknowledged(t *testing.T) {
 	s.hears("b-2", 2, true)
 	expect(t, "b-2 lacks one", s.TakeAll(plenty), 3)
 	s.hears("b-2", 3, false)
-	if _, ok := s.Oldest(); ok || s.Room() != 1000 {
+	if _, ok := s.Oldest(); ok || s.WindowLeft() != 1000 {
 		t.Fatal("all have all")
 	}
 }
@@ -215,7 +215,7 @@ func TestR8_AReceiverWithAnotherLogHasLostWhatItAcknowledged(t *testing.T) {
 		t.Fatal("it is said once")
 	}
 	h, _ := s.Hello("b-1", noon, pace.Hello)
-	if g, _ := DecodeGreeting(h.Payload); g.Floor != 2 {
+	if g, _ := DecodeHello(h.Payload); g.Floor != 2 {
 		t.Fatalf("%+v", g)
 	}
 	s.hears("b-1", 3, false) // from the log that was lost
@@ -265,7 +265,7 @@ func TestHello_IsRepeatedUntilAnsweredAndWhenNothingMoves(t *testing.T) {
 	s.Stored(1, 1)
 	s.Take("b-1", plenty)
 	h, ok := s.Hello("b-1", at, pace.Hello)
-	if g, _ := DecodeGreeting(h.Payload); !ok || g.Sent != 1 {
+	if g, _ := DecodeHello(h.Payload); !ok || g.Sent != 1 {
 		t.Fatal("a frame is under way and nothing moves: it may be lost")
 	}
 }

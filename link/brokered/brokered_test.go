@@ -25,7 +25,7 @@ func frames(seqs ...link.Seq) (all []link.Frame) {
 
 func TestUnpackIsTheInverseOfPack(t *testing.T) {
 	want := []link.Frame{frame(1, 0), frame(2, 1), frame(3, 1<<20)}
-	got, err := Unpack(&link.Names{}, Pack(want))
+	got, err := Unpack(&link.Interner{}, Pack(want))
 	if err != nil || len(got) != len(want) {
 		t.Fatalf("%d frames, %v", len(got), err)
 	}
@@ -44,7 +44,7 @@ func TestUnpackRefusesEveryCut(t *testing.T) {
 	msg := Pack(frames(1, 2, 3))
 	whole := len(msg) / 3
 	for cut := range msg {
-		got, err := Unpack(&link.Names{}, msg[:cut])
+		got, err := Unpack(&link.Interner{}, msg[:cut])
 		if cut > 0 && cut%whole == 0 {
 			if err != nil || len(got) != cut/whole {
 				t.Errorf("%d bytes: %d frames, %v", cut, len(got), err)
@@ -61,7 +61,7 @@ func FuzzUnpack(f *testing.F) {
 	f.Add(Pack(frames(1, 2)))
 	f.Add([]byte{255, 255, 255, 255, 255, 255, 255, 255})
 	f.Fuzz(func(t *testing.T, msg []byte) {
-		got, err := Unpack(&link.Names{}, msg)
+		got, err := Unpack(&link.Interner{}, msg)
 		if (err == nil) != (len(got) > 0) {
 			t.Errorf("%d frames, %v", len(got), err)
 		}
@@ -69,7 +69,7 @@ func FuzzUnpack(f *testing.F) {
 }
 
 func TestR9_WaitingIsBounded(t *testing.T) {
-	w := NewWaiting(3 * (100 + 96))
+	w := NewSendQueue(3 * (100 + 96))
 	all := []link.Frame{frame(1, 100), frame(2, 100), frame(3, 100), frame(4, 100)}
 	if n := w.Offer(all); n != 3 {
 		t.Fatalf("took %d frames, has room for 3", n)
@@ -97,7 +97,7 @@ func ack(log byte, hwm link.Seq) *link.Ack {
 }
 
 func TestR5_ADeliveryIsDoneWhenItsEffectIsOnDisk(t *testing.T) {
-	l := NewLedger[int]()
+	l := NewUnacked[int]()
 	l.Delivered(1, frames(1, 2))
 	l.Delivered(2, frames(3, 4))
 	l.Delivered(3, frames(5))
@@ -105,15 +105,15 @@ func TestR5_ADeliveryIsDoneWhenItsEffectIsOnDisk(t *testing.T) {
 		ack  *link.Ack
 		done []int
 	}{{ack(1, 1), nil}, {ack(1, 2), []int{1}}, {ack(1, 4), []int{2}}, {ack(1, 4), nil}, {ack(1, 9), []int{3}}} {
-		l.Answered(c.ack)
-		if got := l.Done(); !reflect.DeepEqual(got, c.done) {
-			t.Errorf("at hwm %d done are %v, want %v", c.ack.Hwm, got, c.done)
+		l.Acked(c.ack)
+		if got := l.TakeSettled(); !reflect.DeepEqual(got, c.done) {
+			t.Errorf("at hwm %d settled are %v, want %v", c.ack.Hwm, got, c.done)
 		}
 	}
 }
 
-// TestLedgerDoesNotJam: what the receiver has dropped must not fill the broker's patience for ever.
-func TestLedgerDoesNotJam(t *testing.T) {
+// TestUnackedDoesNotJam: deliveries that the receiver has dropped must not use up the broker's prefetch for ever.
+func TestUnackedDoesNotJam(t *testing.T) {
 	zombie, other := frames(9), frames(1)
 	zombie[0].ID.Incarnation, other[0].ID.LogID = 0, link.LogID{7}
 	asks := ack(1, 2)
@@ -125,19 +125,19 @@ func TestLedgerDoesNotJam(t *testing.T) {
 		"repetition": {frames(1, 2), ack(1, 2)}, "behind a hole": {frames(8), asks}, "an unknown log": {other, ack(1, 2)},
 		"nobody knows the sender": {frames(1), ack(0, 0)}, "a zombie": {zombie, ack(1, 2)}, "rubbish": {nil, ack(1, 2)},
 	} {
-		l := NewLedger[string]()
+		l := NewUnacked[string]()
 		l.Delivered("in front", frames(2))
 		l.Delivered(name, c.frames)
-		l.Answered(c.ack)
-		if got := l.Done(); len(got) != 2 {
-			t.Errorf("%s: done are %v", name, got)
+		l.Acked(c.ack)
+		if got := l.TakeSettled(); len(got) != 2 {
+			t.Errorf("%s: settled are %v", name, got)
 		}
 	}
 }
 
-func TestGreetingsBecomeRareWithoutNews(t *testing.T) {
+func TestHelloPacer_HellosBecomeRareWithoutNews(t *testing.T) {
 	now := time.Unix(0, 0)
-	said := func(g *Greetings, d time.Duration) (n int) {
+	said := func(g *HelloPacer, d time.Duration) (n int) {
 		for end := now.Add(d); now.Before(end); now = now.Add(100 * time.Millisecond) {
 			if g.May(now) {
 				n++
@@ -145,7 +145,7 @@ func TestGreetingsBecomeRareWithoutNews(t *testing.T) {
 		}
 		return n
 	}
-	g := &Greetings{}
+	g := &HelloPacer{}
 	if first, later := said(g, time.Minute), said(g, time.Hour); first < 5 || later > 130 {
 		t.Errorf("%d in the first minute, %d in an hour", first, later)
 	}
@@ -163,8 +163,8 @@ func TestGreetingsBecomeRareWithoutNews(t *testing.T) {
 	}
 }
 
-func TestR6_TheLastAnswerOfALinkIsEnough(t *testing.T) {
-	x := NewAnswers()
+func TestR6_TheLastAckOfALinkIsEnough(t *testing.T) {
+	x := NewPendingAcks()
 	asks := *ack(1, 5)
 	asks.Resend = true
 	x.Put([]link.Ack{asks})

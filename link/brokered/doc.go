@@ -1,10 +1,10 @@
 // Package brokered holds what transports over a broker have in common, and nothing that knows a broker.
 //
 //	Pack, Unpack   several frames of a link as one message
-//	Waiting        frames that the node has sent and the broker has not been given yet; never blocks the node's loop
-//	Ledger         which deliveries of a link the broker may forget: those whose effect is on disk
-//	Greetings      how often a hello may be said into a queue that perhaps nobody reads
-//	Answers        the acknowledgements that are to be published, the last of each link
+//	SendQueue      frames that the node has sent and the broker has not been given yet; never blocks the node's loop
+//	Unacked        the deliveries of a link that the broker still holds, and which of them it may forget: those whose effect is on disk
+//	HelloPacer     how often a hello may go into a queue that perhaps nobody reads
+//	PendingAcks    the acknowledgements that are to be published, the last of each link
 //	Outage         says once that the broker is away, and once that it is back
 //
 // # What the broker is trusted with

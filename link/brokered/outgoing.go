@@ -7,31 +7,31 @@ import (
 	"posta.dev/posta/link"
 )
 
-// Outgoing is the sending end of a link, or of all links of a broadcast edge: frames that wait, and hellos that keep their pace.
+// Outgoing is the sending end of a link, or of all links of a broadcast edge: the queue of frames to publish, and the pacing of hellos.
 type Outgoing struct {
-	*Waiting
+	*SendQueue
 	receivers []receiver
 	connected atomic.Bool
 }
 
 type receiver struct {
-	node      link.NodeID
-	greetings *Greetings
+	node   link.NodeID
+	hellos *HelloPacer
 }
 
-// NewOutgoing has room for that many bytes.
+// NewOutgoing has space for that many bytes.
 func NewOutgoing(room int, to ...link.NodeID) *Outgoing {
-	o := &Outgoing{Waiting: NewWaiting(room)}
+	o := &Outgoing{SendQueue: NewSendQueue(room)}
 	for _, n := range to {
-		o.receivers = append(o.receivers, receiver{n, &Greetings{}})
+		o.receivers = append(o.receivers, receiver{n, &HelloPacer{}})
 	}
 	return o
 }
 
-func (o *Outgoing) greetings(node link.NodeID) *Greetings {
+func (o *Outgoing) hellosTo(node link.NodeID) *HelloPacer {
 	for _, r := range o.receivers {
 		if r.node == node {
-			return r.greetings
+			return r.hellos
 		}
 	}
 	return nil
@@ -44,17 +44,17 @@ func (o *Outgoing) Offer(frames []link.Frame, now time.Time) int {
 	for n := len(numbered); n > 0 && numbered[n-1].Kind == link.Hello; n = len(numbered) {
 		numbered = numbered[:n-1]
 	}
-	took := o.Waiting.Offer(numbered)
+	took := o.SendQueue.Offer(numbered)
 	if took < len(numbered) || !o.connected.Load() {
 		return took // a hello must not run ahead of frames
 	}
 	for _, f := range frames[len(numbered):] {
-		g, err := link.DecodeGreeting(f.Payload)
+		g, err := link.DecodeHello(f.Payload)
 		if err != nil {
 			continue // it is ours
 		}
-		if p := o.greetings(g.To); p != nil && p.May(now) {
-			o.Waiting.Offer([]link.Frame{f})
+		if p := o.hellosTo(g.To); p != nil && p.May(now) {
+			o.SendQueue.Offer([]link.Frame{f})
 		}
 	}
 	return len(frames)
@@ -62,7 +62,7 @@ func (o *Outgoing) Offer(frames []link.Frame, now time.Time) int {
 
 // Heard takes an acknowledgement before the node does.
 func (o *Outgoing) Heard(a link.Ack) {
-	if p := o.greetings(a.Receiver); p != nil {
+	if p := o.hellosTo(a.Receiver); p != nil {
 		p.Heard(a)
 	}
 }
@@ -72,7 +72,7 @@ func (o *Outgoing) Begin() (nodes []link.NodeID) {
 	o.Clear()
 	o.connected.Store(true)
 	for _, r := range o.receivers {
-		r.greetings.Connected()
+		r.hellos.Connected()
 		nodes = append(nodes, r.node)
 	}
 	return nodes

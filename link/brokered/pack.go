@@ -45,7 +45,7 @@ const headerGuess = 128
 
 // Unpack returns the frames of a message; their payloads are parts of it. A message that is damaged anywhere is refused whole: half of
 // it would only look like a hole in the link.
-func Unpack(names *link.Names, msg []byte) ([]link.Frame, error) {
+func Unpack(names *link.Interner, msg []byte) ([]link.Frame, error) {
 	var frames []link.Frame
 	for at := 0; at < len(msg); {
 		rest := msg[at:]

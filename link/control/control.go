@@ -24,14 +24,14 @@ type Config struct {
 	Acks     bool // acknowledgements travel here
 	Options  zmqx.Options
 	Log      *slog.Logger
-	Tell     func(link.Event)  // what has arrived; called from one goroutine, not after Close
+	OnEvent  func(link.Event)  // what has arrived; called from one goroutine, not after Close
 	Silent   func(link.NodeID) // a receiver's connection has ended because nothing came for long; nil if nobody minds
 }
 
-// patientSilence is how many times suspect_after a receiver may be silent before its connections count as dead. A machine that was cut
+// silenceFactor is how many times suspect_after a receiver may be silent before its connections count as dead. A machine that was cut
 // off does not close them, and may come back under another address, as a container does; TCP would go on sending to the old one for a
 // quarter of an hour. Short ones repeat a window (R7) whenever somebody was only stopped for a while.
-const patientSilence = 4
+const silenceFactor = 4
 
 // Control is both sockets.
 type Control struct {
@@ -69,7 +69,7 @@ func (c *Control) open() (err error) {
 		}
 	}
 	o := c.cfg.Options
-	o.MaxSilence = patientSilence * c.cfg.Topology.Medics.SuspectAfter
+	o.MaxSilence = silenceFactor * c.cfg.Topology.Medics.SuspectAfter
 	o.OnEvent = func(ev zmqx.Event) {
 		if c.cfg.Silent != nil && ev.Kind == zmqx.Disconnected && errors.Is(ev.Err, zmqx.ErrSilent) {
 			c.cfg.Silent(from[ev.Endpoint].ID)
@@ -116,15 +116,15 @@ func ackTo(n link.NodeID) string { return ackTopic + string(n) + "\x00" }
 // read hands on what arrives until the socket is closed.
 func (c *Control) read(from []topology.Node) {
 	defer c.wg.Done()
-	names := &link.Names{}
+	names := &link.Interner{}
 	for batch := range c.sub.C() {
 		for _, e := range c.decode(names, from, batch) {
-			c.cfg.Tell(e)
+			c.cfg.OnEvent(e)
 		}
 	}
 }
 
-func (c *Control) decode(names *link.Names, from []topology.Node, batch []zmqx.Received) (out []link.Event) {
+func (c *Control) decode(names *link.Interner, from []topology.Node, batch []zmqx.Received) (out []link.Event) {
 	var acks link.Event
 	mine := ackTo(c.cfg.Node.ID)
 	for _, r := range batch {

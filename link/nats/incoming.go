@@ -18,7 +18,7 @@ import (
 type incoming struct {
 	t       *Transport
 	subject string
-	ledger  *brokered.Ledger[string] // by the subject that a message is acknowledged on
+	unacked *brokered.Unacked[string] // by the subject that a message is acknowledged on
 }
 
 const (
@@ -50,7 +50,7 @@ func (in *incoming) session(ctx context.Context, nc *nats.Conn) error {
 	if err != nil {
 		return err
 	}
-	in.ledger.Reset()
+	in.unacked.Reset()
 	messages, err := consumer.Messages(jetstream.PullMaxMessages(in.t.prefetch()), jetstream.PullExpiry(10*time.Second))
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (in *incoming) session(ctx context.Context, nc *nats.Conn) error {
 		in.acknowledge(alive, nc)
 	}()
 	defer func() { end(); stop(); messages.Stop(); wg.Wait() }()
-	names := &link.Names{}
+	names := &link.Interner{}
 	for {
 		m, err := messages.Next()
 		if err != nil {
@@ -74,7 +74,7 @@ func (in *incoming) session(ctx context.Context, nc *nats.Conn) error {
 		if err != nil {
 			in.t.refuse(err)
 		}
-		in.ledger.Delivered(m.Reply(), frames)
+		in.unacked.Delivered(m.Reply(), frames)
 		if len(frames) > 0 {
 			in.t.tell(link.Event{Frames: frames})
 		}
@@ -116,8 +116,8 @@ func (in *incoming) acknowledge(ctx context.Context, nc *nats.Conn) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-in.ledger.Wake():
-			for _, reply := range in.ledger.Done() {
+		case <-in.unacked.Wake():
+			for _, reply := range in.unacked.TakeSettled() {
 				if err := nc.Publish(reply, ackMessage); err != nil {
 					return // the connection is gone
 				}
@@ -136,18 +136,18 @@ func (t *Transport) serveIn(ctx context.Context, nc *nats.Conn) {
 			t.onLink(ctx, nc, in.subject, in.session)
 		}()
 	}
-	t.onLink(ctx, nc, acksOf(t.cfg.Topology.Name, t.cfg.Node.ID), t.listen)
+	t.onLink(ctx, nc, acksOf(t.cfg.Topology.Name, t.cfg.Node.ID), t.readAcks)
 	wg.Wait()
 }
 
-// listen reads the acknowledgements for this node.
-func (t *Transport) listen(ctx context.Context, nc *nats.Conn) error {
+// readAcks reads the acknowledgements for this node.
+func (t *Transport) readAcks(ctx context.Context, nc *nats.Conn) error {
 	sub, err := nc.SubscribeSync(acksOf(t.cfg.Topology.Name, t.cfg.Node.ID))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = sub.Unsubscribe() }() // with the connection it goes by itself
-	names := &link.Names{}
+	names := &link.Interner{}
 	for {
 		m, err := sub.NextMsgWithContext(ctx)
 		if errors.Is(err, nats.ErrSlowConsumer) {

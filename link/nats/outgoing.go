@@ -138,7 +138,7 @@ func (o *outgoing) publish(js jetstream.JetStream, most int) (sent []jetstream.P
 		}
 		sent = append(sent, f)
 	}
-	o.link.Rouse()
+	o.link.Signal()
 	return sent, nil
 }
 
@@ -152,18 +152,18 @@ func (t *Transport) serveOut(ctx context.Context, nc *nats.Conn) {
 			t.onLink(ctx, nc, o.subject, o.session)
 		}()
 	}
-	t.answer(ctx, nc)
+	t.publishAcks(ctx, nc)
 	wg.Wait()
 }
 
-// answer publishes acknowledgements of links: without a stream, each is repeated (R6).
-func (t *Transport) answer(ctx context.Context, nc *nats.Conn) {
+// publishAcks publishes acknowledgements of links: without a stream, each is repeated (R6).
+func (t *Transport) publishAcks(ctx context.Context, nc *nats.Conn) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-t.answers.Wake():
-			for _, a := range t.answers.Take() {
+		case <-t.acks.Wake():
+			for _, a := range t.acks.Take() {
 				if err := nc.Publish(acksOf(t.cfg.Topology.Name, a.To), a.Append(nil)); err != nil {
 					return // the connection is gone
 				}

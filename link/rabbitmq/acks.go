@@ -18,8 +18,8 @@ func declareAcks(ch *channel, name string) error {
 	return ch.ExchangeDeclare(name, amqp.ExchangeDirect, false, false, false, false, nil)
 }
 
-// answer publishes acknowledgements over one channel.
-func (t *Transport) answer(ctx context.Context, ch *channel) error {
+// publishAcks publishes acknowledgements over one channel.
+func (t *Transport) publishAcks(ctx context.Context, ch *channel) error {
 	exchange := acksOf(t.cfg.Topology.Name)
 	if err := declareAcks(ch, exchange); err != nil {
 		return err
@@ -32,8 +32,8 @@ func (t *Transport) answer(ctx context.Context, ch *channel) error {
 			return ctx.Err()
 		case e := <-closed:
 			return orClosed(e)
-		case <-t.answers.Wake():
-			for _, a := range t.answers.Take() {
+		case <-t.acks.Wake():
+			for _, a := range t.acks.Take() {
 				msg := amqp.Publishing{Body: a.Append(nil), DeliveryMode: amqp.Transient}
 				if err := ch.Publish(exchange, string(a.To), false, false, msg); err != nil {
 					return err
@@ -43,8 +43,8 @@ func (t *Transport) answer(ctx context.Context, ch *channel) error {
 	}
 }
 
-// listen reads the acknowledgements for this node over one channel.
-func (t *Transport) listen(ctx context.Context, ch *channel) error {
+// readAcks reads the acknowledgements for this node over one channel.
+func (t *Transport) readAcks(ctx context.Context, ch *channel) error {
 	exchange := acksOf(t.cfg.Topology.Name)
 	if err := declareAcks(ch, exchange); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (t *Transport) listen(ctx context.Context, ch *channel) error {
 		return err
 	}
 	ch.ready()
-	names := &link.Names{}
+	names := &link.Interner{}
 	for {
 		select {
 		case <-ctx.Done():

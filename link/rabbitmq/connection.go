@@ -176,8 +176,8 @@ func (t *Transport) onOneChannel(ctx context.Context, conn *connection, session 
 // channel is a channel that is expected to be set up soon.
 type channel struct {
 	*amqp.Channel
-	patience *time.Timer
+	setupDeadline *time.Timer
 }
 
 // ready says that the broker has answered all that it was asked.
-func (ch *channel) ready() { ch.patience.Stop() }
+func (ch *channel) ready() { ch.setupDeadline.Stop() }

@@ -16,7 +16,7 @@ type incoming struct {
 	t        *Transport
 	exchange string // that the queue is bound to; "" for the default one
 	queue    string
-	ledger   *brokered.Ledger[uint64]
+	unacked  *brokered.Unacked[uint64]
 }
 
 // prefetch is how many messages the broker gives without having been told to forget one. The node takes in as much as its sender's window
@@ -44,14 +44,14 @@ func (in *incoming) session(ctx context.Context, ch *channel) error {
 		return err
 	}
 	closed := ch.NotifyClose(make(chan *amqp.Error, 1))
-	in.ledger.Reset()
+	in.unacked.Reset()
 	// Exclusive: two that read one queue would each find holes.
 	deliveries, err := ch.Consume(in.queue, "", false, true, false, false, nil)
 	if err != nil {
 		return err
 	}
 	ch.ready()
-	names := &link.Names{}
+	names := &link.Interner{}
 	for {
 		select {
 		case <-ctx.Done():
@@ -68,8 +68,8 @@ func (in *incoming) session(ctx context.Context, ch *channel) error {
 				}
 			}
 			in.take(names, &d)
-		case <-in.ledger.Wake():
-			if done := in.ledger.Done(); len(done) > 0 {
+		case <-in.unacked.Wake():
+			if done := in.unacked.TakeSettled(); len(done) > 0 {
 				if err := ch.Ack(done[len(done)-1], true); err != nil {
 					return err
 				}
@@ -78,12 +78,12 @@ func (in *incoming) session(ctx context.Context, ch *channel) error {
 	}
 }
 
-func (in *incoming) take(names *link.Names, d *amqp.Delivery) {
+func (in *incoming) take(names *link.Interner, d *amqp.Delivery) {
 	frames, err := brokered.Unpack(names, d.Body)
 	if err != nil {
 		in.t.refuse(err)
 	}
-	in.ledger.Delivered(d.DeliveryTag, frames)
+	in.unacked.Delivered(d.DeliveryTag, frames)
 	if len(frames) > 0 {
 		in.t.tell(link.Event{Frames: frames})
 	}
@@ -100,7 +100,7 @@ func (t *Transport) serveIn(ctx context.Context, conn *connection) {
 		}()
 	}
 	if len(t.out) > 0 {
-		t.onChannel(ctx, conn, acksOf(t.cfg.Topology.Name), t.listen)
+		t.onChannel(ctx, conn, acksOf(t.cfg.Topology.Name), t.readAcks)
 	}
 	wg.Wait()
 }

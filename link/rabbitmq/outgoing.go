@@ -122,7 +122,7 @@ func (o *outgoing) publish(ch *channel, most int) (n int, err error) {
 			return n, err
 		}
 	}
-	o.link.Rouse()
+	o.link.Signal()
 	return n, nil
 }
 
@@ -149,7 +149,7 @@ func (t *Transport) serveOut(ctx context.Context, conn *connection) {
 		}()
 	}
 	if len(t.in) > 0 {
-		t.onChannel(ctx, conn, acksOf(t.cfg.Topology.Name), t.answer)
+		t.onChannel(ctx, conn, acksOf(t.cfg.Topology.Name), t.publishAcks)
 	}
 	wg.Wait()
 }

@@ -30,7 +30,7 @@ type Transport struct {
 	control *control.Control
 	out     map[linkKey]*outgoing // by edge and receiver; by edge alone where all receivers get the same message
 	in      map[linkKey]*incoming // by edge and sender
-	answers *brokered.Answers
+	acks    *brokered.PendingAcks
 	events  chan link.Event
 	stop    chan struct{}      // closed when events are not read any more
 	cut     context.CancelFunc // ends the connections
@@ -55,12 +55,12 @@ func New(cfg Config) (*Transport, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	t := &Transport{
-		cfg: cfg, out: map[linkKey]*outgoing{}, in: map[linkKey]*incoming{}, answers: brokered.NewAnswers(),
+		cfg: cfg, out: map[linkKey]*outgoing{}, in: map[linkKey]*incoming{}, acks: brokered.NewPendingAcks(),
 		events: make(chan link.Event, eventsCap), stop: make(chan struct{}),
 	}
 	var err error
 	t.control, err = control.New(control.Config{
-		Topology: cfg.Topology, Node: cfg.Node, Listen: cfg.Listen, Log: cfg.Log, Tell: t.tell,
+		Topology: cfg.Topology, Node: cfg.Node, Listen: cfg.Listen, Log: cfg.Log, OnEvent: t.tell,
 		Options: zmqx.Options{
 			HandshakeTimeout: cfg.Topology.Limits.Handshake, BackoffMax: 200 * time.Millisecond,
 			Linger: min(cfg.Topology.Limits.Drain, linger), Logger: cfg.Log,
@@ -98,7 +98,7 @@ func (t *Transport) plan() {
 				exchange = exchangeOf(topo.Name, e.Name(), n.ID)
 			}
 			t.in[linkKey{e.Name(), n.ID}] = &incoming{
-				t: t, exchange: exchange, queue: queueOf(topo.Name, e.Name(), n.ID, self.ID), ledger: brokered.NewLedger[uint64](),
+				t: t, exchange: exchange, queue: queueOf(topo.Name, e.Name(), n.ID, self.ID), unacked: brokered.NewUnacked[uint64](),
 			}
 		}
 	}
@@ -117,10 +117,10 @@ func (t *Transport) Send(edge string, to link.NodeID, frames []link.Frame) int {
 func (t *Transport) Acks(acks []link.Ack) {
 	for i := range acks {
 		if in := t.in[linkKey{acks[i].Edge, acks[i].To}]; in != nil {
-			in.ledger.Answered(&acks[i])
+			in.unacked.Acked(&acks[i])
 		}
 	}
-	t.answers.Put(acks)
+	t.acks.Put(acks)
 }
 
 // Heartbeat implements link.Transport.
@@ -163,7 +163,7 @@ func (t *Transport) handedOver() bool {
 			return false
 		}
 	}
-	return t.answers.Empty()
+	return t.acks.Empty()
 }
 
 // tell hands an event over; it waits for room, but not beyond Close.

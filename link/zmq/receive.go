@@ -20,7 +20,7 @@ func (t *Transport) read(from <-chan []zmqx.Received, decode func([]zmqx.Receive
 
 // frames decodes messages that are frames behind skip parts of topic.
 func (t *Transport) frames(skip int) func([]zmqx.Received) []link.Event {
-	names := &link.Names{}
+	names := &link.Interner{}
 	return func(batch []zmqx.Received) []link.Event {
 		frames := make([]link.Frame, 0, len(batch))
 		for _, r := range batch {

@@ -75,7 +75,7 @@ func New(cfg Config) (t *Transport, err error) {
 		}
 	}
 	t.control, err = control.New(control.Config{
-		Topology: cfg.Topology, Node: cfg.Node, Listen: cfg.Listen, Acks: true, Options: t.options(), Log: cfg.Log, Tell: t.tell,
+		Topology: cfg.Topology, Node: cfg.Node, Listen: cfg.Listen, Acks: true, Options: t.options(), Log: cfg.Log, OnEvent: t.tell,
 		Silent: t.reset,
 	})
 	return t, err

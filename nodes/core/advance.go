@@ -38,7 +38,7 @@ func (c *Core) step(l *inLink) bool {
 		l.pop()
 		return true
 	}
-	verdict := l.recv.Judge(f)
+	verdict := l.recv.Check(f)
 	if verdict == link.Take {
 		if !c.mayTake(f) {
 			return false
@@ -97,7 +97,7 @@ func (c *Core) room(reference bool) bool {
 }
 
 func (c *Core) hello(l *inLink, f *link.Frame) {
-	g, err := link.DecodeGreeting(f.Payload)
+	g, err := link.DecodeHello(f.Payload)
 	if err != nil || g.To != c.cfg.Self {
 		return
 	}

@@ -189,7 +189,7 @@ func (c *Core) Backlogs() []Backlog {
 	for _, e := range c.out {
 		for _, s := range e.senders {
 			bytes, _ := s.Backlog()
-			all = append(all, Backlog{Edge: e.cfg.Name, To: e.to(s), Bytes: bytes, Full: s.Room() <= 0})
+			all = append(all, Backlog{Edge: e.cfg.Name, To: e.to(s), Bytes: bytes, Full: s.WindowLeft() <= 0})
 		}
 	}
 	return all

@@ -114,7 +114,7 @@ func (c *Core) Receive(frames []link.Frame) {
 
 // addressedToUs reports whether a hello is for this node: on a PUB socket everybody hears it.
 func (c *Core) addressedToUs(f *link.Frame) bool {
-	g, err := link.DecodeGreeting(f.Payload)
+	g, err := link.DecodeHello(f.Payload)
 	return err == nil && g.To == c.cfg.Self
 }
 
@@ -140,17 +140,17 @@ func (c *Core) Ack(a link.Ack, now time.Time) {
 //
 // No wrong answer hangs on it: a log that follows another takes no frame of a session without its open (see expected). But what
 // was acknowledged never comes again, and somebody has to say that nobody needs to wait for it.
-func (c *Core) receiverLostDisk(node link.NodeID, lost *link.Loss) {
+func (c *Core) receiverLostDisk(node link.NodeID, lost *link.LostLog) {
 	reason := fmt.Sprintf("node %s lost its data while the session ran: start the session again", node)
 	left := slices.Clone(c.tombstones.Keys())
 	for _, s := range c.sessionsByID() {
-		if lost.Of(s.ID) {
+		if lost.Affects(s.ID) {
 			c.abort(s.ID, reason)
 		}
 	}
 	for _, id := range left {
 		switch t, _ := c.tombstones.Get(id); {
-		case !lost.Of(id):
+		case !lost.Affects(id):
 		case t.Failed:
 			c.forwardAbort(id, t.Reason)
 		default:

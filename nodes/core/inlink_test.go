@@ -12,7 +12,7 @@ func TestR11_HellosDoNotPileUp(t *testing.T) {
 	d := newDriver(t, 1, "joiner")
 	key := linkKey{"facts", "a-1"}
 	hello := func(to link.NodeID, sent link.Seq) link.Frame {
-		return link.Frame{Edge: key.edge, From: key.from, ID: theirs, Kind: link.Hello, Payload: link.Greeting{To: to, Sent: sent}.Encode()}
+		return link.Frame{Edge: key.edge, From: key.from, ID: theirs, Kind: link.Hello, Payload: link.HelloPayload{To: to, Sent: sent}.Encode()}
 	}
 	fact := link.Frame{Edge: key.edge, From: key.from, ID: theirs, Seq: 1, Kind: link.Open, Session: sessionOf("s"), Payload: role.Announcement{Analysis: "test"}.Encode()}
 	d.c.Receive([]link.Frame{fact})
@@ -34,7 +34,7 @@ func TestR11_HellosDoNotPileUp(t *testing.T) {
 	if l.bytes != bytes {
 		t.Fatalf("%d bytes are counted, there are %d", l.bytes, bytes)
 	}
-	if g, err := link.DecodeGreeting(l.queue[len(l.queue)-1].Payload); err != nil || g.Sent != 1001 {
+	if g, err := link.DecodeHello(l.queue[len(l.queue)-1].Payload); err != nil || g.Sent != 1001 {
 		t.Fatalf("the last one says most: %+v, %v", g, err)
 	}
 }

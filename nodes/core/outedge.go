@@ -51,11 +51,11 @@ func (e *outEdge) pick(id session.ID, partition int) *link.Sender {
 // wake-up. To deal frames out in turn was turned down: with two receivers that keep up easily it is all of that twice, for no gain.
 // One that does not keep up has its half window soon, and from then on each takes what it can (R9).
 func (e *outEdge) stickyReceiver() int {
-	if e.senders[e.at].Room() > e.window/2 {
+	if e.senders[e.at].WindowLeft() > e.window/2 {
 		return e.at
 	}
 	for i, s := range e.senders {
-		if s.Room() > e.senders[e.at].Room() {
+		if s.WindowLeft() > e.senders[e.at].WindowLeft() {
 			e.at = i
 		}
 	}
@@ -75,7 +75,7 @@ func (e *outEdge) partitions() int {
 // others (R9).
 func (e *outEdge) room() bool {
 	for _, s := range e.senders {
-		open := s.Room() > 0
+		open := s.WindowLeft() > 0
 		if open && e.cfg.Route == topology.Any {
 			return true
 		}
@@ -111,7 +111,7 @@ func (e *outEdge) sender(to link.NodeID) *link.Sender {
 }
 
 // ack returns what the receiver has lost with its disk, nil if it has not lost any. One sender of an edge knows the receiver.
-func (e *outEdge) ack(a link.Ack, now time.Time) (lost *link.Loss) {
+func (e *outEdge) ack(a link.Ack, now time.Time) (lost *link.LostLog) {
 	for _, s := range e.senders {
 		if l := s.Ack(a, now); l != nil {
 			lost = l

@@ -78,7 +78,7 @@ func (r *Recovery) forget(told []link.Progress) {
 	for _, e := range r.c.out {
 		for _, s := range e.senders {
 			if !mentions(told, outboxKey{e.cfg.Name, e.to(s)}) {
-				s.Forget()
+				s.Reset()
 			}
 		}
 	}

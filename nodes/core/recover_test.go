@@ -42,7 +42,7 @@ func newDriver(t *testing.T, seed uint64, name string) *driver {
 	}
 	for _, l := range d.c.inOrder {
 		d.c.Receive([]link.Frame{{
-			Edge: l.edge.Name, From: l.recv.From(), ID: theirs, Kind: link.Hello, Payload: link.Greeting{To: "me-1"}.Encode(),
+			Edge: l.edge.Name, From: l.recv.From(), ID: theirs, Kind: link.Hello, Payload: link.HelloPayload{To: "me-1"}.Encode(),
 		}})
 	}
 	for _, e := range d.c.out {

@@ -16,7 +16,7 @@ func TestR5_OnlyUnrecordedPayloadsAreReleased(t *testing.T) {
 	d := newDriver(t, 1, "relay")
 	word := strings.Repeat("w", minReleased)
 	frames := []link.Frame{
-		{Kind: link.Hello, Payload: link.Greeting{To: "me-1"}.Encode()},
+		{Kind: link.Hello, Payload: link.HelloPayload{To: "me-1"}.Encode()},
 		{Seq: 1, Kind: link.Open, Payload: role.Announcement{Analysis: "test"}.Encode()},
 		{Seq: 2, Kind: link.Data, Stream: 1, Payload: []byte(word)},       // recorded
 		{Seq: 3, Kind: link.Data, Stream: 1, Payload: []byte("+" + word)}, // folded

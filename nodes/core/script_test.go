@@ -198,7 +198,7 @@ func (s *script) frame(f []string) link.Frame {
 	}
 	if f[2] == "hello" {
 		x.Kind = link.Hello
-		x.Payload = link.Greeting{To: "me-1", Floor: link.Seq(s.number(o["floor"])), Sent: link.Seq(s.number(f[3]))}.Encode()
+		x.Payload = link.HelloPayload{To: "me-1", Floor: link.Seq(s.number(o["floor"])), Sent: link.Seq(s.number(f[3]))}.Encode()
 		return x
 	}
 	x.Seq, x.Session = link.Seq(s.number(f[2])), sessionOf(f[4])
@@ -288,7 +288,7 @@ func describe(edge, to string, f *link.Frame) string {
 	text := fmt.Sprintf("%s→%s %d %s %s", edge, to, f.Seq, f.Kind, nameOf(f.Session))
 	switch f.Kind {
 	case link.Hello:
-		g, err := link.DecodeGreeting(f.Payload)
+		g, err := link.DecodeHello(f.Payload)
 		return fmt.Sprintf("%s→%s hello to %s, floor %d, sent %d %v", edge, to, g.To, g.Floor, g.Sent, orEmpty(err))
 	case link.Data:
 		return fmt.Sprintf("%s stream %d %q", text, f.Stream, f.Payload)

@@ -109,7 +109,7 @@ func (a *attacker) garbledAck() []byte {
 		copy(k.Log[:], a.noise(16))
 		copy(k.ID.LogID[:], a.noise(16))
 		b := a.garbled(k.Append(nil))
-		if got, err := link.DecodeAck(&link.Names{}, b); err != nil || got.Receiver != k.Receiver {
+		if got, err := link.DecodeAck(&link.Interner{}, b); err != nil || got.Receiver != k.Receiver {
 			return b
 		}
 	}

@@ -271,7 +271,7 @@ func (w *world) add(n int) {
 
 func (w *world) fill() {
 	for i, s := range w.source.senders {
-		for ; w.due[i] > 0 && s.Room() > 0; w.due[i]-- {
+		for ; w.due[i] > 0 && s.WindowLeft() > 0; w.due[i]-- {
 			payload := make([]byte, 8+w.r.IntN(2000))
 			if w.r.IntN(500) == 0 {
 				payload = make([]byte, 1<<20)
@@ -412,12 +412,12 @@ func (e *end) frame(f *link.Frame) {
 			continue
 		}
 		if f.Kind == link.Hello {
-			if g, err := link.DecodeGreeting(f.Payload); err == nil && g.To == e.node.ID {
+			if g, err := link.DecodeHello(f.Payload); err == nil && g.To == e.node.ID {
 				r.Hello(f.ID, g)
 			}
 			return
 		}
-		if v := r.Judge(f); v != link.Take {
+		if v := r.Check(f); v != link.Take {
 			r.Dropped(v)
 			return
 		}

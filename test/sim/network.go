@@ -183,7 +183,7 @@ func (w *world) deliver(x *wire, header, payload []byte) {
 	if !n.up {
 		return
 	}
-	f, err := link.DecodeFrame(&link.Names{}, header, bytes.Clone(payload)) // it comes to another process
+	f, err := link.DecodeFrame(&link.Interner{}, header, bytes.Clone(payload)) // it comes to another process
 	if err != nil {
 		w.fail("a frame does not come out as it went in: %v", err)
 		return
@@ -215,7 +215,7 @@ func (w *world) ack(from *node, a link.Ack) {
 			if !to.up || w.blocked[pair{from.id, to.id}] {
 				return
 			}
-			a, err := link.DecodeAck(&link.Names{}, body)
+			a, err := link.DecodeAck(&link.Interner{}, body)
 			if err != nil {
 				w.fail("an acknowledgement does not come out as it went in: %v", err)
 				return

@@ -101,7 +101,7 @@ func (d *decoder) hwm() (h link.Hwm) {
 	for n := d.r.Array(); n > 0; n-- {
 		var l link.LogID
 		d.r.Fixed(l[:])
-		h.Retired = append(h.Retired, l)
+		h.Superseded = append(h.Superseded, l)
 	}
 	return h
 }

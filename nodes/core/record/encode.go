@@ -55,8 +55,8 @@ func appendHwm(b []byte, t *nameTable, h *link.Hwm) []byte {
 	b = wire.AppendBin(b, h.ID.LogID[:])
 	b = wire.AppendUint(b, uint64(h.ID.Incarnation))
 	b = wire.AppendUint(b, uint64(h.Seq))
-	b = wire.AppendArray(b, len(h.Retired))
-	for _, l := range h.Retired {
+	b = wire.AppendArray(b, len(h.Superseded))
+	for _, l := range h.Superseded {
 		b = wire.AppendBin(b, l[:])
 	}
 	return b

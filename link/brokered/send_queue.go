@@ -1,0 +1,93 @@
+package brokered
+
+import (
+	"sync"
+
+	"posta.dev/posta/link"
+)
+
+// SendQueue holds the frames of one link, or of a broadcast edge, between the node's loop and the goroutine that publishes
+// them. The loop offers and never waits; the publisher takes.
+type SendQueue struct {
+	capacity int
+	wake     chan struct{} // holds one token while there may be something to do
+
+	mu     sync.Mutex
+	frames []link.Frame
+	bytes  int
+}
+
+// NewSendQueue has space for that many bytes. More than the link's window is never used.
+func NewSendQueue(room int) *SendQueue {
+	return &SendQueue{capacity: room, wake: make(chan struct{}, 1)}
+}
+
+// Offer takes frames from the front that fit, and returns how many. One frame is always taken when nothing waits.
+func (q *SendQueue) Offer(frames []link.Frame) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := 0
+	for ; n < len(frames); n++ {
+		size := frames[n].Size()
+		if q.bytes > 0 && q.bytes+size > q.capacity {
+			break
+		}
+		q.bytes += size
+	}
+	q.frames = append(q.frames, frames[:n]...)
+	q.signalLocked()
+	return n
+}
+
+// Wake is received from before Next is called until it returns nothing.
+func (q *SendQueue) Wake() <-chan struct{} { return q.wake }
+
+// Signal makes Wake ready though nothing new has come.
+func (q *SendQueue) Signal() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.signalLocked()
+}
+
+func (q *SendQueue) signalLocked() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Next takes one frame, and those behind it for as long as all are at most batch bytes. It returns nil when nothing waits.
+func (q *SendQueue) Next(batch int) []link.Frame {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	size := 0
+	n := 0
+	for ; n < len(q.frames); n++ {
+		s := q.frames[n].Size()
+		if n > 0 && size+s > batch {
+			break
+		}
+		size += s
+	}
+	taken := q.frames[:n:n]
+	q.frames = q.frames[n:]
+	q.bytes -= size
+	if len(q.frames) == 0 {
+		q.frames = nil
+	}
+	return taken
+}
+
+// Clear forgets everything: over a new connection the link begins again where the receiver says (R7).
+func (q *SendQueue) Clear() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.frames, q.bytes = nil, 0
+}
+
+// Empty reports whether nothing waits.
+func (q *SendQueue) Empty() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.frames) == 0
+}

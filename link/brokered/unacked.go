@@ -1,0 +1,98 @@
+package brokered
+
+import (
+	"sync"
+
+	"posta.dev/posta/link"
+)
+
+// Unacked holds the deliveries of one link that were not yet acknowledged to the broker, and finds those that may be: all their frames have
+// their effect on disk (R5), or will never have one. T is what the broker identifies a delivery by.
+//
+// A delivery is settled when, for the acknowledgement that the node gives its sender,
+//
+//	its last number is not above the hwm      the effect is durable, or it was a repetition (R4)
+//	its log is not the one that hwm counts in  the receiver has dropped it: unknown, or a zombie's (R8)
+//	its incarnation is superseded              likewise
+//	a resend is asked for                      what is behind the hole was dropped, and comes again
+//
+// Without the last three, dropped frames could use up the broker's prefetch, and the missing frame would never be delivered. An error in them
+// costs nothing: the frames are still in their sender's outbox.
+type Unacked[T any] struct {
+	wake chan struct{}
+
+	mu      sync.Mutex
+	open    []delivery[T] // in the order they came
+	settled []T
+	newest  link.Identity // of the frames that came; its incarnation is the highest of its log
+}
+
+type delivery[T any] struct {
+	tag  T
+	id   link.Identity
+	last link.Seq
+}
+
+// NewUnacked returns one without deliveries.
+func NewUnacked[T any]() *Unacked[T] { return &Unacked[T]{wake: make(chan struct{}, 1)} }
+
+// Delivered adds a delivery. One without frames could not be decoded.
+func (u *Unacked[T]) Delivered(tag T, frames []link.Frame) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	d := delivery[T]{tag: tag}
+	if n := len(frames); n > 0 {
+		d.id = frames[n-1].ID
+		for i := range frames {
+			d.last = max(d.last, frames[i].Seq)
+		}
+	}
+	if d.id.LogID != u.newest.LogID || d.id.Incarnation > u.newest.Incarnation {
+		u.newest = d.id
+	}
+	u.open = append(u.open, d)
+}
+
+// Acked takes the acknowledgement that the node gives the link's sender.
+func (u *Unacked[T]) Acked(a *link.Ack) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	n := 0
+	for ; n < len(u.open) && (a.Resend || u.settledLocked(&u.open[n], a)); n++ {
+		u.settled = append(u.settled, u.open[n].tag)
+	}
+	if n == 0 {
+		return
+	}
+	u.open = u.open[n:]
+	if len(u.open) == 0 {
+		u.open = nil
+	}
+	select {
+	case u.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (u *Unacked[T]) settledLocked(d *delivery[T], a *link.Ack) bool {
+	return d.last <= a.Hwm || d.id.LogID != a.Log || d.id.LogID == u.newest.LogID && d.id.Incarnation < u.newest.Incarnation
+}
+
+// Wake is ready when TakeSettled may have something.
+func (u *Unacked[T]) Wake() <-chan struct{} { return u.wake }
+
+// TakeSettled returns, and forgets, the deliveries that the broker may forget, in the order they came.
+func (u *Unacked[T]) TakeSettled() []T {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	done := u.settled
+	u.settled = nil
+	return done
+}
+
+// Reset forgets all: over a new connection the broker delivers what is unacknowledged again, under other tags.
+func (u *Unacked[T]) Reset() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.open, u.settled = nil, nil
+}
