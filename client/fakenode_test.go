@@ -81,12 +81,11 @@ func (n *fakeNode) loop() {
 }
 
 func (n *fakeNode) serve(r zmqx.Received) {
-	envelope, body := zmqx.SplitEnvelope(r.Msg)
-	if len(body) != 1 {
-		n.cluster.t.Errorf("a request of %d frames", len(body))
+	if len(r.Msg) != 2 || len(r.Msg[0]) > 0 {
+		n.cluster.t.Errorf("a request of %d parts", len(r.Msg))
 		return
 	}
-	q, err := protocol.DecodeRequest(body[0])
+	q, err := protocol.DecodeRequest(r.Msg[1])
 	if err != nil {
 		n.cluster.t.Errorf("%s: %v", n.name, err)
 		return
@@ -96,7 +95,7 @@ func (n *fakeNode) serve(r zmqx.Received) {
 	choose := n.cluster.fault
 	n.cluster.mu.Unlock()
 	if choose != nil {
-		sum := sha256.Sum256(body[0])
+		sum := sha256.Sum256(r.Msg[1])
 		f = choose(heard{node: n.name, request: q, before: n.seen[sum]})
 		n.seen[sum]++
 	}
@@ -117,7 +116,7 @@ func (n *fakeNode) serve(r zmqx.Received) {
 		sleep(n.ctx, f.delay)
 		for range times {
 			// A client that has given up is no longer there: that is its right.
-			_ = n.router.Send(r.Peer, append(append(zmqx.Message{}, envelope...), reply.Append(nil)))
+			_ = n.router.Send(r.Peer, zmqx.Message{nil, reply.Append(nil)})
 		}
 	}()
 }

@@ -51,7 +51,7 @@
 //
 // Append:
 //
-//  1. all frames are written to the tail; where they are many, the disk is told to begin with the first half (begin_linux.go);
+//  1. all frames are written to the tail; where they are many, the disk is told to begin with the first half (writeback_linux.go);
 //  2. one fsync; then Append returns.
 //
 // A crash before 2 leaves any pieces of the frames. Open keeps the whole frames at the front, which were appended but
@@ -101,7 +101,7 @@
 // Torn tail or corruption? What follows the last good frame is torn if nothing good comes after it. A good frame of a
 // later Append after it means corruption, because the fsync between them had covered the bad bytes. A good frame of the
 // same Append means nothing by itself, as pages reach the disk in any order; then it is torn if one of the bad
-// sectors reads as never written, and else corruption (judge.go). What cannot be told apart: a bit that rots in the
+// sectors reads as never written, and else corruption (torn.go). What cannot be told apart: a bit that rots in the
 // very last record looks like a torn write. It is cut, kept aside and reported, unless a snapshot covers it.
 //
 // # What it never does

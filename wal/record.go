@@ -32,7 +32,7 @@ const MaxRecord = 1 << 30
 //   - index, so that an old block that a file system hands out again is not taken for a record of now;
 //   - back, how many records before this one the same Append began. All of an Append is covered by one fsync, so a
 //     record of a *later* Append proves that everything before it was durable; one of the same Append proves nothing,
-//     because the disk writes pages in any order (judge.go).
+//     because the disk writes pages in any order (torn.go).
 //
 // A frame of length 0 is the seal, the last entry of a full segment: its index is that of the next segment.
 const (

@@ -62,7 +62,7 @@ func benchPushPull(b *testing.B, transport string, size int, recycle bool) {
 	exchange := func(n int) {
 		go func() {
 			for range n {
-				if err := push.Send(ctx, m); err != nil {
+				if err := push.send(ctx, m); err != nil {
 					b.Error(err)
 					return
 				}

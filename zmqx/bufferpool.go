@@ -7,23 +7,23 @@ import (
 )
 
 const (
-	recycleBytes   = 16 << 20 // what a socket keeps for large parts to come
-	recycleBuffers = 64
+	poolBytes   = 16 << 20 // what a socket keeps for large parts to come
+	poolBuffers = 64
 )
 
-// recycler keeps the memory of large parts that a receiver has handed back. Fresh memory is the dearest part of receiving:
+// bufferPool keeps the memory of large parts that a receiver has handed back. Fresh memory is the dearest part of receiving:
 // to allocate, clear and collect 1 MiB takes as long as to move it over loopback. Over tcp 256 KiB parts went from 1.2 to
-// 1.8 GB/s, over ipc from 1.7 to 5.4 (BenchmarkPushPull beside BenchmarkRecycled). A nil recycler only allocates.
+// 1.8 GB/s, over ipc from 1.7 to 5.4 (BenchmarkPushPull beside BenchmarkRecycled). A nil bufferPool has none.
 //
 // A sync.Pool was turned down: it is emptied by each collection, and knows no sizes.
-type recycler struct {
-	mu    sync.Mutex
-	free  [][]byte // the last is the warmest
-	bytes int      // their capacities
+type bufferPool struct {
+	mu    sync.Mutex // guards what follows
+	free  [][]byte   // at most poolBuffers, the last is the one used last
+	bytes int        // their capacities; at most poolBytes
 }
 
 // get returns memory of the given size, with whatever is in it, or nil.
-func (r *recycler) get(size int) []byte {
+func (r *bufferPool) get(size int) []byte {
 	if r == nil || size < directSize {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (r *recycler) get(size int) []byte {
 }
 
 // put takes the large parts of a batch. Small ones share memory, and are left to the collector.
-func (r *recycler) put(batch []Received) {
+func (r *bufferPool) put(batch []Received) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, m := range batch {
@@ -53,9 +53,9 @@ func (r *recycler) put(batch []Received) {
 	}
 }
 
-// keepLocked makes room by forgetting the coldest: sizes that are no longer asked for must not stay for ever.
-func (r *recycler) keepLocked(b []byte) {
-	if cap(b) > recycleBytes {
+// keepLocked makes room by forgetting the one used longest ago: sizes that are no longer asked for must not stay for ever.
+func (r *bufferPool) keepLocked(b []byte) {
+	if cap(b) > poolBytes {
 		return
 	}
 	for _, f := range r.free {
@@ -63,7 +63,7 @@ func (r *recycler) keepLocked(b []byte) {
 			panic("zmqx: invariant: the same part was recycled twice; a batch may be given back once, by its last user")
 		}
 	}
-	for len(r.free) >= recycleBuffers || r.bytes+cap(b) > recycleBytes {
+	for len(r.free) >= poolBuffers || r.bytes+cap(b) > poolBytes {
 		r.bytes -= cap(r.free[0])
 		r.free = slices.Delete(r.free, 0, 1)
 	}

@@ -7,61 +7,59 @@ import (
 	"time"
 )
 
-// progress is what must arrive within the stall time to count: a byte now and then would keep half a frame alive for
-// ever (slowloris).
+// progress is how many bytes must arrive within the stall time. A byte now and then must not count, because it would keep
+// half a frame alive for ever (slowloris).
 const progress = 4 << 10
 
-// patience watches over a message that has begun: between messages a peer may be silent for as long as it likes, unless its owner
-// set a limit; within one it must move on. The time a message waits for a receiver on our side does not count: renew is called when reading
-// starts again. A nil patience waits for ever.
-type patience struct {
+// readDeadline bounds how long a connection may take. Between messages a peer may be silent for as long as it likes, unless
+// silence is set. Within a message it must make progress. The time for which a message waits for our own receiver does not
+// count, because renew is called when reading starts again. A nil readDeadline sets none. The reader's goroutine owns it.
+type readDeadline struct {
 	conn    interface{ SetReadDeadline(time.Time) error }
-	stall   time.Duration
+	stall   time.Duration // for progress bytes within a message
 	silence time.Duration // between messages; 0: for ever
 
 	idle  bool // the deadline on conn is that of silence
-	armed bool // a deadline is set on conn
-	due   bool // the next read in mid-message sets a new one
+	armed bool // the deadline on conn is that of stall
+	due   bool // the next read within a message sets a new one
 	got   int  // bytes since it was set
 }
 
-func (p *patience) renew() {
-	if p != nil {
-		p.due = true
+func (d *readDeadline) renew() {
+	if d != nil {
+		d.due = true
 	}
 }
 
-func (p *patience) before(mid bool) error {
+func (d *readDeadline) beforeRead(mid bool) error {
 	switch {
-	case p == nil:
+	case d == nil:
 		return nil
-	case !mid && p.silence > 0: // the kernel is told with each read, of which a publisher that speaks regularly causes few
-		p.armed, p.idle = false, true
-		return p.conn.SetReadDeadline(time.Now().Add(p.silence))
-	case !mid && p.armed:
-		p.armed = false
-		return p.conn.SetReadDeadline(time.Time{})
-	case mid && (p.due || !p.armed):
-		p.armed, p.due, p.got, p.idle = true, false, 0, false
-		return p.conn.SetReadDeadline(time.Now().Add(p.stall))
+	case !mid && d.silence > 0: // the kernel is told with each read, of which a publisher that speaks regularly causes few
+		d.armed, d.idle = false, true
+		return d.conn.SetReadDeadline(time.Now().Add(d.silence))
+	case !mid && d.armed:
+		d.armed = false
+		return d.conn.SetReadDeadline(time.Time{})
+	case mid && (d.due || !d.armed):
+		d.armed, d.due, d.got, d.idle = true, false, 0, false
+		return d.conn.SetReadDeadline(time.Now().Add(d.stall))
 	}
 	return nil
 }
 
-func (p *patience) after(n int) {
-	if p == nil {
-		return
-	}
-	p.got += n
-	p.due = p.due || p.got >= progress
-}
-
-func (p *patience) explain(err error) error {
-	if p == nil || !errors.Is(err, os.ErrDeadlineExceeded) {
+// afterRead counts n bytes and says what an expired deadline means.
+func (d *readDeadline) afterRead(n int, err error) error {
+	if d == nil {
 		return err
 	}
-	if p.idle {
-		return fmt.Errorf("%w: nothing in %v (MaxSilence)", ErrSilent, p.silence)
+	d.got += n
+	d.due = d.due || d.got >= progress
+	switch {
+	case !errors.Is(err, os.ErrDeadlineExceeded):
+		return err
+	case d.idle:
+		return fmt.Errorf("%w: nothing in %v (MaxSilence)", ErrSilent, d.silence)
 	}
-	return fmt.Errorf("%w: less than %d bytes in %v (ReadStall)", ErrStalled, progress, p.stall)
+	return fmt.Errorf("%w: less than %d bytes in %v (ReadStall)", ErrStalled, progress, d.stall)
 }

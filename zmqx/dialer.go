@@ -3,6 +3,7 @@ package zmqx
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net"
 )
@@ -12,6 +13,18 @@ type dialer struct {
 	s        *socket
 	to       endpoint
 	endpoint int
+}
+
+// connectOnce is connect for sockets with one peer (R1).
+func (s *socket) connectOnce(address string) error {
+	if !s.once.CompareAndSwap(false, true) {
+		return fmt.Errorf("%w: make another %s for %s (R1)", ErrSecondPeer, s.kind, address)
+	}
+	_, err := s.connect(address)
+	if err != nil {
+		s.once.Store(false)
+	}
+	return err
 }
 
 // connect starts keeping an endpoint connected and returns at once.
@@ -29,19 +42,19 @@ func (s *socket) connect(address string) (int, error) {
 
 func (d *dialer) run() {
 	pause := backoff{min: d.s.opt.BackoffMin, max: d.s.opt.BackoffMax}
-	told := false
+	reported := false
 	for d.s.ctx.Err() == nil {
 		p, err := d.dial()
 		switch {
 		case err == nil:
 			pause.reset()
-			told = false
+			reported = false
 			d.s.serve(p)
 		case d.s.ctx.Err() != nil:
 			return
 		default:
-			d.failed(err, told)
-			told = true
+			d.failed(err, reported)
+			reported = true
 		}
 		if !sleep(d.s.ctx, pause.pause(rand.Float64())) {
 			return
@@ -56,24 +69,22 @@ func (d *dialer) dial() (*peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := d.s.greet(conn, false)
+	in, err := d.s.handshake(conn, false)
 	if err != nil {
 		conn.Close()
 		return nil, err
 	}
-	p, err := d.s.admit(conn, in, d.endpoint)
+	p, _, err := d.s.admit(conn, in, d.endpoint, math.MaxInt)
 	if err != nil {
 		conn.Close()
-		return nil, err
 	}
-	return p, nil
+	return p, err
 }
 
-func (d *dialer) failed(err error, told bool) {
-	d.s.count.failed.Add(1)
+func (d *dialer) failed(err error, reported bool) {
 	d.s.opt.Logger.Debug("cannot connect", "endpoint", d.to.String(), "cause", err)
-	if !told {
-		d.s.events.tell(d.s.ctx, Event{Kind: Unreachable, Endpoint: d.endpoint, Remote: d.to.String(),
+	if !reported {
+		d.s.events.notify(Event{Kind: Unreachable, Endpoint: d.endpoint, Remote: d.to.String(),
 			Err: fmt.Errorf("zmqx: connect to %s: %w", d.to, err)})
 	}
 }

@@ -1,10 +1,5 @@
 package zmqx
 
-import (
-	"context"
-	"sync"
-)
-
 // EventKind says what happened to a peer.
 type EventKind int
 
@@ -29,7 +24,7 @@ func (k EventKind) String() string {
 	return "unknown"
 }
 
-// Event is told to Options.OnEvent. For one endpoint of Connect, Disconnected comes before the next Connected. A message
+// Event is what Options.OnEvent hears. For one endpoint of Connect, Disconnected comes before the next Connected. A message
 // may be received a little before the Connected event of its peer, and none is received after its Disconnected was sent
 // except those already handed over to the receiving side.
 type Event struct {
@@ -43,87 +38,38 @@ type Event struct {
 
 // maxEvents is how many events may wait for a slow OnEvent. Beyond, the goroutine of the peer that comes or goes waits:
 // an event must not get lost, because a link says hello on it, and must not pile up, because strangers cause it.
-const maxEvents = 4096
+const maxEvents = 256
 
-// notifier tells events in order from one goroutine.
+// notifier calls OnEvent in order from one goroutine. A nil notifier, for a socket without OnEvent, does nothing.
 type notifier struct {
-	fn   func(Event)
-	wake chan struct{} // 1 deep
-	done chan struct{}
-
-	mu     sync.Mutex
-	queue  []Event
-	room   chan struct{} // closed when the queue is taken; nil when nobody waits
-	closed bool
+	queue chan Event
+	done  chan struct{} // closed when the goroutine has ended
 }
 
 func newNotifier(fn func(Event)) *notifier {
-	n := &notifier{fn: fn, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	if fn == nil {
-		close(n.done)
-		return n
+		return nil
 	}
-	go n.run()
+	n := &notifier{queue: make(chan Event, maxEvents), done: make(chan struct{})}
+	go func() {
+		defer close(n.done)
+		for e := range n.queue {
+			fn(e)
+		}
+	}()
 	return n
 }
 
-func (n *notifier) run() {
-	defer close(n.done)
-	for range n.wake {
-		n.mu.Lock()
-		events, closed := n.queue, n.closed
-		n.queue = nil
-		if n.room != nil {
-			close(n.room)
-			n.room = nil
-		}
-		n.mu.Unlock()
-		for _, e := range events {
-			n.fn(e)
-		}
-		if closed {
-			return
-		}
+func (n *notifier) notify(e Event) {
+	if n != nil {
+		n.queue <- e
 	}
 }
 
-// tell queues e. It waits for room only while ctx lives: on Close all events are taken.
-func (n *notifier) tell(ctx context.Context, e Event) {
-	if n.fn == nil {
-		return
-	}
-	for {
-		n.mu.Lock()
-		if len(n.queue) < maxEvents || ctx.Err() != nil {
-			n.queue = append(n.queue, e)
-			n.mu.Unlock()
-			n.kick()
-			return
-		}
-		if n.room == nil {
-			n.room = make(chan struct{})
-		}
-		room := n.room
-		n.mu.Unlock()
-		select {
-		case <-room:
-		case <-ctx.Done():
-		}
-	}
-}
-
-func (n *notifier) kick() {
-	select {
-	case n.wake <- struct{}{}:
-	default:
-	}
-}
-
-// close tells what is queued and waits until it is told.
+// close waits until OnEvent has heard everything. Nobody may call notify any more.
 func (n *notifier) close() {
-	n.mu.Lock()
-	n.closed = true
-	n.mu.Unlock()
-	n.kick()
-	<-n.done
+	if n != nil {
+		close(n.queue)
+		<-n.done
+	}
 }

@@ -29,7 +29,7 @@ func Example() {
 	}
 
 	ctx := context.Background()
-	if err := push.Send(ctx, zmqx.Message{[]byte("header"), []byte("payload")}); err != nil {
+	if err := push.TrySend(zmqx.Message{[]byte("header"), []byte("payload")}); err != nil {
 		panic(err)
 	}
 	batch, err := pull.Recv(ctx)

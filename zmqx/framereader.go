@@ -30,10 +30,10 @@ const (
 type frameReader struct {
 	src      io.Reader
 	lim      limits
-	stamp    Received          // Peer and Endpoint of every message
-	command  func(body []byte) // told of ZMTP commands; the body is valid during the call
-	patience *patience         // nil: wait for ever
-	memory   *recycler         // nil: always allocate
+	origin   Received          // Peer and Endpoint of every message
+	command  func(body []byte) // hears ZMTP commands; the body is valid during the call
+	deadline *readDeadline     // nil: wait for ever
+	pool     *bufferPool       // nil: always allocate
 
 	buf   []byte
 	r, w  int   // buf[r:w] was read and not yet taken
@@ -48,7 +48,7 @@ func newFrameReader(src io.Reader, lim limits) *frameReader {
 
 // next waits for at least one whole message and returns it with all others that came along.
 func (f *frameReader) next() ([]Received, error) {
-	f.patience.renew()
+	f.deadline.renew()
 	for {
 		p, err := f.scan()
 		if p.end > f.r {
@@ -63,7 +63,7 @@ func (f *frameReader) next() ([]Received, error) {
 		if p.direct {
 			return f.assemble()
 		}
-		if err := f.fill(); err != nil {
+		if err := f.fill(false); err != nil {
 			return nil, err
 		}
 	}
@@ -154,7 +154,7 @@ func (f *frameReader) take(p plan) []Received {
 
 // own copies a large part that came to lie in the buffer as a whole.
 func (f *frameReader) own(body []byte) []byte {
-	b := f.memory.get(len(body))
+	b := f.pool.get(len(body))
 	if b == nil {
 		b = make([]byte, len(body))
 	}
@@ -201,7 +201,7 @@ func (f *frameReader) header(parts, total int) (header, error) {
 			f.r += n
 			return h, nil
 		}
-		if err := f.fillWithin(); err != nil {
+		if err := f.fill(true); err != nil {
 			return h, err
 		}
 	}
@@ -209,7 +209,7 @@ func (f *frameReader) header(parts, total int) (header, error) {
 
 // body reads a frame body into memory of its own.
 func (f *frameReader) body(size int) ([]byte, error) {
-	b := f.memory.get(size)
+	b := f.pool.get(size)
 	if b == nil {
 		b = make([]byte, min(size, max(f.trust, firstGrant)))
 	}
@@ -240,35 +240,28 @@ func (f *frameReader) body(size int) ([]byte, error) {
 	return b, nil
 }
 
-// fill reads more bytes into the buffer, at least one.
-func (f *frameReader) fill() error {
+// fill reads more bytes into the buffer, at least one. While a message is assembled it reads little, and is in the middle
+// of a message even when the buffer is empty.
+func (f *frameReader) fill(assembling bool) error {
 	f.makeRoom()
-	room := f.buf[f.w:min(len(f.buf), f.w+f.step)]
-	n, err := f.read(room, f.w > f.r)
+	mid, most := f.w > f.r, f.step
+	if assembling {
+		mid, most = true, minReadBuffer
+	}
+	room := f.buf[f.w:min(len(f.buf), f.w+most)]
+	n, err := f.read(room, mid)
 	f.w += n
-	if n == len(room) {
+	if n == len(room) && !assembling {
 		f.step = min(2*f.step, maxReadBuffer)
 	}
-	if n > 0 {
+	switch {
+	case n > 0:
 		f.err = err
 		return nil
-	}
-	if err != nil && f.w > f.r {
+	case err != nil && mid:
 		return within(err)
 	}
 	return err
-}
-
-// fillWithin is fill in the middle of a message even when the buffer is empty.
-func (f *frameReader) fillWithin() error {
-	f.makeRoom()
-	n, err := f.read(f.buf[f.w:min(len(f.buf), f.w+minReadBuffer)], true)
-	f.w += n
-	if n > 0 {
-		f.err = err
-		return nil
-	}
-	return within(err)
 }
 
 // makeRoom moves what is unread to the front, and into a larger buffer when reads have been coming back full or a small
@@ -293,14 +286,13 @@ func (f *frameReader) read(p []byte, mid bool) (int, error) {
 	if f.err != nil {
 		return 0, f.err
 	}
-	if err := f.patience.before(mid); err != nil {
+	if err := f.deadline.beforeRead(mid); err != nil {
 		return 0, err
 	}
 	for range 100 {
 		n, err := f.src.Read(p)
 		if n > 0 || err != nil {
-			f.patience.after(n)
-			return n, f.patience.explain(err)
+			return n, f.deadline.afterRead(n, err)
 		}
 	}
 	return 0, io.ErrNoProgress
@@ -310,7 +302,7 @@ func (f *frameReader) read(p []byte, mid bool) (int, error) {
 // smallest buffer.
 func (f *frameReader) peek(n int) ([]byte, error) {
 	for f.w-f.r < n {
-		if err := f.fill(); err != nil {
+		if err := f.fill(false); err != nil {
 			return nil, err
 		}
 	}
@@ -324,7 +316,7 @@ func (f *frameReader) onCommand(body []byte) {
 }
 
 func (f *frameReader) received(m Message) Received {
-	r := f.stamp
+	r := f.origin
 	r.Msg = m
 	return r
 }

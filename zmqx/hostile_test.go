@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -16,8 +17,6 @@ import (
 	"testing"
 	"time"
 )
-
-func split(s string) []string { return strings.Split(s, "|") }
 
 // greetingBytes is a ZMTP 3.0 NULL greeting.
 func greetingBytes() []byte {
@@ -83,7 +82,7 @@ func besideAGoodPeer(t *testing.T, o Options, endpoint string, attack func(t *te
 		defer wg.Done()
 		for i := 0; ctx.Err() == nil; i++ {
 			want := fmt.Sprint("good ", i)
-			if err := push.Send(ctx, text(want)); err != nil {
+			if err := push.send(ctx, text(want)); err != nil {
 				return
 			}
 			if !recvUntil(ctx, pull, want) {
@@ -101,7 +100,7 @@ func besideAGoodPeer(t *testing.T, o Options, endpoint string, attack func(t *te
 		for range 3 {
 			select {
 			case <-served:
-			case <-time.After(patienceForTests):
+			case <-time.After(deadlineForTests):
 				t.Fatalf("the good peer is not served %s the attack", when)
 			}
 		}
@@ -114,7 +113,7 @@ func besideAGoodPeer(t *testing.T, o Options, endpoint string, attack func(t *te
 	wg.Wait()
 	began := time.Now()
 	noError(t, pull.Close())
-	if took := time.Since(began); took > patienceForTests {
+	if took := time.Since(began); took > deadlineForTests {
 		t.Errorf("Close waited %v for the attackers", took)
 	}
 	if grown := int64(heap()) - int64(before); grown > 32<<20 {
@@ -151,7 +150,7 @@ func quick() Options {
 
 func TestHostile_SilentClients(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
-		// Nobody's patience ends: what makes room is that the oldest are turned out.
+		// No handshake's time ends: what makes room is that the oldest are evicted.
 		o := Options{MaxHandshakes: 8, HandshakeTimeout: time.Hour}
 		besideAGoodPeer(t, o, endpoint, func(t *testing.T, address string, pull *Pull) {
 			var silent []net.Conn
@@ -161,16 +160,16 @@ func TestHostile_SilentClients(t *testing.T) {
 			// Newcomers are let in although there are more silent ones than places.
 			for range 5 {
 				late := newPush(t, Options{}, address)
-				peers := pull.Stats().Connects
-				noError(t, late.Send(testContext(t), text("late")))
-				eventually(t, "the late peer connects", func() bool { return pull.Stats().Connects > peers })
+				peers := pull.connects()
+				noError(t, late.send(testContext(t), text("late")))
+				eventually(t, "the late peer connects", func() bool { return pull.connects() > peers })
 			}
 			for _, c := range silent[:len(silent)-o.MaxHandshakes] {
 				expectClosed(t, c)
 			}
 			noError(t, silent[len(silent)-1].SetReadDeadline(time.Now().Add(20*time.Millisecond)))
 			if _, err := io.ReadAll(silent[len(silent)-1]); !os.IsTimeout(err) {
-				t.Errorf("the youngest silent client was turned out as well: %v", err)
+				t.Errorf("the youngest silent client was evicted as well: %v", err)
 			}
 		})
 	})
@@ -178,7 +177,9 @@ func TestHostile_SilentClients(t *testing.T) {
 
 func TestHostile_HandshakeCutAtEveryByte(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
-		besideAGoodPeer(t, quick(), endpoint, func(t *testing.T, address string, pull *Pull) {
+		o, refused := quick(), countLogs("connection refused")
+		o.Logger = slog.New(refused)
+		besideAGoodPeer(t, o, endpoint, func(t *testing.T, address string, pull *Pull) {
 			whole := append(greetingBytes(), readyBytes("PUSH", "me")...)
 			for n := range len(whole) {
 				conn := rawDial(t, address)
@@ -188,8 +189,8 @@ func TestHostile_HandshakeCutAtEveryByte(t *testing.T) {
 					conn.Close()
 				}
 			}
-			eventually(t, "all are refused", func() bool { return pull.Stats().Refused == uint64(len(whole)) })
-			if n := pull.Stats().Peers; n != 1 {
+			eventually(t, "all are refused", func() bool { return refused.n.Load() == int64(len(whole)) })
+			if n := pull.peerCount(); n != 1 {
 				t.Fatalf("%d peers", n)
 			}
 		})
@@ -229,15 +230,17 @@ func TestHostile_BadHandshakes(t *testing.T) {
 		"ready of 2^63-1":          after([]byte{flagCommand | flagLong, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}),
 	}
 	onBoth(t, func(t *testing.T, endpoint string) {
-		besideAGoodPeer(t, quick(), endpoint, func(t *testing.T, address string, pull *Pull) {
+		o, refused := quick(), countLogs("connection refused")
+		o.Logger = slog.New(refused)
+		besideAGoodPeer(t, o, endpoint, func(t *testing.T, address string, pull *Pull) {
 			for name, b := range cases {
-				refused := pull.Stats().Refused
+				before := refused.n.Load()
 				conn := rawDial(t, address)
 				_, _ = conn.Write(b) // it may be refused before all is written
 				expectClosed(t, conn)
-				eventually(t, name+" is refused", func() bool { return pull.Stats().Refused == refused+1 })
+				eventually(t, name+" is refused", func() bool { return refused.n.Load() == before+1 })
 			}
-			if n := pull.Stats().Connects; n != 1 {
+			if n := pull.connects(); n != 1 {
 				t.Fatalf("%d handshakes were good", n)
 			}
 		})
@@ -297,7 +300,7 @@ func TestHostile_RandomBytes(t *testing.T) {
 				_, _ = conn.Write(noise(1 + rnd.IntN(5000)))
 				conn.Close()
 			}
-			eventually(t, "only the good peer is left", func() bool { return pull.Stats().Peers == 1 })
+			eventually(t, "only the good peer is left", func() bool { return pull.peerCount() == 1 })
 		})
 	})
 }
@@ -339,7 +342,7 @@ func TestHostile_FramesAboveTheLimits(t *testing.T) {
 
 // A large frame is believed only as far as it has come: a header costs nothing.
 func TestHostile_AnnouncedFramesCostOnlyWhatCame(t *testing.T) {
-	o := Options{ReadStall: patienceForTests}
+	o := Options{ReadStall: deadlineForTests}
 	besideAGoodPeer(t, o, "tcp://127.0.0.1:0", func(t *testing.T, address string, pull *Pull) {
 		before := heap()
 		var conns []net.Conn
@@ -349,14 +352,14 @@ func TestHostile_AnnouncedFramesCostOnlyWhatCame(t *testing.T) {
 			noError(t, err)
 			conns = append(conns, conn)
 		}
-		eventually(t, "all are peers", func() bool { return pull.Stats().Peers == 201 })
+		eventually(t, "all are peers", func() bool { return pull.peerCount() == 201 })
 		if grown := int64(heap()) - int64(before); grown > 64<<20 {
 			t.Fatalf("200 headers cost %d MiB", grown>>20)
 		}
 		for _, c := range conns {
 			c.Close()
 		}
-		eventually(t, "all are gone", func() bool { return pull.Stats().Peers == 1 })
+		eventually(t, "all are gone", func() bool { return pull.peerCount() == 1 })
 	})
 }
 
@@ -389,7 +392,7 @@ func TestHostile_StopsInMidFrame(t *testing.T) {
 				noError(t, err)
 				time.Sleep(2 * o.ReadStall)
 			}
-			if n := pull.Stats().Peers; n != 2 {
+			if n := pull.peerCount(); n != 2 {
 				t.Errorf("%d peers: the silent one was dropped", n)
 			}
 		})
@@ -407,7 +410,7 @@ func TestHostile_Slowloris(t *testing.T) {
 						return
 					}
 					time.Sleep(5 * time.Millisecond)
-					if time.Since(began) > patienceForTests {
+					if time.Since(began) > deadlineForTests {
 						t.Error("a dripping peer was never dropped")
 						return
 					}
@@ -446,7 +449,7 @@ func TestHostile_ThousandsOfConnects(t *testing.T) {
 			if most > 300 {
 				t.Errorf("%d goroutines", most)
 			}
-			if n := pull.Stats().Peers; n > o.MaxPeers {
+			if n := pull.peerCount(); n > o.MaxPeers {
 				t.Errorf("%d peers, MaxPeers is %d", n, o.MaxPeers)
 			}
 		})

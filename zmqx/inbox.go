@@ -10,24 +10,23 @@ import (
 // peer (at most 256 KiB of small messages, or one large message).
 const inboxDepth = 2
 
-// inbox gathers the batches of all peers of a socket.
+// inbox gathers the batches of all peers of a socket. The sockets that receive embed it.
 type inbox struct {
-	batches chan []Received
-	gate    gate
-	memory  recycler
-	end     sync.Once
+	batches chan []Received // readers send; end closes it when all of them have ended
+	pool    bufferPool
+	once    sync.Once
 }
 
 func newInbox() *inbox {
 	return &inbox{batches: make(chan []Received, inboxDepth)}
 }
 
-// deliver waits until the batch can be handed over. It is nil too when the peer ended meanwhile: the batch is dropped,
-// and the reader finds the end at its next read.
+// setUp implements role.
+func (b *inbox) setUp(p *peer) { p.in.pool = &b.pool }
+
+// deliver implements role: it waits until the batch can be handed over. It returns nil too when the peer ended meanwhile:
+// the batch is dropped, and the reader finds the end at its next read.
 func (b *inbox) deliver(p *peer, batch []Received) error {
-	if !p.gate.pass(p.quit) || !b.gate.pass(p.quit) {
-		return nil
-	}
 	select {
 	case b.batches <- batch:
 	case <-p.quit:
@@ -35,8 +34,8 @@ func (b *inbox) deliver(p *peer, batch []Received) error {
 	return nil
 }
 
-// recv returns the next batch, or ErrClosed after the socket has closed.
-func (b *inbox) recv(ctx context.Context) ([]Received, error) {
+// Recv returns the next batch: at least one message, all of one peer and in its order. ErrClosed after Close.
+func (b *inbox) Recv(ctx context.Context) ([]Received, error) {
 	select {
 	case batch, ok := <-b.batches:
 		if !ok {
@@ -48,5 +47,12 @@ func (b *inbox) recv(ctx context.Context) ([]Received, error) {
 	}
 }
 
-// close is for when all readers have ended.
-func (b *inbox) close() { b.end.Do(func() { close(b.batches) }) }
+// C gives the same batches as Recv, for a select. It is closed by Close; batches that lie ready stay in it.
+func (b *inbox) C() <-chan []Received { return b.batches }
+
+// Recycle gives the memory of a batch back for messages to come, as it was received and when nobody uses any part of it
+// any more. Optional: raises throughput of large messages by half over tcp, and two to four times over ipc.
+func (b *inbox) Recycle(batch []Received) { b.pool.put(batch) }
+
+// end is called when all readers have ended.
+func (b *inbox) end() { b.once.Do(func() { close(b.batches) }) }

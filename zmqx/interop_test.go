@@ -75,7 +75,7 @@ print("ok", flush=True)`, address)
 		next()
 		push := newPush(t, Options{}, address)
 		for i := range 1000 {
-			noError(t, push.Send(testContext(t), text(fmt.Sprint(i), strings.Repeat("x", i*37))))
+			noError(t, push.send(testContext(t), text(fmt.Sprint(i), strings.Repeat("x", i*37))))
 		}
 		if got := next(); got != "ok" {
 			t.Fatal(got)
@@ -123,7 +123,7 @@ s.recv()`, address)
 		from := &collector{from: sub}
 		from.expect(t, "t1")
 		from.expect(t, "t2")
-		noError(t, sub.Unsubscribe("t"))
+		unsubscribe(t, sub, "t")
 		if got := next(); got != "\x00t" {
 			t.Fatalf("the publisher heard %q", got)
 		}

@@ -15,7 +15,7 @@ type listener struct {
 	s        *socket
 	endpoint int
 	net      net.Listener
-	waiting  *antechamber
+	pending  *pendingHandshakes
 	path     string      // ipc: the socket file
 	file     os.FileInfo // ipc: as it was made, to remove no other
 }
@@ -26,8 +26,13 @@ func (s *socket) listen(address string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	l := &listener{s: s, waiting: newAntechamber(s.opt.MaxHandshakes)}
-	if err := l.open(e); err != nil {
+	l := &listener{s: s, pending: newPendingHandshakes(s.opt.MaxHandshakes)}
+	if e.network == "unix" {
+		err = l.openIPC(e.address)
+	} else {
+		l.net, err = net.Listen(e.network, e.address)
+	}
+	if err != nil {
 		return "", fmt.Errorf("zmqx: listen on %s: %w", e, err)
 	}
 	l.endpoint = s.nextEndpoint()
@@ -44,14 +49,6 @@ func (s *socket) listen(address string) (string, error) {
 	return e.String(), nil
 }
 
-func (l *listener) open(e endpoint) (err error) {
-	if e.network == "unix" {
-		return l.openIPC(e.address)
-	}
-	l.net, err = net.Listen(e.network, e.address)
-	return err
-}
-
 // acceptLoop goes on until the listener is closed. Other errors (no file descriptors left, a connection aborted before
 // it was accepted) pass; ending would make the node deaf for good.
 func (l *listener) acceptLoop() {
@@ -60,7 +57,7 @@ func (l *listener) acceptLoop() {
 		conn, err := l.net.Accept()
 		if err == nil {
 			pause.reset()
-			l.receive(conn)
+			l.take(conn)
 			continue
 		}
 		if errors.Is(err, net.ErrClosed) {
@@ -73,26 +70,26 @@ func (l *listener) acceptLoop() {
 	}
 }
 
-// receive gives a new connection its own goroutine.
-func (l *listener) receive(conn net.Conn) {
-	g := l.waiting.enter(conn)
-	if !l.s.spawn(func() { l.welcome(g) }) {
-		l.waiting.leave(g)
+// take gives a new connection its own goroutine.
+func (l *listener) take(conn net.Conn) {
+	c := l.pending.add(conn)
+	if !l.s.spawn(func() { l.serve(c) }) {
+		l.pending.remove(c)
 		conn.Close()
 	}
 }
 
-// welcome shakes hands with a new connection and serves it as a peer.
-func (l *listener) welcome(g *guest) {
-	in, err := l.s.greet(g.conn, true)
-	l.waiting.leave(g)
-	if err != nil {
-		l.refuse(g.conn, err)
-		return
+// serve shakes hands with a new connection and serves it as a peer.
+func (l *listener) serve(c *pending) {
+	in, err := l.s.handshake(c.conn, true)
+	l.pending.remove(c)
+	var p *peer
+	if err == nil {
+		p, err = l.admit(c.conn, in)
 	}
-	p, err := l.admit(g.conn, in)
 	if err != nil {
-		l.refuse(g.conn, err)
+		l.s.opt.Logger.Debug("connection refused", "endpoint", l.net.Addr(), "remote", remoteName(c.conn), "cause", err)
+		c.conn.Close()
 		return
 	}
 	l.s.serve(p)
@@ -101,21 +98,13 @@ func (l *listener) welcome(g *guest) {
 // admit makes a peer of a connection; where there are MaxPeers already, the quietest of them has to go first.
 func (l *listener) admit(conn net.Conn, in *frameReader) (*peer, error) {
 	for {
-		p, quietest, err := l.s.admitAmong(conn, in, l.endpoint, l.s.opt.MaxPeers)
+		p, quietest, err := l.s.admit(conn, in, l.endpoint, l.s.opt.MaxPeers)
 		if quietest == nil {
 			return p, err
 		}
-		if quietest.fail(fmt.Errorf("%w: %d (MaxPeers), and this one was silent longest", ErrTooManyPeers, l.s.opt.MaxPeers)) {
-			l.s.count.refused.Add(1)
-		}
+		quietest.fail(fmt.Errorf("%w: %d (MaxPeers), and this one was silent longest", ErrTooManyPeers, l.s.opt.MaxPeers))
 		<-quietest.gone
 	}
-}
-
-func (l *listener) refuse(conn net.Conn, cause error) {
-	l.s.count.refused.Add(1)
-	l.s.opt.Logger.Debug("connection refused", "endpoint", l.net.Addr(), "remote", remoteName(conn), "cause", cause)
-	conn.Close()
 }
 
 // close stops accepting. Peers are not touched.
@@ -130,9 +119,9 @@ func (l *listener) close() error {
 	return err
 }
 
-// greet shakes hands within HandshakeTimeout, or until the socket closes.
-func (s *socket) greet(conn net.Conn, server bool) (*frameReader, error) {
-	tune(conn, s.opt)
+// handshake does the whole of it within HandshakeTimeout, or until the socket closes.
+func (s *socket) handshake(conn net.Conn, server bool) (*frameReader, error) {
+	setSocketOptions(conn, s.opt)
 	stop := context.AfterFunc(s.ctx, func() { conn.Close() })
 	defer stop()
 	if err := conn.SetDeadline(time.Now().Add(s.opt.HandshakeTimeout)); err != nil {

@@ -15,11 +15,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patienceForTests is when a test gives up. It is never waited for when the code is right.
-const patienceForTests = 20 * time.Second
+// deadlineForTests is when a test gives up. It is never waited for when the code is right.
+const deadlineForTests = 20 * time.Second
 
 func testContext(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), patienceForTests)
+	ctx, cancel := context.WithTimeout(context.Background(), deadlineForTests)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -179,7 +179,7 @@ func (c *collector) expect(t testing.TB, want string) Received {
 // eventually waits for a condition that some other goroutine brings about.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(patienceForTests)
+	deadline := time.Now().Add(deadlineForTests)
 	for !ok() {
 		if time.Now().After(deadline) {
 			t.Fatalf("never happened: %s", what)
@@ -197,7 +197,7 @@ func (e events) take(ev Event) { e <- ev }
 
 func (e events) await(t testing.TB, kind EventKind) Event {
 	t.Helper()
-	timeout := time.After(patienceForTests)
+	timeout := time.After(deadlineForTests)
 	for {
 		select {
 		case ev := <-e:
@@ -224,7 +224,7 @@ func rawDial(t testing.TB, endpoint string) net.Conn {
 // expectClosed reads until the other side has closed the connection.
 func expectClosed(t testing.TB, conn net.Conn) {
 	t.Helper()
-	noError(t, conn.SetReadDeadline(time.Now().Add(patienceForTests)))
+	noError(t, conn.SetReadDeadline(time.Now().Add(deadlineForTests)))
 	buf := make([]byte, 4096)
 	for {
 		if _, err := conn.Read(buf); err != nil {

@@ -12,18 +12,6 @@ func (m Message) Size() int {
 	return n
 }
 
-// SplitEnvelope cuts a message at its first empty part: the envelope ends with that part, the body follows. A REQ peer
-// sends [empty, body...], a chain of proxies puts identities before the empty part; a reply must start with the same
-// envelope. A message without an empty part is all body. Both results are views of m.
-func SplitEnvelope(m Message) (envelope, body Message) {
-	for i, part := range m {
-		if len(part) == 0 {
-			return m[: i+1 : i+1], m[i+1:]
-		}
-	}
-	return nil, m
-}
-
 // PeerID names one connection of a socket. It is given by the socket, counts up from 1 and is never used again: after a
 // reconnect the same process is another peer.
 type PeerID uint64

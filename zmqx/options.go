@@ -26,14 +26,14 @@ type Options struct {
 	QueueBytes int
 
 	// HandshakeTimeout is for the whole of connecting and greeting. Default 2 s. Below the round trip nothing ever
-	// connects; a large value lets silent clients occupy MaxHandshakes for long (they are turned out when it is full).
+	// connects; a large value lets silent clients occupy MaxHandshakes for long (they are evicted when it is full).
 	HandshakeTimeout time.Duration
 	// ReadStall is how long a peer may take for the next 4 KiB (or the end) of a message it has begun. Default 10 s.
 	// Too small drops peers on slow lines; a large value lets half frames keep their memory for that long.
 	ReadStall time.Duration
 	// WriteTimeout is how long one write (at most about 1 MiB) may take before the peer counts as stuck and is
 	// disconnected. Negative: never. Default 10 s, but never for PUSH: a PULL that does not read is back-pressure (R9)
-	// and may rightly last for minutes (R11), it holds up nobody but its own queue; whoever knows better calls Reset.
+	// and may rightly last for minutes (R11), it holds up nobody but its own queue; a caller that knows better calls Reset.
 	WriteTimeout time.Duration
 	// KeepAlive is the idle time after which TCP asks whether the other host is still there; three questions without an
 	// answer, a third of this apart, end the connection. Default 15 s, negative: off. tcp only.
@@ -54,98 +54,71 @@ type Options struct {
 	Linger time.Duration
 
 	// MaxHandshakes bounds connections per listener that are not through their handshake. Default 64. When it is
-	// reached, the oldest is turned out in favour of the newest: an honest one takes milliseconds.
+	// reached, the oldest is evicted in favour of the newest: an honest one takes milliseconds.
 	MaxHandshakes int
-	// MaxPeers bounds the peers of one listener. Default 1024. One more turns out the one that was silent longest, those
-	// first that never spoke. Too small makes honest peers turn each other out; large ones cost two goroutines each.
+	// MaxPeers bounds the peers of one listener. Default 1024. One more evicts the one that was silent longest, those
+	// first that never spoke. Too small makes honest peers evict each other; large ones cost two goroutines each.
 	MaxPeers int
 
-	// MaxSubscriptions bounds the subscriptions of one subscriber at a PUB. Default 1024. Who wants more is disconnected.
+	// MaxSubscriptions bounds the subscriptions of one subscriber at a PUB. Default 1024. A subscriber that wants more is
+	// disconnected.
 	MaxSubscriptions int
 	// MaxTopic bounds the length of one subscription, in bytes. Default 255.
 	MaxTopic int
 
-	// SocketBuffer asks the kernel for send and receive buffers of this size, in bytes. Default 0: the kernel tunes tcp
-	// itself and better; ipc gets 1 MiB, as far as the system's maximum allows.
-	SocketBuffer int
-
-	// Hello (PUSH only) gives the messages that go first over each new connection, before anything queued. It is called
-	// from the socket's dialling goroutine and must not block.
-	Hello func() []Message
-	// OnEvent is told of connects and disconnects, one at a time and in order, from a goroutine of the socket. It may
+	// OnEvent hears of connects and disconnects, one at a time and in order, from a goroutine of the socket. It may
 	// send and receive, but must not call Close. A slow one delays only peers that come and go.
 	OnEvent func(Event)
 	// Logger gets refused and failed connections at debug level. Default: discard.
 	Logger *slog.Logger
 }
 
-const (
-	defaultWriteTimeout = 10 * time.Second
-	mib                 = 1 << 20
-)
+const mib = 1 << 20
 
-// withDefaults fills what is zero and checks the rest. patient is for PUSH, see WriteTimeout.
-func (o Options) withDefaults(patient bool) (Options, error) {
-	fill(&o.MaxFrame, 64*mib)
-	fill(&o.MaxParts, 16)
-	fill(&o.MaxMessage, o.MaxFrame+64<<10)
-	fill(&o.QueueMessages, 16384)
-	fill(&o.QueueBytes, 16*mib)
-	fill(&o.HandshakeTimeout, 2*time.Second)
-	fill(&o.ReadStall, 10*time.Second)
-	fill(&o.KeepAlive, 15*time.Second)
-	fill(&o.BackoffMin, 10*time.Millisecond)
-	fill(&o.BackoffMax, max(time.Second, o.BackoffMin))
-	fill(&o.MaxHandshakes, 64)
-	fill(&o.MaxPeers, 1024)
-	fill(&o.MaxSubscriptions, 1024)
-	fill(&o.MaxTopic, 255)
-	if o.WriteTimeout == 0 && !patient {
-		o.WriteTimeout = defaultWriteTimeout
+// withDefaults fills what is zero and checks the rest. push is for PUSH, see WriteTimeout.
+func (o Options) withDefaults(push bool) (Options, error) {
+	var errs []error
+	setting(&errs, "MaxFrame", &o.MaxFrame, 64*mib)
+	setting(&errs, "MaxParts", &o.MaxParts, 16)
+	setting(&errs, "MaxMessage", &o.MaxMessage, o.MaxFrame+64<<10)
+	setting(&errs, "QueueMessages", &o.QueueMessages, 16384)
+	setting(&errs, "QueueBytes", &o.QueueBytes, 16*mib)
+	setting(&errs, "HandshakeTimeout", &o.HandshakeTimeout, 2*time.Second)
+	setting(&errs, "ReadStall", &o.ReadStall, 10*time.Second)
+	setting(&errs, "MaxSilence", &o.MaxSilence, 0)
+	setting(&errs, "BackoffMin", &o.BackoffMin, 10*time.Millisecond)
+	setting(&errs, "BackoffMax", &o.BackoffMax, max(time.Second, o.BackoffMin))
+	setting(&errs, "Linger", &o.Linger, 0)
+	setting(&errs, "MaxHandshakes", &o.MaxHandshakes, 64)
+	setting(&errs, "MaxPeers", &o.MaxPeers, 1024)
+	setting(&errs, "MaxSubscriptions", &o.MaxSubscriptions, 1024)
+	setting(&errs, "MaxTopic", &o.MaxTopic, 255)
+	if o.WriteTimeout == 0 && !push {
+		o.WriteTimeout = 10 * time.Second
+	}
+	if o.KeepAlive == 0 {
+		o.KeepAlive = 15 * time.Second
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return o, o.validate()
-}
-
-func fill[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
-}
-
-func (o Options) validate() error {
-	var errs []error
-	positive := func(name string, v int64) {
-		if v < 0 {
-			errs = append(errs, fmt.Errorf("zmqx: option %s is %d: leave it at 0 for the default or make it positive", name, v))
-		}
-	}
-	positive("MaxFrame", int64(o.MaxFrame))
-	positive("MaxParts", int64(o.MaxParts))
-	positive("MaxMessage", int64(o.MaxMessage))
-	positive("QueueMessages", int64(o.QueueMessages))
-	positive("QueueBytes", int64(o.QueueBytes))
-	positive("HandshakeTimeout", int64(o.HandshakeTimeout))
-	positive("ReadStall", int64(o.ReadStall))
-	positive("MaxSilence", int64(o.MaxSilence))
-	positive("BackoffMin", int64(o.BackoffMin))
-	positive("BackoffMax", int64(o.BackoffMax))
-	positive("Linger", int64(o.Linger))
-	positive("MaxHandshakes", int64(o.MaxHandshakes))
-	positive("MaxPeers", int64(o.MaxPeers))
-	positive("MaxSubscriptions", int64(o.MaxSubscriptions))
-	positive("MaxTopic", int64(o.MaxTopic))
-	positive("SocketBuffer", int64(o.SocketBuffer))
 	if o.MaxMessage < o.MaxFrame {
 		errs = append(errs, fmt.Errorf("zmqx: option MaxMessage (%d) is below MaxFrame (%d): raise it, or lower MaxFrame", o.MaxMessage, o.MaxFrame))
 	}
 	if o.BackoffMax < o.BackoffMin {
 		errs = append(errs, fmt.Errorf("zmqx: option BackoffMax (%v) is below BackoffMin (%v)", o.BackoffMax, o.BackoffMin))
 	}
-	return errors.Join(errs...)
+	return o, errors.Join(errs...)
+}
+
+// setting fills in the default of an option that is 0, and refuses a negative one.
+func setting[T int | time.Duration](errs *[]error, name string, field *T, value T) {
+	if *field < 0 {
+		*errs = append(*errs, fmt.Errorf("zmqx: option %s is %d: leave it at 0 for the default or make it positive", name, *field))
+	}
+	if *field == 0 {
+		*field = value
+	}
 }
 
 // limits are what a frame and a message may be; the same on the way in and on the way out.
@@ -157,8 +130,8 @@ func (o Options) limits() limits {
 	return limits{frame: o.MaxFrame, parts: o.MaxParts, message: o.MaxMessage}
 }
 
-// short is for peers that have nothing to say but commands and subscriptions: they get no memory for more.
-func short(o Options) limits {
+// commandLimits are for peers that have nothing to say but commands and subscriptions: they get no memory for more.
+func (o Options) commandLimits() limits {
 	size := max(o.MaxTopic+1, maxCommand)
 	return limits{frame: size, parts: 1, message: size}
 }

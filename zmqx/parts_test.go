@@ -174,35 +174,9 @@ func TestSendQueue_FirstGoesFirst(t *testing.T) {
 	q.release(3, 3)
 }
 
-func TestGate(t *testing.T) {
-	var g gate
-	quit := make(chan struct{})
-	if !g.pass(quit) {
-		t.Fatal("the zero gate is shut")
-	}
-	g.set(true)
-	g.set(true)
-	passed := make(chan bool)
-	go func() { passed <- g.pass(quit) }()
-	select {
-	case <-passed:
-		t.Fatal("a shut gate was passed")
-	case <-time.After(20 * time.Millisecond):
-	}
-	g.set(false)
-	if !<-passed {
-		t.Fatal("an open gate was not passed")
-	}
-	g.set(true)
-	close(quit)
-	if g.pass(quit) {
-		t.Fatal("passed after the end")
-	}
-}
-
-func TestRecycler_GivesBackWhatFitsWithinItsBounds(t *testing.T) {
-	var r recycler
-	if r.get(directSize) != nil || (*recycler)(nil).get(directSize) != nil {
+func TestBufferPool_GivesBackWhatFitsWithinItsBounds(t *testing.T) {
+	var r bufferPool
+	if r.get(directSize) != nil || (*bufferPool)(nil).get(directSize) != nil {
 		t.Fatal("memory out of nothing")
 	}
 	batch := func(sizes ...int) []Received {
@@ -221,7 +195,7 @@ func TestRecycler_GivesBackWhatFitsWithinItsBounds(t *testing.T) {
 	}
 	for range 200 {
 		r.put(batch(20_000, 300_000))
-		if len(r.free) > recycleBuffers || r.bytes > recycleBytes {
+		if len(r.free) > poolBuffers || r.bytes > poolBytes {
 			t.Fatalf("%d buffers, %d bytes are kept", len(r.free), r.bytes)
 		}
 	}
@@ -234,8 +208,8 @@ func TestRecycler_GivesBackWhatFitsWithinItsBounds(t *testing.T) {
 	}
 }
 
-func TestRecycler_SamePartTwiceIsABug(t *testing.T) {
-	var r recycler
+func TestBufferPool_SamePartTwiceIsABug(t *testing.T) {
+	var r bufferPool
 	batch := []Received{{Msg: Message{make([]byte, directSize)}}}
 	r.put(batch)
 	defer func() {
@@ -260,7 +234,7 @@ func TestNotifier_SlowListenerLosesNothing(t *testing.T) {
 		got++
 	})
 	for i := range n {
-		in.tell(context.Background(), Event{Kind: Connected, Endpoint: i})
+		in.notify(Event{Kind: Connected, Endpoint: i})
 	}
 	in.close()
 	if got != n {

@@ -4,36 +4,35 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
-// peer is one connection after its handshake.
+// peer is one connection after its handshake. Two goroutines serve it, the reader and the writer.
 type peer struct {
+	// Set by admit and the role's setUp, and never changed.
 	id       PeerID
-	endpoint int
-	remote   string
+	endpoint int    // which Connect or Listen it came by
+	remote   string // for people
 	conn     net.Conn
-	in       *frameReader // owner: the reader
-	out      *frameWriter // owner: the writer
-	queue    *sendQueue
-	gate     gate           // closed: the reader delivers nothing of this peer
-	topics   *subscriptions // PUB only
+	in       *frameReader   // the handshake's goroutine, then the reader owns it
+	out      *frameWriter   // the writer owns it
+	queue    *sendQueue     // any goroutine puts, the writer takes; a PUSH gives its one queue to each peer in turn
+	topics   *subscriptions // what the subscriber wants; PUB only, else nil
 
-	heard atomic.Int64  // when it last said something, in nanoseconds of the clock; 0 for never
+	heard atomic.Int64  // when the reader last got a batch, in nanoseconds of the clock; 0 for never
 	gone  chan struct{} // closed when it is no longer among the socket's peers
-	quit  chan struct{} // closed by fail
-	once  sync.Once
-	cause error // why the peer ended; valid once quit is closed
+	quit  chan struct{} // closed by the first fail, together with conn: both loops then end
+	once  sync.Once     // of fail
+	cause error         // why the peer ended; valid once quit is closed
 }
 
-// fail ends the peer. The first cause counts: the errors that follow it are its consequences. It reports whether this was it.
-func (p *peer) fail(cause error) (first bool) {
+// fail ends the peer. The first cause counts: the errors that follow it are its consequences.
+func (p *peer) fail(cause error) {
 	p.once.Do(func() {
-		first = true
 		p.cause = cause
 		close(p.quit)
 		p.conn.Close()
 	})
-	return first
 }
 
 // quieter reports whether p was silent for longer than o; of two that never spoke it is the one that came first.
@@ -49,6 +48,7 @@ func (p *peer) readLoop(deliver func(*peer, []Received) error) error {
 		if err != nil {
 			return err
 		}
+		p.heard.Store(time.Now().UnixNano())
 		if err := deliver(p, batch); err != nil {
 			return err
 		}

@@ -6,59 +6,60 @@ import (
 	"sync"
 )
 
-// antechamber holds the connections of a listener that are not through their handshake. When it is full, the one that
-// has waited longest is turned out: an honest peer needs milliseconds, so it is most likely a silent one. Refusing the
-// newcomer instead would let as many silent clients lock everybody out.
-type antechamber struct {
+// pendingHandshakes are the connections of a listener whose handshake is not over. When there are max of them, a new one
+// evicts the oldest: an honest peer needs milliseconds, so the oldest is most likely a silent one. Refusing the new one was
+// turned down: as many silent clients would lock everybody out.
+type pendingHandshakes struct {
 	max int
 
-	mu     sync.Mutex
-	gone   *sync.Cond // a guest has left
-	guests []*guest   // in order of arrival
+	mu      sync.Mutex
+	removed *sync.Cond // signalled when a connection has left conns
+	conns   []*pending // at most max, the oldest first
 }
 
-type guest struct {
-	conn      net.Conn
-	turnedOut bool
+// pending is one of these connections. The goroutine that runs its handshake removes it, also after an eviction.
+type pending struct {
+	conn    net.Conn
+	evicted bool // its connection was closed in favour of a newer one; guarded by the mutex of pendingHandshakes
 }
 
-func newAntechamber(max int) *antechamber {
-	a := &antechamber{max: max}
-	a.gone = sync.NewCond(&a.mu)
-	return a
+func newPendingHandshakes(max int) *pendingHandshakes {
+	h := &pendingHandshakes{max: max}
+	h.removed = sync.NewCond(&h.mu)
+	return h
 }
 
-// enter waits for a place, after making sure that one becomes free at once.
-func (a *antechamber) enter(conn net.Conn) *guest {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.guests) >= a.max {
-		a.turnOutLocked()
+// add waits until there are fewer than max, after it has made sure that one of them ends at once.
+func (h *pendingHandshakes) add(conn net.Conn) *pending {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.conns) >= h.max {
+		h.evictOldestLocked()
 	}
-	for len(a.guests) >= a.max {
-		a.gone.Wait()
+	for len(h.conns) >= h.max {
+		h.removed.Wait()
 	}
-	g := &guest{conn: conn}
-	a.guests = append(a.guests, g)
-	return g
+	p := &pending{conn: conn}
+	h.conns = append(h.conns, p)
+	return p
 }
 
-// turnOutLocked closes the oldest connection; its goroutine then fails and leaves.
-func (a *antechamber) turnOutLocked() {
-	for _, g := range a.guests {
-		if !g.turnedOut {
-			g.turnedOut = true
-			g.conn.Close()
+// evictOldestLocked closes the oldest connection; its handshake then fails.
+func (h *pendingHandshakes) evictOldestLocked() {
+	for _, p := range h.conns {
+		if !p.evicted {
+			p.evicted = true
+			p.conn.Close()
 			return
 		}
 	}
 }
 
-func (a *antechamber) leave(g *guest) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if i := slices.Index(a.guests, g); i >= 0 {
-		a.guests = slices.Delete(a.guests, i, i+1)
+func (h *pendingHandshakes) remove(p *pending) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if i := slices.Index(h.conns, p); i >= 0 {
+		h.conns = slices.Delete(h.conns, i, i+1)
 	}
-	a.gone.Signal()
+	h.removed.Signal()
 }

@@ -1,10 +1,6 @@
 package zmqx
 
-import (
-	"context"
-
-	"github.com/go-zeromq/zmq4"
-)
+import "github.com/go-zeromq/zmq4"
 
 // Pub sends each message to every subscriber whose prefixes match its first part. It never waits: a subscriber whose
 // queue is full misses the message, and only that one does.
@@ -26,7 +22,7 @@ func NewPub(o Options) (*Pub, error) {
 // Listen opens an endpoint and returns its actual address (port 0 is replaced).
 func (p *Pub) Listen(endpoint string) (string, error) { return p.listen(endpoint) }
 
-// Send publishes msgs. What subscribers missed is counted in Stats.Dropped.
+// Send publishes msgs.
 func (p *Pub) Send(msgs ...Message) error {
 	if err := p.opt.limits().sendable(msgs); err != nil {
 		return err
@@ -38,8 +34,8 @@ func (p *Pub) Send(msgs ...Message) error {
 	}
 	for _, sub := range p.peers {
 		for i, m := range msgs {
-			if sub.topics.match(m[0]) && sub.queue.tryPut(msgs[i:i+1]) != nil {
-				p.count.dropped.Add(1)
+			if sub.topics.match(m[0]) {
+				_ = sub.queue.tryPut(msgs[i : i+1]) // ErrFull: the subscriber misses it
 			}
 		}
 	}
@@ -49,14 +45,10 @@ func (p *Pub) Send(msgs ...Message) error {
 // Close waits at most Linger for the queues to be written, closes all connections and awaits all goroutines.
 func (p *Pub) Close() error { return p.close(p.drainPeers) }
 
-func (p *Pub) outfit(sub *peer) {
-	sub.queue = newSendQueue(p.opt)
+func (p *Pub) setUp(sub *peer) {
 	sub.topics = newSubscriptions(p.opt.MaxSubscriptions, p.opt.MaxTopic)
-	sub.in.lim = short(p.opt)
+	sub.in.lim = p.opt.commandLimits()
 }
-
-func (p *Pub) leave(*peer) {}
-func (p *Pub) join(*peer)  {}
 
 func (p *Pub) deliver(from *peer, batch []Received) error {
 	for _, r := range batch {
@@ -65,11 +57,4 @@ func (p *Pub) deliver(from *peer, batch []Received) error {
 		}
 	}
 	return nil
-}
-
-// drainPeers waits until the queues of the peers that are there are written.
-func (s *socket) drainPeers(ctx context.Context) {
-	for _, p := range s.allPeers() {
-		p.queue.drained(ctx)
-	}
 }

@@ -11,13 +11,13 @@ type sendQueue struct {
 	maxMsgs, maxBytes int
 	ready             chan struct{} // 1 deep: there may be something to take
 
-	mu       sync.Mutex
-	waiting  []Message
-	commands [][]byte // whole ZMTP frames that go before the next message
-	spare    []Message
-	msgs     int // waiting or taken
-	bytes    int
-	closed   bool
+	mu       sync.Mutex    // guards what follows
+	waiting  []Message     // in the order of sending
+	commands [][]byte      // whole ZMTP frames that go before the next message; at most maxCommands
+	spare    []Message     // an emptied slice for waiting to use again
+	msgs     int           // waiting, or taken and not released
+	bytes    int           // of these
+	closed   bool          // no message is put any more
 	changed  chan struct{} // closed when msgs shrinks or the queue closes; nil when nobody waits for it
 }
 
@@ -87,11 +87,8 @@ func (q *sendQueue) putLocked(msgs []Message, bytes int) {
 	q.signal()
 }
 
-// putFirst queues messages before all others and whatever the bound: a greeting for a new connection.
+// putFirst queues messages before all others and whatever the bound: the subscriptions of a new connection.
 func (q *sendQueue) putFirst(msgs []Message) {
-	if len(msgs) == 0 {
-		return
-	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	all := make([]Message, 0, len(msgs)+len(q.waiting))
@@ -186,12 +183,6 @@ func (q *sendQueue) close() {
 	defer q.mu.Unlock()
 	q.closed = true
 	q.changeLocked()
-}
-
-func (q *sendQueue) size() (msgs, bytes int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.msgs, q.bytes
 }
 
 // drained waits until all is written.

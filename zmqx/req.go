@@ -14,12 +14,11 @@ type Req struct {
 	*socket
 	turn chan struct{} // holds a token while a question is in flight
 
-	mu        sync.Mutex
-	connected bool
-	current   *peer         // the connection to ask over; nil while there is none
-	arrived   chan struct{} // closed when current is set
-	asked     PeerID        // who owes an answer; 0: nobody
-	answer    chan Message
+	mu      sync.Mutex    // guards what follows
+	current *peer         // the connection to ask over; nil while there is none
+	arrived chan struct{} // closed when current is set; another one when it is nil again
+	asked   PeerID        // the peer that owes an answer; 0: none does
+	answer  chan Message  // of the question in flight, with room for one: deliver never waits
 }
 
 // NewReq makes a REQ socket; Connect gives it its peer.
@@ -34,16 +33,7 @@ func NewReq(o Options) (*Req, error) {
 }
 
 // Connect starts keeping a connection to the endpoint; it does not wait for it. A second call is ErrSecondPeer.
-func (r *Req) Connect(endpoint string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.connected {
-		return fmt.Errorf("%w: make another REQ for %s", ErrSecondPeer, endpoint)
-	}
-	_, err := r.connect(endpoint)
-	r.connected = err == nil
-	return err
-}
+func (r *Req) Connect(endpoint string) error { return r.connectOnce(endpoint) }
 
 // Do sends a question and waits for its answer. It waits for its turn, for a connection and for the answer, all within
 // ctx. ErrDisconnected: the connection went away meanwhile, and the peer may or may not have seen the question.
@@ -136,7 +126,7 @@ func (r *Req) forget(p *peer) {
 // Close ends a question in flight with ErrClosed and awaits all goroutines.
 func (r *Req) Close() error { return r.close(nil) }
 
-func (r *Req) outfit(p *peer) { p.queue = newSendQueue(r.opt) }
+func (r *Req) setUp(*peer) {}
 
 func (r *Req) join(p *peer) {
 	r.mu.Lock()
@@ -147,7 +137,7 @@ func (r *Req) join(p *peer) {
 
 func (r *Req) leave(p *peer) { r.forget(p) }
 
-// deliver takes the one answer that is owed. An answer nobody asked for ends the connection: what came after it could
+// deliver takes the one answer that is owed. An answer without a question ends the connection: what came after it could
 // not be told from the right one.
 func (r *Req) deliver(from *peer, batch []Received) error {
 	r.mu.Lock()

@@ -173,14 +173,3 @@ func TestRouter_SendNeverWaitsForAStuckPeer(t *testing.T) {
 		}
 	})
 }
-
-func TestSplitEnvelope(t *testing.T) {
-	for in, want := range map[string][2]string{
-		"|body": {"", "body"}, "id||a|b": {"id|", "a|b"}, "": {"", ""}, "a|b": {"", "a|b"}, "a|": {"a|", ""},
-	} {
-		env, body := SplitEnvelope(text(split(in)...))
-		if show(env) != want[0] || show(body) != want[1] {
-			t.Errorf("%q: envelope %q, body %q", in, show(env), show(body))
-		}
-	}
-}

@@ -5,43 +5,48 @@ import (
 	"fmt"
 	"net"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"github.com/go-zeromq/zmq4"
 )
 
 // role is what tells the six kinds of sockets apart. Its methods are called from the goroutines of peers.
 type role interface {
-	// outfit gives a new peer its queue and what else it needs before others can see it. It must not take locks.
-	outfit(p *peer)
-	// join is told of a peer before it reads or writes anything.
+	// setUp gives a new peer what it needs before others can see it. It must not take locks.
+	setUp(p *peer)
+	// join is called before a peer reads or writes anything.
 	join(p *peer)
 	// deliver takes a batch; it may block until p.quit is closed. An error ends the peer.
 	deliver(p *peer, batch []Received) error
-	// leave is told when both loops of the peer have ended.
+	// leave is called when both loops of the peer have ended.
 	leave(p *peer)
 }
 
 // socket is what all kinds share: the peers, the goroutines, the end.
 type socket struct {
+	// Set by newSocket, and never changed.
 	kind   zmq4.SocketType
-	opt    Options
-	role   role
-	events *notifier
-	count  counters
+	opt    Options   // defaults are filled in
+	role   role      // the Push, Pull, … that embeds this socket
+	events *notifier // outlives every goroutine of wg, since these notify
 
-	ctx    context.Context // ends when Close stops lingering
+	ctx    context.Context // ends when Close stops lingering: from then on no peer is admitted
 	cancel context.CancelFunc
-	wg     sync.WaitGroup // every goroutine but the notifier's
-	closed chan struct{}  // closed at the end of Close
+	wg     sync.WaitGroup // every goroutine but the notifier's; spawn alone adds, and only before closing
+	closed chan struct{}  // closed at the end of Close, for a second Close to wait for
+	once   atomic.Bool    // connectOnce has succeeded
 
-	mu        sync.Mutex
-	closing   bool
-	lastID    PeerID
-	endpoints int
-	peers     map[PeerID]*peer
-	listeners []*listener
+	mu        sync.Mutex       // guards what follows
+	closing   bool             // from the beginning of Close: no goroutine is spawned any more
+	lastID    PeerID           // of the newest peer; ids are never used again
+	endpoints int              // calls of Connect and Listen so far; the next one's number
+	peers     map[PeerID]*peer // those that serve runs, from admit until both loops have ended
+	listeners []*listener      // all that were ever opened; Close closes them
 }
+
+// join and leave are for roles that need neither.
+func (s *socket) join(*peer)  {}
+func (s *socket) leave(*peer) {}
 
 func newSocket(kind zmq4.SocketType, o Options, r role) (*socket, error) {
 	o, err := o.withDefaults(kind == zmq4.Push)
@@ -77,28 +82,35 @@ func (s *socket) nextEndpoint() int {
 	return s.endpoints - 1
 }
 
-// admit makes a peer of a connection that has shaken hands.
-func (s *socket) admit(conn net.Conn, in *frameReader, endpoint int) (*peer, error) {
+// admit makes a peer of a connection that has shaken hands. If the endpoint has most peers already, it makes none and
+// returns the quietest of them.
+func (s *socket) admit(conn net.Conn, in *frameReader, endpoint, most int) (p, quietest *peer, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.admitLocked(conn, in, endpoint)
-}
-
-// admitAmong is admit if fewer than most peers have the endpoint. Otherwise it returns the quietest of them.
-func (s *socket) admitAmong(conn net.Conn, in *frameReader, endpoint, most int) (p, quietest *peer, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if quietest = s.crowdLocked(endpoint, most); quietest != nil {
+	if s.ctx.Err() != nil {
+		return nil, nil, ErrClosed
+	}
+	if quietest = s.quietestLocked(endpoint, most); quietest != nil {
 		return nil, quietest, nil
 	}
-	p, err = s.admitLocked(conn, in, endpoint)
-	return p, nil, err
+	s.lastID++
+	p = &peer{
+		id: s.lastID, endpoint: endpoint, remote: remoteName(conn), conn: conn, in: in, queue: newSendQueue(s.opt),
+		out: newFrameWriter(conn, s.opt.WriteTimeout), quit: make(chan struct{}), gone: make(chan struct{}),
+	}
+	s.role.setUp(p)
+	in.origin = Received{Peer: p.id, Endpoint: endpoint}
+	in.command = p.onCommand
+	in.deadline = &readDeadline{conn: conn, stall: s.opt.ReadStall, silence: s.opt.MaxSilence}
+	s.peers[p.id] = p
+	return p, nil, nil
 }
 
-// crowdLocked returns the quietest peer of an endpoint that has as many as it may, else nil. It is the oldest of those that
-// never said anything, which no honest peer does: a PUSH says hello, a SUB subscribes, a REQ asks. When all have spoken it is the
-// one that was silent longest. Refusing the newcomer was turned down: then as many silent guests lock everybody out.
-func (s *socket) crowdLocked(endpoint, most int) (quietest *peer) {
+// quietestLocked returns the quietest peer of an endpoint that has most of them, nil if it has fewer. The quietest is the
+// oldest of those that never said anything, which no honest peer does: a PUSH says hello, a SUB subscribes, a REQ asks. When all
+// have spoken it is the one that was silent longest. Refusing the new one was turned down: as many silent peers would lock
+// everybody out.
+func (s *socket) quietestLocked(endpoint, most int) (quietest *peer) {
 	n := 0
 	for _, p := range s.peers {
 		if p.endpoint != endpoint {
@@ -115,28 +127,10 @@ func (s *socket) crowdLocked(endpoint, most int) (quietest *peer) {
 	return quietest
 }
 
-func (s *socket) admitLocked(conn net.Conn, in *frameReader, endpoint int) (*peer, error) {
-	if s.ctx.Err() != nil {
-		return nil, ErrClosed
-	}
-	s.lastID++
-	p := &peer{
-		id: s.lastID, endpoint: endpoint, remote: remoteName(conn), conn: conn, in: in,
-		out: newFrameWriter(conn, s.opt.WriteTimeout), quit: make(chan struct{}), gone: make(chan struct{}),
-	}
-	s.role.outfit(p)
-	in.stamp = Received{Peer: p.id, Endpoint: endpoint}
-	in.command = p.onCommand
-	in.patience = &patience{conn: conn, stall: s.opt.ReadStall, silence: s.opt.MaxSilence}
-	s.peers[p.id] = p
-	s.count.connects.Add(1)
-	return p, nil
-}
-
 // serve runs a peer to its end, in the caller's goroutine.
 func (s *socket) serve(p *peer) {
 	s.role.join(p)
-	s.events.tell(s.ctx, Event{Kind: Connected, Peer: p.id, Endpoint: p.endpoint, Remote: p.remote})
+	s.events.notify(Event{Kind: Connected, Peer: p.id, Endpoint: p.endpoint, Remote: p.remote})
 
 	writer := make(chan struct{})
 	go func() { // awaited below
@@ -145,7 +139,7 @@ func (s *socket) serve(p *peer) {
 			p.fail(fmt.Errorf("zmqx: write to %s: %w", p.remote, err))
 		}
 	}()
-	if err := p.readLoop(s.deliver); err != nil {
+	if err := p.readLoop(s.role.deliver); err != nil {
 		p.fail(fmt.Errorf("zmqx: read from %s: %w", p.remote, err))
 	}
 	<-writer
@@ -156,15 +150,8 @@ func (s *socket) serve(p *peer) {
 	close(p.gone)
 	s.role.leave(p)
 	dropped := p.queue.drop()
-	s.count.dropped.Add(uint64(dropped))
 	s.opt.Logger.Debug("peer is gone", "socket", s.kind, "peer", p.id, "remote", p.remote, "dropped", dropped, "cause", p.cause)
-	s.events.tell(s.ctx, Event{Kind: Disconnected, Peer: p.id, Endpoint: p.endpoint, Remote: p.remote, Err: p.cause, Dropped: dropped})
-}
-
-func (s *socket) deliver(p *peer, batch []Received) error {
-	s.count.received.Add(uint64(len(batch)))
-	p.heard.Store(time.Now().UnixNano())
-	return s.role.deliver(p, batch)
+	s.events.notify(Event{Kind: Disconnected, Peer: p.id, Endpoint: p.endpoint, Remote: p.remote, Err: p.cause, Dropped: dropped})
 }
 
 func (s *socket) peer(id PeerID) (*peer, error) {
@@ -179,13 +166,6 @@ func (s *socket) peer(id PeerID) (*peer, error) {
 	return nil, fmt.Errorf("%w: %d", ErrUnknownPeer, id)
 }
 
-// isClosing is true from the beginning of Close.
-func (s *socket) isClosing() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.closing
-}
-
 func (s *socket) allPeers() []*peer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,8 +176,15 @@ func (s *socket) allPeers() []*peer {
 	return all
 }
 
+// drainPeers waits until the queues of the peers that are there are written.
+func (s *socket) drainPeers(ctx context.Context) {
+	for _, p := range s.allPeers() {
+		p.queue.drained(ctx)
+	}
+}
+
 // close ends the socket in this order: no new connections from outside, what is queued is written for at most Linger
-// (connecting sockets still reconnect meanwhile), every connection is closed, every goroutine awaited, the last events told.
+// (connecting sockets still reconnect meanwhile), every connection is closed, every goroutine awaited, the last events heard.
 func (s *socket) close(drain func(context.Context)) error {
 	s.mu.Lock()
 	if s.closing {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -28,7 +29,7 @@ func TestPushPull_MessagesArriveWholeAndInOrder(t *testing.T) {
 		}
 		go func() {
 			for i := range want {
-				if err := push.Send(context.Background(), want[i]); err != nil {
+				if err := push.send(context.Background(), want[i]); err != nil {
 					t.Error(err)
 					return
 				}
@@ -58,7 +59,7 @@ func TestRecycle_NewMessagesAreWhole(t *testing.T) {
 		sizes := []int{40_000, 300_000, directSize, 50_000, 100}
 		go func() {
 			for i := range n {
-				if err := push.Send(context.Background(), Message{[]byte("h"), bytes.Repeat([]byte{byte(i)}, sizes[i%len(sizes)])}); err != nil {
+				if err := push.send(context.Background(), Message{[]byte("h"), bytes.Repeat([]byte{byte(i)}, sizes[i%len(sizes)])}); err != nil {
 					t.Error(err)
 					return
 				}
@@ -90,7 +91,7 @@ func TestPull_FanInKeepsOrderPerPeer(t *testing.T) {
 			go func() {
 				defer wg.Done()
 				for i := range n {
-					if err := push.Send(context.Background(), text(fmt.Sprint(s), fmt.Sprint(i))); err != nil {
+					if err := push.send(context.Background(), text(fmt.Sprint(s), fmt.Sprint(i))); err != nil {
 						t.Error(err)
 						return
 					}
@@ -119,14 +120,14 @@ func TestPush_WaitsForItsPeerAndKeepsWhatWasSentBefore(t *testing.T) {
 		noError(t, pull.Close())
 		push := newPush(t, Options{}, address)
 		noError(t, push.TrySend(text("a"), text("b", "c")))
-		if n, size := push.Queued(); n != 2 || size != 3 {
+		if n, size := push.queue.size(); n != 2 || size != 3 {
 			t.Fatalf("queued %d messages, %d bytes", n, size)
 		}
 		pull, _ = newPull(t, Options{}, address)
 		c := &collector{from: pull}
 		c.expect(t, "a")
 		c.expect(t, "b|c")
-		eventually(t, "the queue is empty", func() bool { n, _ := push.Queued(); return n == 0 })
+		eventually(t, "the queue is empty", func() bool { n, _ := push.queue.size(); return n == 0 })
 	})
 }
 
@@ -148,13 +149,13 @@ func TestPush_BoundsInMessagesAndBytes(t *testing.T) {
 	if err := push.TrySend(text("3"), text("4")); !errors.Is(err, ErrFull) {
 		t.Fatalf("four of three messages: %v", err)
 	}
-	if n, _ := push.Queued(); n != 2 {
+	if n, _ := push.queue.size(); n != 2 {
 		t.Fatalf("a refused TrySend left %d messages", n)
 	}
 	noError(t, push.TrySend(text("3")))
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
-	if err := push.Send(ctx, text("4")); !errors.Is(err, context.DeadlineExceeded) {
+	if err := push.send(ctx, text("4")); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("Send into a full queue: %v", err)
 	}
 	byBytes := newPush(t, Options{QueueBytes: 100}, ipcEndpoint(t))
@@ -177,19 +178,12 @@ func TestPush_RefusesWhatItsPeerWouldRefuse(t *testing.T) {
 	noError(t, push.TrySend(Message{make([]byte, 100), make([]byte, 50)}))
 }
 
-// A receiver that is paused holds its sender back, and loses nothing.
-func TestPull_PauseHoldsTheSenderBack(t *testing.T) {
+// A receiver that does not receive holds its sender back, and loses nothing.
+func TestPull_HoldsTheSenderBack(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		pull, address := newPull(t, Options{}, endpoint)
 		push := newPush(t, Options{QueueBytes: 1 << 20}, address)
-		pull.Pause(true)
 		sent := fillUp(t, push)
-		select {
-		case <-pull.C():
-			t.Fatal("a paused PULL received something")
-		case <-time.After(50 * time.Millisecond):
-		}
-		pull.Pause(false)
 		c := &collector{from: pull}
 		for i := range sent {
 			if got := c.next(t).Msg; string(got[0]) != fmt.Sprint(i) {
@@ -238,34 +232,11 @@ func overfill(t testing.TB, push *Push) {
 	}
 }
 
-func TestPull_PausePeerLeavesOthersAlone(t *testing.T) {
-	pull, address := newPull(t, Options{}, "tcp://127.0.0.1:0")
-	a, b := newPush(t, Options{}, address), newPush(t, Options{}, address)
-	c := &collector{from: pull}
-	noError(t, a.TrySend(text("a0")))
-	peer := c.expect(t, "a0").Peer
-	noError(t, pull.PausePeer(peer, true))
-	noError(t, a.TrySend(text("a1")))
-	for i := range 100 {
-		noError(t, b.TrySend(text(fmt.Sprint("b", i))))
-		c.expect(t, fmt.Sprint("b", i))
-	}
-	noError(t, pull.PausePeer(peer, false))
-	c.expect(t, "a1")
-	if err := pull.PausePeer(999, true); !errors.Is(err, ErrUnknownPeer) {
-		t.Fatalf("pausing nobody: %v", err)
-	}
-}
-
 func TestReconnect_AfterTheServerCameBackOnTheSameEndpoint(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		pull, address := newPull(t, Options{}, endpoint)
 		told := newEvents()
-		hello := 0
-		push := newPush(t, Options{OnEvent: told.take, Hello: func() []Message {
-			hello++
-			return []Message{text("hello", fmt.Sprint(hello))}
-		}}, address)
+		push := newPush(t, Options{OnEvent: told.take}, address)
 		var last PeerID
 		for round := 1; round <= 5; round++ {
 			c := &collector{from: pull}
@@ -274,7 +245,6 @@ func TestReconnect_AfterTheServerCameBackOnTheSameEndpoint(t *testing.T) {
 				t.Fatalf("peer %d after peer %d", connected.Peer, last)
 			}
 			last = connected.Peer
-			c.expect(t, fmt.Sprint("hello|", round))
 			noError(t, push.TrySend(text("round", fmt.Sprint(round))))
 			c.expect(t, fmt.Sprint("round|", round))
 			noError(t, pull.Close())
@@ -293,16 +263,15 @@ func TestR7_QueueIsDroppedWithItsConnection(t *testing.T) {
 		pull, address := newPull(t, Options{}, endpoint)
 		told := newEvents()
 		push := newPush(t, Options{OnEvent: told.take, QueueBytes: beyondBuffers}, address)
-		pull.Pause(true)
 		told.await(t, Connected) // or it is no connection's queue
 		overfill(t, push)
-		queued, _ := push.Queued()
+		queued, _ := push.queue.size()
 		noError(t, pull.Close())
 		gone := told.await(t, Disconnected)
 		if gone.Dropped == 0 || gone.Dropped > queued {
 			t.Fatalf("%d messages dropped of %d queued", gone.Dropped, queued)
 		}
-		if n, size := push.Queued(); n != 0 || size != 0 {
+		if n, size := push.queue.size(); n != 0 || size != 0 {
 			t.Fatalf("%d messages, %d bytes are still queued", n, size)
 		}
 		pull, _ = newPull(t, Options{}, address)
@@ -327,9 +296,10 @@ func TestPush_ResetMakesANewConnection(t *testing.T) {
 
 func TestUnreachableIsToldOncePerOutage(t *testing.T) {
 	told := newEvents()
-	push := newPush(t, Options{OnEvent: told.take, BackoffMax: 10 * time.Millisecond}, ipcEndpoint(t))
+	failed := countLogs("cannot connect")
+	newPush(t, Options{OnEvent: told.take, BackoffMax: 10 * time.Millisecond, Logger: slog.New(failed)}, ipcEndpoint(t))
 	told.await(t, Unreachable)
-	eventually(t, "ten attempts", func() bool { return push.Stats().Failed > 10 })
+	eventually(t, "ten attempts", func() bool { return failed.n.Load() > 10 })
 	if len(told) > 0 {
 		t.Fatalf("told again: %+v", <-told)
 	}
@@ -338,7 +308,7 @@ func TestUnreachableIsToldOncePerOutage(t *testing.T) {
 func TestClose_LingersForTheQueueAndNoLonger(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		pull, address := newPull(t, Options{}, endpoint)
-		push := newPush(t, Options{Linger: patienceForTests}, address)
+		push := newPush(t, Options{Linger: deadlineForTests}, address)
 		const n = 200
 		go func() {
 			for i := range n {
@@ -380,7 +350,7 @@ func TestClose_EndsEverybodyWhoWaits(t *testing.T) {
 		func() error { _, err := pull.Recv(context.Background()); return err },
 		func() error { _, err := sub.Recv(context.Background()); return err },
 		func() error { _, err := req.Do(context.Background(), text("?")); return err },
-		func() error { return full.Send(context.Background(), text("y")) },
+		func() error { return full.send(context.Background(), text("y")) },
 	}
 	results := make(chan error, len(waiting)+1)
 	for _, w := range waiting {
@@ -400,7 +370,7 @@ func TestClose_EndsEverybodyWhoWaits(t *testing.T) {
 	_, reqErr := req.Do(ctx, text("?"))
 	_, listenErr := pull.Listen("tcp://127.0.0.1:0")
 	_, subErr := sub.Connect(address)
-	for i, err := range []error{sub.Subscribe("x"), sub.Unsubscribe("x"), router.Send(1, text("x")), push.TrySend(text("x")), push.Send(ctx, text("x")), pub.Send(text("x")), reqErr, listenErr, subErr} {
+	for i, err := range []error{sub.Subscribe("x"), router.Send(1, text("x")), push.TrySend(text("x")), push.send(ctx, text("x")), pub.Send(text("x")), reqErr, listenErr, subErr} {
 		if !errors.Is(err, ErrClosed) {
 			t.Errorf("call %d after Close: %v", i, err)
 		}

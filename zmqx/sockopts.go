@@ -5,24 +5,20 @@ import (
 	"time"
 )
 
-// tune sets what the kernel should know of a connection. Failures are not errors: a connection that is gone already
-// says so at its first read.
-func tune(conn net.Conn, o Options) {
-	size := o.SocketBuffer
+// ipcBuffer is what a unix socket asks the kernel for, in bytes, as far as the system's maximum allows. The default is far
+// less, and throughput suffers; tcp is left alone, because there the kernel tunes its buffers itself, and better.
+const ipcBuffer = 1 << 20
+
+// setSocketOptions says to the kernel what it should know of a connection. Failures are not errors: a connection that is
+// gone already says so at its first read.
+func setSocketOptions(conn net.Conn, o Options) {
 	switch c := conn.(type) {
 	case *net.TCPConn:
 		_ = c.SetNoDelay(true)
 		_ = c.SetKeepAliveConfig(keepAlive(o.KeepAlive))
-		if size > 0 {
-			_ = c.SetReadBuffer(size)
-			_ = c.SetWriteBuffer(size)
-		}
 	case *net.UnixConn:
-		if size == 0 {
-			size = mib
-		}
-		_ = c.SetReadBuffer(size)
-		_ = c.SetWriteBuffer(size)
+		_ = c.SetReadBuffer(ipcBuffer)
+		_ = c.SetWriteBuffer(ipcBuffer)
 	}
 }
 

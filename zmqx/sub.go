@@ -1,7 +1,6 @@
 package zmqx
 
 import (
-	"context"
 	"fmt"
 	"sync"
 
@@ -11,10 +10,11 @@ import (
 // Sub receives from many PUB peers what its prefixes match.
 type Sub struct {
 	*socket
-	inbox  *inbox
+	*inbox
 	topics *subscriptions
 
-	mu sync.Mutex // a change of topics and telling it to the peers are one step, or a new peer could miss it
+	// mu makes a change of topics and telling it to the peers one step, or a new peer could miss it.
+	mu sync.Mutex
 }
 
 // NewSub makes a SUB socket; Connect gives it publishers, Subscribe messages.
@@ -36,52 +36,27 @@ func (s *Sub) Connect(endpoint string) (int, error) { return s.connect(endpoint)
 func (s *Sub) Subscribe(prefix string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return ErrClosed
+	}
 	if err := s.topics.add([]byte(prefix)); err != nil {
 		return err
 	}
-	return s.tellAll(subscription(wireSubscribe, []byte(prefix)))
-}
-
-// Unsubscribe takes it back. Batches that lie ready already are still received.
-func (s *Sub) Unsubscribe(prefix string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.topics.remove([]byte(prefix))
-	return s.tellAll(subscription(wireUnsubscribe, []byte(prefix)))
-}
-
-// tellAll: a publisher that does not even take subscriptions is dropped; it hears all of them when it is back.
-func (s *Sub) tellAll(m Message) error {
-	if s.isClosing() {
-		return ErrClosed
-	}
+	m := []Message{subscription([]byte(prefix))}
 	for _, p := range s.allPeers() {
-		if err := p.queue.tryPut([]Message{m}); err != nil {
+		// A publisher that does not even take subscriptions is dropped; it hears all of them when it is back.
+		if err := p.queue.tryPut(m); err != nil {
 			p.fail(fmt.Errorf("%w: %w", ErrOverflow, err))
 		}
 	}
 	return nil
 }
 
-// Recv returns the next batch: at least one message, all of one publisher and in its order.
-func (s *Sub) Recv(ctx context.Context) ([]Received, error) { return s.inbox.recv(ctx) }
-
-// C gives the same batches as Recv, for a select. It is closed by Close.
-func (s *Sub) C() <-chan []Received { return s.inbox.batches }
-
-// Recycle gives the memory of a batch back for messages to come, as it was received and when nobody uses any part of it
-// any more. It is never necessary, but makes large messages half as fast again over tcp and two to four times over ipc.
-func (s *Sub) Recycle(batch []Received) { s.inbox.memory.put(batch) }
-
-// Close closes all connections and awaits all goroutines. Received batches stay in C.
+// Close closes all connections and awaits all goroutines.
 func (s *Sub) Close() error {
-	err := s.close(nil)
-	s.inbox.close()
-	return err
+	defer s.end()
+	return s.close(nil)
 }
-
-func (s *Sub) outfit(p *peer) { p.queue, p.in.memory = newSendQueue(s.opt), &s.inbox.memory }
-func (s *Sub) leave(*peer)    {}
 
 // join tells a new publisher all subscriptions. A Subscribe at the same time may tell it twice: that is idempotent.
 func (s *Sub) join(p *peer) {
@@ -89,12 +64,12 @@ func (s *Sub) join(p *peer) {
 	defer s.mu.Unlock()
 	var all []Message
 	for _, prefix := range s.topics.list() {
-		all = append(all, subscription(wireSubscribe, prefix))
+		all = append(all, subscription(prefix))
 	}
 	p.queue.putFirst(all)
 }
 
-// deliver passes on what matches: a publisher may not have heard of an Unsubscribe yet, or not filter at all.
+// deliver passes on what matches, because a publisher need not filter.
 func (s *Sub) deliver(from *peer, batch []Received) error {
 	kept := batch[:0]
 	for _, r := range batch {

@@ -83,8 +83,8 @@ const (
 	wireSubscribe   = 1
 )
 
-func subscription(op byte, prefix []byte) Message {
-	return Message{append([]byte{op}, prefix...)}
+func subscription(prefix []byte) Message {
+	return Message{append([]byte{wireSubscribe}, prefix...)}
 }
 
 // apply takes a message of a subscriber. Others than subscriptions are an XSUB's user messages, and ignored.

@@ -1,0 +1,50 @@
+package zmqx
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+)
+
+// peerCount is how many peers the socket has now, connects how many it ever had.
+func (s *socket) peerCount() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.peers)
+}
+
+func (s *socket) connects() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return int(s.lastID)
+}
+
+// size is what was put and is not yet written to a connection.
+func (q *sendQueue) size() (msgs, bytes int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.msgs, q.bytes
+}
+
+// send queues msgs in order and waits for room.
+func (p *Push) send(ctx context.Context, msgs ...Message) error { return p.queue.put(ctx, msgs) }
+
+// logCount counts what a socket logs with one message.
+type logCount struct {
+	slog.Handler
+	message string
+	n       atomic.Int64
+}
+
+func countLogs(message string) *logCount {
+	return &logCount{Handler: slog.DiscardHandler, message: message}
+}
+
+func (l *logCount) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l *logCount) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == l.message {
+		l.n.Add(1)
+	}
+	return nil
+}
