@@ -20,13 +20,13 @@ type sink struct {
 func encodeWait(frames int) []byte { return fmt.Appendf(nil, "wait for %d frames", frames) }
 
 // Request implements role.Gateway.
-func (s *sink) Request(_ time.Time, from role.Peer, body []byte) bool {
+func (s *sink) Request(_ time.Time, r *role.Request) bool {
 	var until int
-	if _, err := fmt.Sscanf(string(body), "wait for %d frames", &until); err != nil || until < 1 {
-		s.host.Reply(from, fmt.Appendf(nil, "%q is no order for a sink", body))
+	if _, err := fmt.Sscanf(string(r.Body), "wait for %d frames", &until); err != nil || until < 1 {
+		s.host.Reply(r.From, fmt.Appendf(nil, "%q is no order for a sink", r.Body))
 		return true
 	}
-	s.waiter, s.until = from, until
+	s.waiter, s.until = r.From, until
 	s.tell()
 	return true
 }

@@ -37,8 +37,8 @@ func decodeOrder(body []byte) (o order, err error) {
 }
 
 // Request implements role.Gateway.
-func (s *source) Request(_ time.Time, from role.Peer, body []byte) bool {
-	o, err := decodeOrder(body)
+func (s *source) Request(_ time.Time, r *role.Request) bool {
+	o, err := decodeOrder(r.Body)
 	if err == nil && s.left > 0 {
 		err = fmt.Errorf("%d frames of the last order are left", s.left)
 	}
@@ -49,7 +49,7 @@ func (s *source) Request(_ time.Time, from role.Peer, body []byte) bool {
 	if err != nil {
 		answer = err.Error()
 	}
-	s.host.Reply(from, []byte(answer))
+	s.host.Reply(r.From, []byte(answer))
 	return true
 }
 

@@ -53,12 +53,12 @@ func runEffectNode(ctx context.Context, file, name string) error {
 func encodeWatch(chunk int) []byte { return fmt.Appendf(nil, "wait for chunk %d", chunk) }
 
 // Request implements role.Gateway.
-func (w *witness) Request(_ time.Time, from role.Peer, body []byte) bool {
+func (w *witness) Request(_ time.Time, r *role.Request) bool {
 	var chunk int64
-	if _, err := fmt.Sscanf(string(body), "wait for chunk %d", &chunk); err != nil {
+	if _, err := fmt.Sscanf(string(r.Body), "wait for chunk %d", &chunk); err != nil {
 		return false // the output's, which is in the same node
 	}
-	w.waiter, w.until = from, chunk
+	w.waiter, w.until = r.From, chunk
 	w.tell()
 	return true
 }

@@ -46,7 +46,7 @@ func TestWitness_TellsWhenAllRowsOfTheChunkAreTaken(t *testing.T) {
 		return err
 	}
 	wait := func(from role.Peer, chunk int) {
-		if !w.Request(time.Time{}, from, encodeWatch(chunk)) {
+		if !w.Request(time.Time{}, &role.Request{From: from, Body: encodeWatch(chunk)}) {
 			t.Error("the question was not understood")
 		}
 	}
@@ -72,7 +72,7 @@ func TestWitness_TellsWhenAllRowsOfTheChunkAreTaken(t *testing.T) {
 	if err := take(map[int64]int64{1: 1}); err == nil || !strings.Contains(err.Error(), "chunk 1 has 1025 rows") {
 		t.Errorf("a row that came twice: %v", err)
 	}
-	if w.Request(time.Time{}, 9, []byte("something for the output")) {
+	if w.Request(time.Time{}, &role.Request{From: 9, Body: []byte("something for the output")}) {
 		t.Error("a request for the output was kept from it")
 	}
 }

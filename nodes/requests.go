@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// gather takes what other clients have said meanwhile, as much as can be worked at side by side.
+// gather takes the requests that other clients have sent meanwhile, as many as can be prepared side by side.
 func (x *node) gather(batch []zmqx.Received) []zmqx.Received {
 	for len(batch) < runtime.GOMAXPROCS(0) {
 		select {
@@ -28,55 +28,56 @@ func (x *node) gather(batch []zmqx.Received) []zmqx.Received {
 	return batch
 }
 
-// requests hands clients' requests to the core. A REQ socket's message is an empty part and a body.
+// requests hands clients' requests to the core.
 func (x *node) requests(batch []zmqx.Received) {
 	batch = x.gather(batch)
-	x.prepare(batch)
-	defer x.core.DiscardPrepared()
+	requests := x.wellFormed(batch)
+	x.prepare(requests)
 	now := time.Now()
 	x.flush.asked = now
-	for _, r := range batch {
-		if !wellFormed(r) {
-			refusal := protocol.Refuse(protocol.ErrBadRequest, fmt.Sprintf(
-				"a message of %d parts came; a REQ socket sends an empty one and the request", len(r.Msg)))
-			x.reply(core.Reply{To: role.Peer(r.Peer), Body: refusal.Append(nil)})
-			continue
-		}
-		if !x.core.Request(now, role.Peer(r.Peer), r.Msg[1]) {
+	for i := range requests {
+		if r := &requests[i]; !x.core.Request(now, r) {
 			refusal := protocol.Refuse(protocol.ErrWrongNode, "this node has no results; ask an output")
 			refusal.Outputs = x.cfg.Topology.Outputs()
-			x.reply(core.Reply{To: role.Peer(r.Peer), Body: refusal.Append(nil)})
+			x.reply(core.Reply{To: r.From, Body: refusal.Append(nil)})
 		}
 	}
 }
 
-func wellFormed(r zmqx.Received) bool { return len(r.Msg) == 2 && len(r.Msg[0]) == 0 }
+// wellFormed returns the requests of a batch, and refuses what is none. A REQ socket's message is an empty part and a body.
+func (x *node) wellFormed(batch []zmqx.Received) []role.Request {
+	requests := make([]role.Request, 0, len(batch))
+	for _, r := range batch {
+		if len(r.Msg) == 2 && len(r.Msg[0]) == 0 {
+			requests = append(requests, role.Request{From: role.Peer(r.Peer), Body: r.Msg[1]})
+			continue
+		}
+		refusal := protocol.Refuse(protocol.ErrBadRequest, fmt.Sprintf(
+			"a message of %d parts came; a REQ socket sends an empty one and the request", len(r.Msg)))
+		x.reply(core.Reply{To: role.Peer(r.Peer), Body: refusal.Append(nil)})
+	}
+	return requests
+}
 
-// prepare parses the chunks of a batch on as many cores as there are. With a single one there is nothing to gain.
-func (x *node) prepare(batch []zmqx.Received) {
-	if len(batch) < 2 || runtime.GOMAXPROCS(0) < 2 {
+// prepare parses the chunks of a batch on as many cores as there are. With a single chunk or core there is nothing to gain.
+func (x *node) prepare(requests []role.Request) {
+	if len(requests) < 2 || runtime.GOMAXPROCS(0) < 2 {
 		return
 	}
-	bodies := make([][]byte, 0, len(batch))
-	for _, r := range batch {
-		if wellFormed(r) {
-			bodies = append(bodies, r.Msg[1])
-		}
-	}
-	works := x.core.Prepare(bodies)
+	works := x.core.Prepare(requests)
 	if len(works) == 0 {
 		return
 	}
-	var beside sync.WaitGroup
+	var wg sync.WaitGroup
 	for _, w := range works[1:] {
-		beside.Add(1)
+		wg.Add(1)
 		go func() {
-			defer beside.Done()
+			defer wg.Done()
 			w()
 		}()
 	}
 	works[0]()
-	beside.Wait()
+	wg.Wait()
 }
 
 func (x *node) reply(r core.Reply) {

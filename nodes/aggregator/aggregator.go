@@ -19,9 +19,12 @@ import (
 
 // Aggregator implements role.Role.
 type Aggregator struct {
+	role.Base
 	sessions map[session.ID]*state
-	pack     role.PartialEncoder
+	partials role.PartialEncoder
 }
+
+var _ role.Role = (*Aggregator)(nil)
 
 type state struct {
 	role.Session
@@ -58,9 +61,6 @@ func (a *Aggregator) Take(id session.ID, m role.Message, out role.Emitter) (dura
 	return err == nil, err
 }
 
-// Flush implements role.Role; nothing is folded here that has not been recorded.
-func (a *Aggregator) Flush(session.ID, role.Emitter) error { return nil }
-
 // End implements role.Role: the tables that the stream completes begin to leave.
 func (a *Aggregator) End(id session.ID, stream int, _ role.Emitter) (bool, error) {
 	st := a.sessions[id]
@@ -82,14 +82,7 @@ func (st *state) prune(stream int) (err error) {
 	if st.Analysis.Prune == nil {
 		return nil
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-		}
-		if err != nil {
-			err = fmt.Errorf("prune at the end of stream %s: %w", st.Analysis.Streams[stream].Name, err)
-		}
-	}()
+	defer role.Explain(&err, func() string { return "prune at the end of stream " + st.Analysis.Streams[stream].Name })
 	tables := st.tables[:len(st.Analysis.Tables)]
 	before := make([]int, len(tables))
 	for i, t := range tables {
@@ -126,7 +119,7 @@ func (a *Aggregator) More(id session.ID, out role.Emitter) (bool, error) {
 		rows[k] = st.next + k
 	}
 	for _, chunk := range t.Chunks(rows, role.PartialBytes) {
-		out.Emit(0, role.Message{Stream: st.stream, Payload: a.pack.Partial(i, t, chunk)})
+		out.Emit(0, role.Message{Stream: st.stream, Payload: a.partials.Encode(i, t, chunk)})
 	}
 	st.next += len(rows)
 	if st.next == t.Len() {

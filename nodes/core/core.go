@@ -179,9 +179,9 @@ func (c *Core) Dialled(edge string, from link.NodeID) {
 }
 
 // Request hands a client's request to the gateway that knows it; false if none does.
-func (c *Core) Request(now time.Time, from role.Peer, body []byte) bool {
+func (c *Core) Request(now time.Time, req *role.Request) bool {
 	for _, r := range c.cfg.Roles {
-		if g, ok := r.(role.Gateway); ok && g.Request(now, from, body) {
+		if g, ok := r.(role.Gateway); ok && g.Request(now, req) {
 			return true
 		}
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // Request implements role.Gateway: it answers with what it did, when that is durable.
-func (d *door) Request(_ time.Time, from role.Peer, body []byte) bool {
-	f := strings.Fields(string(body))
+func (d *door) Request(_ time.Time, r *role.Request) bool {
+	f := strings.Fields(string(r.Body))
 	if len(f) < 2 {
 		return false
 	}
@@ -34,7 +34,7 @@ func (d *door) Request(_ time.Time, from role.Peer, body []byte) bool {
 	if err != nil {
 		answer += ": " + err.Error()
 	}
-	d.host.ReplyStored(from, []byte(answer))
+	d.host.ReplyStored(r.From, []byte(answer))
 	return true
 }
 

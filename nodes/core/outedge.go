@@ -63,7 +63,7 @@ func (e *outEdge) stickyReceiver() int {
 }
 
 // partitions is how many receivers the groups of a session are spread over. On an edge whose key is the session itself they
-// stickyReceiver together.
+// stay together.
 func (e *outEdge) partitions() int {
 	if e.cfg.Route == topology.Hash && e.cfg.Key != topology.SessionKey {
 		return len(e.senders)

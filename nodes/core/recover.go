@@ -17,7 +17,7 @@ type Recovery struct {
 	at       link.LogIndex
 	plan     replayPlan
 	progress []link.Progress
-	foreign  bool // the newest state that was read mentions of links that the topology no longer has
+	foreign  bool // the newest state that was read mentions links that the topology no longer has
 }
 
 // Recover starts recovery. snapshot is nil if there is none; at is the index of the last record that it contains. The analysis
@@ -129,7 +129,7 @@ func (r *Recovery) Done() error {
 	if r.foreign {
 		// A node that leaves the topology and comes back later comes with another log. What was known of the old one would then be
 		// taken for a lost disk (R8), and fail sessions that it never saw. So it is forgotten for good now: a record makes the next
-		// snapshot due, which mentions only of links that there are.
+		// snapshot due, which mentions only links of the topology.
 		r.c.record(record.Input{Op: record.Rewired})
 	}
 	return nil

@@ -111,7 +111,7 @@ func (s *script) do(f []string) string {
 		s.must(err)
 		s.now = s.now.Add(d)
 	case "request":
-		if !s.c.Request(s.now, 1, []byte(strings.Join(f[1:], " "))) {
+		if !s.c.Request(s.now, &role.Request{From: 1, Body: []byte(strings.Join(f[1:], " "))}) {
 			return "no gateway knows it\n"
 		}
 	case "snapshot":

@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Snapshot returns the durable state, without the frames, which stickyReceiver in the log (N3). It is taken when nothing is being
+// Snapshot returns the durable state, without the frames, which stay in the log (N3). It is taken when nothing is being
 // built: right after Seal, for example, and then it contains the commit that Seal returned, and is saved after that commit
 // is stored, with its log index. So a busy node can take snapshots without standing still.
 func (c *Core) Snapshot() []byte {

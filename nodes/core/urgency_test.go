@@ -43,7 +43,7 @@ func TestUrgency(t *testing.T) {
 	d = newDriver(t, 1, "door")
 	d.commit()
 	ask := func(verb string) {
-		d.c.Request(time.Time{}, 7, []byte("s "+verb))
+		d.c.Request(time.Time{}, &role.Request{From: 7, Body: []byte("s " + verb)})
 	}
 	ask("open")
 	want("open", FlushNow)
@@ -60,7 +60,7 @@ func TestUrgency(t *testing.T) {
 func TestUrgencyCountsCSV(t *testing.T) {
 	d := newDriver(t, 1, "door")
 	h := &host{d.c, 0}
-	d.c.Request(time.Time{}, 7, []byte("s open"))
+	d.c.Request(time.Time{}, &role.Request{From: 7, Body: []byte("s open")})
 	d.commit()
 	chunk := &role.Chunk{File: "f", Data: make([]byte, d.c.cfg.Commit/4)}
 	for range 2 {

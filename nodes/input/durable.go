@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/gateway"
-	"posta.dev/posta/protocol"
+	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol/session"
 )
 
@@ -23,24 +23,23 @@ const (
 
 func encodeOpen(id session.ID, announcement []byte) []byte {
 	b := wire.AppendUint(wire.AppendArray(nil, 3), recOpen)
-	return wire.AppendBin(gateway.AppendID(b, id), announcement)
+	return wire.AppendBin(wire.AppendBin(b, id[:]), announcement)
 }
 
 func encodeLane(id session.ID, lane uint32, seq uint64, size int) []byte {
 	b := wire.AppendUint(wire.AppendArray(make([]byte, 0, 48), 5), recLane)
-	b = wire.AppendUint(gateway.AppendID(b, id), uint64(lane))
+	b = wire.AppendUint(wire.AppendBin(b, id[:]), uint64(lane))
 	return wire.AppendUint(wire.AppendUint(b, seq), uint64(size))
 }
 
 func encodeEnd(id session.ID, stream int) []byte {
 	b := wire.AppendUint(wire.AppendArray(nil, 3), recEnd)
-	return wire.AppendUint(gateway.AppendID(b, id), uint64(stream))
+	return wire.AppendUint(wire.AppendBin(b, id[:]), uint64(stream))
 }
 
-func encodeOver(id session.ID, why gateway.Why) []byte {
+func encodeOver(id session.ID, why gateway.Outcome) []byte {
 	b := wire.AppendUint(wire.AppendArray(nil, 4), recOver)
-	b = wire.AppendString(gateway.AppendID(b, id), string(why.Code))
-	return wire.AppendString(b, why.Reason)
+	return why.Append(wire.AppendBin(b, id[:]))
 }
 
 func encodeLog(node link.NodeID, l link.LogID) []byte {
@@ -63,7 +62,7 @@ func (in *Input) Apply(payload []byte) error {
 	case op == recOpen && fields == 3:
 		return in.applyOpen(id, &d)
 	case op == recOver && fields == 4:
-		in.over(id, gateway.Why{Code: protocol.Code(d.String()), Reason: d.String()})
+		in.over(id, gateway.ReadOutcome(&d))
 	case u == nil:
 		// It failed in the same commit.
 		return nil
@@ -87,11 +86,11 @@ func (in *Input) Apply(payload []byte) error {
 func (in *Input) applyLog(d *wire.Reader) error {
 	node := link.NodeID(d.String())
 	var l link.LogID
-	copy(l[:], d.Bytes())
+	d.Fixed(l[:])
 	if err := d.Done(); err != nil {
 		return fmt.Errorf("input: log of a node: %w", err)
 	}
-	in.note(node, l)
+	in.noteLog(node, l)
 	return nil
 }
 
@@ -111,7 +110,7 @@ func (in *Input) applyOpen(id session.ID, d *wire.Reader) error {
 // SnapshotAll implements role.Gateway.
 func (in *Input) SnapshotAll(b []byte) []byte {
 	b = wire.AppendArray(b, 3)
-	b = in.gone.Append(b)
+	b = in.Tombstones.Append(b)
 	n := 0
 	for _, logs := range in.logs {
 		n += len(logs)
@@ -123,7 +122,7 @@ func (in *Input) SnapshotAll(b []byte) []byte {
 		}
 	}
 	b = wire.AppendArray(b, len(in.uploads))
-	for _, u := range in.inOrder() {
+	for _, u := range role.ByID(in.uploads) {
 		b = u.append(b)
 	}
 	return b
@@ -131,7 +130,7 @@ func (in *Input) SnapshotAll(b []byte) []byte {
 
 func (u *upload) append(b []byte) []byte {
 	b = wire.AppendArray(b, 6)
-	b = gateway.AppendID(b, u.id)
+	b = wire.AppendBin(b, u.ID[:])
 	b = wire.AppendBin(b, u.payload)
 	b = wire.AppendArray(b, len(u.ended))
 	for _, e := range u.ended {
@@ -149,13 +148,13 @@ func (u *upload) append(b []byte) []byte {
 func (in *Input) RestoreAll(data []byte) error {
 	d := wire.NewReader(data)
 	d.ArrayOf(3)
-	in.gone.Read(&d)
+	in.Tombstones.Read(&d)
 	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
 		d.ArrayOf(2)
 		node := link.NodeID(d.String())
 		var l link.LogID
-		copy(l[:], d.Bytes())
-		in.note(node, l)
+		d.Fixed(l[:])
+		in.noteLog(node, l)
 	}
 	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
 		if err := in.restoreUpload(&d); err != nil {

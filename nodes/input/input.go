@@ -9,13 +9,11 @@
 package input
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
-	"posta.dev/posta/analyses"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/gateway"
 	"posta.dev/posta/nodes/role"
@@ -23,85 +21,60 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Input implements role.Gateway and role.HeartbeatListener.
+// Input implements role.Gateway, role.HeartbeatListener and role.ChunkDecoder.
 type Input struct {
-	about   gateway.About
-	host    role.Host
+	gateway.Base
 	uploads map[session.ID]*upload
-	gone    gateway.Gone
-	logs    map[link.NodeID][]link.LogID // of other inputs: the last few that were heard, the present one last (R8)
-	held    []heldChunk
-	closed  time.Time // until then no session is opened: see keepOut
-	pruned  bool
+	logs    map[link.NodeID][]link.LogID // of the inputs: the last few that were heard of, the present one last (R8)
+	held    []role.Request               // chunks that wait for room, in the order they came
+	closed  time.Time                    // until then no session is opened: see closeForOpens
+	pruned  bool                         // forgetFormerInputs has run since the start
 	now     time.Time
 }
 
+var (
+	_ role.Gateway           = (*Input)(nil)
+	_ role.HeartbeatListener = (*Input)(nil)
+	_ role.ChunkDecoder      = (*Input)(nil)
+)
+
 // upload is a session as the input sees it, until it is over.
 type upload struct {
-	id       session.ID
-	analysis *analyses.Analysis
-	payload  []byte // its announcement
-	lanes    map[uint32]uint64
-	ended    []bool    // streams
-	heard    time.Time // the client's last word
-	worked   time.Time // its last chunk or end that was new
-	opened   time.Time
-	bytes    uint64
-	chunks   uint64
-}
-
-// heldChunk is a chunk that waits for room: back-pressure reaches the client as a delayed reply (R9).
-type heldChunk struct {
-	peer role.Peer
-	req  protocol.Request
-	body []byte // what req is a view into
+	role.Session
+	payload      []byte            // its announcement
+	lanes        map[uint32]uint64 // the last chunk that was taken
+	ended        []bool            // streams
+	lastHeard    time.Time         // from the client
+	lastProgress time.Time         // the client's last chunk or end that was new
+	opened       time.Time
+	bytes        uint64
+	chunks       uint64
 }
 
 // New returns the role.
 func New(about gateway.About) *Input {
-	return &Input{about: about, uploads: map[session.ID]*upload{}, logs: map[link.NodeID][]link.LogID{}}
+	return &Input{Base: gateway.NewBase(about), uploads: map[session.ID]*upload{}, logs: map[link.NodeID][]link.LogID{}}
 }
 
 // Name says what people call it.
 func (in *Input) Name() string { return "input" }
-
-// Attach implements role.Gateway.
-func (in *Input) Attach(h role.Host) { in.host = h }
-
-// Open implements role.Role: nothing; uploads begin in Request.
-func (in *Input) Open(role.Session) error { return nil }
 
 // Take implements role.Role. Nothing stands in front of an input.
 func (in *Input) Take(session.ID, role.Message, role.Emitter) (bool, error) {
 	return false, fmt.Errorf("an input takes chunks from clients, not from nodes: see the topology")
 }
 
-// Flush implements role.Role.
-func (in *Input) Flush(session.ID, role.Emitter) error { return nil }
-
-// End implements role.Role.
-func (in *Input) End(session.ID, int, role.Emitter) (bool, error) { return false, nil }
-
-// More implements role.Role.
-func (in *Input) More(session.ID, role.Emitter) (bool, error) { return false, nil }
-
 // Drop implements role.Role: when all streams have passed an upload goes on to hold its place; when it failed it is over.
 func (in *Input) Drop(id session.ID, why role.Outcome) {
 	if why.Failed {
-		in.over(id, gateway.Parse(why.Reason))
+		in.over(id, gateway.ParseOutcome(why.Reason))
 	}
 }
 
-func (in *Input) over(id session.ID, why gateway.Why) {
+func (in *Input) over(id session.ID, why gateway.Outcome) {
 	delete(in.uploads, id)
-	in.gone.Put(id, why)
+	in.Tombstones.Put(id, why)
 }
-
-// Snapshot implements role.Role; everything is in SnapshotAll.
-func (in *Input) Snapshot(_ session.ID, dst []byte) []byte { return dst }
-
-// Restore implements role.Role.
-func (in *Input) Restore(session.ID, []byte) error { return nil }
 
 // Running implements role.Gateway: the sessions that hold a place among limits.sessions.
 func (in *Input) Running() int { return len(in.uploads) }
@@ -118,45 +91,45 @@ func (in *Input) Heartbeat(_ time.Time, from link.NodeID, id link.Identity, ende
 		}
 		switch u := in.uploads[e.ID]; {
 		case e.Failed:
-			in.host.Abort(e.ID, e.Reason)
+			in.Host.Abort(e.ID, e.Reason)
 		case u.uploading():
 			// Its answer was closed before it could be complete: by a client that gives it up.
-			in.host.Abort(e.ID, gateway.Cancelled(e.ID).Text())
+			in.Host.Abort(e.ID, gateway.Cancelled(e.ID).Text())
 		default:
-			in.host.Record(encodeOver(e.ID, gateway.Why{}))
-			in.over(e.ID, gateway.Why{})
+			in.Host.Record(encodeOver(e.ID, gateway.Outcome{}))
+			in.over(e.ID, gateway.Outcome{})
 		}
 	}
 	// A late word of a log that was followed by another says nothing new; logs have no order, but each is new only once.
-	if known := in.logs[from]; slices.Contains(in.about.InputNodes, from) && !slices.Contains(known, id.LogID) {
-		in.remember(from, id.LogID)
+	if known := in.logs[from]; slices.Contains(in.About.InputNodes, from) && !slices.Contains(known, id.LogID) {
+		in.recordLog(from, id.LogID)
 		if len(known) > 0 {
 			in.abortAll(fmt.Sprintf("node %s lost its data while the session ran: start the session again", from))
 		}
 	}
 }
 
-// forgetGone forgets the logs of nodes that are no inputs, or not any more, once after a start: who leaves the topology and comes
-// back later comes with another log, and has lost nothing that a session needs. (A log from before only inputs counted knows all nodes.)
-func (in *Input) forgetGone() {
-	if in.pruned || in.about.InputNodes == nil {
+// forgetFormerInputs forgets, once after a start, the logs of nodes that are not inputs of the topology. An input that leaves the topology
+// and comes back later has another log, and has lost nothing that a session needs. (Old snapshots hold the logs of all nodes.)
+func (in *Input) forgetFormerInputs() {
+	if in.pruned || in.About.InputNodes == nil {
 		return
 	}
 	in.pruned = true
 	for _, n := range slices.Sorted(maps.Keys(in.logs)) {
-		if !slices.Contains(in.about.InputNodes, n) {
-			in.remember(n, link.LogID{})
+		if !slices.Contains(in.About.InputNodes, n) {
+			in.recordLog(n, link.LogID{})
 		}
 	}
 }
 
-func (in *Input) remember(from link.NodeID, l link.LogID) {
-	in.note(from, l)
-	in.host.Record(encodeLog(from, l))
+func (in *Input) recordLog(from link.NodeID, l link.LogID) {
+	in.noteLog(from, l)
+	in.Host.Record(encodeLog(from, l))
 }
 
-// note adds a log to those of a node; the zero log forgets the node.
-func (in *Input) note(from link.NodeID, l link.LogID) {
+// noteLog adds a log to those of a node; the zero log forgets the node.
+func (in *Input) noteLog(from link.NodeID, l link.LogID) {
 	if l == (link.LogID{}) {
 		delete(in.logs, from)
 		return
@@ -165,77 +138,70 @@ func (in *Input) note(from link.NodeID, l link.LogID) {
 	in.logs[from] = known[max(0, len(known)-maxLogs):]
 }
 
-// maxLogs is of how many lost disks a late word is known for what it is.
+// maxLogs is how many logs of an input are remembered, so that late heartbeats of lost ones are recognized.
 const maxLogs = 8
 
 func (in *Input) abortAll(reason string) {
-	for _, u := range in.inOrder() {
-		in.host.Abort(u.id, reason)
+	for _, u := range role.ByID(in.uploads) {
+		in.Host.Abort(u.ID, reason)
 	}
 }
 
 // Tick implements role.Gateway.
 func (in *Input) Tick(now time.Time) {
-	in.passed(now)
-	in.forgetGone()
+	in.advanceClock(now)
+	in.forgetFormerInputs()
 	in.retryHeld()
 	silent := false
 	for _, u := range in.uploads {
 		// After a restart both count from here. Each by itself: a ping may have come before the first tick.
-		if u.heard.IsZero() {
-			u.heard = now
+		if u.lastHeard.IsZero() {
+			u.lastHeard = now
 		}
-		if u.worked.IsZero() {
-			u.worked = now
+		if u.lastProgress.IsZero() {
+			u.lastProgress = now
 		}
-		silent = silent || in.lost(u) != (gateway.Why{})
+		silent = silent || in.expired(u).Failed()
 	}
 	if silent { // seldom: a tick comes with every event
-		in.giveUp()
+		in.expire()
 	}
 }
 
-// lost says why a session is given up, nothing if it is not. A client may be silent for limits.client_timeout while it
+// expired says why a session is given up, nothing if it is not. A client may be silent for limits.client_timeout while it
 // uploads. And for limits.results_ttl a session may hold its place without getting on: a client that only pings keeps
 // other sessions' facts waiting for its reference rows (R11), and one that ended its streams here and never opened the
 // session at another input will never be answered.
-func (in *Input) lost(u *upload) gateway.Why {
-	l := in.about.Limits
+func (in *Input) expired(u *upload) gateway.Outcome {
+	l := in.About.Limits
 	switch {
-	case u.uploading() && in.now.Sub(u.heard) >= l.ClientTimeout:
-		return gateway.Why{Code: protocol.ErrExpired, Reason: fmt.Sprintf(
-			"session %s was given up: its client said nothing for %s (limits.client_timeout)", u.id, l.ClientTimeout)}
-	case in.now.Sub(u.worked) >= l.ResultsTTL:
-		return gateway.Why{Code: protocol.ErrExpired, Reason: fmt.Sprintf(
-			"session %s was given up: it did not get on for %s (limits.results_ttl)", u.id, l.ResultsTTL)}
+	case u.uploading() && in.now.Sub(u.lastHeard) >= l.ClientTimeout:
+		return gateway.Outcome{Code: protocol.ErrExpired, Reason: fmt.Sprintf(
+			"session %s was given up: its client said nothing for %s (limits.client_timeout)", u.ID, l.ClientTimeout)}
+	case in.now.Sub(u.lastProgress) >= l.ResultsTTL:
+		return gateway.Outcome{Code: protocol.ErrExpired, Reason: fmt.Sprintf(
+			"session %s was given up: it did not get on for %s (limits.results_ttl)", u.ID, l.ResultsTTL)}
 	}
-	return gateway.Why{}
+	return gateway.Outcome{}
 }
 
-func (in *Input) giveUp() {
-	for _, u := range in.inOrder() {
-		if why := in.lost(u); why != (gateway.Why{}) {
-			in.host.Abort(u.id, why.Text())
+func (in *Input) expire() {
+	for _, u := range role.ByID(in.uploads) {
+		if why := in.expired(u); why.Failed() {
+			in.Host.Abort(u.ID, why.Text())
 		}
 	}
 }
 
-// passed takes note of the time. A node that was itself asleep has heard nobody: what it missed is no client's silence (as M6
+// advanceClock moves the role's clock. A node that was itself asleep has heard nobody, so its clients were not silent for that time (as M6
 // for medics).
-func (in *Input) passed(now time.Time) {
-	if gap := now.Sub(in.now); !in.now.IsZero() && gap > in.about.Limits.ClientTimeout/4 {
+func (in *Input) advanceClock(now time.Time) {
+	if gap := now.Sub(in.now); !in.now.IsZero() && gap > in.About.Limits.ClientTimeout/4 {
 		for _, u := range in.uploads {
-			u.heard, u.worked = u.heard.Add(gap), u.worked.Add(gap)
+			u.lastHeard, u.lastProgress = u.lastHeard.Add(gap), u.lastProgress.Add(gap)
 		}
 	}
 	in.now = now
-}
-
-// inOrder returns the uploads in an order that does not depend on the map, so that the same input makes the same output.
-func (in *Input) inOrder() []*upload {
-	all := slices.Collect(maps.Values(in.uploads))
-	slices.SortFunc(all, func(a, b *upload) int { return bytes.Compare(a.id[:], b.id[:]) })
-	return all
 }
 
 func (u *upload) uploading() bool {
@@ -250,7 +216,7 @@ func (u *upload) uploading() bool {
 // referenceEnded reports whether facts may come.
 func (u *upload) referenceEnded() bool {
 	for i, e := range u.ended {
-		if !e && u.analysis.Streams[i].Reference {
+		if !e && u.Analysis.Streams[i].Reference {
 			return false
 		}
 	}
@@ -260,6 +226,6 @@ func (u *upload) referenceEnded() bool {
 // Forget implements role.Gateway: a client that closes a session that still runs gives it up.
 func (in *Input) Forget(id session.ID) {
 	if in.uploads[id] != nil {
-		in.host.Abort(id, gateway.Cancelled(id).Text())
+		in.Host.Abort(id, gateway.Cancelled(id).Text())
 	}
 }

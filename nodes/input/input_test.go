@@ -114,7 +114,7 @@ func TestR3_ChunksAreAcknowledgedWhenDurable(t *testing.T) {
 	open(t, h, id)
 	q := chunk("colours", 0, 1)
 	for range 2 { // the first time, and as a repeat
-		in.Request(noon, 9, q.Append(nil))
+		in.Request(noon, &role.Request{From: 9, Body: q.Append(nil)})
 		if _, early := h.Replies[9]; early {
 			t.Fatal("acknowledged before it is on disk")
 		}
@@ -260,7 +260,7 @@ func TestClient_SilentForTooLongIsGivenUp(t *testing.T) {
 		t.Fatal("it has pinged")
 	}
 	pass(11 * time.Second)
-	if gateway.Parse(h.Aborted[id]).Code != protocol.ErrExpired {
+	if gateway.ParseOutcome(h.Aborted[id]).Code != protocol.ErrExpired {
 		t.Fatal(h.Aborted)
 	}
 	if c := code(t, h, protocol.Request{Type: protocol.Ping, Session: id}); c != protocol.ErrExpired {
@@ -277,7 +277,7 @@ func TestR11_ASessionThatDoesNotGetOnIsGivenUp(t *testing.T) {
 		if finished {
 			ended(t, h)
 		}
-		ttl := in.about.Limits.ResultsTTL
+		ttl := in.About.Limits.ResultsTTL
 		at := noon
 		for at.Before(noon.Add(ttl - time.Second)) {
 			at = at.Add(time.Second)
@@ -288,7 +288,7 @@ func TestR11_ASessionThatDoesNotGetOnIsGivenUp(t *testing.T) {
 			t.Fatalf("finished %v: given up too early: %v", finished, h.Aborted)
 		}
 		in.Tick(at.Add(2 * time.Second))
-		if gateway.Parse(h.Aborted[id]).Code != protocol.ErrExpired {
+		if gateway.ParseOutcome(h.Aborted[id]).Code != protocol.ErrExpired {
 			t.Fatalf("finished %v: %v", finished, h.Aborted)
 		}
 	}
@@ -346,7 +346,7 @@ func TestHeard_ClosedBeforeItsEnd(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)
 	in.Heartbeat(noon, "output-1", link.Identity{}, []role.Ended{{ID: id}})
-	if gateway.Parse(h.Aborted[id]).Code != protocol.ErrCancelled {
+	if gateway.ParseOutcome(h.Aborted[id]).Code != protocol.ErrCancelled {
 		t.Fatal(h.Aborted)
 	}
 }
@@ -426,7 +426,7 @@ func TestCancelAndClose(t *testing.T) {
 				t.Fatal(ask, c)
 			}
 		}
-		if gateway.Parse(h.Aborted[id]).Code != protocol.ErrCancelled || in.Running() != 0 {
+		if gateway.ParseOutcome(h.Aborted[id]).Code != protocol.ErrCancelled || in.Running() != 0 {
 			t.Fatal(ask, h.Aborted)
 		}
 	}
@@ -481,11 +481,11 @@ func TestN3_WhatIsNoRecordIsAnError(t *testing.T) {
 
 func TestRequest_RubbishIsRefused(t *testing.T) {
 	in, h := newInput()
-	in.Request(noon, 5, []byte("rubbish"))
+	in.Request(noon, &role.Request{From: 5, Body: []byte("rubbish")})
 	if r, ok := h.Answer(5); !ok || r.Err.Code != protocol.ErrBadRequest {
 		t.Fatal(r, ok)
 	}
-	if in.Request(noon, 5, (&protocol.Request{Type: protocol.Results, Session: id}).Append(nil)) {
+	if in.Request(noon, &role.Request{From: 5, Body: (&protocol.Request{Type: protocol.Results, Session: id}).Append(nil)}) {
 		t.Fatal("results are for outputs")
 	}
 	r, _ := h.Ask(t, noon, 5, protocol.Request{Type: protocol.Sessions})
@@ -497,7 +497,7 @@ func TestRequest_RubbishIsRefused(t *testing.T) {
 func FuzzApply(f *testing.F) {
 	f.Add(encodeLane(id, 3, 4, 5))
 	f.Add(encodeEnd(id, 1))
-	f.Add(encodeOver(id, gateway.Why{Code: protocol.ErrFailed, Reason: "because"}))
+	f.Add(encodeOver(id, gateway.Outcome{Code: protocol.ErrFailed, Reason: "because"}))
 	f.Add(encodeLog("joiner-1", link.LogID{1}))
 	f.Add(encodeOpen(id, role.Announcement{Analysis: "paint"}.Encode()))
 	f.Fuzz(func(t *testing.T, p []byte) {

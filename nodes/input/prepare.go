@@ -6,23 +6,20 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Chunk implements role.ChunkDecoder. It says no to whatever would not be fed at once; what it says yes to may still be turned down.
-func (in *Input) Chunk(body []byte) (id session.ID, m role.Message, ok bool) {
-	req, err := protocol.DecodeRequest(body)
+// DecodeChunk implements role.ChunkDecoder. It returns false for every chunk that would not be fed at once.
+func (in *Input) DecodeChunk(r *role.Request) (id session.ID, stream int, ok bool) {
+	req, err := r.Decode()
 	if err != nil || req.Type != protocol.Chunk {
-		return id, m, false
+		return id, 0, false
 	}
 	u := in.uploads[req.Session]
 	if u == nil || req.Seq != u.lanes[req.Lane]+1 {
-		return id, m, false
+		return id, 0, false
 	}
-	stream, refusal := u.stream(&req)
-	if refusal != nil || !in.host.Room(stream, u.analysis.Streams[stream].Reference) {
-		return id, m, false
+	stream, refusal := u.stream(req)
+	if refusal != nil || !in.Host.Room(stream, u.Analysis.Streams[stream].Reference) {
+		return id, 0, false
 	}
-	return u.id, role.Message{Stream: stream, Chunk: chunkOf(&req)}, true
-}
-
-func chunkOf(req *protocol.Request) *role.Chunk {
-	return &role.Chunk{File: req.File, Header: req.Header, Line: req.Line, Data: req.Data}
+	r.Chunk = chunkOf(req)
+	return u.ID, stream, true
 }

@@ -14,62 +14,61 @@ import (
 )
 
 // Request implements role.Gateway.
-func (in *Input) Request(now time.Time, from role.Peer, body []byte) bool {
-	in.passed(now)
-	req, err := protocol.DecodeRequest(body)
+func (in *Input) Request(now time.Time, r *role.Request) bool {
+	in.advanceClock(now)
+	from := r.From
+	req, err := r.Decode()
 	if err != nil {
-		in.reply(from, protocol.Refuse(protocol.ErrBadRequest, err.Error()))
+		in.Reply(from, protocol.Refuse(protocol.ErrBadRequest, err.Error()))
 		return true
 	}
 	switch req.Type {
 	case protocol.Results:
 		return false // an output of the same node may know
 	case protocol.Open:
-		in.open(from, &req)
+		in.open(from, req)
 	case protocol.Sessions:
-		in.reply(from, protocol.Reply{Type: protocol.Listed, Node: in.about.Node, Sessions: in.list()})
+		in.Reply(from, protocol.Reply{Type: protocol.Listed, Node: in.About.Node, Sessions: in.list()})
 	case protocol.Info:
-		in.reply(from, in.about.Info())
+		in.Reply(from, in.About.Info())
 	case protocol.Hold:
-		in.keepOut(from, &req)
+		in.closeForOpens(from, req)
 	case protocol.Close:
-		in.host.Forget(req.Session)
-		in.replyStored(from, protocol.Reply{Type: protocol.OK})
+		in.Host.Forget(req.Session)
+		in.ReplyStored(from, protocol.Reply{Type: protocol.OK})
 	default:
-		if !in.ofSession(from, &req, body) {
-			in.host.Release(body)
+		if !in.ofSession(r, req) {
+			in.Host.Release(r.Body)
 		}
 	}
 	return true
 }
-
-func (in *Input) reply(to role.Peer, r protocol.Reply)       { in.host.Reply(to, r.Append(nil)) }
-func (in *Input) replyStored(to role.Peer, r protocol.Reply) { in.host.ReplyStored(to, r.Append(nil)) }
 
 func refusef(code protocol.Code, format string, args ...any) protocol.Reply {
 	return protocol.Refuse(code, fmt.Sprintf(format, args...))
 }
 
 // ofSession handles what needs a session that is open. held says that the request waits, and that its memory is still needed.
-func (in *Input) ofSession(from role.Peer, req *protocol.Request, body []byte) (held bool) {
+func (in *Input) ofSession(r *role.Request, req *protocol.Request) (held bool) {
+	from := r.From
 	u := in.uploads[req.Session]
 	if u == nil {
 		in.notOpen(from, req)
 		return false
 	}
-	u.heard = in.now
+	u.lastHeard = in.now
 	switch req.Type {
 	case protocol.Chunk:
-		return in.chunk(from, u, req, body)
+		return in.chunk(r, u, req)
 	case protocol.End:
 		in.end(from, u, req)
 	case protocol.Ping:
-		in.replyStored(from, protocol.Reply{Type: protocol.OK, State: session.Running})
+		in.ReplyStored(from, protocol.Reply{Type: protocol.OK, State: session.Running})
 	case protocol.Cancel:
-		in.host.Abort(u.id, gateway.Cancelled(u.id).Text())
-		in.replyStored(from, protocol.Reply{Type: protocol.OK})
+		in.Host.Abort(u.ID, gateway.Cancelled(u.ID).Text())
+		in.ReplyStored(from, protocol.Reply{Type: protocol.OK})
 	default:
-		in.reply(from, in.about.WrongNode(req.Type))
+		in.Reply(from, in.About.WrongNode(req.Type))
 	}
 	return false
 }
@@ -77,120 +76,116 @@ func (in *Input) ofSession(from role.Peer, req *protocol.Request, body []byte) (
 // notOpen answers for a session that is over, or was never opened here. What a client repeats because it missed the
 // answer gets an answer that it can live with.
 func (in *Input) notOpen(from role.Peer, req *protocol.Request) {
-	why, known := in.gone.Get(req.Session)
+	why, known := in.Tombstones.Get(req.Session)
 	switch {
 	case !known:
-		in.reply(from, in.about.Unknown(req.Session))
+		in.Reply(from, in.About.Unknown(req.Session))
 	case req.Type == protocol.Cancel:
-		in.replyStored(from, protocol.Reply{Type: protocol.OK})
-	case why.Code != "":
-		in.replyStored(from, why.Refusal())
+		in.ReplyStored(from, protocol.Reply{Type: protocol.OK})
+	case why.Failed():
+		in.ReplyStored(from, why.Refusal())
 	case req.Type == protocol.Ping:
-		in.replyStored(from, protocol.Reply{Type: protocol.OK, State: session.Done})
+		in.ReplyStored(from, protocol.Reply{Type: protocol.OK, State: session.Done})
 	default: // a chunk or an end that was accepted before the session came to its end
-		in.replyStored(from, protocol.Reply{Type: protocol.OK, Lane: req.Lane, Seq: req.Seq})
+		in.ReplyStored(from, protocol.Reply{Type: protocol.OK, Lane: req.Lane, Seq: req.Seq})
 	}
 }
 
 func (in *Input) newUpload(id session.ID, payload []byte) (*upload, error) {
-	s, err := role.ReadAnnouncement(id, payload, in.about.Known, analyses.Replica{})
+	s, err := role.ReadAnnouncement(id, payload, in.About.Known, analyses.Replica{})
 	if err != nil {
 		return nil, err
 	}
 	return &upload{
-		id: id, analysis: s.Analysis, payload: slices.Clone(payload), lanes: map[uint32]uint64{},
-		ended: make([]bool, len(s.Analysis.Streams)), heard: in.now, worked: in.now, opened: in.now,
+		Session: s, payload: slices.Clone(payload), lanes: map[uint32]uint64{}, ended: make([]bool, len(s.Analysis.Streams)),
+		lastHeard: in.now, lastProgress: in.now, opened: in.now,
 	}, nil
 }
 
 func (in *Input) open(from role.Peer, req *protocol.Request) {
-	payload := role.Announcement{Analysis: req.Analysis, Params: req.Params, Wiring: in.about.Wiring}.Encode()
+	payload := role.Announcement{Analysis: req.Analysis, Params: req.Params, Wiring: in.About.Wiring}.Encode()
 	if u := in.uploads[req.Session]; u != nil {
-		u.heard = in.now
+		u.lastHeard = in.now
 		if !slices.Equal(u.payload, payload) {
-			in.reply(from, refusef(protocol.ErrBadRequest, "session %s is open for analysis %s with other parameters: choose another session id",
-				u.id, u.analysis.Name))
+			in.Reply(from, refusef(protocol.ErrBadRequest, "session %s is open for analysis %s with other parameters: choose another session id",
+				u.ID, u.Analysis.Name))
 			return
 		}
-		in.replyStored(from, in.opened(u))
+		in.ReplyStored(from, in.opened(u))
 		return
 	}
-	a, err := in.about.Known.Find(req.Analysis)
+	a, err := in.About.Known.Find(req.Analysis)
 	if err != nil {
-		in.reply(from, protocol.Refuse(protocol.ErrUnknownAnalysis, err.Error()))
+		in.Reply(from, protocol.Refuse(protocol.ErrUnknownAnalysis, err.Error()))
 		return
 	}
 	if _, err := a.Args(req.Params); err != nil {
-		in.reply(from, protocol.Refuse(protocol.ErrBadParam, err.Error()))
+		in.Reply(from, protocol.Refuse(protocol.ErrBadParam, err.Error()))
 		return
 	}
-	if why, known := in.gone.Get(req.Session); known {
-		in.replyStored(from, in.openedBefore(a, why))
+	if why, known := in.Tombstones.Get(req.Session); known {
+		in.ReplyStored(from, in.openedBefore(a, why))
 		return
 	}
 	if in.now.Before(in.closed) {
-		r := refusef(protocol.ErrBusy, "node %s opens no session while the cluster is being changed: try again later", in.about.Node)
-		r.Err.RetryAfter = in.about.Limits.RetryAfter
-		in.reply(from, r)
+		r := refusef(protocol.ErrBusy, "node %s opens no session while the cluster is being changed: try again later", in.About.Node)
+		r.Err.RetryAfter = in.About.Limits.RetryAfter
+		in.Reply(from, r)
 		return
 	}
-	if len(in.uploads) >= in.about.Limits.Sessions {
-		in.reply(from, in.busy())
+	if len(in.uploads) >= in.About.Limits.Sessions {
+		in.Reply(from, in.busy())
 		return
 	}
 	in.start(from, req.Session, payload)
 }
 
-// keepOut keeps new sessions out for a while, and tells who is still in. It is a lease, and forgotten in a restart: whoever changes the
-// cluster says it again and again, and when he is gone the cluster goes on by itself.
-func (in *Input) keepOut(from role.Peer, req *protocol.Request) {
+// closeForOpens opens no session for a while, and lists those that run. It is a lease, and a restart forgets it. Whoever changes the cluster
+// renews the lease again and again; when it stops doing so the cluster goes on by itself.
+func (in *Input) closeForOpens(from role.Peer, req *protocol.Request) {
 	in.closed = in.now.Add(req.Lease)
-	in.reply(from, protocol.Reply{Type: protocol.Listed, Node: in.about.Node, Sessions: in.list()})
+	in.Reply(from, protocol.Reply{Type: protocol.Listed, Node: in.About.Node, Sessions: in.list()})
 }
 
 func (in *Input) busy() protocol.Reply {
 	r := refusef(protocol.ErrBusy, "node %s runs %d sessions, as many as limits.sessions allows: try again later",
-		in.about.Node, len(in.uploads))
-	r.Err.RetryAfter = in.about.Limits.RetryAfter
+		in.About.Node, len(in.uploads))
+	r.Err.RetryAfter = in.About.Limits.RetryAfter
 	return r
 }
 
 func (in *Input) start(from role.Peer, id session.ID, payload []byte) {
 	u, err := in.newUpload(id, payload)
 	if err != nil {
-		in.reply(from, protocol.Refuse(protocol.ErrBadRequest, err.Error()))
+		in.Reply(from, protocol.Refuse(protocol.ErrBadRequest, err.Error()))
 		return
 	}
-	s, err := role.ReadAnnouncement(id, payload, in.about.Known, analyses.Replica{})
-	if err == nil {
-		in.uploads[id] = u
-		in.host.Record(encodeOpen(id, payload))
-		err = in.host.Open(s, payload)
-	}
-	if err != nil {
-		in.replyStored(from, protocol.Refuse(protocol.ErrFailed, err.Error()))
+	in.uploads[id] = u
+	in.Host.Record(encodeOpen(id, payload))
+	if err := in.Host.Open(u.Session, payload); err != nil {
+		in.ReplyStored(from, protocol.Refuse(protocol.ErrFailed, err.Error()))
 		return
 	}
-	in.replyStored(from, in.opened(u))
+	in.ReplyStored(from, in.opened(u))
 }
 
 func (in *Input) opened(u *upload) protocol.Reply {
-	r := in.describe(u.analysis)
+	r := in.describe(u.Analysis)
 	r.State = session.Running
 	for _, lane := range slices.Sorted(maps.Keys(u.lanes)) {
 		r.Lanes = append(r.Lanes, protocol.LaneSeq{Lane: lane, Seq: u.lanes[lane]})
 	}
 	for i, e := range u.ended {
 		if e {
-			r.Ended = append(r.Ended, u.analysis.Streams[i].Name)
+			r.Ended = append(r.Ended, u.Analysis.Streams[i].Name)
 		}
 	}
 	return r
 }
 
 // openedBefore answers for a session that is over: everything has ended.
-func (in *Input) openedBefore(a *analyses.Analysis, why gateway.Why) protocol.Reply {
-	if why.Code != "" {
+func (in *Input) openedBefore(a *analyses.Analysis, why gateway.Outcome) protocol.Reply {
+	if why.Failed() {
 		return why.Refusal()
 	}
 	r := in.describe(a)
@@ -203,19 +198,17 @@ func (in *Input) openedBefore(a *analyses.Analysis, why gateway.Why) protocol.Re
 
 func (in *Input) describe(a *analyses.Analysis) protocol.Reply {
 	return protocol.Reply{
-		Type: protocol.Opened, Inputs: in.about.Inputs, Outputs: in.about.Outputs, Chunk: int(in.about.Limits.Chunk),
-		ClientTimeout: in.about.Limits.ClientTimeout, Streams: gateway.Streams(a), Queries: gateway.Queries(a),
+		Type: protocol.Opened, Inputs: in.About.Inputs, Outputs: in.About.Outputs, Chunk: int(in.About.Limits.Chunk),
+		ClientTimeout: in.About.Limits.ClientTimeout, Streams: gateway.Streams(a), Queries: gateway.Queries(a),
 	}
 }
 
-func (in *Input) list() []protocol.SessionInfo {
-	var all []protocol.SessionInfo
-	for _, u := range in.uploads {
+func (in *Input) list() (all []protocol.SessionInfo) {
+	for _, u := range role.ByID(in.uploads) {
 		all = append(all, protocol.SessionInfo{
-			Session: u.id, Analysis: u.analysis.Name, State: session.Running, Node: in.about.Node,
+			Session: u.ID, Analysis: u.Analysis.Name, State: session.Running, Node: in.About.Node,
 			Age: max(0, in.now.Sub(u.opened)), Bytes: u.bytes,
 		})
 	}
-	slices.SortFunc(all, func(a, b protocol.SessionInfo) int { return slices.Compare(a.Session[:], b.Session[:]) })
 	return all
 }

@@ -19,9 +19,12 @@ import (
 
 // Joiner implements role.Role.
 type Joiner struct {
+	role.Base
 	sessions map[session.ID]*state
-	pack     role.PartialEncoder
+	partials role.PartialEncoder
 }
+
+var _ role.Role = (*Joiner)(nil)
 
 type state struct {
 	role.Session
@@ -29,7 +32,7 @@ type state struct {
 	tables    []*fold.Table
 	reference []reference // what Snapshot stores
 	ended     []int       // streams, in the order they ended
-	waits     bool        // the analysis has been given nothing of reference and ended yet: see catchUp
+	deferred  bool        // the analysis has been given nothing of reference and ended yet: see catchUp
 	folded    bool
 	stream    int // of the last fold
 }
@@ -53,7 +56,7 @@ func (j *Joiner) Open(s role.Session) error {
 	}
 	j.sessions[s.ID] = &state{
 		Session: s, joiner: aj, tables: role.NewTables(s.Analysis, fold.NewOutgoing),
-		waits: s.Analysis.ReferenceLater && s.Replica.Index != 0,
+		deferred: s.Analysis.ReferenceLater && s.Replica.Index != 0,
 	}
 	return nil
 }
@@ -65,10 +68,10 @@ func (j *Joiner) Take(id session.ID, m role.Message, _ role.Emitter) (durable bo
 	switch {
 	case ref:
 		st.reference = append(st.reference, reference{m.Stream, m.Payload})
-		if st.waits {
+		if st.deferred {
 			return true, nil
 		}
-	case st.waits:
+	case st.deferred:
 		if err := st.catchUp(); err != nil {
 			return false, err
 		}
@@ -76,10 +79,10 @@ func (j *Joiner) Take(id session.ID, m role.Message, _ role.Emitter) (durable bo
 	return ref, st.take(m.Stream, m.Payload)
 }
 
-// catchUp gives the analysis what it was spared until facts came, as Restore does: the reference batches, and then the ends. With an
-// edge of route "any" that stays with one joiner the others may never come here, and have copied their reference data and no more.
+// catchUp gives the analysis what was deferred until facts came, as Restore does: the reference batches, and then the ends. With an edge of
+// route "any" that stays with one joiner the other joiners may never get facts, and have then copied their reference data and no more.
 func (st *state) catchUp() error {
-	st.waits = false
+	st.deferred = false
 	for _, r := range st.reference {
 		if err := st.take(r.stream, r.payload); err != nil {
 			return err
@@ -100,14 +103,7 @@ func (st *state) take(stream int, payload []byte) (err error) {
 		return err
 	}
 	about := &st.Analysis.Streams[stream]
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-		}
-		if err != nil {
-			err = fmt.Errorf("stream %s, %s from line %d: %w", about.Name, rows.File.Name, rows.Line, err)
-		}
-	}()
+	defer role.Explain(&err, func() string { return fmt.Sprintf("stream %s, %s from line %d", about.Name, rows.File.Name, rows.Line) })
 	st.stream = stream
 	if err := st.reject(rows.Rejected, about.Reference); err != nil || len(rows.Batch) == 0 {
 		return err
@@ -152,7 +148,7 @@ func (j *Joiner) Flush(id session.ID, out role.Emitter) error {
 		}
 		for p, rows := range t.Partition(out.Partitions()) {
 			for _, chunk := range t.Chunks(rows, role.PartialBytes) {
-				out.Emit(p, role.Message{Stream: st.stream, Payload: j.pack.Partial(i, t, chunk)})
+				out.Emit(p, role.Message{Stream: st.stream, Payload: j.partials.Encode(i, t, chunk)})
 			}
 		}
 		t.Reset()
@@ -164,15 +160,12 @@ func (j *Joiner) Flush(id session.ID, out role.Emitter) error {
 func (j *Joiner) End(id session.ID, stream int, _ role.Emitter) (bool, error) {
 	st := j.sessions[id]
 	st.ended = append(st.ended, stream)
-	if st.waits {
+	if st.deferred {
 		return false, nil
 	}
 	st.stream, st.folded = stream, true
 	return false, st.joiner.End(stream)
 }
-
-// More implements role.Role; End never asks for it.
-func (j *Joiner) More(session.ID, role.Emitter) (bool, error) { return false, nil }
 
 // Drop implements role.Role.
 func (j *Joiner) Drop(id session.ID, _ role.Outcome) { delete(j.sessions, id) }
@@ -227,12 +220,12 @@ func (j *Joiner) Restore(id session.ID, data []byte) error {
 			return err
 		}
 	}
-	return st.forget()
+	return st.discardFolded()
 }
 
-// forget throws away what the repeated batches folded: it was flushed when they came the first time.
-func (st *state) forget() error {
-	if st.waits {
+// discardFolded throws away what the repeated batches folded: it was flushed when they came the first time.
+func (st *state) discardFolded() error {
+	if st.deferred {
 		return nil
 	}
 	st.folded = false

@@ -164,7 +164,7 @@ func TestJoiner_SparedUntilFactsCome(t *testing.T) {
 		}
 	}
 	end(j)
-	if out, _, _ := flushed(t, j, 1); len(out.All) != 0 || !j.sessions[id].waits {
+	if out, _, _ := flushed(t, j, 1); len(out.All) != 0 || !j.sessions[id].deferred {
 		t.Fatal("nobody has asked for the rows")
 	}
 	again := opened(t, second)

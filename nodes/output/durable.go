@@ -5,15 +5,14 @@ import (
 
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/nodes/gateway"
+	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
 
-func encodeRemoval(id session.ID, why gateway.Why) []byte {
+func encodeRemoval(id session.ID, why gateway.Outcome) []byte {
 	b := wire.AppendArray(nil, 3)
-	b = gateway.AppendID(b, id)
-	b = wire.AppendString(b, string(why.Code))
-	return wire.AppendString(b, why.Reason)
+	return why.Append(wire.AppendBin(b, id[:]))
 }
 
 // Apply implements role.Gateway.
@@ -21,29 +20,28 @@ func (o *Output) Apply(payload []byte) error {
 	d := wire.NewReader(payload)
 	d.ArrayOf(3)
 	id := gateway.ReadID(&d)
-	why := gateway.Why{Code: protocol.Code(d.String()), Reason: d.String()}
+	why := gateway.ReadOutcome(&d)
 	if err := d.Done(); err != nil {
 		return fmt.Errorf("removal of results: %w", err)
 	}
 	delete(o.results, id)
-	o.gone.Put(id, why)
+	o.Tombstones.Put(id, why)
 	return nil
 }
 
 // SnapshotAll implements role.Gateway.
 func (o *Output) SnapshotAll(b []byte) []byte {
 	b = wire.AppendArray(b, 2)
-	b = o.gone.Append(b)
+	b = o.Tombstones.Append(b)
 	b = wire.AppendArray(b, len(o.results))
-	for _, r := range o.inOrder() {
+	for _, r := range role.ByID(o.results) {
 		b = wire.AppendArray(b, 8)
-		b = gateway.AppendID(b, r.id)
+		b = wire.AppendBin(b, r.id[:])
 		b = wire.AppendString(b, r.analysis)
 		b = wire.AppendUint(b, uint64(r.streams))
 		b = wire.AppendUint(b, uint64(r.ended))
 		b = wire.AppendBool(b, r.over)
-		b = wire.AppendString(b, string(r.why.Code))
-		b = wire.AppendString(b, r.why.Reason)
+		b = r.why.Append(b)
 		reply := protocol.Reply{Type: protocol.Parts, State: session.Running}
 		b = wire.AppendArray(b, len(r.parts))
 		for _, p := range r.parts {
@@ -59,12 +57,12 @@ func (o *Output) RestoreAll(data []byte) error {
 	clear(o.results)
 	d := wire.NewReader(data)
 	d.ArrayOf(2)
-	o.gone.Read(&d)
+	o.Tombstones.Read(&d)
 	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
 		d.ArrayOf(8)
 		r := &result{
 			id: gateway.ReadID(&d), analysis: d.String(), streams: int(d.Uint()), ended: int(d.Uint()), over: d.Bool(),
-			why: gateway.Why{Code: protocol.Code(d.String()), Reason: d.String()},
+			why: gateway.ReadOutcome(&d),
 		}
 		for k := d.Array(); k > 0 && d.Err() == nil; k-- {
 			reply, err := protocol.DecodeReply(d.Bytes())

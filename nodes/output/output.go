@@ -6,10 +6,7 @@
 package output
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -19,15 +16,18 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Output implements role.Gateway, role.EndReporter.
+// Output implements role.Gateway and role.EndReporter.
 type Output struct {
-	about   gateway.About
-	host    role.Host
+	gateway.Base
 	results map[session.ID]*result
-	gone    gateway.Gone
 	waiting []poll
 	now     time.Time
 }
+
+var (
+	_ role.Gateway     = (*Output)(nil)
+	_ role.EndReporter = (*Output)(nil)
+)
 
 type result struct {
 	id       session.ID
@@ -37,7 +37,7 @@ type result struct {
 	parts    []protocol.Part
 	size     uint64
 	over     bool // complete, or failed
-	why      gateway.Why
+	why      gateway.Outcome
 	opened   time.Time // of this incarnation: not durable
 	finished time.Time
 }
@@ -51,18 +51,15 @@ type poll struct {
 
 // New returns the role.
 func New(about gateway.About) *Output {
-	return &Output{about: about, results: map[session.ID]*result{}}
+	return &Output{Base: gateway.NewBase(about), results: map[session.ID]*result{}}
 }
 
 // Name says what people call it.
 func (o *Output) Name() string { return "output" }
 
-// Attach implements role.Gateway.
-func (o *Output) Attach(h role.Host) { o.host = h }
-
 // Open implements role.Role.
 func (o *Output) Open(s role.Session) error {
-	if _, gone := o.gone.Get(s.ID); !gone && o.results[s.ID] == nil {
+	if _, gone := o.Tombstones.Get(s.ID); !gone && o.results[s.ID] == nil {
 		o.results[s.ID] = &result{id: s.ID, analysis: s.Analysis.Name, streams: len(s.Analysis.Streams)}
 	}
 	return nil
@@ -86,9 +83,6 @@ func (o *Output) Take(id session.ID, m role.Message, _ role.Emitter) (bool, erro
 	return true, nil
 }
 
-// Flush implements role.Role.
-func (o *Output) Flush(session.ID, role.Emitter) error { return nil }
-
 // End implements role.Role: after the last stream the answer is complete.
 func (o *Output) End(id session.ID, _ int, _ role.Emitter) (bool, error) {
 	if r := o.results[id]; r != nil {
@@ -98,9 +92,6 @@ func (o *Output) End(id session.ID, _ int, _ role.Emitter) (bool, error) {
 	return false, nil
 }
 
-// More implements role.Role.
-func (o *Output) More(session.ID, role.Emitter) (bool, error) { return false, nil }
-
 // Drop implements role.Role: a failure is an answer too, also that of a session that was never opened here.
 func (o *Output) Drop(id session.ID, why role.Outcome) {
 	if !why.Failed {
@@ -108,7 +99,7 @@ func (o *Output) Drop(id session.ID, why role.Outcome) {
 	}
 	r := o.results[id]
 	if r == nil {
-		if _, gone := o.gone.Get(id); gone {
+		if _, gone := o.Tombstones.Get(id); gone {
 			return
 		}
 		r = &result{id: id}
@@ -116,7 +107,7 @@ func (o *Output) Drop(id session.ID, why role.Outcome) {
 	}
 	if !r.over {
 		r.over, r.parts, r.size = true, nil, 0
-		r.why = gateway.Parse(why.Reason)
+		r.why = gateway.ParseOutcome(why.Reason)
 	}
 }
 
@@ -125,12 +116,12 @@ func (o *Output) Ended() []role.Ended {
 	var all []role.Ended
 	for _, r := range o.results {
 		if r.over {
-			all = append(all, role.Ended{ID: r.id, Failed: r.why.Code != "", Reason: r.why.Text()})
+			all = append(all, role.Ended{ID: r.id, Failed: r.why.Failed(), Reason: r.why.Text()})
 		}
 	}
-	for _, id := range o.gone.Recent(recent) {
-		w, _ := o.gone.Get(id)
-		all = append(all, role.Ended{ID: id, Failed: w.Code != "" && w.Code != protocol.ErrExpired, Reason: w.Text()})
+	for _, id := range o.Tombstones.Recent(recent) {
+		w, _ := o.Tombstones.Get(id)
+		all = append(all, role.Ended{ID: id, Failed: w.Failed() && w.Code != protocol.ErrExpired, Reason: w.Text()})
 	}
 	slices.SortFunc(all, func(a, b role.Ended) int { return slices.Compare(a.ID[:], b.ID[:]) })
 	return all
@@ -170,48 +161,30 @@ func (o *Output) Tick(now time.Time) {
 }
 
 func (o *Output) expired(r *result) bool {
-	return r.over && o.now.Sub(r.finished) >= o.about.Limits.ResultsTTL
+	return r.over && o.now.Sub(r.finished) >= o.About.Limits.ResultsTTL
 }
 
 func (o *Output) expire() {
-	for _, r := range o.inOrder() {
+	for _, r := range role.ByID(o.results) {
 		if o.expired(r) {
-			o.remove(r.id, gateway.Why{
+			o.remove(r.id, gateway.Outcome{
 				Code:   protocol.ErrExpired,
-				Reason: fmt.Sprintf("the results of session %s were kept for %s and are gone: run the analysis again", r.id, o.about.Limits.ResultsTTL),
+				Reason: fmt.Sprintf("the results of session %s were kept for %s and are gone: run the analysis again", r.id, o.About.Limits.ResultsTTL),
 			})
 		}
 	}
 }
 
-// inOrder returns the answers in an order that does not depend on the map, so that the same input makes the same output.
-func (o *Output) inOrder() []*result {
-	all := slices.Collect(maps.Values(o.results))
-	slices.SortFunc(all, func(a, b *result) int { return bytes.Compare(a.id[:], b.id[:]) })
-	return all
-}
-
 // Forget implements role.Gateway.
 func (o *Output) Forget(id session.ID) {
 	if o.results[id] != nil {
-		o.remove(id, gateway.Why{})
+		o.remove(id, gateway.Outcome{})
 	}
 }
 
 // remove drops an answer and remembers why; it is recorded.
-func (o *Output) remove(id session.ID, why gateway.Why) {
+func (o *Output) remove(id session.ID, why gateway.Outcome) {
 	delete(o.results, id)
-	o.gone.Put(id, why)
-	o.host.Record(encodeRemoval(id, why))
-}
-
-// Snapshot implements role.Role; everything is in SnapshotAll.
-func (o *Output) Snapshot(_ session.ID, dst []byte) []byte { return dst }
-
-// Restore implements role.Role.
-func (o *Output) Restore(_ session.ID, data []byte) error {
-	if len(data) != 0 {
-		return errors.New("an output keeps nothing by session")
-	}
-	return nil
+	o.Tombstones.Put(id, why)
+	o.Host.Record(encodeRemoval(id, why))
 }

@@ -209,10 +209,10 @@ func TestCancel(t *testing.T) {
 	if r, _ := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Cancel, Session: id}); r.Type != protocol.OK {
 		t.Fatalf("%+v", r)
 	}
-	if gateway.Parse(h.Aborted[id]).Code != protocol.ErrCancelled {
+	if gateway.ParseOutcome(h.Aborted[id]).Code != protocol.ErrCancelled {
 		t.Fatal(h.Aborted)
 	}
-	if e := o.Ended(); len(e) != 1 || !e[0].Failed || gateway.Parse(e[0].Reason).Code != protocol.ErrCancelled {
+	if e := o.Ended(); len(e) != 1 || !e[0].Failed || gateway.ParseOutcome(e[0].Reason).Code != protocol.ErrCancelled {
 		t.Fatalf("%+v", e)
 	}
 	if r, _ := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Cancel, Session: roletest.ID("x")}); r.Err.Code != protocol.ErrUnknownSession {
@@ -224,7 +224,7 @@ func TestR3_AnswersWaitForTheDisk(t *testing.T) {
 	o, h := newOutput(t)
 	give(t, o, part("known", 1))
 	q := results(0, 0)
-	o.Request(noon, 9, q.Append(nil))
+	o.Request(noon, &role.Request{From: 9, Body: q.Append(nil)})
 	if _, early := h.Replies[9]; early {
 		t.Fatal("answered from what may be lost in a crash")
 	}
@@ -267,7 +267,7 @@ func TestN3_SnapshotsAndRecords(t *testing.T) {
 
 func TestRequests_OfOtherNodesAndRubbish(t *testing.T) {
 	o, h := newOutput(t)
-	o.Request(noon, 1, []byte("rubbish"))
+	o.Request(noon, &role.Request{From: 1, Body: []byte("rubbish")})
 	if r, _ := h.Answer(1); r.Err.Code != protocol.ErrBadRequest {
 		t.Fatalf("%+v", r)
 	}

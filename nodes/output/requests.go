@@ -11,37 +11,35 @@ import (
 )
 
 // Request implements role.Gateway.
-func (o *Output) Request(now time.Time, from role.Peer, body []byte) bool {
+func (o *Output) Request(now time.Time, r *role.Request) bool {
 	o.now = now
-	req, err := protocol.DecodeRequest(body)
+	from := r.From
+	req, err := r.Decode()
 	if err != nil {
-		o.reply(from, protocol.Refuse(protocol.ErrBadRequest, err.Error()))
+		o.Reply(from, protocol.Refuse(protocol.ErrBadRequest, err.Error()))
 		return true
 	}
 	switch req.Type {
 	case protocol.Results:
-		if !o.answer(from, &req, true) {
-			o.wait(now, from, req)
+		if !o.answer(from, req, true) {
+			o.wait(now, from, *req)
 		}
 	case protocol.Cancel:
 		o.cancel(from, req.Session)
 	case protocol.Close:
-		o.host.Forget(req.Session)
-		o.replyStored(from, protocol.Reply{Type: protocol.OK})
+		o.Host.Forget(req.Session)
+		o.ReplyStored(from, protocol.Reply{Type: protocol.OK})
 	case protocol.Ping:
 		o.ping(from, req.Session)
 	case protocol.Sessions:
-		o.reply(from, protocol.Reply{Type: protocol.Listed, Node: o.about.Node, Sessions: o.list(now)})
+		o.Reply(from, protocol.Reply{Type: protocol.Listed, Node: o.About.Node, Sessions: o.list(now)})
 	case protocol.Info:
-		o.reply(from, o.about.Info())
+		o.Reply(from, o.About.Info())
 	default:
-		o.reply(from, o.about.WrongNode(req.Type))
+		o.Reply(from, o.About.WrongNode(req.Type))
 	}
 	return true
 }
-
-func (o *Output) reply(to role.Peer, r protocol.Reply)       { o.host.Reply(to, r.Append(nil)) }
-func (o *Output) replyStored(to role.Peer, r protocol.Reply) { o.host.ReplyStored(to, r.Append(nil)) }
 
 func (o *Output) wait(now time.Time, from role.Peer, req protocol.Request) {
 	o.waiting = append(o.waiting, poll{from, req, now.Add(min(req.Wait, protocol.LongestPoll))})
@@ -51,15 +49,15 @@ func (o *Output) wait(now time.Time, from role.Peer, req protocol.Request) {
 func (o *Output) answer(to role.Peer, req *protocol.Request, mayWait bool) bool {
 	r := o.results[req.Session]
 	if r == nil {
-		if why, ok := o.gone.Get(req.Session); ok && why.Code != "" {
-			o.replyStored(to, why.Refusal())
+		if why, ok := o.Tombstones.Get(req.Session); ok && why.Failed() {
+			o.ReplyStored(to, why.Refusal())
 		} else {
-			o.reply(to, o.about.Unknown(req.Session))
+			o.Reply(to, o.About.Unknown(req.Session))
 		}
 		return true
 	}
-	if r.over && r.why.Code != "" {
-		o.replyStored(to, protocol.Reply{Type: protocol.Parts, State: session.Failed, Reason: r.why.Reason, Complete: true})
+	if r.over && r.why.Failed() {
+		o.ReplyStored(to, protocol.Reply{Type: protocol.Parts, State: session.Failed, Reason: r.why.Reason, Complete: true})
 		return true
 	}
 	parts, rest := r.after(req.After)
@@ -72,7 +70,7 @@ func (o *Output) answer(to role.Peer, req *protocol.Request, mayWait bool) bool 
 		reply.Complete = !rest
 	}
 	// An answer is given only when it is on disk (R3): after a restart it is the same.
-	o.replyStored(to, reply)
+	o.ReplyStored(to, reply)
 	return true
 }
 
@@ -98,46 +96,44 @@ func (o *Output) answerPolls(now time.Time) {
 func (o *Output) cancel(from role.Peer, id session.ID) {
 	switch r := o.results[id]; {
 	case r != nil && !r.over:
-		o.host.Abort(id, gateway.Cancelled(id).Text())
+		o.Host.Abort(id, gateway.Cancelled(id).Text())
 	case r == nil:
-		if _, gone := o.gone.Get(id); !gone {
-			o.reply(from, o.about.Unknown(id))
+		if _, gone := o.Tombstones.Get(id); !gone {
+			o.Reply(from, o.About.Unknown(id))
 			return
 		}
 	}
-	o.replyStored(from, protocol.Reply{Type: protocol.OK})
+	o.ReplyStored(from, protocol.Reply{Type: protocol.OK})
 }
 
 func (o *Output) ping(from role.Peer, id session.ID) {
 	r := o.results[id]
 	if r == nil {
-		if why, ok := o.gone.Get(id); ok && why.Code != "" {
-			o.replyStored(from, why.Refusal())
+		if why, ok := o.Tombstones.Get(id); ok && why.Failed() {
+			o.ReplyStored(from, why.Refusal())
 		} else {
-			o.reply(from, o.about.Unknown(id))
+			o.Reply(from, o.About.Unknown(id))
 		}
 		return
 	}
-	o.replyStored(from, protocol.Reply{Type: protocol.OK, State: r.state(), Reason: r.why.Reason})
+	o.ReplyStored(from, protocol.Reply{Type: protocol.OK, State: r.state(), Reason: r.why.Reason})
 }
 
 func (r *result) state() session.State {
 	switch {
 	case !r.over:
 		return session.Running
-	case r.why.Code != "":
+	case r.why.Failed():
 		return session.Failed
 	}
 	return session.Done
 }
 
-func (o *Output) list(now time.Time) []protocol.SessionInfo {
-	var all []protocol.SessionInfo
-	for _, r := range o.results {
+func (o *Output) list(now time.Time) (all []protocol.SessionInfo) {
+	for _, r := range role.ByID(o.results) {
 		all = append(all, protocol.SessionInfo{
-			Session: r.id, Analysis: r.analysis, State: r.state(), Node: o.about.Node, Age: max(0, now.Sub(r.opened)), Bytes: r.size,
+			Session: r.id, Analysis: r.analysis, State: r.state(), Node: o.About.Node, Age: max(0, now.Sub(r.opened)), Bytes: r.size,
 		})
 	}
-	slices.SortFunc(all, func(a, b protocol.SessionInfo) int { return slices.Compare(a.Session[:], b.Session[:]) })
 	return all
 }

@@ -4,7 +4,6 @@ package parser
 
 import (
 	"fmt"
-	"unsafe"
 
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol/session"
@@ -12,9 +11,14 @@ import (
 
 // Parser implements role.Role and role.Preparer.
 type Parser struct {
+	role.Base
 	sessions map[session.ID]*state
-	ahead    map[*byte]*work // by the first byte of the chunk's records
 }
+
+var (
+	_ role.Role     = (*Parser)(nil)
+	_ role.Preparer = (*Parser)(nil)
+)
 
 type state struct {
 	role.Session
@@ -30,7 +34,7 @@ type fileKey struct {
 const maxFiles = 256
 
 // New returns the role.
-func New() *Parser { return &Parser{sessions: map[session.ID]*state{}, ahead: map[*byte]*work{}} }
+func New() *Parser { return &Parser{sessions: map[session.ID]*state{}} }
 
 // Name says what people call it.
 func (p *Parser) Name() string { return "parser" }
@@ -50,8 +54,9 @@ func (p *Parser) Take(id session.ID, m role.Message, out role.Emitter) (durable 
 			return false, err
 		}
 	}
-	w := p.done(id, m.Stream, chunk)
-	if w == nil {
+	w, _ := chunk.Prepared.(*work)
+	chunk.Prepared = nil // a parser is given back once
+	if w == nil || w.of != st || w.stream != m.Stream {
 		if w, err = st.begin(m.Stream, chunk); err == nil {
 			w.do()
 		}
@@ -70,38 +75,23 @@ func (p *Parser) Take(id session.ID, m role.Message, out role.Emitter) (durable 
 }
 
 // Prepare implements role.Preparer.
-func (p *Parser) Prepare(id session.ID, m role.Message) func() {
+func (p *Parser) Prepare(id session.ID, stream int, c *role.Chunk) func() {
 	st := p.sessions[id]
-	if st == nil || m.Chunk == nil || len(m.Chunk.Data) == 0 {
+	if st == nil || len(c.Data) == 0 {
 		return nil
 	}
-	w, err := st.begin(m.Stream, m.Chunk)
+	w, err := st.begin(stream, c)
 	if err != nil {
-		return nil // Take finds it again, and says it
+		return nil // Take finds the error again and reports it
 	}
-	w.session = id
-	p.ahead[unsafe.SliceData(m.Chunk.Data)] = w
+	c.Prepared = w
 	return w.do
 }
-
-// done returns the work on a chunk if it was done ahead.
-func (p *Parser) done(id session.ID, stream int, c *role.Chunk) *work {
-	at := unsafe.SliceData(c.Data)
-	w := p.ahead[at]
-	if w == nil || w.session != id || w.stream != stream || w.chunk.File != c.File || w.chunk.Line != c.Line || len(w.chunk.Data) != len(c.Data) {
-		return nil
-	}
-	delete(p.ahead, at)
-	return w
-}
-
-// DiscardPrepared implements role.Preparer.
-func (p *Parser) DiscardPrepared() { clear(p.ahead) }
 
 // begin takes a parser for a chunk.
 func (st *state) begin(stream int, c *role.Chunk) (*work, error) {
 	key := fileKey{stream, c.File, string(c.Header)}
-	w := &work{stream: stream, chunk: c, key: key}
+	w := &work{of: st, stream: stream, chunk: c, key: key}
 	if idle := st.idle[key]; len(idle) > 0 {
 		w.parser, st.idle[key] = idle[len(idle)-1], idle[:len(idle)-1]
 		return w, nil
@@ -122,20 +112,5 @@ func (st *state) put(w *work) {
 	st.idle[w.key] = append(st.idle[w.key], w.parser)
 }
 
-// Flush implements role.Role.
-func (p *Parser) Flush(session.ID, role.Emitter) error { return nil }
-
-// End implements role.Role.
-func (p *Parser) End(session.ID, int, role.Emitter) (bool, error) { return false, nil }
-
-// More implements role.Role.
-func (p *Parser) More(session.ID, role.Emitter) (bool, error) { return false, nil }
-
 // Drop implements role.Role.
 func (p *Parser) Drop(id session.ID, _ role.Outcome) { delete(p.sessions, id) }
-
-// Snapshot implements role.Role.
-func (p *Parser) Snapshot(_ session.ID, dst []byte) []byte { return dst }
-
-// Restore implements role.Role.
-func (p *Parser) Restore(session.ID, []byte) error { return nil }

@@ -24,27 +24,28 @@ func TestPrepare(t *testing.T) {
 	odd.Chunk.File = "of no stream"
 	messages[7] = odd
 	plain, before := opened(t), &roletest.Kept{}
-	ahead, after := opened(t), &roletest.Kept{}
+	prepared, after := opened(t), &roletest.Kept{}
 	for round := range 3 {
-		var beside sync.WaitGroup
+		var wg sync.WaitGroup
 		for i, m := range messages {
 			if i%5 == round {
-				continue // nobody has worked at it
+				continue // this one is not prepared
 			}
-			if work := ahead.Prepare(id, m); work != nil {
-				beside.Add(1)
-				go func() { defer beside.Done(); work() }()
+			if work := prepared.Prepare(id, m.Stream, m.Chunk); work != nil {
+				wg.Add(1)
+				go func() { defer wg.Done(); work() }()
 			}
 		}
-		beside.Wait()
+		wg.Wait()
 		for i, m := range messages {
-			_, want := plain.Take(id, m, before)
-			_, got := ahead.Take(id, m, after)
+			alone := *m.Chunk
+			alone.Prepared = nil
+			_, want := plain.Take(id, role.Message{Stream: m.Stream, Chunk: &alone}, before)
+			_, got := prepared.Take(id, m, after)
 			if fmt.Sprint(want) != fmt.Sprint(got) {
 				t.Fatalf("chunk %d: %v, not %v", i, got, want)
 			}
 		}
-		ahead.DiscardPrepared()
 	}
 	if len(before.All) != len(after.All) {
 		t.Fatalf("%d batches, not %d", len(after.All), len(before.All))
@@ -56,14 +57,14 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-// TestPreparedIsDiscarded: a chunk that was not taken leaves nothing that could be taken for another one in the same memory.
-func TestPreparedIsDiscarded(t *testing.T) {
+// TestPreparedWorkBelongsToItsChunk: a chunk that was not taken leaves nothing that could be taken for another one in the same memory.
+func TestPreparedWorkBelongsToItsChunk(t *testing.T) {
 	p, out := opened(t), &roletest.Kept{}
 	m := roletest.Chunk(1, 2, "red,3\n")
-	p.Prepare(id, m)()
-	p.DiscardPrepared()
+	p.Prepare(id, m.Stream, m.Chunk)()
 	copy(m.Chunk.Data, "red,4\n")
-	if _, err := p.Take(id, m, out); err != nil {
+	next := role.Message{Stream: m.Stream, Chunk: &role.Chunk{File: m.Chunk.File, Header: m.Chunk.Header, Line: m.Chunk.Line, Data: m.Chunk.Data}}
+	if _, err := p.Take(id, next, out); err != nil {
 		t.Fatal(err)
 	}
 	other := &roletest.Kept{}
@@ -75,15 +76,15 @@ func TestPreparedIsDiscarded(t *testing.T) {
 	}
 }
 
-// TestN6_PanicAhead: a parser that panics beside the loop fails its session, and not the process.
-func TestN6_PanicAhead(t *testing.T) {
+// TestN6_PanicInPreparedWork: a parser that panics beside the loop fails its session, and not the process.
+func TestN6_PanicInPreparedWork(t *testing.T) {
 	p := opened(t)
 	m := roletest.Chunk(1, 10, "red,-2\n")
-	work := p.Prepare(id, m)
-	var beside sync.WaitGroup
-	beside.Add(1)
-	go func() { defer beside.Done(); work() }()
-	beside.Wait()
+	work := p.Prepare(id, m.Stream, m.Chunk)
+	var wg sync.WaitGroup
+	wg.Add(1)
+	go func() { defer wg.Done(); work() }()
+	wg.Wait()
 	if _, err := p.Take(id, m, &roletest.Kept{}); err == nil || !strings.Contains(err.Error(), "panic") {
 		t.Fatalf("%v", err)
 	}

@@ -7,7 +7,6 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/parse"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/fold"
 )
 
@@ -33,9 +32,9 @@ func newChunkParser(st *state, stream int, c *role.Chunk) (*chunkParser, error) 
 	return &chunkParser{of: s.Name, file: file, rows: fp, rejected: fold.NewTable(&analyses.RejectedSpec)}, nil
 }
 
-// work is one chunk, who parses it, and what came of it. It touches nothing else, so two of them can be done side by side.
+// work is one chunk, its parser, and what came of it. It touches nothing else, so two of them can be done side by side.
 type work struct {
-	session session.ID
+	of      *state
 	stream  int
 	chunk   *role.Chunk
 	key     fileKey
@@ -48,13 +47,9 @@ func (w *work) do() {
 	w.payload, w.err = guarded(func() ([]byte, error) { return w.parser.parse(w.chunk) })
 }
 
-// guarded makes an error of a panic in an analysis' parser (N6): on a goroutine of its own nobody else would.
+// guarded makes an error of a panic in an analysis' parser (N6). The core's own guard does not reach a goroutine beside the loop.
 func guarded[T any](f func() (T, error)) (v T, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v", r)
-		}
-	}()
+	defer role.Explain(&err, nil)
 	return f()
 }
 

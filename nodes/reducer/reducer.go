@@ -23,8 +23,11 @@ import (
 // Its tables look for no key (fold.NewUnion): one that is merged at all is in one partition, which one aggregator has, leaves that
 // once, and comes here exactly once.
 type Reducer struct {
+	role.Base
 	sessions map[session.ID]*state
 }
+
+var _ role.Role = (*Reducer)(nil)
 
 type state struct {
 	role.Session
@@ -65,9 +68,6 @@ func (r *Reducer) Take(id session.ID, m role.Message, _ role.Emitter) (bool, err
 	return true, nil
 }
 
-// Flush implements role.Role.
-func (r *Reducer) Flush(session.ID, role.Emitter) error { return nil }
-
 // End implements role.Role: it computes every query whose streams have all ended.
 func (r *Reducer) End(id session.ID, stream int, _ role.Emitter) (bool, error) {
 	st := r.sessions[id]
@@ -104,17 +104,10 @@ func (st *state) complete(q int) bool {
 	return true
 }
 
-// answer computes a query. Whatever goes wrong in the analysis' function is told with the query's name (N6).
+// answer computes a query. An error of the analysis' function gets the query's name (N6).
 func (st *state) answer(q int) (err error) {
 	query := &st.Analysis.Queries[q]
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-		}
-		if err != nil {
-			err = fmt.Errorf("query %s: %w", query.Name, err)
-		}
-	}()
+	defer role.Explain(&err, func() string { return "query " + query.Name })
 	var tables []*fold.Table
 	for _, name := range query.Tables {
 		t := st.tables[st.Analysis.TableIndex(name)]

@@ -2,18 +2,18 @@ package role
 
 import "posta.dev/posta/protocol/session"
 
-// Prepare is a role whose work on a chunk depends on the chunk and its session alone. It can be done before the chunk is taken, beside
-// that on other chunks: what takes the most time in a pipeline need not keep to one core. The state machine notices nothing but that
-// Take is quick.
+// Preparer is a role whose work on a chunk depends on the chunk and its session alone. The work can be done before the chunk is taken,
+// beside that on other chunks: what takes the most time in a pipeline need not keep to one core. For the state machine only Take gets
+// quicker.
 type Preparer interface {
-	// Prepare returns the work on a chunk, nil if there is none. It runs once, perhaps on another goroutine, and has returned before the
-	// role's next method is called. Take of the same chunk then finds it done; work that no Take asks for is wasted and does no harm.
-	Prepare(id session.ID, m Message) func()
-	// DiscardPrepared says that the chunks are taken, or will not be: what was done ahead is forgotten.
-	DiscardPrepared()
+	// Prepare returns the work on a chunk, nil if there is none. The work runs once, perhaps on another goroutine, and has returned before
+	// the role's next method is called. Its result stays with the chunk (Chunk.Prepared), where Take finds it. If no Take gets the chunk
+	// the result is garbage.
+	Prepare(id session.ID, stream int, c *Chunk) (work func())
 }
 
-// ChunkDecoder is a gateway that can tell before a request whether it brings a chunk that it would pass on.
+// ChunkDecoder is a gateway that can tell before a request is handled whether it brings a chunk that the gateway would feed now.
 type ChunkDecoder interface {
-	Chunk(body []byte) (session.ID, Message, bool)
+	// DecodeChunk sets r.Chunk if the gateway would feed it now. The gateway may still refuse it when it handles the request.
+	DecodeChunk(r *Request) (id session.ID, stream int, ok bool)
 }

@@ -29,6 +29,8 @@ type Chunk struct {
 	Header []byte // the file's header record
 	Line   uint64 // line of the first record
 	Data   []byte
+
+	Prepared any // what a Preparer has made of the chunk; nil if there was none. It does not travel.
 }
 
 // Message is what one role hands to the next. Raw chunks stay chunks while they stay in a node; everything else is bytes.
@@ -110,8 +112,9 @@ type Gateway interface {
 	Role
 	// Attach is called once, before anything else.
 	Attach(h Host)
-	// Request handles a client's request; false if it is not this gateway's kind. body is valid until the gateway releases it.
-	Request(now time.Time, from Peer, body []byte) bool
+	// Request handles a client's request; false if it is not this gateway's kind. r is valid during the call, its body until the gateway
+	// releases it.
+	Request(now time.Time, r *Request) bool
 	// Tick does what time asks for, and what waited for room: it is called often.
 	Tick(now time.Time)
 	// Forget drops what is kept of a session that a client has closed.

@@ -136,9 +136,9 @@ func TestPack_MakesPayloadsAsLargeAsTheirContent(t *testing.T) {
 		tables[1].AddSum(tables[1].Row(tables[1].Key().String(fmt.Sprint(i))), 0, 1)
 	}
 	var pack role.PartialEncoder
-	first := pack.Partial(1, tables[1], tables[1].Rows())
+	first := pack.Encode(1, tables[1], tables[1].Rows())
 	want := bytes.Clone(first)
-	second := pack.Partial(1, tables[1], tables[1].Rows()[:10])
+	second := pack.Encode(1, tables[1], tables[1].Rows()[:10])
 	if !bytes.Equal(first, want) || !bytes.Equal(second, role.AppendPartial(nil, 1, tables[1], tables[1].Rows()[:10])) {
 		t.Error("a payload changed, or is not that of its rows")
 	}

@@ -35,12 +35,12 @@ func TableStream(a *analyses.Analysis, i int) int {
 	return len(a.Streams) - 1
 }
 
-// PartialEncoder makes payloads of rows, one after the other.
+// PartialEncoder makes payloads of rows, one after the other, with one scratch buffer.
 type PartialEncoder struct{ scratch []byte }
 
-// Partial returns what [AppendPartial] appends, in memory that is as large as its content. It waits in an outbox, where the window counts its
-// length and not its capacity, and what is known of a batch's size before it is made is several times as much.
-func (p *PartialEncoder) Partial(i int, t *fold.Table, rows []int) []byte {
+// Encode returns what [AppendPartial] appends, in memory that is as large as its content. The payload waits in an outbox, where the window
+// counts its length and not its capacity, and a bound on its size that is known before it is made is several times as much.
+func (p *PartialEncoder) Encode(i int, t *fold.Table, rows []int) []byte {
 	p.scratch = AppendPartial(p.scratch[:0], i, t, rows)
 	return bytes.Clone(p.scratch)
 }

@@ -11,6 +11,7 @@ const (
 	fileCore        = "nodes/core/core.go"
 	fileEmit        = "nodes/core/emit.go"
 	fileEnd         = "nodes/core/end.go"
+	fileExplain     = "nodes/role/explain.go"
 	fileHost        = "nodes/core/host.go"
 	fileOutEdge     = "nodes/core/outedge.go"
 	fileRecover     = "nodes/core/recover.go"
@@ -81,7 +82,7 @@ func bugs() []mutants.Mutant {
 			edit(fileAdvance, "	case s.eos[f.Stream][l.key()]:\n", "	case false:\n"),
 			edit(fileAdvance, "	s.eos[stream][from] = true\n", "	s.eos[stream][from] = true\n	s.eos[stream][linkKey{from.edge, link.NodeID(fmt.Sprint(len(s.eos[stream])))}] = true\n	delete(s.eos[stream], linkKey{from.edge, \"1\"})\n"),
 		),
-		one("facts before what a joiner was spared", "R11", 60, fileJoiner, "		if err := st.catchUp(); err != nil {\n", "		if err := error(nil); err != nil {\n"),
+		one("facts before the reference data that a joiner deferred", "R11", 60, fileJoiner, "		if err := st.catchUp(); err != nil {\n", "		if err := error(nil); err != nil {\n"),
 		one("end of one sender is the end of all", "R12", 60, fileAdvance, "len(s.eos[stream]) >= max(1, c.sendersOf(s.reference(stream)))", "len(s.eos[stream]) >= 1"),
 		many("end passed on before the last partial", "R12", 60,
 			edit(fileEnd, "		c.flush(s, i)\n		if s.err != nil {\n			return\n		}\n		more := false\n", "		more := false\n"),
@@ -92,7 +93,7 @@ func bugs() []mutants.Mutant {
 		one("state input not recorded", "N3", 60, fileEmit, "	if durable {\n", "	if durable && s == nil {\n"),
 		one("end not recorded", "N3", 60, fileEnd, "		c.record(record.Input{Op: record.End, Role: i, Session: s.ID, Stream: stream})\n", ""),
 		one("flush after recovery emits again", "N3", 100, fileRecover, "		if !s.dirty {\n			continue\n		}\n", "		if s != nil {\n			continue\n		}\n"),
-		one("flush after a snapshot emits again", "N3", 200, fileJoiner, "	return st.forget()\n", "	return nil\n"),
+		one("flush after a snapshot emits again", "N3", 200, fileJoiner, "	return st.discardFolded()\n", "	return nil\n"),
 		one("snapshot without hwms", "N3", 60, fileSnapshot, "		rec.Hwms = append(rec.Hwms, l.recv.Hwm())\n", "		_ = l\n"),
 		one("page not recorded", "N3", 300, fileEnd, "	c.record(record.Input{Op: record.More, Role: at.role, Session: s.ID, Stream: at.stream})\n", ""),
 		one("log cut beyond the oldest unacknowledged frame", "N3", 100, fileCommit, "			if p, ok := s.Oldest(); ok && (!found || p < oldest) {\n", "			if p, ok := s.Oldest(); ok && (!found || p > oldest) {\n"),
@@ -100,14 +101,14 @@ func bugs() []mutants.Mutant {
 		from(330, one("a gateway not told of what has left", "N3", 40, fileLogAnalysis, "	return !p.anyGateway || call && in.Role < len(p.gateway) && !p.gateway[in.Role]\n", "	return call || !p.anyGateway\n")),
 		one("frames passed over that one receiver lacks", "N3", 200, fileLogAnalysis, "		floor = min(floor, a.acked[k][r])\n", "		floor = max(floor, a.acked[k][r])\n"),
 		one("recovery begins behind frames that nobody has", "N3", 100, fileLogAnalysis, "			if ours && r.seq > floor {\n", "			if ours && r.seq < floor {\n"),
-		one("lane's hwm not recorded with the chunk", "R5", 100, fileInput, "	in.host.Record(encodeLane(u.id, req.Lane, req.Seq, len(req.Data)))\n", ""),
+		one("lane's hwm not recorded with the chunk", "R5", 100, fileInput, "	in.Host.Record(encodeLane(u.ID, req.Lane, req.Seq, len(req.Data)))\n", ""),
 		one("repeated chunk taken again", "R5", 60, fileInput, "	if req.Seq <= taken {\n", "	if req.Seq < taken {\n"),
-		one("a sleeping node blames its clients", "M6", 200, fileInputRole, "			u.heard, u.worked = u.heard.Add(gap), u.worked.Add(gap)\n", "			_ = u\n"),
+		one("a sleeping node blames its clients", "M6", 200, fileInputRole, "			u.lastHeard, u.lastProgress = u.lastHeard.Add(gap), u.lastProgress.Add(gap)\n", "			_ = u\n"),
 		one("every joiner counts rejected reference rows", "D1", 60, fileJoiner, "	if len(partial) == 0 || reference && st.Replica.Index != 0 {\n", "	if len(partial) == 0 {\n"),
 		one("queries answered at every end", "D1", 60, fileReducer, "		if st.answered[q] || !st.complete(q) {\n", "		if !st.complete(q) {\n"),
 		many("a panic takes the node down", "N6", 100,
 			edit(fileSession, "		if p := recover(); p != nil {\n", "		if p := any(nil); p != nil {\n"),
-			edit(fileJoiner, "		if p := recover(); p != nil {\n", "		if p := any(nil); p != nil {\n"),
+			edit(fileExplain, "	if p := recover(); p != nil {\n", "	if p := any(nil); p != nil {\n"),
 		),
 		from(785, one("a lost receiver is told to nobody", "R8", 20, fileCore, "		if lost := e.ack(a, now); lost != nil {\n", "		if lost := e.ack(a, now); lost != nil && now.IsZero() {\n")),
 		from(830, one("a lost receiver fails sessions that it never had", "R8", 40, fileCore, "		if lost.Affects(s.ID) {\n", "		if s != nil {\n")),

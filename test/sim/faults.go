@@ -190,7 +190,7 @@ func (w *world) block(p pair, on bool) {
 	}
 }
 
-// stop holds a process, as SIGSTOP or a starved machine does, longer than a client's deadline at times.
+// stop holds a process, as SIGSTOP or a starved machine does, at times longer than its clients wait.
 func (w *world) stop(n *node) {
 	if n.stopped || !n.up {
 		return

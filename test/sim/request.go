@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bytes"
 	"time"
 
 	"posta.dev/posta/internal/simulator/eventqueue"
@@ -67,7 +68,7 @@ func (c *client) post(to *node, body []byte, answered func(protocol.Reply)) *att
 		}
 		to.hear(func() {
 			w.mix('R', byte(to.index), byte(len(body)))
-			if !to.core.Request(w.Now(), peer, append([]byte(nil), body...)) {
+			if !to.core.Request(w.Now(), &role.Request{From: peer, Body: bytes.Clone(body)}) {
 				w.fail("node %s knows nothing of a request", to.id)
 			}
 			to.wake()

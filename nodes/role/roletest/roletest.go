@@ -205,7 +205,7 @@ func NewHost(g role.Gateway) *Host {
 // Ask makes a request and returns the answer, false if there is none yet. What waited for the disk gets there.
 func (h *Host) Ask(t *testing.T, now time.Time, from role.Peer, q protocol.Request) (protocol.Reply, bool) {
 	t.Helper()
-	if !h.Gateway.Request(now, from, q.Append(nil)) {
+	if !h.Gateway.Request(now, &role.Request{From: from, Body: q.Append(nil)}) {
 		t.Fatalf("the gateway knows nothing of %s", q.Type)
 	}
 	return h.Answer(from)

@@ -1,0 +1,70 @@
+package gateway
+
+import (
+	"fmt"
+
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/link"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/topology"
+)
+
+// About is what a gateway knows of its cluster.
+type About struct {
+	Cluster    string
+	Node       string
+	Version    string
+	InputNodes []link.NodeID // the nodes of the topology that hold an input
+	Inputs     []string      // endpoints, in the order in which clients open sessions
+	Outputs    []string
+	Known      analyses.Set
+	Wiring     string // of the topology
+	Limits     topology.Limits
+}
+
+// Info answers an info request.
+func (a *About) Info() protocol.Reply {
+	r := protocol.Reply{
+		Type: protocol.About, Cluster: a.Cluster, Node: a.Node, Version: a.Version, Inputs: a.Inputs, Outputs: a.Outputs,
+	}
+	for _, an := range a.Known {
+		info := protocol.AnalysisInfo{Name: an.Name, About: an.About, Streams: Streams(an), Queries: Queries(an)}
+		for _, p := range an.Params {
+			info.Params = append(info.Params, protocol.ParamInfo{Name: p.Name, Default: p.Default, About: p.About})
+		}
+		r.Analyses = append(r.Analyses, info)
+	}
+	return r
+}
+
+// Streams describes the streams of an analysis to clients.
+func Streams(a *analyses.Analysis) []protocol.Stream {
+	var out []protocol.Stream
+	for _, s := range a.Streams {
+		out = append(out, protocol.Stream{Name: s.Name, Reference: s.Reference, Files: s.Files, Comma: s.Comma})
+	}
+	return out
+}
+
+// Queries names the queries of an analysis.
+func Queries(a *analyses.Analysis) []string {
+	var out []string
+	for _, q := range a.Queries {
+		out = append(out, q.Name)
+	}
+	return out
+}
+
+// WrongNode refuses what another kind of node answers.
+func (a *About) WrongNode(ask protocol.RequestType) protocol.Reply {
+	r := protocol.Refuse(protocol.ErrWrongNode, fmt.Sprintf("node %s does not answer %q; ask one of the listed endpoints", a.Node, ask))
+	r.Inputs, r.Outputs = a.Inputs, a.Outputs
+	return r
+}
+
+// Unknown refuses a session that the node does not know.
+func (a *About) Unknown(id session.ID) protocol.Reply {
+	return protocol.Refuse(protocol.ErrUnknownSession,
+		fmt.Sprintf("node %s knows no session %s; open it, or look for it with `posta sessions`", a.Node, id))
+}

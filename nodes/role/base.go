@@ -1,0 +1,34 @@
+package role
+
+import (
+	"errors"
+
+	"posta.dev/posta/protocol/session"
+)
+
+// Base is the part of a role that does nothing: no work when a session opens, flushes or ends, and no state of its own. A role embeds it
+// and overrides what it does.
+type Base struct{}
+
+// Open implements Role.
+func (Base) Open(Session) error { return nil }
+
+// Flush implements Role.
+func (Base) Flush(session.ID, Emitter) error { return nil }
+
+// End implements Role.
+func (Base) End(session.ID, int, Emitter) (more bool, err error) { return false, nil }
+
+// More implements Role.
+func (Base) More(session.ID, Emitter) (more bool, err error) { return false, nil }
+
+// Snapshot implements Role.
+func (Base) Snapshot(_ session.ID, dst []byte) []byte { return dst }
+
+// Restore implements Role.
+func (Base) Restore(_ session.ID, data []byte) error {
+	if len(data) != 0 {
+		return errors.New("the snapshot has state for a role that keeps none: the data directory belongs to another chain")
+	}
+	return nil
+}
