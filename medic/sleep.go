@@ -9,9 +9,9 @@ import (
 // question costs them something.
 const AskAgain = 50 * time.Millisecond
 
-// Sleep waits for AskAgain, or says that ctx is over.
-func Sleep(ctx context.Context) error {
-	t := time.NewTimer(AskAgain)
+// Sleep waits for d. The error is ctx's if that is over before.
+func Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:

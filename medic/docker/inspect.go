@@ -33,37 +33,40 @@ func (r *Restarter) look(ctx context.Context, node medic.NodeID) (c container.In
 				return c, err
 			}
 		}
-		err = r.engine.do(ctx, "look at the container of "+string(node), func(ctx context.Context) (err error) {
-			c, err = r.engine.api.ContainerInspect(ctx, id)
-			return err
-		})
-		if err == nil && (c.ContainerJSONBase == nil || c.State == nil || c.Config == nil) {
-			return c, fmt.Errorf("look at the container of %s: the engine's answer has no state", node)
-		}
+		c, err = r.inspect(ctx, node, id)
 		if err == nil && !c.State.Running {
 			return r.newest(ctx, node, c)
 		}
 		if !cerrdefs.IsNotFound(err) {
 			return c, err
 		}
-		r.forget(node, id)
+		r.ids.CompareAndDelete(node, id)
 	}
 	return c, noContainer(node, r.cfg.Cluster)
 }
 
+func (r *Restarter) inspect(ctx context.Context, node medic.NodeID, id string) (c container.InspectResponse, err error) {
+	what := "look at the container of " + string(node)
+	err = r.engine.do(ctx, what, func(ctx context.Context) (err error) {
+		c, err = r.engine.api.ContainerInspect(ctx, id)
+		return err
+	})
+	if err == nil && (c.ContainerJSONBase == nil || c.State == nil || c.Config == nil) {
+		err = fmt.Errorf("%s: the engine's answer has no state", what)
+	}
+	return c, err
+}
+
 // newest looks whether the node has another container by now, when the one that is known does not run: who replaces a node makes the new
 // container before the old one stops, so whoever starts the node meanwhile starts the right one.
-func (r *Restarter) newest(ctx context.Context, node medic.NodeID, old container.InspectResponse) (c container.InspectResponse, err error) {
+func (r *Restarter) newest(ctx context.Context, node medic.NodeID, old container.InspectResponse) (container.InspectResponse, error) {
 	id, err := r.find(ctx, node)
 	if err != nil || id == old.ID {
 		return old, absent(err)
 	}
-	err = r.engine.do(ctx, "look at the container of "+string(node), func(ctx context.Context) (err error) {
-		c, err = r.engine.api.ContainerInspect(ctx, id)
-		return err
-	})
-	if err != nil || c.ContainerJSONBase == nil || c.State == nil || c.Config == nil {
-		r.forget(node, id)
+	c, err := r.inspect(ctx, node, id)
+	if err != nil {
+		r.ids.CompareAndDelete(node, id)
 		return old, nil // it is there and stands still, which is not wrong; the next look may see more
 	}
 	return c, nil
@@ -96,7 +99,7 @@ func (r *Restarter) find(ctx context.Context, node medic.NodeID) (id string, err
 	if len(all) > 1 && isRunning(all[1]) {
 		return "", fmt.Errorf("%w: %s has %.12s and %.12s, which both run; remove one of them", ErrDuplicate, node, all[0].ID, all[1].ID)
 	}
-	r.remember(node, all[0].ID)
+	r.ids.Store(node, all[0].ID)
 	return all[0].ID, nil
 }
 
@@ -112,39 +115,11 @@ func (r *Restarter) list(ctx context.Context, more ...filters.KeyValuePair) (all
 	return slices.DeleteFunc(all, func(c container.Summary) bool { return c.Labels[labelOneOff] == "True" }), err
 }
 
+// known is the container of the node that was found last, "" if none was, or if that one is gone.
 func (r *Restarter) known(node medic.NodeID) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.ids[node]
-}
-
-func (r *Restarter) remember(node medic.NodeID, id string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.ids[node] = id
-}
-
-// forget lets go of an id that is gone, and of no newer one.
-func (r *Restarter) forget(node medic.NodeID, id string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.ids[node] == id {
-		delete(r.ids, node)
-	}
-}
-
-// Nodes is the nodes and medics of the cluster that have a container, running or not, sorted.
-func (r *Restarter) Nodes(ctx context.Context) ([]medic.NodeID, error) {
-	all, err := r.list(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var ids []medic.NodeID
-	for _, c := range all {
-		ids = append(ids, medic.NodeID(c.Labels[LabelNode]))
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids), nil
+	id, _ := r.ids.Load(node)
+	name, _ := id.(string)
+	return name
 }
 
 // absent turns "there is none" into nothing: for what needs no container.

@@ -28,9 +28,8 @@ type Restarter struct {
 	cfg    Config
 	engine *engine
 
-	mu   sync.Mutex
-	ids  map[medic.NodeID]string // found last
-	seen sight
+	ids  sync.Map // by node, the id of the container that was found last
+	seen processes
 }
 
 // New asks nothing yet: the engine may be about to start. Where it is is said by DOCKER_HOST, as everywhere. It is to be closed.
@@ -42,7 +41,7 @@ func New(cfg Config) (*Restarter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Restarter{cfg: cfg, engine: e, ids: map[medic.NodeID]string{}}, nil
+	return &Restarter{cfg: cfg, engine: e}, nil
 }
 
 // Close lets go of the engine; containers run on.
@@ -84,7 +83,7 @@ func (r *Restarter) start(ctx context.Context, node medic.NodeID, id, before str
 		if !noAnswer(err) {
 			return fmt.Errorf("%w%s", err, advice(err))
 		}
-		if stop := medic.Sleep(ctx); stop != nil {
+		if stop := medic.Sleep(ctx, medic.AskAgain); stop != nil {
 			return fmt.Errorf("%w; the engine does not answer, see `docker info`", err)
 		}
 	}
@@ -174,7 +173,7 @@ func (r *Restarter) Kill(ctx context.Context, node medic.NodeID) error {
 		if last == nil && r.wait(ctx, node, c.ID) == nil {
 			return nil
 		}
-		if stop := medic.Sleep(ctx); stop != nil {
+		if stop := medic.Sleep(ctx, medic.AskAgain); stop != nil {
 			return fmt.Errorf("kill %s: %w: %w; the engine does not get it done, see `docker info`", node, medic.ErrStillThere, errors.Join(last, stop))
 		}
 		last = nil
@@ -218,7 +217,7 @@ func (r *Restarter) Wait(ctx context.Context, node medic.NodeID) (medic.Death, e
 		case !noAnswer(err):
 			return medic.Death{}, fmt.Errorf("wait for %s: %w", node, err)
 		}
-		if stop := medic.Sleep(ctx); stop != nil {
+		if stop := medic.Sleep(ctx, medic.AskAgain); stop != nil {
 			return medic.Death{}, stop
 		}
 	}

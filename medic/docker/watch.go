@@ -14,46 +14,21 @@ import (
 	"posta.dev/posta/medic"
 )
 
-// sight is what the engine's events tell of processes. It answers at once and asks nobody.
-type sight struct {
-	mu   sync.Mutex
-	pids map[medic.NodeID]int // 0: there is none; nothing: not known
+// processes is what the engine's events tell of processes. It answers at once and asks nobody.
+type processes struct {
+	pids sync.Map // by node; 0: it has no process; nothing: not known
 }
 
 // errUnseen is returned for whoever cannot be seen: the engine is not heard, or knows no such container.
 var errUnseen = errors.New("the engine does not tell")
 
 // Pid implements medic.Pids.
-func (s *sight) Pid(node medic.NodeID) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	pid, known := s.pids[node]
+func (p *processes) Pid(node medic.NodeID) (int, error) {
+	pid, known := p.pids.Load(node)
 	if !known {
 		return 0, fmt.Errorf("look for the process of %s: %w", node, errUnseen)
 	}
-	return pid, nil
-}
-
-func (s *sight) set(node medic.NodeID, pid int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.pids == nil {
-		s.pids = map[medic.NodeID]int{}
-	}
-	s.pids[node] = pid
-}
-
-func (s *sight) lose(node medic.NodeID) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.pids, node)
-}
-
-// clear forgets everything: what is not seen any more is no hint.
-func (s *sight) clear() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pids = nil
+	return pid.(int), nil
 }
 
 // Seen implements medic.Watcher.
@@ -69,14 +44,10 @@ const (
 
 // Watch implements medic.Watcher.
 func (r *Restarter) Watch(ctx context.Context) {
-	defer r.seen.clear()
 	for ctx.Err() == nil {
 		r.watch(ctx)
-		r.seen.clear()
-		select {
-		case <-time.After(reconnect):
-		case <-ctx.Done():
-		}
+		r.seen.pids.Clear() // what is not seen any more is no hint
+		_ = medic.Sleep(ctx, reconnect)
 	}
 }
 
@@ -116,14 +87,14 @@ func (r *Restarter) follow(ctx context.Context, messages <-chan events.Message, 
 	for {
 		select {
 		case m := <-messages:
-			r.happened(ctx, m)
+			r.handleEvent(ctx, m)
 			check.Reset(checkGone)
 		case <-errs:
 			return
 		case <-ctx.Done():
 			return
 		case <-check.C:
-			gone, err := r.lookAround(ctx)
+			gone, err := r.lookAtAll(ctx)
 			if err != nil {
 				return // an engine that does not answer is not believed either
 			}
@@ -136,14 +107,14 @@ func (r *Restarter) follow(ctx context.Context, messages <-chan events.Message, 
 	}
 }
 
-// happened takes an event. An end is believed at once, for it is what the hint is for; whatever else happened is looked at.
-func (r *Restarter) happened(ctx context.Context, m events.Message) {
+// handleEvent takes an event. An end is believed at once, for it is what the hint is for; whatever else happened is looked at.
+func (r *Restarter) handleEvent(ctx context.Context, m events.Message) {
 	node := medic.NodeID(m.Actor.Attributes[LabelNode])
 	if node == "" || m.Actor.Attributes[labelOneOff] == "True" {
 		return
 	}
 	if m.Action == events.ActionDie && m.Actor.ID == r.known(node) {
-		r.seen.set(node, 0)
+		r.seen.pids.Store(node, 0)
 		return
 	}
 	r.lookAt(ctx, node)
@@ -153,16 +124,16 @@ func (r *Restarter) lookAt(ctx context.Context, node medic.NodeID) {
 	c, err := r.look(ctx, node)
 	switch {
 	case err != nil:
-		r.seen.lose(node)
+		r.seen.pids.Delete(node)
 	case c.State.Running:
-		r.seen.set(node, c.State.Pid)
+		r.seen.pids.Store(node, c.State.Pid)
 	default:
-		r.seen.set(node, 0)
+		r.seen.pids.Store(node, 0)
 	}
 }
 
-// lookAround looks at everybody, and says whether somebody is gone.
-func (r *Restarter) lookAround(ctx context.Context) (gone bool, err error) {
+// lookAtAll looks at everybody, and says whether somebody is gone.
+func (r *Restarter) lookAtAll(ctx context.Context) (gone bool, err error) {
 	all, err := r.list(ctx)
 	if err != nil {
 		return false, err

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"posta.dev/posta/medic"
 	"posta.dev/posta/medic/core"
 )
 
@@ -20,8 +21,7 @@ func (h *Host) readFence() (f core.Fence, err error) {
 		return f, nil
 	}
 	if err == nil {
-		var down int
-		var n int
+		var n, down int
 		n, err = fmt.Sscanf(string(b), "generation %d down %d leader %s", &f.Term.Gen, &down, &f.Term.Leader)
 		f.Down = down == 1
 		if n == 2 { // nobody has led yet
@@ -41,7 +41,7 @@ func (h *Host) writeFence(f core.Fence) error {
 		down = 1
 	}
 	text := fmt.Sprintf("generation %d down %d leader %s\n", f.Term.Gen, down, f.Term.Leader)
-	if err := replace(filepath.Join(h.dir, h.name), text, true); err != nil {
+	if err := medic.ReplaceFile(filepath.Join(h.dir, h.name), text, true); err != nil {
 		return fmt.Errorf("write what host %s has seen: %w", h.name, err)
 	}
 	return nil
@@ -64,27 +64,5 @@ func (h *Host) readStarted(target core.NodeID) (s core.Started) {
 // writeStarted needs no fsync: a crash of the machine ends the process, too.
 func (h *Host) writeStarted(target core.NodeID, s core.Started) error {
 	text := fmt.Sprintf("%d order %d.%d verdict %d\n", s.At.UnixNano(), s.Order.Gen, s.Order.N, s.Verdict)
-	return replace(h.file(string(target)), text, false)
-}
-
-func replace(name, text string, durable bool) (err error) {
-	f, err := os.Create(name + ".tmp")
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	if err == nil && durable {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(name+".tmp", name); err != nil || !durable {
-		return err
-	}
-	d, err := os.Open(filepath.Dir(name))
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return medic.ReplaceFile(h.file(string(target)), text, false)
 }

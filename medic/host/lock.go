@@ -9,13 +9,15 @@ import (
 	"syscall"
 	"time"
 
+	"posta.dev/posta/medic"
 	"posta.dev/posta/medic/core"
 )
 
 // ErrBusy is wrapped when the host's lock could not be had in time: somebody acts for very long, or hangs.
 var ErrBusy = errors.New("somebody else is acting on the host")
 
-const askAgain = 3 * time.Millisecond
+// lockAgain is the pause before the lock is tried again.
+const lockAgain = 3 * time.Millisecond
 
 // lock waits for the host's lock. The kernel takes it back when its holder ends.
 func (h *Host) lock(ctx context.Context) (unlock func(), err error) {
@@ -35,9 +37,7 @@ func (h *Host) lock(ctx context.Context) (unlock func(), err error) {
 			_ = f.Close()
 			return nil, fmt.Errorf("lock host %s: %w", h.name, err)
 		}
-		select {
-		case <-time.After(askAgain):
-		case <-ctx.Done():
+		if medic.Sleep(ctx, lockAgain) != nil {
 			_ = f.Close()
 			return nil, fmt.Errorf("lock host %s, which %s has: %w", h.name, h.holdingText(), ErrBusy)
 		}

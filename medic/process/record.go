@@ -33,15 +33,8 @@ func (r *Restarter) record(node medic.NodeID, pid int) error {
 	if err != nil {
 		return fmt.Errorf("find out when process %d was born: %w", pid, err)
 	}
-	err = replace(r.birthFile(node), fmt.Sprintf("%d %s\n", pid, born))
-	return errors.Join(err, replace(r.pidFile(node), strconv.Itoa(pid)+"\n"))
-}
-
-func replace(name, text string) error {
-	if err := os.WriteFile(name+".tmp", []byte(text), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(name+".tmp", name)
+	err = medic.ReplaceFile(r.birthFile(node), fmt.Sprintf("%d %s\n", pid, born), false)
+	return errors.Join(err, medic.ReplaceFile(r.pidFile(node), strconv.Itoa(pid)+"\n", false))
 }
 
 // read takes a file that makes no sense for none: it is what a full disk leaves behind.

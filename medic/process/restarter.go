@@ -193,12 +193,8 @@ func (r *Restarter) Wait(ctx context.Context, node medic.NodeID) (medic.Death, e
 		if ours {
 			every = pollChild
 		}
-		t := time.NewTimer(every)
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			t.Stop()
-			return medic.Death{}, ctx.Err()
+		if err := medic.Sleep(ctx, every); err != nil {
+			return medic.Death{}, err
 		}
 	}
 }

@@ -90,7 +90,7 @@ func (r *Restarter) Start(ctx context.Context, node medic.NodeID) error {
 			if now, lookErr := r.look(ctx, node); lookErr == nil && now.alive() {
 				return nil
 			}
-			if medic.Sleep(ctx) == nil {
+			if medic.Sleep(ctx, medic.AskAgain) == nil {
 				continue
 			}
 		}
@@ -139,7 +139,7 @@ func (r *Restarter) Kill(ctx context.Context, node medic.NodeID) error {
 		if !noAnswer(err) && (err != nil || !now.alive() || now.pid != u.pid) {
 			return absent(err)
 		}
-		if stop := medic.Sleep(ctx); stop != nil {
+		if stop := medic.Sleep(ctx, medic.AskAgain); stop != nil {
 			return fmt.Errorf("kill %s: %w: %w", node, medic.ErrStillThere, errors.Join(last, err, stop))
 		}
 	}
@@ -158,7 +158,7 @@ func (r *Restarter) Wait(ctx context.Context, node medic.NodeID) (medic.Death, e
 		if !noAnswer(err) && (err != nil || !u.alive()) {
 			return medic.Death{Cause: u.cause()}, absent(err)
 		}
-		if err := medic.Sleep(ctx); err != nil {
+		if err := medic.Sleep(ctx, medic.AskAgain); err != nil {
 			return medic.Death{}, err
 		}
 	}
