@@ -54,16 +54,21 @@ func Run(ctx context.Context, c Config) (err error) {
 		return fmt.Errorf("medic %s: open its data: %w", n.ID, err)
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	s := &station{cfg: c, node: n, log: log, hosts: map[string]*host.Host{}, stop: make(chan struct{})}
-	if err := s.open(); err != nil {
-		return errors.Join(fmt.Errorf("medic %s: %w", n.ID, err), s.close())
+	a := &agent{
+		cfg: c, node: n, log: log, hosts: map[string]*host.Host{},
+		stored: make(chan error, 1), reports: make(chan core.Report), ends: make(chan []processEnd),
 	}
-	err = s.run(ctx)
-	return errors.Join(err, s.close())
+	a.life, a.end = context.WithCancel(context.WithoutCancel(ctx))
+	defer a.end()
+	if err := a.open(); err != nil {
+		return errors.Join(fmt.Errorf("medic %s: %w", n.ID, err), a.close())
+	}
+	err = a.run(ctx)
+	return errors.Join(err, a.close())
 }
 
-// station is a running medic. Its fields belong to the loop.
-type station struct {
+// agent is a running medic. Its fields belong to the loop.
+type agent struct {
 	cfg   Config
 	node  topology.Node
 	log   *wal.Log
@@ -74,77 +79,76 @@ type station struct {
 	pub *zmqx.Pub
 	sub *zmqx.Sub
 
-	jobs    chan job
-	answers chan error
-	busy    bool
+	life    context.Context // of the loop: when it is over, nobody takes what tasks have to tell
+	end     context.CancelFunc
+	tasks   sync.WaitGroup // everything that is beside the loop
+	storing bool           // a task stores
+	stored  chan error     // what came of it; has room, so that the task ends without the loop
 	reports chan core.Report
-	ends    chan []end
-	stop    chan struct{}
-	hands   sync.WaitGroup // everything that is beside the loop
+	ends    chan []processEnd
+	newest  atomic.Pointer[core.Term] // for tasks
 
-	shown time.Time // the journal
-	term  core.Term // the last that was logged
-
-	newest atomic.Pointer[core.Term] // for hands, who are beside the loop
+	published time.Time // the journal
+	logged    core.Term // the last term that was logged
 }
 
-func (s *station) open() error {
-	state, err := restore(s.log)
+func (a *agent) open() error {
+	state, err := restore(a.log)
 	if err != nil {
 		return err
 	}
-	for _, name := range s.cfg.Hosts {
-		if s.hosts[name], err = host.Open(filepath.Join(s.cfg.Topology.DataDir, FenceDir), name, s.node.ID, s.cfg.Restarter); err != nil {
+	for _, name := range a.cfg.Hosts {
+		if a.hosts[name], err = host.Open(filepath.Join(a.cfg.Topology.DataDir, FenceDir), name, a.node.ID, a.cfg.Restarter); err != nil {
 			return err
 		}
-		switch f, err := s.hosts[name].Seen(); {
+		switch f, err := a.hosts[name].Seen(); {
 		case err != nil: // no order is carried out there, and the journal says why
-			s.cfg.Log.Warn("what the host has seen is not known", "host", name, "err", err)
+			a.cfg.Log.Warn("what the host has seen is not known", "host", name, "err", err)
 		case f.Term.Gen > state.Fence.Gen:
 			state.Fence = f.Term
 		}
 	}
-	s.core = core.New(s.config(), state, time.Now())
-	if s.pub, err = zmqx.NewPub(zmqx.Options{MaxFrame: maxFrame, Logger: s.cfg.Log}); err != nil {
+	a.core = core.New(a.config(), state, time.Now())
+	if a.pub, err = zmqx.NewPub(zmqx.Options{MaxFrame: maxFrame, Logger: a.cfg.Log}); err != nil {
 		return err
 	}
-	if _, err = s.pub.Listen(s.node.Sockets.Control.Bind); err != nil {
+	if _, err = a.pub.Listen(a.node.Sockets.Control.Bind); err != nil {
 		return err
 	}
-	return s.subscribe()
+	return a.subscribe()
 }
 
 // maxFrame bounds messages; the largest is a journal, of some ten KiB.
 const maxFrame = 2 << 20
 
-func (s *station) subscribe() (err error) {
+func (a *agent) subscribe() (err error) {
 	// A short pause between attempts: who was just started has to be heard soon. And who is silent may have been started again
 	// elsewhere: a container that was cut off and connected again has another address, and nobody closed the old connection.
-	if s.sub, err = zmqx.NewSub(zmqx.Options{MaxFrame: maxFrame, BackoffMax: s.cfg.Topology.Medics.Heartbeat, Logger: s.cfg.Log,
-		MaxSilence: s.cfg.Topology.Medics.SuspectAfter}); err != nil {
+	if a.sub, err = zmqx.NewSub(zmqx.Options{MaxFrame: maxFrame, BackoffMax: a.cfg.Topology.Medics.Heartbeat, Logger: a.cfg.Log,
+		MaxSilence: a.cfg.Topology.Medics.SuspectAfter}); err != nil {
 		return err
 	}
 	for _, topic := range []string{BeatTopic, MessageTopic} {
-		if err := s.sub.Subscribe(topic); err != nil {
+		if err := a.sub.Subscribe(topic); err != nil {
 			return err
 		}
 	}
-	for _, n := range s.cfg.Topology.All() {
-		if n.ID == s.node.ID {
+	for _, n := range a.cfg.Topology.All() {
+		if n.ID == a.node.ID {
 			continue
 		}
-		s.from = append(s.from, n)
-		if _, err := s.sub.Connect(n.Sockets.Control.Dial); err != nil {
+		a.from = append(a.from, n)
+		if _, err := a.sub.Connect(n.Sockets.Control.Dial); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *station) config() core.Config {
-	t, id := s.cfg.Topology, s.log.Identity()
+func (a *agent) config() core.Config {
+	t, id := a.cfg.Topology, a.log.Identity()
 	return core.Config{
-		Self: s.node.ID, ID: core.Identity{LogID: id.LogID, Incarnation: id.Incarnation, PID: os.Getpid()}, Reach: s.cfg.Hosts,
+		Self: a.node.ID, ID: core.Identity{LogID: id.LogID, Incarnation: id.Incarnation, PID: os.Getpid()}, Reach: a.cfg.Hosts,
 		Medics: members(t.MedicNodes()), Nodes: members(t.Nodes()),
 		Heartbeat: t.Medics.Heartbeat, SuspectAfter: t.Medics.SuspectAfter,
 	}
@@ -159,22 +163,22 @@ func members(nodes []topology.Node) []core.Member {
 }
 
 // targets is who this medic can restart.
-func (s *station) targets() (ids []core.NodeID) {
-	for _, n := range s.from {
-		if s.hosts[n.Host] != nil {
+func (a *agent) targets() (ids []core.NodeID) {
+	for _, n := range a.from {
+		if a.hosts[n.Host] != nil {
 			ids = append(ids, n.ID)
 		}
 	}
 	return ids
 }
 
-func (s *station) close() error {
+func (a *agent) close() error {
 	var errs []error
-	if s.sub != nil {
-		errs = append(errs, s.sub.Close())
+	if a.sub != nil {
+		errs = append(errs, a.sub.Close())
 	}
-	if s.pub != nil {
-		errs = append(errs, s.pub.Close())
+	if a.pub != nil {
+		errs = append(errs, a.pub.Close())
 	}
 	return errors.Join(errs...)
 }

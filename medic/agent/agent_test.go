@@ -29,17 +29,13 @@ func log(t *testing.T, dir string) *wal.Log {
 	return l
 }
 
-// What the clerk has stored is what the next life begins with, through snapshots and cuts.
+// What was stored is what the next incarnation begins with, through snapshots and cuts.
 func TestM3_TheLogGivesTermAndJournalBack(t *testing.T) {
 	dir := t.TempDir()
 	l := log(t, dir)
-	jobs, answers := make(chan job, 1), make(chan error, 1)
-	done := make(chan struct{})
-	go func() { defer close(done); clerk(l, jobs, answers, nil) }()
 	var want core.State
 	give := func(j job) {
-		jobs <- j
-		if err := <-answers; err != nil {
+		if err := store(t.Context(), l, j); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -53,8 +49,6 @@ func TestM3_TheLogGivesTermAndJournalBack(t *testing.T) {
 			give(job{snapshot: c.Snapshot()})
 		}
 	}
-	close(jobs)
-	<-done
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -82,29 +76,30 @@ func TestALogThatIsNoMedicsIsRefused(t *testing.T) {
 	}
 }
 
-// pids is processes as a lookout sees them.
+// pids is processes as they are looked at.
 type pids struct{ now atomic.Int64 }
 
 func (p *pids) Pid(core.NodeID) (int, error) { return int(p.now.Load()), nil }
 
-func TestTheLookoutTellsEndsUntilSomethingFollows(t *testing.T) {
+func TestEndsOfProcessesAreToldUntilSomethingFollows(t *testing.T) {
 	p := &pids{}
 	p.now.Store(7)
-	ends, stop, done := make(chan []end), make(chan struct{}), make(chan struct{})
-	go func() { defer close(done); lookout(p, []core.NodeID{"a-1"}, time.Millisecond, ends, stop) }()
-	defer func() { close(stop); <-done }()
+	ends, done := make(chan []processEnd), make(chan struct{})
+	ctx, stop := context.WithCancel(context.Background())
+	go func() { defer close(done); watchProcesses(ctx, p, []core.NodeID{"a-1"}, time.Millisecond, ends) }()
+	defer func() { stop(); <-done }()
 	select {
 	case e := <-ends:
 		t.Fatalf("nothing has happened, and it tells %v", e)
 	case <-time.After(4 * lookEvery):
 	}
 	p.now.Store(8)
-	if e := <-ends; e[0] != (end{"a-1", 7}) {
+	if e := <-ends; e[0] != (processEnd{"a-1", 7}) {
 		t.Fatalf("a successor: %v", e)
 	}
 	p.now.Store(0)
 	for i, want := range []int{8, 0, 0} {
-		if e := <-ends; e[0] != (end{"a-1", want}) {
+		if e := <-ends; e[0] != (processEnd{"a-1", want}) {
 			t.Fatalf("telling %d of the end is %v", i+1, e)
 		}
 	}
@@ -143,14 +138,14 @@ func (w *watcher) Watch(ctx context.Context) {
 
 func (w *watcher) Seen() medic.Pids { return &w.pids }
 
-func TestAWatcherWatchesAsLongAsTheStationRuns(t *testing.T) {
+func TestAWatcherWatchesAsLongAsTheAgentRuns(t *testing.T) {
 	w := &watcher{watched: make(chan struct{}), ended: make(chan struct{})}
-	s := &station{cfg: Config{Restarter: w}, stop: make(chan struct{})}
-	if s.eyes() != w.Seen() {
-		t.Error("the lookout would ask the restarter itself")
+	a := &agent{cfg: Config{Restarter: w}}
+	a.life, a.end = context.WithCancel(context.Background())
+	if a.pids() != w.Seen() {
+		t.Error("each look would ask the restarter itself")
 	}
 	<-w.watched
-	close(s.stop)
-	s.hands.Wait()
+	a.stop()
 	<-w.ended
 }

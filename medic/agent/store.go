@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
 
+	"posta.dev/posta/medic"
 	"posta.dev/posta/medic/core"
 	"posta.dev/posta/wal"
 )
@@ -15,33 +17,23 @@ const snapshotAt = 256 << 10
 // retryFull is the pause before a full disk is tried again (W5).
 const retryFull = 200 * time.Millisecond
 
-// job is what the clerk does next: store records, or a snapshot of all that is stored.
+// job is what is to be stored next: records, or a snapshot of all that is stored.
 type job struct {
 	records  []core.Record
 	snapshot []byte
 }
 
-// clerk stores one job after the other until jobs is closed. An error is final.
-func clerk(log *wal.Log, jobs <-chan job, answers chan<- error, stop <-chan struct{}) {
-	defer close(answers)
-	for j := range jobs {
-		err := carryOut(log, j)
-		for errors.Is(err, wal.ErrDiskFull) {
-			select {
-			case <-time.After(retryFull):
-				err = carryOut(log, j)
-			case <-stop:
-				return
-			}
-		}
-		answers <- err
-		if err != nil {
-			return
+// store makes a job durable. A full disk makes it wait, for as long as ctx lasts; every other error is final.
+func store(ctx context.Context, log *wal.Log, j job) error {
+	for {
+		err := storeOnce(log, j)
+		if !errors.Is(err, wal.ErrDiskFull) || medic.Sleep(ctx, retryFull) != nil {
+			return err
 		}
 	}
 }
 
-func carryOut(log *wal.Log, j job) error {
+func storeOnce(log *wal.Log, j job) error {
 	if j.snapshot != nil {
 		if err := log.SaveSnapshot(log.Last(), j.snapshot); err != nil {
 			return err

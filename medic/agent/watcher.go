@@ -1,14 +1,15 @@
 package agent
 
 import (
+	"context"
 	"time"
 
 	"posta.dev/posta/medic"
 	"posta.dev/posta/medic/core"
 )
 
-// end is a process that is not there: one that was seen before, or, with pid 0, none at all.
-type end struct {
+// processEnd is a process that is not there: one that was seen before, or, with pid 0, none at all.
+type processEnd struct {
 	who core.NodeID
 	pid int
 }
@@ -16,16 +17,14 @@ type end struct {
 // lookEvery is how often processes are looked at: some system calls each.
 const lookEvery = 40 * time.Millisecond
 
-// lookout tells the ends of processes until stop is closed, again and again while nothing follows: a hint may be lost on the way to the
-// leader. That there is no process at all is said when it was missing twice: in the middle of a restart there is none for a moment.
-func lookout(pids medic.Pids, targets []core.NodeID, repeat time.Duration, ends chan<- []end, stop <-chan struct{}) {
+// watchProcesses tells the ends of processes until ctx is over, again and again while nothing follows: a hint may be lost on the way to the
+// leader. Only a target that was found without a process twice is said to have none: in the middle of a restart there is none for a moment.
+func watchProcesses(ctx context.Context, pids medic.Pids, targets []core.NodeID, repeat time.Duration, ends chan<- []processEnd) {
 	last := map[core.NodeID]int{}
 	told := map[core.NodeID]time.Time{}
 	missing := map[core.NodeID]int{}
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
 	for {
-		var seen []end
+		var seen []processEnd
 		for _, t := range targets {
 			pid, err := pids.Pid(t)
 			if err != nil {
@@ -35,7 +34,7 @@ func lookout(pids medic.Pids, targets []core.NodeID, repeat time.Duration, ends 
 			if pid != 0 {
 				last[t], missing[t] = pid, 0
 				if was != 0 && was != pid {
-					seen = append(seen, end{t, was})
+					seen = append(seen, processEnd{t, was})
 				}
 				continue
 			}
@@ -44,22 +43,19 @@ func lookout(pids medic.Pids, targets []core.NodeID, repeat time.Duration, ends 
 			switch {
 			case missing[t] == 1 && was == 0:
 			case missing[t] == 1:
-				seen = append(seen, end{t, was})
+				seen = append(seen, processEnd{t, was})
 			case missing[t] == 2 || now.Sub(told[t]) >= repeat:
 				told[t] = now
-				seen = append(seen, end{t, 0})
+				seen = append(seen, processEnd{t, 0})
 			}
 		}
 		if len(seen) > 0 {
 			select {
 			case ends <- seen:
-			case <-stop:
-				return
+			case <-ctx.Done():
 			}
 		}
-		select {
-		case <-tick.C:
-		case <-stop:
+		if medic.Sleep(ctx, lookEvery) != nil {
 			return
 		}
 	}
