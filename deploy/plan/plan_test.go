@@ -213,6 +213,30 @@ func TestInterruptedAnywhere(t *testing.T) {
 	}
 }
 
+// units is the end without revisions: one of the second topology may have been saved.
+func units(w *world) string {
+	return regexp.MustCompile(`(?m)^\S+ ledger of .*$\n?`).ReplaceAllString(w.end(), "")
+}
+
+// A roll that is cut off behind any step is taken back: every unit ends in the container of the first image, and runs.
+func TestARollThatWasCutOffIsTakenBack(t *testing.T) {
+	one, two := variant{medics: 2}.want(t), variant{medics: 2, image: "posta:sha-2"}.want(t)
+	start := newWorld(t, twoHosts)
+	start.carryOut(one, -1)
+	whole := start.clone()
+	for cut := range whole.carryOut(two, -1) {
+		w := start.clone()
+		w.carryOut(two, cut)
+		w.carryOut(one, -1)
+		if units(w) != units(start) {
+			t.Fatalf("cut off behind step %d and taken back it ends as\n%s\nand began as\n%s", cut, w.end(), start.end())
+		}
+		if n := w.carryOut(one, -1); n != 0 {
+			t.Fatalf("cut off behind step %d and taken back, it still has %d steps", cut, n)
+		}
+	}
+}
+
 // Half a deploy, and then back, or on to something else: what is there decides, not what was meant.
 func TestAnotherWayInTheMiddle(t *testing.T) {
 	for seed := range uint64(40) {

@@ -19,18 +19,33 @@ func (c *comparison) roll(earlier []Step) (stages []stage) {
 func (u *unitState) replaced() bool { return !u.up() && len(u.old) > 0 }
 
 // replace makes the new container before the old one stops, so that whoever starts the unit in between starts the right one.
+//
+// A roll that was cut off and is taken back finds a container of the new one's name that is not the newest. It goes first: medics would
+// start the newest, which is of the roll that was cut off. Until the new one is there a medic may do so, so then all old ones are stopped.
 func (c *comparison) replace(u *unitState, earlier []Step) stage {
-	s := c.provideVolumes(u, earlier)
+	same, old := split(u.old, func(k container) bool { return k.Name == u.container })
+	s := append(c.provideVolumes(u, earlier), c.stopAndRemove(same)...)
 	if u.keep == nil {
 		s = append(s, u.step(Create))
 	}
-	for _, k := range u.old {
-		if k.Running {
+	for _, k := range old {
+		if k.Running || len(same) > 0 {
 			s = append(s, c.stop(k))
 		}
 	}
 	s = append(s, u.step(Start), u.step(AwaitHeartbeat))
-	return append(s, each(u.old, Remove)...)
+	return append(s, each(old, Remove)...)
+}
+
+func split(all []container, is func(container) bool) (those, others []container) {
+	for _, k := range all {
+		if is(k) {
+			those = append(those, k)
+		} else {
+			others = append(others, k)
+		}
+	}
+	return those, others
 }
 
 // removeLeaving removes medics that are not desired any more.
