@@ -53,7 +53,7 @@ func (x *command) deploy(c *cli.Context) error {
 		x.printf("%s", p.Text(&d))
 		return nil
 	}
-	return x.carryOut(c, d, f, source, p)
+	return x.carryOut(c, d, f, &source.Image, p)
 }
 
 // deployTopology is the file and its text.
@@ -69,7 +69,7 @@ func deployTopology(c *cli.Context) (*topology.Topology, string, error) {
 	return t, string(text), nil
 }
 
-func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, source *source, p plan.Plan) error {
+func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, image *apply.Image, p plan.Plan) error {
 	if len(p.Steps) == 0 {
 		x.notef("cluster %s is as the topology says", d.Cluster)
 		return nil
@@ -78,10 +78,7 @@ func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, source 
 	progress := x.newSteps(len(p.Steps))
 	cfg := apply.Config{
 		Desired: d, Observed: f.observed, Engines: f.engines, Wait: c.Duration(flagWait), Cancel: c.Bool(flagCancel),
-		Beat: c.Duration(flagTimeout), Report: progress.update,
-	}
-	if source != nil && source.ref != "" {
-		cfg.Source = source
+		Beat: c.Duration(flagTimeout), Report: progress.update, Image: image,
 	}
 	err := apply.Run(c.Context, cfg, p)
 	progress.finish()
@@ -93,9 +90,9 @@ func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, source 
 }
 
 // desired is what the topology says, or what was good before it.
-func (x *command) desired(c *cli.Context, t *topology.Topology, text string, s *source, f *engineSet) (plan.Desired, error) {
+func (x *command) desired(c *cli.Context, t *topology.Topology, text string, s imageSource, f *engineSet) (plan.Desired, error) {
 	if !c.Bool(flagRollback) {
-		return plan.FromTopology(t, text, s.ref, s.arch)
+		return plan.FromTopology(t, text, s.Ref, s.arch)
 	}
 	good := f.observed.Revisions()
 	for i, l := range good {
@@ -116,31 +113,31 @@ func (x *command) desired(c *cli.Context, t *topology.Topology, text string, s *
 	return plan.Desired{}, fmt.Errorf("%w: the hosts keep no topology of cluster %s that was good", plan.ErrRefused, t.Name)
 }
 
-// source is the image, and where it comes from.
-type source struct {
-	ref, arch string
-	size      int64
-	program   *image.Image
-	engine    *engine.Engine
+// imageSource is the image to deploy. For a rollback it is empty: the revision names the image.
+type imageSource struct {
+	apply.Image
+	arch  string
+	close func() error
 }
 
-// imageSource makes the image of a program, or finds one that an engine here has. Nothing is needed for a rollback.
-func (x *command) imageSource(c *cli.Context) (*source, error) {
+// imageSource makes the image of a program, or finds one that an engine here has.
+func (x *command) imageSource(c *cli.Context) (s imageSource, err error) {
+	s.close = func() error { return nil }
 	switch {
 	case c.Bool(flagRollback) && (c.IsSet(flagImage) || c.IsSet(flagProgram)):
-		return nil, usagef("--%s goes back to the image of that time; leave out --%s and --%s", flagRollback, flagImage, flagProgram)
+		return s, usagef("--%s goes back to the image of that time; leave out --%s and --%s", flagRollback, flagImage, flagProgram)
 	case c.Bool(flagRollback):
-		return &source{}, nil
+		return s, nil
 	case c.IsSet(flagImage) && c.IsSet(flagProgram):
-		return nil, usagef("--%s or --%s, not both", flagImage, flagProgram)
+		return s, usagef("--%s or --%s, not both", flagImage, flagProgram)
 	case c.IsSet(flagImage):
 		e, err := engine.Open(c.Context, "here", topology.Deploy{})
 		if err != nil {
-			return nil, err
+			return s, err
 		}
-		s := &source{engine: e}
-		if s.ref, s.arch, s.size, err = e.Tag(c.Context, c.String(flagImage), image.Ref); err != nil {
-			return nil, errors.Join(err, e.Close())
+		s.close, s.Open = e.Close, func(ctx context.Context) (io.ReadCloser, error) { return e.Save(ctx, s.Ref) }
+		if s.Ref, s.arch, s.Size, err = e.Tag(c.Context, c.String(flagImage), image.Ref); err != nil {
+			return s, errors.Join(err, e.Close())
 		}
 		return s, nil
 	}
@@ -148,41 +145,24 @@ func (x *command) imageSource(c *cli.Context) (*source, error) {
 	if program == "" {
 		self, err := self()
 		if err != nil {
-			return nil, err
+			return s, err
 		}
 		program = self[0]
 	}
 	m, err := image.FromProgram(program, x.Version)
 	if err != nil {
-		return nil, err
+		return s, err
 	}
-	return &source{ref: m.Ref, arch: m.Arch, size: m.Size, program: m}, nil
-}
-
-// Ref implements apply.Source.
-func (s *source) Ref() string { return s.ref }
-
-// Size implements apply.Source.
-func (s *source) Size() int64 { return s.size }
-
-// Open implements apply.Source.
-func (s *source) Open(ctx context.Context) (io.ReadCloser, error) {
-	if s.engine != nil {
-		return s.engine.Save(ctx, s.ref)
+	s.Ref, s.arch, s.Size = m.Ref, m.Arch, m.Size
+	s.Open = func(context.Context) (io.ReadCloser, error) {
+		r, w := io.Pipe()
+		go func() { // ends when all is read, or the reader is closed
+			_, err := m.WriteTo(w)
+			_ = w.CloseWithError(err)
+		}()
+		return r, nil
 	}
-	r, w := io.Pipe()
-	go func() { // ends when all is read, or the reader is closed
-		_, err := s.program.WriteTo(w)
-		_ = w.CloseWithError(err)
-	}()
-	return r, nil
-}
-
-func (s *source) close() error {
-	if s == nil || s.engine == nil {
-		return nil
-	}
-	return s.engine.Close()
+	return s, nil
 }
 
 func (x *command) deployStatus(c *cli.Context) error {

@@ -55,7 +55,7 @@ func (x *command) probeRoom(c *cli.Context) error {
 	if err := unix.Statfs(dir, &s); err != nil {
 		return fmt.Errorf("look at the disk of %s: %w", dir, err)
 	}
-	return x.printLine(deploy.Room{Free: int64(s.Bavail) * s.Bsize, Total: int64(s.Blocks) * s.Bsize})
+	return x.printLine(deploy.DiskSpace{Free: int64(s.Bavail) * s.Bsize, Total: int64(s.Blocks) * s.Bsize})
 }
 
 func (x *command) probeBeat(c *cli.Context) error {

@@ -11,8 +11,8 @@ import (
 // Program is posta in its image.
 const Program = "/bin/posta"
 
-// Room is what `posta probe room` says: bytes of the disk that holds a directory.
-type Room struct {
+// DiskSpace is what `posta probe room` says: bytes of the disk that holds a directory.
+type DiskSpace struct {
 	Free  int64 `json:"free"`
 	Total int64 `json:"total"`
 }

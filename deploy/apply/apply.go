@@ -15,34 +15,34 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// Source is where an image comes from.
-type Source interface {
-	Ref() string
-	Size() int64 // about; 0 is not known
-	Open(ctx context.Context) (io.ReadCloser, error)
+// Image is where the image comes from.
+type Image struct {
+	Ref  string // reference
+	Size int64  // bytes, about; 0 is not known
+	Open func(ctx context.Context) (io.ReadCloser, error)
 }
 
 // Config is what a plan is carried out with.
 type Config struct {
-	Desired  plan.Desired
-	Observed plan.Observed
+	Desired  plan.Desired              // as the plan was made from it
+	Observed plan.Observed             // likewise; it is not brought up to date
 	Engines  map[string]*engine.Engine // by host; hosts that share an engine have the same one
-	Source   Source                    // nil: the image is on some engine already
+	Image    *Image                    // nil: the image is on some engine already
 	Wait     time.Duration             // how long sessions may take to come to their end
-	Cancel   bool                      // do not wait for them
+	Cancel   bool                      // cancel sessions in place of waiting for them
 	Beat     time.Duration             // how long a heartbeat may take that is not of a node that reads its log
-	Report   func(Event)               // called by several goroutines, one at a time
+	Report   func(Event)               // called by several goroutines, one at a time; may be nil
 }
 
-// Event is news of a step.
+// Event is news of a step. The first one of a step has neither Done nor Text nor Bytes.
 type Event struct {
 	Step  plan.Step
 	N, Of int    // which step, of how many
-	Done  bool   // it is over
-	Err   error  // of one that is over and failed
+	Done  bool   // it is over; the last event of the step
+	Err   error  // with Done: why it failed
 	Text  string // what it waits for
 	Bytes int64  // carried so far
-	Size  int64  // of how many, about; 0 is not known
+	Size  int64  // with Bytes: of how many, about; 0 is not known
 }
 
 // ErrStep is wrapped by the error of a plan that was not carried out to its end.
@@ -51,13 +51,10 @@ var ErrStep = errors.New("the deploy stopped")
 // runner carries out one plan.
 type runner struct {
 	Config
-	of      int
-	mu      sync.Mutex // guards done, and the calls of Report
-	done    int
-	heldMu  sync.Mutex // guards held and renew
-	held    func()     // lets sessions in again; nil when they are not held
-	renew   func()     // ends the goroutine that says the hold again
-	holding sync.WaitGroup
+	of    int         // steps of the plan
+	held  sessionHold // started by a HoldSessions, kept when an input is about to stop, else released at the end
+	mu    sync.Mutex  // guards begun, and the calls of Report
+	begun int         // steps that have begun
 }
 
 // Run carries a plan out.
@@ -66,8 +63,8 @@ func Run(ctx context.Context, c Config, p plan.Plan) error {
 	if r.Report == nil {
 		r.Report = func(Event) {}
 	}
-	defer r.holding.Wait()
-	defer r.release()
+	defer r.held.renewing.Wait()
+	defer r.held.release()
 	for from := 0; from < len(p.Steps); {
 		to := from
 		for to < len(p.Steps) && p.Steps[to].Stage == p.Steps[from].Stage {
@@ -112,26 +109,26 @@ func (r *runner) stage(ctx context.Context, steps []plan.Step) error {
 	return errors.Join(errs...)
 }
 
-// again is how often a step without an answer is said.
-const again = 4
+// tries is how often a step is tried whose outcome is unknown.
+const tries = 4
 
 func (r *runner) step(ctx context.Context, e *engine.Engine, s plan.Step) (err error) {
 	r.mu.Lock()
-	n := r.done + 1
-	r.done++
+	r.begun++
+	n := r.begun
 	r.mu.Unlock()
-	tell := func(ev Event) {
+	report := func(ev Event) {
 		ev.Step, ev.N, ev.Of = s, n, r.of
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.Report(ev)
 	}
-	tell(Event{})
-	for try := range again {
+	report(Event{})
+	for try := range tries {
 		if err = ctx.Err(); err == nil {
-			err = r.do(ctx, e, s, tell)
+			err = r.do(ctx, e, s, report)
 		}
-		if err == nil || ctx.Err() != nil || !engine.NoAnswer(err) {
+		if err == nil || ctx.Err() != nil || !engine.OutcomeUnknown(err) {
 			break
 		}
 		select {
@@ -142,52 +139,52 @@ func (r *runner) step(ctx context.Context, e *engine.Engine, s plan.Step) (err e
 	if err != nil {
 		err = fmt.Errorf("%s on host %s: %w", s, s.Host, err)
 	}
-	tell(Event{Done: true, Err: err})
+	report(Event{Done: true, Err: err})
 	return err
 }
 
-func (r *runner) do(ctx context.Context, e *engine.Engine, s plan.Step, tell func(Event)) error {
+func (r *runner) do(ctx context.Context, e *engine.Engine, s plan.Step, report func(Event)) error {
 	d := &r.Desired
 	switch s.Do {
 	case plan.ShipImage:
-		return r.ship(ctx, e, s, tell)
+		return r.ship(ctx, e, s, report)
 	case plan.CreateNetwork:
-		return e.MakeNetwork(ctx, d.Cluster, s.What)
+		return e.CreateNetwork(ctx, d.Cluster, s.What)
 	case plan.RemoveNetwork:
 		return e.RemoveNetwork(ctx, s.What)
 	case plan.CheckSpace:
-		return r.room(ctx, e, s)
+		return r.checkSpace(ctx, e, s)
 	case plan.MarkDrained:
-		return e.Mark(ctx, d.Cluster, s.What, s.Shape, s.Image)
+		return e.MarkDrained(ctx, d.Cluster, s.What, s.Shape, s.Image)
 	case plan.RemoveHelper, plan.Remove, plan.DeleteRevision, plan.UnmarkDrained:
 		return e.Remove(ctx, s.What)
 	case plan.HoldSessions:
 		return r.hold(ctx, e, s)
 	case plan.DrainSessions:
-		return r.quiet(ctx, e, s, tell)
+		return r.drain(ctx, e, s, report)
 	case plan.Stop:
 		if u := r.container(s.What); u != nil && u.Role != topology.RoleMedic && strings.Contains(u.Chain, string(topology.Input)) {
-			r.keep()
+			r.held.keep()
 		}
 		return e.Stop(ctx, s.What, s.Grace)
 	case plan.StopMedics:
-		return r.still(ctx)
+		return r.stopMedics(ctx)
 	case plan.DeleteVolume:
-		return e.DropVolume(ctx, s.What)
+		return e.DeleteVolume(ctx, s.What)
 	case plan.CreateVolume:
-		return e.MakeVolume(ctx, s.What, volumeLabels(d.Cluster, s))
+		return e.CreateVolume(ctx, s.What, volumeLabels(d.Cluster, s))
 	case plan.CopyVolume:
-		return r.copy(ctx, e, s, tell)
+		return r.copy(ctx, e, s, report)
 	case plan.Create:
 		return e.Create(ctx, s.What, r.unit(s.Unit))
 	case plan.Start:
 		return e.Start(ctx, s.What)
 	case plan.AwaitHeartbeat:
-		return r.beat(ctx, e, s, tell)
+		return r.awaitUp(ctx, e, s, report, "beat", s.Unit, "--within", "2s")
 	case plan.AwaitLeader:
-		return r.lead(ctx, e, s, tell)
+		return r.awaitUp(ctx, e, s, report, "lead", "--within", "5s")
 	case plan.SaveRevision:
-		return e.Note(ctx, d, s.What, s.Number)
+		return e.SaveRevision(ctx, d, s.What, s.Number)
 	}
 	return fmt.Errorf("step %q is not known", s.Do)
 }
@@ -223,28 +220,30 @@ func volumeLabels(cluster string, s plan.Step) map[string]string {
 }
 
 // ship brings the image from here, or from another engine that has it.
-func (r *runner) ship(ctx context.Context, e *engine.Engine, s plan.Step, tell func(Event)) error {
-	var open func(ctx context.Context) (io.ReadCloser, error)
-	size := int64(0)
-	if r.Source != nil && r.Source.Ref() == s.What {
-		open, size = r.Source.Open, r.Source.Size()
-	} else {
+func (r *runner) ship(ctx context.Context, e *engine.Engine, s plan.Step, report func(Event)) error {
+	image := r.Image
+	if image == nil || image.Ref != s.What {
 		from := r.withImage(s.What, e)
 		if from == nil {
 			return fmt.Errorf("image %s is on no host any more; deploy the program it was made of, or name an image with --image", s.What)
 		}
-		open = func(ctx context.Context) (io.ReadCloser, error) { return from.Save(ctx, s.What) }
+		image = &Image{Open: func(ctx context.Context) (io.ReadCloser, error) { return from.Save(ctx, s.What) }}
 	}
-	in, err := open(ctx)
+	in, err := image.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = in.Close() }()
+	return e.Load(ctx, s.What, in, carried(image.Size, report))
+}
+
+// carried reports how many bytes have been carried.
+func carried(size int64, report func(Event)) func(n int) {
 	var sent int64
-	return e.Load(ctx, s.What, in, func(n int) {
+	return func(n int) {
 		sent += int64(n)
-		tell(Event{Bytes: sent, Size: size})
-	})
+		report(Event{Bytes: sent, Size: size})
+	}
 }
 
 // withImage is an engine that has an image, other than one that needs it.
@@ -258,7 +257,7 @@ func (r *runner) withImage(ref string, not *engine.Engine) *engine.Engine {
 	return nil
 }
 
-func (r *runner) copy(ctx context.Context, e *engine.Engine, s plan.Step, tell func(Event)) error {
+func (r *runner) copy(ctx context.Context, e *engine.Engine, s plan.Step, report func(Event)) error {
 	from := r.Engines[s.From]
 	if from == nil {
 		return fmt.Errorf("host %s has no engine", s.From)
@@ -270,11 +269,7 @@ func (r *runner) copy(ctx context.Context, e *engine.Engine, s plan.Step, tell f
 		}
 		image = o.Images[0]
 	}
-	var sent int64
-	return e.CopyVolume(ctx, r.Desired.Cluster, s.What, from, image, r.Desired.Image, func(n int) {
-		sent += int64(n)
-		tell(Event{Bytes: sent})
-	})
+	return e.CopyVolume(ctx, r.Desired.Cluster, s.What, from, image, r.Desired.Image, carried(0, report))
 }
 
 // wants says that the host gets the image in this plan.

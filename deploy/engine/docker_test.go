@@ -34,17 +34,17 @@ func TestCopyVolume(t *testing.T) {
 	from, to := cluster+"-from", cluster+"-to"
 	for _, v := range []string{from, to} {
 		defer func() {
-			if err := e.DropVolume(ctx, v); err != nil {
+			if err := e.DeleteVolume(ctx, v); err != nil {
 				t.Error(err)
 			}
 		}()
 	}
 	labels := map[string]string{topology.LabelCluster: cluster, topology.LabelNode: "joiner-1"}
-	if err := e.MakeVolume(ctx, from, labels); err != nil {
+	if err := e.CreateVolume(ctx, from, labels); err != nil {
 		t.Fatal(err)
 	}
 	labels[plan.LabelArriving] = "yes"
-	if err := e.MakeVolume(ctx, to, labels); err != nil {
+	if err := e.CreateVolume(ctx, to, labels); err != nil {
 		t.Fatal(err)
 	}
 	files := map[string]string{"joiner-1.log/000001": string(bytes.Repeat([]byte("record"), 100_000)), "head": "1", "empty/": ""}
@@ -62,7 +62,7 @@ func TestCopyVolume(t *testing.T) {
 	if got := read(t, e, cluster, ref, to); fmt.Sprint(got) != fmt.Sprint(files) || moved < 600_000 {
 		t.Fatalf("%d files came, of %d; %d bytes", len(got), len(files), moved)
 	}
-	if o := (plan.Engine{}); e.helpers(ctx, cluster, &o) != nil || len(o.Helpers) != 0 {
+	if o := (plan.Engine{}); e.containers(ctx, cluster, &o) != nil || len(o.Helpers) != 0 {
 		t.Fatalf("left behind: %v", o.Helpers)
 	}
 }
@@ -85,7 +85,7 @@ func load(t *testing.T, e *Engine) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = exec.Command("docker", "rmi", m.Ref).Run() })
-	if out, err := e.Try(t.Context(), "posta-ct", m.Ref, "probe", "room", "/"); err != nil || !bytes.Contains([]byte(out), []byte("free")) {
+	if out, err := e.RunOnce(t.Context(), "posta-ct", m.Ref, "probe", "room", "/"); err != nil || !bytes.Contains([]byte(out), []byte("free")) {
 		t.Fatalf("the image runs, and says %q, %v", out, err)
 	}
 	return m.Ref
@@ -115,9 +115,9 @@ func write(t *testing.T, e *Engine, cluster, ref, volume string, files map[strin
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	c, err := e.carrier(t.Context(), cluster, ref, volume, "test")
+	c, err := e.helper(t.Context(), cluster, ref, volume, "test")
 	if err == nil {
-		err = errors.Join(e.api.CopyToContainer(t.Context(), c, carried, &b, container.CopyToContainerOptions{}), e.Remove(t.Context(), c))
+		err = errors.Join(e.api.CopyToContainer(t.Context(), c, mountPoint, &b, container.CopyToContainerOptions{}), e.Remove(t.Context(), c))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -126,12 +126,12 @@ func write(t *testing.T, e *Engine, cluster, ref, volume string, files map[strin
 
 func read(t *testing.T, e *Engine, cluster, ref, volume string) map[string]string {
 	t.Helper()
-	c, err := e.carrier(t.Context(), cluster, ref, volume, "test")
+	c, err := e.helper(t.Context(), cluster, ref, volume, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = e.Remove(t.Context(), c) }()
-	r, _, err := e.api.CopyFromContainer(t.Context(), c, carried)
+	r, _, err := e.api.CopyFromContainer(t.Context(), c, mountPoint)
 	if err != nil {
 		t.Fatal(err)
 	}

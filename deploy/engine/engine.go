@@ -41,7 +41,7 @@ func Open(ctx context.Context, host string, d topology.Deploy) (*Engine, error) 
 		return nil, fmt.Errorf("host %s: %w", host, err)
 	}
 	e := &Engine{Host: host, api: api}
-	if err := e.agree(ctx); err != nil {
+	if err := e.negotiate(ctx); err != nil {
 		_ = api.Close()
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func dial(d topology.Deploy) (*client.Client, error) {
 	return api, nil
 }
 
-func (e *Engine) agree(ctx context.Context) error {
+func (e *Engine) negotiate(ctx context.Context) error {
 	return e.call(ctx, "reach its engine", func(ctx context.Context) error {
 		p, err := e.api.Ping(ctx)
 		if err != nil {
@@ -100,37 +100,37 @@ func (e *Engine) callFor(ctx context.Context, within time.Duration, what string,
 	return nil
 }
 
-// NoAnswer says that nobody knows whether a call was carried out: it may be made again. What an engine answered it has decided.
-func NoAnswer(err error) bool {
+// OutcomeUnknown reports that nobody knows whether a call was carried out, so it may be made again. What an engine has answered is decided.
+func OutcomeUnknown(err error) bool {
 	var n net.Error
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, errSSH) ||
 		client.IsErrConnectionFailed(err) || errors.As(err, &n)
 }
 
 // gone turns "there is none" into nothing: for what is to be gone.
-func gone(err error) error {
+func ignoreNotFound(err error) error {
 	if cerrdefs.IsNotFound(err) {
 		return nil
 	}
 	return err
 }
 
-// watched is a stream that ends when nothing came for too long.
-type watched struct {
+// stallReader is a stream that ends when no byte came for stallTime.
+type stallReader struct {
 	r     io.Reader
-	dog   *time.Timer
-	moved func(n int)
+	timer *time.Timer // cancels the stream; every read sets it anew
+	moved func(n int) // called for every piece, with its bytes; may be nil
 }
 
-// watch cancels a stream that stands still. stop must be called.
-func watch(r io.Reader, cancel context.CancelFunc, moved func(n int)) (w *watched, stop func()) {
-	w = &watched{r: r, dog: time.AfterFunc(stallTime, cancel), moved: moved}
-	return w, func() { w.dog.Stop() }
+// watch cancels a stream that stalls. stop must be called.
+func watch(r io.Reader, cancel context.CancelFunc, moved func(n int)) (w *stallReader, stop func()) {
+	w = &stallReader{r: r, timer: time.AfterFunc(stallTime, cancel), moved: moved}
+	return w, func() { w.timer.Stop() }
 }
 
-func (w *watched) Read(p []byte) (int, error) {
+func (w *stallReader) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
-	w.dog.Reset(stallTime)
+	w.timer.Reset(stallTime)
 	if w.moved != nil && n > 0 {
 		w.moved(n)
 	}

@@ -111,7 +111,7 @@ func TestAnOldEngineIsRefused(t *testing.T) {
 
 func TestAnEngineThatIsNotThere(t *testing.T) {
 	_, err := Open(t.Context(), "a", topology.Deploy{Engine: "unix://" + filepath.Join(t.TempDir(), "none.sock")})
-	if err == nil || !NoAnswer(err) {
+	if err == nil || !OutcomeUnknown(err) {
 		t.Fatalf("%v", err)
 	}
 }
@@ -205,13 +205,13 @@ func TestWhatIsGone(t *testing.T) {
 	e := newFake().open(t)
 	ctx := t.Context()
 	for what, err := range map[string]error{
-		"stop": e.Stop(ctx, "x", time.Second), "remove": e.Remove(ctx, "x"), "volume": e.DropVolume(ctx, "x"), "network": e.RemoveNetwork(ctx, "x"),
+		"stop": e.Stop(ctx, "x", time.Second), "remove": e.Remove(ctx, "x"), "volume": e.DeleteVolume(ctx, "x"), "network": e.RemoveNetwork(ctx, "x"),
 	} {
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if err := e.Start(ctx, "x"); err == nil || NoAnswer(err) {
+	if err := e.Start(ctx, "x"); err == nil || OutcomeUnknown(err) {
 		t.Errorf("start: %v", err)
 	}
 	if _, err := e.Exec(ctx, "x", "true"); err == nil {
@@ -223,7 +223,7 @@ func TestMakeVolume_OfSomebodyElse(t *testing.T) {
 	f := newFake()
 	e := f.open(t)
 	f.answers["POST /volumes/create"] = says(http.StatusCreated, map[string]any{"Name": "v", "Labels": map[string]string{"posta.cluster": "other"}})
-	if err := e.MakeVolume(t.Context(), "v", map[string]string{"posta.cluster": "c"}); err == nil || !strings.Contains(err.Error(), "none of this cluster's") {
+	if err := e.CreateVolume(t.Context(), "v", map[string]string{"posta.cluster": "c"}); err == nil || !strings.Contains(err.Error(), "none of this cluster's") {
 		t.Fatal(err)
 	}
 }
@@ -275,7 +275,7 @@ func TestACallEnds(t *testing.T) {
 		_, err = e.api.HTTPClient().Do(req)
 		return err
 	})
-	if !NoAnswer(err) {
+	if !OutcomeUnknown(err) {
 		t.Fatalf("%v", err)
 	}
 }

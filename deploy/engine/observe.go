@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -22,10 +21,9 @@ import (
 	images "posta.dev/posta/deploy/image"
 )
 
-// Observe says what there is of a cluster.
-func (e *Engine) Observe(ctx context.Context, cluster string) (plan.Engine, error) {
-	o := plan.Engine{}
-	for _, look := range []func(context.Context, string, *plan.Engine) error{e.info, e.images, e.networks, e.containers, e.ledgers, e.quiet, e.volumes, e.helpers} {
+// Observe returns what the engine has of a cluster.
+func (e *Engine) Observe(ctx context.Context, cluster string) (o plan.Engine, err error) {
+	for _, look := range []func(context.Context, string, *plan.Engine) error{e.info, e.images, e.networks, e.containers, e.volumes} {
 		if err := look(ctx, cluster, &o); err != nil {
 			return o, err
 		}
@@ -67,9 +65,6 @@ func goArch(machine string) string {
 	return machine
 }
 
-// LocalArch is this machine's.
-func LocalArch() string { return runtime.GOARCH }
-
 func (e *Engine) images(ctx context.Context, _ string, o *plan.Engine) error {
 	return e.call(ctx, "list its images", func(ctx context.Context) error {
 		all, err := e.api.ImageList(ctx, image.ListOptions{Filters: filters.NewArgs(filters.Arg("reference", images.Repository+":sha-*"))})
@@ -80,7 +75,7 @@ func (e *Engine) images(ctx context.Context, _ string, o *plan.Engine) error {
 	})
 }
 
-func labelled(label, value string) filters.Args {
+func withLabel(label, value string) filters.Args {
 	if value != "" {
 		label += "=" + value
 	}
@@ -89,7 +84,7 @@ func labelled(label, value string) filters.Args {
 
 func (e *Engine) networks(ctx context.Context, cluster string, o *plan.Engine) error {
 	return e.call(ctx, "list its networks", func(ctx context.Context) error {
-		all, err := e.api.NetworkList(ctx, network.ListOptions{Filters: labelled(topology.LabelCluster, cluster)})
+		all, err := e.api.NetworkList(ctx, network.ListOptions{Filters: withLabel(topology.LabelCluster, cluster)})
 		for _, n := range all {
 			o.Networks = append(o.Networks, n.Name)
 		}
@@ -97,10 +92,19 @@ func (e *Engine) networks(ctx context.Context, cluster string, o *plan.Engine) e
 	})
 }
 
-// inspected is all containers with a label. One that goes meanwhile is passed over.
-func (e *Engine) inspected(ctx context.Context, by filters.Args, each func(container.InspectResponse)) error {
+// inspected is a container, as the engine describes it.
+type inspected struct {
+	container.InspectResponse
+	name   string
+	labels map[string]string
+}
+
+func (c *inspected) runs() bool { return c.State.Running || c.State.Restarting }
+
+// eachContainer calls each for all containers with a label; value "" is any value. A container that goes meanwhile is passed over.
+func (e *Engine) eachContainer(ctx context.Context, label, value string, each func(c inspected)) error {
 	return e.call(ctx, "list its containers", func(ctx context.Context) error {
-		all, err := e.api.ContainerList(ctx, container.ListOptions{All: true, Filters: by})
+		all, err := e.api.ContainerList(ctx, container.ListOptions{All: true, Filters: withLabel(label, value)})
 		if err != nil {
 			return err
 		}
@@ -113,62 +117,65 @@ func (e *Engine) inspected(ctx context.Context, by filters.Args, each func(conta
 			case c.ContainerJSONBase == nil || c.State == nil || c.Config == nil:
 				return fmt.Errorf("the answer about container %.12s has no state", s.ID)
 			default:
-				each(c)
+				each(inspected{c, strings.TrimPrefix(c.Name, "/"), c.Config.Labels})
 			}
 		}
 		return nil
 	})
 }
 
-func name(c *container.InspectResponse) string { return strings.TrimPrefix(c.Name, "/") }
-
+// containers lists those of units, and those that keep something for the next run.
 func (e *Engine) containers(ctx context.Context, cluster string, o *plan.Engine) error {
-	return e.inspected(ctx, labelled(topology.LabelCluster, cluster), func(c container.InspectResponse) {
-		l := c.Config.Labels
-		made, _ := time.Parse(time.RFC3339Nano, c.Created) // of another form it is the oldest
-		o.Containers = append(o.Containers, plan.Container{
-			Name: name(&c), Unit: l[topology.LabelNode], Host: l[topology.LabelHost], Role: l[topology.LabelRole],
-			Chain: l[plan.LabelChain], Spec: l[plan.LabelSpec], Shape: l[plan.LabelShape], Image: c.Config.Image,
-			Running: c.State.Running || c.State.Restarting, EverStarted: !strings.HasPrefix(c.State.StartedAt, "0001-") && c.State.StartedAt != "", Created: made.UnixNano(),
-		})
-	})
+	for _, kind := range []struct {
+		label string
+		add   func(c inspected)
+	}{
+		{topology.LabelCluster, func(c inspected) {
+			created, _ := time.Parse(time.RFC3339Nano, c.Created) // one of another form is the oldest
+			o.Containers = append(o.Containers, plan.Container{
+				Name: c.name, Unit: c.labels[topology.LabelNode], Host: c.labels[topology.LabelHost], Role: c.labels[topology.LabelRole],
+				Chain: c.labels[plan.LabelChain], Spec: c.labels[plan.LabelSpec], Shape: c.labels[plan.LabelShape], Image: c.Config.Image,
+				Running: c.runs(), EverStarted: !strings.HasPrefix(c.State.StartedAt, "0001-") && c.State.StartedAt != "", Created: created.UnixNano(),
+			})
+		}},
+		{plan.LabelRevision, func(c inspected) {
+			number, err := strconv.Atoi(c.labels[plan.LabelNumber])
+			if err != nil {
+				return // not one of ours
+			}
+			r := plan.Revision{Name: c.name, Number: number, Digest: c.labels[plan.LabelDigest], Image: c.Config.Image, Shape: c.labels[plan.LabelShape]}
+			for _, v := range c.Config.Env {
+				if text, ok := strings.CutPrefix(v, plan.EnvTopology+"="); ok {
+					r.File = text
+				}
+			}
+			o.Revisions = append(o.Revisions, r)
+		}},
+		{plan.LabelDrained, func(c inspected) {
+			o.DrainMarks = append(o.DrainMarks, plan.DrainMark{Name: c.name, Shape: c.labels[plan.LabelShape]})
+		}},
+		{plan.LabelHelper, func(c inspected) { o.Helpers = append(o.Helpers, c.name) }},
+	} {
+		if err := e.eachContainer(ctx, kind.label, cluster, kind.add); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // RunningMedics returns the containers of a cluster's medics that run.
 func (e *Engine) RunningMedics(ctx context.Context, cluster string) (names []string, err error) {
-	err = e.inspected(ctx, labelled(topology.LabelCluster, cluster), func(c container.InspectResponse) {
-		if c.Config.Labels[topology.LabelRole] == topology.RoleMedic && (c.State.Running || c.State.Restarting) {
-			names = append(names, name(&c))
+	err = e.eachContainer(ctx, topology.LabelCluster, cluster, func(c inspected) {
+		if c.labels[topology.LabelRole] == topology.RoleMedic && c.runs() {
+			names = append(names, c.name)
 		}
 	})
 	return names, err
 }
 
-func (e *Engine) ledgers(ctx context.Context, cluster string, o *plan.Engine) error {
-	return e.inspected(ctx, labelled(plan.LabelRevision, cluster), func(c container.InspectResponse) {
-		turn, err := strconv.Atoi(c.Config.Labels[plan.LabelNumber])
-		if err != nil {
-			return // not one of ours
-		}
-		l := plan.Revision{Name: name(&c), Number: turn, Digest: c.Config.Labels[plan.LabelDigest], Image: c.Config.Image, Shape: c.Config.Labels[plan.LabelShape]}
-		for _, v := range c.Config.Env {
-			if text, ok := strings.CutPrefix(v, plan.EnvTopology+"="); ok {
-				l.File = text
-			}
-		}
-		o.Revisions = append(o.Revisions, l)
-	})
-}
-
-func (e *Engine) quiet(ctx context.Context, cluster string, o *plan.Engine) error {
-	return e.inspected(ctx, labelled(plan.LabelDrained, cluster), func(c container.InspectResponse) {
-		o.DrainMarks = append(o.DrainMarks, plan.DrainMark{Name: name(&c), Shape: c.Config.Labels[plan.LabelShape]})
-	})
-}
-
 func (e *Engine) volumes(ctx context.Context, cluster string, o *plan.Engine) error {
 	arrived := map[string]bool{}
-	err := e.inspected(ctx, labelled(plan.LabelArrived, ""), func(c container.InspectResponse) { arrived[c.Config.Labels[plan.LabelArrived]] = true })
+	err := e.eachContainer(ctx, plan.LabelArrived, "", func(c inspected) { arrived[c.labels[plan.LabelArrived]] = true })
 	if err != nil {
 		return err
 	}
@@ -177,7 +184,7 @@ func (e *Engine) volumes(ctx context.Context, cluster string, o *plan.Engine) er
 		ran[c.Unit] = ran[c.Unit] || c.EverStarted
 	}
 	return e.call(ctx, "list its volumes", func(ctx context.Context) error {
-		all, err := e.api.VolumeList(ctx, volume.ListOptions{Filters: labelled(topology.LabelCluster, cluster)})
+		all, err := e.api.VolumeList(ctx, volume.ListOptions{Filters: withLabel(topology.LabelCluster, cluster)})
 		for _, v := range all.Volumes {
 			node := v.Labels[topology.LabelNode]
 			if v.Labels["com.docker.compose.project"] != "" {
@@ -190,8 +197,4 @@ func (e *Engine) volumes(ctx context.Context, cluster string, o *plan.Engine) er
 		}
 		return err
 	})
-}
-
-func (e *Engine) helpers(ctx context.Context, cluster string, o *plan.Engine) error {
-	return e.inspected(ctx, labelled(plan.LabelHelper, cluster), func(c container.InspectResponse) { o.Helpers = append(o.Helpers, name(&c)) })
 }

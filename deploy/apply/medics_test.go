@@ -65,7 +65,7 @@ func twoMedics(t *testing.T, stopped func(running map[string]bool, name string))
 }
 
 // A medic that ends starts again one that was stopped before it, several times over: none is left.
-func TestStill_UntilNoMedicRuns(t *testing.T) {
+func TestStopMedics_UntilNoMedicRuns(t *testing.T) {
 	left := 5
 	r, running := twoMedics(t, func(running map[string]bool, name string) {
 		if left--; left > 0 {
@@ -73,7 +73,7 @@ func TestStill_UntilNoMedicRuns(t *testing.T) {
 			running["medic-2"] = running["medic-2"] || name == "medic-1"
 		}
 	})
-	if err := r.still(t.Context()); err != nil {
+	if err := r.stopMedics(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if running["medic-1"] || running["medic-2"] || left > 0 {
@@ -81,9 +81,9 @@ func TestStill_UntilNoMedicRuns(t *testing.T) {
 	}
 }
 
-func TestStill_SomebodyElseStartsThem(t *testing.T) {
+func TestStopMedics_SomebodyElseStartsThem(t *testing.T) {
 	r, _ := twoMedics(t, func(running map[string]bool, name string) { running[name] = true })
-	err := r.still(t.Context())
+	err := r.stopMedics(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "medic-1, medic-2") && !strings.Contains(err.Error(), "medic-2, medic-1") {
 		t.Errorf("medics that never end are reported so: %v", err)
 	}

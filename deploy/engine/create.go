@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -18,10 +19,10 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// MakeNetwork makes the network that the containers of a cluster have on one engine.
-func (e *Engine) MakeNetwork(ctx context.Context, cluster, name string) error {
+// CreateNetwork creates the network that the containers of a cluster have on one engine.
+func (e *Engine) CreateNetwork(ctx context.Context, cluster, name string) error {
 	return e.call(ctx, "create network "+name, func(ctx context.Context) error {
-		all, err := e.api.NetworkList(ctx, network.ListOptions{Filters: labelled(topology.LabelCluster, cluster)})
+		all, err := e.api.NetworkList(ctx, network.ListOptions{Filters: withLabel(topology.LabelCluster, cluster)})
 		if err != nil || slices.ContainsFunc(all, func(n network.Summary) bool { return n.Name == name }) {
 			return err
 		}
@@ -32,11 +33,11 @@ func (e *Engine) MakeNetwork(ctx context.Context, cluster, name string) error {
 
 // RemoveNetwork removes it.
 func (e *Engine) RemoveNetwork(ctx context.Context, name string) error {
-	return e.call(ctx, "remove network "+name, func(ctx context.Context) error { return gone(e.api.NetworkRemove(ctx, name)) })
+	return e.call(ctx, "remove network "+name, func(ctx context.Context) error { return ignoreNotFound(e.api.NetworkRemove(ctx, name)) })
 }
 
-// MakeVolume makes a volume with labels.
-func (e *Engine) MakeVolume(ctx context.Context, name string, labels map[string]string) error {
+// CreateVolume creates a volume with labels.
+func (e *Engine) CreateVolume(ctx context.Context, name string, labels map[string]string) error {
 	return e.call(ctx, "create volume "+name, func(ctx context.Context) error {
 		v, err := e.api.VolumeCreate(ctx, volume.CreateOptions{Name: name, Labels: labels}) // one that is there is answered as it is
 		if err == nil && v.Labels[topology.LabelCluster] != labels[topology.LabelCluster] {
@@ -46,23 +47,21 @@ func (e *Engine) MakeVolume(ctx context.Context, name string, labels map[string]
 	})
 }
 
-// DropVolume deletes data, and what says that it is whole before that: a volume is at no time taken for whole that is not.
-func (e *Engine) DropVolume(ctx context.Context, name string) error {
+// DeleteVolume deletes a volume. The note that its data is whole goes first, so that a partial volume is never taken for a whole one.
+func (e *Engine) DeleteVolume(ctx context.Context, name string) error {
 	if err := e.Remove(ctx, arrivedName(name)); err != nil {
 		return err
 	}
-	return e.call(ctx, "delete volume "+name, func(ctx context.Context) error { return gone(e.api.VolumeRemove(ctx, name, false)) })
+	return e.call(ctx, "delete volume "+name, func(ctx context.Context) error { return ignoreNotFound(e.api.VolumeRemove(ctx, name, false)) })
 }
 
 func arrivedName(volume string) string { return volume + "-arrived" }
 
-// Create makes a unit's container.
+// Create creates a unit's container.
 func (e *Engine) Create(ctx context.Context, name string, u *plan.Unit) error {
 	s := &u.Spec
 	labels := map[string]string{plan.LabelSpec: u.Hash}
-	for k, v := range s.Labels {
-		labels[k] = v
-	}
+	maps.Copy(labels, s.Labels)
 	grace := int(s.Grace.Round(time.Second) / time.Second)
 	c := &container.Config{Image: s.Image, Cmd: s.Command, Env: s.Env, Labels: labels, StopTimeout: &grace, ExposedPorts: nat.PortSet{}}
 	h := &container.HostConfig{
@@ -75,8 +74,8 @@ func (e *Engine) Create(ctx context.Context, name string, u *plan.Unit) error {
 		h.RestartPolicy.Name = container.RestartPolicyUnlessStopped
 	}
 	if s.NoDNS {
-		// The engine asks other name servers for whom it does not know, and a node that is being restarted is unknown: the answer has to be no,
-		// at once. Names of this network it tells itself.
+		// The engine asks other name servers for names that it does not know, and the name of a node that is being restarted is one. The answer
+		// has to be no, at once. Names of this network the engine resolves itself.
 		h.DNS, h.DNSSearch, h.DNSOptions = []string{"127.0.0.1"}, []string{"."}, []string{"timeout:1", "attempts:1"}
 	}
 	for _, p := range s.Ports {
@@ -99,7 +98,7 @@ func (e *Engine) Create(ctx context.Context, name string, u *plan.Unit) error {
 	return e.create(ctx, name, c, h, n)
 }
 
-// create makes a container; one of that name that a lost answer left behind is the same.
+// create creates a container. One of that name with the same labels is the result of a call whose answer was lost.
 func (e *Engine) create(ctx context.Context, name string, c *container.Config, h *container.HostConfig, n *network.NetworkingConfig) error {
 	return e.call(ctx, "create container "+name, func(ctx context.Context) error {
 		_, err := e.api.ContainerCreate(ctx, c, h, n, nil, name)
@@ -119,20 +118,25 @@ func (e *Engine) create(ctx context.Context, name string, c *container.Config, h
 	})
 }
 
-// Note keeps a topology, in a container that is never started: it is as safe there as the cluster's data, and everybody who may reach the
-// engine can read it.
-func (e *Engine) Note(ctx context.Context, d *plan.Desired, name string, turn int) error {
-	c := &container.Config{
+// SaveRevision keeps a topology, in a container that is never started: it is as safe there as the cluster's data, and everybody who may
+// reach the engine can read it.
+func (e *Engine) SaveRevision(ctx context.Context, d *plan.Desired, name string, number int) error {
+	return e.note(ctx, name, container.Config{
 		Image: d.Image, Env: []string{plan.EnvTopology + "=" + d.File},
-		Labels: map[string]string{plan.LabelRevision: d.Cluster, plan.LabelNumber: strconv.Itoa(turn), plan.LabelDigest: d.RevisionDigest(), plan.LabelShape: d.Shape},
-	}
-	return e.create(ctx, name, c, &container.HostConfig{NetworkMode: "none"}, nil)
+		Labels: map[string]string{
+			plan.LabelRevision: d.Cluster, plan.LabelNumber: strconv.Itoa(number), plan.LabelDigest: d.RevisionDigest(), plan.LabelShape: d.Shape,
+		},
+	})
 }
 
-// Mark notes that no session of a shape is unfinished.
-func (e *Engine) Mark(ctx context.Context, cluster, name, shape, image string) error {
-	c := &container.Config{Image: image, Labels: map[string]string{plan.LabelDrained: cluster, plan.LabelShape: shape}}
-	return e.create(ctx, name, c, &container.HostConfig{NetworkMode: "none"}, nil)
+// MarkDrained notes that no session of a shape is unfinished.
+func (e *Engine) MarkDrained(ctx context.Context, cluster, name, shape, image string) error {
+	return e.note(ctx, name, container.Config{Image: image, Labels: map[string]string{plan.LabelDrained: cluster, plan.LabelShape: shape}})
+}
+
+// note makes a container that is never started: what counts is in its labels and environment.
+func (e *Engine) note(ctx context.Context, name string, c container.Config) error {
+	return e.create(ctx, name, &c, &container.HostConfig{NetworkMode: "none"}, nil)
 }
 
 // Start starts a container; one that runs is no error.
@@ -146,14 +150,14 @@ func (e *Engine) Start(ctx context.Context, name string) error {
 func (e *Engine) Stop(ctx context.Context, name string, grace time.Duration) error {
 	seconds := int((grace + time.Second - 1) / time.Second)
 	return e.callFor(ctx, grace+2*callTime, "stop "+name, func(ctx context.Context) error {
-		return gone(e.api.ContainerStop(ctx, name, container.StopOptions{Timeout: &seconds}))
+		return ignoreNotFound(e.api.ContainerStop(ctx, name, container.StopOptions{Timeout: &seconds}))
 	})
 }
 
 // Remove removes a container. It was stopped before; if a medic was quicker it is killed, by which nothing is lost.
 func (e *Engine) Remove(ctx context.Context, name string) error {
 	return e.callFor(ctx, 2*callTime, "remove "+name, func(ctx context.Context) error {
-		err := gone(e.api.ContainerRemove(ctx, name, container.RemoveOptions{Force: true}))
+		err := ignoreNotFound(e.api.ContainerRemove(ctx, name, container.RemoveOptions{Force: true}))
 		if cerrdefs.IsConflict(err) { // somebody else removes it just now
 			for range 100 {
 				if _, look := e.api.ContainerInspect(ctx, name); cerrdefs.IsNotFound(look) {

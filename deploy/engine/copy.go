@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/mount"
@@ -15,7 +14,7 @@ import (
 	"posta.dev/posta/deploy/plan"
 )
 
-// Load takes an image in. moved is told of every piece.
+// Load loads an image into the engine. moved is called for every piece, with its bytes.
 func (e *Engine) Load(ctx context.Context, ref string, r io.Reader, moved func(n int)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -34,7 +33,7 @@ func (e *Engine) Load(ctx context.Context, ref string, r io.Reader, moved func(n
 	return nil
 }
 
-// loadErrors reads what the engine says while it takes an image in: errors come behind a status of 200.
+// loadErrors reads what the engine says while it loads an image: errors come behind a status of 200.
 func loadErrors(body io.ReadCloser) error {
 	defer func() { _ = body.Close() }()
 	d := json.NewDecoder(body)
@@ -53,7 +52,7 @@ func loadErrors(body io.ReadCloser) error {
 	}
 }
 
-// Save gives an image out. The reader must be closed.
+// Save reads an image from the engine. The reader must be closed.
 func (e *Engine) Save(ctx context.Context, ref string) (io.ReadCloser, error) {
 	r, err := e.api.ImageSave(ctx, []string{ref})
 	if err != nil {
@@ -75,17 +74,18 @@ func (e *Engine) Tag(ctx context.Context, image string, nameFor func(id string) 
 	return ref, arch, size, err
 }
 
-const carried = "/carried"
+// mountPoint is where a helper has the volume.
+const mountPoint = "/carried"
 
-// carrier makes a container that has a volume and is not started: the engine reads and writes volumes of such.
-func (e *Engine) carrier(ctx context.Context, cluster, image, volume, side string) (name string, err error) {
+// helper makes a container that has a volume and is never started: the engine reads and writes the volumes of such containers too.
+func (e *Engine) helper(ctx context.Context, cluster, image, volume, side string) (name string, err error) {
 	name = volume + "-" + side
 	if err := e.Remove(ctx, name); err != nil { // of an interrupted run
 		return "", err
 	}
 	return name, e.create(ctx, name,
 		&container.Config{Image: image, Labels: map[string]string{plan.LabelHelper: cluster}},
-		&container.HostConfig{NetworkMode: "none", Mounts: []mount.Mount{{Type: mount.TypeVolume, Source: volume, Target: carried}}}, nil)
+		&container.HostConfig{NetworkMode: "none", Mounts: []mount.Mount{{Type: mount.TypeVolume, Source: volume, Target: mountPoint}}}, nil)
 }
 
 // CopyVolume copies all data of a volume from another engine into a volume of this one that has none, and notes that it is whole.
@@ -96,62 +96,25 @@ func (e *Engine) CopyVolume(ctx context.Context, cluster, volume string, from *E
 func (e *Engine) copyVolume(ctx context.Context, cluster, volume, image string, from *Engine, fromVolume, fromImage string, moved func(n int)) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	source, err := from.carrier(ctx, cluster, fromImage, fromVolume, "leaves")
+	source, err := from.helper(ctx, cluster, fromImage, fromVolume, "leaves")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, from.Remove(context.WithoutCancel(ctx), source)) }()
-	target, err := e.carrier(ctx, cluster, image, volume, "arrives")
+	target, err := e.helper(ctx, cluster, image, volume, "arrives")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Remove(context.WithoutCancel(ctx), target)) }()
-	r, _, err := from.api.CopyFromContainer(ctx, source, carried+"/.")
+	r, _, err := from.api.CopyFromContainer(ctx, source, mountPoint+"/.")
 	if err != nil {
 		return fmt.Errorf("host %s: read volume %s: %w", from.Host, fromVolume, err)
 	}
 	defer func() { _ = r.Close() }()
 	w, stop := watch(r, cancel, moved)
 	defer stop()
-	if err := e.api.CopyToContainer(ctx, target, carried, w, container.CopyToContainerOptions{}); err != nil {
+	if err := e.api.CopyToContainer(ctx, target, mountPoint, w, container.CopyToContainerOptions{}); err != nil {
 		return fmt.Errorf("host %s: write volume %s: %w", e.Host, volume, err)
 	}
-	return e.create(ctx, arrivedName(volume), &container.Config{Image: image, Labels: map[string]string{plan.LabelArrived: volume}},
-		&container.HostConfig{NetworkMode: "none"}, nil)
-}
-
-// Try runs the image once, without anything, and returns what it says.
-func (e *Engine) Try(ctx context.Context, cluster, image string, command ...string) (out string, err error) {
-	name := cluster + "-probe-" + strings.Join(strings.FieldsFunc(e.Host, func(r rune) bool { return r == ' ' }), "-")
-	if err := e.Remove(ctx, name); err != nil {
-		return "", err
-	}
-	err = e.create(ctx, name, &container.Config{Image: image, Cmd: command, Labels: map[string]string{plan.LabelHelper: cluster}},
-		&container.HostConfig{NetworkMode: "none", CapDrop: []string{"ALL"}}, nil)
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, e.Remove(context.WithoutCancel(ctx), name)) }()
-	if err := e.Start(ctx, name); err != nil {
-		return "", err
-	}
-	err = e.callFor(ctx, 3*callTime, "wait for "+strings.Join(command, " "), func(ctx context.Context) error {
-		done, failed := e.api.ContainerWait(ctx, name, container.WaitConditionNotRunning)
-		select {
-		case r := <-done:
-			out, err = e.said(ctx, name)
-			if err == nil && r.StatusCode != 0 {
-				err = fmt.Errorf("exit status %d: %s", r.StatusCode, lastLine(out))
-			}
-			return err
-		case err := <-failed:
-			return err
-		}
-	})
-	return out, err
-}
-
-func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return lines[len(lines)-1]
+	return e.note(ctx, arrivedName(volume), container.Config{Image: image, Labels: map[string]string{plan.LabelArrived: volume}})
 }

@@ -1,0 +1,155 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"posta.dev/posta/deploy"
+	"posta.dev/posta/deploy/engine"
+	"posta.dev/posta/deploy/plan"
+)
+
+// ErrBusy is wrapped when sessions did not come to their end in time.
+var ErrBusy = errors.New("sessions still run")
+
+const (
+	leaseTime  = 45 * time.Second // a hold ends after it unless it is renewed; it covers the time from the last renewal until the inputs stop
+	leaseRenew = 5 * time.Second  // between two renewals
+)
+
+// sessionHold keeps new sessions out while a plan is carried out. The zero value holds none.
+type sessionHold struct {
+	renewing sync.WaitGroup // the goroutine of start
+	mu       sync.Mutex     // guards the fields below
+	end      func()         // lets sessions in again; nil before start, and after keep or release
+	stop     func()         // ends the goroutine that renews the lease; set with end
+}
+
+// start begins a hold by ask, which is called with the lease; 0 lets sessions in. It is renewed until keep or release, or until this
+// process is gone and the lease is over.
+func (h *sessionHold) start(ctx context.Context, ask func(ctx context.Context, lease time.Duration) error) error {
+	if err := ask(ctx, leaseTime); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.end != nil {
+		return nil
+	}
+	ctx, h.stop = context.WithCancel(ctx)
+	h.end = func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		defer cancel()
+		_ = ask(ctx, 0) // the lease ends the hold, too
+	}
+	h.renewing.Add(1)
+	go func() {
+		defer h.renewing.Done()
+		tick := time.NewTicker(leaseRenew)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				_ = ask(ctx, leaseTime) // if it fails, the next one may be heard
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return nil
+}
+
+// keep leaves new sessions held back: the input is about to stop.
+func (h *sessionHold) keep() { h.finish(false) }
+
+// release lets sessions in, unless they are kept out.
+func (h *sessionHold) release() { h.finish(true) }
+
+func (h *sessionHold) finish(letIn bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.end == nil {
+		return
+	}
+	h.stop()
+	if letIn {
+		h.end()
+	}
+	h.end = nil
+}
+
+// askInput renews a hold, and returns who runs.
+func askInput(ctx context.Context, e *engine.Engine, container string, lease time.Duration, cancel bool) (now deploy.Running, err error) {
+	command := []string{deploy.Program, "probe", "hold", "--lease", lease.String()}
+	if cancel {
+		command = append(command, "--cancel")
+	}
+	err = probe(ctx, e, container, &now, command...)
+	return now, err
+}
+
+// probe runs a command of ours in a container, and decodes the line that it prints.
+func probe(ctx context.Context, e *engine.Engine, container string, answer any, command ...string) error {
+	ctx, stop := context.WithTimeout(ctx, 30*time.Second)
+	defer stop()
+	out, err := e.Exec(ctx, container, command...)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal([]byte(out), answer)
+}
+
+func (r *runner) hold(ctx context.Context, e *engine.Engine, s plan.Step) error {
+	return r.held.start(ctx, func(ctx context.Context, lease time.Duration) error {
+		_, err := askInput(ctx, e, s.What, lease, false)
+		return err
+	})
+}
+
+// drain waits until no session runs: twice in a row, because a client that was admitted before may just be on its way to the second input.
+func (r *runner) drain(ctx context.Context, e *engine.Engine, s plan.Step, report func(Event)) error {
+	began, quiet := time.Now(), 0
+	return poll(ctx, func() (done bool, err error) {
+		now, err := askInput(ctx, e, s.What, leaseTime, r.Cancel)
+		waited := time.Since(began)
+		switch {
+		case ctx.Err() != nil:
+			return false, err
+		case err != nil && waited > r.Wait:
+			return false, fmt.Errorf("nobody could tell for %s whether sessions run: %w", waited.Round(time.Second), err)
+		case err == nil && len(now.Sessions) == 0 && len(now.Rest) == 0 && len(now.Silent) == 0:
+			quiet++
+			return quiet == 2, nil
+		case waited > r.Wait:
+			return false, fmt.Errorf("%w: waited %s for %s; give more time with --wait, or say --cancel-sessions", ErrBusy, waited.Round(time.Second), whoRuns(now))
+		}
+		quiet = 0
+		report(Event{Text: "for " + whoRuns(now)})
+		return false, nil
+	})
+}
+
+func whoRuns(now deploy.Running) string {
+	var all []string
+	for i, s := range now.Sessions {
+		if i == 3 {
+			all = append(all, fmt.Sprintf("%d more", len(now.Sessions)-i))
+			break
+		}
+		all = append(all, fmt.Sprintf("session %s (%s, %s old)", s.ID, s.Analysis, s.Age.Round(time.Second)))
+	}
+	if len(all) == 0 && len(now.Rest) > 0 {
+		all = append(all, "what is left of sessions in "+strings.Join(slices.Sorted(maps.Keys(now.Rest)), ", "))
+	}
+	if len(now.Silent) > 0 {
+		all = append(all, "an answer of "+strings.Join(now.Silent, ", "))
+	}
+	return strings.Join(all, ", ")
+}

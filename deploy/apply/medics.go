@@ -1,0 +1,68 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// stopMedics stops medics until none runs. One that ends finishes the restart it is at, which may be of a medic that was stopped before it.
+// Since none ends by itself, and all that were told to end have ended when a round begins, a round that finds none is the last.
+func (r *runner) stopMedics(ctx context.Context) error {
+	for began := time.Now(); ; {
+		stopped, err := r.stopRunningMedics(ctx)
+		if err != nil || len(stopped) == 0 {
+			return err
+		}
+		if time.Since(began) > r.Beat {
+			return fmt.Errorf("medics are started again and again for %s, last %s: is there another one that looks after this cluster?",
+				time.Since(began).Round(time.Second), strings.Join(stopped, ", "))
+		}
+	}
+}
+
+// stopRunningMedics stops the medics that run, side by side, and returns their containers.
+func (r *runner) stopRunningMedics(ctx context.Context) (names []string, err error) {
+	var wg sync.WaitGroup
+	var mu sync.Mutex // guards errs
+	var errs []error
+	defer wg.Wait()
+	for i := range r.Observed.Engines {
+		host := r.Observed.Engines[i].Name()
+		e := r.Engines[host]
+		if e == nil {
+			return nil, fmt.Errorf("look for medics: host %s has no engine", host)
+		}
+		all, err := e.RunningMedics(ctx, r.Desired.Cluster)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, all...)
+		for _, name := range all {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				if err := e.Stop(ctx, name, r.medicGrace()); err != nil {
+					mu.Lock()
+					defer mu.Unlock()
+					errs = append(errs, fmt.Errorf("stop %s on host %s: %w", name, host, err))
+				}
+			}()
+		}
+	}
+	wg.Wait()
+	return names, errors.Join(errs...)
+}
+
+// medicGrace is what the slowest medic may take to end.
+func (r *runner) medicGrace() (most time.Duration) {
+	for i := range r.Desired.Units {
+		if u := &r.Desired.Units[i]; u.Medic() {
+			most = max(most, u.Spec.Grace)
+		}
+	}
+	return most
+}

@@ -1,0 +1,127 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/pkg/stdcopy"
+
+	"posta.dev/posta/deploy/plan"
+)
+
+var (
+	// ErrExit is wrapped when a program in a container ends with another status than 0.
+	ErrExit = errors.New("exit status")
+	// ErrNotRunning is wrapped when a container is to answer and does not run.
+	ErrNotRunning = errors.New("it does not run")
+)
+
+// Exec runs a command in a container that runs, and returns what it prints.
+func (e *Engine) Exec(ctx context.Context, name string, command ...string) (out string, err error) {
+	c, err := e.api.ContainerInspect(ctx, name)
+	if err != nil {
+		return "", fmt.Errorf("host %s: look at %s: %w", e.Host, name, err)
+	}
+	if c.State == nil || !c.State.Running {
+		why := ""
+		if c.State != nil {
+			why = fmt.Sprintf(" (exit status %d %s)", c.State.ExitCode, c.State.Error)
+		}
+		text, _ := e.lastLog(ctx, name) // only an addition to the error
+		return "", fmt.Errorf("host %s: %s: %w%s: %s", e.Host, name, ErrNotRunning, why, lastLine(text))
+	}
+	var stdout, stderr bytes.Buffer
+	status, err := e.exec(ctx, name, command, &stdout, &stderr)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("host %s: ask %s: %w", e.Host, name, err)
+	case status != 0:
+		err = fmt.Errorf("host %s: %s: %w %d: %s", e.Host, name, ErrExit, status, lastLine(stderr.String()))
+	}
+	return stdout.String(), err
+}
+
+func (e *Engine) exec(ctx context.Context, name string, command []string, stdout, stderr io.Writer) (status int, err error) {
+	x, err := e.api.ContainerExecCreate(ctx, name, container.ExecOptions{Cmd: command, AttachStdout: true, AttachStderr: true})
+	if err != nil {
+		return 0, err
+	}
+	a, err := e.api.ContainerExecAttach(ctx, x.ID, container.ExecAttachOptions{})
+	if err != nil {
+		return 0, err
+	}
+	stop := context.AfterFunc(ctx, a.Close) // a hijacked connection knows no context
+	defer func() { stop(); a.Close() }()
+	_, err = stdcopy.StdCopy(stdout, stderr, a.Reader)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return 0, err
+	}
+	end, err := e.api.ContainerExecInspect(ctx, x.ID)
+	return end.ExitCode, err
+}
+
+// RunOnce runs the image in a container of its own, without network or volumes, and returns what it says.
+func (e *Engine) RunOnce(ctx context.Context, cluster, image string, command ...string) (out string, err error) {
+	name := cluster + "-probe-" + strings.Join(strings.FieldsFunc(e.Host, func(r rune) bool { return r == ' ' }), "-")
+	if err := e.Remove(ctx, name); err != nil {
+		return "", err
+	}
+	err = e.create(ctx, name, &container.Config{Image: image, Cmd: command, Labels: map[string]string{plan.LabelHelper: cluster}},
+		&container.HostConfig{NetworkMode: "none", CapDrop: []string{"ALL"}}, nil)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, e.Remove(context.WithoutCancel(ctx), name)) }()
+	if err := e.Start(ctx, name); err != nil {
+		return "", err
+	}
+	err = e.callFor(ctx, 3*callTime, "wait for "+strings.Join(command, " "), func(ctx context.Context) error {
+		done, failed := e.api.ContainerWait(ctx, name, container.WaitConditionNotRunning)
+		select {
+		case r := <-done:
+			out, err = e.lastLog(ctx, name)
+			if err == nil && r.StatusCode != 0 {
+				err = fmt.Errorf("exit status %d: %s", r.StatusCode, lastLine(out))
+			}
+			return err
+		case err := <-failed:
+			return err
+		}
+	})
+	return out, err
+}
+
+// lastLog is the end of a container's log.
+func (e *Engine) lastLog(ctx context.Context, name string) (string, error) {
+	var b bytes.Buffer
+	err := e.Logs(ctx, name, "20", false, &b, &b)
+	return b.String(), err
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return lines[len(lines)-1]
+}
+
+// Logs writes a container's log, and goes on with it if follow is set, until ctx ends. tail is a number of lines, or "all".
+func (e *Engine) Logs(ctx context.Context, name, tail string, follow bool, out, errs io.Writer) error {
+	r, err := e.api.ContainerLogs(ctx, name, container.LogsOptions{ShowStdout: true, ShowStderr: true, Follow: follow, Tail: tail})
+	if err == nil {
+		defer func() { _ = r.Close() }()
+		if _, err = stdcopy.StdCopy(out, errs, r); ctx.Err() != nil {
+			err = nil // the caller ended it
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("host %s: logs of %s: %w", e.Host, name, err)
+	}
+	return nil
+}
