@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"posta.dev/posta/medic"
@@ -69,6 +70,9 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// members is everybody who is watched.
+func (c *Config) members() []Member { return slices.Concat(c.Nodes, c.Medics) }
+
 // hintTimeout is the silence that counts as death of somebody whose process was seen to end. A hint only shortens: without silence it is
 // nothing.
 func (c *Config) hintTimeout() time.Duration { return min(2*c.Heartbeat, c.SuspectAfter) }
@@ -78,12 +82,3 @@ func (c *Config) freshTimeout() time.Duration { return min(3*c.Heartbeat, c.Susp
 
 // answerTimeout is how long a candidate waits for higher medics to object.
 func (c *Config) answerTimeout() time.Duration { return min(3*c.Heartbeat, c.SuspectAfter) }
-
-// String is for logs.
-func (v Verdict) String() string {
-	names := map[Verdict]string{Done: "done", Found: "found", Refused: "refused", Held: "held", Late: "late", Failed: "failed"}
-	if name := names[v]; name != "" {
-		return name
-	}
-	return fmt.Sprintf("verdict %d", byte(v))
-}

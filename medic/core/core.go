@@ -2,7 +2,6 @@ package core
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -101,34 +100,10 @@ func (c *Core) Tick(now time.Time) {
 	}
 }
 
-// noticeSleep finds out whether this medic has slept. It comes before anything else that is done with a time: who has slept and does not know it
-// would let out orders that are outdated, or obey them.
-func (c *Core) noticeSleep(now time.Time) {
-	if slept := c.det.tick(now); slept > 0 {
-		c.wake(slept, now)
-	}
-}
-
-// wake comes after a sleep. After a long one somebody else may lead by now, and what lies here may be outdated: for one timeout no order
-// is given, none obeyed, and no election begun (M6).
-func (c *Core) wake(slept time.Duration, now time.Time) {
-	c.leaderHeard = c.leaderHeard.Add(slept)
-	c.candidateSince = c.candidateSince.Add(slept)
-	for _, t := range c.targets {
-		t.since = t.since.Add(slept)
-	}
-	if c.actAfter.After(now.Add(-slept)) {
-		c.actAfter = c.actAfter.Add(slept)
-	}
-	if slept >= c.cfg.SuspectAfter/2 {
-		c.actAfter, c.leaderHeard, c.candidateSince = now.Add(c.cfg.SuspectAfter), now, now
-		c.recallAll(now)
-	}
-}
-
 func (c *Core) beat(now time.Time) {
 	c.lastBeat = now
-	c.publish(Message{Kind: Beat, Leading: c.role == leader && c.stored == c.term, Uptime: now.Sub(c.started), Reach: c.cfg.Reach, Have: c.have})
+	_, leading := c.Term()
+	c.publish(Message{Kind: Beat, Leading: leading, Uptime: now.Sub(c.started), Reach: c.cfg.Reach, Have: c.have})
 }
 
 // publish publishes something that needs no disk.
@@ -139,101 +114,6 @@ func (c *Core) publish(m Message) {
 
 // publishStored publishes something once all that was recorded until now is durable (M3, M8).
 func (c *Core) publishStored(m Message) { c.build.messages = append(c.build.messages, m) }
-
-// Receive takes another medic's message.
-func (c *Core) Receive(m Message, now time.Time) {
-	if _, known := c.rank[m.From]; !known || m.From == c.cfg.Self {
-		return
-	}
-	c.noticeSleep(now)
-	if !c.hear(m.From, m.ID, false, now) {
-		return // a life that is over
-	}
-	current := c.compareTerm(m, now)
-	if m.Kind == Beat {
-		c.reach[m.From] = m.Reach
-		c.replicate(m, now)
-		return
-	}
-	if m.To != "" && m.To != c.cfg.Self {
-		return
-	}
-	switch m.Kind {
-	case Election:
-		c.answerCandidate(m, now)
-	case Alive:
-		c.noteObjection(m, now)
-	case Command:
-		c.obey(m, current, now)
-	case Outcome:
-		c.resolve(m.Report, now)
-	case Entries:
-		c.takeEntries(m, current)
-	case Hint:
-		c.det.processEnded(m.Node, m.EndedPID)
-	}
-}
-
-// HeardNode takes a node's heartbeat.
-func (c *Core) HeardNode(node NodeID, id Identity, recovering bool, now time.Time) {
-	if !slices.ContainsFunc(c.cfg.Nodes, func(m Member) bool { return m.ID == node }) {
-		return
-	}
-	c.hear(node, id, recovering, now)
-}
-
-func (c *Core) hear(who NodeID, id Identity, recovering bool, now time.Time) bool {
-	quiet := now.Sub(c.det.lastAny)
-	if !c.det.hear(who, id, recovering, now) {
-		return false
-	}
-	if quiet >= c.cfg.SuspectAfter/2 {
-		c.rejoin(now)
-	}
-	return true
-}
-
-// ProcessEnded takes what this medic has seen on its own host: that the process of a node or medic ended, or, with pid 0, that there is none.
-func (c *Core) ProcessEnded(who NodeID, pid int) {
-	if c.det.members[who] == nil || who == c.cfg.Self {
-		return
-	}
-	c.det.processEnded(who, pid)
-	c.publish(Message{Kind: Hint, Node: who, EndedPID: pid})
-}
-
-// replicate sends the peer what its journal lacks: a leader to its followers, and they to a leader whose history is shorter than theirs.
-func (c *Core) replicate(m Message, now time.Time) {
-	if c.role != leader && m.From != c.term.Leader || m.Term != c.term || now.Sub(c.replicated[m.From]) < c.cfg.Heartbeat/2 {
-		return
-	}
-	c.replicated[m.From] = now
-	if entries, oldest := c.journal.missing(m.Have); len(entries) > 0 {
-		c.publishStored(Message{Kind: Entries, To: m.From, Entries: entries, Oldest: oldest})
-	}
-}
-
-// takeEntries takes entries, but none from somebody who has missed an election (M8).
-func (c *Core) takeEntries(m Message, current bool) {
-	if !current {
-		return
-	}
-	for _, e := range m.Entries {
-		if c.journal.add(e, m.Oldest) {
-			c.build.records = append(c.build.records, Record{Entry: &e})
-		}
-	}
-}
-
-// write adds to the journal of the term that this medic leads.
-func (c *Core) write(e Entry, now time.Time) {
-	assert(c.role == leader, "M8: a medic that does not lead writes to the journal of term %v", c.term)
-	c.written++
-	e.EntryID, e.At = EntryID{c.term, c.written}, now
-	if c.journal.add(e, e.EntryID) {
-		c.build.records = append(c.build.records, Record{Entry: &e})
-	}
-}
 
 // Term is the newest term that was heard of, and whether this medic leads in it for all to know.
 func (c *Core) Term() (t Term, leading bool) { return c.term, c.role == leader && c.stored == c.term }

@@ -37,10 +37,8 @@ const maxIncarnations = 8
 
 func newDetector(cfg *Config, now time.Time) *detector {
 	d := &detector{cfg: cfg, members: map[NodeID]*liveness{}, ticked: now, lastAny: now}
-	for _, members := range [][]Member{cfg.Medics, cfg.Nodes} {
-		for _, m := range members {
-			d.members[m.ID] = &liveness{lastSign: now, silentSince: now}
-		}
+	for _, m := range cfg.members() {
+		d.members[m.ID] = &liveness{lastSign: now, silentSince: now}
 	}
 	return d
 }

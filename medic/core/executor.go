@@ -6,22 +6,25 @@ import "time"
 // the order is carried out (M4).
 func (c *Core) obey(m Message, current bool, now time.Time) {
 	o := m.Order
+	tell := func(r Report) { c.publish(Message{Kind: Outcome, To: m.From, Report: r}) }
 	if !current || o.Gen != c.term.Gen || o.Leader != c.term.Leader || m.From != o.Leader {
-		c.publish(Message{Kind: Outcome, To: m.From, Report: Report{Order: o.OrderID, Leader: o.Leader, Target: o.Target, Verdict: Refused, Term: c.stored}})
+		r := o.Report(Refused)
+		r.Term = c.stored
+		tell(r)
 		return
 	}
 	for _, r := range c.reports {
 		if r.Order == o.OrderID {
-			c.publish(Message{Kind: Outcome, To: m.From, Report: r})
+			tell(r)
 			return
 		}
 	}
-	if o.Target == c.cfg.Self || c.det.members[o.Target] == nil || now.Before(c.actAfter) {
+	v := c.det.members[o.Target]
+	if o.Target == c.cfg.Self || v == nil || now.Before(c.actAfter) {
 		return
 	}
-	if v := c.det.members[o.Target]; v.known && !o.Ended && now.Sub(v.lastSign) < c.cfg.freshTimeout() {
-		// The order is late, or its leader is half cut off: the target lives, we hear it.
-		c.publish(Message{Kind: Outcome, To: m.From, Report: Report{Order: o.OrderID, Leader: o.Leader, Target: o.Target, Verdict: Late}})
+	if v.known && !o.Ended && now.Sub(v.lastSign) < c.cfg.freshTimeout() {
+		tell(o.Report(Late)) // the order is late, or its leader is half cut off: the target lives, we hear it
 		return
 	}
 	c.accept(o, now)

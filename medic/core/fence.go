@@ -37,7 +37,7 @@ func (s Started) After(r Report) Started {
 // Decide decides about an order where it is carried out, under the host's lock; do means that the target is to be killed and started
 // now. alive is whether the target has a process, last what is known of its start.
 func (f Fence) Decide(o Order, last Started, alive bool, now time.Time) (r Report, do bool) {
-	r = Report{Order: o.OrderID, Leader: o.Leader, Target: o.Target, Verdict: Done}
+	r = o.Report(Done)
 	switch {
 	case o.Gen < f.Term.Gen, o.Gen == f.Term.Gen && o.Leader != f.Term.Leader:
 		r.Verdict, r.Term = Refused, f.Term

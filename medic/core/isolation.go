@@ -49,16 +49,14 @@ func (c *Core) mayStand(now time.Time) bool {
 		return true
 	}
 	seen := 0
-	for _, members := range [][]Member{c.cfg.Nodes, c.cfg.Medics} {
-		for _, m := range members {
-			if m.ID == c.cfg.Self || !slices.Contains(c.cfg.Reach, m.Host) {
-				continue
-			}
-			if !c.det.members[m.ID].ended {
-				return false
-			}
-			seen++
+	for _, m := range c.cfg.members() {
+		if m.ID == c.cfg.Self || !slices.Contains(c.cfg.Reach, m.Host) {
+			continue
 		}
+		if !c.det.members[m.ID].ended {
+			return false
+		}
+		seen++
 	}
 	return seen > 0
 }

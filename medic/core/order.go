@@ -1,131 +1,72 @@
 package core
 
 import (
-	"slices"
+	"fmt"
 	"time"
 )
 
-// order tells a medic that reaches the host to restart the target. The entry that says why is durable before the order leaves.
-func (c *Core) order(t *target, now time.Time) {
-	c.ordered++
-	t.order = Order{OrderID: OrderID{c.term.Gen, c.ordered}, Leader: c.cfg.Self, Target: t.ID, Host: t.Host, Ended: c.det.members[t.ID].ended}
-	t.executor, t.decided, t.sent = "", now, false
-	c.enter(t, onDue, Entry{}, now)
-	c.give(t, now)
+// OrderID numbers orders: within a generation they count up, and generations do.
+type OrderID struct {
+	Gen Generation
+	N   uint64
 }
 
-// give gives the order, or gives it again.
-func (c *Core) give(t *target, now time.Time) {
-	t.given, t.order.Silent = now, now.Sub(t.lastSeen) // the order may have been under way for long
-	t.executor = c.chooseExecutor(t, now)
-	switch t.executor {
-	case "": // no medic reaches the host; one may come back
-	case c.cfg.Self:
-		c.accept(t.order, now)
-	default:
-		c.publishStored(Message{Kind: Command, To: t.executor, Order: t.order})
-	}
+func (o OrderID) after(p OrderID) bool { return o.Gen > p.Gen || o.Gen == p.Gen && o.N > p.N }
+
+// Order says that a target is to be killed and started (M5).
+type Order struct {
+	OrderID
+	Leader NodeID
+	Target NodeID
+	Host   string
+	// Silent is how long nothing had been heard of the target's process when the order was given. A process that is younger cannot be
+	// the one that was silent: somebody else has restarted the target already.
+	Silent time.Duration
+	// Ended says that the process was seen to end. If there is one now, it is another, and was started since.
+	Ended bool
+	// Until is when the order has to be in hand on the host; whoever was stopped on the way must not act on it. It is set by the executor,
+	// and does not travel.
+	Until time.Time
+	// Margin is set by the executor, too: a last heartbeat may have arrived that much after its process' end.
+	Margin time.Duration
+	// Young, likewise: nobody can have missed a process for as long as a suspicion takes that has not lived so long.
+	Young time.Duration
 }
 
-// chooseExecutor keeps an executor while it is heard and has had its time; then it is the next one's turn.
-func (c *Core) chooseExecutor(t *target, now time.Time) NodeID {
-	var able []NodeID
-	for _, m := range c.cfg.Medics {
-		reach := c.reach[m.ID]
-		if m.ID == c.cfg.Self {
-			reach = c.cfg.Reach
-		}
-		if slices.Contains(reach, t.Host) && (m.ID == c.cfg.Self || m.ID != t.ID && c.det.alive(m.ID, now)) {
-			able = append(able, m.ID)
-		}
+// Verdict is what became of an order.
+type Verdict byte
+
+// The verdicts.
+const (
+	Done    Verdict = iota + 1 // killed if need be, and started
+	Found                      // not touched: the process is younger than the silence
+	Refused                    // the host has seen a newer term; Report.Term says which (M4)
+	Held                       // somebody is taking the host down
+	Late                       // not in hand in time, or the executor hears the target; the leader may give another order
+	Failed                     // Report.Text says why
+)
+
+func (v Verdict) String() string {
+	names := [...]string{Done: "done", Found: "found", Refused: "refused", Held: "held", Late: "late", Failed: "failed"}
+	if v >= Done && int(v) < len(names) {
+		return names[v]
 	}
-	at := slices.Index(able, t.executor)
-	switch {
-	case at >= 0 && now.Sub(t.since) < c.cfg.StartTimeout:
-		return t.executor
-	case at < 0 && slices.Contains(able, c.cfg.Self):
-		return c.cfg.Self
-	case len(able) == 0:
-		return ""
-	}
-	t.since = now
-	return able[(at+1)%len(able)]
+	return fmt.Sprintf("verdict %d", byte(v))
 }
 
-// recall takes back an order that has not left.
-func (c *Core) recall(t *target, now time.Time) {
-	delete(c.executing, t.order.OrderID)
-	c.enter(t, onRecalled, Entry{}, now)
+// Report is what became of an order.
+type Report struct {
+	Order   OrderID
+	Leader  NodeID // who gave it: two leaders of one generation may use the same number
+	Target  NodeID
+	Verdict Verdict
+	Term    Term // with Refused
+	PID     int  // of the target now
+	Took    time.Duration
+	Text    string // for people: how the old process ended, or what went wrong
 }
 
-// recallAll takes back all orders that have not left. The next look at their targets decides anew.
-func (c *Core) recallAll(now time.Time) {
-	for _, t := range c.targets {
-		if t.phase == ordered && !t.sent {
-			c.recall(t, now)
-			t.wait = 0
-		}
-	}
-}
-
-// stillNeeded decides when an order could leave. It recalls the order if its target was heard while the order was being stored, or if
-// nobody is heard any more. Once an order has left, it is too late for that.
-func (c *Core) stillNeeded(o Order) bool {
-	t := c.targets[o.Target]
-	switch {
-	case t == nil || t.order.OrderID != o.OrderID || t.phase != ordered:
-		return false
-	case t.sent:
-		return true
-	}
-	if v := c.det.members[o.Target]; !v.silentSince.Before(t.decided) || !o.Ended && c.isolated(c.det.ticked) {
-		c.recall(t, t.decided) // the next tick finds a target that was heard well again
-		return false
-	}
-	t.sent = true
-	return true
-}
-
-// resolve takes the report of an order. Only the report of the order that is out counts.
-func (c *Core) resolve(r Report, now time.Time) {
-	t := c.targets[r.Target]
-	if c.role != leader || t == nil || t.phase != ordered || t.order.OrderID != r.Order || r.Leader != c.cfg.Self {
-		return
-	}
-	switch r.Verdict {
-	case Done:
-		c.enter(t, onRestarted, Entry{Took: r.Took, Text: r.Text}, now)
-		c.expect(t, r, now)
-	case Found:
-		c.enter(t, onAdopted, Entry{}, now)
-		c.expect(t, r, now)
-	case Failed:
-		c.enter(t, onFailed, Entry{Text: r.Text}, now)
-		t.wait = max(c.cfg.Backoff.Delay(c.journal.inARow(t.ID, now)), c.cfg.Heartbeat)
-	case Held:
-		c.enter(t, onHeld, Entry{}, now)
-		t.wait = c.cfg.SuspectAfter
-	case Late:
-		c.enter(t, onLate, Entry{}, now)
-		t.wait = c.cfg.Heartbeat
-	case Refused:
-		c.refused(r.Term, now)
-	}
-}
-
-// expect begins the wait for the new incarnation's heartbeat.
-func (c *Core) expect(t *target, r Report, now time.Time) {
-	t.started, t.adopted = now, r.Verdict == Found
-	v := c.det.members[t.ID]
-	v.ended, v.PID = false, r.PID // an end that is seen from now on is that of this process; and a hint that there is none was wrong
-}
-
-// refused takes the news that a host has seen a newer term, or this generation under another leader (M4).
-func (c *Core) refused(t Term, now time.Time) {
-	switch _, known := c.rank[t.Leader]; {
-	case t.Gen > c.term.Gen && known:
-		c.follow(t, now)
-	case t.Gen >= c.term.Gen: // another leader of this generation, or a medic that the topology does not have any more
-		c.lead(t.Gen, now)
-	}
+// Report is the report of an order.
+func (o *Order) Report(v Verdict) Report {
+	return Report{Order: o.OrderID, Leader: o.Leader, Target: o.Target, Verdict: v}
 }

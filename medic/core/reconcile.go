@@ -10,19 +10,17 @@ func (c *Core) reconcileAll(now time.Time) {
 	if now.Before(c.actAfter) {
 		return
 	}
-	for _, members := range [][]Member{c.cfg.Nodes, c.cfg.Medics} {
-		for _, m := range members {
-			if m.ID == c.cfg.Self {
-				c.selfRecovered(now)
-				continue
-			}
-			t := c.targets[m.ID]
-			if t == nil {
-				t = &target{Member: m, since: now}
-				c.targets[m.ID] = t
-			}
-			c.reconcile(t, c.det.members[m.ID], now)
+	for _, m := range c.cfg.members() {
+		if m.ID == c.cfg.Self {
+			c.selfRecovered(now)
+			continue
 		}
+		t := c.targets[m.ID]
+		if t == nil {
+			t = &target{Member: m, since: now}
+			c.targets[m.ID] = t
+		}
+		c.reconcile(t, c.det.members[m.ID], now)
 	}
 }
 

@@ -38,10 +38,11 @@ func (h *Host) Execute(ctx context.Context, o core.Order, newest func() core.Ter
 	began := time.Now()
 	r, err := h.execute(ctx, o, newest)
 	if err != nil {
-		r = core.Report{Order: o.OrderID, Leader: o.Leader, Target: o.Target, Verdict: core.Failed, Text: err.Error()}
+		r = o.Report(core.Failed)
 		if errors.Is(err, ErrBusy) {
 			r.Verdict = core.Late
 		}
+		r.Text = err.Error()
 	}
 	if r.Verdict == core.Done || r.Verdict == core.Found {
 		r.PID = h.pid(o.Target)

@@ -3,18 +3,20 @@ package medicsim
 import "posta.dev/posta/internal/simulator/mutants"
 
 const (
-	fileIsolation = "medic/core/isolation.go"
 	fileBully     = "medic/core/bully.go"
+	fileConfig    = "medic/core/config.go"
 	fileCore      = "medic/core/core.go"
 	fileDetector  = "medic/core/detector.go"
-	fileExecutor  = "medic/core/executor.go"
 	fileFence     = "medic/core/fence.go"
+	fileIsolation = "medic/core/isolation.go"
 	fileJournal   = "medic/core/journal.go"
+	fileOrdering  = "medic/core/ordering.go"
 	fileOutput    = "medic/core/output.go"
+	fileReceive   = "medic/core/receive.go"
 	fileReconcile = "medic/core/reconcile.go"
-	fileOrder     = "medic/core/order.go"
+	fileReplicate = "medic/core/replicate.go"
+	fileSleep     = "medic/core/sleep.go"
 	fileTarget    = "medic/core/target.go"
-	fileConfig    = "medic/core/config.go"
 )
 
 // bugs are what somebody could have made, or has. The simulator must find every one.
@@ -31,7 +33,7 @@ func bugs() []mutants.Mutant {
 		one("an election without a new generation", "M3", 200, fileBully, "	c.enterTerm(Term{last + 1, c.cfg.Self}, now)\n", "	c.enterTerm(Term{max(1, last), c.cfg.Self}, now)\n"),
 		one("a generation used before it is stored", "M3", 200, fileCore, "	m.From, m.ID, m.Term = c.cfg.Self, c.cfg.ID, c.stored\n", "	m.From, m.ID, m.Term = c.cfg.Self, c.cfg.ID, c.term\n"),
 		one("a generation that is not stored", "M3", 200, fileBully, "	c.build.records = append(c.build.records, Record{Term: &t})\n", "	c.stored = t\n"),
-		one("orders leave before their entry is stored", "M3", 200, fileOrder, "		c.publishStored(Message{Kind: Command, To: t.executor, Order: t.order})\n", "		c.publish(Message{Kind: Command, To: t.executor, Order: t.order})\n"),
+		one("orders leave before their entry is stored", "M3", 200, fileOrdering, "		c.publishStored(Message{Kind: Command, To: t.executor, Order: t.order})\n", "		c.publish(Message{Kind: Command, To: t.executor, Order: t.order})\n"),
 		one("a leader that hears of a higher generation stays", "M3", 200, fileBully, "	case m.Term.Gen > c.term.Gen:\n		c.follow(m.Term, now)\n", "	case m.Term.Gen > c.term.Gen && c.role == leader:\n	case m.Term.Gen > c.term.Gen:\n		c.follow(m.Term, now)\n"),
 		one("two leaders of one generation both stay", "M3", 600, fileBully, "	case m.Term.Leader != c.term.Leader:\n		return c.settleTie(m, now)\n", "	case m.Term.Leader != c.term.Leader:\n		return false\n"),
 		one("higher medics are not asked", "M2", 200, fileBully, "	if c.rank[c.cfg.Self] == len(c.rank)-1 {\n", "	if c.rank[c.cfg.Self] >= 0 {\n"),
@@ -40,16 +42,16 @@ func bugs() []mutants.Mutant {
 		one("the fence takes whatever leader of its generation comes", "M4", 600, fileFence, "	case o.Gen < f.Term.Gen, o.Gen == f.Term.Gen && o.Leader != f.Term.Leader:\n", "	case o.Gen < f.Term.Gen:\n"),
 		one("the host's fence does not move", "M4", 200, fileFence, "	f.Term = t\n	return f, true\n", "	return f, true\n"),
 		one("a medic suspects others of its own sleep", "M6", 200, fileDetector, "	if gap <= d.cfg.Heartbeat {\n		return 0\n	}\n", "	if gap > 0 {\n		return 0\n	}\n"),
-		one("a medic that woke acts on what it knew", "M6", 600, fileCore, "		c.actAfter, c.leaderHeard, c.candidateSince = now.Add(c.cfg.SuspectAfter), now, now\n", "		c.leaderHeard, c.candidateSince = now, now\n"),
+		one("a medic that woke acts on what it knew", "M6", 600, fileSleep, "		c.actAfter, c.leaderHeard, c.candidateSince = now.Add(c.cfg.SuspectAfter), now, now\n", "		c.leaderHeard, c.candidateSince = now, now\n"),
 		one("a young process is killed for the silence of the old one", "M5", 200, fileFence, "	case alive && (o.Ended || now.Sub(last.At) < max(o.Silent+o.Margin, o.Young)):\n		r.Verdict = Found\n", ""),
 		one("an order is given once", "M7", 200, fileReconcile, "		case now.Sub(t.given) >= c.cfg.Heartbeat:\n			c.give(t, now) // the order, or its report, may be lost\n", ""),
 		one("nobody waits for the new life", "M5", 200, fileReconcile, "	case reborn && !v.recovering:\n", "	case v.known && !v.recovering:\n"),
 		one("a start that fails is not noticed", "M5", 200, fileReconcile, "	case v.ended && silence >= c.cfg.hintTimeout(), silence >= c.cfg.StartTimeout<<min(t.failed, 3):\n", "	case silence >= 1000*c.cfg.StartTimeout:\n"),
-		one("medics do not restart medics", "M7", 200, fileReconcile, "	for _, members := range [][]Member{c.cfg.Nodes, c.cfg.Medics} {\n", "	for _, members := range [][]Member{c.cfg.Nodes} {\n"),
+		one("medics do not restart medics", "M7", 200, fileReconcile, "	for _, m := range c.cfg.members() {\n", "	for _, m := range c.cfg.Nodes {\n"),
 		one("a hint alone is a death", "M6", 400, fileDetector, "	case v.ended:\n		return silence >= cfg.hintTimeout()\n", "	case v.ended:\n		return true\n"),
-		one("entries are sent before they are stored", "M8", 400, fileCore, "		c.publishStored(Message{Kind: Entries, To: m.From, Entries: entries, Oldest: oldest})\n", "		c.publish(Message{Kind: Entries, To: m.From, Entries: entries, Oldest: oldest})\n"),
-		one("a new leader does not learn the history", "M8", 400, fileCore, "	if c.role != leader && m.From != c.term.Leader || m.Term", "	if c.role != leader || m.Term"),
-		one("the journal is not replicated", "M8", 200, fileCore, "		if c.journal.add(e, m.Oldest) {\n", "		if len(e.Text) > 1000 && c.journal.add(e, m.Oldest) {\n"),
+		one("entries are sent before they are stored", "M8", 400, fileReplicate, "		c.publishStored(Message{Kind: Entries, To: m.From, Entries: entries, Oldest: oldest})\n", "		c.publish(Message{Kind: Entries, To: m.From, Entries: entries, Oldest: oldest})\n"),
+		one("a new leader does not learn the history", "M8", 400, fileReplicate, "	if c.role != leader && m.From != c.term.Leader || m.Term", "	if c.role != leader || m.Term"),
+		one("the journal is not replicated", "M8", 200, fileReplicate, "		c.add(e, m.Oldest)\n", "		_ = e\n"),
 		one("records are forgotten when the term changes", "M8", 1000, fileBully, "		b.orders, b.messages = nil, nil\n", "		b.orders, b.messages, b.records = nil, nil, nil\n"),
 		one("an incident that a dead leader has left open stays open", "M8", 400, fileReconcile, "		case v.known && !v.recovering && c.journal.isOpen(t.ID) &&", "		case now.IsZero() &&"),
 		one("an order that is not needed any more leaves", "M5", 200, fileOutput, "		if o.Leader != c.cfg.Self || c.stillNeeded(o) {\n", "		if o.Leader != \"\" {\n"),
@@ -58,8 +60,8 @@ func bugs() []mutants.Mutant {
 		one("a log that was given up is forgotten", "M5", 3000, fileDetector, "	v.incarnations = v.incarnations[max(0, len(v.incarnations)-maxIncarnations):]\n", "	v.incarnations = v.incarnations[len(v.incarnations)-1:]\n"),
 		one("a late sign closes what a leader before has noted", "M5", 200, fileReconcile, "&& (v.Incarnation > c.journal.lastFailed(t.ID) || now.Sub(t.since) >= c.cfg.StartTimeout):\n", ":\n"),
 		one("a medic that is cut off acts at once", "M7", 200, fileIsolation, "	return quiet >= c.cfg.freshTimeout() && quiet < enough\n", "	return quiet >= c.cfg.freshTimeout() && quiet < enough && quiet < 0\n"),
-		one("who was cut off acts on what it has missed", "M6", 600, fileCore, "	if quiet >= c.cfg.SuspectAfter/2 {\n", "	if quiet >= 1000*c.cfg.SuspectAfter {\n"),
-		one("an order leaves although nobody is heard any more", "M7", 400, fileOrder, "!v.silentSince.Before(t.decided) || !o.Ended && c.isolated(c.det.ticked) {\n", "!v.silentSince.Before(t.decided) {\n"),
+		one("who was cut off acts on what it has missed", "M6", 600, fileReceive, "	if quiet >= c.cfg.SuspectAfter/2 {\n", "	if quiet >= 1000*c.cfg.SuspectAfter {\n"),
+		one("an order leaves although nobody is heard any more", "M7", 400, fileOrdering, "!v.silentSince.Before(t.decided) || !o.Ended && c.isolated(c.det.ticked) {\n", "!v.silentSince.Before(t.decided) {\n"),
 		one("the last medic alive waits for ever", "M7", 200, fileConfig, "		c.IsolationTimeout = 4 * c.SuspectAfter\n", "		c.IsolationTimeout = 4000 * c.SuspectAfter\n"),
 		one("a new leader begins the back-off anew", "M5", 200, fileJournal, "		case counted.Gen > e.Gen:\n			return most\n", "		case counted.Gen > e.Gen, e.Gen < j.entries[len(j.entries)-1].Gen:\n			return max(most, n)\n"),
 		one("what a medic slept through counts as the life of others", "M5", 3000, fileDetector, "		v.firstSign = v.firstSign.Add(gap) // what we slept through proves nothing of a life's length\n", ""),
@@ -70,6 +72,6 @@ func bugs() []mutants.Mutant {
 		from(17900, one("doubtful signs are none", "R8", 200, fileDetector, "		if v.disputed(id) {\n			v.silentSince = now\n		}\n", "")),
 		from(40400, one("who was cut off does not wait for those that have not spoken since their start", "M6", 200, fileIsolation, "			t.wait = max(t.wait, c.cfg.SuspectAfter) // also", "			// also")),
 		from(17700, one("of two rows of one generation the one that comes last in the journal counts", "M5", 200, fileJournal, "		case counted.Gen > e.Gen:\n", "		case counted.Gen > 0:\n")),
-		from(57000, one("an order leaves whose target is heard in the moment of the decision", "M5", 200, fileOrder, "!v.silentSince.Before(t.decided) || !o", "v.silentSince.After(t.decided) || !o")),
+		from(57000, one("an order leaves whose target is heard in the moment of the decision", "M5", 200, fileOrdering, "!v.silentSince.Before(t.decided) || !o", "v.silentSince.After(t.decided) || !o")),
 	}
 }

@@ -1,0 +1,71 @@
+package core
+
+import "time"
+
+// Incident is what the journal tells of one failure.
+type Incident struct {
+	Node        NodeID
+	Term        Term // in which it was noticed
+	At          time.Time
+	Cause       string
+	InARow      int
+	Silent      time.Duration // when it was noticed: at most a heartbeat more than it took to notice
+	Restarts    int
+	Found       bool          // somebody else had restarted it
+	Restart     time.Duration // from the notice to the last start
+	Recovery    time.Duration // from the last start until it was at work
+	Incarnation uint64        // the incarnation that came back
+	Open        bool
+	Trouble     string // why a restart failed
+	restarted   time.Time
+}
+
+// Total is the time from the last sign of life to being at work again.
+func (i *Incident) Total() time.Duration { return i.Silent + i.Restart + i.Recovery }
+
+// Incidents folds the journal, oldest first. An incident that a leader left open goes on under the next one.
+func Incidents(entries []Entry) []Incident {
+	var all []Incident
+	open := map[NodeID]int{}
+	for i := range entries {
+		e := &entries[i]
+		at, isOpen := open[e.Node]
+		if !isOpen {
+			if e.Kind != Suspected {
+				continue
+			}
+			at = len(all)
+			open[e.Node] = at
+			all = append(all, Incident{Node: e.Node, Term: e.Term, At: e.At, Cause: e.Text, InARow: e.InARow, Silent: e.Silent, Open: true})
+		}
+		all[at].take(e)
+		if e.Kind == Recovered {
+			delete(open, e.Node)
+		}
+	}
+	return all
+}
+
+func (i *Incident) take(e *Entry) {
+	switch e.Kind {
+	case Suspected:
+		i.InARow = max(i.InARow, e.InARow)
+	case Restarted:
+		i.Restarts++
+		i.Restart, i.restarted = e.At.Sub(i.At), e.At
+		if e.Text != "" {
+			i.Cause = e.Text
+		}
+	case Adopted:
+		i.Found = true
+		i.Restart, i.restarted = e.At.Sub(i.At), e.At
+	case Missed:
+		i.Trouble = e.Text
+	case Recovered:
+		i.Incarnation, i.Open = e.Incarnation, false
+		if i.restarted.IsZero() {
+			i.restarted = i.At
+		}
+		i.Recovery = e.At.Sub(i.restarted)
+	}
+}

@@ -1,0 +1,67 @@
+package core
+
+import "time"
+
+// Receive takes another medic's message.
+func (c *Core) Receive(m Message, now time.Time) {
+	if _, known := c.rank[m.From]; !known || m.From == c.cfg.Self {
+		return
+	}
+	c.noticeSleep(now)
+	if !c.hear(m.From, m.ID, false, now) {
+		return // a superseded incarnation
+	}
+	current := c.compareTerm(m, now)
+	if m.Kind == Beat {
+		c.reach[m.From] = m.Reach
+		c.replicate(m, now)
+		return
+	}
+	if m.To != "" && m.To != c.cfg.Self {
+		return
+	}
+	switch m.Kind {
+	case Election:
+		c.answerCandidate(m, now)
+	case Alive:
+		c.noteObjection(m, now)
+	case Command:
+		c.obey(m, current, now)
+	case Outcome:
+		c.resolve(m.Report, now)
+	case Entries:
+		if current { // a medic that has missed an election may have an old leader's entries (M8)
+			c.takeEntries(m)
+		}
+	case Hint:
+		c.det.processEnded(m.Node, m.EndedPID)
+	}
+}
+
+// HeardNode takes a node's heartbeat.
+func (c *Core) HeardNode(node NodeID, id Identity, recovering bool, now time.Time) {
+	if _, isMedic := c.rank[node]; !isMedic { // medics speak for themselves
+		c.hear(node, id, recovering, now)
+	}
+}
+
+// hear reports whether a sign of life counts: it does not if its sender is unknown, or its incarnation superseded.
+func (c *Core) hear(who NodeID, id Identity, recovering bool, now time.Time) bool {
+	quiet := now.Sub(c.det.lastAny)
+	if !c.det.hear(who, id, recovering, now) {
+		return false
+	}
+	if quiet >= c.cfg.SuspectAfter/2 {
+		c.rejoin(now)
+	}
+	return true
+}
+
+// ProcessEnded takes what this medic has seen on its own host: that the process of a node or medic ended, or, with pid 0, that there is none.
+func (c *Core) ProcessEnded(who NodeID, pid int) {
+	if c.det.members[who] == nil || who == c.cfg.Self {
+		return
+	}
+	c.det.processEnded(who, pid)
+	c.publish(Message{Kind: Hint, Node: who, EndedPID: pid})
+}

@@ -1,0 +1,35 @@
+package core
+
+import "time"
+
+// replicate sends the peer what its journal lacks: a leader to its followers, and they to a leader whose history is shorter than theirs.
+func (c *Core) replicate(m Message, now time.Time) {
+	if c.role != leader && m.From != c.term.Leader || m.Term != c.term || now.Sub(c.replicated[m.From]) < c.cfg.Heartbeat/2 {
+		return
+	}
+	c.replicated[m.From] = now
+	if entries, oldest := c.journal.missing(m.Have); len(entries) > 0 {
+		c.publishStored(Message{Kind: Entries, To: m.From, Entries: entries, Oldest: oldest})
+	}
+}
+
+func (c *Core) takeEntries(m Message) {
+	for _, e := range m.Entries {
+		c.add(e, m.Oldest)
+	}
+}
+
+// write adds to the journal of the term that this medic leads.
+func (c *Core) write(e Entry, now time.Time) {
+	assert(c.role == leader, "M8: a medic that does not lead writes to the journal of term %v", c.term)
+	c.written++
+	e.EntryID, e.At = EntryID{c.term, c.written}, now
+	c.add(e, e.EntryID)
+}
+
+// add adds an entry to the journal, and to the log unless the journal has no place for it.
+func (c *Core) add(e Entry, oldest EntryID) {
+	if c.journal.add(e, oldest) {
+		c.build.records = append(c.build.records, Record{Entry: &e})
+	}
+}
