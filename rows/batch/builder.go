@@ -48,9 +48,6 @@ func newColumn(kind Kind) columnBuilder {
 	}
 }
 
-// Spec returns the columns. The caller does not change it.
-func (b *Builder) Spec() []FieldSpec { return b.spec }
-
 // Int returns column i, which must be of kind Int; likewise for the others. The pointer stays valid for the builder's life.
 func (b *Builder) Int(i int) *IntBuilder { return b.columns[i].(*IntBuilder) }
 
@@ -82,9 +79,8 @@ func (b *Builder) Reset() {
 	}
 }
 
-// Size returns an upper bound of the length of the wire form, cheaply: whoever fills a builder cuts batches by it, so that
-// frames stay below their limit.
-func (b *Builder) Size() int {
+// size returns an upper bound of the length of the wire form.
+func (b *Builder) size() int {
 	n := 16
 	for i, c := range b.columns {
 		n += len(b.spec[i].Name) + 32 + c.size()
@@ -113,7 +109,7 @@ func (b *Builder) Append(dst []byte) []byte {
 	if err := b.Check(); err != nil {
 		panic(err)
 	}
-	dst = slices.Grow(dst, b.Size())
+	dst = slices.Grow(dst, b.size())
 	dst = wire.AppendArray(dst, 3)
 	dst = wire.AppendUint(dst, version)
 	dst = wire.AppendUint(dst, uint64(b.Rows()))

@@ -41,7 +41,7 @@ func use(b *Batch) (sum int) {
 	for i := range dicts.Len() {
 		sum += len(dicts.Entry(i))
 	}
-	return sum + len(ints.AppendTo(nil)) + len(floats.AppendTo(nil)) + len(dicts.AppendCodes(nil))
+	return sum + len(ints.AppendTo(nil)) + len(dicts.AppendCodes(nil))
 }
 
 func TestEveryCutFrameIsRefused(t *testing.T) {
@@ -211,7 +211,7 @@ func TestNumbersTakeTheBytesTheyNeed(t *testing.T) {
 func TestManyDictionaryEntriesWiden(t *testing.T) {
 	for entries, width := range map[int]int{1: 0, 2: 1, 256: 1, 257: 2, 1 << 16: 2, 1<<16 + 1: 4} {
 		b := NewBuilder([]FieldSpec{{"d", Dict}})
-		m := model{spec: b.Spec(), rows: entries + 1}
+		m := model{spec: b.spec, rows: entries + 1}
 		values := make([][]byte, entries+1)
 		for i := range values {
 			values[i] = fmt.Appendf(nil, "entry %d", i%entries)
@@ -220,7 +220,7 @@ func TestManyDictionaryEntriesWiden(t *testing.T) {
 		for row := range m.rows {
 			m.appendRow(b, row)
 		}
-		got, err := Decode(b.Append(nil), b.Spec())
+		got, err := Decode(b.Append(nil), b.spec)
 		if err != nil {
 			t.Fatal(err)
 		}

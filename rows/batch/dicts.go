@@ -3,7 +3,6 @@ package batch
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
 
 	"posta.dev/posta/internal/wire"
 )
@@ -63,9 +62,6 @@ func (b *DictBuilder) add(key dictKey, v []byte) uint32 {
 	return code
 }
 
-// Entries returns the number of different values.
-func (b *DictBuilder) Entries() int { return b.entries.len() }
-
 func (b *DictBuilder) rows() int { return len(b.codes) }
 
 // truncate also takes back entries, newest first, so that rejected rows leave no trace in the wire form.
@@ -104,28 +100,7 @@ func (b *DictBuilder) append(dst []byte, name string) []byte {
 	dst = b.entries.append(appendHead(dst, dictParts, name, Dict))
 	dst = wire.AppendUint(dst, uint64(width))
 	dst = wire.AppendBinHeader(dst, width*len(b.codes))
-	return appendCodes(dst, b.codes, width)
-}
-
-func appendCodes(dst []byte, codes []uint32, width int) []byte {
-	at := len(dst)
-	dst = slices.Grow(dst, width*len(codes))[:at+width*len(codes)]
-	out := dst[at:]
-	switch width {
-	case 1:
-		for i, c := range codes {
-			out[i] = byte(c)
-		}
-	case 2:
-		for i, c := range codes {
-			binary.LittleEndian.PutUint16(out[2*i:], uint16(c))
-		}
-	case 4:
-		for i, c := range codes {
-			binary.LittleEndian.PutUint32(out[4*i:], c)
-		}
-	}
-	return dst
+	return appendFixed(dst, b.codes, 0, width)
 }
 
 // Dicts is a view of a column of codes with its dictionary.
@@ -205,25 +180,5 @@ func (v Dicts) Code(row int) uint32 {
 
 // AppendCodes appends the codes of all rows to dst. It is the fast way to read a whole column.
 func (v Dicts) AppendCodes(dst []uint32) []uint32 {
-	at := len(dst)
-	dst = slices.Grow(dst, v.rows)[:at+v.rows]
-	out, p := dst[at:], v.p
-	switch v.width {
-	case 0:
-		clear(out)
-	case 1:
-		p = p[:len(out)]
-		for i := range out {
-			out[i] = uint32(p[i])
-		}
-	case 2:
-		for i := range out {
-			out[i] = uint32(binary.LittleEndian.Uint16(p[2*i:]))
-		}
-	default:
-		for i := range out {
-			out[i] = binary.LittleEndian.Uint32(p[4*i:])
-		}
-	}
-	return dst
+	return readFixed(dst, v.p, v.rows, 0, v.width)
 }

@@ -36,21 +36,7 @@ type Floats struct{ p []byte }
 
 func readFloats(r *wire.Reader, rows int) Floats { return Floats{p: r.BytesOf(8 * rows)} }
 
-// Len returns the number of rows.
-func (v Floats) Len() int { return len(v.p) / 8 }
-
 // At returns the value of a row.
 func (v Floats) At(row int) float64 {
 	return math.Float64frombits(binary.LittleEndian.Uint64(v.p[8*row:]))
-}
-
-// AppendTo appends all values to dst.
-func (v Floats) AppendTo(dst []float64) []float64 {
-	at, rows := len(dst), v.Len()
-	dst = slices.Grow(dst, rows)[:at+rows]
-	out := dst[at:]
-	for i := range out {
-		out[i] = math.Float64frombits(binary.LittleEndian.Uint64(v.p[8*i:]))
-	}
-	return dst
 }

@@ -26,19 +26,3 @@ const (
 	textParts  = 4
 	dictParts  = 6
 )
-
-// widthFor returns the narrowest width that holds 0 … max.
-func widthFor(max uint64) int {
-	switch {
-	case max == 0:
-		return 0
-	case max < 1<<8:
-		return 1
-	case max < 1<<16:
-		return 2
-	case max < 1<<32:
-		return 4
-	default:
-		return 8
-	}
-}

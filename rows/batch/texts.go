@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 
 	"posta.dev/posta/internal/wire"
 )
@@ -17,7 +16,7 @@ type heap struct {
 
 func (h *heap) add(p []byte) {
 	if uint64(len(h.bytes))+uint64(len(p)) > math.MaxUint32 {
-		// Frames are far smaller; whoever fills a builder cuts by Size long before.
+		// Frames are far smaller, and so are the chunks that builders are filled from.
 		panic(fmt.Errorf("%w: more than 4 GiB of text in one column", ErrTooLarge))
 	}
 	h.bytes = append(h.bytes, p...)
@@ -35,13 +34,7 @@ func (h *heap) truncate(n int) {
 
 func (h *heap) append(dst []byte) []byte {
 	dst = wire.AppendBinHeader(dst, 4*len(h.offsets))
-	at := len(dst)
-	dst = slices.Grow(dst, 4*len(h.offsets))[:at+4*len(h.offsets)]
-	out := dst[at:]
-	for i, o := range h.offsets {
-		binary.LittleEndian.PutUint32(out[4*i:], o)
-	}
-	return wire.AppendBin(dst, h.bytes)
+	return wire.AppendBin(appendFixed(dst, h.offsets, 0, 4), h.bytes)
 }
 
 // heapView is a heap in a frame.
@@ -112,9 +105,6 @@ func readTexts(r *wire.Reader, rows int) (Texts, error) {
 	}
 	return v, nil
 }
-
-// Len returns the number of rows.
-func (v Texts) Len() int { return v.heap.len() }
 
 // At returns the value of a row, a view into the frame.
 func (v Texts) At(row int) []byte { return v.heap.at(row) }

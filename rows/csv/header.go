@@ -57,9 +57,6 @@ func ParseHeader(line []byte, comma byte) (Header, error) {
 	}
 }
 
-// Names returns the names, in the file's order. The caller does not change them.
-func (h Header) Names() []string { return h.names }
-
 // Find returns where the columns are. A column that the file lacks or has twice is an error, unless it is optional and
 // lacking.
 func (h Header) Find(columns []Column) (Mapping, error) {
@@ -115,20 +112,6 @@ type Mapping struct {
 	columns int      // columns of the file
 	last    int      // largest source, -1 if nothing is wanted
 }
-
-// MappingOf returns the mapping for wanted columns at the given places, -1 for one that is absent, in a file of so many
-// columns. Errors of rows call them by number.
-func MappingOf(columns int, sources ...int) Mapping {
-	m := Mapping{names: make([]string, len(sources)), sources: sources, columns: columns, last: -1}
-	for i, s := range sources {
-		m.names[i] = fmt.Sprintf("number %d", s+1)
-		m.last = max(m.last, s)
-	}
-	return m
-}
-
-// Sources returns the index of each wanted column in the file, -1 if it is absent. The caller does not change them.
-func (m Mapping) Sources() []int { return m.sources }
 
 // separator fills in the default and refuses what would make the grammar ambiguous.
 func separator(comma byte) (byte, error) {

@@ -18,8 +18,8 @@ func TestParseHeader(t *testing.T) {
 		"":                               {""},
 	} {
 		h, err := ParseHeader([]byte(line), 0)
-		if err != nil || !slices.Equal(h.Names(), want) {
-			t.Errorf("ParseHeader(%q) = %q, %v; want %q", line, h.Names(), err, want)
+		if err != nil || !slices.Equal(h.names, want) {
+			t.Errorf("ParseHeader(%q) = %q, %v; want %q", line, h.names, err, want)
 		}
 	}
 	for _, line := range []string{"a,\"b", "\"a\"b,c", "a,b\nc,d", "\"a\"x\n"} {
@@ -40,8 +40,8 @@ func TestFindByName(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, err := h.Find([]Column{{Name: "d"}, {Name: "x", Optional: true}, {Name: "a", Optional: true}})
-	if err != nil || !slices.Equal(m.Sources(), []int{4, -1, 0}) {
-		t.Errorf("sources %v, %v", m.Sources(), err)
+	if err != nil || !slices.Equal(m.sources, []int{4, -1, 0}) {
+		t.Errorf("sources %v, %v", m.sources, err)
 	}
 	for name, part := range map[string]string{"e": `no column "e"; the file has "a", "b", "c", "b", "d"`, "b": `"b" is there more than once`} {
 		if _, err := h.Find([]Column{{Name: name}}); !errors.Is(err, ErrHeader) || !strings.Contains(err.Error(), part) {

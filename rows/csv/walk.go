@@ -122,12 +122,6 @@ func withoutCR(data []byte, from, to int) int {
 	return to
 }
 
-// LastRecordEnd returns where the last complete record in data ends, 0 if none does. data starts at a record's start.
-func LastRecordEnd(data []byte, comma byte) int {
-	end, _ := lastEnd(data, len(data), comma)
-	return end
-}
-
 // lastEnd returns where the last complete record that ends at or before limit does; if the first record is longer than that,
 // where that one ends; 0 if it is not complete. lines is how many line feeds are before that.
 func lastEnd(data []byte, limit int, comma byte) (end int, lines uint64) {

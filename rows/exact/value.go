@@ -26,7 +26,7 @@ func (s *Sum) Value() float64 {
 // Mean returns the exact sum divided by n, rounded once to the nearest float64, ties to even. The mean of nothing (n < 1)
 // is NaN.
 func (s *Sum) Mean(n int64) float64 {
-	if n < 1 || s.IsNaN() {
+	if n < 1 || s.isNaN() {
 		return math.NaN()
 	}
 	m, e, negative := s.parts()
@@ -43,17 +43,8 @@ func (s *Sum) Mean(n int64) float64 {
 	return f
 }
 
-// IsNaN reports whether a NaN or an infinity was added.
-func (s *Sum) IsNaN() bool { return s.wide != nil && s.wide.nan }
-
-// IsZero reports whether the sum is exactly 0.
-func (s *Sum) IsZero() bool {
-	if s.wide == nil {
-		return s.near == [3]uint64{}
-	}
-	words, _ := s.wideWords()
-	return !s.wide.nan && words == [wideWords]uint64{}
-}
+// isNaN reports whether a NaN or an infinity was added.
+func (s *Sum) isNaN() bool { return s.wide != nil && s.wide.nan }
 
 // wideWords returns the magnitude of near + wide and its sign.
 func (s *Sum) wideWords() (words [wideWords]uint64, negative bool) {

@@ -21,7 +21,7 @@ const (
 
 // Append appends the wire form.
 func (s *Sum) Append(b []byte) []byte {
-	if s.IsNaN() {
+	if s.isNaN() {
 		return wire.AppendNil(b)
 	}
 	if s.wide == nil && s.near[0]|s.near[1] == 0 {

@@ -7,7 +7,7 @@ import (
 
 // A partial is a batch (package batch) with a column per key, then a column per aggregate:
 //
-//	KeyInt, Sum, Min, Max     int
+//	KeyInt, Sum               int
 //	KeyText                   text
 //	Exact                     text: the wire form of exact.Sum
 //	MinText, MaxText          text: empty if there is none, else 0x01 and the text
@@ -49,10 +49,10 @@ func (t *Table) appendKeys(rows []int, k int, kind KeyKind) {
 }
 
 func (c *column) appendTo(b *batch.Builder, field int, rows []int, scratch []byte) []byte {
-	if c.agg.Kind == Sum || c.agg.Kind == Min || c.agg.Kind == Max {
+	if c.agg.Kind == Sum {
 		out := b.Int(field)
 		for _, row := range rows {
-			out.Append(*c.ints.at(row))
+			out.Append(*c.sums.at(row))
 		}
 		return scratch
 	}
@@ -116,7 +116,7 @@ func (t *Table) rowBytes(row int) int {
 	for i := range t.aggs {
 		c := &t.aggs[i]
 		switch c.agg.Kind {
-		case Sum, Min, Max:
+		case Sum:
 			n += 8
 		case Exact:
 			n += 48

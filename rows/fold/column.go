@@ -2,7 +2,6 @@ package fold
 
 import (
 	"fmt"
-	"math"
 
 	"posta.dev/posta/rows/exact"
 )
@@ -10,7 +9,7 @@ import (
 // column is the cells of one aggregate; which slice is used depends on its kind.
 type column struct {
 	agg    Agg
-	ints   cells[int64]
+	sums   cells[int64]
 	exacts cells[exact.Sum]
 	texts  texts
 	counts []counts
@@ -28,11 +27,7 @@ func newColumn(a Agg) column {
 func (c *column) addRows(n int) {
 	switch c.agg.Kind {
 	case Sum:
-		c.ints.add(0, n)
-	case Min:
-		c.ints.add(math.MaxInt64, n)
-	case Max:
-		c.ints.add(math.MinInt64, n)
+		c.sums.add(0, n)
 	case Exact:
 		c.exacts.add(exact.Sum{}, n)
 	case Counts:
@@ -57,14 +52,14 @@ func (c *column) addCounts() {
 }
 
 func (c *column) reset() {
-	c.ints.reset()
+	c.sums.reset()
 	c.exacts.reset()
 	c.counts = c.counts[:0]
 	c.texts.reset()
 }
 
 func (c *column) memory() int {
-	n := 8*c.ints.room() + 32*c.exacts.room() + c.texts.memory() + 40*cap(c.counts) + 16*cap(c.free)
+	n := 8*c.sums.room() + 32*c.exacts.room() + c.texts.memory() + 40*cap(c.counts) + 16*cap(c.free)
 	for i := range c.counts[:cap(c.counts)] {
 		n += c.counts[:cap(c.counts)][i].memory()
 	}
@@ -82,7 +77,7 @@ func (t *Table) of(agg int, kind AggKind) *column {
 
 // AddSum adds v to a Sum. Overflow leaves the cell and sets [Table.Err].
 func (t *Table) AddSum(row, agg int, v int64) {
-	cell := t.of(agg, Sum).ints.at(row)
+	cell := t.of(agg, Sum).sums.at(row)
 	r := *cell + v
 	if (*cell^r)&(v^r) < 0 {
 		t.fail(fmt.Errorf("%w: %s of table %s", ErrOverflow, t.spec.Aggs[agg].Name, t.spec.Name))
@@ -97,18 +92,6 @@ func (t *Table) AddExact(row, agg int, s *exact.Sum) { t.of(agg, Exact).exacts.a
 // AddFloat adds v to an Exact.
 func (t *Table) AddFloat(row, agg int, v float64) { t.of(agg, Exact).exacts.at(row).Add(v) }
 
-// PutMin lowers a Min to v if v is less.
-func (t *Table) PutMin(row, agg int, v int64) {
-	cell := t.of(agg, Min).ints.at(row)
-	*cell = min(*cell, v)
-}
-
-// PutMax raises a Max to v if v is more.
-func (t *Table) PutMax(row, agg int, v int64) {
-	cell := t.of(agg, Max).ints.at(row)
-	*cell = max(*cell, v)
-}
-
 // PutMinText makes v the text of a MinText if it is smaller. v is copied.
 func (t *Table) PutMinText(row, agg int, v []byte) { t.of(agg, MinText).texts.putLess(row, v, 1) }
 
@@ -119,16 +102,10 @@ func (t *Table) PutMaxText(row, agg int, v []byte) { t.of(agg, MaxText).texts.pu
 func (t *Table) PutLeast(row, agg int, v []byte) { t.of(agg, Least).texts.putLeast(row, v) }
 
 // Sum returns the value of a Sum.
-func (t *Table) Sum(row, agg int) int64 { return *t.of(agg, Sum).ints.at(row) }
+func (t *Table) Sum(row, agg int) int64 { return *t.of(agg, Sum).sums.at(row) }
 
 // Exact returns the value of an Exact, valid until the next call of Row, Merge or Reset.
 func (t *Table) Exact(row, agg int) *exact.Sum { return t.of(agg, Exact).exacts.at(row) }
-
-// Min returns the value of a Min.
-func (t *Table) Min(row, agg int) int64 { return *t.of(agg, Min).ints.at(row) }
-
-// Max returns the value of a Max.
-func (t *Table) Max(row, agg int) int64 { return *t.of(agg, Max).ints.at(row) }
 
 // MinText returns the value of a MinText, false if there is none; valid until the table changes.
 func (t *Table) MinText(row, agg int) ([]byte, bool) { return t.text(t.of(agg, MinText), row) }

@@ -20,7 +20,7 @@
 // any would be found there ([Late]), and in aggregators ([NewTable]). A reducer's table ([NewUnion]) gets each key once. Rows that are a
 // list rather than groups are a bag ([Never]), and are looked for nowhere.
 //
-// Every aggregate is commutative, associative and has an identity that a new row starts with: 0 for sums, the largest int64
+// Every aggregate is commutative, associative and has an identity that a new row starts with: 0 for sums, no text
 // for a minimum. That is what an aggregate needs, and the reason why there is no average, no "first" and no "last": those
 // are made of sums, and of minima over an order-preserving encoding (see [AppendText], [AppendInt]).
 //

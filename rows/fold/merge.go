@@ -127,23 +127,8 @@ func (t *Table) appendKeysOf(b *batch.Batch, from, to int) {
 }
 
 func (t *Table) mergeColumn(b *batch.Batch, field int, c *column, from int) error {
-	switch c.agg.Kind {
-	case Sum:
-		return mergeSums(&c.ints, b.Ints(field), t.found, from)
-	case Min:
-		ints := b.Ints(field)
-		for i, row := range t.found {
-			cell := c.ints.at(int(row))
-			*cell = min(*cell, ints.At(from+i))
-		}
-		return nil
-	case Max:
-		ints := b.Ints(field)
-		for i, row := range t.found {
-			cell := c.ints.at(int(row))
-			*cell = max(*cell, ints.At(from+i))
-		}
-		return nil
+	if c.agg.Kind == Sum {
+		return mergeSums(&c.sums, b.Ints(field), t.found, from)
 	}
 	cells := b.Texts(field)
 	for i, row := range t.found {

@@ -9,16 +9,47 @@ func (t *Table) MoveTo(to *Table) {
 		t.index, to.index = to.index, t.index
 		t.aggs, to.aggs = to.aggs, t.aggs
 	case t.err == nil:
-		var wire []byte
-		for _, chunk := range t.Chunks(t.Rows(), retainBytes) {
-			wire = t.AppendRows(wire[:0], chunk)
-			if to.Merge(wire) != nil {
-				break // to says so, and is not to be used
-			}
-		}
+		_ = t.copyTo(to, t.Rows()) // to says it, and is not to be used
 	}
 	if t.err != nil {
 		to.fail(t.err)
 	}
 	t.Reset()
+}
+
+// copyBytes is about how much of a table is copied at a time.
+const copyBytes = 1 << 20
+
+// copyTo merges rows into another table of the same spec, by way of their wire form.
+func (t *Table) copyTo(to *Table, rows []int) error {
+	var wire []byte
+	for _, chunk := range t.Chunks(rows, copyBytes) {
+		wire = t.AppendRows(wire[:0], chunk)
+		if err := to.Merge(wire); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Retain forgets the rows that keep does not want, with their memory. Rows that stay keep their order and get new numbers.
+// It costs time for the rows that stay, by way of their wire form: it is meant for few of many.
+func (t *Table) Retain(keep func(row int) bool) {
+	if t.err != nil {
+		return
+	}
+	var rows []int
+	for row := range t.Len() {
+		if keep(row) {
+			rows = append(rows, row)
+		}
+	}
+	if len(rows) == t.Len() {
+		return
+	}
+	fresh := newTable(t.spec, t.mode)
+	if err := t.copyTo(fresh, rows); err != nil {
+		panic("fold: a table does not take its own rows: " + err.Error())
+	}
+	*t = *fresh
 }

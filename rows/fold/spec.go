@@ -41,8 +41,6 @@ type AggKind uint8
 const (
 	Sum     AggKind = iota + 1 // int64; overflow is an error
 	Exact                      // exact.Sum of floats and integers
-	Min                        // int64; math.MaxInt64 before anything is added
-	Max                        // int64; math.MinInt64 before anything is added
 	MinText                    // the smallest by bytes
 	MaxText                    // the largest by bytes
 	Least                      // the Agg.N smallest distinct texts by bytes, in order
@@ -128,7 +126,7 @@ func (s *Spec) columns() []batch.FieldSpec {
 	}
 	for _, a := range s.Aggs {
 		kind := batch.Text
-		if a.Kind == Sum || a.Kind == Min || a.Kind == Max {
+		if a.Kind == Sum {
 			kind = batch.Int
 		}
 		fields = append(fields, batch.FieldSpec{Name: a.Name, Kind: kind})

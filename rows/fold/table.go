@@ -62,9 +62,6 @@ func newTable(spec *Spec, m mode) *Table {
 	return t
 }
 
-// empty returns an empty table like t.
-func (t *Table) empty() *Table { return newTable(t.spec, t.mode) }
-
 // Spec returns what the table was made of.
 func (t *Table) Spec() *Spec { return t.spec }
 
@@ -85,6 +82,15 @@ func (t *Table) Row(key *KeyBuilder) int {
 	}
 	t.indexed()
 	return t.rowOf(p)
+}
+
+// Find returns the row with the key, false if the table has none. Unlike [Table.Row] it adds nothing: it is how a reducer joins
+// two tables.
+func (t *Table) Find(key *KeyBuilder) (row int, found bool) {
+	p := key.bytes()
+	t.indexed()
+	row, _, found = t.index.find(p, Hash(p))
+	return row, found
 }
 
 // rowOf is Row for a table that has all its rows in the index.
