@@ -5,7 +5,7 @@
 //	world    everything of one run: clock, queue of events, the one source of chance
 //	host     what outlives processes: the fence, who was started when
 //	process  a node or a medic, in one of its lives
-//	judge    what must never happen, looked at from outside: it believes no core
+//	checker  what must never happen, looked at from outside: one checker for each rule, M1 to M8
 //
 // A run has two phases. While faults are injected only safety is demanded. Then faults stop, though nobody who is dead, hung or stopped is
 // helped, and everything must come back: one leader, all nodes and medics alive, one journal everywhere. The package starts no

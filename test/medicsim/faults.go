@@ -168,7 +168,7 @@ func (w *world) massacre() {
 func (w *world) heal() {
 	w.tracef("faults stop")
 	f := &w.faults
-	w.judge.fine, w.judge.elected = f.networkIsFine(), f.medicsAreFine()
+	w.checker.fine, w.checker.elected = f.networkIsFine(), f.medicsAreFine()
 	f.drop, f.repeat, f.slow, f.slowDisk, f.slowStart, f.crash, f.wrongHints, f.stall = 0, 0, 0, 0, 0, 0, 0, 0
 	f.wipe, f.zombie, f.slowFence = 0, 0, 0
 	clear(w.blocked)

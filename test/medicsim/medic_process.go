@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/medic/core"
 )
 
-// awake counts a medic's own time, in which it was not stopped, and when in that time it heard whom: by it the judge tells whether a
+// awake counts a medic's own time, in which it was not stopped, and when in that time it heard whom: by it the checkers tell whether a
 // suspicion was the medic's own fault (M6).
 type awake struct {
 	w      *world
@@ -69,7 +69,7 @@ func (a *awake) quiet(self core.NodeID) time.Duration {
 	return a.now() - last
 }
 
-var pace = medic.Backoff{First: 100 * time.Millisecond, Max: 2 * time.Second, Healthy: time.Second}
+var backoff = medic.Backoff{First: 100 * time.Millisecond, Max: 2 * time.Second, Healthy: time.Second}
 
 func (p *process) beginMedic() {
 	w, t := p.t.w, p.t
@@ -82,7 +82,7 @@ func (p *process) beginMedic() {
 	}
 	cfg := core.Config{
 		Self: t.ID, ID: p.id, Reach: reach, Medics: w.medics, Nodes: w.nodes, Heartbeat: heartbeat, SuspectAfter: suspectAfter,
-		Backoff: pace,
+		Backoff: backoff,
 	}
 	p.awake = newAwake(w)
 	for _, x := range w.order {
@@ -131,7 +131,7 @@ func (p *process) pump() {
 		w.After(delay, func() { p.run(func() { p.raise(o.Fence) }) })
 	}
 	for _, order := range o.Orders {
-		w.judge.given(p, order)
+		w.checker.given(p, order)
 		delay := w.Between(0, 10*time.Millisecond)
 		if w.Chance(w.faults.slowDisk) {
 			delay = w.Between(0, time.Second)
@@ -157,15 +157,10 @@ func (p *process) save() {
 	d := &p.t.disk
 	for _, r := range p.storing {
 		if r.Term != nil {
-			if r.Term.Gen < d.term.Gen {
-				p.t.w.fail("M3: %s goes back from generation %d to %d", p.t.ID, d.term.Gen, r.Term.Gen)
-			}
+			p.t.w.checker.generation.stores(p, *r.Term)
 			d.term = *r.Term
-			if g := r.Term.Gen; p.t.w.judge.durable[g] == 0 {
-				p.t.w.judge.durable[g] = p.t.w.At
-			}
 		} else {
-			p.t.w.judge.writes(p, *r.Entry)
+			p.t.w.checker.writes(p, *r.Entry)
 			d.entries = append(d.entries, *r.Entry)
 		}
 	}
@@ -180,9 +175,9 @@ func (p *process) stored() {
 
 func (p *process) publish(m core.Message) {
 	w := p.t.w
-	w.judge.says(p, &m)
+	w.checker.says(p, &m)
 	if m.Kind == core.Command {
-		w.judge.given(p, m.Order)
+		w.checker.given(p, m.Order)
 	}
 	if m.Kind == core.Beat {
 		p.said = m
@@ -222,7 +217,7 @@ func (p *process) carry(o core.Order) {
 	}
 	r, do := h.fence.Decide(o, h.started[o.Target], t.p != nil, w.Now())
 	if do {
-		w.judge.carriedOut(p, o)
+		w.checker.carriedOut(p, o)
 		if t.p != nil {
 			t.p.die("is killed on order of " + string(o.Leader))
 		}

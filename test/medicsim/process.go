@@ -106,7 +106,7 @@ func (t *target) wipe() {
 	}
 	w.report.Injected["wipe"]++
 	w.tracef("%s has lost its disk", t.ID)
-	w.judge.forget(t)
+	w.checker.journals.forget(t)
 	t.wipes++
 	t.lives, t.disk = 0, disk{}
 	if t.medic && w.Chance(0.5) { // an engine that starts its containers by itself is quicker than any order

@@ -35,11 +35,12 @@ type Report struct {
 type Violation struct {
 	Seed uint64
 	At   time.Duration
+	Rule string // "M3", or "panic": what the core asserts names its rule itself
 	What string
 }
 
 func (v *Violation) Error() string {
-	return fmt.Sprintf("seed %d, after %v: %s\nsee it again: go test ./test/medicsim -run TestSeeds -seed=%d -seeds=1 -v", v.Seed, v.At, v.What, v.Seed)
+	return fmt.Sprintf("seed %d, after %v: %s: %s\nsee it again: go test ./test/medicsim -run TestSeeds -seed=%d -seeds=1 -v", v.Seed, v.At, v.Rule, v.What, v.Seed)
 }
 
 const (
@@ -72,7 +73,7 @@ type world struct {
 	faults  faults
 	blocked map[[2]core.NodeID]bool
 	cut     map[core.NodeID]time.Duration // medics without a network, since when
-	judge   judge
+	checker checker
 	report  Report
 	pids    int
 	calm    time.Duration // since when all is well; 0: it is not
@@ -84,22 +85,22 @@ func Run(o Options) (report Report, err error) {
 		Options: o, Queue: eventqueue.New(o.Seed, 0xed1c), targets: map[core.NodeID]*target{}, blocked: map[[2]core.NodeID]bool{}, cut: map[core.NodeID]time.Duration{},
 		report: Report{Injected: map[string]int{}},
 	}
-	w.judge = newJudge(w)
+	w.checker = newChecker(w)
 	defer func() {
 		if p := recover(); p != nil {
-			err = &Violation{w.Seed, w.At, fmt.Sprintf("panic: %v\n%s", p, debug.Stack())}
+			err = &Violation{w.Seed, w.At, "panic", fmt.Sprintf("%v\n%s", p, debug.Stack())}
 		}
 	}()
 	w.begin()
 	for w.err == nil && !w.finished() {
 		if w.At > w.faults.end+healTime || w.Events > maxEvents {
-			w.fail("M7: not everything came back\n%s", w.diagnosis())
+			w.fail("M7", "not everything came back\n%s", w.diagnosis())
 			break
 		}
 		w.Next()()
 	}
 	if w.err == nil {
-		w.judge.end()
+		w.checker.end()
 	}
 	w.report.Events, w.report.Simulated = w.Events, w.At
 	for _, t := range w.order {
@@ -157,7 +158,7 @@ func (w *world) check() {
 	switch {
 	case w.At <= w.faults.end || !w.allWell():
 		if w.calm > 0 {
-			w.fail("M5: all was well since %v, and now it is not\n%s", w.calm, w.diagnosis())
+			w.fail("M5", "all was well since %v, and now it is not\n%s", w.calm, w.diagnosis())
 		}
 	case w.calm == 0:
 		w.calm = w.At
@@ -184,7 +185,7 @@ func (w *world) allWell() bool {
 		if _, leads := t.p.core.Term(); leads {
 			leaders++
 		}
-		if t.disk.term != first.disk.term || !slices.Equal(w.judge.once(t), w.judge.once(first)) {
+		if t.disk.term != first.disk.term || !slices.Equal(w.checker.journals.once(t), w.checker.journals.once(first)) {
 			return false
 		}
 	}
@@ -196,9 +197,9 @@ func (w *world) allWell() bool {
 	return leaders == 1
 }
 
-func (w *world) fail(format string, args ...any) {
+func (w *world) fail(rule, format string, args ...any) {
 	if w.err == nil {
-		w.err = &Violation{w.Seed, w.At, fmt.Sprintf(format, args...)}
+		w.err = &Violation{w.Seed, w.At, rule, fmt.Sprintf(format, args...)}
 		w.tracef("VIOLATION %v", w.err)
 	}
 }

@@ -1,0 +1,58 @@
+package medicsim
+
+import "posta.dev/posta/medic/core"
+
+// generation is M3: generations only grow, are on the disk before they are used, and on one host have one leader.
+type generation struct {
+	*facts
+	acted map[hostGeneration]core.NodeID // the leader whose orders were carried out
+}
+
+type hostGeneration struct {
+	host string
+	gen  core.Generation
+}
+
+func (c *generation) says(p *process, m *core.Message) {
+	d := &p.t.disk
+	switch {
+	case m.Term.Gen > d.term.Gen:
+		c.w.fail("M3", "%s speaks of generation %d before it is on its disk", p.t.ID, m.Term.Gen)
+	case m.Term.Gen < d.sent:
+		c.w.fail("M3", "%s goes back from generation %d to %d", p.t.ID, d.sent, m.Term.Gen)
+	case m.Kind == core.Command:
+		c.given(p, m.Order)
+	}
+	d.sent = max(d.sent, m.Term.Gen)
+	if !claimsLead(m) {
+		return
+	}
+	if log, before := c.led[m.Term]; before && log != p.id.LogID && c.remembered(p, m.Term) {
+		c.w.fail("M3", "%s leads in generation %d, in which it led before it lost its disk", p.t.ID, m.Term.Gen)
+	}
+	c.led[m.Term] = p.id.LogID
+}
+
+func (c *generation) given(p *process, o core.Order) {
+	if o.Gen > p.t.disk.term.Gen {
+		c.w.fail("M3", "%s gives an order of generation %d before it is on its disk", p.t.ID, o.Gen)
+	}
+}
+
+// stores is told of a term before it is on the disk.
+func (c *generation) stores(p *process, t core.Term) {
+	if last := p.t.disk.term.Gen; t.Gen < last {
+		c.w.fail("M3", "%s goes back from generation %d to %d", p.t.ID, last, t.Gen)
+	}
+	if c.durable[t.Gen] == 0 {
+		c.durable[t.Gen] = c.w.At
+	}
+}
+
+func (c *generation) carriedOut(o core.Order) {
+	on := hostGeneration{o.Host, o.Gen}
+	if other, ok := c.acted[on]; ok && other != o.Leader {
+		c.w.fail("M3", "%s and %s act in generation %d on %s", other, o.Leader, o.Gen, o.Host)
+	}
+	c.acted[on] = o.Leader
+}

@@ -1,0 +1,71 @@
+package medicsim
+
+import (
+	"slices"
+	"time"
+
+	"posta.dev/posta/medic/core"
+)
+
+// restarts is M5: one failure, one restart; failures in a row are counted, and a recovery is that of a new incarnation.
+type restarts struct {
+	*facts
+	writers map[core.EntryID]*process
+}
+
+// restarted is told of a target that is restarted although it neither died nor hangs.
+func (c *restarts) restarted(t *target) {
+	if age := c.w.At - t.p.born; age < suspectAfter {
+		c.w.fail("M5", "%s is restarted %v after its last start: one failure, two restarts", t.ID, age)
+	}
+}
+
+// writes is told of an entry that its leader writes, before it is on the disk.
+func (c *restarts) writes(p *process, e core.Entry) {
+	c.writers[e.EntryID] = p
+	var last core.Entry // the last suspicion of the same target
+	for _, x := range p.t.disk.entries {
+		if x.Node == e.Node && x.Kind == core.Suspected && x.At.After(last.At) {
+			last = x
+		}
+	}
+	switch {
+	case last.Kind == 0:
+	case e.Kind == core.Recovered && e.Incarnation <= last.Incarnation && !c.livedAfter(e.Node, e.Incarnation, last.At) && c.comparable(e, last):
+		c.w.fail("M5", "%s takes a late sign of incarnation %d of %s for that of a new one", p.t.ID, e.Incarnation, e.Node)
+	case e.Kind == core.Suspected && e.InARow <= last.InARow && e.At.Sub(last.At) < time.Minute && !c.healthySince(e.Node, last.At):
+		c.w.fail("M5", "%s takes failure %d in a row of %s for the %dth: %v incarnation %d at %v after %v incarnation %d at %v",
+			p.t.ID, last.InARow+1, e.Node, e.InARow, e.EntryID, e.Incarnation, e.At, last.EntryID, last.Incarnation, last.At)
+	}
+}
+
+func (c *restarts) livedAfter(who core.NodeID, incarnation uint64, at time.Time) bool {
+	return slices.ContainsFunc(c.w.targets[who].past, func(p *process) bool {
+		return p.id.Incarnation == incarnation && (p.died == 0 || c.w.moment(p.died).After(at))
+	})
+}
+
+// comparable: the two entries count incarnations of one log. If the first sign of an incarnation comes after its end, and its log was never
+// heard before, it is news to everybody, and the number that the journal has is that of another log.
+func (c *restarts) comparable(back, missed core.Entry) bool {
+	now, then := c.writers[back.EntryID], c.writers[missed.EntryID]
+	if then == nil {
+		return true
+	}
+	return !slices.ContainsFunc(c.w.targets[back.Node].past, func(p *process) bool { // one of that number, of a log that nobody has missed
+		return p.id.Incarnation == back.Incarnation && now.awake.knew(p, back.At) && !slices.ContainsFunc(p.t.past, func(o *process) bool {
+			return o.id.LogID == p.id.LogID && then.awake.knew(o, missed.At)
+		})
+	})
+}
+
+// healthySince: some incarnation has lasted long enough to end a row of failures, or may have seemed to where signs of life can be late.
+func (c *restarts) healthySince(who core.NodeID, at time.Time) bool {
+	return slices.ContainsFunc(c.w.targets[who].past, func(p *process) bool {
+		until := p.died
+		if until == 0 {
+			until = c.w.At
+		}
+		return c.w.moment(until).After(at) && until-p.speaks >= backoff.Healthy-latency // the last sign was on the way for that much longer than the first
+	}) || !c.w.fine
+}

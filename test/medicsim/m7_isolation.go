@@ -1,0 +1,44 @@
+package medicsim
+
+import (
+	"slices"
+	"time"
+
+	"posta.dev/posta/medic/core"
+)
+
+// isolation is M7, as far as it concerns medics that are cut off: they leave restarts to the others. That everything comes back in the end is
+// for world to say.
+type isolation struct{ *facts }
+
+func (c *isolation) given(p *process, o core.Order) {
+	// A medic that hears nobody at all is cut off as far as it can know, and leaves the target to the others for a while.
+	quiet := p.awake.quiet(p.t.ID)
+	if c.w.targets[o.Target].healthy() && !o.Ended && quiet > 3*heartbeat+2*tickEvery && quiet < suspectAfter+cutOff {
+		c.w.fail("M7", "%s orders a restart of %s, though it has heard nobody at all for %v", p.t.ID, o.Target, quiet)
+	}
+}
+
+func (c *isolation) carriedOut(p *process, o core.Order) {
+	since, cut := c.w.cut[p.t.ID]
+	if cut && c.w.At-since > suspectAfter && o.Leader == p.t.ID && c.works(o.Target) && c.helped(p, since) {
+		c.w.fail("M7", "%s, cut off since %v, restarts %s, which works, though others could have restarted it", p.t.ID, since, o.Target)
+	}
+}
+
+// helped: another medic has worked since before the given time, reaches the host, and has led since then, or soon after: time enough to
+// miss the medic that was cut off, and to restart it, where nothing else is wrong with the network.
+//
+// It must have had the time to hear it. A medic that is cut off within the first heartbeats of its life looks unstarted to its peers: they
+// leave it the timeout that every start gets, and the silence that a host is told of is no shorter than its age. And a hint that is wrong
+// makes an order one that never kills.
+func (c *isolation) helped(p *process, since time.Duration) bool {
+	const acquainted = 3 * heartbeat
+	if c.w.noisy || c.w.misled || since-p.speaks < acquainted {
+		return false
+	}
+	return slices.ContainsFunc(c.w.order, func(t *target) bool {
+		return t.medic && t.p != p && c.works(t.ID) && t.p.able < since-acquainted && t.p.awake.quiet(t.ID) < suspectAfter && (c.w.reach || t.host == p.t.host) &&
+			t.disk.term.Leader == t.ID && c.durable[t.disk.term.Gen] < since+2*suspectAfter
+	})
+}

@@ -1,0 +1,69 @@
+package medicsim
+
+import (
+	"slices"
+
+	"posta.dev/posta/medic/core"
+)
+
+// journals is M8: no entry has two contents, none is told before it is stored, and the journal tells of the restarts that there were.
+type journals struct {
+	*facts
+	entries map[core.EntryID]core.Entry
+	twice   map[core.Term]bool  // led in by two logs of one medic, which could not know
+	done    map[core.NodeID]int // orders carried out, by target
+}
+
+func (c *journals) says(p *process, m *core.Message) {
+	for _, e := range m.Entries {
+		if !slices.Contains(p.t.disk.entries, e) {
+			c.w.fail("M8", "%s sends entry %v before it is on its disk", p.t.ID, e.EntryID)
+		}
+	}
+}
+
+func (c *journals) carriedOut(o core.Order) { c.done[o.Target]++ }
+
+// writes reports whether the entry is a copy, perhaps of what the medic wrote itself before it lost its disk.
+func (c *journals) writes(p *process, e core.Entry) (isCopy bool) {
+	before, ok := c.entries[e.EntryID]
+	if ok && before == e {
+		return true
+	}
+	if ok && c.led[e.Term] != p.id.LogID && e.Leader == p.t.ID && !c.remembered(p, e.Term) {
+		c.twice[e.Term] = true
+	}
+	if ok && !c.twice[e.Term] {
+		c.w.fail("M8", "%s has entry %v with another content than others", p.t.ID, e.EntryID)
+	}
+	c.entries[e.EntryID] = e
+	return false
+}
+
+// forget takes back what was written on a disk that is lost, unless others have it: nobody can know.
+func (c *journals) forget(t *target) {
+	for _, e := range t.disk.entries {
+		if !slices.ContainsFunc(c.w.order, func(o *target) bool { return o != t && slices.Contains(o.disk.entries, e) }) {
+			delete(c.entries, e.EntryID)
+		}
+	}
+}
+
+// once is a medic's journal without the terms that were led in twice: of their entries some medics keep one, some the other.
+func (c *journals) once(t *target) []core.Entry {
+	return slices.DeleteFunc(slices.Clone(t.p.core.Journal()), func(e core.Entry) bool { return c.twice[e.Term] })
+}
+
+func (c *journals) end() {
+	told := map[core.NodeID]int{}
+	for _, e := range c.w.targets[c.w.medics[len(c.w.medics)-1].ID].p.core.Journal() {
+		if e.Kind == core.Restarted {
+			told[e.Node]++
+		}
+	}
+	for _, t := range c.w.order {
+		if n, done := told[t.ID], c.done[t.ID]; n > done || c.elected && n != done {
+			c.w.fail("M8", "the journal tells of %d restarts of %s, there were %d", n, t.ID, done)
+		}
+	}
+}
