@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"posta.dev/posta/link"
@@ -253,13 +254,10 @@ func (x *node) beat(now time.Time) {
 	b := heartbeat.Beat{
 		Node: x.node.ID, ID: x.id, PID: pid, State: x.state, Uptime: now.Sub(x.started),
 		FramesIn: c.FramesIn, BytesIn: c.BytesIn, FramesOut: c.FramesOut, BytesOut: c.BytesOut, Commits: c.Commits,
-		LogBytes: uint64(x.logBytes), Sessions: x.core.Sessions(), Running: x.core.Running(), Ended: x.core.Ended(),
+		LogBytes: uint64(x.logBytes), Sessions: x.core.Sessions(), Running: x.core.Running(), Ended: x.core.Ended(), Links: x.core.Links(),
 	}
-	for _, l := range x.core.Backlogs() {
-		if l.Full && b.State == heartbeat.Running {
-			b.State = heartbeat.Blocked
-		}
-		b.Links = append(b.Links, heartbeat.Link{Edge: l.Edge, To: l.To, Bytes: uint64(max(0, l.Bytes)), Full: l.Full})
+	if b.State == heartbeat.Running && slices.ContainsFunc(b.Links, func(l heartbeat.Link) bool { return l.Full }) {
+		b.State = heartbeat.Blocked
 	}
 	x.tr.Heartbeat(b.Append(nil))
 }

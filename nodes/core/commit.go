@@ -6,17 +6,16 @@ import (
 
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/core/record"
-	"posta.dev/posta/nodes/role"
 )
 
 // build is the commit that is being built while another one is being stored (N1).
 type build struct {
-	rec     record.Record
-	bytes   int
-	links   []*inLink // whose hwm moved
-	dirty   []*sess   // whose roles may have something to flush
-	replies []Reply
-	control bool // a session began, ended a stream, or failed
+	rec     record.Record // its inputs and frames so far, in the order in which they happened
+	bytes   int           // of frames taken, calls recorded, frames produced; Advance stops at limits.commit
+	links   []*inLink     // whose hwm moved, each once
+	dirty   []*sess       // whose roles may have something to flush, each once
+	replies []Reply       // that may leave when this commit is stored
+	control bool          // a session began, ended a stream, or failed
 }
 
 func (b *build) moved(l *inLink) {
@@ -37,17 +36,14 @@ func (b *build) empty() bool {
 
 // Commit is one record to store: hwms moved, calls that changed state, frames produced (N2, R5).
 type Commit struct {
-	Parts   [][]byte // of the record, to be gathered; they are not changed any more
-	Bytes   int
-	replies []Reply
-	hwms    []link.Hwm
-	last    []lastFrame
+	Parts    [][]byte // of the record, to be gathered; they are not changed any more
+	Bytes    int
+	replies  []Reply
+	hwms     []link.Hwm
+	progress []link.Progress // of every outbox, in the core's order
 }
 
-type lastFrame struct {
-	sender *link.Sender
-	seq    link.Seq
-}
+func (c *Commit) String() string { return fmt.Sprintf("commit of %d bytes", c.Bytes) }
 
 // Pending reports whether Seal would return a commit.
 func (c *Core) Pending() bool { return !c.build.empty() || len(c.build.replies) > 0 }
@@ -96,17 +92,12 @@ func (c *Core) Seal() *Commit {
 	}
 	b := c.build
 	c.build = build{}
-	commit := &Commit{replies: b.replies}
+	commit := &Commit{replies: b.replies, progress: c.progress()}
 	for _, l := range b.links {
 		commit.hwms = append(commit.hwms, l.recv.Hwm())
 	}
 	b.rec.Hwms = commit.hwms
-	for _, e := range c.out {
-		for _, s := range e.senders {
-			b.rec.Progress = append(b.rec.Progress, e.progress(s))
-			commit.last = append(commit.last, lastFrame{s, s.Last()})
-		}
-	}
+	b.rec.Progress = commit.progress
 	commit.Parts = b.rec.Encode()
 	for _, p := range commit.Parts {
 		commit.Bytes += len(p)
@@ -118,7 +109,7 @@ func (c *Core) Seal() *Commit {
 
 // flushAll lets the roles emit what they have folded for this commit.
 func (c *Core) flushAll() {
-	for i := 0; i < len(c.build.dirty); i++ {
+	for i := 0; i < len(c.build.dirty); i++ { // a flush may touch further sessions
 		s := c.build.dirty[i]
 		if c.sessions[s.ID] != s {
 			continue
@@ -130,7 +121,7 @@ func (c *Core) flushAll() {
 	}
 }
 
-// Stored says that a commit is on disk, as the record at the given log index. Its frames may leave now, its hwms are
+// Stored says that a commit is on disk, at the given index of the log. Its frames may leave now, its hwms are
 // acknowledged, its replies go out (R3).
 func (c *Core) Stored(commit *Commit, at link.LogIndex) {
 	if c.inflight != commit {
@@ -141,95 +132,8 @@ func (c *Core) Stored(commit *Commit, at link.LogIndex) {
 	for _, h := range commit.hwms {
 		c.in[linkKey{h.Edge, h.From}].recv.Stored(h)
 	}
-	for _, l := range commit.last {
-		l.sender.Stored(l.seq, at)
+	for i, o := range c.outboxes {
+		o.Stored(commit.progress[i].Last, at)
 	}
 	c.replies = append(c.replies, commit.replies...)
-}
-
-// Oldest returns the log index of the oldest frame that a peer has not acknowledged: the log must not be cut beyond it (N3).
-func (c *Core) Oldest() (link.LogIndex, bool) {
-	oldest, found := link.LogIndex(0), false
-	for _, e := range c.out {
-		for _, s := range e.senders {
-			if p, ok := s.Oldest(); ok && (!found || p < oldest) {
-				oldest, found = p, true
-			}
-		}
-	}
-	return oldest, found
-}
-
-// Idle reports whether nothing waits to be stored, sent or acknowledged.
-func (c *Core) Idle() bool {
-	if c.inflight != nil || c.Pending() || len(c.replies) > 0 {
-		return false
-	}
-	for _, e := range c.out {
-		for _, s := range e.senders {
-			if _, frames := s.Backlog(); frames > 0 {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// Backlog is what one outgoing link has not seen acknowledged.
-type Backlog struct {
-	Edge  string
-	To    link.NodeID // empty where one outbox serves all
-	Bytes int
-	Full  bool
-}
-
-// Backlogs returns the backlog of every outgoing link (N8).
-func (c *Core) Backlogs() []Backlog {
-	var all []Backlog
-	for _, e := range c.out {
-		for _, s := range e.senders {
-			bytes, _ := s.Backlog()
-			all = append(all, Backlog{Edge: e.cfg.Name, To: e.to(s), Bytes: bytes, Full: s.WindowLeft() <= 0})
-		}
-	}
-	return all
-}
-
-// Sessions is how many sessions have state in this node.
-func (c *Core) Sessions() int { return len(c.sessions) }
-
-func (c *Commit) String() string { return fmt.Sprintf("commit of %d bytes", c.Bytes) }
-
-// Sendable reports whether a receiver that is there still lacks durable frames.
-func (c *Core) Sendable() bool {
-	for _, e := range c.out {
-		for _, s := range e.senders {
-			if s.Sendable() {
-				return true
-			}
-		}
-	}
-	return len(c.replies) > 0
-}
-
-// Running is how many sessions hold a place in this node's gateways.
-func (c *Core) Running() int {
-	n := 0
-	for _, r := range c.cfg.Roles {
-		if g, ok := r.(role.Gateway); ok {
-			n += g.Running()
-		}
-	}
-	return n
-}
-
-// Ended is what this node's outputs tell of sessions that need no more uploading.
-func (c *Core) Ended() []role.Ended {
-	var all []role.Ended
-	for _, r := range c.cfg.Roles {
-		if t, ok := r.(role.EndReporter); ok {
-			all = append(all, t.Ended()...)
-		}
-	}
-	return all
 }

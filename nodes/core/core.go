@@ -2,39 +2,42 @@ package core
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/core/record"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol/session"
 )
 
 // Core is the state machine of one node. It is owned by one goroutine.
 type Core struct {
-	cfg              Config
-	in               map[linkKey]*inLink
-	inOrder          []*inLink
-	out              []*outEdge
-	sessions         map[session.ID]*sess
-	tombstones       tombstones
-	ending           []*sess // sessions whose role has more to emit before an end is passed on
-	build            build
-	inflight         *Commit
-	replies          []Reply
-	released         [][]byte // payloads that nobody uses any more
-	releasedRequests [][]byte // requests' bodies, likewise
-	turn             int      // which link is served first, so that none starves
-	Counters         Counters
-}
+	// Made by New, and the same until the process ends.
+	cfg      Config
+	in       map[linkKey]*inLink // every link that the topology leads here
+	inOrder  []*inLink           // the same in the topology's order, for all that must not depend on the order of a map
+	out      []*outEdge          // every edge that leaves here, in the topology's order
+	outboxes []*outbox           // the outboxes of out, in order; progress of records and snapshots names each of them once (R2)
+	gateways []role.Gateway      // the roles that are gateways, in the chain's order
 
-// Counters count since the node started.
-type Counters struct {
-	FramesIn, FramesOut uint64
-	BytesIn, BytesOut   uint64
-	Duplicates, Gaps    uint64
-	Zombies, Unknown    uint64
-	Commits             uint64
+	// The sessions. Open, drop and recovery change them. A session is in sessions, or has a tombstone, or was never here or long ago; it is
+	// never in both (R13).
+	sessions   map[session.ID]*sess
+	tombstones tombstones
+	ending     []*sess // sessions with an end that waits for room; only continueEnding adds, only continueEndings takes
+
+	// The commits. What calls change between two commits is recorded in build. Seal turns build into inflight and empties it; Stored ends
+	// inflight. So at most one commit is being stored (N2), and build holds nothing that a sealed commit holds.
+	build    build
+	inflight *Commit
+
+	// What may leave with the next Output. All that replies say is durable (R3): a reply that waits for the disk is in build or inflight.
+	replies          []Reply
+	released         [][]byte // payloads that nobody uses any more: no record, outbox or role has a view into them
+	releasedRequests [][]byte // bodies of requests, likewise; no held request has a view into them
+
+	turn     int // the link that Advance serves first, modulo their number; grows, so that none starves
+	Counters Counters
 }
 
 type linkKey struct {
@@ -55,13 +58,13 @@ type Send struct {
 	Frames []link.Frame
 }
 
-// Output is what may leave now.
+// Output is what may leave now. Its slices are valid until the next call.
 type Output struct {
 	Sends            []Send
 	Acks             []link.Ack
 	Replies          []Reply
-	Released         [][]byte // payloads of received frames, large ones, that nobody uses any more; valid until the next call
-	ReleasedRequests [][]byte // bodies of clients' requests, likewise
+	Released         [][]byte // large payloads of received frames that nobody uses any more
+	ReleasedRequests [][]byte // large bodies of clients' requests, likewise
 }
 
 // New returns the core of a node that has stored nothing yet.
@@ -69,9 +72,7 @@ func New(cfg Config) (*Core, error) {
 	if len(cfg.Roles) == 0 {
 		return nil, fmt.Errorf("node %s has no role", cfg.Self)
 	}
-	c := &Core{
-		cfg: cfg, in: map[linkKey]*inLink{}, sessions: map[session.ID]*sess{}, tombstones: newTombstones(),
-	}
+	c := &Core{cfg: cfg, in: map[linkKey]*inLink{}, sessions: map[session.ID]*sess{}, tombstones: newTombstones()}
 	for _, e := range cfg.In {
 		for _, n := range e.From {
 			l := &inLink{edge: e, recv: link.NewReceiver(e.Name, n)}
@@ -80,18 +81,21 @@ func New(cfg Config) (*Core, error) {
 		}
 	}
 	for _, e := range cfg.Out {
-		c.out = append(c.out, newOutEdge(cfg, e))
+		o := newOutEdge(cfg, e)
+		c.out = append(c.out, o)
+		c.outboxes = append(c.outboxes, o.outboxes...)
 	}
 	for i, r := range cfg.Roles {
 		if g, ok := r.(role.Gateway); ok {
 			g.Attach(&host{c, i})
+			c.gateways = append(c.gateways, g)
 		}
 	}
 	return c, nil
 }
 
-// Receive queues frames that have arrived. What belongs to no link of this node is dropped and counted. A link whose queue
-// holds more than two windows is sent rubbish or repeats: what comes on top is dropped too and asked for again later.
+// Receive queues frames that have arrived. A frame that belongs to no link of this node is dropped and counted. A link whose queue holds
+// more than two windows gets repeats or rubbish: what comes on top is dropped, too, and asked for again later (R9).
 func (c *Core) Receive(frames []link.Frame) {
 	for i := range frames {
 		f := &frames[i]
@@ -114,8 +118,8 @@ func (c *Core) Receive(frames []link.Frame) {
 
 // addressedToUs reports whether a hello is for this node: on a PUB socket everybody hears it.
 func (c *Core) addressedToUs(f *link.Frame) bool {
-	g, err := link.DecodeHello(f.Payload)
-	return err == nil && g.To == c.cfg.Self
+	h, err := link.DecodeHello(f.Payload)
+	return err == nil && h.To == c.cfg.Self
 }
 
 // Ack takes an acknowledgement.
@@ -123,49 +127,21 @@ func (c *Core) Ack(a link.Ack, now time.Time) {
 	if a.To != c.cfg.Self {
 		return
 	}
-	for _, e := range c.out {
-		if e.cfg.Name != a.Edge {
+	for _, o := range c.outboxes {
+		if o.edge != a.Edge {
 			continue
 		}
-		if lost := e.ack(a, now); lost != nil {
+		if lost := o.Ack(a, now); lost != nil {
 			c.receiverLostDisk(a.Receiver, lost)
-		}
-	}
-}
-
-// receiverLostDisk fails the sessions that a receiver has lost with its disk (R8): those that run here, and those that have
-// left this node and may not be through with the others. Where a session has come to its end the abort changes nothing. Of
-// those that have failed the receiver is told again: what it knew of them is lost, too. A session that began since is whole
-// in the outbox, and goes on.
-//
-// No wrong answer hangs on it: a log that follows another takes no frame of a session without its open (see expected). But what
-// was acknowledged never comes again, and somebody has to say that nobody needs to wait for it.
-func (c *Core) receiverLostDisk(node link.NodeID, lost *link.LostLog) {
-	reason := fmt.Sprintf("node %s lost its data while the session ran: start the session again", node)
-	left := slices.Clone(c.tombstones.Keys())
-	for _, s := range c.sessionsByID() {
-		if lost.Affects(s.ID) {
-			c.abort(s.ID, reason)
-		}
-	}
-	for _, id := range left {
-		switch t, _ := c.tombstones.Get(id); {
-		case !lost.Affects(id):
-		case t.Failed:
-			c.forwardAbort(id, t.Reason)
-		default:
-			c.abort(id, reason)
 		}
 	}
 }
 
 // Connected says that a connection to a receiver stands.
 func (c *Core) Connected(edge string, to link.NodeID) {
-	for _, e := range c.out {
-		if e.cfg.Name == edge {
-			for _, s := range e.senders {
-				s.Connected(to)
-			}
+	for _, o := range c.outboxes {
+		if o.edge == edge {
+			o.Connected(to)
 		}
 	}
 }
@@ -179,9 +155,9 @@ func (c *Core) Dialled(edge string, from link.NodeID) {
 }
 
 // Request hands a client's request to the gateway that knows it; false if none does.
-func (c *Core) Request(now time.Time, req *role.Request) bool {
-	for _, r := range c.cfg.Roles {
-		if g, ok := r.(role.Gateway); ok && g.Request(now, req) {
+func (c *Core) Request(now time.Time, r *role.Request) bool {
+	for _, g := range c.gateways {
+		if g.Request(now, r) {
 			return true
 		}
 	}
@@ -190,33 +166,26 @@ func (c *Core) Request(now time.Time, req *role.Request) bool {
 
 // Heartbeat passes on what another node says of itself.
 func (c *Core) Heartbeat(now time.Time, from link.NodeID, id link.Identity, ended []role.Ended) {
-	for _, r := range c.cfg.Roles {
-		if w, ok := r.(role.HeartbeatListener); ok {
-			w.Heartbeat(now, from, id, ended)
+	for _, g := range c.gateways {
+		if l, ok := g.(role.HeartbeatListener); ok {
+			l.Heartbeat(now, from, id, ended)
 		}
 	}
 }
 
-// Tick lets time pass for gateways.
+// Tick lets time pass for gateways. It also lets an output and an input of one chain tell each other of ended sessions, because a node does
+// not hear its own heartbeats.
 func (c *Core) Tick(now time.Time) {
-	for _, r := range c.cfg.Roles {
-		if g, ok := r.(role.Gateway); ok {
-			g.Tick(now)
-		}
+	listens := false
+	for _, g := range c.gateways {
+		g.Tick(now)
+		_, is := g.(role.HeartbeatListener)
+		listens = listens || is
 	}
-	c.heartbeatSelf(now)
-}
-
-// heartbeatSelf lets output and input tell each other where one chain holds both: a node does not hear its own heartbeats.
-func (c *Core) heartbeatSelf(now time.Time) {
-	for _, r := range c.cfg.Roles {
-		if _, ok := r.(role.HeartbeatListener); !ok {
-			continue
-		}
+	if listens {
 		if ended := c.Ended(); len(ended) > 0 {
 			c.Heartbeat(now, c.cfg.Self, c.cfg.ID, ended)
 		}
-		return
 	}
 }
 
@@ -241,11 +210,33 @@ func (c *Core) Output(now time.Time) Output {
 	return o
 }
 
-// Unsent says that the transport did not accept a frame and those after it.
+// Unsent says that the transport did not accept a frame and those after it. An empty to means all receivers.
 func (c *Core) Unsent(edge string, to link.NodeID, from link.Seq) {
-	for _, e := range c.out {
-		if e.cfg.Name == edge {
-			e.unsend(to, from)
+	for _, o := range c.outboxes {
+		if o.edge != edge {
+			continue
+		}
+		for _, p := range o.Peers() {
+			if p == to || to == "" {
+				o.Unsend(p, from)
+			}
 		}
 	}
 }
+
+// progress is what a record says of the outboxes: all of them, in order.
+func (c *Core) progress() []link.Progress {
+	all := make([]link.Progress, len(c.outboxes))
+	for i, o := range c.outboxes {
+		all[i] = o.progress()
+	}
+	return all
+}
+
+// record adds a call to the commit that is being built.
+func (c *Core) record(in record.Input) {
+	c.build.rec.Inputs = append(c.build.rec.Inputs, in)
+	c.build.bytes += len(in.Payload) + inputOverhead
+}
+
+const inputOverhead = 32

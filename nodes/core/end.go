@@ -1,6 +1,9 @@
 package core
 
 import (
+	"fmt"
+	"slices"
+
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/core/record"
 	"posta.dev/posta/nodes/role"
@@ -50,15 +53,15 @@ func (c *Core) pass(s *sess, stream int) {
 	if s.err != nil {
 		return
 	}
+	if !s.ended[stream] || s.passed[stream] {
+		panic(fmt.Sprintf("R12: the end of stream %d of session %s is passed on too early or twice", stream, s.ID))
+	}
 	s.passed[stream] = true
 	reference := s.reference(stream)
-	c.toAll(s.ID, func(e *outEdge) bool { return carries(e.cfg.Streams, reference) }, link.End, stream, nil)
-	for _, p := range s.passed {
-		if !p {
-			return
-		}
+	c.toAll(link.Frame{Kind: link.End, Session: s.ID, Stream: stream}, func(e *outEdge) bool { return e.carries(reference) })
+	if !slices.Contains(s.passed, false) {
+		c.drop(s.ID, role.Outcome{}, true)
 	}
-	c.drop(s.ID, role.Outcome{}, true)
 }
 
 // continueEndings lets roles that have more to emit do so while there is room.
@@ -128,6 +131,27 @@ func (c *Core) flush(s *sess, i int) {
 	}
 }
 
-func message(f *link.Frame) role.Message {
-	return role.Message{Stream: f.Stream, Payload: f.Payload}
+// markEos notes that a sender has ended a stream and reports whether it was the last one (R12). A second end from the same
+// sender changes nothing.
+func (c *Core) markEos(s *sess, stream int, from linkKey) (all bool) {
+	if s.ended[stream] {
+		return false
+	}
+	if s.eos[stream] == nil {
+		s.eos[stream] = map[linkKey]bool{}
+	}
+	s.eos[stream][from] = true
+	s.ended[stream] = len(s.eos[stream]) >= max(1, c.sendersOf(s.reference(stream)))
+	return s.ended[stream]
+}
+
+// sendersOf counts the senders of such a stream, known from the topology (R12).
+func (c *Core) sendersOf(reference bool) int {
+	n := 0
+	for i := range c.cfg.In {
+		if carries(c.cfg.In[i].Streams, reference) {
+			n += len(c.cfg.In[i].From)
+		}
+	}
+	return n
 }

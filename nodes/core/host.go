@@ -58,10 +58,8 @@ func (h *host) Room(_ int, reference bool) bool {
 }
 
 func (h *host) Forget(id session.ID) {
-	for _, r := range h.c.cfg.Roles {
-		if g, ok := r.(role.Gateway); ok {
-			g.Forget(id)
-		}
+	for _, g := range h.c.gateways {
+		g.Forget(id)
 	}
 }
 

@@ -34,12 +34,6 @@ type position struct {
 
 func (p position) before(q position) bool { return p.at < q.at || p.at == q.at && p.i < q.i }
 
-// outboxKey names an outbox as records do; to is empty where one outbox serves all receivers.
-type outboxKey struct {
-	edge string
-	to   link.NodeID
-}
-
 // lastInRecord says which frame of an outbox is the last one in a record.
 type lastInRecord struct {
 	at  link.LogIndex
@@ -130,22 +124,14 @@ func (a *LogAnalysis) leaves(id session.ID, from position) bool {
 // replayPlan is what the log analysis means for one core: what its recovery may skip.
 type replayPlan struct {
 	*LogAnalysis
-	floors     map[outboxKey]link.Seq // up to which frames need not be reloaded
-	gateway    []bool                 // of each role: it is a gateway, whose state outlives sessions
-	anyGateway bool
+	c      *Core
+	floors map[outboxKey]link.Seq // up to which frames need not be reloaded
 }
 
 func (c *Core) replayPlan(a *LogAnalysis) replayPlan {
-	p := replayPlan{LogAnalysis: a, floors: map[outboxKey]link.Seq{}}
-	for _, e := range c.out {
-		for _, s := range e.senders {
-			k := outboxKey{e.cfg.Name, e.to(s)}
-			p.floors[k] = a.floor(k, s.Peers())
-		}
-	}
-	for _, r := range c.cfg.Roles {
-		_, gateway := r.(role.Gateway)
-		p.gateway, p.anyGateway = append(p.gateway, gateway), p.anyGateway || gateway
+	p := replayPlan{LogAnalysis: a, c: c, floors: map[outboxKey]link.Seq{}}
+	for _, o := range c.outboxes {
+		p.floors[o.outboxKey] = a.floor(o.outboxKey, o.Peers())
 	}
 	return p
 }
@@ -156,8 +142,16 @@ func (p *replayPlan) skips(in *record.Input, at position) bool {
 	if in.Op == record.Drop || in.Op == record.Private || in.Op == record.Rewired || !p.leaves(in.Session, at) {
 		return false
 	}
+	if len(p.c.gateways) == 0 {
+		return true
+	}
 	call := in.Op == record.Data || in.Op == record.End || in.Op == record.More
-	return !p.anyGateway || call && in.Role < len(p.gateway) && !p.gateway[in.Role]
+	return call && in.Role < len(p.c.cfg.Roles) && !p.isGateway(in.Role)
+}
+
+func (p *replayPlan) isGateway(i int) bool {
+	_, is := p.c.cfg.Roles[i].(role.Gateway)
+	return is
 }
 
 // first is the first record that recovery needs when it begins with the snapshot of a record: the one behind the snapshot, or an earlier

@@ -46,7 +46,7 @@ func left(t *testing.T, acked link.Seq) (d *driver, snapshot []byte, at link.Log
 	d.says("u", link.Abort, 0, "because")
 	d.says("t", link.Data, 1, "four")
 	d.commit()
-	for _, s := range d.c.out[0].senders {
+	for _, s := range d.c.out[0].outboxes {
 		d.c.Ack(link.Ack{Edge: "out", To: "me-1", Log: logOf("mine"), Hwm: min(acked, s.Last()), Receiver: s.Peers()[0], ID: theirs}, d.now)
 	}
 	d.says("t", link.Data, 1, "five")

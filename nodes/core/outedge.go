@@ -11,10 +11,29 @@ import (
 
 // outEdge is an edge that starts here: one outbox for each receiver, or one for all of them (R10).
 type outEdge struct {
-	cfg     OutEdge
-	senders []*link.Sender
-	window  int
-	at      int // the receiver that route "any" stays with
+	cfg      OutEdge
+	outboxes []*outbox
+	window   int
+	sticky   int // the outbox that route "any" stays with
+}
+
+// outbox holds the frames for a receiver of an edge, or for all of them, that are not acknowledged.
+type outbox struct {
+	*link.Sender
+	outboxKey
+}
+
+// outboxKey names an outbox as records do; to is empty where one outbox serves all receivers.
+type outboxKey struct {
+	edge string
+	to   link.NodeID
+}
+
+// progress is what a record says of an outbox.
+func (o *outbox) progress() link.Progress {
+	p := o.Progress()
+	p.To = o.to
+	return p
 }
 
 // takeBytes bounds what one Output puts on the way to one receiver, so that the loop comes back to its inputs.
@@ -22,51 +41,56 @@ const takeBytes = 4 << 20
 
 func newOutEdge(cfg Config, e OutEdge) *outEdge {
 	o := &outEdge{cfg: e, window: cfg.Window}
+	add := func(to link.NodeID, receivers ...link.NodeID) {
+		o.outboxes = append(o.outboxes, &outbox{link.NewSender(e.Name, cfg.Self, cfg.ID, cfg.Window, receivers...), outboxKey{e.Name, to}})
+	}
 	if e.Route == topology.All {
-		o.senders = []*link.Sender{link.NewSender(e.Name, cfg.Self, cfg.ID, cfg.Window, e.To...)}
+		add("", e.To...)
 		return o
 	}
 	for _, to := range e.To {
-		o.senders = append(o.senders, link.NewSender(e.Name, cfg.Self, cfg.ID, cfg.Window, to))
+		add(to, to)
 	}
-	o.at = cfg.Replica.Index % max(1, len(o.senders)) // senders side by side begin with different receivers
+	o.sticky = cfg.Replica.Index % max(1, len(o.outboxes)) // senders side by side begin with different receivers
 	return o
 }
 
+// carries reports whether such a stream travels on the edge.
+func (e *outEdge) carries(reference bool) bool { return carries(e.cfg.Streams, reference) }
+
 // pick returns the outbox for data: the session's, the partition's, the only one, or, on route "any", the one it stays with.
-func (e *outEdge) pick(id session.ID, partition int) *link.Sender {
+func (e *outEdge) pick(id session.ID, partition int) *outbox {
 	switch {
 	case e.cfg.Route == topology.Hash && e.cfg.Key == topology.SessionKey:
-		return e.senders[role.Partition(id, len(e.senders))]
+		return e.outboxes[role.Partition(id, len(e.outboxes))]
 	case e.cfg.Route == topology.Hash:
-		return e.senders[partition%len(e.senders)]
+		return e.outboxes[partition%len(e.outboxes)]
 	case e.cfg.Route == topology.All:
-		return e.senders[0]
+		return e.outboxes[0]
 	}
-	return e.senders[e.stickyReceiver()]
+	return e.stickyOutbox()
 }
 
-// stickyReceiver returns the receiver that route "any" stays with: the same one until half of its window is taken, then the one with most room.
-// What goes to one receiver is folded there into one table, which crosses to the next stage once, and costs one commit and one
-// wake-up. To deal frames out in turn was turned down: with two receivers that keep up easily it is all of that twice, for no gain.
-// One that does not keep up has its half window soon, and from then on each takes what it can (R9).
-func (e *outEdge) stickyReceiver() int {
-	if e.senders[e.at].WindowLeft() > e.window/2 {
-		return e.at
-	}
-	for i, s := range e.senders {
-		if s.WindowLeft() > e.senders[e.at].WindowLeft() {
-			e.at = i
+// stickyOutbox returns the outbox that route "any" stays with: the same one until half of its window is taken, then the one with most room.
+// What goes to one receiver is folded there into one table, which crosses to the next stage once, and costs one commit and one wake-up. To
+// deal frames out in turn was turned down: with two receivers that keep up easily it costs all of that twice, for no gain. The window of a
+// receiver that does not keep up is soon half full, and from then on each takes what it can (R9).
+func (e *outEdge) stickyOutbox() *outbox {
+	if e.outboxes[e.sticky].WindowLeft() <= e.window/2 {
+		for i, o := range e.outboxes {
+			if o.WindowLeft() > e.outboxes[e.sticky].WindowLeft() {
+				e.sticky = i
+			}
 		}
 	}
-	return e.at
+	return e.outboxes[e.sticky]
 }
 
 // partitions is how many receivers the groups of a session are spread over. On an edge whose key is the session itself they
 // stay together.
 func (e *outEdge) partitions() int {
 	if e.cfg.Route == topology.Hash && e.cfg.Key != topology.SessionKey {
-		return len(e.senders)
+		return len(e.outboxes)
 	}
 	return 1
 }
@@ -74,8 +98,8 @@ func (e *outEdge) partitions() int {
 // room reports whether data may be produced for the edge: one open window is enough for "any", all must be open for the
 // others (R9).
 func (e *outEdge) room() bool {
-	for _, s := range e.senders {
-		open := s.WindowLeft() > 0
+	for _, o := range e.outboxes {
+		open := o.WindowLeft() > 0
 		if open && e.cfg.Route == topology.Any {
 			return true
 		}
@@ -86,59 +110,16 @@ func (e *outEdge) room() bool {
 	return e.cfg.Route != topology.Any
 }
 
-// to is how a sender's receiver is named in records: empty where the outbox serves all.
-func (e *outEdge) to(s *link.Sender) link.NodeID {
-	if e.cfg.Route == topology.All {
-		return ""
-	}
-	return s.Peers()[0]
-}
-
-// progress is what a record says of an outbox.
-func (e *outEdge) progress(s *link.Sender) link.Progress {
-	p := s.Progress()
-	p.To = e.to(s)
-	return p
-}
-
-func (e *outEdge) sender(to link.NodeID) *link.Sender {
-	for _, s := range e.senders {
-		if e.to(s) == to {
-			return s
-		}
-	}
-	return nil
-}
-
-// ack returns what the receiver has lost with its disk, nil if it has not lost any. One sender of an edge knows the receiver.
-func (e *outEdge) ack(a link.Ack, now time.Time) (lost *link.LostLog) {
-	for _, s := range e.senders {
-		if l := s.Ack(a, now); l != nil {
-			lost = l
-		}
-	}
-	return lost
-}
-
-func (e *outEdge) unsend(to link.NodeID, from link.Seq) {
-	for _, s := range e.senders {
-		for _, p := range s.Peers() {
-			if p == to || to == "" {
-				s.Unsend(p, from)
-			}
-		}
-	}
-}
-
+// output appends the frames and hellos that may leave now.
 func (e *outEdge) output(sends []Send, now time.Time, pace link.Pace) []Send {
-	for _, s := range e.senders {
+	for _, o := range e.outboxes {
 		if e.cfg.Broadcast {
-			sends = e.broadcast(sends, s, now, pace)
+			sends = e.broadcast(sends, o, now, pace)
 			continue
 		}
-		for _, p := range s.Peers() {
-			frames := s.Take(p, takeBytes)
-			if h, ok := s.Hello(p, now, pace.Hello); ok {
+		for _, p := range o.Peers() {
+			frames := o.Take(p, takeBytes)
+			if h, ok := o.Hello(p, now, pace.Hello); ok {
 				frames = append(frames, h)
 			}
 			if len(frames) > 0 {
@@ -149,11 +130,11 @@ func (e *outEdge) output(sends []Send, now time.Time, pace link.Pace) []Send {
 	return sends
 }
 
-// broadcast has one hello for all: those who know more than it says ignore it.
-func (e *outEdge) broadcast(sends []Send, s *link.Sender, now time.Time, pace link.Pace) []Send {
-	frames := s.TakeAll(takeBytes)
-	for _, p := range s.Peers() {
-		if h, ok := s.Hello(p, now, pace.Hello); ok {
+// broadcast has one hello for all: a receiver that knows more than it says ignores it.
+func (e *outEdge) broadcast(sends []Send, o *outbox, now time.Time, pace link.Pace) []Send {
+	frames := o.TakeAll(takeBytes)
+	for _, p := range o.Peers() {
+		if h, ok := o.Hello(p, now, pace.Hello); ok {
 			frames = append(frames, h)
 		}
 	}

@@ -14,19 +14,23 @@ import (
 // log in order. Records up to the snapshot's log index give back only frames that are not acknowledged yet.
 type Recovery struct {
 	c        *Core
-	at       link.LogIndex
+	at       link.LogIndex // of the last record that the snapshot contains
 	plan     replayPlan
-	progress []link.Progress
-	foreign  bool // the newest state that was read mentions links that the topology no longer has
+	outboxes map[outboxKey]*outbox
+	progress []link.Progress // of the newest state that was read
+	foreign  bool            // the newest state that was read mentions links that the topology does not have
 }
 
 // Recover starts recovery. snapshot is nil if there is none; at is the index of the last record that it contains. The analysis
 // has seen the whole log, or is empty.
-func (c *Core) Recover(snapshot []byte, at link.LogIndex, s *LogAnalysis) (*Recovery, error) {
-	if s.err != nil {
-		return nil, s.err
+func (c *Core) Recover(snapshot []byte, at link.LogIndex, a *LogAnalysis) (*Recovery, error) {
+	if a.err != nil {
+		return nil, a.err
 	}
-	r := &Recovery{c: c, at: at, plan: c.replayPlan(s)}
+	r := &Recovery{c: c, at: at, plan: c.replayPlan(a), outboxes: map[outboxKey]*outbox{}}
+	for _, o := range c.outboxes {
+		r.outboxes[o.outboxKey] = o
+	}
 	if snapshot == nil {
 		return r, nil
 	}
@@ -45,79 +49,79 @@ func (r *Recovery) Replay(at link.LogIndex, data []byte) error {
 	if err != nil {
 		return fmt.Errorf("N3: record %d: %w", at, err)
 	}
-	if at > r.at {
-		if err := r.repeat(rec, at); err != nil {
+	inSnapshot := at <= r.at
+	if !inSnapshot {
+		if err := r.replayInputs(rec, at); err != nil {
 			return fmt.Errorf("N3: record %d: %w", at, err)
 		}
-	}
-	if at > r.at {
-		r.forget(rec.Progress)
+		r.resetOutboxes(rec.Progress)
 	}
 	for i := range rec.Frames {
 		f := &rec.Frames[i]
-		if at <= r.at && !mentions(r.progress, outboxKey{f.Edge, f.To}) {
-			continue // the snapshot knows better: that outbox was no more
+		if inSnapshot && !mentions(r.progress, outboxKey{f.Edge, f.To}) {
+			continue // the topology was without that outbox when the snapshot was taken
 		}
 		if err := r.reload(f, at); err != nil {
 			return fmt.Errorf("record %d: %w", at, err)
 		}
 	}
-	if at > r.at {
-		r.progress = rec.Progress
-		r.foreign = r.hasForeign(rec)
+	if !inSnapshot {
+		r.progress, r.foreign = rec.Progress, r.hasForeign(rec)
 		for _, p := range rec.Progress {
-			r.acknowledged(p)
+			if o := r.outbox(p); o != nil {
+				for _, a := range p.Acked {
+					o.Acknowledged(a)
+				}
+			}
 		}
 	}
 	return nil
 }
 
-// forget makes outboxes new that a record does not tell of: the topology was without them then, and whoever is at the other end now knows
-// nothing of what was before.
-func (r *Recovery) forget(told []link.Progress) {
-	for _, e := range r.c.out {
-		for _, s := range e.senders {
-			if !mentions(told, outboxKey{e.cfg.Name, e.to(s)}) {
-				s.Reset()
-			}
+func (r *Recovery) outbox(p link.Progress) *outbox { return r.outboxes[outboxKey{p.Edge, p.To}] }
+
+// resetOutboxes empties the outboxes that a record does not mention: the topology was without them then, and the receiver that is there now
+// knows nothing of what was before.
+func (r *Recovery) resetOutboxes(mentioned []link.Progress) {
+	for _, o := range r.c.outboxes {
+		if !mentions(mentioned, o.outboxKey) {
+			o.Reset()
 		}
 	}
 }
 
-// hasForeign says whether a record mentions of links that the topology does not have any more.
+// hasForeign reports whether a record mentions links that the topology does not have any more.
 func (r *Recovery) hasForeign(rec *record.Record) bool {
 	gone := func(h link.Hwm) bool { return r.c.in[linkKey{h.Edge, h.From}] == nil }
 	cut := func(p link.Progress) bool {
-		s := r.sender(p.Edge, p.To)
-		return s == nil || slices.ContainsFunc(p.Acked, func(a link.Acked) bool { return !slices.Contains(s.Peers(), a.Node) })
+		o := r.outbox(p)
+		return o == nil || slices.ContainsFunc(p.Acked, func(a link.Acked) bool { return !slices.Contains(o.Peers(), a.Node) })
 	}
 	return slices.ContainsFunc(rec.Hwms, gone) || slices.ContainsFunc(rec.Progress, cut)
 }
 
-// reload puts a frame back into its outbox, unless it was acknowledged by everybody.
+// reload puts a frame back into its outbox, unless all receivers have acknowledged it.
 func (r *Recovery) reload(f *record.Frame, at link.LogIndex) error {
-	if f.Frame.Seq <= r.plan.floors[outboxKey{f.Edge, f.To}] {
-		return nil
-	}
-	s := r.sender(f.Edge, f.To)
-	if s == nil || f.Frame.Seq <= s.Last() {
+	k := outboxKey{f.Edge, f.To}
+	o := r.outboxes[k]
+	if o == nil || f.Frame.Seq <= r.plan.floors[k] || f.Frame.Seq <= o.Last() {
 		return nil
 	}
 	f.Frame.Edge, f.Frame.From = f.Edge, r.c.cfg.Self
 	f.Frame.Payload = bytes.Clone(f.Frame.Payload)
-	return s.Reload(f.Frame, at)
+	return o.Reload(f.Frame, at)
 }
 
 // Done ends recovery.
 func (r *Recovery) Done() error {
 	for _, p := range r.progress {
-		if s := r.sender(p.Edge, p.To); s != nil {
-			if err := s.Restored(p.Last); err != nil {
+		if o := r.outbox(p); o != nil {
+			if err := o.Restored(p.Last); err != nil {
 				return err
 			}
 		}
 	}
-	for _, s := range r.c.sessionsByID() {
+	for _, s := range role.ByID(r.c.sessions) {
 		if why := r.c.rewired(s.Session); why != "" {
 			r.c.abort(s.ID, why)
 			continue
@@ -127,154 +131,10 @@ func (r *Recovery) Done() error {
 		}
 	}
 	if r.foreign {
-		// A node that leaves the topology and comes back later comes with another log. What was known of the old one would then be
-		// taken for a lost disk (R8), and fail sessions that it never saw. So it is forgotten for good now: a record makes the next
-		// snapshot due, which mentions only links of the topology.
+		// A node that leaves the topology and comes back later has another log. What this node knew of the old log would then look like a
+		// lost disk (R8), and fail sessions that the old log never saw. So it is forgotten for good now: a record makes the next snapshot
+		// due, which mentions only links of the topology.
 		r.c.record(record.Input{Op: record.Rewired})
 	}
 	return nil
-}
-
-func (r *Recovery) sender(edge string, to link.NodeID) *link.Sender {
-	for _, e := range r.c.out {
-		if e.cfg.Name == edge {
-			return e.sender(to)
-		}
-	}
-	return nil
-}
-
-func (r *Recovery) acknowledged(p link.Progress) {
-	if s := r.sender(p.Edge, p.To); s != nil {
-		for _, a := range p.Acked {
-			s.Acknowledged(a)
-		}
-	}
-}
-
-func (r *Recovery) repeat(rec *record.Record, at link.LogIndex) error {
-	for i := range rec.Inputs {
-		in := &rec.Inputs[i]
-		if r.plan.skips(in, position{at, i}) {
-			continue
-		}
-		in.Payload = bytes.Clone(in.Payload) // the roles keep it
-		if err := r.repeatInput(in); err != nil {
-			return err
-		}
-	}
-	for _, h := range rec.Hwms {
-		if l := r.c.in[linkKey{h.Edge, h.From}]; l != nil {
-			l.recv.Restore(h)
-		}
-	}
-	return r.flush()
-}
-
-// flush throws away what the repeated calls left to be emitted: it is in the record.
-func (r *Recovery) flush() error {
-	for _, s := range r.c.sessionsByID() {
-		if s.err != nil {
-			return fmt.Errorf("repeating what was stored gives another result: %w", s.err)
-		}
-		if !s.dirty {
-			continue
-		}
-		s.dirty = false
-		for i, ro := range r.c.cfg.Roles {
-			if err := r.c.guard(s, i, func() error { return ro.Flush(s.ID, r.discardEmitter(i)) }); err != nil {
-				return fmt.Errorf("repeating what was stored gives another result: %w", err)
-			}
-		}
-	}
-	return nil
-}
-
-func (r *Recovery) discardEmitter(i int) discardEmitter {
-	return discardEmitter{(&chainEmitter{r.c, nil, i}).Partitions()}
-}
-
-func (r *Recovery) repeatInput(in *record.Input) error {
-	c := r.c
-	if in.Role >= len(c.cfg.Roles) {
-		return fmt.Errorf("role %d of %d: the data directory belongs to another chain", in.Role, len(c.cfg.Roles))
-	}
-	switch in.Op {
-	case record.Open:
-		s, err := c.announced(in.Session, in.Payload)
-		if err != nil {
-			return err
-		}
-		// A session that failed to open was dropped in the same record; its error is not ours to report.
-		_ = c.open(s, in.Payload, linkKey{in.Edge, in.From}, false)
-		return nil
-	case record.Drop:
-		o, err := decodeOutcome(in.Payload)
-		if err != nil {
-			return err
-		}
-		c.drop(in.Session, o, false)
-		return nil
-	case record.Rewired:
-		return nil
-	case record.Private:
-		g, ok := c.cfg.Roles[in.Role].(role.Gateway)
-		if !ok {
-			return fmt.Errorf("role %d is no gateway: the data directory belongs to another chain", in.Role)
-		}
-		return g.Apply(in.Payload)
-	}
-	s := c.sessions[in.Session]
-	if s == nil {
-		return fmt.Errorf("session %s is not open", in.Session)
-	}
-	return r.repeatCall(s, in)
-}
-
-func (r *Recovery) repeatCall(s *sess, in *record.Input) error {
-	c := r.c
-	if in.Stream >= len(s.ended) {
-		return fmt.Errorf("stream %d of analysis %s, which has %d", in.Stream, s.Analysis.Name, len(s.ended))
-	}
-	ro, out := c.cfg.Roles[in.Role], r.discardEmitter(in.Role)
-	s.dirty = true
-	more := false
-	err := c.guard(s, in.Role, func() (err error) {
-		switch in.Op {
-		case record.Data:
-			_, err = ro.Take(s.ID, role.Message{Stream: in.Stream, Payload: in.Payload}, out)
-		case record.Join:
-			s.opened[linkKey{in.Edge, in.From}] = true
-		case record.Ended:
-			c.markEos(s, in.Stream, linkKey{in.Edge, in.From})
-		case record.End:
-			if err = ro.Flush(s.ID, out); err == nil {
-				more, err = ro.End(s.ID, in.Stream, out)
-			}
-		case record.More:
-			more, err = ro.More(s.ID, out)
-		default:
-			err = fmt.Errorf("unknown operation %d", in.Op)
-		}
-		return err
-	})
-	if err != nil {
-		// The call failed when it was made, too, if its session was dropped in the same record; else this is not the program
-		// that wrote the log.
-		s.fail(err)
-		return nil
-	}
-	if in.Op == record.End || in.Op == record.More {
-		r.ended(s, in, more)
-	}
-	return nil
-}
-
-func (r *Recovery) ended(s *sess, in *record.Input, more bool) {
-	s.ending = nil
-	if more {
-		s.ending = &ending{in.Stream, in.Role}
-	} else if in.Role == len(r.c.cfg.Roles)-1 {
-		s.passed[in.Stream] = true
-	}
 }

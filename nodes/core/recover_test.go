@@ -46,7 +46,7 @@ func newDriver(t *testing.T, seed uint64, name string) *driver {
 		}})
 	}
 	for _, e := range d.c.out {
-		for _, s := range e.senders {
+		for _, s := range e.outboxes {
 			for _, p := range s.Peers() {
 				d.c.Ack(link.Ack{Edge: e.cfg.Name, To: "me-1", Log: logOf("mine"), Receiver: p, ID: theirs}, d.now)
 			}
@@ -128,9 +128,9 @@ func (d *driver) recovered(snapshot []byte, at link.LogIndex, s *LogAnalysis) *C
 		d.t.Fatal(err)
 	}
 	for i, e := range d.c.out {
-		for k, s := range e.senders {
+		for k, s := range e.outboxes {
 			for _, a := range s.Progress().Acked {
-				c.out[i].senders[k].Acknowledged(a)
+				c.out[i].outboxes[k].Acknowledged(a)
 			}
 		}
 	}
@@ -170,7 +170,7 @@ func TestN3_RecoveredEqualsNeverCrashed(t *testing.T) {
 
 func (d *driver) acknowledge() {
 	for _, e := range d.c.out {
-		for _, s := range e.senders {
+		for _, s := range e.outboxes {
 			for _, p := range s.Peers() {
 				if last := uint64(s.Last()); last > 0 && d.rand.IntN(2) == 0 {
 					d.c.Ack(link.Ack{
@@ -198,7 +198,7 @@ func (d *driver) same(when string, again *Core) {
 func (d *driver) outboxes(c *Core) string {
 	var b strings.Builder
 	for _, e := range c.out {
-		for _, s := range e.senders {
+		for _, s := range e.outboxes {
 			at, some := s.Oldest()
 			bytes, frames := s.Backlog()
 			fmt.Fprintf(&b, "%s to %v: last %d, oldest %d %v, %d bytes in %d frames\n", s.Edge(), s.Peers(), s.Last(), at, some, bytes, frames)

@@ -31,7 +31,7 @@ func TestN3_LinksThatAreGoneAreForgotten(t *testing.T) {
 	if r := again.in[linkKey{"in", "a-2"}].recv; r.ID() != (link.Identity{}) {
 		t.Errorf("a-2 is still known by log %v", r.ID())
 	}
-	for _, s := range again.out[0].senders {
+	for _, s := range again.out[0].outboxes {
 		p := s.Progress()
 		if known := p.Acked[0].Log != (link.LogID{}); known != (p.Acked[0].Node == "z-1") {
 			t.Errorf("%s is known: %v", p.Acked[0].Node, known)
@@ -94,7 +94,7 @@ func TestN3_WhoComesBackIsNew(t *testing.T) {
 			d.says(id, link.Open, 0, string(role.Announcement{Analysis: "test"}.Encode()))
 			d.commit()
 		}
-		outbox := func() *link.Sender { return d.c.out[0].senders[1] }
+		outbox := func() *outbox { return d.c.out[0].outboxes[1] }
 
 		for _, id := range []string{"s", "t"} {
 			open(id)

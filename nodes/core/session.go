@@ -1,11 +1,10 @@
 package core
 
 import (
-	"bytes"
 	"fmt"
 	"runtime/debug"
-	"slices"
 
+	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/core/record"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol/session"
@@ -70,7 +69,7 @@ func (c *Core) open(s role.Session, announcement []byte, from linkKey, live bool
 	if live {
 		c.build.control = true
 		c.record(record.Input{Op: record.Open, Session: s.ID, Edge: from.edge, From: from.from, Payload: announcement})
-		c.toAll(x.ID, func(e *outEdge) bool { return true }, kindOpen, 0, announcement)
+		c.toAll(link.Frame{Kind: link.Open, Session: s.ID, Payload: announcement}, everyEdge)
 	}
 	for i, r := range c.cfg.Roles {
 		if err := c.guard(x, i, func() error { return r.Open(s) }); err != nil {
@@ -130,17 +129,6 @@ func (c *Core) rewired(s role.Session) string {
 		c.cfg.Self)
 }
 
-// sessionsByID returns the sessions in an order that does not depend on the map, so that the same input makes the same
-// output.
-func (c *Core) sessionsByID() []*sess {
-	all := make([]*sess, 0, len(c.sessions))
-	for _, s := range c.sessions {
-		all = append(all, s)
-	}
-	slices.SortFunc(all, func(a, b *sess) int { return bytes.Compare(a.ID[:], b.ID[:]) })
-	return all
-}
-
 // settle ends a call into the roles: a failed session is aborted now, when no role of it is on the stack any more.
 func (c *Core) settle(s *sess) {
 	if s.err == nil {
@@ -161,7 +149,7 @@ func (c *Core) abort(id session.ID, reason string) {
 }
 
 func (c *Core) forwardAbort(id session.ID, reason string) {
-	c.toAll(id, func(*outEdge) bool { return true }, kindAbort, 0, []byte(reason))
+	c.toAll(link.Frame{Kind: link.Abort, Session: id, Payload: []byte(reason)}, everyEdge)
 }
 
 // drop forgets a session and remembers that it did.

@@ -14,7 +14,10 @@ const (
 	fileExplain     = "nodes/role/explain.go"
 	fileHost        = "nodes/core/host.go"
 	fileOutEdge     = "nodes/core/outedge.go"
-	fileRecover     = "nodes/core/recover.go"
+	fileReplay      = "nodes/core/replay.go"
+	fileLostDisk    = "nodes/core/lostdisk.go"
+	fileStatus      = "nodes/core/status.go"
+	fileTake        = "nodes/core/take.go"
 	fileSnapshot    = "nodes/core/snapshot.go"
 	fileLogAnalysis = "nodes/core/loganalysis.go"
 	fileSession     = "nodes/core/session.go"
@@ -47,11 +50,11 @@ func bugs() []mutants.Mutant {
 		one("acknowledged before the fsync", "R3", 60, fileReceiver, "Log: r.id.LogID, Hwm: r.stored,", "Log: r.id.LogID, Hwm: r.taken,"),
 		one("sent before the fsync", "R3", 60, fileCommit,
 			"	c.inflight = commit\n	return commit\n",
-			"	c.inflight = commit\n	for _, l := range commit.last {\n		l.sender.Stored(l.seq, 0)\n	}\n	return commit\n"),
+			"	c.inflight = commit\n	for i, o := range c.outboxes {\n		o.Stored(commit.progress[i].Last, 0)\n	}\n	return commit\n"),
 		one("client answered before the fsync", "R3", 150, fileHost,
 			"	h.c.build.replies = append(h.c.build.replies, Reply{to, body})", "	h.c.replies = append(h.c.replies, Reply{to, body})"),
 		one("numbers given out twice after a crash", "R2", 100, fileRestore, "	s.skip(last)\n	return nil\n", "	return nil\n"),
-		one("outboxes of broadcasts not found in recovery", "R2", 100, fileOutEdge, "	p.To = e.to(s)\n	return p\n", "	p.To = s.Peers()[0]\n	return p\n"),
+		one("outboxes of broadcasts not found in recovery", "R2", 100, fileOutEdge, "	p.To = o.to\n	return p\n", "	p.To = o.Peers()[0]\n	return p\n"),
 		one("resend begins one too late", "R7", 60, fileSender, "	if restarted || !p.ready || a.Resend {\n		p.sent = p.acked\n", "	if restarted || !p.ready || a.Resend {\n		p.sent = min(p.acked+1, s.stored)\n"),
 		one("resend begins one too early", "R7", 60, fileSender, "	if restarted || !p.ready || a.Resend {\n		p.sent = p.acked\n", "	if restarted || !p.ready || a.Resend {\n		p.sent = max(p.acked, 1) - 1\n"),
 		one("no resend when it is asked for", "R4", 60, fileSender, "	if restarted || !p.ready || a.Resend {\n", "	if restarted || !p.ready {\n"),
@@ -63,27 +66,27 @@ func bugs() []mutants.Mutant {
 			edit(fileReceiver, "	case f.Seq <= r.taken:\n		return Duplicate\n", ""),
 			edit(fileReceiver, "	if f.Seq != r.taken+1 {\n", "	if f.Seq > r.taken+1 {\n"),
 			edit(fileReceiver, "	r.taken = f.Seq\n", "	r.taken = max(r.taken, f.Seq)\n"),
-			edit(fileAdvance, "	case s.eos[f.Stream][l.key()]:\n", "	case false:\n"),
+			edit(fileTake, "	case s.eos[f.Stream][l.key()]:\n", "	case false:\n"),
 		),
 		one("hello not repeated", "R7", 100, fileSender, "	if !p.helloDue && (now.Sub(p.helloAt) < every || p.ready && !stuck) {\n", "	if !p.helloDue && (now.Sub(p.helloAt) < every || p.ready && !stuck || !p.helloAt.IsZero()) {\n"),
 		one("zombie accepted", "R8", 200, fileReceiver, "	if r.superseded.zombie(id.LogID) || id.LogID == r.id.LogID && id.Incarnation < r.id.Incarnation {\n", "	if r.superseded.zombie(id.LogID) {\n"),
 		one("new log id treated as the old", "R8", 200, fileReceiver, "	if id.LogID == r.id.LogID {\n", "	if r.id.LogID != (LogID{}) {\n"),
-		one("a sender's lost disk not noticed", "R8", 400, fileAdvance,
+		one("a sender's lost disk not noticed", "R8", 400, fileLostDisk,
 			"	case lost:\n		c.senderLostDisk(", "	case lost && false:\n		c.senderLostDisk("),
 		from(785, one("a receiver's lost disk not noticed", "R8", 20, fileSender, "		lost = p.acked > 0\n", "")),
-		one("payload given back while it is kept", "N3", 300, fileAdvance, "message(f)); !kept && len(", "message(f)); (kept || !kept) && len("),
-		one("windows ignored", "R9", 100, fileOutEdge, "		open := s.WindowLeft() > 0\n", "		open := s.WindowLeft() > -1<<40\n"),
+		one("payload given back while it is kept", "N3", 300, fileTake, "Payload: f.Payload}); !kept && len(", "Payload: f.Payload}); (kept || !kept) && len("),
+		one("windows ignored", "R9", 100, fileOutEdge, "		open := o.WindowLeft() > 0\n", "		open := o.WindowLeft() > -1<<40\n"),
 		one("broadcast forgets after the first acknowledgement", "R10", 60, fileSender,
 			"	floor := s.next - 1\n	for _, p := range s.peers {\n		floor = min(floor, p.acked)\n	}\n	n := ",
 			"	floor := Seq(0)\n	for _, p := range s.peers {\n		floor = max(floor, p.acked)\n	}\n	n := "),
 		one("facts before the reference data has ended", "R11", 60, fileAdvance, "		return reference || s.ready() && c.room(false)\n", "		return reference || c.room(false)\n"),
 		many("end counted twice", "R12", 100,
-			edit(fileAdvance, "	c.countDropped(verdict)\n", "	c.countDropped(verdict)\n	if f.Kind == link.End && verdict == link.Duplicate {\n		c.takeEnd(l, f)\n	}\n"),
-			edit(fileAdvance, "	case s.eos[f.Stream][l.key()]:\n", "	case false:\n"),
-			edit(fileAdvance, "	s.eos[stream][from] = true\n", "	s.eos[stream][from] = true\n	s.eos[stream][linkKey{from.edge, link.NodeID(fmt.Sprint(len(s.eos[stream])))}] = true\n	delete(s.eos[stream], linkKey{from.edge, \"1\"})\n"),
+			edit(fileAdvance, "	c.Counters.dropped(verdict)\n", "	c.Counters.dropped(verdict)\n	if f.Kind == link.End && verdict == link.Duplicate {\n		c.takeEnd(l, f)\n	}\n"),
+			edit(fileTake, "	case s.eos[f.Stream][l.key()]:\n", "	case false:\n"),
+			edit(fileEnd, "	s.eos[stream][from] = true\n", "	s.eos[stream][from] = true\n	s.eos[stream][linkKey{from.edge, link.NodeID(fmt.Sprint(len(s.eos[stream])))}] = true\n	delete(s.eos[stream], linkKey{from.edge, \"1\"})\n"),
 		),
 		one("facts before the reference data that a joiner deferred", "R11", 60, fileJoiner, "		if err := st.catchUp(); err != nil {\n", "		if err := error(nil); err != nil {\n"),
-		one("end of one sender is the end of all", "R12", 60, fileAdvance, "len(s.eos[stream]) >= max(1, c.sendersOf(s.reference(stream)))", "len(s.eos[stream]) >= 1"),
+		one("end of one sender is the end of all", "R12", 60, fileEnd, "len(s.eos[stream]) >= max(1, c.sendersOf(s.reference(stream)))", "len(s.eos[stream]) >= 1"),
 		many("end passed on before the last partial", "R12", 60,
 			edit(fileEnd, "		c.flush(s, i)\n		if s.err != nil {\n			return\n		}\n		more := false\n", "		more := false\n"),
 			edit(fileEnd, "		c.flush(s, i)\n	}\n	c.pass(s, stream)\n", "	}\n	c.pass(s, stream)\n"),
@@ -92,13 +95,13 @@ func bugs() []mutants.Mutant {
 		one("a session that has left comes to life again", "R13", 300, fileSession, "	c.tombstones.put(id, why)\n", ""),
 		one("state input not recorded", "N3", 60, fileEmit, "	if durable {\n", "	if durable && s == nil {\n"),
 		one("end not recorded", "N3", 60, fileEnd, "		c.record(record.Input{Op: record.End, Role: i, Session: s.ID, Stream: stream})\n", ""),
-		one("flush after recovery emits again", "N3", 100, fileRecover, "		if !s.dirty {\n			continue\n		}\n", "		if s != nil {\n			continue\n		}\n"),
+		one("flush after recovery emits again", "N3", 100, fileReplay, "		if !s.dirty {\n			continue\n		}\n", "		if s != nil {\n			continue\n		}\n"),
 		one("flush after a snapshot emits again", "N3", 200, fileJoiner, "	return st.discardFolded()\n", "	return nil\n"),
 		one("snapshot without hwms", "N3", 60, fileSnapshot, "		rec.Hwms = append(rec.Hwms, l.recv.Hwm())\n", "		_ = l\n"),
 		one("page not recorded", "N3", 300, fileEnd, "	c.record(record.Input{Op: record.More, Role: at.role, Session: s.ID, Stream: at.stream})\n", ""),
-		one("log cut beyond the oldest unacknowledged frame", "N3", 100, fileCommit, "			if p, ok := s.Oldest(); ok && (!found || p < oldest) {\n", "			if p, ok := s.Oldest(); ok && (!found || p > oldest) {\n"),
+		one("log cut beyond the oldest unacknowledged frame", "N3", 100, fileStatus, "		if p, ok := o.Oldest(); ok && (!found || p < oldest) {\n", "		if p, ok := o.Oldest(); ok && (!found || p > oldest) {\n"),
 		one("a session that goes on taken for one that has left", "N3", 60, fileLogAnalysis, "in.Op == record.Drop && a.dropped[in.Session].before(p)", "(in.Op == record.Drop || in.Op == record.Ended) && a.dropped[in.Session].before(p)"),
-		from(330, one("a gateway not told of what has left", "N3", 40, fileLogAnalysis, "	return !p.anyGateway || call && in.Role < len(p.gateway) && !p.gateway[in.Role]\n", "	return call || !p.anyGateway\n")),
+		from(330, one("a gateway not told of what has left", "N3", 40, fileLogAnalysis, "	return call && in.Role < len(p.c.cfg.Roles) && !p.isGateway(in.Role)\n", "	return call\n")),
 		one("frames passed over that one receiver lacks", "N3", 200, fileLogAnalysis, "		floor = min(floor, a.acked[k][r])\n", "		floor = max(floor, a.acked[k][r])\n"),
 		one("recovery begins behind frames that nobody has", "N3", 100, fileLogAnalysis, "			if ours && r.seq > floor {\n", "			if ours && r.seq < floor {\n"),
 		one("lane's hwm not recorded with the chunk", "R5", 100, fileInput, "	in.Host.Record(encodeLane(u.ID, req.Lane, req.Seq, len(req.Data)))\n", ""),
@@ -110,9 +113,9 @@ func bugs() []mutants.Mutant {
 			edit(fileSession, "		if p := recover(); p != nil {\n", "		if p := any(nil); p != nil {\n"),
 			edit(fileExplain, "	if p := recover(); p != nil {\n", "	if p := any(nil); p != nil {\n"),
 		),
-		from(785, one("a lost receiver is told to nobody", "R8", 20, fileCore, "		if lost := e.ack(a, now); lost != nil {\n", "		if lost := e.ack(a, now); lost != nil && now.IsZero() {\n")),
-		from(830, one("a lost receiver fails sessions that it never had", "R8", 40, fileCore, "		if lost.Affects(s.ID) {\n", "		if s != nil {\n")),
-		from(410, one("a lost sender fails sessions that it never had", "R8", 40, fileAdvance,
+		from(785, one("a lost receiver is told to nobody", "R8", 20, fileCore, "		if lost := o.Ack(a, now); lost != nil {\n", "		if lost := o.Ack(a, now); lost != nil && now.IsZero() {\n")),
+		from(830, one("a lost receiver fails sessions that it never had", "R8", 40, fileLostDisk, "		if lost.Affects(s.ID) {\n", "		if s != nil {\n")),
+		from(410, one("a lost sender fails sessions that it never had", "R8", 40, fileLostDisk,
 			"			return s.opened[k.key()] && (k == l ||", "			return k == l || s.opened[k.key()] && (k == nil ||")),
 	}
 }

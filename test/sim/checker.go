@@ -101,8 +101,8 @@ func (c *checker) acknowledges(a *link.Ack) {
 // measure checks that memory stays bounded (R9).
 func (c *checker) measure() {
 	w := c.n.w
-	for _, l := range c.n.core.Backlogs() {
-		if l.Bytes > w.layout.window+overshoot(w) {
+	for _, l := range c.n.core.Links() {
+		if l.Bytes > uint64(w.layout.window+overshoot(w)) {
 			w.fail("R9: %s has %d bytes under way on %s to %s, its window is %d", c.n.id, l.Bytes, l.Edge, l.To, w.layout.window)
 		}
 	}

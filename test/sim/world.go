@@ -202,7 +202,7 @@ func (w *world) diagnosis() string {
 		fmt.Fprintf(&b, "node %s: up %v", n.id, n.up)
 		if n.up {
 			fmt.Fprintf(&b, ", sessions %d, running %d, idle %v, pending %v, storing %v", n.core.Sessions(), n.core.Running(), n.core.Idle(), n.core.Pending(), n.storing != nil)
-			for _, l := range n.core.Backlogs() {
+			for _, l := range n.core.Links() {
 				if l.Bytes > 0 {
 					fmt.Fprintf(&b, ", %s→%s %d bytes", l.Edge, l.To, l.Bytes)
 				}

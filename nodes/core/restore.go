@@ -1,0 +1,120 @@
+package core
+
+import (
+	"bytes"
+	"fmt"
+
+	"posta.dev/posta/internal/wire"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/core/record"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol/session"
+)
+
+func readLinks(d *wire.Reader) map[linkKey]bool {
+	set := map[linkKey]bool{}
+	for n := d.Array() / 2; n > 0; n-- {
+		set[linkKey{d.String(), link.NodeID(d.String())}] = true
+	}
+	return set
+}
+
+func (r *Recovery) restore(data []byte) error {
+	d := wire.NewReader(data)
+	d.ArrayOf(4)
+	rec, err := record.Decode(d.Bytes())
+	if err != nil {
+		return err
+	}
+	for _, h := range rec.Hwms {
+		if l := r.c.in[linkKey{h.Edge, h.From}]; l != nil {
+			l.recv.Restore(h)
+		}
+	}
+	r.progress, r.foreign = rec.Progress, r.hasForeign(rec)
+	for _, p := range rec.Progress {
+		if o := r.outbox(p); o != nil {
+			o.Restore(p)
+		}
+	}
+	r.c.tombstones.read(&d)
+	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
+		if err := r.restoreSession(&d); err != nil {
+			return err
+		}
+	}
+	n := d.Array()
+	if d.Err() == nil && n != len(r.c.cfg.Roles) {
+		return fmt.Errorf("it has %d roles, the node %d: the data directory belongs to another chain", n, len(r.c.cfg.Roles))
+	}
+	for _, ro := range r.c.cfg.Roles {
+		all := d.Bytes()
+		if g, ok := ro.(role.Gateway); ok && d.Err() == nil {
+			if err := g.RestoreAll(bytes.Clone(all)); err != nil {
+				return err
+			}
+		}
+	}
+	return d.Done()
+}
+
+func (r *Recovery) restoreSession(d *wire.Reader) error {
+	d.ArrayOf(6)
+	var id session.ID
+	d.Fixed(id[:])
+	announcement := bytes.Clone(d.Bytes())
+	opened := readLinks(d)
+	if d.Err() != nil {
+		return d.Err()
+	}
+	if len(r.c.gateways) == 0 && r.plan.leaves(id, position{r.at + 1, 0}) {
+		return skipSession(d)
+	}
+	s, err := r.c.announced(id, announcement)
+	if err != nil {
+		return err
+	}
+	if err := r.c.open(s, announcement, linkKey{}, false); err != nil {
+		return err
+	}
+	x := r.c.sessions[id]
+	x.opened = opened
+	if n := d.Array(); d.Err() == nil && n != len(x.eos) {
+		return fmt.Errorf("session %s has %d streams, analysis %s has %d", id, n, s.Analysis.Name, len(x.eos))
+	}
+	for i := range x.eos {
+		restoreStream(d, x, i)
+	}
+	if d.Array() == 2 {
+		x.ending = &ending{stream: int(d.Uint()), role: int(d.Uint())}
+	}
+	if n := d.Array(); d.Err() == nil && n != len(r.c.cfg.Roles) {
+		return fmt.Errorf("session %s has %d roles, the node %d", id, n, len(r.c.cfg.Roles))
+	}
+	for i, ro := range r.c.cfg.Roles {
+		state := d.Bytes()
+		if d.Err() != nil {
+			return d.Err()
+		}
+		if err := r.c.guard(x, i, func() error { return ro.Restore(id, bytes.Clone(state)) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// skipSession reads the rest of a session that has left, says the log behind the snapshot: its streams, its ending, its roles.
+func skipSession(d *wire.Reader) error {
+	for range 3 {
+		d.Skip(sessionDepth)
+	}
+	return d.Err()
+}
+
+const sessionDepth = 4 // of arrays in a session
+
+func restoreStream(d *wire.Reader, x *sess, i int) {
+	d.ArrayOf(3)
+	x.ended[i], x.passed[i] = d.Bool(), d.Bool()
+	x.eos[i] = readLinks(d)
+}

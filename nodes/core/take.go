@@ -1,0 +1,120 @@
+package core
+
+import (
+	"bytes"
+	"fmt"
+
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/core/record"
+	"posta.dev/posta/nodes/role"
+)
+
+// take moves the hwm over a frame and lets it have its effect.
+func (c *Core) take(l *inLink, f *link.Frame) {
+	l.recv.Took(f)
+	c.build.moved(l)
+	c.build.bytes += f.Size()
+	c.Counters.FramesIn++
+	c.Counters.BytesIn += uint64(len(f.Payload))
+	switch f.Kind {
+	case link.Open:
+		c.takeOpen(l, f)
+	case link.Data:
+		c.takeData(l, f)
+	case link.End:
+		c.takeEnd(l, f)
+	case link.Abort:
+		c.abort(f.Session, string(f.Payload[:min(len(f.Payload), maxReason)]))
+	}
+}
+
+func (c *Core) takeOpen(l *inLink, f *link.Frame) {
+	if _, gone := c.tombstones.Get(f.Session); gone {
+		return
+	}
+	if s := c.sessions[f.Session]; s != nil {
+		if !bytes.Equal(f.Payload, s.announcement) {
+			c.abort(s.ID, fmt.Sprintf("node %s announces the session otherwise than others do: nodes read different files, or it was opened with other parameters there", f.From))
+			return
+		}
+		c.record(record.Input{Op: record.Join, Session: s.ID, Edge: f.Edge, From: f.From})
+		s.opened[l.key()] = true
+		return
+	}
+	s, err := c.announced(f.Session, f.Payload)
+	if err != nil {
+		c.abort(f.Session, fmt.Sprintf("node %s: %v", c.cfg.Self, err))
+		return
+	}
+	if why := c.rewired(s); why != "" {
+		c.abort(f.Session, why)
+		return
+	}
+	if err := c.open(s, f.Payload, l.key(), true); err != nil {
+		c.abort(f.Session, err.Error())
+	}
+}
+
+func (c *Core) takeData(l *inLink, f *link.Frame) {
+	if s := c.expected(l, f); s != nil {
+		if kept := c.deliver(s, 0, role.Message{Stream: f.Stream, Payload: f.Payload}); !kept && len(f.Payload) >= minReleased {
+			c.released = append(c.released, f.Payload)
+		}
+		c.settle(s)
+	}
+}
+
+// minReleased is from what size on new memory costs more than the way back of the old.
+const minReleased = 16 << 10
+
+// expected returns the session of a frame that carries data or ends a stream, nil if it is over. The frame must fit what
+// came over the link before: an open first, nothing behind an end. What does not was preceded by frames that this node or
+// the sender has lost with its disk, and the session cannot be right any more (R8). The check is for each link, because a
+// disk may be lost when one link's open was acknowledged and another's not: the session would seem whole.
+func (c *Core) expected(l *inLink, f *link.Frame) *sess {
+	s := c.sessions[f.Session]
+	if s == nil {
+		if _, gone := c.tombstones.Get(f.Session); !gone {
+			c.abort(f.Session, c.lostFrames(f, "is of a session that nobody has opened here"))
+		}
+		return nil
+	}
+	if !c.known(s, f) {
+		return nil
+	}
+	switch {
+	case !s.opened[l.key()]:
+		c.abort(s.ID, c.lostFrames(f, "has no open before it"))
+		return nil
+	case s.eos[f.Stream][l.key()]:
+		c.abort(s.ID, c.lostFrames(f, "is behind the stream's end"))
+		return nil
+	}
+	return s
+}
+
+func (c *Core) lostFrames(f *link.Frame, how string) string {
+	return fmt.Sprintf("node %s or %s lost its data: frame %d of edge %s (%s, stream %d) %s; start the session again",
+		f.From, c.cfg.Self, f.Seq, f.Edge, f.Kind, f.Stream, how)
+}
+
+// known guards against a stream number that the analysis does not have: two nodes with different programs.
+func (c *Core) known(s *sess, f *link.Frame) bool {
+	if f.Stream < len(s.ended) {
+		return true
+	}
+	c.abort(s.ID, fmt.Sprintf("node %s sends stream %d of analysis %s, which has %d here: the nodes run different versions",
+		f.From, f.Stream, s.Analysis.Name, len(s.ended)))
+	return false
+}
+
+func (c *Core) takeEnd(l *inLink, f *link.Frame) {
+	s := c.expected(l, f)
+	if s == nil {
+		return
+	}
+	c.record(record.Input{Op: record.Ended, Session: s.ID, Stream: f.Stream, Edge: f.Edge, From: f.From})
+	if c.markEos(s, f.Stream, l.key()) {
+		c.streamEnded(s)
+	}
+}
