@@ -23,7 +23,7 @@ type Answer struct {
 type Table struct {
 	Name    string
 	Columns []string
-	pieces  []protocol.Rows
+	chunks  []protocol.Rows
 	rows    int
 }
 
@@ -33,8 +33,8 @@ func (t *Table) Len() int { return t.rows }
 // All yields the rows in their order; the slice is valid until the next one.
 func (t *Table) All() iter.Seq[[]protocol.Value] {
 	return func(yield func([]protocol.Value) bool) {
-		for i := range t.pieces {
-			for row := range t.pieces[i].All() {
+		for i := range t.chunks {
+			for row := range t.chunks[i].All() {
 				if !yield(row) {
 					return
 				}

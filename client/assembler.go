@@ -7,21 +7,21 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// errHole is returned when an output skipped rows; it is a fault of the cluster.
-var errHole = errors.New("rows are missing")
+// errRowsMissing is returned when an output skipped rows; it is a fault of the cluster.
+var errRowsMissing = errors.New("rows are missing")
 
-// collector puts parts together. Parts are numbered by the output that gives them, rows by their place in their query: after
+// assembler puts parts together. Parts are numbered by the output that gives them, rows by their place in their query: after
 // a change of output the parts begin again, and rows that are here already are passed over.
-type collector struct {
-	cfg    *Config
-	score  *score
-	answer *Answer
-	after  uint64 // last part taken from the present output
-	ended  map[string]bool
+type assembler struct {
+	cfg      *Config
+	counters *counters
+	answer   *Answer
+	after    uint64 // last part taken from the present output
+	ended    map[string]bool
 }
 
-func newCollector(c *Client) *collector {
-	in := &collector{cfg: &c.cfg, score: c.score, ended: make(map[string]bool),
+func newAssembler(c *Client) *assembler {
+	in := &assembler{cfg: &c.cfg, counters: c.counters, ended: make(map[string]bool),
 		answer: &Answer{Analysis: c.cfg.Analysis, Session: c.cfg.Session}}
 	for _, name := range c.opened.Queries {
 		in.answer.Queries = append(in.answer.Queries, Table{Name: name})
@@ -29,9 +29,9 @@ func newCollector(c *Client) *collector {
 	return in
 }
 
-func (in *collector) changeOutput() { in.after = 0 }
+func (in *assembler) restart() { in.after = 0 }
 
-func (in *collector) take(p *protocol.Part) error {
+func (in *assembler) take(p *protocol.Part) error {
 	if p.N <= in.after {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (in *collector) take(p *protocol.Part) error {
 	t := in.table(p)
 	have := uint64(t.rows)
 	if p.Offset > have {
-		return fmt.Errorf("part %d of query %s: %w between row %d and %d; ask again", p.N, p.Query, errHole, have, p.Offset)
+		return fmt.Errorf("part %d of query %s: %w between row %d and %d; ask again", p.N, p.Query, errRowsMissing, have, p.Offset)
 	}
 	rows := p.Rows.Skip(int(min(have-p.Offset, uint64(p.Rows.Len()))))
 	if rows.Len() == 0 && (!p.Last || in.ended[p.Query]) {
@@ -52,12 +52,12 @@ func (in *collector) take(p *protocol.Part) error {
 	return in.add(t, rows, p.Last)
 }
 
-func (in *collector) add(t *Table, rows protocol.Rows, last bool) error {
+func (in *assembler) add(t *Table, rows protocol.Rows, last bool) error {
 	t.rows += rows.Len()
 	in.ended[t.Name] = in.ended[t.Name] || last
-	in.score.rows.Add(uint64(rows.Len()))
+	in.counters.rows.Add(uint64(rows.Len()))
 	if !in.cfg.StreamOnly {
-		t.pieces = append(t.pieces, rows)
+		t.chunks = append(t.chunks, rows)
 	}
 	if in.cfg.OnRows == nil {
 		return nil
@@ -65,7 +65,7 @@ func (in *collector) add(t *Table, rows protocol.Rows, last bool) error {
 	return in.cfg.OnRows(t.Name, t.Columns, rows, last)
 }
 
-func (in *collector) table(p *protocol.Part) *Table {
+func (in *assembler) table(p *protocol.Part) *Table {
 	t := in.answer.Query(p.Query)
 	if t == nil {
 		in.answer.Queries = append(in.answer.Queries, Table{Name: p.Query})

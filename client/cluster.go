@@ -19,26 +19,26 @@ type Client struct {
 	cfg        Config
 	fromCaller bool // the session's id: somebody may have opened it before
 	dial       func(endpoint string) (requester, error)
-	about      protocol.Reply // what the entry said of the cluster
+	info       protocol.Reply // what the entry said of the cluster
 	opened     protocol.Reply // what the first input said of the session
-	stage      atomic.Int32   // where the session stands
-	all        *ear
+	phase      atomic.Int32   // of the session, see below
+	lastReply  *lastReply     // of any node
 	retries    atomic.Uint64
-	score      *score
+	counters   *counters
 
-	mu      sync.Mutex // for who runs beside the session's course, which alone changes what follows
-	inputs  []*line    // for everything but chunks
-	outputs []*line
+	mu      sync.Mutex // guards what follows, which only the session's own goroutine changes
+	inputs  []*conn    // for everything but chunks
+	outputs []*conn
 	lanes   []*lane
 	closers []requester
 }
 
-// The stages of a session, which decide what has to be said at the end.
+// The phases of a session. The phase decides what has to be said at the end.
 const (
-	unopened = iota
-	touched  // an input may have opened it for us
-	open     // it is ours
-	sent     // every stream has ended at every input
+	phaseNew       = iota
+	phaseMaybeOpen // an input may have opened it for us
+	phaseOpen      // it is ours
+	phaseUploaded  // every stream has ended at every input
 )
 
 // Dial asks the entries in turn until one tells where the cluster's inputs and outputs are. The client must be closed.
@@ -55,8 +55,8 @@ func dialWith(ctx context.Context, cfg Config, dial func(string) (requester, err
 	if !fromCaller {
 		cfg.Session = session.New()
 	}
-	c := &Client{cfg: cfg, fromCaller: fromCaller, dial: dial, all: newEar(), score: newScore(cfg.Session)}
-	if err := c.meet(ctx); err != nil {
+	c := &Client{cfg: cfg, fromCaller: fromCaller, dial: dial, lastReply: newLastReply(), counters: newCounters(cfg.Session)}
+	if err := c.discover(ctx); err != nil {
 		c.Close()
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func dialWith(ctx context.Context, cfg Config, dial func(string) (requester, err
 func (c *Client) Session() session.ID { return c.cfg.Session }
 
 // Info returns what the cluster said of itself: its name, nodes and analyses.
-func (c *Client) Info() protocol.Reply { return c.about }
+func (c *Client) Info() protocol.Reply { return c.info }
 
 // Close closes the sockets. It says nothing to the cluster: that is Cancel's and Finish's.
 func (c *Client) Close() error {
@@ -82,9 +82,9 @@ func (c *Client) Close() error {
 	return errors.Join(errs...)
 }
 
-// meet finds an entry that answers, and opens a line to every input and output it names.
-func (c *Client) meet(ctx context.Context) error {
-	about, err := c.askAround(ctx)
+// discover finds an entry that answers, and opens a connection to every input and output it names.
+func (c *Client) discover(ctx context.Context) error {
+	about, err := c.askEntries(ctx)
 	if err != nil {
 		return err
 	}
@@ -92,21 +92,21 @@ func (c *Client) meet(ctx context.Context) error {
 		return fmt.Errorf("cluster %s has %d inputs and %d outputs; an analysis needs one of each", about.Cluster,
 			len(about.Inputs), len(about.Outputs))
 	}
-	c.about = about
-	return c.lay(about.Inputs, about.Outputs)
+	c.info = about
+	return c.connectAll(about.Inputs, about.Outputs)
 }
 
-// lay opens lines to all inputs and outputs.
-func (c *Client) lay(inputs, outputs []string) error {
-	in, err := c.linesTo(inputs)
+// connectAll opens connections to all inputs and outputs.
+func (c *Client) connectAll(inputs, outputs []string) error {
+	in, err := c.connectTo(inputs)
 	if err != nil {
 		return err
 	}
-	out, err := c.linesTo(outputs)
+	out, err := c.connectTo(outputs)
 	if err != nil {
 		return err
 	}
-	lanes, err := c.layLanes(in)
+	lanes, err := c.openLanes(in)
 	if err != nil {
 		return err
 	}
@@ -116,55 +116,51 @@ func (c *Client) lay(inputs, outputs []string) error {
 	return nil
 }
 
-// follow goes with a cluster that was changed while the session waited for its place, or for its results: what it said of itself
-// before is not true any more. The old lines stay until the end; they cost a socket each.
-func (c *Client) follow(inputs, outputs []string) (changed bool, err error) {
-	if len(inputs) == 0 || len(outputs) == 0 || slices.Equal(inputs, c.about.Inputs) && slices.Equal(outputs, c.about.Outputs) {
+// updateEndpoints follows a cluster that was changed while the session waited for admission, or for its results. The old connections
+// stay open until the end; they cost a socket each.
+func (c *Client) updateEndpoints(inputs, outputs []string) (changed bool, err error) {
+	if len(inputs) == 0 || len(outputs) == 0 || slices.Equal(inputs, c.info.Inputs) && slices.Equal(outputs, c.info.Outputs) {
 		return false, nil
 	}
 	c.mu.Lock()
-	c.about.Inputs, c.about.Outputs = inputs, outputs
+	c.info.Inputs, c.info.Outputs = inputs, outputs
 	c.mu.Unlock()
-	return true, c.lay(inputs, outputs)
+	return true, c.connectAll(inputs, outputs)
 }
 
-// moved asks the first input where the outputs are, when none of those that are known answers.
-func (c *Client) moved(ctx context.Context) error {
-	frame := (&protocol.Request{Type: protocol.Info}).Append(nil)
-	reply, err := c.inputs[0].askOnce(ctx, frame, c.cfg.Timeout)
-	if err != nil || reply.Type != protocol.About {
-		return nil // it may be about to start again; patience decides
+// refreshEndpoints asks the first input where the outputs are, when none of those that are known answers.
+func (c *Client) refreshEndpoints(ctx context.Context) error {
+	reply, err := c.inputs[0].requestOnce(ctx, protocol.Request{Type: protocol.Info}, protocol.About, c.cfg.Timeout)
+	if err != nil {
+		return nil // it may be about to start again; GiveUpAfter decides
 	}
-	_, err = c.follow(reply.Inputs, reply.Outputs)
+	_, err = c.updateEndpoints(reply.Inputs, reply.Outputs)
 	return err
 }
 
-// lines is a copy for who runs beside the session's course.
-func (c *Client) lines() (inputs, outputs []*line, lanes []*lane) {
+// connections returns copies, for goroutines beside the session's own.
+func (c *Client) connections() (inputs, outputs []*conn, lanes []*lane) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.inputs), slices.Clone(c.outputs), slices.Clone(c.lanes)
 }
 
-// askAround asks every entry for one timeout, round and round, until one answers.
-func (c *Client) askAround(ctx context.Context) (protocol.Reply, error) {
-	entries, err := c.linesTo(c.cfg.Entries)
+// askEntries asks every entry for one timeout, round and round, until one answers.
+func (c *Client) askEntries(ctx context.Context) (protocol.Reply, error) {
+	entries, err := c.connectTo(c.cfg.Entries)
 	if err != nil {
 		return protocol.Reply{}, err
 	}
-	frame := (&protocol.Request{Type: protocol.Info}).Append(nil)
 	for {
 		silent := false
 		var errs []error
 		for _, l := range entries {
-			reply, err := l.askOnce(ctx, frame, c.cfg.Timeout)
+			reply, err := l.requestOnce(ctx, protocol.Request{Type: protocol.Info}, protocol.About, c.cfg.Timeout)
 			switch {
 			case ctx.Err() != nil:
 				return protocol.Reply{}, context.Cause(ctx)
-			case err == nil && reply.Type == protocol.About:
-				return reply, nil
 			case err == nil:
-				err = surprise(l, reply)
+				return reply, nil
 			}
 			silent = silent || errors.Is(err, errSilent)
 			errs = append(errs, err)
@@ -173,25 +169,25 @@ func (c *Client) askAround(ctx context.Context) (protocol.Reply, error) {
 		switch {
 		case !silent: // all answer, and none as a node does: waiting will not help
 			return protocol.Reply{}, errors.Join(errs...)
-		case entries[0].persist() != nil:
+		case entries[0].giveUp() != nil:
 			return protocol.Reply{}, fmt.Errorf("%w at %s for %v; start one with `posta up`, or check the address", ErrNoCluster,
-				strings.Join(c.cfg.Entries, ", "), c.cfg.Patience)
+				strings.Join(c.cfg.Entries, ", "), c.cfg.GiveUpAfter)
 		}
 	}
 }
 
-func (c *Client) linesTo(endpoints []string) ([]*line, error) {
-	lines := make([]*line, len(endpoints))
+func (c *Client) connectTo(endpoints []string) ([]*conn, error) {
+	lines := make([]*conn, len(endpoints))
 	for i, endpoint := range endpoints {
 		var err error
-		if lines[i], err = c.lineTo(endpoint, newEar()); err != nil {
+		if lines[i], err = c.connect(endpoint, newLastReply()); err != nil {
 			return nil, err
 		}
 	}
 	return lines, nil
 }
 
-func (c *Client) lineTo(endpoint string, here *ear) (*line, error) {
+func (c *Client) connect(endpoint string, here *lastReply) (*conn, error) {
 	req, err := c.dial(endpoint)
 	if err != nil {
 		return nil, fmt.Errorf("%w: endpoint %q: %w", ErrConfig, endpoint, err)
@@ -199,27 +195,21 @@ func (c *Client) lineTo(endpoint string, here *ear) (*line, error) {
 	c.mu.Lock()
 	c.closers = append(c.closers, req)
 	c.mu.Unlock()
-	return &line{endpoint: endpoint, req: req, turn: make(chan struct{}, 1), all: c.all, here: here,
-		timeout: c.cfg.Timeout, patience: c.cfg.Patience, retries: &c.retries}, nil
+	return &conn{endpoint: endpoint, req: req, turn: make(chan struct{}, 1), clusterReply: c.lastReply, ownReply: here,
+		timeout: c.cfg.Timeout, giveUpAfter: c.cfg.GiveUpAfter, retries: &c.retries}, nil
 }
 
-// layLanes spreads the lanes over the inputs, at least one for each. A lane is a socket of its own, because a REQ socket
+// openLanes spreads the lanes over the inputs, at least one for each. A lane is a socket of its own, because a REQ socket
 // has one request under way at most.
-func (c *Client) layLanes(inputs []*line) (lanes []*lane, err error) {
+func (c *Client) openLanes(inputs []*conn) (lanes []*lane, err error) {
 	n := min(max(c.cfg.Lanes, len(inputs)), protocol.MaxLanes)
 	for i := range n {
 		input := i % len(inputs)
-		l, err := c.lineTo(inputs[input].endpoint, inputs[input].here)
+		l, err := c.connect(inputs[input].endpoint, inputs[input].ownReply)
 		if err != nil {
 			return nil, err
 		}
-		lanes = append(lanes, &lane{line: l, id: uint32(i), input: input, session: c.cfg.Session})
+		lanes = append(lanes, &lane{conn: l, id: uint32(i), input: input, session: c.cfg.Session})
 	}
 	return lanes, nil
-}
-
-// surprise is the error for a reply of a type that does not belong to the request.
-func surprise(l *line, reply protocol.Reply) error {
-	return fmt.Errorf("%s answers %q where something else was asked; do client and cluster have the same version? %w",
-		l.endpoint, reply.Type, protocol.ErrInvalid)
 }

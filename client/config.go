@@ -37,8 +37,8 @@ type Config struct {
 	// chunks that were on their way, too long notices a dead node late. Never an error by itself.
 	Timeout time.Duration
 
-	// Patience is how long nothing at all may answer before the client gives up; 0 means 60 s, below 0 never.
-	Patience time.Duration
+	// GiveUpAfter is how long nothing at all may answer before the client gives up; 0 means 60 s, below 0 never.
+	GiveUpAfter time.Duration
 
 	// NoWait returns protocol.ErrBusy instead of waiting until the cluster has room for one more session.
 	NoWait bool
@@ -59,9 +59,9 @@ type Config struct {
 
 // Defaults of Config.
 const (
-	DefaultLanes    = 8
-	DefaultTimeout  = 2 * time.Second
-	DefaultPatience = time.Minute
+	DefaultLanes       = 8
+	DefaultTimeout     = 2 * time.Second
+	DefaultGiveUpAfter = time.Minute
 )
 
 // filled returns the configuration with its defaults, or what is wrong with it.
@@ -83,8 +83,8 @@ func (c Config) filled() (Config, error) {
 	if c.Timeout == 0 {
 		c.Timeout = DefaultTimeout
 	}
-	if c.Patience == 0 {
-		c.Patience = DefaultPatience
+	if c.GiveUpAfter == 0 {
+		c.GiveUpAfter = DefaultGiveUpAfter
 	}
 	if c.Find == nil {
 		dir := c.Dir

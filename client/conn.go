@@ -11,40 +11,60 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// requester is a REQ socket to one endpoint. Do sends one frame and waits for its reply; when ctx ends first it hangs up, so
-// that a late reply can never be taken for the answer to the next request. It may be said again. req belongs to the requester until it is
-// answered, and for ever if it is not: a try that was given up may still be writing it.
+// requester is a REQ socket to one endpoint. Do sends one frame and waits for its reply. When ctx ends first it closes the connection,
+// so that a late reply can never be taken for the answer to the next request. The same request may be sent again. req belongs to the
+// requester until it is answered, and for ever if it is not: a try that was given up may still be writing it.
 type requester interface {
 	Do(ctx context.Context, req []byte) ([]byte, error)
 	Close() error
 }
 
-// line is a requester that does not take silence for an answer (the ZeroMQ guide's lazy pirate).
-type line struct {
-	endpoint string
-	req      requester
-	turn     chan struct{} // holds one token: who has it speaks
-	all      *ear          // anything of the cluster
-	here     *ear          // this endpoint
-	timeout  time.Duration // of one try
-	patience time.Duration // below 0: no limit
-	retries  *atomic.Uint64
-	tries    atomic.Int32 // of the request under way, 0 when there is none
+// conn is a requester that repeats a request until it is answered (the ZeroMQ guide's lazy pirate).
+type conn struct {
+	endpoint     string
+	req          requester
+	turn         chan struct{} // a lock: holds a token while a request is under way
+	clusterReply *lastReply    // from any node of the cluster
+	ownReply     *lastReply    // from this endpoint
+	timeout      time.Duration // of one try
+	giveUpAfter  time.Duration // below 0: no limit
+	retries      *atomic.Uint64
+	tries        atomic.Int32 // of the request under way, 0 when there is none
 }
 
-// ask says frame until it is answered, ctx ends, or the whole cluster has been silent for longer than the caller's
-// patience. A reply that is an error is returned as that error, beside the reply.
-func (l *line) ask(ctx context.Context, frame []byte) (protocol.Reply, error) {
-	reply, _, err := l.askCounted(ctx, frame)
-	return reply, err
+// request sends q until it is answered, ctx ends, or the whole cluster has been silent for longer than giveUpAfter. A reply that is
+// an error is returned as that error, beside the reply; so is one of another type than want.
+func (l *conn) request(ctx context.Context, q protocol.Request, want protocol.ReplyType) (protocol.Reply, error) {
+	reply, _, err := l.requestCounted(ctx, q.Append(nil))
+	return reply, l.expect(reply, err, want)
 }
 
-// askCounted is ask, and tells how many tries it took: after one nobody holds frame any more.
-func (l *line) askCounted(ctx context.Context, frame []byte) (r protocol.Reply, tries int, err error) {
-	if err := l.take(ctx); err != nil {
+// requestOnce sends q once and waits as long as given; errSilent if there is no answer. It is for requests that another node can
+// answer as well.
+func (l *conn) requestOnce(ctx context.Context, q protocol.Request, want protocol.ReplyType, wait time.Duration) (r protocol.Reply, err error) {
+	if err := l.lock(ctx); err != nil {
+		return r, err
+	}
+	defer l.unlock()
+	r, err = l.try(ctx, q.Append(nil), wait)
+	return r, l.expect(r, err, want)
+}
+
+// expect makes an error of a reply of a type that does not belong to the request.
+func (l *conn) expect(reply protocol.Reply, err error, want protocol.ReplyType) error {
+	if err != nil || reply.Type == want {
+		return err
+	}
+	return fmt.Errorf("%s answers %q where something else was asked; do client and cluster have the same version? %w",
+		l.endpoint, reply.Type, protocol.ErrInvalid)
+}
+
+// requestCounted also returns how many tries it took: after a single one nobody holds frame any more.
+func (l *conn) requestCounted(ctx context.Context, frame []byte) (r protocol.Reply, tries int, err error) {
+	if err := l.lock(ctx); err != nil {
 		return r, 0, err
 	}
-	defer l.giveBack()
+	defer l.unlock()
 	defer l.tries.Store(0)
 	for wait := l.timeout; ; wait = min(2*wait, longestTry*l.timeout) {
 		tries = int(l.tries.Add(1))
@@ -52,7 +72,7 @@ func (l *line) askCounted(ctx context.Context, frame []byte) (r protocol.Reply, 
 		if err == nil || !errors.Is(err, errSilent) {
 			return reply, tries, err
 		}
-		if err := l.persist(); err != nil {
+		if err := l.giveUp(); err != nil {
 			return r, tries, err
 		}
 		l.retries.Add(1)
@@ -64,20 +84,13 @@ func (l *line) askCounted(ctx context.Context, frame []byte) (r protocol.Reply, 
 // node that dies is noticed at once, by its connection.
 const longestTry = 8
 
-// askOnce says frame once and waits as long as given; errSilent if there is no answer. For requests that another node can
-// answer as well.
-func (l *line) askOnce(ctx context.Context, frame []byte, wait time.Duration) (protocol.Reply, error) {
-	if err := l.take(ctx); err != nil {
-		return protocol.Reply{}, err
-	}
-	defer l.giveBack()
-	return l.try(ctx, frame, wait)
-}
+// shortestTry is how soon a try that failed at once is repeated.
+const shortestTry = 50 * time.Millisecond
 
-// errSilent is what try returns when nothing usable came back: the next try may have more luck.
+// errSilent is what try returns when nothing usable came back: the next try may succeed.
 var errSilent = errors.New("no answer")
 
-func (l *line) try(ctx context.Context, frame []byte, wait time.Duration) (protocol.Reply, error) {
+func (l *conn) try(ctx context.Context, frame []byte, wait time.Duration) (protocol.Reply, error) {
 	tryCtx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	started := time.Now()
@@ -89,46 +102,37 @@ func (l *line) try(ctx context.Context, frame []byte, wait time.Duration) (proto
 		if errors.Is(err, protocol.ErrInvalid) {
 			return protocol.Reply{}, err
 		}
-		l.breathe(tryCtx, started)
+		if time.Since(started) < shortestTry { // nobody listens there: do not try again at once
+			_ = sleep(tryCtx, jitter(shortestTry))
+		}
 		return protocol.Reply{}, fmt.Errorf("%w from %s: %w", errSilent, l.endpoint, err)
 	}
-	l.all.heard()
-	l.here.heard()
+	l.clusterReply.heard()
+	l.ownReply.heard()
+	return decode(l.endpoint, answer)
+}
+
+func decode(endpoint string, answer []byte) (protocol.Reply, error) {
 	reply, err := protocol.DecodeReply(answer)
 	if err != nil {
-		return protocol.Reply{}, fmt.Errorf("%s answers, but not as a node of Posta does; check the address: %w", l.endpoint, err)
+		return protocol.Reply{}, fmt.Errorf("%s answers, but not as a node of Posta does; check the address: %w", endpoint, err)
 	}
 	return reply, reply.Failure()
 }
 
-// breathe keeps a try that failed at once (nobody listens there) from being repeated at once.
-func (l *line) breathe(ctx context.Context, started time.Time) {
-	const shortest = 50 * time.Millisecond
-	if took := time.Since(started); took < shortest {
-		sleep(ctx, jitter(shortest))
-	}
-}
-
-func (l *line) persist() error {
-	if l.patience >= 0 && l.all.silence() > l.patience {
-		return fmt.Errorf("%w at %s for %v; start one with `posta up`, or check the address", ErrNoCluster, l.endpoint, l.patience)
+func (l *conn) giveUp() error {
+	if l.giveUpAfter >= 0 && l.clusterReply.silence() > l.giveUpAfter {
+		return fmt.Errorf("%w at %s for %v; start one with `posta up`, or check the address", ErrNoCluster, l.endpoint, l.giveUpAfter)
 	}
 	return nil
 }
 
-func (l *line) take(ctx context.Context) error {
-	select {
-	case l.turn <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
+func (l *conn) lock(ctx context.Context) error { return send(ctx, l.turn, struct{}{}) }
 
-func (l *line) giveBack() { <-l.turn }
+func (l *conn) unlock() { <-l.turn }
 
-// waiting reports whether the request under way had to be repeated.
-func (l *line) waiting() bool { return l.tries.Load() > 1 }
+// repeating reports whether the request under way had to be repeated.
+func (l *conn) repeating() bool { return l.tries.Load() > 1 }
 
 // jitter spreads a delay over three quarters to five quarters of itself, so that clients turned away together do not come
 // back together.
@@ -136,12 +140,14 @@ func jitter(d time.Duration) time.Duration {
 	return d*3/4 + rand.N(d/2+1)
 }
 
-// sleep waits for d or the end of ctx.
-func sleep(ctx context.Context, d time.Duration) {
+// sleep waits for d, and returns why ctx ended if it does so first.
+func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
+		return nil
 	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }

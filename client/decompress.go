@@ -12,9 +12,9 @@ import (
 // gzipBuffer is how much compressed data is read at once.
 const gzipBuffer = 256 << 10
 
-// unpacked returns r itself, or what is in it if it begins as gzip does: a file is known by its content, not only by its
+// decompressed returns r itself, or what is in it if it begins as gzip does: a file is known by its content, not only by its
 // name. read counts the bytes taken from r.
-func unpacked(r io.Reader, source Source, read *atomic.Int64) (io.Reader, error) {
+func decompressed(r io.Reader, source Source, read *atomic.Int64) (io.Reader, error) {
 	in := bufio.NewReaderSize(&counter{r: r, n: read}, 4<<10) // small: larger reads pass it by, so plain files are not copied twice
 	head, err := in.Peek(2)
 	if err != nil && !errors.Is(err, io.EOF) {

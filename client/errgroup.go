@@ -6,18 +6,18 @@ import (
 )
 
 // group runs functions together: the first error ends the others' context, and is what wait returns once all are back.
-type group struct {
+type errGroup struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup
 }
 
-func newGroup(ctx context.Context) *group {
+func newErrGroup(ctx context.Context) *errGroup {
 	ctx, cancel := context.WithCancelCause(ctx)
-	return &group{ctx: ctx, cancel: cancel}
+	return &errGroup{ctx: ctx, cancel: cancel}
 }
 
-func (g *group) do(f func(ctx context.Context) error) {
+func (g *errGroup) run(f func(ctx context.Context) error) {
 	g.wg.Add(1)
 	go func() {
 		defer g.wg.Done()
@@ -27,7 +27,7 @@ func (g *group) do(f func(ctx context.Context) error) {
 	}()
 }
 
-func (g *group) wait() error {
+func (g *errGroup) wait() error {
 	g.wg.Wait()
 	err := context.Cause(g.ctx)
 	g.cancel(nil)

@@ -97,7 +97,7 @@ func endpoints(nodes []*fakeNode) (list []string) {
 // config is a configuration for a client of this cluster, with short times.
 func (f *fakeCluster) config() Config {
 	return Config{Entries: []string{f.inputs[0].endpoint}, Analysis: "bikes", Timeout: 150 * time.Millisecond,
-		Patience: 20 * time.Second}
+		GiveUpAfter: 20 * time.Second}
 }
 
 // count returns how often a request of a type was heard at a node.

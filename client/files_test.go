@@ -168,10 +168,10 @@ func TestQuoteThatIsNeverClosed(t *testing.T) {
 }
 
 func TestGroupGivesTheFirstErrorAndEndsTheOthers(t *testing.T) {
-	g := newGroup(context.Background())
+	g := newErrGroup(context.Background())
 	first := errors.New("first")
-	g.do(func(context.Context) error { return first })
-	g.do(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+	g.run(func(context.Context) error { return first })
+	g.run(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
 	if err := g.wait(); err != first {
 		t.Errorf("got %v", err)
 	}

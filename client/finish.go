@@ -9,32 +9,31 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// farewellTime bounds how long saying goodbye may take: somebody has pressed Ctrl-C.
-const farewellTime = 2 * time.Second
+// endTimeout bounds how long ending a session may take: somebody may have pressed Ctrl-C.
+const endTimeout = 2 * time.Second
 
-// Cancel aborts the session at every input and output. It takes at most 2 s, also when ctx has ended; the error names who did
-// not answer in time. Those find out by the client's silence (limits.client_timeout).
-func (c *Client) Cancel(ctx context.Context) error { return c.farewell(ctx, protocol.Cancel) }
+// Cancel aborts the session at every input and output. It takes at most 2 s, also when ctx has ended; the error names the nodes
+// that did not answer in time. Those find out by the client's silence (limits.client_timeout).
+func (c *Client) Cancel(ctx context.Context) error { return c.tellAll(ctx, protocol.Cancel) }
 
-// Finish closes the session at every input and output: its results are dropped. It takes at most 2 s; the error names who
-// did not answer in time. There results_ttl does the same.
-func (c *Client) Finish(ctx context.Context) error { return c.farewell(ctx, protocol.Close) }
+// Finish closes the session at every input and output: its results are dropped. It takes at most 2 s; the error names the
+// nodes that did not answer in time. There results_ttl does the same.
+func (c *Client) Finish(ctx context.Context) error { return c.tellAll(ctx, protocol.Close) }
 
-func (c *Client) farewell(ctx context.Context, word protocol.RequestType) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewellTime)
+// tellAll sends a request to every input and output at once.
+func (c *Client) tellAll(ctx context.Context, kind protocol.RequestType) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()
-	frame := (&protocol.Request{Type: word, Session: c.cfg.Session}).Append(nil)
 	nodes := c.nodes()
 	errs := make(chan error, len(nodes))
 	for _, l := range nodes {
 		go func() {
-			_, err := l.ask(ctx, frame)
-			var no *protocol.Error
-			if errors.As(err, &no) {
+			_, err := l.request(ctx, protocol.Request{Type: kind, Session: c.cfg.Session}, protocol.OK)
+			if refused := (*protocol.Error)(nil); errors.As(err, &refused) {
 				err = nil // any answer will do: a node that does not know the session has nothing to drop
 			}
 			if err != nil {
-				err = fmt.Errorf("%s at %s: %w", word, l.endpoint, err)
+				err = fmt.Errorf("%s at %s: %w", kind, l.endpoint, err)
 			}
 			errs <- err
 		}()
@@ -46,8 +45,8 @@ func (c *Client) farewell(ctx context.Context, word protocol.RequestType) error 
 	return all
 }
 
-// nodes returns the lines to every input and output.
-func (c *Client) nodes() []*line {
-	inputs, outputs, _ := c.lines()
+// nodes returns the connections to every input and output.
+func (c *Client) nodes() []*conn {
+	inputs, outputs, _ := c.connections()
 	return append(inputs, outputs...)
 }

@@ -16,37 +16,36 @@ const longestPing = time.Second
 
 // KeepAlive pings every input until ctx ends. It returns when the cluster no longer carries the session, with the reason.
 func (c *Client) KeepAlive(ctx context.Context) error {
-	g := newGroup(ctx)
-	inputs, _, _ := c.lines()
+	g := newErrGroup(ctx)
+	inputs, _, _ := c.connections()
 	for _, input := range inputs {
-		g.do(func(ctx context.Context) error { return c.keepAlive(ctx, input) })
+		g.run(func(ctx context.Context) error { return c.keepAlive(ctx, input) })
 	}
-	return c.lost(ctx, g.wait())
+	return c.explainUnknown(ctx, g.wait())
 }
 
-func (c *Client) keepAlive(ctx context.Context, input *line) error {
+func (c *Client) keepAlive(ctx context.Context, input *conn) error {
 	every := longestPing
 	if t := c.opened.ClientTimeout; t > 0 {
 		every = min(every, t/4)
 	}
 	for {
-		sleep(ctx, jitter(max(every, time.Millisecond)))
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if err := sleep(ctx, jitter(max(every, time.Millisecond))); err != nil {
+			return err
 		}
-		if err := c.ping(ctx, input); err != nil && !c.over(err) {
+		if err := c.ping(ctx, input); err != nil && !c.mayBeForgotten(err) {
 			return err
 		}
 	}
 }
 
-// over: when all is sent the outputs have the last word, and an input may already have forgotten the session.
-func (c *Client) over(err error) bool {
-	return c.stage.Load() == sent && (errors.Is(err, protocol.ErrUnknownSession) || errors.Is(err, protocol.ErrClosed) ||
+// mayBeForgotten reports whether err is no failure: after the upload the outputs decide, and an input may have forgotten the session.
+func (c *Client) mayBeForgotten(err error) bool {
+	return c.phase.Load() == phaseUploaded && (errors.Is(err, protocol.ErrUnknownSession) || errors.Is(err, protocol.ErrClosed) ||
 		errors.Is(err, protocol.ErrExpired))
 }
 
-func (c *Client) pingAll(ctx context.Context, inputs []*line) error {
+func (c *Client) pingAll(ctx context.Context, inputs []*conn) error {
 	for _, input := range inputs {
 		if err := c.ping(ctx, input); err != nil {
 			return err
@@ -56,9 +55,8 @@ func (c *Client) pingAll(ctx context.Context, inputs []*line) error {
 }
 
 // ping keeps the session alive at one input and asks how it is.
-func (c *Client) ping(ctx context.Context, input *line) error {
-	frame := (&protocol.Request{Type: protocol.Ping, Session: c.cfg.Session}).Append(nil)
-	reply, err := input.ask(ctx, frame)
+func (c *Client) ping(ctx context.Context, input *conn) error {
+	reply, err := input.request(ctx, protocol.Request{Type: protocol.Ping, Session: c.cfg.Session}, protocol.OK)
 	if err != nil {
 		return fmt.Errorf("session %s at %s: %w", c.cfg.Session, input.endpoint, err)
 	}

@@ -10,7 +10,7 @@ import (
 
 // lane carries chunks to one input, one at a time. One goroutine uses it.
 type lane struct {
-	line    *line
+	conn    *conn
 	id      uint32
 	input   int // index of the input
 	session session.ID
@@ -18,26 +18,26 @@ type lane struct {
 	head    []byte // of the last request
 }
 
-// carry sends one piece and returns when it is durable. The number is used up by the first try: every further one says the
-// same, and the input knows it by the number. free says whether the piece's memory may be used again: after a try that was given
+// send sends one chunk and returns when it is durable. The number is used up by the first try: every further one says the
+// same, and the input knows it by the number. free says whether the chunk's memory may be used again: after a try that was given
 // up the socket may hold on to it.
-func (l *lane) carry(ctx context.Context, stream string, p piece) (free bool, err error) {
+func (l *lane) send(ctx context.Context, stream string, p chunk) (free bool, err error) {
 	l.seq++
 	q := protocol.Request{Type: protocol.Chunk, Session: l.session, Stream: stream, Lane: l.id, Seq: l.seq, File: p.file,
 		Line: p.line, Header: p.header}
-	reply, tries, err := l.line.askCounted(ctx, l.frame(&q, &p))
-	if err == nil && (reply.Type != protocol.OK || reply.Lane != l.id || reply.Seq != l.seq) {
-		err = surprise(l.line, reply)
+	reply, tries, err := l.conn.requestCounted(ctx, l.frame(&q, &p))
+	if err = l.conn.expect(reply, err, protocol.OK); err == nil && (reply.Lane != l.id || reply.Seq != l.seq) {
+		err = fmt.Errorf("%w: the answer is to chunk %d of lane %d", protocol.ErrInvalid, reply.Seq, reply.Lane)
 	}
 	if err != nil {
-		return false, fmt.Errorf("send %s from line %d to %s: %w", p.file, p.line, l.line.endpoint, err)
+		return false, fmt.Errorf("send %s from line %d to %s: %w", p.file, p.line, l.conn.endpoint, err)
 	}
 	return tries == 1, nil
 }
 
 // frame puts the head of a request in front of the records where they are: a copy of every byte of a large file would cost
 // a good part of what the client does.
-func (l *lane) frame(q *protocol.Request, p *piece) []byte {
+func (l *lane) frame(q *protocol.Request, p *chunk) []byte {
 	l.head = q.AppendHead(l.head[:0], len(p.data()))
 	if room := headRoom - len(l.head); room >= 0 {
 		frame := p.memory[room:]

@@ -35,16 +35,16 @@ func (d *deaf) Do(_ context.Context, req []byte) ([]byte, error) {
 func (d *deaf) Close() error { return nil }
 
 func laneOf(d *deaf) *lane {
-	return &lane{id: 1, session: session.ID{1}, line: &line{req: d, turn: make(chan struct{}, 1), all: newEar(), here: newEar(), timeout: time.Second,
-		patience: -1, retries: new(atomic.Uint64)}}
+	return &lane{id: 1, session: session.ID{1}, conn: &conn{req: d, turn: make(chan struct{}, 1), clusterReply: newLastReply(), ownReply: newLastReply(), timeout: time.Second,
+		giveUpAfter: -1, retries: new(atomic.Uint64)}}
 }
 
 // TestMemoryOfAChunkIsFreeOnlyIfNobodyCanHoldIt: one that had to be said twice may still be on its way the first time.
 func TestMemoryOfAChunkIsFreeOnlyIfNobodyCanHoldIt(t *testing.T) {
 	for nth, free := range map[int]bool{1: true, 2: false} {
 		d := &deaf{nth: nth}
-		p := piece{file: "a.csv", header: []byte("h"), line: 2, memory: append(make([]byte, headRoom), "1\n2\n"...)}
-		got, err := laneOf(d).carry(context.Background(), "s", p)
+		p := chunk{file: "a.csv", header: []byte("h"), line: 2, memory: append(make([]byte, headRoom), "1\n2\n"...)}
+		got, err := laneOf(d).send(context.Background(), "s", p)
 		if err != nil || got != free {
 			t.Errorf("answered the %d. time: free %v, %v", nth, got, err)
 		}
@@ -55,8 +55,8 @@ func TestMemoryOfAChunkIsFreeOnlyIfNobodyCanHoldIt(t *testing.T) {
 func TestAHeadThatIsTooLongForItsRoom(t *testing.T) {
 	for _, header := range []string{"h", strings.Repeat("h,", headRoom/2), strings.Repeat("h,", headRoom)} {
 		d := &deaf{nth: 1}
-		p := piece{file: "a.csv", header: []byte(header), line: 2, memory: append(make([]byte, headRoom), "1\n2\n"...)}
-		if _, err := laneOf(d).carry(context.Background(), "s", p); err != nil {
+		p := chunk{file: "a.csv", header: []byte(header), line: 2, memory: append(make([]byte, headRoom), "1\n2\n"...)}
+		if _, err := laneOf(d).send(context.Background(), "s", p); err != nil {
 			t.Fatal(err)
 		}
 		want := protocol.Request{Type: protocol.Chunk, Session: session.ID{1}, Stream: "s", Lane: 1, Seq: 1, File: "a.csv", Line: 2, Header: []byte(header), Data: []byte("1\n2\n")}

@@ -10,14 +10,10 @@ import (
 // Sessions asks every input and output once which sessions it has. A session is listed once for each node that knows it. What
 // was heard is returned also when some did not answer, beside the error.
 func (c *Client) Sessions(ctx context.Context) ([]protocol.SessionInfo, error) {
-	frame := (&protocol.Request{Type: protocol.Sessions}).Append(nil)
 	var all []protocol.SessionInfo
 	var errs []error
 	for _, l := range c.nodes() {
-		reply, err := l.askOnce(ctx, frame, c.cfg.Timeout)
-		if err == nil && reply.Type != protocol.Listed {
-			err = surprise(l, reply)
-		}
+		reply, err := l.requestOnce(ctx, protocol.Request{Type: protocol.Sessions}, protocol.Listed, c.cfg.Timeout)
 		if err != nil {
 			errs = append(errs, err)
 			continue

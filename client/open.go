@@ -18,16 +18,16 @@ const busyPause = time.Second
 // half of the inputs each. It waits while the cluster is busy, unless Config.NoWait. From then on the session is kept alive
 // by KeepAlive until the caller finishes or cancels it.
 func (c *Client) Open(ctx context.Context) error {
-	frame := (&protocol.Request{Type: protocol.Open, Session: c.cfg.Session, Analysis: c.cfg.Analysis, Params: c.cfg.Params}).Append(nil)
+	q := protocol.Request{Type: protocol.Open, Session: c.cfg.Session, Analysis: c.cfg.Analysis, Params: c.cfg.Params}
 	var states []protocol.Reply
 	if !c.fromCaller {
-		c.stage.Store(touched)
+		c.phase.Store(phaseMaybeOpen)
 	}
 	for i := 0; i < len(c.inputs); i++ {
-		reply, err := c.openAt(ctx, c.inputs[i], frame, c.inputs[:i])
+		reply, err := c.openAt(ctx, c.inputs[i], q, c.inputs[:i])
 		changed := false
 		if err == nil && i == 0 {
-			changed, err = c.follow(reply.Inputs, reply.Outputs) // it may have waited for long
+			changed, err = c.updateEndpoints(reply.Inputs, reply.Outputs) // it may have waited for long
 		}
 		if changed { // from the beginning: to open a session again is no second one
 			i = -1
@@ -38,41 +38,36 @@ func (c *Client) Open(ctx context.Context) error {
 		}
 		states = append(states, reply)
 		if fresh(reply) {
-			c.stage.Store(touched)
+			c.phase.Store(phaseMaybeOpen)
 		}
 	}
 	c.opened = states[0]
-	c.score.begin(c.opened.Streams)
-	return c.takeUp(states)
+	c.counters.begin(c.opened.Streams)
+	return c.resume(states)
 }
 
 // openAt waits for admission at one input; while it does, it keeps those alive where the session is open already.
-func (c *Client) openAt(ctx context.Context, input *line, frame []byte, opened []*line) (protocol.Reply, error) {
+func (c *Client) openAt(ctx context.Context, input *conn, q protocol.Request, opened []*conn) (protocol.Reply, error) {
 	for {
-		reply, err := input.ask(ctx, frame)
-		switch {
-		case err == nil && reply.Type == protocol.Opened:
-			return reply, nil
-		case err == nil:
-			return reply, surprise(input, reply)
-		case !errors.Is(err, protocol.ErrBusy) || c.cfg.NoWait:
+		reply, err := input.request(ctx, q, protocol.Opened)
+		if err == nil || !errors.Is(err, protocol.ErrBusy) || c.cfg.NoWait {
 			return reply, err
 		}
-		c.score.state(Busy)
-		sleep(ctx, jitter(pauseFor(reply)))
+		c.counters.state(Busy)
+		_ = sleep(ctx, jitter(pauseFor(reply))) // if ctx has ended, the next request says so
 		if err := c.pingAll(ctx, opened); err != nil {
 			return reply, err
 		}
 	}
 }
 
-// takeUp decides what a session that exists already needs. Lanes pull their pieces in no fixed order, so a half-done upload
+// resume decides what a session that exists already needs. Lanes pull their chunks in no fixed order, so a half-done upload
 // cannot be continued by another run: the same (lane, seq) would be other rows, and taken for a duplicate.
-func (c *Client) takeUp(states []protocol.Reply) error {
+func (c *Client) resume(states []protocol.Reply) error {
 	blank, ended := true, true
 	for _, s := range states {
 		if s.State == session.Done || s.State == session.Failed {
-			c.stage.Store(sent)
+			c.phase.Store(phaseUploaded)
 			return nil
 		}
 		blank = blank && fresh(s)
@@ -82,10 +77,10 @@ func (c *Client) takeUp(states []protocol.Reply) error {
 	}
 	switch {
 	case blank:
-		c.stage.Store(open)
+		c.phase.Store(phaseOpen)
 		return nil
 	case ended:
-		c.stage.Store(sent)
+		c.phase.Store(phaseUploaded)
 		return nil
 	}
 	return fmt.Errorf("%w: %s; run it again under another id", ErrInterrupted, c.cfg.Session)

@@ -46,19 +46,19 @@ type StreamProgress struct {
 }
 
 // every is how often progress is reported.
-const every = 200 * time.Millisecond
+const progressInterval = 200 * time.Millisecond
 
-// score is where the parts of a run write down what they did; the streams' counters are atomic, the rest has a lock.
-type score struct {
+// counters is where the parts of a run write down what they did; the streams' counters are atomic, the rest has a lock.
+type counters struct {
 	session session.ID
 	rows    atomic.Uint64
 
 	mu      sync.Mutex
 	now     State
-	streams []*streamScore
+	streams []*streamCounters
 }
 
-type streamScore struct {
+type streamCounters struct {
 	name   string
 	files  atomic.Int64
 	read   atomic.Int64
@@ -68,30 +68,30 @@ type streamScore struct {
 	ended  atomic.Bool
 }
 
-func newScore(id session.ID) *score { return &score{session: id, now: Connecting} }
+func newCounters(id session.ID) *counters { return &counters{session: id, now: Connecting} }
 
-func (s *score) state(now State) {
+func (s *counters) state(now State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.now = now
 }
 
-func (s *score) begin(streams []protocol.Stream) {
+func (s *counters) begin(streams []protocol.Stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.streams = nil
 	for _, stream := range streams {
-		s.streams = append(s.streams, &streamScore{name: stream.Name})
+		s.streams = append(s.streams, &streamCounters{name: stream.Name})
 	}
 }
 
-func (s *score) stream(i int) *streamScore {
+func (s *counters) stream(i int) *streamCounters {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.streams[i]
 }
 
-func (s *score) progress() Progress {
+func (s *counters) progress() Progress {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := Progress{Session: s.session, State: s.now, Rows: s.rows.Load()}
@@ -104,16 +104,16 @@ func (s *score) progress() Progress {
 
 // Progress returns how far the run has come. It may be called at any time, by anyone.
 func (c *Client) Progress() Progress {
-	p := c.score.progress()
+	p := c.counters.progress()
 	p.Retries = c.retries.Load()
-	inputs, _, lanes := c.lines()
+	inputs, _, lanes := c.connections()
 	waiting := make([]bool, len(inputs))
 	for _, l := range lanes {
-		waiting[l.input] = waiting[l.input] || l.line.waiting()
+		waiting[l.input] = waiting[l.input] || l.conn.repeating()
 	}
 	for i, input := range inputs {
-		switch silent := input.here.silence() > 2*longestPing+2*c.cfg.Timeout; {
-		case silent && (waiting[i] || input.waiting()):
+		switch silent := input.ownReply.silence() > 2*longestPing+2*c.cfg.Timeout; {
+		case silent && (waiting[i] || input.repeating()):
 			p.Silent = append(p.Silent, input.endpoint)
 		case waiting[i]:
 			p.HeldBack = true
@@ -124,7 +124,7 @@ func (c *Client) Progress() Progress {
 
 // report calls OnProgress until ctx ends, and once more then.
 func (c *Client) report(ctx context.Context) {
-	tick := time.NewTicker(every)
+	tick := time.NewTicker(progressInterval)
 	defer tick.Stop()
 	for {
 		select {

@@ -9,8 +9,9 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// Ask says one request once to one node, for who speaks to a node and not to a cluster. A refusal is the error, beside the reply.
-func Ask(ctx context.Context, endpoint string, q protocol.Request, within time.Duration) (reply protocol.Reply, err error) {
+// RequestOnce sends one request once to one node, for callers that address a node and not a cluster. A refusal is the error, beside the
+// reply.
+func RequestOnce(ctx context.Context, endpoint string, q protocol.Request, within time.Duration) (reply protocol.Reply, err error) {
 	req, err := dialZMQ(endpoint)
 	if err != nil {
 		return reply, fmt.Errorf("%w: endpoint %q: %w", ErrConfig, endpoint, err)
@@ -22,8 +23,5 @@ func Ask(ctx context.Context, endpoint string, q protocol.Request, within time.D
 	if err != nil {
 		return reply, fmt.Errorf("%w at %s: %w", ErrNoCluster, endpoint, err)
 	}
-	if reply, err = protocol.DecodeReply(answer); err != nil {
-		return reply, fmt.Errorf("%s answers, but not as a node of Posta does; check the address: %w", endpoint, err)
-	}
-	return reply, reply.Failure()
+	return decode(endpoint, answer)
 }

@@ -14,8 +14,8 @@ import (
 // Results asks for the answers part by part until they are complete. Any output can answer; a silent one is left for the
 // next. It may be called again after an error.
 func (c *Client) Results(ctx context.Context) (*Answer, error) {
-	c.score.state(Computing)
-	in := newCollector(c)
+	c.counters.state(Computing)
+	in := newAssembler(c)
 	for at := 0; ; {
 		output := c.outputs[at%len(c.outputs)]
 		reply, err := c.askResults(ctx, output, in.after)
@@ -26,16 +26,16 @@ func (c *Client) Results(ctx context.Context) (*Answer, error) {
 				return in.answer, err
 			}
 		case errors.Is(err, errSilent), errors.Is(err, protocol.ErrWrongNode):
-			if err := c.persist(err); err != nil {
+			if err := c.giveUp(err); err != nil {
 				return nil, err
 			}
 			c.retries.Add(1)
 			if at++; at%len(c.outputs) == 0 {
-				if err := c.moved(ctx); err != nil {
+				if err := c.refreshEndpoints(ctx); err != nil {
 					return nil, err
 				}
 			}
-			in.changeOutput()
+			in.restart()
 		case errors.Is(err, protocol.ErrUnknownSession):
 			if err := c.stillKnown(ctx, err, reply); err != nil {
 				return nil, err
@@ -46,19 +46,15 @@ func (c *Client) Results(ctx context.Context) (*Answer, error) {
 	}
 }
 
-func (c *Client) askResults(ctx context.Context, output *line, after uint64) (protocol.Reply, error) {
+func (c *Client) askResults(ctx context.Context, output *conn, after uint64) (protocol.Reply, error) {
 	// How long the output is asked to wait for something new. A new part is answered at once, so this only decides how soon a
 	// silent output is noticed and how many empty replies a long computation costs.
 	poll := min(c.cfg.Timeout, protocol.LongestPoll)
 	q := protocol.Request{Type: protocol.Results, Session: c.cfg.Session, After: after, Wait: poll}
-	reply, err := output.askOnce(ctx, q.Append(nil), poll+c.cfg.Timeout)
-	if err == nil && reply.Type != protocol.Parts {
-		err = surprise(output, reply)
-	}
-	return reply, err
+	return output.requestOnce(ctx, q, protocol.Parts, poll+c.cfg.Timeout)
 }
 
-func (c *Client) takeParts(in *collector, reply protocol.Reply) (done bool, err error) {
+func (c *Client) takeParts(in *assembler, reply protocol.Reply) (done bool, err error) {
 	if reply.State == session.Failed {
 		return true, c.failed(reply.Reason)
 	}
@@ -70,11 +66,11 @@ func (c *Client) takeParts(in *collector, reply protocol.Reply) (done bool, err 
 	return reply.Complete, nil
 }
 
-// persist is for a request that any output can answer: it gives up when nothing answers, outputs or inputs.
-func (c *Client) persist(silent error) error {
-	if c.cfg.Patience >= 0 && c.all.silence() > c.cfg.Patience {
+// giveUp is for a request that any output can answer: it gives up when nothing answers, outputs or inputs.
+func (c *Client) giveUp(silent error) error {
+	if c.cfg.GiveUpAfter >= 0 && c.lastReply.silence() > c.cfg.GiveUpAfter {
 		return fmt.Errorf("%w at %s for %v; what was sent is safe, ask again for session %s: %w", ErrNoCluster,
-			strings.Join(c.about.Outputs, ", "), c.cfg.Patience, c.cfg.Session, silent)
+			strings.Join(c.info.Outputs, ", "), c.cfg.GiveUpAfter, c.cfg.Session, silent)
 	}
 	return nil
 }
@@ -89,9 +85,5 @@ func (c *Client) stillKnown(ctx context.Context, unknown error, reply protocol.R
 	if reply.Err.RetryAfter > 0 {
 		pause = reply.Err.RetryAfter
 	}
-	sleep(ctx, jitter(pause))
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return nil
+	return sleep(ctx, jitter(pause))
 }

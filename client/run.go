@@ -22,17 +22,17 @@ func runWith(ctx context.Context, cfg Config, dial func(string) (requester, erro
 	stop := c.startReport()
 	defer stop()
 	answer, err = c.run(ctx)
-	c.leave(ctx, err)
+	c.endSession(ctx, err)
 	if err == nil {
-		c.score.state(Finished)
+		c.counters.state(Finished)
 	}
 	return answer, err
 }
 
-// leave says goodbye. Whoever does not hear it finds out by himself, so it changes nothing of the run's outcome.
-func (c *Client) leave(ctx context.Context, err error) {
+// endSession closes or cancels the session. A node that does not hear it finds out by a timeout, so the outcome of the run stays as it is.
+func (c *Client) endSession(ctx context.Context, err error) {
 	switch {
-	case c.stage.Load() == unopened, errors.Is(err, ErrNoCluster):
+	case c.phase.Load() == phaseNew, errors.Is(err, ErrNoCluster):
 	case errors.Is(err, ErrInterrupted):
 		// It may be another run's upload that still goes on: not ours to cancel.
 	case err != nil:
@@ -52,12 +52,12 @@ func (c *Client) run(ctx context.Context) (*Answer, error) {
 	if err := c.Open(ctx); err != nil {
 		return nil, err
 	}
-	g := newGroup(ctx)
+	g := newErrGroup(ctx)
 	finished := errors.New("finished")
 	var answer *Answer
-	g.do(c.KeepAlive)
-	g.do(func(ctx context.Context) (err error) {
-		if c.stage.Load() != sent {
+	g.run(c.KeepAlive)
+	g.run(func(ctx context.Context) (err error) {
+		if c.phase.Load() != phaseUploaded {
 			if err := c.Upload(ctx); err != nil {
 				return err
 			}
@@ -76,7 +76,7 @@ func (c *Client) run(ctx context.Context) (*Answer, error) {
 // checkFiles looks for the files of the analysis, as far as the entry described it. That there is no such analysis is for
 // the cluster to say.
 func (c *Client) checkFiles() error {
-	for _, a := range c.about.Analyses {
+	for _, a := range c.info.Analyses {
 		if a.Name == c.cfg.Analysis {
 			_, err := c.plan(a.Streams)
 			return err

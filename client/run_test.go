@@ -288,7 +288,7 @@ func TestClusterThatIsNotThere(t *testing.T) {
 	silent := silentEndpoint(t)
 	started := time.Now()
 	_, err := Run(context.Background(), Config{Entries: []string{silent}, Analysis: "bikes", Timeout: 50 * time.Millisecond,
-		Patience: 300 * time.Millisecond})
+		GiveUpAfter: 300 * time.Millisecond})
 	if !errors.Is(err, ErrNoCluster) || !strings.Contains(err.Error(), silent) || !strings.Contains(err.Error(), "posta up") {
 		t.Errorf("got %v", err)
 	}
@@ -302,7 +302,7 @@ func TestClusterThatDiesLater(t *testing.T) {
 	f := newFakeCluster(t, 2, 1)
 	cfg := f.config()
 	cfg.Dir, _ = dataDir(t, 500)
-	cfg.Chunk, cfg.Patience, cfg.Timeout = 500, 400*time.Millisecond, 50*time.Millisecond
+	cfg.Chunk, cfg.GiveUpAfter, cfg.Timeout = 500, 400*time.Millisecond, 50*time.Millisecond
 	var dead atomic.Bool
 	f.fault = func(h heard) fault {
 		if h.request.Type == protocol.Chunk && h.request.Seq == 3 {
@@ -387,7 +387,7 @@ func TestCtrlCWithADeadClusterReturnsSoon(t *testing.T) {
 	if _, err := Run(ctx, cfg); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if took := time.Since(started); took > farewellTime+3*time.Second {
+	if took := time.Since(started); took > endTimeout+3*time.Second {
 		t.Errorf("took %v", took)
 	}
 }
@@ -422,7 +422,7 @@ func TestSilentInputIsNamed(t *testing.T) {
 	cfg := f.config()
 	var want map[string][]string
 	cfg.Dir, want = dataDir(t, 2000)
-	cfg.Timeout, cfg.Chunk, cfg.Patience = 50*time.Millisecond, 1000, 2*time.Second
+	cfg.Timeout, cfg.Chunk, cfg.GiveUpAfter = 50*time.Millisecond, 1000, 2*time.Second
 	var dead atomic.Bool
 	var named atomic.Bool
 	f.fault = func(h heard) fault {
@@ -488,7 +488,7 @@ func TestInterruptedUploadIsNotContinued(t *testing.T) {
 	if err := c.Open(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.lanes[0].carry(ctx, "stations", piece{file: "a/stations.csv", header: []byte("id,line"), line: 2, memory: append(make([]byte, headRoom), "x,2\n"...)}); err != nil {
+	if _, err := c.lanes[0].send(ctx, "stations", chunk{file: "a/stations.csv", header: []byte("id,line"), line: 2, memory: append(make([]byte, headRoom), "x,2\n"...)}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Run(ctx, cfg); !errors.Is(err, ErrInterrupted) {

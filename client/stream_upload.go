@@ -11,8 +11,8 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// piece is whole records of one file, on their way from a reader to a lane.
-type piece struct {
+// chunk is whole records of one file, on their way from a reader to a lane.
+type chunk struct {
 	file   string
 	header []byte
 	line   uint64
@@ -22,50 +22,26 @@ type piece struct {
 // headRoom is enough for the head of a chunk's request, but for the longest header lines.
 const headRoom = 2 << 10
 
-func (p *piece) data() []byte { return p.memory[headRoom:] }
+func (p *chunk) data() []byte { return p.memory[headRoom:] }
 
-// feed is what the readers of one stream cut and its lanes carry away. The channel between them has no buffer, and the
-// memory of pieces goes round: at any time there is one piece for each reader and lane, and what a cutter has read ahead.
-type feed struct {
-	stream protocol.Stream
-	files  []Source
-	score  *streamScore
-	chunk  int // bytes
+// streamUpload hands the chunks that the readers of one stream cut to the lanes that send them. The channel between them has no
+// buffer, and the memory of chunks is used again: at any time there is one chunk for each reader and lane, and what a cutter has read
+// ahead.
+type streamUpload struct {
+	stream     protocol.Stream
+	files      []Source
+	counters   *streamCounters
+	chunkBytes int
 
 	next    atomic.Int32 // the first file that no reader has taken
-	reading atomic.Int32 // readers that are not through
-	pieces  chan piece
-	spare   chan []byte // memory for pieces; has room for all there is
+	reading atomic.Int32 // readers that have not finished
+	chunks  chan chunk
+	spare   chan []byte // memory for chunks, nil at first; one for each reader and lane
 }
 
-// newFeed takes the memory that the feed before it has left over.
-func newFeed(s protocol.Stream, files []Source, score *streamScore, chunk, readers, lanes int, memory [][]byte) *feed {
-	f := &feed{stream: s, files: files, score: score, chunk: chunk, pieces: make(chan piece),
-		spare: make(chan []byte, readers+lanes)}
-	f.reading.Store(int32(readers))
-	for i := range cap(f.spare) {
-		var m []byte
-		if i < len(memory) {
-			m = memory[i]
-		}
-		f.spare <- m
-	}
-	return f
-}
-
-// left returns the memory of pieces, when all have been carried away.
-func (f *feed) left() (memory [][]byte) {
-	for len(f.spare) > 0 {
-		if m := <-f.spare; m != nil {
-			memory = append(memory, m)
-		}
-	}
-	return memory
-}
-
-// read cuts one file after the other. The last reader that is through tells the lanes; a reader that failed does not, since
-// what came is then not all there is.
-func (f *feed) read(ctx context.Context) error {
+// read cuts one file after the other. The last reader that finishes closes the channel; a reader that failed does not, since the
+// stream is then incomplete.
+func (f *streamUpload) read(ctx context.Context) error {
 	for {
 		i := int(f.next.Add(1)) - 1
 		if i >= len(f.files) {
@@ -76,22 +52,22 @@ func (f *feed) read(ctx context.Context) error {
 		}
 	}
 	if f.reading.Add(-1) == 0 {
-		close(f.pieces)
+		close(f.chunks)
 	}
 	return nil
 }
 
-func (f *feed) readFile(ctx context.Context, source Source) (err error) {
+func (f *streamUpload) readFile(ctx context.Context, source Source) (err error) {
 	file, err := source.Open()
 	if err != nil {
 		return err
 	}
 	defer closeWith(ctx, file, &err)()
-	r, err := unpacked(file, source, &f.score.read)
+	r, err := decompressed(file, source, &f.counters.read)
 	if err != nil {
 		return err
 	}
-	cut := csv.NewCutter(r, f.stream.Comma, f.chunk, protocol.MaxData)
+	cut := csv.NewCutter(r, f.stream.Comma, f.chunkBytes, protocol.MaxData)
 	cut.LeaveRoom(headRoom)
 	header, err := cut.Header()
 	if err != nil {
@@ -109,9 +85,9 @@ func (f *feed) readFile(ctx context.Context, source Source) (err error) {
 	return err
 }
 
-// closeWith closes a file when the caller is through with it, or as soon as ctx ends: a read of a pipe in which nothing comes
-// would otherwise keep a run that was cancelled, or has failed, for ever.
-func closeWith(ctx context.Context, file io.Closer, err *error) (through func()) {
+// closeWith closes a file when the caller has finished with it, or as soon as ctx ends: a read of a silent pipe would otherwise keep
+// a run that was cancelled, or has failed, for ever.
+func closeWith(ctx context.Context, file io.Closer, err *error) (finished func()) {
 	closed := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(closed)
@@ -127,13 +103,13 @@ func closeWith(ctx context.Context, file io.Closer, err *error) (through func())
 	}
 }
 
-// cutOne hands one piece to a lane; io.EOF when there are no more.
-func (f *feed) cutOne(ctx context.Context, cut *csv.Cutter, file string, header []byte) error {
+// cutOne hands one chunk to a lane; io.EOF when there are no more.
+func (f *streamUpload) cutOne(ctx context.Context, cut *csv.Cutter, file string, header []byte) error {
 	memory, err := receive(ctx, f.spare)
 	if err != nil {
 		return err
 	}
-	chunk, line, err := cut.Next(memory)
+	records, line, err := cut.Next(memory)
 	if err == io.EOF {
 		f.spare <- memory
 		return err
@@ -141,25 +117,25 @@ func (f *feed) cutOne(ctx context.Context, cut *csv.Cutter, file string, header 
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	return send(ctx, f.pieces, piece{file: file, header: header, line: line, memory: chunk})
+	return send(ctx, f.chunks, chunk{file: file, header: header, line: line, memory: records})
 }
 
-// serve lets a lane pull pieces until there are no more.
-func (f *feed) serve(ctx context.Context, l *lane) error {
+// sendChunks lets a lane pull chunks until there are no more.
+func (f *streamUpload) sendChunks(ctx context.Context, l *lane) error {
 	for {
-		p, err := receive(ctx, f.pieces)
+		p, err := receive(ctx, f.chunks)
 		if err == errNoMore {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		free, err := l.carry(ctx, f.stream.Name, p)
+		free, err := l.send(ctx, f.stream.Name, p)
 		if err != nil {
 			return err
 		}
-		f.score.chunks.Add(1)
-		f.score.acked.Add(int64(len(p.data())))
+		f.counters.chunks.Add(1)
+		f.counters.acked.Add(int64(len(p.data())))
 		if !free {
 			p.memory = nil
 		}

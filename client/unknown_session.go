@@ -10,21 +10,21 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// lostPatience is how long outputs are asked why an input forgot the session. The news has to come down the pipeline.
-const lostPatience = 2 * time.Second
+// explainTimeout is how long outputs are asked why an input does not know the session. The reason has to pass the pipeline first.
+const explainTimeout = 2 * time.Second
 
-// lost looks for the reason when an input does not know the session that is open there: as a rule its node came back with a
+// explainUnknown looks for the reason when an input does not know the session that is open there: as a rule its node came back with a
 // new disk, which the nodes behind it notice and the outputs hear of (R8). Other errors it returns as they are.
-func (c *Client) lost(ctx context.Context, err error) error {
-	if !errors.Is(err, protocol.ErrUnknownSession) || c.over(err) {
+func (c *Client) explainUnknown(ctx context.Context, err error) error {
+	if !errors.Is(err, protocol.ErrUnknownSession) || c.mayBeForgotten(err) {
 		return err
 	}
-	frame := (&protocol.Request{Type: protocol.Results, Session: c.cfg.Session}).Append(nil)
-	_, outputs, _ := c.lines()
-	for end := time.Now().Add(lostPatience); time.Now().Before(end) && ctx.Err() == nil; sleep(ctx, jitter(100*time.Millisecond)) {
+	q := protocol.Request{Type: protocol.Results, Session: c.cfg.Session}
+	_, outputs, _ := c.connections()
+	for end := time.Now().Add(explainTimeout); time.Now().Before(end) && ctx.Err() == nil; _ = sleep(ctx, jitter(100*time.Millisecond)) {
 		for _, output := range outputs {
-			reply, _ := output.askOnce(ctx, frame, c.cfg.Timeout) // an output that does not know either is no answer
-			if reply.Type == protocol.Parts && reply.State == session.Failed {
+			reply, err := output.requestOnce(ctx, q, protocol.Parts, c.cfg.Timeout)
+			if err == nil && reply.State == session.Failed { // an output that does not know the session either explains nothing
 				return c.failed(reply.Reason)
 			}
 		}

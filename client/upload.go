@@ -15,7 +15,7 @@ func (c *Client) Upload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.lost(ctx, c.upload(ctx, found))
+	return c.explainUnknown(ctx, c.upload(ctx, found))
 }
 
 // plan finds the files of all streams, so that a missing one is known before anything is sent.
@@ -31,28 +31,34 @@ func (c *Client) plan(streams []protocol.Stream) ([][]Source, error) {
 }
 
 func (c *Client) upload(ctx context.Context, found [][]Source) error {
-	c.score.state(Uploading)
+	c.counters.state(Uploading)
 	for i := range c.opened.Streams {
 		for _, source := range found[i] {
-			c.score.stream(i).expect(source)
+			c.counters.stream(i).expect(source)
 		}
 	}
-	var memory [][]byte // of pieces: what a stream has used the next one uses
+	readers := 0
+	for _, files := range found {
+		readers = max(readers, min(len(files), runtime.GOMAXPROCS(0), 4))
+	}
+	spare := make(chan []byte, readers+len(c.lanes)) // what one stream has used the next one uses
+	for range cap(spare) {
+		spare <- nil
+	}
 	for i, s := range c.opened.Streams {
-		var err error
-		if memory, err = c.uploadStream(ctx, s, found[i], c.score.stream(i), memory); err != nil {
+		if err := c.uploadStream(ctx, s, found[i], c.counters.stream(i), readers, spare); err != nil {
 			return fmt.Errorf("upload %s: %w", s.Name, err)
 		}
-		if err := c.end(ctx, s.Name); err != nil {
+		if err := c.endStream(ctx, s.Name); err != nil {
 			return fmt.Errorf("end of %s: %w", s.Name, err)
 		}
-		c.score.stream(i).ended.Store(true)
+		c.counters.stream(i).ended.Store(true)
 	}
-	c.stage.Store(sent)
+	c.phase.Store(phaseUploaded)
 	return nil
 }
 
-func (s *streamScore) expect(source Source) {
+func (s *streamCounters) expect(source Source) {
 	s.files.Add(1)
 	if total := s.total.Load(); source.Size < 0 || total < 0 {
 		s.total.Store(-1)
@@ -61,22 +67,18 @@ func (s *streamScore) expect(source Source) {
 	}
 }
 
-// uploadStream lets readers and lanes work at one feed until all of the stream is durable. It takes memory for pieces, and returns what
-// there is then.
-func (c *Client) uploadStream(ctx context.Context, s protocol.Stream, files []Source, score *streamScore, memory [][]byte) ([][]byte, error) {
-	g := newGroup(ctx)
-	readers := min(len(files), runtime.GOMAXPROCS(0), 4)
-	f := newFeed(s, files, score, c.chunkBytes(), readers, len(c.lanes), memory)
+// uploadStream lets readers and lanes work until all of the stream is durable. All of spare is back in its channel then.
+func (c *Client) uploadStream(ctx context.Context, s protocol.Stream, files []Source, n *streamCounters, readers int, spare chan []byte) error {
+	g := newErrGroup(ctx)
+	f := &streamUpload{stream: s, files: files, counters: n, chunkBytes: c.chunkBytes(), chunks: make(chan chunk), spare: spare}
+	f.reading.Store(int32(readers))
 	for range readers {
-		g.do(f.read)
+		g.run(f.read)
 	}
 	for _, l := range c.lanes {
-		g.do(func(ctx context.Context) error { return f.serve(ctx, l) })
+		g.run(func(ctx context.Context) error { return f.sendChunks(ctx, l) })
 	}
-	if err := g.wait(); err != nil {
-		return nil, err
-	}
-	return f.left(), nil
+	return g.wait()
 }
 
 func (c *Client) chunkBytes() int {
@@ -91,16 +93,12 @@ func (c *Client) chunkBytes() int {
 }
 
 // end says to every input that the stream has ended, and how far each of its lanes got. All chunks are acknowledged by now.
-func (c *Client) end(ctx context.Context, stream string) error {
-	g := newGroup(ctx)
+func (c *Client) endStream(ctx context.Context, stream string) error {
+	g := newErrGroup(ctx)
 	for i, input := range c.inputs {
 		q := protocol.Request{Type: protocol.End, Session: c.cfg.Session, Stream: stream, Lanes: c.lanesOf(i)}
-		frame := q.Append(nil)
-		g.do(func(ctx context.Context) error {
-			reply, err := input.ask(ctx, frame)
-			if err == nil && reply.Type != protocol.OK {
-				err = surprise(input, reply)
-			}
+		g.run(func(ctx context.Context) error {
+			_, err := input.request(ctx, q, protocol.OK)
 			return err
 		})
 	}

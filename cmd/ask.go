@@ -26,7 +26,7 @@ func askTimeout(c *cli.Context) time.Duration {
 
 func askConfig(c *cli.Context, entries []string, id session.ID) client.Config {
 	patience := askTimeout(c)
-	cfg := client.Config{Entries: entries, Session: id, Patience: patience}
+	cfg := client.Config{Entries: entries, Session: id, GiveUpAfter: patience}
 	if patience > 0 { // one try is no longer than all of them may be
 		cfg.Timeout = min(patience, client.DefaultTimeout)
 	}

@@ -156,7 +156,7 @@ func (x *command) probeHold(c *cli.Context) error {
 		}
 		first = false
 		inputs = append(inputs, n)
-		reply, err := client.Ask(c.Context, t.ClientInside(n), q, c.Duration("within"))
+		reply, err := client.RequestOnce(c.Context, t.ClientInside(n), q, c.Duration("within"))
 		if err != nil {
 			r.Silent = append(r.Silent, string(n.ID))
 			continue
@@ -179,7 +179,7 @@ func (x *command) probeHold(c *cli.Context) error {
 func (x *command) cancelAll(c *cli.Context, t *topology.Topology, inputs []topology.Node, sessions []deploy.Session) {
 	for _, s := range sessions {
 		for _, n := range inputs {
-			_, err := client.Ask(c.Context, t.ClientInside(n), protocol.Request{Type: protocol.Cancel, Session: s.ID}, c.Duration("within"))
+			_, err := client.RequestOnce(c.Context, t.ClientInside(n), protocol.Request{Type: protocol.Cancel, Session: s.ID}, c.Duration("within"))
 			if err != nil {
 				x.notef("cancel %s at %s: %v", s.ID, n.ID, err)
 			}

@@ -52,7 +52,7 @@ func (x *command) submit(c *cli.Context) error {
 		}
 	}
 	r.cfg.NoWait, r.cfg.KeepResults = c.Bool("no-wait"), c.Bool("keep-results")
-	r.cfg.Patience = c.Duration("patience")
+	r.cfg.GiveUpAfter = c.Duration("patience")
 	if err := x.answers(c, r.cfg.Entries); err != nil {
 		return err
 	}

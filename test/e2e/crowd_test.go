@@ -34,8 +34,8 @@ func TestHostile_Crowd(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	d.check(t, c.analyse(ctx, d.dir, func(cfg *client.Config) { cfg.Patience = 10 * time.Second }))
+	d.check(t, c.analyse(ctx, d.dir, func(cfg *client.Config) { cfg.GiveUpAfter = 10 * time.Second }))
 	c.signal("joiner-1", syscall.SIGKILL) // it has to get in again everywhere
-	d.check(t, c.analyse(ctx, d.dir, func(cfg *client.Config) { cfg.Patience = 10 * time.Second }))
+	d.check(t, c.analyse(ctx, d.dir, func(cfg *client.Config) { cfg.GiveUpAfter = 10 * time.Second }))
 	c.noUnexpectedExits()
 }
