@@ -52,8 +52,8 @@ func Run(ctx context.Context, c Config) (err error) {
 	c.Log = c.Log.With("node", n.ID)
 	analysis := core.NewLogAnalysis()
 	log, err := wal.Open(n.DataDir, wal.Options{
-		SegmentSize: int(c.Topology.Limits.Segment), Writer: wal.DirectWriter, FS: c.Disk, Logger: c.Log,
-		Found: func(i wal.Index, _ byte, data []byte) { analysis.Add(logIndex(i), data) },
+		SegmentSize: int(c.Topology.Limits.Segment), FS: c.Disk, Logger: c.Log,
+		OnRecord: func(i wal.Index, _ byte, data []byte) { analysis.Add(logIndex(i), data) },
 	})
 	if err != nil {
 		return fmt.Errorf("node %s: open its data: %w", n.ID, err)

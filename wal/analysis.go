@@ -9,33 +9,34 @@ import (
 	"strings"
 )
 
-// survey is what a directory holds, read without changing anything. Open, Verify and Repair all start from it.
-type survey struct {
+// analysis is what a directory holds, read without changing anything. Open, Verify and Repair all start from it.
+type analysis struct {
 	dir       string
 	head      head
-	hasHead   bool    // there is a good one
-	headBytes int     // length of the head file, 0 if there is none
-	segments  []found // by first record
+	hasHead   bool           // there is a good one
+	headBytes int            // length of the head file, 0 if there is none
+	segments  []foundSegment // by first record
 	snapshots []snapshotName
 	leftovers []string // temporary files, relative to dir
-	each      func(Index, byte, []byte)
+	onRecord  func(Index, byte, []byte)
 }
 
 // found is one segment directory.
-type found struct {
-	scan    scan
-	missing bool   // the directory is there, the file is not
-	verdict string // of judge, if the scan is not whole
-	alien   string // a file that tidwall would take for part of the segment
+type foundSegment struct {
+	scan       scan
+	missing    bool   // the directory is there, the file is not
+	corruption string // why the bytes after the scan's end are no torn tail; "" if they are one, or if there are none
+	foreign    string // a file that tidwall would take for part of the segment
 }
 
-// blank says that nothing was ever written: a segment just made, or half made.
-func (f *found) blank() bool { return f.scan.size == 0 && f.alien == "" }
+// empty says that nothing was ever written: a segment just made, or half made.
+func (f *foundSegment) empty() bool { return f.scan.size == 0 && f.foreign == "" }
 
-// look surveys dir. found, unless nil, hears the good records that the head does not say were cut. Errors are those of reading; damage is in the answer, not an error.
-func look(fsys FS, dir string, found func(Index, byte, []byte)) (*survey, error) {
-	s := &survey{dir: dir, each: found}
-	for _, part := range []func(FS) error{s.lookAtHead, s.lookAtSegments, s.lookAtSnapshots, s.lookForLeftovers} {
+// analyze reads dir. onRecord, unless nil, hears the good records that the head does not say were cut. Errors are those of
+// reading; damage is part of the analysis, and no error.
+func analyze(fsys FS, dir string, onRecord func(Index, byte, []byte)) (*analysis, error) {
+	s := &analysis{dir: dir, onRecord: onRecord}
+	for _, part := range []func(FS) error{s.readHead, s.readSegments, s.listSnapshots, s.listLeftovers} {
 		if err := part(fsys); err != nil {
 			return nil, fmt.Errorf("wal: read %s: %w", dir, err)
 		}
@@ -43,7 +44,7 @@ func look(fsys FS, dir string, found func(Index, byte, []byte)) (*survey, error)
 	return s, nil
 }
 
-func (s *survey) lookAtHead(fsys FS) error {
+func (s *analysis) readHead(fsys FS) error {
 	b, err := fsys.ReadFile(filepath.Join(s.dir, headName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -53,7 +54,7 @@ func (s *survey) lookAtHead(fsys FS) error {
 	return nil
 }
 
-func (s *survey) lookForLeftovers(fsys FS) error {
+func (s *analysis) listLeftovers(fsys FS) error {
 	for _, sub := range []string{"", snapshotsDir, cutName} {
 		entries, err := readDir(fsys, filepath.Join(s.dir, sub))
 		if err != nil {
@@ -68,7 +69,7 @@ func (s *survey) lookForLeftovers(fsys FS) error {
 	return nil
 }
 
-func (s *survey) lookAtSegments(fsys FS) error {
+func (s *analysis) readSegments(fsys FS) error {
 	entries, err := readDir(fsys, filepath.Join(s.dir, segmentsName))
 	if err != nil {
 		return err
@@ -78,7 +79,7 @@ func (s *survey) lookAtSegments(fsys FS) error {
 		if !ok || !e.IsDir() {
 			continue
 		}
-		f, err := s.lookAtSegment(fsys, first)
+		f, err := s.readSegment(fsys, first)
 		if err != nil {
 			return err
 		}
@@ -88,7 +89,7 @@ func (s *survey) lookAtSegments(fsys FS) error {
 	return nil
 }
 
-func (s *survey) lookAtSegment(fsys FS, first Index) (f found, err error) {
+func (s *analysis) readSegment(fsys FS, first Index) (f foundSegment, err error) {
 	entries, err := readDir(fsys, segmentDir(s.dir, first))
 	if err != nil {
 		return f, err
@@ -97,7 +98,7 @@ func (s *survey) lookAtSegment(fsys FS, first Index) (f found, err error) {
 		// tidwall reads every file whose name starts with 20 digits.
 		if name := e.Name(); len(name) >= 20 && name != segmentName(first) {
 			if _, digits := parseSegmentName(name[:20]); digits {
-				f.alien = name
+				f.foreign = name
 			}
 		}
 	}
@@ -107,18 +108,18 @@ func (s *survey) lookAtSegment(fsys FS, first Index) (f found, err error) {
 	}
 	f.missing = err != nil
 	var each func(int64, entry)
-	if s.each != nil && first >= s.head.first {
-		each = func(_ int64, e entry) { s.each(e.index, e.typ, e.data) }
+	if s.onRecord != nil && first >= s.head.first {
+		each = func(_ int64, e entry) { s.onRecord(e.index, e.typ, e.data) }
 	}
 	f.scan = scanSegment(b, first, each)
 	if !f.scan.whole() {
-		f.verdict = judge(b, f.scan)
+		f.corruption = tornOrCorrupt(b, f.scan)
 	}
 	f.scan.offsets = nil // a long log of small records has very many
 	return f, nil
 }
 
-func (s *survey) lookAtSnapshots(fsys FS) error {
+func (s *analysis) listSnapshots(fsys FS) error {
 	entries, err := readDir(fsys, filepath.Join(s.dir, snapshotsDir))
 	if err != nil {
 		return err
@@ -134,7 +135,7 @@ func (s *survey) lookAtSnapshots(fsys FS) error {
 
 // newest is the index of the newest snapshot, 0 without one. That it has its name proves that every record up to it
 // was durable: SaveSnapshot takes no other.
-func (s *survey) newest() Index {
+func (s *analysis) newest() Index {
 	if len(s.snapshots) == 0 {
 		return 0
 	}

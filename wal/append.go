@@ -27,7 +27,7 @@ func (l *Log) Append(recs ...Record) (Index, error) {
 		err = l.commitLocked()
 	}
 	if err != nil {
-		return 0, l.settleLocked("append", err)
+		return 0, l.failLocked("append", err)
 	}
 	return l.last, nil
 }
@@ -92,7 +92,7 @@ func (l *Log) undoLocked(cause error) error {
 	return cause
 }
 
-func (l *Log) tailLocked() *segment { return &l.row[len(l.row)-1] }
+func (l *Log) tailLocked() *segment { return &l.segments[len(l.segments)-1] }
 
 func (l *Log) openTailLocked() (err error) {
 	if l.tail == nil {

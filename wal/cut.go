@@ -28,31 +28,31 @@ func (l *Log) Cut(upTo Index) error {
 		return fmt.Errorf("wal: cut in %s: %w", l.dir, err)
 	}
 	upTo = min(upTo, l.last)
-	limit, based := l.cutLimitLocked(upTo)
-	if err := l.dropLocked(limit, based); err != nil {
-		return l.settleLocked("cut", err)
+	limit, needsSnapshot := l.cutLimitLocked(upTo)
+	if err := l.dropLocked(limit, needsSnapshot); err != nil {
+		return l.failLocked("cut", err)
 	}
 	if upTo < l.last {
 		return nil
 	}
 	if err := l.cutIdleLocked(upTo); err != nil {
-		return l.settleLocked("cut", err)
+		return l.failLocked("cut", err)
 	}
 	return nil
 }
 
 // cutLimitLocked is how far a cut may go with the snapshots as they are, and whether it then depends on one.
-func (l *Log) cutLimitLocked(upTo Index) (limit Index, based bool) {
+func (l *Log) cutLimitLocked(upTo Index) (limit Index, needsSnapshot bool) {
 	l.snapMu.Lock()
 	defer l.snapMu.Unlock()
 	n := len(l.snapshots)
 	switch {
 	case n == 0:
-		return upTo, l.head.based
+		return upTo, l.head.needsSnapshot
 	case l.opts.Snapshots == 1: // nothing to fall back to was asked for
 		return min(upTo, l.snapshots[n-1].at), true
 	case n == 1:
-		return 0, l.head.based
+		return 0, l.head.needsSnapshot
 	}
 	return min(upTo, l.snapshots[n-2].at), true
 }
@@ -66,8 +66,8 @@ func (l *Log) cutIdleLocked(upTo Index) error {
 	if err := l.twinSnapshot(upTo); err != nil {
 		return err
 	}
-	limit, based := l.cutLimitLocked(upTo)
-	if err := l.dropLocked(limit, based); err != nil {
+	limit, needsSnapshot := l.cutLimitLocked(upTo)
+	if err := l.dropLocked(limit, needsSnapshot); err != nil {
 		return err
 	}
 	if limit < l.last {
@@ -80,20 +80,20 @@ func (l *Log) cutIdleLocked(upTo Index) error {
 		if err != nil {
 			return err
 		}
-		if err := l.dropLocked(limit, based); err != nil {
+		if err := l.dropLocked(limit, needsSnapshot); err != nil {
 			return err
 		}
 	}
-	return l.dropStrandedSnapshots(l.row[0].first)
+	return l.dropStrandedSnapshots(l.segments[0].first)
 }
 
 // dropLocked removes the segments of which every record is at most limit:
 //
 //  1. the head says where the log begins, durably: from then on the segments before are dead;
 //  2. they are removed, oldest first. A crash leaves some, and the next Open removes them.
-func (l *Log) dropLocked(limit Index, based bool) error {
+func (l *Log) dropLocked(limit Index, needsSnapshot bool) error {
 	n := 0
-	for n < len(l.row)-1 && l.row[n+1].first-1 <= limit {
+	for n < len(l.segments)-1 && l.segments[n+1].first-1 <= limit {
 		n++
 	}
 	if n == 0 {
@@ -101,13 +101,13 @@ func (l *Log) dropLocked(limit Index, based bool) error {
 	}
 	h := l.head
 	h.serial++
-	h.first, h.based = l.row[n].first, based
+	h.first, h.needsSnapshot = l.segments[n].first, needsSnapshot
 	if err := writeHead(l.fs, l.dir, h); err != nil {
 		return err
 	}
 	l.head = h
-	dead := l.row[:n]
-	l.row = append([]segment(nil), l.row[n:]...)
+	dead := l.segments[:n]
+	l.segments = append([]segment(nil), l.segments[n:]...)
 	for _, s := range dead {
 		if err := removeSegment(l.fs, l.dir, s.first); err != nil {
 			return err

@@ -10,13 +10,13 @@ import (
 
 // smallLog makes a log of several segments whose last Append holds three records, and returns its records.
 func smallLog(t *testing.T) (dir string, w *world) {
-	w = newWorld(t, tempDir(t), Options{Writer: DirectWriter})
+	w = newWorld(t, tempDir(t), Options{})
 	must(t, w.open())
 	for i := range 15 {
 		must(t, w.append(1+i%3, "small"))
 	}
 	must(t, w.append(3, "last"))
-	if n := len(w.log.row); n < 3 {
+	if n := len(w.log.segments); n < 3 {
 		t.Fatalf("only %d segments", n)
 	}
 	must(t, w.close())
@@ -27,14 +27,14 @@ func smallLog(t *testing.T) (dir string, w *world) {
 	return w.dir, w
 }
 
-func segmentsOf(t *testing.T, dir string) []found {
-	s, err := look(osFS{}, dir, nil)
+func segmentsOf(t *testing.T, dir string) []foundSegment {
+	s, err := analyze(osFS{}, dir, nil)
 	must(t, err)
 	return s.segments
 }
 
 // replayed opens and reads all; err is that of Open.
-func replayed(t *testing.T, dir string) (texts []string, rec Recovery, err error) {
+func replayed(t *testing.T, dir string) (texts []string, rec recovery, err error) {
 	l, err := Open(dir, quiet(Options{SegmentSize: smallSegment}))
 	if err != nil {
 		return nil, rec, err
@@ -47,7 +47,7 @@ func replayed(t *testing.T, dir string) (texts []string, rec Recovery, err error
 		texts = append(texts, string(data))
 		return nil
 	}))
-	return texts, l.Recovery(), nil
+	return texts, l.recovery, nil
 }
 
 func wantPrefix(t *testing.T, label string, got, all []string, n int) {
@@ -104,18 +104,18 @@ func TestW2_TruncationAtEveryByte(t *testing.T) {
 }
 
 // wantAside checks that what was cut is kept.
-func wantAside(t *testing.T, label, dir string, rec Recovery, cut []byte) {
+func wantAside(t *testing.T, label, dir string, rec recovery, cut []byte) {
 	t.Helper()
 	if len(cut) == 0 {
-		if rec.Tail != nil {
-			t.Fatalf("%s: cut %+v of a clean tail", label, rec.Tail)
+		if rec.tail != nil {
+			t.Fatalf("%s: cut %+v of a clean tail", label, rec.tail)
 		}
 		return
 	}
-	if rec.Tail == nil || rec.Tail.Bytes != int64(len(cut)) {
-		t.Fatalf("%s: reports %+v, want %d bytes cut", label, rec.Tail, len(cut))
+	if rec.tail == nil || rec.tail.Bytes != int64(len(cut)) {
+		t.Fatalf("%s: reports %+v, want %d bytes cut", label, rec.tail, len(cut))
 	}
-	b, err := os.ReadFile(filepath.Join(dir, rec.Tail.Kept))
+	b, err := os.ReadFile(filepath.Join(dir, rec.tail.Kept))
 	must(t, err)
 	if string(b) != string(cut) {
 		t.Fatalf("%s: kept %q, want %q", label, b, cut)
@@ -216,7 +216,7 @@ func TestW2_AlienFile(t *testing.T) {
 	seg := segmentsOf(t, dir)[1].scan.first
 	must(t, os.WriteFile(filepath.Join(segmentDir(dir, seg), segmentName(seg+1)), []byte("x"), filePerm))
 	_, _, err := replayed(t, dir)
-	wantCorruption(t, "alien file", err, segmentRel(seg))
+	wantCorruption(t, "foreign file", err, segmentRel(seg))
 }
 
 // TestW2_LogWithoutHead: without its head a log with records is corrupt, not new.

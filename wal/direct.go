@@ -5,9 +5,8 @@ import (
 	"os"
 )
 
-// directStore appends tidwall's binary format without tidwall; reading goes through it.
+// directStore appends tidwall's binary format without tidwall.
 type directStore struct {
-	tidwallStore
 	fs  FS
 	buf []byte // gathers small pieces; reused over all segments
 }
@@ -16,10 +15,10 @@ const (
 	gatherSize = 256 << 10 // of the buffer: small enough to stay in a core's cache between copy and write
 	gatherPart = 32 << 10  // parts from here on are written from where they are: a system call costs less than the copy
 
-	// beginEvery is after how many bytes of an append the disk is told to begin. Appends of 4 MiB are durable in 3.1 ms in place of
+	// writebackEvery is after how many bytes of an append the disk is asked to begin. Appends of 4 MiB are durable in 3.1 ms in place of
 	// 3.7 for it (the fastest tenth). Smaller: more and smaller writes on the disk, which lose on a busy one what they win on an
 	// idle one. Larger: more is left for the fsync.
-	beginEvery = 2 << 20
+	writebackEvery = 2 << 20
 )
 
 func (s *directStore) openWriter(dir string, first Index) (segmentWriter, error) {
@@ -31,13 +30,13 @@ func (s *directStore) openWriter(dir string, first Index) (segmentWriter, error)
 }
 
 type directWriter struct {
-	store *directStore
-	file  File
-	begun int // bytes written since the disk was told to begin
+	store     *directStore
+	file      File
+	unstarted int // bytes written since the disk was asked to begin
 }
 
 func (w *directWriter) write(frames []frame) error {
-	w.store.buf, w.begun = w.store.buf[:0], 0
+	w.store.buf, w.unstarted = w.store.buf[:0], 0
 	for i := range frames {
 		f := &frames[i]
 		w.store.buf = binary.AppendUvarint(w.store.buf, uint64(f.size))
@@ -68,11 +67,11 @@ func (w *directWriter) part(p []byte) error {
 // put writes a piece. What came before it may be on its way to the disk meanwhile; the last piece of an append never is: the
 // fsync comes at once.
 func (w *directWriter) put(p []byte) error {
-	if w.begun >= beginEvery {
-		beginSync(w.file)
-		w.begun = 0
+	if w.unstarted >= writebackEvery {
+		startWriteback(w.file)
+		w.unstarted = 0
 	}
-	w.begun += len(p)
+	w.unstarted += len(p)
 	_, err := w.file.Write(p)
 	return err
 }

@@ -247,10 +247,6 @@ func (s *diskStore) openWriter(dir string, first Index) (segmentWriter, error) {
 	return &diskWriter{d: s.d, w: w, n: n, name: segmentFile(dir, first)}, nil
 }
 
-func (s *diskStore) openReader(dir string, first Index) (segmentReader, error) {
-	return s.inner.openReader(dir, first)
-}
-
 type diskWriter struct {
 	d    *disk
 	w    segmentWriter

@@ -51,7 +51,7 @@
 //
 // Append:
 //
-//  1. all frames are written to the tail; where they are many, the disk is told to begin with the first half (writeback_linux.go);
+//  1. all frames are written to the tail; where they are many, the disk is asked to begin with the first half (writeback_linux.go);
 //  2. one fsync; then Append returns.
 //
 // A crash before 2 leaves any pieces of the frames. Open keeps the whole frames at the front, which were appended but

@@ -55,6 +55,12 @@ func (e *CorruptionError) Error() string {
 		filepath.Join(e.Dir, e.File), e.Offset, record, e.Reason, e.Dir, e.Dir)
 }
 
+// noSnapshot is the damage of a log whose front was cut trusting a snapshot that is not there any more.
+func noSnapshot(dir string, first Index) *CorruptionError {
+	reason := fmt.Sprintf("the log begins with record %d, and no good snapshot leads up to it", first)
+	return &CorruptionError{Dir: dir, File: snapshotsDir, Index: first, Reason: reason}
+}
+
 // errSync marks what a failed fsync returned, errNotUndone a failed undo. They decide between "try again" and "final":
 // an fsync that reports ENOSPC is final all the same, because the kernel may have marked the pages clean (W4).
 var (

@@ -1,59 +1,74 @@
 package wal_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"posta.dev/posta/wal"
 )
 
-// A node's life in small: what was durable when it died is there when it comes back.
+// What Append returned before a crash is there after it, and a snapshot takes the place of the records before it.
 func Example() {
-	dir, err := os.MkdirTemp("", "wal-example-")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(dir)
-	for range 2 {
-		if err := life(dir); err != nil {
-			fmt.Println(err)
-		}
-	}
+	tmp, err := os.MkdirTemp("", "wal-example-")
+	check(err)
+	defer func() { check(os.RemoveAll(tmp)) }()
+
+	before, err := wal.Open(filepath.Join(tmp, "log"), wal.Options{})
+	check(err)
+	defer func() { check(before.Close()) }()
+	_, err = before.Append(record("a"), record("b")) // two records, one fsync
+	check(err)
+	last, err := before.Append(record("c"))
+	check(err)
+	fmt.Println("appended up to", last)
+
+	// A crash: nobody closes the log, and all that is left is what is on the disk.
+	disk := filepath.Join(tmp, "disk")
+	check(os.CopyFS(disk, os.DirFS(filepath.Join(tmp, "log"))))
+
+	log, err := wal.Open(disk, wal.Options{})
+	check(err)
+	state := ""
+	check(log.Replay(0, func(i wal.Index, typ byte, data []byte) error {
+		fmt.Printf("replay %d: %s\n", i, data)
+		state += string(data)
+		return nil
+	}))
+	fmt.Println("incarnation", log.Identity().Incarnation)
+
+	check(log.SaveSnapshot(log.Last(), []byte(state)))
+	_, err = log.Append(record("d"))
+	check(err)
+	check(log.Cut(last)) // whole segments only: here it is the snapshot that saves the reading
+	check(log.Close())
+
+	log, err = wal.Open(disk, wal.Options{})
+	check(err)
+	at, snapshot, ok, err := log.LoadSnapshot()
+	check(err)
+	fmt.Printf("snapshot after %d: %s %v\n", at, snapshot, ok)
+	check(log.Replay(at+1, func(i wal.Index, typ byte, data []byte) error {
+		fmt.Printf("replay %d: %s\n", i, data)
+		return nil
+	}))
+	check(log.Close())
 	// Output:
-	// life 1: state "" at 0
-	// life 2: state "a+b" at 2
-	//   then 3: c
+	// appended up to 3
+	// replay 1: a
+	// replay 2: b
+	// replay 3: c
+	// incarnation 2
+	// snapshot after 3: abc true
+	// replay 4: d
 }
 
-func life(dir string) (err error) {
-	log, err := wal.Open(dir, wal.Options{})
+func record(text string) wal.Record {
+	return wal.Record{Type: 1, Parts: [][]byte{[]byte(text)}}
+}
+
+func check(err error) {
 	if err != nil {
-		return err
+		panic(err)
 	}
-	defer func() { err = errors.Join(err, log.Close()) }()
-	at, state, _, err := log.LoadSnapshot()
-	if err != nil {
-		return err
-	}
-	fmt.Printf("life %d: state %q at %d\n", log.Identity().Incarnation, state, at)
-	err = log.Replay(at+1, func(i wal.Index, typ byte, data []byte) error {
-		fmt.Printf("  then %d: %s\n", i, data)
-		return nil
-	})
-	if err != nil || log.Last() > 0 {
-		return err
-	}
-	last, err := log.Append(wal.Record{Type: 1, Parts: [][]byte{[]byte("a")}}, wal.Record{Type: 1, Parts: [][]byte{[]byte("b")}})
-	if err != nil {
-		return err
-	}
-	if err := log.SaveSnapshot(last, []byte("a+"), []byte("b")); err != nil {
-		return err
-	}
-	if _, err := log.Append(wal.Record{Type: 1, Parts: [][]byte{[]byte("c")}}); err != nil {
-		return err
-	}
-	return log.Cut(last)
 }

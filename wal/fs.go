@@ -119,6 +119,24 @@ func writeFile(fsys FS, name string, parts ...[]byte) (err error) {
 	return syncFile(f, name)
 }
 
+// changeFile opens a file that is there, changes it, and syncs it.
+func changeFile(fsys FS, name string, change func(File) error) (err error) {
+	f, err := fsys.OpenFile(name, os.O_WRONLY, filePerm)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := change(f); err != nil {
+		return err
+	}
+	return syncFile(f, name)
+}
+
+// truncateFile makes the file end at size, durably.
+func truncateFile(fsys FS, name string, size int64) error {
+	return changeFile(fsys, name, func(f File) error { return f.Truncate(size) })
+}
+
 // replaceFile puts a whole new content under name: after a crash there is the old one or the new one. An error
 // before the rename leaves the old one; a failed directory fsync leaves it open which (and is final, W4).
 func replaceFile(fsys FS, name string, parts ...[]byte) error {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"os"
 	"path/filepath"
 )
 
@@ -18,10 +17,10 @@ type Identity struct {
 
 // head is what a log knows about itself beside its records.
 type head struct {
-	serial uint64 // of this write
-	id     Identity
-	first  Index // the first record that must be there: segments before it are dead, a hole after it is corruption
-	based  bool  // records before first were cut trusting a snapshot, so there must be one
+	serial        uint64 // of this write
+	id            Identity
+	first         Index // the first record that must be there: segments before it are dead, a hole after it is corruption
+	needsSnapshot bool  // records before first were cut trusting a snapshot, so there must be one
 }
 
 // The head file has two slots that are written in turn, each in its own sector:
@@ -34,10 +33,10 @@ type head struct {
 // The slot with the highest serial counts; a crash while one is written leaves the other. The turned-down way is to
 // replace the whole file: it needs room on the disk, and moving first is just what makes room on a full one (W5).
 const (
-	headMagic = "POSTAWAL"
-	slotSize  = 56
-	headFile  = 2 * sector
-	flagBased = 1
+	headMagic         = "POSTAWAL"
+	slotSize          = 56
+	headFile          = 2 * sector
+	flagNeedsSnapshot = 1
 )
 
 func newHead() (head, error) {
@@ -55,8 +54,8 @@ func (h head) encode() []byte {
 	b = binary.LittleEndian.AppendUint64(b, h.id.Incarnation)
 	b = binary.LittleEndian.AppendUint64(b, uint64(h.first))
 	flags := uint32(0)
-	if h.based {
-		flags = flagBased
+	if h.needsSnapshot {
+		flags = flagNeedsSnapshot
 	}
 	b = binary.LittleEndian.AppendUint32(b, flags)
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
@@ -71,7 +70,7 @@ func decodeSlot(b []byte) (h head, ok bool) {
 	copy(h.id.LogID[:], b[16:])
 	h.id.Incarnation = binary.LittleEndian.Uint64(b[32:])
 	h.first = Index(binary.LittleEndian.Uint64(b[40:]))
-	h.based = binary.LittleEndian.Uint32(b[48:])&flagBased != 0
+	h.needsSnapshot = binary.LittleEndian.Uint32(b[48:])&flagNeedsSnapshot != 0
 	return h, h.first > 0
 }
 
@@ -107,18 +106,8 @@ func createHead(fsys FS, dir string, h head) error {
 
 // writeHead overwrites the older slot; it needs no room on the disk. The caller sets the next serial.
 func writeHead(fsys FS, dir string, h head) error {
-	name := filepath.Join(dir, headName)
-	f, err := fsys.OpenFile(name, os.O_WRONLY, filePerm)
-	if err != nil {
+	return changeFile(fsys, filepath.Join(dir, headName), func(f File) error {
+		_, err := f.WriteAt(h.encode(), int64(h.serial%2)*sector)
 		return err
-	}
-	if _, err := f.WriteAt(h.encode(), int64(h.serial%2)*sector); err != nil {
-		_ = f.Close()
-		return err
-	}
-	if err := syncFile(f, name); err != nil {
-		_ = f.Close()
-		return err
-	}
-	return f.Close()
+	})
 }

@@ -16,14 +16,14 @@ type Options struct {
 	// Snapshots that are kept. Default 3. With 1 there is none to fall back to when its checksum is bad; each one more
 	// costs its size on disk.
 	Snapshots int
-	// Writer is how records get to the file; the bytes are the same. Default TidwallWriter.
+	// Writer is how records get to the file; the bytes are the same. Default DirectWriter.
 	Writer Writer
 	// FS is the byte seam; default the operating system.
 	FS FS
-	// Found, if not nil, hears every good record of the log while Open reads it to check it, oldest segment first: who has to
-	// know what the log says further on, before it is replayed, spares itself one more reading. data is valid until Found
+	// OnRecord, if not nil, hears every good record of the log while Open reads it to check it, oldest segment first. A caller
+	// that must know before Replay what the log says further on spares itself one more reading. data is valid until OnRecord
 	// returns. Only when Open returns without an error are these the records that there are.
-	Found func(i Index, typ byte, data []byte)
+	OnRecord func(i Index, typ byte, data []byte)
 	// Logger hears what recovery did: a tail cut, a bad snapshot passed over. Default slog.Default().
 	Logger *slog.Logger
 
@@ -52,9 +52,9 @@ func (o Options) withDefaults() (Options, error) {
 		o.Logger = slog.Default()
 	}
 	if o.store == nil {
-		o.store = &tidwallStore{}
-		if o.Writer == DirectWriter {
-			o.store = &directStore{fs: o.FS}
+		o.store = &directStore{fs: o.FS}
+		if o.Writer == TidwallWriter {
+			o.store = &tidwallStore{}
 		}
 	}
 	return o, nil
@@ -63,26 +63,27 @@ func (o Options) withDefaults() (Options, error) {
 // Log is an open log. Append and Cut are for one goroutine, the one that commits; all other methods may be called from
 // any goroutine beside it. It starts no goroutine of its own.
 type Log struct {
-	dir  string
-	opts Options
-	fs   FS
-
-	mu       sync.Mutex
+	// Set by Open, and never changed.
+	dir      string
+	opts     Options // defaults are filled in
+	fs       FS      // that of opts
 	lock     *os.File
-	head     head
-	row      []segment     // oldest first; the last one is the tail
-	tail     segmentWriter // nil: to be opened at the next append
-	last     Index
-	frames   []frame // reused by Append
-	failed   error   // not nil: final (W4)
-	closed   bool
-	recovery Recovery
+	recovery recovery // what this Open had to do
+
+	mu       sync.Mutex    // guards what follows; Append holds it over its fsync, so that what is read under it is durable
+	head     head          // as it is on disk, or was before a failed write
+	segments []segment     // never empty; oldest first, without a hole from head.first on; the last one is the tail
+	tail     segmentWriter // of the last segment; nil: the next append opens one
+	last     Index         // of the newest durable record; head.first-1 if there is none
+	frames   []frame       // Append's memory, used again; empty between two calls
+	failed   error         // the first error that is final (W4): nothing is written after it
+	closed   bool          // by Close: the directory may have another owner
 
 	// snapMu guards the snapshots directory, so that a large snapshot does not hold up appends. Taken after mu, never
 	// before it.
 	snapMu    sync.Mutex
-	snapshots []snapshotName // oldest first, bad ones taken out
-	snapDone  bool           // closed: the directory may have another owner
+	snapshots []snapshotName // oldest first, bad ones taken out; each of a record that was durable when it was saved
+	snapDone  bool           // closed, for a holder of snapMu alone
 }
 
 // segment is one live segment.
@@ -91,10 +92,10 @@ type segment struct {
 	size  int64 // durable bytes
 }
 
-// Recovery is what Open had to do.
-type Recovery struct {
-	Tail    *Cutting // the torn tail that was cut; nil if the log ended cleanly
-	Removed int      // segments removed that a crash had kept from being removed or used
+// recovery is what Open had to do.
+type recovery struct {
+	tail    *Cutting // the torn tail that was cut; nil if the log ended cleanly
+	removed int      // segments that a crash had kept from being removed or used
 }
 
 // Cutting is a piece taken out of a segment.
@@ -105,9 +106,6 @@ type Cutting struct {
 	Next   Index  // the first record that is gone, and the next to be appended
 	Kept   string // where the piece is now, relative to the directory
 }
-
-// Recovery says what Open had to do.
-func (l *Log) Recovery() Recovery { return l.recovery }
 
 // Identity is that of this log in this life.
 func (l *Log) Identity() Identity {
@@ -120,7 +118,7 @@ func (l *Log) Identity() Identity {
 func (l *Log) First() Index {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.row[0].first
+	return l.segments[0].first
 }
 
 // Last is the last record there is; First()-1 if there is none, 0 in a new log.
@@ -139,7 +137,7 @@ func (l *Log) Size() int64 {
 
 func (l *Log) sizeLocked() int64 {
 	n := int64(0)
-	for _, s := range l.row {
+	for _, s := range l.segments {
 		n += s.size
 	}
 	return n
@@ -185,8 +183,8 @@ func (l *Log) usableLocked() error {
 	return nil
 }
 
-// settleLocked turns what went wrong into what the caller can do about it: wait for room, or open the log again.
-func (l *Log) settleLocked(op string, err error) error {
+// failLocked turns what went wrong into what the caller can do about it: wait for room, or open the log again.
+func (l *Log) failLocked(op string, err error) error {
 	if isNoSpace(err) {
 		return fmt.Errorf("wal: %s in %s: %w; make room, then it goes on: %w", op, l.dir, ErrDiskFull, err)
 	}

@@ -75,8 +75,8 @@ func TestW6_CutDropsWholeSegments(t *testing.T) {
 		if first := w.log.First(); first > to+1 {
 			t.Fatalf("cut to %d, first is %d", to, first)
 		}
-		if len(w.log.row) > 1 && w.log.row[1].first <= to+1 {
-			t.Fatalf("cut to %d left the segment of %d to %d", to, w.log.row[0].first, w.log.row[1].first-1)
+		if len(w.log.segments) > 1 && w.log.segments[1].first <= to+1 {
+			t.Fatalf("cut to %d left the segment of %d to %d", to, w.log.segments[0].first, w.log.segments[1].first-1)
 		}
 		for _, s := range d.steps[before:] {
 			if bytes.HasPrefix([]byte(s), []byte("write segments")) {

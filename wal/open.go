@@ -3,7 +3,6 @@ package wal
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 )
 
@@ -45,7 +44,7 @@ func openError(dir string, err error) error {
 
 // recover looks, decides, acts, and makes the new incarnation durable.
 func (l *Log) recover() error {
-	s, err := look(l.fs, l.dir, l.opts.Found)
+	s, err := analyze(l.fs, l.dir, l.opts.OnRecord)
 	if err != nil {
 		return err
 	}
@@ -54,7 +53,7 @@ func (l *Log) recover() error {
 		return corrupt
 	}
 	if !p.fresh {
-		if err := l.settleDisk(p); err != nil {
+		if err := l.syncUnsynced(p); err != nil {
 			return err
 		}
 	}
@@ -66,23 +65,23 @@ func (l *Log) recover() error {
 	if p.fresh {
 		return l.create()
 	}
-	if err := l.mend(p); err != nil {
+	if err := l.carryOut(p); err != nil {
 		return err
 	}
-	l.takeOver(s, p)
-	return l.begin()
+	l.adopt(s, p)
+	return l.startIncarnation()
 }
 
-// settleDisk syncs what a process that died (and not the machine) may have left unsynced, before anything relies on
+// syncUnsynced syncs what a process that died (and not the machine) may have left unsynced, before anything relies on
 // it: the head, the entries of all directories, the tail, and the segment before it, whose seal may be the last thing
 // that was written. Only the tail's torn end is synced in vain.
-func (l *Log) settleDisk(p plan) error {
+func (l *Log) syncUnsynced(p plan) error {
 	files := []string{filepath.Join(l.dir, headName)}
-	for i := max(0, len(p.row)-2); i < len(p.row); i++ {
-		files = append(files, segmentFile(l.dir, p.row[i].scan.first))
+	for i := max(0, len(p.segments)-2); i < len(p.segments); i++ {
+		files = append(files, segmentFile(l.dir, p.segments[i].scan.first))
 	}
 	for _, name := range files {
-		if err := syncExisting(l.fs, name); err != nil {
+		if err := changeFile(l.fs, name, func(File) error { return nil }); err != nil {
 			return err
 		}
 	}
@@ -108,19 +107,19 @@ func (l *Log) create() (err error) {
 	if err := makeSegment(l.fs, l.dir, 1); err != nil {
 		return err
 	}
-	l.row = []segment{{first: 1}}
+	l.segments = []segment{{first: 1}}
 	return createHead(l.fs, l.dir, l.head)
 }
 
-// mend carries out the plan. Each step leaves a directory for which the same plan, or the rest of it, is made again.
-func (l *Log) mend(p plan) error {
+// carryOut does what the plan says. Each step leaves a directory for which the same plan, or the rest of it, is made again.
+func (l *Log) carryOut(p plan) error {
 	for _, first := range append(p.dead, p.spares...) {
 		if err := removeSegment(l.fs, l.dir, first); err != nil {
 			return err
 		}
-		l.recovery.Removed++
+		l.recovery.removed++
 	}
-	if l.recovery.Removed > 0 {
+	if l.recovery.removed > 0 {
 		if err := syncDir(l.fs, filepath.Join(l.dir, segmentsName)); err != nil {
 			return err
 		}
@@ -128,25 +127,25 @@ func (l *Log) mend(p plan) error {
 	if !p.cut {
 		return nil
 	}
-	c, err := cutAside(l.fs, l.dir, p.row[len(p.row)-1].scan)
+	c, err := cutAside(l.fs, l.dir, p.segments[len(p.segments)-1].scan)
 	if err != nil {
 		return err
 	}
-	l.recovery.Tail = &c
+	l.recovery.tail = &c
 	l.opts.Logger.Warn("wal: cut a torn tail", "dir", l.dir, "file", c.File, "offset", c.Offset, "bytes", c.Bytes, "next", c.Next, "kept", c.Kept)
 	return nil
 }
 
-func (l *Log) takeOver(s *survey, p plan) {
+func (l *Log) adopt(s *analysis, p plan) {
 	l.head, l.snapshots = s.head, s.snapshots
-	for i := range p.row {
-		l.row = append(l.row, segment{first: p.row[i].scan.first, size: p.row[i].scan.end})
+	for i := range p.segments {
+		l.segments = append(l.segments, segment{first: p.segments[i].scan.first, size: p.segments[i].scan.end})
 	}
-	l.last = p.row[len(p.row)-1].scan.next() - 1
+	l.last = p.segments[len(p.segments)-1].scan.next() - 1
 }
 
-// begin makes the next incarnation durable (N4).
-func (l *Log) begin() error {
+// startIncarnation makes the next incarnation durable (N4).
+func (l *Log) startIncarnation() error {
 	h := l.head
 	h.serial++
 	h.id.Incarnation++
@@ -155,33 +154,4 @@ func (l *Log) begin() error {
 	}
 	l.head = h
 	return nil
-}
-
-func syncExisting(fsys FS, name string) error {
-	f, err := fsys.OpenFile(name, os.O_WRONLY, filePerm)
-	if err != nil {
-		return err
-	}
-	if err := syncFile(f, name); err != nil {
-		_ = f.Close()
-		return err
-	}
-	return f.Close()
-}
-
-// truncateFile makes the file end at size, durably.
-func truncateFile(fsys FS, name string, size int64) error {
-	f, err := fsys.OpenFile(name, os.O_WRONLY, filePerm)
-	if err != nil {
-		return err
-	}
-	if err := f.Truncate(size); err != nil {
-		_ = f.Close()
-		return err
-	}
-	if err := syncFile(f, name); err != nil {
-		_ = f.Close()
-		return err
-	}
-	return f.Close()
 }

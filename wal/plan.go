@@ -4,30 +4,30 @@ import "fmt"
 
 // plan is what recovery has to do before the log may be used. It is made without touching the disk.
 type plan struct {
-	fresh  bool    // nothing was ever appended here and there is no head: start from nothing
-	dead   []Index // segments before the head's first record, which a Cut had no time to remove
-	spares []Index // empty segments that a rotation made and that never became the tail
-	row    []found // the live segments; the last one is the tail
-	cut    bool    // the tail's bytes from its scan's end on are torn
+	fresh    bool           // nothing was ever appended here and there is no head: start from nothing
+	dead     []Index        // segments before the head's first record, which a Cut had no time to remove
+	spares   []Index        // empty segments that a rotation made and that never became the tail
+	segments []foundSegment // the live ones; the last one is the tail
+	cut      bool           // the tail's bytes from its scan's end on are torn
 }
 
 // makePlan decides what the directory is: usable after the plan's steps, or corrupt. Every state that a crash at any
 // step of open, append, rotate, cut and snapshot leaves is usable; see the crash story in doc.go.
-func makePlan(s *survey) (plan, *CorruptionError) {
+func makePlan(s *analysis) (plan, *CorruptionError) {
 	var p plan
 	if !s.hasHead {
 		return p.withoutHead(s)
 	}
-	p.row = s.segments
-	for len(p.row) > 0 && p.row[0].scan.first < s.head.first {
-		p.dead = append(p.dead, p.row[0].scan.first)
-		p.row = p.row[1:]
+	p.segments = s.segments
+	for len(p.segments) > 0 && p.segments[0].scan.first < s.head.first {
+		p.dead = append(p.dead, p.segments[0].scan.first)
+		p.segments = p.segments[1:]
 	}
 	p.takeSpares()
-	if err := checkRow(s, p.row); err != nil {
+	if err := checkSegments(s, p.segments); err != nil {
 		return p, err
 	}
-	tail := &p.row[len(p.row)-1]
+	tail := &p.segments[len(p.segments)-1]
 	p.cut = !tail.scan.whole()
 	if last := tail.scan.next() - 1; last < s.newest() {
 		return p, s.corrupt(tail, "the log ends before record %d, which snapshot %d proves to have been durable", s.newest(), s.newest())
@@ -37,9 +37,9 @@ func makePlan(s *survey) (plan, *CorruptionError) {
 
 // withoutHead: Open makes the first segment before the head, so that a head proves that there are segments. Without
 // one there is nothing but, perhaps, that empty segment.
-func (p plan) withoutHead(s *survey) (plan, *CorruptionError) {
+func (p plan) withoutHead(s *analysis) (plan, *CorruptionError) {
 	for i := range s.segments {
-		if f := &s.segments[i]; !f.blank() || f.scan.first != 1 {
+		if f := &s.segments[i]; !f.empty() || f.scan.first != 1 {
 			return p, &CorruptionError{Dir: s.dir, File: headName, Reason: "there are records but no good head"}
 		}
 	}
@@ -50,46 +50,46 @@ func (p plan) withoutHead(s *survey) (plan, *CorruptionError) {
 	return p, nil
 }
 
-// takeSpares takes from the end of the row the empty segments whose predecessor is not sealed. A rotation makes the
+// takeSpares takes from the end of the live segments the empty segments whose predecessor is not sealed. A rotation makes the
 // next segment durable first and the seal after it, so nothing was ever appended to them; and the tail's torn end
 // may be the very Append that carried the seal.
 func (p *plan) takeSpares() {
-	for n := len(p.row); n > 1 && p.row[n-1].blank() && !p.row[n-2].scan.sealed; n-- {
-		p.spares = append(p.spares, p.row[n-1].scan.first)
-		p.row = p.row[:n-1]
+	for n := len(p.segments); n > 1 && p.segments[n-1].empty() && !p.segments[n-2].scan.sealed; n-- {
+		p.spares = append(p.spares, p.segments[n-1].scan.first)
+		p.segments = p.segments[:n-1]
 	}
 }
 
-// checkRow demands segments without a hole from the head's first record to an unsealed tail.
-func checkRow(s *survey, row []found) *CorruptionError {
+// checkSegments demands segments without a hole from the head's first record to an unsealed tail.
+func checkSegments(s *analysis, live []foundSegment) *CorruptionError {
 	want := s.head.first
-	for i := range row {
-		f := &row[i]
+	for i := range live {
+		f := &live[i]
 		switch {
 		case f.scan.first != want:
 			return s.missing(want)
-		case f.alien != "":
-			return s.corrupt(f, "tidwall would take the file %s for a part of it; move it away", f.alien)
+		case f.foreign != "":
+			return s.corrupt(f, "tidwall would take the file %s for a part of it; move it away", f.foreign)
 		case f.missing:
 			return s.missing(want)
-		case !f.scan.whole() && (f.verdict != "" || i < len(row)-1):
-			return s.corrupt(f, "%s", orElse(f.verdict, "bad bytes in a segment that was full and sealed"))
-		case i < len(row)-1 && !f.scan.sealed:
+		case !f.scan.whole() && (f.corruption != "" || i < len(live)-1):
+			return s.corrupt(f, "%s", orElse(f.corruption, "bad bytes in a segment that was full and sealed"))
+		case i < len(live)-1 && !f.scan.sealed:
 			return s.corrupt(f, "the segment ends without its seal, but another follows")
 		}
 		want = f.scan.next()
 	}
-	if len(row) == 0 || row[len(row)-1].scan.sealed {
+	if len(live) == 0 || live[len(live)-1].scan.sealed {
 		return s.missing(want)
 	}
 	return nil
 }
 
-func (s *survey) missing(first Index) *CorruptionError {
+func (s *analysis) missing(first Index) *CorruptionError {
 	return &CorruptionError{Dir: s.dir, File: segmentRel(first), Index: first, Reason: "the segment is missing"}
 }
 
-func (s *survey) corrupt(f *found, format string, args ...any) *CorruptionError {
+func (s *analysis) corrupt(f *foundSegment, format string, args ...any) *CorruptionError {
 	return &CorruptionError{
 		Dir: s.dir, File: segmentRel(f.scan.first), Offset: f.scan.end, Index: f.scan.next(), Reason: fmt.Sprintf(format, args...),
 	}

@@ -33,8 +33,8 @@ func repair(fsys FS, dir string) (r Report, err error) {
 	if err != nil || before.Damage == nil {
 		return before, err
 	}
-	g := chooseGoal(s, before)
-	lost, err := g.reach(fsys, s)
+	t := chooseTarget(s, before)
+	lost, err := t.apply(fsys, s)
 	if err != nil {
 		return before, fmt.Errorf("wal: repair %s: %w", dir, orDiskFull(err))
 	}
@@ -54,45 +54,45 @@ func orDiskFull(err error) error {
 	return err
 }
 
-// goal is the log that a repair leaves.
-type goal struct {
+// target is the log that a repair leaves.
+type target struct {
 	head      head
-	keep      []found // whole but for the end of the last one; empty: the row begins anew with head.first
-	snapshots Index   // newer ones, and bad ones, go
+	keep      []foundSegment // whole but for the end of the last one; empty: a new segment begins with head.first
+	snapshots Index          // newer ones, and bad ones, go
 	bad       map[string]bool
 }
 
-// chooseGoal decides without touching the disk.
-func chooseGoal(s *survey, r Report) goal {
-	g := goal{bad: map[string]bool{}}
+// chooseTarget decides without touching the disk.
+func chooseTarget(s *analysis, r Report) target {
+	t := target{bad: map[string]bool{}}
 	var good []Index
 	for _, sr := range r.Snapshots {
 		if sr.Problem != "" {
-			g.bad[sr.File] = true
+			t.bad[sr.File] = true
 		} else {
 			good = append(good, sr.At)
 		}
 	}
-	g.head = s.head
-	g.keep = goodPrefix(s)
-	for len(g.keep) > 1 && s.hasHead && g.keep[0].scan.first < s.head.first {
-		g.keep = g.keep[1:] // dead: a Cut had let go of them
+	t.head = s.head
+	t.keep = goodPrefix(s)
+	for len(t.keep) > 1 && s.hasHead && t.keep[0].scan.first < s.head.first {
+		t.keep = t.keep[1:] // dead: a Cut had let go of them
 	}
-	if len(g.keep) > 0 {
-		first, last := g.keep[0].scan.first, g.keep[len(g.keep)-1].scan.next()-1
-		g.head.first, g.snapshots = first, last
+	if len(t.keep) > 0 {
+		first, last := t.keep[0].scan.first, t.keep[len(t.keep)-1].scan.next()-1
+		t.head.first, t.snapshots = first, last
 		if start, ok := newestUpTo(good, last); ok && start+1 >= first {
-			return g
+			return t
 		}
-		if first == 1 || s.hasHead && first == s.head.first && !s.head.based {
-			g.head.based = false
-			return g
+		if first == 1 || s.hasHead && first == s.head.first && !s.head.needsSnapshot {
+			t.head.needsSnapshot = false
+			return t
 		}
 	}
-	g.keep = nil
-	g.snapshots, g.head.based = newestUpTo(good, ^Index(0))
-	g.head.first = g.snapshots + 1
-	return g
+	t.keep = nil
+	t.snapshots, t.head.needsSnapshot = newestUpTo(good, ^Index(0))
+	t.head.first = t.snapshots + 1
+	return t
 }
 
 // newestUpTo is the highest of the ascending indexes that is at most limit.
@@ -105,20 +105,20 @@ func newestUpTo(ascending []Index, limit Index) (newest Index, ok bool) {
 	return newest, ok
 }
 
-// reach carries the goal out: the new identity first, so that a half-repaired log that looks sound is not taken for the
+// apply makes the log the target: the new identity first, so that a half-repaired log that looks sound is not taken for the
 // old one; then what goes, from the newest on; then the tail.
-func (g goal) reach(fsys FS, s *survey) (lost []string, err error) {
+func (t target) apply(fsys FS, s *analysis) (lost []string, err error) {
 	h, err := newHead()
 	if err != nil {
 		return nil, err
 	}
-	h.first, h.based = g.head.first, g.head.based
+	h.first, h.needsSnapshot = t.head.first, t.head.needsSnapshot
 	for _, sub := range []string{segmentsName, snapshotsDir} {
 		if err := makeDir(fsys, filepath.Join(s.dir, sub)); err != nil {
 			return nil, err
 		}
 	}
-	aside, err := makeAside(fsys, s.dir)
+	aside, err := makeRepairDir(fsys, s.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -127,25 +127,25 @@ func (g goal) reach(fsys FS, s *survey) (lost []string, err error) {
 	}
 	lost = append(lost, fmt.Sprintf("log id %x; it is %x now, and peers fail the sessions they had with the old one", s.head.id.LogID, h.id.LogID))
 	for i := len(s.snapshots) - 1; i >= 0; i-- {
-		if n := s.snapshots[i]; n.at > g.snapshots || g.bad[n.rel()] {
+		if n := s.snapshots[i]; n.at > t.snapshots || t.bad[n.rel()] {
 			if err := moveAside(fsys, s.dir, n.rel(), aside); err != nil {
 				return lost, err
 			}
 			lost = append(lost, fmt.Sprintf("snapshot after record %d, kept in %s", n.at, aside))
 		}
 	}
-	moved, err := g.moveSegments(fsys, s, aside)
+	moved, err := t.moveSegments(fsys, s, aside)
 	lost = append(lost, moved...)
-	if err != nil || len(g.keep) > 0 {
+	if err != nil || len(t.keep) > 0 {
 		return lost, err
 	}
 	return lost, makeSegment(fsys, s.dir, h.first)
 }
 
-func (g goal) moveSegments(fsys FS, s *survey, aside string) (lost []string, err error) {
+func (t target) moveSegments(fsys FS, s *analysis, aside string) (lost []string, err error) {
 	kept := map[Index]bool{}
-	for i := range g.keep {
-		kept[g.keep[i].scan.first] = true
+	for i := range t.keep {
+		kept[t.keep[i].scan.first] = true
 	}
 	for i := len(s.segments) - 1; i >= 0; i-- {
 		f := &s.segments[i]
@@ -158,18 +158,18 @@ func (g goal) moveSegments(fsys FS, s *survey, aside string) (lost []string, err
 		}
 		lost = append(lost, fmt.Sprintf("records from %d to at least %d, kept in %s", f.scan.first, f.scan.next()-1, aside))
 	}
-	if len(g.keep) == 0 {
+	if len(t.keep) == 0 {
 		return lost, nil
 	}
-	cut, err := g.endTail(fsys, s.dir, aside)
+	cut, err := t.endTail(fsys, s.dir, aside)
 	return append(lost, cut...), err
 }
 
 // endTail makes the last kept segment end with its last good record, unsealed, and free of what tidwall would trip over.
-func (g goal) endTail(fsys FS, dir, aside string) (lost []string, err error) {
-	tail := &g.keep[len(g.keep)-1]
-	if tail.alien != "" {
-		rel := filepath.Join(segmentsName, segmentName(tail.scan.first), tail.alien)
+func (t target) endTail(fsys FS, dir, aside string) (lost []string, err error) {
+	tail := &t.keep[len(t.keep)-1]
+	if tail.foreign != "" {
+		rel := filepath.Join(segmentsName, segmentName(tail.scan.first), tail.foreign)
 		if err := moveAside(fsys, dir, rel, aside); err != nil {
 			return nil, err
 		}
@@ -196,8 +196,8 @@ func (g goal) endTail(fsys FS, dir, aside string) (lost []string, err error) {
 	return lost, truncateFile(fsys, segmentFile(dir, tail.scan.first), end)
 }
 
-// makeAside makes the next DIR/cut/repair-N.
-func makeAside(fsys FS, dir string) (rel string, err error) {
+// makeRepairDir makes the next DIR/cut/repair-N.
+func makeRepairDir(fsys FS, dir string) (rel string, err error) {
 	entries, err := readDir(fsys, filepath.Join(dir, cutName))
 	if err != nil {
 		return "", err

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	tidwall "github.com/tidwall/wal"
 )
 
 // Replay calls fn for every record from index from (0: from First) to what was the last one at the call. data is valid
@@ -12,7 +14,7 @@ import (
 // has been cut; *CorruptionError if a record is not what was appended. Any goroutine, beside Append and Cut.
 func (l *Log) Replay(from Index, fn func(i Index, typ byte, data []byte) error) error {
 	l.mu.Lock()
-	first, last := l.row[0].first, l.last
+	first, last := l.segments[0].first, l.last
 	l.mu.Unlock()
 	if from == 0 {
 		from = first
@@ -35,25 +37,25 @@ func (l *Log) Replay(from Index, fn func(i Index, typ byte, data []byte) error) 
 
 // openReader opens the segment that holds record i. Under the lock, so that nobody appends or cuts meanwhile: tidwall
 // loads the whole file when it opens it, and what follows reads memory.
-func (l *Log) openReader(i Index) (r segmentReader, first, end Index, err error) {
+func (l *Log) openReader(i Index) (r *tidwall.Log, first, end Index, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
 		return nil, 0, 0, ErrClosed
 	}
-	if i < l.row[0].first {
-		return nil, 0, 0, fmt.Errorf("wal: replay from record %d in %s, which now begins with %d: %w", i, l.dir, l.row[0].first, ErrGone)
+	if i < l.segments[0].first {
+		return nil, 0, 0, fmt.Errorf("wal: replay from record %d in %s, which now begins with %d: %w", i, l.dir, l.segments[0].first, ErrGone)
 	}
-	k, found := slices.BinarySearchFunc(l.row, i, func(s segment, i Index) int { return cmp.Compare(s.first, i) })
+	k, found := slices.BinarySearchFunc(l.segments, i, func(s segment, i Index) int { return cmp.Compare(s.first, i) })
 	if !found {
 		k--
 	}
 	end = l.last
-	if k+1 < len(l.row) {
-		end = l.row[k+1].first - 1
+	if k+1 < len(l.segments) {
+		end = l.segments[k+1].first - 1
 	}
-	first = l.row[k].first
-	r, err = l.opts.store.openReader(l.dir, first)
+	first = l.segments[k].first
+	r, err = openTidwall(l.dir, first)
 	if err != nil {
 		return nil, 0, 0, fmt.Errorf("wal: replay in %s: %w", l.dir, err)
 	}
@@ -61,7 +63,7 @@ func (l *Log) openReader(i Index) (r segmentReader, first, end Index, err error)
 }
 
 // replaySegment returns the index after the last record that fn has taken.
-func (l *Log) replaySegment(r segmentReader, first, from, to Index, fn func(Index, byte, []byte) error) (Index, error) {
+func (l *Log) replaySegment(r *tidwall.Log, first, from, to Index, fn func(Index, byte, []byte) error) (Index, error) {
 	for ; from <= to; from++ {
 		b, err := r.Read(uint64(from))
 		if err == nil {

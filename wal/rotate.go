@@ -28,7 +28,7 @@ func (l *Log) rotateLocked() error {
 	if err != nil {
 		return err
 	}
-	l.row = append(l.row, segment{first: next})
+	l.segments = append(l.segments, segment{first: next})
 	if err := l.closeTail(); err != nil && l.failed == nil {
 		// The records are durable and the caller is told so; but an fsync has failed, and there will be no other.
 		l.failed = err

@@ -4,7 +4,7 @@ package wal
 type scan struct {
 	first   Index
 	entries int     // good ones, the seal included; entry k has index first+k
-	offsets []int64 // of each good entry; judge needs them, nobody after it
+	offsets []int64 // of each good entry; tornOrCorrupt needs them, nobody after it
 	lastAt  int64   // offset of the last good entry
 	end     int64   // where the good entries end
 	size    int64   // of the bytes scanned
@@ -25,7 +25,7 @@ func (s *scan) next() Index { return s.first + Index(s.records()) }
 func (s *scan) whole() bool { return s.end == s.size }
 
 // scanSegment reads the segment whose first record is first. It calls each for every good record; each may be nil.
-// It never fails: what is wrong with the bytes after end is for judge to say.
+// It never fails: what is wrong with the bytes after end is for tornOrCorrupt to say.
 func scanSegment(b []byte, first Index, each func(off int64, e entry)) scan {
 	s := scan{first: first, size: int64(len(b))}
 	for !s.sealed && !s.whole() {

@@ -27,7 +27,7 @@ func removeSegment(fsys FS, dir string, first Index) error {
 }
 
 // unmakeSegment takes back a segment that must not stay, durably: if the next Append has another number of records,
-// an empty segment with the wrong name would be in the row.
+// an empty segment with the wrong name would stand among the others.
 func unmakeSegment(fsys FS, dir string, first Index) error {
 	if err := removeSegment(fsys, dir, first); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"path/filepath"
+	"slices"
 )
 
 // A snapshot file is written whole under a temporary name, synced, renamed, and its directory synced (N3):
@@ -73,7 +74,7 @@ func (l *Log) SaveSnapshot(at Index, parts ...[]byte) error {
 		}
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		return l.settleLocked(fmt.Sprintf("snapshot %d", at), err)
+		return l.failLocked(fmt.Sprintf("snapshot %d", at), err)
 	}
 	return nil
 }
@@ -106,16 +107,20 @@ func (l *Log) storeSnapshot(at Index, parts [][]byte) error {
 // pruneSnapshotsLocked removes the oldest beyond Options.Snapshots. Cut never relies on those: it looks at the newest two
 // (and with Options.Snapshots = 1 at none).
 func (l *Log) pruneSnapshotsLocked() error {
-	extra := len(l.snapshots) - l.opts.Snapshots
-	if extra <= 0 {
+	return l.dropSnapshotsLocked(len(l.snapshots) - l.opts.Snapshots)
+}
+
+// dropSnapshotsLocked removes the n oldest.
+func (l *Log) dropSnapshotsLocked(n int) error {
+	if n <= 0 {
 		return nil
 	}
-	for _, n := range l.snapshots[:extra] {
-		if err := removeFile(l.fs, filepath.Join(l.dir, n.rel())); err != nil {
+	for _, s := range l.snapshots[:n] {
+		if err := removeFile(l.fs, filepath.Join(l.dir, s.rel())); err != nil {
 			return err
 		}
 	}
-	l.snapshots = append([]snapshotName(nil), l.snapshots[extra:]...)
+	l.snapshots = slices.Clone(l.snapshots[n:])
 	return syncDir(l.fs, filepath.Join(l.dir, snapshotsDir))
 }
 
@@ -144,16 +149,10 @@ func (l *Log) dropStrandedSnapshots(first Index) error {
 	l.snapMu.Lock()
 	defer l.snapMu.Unlock()
 	n := 0
-	for ; n < len(l.snapshots) && l.snapshots[n].at+1 < first; n++ {
-		if err := removeFile(l.fs, filepath.Join(l.dir, l.snapshots[n].rel())); err != nil {
-			return err
-		}
+	for n < len(l.snapshots) && l.snapshots[n].at+1 < first {
+		n++
 	}
-	if n == 0 {
-		return nil
-	}
-	l.snapshots = append([]snapshotName(nil), l.snapshots[n:]...)
-	return syncDir(l.fs, filepath.Join(l.dir, snapshotsDir))
+	return l.dropSnapshotsLocked(n)
 }
 
 // twinSnapshot makes a second copy of the newest snapshot when it covers the log up to upTo and the one before does not.
@@ -185,7 +184,7 @@ func (l *Log) twinSnapshot(upTo Index) error {
 // count on it. A *CorruptionError says that the log was cut trusting a snapshot and that none reaches it any more.
 func (l *Log) LoadSnapshot() (at Index, data []byte, ok bool, err error) {
 	l.mu.Lock()
-	closed, h, first := l.closed, l.head, l.row[0].first
+	closed, h, first := l.closed, l.head, l.segments[0].first
 	l.mu.Unlock()
 	if closed {
 		return 0, nil, false, ErrClosed
@@ -208,8 +207,8 @@ func (l *Log) LoadSnapshot() (at Index, data []byte, ok bool, err error) {
 			return 0, nil, false, fmt.Errorf("wal: set bad snapshot %d in %s aside: %w", name.at, l.dir, err)
 		}
 	}
-	if h.based {
-		return 0, nil, false, &CorruptionError{Dir: l.dir, File: snapshotsDir, Index: first, Reason: fmt.Sprintf("the log begins with record %d, and no good snapshot leads up to it", first)}
+	if h.needsSnapshot {
+		return 0, nil, false, noSnapshot(l.dir, first)
 	}
 	return 0, nil, false, nil
 }

@@ -1,12 +1,9 @@
 package wal
 
-// store is the record seam: how frames get into a segment's file and out again. The format is tidwall's either way.
+// store is the record seam: how frames get into a segment's file. The format is tidwall's either way, and so is the reader.
 type store interface {
 	// openWriter opens the segment for appending. Its file exists, holds whole entries only, and may be empty.
 	openWriter(dir string, first Index) (segmentWriter, error)
-	// openReader opens the segment as it is now; what is appended later it does not see. The bytes that Read returns
-	// are frames, valid until Close, and not to be changed. One goroutine.
-	openReader(dir string, first Index) (segmentReader, error)
 }
 
 // segmentWriter appends to one segment. After an error of write or sync nothing but close may be called: the memory
@@ -17,19 +14,13 @@ type segmentWriter interface {
 	close() error
 }
 
-type segmentReader interface {
-	Read(index uint64) ([]byte, error)
-	Close() error
-}
-
 // Writer chooses how appended bytes get to the file.
 type Writer int
 
 const (
+	// DirectWriter, the default, writes tidwall's format itself, with one copy of small parts and none of large ones.
+	DirectWriter Writer = iota
 	// TidwallWriter appends through tidwall. It copies every byte twice more and keeps the tail segment in memory, in
-	// a buffer that it grows step by step.
-	TidwallWriter Writer = iota
-	// DirectWriter writes the same bytes to the same file itself, with one copy of small parts and none of large
-	// ones. tidwall remains the format and the reader.
-	DirectWriter
+	// a buffer that it grows step by step. It is the reference of the format: both write the same bytes.
+	TidwallWriter
 )

@@ -3,7 +3,6 @@ package wal
 import (
 	"fmt"
 	"math"
-	"path/filepath"
 
 	tidwall "github.com/tidwall/wal"
 )
@@ -16,16 +15,14 @@ type tidwallStore struct {
 	scratch []byte        // one frame gathered; tidwall takes a record in one piece
 }
 
-func tidwallOptions() *tidwall.Options {
-	return &tidwall.Options{
+// openTidwall opens the segment as it is now; what is appended later by another writer it does not see. The bytes that its
+// Read returns are frames, valid until Close, and not to be changed.
+func openTidwall(dir string, first Index) (*tidwall.Log, error) {
+	path := segmentDir(dir, first)
+	l, err := tidwall.Open(path, &tidwall.Options{
 		NoSync: true, NoCopy: true, AllowEmpty: true, SegmentSize: math.MaxInt,
 		DirPerms: dirPerm, FilePerms: filePerm,
-	}
-}
-
-func openTidwall(dir string, first Index) (*tidwall.Log, error) {
-	path := filepath.Join(dir, segmentsName, segmentName(first))
-	l, err := tidwall.Open(path, tidwallOptions())
+	})
 	if err != nil {
 		return nil, fmt.Errorf("open segment %s: %w", path, err)
 	}
@@ -38,14 +35,6 @@ func (s *tidwallStore) openWriter(dir string, first Index) (segmentWriter, error
 		return nil, err
 	}
 	return &tidwallWriter{store: s, log: l}, nil
-}
-
-func (s *tidwallStore) openReader(dir string, first Index) (segmentReader, error) {
-	l, err := openTidwall(dir, first)
-	if err != nil {
-		return nil, err
-	}
-	return l, nil
 }
 
 type tidwallWriter struct {

@@ -8,14 +8,14 @@ import (
 // sector is the smallest piece a disk writes. A piece of a new file that was never written reads as zeros.
 const sector = 512
 
-// judge decides what the bytes after the good entries are: "" for a torn tail, which a crash explains and which may be
-// cut, or else the reason why it is corruption (W2).
+// tornOrCorrupt decides what the bytes after the good entries are: "" for a torn tail, which a crash explains and which may
+// be cut, or else the reason why they are corrupt (W2).
 //
 // A tail is torn when nothing good follows. When good entries do follow, it depends on whose they are: one of a later
 // Append was written after the bad bytes had been fsynced, so the disk lost them later. One of the same Append may
 // have reached the disk before its neighbours did; but then a neighbour's sector was never written and reads as
 // zeros. Without such a sector the bytes were there and have changed since.
-func judge(b []byte, s scan) string {
+func tornOrCorrupt(b []byte, s scan) string {
 	if s.sealed {
 		return fmt.Sprintf("%d bytes follow the seal", s.size-s.end)
 	}

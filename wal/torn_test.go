@@ -64,8 +64,8 @@ func TestW2_TailOrCorruption(t *testing.T) {
 		if s.records() != c.good || s.whole() {
 			t.Errorf("%s: %d good records, whole %v", c.name, s.records(), s.whole())
 		}
-		if verdict := judge(b, s); (verdict == "") != c.torn {
-			t.Errorf("%s: verdict %q, want torn %v", c.name, verdict, c.torn)
+		if corruption := tornOrCorrupt(b, s); (corruption == "") != c.torn {
+			t.Errorf("%s: corruption %q, want torn %v", c.name, corruption, c.torn)
 		}
 	}
 }
@@ -83,8 +83,8 @@ func TestW2_RecordInsideARecord(t *testing.T) {
 		t.Fatalf("%+v", whole)
 	}
 	b = b[:len(b)-1]
-	if s := scanSegment(b, 9, nil); s.records() != 0 || judge(b, s) != "" {
-		t.Fatalf("a torn record: %+v, %q", s, judge(b, s))
+	if s := scanSegment(b, 9, nil); s.records() != 0 || tornOrCorrupt(b, s) != "" {
+		t.Fatalf("a torn record: %+v, %q", s, tornOrCorrupt(b, s))
 	}
 }
 
@@ -92,13 +92,13 @@ func TestW2_RecordInsideARecord(t *testing.T) {
 func TestW1_StaleBlockIsNoRecord(t *testing.T) {
 	b, off := segmentBytes([]int{50}, []int{50}, []int{50})
 	stale := append(append([]byte(nil), b[:off[1]]...), b[:off[1]]...)
-	if s := scanSegment(stale, 1, nil); s.records() != 1 || judge(stale, s) != "" {
-		t.Fatalf("%+v, %q", s, judge(stale, s))
+	if s := scanSegment(stale, 1, nil); s.records() != 1 || tornOrCorrupt(stale, s) != "" {
+		t.Fatalf("%+v, %q", s, tornOrCorrupt(stale, s))
 	}
 }
 
 // FuzzScan: whatever the bytes, the scanner ends, its good part is good by itself, what it accepts is what the encoder
-// writes, and a verdict is given.
+// writes, and a corruption is given.
 func FuzzScan(f *testing.F) {
 	b, off := segmentBytes([]int{1}, []int{100, 700, 3}, []int{20})
 	f.Add(b, uint64(1))
@@ -129,13 +129,13 @@ func FuzzScan(f *testing.F) {
 		if n != s.records() || string(again) != string(b[:len(again)]) || !s.sealed && int64(len(again)) != s.end {
 			t.Fatalf("%d records, %+v", n, s)
 		}
-		verdict := ""
+		corruption := ""
 		if !s.whole() {
-			verdict = judge(b, s)
+			corruption = tornOrCorrupt(b, s)
 		}
 		cut := scanSegment(b[:s.end], Index(first), nil)
 		if !cut.whole() || cut.records() != s.records() {
-			t.Fatalf("the good part is not good: %+v after %+v (%s)", cut, s, verdict)
+			t.Fatalf("the good part is not good: %+v after %+v (%s)", cut, s, corruption)
 		}
 	})
 }

@@ -14,12 +14,12 @@ func Verify(dir string) (Report, error) {
 	return r, err
 }
 
-func verify(fsys FS, dir string) (Report, *survey, plan, error) {
+func verify(fsys FS, dir string) (Report, *analysis, plan, error) {
 	if _, err := fsys.ReadDir(dir); err != nil {
 		return Report{Dir: dir}, nil, plan{}, fmt.Errorf("wal: verify %s: %w", dir, err)
 	}
 	r := Report{Dir: dir, Holder: lockHolder(dir)}
-	s, err := look(fsys, dir, nil)
+	s, err := analyze(fsys, dir, nil)
 	if err != nil {
 		return r, nil, plan{}, err
 	}
@@ -30,12 +30,12 @@ func verify(fsys FS, dir string) (Report, *survey, plan, error) {
 	return r, s, p, r.addSnapshots(fsys, s)
 }
 
-func (r *Report) addSegments(s *survey, p plan) {
+func (r *Report) addSegments(s *analysis, p plan) {
 	for i := range s.segments {
 		f := &s.segments[i]
 		sr := SegmentReport{
 			First: f.scan.first, Last: f.scan.next() - 1, File: segmentRel(f.scan.first),
-			Bytes: f.scan.size, Good: f.scan.end, Sealed: f.scan.sealed, Problem: f.verdict,
+			Bytes: f.scan.size, Good: f.scan.end, Sealed: f.scan.sealed, Problem: f.corruption,
 		}
 		if r.Damage != nil && r.Damage.File == sr.File {
 			sr.Problem = r.Damage.Reason
@@ -45,15 +45,15 @@ func (r *Report) addSegments(s *survey, p plan) {
 	if r.Damage != nil || p.fresh {
 		return
 	}
-	tail := p.row[len(p.row)-1].scan
+	tail := p.segments[len(p.segments)-1].scan
 	r.Last = tail.next() - 1
 	if p.cut {
 		r.Torn = &Cutting{File: segmentRel(tail.first), Offset: tail.end, Bytes: tail.size - tail.end, Next: tail.next()}
 	}
 }
 
-func (r *Report) addSnapshots(fsys FS, s *survey) error {
-	reachable := !s.head.based
+func (r *Report) addSnapshots(fsys FS, s *analysis) error {
+	reachable := !s.head.needsSnapshot
 	for _, n := range s.snapshots {
 		b, err := fsys.ReadFile(filepath.Join(s.dir, n.rel()))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -71,7 +71,7 @@ func (r *Report) addSnapshots(fsys FS, s *survey) error {
 		r.Snapshots = append(r.Snapshots, sr)
 	}
 	if !reachable && r.Damage == nil {
-		r.Damage = &CorruptionError{Dir: s.dir, File: snapshotsDir, Index: s.head.first, Reason: fmt.Sprintf("the log begins with record %d, and no good snapshot leads up to it", s.head.first)}
+		r.Damage = noSnapshot(s.dir, s.head.first)
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func Dump(dir string, fn func(DumpRecord) error) error {
 	if err != nil {
 		return err
 	}
-	row := p.row
+	row := p.segments
 	if r.Damage != nil {
 		row = goodPrefix(s)
 	}
@@ -127,7 +127,7 @@ func dumpSegment(dir string, known scan, fn func(DumpRecord) error) error {
 }
 
 // goodPrefix is the segments up to and with the first that is not good to its end, from the first there is.
-func goodPrefix(s *survey) []found {
+func goodPrefix(s *analysis) []foundSegment {
 	for i := range s.segments {
 		f := &s.segments[i]
 		followed := i+1 < len(s.segments) && f.scan.whole() && f.scan.sealed && s.segments[i+1].scan.first == f.scan.next()

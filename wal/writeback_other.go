@@ -2,5 +2,5 @@
 
 package wal
 
-// beginSync is for systems that can be asked to write without waiting; others write when Sync says so.
-func beginSync(File) {}
+// startWriteback is for systems that can be asked to write without waiting; others write when Sync says so.
+func startWriteback(File) {}

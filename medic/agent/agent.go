@@ -49,7 +49,7 @@ func Run(ctx context.Context, c Config) (err error) {
 		c.Hosts = append(slices.Clone(c.Hosts), n.Host)
 	}
 	c.Log = c.Log.With("medic", n.ID)
-	log, err := wal.Open(n.DataDir, wal.Options{Writer: wal.DirectWriter, SegmentSize: 1 << 20, Logger: c.Log})
+	log, err := wal.Open(n.DataDir, wal.Options{SegmentSize: 1 << 20, Logger: c.Log})
 	if err != nil {
 		return fmt.Errorf("medic %s: open its data: %w", n.ID, err)
 	}

@@ -22,7 +22,7 @@ func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func log(t *testing.T, dir string) *wal.Log {
 	t.Helper()
-	l, err := wal.Open(dir, wal.Options{Writer: wal.DirectWriter, SegmentSize: 1 << 20, Logger: quiet()})
+	l, err := wal.Open(dir, wal.Options{SegmentSize: 1 << 20, Logger: quiet()})
 	if err != nil {
 		t.Fatal(err)
 	}

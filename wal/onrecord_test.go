@@ -8,18 +8,17 @@ import (
 	"testing"
 )
 
-// TestFound_HearsWhatReplayGives: after cuts, with a torn tail, over several segments, and with appends so large that the disk is
-// told to begin in the middle of them.
-func TestFound_HearsWhatReplayGives(t *testing.T) {
+// TestOnRecord_HearsWhatReplayGives: after cuts, with a torn tail, over several segments, and with appends so large that the disk is// asked to begin in the middle of them.
+func TestOnRecord_HearsWhatReplayGives(t *testing.T) {
 	dir := tempDir(t)
 	var heard []string
-	o := Options{Writer: DirectWriter, SegmentSize: 4 << 20, Found: func(i Index, typ byte, data []byte) {
+	o := Options{SegmentSize: 4 << 20, OnRecord: func(i Index, typ byte, data []byte) {
 		heard = append(heard, describe(i, typ, data))
 	}}
 	l, err := Open(dir, o)
 	must(t, err)
 	for i := range 5 {
-		large := bytes.Repeat([]byte{byte('a' + i)}, beginEvery/3)
+		large := bytes.Repeat([]byte{byte('a' + i)}, writebackEvery/3)
 		var recs []Record
 		for k := range 4 {
 			recs = append(recs, Record{Type: byte(k), Parts: [][]byte{large[:100*i+1], large}})
@@ -31,7 +30,7 @@ func TestFound_HearsWhatReplayGives(t *testing.T) {
 	if l.First() == 1 || len(heard) > 0 {
 		t.Fatalf("the log begins with record %d, and a new one has %d records", l.First(), len(heard))
 	}
-	tail := segmentFile(dir, l.row[len(l.row)-1].first)
+	tail := segmentFile(dir, l.segments[len(l.segments)-1].first)
 	must(t, l.Close())
 	f, err := os.OpenFile(tail, os.O_APPEND|os.O_WRONLY, 0)
 	must(t, err)
