@@ -61,7 +61,7 @@ func (c *checker) given(p *process, o core.Order) {
 	c.generation.given(p, o)
 	c.sleeps.given(p, o)
 	c.isolation.given(p, o)
-	c.orders[key(o)] = given{c.w.At, p.awake.silence(o.Target)}
+	c.orders[key(o)] = given{c.w.At, p.waking.silence(o.Target)}
 	c.w.tracef("%s orders a restart of %s, %v, silent for %v", p.t.ID, o.Target, o.OrderID, o.Silent)
 }
 
@@ -113,7 +113,7 @@ func (f *facts) works(who core.NodeID) bool {
 // one that starts for the first time.
 func (f *facts) remembered(p *process, t core.Term) bool {
 	return slices.ContainsFunc(f.w.order, func(o *target) bool {
-		tells := o.healthy() || slices.ContainsFunc(o.past, func(life *process) bool { return p.awake.knew(life, f.w.Now()) })
+		tells := o.healthy() || slices.ContainsFunc(o.past, func(life *process) bool { return p.waking.knew(life, f.w.Now()) })
 		return o != p.t && tells && (o.disk.term == t || slices.ContainsFunc(o.disk.entries, func(e core.Entry) bool { return e.Term == t }))
 	})
 }

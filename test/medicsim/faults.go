@@ -17,10 +17,10 @@ type faults struct {
 	loops                                float64       // of kills: the target crashes again at its next starts
 	wrongHints                           float64       // of looks at a process
 	stall                                float64       // of orders: who has it in hand is stopped just then
-	massacre                             bool          // all medics but one, and all nodes, at once
+	killAllButOne                        bool          // all medics but one, and all nodes, at once
 	slowFence                            float64       // of new terms: the host hears of them late
 	wipe                                 float64       // of deaths: the disk is lost with the process
-	zombie                               float64       // of deaths: signs of life arrive for up to 3 s more
+	lateSigns                            float64       // of deaths: signs of life arrive for up to 3 s more
 	cuts                                 time.Duration // mean time between two medics that lose the network and nothing else
 }
 
@@ -50,7 +50,7 @@ func newFaults(w *world) faults {
 	often(0.2, func() { f.loops = 0.4 })
 	often(0.2, func() { f.wrongHints = eventqueue.OneOf(w.Queue, 0.001, 0.02) })
 	often(0.3, func() { f.stall = 0.2 })
-	often(0.2, func() { f.massacre = true })
+	often(0.2, func() { f.killAllButOne = true })
 	// What came later has chances of its own: seeds that found something go on telling the same story.
 	later := eventqueue.New(w.Seed, 0x1a7e)
 	rare := func(p float64, set func()) {
@@ -60,7 +60,7 @@ func newFaults(w *world) faults {
 	}
 	rare(0.2, func() { f.wipe = eventqueue.OneOf(later, 0.1, 0.5) })
 	rare(0.1, func() { f.wipe, f.slowFence = 0.5, 0.5 })
-	rare(0.2, func() { f.zombie = eventqueue.OneOf(later, 0.2, 0.7) })
+	rare(0.2, func() { f.lateSigns = eventqueue.OneOf(later, 0.2, 0.7) })
 	rare(0.2, func() { f.cuts = later.Between(2*time.Second, 8*time.Second) })
 	return f
 }
@@ -68,14 +68,14 @@ func newFaults(w *world) faults {
 func (f *faults) String() string { return fmt.Sprintf("%+v", *f) }
 
 // networkIsFine: nothing between medics and nodes goes wrong in this run.
-func (f *faults) networkIsFine() bool { return !f.networkIsNoisy() && f.cuts == 0 }
+func (f *faults) networkIsFine() bool { return !f.networkIsUnreliable() && f.cuts == 0 }
 
-// networkIsNoisy: something may go wrong between any two of them.
-func (f *faults) networkIsNoisy() bool { return f.drop+f.slow+f.zombie > 0 || f.partitions > 0 }
+// networkIsUnreliable: something may go wrong between any two of them.
+func (f *faults) networkIsUnreliable() bool { return f.drop+f.slow+f.lateSigns > 0 || f.partitions > 0 }
 
 // medicsAreFine: nothing happens to a medic, its disk or its network.
 func (f *faults) medicsAreFine() bool {
-	return f.networkIsFine() && f.slowDisk+f.crash == 0 && f.medicKills+f.medicStops+f.sleep == 0 && f.stall+f.wipe == 0 && !f.massacre
+	return f.networkIsFine() && f.slowDisk+f.crash == 0 && f.medicKills+f.medicStops+f.sleep == 0 && f.stall+f.wipe == 0 && !f.killAllButOne
 }
 
 func (f *faults) inject(w *world) {
@@ -86,8 +86,8 @@ func (f *faults) inject(w *world) {
 	w.again(f.partitions, w.partition)
 	w.again(f.sleep, w.sleep)
 	w.again(f.cuts, w.cutOff)
-	if f.massacre {
-		w.After(w.Between(2*time.Second, f.end), w.massacre)
+	if f.killAllButOne {
+		w.After(w.Between(2*time.Second, f.end), w.killAllButOne)
 	}
 	w.After(f.end, w.heal)
 }
@@ -119,7 +119,7 @@ func (w *world) kill(t *target) {
 	w.report.Injected["kill"]++
 	w.report.Kills++
 	if !t.medic && w.Chance(w.faults.loops) {
-		t.loops = 1 + w.Rand.IntN(5)
+		t.crashLoop = 1 + w.Rand.IntN(5)
 	}
 	t.p.die("is killed by a fault")
 }
@@ -153,8 +153,8 @@ func (w *world) sleep() {
 	}
 }
 
-func (w *world) massacre() {
-	w.report.Injected["massacre"]++
+func (w *world) killAllButOne() {
+	w.report.Injected["all but one killed"]++
 	spared := w.any(true)
 	for _, t := range w.order {
 		if t != spared {
@@ -170,7 +170,7 @@ func (w *world) heal() {
 	f := &w.faults
 	w.checker.fine, w.checker.elected = f.networkIsFine(), f.medicsAreFine()
 	f.drop, f.repeat, f.slow, f.slowDisk, f.slowStart, f.crash, f.wrongHints, f.stall = 0, 0, 0, 0, 0, 0, 0, 0
-	f.wipe, f.zombie, f.slowFence = 0, 0, 0
+	f.wipe, f.lateSigns, f.slowFence = 0, 0, 0
 	clear(w.blocked)
 	for _, t := range w.order {
 		w.rejoin(t)
@@ -206,7 +206,7 @@ func (w *world) help() {
 		if covered && !(t.medic && len(w.medics) == 1) {
 			continue
 		}
-		if t.loops = 0; t.p == nil {
+		if t.crashLoop = 0; t.p == nil {
 			t.start(t.host.started[t.ID])
 		} else if t.p.stopped {
 			t.p.resume()

@@ -53,8 +53,8 @@ func (c *restarts) comparable(back, missed core.Entry) bool {
 		return true
 	}
 	return !slices.ContainsFunc(c.w.targets[back.Node].past, func(p *process) bool { // one of that number, of a log that nobody has missed
-		return p.id.Incarnation == back.Incarnation && now.awake.knew(p, back.At) && !slices.ContainsFunc(p.t.past, func(o *process) bool {
-			return o.id.LogID == p.id.LogID && then.awake.knew(o, missed.At)
+		return p.id.Incarnation == back.Incarnation && now.waking.knew(p, back.At) && !slices.ContainsFunc(p.t.past, func(o *process) bool {
+			return o.id.LogID == p.id.LogID && then.waking.knew(o, missed.At)
 		})
 	})
 }

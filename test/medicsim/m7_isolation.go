@@ -13,7 +13,7 @@ type isolation struct{ *facts }
 
 func (c *isolation) given(p *process, o core.Order) {
 	// A medic that hears nobody at all is cut off as far as it can know, and leaves the target to the others for a while.
-	quiet := p.awake.quiet(p.t.ID)
+	quiet := p.waking.quiet(p.t.ID)
 	if c.w.targets[o.Target].healthy() && !o.Ended && quiet > 3*heartbeat+2*tickEvery && quiet < suspectAfter+cutOff {
 		c.w.fail("M7", "%s orders a restart of %s, though it has heard nobody at all for %v", p.t.ID, o.Target, quiet)
 	}
@@ -34,11 +34,11 @@ func (c *isolation) carriedOut(p *process, o core.Order) {
 // makes an order one that never kills.
 func (c *isolation) helped(p *process, since time.Duration) bool {
 	const acquainted = 3 * heartbeat
-	if c.w.noisy || c.w.misled || since-p.speaks < acquainted {
+	if c.w.unreliable || c.w.misledByHints || since-p.speaks < acquainted {
 		return false
 	}
 	return slices.ContainsFunc(c.w.order, func(t *target) bool {
-		return t.medic && t.p != p && c.works(t.ID) && t.p.able < since-acquainted && t.p.awake.quiet(t.ID) < suspectAfter && (c.w.reach || t.host == p.t.host) &&
+		return t.medic && t.p != p && c.works(t.ID) && t.p.fitSince < since-acquainted && t.p.waking.quiet(t.ID) < suspectAfter && (c.w.reach || t.host == p.t.host) &&
 			t.disk.term.Leader == t.ID && c.durable[t.disk.term.Gen] < since+2*suspectAfter
 	})
 }

@@ -8,9 +8,9 @@ import (
 	"posta.dev/posta/medic/core"
 )
 
-// awake counts a medic's own time, in which it was not stopped, and when in that time it heard whom: by it the checkers tell whether a
+// wakingTime counts a medic's own time, in which it was not stopped, and when in that time it heard whom: by it the checkers tell whether a
 // suspicion was the medic's own fault (M6).
-type awake struct {
+type wakingTime struct {
 	w      *world
 	asleep time.Duration
 	last   map[core.NodeID]time.Duration
@@ -19,15 +19,15 @@ type awake struct {
 	pids   map[core.NodeID]int
 }
 
-func newAwake(w *world) awake {
-	return awake{w: w, last: map[core.NodeID]time.Duration{}, newest: map[core.NodeID]int{}, first: map[int]time.Time{}, pids: map[core.NodeID]int{}}
+func newAwake(w *world) wakingTime {
+	return wakingTime{w: w, last: map[core.NodeID]time.Duration{}, newest: map[core.NodeID]int{}, first: map[int]time.Time{}, pids: map[core.NodeID]int{}}
 }
 
-func (a *awake) now() time.Duration { return a.w.At - a.asleep }
+func (a *wakingTime) now() time.Duration { return a.w.At - a.asleep }
 
 // slept: a nap of less than a heartbeat cannot be told from a tick that comes late, so it counts as waking time; all else does not, and a
 // long sleep ends all silences.
-func (a *awake) slept(d time.Duration) {
+func (a *wakingTime) slept(d time.Duration) {
 	if d <= heartbeat {
 		return
 	}
@@ -40,7 +40,7 @@ func (a *awake) slept(d time.Duration) {
 }
 
 // heard notes a sign of life. What comes from a process before one that was heard is none.
-func (a *awake) heard(from *process) {
+func (a *wakingTime) heard(from *process) {
 	if _, before := a.first[from.id.PID]; !before {
 		a.first[from.id.PID] = a.w.Now()
 	}
@@ -50,16 +50,16 @@ func (a *awake) heard(from *process) {
 }
 
 // knew says that a process had been heard by then.
-func (a *awake) knew(p *process, by time.Time) bool {
+func (a *wakingTime) knew(p *process, by time.Time) bool {
 	at, ever := a.first[p.id.PID]
 	return ever && !at.After(by)
 }
 
 // silence is how long somebody was not heard.
-func (a *awake) silence(who core.NodeID) time.Duration { return a.now() - a.last[who] }
+func (a *wakingTime) silence(who core.NodeID) time.Duration { return a.now() - a.last[who] }
 
 // quiet is how long nobody was heard.
-func (a *awake) quiet(self core.NodeID) time.Duration {
+func (a *wakingTime) quiet(self core.NodeID) time.Duration {
 	last := time.Duration(0)
 	for who, at := range a.last {
 		if who != self {
@@ -84,9 +84,9 @@ func (p *process) beginMedic() {
 		Self: t.ID, ID: p.id, Reach: reach, Medics: w.medics, Nodes: w.nodes, Heartbeat: heartbeat, SuspectAfter: suspectAfter,
 		Backoff: backoff,
 	}
-	p.awake = newAwake(w)
+	p.waking = newAwake(w)
 	for _, x := range w.order {
-		p.awake.last[x.ID] = p.awake.now()
+		p.waking.last[x.ID] = p.waking.now()
 	}
 	s := core.State{Term: t.disk.term, Journal: slices.Clone(t.disk.entries)}
 	for _, name := range reach {
@@ -180,7 +180,7 @@ func (p *process) publish(m core.Message) {
 		w.checker.given(p, m.Order)
 	}
 	if m.Kind == core.Beat {
-		p.said = m
+		p.lastBeat = m
 	}
 	for _, to := range w.medics {
 		if to.ID != p.t.ID {
@@ -192,7 +192,7 @@ func (p *process) publish(m core.Message) {
 func (p *process) tell(to core.NodeID, m core.Message) {
 	w := p.t.w
 	w.send(p.t.ID, to, func(x *process) {
-		x.awake.heard(p)
+		x.waking.heard(p)
 		x.core.Receive(m, w.Now())
 		x.pump()
 	})

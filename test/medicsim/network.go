@@ -61,9 +61,9 @@ func (w *world) rejoin(t *target) {
 		return
 	}
 	delete(w.cut, t.ID)
-	t.p.able = w.At
+	t.p.fitSince = w.At
 	if w.At-since >= suspectAfter {
-		t.p.back = w.At
+		t.p.backSince = w.At
 	}
 	w.tracef("%s has the network again", t.ID)
 }
@@ -87,7 +87,7 @@ func (w *world) poll() {
 			if t.p != nil {
 				pid = t.p.id.PID
 			}
-			switch was := p.awake.pids[t.ID]; {
+			switch was := p.waking.pids[t.ID]; {
 			case pid == 0:
 				p.core.ProcessEnded(t.ID, eventqueue.OneOf(w.Queue, was, 0))
 			case was != 0 && was != pid:
@@ -97,7 +97,7 @@ func (w *world) poll() {
 				p.core.ProcessEnded(t.ID, pid)
 			}
 			if pid != 0 {
-				p.awake.pids[t.ID] = pid
+				p.waking.pids[t.ID] = pid
 			}
 		}
 		p.pump()

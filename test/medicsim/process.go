@@ -9,15 +9,15 @@ import (
 // target is a node or medic over all of its lives: its name, its disk.
 type target struct {
 	core.Member
-	w     *world
-	host  *host
-	medic bool
-	lives uint64 // of the present log
-	wipes byte
-	past  []*process // all that there were
-	disk  disk
-	p     *process // nil while it is dead
-	loops int      // so many starts to come crash at once
+	w            *world
+	host         *host
+	medic        bool
+	incarnations uint64 // of the present log
+	wipes        byte
+	past         []*process // all that there were
+	disk         disk
+	p            *process // nil while it is dead
+	crashLoop    int      // so many starts to come crash at once
 }
 
 // disk is what a medic has made durable.
@@ -29,22 +29,22 @@ type disk struct {
 
 // process is one life.
 type process struct {
-	t       *target
-	id      core.Identity
-	born    time.Duration
-	died    time.Duration // 0: not yet
-	ready   time.Duration // from then on it works; until then it recovers
-	speaks  time.Duration // from then on it has heartbeats
-	stopped bool
-	missed  []func() // while it is stopped
-	slept   time.Duration
-	able    time.Duration // since when it works, and has a network
-	back    time.Duration // when it was put back into the network; 0: it never was
+	t         *target
+	id        core.Identity
+	born      time.Duration
+	died      time.Duration // 0: not yet
+	ready     time.Duration // from then on it works; until then it recovers
+	speaks    time.Duration // from then on it has heartbeats
+	stopped   bool
+	missed    []func() // while it is stopped
+	slept     time.Duration
+	fitSince  time.Duration // since when it works, and has a network
+	backSince time.Duration // when it was put back into the network; 0: it never was
 
-	core    *core.Core   // of a medic
-	said    core.Message // its last heartbeat
-	storing []core.Record
-	awake   awake
+	core     *core.Core   // of a medic
+	lastBeat core.Message // its last heartbeat
+	storing  []core.Record
+	waking   wakingTime
 }
 
 // host outlives everything on it.
@@ -67,22 +67,22 @@ func (t *target) start(s core.Started) {
 		return
 	}
 	w.pids++
-	t.lives++
+	t.incarnations++
 	speaks := w.At + w.Between(10*time.Millisecond, 200*time.Millisecond)
 	if w.Chance(w.faults.slowStart) {
 		speaks += w.Between(0, 3*time.Second)
 	}
-	p := &process{t: t, id: core.Identity{LogID: [16]byte{byte(len(t.ID)), t.ID[len(t.ID)-1], t.wipes}, Incarnation: t.lives, PID: w.pids}, born: w.At, speaks: speaks}
-	p.able = speaks
+	p := &process{t: t, id: core.Identity{LogID: [16]byte{byte(len(t.ID)), t.ID[len(t.ID)-1], t.wipes}, Incarnation: t.incarnations, PID: w.pids}, born: w.At, speaks: speaks}
+	p.fitSince = speaks
 	p.ready = speaks + w.Between(0, 300*time.Millisecond)
 	t.p = p
 	t.past = append(t.past, p)
 	delete(w.cut, t.ID) // who starts it puts it back into the network
 	s.At = w.Now()
 	t.host.started[t.ID] = s
-	w.tracef("%s starts, life %d, process %d", t.ID, t.lives, p.id.PID)
-	if t.loops > 0 {
-		t.loops--
+	w.tracef("%s starts, life %d, process %d", t.ID, t.incarnations, p.id.PID)
+	if t.crashLoop > 0 {
+		t.crashLoop--
 		w.After(w.Between(0, 60*time.Millisecond), func() { p.die("crashes at its start") })
 		return
 	}
@@ -93,7 +93,7 @@ func (p *process) die(why string) {
 	if p.alive() {
 		p.t.w.tracef("%s %s", p.t.ID, why)
 		p.t.p, p.died = nil, p.t.w.At
-		p.haunt()
+		p.sendLateSigns()
 		p.t.wipe()
 	}
 }
@@ -108,16 +108,16 @@ func (t *target) wipe() {
 	w.tracef("%s has lost its disk", t.ID)
 	w.checker.journals.forget(t)
 	t.wipes++
-	t.lives, t.disk = 0, disk{}
+	t.incarnations, t.disk = 0, disk{}
 	if t.medic && w.Chance(0.5) { // an engine that starts its containers by itself is quicker than any order
 		w.After(w.Between(0, 500*time.Millisecond), func() { t.start(t.host.started[t.ID]) })
 	}
 }
 
-// haunt lets signs of a life arrive that is over.
-func (p *process) haunt() {
+// sendLateSigns lets signs of a life arrive that is over.
+func (p *process) sendLateSigns() {
 	w := p.t.w
-	if w.At < p.speaks || !w.Chance(w.faults.zombie) {
+	if w.At < p.speaks || !w.Chance(w.faults.lateSigns) {
 		return
 	}
 	w.report.Injected["late signs"]++
@@ -147,9 +147,9 @@ func (p *process) resume() {
 		return
 	}
 	w := p.t.w
-	p.stopped, p.able = false, w.At
+	p.stopped, p.fitSince = false, w.At
 	w.tracef("%s goes on", p.t.ID)
-	p.awake.slept(w.At - p.slept)
+	p.waking.slept(w.At - p.slept)
 	missed := p.missed
 	p.missed = nil
 	if w.Chance(0.5) { // what it notices first depends on the system
@@ -185,12 +185,12 @@ func (p *process) sign() {
 		case m.ID == p.t.ID:
 		case !p.t.medic:
 			w.send(p.t.ID, m.ID, func(to *process) {
-				to.awake.heard(p)
+				to.waking.heard(p)
 				to.core.HeardNode(p.t.ID, p.id, recovering, w.Now())
 				to.pump()
 			})
-		case p.said.Kind == core.Beat:
-			p.tell(m.ID, p.said)
+		case p.lastBeat.Kind == core.Beat:
+			p.tell(m.ID, p.lastBeat)
 		}
 	}
 }

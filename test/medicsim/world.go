@@ -60,23 +60,23 @@ type world struct {
 	*eventqueue.Queue
 	err error
 
-	hosts   []*host
-	order   []*target // all, nodes first
-	targets map[core.NodeID]*target
-	medics  []core.Member
-	nodes   []core.Member
-	fine    bool // nothing goes wrong with the network in this run
-	noisy   bool // something may go wrong between any two
-	misled  bool // there are hints that are wrong
-	reach   bool // every medic reaches every host
-	hints   bool
-	faults  faults
-	blocked map[[2]core.NodeID]bool
-	cut     map[core.NodeID]time.Duration // medics without a network, since when
-	checker checker
-	report  Report
-	pids    int
-	calm    time.Duration // since when all is well; 0: it is not
+	hosts         []*host
+	order         []*target // all, nodes first
+	targets       map[core.NodeID]*target
+	medics        []core.Member
+	nodes         []core.Member
+	fine          bool // nothing goes wrong with the network in this run
+	unreliable    bool // something may go wrong between any two
+	misledByHints bool // there are hints that are wrong
+	reach         bool // every medic reaches every host
+	hints         bool
+	faults        faults
+	blocked       map[[2]core.NodeID]bool
+	cut           map[core.NodeID]time.Duration // medics without a network, since when
+	checker       checker
+	report        Report
+	pids          int
+	wellSince     time.Duration // since when all is well; 0: it is not
 }
 
 // Run simulates one seed. The error is a *Violation if a rule did not hold.
@@ -121,8 +121,8 @@ func (w *world) begin() {
 		w.add(fmt.Sprintf("medic-%d", i+1), i, true)
 	}
 	w.faults = newFaults(w)
-	w.fine, w.noisy = w.faults.networkIsFine(), w.faults.networkIsNoisy()
-	w.misled = w.faults.wrongHints > 0
+	w.fine, w.unreliable = w.faults.networkIsFine(), w.faults.networkIsUnreliable()
+	w.misledByHints = w.faults.wrongHints > 0
 	w.report.Layout = fmt.Sprintf("%d hosts, %d nodes, %d medics, reach all %v, hints %v", len(w.hosts), len(w.nodes), len(w.medics), w.reach, w.hints)
 	w.report.Faults = w.faults.String()
 	w.tracef("%s; %s", w.report.Layout, w.report.Faults)
@@ -157,16 +157,16 @@ func (w *world) host(name string) *host {
 func (w *world) check() {
 	switch {
 	case w.At <= w.faults.end || !w.allWell():
-		if w.calm > 0 {
-			w.fail("M5", "all was well since %v, and now it is not\n%s", w.calm, w.diagnosis())
+		if w.wellSince > 0 {
+			w.fail("M5", "all was well since %v, and now it is not\n%s", w.wellSince, w.diagnosis())
 		}
-	case w.calm == 0:
-		w.calm = w.At
+	case w.wellSince == 0:
+		w.wellSince = w.At
 	}
 	w.After(time.Second, w.check)
 }
 
-func (w *world) finished() bool { return w.calm > 0 && w.At > w.calm+calmTime }
+func (w *world) finished() bool { return w.wellSince > 0 && w.At > w.wellSince+calmTime }
 
 // allWell: everybody lives, one leads, all know the same.
 func (w *world) allWell() bool {
