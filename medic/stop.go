@@ -39,16 +39,16 @@ func Stop(ctx context.Context, r Restarter, nodes []NodeID, grace time.Duration)
 
 func stop(ctx context.Context, r Restarter, node NodeID, grace time.Duration) Stopped {
 	s := Stopped{Node: node}
-	// What has to be done is done even if the caller is in a hurry; ctx only ends the patience.
+	// What has to be done is done even if the caller is in a hurry; ctx only ends the grace.
 	must, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace+killTime)
 	defer cancel()
 	if s.Was, s.Err = r.Alive(must, node); s.Err != nil || !s.Was {
 		return s
 	}
 	if s.Err = r.Terminate(must, node); s.Err == nil {
-		patience, cancel := context.WithTimeout(ctx, grace)
+		polite, cancel := context.WithTimeout(ctx, grace)
 		defer cancel()
-		if s.Death, s.Err = r.Wait(patience, node); s.Err == nil {
+		if s.Death, s.Err = r.Wait(polite, node); s.Err == nil {
 			return s
 		}
 	}

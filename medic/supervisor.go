@@ -39,18 +39,18 @@ type Supervisor struct {
 
 // Run supervises until ctx ends and returns when all its goroutines have. The nodes run on: ending them is for Stop.
 func (s *Supervisor) Run(ctx context.Context) {
-	shift := &shift{Supervisor: s, roster: NewRoster(s.Backoff, s.Nodes), news: make(chan Event)}
+	shift := &shift{Supervisor: s, roster: NewRoster(s.Backoff, s.Nodes), events: make(chan Event)}
 	defer shift.watchers.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	shift.run(ctx)
 }
 
-// shift is one Run. Its goroutine owns the roster; watchers, one for each node that is being started or runs, send it news.
+// shift is one Run. Its goroutine owns the roster; watchers, one for each node that is being started or runs, send it events.
 type shift struct {
 	*Supervisor
 	roster   *Roster
-	news     chan Event
+	events   chan Event
 	watchers sync.WaitGroup
 }
 
@@ -63,27 +63,18 @@ func (s *shift) run(ctx context.Context) {
 				s.watch(ctx, node)
 			}()
 		}
-		wake, stop := s.alarm()
+		var due <-chan time.Time
+		if next, some := s.roster.Next(); some {
+			due = time.After(time.Until(next))
+		}
 		select {
-		case e := <-s.news:
+		case e := <-s.events:
 			s.take(e)
-		case <-wake:
+		case <-due:
 		case <-ctx.Done():
-			stop()
 			return
 		}
-		stop()
 	}
-}
-
-// alarm fires when the next node is due.
-func (s *shift) alarm() (<-chan time.Time, func()) {
-	next, some := s.roster.Next()
-	if !some {
-		return nil, func() {}
-	}
-	t := time.NewTimer(time.Until(next))
-	return t.C, func() { t.Stop() }
 }
 
 func (s *shift) take(e Event) {
@@ -110,19 +101,19 @@ func (s *shift) watch(ctx context.Context, node NodeID) {
 		s.tell(ctx, Event{Node: node, Kind: Started})
 	}
 	death, err := s.Restarter.Wait(ctx, node)
-	switch {
-	case ctx.Err() != nil:
-	case err != nil: // Start tells whether it lives: ErrRunning, and it is adopted again
-		s.tell(ctx, Event{Node: node, Kind: Died, Cause: err.Error()})
-	default:
-		s.tell(ctx, Event{Node: node, Kind: Died, Cause: death.String()})
+	cause := death.String()
+	if err != nil { // the next Start tells whether it lives: ErrRunning, and it is adopted again
+		cause = err.Error()
+	}
+	if ctx.Err() == nil {
+		s.tell(ctx, Event{Node: node, Kind: Died, Cause: cause})
 	}
 }
 
 func (s *shift) tell(ctx context.Context, e Event) {
 	e.At = time.Now()
 	select {
-	case s.news <- e:
+	case s.events <- e:
 	case <-ctx.Done():
 	}
 }

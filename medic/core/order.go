@@ -66,6 +66,9 @@ type Report struct {
 	Text    string // for people: how the old process ended, or what went wrong
 }
 
+// Term is the one in which the order was given.
+func (o *Order) Term() Term { return Term{o.Gen, o.Leader} }
+
 // Report is the report of an order.
 func (o *Order) Report(v Verdict) Report {
 	return Report{Order: o.OrderID, Leader: o.Leader, Target: o.Target, Verdict: v}

@@ -16,10 +16,10 @@ const MinVersion = "1.41"
 type engine struct {
 	api  *client.Client
 	call time.Duration
-	// turn has one place: whoever has it agrees on the API's version. It is no lock, because the client's own one would be waited for
+	// agreeing has one place: whoever has it agrees on the API's version. It is no lock, because the client's own one would be waited for
 	// without regard to any deadline.
-	turn   chan struct{}
-	agreed bool // guarded by turn
+	agreeing chan struct{}
+	agreed   bool // guarded by turn
 }
 
 func newEngine(call time.Duration) (*engine, error) {
@@ -27,7 +27,7 @@ func newEngine(call time.Duration) (*engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the Docker Engine: %w; see DOCKER_HOST", err)
 	}
-	return &engine{api: api, call: call, turn: make(chan struct{}, 1)}, nil
+	return &engine{api: api, call: call, agreeing: make(chan struct{}, 1)}, nil
 }
 
 // do makes one call with a deadline of its own.
@@ -47,8 +47,8 @@ func (e *engine) do(ctx context.Context, what string, f func(ctx context.Context
 // agree settles the API's version, once it succeeds for good.
 func (e *engine) agree(ctx context.Context) error {
 	select {
-	case e.turn <- struct{}{}:
-		defer func() { <-e.turn }()
+	case e.agreeing <- struct{}{}:
+		defer func() { <-e.agreeing }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -62,7 +62,7 @@ func (r *Restarter) inspect(ctx context.Context, node medic.NodeID, id string) (
 func (r *Restarter) newest(ctx context.Context, node medic.NodeID, old container.InspectResponse) (container.InspectResponse, error) {
 	id, err := r.find(ctx, node)
 	if err != nil || id == old.ID {
-		return old, absent(err)
+		return old, ignoreAbsent(err)
 	}
 	c, err := r.inspect(ctx, node, id)
 	if err != nil {
@@ -122,8 +122,8 @@ func (r *Restarter) known(node medic.NodeID) string {
 	return name
 }
 
-// absent turns "there is none" into nothing: for what needs no container.
-func absent(err error) error {
+// ignoreAbsent turns "there is none" into nothing: for what needs no container.
+func ignoreAbsent(err error) error {
 	if errors.Is(err, ErrNoContainer) {
 		return nil
 	}

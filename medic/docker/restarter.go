@@ -104,7 +104,7 @@ func advice(err error) string {
 func (r *Restarter) Terminate(ctx context.Context, node medic.NodeID) error {
 	c, err := r.look(ctx, node)
 	if err != nil {
-		return absent(err)
+		return ignoreAbsent(err)
 	}
 	signal := c.Config.StopSignal
 	if signal == "" {
@@ -117,7 +117,7 @@ func (r *Restarter) Terminate(ctx context.Context, node medic.NodeID) error {
 func (r *Restarter) Signal(ctx context.Context, node medic.NodeID, signal string) error {
 	c, err := r.look(ctx, node)
 	if err != nil {
-		return absent(err)
+		return ignoreAbsent(err)
 	}
 	return r.signal(ctx, node, &c, signal)
 }
@@ -184,7 +184,7 @@ func (r *Restarter) Kill(ctx context.Context, node medic.NodeID) error {
 func (r *Restarter) Alive(ctx context.Context, node medic.NodeID) (bool, error) {
 	c, err := r.look(ctx, node)
 	if err != nil {
-		return false, absent(err)
+		return false, ignoreAbsent(err)
 	}
 	return c.State.Running, nil
 }
@@ -193,7 +193,7 @@ func (r *Restarter) Alive(ctx context.Context, node medic.NodeID) (bool, error) 
 func (r *Restarter) Pid(node medic.NodeID) (int, error) {
 	c, err := r.look(context.Background(), node) // each call has its deadline
 	if err != nil {
-		return 0, absent(err)
+		return 0, ignoreAbsent(err)
 	}
 	if !c.State.Running {
 		return 0, nil

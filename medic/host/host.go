@@ -14,17 +14,18 @@ import (
 // Host is one host of the topology, on this machine. Its methods may be called by several goroutines and processes at once.
 type Host struct {
 	dir, name string
-	holder    core.NodeID // who acts here
+	self      core.NodeID // the medic that acts here; "" for who is no medic
 	r         medic.Restarter
 	pids      medic.Pids // nil if the restarter tells none
 }
 
-// Open makes the directory; nothing is held. holder is the medic that acts, or "" for who is no medic: others may have to know.
-func Open(dir, name string, holder core.NodeID, r medic.Restarter) (*Host, error) {
+// Open makes the directory and takes no lock. self is the medic that acts, or "" for who is no medic: those that wait for the lock may have
+// to know.
+func Open(dir, name string, self core.NodeID, r medic.Restarter) (*Host, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make a directory for what host %s has seen: %w", name, err)
 	}
-	h := &Host{dir: dir, name: name, holder: holder, r: r}
+	h := &Host{dir: dir, name: name, self: self, r: r}
 	h.pids, _ = r.(medic.Pids)
 	return h, nil
 }
@@ -58,7 +59,7 @@ func (h *Host) execute(ctx context.Context, o core.Order, newest func() core.Ter
 	}
 	defer unlock()
 	inHand := time.Now()
-	f, err := h.raise(core.Term{Gen: o.Gen, Leader: o.Leader})
+	f, err := h.raise(o.Term())
 	if err != nil {
 		return r, err
 	}
@@ -92,20 +93,17 @@ func (h *Host) execute(ctx context.Context, o core.Order, newest func() core.Ter
 // lockAgainst waits for the lock for as long as the order is worth anything. When it is the target itself that has it and does not let
 // go, the target is killed first: with the fence as it is, because nobody can raise it meanwhile.
 func (h *Host) lockAgainst(ctx context.Context, o core.Order) (unlock func(), err error) {
-	patience, cancel := context.WithDeadline(ctx, o.Until)
+	inTime, cancel := context.WithDeadline(ctx, o.Until)
 	defer cancel()
-	unlock, err = h.lock(patience)
-	if err == nil || !errors.Is(err, ErrBusy) {
+	unlock, err = h.lock(inTime)
+	if _, holder := h.readHolder(); !errors.Is(err, ErrBusy) || holder != string(o.Target) {
 		return unlock, err
-	}
-	if o.Target != h.holding() {
-		return nil, err
 	}
 	f, err := h.readFence()
 	if err != nil {
 		return nil, err
 	}
-	if f, _ = f.Raise(core.Term{Gen: o.Gen, Leader: o.Leader}); f.Down || f.Term != (core.Term{Gen: o.Gen, Leader: o.Leader}) {
+	if f, _ = f.Raise(o.Term()); f.Down || f.Term != o.Term() {
 		return nil, fmt.Errorf("kill %s, which holds the lock: %w", o.Target, ErrBusy)
 	}
 	if err := h.r.Kill(ctx, o.Target); err != nil {
@@ -137,15 +135,22 @@ func (h *Host) restart(ctx context.Context, target core.NodeID, s core.Started) 
 // Seen is what the host has seen. It needs no lock: the file is replaced whole.
 func (h *Host) Seen() (core.Fence, error) { return h.readFence() }
 
-// Raise lets the host know of a term (M4).
-func (h *Host) Raise(ctx context.Context, t core.Term) error {
+// locked does something under the host's lock.
+func (h *Host) locked(ctx context.Context, do func() error) error {
 	unlock, err := h.lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	_, err = h.raise(t)
-	return err
+	return do()
+}
+
+// Raise lets the host know of a term (M4).
+func (h *Host) Raise(ctx context.Context, t core.Term) error {
+	return h.locked(ctx, func() error {
+		_, err := h.raise(t)
+		return err
+	})
 }
 
 // raise needs the lock.
@@ -163,38 +168,30 @@ func (h *Host) raise(t core.Term) (core.Fence, error) {
 
 // Up opens the host to orders and starts who does not run. It returns who was started.
 func (h *Host) Up(ctx context.Context, targets []core.NodeID) (started []core.NodeID, err error) {
-	unlock, err := h.lock(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	if err := h.setDown(false); err != nil {
-		return nil, err
-	}
-	for _, t := range targets {
-		alive, err := h.r.Alive(ctx, t)
-		if err != nil {
-			return started, err
+	err = h.locked(ctx, func() error {
+		if err := h.setDown(false); err != nil {
+			return err
 		}
-		if alive {
-			continue
+		for _, t := range targets {
+			alive, err := h.r.Alive(ctx, t)
+			if err == nil && !alive {
+				_, err = h.restart(ctx, t, core.Started{At: time.Now()})
+			}
+			if err != nil {
+				return err
+			}
+			if !alive {
+				started = append(started, t)
+			}
 		}
-		if _, err := h.restart(ctx, t, core.Started{At: time.Now()}); err != nil {
-			return started, err
-		}
-		started = append(started, t)
-	}
-	return started, nil
+		return nil
+	})
+	return started, err
 }
 
 // Down closes the host: from its return on no order is carried out, until Up.
 func (h *Host) Down(ctx context.Context) error {
-	unlock, err := h.lock(ctx)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	return h.setDown(true)
+	return h.locked(ctx, func() error { return h.setDown(true) })
 }
 
 func (h *Host) setDown(down bool) error {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"posta.dev/posta/medic"
-	"posta.dev/posta/medic/core"
 )
 
 // ErrBusy is wrapped when the host's lock could not be had in time: somebody acts for very long, or hangs.
@@ -29,7 +28,7 @@ func (h *Host) lock(ctx context.Context) (unlock func(), err error) {
 		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
 			if f.Truncate(0) == nil {
-				_, _ = fmt.Fprintf(f, "%d %s\n", os.Getpid(), h.holder) // for whoever waits in vain
+				_, _ = fmt.Fprintf(f, "%d %s\n", os.Getpid(), h.self) // for whoever waits in vain
 			}
 			return func() { _ = f.Close() }, nil
 		}
@@ -39,20 +38,13 @@ func (h *Host) lock(ctx context.Context) (unlock func(), err error) {
 		}
 		if medic.Sleep(ctx, lockAgain) != nil {
 			_ = f.Close()
-			return nil, fmt.Errorf("lock host %s, which %s has: %w", h.name, h.holdingText(), ErrBusy)
+			return nil, fmt.Errorf("lock host %s, which %s has: %w", h.name, h.holder(), ErrBusy)
 		}
 	}
 }
 
-// holding is the medic that had the lock last; "" if it was none, or nobody knows. It is a name and no process, because the processes of
-// containers all have the same number.
-func (h *Host) holding() core.NodeID {
-	_, who := h.readHolder()
-	return core.NodeID(who)
-}
-
-// holdingText is for people.
-func (h *Host) holdingText() string {
+// holder is for people.
+func (h *Host) holder() string {
 	pid, who := h.readHolder()
 	switch {
 	case who != "":
@@ -63,6 +55,8 @@ func (h *Host) holdingText() string {
 	return "somebody"
 }
 
+// readHolder says which process had the lock last, and of which medic: "" if it was none, or nobody knows. Medics are told apart by name,
+// because the processes of containers all have the same number.
 func (h *Host) readHolder() (pid, who string) {
 	b, err := os.ReadFile(h.file("lock"))
 	if err != nil {

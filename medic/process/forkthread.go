@@ -2,15 +2,15 @@ package process
 
 import "runtime"
 
-// forker is the thread that forks tied children: Linux means the end of that thread when it says "parent death", and Go gives no
+// forkThread is the thread that forks tied children: Linux means the end of that thread when it says "parent death", and Go gives no
 // promise that any other thread stays.
-type forker struct {
+type forkThread struct {
 	jobs chan func()
 	done chan struct{}
 }
 
-func newForker() *forker {
-	f := &forker{jobs: make(chan func()), done: make(chan struct{})}
+func newForkThread() *forkThread {
+	f := &forkThread{jobs: make(chan func()), done: make(chan struct{})}
 	go func() {
 		defer close(f.done)
 		runtime.LockOSThread()
@@ -23,13 +23,13 @@ func newForker() *forker {
 }
 
 // do runs fn on the thread. Not after close.
-func (f *forker) do(fn func() error) error {
+func (f *forkThread) do(fn func() error) error {
 	result := make(chan error, 1)
 	f.jobs <- func() { result <- fn() }
 	return <-result
 }
 
-func (f *forker) close() {
+func (f *forkThread) close() {
 	close(f.jobs)
 	<-f.done
 }

@@ -4,5 +4,5 @@ package process
 
 import "syscall"
 
-// tied children are stopped by their parent when it ends in an orderly way; that is all there is on this system.
-func tied() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+// dieWithParent children are stopped by their parent when it ends in an orderly way; that is all there is on this system.
+func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

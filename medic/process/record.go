@@ -16,8 +16,8 @@ const birthSuffix = ".birth"
 
 // record is what the files of a node say.
 type record struct {
-	pid   int // 0: no process
-	birth string
+	pid       int // 0: no process
+	startTime string
 }
 
 func (r *Restarter) pidFile(node medic.NodeID) string { return filepath.Join(r.cfg.Dir, string(node)) }
@@ -29,7 +29,7 @@ func (r *Restarter) birthFile(node medic.NodeID) string {
 // record writes both files; the one that counts comes first and is replaced whole. They need no fsync: after a crash of the machine
 // the processes are gone as well, and the birth does not fit any more.
 func (r *Restarter) record(node medic.NodeID, pid int) error {
-	born, err := birth(pid)
+	born, err := startTime(pid)
 	if err != nil {
 		return fmt.Errorf("find out when process %d was born: %w", pid, err)
 	}

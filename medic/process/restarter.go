@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -28,17 +27,10 @@ type Config struct {
 // common lock when they start and kill (package host); looking needs none.
 type Restarter struct {
 	cfg    Config
-	forker *forker // nil unless tied
+	thread *forkThread // nil unless tied
 
 	mu       sync.Mutex
 	children map[medic.NodeID]*child // by node, the last one started here
-}
-
-// child is a process that this one has started, and reaps.
-type child struct {
-	pid   int
-	over  bool
-	death medic.Death
 }
 
 // New makes the directories. The restarter must be closed.
@@ -50,15 +42,15 @@ func New(cfg Config) (*Restarter, error) {
 	}
 	r := &Restarter{cfg: cfg, children: map[medic.NodeID]*child{}}
 	if cfg.DieWithParent {
-		r.forker = newForker()
+		r.thread = newForkThread()
 	}
 	return r, nil
 }
 
 // Close lets go of the processes; they run on unless they are tied, so tied ones are stopped before.
 func (r *Restarter) Close() error {
-	if r.forker != nil {
-		r.forker.close()
+	if r.thread != nil {
+		r.thread.close()
 	}
 	return nil
 }
@@ -106,9 +98,9 @@ func (r *Restarter) fork(node medic.NodeID) (int, error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = r.cfg.Env, log, log, detached()
 	start := cmd.Start
-	if r.forker != nil {
-		cmd.SysProcAttr = tied()
-		start = func() error { return r.forker.do(cmd.Start) }
+	if r.thread != nil {
+		cmd.SysProcAttr = dieWithParent()
+		start = func() error { return r.thread.do(cmd.Start) }
 	}
 	if err := start(); err != nil {
 		return 0, err
@@ -185,13 +177,13 @@ const (
 // Wait implements medic.Restarter.
 func (r *Restarter) Wait(ctx context.Context, node medic.NodeID) (medic.Death, error) {
 	for {
-		alive, ours, death, err := r.look(node)
+		alive, c, err := r.look(node)
 		if err != nil || !alive {
-			return death, err
+			return c.death, err
 		}
-		every := pollAdopted
-		if ours {
-			every = pollChild
+		every := pollChild
+		if c.pid == 0 || c.ended {
+			every = pollAdopted
 		}
 		if err := medic.Sleep(ctx, every); err != nil {
 			return medic.Death{}, err
@@ -199,93 +191,18 @@ func (r *Restarter) Wait(ctx context.Context, node medic.NodeID) (medic.Death, e
 	}
 }
 
-func (r *Restarter) look(node medic.NodeID) (alive, ours bool, death medic.Death, err error) {
+// look also returns the child of this process that the node had last; zero if it had none.
+func (r *Restarter) look(node medic.NodeID) (alive bool, c child, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	alive, err = r.aliveLocked(node)
-	if c := r.children[node]; c != nil {
-		return alive, !c.over, c.death, err
+	if last := r.children[node]; last != nil {
+		c = *last
 	}
-	return alive, false, medic.Death{}, err
+	return alive, c, err
 }
 
 func (r *Restarter) aliveLocked(node medic.NodeID) (bool, error) {
 	pid, err := r.pidLocked(node)
 	return pid != 0, err
-}
-
-// pidLocked is the node's living process: our own child, or one whose birth the file tells. 0 if there is none.
-func (r *Restarter) pidLocked(node medic.NodeID) (int, error) {
-	if c := r.children[node]; c != nil {
-		r.reapLocked(node, c)
-		if !c.over {
-			return c.pid, nil
-		}
-	}
-	// Somebody else, over the same directory, may have started another since.
-	rec, err := r.read(node)
-	if err != nil || rec.pid == 0 {
-		return 0, err
-	}
-	born, err := birth(rec.pid)
-	if err != nil {
-		return 0, fmt.Errorf("look for process %d of %s: %w", rec.pid, node, err)
-	}
-	if born != rec.birth {
-		return 0, nil // the files stay: removing them here could remove those of a process that is just being started
-	}
-	return rec.pid, nil
-}
-
-// reapLocked asks the system whether a child has ended. Until then its pid cannot be anybody else's.
-func (r *Restarter) reapLocked(node medic.NodeID, c *child) {
-	if c.over {
-		return
-	}
-	var status syscall.WaitStatus
-	got, err := syscall.Wait4(c.pid, &status, syscall.WNOHANG, nil)
-	switch {
-	case got == c.pid:
-		c.over, c.death = true, medic.Death{Cause: cause(status)}
-	case errors.Is(err, syscall.ECHILD): // somebody else has reaped it
-		c.over = true
-	default:
-		return
-	}
-	if rec, err := r.read(node); err == nil && rec.pid == c.pid {
-		_ = r.forget(node) // a file that stays behind is found out by its birth
-	}
-}
-
-func cause(s syscall.WaitStatus) string {
-	if s.Signaled() {
-		return "signal: " + s.Signal().String()
-	}
-	return fmt.Sprintf("exit status %d", s.ExitStatus())
-}
-
-// Nodes is the nodes that have a process, sorted: also those that a Restarter before this one has started.
-func (r *Restarter) Nodes() ([]medic.NodeID, error) {
-	files, err := os.ReadDir(r.cfg.Dir)
-	if err != nil {
-		return nil, fmt.Errorf("look for processes: %w", err)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var alive []medic.NodeID
-	for _, f := range files {
-		name, isBirth := strings.CutSuffix(f.Name(), birthSuffix)
-		name, hidden := strings.CutPrefix(name, ".")
-		if !isBirth || !hidden {
-			continue
-		}
-		pid, err := r.pidLocked(medic.NodeID(name))
-		if err != nil {
-			return nil, err
-		}
-		if pid != 0 {
-			alive = append(alive, medic.NodeID(name))
-		}
-	}
-	return alive, nil
 }

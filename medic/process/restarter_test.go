@@ -196,14 +196,14 @@ func TestAProgramThatIsNotThere(t *testing.T) {
 }
 
 func TestBirthIsTheSameEveryTimeAndNobodysTwice(t *testing.T) {
-	mine, err := birth(os.Getpid())
+	mine, err := startTime(os.Getpid())
 	if err != nil || mine == "" {
 		t.Fatalf("%q, %v", mine, err)
 	}
-	if again, _ := birth(os.Getpid()); again != mine {
+	if again, _ := startTime(os.Getpid()); again != mine {
 		t.Fatalf("born at %q and at %q", mine, again)
 	}
-	if none, err := birth(1 << 30); none != "" || err != nil {
+	if none, err := startTime(1 << 30); none != "" || err != nil {
 		t.Fatalf("a process that is not there: %q, %v", none, err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// birth asks ps: to the second, which a pid is not used again in. "" when there is no such process, or only its zombie.
-func birth(pid int) (string, error) {
+// startTime asks ps: to the second, which a pid is not used again in. "" when there is no such process, or only its zombie.
+func startTime(pid int) (string, error) {
 	out, err := exec.Command("ps", "-o", "stat=", "-o", "lstart=", "-p", strconv.Itoa(pid)).Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

@@ -100,16 +100,11 @@ func (r *Restarter) Start(ctx context.Context, node medic.NodeID) error {
 
 // Terminate implements medic.Restarter.
 func (r *Restarter) Terminate(ctx context.Context, node medic.NodeID) error {
-	return r.Signal(ctx, node, "SIGTERM")
-}
-
-// Signal sends the node's process a signal, like "SIGSTOP". Nothing there is no error.
-func (r *Restarter) Signal(ctx context.Context, node medic.NodeID, signal string) error {
 	u, err := r.look(ctx, node)
 	if err != nil || !u.alive() {
-		return absent(err)
+		return ignoreAbsent(err)
 	}
-	return r.signal(ctx, node, u, signal)
+	return r.signal(ctx, node, u, "SIGTERM")
 }
 
 func (r *Restarter) signal(ctx context.Context, node medic.NodeID, u unit, signal string) error {
@@ -128,7 +123,7 @@ func (r *Restarter) signal(ctx context.Context, node medic.NodeID, u unit, signa
 func (r *Restarter) Kill(ctx context.Context, node medic.NodeID) error {
 	u, err := r.look(ctx, node)
 	if err != nil || !u.alive() {
-		return absent(err)
+		return ignoreAbsent(err)
 	}
 	for {
 		last := r.signal(ctx, node, u, "SIGKILL")
@@ -137,7 +132,7 @@ func (r *Restarter) Kill(ctx context.Context, node medic.NodeID) error {
 		}
 		now, err := r.look(ctx, node)
 		if !noAnswer(err) && (err != nil || !now.alive() || now.pid != u.pid) {
-			return absent(err)
+			return ignoreAbsent(err)
 		}
 		if stop := medic.Sleep(ctx, medic.AskAgain); stop != nil {
 			return fmt.Errorf("kill %s: %w: %w", node, medic.ErrStillThere, errors.Join(last, err, stop))
@@ -148,7 +143,7 @@ func (r *Restarter) Kill(ctx context.Context, node medic.NodeID) error {
 // Alive implements medic.Restarter.
 func (r *Restarter) Alive(ctx context.Context, node medic.NodeID) (bool, error) {
 	u, err := r.look(ctx, node)
-	return u.alive(), absent(err)
+	return u.alive(), ignoreAbsent(err)
 }
 
 // Wait implements medic.Restarter.
@@ -156,7 +151,7 @@ func (r *Restarter) Wait(ctx context.Context, node medic.NodeID) (medic.Death, e
 	for {
 		u, err := r.look(ctx, node)
 		if !noAnswer(err) && (err != nil || !u.alive()) {
-			return medic.Death{Cause: u.cause()}, absent(err)
+			return medic.Death{Cause: u.cause()}, ignoreAbsent(err)
 		}
 		if err := medic.Sleep(ctx, medic.AskAgain); err != nil {
 			return medic.Death{}, err
@@ -179,8 +174,8 @@ func (u unit) cause() string {
 	return ""
 }
 
-// absent turns "there is none" into nothing: for what needs no unit.
-func absent(err error) error {
+// ignoreAbsent turns "there is none" into nothing: for what needs no unit.
+func ignoreAbsent(err error) error {
 	if errors.Is(err, ErrNoUnit) {
 		return nil
 	}

@@ -157,7 +157,8 @@ func TestStartKillWait(t *testing.T) {
 	if err := f.Start(ctx, "joiner-1"); !errors.Is(err, medic.ErrRunning) {
 		t.Errorf("start it twice: %v", err)
 	}
-	if err := f.Signal(ctx, "joiner-1", "SIGSTOP"); err != nil {
+	u, err := f.look(ctx, "joiner-1")
+	if err != nil || f.signal(ctx, "joiner-1", u, "SIGSTOP") != nil {
 		t.Error(err)
 	}
 	if err := f.Kill(ctx, "joiner-1"); err != nil || f.alive() {

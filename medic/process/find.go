@@ -1,0 +1,94 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+
+	"posta.dev/posta/medic"
+)
+
+// child is a process that this one has started, and reaps.
+type child struct {
+	pid   int
+	ended bool
+	death medic.Death
+}
+
+// pidLocked is the node's living process: our own child, or one whose birth the file tells. 0 if there is none.
+func (r *Restarter) pidLocked(node medic.NodeID) (int, error) {
+	if c := r.children[node]; c != nil {
+		r.reapLocked(node, c)
+		if !c.ended {
+			return c.pid, nil
+		}
+	}
+	// Somebody else, over the same directory, may have started another since.
+	rec, err := r.read(node)
+	if err != nil || rec.pid == 0 {
+		return 0, err
+	}
+	born, err := startTime(rec.pid)
+	if err != nil {
+		return 0, fmt.Errorf("look for process %d of %s: %w", rec.pid, node, err)
+	}
+	if born != rec.startTime {
+		return 0, nil // the files stay: removing them here could remove those of a process that is just being started
+	}
+	return rec.pid, nil
+}
+
+// reapLocked asks the system whether a child has ended. Until then its pid cannot be anybody else's.
+func (r *Restarter) reapLocked(node medic.NodeID, c *child) {
+	if c.ended {
+		return
+	}
+	var status syscall.WaitStatus
+	got, err := syscall.Wait4(c.pid, &status, syscall.WNOHANG, nil)
+	switch {
+	case got == c.pid:
+		c.ended, c.death = true, medic.Death{Cause: cause(status)}
+	case errors.Is(err, syscall.ECHILD): // somebody else has reaped it
+		c.ended = true
+	default:
+		return
+	}
+	if rec, err := r.read(node); err == nil && rec.pid == c.pid {
+		_ = r.forget(node) // a file that stays behind is found out by its birth
+	}
+}
+
+func cause(s syscall.WaitStatus) string {
+	if s.Signaled() {
+		return "signal: " + s.Signal().String()
+	}
+	return fmt.Sprintf("exit status %d", s.ExitStatus())
+}
+
+// Nodes is the nodes that have a process, sorted: also those that a Restarter before this one has started.
+func (r *Restarter) Nodes() ([]medic.NodeID, error) {
+	files, err := os.ReadDir(r.cfg.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("look for processes: %w", err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var alive []medic.NodeID
+	for _, f := range files {
+		name, isBirth := strings.CutSuffix(f.Name(), birthSuffix)
+		name, hidden := strings.CutPrefix(name, ".")
+		if !isBirth || !hidden {
+			continue
+		}
+		pid, err := r.pidLocked(medic.NodeID(name))
+		if err != nil {
+			return nil, err
+		}
+		if pid != 0 {
+			alive = append(alive, medic.NodeID(name))
+		}
+	}
+	return alive, nil
+}
