@@ -42,7 +42,7 @@ func (c *checker) broker() {
 	}
 	var used []string
 	for _, h := range c.t.Hosts {
-		if slices.ContainsFunc(c.t.Stages, func(s Stage) bool { return slices.Contains(s.Hosts, h.Name) }) && !h.ownMachine() {
+		if c.t.uses(h) && !h.ownMachine() {
 			used = append(used, h.Address)
 		}
 	}

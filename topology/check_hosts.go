@@ -5,7 +5,6 @@ import (
 	"net/netip"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -94,8 +93,7 @@ func (c *checker) reachable() {
 	var own, other *Host
 	for i := range c.t.Hosts {
 		h := &c.t.Hosts[i]
-		used := slices.ContainsFunc(c.t.Stages, func(s Stage) bool { return slices.Contains(s.Hosts, h.Name) })
-		if h.Address == "" || h.Inside != "" || !used {
+		if h.Address == "" || h.Inside != "" || !c.t.uses(*h) {
 			continue
 		}
 		if h.ownMachine() && own == nil {

@@ -3,7 +3,6 @@ package topology
 import (
 	"fmt"
 	"net"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -28,7 +27,7 @@ func (c *checker) sockets() {
 	taken := claims{by: map[string]claim{}, said: map[string]bool{}}
 	full := map[string]bool{} // hosts of which it was said that they have no room: once is enough
 	for _, n := range c.t.All() {
-		i := slices.IndexFunc(c.t.Hosts, func(h Host) bool { return h.Name == n.Host })
+		i := c.t.hostIndex(n)
 		if i < 0 {
 			continue
 		}

@@ -1,15 +1,14 @@
 package topology
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
 	"net/netip"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
-	"text/template"
 	"time"
 )
 
@@ -32,7 +31,7 @@ var ErrNotOneMachine = errors.New("a compose file is for one machine")
 //go:embed compose.yaml.tmpl
 var composeSource string
 
-var composeTemplate = template.Must(template.New("docker-compose.yaml").Parse(composeSource))
+var composeTemplate = newTemplate("docker-compose.yaml", composeSource)
 
 // Compose says how containers are to be described; the zero value of each field is its default.
 type Compose struct {
@@ -66,7 +65,7 @@ func (t *Topology) compose(c Compose, onHost string, nodes, medics []Node) (stri
 	data := composeData{
 		OutsideNames: t.brokerNamed(),
 		Name:         t.Name, Cluster: yamlString(t.Name), Again: c.Again, OnHost: onHost,
-		Image: yamlString(or(c.Image, "posta")), Source: yamlString(composeSourcePath(or(c.File, "topology.toml"))), Target: composeFile,
+		Image: yamlString(cmp.Or(c.Image, "posta")), Source: yamlString(composeSourcePath(cmp.Or(c.File, "topology.toml"))), Target: composeFile,
 		NodeGrace: yamlTime(t.Limits.Drain + goneAfter), MedicGrace: yamlTime(handsAreDone),
 		Fence: yamlString(path.Join(t.containerData(), fenceVolume)),
 	}
@@ -81,11 +80,7 @@ func (t *Topology) compose(c Compose, onHost string, nodes, medics []Node) (stri
 	for _, n := range medics {
 		data.Medics = append(data.Medics, t.service(n, RoleMedic, onHost == ""))
 	}
-	var b strings.Builder
-	if err := composeTemplate.Execute(&b, data); err != nil {
-		return "", fmt.Errorf("write a compose file: %w", err)
-	}
-	return b.String(), nil
+	return fill(composeTemplate, data)
 }
 
 type composeData struct {
@@ -119,7 +114,7 @@ func (t *Topology) service(n Node, role string, published bool) composeService {
 
 // publishedAt is where clients on the machine find the node: where the file says, which is a loopback address.
 func (t *Topology) publishedAt(n Node) string {
-	i := slices.IndexFunc(t.Hosts, func(h Host) bool { return h.Name == n.Host })
+	i := t.hostIndex(n)
 	if _, err := netip.ParseAddr(t.Hosts[i].Address); err != nil { // a name: localhost, or {node}, which says nothing of outside
 		return "127.0.0.1"
 	}
@@ -173,5 +168,5 @@ func yamlTime(d time.Duration) string {
 	if d%time.Second == 0 {
 		return strconv.FormatInt(int64(d/time.Second), 10) + "s"
 	}
-	return strconv.FormatInt(int64((d+time.Millisecond-1)/time.Millisecond), 10) + "ms"
+	return unitTime(d)
 }

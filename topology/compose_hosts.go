@@ -1,6 +1,9 @@
 package topology
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // ComposeHosts writes a directory for each host: a compose file for its nodes and medics, the topology, whose text is given, and how to start
 // it. Containers have the machine's network: everybody is where the topology says, and nothing stands between. Nodes of one machine could
@@ -17,7 +20,7 @@ func (t *Topology) ComposeHosts(c Compose, text string) (files []File, err error
 			return nil, err
 		}
 		project := t.Name + "-" + h.Name
-		note, err := fill(composeNote, noteData{Cluster: t.Name, Host: h.Name, Address: h.Address, Project: project, Image: or(c.Image, "posta"), Medics: names(t.medicsAt(h))})
+		note, err := fill(composeNote, noteData{Cluster: t.Name, Host: h.Name, Address: h.Address, Project: project, Image: cmp.Or(c.Image, "posta"), Medics: names(t.medicsAt(h))})
 		if err != nil {
 			return nil, err
 		}
@@ -30,9 +33,4 @@ func (t *Topology) ComposeHosts(c Compose, text string) (files []File, err error
 	return files, nil
 }
 
-func names(nodes []Node) (all []string) {
-	for _, n := range nodes {
-		all = append(all, string(n.ID))
-	}
-	return all
-}
+func names(nodes []Node) []string { return texts(nodes, func(n Node) string { return string(n.ID) }) }

@@ -22,10 +22,9 @@ func (r *reader) topology(root *value) *Topology {
 	for i, v := range r.many(root, "edge") {
 		t.Edges = append(t.Edges, r.edge(r.section(fmt.Sprintf("edge.%d", i), "[[edge]]", v)))
 	}
-	r.scalars(t, "rabbitmq", r.one(root, "rabbitmq"))
-	r.scalars(t, "nats", r.one(root, "nats"))
-	r.scalars(t, "medics", r.one(root, "medics"))
-	r.scalars(t, "limits", r.one(root, "limits"))
+	for _, name := range []string{"rabbitmq", "nats", "medics", "limits"} {
+		r.scalars(t, name, r.one(root, name))
+	}
 	return t
 }
 
@@ -207,17 +206,16 @@ func (t *Topology) placeData(dir string) {
 }
 
 func hostNames(t *Topology) []string {
-	names := make([]string, len(t.Hosts))
-	for i, h := range t.Hosts {
-		names[i] = h.Name
-	}
-	return names
+	return texts(t.Hosts, func(h Host) string { return h.Name })
 }
 
-func words(roles []Role) []string {
-	out := make([]string, len(roles))
-	for i, r := range roles {
-		out[i] = string(r)
+func words(roles []Role) []string { return texts(roles, func(r Role) string { return string(r) }) }
+
+// texts is a text for each item.
+func texts[T any](items []T, text func(T) string) []string {
+	all := make([]string, len(items))
+	for i, item := range items {
+		all[i] = text(item)
 	}
-	return out
+	return all
 }

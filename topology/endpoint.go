@@ -52,7 +52,7 @@ func (s Sockets) List() []NamedEndpoint {
 
 // openSockets gives a node its addresses, from the host's given-th port on, and says how many it took.
 func (t *Topology) openSockets(n *Node, s Stage, given int) int {
-	i := slices.IndexFunc(t.Hosts, func(h Host) bool { return h.Name == n.Host })
+	i := t.hostIndex(*n)
 	if i < 0 {
 		return 0 // only in a file that is being refused
 	}

@@ -36,11 +36,7 @@ type Errors []*Error
 
 // Error gives one line per mistake.
 func (es Errors) Error() string {
-	lines := make([]string, len(es))
-	for i, e := range es {
-		lines[i] = e.Error()
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(texts(es, (*Error).Error), "\n")
 }
 
 // Unwrap lets errors.As find a single Error.

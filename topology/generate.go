@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
-	"text/template"
 )
 
 //go:embed page.toml.tmpl
@@ -14,7 +12,7 @@ var pageSource string
 
 // page is the user's page. The committed file, DefaultText and every generated variant come from this one text, so that none
 // of them can say what another does not.
-var page = template.Must(template.New("topology.toml").Parse(pageSource))
+var page = newTemplate("topology.toml", pageSource)
 
 // Variant is what Generate changes in the default topology: one host, and a stage for each role. The zero Variant is the
 // default. What a variant cannot say is said by a file written by hand.
@@ -65,14 +63,14 @@ func Generate(v Variant) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var b strings.Builder
-	if err := page.Execute(&b, v.page(stages, values)); err != nil {
-		return "", fmt.Errorf("write a topology: %w", err)
+	text, err := fill(page, v.page(stages, values))
+	if err != nil {
+		return "", err
 	}
-	if _, err := Parse("generated topology", []byte(b.String())); err != nil {
+	if _, err := Parse("generated topology", []byte(text)); err != nil {
 		return "", fmt.Errorf("this variant of the topology is not possible: %w", err)
 	}
-	return b.String(), nil
+	return text, nil
 }
 
 // stages is the variant's line of stages.

@@ -23,10 +23,13 @@ type hop struct{ from, to Stage }
 func (h hop) edges() []Edge {
 	e := Edge{From: h.from.Name, To: h.to.Name, Streams: AllStreams, Socket: Push}
 	switch {
-	case h.to.Holds(Joiner):
+	case h.split():
 		facts, reference := e, e
 		facts.Streams, facts.Route = Facts, Any
-		reference.Streams, reference.Socket, reference.Route = Reference, Pub, All
+		reference.Streams, reference.Route = Reference, Any
+		if h.to.Holds(Joiner) {
+			reference.Socket, reference.Route = Pub, All
+		}
 		return []Edge{facts, reference}
 	case h.to.Holds(Reducer):
 		e.Route, e.Key = Hash, SessionKey
@@ -34,11 +37,6 @@ func (h hop) edges() []Edge {
 		e.Route, e.Key = Hash, GroupKey
 	case h.to.Holds(Output):
 		e.Route = All
-	default:
-		facts, reference := e, e
-		facts.Streams, facts.Route = Facts, Any
-		reference.Streams, reference.Route = Reference, Any
-		return []Edge{facts, reference}
 	}
 	return []Edge{e}
 }

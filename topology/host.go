@@ -1,7 +1,9 @@
 package topology
 
 import (
+	"cmp"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -41,7 +43,7 @@ func (h Host) address(id NodeID) string {
 
 // inner is what nodes and medics dial.
 func (h Host) inner(id NodeID) string {
-	return strings.ReplaceAll(or(h.Inside, h.Address), nodeMark, string(id))
+	return strings.ReplaceAll(cmp.Or(h.Inside, h.Address), nodeMark, string(id))
 }
 
 // ownMachine says that only processes on the same machine can dial the address.
@@ -51,4 +53,14 @@ func (h Host) ownMachine() bool {
 	}
 	ip, err := netip.ParseAddr(h.Address)
 	return err == nil && ip.IsLoopback()
+}
+
+// uses reports whether a stage names the host.
+func (t *Topology) uses(h Host) bool {
+	return slices.ContainsFunc(t.Stages, func(s Stage) bool { return slices.Contains(s.Hosts, h.Name) })
+}
+
+// hostIndex is the index of a node's host, -1 only in a file that is being refused.
+func (t *Topology) hostIndex(n Node) int {
+	return slices.IndexFunc(t.Hosts, func(h Host) bool { return h.Name == n.Host })
 }

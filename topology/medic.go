@@ -15,7 +15,7 @@ func (t *Topology) MedicNodes() []Node {
 	}
 	var hosts []Host
 	for _, h := range t.Hosts {
-		if slices.ContainsFunc(t.Stages, func(s Stage) bool { return slices.Contains(s.Hosts, h.Name) }) {
+		if t.uses(h) {
 			hosts = append(hosts, h)
 		}
 	}
@@ -36,17 +36,14 @@ func (t *Topology) MedicNodes() []Node {
 
 // Medic is the medic of that name; the error wraps ErrNoNode and lists the names there are.
 func (t *Topology) Medic(id NodeID) (Node, error) {
-	var names []string
-	for _, n := range t.MedicNodes() {
-		if n.ID == id {
-			return n, nil
-		}
-		names = append(names, string(n.ID))
+	medics := t.MedicNodes()
+	if i := slices.IndexFunc(medics, func(n Node) bool { return n.ID == id }); i >= 0 {
+		return medics[i], nil
 	}
-	if len(names) == 0 {
+	if len(medics) == 0 {
 		return Node{}, fmt.Errorf("medic %q in %s: %w; it has medics.replicas = 0", id, t.File, ErrNoNode)
 	}
-	return Node{}, fmt.Errorf("medic %q in %s: %w; %s", id, t.File, ErrNoNode, instead(string(id), names))
+	return Node{}, fmt.Errorf("medic %q in %s: %w; %s", id, t.File, ErrNoNode, instead(string(id), names(medics)))
 }
 
 // All is the nodes and the medics.

@@ -51,14 +51,11 @@ func (t *Topology) Nodes() []Node {
 
 // Node is the node of that name; the error wraps ErrNoNode and lists the names there are.
 func (t *Topology) Node(id NodeID) (Node, error) {
-	var names []string
-	for _, n := range t.Nodes() {
-		if n.ID == id {
-			return n, nil
-		}
-		names = append(names, string(n.ID))
+	nodes := t.Nodes()
+	if i := slices.IndexFunc(nodes, func(n Node) bool { return n.ID == id }); i >= 0 {
+		return nodes[i], nil
 	}
-	return Node{}, fmt.Errorf("node %q in %s: %w; %s", id, t.File, ErrNoNode, instead(string(id), names))
+	return Node{}, fmt.Errorf("node %q in %s: %w; %s", id, t.File, ErrNoNode, instead(string(id), names(nodes)))
 }
 
 // NodesOf is the replicas of a stage.

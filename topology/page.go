@@ -1,6 +1,9 @@
 package topology
 
-import "strconv"
+import (
+	"cmp"
+	"strconv"
+)
 
 // pageData is what page.toml.tmpl is filled with. Every string is TOML already.
 type pageData struct {
@@ -37,13 +40,13 @@ func (p pageData) Range(key string) string {
 
 func (v Variant) page(stages []Stage, values map[string]string) pageData {
 	p := pageData{
-		Name: tomlString(or(v.Name, "posta")), Data: tomlString(or(v.Dir, "data")),
-		Address: tomlString(or(v.Address, "127.0.0.1")), SplitParsers: v.SplitParsers, values: values,
+		Name: tomlString(cmp.Or(v.Name, "posta")), Data: tomlString(cmp.Or(v.Dir, "data")),
+		Address: tomlString(cmp.Or(v.Address, "127.0.0.1")), SplitParsers: v.SplitParsers, values: values,
 	}
 	if v.IPCDir != "" {
 		p.Address = tomlString(ipcPrefix + v.IPCDir)
 	} else {
-		p.Ports = strconv.Itoa(orInt(v.Ports, 5500))
+		p.Ports = strconv.Itoa(cmp.Or(v.Ports, 5500))
 	}
 	if v.Bind != "" {
 		p.Bind = tomlString(v.Bind)
@@ -97,18 +100,4 @@ func stageTitle(s Stage) string {
 		return "Merges the parts into final rows. One session has one reducer: more replicas help many sessions, never one."
 	}
 	return "Keeps results and answers clients. Every replica has every result: more replicas survive more losses."
-}
-
-func or(s, def string) string {
-	if s == "" {
-		return def
-	}
-	return s
-}
-
-func orInt(n, def int) int {
-	if n == 0 {
-		return def
-	}
-	return n
 }

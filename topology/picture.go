@@ -2,7 +2,6 @@ package topology
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -110,7 +109,7 @@ func (t *Topology) column(s Stage, x int) column {
 	}
 	nodes := t.NodesOf(s.Name)
 	for i, n := range nodes {
-		b := box{node: n, height: boxHeight, host: slices.IndexFunc(t.Hosts, func(h Host) bool { return h.Name == n.Host })}
+		b := box{node: n, height: boxHeight, host: t.hostIndex(n)}
 		if len(nodes) > maxBoxes && i >= 3 && i < len(nodes)-1 {
 			if i > 3 {
 				continue

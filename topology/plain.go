@@ -5,12 +5,17 @@ import (
 	"strings"
 )
 
-// Plain is the topology as text: every setting, no comment, and nothing that only posta deploy uses. Two files have the same plain text when
-// nodes cannot tell them apart; Parse reads it back. change, if it is not nil, has the last word on each host.
-func (t *Topology) Plain(change func(Host) Host) string {
+// Canonical is the topology as text: every setting, no comment, and nothing that only posta deploy uses. Two files have the same
+// canonical text when nodes cannot tell them apart; Parse reads it back. change, if it is not nil, may change each host before it is
+// written.
+func (t *Topology) Canonical(change func(Host) Host) string {
+	return t.canonical(change, "medics", "limits")
+}
+
+func (t *Topology) canonical(change func(Host) Host, sections ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[cluster]\nname = %s\ndata = %s\n", tomlString(t.Name), tomlString(t.data))
-	t.plainSettings(&b, "cluster")
+	t.writeSettings(&b, "cluster")
 	for _, h := range t.Hosts {
 		if change != nil {
 			h = change(h)
@@ -30,14 +35,14 @@ func (t *Topology) Plain(change func(Host) Host) string {
 			fmt.Fprintf(&b, "key = %s\n", tomlString(string(e.Key)))
 		}
 	}
-	for _, section := range []string{"medics", "limits"} {
+	for _, section := range sections {
 		fmt.Fprintf(&b, "\n[%s]\n", section)
-		t.plainSettings(&b, section)
+		t.writeSettings(&b, section)
 	}
 	return b.String()
 }
 
-func (t *Topology) plainSettings(b *strings.Builder, section string) {
+func (t *Topology) writeSettings(b *strings.Builder, section string) {
 	for _, s := range settings {
 		if s.section == section {
 			fmt.Fprintf(b, "%s = %s\n", s.name, s.literal(s.text(t)))
@@ -45,19 +50,19 @@ func (t *Topology) plainSettings(b *strings.Builder, section string) {
 	}
 }
 
-// Shape is the part of the plain text that all nodes have to agree on while a session runs: who there is, where, and how they are joined. What
-// is not in it may differ from node to node for a while, and so may change under sessions.
+// Shape is the part of the canonical text that all nodes have to agree on while a session runs: which nodes there are, where they are,
+// and how they are connected. All other settings may differ from node to node for a while, so they may change while sessions run.
 func (t *Topology) Shape() string {
 	same := *t
 	same.Limits, same.Medics = Limits{}, Medics{}
 	for _, s := range settings {
 		text := s.def
-		if s.key() == "limits.frame" || s.section == "cluster" { // a frame that one sends the other must accept
+		if s.key() == "limits.frame" || s.section == "cluster" { // a node must accept each frame that another one sends
 			text = s.text(t)
 		}
 		_ = s.set(&same, text) // both are in range
 	}
-	return same.Plain(nil)
+	return same.Canonical(nil)
 }
 
 // Data is the data directory as the file has it, which may be relative.

@@ -41,9 +41,9 @@ func TestPlain_ReadsBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := Parse("topology.toml", []byte(top.Plain(nil)))
+		again, err := Parse("topology.toml", []byte(top.Canonical(nil)))
 		if err != nil {
-			t.Fatalf("%v\n%s", err, top.Plain(nil))
+			t.Fatalf("%v\n%s", err, top.Canonical(nil))
 		}
 		for i := range top.Hosts {
 			top.Hosts[i].Deploy, again.Hosts[i].Deploy = Deploy{}, Deploy{}
@@ -51,8 +51,8 @@ func TestPlain_ReadsBack(t *testing.T) {
 		if !reflect.DeepEqual(top, again) {
 			t.Fatalf("%+v\nreads back as\n%+v", top, again)
 		}
-		if strings.Contains(top.Plain(nil), "engine") || strings.Contains(top.Plain(nil), "#") {
-			t.Fatal(top.Plain(nil))
+		if strings.Contains(top.Canonical(nil), "engine") || strings.Contains(top.Canonical(nil), "#") {
+			t.Fatal(top.Canonical(nil))
 		}
 	}
 }
@@ -62,7 +62,7 @@ func TestPlain_HostsOfContainers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := top.Plain(func(h Host) Host { h.Bind = "0.0.0.0"; return h })
+	text := top.Canonical(func(h Host) Host { h.Bind = "0.0.0.0"; return h })
 	if strings.Count(text, `bind = "0.0.0.0"`) != 2 || top.Hosts[0].Bind != "10.0.0.1" {
 		t.Fatal(text)
 	}

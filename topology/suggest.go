@@ -57,9 +57,5 @@ func distance(a, b string) int {
 }
 
 func quoteAll(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = fmt.Sprintf("%q", w)
-	}
-	return strings.Join(quoted, ", ")
+	return strings.Join(texts(words, func(w string) string { return fmt.Sprintf("%q", w) }), ", ")
 }

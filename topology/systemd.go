@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"path"
@@ -48,7 +49,7 @@ func (t *Topology) Systemd(s Systemd, text string) (files []File, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Program, s.User = or(s.Program, "/usr/local/bin/posta"), or(s.User, "posta")
+	s.Program, s.User = cmp.Or(s.Program, "/usr/local/bin/posta"), cmp.Or(s.User, "posta")
 	for _, h := range hosts {
 		more, err := t.systemdHost(s, h, text)
 		if err != nil {
@@ -112,11 +113,8 @@ func (t *Topology) unitData(s Systemd, h Host, n Node) unitData {
 	return d
 }
 
-func (t *Topology) units(nodes []Node) (all []string) {
-	for _, n := range nodes {
-		all = append(all, t.Unit(n.ID))
-	}
-	return all
+func (t *Topology) units(nodes []Node) []string {
+	return texts(nodes, func(n Node) string { return t.Unit(n.ID) })
 }
 
 // stateDir is where the topology is installed, because a relative directory for data is relative to the file.

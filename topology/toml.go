@@ -36,9 +36,5 @@ func bareKey(name string) string {
 }
 
 func tomlList[T ~string](words []T) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = tomlString(string(w))
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
+	return "[" + strings.Join(texts(words, func(w T) string { return tomlString(string(w)) }), ", ") + "]"
 }

@@ -88,15 +88,6 @@ func (t *Topology) Stage(name string) (Stage, error) {
 	return Stage{}, fmt.Errorf("stage %q in %s: %w; %s", name, t.File, ErrNoStage, instead(name, names))
 }
 
-// StageOf is the stage that holds the role. In a topology that passed its checks there is exactly one.
-func (t *Topology) StageOf(r Role) Stage {
-	i := slices.IndexFunc(t.Stages, func(s Stage) bool { return s.Holds(r) })
-	if i < 0 {
-		return Stage{}
-	}
-	return t.Stages[i]
-}
-
 // Line is the stages in the order in which records pass them.
 func (t *Topology) Line() []Stage {
 	line := slices.Clone(t.Stages)
@@ -115,11 +106,5 @@ func (t *Topology) EdgesTo(stage string) []Edge {
 }
 
 func (t *Topology) edges(keep func(Edge) bool) []Edge {
-	var out []Edge
-	for _, e := range t.Edges {
-		if keep(e) {
-			out = append(out, e)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(t.Edges), func(e Edge) bool { return !keep(e) })
 }

@@ -43,7 +43,7 @@ func FromTopology(t *topology.Topology, file, image, arch string) (Desired, erro
 	if loopback && bridges > 0 && bridges < len(d.Hosts) {
 		return d, fmt.Errorf("%w: some hosts have network = \"host\" and some have not, and 127.0.0.1 is another machine in a container; write addresses that all can dial", ErrRefused)
 	}
-	text := t.Plain(bindInContainers(d.OneMachine))
+	text := t.Canonical(bindInContainers(d.OneMachine))
 	if len(text) > maxText {
 		return d, fmt.Errorf("%w: the topology has %d bytes without its comments, and a container takes %d", ErrRefused, len(text), maxText)
 	}
