@@ -4,7 +4,7 @@ import "time"
 
 // elect begins elections and ends them (M2).
 func (c *Core) elect(now time.Time) {
-	if now.Before(c.actAfter) || now.Before(c.electAfter) || c.role != leader && !c.mayStand(now) {
+	if now.Before(c.actAfter) || now.Before(c.electAfter) || c.role != leader && !c.mayCampaign(now) {
 		return
 	}
 	switch c.role {
@@ -15,7 +15,7 @@ func (c *Core) elect(now time.Time) {
 	case candidate:
 		switch {
 		case !c.objected.IsZero() && now.Sub(c.objected) >= c.cfg.SuspectAfter:
-			c.campaign(now) // who objected did not come to lead
+			c.campaign(now) // the medic that objected did not come to lead
 		case c.objected.IsZero() && now.Sub(c.candidateSince) >= c.cfg.answerTimeout():
 			c.lead(c.term.Gen, now)
 		case now.Sub(c.asked) >= c.cfg.Heartbeat:
@@ -31,7 +31,7 @@ func (c *Core) leaderless(now time.Time) bool {
 	return silence >= c.cfg.SuspectAfter || v != nil && v.ended && silence >= c.cfg.hintTimeout()
 }
 
-// campaign puts the question to all higher medics. The highest has nobody to ask.
+// campaign asks all higher medics whether they are there. The highest medic has nobody to ask.
 func (c *Core) campaign(now time.Time) {
 	c.endTerm()
 	c.role, c.candidateSince, c.objected = candidate, now, time.Time{}
@@ -47,7 +47,7 @@ func (c *Core) ask(now time.Time) {
 	c.publish(Message{Kind: Election})
 }
 
-// answerCandidate answers a candidate. A leader's answer is its leadership. A follower of a living leader only objects: the other one is
+// answerCandidate answers a candidate. A leader's answer is its leadership. A follower of a living leader only objects: the candidate is
 // half cut off, and must not take over from a leader that works.
 func (c *Core) answerCandidate(m Message, now time.Time) {
 	if c.role == leader {
@@ -88,7 +88,7 @@ func (c *Core) enterTerm(t Term, now time.Time) {
 	c.build.fence = t
 }
 
-// follow gives up what this medic did on its own account.
+// follow gives up what this medic did as candidate or leader.
 func (c *Core) follow(t Term, now time.Time) {
 	c.endTerm()
 	c.role = follower
@@ -109,14 +109,14 @@ func (c *Core) endTerm() {
 	}
 }
 
-// compareTerm compares a message's term with ours; false if its sender has missed an election (M3).
+// compareTerm compares a message's term with the present one; false if its sender has missed an election (M3).
 func (c *Core) compareTerm(m Message, now time.Time) (current bool) {
 	switch {
 	case m.Term.Gen > c.term.Gen:
 		c.follow(m.Term, now)
 	case m.Term.Gen < c.term.Gen:
 		if (m.Leading || m.Kind == Coordinator || m.Kind == Command) && now.Sub(c.lastBeat) >= c.cfg.Heartbeat/4 {
-			c.beat(now) // our term is in it; no oftener, or two medics could keep each other busy
+			c.beat(now) // this medic's term is in it; no oftener, or two medics could keep each other busy
 		}
 		return false
 	case m.Term.Leader != c.term.Leader:
@@ -131,8 +131,8 @@ func (c *Core) compareTerm(m Message, now time.Time) (current bool) {
 	return true
 }
 
-// settleTie decides between two leaders of one generation: the higher one stays (M3). It takes a new generation, so that there are no two in
-// the one that the other may have given orders in.
+// settleTie decides between two leaders of one generation: the higher one stays (M3). It takes a new generation, because the other may have
+// given orders in this one.
 func (c *Core) settleTie(m Message, now time.Time) (current bool) {
 	other, higher := m.Term.Leader, c.rank[m.Term.Leader] > c.rank[c.term.Leader]
 	switch {

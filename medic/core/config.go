@@ -24,14 +24,14 @@ type Term struct {
 // String is for people: "7 medic-3".
 func (t Term) String() string { return fmt.Sprintf("%d %s", t.Gen, t.Leader) }
 
-// Identity is a life of a node or medic: which data directory, opened for the how manieth time, in which process.
+// Identity is one incarnation of a node or medic.
 type Identity struct {
-	LogID       [16]byte
-	Incarnation uint64 // incarnation
-	PID         int
+	LogID       [16]byte // which data directory
+	Incarnation uint64   // how many times it has been opened
+	PID         int      // of the process that has it open
 }
 
-// Member is somebody who is watched.
+// Member is a node or medic that is watched.
 type Member struct {
 	ID   NodeID
 	Host string
@@ -53,9 +53,9 @@ type Config struct {
 	// itself, so that a long recovery gets its time in the end. Default 5 × SuspectAfter. Short ones kill slow starters, long ones wait for
 	// starters that hang; one that ends is seen sooner.
 	StartTimeout time.Duration
-	// IsolationTimeout is how much longer than SuspectAfter a medic that hears nobody at all takes itself for cut off, and orders nothing but starts of
-	// what is known to be gone. Default 4 × SuspectAfter. Short ones let a medic that lost its network kill what works; long ones keep the
-	// last medic alive from helping those who hang.
+	// IsolationTimeout is how much longer than SuspectAfter a medic that hears nobody at all takes itself for isolated. Meanwhile it orders only
+	// starts of processes that are known to be gone. Default 4 × SuspectAfter. Short ones let a medic that lost its network kill what works;
+	// long ones keep the last medic alive from helping targets that hang.
 	IsolationTimeout time.Duration
 }
 
@@ -73,11 +73,10 @@ func (c Config) withDefaults() Config {
 // members is everybody who is watched.
 func (c *Config) members() []Member { return slices.Concat(c.Nodes, c.Medics) }
 
-// hintTimeout is the silence that counts as death of somebody whose process was seen to end. A hint only shortens: without silence it is
-// nothing.
+// hintTimeout is the silence that counts as death once a process was seen to end. A hint only shortens: without silence it is nothing.
 func (c *Config) hintTimeout() time.Duration { return min(2*c.Heartbeat, c.SuspectAfter) }
 
-// freshTimeout is the silence of somebody who is there for sure.
+// freshTimeout is the silence below which a sender is there for sure.
 func (c *Config) freshTimeout() time.Duration { return min(3*c.Heartbeat, c.SuspectAfter/2) }
 
 // answerTimeout is how long a candidate waits for higher medics to object.

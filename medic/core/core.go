@@ -39,7 +39,7 @@ type Core struct {
 	lastBeat   time.Time           // of this medic
 
 	journal    *Journal             // all that is known, stored or not
-	have       []Extent             // what of the journal is durable; set by New and Stored
+	have       []EntryID            // what of the journal is durable; set by New and Stored
 	written    uint64               // leader: entries in this term; the next one is numbered one higher
 	ordered    uint64               // leader: orders in this term, likewise
 	targets    map[NodeID]*target   // leader: everybody but this medic; empty otherwise, and at the beginning of each term
@@ -84,11 +84,11 @@ func New(cfg Config, s State, now time.Time) *Core {
 	return c
 }
 
-// listenTimeouts is for how many SuspectAfter a medic that has lost its log listens before it may lead. Another host may have seen a newer generation
-// than its own, and a generation in which it has led and written must not be used again: orders and entries would be taken for old ones.
+// listenTimeouts is for how many SuspectAfter a medic that has lost its log listens before it may lead. Another host may have seen a newer
+// generation than its own. A generation in which it has led must not be used again: its orders and entries would be taken for old ones.
 const listenTimeouts = 3
 
-// Tick is to be called several times in a heartbeat, after everything that has arrived was taken.
+// Tick must be called several times in a heartbeat, after everything that has arrived was taken.
 func (c *Core) Tick(now time.Time) {
 	c.noticeSleep(now)
 	c.elect(now)

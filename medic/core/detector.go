@@ -8,25 +8,25 @@ import (
 // detector remembers who was heard when. Silence is counted only while this medic was awake itself (M6).
 type detector struct {
 	cfg      *Config
-	members  map[NodeID]*liveness
-	ticked   time.Time
-	heardAny bool      // anybody was heard
-	lastAny  time.Time // the last sign of life of anybody, moved on like vital.heard
+	members  map[NodeID]*liveness // of all members; it never gains or loses one
+	ticked   time.Time            // the last tick
+	heardAny bool                 // anybody was heard in this medic's incarnation
+	lastAny  time.Time            // the last sign of life of anybody, moved on like liveness.silentSince
 }
 
-// liveness is what is known of one who is watched.
+// liveness is what is known of one member.
 type liveness struct {
 	Identity
-	known        bool          // heard in this medic's life
-	lastSign     time.Time     // the last sign of life, or since when we listen
-	silentSince  time.Time     // the same, but moved on over the time in which we slept: silence is counted from here
-	firstSign    time.Time     // the first sign of this life
-	recovering   bool          // says that it reads its log back
-	ended        bool          // somebody saw the end of the process that was heard last, or of the one that was started after it
-	incarnations []incarnation // of each log the newest life that was heard, at most lifesKept; the present log is the last one
+	known        bool          // heard in this medic's incarnation; Identity is valid then
+	lastSign     time.Time     // the last sign of life, or since when this medic listens
+	silentSince  time.Time     // the same, but moved on over the time in which this medic slept: silence is counted from here
+	firstSign    time.Time     // the first sign of this incarnation, moved on likewise
+	recovering   bool          // it says that it reads its log back
+	ended        bool          // a medic saw the end of the process that was heard last, or of the one that was started after it
+	incarnations []incarnation // the newest that was heard of each log, at most maxIncarnations; that of the present log is the last
 }
 
-// incarnation is one opening of a log. Somebody who loses his log gets another one, whose lives are counted anew.
+// incarnation is one opening of a log. A member that loses its log gets another one, whose incarnations are counted anew.
 type incarnation struct {
 	log [16]byte
 	n   uint64
@@ -43,8 +43,8 @@ func newDetector(cfg *Config, now time.Time) *detector {
 	return d
 }
 
-// tick says whether this medic has slept. A short nap is taken out of everybody's silence; after a longer one nobody's silence means
-// anything, and all of them get one full timeout more: their heartbeats may be lost, and who was starved along with us needs time.
+// tick returns how long this medic has slept. A short sleep is taken out of everybody's silence. After a longer one nobody's silence means
+// anything, and all of them get one full timeout more: their heartbeats may be lost, and a member that was starved as well needs time.
 func (d *detector) tick(now time.Time) (slept time.Duration) {
 	gap := now.Sub(d.ticked)
 	d.ticked = now
@@ -52,7 +52,7 @@ func (d *detector) tick(now time.Time) (slept time.Duration) {
 		return 0
 	}
 	for _, v := range d.members {
-		v.firstSign = v.firstSign.Add(gap) // what we slept through proves nothing of a life's length
+		v.firstSign = v.firstSign.Add(gap) // what this medic slept through proves nothing about how long the incarnation worked
 		v.silentSince = d.shifted(v.silentSince, gap)
 	}
 	d.lastAny = d.shifted(d.lastAny, gap)
@@ -66,7 +66,7 @@ func (d *detector) shifted(heard time.Time, gap time.Duration) time.Time {
 	return heard
 }
 
-// hear notes a sign of life; false if it comes from somebody unknown, or from a life that is over (R8).
+// hear notes a sign of life; false if its sender is unknown, or its incarnation superseded (R8).
 func (d *detector) hear(who NodeID, id Identity, recovering bool, now time.Time) bool {
 	v := d.members[who]
 	switch {
@@ -81,7 +81,7 @@ func (d *detector) hear(who NodeID, id Identity, recovering bool, now time.Time)
 	if !v.known || v.Identity != id {
 		v.firstSign = now
 	}
-	v.ended = false // who speaks is not gone; a hint that was right is given again
+	v.ended = false // what speaks is not gone; a hint that was right is given again
 	v.Identity, v.known, v.lastSign, v.silentSince, v.recovering = id, true, now, now, recovering
 	d.heardAny, d.lastAny = true, now
 	v.incarnations = slices.DeleteFunc(v.incarnations, func(l incarnation) bool { return l.log == id.LogID })
@@ -90,8 +90,9 @@ func (d *detector) hear(who NodeID, id Identity, recovering bool, now time.Time)
 	return true
 }
 
-// superseded says that what was heard comes from a life that has ended: its log was opened again since, or given up for another one that is heard
-// now. Once that one is silent we may have taken the later for the earlier, and believe the other again: a life goes on, late signs end.
+// superseded reports whether a sign comes from an incarnation that has ended: its log was opened again since, or given up for another one that
+// is heard now. Which of two logs is the later one is a guess. So once the log that is believed falls silent, the other is believed again: late
+// signs end, an incarnation that works goes on.
 func (v *liveness) superseded(id Identity, cfg *Config, now time.Time) bool {
 	for i, l := range v.incarnations {
 		if l.log == id.LogID {
@@ -101,31 +102,31 @@ func (v *liveness) superseded(id Identity, cfg *Config, now time.Time) bool {
 	return false
 }
 
-// disputed says that what was heard is the newest life of its log, and a log that we take for given up. A late sign of that log's successor, or
-// rather predecessor, may have misled us: nothing is believed of it yet, but while it is heard nobody is silent.
+// disputed reports whether a sign comes from the newest incarnation of a log that is taken for given up. That guess may be wrong: a late sign
+// of the log before it may have caused it. Nothing else is believed of the sign, but it ends the silence.
 func (v *liveness) disputed(id Identity) bool {
 	return slices.Contains(v.incarnations, incarnation{id.LogID, id.Incarnation})
 }
 
-// isNew says that this life is none of those.
+// isNew reports whether the present incarnation is neither one of those, nor an earlier one of their logs.
 func (v *liveness) isNew(known []incarnation) bool {
 	return !slices.ContainsFunc(known, func(l incarnation) bool { return l.log == v.LogID && l.n >= v.Incarnation })
 }
 
-// processEnded notes that a process was seen to be gone. pid 0 means that there is none at all: it may have come and gone before anybody looked.
+// processEnded notes that a process was seen to be gone. With pid 0 there is none at all: one may have come and gone before anybody looked.
 func (d *detector) processEnded(who NodeID, pid int) {
 	if v := d.members[who]; v != nil && (pid == v.PID || pid == 0) {
 		v.ended = true
 	}
 }
 
-// alive says that somebody is to be counted on.
+// alive reports whether a member is heard.
 func (d *detector) alive(who NodeID, now time.Time) bool {
 	v := d.members[who]
 	return v != nil && v.known && !v.dead(d.cfg, now)
 }
 
-// dead says that the silence has lasted long enough. Who was never heard may be about to start.
+// dead reports whether the silence has lasted long enough. A member that was never heard may be about to start.
 func (v *liveness) dead(cfg *Config, now time.Time) bool {
 	silence := now.Sub(v.silentSince)
 	switch {

@@ -24,7 +24,7 @@ func (m *Message) fields(c *codec) {
 	c.flag(&m.Leading)
 	c.duration(&m.Uptime)
 	list(c, &m.Reach, text)
-	list(c, &m.Have, func(c *codec, x *Extent) { (*EntryID)(x).fields(c) })
+	list(c, &m.Have, func(c *codec, id *EntryID) { id.fields(c) })
 	m.Order.fields(c)
 	m.Report.fields(c)
 	list(c, &m.Entries, entryFields)

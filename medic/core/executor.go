@@ -2,8 +2,8 @@ package core
 
 import "time"
 
-// obey takes an order for a host of this medic. Whoever missed an election is refused here already; the host's fence does it again when
-// the order is carried out (M4).
+// obey takes an order for a host of this medic. A leader that missed an election is refused here already; the host's fence refuses it again
+// when the order is carried out (M4).
 func (c *Core) obey(m Message, current bool, now time.Time) {
 	o := m.Order
 	tell := func(r Report) { c.publish(Message{Kind: Outcome, To: m.From, Report: r}) }
@@ -24,7 +24,7 @@ func (c *Core) obey(m Message, current bool, now time.Time) {
 		return
 	}
 	if v.known && !o.Ended && now.Sub(v.lastSign) < c.cfg.freshTimeout() {
-		tell(o.Report(Late)) // the order is late, or its leader is half cut off: the target lives, we hear it
+		tell(o.Report(Late)) // the order is late, or its leader is half cut off: the target is heard here, so it lives
 		return
 	}
 	c.accept(o, now)
@@ -40,10 +40,10 @@ func (c *Core) accept(o Order, now time.Time) {
 	c.build.orders = append(c.build.orders, o)
 }
 
-// maxReports is how many reports are kept for orders that come again. An order that comes after more than that is told by the host.
+// maxReports is how many reports are kept for orders that come again. After that the host itself knows what became of an order.
 const maxReports = 64
 
-// Executed says what became of an order that Output gave.
+// Executed takes the report of an order that Output gave.
 func (c *Core) Executed(r Report, now time.Time) {
 	delete(c.executing, r.Order)
 	if r.Verdict == Done || r.Verdict == Found {

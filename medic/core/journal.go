@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// EntryKind is what a journal's entry tells.
+// EntryKind is what an entry tells.
 type EntryKind byte
 
 // What there is to tell.
@@ -19,7 +19,7 @@ const (
 	Recovered                      // heard again, and at work
 )
 
-// EntryID says who wrote an entry, as the how manieth of his term. Nobody else writes in that term, so entries of different medics never
+// EntryID is the term in which an entry was written, and its number there. Only the term's leader writes, so entries of different medics never
 // contradict each other: a journal is a set, and two of them are joined by putting them together.
 type EntryID struct {
 	Term
@@ -34,16 +34,10 @@ type Entry struct {
 	Node        NodeID
 	Silent      time.Duration // Suspected: since it was heard
 	Wait        time.Duration // Suspected: until its restart, in a crash loop
-	InARow      int           // Suspected: failures so close to each other
-	Took        time.Duration // Restarted: by who did it. Recovered: since it was heard last
+	InARow      int           // Suspected: failures close to each other, this one included
+	Took        time.Duration // Restarted: by the executor. Recovered: since it was heard last
 	Incarnation uint64        // Suspected: the incarnation that was heard last, 0 for none. Recovered: the one that came back
 	Text        string        // for people
-}
-
-// Extent is how far a journal reaches in a term.
-type Extent struct {
-	Term
-	N uint64
 }
 
 // Journal is the newest entries of all terms (M8), oldest first.
@@ -87,14 +81,14 @@ func (j *Journal) drop() {
 	}
 }
 
-// rowTimeout is how long ago somebody has to have come back for his next failure to be the first one again, whatever is known of his life
-// since. It is long, because the clocks of two leaders may differ.
+// rowTimeout is how long ago a target has to have come back for its next failure to be the first one again, whatever else is known of it. It
+// is long, because the clocks of two leaders may differ.
 const rowTimeout = time.Minute
 
-// inARow is how many failures of somebody came close to each other, up to now: a new leader goes on where the last one was (M5, M8). That a
-// life was long enough to end the row is for the leader to tell, who hears it.
+// inARow is how many failures of a target came close to each other, up to now: a new leader goes on where the last one was (M5, M8). Whether
+// an incarnation worked for long enough to end the row is for the leader to tell, which hears it.
 //
-// Two leaders of one generation may both have counted, one after the other, and the order of their terms does not say who came later: a
+// Two leaders of one generation may both have counted, one after the other, and the order of their terms does not say which came later: a
 // leader dies before anybody hears of its term, and the next one takes the same generation. The longer row is the right one then; at worst
 // it makes a pause too long.
 func (j *Journal) inARow(who NodeID, now time.Time) (most int) {
@@ -118,7 +112,7 @@ func (j *Journal) inARow(who NodeID, now time.Time) (most int) {
 	return max(most, n)
 }
 
-// isOpen says that the last word on somebody is not that he is back.
+// isOpen reports whether the last entry about a target is not its recovery.
 func (j *Journal) isOpen(who NodeID) bool {
 	for _, e := range slices.Backward(j.entries) {
 		if e.Node == who {
@@ -128,36 +122,36 @@ func (j *Journal) isOpen(who NodeID) bool {
 	return false
 }
 
-// lastFailed is the newest life of somebody that is known to have lastFailed. A leader that had not heard him does not say which it was; it was
-// none before the one that had come back.
-func (j *Journal) lastFailed(who NodeID) (life uint64) {
+// lastFailed is the newest incarnation of a target that is known to have failed. A leader that had not heard the target notes none; then it
+// was not one before the incarnation that had come back.
+func (j *Journal) lastFailed(who NodeID) (n uint64) {
 	failed := false
 	for _, e := range slices.Backward(j.entries) {
 		switch {
 		case e.Node != who:
 		case e.Kind == Suspected:
-			life, failed = max(life, e.Incarnation), true
+			n, failed = max(n, e.Incarnation), true
 		case e.Kind == Recovered && failed:
-			return max(life, e.Incarnation)
+			return max(n, e.Incarnation)
 		}
 	}
-	return life
+	return n
 }
 
-// extents tells what there is, in a fixed order.
-func (j *Journal) extents() []Extent {
-	var all []Extent
+// extents is how far the journal reaches: the last entry of each term, oldest first.
+func (j *Journal) extents() []EntryID {
+	var all []EntryID
 	for _, e := range j.entries {
 		if n := len(all); n == 0 || all[n-1].Term != e.Term {
-			all = append(all, Extent{Term: e.Term})
+			all = append(all, EntryID{Term: e.Term})
 		}
 		all[len(all)-1].N = e.N
 	}
 	return all
 }
 
-// missing is the first entries that somebody with these extents has not got; at most a message full.
-func (j *Journal) missing(have []Extent) (entries []Entry, oldest EntryID) {
+// missing is the first entries that a journal with these extents lacks; at most a message full.
+func (j *Journal) missing(have []EntryID) (entries []Entry, oldest EntryID) {
 	const most = 64
 	there := map[Term]uint64{}
 	for _, x := range have {

@@ -11,7 +11,7 @@ type Record struct {
 // Output is what may leave now: all that it depends on is durable.
 type Output struct {
 	Messages []Message
-	Orders   []Order // to be carried out on this medic's hosts; what comes of it is for Carried to say
+	Orders   []Order // to be carried out on this medic's hosts; Executed takes the reports
 	Fence    Term    // to be raised on this medic's hosts; zero if there is none
 }
 
@@ -62,7 +62,7 @@ func (c *Core) Stored(now time.Time) {
 }
 
 // extentsStored is what others may be told: the journal without what is still to be stored.
-func (c *Core) extentsStored() []Extent {
+func (c *Core) extentsStored() []EntryID {
 	all := c.journal.extents()
 	for _, r := range c.build.records {
 		if r.Entry == nil {
