@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -21,9 +20,6 @@ func (x *command) analysesCommand() *cli.Command {
 }
 
 func (x *command) analyses(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	if c.Bool(flagJSON) {
 		return x.printAnalysesJSON()
 	}
@@ -120,5 +116,5 @@ func (x *command) printAnalysesJSON() error {
 		}
 		all[i] = out
 	}
-	return json.NewEncoder(x.Out).Encode(map[string]any{"analyses": all})
+	return x.printJSON(map[string]any{"analyses": all})
 }

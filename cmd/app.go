@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,10 +36,26 @@ func (x *command) app() *cli.App {
 			x.topologyCommand(), x.logCommand(), x.nodeCommand(), x.medicCommand(), x.completionCommand(), x.probeCommand(),
 		},
 	}
+	refuseArguments(app.Commands)
 	app.Commands = append(app.Commands, x.More...)
 	app.OnUsageError = usage
 	strict(app.Commands)
 	return app
+}
+
+// refuseArguments has commands without ArgsUsage refuse what they would pass over in silence.
+func refuseArguments(commands []*cli.Command) {
+	for _, c := range commands {
+		if do := c.Action; do != nil && c.ArgsUsage == "" {
+			c.Action = func(ctx *cli.Context) error {
+				if err := noArguments(ctx); err != nil {
+					return err
+				}
+				return do(ctx)
+			}
+		}
+		refuseArguments(c.Subcommands)
+	}
 }
 
 // strict has every command report wrong use as an error, in place of printing its help over standard output.
@@ -139,6 +156,9 @@ func closeTo(name, given string) bool {
 
 // printf writes a result.
 func (x *command) printf(format string, args ...any) { fmt.Fprintf(x.Out, format, args...) }
+
+// printJSON writes a result as a line of JSON.
+func (x *command) printJSON(v any) error { return json.NewEncoder(x.Out).Encode(v) }
 
 // notef writes a note for people.
 func (x *command) notef(format string, args ...any) { fmt.Fprintf(x.Err, format+"\n", args...) }

@@ -67,7 +67,7 @@ func (x *command) chaos(c *cli.Context) error {
 		return err
 	}
 	defer func() { _, _ = w.Close(), r.injector.Close() }()
-	if _, err := w.Until(withLeaderTimeout(c.Context), func(m monitor.Medics) bool { return m.Led }); err != nil {
+	if _, err := w.Until(withLeaderTimeout(c.Context), monitor.HasLeader); err != nil {
 		return fmt.Errorf("%w: no medic leads; start the cluster with `posta up`", errNothingAnswers)
 	}
 	began := time.Now()
@@ -93,7 +93,7 @@ func withLeaderTimeout(ctx context.Context) context.Context {
 	return ctx
 }
 
-func (x *command) newFaultInjector(c *cli.Context) (*faultInjector, *monitor.Watcher, error) {
+func (x *command) newFaultInjector(c *cli.Context) (*faultInjector, *monitor.Listener[monitor.Medics], error) {
 	if c.Duration("every") <= 0 {
 		return nil, nil, usagef("--every %v: give a time above 0", c.Duration("every"))
 	}
@@ -121,7 +121,7 @@ func (x *command) newFaultInjector(c *cli.Context) (*faultInjector, *monitor.Wat
 		seed = rand.Uint64() >> 32
 	}
 	x.notef("chaos with --seed %d", seed)
-	w, err := monitor.Watch(t.MedicNodes())
+	w, err := monitor.ListenToMedics(t.MedicNodes())
 	if err != nil {
 		_ = injector.Close()
 		return nil, nil, err
@@ -259,14 +259,14 @@ func (r *faultInjector) say(format string, args ...any) {
 }
 
 // allBack waits until everybody is heard and no incident is open.
-func (r *faultInjector) allBack(ctx context.Context, w *monitor.Watcher) error {
+func (r *faultInjector) allBack(ctx context.Context, w *monitor.Listener[monitor.Medics]) error {
 	if err := r.injector.Ready(ctx); err != nil {
 		return err
 	}
-	view, err := w.Until(ctx, func(m monitor.Medics) bool {
+	view, err := w.Until(ctx, func(m monitor.Medics) (bool, error) {
 		open := slices.ContainsFunc(core.Incidents(m.Entries), func(i core.Incident) bool { return i.Open })
 		silent := slices.ContainsFunc(m.All, func(m monitor.Medic) bool { return !m.Heard || m.Age > 2*r.suspect })
-		return m.Led && !open && !silent
+		return m.Led && !open && !silent, nil
 	})
 	if err == nil {
 		return nil

@@ -28,6 +28,17 @@ func loadTopology(c *cli.Context) (*topology.Topology, error) {
 	return t, noTopology(name, err)
 }
 
+// withTopology is a command about the topology that -f names.
+func withTopology(do func(*cli.Context, *topology.Topology) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		t, err := loadTopology(c)
+		if err != nil {
+			return err
+		}
+		return do(c, t)
+	}
+}
+
 // noTopology says more of a file that is not there.
 func noTopology(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {

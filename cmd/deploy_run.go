@@ -166,9 +166,6 @@ func (x *command) imageSource(c *cli.Context) (s imageSource, err error) {
 }
 
 func (x *command) deployStatus(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	t, _, err := deployTopology(c)
 	if err != nil {
 		return err
@@ -229,9 +226,6 @@ func (x *command) deployLogs(c *cli.Context) error {
 }
 
 func (x *command) undeploy(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	t, text, err := deployTopology(c)
 	if err != nil {
 		return err

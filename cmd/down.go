@@ -30,9 +30,6 @@ after the next posta up. Returns when all are gone.
 }
 
 func (x *command) down(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	procs, t, err := x.localProcesses(c)
 	if err != nil {
 		return err

@@ -91,7 +91,7 @@ func (x *command) printReport(r wal.Report, asJSON bool) error {
 		x.printf("%s", r)
 		return nil
 	}
-	return json.NewEncoder(x.Out).Encode(reportAsJSON(r))
+	return x.printJSON(reportAsJSON(r))
 }
 
 func (x *command) logDump(c *cli.Context) error {

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -24,26 +23,18 @@ import (
 // probeCommand is what posta deploy has containers do: it reaches engines only, and nodes may be in networks that it cannot see. Each
 // prints one line.
 func (x *command) probeCommand() *cli.Command {
-	within := &cli.DurationFlag{Name: "within", Value: 2 * time.Second, Usage: "listen for `TIME`"}
+	flags := []cli.Flag{topologyFlag(), addressFlag(), &cli.DurationFlag{Name: "within", Value: 2 * time.Second, Usage: "listen for `TIME`"}}
 	return &cli.Command{
 		Name: "probe", Hidden: true, Usage: "what posta deploy asks of containers",
 		Subcommands: []*cli.Command{
 			{Name: "room", ArgsUsage: "DIR", Usage: "bytes on the disk of a directory", Action: x.probeRoom},
-			{Name: "beat", ArgsUsage: "NAME", Usage: "whether a node or medic is up", Action: x.probeBeat, Flags: []cli.Flag{topologyFlag(), addressFlag(), within}},
-			{Name: "lead", Usage: "whether a medic leads", Action: x.probeLead, Flags: []cli.Flag{topologyFlag(), addressFlag(), within}},
-			{Name: "hold", Usage: "keep new sessions out, and tell who runs", Action: x.probeHold, Flags: []cli.Flag{topologyFlag(), addressFlag(), within,
+			{Name: "beat", ArgsUsage: "NAME", Usage: "whether a node or medic is up", Action: withTopology(x.probeBeat), Flags: flags},
+			{Name: "lead", Usage: "whether a medic leads", Action: withTopology(x.probeLead), Flags: flags},
+			{Name: "hold", Usage: "keep new sessions out, and tell who runs", Action: withTopology(x.probeHold), Flags: append(flags,
 				&cli.DurationFlag{Name: "lease", Usage: "for `TIME`; 0 lets them in"},
-				&cli.BoolFlag{Name: "cancel", Usage: "cancel those that run"}}},
+				&cli.BoolFlag{Name: "cancel", Usage: "cancel those that run"})},
 		},
 	}
-}
-
-func (x *command) printLine(v any) error {
-	b, err := json.Marshal(v)
-	if err == nil {
-		x.printf("%s\n", b)
-	}
-	return err
 }
 
 func (x *command) probeRoom(c *cli.Context) error {
@@ -55,15 +46,11 @@ func (x *command) probeRoom(c *cli.Context) error {
 	if err := unix.Statfs(dir, &s); err != nil {
 		return fmt.Errorf("look at the disk of %s: %w", dir, err)
 	}
-	return x.printLine(deploy.DiskSpace{Free: int64(s.Bavail) * s.Bsize, Total: int64(s.Blocks) * s.Bsize})
+	return x.printJSON(deploy.DiskSpace{Free: int64(s.Bavail) * s.Bsize, Total: int64(s.Blocks) * s.Bsize})
 }
 
-func (x *command) probeBeat(c *cli.Context) error {
+func (x *command) probeBeat(c *cli.Context, t *topology.Topology) error {
 	name, err := oneArgument(c, "node", "joiner-1")
-	if err != nil {
-		return err
-	}
-	t, err := loadTopology(c)
 	if err != nil {
 		return err
 	}
@@ -71,91 +58,63 @@ func (x *command) probeBeat(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.Context, c.Duration("within"))
-	defer cancel()
-	state := deploy.Silent
-	if _, err := t.Medic(n.ID); err == nil {
-		state, err = medicBeat(ctx, n)
-		return errors.Join(err, x.printLine(state))
+	up, recovering := false, false
+	if _, err = t.Medic(n.ID); err == nil {
+		var m monitor.Medics
+		m, err = within(c, func(m monitor.Medics) (bool, error) { return m.All[0].Heard, nil })(monitor.ListenToMedics([]topology.Node{n}))
+		up = err == nil && m.All[0].Heard
+	} else {
+		var view []monitor.Status
+		view, err = within(c, func(view []monitor.Status) (bool, error) { return view[0].Up(silentFor), nil })(monitor.ListenToNodes([]topology.Node{n}))
+		up = err == nil && view[0].Up(silentFor)
+		recovering = err == nil && view[0].Heard && view[0].Beat.State == heartbeat.Recovering
 	}
-	l, err := monitor.Listen([]topology.Node{n})
 	if err != nil {
 		return err
 	}
-	defer func() { _ = l.Close() }()
-	view, err := l.Until(ctx, func(view []monitor.Status) (bool, error) { return view[0].Up(silentFor), nil })
-	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+	return x.printState(up, recovering)
+}
+
+func (x *command) probeLead(c *cli.Context, t *topology.Topology) error {
+	m, err := within(c, monitor.HasLeader)(monitor.ListenToMedics(t.MedicNodes()))
+	if err != nil {
 		return err
 	}
+	return x.printState(m.Led, false)
+}
+
+func (x *command) printState(up, recovering bool) error {
 	switch {
-	case view[0].Up(silentFor):
-		state = deploy.Up
-	case view[0].Heard && view[0].Beat.State == heartbeat.Recovering:
-		state = deploy.Recovering
+	case up:
+		return x.printJSON(deploy.Up)
+	case recovering:
+		return x.printJSON(deploy.Recovering)
 	}
-	return x.printLine(state)
+	return x.printJSON(deploy.Silent)
 }
 
-func medicBeat(ctx context.Context, n topology.Node) (string, error) {
-	w, err := monitor.Watch([]topology.Node{n})
-	if err != nil {
-		return "", err
+// within is monitor.UntilClosed for the time of --within. It is no error when that is over.
+func within[V any](c *cli.Context, enough func(V) (bool, error)) func(*monitor.Listener[V], error) (V, error) {
+	return func(l *monitor.Listener[V], err error) (V, error) {
+		ctx, cancel := context.WithTimeout(c.Context, c.Duration("within"))
+		defer cancel()
+		view, err := monitor.UntilClosed(ctx, enough)(l, err)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = nil
+		}
+		return view, err
 	}
-	defer func() { _ = w.Close() }()
-	m, err := w.Until(ctx, func(m monitor.Medics) bool { return len(m.All) > 0 && m.All[0].Heard })
-	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return "", err
-	}
-	if len(m.All) > 0 && m.All[0].Heard {
-		return deploy.Up, nil
-	}
-	return deploy.Silent, nil
-}
-
-func (x *command) probeLead(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
-	t, err := loadTopology(c)
-	if err != nil {
-		return err
-	}
-	w, err := monitor.Watch(t.MedicNodes())
-	if err != nil {
-		return err
-	}
-	defer func() { _ = w.Close() }()
-	ctx, cancel := context.WithTimeout(c.Context, c.Duration("within"))
-	defer cancel()
-	state := deploy.Up
-	if _, err := w.Until(ctx, func(m monitor.Medics) bool { return m.Led }); err != nil {
-		state = deploy.Silent
-	}
-	return x.printLine(state)
 }
 
 // probeHold speaks to the first input as whoever changes the cluster, and to the others as anybody may.
-func (x *command) probeHold(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
-	t, err := loadTopology(c)
-	if err != nil {
-		return err
-	}
+func (x *command) probeHold(c *cli.Context, t *topology.Topology) (err error) {
 	var r deploy.Running
-	first := true
-	var inputs []topology.Node
-	for _, n := range t.Nodes() {
-		if !n.Holds(topology.Input) {
-			continue
-		}
+	inputs := t.Holding(topology.Input)
+	for i, n := range inputs {
 		q := protocol.Request{Type: protocol.Sessions}
-		if first { // it decides who is admitted
+		if i == 0 { // it decides who is admitted
 			q = protocol.Request{Type: protocol.Hold, Lease: c.Duration("lease")}
 		}
-		first = false
-		inputs = append(inputs, n)
 		reply, err := client.RequestOnce(c.Context, t.ClientInside(n), q, c.Duration("within"))
 		if err != nil {
 			r.Silent = append(r.Silent, string(n.ID))
@@ -169,10 +128,10 @@ func (x *command) probeHold(c *cli.Context) error {
 	}
 	if c.Bool("cancel") {
 		x.cancelAll(c, t, inputs, r.Sessions)
-	} else if r.Rest, err = restOf(c.Context, t, c.Duration("within")); err != nil {
+	} else if r.Rest, err = restOf(c, t); err != nil {
 		return err
 	}
-	return x.printLine(r)
+	return x.printJSON(r)
 }
 
 // cancelAll asks every input; whether it helped shows the next time.
@@ -188,19 +147,12 @@ func (x *command) cancelAll(c *cli.Context, t *topology.Topology, inputs []topol
 }
 
 // restOf is what nodes still have of sessions. Outputs keep results, which is no reason to wait.
-func restOf(ctx context.Context, t *topology.Topology, within time.Duration) (map[string]int, error) {
+func restOf(c *cli.Context, t *topology.Topology) (map[string]int, error) {
 	nodes := slices.DeleteFunc(t.Nodes(), func(n topology.Node) bool { return n.Holds(topology.Output) })
-	l, err := monitor.Listen(nodes)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = l.Close() }()
-	ctx, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
-	view, err := l.Until(ctx, func(view []monitor.Status) (bool, error) {
+	view, err := within(c, func(view []monitor.Status) (bool, error) {
 		return !slices.ContainsFunc(view, func(s monitor.Status) bool { return !s.Heard }), nil
-	})
-	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+	})(monitor.ListenToNodes(nodes))
+	if err != nil {
 		return nil, err
 	}
 	rest := map[string]int{}

@@ -3,7 +3,6 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -26,9 +25,6 @@ func (x *command) sessionsCommand() *cli.Command {
 }
 
 func (x *command) sessions(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	return x.ask(c, session.ID{}, func(ctx context.Context, cl *client.Client) error {
 		found, err := cl.Sessions(ctx)
 		if err != nil && ctx.Err() != nil {
@@ -120,5 +116,5 @@ func (x *command) printSessionsJSON(list []sessionView) error {
 			out[i].Nodes = append(out[i].Nodes, nodeAt{s.Node, string(s.State), s.Bytes})
 		}
 	}
-	return json.NewEncoder(x.Out).Encode(map[string]any{"sessions": out})
+	return x.printJSON(map[string]any{"sessions": out})
 }

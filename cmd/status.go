@@ -24,7 +24,7 @@ func (x *command) statusCommand() *cli.Command {
 ` + exitHelp,
 		Flags: []cli.Flag{topologyFlag(), addressFlag(), jsonFlag(),
 			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "again and again, until Ctrl-C"}},
-		Action: x.status,
+		Action: withTopology(x.status),
 	}
 }
 
@@ -37,20 +37,13 @@ const (
 	silentFor  = 3 * time.Second // in the long run
 )
 
-func (x *command) status(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
-	t, err := loadTopology(c)
-	if err != nil {
-		return err
-	}
-	l, err := monitor.Listen(t.Nodes())
+func (x *command) status(c *cli.Context, t *topology.Topology) error {
+	l, err := monitor.ListenToNodes(t.Nodes())
 	if err != nil {
 		return err
 	}
 	defer func() { _ = l.Close() }()
-	w, err := monitor.Watch(t.MedicNodes())
+	w, err := monitor.ListenToMedics(t.MedicNodes())
 	if err != nil {
 		return err
 	}
@@ -87,12 +80,12 @@ func heardEnough(view []monitor.Status) (bool, error) {
 }
 
 // medicsHeard: all of them, their leader, and what they remember.
-func medicsHeard(m monitor.Medics) bool {
-	return len(m.All) == 0 || m.Led && len(m.Entries) > 0 && !slices.ContainsFunc(m.All, func(x monitor.Medic) bool { return !x.Heard })
+func medicsHeard(m monitor.Medics) (bool, error) {
+	return len(m.All) == 0 || m.Led && len(m.Entries) > 0 && !slices.ContainsFunc(m.All, func(x monitor.Medic) bool { return !x.Heard }), nil
 }
 
 // watch shows the board every second, in the same place if that is a terminal.
-func (x *command) watch(ctx context.Context, l *monitor.Listener, show func([]monitor.Status) error) error {
+func (x *command) watch(ctx context.Context, l *monitor.Listener[[]monitor.Status], show func([]monitor.Status) error) error {
 	_, isTerminal := terminal(x.Out)
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"encoding/json"
 	"time"
 
 	"posta.dev/posta/cmd/internal/monitor"
@@ -96,7 +95,7 @@ func (x *command) printStatusJSON(t *topology.Topology, view []monitor.Status, m
 			RestartMS: i.Restart.Milliseconds(), RecoverMS: i.Recovery.Milliseconds(), Life: i.Incarnation, Open: i.Open, Trouble: i.Trouble,
 		})
 	}
-	return json.NewEncoder(x.Out).Encode(out)
+	return x.printJSON(out)
 }
 
 func medicAsJSON(m *monitor.Medic) medicJSON {

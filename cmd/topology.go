@@ -21,14 +21,14 @@ func (x *command) topologyCommand() *cli.Command {
 		Description: exitHelp,
 		Subcommands: []*cli.Command{
 			{Name: "check", ArgsUsage: "[FILE]", Usage: "say what is wrong with the file, line by line; nothing but a summary if nothing is",
-				Flags: []cli.Flag{topologyFlag()}, Action: x.topologyCheck},
+				Flags: []cli.Flag{topologyFlag()}, Action: withTopologyArgument(x.topologyCheck)},
 			{Name: "show", ArgsUsage: "[FILE]", Usage: "the stages with their nodes and ports, and the edges between them",
-				Flags: []cli.Flag{topologyFlag(), jsonFlag()}, Action: x.topologyShow},
+				Flags: []cli.Flag{topologyFlag(), jsonFlag()}, Action: withTopologyArgument(x.topologyShow)},
 			{Name: "graph", ArgsUsage: "[FILE]", Usage: "the picture, as SVG",
-				Flags: []cli.Flag{topologyFlag(), &cli.StringFlag{Name: flagOut, Usage: "write it to `FILE`, instead of standard output"}}, Action: x.topologyGraph},
+				Flags: []cli.Flag{topologyFlag(), &cli.StringFlag{Name: flagOut, Usage: "write it to `FILE`, instead of standard output"}}, Action: withTopologyArgument(x.topologyGraph)},
 			{Name: "compose", ArgsUsage: "[FILE]", Usage: "the compose file, for containers in place of processes; they need the image of `make image`",
 				Flags: []cli.Flag{topologyFlag(), &cli.StringFlag{Name: flagOut, Value: "-", Usage: "write it to `FILE`; - is standard output"},
-					&cli.StringFlag{Name: "image", Value: "posta", Usage: "`NAME` of the image"}}, Action: x.topologyCompose},
+					&cli.StringFlag{Name: "image", Value: "posta", Usage: "`NAME` of the image"}}, Action: withTopologyArgument(x.topologyCompose)},
 			{Name: "new", Usage: "print a topology with its comments, to begin with",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "replicas", Usage: "`STAGE=N,...` or all=N"},
@@ -40,34 +40,28 @@ func (x *command) topologyCommand() *cli.Command {
 	}
 }
 
-// topologyArgument is the file that is given as an argument, or else with -f.
-func topologyArgument(c *cli.Context) (*topology.Topology, error) {
-	switch c.NArg() {
-	case 0:
-	case 1:
-		if err := c.Set(flagTopology, c.Args().First()); err != nil {
-			return nil, err
+// withTopologyArgument is a command about the topology that is given as an argument, or else with -f.
+func withTopologyArgument(do func(*cli.Context, *topology.Topology) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		switch c.NArg() {
+		case 0:
+		case 1:
+			if err := c.Set(flagTopology, c.Args().First()); err != nil {
+				return err
+			}
+		default:
+			return usagef("%s: one file, not %d", commandName(c), c.NArg())
 		}
-	default:
-		return nil, usagef("%s: one file, not %d", commandName(c), c.NArg())
+		return withTopology(do)(c)
 	}
-	return loadTopology(c)
 }
 
-func (x *command) topologyCheck(c *cli.Context) error {
-	t, err := topologyArgument(c)
-	if err != nil {
-		return err
-	}
+func (x *command) topologyCheck(c *cli.Context, t *topology.Topology) error {
 	x.printf("%s: ok, %s on %s\n", t.File, display.Plural(len(t.Nodes()), "node"), display.Plural(len(t.Hosts), "host"))
 	return nil
 }
 
-func (x *command) topologyShow(c *cli.Context) error {
-	t, err := topologyArgument(c)
-	if err != nil {
-		return err
-	}
+func (x *command) topologyShow(c *cli.Context, t *topology.Topology) error {
 	if c.Bool(flagJSON) {
 		e := json.NewEncoder(x.Out)
 		e.SetIndent("", "  ")
@@ -77,26 +71,24 @@ func (x *command) topologyShow(c *cli.Context) error {
 	return nil
 }
 
-func (x *command) topologyGraph(c *cli.Context) error {
-	t, err := topologyArgument(c)
-	if err != nil {
-		return err
-	}
+func (x *command) topologyGraph(c *cli.Context, t *topology.Topology) error {
+	return x.writeOut(c, "picture", t.SVG())
+}
+
+// writeOut writes a text to the file of --out, or else to standard output.
+func (x *command) writeOut(c *cli.Context, what, text string) error {
 	name := c.String(flagOut)
-	if name == "" {
-		x.printf("%s", t.SVG())
+	if name == "" || name == "-" {
+		x.printf("%s", text)
 		return nil
 	}
-	if err := os.WriteFile(name, []byte(t.SVG()), 0o644); err != nil {
-		return fmt.Errorf("write the picture: %w", err)
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		return fmt.Errorf("write the %s: %w", what, err)
 	}
 	return nil
 }
 
 func (x *command) topologyNew(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	v, err := variant(c)
 	if err != nil {
 		return err
@@ -148,11 +140,7 @@ func asUsage(err error) error {
 	return usagef("%s", oneLine(err))
 }
 
-func (x *command) topologyCompose(c *cli.Context) error {
-	t, err := topologyArgument(c)
-	if err != nil {
-		return err
-	}
+func (x *command) topologyCompose(c *cli.Context, t *topology.Topology) error {
 	name := c.String(flagOut)
 	dir := "."
 	if name != "-" {
@@ -162,14 +150,7 @@ func (x *command) topologyCompose(c *cli.Context) error {
 	if err != nil {
 		return usagef("%s: %v", t.File, err)
 	}
-	if name == "-" {
-		x.printf("%s", text)
-		return nil
-	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		return fmt.Errorf("write the compose file: %w", err)
-	}
-	return nil
+	return x.writeOut(c, "compose file", text)
 }
 
 // fileFrom is how a compose file in dir names the topology: relative, if it was named so, because then the two are moved together.

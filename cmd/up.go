@@ -34,9 +34,6 @@ Logs are in log/ and pids in pids/ of the cluster's data directory.
 }
 
 func (x *command) up(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	procs, t, err := x.localProcesses(c)
 	if err != nil {
 		return err
@@ -148,12 +145,7 @@ func leaderReady(ctx context.Context, t *topology.Topology) error {
 	if len(medics) == 0 {
 		return nil
 	}
-	w, err := monitor.Watch(medics)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = w.Close() }()
-	_, err = w.Until(ctx, func(m monitor.Medics) bool { return m.Led })
+	_, err := monitor.UntilClosed(ctx, monitor.HasLeader)(monitor.ListenToMedics(medics))
 	if err != nil {
 		return fmt.Errorf("no medic leads: %w; see their logs in %s", err, below(t, "log"))
 	}

@@ -59,13 +59,8 @@ const fresh = 2 * time.Second
 
 // Ready implements Injector.
 func (c Containers) Ready(ctx context.Context) error {
-	l, err := monitor.Listen(c.Nodes)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = l.Close() }()
 	var silent []string
-	_, err = l.Until(ctx, func(view []monitor.Status) (bool, error) {
+	_, err := monitor.UntilClosed(ctx, func(view []monitor.Status) (bool, error) {
 		silent = silent[:0]
 		for i := range view {
 			if !view[i].Up(fresh) {
@@ -73,7 +68,7 @@ func (c Containers) Ready(ctx context.Context) error {
 			}
 		}
 		return len(silent) == 0, nil
-	})
+	})(monitor.ListenToNodes(c.Nodes))
 	if err != nil {
 		return fmt.Errorf("nothing is heard of %s: %w; see their containers' logs", strings.Join(silent, ", "), err)
 	}

@@ -107,13 +107,8 @@ func (c *Processes) Stop(ctx context.Context, nodes []medic.NodeID) []medic.Stop
 // Ready returns when heartbeats of all nodes are there, of these processes and no others. A node that dies again and again before it
 // is heard is an error at once, one that says nothing when ctx ends is one then.
 func (c *Processes) Ready(ctx context.Context) error {
-	l, err := monitor.Listen(c.cfg.Nodes)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = l.Close() }()
 	w := &waiting{procs: c, lives: map[medic.NodeID]int{}, pids: map[medic.NodeID]int{}}
-	view, err := l.Until(ctx, w.enough)
+	view, err := monitor.UntilClosed(ctx, w.enough)(monitor.ListenToNodes(c.cfg.Nodes))
 	if err != nil && ctx.Err() != nil {
 		return w.missing(view, context.Cause(ctx))
 	}

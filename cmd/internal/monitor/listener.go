@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/medic/agent"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/zmqx"
 )
@@ -17,71 +17,80 @@ const Topic = "H"
 // keepAlive finds a connection behind which nobody is any more: a container may move to another address.
 const keepAlive = 2 * time.Second
 
-// Listener keeps a NodeTable of living nodes.
-type Listener struct {
+// Listener keeps a view V of what nodes or medics publish on their control sockets.
+type Listener[V any] struct {
 	sub  *zmqx.Sub
-	done chan struct{}
+	from []topology.Node // the publishers, in the order of connections
+	done chan struct{}   // closed when run has ended
 
 	mu    sync.Mutex
-	board *NodeTable // written by run
+	table table[V] // written by run
 }
 
-// Listen subscribes to all nodes. The listener must be closed.
-func Listen(nodes []topology.Node) (*Listener, error) {
+type table[V any] interface {
+	take(topic string, payload []byte, from topology.NodeID, now time.Time)
+	View(now time.Time) V
+}
+
+// ListenToNodes subscribes to the heartbeats of nodes. The listener must be closed.
+func ListenToNodes(nodes []topology.Node) (*Listener[[]Status], error) {
+	return listen[[]Status]("heartbeats", nodes, NewNodeTable(nodes), Topic)
+}
+
+// ListenToMedics subscribes to the heartbeats and the journals of medics. The listener must be closed.
+func ListenToMedics(medics []topology.Node) (*Listener[Medics], error) {
+	return listen[Medics]("medics", medics, newMedicTable(medics), agent.MessageTopic, agent.JournalTopic)
+}
+
+func listen[V any](what string, from []topology.Node, t table[V], topics ...string) (*Listener[V], error) {
 	// A short pause between attempts: somebody waits for nodes that are just starting.
 	sub, err := zmqx.NewSub(zmqx.Options{BackoffMax: 100 * time.Millisecond, MaxFrame: 2 << 20, KeepAlive: keepAlive})
 	if err != nil {
-		return nil, fmt.Errorf("listen to heartbeats: %w", err)
+		return nil, fmt.Errorf("listen to %s: %w", what, err)
 	}
-	l := &Listener{sub: sub, done: make(chan struct{}), board: NewNodeTable(nodes)}
-	err = sub.Subscribe(Topic)
-	for _, n := range nodes {
+	for _, topic := range topics {
+		if err == nil {
+			err = sub.Subscribe(topic)
+		}
+	}
+	for _, n := range from {
 		if err == nil {
 			_, err = sub.Connect(n.Sockets.Control.Dial)
 		}
 	}
 	if err != nil {
 		_ = sub.Close()
-		return nil, fmt.Errorf("listen to heartbeats: %w", err)
+		return nil, fmt.Errorf("listen to %s: %w", what, err)
 	}
+	l := &Listener[V]{sub: sub, from: from, done: make(chan struct{}), table: t}
 	go l.run()
 	return l, nil
 }
 
-func (l *Listener) run() {
+func (l *Listener[V]) run() {
 	defer close(l.done)
 	for batch := range l.sub.C() {
 		now := time.Now()
 		for _, r := range batch {
-			l.take(r.Msg, now)
+			if len(r.Msg) == 2 && r.Endpoint < len(l.from) {
+				l.mu.Lock()
+				l.table.take(string(r.Msg[0]), r.Msg[1], l.from[r.Endpoint].ID, now)
+				l.mu.Unlock()
+			}
 		}
 	}
 }
 
-// take passes over what is no heartbeat: it may be another version's, or a stranger's.
-func (l *Listener) take(m zmqx.Message, now time.Time) {
-	if len(m) != 2 || string(m[0]) != Topic {
-		return
-	}
-	beat, err := heartbeat.Decode(m[1])
-	if err != nil {
-		return
-	}
+// View is what is known now.
+func (l *Listener[V]) View() V {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.board.Heard(beat, now)
-}
-
-// View is the status of every node now.
-func (l *Listener) View() []Status {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.board.View(time.Now())
+	return l.table.View(time.Now())
 }
 
 // Until looks every few milliseconds and returns when enough says so or ctx ends, with what was seen last. An error of enough ends
 // it too.
-func (l *Listener) Until(ctx context.Context, enough func([]Status) (bool, error)) ([]Status, error) {
+func (l *Listener[V]) Until(ctx context.Context, enough func(V) (bool, error)) (V, error) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -97,8 +106,19 @@ func (l *Listener) Until(ctx context.Context, enough func([]Status) (bool, error
 	}
 }
 
+// UntilClosed is Until for a listener that is of no use afterwards: UntilClosed(ctx, enough)(ListenToNodes(nodes)).
+func UntilClosed[V any](ctx context.Context, enough func(V) (bool, error)) func(*Listener[V], error) (V, error) {
+	return func(l *Listener[V], err error) (view V, _ error) {
+		if err != nil {
+			return view, err
+		}
+		defer func() { _ = l.Close() }()
+		return l.Until(ctx, enough)
+	}
+}
+
 // Close ends the listener and awaits its goroutine.
-func (l *Listener) Close() error {
+func (l *Listener[V]) Close() error {
 	err := l.sub.Close()
 	<-l.done
 	return err

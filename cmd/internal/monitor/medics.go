@@ -1,15 +1,11 @@
 package monitor
 
 import (
-	"context"
-	"fmt"
-	"sync"
 	"time"
 
 	"posta.dev/posta/medic/agent"
 	"posta.dev/posta/medic/core"
 	"posta.dev/posta/topology"
-	"posta.dev/posta/zmqx"
 )
 
 // Medic is what was heard of a medic.
@@ -28,85 +24,45 @@ type Medics struct {
 	Entries []core.Entry
 }
 
-// Watcher listens to medics.
-type Watcher struct {
-	sub  *zmqx.Sub
-	done chan struct{}
-	of   []topology.Node
+// HasLeader is for Until: from then on the dead are started again.
+func HasLeader(m Medics) (bool, error) { return m.Led, nil }
 
-	mu    sync.Mutex
-	beats map[topology.NodeID]core.Message
-	at    map[topology.NodeID]time.Time
-	last  core.Message // the newest journal
+// medicTable holds the last heartbeat of each medic, and the newest journal.
+type medicTable struct {
+	medics  []topology.Node
+	beats   map[topology.NodeID]core.Message
+	at      map[topology.NodeID]time.Time
+	journal core.Message
 }
 
-// Watch subscribes to medics. The watcher must be closed.
-func Watch(medics []topology.Node) (*Watcher, error) {
-	sub, err := zmqx.NewSub(zmqx.Options{BackoffMax: 100 * time.Millisecond, MaxFrame: 2 << 20, KeepAlive: keepAlive})
-	if err != nil {
-		return nil, fmt.Errorf("listen to medics: %w", err)
-	}
-	w := &Watcher{sub: sub, done: make(chan struct{}), of: medics, beats: map[topology.NodeID]core.Message{}, at: map[topology.NodeID]time.Time{}}
-	for _, topic := range []string{agent.MessageTopic, agent.JournalTopic} {
-		if err == nil {
-			err = sub.Subscribe(topic)
-		}
-	}
-	for _, n := range medics {
-		if err == nil {
-			_, err = sub.Connect(n.Sockets.Control.Dial)
-		}
-	}
-	if err != nil {
-		_ = sub.Close()
-		return nil, fmt.Errorf("listen to medics: %w", err)
-	}
-	go w.run()
-	return w, nil
+func newMedicTable(medics []topology.Node) *medicTable {
+	return &medicTable{medics: medics, beats: map[topology.NodeID]core.Message{}, at: map[topology.NodeID]time.Time{}}
 }
 
-func (w *Watcher) run() {
-	defer close(w.done)
-	for batch := range w.sub.C() {
-		for _, r := range batch {
-			if len(r.Msg) == 2 && r.Endpoint < len(w.of) {
-				w.take(string(r.Msg[0]), r.Msg[1], w.of[r.Endpoint].ID)
-			}
-		}
-	}
-}
-
-func (w *Watcher) take(topic string, p []byte, from topology.NodeID) {
-	m, err := core.DecodeMessage(p)
-	if err != nil || m.From != from {
-		return // another version's, or a stranger's
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// take passes over what is no message of that medic: it may be another version's, or a stranger's.
+func (t *medicTable) take(topic string, payload []byte, from topology.NodeID, now time.Time) {
+	m, err := core.DecodeMessage(payload)
 	switch {
+	case err != nil || m.From != from:
 	case topic == agent.JournalTopic:
-		newer := m.Term.Gen > w.last.Term.Gen || m.Term.Gen == w.last.Term.Gen && (m.Leading || !w.last.Leading)
-		if newer {
-			w.last = m
+		if m.Term.Gen > t.journal.Term.Gen || m.Term.Gen == t.journal.Term.Gen && (m.Leading || !t.journal.Leading) {
+			t.journal = m
 		}
 	case m.Kind == core.Beat:
-		if old, ok := w.beats[from]; !ok || old.ID.LogID != m.ID.LogID || m.ID.Incarnation >= old.ID.Incarnation {
-			w.beats[from], w.at[from] = m, time.Now()
+		if old, ok := t.beats[from]; !ok || old.ID.LogID != m.ID.LogID || m.ID.Incarnation >= old.ID.Incarnation {
+			t.beats[from], t.at[from] = m, now
 		}
 	}
 }
 
 // View is what is known now.
-func (w *Watcher) View() Medics {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	v := Medics{Entries: w.last.Entries}
-	now := time.Now()
-	for _, n := range w.of {
-		beat, ok := w.beats[n.ID]
+func (t *medicTable) View(now time.Time) Medics {
+	v := Medics{Entries: t.journal.Entries}
+	for _, n := range t.medics {
+		beat, ok := t.beats[n.ID]
 		m := Medic{Node: n, Heard: ok, Beat: beat}
 		if ok {
-			m.Age = now.Sub(w.at[n.ID])
+			m.Age = now.Sub(t.at[n.ID])
 		}
 		v.All = append(v.All, m)
 		if m.Heard && beat.Term.Gen >= v.Term.Gen && (beat.Term != v.Term || beat.Leading) {
@@ -114,28 +70,4 @@ func (w *Watcher) View() Medics {
 		}
 	}
 	return v
-}
-
-// Until looks every few milliseconds and returns when enough says so, or with an error when ctx ends, with what was seen last.
-func (w *Watcher) Until(ctx context.Context, enough func(Medics) bool) (Medics, error) {
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		v := w.View()
-		if enough(v) {
-			return v, nil
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return v, context.Cause(ctx)
-		}
-	}
-}
-
-// Close ends the watcher and awaits its goroutine.
-func (w *Watcher) Close() error {
-	err := w.sub.Close()
-	<-w.done
-	return err
 }

@@ -64,6 +64,13 @@ type Status struct {
 	OutRate float64
 }
 
+// take passes over what is no heartbeat: it may be another version's, or a stranger's.
+func (b *NodeTable) take(topic string, payload []byte, _ topology.NodeID, now time.Time) {
+	if beat, err := heartbeat.Decode(payload); err == nil && topic == Topic {
+		b.Heard(beat, now)
+	}
+}
+
 // View is the status of every node, in the order of the topology.
 func (b *NodeTable) View(now time.Time) []Status {
 	all := make([]Status, len(b.nodes))
