@@ -56,9 +56,7 @@ func (x *command) printAnalysis(a *analyses.Analysis) {
 	}
 	for _, t := range []*display.Table{&streams, &params, &queries} {
 		x.printf("\n")
-		for _, line := range t.Lines() {
-			x.printf("  %s\n", line)
-		}
+		t.Print(x.Out, "  ")
 	}
 }
 

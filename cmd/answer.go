@@ -58,9 +58,7 @@ func printTable(w io.Writer, t *client.Table) {
 		table.Rows = append(table.Rows, cells)
 	}
 	fmt.Fprintf(w, "%s: %s\n", display.Escape(t.Name), display.Plural(t.Len(), "row"))
-	for _, line := range table.Lines() {
-		fmt.Fprintf(w, "  %s\n", line)
-	}
+	table.Print(w, "  ")
 	if more := t.Len() - len(table.Rows); more > 0 {
 		fmt.Fprintf(w, "  … and %s more; --out DIR or --json gives all\n", display.Count(uint64(more)))
 	}
@@ -85,9 +83,7 @@ func printRejected(w io.Writer, all []protocol.Rejected) {
 		for _, row := range r.First {
 			table.Rows = append(table.Rows, []string{row.File, strconv.FormatUint(row.Line, 10), row.Reason})
 		}
-		for _, line := range table.Lines() {
-			fmt.Fprintf(w, "  %s\n", line)
-		}
+		table.Print(w, "  ")
 		if more := r.Rows - min(r.Rows, uint64(len(r.First))); more > 0 {
 			fmt.Fprintf(w, "  … and %s more\n", display.Count(more))
 		}

@@ -39,6 +39,17 @@ func withTopology(do func(*cli.Context, *topology.Topology) error) cli.ActionFun
 	}
 }
 
+// withNode is a command about one node of the topology that -f names.
+func withNode(example string, do func(*cli.Context, *topology.Topology, string) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		name, err := oneArgument(c, "node", example)
+		if err != nil {
+			return err
+		}
+		return withTopology(func(c *cli.Context, t *topology.Topology) error { return do(c, t, name) })(c)
+	}
+}
+
 // noTopology says more of a file that is not there.
 func noTopology(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {

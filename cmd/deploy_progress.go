@@ -2,9 +2,7 @@ package cmd
 
 import (
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/deploy/apply"
@@ -13,18 +11,17 @@ import (
 // steps shows how a plan is carried out: on a terminal a line for each host and one for all, drawn over and over; elsewhere a line for each
 // step that is over, and for what a step has waited for.
 type steps struct {
-	out   io.Writer
-	width func() int // nil where it is no terminal
-	of    int
-	over  int
-	hosts []string
-	now   map[string]apply.Event
-	drawn int
-	said  string
+	screen display.Redraw
+	width  func() int             // nil where it is no terminal
+	of     int                    // steps of the plan
+	over   int                    // steps that are over
+	hosts  []string               // those that have had an event, in the order of their first
+	now    map[string]apply.Event // the last event of each
+	said   string                 // the last text of an event that was written, where it is no terminal
 }
 
 func (x *command) newSteps(of int) *steps {
-	s := &steps{out: x.Err, of: of, now: map[string]apply.Event{}}
+	s := &steps{screen: display.Redraw{Out: x.Err}, of: of, now: map[string]apply.Event{}}
 	if width, isTerminal := terminal(x.Err); isTerminal {
 		s.width = width
 	}
@@ -59,21 +56,18 @@ func (s *steps) tell(e apply.Event) {
 	default:
 		return
 	}
-	fmt.Fprintln(s.out, display.Escape(line))
+	fmt.Fprintln(s.screen.Out, display.Escape(line))
 }
 
 func (s *steps) draw() {
 	width := max(s.width(), 20) - 1
-	var b strings.Builder
-	s.clear(&b)
 	const cells = 24
-	full := cells * s.over / max(1, s.of)
-	b.WriteString(display.Cut(fmt.Sprintf("[%s%s] %d of %s", strings.Repeat("█", full), strings.Repeat("·", cells-full), s.over, display.Plural(s.of, "step")), width) + "\n")
+	bar := display.Bar(cells*s.over/max(1, s.of), cells)
+	lines := []string{display.Cut(fmt.Sprintf("[%s] %d of %s", bar, s.over, display.Plural(s.of, "step")), width)}
 	for _, h := range s.hosts {
-		b.WriteString(display.Cut(display.Escape(h+": "+eventText(s.now[h])), width) + "\n")
+		lines = append(lines, display.Cut(display.Escape(h+": "+eventText(s.now[h])), width))
 	}
-	s.drawn = 1 + len(s.hosts)
-	_, _ = io.WriteString(s.out, b.String())
+	s.screen.Draw(lines)
 }
 
 func eventText(e apply.Event) string {
@@ -91,18 +85,4 @@ func eventText(e apply.Event) string {
 		text += ": " + e.Text
 	}
 	return text
-}
-
-func (s *steps) clear(b *strings.Builder) {
-	if s.drawn > 0 {
-		fmt.Fprintf(b, "\x1b[%dA\r\x1b[J", s.drawn)
-	}
-	s.drawn = 0
-}
-
-// finish takes the lines away, so that what follows is not drawn over.
-func (s *steps) finish() {
-	var b strings.Builder
-	s.clear(&b)
-	_, _ = io.WriteString(s.out, b.String())
 }

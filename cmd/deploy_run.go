@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -26,7 +25,7 @@ func (x *command) deploy(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	t, text, err := deployTopology(c)
+	t, err := loadTopology(c)
 	if err != nil {
 		return err
 	}
@@ -35,12 +34,12 @@ func (x *command) deploy(c *cli.Context) error {
 		return fmt.Errorf("deploy: %w", err)
 	}
 	defer func() { _ = source.close() }()
-	f, err := connectEngines(c.Context, t, c.StringSlice(flagLost))
+	f, err := connectEngines(c, t)
 	if err != nil {
-		return fmt.Errorf("deploy: %w", err)
+		return err
 	}
 	defer func() { _ = f.close() }()
-	d, err := x.desired(c, t, text, source, f)
+	d, err := x.desired(c, t, source, f)
 	if err != nil {
 		return fmt.Errorf("deploy: %w", err)
 	}
@@ -56,19 +55,6 @@ func (x *command) deploy(c *cli.Context) error {
 	return x.carryOut(c, d, f, &source.Image, p)
 }
 
-// deployTopology is the file and its text.
-func deployTopology(c *cli.Context) (*topology.Topology, string, error) {
-	t, err := loadTopology(c)
-	if err != nil {
-		return nil, "", err
-	}
-	text, err := os.ReadFile(t.File)
-	if err != nil {
-		return nil, "", fmt.Errorf("read the topology: %w", err)
-	}
-	return t, string(text), nil
-}
-
 func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, image *apply.Image, p plan.Plan) error {
 	if len(p.Steps) == 0 {
 		x.notef("cluster %s is as the topology says", d.Cluster)
@@ -81,7 +67,7 @@ func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, image *
 		Beat: c.Duration(flagTimeout), Report: progress.update, Image: image,
 	}
 	err := apply.Run(c.Context, cfg, p)
-	progress.finish()
+	progress.screen.Clear()
 	if err != nil {
 		return fmt.Errorf("%w; posta deploy status tells what is where; say the same again to go on, or posta deploy --%s to go back", err, flagRollback)
 	}
@@ -90,9 +76,9 @@ func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, image *
 }
 
 // desired is what the topology says, or what was good before it.
-func (x *command) desired(c *cli.Context, t *topology.Topology, text string, s imageSource, f *engineSet) (plan.Desired, error) {
+func (x *command) desired(c *cli.Context, t *topology.Topology, s imageSource, f *engineSet) (plan.Desired, error) {
 	if !c.Bool(flagRollback) {
-		return plan.FromTopology(t, text, s.Ref, s.arch)
+		return plan.FromTopology(t, f.text, s.Ref, s.arch)
 	}
 	good := f.observed.Revisions()
 	for i, l := range good {
@@ -165,14 +151,10 @@ func (x *command) imageSource(c *cli.Context) (s imageSource, err error) {
 	return s, nil
 }
 
-func (x *command) deployStatus(c *cli.Context) error {
-	t, _, err := deployTopology(c)
+func (x *command) deployStatus(c *cli.Context, t *topology.Topology) error {
+	f, err := connectEngines(c, t)
 	if err != nil {
 		return err
-	}
-	f, err := connectEngines(c.Context, t, c.StringSlice(flagLost))
-	if err != nil {
-		return fmt.Errorf("deploy status: %w", err)
 	}
 	defer func() { _ = f.close() }()
 	for i := range f.observed.Engines {
@@ -189,9 +171,7 @@ func (x *command) deployStatus(c *cli.Context) error {
 			}
 			table.Rows = append(table.Rows, []string{k.Unit, state, k.Image, k.Name})
 		}
-		for _, line := range table.Lines() {
-			x.printf("  %s\n", line)
-		}
+		table.Print(x.Out, "  ")
 		x.printf("  %s\n", display.Plural(len(o.Volumes), "volume"))
 	}
 	for i, l := range f.observed.Revisions() {
@@ -204,18 +184,10 @@ func (x *command) deployStatus(c *cli.Context) error {
 	return nil
 }
 
-func (x *command) deployLogs(c *cli.Context) error {
-	name, err := oneArgument(c, "node", "joiner-1 -f")
+func (x *command) deployLogs(c *cli.Context, t *topology.Topology, name string) error {
+	f, err := connectEngines(c, t)
 	if err != nil {
 		return err
-	}
-	t, _, err := deployTopology(c)
-	if err != nil {
-		return err
-	}
-	f, err := connectEngines(c.Context, t, nil)
-	if err != nil {
-		return fmt.Errorf("deploy logs: %w", err)
 	}
 	defer func() { _ = f.close() }()
 	at, k, err := f.container(name)
@@ -225,17 +197,13 @@ func (x *command) deployLogs(c *cli.Context) error {
 	return at.Logs(c.Context, k.Name, c.String("tail"), c.Bool("follow"), x.Out, x.Out)
 }
 
-func (x *command) undeploy(c *cli.Context) error {
-	t, text, err := deployTopology(c)
+func (x *command) undeploy(c *cli.Context, t *topology.Topology) error {
+	f, err := connectEngines(c, t)
 	if err != nil {
 		return err
 	}
-	f, err := connectEngines(c.Context, t, c.StringSlice(flagLost))
-	if err != nil {
-		return fmt.Errorf("undeploy: %w", err)
-	}
 	defer func() { _ = f.close() }()
-	d, err := plan.FromTopology(t, text, "", "")
+	d, err := plan.FromTopology(t, f.text, "", "")
 	if err != nil {
 		return fmt.Errorf("undeploy: %w", err)
 	}

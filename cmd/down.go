@@ -25,21 +25,11 @@ func (x *command) downCommand() *cli.Command {
 after the next posta up. Returns when all are gone.
 
 ` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), hostFlag()}, Action: x.down,
+		Flags: []cli.Flag{topologyFlag(), hostFlag()}, Action: x.changing(x.down),
 	}
 }
 
-func (x *command) down(c *cli.Context) error {
-	procs, t, err := x.localProcesses(c)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = procs.Close() }()
-	lock, err := local.TakeLock(below(t, "up.lock"))
-	if err != nil {
-		return fmt.Errorf("down: %w; somebody else is starting or stopping this cluster", err)
-	}
-	defer func() { _ = lock.Release() }()
+func (x *command) down(c *cli.Context, procs *local.Processes, t *topology.Topology) error {
 	began := time.Now()
 	if err := x.closeHosts(c.Context, procs); err != nil {
 		return fmt.Errorf("down: %w", err)

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/deploy/engine"
 	"posta.dev/posta/deploy/plan"
@@ -15,9 +18,10 @@ import (
 
 // engineSet is the connected engines of a topology's hosts, and what was observed on each.
 type engineSet struct {
+	text     string                    // of the topology file
 	engines  map[string]*engine.Engine // by host; hosts that share an engine have the same one
 	observed plan.Observed
-	open     []*engine.Engine
+	open     []*engine.Engine // to be closed
 }
 
 func (f *engineSet) close() error {
@@ -29,29 +33,35 @@ func (f *engineSet) close() error {
 }
 
 // connectEngines connects to every host of the topology, and to those of the last good one, which may have what has to move or to go.
-func connectEngines(ctx context.Context, t *topology.Topology, lost []string) (f *engineSet, err error) {
-	f = &engineSet{engines: map[string]*engine.Engine{}}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.close())
-		}
-	}()
+func connectEngines(c *cli.Context, t *topology.Topology) (*engineSet, error) {
+	text, err := os.ReadFile(t.File)
+	if err != nil {
+		return nil, fmt.Errorf("read the topology: %w", err)
+	}
+	f := &engineSet{text: string(text), engines: map[string]*engine.Engine{}}
+	if err := f.connectAll(c.Context, t, c.StringSlice(flagLost)); err != nil {
+		return nil, fmt.Errorf("%s: %w", commandName(c), errors.Join(err, f.close()))
+	}
+	return f, nil
+}
+
+func (f *engineSet) connectAll(ctx context.Context, t *topology.Topology, lost []string) error {
 	var hosts []topology.Host
 	for _, h := range t.Hosts {
 		if plan.UsesHost(t, h.Name) {
 			hosts = append(hosts, h)
 		}
 	}
-	if err := f.meet(ctx, t.Name, hosts); err != nil {
-		return f, fmt.Errorf("%w; see [hosts.NAME] engine in %s", err, t.File)
+	if err := f.connect(ctx, t.Name, hosts); err != nil {
+		return fmt.Errorf("%w; see [hosts.NAME] engine in %s", err, t.File)
 	}
 	good := f.observed.Revisions()
 	if len(good) == 0 {
-		return f, nil
+		return nil
 	}
 	before, err := topology.ParseAt(t.File, []byte(good[0].File))
 	if err != nil {
-		return f, nil // an older program kept it; what it had elsewhere is not known, and a later deploy of it will find it
+		return nil // an older program kept it; what it had elsewhere is not known, and a later deploy of it will find it
 	}
 	var old []topology.Host
 	for _, h := range before.Hosts {
@@ -64,14 +74,14 @@ func connectEngines(ctx context.Context, t *topology.Topology, lost []string) (f
 		}
 		old = append(old, h)
 	}
-	if err := f.meet(ctx, t.Name, old); err != nil {
-		return f, fmt.Errorf("%w; it was in the last topology, and may have data: start it, or go on without it with --%s HOST", err, flagLost)
+	if err := f.connect(ctx, t.Name, old); err != nil {
+		return fmt.Errorf("%w; it was in the last topology, and may have data: start it, or go on without it with --%s HOST", err, flagLost)
 	}
-	return f, nil
+	return nil
 }
 
-// meet connects to hosts, all at once.
-func (f *engineSet) meet(ctx context.Context, cluster string, hosts []topology.Host) error {
+// connect connects to hosts, all at once.
+func (f *engineSet) connect(ctx context.Context, cluster string, hosts []topology.Host) error {
 	type answer struct {
 		engine *engine.Engine
 		has    plan.Engine

@@ -1,9 +1,6 @@
 package cmd
 
 import (
-	"errors"
-	"log/slog"
-
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/medic/agent"
@@ -32,33 +29,47 @@ With --systemd it restarts units: those that posta deploy --render systemd has w
 	}
 }
 
-func (x *command) medic(c *cli.Context) error {
+func (x *command) medic(c *cli.Context) (err error) {
 	name, err := oneArgument(c, "medic", "medic-1")
 	if err != nil {
 		return err
 	}
-	level, err := logLevel(c)
-	if err != nil {
+	cfg := agent.Config{Medic: topology.NodeID(name)}
+	if cfg.Log, err = x.logger(c); err != nil {
 		return err
 	}
-	cfg := agent.Config{Medic: topology.NodeID(name), Log: slog.New(slog.NewTextHandler(x.Err, &slog.HandlerOptions{Level: level}))}
-	switch {
-	case c.Bool(flagDocker) && c.Bool(flagSystemd):
+	inDocker, inSystemd := c.Bool(flagDocker), c.Bool(flagSystemd)
+	if inDocker && inSystemd {
 		return usagef("medic: --%s or --%s, not both", flagDocker, flagSystemd)
-	case c.Bool(flagDocker):
-		return x.dockerMedic(c, cfg)
-	case c.Bool(flagSystemd):
-		return systemdMedic(c, cfg)
 	}
-	procs, t, err := x.localProcesses(c)
-	if err != nil {
+	if !inDocker && !inSystemd {
+		procs, t, err := x.localProcesses(c)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = procs.Close() }()
+		if _, err := t.Medic(cfg.Medic); err != nil {
+			return err
+		}
+		cfg.Topology, cfg.Hosts, cfg.Restarter = t, procs.Hosts(), procs
+		return agent.Run(c.Context, cfg)
+	}
+	if cfg.Topology, err = loadTopology(c); err != nil {
 		return err
 	}
-	defer func() { _ = procs.Close() }()
-	if _, err := t.Medic(cfg.Medic); err != nil {
+	// An engine or a systemd is one machine: without --host it is the medic's own.
+	if cfg.Hosts, err = givenHosts(c, cfg.Topology); err != nil {
 		return err
 	}
-	cfg.Topology, cfg.Hosts, cfg.Restarter = t, procs.Hosts(), procs
+	cfg.Restarter = systemd.New(systemd.Config{Unit: cfg.Topology.Unit})
+	if inDocker {
+		r, err := docker.New(docker.Config{Cluster: cfg.Topology.Name})
+		if err != nil {
+			return err
+		}
+		defer func() { _ = r.Close() }() // only connections
+		cfg.Restarter = r
+	}
 	return agent.Run(c.Context, cfg)
 }
 
@@ -68,33 +79,4 @@ func dockerFlag() cli.Flag {
 
 func systemdFlag() cli.Flag {
 	return &cli.BoolFlag{Name: flagSystemd, Usage: "nodes and medics are units of systemd, as posta deploy --render systemd names them"}
-}
-
-// systemdMedic acts on its own host unless others are given: a systemd is one machine.
-func systemdMedic(c *cli.Context, cfg agent.Config) (err error) {
-	if cfg.Topology, err = loadTopology(c); err != nil {
-		return err
-	}
-	if cfg.Hosts, err = givenHosts(c, cfg.Topology); err != nil {
-		return err
-	}
-	cfg.Restarter = systemd.New(systemd.Config{Unit: cfg.Topology.Unit})
-	return agent.Run(c.Context, cfg)
-}
-
-// dockerMedic acts on its own host unless others are given: an engine is one machine.
-func (x *command) dockerMedic(c *cli.Context, cfg agent.Config) (err error) {
-	if cfg.Topology, err = loadTopology(c); err != nil {
-		return err
-	}
-	if cfg.Hosts, err = givenHosts(c, cfg.Topology); err != nil {
-		return err
-	}
-	r, err := docker.New(docker.Config{Cluster: cfg.Topology.Name})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	cfg.Restarter = r
-	return agent.Run(c.Context, cfg)
 }

@@ -18,25 +18,12 @@ node for limits.drain and ends it with exit code 0; kill -9 loses nothing either
    posta node joiner-1 -f topology.toml
 
 ` + exitHelp,
-		Flags: []cli.Flag{
-			topologyFlag(),
-			addressFlag(),
-			logFlag(),
-		},
-		Action: x.node,
+		Flags: []cli.Flag{topologyFlag(), addressFlag(), logFlag()}, Action: withNode("joiner-1", x.node),
 	}
 }
 
-func (x *command) node(c *cli.Context) error {
-	name, err := oneArgument(c, "node", "joiner-1")
-	if err != nil {
-		return err
-	}
-	level, err := logLevel(c)
-	if err != nil {
-		return err
-	}
-	t, err := loadTopology(c)
+func (x *command) node(c *cli.Context, t *topology.Topology, name string) error {
+	log, err := x.logger(c)
 	if err != nil {
 		return err
 	}
@@ -44,7 +31,6 @@ func (x *command) node(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(x.Err, &slog.HandlerOptions{Level: level}))
 	return x.RunNode(c.Context, t, n.ID, log)
 }
 
@@ -52,9 +38,11 @@ func logFlag() cli.Flag {
 	return &cli.StringFlag{Name: "log", Value: "info", Usage: "log this `LEVEL` and above on standard error: debug, info, warn, error"}
 }
 
-func logLevel(c *cli.Context) (level slog.Level, err error) {
+// logger reads --log.
+func (x *command) logger(c *cli.Context) (*slog.Logger, error) {
+	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.String("log"))); err != nil {
-		return level, usagef("--log %s: there is debug, info, warn, error", c.String("log"))
+		return nil, usagef("--log %s: there is debug, info, warn, error", c.String("log"))
 	}
-	return level, nil
+	return slog.New(slog.NewTextHandler(x.Err, &slog.HandlerOptions{Level: level})), nil
 }

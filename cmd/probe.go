@@ -28,7 +28,7 @@ func (x *command) probeCommand() *cli.Command {
 		Name: "probe", Hidden: true, Usage: "what posta deploy asks of containers",
 		Subcommands: []*cli.Command{
 			{Name: "room", ArgsUsage: "DIR", Usage: "bytes on the disk of a directory", Action: x.probeRoom},
-			{Name: "beat", ArgsUsage: "NAME", Usage: "whether a node or medic is up", Action: withTopology(x.probeBeat), Flags: flags},
+			{Name: "beat", ArgsUsage: "NAME", Usage: "whether a node or medic is up", Action: withNode("joiner-1", x.probeBeat), Flags: flags},
 			{Name: "lead", Usage: "whether a medic leads", Action: withTopology(x.probeLead), Flags: flags},
 			{Name: "hold", Usage: "keep new sessions out, and tell who runs", Action: withTopology(x.probeHold), Flags: append(flags,
 				&cli.DurationFlag{Name: "lease", Usage: "for `TIME`; 0 lets them in"},
@@ -49,11 +49,7 @@ func (x *command) probeRoom(c *cli.Context) error {
 	return x.printJSON(deploy.DiskSpace{Free: int64(s.Bavail) * s.Bsize, Total: int64(s.Blocks) * s.Bsize})
 }
 
-func (x *command) probeBeat(c *cli.Context, t *topology.Topology) error {
-	name, err := oneArgument(c, "node", "joiner-1")
-	if err != nil {
-		return err
-	}
+func (x *command) probeBeat(c *cli.Context, t *topology.Topology, name string) error {
 	n, err := placed(t, medic.NodeID(name))
 	if err != nil {
 		return err

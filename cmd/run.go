@@ -158,7 +158,7 @@ func (x *command) runOn(ctx context.Context, runDir *local.RunDir, r *request, v
 	}
 	defer func() { err = errors.Join(err, procs.Close()) }()
 	show := x.newProgress()
-	stop := supervise(procs, func(e medic.Event) { show.say(describeEvent(e, procs, verbose)) })
+	stop := supervise(procs, func(e medic.Event) { show.Say(describeEvent(e, procs, verbose)) })
 	defer func() {
 		stop()
 		err = errors.Join(err, stopErrors(procs.Stop(x.forced, procs.IDs())))
@@ -168,7 +168,7 @@ func (x *command) runOn(ctx context.Context, runDir *local.RunDir, r *request, v
 		return err
 	}
 	if verbose {
-		show.say(fmt.Sprintf("cluster in %s ready after %s", runDir.Dir, display.Span(time.Since(began))))
+		show.Say(fmt.Sprintf("cluster in %s ready after %s", runDir.Dir, display.Span(time.Since(began))))
 	}
 	r.cfg.Entries = append(t.EntryPoints(), t.Outputs()...)
 	return x.upload(ctx, r, show)

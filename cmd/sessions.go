@@ -91,9 +91,7 @@ func (x *command) printSessions(list []sessionView) {
 			v.ID.String(), v.Analysis, string(v.State), display.Span(v.Age), display.Bytes(int64(v.Bytes)), strings.Join(v.Nodes, " "),
 		})
 	}
-	for _, line := range table.Lines() {
-		x.printf("%s\n", line)
-	}
+	table.Print(x.Out, "")
 }
 
 func (x *command) printSessionsJSON(list []sessionView) error {

@@ -92,10 +92,10 @@ func (x *command) detach(ctx context.Context, r *request) (err error) {
 	show := x.newProgress()
 	err = send(ctx, cl, func() {
 		if !r.quiet {
-			show.update(cl.Progress())
+			show.Update(cl.Progress())
 		}
 	})
-	show.done()
+	show.Done()
 	switch {
 	case err != nil && !errors.Is(err, client.ErrInterrupted):
 		return errors.Join(err, cl.Cancel(ctx))

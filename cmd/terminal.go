@@ -7,7 +7,6 @@ import (
 
 	"golang.org/x/term"
 
-	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/display"
 )
 
@@ -41,35 +40,7 @@ func (l *lockedWriter) Write(b []byte) (int, error) {
 	return l.w.Write(b)
 }
 
-// progressDisplay shows how a run goes. The client's reports and the supervisor's come from two goroutines.
-type progressDisplay struct {
-	mu       sync.Mutex
-	progress display.Progress
-}
-
-func (x *command) newProgress() *progressDisplay {
+func (x *command) newProgress() *display.Progress {
 	width, isTerminal := terminal(x.Err)
-	return &progressDisplay{progress: display.Progress{Out: x.Err, Terminal: isTerminal, Width: width}}
-}
-
-func (b *progressDisplay) update(p client.Progress) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.progress.Update(p)
-}
-
-// say writes a line above what is shown; "" is nothing to say.
-func (b *progressDisplay) say(line string) {
-	if line == "" {
-		return
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.progress.Say(line)
-}
-
-func (b *progressDisplay) done() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.progress.Done()
+	return &display.Progress{Out: x.Err, Terminal: isTerminal, Width: width}
 }

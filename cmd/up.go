@@ -29,21 +29,28 @@ Logs are in log/ and pids in pids/ of the cluster's data directory.
 ` + exitHelp,
 		Flags: []cli.Flag{topologyFlag(), hostFlag(),
 			&cli.DurationFlag{Name: flagTimeout, Value: readyTime, Usage: "wait at most this `TIME` for the nodes"}},
-		Action: x.up,
+		Action: x.changing(x.up),
 	}
 }
 
-func (x *command) up(c *cli.Context) error {
-	procs, t, err := x.localProcesses(c)
-	if err != nil {
-		return err
+// changing is a command that starts or stops this machine's processes. One at a time does.
+func (x *command) changing(do func(*cli.Context, *local.Processes, *topology.Topology) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		procs, t, err := x.localProcesses(c)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = procs.Close() }()
+		lock, err := local.TakeLock(below(t, "up.lock"))
+		if err != nil {
+			return fmt.Errorf("%s: %w; somebody else is starting or stopping this cluster", c.Command.Name, err)
+		}
+		defer func() { _ = lock.Release() }()
+		return do(c, procs, t)
 	}
-	defer func() { _ = procs.Close() }()
-	lock, err := local.TakeLock(below(t, "up.lock"))
-	if err != nil {
-		return fmt.Errorf("up: %w; somebody else is starting or stopping this cluster", err)
-	}
-	defer func() { _ = lock.Release() }()
+}
+
+func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topology) error {
 	began := time.Now()
 	x.lookForBroker(c.Context, t)
 	ctx, cancel := context.WithTimeout(c.Context, c.Duration(flagTimeout))

@@ -91,15 +91,15 @@ func (r *request) withTimeout(ctx context.Context) (context.Context, context.Can
 }
 
 // upload runs the request on a cluster and prints the answer.
-func (x *command) upload(ctx context.Context, r *request, show *progressDisplay) error {
+func (x *command) upload(ctx context.Context, r *request, show *display.Progress) error {
 	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
 	if !r.quiet {
-		r.cfg.OnProgress = show.update
+		r.cfg.OnProgress = show.Update
 	}
 	began := time.Now()
 	answer, err := client.Run(ctx, r.cfg)
-	show.done()
+	show.Done()
 	if err != nil {
 		return err
 	}

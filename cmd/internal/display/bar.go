@@ -2,7 +2,6 @@ package display
 
 import (
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -36,7 +35,7 @@ func (s streamView) fill(cells int) string {
 	if full == cells && !s.Ended { // read is not yet durable
 		full--
 	}
-	return strings.Repeat("█", full) + strings.Repeat("·", cells-full)
+	return Bar(full, cells)
 }
 
 // share is how much of the stream was read, 0 to 1; of unknown size, none until it ends.

@@ -4,23 +4,25 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"posta.dev/posta/client"
 )
 
 // Progress shows how far a run is. On a terminal it draws a line for each stream over and over; elsewhere it writes one line every
-// few seconds, and one when a stream or a state ends. One goroutine uses it at a time.
+// few seconds, and one when a stream or a state ends. Several goroutines may use it.
 type Progress struct {
 	Out      io.Writer
 	Terminal bool
 	Width    func() int       // of the terminal, asked before each drawing; nil for 80
 	Now      func() time.Time // nil for time.Now
 
+	mu     sync.Mutex        // guards the fields below, and Out
 	tracks map[string]*track // by stream
-	drawn  int               // lines on the terminal that are ours
-	state  client.State      // the last one told
-	told   time.Time
+	bars   Redraw
+	state  client.State // the last one told
+	told   time.Time    // when the last plain line was written
 }
 
 // every is the time between two plain lines.
@@ -28,6 +30,8 @@ const every = 3 * time.Second
 
 // Update shows p.
 func (g *Progress) Update(p client.Progress) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	now := time.Now
 	if g.Now != nil {
 		now = g.Now
@@ -41,18 +45,22 @@ func (g *Progress) Update(p client.Progress) {
 	}
 }
 
-// Say writes a line above the bars.
+// Say writes a line above the bars; "" is nothing to say.
 func (g *Progress) Say(line string) {
-	g.Done()
+	if line == "" {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.bars.Clear()
 	fmt.Fprintln(g.Out, line)
 }
 
 // Done takes the bars away, so that what follows is not drawn over.
 func (g *Progress) Done() {
-	if g.drawn > 0 {
-		fmt.Fprintf(g.Out, "\x1b[%dA\r\x1b[J", g.drawn)
-	}
-	g.drawn = 0
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.bars.Clear()
 }
 
 func (g *Progress) measure(p client.Progress, now time.Time) []streamView {
@@ -80,18 +88,13 @@ func (g *Progress) draw(p client.Progress, streams []streamView) {
 	if g.Width != nil {
 		width = max(g.Width(), 20)
 	}
-	var b strings.Builder
-	if g.drawn > 0 {
-		fmt.Fprintf(&b, "\x1b[%dA", g.drawn)
-	}
-	b.WriteString("\r\x1b[J")
 	names := nameWidth(streams)
+	var lines []string
 	for _, s := range streams {
-		b.WriteString(s.bar(names, width-1) + "\n")
+		lines = append(lines, s.bar(names, width-1))
 	}
-	b.WriteString(Cut(statusLine(p), width-1) + "\n")
-	g.drawn = len(streams) + 1
-	_, _ = io.WriteString(g.Out, b.String())
+	g.bars.Out = g.Out
+	g.bars.Draw(append(lines, Cut(statusLine(p), width-1)))
 }
 
 // tell writes plain lines. What a stream that has ended took is told once, and stands for the news of that moment.

@@ -1,6 +1,9 @@
 package display
 
 import (
+	"cmp"
+	"fmt"
+	"io"
 	"strings"
 )
 
@@ -16,6 +19,13 @@ const (
 	gap      = "  "
 	mostWide = 60
 )
+
+// Print writes the table's lines, with an indent before each.
+func (t *Table) Print(w io.Writer, indent string) {
+	for _, line := range t.Lines() {
+		fmt.Fprintf(w, "%s%s\n", indent, line)
+	}
+}
 
 // Lines lays the table out: the headings, and a line for each row. Cells are escaped and cut.
 func (t *Table) Lines() []string {
@@ -37,13 +47,9 @@ func (t *Table) Lines() []string {
 }
 
 func (t *Table) clean(row []string) []string {
-	most := t.Most
-	if most <= 0 {
-		most = mostWide
-	}
 	out := make([]string, len(row))
 	for i, cell := range row {
-		out[i] = Cut(Escape(cell), most)
+		out[i] = Cut(Escape(cell), cmp.Or(t.Most, mostWide))
 	}
 	return out
 }

@@ -1,8 +1,8 @@
 package display
 
 import (
+	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // Width is how many cells of a terminal a text takes: marks that combine take none, the scripts and symbols that terminals draw
@@ -56,17 +56,9 @@ func pad(s string, cells int, right bool) string {
 	if missing <= 0 {
 		return s
 	}
-	blank := spaces(missing)
+	blank := strings.Repeat(" ", missing)
 	if right {
 		return blank + s
 	}
 	return s + blank
-}
-
-func spaces(n int) string {
-	b := make([]byte, 0, n*utf8.UTFMax)
-	for range n {
-		b = append(b, ' ')
-	}
-	return string(b)
 }
