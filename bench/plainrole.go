@@ -24,19 +24,14 @@ func linkRoles(n topology.Node) ([]role.Role, error) {
 
 // plain is what source and sink have in common: they keep nothing and emit nothing of their own.
 type plain struct {
+	role.Base
 	host    role.Host
 	replica analyses.Replica
 }
 
 func (p *plain) Attach(h role.Host)                                        { p.host = h }
-func (p *plain) Open(role.Session) error                                   { return nil }
 func (p *plain) Take(session.ID, role.Message, role.Emitter) (bool, error) { return false, nil }
-func (p *plain) Flush(session.ID, role.Emitter) error                      { return nil }
-func (p *plain) End(session.ID, int, role.Emitter) (bool, error)           { return false, nil }
-func (p *plain) More(session.ID, role.Emitter) (bool, error)               { return false, nil }
 func (p *plain) Drop(session.ID, role.Outcome)                             {}
-func (p *plain) Snapshot(_ session.ID, dst []byte) []byte                  { return dst }
-func (p *plain) Restore(session.ID, []byte) error                          { return nil }
 func (p *plain) Tick(time.Time)                                            {}
 func (p *plain) Forget(session.ID)                                         {}
 func (p *plain) Apply([]byte) error                                        { return nil }

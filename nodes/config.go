@@ -5,14 +5,9 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/link"
-	"posta.dev/posta/nodes/aggregator"
+	"posta.dev/posta/nodes/chain"
 	"posta.dev/posta/nodes/core"
 	"posta.dev/posta/nodes/gateway"
-	"posta.dev/posta/nodes/input"
-	"posta.dev/posta/nodes/joiner"
-	"posta.dev/posta/nodes/output"
-	"posta.dev/posta/nodes/parser"
-	"posta.dev/posta/nodes/reducer"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/topology"
 )
@@ -50,21 +45,13 @@ func coreConfig(c Config, n topology.Node, id link.Identity) (core.Config, error
 	return cfg, nil
 }
 
-// Chain makes the product's roles for a node: for Config.Roles of somebody who puts something beside one of them.
-func Chain(c Config, n topology.Node) (roles []role.Role, err error) {
+// Chain makes the product's roles for a node. Config.Roles uses it to put something beside one of them.
+func Chain(c Config, n topology.Node) ([]role.Role, error) {
 	t := c.Topology
-	about := gateway.About{
-		Cluster: t.Name, Node: string(n.ID), Version: c.Version, InputNodes: ids(t.Holding(topology.Input)), Inputs: t.EntryPoints(), Outputs: t.Outputs(),
-		Known: c.Known, Wiring: t.Wiring(), Limits: t.Limits,
-	}
-	for _, r := range n.Chain {
-		made, err := newRole(r, about)
-		if err != nil {
-			return nil, err
-		}
-		roles = append(roles, made)
-	}
-	return roles, nil
+	return chain.New(n.Chain, gateway.About{
+		Cluster: t.Name, Node: string(n.ID), Version: c.Version, InputNodes: ids(t.Holding(topology.Input)), Inputs: t.EntryPoints(),
+		Outputs: t.Outputs(), Known: c.Known, Wiring: t.Wiring(), Limits: t.Limits,
+	})
 }
 
 func ids(nodes []topology.Node) []link.NodeID {
@@ -73,22 +60,4 @@ func ids(nodes []topology.Node) []link.NodeID {
 		out[i] = n.ID
 	}
 	return out
-}
-
-func newRole(r topology.Role, about gateway.About) (role.Role, error) {
-	switch r {
-	case topology.Input:
-		return input.New(about), nil
-	case topology.Parser:
-		return parser.New(), nil
-	case topology.Joiner:
-		return joiner.New(), nil
-	case topology.Aggregator:
-		return aggregator.New(), nil
-	case topology.Reducer:
-		return reducer.New(), nil
-	case topology.Output:
-		return output.New(about), nil
-	}
-	return nil, fmt.Errorf("role %q is in no package", r)
 }

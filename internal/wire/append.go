@@ -77,6 +77,15 @@ func AppendBool(b []byte, v bool) []byte {
 	return append(b, 0xc2)
 }
 
+// AppendBools appends an array of booleans.
+func AppendBools(b []byte, v []bool) []byte {
+	b = AppendArray(b, len(v))
+	for _, x := range v {
+		b = AppendBool(b, x)
+	}
+	return b
+}
+
 // AppendNil appends nil.
 func AppendNil(b []byte) []byte { return append(b, 0xc0) }
 

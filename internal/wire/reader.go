@@ -163,6 +163,14 @@ func (r *Reader) Bool() bool {
 	return ok && t == 0xc3
 }
 
+// Bools fills v with an array that must have exactly as many booleans.
+func (r *Reader) Bools(v []bool) {
+	r.ArrayOf(len(v))
+	for i := range v {
+		v[i] = r.Bool()
+	}
+}
+
 // IsNil consumes a nil if one is next.
 func (r *Reader) IsNil() bool {
 	if r.err == nil && r.off < len(r.b) && r.b[r.off] == 0xc0 {

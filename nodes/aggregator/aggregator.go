@@ -15,6 +15,7 @@ import (
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/fold"
+	"posta.dev/posta/topology"
 )
 
 // Aggregator implements role.Role.
@@ -35,10 +36,9 @@ type state struct {
 }
 
 // New returns the role.
-func New() *Aggregator { return &Aggregator{sessions: map[session.ID]*state{}} }
-
-// Name says what people call it.
-func (a *Aggregator) Name() string { return "aggregator" }
+func New() *Aggregator {
+	return &Aggregator{Base: role.Base{Role: topology.Aggregator}, sessions: map[session.ID]*state{}}
+}
 
 // Open implements role.Role.
 func (a *Aggregator) Open(s role.Session) error {

@@ -108,10 +108,7 @@ func (e *RoleError) Unwrap() error { return e.Err }
 
 // stage names role i of this node for people.
 func (c *Core) stage(i int) string {
-	if n, ok := c.cfg.Roles[i].(interface{ Name() string }); ok {
-		return fmt.Sprintf("%s (node %s)", n.Name(), c.cfg.Self)
-	}
-	return string(c.cfg.Self)
+	return fmt.Sprintf("%s (node %s)", c.cfg.Roles[i].Name(), c.cfg.Self)
 }
 
 func (c *Core) announced(id session.ID, payload []byte) (role.Session, error) {

@@ -5,6 +5,7 @@ package gateway
 import (
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/topology"
 )
 
 // Base is what a gateway is made of beside its own work. A gateway embeds it.
@@ -16,7 +17,9 @@ type Base struct {
 }
 
 // NewBase returns the base of a gateway that has yet to be attached.
-func NewBase(a About) Base { return Base{About: a, Tombstones: newTombstones()} }
+func NewBase(r topology.Role, a About) Base {
+	return Base{Base: role.Base{Role: r}, About: a, Tombstones: newTombstones()}
+}
 
 // Attach implements role.Gateway.
 func (b *Base) Attach(h role.Host) { b.Host = h }

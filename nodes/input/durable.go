@@ -132,10 +132,7 @@ func (u *upload) append(b []byte) []byte {
 	b = wire.AppendArray(b, 6)
 	b = wire.AppendBin(b, u.ID[:])
 	b = wire.AppendBin(b, u.payload)
-	b = wire.AppendArray(b, len(u.ended))
-	for _, e := range u.ended {
-		b = wire.AppendBool(b, e)
-	}
+	b = wire.AppendBools(b, u.ended)
 	b = wire.AppendUint(wire.AppendUint(b, u.bytes), u.chunks)
 	b = wire.AppendMap(b, len(u.lanes))
 	for _, lane := range slices.Sorted(maps.Keys(u.lanes)) {
@@ -174,10 +171,7 @@ func (in *Input) restoreUpload(d *wire.Reader) error {
 	if err != nil {
 		return err
 	}
-	d.ArrayOf(len(u.ended))
-	for i := range u.ended {
-		u.ended[i] = d.Bool()
-	}
+	d.Bools(u.ended)
 	u.bytes, u.chunks = d.Uint(), d.Uint()
 	for n := d.Map(); n > 0; n-- {
 		lane := uint32(d.Uint())

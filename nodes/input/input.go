@@ -19,6 +19,7 @@ import (
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/topology"
 )
 
 // Input implements role.Gateway, role.HeartbeatListener and role.ChunkDecoder.
@@ -53,11 +54,8 @@ type upload struct {
 
 // New returns the role.
 func New(about gateway.About) *Input {
-	return &Input{Base: gateway.NewBase(about), uploads: map[session.ID]*upload{}, logs: map[link.NodeID][]link.LogID{}}
+	return &Input{Base: gateway.NewBase(topology.Input, about), uploads: map[session.ID]*upload{}, logs: map[link.NodeID][]link.LogID{}}
 }
-
-// Name says what people call it.
-func (in *Input) Name() string { return "input" }
 
 // Take implements role.Role. Nothing stands in front of an input.
 func (in *Input) Take(session.ID, role.Message, role.Emitter) (bool, error) {
@@ -204,14 +202,7 @@ func (in *Input) advanceClock(now time.Time) {
 	in.now = now
 }
 
-func (u *upload) uploading() bool {
-	for _, e := range u.ended {
-		if !e {
-			return true
-		}
-	}
-	return false
-}
+func (u *upload) uploading() bool { return slices.Contains(u.ended, false) }
 
 // referenceEnded reports whether facts may come.
 func (u *upload) referenceEnded() bool {

@@ -15,6 +15,7 @@ import (
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/fold"
+	"posta.dev/posta/topology"
 )
 
 // Joiner implements role.Role.
@@ -43,10 +44,9 @@ type reference struct {
 }
 
 // New returns the role.
-func New() *Joiner { return &Joiner{sessions: map[session.ID]*state{}} }
-
-// Name says what people call it.
-func (j *Joiner) Name() string { return "joiner" }
+func New() *Joiner {
+	return &Joiner{Base: role.Base{Role: topology.Joiner}, sessions: map[session.ID]*state{}}
+}
 
 // Open implements role.Role.
 func (j *Joiner) Open(s role.Session) error {

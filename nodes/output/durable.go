@@ -65,13 +65,8 @@ func (o *Output) RestoreAll(data []byte) error {
 			why: gateway.ReadOutcome(&d),
 		}
 		for k := d.Array(); k > 0 && d.Err() == nil; k-- {
-			reply, err := protocol.DecodeReply(d.Bytes())
-			if err != nil {
+			if err := r.add(d.Bytes()); err != nil {
 				return fmt.Errorf("stored results of session %s: %w", r.id, err)
-			}
-			for _, p := range reply.Parts {
-				r.parts = append(r.parts, p)
-				r.size += uint64(p.Rows.Size())
 			}
 		}
 		o.results[r.id] = r

@@ -14,6 +14,7 @@ import (
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/topology"
 )
 
 // Output implements role.Gateway and role.EndReporter.
@@ -51,11 +52,8 @@ type poll struct {
 
 // New returns the role.
 func New(about gateway.About) *Output {
-	return &Output{Base: gateway.NewBase(about), results: map[session.ID]*result{}}
+	return &Output{Base: gateway.NewBase(topology.Output, about), results: map[session.ID]*result{}}
 }
-
-// Name says what people call it.
-func (o *Output) Name() string { return "output" }
 
 // Open implements role.Role.
 func (o *Output) Open(s role.Session) error {
@@ -71,16 +69,22 @@ func (o *Output) Take(id session.ID, m role.Message, _ role.Emitter) (bool, erro
 	if r == nil {
 		return false, nil // closed before it was complete
 	}
-	reply, err := protocol.DecodeReply(m.Payload)
+	err := r.add(m.Payload)
+	return err == nil, err
+}
+
+// add adds the parts of a reply, numbered from 1 on.
+func (r *result) add(payload []byte) error {
+	reply, err := protocol.DecodeReply(payload)
 	if err != nil {
-		return false, err
+		return err
 	}
 	for _, p := range reply.Parts {
 		p.N = uint64(len(r.parts) + 1)
 		r.parts = append(r.parts, p)
 		r.size += uint64(p.Rows.Size())
 	}
-	return true, nil
+	return nil
 }
 
 // End implements role.Role: after the last stream the answer is complete.

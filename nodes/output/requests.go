@@ -49,11 +49,7 @@ func (o *Output) wait(now time.Time, from role.Peer, req protocol.Request) {
 func (o *Output) answer(to role.Peer, req *protocol.Request, mayWait bool) bool {
 	r := o.results[req.Session]
 	if r == nil {
-		if why, ok := o.Tombstones.Get(req.Session); ok && why.Failed() {
-			o.ReplyStored(to, why.Refusal())
-		} else {
-			o.Reply(to, o.About.Unknown(req.Session))
-		}
+		o.notHere(to, req.Session)
 		return true
 	}
 	if r.over && r.why.Failed() {
@@ -72,6 +68,15 @@ func (o *Output) answer(to role.Peer, req *protocol.Request, mayWait bool) bool 
 	// An answer is given only when it is on disk (R3): after a restart it is the same.
 	o.ReplyStored(to, reply)
 	return true
+}
+
+// notHere answers for a session without an answer.
+func (o *Output) notHere(to role.Peer, id session.ID) {
+	if why, ok := o.Tombstones.Get(id); ok && why.Failed() {
+		o.ReplyStored(to, why.Refusal())
+	} else {
+		o.Reply(to, o.About.Unknown(id))
+	}
 }
 
 // after returns about protocol.PartBytes of the parts behind n, and whether there are more.
@@ -109,11 +114,7 @@ func (o *Output) cancel(from role.Peer, id session.ID) {
 func (o *Output) ping(from role.Peer, id session.ID) {
 	r := o.results[id]
 	if r == nil {
-		if why, ok := o.Tombstones.Get(id); ok && why.Failed() {
-			o.ReplyStored(from, why.Refusal())
-		} else {
-			o.Reply(from, o.About.Unknown(id))
-		}
+		o.notHere(from, id)
 		return
 	}
 	o.ReplyStored(from, protocol.Reply{Type: protocol.OK, State: r.state(), Reason: r.why.Reason})

@@ -7,6 +7,7 @@ import (
 
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/topology"
 )
 
 // Parser implements role.Role and role.Preparer.
@@ -34,10 +35,9 @@ type fileKey struct {
 const maxFiles = 256
 
 // New returns the role.
-func New() *Parser { return &Parser{sessions: map[session.ID]*state{}} }
-
-// Name says what people call it.
-func (p *Parser) Name() string { return "parser" }
+func New() *Parser {
+	return &Parser{Base: role.Base{Role: topology.Parser}, sessions: map[session.ID]*state{}}
+}
 
 // Open implements role.Role.
 func (p *Parser) Open(s role.Session) error {

@@ -16,6 +16,7 @@ import (
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/fold"
+	"posta.dev/posta/topology"
 )
 
 // Reducer implements role.Role.
@@ -39,10 +40,9 @@ type state struct {
 }
 
 // New returns the role.
-func New() *Reducer { return &Reducer{sessions: map[session.ID]*state{}} }
-
-// Name says what people call it.
-func (r *Reducer) Name() string { return "reducer" }
+func New() *Reducer {
+	return &Reducer{Base: role.Base{Role: topology.Reducer}, sessions: map[session.ID]*state{}}
+}
 
 // Open implements role.Role.
 func (r *Reducer) Open(s role.Session) error {
@@ -202,28 +202,13 @@ func (r *Reducer) Snapshot(id session.ID, dst []byte) []byte {
 	st := r.sessions[id]
 	dst = wire.AppendArray(dst, 5)
 	dst = wire.AppendUint(dst, uint64(st.stream))
-	dst = appendBools(dst, st.ended)
-	dst = appendBools(dst, st.answered)
+	dst = wire.AppendBools(dst, st.ended)
+	dst = wire.AppendBools(dst, st.answered)
 	dst = wire.AppendArray(dst, len(st.parts))
 	for _, p := range st.parts {
 		dst = wire.AppendBin(dst, p)
 	}
 	return role.AppendTables(dst, st.tables)
-}
-
-func appendBools(b []byte, v []bool) []byte {
-	b = wire.AppendArray(b, len(v))
-	for _, x := range v {
-		b = wire.AppendBool(b, x)
-	}
-	return b
-}
-
-func readBools(d *wire.Reader, v []bool) {
-	d.ArrayOf(len(v))
-	for i := range v {
-		v[i] = d.Bool()
-	}
 }
 
 // Restore implements role.Role.
@@ -235,8 +220,8 @@ func (r *Reducer) Restore(id session.ID, data []byte) error {
 	d := wire.NewReader(data)
 	d.ArrayOf(5)
 	st.stream = int(d.Uint())
-	readBools(&d, st.ended)
-	readBools(&d, st.answered)
+	d.Bools(st.ended)
+	d.Bools(st.answered)
 	for n := d.Array(); n > 0; n-- {
 		st.parts = append(st.parts, slices.Clone(d.Bytes()))
 	}

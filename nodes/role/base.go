@@ -4,11 +4,15 @@ import (
 	"errors"
 
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/topology"
 )
 
-// Base is the part of a role that does nothing: no work when a session opens, flushes or ends, and no state of its own. A role embeds it
-// and overrides what it does.
-type Base struct{}
+// Base is a role's name, and the part of a role that does nothing: no work when a session opens, flushes or ends, and no state of its own.
+// A role embeds it and overrides what it does.
+type Base struct{ Role topology.Role }
+
+// Name implements Role.
+func (b Base) Name() string { return string(b.Role) }
 
 // Open implements Role.
 func (Base) Open(Session) error { return nil }

@@ -52,6 +52,8 @@ type Emitter interface {
 // Role is one step of the pipeline in one node. Calls for different sessions are independent; an error fails its session
 // alone (N6).
 type Role interface {
+	// Name is what people call the role.
+	Name() string
 	// Open makes room for a session.
 	Open(s Session) error
 	// Take handles data of a stream. durable says that the call changed state that must survive a crash: it is then

@@ -5,14 +5,9 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/link"
-	"posta.dev/posta/nodes/aggregator"
+	"posta.dev/posta/nodes/chain"
 	"posta.dev/posta/nodes/core"
 	"posta.dev/posta/nodes/gateway"
-	"posta.dev/posta/nodes/input"
-	"posta.dev/posta/nodes/joiner"
-	"posta.dev/posta/nodes/output"
-	"posta.dev/posta/nodes/parser"
-	"posta.dev/posta/nodes/reducer"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/topology"
 )
@@ -88,7 +83,10 @@ func (n *node) start() {
 // recovered makes a core of what the disk holds. The buffer that records are read into is spoilt after each, as the log's
 // is when it is used again.
 func (n *node) recovered(newestIsBad bool) (*core.Core, []role.Role, error) {
-	cfg := n.config()
+	cfg, err := n.config()
+	if err != nil {
+		return nil, nil, err
+	}
 	c, err := core.New(cfg)
 	if err != nil {
 		return nil, nil, err
@@ -124,10 +122,10 @@ func overwrite(b []byte) {
 	}
 }
 
-func (n *node) config() core.Config {
+func (n *node) config() (cfg core.Config, err error) {
 	l := &n.w.layout
 	s := n.stage()
-	cfg := core.Config{
+	cfg = core.Config{
 		Self: n.id, ID: n.disk.id, Replica: analyses.Replica{Index: n.index, Of: s.replicas},
 		Joiner: s.holds(topology.Joiner), Known: n.w.known, Window: l.window, Commit: l.commit, Pace: link.DefaultPace,
 	}
@@ -140,26 +138,8 @@ func (n *node) config() core.Config {
 		}
 	}
 	about := gateway.About{Cluster: "simulated", Node: string(n.id), InputNodes: l.inputNodes(), Known: n.w.known, Limits: l.limits}
-	for _, r := range s.chain {
-		cfg.Roles = append(cfg.Roles, newRole(r, about))
-	}
-	return cfg
-}
-
-func newRole(r topology.Role, about gateway.About) role.Role {
-	switch r {
-	case topology.Input:
-		return input.New(about)
-	case topology.Parser:
-		return parser.New()
-	case topology.Joiner:
-		return joiner.New()
-	case topology.Aggregator:
-		return aggregator.New()
-	case topology.Reducer:
-		return reducer.New()
-	}
-	return output.New(about)
+	cfg.Roles, err = chain.New(s.chain, about)
+	return cfg, err
 }
 
 // later plans something for this life of the node. A stopped process catches up when it goes on.
