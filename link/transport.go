@@ -1,5 +1,19 @@
 package link
 
+import (
+	"log/slog"
+
+	"posta.dev/posta/topology"
+)
+
+// TransportConfig is what a transport is made of.
+type TransportConfig struct {
+	Topology *topology.Topology
+	Node     topology.Node
+	Listen   bool // to the heartbeats of all nodes
+	Log      *slog.Logger
+}
+
 // Transport carries frames, acknowledgements and heartbeats between nodes. It may lose, delay and repeat them, and it
 // keeps the order of what it delivers on one link: everything else is the link's business. Siblings are named for how
 // they do it: zmq is the product; brokers, and the simulated network of the tests, have the same shape.

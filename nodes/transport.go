@@ -14,14 +14,15 @@ import (
 
 // newTransport is what carries a node's frames, as the topology says.
 func newTransport(t *topology.Topology, n topology.Node, log *slog.Logger) (link.Transport, error) {
-	listen := n.Holds(topology.Input) // inputs hear of every node's losses, and of sessions that have ended
+	// Inputs listen: they hear of every node's losses, and of sessions that have ended.
+	cfg := link.TransportConfig{Topology: t, Node: n, Listen: n.Holds(topology.Input), Log: log}
 	switch t.Transport {
 	case topology.ZMQ:
-		return open(zmq.New(zmq.Config{Topology: t, Node: n, Listen: listen, Log: log}))
+		return open(zmq.New(cfg))
 	case topology.ViaRabbitMQ:
-		return open(rabbitmq.New(rabbitmq.Config{Topology: t, Node: n, Listen: listen, Log: log}))
+		return open(rabbitmq.New(cfg))
 	case topology.ViaNATS:
-		return open(nats.New(nats.Config{Topology: t, Node: n, Listen: listen, Log: log}))
+		return open(nats.New(cfg))
 	}
 	return nil, fmt.Errorf("node %s: transport %q is in no package", n.ID, t.Transport)
 }

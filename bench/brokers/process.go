@@ -2,6 +2,7 @@ package brokers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +12,9 @@ import (
 	"syscall"
 	"time"
 )
+
+// errEnded is of a server that ends before it answers, and takes that for a success.
+var errEnded = errors.New("it has ended")
 
 // process is a server that runs in a process group of its own. Its methods are called by one goroutine.
 type process struct {
@@ -40,7 +44,9 @@ func (p *process) start(ctx context.Context, cmd *exec.Cmd, every time.Duration,
 	for !ready() {
 		select {
 		case <-p.ended:
-			err = p.how
+			if err = p.how; err == nil {
+				err = errEnded
+			}
 		case <-ctx.Done():
 			err = context.Cause(ctx)
 		case <-time.After(every):

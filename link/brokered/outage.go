@@ -6,20 +6,23 @@ import (
 	"time"
 )
 
-// Outage keeps the log readable while the broker is away: the first failure is told, then one now and then, then the end.
+// Outage keeps the log readable while the broker is away: the first failure is logged, then one now and then, then the end.
 type Outage struct {
 	log  *slog.Logger
 	what string
 
-	mu    sync.Mutex
-	since time.Time // zero while all is well
-	told  time.Time
+	mu        sync.Mutex
+	since     time.Time // zero while all is well
+	logged    time.Time
+	connected time.Time   // when the present connection was made
+	stable    *time.Timer // ends the outage; nil without a connection
 }
 
-// Steady is how long a connection has to stand to be the end of an outage.
-const Steady = 2 * time.Second
-
-const tellOutageEvery = 30 * time.Second
+const (
+	// stableAfter is how long a connection has to stand to end an outage.
+	stableAfter = 2 * time.Second
+	logEvery    = 30 * time.Second
+)
 
 // NewOutage speaks of what, such as "RabbitMQ at 10.0.0.1:5672".
 func NewOutage(log *slog.Logger, what string) *Outage { return &Outage{log: log, what: what} }
@@ -31,21 +34,41 @@ func (o *Outage) Failed(now time.Time, err error) {
 	if o.since.IsZero() {
 		o.since = now
 	}
-	if now.Sub(o.told) < tellOutageEvery {
+	if now.Sub(o.logged) < logEvery {
 		return
 	}
-	o.told = now
+	o.logged = now
 	o.log.Warn("no way through "+o.what+": nothing is lost, frames wait in this node's log, and it is tried again", "err", err,
 		"since", o.since.Format(time.RFC3339))
 }
 
-// Over says that it works.
-func (o *Outage) Over(now time.Time) {
+// Connected says that a connection stands. The outage ends unless [Outage.Disconnected] follows soon.
+func (o *Outage) Connected() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.connected = time.Now()
+	o.stable = time.AfterFunc(stableAfter, func() { o.over(time.Now()) })
+}
+
+// Disconnected says that there is no connection, and reports whether the last one was stable. Without a connection it does nothing.
+func (o *Outage) Disconnected() (stable bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.stable == nil {
+		return false
+	}
+	o.stable.Stop()
+	o.stable = nil
+	return time.Since(o.connected) >= stableAfter
+}
+
+// over ends the outage.
+func (o *Outage) over(now time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.since.IsZero() {
 		return
 	}
 	o.log.Info(o.what+" is there again", "after", now.Sub(o.since).Round(time.Millisecond).String())
-	o.since, o.told = time.Time{}, time.Time{}
+	o.since, o.logged = time.Time{}, time.Time{}
 }

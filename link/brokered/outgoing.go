@@ -7,9 +7,11 @@ import (
 	"posta.dev/posta/link"
 )
 
-// Outgoing is the sending end of a link, or of all links of a broadcast edge: the queue of frames to publish, and the pacing of hellos.
+// Outgoing is the sending end of a link, or of all links of a pub edge: the queue of frames to publish, and the pacing of hellos.
 type Outgoing struct {
 	*SendQueue
+	Edge      string
+	To        link.NodeID // the receiver; "" on a pub edge, where all receivers get the same message
 	receivers []receiver
 	connected atomic.Bool
 }
@@ -19,13 +21,21 @@ type receiver struct {
 	hellos *HelloPacer
 }
 
-// NewOutgoing has space for that many bytes.
-func NewOutgoing(room int, to ...link.NodeID) *Outgoing {
-	o := &Outgoing{SendQueue: NewSendQueue(room)}
-	for _, n := range to {
+// newOutgoing has space for that many bytes.
+func newOutgoing(edge string, to link.NodeID, capacity int, receivers ...link.NodeID) *Outgoing {
+	o := &Outgoing{SendQueue: NewSendQueue(capacity), Edge: edge, To: to}
+	for _, n := range receivers {
 		o.receivers = append(o.receivers, receiver{n, &HelloPacer{}})
 	}
 	return o
+}
+
+// Receivers are the nodes at the other ends.
+func (o *Outgoing) Receivers() (nodes []link.NodeID) {
+	for _, r := range o.receivers {
+		nodes = append(nodes, r.node)
+	}
+	return nodes
 }
 
 func (o *Outgoing) hellosTo(node link.NodeID) *HelloPacer {
@@ -60,22 +70,21 @@ func (o *Outgoing) Offer(frames []link.Frame, now time.Time) int {
 	return len(frames)
 }
 
-// Heard takes an acknowledgement before the node does.
-func (o *Outgoing) Heard(a link.Ack) {
+// heard takes an acknowledgement before the node does.
+func (o *Outgoing) heard(a link.Ack) {
 	if p := o.hellosTo(a.Receiver); p != nil {
 		p.Heard(a)
 	}
 }
 
-// Begin forgets what waited for a connection that is gone. The links to the receivers that it returns begin again.
-func (o *Outgoing) Begin() (nodes []link.NodeID) {
+// begin forgets what waited for a connection that is gone. The links to the receivers that it returns begin again.
+func (o *Outgoing) begin() []link.NodeID {
 	o.Clear()
 	o.connected.Store(true)
 	for _, r := range o.receivers {
 		r.hellos.Connected()
-		nodes = append(nodes, r.node)
 	}
-	return nodes
+	return o.Receivers()
 }
 
 // End says that the connection is gone.

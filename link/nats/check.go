@@ -25,7 +25,7 @@ func Check(ctx context.Context, t *topology.Topology) error {
 }
 
 func check(ctx context.Context, nc *nats.Conn, t *topology.Topology) error {
-	if err := roomFor(nc, t); err != nil {
+	if err := checkMaxPayload(nc, t); err != nil {
 		return err
 	}
 	js, err := jetstream.New(nc)
@@ -40,8 +40,8 @@ func check(ctx context.Context, nc *nats.Conn, t *topology.Topology) error {
 	return nil
 }
 
-// roomFor compares the largest frame with what the server takes.
-func roomFor(nc *nats.Conn, t *topology.Topology) error {
+// checkMaxPayload compares the largest frame with what the server takes.
+func checkMaxPayload(nc *nats.Conn, t *topology.Topology) error {
 	if need := maxMessage(t); nc.MaxPayload() < int64(need) {
 		return fmt.Errorf("%w: the server takes messages of %d bytes, and limits.frame needs %d: write max_payload = %d into the server's file, or lower limits.frame",
 			errPayload, nc.MaxPayload(), need, need)

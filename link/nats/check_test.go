@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"posta.dev/posta/link"
 	"posta.dev/posta/test/natstest"
 	"posta.dev/posta/topology"
 )
@@ -68,7 +69,7 @@ func TestNode_ASmallMaxPayloadIsToldInItsLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := make(lines, 16)
-	tr, err := New(Config{Topology: topo, Node: n, Log: slog.New(slog.NewTextHandler(lines, nil))})
+	tr, err := New(link.TransportConfig{Topology: topo, Node: n, Log: slog.New(slog.NewTextHandler(lines, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

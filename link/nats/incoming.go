@@ -14,44 +14,31 @@ import (
 	"posta.dev/posta/link/brokered"
 )
 
-// incoming is the receiving end of a link.
-type incoming struct {
-	t       *Transport
-	subject string
-	unacked *brokered.Unacked[string] // by the subject that a message is acknowledged on
-}
+// ackWait: a delivery that is not acknowledged comes again when its consumer is made anew, and not by a clock. A frame may wait for its
+// reference data for long (R11).
+const ackWait = 30 * 24 * time.Hour
 
-const (
-	minPrefetch = 64
-	maxPrefetch = 4096
-	// neverAgain: what is not acknowledged comes again when a consumer is made, and not by a clock. A frame may wait for its
-	// reference data for long (R11).
-	neverAgain = 30 * 24 * time.Hour
-)
-
-// prefetch is how many messages the server gives without one being acknowledged.
+// prefetch is how many messages the server delivers without one being acknowledged.
 func (t *Transport) prefetch() int {
-	if t.cfg.Topology.NATS.Batch == 0 {
-		return maxPrefetch
-	}
-	return max(minPrefetch, min(maxPrefetch, 2*int(t.cfg.Topology.Limits.Window/t.cfg.Topology.NATS.Batch)))
+	return brokered.Prefetch(int(t.Config.Topology.Limits.Window), int(t.Config.Topology.NATS.Batch))
 }
 
-// session reads the stream until something goes wrong. What was not acknowledged by then comes again in the next session.
-func (in *incoming) session(ctx context.Context, nc *nats.Conn) error {
+// receive is a session: it reads the stream of a link until something goes wrong. What was not acknowledged by then comes again in the next one.
+func (t *Transport) receive(ctx context.Context, nc *nats.Conn, in *brokered.Incoming[string]) error {
 	js, err := jetstream.New(nc)
 	if err != nil {
 		return err
 	}
-	if err := in.t.stream(ctx, js, in.subject); err != nil {
+	subject := t.subjectFrom(in)
+	if err := t.stream(ctx, js, subject); err != nil {
 		return err
 	}
-	consumer, err := in.consumer(ctx, js)
+	consumer, err := t.consumer(ctx, js, streamOf(subject))
 	if err != nil {
 		return err
 	}
-	in.unacked.Reset()
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(in.t.prefetch()), jetstream.PullExpiry(10*time.Second))
+	in.Reset()
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(t.prefetch()), jetstream.PullExpiry(10*time.Second))
 	if err != nil {
 		return err
 	}
@@ -61,34 +48,26 @@ func (in *incoming) session(ctx context.Context, nc *nats.Conn) error {
 	wg.Add(1)
 	go func() {
 		defer wg.Done()
-		in.acknowledge(alive, nc)
+		acknowledge(alive, nc, in)
 	}()
 	defer func() { end(); stop(); messages.Stop(); wg.Wait() }()
-	names := &link.Interner{}
 	for {
 		m, err := messages.Next()
 		if err != nil {
-			return fmt.Errorf("read stream %s: %w", streamOf(in.subject), err)
+			return fmt.Errorf("read stream %s: %w", streamOf(subject), err)
 		}
-		frames, err := brokered.Unpack(names, m.Data())
-		if err != nil {
-			in.t.refuse(err)
-		}
-		in.unacked.Delivered(m.Reply(), frames)
-		if len(frames) > 0 {
-			in.t.tell(link.Event{Frames: frames})
-		}
+		in.Receive(m.Reply(), m.Data())
 	}
 }
 
 // consumer makes the node's consumer anew, behind what it has acknowledged without a hole. The way that was turned down is to go on
-// with the one there is: what the last life of this node was given would come again only after a time, and out of order.
-func (in *incoming) consumer(ctx context.Context, js jetstream.JetStream) (jetstream.Consumer, error) {
+// with the one there is: what the last incarnation of this node was given would come again only after a time, and out of order.
+func (t *Transport) consumer(ctx context.Context, js jetstream.JetStream, stream string) (jetstream.Consumer, error) {
 	ctx, cancel := context.WithTimeout(ctx, setupTime)
 	defer cancel()
-	name, stream := string(in.t.cfg.Node.ID), streamOf(in.subject)
+	name := string(t.Config.Node.ID)
 	cfg := jetstream.ConsumerConfig{
-		Durable: name, AckPolicy: jetstream.AckExplicitPolicy, AckWait: neverAgain, MaxAckPending: in.t.prefetch(), MaxDeliver: -1,
+		Durable: name, AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxAckPending: t.prefetch(), MaxDeliver: -1,
 	}
 	old, err := js.Consumer(ctx, stream, name)
 	switch {
@@ -111,13 +90,13 @@ func (in *incoming) consumer(ctx context.Context, js jetstream.JetStream) (jetst
 var ackMessage = []byte("+ACK")
 
 // acknowledge tells the server what is durable here.
-func (in *incoming) acknowledge(ctx context.Context, nc *nats.Conn) {
+func acknowledge(ctx context.Context, nc *nats.Conn, in *brokered.Incoming[string]) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-in.unacked.Wake():
-			for _, reply := range in.unacked.TakeSettled() {
+		case <-in.Wake():
+			for _, reply := range in.TakeSettled() {
 				if err := nc.Publish(reply, ackMessage); err != nil {
 					return // the connection is gone
 				}
@@ -126,23 +105,9 @@ func (in *incoming) acknowledge(ctx context.Context, nc *nats.Conn) {
 	}
 }
 
-// serveIn runs the receiving ends of all links, and reads the acknowledgements for this node.
-func (t *Transport) serveIn(ctx context.Context, nc *nats.Conn) {
-	var wg sync.WaitGroup
-	for _, in := range t.in {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			t.onLink(ctx, nc, in.subject, in.session)
-		}()
-	}
-	t.onLink(ctx, nc, acksOf(t.cfg.Topology.Name, t.cfg.Node.ID), t.readAcks)
-	wg.Wait()
-}
-
-// readAcks reads the acknowledgements for this node.
-func (t *Transport) readAcks(ctx context.Context, nc *nats.Conn) error {
-	sub, err := nc.SubscribeSync(acksOf(t.cfg.Topology.Name, t.cfg.Node.ID))
+// readAcks is a session: it reads the acknowledgements for this node.
+func (t *Transport) readAcks(ctx context.Context, nc *nats.Conn, subject string) error {
+	sub, err := nc.SubscribeSync(subject)
 	if err != nil {
 		return err
 	}
@@ -156,12 +121,6 @@ func (t *Transport) readAcks(ctx context.Context, nc *nats.Conn) error {
 		if err != nil {
 			return err
 		}
-		a, err := link.DecodeAck(names, m.Data)
-		if err != nil {
-			t.refuse(err)
-			continue
-		}
-		t.heard(a)
-		t.tell(link.Event{Acks: []link.Ack{a}})
+		t.ReceiveAck(names, m.Data)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/link"
 	"posta.dev/posta/topology"
 )
 
@@ -44,7 +45,7 @@ func TestKeep_AServerThatGreetsAndHangsUpIsNotThereAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := make(lines, 1024)
-	tr, err := New(Config{Topology: topo, Node: n, Log: slog.New(slog.NewTextHandler(said, nil))})
+	tr, err := New(link.TransportConfig{Topology: topo, Node: n, Log: slog.New(slog.NewTextHandler(said, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"posta.dev/posta/link"
+	"posta.dev/posta/link/brokered"
 )
 
 // subjectOf is where frames are published; to is empty where all receivers of an edge get the same message.
@@ -13,6 +14,15 @@ func subjectOf(cluster, edge string, from, to link.NodeID) string {
 		s += "." + string(to)
 	}
 	return s
+}
+
+// subjectTo is the subject of a sending end, subjectFrom that of a receiving one.
+func (t *Transport) subjectTo(o *brokered.Outgoing) string {
+	return subjectOf(t.Config.Topology.Name, o.Edge, t.Config.Node.ID, o.To)
+}
+
+func (t *Transport) subjectFrom(in *brokered.Incoming[string]) string {
+	return subjectOf(t.Config.Topology.Name, in.Edge, in.From, in.To)
 }
 
 // streamOf is the stream of a subject. Names of streams have no dots, names of clusters, edges and nodes no underscores.

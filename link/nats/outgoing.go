@@ -5,24 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"posta.dev/posta/link"
 	"posta.dev/posta/link/brokered"
-	"posta.dev/posta/topology"
 )
-
-// outgoing is the sending end of a link, or of all links of a pub edge.
-type outgoing struct {
-	t       *Transport
-	edge    string
-	subject string
-	link    *brokered.Outgoing
-}
 
 const (
 	// maxUnconfirmed is how many messages may be on their way to the server's disk. Few would make each wait for the last; the
@@ -32,22 +21,13 @@ const (
 	setupTime      = 10 * time.Second // for a stream or a consumer to be made
 )
 
-func newOutgoing(t *Transport, edge, subject string, to ...topology.Node) *outgoing {
-	l := t.cfg.Topology.Limits
-	var nodes []link.NodeID
-	for _, n := range to {
-		nodes = append(nodes, n.ID)
-	}
-	return &outgoing{t: t, edge: edge, subject: subject, link: brokered.NewOutgoing(int(l.Window)+int(l.Frame), nodes...)}
-}
-
 // stream makes the stream of a subject, or changes it to what the limits are now. Both ends do. One that is as it should be is left alone:
 // each reconnection would otherwise be a change for the server to write down, and NATS 2.12 reads the settings of some streams while it
 // changes others, without a lock.
 func (t *Transport) stream(ctx context.Context, js jetstream.JetStream, subject string) error {
 	ctx, cancel := context.WithTimeout(ctx, setupTime)
 	defer cancel()
-	l := t.cfg.Topology.Limits
+	l := t.Config.Topology.Limits
 	want := jetstream.StreamConfig{
 		Name: streamOf(subject), Subjects: []string{subject}, Storage: jetstream.FileStorage,
 		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardOld, MaxBytes: 2 * (int64(l.Window) + int64(l.Frame)), MaxMsgSize: -1,
@@ -82,24 +62,22 @@ func advise(err error) error {
 	return err
 }
 
-// session publishes until something goes wrong. What was not confirmed by then counts as lost: the next session reports Connected, and
+// send is a session: it publishes what waits for a link until something goes wrong. What was not confirmed by then counts as lost: the next session reports Connected, and
 // the link finds out what is missing (R7).
-func (o *outgoing) session(ctx context.Context, nc *nats.Conn) error {
+func (t *Transport) send(ctx context.Context, nc *nats.Conn, o *brokered.Outgoing) error {
 	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(2*maxUnconfirmed), jetstream.WithPublishAsyncTimeout(confirmTime))
 	if err != nil {
 		return err
 	}
 	defer js.CleanupPublisher()
-	if err := o.t.stream(ctx, js, o.subject); err != nil {
+	if err := t.stream(ctx, js, t.subjectTo(o)); err != nil {
 		return err
 	}
-	for _, node := range o.link.Begin() {
-		o.t.tell(link.Event{Connected: true, Edge: o.edge, Node: node})
-	}
-	defer o.link.End()
+	t.Begin(o)
+	defer o.End()
 	var unconfirmed []jetstream.PubAckFuture
 	for {
-		wake := o.link.Wake()
+		wake := o.Wake()
 		if len(unconfirmed) >= maxUnconfirmed {
 			wake = nil
 		}
@@ -116,7 +94,7 @@ func (o *outgoing) session(ctx context.Context, nc *nats.Conn) error {
 		case err := <-failed:
 			return fmt.Errorf("%w: %w", errLost, err)
 		case <-wake:
-			more, err := o.publish(js, maxUnconfirmed-len(unconfirmed))
+			more, err := t.publish(js, o, maxUnconfirmed-len(unconfirmed))
 			unconfirmed = append(unconfirmed, more...)
 			if err != nil {
 				return err
@@ -126,48 +104,18 @@ func (o *outgoing) session(ctx context.Context, nc *nats.Conn) error {
 }
 
 // publish gives the server what waits, but at most some messages. It returns those to be confirmed.
-func (o *outgoing) publish(js jetstream.JetStream, most int) (sent []jetstream.PubAckFuture, err error) {
+func (t *Transport) publish(js jetstream.JetStream, o *brokered.Outgoing, most int) (sent []jetstream.PubAckFuture, err error) {
 	for range most {
-		frames := o.link.Next(int(o.t.cfg.Topology.NATS.Batch))
+		frames := o.Next(int(t.Config.Topology.NATS.Batch))
 		if frames == nil {
 			return sent, nil
 		}
-		f, err := js.PublishMsgAsync(&nats.Msg{Subject: o.subject, Data: brokered.Pack(frames)})
+		f, err := js.PublishMsgAsync(&nats.Msg{Subject: t.subjectTo(o), Data: brokered.Pack(frames)})
 		if err != nil {
 			return sent, fmt.Errorf("%w: %w", errLost, err)
 		}
 		sent = append(sent, f)
 	}
-	o.link.Signal()
+	o.Signal()
 	return sent, nil
-}
-
-// serveOut runs the sending ends of all links, and publishes acknowledgements.
-func (t *Transport) serveOut(ctx context.Context, nc *nats.Conn) {
-	var wg sync.WaitGroup
-	for _, o := range t.out {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			t.onLink(ctx, nc, o.subject, o.session)
-		}()
-	}
-	t.publishAcks(ctx, nc)
-	wg.Wait()
-}
-
-// publishAcks publishes acknowledgements of links: without a stream, each is repeated (R6).
-func (t *Transport) publishAcks(ctx context.Context, nc *nats.Conn) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-t.acks.Wake():
-			for _, a := range t.acks.Take() {
-				if err := nc.Publish(acksOf(t.cfg.Topology.Name, a.To), a.Append(nil)); err != nil {
-					return // the connection is gone
-				}
-			}
-		}
-	}
 }

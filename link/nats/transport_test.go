@@ -28,7 +28,7 @@ func TestSuite(t *testing.T) {
 				Transport: topology.ViaNATS,
 				Sections:  "[nats]\nurl = \"" + server.URL() + "\"\n" + c.more,
 				New: func(topo *topology.Topology, n topology.Node) (link.Transport, error) {
-					return New(Config{Topology: topo, Node: n, Listen: n.Holds(topology.Input), Log: testLog()})
+					return New(link.TransportConfig{Topology: topo, Node: n, Listen: n.Holds(topology.Input), Log: testLog()})
 				},
 				Away: func() func() { server.Kill(); return func() { natstest.Restart(t, server) } },
 			}.Run(t)

@@ -11,52 +11,38 @@ import (
 // Acknowledgements of links go by a direct exchange, the sender's name being the key, to an exclusive queue of the sender's connection. They
 // are transient, not confirmed, and dropped where nobody listens: each is repeated (R6).
 
-// maxAnswers bounds the queue of a node that does not read: the oldest are dropped.
-const maxAnswers = 1024
+// maxQueuedAcks bounds the queue of a node that does not read: the oldest are dropped.
+const maxQueuedAcks = 1024
 
 func declareAcks(ch *channel, name string) error {
 	return ch.ExchangeDeclare(name, amqp.ExchangeDirect, false, false, false, false, nil)
 }
 
-// publishAcks publishes acknowledgements over one channel.
+// publishAcks is a session: it publishes the acknowledgements of this node.
 func (t *Transport) publishAcks(ctx context.Context, ch *channel) error {
-	exchange := acksOf(t.cfg.Topology.Name)
+	exchange := acksOf(t.Config.Topology.Name)
 	if err := declareAcks(ch, exchange); err != nil {
 		return err
 	}
-	closed := ch.NotifyClose(make(chan *amqp.Error, 1))
 	ch.ready()
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case e := <-closed:
-			return orClosed(e)
-		case <-t.acks.Wake():
-			for _, a := range t.acks.Take() {
-				msg := amqp.Publishing{Body: a.Append(nil), DeliveryMode: amqp.Transient}
-				if err := ch.Publish(exchange, string(a.To), false, false, msg); err != nil {
-					return err
-				}
-			}
-		}
-	}
+	return t.PublishAcks(ctx, func(a link.Ack) error {
+		return ch.Publish(exchange, string(a.To), false, false, amqp.Publishing{Body: a.Append(nil), DeliveryMode: amqp.Transient})
+	})
 }
 
-// readAcks reads the acknowledgements for this node over one channel.
+// readAcks is a session: it reads the acknowledgements for this node.
 func (t *Transport) readAcks(ctx context.Context, ch *channel) error {
-	exchange := acksOf(t.cfg.Topology.Name)
+	exchange := acksOf(t.Config.Topology.Name)
 	if err := declareAcks(ch, exchange); err != nil {
 		return err
 	}
-	q, err := ch.QueueDeclare("", false, true, true, false, amqp.Table{amqp.QueueMaxLenArg: maxAnswers})
+	q, err := ch.QueueDeclare("", false, true, true, false, amqp.Table{amqp.QueueMaxLenArg: maxQueuedAcks})
 	if err == nil {
-		err = ch.QueueBind(q.Name, string(t.cfg.Node.ID), exchange, false, nil)
+		err = ch.QueueBind(q.Name, string(t.Config.Node.ID), exchange, false, nil)
 	}
 	if err != nil {
 		return err
 	}
-	closed := ch.NotifyClose(make(chan *amqp.Error, 1))
 	deliveries, err := ch.Consume(q.Name, "", true, true, false, false, nil)
 	if err != nil {
 		return err
@@ -66,20 +52,12 @@ func (t *Transport) readAcks(ctx context.Context, ch *channel) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
-		case e := <-closed:
-			return orClosed(e)
+			return context.Cause(ctx)
 		case d, ok := <-deliveries:
 			if !ok {
-				return errCancelled
+				return cancelled(ctx, ch)
 			}
-			a, err := link.DecodeAck(names, d.Body)
-			if err != nil {
-				t.refuse(err)
-				continue
-			}
-			t.heard(a)
-			t.tell(link.Event{Acks: []link.Ack{a}})
+			t.ReceiveAck(names, d.Body)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func TestSuite(t *testing.T) {
 				Transport: topology.ViaRabbitMQ,
 				Sections:  "[rabbitmq]\nurl = \"" + b.URL() + "\"\n" + more,
 				New: func(topo *topology.Topology, n topology.Node) (link.Transport, error) {
-					return New(Config{Topology: topo, Node: n, Listen: n.Holds(topology.Input), Log: testLog()})
+					return New(link.TransportConfig{Topology: topo, Node: n, Listen: n.Holds(topology.Input), Log: testLog()})
 				},
 				Settle: settle,
 				Away: func() func() {
@@ -109,7 +109,7 @@ func TestTroubleIsExplained(t *testing.T) {
 			t.Fatal(err)
 		}
 		log := &said{}
-		tr, err := New(Config{Topology: topo, Node: n, Log: slog.New(slog.NewTextHandler(log, nil))})
+		tr, err := New(link.TransportConfig{Topology: topo, Node: n, Log: slog.New(slog.NewTextHandler(log, nil))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,10 +150,10 @@ func TestTroubleIsExplained(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		other := &Transport{cfg: Config{Topology: topology.Default()}}
-		other.cfg.Topology.RabbitMQ.Queue = topology.QuorumQueue
+		other := topology.Default()
+		other.RabbitMQ.Queue = topology.QuorumQueue
 		name := queueOf("trouble", "joiner-aggregator-all", "joiner-1", "aggregator-2")
-		if _, err := ch.QueueDeclare(name, true, false, false, false, other.arguments()); err != nil {
+		if _, err := ch.QueueDeclare(name, true, false, false, false, arguments(other)); err != nil {
 			t.Fatal(err)
 		}
 		topo, log := open(t, b.URL())
@@ -177,10 +177,10 @@ func TestTroubleIsExplained(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		other := &Transport{cfg: Config{Topology: topology.Default()}}
-		other.cfg.Topology.Limits.Window *= 2
+		other := topology.Default()
+		other.Limits.Window *= 2
 		name := queueOf("trouble", "joiner-aggregator-all", "joiner-1", "aggregator-1")
-		if _, err := ch.QueueDeclare(name, true, false, false, false, other.arguments()); err != nil {
+		if _, err := ch.QueueDeclare(name, true, false, false, false, arguments(other)); err != nil {
 			t.Fatal(err)
 		}
 		if err := ch.Publish("", name, false, false, amqp.Publishing{Body: []byte("of old")}); err != nil {
@@ -188,13 +188,12 @@ func TestTroubleIsExplained(t *testing.T) {
 		}
 		topo, log := open(t, b.URL())
 		log.await(t, "made for other limits")
-		right := &Transport{cfg: Config{Topology: topo}}
 		for range 2000 {
 			ch, err := conn.Channel()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err = ch.QueueDeclare(name, true, false, false, false, right.arguments()); err == nil {
+			if _, err = ch.QueueDeclare(name, true, false, false, false, arguments(topo)); err == nil {
 				return
 			}
 			time.Sleep(10 * time.Millisecond)

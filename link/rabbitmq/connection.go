@@ -4,105 +4,32 @@ import (
 	"context"
 	"errors"
 	"net"
-	"sync"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"posta.dev/posta/link"
 	"posta.dev/posta/link/brokered"
-	"posta.dev/posta/topology"
 )
 
-const (
-	backoffMin = 20 * time.Millisecond
-	backoffMax = time.Second
-	// heartbeats find a broker, or a node, whose machine is gone. Longer ones let the queue of a dead node wait for as long before the
-	// next life of it may read; shorter ones take a paused broker for a dead one.
-	heartbeats = 5 * time.Second
-)
+// heartbeats find a broker, or a node, whose machine is gone. Longer ones let the queue of a dead node wait for as long before its
+// next incarnation may read; shorter ones take a paused broker for a dead one.
+const heartbeats = 5 * time.Second
 
-// backoff is the pause between attempts: it doubles.
-type backoff struct{ wait time.Duration }
-
-// pause waits; false when ctx has ended.
-func (b *backoff) pause(ctx context.Context) bool {
-	b.wait = min(max(backoffMin, 2*b.wait), backoffMax)
-	timer := time.NewTimer(b.wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// connection is one that stands, and where its troubles are told. Each of the node's two has an outage of its own: one that is well again
+// connection is one that stands, and the outage that its failures are told to. Each of the node's two has its own: the recovery of one
 // says nothing of the other.
 type connection struct {
 	*amqp.Connection
 	outage *brokered.Outage
 }
 
-// keep has a connection made, served until it breaks, and made again, until ctx ends. Only one that has stood for a while is the end of an
-// outage: a broker that greets and hangs up again, as one that is stopping, would be dialled without a pause, and told of each time.
-func (t *Transport) keep(ctx context.Context, what string, serve func(context.Context, *connection)) {
-	defer t.wg.Done()
-	outage := brokered.NewOutage(t.cfg.Log, "RabbitMQ at "+topology.RedactURL(t.cfg.Topology.RabbitMQ.URL)+", "+what)
-	var b backoff
-	for ctx.Err() == nil {
-		conn, hangUp, err := t.dial(ctx, what)
-		if err == nil {
-			began := time.Now()
-			stood := time.AfterFunc(brokered.Steady, func() { outage.Over(time.Now()) })
-			err = t.onConnection(ctx, &connection{conn, outage}, serve)
-			stood.Stop()
-			hangUp()
-			if time.Since(began) >= brokered.Steady {
-				b = backoff{}
-			}
-		}
-		if err != nil && ctx.Err() == nil {
-			outage.Failed(time.Now(), explain(err, ""))
-			b.pause(ctx)
-		}
-	}
-}
-
-// onConnection serves until the connection breaks or ctx ends, and returns when all that was started has ended.
-func (t *Transport) onConnection(ctx context.Context, conn *connection, serve func(context.Context, *connection)) error {
-	closed := conn.NotifyClose(make(chan *amqp.Error, 1))
-	alive, end := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	wg.Add(1)
-	go func() {
-		defer wg.Done()
-		serve(alive, conn)
-	}()
-	var err error = amqp.ErrClosed
-	select {
-	case e := <-closed:
-		if e != nil {
-			err = e
-		}
-	case <-ctx.Done():
-		err = nil
-	}
-	end()
-	if err == nil {
-		_ = conn.CloseDeadline(time.Now().Add(linger)) // a broker that does not answer is left without a word
-	}
-	wg.Wait()
-	return err
-}
-
 // dial connects and greets. hangUp closes the socket, whatever state the connection is in.
-func (t *Transport) dial(ctx context.Context, what string) (conn *amqp.Connection, hangUp func(), err error) {
-	timeout := t.cfg.Topology.Limits.Handshake
+func dial(ctx context.Context, cfg link.TransportConfig, what string) (conn *amqp.Connection, hangUp func(), err error) {
+	timeout := cfg.Topology.Limits.Handshake
 	var socket net.Conn
 	properties := amqp.NewConnectionProperties()
-	properties.SetClientConnectionName("posta " + t.cfg.Topology.Name + " " + string(t.cfg.Node.ID) + " " + what)
-	conn, err = amqp.DialConfig(t.cfg.Topology.RabbitMQ.URL, amqp.Config{
+	properties.SetClientConnectionName("posta " + cfg.Topology.Name + " " + string(cfg.Node.ID) + " " + what)
+	conn, err = amqp.DialConfig(cfg.Topology.RabbitMQ.URL, amqp.Config{
 		Heartbeat: heartbeats, Properties: properties,
 		Dial: func(network, address string) (net.Conn, error) {
 			c, err := (&net.Dialer{Timeout: timeout}).DialContext(ctx, network, address)
@@ -121,7 +48,7 @@ func (t *Transport) dial(ctx context.Context, what string) (conn *amqp.Connectio
 	}
 	forget := context.AfterFunc(ctx, func() {
 		// Whoever is stuck in a write is set free, but a good end gets its time first.
-		_ = socket.SetDeadline(time.Now().Add(2 * linger))
+		_ = socket.SetDeadline(time.Now().Add(2 * brokered.Linger))
 	})
 	return conn, func() { forget(); _ = socket.Close() }, nil
 }
@@ -139,38 +66,50 @@ const (
 
 // onChannel runs a session on one channel after the other, for as long as the connection stands.
 func (t *Transport) onChannel(ctx context.Context, conn *connection, queue string, session func(context.Context, *channel) error) {
-	var b backoff
-	for ctx.Err() == nil && !conn.IsClosed() {
-		began := time.Now()
-		err := t.onOneChannel(ctx, conn, session)
-		if ctx.Err() != nil || conn.IsClosed() {
-			return // what broke is the connection, and that is told by who keeps it
-		}
-		t.cfg.Log.Warn("a channel to RabbitMQ is opened again; nothing is lost", "queue", queue, "err", explain(err, queue))
-		if time.Since(began) > 10*backoffMax {
-			b = backoff{}
-		}
-		b.pause(ctx)
-	}
+	brokered.Repeat(ctx, conn.IsClosed, func(ctx context.Context) error { return onOneChannel(ctx, conn, session) }, func(err error) {
+		t.Config.Log.Warn("a channel to RabbitMQ is opened again; nothing is lost", "queue", queue, "err", explain(err, queue))
+	})
 }
 
-func (t *Transport) onOneChannel(ctx context.Context, conn *connection, session func(context.Context, *channel) error) error {
-	// Who waits for an answer on a channel waits for ever, and so does closing it: the whole connection has to go.
-	patience := time.AfterFunc(setupTime, func() {
+// onOneChannel runs a session. Its context ends with the channel: the cause is then why the channel was closed.
+func onOneChannel(ctx context.Context, conn *connection, session func(context.Context, *channel) error) error {
+	// Whoever waits for an answer on a channel may wait for ever, and so may its Close: the whole connection has to go.
+	deadline := time.AfterFunc(setupTime, func() {
 		conn.outage.Failed(time.Now(), explain(errNoAnswer, ""))
 		_ = conn.CloseDeadline(time.Now())
 	})
-	defer patience.Stop()
+	defer deadline.Stop()
 	ch, err := conn.Channel()
 	if err != nil {
 		return err
 	}
-	err = session(ctx, &channel{ch, patience})
+	alive, end := context.WithCancelCause(ctx)
+	closed := ch.NotifyClose(make(chan *amqp.Error, 1))
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case e := <-closed:
+			end(orClosed(e))
+		case <-alive.Done():
+		}
+	}()
+	err = session(alive, &channel{ch, deadline})
+	end(nil)
+	<-watched
 	if ctx.Err() == nil {
-		patience.Reset(setupTime)
+		deadline.Reset(setupTime)
 		_ = ch.Close() // the session's error is the one to tell; with the connection the channel goes by itself
 	}
 	return err
+}
+
+// orClosed makes an error of what NotifyClose tells, which is nothing after a good end.
+func orClosed(e *amqp.Error) error {
+	if e == nil {
+		return amqp.ErrClosed
+	}
+	return e
 }
 
 // channel is a channel that is expected to be set up soon.

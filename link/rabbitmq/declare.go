@@ -5,17 +5,19 @@ import (
 	"strings"
 
 	amqp "github.com/rabbitmq/amqp091-go"
+
+	"posta.dev/posta/topology"
 )
 
 // declare makes what frames go through. Both ends of a link do, with the same words, so either may come first.
-func (t *Transport) declare(ch *channel, exchange string, queues ...string) error {
+func declare(ch *channel, t *topology.Topology, exchange string, queues ...string) error {
 	if exchange != "" {
 		if err := ch.ExchangeDeclare(exchange, amqp.ExchangeFanout, true, false, false, false, nil); err != nil {
 			return err
 		}
 	}
 	for _, q := range queues {
-		if _, err := ch.QueueDeclare(q, true, false, false, false, t.arguments()); err != nil {
+		if _, err := ch.QueueDeclare(q, true, false, false, false, arguments(t)); err != nil {
 			return err
 		}
 		if exchange == "" {
@@ -32,10 +34,10 @@ func (t *Transport) declare(ch *channel, exchange string, queues ...string) erro
 // again from its hwm, and without a bound a node in a crash loop would fill the broker's disk. Frames that are not acknowledged are a
 // window at most, and one frame more, so in front of twice as much there are only some that came twice. To purge the queue when
 // a receiver begins anew was turned down: it is one more thing to wait for before frames flow, and the bound is needed all the same.
-func (t *Transport) arguments() amqp.Table {
-	l := t.cfg.Topology.Limits
+func arguments(t *topology.Topology) amqp.Table {
+	l := t.Limits
 	return amqp.Table{
-		amqp.QueueTypeArg: t.cfg.Topology.RabbitMQ.Queue, amqp.QueueMaxLenBytesArg: 2 * (int64(l.Window) + int64(l.Frame)),
+		amqp.QueueTypeArg: t.RabbitMQ.Queue, amqp.QueueMaxLenBytesArg: 2 * (int64(l.Window) + int64(l.Frame)),
 	}
 }
 
@@ -49,7 +51,7 @@ func outgrown(err error) bool {
 
 // replace deletes queues that were made for other limits. The next session makes them as they should be; what was in them is in the
 // outbox of this node, which is their only sender.
-func (t *Transport) replace(conn *connection, queues []string) error {
+func replace(conn *connection, queues []string) error {
 	ch, err := conn.Channel()
 	if err != nil {
 		return err

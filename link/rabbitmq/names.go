@@ -1,6 +1,9 @@
 package rabbitmq
 
-import "posta.dev/posta/link"
+import (
+	"posta.dev/posta/link"
+	"posta.dev/posta/link/brokered"
+)
 
 // Everything of a cluster begins with posta.NAME, so that people find it and can delete it.
 
@@ -13,3 +16,24 @@ func exchangeOf(cluster, edge string, from link.NodeID) string {
 }
 
 func acksOf(cluster string) string { return "posta." + cluster + ".acks" }
+
+// queueOf is the queue that a receiving end reads.
+func (t *Transport) queueOf(in *brokered.Incoming[uint64]) string {
+	return queueOf(t.Config.Topology.Name, in.Edge, in.From, t.Config.Node.ID)
+}
+
+// queuesOf are the queues of the receivers of a sending end.
+func (t *Transport) queuesOf(o *brokered.Outgoing) (queues []string) {
+	for _, to := range o.Receivers() {
+		queues = append(queues, queueOf(t.Config.Topology.Name, o.Edge, t.Config.Node.ID, to))
+	}
+	return queues
+}
+
+// sendsTo is where a sending end publishes: the fanout exchange of a pub edge, or the link's queue.
+func (t *Transport) sendsTo(o *brokered.Outgoing) string {
+	if o.To == "" {
+		return exchangeOf(t.Config.Topology.Name, o.Edge, t.Config.Node.ID)
+	}
+	return t.queuesOf(o)[0]
+}

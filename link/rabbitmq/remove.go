@@ -7,13 +7,13 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"posta.dev/posta/link"
 	"posta.dev/posta/topology"
 )
 
 // Remove deletes what a cluster has on its broker. A cluster that goes on later loses nothing by it: its frames are in its nodes' logs.
 func Remove(ctx context.Context, topo *topology.Topology) error {
-	t := &Transport{cfg: Config{Topology: topo}}
-	conn, hangUp, err := t.dial(ctx, "remove")
+	conn, hangUp, err := dial(ctx, link.TransportConfig{Topology: topo}, "remove")
 	if err != nil {
 		return fmt.Errorf("remove cluster %s from RabbitMQ at %s: %w", topo.Name, topology.RedactURL(topo.RabbitMQ.URL), explain(err, ""))
 	}

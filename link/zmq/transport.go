@@ -3,7 +3,6 @@ package zmq
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,17 +13,9 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// Config is what a transport is made of.
-type Config struct {
-	Topology *topology.Topology
-	Node     topology.Node
-	Listen   bool // to the heartbeats of all nodes
-	Log      *slog.Logger
-}
-
 // Transport implements link.Transport.
 type Transport struct {
-	cfg       Config
+	cfg       link.TransportConfig
 	pull      *zmqx.Pull
 	control   *control.Control
 	broadcast *zmqx.Pub
@@ -48,7 +39,7 @@ const eventsCap = 64
 const BeatTopic = control.BeatTopic
 
 // New opens the node's sockets and starts connecting to the others.
-func New(cfg Config) (t *Transport, err error) {
+func New(cfg link.TransportConfig) (t *Transport, err error) {
 	t = &Transport{
 		cfg: cfg, pushes: map[linkKey]*zmqx.Push{}, pubEdges: map[string]bool{},
 		events: make(chan link.Event, eventsCap), stop: make(chan struct{}),

@@ -1,0 +1,91 @@
+package brokered
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	backoffMin = 20 * time.Millisecond
+	backoffMax = time.Second
+)
+
+// backoff is the pause between attempts: it doubles.
+type backoff struct{ wait time.Duration }
+
+// pause waits, but not beyond ctx.
+func (b *backoff) pause(ctx context.Context) {
+	b.wait = min(max(backoffMin, 2*b.wait), backoffMax)
+	timer := time.NewTimer(b.wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// keepConnected calls serve again and again until ctx ends. serve makes a connection, says outage.Connected, and returns when the connection has
+// broken. Only a connection that has stood for a while ends the outage and its pauses: a broker that accepts connections and closes
+// them, as one that is stopping, would be dialled without a pause, and logged each time.
+func keepConnected(ctx context.Context, outage *Outage, serve func(context.Context, *Outage) error) {
+	var b backoff
+	for ctx.Err() == nil {
+		err := serve(ctx, outage)
+		if outage.Disconnected() {
+			b = backoff{}
+		}
+		if err != nil && ctx.Err() == nil {
+			outage.Failed(time.Now(), err)
+			b.pause(ctx)
+		}
+	}
+}
+
+// Serve runs sessions over a connection until broken returns: with the reason, or with nil when ctx has ended. Then it calls hangUp with
+// that reason, and returns it when sessions has ended.
+func Serve(ctx context.Context, sessions func(context.Context), broken func() error, hangUp func(error)) error {
+	alive, end := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Add(1)
+	go func() {
+		defer wg.Done()
+		sessions(alive)
+	}()
+	err := broken()
+	end()
+	hangUp(err)
+	wg.Wait()
+	return err
+}
+
+// Repeat runs one session after the other, for as long as the connection stands. failed is told why one has ended.
+func Repeat(ctx context.Context, closed func() bool, session func(context.Context) error, failed func(error)) {
+	var b backoff
+	for ctx.Err() == nil && !closed() {
+		began := time.Now()
+		err := session(ctx)
+		if ctx.Err() != nil || closed() {
+			return // what broke is the connection, and keepConnected logs that
+		}
+		failed(err)
+		if time.Since(began) > 10*backoffMax {
+			b = backoff{}
+		}
+		b.pause(ctx)
+	}
+}
+
+// Each calls do for all items, beside each other, and after that last. It returns when all have.
+func Each[T any](items []T, do func(T), last func()) {
+	var wg sync.WaitGroup
+	for _, x := range items {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			do(x)
+		}()
+	}
+	last()
+	wg.Wait()
+}

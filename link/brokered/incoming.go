@@ -1,0 +1,42 @@
+package brokered
+
+import "posta.dev/posta/link"
+
+// Incoming is the receiving end of a link. Tag is what the broker identifies a delivery by.
+type Incoming[Tag any] struct {
+	*Unacked[Tag]
+	Edge string
+	From link.NodeID
+	To   link.NodeID // this node; "" on a pub edge, where all receivers get the same message
+
+	names   link.Interner // owned by the goroutine that calls Receive
+	emit    func(link.Event)
+	discard func(error)
+}
+
+// Receive takes a delivery, which is unacknowledged from then on. One goroutine calls it.
+func (in *Incoming[Tag]) Receive(tag Tag, body []byte) {
+	frames, err := Unpack(&in.names, body)
+	if err != nil {
+		in.discard(err)
+	}
+	in.Delivered(tag, frames)
+	if len(frames) > 0 {
+		in.emit(link.Event{Frames: frames})
+	}
+}
+
+// The most that a broker delivers without an acknowledgement, in messages.
+const (
+	minPrefetch = 64
+	maxPrefetch = 4096
+)
+
+// Prefetch is how many messages the broker delivers without one being acknowledged. The node takes in as much as its sender's window
+// allows, so it is at least twice that in full batches; smaller messages are not many either.
+func Prefetch(window, batch int) int {
+	if batch == 0 {
+		return maxPrefetch
+	}
+	return max(minPrefetch, min(maxPrefetch, 2*window/batch))
+}

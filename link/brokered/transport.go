@@ -1,0 +1,226 @@
+package brokered
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"posta.dev/posta/link"
+	"posta.dev/posta/link/control"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/zmqx"
+)
+
+// Transport implements link.Transport but for the broker itself, which two connections lead to: one to publish and one to consume. A broker
+// that is short of memory stops reading from those who publish, and must not stop delivering acknowledgements. Tag is what the broker
+// identifies a delivery by.
+type Transport[Tag any] struct {
+	Config link.TransportConfig
+	Out    []*Outgoing
+	In     []*Incoming[Tag]
+
+	control *control.Control
+	acks    *PendingAcks
+	events  chan link.Event
+	stop    chan struct{}      // closed when events are not read any more
+	cut     context.CancelFunc // ends the connections
+	wg      sync.WaitGroup     // of the connections
+	bad     atomic.Uint64
+}
+
+// Broker is what a transport does with its broker, over one connection: it makes the connection, says outage.Connected, runs the ends of all
+// links over it until it breaks or ctx ends, and returns the reason when all that it started has ended.
+type Broker struct {
+	Name    string // "NATS at HOST:PORT", for the log
+	Out, In func(ctx context.Context, outage *Outage) error
+}
+
+const (
+	eventsCap = 64
+	// Linger is how long Close lets what is queued leave.
+	Linger = 500 * time.Millisecond
+)
+
+// New opens the node's control socket and makes the ends of all links.
+func New[Tag any](cfg link.TransportConfig) (*Transport[Tag], error) {
+	t := &Transport[Tag]{Config: cfg, acks: NewPendingAcks(), events: make(chan link.Event, eventsCap), stop: make(chan struct{})}
+	var err error
+	t.control, err = control.New(control.Config{
+		Topology: cfg.Topology, Node: cfg.Node, Listen: cfg.Listen, Log: cfg.Log, OnEvent: t.emit,
+		Options: zmqx.Options{
+			HandshakeTimeout: cfg.Topology.Limits.Handshake, BackoffMax: 200 * time.Millisecond,
+			Linger: min(cfg.Topology.Limits.Drain, Linger), Logger: cfg.Log,
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", cfg.Node.ID, err)
+	}
+	t.makeEnds()
+	return t, nil
+}
+
+// makeEnds makes the ends of all links. A pub edge has one sending end for all receivers.
+func (t *Transport[Tag]) makeEnds() {
+	topo, self := t.Config.Topology, t.Config.Node
+	capacity := int(topo.Limits.Window) + int(topo.Limits.Frame)
+	for _, e := range topo.EdgesFrom(self.Stage) {
+		var receivers []link.NodeID
+		for _, n := range topo.Receivers(e) {
+			receivers = append(receivers, n.ID)
+		}
+		if e.Socket == topology.Pub {
+			t.Out = append(t.Out, newOutgoing(e.Name(), "", capacity, receivers...))
+			continue
+		}
+		for _, to := range receivers {
+			t.Out = append(t.Out, newOutgoing(e.Name(), to, capacity, to))
+		}
+	}
+	for _, e := range topo.EdgesTo(self.Stage) {
+		for _, n := range topo.Senders(e) {
+			in := &Incoming[Tag]{Unacked: NewUnacked[Tag](), Edge: e.Name(), From: n.ID, To: self.ID, emit: t.emit, discard: t.discard}
+			if e.Socket == topology.Pub {
+				in.To = ""
+			}
+			t.In = append(t.In, in)
+		}
+	}
+}
+
+// Start begins to keep both connections up. A broker that is not there is no error: it is logged, and tried again.
+func (t *Transport[Tag]) Start(b Broker) {
+	ctx, cancel := context.WithCancel(context.Background())
+	t.cut = cancel
+	for what, serve := range map[string]func(context.Context, *Outage) error{"out": b.Out, "in": b.In} {
+		outage := NewOutage(t.Config.Log, b.Name+", "+what)
+		t.wg.Add(1)
+		go func() {
+			defer t.wg.Done()
+			keepConnected(ctx, outage, serve)
+		}()
+	}
+}
+
+// outgoing is the sending end of a link, or of the pub edge that the link is part of; nil if there is none.
+func (t *Transport[Tag]) outgoing(edge string, to link.NodeID) *Outgoing {
+	for _, o := range t.Out {
+		if o.Edge == edge && (o.To == to || o.To == "") {
+			return o
+		}
+	}
+	return nil
+}
+
+// Send implements link.Transport.
+func (t *Transport[Tag]) Send(edge string, to link.NodeID, frames []link.Frame) int {
+	o := t.outgoing(edge, to)
+	if o == nil {
+		return 0
+	}
+	return o.Offer(frames, time.Now())
+}
+
+// Acks implements link.Transport: the broker may forget what is durable here, and the senders are told.
+func (t *Transport[Tag]) Acks(acks []link.Ack) {
+	for i := range acks {
+		for _, in := range t.In {
+			if in.Edge == acks[i].Edge && in.From == acks[i].To {
+				in.Acked(&acks[i])
+			}
+		}
+	}
+	t.acks.Put(acks)
+}
+
+// Heartbeat implements link.Transport.
+func (t *Transport[Tag]) Heartbeat(payload []byte) { t.control.Heartbeat(payload) }
+
+// Events implements link.Transport.
+func (t *Transport[Tag]) Events() <-chan link.Event { return t.events }
+
+// Undecodable counts messages that were discarded because no node sends them.
+func (t *Transport[Tag]) Undecodable() uint64 { return t.bad.Load() + t.control.Undecodable() }
+
+// Close implements link.Transport.
+func (t *Transport[Tag]) Close() error {
+	select {
+	case <-t.stop:
+		return nil
+	default:
+	}
+	for end := time.Now().Add(min(Linger, t.Config.Topology.Limits.Drain)); time.Now().Before(end) && !t.handedOver(); {
+		time.Sleep(5 * time.Millisecond)
+	}
+	close(t.stop)
+	t.cut()
+	err := t.control.Close()
+	t.wg.Wait()
+	close(t.events)
+	return err
+}
+
+// handedOver reports whether the broker has been given everything that could be given to it.
+func (t *Transport[Tag]) handedOver() bool {
+	for _, o := range t.Out {
+		if !o.HandedOver() {
+			return false
+		}
+	}
+	return t.acks.Empty()
+}
+
+// emit hands an event over. It waits while the channel is full, but not beyond Close.
+func (t *Transport[Tag]) emit(e link.Event) {
+	select {
+	case t.events <- e:
+	case <-t.stop:
+	}
+}
+
+func (t *Transport[Tag]) discard(err error) {
+	if t.bad.Add(1) == 1 {
+		t.Config.Log.Warn("a message that no node sends was thrown away; more are counted in silence", "err", err)
+	}
+}
+
+// Begin is said when a sending end has a new connection: its queue is emptied, and the node's links begin again where their receivers say (R7).
+func (t *Transport[Tag]) Begin(o *Outgoing) {
+	for _, node := range o.begin() {
+		t.emit(link.Event{Connected: true, Edge: o.Edge, Node: node})
+	}
+}
+
+// PublishAcks hands the acknowledgements of links to publish, until ctx ends or publish fails. Nobody stores them: each is repeated (R6).
+func (t *Transport[Tag]) PublishAcks(ctx context.Context, publish func(link.Ack) error) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-t.acks.Wake():
+			for _, a := range t.acks.Take() {
+				if err := publish(a); err != nil {
+					return err
+				}
+			}
+		}
+	}
+}
+
+// ReceiveAck takes an acknowledgement that came through the broker.
+func (t *Transport[Tag]) ReceiveAck(names *link.Interner, body []byte) {
+	a, err := link.DecodeAck(names, body)
+	if err == nil && a.To != t.Config.Node.ID {
+		err = errors.New("an acknowledgement for another node")
+	}
+	if err != nil {
+		t.discard(err)
+		return
+	}
+	if o := t.outgoing(a.Edge, a.Receiver); o != nil {
+		o.heard(a)
+	}
+	t.emit(link.Event{Acks: []link.Ack{a}})
+}
