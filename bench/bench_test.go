@@ -253,7 +253,7 @@ func TestRepeat_TheFirstRoundWarmsUp(t *testing.T) {
 	if f == nil || f.Median != 2.5 || f.Min != 1 || f.Max != 4 || len(f.Values) != 4 {
 		t.Errorf("got %+v, want 2.5 (1–4)", f)
 	}
-	if got := f.cell(); got != "2.50 (1.00–4.00)" {
+	if got := f.Cell(); got != "2.50 (1.00–4.00)" {
 		t.Errorf("cell is %q", got)
 	}
 }
@@ -325,12 +325,12 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-func TestFactsOf_RowsAreForEveryAnalysis(t *testing.T) {
+func TestFactsOr_RowsAreForEveryAnalysis(t *testing.T) {
 	for _, s := range subjects() {
-		if n := (&Config{}).factsOf(&s); n != s.facts {
+		if n := (&Config{}).factsOr(s.facts); n != s.facts {
 			t.Errorf("%s: %d facts by default, want its own %d", s.name(), n, s.facts)
 		}
-		if n := (&Config{Rows: 7}).factsOf(&s); n != 7 {
+		if n := (&Config{Rows: 7}).factsOr(s.facts); n != 7 {
 			t.Errorf("%s: %d facts, want the 7 that were asked for", s.name(), n)
 		}
 		if found, err := subjectOf(s.name()); err != nil || found.what != s.what {

@@ -2,9 +2,8 @@ package bench
 
 import (
 	"context"
-	"errors"
+	"maps"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"posta.dev/posta/bench/brokers"
@@ -51,15 +50,11 @@ func carrierOf(name string) *carrier {
 
 // serve starts the broker, and adds to the settings what leads to it.
 func (k *carrier) serve(ctx context.Context, c *Config, dir string, v topology.Variant) (server, error) {
-	for key, value := range k.settings {
-		v.Settings[key] = value
-	}
+	maps.Copy(v.Settings, k.settings)
 	ctx, cancel := context.WithTimeout(ctx, brokerTime)
 	defer cancel()
 	b, more, err := k.start(ctx, c, dir)
-	for key, value := range more {
-		v.Settings[key] = value
-	}
+	maps.Copy(v.Settings, more)
 	return b, err
 }
 
@@ -102,25 +97,6 @@ func startNATS(sync string) func(context.Context, *Config, string) (server, map[
 // natsAbsent builds the server.
 func natsAbsent(ctx context.Context, c *Config) string { return c.rivalAbsent(ctx, natsProgram) }
 
-// usage is what processes have cost until now.
-type usage struct {
-	cpu           time.Duration
-	peak, written int64 // bytes
-	held          []memory
-}
-
-func usageOf(pids []int) (u usage) {
-	for _, pid := range pids {
-		id := strconv.Itoa(pid)
-		u.cpu += cpuTimeOf(pid)
-		m := memoryOf(id)
-		u.peak += m.Peak
-		u.held = append(u.held, m)
-		u.written += writtenBy(id)
-	}
-	return u
-}
-
 // replaceBroker kills the broker, starts it again on its data, and returns how long it took until it answered.
 func (x *crew) replaceBroker(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, brokerTime)
@@ -129,17 +105,4 @@ func (x *crew) replaceBroker(ctx context.Context) (time.Duration, error) {
 	x.broker.Kill()
 	err := x.broker.Start(ctx)
 	return time.Since(begin), err
-}
-
-// closeBroker ends it, if there is one.
-func (x *crew) closeBroker() error {
-	if x.broker == nil {
-		return nil
-	}
-	b := x.broker
-	x.broker = nil
-	if err := b.Close(); err != nil {
-		return errors.Join(errors.New("end the broker"), err)
-	}
-	return nil
 }

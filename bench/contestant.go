@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -126,20 +124,6 @@ func (x *contestant) enter(ctx context.Context, c *Config, s *subject, data stri
 	return x.enterCluster(ctx, c, s, data)
 }
 
-// variant is a cluster of its own for one round: below dir, on unix sockets unless TCP is asked for, without medics.
-func (x *contestant) variant(c *Config, dir string) topology.Variant {
-	v := *x.cluster
-	v.Dir, v.IPCDir = filepath.Join(dir, "data"), socketDir(dir)
-	if c.TCP > 0 {
-		v.IPCDir, v.Ports = "", c.TCP
-	}
-	v.Settings = map[string]string{"medics.replicas": "0"}
-	for key, value := range c.Set {
-		v.Settings[key] = value
-	}
-	return v
-}
-
 // verb is what the nodes of a cluster are in Child.
 func (x *contestant) verb() string {
 	if x.volatile {
@@ -148,58 +132,41 @@ func (x *contestant) verb() string {
 	return "node"
 }
 
-// start starts the nodes of a cluster of its own in a new directory, which is for the caller to remove.
-func (x *contestant) start(ctx context.Context, c *Config, label string) (_ *crew, dir string, err error) {
-	if dir, err = os.MkdirTemp(c.Dir, "r"); err != nil {
-		return nil, "", err
-	}
-	v := x.variant(c, dir)
-	b, err := x.serve(ctx, c, dir, v)
-	if err == nil {
-		var text string
-		if text, err = topology.Generate(v); err != nil && b != nil {
-			err = errors.Join(err, b.Close())
-		}
-		if err == nil {
-			var n *crew
-			if n, err = startCrew(ctx, c, label, x.verb(), dir, text, b); err == nil {
-				return n, dir, nil
-			}
-		}
-	}
-	return nil, "", errors.Join(err, os.RemoveAll(dir))
+// start starts the nodes of a cluster of its own.
+func (x *contestant) start(ctx context.Context, c *Config, label string) (*crew, error) {
+	return startCrew(ctx, c, layout{label: label, verb: x.verb(), broker: x.broker, variant: *x.cluster})
 }
 
-// serve starts the broker of those that have one, and tells the topology of it.
-func (x *contestant) serve(ctx context.Context, c *Config, dir string, v topology.Variant) (server, error) {
-	if x.broker == nil {
-		return nil, nil
+// runClient runs a client on a cluster of its own, which is stopped behind it.
+func (x *contestant) runClient(ctx context.Context, c *Config, label, verb string, args ...string) (o outcome, n *crew, err error) {
+	if n, err = x.start(ctx, c, label); err != nil {
+		return o, nil, err
 	}
-	return x.broker.serve(ctx, c, dir, v)
+	o, err = c.run(ctx, label+"-client", append([]string{verb, n.topo.File}, args...)...)
+	return o, n, errors.Join(err, n.stop())
+}
+
+// runAnalysis runs one session.
+func (x *contestant) runAnalysis(ctx context.Context, c *Config, label string, s *subject, data string) (outcome, *crew, error) {
+	return x.runClient(ctx, c, label, "client", c.clientArgs(s, data)...)
+}
+
+func (c *Config) clientArgs(s *subject, data string) []string {
+	return []string{s.name(), data, fmt.Sprint(c.Lanes), fmt.Sprint(c.Chunk)}
 }
 
 func (x *contestant) enterCluster(ctx context.Context, c *Config, s *subject, data string) (e entry, err error) {
-	label := x.name + "-" + s.name()
-	n, dir, err := x.start(ctx, c, label)
+	o, n, err := x.runAnalysis(ctx, c, x.name+"-"+s.name(), s, data)
 	if err != nil {
 		return e, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	nodes := n.nodes
-	o, err := c.run(ctx, label+"-client", "client", n.topo.File, s.name(), data, fmt.Sprint(c.Lanes), fmt.Sprint(c.Chunk))
-	if err = errors.Join(err, n.stop()); err != nil {
-		return e, err
-	}
 	e = entry{answer: o.Answer, wall: o.Wall, cpu: o.CPU, peak: o.Peak, written: o.Written}
-	held := append([]memory{o.memory}, n.spent.held...)
-	e.cpu += n.spent.cpu
-	e.peak = max(e.peak, n.spent.peak)
-	e.written += n.spent.written
-	for _, m := range nodes {
-		e.cpu += m.cpu
-		e.peak = max(e.peak, m.memory.Peak)
-		held = append(held, m.memory)
-		e.written += m.written
+	held := []memory{o.memory}
+	for _, u := range n.costs() {
+		e.cpu += u.cpu
+		e.peak = max(e.peak, u.peak())
+		e.written += u.written
+		held = append(held, u.held...)
 	}
 	e.sum = together(held)
 	return e, nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,14 +20,14 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// crew is the processes of a topology's nodes, for one run. Its directory is removed with it.
+// crew is the processes of a topology's nodes, for one run, in a directory of its own, which goes with them.
 type crew struct {
-	c       *Config
-	section string
-	topo    *topology.Topology
-	dir     string
-	nodes   []*member
-	ready   time.Duration // from the first start to the last heartbeat
+	c     *Config
+	label string
+	topo  *topology.Topology
+	dir   string
+	nodes []*member
+	ready time.Duration // from the first start to the last heartbeat
 
 	broker server // nil for nodes that talk to each other; ended with them
 	before usage  // the broker's, before the nodes came
@@ -34,28 +35,47 @@ type crew struct {
 }
 
 type member struct {
-	id  topology.NodeID
-	cmd *exec.Cmd
-	log string
-
-	cpu     time.Duration // at the end
-	memory  memory
-	written int64 // bytes, to the disk
+	id    topology.NodeID
+	cmd   *exec.Cmd
+	log   string
+	usage usage // at the end
 }
 
-// startCrew writes the topology's text, starts a process for each node, and waits until all of them run. what is their verb
-// in Child, section what their profiles are named for. broker is the one that the topology leads to, or nil; it is the crew's
-// from here on, whatever comes.
-func startCrew(ctx context.Context, c *Config, section, what, dir, text string, broker server) (_ *crew, err error) {
-	x := &crew{c: c, section: section, dir: dir, broker: broker}
-	if broker != nil {
-		x.before = usageOf(broker.PIDs())
+// layout is a cluster to start.
+type layout struct {
+	label   string           // names its profiles
+	verb    string           // what its nodes are in Child
+	broker  *carrier         // nil for nodes that talk to each other
+	variant topology.Variant // without directories, sockets and settings
+	// text is the topology where the variant alone cannot say it.
+	text func(c *Config, dir string, v topology.Variant) string
+}
+
+// startCrew starts a broker if there is one, and a process for each node, and waits until all of them run.
+func startCrew(ctx context.Context, c *Config, l layout) (_ *crew, err error) {
+	dir, err := os.MkdirTemp(c.Dir, "r")
+	if err != nil {
+		return nil, err
 	}
+	x := &crew{c: c, label: l.label, dir: dir}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, x.kill())
 		}
 	}()
+	v := c.variant(l.variant, dir)
+	if l.broker != nil {
+		if x.broker, err = l.broker.serve(ctx, c, dir, v); err != nil {
+			return nil, err
+		}
+		x.before = usageOf(x.broker.PIDs()...)
+	}
+	var text string
+	if l.text != nil {
+		text = l.text(c, dir, v)
+	} else if text, err = topology.Generate(v); err != nil {
+		return nil, err
+	}
 	if err := os.Mkdir(socketDir(dir), 0o700); err != nil {
 		return nil, err
 	}
@@ -73,7 +93,7 @@ func startCrew(ctx context.Context, c *Config, section, what, dir, text string, 
 	defer func() { err = errors.Join(err, sub.Close()) }()
 	begin := time.Now()
 	for _, n := range x.topo.Nodes() {
-		if err := x.start(what, n.ID); err != nil {
+		if err := x.start(l.verb, n.ID); err != nil {
 			return nil, err
 		}
 	}
@@ -82,6 +102,17 @@ func startCrew(ctx context.Context, c *Config, section, what, dir, text string, 
 	}
 	x.ready = time.Since(begin)
 	return x, nil
+}
+
+// variant is a cluster of its own below dir: on unix sockets unless TCP is asked for, without medics.
+func (c *Config) variant(v topology.Variant, dir string) topology.Variant {
+	v.Dir, v.IPCDir = filepath.Join(dir, "data"), socketDir(dir)
+	if c.TCP > 0 {
+		v.IPCDir, v.Ports = "", c.TCP
+	}
+	v.Settings = map[string]string{"medics.replicas": "0"}
+	maps.Copy(v.Settings, c.Set)
+	return v
 }
 
 // socketDir is where unix sockets are: a path of theirs is at most about 100 bytes long.
@@ -94,7 +125,7 @@ func (x *crew) start(what string, id topology.NodeID) error {
 		return err
 	}
 	defer func() { _ = log.Close() }() // the process has its own
-	m.cmd = x.c.command(x.section+"-"+string(id), what, x.topo.File, string(id))
+	m.cmd = x.c.command(x.label+"-"+string(id), what, x.topo.File, string(id))
 	m.cmd.Stdout, m.cmd.Stderr = log, log
 	if err := m.cmd.Start(); err != nil {
 		return fmt.Errorf("start node %s: %w", id, err)
@@ -162,16 +193,33 @@ func (x *crew) lastWords() string {
 	return string(all)
 }
 
+// pids are those of all nodes, and of the broker.
+func (x *crew) pids() (all []int) {
+	if x.broker != nil {
+		all = x.broker.PIDs()
+	}
+	for _, m := range x.nodes {
+		all = append(all, m.cmd.Process.Pid)
+	}
+	return all
+}
+
+// costs are what each node has cost, and the broker, when they have been stopped.
+func (x *crew) costs() []usage {
+	all := []usage{x.spent}
+	for _, m := range x.nodes {
+		all = append(all, m.usage)
+	}
+	return all
+}
+
 // stop notes what every process has cost, and ends it.
 func (x *crew) stop() error {
 	if x.broker != nil {
-		u := usageOf(x.broker.PIDs())
-		x.spent = usage{cpu: u.cpu - x.before.cpu, peak: u.peak, written: u.written - x.before.written, held: u.held}
+		x.spent = usageOf(x.broker.PIDs()...).since(x.before)
 	}
 	for _, m := range x.nodes {
-		m.memory = memoryOf(fmt.Sprint(m.cmd.Process.Pid))
-		m.cpu = cpuTimeOf(m.cmd.Process.Pid)
-		m.written = writtenBy(fmt.Sprint(m.cmd.Process.Pid))
+		m.usage = usageOf(m.cmd.Process.Pid)
 		if err := m.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			return errors.Join(fmt.Errorf("node %s: %w: %s", m.id, err, x.lastWords()), x.kill())
 		}
@@ -182,8 +230,7 @@ func (x *crew) stop() error {
 			all = append(all, fmt.Errorf("node %s: %w: %s", m.id, err, x.lastWords()))
 		}
 	}
-	x.nodes = nil
-	return errors.Join(append(all, x.closeBroker())...)
+	return errors.Join(append(all, x.remove())...)
 }
 
 // kill is for what went wrong.
@@ -192,8 +239,15 @@ func (x *crew) kill() error {
 		_ = m.cmd.Process.Kill() // it may have ended
 		_ = m.cmd.Wait()
 	}
-	x.nodes = nil
-	return x.closeBroker()
+	return x.remove()
+}
+
+// remove ends the broker, and deletes all data.
+func (x *crew) remove() (err error) {
+	if x.broker != nil {
+		err = x.broker.Close()
+	}
+	return errors.Join(err, os.RemoveAll(x.dir))
 }
 
 // run starts a child that tells something, and waits for it.

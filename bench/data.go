@@ -14,28 +14,32 @@ import (
 
 const seed = 1
 
-// data makes the subject's data, or takes what an earlier run of the program has made. It is made under another name first:
-// what has its name is whole. The name has the stamp of the generator, so what a program before this one made in another way is
-// not taken for it.
+// data makes the subject's data, or takes what an earlier run of the program has made. The name has the stamp of the generator, so data that
+// an earlier program made in another way is not taken for it.
 func (s *subject) data(dir string, facts int) (path string, bytes int64, err error) {
 	stamp, err := s.stamp(unchanged)
 	if err != nil {
 		return "", 0, err
 	}
-	path = filepath.Join(dir, fmt.Sprintf("%s-%d-%s", s.name(), facts, stamp))
-	if _, err := os.Stat(path); err == nil {
-		bytes, err = size(path)
-		return path, bytes, err
-	}
-	draft := path + ".draft"
-	if err := os.RemoveAll(draft); err != nil {
-		return "", 0, err
-	}
-	if err := s.generate(gen.OnDisk(draft), facts, seed); err != nil {
-		return "", 0, err
-	}
-	if err := os.Rename(draft, path); err != nil {
-		return "", 0, err
+	return madeOnce(filepath.Join(dir, fmt.Sprintf("%s-%d-%s", s.name(), facts, stamp)), func(draft string) error {
+		return s.generate(gen.OnDisk(draft), facts, seed)
+	})
+}
+
+// madeOnce is a directory that make has made, now or in an earlier run. It is made under another name first: what has its name is whole.
+func madeOnce(path string, make func(draft string) error) (_ string, bytes int64, err error) {
+	if _, err := os.Stat(path); err != nil {
+		draft := path + ".draft"
+		err := os.RemoveAll(draft)
+		if err == nil {
+			err = make(draft)
+		}
+		if err == nil {
+			err = os.Rename(draft, path)
+		}
+		if err != nil {
+			return "", 0, err
+		}
 	}
 	bytes, err = size(path)
 	return path, bytes, err
@@ -51,23 +55,10 @@ func (s *subject) tidied(dir string, facts int) (path string, bytes int64, err e
 	if err != nil {
 		return "", 0, err
 	}
-	path = raw + "-tidy-" + stamp
-	if _, err := os.Stat(path); err == nil {
-		bytes, err = size(path)
-		return path, bytes, err
-	}
-	draft := path + ".draft"
-	if err := os.RemoveAll(draft); err != nil {
-		return "", 0, err
-	}
-	if _, err := tidy.Dir(raw, draft); err != nil {
-		return "", 0, err
-	}
-	if err := os.Rename(draft, path); err != nil {
-		return "", 0, err
-	}
-	bytes, err = size(path)
-	return path, bytes, err
+	return madeOnce(raw+"-tidy-"+stamp, func(draft string) error {
+		_, err := tidy.Dir(raw, draft)
+		return err
+	})
 }
 
 // size is the bytes of all files below dir.

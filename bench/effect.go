@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"sync"
 	"sync/atomic"
@@ -66,17 +65,8 @@ func edgeText(from, to, streams, socket, route, key string) string {
 
 // effects are the delays of chunks on an idle cluster and on a busy one, in the order they were sent.
 func (x *contestant) effects(ctx context.Context, c *Config, load *loadData) (idle, busy []time.Duration, err error) {
-	dir, err := os.MkdirTemp(c.Dir, "e")
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	v, label := x.variant(c, dir), x.name+"-effect"
-	broker, err := x.serve(ctx, c, dir, v)
-	if err != nil {
-		return nil, nil, err
-	}
-	n, err := startCrew(ctx, c, label, "effect", dir, effectTopology(c, dir, v), broker)
+	label := x.name + "-effect"
+	n, err := startCrew(ctx, c, layout{label: label, verb: "effect", broker: x.broker, variant: *x.cluster, text: effectTopology})
 	if err != nil {
 		return nil, nil, err
 	}

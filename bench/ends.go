@@ -5,16 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
-
-	"posta.dev/posta/topology"
 )
 
 // measure runs the analysis over generated data, on a new cluster in each round, and the oracle over the same data.
 func (s *subject) measure(ctx context.Context, c *Config) ([]Case, error) {
-	facts := c.factsOf(s)
+	facts := c.factsOr(s.facts)
 	data, bytes, err := s.data(c.Dir, facts)
 	if err != nil {
 		return nil, err
@@ -22,7 +18,7 @@ func (s *subject) measure(ctx context.Context, c *Config) ([]Case, error) {
 	var parts []Case
 	name := fmt.Sprintf("%d %s, %d MB", facts, s.what, bytes/1e6)
 	whole, err := repeat(ctx, name, c.rounds(), func(ctx context.Context, i int) ([]Measure, error) {
-		r := ends{c: c, analysis: s.name(), data: data}
+		r := ends{c: c, subject: s, data: data}
 		if err := inTurn(i, func() error { return r.cluster(ctx) }, func() error { return r.alone(ctx) }); err != nil {
 			return nil, err
 		}
@@ -40,41 +36,25 @@ func (s *subject) measure(ctx context.Context, c *Config) ([]Case, error) {
 // ends is one round, end to end.
 type ends struct {
 	c              *Config
-	analysis       string
+	subject        *subject
 	data           string
 	client, oracle outcome
 	ready          time.Duration
 	nodes          []*member
 }
 
-func (r *ends) cluster(ctx context.Context) (err error) {
-	dir, err := os.MkdirTemp(r.c.Dir, "b")
+func (r *ends) cluster(ctx context.Context) error {
+	x := contestants()[0] // the first: the default topology
+	o, n, err := x.runAnalysis(ctx, r.c, r.subject.name(), r.subject, r.data)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	v := topology.Variant{Dir: filepath.Join(dir, "data"), IPCDir: socketDir(dir), Settings: map[string]string{"medics.replicas": "0"}}
-	if r.c.TCP > 0 {
-		v.IPCDir, v.Ports = "", r.c.TCP
-	}
-	for key, value := range r.c.Set {
-		v.Settings[key] = value
-	}
-	text, err := topology.Generate(v)
-	if err != nil {
-		return err
-	}
-	x, err := startCrew(ctx, r.c, r.analysis, "node", dir, text, nil)
-	if err != nil {
-		return err
-	}
-	r.ready, r.nodes = x.ready, x.nodes
-	r.client, err = r.c.run(ctx, r.analysis+"-client", "client", x.topo.File, r.analysis, r.data, fmt.Sprint(r.c.Lanes), fmt.Sprint(r.c.Chunk))
-	return errors.Join(err, x.stop())
+	r.client, r.ready, r.nodes = o, n.ready, n.nodes
+	return nil
 }
 
 func (r *ends) alone(ctx context.Context) (err error) {
-	r.oracle, err = r.c.run(ctx, r.analysis+"-oracle", "oracle", r.analysis, r.data)
+	r.oracle, err = r.c.run(ctx, r.subject.name()+"-oracle", "oracle", r.subject.name(), r.data)
 	return err
 }
 
@@ -89,7 +69,7 @@ func (r *ends) compare() error {
 func (r *ends) measures(facts int, size int64) []Measure {
 	cpu := r.client.CPU
 	for _, m := range r.nodes {
-		cpu += m.cpu
+		cpu += m.usage.cpu
 	}
 	ours, theirs := r.client.Wall.Seconds(), r.oracle.Wall.Seconds()
 	return []Measure{
@@ -116,7 +96,7 @@ func (r *ends) parts(cases []Case) []Case {
 		cases[i].add([]Measure{{"CPU", "s", cpu.Seconds()}, {"peak memory", "MB", float64(peak) / 1e6}})
 	}
 	for i, m := range r.nodes {
-		costs(i, m.cpu, m.memory.Peak)
+		costs(i, m.usage.cpu, m.usage.peak())
 	}
 	costs(len(r.nodes), r.client.CPU, r.client.Peak)
 	costs(len(r.nodes)+1, r.oracle.CPU, r.oracle.Peak)

@@ -7,29 +7,27 @@ import (
 )
 
 // ParseSizes replaces Sizes by numbers with commas between them.
-func (c *Config) ParseSizes(text string) error {
-	c.Sizes = nil
-	for word := range strings.SplitSeq(text, ",") {
-		n, err := strconv.Atoi(word)
-		if err != nil || n < 1 || n > piece {
-			return fmt.Errorf("%q is no size from 1 to %d", word, piece)
-		}
-		c.Sizes = append(c.Sizes, n)
-	}
-	return nil
+func (c *Config) ParseSizes(text string) (err error) {
+	c.Sizes, err = numbers(text, piece, "size")
+	return err
 }
 
 // ParseLinks replaces Links by numbers with commas between them.
-func (c *Config) ParseLinks(text string) error {
-	c.Links = nil
+func (c *Config) ParseLinks(text string) (err error) {
+	c.Links, err = numbers(text, maxLinks, "number of links")
+	return err
+}
+
+// numbers are from 1 to most.
+func numbers(text string, most int, what string) (all []int, err error) {
 	for word := range strings.SplitSeq(text, ",") {
 		n, err := strconv.Atoi(word)
-		if err != nil || n < 1 || n > maxLinks {
-			return fmt.Errorf("%q is no number of links from 1 to %d", word, maxLinks)
+		if err != nil || n < 1 || n > most {
+			return nil, fmt.Errorf("%q is no %s from 1 to %d", word, what, most)
 		}
-		c.Links = append(c.Links, n)
+		all = append(all, n)
 	}
-	return nil
+	return all, nil
 }
 
 // maxLinks is how many replicas a stage may have.

@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"time"
-
-	"posta.dev/posta/topology"
 )
 
 // measureHop sends frames from a node to a node, over ZeroMQ and over each broker in turns: what one hop costs, durable on both
@@ -21,30 +18,19 @@ func measureHop(ctx context.Context, c *Config) (done Section, err error) {
 	}
 	done.Skipped = skipped
 	done.About = fmt.Sprintf("frames of %s from node to node, durable at both; times over those of %s in the same round", sizeName(hopSize), first)
-	field = append(field, unbatched(field)...)
-	done.Cases = make([]Case, len(field))
 	frames := max(1, min(int(c.Amount)/hopSize, maxFrames))
-	for i := range field {
-		done.Cases[i] = Case{Name: field[i].name}
-	}
-	for round, counts := range c.rounds() {
-		hops := make([]hop, len(field))
-		for i := range field {
-			at := (i + round) % len(field)
-			if hops[at], err = field[at].hop(ctx, c, field[at].share(frames)); err == nil {
-				err = ctx.Err()
-			}
-			if err != nil {
-				return done, fmt.Errorf("%s, round %d: %w", field[at].name, round, err)
-			}
+	done.Cases, err = inTurns(ctx, c, append(field, unbatched(field)...), func(ctx context.Context, x *contestant) (hop, error) {
+		return x.hop(ctx, c, x.share(frames))
+	}, func(hops []hop) (all [][]Measure, err error) {
+		for i := range hops {
+			all = append(all, hops[i].measures(&hops[0]))
 		}
-		if counts {
-			for i := range field {
-				done.Cases[i].add(hops[i].measures(&hops[0]))
-			}
-		}
+		return all, nil
+	})
+	for i := range done.Cases {
+		done.Cases[i].About = "" // each is the same but for its name
 	}
-	return done, nil
+	return done, err
 }
 
 const hopSize = 1 << 10
@@ -95,49 +81,20 @@ func (h *hop) measures(ours *hop) []Measure {
 
 // hop starts two nodes, and the broker between them if there is one, sends some frames that do not count, and then those that do.
 func (x *contestant) hop(ctx context.Context, c *Config, frames int) (h hop, err error) {
-	dir, err := os.MkdirTemp(c.Dir, "h")
+	b, err := dialLinks(ctx, c, layout{label: x.name + "-hop", verb: "link", broker: x.broker, text: linkTopology(1)})
 	if err != nil {
-		return h, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	v := topology.Variant{Settings: map[string]string{}}
-	for key, value := range c.Set {
-		v.Settings[key] = value
-	}
-	label := x.name + "-hop"
-	broker, err := x.serve(ctx, c, dir, v)
-	if err != nil {
-		return h, err
-	}
-	n, err := startCrew(ctx, c, label, "link", dir, linkTopology(c, dir, 1, v.Settings), broker)
-	if err != nil {
-		return h, err
-	}
-	defer func() { err = errors.Join(err, n.stop()) }()
-	b := &bench{c: c, crew: n, dir: dir, size: hopSize}
-	if err := b.dial(); err != nil {
 		return h, err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
+	b.size = hopSize
 	if _, err := b.send(ctx, max(1, frames/20)); err != nil { // queues are made, connections are open
 		return h, err
 	}
-	cpu, written := b.cpu(), b.written()
+	before := usageOf(b.crew.pids()...)
 	h.frames = frames
 	h.wall, err = b.send(ctx, frames)
+	spent := usageOf(b.crew.pids()...).since(before)
 	// The kernel counts in ticks: of what took less than one, it is not known that it took nothing.
-	h.cpu, h.written = max(clockTick, b.cpu()-cpu), b.written()-written
+	h.cpu, h.written = max(clockTick, spent.cpu), spent.written
 	return h, err
-}
-
-// written is what all nodes, and the broker, have had written to disks.
-func (b *bench) written() (total int64) {
-	var pids []int
-	for _, m := range b.crew.nodes {
-		pids = append(pids, m.cmd.Process.Pid)
-	}
-	if b.crew.broker != nil {
-		pids = append(pids, b.crew.broker.PIDs()...)
-	}
-	return usageOf(pids).written
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -43,7 +42,7 @@ of bikes; and from the acknowledgement of the end of a session's last stream unt
 	if err != nil {
 		return done, err
 	}
-	return c.inTurns(ctx, done, func(ctx context.Context, x *contestant) (all []Measure, err error) {
+	return c.durableClusters(ctx, done, func(ctx context.Context, x *contestant) (all []Measure, err error) {
 		idle, busy, err := x.effects(ctx, c, load)
 		if err != nil {
 			return nil, err
@@ -76,49 +75,15 @@ func percentile(times []time.Duration, share int) float64 {
 }
 
 // sessions are the delays of small sessions, one after the other, on a cluster of their own.
-func (x *contestant) sessions(ctx context.Context, c *Config, s *subject, data string, right json.RawMessage) (_ []time.Duration, err error) {
-	label := x.name + "-latency"
-	n, dir, err := x.start(ctx, c, label)
+func (x *contestant) sessions(ctx context.Context, c *Config, s *subject, data string, right json.RawMessage) ([]time.Duration, error) {
+	o, _, err := x.runClient(ctx, c, x.name+"-latency", "latency", s.name(), data, fmt.Sprint(c.latencySessions()))
 	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	o, err := c.run(ctx, label+"-client", "latency", n.topo.File, s.name(), data, fmt.Sprint(c.latencySessions()))
-	if err = errors.Join(err, n.stop()); err != nil {
 		return nil, err
 	}
 	if string(o.Answer) != string(right) {
 		return nil, errAnswers
 	}
 	return o.Times, nil
-}
-
-// inTurns measures those who are clusters and durable, each in its turn of every round.
-func (c *Config) inTurns(ctx context.Context, done Section, measure func(context.Context, *contestant) ([]Measure, error)) (Section, error) {
-	field, skipped, err := c.field(ctx, func(x *contestant) bool { return x.cluster != nil && !x.volatile })
-	if err != nil {
-		return done, err
-	}
-	done.Skipped = skipped
-	done.Cases = make([]Case, len(field))
-	for round, counts := range c.rounds() {
-		for i := range field {
-			at := (i + round) % len(field)
-			x := &field[at]
-			done.Cases[at].Name, done.Cases[at].About = x.name, x.about
-			m, err := measure(ctx, x)
-			if err == nil {
-				err = ctx.Err()
-			}
-			if err != nil {
-				return done, fmt.Errorf("%s, round %d: %w", x.name, round, err)
-			}
-			if counts {
-				done.Cases[at].add(m)
-			}
-		}
-	}
-	return done, nil
 }
 
 // countOn reads the arguments of a client that does something so many times on the cluster of a topology.

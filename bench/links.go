@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -48,21 +47,12 @@ func (c *Config) linkNumbers() []int {
 
 // linkCase measures links from so many sources to one sink.
 func linkCase(ctx context.Context, c *Config, pool []byte, size, links int) (done Case, err error) {
-	dir, err := os.MkdirTemp(c.Dir, "l")
+	b, err := dialLinks(ctx, c, layout{label: "link", verb: "link", text: linkTopology(links)})
 	if err != nil {
-		return done, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	x, err := startCrew(ctx, c, "link", "link", dir, linkTopology(c, dir, links, c.Set), nil)
-	if err != nil {
-		return done, err
-	}
-	defer func() { err = errors.Join(err, x.stop()) }()
-	b := &bench{c: c, crew: x, dir: dir, pool: pool, size: size}
-	if err := b.dial(); err != nil {
 		return done, err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
+	b.pool, b.size = pool, size
 	name := sizeName(size) + " frames"
 	if links > 1 {
 		name += fmt.Sprintf(", %d links", links)
@@ -71,11 +61,13 @@ func linkCase(ctx context.Context, c *Config, pool []byte, size, links int) (don
 }
 
 // linkTopology has sources in place of input and parser, and a sink in place of all others.
-func linkTopology(c *Config, dir string, links int, set map[string]string) string {
+func linkTopology(links int) func(*Config, string, topology.Variant) string {
 	stages := stageText("source", `chain = ["input", "parser"]`, links) +
 		stageText("sink", `chain = ["joiner", "aggregator", "reducer", "output"]`, 1)
 	edges := edgeText("source", "sink", "facts", "push", "any", "") + edgeText("source", "sink", "reference", "pub", "all", "")
-	return benchTopology(c, dir, "link", stages+edges, set)
+	return func(c *Config, dir string, v topology.Variant) string {
+		return benchTopology(c, dir, "link", stages+edges, v.Settings)
+	}
 }
 
 // benchTopology is a topology that no variant makes: one host, no medics, and those settings that are not about medics.
@@ -110,7 +102,6 @@ replicas = 0
 type bench struct {
 	c       *Config
 	crew    *crew
-	dir     string
 	pool    []byte
 	size    int
 	sent    int // frames in all rounds
@@ -118,14 +109,17 @@ type bench struct {
 	sink    *zmqx.Req
 }
 
-func (b *bench) dial() error {
-	for _, n := range b.crew.topo.Nodes() {
-		req, err := zmqx.NewReq(zmqx.Options{})
+// dialLinks starts sources and a sink, and connects to them.
+func dialLinks(ctx context.Context, c *Config, l layout) (*bench, error) {
+	n, err := startCrew(ctx, c, l)
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{c: c, crew: n}
+	for _, n := range n.topo.Nodes() {
+		req, err := requesterTo(n.Sockets.Client.Dial)
 		if err != nil {
-			return err
-		}
-		if err := req.Connect(n.Sockets.Client.Dial); err != nil {
-			return errors.Join(err, req.Close())
+			return nil, errors.Join(err, b.close())
 		}
 		if n.Holds(topology.Input) {
 			b.sources = append(b.sources, req)
@@ -133,15 +127,18 @@ func (b *bench) dial() error {
 			b.sink = req
 		}
 	}
-	return nil
+	return b, nil
 }
 
+// close stops the nodes as well.
 func (b *bench) close() error {
-	err := b.sink.Close()
-	for _, s := range b.sources {
-		err = errors.Join(err, s.Close())
+	var errs []error
+	for _, s := range append(b.sources, b.sink) {
+		if s != nil {
+			errs = append(errs, s.Close())
+		}
 	}
-	return err
+	return errors.Join(append(errs, b.crew.stop())...)
 }
 
 func (b *bench) round(ctx context.Context, i int) ([]Measure, error) {
@@ -150,13 +147,13 @@ func (b *bench) round(ctx context.Context, i int) ([]Measure, error) {
 	amount = int64(frames) * int64(b.size)
 	var ours, theirs, cpu time.Duration
 	ourTurn := func() (err error) {
-		before := b.cpu()
+		before := usageOf(b.crew.pids()...)
 		ours, err = b.send(ctx, frames)
-		cpu = b.cpu() - before
+		cpu = usageOf(b.crew.pids()...).since(before).cpu
 		return err
 	}
 	theirTurn := func() (err error) {
-		theirs, err = writePlain(b.dir, b.pool, amount)
+		theirs, err = writePlain(b.crew.dir, b.pool, amount)
 		return err
 	}
 	if err := inTurn(i, ourTurn, theirTurn); err != nil {
@@ -174,17 +171,6 @@ func (b *bench) round(ctx context.Context, i int) ([]Measure, error) {
 
 // maxFrames bounds a round of small frames in time.
 const maxFrames = 200_000
-
-// cpu is what all nodes have spent, and the broker.
-func (b *bench) cpu() (total time.Duration) {
-	if b.crew.broker != nil {
-		total = usageOf(b.crew.broker.PIDs()).cpu
-	}
-	for _, m := range b.crew.nodes {
-		total += cpuTimeOf(m.cmd.Process.Pid)
-	}
-	return total
-}
 
 // send has frames sent and returns how long it took from the order until the last of them was durable at the sink.
 func (b *bench) send(ctx context.Context, frames int) (time.Duration, error) {

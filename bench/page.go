@@ -89,9 +89,3 @@ func newBar(name string, f *Figure, line int, scale float64) bar {
 		Min: at(f.Min), Max: at(f.Max), LabelX: at(f.Max) + 5,
 	}
 }
-
-// Title is the name of a figure with its unit.
-func (f Figure) Title() string { return f.title() }
-
-// Cell is what a table shows of a figure.
-func (f Figure) Cell() string { return f.cell() }

@@ -30,7 +30,7 @@ func measureCSV(ctx context.Context, c *Config) ([]Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, _, err := s.data(c.Dir, min(parseRows, c.factsOf(s)))
+	dir, _, err := s.data(c.Dir, min(parseRows, c.factsOr(s.facts)))
 	if err != nil {
 		return nil, err
 	}

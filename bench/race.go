@@ -19,41 +19,25 @@ func (s *subject) race(ctx context.Context, c *Config) (done Section, err error)
 	if err != nil {
 		return done, err
 	}
-	facts := c.raceOf(s)
+	facts := c.factsOr(s.inRace)
 	data, size, err := s.tidied(c.Dir, facts)
 	if err != nil {
 		return done, err
 	}
 	done.About = fmt.Sprintf("%d %s, %d MB of CSV; times of a contestant over those of %s in the same round", facts, s.what, size/1e6, first)
 	done.Skipped = skipped
-	done.Cases = make([]Case, len(field))
-	for i := range field {
-		done.Cases[i] = Case{Name: field[i].name, About: field[i].about}
-	}
-	for round, counts := range c.rounds() {
-		entries := make([]entry, len(field))
-		for i := range field {
-			at := (i + round) % len(field)
-			if err = warm(data); err == nil {
-				entries[at], err = field[at].enter(ctx, c, s, data)
-			}
-			if err != nil {
-				return done, fmt.Errorf("%s, round %d: %w", field[at].name, round, err)
-			}
-			if err := ctx.Err(); err != nil {
-				return done, err
-			}
+	done.Cases, err = inTurns(ctx, c, field, func(ctx context.Context, x *contestant) (e entry, err error) {
+		if err = warm(data); err == nil {
+			e, err = x.enter(ctx, c, s, data)
 		}
-		if err := s.judge(field, entries); err != nil {
-			return done, fmt.Errorf("round %d: %w", round, err)
+		return e, err
+	}, func(entries []entry) (all [][]Measure, err error) {
+		for i := range entries {
+			all = append(all, entries[i].measures(&entries[0], facts, size))
 		}
-		if counts {
-			for i := range field {
-				done.Cases[i].add(entries[i].measures(&entries[0], facts, size))
-			}
-		}
-	}
-	return done, nil
+		return all, s.judge(field, entries)
+	})
+	return done, err
 }
 
 func (e *entry) measures(ours *entry, facts int, size int64) []Measure {

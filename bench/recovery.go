@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -21,13 +20,13 @@ func measureRecovery(ctx context.Context, c *Config) (done Section, err error) {
 	if err != nil {
 		return done, err
 	}
-	facts := c.factsOf(s)
+	facts := c.factsOr(s.facts)
 	data, _, err := s.tidied(c.Dir, facts)
 	if err != nil {
 		return done, err
 	}
 	done.About = fmt.Sprintf("a joiner, and in another session the broker, is killed in the middle of %d trips and started again at once; the answers have to be the same", facts)
-	return c.inTurns(ctx, done, func(ctx context.Context, x *contestant) ([]Measure, error) {
+	return c.durableClusters(ctx, done, func(ctx context.Context, x *contestant) ([]Measure, error) {
 		calm, err := x.enter(ctx, c, s, data)
 		if err != nil {
 			return nil, err
@@ -84,11 +83,10 @@ func (x *contestant) enterAndDie(
 	ctx context.Context, c *Config, s *subject, data string, after time.Duration, hit strike,
 ) (o outcome, back time.Duration, err error) {
 	label := x.name + "-recovery"
-	n, dir, err := x.start(ctx, c, label)
+	n, err := x.start(ctx, c, label)
 	if err != nil {
 		return o, 0, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if x.broker != nil {
 		time.Sleep(x.broker.settle)
 	}
@@ -100,7 +98,7 @@ func (x *contestant) enterAndDie(
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
-		o, err := c.run(ctx, label+"-client", "client", n.topo.File, s.name(), data, fmt.Sprint(c.Lanes), fmt.Sprint(c.Chunk))
+		o, err := c.run(ctx, label+"-client", append([]string{"client", n.topo.File}, c.clientArgs(s, data)...)...)
 		client <- ended{o, err}
 	}()
 	select {

@@ -57,18 +57,10 @@ func subjectOf(name string) (*subject, error) {
 	return &all[i], nil
 }
 
-// raceOf is how many facts the subject's race has.
-func (c *Config) raceOf(s *subject) int {
+// factsOr is how many facts are asked for, or a default.
+func (c *Config) factsOr(def int) int {
 	if c.Rows > 0 {
 		return c.Rows
 	}
-	return s.inRace
-}
-
-// factsOf is how many facts the subject is measured with, beside its oracle alone.
-func (c *Config) factsOf(s *subject) int {
-	if c.Rows > 0 {
-		return c.Rows
-	}
-	return s.facts
+	return def
 }

@@ -17,13 +17,13 @@ func (s *Section) Print(w io.Writer) error {
 		if i == 0 || !sameColumns(c, &s.Cases[i-1]) {
 			fmt.Fprint(t, "case")
 			for _, f := range c.Figures {
-				fmt.Fprintf(t, "\t%s", f.title())
+				fmt.Fprintf(t, "\t%s", f.Title())
 			}
 			fmt.Fprintln(t)
 		}
 		fmt.Fprint(t, c.Name)
 		for _, f := range c.Figures {
-			fmt.Fprintf(t, "\t%s", f.cell())
+			fmt.Fprintf(t, "\t%s", f.Cell())
 		}
 		fmt.Fprintln(t)
 	}
@@ -41,21 +41,23 @@ func sameColumns(a, b *Case) bool {
 		return false
 	}
 	for i := range a.Figures {
-		if a.Figures[i].title() != b.Figures[i].title() {
+		if a.Figures[i].Title() != b.Figures[i].Title() {
 			return false
 		}
 	}
 	return true
 }
 
-func (f *Figure) title() string {
+// Title is the name of a figure with its unit.
+func (f Figure) Title() string {
 	if f.Unit == "" {
 		return f.Name
 	}
 	return f.Name + " " + f.Unit
 }
 
-func (f *Figure) cell() string {
+// Cell is what a table shows of a figure.
+func (f Figure) Cell() string {
 	if f.Min == f.Max {
 		return number(f.Median)
 	}

@@ -1,5 +1,40 @@
 package bench
 
+import (
+	"strconv"
+	"time"
+)
+
+// usage is what processes have cost until now.
+type usage struct {
+	cpu     time.Duration
+	written int64    // bytes, to the disk
+	held    []memory // of each process
+}
+
+func usageOf(pids ...int) (u usage) {
+	for _, pid := range pids {
+		id := strconv.Itoa(pid)
+		u.cpu += cpuTimeOf(pid)
+		u.written += writtenBy(id)
+		u.held = append(u.held, memoryOf(id))
+	}
+	return u
+}
+
+// since is what has been spent after before. Memory is the most until now.
+func (u usage) since(before usage) usage {
+	return usage{cpu: u.cpu - before.cpu, written: u.written - before.written, held: u.held}
+}
+
+// peak is the sum of the processes' peaks, in bytes.
+func (u usage) peak() (total int64) {
+	for _, m := range u.held {
+		total += m.Peak
+	}
+	return total
+}
+
 // memory is the most that a process has held, in bytes.
 type memory struct {
 	Peak   int64 `json:"peak"`   // of all (VmHWM)
