@@ -39,14 +39,14 @@ func (r *Restarter) Attach(ctx context.Context, node medic.NodeID) error {
 	if err != nil {
 		return err
 	}
-	name, err := r.networkOf(ctx, &c)
+	return r.attach(ctx, node, &c)
+}
+
+func (r *Restarter) attach(ctx context.Context, node medic.NodeID, c *container.InspectResponse) error {
+	name, err := r.networkOf(ctx, c)
 	if err != nil || name == "" {
 		return err
 	}
-	return r.attach(ctx, node, &c, name)
-}
-
-func (r *Restarter) attach(ctx context.Context, node medic.NodeID, c *container.InspectResponse, name string) error {
 	end := endpoint(c, name)
 	if end != nil && slices.Contains(end.Aliases, string(node)) {
 		return nil
@@ -60,15 +60,9 @@ func (r *Restarter) attach(ctx context.Context, node medic.NodeID, c *container.
 	if s := c.Config.Labels[labelService]; s != "" && s != string(node) {
 		names = append(names, s)
 	}
-	err := r.engine.do(ctx, fmt.Sprintf("connect %s to network %s", node, name), func(ctx context.Context) error {
+	err = r.change(ctx, node, fmt.Sprintf("connect %s to network %s", node, name), func(ctx context.Context) error {
 		return r.engine.api.NetworkConnect(ctx, name, c.ID, &network.EndpointSettings{Aliases: names})
-	})
-	if err == nil {
-		return nil
-	}
-	if now, lookErr := r.look(ctx, node); lookErr == nil && endpoint(&now, name) != nil {
-		return nil // it was done, by this call or by somebody else
-	}
+	}, func(now *container.InspectResponse) bool { return endpoint(now, name) != nil })
 	if cerrdefs.IsNotFound(err) {
 		return fmt.Errorf("%w; make the network and the containers again with `docker-compose up --no-start --force-recreate`", err)
 	}
@@ -113,14 +107,7 @@ func (r *Restarter) Detach(ctx context.Context, node medic.NodeID) (did bool, er
 var errNoNetwork = errors.New("it is in no network of the cluster")
 
 func (r *Restarter) disconnect(ctx context.Context, node medic.NodeID, id, name string) error {
-	err := r.engine.do(ctx, fmt.Sprintf("disconnect %s from network %s", node, name), func(ctx context.Context) error {
+	return r.change(ctx, node, fmt.Sprintf("disconnect %s from network %s", node, name), func(ctx context.Context) error {
 		return r.engine.api.NetworkDisconnect(ctx, name, id, true)
-	})
-	if err == nil {
-		return nil
-	}
-	if now, lookErr := r.look(ctx, node); lookErr == nil && endpoint(&now, name) == nil {
-		return nil
-	}
-	return err
+	}, func(now *container.InspectResponse) bool { return endpoint(now, name) == nil })
 }

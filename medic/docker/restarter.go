@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,11 +57,7 @@ func (r *Restarter) Start(ctx context.Context, node medic.NodeID) error {
 	if c.State.Running {
 		return fmt.Errorf("start %s: %w", node, medic.ErrRunning)
 	}
-	name, err := r.networkOf(ctx, &c)
-	if err == nil && name != "" {
-		err = r.attach(ctx, node, &c, name)
-	}
-	if err != nil {
+	if err := r.attach(ctx, node, &c); err != nil {
 		return fmt.Errorf("start %s: %w", node, err)
 	}
 	return r.start(ctx, node, c.ID, c.State.StartedAt)
@@ -70,14 +67,12 @@ func (r *Restarter) Start(ctx context.Context, node medic.NodeID) error {
 // answer may have been carried out, and the process may be dead again by now, which is for heartbeats to say.
 func (r *Restarter) start(ctx context.Context, node medic.NodeID, id, before string) error {
 	for {
-		err := r.engine.do(ctx, "start "+string(node), func(ctx context.Context) error {
+		err := r.change(ctx, node, "start "+string(node), func(ctx context.Context) error {
 			return r.engine.api.ContainerStart(ctx, id, container.StartOptions{}) // "304, it runs already" is no error of the client's
+		}, func(now *container.InspectResponse) bool {
+			return now.ID == id && (now.State.Running || now.State.StartedAt != before)
 		})
 		if err == nil {
-			return nil
-		}
-		now, lookErr := r.look(ctx, node)
-		if lookErr == nil && now.ID == id && (now.State.Running || now.State.StartedAt != before) {
 			return nil
 		}
 		if !noAnswer(err) {
@@ -102,18 +97,10 @@ func advice(err error) string {
 
 // Terminate implements medic.Restarter. The engine's own "stop" is not used: it waits, and kills.
 func (r *Restarter) Terminate(ctx context.Context, node medic.NodeID) error {
-	c, err := r.look(ctx, node)
-	if err != nil {
-		return ignoreAbsent(err)
-	}
-	signal := c.Config.StopSignal
-	if signal == "" {
-		signal = "SIGTERM"
-	}
-	return r.signal(ctx, node, &c, signal)
+	return r.Signal(ctx, node, "")
 }
 
-// Signal sends the node's process a signal, like "SIGSTOP". Nothing there is no error.
+// Signal sends the node's process a signal, like "SIGSTOP", or, with "", the one that stops its container. Nothing there is no error.
 func (r *Restarter) Signal(ctx context.Context, node medic.NodeID, signal string) error {
 	c, err := r.look(ctx, node)
 	if err != nil {
@@ -131,6 +118,7 @@ func (r *Restarter) signal(ctx context.Context, node medic.NodeID, c *container.
 			return err
 		}
 	}
+	signal = cmp.Or(signal, c.Config.StopSignal, "SIGTERM")
 	err := r.engine.do(ctx, fmt.Sprintf("send %s to %s", signal, node), func(ctx context.Context) error {
 		return r.engine.api.ContainerKill(ctx, c.ID, signal)
 	})
