@@ -2,19 +2,18 @@
 //
 // In a cluster that lasts (`posta up`) medics do it, processes of their own (docs/medics.md):
 //
-//	core     decides: failure detector, election, orders, journal; pure
+//	core     decides: failure detector, election, orders, journal; pure; test/medicsim runs it in a simulated world
 //	agent    is a medic as a process
 //	host     what a machine has seen of medics, and the lock under which they act (M4)
-//	sim      the cores in a simulated world
 //	process  the Restarter for processes; siblings are named for how they do it
 //
-// In this package is what they share with who starts nodes for a single run:
+// This package holds what they share with `posta run`, which starts nodes for a single run:
 //
 //	Restarter   what can start and end the process of a node
-//	Pace        how soon a node is started again
-//	Stop        ends nodes: asks first (N5), kills who does not go
+//	Backoff     how soon a node is started again
+//	Stop        ends nodes: asks first (N5), kills what does not go
 //	Roster      which node is to be started when, for a Supervisor (pure)
-//	Supervisor  the shell around a Roster and a Restarter, for `posta run`: the process that started the nodes sees their ends in the
+//	Supervisor  the shell around a Roster and a Restarter: the process that started the nodes sees their ends in the
 //	            operating system, which is sooner than any silence, but sees neither a hung node nor another machine
 //
 // The Supervisor's loop:

@@ -35,7 +35,7 @@ type Restarter interface {
 
 // Pids is what a Restarter may do beside: tell processes. Without it no hints are possible.
 type Pids interface {
-	// Pid tells one life of the node from another. 0: it has none. An error: nobody can tell, which is no hint of anything.
+	// Pid tells one process of the node from another. 0: it has none. An error: nobody can tell, which is no hint of anything.
 	Pid(node NodeID) (int, error)
 }
 
@@ -43,7 +43,7 @@ type Pids interface {
 type Watcher interface {
 	// Watch keeps Seen up to date until ctx ends.
 	Watch(ctx context.Context)
-	// Seen is what is known without asking anybody. It may lag behind, so who acts asks the Restarter itself.
+	// Seen is what is known without a question. It may lag behind, so before an act the Restarter itself is asked.
 	Seen() Pids
 }
 

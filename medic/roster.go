@@ -53,7 +53,7 @@ type Roster struct {
 }
 
 type member struct {
-	waiting bool      // for due; otherwise somebody starts it or it runs
+	waiting bool      // for due; otherwise it is being started, or it runs
 	due     time.Time // when it is to be started
 	started time.Time // the last start that succeeded; zero if none has since the last death
 	inARow  int       // deaths that came sooner than Pace.Healthy
@@ -92,7 +92,7 @@ func (r *Roster) Next() (next time.Time, some bool) {
 	return next, some
 }
 
-// Started says that the node has a process, and returns the how manieth that is.
+// Started says that the node has a process, and returns how many it has had.
 func (r *Roster) Started(node NodeID, now time.Time) (nth int) {
 	m := r.members[node]
 	if m == nil {

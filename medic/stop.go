@@ -19,7 +19,7 @@ type Stopped struct {
 // killTime bounds the wait for a killed process to be gone.
 const killTime = 5 * time.Second
 
-// Stop ends nodes, all at once: it asks them to drain and go, and kills who is there after grace, or when ctx ends. The answer is in
+// Stop ends nodes, all at once: it asks them to drain and go, and kills those that are there after grace, or when ctx ends. The answer is in
 // the order of nodes. Nobody may be starting them meanwhile.
 func Stop(ctx context.Context, r Restarter, nodes []NodeID, grace time.Duration) []Stopped {
 	out := make([]Stopped, len(nodes))

@@ -23,7 +23,7 @@ type Event struct {
 	At     time.Time
 	Node   NodeID
 	Kind   EventKind
-	Start  int           // with Started, Adopted: the how manieth
+	Start  int           // with Started, Adopted: how many starts there were
 	Cause  string        // with Died, Failed
 	InARow int           // with Died, Failed: how many came so soon
 	Wait   time.Duration // with Died, Failed: until the next start

@@ -122,7 +122,7 @@ func (a *agent) open() error {
 const maxFrame = 2 << 20
 
 func (a *agent) subscribe() (err error) {
-	// A short pause between attempts: who was just started has to be heard soon. And who is silent may have been started again
+	// A short pause between attempts: a node that was just started has to be heard soon. And a silent one may have been started again
 	// elsewhere: a container that was cut off and connected again has another address, and nobody closed the old connection.
 	if a.sub, err = zmqx.NewSub(zmqx.Options{MaxFrame: maxFrame, BackoffMax: a.cfg.Topology.Medics.Heartbeat, Logger: a.cfg.Log,
 		MaxSilence: a.cfg.Topology.Medics.SuspectAfter}); err != nil {
@@ -162,7 +162,7 @@ func members(nodes []topology.Node) []core.Member {
 	return all
 }
 
-// targets is who this medic can restart.
+// targets is what this medic can restart.
 func (a *agent) targets() (ids []core.NodeID) {
 	for _, n := range a.from {
 		if a.hosts[n.Host] != nil {

@@ -86,7 +86,7 @@ func (a *agent) tick() {
 	a.core.Tick(time.Now())
 }
 
-// take passes over what no node and no medic of ours says, and what says it is somebody else's.
+// take passes over what comes from no node or medic of the topology, and what was sent in another's name.
 func (a *agent) take(batch []zmqx.Received) {
 	now := time.Now()
 	for _, r := range batch {

@@ -5,7 +5,7 @@
 //	posta.cluster  the cluster's name in the topology
 //	posta.node     the node or medic
 //
-// A container is never made or removed here: whoever made it decided about its image, volumes and limits, and makes it anew if it is gone.
+// A container is never made or removed here: its image, volumes and limits are decided elsewhere, and so it is made again elsewhere if it is gone.
 //
 // What the engine does to its clients, and what is done about it:
 //

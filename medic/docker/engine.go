@@ -16,8 +16,7 @@ const MinVersion = "1.41"
 type engine struct {
 	api  *client.Client
 	call time.Duration
-	// agreeing has one place: whoever has it agrees on the API's version. It is no lock, because the client's own one would be waited for
-	// without regard to any deadline.
+	// agreeing has room for one: the goroutine that fills it agrees on the API's version. It is no mutex, because waiting for one has no deadline.
 	agreeing chan struct{}
 	agreed   bool // guarded by turn
 }

@@ -57,8 +57,8 @@ func (r *Restarter) inspect(ctx context.Context, node medic.NodeID, id string) (
 	return c, err
 }
 
-// change makes a call that changes the node's container. If it fails, the container is looked at: the call, or somebody else, may have done
-// it all the same.
+// change makes a call that changes the node's container. If it fails, the container is looked at: the call may have been
+// carried out all the same.
 func (r *Restarter) change(ctx context.Context, node medic.NodeID, what string, call func(context.Context) error,
 	done func(*container.InspectResponse) bool,
 ) error {
@@ -72,8 +72,8 @@ func (r *Restarter) change(ctx context.Context, node medic.NodeID, what string, 
 	return err
 }
 
-// newest looks whether the node has another container by now, when the one that is known does not run: who replaces a node makes the new
-// container before the old one stops, so whoever starts the node meanwhile starts the right one.
+// newest looks whether the node has another container by now, when the one that is known does not run. A replacement of a
+// node makes the new container before the old one stops, so a start meanwhile starts the right one.
 func (r *Restarter) newest(ctx context.Context, node medic.NodeID, old container.InspectResponse) (container.InspectResponse, error) {
 	id, err := r.find(ctx, node)
 	if err != nil || id == old.ID {

@@ -211,7 +211,7 @@ func (r *Restarter) Wait(ctx context.Context, node medic.NodeID) (medic.Death, e
 	}
 }
 
-// wait returns nil when the container does not run, or an error when the time for a call is over: the engine may have forgotten who waits.
+// wait returns nil when the container does not run, or an error when the time for a call is over: the engine may have forgotten the call.
 func (r *Restarter) wait(ctx context.Context, node medic.NodeID, id string) error {
 	return r.engine.do(ctx, "wait for "+string(node), func(ctx context.Context) error {
 		results, errs := r.engine.api.ContainerWait(ctx, id, container.WaitConditionNotRunning)

@@ -19,7 +19,7 @@ type processes struct {
 	pids sync.Map // by node; 0: it has no process; nothing: not known
 }
 
-// errUnseen is returned for whoever cannot be seen: the engine is not heard, or knows no such container.
+// errUnseen is returned for a node that cannot be seen: the engine is not heard, or knows no such container.
 var errUnseen = errors.New("the engine does not tell")
 
 // Pid implements medic.Pids.
@@ -34,7 +34,7 @@ func (p *processes) Pid(node medic.NodeID) (int, error) {
 // Seen implements medic.Watcher.
 func (r *Restarter) Seen() medic.Pids { return &r.seen }
 
-// Times of a watch. Somebody who is gone is looked at again soon: a lost event would leave a hint about a living process standing.
+// Times of a watch. A node without a process is looked at again soon: a lost event would leave a hint about a living process standing.
 const (
 	reconnect   = 500 * time.Millisecond
 	checkGone   = time.Second
@@ -132,7 +132,7 @@ func (r *Restarter) lookAt(ctx context.Context, node medic.NodeID) {
 	}
 }
 
-// lookAtAll looks at everybody, and says whether somebody is gone.
+// lookAtAll looks at all containers, and reports whether one of them does not run.
 func (r *Restarter) lookAtAll(ctx context.Context) (gone bool, err error) {
 	all, err := r.list(ctx)
 	if err != nil {

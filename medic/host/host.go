@@ -14,13 +14,12 @@ import (
 // Host is one host of the topology, on this machine. Its methods may be called by several goroutines and processes at once.
 type Host struct {
 	dir, name string
-	self      core.NodeID // the medic that acts here; "" for who is no medic
+	self      core.NodeID // the medic that acts here; "" if it is no medic
 	r         medic.Restarter
 	pids      medic.Pids // nil if the restarter tells none
 }
 
-// Open makes the directory and takes no lock. self is the medic that acts, or "" for who is no medic: those that wait for the lock may have
-// to know.
+// Open makes the directory and takes no lock. self is the medic that acts, "" if it is none. It is written into the lock, for those that wait.
 func Open(dir, name string, self core.NodeID, r medic.Restarter) (*Host, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make a directory for what host %s has seen: %w", name, err)
@@ -72,8 +71,8 @@ func (h *Host) execute(ctx context.Context, o core.Order, newest func() core.Ter
 	if err != nil {
 		return r, err
 	}
-	// Whoever has the lock has the order in hand: an engine that takes its time to say who is alive makes it no older, or nobody could be helped
-	// as long as it is slow. Who was stopped meanwhile knows nothing any more.
+	// The order counts as in hand since the lock was had: an engine that is slow to say what is alive makes it no older, or no node could be
+	// helped as long as the engine is slow. But a medic that was stopped meanwhile must not act on what it knew.
 	now := inHand
 	if time.Since(inHand) > lookTime {
 		now = time.Now()
@@ -123,7 +122,7 @@ func (h *Host) restart(ctx context.Context, target core.NodeID, s core.Started) 
 	if err := h.writeStarted(target, s); err != nil {
 		return cause, fmt.Errorf("note the start of %s: %w", target, err)
 	}
-	// ErrRunning: the old process is gone, so this is a new life, which somebody else has begun meanwhile: the engine, where it has a
+	// ErrRunning: the old process is gone, so this is a new one, which something else has started meanwhile: the engine, where it has a
 	// restart policy of its own.
 	if err := h.r.Start(ctx, target); err != nil && !errors.Is(err, medic.ErrRunning) {
 		s.Order = core.OrderID{}
@@ -166,7 +165,7 @@ func (h *Host) raise(t core.Term) (core.Fence, error) {
 	return higher, err
 }
 
-// Up opens the host to orders and starts who does not run. It returns who was started.
+// Up opens the host to orders and starts the targets that do not run. It returns those that it started.
 func (h *Host) Up(ctx context.Context, targets []core.NodeID) (started []core.NodeID, err error) {
 	err = h.locked(ctx, func() error {
 		if err := h.setDown(false); err != nil {

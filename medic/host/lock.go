@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/medic"
 )
 
-// ErrBusy is wrapped when the host's lock could not be had in time: somebody acts for very long, or hangs.
+// ErrBusy is wrapped when the host's lock could not be had in time: its holder acts for very long, or hangs.
 var ErrBusy = errors.New("somebody else is acting on the host")
 
 // lockAgain is the pause before the lock is tried again.
@@ -28,7 +28,7 @@ func (h *Host) lock(ctx context.Context) (unlock func(), err error) {
 		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
 			if f.Truncate(0) == nil {
-				_, _ = fmt.Fprintf(f, "%d %s\n", os.Getpid(), h.self) // for whoever waits in vain
+				_, _ = fmt.Fprintf(f, "%d %s\n", os.Getpid(), h.self) // for those that wait in vain
 			}
 			return func() { _ = f.Close() }, nil
 		}

@@ -1,14 +1,14 @@
 // Package process is the medic.Restarter for one machine without containers: a node is a child process with a pid file.
 //
 //	DIR/joiner-1          its pid, for people and scripts: kill -9 $(cat DIR/joiner-1)
-//	DIR/.joiner-1.birth   its pid and when it was born: what the package itself believes
+//	DIR/.joiner-1.birth   its pid and its start time: what the package itself believes
 //	LOGS/joiner-1.log     what it writes to standard output and standard error, appended
 //
-// A pid alone names a process badly: after its death, or a reboot, the same number is somebody else's. So the file also holds when
-// the process was born, in the system's own words, and a process that was born at another time is not ours: it is neither
+// A pid alone names a process badly: after its death, or a reboot, the same number is another process's. So the file also holds when
+// the process was started, in the system's own words. A process that was started at another time is not ours: it is neither
 // waited for nor killed. That is checked again before each signal.
 //
-// Children are detached: in a session of their own, deaf to the terminal's Ctrl-C, and alive when whoever started them is gone. A
+// Children are detached: in a session of their own, deaf to the terminal's Ctrl-C, and alive when the process that started them is gone. A
 // later Restarter over the same directory finds them by their files. Or they are tied (Config.Tied): then the kernel kills them
 // when their parent dies, however it dies (Linux; elsewhere nobody does).
 //
@@ -16,5 +16,5 @@
 // could not be ended while the child lives, and does not work for children that a process before us has left.
 //
 // A crash between the fork and the writing of the file leaves a child that no file knows. It holds its data directory (N4), so a
-// second one of the same node says who has it and ends.
+// second one of the same node names its holder and ends.
 package process

@@ -17,7 +17,7 @@ type child struct {
 	death medic.Death
 }
 
-// pidLocked is the node's living process: our own child, or one whose birth the file tells. 0 if there is none.
+// pidLocked is the node's living process: our own child, or one whose start time the file tells. 0 if there is none.
 func (r *Restarter) pidLocked(node medic.NodeID) (int, error) {
 	if c := r.children[node]; c != nil {
 		r.reapLocked(node, c)
@@ -25,16 +25,16 @@ func (r *Restarter) pidLocked(node medic.NodeID) (int, error) {
 			return c.pid, nil
 		}
 	}
-	// Somebody else, over the same directory, may have started another since.
+	// Another Restarter over the same directory may have started another since.
 	rec, err := r.read(node)
 	if err != nil || rec.pid == 0 {
 		return 0, err
 	}
-	born, err := startTime(rec.pid)
+	started, err := startTime(rec.pid)
 	if err != nil {
 		return 0, fmt.Errorf("look for process %d of %s: %w", rec.pid, node, err)
 	}
-	if born != rec.startTime {
+	if started != rec.startTime {
 		return 0, nil // the files stay: removing them here could remove those of a process that is just being started
 	}
 	return rec.pid, nil
@@ -50,13 +50,13 @@ func (r *Restarter) reapLocked(node medic.NodeID, c *child) {
 	switch {
 	case got == c.pid:
 		c.ended, c.death = true, medic.Death{Cause: cause(status)}
-	case errors.Is(err, syscall.ECHILD): // somebody else has reaped it
+	case errors.Is(err, syscall.ECHILD): // it was reaped elsewhere
 		c.ended = true
 	default:
 		return
 	}
 	if rec, err := r.read(node); err == nil && rec.pid == c.pid {
-		_ = r.forget(node) // a file that stays behind is found out by its birth
+		_ = r.forget(node) // a file that stays behind is found out by its start time
 	}
 }
 

@@ -27,13 +27,13 @@ func (r *Restarter) birthFile(node medic.NodeID) string {
 }
 
 // record writes both files; the one that counts comes first and is replaced whole. They need no fsync: after a crash of the machine
-// the processes are gone as well, and the birth does not fit any more.
+// the processes are gone as well, and the start time does not fit any more.
 func (r *Restarter) record(node medic.NodeID, pid int) error {
-	born, err := startTime(pid)
+	started, err := startTime(pid)
 	if err != nil {
-		return fmt.Errorf("find out when process %d was born: %w", pid, err)
+		return fmt.Errorf("find out when process %d was started: %w", pid, err)
 	}
-	err = medic.ReplaceFile(r.birthFile(node), fmt.Sprintf("%d %s\n", pid, born), false)
+	err = medic.ReplaceFile(r.birthFile(node), fmt.Sprintf("%d %s\n", pid, started), false)
 	return errors.Join(err, medic.ReplaceFile(r.pidFile(node), strconv.Itoa(pid)+"\n", false))
 }
 
@@ -46,12 +46,12 @@ func (r *Restarter) read(node medic.NodeID) (record, error) {
 	if err != nil {
 		return record{}, fmt.Errorf("look for the process of %s: %w", node, err)
 	}
-	pid, birth, ok := strings.Cut(strings.TrimSpace(string(b)), " ")
+	pid, started, ok := strings.Cut(strings.TrimSpace(string(b)), " ")
 	n, err := strconv.Atoi(pid)
-	if !ok || err != nil || n <= 0 || birth == "" {
+	if !ok || err != nil || n <= 0 || started == "" {
 		return record{}, nil
 	}
-	return record{n, birth}, nil
+	return record{n, started}, nil
 }
 
 func (r *Restarter) forget(node medic.NodeID) error {

@@ -136,7 +136,7 @@ func (r *Restarter) Signal(ctx context.Context, node medic.NodeID, sig os.Signal
 	if err != nil || pid == 0 {
 		return err
 	}
-	// The handle stays with the process it was made for, so it is made first and the birth is checked after it.
+	// The handle stays with the process it was made for, so it is made first and the start time is checked after it.
 	p, err := os.FindProcess(pid)
 	if err != nil {
 		return nil // gone meanwhile

@@ -11,7 +11,7 @@ import (
 )
 
 // startTime tells when a process was born, in a form that no other process ever has: ticks since the boot, and which boot. "" when
-// there is no such process, or only its zombie, which somebody has not reaped yet.
+// there is no such process, or only its zombie, which was not reaped yet.
 func startTime(pid int) (string, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {

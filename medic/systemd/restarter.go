@@ -118,8 +118,8 @@ func (r *Restarter) signal(ctx context.Context, node medic.NodeID, u unit, signa
 	return err
 }
 
-// Kill implements medic.Restarter. It is for the process that is there now: a later one is another life, which somebody has begun. It is
-// systemd that does so with medics, and killing all that comes would never end.
+// Kill implements medic.Restarter. It is for the process that is there now: a later one is a new incarnation. systemd itself
+// starts medics again, so killing whatever comes would never end.
 func (r *Restarter) Kill(ctx context.Context, node medic.NodeID) error {
 	u, err := r.look(ctx, node)
 	if err != nil || !u.alive() {
