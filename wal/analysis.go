@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"sort"
 	"strings"
 )
 
@@ -85,7 +84,6 @@ func (s *analysis) readSegments(fsys FS) error {
 		}
 		s.segments = append(s.segments, f)
 	}
-	sort.Slice(s.segments, func(i, k int) bool { return s.segments[i].scan.first < s.segments[k].scan.first })
 	return nil
 }
 
@@ -129,7 +127,6 @@ func (s *analysis) listSnapshots(fsys FS) error {
 			s.snapshots = append(s.snapshots, n)
 		}
 	}
-	sort.Slice(s.snapshots, func(i, k int) bool { return s.snapshots[i].less(s.snapshots[k]) })
 	return nil
 }
 

@@ -3,7 +3,6 @@ package wal
 import (
 	"fmt"
 	"path/filepath"
-	"sort"
 	"strings"
 )
 
@@ -52,7 +51,6 @@ func pruneCuts(fsys FS, dir string) error {
 	if len(torn) <= cutsKept {
 		return nil
 	}
-	sort.Strings(torn)
 	for _, name := range torn[:len(torn)-cutsKept] {
 		if err := removeFile(fsys, filepath.Join(dir, name)); err != nil {
 			return err

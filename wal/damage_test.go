@@ -1,8 +1,10 @@
 package wal
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -33,11 +35,34 @@ func segmentsOf(t *testing.T, dir string) []foundSegment {
 	return s.segments
 }
 
+// tornTail hears what Open logs of the torn tail that it has cut.
+type tornTail struct {
+	slog.Handler
+	bytes int64
+	kept  string // "" if nothing was cut
+}
+
+func (c *tornTail) Enabled(context.Context, slog.Level) bool { return true }
+
+func (c *tornTail) Handle(_ context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool {
+		switch a.Key {
+		case "bytes":
+			c.bytes = a.Value.Int64()
+		case "kept":
+			c.kept = a.Value.String()
+		}
+		return true
+	})
+	return nil
+}
+
 // replayed opens and reads all; err is that of Open.
-func replayed(t *testing.T, dir string) (texts []string, rec recovery, err error) {
-	l, err := Open(dir, quiet(Options{SegmentSize: smallSegment}))
+func replayed(t *testing.T, dir string) (texts []string, cut *tornTail, err error) {
+	cut = &tornTail{Handler: slog.DiscardHandler}
+	l, err := Open(dir, Options{SegmentSize: smallSegment, Logger: slog.New(cut)})
 	if err != nil {
-		return nil, rec, err
+		return nil, cut, err
 	}
 	defer l.Close()
 	must(t, l.Replay(1, func(i Index, typ byte, data []byte) error {
@@ -47,7 +72,7 @@ func replayed(t *testing.T, dir string) (texts []string, rec recovery, err error
 		texts = append(texts, string(data))
 		return nil
 	}))
-	return texts, l.recovery, nil
+	return texts, cut, nil
 }
 
 func wantPrefix(t *testing.T, label string, got, all []string, n int) {
@@ -104,18 +129,18 @@ func TestW2_TruncationAtEveryByte(t *testing.T) {
 }
 
 // wantAside checks that what was cut is kept.
-func wantAside(t *testing.T, label, dir string, rec recovery, cut []byte) {
+func wantAside(t *testing.T, label, dir string, torn *tornTail, cut []byte) {
 	t.Helper()
 	if len(cut) == 0 {
-		if rec.tail != nil {
-			t.Fatalf("%s: cut %+v of a clean tail", label, rec.tail)
+		if torn.kept != "" {
+			t.Fatalf("%s: cut %d bytes of a clean tail", label, torn.bytes)
 		}
 		return
 	}
-	if rec.tail == nil || rec.tail.Bytes != int64(len(cut)) {
-		t.Fatalf("%s: reports %+v, want %d bytes cut", label, rec.tail, len(cut))
+	if torn.bytes != int64(len(cut)) {
+		t.Fatalf("%s: reports %d bytes cut, want %d", label, torn.bytes, len(cut))
 	}
-	b, err := os.ReadFile(filepath.Join(dir, rec.tail.Kept))
+	b, err := os.ReadFile(filepath.Join(dir, torn.kept))
 	must(t, err)
 	if string(b) != string(cut) {
 		t.Fatalf("%s: kept %q, want %q", label, b, cut)

@@ -2,9 +2,9 @@
 // directory that one process owns. What Append or SaveSnapshot has returned is there after a crash, in order, and
 // nothing else is; damage that no crash explains is reported and never passed over.
 //
-// Built on github.com/tidwall/wal, which stores and reads entries but has no checksums, refuses to open after a torn
-// write, and rewrites files to cut. The log is therefore a row of small tidwall logs, the segments; framing, recovery,
-// rotation and cutting are done here, around it.
+// Its format is that of github.com/tidwall/wal, which has no checksums, refuses to open after a torn write, and rewrites
+// files to cut. The log is therefore a row of small tidwall logs, the segments; framing, recovery, rotation and cutting
+// are done here, around it.
 //
 // # Words
 //

@@ -9,10 +9,11 @@ import (
 )
 
 // FS is the byte seam: everything the log changes on disk goes through it, except the appends of a tidwall segment.
-// It must show a real directory, because tidwall opens the files below it by name.
+// It must show a real directory, because a TidwallWriter opens the files below it by name.
 type FS interface {
 	OpenFile(name string, flag int, perm os.FileMode) (File, error)
 	ReadFile(name string) ([]byte, error)
+	// ReadDir returns the entries sorted by name. Numbers in names have a fixed length, so that these are in order, too.
 	ReadDir(name string) ([]os.DirEntry, error)
 	Mkdir(name string, perm os.FileMode) error
 	Rename(from, to string) error

@@ -64,11 +64,10 @@ func (o Options) withDefaults() (Options, error) {
 // any goroutine beside it. It starts no goroutine of its own.
 type Log struct {
 	// Set by Open, and never changed.
-	dir      string
-	opts     Options // defaults are filled in
-	fs       FS      // that of opts
-	lock     *os.File
-	recovery recovery // what this Open had to do
+	dir  string
+	opts Options // defaults are filled in
+	fs   FS      // that of opts
+	lock *os.File
 
 	mu       sync.Mutex    // guards what follows; Append holds it over its fsync, so that what is read under it is durable
 	head     head          // as it is on disk, or was before a failed write
@@ -90,12 +89,6 @@ type Log struct {
 type segment struct {
 	first Index
 	size  int64 // durable bytes
-}
-
-// recovery is what Open had to do.
-type recovery struct {
-	tail    *Cutting // the torn tail that was cut; nil if the log ended cleanly
-	removed int      // segments that a crash had kept from being removed or used
 }
 
 // Cutting is a piece taken out of a segment.

@@ -60,10 +60,6 @@ func (n snapshotName) file() string {
 
 func (n snapshotName) rel() string { return filepath.Join(snapshotsDir, n.file()) }
 
-func (n snapshotName) less(o snapshotName) bool {
-	return n.at < o.at || n.at == o.at && n.copy < o.copy
-}
-
 func parseSnapshotName(name string) (snapshotName, bool) {
 	at, copyNo, found := strings.Cut(strings.TrimSuffix(name, snapshotSuffix), "-")
 	a, err1 := strconv.ParseUint(at, 10, 64)

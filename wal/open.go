@@ -113,13 +113,12 @@ func (l *Log) create() (err error) {
 
 // carryOut does what the plan says. Each step leaves a directory for which the same plan, or the rest of it, is made again.
 func (l *Log) carryOut(p plan) error {
-	for _, first := range append(p.dead, p.spares...) {
+	for _, first := range p.remove {
 		if err := removeSegment(l.fs, l.dir, first); err != nil {
 			return err
 		}
-		l.recovery.removed++
 	}
-	if l.recovery.removed > 0 {
+	if len(p.remove) > 0 {
 		if err := syncDir(l.fs, filepath.Join(l.dir, segmentsName)); err != nil {
 			return err
 		}
@@ -131,7 +130,6 @@ func (l *Log) carryOut(p plan) error {
 	if err != nil {
 		return err
 	}
-	l.recovery.tail = &c
 	l.opts.Logger.Warn("wal: cut a torn tail", "dir", l.dir, "file", c.File, "offset", c.Offset, "bytes", c.Bytes, "next", c.Next, "kept", c.Kept)
 	return nil
 }

@@ -4,9 +4,10 @@ import "fmt"
 
 // plan is what recovery has to do before the log may be used. It is made without touching the disk.
 type plan struct {
-	fresh    bool           // nothing was ever appended here and there is no head: start from nothing
-	dead     []Index        // segments before the head's first record, which a Cut had no time to remove
-	spares   []Index        // empty segments that a rotation made and that never became the tail
+	fresh bool // nothing was ever appended here and there is no head: start from nothing
+	// remove are segments that a crash left: those before the head's first record, which a Cut had no time to remove, then
+	// spares, the empty segments that a rotation made and that never became the tail.
+	remove   []Index
 	segments []foundSegment // the live ones; the last one is the tail
 	cut      bool           // the tail's bytes from its scan's end on are torn
 }
@@ -20,7 +21,7 @@ func makePlan(s *analysis) (plan, *CorruptionError) {
 	}
 	p.segments = s.segments
 	for len(p.segments) > 0 && p.segments[0].scan.first < s.head.first {
-		p.dead = append(p.dead, p.segments[0].scan.first)
+		p.remove = append(p.remove, p.segments[0].scan.first)
 		p.segments = p.segments[1:]
 	}
 	p.takeSpares()
@@ -55,7 +56,7 @@ func (p plan) withoutHead(s *analysis) (plan, *CorruptionError) {
 // may be the very Append that carried the seal.
 func (p *plan) takeSpares() {
 	for n := len(p.segments); n > 1 && p.segments[n-1].empty() && !p.segments[n-2].scan.sealed; n-- {
-		p.spares = append(p.spares, p.segments[n-1].scan.first)
+		p.remove = append(p.remove, p.segments[n-1].scan.first)
 		p.segments = p.segments[:n-1]
 	}
 }

@@ -1,6 +1,6 @@
 package wal
 
-// store is the record seam: how frames get into a segment's file. The format is tidwall's either way, and so is the reader.
+// store is the record seam: how frames get into a segment's file. The format is tidwall's either way.
 type store interface {
 	// openWriter opens the segment for appending. Its file exists, holds whole entries only, and may be empty.
 	openWriter(dir string, first Index) (segmentWriter, error)

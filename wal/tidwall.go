@@ -15,9 +15,7 @@ type tidwallStore struct {
 	scratch []byte        // one frame gathered; tidwall takes a record in one piece
 }
 
-// openTidwall opens the segment as it is now; what is appended later by another writer it does not see. The bytes that its
-// Read returns are frames, valid until Close, and not to be changed.
-func openTidwall(dir string, first Index) (*tidwall.Log, error) {
+func (s *tidwallStore) openWriter(dir string, first Index) (segmentWriter, error) {
 	path := segmentDir(dir, first)
 	l, err := tidwall.Open(path, &tidwall.Options{
 		NoSync: true, NoCopy: true, AllowEmpty: true, SegmentSize: math.MaxInt,
@@ -25,14 +23,6 @@ func openTidwall(dir string, first Index) (*tidwall.Log, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open segment %s: %w", path, err)
-	}
-	return l, nil
-}
-
-func (s *tidwallStore) openWriter(dir string, first Index) (segmentWriter, error) {
-	l, err := openTidwall(dir, first)
-	if err != nil {
-		return nil, err
 	}
 	return &tidwallWriter{store: s, log: l}, nil
 }

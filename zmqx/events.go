@@ -13,15 +13,10 @@ const (
 )
 
 func (k EventKind) String() string {
-	switch k {
-	case Connected:
-		return "connected"
-	case Disconnected:
-		return "disconnected"
-	case Unreachable:
-		return "unreachable"
+	if k < Connected || k > Unreachable {
+		return "unknown"
 	}
-	return "unknown"
+	return [...]string{Connected: "connected", Disconnected: "disconnected", Unreachable: "unreachable"}[k]
 }
 
 // Event is what Options.OnEvent hears. For one endpoint of Connect, Disconnected comes before the next Connected. A message

@@ -11,12 +11,7 @@ type Pub struct {
 // NewPub makes a PUB socket; Listen gives it subscribers.
 func NewPub(o Options) (*Pub, error) {
 	p := new(Pub)
-	s, err := newSocket(zmq4.Pub, o, p)
-	if err != nil {
-		return nil, err
-	}
-	p.socket = s
-	return p, nil
+	return newSocket(p, &p.socket, zmq4.Pub, o)
 }
 
 // Listen opens an endpoint and returns its actual address (port 0 is replaced).

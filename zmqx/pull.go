@@ -11,12 +11,7 @@ type Pull struct {
 // NewPull makes a PULL socket; Listen gives it peers.
 func NewPull(o Options) (*Pull, error) {
 	p := &Pull{inbox: newInbox()}
-	s, err := newSocket(zmq4.Pull, o, p)
-	if err != nil {
-		return nil, err
-	}
-	p.socket = s
-	return p, nil
+	return newSocket(p, &p.socket, zmq4.Pull, o)
 }
 
 // Listen opens an endpoint and returns its actual address (port 0 is replaced).

@@ -15,12 +15,11 @@ type Push struct {
 // NewPush makes a PUSH socket; Connect gives it its peer.
 func NewPush(o Options) (*Push, error) {
 	p := new(Push)
-	s, err := newSocket(zmq4.Push, o, p)
-	if err != nil {
-		return nil, err
+	p, err := newSocket(p, &p.socket, zmq4.Push, o)
+	if err == nil {
+		p.queue = newSendQueue(p.opt)
 	}
-	p.socket, p.queue = s, newSendQueue(s.opt)
-	return p, nil
+	return p, err
 }
 
 // Connect starts keeping a connection to the endpoint; it does not wait for it. A second call is ErrSecondPeer.

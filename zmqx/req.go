@@ -24,12 +24,7 @@ type Req struct {
 // NewReq makes a REQ socket; Connect gives it its peer.
 func NewReq(o Options) (*Req, error) {
 	r := &Req{turn: make(chan struct{}, 1), arrived: make(chan struct{})}
-	s, err := newSocket(zmq4.Req, o, r)
-	if err != nil {
-		return nil, err
-	}
-	r.socket = s
-	return r, nil
+	return newSocket(r, &r.socket, zmq4.Req, o)
 }
 
 // Connect starts keeping a connection to the endpoint; it does not wait for it. A second call is ErrSecondPeer.

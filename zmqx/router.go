@@ -17,12 +17,7 @@ type Router struct {
 // NewRouter makes a ROUTER socket; Listen gives it peers.
 func NewRouter(o Options) (*Router, error) {
 	r := &Router{inbox: newInbox()}
-	s, err := newSocket(zmq4.Router, o, r)
-	if err != nil {
-		return nil, err
-	}
-	r.socket = s
-	return r, nil
+	return newSocket(r, &r.socket, zmq4.Router, o)
 }
 
 // Listen opens an endpoint and returns its actual address (port 0 is replaced).

@@ -48,15 +48,18 @@ type socket struct {
 func (s *socket) join(*peer)  {}
 func (s *socket) leave(*peer) {}
 
-func newSocket(kind zmq4.SocketType, o Options, r role) (*socket, error) {
+// newSocket puts a socket into r, whose embedded field base is.
+func newSocket[R role](r R, base **socket, kind zmq4.SocketType, o Options) (R, error) {
 	o, err := o.withDefaults(kind == zmq4.Push)
 	if err != nil {
-		return nil, err
+		var none R
+		return none, err
 	}
 	s := &socket{kind: kind, opt: o, role: r, peers: make(map[PeerID]*peer), closed: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.events = newNotifier(o.OnEvent)
-	return s, nil
+	*base = s
+	return r, nil
 }
 
 // spawn starts a goroutine that Close waits for; false when it is too late.

@@ -19,13 +19,12 @@ type Sub struct {
 
 // NewSub makes a SUB socket; Connect gives it publishers, Subscribe messages.
 func NewSub(o Options) (*Sub, error) {
-	p := &Sub{inbox: newInbox()}
-	s, err := newSocket(zmq4.Sub, o, p)
-	if err != nil {
-		return nil, err
+	s := &Sub{inbox: newInbox()}
+	s, err := newSocket(s, &s.socket, zmq4.Sub, o)
+	if err == nil {
+		s.topics = newSubscriptions(s.opt.MaxSubscriptions, s.opt.MaxTopic)
 	}
-	p.socket, p.topics = s, newSubscriptions(s.opt.MaxSubscriptions, s.opt.MaxTopic)
-	return p, nil
+	return s, err
 }
 
 // Connect starts keeping a connection to a publisher, one more with each call. It returns the number that its messages

@@ -1,29 +1,29 @@
 package zmqx
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"sync"
 )
 
-// subscriptions are the prefixes of one subscriber. Asking costs one map lookup per distinct length, not per prefix.
+// subscriptions are the prefixes of one subscriber.
 type subscriptions struct {
 	max, maxTopic int
 
-	mu       sync.RWMutex
-	prefixes map[string]struct{}
-	lengths  []int // distinct, ascending
+	mu       sync.RWMutex // guards prefixes
+	prefixes [][]byte     // distinct, at most max of at most maxTopic bytes
 }
 
 func newSubscriptions(max, maxTopic int) *subscriptions {
-	return &subscriptions{max: max, maxTopic: maxTopic, prefixes: make(map[string]struct{})}
+	return &subscriptions{max: max, maxTopic: maxTopic}
 }
 
 // add is idempotent, as libzmq's is for one peer.
 func (s *subscriptions) add(prefix []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, have := s.prefixes[string(prefix)]; have {
+	if s.indexLocked(prefix) >= 0 {
 		return nil
 	}
 	if len(prefix) > s.maxTopic {
@@ -32,49 +32,33 @@ func (s *subscriptions) add(prefix []byte) error {
 	if len(s.prefixes) >= s.max {
 		return fmt.Errorf("%w: more than %d subscriptions (MaxSubscriptions)", ErrTooLarge, s.max)
 	}
-	s.prefixes[string(prefix)] = struct{}{}
-	s.measureLocked()
+	s.prefixes = append(s.prefixes, bytes.Clone(prefix))
 	return nil
 }
 
 func (s *subscriptions) remove(prefix []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.prefixes, string(prefix))
-	s.measureLocked()
-}
-
-func (s *subscriptions) measureLocked() {
-	s.lengths = s.lengths[:0]
-	for p := range s.prefixes {
-		if i, found := slices.BinarySearch(s.lengths, len(p)); !found {
-			s.lengths = slices.Insert(s.lengths, i, len(p))
-		}
+	if i := s.indexLocked(prefix); i >= 0 {
+		s.prefixes = slices.Delete(s.prefixes, i, i+1)
 	}
 }
 
+func (s *subscriptions) indexLocked(prefix []byte) int {
+	return slices.IndexFunc(s.prefixes, func(p []byte) bool { return bytes.Equal(p, prefix) })
+}
+
+// match compares with one prefix after the other. Subscribers have few; MaxSubscriptions of them cost a few microseconds.
 func (s *subscriptions) match(topic []byte) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	for _, n := range s.lengths {
-		if n > len(topic) {
-			return false
-		}
-		if _, ok := s.prefixes[string(topic[:n])]; ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.prefixes, func(p []byte) bool { return bytes.HasPrefix(topic, p) })
 }
 
 func (s *subscriptions) list() [][]byte {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	all := make([][]byte, 0, len(s.prefixes))
-	for p := range s.prefixes {
-		all = append(all, []byte(p))
-	}
-	return all
+	return slices.Clone(s.prefixes)
 }
 
 // On the wire of ZMTP 3.0 a subscription is a message of one part: a byte, then the prefix.

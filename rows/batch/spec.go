@@ -34,17 +34,10 @@ const (
 )
 
 func (k Kind) String() string {
-	switch k {
-	case Int:
-		return "int"
-	case Float:
-		return "float"
-	case Text:
-		return "text"
-	case Dict:
-		return "dict"
+	if k < Int || k > Dict {
+		return fmt.Sprintf("kind %d", uint8(k))
 	}
-	return fmt.Sprintf("kind %d", uint8(k))
+	return [...]string{Int: "int", Float: "float", Text: "text", Dict: "dict"}[k]
 }
 
 // FieldSpec names a column and gives its type.

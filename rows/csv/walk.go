@@ -99,16 +99,10 @@ func recordEnd(data []byte, at int, comma byte) (end int, complete bool) {
 }
 
 // lineFeed returns the index of the first line feed at or after at, len(data) if there is none.
-func lineFeed(data []byte, at int) int {
-	if i := bytes.IndexByte(data[at:], '\n'); i >= 0 {
-		return at + i
-	}
-	return len(data)
-}
+func lineFeed(data []byte, at int) int { return nextByte(data, at, '\n') }
 
-// nextQuote is lineFeed for quotes.
-func nextQuote(data []byte, at int) int {
-	if i := bytes.IndexByte(data[at:], quote); i >= 0 {
+func nextByte(data []byte, at int, b byte) int {
+	if i := bytes.IndexByte(data[at:], b); i >= 0 {
 		return at + i
 	}
 	return len(data)
@@ -139,7 +133,7 @@ func walkedEnd(data []byte, limit int, comma byte) int {
 	// Records are walked one by one, but only those that have a quote before their line feed need care.
 	for last < len(data) {
 		if q < last {
-			q = nextQuote(data, last)
+			q = nextByte(data, last, quote)
 		}
 		end, complete := lineFeed(data, last)+1, true
 		if end > len(data) || q < end {

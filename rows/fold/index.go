@@ -9,13 +9,32 @@ import "bytes"
 // aggregator holds. So slots are in the order of their tags, and move to a larger index one after the other, without a look at any
 // key, and without a hash beside each row, which was a third of all that an index took.
 //
-// Rows can be in the arena without being in the index: a table that is never searched (see Table.appends) pays neither the
+// The keys of rows lie end to end in the order of rows. A key ends where the next one begins, or with its block.
+//
+// Rows can have a key without being in the slots: a table that is never searched (see Table.appends) pays neither the
 // time nor the memory for it. Those that are in it are the first ones; catchUp adds the rest.
 type index struct {
-	arena
-	slots   []uint64 // tag << 32 | row + 1; 0 is empty. None before the first row is indexed
-	entered int      // rows that are in the index
+	keys    blocks
+	at      cells[uint64] // where each row's key is in keys
+	slots   []uint64      // tag << 32 | row + 1; 0 is empty. None before the first row is indexed
+	entered int           // rows that are in the slots
 }
+
+func (x *index) len() int { return x.at.n }
+
+func (x *index) key(row int) []byte {
+	at := *x.at.at(row)
+	p := x.keys.from(at)
+	if row+1 < x.at.n {
+		if next := *x.at.at(row + 1); next>>blockShift == at>>blockShift {
+			return p[:next-at]
+		}
+	}
+	return p
+}
+
+// push adds the key of a new row, which is copied.
+func (x *index) push(key []byte) { x.at.push(x.keys.add(key)) }
 
 const smallIndex = 1 << 6
 
@@ -113,7 +132,8 @@ func (x *index) resize(size int) {
 // small one after it pay for clearing them.
 func (x *index) reset() {
 	used := x.entered
-	x.arena.reset()
+	x.keys.reset()
+	x.at.reset()
 	x.entered = 0
 	if len(x.slots) > smallIndex && used*16 < len(x.slots) {
 		x.slots = make([]uint64, max(smallIndex, len(x.slots)/2))
@@ -122,4 +142,4 @@ func (x *index) reset() {
 	clear(x.slots)
 }
 
-func (x *index) memory() int { return x.arena.memory() + 8*cap(x.slots) }
+func (x *index) memory() int { return x.keys.memory() + 8*x.at.room() + 8*cap(x.slots) }

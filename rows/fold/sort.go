@@ -37,7 +37,7 @@ func (t *Table) Sorted(less func(a, b int) bool) []int {
 }
 
 // place is a row with the beginning of its first key, as a number in the order of the keys. Most comparisons end there, in memory
-// that lies together, where keys themselves are all over the arena.
+// that lies together, where keys themselves are all over the blocks.
 type place struct {
 	prefix uint64
 	row    uint32
