@@ -20,11 +20,11 @@ import (
 func loadTopology(c *cli.Context) (*topology.Topology, error) {
 	name, inside := c.String(flagTopology), c.String(flagAddress)
 	if inside != "" {
-		if err := topology.CheckInside(inside); err != nil {
+		if err := topology.CheckInternal(inside); err != nil {
 			return nil, usagef("--%s: %v", flagAddress, err)
 		}
 	}
-	t, err := topology.LoadInside(name, inside)
+	t, err := topology.LoadInternal(name, inside)
 	return t, noTopology(name, err)
 }
 

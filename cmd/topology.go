@@ -133,7 +133,7 @@ func asUsage(err error) error {
 	if errors.As(err, &mistakes) { // their places are in a text that nobody has seen
 		var texts []string
 		for _, m := range mistakes {
-			texts = append(texts, m.What+"; "+m.Instead)
+			texts = append(texts, m.What+"; "+m.Fix)
 		}
 		return usagef("no such cluster is possible: %s", strings.Join(texts, "; "))
 	}

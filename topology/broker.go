@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// ErrBrokerHere is wrapped by Compose when the broker has an address that leads each container to itself.
-var ErrBrokerHere = errors.New("containers do not reach the broker")
+// ErrLocalBroker is wrapped by Compose when the broker has an address that leads each container to itself.
+var ErrLocalBroker = errors.New("containers do not reach the broker")
 
 // brokerHost is the broker's host as its address has it, "" when there is no broker.
 func (t *Topology) brokerHost() string {
@@ -21,15 +21,15 @@ func (t *Topology) brokerHost() string {
 	return u.Hostname()
 }
 
-// brokerHere says that the broker's address is that of whoever dials it.
-func (t *Topology) brokerHere() bool {
+// brokerIsLocal says that the broker's address is that of whoever dials it.
+func (t *Topology) brokerIsLocal() bool {
 	host := t.brokerHost()
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// brokerNamed says that somebody has to tell where the broker's host is.
-func (t *Topology) brokerNamed() bool {
+// brokerHasName says that somebody has to tell where the broker's host is.
+func (t *Topology) brokerHasName() bool {
 	host := t.brokerHost()
 	_, err := netip.ParseAddr(host)
 	return host != "" && err != nil
@@ -37,12 +37,12 @@ func (t *Topology) brokerNamed() bool {
 
 // broker refuses a broker of one machine for nodes on several: each would dial its own, or nobody, and the pipeline would stand still.
 func (c *checker) broker() {
-	if !c.t.brokerHere() {
+	if !c.t.brokerIsLocal() {
 		return
 	}
 	var used []string
 	for _, h := range c.t.Hosts {
-		if c.t.uses(h) && !h.ownMachine() {
+		if c.t.uses(h) && !h.loopbackOnly() {
 			used = append(used, h.Address)
 		}
 	}
@@ -60,9 +60,9 @@ func (c *checker) broker() {
 
 // brokerForContainers refuses a broker that a network of containers cannot reach.
 func (t *Topology) brokerForContainers() error {
-	if !t.brokerHere() {
+	if !t.brokerIsLocal() {
 		return nil
 	}
 	return fmt.Errorf("%w at %s: to each of them that is itself; in [%s] write the url with an address of the machine, or with the name of a container of their network",
-		ErrBrokerHere, t.brokerHost(), t.Transport)
+		ErrLocalBroker, t.brokerHost(), t.Transport)
 }

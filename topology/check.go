@@ -8,10 +8,10 @@ import (
 // checker holds a decoded file against the rules. Nothing is checked twice and nothing is checked of a setting that
 // could not be read: its zero value takes part in no rule.
 type checker struct {
-	t      *Topology
-	found  *findings
-	at     places
-	unread map[string]bool
+	t       *Topology
+	found   *findings
+	at      places
+	invalid map[string]bool
 }
 
 func (c *checker) all() {
@@ -35,10 +35,10 @@ var nameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$`)
 const nameRule = "write 1 to 32 of a-z, 0-9 and -, with no - at either end"
 
 func (c *checker) cluster() {
-	if !c.unread["cluster.name"] && !nameForm.MatchString(c.t.Name) {
+	if !c.invalid["cluster.name"] && !nameForm.MatchString(c.t.Name) {
 		c.fail("cluster.name", nameRule, "name = %q is no name", c.t.Name)
 	}
-	if !c.unread["cluster.data"] && c.t.data == "" {
+	if !c.invalid["cluster.data"] && c.t.data == "" {
 		c.fail("cluster.data", `write a directory, such as data = "data"`, "data is empty")
 	}
 }

@@ -14,7 +14,7 @@ func (c *checker) edges() {
 		at := fmt.Sprintf("edge.%d", i)
 		ends := c.ends(at, e)
 		known = known && ends
-		h, follows := hop{}, false
+		h, follows := stagePair{}, false
 		if ends {
 			h, follows = c.direction(at, e)
 		}
@@ -37,10 +37,10 @@ func (c *checker) ends(at string, e Edge) bool {
 		switch {
 		case !given:
 			c.fail(at, fmt.Sprintf("write %s with the name of a stage: %s", end.key, quoteAll(names)), "the edge has no %s", end.key)
-		case c.unread[at+"."+end.key]:
+		case c.invalid[at+"."+end.key]:
 		case !slices.Contains(names, end.stage):
 			if complete {
-				c.fail(at+"."+end.key, instead(end.stage, names), "%s = %q is no stage", end.key, end.stage)
+				c.fail(at+"."+end.key, suggest(end.stage, names), "%s = %q is no stage", end.key, end.stage)
 			}
 		default:
 			continue
@@ -65,11 +65,11 @@ func (c *checker) stageNames() (names []string, complete bool) {
 
 // direction checks that the edge leads from a stage to the one that follows it. The pipeline is a line, so every edge that
 // leads back closes a cycle, in which no stream would ever end (R12).
-func (c *checker) direction(at string, e Edge) (hop, bool) {
+func (c *checker) direction(at string, e Edge) (stagePair, bool) {
 	from, _ := c.t.Stage(e.From)
 	to, _ := c.t.Stage(e.To)
-	if e.From != e.To && c.t.hops() == nil {
-		return hop{}, false // which stage follows which is not known before the chains are right
+	if e.From != e.To && c.t.stagePairs() == nil {
+		return stagePair{}, false // which stage follows which is not known before the chains are right
 	}
 	var next Role
 	if len(from.Chain) > 0 {
@@ -87,16 +87,16 @@ func (c *checker) direction(at string, e Edge) (hop, bool) {
 	case to.First() != next:
 		c.fail(at+".to", advice, "the edge from %q to %q skips %q", e.From, e.To, next)
 	default:
-		return hop{from, to}, true
+		return stagePair{from, to}, true
 	}
-	return hop{}, false
+	return stagePair{}, false
 }
 
 // words checks what can be said of an edge wherever it leads. false: the routing cannot be judged.
-func (c *checker) words(at string, e Edge, h hop, follows bool) bool {
+func (c *checker) words(at string, e Edge, h stagePair, follows bool) bool {
 	write := func(general string) string {
 		if follows {
-			return "write " + h.usual(e.Streams).settings()
+			return "write " + h.defaultEdge(e.Streams).settings()
 		}
 		return general
 	}
@@ -109,7 +109,7 @@ func (c *checker) words(at string, e Edge, h hop, follows bool) bool {
 		c.fail(at+".route", write(`write key = "group" or key = "session"`), `route = "hash" has no key`)
 	case e.Route != Hash && e.Route != "" && keyGiven:
 		advice := "remove key"
-		if follows && h.usual(e.Streams).Route == Hash {
+		if follows && h.defaultEdge(e.Streams).Route == Hash {
 			advice = write(advice)
 		}
 		c.fail(at+".key", advice, "key means nothing with route = %q", e.Route)
@@ -120,21 +120,21 @@ func (c *checker) words(at string, e Edge, h hop, follows bool) bool {
 }
 
 // socketFits: PUB gives every frame to every subscriber and cannot do anything else.
-func (c *checker) socketFits(at string, e Edge, h hop, follows bool) bool {
+func (c *checker) socketFits(at string, e Edge, h stagePair, follows bool) bool {
 	if e.Socket != Pub || e.Route == All {
 		return true
 	}
 	advice := `write socket = "push", or route = "all"`
 	if follows {
-		advice = "write " + h.usual(e.Streams).settings()
+		advice = "write " + h.defaultEdge(e.Streams).settings()
 	}
 	c.fail(at+".socket", advice, `socket = "pub" reaches every receiver and cannot do route = %q`, e.Route)
 	return false
 }
 
-// routing checks that every record gets where it must be, see hop.
-func (c *checker) routing(at string, e Edge, h hop) {
-	write := "write " + h.usual(e.Streams).settings()
+// routing checks that every record gets where it must be, see stagePair.
+func (c *checker) routing(at string, e Edge, h stagePair) {
+	write := "write " + h.defaultEdge(e.Streams).settings()
 	switch {
 	case h.split() && e.Streams == AllStreams:
 		facts, reference := h.edges()[0], h.edges()[1]
@@ -144,15 +144,15 @@ func (c *checker) routing(at string, e Edge, h hop) {
 		c.fail(at+".streams", "remove streams", "facts and reference part only on the way to the joiner, not from %q to %q", e.From, e.To)
 	case !h.allows(e):
 		key, word := "route", string(e.Route)
-		if e.Route == Hash && h.usual(e.Streams).Route == Hash {
+		if e.Route == Hash && h.defaultEdge(e.Streams).Route == Hash {
 			key, word = "key", string(e.Key)
 		}
-		c.fail(at+"."+key, write, "%s = %q from %q to %q is wrong: %s", key, word, e.From, e.To, h.harm(e))
+		c.fail(at+"."+key, write, "%s = %q from %q to %q is wrong: %s", key, word, e.From, e.To, h.reason(e))
 	}
 }
 
-// harm tells what would go wrong.
-func (h hop) harm(e Edge) string {
+// reason tells what would go wrong with another route.
+func (h stagePair) reason(e Edge) string {
 	switch {
 	case !h.to.Holds(Joiner) && h.to.Holds(Parser) && e.Streams == Reference:
 		return "a reference chunk must reach exactly one parser, and must not wait behind facts"
@@ -170,7 +170,7 @@ func (h hop) harm(e Edge) string {
 	return "every output must have every result, because clients may ask any"
 }
 
-// repeated finds edges that carry the same streams of the same hop: the records on them would count twice.
+// repeated finds edges that carry the same streams between the same stages: the records on them would count twice.
 func (c *checker) repeated() {
 	for i, e := range c.t.Edges {
 		for j, before := range c.t.Edges[:i] {
@@ -186,7 +186,7 @@ func (c *checker) repeated() {
 
 // missing finds stages that nothing reaches, and halves of a split.
 func (c *checker) missing() {
-	for _, h := range c.t.hops() {
+	for _, h := range c.t.stagePairs() {
 		have := c.t.edges(func(e Edge) bool { return e.From == h.from.Name && e.To == h.to.Name })
 		if len(have) == 0 {
 			c.missingEdge(h, h.edges())
@@ -205,7 +205,7 @@ func (c *checker) missing() {
 }
 
 // missingEdge is reported at the receiving stage: an edge that is not there has no place.
-func (c *checker) missingEdge(h hop, need []Edge) {
+func (c *checker) missingEdge(h stagePair, need []Edge) {
 	at := fmt.Sprintf("stage.%d", slices.IndexFunc(c.t.Stages, func(s Stage) bool { return s.Name == h.to.Name }))
 	for _, e := range need {
 		c.fail(at, fmt.Sprintf("write [[edge]] with from = %q, to = %q, %s", e.From, e.To, e.settings()),

@@ -12,7 +12,7 @@ import (
 const maxSocketPath = 104
 
 func (c *checker) hosts() {
-	if len(c.t.Hosts) == 0 && !c.unread["hosts"] {
+	if len(c.t.Hosts) == 0 && !c.invalid["hosts"] {
 		c.fail("hosts", `write [hosts.local] and below it address = "127.0.0.1"`, "there is no host")
 	}
 	for _, h := range c.t.Hosts {
@@ -56,7 +56,7 @@ func (c *checker) socketDir(at, key, address string) {
 var dnsForm = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*$`)
 
 func (c *checker) tcpHost(h Host, at string) {
-	if !c.unread[at+".address"] {
+	if !c.invalid[at+".address"] {
 		c.tcpAddress(h, at+".address")
 	}
 	if h.Bind == h.Address || h.Bind == "0.0.0.0" {
@@ -93,13 +93,13 @@ func (c *checker) reachable() {
 	var own, other *Host
 	for i := range c.t.Hosts {
 		h := &c.t.Hosts[i]
-		if h.Address == "" || h.Inside != "" || !c.t.uses(*h) {
+		if h.Address == "" || h.Internal != "" || !c.t.uses(*h) {
 			continue
 		}
-		if h.ownMachine() && own == nil {
+		if h.loopbackOnly() && own == nil {
 			own = h
 		}
-		if !h.ownMachine() && other == nil {
+		if !h.loopbackOnly() && other == nil {
 			other = h
 		}
 	}

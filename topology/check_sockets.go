@@ -36,7 +36,7 @@ func (c *checker) sockets() {
 			switch {
 			case h.IPC():
 				c.pathLength(h, s, full)
-			case c.pastLastPort(h, n, s, full):
+			case c.portOutOfRange(h, n, s, full):
 			default:
 				c.claim(taken, claim{n.ID, s.Kind, i}, s)
 			}
@@ -55,7 +55,7 @@ func (c *checker) pathLength(h Host, s NamedEndpoint, full map[string]bool) {
 	}
 }
 
-func (c *checker) pastLastPort(h Host, n Node, s NamedEndpoint, full map[string]bool) bool {
+func (c *checker) portOutOfRange(h Host, n Node, s NamedEndpoint, full map[string]bool) bool {
 	for _, end := range []struct{ key, address string }{{"ports", s.Dial}, {"bind_ports", s.Bind}} {
 		if port(end.address) <= 65535 {
 			continue
@@ -80,7 +80,7 @@ func (c *checker) claim(taken claims, who claim, s NamedEndpoint) {
 	}
 	bound := s.Bind
 	if h.Bind != h.Address {
-		bound += " behind " + h.inner(who.node)
+		bound += " behind " + h.internal(who.node)
 	}
 	c.claimAddress(taken, who, "bind_ports", bound)
 }

@@ -7,7 +7,7 @@ const medicName = "medic"
 
 func (c *checker) stages() {
 	if len(c.t.Stages) == 0 {
-		if c.unread["stage"] {
+		if c.invalid["stage"] {
 			return
 		}
 		c.fail("stage", `write [[stage]] with name = "input", and one for each role: `+quoteAll(words(pipeline)), "there is no stage")
@@ -33,7 +33,7 @@ func (c *checker) stageName(at string, s Stage, seen map[string]int) {
 	switch {
 	case s.Name == "" && !given:
 		c.fail(at, `write name = "joiner" below [[stage]]`, "the stage has no name")
-	case c.unread[at+".name"]:
+	case c.invalid[at+".name"]:
 	case !nameForm.MatchString(s.Name):
 		c.fail(at+".name", nameRule, "%q is no name for a stage", s.Name)
 	case twice:

@@ -22,8 +22,8 @@ const (
 	RoleMedic    = "medic"
 )
 
-// InsideAddress is what containers call each other by: each is known in their network by its node's name.
-const InsideAddress = nodeMark
+// InternalAddress is what containers call each other by: each is known in their network by its node's name.
+const InternalAddress = nodeMark
 
 // ErrNotOneMachine is wrapped by Compose when the hosts are not the machine that the file is for.
 var ErrNotOneMachine = errors.New("a compose file is for one machine")
@@ -41,11 +41,11 @@ type Compose struct {
 }
 
 const (
-	composeDir   = "/posta" // the image's working directory
-	composeFile  = composeDir + "/topology.toml"
-	fenceVolume  = "fence"
-	goneAfter    = 2 * time.Second  // a node's drain is over, and it goes
-	handsAreDone = 12 * time.Second // a medic that is told to end finishes the restart it is at, which has ten
+	composeDir  = "/posta" // the image's working directory
+	composeFile = composeDir + "/topology.toml"
+	fenceVolume = "fence"
+	exitGrace   = 2 * time.Second  // a node's drain is over, and it goes
+	medicGrace  = 12 * time.Second // a medic that is told to end finishes the restart it is at, which has ten
 )
 
 // Compose writes a compose file: a container for each node and medic, for docker-compose 1.29 and Compose v2. It passes only what both
@@ -63,10 +63,10 @@ func (t *Topology) Compose(c Compose) (string, error) {
 // compose writes the file for these nodes and medics; onHost is the machine they have to themselves, "" for a network of containers.
 func (t *Topology) compose(c Compose, onHost string, nodes, medics []Node) (string, error) {
 	data := composeData{
-		OutsideNames: t.brokerNamed(),
+		OutsideNames: t.brokerHasName(),
 		Name:         t.Name, Cluster: yamlString(t.Name), Again: c.Again, OnHost: onHost,
 		Image: yamlString(cmp.Or(c.Image, "posta")), Source: yamlString(composeSourcePath(cmp.Or(c.File, "topology.toml"))), Target: composeFile,
-		NodeGrace: yamlTime(t.Limits.Drain + goneAfter), MedicGrace: yamlTime(handsAreDone),
+		NodeGrace: yamlTime(t.Limits.Drain + exitGrace), MedicGrace: yamlTime(medicGrace),
 		Fence: yamlString(path.Join(t.containerData(), fenceVolume)),
 	}
 	for _, h := range t.Hosts {
@@ -137,7 +137,7 @@ func (t *Topology) oneMachine() error {
 			return fmt.Errorf("%w, whose containers share no unix sockets: host %q has the address %s; write address = \"127.0.0.1\" and ports = 5500", ErrNotOneMachine, h.Name, h.Address)
 		case strings.Contains(h.Address, ":"):
 			return fmt.Errorf("%w, and its ports are published for IPv4 only: host %q has the address %s; write address = \"127.0.0.1\"", ErrNotOneMachine, h.Name, h.Address)
-		case !h.ownMachine() && (h.Address != nodeMark || len(t.Hosts) > 1):
+		case !h.loopbackOnly() && (h.Address != nodeMark || len(t.Hosts) > 1):
 			return fmt.Errorf("%w: host %q is at %s; write address = \"127.0.0.1\" for every host, or make a topology with one host for containers", ErrNotOneMachine, h.Name, h.Address)
 		}
 	}

@@ -118,7 +118,7 @@ func TestComposeReachesTheBroker(t *testing.T) {
 		return variant(t, Variant{Settings: map[string]string{"cluster.transport": "rabbitmq", "rabbitmq.url": url}})
 	}
 	for _, url := range []string{"amqp://guest:secret@127.0.0.1:5672/", "amqp://localhost", "amqp://[::1]/"} {
-		if _, err := at(url).Compose(Compose{}); !errors.Is(err, ErrBrokerHere) || strings.Contains(err.Error(), "secret") {
+		if _, err := at(url).Compose(Compose{}); !errors.Is(err, ErrLocalBroker) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
@@ -147,7 +147,7 @@ func TestInsideOneFileServesBoth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inside, err := LoadInside(file, InsideAddress)
+	inside, err := LoadInternal(file, InternalAddress)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestInsideOneFileServesBoth(t *testing.T) {
 	if want := (Endpoint{Dial: "tcp://medic-3:6018", Bind: "tcp://0.0.0.0:6018"}); m.Sockets.Control != want {
 		t.Errorf("medic %v, want %v", m.Sockets.Control, want)
 	}
-	at, err := LoadInside(file, "172.30.0.9")
+	at, err := LoadInternal(file, "172.30.0.9")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestInsideRefuses(t *testing.T) {
 		"{node}": "", "10.0.0.1": "", "{node}.posta": "",
 		"{node}:5500": "holds a port", "0.0.0.0": "nobody can dial", "tcp://x": "holds a protocol", "ipc:/run": "do not reach", "{nod}": "neither",
 	} {
-		if err := CheckInside(address); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		if err := CheckInternal(address); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", address, err, want)
 		}
 	}
@@ -195,7 +195,7 @@ func TestInsideRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all Errors
-	if _, err := LoadInside(file, "{node}"); !errors.As(err, &all) || all[0].Pos.Line < 2 || !strings.Contains(err.Error(), "do not reach") {
+	if _, err := LoadInternal(file, "{node}"); !errors.As(err, &all) || all[0].Pos.Line < 2 || !strings.Contains(err.Error(), "do not reach") {
 		t.Errorf("unix sockets inside: %v", err)
 	}
 }

@@ -67,7 +67,7 @@ func (r *reader) one(root *value, name string) *value {
 	}
 	r.at[name] = f.value.at
 	if f.value.kind != kindTable {
-		r.unread[name] = true
+		r.invalid[name] = true
 		r.found.add(f.value.at, fmt.Sprintf("%s is %s", name, f.value.kind), "write it as section "+sectionTitle(name))
 		return nil
 	}
@@ -82,7 +82,7 @@ func (r *reader) many(root *value, name string) []*value {
 	}
 	r.at[name] = f.value.at
 	if f.value.kind != kindTables && f.value.kind != kindArray {
-		r.unread[name] = true
+		r.invalid[name] = true
 		r.found.add(f.value.at, fmt.Sprintf("%s is %s", name, f.value.kind), "write each one below its own "+sectionTitle(name)+", with two brackets")
 		return nil
 	}
@@ -92,7 +92,7 @@ func (r *reader) many(root *value, name string) []*value {
 			items = append(items, v)
 			continue
 		}
-		r.unread[name] = true
+		r.invalid[name] = true
 		r.found.add(v.at, fmt.Sprintf("%s holds %s", name, v.kind), "write each one below its own "+sectionTitle(name))
 	}
 	return items
@@ -112,7 +112,7 @@ func (r *reader) hosts(t *Topology, v *value) {
 	for _, f := range v.fields {
 		title := "[hosts." + bareKey(f.name) + "]"
 		if f.value.kind != kindTable {
-			r.unread["hosts"] = true
+			r.invalid["hosts"] = true
 			r.found.add(f.at, fmt.Sprintf("hosts.%s is %s", bareKey(f.name), f.value.kind), "write [hosts.NAME] and below it address = \"127.0.0.1\"")
 			continue
 		}
@@ -198,8 +198,8 @@ func (s *section) scalars(name string, t *Topology) {
 	}
 }
 
-// placeData resolves the data directory against the file's directory.
-func (t *Topology) placeData(dir string) {
+// resolveData resolves the data directory against the file's directory.
+func (t *Topology) resolveData(dir string) {
 	if t.DataDir = t.data; !filepath.IsAbs(t.data) {
 		t.DataDir = filepath.Join(dir, t.data)
 	}

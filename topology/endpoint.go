@@ -88,9 +88,9 @@ func (h Host) endpoint(id NodeID, k Kind, offset int) Endpoint {
 		Dial: "tcp://" + net.JoinHostPort(h.address(id), strconv.Itoa(h.Ports+offset)),
 		Bind: "tcp://" + net.JoinHostPort(strings.ReplaceAll(h.Bind, nodeMark, string(id)), strconv.Itoa(h.BindPorts+offset)),
 	}
-	if h.Inside != "" && k != KindClient {
+	if h.Internal != "" && k != KindClient {
 		// Nothing is published on the way, so it is the port that is listened on.
-		e.Dial = "tcp://" + net.JoinHostPort(h.inner(id), strconv.Itoa(h.BindPorts+offset))
+		e.Dial = "tcp://" + net.JoinHostPort(h.internal(id), strconv.Itoa(h.BindPorts+offset))
 	}
 	return e
 }

@@ -74,8 +74,8 @@ func (s *section) size(key string, def, least, most Size) Size {
 	return def
 }
 
-// placeKeys resolves the files of hosts against the topology file's directory.
-func (t *Topology) placeKeys(dir string) {
+// resolveKeys resolves the files of hosts against the topology file's directory.
+func (t *Topology) resolveKeys(dir string) {
 	for i := range t.Hosts {
 		d := &t.Hosts[i].Deploy
 		for _, file := range []*string{&d.CA, &d.Cert, &d.Key} {
@@ -91,7 +91,7 @@ const engineForms = `write "unix:///var/run/docker.sock", "tcp://host:2376" or "
 // engine checks where a host's engine is.
 func (c *checker) engine(h Host, at string) {
 	d := h.Deploy
-	if !c.unread[at+".engine_socket"] && !path.IsAbs(d.Socket) {
+	if !c.invalid[at+".engine_socket"] && !path.IsAbs(d.Socket) {
 		c.fail(at+".engine_socket", "write the path of the engine's socket on the host", "engine_socket = %q is no absolute path", d.Socket)
 	}
 	u, err := url.Parse(d.Engine)

@@ -19,15 +19,15 @@ type Pos struct{ Line, Col int }
 
 // Error is one mistake in a topology file.
 type Error struct {
-	File    string // as it was given to Load or Parse
-	Pos     Pos
-	What    string // what is wrong
-	Instead string // what to write instead
+	File string // as it was given to Load or Parse
+	Pos  Pos
+	What string // what is wrong
+	Fix  string // what to write instead
 }
 
 // Error has the form compilers use, so that editors jump to the place.
 func (e *Error) Error() string {
-	return fmt.Sprintf("%s:%d:%d: %s; %s", e.File, e.Pos.Line, e.Pos.Col, e.What, e.Instead)
+	return fmt.Sprintf("%s:%d:%d: %s; %s", e.File, e.Pos.Line, e.Pos.Col, e.What, e.Fix)
 }
 
 // Errors is every mistake found in a file, sorted by place. Load and Parse return it whenever the text was readable;
@@ -55,7 +55,7 @@ type findings struct {
 }
 
 func (f *findings) add(at Pos, what, instead string) {
-	f.list = append(f.list, &Error{File: f.file, Pos: at, What: what, Instead: instead})
+	f.list = append(f.list, &Error{File: f.file, Pos: at, What: what, Fix: instead})
 }
 
 // err sorts by place and drops what was said twice; nil when nothing was found. (A nil Errors in an error would not be nil.)

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-//go:embed page.toml.tmpl
+//go:embed topology.toml.tmpl
 var pageSource string
 
 // page is the user's page. The committed file, DefaultText and every generated variant come from this one text, so that none
@@ -99,7 +99,7 @@ func (v Variant) stages() ([]Stage, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.Replicas)) {
 		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("replicas of stage %q: %w; %s", name, ErrNoStage, instead(name, names))
+			return nil, fmt.Errorf("replicas of stage %q: %w; %s", name, ErrNoStage, suggest(name, names))
 		}
 	}
 	return line, nil

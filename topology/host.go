@@ -22,8 +22,8 @@ type Host struct {
 	Ports int
 	// BindPorts is the first port that nodes listen on, default Ports.
 	BindPorts int
-	// Inside is what nodes and medics dial of each other in place of Address, "" for Address: see LoadInside. It stands in no file.
-	Inside string
+	// Internal is what nodes and medics dial of each other in place of Address, "" for Address: see LoadInternal. It stands in no file.
+	Internal string
 	// Deploy is what posta deploy has to know.
 	Deploy Deploy
 }
@@ -42,12 +42,12 @@ func (h Host) address(id NodeID) string {
 }
 
 // inner is what nodes and medics dial.
-func (h Host) inner(id NodeID) string {
-	return strings.ReplaceAll(cmp.Or(h.Inside, h.Address), nodeMark, string(id))
+func (h Host) internal(id NodeID) string {
+	return strings.ReplaceAll(cmp.Or(h.Internal, h.Address), nodeMark, string(id))
 }
 
-// ownMachine says that only processes on the same machine can dial the address.
-func (h Host) ownMachine() bool {
+// loopbackOnly says that only processes on the same machine can dial the address.
+func (h Host) loopbackOnly() bool {
 	if h.IPC() || h.Address == "localhost" {
 		return true
 	}

@@ -8,12 +8,12 @@ import (
 )
 
 // Load reads and checks a topology file. The error of a file that was read is Errors.
-func Load(path string) (*Topology, error) { return LoadInside(path, "") }
+func Load(path string) (*Topology, error) { return LoadInternal(path, "") }
 
-// LoadInside is Load as seen from within a network of containers: every host has inside for its address, which CheckInside has found good,
+// LoadInternal is Load as seen from within a network of containers: every host has inside for its address, which CheckInternal has found good,
 // and nodes and medics dial each other there, at the ports that they listen on. Clients are outside, and are told what the file says.
 // So one file serves processes, containers, and who asks them. With "" it is Load.
-func LoadInside(path, inside string) (*Topology, error) {
+func LoadInternal(path, inside string) (*Topology, error) {
 	if name, ok := strings.CutPrefix(path, EnvPrefix); ok {
 		return loadEnv(name, inside)
 	}
@@ -21,7 +21,7 @@ func LoadInside(path, inside string) (*Topology, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the topology: %w; name the file that describes the system", err)
 	}
-	t, err := parseInside(path, src, inside)
+	t, err := parseAs(path, src, inside)
 	if err != nil {
 		return nil, err
 	}
@@ -30,8 +30,8 @@ func LoadInside(path, inside string) (*Topology, error) {
 		return nil, fmt.Errorf("find the directory of topology %s: %w; give its absolute path", path, err)
 	}
 	t.File = full
-	t.placeData(filepath.Dir(full))
-	t.placeKeys(filepath.Dir(full))
+	t.resolveData(filepath.Dir(full))
+	t.resolveKeys(filepath.Dir(full))
 	return t, nil
 }
 
@@ -48,7 +48,7 @@ func loadEnv(name, inside string) (*Topology, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the working directory: %w", err)
 	}
-	t, err := parseInside(filepath.Join(dir, "topology.toml"), []byte(text), inside)
+	t, err := parseAs(filepath.Join(dir, "topology.toml"), []byte(text), inside)
 	if err != nil {
 		return nil, fmt.Errorf("environment variable %s: %w", name, err)
 	}
@@ -57,18 +57,18 @@ func loadEnv(name, inside string) (*Topology, error) {
 
 // ParseAt is Load of a text that is in no file, as if it stood in one at path.
 func ParseAt(path string, src []byte) (*Topology, error) {
-	t, err := parseInside(path, src, "")
+	t, err := parseAs(path, src, "")
 	if err == nil {
-		t.placeKeys(filepath.Dir(path))
+		t.resolveKeys(filepath.Dir(path))
 	}
 	return t, err
 }
 
 // Parse checks the text of a topology. name is the file's name: it stands in the errors, and a relative data directory
 // is taken from its directory. The error is always Errors.
-func Parse(name string, src []byte) (*Topology, error) { return parseInside(name, src, "") }
+func Parse(name string, src []byte) (*Topology, error) { return parseAs(name, src, "") }
 
-func parseInside(name string, src []byte, inside string) (*Topology, error) {
+func parseAs(name string, src []byte, inside string) (*Topology, error) {
 	found := &findings{file: name}
 	root, ok := parseTree(src, found)
 	if !ok {
@@ -78,12 +78,12 @@ func parseInside(name string, src []byte, inside string) (*Topology, error) {
 		found.add(Pos{1, 1}, "the file is empty", "write [hosts.NAME], a [[stage]] for each step and an [[edge]] between them, or begin with the text of the default topology")
 		return nil, found.err()
 	}
-	r := &reader{found: found, at: places{}, unread: map[string]bool{}}
+	r := &reader{found: found, at: places{}, invalid: map[string]bool{}}
 	t := r.topology(root)
-	r.goInside(t, inside)
+	r.setInternal(t, inside)
 	t.File = name
-	t.placeData(filepath.Dir(name))
-	c := &checker{t: t, found: found, at: r.at, unread: r.unread}
+	t.resolveData(filepath.Dir(name))
+	c := &checker{t: t, found: found, at: r.at, invalid: r.invalid}
 	c.all()
 	if err := found.err(); err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func (t *Topology) Medic(id NodeID) (Node, error) {
 	if len(medics) == 0 {
 		return Node{}, fmt.Errorf("medic %q in %s: %w; it has medics.replicas = 0", id, t.File, ErrNoNode)
 	}
-	return Node{}, fmt.Errorf("medic %q in %s: %w; %s", id, t.File, ErrNoNode, instead(string(id), names(medics)))
+	return Node{}, fmt.Errorf("medic %q in %s: %w; %s", id, t.File, ErrNoNode, suggest(string(id), names(medics)))
 }
 
 // All is the nodes and the medics.

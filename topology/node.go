@@ -55,7 +55,7 @@ func (t *Topology) Node(id NodeID) (Node, error) {
 	if i := slices.IndexFunc(nodes, func(n Node) bool { return n.ID == id }); i >= 0 {
 		return nodes[i], nil
 	}
-	return Node{}, fmt.Errorf("node %q in %s: %w; %s", id, t.File, ErrNoNode, instead(string(id), names(nodes)))
+	return Node{}, fmt.Errorf("node %q in %s: %w; %s", id, t.File, ErrNoNode, suggest(string(id), names(nodes)))
 }
 
 // NodesOf is the replicas of a stage.

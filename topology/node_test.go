@@ -121,7 +121,7 @@ func TestLineFollowsThePipelineAndNotTheFile(t *testing.T) {
 	if tp.Stages[0].Name == "way-in" {
 		t.Fatal("the stage was not moved")
 	}
-	if line := tp.Line(); line[0].Name != "way-in" || line[2].Name != "fold" || line[3].Name != "output" {
+	if line := tp.stagesInOrder(); line[0].Name != "way-in" || line[2].Name != "fold" || line[3].Name != "output" {
 		t.Errorf("line %v", line)
 	}
 }

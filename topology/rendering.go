@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ErrNotHosts is wrapped by the renderers for several machines when the hosts are none.
-var ErrNotHosts = errors.New("it cannot be rendered host by host")
+// ErrNotPerHost is wrapped by the renderers for several machines when the hosts are none.
+var ErrNotPerHost = errors.New("it cannot be rendered host by host")
 
 // File is a part of a rendering: what is to be written, and where.
 type File struct {
@@ -21,9 +21,9 @@ func (t *Topology) machines() (used []Host, err error) {
 	for _, h := range t.Hosts {
 		switch {
 		case h.IPC():
-			return nil, fmt.Errorf("%w: host %q has unix sockets, which do not leave a machine; write address = \"10.0.0.1\", the machine's own, or use `posta up`", ErrNotHosts, h.Name)
+			return nil, fmt.Errorf("%w: host %q has unix sockets, which do not leave a machine; write address = \"10.0.0.1\", the machine's own, or use `posta up`", ErrNotPerHost, h.Name)
 		case strings.Contains(h.Address+h.Bind, nodeMark):
-			return nil, fmt.Errorf("%w: the address %s of host %q is for a network of containers; write that of the machine, like address = \"10.0.0.1\"", ErrNotHosts, h.Address, h.Name)
+			return nil, fmt.Errorf("%w: the address %s of host %q is for a network of containers; write that of the machine, like address = \"10.0.0.1\"", ErrNotPerHost, h.Address, h.Name)
 		}
 		if slices.ContainsFunc(t.All(), on(h)) {
 			used = append(used, h)

@@ -153,7 +153,7 @@ func checkPlaces(t *testing.T, src string, all Errors) {
 		if i > 0 && e.Pos.Line < all[i-1].Pos.Line {
 			t.Errorf("%v comes after line %d", e, all[i-1].Pos.Line)
 		}
-		if e.What == "" || e.Instead == "" {
+		if e.What == "" || e.Fix == "" {
 			t.Errorf("%v does not say what is wrong and what to write instead", e)
 		}
 	}

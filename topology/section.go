@@ -28,9 +28,9 @@ func (p places) of(path string) Pos {
 // reader turns the tree into settings. It reports wrong types and unknown keys and answers with the zero value then, which
 // every check passes over.
 type reader struct {
-	found  *findings
-	at     places
-	unread map[string]bool // settings that are there and wrong
+	found   *findings
+	at      places
+	invalid map[string]bool // settings that are there and wrong
 }
 
 // section is one table being read. Each accessor notes that its key is known, done reports the others.
@@ -71,7 +71,7 @@ func (s *section) str(key, def, example string) string {
 		return def
 	}
 	if v.kind != kindString {
-		s.r.unread[s.path+"."+key] = true
+		s.r.invalid[s.path+"."+key] = true
 		s.r.found.add(v.at, fmt.Sprintf("%s is %s, not a string", key, v.kind), fmt.Sprintf("write %s = %s", key, tomlString(example)))
 		return ""
 	}
@@ -88,7 +88,7 @@ func (s *section) word(key, def string, words []string) string {
 		return w
 	}
 	if v := s.v.get(key).value; v.kind == kindString {
-		s.r.found.add(v.at, fmt.Sprintf("%s = %q is not known", key, w), instead(w, words))
+		s.r.found.add(v.at, fmt.Sprintf("%s = %q is not known", key, w), suggest(w, words))
 	}
 	return ""
 }
@@ -151,7 +151,7 @@ func (s *section) listItem(key string, item *value, known []string) bool {
 	if slices.Contains(known, item.text) {
 		return true
 	}
-	s.r.found.add(item.at, fmt.Sprintf("%q in %s is not known", item.text, key), instead(item.text, known))
+	s.r.found.add(item.at, fmt.Sprintf("%q in %s is not known", item.text, key), suggest(item.text, known))
 	return false
 }
 
@@ -172,7 +172,7 @@ func (s *section) scalar(set setting, t *Topology) {
 	}
 	err := set.set(t, text)
 	if errors.Is(err, errUnknownWord) {
-		s.r.found.add(v.at, fmt.Sprintf("%s = %q is not known", set.name, text), instead(text, set.words))
+		s.r.found.add(v.at, fmt.Sprintf("%s = %q is not known", set.name, text), suggest(text, set.words))
 		return
 	}
 	if err != nil {
@@ -201,7 +201,7 @@ func insteadOf(key, word string, known []string) string {
 	if advice, ok := removed[key]; ok {
 		return advice
 	}
-	return instead(word, known)
+	return suggest(word, known)
 }
 
 // kind is what a right value of the setting is in TOML.

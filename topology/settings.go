@@ -16,7 +16,7 @@ type setting struct {
 	def, least, most string
 	field            func(*Topology) any // *int, *Size, *time.Duration, or *string: one of words, or a text that right accepts
 	words            []string
-	right            func(string) error
+	check            func(string) error
 }
 
 func (s setting) key() string { return s.section + "." + s.name }
@@ -24,11 +24,11 @@ func (s setting) key() string { return s.section + "." + s.name }
 var settings = []setting{
 	word("cluster", "transport", Transports, func(t *Topology) *string { return &t.Transport }),
 
-	free("rabbitmq", "url", "amqp://guest:guest@127.0.0.1:5672/", rightAMQP, func(t *Topology) *string { return &t.RabbitMQ.URL }),
+	free("rabbitmq", "url", "amqp://guest:guest@127.0.0.1:5672/", checkAMQP, func(t *Topology) *string { return &t.RabbitMQ.URL }),
 	word("rabbitmq", "queue", queueWords, func(t *Topology) *string { return &t.RabbitMQ.Queue }),
 	number("rabbitmq", "batch", "64KiB", "0B", "16MiB", func(t *Topology) any { return &t.RabbitMQ.Batch }),
 
-	free("nats", "url", "nats://127.0.0.1:4222", rightNATS, func(t *Topology) *string { return &t.NATS.URL }),
+	free("nats", "url", "nats://127.0.0.1:4222", checkNATS, func(t *Topology) *string { return &t.NATS.URL }),
 	number("nats", "batch", "64KiB", "0B", "16MiB", func(t *Topology) any { return &t.NATS.Batch }),
 
 	number("medics", "replicas", "3", "0", "16", func(t *Topology) any { return &t.Medics.Replicas }),
@@ -60,8 +60,8 @@ func word(section, name string, words []string, field func(*Topology) *string) s
 }
 
 // free is a setting that is any text which right accepts.
-func free(section, name, def string, right func(string) error, field func(*Topology) *string) setting {
-	return setting{section: section, name: name, def: def, right: right, field: func(t *Topology) any { return field(t) }}
+func free(section, name, def string, check func(string) error, field func(*Topology) *string) setting {
+	return setting{section: section, name: name, def: def, check: check, field: func(t *Topology) any { return field(t) }}
 }
 
 var (
@@ -94,7 +94,7 @@ func (s setting) amount(text string) (int64, error) {
 // set puts text into the field, or says why it cannot.
 func (s setting) set(t *Topology, text string) error {
 	if s.least == "" {
-		if err := s.fits(text); err != nil {
+		if err := s.checkText(text); err != nil {
 			return err
 		}
 		*s.field(t).(*string) = text
@@ -120,10 +120,10 @@ func (s setting) set(t *Topology, text string) error {
 	return nil
 }
 
-// fits checks a text against the words, or what is right.
-func (s setting) fits(text string) error {
+// checkText checks a text against the words, or what is right.
+func (s setting) checkText(text string) error {
 	if s.words == nil {
-		return s.right(text)
+		return s.check(text)
 	}
 	if !slices.Contains(s.words, text) {
 		return fmt.Errorf("%q: %w", text, errUnknownWord)

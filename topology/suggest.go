@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// instead tells what to write in place of an unknown word: the nearest known one when there is one, else all there are.
-func instead(word string, known []string) string {
+// suggest tells what to write in place of an unknown word: the nearest known one when there is one, else all there are.
+func suggest(word string, known []string) string {
 	if near, ok := nearest(word, known); ok {
 		return fmt.Sprintf("did you mean %q?", near)
 	}

@@ -72,7 +72,7 @@ func (t *Topology) systemdHost(s Systemd, h Host, text string) (files []File, er
 		unit, e := fill(unitTemplate, t.unitData(s, h, n))
 		add(unitDir+"/"+t.Unit(n.ID), unit, e)
 	}
-	note, e := fill(systemdNote, noteData{Cluster: t.Name, Host: h.Name, Address: h.Address, Target: t.target() + ".target", Dir: t.stateDir()})
+	note, e := fill(systemdInstall, installData{Cluster: t.Name, Host: h.Name, Address: h.Address, Target: t.target() + ".target", Dir: t.stateDir()})
 	add("INSTALL.md", note, e)
 	return files, err
 }
@@ -96,12 +96,12 @@ func (t *Topology) unitData(s Systemd, h Host, n Node) unitData {
 	d := unitData{
 		Cluster: t.Name, Host: h.Name, Name: string(n.ID), Target: t.target() + ".target",
 		Program: execWord(s.Program), File: execWord(t.stateDir() + "/topology.toml"), User: s.User, WorkingDirectory: unitText(t.stateDir()),
-		Medic: n.Stage == medicName, Stop: unitTime(t.Limits.Drain + goneAfter), Nodes: t.units(t.nodesAt(h)),
+		Medic: n.Stage == medicName, Stop: unitTime(t.Limits.Drain + exitGrace), Nodes: t.units(t.nodesAt(h)),
 	}
 	dirs := []string{path.Join(t.installedData(), string(n.ID))}
 	if d.Medic {
 		dirs = append(dirs, path.Join(t.installedData(), fenceVolume))
-		d.Stop = unitTime(handsAreDone)
+		d.Stop = unitTime(medicGrace)
 	}
 	for _, dir := range dirs {
 		if below, ok := strings.CutPrefix(dir, stateRoot+"/"); ok {

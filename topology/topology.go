@@ -85,11 +85,11 @@ func (t *Topology) Stage(name string) (Stage, error) {
 		}
 		names[i] = s.Name
 	}
-	return Stage{}, fmt.Errorf("stage %q in %s: %w; %s", name, t.File, ErrNoStage, instead(name, names))
+	return Stage{}, fmt.Errorf("stage %q in %s: %w; %s", name, t.File, ErrNoStage, suggest(name, names))
 }
 
-// Line is the stages in the order in which records pass them.
-func (t *Topology) Line() []Stage {
+// stagesInOrder is the stages in the order in which records pass them.
+func (t *Topology) stagesInOrder() []Stage {
 	line := slices.Clone(t.Stages)
 	slices.SortStableFunc(line, func(a, b Stage) int { return a.First().order() - b.First().order() })
 	return line

@@ -46,11 +46,11 @@ var queueWords = []string{"classic", QuorumQueue}
 
 var errURLForm = errors.New("no address of the broker")
 
-func rightAMQP(text string) error { return rightURL(text, "amqp", "amqps") }
+func checkAMQP(text string) error { return checkURL(text, "amqp", "amqps") }
 
-func rightNATS(text string) error { return rightURL(text, "nats", "tls") }
+func checkNATS(text string) error { return checkURL(text, "nats", "tls") }
 
-func rightURL(text string, schemes ...string) error {
+func checkURL(text string, schemes ...string) error {
 	u, err := url.Parse(text)
 	if err != nil || !slices.Contains(schemes, u.Scheme) || u.Hostname() == "" {
 		return fmt.Errorf("%q is %w", RedactURL(text), errURLForm)

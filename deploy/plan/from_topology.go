@@ -68,7 +68,7 @@ func bridged(h topology.Host) bool { return h.Deploy.Network != topology.Network
 func loopbackOnly(t *topology.Topology) bool {
 	return !slices.ContainsFunc(t.Hosts, func(h topology.Host) bool {
 		ip, err := netip.ParseAddr(h.Address)
-		return UsesHost(t, h.Name) && h.Address != "localhost" && h.Address != topology.InsideAddress && (err != nil || !ip.IsLoopback())
+		return UsesHost(t, h.Name) && h.Address != "localhost" && h.Address != topology.InternalAddress && (err != nil || !ip.IsLoopback())
 	})
 }
 
@@ -99,7 +99,7 @@ func (d *Desired) addUnit(t *topology.Topology, n topology.Node, role, text stri
 		Mounts: []Mount{{Volume: VolumeName(t.Name, u.Name), Target: path.Join(data, u.Name)}},
 	}
 	if d.OneMachine {
-		s.Env = append(s.Env, "POSTA_ADDRESS="+topology.InsideAddress)
+		s.Env = append(s.Env, "POSTA_ADDRESS="+topology.InternalAddress)
 		s.NoDNS = true
 	}
 	if bridged(h) {

@@ -5,20 +5,20 @@ import (
 	"strconv"
 )
 
-// pageData is what page.toml.tmpl is filled with. Every string is TOML already.
+// pageData is what topology.toml.tmpl is filled with. Every string is TOML already.
 type pageData struct {
 	Name, Data       string
 	Address, Bind    string // Bind "" when it is the default
 	Ports, BindPorts string // "" when they are the default or mean nothing
 	Stages           []pageStage
-	Hops             []pageHop
+	Hops             []pagePair
 	SplitParsers     bool
 	values           map[string]string
 }
 
 type pageStage struct{ Name, Title, Chain, Replicas string }
 
-type pageHop struct {
+type pagePair struct {
 	Why   string
 	Edges []pageEdge
 }
@@ -57,17 +57,17 @@ func (v Variant) page(stages []Stage, values map[string]string) pageData {
 	for i, s := range stages {
 		p.Stages = append(p.Stages, pageStage{Name: tomlString(s.Name), Title: stageTitle(s), Chain: tomlList(s.Chain), Replicas: strconv.Itoa(s.Replicas)})
 		if i > 0 {
-			p.Hops = append(p.Hops, hop{stages[i-1], s}.page())
+			p.Hops = append(p.Hops, stagePair{stages[i-1], s}.page())
 		}
 	}
 	return p
 }
 
-func (h hop) page() pageHop {
+func (h stagePair) page() pagePair {
 	edges := h.edges()
-	out := pageHop{Why: h.harm(edges[0])}
+	out := pagePair{Why: h.reason(edges[0])}
 	if h.split() {
-		out.Why += ";\n# " + h.harm(edges[1])
+		out.Why += ";\n# " + h.reason(edges[1])
 	}
 	for _, e := range edges {
 		pe := pageEdge{From: tomlString(e.From), To: tomlString(e.To), Socket: tomlString(string(e.Socket)), Route: tomlString(string(e.Route))}

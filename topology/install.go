@@ -7,8 +7,8 @@ import (
 	"text/template"
 )
 
-// noteData is what install notes tell.
-type noteData struct {
+// installData is what install notes tell.
+type installData struct {
 	Cluster, Host, Address string
 	Project, Image         string   // compose
 	Target, Dir            string   // systemd
@@ -16,14 +16,14 @@ type noteData struct {
 }
 
 //go:embed compose.md.tmpl
-var composeNoteSource string
+var composeInstallSource string
 
 //go:embed systemd.md.tmpl
-var systemdNoteSource string
+var systemdInstallSource string
 
 var (
-	composeNote = newTemplate("compose.md", composeNoteSource)
-	systemdNote = newTemplate("systemd.md", systemdNoteSource)
+	composeInstall = newTemplate("compose.md", composeInstallSource)
+	systemdInstall = newTemplate("systemd.md", systemdInstallSource)
 )
 
 func newTemplate(name, text string) *template.Template {

@@ -68,7 +68,7 @@ func (t *Topology) arrange() picture {
 	p := picture{topology: t}
 	tallest := 0
 	x := margin + clientWidth + clientGap
-	for _, s := range t.Line() {
+	for _, s := range t.stagesInOrder() {
 		c := t.column(s, x)
 		p.columns = append(p.columns, c)
 		tallest = max(tallest, c.height())
@@ -135,7 +135,7 @@ func (c column) height() int {
 	return last.y + last.height - c.boxes[0].y
 }
 
-// connect draws a line for each link. Edges of one hop leave a box at different heights, so that they can be told apart.
+// connect draws a line for each link. Edges between the same stages leave a box at different heights, so that they can be told apart.
 func (p *picture) connect() {
 	for i := 1; i < len(p.columns); i++ {
 		from, to := p.columns[i-1], p.columns[i]

@@ -101,7 +101,7 @@ func TestShape(t *testing.T) {
 
 func TestLoad_FromTheEnvironment(t *testing.T) {
 	t.Setenv("THE_TOPOLOGY", DefaultText())
-	top, err := LoadInside(EnvPrefix+"THE_TOPOLOGY", InsideAddress)
+	top, err := LoadInternal(EnvPrefix+"THE_TOPOLOGY", InternalAddress)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// hop is the step from one stage to the stage that follows it in the pipeline. What may carry it is decided by what
+// stagePair is the step from one stage to the stage that follows it in the pipeline. What may carry it is decided by what
 // must come true at the receiver, not by the sender:
 //
 //	the receiver holds   facts, reference        why
@@ -17,10 +17,10 @@ import (
 //	parser only          any, any                no state, whoever has room; on edges of their own, see split
 //
 // The table is read from the top: a chain of aggregator and reducer takes hash session.
-type hop struct{ from, to Stage }
+type stagePair struct{ from, to Stage }
 
-// edges is the usual way to carry the hop. The default page, generated pages and the advice in errors come from it.
-func (h hop) edges() []Edge {
+// edges is the default way to connect the pair. The default file, generated pages and the advice in errors come from it.
+func (h stagePair) edges() []Edge {
 	e := Edge{From: h.from.Name, To: h.to.Name, Streams: AllStreams, Socket: Push}
 	switch {
 	case h.split():
@@ -44,10 +44,10 @@ func (h hop) edges() []Edge {
 // split says whether facts and reference go on edges of their own, all the way to the joiner. Facts of one session wait
 // there for its reference rows (R11); on a common edge the reference rows of another session would wait behind them, and
 // two sessions could hold each other up for ever.
-func (h hop) split() bool { return h.to.Holds(Joiner) || h.to.Holds(Parser) }
+func (h stagePair) split() bool { return h.to.Holds(Joiner) || h.to.Holds(Parser) }
 
-// usual is the hop's edge for the streams, or for its only edge when the streams fit none.
-func (h hop) usual(s Streams) Edge {
+// defaultEdge is the edge of the pair for the streams, or for its only edge when the streams fit none.
+func (h stagePair) defaultEdge(s Streams) Edge {
 	all := h.edges()
 	for _, e := range all {
 		if e.Streams == s {
@@ -59,13 +59,13 @@ func (h hop) usual(s Streams) Edge {
 
 // allows says whether the edge's route and key bring every record where it must be. Push or pub is then the user's choice as far
 // as the socket can do the route.
-func (h hop) allows(e Edge) bool {
-	usual := h.usual(e.Streams)
-	if e.Route != usual.Route {
+func (h stagePair) allows(e Edge) bool {
+	standard := h.defaultEdge(e.Streams)
+	if e.Route != standard.Route {
 		return false
 	}
 	// A session's rows in one aggregator have each group in one aggregator as well. It gives up spreading a session.
-	return e.Key == usual.Key || usual.Key == GroupKey && e.Key == SessionKey
+	return e.Key == standard.Key || standard.Key == GroupKey && e.Key == SessionKey
 }
 
 // settings is an edge's routing as lines of the file.
@@ -81,22 +81,22 @@ func (e Edge) settings() string {
 	return b.String()
 }
 
-// hops is the steps of a line of stages; nil unless every role is held once, because "the next stage" is only then a fact.
-func (t *Topology) hops() []hop {
+// stagePairs is the steps of a line of stages; nil unless every role is held once, because "the next stage" is only then a fact.
+func (t *Topology) stagePairs() []stagePair {
 	var roles []Role
 	if slices.ContainsFunc(t.Stages, func(s Stage) bool { return len(s.Chain) == 0 }) {
 		return nil
 	}
-	line := t.Line()
+	line := t.stagesInOrder()
 	for _, s := range line {
 		roles = append(roles, s.Chain...)
 	}
 	if !slices.Equal(roles, pipeline) {
 		return nil
 	}
-	hops := make([]hop, 0, len(line))
+	stagePairs := make([]stagePair, 0, len(line))
 	for i := 1; i < len(line); i++ {
-		hops = append(hops, hop{line[i-1], line[i]})
+		stagePairs = append(stagePairs, stagePair{line[i-1], line[i]})
 	}
-	return hops
+	return stagePairs
 }

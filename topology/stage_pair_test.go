@@ -24,7 +24,7 @@ func TestRightRoutings(t *testing.T) {
 }
 
 // TestEveryCutOfThePipeline tries all 32 ways to cut the row of roles into stages: each must be possible with the edges
-// that its hops ask for, and every hop must ask for edges that it allows.
+// that its stagePairs ask for, and every pair must ask for edges that it allows.
 func TestEveryCutOfThePipeline(t *testing.T) {
 	for cut := range 1 << (len(pipeline) - 1) {
 		tp := &Topology{Hosts: []Host{{Name: "local", Address: "127.0.0.1", Bind: "127.0.0.1", Ports: 5500, BindPorts: 5500}}, Name: "cut", Transport: "zmq", data: "data"}
@@ -40,7 +40,7 @@ func TestEveryCutOfThePipeline(t *testing.T) {
 			last := &tp.Stages[len(tp.Stages)-1]
 			last.Chain = append(last.Chain, r)
 		}
-		for _, h := range tp.hops() {
+		for _, h := range tp.stagePairs() {
 			for _, e := range h.edges() {
 				if !h.allows(e) {
 					t.Errorf("cut %05b: %s is usual and not allowed", cut, e)
@@ -59,7 +59,7 @@ func TestEveryCutOfThePipeline(t *testing.T) {
 	}
 }
 
-// TestOnlyAllowedRoutingsPass tries every routing on every edge of the default: what passes is what hop's table allows.
+// TestOnlyAllowedRoutingsPass tries every routing on every edge of the default: what passes is what stagePair's table allows.
 func TestOnlyAllowedRoutingsPass(t *testing.T) {
 	passed := map[string]int{}
 	for i := range Default().Edges {

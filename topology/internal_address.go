@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// CheckInside says what is wrong with an address for LoadInside: it follows the rules of a host's address in the file. Unix sockets are
+// CheckInternal says what is wrong with an address for LoadInternal: it follows the rules of a host's address in the file. Unix sockets are
 // refused, because containers share no directory for them.
-func CheckInside(address string) error {
+func CheckInternal(address string) error {
 	if strings.HasPrefix(address, ipcPrefix) {
 		return fmt.Errorf("address %q is of unix sockets, which do not reach from container to container; write \"{node}\"", address)
 	}
 	found := &findings{}
-	c := &checker{found: found, at: places{}, unread: map[string]bool{}}
+	c := &checker{found: found, at: places{}, invalid: map[string]bool{}}
 	c.tcpAddress(Host{Address: address}, "")
 	if len(found.list) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s; %s", found.list[0].What, found.list[0].Instead)
+	return fmt.Errorf("%s; %s", found.list[0].What, found.list[0].Fix)
 }
 
-// goInside gives all hosts an address that is dialled inside, and has them listen where they are found by it, as a host of the file would.
+// setInternal gives all hosts an address that is dialled inside, and has them listen where they are found by it, as a host of the file would.
 // What the file says they listen on is of the machine around the containers.
-func (r *reader) goInside(t *Topology, address string) {
+func (r *reader) setInternal(t *Topology, address string) {
 	if address == "" {
 		return
 	}
@@ -34,18 +34,18 @@ func (r *reader) goInside(t *Topology, address string) {
 			r.found.add(r.at.of("hosts."+h.Name+".address"), "unix sockets do not reach from container to container", `write address = "127.0.0.1" and ports = 5500`)
 			continue
 		}
-		h.Inside, h.Bind = address, address
+		h.Internal, h.Bind = address, address
 		if strings.Contains(address, nodeMark) {
 			h.Bind = "0.0.0.0"
 		}
 	}
 }
 
-// ClientInside is where a node is reached by who asks as a client does, and is among the containers. Clients themselves are outside.
-func (t *Topology) ClientInside(n Node) string {
+// InternalClient is where a node is reached by who asks as a client does, and is among the containers. Clients themselves are outside.
+func (t *Topology) InternalClient(n Node) string {
 	for _, h := range t.Hosts {
-		if h.Name == n.Host && h.Inside != "" {
-			return "tcp://" + net.JoinHostPort(h.inner(n.ID), strconv.Itoa(port(n.Sockets.Client.Bind)))
+		if h.Name == n.Host && h.Internal != "" {
+			return "tcp://" + net.JoinHostPort(h.internal(n.ID), strconv.Itoa(port(n.Sockets.Client.Bind)))
 		}
 	}
 	return n.Sockets.Client.Dial
