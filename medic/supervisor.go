@@ -39,22 +39,22 @@ type Supervisor struct {
 
 // Run supervises until ctx ends and returns when all its goroutines have. The nodes run on: ending them is for Stop.
 func (s *Supervisor) Run(ctx context.Context) {
-	shift := &shift{Supervisor: s, roster: NewRoster(s.Backoff, s.Nodes), events: make(chan Event)}
-	defer shift.watchers.Wait()
+	run := &supervision{Supervisor: s, roster: NewRoster(s.Backoff, s.Nodes), events: make(chan Event)}
+	defer run.watchers.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	shift.run(ctx)
+	run.run(ctx)
 }
 
-// shift is one Run. Its goroutine owns the roster; watchers, one for each node that is being started or runs, send it events.
-type shift struct {
+// supervision is one Run. Its goroutine owns the roster; watchers, one for each node that is being started or runs, send it events.
+type supervision struct {
 	*Supervisor
 	roster   *Roster
 	events   chan Event
 	watchers sync.WaitGroup
 }
 
-func (s *shift) run(ctx context.Context) {
+func (s *supervision) run(ctx context.Context) {
 	for {
 		for _, node := range s.roster.Due(time.Now()) {
 			s.watchers.Add(1)
@@ -77,7 +77,7 @@ func (s *shift) run(ctx context.Context) {
 	}
 }
 
-func (s *shift) take(e Event) {
+func (s *supervision) take(e Event) {
 	switch e.Kind {
 	case Started, Adopted:
 		e.Start = s.roster.Started(e.Node, e.At)
@@ -90,7 +90,7 @@ func (s *shift) take(e Event) {
 }
 
 // watch starts a node and stays with it until it is dead. A start that hangs holds up no other node.
-func (s *shift) watch(ctx context.Context, node NodeID) {
+func (s *supervision) watch(ctx context.Context, node NodeID) {
 	switch err := s.Restarter.Start(ctx, node); {
 	case errors.Is(err, ErrRunning):
 		s.tell(ctx, Event{Node: node, Kind: Adopted})
@@ -110,7 +110,7 @@ func (s *shift) watch(ctx context.Context, node NodeID) {
 	}
 }
 
-func (s *shift) tell(ctx context.Context, e Event) {
+func (s *supervision) tell(ctx context.Context, e Event) {
 	e.At = time.Now()
 	select {
 	case s.events <- e:

@@ -90,6 +90,7 @@ const listenTimeouts = 3
 
 // Tick must be called several times in a heartbeat, after everything that has arrived was taken.
 func (c *Core) Tick(now time.Time) {
+	c.check()
 	c.noticeSleep(now)
 	c.elect(now)
 	if c.role == leader {
@@ -98,6 +99,13 @@ func (c *Core) Tick(now time.Time) {
 	if now.Sub(c.lastBeat) >= c.cfg.Heartbeat {
 		c.beat(now)
 	}
+}
+
+// check asserts what always holds between two calls.
+func (c *Core) check() {
+	assert(c.role != leader || c.term.Leader == c.cfg.Self, "M1: it leads in the term %v of another", c.term)
+	assert(c.stored.Gen <= c.term.Gen, "M3: term %v is stored, and the present one is %v", c.stored, c.term)
+	assert(c.role == leader || len(c.targets) == 0, "M1: it does not lead in term %v, and has targets", c.term)
 }
 
 func (c *Core) beat(now time.Time) {
