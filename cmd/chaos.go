@@ -2,9 +2,7 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -12,7 +10,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/faults"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/medic"
@@ -48,35 +45,24 @@ The last line says how many came back; the exit code is 1 when somebody did not 
 	}
 }
 
-// faultInjector is one run of `posta chaos`.
-type faultInjector struct {
-	x          *command
-	injector   faults.Injector
-	rand       *rand.Rand
-	targets    []medic.NodeID
-	kinds      []faults.Kind
-	suspect    time.Duration
-	done       int
-	unanswered int      // of those: nobody said that it was done
-	undos      []func() // ends what lasts
-}
-
 func (x *command) chaos(c *cli.Context) error {
 	r, w, err := x.newFaultInjector(c)
 	if err != nil {
 		return err
 	}
 	defer func() { _, _ = w.Close(), r.injector.Close() }()
-	if _, err := w.Until(withLeaderTimeout(c.Context), monitor.HasLeader); err != nil {
+	soon, cancel := context.WithTimeout(c.Context, 5*time.Second)
+	defer cancel()
+	if _, err := w.Until(soon, monitor.HasLeader); err != nil {
 		return fmt.Errorf("%w: no medic leads; start the cluster with `posta up`", errNothingAnswers)
 	}
 	began := time.Now()
 	over, cancel := context.WithTimeout(c.Context, c.Duration("duration"))
 	defer cancel()
-	told := journalPrinter{x: x, since: began}
+	told := journalPrinter{x: x, since: began, told: map[core.EntryID]bool{}}
 	r.injectUntilDone(over, c.Duration("every"), func() { told.tell(w.View().Entries) })
-	for _, resume := range r.undos {
-		resume()
+	for _, undo := range r.undos {
+		undo()
 	}
 	waiting, cancel := context.WithTimeout(c.Context, c.Duration("patience"))
 	defer cancel()
@@ -87,13 +73,7 @@ func (x *command) chaos(c *cli.Context) error {
 	return err
 }
 
-func withLeaderTimeout(ctx context.Context) context.Context {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	context.AfterFunc(ctx, cancel)
-	return ctx
-}
-
-func (x *command) newFaultInjector(c *cli.Context) (*faultInjector, *monitor.Listener[monitor.Medics], error) {
+func (x *command) newFaultInjector(c *cli.Context) (_ *faultInjector, _ *monitor.Listener[monitor.Medics], err error) {
 	if c.Duration("every") <= 0 {
 		return nil, nil, usagef("--every %v: give a time above 0", c.Duration("every"))
 	}
@@ -101,20 +81,24 @@ func (x *command) newFaultInjector(c *cli.Context) (*faultInjector, *monitor.Lis
 	if err != nil {
 		return nil, nil, err
 	}
+	defer func() {
+		if err != nil {
+			_ = injector.Close()
+		}
+	}()
 	kinds, err := kindsOf(c, injector)
+	if err != nil {
+		return nil, nil, err
+	}
 	targets := all
 	if c.NArg() > 0 {
 		targets = nil
 	}
 	for _, name := range c.Args().Slice() {
-		if !slices.Contains(all, medic.NodeID(name)) && err == nil {
-			err = usagef("chaos: there is no %q here; there is %s", name, joined(all))
+		if !slices.Contains(all, medic.NodeID(name)) {
+			return nil, nil, usagef("chaos: there is no %q here; there is %s", name, joined(all))
 		}
 		targets = append(targets, medic.NodeID(name))
-	}
-	if err != nil {
-		_ = injector.Close()
-		return nil, nil, err
 	}
 	seed := c.Uint64("seed")
 	if !c.IsSet("seed") {
@@ -122,11 +106,7 @@ func (x *command) newFaultInjector(c *cli.Context) (*faultInjector, *monitor.Lis
 	}
 	x.notef("chaos with --seed %d", seed)
 	w, err := monitor.ListenToMedics(t.MedicNodes())
-	if err != nil {
-		_ = injector.Close()
-		return nil, nil, err
-	}
-	return &faultInjector{x: x, injector: injector, rand: rand.New(rand.NewPCG(seed, 0xca05)), targets: targets, kinds: kinds, suspect: t.Medics.SuspectAfter}, w, nil
+	return &faultInjector{x: x, injector: injector, rand: rand.New(rand.NewPCG(seed, 0xca05)), targets: targets, kinds: kinds, suspect: t.Medics.SuspectAfter}, w, err
 }
 
 // injectorOf returns the injector, and everybody it may hit.
@@ -145,16 +125,13 @@ func (x *command) injectorOf(c *cli.Context) (injector faults.Injector, all []me
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	r, err := docker.New(docker.Config{Cluster: t.Name})
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	for _, n := range append(t.Nodes(), t.MedicNodes()...) {
+	for _, n := range t.All() {
 		if len(hosts) == 0 || slices.Contains(hosts, n.Host) {
 			all = append(all, n.ID)
 		}
 	}
-	return faults.Containers{Restarter: r, Nodes: t.Nodes()}, all, t, nil
+	r, err := docker.New(docker.Config{Cluster: t.Name})
+	return faults.Containers{Restarter: r, Nodes: t.Nodes()}, all, t, err
 }
 
 // kindsOf is what --fault says, or everything, kills twice as often.
@@ -177,148 +154,4 @@ func joined[T ~string](all []T) string {
 		names[i] = string(n)
 	}
 	return strings.Join(names, ", ")
-}
-
-// injectUntilDone injects faults until ctx ends. Between two faults it looks at the journal.
-func (r *faultInjector) injectUntilDone(ctx context.Context, every time.Duration, look func()) {
-	next := time.Now()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		if now := time.Now(); !now.Before(next) {
-			r.inject(ctx)
-			next = now.Add(every/2 + time.Duration(r.rand.Int64N(int64(every))))
-		}
-		select {
-		case <-tick.C:
-			look()
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// inject makes one fault happen. It draws target, kind and pause even if the target turns out to be dead: so a seed always means the same faults.
-func (r *faultInjector) inject(ctx context.Context) {
-	target, kind := r.targets[r.rand.IntN(len(r.targets))], r.kinds[r.rand.IntN(len(r.kinds))]
-	pause := r.suspect/4 + time.Duration(r.rand.Int64N(int64(2*r.suspect)))
-	pid, err := r.injector.Pid(target)
-	switch {
-	case err != nil:
-		r.say("%s %s: %v", kind, target, err)
-		return
-	case pid == 0:
-		r.say("%s %s: it is dead as it is", kind, target)
-		return
-	}
-	what := fmt.Sprintf("%s %s, process %d", kind, target, pid)
-	if kind.Lasts() {
-		what += " for " + display.Span(pause)
-	}
-	err = r.injector.Do(ctx, kind, target)
-	switch {
-	case err == nil:
-		r.say("%s", what)
-	case givenUp(err): // then incidents may come of it that would otherwise have no fault, and what lasts has to be ended
-		r.unanswered++
-		r.say("%s, perhaps: %v", what, err)
-	default:
-		r.say("%s: %v", what, err)
-		return
-	}
-	r.done++
-	if !kind.Lasts() {
-		return
-	}
-	undo := func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
-		defer cancel()
-		_ = r.injector.Undo(ctx, kind, target, pid) // it may be gone just now; and who is not back is told in the end
-	}
-	over := make(chan struct{})
-	timer := time.AfterFunc(pause, func() { defer close(over); undo() })
-	r.undos = append(r.undos, func() {
-		if timer.Stop() {
-			undo()
-			return
-		}
-		<-over
-	})
-}
-
-// givenUp says that a call was given up: nobody knows whether it was carried out.
-func givenUp(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
-}
-
-// undoTime bounds the end of what lasts.
-const undoTime = 10 * time.Second
-
-func (r *faultInjector) say(format string, args ...any) {
-	r.x.printf("%s  %s\n", time.Now().Format("15:04:05.000"), fmt.Sprintf(format, args...))
-}
-
-// allBack waits until everybody is heard and no incident is open.
-func (r *faultInjector) allBack(ctx context.Context, w *monitor.Listener[monitor.Medics]) error {
-	if err := r.injector.Ready(ctx); err != nil {
-		return err
-	}
-	view, err := w.Until(ctx, func(m monitor.Medics) (bool, error) {
-		open := slices.ContainsFunc(core.Incidents(m.Entries), func(i core.Incident) bool { return i.Open })
-		silent := slices.ContainsFunc(m.All, func(m monitor.Medic) bool { return !m.Heard || m.Age > 2*r.suspect })
-		return m.Led && !open && !silent, nil
-	})
-	if err == nil {
-		return nil
-	}
-	var missing []string
-	for _, i := range core.Incidents(view.Entries) {
-		if i.Open {
-			missing = append(missing, string(i.Node))
-		}
-	}
-	return fmt.Errorf("chaos: not all came back in time: %s: %w", strings.Join(missing, ", "), err)
-}
-
-// journalPrinter prints what is new in the journal.
-type journalPrinter struct {
-	x     *command
-	since time.Time
-	told  map[core.EntryID]bool
-}
-
-func (t *journalPrinter) tell(entries []core.Entry) {
-	if t.told == nil {
-		t.told = map[core.EntryID]bool{}
-	}
-	for i := range entries {
-		e := &entries[i]
-		if t.told[e.EntryID] || e.At.Before(t.since) {
-			continue
-		}
-		t.told[e.EntryID] = true
-		t.x.printf("%s    %s\n", e.At.Format("15:04:05.000"), entryText(e))
-	}
-}
-
-// printSummary prints the last lines.
-func (x *command) printSummary(incidents []core.Incident, since time.Time, done, unanswered int) {
-	back, restarts := 0, 0
-	var slowest time.Duration
-	for _, i := range incidents {
-		if i.At.Before(since) {
-			continue
-		}
-		restarts += i.Restarts
-		if !i.Open {
-			back++
-			slowest = max(slowest, i.Total())
-		}
-	}
-	perhaps := ""
-	if unanswered > 0 {
-		perhaps = fmt.Sprintf(", %d without an answer", unanswered)
-	}
-	_, _ = io.WriteString(x.Out, fmt.Sprintf("%s%s; the journal tells of %s that ended well, with %s; the slowest took %s\n",
-		display.Plural(done, "fault"), perhaps, display.Plural(back, "incident"), display.Plural(restarts, "restart"), display.Span(slowest)))
 }

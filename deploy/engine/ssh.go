@@ -30,19 +30,19 @@ func overSSH(u *url.URL) func(ctx context.Context, network, addr string) (net.Co
 	return func(context.Context, string, string) (net.Conn, error) { return startConn("ssh", args...) }
 }
 
-// pipes is a connection over the standard input and output of a program. It belongs to its user, who closes it: the client's pool, or who
+// pipeConn is a connection over the standard input and output of a program. Its user closes it: the client's pool, or the code that
 // hijacked it.
-type pipes struct {
-	cmd  *exec.Cmd
-	in   io.WriteCloser
-	out  io.ReadCloser
-	said *tail
-	mute chan struct{} // closed when the program has said its last word
-	once sync.Once
+type pipeConn struct {
+	cmd         *exec.Cmd
+	in          io.WriteCloser
+	out         io.ReadCloser
+	stderr      *tail
+	stderrEnded chan struct{} // closed when all of stderr is read
+	once        sync.Once
 }
 
 func startConn(program string, args ...string) (net.Conn, error) {
-	p := &pipes{cmd: exec.Command(program, args...), said: &tail{}, mute: make(chan struct{})}
+	p := &pipeConn{cmd: exec.Command(program, args...), stderr: &tail{}, stderrEnded: make(chan struct{})}
 	var err error
 	var words io.Reader
 	if p.in, err = p.cmd.StdinPipe(); err == nil {
@@ -58,13 +58,13 @@ func startConn(program string, args ...string) (net.Conn, error) {
 		return nil, fmt.Errorf("start %s: %w; install it, or use another engine address", program, err)
 	}
 	go func() { // Close awaits it
-		defer close(p.mute)
-		_, _ = io.Copy(p.said, words) // what is missing is missing in an error's text
+		defer close(p.stderrEnded)
+		_, _ = io.Copy(p.stderr, words) // what is missing is missing in an error's text
 	}()
 	return p, nil
 }
 
-func (p *pipes) Read(b []byte) (int, error) {
+func (p *pipeConn) Read(b []byte) (int, error) {
 	n, err := p.out.Read(b)
 	if err != nil && n == 0 {
 		err = p.why(err)
@@ -72,7 +72,7 @@ func (p *pipes) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (p *pipes) Write(b []byte) (int, error) {
+func (p *pipeConn) Write(b []byte) (int, error) {
 	n, err := p.in.Write(b)
 	if err != nil {
 		err = p.why(err)
@@ -80,48 +80,42 @@ func (p *pipes) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// why puts what the program said on its way out in place of "EOF". The end of what it answers may be seen before the end of what it
-// complains of.
-func (p *pipes) why(err error) error {
+// why puts the last line of the program's standard error in place of "EOF". The end of its standard output may be seen before.
+func (p *pipeConn) why(err error) error {
 	select {
-	case <-p.mute:
-	case <-time.After(lastWords):
+	case <-p.stderrEnded:
+	case <-time.After(stderrWait):
 	}
-	if text := p.said.last(); text != "" {
+	if text := p.stderr.last(); text != "" {
 		return fmt.Errorf("%w: %s", errSSH, text)
 	}
 	return err
 }
 
-// lastWords is what a program that has ended its answers gets to say why, before nobody listens any more.
-const lastWords = time.Second
+// stderrWait is how long a program that has closed its standard output gets to say why.
+const stderrWait = time.Second
 
 // CloseWrite ends what the engine reads, as hijacked connections need it.
-func (p *pipes) CloseWrite() error { return p.in.Close() }
+func (p *pipeConn) CloseWrite() error { return p.in.Close() }
 
 // Close ends the program and awaits it.
-func (p *pipes) Close() error {
+func (p *pipeConn) Close() error {
 	p.once.Do(func() {
 		_ = p.in.Close()
 		_ = p.cmd.Process.Kill()
 		_ = p.cmd.Wait() // it was killed; whatever it left behind is not listened to any more
-		<-p.mute
+		<-p.stderrEnded
 	})
 	return nil
 }
 
-type pipeAddr struct{}
-
-func (pipeAddr) Network() string { return "pipe" }
-func (pipeAddr) String() string  { return "pipe" }
-
-func (p *pipes) LocalAddr() net.Addr  { return pipeAddr{} }
-func (p *pipes) RemoteAddr() net.Addr { return pipeAddr{} }
+func (p *pipeConn) LocalAddr() net.Addr  { return &net.UnixAddr{Name: "pipe", Net: "pipe"} }
+func (p *pipeConn) RemoteAddr() net.Addr { return p.LocalAddr() }
 
 // Deadlines are the callers' contexts: when one ends, the connection is closed.
-func (p *pipes) SetDeadline(time.Time) error      { return nil }
-func (p *pipes) SetReadDeadline(time.Time) error  { return nil }
-func (p *pipes) SetWriteDeadline(time.Time) error { return nil }
+func (p *pipeConn) SetDeadline(time.Time) error      { return nil }
+func (p *pipeConn) SetReadDeadline(time.Time) error  { return nil }
+func (p *pipeConn) SetWriteDeadline(time.Time) error { return nil }
 
 // tail keeps the end of what a program says.
 type tail struct {
@@ -144,6 +138,5 @@ const maxTail = 4 << 10
 func (t *tail) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	lines := strings.Split(strings.TrimSpace(string(t.b)), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
+	return strings.TrimSpace(lastLine(string(t.b)))
 }

@@ -2,7 +2,6 @@ package image
 
 import (
 	"archive/tar"
-	"bytes"
 	"crypto/sha256"
 	"debug/elf"
 	"encoding/hex"
@@ -11,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -26,10 +26,7 @@ const Repository = "posta"
 
 // Ref is the reference of the image with a digest in hex, with or without "sha256:".
 func Ref(digest string) string {
-	const algorithm = "sha256:"
-	if len(digest) > len(algorithm) && digest[:len(algorithm)] == algorithm {
-		digest = digest[len(algorithm):]
-	}
+	digest = strings.TrimPrefix(digest, "sha256:")
 	return Repository + ":sha-" + digest[:min(len(digest), 12)]
 }
 
@@ -49,32 +46,33 @@ type Image struct {
 var machines = map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64", elf.EM_RISCV: "riscv64", elf.EM_PPC64: "ppc64le", elf.EM_S390: "s390x", elf.EM_ARM: "arm", elf.EM_386: "386"}
 
 // FromProgram makes an image of a static program for Linux.
-func FromProgram(file, version string) (*Image, error) {
+func FromProgram(file, version string) (m *Image, err error) {
+	defer func() {
+		if err != nil {
+			m, err = nil, fmt.Errorf("make an image of %s: %w", file, err)
+		}
+	}()
 	arch, err := inspect(file)
 	if err != nil {
-		return nil, fmt.Errorf("make an image of %s: %w", file, err)
+		return nil, err
 	}
-	m := &Image{Arch: arch, program: file}
+	m = &Image{Arch: arch, program: file}
 	h := sha256.New()
 	if err := m.layer(h); err != nil {
-		return nil, fmt.Errorf("make an image of %s: %w", file, err)
+		return nil, err
 	}
 	if m.config, err = json.Marshal(configOf(arch, version, "sha256:"+hex.EncodeToString(h.Sum(nil)))); err != nil {
-		return nil, fmt.Errorf("make an image of %s: %w", file, err)
+		return nil, err
 	}
 	sum := sha256.Sum256(m.config)
 	m.configID = hex.EncodeToString(sum[:])
 	m.Ref = Ref(m.configID)
 	m.manifest, err = json.Marshal([]map[string]any{{"Config": m.configID + ".json", "RepoTags": []string{m.Ref}, "Layers": []string{"layer.tar"}}})
 	if err != nil {
-		return nil, fmt.Errorf("make an image of %s: %w", file, err)
+		return nil, err
 	}
-	var n counter
-	if _, err := m.WriteTo(&n); err != nil {
-		return nil, fmt.Errorf("make an image of %s: %w", file, err)
-	}
-	m.Size = int64(n)
-	return m, nil
+	m.Size, err = m.WriteTo(io.Discard)
+	return m, err
 }
 
 // inspect says for which machine a program is, if an image of nothing else can run it.
@@ -142,8 +140,8 @@ func (m *Image) layer(w io.Writer) error {
 func (m *Image) WriteTo(w io.Writer) (int64, error) {
 	n := &counting{w: w}
 	t := tar.NewWriter(n)
-	var size counter
-	if err := m.layer(&size); err != nil {
+	size := &counting{w: io.Discard}
+	if err := m.layer(size); err != nil {
 		return 0, err
 	}
 	file := func(name string, size int64, content func(io.Writer) error) error {
@@ -154,20 +152,17 @@ func (m *Image) WriteTo(w io.Writer) (int64, error) {
 		return content(t)
 	}
 	bytesOf := func(b []byte) func(io.Writer) error {
-		return func(w io.Writer) error { _, err := io.Copy(w, bytes.NewReader(b)); return err }
+		return func(w io.Writer) error { _, err := w.Write(b); return err }
 	}
 	err := errors.Join(
 		file(m.configID+".json", int64(len(m.config)), bytesOf(m.config)),
-		file("layer.tar", int64(size), m.layer),
+		file("layer.tar", size.n, m.layer),
 		file("manifest.json", int64(len(m.manifest)), bytesOf(m.manifest)),
 		t.Close())
 	return n.n, err
 }
 
-type counter int64
-
-func (c *counter) Write(p []byte) (int, error) { *c += counter(len(p)); return len(p), nil }
-
+// counting counts what is written.
 type counting struct {
 	w io.Writer
 	n int64
