@@ -14,7 +14,7 @@ import (
 // askFlags are for commands that ask a running cluster.
 func askFlags() []cli.Flag { return []cli.Flag{topologyFlag(), entryFlag(), patienceFlag()} }
 
-// defaultAskTimeout is for somebody who waits at a prompt: a node that starts again answers sooner.
+// defaultAskTimeout is for a user who waits at a prompt. A node that is being restarted answers sooner.
 const defaultAskTimeout = 5 * time.Second
 
 func askTimeout(c *cli.Context) time.Duration {
@@ -25,10 +25,10 @@ func askTimeout(c *cli.Context) time.Duration {
 }
 
 func askConfig(c *cli.Context, entries []string, id session.ID) client.Config {
-	patience := askTimeout(c)
-	cfg := client.Config{Entries: entries, Session: id, GiveUpAfter: patience}
-	if patience > 0 { // one try is no longer than all of them may be
-		cfg.Timeout = min(patience, client.DefaultTimeout)
+	silence := askTimeout(c)
+	cfg := client.Config{Entries: entries, Session: id, GiveUpAfter: silence}
+	if silence > 0 { // one try is no longer than all of them may be
+		cfg.Timeout = min(silence, client.DefaultTimeout)
 	}
 	return cfg
 }

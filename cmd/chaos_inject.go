@@ -83,7 +83,7 @@ func (r *faultInjector) inject(ctx context.Context) {
 	undo := func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 		defer cancel()
-		_ = r.injector.Undo(ctx, kind, target, pid) // it may be gone just now; and who is not back is told in the end
+		_ = r.injector.Undo(ctx, kind, target, pid) // the target may just be gone; allBack reports those that do not come back
 	}
 	over := make(chan struct{})
 	timer := time.AfterFunc(pause, func() { defer close(over); undo() })

@@ -78,7 +78,7 @@ func localNodes(c *cli.Context, t *topology.Topology) ([]topology.Node, error) {
 	}
 	names := hostNames(t)
 	if len(wanted) == 0 {
-		if len(t.Hosts) > 1 && slices.ContainsFunc(t.Hosts, elsewhere) {
+		if len(t.Hosts) > 1 && slices.ContainsFunc(t.Hosts, remote) {
 			return nil, usagef("%s has several hosts (%s); say which of them this machine is with --host NAME", t.File, strings.Join(names, ", "))
 		}
 		wanted = names
@@ -109,7 +109,7 @@ func hostNames(t *topology.Topology) []string {
 	return names
 }
 
-func elsewhere(h topology.Host) bool {
+func remote(h topology.Host) bool {
 	if h.IPC() || h.Address == "localhost" {
 		return false
 	}

@@ -41,7 +41,7 @@ copy; --render compose a compose file for each host. INSTALL.md in each says wha
 		Action: x.deploy,
 		Subcommands: []*cli.Command{
 			{Name: "status", Usage: "what there is on each host",
-				Flags: []cli.Flag{topologyFlag(), lostFlag()}, Action: withTopology(x.deployStatus)},
+				Flags: []cli.Flag{topologyFlag(), lostFlag()}, Action: withEngines(x.deployStatus)},
 			{Name: "logs", ArgsUsage: "NODE", Usage: "what a node or medic says, from its host",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: flagTopology, Value: "topology.toml", EnvVars: []string{"POSTA_TOPOLOGY"}, Usage: "the `FILE` that describes the system"},
@@ -90,6 +90,6 @@ deploy goes on with it. With --volumes the data goes as well. Asks first.
 		Flags: append([]cli.Flag{topologyFlag(),
 			&cli.BoolFlag{Name: flagVolumes, Usage: "delete the data as well"},
 			&cli.BoolFlag{Name: flagYes, Aliases: []string{"y"}, Usage: "do not ask"}}, changeFlags()...),
-		Action: withTopology(x.undeploy),
+		Action: withEngines(x.undeploy),
 	}
 }

@@ -151,12 +151,7 @@ func (x *command) imageSource(c *cli.Context) (s imageSource, err error) {
 	return s, nil
 }
 
-func (x *command) deployStatus(c *cli.Context, t *topology.Topology) error {
-	f, err := connectEngines(c, t)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.close() }()
+func (x *command) deployStatus(_ *cli.Context, _ *topology.Topology, f *engineSet) error {
 	for i := range f.observed.Engines {
 		o := &f.observed.Engines[i]
 		x.printf("%s: Docker %s, %s, clock %+.1fs\n", strings.Join(o.Hosts, ", "), o.Version, o.Arch, o.Offset.Seconds())
@@ -197,12 +192,7 @@ func (x *command) deployLogs(c *cli.Context, t *topology.Topology, name string) 
 	return at.Logs(c.Context, k.Name, c.String("tail"), c.Bool("follow"), x.Out, x.Out)
 }
 
-func (x *command) undeploy(c *cli.Context, t *topology.Topology) error {
-	f, err := connectEngines(c, t)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.close() }()
+func (x *command) undeploy(c *cli.Context, t *topology.Topology, f *engineSet) error {
 	d, err := plan.FromTopology(t, f.text, "", "")
 	if err != nil {
 		return fmt.Errorf("undeploy: %w", err)

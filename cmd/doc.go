@@ -1,13 +1,16 @@
 // Package cmd is the posta command: one file per command, and what they share.
 //
 //	main.go        Main, a program's own main: from arguments to an exit code
-//	program.go     what a program has that says nothing about it
+//	program.go     defaults of Program
 //	app.go         the commands there are, and the text of --help
 //	arguments.go   flags may stand behind arguments: posta run bikes --data DIR
 //	exit.go        which error is which exit code, and how it is said in one line
 //	signals.go     the first Ctrl-C ends in order, the second at once
 //	flags.go       flags of several commands
-//	cluster.go     which cluster is meant
+//	cluster.go     which cluster is meant: topology, entry points, this machine's processes
+//	engines.go     the Docker Engines of the hosts, for posta deploy
+//	deploy.go      posta deploy and undeploy: flags; deploy_run.go does it, deploy_progress.go shows it
+//	chaos.go       posta chaos: flags; chaos_inject.go injects faults and reports
 //	answer.go      answers as tables, JSON, CSV
 //	download.go    files that an answer points to
 //

@@ -32,6 +32,18 @@ func (f *engineSet) close() error {
 	return errors.Join(errs...)
 }
 
+// withEngines is a command about what the hosts of the topology have.
+func withEngines(do func(*cli.Context, *topology.Topology, *engineSet) error) cli.ActionFunc {
+	return withTopology(func(c *cli.Context, t *topology.Topology) error {
+		f, err := connectEngines(c, t)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.close() }()
+		return do(c, t, f)
+	})
+}
+
 // connectEngines connects to every host of the topology, and to those of the last good one, which may have what has to move or to go.
 func connectEngines(c *cli.Context, t *topology.Topology) (*engineSet, error) {
 	text, err := os.ReadFile(t.File)

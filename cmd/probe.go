@@ -50,7 +50,7 @@ func (x *command) probeRoom(c *cli.Context) error {
 }
 
 func (x *command) probeBeat(c *cli.Context, t *topology.Topology, name string) error {
-	n, err := placed(t, medic.NodeID(name))
+	n, err := nodeOrMedic(t, medic.NodeID(name))
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func within[V any](c *cli.Context, enough func(V) (bool, error)) func(*monitor.L
 	}
 }
 
-// probeHold speaks to the first input as whoever changes the cluster, and to the others as anybody may.
+// probeHold sets the hold at the first input, and asks the others for their sessions only.
 func (x *command) probeHold(c *cli.Context, t *topology.Topology) (err error) {
 	var r deploy.Running
 	inputs := t.Holding(topology.Input)

@@ -42,7 +42,7 @@ func (x *command) results(c *cli.Context) error {
 		found, err := cl.Sessions(ctx)
 		analysis, listed := analysisOf(found, id)
 		if err == nil && !listed {
-			// Nobody has it. How it ended may be remembered, which is said at once; else nothing would ever come.
+			// No node has it. One may remember how it ended, and says so at once. Otherwise no answer would ever come.
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeoutCause(ctx, defaultAskTimeout, fmt.Errorf("results: no node has session %s; posta sessions lists them: %w",
 				id, protocol.ErrUnknownSession))

@@ -35,7 +35,7 @@ to three digits; --json and --out DIR give all of them, exact.
 			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE` of the topology file, like limits.window=1MiB; may be repeated"},
 			&cli.StringFlag{Name: flagTopology, Aliases: []string{"f"}, Usage: "the topology of `FILE`, instead of a generated one"},
 			&cli.StringFlag{Name: "sockets", Value: "ipc", Usage: "`KIND` of sockets: ipc for unix sockets, tcp for free ports of 127.0.0.1"},
-			// Its former name; a topology's transport is who carries the frames.
+			// The former name of --sockets. The transport of a topology is what carries the frames.
 			&cli.StringFlag{Name: "transport", Hidden: true, Usage: "`KIND`, as --sockets"},
 			&cli.StringFlag{Name: "dir", Usage: "keep logs and the nodes' data in `DIR`, instead of a temporary directory"},
 			&cli.BoolFlag{Name: "keep", Usage: "do not remove the temporary directory"},
@@ -68,11 +68,11 @@ func (x *command) run(c *cli.Context) (err error) {
 		}
 		return err
 	}
-	if err := brokerThere(c.Context, runDir.Topology); err != nil {
+	if err := checkBroker(c.Context, runDir.Topology); err != nil {
 		return errors.Join(fmt.Errorf("run: no frame would get through between the nodes: %w", err), runDir.Close(true))
 	}
 	if plan.File == "" {
-		defer x.leaveBroker(runDir.Topology)
+		defer x.removeFromBroker(runDir.Topology)
 	}
 	defer func() { err = errors.Join(err, x.closeRunDir(runDir, c.Bool("keep"), err)) }()
 	return x.runOn(c.Context, runDir, r, c.Bool("verbose"))
@@ -126,7 +126,7 @@ func runDirConfig(c *cli.Context) (local.RunDirConfig, error) {
 	return p, asUsage(err)
 }
 
-// closeRunDir removes what was temporary, unless somebody will want to look at it.
+// closeRunDir removes what was temporary, unless the run failed in a way that its logs explain, or keep is set.
 func (x *command) closeRunDir(runDir *local.RunDir, keep bool, failed error) error {
 	keep = keep || failed != nil && exitCode(failed) != exitInterrupted && exitCode(failed) != exitUsage
 	if keep {
@@ -135,9 +135,9 @@ func (x *command) closeRunDir(runDir *local.RunDir, keep bool, failed error) err
 	return runDir.Close(!keep)
 }
 
-// leaveBroker removes the queues of a cluster that was made for this run. Without a broker, and with one that is not there, there is
+// removeFromBroker removes the queues of a cluster that was made for this run. Without a broker, and with one that is not there, there is
 // nothing to do.
-func (x *command) leaveBroker(t *topology.Topology) {
+func (x *command) removeFromBroker(t *topology.Topology) {
 	ctx, cancel := context.WithTimeout(x.forced, 10*time.Second)
 	defer cancel()
 	if err := nodes.RemoveFromBroker(ctx, t); err != nil {
@@ -158,13 +158,15 @@ func (x *command) runOn(ctx context.Context, runDir *local.RunDir, r *request, v
 	}
 	defer func() { err = errors.Join(err, procs.Close()) }()
 	show := x.newProgress()
-	stop := supervise(procs, func(e medic.Event) { show.Say(describeEvent(e, procs, verbose)) })
+	stop := procs.Supervise(func(e medic.Event) { show.Say(describeEvent(e, procs, verbose)) })
 	defer func() {
 		stop()
 		err = errors.Join(err, stopErrors(procs.Stop(x.forced, procs.IDs())))
 	}()
 	began := time.Now()
-	if err := ready(ctx, procs); err != nil {
+	soon, cancel := context.WithTimeout(ctx, readyTime)
+	defer cancel()
+	if err := procs.Ready(soon); err != nil {
 		return err
 	}
 	if verbose {
@@ -178,27 +180,7 @@ func (x *command) runOn(ctx context.Context, runDir *local.RunDir, r *request, v
 // hang its user.
 const readyTime = time.Minute
 
-func ready(ctx context.Context, procs *local.Processes) error {
-	ctx, cancel := context.WithTimeout(ctx, readyTime)
-	defer cancel()
-	return procs.Ready(ctx)
-}
-
-// supervise runs the supervisor of the processes until stop is called.
-func supervise(procs *local.Processes, report func(medic.Event)) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		procs.Supervise(ctx, report)
-	}()
-	return func() {
-		cancel()
-		<-done
-	}
-}
-
-// describeEvent is what a user should know of a node: "" for a first start, unless he wants to know all.
+// describeEvent is what a user should know of a node: "" for a first start, unless verbose is set.
 func describeEvent(e medic.Event, procs *local.Processes, verbose bool) string {
 	switch e.Kind {
 	case medic.Started, medic.Adopted:

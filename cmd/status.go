@@ -28,8 +28,8 @@ func (x *command) statusCommand() *cli.Command {
 	}
 }
 
-// Times of a look at the cluster: as long as it takes to hear everybody for long enough to tell speeds, or until whoever is silent
-// would have spoken ten times.
+// Times of a look at the cluster: as long as it takes to hear all nodes for long enough to tell speeds, or until a silent
+// node would have sent ten heartbeats.
 const (
 	lookAtMost = 1500 * time.Millisecond
 	speedSpan  = 400 * time.Millisecond

@@ -60,7 +60,7 @@ type incidentJSON struct {
 	Cause      string `json:"cause"`
 	InARow     int    `json:"in_a_row"`
 	Restarts   int    `json:"restarts"`
-	Found      bool   `json:"found"` // it was not restarted by this leader, somebody had done so before
+	Found      bool   `json:"found"` // this leader found it restarted already
 	DetectMS   int64  `json:"detect_ms"`
 	RestartMS  int64  `json:"restart_ms"`
 	RecoverMS  int64  `json:"recover_ms"`

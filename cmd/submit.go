@@ -33,7 +33,7 @@ A cluster that is busy is waited for. Ctrl-C cancels the session.
 	}
 }
 
-// patienceFlag is how long a cluster may be silent. Commands that only ask are less patient than uploads.
+// patienceFlag is how long a cluster may be silent before a command gives up. Commands that only ask give up sooner than uploads.
 func patienceFlag() cli.Flag {
 	return &cli.DurationFlag{Name: "patience", DefaultText: "5s before anything was heard, 1m after", Usage: "give up when nothing at all answers for this `TIME`"}
 }
@@ -59,7 +59,7 @@ func (x *command) submit(c *cli.Context) error {
 	if len(c.StringSlice(flagEntry)) == 0 { // else there is no topology that would name a broker
 		t, err := loadTopology(c)
 		if err == nil {
-			err = x.brokerOf(c.Context, t)
+			err = x.checkBrokerOfCluster(c.Context, t)
 		}
 		if err != nil {
 			return err
@@ -71,7 +71,7 @@ func (x *command) submit(c *cli.Context) error {
 	return x.upload(c.Context, r, x.newProgress())
 }
 
-// answers asks whether there is a cluster at all: whoever mistyped an address should not wait as long as one whose cluster restarts.
+// answers asks whether there is a cluster at all: a user who mistyped an address should not wait as long as one whose cluster restarts.
 func (x *command) answers(c *cli.Context, at []string) error {
 	cl, err := client.Dial(c.Context, askConfig(c, at, session.ID{}))
 	if err != nil {

@@ -52,7 +52,7 @@ func (x *command) changing(do func(*cli.Context, *local.Processes, *topology.Top
 
 func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topology) error {
 	began := time.Now()
-	x.lookForBroker(c.Context, t)
+	x.warnWithoutBroker(c.Context, t)
 	ctx, cancel := context.WithTimeout(c.Context, c.Duration(flagTimeout))
 	defer cancel()
 	started, err := x.startAll(ctx, procs, t)
@@ -69,7 +69,7 @@ func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topolog
 	if started > 0 {
 		what = "is up after " + display.Span(time.Since(began))
 	}
-	x.notef("cluster %s %s: %s; logs in %s", t.Name, what, people(procs), below(t, "log"))
+	x.notef("cluster %s %s: %s; logs in %s", t.Name, what, inventory(procs), below(t, "log"))
 	return nil
 }
 
@@ -95,7 +95,7 @@ func (x *command) startAll(ctx context.Context, procs *local.Processes, t *topol
 		}
 		var mine []medic.NodeID
 		for _, id := range targets {
-			if n, err := placed(t, id); err == nil && n.Host == name {
+			if n, err := nodeOrMedic(t, id); err == nil && n.Host == name {
 				mine = append(mine, id)
 			}
 		}
@@ -125,8 +125,8 @@ func sameTopology(procs *local.Processes, t *topology.Topology) error {
 	return nil // without the note it has only just begun
 }
 
-// placed is a node or a medic.
-func placed(t *topology.Topology, id medic.NodeID) (topology.Node, error) {
+// nodeOrMedic finds a node or a medic.
+func nodeOrMedic(t *topology.Topology, id medic.NodeID) (topology.Node, error) {
 	n, err := t.Node(id)
 	if err != nil {
 		return t.Medic(id)
@@ -159,8 +159,8 @@ func leaderReady(ctx context.Context, t *topology.Topology) error {
 	return nil
 }
 
-// people is how many there are.
-func people(procs *local.Processes) string {
+// inventory says how many processes there are.
+func inventory(procs *local.Processes) string {
 	all := display.Plural(len(procs.IDs()), "node")
 	if n := len(procs.Medics()); n > 0 {
 		all += ", " + display.Plural(n, "medic")

@@ -15,7 +15,7 @@ const departedDir = "left"
 
 // moveDeparted puts the data of nodes that were there the last time, and that the topology has no more, out of the way. Such a node
 // comes back as a new one: those that stay forget it and count its links from 1 again, and it would take their frames for repeats of those it
-// remembers (R4). Nobody runs, or those who do began with the same text.
+// remembers (R4). No process runs, or those that run began with the same text.
 func (x *command) moveDeparted(t *topology.Topology) error {
 	text, err := os.ReadFile(below(t, topologyNote))
 	if errors.Is(err, fs.ErrNotExist) {

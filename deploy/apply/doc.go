@@ -1,5 +1,10 @@
-// Package apply carries out plans: stage by stage, the engines of a stage beside each other, each step by step. A step without an answer is
-// said again; one that fails ends the run when those beside it are done, and what is where is in the error.
+// Package apply carries out plans, stage by stage. In a stage the engines work at the same time, and each does its steps one by one. A step
+// whose outcome is unknown is tried again. A step that fails ends the run when the steps beside it are done; the error names it and its host.
 //
-// It keeps nothing: whoever is interrupted plans anew.
+//	apply.go   Run: stages, steps, retries
+//	hold.go    keeps new sessions out, and waits for running ones
+//	medics.go  stops medics until none runs
+//	wait.go    polling, heartbeats, free space
+//
+// It keeps nothing. After an interruption the caller makes a new plan.
 package apply

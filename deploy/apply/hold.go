@@ -85,7 +85,7 @@ func (h *sessionHold) finish(letIn bool) {
 	h.end = nil
 }
 
-// askInput renews a hold, and returns who runs.
+// askInput sets or renews the lease of a hold, and returns the sessions that run.
 func askInput(ctx context.Context, e *engine.Engine, container string, lease time.Duration, cancel bool) (now deploy.Running, err error) {
 	command := []string{deploy.Program, "probe", "hold", "--lease", lease.String()}
 	if cancel {

@@ -79,7 +79,7 @@ func compare(d *Desired, o *Observed) *comparison {
 	c.reshape = slices.ContainsFunc(c.old(), func(k container) bool {
 		u := c.unit(k.Unit)
 		return u == nil && k.Role == topology.RoleNode || // it leaves
-			u != nil && u.moves() || // it stands still while its data is copied
+			u != nil && u.moves() || // it cannot run while its data is copied
 			u != nil && k.Role == topology.RoleNode && k.Shape != d.Shape
 	})
 	c.busy = len(c.leaving) > 0 || slices.ContainsFunc(c.units, func(u *unitState) bool { return !u.up() || len(u.duplicates) > 0 })

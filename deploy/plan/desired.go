@@ -44,7 +44,7 @@ type Desired struct {
 	Units      []Unit // nodes, then medics, in file order
 	OneMachine bool   // all hosts are one machine, and containers find each other by name in a network of its engine
 
-	LoseSessions bool // if nobody can tell any more whether sessions run, they are lost
+	LoseSessions bool // give up sessions if no input is left that could tell whether any run
 	LoseResults  bool // results at outputs may be thrown away
 }
 

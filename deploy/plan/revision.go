@@ -10,8 +10,8 @@ func RevisionName(cluster string, number int) string {
 	return fmt.Sprintf("%s-ledger-%d", cluster, number)
 }
 
-// revisionNumber is the number under which the desired topology is saved. If some engine has it as the newest revision already, somebody
-// was cut off in the middle of saving it, and its number is taken again.
+// revisionNumber is the number under which the desired topology is saved. If it is the newest revision already, an
+// earlier run was cut off while it saved it, and its number is taken again.
 func (c *comparison) revisionNumber() int {
 	if saved := c.observed.Revisions(); len(saved) > 0 && saved[0].Digest == c.RevisionDigest() {
 		return saved[0].Number
@@ -34,7 +34,7 @@ func (c *comparison) unsaved() []Host {
 }
 
 // confirm waits for the heartbeat of every unit that the plan has not heard yet, and for a leader: only what works is saved as good. A plan
-// that changes nothing asks nobody.
+// that changes nothing does not wait.
 func (c *comparison) confirm(earlier []Step) []stage {
 	if len(earlier)+len(c.unsaved()) == 0 {
 		return nil

@@ -18,7 +18,7 @@ func (c *comparison) roll(earlier []Step) (stages []stage) {
 // replaced reports whether a roll replaces the unit's container. If it has none that is old, startMissing makes one.
 func (u *unitState) replaced() bool { return !u.up() && len(u.old) > 0 }
 
-// replace makes the new container before the old one stops, so that whoever starts the unit in between starts the right one.
+// replace makes the new container before the old one stops, so that a medic that starts the unit in between starts the right one.
 //
 // A roll that was cut off and is taken back finds a container of the new one's name that is not the newest. It goes first: medics would
 // start the newest, which is of the roll that was cut off. Until the new one is there a medic may do so, so then all old ones are stopped.

@@ -15,7 +15,7 @@ func (c *comparison) isFormer(k *Container) bool {
 
 // formerInputs returns the inputs that can tell whether sessions of the former shape are unfinished; none if there cannot be any. Such
 // sessions must not go on in another shape, because a node would take the ends of some streams for the ends of all (R12). Logs do not tell
-// it. Inputs do, once all nodes run, so a cluster that stands still is started once more before it is changed. A drain mark says that this
+// it. Inputs tell it once all nodes run, so a stopped cluster is started once more before it is changed. A drain mark says that this
 // was done. If the inputs are gone, sessions are lost: that is refused without Desired.LoseSessions.
 func (c *comparison) formerInputs() (inputs []container, lost bool, err error) {
 	shape := c.formerShape()
@@ -78,7 +78,7 @@ func byUnit(all []container) []container {
 	return all
 }
 
-// restartFormer starts nodes of the former shape that stand still, if its inputs are to be asked. Inputs start last.
+// restartFormer starts the nodes of the former shape that do not run, if its inputs are to be asked. Inputs start last.
 func (c *comparison) restartFormer(inputs []container) (stages []stage) {
 	if len(inputs) == 0 {
 		return nil
@@ -114,10 +114,10 @@ func drain(inputs []container) []stage {
 	return []stage{{first.step(HoldSessions)}, {first.step(DrainSessions)}}
 }
 
-// stopOld stops medics first, who would start again what stops, then inputs, so that no session begins, then the others.
+// stopOld stops medics first, because they would restart what stops; then inputs, so that no session begins; then the other nodes.
 //
-// While medics are stopped one by one, one that is still there may start another one again, and that one an input, which knows nothing of
-// the hold. So sessions may have begun: the second drain is for them.
+// While medics are stopped one by one, a medic that still runs may restart one that was stopped, and that one may restart an input. Such an
+// input does not know of the hold, so sessions may have begun. The second drain waits for them.
 func (c *comparison) stopOld(drained []container, earlier []Step) []stage {
 	stops := func(kind func(*Container) bool) (s stage) {
 		for _, k := range c.old(kind) {

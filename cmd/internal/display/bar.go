@@ -53,12 +53,12 @@ func (s streamView) share() float64 {
 func (s streamView) numbers() string {
 	speed := Bytes(int64(s.perSecond)) + "/s"
 	switch {
-	case s.track == nil:
+	case s.state == nil:
 		return "waiting"
-	case s.Ended && s.track.took == 0: // seen for the first time when it was over
+	case s.Ended && s.state.took == 0: // seen for the first time when it was over
 		return "100%  " + Bytes(s.Read)
 	case s.Ended:
-		return fmt.Sprintf("100%%  %s in %s  %s", Bytes(s.Read), Span(s.track.took), speed)
+		return fmt.Sprintf("100%%  %s in %s  %s", Bytes(s.Read), Span(s.state.took), speed)
 	case s.Total < 0:
 		return fmt.Sprintf("%s  %s", Bytes(s.Read), speed)
 	}

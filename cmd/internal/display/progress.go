@@ -18,11 +18,11 @@ type Progress struct {
 	Width    func() int       // of the terminal, asked before each drawing; nil for 80
 	Now      func() time.Time // nil for time.Now
 
-	mu     sync.Mutex        // guards the fields below, and Out
-	tracks map[string]*track // by stream
-	bars   Redraw
-	state  client.State // the last one told
-	told   time.Time    // when the last plain line was written
+	mu      sync.Mutex              // guards the fields below, and Out
+	streams map[string]*streamState // by stream
+	bars    Redraw
+	state   client.State // the last one told
+	told    time.Time    // when the last plain line was written
 }
 
 // every is the time between two plain lines.
@@ -64,15 +64,15 @@ func (g *Progress) Done() {
 }
 
 func (g *Progress) measure(p client.Progress, now time.Time) []streamView {
-	if g.tracks == nil {
-		g.tracks = map[string]*track{}
+	if g.streams == nil {
+		g.streams = map[string]*streamState{}
 	}
 	views := make([]streamView, len(p.Streams))
 	for i, s := range p.Streams {
-		t := g.tracks[s.Name]
+		t := g.streams[s.Name]
 		if t == nil && (s.Read > 0 || s.Ended) {
-			t = &track{begun: now}
-			g.tracks[s.Name] = t
+			t = &streamState{begun: now}
+			g.streams[s.Name] = t
 		}
 		if t == nil {
 			views[i] = streamView{StreamProgress: s}
@@ -100,7 +100,7 @@ func (g *Progress) draw(p client.Progress, streams []streamView) {
 // tell writes plain lines. What a stream that has ended took is told once, and stands for the news of that moment.
 func (g *Progress) tell(p client.Progress, streams []streamView, now time.Time) {
 	for _, s := range streams {
-		if t := s.track; t != nil && t.over && !t.told {
+		if t := s.state; t != nil && t.over && !t.told {
 			t.told = true
 			fmt.Fprintf(g.Out, "%s: sent %s%s\n", Escape(s.Name), Bytes(s.Read), t.within())
 			g.told = now
@@ -118,7 +118,7 @@ func (g *Progress) tell(p client.Progress, streams []streamView, now time.Time) 
 	g.told = now
 	line := statusLine(p)
 	for _, s := range streams {
-		if s.track != nil && !s.track.over {
+		if s.state != nil && !s.state.over {
 			line += "; " + Escape(s.Name) + " " + s.numbers()
 		}
 	}
@@ -126,7 +126,7 @@ func (g *Progress) tell(p client.Progress, streams []streamView, now time.Time) 
 }
 
 // within is " in 1.2s", nothing for a stream that was over when it was first seen.
-func (t *track) within() string {
+func (t *streamState) within() string {
 	if t.took == 0 {
 		return ""
 	}

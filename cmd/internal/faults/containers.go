@@ -26,7 +26,7 @@ var errUnable = errors.New("there is no way to do that here")
 // Kinds implements Injector.
 func (Containers) Kinds() []Kind { return []Kind{Kill, Hang, Pause, Cut} }
 
-// Do implements Injector. A pause is a signal and not the engine's: whoever hangs is not known to the engine for that either.
+// Do implements Injector. A pause is a signal and not the engine's own pause: of a process that hangs the engine does not know either.
 func (c Containers) Do(ctx context.Context, k Kind, target medic.NodeID) error {
 	switch k {
 	case Kill:
@@ -40,7 +40,7 @@ func (c Containers) Do(ctx context.Context, k Kind, target medic.NodeID) error {
 	return fmt.Errorf("%s %s: %w", k, target, errUnable)
 }
 
-// Undo implements Injector. Who was restarted was connected before it was started, so it has another process now.
+// Undo implements Injector. A target that was restarted has another process, and was connected to the network before it was started.
 func (c Containers) Undo(ctx context.Context, k Kind, target medic.NodeID, pid int) error {
 	if now, err := c.Pid(target); err != nil || now != pid {
 		return err

@@ -93,10 +93,19 @@ func (c *Processes) IDs() []medic.NodeID {
 	return ids
 }
 
-// Supervise starts the nodes, and starts them again when they die, until ctx ends; they run on then.
-func (c *Processes) Supervise(ctx context.Context, report func(medic.Event)) {
-	s := medic.Supervisor{Restarter: c, Nodes: c.IDs(), Report: report}
-	s.Run(ctx)
+// Supervise starts the nodes, and starts them again when they die, until stop is called. They run on then.
+func (c *Processes) Supervise(report func(medic.Event)) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s := medic.Supervisor{Restarter: c, Nodes: c.IDs(), Report: report}
+		s.Run(ctx)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
 }
 
 // Stop ends nodes: they get their time to drain and a second more (N5). When ctx ends they are killed at once.

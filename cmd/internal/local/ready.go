@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -51,7 +51,7 @@ func (w *waiting) enough(view []monitor.Status) (bool, error) {
 	return all, nil
 }
 
-// missing is the error for nodes that did not come in time, or why nobody waits any more.
+// missing is the error for nodes that did not come in time, or the reason why the wait ended.
 func (w *waiting) missing(view []monitor.Status, cause error) error {
 	if !errors.Is(cause, context.DeadlineExceeded) {
 		return cause
@@ -86,7 +86,7 @@ func lastLine(name string) string {
 	}
 	defer func() { _ = f.Close() }()
 	const enough = 4 << 10
-	size, err := f.Seek(0, 2)
+	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return ""
 	}
@@ -94,12 +94,6 @@ func lastLine(name string) string {
 	if _, err := f.ReadAt(b, size-int64(len(b))); err != nil {
 		return ""
 	}
-	lines := strings.Split(string(b), "\n")
-	slices.Reverse(lines)
-	for _, l := range lines {
-		if l = strings.TrimSpace(l); l != "" {
-			return l
-		}
-	}
-	return ""
+	text := strings.TrimSpace(string(b))
+	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 }

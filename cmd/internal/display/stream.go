@@ -6,8 +6,8 @@ import (
 	"posta.dev/posta/client"
 )
 
-// track is what is remembered of a stream between two updates.
-type track struct {
+// streamState is what is remembered of a stream between two updates.
+type streamState struct {
 	rate  rate
 	begun time.Time
 	took  time.Duration // stands still when the stream has ended
@@ -19,12 +19,12 @@ type track struct {
 type streamView struct {
 	client.StreamProgress
 	perSecond float64
-	track     *track // nil before its first byte
+	state     *streamState // nil before its first byte
 }
 
 // view measures one stream. A finished one shows its mean speed.
-func (t *track) view(s client.StreamProgress, now time.Time) streamView {
-	v := streamView{StreamProgress: s, track: t}
+func (t *streamState) view(s client.StreamProgress, now time.Time) streamView {
+	v := streamView{StreamProgress: s, state: t}
 	if !t.over {
 		t.took, t.over = now.Sub(t.begun), s.Ended
 		v.perSecond = t.rate.add(now, s.Read)
