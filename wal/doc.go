@@ -13,7 +13,7 @@
 //   - segment: a directory with one file of frames, named by its first index; the last segment is the tail.
 //   - seal: the last frame of a full segment. It proves that another segment follows.
 //   - spare: the next segment before the seal that makes it the tail.
-//   - head: a file that says who the log is, how often it was opened, and which record it begins with (head.go).
+//   - head: a file with the id of the log, how often it was opened, and which record it begins with (head.go).
 //   - snapshot: the caller's state after a record; its twin, a second copy of the newest (snapshot.go).
 //
 // # Main loop

@@ -16,8 +16,8 @@ import (
 var (
 	// ErrNoFile is wrapped by the error for a stream without a file.
 	ErrNoFile = errors.New("no file for the stream")
-	// ErrTwice is wrapped by the error for a file that is there packed and unpacked: its rows would count twice.
-	ErrTwice = errors.New("file is there twice")
+	// ErrDuplicateKey is wrapped by the error for a file that is there packed and unpacked: its rows would count twice.
+	ErrDuplicateKey = errors.New("file is there twice")
 )
 
 // maxRecord is the longest CSV record.
@@ -52,7 +52,7 @@ func sources(fsys fs.FS, s *analyses.Stream) ([]source, error) {
 	})
 	for i := 1; i < len(found); i++ {
 		if found[i].file.Name == found[i-1].file.Name {
-			return nil, fmt.Errorf("%w: %s and %s; remove one", ErrTwice, found[i-1].path, found[i].path)
+			return nil, fmt.Errorf("%w: %s and %s; remove one", ErrDuplicateKey, found[i-1].path, found[i].path)
 		}
 	}
 	return found, nil

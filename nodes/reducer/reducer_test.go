@@ -96,7 +96,7 @@ func TestR4_AKeyThatComesTwiceFailsTheSession(t *testing.T) {
 	if _, err := r.End(id, 0, &roletest.Kept{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.End(id, 1, &roletest.Kept{}); !errors.Is(err, fold.ErrTwice) || !strings.Contains(err.Error(), "query amounts") {
+	if _, err := r.End(id, 1, &roletest.Kept{}); !errors.Is(err, fold.ErrDuplicateKey) || !strings.Contains(err.Error(), "query amounts") {
 		t.Fatal(err)
 	}
 }

@@ -17,10 +17,10 @@ const longKey dictKey = 1 << 63
 // noKey is no short value's key.
 const noKey = longKey
 
-// dictIndex finds the code of a value: an open-addressing table with linear probing, at most a quarter full, as a second look at a
-// slot is a branch that nobody foresees. The slots hold codes and nothing else: slots and keys of a thousand entries then fit in the
-// first-level cache, and keys beside the slots, which save a load, do not. Codes do not depend on the hash, so it is seeded: whoever makes up a file cannot make up one
-// that collides.
+// dictIndex finds the code of a value: an open-addressing table with linear probing, at most a quarter full, as a second look
+// at a slot is a branch that the processor cannot predict. The slots hold codes and nothing else: slots and keys of a thousand
+// entries then fit in the first-level cache. Keys beside the slots, which save a load, do not. Codes do not depend on the hash,
+// so it is seeded: nobody can make up a file of values that collide.
 type dictIndex struct {
 	slots []uint32  // a power of two; one more than the code, 0 is empty
 	keys  []dictKey // by code

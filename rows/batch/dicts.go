@@ -39,8 +39,8 @@ func (b *DictBuilder) Append(v []byte) {
 	b.codes = append(b.codes, code)
 }
 
-// AppendKnown adds the value of the next row if a row before has it too, and reports that: whoever checks values then checks each
-// only once.
+// AppendKnown adds the value of the next row if a row before has it too, and reports that. A caller that checks values then checks
+// each only once.
 func (b *DictBuilder) AppendKnown(v []byte) bool {
 	key := b.index.key(v)
 	if key != b.last || key >= longKey {

@@ -47,7 +47,7 @@ func NewCutter(r io.Reader, comma byte, chunkBytes, maxRecord int) *Cutter {
 	return &Cutter{r: r, comma: comma, chunkBytes: chunkBytes, maxRecord: max(maxRecord, chunkBytes), line: 1, err: err}
 }
 
-// LeaveRoom lets [Cutter.Next] leave n bytes free in front of each chunk, for whoever sends chunks on behind a head: a chunk that has
+// LeaveRoom lets [Cutter.Next] leave n bytes free in front of each chunk, for a caller that sends chunks on behind a head: a chunk that has
 // to be copied for that costs as much as finding its end. It is called before the first Header or Next.
 func (c *Cutter) LeaveRoom(n int) { c.room = n }
 
@@ -136,8 +136,8 @@ func grown(buf []byte, n int) []byte {
 }
 
 // record returns where the last record of the bytes ahead that fits in limit ends, or the first, whatever it takes to read
-// that; 0 at the end of the file. One byte more than needed is always asked for: then a file that ends at the limit has told
-// so, and where cuts are made does not depend on how reads came.
+// that; 0 at the end of the file. One byte more than needed is always asked for: then a file that ends at the limit has shown
+// it, and where cuts are made does not depend on how reads came.
 func (c *Cutter) record(limit int) (end int, err error) {
 	for want := limit; ; want = 2 * max(want, len(c.ahead)) {
 		if err := c.fill(min(want, c.maxRecord) + 1); err != nil {

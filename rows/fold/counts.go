@@ -34,14 +34,14 @@ func (c *counts) add(value, n int64, free *[]count) error {
 	if !c.mixed || len(c.list) < max(c.limit, fewCounts) {
 		return nil
 	}
-	err := c.tidy(free)
+	err := c.normalize(free)
 	c.limit = 2 * len(c.list)
 	return err
 }
 
-// tidy puts the list in order, each number once. One that would be there too often stays as it is, twice, and is an error whenever this is
+// normalize puts the list in order, each number once. One that would be there too often stays as it is, twice, and is an error whenever this is
 // done, at the receiver too. free is memory that lists are sorted by way of.
-func (c *counts) tidy(free *[]count) error {
+func (c *counts) normalize(free *[]count) error {
 	if !c.mixed {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (c *counts) memory() int { return 16 * cap(c.list) }
 // small distances, and less work at the receiver; a short one is sent as it is.
 func (c *counts) append(b []byte, free *[]count) []byte {
 	if len(c.list) >= fewCounts {
-		_ = c.tidy(free) // the receiver will see it: nothing is lost
+		_ = c.normalize(free) // the receiver will see it: nothing is lost
 	}
 	before := int64(0)
 	for i, x := range c.list {
@@ -166,7 +166,7 @@ func (t *Table) AddCount(row, agg int, v, n int64) {
 // Counts returns the numbers of a Counts in order, each once, and how often it was added; valid until the table changes.
 func (t *Table) Counts(row, agg int) iter.Seq2[int64, int64] {
 	c := t.of(agg, Counts)
-	if err := c.counts[row].tidy(&c.free); err != nil {
+	if err := c.counts[row].normalize(&c.free); err != nil {
 		t.fail(fmt.Errorf("%s of table %s: %w", t.spec.Aggs[agg].Name, t.spec.Name, err))
 	}
 	return func(yield func(v, n int64) bool) {

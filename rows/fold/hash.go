@@ -6,8 +6,8 @@ import (
 )
 
 // The hash of key bytes decides which aggregator holds a key, so it is part of the protocol: the same in every process,
-// version and architecture, and pinned by TestHashIsPinned. That rules out hash/maphash. Whoever crafts colliding keys can
-// slow down his own session's tables and nothing else.
+// version and architecture, and pinned by TestHashIsPinned. That rules out hash/maphash. Crafted keys that collide
+// slow down the tables of their own session and nothing else.
 //
 // It folds 16 bytes at a time by the 128-bit product of two words, the idea of wyhash; the last 1 to 16 bytes are read as
 // two words that may overlap. The constants are the fractional digits of √2, √3, √5 in hexadecimal, made odd.

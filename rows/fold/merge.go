@@ -78,7 +78,7 @@ func (t *Table) lookUp(b *batch.Batch, from, to int) {
 		q.keys = t.appendKeyOf(q.keys, columns, i)
 		q.close()
 	}
-	t.index.glance(q)
+	t.index.prefetch(q)
 	t.found = t.found[:0]
 	for i := range q.ends {
 		key := q.key(i)

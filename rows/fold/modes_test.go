@@ -124,7 +124,7 @@ func TestAUnionSeesAKeyThatComesTwice(t *testing.T) {
 				t.Fatal(union.Err())
 			}
 			merge(t, union, table, []int{twice})
-			if look(union); !errors.Is(union.Err(), ErrTwice) {
+			if look(union); !errors.Is(union.Err(), ErrDuplicateKey) {
 				t.Errorf("%s, row %d: %v", name, twice, union.Err())
 			}
 		}

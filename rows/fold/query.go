@@ -6,7 +6,7 @@ import "bytes"
 // slot, for where the row's key is, and for the key. One search after the other waits each time anew; step by step for all of them the
 // processor has many of these reads under way at once. Merging large tables into larger ones takes half the time that way.
 //
-// What a glance saw is only a guess, since rows are added between it and the look at the key: a guess that is confirmed by the
+// What a prefetch saw is only a guess, since rows are added between it and the look at the key: a guess that is confirmed by the
 // key itself is right whatever happened meanwhile, and all others are looked for again.
 type query struct {
 	keys []byte   // end to end
@@ -46,8 +46,8 @@ func (q *query) memory() int {
 	return cap(q.keys) + 8*cap(q.ends) + 8*cap(q.hash) + 4*cap(q.rows) + 8*cap(q.at)
 }
 
-// glance looks at the first slot of each key, then at where the keys of the rows in them begin, then at these.
-func (x *index) glance(q *query) {
+// prefetch looks at the first slot of each key, then at where the keys of the rows in them begin, then at these.
+func (x *index) prefetch(q *query) {
 	q.rows, q.at = q.rows[:0], q.at[:0]
 	for _, h := range q.hash {
 		tag := tagOf(h)
@@ -73,7 +73,7 @@ func (x *index) glance(q *query) {
 	}
 }
 
-// confirm returns the row that a glance has found for key i, if it is that key's.
+// confirm returns the row that a prefetch has found for key i, if it is that key's.
 func (x *index) confirm(q *query, i int, key []byte) (row int, ok bool) {
 	if q.rows[i] == 0 {
 		return 0, false

@@ -98,7 +98,7 @@ func (t *Table) compare(a, b, from int) int {
 		}
 	}
 	if t.mode == trusts && a != b {
-		t.cameTwice(max(a, b))
+		t.failDuplicate(max(a, b))
 	}
 	return 0
 }

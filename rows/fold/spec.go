@@ -14,8 +14,8 @@ var (
 	ErrMalformed = errors.New("malformed partial")
 	// ErrOverflow is wrapped by [Table.Err] and [Table.Merge] when a Sum left the range of int64, be it only in passing.
 	ErrOverflow = errors.New("integer sum overflows")
-	// ErrTwice is wrapped by [Table.Err] when a table that takes the rows of several tables without a common key got one twice.
-	ErrTwice = errors.New("a key came twice")
+	// ErrDuplicateKey is wrapped by [Table.Err] when a table that takes the rows of several tables without a common key got one twice.
+	ErrDuplicateKey = errors.New("a key came twice")
 	// ErrTooLarge is wrapped by [Table.Err] and [Table.Merge] when a table has more than MaxRows rows.
 	ErrTooLarge = errors.New("table too large")
 )

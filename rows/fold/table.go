@@ -26,7 +26,7 @@ type mode uint8
 
 const (
 	looks   mode = iota // it is looked for, and added if it is not there
-	trusts              // by Row it is looked for; by Merge it is added, since all who send have different keys
+	trusts              // by Row it is looked for; by Merge it is added, since all senders have different keys
 	appends             // it is added, be it there or not
 )
 
@@ -45,7 +45,7 @@ func NewOutgoing(spec *Spec) *Table {
 
 // NewUnion returns an empty table that merges partials of tables without a common key, such as the partitions of one table: no
 // row is looked for, which is most of what merging costs, and there is no index before the first Find. A key that comes twice
-// nevertheless is seen by the first [Table.Sorted] or [Table.Find] after it, and spoils the table: see [ErrTwice].
+// nevertheless is seen by the first [Table.Sorted] or [Table.Find] after it, and spoils the table: see [ErrDuplicateKey].
 func NewUnion(spec *Spec) *Table { return newTable(spec, trusts) }
 
 func newTable(spec *Spec, m mode) *Table {
@@ -131,12 +131,12 @@ func (t *Table) catchUp() {
 		panic(fmt.Sprintf("fold: a row of %s is looked for, whose rows may have equal keys", t.spec.Name))
 	}
 	if row := t.index.catchUp(); row >= 0 {
-		t.cameTwice(row)
+		t.failDuplicate(row)
 	}
 }
 
-func (t *Table) cameTwice(row int) {
-	t.fail(fmt.Errorf("%w: row %d of table %s, which was put together from tables without a common key", ErrTwice, row, t.spec.Name))
+func (t *Table) failDuplicate(row int) {
+	t.fail(fmt.Errorf("%w: row %d of table %s, which was put together from tables without a common key", ErrDuplicateKey, row, t.spec.Name))
 }
 
 // Len returns the number of rows.
@@ -158,7 +158,7 @@ func (t *Table) KeyInt(row, k int) int64 {
 	return t.key.intAt(t.index.key(row), k)
 }
 
-// Err returns the first error of what was added: [ErrOverflow], [ErrTooLarge], [ErrTwice], or that of a Merge. The table is then
+// Err returns the first error of what was added: [ErrOverflow], [ErrTooLarge], [ErrDuplicateKey], or that of a Merge. The table is then
 // not to be used: its session fails.
 func (t *Table) Err() error { return t.err }
 

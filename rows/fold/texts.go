@@ -76,8 +76,8 @@ func (t *texts) put(ref *textRef, v []byte) {
 
 const manyHoles = 1 << 12
 
-// tidy copies the texts if half of all is holes. It is called when no ref is in the caller's hands.
-func (t *texts) tidy() {
+// compact copies the texts if half of all is holes. It is called when no ref is in the caller's hands.
+func (t *texts) compact() {
 	if t.holes < manyHoles || 2*t.holes < t.size {
 		return
 	}
@@ -102,7 +102,7 @@ func (t *texts) putLess(row int, v []byte, sign int) {
 		return
 	}
 	t.put(ref, v)
-	t.tidy()
+	t.compact()
 }
 
 // putLeast puts v among the least texts of a row, which are in order and distinct.
@@ -127,7 +127,7 @@ func (t *texts) putLeast(row int, v []byte) {
 	copy(refs[at+1:], refs[at:last])
 	refs[at] = room
 	t.put(&refs[at], v)
-	t.tidy()
+	t.compact()
 }
 
 func (t *texts) reset() {
