@@ -2,7 +2,7 @@
 // messages to send come out. It does no I/O, reads no clock and starts no goroutine, so that the node and the simulator
 // run the same code (design §5).
 //
-// The loop of whoever drives it:
+// The loop of the shell or the simulator:
 //
 //	core := New(config)                      // then a LogAnalysis of what the disk holds, Recover, Replay…, Done
 //	for {
@@ -23,9 +23,8 @@
 // "Only after the sync" is not discipline here but data: frames wait in their link's outbox until Stored, acknowledgements
 // carry the stored hwm, and replies to clients lie in the commit that they depend on.
 //
-// What a frame does: it is judged by its link (R4); if it may be taken now (R9, R11) the hwm moves in memory, the first
-// role of the chain gets it, what that emits goes to the next role, and what the last one emits becomes frames of the
-// commit. Calls that change state which has to survive are recorded in the same commit, so hwm, effect and output become
+// What a frame does: its link judges it (R4). If it may be taken now (R9, R11) the hwm moves in memory, and the first role of the chain gets
+// it. What a role emits goes to the next role, and what the last one emits becomes frames of the commit. Calls that change state which has to survive are recorded in the same commit, so hwm, effect and output become
 // durable together (R5).
 //
 // The core never drops a session's data on its own: a session leaves by its last stream's end, by an abort, or by an error

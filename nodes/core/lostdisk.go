@@ -26,26 +26,26 @@ func (c *Core) hello(l *inLink, f *link.Frame) {
 	}
 }
 
-// ownDiskLost fails the sessions that wait for a link of which this node's disk has lost frames: which of them the frames were of
-// is lost, too.
+// ownDiskLost fails the sessions that wait for a link of which this node's disk has lost frames. Nothing tells any more to which of them the
+// lost frames belonged.
 func (c *Core) ownDiskLost(l *inLink, reason string) {
 	for _, s := range role.ByID(c.sessions) {
-		if s.waits(l) {
+		if s.waitsFor(l) {
 			c.abort(s.ID, reason)
 		}
 	}
 }
 
-// senderLostDisk fails the sessions that a sender's lost log had begun to send and had not ended (R8). Who the sender is counts, not
-// which link told of it first: the lost log may have opened a session over one link and not over the other, and the new one
-// would be waited for on both.
+// senderLostDisk fails the sessions that a sender's lost log had begun to send and had not ended (R8). It looks at all links from that
+// sender, whichever link noticed the loss first: the lost log may have opened a session over one link and not over another, and this node
+// would wait for the new log's end on both.
 //
-// Of a session that the lost log had opened nowhere nothing of its is here, as the open comes first on each link. It goes on: the
-// new log sends all of it, or whoever stands before the sender has seen frames of it acknowledged, and fails it.
+// A session that the lost log had not opened has left nothing on this node, because the open comes first on each link. It goes on. The new
+// log sends all of it, or the node before the sender has seen frames of it acknowledged, and fails it.
 //
-// Before an input nobody does. So where an input is lost its receivers speak for it: what it had ended here, and what has left
-// since, may not have reached another receiver, and those behind would wait for ever. Where such a session has come to its end the
-// abort changes nothing.
+// Before an input there is no such node, so the receivers of a lost input fail its sessions: those that it had ended here, and those that
+// have left since. Their frames may not have reached another receiver, and the nodes behind that one would wait for ever. If such a session
+// has come to its end the abort changes nothing.
 func (c *Core) senderLostDisk(l *inLink, reason string) {
 	var same []*inLink
 	for _, k := range c.inOrder {
@@ -54,12 +54,11 @@ func (c *Core) senderLostDisk(l *inLink, reason string) {
 		}
 	}
 	for _, s := range role.ByID(c.sessions) {
-		waits := func(k *inLink) bool { return s.waits(k) }
 		begun := func(k *inLink) bool {
-			// Where the new log was heard before, the open is the new log's.
+			// A link that has heard the new log before has its open from the new log.
 			return s.opened[k.key()] && (k == l || k.recv.ID().LogID != l.recv.ID().LogID)
 		}
-		if slices.ContainsFunc(same, begun) && (l.edge.Inputs || slices.ContainsFunc(same, waits)) {
+		if slices.ContainsFunc(same, begun) && (l.edge.Inputs || slices.ContainsFunc(same, s.waitsFor)) {
 			c.abort(s.ID, reason)
 		}
 	}
@@ -70,13 +69,12 @@ func (c *Core) senderLostDisk(l *inLink, reason string) {
 	}
 }
 
-// receiverLostDisk fails the sessions that a receiver has lost with its disk (R8): those that run here, and those that have
-// left this node and may not be through with the others. Where a session has come to its end the abort changes nothing. Of
-// those that have failed the receiver is told again: what it knew of them is lost, too. A session that began since is whole
-// in the outbox, and goes on.
+// receiverLostDisk fails the sessions that a receiver has lost with its disk (R8): those that run here, and those that have left this node
+// and may still run elsewhere. If a session has come to its end the abort changes nothing. The receiver gets the aborts of failed sessions
+// again, because it has lost those, too. A session that began since the loss is whole in the outbox, and goes on.
 //
-// No wrong answer hangs on it: a log that follows another takes no frame of a session without its open (see expected). But what
-// was acknowledged never comes again, and somebody has to say that nobody needs to wait for it.
+// Without this no answer would be wrong: a log that follows another takes no frame of a session without its open (see expected). But the
+// frames that the lost log acknowledged will never arrive again, so their receivers must be told not to wait.
 func (c *Core) receiverLostDisk(node link.NodeID, lost *link.LostLog) {
 	reason := fmt.Sprintf("node %s lost its data while the session ran: start the session again", node)
 	left := slices.Clone(c.tombstones.Keys())

@@ -13,18 +13,18 @@ import (
 // sess is a session that runs in this node.
 type sess struct {
 	role.Session
-	announcement []byte
-	opened       map[linkKey]bool   // who has announced it
-	eos          []map[linkKey]bool // for each stream, who has ended it
-	ended        []bool             // all senders have
-	passed       []bool             // the end was passed on
-	ending       *ending
-	dirty        bool // a role may have something to flush
-	out          []*chainEmitter
-	err          error // of a role during the current call; aborts the session when the call is over
+	announcement []byte             // of the first open; every other open is equal to it, or the session fails
+	opened       map[linkKey]bool   // the links that have announced it; data and ends come only over these (see expected)
+	eos          []map[linkKey]bool // of each stream: the links that have ended it (R12)
+	ended        []bool             // of each stream: all its senders have ended it; never becomes false again
+	passed       []bool             // of each stream: its end was passed on, once; only of streams that have ended
+	ending       *ending            // the end that is on its way through the chain, nil if none is; no frame is taken meanwhile
+	dirty        bool               // recovery only: a role may have something to flush
+	out          []*chainEmitter    // of each role: where it emits to
+	err          error              // of a role during the current call; settle aborts the session when the call is over
 }
 
-// ending is an end that is on its way through the chain: a role has more to emit.
+// ending is an end that waits in the chain, because the role has more to emit.
 type ending struct{ stream, role int }
 
 func (c *Core) newSession(s role.Session, announcement []byte) *sess {
@@ -51,8 +51,8 @@ func (s *sess) ready() bool {
 	return true
 }
 
-// waits reports whether a link has yet to end a stream of the session.
-func (s *sess) waits(l *inLink) bool {
+// waitsFor reports whether a link has yet to end a stream of the session.
+func (s *sess) waitsFor(l *inLink) bool {
 	for stream := range s.ended {
 		if carries(l.edge.Streams, s.reference(stream)) && !s.eos[stream][l.key()] {
 			return true

@@ -64,7 +64,7 @@ func (c *Core) takeData(l *inLink, f *link.Frame) {
 	}
 }
 
-// minReleased is from what size on new memory costs more than the way back of the old.
+// minReleased is the size from which on new memory costs more than giving the old one back.
 const minReleased = 16 << 10
 
 // expected returns the session of a frame that carries data or ends a stream, nil if it is over. The frame must fit what
@@ -79,7 +79,7 @@ func (c *Core) expected(l *inLink, f *link.Frame) *sess {
 		}
 		return nil
 	}
-	if !c.known(s, f) {
+	if !c.knownStream(s, f) {
 		return nil
 	}
 	switch {
@@ -98,8 +98,8 @@ func (c *Core) lostFrames(f *link.Frame, how string) string {
 		f.From, c.cfg.Self, f.Seq, f.Edge, f.Kind, f.Stream, how)
 }
 
-// known guards against a stream number that the analysis does not have: two nodes with different programs.
-func (c *Core) known(s *sess, f *link.Frame) bool {
+// knownStream guards against a stream number that the analysis does not have: two nodes with different programs.
+func (c *Core) knownStream(s *sess, f *link.Frame) bool {
 	if f.Stream < len(s.ended) {
 		return true
 	}
