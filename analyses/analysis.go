@@ -21,6 +21,7 @@ package analyses
 
 import (
 	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/csv"
 	"posta.dev/posta/rows/fold"
 )
 
@@ -82,11 +83,8 @@ type Stream struct {
 	Schema    []batch.FieldSpec // typed columns of the batches the parser makes
 }
 
-// Column is a CSV column of a stream.
-type Column struct {
-	Name     string
-	Optional bool // the file may lack it; its field is then nil
-}
+// Column is a CSV column of a stream. The file may lack an Optional one; its field is then nil.
+type Column = csv.Column
 
 // Query is one answer of an analysis.
 type Query struct {
@@ -128,7 +126,7 @@ type Joiner interface {
 	// whose winner is known only now. After a crash it is called again, behind the stream's batches.
 	End(stream int) error
 	// Flush adds what Facts (and Reference and End, where they emit) folded since the last Flush to the tables, indexed as
-	// Analysis.Tables, and forgets it.
+	// Analysis.Tables, and forgets it. The engine looks at the tables' errors.
 	Flush(tables []*fold.Table) error
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/internal/idtable"
 	"posta.dev/posta/rows/batch"
 )
 
@@ -17,7 +18,7 @@ type city struct {
 	stations map[stationKey]station
 
 	stale   bool // reference rows came since build
-	rain    dayTable
+	rain    idtable.Table
 	first   []int32       // of each code in byCode; one more at the end
 	byCode  []yearStation // by code, then year
 	located bool          // build keeps points: the city is the one of query far
@@ -84,10 +85,10 @@ func (c *city) code(text []byte) int32 {
 
 // build makes the dense form.
 func (c *city) build(cfg *settings, k *counters) {
-	c.rain = newDayTable()
+	c.rain = idtable.New()
 	for date, d := range c.days {
 		if d.mm > cfg.rainMM {
-			c.rain.put(date, k.rainDay(date))
+			c.rain.Put(date, k.rainDay(date))
 		}
 	}
 	keys := make([]stationKey, 0, len(c.stations))

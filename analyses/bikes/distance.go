@@ -1,20 +1,15 @@
 package bikes
 
-import "math"
-
-const earthRadiusKm = 6371.0088
+import "posta.dev/posta/analyses/internal/geo"
 
 // noPoint is the point of a station without coordinates.
 const noPoint = -1
-
-// point is coordinates, with what the haversine formula needs of one end.
-type point struct{ lat, lon, cosLat float64 } // in radians
 
 // points numbers different coordinates. Most stations stay where they are for years, so there are fewer points than stations,
 // and fewer pairs of them.
 type points struct {
 	number map[[2]float64]int32
-	all    []point
+	all    []geo.Point
 }
 
 func (p *points) of(lat, lon float64) int32 {
@@ -26,18 +21,9 @@ func (p *points) of(lat, lon float64) int32 {
 		}
 		n = int32(len(p.all))
 		p.number[key] = n
-		rad := lat * math.Pi / 180
-		p.all = append(p.all, point{rad, lon * math.Pi / 180, math.Cos(rad)})
+		p.all = append(p.all, geo.At(lat, lon))
 	}
 	return n
-}
-
-// km is the great-circle distance by the haversine formula. The conversions keep the compiler from fusing products and sums
-// where the processor could: all hosts of a session must compute the same bits (D1).
-func km(a, b *point) float64 {
-	lat, lon := math.Sin((b.lat-a.lat)/2), math.Sin((b.lon-a.lon)/2)
-	h := float64(lat*lat) + float64(float64(a.cosLat*b.cosLat)*float64(lon*lon))
-	return 2 * earthRadiusKm * math.Asin(min(1, math.Sqrt(h)))
 }
 
 // pairs remembers distances: most trips are one of few pairs of stations, and two sines cost more than the rest of a trip.
@@ -70,11 +56,11 @@ func (c *pairs) square(a, b int32) int {
 func (k *counters) distance(a, b int32) float64 {
 	at := k.pairs.square(a, b)
 	if at < 0 {
-		return km(&k.points.all[a], &k.points.all[b])
+		return geo.Km(&k.points.all[a], &k.points.all[b])
 	}
 	d := &k.pairs.km[at]
 	if *d == 0 {
-		*d = km(&k.points.all[a], &k.points.all[b])
+		*d = geo.Km(&k.points.all[a], &k.points.all[b])
 	}
 	return *d
 }

@@ -81,13 +81,13 @@ func (j *joiner) Facts(stream int, b *batch.Batch, pos analyses.Position) error 
 
 // rides adds the trips of rainy days. Durations are only read for those: they are few.
 func (j *joiner) rides(c *city, b *batch.Batch) {
-	if c.rain.used == 0 {
+	if c.rain.Len() == 0 {
 		return
 	}
 	j.dates = b.Ints(tripDate).AppendTo(j.dates[:0])
 	values, scales := b.Ints(tripDuration), b.Ints(tripScale)
 	for row, date := range j.dates {
-		if id := c.rain.find(date); id >= 0 {
+		if id := c.rain.Find(date); id >= 0 {
 			addDuration(j.count.ride(id), values.At(row), scales.At(row))
 		}
 	}
@@ -174,10 +174,5 @@ func (j *joiner) Flush(tables []*fold.Table) error {
 	j.count.flushRain(tables[rain])
 	j.count.flushDoubled(tables[doubled], j.cfg.yearBefore == j.cfg.yearAfter)
 	j.count.flushFar(tables[far])
-	for _, t := range tables {
-		if err := t.Err(); err != nil {
-			return fmt.Errorf("bikes: %w", err)
-		}
-	}
 	return nil
 }

@@ -202,16 +202,3 @@ func TestPlacesAreOrderedByFileLineAndRow(t *testing.T) {
 		}
 	}
 }
-
-func TestDayTableFindsWhatWasPut(t *testing.T) {
-	table := newDayTable()
-	for i := range int32(5000) {
-		table.put(int64(i)*3-7000, i)
-	}
-	for i := range int32(5000) {
-		day := int64(i)*3 - 7000
-		if table.find(day) != i || table.find(day+1) != -1 {
-			t.Fatalf("day %d is %d, the next %d", day, table.find(day), table.find(day+1))
-		}
-	}
-}

@@ -1,21 +1,17 @@
 package flights
 
 import (
-	"math"
-
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/internal/geo"
 	"posta.dev/posta/rows/batch"
 )
 
-const (
-	earthRadiusKm = 6371.0088
-	kmPerMile     = 1.609344
-)
+const kmPerMile = 1.609344
 
-// airport is where an airport is, with what the haversine formula needs of one end.
+// airport is where an airport is.
 type airport struct {
-	lat, lon, cosLat float64 // in radians
-	at               uint64  // its row, see addAirports
+	geo.Point
+	at uint64 // its row, see add
 }
 
 // gazetteer finds airports by code.
@@ -31,18 +27,12 @@ func (g gazetteer) add(b *batch.Batch, pos analyses.Position) {
 		if old, ok := g[string(codes.At(row))]; ok && old.at > at {
 			continue
 		}
-		x, y := lat.At(row)*math.Pi/180, lon.At(row)*math.Pi/180
-		g[string(codes.At(row))] = airport{x, y, math.Cos(x), at}
+		g[string(codes.At(row))] = airport{geo.At(lat.At(row), lon.At(row)), at}
 	}
 }
 
-// miles is the great-circle distance by the haversine formula. The conversions keep the compiler from fusing products and sums
-// where the processor could: all hosts of a session must compute the same bits (D1).
-func miles(a, b *airport) float64 {
-	lat, lon := math.Sin((b.lat-a.lat)/2), math.Sin((b.lon-a.lon)/2)
-	h := float64(lat*lat) + float64(float64(a.cosLat*b.cosLat)*float64(lon*lon))
-	return 2 * earthRadiusKm * math.Asin(min(1, math.Sqrt(h))) / kmPerMile
-}
+// miles is the great-circle distance.
+func miles(a, b *airport) float64 { return geo.Km(&a.Point, &b.Point) / kmPerMile }
 
 // along returns the length of a route, false if one of its airports is unknown.
 func (g gazetteer) along(start, arrivals []byte) (total float64, ok bool) {

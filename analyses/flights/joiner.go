@@ -112,10 +112,5 @@ func (j *joiner) Flush(tables []*fold.Table) error {
 	if len(j.journeys.names) > maxJourneys {
 		j.journeys = newJourneys()
 	}
-	for _, t := range tables {
-		if err := t.Err(); err != nil {
-			return fmt.Errorf("flights: %w", err)
-		}
-	}
 	return nil
 }

@@ -139,10 +139,5 @@ func (j *joiner) Flush(tables []*fold.Table) error {
 	for i, t := range j.tables {
 		t.MoveTo(tables[i])
 	}
-	for _, t := range tables {
-		if err := t.Err(); err != nil {
-			return fmt.Errorf("memes: %w", err)
-		}
-	}
 	return nil
 }

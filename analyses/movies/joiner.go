@@ -95,7 +95,7 @@ func (j *joiner) Facts(stream int, b *batch.Batch, _ analyses.Position) error {
 	}
 	ids, members := b.Ints(creditMovie), b.Texts(creditCast)
 	for row := range b.Rows() {
-		if id := ids.At(row); j.chosen.index.find(id) >= 0 {
+		if id := ids.At(row); j.chosen.index.Find(id) >= 0 {
 			j.casts.keep(id, members.At(row))
 		}
 	}
@@ -119,7 +119,7 @@ func (j *joiner) rate(b *batch.Batch) error {
 	j.ids = b.Ints(ratingMovie).AppendTo(j.ids[:0])
 	j.codes = numbers.AppendCodes(j.codes[:0])
 	for row, id := range j.ids {
-		if n := j.chosen.index.find(id); n >= 0 {
+		if n := j.chosen.index.Find(id); n >= 0 {
 			j.chosen.rate(n, j.values[j.codes[row]])
 		}
 	}
@@ -137,11 +137,6 @@ func (j *joiner) Flush(tables []*fold.Table) error {
 	}
 	if err := j.casts.flush(tables[actors]); err != nil {
 		return err
-	}
-	for _, t := range tables {
-		if err := t.Err(); err != nil {
-			return fmt.Errorf("movies: %w", err)
-		}
 	}
 	return nil
 }

@@ -180,19 +180,6 @@ func TestRowsAreOrderedByFileLineAndRow(t *testing.T) {
 	}
 }
 
-func TestIDTableFindsWhatWasPut(t *testing.T) {
-	table := newIDTable()
-	for i := range int32(5000) {
-		table.put(int64(i)*3-7000, i)
-	}
-	for i := range int32(5000) {
-		id := int64(i)*3 - 7000
-		if table.find(id) != i || table.find(id+1) != -1 {
-			t.Fatalf("id %d is %d, the next %d", id, table.find(id), table.find(id+1))
-		}
-	}
-}
-
 func TestParsersAllocateNothingPerRow(t *testing.T) {
 	for stream, fields := range [][]string{
 		{"7", "2005-05-05", "10", "20", "T", "A great hero, but no good", "[{'id': 1, 'name': \"D'Arcy\"}]", `[{'name': 'C\xf4te'}]`},

@@ -1,5 +1,5 @@
 // Package oraclecsv reads CSV files for the oracles of analyses, the obvious way: encoding/csv, a slice of strings per row,
-// strconv for fields. It shares no code with package csv, which it serves to hold to account; the wording of what is wrong with
+// strconv for fields, math/big for means. It shares no code with package csv, which it serves to hold to account; the wording of what is wrong with
 // a row is the same, since rejected rows are part of an answer.
 //
 // It is meant for generated data and the samples: the standard library's reader refuses quotes inside unquoted fields, which

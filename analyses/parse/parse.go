@@ -44,7 +44,7 @@ func NewFile(a *analyses.Analysis, stream int, args analyses.Args, file analyses
 	if err != nil {
 		return nil, fail(err)
 	}
-	mapping, err := h.Find(columns(s))
+	mapping, err := h.Find(s.Columns)
 	if err != nil {
 		return nil, fail(err)
 	}
@@ -53,14 +53,6 @@ func NewFile(a *analyses.Analysis, stream int, args analyses.Args, file analyses
 		return nil, fail(err)
 	}
 	return p, nil
-}
-
-func columns(s *analyses.Stream) []csv.Column {
-	out := make([]csv.Column, len(s.Columns))
-	for i, c := range s.Columns {
-		out[i] = csv.Column{Name: c.Name, Optional: c.Optional}
-	}
-	return out
 }
 
 // Builder holds the rows of the last chunk.

@@ -21,18 +21,13 @@ type station struct {
 
 type dayKey struct{ city, date string }
 
-type mean struct {
-	sum *big.Float
-	n   int64
-}
-
 type oracle struct {
 	params   map[string]string
 	mm       map[dayKey]float64
 	stations map[stationKey]station
-	rain     map[string]*mean
+	rain     map[string]*oraclecsv.Mean
 	doubled  map[[2]string]*[2]int64
-	far      map[string]*mean
+	far      map[string]*oraclecsv.Mean
 	rejected []answer.Rejected
 }
 
@@ -41,7 +36,7 @@ func Run(dir string, params map[string]string) (*answer.Answer, error) {
 	o := &oracle{
 		params: map[string]string{"rain_mm": "30", "year_before": "2016", "year_after": "2017", "factor": "2", "city": "montreal", "min_km": "6"},
 		mm:     map[dayKey]float64{}, stations: map[stationKey]station{},
-		rain: map[string]*mean{}, doubled: map[[2]string]*[2]int64{}, far: map[string]*mean{},
+		rain: map[string]*oraclecsv.Mean{}, doubled: map[[2]string]*[2]int64{}, far: map[string]*oraclecsv.Mean{},
 	}
 	for k, v := range params {
 		o.params[k] = v
@@ -80,26 +75,14 @@ func (o *oracle) stream(dir, name string, columns []string, row func(string, []s
 	return nil
 }
 
-func (m *mean) add(v float64) {
-	// 2200 bits hold any sum of float64 exactly.
-	m.sum.Add(m.sum, new(big.Float).SetFloat64(v))
-	m.n++
-}
-
-func (m *mean) value() float64 {
-	r, _ := m.sum.Rat(nil)
-	f, _ := r.Quo(r, new(big.Rat).SetInt64(m.n)).Float64()
-	return f
-}
-
-func at(means map[string]*mean, key string) *mean {
+func at(means map[string]*oraclecsv.Mean, key string) *oraclecsv.Mean {
 	if means[key] == nil {
-		means[key] = &mean{sum: new(big.Float).SetPrec(2200)}
+		means[key] = new(oraclecsv.Mean)
 	}
 	return means[key]
 }
 
-func keys(means map[string]*mean) []string {
+func keys(means map[string]*oraclecsv.Mean) []string {
 	var out []string
 	for k := range means {
 		out = append(out, k)
@@ -112,7 +95,7 @@ func (o *oracle) answer() (*answer.Answer, error) {
 	ans := &answer.Answer{Analysis: "bikes", Session: "oracle", Rejected: o.rejected}
 	q := answer.Query{Name: "rain", Columns: []string{"date", "average_duration_sec", "trips"}}
 	for _, date := range keys(o.rain) {
-		q.Rows = append(q.Rows, []any{date, o.rain[date].value(), o.rain[date].n})
+		q.Rows = append(q.Rows, []any{date, o.rain[date].Value(), o.rain[date].N})
 	}
 	ans.Queries = append(ans.Queries, q)
 	doubled, err := o.doubledRows()
@@ -126,8 +109,8 @@ func (o *oracle) answer() (*answer.Answer, error) {
 	}
 	q = answer.Query{Name: "far", Columns: []string{"station", "average_km", "trips"}}
 	for _, name := range keys(o.far) {
-		if km := o.far[name].value(); km > minKm {
-			q.Rows = append(q.Rows, []any{name, km, o.far[name].n})
+		if km := o.far[name].Value(); km > minKm {
+			q.Rows = append(q.Rows, []any{name, km, o.far[name].N})
 		}
 	}
 	ans.Queries = append(ans.Queries, q)

@@ -83,7 +83,7 @@ func (o *oracle) trip(city string, f []string) error {
 func (o *oracle) count(city, date, startCode, endCode, year string, seconds float64) {
 	limit, _ := strconv.ParseFloat(o.params["rain_mm"], 64)
 	if mm, ok := o.mm[dayKey{city, date}]; ok && mm > limit {
-		at(o.rain, date).add(math.Max(0, seconds))
+		at(o.rain, date).Add(math.Max(0, seconds))
 	}
 	start, ok := o.stations[stationKey{city, startCode, year}]
 	if !ok {
@@ -100,7 +100,7 @@ func (o *oracle) count(city, date, startCode, endCode, year string, seconds floa
 	}
 	end, ok := o.stations[stationKey{city, endCode, year}]
 	if ok && city == o.params["city"] && start.located && end.located {
-		at(o.far, end.name).add(haversine(start, end))
+		at(o.far, end.name).Add(haversine(start, end))
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"path/filepath"
 	"sort"
 	"strconv"
 	"strings"
@@ -50,25 +49,16 @@ func Run(dir string, params map[string]string) (*answer.Answer, error) {
 	if err := o.params(params); err != nil {
 		return nil, err
 	}
-	ans := &answer.Answer{Analysis: "flights", Session: "oracle"}
-	for _, s := range []struct {
-		stream, file string
-		comma        rune
-		columns      []string
-		row          func(f []string) error
-	}{
-		{"airports", "airports-codepublic.csv", ';', []string{"Airport Code", "Latitude", "Longitude"}, o.airport},
-		{"itineraries", "itineraries.csv", ',', []string{"legId", "startingAirport", "destinationAirport", "travelDuration", "totalFare",
-			"totalTravelDistance", "segmentsArrivalAirportCode"}, o.itinerary},
-	} {
-		rejected := answer.Rejected{Stream: s.stream}
-		if err := oraclecsv.Read(filepath.Join(dir, s.file), s.file, s.comma, s.columns, &rejected.Rejects, s.row); err != nil {
-			return nil, fmt.Errorf("oracle: %w", err)
-		}
-		ans.Rejected = append(ans.Rejected, rejected)
+	rejected, err := oraclecsv.ReadStreams(dir,
+		oraclecsv.Stream{Name: "airports", File: "airports-codepublic.csv", Comma: ';', Row: o.airport,
+			Columns: []string{"Airport Code", "Latitude", "Longitude"}},
+		oraclecsv.Stream{Name: "itineraries", File: "itineraries.csv", Row: o.itinerary, Columns: []string{"legId", "startingAirport",
+			"destinationAirport", "travelDuration", "totalFare", "totalTravelDistance", "segmentsArrivalAirportCode"}})
+	if err != nil {
+		return nil, err
 	}
-	ans.Queries = []answer.Query{o.queryStopovers(), o.queryDetours(), o.queryFastest(), o.queryFares()}
-	return ans, nil
+	return &answer.Answer{Analysis: "flights", Session: "oracle", Rejected: rejected,
+		Queries: []answer.Query{o.queryStopovers(), o.queryDetours(), o.queryFastest(), o.queryFares()}}, nil
 }
 
 func (o *oracle) params(params map[string]string) (err error) {

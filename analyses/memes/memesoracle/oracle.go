@@ -1,9 +1,7 @@
 package memesoracle
 
 import (
-	"fmt"
 	"math/big"
-	"path/filepath"
 	"regexp"
 	"sort"
 	"strconv"
@@ -82,24 +80,14 @@ func Run(dir string, params map[string]string) (*answer.Answer, error) {
 	for _, w := range strings.Split(words, ",") {
 		o.words = append(o.words, strings.ToLower(strings.TrimSpace(w)))
 	}
-	ans := &answer.Answer{Analysis: "memes", Session: "oracle"}
-	for _, s := range []struct {
-		stream  string
-		columns []string
-		row     func(f []string) error
-	}{
-		{"posts", []string{"permalink", "url", "score"}, o.post},
-		{"comments", []string{"permalink", "body", "sentiment"}, o.comment},
-	} {
-		rejected := answer.Rejected{Stream: s.stream}
-		file := s.stream + ".csv"
-		if err := oraclecsv.Read(filepath.Join(dir, file), file, ',', s.columns, &rejected.Rejects, s.row); err != nil {
-			return nil, fmt.Errorf("oracle: %w", err)
-		}
-		ans.Rejected = append(ans.Rejected, rejected)
+	rejected, err := oraclecsv.ReadStreams(dir,
+		oraclecsv.Stream{Name: "posts", File: "posts.csv", Columns: []string{"permalink", "url", "score"}, Row: o.post},
+		oraclecsv.Stream{Name: "comments", File: "comments.csv", Columns: []string{"permalink", "body", "sentiment"}, Row: o.comment})
+	if err != nil {
+		return nil, err
 	}
-	ans.Queries = []answer.Query{o.average(), o.aboutStudents(), o.sentiment()}
-	return ans, nil
+	return &answer.Answer{Analysis: "memes", Session: "oracle", Rejected: rejected,
+		Queries: []answer.Query{o.average(), o.aboutStudents(), o.sentiment()}}, nil
 }
 
 var element = regexp.MustCompile(`^/comments/([^/?#]+)`)

@@ -1,10 +1,7 @@
 package moviesoracle
 
 import (
-	"fmt"
 	"math"
-	"math/big"
-	"path/filepath"
 	"sort"
 	"strconv"
 	"sync"
@@ -18,11 +15,6 @@ type actor struct {
 	id     int64
 	name   string
 	movies map[int64]bool
-}
-
-type mean struct {
-	sum *big.Float
-	n   int64
 }
 
 type oracle struct {
@@ -48,44 +40,16 @@ func Run(dir string, params map[string]string) (*answer.Answer, error) {
 	for k, v := range params {
 		o.params[k] = v
 	}
-	ans := &answer.Answer{Analysis: "movies", Session: "oracle"}
-	for _, s := range []struct {
-		stream, file string
-		columns      []string
-		row          func(f []string) error
-	}{
-		{"movies", "movies_metadata.csv",
-			[]string{"id", "release_date", "budget", "revenue", "title", "overview", "genres", "production_countries"}, o.movie},
-		{"ratings", "ratings.csv", []string{"movieId", "rating"}, o.rating},
-		{"credits", "credits.csv", []string{"cast", "id"}, o.credit},
-	} {
-		rejected := answer.Rejected{Stream: s.stream}
-		if err := oraclecsv.Read(filepath.Join(dir, s.file), s.file, ',', s.columns, &rejected.Rejects, s.row); err != nil {
-			return nil, fmt.Errorf("oracle: %w", err)
-		}
-		ans.Rejected = append(ans.Rejected, rejected)
+	rejected, err := oraclecsv.ReadStreams(dir,
+		oraclecsv.Stream{Name: "movies", File: "movies_metadata.csv", Row: o.movie,
+			Columns: []string{"id", "release_date", "budget", "revenue", "title", "overview", "genres", "production_countries"}},
+		oraclecsv.Stream{Name: "ratings", File: "ratings.csv", Columns: []string{"movieId", "rating"}, Row: o.rating},
+		oraclecsv.Stream{Name: "credits", File: "credits.csv", Columns: []string{"cast", "id"}, Row: o.credit})
+	if err != nil {
+		return nil, err
 	}
-	ans.Queries = []answer.Query{o.coproductions(), o.budgets(), o.ratings(), o.actorsQuery(), o.sentiments()}
-	return ans, nil
-}
-
-func (m *mean) add(v float64) {
-	if m.sum == nil {
-		m.sum = new(big.Float).SetPrec(2200) // holds any sum of float64 exactly
-	}
-	m.sum.Add(m.sum, new(big.Float).SetFloat64(v))
-	m.n++
-}
-
-func (m *mean) value() float64 {
-	r, _ := m.sum.Rat(nil)
-	f, _ := r.Quo(r, new(big.Rat).SetInt64(m.n)).Float64()
-	return f
-}
-
-func (m *mean) total() float64 {
-	f, _ := m.sum.Float64()
-	return f
+	return &answer.Answer{Analysis: "movies", Session: "oracle", Rejected: rejected,
+		Queries: []answer.Query{o.coproductions(), o.budgets(), o.ratings(), o.actorsQuery(), o.sentiments()}}, nil
 }
 
 // ids are those of the movies that fit, lowest first.
@@ -120,15 +84,15 @@ func (o *oracle) top(param string, n int) int {
 }
 
 func (o *oracle) budgets() answer.Query {
-	sums := map[string]*mean{}
+	sums := map[string]*oraclecsv.Mean{}
 	for _, m := range o.movies {
 		if len(m.countries) != 1 {
 			continue
 		}
 		if sums[m.countries[0]] == nil {
-			sums[m.countries[0]] = new(mean)
+			sums[m.countries[0]] = new(oraclecsv.Mean)
 		}
-		sums[m.countries[0]].add(m.budget)
+		sums[m.countries[0]].Add(m.budget)
 	}
 	var countries []string
 	for c := range sums {
@@ -136,15 +100,15 @@ func (o *oracle) budgets() answer.Query {
 	}
 	sort.Slice(countries, func(i, j int) bool {
 		a, b := countries[i], countries[j]
-		if x, y := sums[a].total(), sums[b].total(); x != y {
+		if x, y := sums[a].Total(), sums[b].Total(); x != y {
 			return x > y
 		}
 		return a < b
 	})
 	q := answer.Query{Name: "budgets", Columns: []string{"country", "budget"}}
 	for _, c := range countries[:o.top("top_countries", len(countries))] {
-		var shown any = sums[c].total()
-		if v := sums[c].total(); math.Floor(v) == v && math.Abs(v) <= 1<<53 {
+		var shown any = sums[c].Total()
+		if v := sums[c].Total(); math.Floor(v) == v && math.Abs(v) <= 1<<53 {
 			shown = int64(v)
 		}
 		q.Rows = append(q.Rows, []any{c, shown})
@@ -154,23 +118,23 @@ func (o *oracle) budgets() answer.Query {
 
 func (o *oracle) ratings() answer.Query {
 	q := answer.Query{Name: "ratings", Columns: []string{"rank", "movie_id", "title", "average_rating", "ratings"}}
-	ids := o.ids(func(m *movie) bool { return m.ratingsOf.n > 0 })
+	ids := o.ids(func(m *movie) bool { return m.ratingsOf.N > 0 })
 	if len(ids) == 0 {
 		return q
 	}
 	best, worst := ids[0], ids[0]
 	for _, id := range ids {
-		v := o.movies[id].ratingsOf.value()
-		if v > o.movies[best].ratingsOf.value() {
+		v := o.movies[id].ratingsOf.Value()
+		if v > o.movies[best].ratingsOf.Value() {
 			best = id
 		}
-		if v < o.movies[worst].ratingsOf.value() {
+		if v < o.movies[worst].ratingsOf.Value() {
 			worst = id
 		}
 	}
 	for i, id := range []int64{best, worst} {
 		m := o.movies[id]
-		q.Rows = append(q.Rows, []any{[]string{"best", "worst"}[i], id, m.title, m.ratingsOf.value(), m.ratingsOf.n})
+		q.Rows = append(q.Rows, []any{[]string{"best", "worst"}[i], id, m.title, m.ratingsOf.Value(), m.ratingsOf.N})
 	}
 	return q
 }
@@ -200,14 +164,14 @@ func (o *oracle) actorsQuery() answer.Query {
 func (o *oracle) sentiments() answer.Query {
 	q := answer.Query{Name: "sentiment", Columns: []string{"sentiment", "average_revenue_to_budget", "movies"}}
 	for _, s := range []string{"NEGATIVE", "POSITIVE"} {
-		var ratios mean
+		var ratios oraclecsv.Mean
 		for _, m := range o.movies {
 			if m.sentiment == s {
-				ratios.add(m.ratio)
+				ratios.Add(m.ratio)
 			}
 		}
-		if ratios.n > 0 {
-			q.Rows = append(q.Rows, []any{s, ratios.value(), ratios.n})
+		if ratios.N > 0 {
+			q.Rows = append(q.Rows, []any{s, ratios.Value(), ratios.N})
 		}
 	}
 	return q

@@ -19,7 +19,7 @@ type movie struct {
 	title, genres   string
 	countries       []string
 	producedBy      map[string]bool
-	ratingsOf       mean
+	ratingsOf       oraclecsv.Mean
 	countsForRating bool
 }
 
@@ -88,7 +88,7 @@ func (o *oracle) rating(f []string) error {
 		return err
 	}
 	if m := o.movies[id]; m != nil && m.countsForRating {
-		m.ratingsOf.add(value)
+		m.ratingsOf.Add(value)
 	}
 	return nil
 }
