@@ -1,6 +1,6 @@
 // Package monitor listens to what nodes say of themselves (package heartbeat) and remembers it.
 //
-//	NodeTable  which node was heard when, and how fast it works (pure: time comes in); medicTable likewise
+//	nodeTable  which node was heard when, and how fast it works (pure: time comes in); medicTable likewise
 //	Listener   a SUB socket to the control sockets of all nodes or medics, and a goroutine that writes their table
 //
 // It never asks a node anything, so a node that hangs cannot make it hang.

@@ -11,8 +11,8 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// Topic is what heartbeats are published under; acknowledgements have others.
-const Topic = "H"
+// heartbeatTopic is what heartbeats are published under; acknowledgements have others.
+const heartbeatTopic = "H"
 
 // keepAlive finds a connection behind which nobody is any more: a container may move to another address.
 const keepAlive = 2 * time.Second
@@ -34,7 +34,7 @@ type table[V any] interface {
 
 // ListenToNodes subscribes to the heartbeats of nodes. The listener must be closed.
 func ListenToNodes(nodes []topology.Node) (*Listener[[]Status], error) {
-	return listen[[]Status]("heartbeats", nodes, NewNodeTable(nodes), Topic)
+	return listen[[]Status]("heartbeats", nodes, newNodeTable(nodes), heartbeatTopic)
 }
 
 // ListenToMedics subscribes to the heartbeats and the journals of medics. The listener must be closed.

@@ -7,8 +7,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// NodeTable holds the last heartbeats of each node, in the order of the topology.
-type NodeTable struct {
+// nodeTable holds the last heartbeats of each node, in the order of the topology.
+type nodeTable struct {
 	nodes []topology.Node
 	heard map[topology.NodeID]*samples
 }
@@ -24,9 +24,9 @@ type sample struct {
 	at time.Time
 }
 
-// NewNodeTable knows the nodes it is to hear of, and no other.
-func NewNodeTable(nodes []topology.Node) *NodeTable {
-	b := &NodeTable{nodes: nodes, heard: map[topology.NodeID]*samples{}}
+// newNodeTable knows the nodes it is to hear of, and no other.
+func newNodeTable(nodes []topology.Node) *nodeTable {
+	b := &nodeTable{nodes: nodes, heard: map[topology.NodeID]*samples{}}
 	for _, n := range nodes {
 		b.heard[n.ID] = nil
 	}
@@ -37,7 +37,7 @@ func NewNodeTable(nodes []topology.Node) *NodeTable {
 const rateSpan = 2 * time.Second
 
 // Heard takes a heartbeat. One of an older incarnation than was heard before comes from a process that is about to go.
-func (b *NodeTable) Heard(beat heartbeat.Beat, at time.Time) {
+func (b *nodeTable) Heard(beat heartbeat.Beat, at time.Time) {
 	m, known := b.heard[beat.Node]
 	switch {
 	case !known:
@@ -65,14 +65,14 @@ type Status struct {
 }
 
 // take passes over what is no heartbeat: it may be another version's, or a stranger's.
-func (b *NodeTable) take(topic string, payload []byte, _ topology.NodeID, now time.Time) {
-	if beat, err := heartbeat.Decode(payload); err == nil && topic == Topic {
+func (b *nodeTable) take(topic string, payload []byte, _ topology.NodeID, now time.Time) {
+	if beat, err := heartbeat.Decode(payload); err == nil && topic == heartbeatTopic {
 		b.Heard(beat, now)
 	}
 }
 
 // View is the status of every node, in the order of the topology.
-func (b *NodeTable) View(now time.Time) []Status {
+func (b *nodeTable) View(now time.Time) []Status {
 	all := make([]Status, len(b.nodes))
 	for i, n := range b.nodes {
 		all[i] = Status{Node: n}

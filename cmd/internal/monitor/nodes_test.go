@@ -18,7 +18,7 @@ func beat(node string, incarnation, bytesIn uint64) heartbeat.Beat {
 	}
 }
 
-func board() *NodeTable { return NewNodeTable([]topology.Node{{ID: "a-1"}, {ID: "b-1"}}) }
+func board() *nodeTable { return newNodeTable([]topology.Node{{ID: "a-1"}, {ID: "b-1"}}) }
 
 func TestWhoWasNotHeardIsSilent(t *testing.T) {
 	b := board()

@@ -107,8 +107,8 @@ func sweep() {
 	})
 }
 
-// site is a topology file that changes, and the cluster that follows it.
-type site struct {
+// testCluster is a topology file that changes, and the cluster that follows it.
+type testCluster struct {
 	t       *testing.T
 	name    string
 	file    string
@@ -118,8 +118,8 @@ type site struct {
 	limit   int
 }
 
-func newSite(t *testing.T) *site {
-	s := &site{t: t, name: fmt.Sprintf("%s%d-%d", prefix, os.Getpid(), rand.IntN(1000)), file: filepath.Join(t.TempDir(), "topology.toml"),
+func newTestCluster(t *testing.T) *testCluster {
+	s := &testCluster{t: t, name: fmt.Sprintf("%s%d-%d", prefix, os.Getpid(), rand.IntN(1000)), file: filepath.Join(t.TempDir(), "topology.toml"),
 		ports: freePorts(t), joiners: 1, outputs: "a", limit: 8}
 	t.Cleanup(func() {
 		remove(func(cluster string) bool { return cluster == s.name })
@@ -155,7 +155,7 @@ func freePorts(t *testing.T) int {
 	return 0
 }
 
-func (s *site) write() {
+func (s *testCluster) write() {
 	text := fmt.Sprintf(`[cluster]
 name = %q
 [hosts.a]
@@ -219,7 +219,7 @@ sessions = %d
 }
 
 // posta runs a program, and fails the test if it fails.
-func (s *site) posta(program string, args ...string) (out, errs string) {
+func (s *testCluster) posta(program string, args ...string) (out, errs string) {
 	s.t.Helper()
 	out, errs, err := s.try(s.t.Context(), program, args...)
 	if err != nil {
@@ -228,7 +228,7 @@ func (s *site) posta(program string, args ...string) (out, errs string) {
 	return out, errs
 }
 
-func (s *site) try(ctx context.Context, program string, args ...string) (out, errs string, err error) {
+func (s *testCluster) try(ctx context.Context, program string, args ...string) (out, errs string, err error) {
 	command := exec.CommandContext(ctx, program, append(args, "--topology", s.file)...)
 	command.Cancel = func() error { return command.Process.Signal(os.Kill) }
 	var stdout, stderr bytes.Buffer
@@ -237,7 +237,7 @@ func (s *site) try(ctx context.Context, program string, args ...string) (out, er
 	return stdout.String(), stderr.String(), err
 }
 
-func (s *site) deploy(program string, args ...string) {
+func (s *testCluster) deploy(program string, args ...string) {
 	s.t.Helper()
 	_, errs := s.posta(program, append([]string{"deploy"}, args...)...)
 	lines := strings.Split(strings.TrimSpace(errs), "\n")
@@ -256,7 +256,7 @@ type load struct {
 	bad  []string
 }
 
-func (s *site) load(data, want string, clients int) *load {
+func (s *testCluster) load(data, want string, clients int) *load {
 	l := &load{stop: make(chan struct{})}
 	for range clients {
 		l.wg.Add(1)
@@ -308,9 +308,9 @@ func (l *load) end() (done int, bad []string) {
 }
 
 // While clients run one session after the other, everything about the cluster changes: its limits, its image, its number of joiners up and
-// down, the host of its output; changes are killed in the middle and said again, and taken back. No session fails, and no bit of an answer is another.
+// down, the host of its output; changes are killed in the middle and run again, and taken back. No session fails, and every answer is the same to the bit.
 func TestEverythingChangesUnderSessions(t *testing.T) {
-	s := newSite(t)
+	s := newTestCluster(t)
 	data := filepath.Join(t.TempDir(), "bikes")
 	if out, err := exec.Command(first, "gen", "bikes", "--rows", "20000", "--out", data).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
