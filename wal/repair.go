@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 )
 
 // Repair makes a damaged log usable again, by people's decision: it cuts at the first bad record. Everything it takes
@@ -33,14 +34,13 @@ func repair(fsys FS, dir string) (r Report, err error) {
 	if err != nil || before.Damage == nil {
 		return before, err
 	}
-	t := chooseTarget(s, before)
-	lost, err := t.apply(fsys, s)
-	if err != nil {
+	work := repairer{fsys: fsys, dir: dir}
+	if err := work.apply(s, chooseTarget(s, before)); err != nil {
 		return before, fmt.Errorf("wal: repair %s: %w", dir, orDiskFull(err))
 	}
 	after, _, _, err := verify(fsys, dir)
 	after.Holder = ""
-	after.Lost = append([]string{before.Damage.Reason + ": " + before.Damage.File}, lost...)
+	after.Lost = append([]string{before.Damage.Reason + ": " + before.Damage.File}, work.lost...)
 	if err == nil && after.Damage != nil {
 		err = after.Damage
 	}
@@ -105,95 +105,107 @@ func newestUpTo(ascending []Index, limit Index) (newest Index, ok bool) {
 	return newest, ok
 }
 
-// apply makes the log the target: the new identity first, so that a half-repaired log that looks sound is not taken for the
+// repairer makes a log the target.
+type repairer struct {
+	fsys  FS
+	dir   string
+	aside string   // below dir: where it keeps what it takes out
+	lost  []string // for people, in order
+}
+
+func (r *repairer) lose(format string, args ...any) {
+	r.lost = append(r.lost, fmt.Sprintf(format, args...))
+}
+
+// apply goes in this order: the new identity first, so that a half-repaired log that looks sound is not taken for the
 // old one; then what goes, from the newest on; then the tail.
-func (t target) apply(fsys FS, s *analysis) (lost []string, err error) {
+func (r *repairer) apply(s *analysis, t target) error {
 	h, err := newHead()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	h.first, h.needsSnapshot = t.head.first, t.head.needsSnapshot
 	for _, sub := range []string{segmentsName, snapshotsDir} {
-		if err := makeDir(fsys, filepath.Join(s.dir, sub)); err != nil {
-			return nil, err
+		if err := makeDir(r.fsys, filepath.Join(r.dir, sub)); err != nil {
+			return err
 		}
 	}
-	aside, err := makeRepairDir(fsys, s.dir)
-	if err != nil {
-		return nil, err
+	if r.aside, err = makeRepairDir(r.fsys, r.dir); err != nil {
+		return err
 	}
-	if err := createHead(fsys, s.dir, h); err != nil {
-		return nil, err
+	if err := createHead(r.fsys, r.dir, h); err != nil {
+		return err
 	}
-	lost = append(lost, fmt.Sprintf("log id %x; it is %x now, and peers fail the sessions they had with the old one", s.head.id.LogID, h.id.LogID))
-	for i := len(s.snapshots) - 1; i >= 0; i-- {
-		if n := s.snapshots[i]; n.at > t.snapshots || t.bad[n.rel()] {
-			if err := moveAside(fsys, s.dir, n.rel(), aside); err != nil {
-				return lost, err
-			}
-			lost = append(lost, fmt.Sprintf("snapshot after record %d, kept in %s", n.at, aside))
-		}
-	}
-	moved, err := t.moveSegments(fsys, s, aside)
-	lost = append(lost, moved...)
-	if err != nil || len(t.keep) > 0 {
-		return lost, err
-	}
-	return lost, makeSegment(fsys, s.dir, h.first)
-}
-
-func (t target) moveSegments(fsys FS, s *analysis, aside string) (lost []string, err error) {
-	kept := map[Index]bool{}
-	for i := range t.keep {
-		kept[t.keep[i].scan.first] = true
-	}
-	for i := len(s.segments) - 1; i >= 0; i-- {
-		f := &s.segments[i]
-		if kept[f.scan.first] {
-			continue
-		}
-		rel := filepath.Join(segmentsName, segmentName(f.scan.first))
-		if err := moveAside(fsys, s.dir, rel, aside); err != nil {
-			return lost, err
-		}
-		lost = append(lost, fmt.Sprintf("records from %d to at least %d, kept in %s", f.scan.first, f.scan.next()-1, aside))
+	r.lose("log id %x; it is %x now, and peers fail the sessions they had with the old one", s.head.id.LogID, h.id.LogID)
+	if err := r.takeOut(s, t); err != nil {
+		return err
 	}
 	if len(t.keep) == 0 {
-		return lost, nil
+		return makeSegment(r.fsys, r.dir, h.first)
 	}
-	cut, err := t.endTail(fsys, s.dir, aside)
-	return append(lost, cut...), err
+	return r.endTail(t.keep[len(t.keep)-1])
+}
+
+// takeOut moves the snapshots and segments aside that are not part of the target.
+func (r *repairer) takeOut(s *analysis, t target) error {
+	for _, n := range slices.Backward(s.snapshots) {
+		if n.at > t.snapshots || t.bad[n.rel()] {
+			if err := r.moveAside(n.rel()); err != nil {
+				return err
+			}
+			r.lose("snapshot after record %d, kept in %s", n.at, r.aside)
+		}
+	}
+	for _, f := range slices.Backward(s.segments) {
+		if slices.ContainsFunc(t.keep, func(k foundSegment) bool { return k.scan.first == f.scan.first }) {
+			continue
+		}
+		if err := r.moveAside(filepath.Join(segmentsName, segmentName(f.scan.first))); err != nil {
+			return err
+		}
+		r.lose("records from %d to at least %d, kept in %s", f.scan.first, f.scan.next()-1, r.aside)
+	}
+	return nil
 }
 
 // endTail makes the last kept segment end with its last good record, unsealed, and free of what tidwall would trip over.
-func (t target) endTail(fsys FS, dir, aside string) (lost []string, err error) {
-	tail := &t.keep[len(t.keep)-1]
+func (r *repairer) endTail(tail foundSegment) error {
 	if tail.foreign != "" {
 		rel := filepath.Join(segmentsName, segmentName(tail.scan.first), tail.foreign)
-		if err := moveAside(fsys, dir, rel, aside); err != nil {
-			return nil, err
+		if err := r.moveAside(rel); err != nil {
+			return err
 		}
-		lost = append(lost, fmt.Sprintf("the file %s, kept in %s", rel, aside))
+		r.lose("the file %s, kept in %s", rel, r.aside)
 	}
 	if tail.missing {
-		return lost, makeSegment(fsys, dir, tail.scan.first)
+		return makeSegment(r.fsys, r.dir, tail.scan.first)
 	}
 	end := tail.scan.end
 	if tail.scan.sealed {
 		end = tail.scan.lastAt
 	}
-	b, err := fsys.ReadFile(segmentFile(dir, tail.scan.first))
+	name := segmentFile(r.dir, tail.scan.first)
+	b, err := r.fsys.ReadFile(name)
 	if err != nil {
-		return lost, err
+		return err
 	}
 	if rest := b[min(end, int64(len(b))):]; len(rest) > 0 {
-		name := filepath.Join(aside, fmt.Sprintf("%s-%d%s", segmentName(tail.scan.first), end, tornSuffix))
-		if err := replaceFile(fsys, filepath.Join(dir, name), rest); err != nil {
-			return lost, err
+		kept := filepath.Join(r.aside, fmt.Sprintf("%s-%d%s", segmentName(tail.scan.first), end, tornSuffix))
+		if err := replaceFile(r.fsys, filepath.Join(r.dir, kept), rest); err != nil {
+			return err
 		}
-		lost = append(lost, fmt.Sprintf("records from %d on: %d bytes, kept in %s", tail.scan.next(), len(rest), name))
+		r.lose("records from %d on: %d bytes, kept in %s", tail.scan.next(), len(rest), kept)
 	}
-	return lost, truncateFile(fsys, segmentFile(dir, tail.scan.first), end)
+	return truncateFile(r.fsys, name, end)
+}
+
+// moveAside renames; both directories are durable when it returns.
+func (r *repairer) moveAside(rel string) error {
+	from, aside := filepath.Join(r.dir, rel), filepath.Join(r.dir, r.aside)
+	if err := r.fsys.Rename(from, filepath.Join(aside, filepath.Base(rel))); err != nil {
+		return err
+	}
+	return errors.Join(syncDir(r.fsys, aside), syncDir(r.fsys, filepath.Dir(from)))
 }
 
 // makeRepairDir makes the next DIR/cut/repair-N.
@@ -212,13 +224,4 @@ func makeRepairDir(fsys FS, dir string) (rel string, err error) {
 	}
 	rel = filepath.Join(cutName, fmt.Sprintf("repair-%d", n))
 	return rel, makeDir(fsys, filepath.Join(dir, rel))
-}
-
-// moveAside renames; both directories are durable when it returns.
-func moveAside(fsys FS, dir, rel, aside string) error {
-	from := filepath.Join(dir, rel)
-	if err := fsys.Rename(from, filepath.Join(dir, aside, filepath.Base(rel))); err != nil {
-		return err
-	}
-	return errors.Join(syncDir(fsys, filepath.Join(dir, aside)), syncDir(fsys, filepath.Dir(from)))
 }

@@ -26,8 +26,8 @@ func (q *sendQueue) size() (msgs, bytes int) {
 	return q.msgs, q.bytes
 }
 
-// send queues msgs in order and waits for room.
-func (p *Push) send(ctx context.Context, msgs ...Message) error { return p.queue.put(ctx, msgs) }
+// send queues m and waits for room.
+func (p *Push) send(ctx context.Context, m Message) error { return p.queue.put(ctx, m) }
 
 // logCount counts what a socket logs with one message.
 type logCount struct {

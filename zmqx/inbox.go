@@ -1,9 +1,6 @@
 package zmqx
 
-import (
-	"context"
-	"sync"
-)
+import "context"
 
 // inboxDepth is how many batches may lie ready, so that readers work while the receiver does. Beyond it each reader
 // holds one batch and stops reading: what a socket keeps for a receiver that does not come is bounded by one batch per
@@ -14,7 +11,6 @@ const inboxDepth = 2
 type inbox struct {
 	batches chan []Received // readers send; end closes it when all of them have ended
 	pool    bufferPool
-	once    sync.Once
 }
 
 func newInbox() *inbox {
@@ -54,5 +50,5 @@ func (b *inbox) C() <-chan []Received { return b.batches }
 // any more. Optional: raises throughput of large messages by half over tcp, and two to four times over ipc.
 func (b *inbox) Recycle(batch []Received) { b.pool.put(batch) }
 
-// end is called when all readers have ended.
-func (b *inbox) end() { b.once.Do(func() { close(b.batches) }) }
+// end is called once, when all readers have ended.
+func (b *inbox) end() { close(b.batches) }

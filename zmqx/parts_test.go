@@ -148,7 +148,13 @@ func TestSendQueue_PutWaitsForRoomAndKeepsOrder(t *testing.T) {
 	q := newSendQueue(Options{QueueMessages: 2, QueueBytes: 100})
 	done := make(chan error, 1)
 	go func() {
-		done <- q.put(context.Background(), []Message{text("1"), text("2"), text("3"), text("4"), text("5")})
+		for _, s := range []string{"1", "2", "3", "4", "5"} {
+			if err := q.put(context.Background(), text(s)); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
 	}()
 	var got string
 	for len(got) < 5 {

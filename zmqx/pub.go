@@ -38,7 +38,7 @@ func (p *Pub) Send(msgs ...Message) error {
 }
 
 // Close waits at most Linger for the queues to be written, closes all connections and awaits all goroutines.
-func (p *Pub) Close() error { return p.close(p.drainPeers) }
+func (p *Pub) Close() error { return p.close(p.drainPeers, nil) }
 
 func (p *Pub) setUp(sub *peer) {
 	sub.topics = newSubscriptions(p.opt.MaxSubscriptions, p.opt.MaxTopic)

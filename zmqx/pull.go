@@ -18,7 +18,4 @@ func NewPull(o Options) (*Pull, error) {
 func (p *Pull) Listen(endpoint string) (string, error) { return p.listen(endpoint) }
 
 // Close closes all connections and awaits all goroutines.
-func (p *Pull) Close() error {
-	defer p.end()
-	return p.close(nil)
-}
+func (p *Pull) Close() error { return p.close(nil, p.end) }

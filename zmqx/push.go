@@ -43,7 +43,7 @@ func (p *Push) Reset() {
 // Close waits at most Linger for the queue to be written, closes the connection and awaits all goroutines.
 func (p *Push) Close() error {
 	p.queue.close()
-	return p.close(p.queue.drained)
+	return p.close(p.queue.drained, nil)
 }
 
 func (p *Push) setUp(to *peer) { to.queue, to.in.lim = p.queue, p.opt.commandLimits() }

@@ -2,6 +2,7 @@ package zmqx
 
 import (
 	"context"
+	"errors"
 	"sync"
 )
 
@@ -39,32 +40,25 @@ func (q *sendQueue) tryPut(msgs []Message) error {
 	if q.closed {
 		return ErrClosed
 	}
-	if !q.roomLocked(len(msgs), bytes) {
+	// An empty queue takes anything, or a message above the bound would never go.
+	if q.msgs > 0 && (q.msgs+len(msgs) > q.maxMsgs || q.bytes+bytes > q.maxBytes) {
 		return ErrFull
 	}
-	q.putLocked(msgs, bytes)
+	q.waiting = append(q.waiting, msgs...)
+	q.msgs += len(msgs)
+	q.bytes += bytes
+	q.signal()
 	return nil
 }
 
-// put takes msgs one after the other and waits for room before each. After an error some of them may have been taken.
-func (q *sendQueue) put(ctx context.Context, msgs []Message) error {
-	for len(msgs) > 0 {
+// put takes m as soon as there is room.
+func (q *sendQueue) put(ctx context.Context, m Message) error {
+	for {
 		q.mu.Lock()
-		for len(msgs) > 0 && !q.closed {
-			size := msgs[0].Size()
-			if !q.roomLocked(1, size) {
-				break
-			}
-			q.putLocked(msgs[:1], size)
-			msgs = msgs[1:]
-		}
-		closed, changed := q.closed, q.changedLocked()
+		changed := q.changedLocked() // before the attempt, so that room made after it is not missed
 		q.mu.Unlock()
-		if closed {
-			return ErrClosed
-		}
-		if len(msgs) == 0 {
-			return nil
+		if err := q.tryPut([]Message{m}); !errors.Is(err, ErrFull) {
+			return err
 		}
 		select {
 		case <-changed:
@@ -72,19 +66,6 @@ func (q *sendQueue) put(ctx context.Context, msgs []Message) error {
 			return ctx.Err()
 		}
 	}
-	return nil
-}
-
-// roomLocked: an empty queue takes anything, or a message above the bound would never go.
-func (q *sendQueue) roomLocked(msgs, bytes int) bool {
-	return q.msgs == 0 || q.msgs+msgs <= q.maxMsgs && q.bytes+bytes <= q.maxBytes
-}
-
-func (q *sendQueue) putLocked(msgs []Message, bytes int) {
-	q.waiting = append(q.waiting, msgs...)
-	q.msgs += len(msgs)
-	q.bytes += bytes
-	q.signal()
 }
 
 // putFirst queues messages before all others and whatever the bound: the subscriptions of a new connection.

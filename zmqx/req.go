@@ -69,7 +69,7 @@ func (r *Req) ask(ctx context.Context, question Message) (*peer, <-chan Message,
 			r.asked, r.answer = p.id, make(chan Message, 1)
 			answer := r.answer
 			r.mu.Unlock()
-			err := p.queue.put(ctx, []Message{question})
+			err := p.queue.put(ctx, question)
 			if err != nil {
 				r.abandon(p)
 			}
@@ -119,7 +119,7 @@ func (r *Req) forget(p *peer) {
 }
 
 // Close ends a question in flight with ErrClosed and awaits all goroutines.
-func (r *Req) Close() error { return r.close(nil) }
+func (r *Req) Close() error { return r.close(nil, nil) }
 
 func (r *Req) setUp(*peer) {}
 

@@ -42,7 +42,4 @@ func (r *Router) Send(to PeerID, msgs ...Message) error {
 }
 
 // Close waits at most Linger for the queues to be written, closes all connections and awaits all goroutines.
-func (r *Router) Close() error {
-	defer r.end()
-	return r.close(r.drainPeers)
-}
+func (r *Router) Close() error { return r.close(r.drainPeers, r.end) }

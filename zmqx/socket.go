@@ -187,8 +187,8 @@ func (s *socket) drainPeers(ctx context.Context) {
 }
 
 // close ends the socket in this order: no new connections from outside, what is queued is written for at most Linger
-// (connecting sockets still reconnect meanwhile), every connection is closed, every goroutine awaited, the last events heard.
-func (s *socket) close(drain func(context.Context)) error {
+// (connecting sockets still reconnect meanwhile), every connection is closed, every goroutine awaited, the last events heard, then end is called.
+func (s *socket) close(drain func(context.Context), end func()) error {
 	s.mu.Lock()
 	if s.closing {
 		s.mu.Unlock()
@@ -216,6 +216,9 @@ func (s *socket) close(drain func(context.Context)) error {
 	}
 	s.wg.Wait()
 	s.events.close()
+	if end != nil {
+		end()
+	}
 	close(s.closed)
 	return err
 }

@@ -52,10 +52,7 @@ func (s *Sub) Subscribe(prefix string) error {
 }
 
 // Close closes all connections and awaits all goroutines.
-func (s *Sub) Close() error {
-	defer s.end()
-	return s.close(nil)
-}
+func (s *Sub) Close() error { return s.close(nil, s.end) }
 
 // join tells a new publisher all subscriptions. A Subscribe at the same time may tell it twice: that is idempotent.
 func (s *Sub) join(p *peer) {
