@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -56,7 +57,7 @@ func TestBench_SectionsMeasureAndReport(t *testing.T) {
 		}
 	}
 	c.Contestants = []string{"posta-parsers", "posta-volatile", "nats"}
-	c.rivals = map[string]string{natsProgram: natstest.Program(t)}
+	c.rivals = map[need]string{natsServer: natstest.Program(t)}
 	if err := Run(context.Background(), c); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
@@ -80,9 +81,9 @@ func TestBench_SectionsMeasureAndReport(t *testing.T) {
 		if !strings.Contains(out.String(), s.About) {
 			t.Errorf("section %s was not printed", s.Name)
 		}
-		ratio := s.Cases[0].Figure("ratio")
+		ratio := figureOf(&s.Cases[0], "ratio")
 		if strings.HasPrefix(s.Name, raceGroup) {
-			ratio = s.Cases[len(s.Cases)-1].Figure(map[string]string{"race-flights": "times", "race-hop": "CPU times", "race-latency": "chunk, busy p99", "race-recovery": "running again"}[s.Name])
+			ratio = figureOf(&s.Cases[len(s.Cases)-1], map[string]string{"race-flights": "times", "race-hop": "CPU times", "race-latency": "chunk, busy p99", "race-recovery": "running again"}[s.Name])
 		}
 		if ratio == nil || len(ratio.Values) != c.Rounds || ratio.Median <= 0 {
 			t.Errorf("section %s: ratio %+v, want %d of them", s.Name, ratio, c.Rounds)
@@ -147,7 +148,7 @@ func TestBench_UnknownSection(t *testing.T) {
 func TestField_WhoIsNotThereIsNamed(t *testing.T) {
 	ctx := context.Background()
 	c := Config{Contestants: []string{"posta-single", "duckdb"}, Dir: t.TempDir(), DuckDB: "/nowhere/duckdb"}
-	field, skipped, err := c.field(ctx, func(*contestant) bool { return true })
+	field, skipped, err := c.participants(ctx, func(*contestant) bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,31 +168,28 @@ func TestField_WhoIsNotThereIsNamed(t *testing.T) {
 		}
 	}
 	c.Contestants = []string{"postal"}
-	if _, _, err := c.field(ctx, func(*contestant) bool { return true }); err == nil || !strings.Contains(err.Error(), "posta-parsers") {
+	if _, _, err := c.participants(ctx, func(*contestant) bool { return true }); err == nil || !strings.Contains(err.Error(), "posta-parsers") {
 		t.Errorf("%v, want an error that names the contestants", err)
 	}
 }
 
 // TestSkip_ABrokerThatIsNotInstalledIsNamed: with how to install it, and the others still take part.
 func TestSkip_ABrokerThatIsNotInstalledIsNamed(t *testing.T) {
-	c := Config{absent: map[string]string{}, rivals: map[string]string{natsProgram: "built"}}
+	why := errors.New("rabbitmq-server is not installed")
+	c := Config{prepared: map[need]error{rabbitMQ: why, natsServer: nil}}
 	for _, x := range contestants() {
 		if strings.HasPrefix(x.name, "rabbitmq") {
-			if x.absent == nil {
-				t.Fatalf("%s is not asked whether it is there", x.name)
-			}
-			c.absent[x.name] = "rabbitmq-server is not installed"
 			c.Contestants = append(c.Contestants, x.name)
 		}
 	}
 	c.Contestants = append(c.Contestants, "nats-parsers")
-	field, skipped, err := c.field(context.Background(), func(x *contestant) bool { return x.broker != nil })
+	field, skipped, err := c.participants(context.Background(), func(x *contestant) bool { return x.broker != nil })
 	if err != nil || len(field) != 1 || field[0].name != "nats-parsers" {
 		t.Errorf("%d take part, %v", len(field), err)
 	}
 	named := 0
 	for _, s := range skipped {
-		if s.Why == "rabbitmq-server is not installed" {
+		if s.Why == why.Error() {
 			named++
 		}
 	}
@@ -203,14 +201,14 @@ func TestSkip_ABrokerThatIsNotInstalledIsNamed(t *testing.T) {
 // TestSkip_ARivalWithoutSourceIsNamed: the tests' folder is not the one that holds Posta.
 func TestSkip_ARivalWithoutSourceIsNamed(t *testing.T) {
 	c := Config{Dir: t.TempDir(), Contestants: []string{"nats"}}
-	field, skipped, err := c.field(context.Background(), func(x *contestant) bool { return x.name == "nats" })
+	field, skipped, err := c.participants(context.Background(), func(x *contestant) bool { return x.name == "nats" })
 	if err != nil || len(field) != 0 || len(skipped) != 1 || skipped[0].Why != brokers.ErrNoSource.Error() {
 		t.Errorf("%d take part, skipped %+v, %v", len(field), skipped, err)
 	}
 }
 
 func TestJudge_AWrongAnswerEndsTheRace(t *testing.T) {
-	s, err := subjectOf("bikes")
+	s, err := workloadOf("bikes")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +233,7 @@ func TestJudge_AWrongAnswerEndsTheRace(t *testing.T) {
 		{"no number", other, text(`"7.5"`, "{}"), false},
 		{"no answer", other, []byte(`{"Queries":{}}`), false},
 	} {
-		err := s.judge([]contestant{x.field, {name: judge}}, []entry{{answer: x.answer}, {answer: right}})
+		err := s.checkAnswers([]contestant{x.field, {name: reference}}, []result{{answer: x.answer}, {answer: right}})
 		if (err == nil) != x.ok {
 			t.Errorf("%s: %v", x.name, err)
 		}
@@ -249,7 +247,7 @@ func TestRepeat_TheFirstRoundWarmsUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := c.Figure("speed")
+	f := figureOf(&c, "speed")
 	if f == nil || f.Median != 2.5 || f.Min != 1 || f.Max != 4 || len(f.Values) != 4 {
 		t.Errorf("got %+v, want 2.5 (1–4)", f)
 	}
@@ -264,7 +262,7 @@ func TestRepeat_ColdEveryRoundCounts(t *testing.T) {
 		rounds = append(rounds, i)
 		return []Measure{{"speed", "MB/s", float64(i)}}, nil
 	})
-	if f := c.Figure("speed"); err != nil || !slices.Equal(rounds, []int{1, 2}) || f == nil || len(f.Values) != 2 {
+	if f := figureOf(&c, "speed"); err != nil || !slices.Equal(rounds, []int{1, 2}) || f == nil || len(f.Values) != 2 {
 		t.Errorf("rounds %v, %+v, %v", rounds, f, err)
 	}
 }
@@ -278,18 +276,23 @@ func TestRepeat_AnErrorEndsTheCase(t *testing.T) {
 	}
 }
 
-func TestInTurn_TheOrderAlternates(t *testing.T) {
+func TestCompareTimes_TheOrderAlternates(t *testing.T) {
 	var order []byte
+	turn := func(name byte) func() (time.Duration, error) {
+		return func() (time.Duration, error) { order = append(order, name); return time.Duration(name), nil }
+	}
 	for i := range 3 {
-		_ = inTurn(i, func() error { order = append(order, 'a'); return nil }, func() error { order = append(order, 'b'); return nil })
+		if a, b, err := compareTimes(i, turn('a'), turn('b')); a != 'a' || b != 'b' || err != nil {
+			t.Errorf("round %d: %d, %d, %v", i, a, b, err)
+		}
 	}
 	if string(order) != "abbaab" {
 		t.Errorf("order %s", order)
 	}
 }
 
-func TestEnds_AWrongAnswerHasNoSpeed(t *testing.T) {
-	r := ends{client: outcome{told: told{Answer: []byte(`1`)}}, oracle: outcome{told: told{Answer: []byte(`2`)}}}
+func TestEndToEnd_AWrongAnswerHasNoSpeed(t *testing.T) {
+	r := endToEnd{client: childReport{Answer: []byte(`1`)}, oracle: childReport{Answer: []byte(`2`)}}
 	if r.compare() == nil {
 		t.Error("answers that differ are accepted")
 	}
@@ -326,14 +329,14 @@ func TestFlags(t *testing.T) {
 }
 
 func TestFactsOr_RowsAreForEveryAnalysis(t *testing.T) {
-	for _, s := range subjects() {
+	for _, s := range workloads() {
 		if n := (&Config{}).factsOr(s.facts); n != s.facts {
 			t.Errorf("%s: %d facts by default, want its own %d", s.name(), n, s.facts)
 		}
 		if n := (&Config{Rows: 7}).factsOr(s.facts); n != 7 {
 			t.Errorf("%s: %d facts, want the 7 that were asked for", s.name(), n)
 		}
-		if found, err := subjectOf(s.name()); err != nil || found.what != s.what {
+		if found, err := workloadOf(s.name()); err != nil || found.what != s.what {
 			t.Errorf("%s leads to %+v, %v", s.name(), found, err)
 		}
 	}
@@ -345,4 +348,14 @@ func TestChild_OnlyFromAParent(t *testing.T) {
 			t.Errorf("%q is taken for a child", args)
 		}
 	}
+}
+
+// figureOf returns the figure of that name, nil if there is none.
+func figureOf(c *Case, name string) *Figure {
+	for i := range c.Figures {
+		if c.Figures[i].Name == name {
+			return &c.Figures[i]
+		}
+	}
+	return nil
 }

@@ -63,7 +63,7 @@ func child(ctx context.Context, what string, args []string) error {
 	case what == "volatile" && len(args) == 2:
 		return runNode(ctx, args[0], args[1], nodes.Config{Known: known(), Disk: wal.Unsynced})
 	case what == "link" && len(args) == 2:
-		return runNode(ctx, args[0], args[1], nodes.Config{Known: linkSet, Roles: linkRoles})
+		return runNode(ctx, args[0], args[1], nodes.Config{Known: linkAnalyses, Roles: linkRoles})
 	case what == "effect" && len(args) == 2:
 		return runEffectNode(ctx, args[0], args[1])
 	case what == "probe" && len(args) == 2:
@@ -126,12 +126,12 @@ func runClient(ctx context.Context, file string, cfg client.Config, lanes, chunk
 	if err != nil {
 		return err
 	}
-	return tell(begin, a, nil)
+	return reportAnswer(begin, a, nil)
 }
 
-// tellTimes is tell for who has no answer.
-func tellTimes(times []time.Duration) error {
-	line, err := json.Marshal(told{memory: memoryOf("self"), Written: writtenBy("self"), Times: times})
+// reportTimes is reportAnswer for a client that has no answer.
+func reportTimes(times []time.Duration) error {
+	line, err := json.Marshal(childReport{memory: memoryOf("self"), Written: writtenBy("self"), Times: times})
 	if err == nil {
 		_, err = fmt.Printf("%s\n{}\n", line)
 	}
@@ -140,7 +140,7 @@ func tellTimes(times []time.Duration) error {
 
 func runOracle(analysis, dir string) error {
 	begin := time.Now()
-	s, err := subjectOf(analysis)
+	s, err := workloadOf(analysis)
 	if err != nil {
 		return err
 	}
@@ -148,11 +148,11 @@ func runOracle(analysis, dir string) error {
 	if err != nil {
 		return err
 	}
-	return tell(begin, a, nil)
+	return reportAnswer(begin, a, nil)
 }
 
-// told is what client and oracle say to the parent.
-type told struct {
+// childReport is what client and oracle say to the parent.
+type childReport struct {
 	Answer []byte `json:"-"` // JSON of queries and rejected rows, without what differs between runs
 	memory
 
@@ -163,11 +163,11 @@ type told struct {
 	Times []time.Duration `json:"times,omitempty"` // of each session, where there were many
 }
 
-// tell prints an answer of the client's or the oracle's shape; their JSON is the same from the queries on. It travels as it is, behind
+// reportAnswer prints an answer of the client's or the oracle's shape; their JSON is the same from the queries on. It travels as it is, behind
 // a line with the rest. What it costs to write it, and to be taken apart and put together again, is no part of what is measured, for
 // nobody who races: it would be a quarter of a client's time where answers are long.
-func tell(begin time.Time, answer json.Marshaler, times []time.Duration) error {
-	t := told{memory: memoryOf("self"), Wall: time.Since(begin), CPU: cpuTime(), Written: writtenBy("self"), Times: times}
+func reportAnswer(begin time.Time, answer json.Marshaler, times []time.Duration) error {
+	t := childReport{memory: memoryOf("self"), Wall: time.Since(begin), CPU: cpuTime(), Written: writtenBy("self"), Times: times}
 	text, err := answer.MarshalJSON()
 	if err != nil {
 		return err
@@ -184,13 +184,10 @@ func tell(begin time.Time, answer json.Marshaler, times []time.Duration) error {
 	return err
 }
 
-// errAnswer is what a child says of an answer that it cannot tell.
+// errAnswer is of an answer that a child cannot report.
 var errAnswer = errors.New("bad answer")
 
-// outcome is what a process that has ended has cost.
-type outcome struct{ told }
-
-func decodeTold(r io.Reader) (t told, err error) {
+func decodeReport(r io.Reader) (t childReport, err error) {
 	b, err := io.ReadAll(r)
 	if err != nil {
 		return t, err

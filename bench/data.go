@@ -8,20 +8,20 @@ import (
 	"os"
 	"path/filepath"
 
-	"posta.dev/posta/bench/tidy"
+	"posta.dev/posta/bench/sanitize"
 	"posta.dev/posta/internal/gen"
 )
 
 const seed = 1
 
-// data makes the subject's data, or takes what an earlier run of the program has made. The name has the stamp of the generator, so data that
-// an earlier program made in another way is not taken for it.
-func (s *subject) data(dir string, facts int) (path string, bytes int64, err error) {
-	stamp, err := s.stamp(unchanged)
+// data makes the workload's data, or takes what an earlier run of the program has made. Its name has the generator's fingerprint, so data that
+// an earlier program made in another way is not used.
+func (s *workload) data(dir string, facts int) (path string, bytes int64, err error) {
+	version, err := s.fingerprint(unchanged)
 	if err != nil {
 		return "", 0, err
 	}
-	return madeOnce(filepath.Join(dir, fmt.Sprintf("%s-%d-%s", s.name(), facts, stamp)), func(draft string) error {
+	return madeOnce(filepath.Join(dir, fmt.Sprintf("%s-%d-%s", s.name(), facts, version)), func(draft string) error {
 		return s.generate(gen.OnDisk(draft), facts, seed)
 	})
 }
@@ -45,18 +45,18 @@ func madeOnce(path string, make func(draft string) error) (_ string, bytes int64
 	return path, bytes, err
 }
 
-// tidied is data without what DuckDB cannot get past (see package tidy): all contestants of a race read the same bytes.
-func (s *subject) tidied(dir string, facts int) (path string, bytes int64, err error) {
+// sanitizedData is data without what DuckDB cannot get past (see package sanitize): all contestants of a race read the same bytes.
+func (s *workload) sanitizedData(dir string, facts int) (path string, bytes int64, err error) {
 	raw, _, err := s.data(dir, facts)
 	if err != nil {
 		return "", 0, err
 	}
-	stamp, err := s.stamp(tidy.CSV)
+	version, err := s.fingerprint(sanitize.CSV)
 	if err != nil {
 		return "", 0, err
 	}
-	return madeOnce(raw+"-tidy-"+stamp, func(draft string) error {
-		_, err := tidy.Dir(raw, draft)
+	return madeOnce(raw+"-tidy-"+version, func(draft string) error {
+		_, err := sanitize.Dir(raw, draft)
 		return err
 	})
 }

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// duckAlone runs the yardstick. Its time is until the last answer: that it has to give its memory back is not counted.
-func duckAlone(ctx context.Context, c *Config, s *subject, data string) (e entry, err error) {
+// runDuckDB runs the yardstick. Its time is until the last answer: that it has to give its memory back is not counted.
+func runDuckDB(ctx context.Context, c *Config, s *workload, data string) (e result, err error) {
 	costs, err := os.CreateTemp(c.Dir, "costs")
 	if err != nil {
 		return e, err
@@ -21,7 +21,7 @@ func duckAlone(ctx context.Context, c *Config, s *subject, data string) (e entry
 	if err := costs.Close(); err != nil {
 		return e, err
 	}
-	program, err := c.rival(ctx, duckProgram)
+	program, err := c.rival(ctx, duckDB)
 	if err != nil {
 		return e, err
 	}
@@ -44,7 +44,7 @@ func duckAlone(ctx context.Context, c *Config, s *subject, data string) (e entry
 		return e, fmt.Errorf("what the yardstick says of its costs: %w", err)
 	}
 	c.version("DuckDB", cost.Version)
-	e = entry{wall: seconds(cost.Wall), cpu: seconds(cost.CPU), peak: cost.Peak, sum: cost.Peak}
+	e = result{wall: seconds(cost.Wall), cpu: seconds(cost.CPU), peak: cost.Peak, sum: cost.Peak}
 	var parts struct{ Queries json.RawMessage }
 	if err := json.Unmarshal(out.Bytes(), &parts); err != nil {
 		return e, fmt.Errorf("what the yardstick answers: %w", err)

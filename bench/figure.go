@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"time"
 )
 
 // Measure is one figure of one round.
@@ -50,16 +51,6 @@ func (c *Case) add(measures []Measure) {
 	}
 }
 
-// Figure returns the figure of that name, nil if there is none.
-func (c *Case) Figure(name string) *Figure {
-	for i := range c.Figures {
-		if c.Figures[i].Name == name {
-			return &c.Figures[i]
-		}
-	}
-	return nil
-}
-
 // Section is one promise, measured.
 type Section struct {
 	Name  string `json:"name"`
@@ -98,14 +89,25 @@ func repeat(ctx context.Context, name string, rounds iter.Seq2[int, bool], round
 	return c, nil
 }
 
-// inTurn calls both, the second first in every other round: who comes second must not always find the warmer cache, or the
+// compareTimes measures ours and theirs, theirs first in every other round: the second one must not always find the warmer cache, or the
 // disk busy with what the first one left.
-func inTurn(i int, a, b func() error) error {
-	if i%2 == 1 {
-		a, b = b, a
+func compareTimes(round int, ours, theirs func() (time.Duration, error)) (a, b time.Duration, err error) {
+	if round%2 == 1 {
+		b, a, err = compareTimes(0, theirs, ours)
+		return a, b, err
 	}
-	if err := a(); err != nil {
-		return err
+	if a, err = ours(); err == nil {
+		b, err = theirs()
 	}
-	return b()
+	return a, b, err
+}
+
+// withCPU sets spent to the CPU time of this process while f runs.
+func withCPU(spent *time.Duration, f func() (time.Duration, error)) func() (time.Duration, error) {
+	return func() (time.Duration, error) {
+		before := cpuTime()
+		took, err := f()
+		*spent = cpuTime() - before
+		return took, err
+	}
 }

@@ -12,12 +12,12 @@ import (
 // measureHop sends frames from a node to a node, over ZeroMQ and over each broker in turns: what one hop costs, durable on both
 // sides. The nodes and their logs are the same; what lies between them is not.
 func measureHop(ctx context.Context, c *Config) (done Section, err error) {
-	field, skipped, err := c.field(ctx, func(x *contestant) bool { return x.name == first || slices.Contains(brokerNames, x.name) })
+	field, skipped, err := c.participants(ctx, func(x *contestant) bool { return x.name == baseline || slices.Contains(brokerNames, x.name) })
 	if err != nil {
 		return done, err
 	}
 	done.Skipped = skipped
-	done.About = fmt.Sprintf("frames of %s from node to node, durable at both; times over those of %s in the same round", sizeName(hopSize), first)
+	done.About = fmt.Sprintf("frames of %s from node to node, durable at both; times over those of %s in the same round", sizeName(hopSize), baseline)
 	frames := max(1, min(int(c.Amount)/hopSize, maxFrames))
 	done.Cases, err = inTurns(ctx, c, append(field, unbatched(field)...), func(ctx context.Context, x *contestant) (hop, error) {
 		return x.hop(ctx, c, x.share(frames))
@@ -81,7 +81,7 @@ func (h *hop) measures(ours *hop) []Measure {
 
 // hop starts two nodes, and the broker between them if there is one, sends some frames that do not count, and then those that do.
 func (x *contestant) hop(ctx context.Context, c *Config, frames int) (h hop, err error) {
-	b, err := dialLinks(ctx, c, layout{label: x.name + "-hop", verb: "link", broker: x.broker, text: linkTopology(1)})
+	b, err := dialLinks(ctx, c, clusterPlan{label: x.name + "-hop", verb: "link", broker: x.broker, text: linkTopology(1)})
 	if err != nil {
 		return h, err
 	}
@@ -90,10 +90,10 @@ func (x *contestant) hop(ctx context.Context, c *Config, frames int) (h hop, err
 	if _, err := b.send(ctx, max(1, frames/20)); err != nil { // queues are made, connections are open
 		return h, err
 	}
-	before := usageOf(b.crew.pids()...)
+	before := usageOf(b.cluster.pids()...)
 	h.frames = frames
 	h.wall, err = b.send(ctx, frames)
-	spent := usageOf(b.crew.pids()...).since(before)
+	spent := usageOf(b.cluster.pids()...).since(before)
 	// The kernel counts in ticks: of what took less than one, it is not known that it took nothing.
 	h.cpu, h.written = max(clockTick, spent.cpu), spent.written
 	return h, err

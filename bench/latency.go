@@ -25,16 +25,16 @@ const (
 func measureLatency(ctx context.Context, c *Config) (done Section, err error) {
 	done.About = fmt.Sprintf(`from a chunk's acknowledgement until its effect is on the aggregator's disk, %d chunks of %d rows a round, idle, and busy with %d sessions
 of bikes; and from the acknowledgement of the end of a session's last stream until its last answer, %d sessions a round of %d trips each`,
-		c.effectChunks(), markRows, busySessions, c.latencySessions(), latencyFacts)
-	s, err := subjectOf("bikes")
+		c.effectChunks(), chunkRows, busySessions, c.latencySessions(), latencyFacts)
+	s, err := workloadOf("bikes")
 	if err != nil {
 		return done, err
 	}
-	data, _, err := s.tidied(c.Dir, latencyFacts)
+	data, _, err := s.sanitizedData(c.Dir, latencyFacts)
 	if err != nil {
 		return done, err
 	}
-	right, err := oracleAlone(ctx, c, s, data)
+	right, err := runOracleProcess(ctx, c, s, data)
 	if err != nil {
 		return done, err
 	}
@@ -43,7 +43,7 @@ of bikes; and from the acknowledgement of the end of a session's last stream unt
 		return done, err
 	}
 	return c.durableClusters(ctx, done, func(ctx context.Context, x *contestant) (all []Measure, err error) {
-		idle, busy, err := x.effects(ctx, c, load)
+		idle, busy, err := x.chunkDelays(ctx, c, load)
 		if err != nil {
 			return nil, err
 		}
@@ -75,7 +75,7 @@ func percentile(times []time.Duration, share int) float64 {
 }
 
 // sessions are the delays of small sessions, one after the other, on a cluster of their own.
-func (x *contestant) sessions(ctx context.Context, c *Config, s *subject, data string, right json.RawMessage) ([]time.Duration, error) {
+func (x *contestant) sessions(ctx context.Context, c *Config, s *workload, data string, right json.RawMessage) ([]time.Duration, error) {
 	o, _, err := x.runClient(ctx, c, x.name+"-latency", "latency", s.name(), data, fmt.Sprint(c.latencySessions()))
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func runLatency(ctx context.Context, file, analysis, dir, count string) error {
 		}
 		times = append(times, took)
 	}
-	return tell(begin, a, times)
+	return reportAnswer(begin, a, times)
 }
 
 func oneSession(ctx context.Context, cfg client.Config) (a *client.Answer, took time.Duration, err error) {

@@ -4,10 +4,10 @@ import "testing"
 
 // TestTogether: a program that several processes run is in memory once, and what each holds of its own adds up.
 func TestTogether(t *testing.T) {
-	if got := together([]memory{{Peak: 50, Shared: 20}, {Peak: 30, Shared: 19}, {Peak: 25, Shared: 20}}); got != 30+11+5+20 {
+	if got := totalMemory([]memory{{Peak: 50, Shared: 20}, {Peak: 30, Shared: 19}, {Peak: 25, Shared: 20}}); got != 30+11+5+20 {
 		t.Errorf("%d", got)
 	}
-	if got := together(nil); got != 0 {
+	if got := totalMemory(nil); got != 0 {
 		t.Errorf("nobody: %d", got)
 	}
 	m := memoryOf("self")

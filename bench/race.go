@@ -9,38 +9,38 @@ import (
 	"strings"
 
 	"posta.dev/posta/analyses/answer"
-	"posta.dev/posta/bench/alike"
+	"posta.dev/posta/bench/compare"
 )
 
 // race has all contestants answer the analysis over the same data, one after the other, round by round. Who begins changes with
 // the round. A contestant whose answer is another has no speed: it ends the race.
-func (s *subject) race(ctx context.Context, c *Config) (done Section, err error) {
-	field, skipped, err := c.field(ctx, func(*contestant) bool { return true })
+func (s *workload) race(ctx context.Context, c *Config) (done Section, err error) {
+	field, skipped, err := c.participants(ctx, func(*contestant) bool { return true })
 	if err != nil {
 		return done, err
 	}
 	facts := c.factsOr(s.inRace)
-	data, size, err := s.tidied(c.Dir, facts)
+	data, size, err := s.sanitizedData(c.Dir, facts)
 	if err != nil {
 		return done, err
 	}
-	done.About = fmt.Sprintf("%d %s, %d MB of CSV; times of a contestant over those of %s in the same round", facts, s.what, size/1e6, first)
+	done.About = fmt.Sprintf("%d %s, %d MB of CSV; times of a contestant over those of %s in the same round", facts, s.what, size/1e6, baseline)
 	done.Skipped = skipped
-	done.Cases, err = inTurns(ctx, c, field, func(ctx context.Context, x *contestant) (e entry, err error) {
+	done.Cases, err = inTurns(ctx, c, field, func(ctx context.Context, x *contestant) (e result, err error) {
 		if err = warm(data); err == nil {
-			e, err = x.enter(ctx, c, s, data)
+			e, err = x.run(ctx, c, s, data)
 		}
 		return e, err
-	}, func(entries []entry) (all [][]Measure, err error) {
+	}, func(entries []result) (all [][]Measure, err error) {
 		for i := range entries {
 			all = append(all, entries[i].measures(&entries[0], facts, size))
 		}
-		return all, s.judge(field, entries)
+		return all, s.checkAnswers(field, entries)
 	})
 	return done, err
 }
 
-func (e *entry) measures(ours *entry, facts int, size int64) []Measure {
+func (e *result) measures(ours *result, facts int, size int64) []Measure {
 	const mb = 1e6
 	return []Measure{
 		{"wall", "s", e.wall.Seconds()},
@@ -55,10 +55,10 @@ func (e *entry) measures(ours *entry, facts int, size int64) []Measure {
 	}
 }
 
-// judge compares everybody's answers with the oracle's: byte by byte, rejected rows included, where both came from Posta's own
+// checkAnswers compares everybody's answers with the oracle's: byte by byte, rejected rows included, where both came from Posta's own
 // writer; query by query with what knows no rejected rows.
-func (s *subject) judge(field []contestant, entries []entry) error {
-	want := entries[len(entries)-1] // the judge is the last of contestants
+func (s *workload) checkAnswers(field []contestant, entries []result) error {
+	want := entries[len(entries)-1] // the reference is the last of contestants
 	for i := range entries {
 		if bytes.Equal(entries[i].answer, want.answer) {
 			continue
@@ -74,7 +74,7 @@ func (s *subject) judge(field []contestant, entries []entry) error {
 		if err != nil {
 			return err
 		}
-		if err := alike.Queries(got, right); err != nil {
+		if err := compare.Queries(got, right); err != nil {
 			return fmt.Errorf("%s: %w", field[i].name, err)
 		}
 	}
@@ -85,7 +85,7 @@ func (s *subject) judge(field []contestant, entries []entry) error {
 var errAnswers = errors.New("its answers are not the oracle's")
 
 // queries reads the queries of an answer's JSON back, in the order of the analysis.
-func (s *subject) queries(text json.RawMessage) ([]answer.Query, error) {
+func (s *workload) queries(text json.RawMessage) ([]answer.Query, error) {
 	var parts struct {
 		Queries map[string]struct {
 			Columns []string

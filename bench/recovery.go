@@ -16,22 +16,22 @@ import (
 // measureRecovery kills a joiner in the middle of a session and starts it again at once: how long until it runs again, and what
 // the session loses by it. Where there is a broker, it is killed and started again in a session of its own. That somebody is dead has to be noticed too, but that is the medics' (docs/medics.md).
 func measureRecovery(ctx context.Context, c *Config) (done Section, err error) {
-	s, err := subjectOf("bikes")
+	s, err := workloadOf("bikes")
 	if err != nil {
 		return done, err
 	}
 	facts := c.factsOr(s.facts)
-	data, _, err := s.tidied(c.Dir, facts)
+	data, _, err := s.sanitizedData(c.Dir, facts)
 	if err != nil {
 		return done, err
 	}
 	done.About = fmt.Sprintf("a joiner, and in another session the broker, is killed in the middle of %d trips and started again at once; the answers have to be the same", facts)
 	return c.durableClusters(ctx, done, func(ctx context.Context, x *contestant) ([]Measure, error) {
-		calm, err := x.enter(ctx, c, s, data)
+		calm, err := x.run(ctx, c, s, data)
 		if err != nil {
 			return nil, err
 		}
-		hit, back, err := x.struck(ctx, c, s, data, &calm, func(ctx context.Context, n *crew) (time.Duration, error) {
+		hit, back, err := x.disturbed(ctx, c, s, data, &calm, func(ctx context.Context, n *cluster) (time.Duration, error) {
 			return n.replace(ctx, x.verb(), victim)
 		})
 		if err != nil {
@@ -46,7 +46,7 @@ func measureRecovery(ctx context.Context, c *Config) (done Section, err error) {
 		if x.broker == nil {
 			return measures, nil
 		}
-		hit, back, err = x.struck(ctx, c, s, data, &calm, func(ctx context.Context, n *crew) (time.Duration, error) { return n.replaceBroker(ctx) })
+		hit, back, err = x.disturbed(ctx, c, s, data, &calm, func(ctx context.Context, n *cluster) (time.Duration, error) { return n.replaceBroker(ctx) })
 		return append(measures,
 			Measure{"broker answers again", "ms", float64(back.Microseconds()) / 1e3},
 			Measure{"wall, broker killed", "s", hit.Wall.Seconds()},
@@ -55,13 +55,13 @@ func measureRecovery(ctx context.Context, c *Config) (done Section, err error) {
 	})
 }
 
-// strike ends something by force, has it started again, and returns how long it was away.
-type strike func(context.Context, *crew) (time.Duration, error)
+// fault ends something by force, has it started again, and returns how long it was away.
+type fault func(context.Context, *cluster) (time.Duration, error)
 
-// struck runs a session that is hit in its middle. Its answers must be those of the calm one.
-func (x *contestant) struck(ctx context.Context, c *Config, s *subject, data string, calm *entry, hit strike) (o outcome, back time.Duration, err error) {
+// disturbed runs a session that is hit in its middle. Its answers must be those of the calm one.
+func (x *contestant) disturbed(ctx context.Context, c *Config, s *workload, data string, calm *result, hit fault) (o childReport, back time.Duration, err error) {
 	for after := calm.wall * 2 / 5; ; after /= 2 { // a session may be faster than the calm one was
-		o, back, err = x.enterAndDie(ctx, c, s, data, after, hit)
+		o, back, err = x.runWithFault(ctx, c, s, data, after, hit)
 		if after == 0 || !errors.Is(err, errTooLate) {
 			break
 		}
@@ -78,20 +78,20 @@ var errTooLate = errors.New("the session ended before a node was killed; give mo
 // victim is there in every topology of a race.
 const victim topology.NodeID = "joiner-1"
 
-// enterAndDie runs a session of a cluster that is hit after a while.
-func (x *contestant) enterAndDie(
-	ctx context.Context, c *Config, s *subject, data string, after time.Duration, hit strike,
-) (o outcome, back time.Duration, err error) {
+// runWithFault runs a session of a cluster that is hit after a while.
+func (x *contestant) runWithFault(
+	ctx context.Context, c *Config, s *workload, data string, after time.Duration, hit fault,
+) (o childReport, back time.Duration, err error) {
 	label := x.name + "-recovery"
 	n, err := x.start(ctx, c, label)
 	if err != nil {
 		return o, 0, err
 	}
 	if x.broker != nil {
-		time.Sleep(x.broker.settle)
+		time.Sleep(x.broker.minUptime)
 	}
 	type ended struct {
-		outcome
+		childReport
 		err error
 	}
 	client := make(chan ended, 1)
@@ -116,12 +116,12 @@ func (x *contestant) enterAndDie(
 	if err != nil {
 		return o, 0, errors.Join(err, n.kill())
 	}
-	return e.outcome, back, n.stop()
+	return e.childReport, back, n.stop()
 }
 
 // replace kills a node, starts it again, and returns how long it took until it said that it runs.
-func (x *crew) replace(ctx context.Context, what string, id topology.NodeID) (took time.Duration, err error) {
-	at := slices.IndexFunc(x.nodes, func(m *member) bool { return m.id == id })
+func (x *cluster) replace(ctx context.Context, what string, id topology.NodeID) (took time.Duration, err error) {
+	at := slices.IndexFunc(x.nodes, func(m *nodeProcess) bool { return m.id == id })
 	if at < 0 {
 		return 0, fmt.Errorf("there is no node %s", id)
 	}
@@ -148,7 +148,7 @@ func (x *crew) replace(ctx context.Context, what string, id topology.NodeID) (to
 }
 
 // beatOf waits for a node to say that it runs, in its incarnation since or later, and returns which that is.
-func (x *crew) beatOf(ctx context.Context, sub *zmqx.Sub, id topology.NodeID, since uint64) (uint64, error) {
+func (x *cluster) beatOf(ctx context.Context, sub *zmqx.Sub, id topology.NodeID, since uint64) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()
 	for {

@@ -9,46 +9,59 @@ import (
 	"posta.dev/posta/bench/brokers"
 )
 
-// The programs of bench/rivals.
+// need is a program that Posta does not bring: "" for none.
+type need string
+
 const (
-	duckProgram = "duckdb"
-	natsProgram = "nats"
+	rabbitMQ   need = "rabbitmq" // installed
+	natsServer need = "nats"     // of bench/rivals, built
+	duckDB     need = "duckdb"   // likewise
 )
 
-// rival is a program of bench/rivals. The first call builds it, unless a program was given.
-func (c *Config) rival(ctx context.Context, name string) (program string, err error) {
-	if known := c.rivals[name]; known != "" {
-		return known, nil
+// prepare finds or builds a program, once. The error says why contestants that need it cannot take part.
+func (c *Config) prepare(ctx context.Context, n need) error {
+	if n == "" {
+		return nil
 	}
-	if name == duckProgram && c.DuckDB != "" {
+	err, known := c.prepared[n]
+	if known {
+		return err
+	}
+	if n == rabbitMQ {
+		err = brokers.FindRabbitMQ()
+	} else {
+		_, err = c.rival(ctx, n)
+	}
+	if c.prepared == nil {
+		c.prepared = map[need]error{}
+	}
+	c.prepared[n] = err
+	return err
+}
+
+// rival is a program of bench/rivals. The first call builds it, unless a program was given.
+func (c *Config) rival(ctx context.Context, n need) (program string, err error) {
+	if built := c.rivals[n]; built != "" {
+		return built, nil
+	}
+	if n == duckDB && c.DuckDB != "" {
 		if _, err := os.Stat(c.DuckDB); err != nil {
 			return "", fmt.Errorf("there is no program %s", c.DuckDB)
 		}
 		return c.DuckDB, nil
 	}
-	if program, err = filepath.Abs(filepath.Join(c.Dir, name)); err != nil {
+	if program, err = filepath.Abs(filepath.Join(c.Dir, string(n))); err != nil {
 		return "", err
 	}
-	if err := brokers.Build(ctx, "", name, program); err != nil {
+	if err := brokers.Build(ctx, "", string(n), program); err != nil {
 		return "", err
 	}
 	if c.rivals == nil {
-		c.rivals = map[string]string{}
+		c.rivals = map[need]string{}
 	}
-	c.rivals[name] = program
+	c.rivals[n] = program
 	return program, nil
 }
-
-// rivalAbsent says why a program of bench/rivals cannot run, "" if it can.
-func (c *Config) rivalAbsent(ctx context.Context, name string) string {
-	if _, err := c.rival(ctx, name); err != nil {
-		return err.Error()
-	}
-	return ""
-}
-
-// duckAbsent builds the yardstick, unless a program was given.
-func duckAbsent(ctx context.Context, c *Config) string { return c.rivalAbsent(ctx, duckProgram) }
 
 // version notes that of a contestant for the report.
 func (c *Config) version(of, version string) {

@@ -24,7 +24,7 @@ type Config struct {
 	Amount int64             // bytes through log and link in a round
 	Sizes  []int             // of frames, in bytes
 	Links  []int             // how many at once; empty means DefaultLinks
-	Rows   int               // facts of every analysis; 0 for as many as its subject says
+	Rows   int               // facts of every analysis; 0 for as many as its workload says
 	Lanes  int               // of the client; 0 for its default
 	Chunk  int               // of the client, in bytes; 0 for what the cluster asks for
 	TCP    int               // first port of nodes on 127.0.0.1; 0 for unix sockets
@@ -33,8 +33,8 @@ type Config struct {
 	Contestants []string // of races, of ContestantNames; empty means all
 	DuckDB      string   // the program of bench/rivals/duckdb; empty builds it, where its source is at hand
 
-	absent   map[string]string // contestants that were asked, and why they cannot
-	rivals   map[string]string // programs that were built, by name
+	prepared map[need]error    // what was found or built, and why not
+	rivals   map[need]string   // programs that were built
 	versions map[string]string // of contestants
 }
 
@@ -66,11 +66,11 @@ func sections() []section {
 		plainly("csv", "trips in memory, by CPU time of one core, beside encoding/csv, which finds fields and parses nothing", measureCSV),
 		plainly("link", "frames from node to node, durable at both, beside write + fsync of the same bytes in 4 MiB pieces", measureLink),
 	}
-	for _, s := range subjects() {
+	for _, s := range workloads() {
 		about := fmt.Sprintf("analysis %s on a cluster of processes, beside the naive oracle with encoding/csv", s.name())
 		all = append(all, plainly(s.name(), about, s.measure))
 	}
-	for _, s := range subjects() {
+	for _, s := range workloads() {
 		all = append(all, section{raceGroup + "-" + s.name(), s.race})
 	}
 	return append(all, section{raceGroup + "-hop", measureHop}, section{raceGroup + "-latency", measureLatency}, section{raceGroup + "-recovery", measureRecovery})

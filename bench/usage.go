@@ -47,10 +47,10 @@ func memoryOf(pid string) memory {
 	return m
 }
 
-// together is what processes of one program have held: each its own, and the program once, where it is largest. It is never less than
+// totalMemory is what processes of one program have held: each its own, and the program once, where it is largest. It is never less than
 // what there was at any moment, as the peaks need not have come at the same time. The plain sum would count the program, 19 MB here, as
 // often as there are processes, and the page cache has it once.
-func together(all []memory) (total int64) {
+func totalMemory(all []memory) (total int64) {
 	program := int64(0)
 	for _, m := range all {
 		total += m.Peak - m.Shared

@@ -15,13 +15,13 @@
 // What SQL has no words for is a function in Go, and is Posta's own code: Python's literals, and VADER's sentiment (functions.go).
 //
 // The answers must be those of the oracles to the last bit, so sums are of whole numbers, of 64 or 128 bits (exact.go). Only
-// distances may differ in their last digits, as DuckDB takes sines from the C library and Posta from Go's (package alike).
+// distances may differ in their last digits, as DuckDB takes sines from the C library and Posta from Go's (package compare).
 //
 // # What it does not do
 //
 // It takes no parameters of analyses: they are at their defaults, written into the SQL. It does not say which rows were rejected;
 // DuckDB passes over rows that do not fit its types, in its own way: it reads "2016.0" as a year and a time without a clock
 // as a date, which Posta rejects, and drops rows with more fields than the header has, which Posta takes. In files that have such
-// rows the answers may differ, and whoever compares them will see it. Files are given to it tidied (package tidy), as it cannot
+// rows the answers may differ, and whoever compares them will see it. Files are given to it tidied (package sanitize), as it cannot
 // get past broken quotes and bytes that are no UTF-8.
 package main

@@ -14,8 +14,8 @@ import (
 	"posta.dev/posta/analyses/flights/flightsoracle"
 	"posta.dev/posta/analyses/memes/memesoracle"
 	"posta.dev/posta/analyses/movies/moviesoracle"
-	"posta.dev/posta/bench/alike"
-	"posta.dev/posta/bench/tidy"
+	"posta.dev/posta/bench/compare"
+	"posta.dev/posta/bench/sanitize"
 	"posta.dev/posta/internal/gen"
 )
 
@@ -41,7 +41,7 @@ func TestAnswer_AreTheOraclesOnGeneratedData(t *testing.T) {
 			if err := s.generate(gen.OnDisk(raw), x.rows, x.seed); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := tidy.Dir(raw, dir); err != nil {
+			if _, err := sanitize.Dir(raw, dir); err != nil {
 				t.Fatal(err)
 			}
 			want, err := s.oracle(dir, nil)
@@ -56,7 +56,7 @@ func TestAnswer_AreTheOraclesOnGeneratedData(t *testing.T) {
 			if cost.Wall <= 0 || cost.CPU <= 0 || cost.Peak <= 0 || cost.Version == "" {
 				t.Errorf("%s: costs %+v", s.name, cost)
 			}
-			if err := alike.Queries(got.Queries, want.Queries); err != nil {
+			if err := compare.Queries(got.Queries, want.Queries); err != nil {
 				t.Errorf("%s, %d rows: %v", s.name, x.rows, err)
 			}
 		}

@@ -20,44 +20,44 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// crew is the processes of a topology's nodes, for one run, in a directory of its own, which goes with them.
-type crew struct {
+// cluster is the processes of a topology's nodes, for one run, in a directory of its own, which goes with them.
+type cluster struct {
 	c     *Config
 	label string
 	topo  *topology.Topology
 	dir   string
-	nodes []*member
+	nodes []*nodeProcess
 	ready time.Duration // from the first start to the last heartbeat
 
-	broker server // nil for nodes that talk to each other; ended with them
-	before usage  // the broker's, before the nodes came
-	spent  usage  // the broker's, at the end
+	broker runningBroker // nil for nodes that talk to each other; ended with them
+	before usage         // the broker's, before the nodes came
+	spent  usage         // the broker's, at the end
 }
 
-type member struct {
+type nodeProcess struct {
 	id    topology.NodeID
 	cmd   *exec.Cmd
 	log   string
 	usage usage // at the end
 }
 
-// layout is a cluster to start.
-type layout struct {
+// clusterPlan is a cluster to start.
+type clusterPlan struct {
 	label   string           // names its profiles
 	verb    string           // what its nodes are in Child
-	broker  *carrier         // nil for nodes that talk to each other
+	broker  *brokerKind      // nil for nodes that talk to each other
 	variant topology.Variant // without directories, sockets and settings
 	// text is the topology where the variant alone cannot say it.
 	text func(c *Config, dir string, v topology.Variant) string
 }
 
-// startCrew starts a broker if there is one, and a process for each node, and waits until all of them run.
-func startCrew(ctx context.Context, c *Config, l layout) (_ *crew, err error) {
+// startCluster starts a broker if there is one, and a process for each node, and waits until all of them run.
+func startCluster(ctx context.Context, c *Config, l clusterPlan) (_ *cluster, err error) {
 	dir, err := os.MkdirTemp(c.Dir, "r")
 	if err != nil {
 		return nil, err
 	}
-	x := &crew{c: c, label: l.label, dir: dir}
+	x := &cluster{c: c, label: l.label, dir: dir}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, x.kill())
@@ -118,8 +118,8 @@ func (c *Config) variant(v topology.Variant, dir string) topology.Variant {
 // socketDir is where unix sockets are: a path of theirs is at most about 100 bytes long.
 func socketDir(dir string) string { return filepath.Join(dir, "s") }
 
-func (x *crew) start(what string, id topology.NodeID) error {
-	m := &member{id: id, log: filepath.Join(x.dir, string(id)+".log")}
+func (x *cluster) start(what string, id topology.NodeID) error {
+	m := &nodeProcess{id: id, log: filepath.Join(x.dir, string(id)+".log")}
 	log, err := os.Create(m.log)
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (c *Config) command(label string, args ...string) *exec.Cmd {
 }
 
 // listen subscribes to the heartbeats of all nodes.
-func (x *crew) listen() (*zmqx.Sub, error) {
+func (x *cluster) listen() (*zmqx.Sub, error) {
 	sub, err := zmqx.NewSub(zmqx.Options{BackoffMin: 5 * time.Millisecond, BackoffMax: 20 * time.Millisecond})
 	if err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ func (x *crew) listen() (*zmqx.Sub, error) {
 }
 
 // await returns when every node has said that it runs.
-func (x *crew) await(ctx context.Context, sub *zmqx.Sub) error {
+func (x *cluster) await(ctx context.Context, sub *zmqx.Sub) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()
 	running := map[topology.NodeID]bool{}
@@ -184,7 +184,7 @@ func (x *crew) await(ctx context.Context, sub *zmqx.Sub) error {
 
 const readyTime = 30 * time.Second
 
-func (x *crew) lastWords() string {
+func (x *cluster) lastWords() string {
 	var all []byte
 	for _, m := range x.nodes {
 		b, _ := os.ReadFile(m.log) // it may have said nothing
@@ -194,7 +194,7 @@ func (x *crew) lastWords() string {
 }
 
 // pids are those of all nodes, and of the broker.
-func (x *crew) pids() (all []int) {
+func (x *cluster) pids() (all []int) {
 	if x.broker != nil {
 		all = x.broker.PIDs()
 	}
@@ -205,7 +205,7 @@ func (x *crew) pids() (all []int) {
 }
 
 // costs are what each node has cost, and the broker, when they have been stopped.
-func (x *crew) costs() []usage {
+func (x *cluster) costs() []usage {
 	all := []usage{x.spent}
 	for _, m := range x.nodes {
 		all = append(all, m.usage)
@@ -214,7 +214,7 @@ func (x *crew) costs() []usage {
 }
 
 // stop notes what every process has cost, and ends it.
-func (x *crew) stop() error {
+func (x *cluster) stop() error {
 	if x.broker != nil {
 		x.spent = usageOf(x.broker.PIDs()...).since(x.before)
 	}
@@ -234,7 +234,7 @@ func (x *crew) stop() error {
 }
 
 // kill is for what went wrong.
-func (x *crew) kill() error {
+func (x *cluster) kill() error {
 	for _, m := range x.nodes {
 		_ = m.cmd.Process.Kill() // it may have ended
 		_ = m.cmd.Wait()
@@ -243,15 +243,15 @@ func (x *crew) kill() error {
 }
 
 // remove ends the broker, and deletes all data.
-func (x *crew) remove() (err error) {
+func (x *cluster) remove() (err error) {
 	if x.broker != nil {
 		err = x.broker.Close()
 	}
 	return errors.Join(err, os.RemoveAll(x.dir))
 }
 
-// run starts a child that tells something, and waits for it.
-func (c *Config) run(ctx context.Context, label string, args ...string) (o outcome, err error) {
+// run starts a child that reports something, and waits for it.
+func (c *Config) run(ctx context.Context, label string, args ...string) (o childReport, err error) {
 	cmd := c.command(label, args...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -264,6 +264,5 @@ func (c *Config) run(ctx context.Context, label string, args ...string) (o outco
 	if err != nil {
 		return o, fmt.Errorf("%s: %w: %s", label, err, errs.Bytes())
 	}
-	o.told, err = decodeTold(&out)
-	return o, err
+	return decodeReport(&out)
 }

@@ -1,7 +1,7 @@
-// Package alike holds the answers of contestants to each other. They have to be the same to the last bit, with one exception:
+// Package compare holds the answers of contestants to each other. They have to be the same to the last bit, with one exception:
 // distances between two points, which come out of sines. An engine that takes those from another library than Posta may differ
 // in the last digits, and is held to what the definition of the queries allows, a relative 1e-9.
-package alike
+package compare
 
 import (
 	"errors"

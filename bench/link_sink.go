@@ -11,7 +11,7 @@ import (
 // sink is the role at the far end of the measured link: it counts, and answers whoever waits for a number of frames when the
 // commit that holds the last of them is on disk.
 type sink struct {
-	plain
+	stubRole
 	frames int
 	waiter role.Peer
 	until  int // answer at this many; 0: nobody waits
@@ -27,18 +27,18 @@ func (s *sink) Request(_ time.Time, r *role.Request) bool {
 		return true
 	}
 	s.waiter, s.until = r.From, until
-	s.tell()
+	s.answerWaiter()
 	return true
 }
 
 // Take implements role.Role.
 func (s *sink) Take(session.ID, role.Message, role.Emitter) (bool, error) {
 	s.frames++
-	s.tell()
+	s.answerWaiter()
 	return false, nil
 }
 
-func (s *sink) tell() {
+func (s *sink) answerWaiter() {
 	if s.until > 0 && s.frames >= s.until {
 		s.until = 0
 		s.host.ReplyStored(s.waiter, []byte("ok"))

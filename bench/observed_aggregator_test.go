@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// ears is a host that hears what a witness tells, and when it may leave.
+// ears is a host that records what an observed aggregator answers, and when the answer may leave.
 type ears struct {
 	role.Host
 	stored []role.Peer
@@ -21,7 +21,7 @@ func (e *ears) ReplyStored(to role.Peer, _ []byte) { e.stored = append(e.stored,
 
 // partial is rows of chunks as a joiner folds them.
 func partial(rows map[int64]int64) role.Message {
-	t := fold.NewTable(&markTables[0])
+	t := fold.NewTable(&rowsByChunkTables[0])
 	for chunk, n := range rows {
 		t.AddSum(t.Row(t.Key().Int(chunk)), 0, n)
 	}
@@ -31,11 +31,11 @@ func partial(rows map[int64]int64) role.Message {
 // TestWitness_TellsWhenAllRowsOfTheChunkAreTaken: not before, whatever partials they come in; by a reply that waits for the disk; and a
 // row that counts twice fails the session.
 func TestWitness_TellsWhenAllRowsOfTheChunkAreTaken(t *testing.T) {
-	w := &witness{Aggregator: aggregator.New(), watch: map[session.ID]bool{}, seen: map[int64]int64{}}
+	w := &observedAggregator{Aggregator: aggregator.New(), watch: map[session.ID]bool{}, seen: map[int64]int64{}}
 	host := &ears{}
 	w.Attach(host)
 	id := session.New()
-	if err := w.Open(role.Session{ID: id, Analysis: marks}); err != nil {
+	if err := w.Open(role.Session{ID: id, Analysis: rowsByChunk}); err != nil {
 		t.Fatal(err)
 	}
 	take := func(rows map[int64]int64) error {
@@ -57,7 +57,7 @@ func TestWitness_TellsWhenAllRowsOfTheChunkAreTaken(t *testing.T) {
 		}
 	}
 	wait(7, 1)
-	for _, rows := range []map[int64]int64{{1: 1}, {1: markRows - 2}, {2: markRows}} {
+	for _, rows := range []map[int64]int64{{1: 1}, {1: chunkRows - 2}, {2: chunkRows}} {
 		if err := take(rows); err != nil {
 			t.Fatal(err)
 		}

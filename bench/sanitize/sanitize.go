@@ -1,4 +1,4 @@
-package tidy
+package sanitize
 
 import (
 	"bufio"
@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// Dir copies all files below from to the same places below to, those called *.csv tidied. It returns how many records were
+// Dir copies all files below from to the same places below to, those called *.csv sanitized. It returns how many records were
 // left out.
 func Dir(from, to string) (dropped int, err error) {
 	err = filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
@@ -29,7 +29,7 @@ func Dir(from, to string) (dropped int, err error) {
 		return err
 	})
 	if err != nil {
-		return dropped, fmt.Errorf("tidy %s: %w", from, err)
+		return dropped, fmt.Errorf("sanitize %s: %w", from, err)
 	}
 	return dropped, nil
 }

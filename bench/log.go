@@ -33,20 +33,11 @@ func measureLog(ctx context.Context, c *Config) ([]Case, error) {
 }
 
 func logRound(c *Config, pool []byte, w wal.Writer, size, i int) ([]Measure, error) {
-	var ours, theirs, cpu, plainCPU time.Duration
-	ourTurn := func() (err error) {
-		before := cpuTime()
-		ours, err = appendLog(c.Dir, pool, w, size, c.Amount)
-		cpu = cpuTime() - before
-		return err
-	}
-	theirTurn := func() (err error) {
-		before := cpuTime()
-		theirs, err = writePlain(c.Dir, pool, c.Amount)
-		plainCPU = cpuTime() - before
-		return err
-	}
-	if err := inTurn(i, ourTurn, theirTurn); err != nil {
+	var cpu, plainCPU time.Duration
+	ours, theirs, err := compareTimes(i,
+		withCPU(&cpu, func() (time.Duration, error) { return appendLog(c.Dir, pool, w, size, c.Amount) }),
+		withCPU(&plainCPU, func() (time.Duration, error) { return writePlain(c.Dir, pool, c.Amount) }))
+	if err != nil {
 		return nil, err
 	}
 	return []Measure{

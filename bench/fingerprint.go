@@ -10,14 +10,14 @@ import (
 	"posta.dev/posta/internal/gen"
 )
 
-// stampFacts is from how many facts on a generator shows every quirk that it has (see package gen).
-const stampFacts = 20_000
+// fingerprintFacts is from how many facts on a generator shows every quirk that it has (see package gen).
+const fingerprintFacts = 20_000
 
-// stamp names how a subject's data is made: a hash of a sample, after a change. A version that people keep beside the generator was
+// fingerprint identifies how a workload's data is made: a hash of a sample, after a change. A version that people keep beside the generator was
 // turned down: data that is measured wrongly is what comes of forgetting it, and the sample takes a moment.
-func (s *subject) stamp(change func(io.Writer, io.Reader) (int, error)) (string, error) {
+func (s *workload) fingerprint(change func(io.Writer, io.Reader) (int, error)) (string, error) {
 	d := sampler{hash: sha256.New(), change: change}
-	if err := s.generate(&d, stampFacts, seed); err != nil {
+	if err := s.generate(&d, fingerprintFacts, seed); err != nil {
 		return "", fmt.Errorf("a sample of the data of %s: %w", s.name(), err)
 	}
 	return hex.EncodeToString(d.hash.Sum(nil)[:4]), nil

@@ -11,7 +11,7 @@ import (
 // source is the role at the near end of the measured link: told how many frames of which size, it feeds them as fast as
 // windows and commits allow. Everything below it, from the outbox to the disk and the socket, is the product's.
 type source struct {
-	plain
+	stubRole
 	pool    []byte
 	at      int
 	session session.ID
@@ -55,8 +55,8 @@ func (s *source) Request(_ time.Time, r *role.Request) bool {
 
 func (s *source) begin(o order) error {
 	id := session.New()
-	payload := role.Announcement{Analysis: bare.Name}.Encode()
-	x, err := role.ReadAnnouncement(id, payload, linkSet, s.replica)
+	payload := role.Announcement{Analysis: frameStream.Name}.Encode()
+	x, err := role.ReadAnnouncement(id, payload, linkAnalyses, s.replica)
 	if err == nil {
 		err = s.host.Open(x, payload)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // measure runs the analysis over generated data, on a new cluster in each round, and the oracle over the same data.
-func (s *subject) measure(ctx context.Context, c *Config) ([]Case, error) {
+func (s *workload) measure(ctx context.Context, c *Config) ([]Case, error) {
 	facts := c.factsOr(s.facts)
 	data, bytes, err := s.data(c.Dir, facts)
 	if err != nil {
@@ -18,11 +18,21 @@ func (s *subject) measure(ctx context.Context, c *Config) ([]Case, error) {
 	var parts []Case
 	name := fmt.Sprintf("%d %s, %d MB", facts, s.what, bytes/1e6)
 	whole, err := repeat(ctx, name, c.rounds(), func(ctx context.Context, i int) ([]Measure, error) {
-		r := ends{c: c, subject: s, data: data}
-		if err := inTurn(i, func() error { return r.cluster(ctx) }, func() error { return r.alone(ctx) }); err != nil {
-			return nil, err
+		var r endToEnd
+		_, _, err := compareTimes(i, func() (time.Duration, error) {
+			client, n, err := defaultTopology().runAnalysis(ctx, c, s.name(), s, data)
+			if err == nil {
+				r.client, r.ready, r.nodes = client, n.ready, n.nodes
+			}
+			return client.Wall, err
+		}, func() (_ time.Duration, err error) {
+			r.oracle, err = c.run(ctx, s.name()+"-oracle", "oracle", s.name(), data)
+			return r.oracle.Wall, err
+		})
+		if err == nil {
+			err = r.compare()
 		}
-		if err := r.compare(); err != nil {
+		if err != nil {
 			return nil, err
 		}
 		if i > 0 {
@@ -33,40 +43,22 @@ func (s *subject) measure(ctx context.Context, c *Config) ([]Case, error) {
 	return append([]Case{whole}, parts...), err
 }
 
-// ends is one round, end to end.
-type ends struct {
-	c              *Config
-	subject        *subject
-	data           string
-	client, oracle outcome
+// endToEnd is one round, end to end.
+type endToEnd struct {
+	client, oracle childReport
 	ready          time.Duration
-	nodes          []*member
-}
-
-func (r *ends) cluster(ctx context.Context) error {
-	x := contestants()[0] // the first: the default topology
-	o, n, err := x.runAnalysis(ctx, r.c, r.subject.name(), r.subject, r.data)
-	if err != nil {
-		return err
-	}
-	r.client, r.ready, r.nodes = o, n.ready, n.nodes
-	return nil
-}
-
-func (r *ends) alone(ctx context.Context) (err error) {
-	r.oracle, err = r.c.run(ctx, r.subject.name()+"-oracle", "oracle", r.subject.name(), r.data)
-	return err
+	nodes          []*nodeProcess
 }
 
 // compare: a wrong answer has no speed.
-func (r *ends) compare() error {
+func (r *endToEnd) compare() error {
 	if !bytes.Equal(r.client.Answer, r.oracle.Answer) {
 		return errors.New("the answers of cluster and oracle differ")
 	}
 	return nil
 }
 
-func (r *ends) measures(facts int, size int64) []Measure {
+func (r *endToEnd) measures(facts int, size int64) []Measure {
 	cpu := r.client.CPU
 	for _, m := range r.nodes {
 		cpu += m.usage.cpu
@@ -85,7 +77,7 @@ func (r *ends) measures(facts int, size int64) []Measure {
 }
 
 // parts adds what each process has cost.
-func (r *ends) parts(cases []Case) []Case {
+func (r *endToEnd) parts(cases []Case) []Case {
 	if cases == nil {
 		for _, m := range r.nodes {
 			cases = append(cases, Case{Name: string(m.id)})

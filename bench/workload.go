@@ -17,8 +17,8 @@ import (
 	"posta.dev/posta/internal/gen"
 )
 
-// subject is an analysis that is measured end to end: the data to run it over, and the oracle to hold it to.
-type subject struct {
+// workload is an analysis that is measured end to end: the data to run it over, and the oracle to hold it to.
+type workload struct {
 	analysis *analyses.Analysis
 	oracle   func(dir string, params map[string]string) (*answer.Answer, error)
 	generate func(dir gen.Dir, facts int, seed uint64) error
@@ -27,10 +27,10 @@ type subject struct {
 	what     string // a fact is
 }
 
-// subjects are a section each. By default they have so many facts that what starts and ends a run is little beside them. No
+// workloads are a section each. By default they have so many facts that what starts and ends a run is little beside them. No
 // process of the cluster may take more than 250 MB for it.
-func subjects() []subject {
-	return []subject{
+func workloads() []workload {
+	return []workload{
 		{bikes.New(), bikesoracle.Run, gen.Bikes, 5_000_000, 12_000_000, "trips"},
 		{flights.New(), flightsoracle.Run, gen.Flights, 2_000_000, 2_000_000, "itineraries"},
 		{movies.New(), moviesoracle.Run, gen.Movies, 2_000_000, 11_500_000, "ratings"},
@@ -38,19 +38,19 @@ func subjects() []subject {
 	}
 }
 
-func (s *subject) name() string { return s.analysis.Name }
+func (s *workload) name() string { return s.analysis.Name }
 
 // known is what the nodes of a measured cluster can run: all of them, as in the product.
 func known() (set analyses.Set) {
-	for _, s := range subjects() {
+	for _, s := range workloads() {
 		set = append(set, s.analysis)
 	}
 	return set
 }
 
-func subjectOf(name string) (*subject, error) {
-	all := subjects()
-	i := slices.IndexFunc(all, func(s subject) bool { return s.name() == name })
+func workloadOf(name string) (*workload, error) {
+	all := workloads()
+	i := slices.IndexFunc(all, func(s workload) bool { return s.name() == name })
 	if i < 0 {
 		return nil, fmt.Errorf("bench: analysis %q has no data and no oracle here", name)
 	}

@@ -13,10 +13,10 @@ import (
 // TestData_IsTakenAgainOnlyFromTheSameGenerator: what is measured is what this program would make.
 func TestData_IsTakenAgainOnlyFromTheSameGenerator(t *testing.T) {
 	dir, made := t.TempDir(), 0
-	makes := func(row string) *subject {
-		s := subjects()[0]
+	makes := func(row string) *workload {
+		s := workloads()[0]
 		s.generate = func(d gen.Dir, facts int, _ uint64) error {
-			if facts != stampFacts {
+			if facts != fingerprintFacts {
 				made++
 			}
 			for _, name := range []string{"a.csv", "b.csv"} {
@@ -37,7 +37,7 @@ func TestData_IsTakenAgainOnlyFromTheSameGenerator(t *testing.T) {
 	}
 	path := func(row string) string {
 		t.Helper()
-		p, _, err := makes(row).tidied(dir, 7)
+		p, _, err := makes(row).sanitizedData(dir, 7)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,27 +56,27 @@ func TestData_IsTakenAgainOnlyFromTheSameGenerator(t *testing.T) {
 	}
 }
 
-// TestStamp_OfWhatIsWritten: tidying counts, the generators of all subjects differ, and errors come out.
-func TestStamp_OfWhatIsWritten(t *testing.T) {
+// TestFingerprint_OfWhatIsWritten: tidying counts, the generators of all workloads differ, and errors come out.
+func TestFingerprint_OfWhatIsWritten(t *testing.T) {
 	seen := map[string]string{}
-	for _, s := range subjects() {
-		one, err := s.stamp(unchanged)
-		two, err2 := s.stamp(unchanged)
+	for _, s := range workloads() {
+		one, err := s.fingerprint(unchanged)
+		two, err2 := s.fingerprint(unchanged)
 		if err != nil || err2 != nil || one != two || seen[one] != "" {
 			t.Errorf("%s: %s, then %s, also of %q; %v, %v", s.name(), one, two, seen[one], err, err2)
 		}
 		seen[one] = s.name()
 	}
-	s := subjects()[0]
-	plain, _ := s.stamp(unchanged)
-	short, err := s.stamp(func(w io.Writer, r io.Reader) (int, error) {
+	s := workloads()[0]
+	plain, _ := s.fingerprint(unchanged)
+	short, err := s.fingerprint(func(w io.Writer, r io.Reader) (int, error) {
 		_, err := io.Copy(io.Discard, r)
 		return 0, err
 	})
 	if err != nil || short == plain {
-		t.Errorf("what becomes of the data is not in its stamp: %s, %v", short, err)
+		t.Errorf("what becomes of the data is not in its fingerprint: %s, %v", short, err)
 	}
-	if _, err := s.stamp(func(io.Writer, io.Reader) (int, error) { return 0, os.ErrInvalid }); err == nil {
-		t.Error("a sample that cannot be made has a stamp")
+	if _, err := s.fingerprint(func(io.Writer, io.Reader) (int, error) { return 0, os.ErrInvalid }); err == nil {
+		t.Error("a sample that cannot be made has a fingerprint")
 	}
 }

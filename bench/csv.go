@@ -26,7 +26,7 @@ const (
 // once into batches in their wire form, as the parser role does. Contestants keep to one goroutine, and time is the process'
 // CPU time: what others do on the machine does not count, as far as they leave the caches alone.
 func measureCSV(ctx context.Context, c *Config) ([]Case, error) {
-	s, err := subjectOf("bikes")
+	s, err := workloadOf("bikes")
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func measureCSV(ctx context.Context, c *Config) ([]Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := cut(name, data)
+	x, err := splitFile(name, data)
 	if err != nil {
 		return nil, err
 	}
@@ -60,17 +60,11 @@ func measureCSV(ctx context.Context, c *Config) ([]Case, error) {
 }
 
 func csvRound(read func() (int, error), data []byte, i int) ([]Measure, error) {
-	var ours, theirs time.Duration
 	var rows int
-	ourTurn := func() (err error) {
-		ours, err = quickest(func() (err error) { rows, err = read(); return err })
-		return err
-	}
-	theirTurn := func() (err error) {
-		theirs, err = quickest(func() error { return splitStandard(data) })
-		return err
-	}
-	if err := inTurn(i, ourTurn, theirTurn); err != nil {
+	ours, theirs, err := compareTimes(i,
+		func() (time.Duration, error) { return quickest(func() (err error) { rows, err = read(); return err }) },
+		func() (time.Duration, error) { return quickest(func() error { return splitStandard(data) }) })
+	if err != nil {
 		return nil, err
 	}
 	size := int64(len(data))
@@ -122,18 +116,18 @@ func splitTrips(data []byte) (rows int, err error) {
 	return rows, nil
 }
 
-// cutting is a file in chunks, as a client's chunks reach the parser.
-type cutting struct {
+// chunkedFile is a file in chunks, as a client's chunks reach the parser.
+type chunkedFile struct {
 	file   string
 	header []byte
 	chunks [][]byte
 	lines  []uint64
 }
 
-func cut(file string, data []byte) (*cutting, error) {
+func splitFile(file string, data []byte) (*chunkedFile, error) {
 	c := csv.NewCutter(bytes.NewReader(data), ',', parseChunk, 16<<20)
 	header, err := c.Header()
-	x := &cutting{file: file, header: header}
+	x := &chunkedFile{file: file, header: header}
 	for err == nil {
 		var chunk []byte
 		var line uint64
@@ -148,7 +142,7 @@ func cut(file string, data []byte) (*cutting, error) {
 }
 
 // parse makes a batch in its wire form of each chunk.
-func (x *cutting) parse() (rows int, err error) {
+func (x *chunkedFile) parse() (rows int, err error) {
 	a := bikes.New()
 	stream := a.StreamIndex(parseStream)
 	file, ok := a.Streams[stream].Match(x.file)

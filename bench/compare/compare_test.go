@@ -1,4 +1,4 @@
-package alike
+package compare
 
 import (
 	"errors"

@@ -47,7 +47,7 @@ func (c *Config) linkNumbers() []int {
 
 // linkCase measures links from so many sources to one sink.
 func linkCase(ctx context.Context, c *Config, pool []byte, size, links int) (done Case, err error) {
-	b, err := dialLinks(ctx, c, layout{label: "link", verb: "link", text: linkTopology(links)})
+	b, err := dialLinks(ctx, c, clusterPlan{label: "link", verb: "link", text: linkTopology(links)})
 	if err != nil {
 		return done, err
 	}
@@ -98,10 +98,10 @@ replicas = 0
 %s`, name, sections["cluster"], host, stagesAndEdges, settings.String())
 }
 
-// bench is sources and their sink.
-type bench struct {
+// linkBench is sources and their sink.
+type linkBench struct {
 	c       *Config
-	crew    *crew
+	cluster *cluster
 	pool    []byte
 	size    int
 	sent    int // frames in all rounds
@@ -110,12 +110,12 @@ type bench struct {
 }
 
 // dialLinks starts sources and a sink, and connects to them.
-func dialLinks(ctx context.Context, c *Config, l layout) (*bench, error) {
-	n, err := startCrew(ctx, c, l)
+func dialLinks(ctx context.Context, c *Config, l clusterPlan) (*linkBench, error) {
+	n, err := startCluster(ctx, c, l)
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{c: c, crew: n}
+	b := &linkBench{c: c, cluster: n}
 	for _, n := range n.topo.Nodes() {
 		req, err := requesterTo(n.Sockets.Client.Dial)
 		if err != nil {
@@ -131,32 +131,28 @@ func dialLinks(ctx context.Context, c *Config, l layout) (*bench, error) {
 }
 
 // close stops the nodes as well.
-func (b *bench) close() error {
+func (b *linkBench) close() error {
 	var errs []error
 	for _, s := range append(b.sources, b.sink) {
 		if s != nil {
 			errs = append(errs, s.Close())
 		}
 	}
-	return errors.Join(append(errs, b.crew.stop())...)
+	return errors.Join(append(errs, b.cluster.stop())...)
 }
 
-func (b *bench) round(ctx context.Context, i int) ([]Measure, error) {
+func (b *linkBench) round(ctx context.Context, i int) ([]Measure, error) {
 	amount := min(b.c.Amount, int64(b.size)*maxFrames)
 	frames := max(1, int(amount)/b.size/len(b.sources)) * len(b.sources)
 	amount = int64(frames) * int64(b.size)
-	var ours, theirs, cpu time.Duration
-	ourTurn := func() (err error) {
-		before := usageOf(b.crew.pids()...)
-		ours, err = b.send(ctx, frames)
-		cpu = usageOf(b.crew.pids()...).since(before).cpu
-		return err
-	}
-	theirTurn := func() (err error) {
-		theirs, err = writePlain(b.crew.dir, b.pool, amount)
-		return err
-	}
-	if err := inTurn(i, ourTurn, theirTurn); err != nil {
+	var cpu time.Duration
+	ours, theirs, err := compareTimes(i, func() (time.Duration, error) {
+		before := usageOf(b.cluster.pids()...)
+		took, err := b.send(ctx, frames)
+		cpu = usageOf(b.cluster.pids()...).since(before).cpu
+		return took, err
+	}, func() (time.Duration, error) { return writePlain(b.cluster.dir, b.pool, amount) })
+	if err != nil {
 		return nil, err
 	}
 	return []Measure{
@@ -173,7 +169,7 @@ func (b *bench) round(ctx context.Context, i int) ([]Measure, error) {
 const maxFrames = 200_000
 
 // send has frames sent and returns how long it took from the order until the last of them was durable at the sink.
-func (b *bench) send(ctx context.Context, frames int) (time.Duration, error) {
+func (b *linkBench) send(ctx context.Context, frames int) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()
 	b.sent += frames

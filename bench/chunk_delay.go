@@ -1,0 +1,184 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/zmqx"
+)
+
+// The delay of a chunk is the time from its acknowledgement until its effect: all of its rows are in the aggregator's state, and the commit that
+// holds the last of them is on the aggregator's disk. In between are the input's outbox, two links, and the commits of a joiner and of the
+// aggregator. The client's clock measures both moments, and each reaches the client as a reply over a socket.
+const (
+	probedChunks = 200 // in a round, idle and busy each
+	effectPace   = 5 * time.Millisecond
+	busyFacts    = 100_000 // of each session that keeps the cluster busy
+	busySessions = 2       // at a time
+)
+
+// effectTopology is the contestant's, but for what is behind the aggregator: the node that can be asked holds it. Its work begins
+// when a session's last chunk has had its effect.
+func effectTopology(c *Config, dir string, v topology.Variant) string {
+	entry, parsers := `chain = ["input", "parser"]`, ""
+	feeder := "input"
+	if v.SplitParsers {
+		feeder, entry = "parser", `chain = ["input"]`
+		parsers = stageText("parser", "", max(1, v.Replicas["parser"])) + edgeText("input", "parser", "facts", "push", "any", "") +
+			edgeText("input", "parser", "reference", "push", "any", "")
+	}
+	joiners := v.Replicas["joiner"]
+	if joiners == 0 {
+		joiners = 2
+	}
+	stages := stageText("input", entry, 1) + parsers + stageText("joiner", "", joiners) +
+		stageText("effect", `chain = ["aggregator", "reducer", "output"]`, 1)
+	edges := edgeText(feeder, "joiner", "facts", "push", "any", "") + edgeText(feeder, "joiner", "reference", "pub", "all", "") +
+		edgeText("joiner", "effect", "all", "push", "hash", "session") // one node: every key leads there
+	return benchTopology(c, dir, "effect", stages+edges, v.Settings)
+}
+
+func stageText(name, chain string, replicas int) string {
+	return fmt.Sprintf("[[stage]]\nname = %q\n%s\nreplicas = %d\n", name, chain, replicas)
+}
+
+func edgeText(from, to, streams, socket, route, key string) string {
+	text := fmt.Sprintf("[[edge]]\nfrom = %q\nto = %q\nstreams = %q\nsocket = %q\nroute = %q\n", from, to, streams, socket, route)
+	if key != "" {
+		text += fmt.Sprintf("key = %q\n", key)
+	}
+	return text
+}
+
+// chunkDelays are the delays of chunks on an idle cluster and on a busy one, in the order they were sent.
+func (x *contestant) chunkDelays(ctx context.Context, c *Config, load *loadData) (idle, busy []time.Duration, err error) {
+	label := x.name + "-effect"
+	n, err := startCluster(ctx, c, clusterPlan{label: label, verb: "effect", broker: x.broker, variant: *x.cluster, text: effectTopology})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, n.stop()) }()
+	probe := func(what string) ([]time.Duration, error) {
+		o, err := c.run(ctx, label+"-"+what, "probe", n.topo.File, fmt.Sprint(c.effectChunks()))
+		return o.Times, err
+	}
+	if idle, err = probe("idle"); err != nil {
+		return nil, nil, err
+	}
+	l, err := load.start(ctx, c, label, n.topo.File)
+	if err != nil {
+		return nil, nil, err
+	}
+	busy, err = probe("busy")
+	return idle, busy, errors.Join(err, l.stop())
+}
+
+// effectChunks is fewer where little is asked for.
+func (c *Config) effectChunks() int {
+	if c.Rows > 0 {
+		return max(1, min(probedChunks, c.Rows/chunkRows))
+	}
+	return probedChunks
+}
+
+// runProbe is the client of rowsByChunk: it sends one chunk after the other, each at the first tick after the effect of the one before it.
+func runProbe(ctx context.Context, file, count string) (err error) {
+	n, t, err := countOn(file, count)
+	if err != nil {
+		return err
+	}
+	p := &chunkProber{id: session.New()}
+	if p.entry, err = requesterTo(t.EntryPoints()[0]); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.entry.Close()) }()
+	if p.observer, err = requesterTo(t.Outputs()[0]); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.observer.Close()) }()
+	times, err := p.run(ctx, n)
+	if err != nil {
+		return err
+	}
+	return reportTimes(times)
+}
+
+func requesterTo(endpoint string) (*zmqx.Req, error) {
+	r, err := zmqx.NewReq(zmqx.Options{})
+	if err == nil {
+		err = r.Connect(endpoint)
+	}
+	return r, err
+}
+
+// chunkProber speaks the protocol itself: the client library reports no single chunks.
+type chunkProber struct {
+	id              session.ID
+	entry, observer *zmqx.Req
+}
+
+func (p *chunkProber) run(ctx context.Context, n int) ([]time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, sendTime)
+	defer cancel()
+	if err := p.request(ctx, &protocol.Request{Type: protocol.Open, Session: p.id, Analysis: rowsByChunk.Name}, protocol.Opened); err != nil {
+		return nil, err
+	}
+	tick := time.NewTicker(effectPace)
+	defer tick.Stop()
+	var times []time.Duration
+	for chunk := 1; chunk <= n; chunk++ {
+		<-tick.C
+		took, err := p.chunk(ctx, chunk)
+		if err != nil {
+			return nil, fmt.Errorf("chunk %d: %w", chunk, err)
+		}
+		times = append(times, took)
+	}
+	return times, p.request(ctx, &protocol.Request{Type: protocol.Cancel, Session: p.id}, protocol.OK)
+}
+
+// chunk sends one and returns the time from its acknowledgement to its effect. The observer is asked before, and by another socket, so
+// that its answer comes without another request.
+func (p *chunkProber) chunk(ctx context.Context, n int) (time.Duration, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var effect time.Time
+	seen := make(chan error, 1)
+	go func() {
+		err := ask(ctx, p.observer, encodeWatch(n))
+		effect = time.Now()
+		seen <- err
+	}()
+	err := p.request(ctx, &protocol.Request{
+		Type: protocol.Chunk, Session: p.id, Stream: rowsByChunk.Name, Seq: uint64(n), File: "chunks.csv", Line: 2 + uint64(n-1)*chunkRows,
+		Header: []byte(chunkHeader), Data: chunkOf(n),
+	}, protocol.OK)
+	acknowledged := time.Now()
+	if err != nil {
+		cancel()
+	}
+	err = errors.Join(err, <-seen)
+	// The observer's reply may overtake the acknowledgement, as its way is shorter: nobody has waited for that effect.
+	return max(0, effect.Sub(acknowledged)), err
+}
+
+func (p *chunkProber) request(ctx context.Context, q *protocol.Request, want protocol.ReplyType) error {
+	answer, err := p.entry.Do(ctx, zmqx.Message{q.Append(nil)})
+	if err != nil {
+		return err
+	}
+	reply, err := protocol.DecodeReply(bytes.Join(answer, nil))
+	if err == nil {
+		err = reply.Failure()
+	}
+	if err == nil && reply.Type != want {
+		err = fmt.Errorf("to %s the input answers %s", q.Type, reply.Type)
+	}
+	return err
+}

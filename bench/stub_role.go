@@ -1,0 +1,40 @@
+package bench
+
+import (
+	"time"
+
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/topology"
+)
+
+// frameStream is the analysis of sessions over a measured link: one stream of frames, and nothing done with them.
+var frameStream = &analyses.Analysis{Name: "bare-link", Streams: []analyses.Stream{{Name: "frames"}}}
+
+var linkAnalyses = analyses.Set{frameStream}
+
+// linkRoles is the chain of a node of the measured link.
+func linkRoles(n topology.Node) ([]role.Role, error) {
+	if n.Holds(topology.Input) {
+		return []role.Role{newSource()}, nil
+	}
+	return []role.Role{&sink{}}, nil
+}
+
+// stubRole is what source and sink have in common: they keep nothing and emit nothing of their own.
+type stubRole struct {
+	role.Base
+	host    role.Host
+	replica analyses.Replica
+}
+
+func (p *stubRole) Attach(h role.Host)                                        { p.host = h }
+func (p *stubRole) Take(session.ID, role.Message, role.Emitter) (bool, error) { return false, nil }
+func (p *stubRole) Drop(session.ID, role.Outcome)                             {}
+func (p *stubRole) Tick(time.Time)                                            {}
+func (p *stubRole) Forget(session.ID)                                         {}
+func (p *stubRole) Apply([]byte) error                                        { return nil }
+func (p *stubRole) SnapshotAll(dst []byte) []byte                             { return dst }
+func (p *stubRole) RestoreAll([]byte) error                                   { return nil }
+func (p *stubRole) Running() int                                              { return 0 }
