@@ -25,7 +25,7 @@ func partial(rows map[int64]int64) role.Message {
 	for chunk, n := range rows {
 		t.AddSum(t.Row(t.Key().Int(chunk)), 0, n)
 	}
-	return role.Message{Payload: role.AppendPartial(nil, 0, t, t.Rows())}
+	return role.Message{Payload: new(role.PartialEncoder).Encode(0, t, t.Rows())}
 }
 
 // TestWitness_TellsWhenAllRowsOfTheChunkAreTaken: not before, whatever partials they come in; by a reply that waits for the disk; and a

@@ -28,7 +28,7 @@ func partial(table int, sums map[string]int64) role.Message {
 	for k, n := range sums {
 		tables[table].AddSum(tables[table].Row(tables[table].Key().String(k)), 0, n)
 	}
-	return role.Message{Stream: table, Payload: role.AppendPartial(nil, table, tables[table], tables[table].Rows())}
+	return role.Message{Stream: table, Payload: new(role.PartialEncoder).Encode(table, tables[table], tables[table].Rows())}
 }
 
 func take(t *testing.T, a *Aggregator, m role.Message) {
@@ -215,7 +215,7 @@ func TestAggregator_RowsOfABagLeaveAsTheyCome(t *testing.T) {
 	for _, colour := range []string{"red", "blue", "red"} {
 		tables[1].Row(tables[1].Key().String(colour))
 	}
-	sent := role.AppendPartial(nil, 1, tables[1], tables[1].Rows())
+	sent := new(role.PartialEncoder).Encode(1, tables[1], tables[1].Rows())
 	m := role.Message{Stream: 1, Payload: slices.Clone(sent)}
 	out := &roletest.Kept{}
 	if durable, err := a.Take(id, m, out); durable || err != nil {

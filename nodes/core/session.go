@@ -2,7 +2,6 @@ package core
 
 import (
 	"fmt"
-	"runtime/debug"
 
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/core/record"
@@ -79,36 +78,13 @@ func (c *Core) open(s role.Session, announcement []byte, from linkKey, live bool
 	return nil
 }
 
-// guard runs a role's code: a panic becomes an error, so that a poisoned batch fails its session and not the node (N6).
+// guard runs a role's code. A panic becomes an error, so that a poisoned batch fails its session and not the node (N6). The error's text
+// reaches the client.
 func (c *Core) guard(s *sess, i int, call func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &RoleError{Analysis: s.Analysis.Name, Stage: c.stage(i), Err: fmt.Errorf("panic: %v", p), Stack: string(debug.Stack())}
-		}
-	}()
-	if err := call(); err != nil {
-		return &RoleError{Analysis: s.Analysis.Name, Stage: c.stage(i), Err: err}
-	}
-	return nil
-}
-
-// RoleError is a failure of an analysis' code in one stage. It ends the session, and its text reaches the client.
-type RoleError struct {
-	Analysis string
-	Stage    string
-	Err      error
-	Stack    string // of a panic; for the node's log, not for the client
-}
-
-func (e *RoleError) Error() string {
-	return fmt.Sprintf("analysis %s failed in stage %s: %v", e.Analysis, e.Stage, e.Err)
-}
-
-func (e *RoleError) Unwrap() error { return e.Err }
-
-// stage names role i of this node for people.
-func (c *Core) stage(i int) string {
-	return fmt.Sprintf("%s (node %s)", c.cfg.Roles[i].Name(), c.cfg.Self)
+	defer role.Explain(&err, func() string {
+		return fmt.Sprintf("analysis %s failed in stage %s (node %s)", s.Analysis.Name, c.cfg.Roles[i].Name(), c.cfg.Self)
+	})
+	return call()
 }
 
 func (c *Core) announced(id session.ID, payload []byte) (role.Session, error) {

@@ -28,7 +28,7 @@ func give(t *testing.T, r *Reducer, table int, key string, n int64) {
 	t.Helper()
 	tables := role.NewTables(roletest.Analysis(), fold.NewTable)
 	tables[table].AddSum(tables[table].Row(tables[table].Key().String(key)), 0, n)
-	m := role.Message{Payload: role.AppendPartial(nil, table, tables[table], tables[table].Rows())}
+	m := role.Message{Payload: new(role.PartialEncoder).Encode(table, tables[table], tables[table].Rows())}
 	if durable, err := r.Take(id, m, nil); err != nil || !durable {
 		t.Fatal(durable, err)
 	}

@@ -139,7 +139,7 @@ func TestPack_MakesPayloadsAsLargeAsTheirContent(t *testing.T) {
 	first := pack.Encode(1, tables[1], tables[1].Rows())
 	want := bytes.Clone(first)
 	second := pack.Encode(1, tables[1], tables[1].Rows()[:10])
-	if !bytes.Equal(first, want) || !bytes.Equal(second, role.AppendPartial(nil, 1, tables[1], tables[1].Rows()[:10])) {
+	if !bytes.Equal(first, want) || !bytes.Equal(second, new(role.PartialEncoder).Encode(1, tables[1], tables[1].Rows()[:10])) {
 		t.Error("a payload changed, or is not that of its rows")
 	}
 	if cap(first) > len(first)*9/8 {

@@ -38,23 +38,20 @@ func TableStream(a *analyses.Analysis, i int) int {
 // PartialEncoder makes payloads of rows, one after the other, with one scratch buffer.
 type PartialEncoder struct{ scratch []byte }
 
-// Encode returns what [AppendPartial] appends, in memory that is as large as its content. The payload waits in an outbox, where the window
-// counts its length and not its capacity, and a bound on its size that is known before it is made is several times as much.
+// Encode returns some rows of table i, in memory that is as large as its content:
+//
+//	[table, rows bin]
+//
+// The payload waits in an outbox, where the window counts its length and not its capacity, and a bound on its size that is known before it is
+// made is several times as much.
 func (p *PartialEncoder) Encode(i int, t *fold.Table, rows []int) []byte {
-	p.scratch = AppendPartial(p.scratch[:0], i, t, rows)
+	b := wire.AppendArray(p.scratch[:0], 2)
+	b = wire.AppendUint(b, uint64(i))
+	p.scratch = t.AppendRows(b, rows)
 	return bytes.Clone(p.scratch)
 }
 
-// AppendPartial appends some rows of table i:
-//
-//	[table, rows bin]
-func AppendPartial(b []byte, i int, t *fold.Table, rows []int) []byte {
-	b = wire.AppendArray(b, 2)
-	b = wire.AppendUint(b, uint64(i))
-	return t.AppendRows(b, rows)
-}
-
-// Merge adds what AppendPartial wrote to its table.
+// Merge adds what a PartialEncoder wrote to its table.
 func Merge(tables []*fold.Table, p []byte) error {
 	t, rows, err := find(tables, p)
 	if err != nil {
@@ -63,7 +60,7 @@ func Merge(tables []*fold.Table, p []byte) error {
 	return t.Merge(rows)
 }
 
-// IsBag reports whether AppendPartial wrote rows that are never merged.
+// IsBag reports whether a PartialEncoder wrote rows that are never merged.
 func IsBag(tables []*fold.Table, p []byte) (bool, error) {
 	t, _, err := find(tables, p)
 	return err == nil && t.Spec().Merge == fold.Never, err
