@@ -26,7 +26,7 @@ type city struct {
 
 type day struct {
 	mm float64
-	at place
+	at rowPosition
 }
 
 type stationKey struct {
@@ -38,7 +38,7 @@ type station struct {
 	name     string
 	lat, lon float64
 	located  bool
-	at       place
+	at       rowPosition
 }
 
 func newCity(name string, located bool) *city {
@@ -51,7 +51,7 @@ func newCity(name string, located bool) *city {
 func (c *city) addWeather(b *batch.Batch, pos analyses.Position) {
 	dates, mm := b.Ints(weatherDate), b.Floats(weatherRain)
 	for row := range b.Rows() {
-		d := day{mm.At(row), placeOf(pos, row)}
+		d := day{mm.At(row), positionOf(pos, row)}
 		if old, ok := c.days[dates.At(row)]; !ok || old.at.before(d.at) {
 			c.days[dates.At(row)] = d
 		}
@@ -64,7 +64,7 @@ func (c *city) addStations(b *batch.Batch, pos analyses.Position) {
 	lat, lon, located := b.Floats(stationLatitude), b.Floats(stationLongitude), b.Ints(stationLocated)
 	for row := range b.Rows() {
 		key := stationKey{c.code(codes.At(row)), years.At(row)}
-		at := placeOf(pos, row)
+		at := positionOf(pos, row)
 		if old, ok := c.stations[key]; ok && !old.at.before(at) {
 			continue
 		}

@@ -8,19 +8,19 @@ import (
 // counters is what Facts counts between two flushes, in dense slices; numbers of days and names stay the same for the
 // joiner's life. The touched lists have what is not zero, each once.
 type counters struct {
-	dates   []int64 // rainy days of any city
-	dateOf  map[int64]int32
-	seconds []exact.Sum
-	riders  []int64
-	wet     []int32 // touched dates
+	dates        []int64 // rainy days of any city
+	dateOf       map[int64]int32
+	seconds      []exact.Sum
+	riders       []int64
+	touchedDates []int32
 
-	names   []stationID // name 0 is nobody's
-	nameOf  map[stationID]int32
-	counts  []int64 // 2·name: trips of the year before, 2·name + 1: of the year after
-	counted []int32 // touched counts
-	km      []exact.Sum
-	arrived []int64
-	reached []int32 // touched names
+	names         []stationID // name 0 is nobody's
+	nameOf        map[stationID]int32
+	counts        []int64 // 2·name: trips of the year before, 2·name + 1: of the year after
+	touchedCounts []int32
+	km            []exact.Sum
+	arrived       []int64
+	touchedNames  []int32
 
 	points points
 	pairs  pairs
@@ -65,7 +65,7 @@ func (k *counters) station(city, name string) int32 {
 // arrive counts a trip to a station.
 func (k *counters) arrive(name int32, km float64) {
 	if k.arrived[name] == 0 {
-		k.reached = append(k.reached, name)
+		k.touchedNames = append(k.touchedNames, name)
 	}
 	k.arrived[name]++
 	k.km[name].Add(km)
@@ -74,25 +74,25 @@ func (k *counters) arrive(name int32, km float64) {
 // ride returns where a trip on a rainy day is added, and counts it.
 func (k *counters) ride(date int32) *exact.Sum {
 	if k.riders[date] == 0 {
-		k.wet = append(k.wet, date)
+		k.touchedDates = append(k.touchedDates, date)
 	}
 	k.riders[date]++
 	return &k.seconds[date]
 }
 
 func (k *counters) flushRain(t *fold.Table) {
-	for _, n := range k.wet {
+	for _, n := range k.touchedDates {
 		row := t.Row(t.Key().Int(k.dates[n]))
 		t.AddExact(row, 0, &k.seconds[n])
 		t.AddSum(row, 1, k.riders[n])
 		k.seconds[n].Reset()
 		k.riders[n] = 0
 	}
-	k.wet = k.wet[:0]
+	k.touchedDates = k.touchedDates[:0]
 }
 
 func (k *counters) flushDoubled(t *fold.Table, sameYear bool) {
-	for _, n := range k.counted {
+	for _, n := range k.touchedCounts {
 		id := &k.names[n/2]
 		row := t.Row(t.Key().String(id.city).String(id.name))
 		t.AddSum(row, int(n&1), k.counts[n])
@@ -101,16 +101,16 @@ func (k *counters) flushDoubled(t *fold.Table, sameYear bool) {
 		}
 		k.counts[n] = 0
 	}
-	k.counted = k.counted[:0]
+	k.touchedCounts = k.touchedCounts[:0]
 }
 
 func (k *counters) flushFar(t *fold.Table) {
-	for _, n := range k.reached {
+	for _, n := range k.touchedNames {
 		row := t.Row(t.Key().String(k.names[n].name))
 		t.AddExact(row, 0, &k.km[n])
 		t.AddSum(row, 1, k.arrived[n])
 		k.km[n].Reset()
 		k.arrived[n] = 0
 	}
-	k.reached = k.reached[:0]
+	k.touchedNames = k.touchedNames[:0]
 }

@@ -126,7 +126,7 @@ func (j *joiner) departures(y years) {
 func (k *counters) depart(slot int32) {
 	n := &k.counts[slot]
 	if *n == 0 {
-		k.counted = append(k.counted, slot)
+		k.touchedCounts = append(k.touchedCounts, slot)
 	}
 	*n++
 }

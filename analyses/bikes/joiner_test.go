@@ -187,13 +187,13 @@ func TestTouchedListsHaveEachNameOnce(t *testing.T) {
 		k.depart(2 * k.station("montreal", "a"))
 		k.arrive(k.station("montreal", "b"), 1.5)
 	}
-	if len(k.wet) != 1 || len(k.counted) != 1 || len(k.reached) != 1 {
-		t.Fatalf("%d days, %d counts, %d stations", len(k.wet), len(k.counted), len(k.reached))
+	if len(k.touchedDates) != 1 || len(k.touchedCounts) != 1 || len(k.touchedNames) != 1 {
+		t.Fatalf("%d days, %d counts, %d stations", len(k.touchedDates), len(k.touchedCounts), len(k.touchedNames))
 	}
 }
 
 func TestPlacesAreOrderedByFileLineAndRow(t *testing.T) {
-	inOrder := []place{{"a", 2, 0}, {"a", 2, 1}, {"a", 10, 0}, {"b", 1, 0}, {"b", 1, 7}, {"b", 2, 0}}
+	inOrder := []rowPosition{{"a", 2, 0}, {"a", 2, 1}, {"a", 10, 0}, {"b", 1, 0}, {"b", 1, 7}, {"b", 2, 0}}
 	for i, p := range inOrder {
 		for k, q := range inOrder {
 			if p.before(q) != (i <= k) {

@@ -13,7 +13,7 @@ type stop struct {
 	point int32 // in counters.points; noPoint without coordinates, and outside of the city of query far
 }
 
-var nowhere = stop{point: noPoint}
+var noStop = stop{point: noPoint}
 
 type yearStation struct {
 	year int64
@@ -23,12 +23,12 @@ type yearStation struct {
 // find returns the station of a code, which is a number or -1, in a year.
 func (c *city) find(code int32, year int64) stop {
 	if code < 0 {
-		return nowhere
+		return noStop
 	}
 	of := c.byCode[c.first[code]:c.first[code+1]]
 	i := sort.Search(len(of), func(i int) bool { return of[i].year >= year })
 	if i == len(of) || of[i].year != year {
-		return nowhere
+		return noStop
 	}
 	return of[i].stop
 }
@@ -80,7 +80,7 @@ func (l *lookup) fill(c *city, y years) {
 	for _, code := range l.codes {
 		at := len(l.stops)
 		for range y.span {
-			l.stops = append(l.stops, nowhere)
+			l.stops = append(l.stops, noStop)
 		}
 		if code < 0 {
 			continue

@@ -14,13 +14,13 @@ type airport struct {
 	at uint64 // its row, see add
 }
 
-// gazetteer finds airports by code.
-type gazetteer map[string]airport
+// airportIndex finds airports by code.
+type airportIndex map[string]airport
 
 // add takes a batch of airports. Which of two rows is the later one is decided by their place in the file, so that the order
 // in which batches arrive, and arrive again after a crash, does not matter. Line of the batch plus row in it is such a place:
 // each row takes a line at least, so the next batch begins beyond all of these.
-func (g gazetteer) add(b *batch.Batch, pos analyses.Position) {
+func (g airportIndex) add(b *batch.Batch, pos analyses.Position) {
 	codes, lat, lon := b.Texts(airportCode), b.Floats(airportLatitude), b.Floats(airportLongitude)
 	for row := range b.Rows() {
 		at := pos.Line + uint64(row)
@@ -34,8 +34,8 @@ func (g gazetteer) add(b *batch.Batch, pos analyses.Position) {
 // miles is the great-circle distance.
 func miles(a, b *airport) float64 { return geo.Km(&a.Point, &b.Point) / kmPerMile }
 
-// along returns the length of a route, false if one of its airports is unknown.
-func (g gazetteer) along(start, arrivals []byte) (total float64, ok bool) {
+// routeMiles returns the length of a route, false if one of its airports is unknown.
+func (g airportIndex) routeMiles(start, arrivals []byte) (total float64, ok bool) {
 	from, ok := g[string(start)]
 	for ok && len(arrivals) > 0 {
 		var code []byte

@@ -10,9 +10,9 @@ import (
 
 type joiner struct {
 	cfg      settings
-	airports gazetteer
+	airports airportIndex
 	journeys journeys
-	found    found
+	pending  pending
 
 	// Of one call of Facts, kept for their memory.
 	table      []int32
@@ -28,7 +28,7 @@ func newJoiner(args analyses.Args, _ analyses.Replica) (analyses.Joiner, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &joiner{cfg: cfg, airports: gazetteer{}, journeys: newJourneys()}, nil
+	return &joiner{cfg: cfg, airports: airportIndex{}, journeys: newJourneys()}, nil
 }
 
 // Reference takes airports.
@@ -50,7 +50,7 @@ func (j *joiner) Facts(stream int, b *batch.Batch, _ analyses.Position) error {
 	j.cents = b.Ints(rowCents).AppendTo(j.cents[:0])
 	for row, cents := range j.cents {
 		if cents > 0 {
-			j.found.fares = append(j.found.fares, fare{j.journey[row], cents})
+			j.pending.fares = append(j.pending.fares, fare{j.journey[row], cents})
 		}
 	}
 	j.stopovers(b)
@@ -74,7 +74,7 @@ func (j *joiner) stopovers(b *batch.Batch) {
 	j.codes = arrivals.AppendCodes(j.codes[:0])
 	for row, code := range j.codes {
 		if n := j.stops[code]; n >= j.cfg.minStopovers {
-			f := &j.found
+			f := &j.pending
 			f.stopovers = append(f.stopovers, stopover{
 				leg: f.copy(b.Texts(rowLeg).At(row)), route: f.route(b, row),
 				journey: j.journey[row], cents: j.cents[row], minutes: b.Ints(rowMinutes).At(row), stopovers: n,
@@ -92,12 +92,12 @@ func (j *joiner) detours(b *batch.Batch) {
 		total, limit := milesOf(j.miles[row], j.how[row]), limits[n]
 		if total == 0 && limit == limit { // not NaN
 			var known bool
-			if total, known = j.airports.along(b.Dicts(rowStart).At(row), b.Dicts(rowArrivals).At(row)); !known {
+			if total, known = j.airports.routeMiles(b.Dicts(rowStart).At(row), b.Dicts(rowArrivals).At(row)); !known {
 				continue
 			}
 		}
 		if total > limit {
-			f := &j.found
+			f := &j.pending
 			f.detours = append(f.detours, detour{f.copy(b.Texts(rowLeg).At(row)), f.route(b, row), total, j.journeys.direct[n]})
 		}
 	}
@@ -108,7 +108,7 @@ func (j *joiner) End(int) error { return nil }
 
 // Flush adds what was found to the tables.
 func (j *joiner) Flush(tables []*fold.Table) error {
-	j.found.flush(tables, j.journeys.names)
+	j.pending.flush(tables, j.journeys.names)
 	if len(j.journeys.names) > maxJourneys {
 		j.journeys = newJourneys()
 	}

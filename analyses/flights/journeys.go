@@ -6,13 +6,13 @@ import (
 	"posta.dev/posta/rows/batch"
 )
 
-// ends are the airports of a journey. The journey's text does not tell them: airports are called what the file says, dashes
+// airportPair is the airports of a journey. The journey's text does not tell them: airports are called what the file says, dashes
 // included.
-type ends struct{ start, destination string }
+type airportPair struct{ start, destination string }
 
 // journeys numbers the pairs of airports that rows have, and knows what a detour between them is.
 type journeys struct {
-	number map[ends]int32
+	number map[airportPair]int32
 	names  []string
 	direct []float64 // miles; NaN if an airport is unknown
 	limit  []float64 // a total above it is a detour: direct, times the factor. NaN is below nothing
@@ -22,15 +22,15 @@ type journeys struct {
 // for whatever a file holds.
 const maxJourneys = 1 << 16
 
-func newJourneys() journeys { return journeys{number: map[ends]int32{}} }
+func newJourneys() journeys { return journeys{number: map[airportPair]int32{}} }
 
 // of returns the number of a journey.
-func (j *journeys) of(start, destination []byte, g gazetteer, factor float64) int32 {
-	if n, ok := j.number[ends{string(start), string(destination)}]; ok {
+func (j *journeys) of(start, destination []byte, g airportIndex, factor float64) int32 {
+	if n, ok := j.number[airportPair{string(start), string(destination)}]; ok {
 		return n
 	}
 	n := int32(len(j.names))
-	e := ends{string(start), string(destination)}
+	e := airportPair{string(start), string(destination)}
 	j.number[e] = n
 	j.names = append(j.names, e.start+"-"+e.destination)
 	direct := math.NaN()
@@ -45,7 +45,7 @@ func (j *journeys) of(start, destination []byte, g gazetteer, factor float64) in
 
 // pairs appends the journey of each row of a batch. Each pair of dictionary entries is looked up once, if a table of them is
 // not much larger than the batch.
-func (j *journeys) pairs(dst []int32, table *[]int32, starts, destinations batch.Dicts, g gazetteer, factor float64) []int32 {
+func (j *journeys) pairs(dst []int32, table *[]int32, starts, destinations batch.Dicts, g airportIndex, factor float64) []int32 {
 	rows, width := starts.Rows(), destinations.Len()
 	if starts.Len()*width > 16*rows+4096 {
 		for row := range rows {

@@ -41,20 +41,20 @@ func Run(a *analyses.Analysis, fsys fs.FS, o Options) (*answer.Answer, error) {
 }
 
 type runner struct {
-	a       *analyses.Analysis
-	fsys    fs.FS
-	args    analyses.Args
-	chunk   int
-	rand    *rand.Rand // nil: in order
-	joiners []analyses.Joiner
-	spared  []bool          // by joiner: it has not been given the reference streams yet (Analysis.ReferenceLater)
-	begun   int             // streams before this one have ended
-	refs    []frame         // all reference batches
-	sent    []*fold.Table   // of one flush, and of rejected rows
-	parts   [][]*fold.Table // of each aggregator
-	all     []*fold.Table   // of the reducer
-	waiting []partial
-	buf     []byte
+	a        *analyses.Analysis
+	fsys     fs.FS
+	args     analyses.Args
+	chunk    int
+	rand     *rand.Rand // nil: in order
+	joiners  []analyses.Joiner
+	deferred []bool          // by joiner: it has not been given the reference streams yet (Analysis.ReferenceLater)
+	begun    int             // streams before this one have ended
+	refs     []frame         // all reference batches
+	sent     []*fold.Table   // of one flush, and of rejected rows
+	parts    [][]*fold.Table // of each aggregator
+	all      []*fold.Table   // of the reducer
+	waiting  []partial
+	buf      []byte
 }
 
 // partial is some rows on their way to an aggregator.
@@ -83,7 +83,7 @@ func newRunner(a *analyses.Analysis, fsys fs.FS, o Options) (*runner, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.joiners, r.spared = append(r.joiners, j), append(r.spared, false)
+		r.joiners, r.deferred = append(r.joiners, j), append(r.deferred, false)
 	}
 	for range max(1, o.Aggregators) {
 		r.parts = append(r.parts, newTables(a, fold.NewTable))
@@ -137,7 +137,7 @@ func (r *runner) stream(stream int) error {
 		return r.referencesEnded()
 	}
 	for i, j := range r.joiners {
-		if r.spared[i] {
+		if r.deferred[i] {
 			continue
 		}
 		if err := errors.Join(j.End(stream), r.flush(i)); err != nil {
@@ -202,7 +202,7 @@ func (r *runner) handle(f frame) error {
 // referencesEnded gives all reference batches to every joiner that needs them now, each in an order of its own.
 func (r *runner) referencesEnded() error {
 	for i := range r.joiners {
-		if r.spared[i] = r.spares(i); r.spared[i] {
+		if r.deferred[i] = r.defers(i); r.deferred[i] {
 			continue
 		}
 		if err := r.references(i); err != nil {
@@ -215,15 +215,15 @@ func (r *runner) referencesEnded() error {
 	return nil
 }
 
-// spares reports whether a joiner gets the reference batches only with facts.
-func (r *runner) spares(i int) bool { return r.a.ReferenceLater && i > 0 }
+// defers reports whether a joiner gets the reference batches only with facts.
+func (r *runner) defers(i int) bool { return r.a.ReferenceLater && i > 0 }
 
-// catchUp gives a joiner that facts have come to what it was spared, and holds the analysis to its promise.
+// catchUp gives a joiner that facts have come to the reference batches that were deferred, and holds the analysis to its promise.
 func (r *runner) catchUp(i int) error {
-	if !r.spared[i] {
+	if !r.deferred[i] {
 		return nil
 	}
-	r.spared[i] = false
+	r.deferred[i] = false
 	if err := r.references(i); err != nil {
 		return err
 	}
@@ -282,7 +282,7 @@ func (r *runner) crash(i int) error {
 		return err
 	}
 	r.joiners[i] = j
-	if r.spared[i] = r.spares(i); r.spared[i] {
+	if r.deferred[i] = r.defers(i); r.deferred[i] {
 		return nil
 	}
 	if err := r.references(i); err != nil {

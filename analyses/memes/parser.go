@@ -17,7 +17,7 @@ func newParser(args analyses.Args, stream int, _ analyses.File, b *batch.Builder
 	case posts:
 		return parsePosts(b), nil
 	case comments:
-		return parseComments(b, newFinder(words)), nil
+		return parseComments(b, newWordMatcher(words)), nil
 	}
 	return nil, fmt.Errorf("memes has no stream %d", stream)
 }
@@ -44,7 +44,7 @@ func parsePosts(b *batch.Builder) func([][]byte) error {
 }
 
 // parseComments leaves of a body what the queries ask about it: bodies are half of the file, and no node needs one.
-func parseComments(b *batch.Builder, words *finder) func([][]byte) error {
+func parseComments(b *batch.Builder, words *wordMatcher) func([][]byte) error {
 	var links permalinks
 	post, flags, sentiment := b.Dict(commentPost), b.Int(commentFlags), b.Int(commentSentiment)
 	return func(f [][]byte) error {

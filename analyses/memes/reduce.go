@@ -25,8 +25,8 @@ func reduce(_ analyses.Args, query int, tables []*fold.Table, emit func(row ...a
 	return fmt.Errorf("memes has no query %d", query)
 }
 
-// find returns what is known about a post; ok is false if it is unknown, or never had a url.
-func find(links *fold.Table, id []byte) (score int64, url []byte, ok bool, err error) {
+// findPost returns what is known about a post; ok is false if it is unknown, or never had a url.
+func findPost(links *fold.Table, id []byte) (score int64, url []byte, ok bool, err error) {
 	row, found := links.Find(links.Key().Text(id))
 	if !found {
 		return 0, nil, false, nil
@@ -45,7 +45,7 @@ func reduceStudents(total, links, students *fold.Table, emit func(row ...any)) e
 	}
 	for _, row := range students.Sorted(nil) {
 		id := students.KeyText(row, 0)
-		score, url, ok, err := find(links, id)
+		score, url, ok, err := findPost(links, id)
 		if err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func happiestOf(links, moods, fines *fold.Table) (best happiest, err error) {
 		if !h.beats(&best) {
 			continue
 		}
-		_, url, ok, err := find(links, h.id)
+		_, url, ok, err := findPost(links, h.id)
 		if err != nil {
 			return best, err
 		}

@@ -2,8 +2,8 @@ package movies
 
 import "posta.dev/posta/rows/fold"
 
-// casts are those of chosen movies since the last flush. They are copied, since a batch is gone after its call; few are
-// chosen.
+// casts are those of selected movies since the last flush. They are copied, since a batch is gone after its call; few are
+// selected.
 type casts struct {
 	movies []int64
 	ends   []int // of each cast in packed

@@ -8,29 +8,29 @@ import (
 // catalog is the movies as they come in: which row has the first word on an id. It keeps the batches until their stream has
 // ended, and an entry of 16 bytes for each id.
 type catalog struct {
-	shelves []shelf
+	batches []storedBatch
 	rows    map[int64]rowRef
 }
 
-// shelf is a batch and where it is from.
-type shelf struct {
+// storedBatch is a batch and where it is from.
+type storedBatch struct {
 	batch *batch.Batch
 	pos   analyses.Position
 }
 
-type rowRef struct{ shelf, row int32 }
+type rowRef struct{ batch, row int32 }
 
 func newCatalog() *catalog { return &catalog{rows: map[int64]rowRef{}} }
 
 func (c *catalog) add(b *batch.Batch, pos analyses.Position) {
-	shelfNo := int32(len(c.shelves))
-	c.shelves = append(c.shelves, shelf{b, pos})
+	number := int32(len(c.batches))
+	c.batches = append(c.batches, storedBatch{b, pos})
 	ids := b.Ints(movieID)
 	for row := range int32(b.Rows()) {
 		id := ids.At(int(row))
 		old, ok := c.rows[id]
-		if !ok || before(&pos, row, &c.shelves[old.shelf].pos, old.row) {
-			c.rows[id] = rowRef{shelfNo, row}
+		if !ok || before(&pos, row, &c.batches[old.batch].pos, old.row) {
+			c.rows[id] = rowRef{number, row}
 		}
 	}
 }
@@ -48,7 +48,7 @@ type movie struct {
 }
 
 func (c *catalog) at(id int64, ref rowRef) movie {
-	b, row := c.shelves[ref.shelf].batch, int(ref.row)
+	b, row := c.batches[ref.batch].batch, int(ref.row)
 	genres, made := b.Dicts(movieGenres), b.Dicts(movieCountries)
 	return movie{
 		id:       id,

@@ -21,14 +21,14 @@ var (
 	errNotEnded = errors.New("movies: facts before the end of movies")
 )
 
-// joiner has two lives: until the movies have ended it collects them in the catalog, then it counts facts of the chosen ones.
+// joiner has two lives: until the movies have ended it collects them in the catalog, then it counts facts of the selected ones.
 type joiner struct {
-	cfg     settings
-	first   bool     // of the joiners, all of which have all movies: it counts them
-	catalog *catalog // nil after the end of movies
-	chosen  *chosen  // nil before
-	settled *settled // nil but between the end of movies and the next Flush
-	casts   casts
+	cfg      settings
+	first    bool            // of the joiners, all of which have all movies: it counts them
+	catalog  *catalog        // nil after the end of movies
+	selected *selectedMovies // nil before
+	totals   *movieTotals    // nil but between the end of movies and the next Flush
+	casts    casts
 
 	// Of one call of Facts, kept for their memory.
 	ids    []int64
@@ -57,7 +57,7 @@ func (j *joiner) Reference(stream int, b *batch.Batch, pos analyses.Position) er
 }
 
 // End of the movies is when it is known which row of an id was the first. What the movies themselves are asked is counted
-// here; of the catalog only the chosen are kept.
+// here; of the catalog only the selected are kept.
 func (j *joiner) End(stream int) error {
 	if stream != movies {
 		return nil
@@ -65,7 +65,7 @@ func (j *joiner) End(stream int) error {
 	if j.catalog == nil {
 		return errEnded
 	}
-	j.chosen, j.settled = newChosen(), newSettled()
+	j.selected, j.totals = newSelectedMovies(), newMovieTotals()
 	for id, ref := range j.catalog.rows {
 		m := j.catalog.at(id, ref)
 		by, err := producersOf(m.made, &j.cfg)
@@ -73,10 +73,10 @@ func (j *joiner) End(stream int) error {
 			return err
 		}
 		if by.country && m.released >= year2000 {
-			j.chosen.add(id, m.title)
+			j.selected.add(id, m.title)
 		}
 		if j.first {
-			j.settled.count(&m, by)
+			j.totals.count(&m, by)
 		}
 	}
 	j.catalog = nil
@@ -88,23 +88,23 @@ func (j *joiner) Facts(stream int, b *batch.Batch, _ analyses.Position) error {
 	switch {
 	case stream != ratings && stream != credits:
 		return fmt.Errorf("movies: stream %d is no fact stream", stream)
-	case j.chosen == nil:
+	case j.selected == nil:
 		return errNotEnded
 	case stream == ratings:
 		return j.rate(b)
 	}
 	ids, members := b.Ints(creditMovie), b.Texts(creditCast)
 	for row := range b.Rows() {
-		if id := ids.At(row); j.chosen.index.Find(id) >= 0 {
+		if id := ids.At(row); j.selected.index.Find(id) >= 0 {
 			j.casts.keep(id, members.At(row))
 		}
 	}
 	return nil
 }
 
-// rate counts ratings. Those of other movies, which are nearly all, cost a look at the table of the chosen.
+// rate counts ratings. Those of other movies, which are nearly all, cost a look at the table of the selected.
 func (j *joiner) rate(b *batch.Batch) error {
-	if len(j.chosen.movies) == 0 {
+	if len(j.selected.movies) == 0 {
 		return nil
 	}
 	numbers := b.Dicts(ratingValue)
@@ -119,8 +119,8 @@ func (j *joiner) rate(b *batch.Batch) error {
 	j.ids = b.Ints(ratingMovie).AppendTo(j.ids[:0])
 	j.codes = numbers.AppendCodes(j.codes[:0])
 	for row, id := range j.ids {
-		if n := j.chosen.index.Find(id); n >= 0 {
-			j.chosen.rate(n, j.values[j.codes[row]])
+		if n := j.selected.index.Find(id); n >= 0 {
+			j.selected.rate(n, j.values[j.codes[row]])
 		}
 	}
 	return nil
@@ -128,12 +128,12 @@ func (j *joiner) rate(b *batch.Batch) error {
 
 // Flush adds what was counted to the tables.
 func (j *joiner) Flush(tables []*fold.Table) error {
-	if j.settled != nil {
-		j.settled.flush(tables)
-		j.settled = nil
+	if j.totals != nil {
+		j.totals.flush(tables)
+		j.totals = nil
 	}
-	if j.chosen != nil {
-		j.chosen.flush(tables[rated])
+	if j.selected != nil {
+		j.selected.flush(tables[rated])
 	}
 	if err := j.casts.flush(tables[actors]); err != nil {
 		return err
@@ -141,7 +141,7 @@ func (j *joiner) Flush(tables []*fold.Table) error {
 	return nil
 }
 
-func (c *chosen) flush(t *fold.Table) {
+func (c *selectedMovies) flush(t *fold.Table) {
 	for _, n := range c.touched {
 		m := &c.movies[n]
 		row := t.Row(t.Key().Int(m.id))

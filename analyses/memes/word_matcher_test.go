@@ -58,7 +58,7 @@ func TestFinderFindsWhatLowerCaseContains(t *testing.T) {
 		}
 		text := drawn(r, r.IntN(20)) + strings.Repeat(" ", r.IntN(2)*r.IntN(100)) + drawn(r, r.IntN(20))
 		want := contains(text, words)
-		if got := newFinder(words).in([]byte(text)); got != want {
+		if got := newWordMatcher(words).in([]byte(text)); got != want {
 			t.Fatalf("%q in %q: %v, want %v", words, text, got, want)
 		}
 		if want {
@@ -73,7 +73,7 @@ func TestFinderFindsWhatLowerCaseContains(t *testing.T) {
 // TestFinderFindsWordsWhereverTheyAre: at every place of a text, whatever is beside them.
 func TestFinderFindsWordsWhereverTheyAre(t *testing.T) {
 	words := []string{"university", "college", "student", "teacher", "professor"}
-	f := newFinder(words)
+	f := newWordMatcher(words)
 	fill := "stuteaproteachestudenprofessuniversitcolleg and not a word in what is behind it for 64 bytes or some more"
 	for _, w := range words {
 		for _, form := range []string{w, strings.ToUpper(w), strings.ToUpper(w[:1]) + w[1:]} {
@@ -91,7 +91,7 @@ func TestFinderFindsWordsWhereverTheyAre(t *testing.T) {
 
 func TestFinderOfLongAndGrowingWords(t *testing.T) {
 	long := strings.Repeat("ȺB", 66) // its lower case has a byte more per pair: longer than a shift may be
-	f := newFinder([]string{long})
+	f := newWordMatcher([]string{long})
 	if !f.in([]byte(strings.Repeat("x", 500)+strings.ToLower(long)+"y")) || !f.in([]byte(long)) || f.in([]byte(long[1:])) {
 		t.Error("a word of 264 bytes is not found")
 	}
@@ -107,7 +107,7 @@ func FuzzFinder(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := newFinder(words).in([]byte(text)), contains(text, words); got != want {
+		if got, want := newWordMatcher(words).in([]byte(text)), contains(text, words); got != want {
 			t.Fatalf("%q in %q: %v, want %v", words, text, got, want)
 		}
 	})
@@ -145,7 +145,7 @@ func TestBothWaysToLook(t *testing.T) {
 		if words == nil {
 			continue
 		}
-		f := newFinder(words)
+		f := newWordMatcher(words)
 		text := []byte(strings.Repeat("x", r.IntN(70)) + drawn(r, r.IntN(3)*r.IntN(50)))
 		if r.IntN(2) == 0 {
 			text = append(text, words[r.IntN(len(words))]...)
@@ -159,7 +159,7 @@ func TestBothWaysToLook(t *testing.T) {
 }
 
 func BenchmarkFinder(b *testing.B) {
-	f := newFinder([]string{"university", "college", "student", "teacher", "professor"})
+	f := newWordMatcher([]string{"university", "college", "student", "teacher", "professor"})
 	text := []byte("It is worse if you are a man, and I laughed more than I should have. Source: it came to me")
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {

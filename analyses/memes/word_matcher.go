@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// finder tells whether a text contains one of some words, in any case, looking at few of its bytes (Wu and Manber, "A Fast
+// wordMatcher tells whether a text contains one of some words, in any case, looking at few of its bytes (Wu and Manber, "A Fast
 // Algorithm for Multi-Pattern Searching", 1994): two bytes that are nowhere in the first m of any word, m being the length of
 // the shortest, let it go on m-1 bytes further. A pass per word with bytes.Index would look at every byte five times, and
 // could not ignore case. Where the machine has vectors, texts that fill one are searched by the words' prefixes.
-type finder struct {
+type wordMatcher struct {
 	words    [][]byte // in lower case
 	shortest int
 	shift    [1 << (2 * letterBits)]uint8 // by the last two bytes of a window
@@ -26,9 +26,9 @@ const letterBits = 5
 
 func pair(a, b byte) uint { return uint(a&31)<<letterBits | uint(b&31) }
 
-// newFinder returns the finder of at least one word; none is empty.
-func newFinder(words []string) *finder {
-	f := &finder{ascii: true, shortest: 256} // shifts are bytes
+// newWordMatcher returns the wordMatcher of at least one word; none is empty.
+func newWordMatcher(words []string) *wordMatcher {
+	f := &wordMatcher{ascii: true, shortest: 256} // shifts are bytes
 	for _, w := range words {
 		low := appendLower(nil, []byte(w))
 		f.words = append(f.words, low)
@@ -51,7 +51,7 @@ func newFinder(words []string) *finder {
 }
 
 // in reports whether text contains a word.
-func (f *finder) in(text []byte) bool {
+func (f *wordMatcher) in(text []byte) bool {
 	found, beyond := f.look(text)
 	if found {
 		return true
@@ -64,7 +64,7 @@ func (f *finder) in(text []byte) bool {
 }
 
 // look finds words as search does. If there is none, beyond reports whether there are bytes beyond ASCII.
-func (f *finder) look(text []byte) (found, beyond bool) {
+func (f *wordMatcher) look(text []byte) (found, beyond bool) {
 	if f.prefixes != nil {
 		for len(text) >= prefixText {
 			at, more := f.prefixes.next(text)
@@ -83,12 +83,12 @@ func (f *finder) look(text []byte) (found, beyond bool) {
 
 // hides reports whether text, which has bytes beyond ASCII, may have letters that lower case changes to what a word has and search
 // does not see: of ASCII letters these are the signs for Kelvin and the dotted capital I.
-func (f *finder) hides(text []byte) bool {
+func (f *wordMatcher) hides(text []byte) bool {
 	return !f.ascii || bytes.Contains(text, []byte("\u212a")) || bytes.Contains(text, []byte("\u0130"))
 }
 
 // search finds words as they are, but for the case of ASCII letters.
-func (f *finder) search(text []byte) bool {
+func (f *wordMatcher) search(text []byte) bool {
 	if f.shortest < 2 { // there are no pairs
 		for at := range text {
 			if f.starts(text[at:]) {
@@ -111,7 +111,7 @@ func (f *finder) search(text []byte) bool {
 }
 
 // starts reports whether text starts with a word.
-func (f *finder) starts(text []byte) bool {
+func (f *wordMatcher) starts(text []byte) bool {
 	for _, w := range f.words {
 		if len(w) <= len(text) && equalLower(text[:len(w)], w) {
 			return true

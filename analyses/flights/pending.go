@@ -5,8 +5,8 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// found is what Facts found between two flushes, row by row: the tables fold it.
-type found struct {
+// pending is what Facts found between two flushes, row by row: the tables fold it.
+type pending struct {
 	fares     []fare
 	stopovers []stopover
 	detours   []detour
@@ -30,25 +30,25 @@ type detour struct {
 	total, direct float64
 }
 
-// span is a text in found.texts.
+// span is a text in pending.texts.
 type span struct{ from, to int }
 
-func (f *found) copy(v []byte) span {
+func (f *pending) copy(v []byte) span {
 	from := len(f.texts)
 	f.texts = append(f.texts, v...)
 	return span{from, len(f.texts)}
 }
 
-func (f *found) route(b *batch.Batch, row int) span {
+func (f *pending) route(b *batch.Batch, row int) span {
 	from := len(f.texts)
 	f.texts = appendRoute(f.texts, b.Dicts(rowStart).At(row), b.Dicts(rowArrivals).At(row))
 	return span{from, len(f.texts)}
 }
 
-func (f *found) text(s span) []byte { return f.texts[s.from:s.to] }
+func (f *pending) text(s span) []byte { return f.texts[s.from:s.to] }
 
 // flush adds everything to the tables and forgets it.
-func (f *found) flush(tables []*fold.Table, journeys []string) {
+func (f *pending) flush(tables []*fold.Table, journeys []string) {
 	f.flushFares(tables[fares], journeys)
 	f.flushStopovers(tables[stopovers], tables[fastest], journeys)
 	t := tables[detours]
@@ -69,7 +69,7 @@ type fareRow struct {
 	row    int
 }
 
-func (f *found) flushFares(t *fold.Table, journeys []string) {
+func (f *pending) flushFares(t *fold.Table, journeys []string) {
 	f.rows = append(f.rows[:0], make([]fareRow, len(journeys))...)
 	for i := range f.fares {
 		x := &f.fares[i]
@@ -81,7 +81,7 @@ func (f *found) flushFares(t *fold.Table, journeys []string) {
 	}
 }
 
-func (f *found) flushStopovers(all, fast *fold.Table, journeys []string) {
+func (f *pending) flushStopovers(all, fast *fold.Table, journeys []string) {
 	var best []byte
 	for i := range f.stopovers {
 		x := &f.stopovers[i]

@@ -5,8 +5,8 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// settled is what the movies themselves add to the tables. It is there from the end of their stream to the flush after it.
-type settled struct {
+// movieTotals is what the movies themselves add to the tables. It is there from the end of their stream to the flush after it.
+type movieTotals struct {
 	together []movie
 	budgets  map[string]*exact.Sum
 	feelings [2]earned // NEGATIVE, POSITIVE
@@ -19,10 +19,10 @@ type earned struct {
 
 var feelingNames = [2]string{"NEGATIVE", "POSITIVE"}
 
-func newSettled() *settled { return &settled{budgets: map[string]*exact.Sum{}} }
+func newMovieTotals() *movieTotals { return &movieTotals{budgets: map[string]*exact.Sum{}} }
 
 // count adds a movie.
-func (s *settled) count(m *movie, by producers) {
+func (s *movieTotals) count(m *movie, by producers) {
 	if by.country && by.partner && m.released >= year2000 && m.released < year2010 {
 		s.together = append(s.together, *m)
 	}
@@ -41,7 +41,7 @@ func (s *settled) count(m *movie, by producers) {
 	}
 }
 
-func (s *settled) flush(tables []*fold.Table) {
+func (s *movieTotals) flush(tables []*fold.Table) {
 	t := tables[coproductions]
 	for i := range s.together {
 		m := &s.together[i]

@@ -2,18 +2,20 @@ package bikes
 
 import "posta.dev/posta/analyses"
 
-// place is where a row of a reference stream is: "the last row wins" is decided by it, so that the order in which batches
+// rowPosition is where a row of a reference stream is: "the last row wins" is decided by it, so that the order in which batches
 // arrive, and arrive again after a crash, does not matter.
-type place struct {
+type rowPosition struct {
 	file string
 	line uint64 // of the batch
 	row  int    // in the batch
 }
 
-func placeOf(pos analyses.Position, row int) place { return place{pos.File.Name, pos.Line, row} }
+func positionOf(pos analyses.Position, row int) rowPosition {
+	return rowPosition{pos.File.Name, pos.Line, row}
+}
 
 // before reports whether p comes before o, or is the same row.
-func (p place) before(o place) bool {
+func (p rowPosition) before(o rowPosition) bool {
 	switch {
 	case p.file != o.file:
 		return p.file < o.file

@@ -1,0 +1,36 @@
+package movies
+
+import (
+	"posta.dev/posta/analyses/internal/idtable"
+	"posta.dev/posta/rows/exact"
+)
+
+// selectedMovies is the movies whose ratings and casts are asked for, with what was counted of their ratings since the last flush.
+type selectedMovies struct {
+	index   idtable.Table
+	movies  []selectedMovie
+	touched []int32 // those with ratings, each once
+}
+
+type selectedMovie struct {
+	id    int64
+	title string
+	sum   exact.Sum
+	count int64
+}
+
+func newSelectedMovies() *selectedMovies { return &selectedMovies{index: idtable.New()} }
+
+func (c *selectedMovies) add(id int64, title []byte) {
+	c.index.Put(id, int32(len(c.movies)))
+	c.movies = append(c.movies, selectedMovie{id: id, title: string(title)})
+}
+
+func (c *selectedMovies) rate(n int32, rating float64) {
+	m := &c.movies[n]
+	if m.count == 0 {
+		c.touched = append(c.touched, n)
+	}
+	m.count++
+	m.sum.Add(rating)
+}
