@@ -1,7 +1,7 @@
 package gen
 
 import (
-	"errors"
+	"fmt"
 	"math/rand/v2"
 )
 
@@ -14,7 +14,7 @@ import (
 // a row to be malformed, once in five hundred rows.
 func Bikes(dir Dir, rows int, seed uint64) error {
 	if rows < 0 {
-		return errors.New("generate bikes: the number of rows is negative")
+		return fmt.Errorf("generate bikes: %w", errRows)
 	}
 	cal := newCalendar(2010, 2019)
 	left := rows
@@ -35,20 +35,8 @@ func Bikes(dir Dir, rows int, seed uint64) error {
 
 func makeTown(dir Dir, t *town, cal *calendar, rows int, r *rand.Rand) error {
 	stops := makeStops(t, r)
-	err := writeFile(dir, t.name+"/weather.csv", func(flush func([]byte) []byte) []byte {
-		return appendWeather(flush, t, cal, r)
-	})
-	if err != nil {
-		return err
-	}
-	err = writeFile(dir, t.name+"/stations.csv", func(flush func([]byte) []byte) []byte {
-		return appendStations(flush, t, stops, r)
-	})
-	if err != nil {
-		return err
-	}
-	return writeFile(dir, t.name+"/trips.csv", func(flush func([]byte) []byte) []byte {
-		w := newTripWriter(t, cal, stops, r)
-		return w.fill(flush, rows)
-	})
+	return writeFiles(dir,
+		file{t.name + "/weather.csv", func(flush flusher) []byte { return appendWeather(flush, t, cal, r) }},
+		file{t.name + "/stations.csv", func(flush flusher) []byte { return appendStations(flush, t, stops, r) }},
+		file{t.name + "/trips.csv", func(flush flusher) []byte { return newTripWriter(t, cal, stops, r).fill(flush, rows) }})
 }

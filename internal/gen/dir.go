@@ -26,12 +26,32 @@ func (d onDisk) Create(name string) (io.WriteCloser, error) {
 	return os.Create(path)
 }
 
-// writeFile makes a file; fill gets a function that writes b when it is long enough, and always returns the buffer to go on
-// with.
-func writeFile(dir Dir, name string, fill func(flush func(b []byte) []byte) []byte) error {
+// flusher writes b when it is long enough, and always returns the buffer to go on with.
+type flusher func(b []byte) []byte
+
+// file is a file to make; fill returns what it has not flushed.
+type file struct {
+	name string
+	fill func(flush flusher) []byte
+}
+
+// writeFiles makes files one after the other: they draw from the same random numbers.
+func writeFiles(dir Dir, files ...file) error {
+	for _, f := range files {
+		if err := writeFile(dir, f.name, f.fill); err != nil {
+			return fmt.Errorf("generate %s: %w", f.name, err)
+		}
+	}
+	return nil
+}
+
+// errRows is returned by every generator for a number of rows below 0.
+var errRows = errors.New("the number of rows is negative")
+
+func writeFile(dir Dir, name string, fill func(flush flusher) []byte) error {
 	f, err := dir.Create(name)
 	if err != nil {
-		return fmt.Errorf("generate %s: %w", name, err)
+		return err
 	}
 	const enough = 256 << 10
 	flush := func(b []byte) []byte {
@@ -45,10 +65,7 @@ func writeFile(dir Dir, name string, fill func(flush func(b []byte) []byte) []by
 	if err == nil {
 		_, err = f.Write(rest)
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("generate %s: %w", name, err)
-	}
-	return nil
+	return errors.Join(err, f.Close())
 }
 
 // keep drops what cannot be written any more, so that a full disk does not fill the memory.

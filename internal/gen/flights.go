@@ -1,7 +1,7 @@
 package gen
 
 import (
-	"errors"
+	"fmt"
 	"math/rand/v2"
 )
 
@@ -16,17 +16,11 @@ import (
 // end; and every way for a row to be malformed, once in five hundred rows.
 func Flights(dir Dir, rows int, seed uint64) error {
 	if rows < 0 {
-		return errors.New("generate flights: the number of rows is negative")
+		return fmt.Errorf("generate flights: %w", errRows)
 	}
 	r := rand.New(rand.NewPCG(seed, 101))
 	ports := makePorts(r)
-	err := writeFile(dir, "airports-codepublic.csv", func(flush func([]byte) []byte) []byte {
-		return appendPorts(flush, ports, r)
-	})
-	if err != nil {
-		return err
-	}
-	return writeFile(dir, "itineraries.csv", func(flush func([]byte) []byte) []byte {
-		return newFareWriter(ports, seed, r).fill(flush, rows)
-	})
+	return writeFiles(dir,
+		file{"airports-codepublic.csv", func(flush flusher) []byte { return appendPorts(flush, ports, r) }},
+		file{"itineraries.csv", func(flush flusher) []byte { return newFareWriter(ports, seed, r).fill(flush, rows) }})
 }

@@ -57,7 +57,7 @@ var portNames = []string{
 	"Heliport", "Bell\x07 Point", "County, West",
 }
 
-func appendPorts(flush func([]byte) []byte, ports []port, r *rand.Rand) []byte {
+func appendPorts(flush flusher, ports []port, r *rand.Rand) []byte {
 	b := []byte("\xef\xbb\xbfAirport Code;Airport Name;City Name;Country Name;Country Code;Latitude;Longitude;World Area Code;" +
 		"City Name geo_name_id;Country Name geo_name_id;coordinates\r\n")
 	for _, i := range r.Perm(len(ports)) {

@@ -26,7 +26,7 @@ const fareHead = "legId,searchDate,flightDate,startingAirport,destinationAirport
 	"segmentsArrivalTimeEpochSeconds,segmentsArrivalTimeRaw,segmentsArrivalAirportCode,segmentsDepartureAirportCode,segmentsAirlineName," +
 	"segmentsAirlineCode,segmentsEquipmentDescription,segmentsDurationInSeconds,segmentsDistance,segmentsCabinCode\n"
 
-func (w *fareWriter) fill(flush func([]byte) []byte, rows int) []byte {
+func (w *fareWriter) fill(flush flusher, rows int) []byte {
 	b := append([]byte(nil), fareHead...)
 	legs := uint64(0)
 	for n := range rows {

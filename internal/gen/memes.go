@@ -1,7 +1,7 @@
 package gen
 
 import (
-	"errors"
+	"fmt"
 	"math/rand/v2"
 )
 
@@ -17,13 +17,9 @@ import (
 // no newline at the end. Both: every way for a row to be malformed, once in five hundred rows.
 func Memes(dir Dir, rows int, seed uint64) error {
 	if rows < 0 {
-		return errors.New("generate memes: the number of rows is negative")
+		return fmt.Errorf("generate memes: %w", errRows)
 	}
 	w := newMemeWriter((rows+7)/8, rand.New(rand.NewPCG(seed, 102)))
-	if err := writeFile(dir, "posts.csv", w.fillPosts); err != nil {
-		return err
-	}
-	return writeFile(dir, "comments.csv", func(flush func([]byte) []byte) []byte {
-		return w.fillComments(flush, rows)
-	})
+	return writeFiles(dir, file{"posts.csv", w.fillPosts},
+		file{"comments.csv", func(flush flusher) []byte { return w.fillComments(flush, rows) }})
 }

@@ -12,7 +12,7 @@ type comment struct {
 	sentiment []byte
 }
 
-func (w *memeWriter) fillComments(flush func([]byte) []byte, rows int) []byte {
+func (w *memeWriter) fillComments(flush flusher, rows int) []byte {
 	b := []byte("type,id,subreddit.id,subreddit.name,subreddit.nsfw,created_utc,permalink,body,sentiment,score\n")
 	var digits [16]byte
 	for n := range rows {

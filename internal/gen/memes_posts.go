@@ -34,7 +34,7 @@ func (w *memeWriter) appendStart(b []byte, kind string, id uint64, n int) []byte
 	return append(strconv.AppendInt(b, int64(1648771149-60*n%100000000), 10), ',')
 }
 
-func (w *memeWriter) fillPosts(flush func([]byte) []byte) []byte {
+func (w *memeWriter) fillPosts(flush flusher) []byte {
 	b := []byte("type,id,subreddit.id,subreddit.name,subreddit.nsfw,created_utc,permalink,domain,url,selftext,title,score\n")
 	for n := range w.posts {
 		b = flush(b)

@@ -1,7 +1,7 @@
 package gen
 
 import (
-	"errors"
+	"fmt"
 	"math/rand/v2"
 )
 
@@ -17,22 +17,11 @@ import (
 // not among the movies; empty casts, keys in another order, None; no newline at the end. All: rows that cannot be read.
 func Movies(dir Dir, rows int, seed uint64) error {
 	if rows < 0 {
-		return errors.New("generate movies: the number of rows is negative")
+		return fmt.Errorf("generate movies: %w", errRows)
 	}
 	w := newFilmWriter(min(rows/50+300, 200000), rand.New(rand.NewPCG(seed, 103)))
-	for _, file := range []struct {
-		name string
-		fill func(flush func([]byte) []byte) []byte
-	}{
-		{"movies_metadata.csv", w.fillMetadata},
-		{"ratings.csv", func(flush func([]byte) []byte) []byte { return w.fillRatings(flush, rows) }},
-		{"credits.csv", w.fillCredits},
-	} {
-		if err := writeFile(dir, file.name, file.fill); err != nil {
-			return err
-		}
-	}
-	return nil
+	return writeFiles(dir, file{"movies_metadata.csv", w.fillMetadata},
+		file{"ratings.csv", func(flush flusher) []byte { return w.fillRatings(flush, rows) }}, file{"credits.csv", w.fillCredits})
 }
 
 // filmWriter appends rows of the three files.

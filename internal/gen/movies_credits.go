@@ -2,7 +2,7 @@ package gen
 
 import "strconv"
 
-func (w *filmWriter) fillCredits(flush func([]byte) []byte) []byte {
+func (w *filmWriter) fillCredits(flush flusher) []byte {
 	b := []byte("cast,crew,id") // every row begins a line, so that the last one does not end it
 	for i, id := range w.ids {
 		switch {

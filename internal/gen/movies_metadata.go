@@ -14,7 +14,7 @@ type film struct {
 	overview, genres, countries          []byte
 }
 
-func (w *filmWriter) fillMetadata(flush func([]byte) []byte) []byte {
+func (w *filmWriter) fillMetadata(flush flusher) []byte {
 	b := []byte(filmHead)
 	for i, id := range w.ids {
 		f := w.film(i, id)

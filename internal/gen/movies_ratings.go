@@ -7,7 +7,7 @@ var ratingTexts = []string{"4.0", "3.0", "5.0", "3.5", "4.5", "2.0", "2.5", "1.0
 // oddRatings are numbers too.
 var oddRatings = []string{"4", "3.50", "4.25", "+2.5", "1e0", ".5", "3.3333333333333335", "\"4.0\""}
 
-func (w *filmWriter) fillRatings(flush func([]byte) []byte, rows int) []byte {
+func (w *filmWriter) fillRatings(flush flusher, rows int) []byte {
 	b := []byte("userId,movieId,rating,timestamp\r\n")
 	for n := range rows {
 		if n%500 == 499 {

@@ -24,7 +24,7 @@ func stationColumns(t *town) []int {
 
 var stationHeads = [...]string{"code", "name", "latitude", "longitude", "yearid", "opened"}
 
-func appendStations(flush func([]byte) []byte, t *town, stops []stop, r *rand.Rand) []byte {
+func appendStations(flush flusher, t *town, stops []stop, r *rand.Rand) []byte {
 	var b []byte
 	columns := stationColumns(t)
 	for i, c := range columns {

@@ -3,6 +3,7 @@ package gen
 import (
 	"math/rand/v2"
 	"strconv"
+	"strings"
 )
 
 // tripWriter appends rows of trips.csv.
@@ -31,7 +32,7 @@ const (
 	seasonDays  = 250
 )
 
-func (w *tripWriter) fill(flush func([]byte) []byte, rows int) []byte {
+func (w *tripWriter) fill(flush flusher, rows int) []byte {
 	b := w.header(nil)
 	row, share := 0, 0
 	for y, s := range yearShare {
@@ -53,12 +54,14 @@ func (w *tripWriter) header(b []byte) []byte {
 	if w.t.shape.bom {
 		b = append(b, "\xef\xbb\xbf"...)
 	}
+	return append(append(b, strings.Join(w.columns(), ",")...), w.end...)
+}
+
+func (w *tripWriter) columns() []string {
 	if w.t.shape.reordered {
-		b = append(b, "duration_sec,yearid,start_station_code,is_member,bike,start_date,end_station_code,end_date"...)
-	} else {
-		b = append(b, "start_date,start_station_code,end_date,end_station_code,duration_sec,is_member,yearid"...)
+		return []string{"duration_sec", "yearid", "start_station_code", "is_member", "bike", "start_date", "end_station_code", "end_date"}
 	}
-	return append(b, w.end...)
+	return []string{"start_date", "start_station_code", "end_date", "end_station_code", "duration_sec", "is_member", "yearid"}
 }
 
 // trip is a row before it is written.
@@ -182,11 +185,7 @@ func (w *tripWriter) malformed(b []byte, n int, tr *trip) []byte {
 		{"duration_sec", "ten"}, {"duration_sec", ""}, {"yearid", "20l6"},
 	}[n%8-2]
 	fields[wrong[0]] = wrong[1]
-	columns := []string{"start_date", "start_station_code", "end_date", "end_station_code", "duration_sec", "is_member", "yearid"}
-	if w.t.shape.reordered {
-		columns = []string{"duration_sec", "yearid", "start_station_code", "is_member", "bike", "start_date", "end_station_code", "end_date"}
-	}
-	for i, c := range columns {
+	for i, c := range w.columns() {
 		b = append(appendComma(b, i), fields[c]...)
 	}
 	return append(b, w.end...)

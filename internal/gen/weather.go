@@ -10,7 +10,7 @@ var weatherColumns = []string{
 	"ws10m_range", "ws50m_min", "ws10m_min", "ws50m_max", "ws10m_max", "ws50m", "ws10m", "yearid",
 }
 
-func appendWeather(flush func([]byte) []byte, t *town, cal *calendar, r *rand.Rand) []byte {
+func appendWeather(flush flusher, t *town, cal *calendar, r *rand.Rand) []byte {
 	var b []byte
 	for i, c := range weatherColumns[:t.weather] {
 		b = append(appendComma(b, i), c...)
