@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -46,9 +45,9 @@ func withEngines(do func(*cli.Context, *topology.Topology, *engineSet) error) cl
 
 // connectEngines connects to every host of the topology, and to those of the last good one, which may have what has to move or to go.
 func connectEngines(c *cli.Context, t *topology.Topology) (*engineSet, error) {
-	text, err := os.ReadFile(t.File)
+	text, err := topology.ReadText(t.File)
 	if err != nil {
-		return nil, fmt.Errorf("read the topology: %w", err)
+		return nil, err
 	}
 	f := &engineSet{text: string(text), engines: map[string]*engine.Engine{}}
 	if err := f.connectAll(c.Context, t, c.StringSlice(flagLost)); err != nil {

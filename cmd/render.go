@@ -22,9 +22,9 @@ func (x *command) render(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(t.File)
+	text, err := topology.ReadText(t.File)
 	if err != nil {
-		return fmt.Errorf("read the topology: %w", err)
+		return err
 	}
 	var files []topology.File
 	switch kind {

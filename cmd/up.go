@@ -114,9 +114,9 @@ func sameTopology(procs *local.Processes, t *topology.Topology) error {
 	if err != nil || len(alive) == 0 {
 		return err
 	}
-	now, err := os.ReadFile(t.File)
+	now, err := topology.ReadText(t.File)
 	if err != nil {
-		return fmt.Errorf("read the topology: %w", err)
+		return err
 	}
 	then, err := os.ReadFile(below(t, topologyNote))
 	if err == nil && !bytes.Equal(now, then) {
@@ -136,7 +136,7 @@ func nodeOrMedic(t *topology.Topology, id medic.NodeID) (topology.Node, error) {
 
 // noteTopology remembers the text, so that a later up can tell that the file was changed since.
 func noteTopology(file, note string) error {
-	text, err := os.ReadFile(file)
+	text, err := topology.ReadText(file)
 	if err == nil {
 		err = os.WriteFile(note, text, 0o644)
 	}

@@ -17,9 +17,9 @@ func LoadInternal(path, inside string) (*Topology, error) {
 	if name, ok := strings.CutPrefix(path, EnvPrefix); ok {
 		return loadEnv(name, inside)
 	}
-	src, err := os.ReadFile(path)
+	src, err := ReadText(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the topology: %w; name the file that describes the system", err)
+		return nil, err
 	}
 	t, err := parseAs(path, src, inside)
 	if err != nil {

@@ -73,7 +73,7 @@ func (s *RunDir) text(p RunDirConfig) (string, error) {
 		if _, err := topology.Load(p.File); err != nil {
 			return "", err
 		}
-		b, err := os.ReadFile(p.File)
+		b, err := topology.ReadText(p.File)
 		return string(b), err
 	}
 	if p.Variant.Name == "" {
