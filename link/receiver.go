@@ -121,9 +121,6 @@ type Hwm struct {
 	Superseded []LogID
 }
 
-// Moved reports whether there is something to store.
-func (r *Receiver) Moved() bool { return r.taken > r.stored }
-
 // Hwm returns what to store: the hwm as it is in memory, to be written with the effects that moved it (R5).
 func (r *Receiver) Hwm() Hwm {
 	return Hwm{Edge: r.edge, From: r.from, ID: r.id, Seq: r.taken, Superseded: slices.Clone(r.superseded.logs)}

@@ -12,39 +12,18 @@ type Outgoing struct {
 	*SendQueue
 	Edge      string
 	To        link.NodeID // the receiver; "" on a pub edge, where all receivers get the same message
-	receivers []receiver
+	Receivers []link.NodeID
+	hellos    map[link.NodeID]*HelloPacer // by receiver
 	connected atomic.Bool
-}
-
-type receiver struct {
-	node   link.NodeID
-	hellos *HelloPacer
 }
 
 // newOutgoing has space for that many bytes.
 func newOutgoing(edge string, to link.NodeID, capacity int, receivers ...link.NodeID) *Outgoing {
-	o := &Outgoing{SendQueue: NewSendQueue(capacity), Edge: edge, To: to}
+	o := &Outgoing{SendQueue: NewSendQueue(capacity), Edge: edge, To: to, Receivers: receivers, hellos: map[link.NodeID]*HelloPacer{}}
 	for _, n := range receivers {
-		o.receivers = append(o.receivers, receiver{n, &HelloPacer{}})
+		o.hellos[n] = &HelloPacer{}
 	}
 	return o
-}
-
-// Receivers are the nodes at the other ends.
-func (o *Outgoing) Receivers() (nodes []link.NodeID) {
-	for _, r := range o.receivers {
-		nodes = append(nodes, r.node)
-	}
-	return nodes
-}
-
-func (o *Outgoing) hellosTo(node link.NodeID) *HelloPacer {
-	for _, r := range o.receivers {
-		if r.node == node {
-			return r.hellos
-		}
-	}
-	return nil
 }
 
 // Offer takes frames, and behind them hellos, from the node's loop, and returns how many. A hello whose time has not come is dropped: it is
@@ -63,7 +42,7 @@ func (o *Outgoing) Offer(frames []link.Frame, now time.Time) int {
 		if err != nil {
 			continue // it is ours
 		}
-		if p := o.hellosTo(g.To); p != nil && p.May(now) {
+		if p := o.hellos[g.To]; p != nil && p.May(now) {
 			o.SendQueue.Offer([]link.Frame{f})
 		}
 	}
@@ -72,19 +51,18 @@ func (o *Outgoing) Offer(frames []link.Frame, now time.Time) int {
 
 // heard takes an acknowledgement before the node does.
 func (o *Outgoing) heard(a link.Ack) {
-	if p := o.hellosTo(a.Receiver); p != nil {
+	if p := o.hellos[a.Receiver]; p != nil {
 		p.Heard(a)
 	}
 }
 
-// begin forgets what waited for a connection that is gone. The links to the receivers that it returns begin again.
-func (o *Outgoing) begin() []link.NodeID {
+// begin forgets what waited for a connection that is gone.
+func (o *Outgoing) begin() {
 	o.Clear()
 	o.connected.Store(true)
-	for _, r := range o.receivers {
-		r.hellos.Connected()
+	for _, p := range o.hellos {
+		p.Connected()
 	}
-	return o.Receivers()
 }
 
 // End says that the connection is gone.

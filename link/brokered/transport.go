@@ -141,9 +141,6 @@ func (t *Transport[Tag]) Heartbeat(payload []byte) { t.control.Heartbeat(payload
 // Events implements link.Transport.
 func (t *Transport[Tag]) Events() <-chan link.Event { return t.events }
 
-// Undecodable counts messages that were discarded because no node sends them.
-func (t *Transport[Tag]) Undecodable() uint64 { return t.bad.Load() + t.control.Undecodable() }
-
 // Close implements link.Transport.
 func (t *Transport[Tag]) Close() error {
 	select {
@@ -188,7 +185,8 @@ func (t *Transport[Tag]) discard(err error) {
 
 // Begin is said when a sending end has a new connection: its queue is emptied, and the node's links begin again where their receivers say (R7).
 func (t *Transport[Tag]) Begin(o *Outgoing) {
-	for _, node := range o.begin() {
+	o.begin()
+	for _, node := range o.Receivers {
 		t.emit(link.Event{Connected: true, Edge: o.Edge, Node: node})
 	}
 }

@@ -172,9 +172,6 @@ func (c *Control) Heartbeat(payload []byte) {
 	_ = c.pub.Send(zmqx.Message{[]byte(BeatTopic), payload}) // as in SendAcks
 }
 
-// Undecodable counts messages that were thrown away because they are no node's.
-func (c *Control) Undecodable() uint64 { return c.bad.Load() }
-
 // Close lets what is queued leave for as long as Options.Linger says, and stops.
 func (c *Control) Close() error {
 	var errs []error

@@ -13,13 +13,21 @@ import (
 // Check says whether the server of a topology is there, lets the cluster in, has JetStream and takes its frames, for who wants to know it
 // before anything starts. What nodes do about a server that is away is to wait (see [New]).
 func Check(ctx context.Context, t *topology.Topology) error {
+	if err := withConnection(t, func(nc *nats.Conn) error { return check(ctx, nc, t) }); err != nil {
+		return fmt.Errorf("NATS at %s: %w", topology.RedactURL(t.NATS.URL), err)
+	}
+	return nil
+}
+
+// withConnection calls do with a connection of its own. Its error says what to do.
+func withConnection(t *topology.Topology, do func(*nats.Conn) error) error {
 	nc, err := nats.Connect(t.NATS.URL, nats.NoReconnect(), nats.Timeout(t.Limits.Handshake))
 	if err == nil {
 		defer nc.Close()
-		err = check(ctx, nc, t)
+		err = do(nc)
 	}
 	if err != nil {
-		return fmt.Errorf("NATS at %s: %w", topology.RedactURL(t.NATS.URL), explain(err))
+		return explain(err)
 	}
 	return nil
 }

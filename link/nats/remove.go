@@ -13,13 +13,8 @@ import (
 
 // Remove deletes what a cluster has on its server. A cluster that goes on later loses nothing by it: its frames are in its nodes' logs.
 func Remove(ctx context.Context, t *topology.Topology) error {
-	nc, err := nats.Connect(t.NATS.URL, nats.NoReconnect(), nats.Timeout(t.Limits.Handshake))
-	if err == nil {
-		defer nc.Close()
-		err = removeAll(ctx, nc, t)
-	}
-	if err != nil {
-		return fmt.Errorf("remove cluster %s from NATS at %s: %w", t.Name, topology.RedactURL(t.NATS.URL), explain(err))
+	if err := withConnection(t, func(nc *nats.Conn) error { return removeAll(ctx, nc, t) }); err != nil {
+		return fmt.Errorf("remove cluster %s from NATS at %s: %w", t.Name, topology.RedactURL(t.NATS.URL), err)
 	}
 	return nil
 }

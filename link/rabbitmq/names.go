@@ -24,7 +24,7 @@ func (t *Transport) queueOf(in *brokered.Incoming[uint64]) string {
 
 // queuesOf are the queues of the receivers of a sending end.
 func (t *Transport) queuesOf(o *brokered.Outgoing) (queues []string) {
-	for _, to := range o.Receivers() {
+	for _, to := range o.Receivers {
 		queues = append(queues, queueOf(t.Config.Topology.Name, o.Edge, t.Config.Node.ID, to))
 	}
 	return queues

@@ -195,6 +195,3 @@ func (t *Transport) tell(e link.Event) {
 
 // Events implements link.Transport.
 func (t *Transport) Events() <-chan link.Event { return t.events }
-
-// Undecodable counts messages that were thrown away because they are no node's.
-func (t *Transport) Undecodable() uint64 { return t.bad.Load() + t.control.Undecodable() }
