@@ -65,7 +65,7 @@ func (x *contestant) chunkDelays(ctx context.Context, c *Config, load *loadData)
 	}
 	defer func() { err = errors.Join(err, n.stop()) }()
 	probe := func(what string) ([]time.Duration, error) {
-		o, err := c.run(ctx, label+"-"+what, "probe", n.topo.File, fmt.Sprint(c.effectChunks()))
+		o, err := c.run(ctx, label+"-"+what, "probe", n.topo.File, fmt.Sprint(c.probedChunks()))
 		return o.Times, err
 	}
 	if idle, err = probe("idle"); err != nil {
@@ -77,14 +77,6 @@ func (x *contestant) chunkDelays(ctx context.Context, c *Config, load *loadData)
 	}
 	busy, err = probe("busy")
 	return idle, busy, errors.Join(err, l.stop())
-}
-
-// effectChunks is fewer where little is asked for.
-func (c *Config) effectChunks() int {
-	if c.Rows > 0 {
-		return max(1, min(probedChunks, c.Rows/chunkRows))
-	}
-	return probedChunks
 }
 
 // runProbe is the client of rowsByChunk: it sends one chunk after the other, each at the first tick after the effect of the one before it.

@@ -165,21 +165,32 @@ func (x *cluster) listen() (*zmqx.Sub, error) {
 
 // await returns when every node has said that it runs.
 func (x *cluster) await(ctx context.Context, sub *zmqx.Sub) error {
+	running := map[topology.NodeID]bool{}
+	err := x.beats(ctx, sub, func(b heartbeat.Beat) bool {
+		running[b.Node] = true
+		return len(running) == len(x.nodes)
+	})
+	if err != nil {
+		return fmt.Errorf("%d of %d nodes run: %w", len(running), len(x.nodes), err)
+	}
+	return nil
+}
+
+// beats calls enough for each heartbeat of a node that runs, until it returns true.
+func (x *cluster) beats(ctx context.Context, sub *zmqx.Sub, enough func(heartbeat.Beat) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()
-	running := map[topology.NodeID]bool{}
-	for len(running) < len(x.nodes) {
+	for {
 		batch, err := sub.Recv(ctx)
 		if err != nil {
-			return fmt.Errorf("%d of %d nodes run: %w: %s", len(running), len(x.nodes), err, x.lastWords())
+			return fmt.Errorf("%w: %s", err, x.lastWords())
 		}
 		for _, r := range batch {
-			if b, err := heartbeat.Decode(r.Msg[len(r.Msg)-1]); err == nil && b.State == heartbeat.Running {
-				running[b.Node] = true
+			if b, err := heartbeat.Decode(r.Msg[len(r.Msg)-1]); err == nil && b.State == heartbeat.Running && enough(b) {
+				return nil
 			}
 		}
 	}
-	return nil
 }
 
 const readyTime = 30 * time.Second

@@ -25,7 +25,7 @@ const (
 func measureLatency(ctx context.Context, c *Config) (done Section, err error) {
 	done.About = fmt.Sprintf(`from a chunk's acknowledgement until its effect is on the aggregator's disk, %d chunks of %d rows a round, idle, and busy with %d sessions
 of bikes; and from the acknowledgement of the end of a session's last stream until its last answer, %d sessions a round of %d trips each`,
-		c.effectChunks(), chunkRows, busySessions, c.latencySessions(), latencyFacts)
+		c.probedChunks(), chunkRows, busySessions, c.latencySessions(), latencyFacts)
 	s, err := workloadOf("bikes")
 	if err != nil {
 		return done, err
@@ -61,11 +61,16 @@ of bikes; and from the acknowledgement of the end of a session's last stream unt
 	})
 }
 
-func (c *Config) latencySessions() int {
+// probedChunks and latencySessions are how many a round has.
+func (c *Config) probedChunks() int    { return c.fewer(probedChunks, chunkRows) }
+func (c *Config) latencySessions() int { return c.fewer(latencySessions, latencyFacts) }
+
+// fewer is most, or less where few facts are asked for.
+func (c *Config) fewer(most, factsEach int) int {
 	if c.Rows > 0 {
-		return max(1, min(latencySessions, c.Rows/latencyFacts))
+		return max(1, min(most, c.Rows/factsEach))
 	}
-	return latencySessions
+	return most
 }
 
 // percentile is what so many of a hundred were not above, in milliseconds.

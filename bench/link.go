@@ -17,7 +17,7 @@ import (
 func measureLink(ctx context.Context, c *Config) ([]Case, error) {
 	pool := newPool()
 	var cases []Case
-	for _, links := range c.linkNumbers() {
+	for _, links := range c.Links {
 		for _, size := range c.Sizes {
 			if links > 1 && size != manyLinksSize && len(c.Sizes) > 1 {
 				continue
@@ -37,13 +37,6 @@ const manyLinksSize = 1 << 10
 
 // DefaultLinks are how many links are measured, from one node to so many.
 var DefaultLinks = []int{1, 2, 4, 8}
-
-func (c *Config) linkNumbers() []int {
-	if len(c.Links) == 0 {
-		return DefaultLinks
-	}
-	return c.Links
-}
 
 // linkCase measures links from so many sources to one sink.
 func linkCase(ctx context.Context, c *Config, pool []byte, size, links int) (done Case, err error) {

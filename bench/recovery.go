@@ -148,19 +148,13 @@ func (x *cluster) replace(ctx context.Context, what string, id topology.NodeID) 
 }
 
 // beatOf waits for a node to say that it runs, in its incarnation since or later, and returns which that is.
-func (x *cluster) beatOf(ctx context.Context, sub *zmqx.Sub, id topology.NodeID, since uint64) (uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, readyTime)
-	defer cancel()
-	for {
-		batch, err := sub.Recv(ctx)
-		if err != nil {
-			return 0, fmt.Errorf("node %s does not run: %w: %s", id, err, x.lastWords())
-		}
-		for _, r := range batch {
-			b, err := heartbeat.Decode(r.Msg[len(r.Msg)-1])
-			if err == nil && b.Node == id && b.State == heartbeat.Running && uint64(b.ID.Incarnation) >= since {
-				return uint64(b.ID.Incarnation), nil
-			}
-		}
+func (x *cluster) beatOf(ctx context.Context, sub *zmqx.Sub, id topology.NodeID, since uint64) (now uint64, err error) {
+	err = x.beats(ctx, sub, func(b heartbeat.Beat) bool {
+		now = uint64(b.ID.Incarnation)
+		return b.Node == id && now >= since
+	})
+	if err != nil {
+		return 0, fmt.Errorf("node %s does not run: %w", id, err)
 	}
+	return now, nil
 }

@@ -23,7 +23,7 @@ type Config struct {
 
 	Amount int64             // bytes through log and link in a round
 	Sizes  []int             // of frames, in bytes
-	Links  []int             // how many at once; empty means DefaultLinks
+	Links  []int             // how many at once
 	Rows   int               // facts of every analysis; 0 for as many as its workload says
 	Lanes  int               // of the client; 0 for its default
 	Chunk  int               // of the client, in bytes; 0 for what the cluster asks for

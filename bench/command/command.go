@@ -74,7 +74,7 @@ func measure(x *cli.Context) error {
 	c := bench.Config{
 		Sections: x.Args().Slice(), Rounds: x.Int("rounds"), Cold: x.Bool("cold"), Dir: x.String("dir"), Results: x.String("results"), Profile: x.String("profile"),
 		Self: []string{exe, name}, Out: x.App.Writer,
-		Amount: x.Int64("amount") << 20, Sizes: bench.DefaultSizes, Rows: x.Int("rows"), Lanes: x.Int("lanes"), Chunk: x.Int("chunk"),
+		Amount: x.Int64("amount") << 20, Sizes: bench.DefaultSizes, Links: bench.DefaultLinks, Rows: x.Int("rows"), Lanes: x.Int("lanes"), Chunk: x.Int("chunk"),
 		TCP: x.Int("tcp"), Set: map[string]string{}, DuckDB: x.String("duckdb"),
 	}
 	for _, names := range x.StringSlice("contestants") {
