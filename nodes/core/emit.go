@@ -50,24 +50,17 @@ func (o *chainEmitter) Emit(partition int, m role.Message) {
 func (c *Core) deliver(s *sess, i int, m role.Message) (kept bool) {
 	c.build.touch(s)
 	var durable bool
-	err := c.guard(s, i, func() (err error) {
+	ok := c.run(s, i, func() (err error) {
 		durable, err = c.cfg.Roles[i].Take(s.ID, m, s.out[i])
 		return err
 	})
-	if err != nil {
-		s.fail(err)
+	if !ok {
 		return true // the role may have failed halfway
 	}
 	if durable {
 		c.record(record.Input{Op: record.Data, Role: i, Session: s.ID, Stream: m.Stream, Payload: m.Payload})
 	}
 	return durable
-}
-
-func (s *sess) fail(err error) {
-	if s.err == nil {
-		s.err = err
-	}
 }
 
 // frame adds a frame to an outbox and to the commit that is being built.

@@ -29,12 +29,11 @@ func (c *Core) end(s *sess, stream, i int) {
 		}
 		more := false
 		c.record(record.Input{Op: record.End, Role: i, Session: s.ID, Stream: stream})
-		err := c.guard(s, i, func() (err error) {
+		ok := c.run(s, i, func() (err error) {
 			more, err = r.End(s.ID, stream, s.out[i])
 			return err
 		})
-		if err != nil {
-			s.fail(err)
+		if !ok {
 			return
 		}
 		c.build.touch(s)
@@ -53,8 +52,8 @@ func (c *Core) pass(s *sess, stream int) {
 	if s.err != nil {
 		return
 	}
-	if !s.ended[stream] || s.passed[stream] {
-		panic(fmt.Sprintf("R12: the end of stream %d of session %s is passed on too early or twice", stream, s.ID))
+	if s.passed[stream] {
+		panic(fmt.Sprintf("R12: the end of stream %d of session %s is passed on twice", stream, s.ID))
 	}
 	s.passed[stream] = true
 	reference := s.reference(stream)
@@ -97,14 +96,11 @@ func (c *Core) continueEnding(s *sess) {
 func (c *Core) more(s *sess, at ending) {
 	more := false
 	c.record(record.Input{Op: record.More, Role: at.role, Session: s.ID, Stream: at.stream})
-	err := c.guard(s, at.role, func() (err error) {
+	ok := c.run(s, at.role, func() (err error) {
 		more, err = c.cfg.Roles[at.role].More(s.ID, s.out[at.role])
 		return err
 	})
-	switch {
-	case err != nil:
-		s.fail(err)
-	case !more:
+	if ok && !more {
 		s.ending = nil
 		c.flush(s, at.role)
 		c.end(s, at.stream, at.role+1)
@@ -123,11 +119,8 @@ func (s *sess) nextEnd() int {
 
 // flush lets role i emit what it has folded.
 func (c *Core) flush(s *sess, i int) {
-	if s.err != nil {
-		return
-	}
-	if err := c.guard(s, i, func() error { return c.cfg.Roles[i].Flush(s.ID, s.out[i]) }); err != nil {
-		s.fail(err)
+	if s.err == nil {
+		c.run(s, i, func() error { return c.cfg.Roles[i].Flush(s.ID, s.out[i]) })
 	}
 }
 

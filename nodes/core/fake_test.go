@@ -102,30 +102,30 @@ func (a *adder) Restore(id session.ID, data []byte) error {
 	return d.Done()
 }
 
-// door is a gateway: a request is "SESSION VERB [word]".
-type door struct {
+// fakeGateway is a gateway whose requests are words: a request is "SESSION VERB [word]".
+type fakeGateway struct {
 	adder
 	host  role.Host
 	log   []string // what was made durable
 	ticks int
 }
 
-func newDoor() *door { return &door{adder: *newAdder()} }
+func newFakeGateway() *fakeGateway { return &fakeGateway{adder: *newAdder()} }
 
-func (d *door) Name() string              { return "door" }
-func (d *door) Attach(h role.Host)        { d.host = h }
-func (d *door) Forget(session.ID)         {}
-func (d *door) Running() int              { return len(d.log) }
-func (d *door) Ended() []role.Ended       { return nil }
-func (d *door) Apply(p []byte) error      { d.log = append(d.log, string(p)); return nil }
-func (d *door) RestoreAll(p []byte) error { d.log = strings.Fields(string(p)); return nil }
-func (d *door) SnapshotAll(b []byte) []byte {
+func (d *fakeGateway) Name() string              { return "gateway" }
+func (d *fakeGateway) Attach(h role.Host)        { d.host = h }
+func (d *fakeGateway) Forget(session.ID)         {}
+func (d *fakeGateway) Running() int              { return len(d.log) }
+func (d *fakeGateway) Ended() []role.Ended       { return nil }
+func (d *fakeGateway) Apply(p []byte) error      { d.log = append(d.log, string(p)); return nil }
+func (d *fakeGateway) RestoreAll(p []byte) error { d.log = strings.Fields(string(p)); return nil }
+func (d *fakeGateway) SnapshotAll(b []byte) []byte {
 	return append(b, strings.Join(d.log, " ")...)
 }
 
-func (d *door) End(session.ID, int, role.Emitter) (bool, error) { return false, nil }
-func (d *door) Snapshot(_ session.ID, b []byte) []byte          { return b }
-func (d *door) Restore(session.ID, []byte) error                { return nil }
+func (d *fakeGateway) End(session.ID, int, role.Emitter) (bool, error) { return false, nil }
+func (d *fakeGateway) Snapshot(_ session.ID, b []byte) []byte          { return b }
+func (d *fakeGateway) Restore(session.ID, []byte) error                { return nil }
 
 // known is the analysis of these tests: stream 0 is reference, stream 1 facts.
 var known = analyses.Set{&analyses.Analysis{
@@ -182,9 +182,9 @@ func shape(name string) (Config, error) {
 		cfg.In = []InEdge{{Name: "in", From: []link.NodeID{"a-1"}, Streams: all}}
 		cfg.Out = []OutEdge{{Name: "out", To: []link.NodeID{"z-1", "z-2"}, Streams: all, Route: topology.All, Broadcast: true}}
 		cfg.Roles = []role.Role{newAdder()}
-	case "door": // clients, and a chain behind them
+	case "gateway": // clients, and a chain behind them
 		cfg.Out = []OutEdge{{Name: "out", To: []link.NodeID{"z-1"}, Streams: all, Route: topology.Any}}
-		cfg.Roles = []role.Role{newDoor(), newAdder()}
+		cfg.Roles = []role.Role{newFakeGateway(), newAdder()}
 	default:
 		return cfg, fmt.Errorf("there is no shape %q", name)
 	}

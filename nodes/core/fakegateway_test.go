@@ -9,7 +9,7 @@ import (
 )
 
 // Request implements role.Gateway: it answers with what it did, when that is durable.
-func (d *door) Request(_ time.Time, r *role.Request) bool {
+func (d *fakeGateway) Request(_ time.Time, r *role.Request) bool {
 	f := strings.Fields(string(r.Body))
 	if len(f) < 2 {
 		return false
@@ -39,9 +39,9 @@ func (d *door) Request(_ time.Time, r *role.Request) bool {
 }
 
 // Tick implements role.Gateway.
-func (d *door) Tick(time.Time) { d.ticks++ }
+func (d *fakeGateway) Tick(time.Time) { d.ticks++ }
 
 // Heartbeat implements role.HeartbeatListener: it only says that it was told.
-func (d *door) Heartbeat(_ time.Time, from link.NodeID, _ link.Identity, _ []role.Ended) {
+func (d *fakeGateway) Heartbeat(_ time.Time, from link.NodeID, _ link.Identity, _ []role.Ended) {
 	d.host.Record([]byte("heard-" + string(from)))
 }

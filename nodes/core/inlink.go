@@ -7,16 +7,16 @@ import "posta.dev/posta/link"
 type inLink struct {
 	edge    InEdge
 	recv    *link.Receiver
-	queue   []link.Frame
+	queue   []link.Frame // from head on: the frames that wait, in the order they came; before head: empty frames
 	head    int
-	bytes   int
-	dialled bool
+	bytes   int  // of the frames that wait
+	dialled bool // the connection that this node makes stands; stays true
 }
 
 func (l *inLink) key() linkKey { return linkKey{l.edge.Name, l.recv.From()} }
 
-// push queues a frame. Of hellos in a row the last one says everything: a link that is held back for long (R11) gets one
-// every now and then.
+// push queues a frame. Of several hellos in a row only the last one matters, and replaces the others: a link that is held back for long (R11)
+// gets one every now and then.
 func (l *inLink) push(f link.Frame) {
 	if last := len(l.queue) - 1; f.Kind == link.Hello && last >= l.head {
 		if t := &l.queue[last]; t.Kind == link.Hello && t.ID.LogID == f.ID.LogID && t.ID.Incarnation <= f.ID.Incarnation {

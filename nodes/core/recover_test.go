@@ -215,7 +215,7 @@ func TestN3_OfAnotherChainIsRefused(t *testing.T) {
 	}
 	d.commit()
 	snapshot := d.c.Snapshot()
-	cfg, err := shape("door")
+	cfg, err := shape("gateway")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,7 +96,7 @@ func (r *Recovery) replayCall(s *sess, in *record.Input) error {
 	ro, out := c.cfg.Roles[in.Role], r.discardEmitter(in.Role)
 	s.dirty = true
 	more := false
-	err := c.guard(s, in.Role, func() (err error) {
+	ok := c.run(s, in.Role, func() (err error) {
 		switch in.Op {
 		case record.Data:
 			_, err = ro.Take(s.ID, role.Message{Stream: in.Stream, Payload: in.Payload}, out)
@@ -115,13 +115,9 @@ func (r *Recovery) replayCall(s *sess, in *record.Input) error {
 		}
 		return err
 	})
-	if err != nil {
-		// The call failed when it was made, too, if its session was dropped in the same record; else this is not the program
-		// that wrote the log.
-		s.fail(err)
-		return nil
-	}
-	if in.Op == record.End || in.Op == record.More {
+	// A call that fails here failed when it was made, too, if its session was dropped in the same record. Otherwise this is not the program
+	// that wrote the log, and flush reports it.
+	if ok && (in.Op == record.End || in.Op == record.More) {
 		r.ended(s, in, more)
 	}
 	return nil

@@ -87,6 +87,15 @@ func (c *Core) guard(s *sess, i int, call func() error) (err error) {
 	return call()
 }
 
+// run is guard for a session that goes on after the call: settle aborts it if the call failed.
+func (c *Core) run(s *sess, i int, call func() error) (ok bool) {
+	err := c.guard(s, i, call)
+	if s.err == nil {
+		s.err = err
+	}
+	return err == nil
+}
+
 func (c *Core) announced(id session.ID, payload []byte) (role.Session, error) {
 	return role.ReadAnnouncement(id, payload, c.cfg.Known, c.cfg.Replica)
 }

@@ -40,7 +40,7 @@ func TestUrgency(t *testing.T) {
 	frame(link.Abort, 0, "because")
 	want("an abort", FlushNow)
 
-	d = newDriver(t, 1, "door")
+	d = newDriver(t, 1, "gateway")
 	d.commit()
 	ask := func(verb string) {
 		d.c.Request(time.Time{}, &role.Request{From: 7, Body: []byte("s " + verb)})
@@ -58,7 +58,7 @@ func TestUrgency(t *testing.T) {
 // TestUrgencyCountsCSV: a chunk of CSV counts as what it was, not as the little that is left of it: its clients have no more than some
 // chunks under way, and wait for a commit that would never be full.
 func TestUrgencyCountsCSV(t *testing.T) {
-	d := newDriver(t, 1, "door")
+	d := newDriver(t, 1, "gateway")
 	h := &host{d.c, 0}
 	d.c.Request(time.Time{}, &role.Request{From: 7, Body: []byte("s open")})
 	d.commit()
@@ -78,7 +78,7 @@ func TestUrgencyCountsCSV(t *testing.T) {
 
 // TestReleasedRequests: large bodies of requests are for the socket again, once, and small ones for the collector.
 func TestReleasedRequests(t *testing.T) {
-	d := newDriver(t, 1, "door")
+	d := newDriver(t, 1, "gateway")
 	h := &host{d.c, 0}
 	h.Release(make([]byte, minReleased))
 	h.Release(make([]byte, minReleased-1))
