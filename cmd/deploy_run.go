@@ -52,10 +52,11 @@ func (x *command) deploy(c *cli.Context) error {
 		x.printf("%s", p.Text(&d))
 		return nil
 	}
-	return x.carryOut(c, d, f, &source.Image, p)
+	return x.carryOut(c, d, f, &source.Image, p, "say the same again to go on, or posta deploy --"+flagRollback+" to go back")
 }
 
-func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, image *apply.Image, p plan.Plan) error {
+// carryOut carries a plan out. advice is what to do when it stops in the middle.
+func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, image *apply.Image, p plan.Plan, advice string) error {
 	if len(p.Steps) == 0 {
 		x.notef("cluster %s is as the topology says", d.Cluster)
 		return nil
@@ -69,7 +70,7 @@ func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, image *
 	err := apply.Run(c.Context, cfg, p)
 	progress.screen.Clear()
 	if err != nil {
-		return fmt.Errorf("%w; posta deploy status tells what is where; say the same again to go on, or posta deploy --%s to go back", err, flagRollback)
+		return fmt.Errorf("%w; posta deploy status tells what is where; %s", err, advice)
 	}
 	x.notef("cluster %s: done, %s", d.Cluster, display.Plural(len(p.Steps), "step"))
 	return nil
@@ -207,7 +208,7 @@ func (x *command) undeploy(c *cli.Context, t *topology.Topology, f *engineSet) e
 			return err
 		}
 	}
-	return x.carryOut(c, d, f, nil, p)
+	return x.carryOut(c, d, f, nil, p, "say posta undeploy again to go on, or posta deploy to have the cluster back")
 }
 
 // confirmDown wants a yes, from a person or a pipe.

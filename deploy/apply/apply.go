@@ -32,6 +32,8 @@ type Config struct {
 	Cancel   bool                      // cancel sessions in place of waiting for them
 	Beat     time.Duration             // how long a heartbeat may take that is not of a node that reads its log
 	Report   func(Event)               // called by several goroutines, one at a time; may be nil
+
+	MedicsWait time.Duration // how long medics may be found running again while they are stopped; 0 is medicsWait
 }
 
 // Event is news of a step. The first one of a step has neither Done nor Text nor Bytes.

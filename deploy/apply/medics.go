@@ -9,16 +9,23 @@ import (
 	"time"
 )
 
+// medicsWait is the default of Config.MedicsWait. Each medic that ends starts at most one other, so a few rounds of at most medicGrace are enough.
+const medicsWait = 2 * time.Minute
+
 // stopMedics stops medics until none runs. One that ends finishes the restart it is at, which may be of a medic that was stopped before it.
 // Since none ends by itself, and all that were told to end have ended when a round begins, a round that finds none is the last.
 func (r *runner) stopMedics(ctx context.Context) error {
+	limit := r.MedicsWait
+	if limit == 0 {
+		limit = medicsWait
+	}
 	for began := time.Now(); ; {
 		stopped, err := r.stopRunningMedics(ctx)
 		if err != nil || len(stopped) == 0 {
 			return err
 		}
-		if time.Since(began) > r.Beat {
-			return fmt.Errorf("medics are started again and again for %s, last %s: is there another one that looks after this cluster?",
+		if time.Since(began) > limit {
+			return fmt.Errorf("medics are started again and again for %s, last %s: end what starts them (another deploy, compose, a medic outside these hosts), then say the same again",
 				time.Since(began).Round(time.Second), strings.Join(stopped, ", "))
 		}
 	}

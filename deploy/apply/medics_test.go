@@ -55,7 +55,7 @@ func twoMedics(t *testing.T, stopped func(running map[string]bool, name string))
 	t.Helper()
 	running := map[string]bool{"medic-1": true, "medic-2": true}
 	var mu sync.Mutex
-	r := &runner{Config: Config{Engines: map[string]*engine.Engine{}, Beat: time.Second}}
+	r := &runner{Config: Config{Engines: map[string]*engine.Engine{}, MedicsWait: time.Second}}
 	for host, name := range map[string]string{"a": "medic-1", "b": "medic-2"} {
 		m := &medics{mu: &mu, name: name, running: running, stopped: func(name string) { stopped(running, name) }}
 		r.Engines[host] = serve(t, host, m)
@@ -78,6 +78,20 @@ func TestStopMedics_UntilNoMedicRuns(t *testing.T) {
 	}
 	if running["medic-1"] || running["medic-2"] || left > 0 {
 		t.Errorf("run still: %v; %d were not stopped", running, left)
+	}
+}
+
+// A take-down waits for no heartbeat, so its Beat is 0. It used to give up after the first round that found a medic.
+func TestStopMedics_OfATakeDown(t *testing.T) {
+	again := true
+	r, running := twoMedics(t, func(running map[string]bool, name string) {
+		if name == "medic-2" && again {
+			again, running["medic-1"] = false, true
+		}
+	})
+	r.Config.MedicsWait = 0
+	if err := r.stopMedics(t.Context()); err != nil || running["medic-1"] || running["medic-2"] {
+		t.Errorf("%v; still running: %v", err, running)
 	}
 }
 
