@@ -103,7 +103,7 @@ func splitTrips(data []byte) (rows int, err error) {
 	}
 	var wanted []csv.Column
 	for _, c := range s.Columns {
-		wanted = append(wanted, csv.Column{Name: c.Name, Optional: c.Optional})
+		wanted = append(wanted, csv.Column(c))
 	}
 	m, err := h.Find(wanted)
 	if err != nil {

@@ -1,5 +1,10 @@
-// Package brokered holds what transports over a broker have in common, and nothing that knows a broker.
+// Package brokered holds what transports over a broker have in common, and nothing that knows a broker. A transport embeds [Transport], gives its
+// Start two functions that make a connection and run sessions over it, and moves bytes between the broker and these:
 //
+//	Transport      link.Transport but for the broker: events, acknowledgements, heartbeats, Close, reconnecting with backoff
+//	Outgoing       the sending end of a link, or of all links of a pub edge
+//	Incoming       the receiving end of a link
+//	Serve, Repeat  sessions for as long as a connection stands
 //	Pack, Unpack   several frames of a link as one message
 //	SendQueue      frames that the node has sent and the broker has not been given yet; never blocks the node's loop
 //	Unacked        the deliveries of a link that the broker still holds, and which of them it may forget: those whose effect is on disk
