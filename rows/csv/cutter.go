@@ -65,11 +65,17 @@ func (c *Cutter) Header() ([]byte, error) {
 }
 
 func (c *Cutter) readHeader() ([]byte, error) {
-	if err := c.fill(len(byteOrderMark)); err != nil {
+	if err := c.fill(encodingBytes); err != nil {
+		return nil, err
+	}
+	if err := checkEncoding(c.ahead); err != nil {
 		return nil, err
 	}
 	if bytes.HasPrefix(c.ahead, byteOrderMark) {
 		c.drop(len(byteOrderMark), 0)
+	}
+	if err := c.findLineEnds(); err != nil {
+		return nil, err
 	}
 	for {
 		end, err := c.record(1)

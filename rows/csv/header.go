@@ -18,7 +18,10 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 const MaxColumns = 1 << 14
 
 // Header is the names of a file's columns.
-type Header struct{ names []string }
+type Header struct {
+	names []string
+	comma byte
+}
 
 // Column is a column that is looked for.
 type Column struct {
@@ -33,8 +36,11 @@ func ParseHeader(line []byte, comma byte) (Header, error) {
 	if err != nil {
 		return Header{}, fmt.Errorf("%w: %w", ErrHeader, err)
 	}
+	if err := checkEncoding(line); err != nil {
+		return Header{}, err
+	}
 	line = bytes.TrimPrefix(line, byteOrderMark)
-	var h Header
+	h := Header{comma: comma}
 	for at, nl := 0, -1; ; {
 		if at > nl {
 			nl = lineFeed(line, at)
@@ -45,6 +51,10 @@ func ParseHeader(line []byte, comma byte) (Header, error) {
 		}
 		if len(h.names) == MaxColumns {
 			return Header{}, fmt.Errorf("%w: it has more than %d columns; is this a CSV file?", ErrHeader, MaxColumns)
+		}
+		if f.from == at && bytes.IndexByte(line[f.from:f.to], '\r') >= 0 { // a quoted name may hold anything
+			return Header{}, fmt.Errorf("%w: column %d holds a carriage return, so the file's lines end in these; they must end in line feeds: %.60q",
+				ErrHeader, len(h.names)+1, line[at:])
 		}
 		h.names = append(h.names, string(unquote(nil, line, f)))
 		if at = next; end == atComma {
@@ -74,7 +84,7 @@ func (h Header) Find(columns []Column) (Mapping, error) {
 		source, ok := at[c.Name]
 		switch {
 		case !ok && !c.Optional:
-			return Mapping{}, fmt.Errorf("%w: there is no column %q; the file has %s", ErrHeader, c.Name, h.list())
+			return Mapping{}, fmt.Errorf("%w: there is no column %q; the file has %s%s", ErrHeader, c.Name, h.list(), h.otherSeparator())
 		case !ok:
 			source = -1
 		case twice[c.Name]:
@@ -103,6 +113,32 @@ func (h Header) list() string {
 		fmt.Fprintf(&b, "%q", name)
 	}
 	return b.String()
+}
+
+// otherSeparator returns advice for a header of a single column that holds what usually separates columns, else "".
+func (h Header) otherSeparator() string {
+	if len(h.names) != 1 {
+		return ""
+	}
+	for _, other := range []byte{';', '\t', '|', ','} {
+		if n := strings.Count(h.names[0], string(other)); n > 0 && other != h.comma {
+			return fmt.Sprintf(": its columns are separated by %s, and must be by %s; export it again, or convert it",
+				separatorName(other), separatorName(h.comma))
+		}
+	}
+	return ""
+}
+
+func separatorName(b byte) string {
+	switch b {
+	case ',':
+		return "commas"
+	case ';':
+		return "semicolons"
+	case '\t':
+		return "tabs"
+	}
+	return fmt.Sprintf("%q", b)
 }
 
 // Mapping says which columns of a file are wanted.

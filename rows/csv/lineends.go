@@ -1,0 +1,114 @@
+package csv
+
+import (
+	"bytes"
+	"io"
+)
+
+// This file reads what old Macs wrote: lines that end in carriage returns. They become line feeds before anything is cut, so chunks and
+// parsers know one kind of line, and files with line feeds pay nothing. The first line end of a file outside of quotes decides. If it is
+// a carriage return alone, then from there on a carriage return, a line feed and both together each end a line; in a quoted field they
+// stay what they are.
+
+// findLineEnds looks for the first line end, and turns to lineEnds if that is a carriage return.
+func (c *Cutter) findLineEnds() error {
+	for want := 1 << 10; ; want *= 2 {
+		if err := c.fill(min(want, c.maxRecord) + 1); err != nil {
+			return err
+		}
+		l := lineEnds{comma: c.comma}
+		at := l.first(c.ahead)
+		switch {
+		case at < 0 && (c.eof || len(c.ahead) > c.maxRecord):
+			return nil // one line, or a record that is too long
+		case at < 0 || at+1 == len(c.ahead) && !c.eof:
+			continue
+		case c.ahead[at] == '\n' || at+1 == len(c.ahead) || c.ahead[at+1] == '\n':
+			return nil
+		}
+		l = lineEnds{r: c.r, comma: c.comma}
+		c.ahead = c.ahead[:l.convert(c.ahead)]
+		c.r = &l
+		return nil
+	}
+}
+
+// lineEnds is a reader that ends lines in line feeds alone.
+type lineEnds struct {
+	r        io.Reader
+	comma    byte
+	state    fieldState
+	returned bool // the last byte was a carriage return that ended a line
+}
+
+// fieldState is where in a field the next byte is, by the rules of doc.go.
+type fieldState uint8
+
+const (
+	fieldStart fieldState = iota
+	inPlain
+	inQuoted
+	afterMark // a quote was seen in a quoted field
+	inGarbage // text after a closing quote, up to the end of the line
+)
+
+func (l *lineEnds) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	return l.convert(p[:n]), err
+}
+
+// convert changes p in place and returns how long it is then.
+func (l *lineEnds) convert(p []byte) int {
+	to := 0
+	for _, b := range p {
+		ends := l.next(b)
+		if ends && b == '\n' && l.returned {
+			l.returned = false // the second byte of one line end
+			continue
+		}
+		if l.returned = ends && b == '\r'; ends {
+			b = '\n'
+		}
+		p[to] = b
+		to++
+	}
+	return to
+}
+
+// first returns where the first line end is, -1 if there is none.
+func (l *lineEnds) first(p []byte) int {
+	if bytes.IndexByte(p, '\r') < 0 && bytes.IndexByte(p, quote) < 0 {
+		return bytes.IndexByte(p, '\n')
+	}
+	for i, b := range p {
+		if l.next(b) {
+			return i
+		}
+	}
+	return -1
+}
+
+// next goes on behind b, and reports whether b ends a line.
+func (l *lineEnds) next(b byte) (ends bool) {
+	switch {
+	case l.state == inQuoted:
+		if b == quote {
+			l.state = afterMark
+		}
+	case l.state == afterMark && b == quote:
+		l.state = inQuoted
+	case b == '\r' || b == '\n':
+		l.state = fieldStart
+		return true
+	case l.state == inGarbage:
+	case b == l.comma:
+		l.state = fieldStart
+	case l.state == afterMark:
+		l.state = inGarbage
+	case l.state == fieldStart && b == quote:
+		l.state = inQuoted
+	default:
+		l.state = inPlain
+	}
+	return false
+}
