@@ -41,7 +41,7 @@ func (e *Engine) CreateVolume(ctx context.Context, name string, labels map[strin
 	return e.call(ctx, "create volume "+name, func(ctx context.Context) error {
 		v, err := e.api.VolumeCreate(ctx, volume.CreateOptions{Name: name, Labels: labels}) // one that is there is answered as it is
 		if err == nil && v.Labels[topology.LabelCluster] != labels[topology.LabelCluster] {
-			return fmt.Errorf("there is another volume of that name, which is none of this cluster's; rename the cluster, or remove it with `docker volume rm %s`", name)
+			return fmt.Errorf("a volume of that name exists and is none of this cluster's; give the cluster another name, or remove it with `docker volume rm %s` if nobody needs it", name)
 		}
 		return err
 	})
@@ -83,6 +83,9 @@ func (e *Engine) Create(ctx context.Context, name string, u *plan.Unit) error {
 		c.ExposedPorts[inside] = struct{}{}
 		h.PortBindings[inside] = append(h.PortBindings[inside], nat.PortBinding{HostIP: p.At, HostPort: strconv.Itoa(p.Outside)})
 	}
+	if err := e.haveVolumes(ctx, name, s.Mounts); err != nil {
+		return err
+	}
 	for _, m := range s.Mounts {
 		if m.File != "" {
 			h.Mounts = append(h.Mounts, mount.Mount{Type: mount.TypeBind, Source: m.File, Target: m.Target})
@@ -96,6 +99,26 @@ func (e *Engine) Create(ctx context.Context, name string, u *plan.Unit) error {
 		n = &network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{s.Network: {Aliases: []string{s.Alias}}}}
 	}
 	return e.create(ctx, name, c, h, n)
+}
+
+// haveVolumes refuses a container whose volumes are not there: the engine would make them by itself, and without labels nobody could tell
+// whose they are.
+func (e *Engine) haveVolumes(ctx context.Context, container string, mounts []plan.Mount) error {
+	return e.call(ctx, "create container "+container, func(ctx context.Context) error {
+		for _, m := range mounts {
+			if m.Volume == "" {
+				continue
+			}
+			_, err := e.api.VolumeInspect(ctx, m.Volume)
+			switch {
+			case cerrdefs.IsNotFound(err):
+				return fmt.Errorf("its volume %s has been removed since this deploy began; say the same again", m.Volume)
+			case err != nil:
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // create creates a container. One of that name with the same labels is the result of a call whose answer was lost.
