@@ -49,7 +49,7 @@ func (e *Engine) CreateVolume(ctx context.Context, name string, labels map[strin
 
 // DeleteVolume deletes a volume. The note that its data is whole goes first, so that a partial volume is never taken for a whole one.
 func (e *Engine) DeleteVolume(ctx context.Context, name string) error {
-	if err := e.Remove(ctx, arrivedName(name)); err != nil {
+	if err := e.removeOwn(ctx, arrivedName(name), plan.LabelArrived, name); err != nil {
 		return err
 	}
 	return e.call(ctx, "delete volume "+name, func(ctx context.Context) error { return ignoreNotFound(e.api.VolumeRemove(ctx, name, false)) })
@@ -134,7 +134,7 @@ func (e *Engine) create(ctx context.Context, name string, c *container.Config, h
 		}
 		for k, v := range c.Labels {
 			if there.Config.Labels[k] != v {
-				return fmt.Errorf("%w; it is none of this cluster's, remove it", err)
+				return strangerError(name)
 			}
 		}
 		return nil
@@ -191,4 +191,30 @@ func (e *Engine) Remove(ctx context.Context, name string) error {
 		}
 		return err
 	})
+}
+
+// removeOwn removes a container of this name if it has this label. One of somebody else is refused.
+func (e *Engine) removeOwn(ctx context.Context, name, label, value string) error {
+	err := e.call(ctx, "look at container "+name, func(ctx context.Context) error {
+		c, err := e.api.ContainerInspect(ctx, name)
+		if err != nil {
+			return err
+		}
+		if c.Config == nil || c.Config.Labels[label] != value {
+			return strangerError(name)
+		}
+		return nil
+	})
+	switch {
+	case cerrdefs.IsNotFound(err):
+		return nil
+	case err != nil:
+		return err
+	}
+	return e.Remove(ctx, name)
+}
+
+// strangerError is of a name that is needed and taken.
+func strangerError(name string) error {
+	return fmt.Errorf("a container called %s exists and is none of this cluster's; rename it (docker rename), remove it (docker rm) if nobody needs it, or give the cluster another name", name)
 }

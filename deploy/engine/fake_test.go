@@ -216,7 +216,7 @@ func TestWhatIsGone(t *testing.T) {
 	if err := e.Start(ctx, "x"); err == nil || OutcomeUnknown(err) {
 		t.Errorf("start: %v", err)
 	}
-	if _, err := e.Exec(ctx, "x", "true"); err == nil {
+	if _, err := e.Exec(ctx, time.Second, "x", "true"); err == nil {
 		t.Error("a container that is not there answers")
 	}
 }
@@ -335,7 +335,32 @@ func TestACallEnds(t *testing.T) {
 		_, err = e.api.HTTPClient().Do(req)
 		return err
 	})
-	if !OutcomeUnknown(err) {
+	if !OutcomeUnknown(err) || !strings.Contains(err.Error(), "host a: start x: its Docker Engine has not answered for 50ms") || strings.Contains(err.Error(), "deadline") {
 		t.Fatalf("%v", err)
+	}
+}
+
+// A probe's container is removed by its label, not by its name alone.
+func TestRunOnce_AStrangersContainerStays(t *testing.T) {
+	f := newFake()
+	e := f.open(t)
+	f.answers["GET /containers/c-probe-a/json"] = says(http.StatusOK, map[string]any{"Id": "1", "Config": map[string]any{"Labels": map[string]string{}}, "State": map[string]any{}})
+	_, err := e.RunOnce(t.Context(), "c", "posta:sha-1", "probe", "room", "/")
+	if err == nil || !strings.Contains(err.Error(), "a container called c-probe-a exists and is none of this cluster's") {
+		t.Error(err)
+	}
+	if slices.Contains(f.asked, "DELETE /containers/c-probe-a") {
+		t.Error("it was removed")
+	}
+}
+
+// A container that does not run says so in a sentence that ends, with or without last words.
+func TestExec_NotRunning(t *testing.T) {
+	f := newFake()
+	e := f.open(t)
+	f.answers["GET /containers/x/json"] = says(http.StatusOK, map[string]any{"Id": "1", "Config": map[string]any{}, "State": map[string]any{"ExitCode": 3}})
+	_, err := e.Exec(t.Context(), time.Second, "x", "/bin/posta", "probe", "beat")
+	if !errors.Is(err, ErrNotRunning) || err.Error() != "host a: ask x (/bin/posta probe beat): it does not run (exit status 3)" {
+		t.Error(err)
 	}
 }
