@@ -16,6 +16,25 @@ func Columns(names ...string) []Column {
 	return columns
 }
 
+// Mapping finds the columns of the stream in the header of a file; the error names those that the file lacks.
+func (s *Stream) Mapping(header []byte) (csv.Mapping, error) {
+	h, err := csv.ParseHeader(header, s.Comma)
+	if err != nil {
+		return csv.Mapping{}, err
+	}
+	return h.Find(s.Columns)
+}
+
+// CheckHeader returns what is wrong with the header of a file of a stream. A stream that a does not have is for others to refuse.
+func (a *Analysis) CheckHeader(stream string, header []byte) error {
+	i := a.StreamIndex(stream)
+	if i < 0 {
+		return nil
+	}
+	_, err := a.Streams[i].Mapping(header)
+	return err
+}
+
 // RowParser returns what NewParser makes, or where there is none the parser that takes every column of a row for what the
 // stream's Schema says it is. The engine calls this and never NewParser itself.
 func (a *Analysis) RowParser(args Args, stream int, file File, b *batch.Builder) (func(fields [][]byte) error, error) {

@@ -17,6 +17,7 @@ type Answer struct {
 	Session  session.ID
 	Queries  []Table // in the order the analysis gives
 	Rejected []protocol.Rejected
+	Warnings []Warning // about the input, in the order in which they were found
 }
 
 // Table is the answer to one query.
@@ -62,7 +63,8 @@ func (a *Answer) MarshalJSON() ([]byte, error) {
 
 // WriteJSON writes the answer as one object, row by row, with the queries in their order:
 //
-//	{"analysis": …, "session": …, "queries": {NAME: {"columns": […], "rows": [[…], …]}}, "rejected": {STREAM: {"rows": N, "first": […]}}}
+//	{"analysis": …, "session": …, "queries": {NAME: {"columns": […], "rows": [[…], …]}}, "rejected": {STREAM: {"rows": N, "first": […]}},
+//	 "warnings": [{"path": …, "text": …}]}
 func (a *Answer) WriteJSON(out io.Writer) error {
 	w := &jsonWriter{Writer: bufio.NewWriterSize(out, 64<<10)}
 	w.raw(`{"analysis": `).text(a.Analysis).raw(`, "session": `).text(a.Session.String()).raw(`, "queries": {`)
@@ -75,7 +77,8 @@ func (a *Answer) WriteJSON(out io.Writer) error {
 		w.comma(i).raw("\n  ")
 		w.rejected(&a.Rejected[i])
 	}
-	w.raw("}}\n")
+	w.raw(`}, "warnings": `).marshalled(append([]Warning{}, a.Warnings...)) // never null
+	w.raw("}\n")
 	return w.Flush()
 }
 
@@ -138,10 +141,15 @@ func (w *jsonWriter) rejected(r *protocol.Rejected) {
 	for i, row := range r.First {
 		first[i] = rejectedRow(row)
 	}
-	list, err := json.Marshal(first)
+	w.text(r.Stream).raw(`: {"rows": `).value(protocol.Value{Kind: protocol.Int, Int: int64(r.Rows)})
+	w.raw(`, "first": `).marshalled(first).raw("}")
+}
+
+// marshalled writes a list of structs of texts and numbers.
+func (w *jsonWriter) marshalled(list any) *jsonWriter {
+	b, err := json.Marshal(list)
 	if err != nil {
 		panic("client: encoding/json refuses strings and a number: " + err.Error()) // it has no reason to
 	}
-	w.text(r.Stream).raw(`: {"rows": `).value(protocol.Value{Kind: protocol.Int, Int: int64(r.Rows)})
-	w.raw(`, "first": `).raw(string(list)).raw("}")
+	return w.raw(string(b))
 }

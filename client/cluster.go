@@ -25,6 +25,7 @@ type Client struct {
 	lastReply  *lastReply     // of any node
 	retries    atomic.Uint64
 	counters   *counters
+	warnings   *warnings
 
 	mu      sync.Mutex // guards what follows, which only the session's own goroutine changes
 	inputs  []*conn    // for everything but chunks
@@ -55,7 +56,8 @@ func dialWith(ctx context.Context, cfg Config, dial func(string) (requester, err
 	if !fromCaller {
 		cfg.Session = session.New()
 	}
-	c := &Client{cfg: cfg, fromCaller: fromCaller, dial: dial, lastReply: newLastReply(), counters: newCounters(cfg.Session)}
+	c := &Client{cfg: cfg, fromCaller: fromCaller, dial: dial, lastReply: newLastReply(), counters: newCounters(cfg.Session),
+		warnings: &warnings{tell: cfg.OnWarning}}
 	if err := c.discover(ctx); err != nil {
 		c.Close()
 		return nil, err

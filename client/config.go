@@ -53,6 +53,12 @@ type Config struct {
 	// the run. The rows stay valid.
 	OnRows func(query string, columns []string, rows protocol.Rows, last bool) error
 
+	// CheckHeader, if set, is asked about the header line of each file before any of its rows are sent.
+	CheckHeader func(stream, file string, header []byte) error
+
+	// OnWarning is called once for each warning about the input, never concurrently. The Answer has them, too.
+	OnWarning func(Warning)
+
 	// OnProgress is called every 200 ms and once at the end, from one goroutine, never concurrently.
 	OnProgress func(Progress)
 }
@@ -85,10 +91,6 @@ func (c Config) filled() (Config, error) {
 	}
 	if c.GiveUpAfter == 0 {
 		c.GiveUpAfter = DefaultGiveUpAfter
-	}
-	if c.Find == nil {
-		dir := c.Dir
-		c.Find = func(s protocol.Stream) ([]Source, error) { return findFiles(dir, s) }
 	}
 	return c, nil
 }

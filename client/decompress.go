@@ -14,23 +14,26 @@ const gzipBuffer = 256 << 10
 
 // decompressed returns r itself, or what is in it if it begins as gzip does: a file is known by its content, not only by its
 // name. read counts the bytes taken from r.
-func decompressed(r io.Reader, source Source, read *atomic.Int64) (io.Reader, error) {
+func decompressed(r io.Reader, source *Source, read *atomic.Int64) (io.Reader, error) {
 	in := bufio.NewReaderSize(&counter{r: r, n: read}, 4<<10) // small: larger reads pass it by, so plain files are not copied twice
-	head, err := in.Peek(2)
+	head, err := in.Peek(magicBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("read %s: %w", source.Name, err)
+		return nil, fmt.Errorf("read %s: %w", source.where(), err)
 	}
 	if len(head) < 2 || head[0] != 0x1f || head[1] != 0x8b {
+		if err := checkPacking(head, source.where()); err != nil {
+			return nil, err
+		}
 		if source.Gzip {
-			return nil, fmt.Errorf("%w: %s.gz does not begin as gzip does; is it complete?", ErrDamaged, source.Name)
+			return nil, fmt.Errorf("%w: %s does not begin as gzip does; is it complete?", ErrDamaged, source.where())
 		}
 		return in, nil
 	}
 	z, err := gzip.NewReader(bufio.NewReaderSize(in, gzipBuffer))
 	if err != nil {
-		return nil, damaged(source.Name, read, err)
+		return nil, damaged(source.where(), read, err)
 	}
-	return &gzipReader{z: z, name: source.Name, read: read}, nil
+	return &gzipReader{z: z, name: source.where(), read: read}, nil
 }
 
 // gzipReader gives the reader's complaints the file's name. Without it a file cut short ends in io.ErrUnexpectedEOF, which

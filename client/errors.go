@@ -12,6 +12,9 @@ var (
 	// ErrDamaged is returned by Run and Upload when a gzip file is cut short or damaged.
 	ErrDamaged = errors.New("damaged gzip file")
 
+	// ErrInput is wrapped by errors of Run and Upload that are about the files that were given: they cannot be found, read, or understood.
+	ErrInput = errors.New("bad input")
+
 	// ErrInterrupted is returned by Run and Open when the session exists and its upload was neither finished nor goes on
 	// here: what an earlier run had in flight is unknown, so it cannot be continued without risking rows twice.
 	ErrInterrupted = errors.New("session was interrupted during its upload")

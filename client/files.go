@@ -1,6 +1,7 @@
 package client
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -15,27 +16,41 @@ import (
 // Source is one file of a stream.
 type Source struct {
 	Name string // what the cluster is told: path below the data directory, with slashes, without ".gz"
+	Path string // for errors and warnings: where the file is; "" if Name is all there is to say
 	Size int64  // bytes that Open's reader gives; below 0 if it is not known (a pipe)
 	Gzip bool   // its name says gzip: anything else in it is an error (gzip is recognized without)
 	Open func() (io.ReadCloser, error)
 }
 
-// findFiles returns the files below dir that a stream's pattern matches, also with ".gz" behind it, sorted by name. The
+// where returns what people call the file.
+func (s *Source) where() string {
+	if s.Path != "" {
+		return s.Path
+	}
+	return s.Name
+}
+
+// findAll returns the files below dir that the patterns of the streams match, also with ".gz" behind them, sorted by name. The
 // standard library's Glob is of no use here: it keeps silent about directories it cannot read, and a run with half of the
-// files has a wrong answer.
-func findFiles(dir string, s protocol.Stream) ([]Source, error) {
-	segments, err := splitPattern(s.Files)
-	if err != nil {
-		return nil, fmt.Errorf("files of stream %s: %w", s.Name, err)
+// files has a wrong answer. For the same reason a place that lacks a file which its siblings have is a warning (C1).
+func findAll(dir string, streams []protocol.Stream, warn *warnings) ([][]Source, error) {
+	all := make([][]Source, len(streams))
+	places := make(places)
+	for i, s := range streams {
+		w, err := walk(dir, s)
+		if err == nil {
+			all[i], err = sources(dir, w.found, warn)
+		}
+		if err != nil {
+			return nil, badInput(fmt.Errorf("files of stream %s: %w", s.Name, err))
+		}
+		for _, stray := range w.strays {
+			warn.add(filepath.Join(dir, stray), "this file is not read: files are looked for as "+s.Files+"; move or rename it")
+		}
+		places.add(s, w)
 	}
-	paths, err := match(dir, "", segments)
-	if err != nil {
-		return nil, fmt.Errorf("files of stream %s: %w", s.Name, err)
-	}
-	if len(paths) == 0 {
-		return nil, fmt.Errorf("%w for stream %s: nothing matches %s (or %s.gz) in %s", ErrNoFiles, s.Name, s.Files, s.Files, dir)
-	}
-	return sources(dir, paths)
+	places.warn(dir, warn)
+	return all, nil
 }
 
 // splitPattern takes a pattern apart. It comes from the cluster, so it must not lead out of the directory.
@@ -52,56 +67,123 @@ func splitPattern(pattern string) ([]string, error) {
 	return segments, nil
 }
 
-// match returns what matches the segments below dir/at, relative to dir.
-func match(dir, at string, segments []string) ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(dir, at))
+// walker goes through the directories that one pattern leads to. All paths are relative to dir.
+type walker struct {
+	dir     string
+	found   []string // files that match
+	strays  []string // files that were most likely meant to match
+	full    []string // directories with files that match
+	without []string // directories that the pattern leads to, without such files
+}
+
+// walk looks for the files of one stream.
+func walk(dir string, s protocol.Stream) (*walker, error) {
+	segments, err := splitPattern(s.Files)
 	if err != nil {
 		return nil, err
 	}
-	var found []string
+	w := &walker{dir: dir}
+	if err := w.enter("", segments); err != nil {
+		return nil, err
+	}
+	if len(w.found) > 0 {
+		return w, nil
+	}
+	hint := ""
+	if len(w.strays) > 0 {
+		hint = fmt.Sprintf("; there is %s: was that meant?", filepath.Join(dir, w.strays[0]))
+	}
+	return nil, fmt.Errorf("%w: nothing matches %s (or %s.gz) in %s%s", ErrNoFiles, s.Files, s.Files, dir, hint)
+}
+
+// enter goes through the directory at; segments is the rest of the pattern.
+func (w *walker) enter(at string, segments []string) error {
+	entries, err := os.ReadDir(filepath.Join(w.dir, at))
+	if err != nil {
+		return err
+	}
+	before, deeper := len(w.found)+len(w.without), len(segments) > 1
 	for _, entry := range entries {
-		fits, deeper, err := fitting(dir, at, entry, segments)
-		if err != nil {
-			return nil, err
+		// Hidden files fit only what names them.
+		if strings.HasPrefix(entry.Name(), ".") && !strings.HasPrefix(segments[0], ".") {
+			continue
 		}
 		below := path.Join(at, entry.Name())
-		switch {
-		case fits && deeper:
-			more, err := match(dir, below, segments[1:])
-			if err != nil {
-				return nil, err
-			}
-			found = append(found, more...)
-		case fits:
-			found = append(found, below)
+		if deeper {
+			err = w.directory(below, entry.Name(), segments)
+		} else {
+			err = w.file(below, entry.Name(), segments[0])
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return found, nil
+	if !deeper {
+		if err := w.unpacked(at, entries, segments[0]); err != nil {
+			return err
+		}
+	}
+	switch {
+	case at == "": // that nothing at all was found is an error
+	case len(w.found)+len(w.without) == before:
+		w.without = append(w.without, at)
+	case !deeper:
+		w.full = append(w.full, at)
+	}
+	return nil
 }
 
-// fitting reports whether an entry fits the first segment, and whether it is a directory to look into for the others. Hidden
-// files fit only what names them.
-func fitting(dir, at string, entry fs.DirEntry, segments []string) (fits, deeper bool, err error) {
-	name := entry.Name()
-	deeper = len(segments) > 1
-	if strings.HasPrefix(name, ".") && !strings.HasPrefix(segments[0], ".") {
-		return false, false, nil
+// directory enters an entry that fits the first of several segments, if it is a directory.
+func (w *walker) directory(below, name string, segments []string) error {
+	last := segments[len(segments)-1]
+	if fits, _ := path.Match(segments[0], name); !fits {
+		return nil
 	}
-	fits, _ = path.Match(segments[0], name)
-	if !fits && !deeper {
-		fits, _ = path.Match(segments[0], strings.TrimSuffix(name, ".gz"))
+	info, err := os.Stat(filepath.Join(w.dir, below)) // follows links, as opening does
+	switch {
+	case err != nil:
+		return err
+	case info.IsDir():
+		return w.enter(below, segments[1:])
+	case matches(last, name):
+		w.strays = append(w.strays, below)
 	}
-	if !fits {
-		return false, false, nil
+	return nil
+}
+
+// file takes an entry that fits the last segment.
+func (w *walker) file(below, name, segment string) error {
+	full := filepath.Join(w.dir, below)
+	if !matches(segment, name) {
+		if matches(strings.ToLower(segment), strings.ToLower(name)) {
+			w.strays = append(w.strays, below)
+		}
+		return nil
 	}
-	info, err := os.Stat(filepath.Join(dir, at, name)) // follows links, as opening does
+	info, err := os.Stat(full)
 	if err != nil {
-		return false, false, err
+		return err
 	}
-	return info.IsDir() == deeper, deeper, nil
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		return fmt.Errorf("%s is a directory, and should be a file; put the rows into one file of that name, or rename the directory", full)
+	case mode&fs.ModeSocket != 0:
+		return fmt.Errorf("%s is a socket, and should be a file", full)
+	}
+	w.found = append(w.found, below)
+	return nil
 }
 
-func sources(dir string, paths []string) ([]Source, error) {
+// matches reports whether a name fits the last segment of a pattern, with or without ".gz".
+func matches(segment, name string) bool {
+	fits, _ := path.Match(segment, name)
+	if !fits {
+		fits, _ = path.Match(segment, strings.TrimSuffix(name, ".gz"))
+	}
+	return fits
+}
+
+func sources(dir string, paths []string, warn *warnings) ([]Source, error) {
 	names := make(map[string]string, len(paths))
 	list := make([]Source, 0, len(paths))
 	for _, p := range paths {
@@ -119,7 +201,22 @@ func sources(dir string, paths []string) ([]Source, error) {
 		if !info.Mode().IsRegular() {
 			size = -1
 		}
-		list = append(list, Source{Name: name, Size: size, Gzip: name != p, Open: func() (io.ReadCloser, error) { return os.Open(full) }})
+		list = append(list, Source{Name: name, Path: full, Size: size, Gzip: name != p,
+			Open: func() (io.ReadCloser, error) { return openFile(full, warn) }})
 	}
 	return list, nil
+}
+
+// inputError is an error of the input: of what the user gave, and not of the cluster. Its text is that of the error in it.
+type inputError struct{ error }
+
+func badInput(err error) error { return &inputError{err} }
+
+func (e *inputError) Unwrap() []error { return []error{ErrInput, e.error} }
+
+func (e *inputError) Error() string {
+	if errors.Is(e.error, fs.ErrPermission) {
+		return e.error.Error() + "; give this user the right to read it"
+	}
+	return e.error.Error()
 }

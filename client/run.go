@@ -65,6 +65,7 @@ func (c *Client) run(ctx context.Context) (*Answer, error) {
 		if answer, err = c.Results(ctx); err != nil {
 			return err
 		}
+		answer.Warnings = c.warnings.all()
 		return finished
 	})
 	if err := g.wait(); !errors.Is(err, finished) {

@@ -622,7 +622,7 @@ func TestAnswerAsJSON(t *testing.T) {
 	want := `{"analysis":"bikes","session":"01000000-0000-0000-0000-000000000000","queries":{` +
 		`"numbers":{"columns":["n"],"rows":[[0],[1]]},` +
 		`"counts":{"columns":["stream","records"],"rows":[["stations",2],["trips",20]]}},` +
-		`"rejected":{"trips":{"rows":1,"first":[{"file":"a/trips.csv","line":3,"reason":"no \"id\""}]}}}`
+		`"rejected":{"trips":{"rows":1,"first":[{"file":"a/trips.csv","line":3,"reason":"no \"id\""}]}},"warnings":[]}`
 	if string(got) != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

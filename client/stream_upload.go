@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,8 @@ type streamUpload struct {
 	files      []Source
 	counters   *streamCounters
 	chunkBytes int
+	warnings   *warnings
+	check      func(stream, file string, header []byte) error // may be nil
 
 	next    atomic.Int32 // the first file that no reader has taken
 	reading atomic.Int32 // readers that have not finished
@@ -60,29 +63,49 @@ func (f *streamUpload) read(ctx context.Context) error {
 func (f *streamUpload) readFile(ctx context.Context, source Source) (err error) {
 	file, err := source.Open()
 	if err != nil {
-		return err
+		return badInput(err)
 	}
 	defer closeWith(ctx, file, &err)()
+	cut, header, err := f.begin(file, &source)
+	if err != nil {
+		return badInput(err)
+	}
+	rows := false
+	for err == nil {
+		var some bool
+		some, err = f.cutOne(ctx, cut, &source, header)
+		rows = rows || some
+	}
+	if err != io.EOF {
+		return err
+	}
+	if !rows {
+		f.warnings.add(source.where(), "this file has a header and no rows")
+	}
+	return nil
+}
+
+// begin reads the header of a file, and checks what can be checked before a row is sent.
+func (f *streamUpload) begin(file io.Reader, source *Source) (*csv.Cutter, []byte, error) {
 	r, err := decompressed(file, source, &f.counters.read)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	cut := csv.NewCutter(r, f.stream.Comma, f.chunkBytes, protocol.MaxData)
 	cut.LeaveRoom(headRoom)
 	header, err := cut.Header()
 	if err != nil {
-		return fmt.Errorf("%s: %w", source.Name, err)
+		return nil, nil, fmt.Errorf("%s: %w", source.where(), err)
 	}
 	if len(header) > protocol.MaxHeader {
-		return fmt.Errorf("%s: its header line has %d bytes; at most %d are taken", source.Name, len(header), protocol.MaxHeader)
+		return nil, nil, fmt.Errorf("%s: its header line has %d bytes; at most %d are taken", source.where(), len(header), protocol.MaxHeader)
 	}
-	for err == nil {
-		err = f.cutOne(ctx, cut, source.Name, header)
+	if f.check != nil {
+		if err := f.check(f.stream.Name, source.Name, header); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", source.where(), err)
+		}
 	}
-	if err == io.EOF {
-		return nil
-	}
-	return err
+	return cut, header, nil
 }
 
 // closeWith closes a file when the caller has finished with it, or as soon as ctx ends: a read of a silent pipe would otherwise keep
@@ -103,21 +126,23 @@ func closeWith(ctx context.Context, file io.Closer, err *error) (finished func()
 	}
 }
 
-// cutOne hands one chunk to a lane; io.EOF when there are no more.
-func (f *streamUpload) cutOne(ctx context.Context, cut *csv.Cutter, file string, header []byte) error {
+// cutOne hands one chunk to a lane; io.EOF when there are no more. rows reports whether there is more in it than empty lines.
+func (f *streamUpload) cutOne(ctx context.Context, cut *csv.Cutter, source *Source, header []byte) (rows bool, err error) {
 	memory, err := receive(ctx, f.spare)
 	if err != nil {
-		return err
+		return false, err
 	}
 	records, line, err := cut.Next(memory)
 	if err == io.EOF {
 		f.spare <- memory
-		return err
+		return false, err
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+		return false, badInput(fmt.Errorf("%s: %w", source.where(), err))
 	}
-	return send(ctx, f.chunks, chunk{file: file, header: header, line: line, memory: records})
+	p := chunk{file: source.Name, header: header, line: line, memory: records}
+	rows = len(bytes.TrimLeft(p.data(), "\r\n")) > 0
+	return rows, send(ctx, f.chunks, p)
 }
 
 // sendChunks lets a lane pull chunks until there are no more.

@@ -20,6 +20,9 @@ func (c *Client) Upload(ctx context.Context) error {
 
 // plan finds the files of all streams, so that a missing one is known before anything is sent.
 func (c *Client) plan(streams []protocol.Stream) ([][]Source, error) {
+	if c.cfg.Find == nil {
+		return findAll(c.cfg.Dir, streams, c.warnings)
+	}
 	found := make([][]Source, len(streams))
 	for i, s := range streams {
 		var err error
@@ -70,7 +73,8 @@ func (s *streamCounters) expect(source Source) {
 // uploadStream lets readers and lanes work until all of the stream is durable. All of spare is back in its channel then.
 func (c *Client) uploadStream(ctx context.Context, s protocol.Stream, files []Source, n *streamCounters, readers int, spare chan []byte) error {
 	g := newErrGroup(ctx)
-	f := &streamUpload{stream: s, files: files, counters: n, chunkBytes: c.chunkBytes(), chunks: make(chan chunk), spare: spare}
+	f := &streamUpload{stream: s, files: files, counters: n, chunkBytes: c.chunkBytes(), chunks: make(chan chunk), spare: spare,
+		warnings: c.warnings, check: c.cfg.CheckHeader}
 	f.reading.Store(int32(readers))
 	for range readers {
 		g.run(f.read)

@@ -32,6 +32,7 @@ func (x *command) printAnswer(a *client.Answer, o output) error {
 		}
 		x.notef("%s written to %s", display.Plural(len(a.Queries), "file"), o.dir)
 	}
+	printRejected(x.Err, a.Rejected)
 	if o.json {
 		return a.WriteJSON(x.Out)
 	}
@@ -39,7 +40,11 @@ func (x *command) printAnswer(a *client.Answer, o output) error {
 	for i := range a.Queries {
 		printTable(w, &a.Queries[i])
 	}
-	printRejected(w, a.Rejected)
+	for _, r := range a.Rejected {
+		if r.Rows > 0 {
+			fmt.Fprintf(w, "%s: %s rejected\n", display.Escape(r.Stream), rowsOf(r.Rows))
+		}
+	}
 	return w.Flush()
 }
 
@@ -78,7 +83,7 @@ func printRejected(w io.Writer, all []protocol.Rejected) {
 		if r.Rows == 0 {
 			continue
 		}
-		fmt.Fprintf(w, "%s: %s rows rejected\n", display.Escape(r.Stream), display.Count(r.Rows))
+		fmt.Fprintf(w, "%s: %s rejected\n", display.Escape(r.Stream), rowsOf(r.Rows))
 		table := display.Table{Head: []string{"file", "line", "reason"}, Right: []bool{false, true}, Most: 200}
 		for _, row := range r.First {
 			table.Rows = append(table.Rows, []string{row.File, strconv.FormatUint(row.Line, 10), row.Reason})
@@ -87,8 +92,14 @@ func printRejected(w io.Writer, all []protocol.Rejected) {
 		if more := r.Rows - min(r.Rows, uint64(len(r.First))); more > 0 {
 			fmt.Fprintf(w, "  … and %s more\n", display.Count(more))
 		}
-		fmt.Fprintln(w)
 	}
+}
+
+func rowsOf(n uint64) string {
+	if n == 1 {
+		return "1 row"
+	}
+	return display.Count(n) + " rows"
 }
 
 // writeCSVs writes a file for each query. Numbers are written so that they read back to the same bits.

@@ -60,7 +60,7 @@ func exitCode(err error) int {
 		return exitSession
 	case errors.As(err, &usage), errors.As(err, &mistakes):
 		return exitUsage
-	case is(analyses.ErrUnknown, analyses.ErrBadParam, client.ErrNoFiles, client.ErrDamaged, client.ErrConfig, session.ErrBadID,
+	case is(analyses.ErrUnknown, analyses.ErrBadParam, client.ErrInput, client.ErrNoFiles, client.ErrDamaged, client.ErrConfig, session.ErrBadID,
 		topology.ErrNoNode, topology.ErrNoStage, protocol.ErrUnknownAnalysis, protocol.ErrBadParam, fs.ErrNotExist, syscall.ENOTDIR):
 		return exitUsage
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -47,7 +48,32 @@ func Main(p Program) {
 func Run(p Program, args []string, c Console) int {
 	sig := listenToSignals()
 	defer sig.stop()
-	return run(sig.graceful, sig.forced, p, args, c)
+	if len(args) > 1 && (args[1] == "node" || args[1] == "medic") { // they drain, however often they are told to
+		return run(sig.graceful, sig.forced, p, args, c)
+	}
+	return runUntil(sig.forced, c, func() int { return run(sig.graceful, sig.forced, p, args, c) })
+}
+
+// forcedTime is how long a command may tidy up after the second Ctrl-C.
+const forcedTime = time.Second
+
+// runUntil runs do, and returns soon after forced has ended even if do does not: a read of a file or a write to a pipe may hang for ever.
+// The process is expected to end then, and do with it.
+func runUntil(forced context.Context, c Console, do func() int) int {
+	done := make(chan int, 1)
+	go func() { done <- do() }()
+	select {
+	case code := <-done:
+		return code
+	case <-forced.Done():
+	}
+	select {
+	case code := <-done:
+		return code
+	case <-time.After(forcedTime):
+		_, _ = io.WriteString(c.Err, "posta: interrupted\n") // whoever reads standard error may hang, too
+		return exitInterrupted
+	}
 }
 
 // run is Run without signals: graceful ends when the command is to end in order, forced when at once.

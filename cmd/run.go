@@ -50,6 +50,7 @@ func (x *command) run(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	defer r.limit(c)()
 	a, err := x.Analyses.Find(r.cfg.Analysis)
 	if err != nil {
 		return err

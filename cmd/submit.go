@@ -43,6 +43,7 @@ func (x *command) submit(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	defer r.limit(c)()
 	if r.cfg.Entries, err = entries(c); err != nil {
 		return err
 	}
@@ -82,14 +83,13 @@ func (x *command) answers(c *cli.Context, at []string) error {
 
 // detach sends everything and leaves.
 func (x *command) detach(ctx context.Context, r *request) (err error) {
-	ctx, cancel := r.withTimeout(ctx)
-	defer cancel()
+	show := x.newProgress()
+	r.cfg.OnWarning = x.warnInput(show.Say)
 	cl, err := client.Dial(ctx, r.cfg)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, cl.Close()) }()
-	show := x.newProgress()
 	err = send(ctx, cl, func() {
 		if !r.quiet {
 			show.Update(cl.Progress())

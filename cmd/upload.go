@@ -32,6 +32,9 @@ func (x *command) readRequest(c *cli.Context) (*request, error) {
 		out: output{json: c.Bool(flagJSON), dir: c.String(flagOut)}, fetch: c.String(flagDownload), quiet: c.Bool(flagQuiet), timeout: c.Duration(flagTimeout),
 		cfg: client.Config{Analysis: name, Dir: c.String(flagData), Lanes: c.Int(flagLanes)},
 	}
+	if a, err := x.Analyses.Find(name); err == nil {
+		r.cfg.CheckHeader = func(stream, file string, header []byte) error { return a.CheckHeader(stream, header) }
+	}
 	if r.cfg.Params, err = params(c); err != nil {
 		return nil, err
 	}
@@ -81,6 +84,13 @@ func checkData(dir, command string) error {
 // errTimeout is the cause with which a run ends that takes longer than --timeout.
 var errTimeout = errors.New("not finished in time")
 
+// limit has everything that c does end after --timeout.
+func (r *request) limit(c *cli.Context) (done func()) {
+	ctx, cancel := r.withTimeout(c.Context)
+	c.Context = ctx
+	return cancel
+}
+
 // withTimeout ends the context after --timeout.
 func (r *request) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	if r.timeout == 0 {
@@ -90,10 +100,14 @@ func (r *request) withTimeout(ctx context.Context) (context.Context, context.Can
 		errTimeout, r.timeout))
 }
 
+// warnInput returns what tells people a warning about the input.
+func (x *command) warnInput(say func(line string)) func(client.Warning) {
+	return func(w client.Warning) { say("warning: " + display.Escape(w.String())) }
+}
+
 // upload runs the request on a cluster and prints the answer.
 func (x *command) upload(ctx context.Context, r *request, show *display.Progress) error {
-	ctx, cancel := r.withTimeout(ctx)
-	defer cancel()
+	r.cfg.OnWarning = x.warnInput(show.Say)
 	if !r.quiet {
 		r.cfg.OnProgress = show.Update
 	}

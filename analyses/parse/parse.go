@@ -40,11 +40,7 @@ func NewFile(a *analyses.Analysis, stream int, args analyses.Args, file analyses
 	fail := func(err error) error {
 		return fmt.Errorf("%w: %s as stream %s of %s: %w", ErrFile, file.Name, s.Name, a.Name, err)
 	}
-	h, err := csv.ParseHeader(header, s.Comma)
-	if err != nil {
-		return nil, fail(err)
-	}
-	mapping, err := h.Find(s.Columns)
+	mapping, err := s.Mapping(header)
 	if err != nil {
 		return nil, fail(err)
 	}

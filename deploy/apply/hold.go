@@ -95,19 +95,15 @@ func askInput(ctx context.Context, e *engine.Engine, container string, lease tim
 	return now, err
 }
 
-// probeTime is what a probe may take.
-const probeTime = 30 * time.Second
-
 // probe runs a command of ours in a container, and decodes the line that it prints.
 func probe(ctx context.Context, e *engine.Engine, container string, answer any, command ...string) error {
-	out, err := e.Exec(ctx, probeTime, container, command...)
+	ctx, stop := context.WithTimeout(ctx, 30*time.Second)
+	defer stop()
+	out, err := e.Exec(ctx, container, command...)
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal([]byte(out), answer); err != nil {
-		return fmt.Errorf("host %s: %s answers %q: %w", e.Host, container, out, err)
-	}
-	return nil
+	return json.Unmarshal([]byte(out), answer)
 }
 
 func (r *runner) hold(ctx context.Context, e *engine.Engine, s plan.Step) error {
@@ -131,15 +127,11 @@ func (r *runner) drain(ctx context.Context, e *engine.Engine, s plan.Step, repor
 		case err == nil && len(now.Sessions) == 0 && len(now.Rest) == 0 && len(now.Silent) == 0:
 			quiet++
 			return quiet == 2, nil
-		case waited > r.Wait && whoRuns(now) != "":
+		case waited > r.Wait:
 			return false, fmt.Errorf("%w: waited %s for %s; give more time with --wait, or say --cancel-sessions", ErrBusy, waited.Round(time.Second), whoRuns(now))
 		}
 		quiet = 0
-		if err != nil {
-			report(Event{Text: fmt.Sprintf("for an answer: %v", err)})
-		} else if who := whoRuns(now); who != "" {
-			report(Event{Text: "for " + who})
-		}
+		report(Event{Text: "for " + whoRuns(now)})
 		return false, nil
 	})
 }

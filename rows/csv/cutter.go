@@ -27,7 +27,8 @@ type Cutter struct {
 	start  int
 	ahead  []byte // read, not yet handed out
 	line   uint64 // the line that ahead starts in
-	lines  uint64 // line feeds before the end that record returned
+	lines  uint64 // lines that end before the end that record returned
+	turned bool   // carriage returns were turned into line feeds, see lineends.go
 	eof    bool
 	err    error // final
 }
@@ -157,6 +158,9 @@ func (c *Cutter) record(limit int) (end int, err error) {
 		if end > c.maxRecord || end == 0 && len(c.ahead) > c.maxRecord {
 			return 0, fmt.Errorf("%w: the one in line %d has more than %d bytes; is a quote opened there and never closed?",
 				ErrRecordTooLong, c.line, c.maxRecord)
+		}
+		if c.turned {
+			end = c.countReturns(end)
 		}
 		if end > 0 || c.eof {
 			return end, nil

@@ -36,8 +36,8 @@
 //   - A byte order mark at the start of the header is skipped. Other encodings than UTF-8 are an error that names them.
 //   - Records may have more fields than the header. Fewer than the wanted columns need is an error of that row.
 //
-// Lines are counted by line feeds, those that were carriage returns included, from 1 for the header; a record's line is the one it starts
-// in.
+// Lines are counted by line feeds, from 1 for the header; a record's line is the one it starts in. In a file whose lines end in carriage
+// returns these count, also within quotes.
 //
 // The package also has the parsers for the values that are in nearly every row: dates, integers and decimals. They agree with
 // package time and strconv to the last bit, see numbers.go and dates.go.

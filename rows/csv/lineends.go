@@ -28,8 +28,40 @@ func (c *Cutter) findLineEnds() error {
 		}
 		l = lineEnds{r: c.r, comma: c.comma}
 		c.ahead = c.ahead[:l.convert(c.ahead)]
-		c.r = &l
+		c.r, c.turned = &l, true
 		return nil
+	}
+}
+
+// countReturns adds the lines that end in carriage returns to c.lines. Those are in quoted fields: the others are line feeds by now. Parsers
+// count line feeds, so a chunk ends with the first record that has one, and the next chunk begins in the right line.
+func (c *Cutter) countReturns(end int) int {
+	at := loneReturn(c.ahead[:end])
+	if at < 0 {
+		return end
+	}
+	first, _ := lastEnd(c.ahead[:end], at, c.comma)
+	if first <= at {
+		first, _ = recordEnd(c.ahead[:end], first, c.comma)
+	}
+	c.lines = linesIn(c.ahead[:first])
+	for p := c.ahead[:first]; at >= 0; at = loneReturn(p) {
+		c.lines++
+		p = p[at+1:]
+	}
+	return first
+}
+
+// loneReturn returns where the first carriage return is that has no line feed behind it, -1 if there is none.
+func loneReturn(p []byte) int {
+	for from := 0; ; {
+		i := bytes.IndexByte(p[from:], '\r')
+		if i < 0 {
+			return -1
+		}
+		if from += i + 1; from == len(p) || p[from] != '\n' {
+			return from - 1
+		}
 	}
 }
 

@@ -39,12 +39,47 @@ func TestC1_CarriageReturnsEndLines(t *testing.T) {
 	}
 }
 
+// A carriage return in quotes is a line of the file, too.
+func TestC1_LinesAreThoseOfTheFile(t *testing.T) {
+	rng := rand.New(rand.NewPCG(23, 24))
+	for range 200 {
+		var b []byte
+		for range 5 {
+			b = append(b, rubbish(rng, rng.IntN(300))...)
+			b = append(b, "\n\"a\nb\",1\n"...)
+		}
+		b = bytes.ReplaceAll(b, []byte{'\r'}, nil)
+		want := referenceRows(b, ',', randomMapping(rng), 1)
+		returns := bytes.ReplaceAll(b, []byte{'\n'}, []byte{'\r'})
+		var lines []uint64
+		c := NewCutter(bytes.NewReader(append([]byte("header\r"), returns...)), ',', 1+rng.IntN(200), len(b)+10)
+		var s Scanner
+		for {
+			chunk, line, err := c.Next(nil)
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range scanRows(&s, chunk, ',', randomMapping(rng), line-1) {
+				lines = append(lines, r.line)
+			}
+		}
+		for i := range want {
+			if len(lines) != len(want) || lines[i] != want[i].line {
+				t.Fatalf("%q:\nrows in lines %v\nwant %v", returns, lines, want)
+			}
+		}
+	}
+}
+
 func TestC1_LineEndsOfEveryKind(t *testing.T) {
 	for _, c := range []struct{ data, header, chunk string }{
 		{"a,b\r1,2\r3,4\r", "a,b", "1,2\n3,4\n"},
 		{"a,b\r1,2\r3,4", "a,b", "1,2\n3,4"},
 		{"\xef\xbb\xbfa,b\r1,2\r", "a,b", "1,2\n"},
-		{"a,b\r1,\"x\ry\"\r3,4\r", "a,b", "1,\"x\ry\"\n3,4\n"},                  // data
+		{"a,b\r1,\"x\ry\"\r3,4\r", "a,b", "1,\"x\ry\"\n"},                       // data, and the chunk ends with it
 		{"a,\"b\rc\"\n1,x\ry\n", "a,\"b\rc\"", "1,x\ry\n"},                      // the first line end is a line feed
 		{"a,b\r\n1,x\ry\r\n", "a,b", "1,x\ry\r\n"},                              // or both
 		{"a,b\r1,2\r\n3,4\n5,6\r", "a,b", "1,2\n3,4\n5,6\n"},                    // mixed: nothing is lost

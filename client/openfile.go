@@ -1,0 +1,98 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// openFile opens a file of the data for reading. It never waits: a pipe is opened without its writer, who is waited for by Read, which
+// Close ends.
+func openFile(path string, warn *warnings) (io.ReadCloser, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	switch mode := info.Mode(); {
+	case mode.IsRegular():
+		return &regularFile{f: f, info: info, warn: warn}, nil
+	case mode&fs.ModeNamedPipe != 0:
+		return &pipe{f: f, warn: warn}, nil
+	}
+	return f, nil
+}
+
+// regularFile notices when a file changes while it is read.
+type regularFile struct {
+	f    *os.File
+	info fs.FileInfo // when it was opened
+	read int64
+	warn *warnings
+}
+
+func (f *regularFile) Read(p []byte) (int, error) {
+	n, err := f.f.Read(p)
+	f.read += int64(n)
+	if err != io.EOF {
+		return n, err
+	}
+	if f.read < f.info.Size() {
+		return n, fmt.Errorf("%s ended after %d of %d bytes: it became shorter while it was read; run this again when nothing writes to it",
+			f.f.Name(), f.read, f.info.Size())
+	}
+	now, statErr := f.f.Stat()
+	if statErr == nil && (now.Size() != f.info.Size() || !now.ModTime().Equal(f.info.ModTime())) {
+		f.warn.add(f.f.Name(), "this file was changed while it was read; rows may be missing or cut short")
+	}
+	return n, err
+}
+
+func (f *regularFile) Close() error { return f.f.Close() }
+
+// pipeWait is how long a pipe may have no writer before the user is told.
+const pipeWait = 2 * time.Second
+
+// pipe is a named pipe. A read of one that nobody has opened for writing yet would be the end of the file.
+type pipe struct {
+	f     *os.File
+	begun bool
+	warn  *warnings
+}
+
+func (f *pipe) Read(p []byte) (int, error) {
+	if !f.begun {
+		if err := f.await(); err != nil {
+			return 0, err
+		}
+		f.begun = true
+	}
+	return f.f.Read(p)
+}
+
+func (f *pipe) Close() error { return f.f.Close() }
+
+// await returns when there is something to read, or a writer has come and gone.
+func (f *pipe) await() error {
+	conn, err := f.f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	timer := time.AfterFunc(pipeWait, func() {
+		f.warn.add(f.f.Name(), "nobody writes to this pipe; a writer is waited for until --timeout or Ctrl-C")
+	})
+	defer timer.Stop()
+	return conn.Read(func(fd uintptr) bool {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		return n > 0 || err != nil && err != unix.EINTR // the read that follows tells what is wrong
+	})
+}

@@ -1,0 +1,181 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// bikesWith makes bikes data, with the files changed as edit says: by name, nil removes one.
+func bikesWith(t *testing.T, edit map[string]func(content []byte) []byte) string {
+	t.Helper()
+	dir := data(t, "300")
+	for name, change := range edit {
+		file := filepath.Join(dir, name)
+		content, err := os.ReadFile(file)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		if content = change(content); content == nil {
+			err = os.Remove(file)
+		} else {
+			err = os.WriteFile(file, content, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func always(text string) func([]byte) []byte { return func([]byte) []byte { return []byte(text) } }
+
+// What cannot be meant is an error with exit code 2 that names the file, its cause, and leaves nothing behind.
+func TestC1_BadInputIsExitCode2(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	for _, c := range []struct {
+		what string
+		file string
+		edit func([]byte) []byte
+		want string
+	}{
+		{"semicolons", "montreal/trips.csv", func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), ",", ";")) }, "separated by semicolons"},
+		{"UTF-16", "montreal/trips.csv", always("\xff\xfes\x00t\x00"), "UTF-16"},
+		{"0 bytes", "toronto/weather.csv", always(""), "is empty"},
+		{"no such columns", "toronto/stations.csv", always("a,b\n1,2\n"), `the file has "a", "b"`},
+		{"a broken gzip", "toronto/trips.csv.gz", func([]byte) []byte { return []byte("\x1f\x8b\x08\x00\x00") }, "cut short"},
+		{"an open quote", "toronto/trips.csv", func(b []byte) []byte { return append(b[:200], "\n\""+strings.Repeat("x", 17<<20)...) }, "never closed"},
+		{"Zstandard", "toronto/trips.csv.zst", always("x"), "packed with Zstandard"},
+	} {
+		edit := map[string]func([]byte) []byte{c.file: c.edit}
+		if plain := strings.TrimSuffix(strings.TrimSuffix(c.file, ".gz"), ".zst"); plain != c.file {
+			edit[plain] = func([]byte) []byte { return nil }
+		}
+		dir := bikesWith(t, edit)
+		r := posta(t, "run", "bikes", "--data", dir, "-q")
+		if r.code != exitUsage || r.out != "" || !strings.Contains(r.err, c.want) || !strings.Contains(r.err, filepath.Join(dir, c.file)) {
+			t.Errorf("%s: exit code %d, %s", c.what, r.code, r.err)
+		}
+	}
+	if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// What may be meant is a warning: once, on standard error, and in the JSON.
+func TestC1_WarningsAreToldOnceAndInJSON(t *testing.T) {
+	gone := func([]byte) []byte { return nil }
+	dir := bikesWith(t, map[string]func([]byte) []byte{"montreal/weather.csv": gone, "toronto/trips.csv": func(b []byte) []byte {
+		return b[:strings.IndexByte(string(b), '\n')+1]
+	}})
+	r := must(t, "run", "bikes", "--data", dir, "--json", "-q")
+	var answer struct {
+		Warnings []struct{ Path, Text string }
+	}
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct{ path, text string }{{"montreal", "there is no weather.csv"}, {"toronto/trips.csv", "no rows"}} {
+		path := filepath.Join(dir, want.path)
+		if strings.Count(r.err, "warning: "+path+": ") != 1 {
+			t.Errorf("on standard error: %s", r.err)
+		}
+		if len(answer.Warnings) != 2 || answer.Warnings[i].Path != path || !strings.Contains(answer.Warnings[i].Text, want.text) {
+			t.Errorf("in JSON: %+v", answer.Warnings)
+		}
+	}
+}
+
+// A file of an old Mac gives the answers that it gives with other line ends.
+func TestC1_CarriageReturnsAreRead(t *testing.T) {
+	cr := func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "\n", "\r")) }
+	dir := bikesWith(t, nil)
+	want := expected(t, dir)
+	same(t, parse(t, must(t, "run", "bikes", "--data", dir, "--json", "-q").out), want)
+	for _, file := range []string{"montreal/trips.csv", "montreal/stations.csv", "toronto/weather.csv"} {
+		b, err := os.ReadFile(filepath.Join(dir, file))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, file), cr(b), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	same(t, parse(t, must(t, "run", "bikes", "--data", dir, "--json", "-q").out), want)
+}
+
+func TestRejectedRowsAreOnStandardErrorAndTheirNumberBelowTheAnswers(t *testing.T) {
+	dir := bikesWith(t, map[string]func([]byte) []byte{"toronto/trips.csv": func(b []byte) []byte { return append(b, "rubbish\n"...) }})
+	want := expected(t, dir)
+	r := must(t, "run", "bikes", "--data", dir, "-q")
+	if !strings.HasSuffix(r.out, " rejected\n") || strings.Contains(r.out, "reason") {
+		t.Errorf("below the answers: %s", r.out)
+	}
+	if !strings.Contains(r.err, "reason") || !strings.Contains(r.err, "toronto/trips.csv") {
+		t.Errorf("on standard error: %s, want %v", r.err, want.Rejected)
+	}
+}
+
+// bikesWithPipe has a pipe that nobody writes to.
+func bikesWithPipe(t *testing.T) string {
+	t.Helper()
+	dir := bikesWith(t, map[string]func([]byte) []byte{"montreal/trips.csv": func([]byte) []byte { return nil }})
+	if err := syscall.Mkfifo(filepath.Join(dir, "montreal", "trips.csv"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestC1_TimeoutEndsTheWaitForAPipe(t *testing.T) {
+	dir := bikesWithPipe(t)
+	r := posta(t, "run", "bikes", "--data", dir, "--timeout", "4s")
+	if r.code != exitFailed || !strings.Contains(r.err, "--timeout 4s is over") {
+		t.Errorf("exit code %d, %s", r.code, r.err)
+	}
+}
+
+func TestC1_CtrlCEndsTheWaitForAPipe(t *testing.T) {
+	dir := bikesWithPipe(t)
+	ctx, interrupt := context.WithCancelCause(context.Background())
+	time.AfterFunc(2*time.Second, func() { interrupt(errInterrupted) })
+	done := make(chan result, 1)
+	go func() { done <- postaUntil(ctx, context.Background(), "run", "bikes", "--data", dir, "-q") }()
+	select {
+	case r := <-done:
+		if r.code != exitInterrupted {
+			t.Errorf("exit code %d, %s", r.code, r.err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("a run outlives Ctrl-C")
+	}
+}
+
+// --timeout counts from the start of the command, not from that of the upload.
+func TestATimeoutHoldsBeforeTheClusterIsReady(t *testing.T) {
+	r := posta(t, "run", "bikes", "--data", data(t, "10"), "--timeout", "1ns")
+	if r.code != exitFailed || !strings.Contains(r.err, "--timeout 1ns is over") {
+		t.Errorf("exit code %d, %s", r.code, r.err)
+	}
+}
+
+// The second Ctrl-C ends a command that does not come back.
+func TestASecondCtrlCEndsACommandThatHangs(t *testing.T) {
+	forced, interrupt := context.WithCancel(context.Background())
+	time.AfterFunc(10*time.Millisecond, interrupt)
+	hang := make(chan struct{})
+	defer close(hang)
+	var said safeBuffer
+	code := runUntil(forced, Console{Err: &said}, func() int { <-hang; return exitOK })
+	if code != exitInterrupted || said.String() != "posta: interrupted\n" {
+		t.Errorf("exit code %d, %q", code, said.String())
+	}
+	if code := runUntil(forced, Console{}, func() int { return exitFailed }); code != exitFailed {
+		t.Errorf("a command that came back: exit code %d", code)
+	}
+}
