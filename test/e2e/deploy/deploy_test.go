@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"posta.dev/posta/test/e2e/ward"
+	"posta.dev/posta/test/e2e/clustertest"
 )
 
 // prefix begins the names of all clusters of these tests. Behind it is the process that made them.
@@ -213,7 +213,7 @@ suspect_after = "2s"
 [limits]
 sessions = %d
 `, s.name, s.ports, s.ports+span, s.joiners, s.outputs, s.limit)
-	if err := ward.Replace(s.file, []byte(text)); err != nil { // sessions read it meanwhile
+	if err := clustertest.ReplaceFile(s.file, []byte(text)); err != nil { // sessions read it meanwhile
 		s.t.Fatal(err)
 	}
 }

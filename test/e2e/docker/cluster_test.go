@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/medic/docker"
-	"posta.dev/posta/test/e2e/ward"
+	"posta.dev/posta/test/e2e/clustertest"
 	"posta.dev/posta/topology"
 )
 
@@ -26,7 +26,7 @@ type cluster struct {
 	topo    *topology.Topology // as it is seen from outside
 	engine  *engine            // as medics see it
 	hand    *docker.Restarter  // ours, over the real engine
-	*ward.Ward
+	*clustertest.Cluster
 }
 
 var clusters atomic.Int64
@@ -49,7 +49,7 @@ func up(t *testing.T) *cluster {
 	t.Cleanup(func() { _ = c.hand.Close() })
 	t.Cleanup(c.down)
 	c.compose("up", "-d")
-	c.Ward = ward.New(t, c.topo)
+	c.Cluster = clustertest.New(t, c.topo)
 	return c
 }
 
@@ -159,7 +159,7 @@ func (c *cluster) signal(id topology.NodeID, s syscall.Signal) (pid int) {
 }
 
 // load runs two analyses at a time; their answers are those of the oracles, as in a quiet run.
-func (c *cluster) load(rows int) *ward.Load {
+func (c *cluster) load(rows int) *clustertest.Load {
 	c.t.Helper()
-	return ward.Begin(c.t, c.topo, ward.Make(c.t, "bikes", rows), ward.Make(c.t, "flights", rows/4))
+	return clustertest.Begin(c.t, c.topo, clustertest.Make(c.t, "bikes", rows), clustertest.Make(c.t, "flights", rows/4))
 }

@@ -227,6 +227,6 @@ func (c *cluster) slowly(id topology.NodeID) {
 func TestRecoveryTable(t *testing.T) {
 	c := up(t)
 	l := c.load(20000)
-	table := c.Table(func(id topology.NodeID) { c.signal(id, syscall.SIGKILL) }, *kills, "input-1", "joiner-1", "aggregator-1", "reducer-1", "output-1")
+	table := c.RecoveryTable(func(id topology.NodeID) { c.signal(id, syscall.SIGKILL) }, *kills, "input-1", "joiner-1", "aggregator-1", "reducer-1", "output-1")
 	t.Logf("%d analyses meanwhile, all answers right\n%s", l.End(), table)
 }

@@ -16,7 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"posta.dev/posta/test/e2e/ward"
+	"posta.dev/posta/test/e2e/clustertest"
 )
 
 var (
@@ -61,7 +61,7 @@ func run(m *testing.M) int {
 
 // build makes the image as `make image` does, in a directory of its own.
 func build(dir string) (err error) {
-	if posta, err = ward.Recipe(filepath.Join("..", "..", ".."), dir); err != nil {
+	if posta, err = clustertest.ImageContext(filepath.Join("..", "..", ".."), dir); err != nil {
 		return err
 	}
 	_, err = command("docker", "build", "-q", "-t", image, dir)

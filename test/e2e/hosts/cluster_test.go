@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/test/e2e/clustertest"
 	"posta.dev/posta/test/e2e/hosts/rack"
-	"posta.dev/posta/test/e2e/ward"
 	"posta.dev/posta/topology"
 )
 
@@ -101,7 +101,7 @@ func (c *cluster) write(n int, joiners string) {
 	for _, h := range c.rack.Hosts[:n] {
 		fmt.Fprintf(&hosts, "[hosts.%s]\naddress = %q\nengine = %q\n", h.Name, h.Address, h.Engine())
 	}
-	must(c.t, ward.Replace(file, []byte(fmt.Sprintf(page, c.name, hosts.String(), joiners))))
+	must(c.t, clustertest.ReplaceFile(file, []byte(fmt.Sprintf(page, c.name, hosts.String(), joiners))))
 	var err error
 	c.topo, err = topology.Load(file)
 	must(c.t, err)
@@ -143,7 +143,7 @@ func (c *cluster) hostOf(id topology.NodeID) *rack.Host {
 	return c.rack.Hosts[slices.IndexFunc(c.rack.Hosts, func(h *rack.Host) bool { return h.Name == name })]
 }
 
-func (c *cluster) lives(w *ward.Ward) map[topology.NodeID]uint64 {
+func (c *cluster) lives(w *clustertest.Cluster) map[topology.NodeID]uint64 {
 	all := map[topology.NodeID]uint64{}
 	for _, n := range c.topo.All() {
 		all[n.ID] = w.Incarnation(n.ID)
@@ -152,7 +152,7 @@ func (c *cluster) lives(w *ward.Ward) map[topology.NodeID]uint64 {
 }
 
 // loseHost kills a machine and starts it again. Nobody else may be restarted for it.
-func (c *cluster) loseHost(w *ward.Ward, h *rack.Host) {
+func (c *cluster) loseHost(w *clustertest.Cluster, h *rack.Host) {
 	c.t.Helper()
 	before := c.lives(w)
 	must(c.t, h.Kill())
@@ -169,7 +169,7 @@ func (c *cluster) loseHost(w *ward.Ward, h *rack.Host) {
 }
 
 // enough waits until each analysis was run to its end, and ends the load. Every answer was right to the last byte, or the load says so.
-func enough(t *testing.T, w *ward.Ward, l *ward.Load) {
+func enough(t *testing.T, w *clustertest.Cluster, l *clustertest.Load) {
 	t.Helper()
 	for _, name := range []string{"bikes", "flights", "movies", "memes"} {
 		n := l.Of(name)

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/test/e2e/clustertest"
 	"posta.dev/posta/test/e2e/hosts/rack"
-	"posta.dev/posta/test/e2e/ward"
 	"posta.dev/posta/topology"
 )
 
@@ -23,8 +23,8 @@ func TestCompose(t *testing.T) {
 		c.compose(h, "up", "-d")
 	}
 	t.Cleanup(func() { c.showLogs() })
-	w := ward.New(t, c.topo)
-	l := ward.Begin(t, c.topo, ward.Every(t, 8000)...)
+	w := clustertest.New(t, c.topo)
+	l := clustertest.Begin(t, c.topo, clustertest.EveryAnalysis(t, 8000)...)
 	w.Strike(func(id topology.NodeID) { docker(t, c.hostOf(id), "kill", c.container(id)) }, "joiner-1", "aggregator-2", "reducer-1")
 	c.part(w)
 	c.loseHost(w, c.hostOf(w.Leader()))
@@ -58,7 +58,7 @@ func (c *cluster) container(id topology.NodeID) string {
 
 // part cuts the link between the hosts for longer than a suspicion, and heals it. Each side has somebody who leads; whoever is suspected is out
 // of reach, so nobody is restarted.
-func (c *cluster) part(w *ward.Ward) {
+func (c *cluster) part(w *clustertest.Cluster) {
 	c.t.Helper()
 	before := c.lives(w)
 	since := time.Now()

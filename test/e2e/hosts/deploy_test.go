@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/test/e2e/clustertest"
 	"posta.dev/posta/test/e2e/hosts/rack"
-	"posta.dev/posta/test/e2e/ward"
 	"posta.dev/posta/topology"
 )
 
@@ -25,8 +25,8 @@ func TestDeploy(t *testing.T) {
 	if out := c.posta("deploy", "-f", c.topo.File, "--plan"); strings.Count(out, "\n") > 1 {
 		t.Errorf("a second deploy would do something:\n%s", out)
 	}
-	w := ward.New(t, c.topo)
-	l := ward.Begin(t, c.topo, ward.Every(t, 8000)...)
+	w := clustertest.New(t, c.topo)
+	l := clustertest.Begin(t, c.topo, clustertest.EveryAnalysis(t, 8000)...)
 	w.Strike(func(id topology.NodeID) { docker(t, c.hostOf(id), "kill", c.container(id)) }, "joiner-1", "reducer-1")
 	c.part(w)
 	c.loseHost(w, c.hostOf(w.Leader()))
@@ -35,7 +35,7 @@ func TestDeploy(t *testing.T) {
 	// 1 → 3 joiners, on both machines.
 	c.write(2, three)
 	c.deploy()
-	w = ward.New(t, c.topo)
+	w = clustertest.New(t, c.topo)
 	c.some(w, l)
 
 	// A new program, with the same topology.
@@ -75,7 +75,7 @@ func (c *cluster) newProgram(name string) string {
 }
 
 // some waits until each analysis was run once more.
-func (c *cluster) some(w *ward.Ward, l *ward.Load) {
+func (c *cluster) some(w *clustertest.Cluster, l *clustertest.Load) {
 	c.t.Helper()
 	c.t.Logf("%s: %d analyses so far", time.Now().Format(time.TimeOnly), l.Done())
 	for _, name := range []string{"bikes", "flights", "movies", "memes"} {

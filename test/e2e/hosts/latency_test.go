@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/test/e2e/clustertest"
 	"posta.dev/posta/test/e2e/hosts/rack"
-	"posta.dev/posta/test/e2e/ward"
 )
 
 // What lies between the hosts: 10 ms in each direction, as with tc netem on both ends of the link, and nothing or one frame in a hundred lost.
@@ -31,7 +31,7 @@ func TestLatency(t *testing.T) {
 	r := rack.New(t, 2, rack.Options{Impaired: true})
 	image(t, r.Hosts[0], "posta", "1")
 	must(t, r.Hosts[1].Load(r.Hosts[0], "posta"))
-	job := ward.Bikes(t, *rows)
+	job := clustertest.Bikes(t, *rows)
 	if ratio := race(t, r, "bbr", job); ratio < holds {
 		t.Errorf("with loss it is %.2f of what it is without, and should be %.1f", ratio, holds)
 	}
@@ -41,7 +41,7 @@ func TestLatency(t *testing.T) {
 }
 
 // race returns how fast a job is with loss, over how fast it is without.
-func race(t *testing.T, r *rack.Rack, control string, job ward.Job) float64 {
+func race(t *testing.T, r *rack.Rack, control string, job clustertest.Job) float64 {
 	t.Helper()
 	for _, h := range r.Hosts {
 		must(t, h.Do(func() error { return os.WriteFile("/proc/sys/net/ipv4/tcp_congestion_control", []byte(control), 0o644) }))
@@ -51,7 +51,7 @@ func race(t *testing.T, r *rack.Rack, control string, job ward.Job) float64 {
 		c.compose(h, "up", "-d")
 	}
 	t.Cleanup(c.showLogs)
-	ward.New(t, c.topo)
+	clustertest.New(t, c.topo)
 	var without, with []time.Duration
 	ratio := 0.0
 	// Whatever else the machine does makes a run slower, never faster, so the best runs are compared, and a ratio that is too low may be chance
@@ -72,7 +72,7 @@ func race(t *testing.T, r *rack.Rack, control string, job ward.Job) float64 {
 	return ratio
 }
 
-func analyse(t *testing.T, c *cluster, j ward.Job) time.Duration {
+func analyse(t *testing.T, c *cluster, j clustertest.Job) time.Duration {
 	t.Helper()
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
@@ -80,7 +80,7 @@ func analyse(t *testing.T, c *cluster, j ward.Job) time.Duration {
 	answer, err := client.Run(ctx, client.Config{Entries: append(c.topo.EntryPoints(), c.topo.Outputs()...), Analysis: j.Analysis, Dir: j.Dir})
 	must(t, err)
 	took := time.Since(began)
-	if got := ward.Answer(t, answer); !bytes.Equal(got, j.Want) {
+	if got := clustertest.Answer(t, answer); !bytes.Equal(got, j.Want) {
 		t.Errorf("D1: an answer differs: %.300s", got)
 	}
 	return took

@@ -12,8 +12,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"posta.dev/posta/test/e2e/clustertest"
 	"posta.dev/posta/test/e2e/hosts/rack"
-	"posta.dev/posta/test/e2e/ward"
 )
 
 var (
@@ -22,8 +22,8 @@ var (
 	reno   = flag.Bool("reno", false, "TestLatency with a TCP that takes loss for a full line, as well")
 )
 
-// posta is the program, and recipe the directory with it and the Dockerfile.
-var posta, recipe string
+// posta is the program, and imageContext the directory with it and the Dockerfile.
+var posta, imageContext string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -46,8 +46,8 @@ func run(m *testing.M) (code int) {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	recipe = dir
-	if posta, err = ward.Recipe(filepath.Join("..", "..", ".."), dir); err != nil {
+	imageContext = dir
+	if posta, err = clustertest.ImageContext(filepath.Join("..", "..", ".."), dir); err != nil {
 		log.Print(err)
 		return 1
 	}
@@ -62,7 +62,7 @@ func run(m *testing.M) (code int) {
 // image is built on the first host, which needs nothing but the program for it.
 func image(t *testing.T, h *rack.Host, name, version string) {
 	t.Helper()
-	if _, err := h.Docker("build", "-q", "-t", name, "--build-arg", "VERSION="+version, recipe); err != nil {
+	if _, err := h.Docker("build", "-q", "-t", name, "--build-arg", "VERSION="+version, imageContext); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"posta.dev/posta/test/e2e/clustertest"
 	"posta.dev/posta/test/e2e/hosts/rack"
-	"posta.dev/posta/test/e2e/ward"
 	"posta.dev/posta/topology"
 )
 
@@ -27,8 +27,8 @@ func TestSystemd(t *testing.T) {
 			}
 		}
 	})
-	w := ward.New(t, c.topo)
-	l := ward.Begin(t, c.topo, ward.Every(t, 8000)...)
+	w := clustertest.New(t, c.topo)
+	l := clustertest.Begin(t, c.topo, clustertest.EveryAnalysis(t, 8000)...)
 	w.Strike(func(id topology.NodeID) { c.signal(id, "SIGKILL") }, "joiner-1", "aggregator-2")
 	w.Strike(func(id topology.NodeID) { c.signal(id, "SIGSTOP") }, "reducer-1") // it hangs, which systemd does not see
 	w.Strike(func(id topology.NodeID) { c.signal(id, "SIGKILL") }, w.Leader())
@@ -72,7 +72,7 @@ func (c *cluster) signal(id topology.NodeID, signal string) {
 
 // stopAndStart ends and begins all of a host, as the note says. Every unit ends in time: systemd kills one that does not, and calls it
 // failed. The units are part of the target, which systemd stops before them, so the command returns before they have ended.
-func (c *cluster) stopAndStart(w *ward.Ward, h *rack.Host) {
+func (c *cluster) stopAndStart(w *clustertest.Cluster, h *rack.Host) {
 	c.t.Helper()
 	c.exec(h, "systemctl", "stop", "posta-e2e.target")
 	for _, id := range c.on(h) {

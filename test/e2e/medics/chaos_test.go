@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"posta.dev/posta/test/e2e/ward"
+	"posta.dev/posta/test/e2e/clustertest"
 )
 
 // TestChaos is `posta chaos` beside sessions of all four analyses that run all the time: every answer is checked, and everybody is back in the end.
 func TestChaos(t *testing.T) {
 	c := up(t, nil)
-	l := ward.Begin(t, c.topo, ward.Every(t, 50000)...)
+	l := clustertest.Begin(t, c.topo, clustertest.EveryAnalysis(t, 50000)...)
 	out, err := exec.Command(os.Args[0], "chaos", "-f", c.topo.File, "--duration", max(*chaosTime, 8*time.Second).String(), "--every", "2s", "--seed", "1", "--patience", "1m").CombinedOutput()
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	if err != nil {

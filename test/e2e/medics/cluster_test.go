@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"posta.dev/posta/test/e2e/ward"
+	"posta.dev/posta/test/e2e/clustertest"
 	"posta.dev/posta/topology"
 )
 
@@ -20,7 +20,7 @@ type cluster struct {
 	t    *testing.T
 	topo *topology.Topology
 	dir  string
-	*ward.Ward
+	*clustertest.Cluster
 }
 
 // up starts a cluster, and ends it with the test.
@@ -50,7 +50,7 @@ func up(t *testing.T, settings map[string]string) *cluster {
 		}
 	})
 	c.posta("up")
-	c.Ward = ward.New(t, c.topo)
+	c.Cluster = clustertest.New(t, c.topo)
 	return c
 }
 
@@ -104,8 +104,8 @@ func gone(pid int) bool {
 }
 
 // load runs two analyses at a time.
-func (c *cluster) load(rows int) *ward.Load {
+func (c *cluster) load(rows int) *clustertest.Load {
 	c.t.Helper()
-	j := ward.Bikes(c.t, rows)
-	return ward.Begin(c.t, c.topo, j, j)
+	j := clustertest.Bikes(c.t, rows)
+	return clustertest.Begin(c.t, c.topo, j, j)
 }

@@ -1,4 +1,4 @@
-package ward
+package clustertest
 
 import (
 	"slices"
@@ -9,17 +9,17 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// Ward is a cluster that is watched.
-type Ward struct {
-	*Ear
+// Cluster is a cluster that is watched.
+type Cluster struct {
+	*Observer
 	Topology *topology.Topology
 	t        *testing.T
 }
 
 // New returns when a medic leads and everybody is heard. It listens until the test ends.
-func New(t *testing.T, topo *topology.Topology) *Ward {
+func New(t *testing.T, topo *topology.Topology) *Cluster {
 	t.Helper()
-	w := &Ward{Ear: Listen(t, topo), Topology: topo, t: t}
+	w := &Cluster{Observer: Listen(t, topo), Topology: topo, t: t}
 	w.Until("a medic leads, and all are heard", func() bool {
 		silent := func(n topology.Node) bool { return w.Incarnation(n.ID) == 0 }
 		return w.Leader() != "" && !slices.ContainsFunc(topo.All(), silent)
@@ -28,7 +28,7 @@ func New(t *testing.T, topo *topology.Topology) *Ward {
 }
 
 // Followers is the medics that do not lead.
-func (w *Ward) Followers() (ids []topology.NodeID) {
+func (w *Cluster) Followers() (ids []topology.NodeID) {
 	for _, n := range w.Topology.MedicNodes() {
 		if n.ID != w.Leader() {
 			ids = append(ids, n.ID)
@@ -38,10 +38,10 @@ func (w *Ward) Followers() (ids []topology.NodeID) {
 }
 
 // Strike does something to some, and waits until the journal says that all of them, and nobody else, came back, each after one restart.
-func (w *Ward) Strike(do func(topology.NodeID), ids ...topology.NodeID) {
+func (w *Cluster) Strike(do func(topology.NodeID), ids ...topology.NodeID) {
 	w.t.Helper()
 	since := time.Now()
-	before := w.lives()
+	before := w.incarnations()
 	for _, id := range ids {
 		do(id)
 	}
@@ -56,10 +56,10 @@ func (w *Ward) Strike(do func(topology.NodeID), ids ...topology.NodeID) {
 		return back >= len(ids) && w.Leader() != "" && !slices.ContainsFunc(ids, unheard)
 	})
 	time.Sleep(3 * w.Topology.Medics.Heartbeat) // whoever was restarted twice would be so by now, or shows below
-	w.judge(since, before, ids)
+	w.checkIncidents(since, before, ids)
 }
 
-func (w *Ward) lives() map[topology.NodeID]uint64 {
+func (w *Cluster) incarnations() map[topology.NodeID]uint64 {
 	all := map[topology.NodeID]uint64{}
 	for _, n := range w.Topology.All() {
 		all[n.ID] = w.Incarnation(n.ID)
@@ -67,7 +67,7 @@ func (w *Ward) lives() map[topology.NodeID]uint64 {
 	return all
 }
 
-func (w *Ward) judge(since time.Time, before map[topology.NodeID]uint64, ids []topology.NodeID) {
+func (w *Cluster) checkIncidents(since time.Time, before map[topology.NodeID]uint64, ids []topology.NodeID) {
 	w.t.Helper()
 	told := w.Incidents(since)
 	if len(told) != len(ids) {
@@ -78,7 +78,7 @@ func (w *Ward) judge(since time.Time, before map[topology.NodeID]uint64, ids []t
 			w.t.Errorf("M5: one failure of %v is told as %+v", ids, i)
 		}
 	}
-	for id, now := range w.lives() {
+	for id, now := range w.incarnations() {
 		want := before[id]
 		if slices.Contains(ids, id) {
 			want++
@@ -91,7 +91,7 @@ func (w *Ward) judge(since time.Time, before map[topology.NodeID]uint64, ids []t
 
 // Settle waits until all medics have followed one leader for some time, and nothing is open: two that have led side by side may need some
 // generations until both hear the same.
-func (w *Ward) Settle() {
+func (w *Cluster) Settle() {
 	w.t.Helper()
 	since, generation := time.Now(), w.Generation()
 	w.Until("all medics follow one leader", func() bool {
@@ -105,7 +105,7 @@ func (w *Ward) Settle() {
 }
 
 // Over waits until the journal tells of something and none of it is open, and a medic leads.
-func (w *Ward) Over(since time.Time) []core.Incident {
+func (w *Cluster) Over(since time.Time) []core.Incident {
 	w.t.Helper()
 	w.Until("it is over", func() bool {
 		all := w.Incidents(since)

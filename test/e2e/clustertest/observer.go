@@ -1,4 +1,4 @@
-package ward
+package clustertest
 
 import (
 	"sync"
@@ -12,8 +12,8 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// Ear hears what nodes and medics say.
-type Ear struct {
+// Observer hears what nodes and medics say.
+type Observer struct {
 	t    *testing.T
 	sub  *zmqx.Sub
 	done chan struct{}
@@ -36,13 +36,13 @@ type Life struct {
 type Times struct{ Heard, Working, Flowing time.Time }
 
 // Listen listens until the test ends.
-func Listen(t *testing.T, topo *topology.Topology) *Ear {
+func Listen(t *testing.T, topo *topology.Topology) *Observer {
 	t.Helper()
 	sub, err := zmqx.NewSub(zmqx.Options{BackoffMax: 50 * time.Millisecond, MaxFrame: 4 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &Ear{t: t, sub: sub, done: make(chan struct{}), beats: map[topology.NodeID]heartbeat.Beat{}, seen: map[Life]*Times{},
+	e := &Observer{t: t, sub: sub, done: make(chan struct{}), beats: map[topology.NodeID]heartbeat.Beat{}, seen: map[Life]*Times{},
 		medics: map[topology.NodeID]core.Message{}, heard: map[topology.NodeID]time.Time{}}
 	for _, topic := range []string{agent.BeatTopic, agent.MessageTopic, agent.JournalTopic} {
 		if err := sub.Subscribe(topic); err != nil {
@@ -66,7 +66,7 @@ func Listen(t *testing.T, topo *topology.Topology) *Ear {
 	return e
 }
 
-func (e *Ear) take(m zmqx.Message) {
+func (e *Observer) take(m zmqx.Message) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if string(m[0]) == agent.BeatTopic {
@@ -90,7 +90,7 @@ func (e *Ear) take(m zmqx.Message) {
 	}
 }
 
-func (e *Ear) takeBeat(b heartbeat.Beat) {
+func (e *Observer) takeBeat(b heartbeat.Beat) {
 	now := time.Now()
 	e.beats[b.Node] = b
 	k := Life{b.Node, uint64(b.ID.Incarnation)}
@@ -107,7 +107,7 @@ func (e *Ear) takeBeat(b heartbeat.Beat) {
 }
 
 // Leader is who says so, "" for nobody in the newest generation.
-func (e *Ear) Leader() topology.NodeID {
+func (e *Observer) Leader() topology.NodeID {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var term core.Term
@@ -127,7 +127,7 @@ func (e *Ear) Leader() topology.NodeID {
 }
 
 // Generation is the newest.
-func (e *Ear) Generation() (g core.Generation) {
+func (e *Observer) Generation() (g core.Generation) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, m := range e.medics {
@@ -137,7 +137,7 @@ func (e *Ear) Generation() (g core.Generation) {
 }
 
 // Agree says whether all medics that were heard follow the same leader.
-func (e *Ear) Agree() bool {
+func (e *Observer) Agree() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	terms := map[core.Term]bool{}
@@ -148,7 +148,7 @@ func (e *Ear) Agree() bool {
 }
 
 // Incarnation is the last life that was heard of a node or medic, 0 for none.
-func (e *Ear) Incarnation(id topology.NodeID) uint64 {
+func (e *Observer) Incarnation(id topology.NodeID) uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if m, ok := e.medics[id]; ok {
@@ -158,7 +158,7 @@ func (e *Ear) Incarnation(id topology.NodeID) uint64 {
 }
 
 // Times is zero for a life that was not heard.
-func (e *Ear) Times(l Life) Times {
+func (e *Observer) Times(l Life) Times {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if s := e.seen[l]; s != nil {
@@ -168,14 +168,14 @@ func (e *Ear) Times(l Life) Times {
 }
 
 // Entries is the newest journal.
-func (e *Ear) Entries() []core.Entry {
+func (e *Observer) Entries() []core.Entry {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.journal.Entries
 }
 
 // Incidents is what the journal tells since then.
-func (e *Ear) Incidents(since time.Time) (all []core.Incident) {
+func (e *Observer) Incidents(since time.Time) (all []core.Incident) {
 	for _, i := range core.Incidents(e.Entries()) {
 		if i.At.After(since) {
 			all = append(all, i)
@@ -185,7 +185,7 @@ func (e *Ear) Incidents(since time.Time) (all []core.Incident) {
 }
 
 // Until waits for what is to come.
-func (e *Ear) Until(what string, done func() bool) {
+func (e *Observer) Until(what string, done func() bool) {
 	e.t.Helper()
 	for end := time.Now().Add(60 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {

@@ -1,4 +1,4 @@
-package ward
+package clustertest
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// Recipe puts into dir what `make image` makes an image from: the Dockerfile of the module at root, and bin/posta, whose path it returns.
-func Recipe(root, dir string) (posta string, err error) {
+// ImageContext puts into dir what `make image` makes an image from: the Dockerfile of the module at root, and bin/posta, whose path it returns.
+func ImageContext(root, dir string) (posta string, err error) {
 	posta = filepath.Join(dir, "bin", "posta")
 	compile := exec.Command("go", "build", "-o", posta, root)
 	compile.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -17,10 +17,10 @@ func Recipe(root, dir string) (posta string, err error) {
 	}
 	text, err := os.ReadFile(filepath.Join(root, "Dockerfile"))
 	if err != nil {
-		return "", fmt.Errorf("the recipe of the image: %w", err)
+		return "", fmt.Errorf("copy the Dockerfile: %w", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "Dockerfile"), text, 0o600); err != nil {
-		return "", fmt.Errorf("the recipe of the image: %w", err)
+		return "", fmt.Errorf("copy the Dockerfile: %w", err)
 	}
 	return posta, nil
 }

@@ -1,4 +1,4 @@
-package ward
+package clustertest
 
 import (
 	"fmt"
@@ -14,9 +14,9 @@ import (
 // recovery is one kill, step by step: each time is from the step before, total from the kill until something new is on its disk.
 type recovery struct{ detect, restart, log, row, total time.Duration }
 
-// Table kills one after the other, each so many times, and tells how long it takes until it works again. Heartbeats are 100 ms apart, so the
+// RecoveryTable kills one after the other, each so many times, and tells how long it takes until it works again. Heartbeats are 100 ms apart, so the
 // steps after the restart are known to that. There has to be a load, or nothing new is ever on a disk.
-func (w *Ward) Table(kill func(topology.NodeID), kills int, ids ...topology.NodeID) string {
+func (w *Cluster) RecoveryTable(kill func(topology.NodeID), kills int, ids ...topology.NodeID) string {
 	w.t.Helper()
 	w.Until("all have had work", func() bool {
 		return !slices.ContainsFunc(w.Topology.Nodes(), func(n topology.Node) bool {
@@ -48,7 +48,7 @@ func (w *Ward) Table(kill func(topology.NodeID), kills int, ids ...topology.Node
 	return out.String()
 }
 
-func (w *Ward) recover(kill func(topology.NodeID), id topology.NodeID) (r recovery) {
+func (w *Cluster) recover(kill func(topology.NodeID), id topology.NodeID) (r recovery) {
 	w.t.Helper()
 	next := Life{id, w.Incarnation(id) + 1}
 	at := time.Now()

@@ -1,4 +1,4 @@
-package ward
+package clustertest
 
 import (
 	"bytes"
@@ -42,8 +42,8 @@ func Make(t *testing.T, analysis string, rows int) Job {
 // Bikes is so many generated trips.
 func Bikes(t *testing.T, rows int) Job { t.Helper(); return Make(t, "bikes", rows) }
 
-// Every is a job of each analysis, about as long as one of so many trips.
-func Every(t *testing.T, rows int) []Job {
+// EveryAnalysis is a job of each analysis, about as long as one of so many trips.
+func EveryAnalysis(t *testing.T, rows int) []Job {
 	t.Helper()
 	return []Job{Make(t, "bikes", rows), Make(t, "flights", rows/4), Make(t, "movies", rows/4), Make(t, "memes", rows/2)}
 }

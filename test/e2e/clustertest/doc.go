@@ -1,0 +1,11 @@
+// Package clustertest is what tests of medics have in common, whatever the nodes run in:
+//
+//	Observer       hears what the nodes and medics of a cluster publish, without taking part
+//	Load           analyses, several at a time, each answer checked
+//	Cluster        an observer that checks: Strike harms some nodes and demands that they, and no others, come back after one restart
+//	RecoveryTable  times from a kill to new work, step by step
+//	ImageContext   what images are built from
+//	ReplaceFile    changes a file that others read meanwhile
+//
+// Each test brings its own way to kill or stop a process.
+package clustertest
