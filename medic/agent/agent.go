@@ -2,9 +2,11 @@ package agent
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,7 +58,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	defer func() { err = errors.Join(err, log.Close()) }()
 	a := &agent{
 		cfg: c, node: n, log: log, hosts: map[string]*host.Host{},
-		stored: make(chan error, 1), reports: make(chan core.Report), ends: make(chan []processEnd),
+		opened: rand.Uint64(), stored: make(chan error, 1), reports: make(chan core.Report), ends: make(chan []processEnd),
 	}
 	a.life, a.end = context.WithCancel(context.WithoutCancel(ctx))
 	defer a.end()
@@ -87,6 +89,7 @@ type agent struct {
 	reports chan core.Report
 	ends    chan []processEnd
 	newest  atomic.Pointer[core.Term] // for tasks
+	opened  uint64                    // random: this opening of the log (R14)
 
 	published time.Time // the journal
 	logged    core.Term // the last term that was logged
@@ -100,6 +103,9 @@ func (a *agent) open() error {
 	for _, name := range a.cfg.Hosts {
 		if a.hosts[name], err = host.Open(filepath.Join(a.cfg.Topology.DataDir, FenceDir), name, a.node.ID, a.cfg.Restarter); err != nil {
 			return err
+		}
+		if err := a.hosts[name].Reserve(a.on(name)); err != nil {
+			a.cfg.Log.Warn("restarts on the host may need room on the disk", "host", name, "err", err)
 		}
 		switch f, err := a.hosts[name].Seen(); {
 		case err != nil: // no order is carried out there, and the journal says why
@@ -148,10 +154,18 @@ func (a *agent) subscribe() (err error) {
 func (a *agent) config() core.Config {
 	t, id := a.cfg.Topology, a.log.Identity()
 	return core.Config{
-		Self: a.node.ID, ID: core.Identity{LogID: id.LogID, Incarnation: id.Incarnation, PID: os.Getpid()}, Reach: a.cfg.Hosts,
+		Self: a.node.ID, ID: core.Identity{LogID: a.logID(), Incarnation: id.Incarnation, PID: os.Getpid()}, Life: a.opened, Reach: a.cfg.Hosts,
 		Medics: members(t.MedicNodes()), Nodes: members(t.Nodes()),
 		Heartbeat: t.Medics.Heartbeat, SuspectAfter: t.Medics.SuspectAfter,
 	}
+}
+
+// logID names the log and this opening of it. A medic whose directory was set back counts its incarnations again from a lower number; to its
+// peers each opening is a log of its own, so they do not take the medic for one that has ended (R14).
+func (a *agent) logID() [16]byte {
+	id := a.log.Identity().LogID
+	binary.LittleEndian.PutUint64(id[8:], a.opened)
+	return id
 }
 
 func members(nodes []topology.Node) []core.Member {
@@ -160,6 +174,16 @@ func members(nodes []topology.Node) []core.Member {
 		all[i] = core.Member{ID: n.ID, Host: n.Host}
 	}
 	return all
+}
+
+// on is who runs on a host.
+func (a *agent) on(host string) (ids []core.NodeID) {
+	for _, n := range a.cfg.Topology.All() {
+		if n.Host == host {
+			ids = append(ids, n.ID)
+		}
+	}
+	return ids
 }
 
 // targets is what this medic can restart.

@@ -122,6 +122,9 @@ func (a *agent) pump(ctx context.Context) {
 	for _, m := range o.Messages {
 		a.publish(MessageTopic, &m)
 	}
+	for _, what := range o.Refused {
+		a.cfg.Log.Warn("something was heard and is not believed", "what", what)
+	}
 	if o.Fence != (core.Term{}) {
 		a.raise(o.Fence)
 	}
@@ -148,6 +151,9 @@ const hostTimeout = 10 * time.Second
 
 func (a *agent) raise(t core.Term) {
 	for name, h := range a.hosts {
+		if f, err := h.Seen(); err == nil && f.Term.Gen >= t.Gen {
+			continue // it is told again and again, and knows already
+		}
 		a.spawn(func() {
 			ctx, cancel := context.WithTimeout(context.Background(), hostTimeout)
 			defer cancel()

@@ -73,7 +73,7 @@ func (c *Core) noteObjection(m Message, now time.Time) {
 func (c *Core) lead(last Generation, now time.Time) {
 	c.endTerm()
 	c.role = leader
-	c.enterTerm(Term{last + 1, c.cfg.Self}, now)
+	c.enterTerm(Term{last + 1, c.cfg.Self, c.cfg.Life}, now)
 	c.written, c.ordered = 0, 0
 	c.write(Entry{Kind: Elected}, now)
 	c.publishStored(Message{Kind: Coordinator})
@@ -113,13 +113,15 @@ func (c *Core) endTerm() {
 func (c *Core) compareTerm(m Message, now time.Time) (current bool) {
 	switch {
 	case m.Term.Gen > c.term.Gen:
+		if !c.term.Gen.reaches(m.Term.Gen) {
+			c.refuse(now, "%s speaks of generation %d after %d: more than a sane step (M10)", m.From, m.Term.Gen, c.term.Gen)
+			return false
+		}
 		c.follow(m.Term, now)
 	case m.Term.Gen < c.term.Gen:
-		if (m.Leading || m.Kind == Coordinator || m.Kind == Command) && now.Sub(c.lastBeat) >= c.cfg.Heartbeat/4 {
-			c.beat(now) // this medic's term is in it; no oftener, or two medics could keep each other busy
-		}
+		c.answerOutdated(m, now)
 		return false
-	case m.Term.Leader != c.term.Leader:
+	case m.Term != c.term:
 		return c.settleTie(m, now)
 	}
 	if m.From == c.term.Leader && (m.Leading || m.Kind == Coordinator || m.Kind == Command || m.Kind == Entries) {
@@ -131,14 +133,25 @@ func (c *Core) compareTerm(m Message, now time.Time) (current bool) {
 	return true
 }
 
+// answerOutdated tells a leader that missed an election of this medic's term: it is in each heartbeat. It does so no oftener than that, or two
+// medics could keep each other busy.
+func (c *Core) answerOutdated(m Message, now time.Time) {
+	if (m.Leading || m.Kind == Coordinator || m.Kind == Command) && now.Sub(c.lastBeat) >= c.cfg.Heartbeat/4 {
+		c.beat(now)
+	}
+}
+
 // settleTie decides between two leaders of one generation: the higher one stays (M3). It takes a new generation, because the other may have
-// given orders in this one.
+// given orders in this one. Two lives of one leader are like two leaders (R14): its log was set back, and it takes a new generation as soon as
+// it hears of the earlier life. Whoever knows of that life tells it.
 func (c *Core) settleTie(m Message, now time.Time) (current bool) {
 	other, higher := m.Term.Leader, c.rank[m.Term.Leader] > c.rank[c.term.Leader]
 	switch {
 	case other == "" || c.term.Leader != "" && !higher:
 		if c.role == leader {
 			c.lead(c.term.Gen, now)
+		} else if other == c.term.Leader {
+			c.answerOutdated(m, now)
 		}
 		return false
 	}

@@ -16,8 +16,9 @@ var ErrBadMessage = errors.New("not a medic's message")
 //
 // codec goes over a value's fields once for both directions: it appends each of them to out, or, if there is an in, sets them from there.
 type codec struct {
-	out []byte
-	in  *wire.Reader
+	out  []byte
+	in   *wire.Reader
+	disk bool // in is what this medic itself has stored
 }
 
 func encode(out []byte, fields func(*codec)) []byte {
@@ -26,9 +27,18 @@ func encode(out []byte, fields func(*codec)) []byte {
 	return c.out
 }
 
-func decode(p []byte, fields func(*codec)) error {
+// decode reads a message.
+func decode(p []byte, fields func(*codec)) error { return decodeFrom(&codec{}, p, fields) }
+
+// decodeStored reads what this medic has stored.
+func decodeStored(p []byte, fields func(*codec)) error {
+	return decodeFrom(&codec{disk: true}, p, fields)
+}
+
+func decodeFrom(c *codec, p []byte, fields func(*codec)) error {
 	in := wire.NewReader(p)
-	fields(&codec{in: &in})
+	c.in = &in
+	fields(c)
 	if err := in.Done(); err != nil {
 		return fmt.Errorf("%w: %w", ErrBadMessage, err)
 	}
@@ -96,10 +106,11 @@ func (c *codec) duration(v *time.Duration) {
 		func(p []byte, d time.Duration) []byte { return wire.AppendUint(p, uint64(max(0, d)/time.Millisecond)) })
 }
 
-// generation leaves room to count: a made-up generation must not make the next one wrap around to nothing.
+// generation leaves room to count: a made-up generation must not make the next one wrap around to nothing. What is stored is always read back,
+// whatever it says (M10): a medic that refused its own log would never start again.
 func (c *codec) generation(g *Generation) {
 	const highest = 1 << 62
-	if number(c, g); c.in != nil && *g > highest {
+	if number(c, g); c.in != nil && !c.disk && *g > highest {
 		c.in.Fail("generation %d is none", *g)
 	}
 }

@@ -15,10 +15,12 @@ type NodeID = topology.NodeID
 // Generation counts elections. It only grows, on every disk and in every message of a medic (M3).
 type Generation uint64
 
-// Term is an election's outcome: which generation, and who leads in it. The zero Term is that of a medic that has heard of none.
+// Term is an election's outcome: which generation, who leads in it, and in which of its lives. A medic whose log was set back may lead in
+// a generation in which it led before; by its life the two terms are two (R14). The zero Term is that of a medic that has heard of none.
 type Term struct {
 	Gen    Generation
 	Leader NodeID
+	Life   uint64
 }
 
 // String is for people: "7 medic-3".
@@ -26,7 +28,7 @@ func (t Term) String() string { return fmt.Sprintf("%d %s", t.Gen, t.Leader) }
 
 // Identity is one incarnation of a node or medic.
 type Identity struct {
-	LogID       [16]byte // which data directory
+	LogID       [16]byte // which data directory; of a medic, which opening of it (R14)
 	Incarnation uint64   // how many times it has been opened
 	PID         int      // of the process that has it open
 }
@@ -41,9 +43,13 @@ type Member struct {
 type Config struct {
 	Self   NodeID
 	ID     Identity
+	Life   uint64   // random, drawn at this start; part of the terms in which this medic leads (R14)
 	Reach  []string // hosts on which this medic can carry out orders
 	Medics []Member // by rank: the later one wins (M2)
 	Nodes  []Member
+
+	// Wall is the clock for people at a moment of this medic's own. nil: the moment itself says.
+	Wall func(now time.Time) time.Time
 
 	Heartbeat    time.Duration // between two signs of life
 	SuspectAfter time.Duration // silence that counts as death
@@ -66,6 +72,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.IsolationTimeout <= 0 {
 		c.IsolationTimeout = 4 * c.SuspectAfter
+	}
+	if c.Wall == nil {
+		c.Wall = func(now time.Time) time.Time { return now }
 	}
 	return c
 }

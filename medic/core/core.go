@@ -33,10 +33,13 @@ type Core struct {
 	asked          time.Time // candidate: when the question was repeated last
 	// actAfter: before it no order is given or obeyed, and no election begun or ended. Only wake sets it.
 	actAfter time.Time
-	// electAfter: before it no election is begun. Only New sets it, if the log was lost: others may know of more than the hosts do.
+	// electAfter: before it no election is begun. Only listen sets it, when a fence or a peer was found ahead of the log (R14).
 	electAfter time.Time
-	reach      map[NodeID][]string // the hosts on which a peer can act, by its last heartbeat
-	lastBeat   time.Time           // of this medic
+	// refusedAt is when something was last reported that was not believed (M10).
+	refusedAt time.Time
+	reach     map[NodeID][]string // the hosts on which a peer can act, by its last heartbeat
+	lastBeat  time.Time           // of this medic
+	fencedAt  time.Time           // when the fences were last told of the term
 
 	journal    *Journal             // all that is known, stored or not
 	have       []EntryID            // what of the journal is durable; set by New and Stored
@@ -71,21 +74,35 @@ func New(cfg Config, s State, now time.Time) *Core {
 		c.rank[m.ID] = i
 	}
 	for _, e := range s.Journal {
-		c.journal.add(e, e.EntryID)
+		c.journal.add(e, e.EntryID, now)
 	}
 	c.have = c.journal.extents()
 	c.det = newDetector(&c.cfg, now)
-	if s.Fence.Gen > s.Term.Gen {
-		c.enterTerm(s.Fence, now)
-		if s.Term.Gen == 0 {
-			c.electAfter = now.Add(listenTimeouts * c.cfg.SuspectAfter)
-		}
-	}
+	c.believeFence(s, now)
 	return c
 }
 
-// listenTimeouts is for how many SuspectAfter a medic that has lost its log listens before it may lead. Another host may have seen a newer
-// generation than its own. A generation in which it has led must not be used again: its orders and entries would be taken for old ones.
+// believeFence begins with what the hosts have seen, if that is ahead of this medic's log.
+func (c *Core) believeFence(s State, now time.Time) {
+	switch {
+	case s.Fence == s.Term || s.Fence.Gen < s.Term.Gen || s.Fence.Gen == 0:
+		return
+	case !s.Term.Gen.reaches(s.Fence.Gen):
+		c.refuse(now, "a host's fence says generation %d, the log %d: more than a sane step (M10); if the fence is damaged, stop all medics of the host and remove it",
+			s.Fence.Gen, s.Term.Gen)
+		return
+	case s.Fence.Gen > s.Term.Gen:
+		c.enterTerm(s.Fence, now)
+	}
+	c.listen(now)
+}
+
+// listen comes when this medic finds that somebody is ahead of its log as it starts: a host's fence, or a peer. Its log may have been lost or
+// set back, and with it what it led in. For a while it neither leads nor objects, so that it hears who is ahead of the fence, too (R14).
+func (c *Core) listen(now time.Time) { c.electAfter = now.Add(listenTimeouts * c.cfg.SuspectAfter) }
+
+// listenTimeouts is for how many SuspectAfter a medic that finds others ahead of its log listens before it may lead. Another host, or a peer
+// that has not spoken yet, may know of a newer generation still.
 const listenTimeouts = 3
 
 // Tick must be called several times in a heartbeat, after everything that has arrived was taken.
@@ -110,6 +127,9 @@ func (c *Core) check() {
 
 func (c *Core) beat(now time.Time) {
 	c.lastBeat = now
+	if now.Sub(c.fencedAt) >= c.cfg.SuspectAfter && c.stored.Gen > 0 {
+		c.fencedAt, c.out.Fence = now, c.stored // a fence that was set back does not stay so (R14)
+	}
 	_, leading := c.Term()
 	c.publish(Message{Kind: Beat, Leading: leading, Uptime: now.Sub(c.started), Reach: c.cfg.Reach, Have: c.have})
 }

@@ -9,7 +9,7 @@ import (
 func TestM2_TheHighestLeadsAtOnceAndOthersAsk(t *testing.T) {
 	high, low := newBench("medic-3", State{}), newBench("medic-1", State{})
 	high.pass(suspectAfter+heartbeat, "a-1")
-	if term, leads := high.Term(); !leads || term != (Term{1, "medic-3"}) {
+	if term, leads := high.Term(); !leads || term != (Term{1, "medic-3", 0}) {
 		t.Errorf("the highest is in term %v, leading: %v", term, leads)
 	}
 	low.pass(suspectAfter+heartbeat, "a-1")
@@ -28,7 +28,7 @@ func TestM2_TheHighestLeadsAtOnceAndOthersAsk(t *testing.T) {
 }
 
 func TestM3_NothingIsSaidInAGenerationThatIsNotStored(t *testing.T) {
-	b := newBench("medic-3", State{Term: Term{6, "medic-2"}})
+	b := newBench("medic-3", State{Term: Term{6, "medic-2", 0}})
 	b.held = true
 	b.pass(5*suspectAfter, "a-1")
 	o := b.look()
@@ -37,12 +37,12 @@ func TestM3_NothingIsSaidInAGenerationThatIsNotStored(t *testing.T) {
 			t.Fatalf("it says %+v", m)
 		}
 	}
-	if len(o.Orders) > 0 || o.Fence != (Term{}) {
-		t.Fatalf("it acts: %+v", o)
+	if len(o.Orders) > 0 || o.Fence.Gen > 6 {
+		t.Fatalf("it acts: %+v, fence %v", o.Orders, o.Fence)
 	}
 	b.held = false
 	b.pump()
-	if m := b.look().of(Coordinator); len(m) != 1 || m[0].Term != (Term{7, "medic-3"}) {
+	if m := b.look().of(Coordinator); len(m) != 1 || m[0].Term != (Term{7, "medic-3", 0}) {
 		t.Fatalf("once it is stored, it says %+v", m)
 	}
 }
@@ -50,15 +50,15 @@ func TestM3_NothingIsSaidInAGenerationThatIsNotStored(t *testing.T) {
 func TestM3_WhoHearsAHigherGenerationStepsDownAndALowerOneIsAnswered(t *testing.T) {
 	b := newBench("medic-3", State{})
 	b.pass(2*suspectAfter, "a-1")
-	b.say("medic-1", Message{Kind: Beat, Term: Term{5, "medic-1"}, Leading: true})
-	if term, leads := b.Term(); leads || term != (Term{5, "medic-1"}) {
+	b.say("medic-1", Message{Kind: Beat, Term: Term{5, "medic-1", 0}, Leading: true})
+	if term, leads := b.Term(); leads || term != (Term{5, "medic-1", 0}) {
 		t.Fatalf("in term %v, leading: %v", term, leads)
 	}
 	b.pass(heartbeat / 2)
 	b.look()
-	b.say("medic-2", Message{Kind: Command, To: "medic-3", Term: Term{4, "medic-2"}, Order: Order{OrderID: OrderID{4, 1}, Leader: "medic-2", Target: "a-1", Host: "h"}})
+	b.say("medic-2", Message{Kind: Command, To: "medic-3", Term: Term{4, "medic-2", 0}, Order: Order{OrderID: OrderID{4, 0, 1}, Leader: "medic-2", Target: "a-1", Host: "h"}})
 	o := b.look()
-	if r := o.of(Outcome); len(o.Orders) > 0 || len(r) != 1 || r[0].Report.Verdict != Refused || r[0].Report.Term != (Term{5, "medic-1"}) {
+	if r := o.of(Outcome); len(o.Orders) > 0 || len(r) != 1 || r[0].Report.Verdict != Refused || r[0].Report.Term != (Term{5, "medic-1", 0}) {
 		t.Fatalf("an old leader's order gives %+v", o)
 	}
 }
@@ -66,14 +66,14 @@ func TestM3_WhoHearsAHigherGenerationStepsDownAndALowerOneIsAnswered(t *testing.
 func TestM3_OfTwoLeadersOfOneGenerationTheHigherStaysInANewOne(t *testing.T) {
 	b := newBench("medic-3", State{})
 	b.pass(2*suspectAfter, "a-1")
-	b.say("medic-1", Message{Kind: Beat, Term: Term{1, "medic-1"}, Leading: true})
-	if term, leads := b.Term(); !leads || term != (Term{2, "medic-3"}) {
+	b.say("medic-1", Message{Kind: Beat, Term: Term{1, "medic-1", 0}, Leading: true})
+	if term, leads := b.Term(); !leads || term != (Term{2, "medic-3", 0}) {
 		t.Errorf("the higher is in term %v, leading: %v", term, leads)
 	}
 	b = newBench("medic-1", State{})
 	b.pass(4*suspectAfter, "a-1")
-	b.say("medic-2", Message{Kind: Beat, Term: Term{1, "medic-2"}, Leading: true})
-	if term, leads := b.Term(); leads || term != (Term{1, "medic-2"}) {
+	b.say("medic-2", Message{Kind: Beat, Term: Term{1, "medic-2", 0}, Leading: true})
+	if term, leads := b.Term(); leads || term != (Term{1, "medic-2", 0}) {
 		t.Errorf("the lower is in term %v, leading: %v", term, leads)
 	}
 }
@@ -181,13 +181,13 @@ func TestM5_CrashLoopsBackOff(t *testing.T) {
 }
 
 func TestM8_FollowersRefuseEntriesOfALowerGeneration(t *testing.T) {
-	b := newBench("medic-1", State{Term: Term{5, "medic-3"}})
-	e := Entry{EntryID: EntryID{Term{4, "medic-2"}, 1}, Kind: Elected}
-	b.say("medic-2", Message{Kind: Entries, To: "medic-1", Term: Term{4, "medic-2"}, Entries: []Entry{e}, Oldest: e.EntryID})
+	b := newBench("medic-1", State{Term: Term{5, "medic-3", 0}})
+	e := Entry{EntryID: EntryID{Term{4, "medic-2", 0}, 1}, Kind: Elected}
+	b.say("medic-2", Message{Kind: Entries, To: "medic-1", Term: Term{4, "medic-2", 0}, Entries: []Entry{e}, Oldest: e.EntryID})
 	if len(b.Journal()) > 0 {
 		t.Fatal("an old leader's entries were taken")
 	}
-	b.say("medic-3", Message{Kind: Entries, To: "medic-1", Term: Term{5, "medic-3"}, Entries: []Entry{e}, Oldest: e.EntryID})
+	b.say("medic-3", Message{Kind: Entries, To: "medic-1", Term: Term{5, "medic-3", 0}, Entries: []Entry{e}, Oldest: e.EntryID})
 	if len(b.Journal()) != 1 {
 		t.Fatal("history was not taken from the present leader")
 	}

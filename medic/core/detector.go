@@ -102,6 +102,17 @@ func (v *liveness) superseded(id Identity, cfg *Config, now time.Time) bool {
 	return false
 }
 
+// reaches reports whether an incarnation can follow what was heard of its log (M10).
+func (v *liveness) reaches(id Identity) bool {
+	last := uint64(0)
+	for _, l := range v.incarnations {
+		if l.log == id.LogID {
+			last = l.n
+		}
+	}
+	return saneStep(last, id.Incarnation)
+}
+
 // disputed reports whether a sign comes from the newest incarnation of a log that is taken for given up. That guess may be wrong: a late sign
 // of the log before it may have caused it. Nothing else is believed of the sign, but it ends the silence.
 func (v *liveness) disputed(id Identity) bool {

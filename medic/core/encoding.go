@@ -36,7 +36,7 @@ func (m *Message) fields(c *codec) {
 }
 
 func (o *Order) fields(c *codec) {
-	c.array(7)
+	c.array(8)
 	o.OrderID.fields(c)
 	text(c, &o.Leader)
 	text(c, &o.Target)
@@ -46,7 +46,7 @@ func (o *Order) fields(c *codec) {
 }
 
 func (r *Report) fields(c *codec) {
-	c.array(9)
+	c.array(10)
 	r.Order.fields(c)
 	text(c, &r.Leader)
 	text(c, &r.Target)
@@ -57,9 +57,10 @@ func (r *Report) fields(c *codec) {
 	text(c, &r.Text)
 }
 
-// fields are two of the struct that the OrderID is in.
+// fields are three of the struct that the OrderID is in.
 func (o *OrderID) fields(c *codec) {
 	c.generation(&o.Gen)
+	number(c, &o.Life)
 	number(c, &o.N)
 }
 
@@ -84,9 +85,10 @@ func (id *EntryID) fields(c *codec) {
 }
 
 func (t *Term) fields(c *codec) {
-	c.array(2)
+	c.array(3)
 	c.generation(&t.Gen)
 	text(c, &t.Leader)
+	number(c, &t.Life)
 }
 
 // Types of the log's records, which stand beside their bytes.
@@ -105,7 +107,7 @@ func (r Record) Encode() (typ byte, data []byte) {
 
 // Restore adds a record of the log to the state, in the order in which they were stored.
 func (s *State) Restore(typ byte, data []byte) error {
-	return decode(data, func(c *codec) {
+	return decodeStored(data, func(c *codec) {
 		switch typ {
 		case TermRecord:
 			s.Term.fields(c)
@@ -127,7 +129,7 @@ func (c *Core) Snapshot() []byte {
 
 // DecodeSnapshot reads what Snapshot wrote.
 func DecodeSnapshot(p []byte) (s State, err error) {
-	err = decode(p, s.fields)
+	err = decodeStored(p, s.fields)
 	return s, err
 }
 

@@ -7,7 +7,7 @@ import "time"
 func (c *Core) obey(m Message, current bool, now time.Time) {
 	o := m.Order
 	tell := func(r Report) { c.publish(Message{Kind: Outcome, To: m.From, Report: r}) }
-	if !current || o.Gen != c.term.Gen || o.Leader != c.term.Leader || m.From != o.Leader {
+	if !current || o.Term() != c.term || m.From != o.Leader {
 		r := o.Report(Refused)
 		r.Term = c.stored
 		tell(r)

@@ -28,7 +28,7 @@ func TestM7_WhatIsKnownToBeGoneIsStartedAtOnceByTheLastOne(t *testing.T) {
 }
 
 func TestM7_WhoHearsNobodyIsNoCandidate(t *testing.T) {
-	b := newBench("medic-1", State{Term: Term{4, "medic-3"}})
+	b := newBench("medic-1", State{Term: Term{4, "medic-3", 0}})
 	b.pass(suspectAfter/2, "a-1", "b-1")
 	b.pass(3 * suspectAfter)
 	if term, _ := b.Term(); term.Gen != 4 || len(b.look().of(Election)) > 0 {
@@ -44,14 +44,14 @@ func TestM7_WhoHearsNobodyIsNoCandidate(t *testing.T) {
 }
 
 func TestM3_WhoHasLostItsLogLearnsFromTheHostAndListensFirst(t *testing.T) {
-	b := newBench("medic-3", State{Fence: Term{7, "medic-3"}})
+	b := newBench("medic-3", State{Fence: Term{7, "medic-3", 0}})
 	b.pass(2*suspectAfter, "a-1", "b-1")
-	if term, leads := b.Term(); leads || term != (Term{7, "medic-3"}) {
+	if term, leads := b.Term(); leads || term != (Term{7, "medic-3", 0}) {
 		t.Fatalf("in term %v, leading: %v", term, leads)
 	}
-	b.say("medic-1", Message{Kind: Beat, Term: Term{9, "medic-3"}}) // it had led elsewhere, too
+	b.say("medic-1", Message{Kind: Beat, Term: Term{9, "medic-3", 0}}) // it had led elsewhere, too
 	b.pass(3*suspectAfter, "a-1", "b-1")
-	if term, leads := b.Term(); !leads || term != (Term{10, "medic-3"}) {
+	if term, leads := b.Term(); !leads || term != (Term{10, "medic-3", 0}) {
 		t.Fatalf("in term %v, leading: %v", term, leads)
 	}
 }
@@ -66,7 +66,7 @@ func TestM5_ANewLeaderGoesOnWithTheBackOff(t *testing.T) {
 		}
 		journal = append(journal, e)
 	}
-	b = newBench("medic-2", State{Term: Term{1, "medic-3"}, Journal: journal})
+	b = newBench("medic-2", State{Term: Term{1, "medic-3", 0}, Journal: journal})
 	b.pass(5*suspectAfter, "b-1")
 	b.pass(2*suspectAfter, "b-1")
 	last := Entry{}

@@ -29,7 +29,7 @@ type EntryID struct {
 // Entry is one line of the journal.
 type Entry struct {
 	EntryID
-	At          time.Time
+	At          time.Time // by its leader's clock, for people: no medic counts with it (M10)
 	Kind        EntryKind
 	Node        NodeID
 	Silent      time.Duration // Suspected: since it was heard
@@ -44,19 +44,24 @@ type Entry struct {
 type Journal struct {
 	entries []Entry
 	have    map[Term]uint64
+	// learned is when this medic, in its present life, came to know of an entry. What is counted is the time since then: the clocks of the
+	// medics that write entries may be set to anything, and back (M10).
+	learned map[EntryID]time.Time
 }
 
 // maxEntries bounds the journal: that many entries are what people look back on, and what a new medic is sent.
 const maxEntries = 256
 
-func newJournal() *Journal { return &Journal{have: map[Term]uint64{}} }
+func newJournal() *Journal {
+	return &Journal{have: map[Term]uint64{}, learned: map[EntryID]time.Time{}}
+}
 
 func compareIDs(a, b EntryID) int {
-	return cmp.Or(cmp.Compare(a.Gen, b.Gen), cmp.Compare(a.Leader, b.Leader), cmp.Compare(a.N, b.N))
+	return cmp.Or(cmp.Compare(a.Gen, b.Gen), cmp.Compare(a.Leader, b.Leader), cmp.Compare(a.Life, b.Life), cmp.Compare(a.N, b.N))
 }
 
 // add takes an entry that is the next of its term, or oldest, the first one that there still is; false for all others.
-func (j *Journal) add(e Entry, oldest EntryID) bool {
+func (j *Journal) add(e Entry, oldest EntryID, now time.Time) bool {
 	if e.N <= j.have[e.Term] || e.N != j.have[e.Term]+1 && e.EntryID != oldest {
 		return false
 	}
@@ -65,7 +70,7 @@ func (j *Journal) add(e Entry, oldest EntryID) bool {
 	}
 	at, _ := slices.BinarySearchFunc(j.entries, e.EntryID, func(x Entry, id EntryID) int { return compareIDs(x.EntryID, id) })
 	j.entries = slices.Insert(j.entries, at, e)
-	j.have[e.Term] = e.N
+	j.have[e.Term], j.learned[e.EntryID] = e.N, now
 	if len(j.entries) > maxEntries {
 		j.drop()
 	}
@@ -75,14 +80,15 @@ func (j *Journal) add(e Entry, oldest EntryID) bool {
 // drop forgets the oldest entry, and its term with the last entry of it.
 func (j *Journal) drop() {
 	t := j.entries[0].Term
+	delete(j.learned, j.entries[0].EntryID)
 	j.entries = slices.Delete(j.entries, 0, 1)
 	if j.entries[0].Term != t {
 		delete(j.have, t)
 	}
 }
 
-// rowTimeout is how long ago a target has to have come back for its next failure to be the first one again, whatever else is known of it. It
-// is long, because the clocks of two leaders may differ.
+// rowTimeout is how long a medic has to have known that a target came back for its next failure to be the first one again, whatever else is
+// known of it. A medic that has just started has known it for no longer than that: at worst a pause is too long.
 const rowTimeout = time.Minute
 
 // inARow is how many failures of a target came close to each other, up to now: a new leader goes on where the last one was (M5, M8). Whether
@@ -101,7 +107,7 @@ func (j *Journal) inARow(who NodeID, now time.Time) (most int) {
 		case counted.Gen > e.Gen:
 			return most
 		case e.Node != who || e.Term == counted:
-		case e.Kind == Recovered && now.Sub(e.At) > rowTimeout:
+		case e.Kind == Recovered && now.Sub(j.learned[e.EntryID]) > rowTimeout:
 			most, n, counted = max(most, n), 0, e.Term
 		case e.Kind == Missed:
 			n++

@@ -8,7 +8,7 @@ import (
 )
 
 func entry(gen Generation, leader NodeID, n uint64) Entry {
-	return Entry{EntryID: EntryID{Term{gen, leader}, n}, Kind: Elected}
+	return Entry{EntryID: EntryID{Term{gen, leader, 0}, n}, Kind: Elected}
 }
 
 func TestM8_JournalsJoinInAnyOrderAndHaveNoHoles(t *testing.T) {
@@ -25,7 +25,7 @@ func TestM8_JournalsJoinInAnyOrderAndHaveNoHoles(t *testing.T) {
 			entries, oldest := from.missing(to.extents())
 			for _, e := range entries {
 				if rnd.IntN(3) > 0 {
-					to.add(e, oldest)
+					to.add(e, oldest, begin)
 				}
 			}
 		}
@@ -34,7 +34,7 @@ func TestM8_JournalsJoinInAnyOrderAndHaveNoHoles(t *testing.T) {
 		}
 	}
 	j := newJournal()
-	if j.add(entry(1, "medic-1", 2), EntryID{}) {
+	if j.add(entry(1, "medic-1", 2), EntryID{}, begin) {
 		t.Error("an entry was taken before the one before it")
 	}
 }
@@ -42,7 +42,7 @@ func TestM8_JournalsJoinInAnyOrderAndHaveNoHoles(t *testing.T) {
 func TestM8_AJournalForgetsItsBeginning(t *testing.T) {
 	j := newJournal()
 	for n := range uint64(maxEntries + 50) {
-		j.add(entry(Generation(1+n/100), "medic-1", 1+n%100), EntryID{})
+		j.add(entry(Generation(1+n/100), "medic-1", 1+n%100), EntryID{}, begin)
 	}
 	if len(j.entries) != maxEntries || j.entries[0].N != 51 {
 		t.Fatalf("%d entries, the first is %v", len(j.entries), j.entries[0].EntryID)
@@ -50,19 +50,19 @@ func TestM8_AJournalForgetsItsBeginning(t *testing.T) {
 	late := newJournal()
 	entries, oldest := j.missing(nil)
 	for _, e := range entries {
-		late.add(e, oldest)
+		late.add(e, oldest, begin)
 	}
 	if len(late.entries) == 0 || late.entries[0].N != 51 {
 		t.Errorf("somebody new gets %d entries", len(late.entries))
 	}
-	if j.add(entry(1, "medic-1", 51), EntryID{}) || j.add(entry(0, "medic-9", 1), EntryID{}) {
+	if j.add(entry(1, "medic-1", 51), EntryID{}, begin) || j.add(entry(0, "medic-9", 1), EntryID{}, begin) {
 		t.Error("it takes what it has forgotten")
 	}
 }
 
 func TestM8_IncidentsAreToldFromTheJournal(t *testing.T) {
 	at := func(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecond) }
-	first, second := Term{1, "medic-3"}, Term{2, "medic-2"}
+	first, second := Term{1, "medic-3", 0}, Term{2, "medic-2", 0}
 	all := Incidents([]Entry{
 		{EntryID: EntryID{first, 1}, Kind: Elected},
 		{EntryID: EntryID{first, 2}, At: at(0), Kind: Suspected, Node: "a-1", Silent: 800 * time.Millisecond, InARow: 1, Text: "silent"},
@@ -86,7 +86,7 @@ func TestM8_IncidentsAreToldFromTheJournal(t *testing.T) {
 
 func TestM5_TwoLeadersOfOneGenerationHaveCountedOneRow(t *testing.T) {
 	at := func(s int) time.Time { return begin.Add(time.Duration(s) * time.Second) }
-	first, second := Term{3, "medic-3"}, Term{3, "medic-1"} // nobody heard of the first one, which comes last in the order of terms
+	first, second := Term{3, "medic-3", 0}, Term{3, "medic-1", 0} // nobody heard of the first one, which comes last in the order of terms
 	j := newJournalOf([]Entry{
 		{EntryID: EntryID{second, 1}, At: at(20), Kind: Suspected, Node: "a-1", InARow: 1},
 		{EntryID: EntryID{second, 2}, At: at(21), Kind: Missed, Node: "a-1"},
@@ -97,12 +97,12 @@ func TestM5_TwoLeadersOfOneGenerationHaveCountedOneRow(t *testing.T) {
 		t.Errorf("%d failures in a row, want 3", n)
 	}
 	for n := range uint64(3) {
-		j.add(Entry{EntryID: EntryID{first, 2 + n}, At: at(11), Kind: Missed, Node: "a-1"}, EntryID{})
+		j.add(Entry{EntryID: EntryID{first, 2 + n}, At: at(11), Kind: Missed, Node: "a-1"}, EntryID{}, begin)
 	}
 	if n := j.inARow("a-1", at(25)); n != 4 {
 		t.Errorf("%d failures in a row, want the longer row's 4", n)
 	}
-	j.add(Entry{EntryID: EntryID{Term{4, "medic-1"}, 1}, At: at(26), Kind: Suspected, Node: "a-1", InARow: 1}, EntryID{})
+	j.add(Entry{EntryID: EntryID{Term{4, "medic-1", 0}, 1}, At: at(26), Kind: Suspected, Node: "a-1", InARow: 1}, EntryID{}, begin)
 	if n := j.inARow("a-1", at(27)); n != 1 {
 		t.Errorf("%d failures in a row, want the newer generation's 1", n)
 	}

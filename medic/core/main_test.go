@@ -38,6 +38,7 @@ func (b *bench) pump() {
 	o := b.Output()
 	b.out.Messages = append(b.out.Messages, o.Messages...)
 	b.out.Orders = append(b.out.Orders, o.Orders...)
+	b.out.Refused = append(b.out.Refused, o.Refused...)
 	if o.Fence != (Term{}) {
 		b.out.Fence = o.Fence
 	}

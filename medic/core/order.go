@@ -5,13 +5,17 @@ import (
 	"time"
 )
 
-// OrderID numbers orders: within a generation they count up, and generations do.
+// OrderID numbers orders: within a term they count up, and generations do. The life keeps the orders of a leader whose log was set back
+// from those that it gave before (R14).
 type OrderID struct {
-	Gen Generation
-	N   uint64
+	Gen  Generation
+	Life uint64 // of the leader
+	N    uint64
 }
 
-func (o OrderID) after(p OrderID) bool { return o.Gen > p.Gen || o.Gen == p.Gen && o.N > p.N }
+func (o OrderID) after(p OrderID) bool {
+	return o.Gen > p.Gen || o.Gen == p.Gen && o.Life == p.Life && o.N > p.N
+}
 
 // Order says that a target is to be killed and started (M5).
 type Order struct {
@@ -67,7 +71,7 @@ type Report struct {
 }
 
 // Term is the one in which the order was given.
-func (o *Order) Term() Term { return Term{o.Gen, o.Leader} }
+func (o *Order) Term() Term { return Term{o.Gen, o.Leader, o.Life} }
 
 // Report is the report of an order.
 func (o *Order) Report(v Verdict) Report {

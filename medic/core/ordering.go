@@ -1,6 +1,7 @@
 package core
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -8,7 +9,7 @@ import (
 // order tells a medic that reaches the host to restart the target. The entry that says why is durable before the order leaves.
 func (c *Core) order(t *target, now time.Time) {
 	c.ordered++
-	t.order = Order{OrderID: OrderID{c.term.Gen, c.ordered}, Leader: c.cfg.Self, Target: t.ID, Host: t.Host, Ended: c.det.members[t.ID].ended}
+	t.order = Order{OrderID: OrderID{c.term.Gen, c.term.Life, c.ordered}, Leader: c.cfg.Self, Target: t.ID, Host: t.Host, Ended: c.det.members[t.ID].ended}
 	t.executor, t.decided, t.sent = "", now, false
 	c.enter(t, onDue, Entry{}, now)
 	c.give(t, now)
@@ -109,6 +110,11 @@ func (c *Core) resolve(r Report, now time.Time) {
 		c.enter(t, onLate, Entry{}, now)
 		t.wait = c.cfg.Heartbeat
 	case Refused:
+		if !c.term.Gen.reaches(r.Term.Gen) {
+			c.enter(t, onFailed, Entry{Text: fmt.Sprintf("the fence of host %s says generation %d, which cannot be (M10); stop all medics of the host and remove it", t.Host, r.Term.Gen)}, now)
+			t.wait = max(c.cfg.Backoff.Delay(c.journal.inARow(t.ID, now)), c.cfg.Heartbeat)
+			return
+		}
 		c.refused(r.Term, now)
 	}
 }

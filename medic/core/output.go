@@ -11,8 +11,9 @@ type Record struct {
 // Output is what may leave now: all that it depends on is durable.
 type Output struct {
 	Messages []Message
-	Orders   []Order // to be carried out on this medic's hosts; Executed takes the reports
-	Fence    Term    // to be raised on this medic's hosts; zero if there is none
+	Orders   []Order  // to be carried out on this medic's hosts; Executed takes the reports
+	Fence    Term     // to be raised on this medic's hosts; zero if there is none
+	Refused  []string // for people: what was heard and not believed (M10)
 }
 
 // batch is records, and what waits for them.

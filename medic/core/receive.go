@@ -8,8 +8,12 @@ func (c *Core) Receive(m Message, now time.Time) {
 		return
 	}
 	c.noticeSleep(now)
+	first := !c.det.members[m.From].known
 	if !c.hear(m.From, m.ID, false, now) {
 		return // a superseded incarnation
+	}
+	if first && c.role != leader && m.Term.Gen > c.term.Gen && c.term.Gen.reaches(m.Term.Gen) {
+		c.listen(now) // the first word of a peer says that this medic's log is behind
 	}
 	current := c.compareTerm(m, now)
 	if m.Kind == Beat {
@@ -31,7 +35,7 @@ func (c *Core) Receive(m Message, now time.Time) {
 		c.resolve(m.Report, now)
 	case Entries:
 		if current { // a medic that has missed an election may have an old leader's entries (M8)
-			c.takeEntries(m)
+			c.takeEntries(m, now)
 		}
 	case Hint:
 		c.det.processEnded(m.Node, m.EndedPID)
@@ -47,6 +51,10 @@ func (c *Core) HeardNode(node NodeID, id Identity, recovering bool, now time.Tim
 
 // hear reports whether a sign of life counts: it does not if its sender is unknown, or its incarnation superseded.
 func (c *Core) hear(who NodeID, id Identity, recovering bool, now time.Time) bool {
+	if v := c.det.members[who]; v != nil && !v.reaches(id) {
+		c.refuse(now, "%s says incarnation %d: more than a sane step (M10)", who, id.Incarnation)
+		return false
+	}
 	quiet := now.Sub(c.det.lastAny)
 	if !c.det.hear(who, id, recovering, now) {
 		return false

@@ -13,9 +13,11 @@ func (c *Core) replicate(m Message, now time.Time) {
 	}
 }
 
-func (c *Core) takeEntries(m Message) {
+func (c *Core) takeEntries(m Message, now time.Time) {
 	for _, e := range m.Entries {
-		c.add(e, m.Oldest)
+		if e.Gen <= m.Term.Gen { // nobody knows of a term after its own
+			c.add(e, m.Oldest, now)
+		}
 	}
 }
 
@@ -23,13 +25,13 @@ func (c *Core) takeEntries(m Message) {
 func (c *Core) write(e Entry, now time.Time) {
 	assert(c.role == leader, "M8: a medic that does not lead writes to the journal of term %v", c.term)
 	c.written++
-	e.EntryID, e.At = EntryID{c.term, c.written}, now
-	c.add(e, e.EntryID)
+	e.EntryID, e.At = EntryID{c.term, c.written}, c.cfg.Wall(now)
+	c.add(e, e.EntryID, now)
 }
 
 // add adds an entry to the journal, and to the log unless the journal has no place for it.
-func (c *Core) add(e Entry, oldest EntryID) {
-	if c.journal.add(e, oldest) {
+func (c *Core) add(e Entry, oldest EntryID, now time.Time) {
+	if c.journal.add(e, oldest, now) {
 		c.build.records = append(c.build.records, Record{Entry: &e})
 	}
 }

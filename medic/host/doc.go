@@ -1,8 +1,10 @@
 // Package host is what a machine remembers for all medics that act on it, and how they take turns: the fence of design §9, M4.
 //
 //	DIR/HOST.lock      which medic acts; one at a time, across processes
-//	DIR/HOST           the newest generation that was seen here, its leader, and whether the host is being taken down; durable
-//	DIR/HOST.NAME      when NAME was last started, and by which order
+//	DIR/HOST           the newest term that was seen here, and whether the host is being taken down; durable
+//	DIR/HOST.NAME      when NAME was last started, on the machine's monotonic clock (M10), and by which order
+//
+// The files are overwritten in place, so that an order needs no room on the disk (medic.WriteSlots).
 //
 // An order is carried out under the lock, from the look at the fence to the start of the process:
 //

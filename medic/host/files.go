@@ -4,9 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"time"
+	"strings"
 
 	"posta.dev/posta/medic"
 	"posta.dev/posta/medic/core"
@@ -16,15 +15,15 @@ func (h *Host) file(suffix string) string { return filepath.Join(h.dir, h.name+"
 
 // readFence reads what the host has seen. A file that makes no sense is an error and no clean slate: it would let an old leader in.
 func (h *Host) readFence() (f core.Fence, err error) {
-	b, err := os.ReadFile(filepath.Join(h.dir, h.name))
-	if errors.Is(err, fs.ErrNotExist) {
+	text, err := medic.ReadSlots(filepath.Join(h.dir, h.name))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && text == "" {
 		return f, nil
 	}
 	if err == nil {
 		var n, down int
-		n, err = fmt.Sscanf(string(b), "generation %d down %d leader %s", &f.Term.Gen, &down, &f.Term.Leader)
+		n, err = fmt.Sscanf(text, "generation %d down %d life %d leader %s", &f.Term.Gen, &down, &f.Term.Life, &f.Term.Leader)
 		f.Down = down == 1
-		if n == 2 { // nobody has led yet
+		if n == 3 { // nobody has led yet
 			err = nil
 		}
 	}
@@ -40,29 +39,43 @@ func (h *Host) writeFence(f core.Fence) error {
 	if f.Down {
 		down = 1
 	}
-	text := fmt.Sprintf("generation %d down %d leader %s\n", f.Term.Gen, down, f.Term.Leader)
-	if err := medic.ReplaceFile(filepath.Join(h.dir, h.name), text, true); err != nil {
+	text := strings.TrimSpace(fmt.Sprintf("generation %d down %d life %d leader %s", f.Term.Gen, down, f.Term.Life, f.Term.Leader))
+	if err := medic.WriteSlots(filepath.Join(h.dir, h.name), text, true); err != nil {
 		return fmt.Errorf("write what host %s has seen: %w", h.name, err)
+	}
+	return nil
+}
+
+// Reserve makes the files that orders for these targets need, so that a full disk keeps nobody from carrying them out.
+func (h *Host) Reserve(targets []core.NodeID) error {
+	err := medic.ReserveSlots(filepath.Join(h.dir, h.name))
+	for _, t := range targets {
+		err = errors.Join(err, medic.ReserveSlots(h.file(string(t))))
+	}
+	if err != nil {
+		return fmt.Errorf("reserve what orders on host %s need on the disk: %w", h.name, err)
 	}
 	return nil
 }
 
 // readStarted takes a note that makes no sense for none: a process then counts as old, and an order as new.
 func (h *Host) readStarted(target core.NodeID) (s core.Started) {
-	b, err := os.ReadFile(h.file(string(target)))
+	text, err := medic.ReadSlots(h.file(string(target)))
 	if err != nil {
 		return core.Started{}
 	}
-	var at int64
-	if _, err := fmt.Sscanf(string(b), "%d order %d.%d verdict %d", &at, &s.Order.Gen, &s.Order.N, &s.Verdict); err != nil {
+	if _, err := fmt.Sscanf(text, "started %d boot %s order %d.%d.%d verdict %d", &s.At.Since, &s.At.Boot, &s.Order.Gen, &s.Order.Life, &s.Order.N, &s.Verdict); err != nil {
 		return core.Started{}
 	}
-	s.At = time.Unix(0, at)
 	return s
 }
 
 // writeStarted needs no fsync: a crash of the machine ends the process, too.
 func (h *Host) writeStarted(target core.NodeID, s core.Started) error {
-	text := fmt.Sprintf("%d order %d.%d verdict %d\n", s.At.UnixNano(), s.Order.Gen, s.Order.N, s.Verdict)
-	return medic.ReplaceFile(h.file(string(target)), text, false)
+	boot := s.At.Boot
+	if boot == "" {
+		boot = "unknown"
+	}
+	text := fmt.Sprintf("started %d boot %s order %d.%d.%d verdict %d", s.At.Since, boot, s.Order.Gen, s.Order.Life, s.Order.N, s.Verdict)
+	return medic.WriteSlots(h.file(string(target)), text, false)
 }

@@ -78,14 +78,14 @@ func (h *Host) execute(ctx context.Context, o core.Order, newest func() core.Ter
 		now = time.Now()
 	}
 	last := h.readStarted(o.Target)
-	r, do := f.Decide(o, last, alive, now)
+	r, do := f.Decide(o, last, alive, now, clock())
 	if !do {
 		if s := last.After(r); s != last {
 			err = h.writeStarted(o.Target, s)
 		}
 		return r, err
 	}
-	r.Text, err = h.restart(ctx, o.Target, core.Started{At: time.Now(), Order: o.OrderID, Verdict: core.Done})
+	r.Text, err = h.restart(ctx, o.Target, core.Started{At: clock(), Order: o.OrderID, Verdict: core.Done})
 	return r, err
 }
 
@@ -174,7 +174,7 @@ func (h *Host) Up(ctx context.Context, targets []core.NodeID) (started []core.No
 		for _, t := range targets {
 			alive, err := h.r.Alive(ctx, t)
 			if err == nil && !alive {
-				_, err = h.restart(ctx, t, core.Started{At: time.Now()})
+				_, err = h.restart(ctx, t, core.Started{At: clock()})
 			}
 			if err != nil {
 				return err

@@ -3,6 +3,7 @@ package host
 import (
 	"bufio"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -176,4 +177,85 @@ func TestM4_ADamagedFenceLetsNobodyIn(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	expect(t, f)
+}
+
+// A clock that was set forward while a process was started, and corrected since, does not protect it for ever: ages are counted on the
+// monotonic clock of this boot.
+func TestM10_AHungTargetIsRestartedWhateverTheClockSaid(t *testing.T) {
+	for what, at := range map[string]core.Instant{
+		"in the future": {Boot: clock().Boot, Since: clock().Since + 24*time.Hour}, "in another boot": {Boot: "another", Since: clock().Since}, "at no known time": {},
+	} {
+		dir, f := t.TempDir(), newFake()
+		h := open(t, dir, f)
+		f.alive["a-1"] = 7
+		if err := h.writeStarted("a-1", core.Started{At: at}); err != nil {
+			t.Fatal(err)
+		}
+		o := order(1, "medic-3", 1)
+		o.Silent, o.Young = time.Second, 800*time.Millisecond
+		if r := h.Execute(soon(t), o, nothing); r.Verdict != core.Done {
+			t.Errorf("a start %s: %+v", what, r)
+		}
+		o.N++
+		if r := h.Execute(soon(t), o, nothing); r.Verdict != core.Found {
+			t.Errorf("a start just now, after one %s: %+v", what, r)
+		}
+	}
+	if a, b := clock(), clock(); a.Boot == "" || a.Boot != b.Boot || b.Since < a.Since {
+		t.Errorf("the clock says %v, then %v", a, b)
+	}
+}
+
+func TestR14_AnotherLifeOfTheLeaderIsRefusedByTheHost(t *testing.T) {
+	dir, f := t.TempDir(), newFake()
+	h := open(t, dir, f)
+	o := order(5, "medic-3", 1)
+	o.Life = 1<<64 - 1
+	if r := h.Execute(soon(t), o, nothing); r.Verdict != core.Done {
+		t.Fatalf("%+v", r)
+	}
+	o.Life, o.N = 2, 2
+	if r := open(t, dir, f).Execute(soon(t), o, nothing); r.Verdict != core.Refused || r.Term != (core.Term{Gen: 5, Leader: "medic-3", Life: 1<<64 - 1}) {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Once a host is reserved, nothing of an order needs room on the disk: every file keeps its size.
+func TestW5_OrdersNeedNoRoomOnTheDisk(t *testing.T) {
+	dir, f := t.TempDir(), newFake()
+	h := open(t, dir, f)
+	if err := h.Reserve([]core.NodeID{"a-1"}); err != nil {
+		t.Fatal(err)
+	}
+	if r := h.Execute(soon(t), order(1, "medic-3", 1), nothing); r.Verdict != core.Done {
+		t.Fatalf("%+v", r)
+	}
+	before := sizes(t, dir)
+	for gen := range core.Generation(20) {
+		o := order(1000*gen+2, "medic-3", 1)
+		o.Silent, o.Young = 0, 0
+		if r := h.Execute(soon(t), o, nothing); r.Verdict != core.Done {
+			t.Fatalf("%+v", r)
+		}
+	}
+	if after := sizes(t, dir); !maps.Equal(before, after) {
+		t.Errorf("before %v, after %v", before, after)
+	}
+}
+
+func sizes(t *testing.T, dir string) map[string]int64 {
+	t.Helper()
+	all := map[string]int64{}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[f.Name()] = info.Size()
+	}
+	return all
 }

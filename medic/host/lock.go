@@ -15,6 +15,9 @@ import (
 // ErrBusy is wrapped when the host's lock could not be had in time: its holder acts for very long, or hangs.
 var ErrBusy = errors.New("somebody else is acting on the host")
 
+// holderSize is the length of the line that names the holder. No name of a node is as long.
+const holderSize = 256
+
 // lockAgain is the pause before the lock is tried again.
 const lockAgain = 3 * time.Millisecond
 
@@ -27,9 +30,8 @@ func (h *Host) lock(ctx context.Context) (unlock func(), err error) {
 	for {
 		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
-			if f.Truncate(0) == nil {
-				_, _ = fmt.Fprintf(f, "%d %s\n", os.Getpid(), h.self) // for those that wait in vain
-			}
+			// For those that wait in vain. It is written over what was there: a full disk has no room for more.
+			_, _ = f.WriteAt([]byte(fmt.Sprintf("%-*s\n", holderSize-1, fmt.Sprintf("%d %s", os.Getpid(), h.self))), 0)
 			return func() { _ = f.Close() }, nil
 		}
 		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {

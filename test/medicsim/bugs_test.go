@@ -15,6 +15,7 @@ const (
 	fileReceive   = "medic/core/receive.go"
 	fileReconcile = "medic/core/reconcile.go"
 	fileReplicate = "medic/core/replicate.go"
+	fileSane      = "medic/core/sane.go"
 	fileSleep     = "medic/core/sleep.go"
 	fileTarget    = "medic/core/target.go"
 )
@@ -30,20 +31,20 @@ func bugs() []mutants.Mutant {
 		return m
 	}
 	return []mutants.Mutant{
-		one("an election without a new generation", "M3", 200, fileBully, "	c.enterTerm(Term{last + 1, c.cfg.Self}, now)\n", "	c.enterTerm(Term{max(1, last), c.cfg.Self}, now)\n"),
+		one("an election without a new generation", "M3", 200, fileBully, "	c.enterTerm(Term{last + 1, c.cfg.Self, c.cfg.Life}, now)\n", "	c.enterTerm(Term{max(1, last), c.cfg.Self, c.cfg.Life}, now)\n"),
 		one("a generation used before it is stored", "M3", 200, fileCore, "	m.From, m.ID, m.Term = c.cfg.Self, c.cfg.ID, c.stored\n", "	m.From, m.ID, m.Term = c.cfg.Self, c.cfg.ID, c.term\n"),
 		one("a generation that is not stored", "M3", 200, fileBully, "	c.build.records = append(c.build.records, Record{Term: &t})\n", "	c.stored = t\n"),
 		one("orders leave before their entry is stored", "M3", 200, fileOrdering, "		c.publishStored(Message{Kind: Command, To: t.executor, Order: t.order})\n", "		c.publish(Message{Kind: Command, To: t.executor, Order: t.order})\n"),
-		one("a leader that hears of a higher generation stays", "M3", 200, fileBully, "	case m.Term.Gen > c.term.Gen:\n		c.follow(m.Term, now)\n", "	case m.Term.Gen > c.term.Gen && c.role == leader:\n	case m.Term.Gen > c.term.Gen:\n		c.follow(m.Term, now)\n"),
-		one("two leaders of one generation both stay", "M3", 600, fileBully, "	case m.Term.Leader != c.term.Leader:\n		return c.settleTie(m, now)\n", "	case m.Term.Leader != c.term.Leader:\n		return false\n"),
+		one("a leader that hears of a higher generation stays", "M3", 200, fileBully, "	case m.Term.Gen > c.term.Gen:\n", "	case m.Term.Gen > c.term.Gen && c.role == leader:\n	case m.Term.Gen > c.term.Gen:\n"),
+		one("two leaders of one generation both stay", "M3", 600, fileBully, "	case m.Term != c.term:\n		return c.settleTie(m, now)\n", "	case m.Term != c.term:\n		return false\n"),
 		one("higher medics are not asked", "M2", 200, fileBully, "	if c.rank[c.cfg.Self] == len(c.rank)-1 {\n", "	if c.rank[c.cfg.Self] >= 0 {\n"),
 		one("who was objected to never stands again", "M7", 1000, fileBully, "		case !c.objected.IsZero() && now.Sub(c.objected) >= c.cfg.SuspectAfter:\n			c.campaign(now) // the medic that objected did not come to lead\n", "		case !c.objected.IsZero():\n"),
-		one("the host does not look at generations", "M4", 200, fileFence, "	case o.Gen < f.Term.Gen, o.Gen == f.Term.Gen && o.Leader != f.Term.Leader:\n", "	case false:\n"),
-		one("the fence takes whatever leader of its generation comes", "M4", 600, fileFence, "	case o.Gen < f.Term.Gen, o.Gen == f.Term.Gen && o.Leader != f.Term.Leader:\n", "	case o.Gen < f.Term.Gen:\n"),
+		one("the host does not look at generations", "M4", 200, fileFence, "	case o.Gen < f.Term.Gen, o.Gen == f.Term.Gen && o.Term() != f.Term:\n", "	case false:\n"),
+		one("the fence takes whatever leader of its generation comes", "M4", 600, fileFence, "	case o.Gen < f.Term.Gen, o.Gen == f.Term.Gen && o.Term() != f.Term:\n", "	case o.Gen < f.Term.Gen:\n"),
 		one("the host's fence does not move", "M4", 200, fileFence, "	f.Term = t\n	return f, true\n", "	return f, true\n"),
 		one("a medic suspects others of its own sleep", "M6", 200, fileDetector, "	if gap <= d.cfg.Heartbeat {\n		return 0\n	}\n", "	if gap > 0 {\n		return 0\n	}\n"),
 		one("a medic that woke acts on what it knew", "M6", 600, fileSleep, "		c.actAfter, c.leaderHeard, c.candidateSince = now.Add(c.cfg.SuspectAfter), now, now\n", "		c.leaderHeard, c.candidateSince = now, now\n"),
-		one("a young process is killed for the silence of the old one", "M5", 200, fileFence, "	case alive && (o.Ended || now.Sub(last.At) < max(o.Silent+o.Margin, o.Young)):\n		r.Verdict = Found\n", ""),
+		one("a young process is killed for the silence of the old one", "M5", 200, fileFence, "	case alive && (o.Ended || last.age(clock) < max(o.Silent+o.Margin, o.Young)):\n		r.Verdict = Found\n", ""),
 		one("an order is given once", "M7", 200, fileReconcile, "		case now.Sub(t.given) >= c.cfg.Heartbeat:\n			c.give(t, now) // the order, or its report, may be lost\n", ""),
 		one("nobody waits for the new life", "M5", 200, fileReconcile, "	case reborn && !v.recovering:\n", "	case v.known && !v.recovering:\n"),
 		one("a start that fails is not noticed", "M5", 200, fileReconcile, "	case v.ended && silence >= c.cfg.hintTimeout(), silence >= c.cfg.StartTimeout<<min(t.failed, 3):\n", "	case silence >= 1000*c.cfg.StartTimeout:\n"),
@@ -51,11 +52,11 @@ func bugs() []mutants.Mutant {
 		one("a hint alone is a death", "M6", 400, fileDetector, "	case v.ended:\n		return silence >= cfg.hintTimeout()\n", "	case v.ended:\n		return true\n"),
 		one("entries are sent before they are stored", "M8", 400, fileReplicate, "		c.publishStored(Message{Kind: Entries, To: m.From, Entries: entries, Oldest: oldest})\n", "		c.publish(Message{Kind: Entries, To: m.From, Entries: entries, Oldest: oldest})\n"),
 		one("a new leader does not learn the history", "M8", 400, fileReplicate, "	if c.role != leader && m.From != c.term.Leader || m.Term", "	if c.role != leader || m.Term"),
-		one("the journal is not replicated", "M8", 200, fileReplicate, "		c.add(e, m.Oldest)\n", "		_ = e\n"),
+		one("the journal is not replicated", "M8", 200, fileReplicate, "			c.add(e, m.Oldest, now)\n", "			_ = e\n"),
 		one("records are forgotten when the term changes", "M8", 1000, fileBully, "		b.orders, b.messages = nil, nil\n", "		b.orders, b.messages, b.records = nil, nil, nil\n"),
 		one("an incident that a dead leader has left open stays open", "M8", 400, fileReconcile, "		case v.known && !v.recovering && c.journal.isOpen(t.ID) &&", "		case now.IsZero() &&"),
 		one("an order that is not needed any more leaves", "M5", 200, fileOutput, "		if o.Leader != c.cfg.Self || c.stillNeeded(o) {\n", "		if o.Leader != \"\" {\n"),
-		one("a medic that has lost its log does not look what its hosts have seen", "M3", 600, fileCore, "	if s.Fence.Gen > s.Term.Gen {\n", "	if s.Fence.Gen > 1<<61 {\n"),
+		one("a medic that has lost its log does not look what its hosts have seen", "M3", 600, fileCore, "	c.believeFence(s, now)\n", ""),
 		one("a late sign of the life that failed is taken for the new one", "M5", 200, fileTarget, "t.heardAgain(v) && v.isNew(t.incarnations) }", "t.heardAgain(v) }"),
 		one("a log that was given up is forgotten", "M5", 3000, fileDetector, "	v.incarnations = v.incarnations[max(0, len(v.incarnations)-maxIncarnations):]\n", "	v.incarnations = v.incarnations[len(v.incarnations)-1:]\n"),
 		one("a late sign closes what a leader before has noted", "M5", 200, fileReconcile, "&& (v.Incarnation > c.journal.lastFailed(t.ID) || now.Sub(t.since) >= c.cfg.StartTimeout):\n", ":\n"),
@@ -68,7 +69,13 @@ func bugs() []mutants.Mutant {
 		one("a row of failures ends with a life before it", "M5", 400, fileReconcile, "|| counted ||", "|| counted && now.IsZero() ||"),
 		one("candidates do not listen to objections", "M2", 600, fileBully, "	if c.role == candidate && c.rank", "	if now.IsZero() && c.role == candidate && c.rank"),
 		one("an order that was long in hand is carried out", "M4", 2000, fileFence, "	case now.After(o.Until):\n		r.Verdict = Late\n", ""),
-		one("signs of a former life are heard", "R8", 2000, fileDetector, "	case v.superseded(id, d.cfg, now):\n", "	case now.IsZero():\n"),
+		from(3800, one("signs of a former life are heard", "R8", 200, fileDetector, "	case v.superseded(id, d.cfg, now):\n", "	case now.IsZero():\n")),
+		one("the term of a leader does not say in which life it leads", "M8", 600, fileBully, "	c.enterTerm(Term{last + 1, c.cfg.Self, c.cfg.Life}, now)\n", "	c.enterTerm(Term{last + 1, c.cfg.Self, 0}, now)\n"),
+		from(13570, one("an order behind the note of a start is taken for one that comes late", "M7", 20, fileFence, "	case last.Order.Gen > o.Gen:\n", "	case last.Order.Gen > o.Gen && f.Down:\n")),
+		one("a fence that was set back stays back", "R14", 400, fileCore, "c.fencedAt, c.out.Fence = now, c.stored //", "c.fencedAt = now //"),
+		one("whatever generation is said is believed", "M10", 200, fileSane, "func (g Generation) reaches(next Generation) bool { return saneStep(uint64(g), uint64(next)) }", "func (g Generation) reaches(next Generation) bool { return g < next || true }"),
+		one("whatever incarnation is said is believed", "M10", 400, fileDetector, "	return saneStep(last, id.Incarnation)\n", "	return saneStep(last, id.Incarnation) || last >= 0\n"),
+		one("a row of failures ends by the clock of another medic", "M5", 3000, fileJournal, "now.Sub(j.learned[e.EntryID]) > rowTimeout", "now.Sub(e.At) > rowTimeout"),
 		from(17900, one("doubtful signs are none", "R8", 200, fileDetector, "		if v.disputed(id) {\n			v.silentSince = now\n		}\n", "")),
 		from(40400, one("who was cut off does not wait for those that have not spoken since their start", "M6", 200, fileIsolation, "			t.wait = max(t.wait, c.cfg.SuspectAfter) // also", "			// also")),
 		from(17700, one("of two rows of one generation the one that comes last in the journal counts", "M5", 200, fileJournal, "		case counted.Gen > e.Gen:\n", "		case counted.Gen > 0:\n")),

@@ -26,10 +26,19 @@ type facts struct {
 	w       *world
 	durable map[core.Generation]time.Duration // when a generation was first on a disk of somebody who could be heard
 	orders  map[core.EntryID]given            // those that were given
-	led     map[core.Term][16]byte            // by which log of its leader
+	led     map[ledIn][16]byte                // by which log of the leader
 	fine    bool                              // nothing went wrong with the network
 	elected bool                              // nor with medics
 }
+
+// ledIn is a generation that a medic led in, in whatever life.
+type ledIn struct {
+	gen    core.Generation
+	leader core.NodeID
+}
+
+// plausible is more than any run has of generations and incarnations.
+const plausible = 1 << 30
 
 // given is what is known of an order from when it was given.
 type given struct {
@@ -38,11 +47,11 @@ type given struct {
 }
 
 func newChecker(w *world) checker {
-	f := &facts{w: w, durable: map[core.Generation]time.Duration{}, orders: map[core.EntryID]given{}, led: map[core.Term][16]byte{}}
+	f := &facts{w: w, durable: map[core.Generation]time.Duration{}, orders: map[core.EntryID]given{}, led: map[ledIn][16]byte{}}
 	return checker{
-		f, leadership{f}, elections{f}, generation{f, map[hostGeneration]core.NodeID{}}, fences{f, map[string]core.Generation{}},
+		f, leadership{f}, elections{f}, generation{f, map[hostGeneration]core.Term{}}, fences{f, map[string]core.Generation{}},
 		restarts{f, map[core.EntryID]*process{}}, sleeps{f}, isolation{f},
-		journals{f, map[core.EntryID]core.Entry{}, map[core.Term]bool{}, map[core.NodeID]int{}},
+		journals{f, map[core.EntryID]core.Entry{}, map[core.NodeID]int{}},
 	}
 }
 
@@ -99,7 +108,7 @@ func (c *checker) end() {
 
 // key tells orders apart also where two medics lead in one generation.
 func key(o core.Order) core.EntryID {
-	return core.EntryID{Term: core.Term{Gen: o.Gen, Leader: o.Leader}, N: o.N}
+	return core.EntryID{Term: o.Term(), N: o.N}
 }
 
 // works reports whether it works, and is not cut off itself.
@@ -112,9 +121,10 @@ func (f *facts) works(who core.NodeID) bool {
 // hung, and was not heard since, tells nobody. So where the hosts have not heard of the term either, a medic that has lost its disk is like
 // one that starts for the first time.
 func (f *facts) remembered(p *process, t core.Term) bool {
+	same := func(o core.Term) bool { return o.Gen == t.Gen && o.Leader == t.Leader }
 	return slices.ContainsFunc(f.w.order, func(o *target) bool {
 		tells := o.healthy() || slices.ContainsFunc(o.past, func(life *process) bool { return p.waking.knew(life, f.w.Now()) })
-		return o != p.t && tells && (o.disk.term == t || slices.ContainsFunc(o.disk.entries, func(e core.Entry) bool { return e.Term == t }))
+		return o != p.t && tells && (same(o.disk.term) || slices.ContainsFunc(o.disk.entries, func(e core.Entry) bool { return same(e.Term) }))
 	})
 }
 

@@ -22,6 +22,9 @@ type faults struct {
 	wipe                                 float64       // of deaths: the disk is lost with the process
 	lateSigns                            float64       // of deaths: signs of life arrive for up to 3 s more
 	cuts                                 time.Duration // mean time between two medics that lose the network and nothing else
+	restore                              float64       // of deaths of medics: an older copy of the directory comes back
+	fenceRestores, clocks                time.Duration // mean time between two fences that were restored, two clocks that jump
+	absurd                               float64       // of messages: they say a number that cannot be
 }
 
 func newFaults(w *world) faults {
@@ -62,6 +65,10 @@ func newFaults(w *world) faults {
 	rare(0.1, func() { f.wipe, f.slowFence = 0.5, 0.5 })
 	rare(0.2, func() { f.lateSigns = eventqueue.OneOf(later, 0.2, 0.7) })
 	rare(0.2, func() { f.cuts = later.Between(2*time.Second, 8*time.Second) })
+	rare(0.2, func() { f.restore = eventqueue.OneOf(later, 0.2, 0.7) })
+	rare(0.15, func() { f.fenceRestores = later.Between(2*time.Second, 6*time.Second) })
+	rare(0.3, func() { f.clocks = later.Between(time.Second, 4*time.Second) })
+	rare(0.15, func() { f.absurd = eventqueue.OneOf(later, 0.002, 0.02) })
 	return f
 }
 
@@ -71,11 +78,13 @@ func (f *faults) String() string { return fmt.Sprintf("%+v", *f) }
 func (f *faults) networkIsFine() bool { return !f.networkIsUnreliable() && f.cuts == 0 }
 
 // networkIsUnreliable: something may go wrong between any two of them.
-func (f *faults) networkIsUnreliable() bool { return f.drop+f.slow+f.lateSigns > 0 || f.partitions > 0 }
+func (f *faults) networkIsUnreliable() bool {
+	return f.drop+f.slow+f.lateSigns+f.absurd > 0 || f.partitions > 0
+}
 
 // medicsAreFine: nothing happens to a medic, its disk or its network.
 func (f *faults) medicsAreFine() bool {
-	return f.networkIsFine() && f.slowDisk+f.crash == 0 && f.medicKills+f.medicStops+f.sleep == 0 && f.stall+f.wipe == 0 && !f.killAllButOne
+	return f.networkIsFine() && f.slowDisk+f.crash == 0 && f.medicKills+f.medicStops+f.sleep == 0 && f.stall+f.wipe+f.restore+f.absurd == 0 && f.fenceRestores == 0 && !f.killAllButOne
 }
 
 func (f *faults) inject(w *world) {
@@ -86,6 +95,8 @@ func (f *faults) inject(w *world) {
 	w.again(f.partitions, w.partition)
 	w.again(f.sleep, w.sleep)
 	w.again(f.cuts, w.cutOff)
+	w.again(f.fenceRestores, w.restoreFence)
+	w.again(f.clocks, w.jumpClock)
 	if f.killAllButOne {
 		w.After(w.Between(2*time.Second, f.end), w.killAllButOne)
 	}
@@ -170,7 +181,7 @@ func (w *world) heal() {
 	f := &w.faults
 	w.checker.fine, w.checker.elected = f.networkIsFine(), f.medicsAreFine()
 	f.drop, f.repeat, f.slow, f.slowDisk, f.slowStart, f.crash, f.wrongHints, f.stall = 0, 0, 0, 0, 0, 0, 0, 0
-	f.wipe, f.lateSigns, f.slowFence = 0, 0, 0
+	f.wipe, f.lateSigns, f.slowFence, f.restore, f.absurd = 0, 0, 0, 0, 0
 	clear(w.blocked)
 	for _, t := range w.order {
 		w.rejoin(t)

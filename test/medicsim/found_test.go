@@ -38,6 +38,9 @@ func TestFoundSeeds(t *testing.T) {
 		35044: "the checker took copies of entries that a medic wrote before it lost its disk for new ones",
 		39346: "the checker did not wait until two leaders had heard each other",
 		57142: "an order was decided in the moment in which its target was heard, and left",
+		11233: "the checker did not know that late signs of a life end an incident that another leader has opened by mistake",
+		2377:  "the checker did not leave a fence the time to hear of a term that had just been stored",
+		13577: "a note of a start was all that knew of a generation, and every order after it was taken for one that comes late",
 		2376:  "a medic that had never heard anybody took others for dead before its own start was given up",
 	} {
 		if _, err := Run(Options{Seed: seed}); err != nil {

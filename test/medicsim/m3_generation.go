@@ -1,11 +1,16 @@
 package medicsim
 
-import "posta.dev/posta/medic/core"
+import (
+	"maps"
+	"slices"
+
+	"posta.dev/posta/medic/core"
+)
 
 // generation is M3: generations only grow, are on the disk before they are used, and on one host have one leader.
 type generation struct {
 	*facts
-	acted map[hostGeneration]core.NodeID // the leader whose orders were carried out
+	acted map[hostGeneration]core.Term // whose orders were carried out
 }
 
 type hostGeneration struct {
@@ -27,10 +32,11 @@ func (c *generation) says(p *process, m *core.Message) {
 	if !claimsLead(m) {
 		return
 	}
-	if log, before := c.led[m.Term]; before && log != p.id.LogID && c.remembered(p, m.Term) {
+	in := ledIn{m.Term.Gen, m.Term.Leader}
+	if log, before := c.led[in]; before && log != p.id.LogID && c.remembered(p, m.Term) && !c.fencesWereRestored() {
 		c.w.fail("M3", "%s leads in generation %d, in which it led before it lost its disk", p.t.ID, m.Term.Gen)
 	}
-	c.led[m.Term] = p.id.LogID
+	c.led[in] = p.id.LogID
 }
 
 func (c *generation) given(p *process, o core.Order) {
@@ -41,6 +47,9 @@ func (c *generation) given(p *process, o core.Order) {
 
 // stores is told of a term before it is on the disk.
 func (c *generation) stores(p *process, t core.Term) {
+	if t.Gen > plausible {
+		c.w.fail("M10", "%s stores generation %d", p.t.ID, t.Gen)
+	}
 	if last := p.t.disk.term.Gen; t.Gen < last {
 		c.w.fail("M3", "%s goes back from generation %d to %d", p.t.ID, last, t.Gen)
 	}
@@ -49,10 +58,23 @@ func (c *generation) stores(p *process, t core.Term) {
 	}
 }
 
+// restored forgets what a host that was set back has forgotten: nobody on it can know.
+func (c *generation) restored(h *host) {
+	maps.DeleteFunc(c.acted, func(on hostGeneration, _ core.Term) bool { return on.host == h.name && on.gen > h.fence.Term.Gen })
+}
+
+// fencesWereRestored: then a medic that has lost its log, too, may have nobody to ask.
+func (c *generation) fencesWereRestored() bool {
+	return slices.ContainsFunc(c.w.hosts, func(h *host) bool { return h.restored > 0 })
+}
+
 func (c *generation) carriedOut(o core.Order) {
 	on := hostGeneration{o.Host, o.Gen}
-	if other, ok := c.acted[on]; ok && other != o.Leader {
-		c.w.fail("M3", "%s and %s act in generation %d on %s", other, o.Leader, o.Gen, o.Host)
+	switch other, ok := c.acted[on]; {
+	case ok && other.Leader != o.Leader:
+		c.w.fail("M3", "%s and %s act in generation %d on %s", other.Leader, o.Leader, o.Gen, o.Host)
+	case ok && other != o.Term():
+		c.w.fail("R14", "two lives of %s act in generation %d on %s", o.Leader, o.Gen, o.Host)
 	}
-	c.acted[on] = o.Leader
+	c.acted[on] = o.Term()
 }

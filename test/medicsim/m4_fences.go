@@ -23,6 +23,22 @@ func (c *fences) carriedOut(p *process, o core.Order) {
 	c.outdated(o)
 }
 
+// restored forgets what a host that was set back has forgotten.
+func (c *fences) restored(h *host) { c.newest[h.name] = min(c.newest[h.name], h.fence.Term.Gen) }
+
+// keepUp: a fence that was set back does not stay behind its medics (R14).
+func (c *fences) keepUp() {
+	w := c.w
+	for _, h := range w.hosts {
+		for _, t := range w.order {
+			since := max(h.restored, w.faults.end) // until faults end the host may hear late
+			if t.medic && t.healthy() && (w.reach || t.host == h) && t.disk.term.Gen > h.fence.Term.Gen && w.At-max(since, t.p.fitSince, t.disk.since) > 4*suspectAfter {
+				w.fail("R14", "the fence of %s is at %v, and %s is at %v", h.name, h.fence.Term, t.ID, t.disk.term)
+			}
+		}
+	}
+}
+
 // outdated: where all can hear each other, a leader that others have replaced must not act any more.
 func (c *fences) outdated(o core.Order) {
 	w := c.w

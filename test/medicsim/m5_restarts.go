@@ -22,21 +22,32 @@ func (c *restarts) restarted(t *target) {
 
 // writes is told of an entry that its leader writes, before it is on the disk.
 func (c *restarts) writes(p *process, e core.Entry) {
+	e.At = c.w.trueTime(e.At)
 	c.writers[e.EntryID] = p
 	var last core.Entry // the last suspicion of the same target
 	for _, x := range p.t.disk.entries {
+		x.At = c.w.trueTime(x.At)
 		if x.Node == e.Node && x.Kind == core.Suspected && x.At.After(last.At) {
 			last = x
 		}
 	}
 	switch {
 	case last.Kind == 0:
-	case e.Kind == core.Recovered && e.Incarnation <= last.Incarnation && !c.livedAfter(e.Node, e.Incarnation, last.At) && c.comparable(e, last):
+	case e.Kind == core.Recovered && e.Incarnation <= last.Incarnation && !c.livedAfter(e.Node, e.Incarnation, c.spoke(e, last)) && c.comparable(e, last):
 		c.w.fail("M5", "%s takes a late sign of incarnation %d of %s for that of a new one", p.t.ID, e.Incarnation, e.Node)
 	case e.Kind == core.Suspected && e.InARow <= last.InARow && e.At.Sub(last.At) < time.Minute && !c.healthySince(e.Node, last.At):
 		c.w.fail("M5", "%s takes failure %d in a row of %s for the %dth: %v incarnation %d at %v after %v incarnation %d at %v",
 			p.t.ID, last.InARow+1, e.Node, e.InARow, e.EntryID, e.Incarnation, e.At, last.EntryID, last.Incarnation, last.At)
 	}
+}
+
+// spoke is when a life that is heard after it was missed may have ended: where another leader missed it, perhaps wrongly, its late signs are
+// no different from those of a life that goes on.
+func (c *restarts) spoke(back, missed core.Entry) time.Time {
+	if c.w.lateSigns && back.Term != missed.Term {
+		return missed.At.Add(-lateFor)
+	}
+	return missed.At
 }
 
 func (c *restarts) livedAfter(who core.NodeID, incarnation uint64, at time.Time) bool {

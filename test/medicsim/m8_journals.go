@@ -10,7 +10,6 @@ import (
 type journals struct {
 	*facts
 	entries map[core.EntryID]core.Entry
-	twice   map[core.Term]bool  // led in by two logs of one medic, which could not know
 	done    map[core.NodeID]int // orders carried out, by target
 }
 
@@ -30,28 +29,14 @@ func (c *journals) writes(p *process, e core.Entry) (isCopy bool) {
 	if ok && before == e {
 		return true
 	}
-	if ok && c.led[e.Term] != p.id.LogID && e.Leader == p.t.ID && !c.remembered(p, e.Term) {
-		c.twice[e.Term] = true
-	}
-	if ok && !c.twice[e.Term] {
+	if ok {
 		c.w.fail("M8", "%s has entry %v with another content than others", p.t.ID, e.EntryID)
+	}
+	if e.Gen > plausible || e.Incarnation > plausible {
+		c.w.fail("M10", "%s has an entry of generation %d about incarnation %d", p.t.ID, e.Gen, e.Incarnation)
 	}
 	c.entries[e.EntryID] = e
 	return false
-}
-
-// forget takes back what was written on a disk that is lost, unless others have it: nobody can know.
-func (c *journals) forget(t *target) {
-	for _, e := range t.disk.entries {
-		if !slices.ContainsFunc(c.w.order, func(o *target) bool { return o != t && slices.Contains(o.disk.entries, e) }) {
-			delete(c.entries, e.EntryID)
-		}
-	}
-}
-
-// once is a medic's journal without the terms that were led in twice: of their entries some medics keep one, some the other.
-func (c *journals) once(t *target) []core.Entry {
-	return slices.DeleteFunc(slices.Clone(t.p.core.Journal()), func(e core.Entry) bool { return c.twice[e.Term] })
 }
 
 func (c *journals) end() {

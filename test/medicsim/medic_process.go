@@ -81,7 +81,7 @@ func (p *process) beginMedic() {
 		}
 	}
 	cfg := core.Config{
-		Self: t.ID, ID: p.id, Reach: reach, Medics: w.medics, Nodes: w.nodes, Heartbeat: heartbeat, SuspectAfter: suspectAfter,
+		Self: t.ID, ID: p.id, Life: uint64(p.id.PID), Wall: t.wall, Reach: reach, Medics: w.medics, Nodes: w.nodes, Heartbeat: heartbeat, SuspectAfter: suspectAfter,
 		Backoff: backoff,
 	}
 	p.waking = newAwake(w)
@@ -120,6 +120,7 @@ func (p *process) pump() {
 		w.After(delay, func() { p.run(p.stored) })
 	}
 	o := p.core.Output()
+	w.report.NotBelieved += len(o.Refused)
 	for _, m := range o.Messages {
 		p.publish(m)
 	}
@@ -154,17 +155,18 @@ func (p *process) crash() {
 }
 
 func (p *process) save() {
-	d := &p.t.disk
+	w, d := p.t.w, &p.t.disk
 	for _, r := range p.storing {
 		if r.Term != nil {
-			p.t.w.checker.generation.stores(p, *r.Term)
-			d.term = *r.Term
+			w.checker.generation.stores(p, *r.Term)
+			d.term, d.since = *r.Term, w.At
 		} else {
-			p.t.w.checker.writes(p, *r.Entry)
+			w.checker.writes(p, *r.Entry)
 			d.entries = append(d.entries, *r.Entry)
 		}
 	}
 	p.storing = nil
+	p.t.backUp()
 }
 
 func (p *process) stored() {
@@ -191,8 +193,11 @@ func (p *process) publish(m core.Message) {
 
 func (p *process) tell(to core.NodeID, m core.Message) {
 	w := p.t.w
+	m = w.absurd(m)
 	w.send(p.t.ID, to, func(x *process) {
-		x.waking.heard(p)
+		if m.ID == p.id {
+			x.waking.heard(p)
+		}
 		x.core.Receive(m, w.Now())
 		x.pump()
 	})
@@ -202,7 +207,7 @@ func (p *process) tell(to core.NodeID, m core.Message) {
 func (p *process) raise(t core.Term) {
 	for _, h := range p.t.w.hosts {
 		if p.t.w.reach || h.name == p.t.Host {
-			h.fence, _ = h.fence.Raise(t)
+			h.raise(t)
 		}
 	}
 }
@@ -211,11 +216,11 @@ func (p *process) raise(t core.Term) {
 func (p *process) carry(o core.Order) {
 	w := p.t.w
 	h, t := w.host(o.Host), w.targets[o.Target]
-	h.fence, _ = h.fence.Raise(core.Term{Gen: o.Gen, Leader: o.Leader})
+	h.raise(o.Term())
 	if newest, _ := p.core.Term(); newest.Gen > o.Gen {
-		h.fence, _ = h.fence.Raise(newest)
+		h.raise(newest)
 	}
-	r, do := h.fence.Decide(o, h.started[o.Target], t.p != nil, w.Now())
+	r, do := h.fence.Decide(o, h.started[o.Target], t.p != nil, w.Now(), w.clock())
 	if do {
 		w.checker.carriedOut(p, o)
 		if t.p != nil {

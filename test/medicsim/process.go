@@ -1,6 +1,7 @@
 package medicsim
 
 import (
+	"encoding/binary"
 	"time"
 
 	"posta.dev/posta/medic/core"
@@ -16,8 +17,10 @@ type target struct {
 	wipes        byte
 	past         []*process // all that there were
 	disk         disk
-	p            *process // nil while it is dead
-	crashLoop    int      // so many starts to come crash at once
+	older        []disk        // copies of the directory, for one that is restored
+	clock        time.Duration // by which its clock for people is wrong
+	p            *process      // nil while it is dead
+	crashLoop    int           // so many starts to come crash at once
 }
 
 // disk is what a medic has made durable.
@@ -25,6 +28,8 @@ type disk struct {
 	term    core.Term
 	entries []core.Entry
 	sent    core.Generation // the highest that was ever said; not on the disk, but of the same interest
+	opened  uint64          // how many times, in a copy
+	since   time.Duration   // when the term was stored
 }
 
 // process is one life.
@@ -52,6 +57,9 @@ type host struct {
 	name    string
 	fence   core.Fence
 	started map[core.NodeID]core.Started
+
+	older    []core.Fence  // that it had before
+	restored time.Duration // when it got one of them back
 }
 
 func (t *target) healthy() bool { return t.p != nil && !t.p.stopped && t.w.At >= t.p.speaks }
@@ -73,12 +81,15 @@ func (t *target) start(s core.Started) {
 		speaks += w.Between(0, 3*time.Second)
 	}
 	p := &process{t: t, id: core.Identity{LogID: [16]byte{byte(len(t.ID)), t.ID[len(t.ID)-1], t.wipes}, Incarnation: t.incarnations, PID: w.pids}, born: w.At, speaks: speaks}
+	if t.medic { // of a medic it says which opening of the directory (R14)
+		binary.LittleEndian.PutUint64(p.id.LogID[8:], uint64(w.pids))
+	}
 	p.fitSince = speaks
 	p.ready = speaks + w.Between(0, 300*time.Millisecond)
 	t.p = p
 	t.past = append(t.past, p)
 	delete(w.cut, t.ID) // who starts it puts it back into the network
-	s.At = w.Now()
+	s.At = w.clock()
 	t.host.started[t.ID] = s
 	w.tracef("%s starts, life %d, process %d", t.ID, t.incarnations, p.id.PID)
 	if t.crashLoop > 0 {
@@ -95,6 +106,7 @@ func (p *process) die(why string) {
 		p.t.p, p.died = nil, p.t.w.At
 		p.sendLateSigns()
 		p.t.wipe()
+		p.t.restore()
 	}
 }
 
@@ -106,13 +118,15 @@ func (t *target) wipe() {
 	}
 	w.report.Injected["wipe"]++
 	w.tracef("%s has lost its disk", t.ID)
-	w.checker.journals.forget(t)
 	t.wipes++
-	t.incarnations, t.disk = 0, disk{}
+	t.incarnations, t.disk, t.older = 0, disk{}, nil
 	if t.medic && w.Chance(0.5) { // an engine that starts its containers by itself is quicker than any order
 		w.After(w.Between(0, 500*time.Millisecond), func() { t.start(t.host.started[t.ID]) })
 	}
 }
+
+// lateFor is how long at most signs of a life arrive that is over.
+const lateFor = 3 * time.Second
 
 // sendLateSigns lets signs of a life arrive that is over.
 func (p *process) sendLateSigns() {
@@ -121,7 +135,7 @@ func (p *process) sendLateSigns() {
 		return
 	}
 	w.report.Injected["late signs"]++
-	for at := time.Duration(0); at < w.Between(0, 3*time.Second); at += heartbeat {
+	for at := time.Duration(0); at < w.Between(0, lateFor); at += heartbeat {
 		w.After(at, p.sign)
 	}
 }

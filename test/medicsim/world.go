@@ -20,15 +20,16 @@ type Options struct {
 
 // Report is what a run came to.
 type Report struct {
-	Events    uint64
-	Simulated time.Duration
-	Layout    string
-	Faults    string
-	Elections uint64
-	Kills     int // processes that were killed or stopped by faults
-	Orders    int // carried out
-	Refused   int
-	Injected  map[string]int
+	Events      uint64
+	Simulated   time.Duration
+	Layout      string
+	Faults      string
+	Elections   uint64
+	Kills       int // processes that were killed or stopped by faults
+	Orders      int // carried out
+	Refused     int
+	NotBelieved int // words of which medics reported that they did not believe them
+	Injected    map[string]int
 }
 
 // Violation is a rule that did not hold.
@@ -68,6 +69,7 @@ type world struct {
 	fine          bool // nothing goes wrong with the network in this run
 	unreliable    bool // something may go wrong between any two
 	misledByHints bool // there are hints that are wrong
+	lateSigns     bool // there are signs of lives that are over
 	reach         bool // every medic reaches every host
 	hints         bool
 	faults        faults
@@ -122,7 +124,7 @@ func (w *world) begin() {
 	}
 	w.faults = newFaults(w)
 	w.fine, w.unreliable = w.faults.networkIsFine(), w.faults.networkIsUnreliable()
-	w.misledByHints = w.faults.wrongHints > 0
+	w.misledByHints, w.lateSigns = w.faults.wrongHints > 0, w.faults.lateSigns > 0
 	w.report.Layout = fmt.Sprintf("%d hosts, %d nodes, %d medics, reach all %v, hints %v", len(w.hosts), len(w.nodes), len(w.medics), w.reach, w.hints)
 	w.report.Faults = w.faults.String()
 	w.tracef("%s; %s", w.report.Layout, w.report.Faults)
@@ -155,6 +157,7 @@ func (w *world) host(name string) *host {
 
 // check looks once a second whether everything has come back.
 func (w *world) check() {
+	w.checker.fences.keepUp()
 	switch {
 	case w.At <= w.faults.end || !w.allWell():
 		if w.wellSince > 0 {
@@ -185,7 +188,7 @@ func (w *world) allWell() bool {
 		if _, leads := t.p.core.Term(); leads {
 			leaders++
 		}
-		if t.disk.term != first.disk.term || !slices.Equal(w.checker.journals.once(t), w.checker.journals.once(first)) {
+		if t.disk.term != first.disk.term || !slices.Equal(t.p.core.Journal(), first.p.core.Journal()) {
 			return false
 		}
 	}

@@ -1,0 +1,136 @@
+package medic
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// A file of slots holds one short text and is overwritten in place: once it is there, a write needs no room on the disk, so that a full disk
+// keeps nobody from restarting what died. It has two slots of slotSize bytes, each one line:
+//
+//	posta-2 NUMBER CHECKSUM TEXT, filled up with spaces
+//
+// A write goes to the slot with the lower number. A crash while it is written leaves the other one, and the text before it counts: the write had
+// not returned. The turned-down way is ReplaceFile, which needs room for a second file.
+const (
+	slotSize    = 512
+	slotVersion = "posta-2"
+)
+
+// ErrBadSlots is wrapped by ReadSlots when neither slot makes sense: the file is damaged, or of another version.
+var ErrBadSlots = errors.New("it is damaged, or was written by another version")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+type slot struct {
+	number uint64
+	text   string
+	good   bool
+}
+
+func (s slot) encode() ([]byte, error) {
+	sum := crc32.Checksum([]byte(fmt.Sprintf("%d %s", s.number, s.text)), castagnoli)
+	line := fmt.Sprintf("%s %d %08x %s", slotVersion, s.number, sum, s.text)
+	if len(line) >= slotSize || strings.ContainsAny(s.text, "\n") || strings.TrimRight(s.text, " ") != s.text {
+		return nil, fmt.Errorf("a text of %d bytes fits no slot of %d", len(s.text), slotSize)
+	}
+	return []byte(fmt.Sprintf("%-*s\n", slotSize-1, line)), nil
+}
+
+func decodeSlot(b []byte) (s slot) {
+	parts := strings.SplitN(strings.TrimRight(string(b), " \n"), " ", 4)
+	if len(parts) < 3 || parts[0] != slotVersion {
+		return s
+	}
+	if len(parts) == 4 {
+		s.text = parts[3]
+	}
+	n, err := strconv.ParseUint(parts[1], 10, 64)
+	s.number = n
+	s.good = err == nil && fmt.Sprintf("%08x", crc32.Checksum([]byte(fmt.Sprintf("%d %s", n, s.text)), castagnoli)) == parts[2]
+	return s
+}
+
+// readSlots returns the slot that counts, and where the other one begins.
+func readSlots(f io.ReaderAt) (newest slot, other int64, err error) {
+	b := make([]byte, 2*slotSize)
+	n, err := f.ReadAt(b, 0)
+	if err != nil && err != io.EOF {
+		return slot{}, 0, err
+	}
+	if n < len(b) {
+		return slot{}, 0, ErrBadSlots
+	}
+	first, second := decodeSlot(b[:slotSize]), decodeSlot(b[slotSize:])
+	switch {
+	case first.good && (!second.good || first.number >= second.number):
+		return first, slotSize, nil
+	case second.good:
+		return second, 0, nil
+	}
+	return slot{}, 0, ErrBadSlots
+}
+
+// ReadSlots returns the text. The error wraps fs.ErrNotExist or ErrBadSlots.
+func ReadSlots(name string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	s, _, err := readSlots(f)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	return s.text, nil
+}
+
+// WriteSlots puts another text into the file, or makes it. A durable one is on the disk when it returns. A damaged file is made anew.
+func WriteSlots(name, text string, durable bool) error {
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return createSlots(name, text, durable)
+	}
+	if err != nil {
+		return err
+	}
+	last, at, err := readSlots(f)
+	if errors.Is(err, ErrBadSlots) {
+		return errors.Join(f.Close(), createSlots(name, text, durable))
+	}
+	var line []byte
+	if err == nil {
+		line, err = slot{number: last.number + 1, text: text}.encode()
+	}
+	if err == nil {
+		_, err = f.WriteAt(line, at)
+	}
+	if err == nil && durable {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// createSlots makes the file whole, or not at all.
+func createSlots(name, text string, durable bool) error {
+	line, err := slot{number: 1, text: text}.encode()
+	if err != nil {
+		return err
+	}
+	return ReplaceFile(name, string(line)+string(line), durable)
+}
+
+// ReserveSlots makes the file, without a text, if it is not there: later writes need no room.
+func ReserveSlots(name string) error {
+	_, err := os.Lstat(name)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return createSlots(name, "", true)
+}
