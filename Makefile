@@ -39,13 +39,22 @@ image: build     ## the docker image: bin/posta and nothing else
 	docker build -q -t $(IMAGE) --build-arg VERSION=$(RELEASE) .
 	@docker image prune -f --filter label=org.opencontainers.image.title=posta >/dev/null
 
-up: image        ## docker: the cluster of topology.toml in containers; bin/posta submit and status speak to it
-	$(COMPOSE) up -d
+# A medic that runs would start a container that compose is just replacing. A medic that ends finishes the restart it is at, so they are asked
+# until none is left.
+end-medics = while ids=$$(docker ps -q -f label=com.docker.compose.project=$(PROJECT) -f label=posta.role=medic) && [ -n "$$ids" ]; do docker stop -t 12 $$ids >/dev/null; done
 
-# Medics first: one that is still there would start again what is taken down. A medic that ends finishes the restart it is at, so they
-# are asked until none is left. Data stays in the volumes.
+# Over a running cluster too: docker-compose.yaml is written again, and compose replaces what a new image changes. A new topology may give one
+# node the port of another, so then all containers go first; data stays. Medics start last.
+up: image        ## docker: the cluster of topology.toml in containers; bin/posta submit and status speak to it
+	@bin/posta topology compose topology.toml --image $(IMAGE) --out docker-compose.yaml
+	@$(end-medics)
+	@new=$$(sed -n 's/.*posta.topology: "\(.*\)"/\1/p' docker-compose.yaml | head -n 1); \
+	if docker ps -a -f label=com.docker.compose.project=$(PROJECT) --format '{{.Label "posta.topology"}}' | grep -qv "^$$new$$"; then $(COMPOSE) down --remove-orphans; fi
+	$(COMPOSE) up -d --remove-orphans
+
+# Data stays in the volumes.
 down:            ## docker: end it, keep its data; DOWN=-v deletes the data as well
-	@while ids=$$(docker ps -q -f label=com.docker.compose.project=$(PROJECT) -f label=posta.role=medic) && [ -n "$$ids" ]; do docker stop -t 12 $$ids >/dev/null; done
+	@$(end-medics)
 	$(COMPOSE) down $(DOWN)
 
 logs:            ## docker: what nodes and medics say, and go on saying

@@ -34,25 +34,37 @@ func (x *command) deploy(c *cli.Context) error {
 		return fmt.Errorf("deploy: %w", err)
 	}
 	defer func() { _ = source.close() }()
-	f, err := connectEngines(c, t)
-	if err != nil {
+	if c.Bool(flagPlan) {
+		f, err := connectEngines(c, t)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.close() }()
+		d, p, err := x.planDeploy(c, t, source, f)
+		if err == nil {
+			x.printf("%s", p.Text(&d))
+		}
 		return err
 	}
-	defer func() { _ = f.close() }()
-	d, err := x.desired(c, t, source, f)
+	return x.changingHosts(c, t, func(c *cli.Context, f *engineSet) error {
+		d, p, err := x.planDeploy(c, t, source, f)
+		if err != nil {
+			return err
+		}
+		return x.carryOut(c, d, f, &source.Image, p, "say the same again to go on, or posta deploy --"+flagRollback+" to go back")
+	})
+}
+
+// planDeploy is what deploy is to do.
+func (x *command) planDeploy(c *cli.Context, t *topology.Topology, s imageSource, f *engineSet) (d plan.Desired, p plan.Plan, err error) {
+	if d, err = x.desired(c, t, s, f); err == nil {
+		d.LoseResults, d.LoseSessions = c.Bool(flagLose), c.Bool(flagCancel)
+		p, err = plan.Make(d, f.observed)
+	}
 	if err != nil {
-		return fmt.Errorf("deploy: %w", err)
+		err = fmt.Errorf("deploy: %w", err)
 	}
-	d.LoseResults, d.LoseSessions = c.Bool(flagLose), c.Bool(flagCancel)
-	p, err := plan.Make(d, f.observed)
-	if err != nil {
-		return fmt.Errorf("deploy: %w", err)
-	}
-	if c.Bool(flagPlan) {
-		x.printf("%s", p.Text(&d))
-		return nil
-	}
-	return x.carryOut(c, d, f, &source.Image, p, "say the same again to go on, or posta deploy --"+flagRollback+" to go back")
+	return d, p, err
 }
 
 // carryOut carries a plan out. advice is what to do when it stops in the middle.
@@ -198,8 +210,7 @@ func (x *command) undeploy(c *cli.Context, t *topology.Topology, f *engineSet) e
 	if err != nil {
 		return fmt.Errorf("undeploy: %w", err)
 	}
-	p := plan.TakeDown(d, f.observed, c.Bool(flagVolumes))
-	if len(p.Steps) == 0 {
+	if p := plan.TakeDown(d, f.observed, c.Bool(flagVolumes)); len(p.Steps) == 0 {
 		x.notef("cluster %s: nothing is there", t.Name)
 		return nil
 	}
@@ -208,7 +219,14 @@ func (x *command) undeploy(c *cli.Context, t *topology.Topology, f *engineSet) e
 			return err
 		}
 	}
-	return x.carryOut(c, d, f, nil, p, "say posta undeploy again to go on, or posta deploy to have the cluster back")
+	return x.changingHosts(c, t, func(c *cli.Context, f *engineSet) error {
+		p := plan.TakeDown(d, f.observed, c.Bool(flagVolumes))
+		if len(p.Steps) == 0 {
+			x.notef("cluster %s: nothing is there", t.Name)
+			return nil
+		}
+		return x.carryOut(c, d, f, nil, p, "say posta undeploy again to go on, or posta deploy to have the cluster back")
+	})
 }
 
 // confirmDown wants a yes, from a person or a pipe.

@@ -152,6 +152,9 @@ func (f *engineSet) container(unit string) (*engine.Engine, plan.Container, erro
 			}
 		}
 	}
+	if len(names) == 0 {
+		return nil, best, fmt.Errorf("%w: no host has a container of %s, nor of any other node: nothing is deployed (posta deploy does it)", topology.ErrNoNode, unit)
+	}
 	if at == nil {
 		slices.Sort(names)
 		return nil, best, fmt.Errorf("%w: no host has a container of %s; there is %s", topology.ErrNoNode, unit, strings.Join(slices.Compact(names), ", "))

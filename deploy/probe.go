@@ -1,5 +1,6 @@
 // Package deploy holds what the parts of posta deploy have in common: what a probe in a container says. Its parts are plan, which decides,
-// engine, which speaks to Docker, image, which makes what is shipped, and apply, which carries plans out.
+// engine, which speaks to Docker, image, which makes what is shipped, lock, which
+// keeps two programs apart, and apply, which carries plans out.
 package deploy
 
 import (

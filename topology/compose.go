@@ -2,7 +2,9 @@ package topology
 
 import (
 	"cmp"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -94,13 +96,14 @@ type composeData struct {
 
 type composeService struct {
 	Name, Cluster, Host, Role string
+	Digest                    string   // of the topology: compose makes containers anew when it changes, because they read the file when they start
 	Data                      string   // directory in the container
 	Ports                     []string // "127.0.0.1:OUTSIDE:INSIDE": nobody but this machine is to reach them
 }
 
 func (t *Topology) service(n Node, role string, published bool) composeService {
 	s := composeService{
-		Name: yamlName(n.ID), Cluster: yamlString(t.Name), Host: yamlString(n.Host), Role: role,
+		Name: yamlName(n.ID), Cluster: yamlString(t.Name), Host: yamlString(n.Host), Role: role, Digest: yamlString(t.digest()),
 		Data: yamlString(path.Join(t.containerData(), string(n.ID))),
 	}
 	for _, e := range n.Sockets.List() {
@@ -110,6 +113,12 @@ func (t *Topology) service(n Node, role string, published bool) composeService {
 		}
 	}
 	return s
+}
+
+// digest is the same for two topologies exactly if all their settings are.
+func (t *Topology) digest() string {
+	sum := sha256.Sum256([]byte(t.Canonical(nil)))
+	return hex.EncodeToString(sum[:8])
 }
 
 // publishedAt is where clients on the machine find the node: where the file says, which is a loopback address.

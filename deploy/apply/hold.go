@@ -95,15 +95,19 @@ func askInput(ctx context.Context, e *engine.Engine, container string, lease tim
 	return now, err
 }
 
+// probeTime is what a probe may take.
+const probeTime = 30 * time.Second
+
 // probe runs a command of ours in a container, and decodes the line that it prints.
 func probe(ctx context.Context, e *engine.Engine, container string, answer any, command ...string) error {
-	ctx, stop := context.WithTimeout(ctx, 30*time.Second)
-	defer stop()
-	out, err := e.Exec(ctx, container, command...)
+	out, err := e.Exec(ctx, probeTime, container, command...)
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal([]byte(out), answer)
+	if err := json.Unmarshal([]byte(out), answer); err != nil {
+		return fmt.Errorf("host %s: %s answers %q: %w", e.Host, container, out, err)
+	}
+	return nil
 }
 
 func (r *runner) hold(ctx context.Context, e *engine.Engine, s plan.Step) error {
@@ -127,11 +131,15 @@ func (r *runner) drain(ctx context.Context, e *engine.Engine, s plan.Step, repor
 		case err == nil && len(now.Sessions) == 0 && len(now.Rest) == 0 && len(now.Silent) == 0:
 			quiet++
 			return quiet == 2, nil
-		case waited > r.Wait:
+		case waited > r.Wait && whoRuns(now) != "":
 			return false, fmt.Errorf("%w: waited %s for %s; give more time with --wait, or say --cancel-sessions", ErrBusy, waited.Round(time.Second), whoRuns(now))
 		}
 		quiet = 0
-		report(Event{Text: "for " + whoRuns(now)})
+		if err != nil {
+			report(Event{Text: fmt.Sprintf("for an answer: %v", err)})
+		} else if who := whoRuns(now); who != "" {
+			report(Event{Text: "for " + who})
+		}
 		return false, nil
 	})
 }

@@ -16,8 +16,8 @@ import (
 
 // Load loads an image into the engine. moved is called for every piece, with its bytes.
 func (e *Engine) Load(ctx context.Context, ref string, r io.Reader, moved func(n int)) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	w, stop := watch(r, cancel, moved)
 	defer stop()
 	answer, err := e.api.ImageLoad(ctx, w, client.ImageLoadWithQuiet(true))
@@ -28,7 +28,7 @@ func (e *Engine) Load(ctx context.Context, ref string, r io.Reader, moved func(n
 		_, err = e.api.ImageInspect(ctx, ref)
 	}
 	if err != nil {
-		return fmt.Errorf("host %s: load image %s: %w", e.Host, ref, err)
+		return fmt.Errorf("host %s: load image %s: %w", e.Host, ref, ofStream(ctx, err))
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ const mountPoint = "/carried"
 // helper makes a container that has a volume and is never started: the engine reads and writes the volumes of such containers too.
 func (e *Engine) helper(ctx context.Context, cluster, image, volume, side string) (name string, err error) {
 	name = volume + "-" + side
-	if err := e.Remove(ctx, name); err != nil { // of an interrupted run
+	if err := e.removeOwn(ctx, name, plan.LabelHelper, cluster); err != nil { // of an interrupted run
 		return "", err
 	}
 	return name, e.create(ctx, name,
@@ -94,8 +94,8 @@ func (e *Engine) CopyVolume(ctx context.Context, cluster, volume string, from *E
 }
 
 func (e *Engine) copyVolume(ctx context.Context, cluster, volume, image string, from *Engine, fromVolume, fromImage string, moved func(n int)) (err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	source, err := from.helper(ctx, cluster, fromImage, fromVolume, "leaves")
 	if err != nil {
 		return err
@@ -108,13 +108,13 @@ func (e *Engine) copyVolume(ctx context.Context, cluster, volume, image string, 
 	defer func() { err = errors.Join(err, e.Remove(context.WithoutCancel(ctx), target)) }()
 	r, _, err := from.api.CopyFromContainer(ctx, source, mountPoint+"/.")
 	if err != nil {
-		return fmt.Errorf("host %s: read volume %s: %w", from.Host, fromVolume, err)
+		return fmt.Errorf("host %s: read volume %s: %w", from.Host, fromVolume, ofStream(ctx, err))
 	}
 	defer func() { _ = r.Close() }()
 	w, stop := watch(r, cancel, moved)
 	defer stop()
 	if err := e.api.CopyToContainer(ctx, target, mountPoint, w, container.CopyToContainerOptions{}); err != nil {
-		return fmt.Errorf("host %s: write volume %s: %w", e.Host, volume, err)
+		return fmt.Errorf("host %s: write volume %s: %w", e.Host, volume, ofStream(ctx, err))
 	}
 	return e.note(ctx, arrivedName(volume), container.Config{Image: image, Labels: map[string]string{plan.LabelArrived: volume}})
 }

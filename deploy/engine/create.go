@@ -41,7 +41,7 @@ func (e *Engine) CreateVolume(ctx context.Context, name string, labels map[strin
 	return e.call(ctx, "create volume "+name, func(ctx context.Context) error {
 		v, err := e.api.VolumeCreate(ctx, volume.CreateOptions{Name: name, Labels: labels}) // one that is there is answered as it is
 		if err == nil && v.Labels[topology.LabelCluster] != labels[topology.LabelCluster] {
-			return fmt.Errorf("there is another volume of that name, which is none of this cluster's; rename the cluster, or remove it with `docker volume rm %s`", name)
+			return fmt.Errorf("a volume of that name exists and is none of this cluster's; give the cluster another name, or remove it with `docker volume rm %s` if nobody needs it", name)
 		}
 		return err
 	})
@@ -49,7 +49,7 @@ func (e *Engine) CreateVolume(ctx context.Context, name string, labels map[strin
 
 // DeleteVolume deletes a volume. The note that its data is whole goes first, so that a partial volume is never taken for a whole one.
 func (e *Engine) DeleteVolume(ctx context.Context, name string) error {
-	if err := e.Remove(ctx, arrivedName(name)); err != nil {
+	if err := e.removeOwn(ctx, arrivedName(name), plan.LabelArrived, name); err != nil {
 		return err
 	}
 	return e.call(ctx, "delete volume "+name, func(ctx context.Context) error { return ignoreNotFound(e.api.VolumeRemove(ctx, name, false)) })
@@ -83,6 +83,9 @@ func (e *Engine) Create(ctx context.Context, name string, u *plan.Unit) error {
 		c.ExposedPorts[inside] = struct{}{}
 		h.PortBindings[inside] = append(h.PortBindings[inside], nat.PortBinding{HostIP: p.At, HostPort: strconv.Itoa(p.Outside)})
 	}
+	if err := e.haveVolumes(ctx, name, s.Mounts); err != nil {
+		return err
+	}
 	for _, m := range s.Mounts {
 		if m.File != "" {
 			h.Mounts = append(h.Mounts, mount.Mount{Type: mount.TypeBind, Source: m.File, Target: m.Target})
@@ -98,6 +101,26 @@ func (e *Engine) Create(ctx context.Context, name string, u *plan.Unit) error {
 	return e.create(ctx, name, c, h, n)
 }
 
+// haveVolumes refuses a container whose volumes are not there: the engine would make them by itself, and without labels nobody could tell
+// whose they are.
+func (e *Engine) haveVolumes(ctx context.Context, container string, mounts []plan.Mount) error {
+	return e.call(ctx, "create container "+container, func(ctx context.Context) error {
+		for _, m := range mounts {
+			if m.Volume == "" {
+				continue
+			}
+			_, err := e.api.VolumeInspect(ctx, m.Volume)
+			switch {
+			case cerrdefs.IsNotFound(err):
+				return fmt.Errorf("its volume %s has been removed since this deploy began; say the same again", m.Volume)
+			case err != nil:
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // create creates a container. One of that name with the same labels is the result of a call whose answer was lost.
 func (e *Engine) create(ctx context.Context, name string, c *container.Config, h *container.HostConfig, n *network.NetworkingConfig) error {
 	return e.call(ctx, "create container "+name, func(ctx context.Context) error {
@@ -111,7 +134,7 @@ func (e *Engine) create(ctx context.Context, name string, c *container.Config, h
 		}
 		for k, v := range c.Labels {
 			if there.Config.Labels[k] != v {
-				return fmt.Errorf("%w; it is none of this cluster's, remove it", err)
+				return strangerError(name)
 			}
 		}
 		return nil
@@ -168,4 +191,30 @@ func (e *Engine) Remove(ctx context.Context, name string) error {
 		}
 		return err
 	})
+}
+
+// removeOwn removes a container of this name if it has this label. One of somebody else is refused.
+func (e *Engine) removeOwn(ctx context.Context, name, label, value string) error {
+	err := e.call(ctx, "look at container "+name, func(ctx context.Context) error {
+		c, err := e.api.ContainerInspect(ctx, name)
+		if err != nil {
+			return err
+		}
+		if c.Config == nil || c.Config.Labels[label] != value {
+			return strangerError(name)
+		}
+		return nil
+	})
+	switch {
+	case cerrdefs.IsNotFound(err):
+		return nil
+	case err != nil:
+		return err
+	}
+	return e.Remove(ctx, name)
+}
+
+// strangerError is of a name that is needed and taken.
+func strangerError(name string) error {
+	return fmt.Errorf("a container called %s exists and is none of this cluster's; rename it (docker rename), remove it (docker rm) if nobody needs it, or give the cluster another name", name)
 }

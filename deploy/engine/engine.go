@@ -92,13 +92,29 @@ func (e *Engine) call(ctx context.Context, what string, f func(ctx context.Conte
 }
 
 func (e *Engine) callFor(ctx context.Context, within time.Duration, what string, f func(ctx context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, within)
+	bounded, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	if err := f(ctx); err != nil {
-		return fmt.Errorf("host %s: %s: %w", e.Host, what, err)
+	err := f(bounded)
+	if err == nil {
+		return nil
 	}
-	return nil
+	if bounded.Err() != nil && ctx.Err() == nil {
+		err = &silentError{within, err}
+	}
+	return fmt.Errorf("host %s: %s: %w", e.Host, what, err)
 }
+
+// silentError says in words that an engine did not answer in time.
+type silentError struct {
+	waited time.Duration
+	cause  error // wraps context.DeadlineExceeded, or what the end of the connection looked like
+}
+
+func (e *silentError) Error() string {
+	return fmt.Sprintf("its Docker Engine has not answered for %s; look whether it hangs (docker info on that host)", e.waited.Round(time.Millisecond))
+}
+
+func (e *silentError) Unwrap() []error { return []error{e.cause, context.DeadlineExceeded} }
 
 // OutcomeUnknown reports that nobody knows whether a call was carried out, so it may be made again. What an engine has answered is decided.
 func OutcomeUnknown(err error) bool {
@@ -107,7 +123,7 @@ func OutcomeUnknown(err error) bool {
 		client.IsErrConnectionFailed(err) || errors.As(err, &n)
 }
 
-// gone turns "there is none" into nothing: for what is to be gone.
+// ignoreNotFound turns "there is none" into nothing: for what is to be gone.
 func ignoreNotFound(err error) error {
 	if cerrdefs.IsNotFound(err) {
 		return nil
@@ -122,10 +138,21 @@ type stallReader struct {
 	moved func(n int) // called for every piece, with its bytes; may be nil
 }
 
+// errStalled is the cause of a stream's end when it stalls. It wraps context.DeadlineExceeded, so the step is tried again.
+var errStalled = fmt.Errorf("no byte has moved for %s; look whether its Docker Engine hangs, or the network between: %w", stallTime, context.DeadlineExceeded)
+
 // watch cancels a stream that stalls. stop must be called.
-func watch(r io.Reader, cancel context.CancelFunc, moved func(n int)) (w *stallReader, stop func()) {
-	w = &stallReader{r: r, timer: time.AfterFunc(stallTime, cancel), moved: moved}
+func watch(r io.Reader, cancel context.CancelCauseFunc, moved func(n int)) (w *stallReader, stop func()) {
+	w = &stallReader{r: r, timer: time.AfterFunc(stallTime, func() { cancel(errStalled) }), moved: moved}
 	return w, func() { w.timer.Stop() }
+}
+
+// ofStream is the error of a stream that ran under ctx: why it was cancelled says more than that it was.
+func ofStream(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 func (w *stallReader) Read(p []byte) (int, error) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/pkg/stdcopy"
@@ -21,29 +22,42 @@ var (
 	ErrNotRunning = errors.New("it does not run")
 )
 
-// Exec runs a command in a container that runs, and returns what it prints.
-func (e *Engine) Exec(ctx context.Context, name string, command ...string) (out string, err error) {
-	c, err := e.api.ContainerInspect(ctx, name)
-	if err != nil {
-		return "", fmt.Errorf("host %s: look at %s: %w", e.Host, name, err)
-	}
-	if c.State == nil || !c.State.Running {
-		why := ""
-		if c.State != nil {
-			why = fmt.Sprintf(" (exit status %d %s)", c.State.ExitCode, c.State.Error)
-		}
-		text, _ := e.lastLog(ctx, name) // only an addition to the error
-		return "", fmt.Errorf("host %s: %s: %w%s: %s", e.Host, name, ErrNotRunning, why, lastLine(text))
-	}
+// Exec runs a command in a container that runs, and returns what it prints. It gives up after within.
+func (e *Engine) Exec(ctx context.Context, within time.Duration, name string, command ...string) (out string, err error) {
 	var stdout, stderr bytes.Buffer
-	status, err := e.exec(ctx, name, command, &stdout, &stderr)
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("host %s: ask %s: %w", e.Host, name, err)
-	case status != 0:
-		err = fmt.Errorf("host %s: %s: %w %d: %s", e.Host, name, ErrExit, status, lastLine(stderr.String()))
-	}
+	err = e.callFor(ctx, within, fmt.Sprintf("ask %s (%s)", name, strings.Join(command, " ")), func(ctx context.Context) error {
+		c, err := e.api.ContainerInspect(ctx, name)
+		if err != nil {
+			return err
+		}
+		if c.State == nil || !c.State.Running {
+			return e.notRunning(ctx, name, c.State)
+		}
+		status, err := e.exec(ctx, name, command, &stdout, &stderr)
+		if err == nil && status != 0 {
+			err = fmt.Errorf("%w %d%s", ErrExit, status, colon(lastLine(stderr.String())))
+		}
+		return err
+	})
 	return stdout.String(), err
+}
+
+// notRunning says how a container has ended, and what it said last.
+func (e *Engine) notRunning(ctx context.Context, name string, state *container.State) error {
+	how := ""
+	if state != nil {
+		how = fmt.Sprintf(" (exit status %d%s)", state.ExitCode, colon(state.Error))
+	}
+	text, _ := e.lastLog(ctx, name) // only an addition to the error
+	return fmt.Errorf("%w%s%s", ErrNotRunning, how, colon(lastLine(text)))
+}
+
+// colon puts a colon before a text; nothing before none.
+func colon(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ": " + text
 }
 
 func (e *Engine) exec(ctx context.Context, name string, command []string, stdout, stderr io.Writer) (status int, err error) {
@@ -71,7 +85,7 @@ func (e *Engine) exec(ctx context.Context, name string, command []string, stdout
 // RunOnce runs the image in a container of its own, without network or volumes, and returns what it says.
 func (e *Engine) RunOnce(ctx context.Context, cluster, image string, command ...string) (out string, err error) {
 	name := cluster + "-probe-" + strings.Join(strings.FieldsFunc(e.Host, func(r rune) bool { return r == ' ' }), "-")
-	if err := e.Remove(ctx, name); err != nil {
+	if err := e.removeOwn(ctx, name, plan.LabelHelper, cluster); err != nil {
 		return "", err
 	}
 	err = e.create(ctx, name, &container.Config{Image: image, Cmd: command, Labels: map[string]string{plan.LabelHelper: cluster}},
@@ -89,7 +103,7 @@ func (e *Engine) RunOnce(ctx context.Context, cluster, image string, command ...
 		case r := <-done:
 			out, err = e.lastLog(ctx, name)
 			if err == nil && r.StatusCode != 0 {
-				err = fmt.Errorf("exit status %d: %s", r.StatusCode, lastLine(out))
+				err = fmt.Errorf("exit status %d%s", r.StatusCode, colon(lastLine(out)))
 			}
 			return err
 		case err := <-failed:

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"posta.dev/posta/deploy/lock"
 	"posta.dev/posta/deploy/plan"
 	"posta.dev/posta/topology"
 )
@@ -214,7 +216,7 @@ func TestWhatIsGone(t *testing.T) {
 	if err := e.Start(ctx, "x"); err == nil || OutcomeUnknown(err) {
 		t.Errorf("start: %v", err)
 	}
-	if _, err := e.Exec(ctx, "x", "true"); err == nil {
+	if _, err := e.Exec(ctx, time.Second, "x", "true"); err == nil {
 		t.Error("a container that is not there answers")
 	}
 }
@@ -254,6 +256,64 @@ func TestVolumes_Partial(t *testing.T) {
 	}
 }
 
+// Volumes without labels: one that a container of the cluster uses is the cluster's, another one is in the way.
+func TestVolumes_WithoutLabels(t *testing.T) {
+	f := newFake()
+	e := f.open(t)
+	f.answers["GET /volumes"] = says(http.StatusOK, map[string]any{"Volumes": []map[string]any{
+		{"Name": "c-joiner-1"}, {"Name": "c-joiner-2"}, {"Name": "c-fence-a"}, {"Name": "c-deploy-lock-3", "Labels": map[string]string{labelLock: "c"}},
+	}})
+	f.answers["GET /containers/json"] = says(http.StatusOK, []map[string]any{})
+	o := plan.Engine{Containers: []plan.Container{
+		{Unit: "joiner-1", Host: "a", Chain: "joiner", Mounts: []string{"c-joiner-1"}}, {Unit: "medic-1", Host: "a", Mounts: []string{"c-medic-1", "c-fence-a", "c-joiner-2"}},
+	}}
+	if err := e.volumes(t.Context(), "c", &o); err != nil {
+		t.Fatal(err)
+	}
+	want := []plan.Volume{{Name: "c-joiner-1", Node: "joiner-1", Chain: "joiner"}, {Name: "c-fence-a", Fence: "a"}}
+	if !slices.Equal(o.Volumes, want) || !slices.Equal(o.Strangers, []string{"c-joiner-2"}) {
+		t.Errorf("%+v, strangers %v", o.Volumes, o.Strangers)
+	}
+}
+
+// The engine would make a volume that is gone by itself, without labels. So no container is made then.
+func TestCreate_ItsVolumeIsGone(t *testing.T) {
+	f := newFake()
+	e := f.open(t)
+	f.answers["POST /containers/create"] = says(http.StatusCreated, map[string]any{"Id": "1"})
+	u := &plan.Unit{Name: "joiner-1", Hash: "0123456789", Spec: plan.Spec{Image: "posta:sha-1", Mounts: []plan.Mount{{Volume: "c-joiner-1", Target: "/posta"}}}}
+	if err := e.Create(t.Context(), "c-joiner-1-01234567", u); err == nil || !strings.Contains(err.Error(), "c-joiner-1 has been removed") {
+		t.Fatalf("the engine has made the volume: %v", err)
+	}
+	f.answers["GET /volumes/c-joiner-1"] = says(http.StatusOK, map[string]any{"Name": "c-joiner-1"})
+	if err := e.Create(t.Context(), "c-joiner-1-01234567", u); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Two posta deploy at once: the engine makes the volume of a claim once.
+func TestClaims(t *testing.T) {
+	f := newFake()
+	e := f.open(t)
+	claim := map[string]any{"Name": "c-deploy-lock-2", "CreatedAt": "2026-01-01T00:00:10Z",
+		"Labels": map[string]string{labelLock: "c", labelNumber: "2", labelToken: "t", labelHolder: "ann", labelProcess: "p"}}
+	f.answers["POST /volumes/create"] = says(http.StatusCreated, claim)
+	got, err := e.Claim(t.Context(), "c", lock.Claim{Number: 2, Token: "mine"})
+	if want := (lock.Claim{Number: 2, Token: "t", Holder: "ann", Process: "p"}); err != nil || got != want {
+		t.Errorf("%+v, %v", got, err)
+	}
+	f.answers["GET /info"] = says(http.StatusOK, map[string]any{"SystemTime": "2026-01-01T00:00:15.5Z"})
+	f.answers["GET /volumes"] = says(http.StatusOK, map[string]any{"Volumes": []any{claim, map[string]any{"Name": "c-deploy-lock-x", "Labels": map[string]string{labelLock: "c", labelNumber: "3"}}}})
+	all, err := e.Claims(t.Context(), "c")
+	if err != nil || len(all) != 1 || all[0].Age != 5500*time.Millisecond || all[0].Holder != "ann" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	f.answers["POST /volumes/create"] = says(http.StatusCreated, map[string]any{"Name": "c-deploy-lock-2"})
+	if _, err := e.Claim(t.Context(), "c", lock.Claim{Number: 2}); err == nil || !strings.Contains(err.Error(), "docker volume rm c-deploy-lock-2") {
+		t.Errorf("a stranger's volume: %v", err)
+	}
+}
+
 // An engine that says nothing does not hold a deploy up for ever.
 func TestACallEnds(t *testing.T) {
 	f := newFake()
@@ -275,7 +335,32 @@ func TestACallEnds(t *testing.T) {
 		_, err = e.api.HTTPClient().Do(req)
 		return err
 	})
-	if !OutcomeUnknown(err) {
+	if !OutcomeUnknown(err) || !strings.Contains(err.Error(), "host a: start x: its Docker Engine has not answered for 50ms") || strings.Contains(err.Error(), "deadline") {
 		t.Fatalf("%v", err)
+	}
+}
+
+// A probe's container is removed by its label, not by its name alone.
+func TestRunOnce_AStrangersContainerStays(t *testing.T) {
+	f := newFake()
+	e := f.open(t)
+	f.answers["GET /containers/c-probe-a/json"] = says(http.StatusOK, map[string]any{"Id": "1", "Config": map[string]any{"Labels": map[string]string{}}, "State": map[string]any{}})
+	_, err := e.RunOnce(t.Context(), "c", "posta:sha-1", "probe", "room", "/")
+	if err == nil || !strings.Contains(err.Error(), "a container called c-probe-a exists and is none of this cluster's") {
+		t.Error(err)
+	}
+	if slices.Contains(f.asked, "DELETE /containers/c-probe-a") {
+		t.Error("it was removed")
+	}
+}
+
+// A container that does not run says so in a sentence that ends, with or without last words.
+func TestExec_NotRunning(t *testing.T) {
+	f := newFake()
+	e := f.open(t)
+	f.answers["GET /containers/x/json"] = says(http.StatusOK, map[string]any{"Id": "1", "Config": map[string]any{}, "State": map[string]any{"ExitCode": 3}})
+	_, err := e.Exec(t.Context(), time.Second, "x", "/bin/posta", "probe", "beat")
+	if !errors.Is(err, ErrNotRunning) || err.Error() != "host a: ask x (/bin/posta probe beat): it does not run (exit status 3)" {
+		t.Error(err)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/image"
+	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/api/types/network"
-	"github.com/docker/docker/api/types/volume"
 
 	cerrdefs "github.com/containerd/errdefs"
 
@@ -101,6 +101,16 @@ type inspected struct {
 
 func (c *inspected) runs() bool { return c.State.Running || c.State.Restarting }
 
+// volumes are the names of those that it has.
+func (c *inspected) volumes() (names []string) {
+	for _, m := range c.Mounts {
+		if m.Type == mount.TypeVolume {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
 // eachContainer calls each for all containers with a label; value "" is any value. A container that goes meanwhile is passed over.
 func (e *Engine) eachContainer(ctx context.Context, label, value string, each func(c inspected)) error {
 	return e.call(ctx, "list its containers", func(ctx context.Context) error {
@@ -133,7 +143,7 @@ func (e *Engine) containers(ctx context.Context, cluster string, o *plan.Engine)
 		{topology.LabelCluster, func(c inspected) {
 			created, _ := time.Parse(time.RFC3339Nano, c.Created) // one of another form is the oldest
 			o.Containers = append(o.Containers, plan.Container{
-				Name: c.name, Unit: c.labels[topology.LabelNode], Host: c.labels[topology.LabelHost], Role: c.labels[topology.LabelRole],
+				Mounts: c.volumes(), Name: c.name, Unit: c.labels[topology.LabelNode], Host: c.labels[topology.LabelHost], Role: c.labels[topology.LabelRole],
 				Chain: c.labels[plan.LabelChain], Spec: c.labels[plan.LabelSpec], Shape: c.labels[plan.LabelShape], Image: c.Config.Image,
 				Running: c.runs(), EverStarted: !strings.HasPrefix(c.State.StartedAt, "0001-") && c.State.StartedAt != "", Created: created.UnixNano(),
 			})
@@ -171,30 +181,4 @@ func (e *Engine) RunningMedics(ctx context.Context, cluster string) (names []str
 		}
 	})
 	return names, err
-}
-
-func (e *Engine) volumes(ctx context.Context, cluster string, o *plan.Engine) error {
-	arrived := map[string]bool{}
-	err := e.eachContainer(ctx, plan.LabelArrived, "", func(c inspected) { arrived[c.labels[plan.LabelArrived]] = true })
-	if err != nil {
-		return err
-	}
-	ran := map[string]bool{}
-	for _, c := range o.Containers {
-		ran[c.Unit] = ran[c.Unit] || c.EverStarted
-	}
-	return e.call(ctx, "list its volumes", func(ctx context.Context) error {
-		all, err := e.api.VolumeList(ctx, volume.ListOptions{Filters: withLabel(topology.LabelCluster, cluster)})
-		for _, v := range all.Volumes {
-			node := v.Labels[topology.LabelNode]
-			if v.Labels["com.docker.compose.project"] != "" {
-				continue // of a cluster that compose has made
-			}
-			o.Volumes = append(o.Volumes, plan.Volume{
-				Name: v.Name, Node: node, Chain: v.Labels[plan.LabelChain], Fence: v.Labels[plan.LabelFence],
-				Partial: v.Labels[plan.LabelArriving] != "" && !arrived[v.Name] && !ran[node],
-			})
-		}
-		return err
-	})
 }

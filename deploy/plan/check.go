@@ -41,6 +41,23 @@ func checkEngines(d *Desired, o *Observed) (warnings []string, err error) {
 	return warnings, nil
 }
 
+// checkVolumes refuses names that are taken by volumes of which nothing says that they are the cluster's: while the old cluster runs, and
+// not when its successor is to be made.
+func (c *comparison) checkVolumes() error {
+	for _, u := range c.units {
+		names := []string{VolumeName(c.Cluster, u.Name)}
+		if u.Medic() {
+			names = append(names, FenceName(c.Cluster, u.Host))
+		}
+		for _, name := range names {
+			if slices.Contains(u.engine.Strangers, name) {
+				return fmt.Errorf("%w: on host %q is a volume %s that has no label of this cluster and that no container of it uses; if nobody else needs it, remove it there with `docker volume rm %s` (%s then begins without data), else give the cluster another name", ErrRefused, u.Host, name, name, u.Name)
+			}
+		}
+	}
+	return nil
+}
+
 // resultsLost reports whether the plan deletes results that clients have not fetched yet; without Desired.LoseResults it refuses to.
 func (c *comparison) resultsLost() (bool, error) {
 	had := slices.ContainsFunc(c.engines, func(e *Engine) bool {

@@ -27,6 +27,7 @@ type Engine struct {
 	Revisions  []Revision  // topologies that were good
 	DrainMarks []DrainMark // at most one, but for interrupted runs
 	Helpers    []string    // containers that an interrupted run left behind
+	Strangers  []string    // volumes whose names begin like the cluster's, and of which nothing says that they are
 }
 
 // Name is the host that stands for the engine.
@@ -48,16 +49,17 @@ type Volume struct {
 	Partial bool
 }
 
-// Container is a unit's. All but the last three are from its labels.
+// Container is a unit's. Most of it is from its labels.
 type Container struct {
 	Name        string
 	Unit        string
-	Host        string // for which it was made
-	Role        string // topology.RoleNode or RoleMedic
-	Chain       string // roles of a node, "" of a medic
-	Spec        string // digest of its Spec
-	Shape       string // digest of the topology's shape
-	Image       string // reference
+	Host        string   // for which it was made
+	Role        string   // topology.RoleNode or RoleMedic
+	Chain       string   // roles of a node, "" of a medic
+	Spec        string   // digest of its Spec
+	Shape       string   // digest of the topology's shape
+	Image       string   // reference
+	Mounts      []string // volumes that it has
 	Running     bool
 	EverStarted bool
 	Created     int64 // unix time in ns; medics start the newest

@@ -32,6 +32,9 @@ func Make(d Desired, o Observed) (Plan, error) {
 		return Plan{}, err
 	}
 	c := compare(&d, &o)
+	if err := c.checkVolumes(); err != nil {
+		return Plan{}, err
+	}
 	former, lost, err := c.formerInputs()
 	if err != nil {
 		return Plan{}, err

@@ -389,6 +389,9 @@ func TestRefusals(t *testing.T) {
 				}
 			}
 		}, "--lose-results"},
+		"volume of nobody": {func(w *world, d *Desired) {
+			w.engine(d.Units[0].Host).Strangers = []string{"x", VolumeName(d.Cluster, d.Units[0].Name)}
+		}, "docker volume rm "},
 		"loopback": {func(_ *world, d *Desired) { *d = variant{oneMachine: true}.want(t) }, "addresses that only their own machine can dial"},
 	} {
 		t.Run(name, func(t *testing.T) {

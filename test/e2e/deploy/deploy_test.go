@@ -78,6 +78,11 @@ func leftovers(of func(cluster string) bool) (containers, volumes, networks []st
 			volumes = append(volumes, name)
 		}
 	}
+	for _, f := range docker("volume", "ls", "--filter", "label=posta.lock", "--format", `{{.Name}}|{{.Label "posta.lock"}}`) {
+		if name, cluster, _ := strings.Cut(f, "|"); of(cluster) {
+			volumes = append(volumes, name)
+		}
+	}
 	for _, f := range docker("network", "ls", "--filter", "label=posta.cluster", "--format", `{{.ID}}|{{.Label "posta.cluster"}}`) {
 		if id, cluster, _ := strings.Cut(f, "|"); of(cluster) {
 			networks = append(networks, id)

@@ -1,0 +1,78 @@
+package lock
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Claim is one volume of a lock.
+type Claim struct {
+	Number  int           // the highest one counts
+	Token   string        // random, of one run of the program
+	Holder  string        // for people: what runs, who, where
+	Process string        // see processID; "" if it is not known
+	Age     time.Duration // since it was made, by the engine's clock
+}
+
+// Store keeps the claims of clusters. engine.Engine is one.
+type Store interface {
+	// Claims returns the claims of a cluster, in any order.
+	Claims(ctx context.Context, cluster string) ([]Claim, error)
+	// Claim makes a claim. If one of this number exists, it returns that one.
+	Claim(ctx context.Context, cluster string, c Claim) (Claim, error)
+	// Unclaim removes the claim of a number; it is no error if there is none.
+	Unclaim(ctx context.Context, cluster string, number int) error
+}
+
+// Terms are the times of a lock.
+type Terms struct {
+	Renew time.Duration // between two renewals
+	Lease time.Duration // without a renewal for so long, the holder may be dead
+	Watch time.Duration // a claim that may be of a dead holder is watched for so long before it is taken over; more than Renew
+}
+
+// DefaultTerms are those of posta deploy.
+var DefaultTerms = Terms{Renew: 5 * time.Second, Lease: 30 * time.Second, Watch: 12 * time.Second}
+
+// newest returns the claim that counts.
+func newest(all []Claim) (Claim, bool) {
+	if len(all) == 0 {
+		return Claim{}, false
+	}
+	return slices.MaxFunc(all, func(a, b Claim) int { return cmp.Compare(a.Number, b.Number) }), true
+}
+
+// verdict is what to do about another holder's claim.
+type verdict int
+
+const (
+	refuse   verdict = iota // the holder lives
+	watch                   // it may be dead
+	takeOver                // it is dead
+)
+
+// judge decides about a claim of another holder. alive says whether its process lives; known is false if that cannot be told from here.
+func judge(c Claim, t Terms, alive, known bool) verdict {
+	switch {
+	case known && alive:
+		return refuse
+	case known:
+		return takeOver
+	case c.Age >= 0 && c.Age < t.Lease:
+		return refuse
+	}
+	return watch // a negative age says that the clock was set back
+}
+
+// heldError says who holds the lock, and what to do.
+func heldError(cluster, host string, c Claim, t Terms, local bool) error {
+	what := fmt.Sprintf("wait until it ends; if it has died, %s after its last sign of life the next one takes over", t.Lease)
+	if local {
+		what = "wait until it ends, or end that process"
+	}
+	return fmt.Errorf("%w: cluster %s is being changed by %s (lock on host %s, renewed %s ago); %s",
+		ErrHeld, cluster, c.Holder, host, max(c.Age, 0).Round(time.Second), what)
+}

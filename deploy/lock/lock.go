@@ -1,0 +1,207 @@
+package lock
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+var (
+	// ErrHeld is wrapped by Take when somebody else changes the cluster.
+	ErrHeld = errors.New("refused")
+	// ErrLost is the cause with which the context of a lock ends when somebody else may have it.
+	ErrLost = errors.New("the lock of the cluster is lost")
+)
+
+// Host is an engine, and how people call it.
+type Host struct {
+	Name  string
+	Store Store
+}
+
+// Lock is held until Release.
+type Lock struct {
+	cluster string
+	me      Claim // without a number: each hold has its own
+	terms   Terms
+	held    []*hold
+	ctx     context.Context
+	lose    context.CancelCauseFunc
+	stop    chan struct{}  // closed by Release
+	renewal sync.WaitGroup // a goroutine for each hold
+}
+
+// hold is the lock on one host. Take owns it, then the goroutine that renews it, then Release.
+type hold struct {
+	Host
+	number  int       // of the last claim
+	renewed time.Time // when it was made
+}
+
+// Take takes the lock on all hosts, which must be in the same order for everybody. It refuses with ErrHeld if somebody else has it.
+func Take(ctx context.Context, hosts []Host, cluster, holder string, t Terms) (*Lock, error) {
+	token := make([]byte, 16)
+	_, _ = rand.Read(token) // never fails
+	l := &Lock{cluster: cluster, terms: t, stop: make(chan struct{}), me: Claim{Token: hex.EncodeToString(token), Holder: holder, Process: processID()}}
+	l.ctx, l.lose = context.WithCancelCause(ctx)
+	for _, h := range hosts {
+		held, err := l.takeOn(ctx, h)
+		if err != nil {
+			return nil, errors.Join(err, l.Release())
+		}
+		l.held = append(l.held, held)
+		l.renewal.Add(1)
+		go l.renew(held)
+	}
+	return l, nil
+}
+
+// Context ends with cause ErrLost when somebody else may have the lock.
+func (l *Lock) Context() context.Context { return l.ctx }
+
+// takeOn takes the lock on one host.
+func (l *Lock) takeOn(ctx context.Context, h Host) (*hold, error) {
+	dead, err := l.awaitFree(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	mine := l.me
+	mine.Number = dead.Number + 1
+	began := time.Now()
+	got, err := h.Store.Claim(ctx, l.cluster, mine)
+	if err != nil {
+		// The engine may have made it all the same.
+		return nil, errors.Join(err, l.drop(h, mine.Number, false))
+	}
+	if got.Token != mine.Token {
+		return nil, l.refusal(h, got)
+	}
+	all, err := h.Store.Claims(ctx, l.cluster)
+	if err != nil {
+		return nil, errors.Join(err, l.drop(h, mine.Number, true))
+	}
+	for _, c := range all {
+		if c.Token != mine.Token && (c.Token != dead.Token || c.Number > mine.Number) {
+			return nil, errors.Join(l.refusal(h, c), l.drop(h, mine.Number, true))
+		}
+	}
+	for _, c := range all {
+		if c.Number < mine.Number {
+			_ = h.Store.Unclaim(ctx, l.cluster, c.Number) // a lower number does not count; the next holder removes it, too
+		}
+	}
+	return &hold{Host: h, number: mine.Number, renewed: began}, nil
+}
+
+// awaitFree returns the claim of a dead holder, the zero Claim if there is none, or refuses.
+func (l *Lock) awaitFree(ctx context.Context, h Host) (dead Claim, err error) {
+	all, err := h.Store.Claims(ctx, l.cluster)
+	if err != nil {
+		return dead, err
+	}
+	c, ok := newest(all)
+	if !ok {
+		return dead, nil
+	}
+	alive, known := lives(c.Process)
+	switch judge(c, l.terms, alive, known) {
+	case takeOver:
+		return c, nil
+	case refuse:
+		return dead, l.refusal(h, c)
+	}
+	select {
+	case <-time.After(l.terms.Watch):
+	case <-ctx.Done():
+		return dead, context.Cause(ctx)
+	}
+	if all, err = h.Store.Claims(ctx, l.cluster); err != nil {
+		return dead, err
+	}
+	now, ok := newest(all)
+	if ok && (now.Number != c.Number || now.Token != c.Token) {
+		return dead, l.refusal(h, now)
+	}
+	return now, nil
+}
+
+func (l *Lock) refusal(h Host, c Claim) error {
+	alive, known := lives(c.Process)
+	return heldError(l.cluster, h.Name, c, l.terms, alive && known)
+}
+
+// drop removes a claim of ours. Unless it is known to be ours, it is looked at first.
+func (l *Lock) drop(h Host, number int, ours bool) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), l.terms.Lease)
+	defer cancel()
+	if !ours {
+		all, err := h.Store.Claims(ctx, l.cluster)
+		if err != nil {
+			return nil // the first error says more; the claim ends with its lease
+		}
+		for _, c := range all {
+			ours = ours || c.Number == number && c.Token == l.me.Token
+		}
+	}
+	if !ours {
+		return nil
+	}
+	return h.Store.Unclaim(ctx, l.cluster, number)
+}
+
+// renew keeps the lock on a host until Release.
+func (l *Lock) renew(h *hold) {
+	defer l.renewal.Done()
+	tick := time.NewTicker(l.terms.Renew)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-l.stop:
+			return
+		}
+		if err := l.renewOnce(h); err != nil {
+			l.lose(err)
+			return
+		}
+	}
+}
+
+// renewOnce makes the next claim. An error says that the lock is lost.
+func (l *Lock) renewOnce(h *hold) error {
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), l.terms.Lease)
+	defer cancel()
+	next := l.me
+	next.Number = h.number + 1
+	got, err := h.Store.Claim(ctx, l.cluster, next)
+	switch {
+	case err != nil && time.Since(h.renewed) >= l.terms.Lease:
+		return fmt.Errorf("%w: host %s could not be told for %s that this program lives, so another one may change the cluster: %w", ErrLost, h.Name, time.Since(h.renewed).Round(time.Second), err)
+	case err != nil:
+		return nil // the next renewal makes the same claim
+	case got.Token != next.Token:
+		return fmt.Errorf("%w: on host %s it was taken over by %s", ErrLost, h.Name, got.Holder)
+	}
+	former := h.number
+	h.number, h.renewed = next.Number, began
+	_ = h.Store.Unclaim(ctx, l.cluster, former) // a lower number does not count
+	return nil
+}
+
+// Release gives the lock back.
+func (l *Lock) Release() error {
+	close(l.stop)
+	l.renewal.Wait()
+	var errs []error
+	for _, h := range l.held {
+		// A renewal whose answer was lost may have made the number after the last one.
+		errs = append(errs, l.drop(h.Host, h.number+1, false), l.drop(h.Host, h.number, false))
+	}
+	l.lose(nil)
+	return errors.Join(errs...)
+}

@@ -1,0 +1,264 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// shelf is a Store in memory. fail is asked before each call.
+type shelf struct {
+	mu     sync.Mutex
+	claims map[int]Claim
+	fail   func(what string, number int) error
+}
+
+func newShelf(all ...Claim) *shelf {
+	s := &shelf{claims: map[int]Claim{}, fail: func(string, int) error { return nil }}
+	for _, c := range all {
+		s.claims[c.Number] = c
+	}
+	return s
+}
+
+func (s *shelf) Claims(context.Context, string) (all []Claim, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.fail("list", 0); err != nil {
+		return nil, err
+	}
+	for _, c := range s.claims {
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func (s *shelf) Claim(_ context.Context, _ string, c Claim) (Claim, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.fail("claim", c.Number)
+	if _, ok := s.claims[c.Number]; !ok {
+		s.claims[c.Number] = c
+	}
+	return s.claims[c.Number], err
+}
+
+func (s *shelf) Unclaim(_ context.Context, _ string, number int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.claims, number)
+	return nil
+}
+
+func (s *shelf) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.claims)
+}
+
+var (
+	fast = Terms{Renew: 10 * time.Millisecond, Lease: time.Hour, Watch: 50 * time.Millisecond}
+	far  = Claim{Number: 7, Token: "t7", Holder: "posta deploy of ann on b", Process: "another machine/1/1"}
+)
+
+func take(t *testing.T, s *shelf) (*Lock, error) {
+	return Take(t.Context(), []Host{{"a", s}}, "c", "posta deploy of bob", fast)
+}
+
+func TestOneOfManyHasTheLock(t *testing.T) {
+	s := newShelf()
+	var wg sync.WaitGroup
+	var mu sync.Mutex // guards won
+	var won []*Lock
+	for range 20 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			l, err := take(t, s)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				won = append(won, l)
+			} else if !errors.Is(err, ErrHeld) {
+				t.Error(err)
+			}
+		}()
+	}
+	wg.Wait()
+	if len(won) != 1 {
+		t.Fatalf("%d have the lock", len(won))
+	}
+	if err := won[0].Release(); err != nil || s.count() != 0 {
+		t.Fatalf("%v; %d claims are left", err, s.count())
+	}
+	l, err := take(t, s)
+	if err != nil {
+		t.Fatalf("after the release: %v", err)
+	}
+	_ = l.Release()
+}
+
+func TestASecondIsRefusedAtOnceInWords(t *testing.T) {
+	c := far
+	c.Age = 3 * time.Second
+	began := time.Now()
+	_, err := take(t, newShelf(c))
+	if !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "ann on b") || !strings.Contains(err.Error(), "host a") || !strings.Contains(err.Error(), "3s ago") {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took >= fast.Watch {
+		t.Errorf("it took %s", took)
+	}
+}
+
+// A claim that was not renewed for a lease is watched: a holder that renews it keeps it, a dead one loses it.
+func TestAStaleClaimIsTakenOver(t *testing.T) {
+	c := far
+	c.Age = 2 * time.Hour
+	s := newShelf(c)
+	l, err := take(t, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.claims[7].Token != "" {
+		t.Error("the dead holder's claim stays")
+	}
+	_ = l.Release()
+
+	c.Age = -time.Hour // the clock was set back
+	s = newShelf(c)
+	lists := 0
+	s.fail = func(what string, _ int) error {
+		if lists++; what == "list" && lists == 2 {
+			s.claims[8] = Claim{Number: 8, Token: "t7", Holder: far.Holder, Process: far.Process}
+		}
+		return nil
+	}
+	if _, err := take(t, s); !errors.Is(err, ErrHeld) || len(s.claims) != 2 {
+		t.Errorf("a holder that renews its claim: %v, %v", err, s.claims)
+	}
+}
+
+// A holder of this machine that was killed does not keep others waiting; one that lives is never taken over.
+func TestTheHolderIsOnThisMachine(t *testing.T) {
+	p := exec.Command("sleep", "60")
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	machine, ok := machineID()
+	began, ok2 := beginning(p.Process.Pid)
+	if !ok || !ok2 {
+		t.Skip("this system does not name processes")
+	}
+	c := Claim{Number: 1, Token: "x", Holder: "sleep", Process: fmt.Sprintf("%s/%d/%s", machine, p.Process.Pid, began), Age: 2 * time.Hour}
+	s := newShelf(c)
+	if _, err := take(t, s); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "end that process") {
+		t.Errorf("it lives: %v", err)
+	}
+	_ = p.Process.Kill()
+	_ = p.Wait()
+	c.Age = 0
+	s = newShelf(c)
+	l, err := take(t, s)
+	if err != nil {
+		t.Fatalf("it is dead: %v", err)
+	}
+	_ = l.Release()
+}
+
+// Two take a dead holder's lock over, and one of them is late: it must not have the lock beside the other.
+func TestALateTakeover(t *testing.T) {
+	s := newShelf()
+	lists := 0
+	s.fail = func(what string, _ int) error {
+		if what != "list" {
+			return nil
+		}
+		if lists++; lists == 2 { // behind our claim 1: somebody took over claim 7 meanwhile
+			s.claims[8] = Claim{Number: 8, Token: "t8", Holder: "posta deploy of eve", Process: far.Process}
+		}
+		return nil
+	}
+	_, err := take(t, s)
+	if !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "eve") {
+		t.Fatal(err)
+	}
+	if _, ok := s.claims[1]; ok || len(s.claims) != 1 {
+		t.Errorf("left: %v", s.claims)
+	}
+}
+
+func TestARenewedLockOutlivesAFewErrors(t *testing.T) {
+	s := newShelf()
+	calls := 0
+	s.fail = func(what string, _ int) error {
+		if calls++; what == "claim" && calls > 3 && calls%2 == 0 {
+			return errors.New("the answer is lost")
+		}
+		return nil
+	}
+	l, err := take(t, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(20 * fast.Renew)
+	if l.Context().Err() != nil {
+		t.Error(context.Cause(l.Context()))
+	}
+	if err := l.Release(); err != nil || s.count() != 0 {
+		t.Errorf("%v; left: %v", err, s.claims)
+	}
+}
+
+func TestALostLockIsSaid(t *testing.T) {
+	for name, c := range map[string]struct {
+		terms Terms
+		spoil func(s *shelf)
+		want  string
+	}{
+		"taken over": {fast, func(s *shelf) {
+			for n := range 1000 {
+				if _, ok := s.claims[n+2]; !ok {
+					s.claims[n+2] = Claim{Number: n + 2, Token: "x", Holder: "eve"}
+				}
+			}
+		}, "taken over by eve"},
+		"no answer": {Terms{Renew: 5 * time.Millisecond, Lease: 30 * time.Millisecond, Watch: time.Millisecond}, func(s *shelf) {
+			s.fail = func(string, int) error { return errors.New("engine is away") }
+		}, "engine is away"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newShelf()
+			l, err := Take(t.Context(), []Host{{"a", s}}, "c", "bob", c.terms)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.mu.Lock()
+			c.spoil(s)
+			s.mu.Unlock()
+			<-l.Context().Done()
+			if err := context.Cause(l.Context()); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), c.want) {
+				t.Error(err)
+			}
+			_ = l.Release()
+		})
+	}
+}
+
+// What was taken on one host is given back when another refuses.
+func TestAllHostsOrNone(t *testing.T) {
+	free, busy := newShelf(), newShelf(far)
+	_, err := Take(t.Context(), []Host{{"a", free}, {"b", busy}}, "c", "bob", fast)
+	if !errors.Is(err, ErrHeld) || free.count() != 0 || busy.count() != 1 {
+		t.Errorf("%v; %v, %v", err, free.claims, busy.claims)
+	}
+}

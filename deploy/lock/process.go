@@ -1,0 +1,74 @@
+package lock
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"strconv"
+	"strings"
+)
+
+// processID names this process for other processes of this machine: boot, namespace of process ids, process id, and when it began, because
+// process ids are used again. "" where the system does not tell.
+func processID() string {
+	machine, ok := machineID()
+	if !ok {
+		return ""
+	}
+	began, ok := beginning(os.Getpid())
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%s/%d/%s", machine, os.Getpid(), began)
+}
+
+func machineID() (string, bool) {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return "", false
+	}
+	ns, err := os.Readlink("/proc/self/ns/pid")
+	return strings.TrimSpace(string(boot)) + "/" + ns, err == nil
+}
+
+// beginning is when a process began, in the kernel's ticks. A process that has ended and was not awaited yet has none.
+func beginning(pid int) (string, bool) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return "", false
+	}
+	text := string(stat)
+	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:]) // the name before it may hold anything
+	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
+		return "", false
+	}
+	return fields[19], true
+}
+
+// lives reports whether a process lives. known is false if it cannot be told from here, for instance because it is on another machine.
+func lives(id string) (alive, known bool) {
+	machine, ok := machineID()
+	rest, here := strings.CutPrefix(id, machine+"/")
+	if !ok || !here {
+		return false, false
+	}
+	text, began, ok := strings.Cut(rest, "/")
+	pid, err := strconv.Atoi(text)
+	if !ok || err != nil {
+		return false, false
+	}
+	now, alive := beginning(pid)
+	return alive && now == began, true
+}
+
+// Describe is the holder's words for this process: what it does, who said so, and where.
+func Describe(command string) string {
+	who, where := "somebody", "a machine without a name"
+	if u, err := user.Current(); err == nil {
+		who = u.Username
+	}
+	if h, err := os.Hostname(); err == nil {
+		where = h
+	}
+	return fmt.Sprintf("posta %s of %s on %s, process %d", command, who, where, os.Getpid())
+}
