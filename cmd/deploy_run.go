@@ -70,8 +70,7 @@ func (x *command) planDeploy(c *cli.Context, t *topology.Topology, s imageSource
 // carryOut carries a plan out. advice is what to do when it stops in the middle.
 func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, image *apply.Image, p plan.Plan, advice string) error {
 	if len(p.Steps) == 0 {
-		x.notef("cluster %s is as the topology says", d.Cluster)
-		return nil
+		return x.confirmUp(c, d, f)
 	}
 	x.notef("%s", strings.TrimRight(p.Text(&d), "\n"))
 	progress := x.newSteps(len(p.Steps))
@@ -85,6 +84,16 @@ func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, image *
 		return fmt.Errorf("%w; posta deploy status tells what is where; %s", err, advice)
 	}
 	x.notef("cluster %s: done, %s", d.Cluster, display.Plural(len(p.Steps), "step"))
+	return nil
+}
+
+// confirmUp says that nothing is to be done, once all nodes and medics are heard and stay up. That their containers are right does not say it.
+func (x *command) confirmUp(c *cli.Context, d plan.Desired, f *engineSet) error {
+	cfg := apply.Config{Desired: d, Observed: f.observed, Engines: f.engines, Beat: c.Duration(flagTimeout)}
+	if err := apply.Run(c.Context, cfg, plan.Confirm(d, f.observed)); err != nil {
+		return fmt.Errorf("the containers of cluster %s are as the topology says, but the cluster does not work: %w; posta status shows what is heard", d.Cluster, err)
+	}
+	x.notef("cluster %s is as the topology says, and all of it is heard", d.Cluster)
 	return nil
 }
 

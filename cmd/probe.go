@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"time"
 
@@ -28,6 +29,7 @@ func (x *command) probeCommand() *cli.Command {
 		Name: "probe", Hidden: true, Usage: "what posta deploy asks of containers",
 		Subcommands: []*cli.Command{
 			{Name: "room", ArgsUsage: "DIR", Usage: "bytes on the disk of a directory", Action: x.probeRoom},
+			{Name: "ports", ArgsUsage: "[ADDRESS…]", Usage: "which of these addresses cannot be listened to", Action: x.probePorts},
 			{Name: "beat", ArgsUsage: "NAME", Usage: "whether a node or medic is up", Action: withNode("joiner-1", x.probeBeat), Flags: flags},
 			{Name: "lead", Usage: "whether a medic leads", Action: withTopology(x.probeLead), Flags: flags},
 			{Name: "hold", Usage: "keep new sessions out, and tell who runs", Action: withTopology(x.probeHold), Flags: append(flags,
@@ -47,6 +49,21 @@ func (x *command) probeRoom(c *cli.Context) error {
 		return fmt.Errorf("look at the disk of %s: %w", dir, err)
 	}
 	return x.printJSON(deploy.DiskSpace{Free: int64(s.Bavail) * s.Bsize, Total: int64(s.Blocks) * s.Bsize})
+}
+
+func (x *command) probePorts(c *cli.Context) error {
+	taken := []string{}
+	for _, address := range c.Args().Slice() {
+		l, err := new(net.ListenConfig).Listen(c.Context, "tcp", address)
+		if err != nil {
+			taken = append(taken, err.Error())
+			continue
+		}
+		if err := l.Close(); err != nil {
+			return err
+		}
+	}
+	return x.printJSON(taken)
 }
 
 func (x *command) probeBeat(c *cli.Context, t *topology.Topology, name string) error {

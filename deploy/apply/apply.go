@@ -156,6 +156,12 @@ func (r *runner) do(ctx context.Context, e *engine.Engine, s plan.Step, report f
 		return e.RemoveNetwork(ctx, s.What)
 	case plan.CheckSpace:
 		return r.checkSpace(ctx, e, s)
+	case plan.CheckPorts:
+		network := ""
+		if s.Bridge {
+			network = d.Network
+		}
+		return e.CheckPorts(ctx, d.Cluster, d.Image, network, s.Ports)
 	case plan.MarkDrained:
 		return e.MarkDrained(ctx, d.Cluster, s.What, s.Shape, s.Image)
 	case plan.RemoveHelper, plan.Remove, plan.DeleteRevision, plan.UnmarkDrained:
@@ -185,6 +191,8 @@ func (r *runner) do(ctx context.Context, e *engine.Engine, s plan.Step, report f
 		return r.awaitUp(ctx, e, s, report, "beat", s.Unit, "--within", "2s")
 	case plan.AwaitLeader:
 		return r.awaitUp(ctx, e, s, report, "lead", "--within", "5s")
+	case plan.AwaitSteady:
+		return r.awaitSteady(ctx, e, s)
 	case plan.SaveRevision:
 		return e.SaveRevision(ctx, d, s.What, s.Number)
 	}

@@ -72,3 +72,24 @@ func (r *runner) awaitUp(ctx context.Context, e *engine.Engine, s plan.Step, rep
 		return false, nil
 	})
 }
+
+// steadyTime is how long a container has to have run before it counts as one that does not end again and again.
+const steadyTime = 10 * time.Second
+
+// awaitSteady waits until a container has run for steadyTime. One that is started anew meanwhile ends again and again.
+func (r *runner) awaitSteady(ctx context.Context, e *engine.Engine, s plan.Step) error {
+	first, began := "", time.Now()
+	return poll(ctx, func() (done bool, err error) {
+		started, up, err := e.Uptime(ctx, s.What)
+		switch {
+		case err != nil:
+			return false, err
+		case first != "" && started != first:
+			return false, fmt.Errorf("%s does not stay up: it was started again %s ago; posta deploy logs %s tells more", s.Unit, up.Round(time.Second), s.Unit)
+		case up >= steadyTime || time.Since(began) >= steadyTime: // the engine's clock may have been set back
+			return true, nil
+		}
+		first = started
+		return false, nil
+	})
+}

@@ -63,12 +63,12 @@ func (e *Engine) Create(ctx context.Context, name string, u *plan.Unit) error {
 	labels := map[string]string{plan.LabelSpec: u.Hash}
 	maps.Copy(labels, s.Labels)
 	grace := int(s.Grace.Round(time.Second) / time.Second)
-	c := &container.Config{Image: s.Image, Cmd: s.Command, Env: s.Env, Labels: labels, StopTimeout: &grace, ExposedPorts: nat.PortSet{}}
+	c := &container.Config{Image: s.Image, Cmd: s.Command, Env: s.Env, Labels: labels, StopTimeout: &grace}
 	h := &container.HostConfig{
 		ReadonlyRootfs: true, CapDrop: []string{"ALL"}, SecurityOpt: []string{"no-new-privileges:true"},
 		LogConfig: container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "10m", "max-file": "3"}},
 		Resources: container.Resources{Memory: s.Memory}, RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyDisabled},
-		PortBindings: nat.PortMap{}, NetworkMode: "host",
+		NetworkMode: "host",
 	}
 	if s.Always {
 		h.RestartPolicy.Name = container.RestartPolicyUnlessStopped
@@ -78,10 +78,9 @@ func (e *Engine) Create(ctx context.Context, name string, u *plan.Unit) error {
 		// has to be no, at once. Names of this network the engine resolves itself.
 		h.DNS, h.DNSSearch, h.DNSOptions = []string{"127.0.0.1"}, []string{"."}, []string{"timeout:1", "attempts:1"}
 	}
-	for _, p := range s.Ports {
-		inside := nat.Port(strconv.Itoa(p.Inside) + "/tcp")
-		c.ExposedPorts[inside] = struct{}{}
-		h.PortBindings[inside] = append(h.PortBindings[inside], nat.PortBinding{HostIP: p.At, HostPort: strconv.Itoa(p.Outside)})
+	var published nat.PortMap
+	if c.ExposedPorts, published = portMaps(s.Ports); s.Network != "" {
+		h.PortBindings = published
 	}
 	if err := e.haveVolumes(ctx, name, s.Mounts); err != nil {
 		return err
@@ -99,6 +98,16 @@ func (e *Engine) Create(ctx context.Context, name string, u *plan.Unit) error {
 		n = &network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{s.Network: {Aliases: []string{s.Alias}}}}
 	}
 	return e.create(ctx, name, c, h, n)
+}
+
+func portMaps(ports []plan.Port) (nat.PortSet, nat.PortMap) {
+	exposed, published := nat.PortSet{}, nat.PortMap{}
+	for _, p := range ports {
+		inside := nat.Port(strconv.Itoa(p.Inside) + "/tcp")
+		exposed[inside] = struct{}{}
+		published[inside] = append(published[inside], nat.PortBinding{HostIP: p.At, HostPort: strconv.Itoa(p.Outside)})
+	}
+	return exposed, published
 }
 
 // haveVolumes refuses a container whose volumes are not there: the engine would make them by itself, and without labels nobody could tell

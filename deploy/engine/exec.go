@@ -11,8 +11,6 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/pkg/stdcopy"
-
-	"posta.dev/posta/deploy/plan"
 )
 
 var (
@@ -80,37 +78,6 @@ func (e *Engine) exec(ctx context.Context, name string, command []string, stdout
 	}
 	end, err := e.api.ContainerExecInspect(ctx, x.ID)
 	return end.ExitCode, err
-}
-
-// RunOnce runs the image in a container of its own, without network or volumes, and returns what it says.
-func (e *Engine) RunOnce(ctx context.Context, cluster, image string, command ...string) (out string, err error) {
-	name := cluster + "-probe-" + strings.Join(strings.FieldsFunc(e.Host, func(r rune) bool { return r == ' ' }), "-")
-	if err := e.removeOwn(ctx, name, plan.LabelHelper, cluster); err != nil {
-		return "", err
-	}
-	err = e.create(ctx, name, &container.Config{Image: image, Cmd: command, Labels: map[string]string{plan.LabelHelper: cluster}},
-		&container.HostConfig{NetworkMode: "none", CapDrop: []string{"ALL"}}, nil)
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, e.Remove(context.WithoutCancel(ctx), name)) }()
-	if err := e.Start(ctx, name); err != nil {
-		return "", err
-	}
-	err = e.callFor(ctx, 3*callTime, "wait for "+strings.Join(command, " "), func(ctx context.Context) error {
-		done, failed := e.api.ContainerWait(ctx, name, container.WaitConditionNotRunning)
-		select {
-		case r := <-done:
-			out, err = e.lastLog(ctx, name)
-			if err == nil && r.StatusCode != 0 {
-				err = fmt.Errorf("exit status %d%s", r.StatusCode, colon(lastLine(out)))
-			}
-			return err
-		case err := <-failed:
-			return err
-		}
-	})
-	return out, err
 }
 
 // lastLog is the end of a container's log.

@@ -111,6 +111,26 @@ func (c *inspected) volumes() (names []string) {
 	return names
 }
 
+// ports are those of the host that it has while it runs: published ones, or those of host mode, which Create has noted as exposed.
+func (c *inspected) ports() (all []int) {
+	if c.HostConfig == nil {
+		return nil
+	}
+	if c.HostConfig.NetworkMode.IsHost() {
+		for p := range c.Config.ExposedPorts {
+			all = append(all, p.Int())
+		}
+	}
+	for _, bindings := range c.HostConfig.PortBindings {
+		for _, b := range bindings {
+			if p, err := strconv.Atoi(b.HostPort); err == nil {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
 // eachContainer calls each for all containers with a label; value "" is any value. A container that goes meanwhile is passed over.
 func (e *Engine) eachContainer(ctx context.Context, label, value string, each func(c inspected)) error {
 	return e.call(ctx, "list its containers", func(ctx context.Context) error {
@@ -143,7 +163,7 @@ func (e *Engine) containers(ctx context.Context, cluster string, o *plan.Engine)
 		{topology.LabelCluster, func(c inspected) {
 			created, _ := time.Parse(time.RFC3339Nano, c.Created) // one of another form is the oldest
 			o.Containers = append(o.Containers, plan.Container{
-				Mounts: c.volumes(), Name: c.name, Unit: c.labels[topology.LabelNode], Host: c.labels[topology.LabelHost], Role: c.labels[topology.LabelRole],
+				Mounts: c.volumes(), Ports: c.ports(), Name: c.name, Unit: c.labels[topology.LabelNode], Host: c.labels[topology.LabelHost], Role: c.labels[topology.LabelRole],
 				Chain: c.labels[plan.LabelChain], Spec: c.labels[plan.LabelSpec], Shape: c.labels[plan.LabelShape], Image: c.Config.Image,
 				Running: c.runs(), EverStarted: !strings.HasPrefix(c.State.StartedAt, "0001-") && c.State.StartedAt != "", Created: created.UnixNano(),
 			})

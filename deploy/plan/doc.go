@@ -14,7 +14,7 @@
 // The main loop is in Make: check the engines, compare, and then run the passes. Each pass is a function from the comparison and the steps so
 // far to the next stages, in a file of its name:
 //
-//	prepare    helpers of an interrupted run go; image, free space, networks
+//	prepare    helpers of an interrupted run go; image, free space, networks, free ports
 //	roll       or reshape (sessions, reshape): see below
 //	volumes    data of units that left goes
 //	start      what is missing is made and started

@@ -104,8 +104,8 @@ func (d *Desired) addUnit(t *topology.Topology, n topology.Node, role, text stri
 	}
 	if bridged(h) {
 		s.Network, s.Alias = d.Network, u.Name
-		s.Ports = ports(n, h, d.OneMachine)
 	}
+	s.Ports = ports(n, h, d.OneMachine)
 	if u.Medic() {
 		u.Disk = medicDisk
 		s.Command = []string{"medic", u.Name, "--docker"}
@@ -137,7 +137,7 @@ func containerData(t *topology.Topology) string {
 	return path.Join("/posta", t.Data())
 }
 
-// ports are the published ones. On one machine only clients and observers come from outside; between hosts all nodes and medics do.
+// ports are those of the host that a unit needs: published ones, or its own in the network of the host. On one machine only clients and observers come from outside; between hosts all nodes and medics do.
 func ports(n topology.Node, h topology.Host, oneMachine bool) (all []Port) {
 	at := ""
 	if _, err := netip.ParseAddr(h.Bind); err == nil && h.Bind != "0.0.0.0" && h.Bind != "::" {

@@ -60,6 +60,7 @@ type Container struct {
 	Shape       string   // digest of the topology's shape
 	Image       string   // reference
 	Mounts      []string // volumes that it has
+	Ports       []int    // of the host, which it has while it runs
 	Running     bool
 	EverStarted bool
 	Created     int64 // unix time in ns; medics start the newest

@@ -1,6 +1,9 @@
 package plan
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // prepare changes nothing yet that a unit notices: it removes helpers of an interrupted run, ships the image, checks the disks and makes
 // networks.
@@ -21,7 +24,36 @@ func (c *comparison) prepare([]Step) []stage {
 	for _, h := range c.onePerEngine(func(h Host, e *Engine) bool { return h.Bridge && !slices.Contains(e.Networks, c.Network) }) {
 		networks = append(networks, hostStep(CreateNetwork, h.Name, c.Network))
 	}
-	return []stage{first, networks}
+	return []stage{first, networks, c.checkPorts()}
+}
+
+// checkPorts looks for ports that somebody else has, while the old cluster runs. Those of containers that run now are the cluster's own.
+func (c *comparison) checkPorts() (s stage) {
+	for _, bridge := range []bool{true, false} {
+		for _, e := range c.engines {
+			var ports []Port
+			host := ""
+			for _, u := range c.units {
+				if u.engine != e || u.up() || (u.Spec.Network != "") != bridge {
+					continue
+				}
+				for _, p := range u.Spec.Ports {
+					if !e.hasPort(p.Outside) {
+						ports, host = append(ports, p), cmp.Or(host, u.Host)
+					}
+				}
+			}
+			if len(ports) > 0 {
+				s = append(s, Step{Do: CheckPorts, Host: host, Ports: ports, Bridge: bridge})
+			}
+		}
+	}
+	return s
+}
+
+// hasPort reports whether a container of the cluster that runs has a port of the host.
+func (e *Engine) hasPort(port int) bool {
+	return slices.ContainsFunc(e.Containers, func(k Container) bool { return k.Running && slices.Contains(k.Ports, port) })
 }
 
 // spaceNeeded is about how many bytes new data takes on an engine.

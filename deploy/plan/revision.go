@@ -51,6 +51,23 @@ func (c *comparison) confirm(earlier []Step) []stage {
 	return []stage{beats, leader}
 }
 
+// Confirm is the plan for a cluster that is as the topology says: it looks whether all units are heard and stay up. It changes nothing.
+func Confirm(d Desired, o Observed) Plan {
+	c := compare(&d, &o)
+	var beats, leader, steady stage
+	for _, u := range c.units {
+		beats, steady = append(beats, u.step(AwaitHeartbeat)), append(steady, u.step(AwaitSteady))
+		if u.Medic() && leader == nil {
+			leader = stage{u.step(AwaitLeader)}
+		}
+	}
+	var steps []Step
+	for _, s := range []stage{beats, leader, steady} {
+		steps = appendStage(steps, s)
+	}
+	return Plan{Kind: Nothing, Steps: steps}
+}
+
 // saveRevision keeps the topology as the last good one, once everything else is done: on every engine, so that it outlives each of them.
 func (c *comparison) saveRevision([]Step) []stage {
 	var s stage

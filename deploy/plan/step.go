@@ -14,6 +14,7 @@ const (
 	ShipImage      Verb = "ship image"                // What: reference
 	CreateNetwork  Verb = "create network"            // What: name
 	CheckSpace     Verb = "check free space"          // on the disk that holds the volumes
+	CheckPorts     Verb = "check ports"               // Ports: nobody may have them
 	RemoveNetwork  Verb = "remove network"            // What: name
 	RemoveHelper   Verb = "remove helper"             // What: container that an interrupted run left behind
 	HoldSessions   Verb = "hold sessions"             // keeps new sessions out; What: container of an input
@@ -30,6 +31,7 @@ const (
 	Start          Verb = "start"                     // What: container
 	AwaitHeartbeat Verb = "wait for heartbeat"        // What: container
 	AwaitLeader    Verb = "wait for a leader"         // among the medics; What: container of one
+	AwaitSteady    Verb = "see that it stays up"      // What: container
 	SaveRevision   Verb = "keep topology"             // as the last good one; What: name of the revision
 	DeleteRevision Verb = "forget old topology"       // What: name of the revision
 )
@@ -48,6 +50,8 @@ type Step struct {
 	Shape  string        // MarkDrained
 	Image  string        // MarkDrained
 	Need   int64         // CheckSpace: bytes for the volumes that are new there
+	Ports  []Port        // CheckPorts
+	Bridge bool          // CheckPorts: they are published from Desired.Network, not opened in the host's own
 	Grace  time.Duration // Stop: how long the container may take to end
 }
 
@@ -61,6 +65,10 @@ func (s Step) String() string {
 		words = append(words, s.What, "from", s.From)
 	case CheckSpace:
 		words = append(words, fmt.Sprintf("(%d MiB)", s.Need>>20))
+	case CheckPorts:
+		words = append(words, fmt.Sprintf("(%d)", len(s.Ports)))
+	case AwaitSteady:
+		return "see that " + s.Unit + " stays up"
 	case AwaitHeartbeat:
 		words = append(words, "of", s.Unit)
 	case Stop, Remove, Create, Start:

@@ -87,6 +87,8 @@ func (w *world) do(s Step, part bool) {
 	switch s.Do {
 	case ShipImage:
 		e.Images = append(e.Images, s.What)
+	case CheckPorts:
+		w.portsFree(e, s)
 	case CreateNetwork:
 		e.Networks = append(e.Networks, s.What)
 	case CreateVolume:
@@ -260,8 +262,13 @@ func (w *world) create(e *Engine, s Step) {
 	if slices.ContainsFunc(e.Containers, func(c Container) bool { return c.Name == s.What }) {
 		w.t.Fatalf("%s: it is there already", s)
 	}
+	var ports []int
+	for _, p := range u.Spec.Ports {
+		ports = append(ports, p.Outside)
+	}
 	e.Containers = append(e.Containers, Container{
-		Name: s.What, Unit: u.Name, Host: u.Host, Role: u.Role, Chain: u.Chain, Spec: u.Hash, Shape: w.d.Shape, Image: w.d.Image, Created: w.clock,
+		Ports: ports,
+		Name:  s.What, Unit: u.Name, Host: u.Host, Role: u.Role, Chain: u.Chain, Spec: u.Hash, Shape: w.d.Shape, Image: w.d.Image, Created: w.clock,
 	})
 }
 
@@ -362,4 +369,15 @@ func (w *world) clone() *world {
 		c.data[k] = v
 	}
 	return &c
+}
+
+// portsFree fails the test if a check would find ports taken that containers of the cluster have.
+func (w *world) portsFree(e *Engine, s Step) {
+	for _, c := range e.Containers {
+		for _, p := range s.Ports {
+			if c.Running && slices.Contains(c.Ports, p.Outside) {
+				w.t.Fatalf("port %d is checked while %s has it", p.Outside, c.Name)
+			}
+		}
+	}
 }

@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+
+	"posta.dev/posta/deploy/plan"
+)
+
+// RunOnce runs the image in a container of its own, without network or volumes, and returns what it says.
+func (e *Engine) RunOnce(ctx context.Context, cluster, image string, command ...string) (out string, err error) {
+	return e.runOnce(ctx, cluster, &container.Config{Image: image, Cmd: command}, &container.HostConfig{NetworkMode: "none"})
+}
+
+// runOnce runs a container of this configuration until it ends.
+func (e *Engine) runOnce(ctx context.Context, cluster string, c *container.Config, h *container.HostConfig) (out string, err error) {
+	name := cluster + "-probe-" + strings.Join(strings.Fields(e.Host), "-")
+	c.Labels, h.CapDrop = map[string]string{plan.LabelHelper: cluster}, []string{"ALL"}
+	if err := e.removeOwn(ctx, name, plan.LabelHelper, cluster); err != nil {
+		return "", err
+	}
+	if err := e.create(ctx, name, c, h, nil); err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, e.Remove(context.WithoutCancel(ctx), name)) }()
+	if err := e.Start(ctx, name); err != nil {
+		return "", err
+	}
+	err = e.callFor(ctx, 3*callTime, "wait for "+strings.Join(c.Cmd, " "), func(ctx context.Context) error {
+		done, failed := e.api.ContainerWait(ctx, name, container.WaitConditionNotRunning)
+		select {
+		case r := <-done:
+			out, err = e.lastLog(ctx, name)
+			if err == nil && r.StatusCode != 0 {
+				err = fmt.Errorf("exit status %d%s", r.StatusCode, colon(lastLine(out)))
+			}
+			return err
+		case err := <-failed:
+			return err
+		}
+	})
+	return out, err
+}
+
+// ErrPortTaken is wrapped when a port that the cluster needs is somebody else's.
+var ErrPortTaken = errors.New("a port that the cluster needs is taken")
+
+// portAdvice is what to do then.
+const portAdvice = "end what has it, or write other ports ([hosts.NAME] ports) in the topology"
+
+// CheckPorts returns an error if somebody has one of these ports of the host. network is the one from which they are published, "" for the
+// host's own.
+func (e *Engine) CheckPorts(ctx context.Context, cluster, image, network string, ports []plan.Port) error {
+	c := &container.Config{Image: image, Cmd: []string{"probe", "ports"}}
+	h := &container.HostConfig{NetworkMode: "host"}
+	if network != "" { // the engine takes published ports when the container starts, or cannot start it
+		h.NetworkMode = container.NetworkMode(network)
+		c.ExposedPorts, h.PortBindings = portMaps(ports)
+	} else {
+		for _, p := range ports {
+			c.Cmd = append(c.Cmd, net.JoinHostPort(p.At, strconv.Itoa(p.Outside)))
+		}
+	}
+	out, err := e.runOnce(ctx, cluster, c, h)
+	switch {
+	case err != nil && network != "" && strings.Contains(err.Error(), ": start "+cluster+"-probe-") && !OutcomeUnknown(err):
+		return fmt.Errorf("%w: %w; %s", ErrPortTaken, err, portAdvice)
+	case err != nil:
+		return err
+	}
+	var taken []string
+	if err := json.Unmarshal([]byte(out), &taken); err != nil {
+		return fmt.Errorf("host %s: probe ports answers %q: %w", e.Host, out, err)
+	}
+	if len(taken) > 0 {
+		return fmt.Errorf("%w: host %s: %s; %s", ErrPortTaken, e.Host, strings.Join(taken, ", "), portAdvice)
+	}
+	return nil
+}
+
+// Uptime returns when a container was started, and for how long it has run since, by its engine's clock. ErrNotRunning says that it does not.
+func (e *Engine) Uptime(ctx context.Context, name string) (started string, up time.Duration, err error) {
+	err = e.call(ctx, "look at "+name, func(ctx context.Context) error {
+		c, err := e.api.ContainerInspect(ctx, name)
+		if err != nil {
+			return err
+		}
+		if c.State == nil || !c.State.Running {
+			return e.notRunning(ctx, name, c.State)
+		}
+		i, err := e.api.Info(ctx)
+		if err != nil {
+			return err
+		}
+		started = c.State.StartedAt
+		since, err := time.Parse(time.RFC3339Nano, started)
+		if err != nil {
+			return err
+		}
+		now, err := time.Parse(time.RFC3339Nano, i.SystemTime)
+		up = now.Sub(since)
+		return err
+	})
+	return started, up, err
+}
