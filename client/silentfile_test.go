@@ -27,3 +27,16 @@ func TestCtrlCWhileAFileGivesNothing(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestStreamsWithoutFilesAreEmpty: lanes that wait for a first chunk must hear that there is none.
+func TestStreamsWithoutFilesAreEmpty(t *testing.T) {
+	f := newFakeCluster(t, 2, 1)
+	cfg := f.config()
+	cfg.Find = func(protocol.Stream) ([]Source, error) { return nil, nil }
+	if _, err := Run(during(t, 20*time.Second), cfg); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.one(); got.bytes != 0 || len(got.ended) != 2 {
+		t.Errorf("%d bytes came, and ends at %d of 2 inputs", got.bytes, len(got.ended))
+	}
+}

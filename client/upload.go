@@ -40,7 +40,7 @@ func (c *Client) upload(ctx context.Context, found [][]Source) error {
 			c.counters.stream(i).expect(source)
 		}
 	}
-	readers := 0
+	readers := 1 // of a stream without files, too: the last reader closes its channel
 	for _, files := range found {
 		readers = max(readers, min(len(files), runtime.GOMAXPROCS(0), 4))
 	}
@@ -96,7 +96,7 @@ func (c *Client) chunkBytes() int {
 	return min(c.opened.Chunk, protocol.MaxData)
 }
 
-// end says to every input that the stream has ended, and how far each of its lanes got. All chunks are acknowledged by now.
+// endStream says to every input that the stream has ended, and how far each of its lanes got. All chunks are acknowledged by now.
 func (c *Client) endStream(ctx context.Context, stream string) error {
 	g := newErrGroup(ctx)
 	for i, input := range c.inputs {
