@@ -21,7 +21,7 @@ type settings struct {
 func params() []analyses.Param {
 	return []analyses.Param{
 		{Name: "rain_mm", Default: "30", Check: checkNumber,
-			About: "rain: days with more precipitation than this, in mm; 0 takes every touchedDates day, more leaves fewer days"},
+			About: "rain: days with more precipitation than this, in mm; 0 takes every wet day, more leaves fewer days"},
 		{Name: "year_before", Default: "2016", Check: checkYear,
 			About: "doubled: the year to compare with; column trips_2016 counts it, whatever it is set to"},
 		{Name: "year_after", Default: "2017", Check: checkYear,
