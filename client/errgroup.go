@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// group runs functions together: the first error ends the others' context, and is what wait returns once all are back.
+// errGroup runs functions together: the first error ends the others' context, and is what wait returns once all are back.
 type errGroup struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc

@@ -3,7 +3,7 @@ package client
 import "errors"
 
 var (
-	// ErrNoCluster is returned by every call when nothing has answered for Config.Patience.
+	// ErrNoCluster is returned by every call when nothing has answered for Config.GiveUpAfter.
 	ErrNoCluster = errors.New("no cluster answers")
 
 	// ErrNoFiles is returned by Run and Upload when a stream's pattern matches nothing below the directory.

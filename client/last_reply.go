@@ -16,7 +16,7 @@ func newLastReply() *lastReply { return &lastReply{start: time.Now()} }
 
 func (e *lastReply) heard() { e.last.Store(int64(time.Since(e.start))) }
 
-// silence returns how long nothing was heard, since the ear was made if never.
+// silence returns how long nothing was heard, since lastReply was made if never.
 func (e *lastReply) silence() time.Duration {
 	return time.Since(e.start) - time.Duration(e.last.Load())
 }

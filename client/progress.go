@@ -45,7 +45,7 @@ type StreamProgress struct {
 	Ended       bool
 }
 
-// every is how often progress is reported.
+// progressInterval is how often progress is reported.
 const progressInterval = 200 * time.Millisecond
 
 // counters is where the parts of a run write down what they did; the streams' counters are atomic, the rest has a lock.

@@ -17,7 +17,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// kept is a cluster that posta up keeps, and posta down stops when the test is over.
+// testCluster is a cluster that posta up keeps, and posta down stops when the test is over.
 type testCluster struct {
 	t    *testing.T
 	dir  string

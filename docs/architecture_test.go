@@ -36,6 +36,40 @@ func TestArchitecture_FilesAndTestsExist(t *testing.T) {
 	}
 }
 
+// A page may name a file of the project by its path, and the table of folders their names: all of them must exist.
+func TestArchitecture_PathsOnPagesExist(t *testing.T) {
+	folders := map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		folders[filepath.Base(path)] = folders[filepath.Base(path)] || err == nil && d.IsDir()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(pages, "../README.md") {
+		page, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile("`([a-z0-9_]+/[a-z0-9_/]*)`|`([a-z0-9_/]+/[a-z0-9_]+\\.go)`").FindAllStringSubmatch(string(page), -1) {
+			folder, file := strings.TrimSuffix(m[1], "/"), m[2]
+			if name == "architecture.md" && folder != "" && !folders[filepath.Base(folder)] {
+				t.Errorf("%s names the folder %s, which is not there", name, folder)
+			}
+			if file == "" {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join("..", file)); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
 func testNames(t *testing.T) map[string]bool {
 	t.Helper()
 	found := map[string]bool{}

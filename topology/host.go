@@ -41,7 +41,7 @@ func (h Host) address(id NodeID) string {
 	return strings.ReplaceAll(h.Address, nodeMark, string(id))
 }
 
-// inner is what nodes and medics dial.
+// internal is what nodes and medics dial.
 func (h Host) internal(id NodeID) string {
 	return strings.ReplaceAll(cmp.Or(h.Internal, h.Address), nodeMark, string(id))
 }

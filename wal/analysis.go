@@ -20,7 +20,7 @@ type analysis struct {
 	onRecord  func(Index, byte, []byte)
 }
 
-// found is one segment directory.
+// foundSegment is one segment directory.
 type foundSegment struct {
 	scan       scan
 	missing    bool   // the directory is there, the file is not

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestOnRecord_HearsWhatReplayGives: after cuts, with a torn tail, over several segments, and with appends so large that the disk is// asked to begin in the middle of them.
+// TestOnRecord_HearsWhatReplayGives: after cuts, with a torn tail, over several segments, and with appends so large that the disk is
+// asked to begin in the middle of them.
 func TestOnRecord_HearsWhatReplayGives(t *testing.T) {
 	dir := tempDir(t)
 	var heard []string

@@ -9,7 +9,7 @@
 // waited for nor killed. That is checked again before each signal.
 //
 // Children are detached: in a session of their own, deaf to the terminal's Ctrl-C, and alive when the process that started them is gone. A
-// later Restarter over the same directory finds them by their files. Or they are tied (Config.Tied): then the kernel kills them
+// later Restarter over the same directory finds them by their files. Or they are tied (Config.DieWithParent): then the kernel kills them
 // when their parent dies, however it dies (Linux; elsewhere nobody does).
 //
 // Deaths are seen by asking the system every few milliseconds. The turned-down way, a goroutine blocked in wait(2) for each child,

@@ -81,7 +81,7 @@ func (b *beats) take(r zmqx.Received) {
 	b.seen[beat.Node][beat.State]++
 }
 
-// of returns how often a node has said that it is in a state.
+// said returns how often a node has said that it is in a state.
 func (b *beats) said(id topology.NodeID, s heartbeat.State) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

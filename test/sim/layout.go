@@ -42,7 +42,7 @@ func (s *stage) nodes() []link.NodeID {
 	return all
 }
 
-// gates returns the nodes that hold an input.
+// inputNodes returns the nodes that hold an input.
 func (l *layout) inputNodes() (all []link.NodeID) {
 	for i := range l.stages {
 		if s := &l.stages[i]; s.holds(topology.Input) {
