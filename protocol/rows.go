@@ -69,6 +69,14 @@ func (r Rows) Skip(n int) Rows {
 	return r
 }
 
+// First returns the first n rows.
+func (r Rows) First(n int) Rows {
+	rest := r.Skip(n)
+	r.n -= rest.n
+	r.b = r.b[: len(r.b)-len(rest.b) : len(r.b)-len(rest.b)]
+	return r
+}
+
 func (r *Rows) append(dst []byte) []byte {
 	return append(wire.AppendArray(dst, r.n), r.b...)
 }

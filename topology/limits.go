@@ -15,10 +15,11 @@ type Limits struct {
 	// trip, a log entry and a dictionary each: 256KiB takes half as much processor time again. Large ones make a repeated request
 	// expensive: what a client's lanes have under way must pass its network within its timeout (4 × 1MiB in 2s).
 	Chunk Size
-	// Frame is the largest message a socket accepts, refused before memory is taken for it; 64KiB to 1GiB, default 16MiB, above Chunk.
-	// It is what a stranger on the network can make a node allocate per connection.
+	// Frame is the largest message a socket accepts, refused before memory is taken for it; 64KiB to 256MiB, default 16MiB, at
+	// least ChunkHead above Chunk. It is what a stranger on the network can make a node allocate per connection. Nodes split what is larger;
+	// one row that is larger fails its session.
 	Frame Size
-	// Commit is the bytes of input taken into one commit, 64KiB to 1GiB, default 4MiB, at least Chunk. Small ones pay an fsync for
+	// Commit is the bytes of input taken into one commit, 64KiB to 256MiB, default 4MiB, at least Chunk. Small ones pay an fsync for
 	// little; large ones hold acknowledgements back and repeat more work after a crash.
 	Commit Size
 	// Segment is the size at which the log goes on in a new file, 1MiB to 1GiB, default 32MiB. The log is cut by whole

@@ -103,8 +103,12 @@ func (st *state) prune(stream int) (err error) {
 	return nil
 }
 
-// pageRows is how many rows More emits at most. It is part of what makes a repeated call do the same.
-const pageRows = 16384
+// pageRows and pageBytes are how much More emits at most (R15, R16). They are the same for every topology, which makes a repeated call do
+// the same.
+const (
+	pageRows  = 16384
+	pageBytes = 4 << 20
+)
 
 // More implements role.Role: one page. The edge that leaves an aggregator keeps a session together (key "session").
 func (a *Aggregator) More(id session.ID, out role.Emitter) (bool, error) {
@@ -114,12 +118,12 @@ func (a *Aggregator) More(id session.ID, out role.Emitter) (bool, error) {
 	}
 	i := st.leaving[0]
 	t := st.tables[i]
-	rows := make([]int, min(pageRows, t.Len()-st.next))
+	rows := make([]int, t.Page(st.next, pageRows, pageBytes)-st.next)
 	for k := range rows {
 		rows[k] = st.next + k
 	}
-	for _, chunk := range t.Chunks(rows, role.PartialBytes) {
-		out.Emit(0, role.Message{Stream: st.stream, Payload: a.partials.Encode(i, t, chunk)})
+	if err := a.partials.Emit(out, 0, st.stream, i, t, rows); err != nil {
+		return false, err
 	}
 	st.next += len(rows)
 	if st.next == t.Len() {

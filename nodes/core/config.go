@@ -20,6 +20,9 @@ type Config struct {
 	Wiring  string // of the topology: sessions of another one cannot go on here
 	Window  int    // bytes in flight on each link (R9)
 	Commit  int    // bytes of input taken into one commit
+	Frame   int    // bytes that the payload of a frame may have (R15); 0: no bound
+	Record  int    // bytes that a record of the log may have; 0: no bound
+	Memory  int    // bytes of reference data of a session in a joiner (R16); 0: no bound
 	Pace    link.Pace
 }
 

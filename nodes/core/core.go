@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"posta.dev/posta/link"
@@ -71,6 +72,11 @@ type Output struct {
 func New(cfg Config) (*Core, error) {
 	if len(cfg.Roles) == 0 {
 		return nil, fmt.Errorf("node %s has no role", cfg.Self)
+	}
+	for _, limit := range []*int{&cfg.Frame, &cfg.Record, &cfg.Memory} {
+		if *limit == 0 {
+			*limit = math.MaxInt
+		}
 	}
 	c := &Core{cfg: cfg, in: map[linkKey]*inLink{}, sessions: map[session.ID]*sess{}, tombstones: newTombstones()}
 	for _, e := range cfg.In {

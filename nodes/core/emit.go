@@ -1,6 +1,8 @@
 package core
 
 import (
+	"fmt"
+
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/core/record"
 	"posta.dev/posta/nodes/role"
@@ -25,6 +27,11 @@ func (o *chainEmitter) Partitions() int {
 	return n
 }
 
+// Limits implements role.Emitter.
+func (o *chainEmitter) Limits() role.Limits { return o.c.limits() }
+
+func (c *Core) limits() role.Limits { return role.Limits{Frame: c.cfg.Frame, Memory: c.cfg.Memory} }
+
 // Emit implements role.Emitter.
 func (o *chainEmitter) Emit(partition int, m role.Message) {
 	if o.s.err != nil {
@@ -37,6 +44,9 @@ func (o *chainEmitter) Emit(partition int, m role.Message) {
 	if m.Chunk != nil {
 		m = role.Message{Stream: m.Stream, Payload: m.Chunk.Append(nil)}
 	}
+	if o.s.err = o.c.tooLarge(o.s, m); o.s.err != nil {
+		return
+	}
 	reference := o.s.reference(m.Stream)
 	for _, e := range o.c.out {
 		if e.carries(reference) {
@@ -44,6 +54,26 @@ func (o *chainEmitter) Emit(partition int, m role.Message) {
 		}
 	}
 }
+
+// tooLarge says why data must not become a frame (R15). Its receiver would refuse the frame however often it came, and all that waits behind
+// the frame would wait for good. Roles split what they emit; this is the last line of defence. The commit that the frame would be part of
+// has a bound, too: the log takes no larger record.
+func (c *Core) tooLarge(s *sess, m role.Message) error {
+	what := func() string {
+		return fmt.Sprintf("stream %s: a message from node %s", s.Analysis.Streams[m.Stream].Name, c.cfg.Self)
+	}
+	if size := len(m.Payload); size > c.cfg.Frame {
+		return role.TooLarge(what(), size, c.cfg.Frame)
+	}
+	if size := c.build.bytes + len(m.Payload); size > c.cfg.Record-recordReserve {
+		return fmt.Errorf("R15: %s would make a commit of %d bytes, and the log takes records of %d: lower limits.commit in the topology, or give the stream in smaller files",
+			what(), size, c.cfg.Record)
+	}
+	return nil
+}
+
+// recordReserve is for what a record has beside data: high-water marks, calls without payload, aborts.
+const recordReserve = 64 << 20
 
 // deliver gives data to a role, and records it if it changed state. kept says that the payload is still used, at least until the commit is
 // stored.
@@ -89,4 +119,5 @@ func everyEdge(*outEdge) bool { return true }
 type discardEmitter struct{ partitions int }
 
 func (d discardEmitter) Partitions() int        { return d.partitions }
+func (d discardEmitter) Limits() role.Limits    { return role.NoLimits }
 func (d discardEmitter) Emit(int, role.Message) {}

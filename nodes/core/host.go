@@ -18,6 +18,9 @@ func (h *host) Open(s role.Session, payload []byte) error {
 	if _, gone := h.c.tombstones.Get(s.ID); gone || h.c.sessions[s.ID] != nil {
 		return nil
 	}
+	if len(payload) > h.c.cfg.Frame {
+		return role.TooLarge("the announcement of session "+s.ID.String()+" with its parameters", len(payload), h.c.cfg.Frame)
+	}
 	s.Replica = h.c.cfg.Replica
 	if err := h.c.open(s, payload, linkKey{from: h.c.cfg.Self}, true); err != nil {
 		h.c.abort(s.ID, err.Error())

@@ -14,7 +14,7 @@ func (c *Core) Prepare(requests []role.Request) (works []func()) {
 		for k := range requests {
 			r := &requests[k]
 			if id, stream, ok := decoder.DecodeChunk(r); ok && c.sessions[id] != nil {
-				if w := next.Prepare(id, stream, r.Chunk); w != nil {
+				if w := next.Prepare(id, stream, r.Chunk, c.limits()); w != nil {
 					works = append(works, w)
 				}
 			}

@@ -107,6 +107,10 @@ func (r *Recovery) reload(f *record.Frame, at link.LogIndex) error {
 	if o == nil || f.Frame.Seq <= r.plan.floors[k] || f.Frame.Seq <= o.Last() {
 		return nil
 	}
+	if size := len(f.Frame.Payload); size > r.c.cfg.Frame {
+		return fmt.Errorf("R15: frame %d of edge %s has %d bytes and has not arrived everywhere yet, and limits.frame was lowered to %d meanwhile: "+
+			"write at least %d until the sessions of that time are over", f.Frame.Seq, f.Edge, size, r.c.cfg.Frame, size)
+	}
 	f.Frame.Edge, f.Frame.From = f.Edge, r.c.cfg.Self
 	f.Frame.Payload = bytes.Clone(f.Frame.Payload)
 	return o.Reload(f.Frame, at)

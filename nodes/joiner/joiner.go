@@ -147,8 +147,8 @@ func (j *Joiner) Flush(id session.ID, out role.Emitter) error {
 			continue
 		}
 		for p, rows := range t.Partition(out.Partitions()) {
-			for _, chunk := range t.Chunks(rows, role.PartialBytes) {
-				out.Emit(p, role.Message{Stream: st.stream, Payload: j.partials.Encode(i, t, chunk)})
+			if err := j.partials.Emit(out, p, st.stream, i, t, rows); err != nil {
+				return err
 			}
 		}
 		t.Reset()

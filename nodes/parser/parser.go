@@ -45,7 +45,7 @@ func (p *Parser) Open(s role.Session) error {
 	return nil
 }
 
-// Take implements role.Role: one chunk, one batch.
+// Take implements role.Role: one chunk, one batch, or as many as limits.frame asks for (R15).
 func (p *Parser) Take(id session.ID, m role.Message, out role.Emitter) (durable bool, err error) {
 	st := p.sessions[id]
 	chunk := m.Chunk
@@ -57,7 +57,7 @@ func (p *Parser) Take(id session.ID, m role.Message, out role.Emitter) (durable 
 	w, _ := chunk.Prepared.(*work)
 	chunk.Prepared = nil // a parser is given back once
 	if w == nil || w.of != st || w.stream != m.Stream {
-		if w, err = st.begin(m.Stream, chunk); err == nil {
+		if w, err = st.begin(m.Stream, chunk, out.Limits()); err == nil {
 			w.do()
 		}
 	}
@@ -71,16 +71,19 @@ func (p *Parser) Take(id session.ID, m role.Message, out role.Emitter) (durable 
 	if w.payload != nil {
 		out.Emit(0, role.Message{Stream: m.Stream, Payload: w.payload})
 	}
+	for _, p := range w.pieces {
+		out.Emit(0, role.Message{Stream: m.Stream, Payload: p})
+	}
 	return false, nil
 }
 
 // Prepare implements role.Preparer.
-func (p *Parser) Prepare(id session.ID, stream int, c *role.Chunk) func() {
+func (p *Parser) Prepare(id session.ID, stream int, c *role.Chunk, limits role.Limits) func() {
 	st := p.sessions[id]
 	if st == nil || len(c.Data) == 0 {
 		return nil
 	}
-	w, err := st.begin(stream, c)
+	w, err := st.begin(stream, c, limits)
 	if err != nil {
 		return nil // Take finds the error again and reports it
 	}
@@ -89,9 +92,9 @@ func (p *Parser) Prepare(id session.ID, stream int, c *role.Chunk) func() {
 }
 
 // begin takes a parser for a chunk.
-func (st *state) begin(stream int, c *role.Chunk) (*work, error) {
+func (st *state) begin(stream int, c *role.Chunk, limits role.Limits) (*work, error) {
 	key := fileKey{stream, c.File, string(c.Header)}
-	w := &work{of: st, stream: stream, chunk: c, key: key}
+	w := &work{of: st, stream: stream, chunk: c, key: key, limit: limits.Frame}
 	if idle := st.idle[key]; len(idle) > 0 {
 		w.parser, st.idle[key] = idle[len(idle)-1], idle[:len(idle)-1]
 		return w, nil

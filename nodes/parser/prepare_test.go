@@ -31,7 +31,7 @@ func TestPrepare(t *testing.T) {
 			if i%5 == round {
 				continue // this one is not prepared
 			}
-			if work := prepared.Prepare(id, m.Stream, m.Chunk); work != nil {
+			if work := prepared.Prepare(id, m.Stream, m.Chunk, role.NoLimits); work != nil {
 				wg.Add(1)
 				go func() { defer wg.Done(); work() }()
 			}
@@ -61,7 +61,7 @@ func TestPrepare(t *testing.T) {
 func TestPreparedWorkBelongsToItsChunk(t *testing.T) {
 	p, out := opened(t), &roletest.Kept{}
 	m := roletest.Chunk(1, 2, "red,3\n")
-	p.Prepare(id, m.Stream, m.Chunk)()
+	p.Prepare(id, m.Stream, m.Chunk, role.NoLimits)()
 	copy(m.Chunk.Data, "red,4\n")
 	next := role.Message{Stream: m.Stream, Chunk: &role.Chunk{File: m.Chunk.File, Header: m.Chunk.Header, Line: m.Chunk.Line, Data: m.Chunk.Data}}
 	if _, err := p.Take(id, next, out); err != nil {
@@ -80,7 +80,7 @@ func TestPreparedWorkBelongsToItsChunk(t *testing.T) {
 func TestN6_PanicInPreparedWork(t *testing.T) {
 	p := opened(t)
 	m := roletest.Chunk(1, 10, "red,-2\n")
-	work := p.Prepare(id, m.Stream, m.Chunk)
+	work := p.Prepare(id, m.Stream, m.Chunk, role.NoLimits)
 	var wg sync.WaitGroup
 	wg.Add(1)
 	go func() { defer wg.Done(); work() }()

@@ -3,6 +3,7 @@ package parser
 import (
 	"bytes"
 	"fmt"
+	"math"
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/parse"
@@ -39,12 +40,18 @@ type work struct {
 	chunk   *role.Chunk
 	key     fileKey
 	parser  *chunkParser
-	payload []byte // nil if the chunk has no row
+	limit   int      // of a payload
+	payload []byte   // nil if the chunk has no row, or too many for one payload
+	pieces  [][]byte // these are the payloads then
 	err     error
 }
 
 func (w *work) do() {
 	w.payload, w.err = guarded(func() ([]byte, error) { return w.parser.parse(w.chunk) })
+	if w.err == nil && len(w.payload) > w.limit {
+		w.payload = nil
+		w.pieces, w.err = guarded(func() ([][]byte, error) { return w.parser.split(w.chunk, w.limit) })
+	}
 }
 
 // guarded makes an error of a panic in an analysis' parser (N6). The core's own guard does not reach a goroutine beside the loop.
@@ -74,4 +81,20 @@ func (p *chunkParser) parse(c *role.Chunk) ([]byte, error) {
 	// The copy is as large as it must be: it waits in an outbox, and the window counts its length, not its capacity. A batch is
 	// a sixth of its CSV or a half, and room for the worst would make a full window several times as large in memory.
 	return bytes.Clone(p.scratch), nil
+}
+
+// split parses a chunk whose rows no single frame may carry once more, and makes payloads of at most limit bytes (R15). It is seldom: a
+// batch is smaller than its CSV, but for chunks of many short rows, or chunks about as large as limits.frame. The rejected rows go by themselves.
+func (p *chunkParser) split(c *role.Chunk, limit int) (payloads [][]byte, err error) {
+	head := len(role.AppendRowsHead(nil, p.file, math.MaxUint64, nil))
+	rejects, err := p.rows.Pieces(c.Data, c.Line, limit-head, func(line uint64) {
+		p.scratch = p.rows.Builder().Append(role.AppendRowsHead(p.scratch[:0], p.file, line, nil))
+		payloads = append(payloads, bytes.Clone(p.scratch))
+	})
+	if err != nil || rejects.Rows == 0 {
+		return payloads, err
+	}
+	p.rejected.Reset()
+	rejects.AddTo(p.rejected, p.of)
+	return append(payloads, role.AppendRowsHead(nil, p.file, c.Line, p.rejected.AppendRows(nil, p.rejected.Rows()))), nil
 }

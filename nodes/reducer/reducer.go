@@ -177,19 +177,21 @@ func (st *state) rejected() error {
 	return nil
 }
 
-// put keeps a part in the form in which it travels: a results reply with one part.
+// put keeps a part in the form in which it travels.
 func (st *state) put(p protocol.Part) {
-	reply := protocol.Reply{Type: protocol.Parts, State: session.Running, Parts: []protocol.Part{p}}
-	st.parts = append(st.parts, reply.Append(nil))
+	st.parts = append(st.parts, encode(p))
 }
 
-// More implements role.Role: one part.
+// More implements role.Role: one part. How often it has to be split depends on limits.frame, and how many parts are left does not: a repeated
+// call does the same.
 func (r *Reducer) More(id session.ID, out role.Emitter) (bool, error) {
 	st := r.sessions[id]
 	if len(st.parts) == 0 {
 		return false, nil
 	}
-	out.Emit(0, role.Message{Stream: st.stream, Payload: st.parts[0]})
+	if err := st.emit(st.parts[0], out); err != nil {
+		return false, err
+	}
 	st.parts = st.parts[1:]
 	return len(st.parts) > 0, nil
 }

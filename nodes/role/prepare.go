@@ -8,8 +8,8 @@ import "posta.dev/posta/protocol/session"
 type Preparer interface {
 	// Prepare returns the work on a chunk, nil if there is none. The work runs once, perhaps on another goroutine, and has returned before
 	// the role's next method is called. Its result stays with the chunk (Chunk.Prepared), where Take finds it. If no Take gets the chunk
-	// the result is garbage.
-	Prepare(id session.ID, stream int, c *Chunk) (work func())
+	// the result is garbage. Its payloads keep to the limits.
+	Prepare(id session.ID, stream int, c *Chunk, limits Limits) (work func())
 }
 
 // ChunkDecoder is a gateway that can tell before a request is handled whether it brings a chunk that the gateway would feed now.

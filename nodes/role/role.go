@@ -44,8 +44,10 @@ type Message struct {
 type Emitter interface {
 	// Partitions is the number of receivers that keys are spread over; 1 where the next role is in the same node.
 	Partitions() int
+	// Limits are what the role has to keep to now.
+	Limits() Limits
 	// Emit passes m on. partition counts from 0 and matters on edges of route hash alone. The payload belongs to the
-	// emitter from here on.
+	// emitter from here on. One above Limits.Frame fails the session (R15): a role splits what it can.
 	Emit(partition int, m Message)
 }
 

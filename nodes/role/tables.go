@@ -45,10 +45,43 @@ type PartialEncoder struct{ scratch []byte }
 // The payload waits in an outbox, where the window counts its length and not its capacity, and a bound on its size that is known before it is
 // made is several times as much.
 func (p *PartialEncoder) Encode(i int, t *fold.Table, rows []int) []byte {
+	return bytes.Clone(p.append(i, t, rows))
+}
+
+func (p *PartialEncoder) append(i int, t *fold.Table, rows []int) []byte {
 	b := wire.AppendArray(p.scratch[:0], 2)
 	b = wire.AppendUint(b, uint64(i))
 	p.scratch = t.AppendRows(b, rows)
-	return bytes.Clone(p.scratch)
+	return p.scratch
+}
+
+// Emit emits rows of table i in as many payloads as they need (R15). A row that no frame may carry is an error, which names it.
+func (p *PartialEncoder) Emit(out Emitter, partition, stream, i int, t *fold.Table, rows []int) error {
+	limit := out.Limits().Frame
+	for _, chunk := range t.Chunks(rows, min(PartialBytes, limit)) {
+		if err := p.emit(out, partition, stream, i, t, chunk); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// emit halves rows whose size was guessed too small.
+func (p *PartialEncoder) emit(out Emitter, partition, stream, i int, t *fold.Table, rows []int) error {
+	payload := p.append(i, t, rows)
+	limit := out.Limits().Frame
+	switch n := len(rows) / 2; {
+	case len(payload) <= limit:
+		out.Emit(partition, Message{Stream: stream, Payload: bytes.Clone(payload)})
+		return nil
+	case n == 0:
+		return TooLarge(fmt.Sprintf("stream %s: %s", t.Spec().Stream, t.Describe(rows[0])), len(payload), limit)
+	default:
+		if err := p.emit(out, partition, stream, i, t, rows[:n]); err != nil {
+			return err
+		}
+		return p.emit(out, partition, stream, i, t, rows[n:])
+	}
 }
 
 // Merge adds what a PartialEncoder wrote to its table.

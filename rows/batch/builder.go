@@ -79,8 +79,8 @@ func (b *Builder) Reset() {
 	}
 }
 
-// size returns an upper bound of the length of the wire form.
-func (b *Builder) size() int {
+// Size returns an upper bound of the length of the wire form.
+func (b *Builder) Size() int {
 	n := 16
 	for i, c := range b.columns {
 		n += len(b.spec[i].Name) + 32 + c.size()
@@ -109,7 +109,7 @@ func (b *Builder) Append(dst []byte) []byte {
 	if err := b.Check(); err != nil {
 		panic(err)
 	}
-	dst = slices.Grow(dst, b.size())
+	dst = slices.Grow(dst, b.Size())
 	dst = wire.AppendArray(dst, 3)
 	dst = wire.AppendUint(dst, version)
 	dst = wire.AppendUint(dst, uint64(b.Rows()))

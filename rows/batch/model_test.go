@@ -196,8 +196,8 @@ func TestWhatIsBuiltIsRead(t *testing.T) {
 			}
 			prefix := []byte("before")
 			frame := b.Append(prefix)
-			if !bytes.HasPrefix(frame, prefix) || len(frame)-len(prefix) > b.size() {
-				t.Fatalf("the frame has %d bytes, size says %d", len(frame)-len(prefix), b.size())
+			if !bytes.HasPrefix(frame, prefix) || len(frame)-len(prefix) > b.Size() {
+				t.Fatalf("the frame has %d bytes, size says %d", len(frame)-len(prefix), b.Size())
 			}
 			got, err := Decode(frame[len(prefix):], spec)
 			if err != nil {

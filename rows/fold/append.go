@@ -1,6 +1,8 @@
 package fold
 
 import (
+	"fmt"
+
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/rows/batch"
 )
@@ -108,6 +110,46 @@ func (t *Table) Chunks(rows []int, maxBytes int) [][]int {
 		chunks = append(chunks, rows[start:])
 	}
 	return chunks
+}
+
+// Page returns the end of a page that begins with row from: at most maxRows rows, whose wire forms are about maxBytes at most, and at least one
+// row. It depends on what the rows hold and on nothing else: a table that was sent and merged again has the same pages.
+func (t *Table) Page(from, maxRows, maxBytes int) (to int) {
+	size := 0
+	for to = from; to < t.Len() && to-from < maxRows; to++ {
+		t.normalizeCounts(to)
+		size += t.rowBytes(to)
+		if to > from && size > maxBytes {
+			break
+		}
+	}
+	return to
+}
+
+// normalizeCounts gives a row's counts the one form that they have whatever way they came.
+func (t *Table) normalizeCounts(row int) {
+	for i := range t.aggs {
+		if c := &t.aggs[i]; c.agg.Kind == Counts {
+			if err := c.counts[row].normalize(&c.free); err != nil {
+				t.fail(fmt.Errorf("%s of table %s: %w", c.agg.Name, t.spec.Name, err))
+			}
+		}
+	}
+}
+
+// Describe names a row for people: its table and the beginning of its key.
+func (t *Table) Describe(row int) string {
+	const most = 40
+	text := "a row of table " + t.spec.Name
+	for k, key := range t.spec.Keys {
+		if key.Kind == KeyInt {
+			text += fmt.Sprintf(", %s %d", key.Name, t.KeyInt(row, k))
+			continue
+		}
+		v := t.KeyText(row, k)
+		text += fmt.Sprintf(", %s %q", key.Name, v[:min(len(v), most)])
+	}
+	return text
 }
 
 // rowBytes is about what a row takes on the wire, rather too much than too little.

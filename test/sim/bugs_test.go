@@ -25,6 +25,8 @@ const (
 	fileInputRole   = "nodes/input/input.go"
 	fileJoiner      = "nodes/joiner/joiner.go"
 	fileReducer     = "nodes/reducer/reducer.go"
+	fileTables      = "nodes/role/tables.go"
+	fileWork        = "nodes/parser/work.go"
 )
 
 // bugs are what somebody could have made, or has. The simulator must find every one.
@@ -45,6 +47,15 @@ func bugs() []mutants.Mutant {
 		many("hwm saved before the effect", "R5", 100,
 			edit(fileReceiver, "ID: r.id, Seq: r.taken, Superseded", "ID: r.id, Seq: r.taken + 1, Superseded"),
 			edit(fileReceiver, "	if h.Seq > r.taken {\n", "	if h.Seq > r.taken+1 {\n"),
+		),
+		many("a table is sent in one piece", "R15", 200,
+			edit(fileTables, "	case len(payload) <= limit:\n", "	case len(payload) <= max(limit, 1<<30):\n"),
+			edit(fileTables, "min(PartialBytes, limit)", "max(PartialBytes, limit)"),
+			edit(fileEmit, "size > c.cfg.Frame {", "size > 1<<30 {"),
+		),
+		many("a batch is sent in one piece", "R15", 200,
+			edit(fileWork, "len(w.payload) > w.limit", "len(w.payload) > 1<<30"),
+			edit(fileEmit, "size > c.cfg.Frame {", "size > 1<<30 {"),
 		),
 		one("hwm not saved", "R5", 60, fileCommit, "	b.rec.Hwms = commit.hwms\n", ""),
 		one("acknowledged before the fsync", "R3", 60, fileReceiver, "Log: r.id.LogID, Hwm: r.stored,", "Log: r.id.LogID, Hwm: r.taken,"),

@@ -17,6 +17,7 @@ type layout struct {
 	edges  []edge
 	window int
 	commit int
+	frame  int // limits.frame: a few rows, where windows are small and no raw chunk travels
 	limits topology.Limits
 }
 
@@ -78,6 +79,9 @@ func newLayout(w *world) layout {
 			s.holds(topology.Reducer) && s.holds(topology.Output) {
 			s.replicas = 1
 		}
+	}
+	if l.frame = 1 << 20; l.window <= 4000 && l.stages[0].holds(topology.Parser) {
+		l.frame = 8 << 10
 	}
 	for i := 1; i < len(l.stages); i++ {
 		l.hop(w, i-1, i)

@@ -160,6 +160,9 @@ func (n *node) push(x *wire, frames []link.Frame) int {
 
 // carry delivers a frame in its turn.
 func (w *world) carry(x *wire, f link.Frame) {
+	if size := len(f.Payload); size > w.layout.frame { // no receiver's socket would let it in, however often it came
+		w.fail("R15: %s sends a frame of %d bytes to %s, and limits.frame is %d", x.from, size, x.to, w.layout.frame)
+	}
 	x.clear = max(x.clear, w.At+w.delay())
 	times := x.times
 	header := f.AppendHeader(nil)

@@ -127,7 +127,7 @@ func (n *node) config() (cfg core.Config, err error) {
 	s := n.stage()
 	cfg = core.Config{
 		Self: n.id, ID: n.disk.id, Replica: analyses.Replica{Index: n.index, Of: s.replicas},
-		Joiner: s.holds(topology.Joiner), Known: n.w.known, Window: l.window, Commit: l.commit, Pace: link.DefaultPace,
+		Joiner: s.holds(topology.Joiner), Known: n.w.known, Window: l.window, Commit: l.commit, Frame: l.frame, Pace: link.DefaultPace,
 	}
 	for _, e := range l.edges {
 		if e.to == n.place {

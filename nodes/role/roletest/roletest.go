@@ -151,8 +151,9 @@ func Session(t *testing.T, name string, r analyses.Replica, params map[string]st
 
 // Kept is an emitter that keeps everything.
 type Kept struct {
-	N   int // of partitions, 0 is 1
-	All []Emitted
+	N     int // of partitions, 0 is 1
+	Frame int // limits.frame, 0 is none
+	All   []Emitted
 }
 
 // Emitted is one message.
@@ -163,6 +164,15 @@ type Emitted struct {
 
 // Partitions implements role.Emitter.
 func (k *Kept) Partitions() int { return max(1, k.N) }
+
+// Limits implements role.Emitter.
+func (k *Kept) Limits() role.Limits {
+	l := role.NoLimits
+	if k.Frame > 0 {
+		l.Frame = k.Frame
+	}
+	return l
+}
 
 // Emit implements role.Emitter.
 func (k *Kept) Emit(partition int, m role.Message) { k.All = append(k.All, Emitted{partition, m}) }

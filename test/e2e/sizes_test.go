@@ -1,0 +1,179 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"posta.dev/posta/client"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/zmqx"
+)
+
+// TestR15_SmallFrames: whatever limits.frame is, nodes split what they send, and the answers are the right ones.
+func TestR15_SmallFrames(t *testing.T) {
+	for _, limits := range []map[string]string{
+		{"limits.frame": "128KiB", "limits.chunk": "64KiB"},
+		{"limits.frame": "64KiB", "limits.chunk": "32KiB", "limits.window": "64KiB", "limits.commit": "64KiB"},
+	} {
+		c := start(t, topology.Variant{Settings: limits, SplitParsers: limits["limits.window"] != ""})
+		for _, analysis := range []string{"memes", "movies", "bikes", "flights"} {
+			d := generatedFor(t, analysis, 20_000)
+			d.check(t, c.analyse(deadline(t, 2*time.Minute), d.dir, func(cfg *client.Config) { cfg.Analysis = analysis }))
+		}
+		c.noUnexpectedExits()
+	}
+}
+
+// TestR15_OneRowTooLarge: a row that no frame may carry fails its session with an error that says so, and the next session runs.
+func TestR15_OneRowTooLarge(t *testing.T) {
+	c := start(t, topology.Variant{})
+	d := generatedFor(t, "flights", 1000)
+	huge := generatedFor(t, "flights", 1000)
+	spoil(t, filepath.Join(huge.dir, "itineraries.csv"), "startingAirport", strings.Repeat("A", 9*mib))
+	spoil(t, filepath.Join(huge.dir, "itineraries.csv"), "segmentsArrivalAirportCode", "AAA||BBB||CCC||DDD")
+	_, err := client.Run(deadline(t, time.Minute), client.Config{Entries: c.topo.EntryPoints(), Analysis: "flights", Dir: huge.dir})
+	saysTooLarge(t, err, "itineraries", "limits.frame")
+	d.check(t, c.analyse(deadline(t, time.Minute), d.dir, func(cfg *client.Config) { cfg.Analysis = "flights" }))
+	c.noUnexpectedExits()
+}
+
+// TestR15_LargeChunk: a batch may be larger than its chunk. One of 8 MiB with a huge field is answered, or the session fails in words.
+func TestR15_LargeChunk(t *testing.T) {
+	c := start(t, topology.Variant{Settings: map[string]string{"limits.chunk": "8MiB", "limits.commit": "8MiB"}})
+	huge := generatedFor(t, "movies", 1000)
+	files, err := filepath.Glob(filepath.Join(huge.dir, "*ratings*.csv"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	spoil(t, files[0], "movieId", strings.Repeat("7", 7*mib))
+	ctx := deadline(t, time.Minute)
+	if _, err := client.Run(ctx, client.Config{Entries: c.topo.EntryPoints(), Analysis: "movies", Dir: huge.dir, Chunk: 8 * mib}); ctx.Err() != nil {
+		t.Fatalf("it hangs: %v", err)
+	}
+	d := generatedFor(t, "bikes", 2000)
+	d.check(t, c.analyse(deadline(t, time.Minute), d.dir, nil))
+	c.noUnexpectedExits()
+}
+
+// spoil writes over a field of the second row of a CSV file.
+func spoil(t *testing.T, file, column, value string) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitN(b, []byte("\n"), 4)
+	at := -1
+	for i, name := range strings.Split(string(lines[0]), ",") {
+		if name == column {
+			at = i
+		}
+	}
+	fields := strings.Split(string(lines[1]), ",")
+	if at < 0 || at >= len(fields) {
+		t.Fatalf("%s has no column %s in %q", file, column, lines[0])
+	}
+	fields[at] = value
+	lines[1] = []byte(strings.Join(fields, ","))
+	if err := os.WriteFile(file, bytes.Join(lines, []byte("\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func saysTooLarge(t *testing.T, err error, words ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatal("R15: the session succeeded")
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Fatalf("R15: %q is not in: %v", w, err)
+		}
+	}
+}
+
+// plainClient speaks the protocol without package client, which keeps to every limit by itself.
+type plainClient struct {
+	t   *testing.T
+	req *zmqx.Req
+	id  session.ID
+}
+
+func dialLimits(t *testing.T, endpoint string) *plainClient {
+	t.Helper()
+	req, err := zmqx.NewReq(zmqx.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = req.Close() })
+	if err := req.Connect(endpoint); err != nil {
+		t.Fatal(err)
+	}
+	return &plainClient{t, req, session.New()}
+}
+
+func (r *plainClient) say(q protocol.Request) protocol.Reply {
+	r.t.Helper()
+	q.Session = r.id
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	answer, err := r.req.Do(ctx, zmqx.Message{q.Append(nil)})
+	if err != nil {
+		r.t.Fatalf("%s: %v", q.Type, err)
+	}
+	reply, err := protocol.DecodeReply(answer[0])
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return reply
+}
+
+// TestR15_ChunkAtTheLimit: a chunk that the input's socket just lets pass is answered with ok, and its rows arrive, though a batch of them
+// with the file's long name is larger than a frame.
+func TestR15_ChunkAtTheLimit(t *testing.T) {
+	c := start(t, topology.Variant{})
+	in := dialLimits(t, c.topo.EntryPoints()[0])
+	opened := in.say(protocol.Request{Type: protocol.Open, Analysis: "bikes"})
+	if opened.Failure() != nil {
+		t.Fatal(opened.Failure())
+	}
+	q := protocol.Request{Type: protocol.Chunk, Stream: "stations", Lane: 0, Seq: 1, File: strings.Repeat("m", 250-len("/stations.csv")) + "/stations.csv",
+		Line: 2, Header: []byte("code,name,latitude,longitude,yearid")}
+	q.Session = in.id
+	var rows []byte
+	for i := 0; len(q.Append(nil))+len(rows)+128 < 16*mib-104; i++ {
+		rows = fmt.Appendf(rows, "%d,s,45.5,-73.5,2014\n", i)
+	}
+	rows = append(rows, bytes.Repeat([]byte("\n"), 16*mib-104-len(q.Append(nil))-len(rows)-4)...)
+	q.Data = rows
+	if r := in.say(protocol.Request{Type: protocol.End, Stream: "weather"}); r.Failure() != nil {
+		t.Fatal(r.Failure())
+	}
+	if r := in.say(q); r.Failure() != nil {
+		t.Fatal(r.Failure())
+	}
+	for _, s := range []string{"stations", "trips"} {
+		end := protocol.Request{Type: protocol.End, Stream: s, Lanes: []protocol.LaneSeq{{Lane: 0, Seq: 1}}}
+		if r := in.say(end); r.Failure() != nil {
+			t.Fatal(r.Failure())
+		}
+	}
+	out := dialLimits(t, c.topo.Outputs()[0])
+	out.id = in.id
+	until(t, 30*time.Second, "the answer is complete", func() bool {
+		r := out.say(protocol.Request{Type: protocol.Results, Wait: time.Second})
+		if r.Failure() != nil || r.State == session.Failed {
+			t.Fatalf("%v %s", r.Failure(), r.Reason)
+		}
+		return r.Complete
+	})
+	c.noUnexpectedExits()
+}
