@@ -95,6 +95,7 @@ func (x *node) step(now time.Time) {
 	x.core.Advance()
 	x.store(now)
 	x.send(now)
+	x.reportRefused(now)
 	x.beat(now)
 	x.memory.adjust(now)
 	x.alarm.set(now, x.beatAt.Add(x.cfg.Topology.Medics.Heartbeat))

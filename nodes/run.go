@@ -91,20 +91,21 @@ type node struct {
 	started time.Time
 	state   heartbeat.State
 
-	jobs     chan job
-	answers  chan done
-	busy     bool      // the committer has a job
-	failed   *job      // a job that found the disk full
-	retryAt  time.Time // when to try it again
-	snapAt   wal.Index // the last snapshot
-	logBytes int64
-	sinceCut int64 // bytes appended since the last snapshot
-	snapSize int64
-	idleAt   time.Time // since when nothing was under way
-	beatAt   time.Time
-	lastCut  time.Time
-	flush    flushTimer
-	alarm    *alarm
+	jobs       chan job
+	answers    chan done
+	busy       bool      // the committer has a job
+	failed     *job      // a job that found the disk full
+	retryAt    time.Time // when to try it again
+	snapAt     wal.Index // the last snapshot
+	logBytes   int64
+	sinceCut   int64 // bytes appended since the last snapshot
+	snapSize   int64
+	idleAt     time.Time // since when nothing was under way
+	beatAt     time.Time
+	lastCut    time.Time
+	reportedAt time.Time // something that was not believed
+	flush      flushTimer
+	alarm      *alarm
 }
 
 // open makes the core and opens the sockets.

@@ -47,7 +47,7 @@ func (u *Unacked[T]) Delivered(tag T, frames []link.Frame) {
 			d.last = max(d.last, frames[i].Seq)
 		}
 	}
-	if d.id.LogID != u.newest.LogID || d.id.Incarnation > u.newest.Incarnation {
+	if (d.id.LogID != u.newest.LogID || d.id.Incarnation > u.newest.Incarnation) && u.newest.Reaches(d.id) { // M10
 		u.newest = d.id
 	}
 	u.open = append(u.open, d)

@@ -39,6 +39,7 @@ type Core struct {
 
 	turn     int // the link that Advance serves first, modulo their number; grows, so that none starves
 	Counters Counters
+	refused  string // the last that was heard and not believed (M10); Refused empties it
 }
 
 type linkKey struct {
@@ -113,6 +114,9 @@ func (c *Core) Receive(frames []link.Frame) {
 		if f.Kind == link.Hello && !c.addressedToUs(f) {
 			continue
 		}
+		if !c.believes(f.From, l.recv.ID(), f.ID) {
+			continue
+		}
 		if l.bytes > 2*c.cfg.Window {
 			c.Counters.Gaps++
 			l.recv.Dropped(link.Gap)
@@ -134,7 +138,7 @@ func (c *Core) Ack(a link.Ack, now time.Time) {
 		return
 	}
 	for _, o := range c.outboxes {
-		if o.edge != a.Edge {
+		if o.edge != a.Edge || !c.believes(a.Receiver, o.Peer(a.Receiver), a.ID) {
 			continue
 		}
 		if lost := o.Ack(a, now); lost != nil {

@@ -12,6 +12,7 @@ type Counters struct {
 	BytesIn, BytesOut   uint64
 	Duplicates, Gaps    uint64
 	Zombies, Unknown    uint64
+	Refused             uint64 // not believed (M10)
 	Commits             uint64
 }
 
