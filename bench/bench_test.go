@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 	if IsChild(os.Args[1:]) {
 		os.Exit(Child(os.Args[1:]))
 	}
+	if len(os.Args) == 3 && os.Args[1] == endlessVerb {
+		os.Exit(runEndless(os.Args[2]))
+	}
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) { natstest.Remove(); os.Exit(code) }))
 }
 

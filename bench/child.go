@@ -49,6 +49,11 @@ func Child(args []string) int {
 		fmt.Fprintln(os.Stderr, errUsage)
 		return 2
 	}
+	go func() { // until the process ends
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		fmt.Fprintln(os.Stderr, "bench: the program that started this process is gone")
+		os.Exit(1)
+	}()
 	if err := profiled(args[1], func() error { return child(ctx, args[2], args[3:]) }); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

@@ -127,7 +127,7 @@ func (x *cluster) start(what string, id topology.NodeID) error {
 	defer func() { _ = log.Close() }() // the process has its own
 	m.cmd = x.c.command(x.label+"-"+string(id), what, x.topo.File, string(id))
 	m.cmd.Stdout, m.cmd.Stderr = log, log
-	if err := m.cmd.Start(); err != nil {
+	if err := startChild(m.cmd); err != nil {
 		return fmt.Errorf("start node %s: %w", id, err)
 	}
 	x.nodes = append(x.nodes, m)
@@ -142,7 +142,17 @@ func (c *Config) command(label string, args ...string) *exec.Cmd {
 	}
 	all := append(slices.Clone(c.Self), childVerb, profile)
 	all = append(all, args...)
-	return exec.Command(all[0], all[1:]...)
+	cmd := exec.Command(all[0], all[1:]...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C is for this program, which then ends its children
+	return cmd
+}
+
+// startChild starts a child, which ends when its standard input does: with this process, however that ends.
+func startChild(cmd *exec.Cmd) error {
+	if _, err := cmd.StdinPipe(); err != nil { // Wait closes it
+		return err
+	}
+	return cmd.Start()
 }
 
 // listen subscribes to the heartbeats of all nodes.
@@ -266,7 +276,7 @@ func (c *Config) run(ctx context.Context, label string, args ...string) (o child
 	cmd := c.command(label, args...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Start(); err != nil {
+	if err := startChild(cmd); err != nil {
 		return o, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })

@@ -52,7 +52,7 @@ func (d *loadData) start(ctx context.Context, c *Config, label, file string) (*b
 		return nil, err
 	}
 	l.cmd.Stderr = &l.errs
-	if err := l.cmd.Start(); err != nil {
+	if err := startChild(l.cmd); err != nil {
 		return nil, err
 	}
 	l.forget = context.AfterFunc(ctx, func() { _ = l.cmd.Process.Kill() }) // it may have ended

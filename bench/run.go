@@ -121,6 +121,9 @@ func Run(ctx context.Context, c Config) error {
 			continue
 		}
 		done, err := s.measure(ctx, &c)
+		if err != nil && ctx.Err() != nil {
+			err = context.Cause(ctx) // how the children ended says less
+		}
 		if err != nil {
 			return fmt.Errorf("bench %s: %w", s.name, err)
 		}

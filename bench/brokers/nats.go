@@ -38,9 +38,6 @@ func (n *NATS) Start(ctx context.Context) error {
 		args = append(args, "-address", n.address())
 	}
 	cmd := exec.Command(n.command[0], args...)
-	if _, err := cmd.StdinPipe(); err != nil { // ends with this process, and so does the server
-		return fmt.Errorf("start NATS: %w", err)
-	}
 	err := n.start(ctx, cmd, 5*time.Millisecond, func() bool {
 		if n.said.URL == "" {
 			text, err := os.ReadFile(ready)

@@ -16,7 +16,7 @@ import (
 // errEnded is of a server that ends before it answers, and takes that for a success.
 var errEnded = errors.New("it has ended")
 
-// process is a server that runs in a process group of its own. Its methods are called by one goroutine.
+// process is a server that runs in a process group of its own. It ends when its standard input does. Its methods are called by one goroutine.
 type process struct {
 	dir   string        // holds its data, and out.log
 	cmd   *exec.Cmd     // nil while it is dead
@@ -32,6 +32,9 @@ func (p *process) start(ctx context.Context, cmd *exec.Cmd, every time.Duration,
 	}
 	defer func() { _ = log.Close() }() // the server has its own
 	cmd.Stdout, cmd.Stderr = log, log
+	if _, err := cmd.StdinPipe(); err != nil { // it ends with this process, and so does the server, however this process ends
+		return err
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		return err

@@ -1,0 +1,102 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// endlessVerb has the test's program run a bench that takes long, to be killed.
+const endlessVerb = "endless-bench"
+
+// endless is a bench that takes minutes.
+func endless(dir, exe string, out *bytes.Buffer) Config {
+	return Config{
+		Sections: []string{"bikes"}, Rounds: 1000, Cold: true, Dir: dir, Self: []string{exe}, Out: out, Rows: 300_000, Set: map[string]string{},
+	}
+}
+
+func runEndless(dir string) int {
+	exe, err := os.Executable()
+	if err == nil {
+		err = Run(context.Background(), endless(dir, exe, &bytes.Buffer{}))
+	}
+	fmt.Fprintln(os.Stderr, err)
+	return 1
+}
+
+// processesOf are those whose command line names the directory.
+func processesOf(dir string) (all []string) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, f := range files {
+		if b, err := os.ReadFile(f); err == nil && bytes.Contains(b, []byte(dir)) {
+			all = append(all, strings.ReplaceAll(string(b), "\x00", " "))
+		}
+	}
+	return all
+}
+
+// await waits until there are at least some processes, or with 0 none.
+func await(t *testing.T, dir string, some int) {
+	t.Helper()
+	var all []string
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if all = processesOf(dir); some == 0 && len(all) == 0 || some > 0 && len(all) >= some {
+			return
+		}
+	}
+	t.Fatalf("processes of the bench: %q, want %d", all, some)
+}
+
+func shortDir(t *testing.T) (dir, exe string) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dir, err = os.MkdirTemp("", "pb"); err != nil { // short, for unix sockets
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir, exe
+}
+
+// An interrupted bench says that it was interrupted, which is exit code 130, and not how its children ended.
+func TestBench_Interrupted(t *testing.T) {
+	dir, exe := shortDir(t)
+	interrupted := errors.New("interrupted")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- Run(ctx, endless(dir, exe, &bytes.Buffer{})) }()
+	await(t, dir, 7) // nodes, client
+	cancel(interrupted)
+	if err := <-ended; !errors.Is(err, interrupted) || strings.Contains(err.Error(), "killed") {
+		t.Errorf("%v", err)
+	}
+	await(t, dir, 0)
+}
+
+// A bench that is killed takes its children along.
+func TestBench_Killed(t *testing.T) {
+	dir, exe := shortDir(t)
+	cmd := exec.Command(exe, endlessVerb, dir)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, dir, 1+7)
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	await(t, dir, 0)
+	if errs.Len() > 0 {
+		t.Logf("%s", errs.Bytes())
+	}
+}
