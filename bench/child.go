@@ -181,6 +181,9 @@ func reportAnswer(begin time.Time, answer json.Marshaler, times []time.Duration)
 	if from < 0 {
 		return fmt.Errorf("%w: no queries in the JSON of an answer", errAnswer)
 	}
+	if to := bytes.LastIndex(text, []byte(`, "warnings": `)); to > from { // the client's, about its input; they come last
+		text = append(text[:to], '}')
+	}
 	line, err := json.Marshal(t)
 	if err != nil {
 		return err
