@@ -27,11 +27,11 @@ func measureRecovery(ctx context.Context, c *Config) (done Section, err error) {
 	}
 	done.About = fmt.Sprintf("a joiner, and in another session the broker, is killed in the middle of %d trips and started again at once; the answers have to be the same", facts)
 	return c.durableClusters(ctx, done, func(ctx context.Context, x *contestant) ([]Measure, error) {
-		calm, err := x.run(ctx, c, s, data)
+		undisturbed, err := x.run(ctx, c, s, data)
 		if err != nil {
 			return nil, err
 		}
-		hit, back, err := x.disturbed(ctx, c, s, data, &calm, func(ctx context.Context, n *cluster) (time.Duration, error) {
+		hit, back, err := x.disturbed(ctx, c, s, data, &undisturbed, func(ctx context.Context, n *cluster) (time.Duration, error) {
 			return n.replace(ctx, x.verb(), victim)
 		})
 		if err != nil {
@@ -40,17 +40,17 @@ func measureRecovery(ctx context.Context, c *Config) (done Section, err error) {
 		measures := []Measure{
 			{"running again", "ms", float64(back.Microseconds()) / 1e3},
 			{"wall", "s", hit.Wall.Seconds()},
-			{"undisturbed", "s", calm.wall.Seconds()},
-			{"lost", "ms", float64((hit.Wall - calm.wall).Milliseconds())},
+			{"undisturbed", "s", undisturbed.wall.Seconds()},
+			{"lost", "ms", float64((hit.Wall - undisturbed.wall).Milliseconds())},
 		}
 		if x.broker == nil {
 			return measures, nil
 		}
-		hit, back, err = x.disturbed(ctx, c, s, data, &calm, func(ctx context.Context, n *cluster) (time.Duration, error) { return n.replaceBroker(ctx) })
+		hit, back, err = x.disturbed(ctx, c, s, data, &undisturbed, func(ctx context.Context, n *cluster) (time.Duration, error) { return n.replaceBroker(ctx) })
 		return append(measures,
 			Measure{"broker answers again", "ms", float64(back.Microseconds()) / 1e3},
 			Measure{"wall, broker killed", "s", hit.Wall.Seconds()},
-			Measure{"lost to it", "ms", float64((hit.Wall - calm.wall).Milliseconds())},
+			Measure{"lost to it", "ms", float64((hit.Wall - undisturbed.wall).Milliseconds())},
 		), err
 	})
 }
@@ -58,15 +58,15 @@ func measureRecovery(ctx context.Context, c *Config) (done Section, err error) {
 // fault ends something by force, has it started again, and returns how long it was away.
 type fault func(context.Context, *cluster) (time.Duration, error)
 
-// disturbed runs a session that is hit in its middle. Its answers must be those of the calm one.
-func (x *contestant) disturbed(ctx context.Context, c *Config, s *workload, data string, calm *result, hit fault) (o childReport, back time.Duration, err error) {
-	for after := calm.wall * 2 / 5; ; after /= 2 { // a session may be faster than the calm one was
+// disturbed runs a session that is hit in its middle. Its answers must be those of the undisturbed one.
+func (x *contestant) disturbed(ctx context.Context, c *Config, s *workload, data string, undisturbed *result, hit fault) (o childReport, back time.Duration, err error) {
+	for after := undisturbed.wall * 2 / 5; ; after /= 2 { // a session may be faster than the undisturbed one was
 		o, back, err = x.runWithFault(ctx, c, s, data, after, hit)
 		if after == 0 || !errors.Is(err, errTooLate) {
 			break
 		}
 	}
-	if err == nil && !bytes.Equal(o.Answer, calm.answer) {
+	if err == nil && !bytes.Equal(o.Answer, undisturbed.answer) {
 		err = errors.New("the answers after a kill are not those without")
 	}
 	return o, back, err

@@ -11,8 +11,8 @@
 //
 // The main loop is in run.go:
 //
-//	Dial     ask the entries in turn who the inputs and outputs are
-//	Open     at every input, in their order, so that the first decides who is admitted and who waits (busy)
+//	Dial     ask the entries in turn for the inputs and outputs
+//	Open     at every input, in their order, so that the first decides which session is admitted and which waits (busy)
 //	Upload   stream by stream: readers cut files into chunks, lanes pull chunks and wait for each to be durable; then the
 //	         stream's end is said to every input
 //	Results  ask an output for part after part; another one when it is silent

@@ -13,7 +13,7 @@ type Ack struct {
 	Log      LogID    // the sender's log that Hwm counts in; zero if the receiver knows none yet
 	Hwm      Seq      // durable at the receiver
 	Resend   bool     // the receiver misses Hwm+1 and wants it again
-	Receiver NodeID   // who acknowledges
+	Receiver NodeID   // the node that acknowledges
 	ID       Identity // of the receiver
 }
 

@@ -52,5 +52,5 @@ type Event struct {
 	Edge      string
 	Node      NodeID
 
-	Heartbeat []byte // with Node as who sent it
+	Heartbeat []byte // sent by Node
 }

@@ -30,7 +30,7 @@ func (p Backoff) Filled() Backoff {
 	return p
 }
 
-// Delay is the wait after so many deaths in a row: none, First, 2 × First, … Most.
+// Delay is the wait after so many deaths in a row: none, First, 2 × First, … Max.
 func (p Backoff) Delay(inARow int) time.Duration {
 	if inARow <= 1 {
 		return 0
@@ -56,7 +56,7 @@ type member struct {
 	waiting bool      // for due; otherwise it is being started, or it runs
 	due     time.Time // when it is to be started
 	started time.Time // the last start that succeeded; zero if none has since the last death
-	inARow  int       // deaths that came sooner than Pace.Healthy
+	inARow  int       // deaths that came sooner than Backoff.Healthy
 	starts  int
 }
 

@@ -9,7 +9,7 @@ import (
 
 // limitProcessors keeps a node from more processors than it can have: where a machine has more nodes than cores, the Go runtime of
 // each of them would wake idle threads that find nothing to do and take the cores from its neighbours, a tenth of all CPU time with seven
-// nodes on two cores. Two nodes share a core, since not all are busy at once; who parses has them all. GOMAXPROCS in the environment takes
+// nodes on two cores. Two nodes share a core, since not all are busy at once; a node that parses has them all. GOMAXPROCS in the environment takes
 // precedence.
 func limitProcessors(t *topology.Topology, n topology.Node) {
 	if os.Getenv("GOMAXPROCS") != "" || n.Holds(topology.Parser) {

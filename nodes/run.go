@@ -34,8 +34,8 @@ type Config struct {
 	// R3 is broken: for measuring what durability costs, and for nothing else. That is why no setting of the topology leads here.
 	Disk wal.FS
 
-	// Roles makes the chain of the node; nil means the product's roles. It is for who wants the engine with other roles in
-	// it, as the benchmark of a bare link does.
+	// Roles makes the chain of the node; nil means the product's roles. It is for programs that put other roles into the
+	// engine, as the benchmark of a bare link does.
 	Roles func(n topology.Node) ([]role.Role, error)
 }
 

@@ -12,7 +12,7 @@ import (
 // RequestType is the type of a request.
 type RequestType string
 
-// The requests. Hold is for who changes the cluster. Info and sessions are answered by every node, the others by inputs, outputs or both (see docs/protocol.md).
+// The requests. Hold is for a program that changes the cluster. Info and sessions are answered by every node, the others by inputs, outputs or both (see docs/protocol.md).
 const (
 	Open     RequestType = "open"
 	Chunk    RequestType = "chunk"

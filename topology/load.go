@@ -10,9 +10,9 @@ import (
 // Load reads and checks a topology file. The error of a file that was read is Errors.
 func Load(path string) (*Topology, error) { return LoadInternal(path, "") }
 
-// LoadInternal is Load as seen from within a network of containers: every host has inside for its address, which CheckInternal has found good,
+// LoadInternal is Load as seen from within a network of containers: every host has the address inside, which CheckInternal has found good,
 // and nodes and medics dial each other there, at the ports that they listen on. Clients are outside, and are told what the file says.
-// So one file serves processes, containers, and who asks them. With "" it is Load.
+// So one file serves processes, containers, and their clients. With "" it is Load.
 func LoadInternal(path, inside string) (*Topology, error) {
 	if name, ok := strings.CutPrefix(path, EnvPrefix); ok {
 		return loadEnv(name, inside)

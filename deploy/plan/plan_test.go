@@ -334,11 +334,11 @@ func TestAClusterThatStandsStillIsAskedFirst(t *testing.T) {
 
 // What was taken down goes on in its own shape, and in another one if no session was left.
 func TestTakenDownAndUpAgain(t *testing.T) {
-	for _, calm := range []bool{true, false} {
+	for _, drained := range []bool{true, false} {
 		w := newWorld(t, twoHosts)
 		one, three := variant{joiners: 1, medics: 2}.want(t), variant{joiners: 3, medics: 2}.want(t)
 		w.carryOut(one, -1)
-		if !calm { // switched off
+		if !drained { // switched off
 			for i := range w.engines {
 				for j := range w.engines[i].Containers {
 					w.engines[i].Containers[j].Running = false
@@ -346,7 +346,7 @@ func TestTakenDownAndUpAgain(t *testing.T) {
 			}
 		}
 		down := TakeDown(one, w.observed(), false)
-		if calm {
+		if drained {
 			golden(t, "down", named(down.Text(&one)))
 		}
 		w.held = false
@@ -359,10 +359,10 @@ func TestTakenDownAndUpAgain(t *testing.T) {
 		again := w.clone()
 		again.carryOut(one, -1)
 		_, err := Make(three, w.observed())
-		if calm != (err == nil) {
-			t.Fatalf("sessions had come to their end: %v, and another shape: %v", calm, err)
+		if drained != (err == nil) {
+			t.Fatalf("sessions had come to their end: %v, and another shape: %v", drained, err)
 		}
-		if calm {
+		if drained {
 			w.carryOut(three, -1)
 		}
 	}

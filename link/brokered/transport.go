@@ -15,7 +15,7 @@ import (
 )
 
 // Transport implements link.Transport but for the broker itself, which two connections lead to: one to publish and one to consume. A broker
-// that is short of memory stops reading from those who publish, and must not stop delivering acknowledgements. Tag is what the broker
+// that is short of memory stops reading from its publishers, and must not stop delivering acknowledgements. Tag is what the broker
 // identifies a delivery by.
 type Transport[Tag any] struct {
 	Config link.TransportConfig

@@ -93,7 +93,7 @@ func (c *Control) open() (err error) {
 	return nil
 }
 
-// topics are heartbeats also of those whose beats nobody wants: who beats is not silent.
+// topics are what is subscribed to: heartbeats in any case, because a receiver that sends heartbeats is not silent.
 func (c *Control) topics() []string {
 	if c.cfg.Acks {
 		return []string{ackTo(c.cfg.Node.ID), BeatTopic}

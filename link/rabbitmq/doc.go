@@ -1,4 +1,4 @@
-// Package rabbitmq carries links over RabbitMQ, for who runs that broker already, and for the comparison. Nodes, log and answers are
+// Package rabbitmq carries links over RabbitMQ, for users who run that broker already, and for the comparison. Nodes, log and answers are
 // the same as over ZeroMQ; heartbeats and clients stay on the nodes' own sockets (package control).
 //
 //	input-1                                the broker                                          joiner-1
@@ -14,19 +14,19 @@
 //	  channel ◀── [exclusive queue of this connection] ◀─ key input-1 ─ (posta.NAME.acks) ◀── channel
 //
 // Queues and exchanges of frames are durable, classic or quorum as the topology says. Both ends declare them, so either may come
-// first. A node has two connections, because a broker that is short of memory stops reading from who publishes, and must not stop
-// reading acknowledgements from who consumes; on them a channel for each link, so that links do not wait for each other.
+// first. A node has two connections, because a broker that is short of memory stops reading from its publishers, and must not stop
+// reading the acknowledgements of its consumers; on them a channel for each link, so that links do not wait for each other.
 //
-// # Who trusts whom with what
+// # What each part answers for
 //
 //	the frame is in the sender's log      before it is published (R3)
 //	the broker has it                     when it confirms: until then it counts as unconfirmed, and those are bounded
 //	its effect is in the receiver's log   when the receiver's node says so in Acks: only then is the broker told to forget it,
-//	                                      and the sender, who keeps it in its outbox until then (see package brokered)
+//	                                      and the sender, which keeps it in its outbox until then (see package brokered)
 //
 // So a broker that is killed, wiped or restored costs time. When the connection breaks, or a channel, or the broker says that it did not
 // take a message, the transport reports Connected once it stands again: the sender says hello behind whatever is still queued, hears the
-// hwm, goes on behind it (R7), and what comes twice is dropped (R4). Queues may hold frames of a life of the cluster that is over:
+// hwm, goes on behind it (R7), and what comes twice is dropped (R4). Queues may hold frames of an earlier cluster of the same name:
 // another log id, or numbers that were taken long ago. The receiver drops them by the same rules.
 //
 // # What is bounded

@@ -176,7 +176,7 @@ func members(nodes []topology.Node) []core.Member {
 	return all
 }
 
-// on is who runs on a host.
+// on returns the nodes and medics of a host.
 func (a *agent) on(host string) (ids []core.NodeID) {
 	for _, n := range a.cfg.Topology.All() {
 		if n.Host == host {

@@ -28,7 +28,7 @@ type Order struct {
 	Silent time.Duration
 	// Ended says that the process was seen to end. If there is one now, it is another, and was started since.
 	Ended bool
-	// Until is when the order has to be in hand on the host; whoever was stopped on the way must not act on it. It is set by the executor,
+	// Until is when the order has to be in hand on the host; a medic that was stopped on the way must not act on it. It is set by the executor,
 	// and does not travel.
 	Until time.Time
 	// Margin is set by the executor, too: a last heartbeat may have arrived that much after its process' end.
@@ -61,7 +61,7 @@ func (v Verdict) String() string {
 // Report is what became of an order.
 type Report struct {
 	Order   OrderID
-	Leader  NodeID // who gave it: two leaders of one generation may use the same number
+	Leader  NodeID // the medic that gave it: two leaders of one generation may use the same number
 	Target  NodeID
 	Verdict Verdict
 	Term    Term // with Refused

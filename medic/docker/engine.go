@@ -18,7 +18,7 @@ type engine struct {
 	call time.Duration
 	// agreeing has room for one: the goroutine that fills it agrees on the API's version. It is no mutex, because waiting for one has no deadline.
 	agreeing chan struct{}
-	agreed   bool // guarded by turn
+	agreed   bool // guarded by agreeing
 }
 
 func newEngine(call time.Duration) (*engine, error) {
