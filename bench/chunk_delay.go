@@ -85,7 +85,7 @@ func runProbe(ctx context.Context, file, count string) (err error) {
 	if err != nil {
 		return err
 	}
-	p := &chunkProber{id: session.New()}
+	p := &chunkProber{id: session.New(), token: session.NewToken()}
 	if p.entry, err = requesterTo(t.EntryPoints()[0]); err != nil {
 		return err
 	}
@@ -112,13 +112,14 @@ func requesterTo(endpoint string) (*zmqx.Req, error) {
 // chunkProber speaks the protocol itself: the client library reports no single chunks.
 type chunkProber struct {
 	id              session.ID
+	token           session.Token
 	entry, observer *zmqx.Req
 }
 
 func (p *chunkProber) run(ctx context.Context, n int) ([]time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()
-	if err := p.request(ctx, &protocol.Request{Type: protocol.Open, Session: p.id, Analysis: rowsByChunk.Name}, protocol.Opened); err != nil {
+	if err := p.request(ctx, &protocol.Request{Type: protocol.Open, Session: p.id, Token: p.token, Analysis: rowsByChunk.Name}, protocol.Opened); err != nil {
 		return nil, err
 	}
 	tick := time.NewTicker(effectPace)
@@ -132,7 +133,7 @@ func (p *chunkProber) run(ctx context.Context, n int) ([]time.Duration, error) {
 		}
 		times = append(times, took)
 	}
-	return times, p.request(ctx, &protocol.Request{Type: protocol.Cancel, Session: p.id}, protocol.OK)
+	return times, p.request(ctx, &protocol.Request{Type: protocol.Cancel, Session: p.id, Token: p.token}, protocol.OK)
 }
 
 // chunk sends one and returns the time from its acknowledgement to its effect. The observer is asked before, and by another socket, so
@@ -148,7 +149,7 @@ func (p *chunkProber) chunk(ctx context.Context, n int) (time.Duration, error) {
 		seen <- err
 	}()
 	err := p.request(ctx, &protocol.Request{
-		Type: protocol.Chunk, Session: p.id, Stream: rowsByChunk.Name, Seq: uint64(n), File: "chunks.csv", Line: 2 + uint64(n-1)*chunkRows,
+		Type: protocol.Chunk, Session: p.id, Token: p.token, Stream: rowsByChunk.Name, Seq: uint64(n), File: "chunks.csv", Line: 2 + uint64(n-1)*chunkRows,
 		Header: []byte(chunkHeader), Data: chunkOf(n),
 	}, protocol.OK)
 	acknowledged := time.Now()

@@ -17,7 +17,7 @@ import (
 // Cancel, which may run beside the others.
 type Client struct {
 	cfg        Config
-	fromCaller bool // the session's id: somebody may have opened it before
+	fromCaller bool // the session's id: it may have been opened before
 	dial       func(endpoint string) (requester, error)
 	info       protocol.Reply // what the entry said of the cluster
 	opened     protocol.Reply // what the first input said of the session
@@ -55,6 +55,9 @@ func dialWith(ctx context.Context, cfg Config, dial func(string) (requester, err
 	fromCaller := cfg.Session != (session.ID{})
 	if !fromCaller {
 		cfg.Session = session.New()
+	}
+	if cfg.Token == (session.Token{}) && !cfg.Force {
+		cfg.Token = session.NewToken()
 	}
 	c := &Client{cfg: cfg, fromCaller: fromCaller, dial: dial, lastReply: newLastReply(), counters: newCounters(cfg.Session),
 		warnings: &warnings{tell: cfg.OnWarning}}
@@ -211,7 +214,7 @@ func (c *Client) openLanes(inputs []*conn) (lanes []*lane, err error) {
 		if err != nil {
 			return nil, err
 		}
-		lanes = append(lanes, &lane{conn: l, id: uint32(i), input: input, session: c.cfg.Session})
+		lanes = append(lanes, &lane{conn: l, id: uint32(i), input: input, request: c.request(protocol.Chunk)})
 	}
 	return lanes, nil
 }

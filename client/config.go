@@ -21,9 +21,16 @@ type Config struct {
 	Dir  string
 	Find func(protocol.Stream) ([]Source, error)
 
-	// Session is the session's id; zero means a new one. A run that was ended after its upload can be taken up again with
-	// its id: it goes straight to the results.
+	// Session is the session's id; zero means a new one.
 	Session session.ID
+
+	// Token is what the opener of a session proves itself with; zero means a new one. A run that was ended after its upload can be
+	// taken up again with its id and its token: it goes straight to the results. With another token it hears protocol.ErrInUse or
+	// protocol.ErrFinished and changes nothing.
+	Token session.Token
+
+	// Force lets Cancel and Finish do without the token: a person wants it so, whoever opened the session.
+	Force bool
 
 	// Lanes is how many chunks are under way at once, 1 to 1024; 0 means 8, and there is at least one for each input. One
 	// lane waits for a disk's fsync between any two chunks; many cost chunk-size memory each, here and there.

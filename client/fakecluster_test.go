@@ -51,6 +51,7 @@ type fault struct {
 }
 
 type fakeSession struct {
+	token   session.Token
 	opened  map[string]bool
 	lanes   map[laneKey]uint64
 	last    map[laneKey][]byte // the last chunk's records
@@ -155,6 +156,9 @@ func (f *fakeCluster) answer(n *fakeNode, q protocol.Request) protocol.Reply {
 	if s == nil {
 		return protocol.Refuse(protocol.ErrUnknownSession, "no session "+q.Session.String())
 	}
+	if q.Token != s.token && q.Token != (session.Token{}) {
+		f.t.Errorf("%s with the token of another session", q.Type)
+	}
 	switch q.Type {
 	case protocol.Cancel, protocol.Close:
 		s.dropped[n.name] = q.Type
@@ -192,12 +196,15 @@ func (f *fakeCluster) open(n *fakeNode, q protocol.Request) protocol.Reply {
 	}
 	s := f.sessions[q.Session]
 	if s == nil {
-		s = &fakeSession{opened: make(map[string]bool), lanes: make(map[laneKey]uint64), last: make(map[laneKey][]byte),
+		s = &fakeSession{token: q.Token, opened: make(map[string]bool), lanes: make(map[laneKey]uint64), last: make(map[laneKey][]byte),
 			ended: make(map[string][]string), records: make(map[string][]string), dropped: make(map[string]protocol.RequestType)}
 		f.sessions[q.Session] = s
 		if n != f.inputs[0] {
 			f.t.Errorf("opened at %s first; it must be the first of the inputs", n.name)
 		}
+	}
+	if s.token != q.Token {
+		return protocol.Refuse(protocol.ErrInUse, "another client opened it")
 	}
 	s.opened[n.name] = true
 	reply := protocol.Reply{Type: protocol.Opened, State: session.Running, Inputs: endpoints(f.inputs),

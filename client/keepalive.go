@@ -56,7 +56,7 @@ func (c *Client) pingAll(ctx context.Context, inputs []*conn) error {
 
 // ping keeps the session alive at one input and asks how it is.
 func (c *Client) ping(ctx context.Context, input *conn) error {
-	reply, err := input.request(ctx, protocol.Request{Type: protocol.Ping, Session: c.cfg.Session}, protocol.OK)
+	reply, err := input.request(ctx, c.request(protocol.Ping), protocol.OK)
 	if err != nil {
 		return fmt.Errorf("session %s at %s: %w", c.cfg.Session, input.endpoint, err)
 	}

@@ -5,17 +5,16 @@ import (
 	"fmt"
 
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/protocol/session"
 )
 
 // lane carries chunks to one input, one at a time. One goroutine uses it.
 type lane struct {
 	conn    *conn
 	id      uint32
-	input   int // index of the input
-	session session.ID
-	seq     uint64 // of the last chunk sent
-	head    []byte // of the last request
+	input   int              // index of the input
+	request protocol.Request // what all its requests have in common
+	seq     uint64           // of the last chunk sent
+	head    []byte           // of the last request
 }
 
 // send sends one chunk and returns when it is durable. The number is used up by the first try: every further one says the
@@ -23,8 +22,8 @@ type lane struct {
 // up the socket may hold on to it.
 func (l *lane) send(ctx context.Context, stream string, p chunk) (free bool, err error) {
 	l.seq++
-	q := protocol.Request{Type: protocol.Chunk, Session: l.session, Stream: stream, Lane: l.id, Seq: l.seq, File: p.file,
-		Line: p.line, Header: p.header}
+	q := l.request
+	q.Stream, q.Lane, q.Seq, q.File, q.Line, q.Header = stream, l.id, l.seq, p.file, p.line, p.header
 	reply, tries, err := l.conn.requestCounted(ctx, l.frame(&q, &p))
 	if err = l.conn.expect(reply, err, protocol.OK); err == nil && (reply.Lane != l.id || reply.Seq != l.seq) {
 		err = fmt.Errorf("%w: the answer is to chunk %d of lane %d", protocol.ErrInvalid, reply.Seq, reply.Lane)

@@ -35,7 +35,7 @@ func (d *deaf) Do(_ context.Context, req []byte) ([]byte, error) {
 func (d *deaf) Close() error { return nil }
 
 func laneOf(d *deaf) *lane {
-	return &lane{id: 1, session: session.ID{1}, conn: &conn{req: d, turn: make(chan struct{}, 1), clusterReply: newLastReply(), ownReply: newLastReply(), timeout: time.Second,
+	return &lane{id: 1, request: protocol.Request{Type: protocol.Chunk, Session: session.ID{1}, Token: session.Token{2}}, conn: &conn{req: d, turn: make(chan struct{}, 1), clusterReply: newLastReply(), ownReply: newLastReply(), timeout: time.Second,
 		giveUpAfter: -1, retries: new(atomic.Uint64)}}
 }
 
@@ -59,7 +59,7 @@ func TestAHeadThatIsTooLongForItsRoom(t *testing.T) {
 		if _, err := laneOf(d).send(context.Background(), "s", p); err != nil {
 			t.Fatal(err)
 		}
-		want := protocol.Request{Type: protocol.Chunk, Session: session.ID{1}, Stream: "s", Lane: 1, Seq: 1, File: "a.csv", Line: 2, Header: []byte(header), Data: []byte("1\n2\n")}
+		want := protocol.Request{Type: protocol.Chunk, Session: session.ID{1}, Token: session.Token{2}, Stream: "s", Lane: 1, Seq: 1, File: "a.csv", Line: 2, Header: []byte(header), Data: []byte("1\n2\n")}
 		if !bytes.Equal(d.kept[0], want.Append(nil)) {
 			t.Errorf("a header of %d bytes: %.80q", len(header), d.kept[0])
 		}

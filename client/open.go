@@ -18,7 +18,8 @@ const busyPause = time.Second
 // half of the inputs each. It waits while the cluster is busy, unless Config.NoWait. From then on the session is kept alive
 // by KeepAlive until the caller finishes or cancels it.
 func (c *Client) Open(ctx context.Context) error {
-	q := protocol.Request{Type: protocol.Open, Session: c.cfg.Session, Analysis: c.cfg.Analysis, Params: c.cfg.Params}
+	q := c.request(protocol.Open)
+	q.Analysis, q.Params = c.cfg.Analysis, c.cfg.Params
 	var states []protocol.Reply
 	if !c.fromCaller {
 		c.phase.Store(phaseMaybeOpen)

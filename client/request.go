@@ -9,6 +9,11 @@ import (
 	"posta.dev/posta/protocol"
 )
 
+// request returns a request of the session's opener.
+func (c *Client) request(t protocol.RequestType) protocol.Request {
+	return protocol.Request{Type: t, Session: c.cfg.Session, Token: c.cfg.Token}
+}
+
 // RequestOnce sends one request once to one node, for callers that address a node and not a cluster. A refusal is the error, beside the
 // reply.
 func RequestOnce(ctx context.Context, endpoint string, q protocol.Request, within time.Duration) (reply protocol.Reply, err error) {

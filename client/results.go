@@ -50,7 +50,8 @@ func (c *Client) askResults(ctx context.Context, output *conn, after uint64) (pr
 	// How long the output is asked to wait for something new. A new part is answered at once, so this only decides how soon a
 	// silent output is noticed and how many empty replies a long computation costs.
 	poll := min(c.cfg.Timeout, protocol.LongestPoll)
-	q := protocol.Request{Type: protocol.Results, Session: c.cfg.Session, After: after, Wait: poll}
+	q := c.request(protocol.Results)
+	q.After, q.Wait = after, poll
 	return output.requestOnce(ctx, q, protocol.Parts, poll+c.cfg.Timeout)
 }
 

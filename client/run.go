@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"posta.dev/posta/protocol"
 )
 
 // Run runs an analysis from the first question to the last row. When ctx ends the session is cancelled at the cluster, and
@@ -33,13 +35,18 @@ func runWith(ctx context.Context, cfg Config, dial func(string) (requester, erro
 func (c *Client) endSession(ctx context.Context, err error) {
 	switch {
 	case c.phase.Load() == phaseNew, errors.Is(err, ErrNoCluster):
-	case errors.Is(err, ErrInterrupted):
-		// It may be another run's upload that still goes on: not ours to cancel.
+	case err != nil && !LeavesOurs(err):
 	case err != nil:
 		_ = c.Cancel(ctx)
 	case !c.cfg.KeepResults:
 		_ = c.Finish(ctx)
 	}
+}
+
+// LeavesOurs reports whether a session that ended with an error is this client's to cancel. One that another client opened, or one whose
+// upload another run has begun, may be needed there (R17).
+func LeavesOurs(err error) bool {
+	return !errors.Is(err, protocol.ErrInUse) && !errors.Is(err, protocol.ErrFinished) && !errors.Is(err, ErrInterrupted)
 }
 
 func (c *Client) run(ctx context.Context) (*Answer, error) {

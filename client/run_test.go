@@ -455,7 +455,7 @@ func TestSessionIsTakenUpAfterItsUpload(t *testing.T) {
 	cfg := f.config()
 	var want map[string][]string
 	cfg.Dir, want = dataDir(t, 100)
-	cfg.Session, cfg.KeepResults = session.New(), true
+	cfg.Session, cfg.Token, cfg.KeepResults = session.New(), session.NewToken(), true
 	if _, err := Run(during(t, 20*time.Second), cfg); err != nil {
 		t.Fatal(err)
 	}
@@ -478,7 +478,7 @@ func TestInterruptedUploadIsNotContinued(t *testing.T) {
 	f := newFakeCluster(t, 1, 1)
 	cfg := f.config()
 	cfg.Dir, _ = dataDir(t, 100)
-	cfg.Session = session.New()
+	cfg.Session, cfg.Token = session.New(), session.NewToken()
 	c, err := Dial(during(t, 10*time.Second), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -496,6 +496,29 @@ func TestInterruptedUploadIsNotContinued(t *testing.T) {
 	}
 	if len(f.one().dropped) > 0 {
 		t.Errorf("another run's session was dropped: %v", f.one().dropped)
+	}
+}
+
+// TestR17_AClientWithoutTheTokenLeavesTheSessionAlone: it hears why, and says nothing more.
+func TestR17_AClientWithoutTheTokenLeavesTheSessionAlone(t *testing.T) {
+	f := newFakeCluster(t, 2, 1)
+	cfg := f.config()
+	cfg.Dir, _ = dataDir(t, 100)
+	cfg.Session = session.New()
+	ctx := during(t, 10*time.Second)
+	c, err := Dial(ctx, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Open(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(ctx, cfg); !errors.Is(err, protocol.ErrInUse) {
+		t.Errorf("got %v", err)
+	}
+	if got := f.one().dropped; len(got) > 0 || f.count("input-2", protocol.Open) != 1 {
+		t.Errorf("another client's session was dropped: %v, or opened elsewhere", got)
 	}
 }
 
@@ -537,6 +560,7 @@ func TestSessionOfAnotherRunCanBeListedAndCancelled(t *testing.T) {
 	if err := runner.Open(ctx); err != nil {
 		t.Fatal(err)
 	}
+	cfg.Force = true
 	other, err := Dial(ctx, cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ func (c *Client) explainUnknown(ctx context.Context, err error) error {
 	if !errors.Is(err, protocol.ErrUnknownSession) || c.mayBeForgotten(err) {
 		return err
 	}
-	q := protocol.Request{Type: protocol.Results, Session: c.cfg.Session}
+	q := c.request(protocol.Results)
 	_, outputs, _ := c.connections()
 	for end := time.Now().Add(explainTimeout); time.Now().Before(end) && ctx.Err() == nil; _ = sleep(ctx, jitter(100*time.Millisecond)) {
 		for _, output := range outputs {

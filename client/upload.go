@@ -100,7 +100,8 @@ func (c *Client) chunkBytes() int {
 func (c *Client) endStream(ctx context.Context, stream string) error {
 	g := newErrGroup(ctx)
 	for i, input := range c.inputs {
-		q := protocol.Request{Type: protocol.End, Session: c.cfg.Session, Stream: stream, Lanes: c.lanesOf(i)}
+		q := c.request(protocol.End)
+		q.Stream, q.Lanes = stream, c.lanesOf(i)
 		g.run(func(ctx context.Context) error {
 			_, err := input.request(ctx, q, protocol.OK)
 			return err

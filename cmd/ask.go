@@ -26,7 +26,7 @@ func askTimeout(c *cli.Context) time.Duration {
 
 func askConfig(c *cli.Context, entries []string, id session.ID) client.Config {
 	silence := askTimeout(c)
-	cfg := client.Config{Entries: entries, Session: id, GiveUpAfter: silence}
+	cfg := client.Config{Entries: entries, Session: id, Force: true, GiveUpAfter: silence}
 	if silence > 0 { // one try is no longer than all of them may be
 		cfg.Timeout = min(silence, client.DefaultTimeout)
 	}

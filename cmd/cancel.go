@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -9,6 +10,7 @@ import (
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
 )
 
 func (x *command) cancelCommand() *cli.Command {
@@ -31,7 +33,15 @@ func (x *command) cancel(c *cli.Context) error {
 		if !known && err == nil {
 			return fmt.Errorf("cancel: no node knows session %s; posta sessions lists them: %w", id, protocol.ErrUnknownSession)
 		}
-		if err := cl.Cancel(ctx); err != nil {
+		if !slices.ContainsFunc(found, func(s protocol.SessionInfo) bool { return s.Session == id && s.State == session.Done }) {
+			err = cl.Cancel(ctx)
+		} else {
+			err = protocol.ErrFinished
+		}
+		if errors.Is(err, protocol.ErrFinished) {
+			return fmt.Errorf("cancel: session %s is finished; fetch its answers with `posta results %s`, or drop them with --drop: %w", id, id, protocol.ErrFinished)
+		}
+		if err != nil {
 			return fmt.Errorf("cancel session %s: %w; who did not hear it gives the session up after limits.client_timeout", id, err)
 		}
 		x.notef("session %s is cancelled", id)

@@ -23,11 +23,13 @@ const (
 	exitUsage       = 2
 	exitNoCluster   = 3
 	exitSession     = 4
+	exitInUse       = 5
+	exitFinished    = 6
 	exitInterrupted = 130
 )
 
-const exitHelp = `Exit codes: 0 done, 1 failed, 2 wrong use or bad input, 3 no cluster answers, 4 the session failed, was cancelled or is not
-known, 130 interrupted.`
+const exitHelp = `Exit codes: 0 done, 1 failed, 2 wrong use or bad input, 3 no cluster answers, 4 the session failed, was cancelled, closed or
+is not known, 5 another client uses the session, 6 the session is finished already, 130 interrupted.`
 
 // usageError is a call that cannot be meant like that.
 type usageError struct{ text string }
@@ -56,7 +58,11 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case is(client.ErrNoCluster, errNothingAnswers):
 		return exitNoCluster
-	case is(protocol.ErrFailed, protocol.ErrCancelled, protocol.ErrExpired, protocol.ErrUnknownSession, client.ErrInterrupted):
+	case is(protocol.ErrInUse):
+		return exitInUse
+	case is(protocol.ErrFinished):
+		return exitFinished
+	case is(protocol.ErrFailed, protocol.ErrCancelled, protocol.ErrExpired, protocol.ErrClosed, protocol.ErrUnknownSession, client.ErrInterrupted):
 		return exitSession
 	case errors.As(err, &usage), errors.As(err, &mistakes):
 		return exitUsage

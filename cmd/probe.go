@@ -151,7 +151,7 @@ func (x *command) probeHold(c *cli.Context, t *topology.Topology) (err error) {
 func (x *command) cancelAll(c *cli.Context, t *topology.Topology, inputs []topology.Node, sessions []deploy.Session) {
 	for _, s := range sessions {
 		for _, n := range inputs {
-			_, err := client.RequestOnce(c.Context, t.InternalClient(n), protocol.Request{Type: protocol.Cancel, Session: s.ID}, c.Duration("within"))
+			_, err := client.RequestOnce(c.Context, t.InternalClient(n), protocol.Request{Type: protocol.Cancel, Session: s.ID, Force: true}, c.Duration("within"))
 			if err != nil {
 				x.notef("cancel %s at %s: %v", s.ID, n.ID, err)
 			}

@@ -97,7 +97,7 @@ func (x *command) detach(ctx context.Context, r *request) (err error) {
 	})
 	show.Done()
 	switch {
-	case err != nil && !errors.Is(err, client.ErrInterrupted):
+	case err != nil && client.LeavesOurs(err):
 		return errors.Join(err, cl.Cancel(ctx))
 	case err != nil:
 		return err

@@ -297,10 +297,23 @@ func TestSessionsOfAKeptCluster(t *testing.T) {
 	if r := k.must("sessions"); !strings.Contains(r.out, id) || !strings.Contains(r.out, "done") {
 		t.Errorf("sessions prints %s", r.out)
 	}
+	if r := k.call("cancel", id); r.code != exitFinished || !strings.Contains(r.err, "is finished") {
+		t.Errorf("cancelling what is finished: exit code %d, %s", r.code, r.err)
+	}
+	// An input hears that a session is finished with the next heartbeat of an output.
+	until(t, "the session is finished at its input", func() bool {
+		return k.call("submit", "bikes", "--data", dir, "--session", id).code != exitInUse
+	})
+	if r := k.call("submit", "bikes", "--data", dir, "--session", id); r.code != exitFinished || strings.Count(r.err, "\n") != 1 {
+		t.Errorf("running a session again that is finished: exit code %d, %s", r.code, r.err)
+	}
 	entry := k.entries()
 	same(t, parse(t, must(t, "results", id, "--json", "--drop", "-e", entry[1]).out), want)
 	if r := k.call("results", id); r.code != exitSession || strings.Count(r.err, "\n") != 1 {
 		t.Errorf("results that were dropped: exit code %d, %s", r.code, r.err)
+	}
+	if r := k.call("submit", "bikes", "--data", dir, "--session", id); r.code != exitSession || !strings.Contains(r.err, "closed") {
+		t.Errorf("running a session again that was closed: exit code %d, %s", r.code, r.err)
 	}
 	if r := k.call("cancel", "6ba7b810-9dad-41d1-80b4-00c04fd430c8"); r.code != exitSession || strings.Count(r.err, "\n") != 1 {
 		t.Errorf("cancelling a session that nobody knows: exit code %d, %s", r.code, r.err)

@@ -146,6 +146,24 @@ func (c *codec) session(key string, v *session.ID) {
 	}
 }
 
+// token is left away when there is none.
+func (c *codec) token(key string, v *session.Token) {
+	if c.has(*v != session.Token{}) {
+		if c.writes(key) {
+			c.b = wire.AppendBin(c.b, v[:])
+		} else if c.reads(key) {
+			c.d.Fixed(v[:])
+		}
+	}
+}
+
+// flag is left away when it is false.
+func (c *codec) flag(key string, v *bool) {
+	if c.has(*v) {
+		c.bool(key, v)
+	}
+}
+
 func (c *codec) texts(key string, count, limit int, v *[]string) {
 	if c.writes(key) {
 		c.b = wire.AppendArray(c.b, len(*v))

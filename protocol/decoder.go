@@ -151,7 +151,7 @@ func (d *decoder) lanes() (lanes []LaneSeq) {
 func (d *decoder) version() {
 	d.versioned = true
 	if v := d.Uint(); d.ok() && v != Version {
-		d.fail("version %d; this program speaks version %d", v, Version)
+		d.fail("version %d of the client protocol; this program speaks version %d: client and cluster must be of one version", v, Version)
 	}
 }
 

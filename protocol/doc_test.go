@@ -22,14 +22,14 @@ func docExamples(t *testing.T) string {
 	if err := rows.Add(Value{Text: "2015-06-26"}, Value{Kind: Float, Float: 1365.75}, Value{Kind: Int, Int: 76}); err != nil {
 		t.Fatal(err)
 	}
-	open := Request{Type: Open, Session: testID, Analysis: "bikes", Params: map[string]string{"rain_mm": "20"}}
+	open := Request{Type: Open, Session: testID, Token: testToken, Analysis: "bikes", Params: map[string]string{"rain_mm": "20"}}
 	opened := Reply{Type: Opened, State: session.Running, Inputs: []string{"tcp://10.0.0.1:5500"},
 		Outputs: []string{"tcp://10.0.0.2:5500"}, Chunk: 512 << 10, ClientTimeout: time.Minute,
 		Streams: []Stream{{Name: "trips", Files: "*/trips.csv", Comma: ','}}, Queries: []string{"rain"}}
-	chunk := Request{Type: Chunk, Session: testID, Stream: "trips", Lane: 0, Seq: 1, File: "montreal/trips.csv", Line: 2,
+	chunk := Request{Type: Chunk, Session: testID, Token: testToken, Stream: "trips", Lane: 0, Seq: 1, File: "montreal/trips.csv", Line: 2,
 		Header: []byte("code,name"), Data: []byte("1,\"a,b\"\n2,c\n")}
 	ok := Reply{Type: OK, Lane: 0, Seq: 1}
-	end := Request{Type: End, Session: testID, Stream: "trips", Lanes: []LaneSeq{{Lane: 0, Seq: 1}}}
+	end := Request{Type: End, Session: testID, Token: testToken, Stream: "trips", Lanes: []LaneSeq{{Lane: 0, Seq: 1}}}
 	results := Request{Type: Results, Session: testID, After: 0, Wait: 2 * time.Second}
 	parts := Reply{Type: Parts, State: session.Done, Complete: true, Parts: []Part{
 		{N: 1, Query: "rain", Columns: []string{"date", "average_duration_sec", "trips"}, Rows: rows, Last: true},
@@ -116,7 +116,7 @@ func TestDocExplainsEverything(t *testing.T) {
 		words = append(append(words, string(r.Type)), keysOf(r.Append(nil))...)
 	}
 	for _, c := range []Code{ErrBusy, ErrUnknownSession, ErrUnknownAnalysis, ErrBadParam, ErrExpired, ErrFailed, ErrCancelled,
-		ErrBadRequest, ErrGap, ErrClosed, ErrWrongNode} {
+		ErrBadRequest, ErrGap, ErrClosed, ErrInUse, ErrFinished, ErrWrongNode} {
 		words = append(words, string(c))
 	}
 	for _, word := range words {

@@ -25,7 +25,9 @@ const (
 	ErrCancelled       Code = "cancelled"        // somebody cancelled the session
 	ErrBadRequest      Code = "bad_request"      // the request is malformed or contradicts an earlier one
 	ErrGap             Code = "gap"              // chunk, end: chunks before this one are missing; Want is the next expected
-	ErrClosed          Code = "closed"           // chunk, end: the stream has ended already
+	ErrClosed          Code = "closed"           // chunk, end: the stream has ended already; any: the session was closed, its answers are gone
+	ErrInUse           Code = "in_use"           // another client has opened the session and it runs; nothing has changed
+	ErrFinished        Code = "finished"         // open: another client's session of this id has come to its end; ask for its results
 	ErrWrongNode       Code = "wrong_node"       // ask an input (or output) instead; the reply lists them
 )
 

@@ -4,7 +4,7 @@ import "time"
 
 // Version is the "v" of every request and reply. It changes when an old peer would misunderstand a new one; keys that an
 // old peer may ignore do not change it.
-const Version = 1
+const Version = 2
 
 // Limits of what a peer may send. They are far above what a working peer needs, and low enough that a decoded request or
 // reply takes a small multiple of its frame.
@@ -12,6 +12,7 @@ const (
 	MaxName         = 255                       // bytes of a name: analysis, stream, query, column, parameter, node
 	MaxText         = 64 << 10                  // bytes of a value, message, reason, pattern
 	MaxFile         = 4096                      // bytes of a file's name
+	MaxLine         = 1 << 62                   // lines of a file: a position must not overflow within a chunk
 	MaxHeader       = 1 << 20                   // bytes of a CSV header line
 	MaxData         = 16 << 20                  // bytes of records in a chunk
 	MaxLanes        = 1024                      // lanes of a session at one input, and their numbers are below it

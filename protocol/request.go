@@ -31,6 +31,9 @@ type Request struct {
 	Type    RequestType
 	Session session.ID // all but sessions, info and hold
 
+	Token session.Token // the opener's (R17): open, chunk, end; ping, results, cancel and close of the client that opened the session
+	Force bool          // cancel, close: without a token, by the command of a person, whoever opened the session
+
 	Analysis string            // open
 	Params   map[string]string // open: what differs from the defaults
 
@@ -101,6 +104,8 @@ func (q *Request) fields(c *codec) {
 	if c.has(q.Session != session.ID{}) {
 		c.session("session", &q.Session)
 	}
+	c.token("token", &q.Token)
+	c.flag("force", &q.Force)
 	if c.has(q.Type == Open) {
 		c.text("analysis", MaxName, &q.Analysis)
 		c.params("params", &q.Params)
@@ -152,21 +157,33 @@ func (q *Request) check(d *decoder) {
 		return
 	case Open:
 		q.need(d, "analysis", q.Analysis != "")
+		q.needToken(d)
 	case Chunk:
 		q.need(d, "stream", q.Stream != "")
 		q.need(d, "lane", d.hasLane)
 		q.need(d, "seq (from 1)", q.Seq > 0)
 		q.need(d, "file", q.File != "")
 		q.need(d, "line (from 1)", q.Line > 0)
+		if q.Line >= MaxLine {
+			d.fail("line %d of a file; lines are below %d", q.Line, uint64(MaxLine))
+		}
 		q.need(d, "header", len(q.Header) > 0)
 		q.need(d, "data", q.Data != nil) // a misspelt key must not lose rows
+		q.needToken(d)
 	case End:
 		q.need(d, "stream", q.Stream != "")
-	case Ping, Results, Cancel, Close:
+		q.needToken(d)
+	case Cancel, Close:
+		q.need(d, "token (the opener's) or force", q.Token != session.Token{} || q.Force)
+	case Ping, Results:
 	default:
 		d.fail("a request of type %.40q; there is open, chunk, end, ping, results, cancel, close, sessions, info, hold", q.Type)
 	}
 	q.need(d, "session", q.Session != session.ID{})
+}
+
+func (q *Request) needToken(d *decoder) {
+	q.need(d, "token (16 random bytes, chosen once for the session)", q.Token != session.Token{})
 }
 
 func (q *Request) need(d *decoder, what string, there bool) {

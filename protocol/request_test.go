@@ -15,18 +15,21 @@ import (
 
 var testID = session.ID{0x6b, 0xa7, 0xb8, 0x10, 0x9d, 0xad, 0x41, 0xd1, 0x80, 0xb4, 0, 0xc0, 0x4f, 0xd4, 0x30, 0xc8}
 
+var testToken = session.Token{0x9a, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
+
 func requests() map[string]Request {
 	return map[string]Request{
-		"open": {Type: Open, Session: testID, Analysis: "bikes", Params: map[string]string{"rain_mm": "20", "a": ""}},
-		"chunk": {Type: Chunk, Session: testID, Stream: "trips", Lane: 3, Seq: 17, File: "montreal/trips.csv", Line: 4711,
+		"open": {Type: Open, Session: testID, Token: testToken, Analysis: "bikes", Params: map[string]string{"rain_mm": "20", "a": ""}},
+		"chunk": {Type: Chunk, Session: testID, Token: testToken, Stream: "trips", Lane: 3, Seq: 17, File: "montreal/trips.csv", Line: 4711,
 			Header: []byte("a,b\n"), Data: []byte("1,2\n3,4\n")},
-		"first chunk": {Type: Chunk, Session: testID, Stream: "t", Lane: 0, Seq: 1, File: "t.csv", Line: 2,
+		"first chunk": {Type: Chunk, Session: testID, Token: testToken, Stream: "t", Lane: 0, Seq: 1, File: "t.csv", Line: 2,
 			Header: []byte("a"), Data: []byte{}},
-		"end":      {Type: End, Session: testID, Stream: "trips", Lanes: []LaneSeq{{0, 17}, {4, 1 << 40}}},
+		"end":      {Type: End, Session: testID, Token: testToken, Stream: "trips", Lanes: []LaneSeq{{0, 17}, {4, 1 << 40}}},
 		"ping":     {Type: Ping, Session: testID},
 		"results":  {Type: Results, Session: testID, After: 300, Wait: 2500 * time.Millisecond},
-		"cancel":   {Type: Cancel, Session: testID},
-		"close":    {Type: Close, Session: testID},
+		"cancel":   {Type: Cancel, Session: testID, Token: testToken},
+		"forced":   {Type: Cancel, Session: testID, Force: true},
+		"close":    {Type: Close, Session: testID, Token: testToken},
 		"sessions": {Type: Sessions},
 		"info":     {Type: Info},
 		"hold":     {Type: Hold, Lease: 30 * time.Second},
@@ -97,12 +100,12 @@ func TestRequestThatBreaksTheRules(t *testing.T) {
 		return q.Append(nil)
 	}
 	otherVersion := newFields(nil)
-	otherVersion.uint("v", 2)
+	otherVersion.uint("v", 1)
 	otherVersion.text("type", "info")
 	noVersion := newFields(nil)
 	noVersion.text("type", "info")
 	deep := newFields(nil)
-	deep.uint("v", 1)
+	deep.uint("v", Version)
 	deep.key("x")
 	deep.b = append(deep.b, bytes.Repeat([]byte{0x91}, 100)...)
 
@@ -116,6 +119,9 @@ func TestRequestThatBreaksTheRules(t *testing.T) {
 		"without data":     without("data"),
 		"without seq":      chunk(func(q *Request) { q.Seq = 0 }),
 		"without line":     chunk(func(q *Request) { q.Line = 0 }),
+		"lines are below":  chunk(func(q *Request) { q.Line = 1 << 63 }),
+		"without token":    chunk(func(q *Request) { q.Token = session.Token{} }),
+		"or force":         (&Request{Type: Close, Session: testID}).Append(nil),
 		"without file":     chunk(func(q *Request) { q.File = "" }),
 		"without header":   chunk(func(q *Request) { q.Header = nil }),
 		"without stream":   chunk(func(q *Request) { q.Stream = "" }),
@@ -124,7 +130,7 @@ func TestRequestThatBreaksTheRules(t *testing.T) {
 		"data of 16777217": chunk(func(q *Request) { q.Data = make([]byte, MaxData+1) }),
 		"without analysis": (&Request{Type: Open, Session: testID}).Append(nil),
 		"of type \"tea\"":  (&Request{Type: "tea"}).Append(nil),
-		"version 2":        otherVersion.close(),
+		"version 1":        otherVersion.close(),
 		`no "v"`:           noVersion.close(),
 		"nested too deep":  deep.close(),
 		"HTTP":             []byte("GET / HTTP/1.1\r\n\r\n"),
@@ -139,7 +145,7 @@ func TestRequestThatBreaksTheRules(t *testing.T) {
 }
 
 func TestTextThatIsNotUTF8IsMadeSo(t *testing.T) {
-	q := Request{Type: Open, Session: testID, Analysis: "a\xffb"}
+	q := Request{Type: Open, Session: testID, Token: testToken, Analysis: "a\xffb"}
 	got, err := DecodeRequest(q.Append(nil))
 	if err != nil || got.Analysis != "a\ufffdb" {
 		t.Errorf("got %q, %v", got.Analysis, err)
@@ -173,7 +179,7 @@ func FuzzDecodeRequest(f *testing.F) {
 // TestHeadAndDataAreTheFrame, for data of every size of a length.
 func TestHeadAndDataAreTheFrame(t *testing.T) {
 	for _, size := range []int{0, 1, 255, 256, 65535, 65536, 1 << 20} {
-		q := Request{Type: Chunk, Session: testID, Stream: "trips", Lane: 3, Seq: 7, File: "a/trips.csv", Line: 2, Header: []byte("a,b")}
+		q := Request{Type: Chunk, Session: testID, Token: testToken, Stream: "trips", Lane: 3, Seq: 7, File: "a/trips.csv", Line: 2, Header: []byte("a,b")}
 		head := q.AppendHead([]byte("before"), size)
 		q.Data = bytes.Repeat([]byte{'x'}, size)
 		if want := q.Append([]byte("before")); !bytes.Equal(append(head, q.Data...), want) {

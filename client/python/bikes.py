@@ -19,7 +19,7 @@ class Line:
         self.endpoint, self.socket, self.lane, self.seq = endpoint, None, lane, 0
 
     def ask(self, tries=None, poll_ms=TRY_MS, again="busy", **request):
-        frame = msgpack.packb({"v": 1, **request})
+        frame = msgpack.packb({"v": 2, **request})
         while tries is None or tries > 0:
             if self.socket is None:
                 self.socket = zmq.Context.instance().socket(zmq.REQ)
@@ -42,7 +42,7 @@ class Line:
         with contextlib.suppress(Refused, TimeoutError):
             self.ask(tries=1, **request)
 
-    def carry(self, session, stream, work, lock):
+    def carry(self, ours, stream, work, lock):
         """As a lane: sends chunks, numbered 1, 2, 3, … over all streams, until there is no more work."""
         while True:
             with lock:
@@ -50,7 +50,7 @@ class Line:
             if not chunk:
                 return
             self.seq += 1
-            self.ask(type="chunk", session=session, stream=stream, lane=self.lane, seq=self.seq, **chunk)
+            self.ask(type="chunk", **ours, stream=stream, lane=self.lane, seq=self.seq, **chunk)
 
 
 def records_end(data, record):
@@ -85,28 +85,28 @@ def chunks(directory, stream, size):
                 yield dict(file=file, line=line, header=header, data=rest)
 
 
-def keep_alive(endpoints, session, every, stop):
+def keep_alive(endpoints, ours, every, stop):
     while not stop.wait(every):
         for endpoint in endpoints:
-            Line(endpoint).quietly(type="ping", session=session)
+            Line(endpoint).quietly(type="ping", **ours)
 
 
-def upload(inputs, opened, session, directory):
+def upload(inputs, opened, ours, directory):
     lanes = [Line(inputs[i % len(inputs)], i) for i in range(max(LANES, len(inputs)))]
     with concurrent.futures.ThreadPoolExecutor(len(lanes)) as threads:
         for stream in opened["streams"]:
             name, work, lock = stream["name"], chunks(directory, stream, opened["chunk"]), threading.Lock()
-            for done in [threads.submit(lane.carry, session, name, work, lock) for lane in lanes]:
+            for done in [threads.submit(lane.carry, ours, name, work, lock) for lane in lanes]:
                 done.result()
             for endpoint in inputs:
                 last = [[lane.lane, lane.seq] for lane in lanes if lane.endpoint == endpoint and lane.seq]
-                Line(endpoint).ask(type="end", session=session, stream=name, lanes=last)
+                Line(endpoint).ask(type="end", **ours, stream=name, lanes=last)
 
 
-def results(output, session, queries):
+def results(output, ours, queries):
     answer, rejected, after, done = {q: {"columns": [], "rows": []} for q in queries}, {}, 0, False
     while not done:
-        reply = output.ask(type="results", session=session, after=after, wait_ms=1000, poll_ms=1000 + TRY_MS,
+        reply = output.ask(type="results", **ours, after=after, wait_ms=1000, poll_ms=1000 + TRY_MS,
                            again="unknown_session")  # nothing of the session has come down to the output yet
         if reply["state"] == "failed":
             sys.exit("the session failed: " + reply["reason"])
@@ -129,19 +129,20 @@ def main():
     args.add_argument("dir")
     args = args.parse_args()
     session, stop, last_word = str(uuid.uuid4()), threading.Event(), "cancel"
+    ours = {"session": session, "token": os.urandom(16)}  # what every request of this session has
     info = Line(args.entry).ask(type="info")
     inputs, outputs = info["inputs"], info["outputs"]
     try:
         for endpoint in inputs:  # in their order: the first decides who has to wait
-            opened = Line(endpoint).ask(type="open", session=session, analysis=args.analysis, params=dict(args.param))
+            opened = Line(endpoint).ask(type="open", **ours, analysis=args.analysis, params=dict(args.param))
         every = opened["client_timeout_ms"] / 4000  # seconds
-        threading.Thread(target=keep_alive, args=(inputs, session, every, stop), daemon=True).start()
-        upload(inputs, opened, session, args.dir)
-        answer, last_word = results(Line(outputs[0]), session, opened["queries"]), "close"
+        threading.Thread(target=keep_alive, args=(inputs, ours, every, stop), daemon=True).start()
+        upload(inputs, opened, ours, args.dir)
+        answer, last_word = results(Line(outputs[0]), ours, opened["queries"]), "close"
     finally:
         stop.set()
         for endpoint in inputs + outputs:
-            Line(endpoint).quietly(type=last_word, session=session)
+            Line(endpoint).quietly(type=last_word, **ours)
     print(json.dumps({"analysis": args.analysis, "session": session, **answer}, ensure_ascii=False))
 
 

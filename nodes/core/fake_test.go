@@ -112,13 +112,13 @@ type fakeGateway struct {
 
 func newFakeGateway() *fakeGateway { return &fakeGateway{adder: *newAdder()} }
 
-func (d *fakeGateway) Name() string              { return "gateway" }
-func (d *fakeGateway) Attach(h role.Host)        { d.host = h }
-func (d *fakeGateway) Forget(session.ID)         {}
-func (d *fakeGateway) Running() int              { return len(d.log) }
-func (d *fakeGateway) Ended() []role.Ended       { return nil }
-func (d *fakeGateway) Apply(p []byte) error      { d.log = append(d.log, string(p)); return nil }
-func (d *fakeGateway) RestoreAll(p []byte) error { d.log = strings.Fields(string(p)); return nil }
+func (d *fakeGateway) Name() string                         { return "gateway" }
+func (d *fakeGateway) Attach(h role.Host)                   { d.host = h }
+func (d *fakeGateway) Forget(session.ID, session.TokenHash) {}
+func (d *fakeGateway) Running() int                         { return len(d.log) }
+func (d *fakeGateway) Ended() []role.Ended                  { return nil }
+func (d *fakeGateway) Apply(p []byte) error                 { d.log = append(d.log, string(p)); return nil }
+func (d *fakeGateway) RestoreAll(p []byte) error            { d.log = strings.Fields(string(p)); return nil }
 func (d *fakeGateway) SnapshotAll(b []byte) []byte {
 	return append(b, strings.Join(d.log, " ")...)
 }

@@ -15,10 +15,8 @@ type tombstones struct {
 	bounded.Map[session.ID, role.Outcome]
 }
 
-const maxTombstones = 1024
-
 func newTombstones() tombstones {
-	return tombstones{bounded.NewMap[session.ID, role.Outcome](maxTombstones)}
+	return tombstones{bounded.NewMap[session.ID, role.Outcome](role.Remembered)}
 }
 
 // put remembers that a session left. An abort that comes after the session's end takes the place of the end; a failure stays.

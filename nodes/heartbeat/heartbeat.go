@@ -10,7 +10,6 @@ import (
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/protocol/session"
 )
 
 // State is what a node is doing.
@@ -82,8 +81,9 @@ func (b *Beat) Append(p []byte) []byte {
 	}
 	p = wire.AppendArray(p, len(b.Ended))
 	for _, e := range b.Ended {
-		p = wire.AppendArray(p, 3)
+		p = wire.AppendArray(p, 4)
 		p = wire.AppendBin(p, e.ID[:])
+		p = wire.AppendBin(p, e.Opener[:])
 		p = wire.AppendBool(p, e.Failed)
 		p = wire.AppendString(p, e.Reason)
 	}
@@ -112,10 +112,12 @@ func Decode(p []byte) (Beat, error) {
 		b.Links = append(b.Links, Link{Edge: d.String(), To: link.NodeID(d.String()), Bytes: d.Uint(), Full: d.Bool()})
 	}
 	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
-		d.ArrayOf(3)
-		var id session.ID
-		d.Fixed(id[:])
-		b.Ended = append(b.Ended, role.Ended{ID: id, Failed: d.Bool(), Reason: d.String()})
+		d.ArrayOf(4)
+		var e role.Ended
+		d.Fixed(e.ID[:])
+		d.Fixed(e.Opener[:])
+		e.Failed, e.Reason = d.Bool(), d.String()
+		b.Ended = append(b.Ended, e)
 	}
 	d.Uint()
 	if err := d.Done(); err != nil {

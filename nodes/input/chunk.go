@@ -1,6 +1,10 @@
 package input
 
 import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"maps"
 	"slices"
 
 	"posta.dev/posta/analyses"
@@ -12,14 +16,18 @@ import (
 // chunk takes a chunk of CSV: once, whatever the client repeats. held says that the chunk waits for room, and with it the request's body.
 func (in *Input) chunk(r *role.Request, u *upload, req *protocol.Request) (held bool) {
 	from := r.From
-	taken := u.lanes[req.Lane]
-	if req.Seq <= taken {
+	last := u.lanes[req.Lane]
+	if req.Seq == last.seq && checksum(req) != last.sum {
+		in.fail(from, u, fmt.Sprintf("lane %d: chunk %d came twice with different content; the client may not use a number again", req.Lane, req.Seq))
+		return false
+	}
+	if req.Seq <= last.seq {
 		in.ReplyStored(from, protocol.Reply{Type: protocol.OK, Lane: req.Lane, Seq: req.Seq})
 		return false
 	}
-	if req.Seq > taken+1 {
-		r := refusef(protocol.ErrGap, "lane %d of session %s is at chunk %d: chunk %d is missing, %d came", req.Lane, u.ID, taken, taken+1, req.Seq)
-		r.Err.Want = taken + 1
+	if req.Seq > last.seq+1 {
+		r := refusef(protocol.ErrGap, "lane %d of session %s is at chunk %d: chunk %d is missing, %d came", req.Lane, u.ID, last.seq, last.seq+1, req.Seq)
+		r.Err.Want = last.seq + 1
 		in.ReplyStored(from, r)
 		return false
 	}
@@ -35,6 +43,23 @@ func (in *Input) chunk(r *role.Request, u *upload, req *protocol.Request) (held 
 	in.feed(r, u, stream, req)
 	return false
 }
+
+// fail aborts a session whose client contradicts itself, or knows of chunks that the input does not have. Nobody can tell any more which
+// of the two is right, so no answer could be trusted (R17).
+func (in *Input) fail(from role.Peer, u *upload, how string) {
+	why := gateway.Outcome{Code: protocol.ErrFailed, Reason: fmt.Sprintf("session %s at node %s: %s; start the session again", u.ID, in.About.Node, how)}
+	in.Host.Abort(u.ID, why.Text())
+	in.ReplyStored(from, why.Refusal())
+}
+
+// checksum is of all that a chunk says but for its number. It finds mistakes; against strangers there is the token.
+func checksum(req *protocol.Request) uint32 {
+	sum := crc32.Update(0, castagnoli, []byte(req.Stream+"\x00"+req.File+"\x00"))
+	sum = crc32.Update(sum, castagnoli, binary.LittleEndian.AppendUint64(nil, req.Line))
+	return crc32.Update(crc32.Update(sum, castagnoli, req.Header), castagnoli, req.Data)
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // stream finds the stream of a chunk and says no to what comes at the wrong time.
 func (u *upload) stream(req *protocol.Request) (int, *protocol.Reply) {
@@ -63,11 +88,12 @@ func matches(s *analyses.Stream, file string) bool {
 }
 
 func (in *Input) feed(r *role.Request, u *upload, stream int, req *protocol.Request) {
-	u.lanes[req.Lane] = req.Seq
+	last := taken{seq: req.Seq, sum: checksum(req)}
+	u.lanes[req.Lane] = last
 	u.lastProgress = in.now
 	u.bytes += uint64(len(req.Data))
 	u.chunks++
-	in.Host.Record(encodeLane(u.ID, req.Lane, req.Seq, len(req.Data)))
+	in.Host.Record(encodeLane(u.ID, req.Lane, last, len(req.Data)))
 	chunk := r.Chunk
 	if chunk == nil {
 		chunk = chunkOf(req)
@@ -124,24 +150,37 @@ func (in *Input) end(from role.Peer, u *upload, req *protocol.Request) {
 		in.Reply(from, refusef(protocol.ErrBadRequest, "analysis %s has no stream %q", u.Analysis.Name, req.Stream))
 		return
 	}
-	for _, l := range req.Lanes {
-		if taken := u.lanes[l.Lane]; taken < l.Seq {
-			r := refusef(protocol.ErrGap, "lane %d of session %s is at chunk %d of %d: send the others before the end", l.Lane, u.ID, taken, l.Seq)
-			r.Err.Want = taken + 1
-			in.ReplyStored(from, r)
-			return
-		}
-	}
 	if before := slices.Index(u.ended[:stream], false); before >= 0 {
 		in.Reply(from, refusef(protocol.ErrBadRequest, "stream %s comes behind stream %s: end that one first",
 			req.Stream, u.Analysis.Streams[before].Name))
 		return
 	}
-	if !u.ended[stream] {
+	if !u.ended[stream] { // a repeated end says where the lanes were
+		if how := u.differs(req.Lanes); how != "" {
+			in.fail(from, u, fmt.Sprintf("the end of stream %s says %s", req.Stream, how))
+			return
+		}
 		u.ended[stream] = true
 		u.lastProgress = in.now
 		in.Host.Record(encodeEnd(u.ID, stream))
 		in.Host.EndStream(u.ID, stream)
 	}
 	in.ReplyStored(from, protocol.Reply{Type: protocol.OK})
+}
+
+// differs says where a client's lanes are not those that were taken, empty if they agree (R17).
+func (u *upload) differs(lanes []protocol.LaneSeq) string {
+	said := map[uint32]uint64{}
+	for lane := range u.lanes {
+		said[lane] = 0 // a lane that is not named has sent nothing
+	}
+	for _, l := range lanes {
+		said[l.Lane] = l.Seq
+	}
+	for _, lane := range slices.Sorted(maps.Keys(said)) {
+		if here := u.lanes[lane].seq; said[lane] != here {
+			return fmt.Sprintf("that lane %d has sent %d chunks, and %d were taken", lane, said[lane], here)
+		}
+	}
+	return ""
 }

@@ -15,7 +15,7 @@ import (
 // What an input records of its own, each an array that starts with one of these.
 const (
 	recOpen = iota + 1 // session, announcement
-	recLane            // session, lane, seq, bytes of CSV
+	recLane            // session, lane, seq, checksum, bytes of CSV
 	recEnd             // session, stream
 	recOver            // session, code, reason
 	recLog             // node, log id; zero: the node is gone
@@ -26,10 +26,10 @@ func encodeOpen(id session.ID, announcement []byte) []byte {
 	return wire.AppendBin(wire.AppendBin(b, id[:]), announcement)
 }
 
-func encodeLane(id session.ID, lane uint32, seq uint64, size int) []byte {
-	b := wire.AppendUint(wire.AppendArray(make([]byte, 0, 48), 5), recLane)
+func encodeLane(id session.ID, lane uint32, last taken, size int) []byte {
+	b := wire.AppendUint(wire.AppendArray(make([]byte, 0, 48), 6), recLane)
 	b = wire.AppendUint(wire.AppendBin(b, id[:]), uint64(lane))
-	return wire.AppendUint(wire.AppendUint(b, seq), uint64(size))
+	return wire.AppendUint(wire.AppendUint(wire.AppendUint(b, last.seq), uint64(last.sum)), uint64(size))
 }
 
 func encodeEnd(id session.ID, stream int) []byte {
@@ -66,8 +66,8 @@ func (in *Input) Apply(payload []byte) error {
 	case u == nil:
 		// It failed in the same commit.
 		return nil
-	case op == recLane && fields == 5:
-		u.lanes[uint32(d.Uint())] = d.Uint()
+	case op == recLane && fields == 6:
+		u.lanes[uint32(d.Uint())] = taken{seq: d.Uint(), sum: uint32(d.Uint())}
 		u.bytes += d.Uint()
 		u.chunks++
 	case op == recEnd && fields == 3:
@@ -136,7 +136,8 @@ func (u *upload) append(b []byte) []byte {
 	b = wire.AppendUint(wire.AppendUint(b, u.bytes), u.chunks)
 	b = wire.AppendMap(b, len(u.lanes))
 	for _, lane := range slices.Sorted(maps.Keys(u.lanes)) {
-		b = wire.AppendUint(wire.AppendUint(b, uint64(lane)), u.lanes[lane])
+		b = wire.AppendArray(wire.AppendUint(b, uint64(lane)), 2)
+		b = wire.AppendUint(wire.AppendUint(b, u.lanes[lane].seq), uint64(u.lanes[lane].sum))
 	}
 	return b
 }
@@ -175,7 +176,8 @@ func (in *Input) restoreUpload(d *wire.Reader) error {
 	u.bytes, u.chunks = d.Uint(), d.Uint()
 	for n := d.Map(); n > 0; n-- {
 		lane := uint32(d.Uint())
-		u.lanes[lane] = d.Uint()
+		d.ArrayOf(2)
+		u.lanes[lane] = taken{seq: d.Uint(), sum: uint32(d.Uint())}
 	}
 	in.uploads[id] = u
 	return d.Err()

@@ -17,7 +17,7 @@ func TestHold_KeepsNewSessionsOutForAsLongAsItWasSaid(t *testing.T) {
 	if !ok || held.Type != protocol.Listed || len(held.Sessions) != 1 || held.Sessions[0].Session != id {
 		t.Fatalf("a hold is answered with %+v", held)
 	}
-	other := protocol.Request{Type: protocol.Open, Session: roletest.ID("other"), Analysis: "paint"}
+	other := protocol.Request{Type: protocol.Open, Session: roletest.ID("other"), Token: ours, Analysis: "paint"}
 	r, _ := h.Ask(t, noon.Add(9*time.Second), 1, other)
 	if r.Err.Code != protocol.ErrBusy || r.Err.RetryAfter <= 0 {
 		t.Fatalf("while it is held an input answers %+v", r)

@@ -42,14 +42,20 @@ var (
 // upload is a session as the input sees it, until it is over.
 type upload struct {
 	role.Session
-	payload      []byte            // its announcement
-	lanes        map[uint32]uint64 // the last chunk that was taken
-	ended        []bool            // streams
-	lastHeard    time.Time         // from the client
-	lastProgress time.Time         // the client's last chunk or end that was new
+	payload      []byte // its announcement
+	lanes        map[uint32]taken
+	ended        []bool    // streams
+	lastHeard    time.Time // from the client
+	lastProgress time.Time // the client's last chunk or end that was new
 	opened       time.Time
 	bytes        uint64
 	chunks       uint64
+}
+
+// taken is the last chunk of a lane that was taken: its number, and a checksum of what it said.
+type taken struct {
+	seq uint64
+	sum uint32
 }
 
 // New returns the role.
@@ -70,8 +76,12 @@ func (in *Input) Drop(id session.ID, why role.Outcome) {
 }
 
 func (in *Input) over(id session.ID, why gateway.Outcome) {
-	delete(in.uploads, id)
-	in.Tombstones.Put(id, why)
+	gone, _ := in.Tombstones.Get(id)
+	if u := in.uploads[id]; u != nil {
+		gone.Opener = u.Opener
+		delete(in.uploads, id)
+	}
+	in.Tombstones.Put(id, gateway.Tombstone{Outcome: why, Opener: gone.Opener})
 }
 
 // Running implements role.Gateway: the sessions that hold a place among limits.sessions.
@@ -88,6 +98,8 @@ func (in *Input) Heartbeat(_ time.Time, from link.NodeID, id link.Identity, ende
 			continue
 		}
 		switch u := in.uploads[e.ID]; {
+		case e.Opener != session.TokenHash{} && e.Opener != u.Opener:
+			in.Host.Abort(e.ID, fmt.Sprintf("node %s keeps the answer of another session with the id %s: choose another session id", from, e.ID))
 		case e.Failed:
 			in.Host.Abort(e.ID, e.Reason)
 		case u.uploading():
@@ -214,9 +226,21 @@ func (u *upload) referenceEnded() bool {
 	return true
 }
 
-// Forget implements role.Gateway: a client that closes a session that still runs gives it up.
-func (in *Input) Forget(id session.ID) {
-	if in.uploads[id] != nil {
-		in.Host.Abort(id, gateway.Cancelled(id).Text())
+// Forget implements role.Gateway: a client that closes a session that still runs gives it up. One that is over is closed from now on.
+func (in *Input) Forget(id session.ID, by session.TokenHash) {
+	if u := in.uploads[id]; u != nil && mayAct(by, u.Opener) {
+		why := gateway.Closed(id)
+		if u.uploading() {
+			why = gateway.Cancelled(id)
+		}
+		in.Host.Abort(id, why.Text())
+		return
+	}
+	if gone, known := in.Tombstones.Get(id); known && !gone.Failed() && mayAct(by, gone.Opener) {
+		in.Host.Record(encodeOver(id, gateway.Closed(id)))
+		in.over(id, gateway.Closed(id))
 	}
 }
+
+// mayAct reports whether a request changes a session: its opener's does (R17), and that of a person, who needs no token.
+func mayAct(by, opener session.TokenHash) bool { return by == session.TokenHash{} || by == opener }

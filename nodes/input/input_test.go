@@ -17,6 +17,7 @@ import (
 var (
 	noon = time.Unix(1_700_000_000, 0)
 	id   = roletest.ID("s")
+	ours = session.Token{1} // of the client that opens sessions
 )
 
 func newInput() (*Input, *roletest.Host) {
@@ -28,7 +29,7 @@ func newInput() (*Input, *roletest.Host) {
 
 func open(t *testing.T, h *roletest.Host, id session.ID) protocol.Reply {
 	t.Helper()
-	r, ok := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Open, Session: id, Analysis: "paint"})
+	r, ok := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Open, Session: id, Token: ours, Analysis: "paint"})
 	if !ok {
 		t.Fatal("no answer to an open")
 	}
@@ -38,12 +39,12 @@ func open(t *testing.T, h *roletest.Host, id session.ID) protocol.Reply {
 func chunk(stream string, lane uint32, seq uint64) protocol.Request {
 	file := map[string]string{"colours": "shop/colours.csv", "pots": "shop/pots.csv"}[stream]
 	return protocol.Request{
-		Type: protocol.Chunk, Session: id, Stream: stream, Lane: lane, Seq: seq, File: file, Line: 2, Header: []byte("colour"), Data: []byte("red\n"),
+		Type: protocol.Chunk, Session: id, Token: ours, Stream: stream, Lane: lane, Seq: seq, File: file, Line: 2, Header: []byte("colour"), Data: []byte("red\n"),
 	}
 }
 
 func end(stream string, lanes ...protocol.LaneSeq) protocol.Request {
-	return protocol.Request{Type: protocol.End, Session: id, Stream: stream, Lanes: lanes}
+	return protocol.Request{Type: protocol.End, Session: id, Token: ours, Stream: stream, Lanes: lanes}
 }
 
 // code asks and returns the code of the refusal, empty if there is none.
@@ -67,7 +68,7 @@ func TestOpen_IsIdempotentAndDescribes(t *testing.T) {
 	if len(again.Lanes) != 1 || again.Lanes[0] != (protocol.LaneSeq{Lane: 3, Seq: 1}) {
 		t.Fatalf("%+v", again)
 	}
-	q := protocol.Request{Type: protocol.Open, Session: id, Analysis: "paint", Params: map[string]string{"fail": "yes"}}
+	q := protocol.Request{Type: protocol.Open, Session: id, Token: ours, Analysis: "paint", Params: map[string]string{"fail": "yes"}}
 	if c := code(t, h, q); c != protocol.ErrBadRequest {
 		t.Fatalf("the same session with other parameters: %q", c)
 	}
@@ -76,8 +77,8 @@ func TestOpen_IsIdempotentAndDescribes(t *testing.T) {
 func TestOpen_Refusals(t *testing.T) {
 	_, h := newInput()
 	for want, q := range map[protocol.Code]protocol.Request{
-		protocol.ErrUnknownAnalysis: {Type: protocol.Open, Session: id, Analysis: "sculpture"},
-		protocol.ErrBadParam:        {Type: protocol.Open, Session: id, Analysis: "paint", Params: map[string]string{"size": "1"}},
+		protocol.ErrUnknownAnalysis: {Type: protocol.Open, Session: id, Token: ours, Analysis: "sculpture"},
+		protocol.ErrBadParam:        {Type: protocol.Open, Session: id, Token: ours, Analysis: "paint", Params: map[string]string{"size": "1"}},
 	} {
 		if c := code(t, h, q); c != want {
 			t.Errorf("%q, want %q", c, want)
@@ -201,16 +202,28 @@ func TestR12_StreamsEndInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestR12_AnEndNeedsAllItsChunks(t *testing.T) {
+func TestR17_AnEndSaysWhatWasTaken(t *testing.T) {
 	_, h := newInput()
 	open(t, h, id)
 	code(t, h, chunk("colours", 0, 1))
-	if c := code(t, h, end("colours", protocol.LaneSeq{Lane: 0, Seq: 2})); c != protocol.ErrGap || len(h.Ended) != 0 {
-		t.Fatalf("chunk 2 is missing: %q", c)
+	right := end("colours", protocol.LaneSeq{Lane: 0, Seq: 1})
+	if c := code(t, h, right); c != "" || len(h.Ended) != 1 {
+		t.Fatal(c, h.Ended)
 	}
-	for range 2 {
-		if c := code(t, h, end("colours", protocol.LaneSeq{Lane: 0, Seq: 1})); c != "" || len(h.Ended) != 1 {
-			t.Fatal(c, h.Ended)
+	code(t, h, chunk("pots", 0, 2))
+	if c := code(t, h, right); c != "" || len(h.Ended) != 1 {
+		t.Fatalf("an end that is repeated late: %q, %v", c, h.Ended)
+	}
+	for name, lanes := range map[string][]protocol.LaneSeq{
+		"more": {{Lane: 0, Seq: 3}}, "less": {{Lane: 0, Seq: 1}}, "nothing": {}, "another lane": {{Lane: 0, Seq: 2}, {Lane: 1, Seq: 1}},
+	} {
+		in, h := newInput()
+		open(t, h, id)
+		code(t, h, end("colours"))
+		code(t, h, chunk("pots", 0, 1))
+		code(t, h, chunk("pots", 0, 2))
+		if c := code(t, h, end("pots", lanes...)); c != protocol.ErrFailed || len(h.Ended) != 1 || in.Running() != 0 {
+			t.Errorf("%s than was taken: %q", name, c)
 		}
 	}
 }
@@ -254,7 +267,7 @@ func TestClient_SilentForTooLongIsGivenUp(t *testing.T) {
 		}
 	}
 	pass(20 * time.Second)
-	h.Ask(t, at, 1, protocol.Request{Type: protocol.Ping, Session: id})
+	h.Ask(t, at, 1, protocol.Request{Type: protocol.Ping, Session: id, Token: ours})
 	pass(20 * time.Second)
 	if len(h.Aborted) != 0 {
 		t.Fatal("it has pinged")
@@ -263,7 +276,7 @@ func TestClient_SilentForTooLongIsGivenUp(t *testing.T) {
 	if gateway.ParseOutcome(h.Aborted[id]).Code != protocol.ErrExpired {
 		t.Fatal(h.Aborted)
 	}
-	if c := code(t, h, protocol.Request{Type: protocol.Ping, Session: id}); c != protocol.ErrExpired {
+	if c := code(t, h, protocol.Request{Type: protocol.Ping, Session: id, Token: ours}); c != protocol.ErrExpired {
 		t.Fatalf("it is told %q", c)
 	}
 }
@@ -282,7 +295,7 @@ func TestR11_ASessionThatDoesNotGetOnIsGivenUp(t *testing.T) {
 		for at.Before(noon.Add(ttl - time.Second)) {
 			at = at.Add(time.Second)
 			in.Tick(at)
-			h.Ask(t, at, 1, protocol.Request{Type: protocol.Ping, Session: id})
+			h.Ask(t, at, 1, protocol.Request{Type: protocol.Ping, Session: id, Token: ours})
 		}
 		if len(h.Aborted) != 0 {
 			t.Fatalf("finished %v: given up too early: %v", finished, h.Aborted)
@@ -422,7 +435,7 @@ func TestCancelAndClose(t *testing.T) {
 		in, h := newInput()
 		open(t, h, id)
 		for range 2 {
-			if c := code(t, h, protocol.Request{Type: ask, Session: id}); c != "" {
+			if c := code(t, h, protocol.Request{Type: ask, Session: id, Token: ours}); c != "" {
 				t.Fatal(ask, c)
 			}
 		}
@@ -442,7 +455,7 @@ func TestN3_RecordsAndSnapshotsGiveTheSameInput(t *testing.T) {
 	code(t, h, chunk("colours", 0, 1))
 	code(t, h, chunk("colours", 4, 1))
 	code(t, h, chunk("colours", 4, 2))
-	code(t, h, end("colours"))
+	code(t, h, end("colours", protocol.LaneSeq{Lane: 0, Seq: 1}, protocol.LaneSeq{Lane: 4, Seq: 2}))
 	want := in.SnapshotAll(nil)
 
 	replayed := New(roletest.About())
@@ -495,7 +508,7 @@ func TestRequest_RubbishIsRefused(t *testing.T) {
 }
 
 func FuzzApply(f *testing.F) {
-	f.Add(encodeLane(id, 3, 4, 5))
+	f.Add(encodeLane(id, 3, taken{seq: 4, sum: 6}, 5))
 	f.Add(encodeEnd(id, 1))
 	f.Add(encodeOver(id, gateway.Outcome{Code: protocol.ErrFailed, Reason: "because"}))
 	f.Add(encodeLog("joiner-1", link.LogID{1}))

@@ -13,7 +13,7 @@ func (in *Input) DecodeChunk(r *role.Request) (id session.ID, stream int, ok boo
 		return id, 0, false
 	}
 	u := in.uploads[req.Session]
-	if u == nil || req.Seq != u.lanes[req.Lane]+1 {
+	if u == nil || req.Token.Hash() != u.Opener || req.Seq != u.lanes[req.Lane].seq+1 {
 		return id, 0, false
 	}
 	stream, refusal := u.stream(req)

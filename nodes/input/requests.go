@@ -34,8 +34,7 @@ func (in *Input) Request(now time.Time, r *role.Request) bool {
 	case protocol.Hold:
 		in.closeForOpens(from, req)
 	case protocol.Close:
-		in.Host.Forget(req.Session)
-		in.ReplyStored(from, protocol.Reply{Type: protocol.OK})
+		in.close(from, req)
 	default:
 		if !in.ofSession(r, req) {
 			in.Host.Release(r.Body)
@@ -56,7 +55,13 @@ func (in *Input) ofSession(r *role.Request, req *protocol.Request) (held bool) {
 		in.notOpen(from, req)
 		return false
 	}
-	u.lastHeard = in.now
+	switch hash := req.Token.Hash(); {
+	case hash == u.Opener:
+		u.lastHeard = in.now
+	case hash != session.TokenHash{}:
+		in.ReplyStored(from, gateway.InUse(u.ID))
+		return false
+	}
 	switch req.Type {
 	case protocol.Chunk:
 		return in.chunk(r, u, req)
@@ -80,10 +85,12 @@ func (in *Input) notOpen(from role.Peer, req *protocol.Request) {
 	switch {
 	case !known:
 		in.Reply(from, in.About.Unknown(req.Session))
+	case !mayAct(req.Token.Hash(), why.Opener):
+		in.ReplyStored(from, why.Refusal(req.Session))
 	case req.Type == protocol.Cancel:
 		in.ReplyStored(from, protocol.Reply{Type: protocol.OK})
 	case why.Failed():
-		in.ReplyStored(from, why.Refusal())
+		in.ReplyStored(from, why.Outcome.Refusal())
 	case req.Type == protocol.Ping:
 		in.ReplyStored(from, protocol.Reply{Type: protocol.OK, State: session.Done})
 	default: // a chunk or an end that was accepted before the session came to its end
@@ -97,21 +104,21 @@ func (in *Input) newUpload(id session.ID, payload []byte) (*upload, error) {
 		return nil, err
 	}
 	return &upload{
-		Session: s, payload: slices.Clone(payload), lanes: map[uint32]uint64{}, ended: make([]bool, len(s.Analysis.Streams)),
+		Session: s, payload: slices.Clone(payload), lanes: map[uint32]taken{}, ended: make([]bool, len(s.Analysis.Streams)),
 		lastHeard: in.now, lastProgress: in.now, opened: in.now,
 	}, nil
 }
 
 func (in *Input) open(from role.Peer, req *protocol.Request) {
-	payload := role.Announcement{Analysis: req.Analysis, Params: req.Params, Wiring: in.About.Wiring}.Encode()
+	opener := req.Token.Hash()
+	payload := role.Announcement{Analysis: req.Analysis, Params: req.Params, Wiring: in.About.Wiring, Opener: opener, Epoch: 1}.Encode()
 	if u := in.uploads[req.Session]; u != nil {
-		u.lastHeard = in.now
-		if !slices.Equal(u.payload, payload) {
-			in.Reply(from, refusef(protocol.ErrBadRequest, "session %s is open for analysis %s with other parameters: choose another session id",
-				u.ID, u.Analysis.Name))
-			return
-		}
-		in.ReplyStored(from, in.opened(u))
+		in.openAgain(from, u, opener, payload)
+		return
+	}
+	gone, known := in.Tombstones.Get(req.Session)
+	if known && gone.Opener != opener {
+		in.ReplyStored(from, gone.Refusal(req.Session))
 		return
 	}
 	a, err := in.About.Known.Find(req.Analysis)
@@ -123,8 +130,8 @@ func (in *Input) open(from role.Peer, req *protocol.Request) {
 		in.Reply(from, protocol.Refuse(protocol.ErrBadParam, err.Error()))
 		return
 	}
-	if why, known := in.Tombstones.Get(req.Session); known {
-		in.ReplyStored(from, in.openedBefore(a, why))
+	if known {
+		in.ReplyStored(from, in.openedBefore(a, gone.Outcome))
 		return
 	}
 	if in.now.Before(in.closed) {
@@ -138,6 +145,32 @@ func (in *Input) open(from role.Peer, req *protocol.Request) {
 		return
 	}
 	in.start(from, req.Session, payload)
+}
+
+// openAgain answers for a session that runs. Only its opener hears what was taken (R17).
+func (in *Input) openAgain(from role.Peer, u *upload, opener session.TokenHash, payload []byte) {
+	if u.Opener != opener {
+		in.ReplyStored(from, gateway.InUse(u.ID))
+		return
+	}
+	u.lastHeard = in.now
+	if !slices.Equal(u.payload, payload) {
+		in.Reply(from, refusef(protocol.ErrBadRequest, "session %s is open for analysis %s with other parameters: choose another session id",
+			u.ID, u.Analysis.Name))
+		return
+	}
+	in.ReplyStored(from, in.opened(u))
+}
+
+// close drops what is kept of a session, for its opener or by the command of a person.
+func (in *Input) close(from role.Peer, req *protocol.Request) {
+	by := req.Token.Hash()
+	if u := in.uploads[req.Session]; u != nil && !mayAct(by, u.Opener) {
+		in.ReplyStored(from, gateway.InUse(u.ID))
+		return
+	}
+	in.Host.Forget(req.Session, by)
+	in.ReplyStored(from, protocol.Reply{Type: protocol.OK})
 }
 
 // closeForOpens opens no session for a while, and lists those that run. It is a lease, and a restart forgets it. Whoever changes the cluster
@@ -173,7 +206,7 @@ func (in *Input) opened(u *upload) protocol.Reply {
 	r := in.describe(u.Analysis)
 	r.State = session.Running
 	for _, lane := range slices.Sorted(maps.Keys(u.lanes)) {
-		r.Lanes = append(r.Lanes, protocol.LaneSeq{Lane: lane, Seq: u.lanes[lane]})
+		r.Lanes = append(r.Lanes, protocol.LaneSeq{Lane: lane, Seq: u.lanes[lane].seq})
 	}
 	for i, e := range u.ended {
 		if e {

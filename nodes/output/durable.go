@@ -24,8 +24,7 @@ func (o *Output) Apply(payload []byte) error {
 	if err := d.Done(); err != nil {
 		return fmt.Errorf("removal of results: %w", err)
 	}
-	delete(o.results, id)
-	o.Tombstones.Put(id, why)
+	o.removed(id, why)
 	return nil
 }
 
@@ -35,8 +34,8 @@ func (o *Output) SnapshotAll(b []byte) []byte {
 	b = o.Tombstones.Append(b)
 	b = wire.AppendArray(b, len(o.results))
 	for _, r := range role.ByID(o.results) {
-		b = wire.AppendArray(b, 8)
-		b = wire.AppendBin(b, r.id[:])
+		b = wire.AppendArray(b, 9)
+		b = wire.AppendBin(wire.AppendBin(b, r.id[:]), r.opener[:])
 		b = wire.AppendString(b, r.analysis)
 		b = wire.AppendUint(b, uint64(r.streams))
 		b = wire.AppendUint(b, uint64(r.ended))
@@ -59,11 +58,11 @@ func (o *Output) RestoreAll(data []byte) error {
 	d.ArrayOf(2)
 	o.Tombstones.Read(&d)
 	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
-		d.ArrayOf(8)
-		r := &result{
-			id: gateway.ReadID(&d), analysis: d.String(), streams: int(d.Uint()), ended: int(d.Uint()), over: d.Bool(),
-			why: gateway.ReadOutcome(&d),
-		}
+		d.ArrayOf(9)
+		r := &result{id: gateway.ReadID(&d)}
+		d.Fixed(r.opener[:])
+		r.analysis, r.streams, r.ended, r.over = d.String(), int(d.Uint()), int(d.Uint()), d.Bool()
+		r.why = gateway.ReadOutcome(&d)
 		for k := d.Array(); k > 0 && d.Err() == nil; k-- {
 			if err := r.add(d.Bytes()); err != nil {
 				return fmt.Errorf("stored results of session %s: %w", r.id, err)

@@ -32,6 +32,7 @@ var (
 
 type result struct {
 	id       session.ID
+	opener   session.TokenHash // zero: it failed, and was never opened here
 	analysis string
 	streams  int // of the analysis
 	ended    int
@@ -55,10 +56,14 @@ func New(about gateway.About) *Output {
 	return &Output{Base: gateway.NewBase(topology.Output, about), results: map[session.ID]*result{}}
 }
 
-// Open implements role.Role.
+// Open implements role.Role. An id whose answer is kept belongs to the session that has it (R17).
 func (o *Output) Open(s role.Session) error {
-	if _, gone := o.Tombstones.Get(s.ID); !gone && o.results[s.ID] == nil {
-		o.results[s.ID] = &result{id: s.ID, analysis: s.Analysis.Name, streams: len(s.Analysis.Streams)}
+	gone, closed := o.Tombstones.Get(s.ID)
+	switch r := o.results[s.ID]; {
+	case r != nil && r.opener != s.Opener, closed && gone.Opener != s.Opener:
+		return fmt.Errorf("node %s has had another session with the id %s: choose another session id", o.About.Node, s.ID)
+	case r == nil && !closed:
+		o.results[s.ID] = &result{id: s.ID, opener: s.Opener, analysis: s.Analysis.Name, streams: len(s.Analysis.Streams)}
 	}
 	return nil
 }
@@ -120,12 +125,13 @@ func (o *Output) Ended() []role.Ended {
 	var all []role.Ended
 	for _, r := range o.results {
 		if r.over {
-			all = append(all, role.Ended{ID: r.id, Failed: r.why.Failed(), Reason: r.why.Text()})
+			all = append(all, role.Ended{ID: r.id, Opener: r.opener, Failed: r.why.Failed(), Reason: r.why.Text()})
 		}
 	}
 	for _, id := range o.Tombstones.Recent(recent) {
 		w, _ := o.Tombstones.Get(id)
-		all = append(all, role.Ended{ID: id, Failed: w.Failed() && w.Code != protocol.ErrExpired, Reason: w.Text()})
+		failed := w.Failed() && w.Code != protocol.ErrExpired && w.Code != protocol.ErrClosed
+		all = append(all, role.Ended{ID: id, Opener: w.Opener, Failed: failed, Reason: w.Text()})
 	}
 	slices.SortFunc(all, func(a, b role.Ended) int { return slices.Compare(a.ID[:], b.ID[:]) })
 	return all
@@ -171,7 +177,7 @@ func (o *Output) expired(r *result) bool {
 func (o *Output) expire() {
 	for _, r := range role.ByID(o.results) {
 		if o.expired(r) {
-			o.remove(r.id, gateway.Outcome{
+			o.remove(r, gateway.Outcome{
 				Code:   protocol.ErrExpired,
 				Reason: fmt.Sprintf("the results of session %s were kept for %s and are gone: run the analysis again", r.id, o.About.Limits.ResultsTTL),
 			})
@@ -180,15 +186,30 @@ func (o *Output) expire() {
 }
 
 // Forget implements role.Gateway.
-func (o *Output) Forget(id session.ID) {
-	if o.results[id] != nil {
-		o.remove(id, gateway.Outcome{})
+func (o *Output) Forget(id session.ID, by session.TokenHash) {
+	if r := o.results[id]; r != nil && r.mayAct(by) {
+		o.remove(r, gateway.Closed(id))
 	}
 }
 
+// mayAct reports whether a request changes a session: its opener's does (R17), and that of a person, who needs no token. Of a failure
+// that came alone nobody knows who opened the session.
+func (r *result) mayAct(by session.TokenHash) bool {
+	none := session.TokenHash{}
+	return by == none || by == r.opener || r.opener == none
+}
+
 // remove drops an answer and remembers why; it is recorded.
-func (o *Output) remove(id session.ID, why gateway.Outcome) {
+func (o *Output) remove(r *result, why gateway.Outcome) {
+	o.removed(r.id, why)
+	o.Host.Record(encodeRemoval(r.id, why))
+}
+
+func (o *Output) removed(id session.ID, why gateway.Outcome) {
+	t := gateway.Tombstone{Outcome: why}
+	if r := o.results[id]; r != nil {
+		t.Opener = r.opener
+	}
 	delete(o.results, id)
-	o.Tombstones.Put(id, why)
-	o.Host.Record(encodeRemoval(id, why))
+	o.Tombstones.Put(id, t)
 }

@@ -168,11 +168,11 @@ func TestClose_ForgetsTheAnswer(t *testing.T) {
 	give(t, o, part("known", 1))
 	endAll(t, o)
 	for range 2 {
-		if r, _ := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Close, Session: id}); r.Type != protocol.OK {
+		if r, _ := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Close, Session: id, Force: true}); r.Type != protocol.OK {
 			t.Fatalf("%+v", r)
 		}
 	}
-	if r, _ := h.Ask(t, noon, 1, results(0, time.Minute)); r.Err.Code != protocol.ErrUnknownSession {
+	if r, _ := h.Ask(t, noon, 1, results(0, time.Minute)); r.Err.Code != protocol.ErrClosed {
 		t.Fatalf("%+v", r)
 	}
 	if e := o.Ended(); len(e) != 1 || e[0].Failed {
@@ -206,7 +206,7 @@ func TestResults_Expire(t *testing.T) {
 
 func TestCancel(t *testing.T) {
 	o, h := newOutput(t)
-	if r, _ := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Cancel, Session: id}); r.Type != protocol.OK {
+	if r, _ := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Cancel, Session: id, Force: true}); r.Type != protocol.OK {
 		t.Fatalf("%+v", r)
 	}
 	if gateway.ParseOutcome(h.Aborted[id]).Code != protocol.ErrCancelled {
@@ -215,7 +215,7 @@ func TestCancel(t *testing.T) {
 	if e := o.Ended(); len(e) != 1 || !e[0].Failed || gateway.ParseOutcome(e[0].Reason).Code != protocol.ErrCancelled {
 		t.Fatalf("%+v", e)
 	}
-	if r, _ := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Cancel, Session: roletest.ID("x")}); r.Err.Code != protocol.ErrUnknownSession {
+	if r, _ := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Cancel, Session: roletest.ID("x"), Force: true}); r.Err.Code != protocol.ErrUnknownSession {
 		t.Fatalf("%+v", r)
 	}
 }
@@ -235,7 +235,7 @@ func TestN3_SnapshotsAndRecords(t *testing.T) {
 	give(t, o, part("known", 2))
 	o.Drop(roletest.ID("x"), role.Outcome{Failed: true, Reason: "poison"})
 	o.Drop(roletest.ID("y"), role.Outcome{Failed: true, Reason: "poison"})
-	o.Forget(roletest.ID("y"))
+	o.Forget(roletest.ID("y"), session.TokenHash{})
 	want := o.SnapshotAll(nil)
 	again := New(roletest.About())
 	roletest.NewHost(again)
@@ -271,7 +271,7 @@ func TestRequests_OfOtherNodesAndRubbish(t *testing.T) {
 	if r, _ := h.Answer(1); r.Err.Code != protocol.ErrBadRequest {
 		t.Fatalf("%+v", r)
 	}
-	if r, _ := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Open, Session: id, Analysis: "paint"}); r.Err.Code != protocol.ErrWrongNode || len(r.Inputs) != 1 {
+	if r, _ := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Open, Session: id, Token: session.Token{1}, Analysis: "paint"}); r.Err.Code != protocol.ErrWrongNode || len(r.Inputs) != 1 {
 		t.Fatalf("%+v", r)
 	}
 	if r, _ := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Ping, Session: id}); r.State != session.Running {

@@ -19,6 +19,10 @@ func (o *Output) Request(now time.Time, r *role.Request) bool {
 		o.Reply(from, protocol.Refuse(protocol.ErrBadRequest, err.Error()))
 		return true
 	}
+	if r := o.results[req.Session]; r != nil && !r.mayAct(req.Token.Hash()) {
+		o.ReplyStored(from, r.foreign())
+		return true
+	}
 	switch req.Type {
 	case protocol.Results:
 		if !o.answer(from, req, true) {
@@ -27,10 +31,10 @@ func (o *Output) Request(now time.Time, r *role.Request) bool {
 	case protocol.Cancel:
 		o.cancel(from, req.Session)
 	case protocol.Close:
-		o.Host.Forget(req.Session)
+		o.Host.Forget(req.Session, req.Token.Hash())
 		o.ReplyStored(from, protocol.Reply{Type: protocol.OK})
 	case protocol.Ping:
-		o.ping(from, req.Session)
+		o.ping(from, req)
 	case protocol.Sessions:
 		o.Reply(from, protocol.Reply{Type: protocol.Listed, Node: o.About.Node, Sessions: o.list(now)})
 	case protocol.Info:
@@ -49,7 +53,7 @@ func (o *Output) wait(now time.Time, from role.Peer, req protocol.Request) {
 func (o *Output) answer(to role.Peer, req *protocol.Request, mayWait bool) bool {
 	r := o.results[req.Session]
 	if r == nil {
-		o.notHere(to, req.Session)
+		o.notHere(to, req)
 		return true
 	}
 	if r.over && r.why.Failed() {
@@ -71,12 +75,20 @@ func (o *Output) answer(to role.Peer, req *protocol.Request, mayWait bool) bool 
 }
 
 // notHere answers for a session without an answer.
-func (o *Output) notHere(to role.Peer, id session.ID) {
-	if why, ok := o.Tombstones.Get(id); ok && why.Failed() {
-		o.ReplyStored(to, why.Refusal())
+func (o *Output) notHere(to role.Peer, req *protocol.Request) {
+	if gone, ok := o.Tombstones.Get(req.Session); ok {
+		o.ReplyStored(to, gone.Refusal(req.Session))
 	} else {
-		o.Reply(to, o.About.Unknown(id))
+		o.Reply(to, o.About.Unknown(req.Session))
 	}
+}
+
+// foreign refuses a client whose token is not the opener's (R17).
+func (r *result) foreign() protocol.Reply {
+	if !r.over {
+		return gateway.InUse(r.id)
+	}
+	return gateway.Tombstone{Outcome: r.why, Opener: r.opener}.Refusal(r.id)
 }
 
 // after returns about protocol.PartBytes of the parts behind n, and whether there are more.
@@ -99,10 +111,14 @@ func (o *Output) answerPolls(now time.Time) {
 }
 
 func (o *Output) cancel(from role.Peer, id session.ID) {
-	switch r := o.results[id]; {
-	case r != nil && !r.over:
+	r := o.results[id]
+	switch {
+	case r != nil && r.over:
+		o.ReplyStored(from, protocol.Reply{Type: protocol.OK, State: r.state()}) // there is nothing to cancel any more
+		return
+	case r != nil:
 		o.Host.Abort(id, gateway.Cancelled(id).Text())
-	case r == nil:
+	default:
 		if _, gone := o.Tombstones.Get(id); !gone {
 			o.Reply(from, o.About.Unknown(id))
 			return
@@ -111,10 +127,10 @@ func (o *Output) cancel(from role.Peer, id session.ID) {
 	o.ReplyStored(from, protocol.Reply{Type: protocol.OK})
 }
 
-func (o *Output) ping(from role.Peer, id session.ID) {
-	r := o.results[id]
+func (o *Output) ping(from role.Peer, req *protocol.Request) {
+	r := o.results[req.Session]
 	if r == nil {
-		o.notHere(from, id)
+		o.notHere(from, req)
 		return
 	}
 	o.ReplyStored(from, protocol.Reply{Type: protocol.OK, State: r.state(), Reason: r.why.Reason})

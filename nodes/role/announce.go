@@ -14,6 +14,12 @@ type Announcement struct {
 	Analysis string
 	Params   map[string]string // as the client gave them; defaults are filled in by each node
 	Wiring   string            // of the topology that the session began with
+
+	// Opener tells two clients of one id apart: the first node that hears both fails the session (R17).
+	Opener session.TokenHash
+	Owner  string // the client's name; empty: nobody has told
+	Plan   []byte // of a declared analysis; empty: the analysis is built in
+	Epoch  uint64 // of the opener, from 1
 }
 
 // Encode returns the payload. It is the same for the same announcement.
@@ -23,30 +29,35 @@ func (a Announcement) Encode() []byte {
 		names = append(names, n)
 	}
 	sort.Strings(names)
-	b := wire.AppendArray(nil, 3)
+	b := wire.AppendArray(nil, announcementFields)
 	b = wire.AppendString(b, a.Analysis)
 	b = wire.AppendMap(b, len(names))
 	for _, n := range names {
 		b = wire.AppendString(b, n)
 		b = wire.AppendString(b, a.Params[n])
 	}
-	return wire.AppendString(b, a.Wiring)
+	b = wire.AppendString(b, a.Wiring)
+	b = wire.AppendString(wire.AppendBin(b, a.Opener[:]), a.Owner)
+	return wire.AppendUint(wire.AppendBin(b, a.Plan), a.Epoch)
 }
+
+const announcementFields = 7
 
 // ReadAnnouncement reads an announcement and looks its analysis up.
 func ReadAnnouncement(id session.ID, payload []byte, known analyses.Set, r analyses.Replica) (Session, error) {
 	d := wire.NewReader(payload)
-	fields := d.Array()
+	d.ArrayOf(announcementFields)
 	name := d.String()
 	params := map[string]string{}
 	for n := d.Map(); n > 0; n-- {
 		k := d.String()
 		params[k] = d.String()
 	}
-	wiring := ""
-	if fields != 2 { // a log may hold sessions from before wirings were told
-		wiring = d.String()
-	}
+	s := Session{ID: id, Replica: r, Wiring: d.String()}
+	d.Fixed(s.Opener[:])
+	d.Skip(0) // the owner and the plan, which no node asks for yet
+	d.Skip(0)
+	d.Uint()
 	if err := d.Done(); err != nil {
 		return Session{}, fmt.Errorf("announcement of session %s: %w", id, err)
 	}
@@ -58,5 +69,6 @@ func ReadAnnouncement(id session.ID, payload []byte, known analyses.Set, r analy
 	if err != nil {
 		return Session{}, fmt.Errorf("session %s: %w", id, err)
 	}
-	return Session{ID: id, Analysis: a, Args: args, Replica: r, Wiring: wiring}, nil
+	s.Analysis, s.Args = a, args
+	return s, nil
 }

@@ -21,6 +21,7 @@ type Session struct {
 	Args     analyses.Args
 	Replica  analyses.Replica // of the node among the replicas of its stage, counted from 0
 	Wiring   string           // of the topology that it began with; empty: nobody has told
+	Opener   session.TokenHash
 }
 
 // Chunk is a piece of a CSV file, whole records, as a client sends it.
@@ -78,6 +79,9 @@ type Role interface {
 	Restore(id session.ID, data []byte) error
 }
 
+// Remembered is how many sessions that are over a node remembers, its core and its gateways alike. Then their ids may be used again.
+const Remembered = 1024
+
 // Outcome is how a session left a node.
 type Outcome struct {
 	Failed bool
@@ -99,8 +103,8 @@ type Host interface {
 	Abort(id session.ID, reason string)
 	// Room reports whether a stream's receivers can take more (R9), and the commit being built too.
 	Room(stream int, reference bool) bool
-	// Forget drops what the node's gateways keep of a session's answer.
-	Forget(id session.ID)
+	// Forget drops what the node's gateways keep of a session's answer, for its opener; for the zero hash whoever opened it.
+	Forget(id session.ID, by session.TokenHash)
 	// Record makes a private change of the gateway durable: Apply is called with it in recovery.
 	Record(payload []byte)
 	// Reply answers a client now.
@@ -121,8 +125,8 @@ type Gateway interface {
 	Request(now time.Time, r *Request) bool
 	// Tick does what time asks for, and what waited for room: it is called often.
 	Tick(now time.Time)
-	// Forget drops what is kept of a session that a client has closed.
-	Forget(id session.ID)
+	// Forget drops what is kept of a session that a client has closed: its opener, or with the zero hash a person.
+	Forget(id session.ID, by session.TokenHash)
 	// Apply repeats a recorded change in recovery.
 	Apply(payload []byte) error
 	// SnapshotAll and RestoreAll are for what the gateway keeps beside the sessions of the core.
@@ -135,6 +139,7 @@ type Gateway interface {
 // Ended is what an output tells the inputs of a session that needs no more uploading.
 type Ended struct {
 	ID     session.ID
+	Opener session.TokenHash // of the session that ended; zero: the output has only heard that it failed
 	Failed bool
 	Reason string
 }

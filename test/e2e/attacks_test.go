@@ -176,7 +176,7 @@ func (a *attacker) garbledFrame() []byte {
 func (a *attacker) garbledRequest() []byte {
 	q := protocol.Request{
 		Type:    []protocol.RequestType{protocol.Open, protocol.Chunk, protocol.End, protocol.Results, protocol.Ping, protocol.Info}[a.r.IntN(6)],
-		Session: session.New(), Analysis: "bikes", Stream: "trips", Seq: 1, File: "x/trips.csv", Line: 2, Header: []byte("a,b"), Data: a.noise(100),
+		Session: session.New(), Token: session.NewToken(), Analysis: "bikes", Stream: "trips", Seq: 1, File: "x/trips.csv", Line: 2, Header: []byte("a,b"), Data: a.noise(100),
 	}
 	if q.Type == protocol.Open {
 		q.Analysis = "trams" // or strangers would take the places of limits.sessions, as anybody may

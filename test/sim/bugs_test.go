@@ -3,30 +3,31 @@ package sim
 import "posta.dev/posta/internal/simulator/mutants"
 
 const (
-	fileSender      = "link/sender.go"
-	fileReceiver    = "link/receiver.go"
-	fileRestore     = "link/restore.go"
-	fileAdvance     = "nodes/core/advance.go"
-	fileCommit      = "nodes/core/commit.go"
-	fileCore        = "nodes/core/core.go"
-	fileEmit        = "nodes/core/emit.go"
-	fileEnd         = "nodes/core/end.go"
-	fileExplain     = "nodes/role/explain.go"
-	fileHost        = "nodes/core/host.go"
-	fileOutEdge     = "nodes/core/outedge.go"
-	fileReplay      = "nodes/core/replay.go"
-	fileLostDisk    = "nodes/core/lostdisk.go"
-	fileStatus      = "nodes/core/status.go"
-	fileTake        = "nodes/core/take.go"
-	fileSnapshot    = "nodes/core/snapshot.go"
-	fileLogAnalysis = "nodes/core/loganalysis.go"
-	fileSession     = "nodes/core/session.go"
-	fileInput       = "nodes/input/chunk.go"
-	fileInputRole   = "nodes/input/input.go"
-	fileJoiner      = "nodes/joiner/joiner.go"
-	fileReducer     = "nodes/reducer/reducer.go"
-	fileTables      = "nodes/role/tables.go"
-	fileWork        = "nodes/parser/work.go"
+	fileSender        = "link/sender.go"
+	fileReceiver      = "link/receiver.go"
+	fileRestore       = "link/restore.go"
+	fileAdvance       = "nodes/core/advance.go"
+	fileCommit        = "nodes/core/commit.go"
+	fileCore          = "nodes/core/core.go"
+	fileEmit          = "nodes/core/emit.go"
+	fileEnd           = "nodes/core/end.go"
+	fileExplain       = "nodes/role/explain.go"
+	fileHost          = "nodes/core/host.go"
+	fileOutEdge       = "nodes/core/outedge.go"
+	fileReplay        = "nodes/core/replay.go"
+	fileLostDisk      = "nodes/core/lostdisk.go"
+	fileStatus        = "nodes/core/status.go"
+	fileTake          = "nodes/core/take.go"
+	fileSnapshot      = "nodes/core/snapshot.go"
+	fileLogAnalysis   = "nodes/core/loganalysis.go"
+	fileSession       = "nodes/core/session.go"
+	fileInput         = "nodes/input/chunk.go"
+	fileInputRole     = "nodes/input/input.go"
+	fileJoiner        = "nodes/joiner/joiner.go"
+	fileReducer       = "nodes/reducer/reducer.go"
+	fileTables        = "nodes/role/tables.go"
+	fileWork          = "nodes/parser/work.go"
+	fileInputRequests = "nodes/input/requests.go"
 )
 
 // bugs are what somebody could have made, or has. The simulator must find every one.
@@ -115,8 +116,17 @@ func bugs() []mutants.Mutant {
 		from(330, one("a gateway not told of what has left", "N3", 40, fileLogAnalysis, "	return call && in.Role < len(p.c.cfg.Roles) && !p.isGateway(in.Role)\n", "	return call\n")),
 		one("frames passed over that one receiver lacks", "N3", 200, fileLogAnalysis, "		floor = min(floor, a.acked[k][r])\n", "		floor = max(floor, a.acked[k][r])\n"),
 		one("recovery begins behind frames that nobody has", "N3", 100, fileLogAnalysis, "			if ours && r.seq > floor {\n", "			if ours && r.seq < floor {\n"),
-		one("lane's hwm not recorded with the chunk", "R5", 100, fileInput, "	in.Host.Record(encodeLane(u.ID, req.Lane, req.Seq, len(req.Data)))\n", ""),
-		one("repeated chunk taken again", "R5", 60, fileInput, "	if req.Seq <= taken {\n", "	if req.Seq < taken {\n"),
+		one("lane's hwm not recorded with the chunk", "R5", 100, fileInput, "	in.Host.Record(encodeLane(u.ID, req.Lane, last, len(req.Data)))\n", ""),
+		one("repeated chunk taken again", "R5", 60, fileInput, "	if req.Seq <= last.seq {\n", "	if req.Seq < last.seq {\n"),
+		from(5, many("two openers of one id", "R17", 100,
+			edit(fileInputRequests, "	if u.Opener != opener {\n", "	if false {\n"),
+			edit(fileInputRequests, "Opener: opener, Epoch: 1}", "Epoch: 1}"),
+			edit(fileInputRequests, "	case hash == u.Opener:\n", "	case true:\n"),
+		)),
+		from(5, one("a stranger closes the session", "R17", 100, fileInputRole,
+			"{ return by == session.TokenHash{} || by == opener }", "{ return by == session.TokenHash{} || by != opener || true }")),
+		one("opener forgotten when the session is over", "R17", 60, fileInputRole, "		gone.Opener = u.Opener\n", ""),
+		one("every repeated chunk is another one", "R17", 100, fileInput, "checksum(req) != last.sum {", "checksum(req) == last.sum {"),
 		one("a sleeping node blames its clients", "M6", 200, fileInputRole, "			u.lastHeard, u.lastProgress = u.lastHeard.Add(gap), u.lastProgress.Add(gap)\n", "			_ = u\n"),
 		one("every joiner counts rejected reference rows", "D1", 60, fileJoiner, "	if len(partial) == 0 || reference && st.Replica.Index != 0 {\n", "	if len(partial) == 0 {\n"),
 		one("queries answered at every end", "D1", 60, fileReducer, "		if st.answered[q] || !st.complete(q) {\n", "		if !st.complete(q) {\n"),

@@ -18,6 +18,8 @@ type client struct {
 	w       *world
 	n       int
 	id      session.ID
+	token   session.Token
+	rival   *client // of the same id with another token (R17)
 	upload  *upload
 	want    answer
 	inputs  []*node
@@ -28,16 +30,18 @@ type client struct {
 	sent    bool    // all streams have ended
 	doing   string
 
-	out     int // which output is asked
-	after   uint64
-	got     answer
-	past    []pastRequest // for repeating old requests
-	begun   bool
-	began   time.Duration
-	gone    bool // it has vanished
-	cancels bool
-	over    bool
-	verdict string // how it ended: empty for the right answer, else the code of a failure
+	out   int // which output is asked
+	after uint64
+	got   answer
+	past  []pastRequest // for repeating old requests
+	begun bool
+	began time.Duration
+	gone  bool // it has vanished
+
+	admitted bool // an input has opened the session for it
+	cancels  bool
+	over     bool
+	verdict  string // how it ended: empty for the right answer, else the code of a failure
 }
 
 // lane carries one chunk at a time to one input.
@@ -57,12 +61,22 @@ func newClient(w *world) *client {
 	for i := range c.id {
 		c.id[i] = byte(w.Rand.IntN(256))
 	}
+	for i := range c.token {
+		c.token[i] = byte(w.Rand.IntN(256))
+	}
 	c.want = c.upload.oracle()
 	c.inputs, c.outputs = w.nodesHolding(topology.Input), w.nodesHolding(topology.Output)
 	c.out = w.Rand.IntN(len(c.outputs))
 	for i := range 1 + w.Rand.IntN(4) {
 		c.lanes = append(c.lanes, &lane{id: uint32(i), input: w.Rand.IntN(len(c.inputs))})
 	}
+	return c
+}
+
+// newRival makes a client that uses the id of another, as one that was started twice does. It has its own token and its own rows.
+func newRival(w *world, of *client) *client {
+	c := newClient(w)
+	c.id, c.rival, of.rival = of.id, of, c
 	return c
 }
 
@@ -82,7 +96,12 @@ func (c *client) begin() {
 
 // request is what all requests have in common.
 func (c *client) request(t protocol.RequestType) protocol.Request {
-	return protocol.Request{Type: t, Session: c.id}
+	return protocol.Request{Type: t, Session: c.id, Token: c.token}
+}
+
+func (c *client) encoded(t protocol.RequestType) []byte {
+	q := c.request(t)
+	return q.Append(nil)
 }
 
 func (c *client) open(i int) {
@@ -96,6 +115,7 @@ func (c *client) open(i int) {
 	c.ask(c.inputs[i], q, func(r protocol.Reply) {
 		switch {
 		case r.Type == protocol.Opened && r.State == session.Running:
+			c.admitted = true
 			c.keepAliveAt(c.inputs[i]) // from now on: the next input may be away for long
 			c.open(i + 1)
 		case r.Err.Code == protocol.ErrBusy:
@@ -269,11 +289,15 @@ func (c *client) finish(code protocol.Code, reason string) {
 	c.w.tracef("client %s is over: %s %s", c, code, reason)
 	c.w.mix('E', byte(c.n), byte(len(code)))
 	if code != "" && !c.permitted(code, reason) {
-		c.w.fail("client %s ends with %s, and no fault permits it: %s", c, code, reason)
+		rule := ""
+		if c.rival != nil {
+			rule = "R17: "
+		}
+		c.w.fail("%sclient %s ends with %s, and no fault permits it: %s", rule, c, code, reason)
 	}
 	if code == "" && !c.w.Chance(0.2) || code != "" && c.w.Chance(0.5) {
 		for _, n := range slices.Concat(c.inputs, c.outputs) {
-			c.post(n, (&protocol.Request{Type: protocol.Close, Session: c.id}).Append(nil), func(protocol.Reply) {})
+			c.post(n, c.encoded(protocol.Close), func(protocol.Reply) {})
 		}
 	}
 }
@@ -281,12 +305,41 @@ func (c *client) finish(code protocol.Code, reason string) {
 // permitted says whether a fault that was injected allows such an end.
 func (c *client) permitted(code protocol.Code, reason string) bool {
 	switch {
-	case c.cancels && (code == protocol.ErrCancelled || code == protocol.ErrFailed && strings.Contains(reason, "was cancelled")):
+	case (c.cancels || c.rival != nil && c.rival.cancels) && (code == protocol.ErrCancelled || code == protocol.ErrFailed && strings.Contains(reason, "was cancelled")):
 		return true
 	case c.mayHaveLost():
 		return reason != ""
+	case c.rival != nil && c.rivalPermits(code):
+		return true
 	case c.upload.poison != "" && code == protocol.ErrFailed:
 		return c.saysWhere(reason)
+	}
+	return false
+}
+
+// rivalPermits says whether the other client of the id allows such an end: this one came too late, and hears how the other's session
+// stands (R17). The one that was admitted hears nothing of the other.
+func (c *client) rivalPermits(code protocol.Code) bool {
+	r := c.rival
+	if !r.begun || c.admitted {
+		return false
+	}
+	if r.mayHaveLost() {
+		return true
+	}
+	switch code {
+	case protocol.ErrInUse:
+		return true
+	case protocol.ErrFinished:
+		return r.sent
+	case protocol.ErrClosed:
+		return r.over
+	case protocol.ErrCancelled:
+		return c.cancels || r.cancels || r.over // or it was closed before it was over
+	case protocol.ErrExpired:
+		return r.gone
+	case protocol.ErrFailed:
+		return c.cancels || r.cancels || r.upload.poison != ""
 	}
 	return false
 }
@@ -338,7 +391,7 @@ func (c *client) cancel() {
 	c.cancels = true
 	at := eventqueue.OneOf(c.w.Queue, slices.Concat(c.inputs, c.outputs)...)
 	c.w.tracef("client %s cancels at %s", c, at.id)
-	c.post(at, (&protocol.Request{Type: protocol.Cancel, Session: c.id}).Append(nil), func(protocol.Reply) {})
+	c.post(at, (&protocol.Request{Type: protocol.Cancel, Session: c.id, Force: true}).Append(nil), func(protocol.Reply) {})
 }
 
 // pause goes on later, if the session is not over.

@@ -26,6 +26,7 @@ type faults struct {
 	badSnapshot   float64
 	snapshotEvery int // records
 	poison        bool
+	rivals        bool // each session's id is used by two clients
 	longKeys      bool // no fault: keys so long that payloads are large enough to be used again by the sockets
 	vanish        float64
 	cancel        float64
@@ -39,6 +40,7 @@ func newFaults(w *world) faults {
 		think:         eventqueue.OneOf(w.Queue, 0, 10*time.Millisecond, 100*time.Millisecond),
 	}
 	f.longKeys = w.Seed%8 == 3 // not drawn, so that the other seeds stay the runs they were
+	f.rivals = w.Seed%8 == 5
 	if w.Chance(0.06) {
 		return f // nothing goes wrong
 	}
@@ -91,6 +93,9 @@ func (f *faults) String() string {
 	}
 	if f.longKeys {
 		text += ", long keys"
+	}
+	if f.rivals {
+		text += ", rivals"
 	}
 	if f.noHeartbeats {
 		text += ", no heartbeats"

@@ -71,7 +71,7 @@ func TestRunsAreWorthIt(t *testing.T) {
 	if done < sessions/2 {
 		t.Errorf("%d of %d sessions get an answer", done, sessions)
 	}
-	for _, kind := range []string{"crash", "partition", "stop", "full disk", "wipe", "vanish", "cancel", "ghost", "old request"} {
+	for _, kind := range []string{"crash", "partition", "stop", "full disk", "wipe", "vanish", "cancel", "ghost", "old request", "rival"} {
 		if injected[kind] == 0 {
 			t.Errorf("no %s", kind)
 		}
@@ -81,7 +81,7 @@ func TestRunsAreWorthIt(t *testing.T) {
 			t.Errorf("no %s", kind)
 		}
 	}
-	for _, code := range []string{"failed", "cancelled", "vanished", "unknown_session"} {
+	for _, code := range []string{"failed", "cancelled", "vanished", "unknown_session", "in_use", "finished"} {
 		if failed[code] == 0 {
 			t.Errorf("no session ends with %s", code)
 		}

@@ -122,6 +122,14 @@ func (w *world) begin() {
 		c := newClient(w)
 		w.clients = append(w.clients, c)
 		w.After(w.Between(0, w.faults.end/2), c.begin)
+		if w.faults.rivals {
+			w.injected("rival")
+			r := newRival(w, c)
+			w.clients = append(w.clients, r)
+			w.report.Sessions++
+			begins := w.Between(0, w.faults.end/2)
+			w.After(begins, r.begin)
+		}
 	}
 	w.faults.inject(w)
 }

@@ -18,7 +18,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-const version = 1
+const version = 2
 
 // Record is one commit: the high-water marks that moved, how far each outbox is, the calls that changed state, the frames produced.
 type Record struct {

@@ -260,8 +260,10 @@ func (a *attached) Abort(id session.ID, reason string) {
 	a.h.Gateway.Drop(id, role.Outcome{Failed: true, Reason: reason})
 }
 
-func (a *attached) Room(int, bool) bool   { return !a.h.Full }
-func (a *attached) Forget(id session.ID)  { a.h.Gateway.Forget(id) }
+func (a *attached) Room(int, bool) bool { return !a.h.Full }
+func (a *attached) Forget(id session.ID, by session.TokenHash) {
+	a.h.Gateway.Forget(id, by)
+}
 func (a *attached) Record(payload []byte) { a.h.Recorded = append(a.h.Recorded, payload) }
 
 func (a *attached) Reply(to role.Peer, body []byte)       { a.h.Replies[to] = decoded(body) }

@@ -1,0 +1,33 @@
+package gateway
+
+import (
+	"fmt"
+
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
+)
+
+// Closed is the outcome of a session that was closed: nobody can ask for its answers any more.
+func Closed(id session.ID) Outcome {
+	return Outcome{Code: protocol.ErrClosed, Reason: fmt.Sprintf("session %s was closed and its answers are gone: run it again under another id", id)}
+}
+
+// InUse refuses a client whose token is not the opener's while the session runs (R17). Nothing has changed.
+func InUse(id session.ID) protocol.Reply {
+	return protocol.Refuse(protocol.ErrInUse, fmt.Sprintf(
+		"another client opened session %s, and it runs: choose another session id, or wait for its answers with `posta results %s`", id, id))
+}
+
+// Finished refuses a client whose token is not the opener's when the session has its answers (R17).
+func Finished(id session.ID) protocol.Reply {
+	return protocol.Refuse(protocol.ErrFinished, fmt.Sprintf(
+		"another client ran session %s, and it is finished: fetch its answers with `posta results %s`, or choose another session id", id, id))
+}
+
+// Refusal is the answer to a client that is not the opener (R17).
+func (s Tombstone) Refusal(id session.ID) protocol.Reply {
+	if s.Failed() {
+		return s.Outcome.Refusal()
+	}
+	return Finished(id)
+}

@@ -1,0 +1,28 @@
+package session
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+)
+
+// Token is what the opener of a session proves itself with: 128 random bits that no other client knows (R17). The zero token is none.
+type Token [16]byte
+
+// TokenHash is what the cluster keeps of a token. The zero hash belongs to no token.
+type TokenHash [16]byte
+
+// NewToken returns a random token.
+func NewToken() (t Token) {
+	// crypto/rand.Read never fails since Go 1.24: it ends the process if the system has no randomness.
+	_, _ = rand.Read(t[:])
+	return t
+}
+
+// Hash returns the first half of the token's SHA-256, and the zero hash for no token.
+func (t Token) Hash() (h TokenHash) {
+	if t != (Token{}) {
+		sum := sha256.Sum256(t[:])
+		copy(h[:], sum[:])
+	}
+	return h
+}
