@@ -50,11 +50,16 @@ func (r *Rejects) Add(file string, line uint64, err error) {
 	if len(r.First) >= FirstRejects {
 		return // a file of nothing but bad rows shall not cost a text for each
 	}
+	r.First = append(r.First, Reject{file, line, Reason(err)})
+}
+
+// Reason is the text of why a row was rejected.
+func Reason(err error) string {
 	reason := err.Error()
 	if len(reason) > maxReason {
 		reason = reason[:maxReason] + "…"
 	}
-	r.First = append(r.First, Reject{file, line, reason})
+	return reason
 }
 
 // Compare orders rejects by file, line and reason.

@@ -60,8 +60,10 @@ type Config struct {
 	// the run. The rows stay valid.
 	OnRows func(query string, columns []string, rows protocol.Rows, last bool) error
 
-	// CheckHeader, if set, is asked about the header line of each file before any of its rows are sent.
-	CheckHeader func(stream, file string, header []byte) error
+	// Inspect, if set, is called for each file before any of its rows are sent, by several goroutines, with its header line. What it
+	// returns, if not nil, is called with each chunk of the file, in their order, before the chunk is sent; the chunk is valid during
+	// the call. An error ends the run.
+	Inspect func(stream, file string, header []byte) (func(chunk []byte, line uint64) error, error)
 
 	// OnWarning is called once for each warning about the input, never concurrently. The Answer has them, too.
 	OnWarning func(Warning)

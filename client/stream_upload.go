@@ -34,7 +34,7 @@ type streamUpload struct {
 	counters   *streamCounters
 	chunkBytes int
 	warnings   *warnings
-	check      func(stream, file string, header []byte) error // may be nil
+	inspect    func(stream, file string, header []byte) (inspectFunc, error) // may be nil
 
 	next    atomic.Int32 // the first file that no reader has taken
 	reading atomic.Int32 // readers that have not finished
@@ -70,10 +70,14 @@ func (f *streamUpload) readFile(ctx context.Context, source Source) (err error) 
 	if err != nil {
 		return badInput(err)
 	}
+	inspect, err := f.inspector(&source, header)
+	if err != nil {
+		return badInput(err)
+	}
 	rows := false
 	for err == nil {
 		var some bool
-		some, err = f.cutOne(ctx, cut, &source, header)
+		some, err = f.cutOne(ctx, cut, &source, header, inspect)
 		rows = rows || some
 	}
 	if err != io.EOF {
@@ -100,12 +104,22 @@ func (f *streamUpload) begin(file io.Reader, source *Source) (*csv.Cutter, []byt
 	if len(header) > protocol.MaxHeader {
 		return nil, nil, fmt.Errorf("%s: its header line has %d bytes; at most %d are taken", source.where(), len(header), protocol.MaxHeader)
 	}
-	if f.check != nil {
-		if err := f.check(f.stream.Name, source.Name, header); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", source.where(), err)
-		}
-	}
 	return cut, header, nil
+}
+
+// inspectFunc looks at a chunk before it is sent.
+type inspectFunc = func(chunk []byte, line uint64) error
+
+// inspector returns what looks at the chunks of a file, nil if nothing does.
+func (f *streamUpload) inspector(source *Source, header []byte) (inspectFunc, error) {
+	if f.inspect == nil {
+		return nil, nil
+	}
+	inspect, err := f.inspect(f.stream.Name, source.Name, header)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", source.where(), err)
+	}
+	return inspect, nil
 }
 
 // closeWith closes a file when the caller has finished with it, or as soon as ctx ends: a read of a silent pipe would otherwise keep
@@ -127,7 +141,7 @@ func closeWith(ctx context.Context, file io.Closer, err *error) (finished func()
 }
 
 // cutOne hands one chunk to a lane; io.EOF when there are no more. rows reports whether there is more in it than empty lines.
-func (f *streamUpload) cutOne(ctx context.Context, cut *csv.Cutter, source *Source, header []byte) (rows bool, err error) {
+func (f *streamUpload) cutOne(ctx context.Context, cut *csv.Cutter, source *Source, header []byte, inspect inspectFunc) (rows bool, err error) {
 	memory, err := receive(ctx, f.spare)
 	if err != nil {
 		return false, err
@@ -141,6 +155,11 @@ func (f *streamUpload) cutOne(ctx context.Context, cut *csv.Cutter, source *Sour
 		return false, badInput(fmt.Errorf("%s: %w", source.where(), err))
 	}
 	p := chunk{file: source.Name, header: header, line: line, memory: records}
+	if inspect != nil {
+		if err := inspect(p.data(), line); err != nil {
+			return false, badInput(err)
+		}
+	}
 	rows = len(bytes.TrimLeft(p.data(), "\r\n")) > 0
 	return rows, send(ctx, f.chunks, p)
 }

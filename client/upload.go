@@ -74,7 +74,7 @@ func (s *streamCounters) expect(source Source) {
 func (c *Client) uploadStream(ctx context.Context, s protocol.Stream, files []Source, n *streamCounters, readers int, spare chan []byte) error {
 	g := newErrGroup(ctx)
 	f := &streamUpload{stream: s, files: files, counters: n, chunkBytes: c.chunkBytes(), chunks: make(chan chunk), spare: spare,
-		warnings: c.warnings, check: c.cfg.CheckHeader}
+		warnings: c.warnings, inspect: c.cfg.Inspect}
 	f.reading.Store(int32(readers))
 	for range readers {
 		g.run(f.read)

@@ -143,17 +143,50 @@ func TestC1_ContentThatIsNotUnderstoodIsBadInput(t *testing.T) {
 	}
 	no := errors.New("no such column")
 	_, err := sent(t, []byte("id,line\n1,2\n"), func(cfg *Config) {
-		cfg.CheckHeader = func(stream, file string, header []byte) error {
+		cfg.Inspect = func(stream, file string, header []byte) (func([]byte, uint64) error, error) {
 			if stream != "trips" {
-				return nil
+				return nil, nil
 			}
 			if file != "a/trips.csv" || string(header) != "id,line" {
 				t.Errorf("asked about %q of %s", header, file)
 			}
-			return no
+			return nil, no
 		}
 	})
 	if !errors.Is(err, no) || !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "/a/trips.csv") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What looks at chunks sees all of them, each before it is sent, and ends the run with an error of its own.
+func TestC1_ChunksAreInspectedBeforeTheyAreSent(t *testing.T) {
+	content, _ := csvFile("trips", 2000)
+	bad := errors.New("a bad row")
+	var seen []byte
+	inspect := func(after int) func(cfg *Config) {
+		seen = nil
+		return func(cfg *Config) {
+			cfg.Chunk = 1000
+			cfg.Inspect = func(stream, _ string, _ []byte) (func([]byte, uint64) error, error) {
+				if stream != "trips" {
+					return nil, nil
+				}
+				return func(chunk []byte, line uint64) error {
+					if want := uint64(strings.Count(string(seen), "\n") + 2); line != want {
+						t.Errorf("a chunk begins in line %d, want %d", line, want)
+					}
+					if seen = append(seen, chunk...); len(seen) > after {
+						return bad
+					}
+					return nil
+				}, nil
+			}
+		}
+	}
+	if _, err := sent(t, content, inspect(len(content))); err != nil || string(content[len("id,line\n"):]) != string(seen) {
+		t.Errorf("%v; %d bytes were seen, the file has %d", err, len(seen), len(content))
+	}
+	if _, err := sent(t, content, inspect(5000)); !errors.Is(err, bad) || !errors.Is(err, ErrInput) {
 		t.Errorf("got %v", err)
 	}
 }

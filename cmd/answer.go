@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/display"
@@ -119,8 +120,13 @@ func writeCSVs(a *client.Answer, dir string) error {
 	return nil
 }
 
+// createFile opens a file for writing that a flag names. A pipe that nobody reads is an error, and is not waited for.
+func createFile(name string) (*os.File, error) {
+	return os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY|syscall.O_NONBLOCK, 0o644)
+}
+
 func writeCSV(t *client.Table, name string) (err error) {
-	f, err := os.Create(name)
+	f, err := createFile(name)
 	if err != nil {
 		return err
 	}

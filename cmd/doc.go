@@ -12,6 +12,7 @@
 //	deploy.go      posta deploy and undeploy: flags; deploy_run.go does it, deploy_progress.go shows it
 //	chaos.go       posta chaos: flags; chaos_inject.go injects faults and reports
 //	answer.go      answers as tables, JSON, CSV
+//	rejects.go     --strict, --max-rejected, --rejects: rows that cannot be used, looked at before they are sent
 //	download.go    files that an answer points to
 //
 // The shape of every command is the same: check what was given, do it, print. Results go to standard output and nothing else

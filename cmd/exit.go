@@ -11,6 +11,7 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/deploy/image"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/topology"
@@ -67,8 +68,11 @@ func exitCode(err error) int {
 	case errors.As(err, &usage), errors.As(err, &mistakes):
 		return exitUsage
 	case is(analyses.ErrUnknown, analyses.ErrBadParam, client.ErrInput, client.ErrNoFiles, client.ErrDamaged, client.ErrConfig, session.ErrBadID,
-		topology.ErrNoNode, topology.ErrNoStage, protocol.ErrUnknownAnalysis, protocol.ErrBadParam, fs.ErrNotExist, syscall.ENOTDIR):
+		topology.ErrNoText, errRejected, image.ErrNoProgram, image.ErrNotStatic, topology.ErrNoNode, topology.ErrNoStage, protocol.ErrUnknownAnalysis, protocol.ErrBadParam, fs.ErrNotExist, syscall.ENOTDIR):
 		return exitUsage
+	}
+	if path := (*fs.PathError)(nil); errors.As(err, &path) && is(fs.ErrPermission, syscall.EISDIR, syscall.EROFS, syscall.ENAMETOOLONG, syscall.ENXIO) {
+		return exitUsage // a file was named that cannot be used
 	}
 	return exitFailed
 }

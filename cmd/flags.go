@@ -56,7 +56,7 @@ func hostFlag() cli.Flag {
 
 // uploadFlags say what to send and what to do with the answers.
 func uploadFlags() []cli.Flag {
-	return []cli.Flag{
+	return append(rejectFlags(),
 		&cli.StringFlag{Name: flagData, Usage: "`DIR` that holds the CSV files, plain or gzip"},
 		&cli.StringSliceFlag{Name: flagParam, Aliases: []string{"p"}, Usage: "`NAME=VALUE` of a parameter of the analysis; may be repeated. posta analyses lists them"},
 		&cli.IntFlag{Name: flagLanes, DefaultText: "4", Usage: "`N` chunks under way at once, 1 to 1024: more hide the time a disk takes, and cost memory"},
@@ -66,7 +66,7 @@ func uploadFlags() []cli.Flag {
 		&cli.StringFlag{Name: flagOut, Usage: "write the answers to `DIR`, one CSV file for each query"},
 		downloadFlag(),
 		&cli.BoolFlag{Name: flagQuiet, Aliases: []string{"q"}, Usage: "no progress"},
-	}
+	)
 }
 
 // params reads --param NAME=VALUE.

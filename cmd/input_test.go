@@ -164,6 +164,30 @@ func TestATimeoutHoldsBeforeTheClusterIsReady(t *testing.T) {
 	}
 }
 
+// A place that cannot be used for what it was named for is wrong use.
+func TestC1_PlacesThatCannotBeUsedAreExitCode2(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	dir := data(t, "10")
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	good := filepath.Join(t.TempDir(), "t.toml")
+	writeTopology(t, good)
+	for _, call := range []string{
+		"run bikes --data D -f PIPE", "run bikes --data D -f D", "run bikes --data PIPE", "run bikes --data D --out PIPE", "run bikes --data D --dir PIPE",
+		"submit bikes --data D -f PIPE", "topology check PIPE", "topology check D", "topology check /dev/zero", "topology graph GOOD --out D", "topology graph GOOD --out PIPE",
+		"topology compose GOOD --out D", "status -f PIPE", "sessions -f PIPE", "results -f D 6ba7b810-9dad-41d1-80b4-00c04fd430c8", "up -f PIPE", "down -f D",
+		"node joiner-1 -f PIPE", "medic medic-1 -f D", "chaos -f PIPE", "deploy -f PIPE", "deploy --render compose -f GOOD PIPE", "deploy -f GOOD --program PIPE",
+		"gen bikes --out PIPE", "log verify PIPE", "log dump PIPE", "log repair PIPE",
+	} {
+		args := strings.Fields(strings.NewReplacer("PIPE", pipe, "GOOD", good, " D", " "+dir).Replace(call))
+		if r := posta(t, args...); r.code != exitUsage || r.out != "" {
+			t.Errorf("posta %s: exit code %d, %s", call, r.code, r.err)
+		}
+	}
+}
+
 // The second Ctrl-C ends a command that does not come back.
 func TestASecondCtrlCEndsACommandThatHangs(t *testing.T) {
 	forced, interrupt := context.WithCancel(context.Background())

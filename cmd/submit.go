@@ -96,6 +96,9 @@ func (x *command) detach(ctx context.Context, r *request) (err error) {
 		}
 	})
 	show.Done()
+	if err == nil {
+		err = r.inspector.close()
+	}
 	switch {
 	case err != nil && client.LeavesOurs(err):
 		return errors.Join(err, cl.Cancel(ctx))

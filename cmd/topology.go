@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -82,7 +81,12 @@ func (x *command) writeOut(c *cli.Context, what, text string) error {
 		x.printf("%s", text)
 		return nil
 	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+	f, err := createFile(name)
+	if err == nil {
+		_, err = f.WriteString(text)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
 		return fmt.Errorf("write the %s: %w", what, err)
 	}
 	return nil

@@ -20,6 +20,8 @@ type request struct {
 	fetch   string // directory for files that answers point to, "" for none
 	quiet   bool
 	timeout time.Duration
+
+	inspector *inspector
 }
 
 // readRequest checks what can be checked without a cluster.
@@ -31,9 +33,6 @@ func (x *command) readRequest(c *cli.Context) (*request, error) {
 	r := &request{
 		out: output{json: c.Bool(flagJSON), dir: c.String(flagOut)}, fetch: c.String(flagDownload), quiet: c.Bool(flagQuiet), timeout: c.Duration(flagTimeout),
 		cfg: client.Config{Analysis: name, Dir: c.String(flagData), Lanes: c.Int(flagLanes)},
-	}
-	if a, err := x.Analyses.Find(name); err == nil {
-		r.cfg.CheckHeader = func(stream, file string, header []byte) error { return a.CheckHeader(stream, header) }
 	}
 	if r.cfg.Params, err = params(c); err != nil {
 		return nil, err
@@ -53,7 +52,14 @@ func (x *command) readRequest(c *cli.Context) (*request, error) {
 	if err := x.checkDownload(c, name); err != nil {
 		return nil, err
 	}
-	return r, makeDir(r.out.dir, flagOut) // before the work, not after it
+	if err := makeDir(r.out.dir, flagOut); err != nil { // before the work, not after it
+		return nil, err
+	}
+	if r.inspector, err = x.newInspector(c, name, r.cfg.Params); err != nil {
+		return nil, err
+	}
+	r.cfg.Inspect = r.inspector.inspect
+	return r, nil
 }
 
 // makeDir makes the directory that a flag names, if it was given.
@@ -84,11 +90,14 @@ func checkData(dir, command string) error {
 // errTimeout is the cause with which a run ends that takes longer than --timeout.
 var errTimeout = errors.New("not finished in time")
 
-// limit has everything that c does end after --timeout.
+// limit has everything that c does end after --timeout. done releases what the request holds.
 func (r *request) limit(c *cli.Context) (done func()) {
 	ctx, cancel := r.withTimeout(c.Context)
 	c.Context = ctx
-	return cancel
+	return func() {
+		cancel()
+		_ = r.inspector.close() // where it matters this was done before
+	}
 }
 
 // withTimeout ends the context after --timeout.
@@ -114,6 +123,10 @@ func (x *command) upload(ctx context.Context, r *request, show *display.Progress
 	began := time.Now()
 	answer, err := client.Run(ctx, r.cfg)
 	show.Done()
+	err = errors.Join(err, r.inspector.close())
+	if err == nil {
+		err = r.inspector.check(answer, show.Say)
+	}
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,9 @@ var ErrFile = errors.New("file does not fit its stream")
 
 // FileParser parses the chunks of one file, in any order. It is used by one goroutine at a time.
 type FileParser struct {
+	// OnReject, if set, is called for each rejected row, which is valid during the call.
+	OnReject func(line uint64, row []byte, why error)
+
 	file    analyses.File
 	comma   byte
 	mapping csv.Mapping
@@ -69,6 +72,9 @@ func (p *FileParser) Chunk(data []byte, firstLine uint64) (rows int, rejects ana
 			p.builder.Truncate(rows)
 		}
 		rejects.Add(p.file.Name, p.scanner.Line(), err)
+		if p.OnReject != nil {
+			p.OnReject(p.scanner.Line(), p.scanner.Row(), err)
+		}
 	}
 	if err := p.builder.Check(); err != nil {
 		return 0, rejects, fmt.Errorf("parse %s from line %d: %w", p.file.Name, firstLine, err)

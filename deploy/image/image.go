@@ -77,6 +77,9 @@ func FromProgram(file, version string) (m *Image, err error) {
 
 // inspect says for which machine a program is, if an image of nothing else can run it.
 func inspect(file string) (arch string, err error) {
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // opening a pipe would wait for its writer
+		return "", fmt.Errorf("%w: %s is no regular file; name one with --program, or an image with --image", ErrNoProgram, file)
+	}
 	f, err := elf.Open(file)
 	if err != nil {
 		return "", fmt.Errorf("%w: %w; name one with --program, or an image with --image", ErrNoProgram, err)

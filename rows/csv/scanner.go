@@ -70,6 +70,12 @@ func (s *Scanner) Next() bool {
 // views into the chunk or the scanner's memory, valid until the next call of Next. Without meaning if Err is not nil.
 func (s *Scanner) Fields() [][]byte { return s.fields }
 
+// Row returns the row as it stands in the chunk, without its line end.
+func (s *Scanner) Row() []byte {
+	row := bytes.TrimSuffix(s.data[s.row:s.at], []byte{'\n'})
+	return row[:withoutCR(row, 0, len(row))]
+}
+
 // Line returns the line in which the row starts. Hardly any row is asked for it, so lines are counted only then.
 func (s *Scanner) Line() uint64 {
 	s.line += linesIn(s.data[s.counted:s.row])

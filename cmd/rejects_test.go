@@ -1,0 +1,117 @@
+package cmd
+
+import (
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// badRows makes bikes data with n rows that cannot be used in one file, and returns how many there are in all.
+func badRows(t *testing.T, n int) (dir string, all int) {
+	t.Helper()
+	dir = bikesWith(t, map[string]func([]byte) []byte{"toronto/trips.csv": func(b []byte) []byte {
+		for i := range n {
+			b = fmt.Appendf(b, "\"rubbish\",\"of\nthe %dth\" kind\r\n", i)
+		}
+		return b
+	}})
+	for _, stream := range expected(t, dir).Rejected {
+		var rows int
+		if _, err := fmt.Sscan(fmt.Sprint(stream.(map[string]any)["rows"]), &rows); err != nil {
+			t.Fatal(err)
+		}
+		all += rows
+	}
+	return dir, all
+}
+
+// All rejected rows are in the file, also those that the answer only counts: as many as the oracle has, the first as it has them.
+func TestC1_RejectsListsAllRejectedRows(t *testing.T) {
+	dir, all := badRows(t, 50)
+	file := filepath.Join(t.TempDir(), "rejects.csv")
+	r := must(t, "run", "bikes", "--data", dir, "--json", "-q", "--rejects", file, "--chunk", "1KiB", "--max-rejected", fmt.Sprint(all))
+	same(t, parse(t, r.out), expected(t, dir))
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(rows) != all+1 || !slices.Equal(rows[0], []string{"stream", "file", "line", "reason", "row"}) {
+		t.Fatalf("%v, %d rows, want %d, under %v", err, len(rows)-1, all, rows[0])
+	}
+	var listed []string
+	for _, row := range rows[1:] {
+		listed = append(listed, strings.Join(row[:4], "|"))
+		if row[0] == "trips" && row[1] == "toronto/trips.csv" && strings.Contains(row[4], "rubbish") && !strings.HasSuffix(row[4], "th\" kind") {
+			t.Errorf("row %q", row[4])
+		}
+	}
+	for stream, rejected := range expected(t, dir).Rejected {
+		for _, first := range rejected.(map[string]any)["first"].([]any) {
+			f := first.(map[string]any)
+			if want := fmt.Sprintf("%s|%v|%v|%v", stream, f["file"], f["line"], f["reason"]); !slices.Contains(listed, want) {
+				t.Errorf("%s is missing", want)
+			}
+		}
+	}
+}
+
+func TestC1_StrictNamesTheRow(t *testing.T) {
+	for _, flags := range []string{"--strict", "--max-rejected 0", "--max-rejected 60"} {
+		dir, all := badRows(t, 50)
+		if flags == "--max-rejected 60" {
+			flags = fmt.Sprintf("--max-rejected %d", all-1)
+		}
+		r := posta(t, append([]string{"run", "bikes", "--data", dir, "-q"}, strings.Fields(flags)...)...)
+		if r.code != exitUsage || r.out != "" || !strings.Contains(r.err, "too many rejected rows for --") || !strings.Contains(r.err, ".csv, line ") {
+			t.Errorf("%s: exit code %d, %q, %s", flags, r.code, r.out, r.err)
+		}
+	}
+}
+
+func TestRejectFlagsThatCannotBeMeant(t *testing.T) {
+	dir := data(t, "10")
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, flags := range []string{"--strict --max-rejected 3", "--max-rejected x", "--max-rejected -1", "--rejects " + dir, "--rejects " + dir + "/none/x", "--rejects " + pipe} {
+		r := posta(t, append([]string{"run", "bikes", "--data", dir, "-q"}, strings.Fields(flags)...)...)
+		if r.code != exitUsage || strings.Count(r.err, "\n") != 1 {
+			t.Errorf("%s: exit code %d, %s", flags, r.code, r.err)
+		}
+	}
+}
+
+// On a cluster, and with --detach: what is looked at is what is sent.
+func TestC1_StrictOnACluster(t *testing.T) {
+	k := newTestCluster(t)
+	must(t, "up", "-f", k.file)
+	defer must(t, "down", "-f", k.file)
+	dir, all := badRows(t, 20)
+	file := filepath.Join(t.TempDir(), "rejects.csv")
+	for _, detach := range []bool{false, true} {
+		flags := []string{"submit", "bikes", "--data", dir, "-f", k.file, "-q"}
+		if detach {
+			flags = append(flags, "--detach")
+		}
+		if r := posta(t, append(flags, "--strict")...); r.code != exitUsage || !strings.Contains(r.err, ".csv, line ") {
+			t.Errorf("detach %v: exit code %d, %s", detach, r.code, r.err)
+		}
+		must(t, append(flags, "--rejects", file)...)
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(strings.NewReader(string(b))).ReadAll()
+		if err != nil || len(rows) != all+1 {
+			t.Errorf("detach %v: %v, %d rows, want %d", detach, err, len(rows)-1, all)
+		}
+	}
+}
