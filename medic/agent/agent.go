@@ -57,7 +57,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
 	a := &agent{
-		cfg: c, node: n, log: log, hosts: map[string]*host.Host{},
+		cfg: c, node: n, log: log, disk: storage{log: log, reserve: filepath.Join(n.DataDir, reserveFile)}, hosts: map[string]*host.Host{},
 		opened: rand.Uint64(), stored: make(chan error, 1), reports: make(chan core.Report), ends: make(chan []processEnd),
 	}
 	a.life, a.end = context.WithCancel(context.WithoutCancel(ctx))
@@ -74,6 +74,7 @@ type agent struct {
 	cfg   Config
 	node  topology.Node
 	log   *wal.Log
+	disk  storage
 	core  *core.Core
 	hosts map[string]*host.Host
 	from  []topology.Node // by endpoint of sub
@@ -84,7 +85,9 @@ type agent struct {
 	life    context.Context // of the loop: when it is over, nobody takes what tasks have to tell
 	end     context.CancelFunc
 	tasks   sync.WaitGroup // everything that is beside the loop
-	storing bool           // a task stores
+	storing bool           // a task stores, and owns disk
+	full    bool           // the disk was full when something was stored last
+	retryAt time.Time      // when to try a full disk again
 	stored  chan error     // what came of it; has room, so that the task ends without the loop
 	reports chan core.Report
 	ends    chan []processEnd
@@ -96,9 +99,12 @@ type agent struct {
 }
 
 func (a *agent) open() error {
-	state, err := restore(a.log)
+	state, err := a.disk.restore()
 	if err != nil {
 		return err
+	}
+	if err := medic.ReserveSlots(a.disk.reserve); err != nil {
+		a.cfg.Log.Warn("an election may need room on the disk", "file", a.disk.reserve, "err", err)
 	}
 	for _, name := range a.cfg.Hosts {
 		if a.hosts[name], err = host.Open(filepath.Join(a.cfg.Topology.DataDir, FenceDir), name, a.node.ID, a.cfg.Restarter); err != nil {

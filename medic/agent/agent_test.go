@@ -35,7 +35,7 @@ func TestM3_TheLogGivesTermAndJournalBack(t *testing.T) {
 	l := log(t, dir)
 	var want core.State
 	give := func(j job) {
-		if err := store(t.Context(), l, j); err != nil {
+		if err := (&storage{log: l}).store(t.Context(), j); err != nil {
 			t.Fatal(err)
 		}
 	}

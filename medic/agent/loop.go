@@ -37,6 +37,7 @@ func (a *agent) run(ctx context.Context) error {
 				return fmt.Errorf("medic %s: W4: %w: it stops, and its next start recovers from what is on disk", a.node.ID, err)
 			}
 			a.storing = false
+			a.noteRoom(time.Now())
 			a.core.Stored(time.Now())
 		case <-tick.C:
 			a.tick()
@@ -112,8 +113,9 @@ func (a *agent) pump(ctx context.Context) {
 	if !a.storing {
 		if records := a.core.Seal(); records != nil {
 			a.store(job{records: records})
-		} else if a.log.Size() > snapshotAt && a.core.Idle() {
-			a.store(job{snapshot: a.core.Snapshot()})
+		} else if a.core.Idle() && (a.log.Size() > snapshotAt && !a.full || a.full && !time.Now().Before(a.retryAt)) {
+			term, _ := a.core.Term()
+			a.store(job{snapshot: a.core.Snapshot(), term: term})
 		}
 	}
 	term, _ := a.core.Term()
@@ -135,10 +137,24 @@ func (a *agent) pump(ctx context.Context) {
 	a.logTerm()
 }
 
+// noteRoom reports when the disk is full, and when there is room again. Meanwhile everything that died is restarted as before.
+func (a *agent) noteRoom(now time.Time) {
+	switch was := a.full; {
+	case a.disk.behind:
+		a.full, a.retryAt = true, now.Add(retryFull)
+		if !was {
+			a.cfg.Log.Warn("the disk is full: the journal is kept in memory until there is room", "dir", a.node.DataDir)
+		}
+	case was:
+		a.full = false
+		a.cfg.Log.Info("there is room on the disk again, and the journal is written")
+	}
+}
+
 // store stores one job at a time beside the loop.
 func (a *agent) store(j job) {
 	a.storing = true
-	a.spawn(func() { a.stored <- store(a.life, a.log, j) })
+	a.spawn(func() { a.stored <- a.disk.store(a.life, j) })
 }
 
 // publish: a closed socket is the only error, and then nobody listens.

@@ -2,6 +2,7 @@
 //
 //	DIR/joiner-1          its pid, for people and scripts: kill -9 $(cat DIR/joiner-1)
 //	DIR/.joiner-1.birth   its pid and its start time: what the package itself believes
+//	LOGS/.*.reserve       both files of a node without a process: the next start finds them, so that it needs no room on the disk
 //	LOGS/joiner-1.log     what it writes to standard output and standard error, appended
 //
 // A pid alone names a process badly: after its death, or a reboot, the same number is another process's. So the file also holds when

@@ -26,27 +26,64 @@ func (r *Restarter) birthFile(node medic.NodeID) string {
 	return filepath.Join(r.cfg.Dir, "."+string(node)+birthSuffix)
 }
 
-// record writes both files; the one that counts comes first and is replaced whole. They need no fsync: after a crash of the machine
-// the processes are gone as well, and the start time does not fit any more.
+// record writes both files; the one that counts comes first. They need no fsync: after a crash of the machine the processes are gone as well,
+// and the start time does not fit any more.
 func (r *Restarter) record(node medic.NodeID, pid int) error {
 	started, err := startTime(pid)
 	if err != nil {
 		return fmt.Errorf("find out when process %d was started: %w", pid, err)
 	}
-	err = medic.ReplaceFile(r.birthFile(node), fmt.Sprintf("%d %s\n", pid, started), false)
-	return errors.Join(err, medic.ReplaceFile(r.pidFile(node), strconv.Itoa(pid)+"\n", false))
+	birth := strings.TrimSpace(fmt.Sprintf("%d %s", pid, started))
+	err = r.write(r.birthFile(node), func(name string) error { return medic.WriteSlots(name, birth, false) })
+	return errors.Join(err, r.write(r.pidFile(node), func(name string) error { return overwrite(name, strconv.Itoa(pid)) }))
+}
+
+// reserve is where the file of a node waits that has no process: the next start must not need room on the disk.
+func (r *Restarter) reserve(name string) string {
+	return filepath.Join(r.cfg.Logs, "."+filepath.Base(name)+".reserve")
+}
+
+// write writes a file in place: the one that is there, or the one in reserve, or a new one.
+func (r *Restarter) write(name string, write func(name string) error) error {
+	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+		reserve := r.reserve(name)
+		if _, err := os.Lstat(reserve); err == nil {
+			if err := write(reserve); err != nil {
+				return err
+			}
+			return os.Rename(reserve, name)
+		}
+	}
+	return write(name)
+}
+
+// overwrite puts the text into a pid file. It needs no room if there is one: the file is never empty, so it keeps its block.
+func overwrite(name, text string) error {
+	line := text + "\n"
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return medic.ReplaceFile(name, line, false)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt([]byte(line), 0)
+	if err == nil {
+		err = f.Truncate(int64(len(line)))
+	}
+	return errors.Join(err, f.Close())
 }
 
 // read takes a file that makes no sense for none: it is what a full disk leaves behind.
 func (r *Restarter) read(node medic.NodeID) (record, error) {
-	b, err := os.ReadFile(r.birthFile(node))
-	if errors.Is(err, fs.ErrNotExist) {
+	text, err := medic.ReadSlots(r.birthFile(node))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, medic.ErrBadSlots) {
 		return record{}, nil
 	}
 	if err != nil {
 		return record{}, fmt.Errorf("look for the process of %s: %w", node, err)
 	}
-	pid, started, ok := strings.Cut(strings.TrimSpace(string(b)), " ")
+	pid, started, ok := strings.Cut(text, " ")
 	n, err := strconv.Atoi(pid)
 	if !ok || err != nil || n <= 0 || started == "" {
 		return record{}, nil
@@ -54,10 +91,11 @@ func (r *Restarter) read(node medic.NodeID) (record, error) {
 	return record{n, started}, nil
 }
 
+// forget moves the files out of the way, where the next start finds them.
 func (r *Restarter) forget(node medic.NodeID) error {
 	var errs []error
 	for _, name := range []string{r.pidFile(node), r.birthFile(node)} {
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Rename(name, r.reserve(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}
 	}

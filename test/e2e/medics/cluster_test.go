@@ -26,12 +26,17 @@ type cluster struct {
 // up starts a cluster, and ends it with the test.
 func up(t *testing.T, settings map[string]string) *cluster {
 	t.Helper()
+	return upIn(t, t.TempDir(), settings)
+}
+
+// upIn is up with a directory of its own choice: data is below it.
+func upIn(t *testing.T, dir string, settings map[string]string) *cluster {
+	t.Helper()
 	sockets, err := os.MkdirTemp("/tmp", "pm")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(sockets) })
-	dir := t.TempDir()
 	text, err := topology.Generate(topology.Variant{IPCDir: sockets, Settings: settings})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "topology.toml"), []byte(text), 0o600)
