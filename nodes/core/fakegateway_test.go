@@ -28,7 +28,7 @@ func (d *fakeGateway) Request(_ time.Time, r *role.Request) bool {
 	case "end":
 		d.host.EndStream(id, int(f[2][0]-'0'))
 	case "abort":
-		d.host.Abort(id, "the client says so")
+		d.host.Abort(id, role.Outcome{Reason: "the client says so"})
 	}
 	answer := "did " + strings.Join(f, " ")
 	if err != nil {

@@ -54,7 +54,10 @@ func (h *host) EndStream(id session.ID, stream int) {
 	}
 }
 
-func (h *host) Abort(id session.ID, reason string) { h.c.abort(id, reason) }
+func (h *host) Abort(id session.ID, why role.Outcome) {
+	why.Failed = true
+	h.c.abortFor(id, why)
+}
 
 func (h *host) Room(_ int, reference bool) bool {
 	return h.c.build.bytes < h.c.cfg.Commit && h.c.room(reference)

@@ -43,7 +43,7 @@ func left(t *testing.T, acked link.Seq) (d *driver, snapshot []byte, at link.Log
 	d.says("u", link.Open, 0, string(role.Announcement{Analysis: "test"}.Encode()))
 	d.says("u", link.Data, 1, "three")
 	d.commit()
-	d.says("u", link.Abort, 0, "because")
+	d.says("u", link.Abort, 0, string(encodeOutcome(role.Outcome{Failed: true, Reason: "because"})))
 	d.says("t", link.Data, 1, "four")
 	d.commit()
 	for _, s := range d.c.out[0].outboxes {

@@ -87,7 +87,7 @@ func (c *Core) receiverLostDisk(node link.NodeID, lost *link.LostLog) {
 		switch t, _ := c.tombstones.Get(id); {
 		case !lost.Affects(id):
 		case t.Failed:
-			c.forwardAbort(id, t.Reason)
+			c.forwardAbort(id, t)
 		default:
 			c.abort(id, reason)
 		}

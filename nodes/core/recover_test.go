@@ -79,7 +79,7 @@ func (d *driver) send() {
 	case n < 38:
 		f.Kind, f.Stream = link.End, d.rand.IntN(2)
 	default:
-		f.Kind, f.Payload = link.Abort, []byte("because")
+		f.Kind, f.Payload = link.Abort, encodeOutcome(role.Outcome{Failed: true, Reason: "because"})
 	}
 	d.c.Receive([]link.Frame{f})
 }

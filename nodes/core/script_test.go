@@ -210,7 +210,7 @@ func (s *script) frame(f []string) link.Frame {
 	case "end":
 		x.Kind, x.Stream = link.End, int(s.number(f[5]))
 	case "abort":
-		x.Kind, x.Payload = link.Abort, []byte(strings.Join(f[5:], " "))
+		x.Kind, x.Payload = link.Abort, encodeOutcome(role.Outcome{Failed: true, Reason: strings.Join(f[5:], " ")})
 	default:
 		s.t.Fatalf("no kind of frame: %v", f)
 	}
@@ -295,7 +295,7 @@ func describe(edge, to string, f *link.Frame) string {
 	case link.End:
 		return fmt.Sprintf("%s stream %d", text, f.Stream)
 	case link.Abort:
-		return fmt.Sprintf("%s %q", text, f.Payload)
+		return fmt.Sprintf("%s %q", text, outcomeIn(f.Payload).Reason)
 	}
 	return text
 }
@@ -324,4 +324,12 @@ func (s *script) out(out *strings.Builder) {
 	for _, r := range o.Replies {
 		fmt.Fprintf(out, "  reply %s\n", r.Body)
 	}
+}
+
+func outcomeIn(payload []byte) role.Outcome {
+	o, err := decodeOutcome(payload)
+	if err != nil {
+		panic(err)
+	}
+	return o
 }

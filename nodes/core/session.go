@@ -123,15 +123,21 @@ func (c *Core) settle(s *sess) {
 
 // abort fails a session here and downstream (R13): once, whether it runs, has passed, or was never heard of.
 func (c *Core) abort(id session.ID, reason string) {
+	c.abortFor(id, role.Outcome{Failed: true, Reason: reason})
+}
+
+func (c *Core) abortFor(id session.ID, why role.Outcome) {
+	why.Reason = why.Reason[:min(len(why.Reason), maxReason)] // what roles hear now they hear again in recovery
 	if t, ok := c.tombstones.Get(id); ok && t.Failed {
 		return
 	}
-	c.forwardAbort(id, reason)
-	c.drop(id, role.Outcome{Failed: true, Reason: reason}, true)
+	c.forwardAbort(id, why)
+	c.drop(id, why, true)
 }
 
-func (c *Core) forwardAbort(id session.ID, reason string) {
-	c.toAll(link.Frame{Kind: link.Abort, Session: id, Payload: []byte(reason)}, everyEdge)
+// forwardAbort passes a failure on as a structure: no text of a client's can become its code.
+func (c *Core) forwardAbort(id session.ID, why role.Outcome) {
+	c.toAll(link.Frame{Kind: link.Abort, Session: id, Payload: encodeOutcome(why)}, everyEdge)
 }
 
 // drop forgets a session and remembers that it did.

@@ -24,8 +24,18 @@ func (c *Core) take(l *inLink, f *link.Frame) {
 	case link.End:
 		c.takeEnd(l, f)
 	case link.Abort:
-		c.abort(f.Session, string(f.Payload[:min(len(f.Payload), maxReason)]))
+		c.takeAbort(f)
 	}
+}
+
+// takeAbort fails a session. One whose reason cannot be read has failed all the same.
+func (c *Core) takeAbort(f *link.Frame) {
+	why, err := decodeOutcome(f.Payload)
+	if err != nil {
+		why.Reason = fmt.Sprintf("node %s gives up the session, and says why in a form that node %s cannot read: do they run different versions?", f.From, c.cfg.Self)
+	}
+	why.Failed = true
+	c.abortFor(f.Session, why)
 }
 
 func (c *Core) takeOpen(l *inLink, f *link.Frame) {

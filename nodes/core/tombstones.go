@@ -6,6 +6,7 @@ import (
 	"posta.dev/posta/internal/bounded"
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
 
@@ -30,15 +31,16 @@ func (t *tombstones) put(id session.ID, o role.Outcome) {
 const maxReason = 2000
 
 func encodeOutcome(o role.Outcome) []byte {
-	b := wire.AppendArray(nil, 2)
+	b := wire.AppendArray(nil, 3)
 	b = wire.AppendBool(b, o.Failed)
+	b = wire.AppendString(b, string(o.Code))
 	return wire.AppendString(b, o.Reason[:min(len(o.Reason), maxReason)])
 }
 
 func decodeOutcome(p []byte) (role.Outcome, error) {
 	r := wire.NewReader(p)
-	r.ArrayOf(2)
-	o := role.Outcome{Failed: r.Bool(), Reason: r.String()}
+	r.ArrayOf(3)
+	o := role.Outcome{Failed: r.Bool(), Code: protocol.Code(r.String()), Reason: r.String()}
 	if err := r.Done(); err != nil {
 		return role.Outcome{}, fmt.Errorf("outcome of a session: %w", err)
 	}

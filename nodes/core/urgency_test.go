@@ -37,7 +37,7 @@ func TestUrgency(t *testing.T) {
 	d.c.cfg.Window = 1000
 	frame(link.Data, 1, strings.Repeat("x", d.c.cfg.Window/2))
 	want("half of a small window", FlushNow)
-	frame(link.Abort, 0, "because")
+	frame(link.Abort, 0, string(encodeOutcome(role.Outcome{Failed: true, Reason: "because"})))
 	want("an abort", FlushNow)
 
 	d = newDriver(t, 1, "gateway")

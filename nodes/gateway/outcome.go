@@ -1,10 +1,11 @@
 package gateway
 
 import (
+	"cmp"
 	"fmt"
-	"strings"
 
 	"posta.dev/posta/internal/wire"
+	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
@@ -26,24 +27,17 @@ func Cancelled(id session.ID) Outcome {
 	return Outcome{Code: protocol.ErrCancelled, Reason: fmt.Sprintf("session %s was cancelled", id)}
 }
 
-// A failure travels through the pipeline as text: the reason for people, and behind this mark the code for clients.
-const codeMark = "\x00"
-
-// Text is how a failure travels in an abort frame.
-func (o Outcome) Text() string {
-	if o.Code == "" || o.Code == protocol.ErrFailed {
-		return o.Reason
+// OutcomeOf is how a gateway sees a failure. One without a code is of the analysis or of a node.
+func OutcomeOf(why role.Outcome) Outcome {
+	if !why.Failed {
+		return Outcome{}
 	}
-	return o.Reason + codeMark + string(o.Code)
+	return Outcome{Code: cmp.Or(why.Code, protocol.ErrFailed), Reason: why.Reason}
 }
 
-// ParseOutcome reads what Text wrote. Text without a code is a failure of the analysis or of a node.
-func ParseOutcome(text string) Outcome {
-	reason, code, ok := strings.Cut(text, codeMark)
-	if !ok || code == "" {
-		return Outcome{Code: protocol.ErrFailed, Reason: reason}
-	}
-	return Outcome{Code: protocol.Code(code), Reason: reason}
+// ForRole is how a failure travels through the pipeline.
+func (o Outcome) ForRole() role.Outcome {
+	return role.Outcome{Failed: o.Failed(), Code: o.Code, Reason: o.Reason}
 }
 
 // Append appends an outcome as two values of an array.

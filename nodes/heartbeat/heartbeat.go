@@ -10,6 +10,7 @@ import (
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol"
 )
 
 // State is what a node is doing.
@@ -81,10 +82,11 @@ func (b *Beat) Append(p []byte) []byte {
 	}
 	p = wire.AppendArray(p, len(b.Ended))
 	for _, e := range b.Ended {
-		p = wire.AppendArray(p, 4)
+		p = wire.AppendArray(p, 5)
 		p = wire.AppendBin(p, e.ID[:])
 		p = wire.AppendBin(p, e.Opener[:])
 		p = wire.AppendBool(p, e.Failed)
+		p = wire.AppendString(p, string(e.Code))
 		p = wire.AppendString(p, e.Reason)
 	}
 	return wire.AppendUint(p, 0) // room for a later version's length
@@ -112,11 +114,11 @@ func Decode(p []byte) (Beat, error) {
 		b.Links = append(b.Links, Link{Edge: d.String(), To: link.NodeID(d.String()), Bytes: d.Uint(), Full: d.Bool()})
 	}
 	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
-		d.ArrayOf(4)
+		d.ArrayOf(5)
 		var e role.Ended
 		d.Fixed(e.ID[:])
 		d.Fixed(e.Opener[:])
-		e.Failed, e.Reason = d.Bool(), d.String()
+		e.Failed, e.Code, e.Reason = d.Bool(), protocol.Code(d.String()), d.String()
 		b.Ended = append(b.Ended, e)
 	}
 	d.Uint()

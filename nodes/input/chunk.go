@@ -48,7 +48,7 @@ func (in *Input) chunk(r *role.Request, u *upload, req *protocol.Request) (held 
 // of the two is right, so no answer could be trusted (R17).
 func (in *Input) fail(from role.Peer, u *upload, how string) {
 	why := gateway.Outcome{Code: protocol.ErrFailed, Reason: fmt.Sprintf("session %s at node %s: %s; start the session again", u.ID, in.About.Node, how)}
-	in.Host.Abort(u.ID, why.Text())
+	in.Host.Abort(u.ID, why.ForRole())
 	in.ReplyStored(from, why.Refusal())
 }
 
@@ -99,7 +99,7 @@ func (in *Input) feed(r *role.Request, u *upload, stream int, req *protocol.Requ
 		chunk = chunkOf(req)
 	}
 	if err := in.Host.Feed(u.ID, role.Message{Stream: stream, Chunk: chunk}); err != nil {
-		in.ReplyStored(r.From, gateway.ParseOutcome(err.Error()).Refusal())
+		in.ReplyStored(r.From, protocol.Refuse(protocol.ErrFailed, err.Error()))
 		return
 	}
 	in.ReplyStored(r.From, protocol.Reply{Type: protocol.OK, Lane: req.Lane, Seq: req.Seq})

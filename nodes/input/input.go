@@ -71,7 +71,7 @@ func (in *Input) Take(session.ID, role.Message, role.Emitter) (bool, error) {
 // Drop implements role.Role: when all streams have passed an upload goes on to hold its place; when it failed it is over.
 func (in *Input) Drop(id session.ID, why role.Outcome) {
 	if why.Failed {
-		in.over(id, gateway.ParseOutcome(why.Reason))
+		in.over(id, gateway.OutcomeOf(why))
 	}
 }
 
@@ -99,12 +99,12 @@ func (in *Input) Heartbeat(_ time.Time, from link.NodeID, id link.Identity, ende
 		}
 		switch u := in.uploads[e.ID]; {
 		case e.Opener != session.TokenHash{} && e.Opener != u.Opener:
-			in.Host.Abort(e.ID, fmt.Sprintf("node %s keeps the answer of another session with the id %s: choose another session id", from, e.ID))
+			in.Host.Abort(e.ID, role.Outcome{Reason: fmt.Sprintf("node %s keeps the answer of another session with the id %s: choose another session id", from, e.ID)})
 		case e.Failed:
-			in.Host.Abort(e.ID, e.Reason)
+			in.Host.Abort(e.ID, role.Outcome{Code: e.Code, Reason: e.Reason})
 		case u.uploading():
 			// Its answer was closed before it could be complete: by a client that gives it up.
-			in.Host.Abort(e.ID, gateway.Cancelled(e.ID).Text())
+			in.Host.Abort(e.ID, gateway.Cancelled(e.ID).ForRole())
 		default:
 			in.Host.Record(encodeOver(e.ID, gateway.Outcome{}))
 			in.over(e.ID, gateway.Outcome{})
@@ -153,7 +153,7 @@ const maxLogs = 8
 
 func (in *Input) abortAll(reason string) {
 	for _, u := range role.ByID(in.uploads) {
-		in.Host.Abort(u.ID, reason)
+		in.Host.Abort(u.ID, role.Outcome{Reason: reason})
 	}
 }
 
@@ -198,7 +198,7 @@ func (in *Input) expired(u *upload) gateway.Outcome {
 func (in *Input) expire() {
 	for _, u := range role.ByID(in.uploads) {
 		if why := in.expired(u); why.Failed() {
-			in.Host.Abort(u.ID, why.Text())
+			in.Host.Abort(u.ID, why.ForRole())
 		}
 	}
 }
@@ -233,7 +233,7 @@ func (in *Input) Forget(id session.ID, by session.TokenHash) {
 		if u.uploading() {
 			why = gateway.Cancelled(id)
 		}
-		in.Host.Abort(id, why.Text())
+		in.Host.Abort(id, why.ForRole())
 		return
 	}
 	if gone, known := in.Tombstones.Get(id); known && !gone.Failed() && mayAct(by, gone.Opener) {

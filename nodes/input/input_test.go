@@ -273,7 +273,7 @@ func TestClient_SilentForTooLongIsGivenUp(t *testing.T) {
 		t.Fatal("it has pinged")
 	}
 	pass(11 * time.Second)
-	if gateway.ParseOutcome(h.Aborted[id]).Code != protocol.ErrExpired {
+	if h.Aborted[id].Code != protocol.ErrExpired {
 		t.Fatal(h.Aborted)
 	}
 	if c := code(t, h, protocol.Request{Type: protocol.Ping, Session: id, Token: ours}); c != protocol.ErrExpired {
@@ -301,7 +301,7 @@ func TestR11_ASessionThatDoesNotGetOnIsGivenUp(t *testing.T) {
 			t.Fatalf("finished %v: given up too early: %v", finished, h.Aborted)
 		}
 		in.Tick(at.Add(2 * time.Second))
-		if gateway.ParseOutcome(h.Aborted[id]).Code != protocol.ErrExpired {
+		if h.Aborted[id].Code != protocol.ErrExpired {
 			t.Fatalf("finished %v: %v", finished, h.Aborted)
 		}
 	}
@@ -349,7 +349,7 @@ func TestHeard_AFailureElsewhereFailsItHere(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)
 	in.Heartbeat(noon, "output-1", link.Identity{}, []role.Ended{{ID: id, Failed: true, Reason: "poison"}})
-	if h.Aborted[id] != "poison" || in.Running() != 0 {
+	if h.Aborted[id].Reason != "poison" || in.Running() != 0 {
 		t.Fatal(h.Aborted)
 	}
 }
@@ -359,7 +359,7 @@ func TestHeard_ClosedBeforeItsEnd(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)
 	in.Heartbeat(noon, "output-1", link.Identity{}, []role.Ended{{ID: id}})
-	if gateway.ParseOutcome(h.Aborted[id]).Code != protocol.ErrCancelled {
+	if h.Aborted[id].Code != protocol.ErrCancelled {
 		t.Fatal(h.Aborted)
 	}
 }
@@ -439,7 +439,7 @@ func TestCancelAndClose(t *testing.T) {
 				t.Fatal(ask, c)
 			}
 		}
-		if gateway.ParseOutcome(h.Aborted[id]).Code != protocol.ErrCancelled || in.Running() != 0 {
+		if h.Aborted[id].Code != protocol.ErrCancelled || in.Running() != 0 {
 			t.Fatal(ask, h.Aborted)
 		}
 	}

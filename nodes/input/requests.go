@@ -70,7 +70,7 @@ func (in *Input) ofSession(r *role.Request, req *protocol.Request) (held bool) {
 	case protocol.Ping:
 		in.ReplyStored(from, protocol.Reply{Type: protocol.OK, State: session.Running})
 	case protocol.Cancel:
-		in.Host.Abort(u.ID, gateway.Cancelled(u.ID).Text())
+		in.Host.Abort(u.ID, gateway.Cancelled(u.ID).ForRole())
 		in.ReplyStored(from, protocol.Reply{Type: protocol.OK})
 	default:
 		in.Reply(from, in.About.WrongNode(req.Type))

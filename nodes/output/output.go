@@ -116,7 +116,7 @@ func (o *Output) Drop(id session.ID, why role.Outcome) {
 	}
 	if !r.over {
 		r.over, r.parts, r.size = true, nil, 0
-		r.why = gateway.ParseOutcome(why.Reason)
+		r.why = gateway.OutcomeOf(why)
 	}
 }
 
@@ -125,13 +125,13 @@ func (o *Output) Ended() []role.Ended {
 	var all []role.Ended
 	for _, r := range o.results {
 		if r.over {
-			all = append(all, role.Ended{ID: r.id, Opener: r.opener, Failed: r.why.Failed(), Reason: r.why.Text()})
+			all = append(all, role.Ended{ID: r.id, Opener: r.opener, Failed: r.why.Failed(), Code: r.why.Code, Reason: r.why.Reason})
 		}
 	}
 	for _, id := range o.Tombstones.Recent(recent) {
 		w, _ := o.Tombstones.Get(id)
 		failed := w.Failed() && w.Code != protocol.ErrExpired && w.Code != protocol.ErrClosed
-		all = append(all, role.Ended{ID: id, Opener: w.Opener, Failed: failed, Reason: w.Text()})
+		all = append(all, role.Ended{ID: id, Opener: w.Opener, Failed: failed, Code: w.Code, Reason: w.Reason})
 	}
 	slices.SortFunc(all, func(a, b role.Ended) int { return slices.Compare(a.ID[:], b.ID[:]) })
 	return all

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/nodes/gateway"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/protocol"
@@ -209,10 +208,10 @@ func TestCancel(t *testing.T) {
 	if r, _ := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Cancel, Session: id, Force: true}); r.Type != protocol.OK {
 		t.Fatalf("%+v", r)
 	}
-	if gateway.ParseOutcome(h.Aborted[id]).Code != protocol.ErrCancelled {
+	if h.Aborted[id].Code != protocol.ErrCancelled {
 		t.Fatal(h.Aborted)
 	}
-	if e := o.Ended(); len(e) != 1 || !e[0].Failed || gateway.ParseOutcome(e[0].Reason).Code != protocol.ErrCancelled {
+	if e := o.Ended(); len(e) != 1 || !e[0].Failed || e[0].Code != protocol.ErrCancelled {
 		t.Fatalf("%+v", e)
 	}
 	if r, _ := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Cancel, Session: roletest.ID("x"), Force: true}); r.Err.Code != protocol.ErrUnknownSession {

@@ -117,7 +117,7 @@ func (o *Output) cancel(from role.Peer, id session.ID) {
 		o.ReplyStored(from, protocol.Reply{Type: protocol.OK, State: r.state()}) // there is nothing to cancel any more
 		return
 	case r != nil:
-		o.Host.Abort(id, gateway.Cancelled(id).Text())
+		o.Host.Abort(id, gateway.Cancelled(id).ForRole())
 	default:
 		if _, gone := o.Tombstones.Get(id); !gone {
 			o.Reply(from, o.About.Unknown(id))

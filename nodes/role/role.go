@@ -11,6 +11,7 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/link"
+	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
 
@@ -85,7 +86,8 @@ const Remembered = 1024
 // Outcome is how a session left a node.
 type Outcome struct {
 	Failed bool
-	Reason string // for people; set if Failed
+	Code   protocol.Code // for clients; empty: protocol.ErrFailed, if Failed
+	Reason string        // for people; set if Failed
 }
 
 // Peer names a client's connection, as the node's ROUTER does.
@@ -100,7 +102,7 @@ type Host interface {
 	// EndStream ends a stream of a session.
 	EndStream(id session.ID, stream int)
 	// Abort fails a session here and downstream (R13).
-	Abort(id session.ID, reason string)
+	Abort(id session.ID, why Outcome)
 	// Room reports whether a stream's receivers can take more (R9), and the commit being built too.
 	Room(stream int, reference bool) bool
 	// Forget drops what the node's gateways keep of a session's answer, for its opener; for the zero hash whoever opened it.
@@ -141,6 +143,7 @@ type Ended struct {
 	ID     session.ID
 	Opener session.TokenHash // of the session that ended; zero: the output has only heard that it failed
 	Failed bool
+	Code   protocol.Code // as of an Outcome
 	Reason string
 }
 

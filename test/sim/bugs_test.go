@@ -103,7 +103,7 @@ func bugs() []mutants.Mutant {
 			edit(fileEnd, "		c.flush(s, i)\n		if s.err != nil {\n			return\n		}\n		more := false\n", "		more := false\n"),
 			edit(fileEnd, "		c.flush(s, i)\n	}\n	c.pass(s, stream)\n", "	}\n	c.pass(s, stream)\n"),
 		),
-		one("abort not forwarded", "R13", 100, fileSession, "	c.forwardAbort(id, reason)\n	c.drop(", "	c.drop("),
+		one("abort not forwarded", "R13", 100, fileSession, "	c.forwardAbort(id, why)\n	c.drop(", "	c.drop("),
 		one("a session that has left comes to life again", "R13", 300, fileSession, "	c.tombstones.put(id, why)\n", ""),
 		one("state input not recorded", "N3", 60, fileEmit, "	if durable {\n", "	if durable && s == nil {\n"),
 		one("end not recorded", "N3", 60, fileEnd, "		c.record(record.Input{Op: record.End, Role: i, Session: s.ID, Stream: stream})\n", ""),

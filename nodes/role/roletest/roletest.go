@@ -198,7 +198,7 @@ type Host struct {
 	Open     map[session.ID]bool
 	Fed      []role.Message
 	Ended    []int
-	Aborted  map[session.ID]string
+	Aborted  map[session.ID]role.Outcome
 	Recorded [][]byte
 	Replies  map[role.Peer]protocol.Reply
 	Waiting  map[role.Peer]protocol.Reply // for the disk
@@ -207,7 +207,7 @@ type Host struct {
 
 // NewHost returns the host of a gateway.
 func NewHost(g role.Gateway) *Host {
-	h := &Host{Gateway: g, Open: map[session.ID]bool{}, Aborted: map[session.ID]string{}, Replies: map[role.Peer]protocol.Reply{}, Waiting: map[role.Peer]protocol.Reply{}}
+	h := &Host{Gateway: g, Open: map[session.ID]bool{}, Aborted: map[session.ID]role.Outcome{}, Replies: map[role.Peer]protocol.Reply{}, Waiting: map[role.Peer]protocol.Reply{}}
 	g.Attach(&attached{h})
 	return h
 }
@@ -241,7 +241,7 @@ func (a *attached) Open(s role.Session, _ []byte) error {
 
 func (a *attached) Feed(id session.ID, m role.Message) error {
 	if a.h.Broken {
-		a.Abort(id, "it is broken")
+		a.Abort(id, role.Outcome{Reason: "it is broken"})
 		return errors.New("it is broken")
 	}
 	if m.Chunk != nil { // what it is a view into is released when the request has been answered
@@ -255,9 +255,10 @@ func (a *attached) Feed(id session.ID, m role.Message) error {
 
 func (a *attached) EndStream(_ session.ID, stream int) { a.h.Ended = append(a.h.Ended, stream) }
 
-func (a *attached) Abort(id session.ID, reason string) {
-	a.h.Aborted[id] = reason
-	a.h.Gateway.Drop(id, role.Outcome{Failed: true, Reason: reason})
+func (a *attached) Abort(id session.ID, why role.Outcome) {
+	why.Failed = true
+	a.h.Aborted[id] = why
+	a.h.Gateway.Drop(id, why)
 }
 
 func (a *attached) Room(int, bool) bool { return !a.h.Full }

@@ -1,0 +1,23 @@
+package gateway
+
+import (
+	"testing"
+
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol"
+)
+
+// TestN6_NoTextBecomesACode: a reason holds what the client sent, a file's name with a NUL in it for example.
+func TestN6_NoTextBecomesACode(t *testing.T) {
+	const reason = "stream trips, file a\x00cancelled/trips.csv, line 3: no number"
+	if o := OutcomeOf(role.Outcome{Failed: true, Reason: reason}); o.Code != protocol.ErrFailed || o.Reason != reason {
+		t.Errorf("%q is taken for %+v", reason, o)
+	}
+	why := Outcome{Code: protocol.ErrExpired, Reason: reason}
+	if o := OutcomeOf(why.ForRole()); o != why {
+		t.Errorf("%+v comes back as %+v", why, o)
+	}
+	if o := OutcomeOf(role.Outcome{Reason: reason}); o.Failed() {
+		t.Errorf("what did not fail is %+v", o)
+	}
+}
