@@ -33,6 +33,7 @@ type streamUpload struct {
 	files      []Source
 	counters   *streamCounters
 	chunkBytes int
+	frame      int // bytes that a request may have; 0: the cluster does not say
 	warnings   *warnings
 	inspect    func(stream, file string, header []byte) (inspectFunc, error) // may be nil
 
@@ -104,6 +105,9 @@ func (f *streamUpload) begin(file io.Reader, source *Source) (*csv.Cutter, []byt
 	if len(header) > protocol.MaxHeader {
 		return nil, nil, fmt.Errorf("%s: its header line has %d bytes; at most %d are taken", source.where(), len(header), protocol.MaxHeader)
 	}
+	if err := f.limit(cut, source, header); err != nil {
+		return nil, nil, err
+	}
 	return cut, header, nil
 }
 
@@ -121,6 +125,23 @@ func (f *streamUpload) inspector(source *Source, header []byte) (inspectFunc, er
 	}
 	return inspect, nil
 }
+
+// limit keeps chunks within what the cluster lets pass (R15): a request is a head with the file's header line, and the records.
+func (f *streamUpload) limit(cut *csv.Cutter, source *Source, header []byte) error {
+	if f.frame <= 0 {
+		return nil
+	}
+	room := f.frame - requestHead - len(header) - len(source.Name) - len(f.stream.Name)
+	if room <= 0 {
+		return fmt.Errorf("%s: its header line has %d bytes, and the cluster lets requests of %d pass: raise limits.frame in the topology",
+			source.where(), len(header), f.frame)
+	}
+	cut.Limit(min(f.chunkBytes, room), min(protocol.MaxData, room))
+	return nil
+}
+
+// requestHead is more than the keys and numbers of a chunk's request take.
+const requestHead = 512
 
 // closeWith closes a file when the caller has finished with it, or as soon as ctx ends: a read of a silent pipe would otherwise keep
 // a run that was cancelled, or has failed, for ever.
@@ -150,6 +171,9 @@ func (f *streamUpload) cutOne(ctx context.Context, cut *csv.Cutter, source *Sour
 	if err == io.EOF {
 		f.spare <- memory
 		return false, err
+	}
+	if errors.Is(err, csv.ErrRecordTooLong) && f.frame > 0 {
+		err = fmt.Errorf("%w A record has to fit into a request, and the cluster lets requests of %d bytes pass (limits.frame)", err, f.frame)
 	}
 	if err != nil {
 		return false, badInput(fmt.Errorf("%s: %w", source.where(), err))

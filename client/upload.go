@@ -73,7 +73,7 @@ func (s *streamCounters) expect(source Source) {
 // uploadStream lets readers and lanes work until all of the stream is durable. All of spare is back in its channel then.
 func (c *Client) uploadStream(ctx context.Context, s protocol.Stream, files []Source, n *streamCounters, readers int, spare chan []byte) error {
 	g := newErrGroup(ctx)
-	f := &streamUpload{stream: s, files: files, counters: n, chunkBytes: c.chunkBytes(), chunks: make(chan chunk), spare: spare,
+	f := &streamUpload{stream: s, files: files, counters: n, chunkBytes: c.chunkBytes(), frame: c.opened.Frame, chunks: make(chan chunk), spare: spare,
 		warnings: c.warnings, inspect: c.cfg.Inspect}
 	f.reading.Store(int32(readers))
 	for range readers {

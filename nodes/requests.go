@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -52,6 +53,10 @@ func (x *node) wellFormed(batch []zmqx.Received) []role.Request {
 			requests = append(requests, role.Request{From: role.Peer(r.Peer), Body: r.Msg[1]})
 			continue
 		}
+		if r.TooLarge > 0 {
+			x.reply(core.Reply{To: role.Peer(r.Peer), Body: x.tooLarge("the request", int64(r.TooLarge))})
+			continue
+		}
 		refusal := protocol.Refuse(protocol.ErrBadRequest, fmt.Sprintf(
 			"a message of %d parts came; a REQ socket sends an empty one and the request", len(r.Msg)))
 		x.reply(core.Reply{To: role.Peer(r.Peer), Body: refusal.Append(nil)})
@@ -80,7 +85,18 @@ func (x *node) prepare(requests []role.Request) {
 	wg.Wait()
 }
 
+// reply sends an answer. One that is too large becomes an answer that says so (R15): the client would wait for the other for ever.
 func (x *node) reply(r core.Reply) {
-	// The client may have gone; then it asks again over another connection.
-	_ = x.router.Send(zmqx.PeerID(r.To), zmqx.Message{nil, r.Body})
+	err := x.router.Send(zmqx.PeerID(r.To), zmqx.Message{nil, r.Body})
+	if errors.Is(err, zmqx.ErrUnsendable) {
+		// The client may have gone; then it asks again over another connection.
+		_ = x.router.Send(zmqx.PeerID(r.To), zmqx.Message{nil, x.tooLarge("the answer", int64(len(r.Body)))})
+	}
+}
+
+func (x *node) tooLarge(what string, size int64) []byte {
+	refusal := protocol.Refuse(protocol.ErrTooLarge, fmt.Sprintf(
+		"%s has %d bytes, and node %s lets %d pass (limits.frame): send smaller chunks, or raise limits.frame in the topology", what, size,
+		x.node.ID, x.cfg.Topology.Limits.Frame))
+	return refusal.Append(nil)
 }

@@ -129,7 +129,7 @@ func (x *node) openRouter() (err error) {
 	}
 	l := x.cfg.Topology.Limits
 	x.router, err = zmqx.NewRouter(zmqx.Options{
-		MaxFrame: int(l.Frame), QueueBytes: int(l.Frame) + 1<<20, HandshakeTimeout: l.Handshake,
+		MaxFrame: int(l.Frame), ReportTooLarge: true, QueueBytes: int(l.Frame) + 1<<20, HandshakeTimeout: l.Handshake,
 		Linger: min(l.Drain, routerLinger), Logger: x.cfg.Log,
 	})
 	if err != nil {

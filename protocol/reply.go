@@ -33,6 +33,7 @@ type Reply struct {
 	Outputs []string // likewise: endpoints of all outputs
 
 	Chunk         int           // opened: bytes of records that a chunk should have
+	Frame         int           // opened: bytes that a request may have; 0: the cluster does not say
 	ClientTimeout time.Duration // opened: a client that says nothing for so long while uploading is given up
 	Streams       []Stream      // opened, in the order to send them
 	Queries       []string      // opened, in the order to print them

@@ -78,6 +78,9 @@ func (p *Reply) openedFields(c *codec) {
 	c.optional("state", MaxName, (*string)(&p.State))
 	p.endpointFields(c)
 	below(c, "chunk", math.MaxInt32, &p.Chunk)
+	if c.has(p.Frame > 0) {
+		below(c, "frame", math.MaxInt32, &p.Frame)
+	}
 	c.millis("client_timeout_ms", MaxDuration, &p.ClientTimeout)
 	list(c, "streams", MaxStreams, &p.Streams)
 	c.texts("queries", MaxStreams, MaxName, &p.Queries)

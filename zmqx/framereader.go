@@ -34,6 +34,7 @@ type frameReader struct {
 	command  func(body []byte) // hears ZMTP commands; the body is valid during the call
 	deadline *readDeadline     // nil: wait for ever
 	pool     *bufferPool       // nil: always allocate
+	report   bool              // of messages above the limits: see Options.ReportTooLarge
 
 	buf   []byte
 	r, w  int   // buf[r:w] was read and not yet taken
@@ -56,6 +57,9 @@ func (f *frameReader) next() ([]Received, error) {
 				return batch, nil
 			}
 			continue
+		}
+		if f.mayDiscard(err) {
+			return f.discard(0, 0)
 		}
 		if err != nil {
 			return nil, err
@@ -168,6 +172,9 @@ func (f *frameReader) assemble() ([]Received, error) {
 	total := 0
 	for {
 		h, err := f.header(len(msg), total)
+		if f.mayDiscard(err) {
+			return f.discard(len(msg), total)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -21,4 +21,5 @@ type Received struct {
 	Peer     PeerID
 	Endpoint int // which Connect or Listen of the socket, counted from 0
 	Msg      Message
+	TooLarge uint64 // bytes of a message above the limits, which was thrown away; Msg is nil then. Only with Options.ReportTooLarge.
 }

@@ -18,6 +18,10 @@ type Options struct {
 	// MaxMessage is the largest message, all parts together, in bytes. Default MaxFrame + 64 KiB.
 	MaxMessage int
 
+	// ReportTooLarge reads messages above MaxFrame or MaxMessage and throws them away, and hands their size to the receiver, which can
+	// answer. Default: the peer is disconnected. Nothing is kept of them; one of more than 1 GiB ends the connection in any case.
+	ReportTooLarge bool
+
 	// QueueMessages bounds what waits for one peer, in messages. Default 16384. At 1 every message is a system call; a
 	// large value only costs 24 bytes per message.
 	QueueMessages int

@@ -102,6 +102,7 @@ func (s *socket) admit(conn net.Conn, in *frameReader, endpoint, most int) (p, q
 		out: newFrameWriter(conn, s.opt.WriteTimeout), quit: make(chan struct{}), gone: make(chan struct{}),
 	}
 	s.role.setUp(p)
+	in.report = s.opt.ReportTooLarge
 	in.origin = Received{Peer: p.id, Endpoint: endpoint}
 	in.command = p.onCommand
 	in.deadline = &readDeadline{conn: conn, stall: s.opt.ReadStall, silence: s.opt.MaxSilence}

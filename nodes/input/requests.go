@@ -231,7 +231,7 @@ func (in *Input) openedBefore(a *analyses.Analysis, why gateway.Outcome) protoco
 
 func (in *Input) describe(a *analyses.Analysis) protocol.Reply {
 	return protocol.Reply{
-		Type: protocol.Opened, Inputs: in.About.Inputs, Outputs: in.About.Outputs, Chunk: int(in.About.Limits.Chunk),
+		Type: protocol.Opened, Inputs: in.About.Inputs, Outputs: in.About.Outputs, Chunk: int(in.About.Limits.Chunk), Frame: int(in.About.Limits.Frame),
 		ClientTimeout: in.About.Limits.ClientTimeout, Streams: gateway.Streams(a), Queries: gateway.Queries(a),
 	}
 }

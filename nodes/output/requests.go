@@ -60,7 +60,7 @@ func (o *Output) answer(to role.Peer, req *protocol.Request, mayWait bool) bool 
 		o.ReplyStored(to, protocol.Reply{Type: protocol.Parts, State: session.Failed, Reason: r.why.Reason, Complete: true})
 		return true
 	}
-	parts, rest := r.after(req.After)
+	parts, rest := r.after(req.After, o.replyBytes())
 	if len(parts) == 0 && !r.over && mayWait && req.Wait > 0 {
 		return false
 	}
@@ -91,14 +91,31 @@ func (r *result) foreign() protocol.Reply {
 	return gateway.Tombstone{Outcome: r.why, Opener: r.opener}.Refusal(r.id)
 }
 
-// after returns about protocol.PartBytes of the parts behind n, and whether there are more.
-func (r *result) after(n uint64) (parts []protocol.Part, rest bool) {
+// replyBytes is about how large an answer may get. A single part came in a frame and so fits into a reply.
+func (o *Output) replyBytes() int {
+	if frame := int(o.About.Limits.Frame); frame > 0 {
+		return min(protocol.PartBytes, frame/2)
+	}
+	return protocol.PartBytes
+}
+
+// partBytes is about what a part takes in a reply.
+func partBytes(p *protocol.Part) int {
+	n := 64 + len(p.Query) + p.Rows.Size()
+	for _, c := range p.Columns {
+		n += len(c) + 5
+	}
+	return n
+}
+
+// after returns about limit bytes of the parts behind n, and whether there are more.
+func (r *result) after(n uint64, limit int) (parts []protocol.Part, rest bool) {
 	size := 0
 	for i := n; i < uint64(len(r.parts)); i++ {
-		if size > 0 && size+r.parts[i].Rows.Size() > protocol.PartBytes || len(parts) == protocol.MaxParts {
+		if size > 0 && size+partBytes(&r.parts[i]) > limit || len(parts) == protocol.MaxParts {
 			return parts, true
 		}
-		size += r.parts[i].Rows.Size()
+		size += partBytes(&r.parts[i])
 		parts = append(parts, r.parts[i])
 	}
 	return parts, false

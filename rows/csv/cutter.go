@@ -52,6 +52,12 @@ func NewCutter(r io.Reader, comma byte, chunkBytes, maxRecord int) *Cutter {
 // to be copied for that costs as much as finding its end. It is called before the first Header or Next.
 func (c *Cutter) LeaveRoom(n int) { c.room = n }
 
+// Limit changes how large chunks and records may be, for a caller that learns it from the header.
+func (c *Cutter) Limit(chunkBytes, maxRecord int) {
+	c.chunkBytes = max(chunkBytes, 1)
+	c.maxRecord = max(maxRecord, c.chunkBytes)
+}
+
 // Header returns the file's first record that is not an empty line, without byte order mark and line end. It may be called
 // at any time. A file without one is an error that wraps [ErrHeader].
 func (c *Cutter) Header() ([]byte, error) {

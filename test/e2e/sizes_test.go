@@ -105,6 +105,7 @@ type plainClient struct {
 	t   *testing.T
 	req *zmqx.Req
 	id  session.ID
+	key session.Token
 }
 
 func dialLimits(t *testing.T, endpoint string) *plainClient {
@@ -117,12 +118,12 @@ func dialLimits(t *testing.T, endpoint string) *plainClient {
 	if err := req.Connect(endpoint); err != nil {
 		t.Fatal(err)
 	}
-	return &plainClient{t, req, session.New()}
+	return &plainClient{t, req, session.New(), session.NewToken()}
 }
 
 func (r *plainClient) say(q protocol.Request) protocol.Reply {
 	r.t.Helper()
-	q.Session = r.id
+	q.Session, q.Token = r.id, r.key
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	answer, err := r.req.Do(ctx, zmqx.Message{q.Append(nil)})
@@ -147,7 +148,7 @@ func TestR15_ChunkAtTheLimit(t *testing.T) {
 	}
 	q := protocol.Request{Type: protocol.Chunk, Stream: "stations", Lane: 0, Seq: 1, File: strings.Repeat("m", 250-len("/stations.csv")) + "/stations.csv",
 		Line: 2, Header: []byte("code,name,latitude,longitude,yearid")}
-	q.Session = in.id
+	q.Session, q.Token = in.id, in.key
 	var rows []byte
 	for i := 0; len(q.Append(nil))+len(rows)+128 < 16*mib-104; i++ {
 		rows = fmt.Appendf(rows, "%d,s,45.5,-73.5,2014\n", i)
@@ -167,7 +168,7 @@ func TestR15_ChunkAtTheLimit(t *testing.T) {
 		}
 	}
 	out := dialLimits(t, c.topo.Outputs()[0])
-	out.id = in.id
+	out.id, out.key = in.id, in.key
 	until(t, 30*time.Second, "the answer is complete", func() bool {
 		r := out.say(protocol.Request{Type: protocol.Results, Wait: time.Second})
 		if r.Failure() != nil || r.State == session.Failed {
@@ -175,5 +176,44 @@ func TestR15_ChunkAtTheLimit(t *testing.T) {
 		}
 		return r.Complete
 	})
+	c.noUnexpectedExits()
+}
+
+// TestR15_ARequestTooLarge: a request above limits.frame is answered, and the connection goes on.
+func TestR15_ARequestTooLarge(t *testing.T) {
+	c := start(t, topology.Variant{})
+	in := dialLimits(t, c.topo.EntryPoints()[0])
+	for range 3 {
+		q := protocol.Request{Type: protocol.Chunk, Stream: "stations", Seq: 1, File: "m/stations.csv", Line: 2, Header: []byte("a"), Data: make([]byte, 16*mib-60)}
+		r := in.say(q)
+		if r.Err.Code != protocol.ErrTooLarge || !strings.Contains(r.Err.Message, "limits.frame") {
+			t.Fatalf("%+v", r)
+		}
+		if r := in.say(protocol.Request{Type: protocol.Info}); r.Failure() != nil {
+			t.Fatal(r.Failure())
+		}
+	}
+}
+
+// TestR15_ClientKeepsToTheLimit: chunks as large as limits.frame or larger are cut smaller, and the answer is right.
+func TestR15_ClientKeepsToTheLimit(t *testing.T) {
+	c := start(t, topology.Variant{Settings: map[string]string{"limits.frame": "128KiB", "limits.chunk": "64KiB"}})
+	d := generated(t, 60_000)
+	d.check(t, c.analyse(deadline(t, time.Minute), d.dir, func(cfg *client.Config) { cfg.Chunk = 16 * mib }))
+	long := generated(t, 1000)
+	file := filepath.Join(long.dir, "montreal", "trips.csv")
+	if _, err := os.Stat(file); err != nil {
+		files, _ := filepath.Glob(filepath.Join(long.dir, "*", "trips.csv")) // the pattern is good
+		file = files[0]
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, append(b, bytes.Repeat([]byte("9"), 200<<10)...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = client.Run(deadline(t, time.Minute), client.Config{Entries: c.topo.EntryPoints(), Analysis: "bikes", Dir: long.dir})
+	saysTooLarge(t, err, "trips.csv", "limits.frame")
 	c.noUnexpectedExits()
 }
