@@ -87,10 +87,16 @@ func (f *pipe) await() error {
 	if err != nil {
 		return err
 	}
+	told := make(chan struct{})
 	timer := time.AfterFunc(pipeWait, func() {
+		defer close(told)
 		f.warn.add(f.f.Name(), "nobody writes to this pipe; a writer is waited for until --timeout or Ctrl-C")
 	})
-	defer timer.Stop()
+	defer func() {
+		if !timer.Stop() {
+			<-told
+		}
+	}()
 	return conn.Read(func(fd uintptr) bool {
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
 		return n > 0 || err != nil && err != unix.EINTR // the read that follows tells what is wrong

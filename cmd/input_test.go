@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -153,6 +154,36 @@ func TestC1_CtrlCEndsTheWaitForAPipe(t *testing.T) {
 		}
 	case <-time.After(time.Minute):
 		t.Fatal("a run outlives Ctrl-C")
+	}
+}
+
+// The signal itself: one Ctrl-C ends a run that waits for a pipe, and its nodes.
+func TestC1_OneSignalEndsTheWaitForAPipe(t *testing.T) {
+	dir := t.TempDir()
+	cmd := exec.Command(os.Args[0], "run", "bikes", "--dir", dir, "--data", bikesWithPipe(t))
+	var said safeBuffer
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the pipe is waited for", func() bool { return strings.Contains(said.String(), "nobody writes to this pipe") })
+	pid := pidOf(dir, "output-1")
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // the exit code tells
+	}()
+	select {
+	case <-ended:
+	case <-time.After(30 * time.Second):
+		_ = cmd.Process.Kill()
+		<-ended
+	}
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !gone(pid) {
+		t.Errorf("exit code %d, a node is gone: %v, %s", code, gone(pid), said.String())
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 
@@ -69,11 +70,36 @@ func (x *command) newInspector(c *cli.Context, analysis string, params map[strin
 	if name == "" {
 		return in, nil
 	}
+	if err := notData(a, c.String(flagData), name); err != nil {
+		return nil, err
+	}
 	if in.file, err = createFile(name); err != nil {
 		return nil, usagef("--rejects: %v; give a file that can be written", err)
 	}
 	in.out = csv.NewWriter(in.file)
 	return in, in.out.Write([]string{"stream", "file", "line", "reason", "row"})
+}
+
+// notData refuses a file for rejected rows that would replace a file of the data, or be read as one.
+func notData(a *analyses.Analysis, dir, name string) error {
+	root, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	full, err := filepath.Abs(name)
+	if err != nil {
+		return err
+	}
+	rel, err := filepath.Rel(root, full)
+	if err != nil {
+		return nil // not below it
+	}
+	for _, s := range a.Streams {
+		if _, is := s.Match(filepath.ToSlash(rel)); is {
+			return usagef("--rejects %s is a file of stream %s, and would be lost; give another file", name, s.Name)
+		}
+	}
+	return nil
 }
 
 // inspect is client.Config.Inspect.

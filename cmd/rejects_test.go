@@ -81,11 +81,21 @@ func TestRejectFlagsThatCannotBeMeant(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, flags := range []string{"--strict --max-rejected 3", "--max-rejected x", "--max-rejected -1", "--rejects " + dir, "--rejects " + dir + "/none/x", "--rejects " + pipe} {
+	for _, flags := range []string{"--strict --max-rejected 3", "--max-rejected x", "--max-rejected -1", "--rejects " + dir, "--rejects " + dir + "/none/x", "--rejects " + pipe,
+		"--rejects " + dir + "/montreal/trips.csv", "--rejects " + dir + "/x/../new/trips.csv"} {
 		r := posta(t, append([]string{"run", "bikes", "--data", dir, "-q"}, strings.Fields(flags)...)...)
 		if r.code != exitUsage || strings.Count(r.err, "\n") != 1 {
 			t.Errorf("%s: exit code %d, %s", flags, r.code, r.err)
 		}
+	}
+}
+
+func TestC1_RejectsNeverReplaceData(t *testing.T) {
+	dir := data(t, "10")
+	before := digest(t, dir)
+	posta(t, "run", "bikes", "--data", dir, "-q", "--rejects", filepath.Join(dir, "montreal", "weather.csv"))
+	if digest(t, dir) != before {
+		t.Error("the data has changed")
 	}
 }
 
