@@ -14,6 +14,7 @@ import (
 	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/medic"
 	"posta.dev/posta/medic/host"
+	"posta.dev/posta/nodes"
 	"posta.dev/posta/topology"
 )
 
@@ -22,10 +23,13 @@ func (x *command) downCommand() *cli.Command {
 		Name:  "down",
 		Usage: "stop the nodes that up has started on this machine",
 		Description: `Nodes get limits.drain to send what they committed; who is there a second later is killed. Nothing is lost either way: sessions go on
-after the next posta up. Returns when all are gone.
+after the next posta up. Returns when all are gone. What the cluster has on a broker stays there, unless --queues is said: frames
+are in the nodes' logs as well.
 
 ` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), hostFlag()}, Action: x.changing(x.down),
+		Flags: []cli.Flag{topologyFlag(), hostFlag(),
+			&cli.BoolFlag{Name: flagQueues, Usage: "delete the cluster's queues or streams on its broker as well; no node may run, on any host"}},
+		Action: x.changing(x.down),
 	}
 }
 
@@ -43,6 +47,26 @@ func (x *command) down(c *cli.Context, procs *local.Processes, t *topology.Topol
 	if err := stopErrors(stopped); err != nil {
 		return fmt.Errorf("down: %w", err)
 	}
+	return x.leaveBroker(c, t)
+}
+
+const flagQueues = "queues"
+
+// leaveBroker deletes what the cluster has on its broker, or says that it stays.
+func (x *command) leaveBroker(c *cli.Context, t *topology.Topology) error {
+	switch {
+	case t.Transport == topology.ZMQ:
+		return nil
+	case !c.Bool(flagQueues):
+		x.notef("what the cluster has on its broker stays there for the next posta up; posta down --%s deletes it", flagQueues)
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(c.Context, brokerTime)
+	defer cancel()
+	if err := nodes.RemoveFromBroker(ctx, t); err != nil {
+		return fmt.Errorf("down: %w", err)
+	}
+	x.notef("cluster %s has nothing on its broker any more", t.Name)
 	return nil
 }
 

@@ -38,6 +38,13 @@ type Broker struct {
 	Out, In func(ctx context.Context, outage *Outage) error
 }
 
+// ErrSameName is wrapped where another process is connected to the broker as this node: two clusters of one name would take each other's frames,
+// and each would think that the other's nodes had lost their data.
+var ErrSameName = errors.New("another process is connected to this broker as the same node of a cluster of the same name")
+
+// SameNameAdvice is what to do then.
+const SameNameAdvice = "give one of the two clusters another name ([cluster] name), or end the other process"
+
 const (
 	eventsCap = 64
 	// Linger is how long Close lets what is queued leave.

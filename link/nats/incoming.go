@@ -30,7 +30,7 @@ func (t *Transport) receive(ctx context.Context, nc *nats.Conn, in *brokered.Inc
 		return err
 	}
 	subject := t.subjectFrom(in)
-	if err := t.stream(ctx, js, subject); err != nil {
+	if err := t.stream(ctx, js, subject, false); err != nil {
 		return err
 	}
 	consumer, err := t.consumer(ctx, js, streamOf(subject))
@@ -45,15 +45,28 @@ func (t *Transport) receive(ctx context.Context, nc *nats.Conn, in *brokered.Inc
 	alive, end := context.WithCancel(ctx)
 	stop := context.AfterFunc(alive, messages.Stop)
 	var wg sync.WaitGroup
-	wg.Add(1)
+	wg.Add(2)
 	go func() {
 		defer wg.Done()
 		acknowledge(alive, nc, in)
+	}()
+	changed := make(chan error, 1)
+	go func() {
+		defer wg.Done()
+		if err := t.keepStream(alive, js, subject); err != nil {
+			changed <- err
+			messages.Stop()
+		}
 	}()
 	defer func() { end(); stop(); messages.Stop(); wg.Wait() }()
 	for {
 		m, err := messages.Next()
 		if err != nil {
+			select {
+			case why := <-changed:
+				return why
+			default:
+			}
 			return fmt.Errorf("read stream %s: %w", streamOf(subject), err)
 		}
 		in.Receive(m.Reply(), m.Data())

@@ -24,20 +24,25 @@ const (
 // stream makes the stream of a subject, or changes it to what the limits are now. Both ends do. One that is as it should be is left alone:
 // each reconnection would otherwise be a change for the server to write down, and NATS 2.12 reads the settings of some streams while it
 // changes others, without a lock.
-func (t *Transport) stream(ctx context.Context, js jetstream.JetStream, subject string) error {
+//
+// The sender replaces a stream that cannot be changed, because somebody made it in another way: what was in it is in the sender's outbox.
+func (t *Transport) stream(ctx context.Context, js jetstream.JetStream, subject string, sender bool) error {
 	ctx, cancel := context.WithTimeout(ctx, setupTime)
 	defer cancel()
-	l := t.Config.Topology.Limits
-	want := jetstream.StreamConfig{
-		Name: streamOf(subject), Subjects: []string{subject}, Storage: jetstream.FileStorage,
-		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardOld, MaxBytes: 2 * (int64(l.Window) + int64(l.Frame)), MaxMsgSize: -1,
-	}
+	want := t.streamConfig(subject)
 	is, err := js.Stream(ctx, want.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		is, err = js.CreateStream(ctx, want)
 	}
 	if err == nil && !fits(&is.CachedInfo().Config, &want) || errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
 		_, err = js.UpdateStream(ctx, want)
+		var refused jetstream.JetStreamError
+		if errors.As(err, &refused) {
+			err = fmt.Errorf("%w: %w", errOtherwise, err)
+			if sender {
+				err = t.replace(ctx, js, want, err)
+			}
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("make stream %s: %w", want.Name, err)
@@ -45,10 +50,32 @@ func (t *Transport) stream(ctx context.Context, js jetstream.JetStream, subject 
 	return nil
 }
 
+// streamConfig is what a stream is to be; the server fills in the rest.
+func (t *Transport) streamConfig(subject string) jetstream.StreamConfig {
+	l := t.Config.Topology.Limits
+	return jetstream.StreamConfig{
+		Name: streamOf(subject), Subjects: []string{subject}, Storage: jetstream.FileStorage,
+		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardOld, MaxBytes: 2 * (int64(l.Window) + int64(l.Frame)), MaxMsgSize: -1,
+		MaxMsgs: -1, MaxMsgsPerSubject: -1, MaxConsumers: -1,
+	}
+}
+
+// replace deletes a stream that cannot be changed, for the reason why, and makes it as it should be.
+func (t *Transport) replace(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig, why error) error {
+	t.Config.Log.Warn("a stream is deleted and made again; nothing is lost", "stream", want.Name, "err", why)
+	err := js.DeleteStream(ctx, want.Name)
+	if err == nil || errors.Is(err, jetstream.ErrStreamNotFound) {
+		_, err = js.CreateStream(ctx, want)
+	}
+	return err
+}
+
 // fits compares what stream sets; the server fills in the rest.
 func fits(is, want *jetstream.StreamConfig) bool {
 	return slices.Equal(is.Subjects, want.Subjects) && is.Storage == want.Storage && is.Retention == want.Retention &&
-		is.Discard == want.Discard && is.MaxBytes == want.MaxBytes && is.MaxMsgSize == want.MaxMsgSize
+		is.Discard == want.Discard && is.MaxBytes == want.MaxBytes && is.MaxMsgSize == want.MaxMsgSize &&
+		is.MaxMsgs < 1 && is.MaxMsgsPerSubject < 1 && is.MaxConsumers < 1 && is.MaxAge == 0 &&
+		!is.NoAck && !is.Sealed && !is.DiscardNewPerSubject && is.Mirror == nil && len(is.Sources) == 0 && is.SubjectTransform == nil
 }
 
 // advise adds to an error of JetStream what to do about it.
@@ -56,6 +83,8 @@ func advise(err error) error {
 	switch {
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err, nats.ErrNoResponders):
 		return fmt.Errorf("%w: switch JetStream on: write jetstream {} into the server's file", err)
+	case errors.Is(err, errOtherwise):
+		return fmt.Errorf("%w: its sender makes it again; if this is said again and again, delete it (nats stream rm), or let the cluster's user do so", err)
 	case errors.Is(err, errLost):
 		return fmt.Errorf("%w: the link finds out what is missing and sends it again", err)
 	}
@@ -70,7 +99,7 @@ func (t *Transport) send(ctx context.Context, nc *nats.Conn, o *brokered.Outgoin
 		return err
 	}
 	defer js.CleanupPublisher()
-	if err := t.stream(ctx, js, t.subjectTo(o)); err != nil {
+	if err := t.stream(ctx, js, t.subjectTo(o), true); err != nil {
 		return err
 	}
 	t.Begin(o)

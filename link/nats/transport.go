@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -16,6 +17,8 @@ import (
 // Transport implements link.Transport.
 type Transport struct {
 	*brokered.Transport[string] // a delivery is known by the subject that it is acknowledged on
+
+	token string // random, of this process
 }
 
 // New opens the node's control socket and starts connecting to the server. A server that is not there is no error: it is said in the log,
@@ -25,7 +28,7 @@ func New(cfg link.TransportConfig) (*Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Transport{base}
+	t := &Transport{base, newToken()}
 	t.Start(brokered.Broker{Name: "NATS at " + topology.RedactURL(cfg.Topology.NATS.URL), Out: t.serveOut, In: t.serveIn})
 	return t, nil
 }
@@ -49,6 +52,13 @@ func (t *Transport) serveIn(ctx context.Context, outage *brokered.Outage) error 
 		brokered.Each(t.In, func(in *brokered.Incoming[string]) {
 			t.repeat(ctx, nc, t.subjectFrom(in), func(ctx context.Context) error { return t.receive(ctx, nc, in) })
 		}, func() {
+			var keeping sync.WaitGroup
+			keeping.Add(1)
+			go func() {
+				defer keeping.Done()
+				_ = t.keepName(ctx, nc) // it has closed the connection
+			}()
+			defer keeping.Wait()
 			acks := acksOf(t.Config.Topology.Name, t.Config.Node.ID)
 			t.repeat(ctx, nc, acks, func(ctx context.Context) error { return t.readAcks(ctx, nc, acks) })
 		})
@@ -69,6 +79,14 @@ func (t *Transport) onConnection(ctx context.Context, outage *brokered.Outage, w
 	defer func() { nc.Close(); <-closed }()
 	if err := checkMaxPayload(nc, topo); err != nil {
 		return explain(err)
+	}
+	if _, err := t.checkName(nc); err != nil {
+		return explain(err)
+	}
+	if what == "in" {
+		if err := t.answerName(nc); err != nil {
+			return explain(err)
+		}
 	}
 	outage.Connected()
 	return brokered.Serve(ctx, func(ctx context.Context) { sessions(ctx, nc) }, func() error {
@@ -101,6 +119,8 @@ func (t *Transport) repeat(ctx context.Context, nc *nats.Conn, subject string, s
 
 var (
 	errPayload   = errors.New("max_payload of NATS is too small")
+	errOtherwise = errors.New("a stream of this name was made with other properties, which cannot be changed")
+	errChanged   = errors.New("somebody has changed it")
 	errLost      = errors.New("the server did not take a message")
 	errJetStream = errors.New("it has no JetStream for this user: write jetstream {} into the server's file")
 )
@@ -110,7 +130,7 @@ func explain(err error) error {
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
 		return fmt.Errorf("%w: correct user and password in the url of [nats]", err)
-	case errors.Is(err, errPayload), errors.Is(err, errLost), errors.Is(err, errJetStream):
+	case errors.Is(err, brokered.ErrSameName), errors.Is(err, errPayload), errors.Is(err, errLost), errors.Is(err, errJetStream):
 		return err
 	}
 	return fmt.Errorf("%w: start the server (nats-server -js), or correct the url of [nats]", err)

@@ -2,6 +2,7 @@ package rabbitmq
 
 import (
 	"context"
+	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
@@ -33,12 +34,15 @@ func (t *Transport) publishAcks(ctx context.Context, ch *channel) error {
 // readAcks is a session: it reads the acknowledgements for this node.
 func (t *Transport) readAcks(ctx context.Context, ch *channel) error {
 	exchange := acksOf(t.Config.Topology.Name)
-	if err := declareAcks(ch, exchange); err != nil {
-		return err
+	bind := func(q string) error {
+		if err := declareAcks(ch, exchange); err != nil {
+			return err
+		}
+		return ch.QueueBind(q, string(t.Config.Node.ID), exchange, false, nil)
 	}
 	q, err := ch.QueueDeclare("", false, true, true, false, amqp.Table{amqp.QueueMaxLenArg: maxQueuedAcks})
 	if err == nil {
-		err = ch.QueueBind(q.Name, string(t.Config.Node.ID), exchange, false, nil)
+		err = bind(q.Name)
 	}
 	if err != nil {
 		return err
@@ -49,10 +53,16 @@ func (t *Transport) readAcks(ctx context.Context, ch *channel) error {
 	}
 	ch.ready()
 	names := &link.Interner{}
+	look := time.NewTicker(lookAgain)
+	defer look.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
+		case <-look.C:
+			if err := ch.again(func() error { return bind(q.Name) }); err != nil {
+				return err
+			}
 		case d, ok := <-deliveries:
 			if !ok {
 				return cancelled(ctx, ch)

@@ -157,10 +157,11 @@ func TestTroubleIsExplained(t *testing.T) {
 			t.Fatal(err)
 		}
 		topo, log := open(t, b.URL())
-		log.await(t, "rabbitmqctl delete_queue "+name)
+		log.await(t, "its sender makes it again")
+		awaitDeclared(t, conn, name, topo)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		if err := Remove(ctx, topo); err != nil { // as the log says
+		if err := Remove(ctx, topo); err != nil {
 			t.Fatal(err)
 		}
 		if err := Remove(ctx, topo); err != nil {
@@ -187,17 +188,84 @@ func TestTroubleIsExplained(t *testing.T) {
 			t.Fatal(err)
 		}
 		topo, log := open(t, b.URL())
-		log.await(t, "made for other limits")
-		for range 2000 {
-			ch, err := conn.Channel()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err = ch.QueueDeclare(name, true, false, false, false, arguments(topo)); err == nil {
-				return
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		t.Error("the queue was not made again")
+		log.await(t, "for other limits for instance")
+		awaitDeclared(t, conn, name, topo)
 	})
+	t.Run("a binding is lost", func(t *testing.T) {
+		open(t, b.URL())
+		conn, err := amqp.Dial(b.URL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		exchange := exchangeOf("trouble", "input-joiner-reference", "input-1")
+		awaitRouted(t, conn, exchange, "made")
+		ch, err := conn.Channel()
+		if err == nil {
+			err = ch.QueueUnbind(queueOf("trouble", "input-joiner-reference", "input-1", "joiner-1"), "", exchange, nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		awaitRouted(t, conn, exchange, "made again")
+	})
+	t.Run("two clusters of one name", func(t *testing.T) {
+		conn, err := amqp.Dial(b.URL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		open(t, b.URL())
+		awaitRouted(t, conn, exchangeOf("trouble", "input-joiner-reference", "input-1"), "made")
+		_, log := open(t, b.URL())
+		log.await(t, "in: nothing is lost")
+		log.await(t, "give one of the two clusters another name")
+	})
+}
+
+// awaitDeclared waits until a queue is as the topology wants it.
+func awaitDeclared(t *testing.T, conn *amqp.Connection, name string, topo *topology.Topology) {
+	t.Helper()
+	for range 2000 {
+		ch, err := conn.Channel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = ch.QueueDeclare(name, true, false, false, false, arguments(topo)); err == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("the queue was not made again")
+}
+
+// awaitRouted waits until an exchange has a queue: what is published to it does not come back.
+func awaitRouted(t *testing.T, conn *amqp.Connection, exchange, what string) {
+	t.Helper()
+	for range 1000 {
+		ch, err := conn.Channel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		returns := ch.NotifyReturn(make(chan amqp.Return, 1))
+		closed := ch.NotifyClose(make(chan *amqp.Error, 1))
+		confirms := ch.NotifyPublish(make(chan amqp.Confirmation, 1))
+		if err = ch.Confirm(false); err == nil {
+			err = ch.Publish(exchange, "", true, false, amqp.Publishing{Body: []byte("a test")})
+		}
+		if err == nil {
+			select {
+			case <-closed: // there is no such exchange
+			case <-confirms:
+				select {
+				case <-returns:
+				default:
+					_ = ch.Close()
+					return
+				}
+			}
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Errorf("the binding was not %s", what)
 }

@@ -3,6 +3,7 @@ package rabbitmq
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"time"
 
@@ -51,6 +52,24 @@ func dial(ctx context.Context, cfg link.TransportConfig, what string) (conn *amq
 		_ = socket.SetDeadline(time.Now().Add(2 * brokered.Linger))
 	})
 	return conn, func() { forget(); _ = socket.Close() }, nil
+}
+
+// claim makes a queue that belongs to this connection alone and goes with it. The broker refuses it while another process is this node.
+func claim(conn *amqp.Connection, cfg link.TransportConfig, what string) error {
+	ch, err := conn.Channel()
+	if err != nil {
+		return err
+	}
+	name := nodeOf(cfg.Topology.Name, cfg.Node.ID, what)
+	_, err = ch.QueueDeclare(name, false, true, true, false, amqp.Table{amqp.QueueMaxLenArg: 1})
+	var e *amqp.Error
+	if errors.As(err, &e) && e.Code == amqp.ResourceLocked {
+		return fmt.Errorf("%w (queue %s belongs to it)", brokered.ErrSameName, name)
+	}
+	if err != nil {
+		return err
+	}
+	return ch.Close()
 }
 
 // errLost says that the broker did not take, or did not keep, something it was given.
@@ -116,6 +135,17 @@ func orClosed(e *amqp.Error) error {
 type channel struct {
 	*amqp.Channel
 	setupDeadline *time.Timer
+}
+
+// lookAgain is the time between two looks whether queues, exchanges and bindings are still as they were declared. What was taken away is made
+// again; the links find out what is missing and send it again (R7).
+const lookAgain = 3 * time.Second
+
+// again asks something of the broker within a session, in the same time as the session's beginning.
+func (ch *channel) again(ask func() error) error {
+	ch.setupDeadline.Reset(setupTime)
+	defer ch.ready()
+	return ask()
 }
 
 // ready says that the broker has answered all that it was asked.

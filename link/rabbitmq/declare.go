@@ -43,21 +43,27 @@ func arguments(t *topology.Topology) amqp.Table {
 
 const inequivalent = "inequivalent arg"
 
-// outgrown reports whether a queue could not be declared because limits.window or limits.frame has been changed.
-func outgrown(err error) bool {
+// otherwise reports whether a queue or an exchange could not be declared because it was made with other properties: for other limits, of another
+// kind, or by somebody else's hand.
+func otherwise(err error) bool {
 	var e *amqp.Error
-	return errors.As(err, &e) && e.Code == amqp.PreconditionFailed && strings.Contains(e.Reason, inequivalent+" '"+amqp.QueueMaxLenBytesArg)
+	return errors.As(err, &e) && e.Code == amqp.PreconditionFailed && strings.Contains(e.Reason, inequivalent)
 }
 
-// replace deletes queues that were made for other limits. The next session makes them as they should be; what was in them is in the
-// outbox of this node, which is their only sender.
-func replace(conn *connection, queues []string) error {
+// replace deletes what was made with other properties. The next session makes it as it should be; what was in it is in the outbox of this
+// node, which is its only sender.
+func replace(conn *connection, exchange string, queues []string) error {
 	ch, err := conn.Channel()
 	if err != nil {
 		return err
 	}
 	for _, q := range queues {
 		if _, err := ch.QueueDelete(q, false, false, false); err != nil {
+			return err
+		}
+	}
+	if exchange != "" {
+		if err := ch.ExchangeDelete(exchange, false, false); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	amqp "github.com/rabbitmq/amqp091-go"
+
+	"posta.dev/posta/link/brokered"
 )
 
 // explain adds to an error what to do about it. queue is the one it is about, if it is about one.
@@ -19,6 +21,8 @@ func explain(err error, queue string) error {
 func remedy(err error, queue string) string {
 	var e *amqp.Error
 	switch {
+	case errors.Is(err, brokered.ErrSameName):
+		return brokered.SameNameAdvice
 	case errors.As(err, &e) && e.Code == amqp.NotAllowed && strings.Contains(e.Reason, "vhost"):
 		return noVhost
 	case errors.Is(err, amqp.ErrCredentials), errors.Is(err, amqp.ErrSASL):
@@ -33,11 +37,8 @@ func remedy(err error, queue string) string {
 		return "start the broker, or correct the url of [rabbitmq]"
 	}
 	switch {
-	case outgrown(err):
-		return "it was made for other limits, and its sender makes it again"
-	case e.Code == amqp.PreconditionFailed && strings.Contains(e.Reason, inequivalent):
-		return fmt.Sprintf("%s is there already and of another kind: stop the cluster and delete it (rabbitmqctl delete_queue %s), or set queue in [rabbitmq] to what it is",
-			queue, queue)
+	case otherwise(err):
+		return fmt.Sprintf("it was made with other properties, for other limits for instance, and its sender makes it again; if this is said again and again, another cluster of the same name uses this broker, or somebody makes %s by hand", queue)
 	case e.Code == amqp.PreconditionFailed && strings.Contains(e.Reason, "size"):
 		return "raise max_message_size of the broker above limits.frame and above batch of [rabbitmq]"
 	case e.Code == amqp.AccessRefused && strings.Contains(e.Reason, "exclusive"):

@@ -3,6 +3,7 @@ package rabbitmq
 import (
 	"context"
 	"errors"
+	"time"
 
 	"posta.dev/posta/link/brokered"
 )
@@ -38,10 +39,17 @@ func (t *Transport) receive(ctx context.Context, ch *channel, in *brokered.Incom
 		return err
 	}
 	ch.ready()
+	look := time.NewTicker(lookAgain)
+	defer look.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
+		case <-look.C: // somebody may have taken the binding away: nothing tells a consumer of that
+			err := ch.again(func() error { return declare(ch, t.Config.Topology, exchange, queue) })
+			if err != nil {
+				return err
+			}
 		case d, ok := <-deliveries:
 			if !ok {
 				return cancelled(ctx, ch)

@@ -15,6 +15,11 @@ func exchangeOf(cluster, edge string, from link.NodeID) string {
 	return "posta." + cluster + "." + edge + "." + string(from)
 }
 
+// nodeOf is the queue by which one process is a node.
+func nodeOf(cluster string, node link.NodeID, what string) string {
+	return "posta." + cluster + ".node." + string(node) + "." + what
+}
+
 func acksOf(cluster string) string { return "posta." + cluster + ".acks" }
 
 // queueOf is the queue that a receiving end reads.

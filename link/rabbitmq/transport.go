@@ -35,8 +35,12 @@ func (t *Transport) serveOut(ctx context.Context, outage *brokered.Outage) error
 		brokered.Each(t.Out, func(o *brokered.Outgoing) {
 			t.onChannel(ctx, conn, t.sendsTo(o), func(ctx context.Context, ch *channel) error {
 				err := t.send(ctx, ch, o)
-				if outgrown(err) {
-					err = errors.Join(err, replace(conn, t.queuesOf(o)))
+				if otherwise(err) {
+					exchange := ""
+					if o.To == "" {
+						exchange = t.sendsTo(o)
+					}
+					err = errors.Join(err, replace(conn, exchange, t.queuesOf(o)))
 				}
 				return err
 			})
@@ -68,6 +72,9 @@ func (t *Transport) onConnection(ctx context.Context, outage *brokered.Outage, w
 		return explain(err, "")
 	}
 	defer hangUp()
+	if err := claim(conn, t.Config, what); err != nil {
+		return explain(err, "")
+	}
 	closed := conn.NotifyClose(make(chan *amqp.Error, 1))
 	outage.Connected()
 	return brokered.Serve(ctx, func(ctx context.Context) { sessions(ctx, &connection{conn, outage}) }, func() error {

@@ -1,0 +1,145 @@
+package nats
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"posta.dev/posta/link"
+	"posta.dev/posta/test/natstest"
+	"posta.dev/posta/topology"
+)
+
+// said is a log that tests read.
+type said struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *said) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// eventually waits for a minute at most.
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if is() {
+			return
+		}
+	}
+	t.Errorf("never: %s", what)
+}
+
+// open starts a node's transport on the server.
+func open(t *testing.T, url string, node topology.NodeID) (*Transport, *said) {
+	t.Helper()
+	topo := topology.Default()
+	topo.Name, topo.Transport, topo.Hosts[0].Address = "trouble", topology.ViaNATS, "ipc:"+t.TempDir()
+	topo.Hosts[0].Bind, topo.NATS.URL = topo.Hosts[0].Address, url
+	n, err := topo.Node(node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := &said{}
+	tr, err := New(link.TransportConfig{Topology: topo, Node: n, Log: slog.New(slog.NewTextHandler(log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tr.Close() })
+	return tr, log
+}
+
+// A stream that somebody made with other properties, before the nodes or while they run, is made as it should be: by a change, or by its
+// sender anew. It used to swallow frames, and sessions hung without a word.
+func TestTrouble_AStreamWithOtherProperties(t *testing.T) {
+	server := natstest.Start(t)
+	nc, err := nats.Connect(server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	subject := subjectOf("trouble", "joiner-aggregator-all", "joiner-1", "aggregator-1")
+	// Storage cannot be changed.
+	if _, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: streamOf(subject), Subjects: []string{subject}, Storage: jetstream.MemoryStorage, MaxAge: time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	sender, log := open(t, server.URL(), "joiner-1")
+	open(t, server.URL(), "aggregator-1")
+	want := sender.streamConfig(subject)
+	right := func() bool {
+		is, err := js.Stream(ctx, want.Name)
+		return err == nil && fits(&is.CachedInfo().Config, &want)
+	}
+	eventually(t, "the stream is made again", right)
+	if !strings.Contains(log.text(), "deleted and made again") || !strings.Contains(log.text(), want.Name) {
+		t.Errorf("the log says\n%s", log.text())
+	}
+	for name, spoil := range map[string]func() error{
+		"messages are too old after a second": func() error {
+			c := want
+			c.MaxAge = time.Second
+			_, err := js.UpdateStream(ctx, c)
+			return err
+		},
+		"deleted": func() error { return js.DeleteStream(ctx, want.Name) },
+	} {
+		if err := spoil(); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, name+", and made right again", right)
+	}
+}
+
+// Two clusters of one name on one server: the second is told, and takes no frame of the first.
+func TestTrouble_TwoClustersOfOneName(t *testing.T) {
+	server := natstest.Start(t)
+	first, firstLog := open(t, server.URL(), "joiner-1")
+	eventually(t, "the first is connected", func() bool { return connected(first) })
+	second, log := open(t, server.URL(), "joiner-1")
+	eventually(t, "the second is refused in words", func() bool {
+		return strings.Count(log.text(), "give one of the two clusters another name") >= 2 // in and out
+	})
+	if connected(second) || strings.Contains(firstLog.text(), "another name") {
+		t.Errorf("the second is connected: %v; the first says\n%s", connected(second), firstLog.text())
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the second is let in when the first has gone", func() bool { return connected(second) })
+}
+
+// connected takes what a transport says, and reports whether it has said that a link is connected.
+func connected(t *Transport) bool {
+	for {
+		select {
+		case e, ok := <-t.Events():
+			if !ok || e.Connected {
+				return ok
+			}
+		default:
+			return false
+		}
+	}
+}
