@@ -174,6 +174,7 @@ func (x *command) runOn(ctx context.Context, runDir *local.RunDir, r *request, v
 		show.Say(fmt.Sprintf("cluster in %s ready after %s", runDir.Dir, display.Span(time.Since(began))))
 	}
 	r.cfg.Entries = append(t.EntryPoints(), t.Outputs()...)
+	r.cluster = t
 	return x.upload(ctx, r, show)
 }
 

@@ -60,7 +60,7 @@ func (x *command) submit(c *cli.Context) error {
 	if len(c.StringSlice(flagEntry)) == 0 { // else there is no topology that would name a broker
 		t, err := loadTopology(c)
 		if err == nil {
-			err = x.checkBrokerOfCluster(c.Context, t)
+			r.cluster, err = t, x.checkBrokerOfCluster(c.Context, t)
 		}
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/topology"
 )
 
 // request is what run and submit were asked for.
@@ -20,6 +21,8 @@ type request struct {
 	fetch   string // directory for files that answers point to, "" for none
 	quiet   bool
 	timeout time.Duration
+
+	cluster *topology.Topology // nil if it is not known
 
 	inspector *inspector
 }
@@ -123,6 +126,9 @@ func (x *command) upload(ctx context.Context, r *request, show *display.Progress
 	began := time.Now()
 	answer, err := client.Run(ctx, r.cfg)
 	show.Done()
+	if errors.Is(err, errTimeout) {
+		err = explainLate(ctx, r.cluster, err)
+	}
 	err = errors.Join(err, r.inspector.close())
 	if err == nil {
 		err = r.inspector.check(answer, show.Say)

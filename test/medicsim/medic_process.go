@@ -124,7 +124,7 @@ func (p *process) pump() {
 	for _, m := range o.Messages {
 		p.publish(m)
 	}
-	if o.Fence != (core.Term{}) {
+	if p.ahead(o.Fence) {
 		delay := w.Between(0, 5*time.Millisecond)
 		if w.Chance(w.faults.slowFence) { // somebody else acts on the host
 			delay = w.Between(0, 2*time.Second)
@@ -201,6 +201,11 @@ func (p *process) tell(to core.NodeID, m core.Message) {
 		x.core.Receive(m, w.Now())
 		x.pump()
 	})
+}
+
+// ahead reports whether a host that it reaches does not know of the term: it looks before it takes the host's lock.
+func (p *process) ahead(t core.Term) bool {
+	return slices.ContainsFunc(p.t.w.hosts, func(h *host) bool { return (p.t.w.reach || h.name == p.t.Host) && h.fence.Term.Gen < t.Gen })
 }
 
 // raise is what a medic does to the fences it reaches when it hears of a new term.

@@ -51,7 +51,7 @@ const (
 	cutOff       = 4 * suspectAfter // how much longer a medic that hears nobody orders nothing
 	tickEvery    = heartbeat / 4
 	latency      = 5 * time.Millisecond // of the network at most, while nothing is wrong with it
-	healTime     = 3 * time.Minute
+	healTime     = 4 * time.Minute      // longer than a crash loop of five starts that nobody sees the end of
 	maxEvents    = 2_000_000
 	calmTime     = 6 * time.Second // after everything has come back nothing more may happen
 )

@@ -2,9 +2,13 @@ package medics
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
+
+	"posta.dev/posta/test/e2e/clustertest"
 )
 
 // Nothing of a restart needs room on the disk: nodes and the leader are killed while it is full, and all come back.
@@ -38,6 +42,13 @@ func TestW5_AFullDiskKeepsNobodyDown(t *testing.T) {
 	c.kill(leader)
 	fill()
 	c.kill("input-1", c.Followers()[0])
+	fill()
+	job := clustertest.Bikes(t, 200_000)
+	out, err := exec.Command(os.Args[0], "submit", "bikes", "--data", job.Dir, "--timeout", "4s", "-f", c.topo.File).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "not finished in time") || !strings.Contains(string(out), "is full: make room there") &&
+		!strings.Contains(string(out), "are full: make room there") {
+		t.Errorf("who waits is not told of the full disk: %v: %s", err, out)
+	}
 	if err := os.Remove(filepath.Join(disk, "filler")); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,50 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/topology"
+)
+
+// explainLate adds to the error of a session that took too long what its nodes say that they wait for. t is nil if no topology is known.
+func explainLate(ctx context.Context, t *topology.Topology, late error) error {
+	if t == nil {
+		return late
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookAtMost)
+	defer cancel()
+	all := func(view []monitor.Status) (bool, error) {
+		for _, s := range view {
+			if !s.Heard {
+				return false, nil
+			}
+		}
+		return true, nil
+	}
+	view, _ := monitor.UntilClosed(ctx, all)(monitor.ListenToNodes(t.Nodes())) // who is not heard by then says nothing
+	if why := fullDisks(view); why != "" {
+		return fmt.Errorf("%w; %s", late, why)
+	}
+	return late
+}
+
+// fullDisks names the nodes whose disks are full, and where; "" if there are none.
+func fullDisks(view []monitor.Status) string {
+	var full []string
+	for _, s := range view {
+		if s.Heard && s.Beat.State == heartbeat.DiskFull {
+			full = append(full, fmt.Sprintf("%s (%s on host %s)", s.Node.ID, s.Node.DataDir, s.Node.Host))
+		}
+	}
+	switch len(full) {
+	case 0:
+		return ""
+	case 1:
+		return "the disk of " + full[0] + " is full: make room there"
+	}
+	return "the disks of " + strings.Join(full, ", ") + " are full: make room there"
+}
