@@ -39,6 +39,12 @@ type FileParser struct {
 
 // NewFile returns the parser of a file of a stream of a. header is the file's first line, with or without its end.
 func NewFile(a *analyses.Analysis, stream int, args analyses.Args, file analyses.File, header []byte) (*FileParser, error) {
+	return NewFileWith(batch.NewBuilder(a.Streams[stream].Schema), a, stream, args, file, header)
+}
+
+// NewFileWith is NewFile with the builder of another file of the same stream, whose parser is not used any more: most of a parser's memory is
+// in its builder.
+func NewFileWith(b *batch.Builder, a *analyses.Analysis, stream int, args analyses.Args, file analyses.File, header []byte) (*FileParser, error) {
 	s := &a.Streams[stream]
 	fail := func(err error) error {
 		return fmt.Errorf("%w: %s as stream %s of %s: %w", ErrFile, file.Name, s.Name, a.Name, err)
@@ -47,7 +53,7 @@ func NewFile(a *analyses.Analysis, stream int, args analyses.Args, file analyses
 	if err != nil {
 		return nil, fail(err)
 	}
-	p := &FileParser{file: file, comma: s.Comma, mapping: mapping, builder: batch.NewBuilder(s.Schema)}
+	p := &FileParser{file: file, comma: s.Comma, mapping: mapping, builder: b}
 	if p.row, err = a.RowParser(args, stream, file, p.builder); err != nil {
 		return nil, fail(err)
 	}

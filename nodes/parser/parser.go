@@ -4,6 +4,8 @@ package parser
 
 import (
 	"fmt"
+	"runtime"
+	"slices"
 
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol/session"
@@ -23,7 +25,7 @@ var (
 
 type state struct {
 	role.Session
-	idle map[fileKey][]*chunkParser // those that nobody works with
+	idle []*chunkParser // those that nobody works with, at most maxIdle, the one that was used last at the end
 }
 
 type fileKey struct {
@@ -31,8 +33,9 @@ type fileKey struct {
 	name, header string
 }
 
-// maxFiles bounds how many files of a session have a parser ready; one more starts afresh with all of them.
-const maxFiles = 256
+// maxIdle bounds how many parsers of a session are ready (R16): as many chunks are parsed side by side, and one stream follows the other.
+// Each holds the memory of a batch. There was one for each file and worker, and 256 files took 2.5 GB.
+var maxIdle = 1 + runtime.GOMAXPROCS(0)
 
 // New returns the role.
 func New() *Parser {
@@ -41,7 +44,7 @@ func New() *Parser {
 
 // Open implements role.Role.
 func (p *Parser) Open(s role.Session) error {
-	p.sessions[s.ID] = &state{Session: s, idle: map[fileKey][]*chunkParser{}}
+	p.sessions[s.ID] = &state{Session: s}
 	return nil
 }
 
@@ -94,14 +97,25 @@ func (p *Parser) Prepare(id session.ID, stream int, c *role.Chunk, limits role.L
 // begin takes a parser for a chunk.
 func (st *state) begin(stream int, c *role.Chunk, limits role.Limits) (*work, error) {
 	key := fileKey{stream, c.File, string(c.Header)}
-	w := &work{of: st, stream: stream, chunk: c, key: key, limit: limits.Frame}
-	if idle := st.idle[key]; len(idle) > 0 {
-		w.parser, st.idle[key] = idle[len(idle)-1], idle[:len(idle)-1]
+	w := &work{of: st, stream: stream, chunk: c, limit: limits.Frame}
+	if w.parser = st.takeIdle(func(p *chunkParser) bool { return p.key == key }); w.parser != nil {
 		return w, nil
 	}
+	former := st.takeIdle(func(p *chunkParser) bool { return p.key.stream == stream })
 	var err error
-	w.parser, err = newChunkParser(st, stream, c)
+	w.parser, err = newChunkParser(st, key, c, former)
 	return w, err
+}
+
+// takeIdle takes the parser that was used last of those that are wanted, nil if there is none.
+func (st *state) takeIdle(wanted func(*chunkParser) bool) *chunkParser {
+	for i := len(st.idle) - 1; i >= 0; i-- {
+		if p := st.idle[i]; wanted(p) {
+			st.idle = slices.Delete(st.idle, i, i+1)
+			return p
+		}
+	}
+	return nil
 }
 
 // put gives a parser back. One that broke is not used again.
@@ -109,10 +123,10 @@ func (st *state) put(w *work) {
 	if w.err != nil {
 		return
 	}
-	if _, known := st.idle[w.key]; !known && len(st.idle) >= maxFiles {
-		clear(st.idle)
+	if len(st.idle) >= maxIdle {
+		st.idle = slices.Delete(st.idle, 0, 1+len(st.idle)-maxIdle)
 	}
-	st.idle[w.key] = append(st.idle[w.key], w.parser)
+	st.idle = append(st.idle, w.parser)
 }
 
 // Drop implements role.Role.

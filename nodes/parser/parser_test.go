@@ -110,17 +110,23 @@ func TestN6_WhatEndsTheSessionSaysWhere(t *testing.T) {
 	}
 }
 
-func TestParser_ManyFilesAreBounded(t *testing.T) {
+// TestR16_ManyFilesTakeNoMemory: what is kept for chunks to come does not grow with the files, whatever their order, and a file that takes
+// over another's memory is parsed as if it were the first.
+func TestR16_ManyFilesTakeNoMemory(t *testing.T) {
 	p := opened(t)
-	for i := range 3 * maxFiles {
+	for i := range 300 {
 		m := roletest.Chunk(1, 2, "red,3\n")
 		m.Chunk.File = "shop" + strings.Repeat("p", i) + "/pots.csv"
-		if _, err := p.Take(id, m, &roletest.Kept{}); err != nil {
+		got, want := &roletest.Kept{}, &roletest.Kept{}
+		if _, err := p.Take(id, m, got); err != nil {
 			t.Fatal(err)
 		}
+		if _, err := opened(t).Take(id, m, want); err != nil || string(got.All[0].Payload) != string(want.All[0].Payload) {
+			t.Fatalf("file %d is parsed otherwise by itself, %v", i, err)
+		}
 	}
-	if n := len(p.sessions[id].idle); n > maxFiles {
-		t.Fatalf("%d files are kept", n)
+	if n := len(p.sessions[id].idle); n > maxIdle {
+		t.Fatalf("%d parsers are kept", n)
 	}
 	p.Drop(id, role.Outcome{})
 	if len(p.sessions) != 0 {

@@ -8,11 +8,13 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/parse"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/fold"
 )
 
 // chunkParser parses chunks of one file, one at a time, and has the memory it does that with.
 type chunkParser struct {
+	key      fileKey
 	of       string // stream
 	file     analyses.File
 	rows     *parse.FileParser
@@ -20,17 +22,25 @@ type chunkParser struct {
 	scratch  []byte // the last payload
 }
 
-func newChunkParser(st *state, stream int, c *role.Chunk) (*chunkParser, error) {
-	s := &st.Analysis.Streams[stream]
+// newChunkParser returns the parser of a chunk's file. former is one of another file of the stream whose memory it may have; it may be nil.
+func newChunkParser(st *state, key fileKey, c *role.Chunk, former *chunkParser) (*chunkParser, error) {
+	s := &st.Analysis.Streams[key.stream]
 	file, ok := s.Match(c.File)
 	if !ok {
 		return nil, fmt.Errorf("file %q is none of stream %s, whose files are %s", c.File, s.Name, s.Files)
 	}
-	fp, err := guarded(func() (*parse.FileParser, error) { return parse.NewFile(st.Analysis, stream, st.Args, file, c.Header) })
-	if err != nil {
-		return nil, err
+	p := &chunkParser{key: key, of: s.Name, file: file}
+	var builder *batch.Builder
+	if former != nil {
+		builder, p.rejected, p.scratch = former.rows.Builder(), former.rejected, former.scratch
+	} else {
+		builder, p.rejected = batch.NewBuilder(s.Schema), fold.NewTable(&analyses.RejectedSpec)
 	}
-	return &chunkParser{of: s.Name, file: file, rows: fp, rejected: fold.NewTable(&analyses.RejectedSpec)}, nil
+	var err error
+	p.rows, err = guarded(func() (*parse.FileParser, error) {
+		return parse.NewFileWith(builder, st.Analysis, key.stream, st.Args, file, c.Header)
+	})
+	return p, err
 }
 
 // work is one chunk, its parser, and what came of it. It touches nothing else, so two of them can be done side by side.
@@ -38,7 +48,6 @@ type work struct {
 	of      *state
 	stream  int
 	chunk   *role.Chunk
-	key     fileKey
 	parser  *chunkParser
 	limit   int      // of a payload
 	payload []byte   // nil if the chunk has no row, or too many for one payload

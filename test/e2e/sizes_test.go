@@ -217,3 +217,38 @@ func TestR15_ClientKeepsToTheLimit(t *testing.T) {
 	saysTooLarge(t, err, "trips.csv", "limits.frame")
 	c.noUnexpectedExits()
 }
+
+// TestR16_ManyFilesTakeNoMemory uploads many files at once: the input's memory is that of its workers, and not of the files.
+func TestR16_ManyFilesTakeNoMemory(t *testing.T) {
+	const files = 160
+	d := generated(t, 40_000) // some 2 MiB of trips
+	all, err := filepath.Glob(filepath.Join(d.dir, "*", "trips.csv"))
+	if err != nil || len(all) == 0 {
+		t.Fatal(all, err)
+	}
+	dir := filepath.Dir(all[0])
+	for i := range files {
+		town := filepath.Join(d.dir, fmt.Sprintf("town%03d", i))
+		if err := os.Mkdir(town, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"trips.csv", "stations.csv", "weather.csv"} {
+			if err := os.Link(filepath.Join(dir, name), filepath.Join(town, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	c := start(t, topology.Variant{Replicas: map[string]int{"joiner": 1, "aggregator": 1}})
+	ctx, cancel := context.WithCancel(deadline(t, 3*time.Minute))
+	defer cancel()
+	c.watchMemory(ctx)
+	c.analyse(ctx, d.dir, nil)
+	c.mu.Lock()
+	peak := c.peak["input-1"]
+	c.mu.Unlock()
+	t.Logf("input-1 took %d MiB for %d files", peak/mib, files)
+	if peak > mostRAM {
+		t.Errorf("R16: input-1 took %d MiB for %d files", peak/mib, files)
+	}
+	c.noUnexpectedExits()
+}
