@@ -364,3 +364,36 @@ func TestExec_NotRunning(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A port that a container of the cluster has by now is not taken: a medic has started it since the plan was made. A stranger's is.
+func TestCheckPorts_OursByNow(t *testing.T) {
+	f := newFake()
+	e := f.open(t)
+	ours := false
+	f.answers["GET /containers/json"] = func(w http.ResponseWriter, r *http.Request) {
+		all := []map[string]any{}
+		if ours {
+			all = append(all, map[string]any{"Id": "j"})
+		}
+		says(http.StatusOK, all)(w, r)
+	}
+	f.answers["GET /containers/j/json"] = says(http.StatusOK, map[string]any{"Id": "j", "Config": map[string]any{}, "State": map[string]any{"Running": true},
+		"HostConfig": map[string]any{"PortBindings": map[string]any{"5504/tcp": []map[string]any{{"HostPort": "5504"}}}}})
+	f.answers["POST /containers/create"] = says(http.StatusCreated, map[string]any{"Id": "p"})
+	started := false
+	f.answers["POST /containers/c-probe-a/start"] = func(w http.ResponseWriter, r *http.Request) {
+		started = true
+		says(http.StatusInternalServerError, map[string]string{"message": "port is already allocated"})(w, r)
+	}
+	ports := []plan.Port{{At: "127.0.0.1", Outside: 5504, Inside: 5504}}
+	if err := e.CheckPorts(t.Context(), "c", "posta:sha-1", "net", ports); !errors.Is(err, ErrPortTaken) || !started {
+		t.Errorf("a stranger's: %v", err)
+	}
+	f.answers["POST /containers/c-probe-a/start"] = func(w http.ResponseWriter, r *http.Request) {
+		ours = true // the medic was faster than the probe
+		says(http.StatusInternalServerError, map[string]string{"message": "port is already allocated"})(w, r)
+	}
+	if err := e.CheckPorts(t.Context(), "c", "posta:sha-1", "net", ports); err != nil {
+		t.Errorf("ours: %v", err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 
 	"posta.dev/posta/deploy/plan"
+	"posta.dev/posta/topology"
 )
 
 // RunOnce runs the image in a container of its own, without network or volumes, and returns what it says.
@@ -58,7 +60,35 @@ const portAdvice = "end what has it, or write other ports ([hosts.NAME] ports) i
 
 // CheckPorts returns an error if somebody has one of these ports of the host. network is the one from which they are published, "" for the
 // host's own.
+//
+// Those of the cluster's own containers that run are left out: a medic may start one at any time. So after a failure they are looked for again.
 func (e *Engine) CheckPorts(ctx context.Context, cluster, image, network string, ports []plan.Port) error {
+	var err error
+	for before := -1; ; before = len(ports) {
+		own := map[int]bool{}
+		look := e.eachContainer(ctx, topology.LabelCluster, cluster, func(c inspected) {
+			for _, p := range c.ports() {
+				own[p] = own[p] || c.runs()
+			}
+		})
+		if look != nil {
+			return look
+		}
+		ports = slices.DeleteFunc(slices.Clone(ports), func(p plan.Port) bool { return own[p.Outside] })
+		if len(ports) == 0 || len(ports) == before {
+			break
+		}
+		if err = e.checkPorts(ctx, cluster, image, network, ports); !errors.Is(err, ErrPortTaken) {
+			return err
+		}
+	}
+	if len(ports) == 0 {
+		return nil
+	}
+	return err
+}
+
+func (e *Engine) checkPorts(ctx context.Context, cluster, image, network string, ports []plan.Port) error {
 	c := &container.Config{Image: image, Cmd: []string{"probe", "ports"}}
 	h := &container.HostConfig{NetworkMode: "host"}
 	if network != "" { // the engine takes published ports when the container starts, or cannot start it
