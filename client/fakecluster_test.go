@@ -27,12 +27,14 @@ type fakeCluster struct {
 
 	mu       sync.Mutex
 	sessions map[session.ID]*fakeSession
-	busy     int               // how often open is refused
-	late     int               // how often outputs have not heard of a session yet
-	expired  bool              // results are
-	fail     string            // why sessions fail from now on
-	heard    map[string]int    // requests, by "node type"
-	fault    func(heard) fault // what goes wrong with a request; nil: nothing
+	busy     int                              // how often open is refused
+	late     int                              // how often outputs have not heard of a session yet
+	expired  bool                             // results are
+	over     bool                             // pings hear that the session is over
+	instead  map[string]func() protocol.Reply // of results, by node
+	fail     string                           // why sessions fail from now on
+	heard    map[string]int                   // requests, by "node type"
+	fault    func(heard) fault                // what goes wrong with a request; nil: nothing
 }
 
 // heard is a request at a node.
@@ -149,6 +151,8 @@ func (f *fakeCluster) answer(n *fakeNode, q protocol.Request) protocol.Reply {
 	case q.Type == protocol.Results && f.late > 0:
 		f.late--
 		return protocol.Reply{Type: protocol.Refused, Err: protocol.Error{Code: protocol.ErrUnknownSession, RetryAfter: time.Millisecond}}
+	case q.Type == protocol.Results && f.instead[n.name] != nil:
+		return f.instead[n.name]()
 	case q.Type == protocol.Results && f.expired:
 		return protocol.Refuse(protocol.ErrExpired, "kept for an hour")
 	}
@@ -166,6 +170,9 @@ func (f *fakeCluster) answer(n *fakeNode, q protocol.Request) protocol.Reply {
 	case protocol.Ping:
 		if f.fail != "" {
 			return protocol.Reply{Type: protocol.OK, State: session.Failed, Reason: f.fail}
+		}
+		if f.over {
+			return protocol.Reply{Type: protocol.OK, State: session.Done}
 		}
 		return protocol.Reply{Type: protocol.OK, State: session.Running}
 	case protocol.Chunk:

@@ -35,7 +35,7 @@ func (c *Client) tellAll(ctx context.Context, kind protocol.RequestType) error {
 	for _, l := range nodes {
 		go func() {
 			reply, err := l.request(ctx, q, protocol.OK)
-			if refused := (*protocol.Error)(nil); errors.As(err, &refused) {
+			if refused := (*protocol.Error)(nil); errors.As(err, &refused) && LeavesOurs(err) {
 				err = nil // any answer will do: a node that does not know the session has nothing to drop
 			}
 			if err == nil && kind == protocol.Cancel && reply.State == session.Done {

@@ -14,6 +14,10 @@ import (
 // from a slow one.
 const longestPing = time.Second
 
+// outputsDecide is how long a run waits for the outputs when an input says after the upload that the session is lost: an abort reaches them
+// as well, if none of them had the answer before.
+const outputsDecide = 5 * time.Second
+
 // KeepAlive pings every input until ctx ends. It returns when the cluster no longer carries the session, with the reason.
 func (c *Client) KeepAlive(ctx context.Context) error {
 	g := newErrGroup(ctx)
@@ -33,7 +37,10 @@ func (c *Client) keepAlive(ctx context.Context, input *conn) error {
 		if err := sleep(ctx, jitter(max(every, time.Millisecond))); err != nil {
 			return err
 		}
-		if err := c.ping(ctx, input); err != nil && !c.mayBeForgotten(err) {
+		if _, err := c.ping(ctx, input); err != nil && !c.mayBeForgotten(err) {
+			if c.phase.Load() == phaseUploaded { // an output may have the answer all the same
+				_ = sleep(ctx, outputsDecide)
+			}
 			return err
 		}
 	}
@@ -47,7 +54,7 @@ func (c *Client) mayBeForgotten(err error) bool {
 
 func (c *Client) pingAll(ctx context.Context, inputs []*conn) error {
 	for _, input := range inputs {
-		if err := c.ping(ctx, input); err != nil {
+		if _, err := c.ping(ctx, input); err != nil {
 			return err
 		}
 	}
@@ -55,15 +62,15 @@ func (c *Client) pingAll(ctx context.Context, inputs []*conn) error {
 }
 
 // ping keeps the session alive at one input and asks how it is.
-func (c *Client) ping(ctx context.Context, input *conn) error {
+func (c *Client) ping(ctx context.Context, input *conn) (session.State, error) {
 	reply, err := input.request(ctx, c.request(protocol.Ping), protocol.OK)
 	if err != nil {
-		return fmt.Errorf("session %s at %s: %w", c.cfg.Session, input.endpoint, err)
+		return "", fmt.Errorf("session %s at %s: %w", c.cfg.Session, input.endpoint, err)
 	}
 	if reply.State == session.Failed {
-		return c.failed(reply.Reason)
+		return reply.State, c.failed(reply.Reason)
 	}
-	return nil
+	return reply.State, nil
 }
 
 // failed is the error for a session that failed in the cluster.

@@ -15,34 +15,45 @@ import (
 // next. It may be called again after an error.
 func (c *Client) Results(ctx context.Context) (*Answer, error) {
 	c.counters.state(Computing)
-	in := newAssembler(c)
+	in, no := newAssembler(c), newVerdicts()
 	for at := 0; ; {
 		output := c.outputs[at%len(c.outputs)]
 		reply, err := c.askResults(ctx, output, in.after)
+		refused := (*protocol.Error)(nil)
 		switch {
+		case err == nil && reply.State == session.Failed:
+			no.hearsNo(output.endpoint, c.failed(reply.Reason))
 		case err == nil:
-			done, err := c.takeParts(in, reply)
-			if done || err != nil {
+			no.hears(output.endpoint)
+			if done, err := c.takeParts(in, reply); done || err != nil {
 				return in.answer, err
 			}
+			continue
 		case errors.Is(err, errSilent), errors.Is(err, protocol.ErrWrongNode):
 			if err := c.giveUp(err); err != nil {
 				return nil, err
 			}
 			c.retries.Add(1)
-			if at++; at%len(c.outputs) == 0 {
+			no.hearsNothing(output.endpoint)
+			if (at+1)%len(c.outputs) == 0 {
 				if err := c.refreshEndpoints(ctx); err != nil {
 					return nil, err
 				}
 			}
-			in.restart()
 		case errors.Is(err, protocol.ErrUnknownSession):
-			if err := c.stillKnown(ctx, err, reply); err != nil {
+			if err := c.stillKnown(ctx, no, output, err, reply); err != nil {
 				return nil, err
 			}
+		case errors.As(err, &refused):
+			no.hearsNo(output.endpoint, fmt.Errorf("results of session %s from %s: %w", c.cfg.Session, output.endpoint, err))
 		default:
 			return nil, fmt.Errorf("results of session %s from %s: %w", c.cfg.Session, output.endpoint, err)
 		}
+		if why := no.conclusion(c.outputs); why != nil {
+			return nil, why
+		}
+		at++
+		in.restart()
 	}
 }
 
@@ -56,9 +67,6 @@ func (c *Client) askResults(ctx context.Context, output *conn, after uint64) (pr
 }
 
 func (c *Client) takeParts(in *assembler, reply protocol.Reply) (done bool, err error) {
-	if reply.State == session.Failed {
-		return true, c.failed(reply.Reason)
-	}
 	for i := range reply.Parts {
 		if err := in.take(&reply.Parts[i]); err != nil {
 			return true, err
@@ -77,10 +85,17 @@ func (c *Client) giveUp(silent error) error {
 }
 
 // stillKnown decides what an output means that does not know the session. Before the first frame of a session has come down
-// the pipeline it cannot; the inputs know every session that is open, so they are asked.
-func (c *Client) stillKnown(ctx context.Context, unknown error, reply protocol.Reply) error {
-	if err := c.ping(ctx, c.inputs[0]); err != nil {
+// the pipeline it cannot; the inputs know every session that is open, so they are asked. When they say that it is over an output has had
+// its answer, and one that knows nothing may have lost it.
+func (c *Client) stillKnown(ctx context.Context, no *verdicts, output *conn, unknown error, reply protocol.Reply) error {
+	state, err := c.ping(ctx, c.inputs[0])
+	if err != nil {
 		return errors.Join(unknown, err)
+	}
+	if state == session.Done {
+		no.hearsNo(output.endpoint, fmt.Errorf("no output has the answers of session %s any more; run it again under another id: %w", c.cfg.Session, unknown))
+	} else {
+		no.hears(output.endpoint)
 	}
 	pause := 100 * time.Millisecond
 	if reply.Err.RetryAfter > 0 {

@@ -118,7 +118,7 @@ func TestSessions_CancelledFromElsewhere(t *testing.T) {
 	ctx := deadline(t, time.Minute)
 	r := c.begin(ctx, client.Config{Find: newGate(100_000).through(d.dir), Chunk: 16 << 10})
 	until(t, 10*time.Second, "facts are on their way", func() bool { return r.acked("trips") > 0 })
-	other, err := client.Dial(ctx, client.Config{Entries: c.topo.Outputs(), Session: r.c.Session()})
+	other, err := client.Dial(ctx, client.Config{Entries: c.topo.Outputs(), Session: r.c.Session(), Force: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,8 +180,11 @@ func TestSessions_ResultsAgain(t *testing.T) {
 	c := start(t, topology.Variant{Replicas: map[string]int{"output": 2}})
 	b := c.listen()
 	ctx := deadline(t, time.Minute)
+	token := session.NewToken()
 	keep := func(id session.ID) func(*client.Config) {
-		return func(cfg *client.Config) { cfg.Session, cfg.KeepResults, cfg.Timeout = id, true, 500*time.Millisecond }
+		return func(cfg *client.Config) {
+			cfg.Session, cfg.Token, cfg.KeepResults, cfg.Timeout = id, token, true, 500*time.Millisecond
+		}
 	}
 	id := session.New()
 	d.check(t, c.analyse(ctx, d.dir, keep(id)))
@@ -203,12 +206,12 @@ func TestSessions_ResultsExpire(t *testing.T) {
 	c := start(t, topology.Variant{Settings: map[string]string{"limits.results_ttl": "1s", "limits.client_timeout": "1s", "limits.retry_after": "100ms"}})
 	b := c.listen()
 	ctx := deadline(t, time.Minute)
-	id := session.New()
-	d.check(t, c.analyse(ctx, d.dir, func(cfg *client.Config) { cfg.Session, cfg.KeepResults = id, true }))
+	id, token := session.New(), session.NewToken()
+	d.check(t, c.analyse(ctx, d.dir, func(cfg *client.Config) { cfg.Session, cfg.Token, cfg.KeepResults = id, token, true }))
 	c.shrinks(b)
 	var err error
 	until(t, 10*time.Second, "the results expire", func() bool {
-		_, err = client.Run(ctx, client.Config{Entries: c.topo.EntryPoints(), Analysis: "bikes", Dir: d.dir, Session: id, KeepResults: true})
+		_, err = client.Run(ctx, client.Config{Entries: c.topo.EntryPoints(), Analysis: "bikes", Dir: d.dir, Session: id, Token: token, KeepResults: true})
 		return err != nil
 	})
 	if !errors.Is(err, protocol.ErrExpired) {
