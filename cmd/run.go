@@ -129,9 +129,13 @@ func runDirConfig(c *cli.Context) (local.RunDirConfig, error) {
 
 // closeRunDir removes what was temporary, unless the run failed in a way that its logs explain, or keep is set.
 func (x *command) closeRunDir(runDir *local.RunDir, keep bool, failed error) error {
+	asked := keep
 	keep = keep || failed != nil && exitCode(failed) != exitInterrupted && exitCode(failed) != exitUsage
 	if keep {
 		x.notef("the nodes' logs are in %s", runDir.Dir+"/log")
+	}
+	if keep && !asked {
+		return errors.Join(runDir.MarkFailed(), runDir.Close(false))
 	}
 	return runDir.Close(!keep)
 }

@@ -56,7 +56,8 @@ func NewRunDir(p RunDirConfig) (s *RunDir, err error) {
 
 func (s *RunDir) makeDir() (err error) {
 	if s.temporary {
-		s.Dir, err = os.MkdirTemp("", "posta-run-")
+		sweep()
+		s.Dir, err = os.MkdirTemp("", runPrefix)
 	} else if s.Dir, err = filepath.Abs(s.Dir); err == nil {
 		err = os.MkdirAll(s.Dir, 0o755)
 	}

@@ -1,0 +1,51 @@
+package local
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// KeptRuns is how many temporary directories of failed runs stay for people to look at (R16). The next run removes older ones.
+const KeptRuns = 5
+
+const (
+	runPrefix  = "posta-run-"
+	failedFile = "failed" // is in the directory of a run that failed, and in no directory that --keep asked for
+)
+
+// MarkFailed says that a temporary directory is kept because its run failed: a later run may remove it.
+func (s *RunDir) MarkFailed() error {
+	if !s.temporary {
+		return nil
+	}
+	return os.WriteFile(filepath.Join(s.Dir, failedFile), []byte("a later run of posta removes this directory\n"), 0o600)
+}
+
+// sweep removes the directories of failed runs but the newest. What cannot be removed stays: another user's, or one that another run removes
+// at the same moment.
+func sweep() {
+	marks, err := filepath.Glob(filepath.Join(os.TempDir(), runPrefix+"*", failedFile))
+	if err != nil {
+		return
+	}
+	type run struct {
+		dir string
+		at  time.Time
+	}
+	var failed []run
+	for _, m := range marks {
+		if info, err := os.Lstat(m); err == nil && info.Mode().IsRegular() {
+			failed = append(failed, run{filepath.Dir(m), info.ModTime()})
+		}
+	}
+	slices.SortFunc(failed, func(a, b run) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.dir, b.dir)) })
+	for _, r := range failed[min(KeptRuns, len(failed)):] {
+		if lock, err := TakeLock(filepath.Join(r.dir, "run.lock")); err == nil { // nobody looks after it any more
+			_ = os.RemoveAll(r.dir)
+			_ = lock.Release()
+		}
+	}
+}
