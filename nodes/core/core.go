@@ -193,7 +193,7 @@ func (c *Core) Tick(now time.Time) {
 		listens = listens || is
 	}
 	if listens {
-		if ended := c.Ended(); len(ended) > 0 {
+		if ended := c.ended(0); len(ended) > 0 {
 			c.Heartbeat(now, c.cfg.Self, c.cfg.ID, ended)
 		}
 	}

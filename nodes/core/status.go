@@ -86,12 +86,14 @@ func (c *Core) Running() int {
 	return n
 }
 
-// Ended is what this node's outputs report of sessions that need no more uploading.
-func (c *Core) Ended() []role.Ended {
+// Ended is what this node's outputs report in the next heartbeat of sessions that need no more uploading.
+func (c *Core) Ended() []role.Ended { return c.ended(role.EndedBytes) }
+
+func (c *Core) ended(limit int) []role.Ended {
 	var all []role.Ended
 	for _, g := range c.gateways {
 		if r, ok := g.(role.EndReporter); ok {
-			all = append(all, r.Ended()...)
+			all = append(all, r.Ended(limit)...)
 		}
 	}
 	return all

@@ -79,7 +79,7 @@ func TestR17_AKeptAnswerKeepsItsID(t *testing.T) {
 		o.Forget(id, ours.Hash())
 		again.Forget(id, session.TokenHash{})
 	}
-	if e := o.Ended(); len(e) != 1 || e[0].Opener != s.Opener {
+	if e := o.Ended(0); len(e) != 1 || e[0].Opener != s.Opener {
 		t.Fatalf("%+v", e)
 	}
 }

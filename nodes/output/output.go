@@ -7,7 +7,6 @@ package output
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"posta.dev/posta/nodes/gateway"
@@ -22,6 +21,8 @@ type Output struct {
 	gateway.Base
 	results map[session.ID]*result
 	waiting []poll
+	told    map[session.ID]uint64 // in which heartbeat inputs were last told of a session that ended
+	beats   uint64
 	now     time.Time
 }
 
@@ -119,26 +120,6 @@ func (o *Output) Drop(id session.ID, why role.Outcome) {
 		r.why = gateway.OutcomeOf(why)
 	}
 }
-
-// Ended implements role.EndReporter.
-func (o *Output) Ended() []role.Ended {
-	var all []role.Ended
-	for _, r := range o.results {
-		if r.over {
-			all = append(all, role.Ended{ID: r.id, Opener: r.opener, Failed: r.why.Failed(), Code: r.why.Code, Reason: r.why.Reason})
-		}
-	}
-	for _, id := range o.Tombstones.Recent(recent) {
-		w, _ := o.Tombstones.Get(id)
-		failed := w.Failed() && w.Code != protocol.ErrExpired && w.Code != protocol.ErrClosed
-		all = append(all, role.Ended{ID: id, Opener: w.Opener, Failed: failed, Code: w.Code, Reason: w.Reason})
-	}
-	slices.SortFunc(all, func(a, b role.Ended) int { return slices.Compare(a.ID[:], b.ID[:]) })
-	return all
-}
-
-// recent is how many closed sessions heartbeats still mention, for an input that was away when they ended.
-const recent = 64
 
 // Running implements role.Gateway: answers that are not complete.
 func (o *Output) Running() int {

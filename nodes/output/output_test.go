@@ -174,7 +174,7 @@ func TestClose_ForgetsTheAnswer(t *testing.T) {
 	if r, _ := h.Ask(t, noon, 1, results(0, time.Minute)); r.Err.Code != protocol.ErrClosed {
 		t.Fatalf("%+v", r)
 	}
-	if e := o.Ended(); len(e) != 1 || e[0].Failed {
+	if e := o.Ended(0); len(e) != 1 || e[0].Failed {
 		t.Fatalf("inputs still have to hear of it: %+v", e)
 	}
 	// It does not come to life again.
@@ -198,7 +198,7 @@ func TestResults_Expire(t *testing.T) {
 	if r, _ := h.Ask(t, noon, 1, results(0, 0)); r.Err.Code != protocol.ErrExpired {
 		t.Fatalf("%+v", r)
 	}
-	if e := o.Ended(); len(e) != 1 || e[0].Failed {
+	if e := o.Ended(0); len(e) != 1 || e[0].Failed {
 		t.Fatalf("%+v", e)
 	}
 }
@@ -211,7 +211,7 @@ func TestCancel(t *testing.T) {
 	if h.Aborted[id].Code != protocol.ErrCancelled {
 		t.Fatal(h.Aborted)
 	}
-	if e := o.Ended(); len(e) != 1 || !e[0].Failed || e[0].Code != protocol.ErrCancelled {
+	if e := o.Ended(0); len(e) != 1 || !e[0].Failed || e[0].Code != protocol.ErrCancelled {
 		t.Fatalf("%+v", e)
 	}
 	if r, _ := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Cancel, Session: roletest.ID("x"), Force: true}); r.Err.Code != protocol.ErrUnknownSession {

@@ -155,5 +155,11 @@ type HeartbeatListener interface {
 
 // EndReporter is a gateway that has something to say in this node's heartbeats.
 type EndReporter interface {
-	Ended() []Ended
+	// Ended returns what is to be told. With a limit in bytes it is the next part of that, for one heartbeat: what was never told comes
+	// first, then what was told longest ago, so that each session is told within a bounded number of calls (R16). Without one (0) it is
+	// all, and the order of the parts stays as it was.
+	Ended(limit int) []Ended
 }
+
+// EndedBytes bounds what a heartbeat tells of sessions that have ended.
+const EndedBytes = 64 << 10

@@ -1,0 +1,50 @@
+package output
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/nodes/role/roletest"
+	"posta.dev/posta/protocol/session"
+)
+
+// TestR16_HeartbeatsOfManyFailedSessions: 900 of them with long reasons made a heartbeat of more than 1 MiB, which nobody takes, and medics
+// killed the output for its silence. Now each heartbeat is small, and each session is told within a bounded number of them.
+func TestR16_HeartbeatsOfManyFailedSessions(t *testing.T) {
+	o := New(roletest.About())
+	roletest.NewHost(o)
+	const sessions = 900
+	for i := range sessions {
+		o.Drop(roletest.ID(fmt.Sprintf("s%d", i)), role.Outcome{Failed: true, Reason: strings.Repeat("why ", 275)})
+	}
+	o.Tick(noon)
+	if n := len(o.Ended(0)); n != sessions {
+		t.Fatalf("an input of the same chain hears of %d", n)
+	}
+	heard := map[session.ID]bool{}
+	beats := sessions*1200/role.EndedBytes + 2
+	for range beats {
+		ended := o.Ended(role.EndedBytes)
+		for _, e := range ended {
+			heard[e.ID] = true
+		}
+		b := heartbeat.Beat{Node: link.NodeID("output-1"), State: heartbeat.Running, Ended: ended}
+		if frame := b.Append(nil); len(frame) > role.EndedBytes+256 {
+			t.Fatalf("R16: a heartbeat of %d bytes", len(frame))
+		} else if _, err := heartbeat.Decode(frame); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(heard) != sessions {
+		t.Errorf("R16: after %d heartbeats inputs have heard of %d sessions", beats, len(heard))
+	}
+	late := roletest.ID("late")
+	o.Drop(late, role.Outcome{Failed: true, Reason: "poison"})
+	if next := o.Ended(role.EndedBytes); len(next) == 0 || next[0].ID != late {
+		t.Error("what has just ended is not told first")
+	}
+}
