@@ -19,7 +19,7 @@ func coreConfig(c Config, n topology.Node, id link.Identity) (core.Config, error
 	cfg := core.Config{
 		Self: n.ID, ID: id, Replica: analyses.Replica{Index: n.Index - 1, Of: n.Of},
 		Joiner: n.Holds(topology.Joiner), Known: c.Known, Wiring: t.Wiring(),
-		Window: int(t.Limits.Window), Commit: int(t.Limits.Commit), Frame: int(t.Limits.Frame), Record: wal.MaxRecord, Pace: link.DefaultPace,
+		Window: int(t.Limits.Window), Commit: int(t.Limits.Commit), Frame: int(t.Limits.Frame), Record: wal.MaxRecord, Memory: int(t.Limits.Memory), Pace: link.DefaultPace,
 	}
 	dials := t.Transport == topology.ZMQ // over a broker frames wait for their receiver, whoever connects first
 	for _, e := range t.EdgesTo(n.Stage) {

@@ -22,6 +22,10 @@ type Limits struct {
 	// Commit is the bytes of input taken into one commit, 64KiB to 256MiB, default 4MiB, at least Chunk. Small ones pay an fsync for
 	// little; large ones hold acknowledgements back and repeat more work after a crash.
 	Commit Size
+	// Memory is the bytes of reference data that one session may have in a joiner, 1MiB to 1024GiB, default 1GiB: as it travels, projected to
+	// the columns that are needed. An analysis takes up to ten times as much for its tables. A session beyond it fails. Small ones fail honest
+	// sessions, large ones let one session take a joiner's memory.
+	Memory Size
 	// Segment is the size at which the log goes on in a new file, 1MiB to 1GiB, default 32MiB. The log is cut by whole
 	// segments, and one at a time is in memory during recovery: large ones keep disk longer, small ones cost some fsyncs each.
 	Segment Size

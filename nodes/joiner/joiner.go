@@ -32,6 +32,7 @@ type state struct {
 	joiner    analyses.Joiner
 	tables    []*fold.Table
 	reference []reference // what Snapshot stores
+	bytes     int         // of their payloads
 	ended     []int       // streams, in the order they ended
 	deferred  bool        // the analysis has been given nothing of reference and ended yet: see catchUp
 	folded    bool
@@ -62,11 +63,15 @@ func (j *Joiner) Open(s role.Session) error {
 }
 
 // Take implements role.Role.
-func (j *Joiner) Take(id session.ID, m role.Message, _ role.Emitter) (durable bool, err error) {
+func (j *Joiner) Take(id session.ID, m role.Message, out role.Emitter) (durable bool, err error) {
 	st := j.sessions[id]
 	ref := st.Analysis.Streams[m.Stream].Reference
 	switch {
 	case ref:
+		if st.bytes += len(m.Payload); out != nil && st.bytes > out.Limits().Memory {
+			return false, fmt.Errorf("R16: the session's reference data has %d bytes up to stream %s, and limits.memory is %d: give it less, or raise limits.memory in the topology and start the session again",
+				st.bytes, st.Analysis.Streams[m.Stream].Name, out.Limits().Memory)
+		}
 		st.reference = append(st.reference, reference{m.Stream, m.Payload})
 		if st.deferred {
 			return true, nil

@@ -151,9 +151,10 @@ func Session(t *testing.T, name string, r analyses.Replica, params map[string]st
 
 // Kept is an emitter that keeps everything.
 type Kept struct {
-	N     int // of partitions, 0 is 1
-	Frame int // limits.frame, 0 is none
-	All   []Emitted
+	N      int // of partitions, 0 is 1
+	Frame  int // limits.frame, 0 is none
+	Memory int // limits.memory, 0 is none
+	All    []Emitted
 }
 
 // Emitted is one message.
@@ -170,6 +171,9 @@ func (k *Kept) Limits() role.Limits {
 	l := role.NoLimits
 	if k.Frame > 0 {
 		l.Frame = k.Frame
+	}
+	if k.Memory > 0 {
+		l.Memory = k.Memory
 	}
 	return l
 }
