@@ -19,10 +19,11 @@ type Client struct {
 	cfg        Config
 	fromCaller bool // the session's id: it may have been opened before
 	dial       func(endpoint string) (requester, error)
-	info       protocol.Reply // what the entry said of the cluster
-	opened     protocol.Reply // what the first input said of the session
-	phase      atomic.Int32   // of the session, see below
-	lastReply  *lastReply     // of any node
+	info       protocol.Reply         // what the entry said of the cluster
+	opened     protocol.Reply         // what the first input said of the session
+	phase      atomic.Int32           // of the session, see below
+	ended      atomic.Pointer[string] // the last stream whose end every input has acknowledged; pings say it (R14)
+	lastReply  *lastReply             // of any node
 	retries    atomic.Uint64
 	counters   *counters
 	warnings   *warnings

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"posta.dev/posta/protocol"
@@ -63,7 +64,7 @@ func (c *Client) pingAll(ctx context.Context, inputs []*conn) error {
 
 // ping keeps the session alive at one input and asks how it is.
 func (c *Client) ping(ctx context.Context, input *conn) (session.State, error) {
-	reply, err := input.request(ctx, c.request(protocol.Ping), protocol.OK)
+	reply, err := input.request(ctx, c.pingTo(input), protocol.OK)
 	if err != nil {
 		return "", fmt.Errorf("session %s at %s: %w", c.cfg.Session, input.endpoint, err)
 	}
@@ -71,6 +72,22 @@ func (c *Client) ping(ctx context.Context, input *conn) (session.State, error) {
 		return reply.State, c.failed(reply.Reason)
 	}
 	return reply.State, nil
+}
+
+// pingTo says what the input has acknowledged: if it lost that, the session fails at once (R14).
+func (c *Client) pingTo(input *conn) protocol.Request {
+	q := c.request(protocol.Ping)
+	inputs, _, lanes := c.connections()
+	at := slices.Index(inputs, input)
+	for _, l := range lanes {
+		if seq := l.acked.Load(); l.input == at && seq > 0 {
+			q.Lanes = append(q.Lanes, protocol.LaneSeq{Lane: l.id, Seq: seq})
+		}
+	}
+	if s := c.ended.Load(); s != nil {
+		q.Stream = *s
+	}
+	return q
 }
 
 // failed is the error for a session that failed in the cluster.

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"posta.dev/posta/protocol"
 )
@@ -14,6 +15,7 @@ type lane struct {
 	input   int              // index of the input
 	request protocol.Request // what all its requests have in common
 	seq     uint64           // of the last chunk sent
+	acked   atomic.Uint64    // the last chunk that the input has acknowledged; pings say it (R14)
 	head    []byte           // of the last request
 }
 
@@ -31,6 +33,7 @@ func (l *lane) send(ctx context.Context, stream string, p chunk) (free bool, err
 	if err != nil {
 		return false, fmt.Errorf("send %s from line %d to %s: %w", p.file, p.line, l.conn.endpoint, err)
 	}
+	l.acked.Store(l.seq)
 	return tries == 1, nil
 }
 

@@ -55,6 +55,7 @@ func (c *Client) upload(ctx context.Context, found [][]Source) error {
 		if err := c.endStream(ctx, s.Name); err != nil {
 			return fmt.Errorf("end of %s: %w", s.Name, err)
 		}
+		c.ended.Store(&s.Name)
 		c.counters.stream(i).ended.Store(true)
 	}
 	c.phase.Store(phaseUploaded)

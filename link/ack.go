@@ -12,12 +12,18 @@ type Ack struct {
 	To       NodeID   // the sender that is told
 	Log      LogID    // the sender's log that Hwm counts in; zero if the receiver knows none yet
 	Hwm      Seq      // durable at the receiver
+	HwmLife  Life     // that made the frame Hwm (R14)
+	Echo     Life     // the sender's life as the receiver knows it: an acknowledgement for another life says nothing to this one
 	Resend   bool     // the receiver misses Hwm+1 and wants it again
 	Receiver NodeID   // the node that acknowledges
 	ID       Identity // of the receiver
+
+	// Superseded says that the receiver knows Log as replaced, or as opened at an equal or higher incarnation by another life than Echo (R14).
+	// Such an acknowledgement says nothing else.
+	Superseded bool
 }
 
-const ackFields = 8
+const ackFields = 12
 
 // Append appends the wire form.
 func (a *Ack) Append(b []byte) []byte {
@@ -26,10 +32,14 @@ func (a *Ack) Append(b []byte) []byte {
 	b = wire.AppendString(b, string(a.To))
 	b = wire.AppendBin(b, a.Log[:])
 	b = wire.AppendUint(b, uint64(a.Hwm))
+	b = wire.AppendUint(b, uint64(a.HwmLife))
+	b = wire.AppendUint(b, uint64(a.Echo))
 	b = wire.AppendBool(b, a.Resend)
 	b = wire.AppendString(b, string(a.Receiver))
 	b = wire.AppendBin(b, a.ID.LogID[:])
-	return wire.AppendUint(b, uint64(a.ID.Incarnation))
+	b = wire.AppendUint(b, uint64(a.ID.Incarnation))
+	b = wire.AppendUint(b, uint64(a.ID.Life))
+	return wire.AppendBool(b, a.Superseded)
 }
 
 // DecodeAck reads the wire form.
@@ -41,10 +51,13 @@ func DecodeAck(names *Interner, p []byte) (Ack, error) {
 	a.To = NodeID(readName(&r, names))
 	readBlob(&r, a.Log[:])
 	a.Hwm = Seq(r.Uint())
+	a.HwmLife, a.Echo = Life(r.Uint()), Life(r.Uint())
 	a.Resend = r.Bool()
 	a.Receiver = NodeID(readName(&r, names))
 	readBlob(&r, a.ID.LogID[:])
 	a.ID.Incarnation = Incarnation(r.Uint())
+	a.ID.Life = Life(r.Uint())
+	a.Superseded = r.Bool()
 	if err := r.Done(); err != nil {
 		return Ack{}, fmt.Errorf("%w: acknowledgement: %w", ErrBadFrame, err)
 	}

@@ -13,7 +13,7 @@ import (
 
 func someFrame() Frame {
 	return Frame{
-		Edge: "input-joiner-facts", From: "input-1", ID: Identity{LogID{1, 2, 3}, 7}, Seq: 12345678901,
+		Edge: "input-joiner-facts", From: "input-1", ID: Identity{LogID: LogID{1, 2, 3}, Incarnation: 7, Life: 1 << 63}, Life: 77, Seq: 12345678901,
 		Kind: Data, Session: session.ID{9, 8, 7}, Stream: 3, Payload: []byte("rows"),
 	}
 }
@@ -23,7 +23,7 @@ func TestFrame_ComesOutAsItWentIn(t *testing.T) {
 	for _, f := range []Frame{
 		someFrame(),
 		{Edge: "e", From: "n-1", Seq: 1, Kind: Open, Payload: []byte{}},
-		{Edge: "", From: "", Kind: Hello, Payload: HelloPayload{"b-1", 4, 9}.Encode()},
+		{Edge: "", From: "", Kind: Hello, Payload: HelloPayload{To: "b-1", Floor: 4, FloorLife: 7, Sent: 9, Log: LogID{3}, Acked: 4, Life: 7, Superseded: 1 << 63}.Encode()},
 		{Edge: "e", From: "n-1", Seq: 1<<64 - 1, Kind: Abort, Stream: maxStream, Payload: bytes.Repeat([]byte{0}, 70000)},
 	} {
 		got, err := DecodeFrame(names, f.AppendHeader(nil), f.Payload)
@@ -63,7 +63,7 @@ func TestFrame_WhatNoNodeSendsIsRefused(t *testing.T) {
 }
 
 func TestAck_ComesOutAsItWentIn(t *testing.T) {
-	a := Ack{Edge: "e", To: "a-1", Log: LogID{4}, Hwm: 99, Resend: true, Receiver: "b-1", ID: Identity{LogID{5}, 6}}
+	a := Ack{Edge: "e", To: "a-1", Log: LogID{4}, Hwm: 99, HwmLife: 1 << 63, Echo: 8, Resend: true, Receiver: "b-1", ID: Identity{LogID: LogID{5}, Incarnation: 6, Life: 9}, Superseded: true}
 	got, err := DecodeAck(&Interner{}, a.Append(nil))
 	if err != nil || got != a {
 		t.Fatalf("%+v, %v", got, err)
@@ -84,7 +84,7 @@ func TestAck_ComesOutAsItWentIn(t *testing.T) {
 }
 
 func TestHelloPayload_ComesOutAsItWentIn(t *testing.T) {
-	g := HelloPayload{To: "joiner-12", Floor: 5, Sent: 1 << 40}
+	g := HelloPayload{To: "joiner-12", Floor: 5, FloorLife: 1 << 63, Sent: 1 << 40, Log: LogID{1}, Acked: 4, Life: 3, Superseded: 2}
 	if got, err := DecodeHello(g.Encode()); err != nil || got != g {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -154,7 +154,7 @@ func FuzzDecodeAck(f *testing.F) {
 }
 
 func FuzzDecodeHello(f *testing.F) {
-	f.Add(HelloPayload{"b-1", 4, 9}.Encode())
+	f.Add(HelloPayload{To: "b-1", Floor: 4, FloorLife: 7, Sent: 9, Log: LogID{3}, Acked: 4, Life: 7, Superseded: 1 << 63}.Encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		got, err := DecodeHello(b)
 		if err != nil {

@@ -20,6 +20,11 @@
 // On an edge of route "all" a frame has one number for all receivers, and each has its own hwm (R10): one [Sender] with
 // several peers. On the other routes each receiver has a Sender of its own.
 //
+// Each opening of a log has a life, a random number (R14). A frame carries the life that made it, a hwm that of its frame, an acknowledgement
+// that of the sender whom it answers. So a sender sees that its log was set back when a receiver has a frame that it never stored, or
+// another frame under the number; a receiver sees it when a hello says that its log has acknowledged more than it has. Whoever sees it of
+// itself retires its log. Whoever hears from a log that another one has replaced says "superseded", and the process that hears it retires.
+//
 // Frames that are not acknowledged stay in memory, at most the window of each link (R9); after a restart they are read
 // from the log again. That is all that "memory first, log otherwise" (R7) needs, since the window bounds both.
 package link

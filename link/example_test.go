@@ -27,7 +27,7 @@ func Example() {
 	// The hello introduces the sender's log. The receiver answers with its hwm, and frames may leave (R7).
 	hello, _ := sender.Hello("joiner-1", now, time.Second)
 	said, _ := link.DecodeHello(hello.Payload)
-	receiver.Hello(hello.ID, said)
+	receiver.Hello(hello.ID, said, joiner.LogID)
 	acknowledge()
 
 	for _, text := range []string{"one", "two", "three"} {
@@ -51,7 +51,7 @@ func Example() {
 				receiver.Took(&f)
 			case link.Gap:
 				fmt.Printf("frame %d is behind a gap\n", f.Seq)
-				receiver.Dropped(verdict)
+				receiver.Dropped(verdict, f.ID)
 			}
 		}
 		acknowledge()

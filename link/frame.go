@@ -37,6 +37,7 @@ type Frame struct {
 	Edge    string // name of the edge in the topology
 	From    NodeID
 	ID      Identity // of From's log when the frame was put on the wire
+	Life    Life     // that made the frame: the number and this life stand for one content (R14); zero for Hello
 	Seq     Seq      // zero for Hello
 	Kind    Kind
 	Session session.ID
@@ -49,7 +50,7 @@ func (f *Frame) Size() int { return len(f.Payload) + frameOverhead }
 
 const (
 	frameOverhead = 96
-	headerFields  = 9
+	headerFields  = 11
 	maxName       = 256
 	maxStream     = 255
 )
@@ -59,14 +60,16 @@ var ErrBadFrame = errors.New("bad frame")
 
 // AppendHeader appends everything but the payload, which travels as a part of its own so that it is never copied:
 //
-//	[edge str, from str, log id bin16, incarnation, seq, kind, session bin16, stream, payload length]
+//	[edge str, from str, log id bin16, incarnation, life, seq, life that made it, kind, session bin16, stream, payload length]
 func (f *Frame) AppendHeader(b []byte) []byte {
 	b = wire.AppendArray(b, headerFields)
 	b = wire.AppendString(b, f.Edge)
 	b = wire.AppendString(b, string(f.From))
 	b = wire.AppendBin(b, f.ID.LogID[:])
 	b = wire.AppendUint(b, uint64(f.ID.Incarnation))
+	b = wire.AppendUint(b, uint64(f.ID.Life))
 	b = wire.AppendUint(b, uint64(f.Seq))
+	b = wire.AppendUint(b, uint64(f.Life))
 	b = wire.AppendUint(b, uint64(f.Kind))
 	b = wire.AppendBin(b, f.Session[:])
 	b = wire.AppendUint(b, uint64(f.Stream))
@@ -102,7 +105,9 @@ func DecodeFrame(names *Interner, header, payload []byte) (Frame, error) {
 	f.From = NodeID(readName(&r, names))
 	readBlob(&r, f.ID.LogID[:])
 	f.ID.Incarnation = Incarnation(r.Uint())
+	f.ID.Life = Life(r.Uint())
 	f.Seq = Seq(r.Uint())
+	f.Life = Life(r.Uint())
 	kind := r.Uint()
 	readBlob(&r, f.Session[:])
 	stream := r.Uint()
@@ -140,29 +145,4 @@ func readBlob(r *wire.Reader, dst []byte) {
 	} else {
 		r.Fail("%d bytes found where %d are wanted", len(b), len(dst))
 	}
-}
-
-// HelloPayload is what a Hello says.
-type HelloPayload struct {
-	To    NodeID // the receiver it is for: on a PUB socket all receivers hear it, and each has its own floor
-	Floor Seq    // the receiver has acknowledged everything up to here, and the sender has dropped it
-	Sent  Seq    // the last number put on the wire before this hello
-}
-
-// Encode returns the payload.
-func (h HelloPayload) Encode() []byte {
-	b := wire.AppendArray(make([]byte, 0, 20+len(h.To)), 3)
-	b = wire.AppendString(b, string(h.To))
-	return wire.AppendUint(wire.AppendUint(b, uint64(h.Floor)), uint64(h.Sent))
-}
-
-// DecodeHello reads the payload of a Hello.
-func DecodeHello(p []byte) (HelloPayload, error) {
-	r := wire.NewReader(p)
-	r.ArrayOf(3)
-	h := HelloPayload{To: NodeID(r.String()), Floor: Seq(r.Uint()), Sent: Seq(r.Uint())}
-	if err := r.Done(); err != nil {
-		return HelloPayload{}, fmt.Errorf("%w: hello: %w", ErrBadFrame, err)
-	}
-	return h, nil
 }

@@ -21,8 +21,19 @@ type LogID [16]byte
 // String returns the first eight hexadecimal digits, enough for people to tell two apart.
 func (l LogID) String() string { return hex.EncodeToString(l[:4]) }
 
+// Life is the random number of one opening of a data directory (R14). An incarnation may come twice, because a directory can be set back to
+// a former state; a life never does. Zero is "not known".
+type Life uint64
+
 // Identity is a node's log, and which opening of it is running.
 type Identity struct {
 	LogID       LogID
 	Incarnation Incarnation
+	Life        Life
+}
+
+// Over reports whether an identity of the same log is that of an opening that another one has followed: one with a lower incarnation, or
+// with the same incarnation and another life (R14).
+func (i Identity) Over(present Identity) bool {
+	return i.Incarnation < present.Incarnation || i.Incarnation == present.Incarnation && i.Life != present.Life
 }

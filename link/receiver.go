@@ -28,8 +28,13 @@ type Receiver struct {
 	from       NodeID
 	id         Identity // of the sender, zero until its hello
 	taken      Seq      // the last frame whose effect is in memory
+	takenLife  Life     // that made it
 	stored     Seq      // the last frame whose effect is durable: the hwm that is acknowledged (R5)
+	storedLife Life     // that made it
+	echo       Life     // the sender's life that acknowledgements echo
 	superseded supersededLogs
+	rejected   Identity // of a superseded opening of the sender that is to be told so; zero if none
+	rejectedAt time.Time
 	gap        bool // a frame after a hole was seen, and nothing was taken since: a resend is needed
 	ackDue     bool // an acknowledgement is to be sent now, whatever ackedAt says
 	ackedAt    time.Time
@@ -57,8 +62,10 @@ func (r *Receiver) Check(f *Frame) Verdict {
 		return Zombie
 	case f.ID.LogID != r.id.LogID:
 		return Unknown
-	case f.ID.Incarnation < r.id.Incarnation:
+	case f.ID.Over(r.id):
 		return Zombie
+	case f.ID != r.id:
+		return Unknown // no sender of ours sends before this node has answered its hello
 	case f.Seq <= r.taken:
 		return Duplicate
 	case f.Seq > r.taken+1:
@@ -72,44 +79,20 @@ func (r *Receiver) Took(f *Frame) {
 	if f.Seq != r.taken+1 {
 		panic(fmt.Sprintf("R4: %s from %s: frame %d taken after %d", r.edge, r.from, f.Seq, r.taken))
 	}
-	r.taken = f.Seq
-	r.id.Incarnation = max(r.id.Incarnation, f.ID.Incarnation)
+	r.taken, r.takenLife = f.Seq, f.Life
 	r.gap = false
-	r.superseded.heard()
 }
 
-// Dropped notes a frame that was not taken, so that the sender hears of it.
-func (r *Receiver) Dropped(v Verdict) {
+// Dropped notes a frame that was not taken, so that its sender, id, hears of it.
+func (r *Receiver) Dropped(v Verdict, id Identity) {
 	switch v {
+	case Zombie:
+		r.rejected = id
 	case Duplicate, Unknown:
 		r.ackDue = true
 	case Gap:
 		r.gap = true
 	}
-}
-
-// Hello takes a hello. lost is true when frames from this sender are gone for good (R8): it is known by another log, so it
-// lost its disk with what was in flight; or it says that frames were acknowledged here which this disk knows nothing of.
-//
-// A floor counts as taken, and is acknowledged when the hwm is stored like any other (R5).
-func (r *Receiver) Hello(id Identity, h HelloPayload) (lost bool) {
-	if r.superseded.zombie(id.LogID) || id.LogID == r.id.LogID && id.Incarnation < r.id.Incarnation {
-		return false
-	}
-	r.ackDue = true
-	if id.LogID == r.id.LogID {
-		lost = h.Floor > r.taken
-		r.taken = max(r.taken, h.Floor)
-	} else {
-		if lost = r.id.LogID != (LogID{}); lost {
-			r.superseded.add(r.id.LogID)
-		}
-		r.taken, r.stored = h.Floor, 0
-	}
-	r.id = id
-	r.gap = h.Sent > r.taken
-	r.superseded.heard()
-	return lost
 }
 
 // Hwm is the durable part of a Receiver.
@@ -118,12 +101,13 @@ type Hwm struct {
 	From       NodeID
 	ID         Identity
 	Seq        Seq
+	Life       Life // that made the frame Seq (R14)
 	Superseded []LogID
 }
 
 // Hwm returns what to store: the hwm as it is in memory, to be written with the effects that moved it (R5).
 func (r *Receiver) Hwm() Hwm {
-	return Hwm{Edge: r.edge, From: r.from, ID: r.id, Seq: r.taken, Superseded: slices.Clone(r.superseded.logs)}
+	return Hwm{Edge: r.edge, From: r.from, ID: r.id, Seq: r.taken, Life: r.takenLife, Superseded: slices.Clone(r.superseded.logs)}
 }
 
 // Stored says that the commit with h is on disk.
@@ -135,14 +119,15 @@ func (r *Receiver) Stored(h Hwm) {
 		panic(fmt.Sprintf("R5: %s from %s: hwm %d stored, only %d taken", r.edge, r.from, h.Seq, r.taken))
 	}
 	if h.Seq > r.stored {
-		r.stored = h.Seq
+		r.stored, r.storedLife = h.Seq, h.Life
 		r.ackDue = true
 	}
 }
 
 // Restore sets what a snapshot or a log record says.
 func (r *Receiver) Restore(h Hwm) {
-	r.id, r.taken, r.stored = h.ID, h.Seq, h.Seq
+	r.id, r.echo = h.ID, h.ID.Life
+	r.taken, r.stored, r.takenLife, r.storedLife = h.Seq, h.Seq, h.Life, h.Life
 	r.superseded = supersededLogs{logs: slices.Clone(h.Superseded)}
 }
 
@@ -170,11 +155,26 @@ func (r *Receiver) Ack(node NodeID, self Identity, now time.Time, pace Pace) (Ac
 	}
 	r.ackDue = false
 	r.ackedAt = now
+	if r.taken == r.stored {
+		// A new life of the sender is answered only with all that was taken from former ones: it decides by the answer whether its log
+		// continues what is here (R14), and what it sends next must not fall on numbers that were taken and not yet told.
+		r.echo = r.id.Life
+	}
 	if ask {
 		r.askedAt = now
 	}
 	return Ack{
-		Edge: r.edge, To: r.from, Log: r.id.LogID, Hwm: r.stored, Resend: ask,
+		Edge: r.edge, To: r.from, Log: r.id.LogID, Hwm: r.stored, HwmLife: r.storedLife, Echo: r.echo, Resend: ask,
 		Receiver: node, ID: self,
 	}, true
+}
+
+// Rejection returns the word to a superseded opening of the sender that is due, if one is (R14). If nobody listens to it any more it is lost.
+func (r *Receiver) Rejection(node NodeID, self Identity, now time.Time, pace Pace) (Ack, bool) {
+	if r.rejected.Life == 0 || now.Sub(r.rejectedAt) < pace.Ask {
+		return Ack{}, false
+	}
+	a := Ack{Edge: r.edge, To: r.from, Log: r.rejected.LogID, Echo: r.rejected.Life, Superseded: true, Receiver: node, ID: self}
+	r.rejected, r.rejectedAt = Identity{}, now
+	return a, true
 }

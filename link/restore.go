@@ -9,6 +9,7 @@ type Progress struct {
 	Edge  string
 	To    NodeID // which of the edge's outboxes, filled in by the owner of all of them; empty on an edge of route "all"
 	Last  Seq
+	Life  Life // that made the frame Last; zero if that is not known any more
 	Acked []Acked
 }
 
@@ -17,15 +18,30 @@ type Acked struct {
 	Node NodeID
 	Seq  Seq
 	Log  LogID // zero until the receiver was heard
+	Life Life  // that made the frame Seq (R14); zero if that is not known any more
+	Here bool  // Log has acknowledged Seq itself, and not a log before it
 }
 
 // Progress returns the state to store.
 func (s *Sender) Progress() Progress {
-	p := Progress{Edge: s.edge, Last: s.Last()}
+	p := Progress{Edge: s.edge, Last: s.Last(), Life: s.lastLife()}
 	for _, q := range s.peers {
-		p.Acked = append(p.Acked, Acked{q.node, q.acked, q.id.LogID})
+		p.Acked = append(p.Acked, Acked{q.node, q.acked, q.id.LogID, q.ackedLife, q.ackedHere})
 	}
 	return p
+}
+
+// lastLife is the life that made the last frame.
+func (s *Sender) lastLife() Life {
+	if n := len(s.entries); n > 0 {
+		return s.entries[n-1].frame.Life
+	}
+	for _, p := range s.peers {
+		if p.acked == s.Last() {
+			return p.ackedLife
+		}
+	}
+	return 0
 }
 
 // Restore sets a new Sender to what a snapshot says. The frames after the slowest acknowledgement follow by [Sender.Reload],
@@ -33,7 +49,7 @@ func (s *Sender) Progress() Progress {
 func (s *Sender) Restore(p Progress) {
 	for _, a := range p.Acked {
 		if q := s.peer(a.Node); q != nil {
-			q.acked, q.sent, q.id.LogID = a.Seq, a.Seq, a.Log
+			q.acked, q.sent, q.id.LogID, q.ackedLife, q.ackedHere = a.Seq, a.Seq, a.Log, a.Life, a.Here
 		}
 	}
 	floor := p.Last
@@ -54,10 +70,10 @@ func (s *Sender) Acknowledged(a Acked) {
 	}
 	p.id.LogID = a.Log
 	seq := a.Seq
-	if seq <= p.acked {
+	if seq < p.acked {
 		return
 	}
-	p.acked, p.sent = seq, max(p.sent, seq)
+	p.acked, p.sent, p.ackedLife, p.ackedHere = seq, max(p.sent, seq), a.Life, a.Here
 	if i := s.index(seq); i >= 0 && i < len(s.entries) {
 		p.ackedEnd = s.entries[i].end
 	}
@@ -73,7 +89,7 @@ func (s *Sender) Reload(f Frame, at LogIndex) error {
 		return nil
 	}
 	if f.Seq > s.next && len(s.entries) == 0 {
-		s.skip(f.Seq - 1)
+		s.skip(f.Seq-1, 0)
 	}
 	if f.Seq > s.next {
 		return fmt.Errorf("R2: %s: the log goes on with frame %d after %d: frames are missing", s.edge, f.Seq, s.next-1)
@@ -91,23 +107,26 @@ func (s *Sender) Reload(f Frame, at LogIndex) error {
 	return nil
 }
 
-// skip goes on behind seq: everything up to there was acknowledged by everybody, and has been cut from the log.
-func (s *Sender) skip(seq Seq) {
+// skip goes on behind seq, a frame of the given life: everything up to there was acknowledged by everybody, and has been cut from the log.
+func (s *Sender) skip(seq Seq, life Life) {
 	for _, p := range s.peers {
-		p.acked, p.sent = max(p.acked, seq), max(p.sent, seq)
+		if p.acked < seq {
+			p.acked, p.ackedLife, p.ackedHere = seq, life, false
+		}
+		p.sent = max(p.sent, seq)
 	}
 	s.next, s.stored = seq+1, seq
 }
 
-// Restored ends recovery. last is the last number that the snapshot, or a record behind it, says was given out. Where the
+// Restored ends recovery. last, a frame of the given life, is the last number that the snapshot, or a record behind it, says was given out. Where the
 // log holds no frame any more, all were acknowledged and cut; their numbers must not be given out again (R2).
-func (s *Sender) Restored(last Seq) error {
+func (s *Sender) Restored(last Seq, life Life) error {
 	if s.Last() >= last {
 		return nil
 	}
 	if len(s.entries) > 0 {
 		return fmt.Errorf("R2: %s: the log holds frames up to %d, %d were given out: frames are missing", s.edge, s.Last(), last)
 	}
-	s.skip(last)
+	s.skip(last, life)
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 // reload brings a new sender to where another was: its progress, and the frames from the given one on.
 func reload(t *testing.T, p Progress, first, last Seq, to ...NodeID) *Sender {
 	t.Helper()
-	s := NewSender("e", "a-1", Identity{logA.LogID, 2}, plenty, to...)
+	s := NewSender("e", "a-1", Identity{LogID: logA.LogID, Incarnation: 2}, plenty, to...)
 	s.Restore(p)
 	for seq := first; seq <= last; seq++ {
 		f := Frame{Edge: "e", From: "a-1", Seq: seq, Kind: Data, Payload: []byte("rows")}
@@ -16,14 +16,14 @@ func reload(t *testing.T, p Progress, first, last Seq, to ...NodeID) *Sender {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Restored(p.Last); err != nil {
+	if err := s.Restored(p.Last, p.Life); err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
 func TestN3_UnacknowledgedFramesComeBackFromTheLog(t *testing.T) {
-	p := Progress{Edge: "e", Last: 6, Acked: []Acked{{"b-1", 4, self.LogID}, {"b-2", 2, self.LogID}}}
+	p := Progress{Edge: "e", Last: 6, Acked: []Acked{{Node: "b-1", Seq: 4, Log: self.LogID}, {Node: "b-2", Seq: 2, Log: self.LogID}}}
 	s := reload(t, p, 1, 6, "b-1", "b-2")
 	if at, ok := s.Oldest(); !ok || at != 3 {
 		t.Fatalf("oldest %d %v, b-2 lacks 3", at, ok)
@@ -36,7 +36,7 @@ func TestN3_UnacknowledgedFramesComeBackFromTheLog(t *testing.T) {
 	s.Ack(Ack{Edge: "e", Log: logA.LogID, Hwm: 2, Receiver: "b-2", ID: self}, noon)
 	out := s.Take("b-2", plenty)
 	expect(t, "b-2 goes on", out, 3, 4, 5, 6)
-	if out[0].ID != (Identity{logA.LogID, 2}) {
+	if out[0].ID != (Identity{LogID: logA.LogID, Incarnation: 2}) {
 		t.Fatalf("frames leave under the present incarnation, not %v", out[0].ID)
 	}
 	size := out[0].Size()
@@ -46,7 +46,7 @@ func TestN3_UnacknowledgedFramesComeBackFromTheLog(t *testing.T) {
 }
 
 func TestR2_NumbersGoOnAfterARestart(t *testing.T) {
-	p := Progress{Last: 9, Acked: []Acked{{"b-1", 9, self.LogID}}}
+	p := Progress{Last: 9, Acked: []Acked{{Node: "b-1", Seq: 9, Log: self.LogID}}}
 	s := reload(t, p, 1, 0, "b-1")
 	if f := s.Add(Frame{Kind: Data}); f.Seq != 10 {
 		t.Fatalf("frame %d follows 9", f.Seq)
@@ -55,7 +55,7 @@ func TestR2_NumbersGoOnAfterARestart(t *testing.T) {
 
 // TestN3_ALogThatWasCutAfterTheSnapshot: what the snapshot does not know to be acknowledged was, or it would not be gone.
 func TestN3_ALogThatWasCutAfterTheSnapshot(t *testing.T) {
-	p := Progress{Last: 9, Acked: []Acked{{"b-1", 3, self.LogID}}}
+	p := Progress{Last: 9, Acked: []Acked{{Node: "b-1", Seq: 3, Log: self.LogID}}}
 	s := reload(t, p, 7, 11, "b-1")
 	if at, ok := s.Oldest(); !ok || at != 7 || s.Last() != 11 {
 		t.Fatal(at, ok, s.Last())
@@ -76,23 +76,23 @@ func TestR2_AHoleInTheLogIsAnError(t *testing.T) {
 	if s.Reload(Frame{Seq: 3}, 3) == nil {
 		t.Fatal("frame 2 is missing, and nobody minds")
 	}
-	if s.Restored(4) == nil {
+	if s.Restored(4, 0) == nil {
 		t.Fatal("frames 2 to 4 are missing, and nobody minds")
 	}
 }
 
 func TestR8_WhoAcknowledgedIsDurable(t *testing.T) {
-	s := reload(t, Progress{Last: 2, Acked: []Acked{{"b-1", 2, self.LogID}}}, 1, 0, "b-1")
-	if s.Ack(Ack{Edge: "e", Receiver: "b-1", ID: logB}, noon) == nil {
+	s := reload(t, Progress{Last: 2, Acked: []Acked{{Node: "b-1", Seq: 2, Log: self.LogID}}}, 1, 0, "b-1")
+	if s.lost(Ack{Edge: "e", Receiver: "b-1", ID: logB}) == nil {
 		t.Fatal("the receiver lost its disk while this node was away, and nobody notices")
 	}
 }
 
 func TestAcknowledged_FromARecord(t *testing.T) {
 	s := reload(t, Progress{}, 1, 5, "b-1")
-	s.Acknowledged(Acked{"b-1", 3, self.LogID})
-	s.Acknowledged(Acked{"b-1", 2, self.LogID})
-	s.Acknowledged(Acked{"c-9", 5, self.LogID})
+	s.Acknowledged(Acked{Node: "b-1", Seq: 3, Log: self.LogID})
+	s.Acknowledged(Acked{Node: "b-1", Seq: 2, Log: self.LogID})
+	s.Acknowledged(Acked{Node: "c-9", Seq: 5, Log: self.LogID})
 	if _, frames := s.Backlog(); frames != 2 {
 		t.Fatalf("%d frames are left", frames)
 	}

@@ -35,9 +35,15 @@ type peer struct {
 	node       NodeID
 	id         Identity // zero until the receiver was heard
 	superseded supersededLogs
-	ready      bool   // the receiver has told its hwm since the last connect or restart: frames may be sent (R7)
-	helloDue   bool   // a hello is to be sent now, whatever helloAt says
+	ready      bool // the receiver has told its hwm since the last connect or restart: frames may be sent (R7)
+	helloDue   bool // a hello is to be sent now, whatever helloAt says
+	heardUs    bool // it has answered this life's hello once
+	unheard    bool // its last word was not for this life, or says less than it acknowledged: a hello is to be said again soon
+	rejected   Life // a life of the receiver that must be told that it is superseded; zero if none
+	rejectedAt time.Time
 	acked      Seq    // everything up to here is durable at the receiver
+	ackedLife  Life   // that made the frame acked; zero if that is not known any more
+	ackedHere  bool   // the receiver's present log has said acked itself
 	sent       Seq    // the last frame on the wire; back to acked when a resend is needed
 	ackedEnd   uint64 // entry.end of acked
 	ackedAt    time.Time
@@ -68,7 +74,7 @@ func (s *Sender) Peers() []NodeID {
 // Add gives a frame its number and keeps it; it leaves once [Sender.Stored] says that its commit is on disk. The returned
 // frame carries the number and this node's name; it is what the log stores.
 func (s *Sender) Add(f Frame) Frame {
-	f.Edge, f.From, f.ID, f.Seq = s.edge, s.self, s.id, s.next
+	f.Edge, f.From, f.ID, f.Seq, f.Life = s.edge, s.self, s.id, s.next, s.id.Life
 	s.next++
 	s.push(f, 0)
 	return f
@@ -183,68 +189,6 @@ func (s *Sender) peer(node NodeID) *peer {
 	return nil
 }
 
-// Ack takes an acknowledgement. It returns a LostLog when the receiver comes with another log than the one that acknowledged
-// frames before: the effects of those frames are gone (R8).
-func (s *Sender) Ack(a Ack, now time.Time) (lost *LostLog) {
-	p := s.peer(a.Receiver)
-	if p == nil || a.Edge != s.edge || p.zombie(a.ID) {
-		return nil
-	}
-	restarted := a.ID != p.id
-	if p.heard(a.ID) {
-		lost = s.lostLog(p) // before the hwm of the new log moves what was acknowledged to the old one
-	}
-	if a.Log != s.id.LogID {
-		// It does not know our log yet: a first contact, or its disk is new, or ours is. The hello tells it where to begin.
-		p.ready, p.helloDue = false, true
-		return lost
-	}
-	if a.Hwm > s.stored {
-		// No node of ours says that, unless this one's disk was set back to a former state. Numbers that the receiver has seen
-		// must not be given to other frames, so nothing goes there until it says something else.
-		p.ready = false
-		return lost
-	}
-	s.acknowledge(p, a.Hwm, now)
-	if restarted || !p.ready || a.Resend {
-		p.sent = p.acked
-		p.ready = true
-	}
-	if a.Resend && p.sent == s.stored {
-		p.helloDue = true // there is nothing to send again: the hello says so, and it stops asking
-	}
-	return lost
-}
-
-// zombie reports whether an acknowledgement comes from a superseded incarnation, or from a superseded log (R8).
-func (p *peer) zombie(id Identity) bool {
-	return p.superseded.zombie(id.LogID) || id.LogID == p.id.LogID && id.Incarnation < p.id.Incarnation
-}
-
-// heard notes the receiver's present log and incarnation. It reports whether the receiver has lost what it acknowledged.
-func (p *peer) heard(id Identity) (lost bool) {
-	if p.id.LogID != id.LogID && p.id.LogID != (LogID{}) {
-		p.superseded.add(p.id.LogID)
-		lost = p.acked > 0
-	}
-	p.id = id
-	p.superseded.heard()
-	return lost
-}
-
-func (s *Sender) acknowledge(p *peer, hwm Seq, now time.Time) {
-	if hwm <= p.acked {
-		return
-	}
-	if i := s.index(hwm); i >= 0 {
-		p.ackedEnd = s.entries[i].end
-	}
-	p.acked = hwm
-	p.sent = max(p.sent, hwm)
-	p.ackedAt = now
-	s.trim()
-}
-
 // trim forgets what every peer has acknowledged.
 func (s *Sender) trim() {
 	floor := s.next - 1
@@ -314,32 +258,6 @@ func (s *Sender) TakeAll(limit int) []Frame {
 		}
 	}
 	return out
-}
-
-// Hello returns the hello that is due to node, if one is: after a connect, until the hwm is known, and when nothing has
-// moved for a while though frames are under way (they may be lost: the receiver will see). now sets the pace.
-func (s *Sender) Hello(node NodeID, now time.Time, every time.Duration) (Frame, bool) {
-	p := s.peer(node)
-	if p == nil {
-		return Frame{}, false
-	}
-	stuck := p.ready && p.sent > p.acked && now.Sub(p.ackedAt) >= every
-	if !p.helloDue && (now.Sub(p.helloAt) < every || p.ready && !stuck) {
-		return Frame{}, false
-	}
-	p.helloDue = false
-	p.helloAt = now
-	return Frame{
-		Edge: s.edge, From: s.self, ID: s.id, Kind: Hello,
-		Payload: HelloPayload{To: node, Floor: p.acked, Sent: s.sentTo(p)}.Encode(),
-	}, true
-}
-
-func (s *Sender) sentTo(p *peer) Seq {
-	if !p.ready {
-		return p.acked
-	}
-	return p.sent
 }
 
 // Sendable reports whether a peer that told its hwm still lacks durable frames.

@@ -28,6 +28,9 @@ func (x *node) run(ctx context.Context) error {
 	x.alarm = newAlarm()
 	defer x.alarm.stop()
 	x.step(time.Now()) // at once: it says that recovery is over
+	if x.core.Retired() != "" {
+		return errRetired
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -45,6 +48,9 @@ func (x *node) run(ctx context.Context) error {
 			x.alarm.rang()
 		}
 		x.step(time.Now())
+		if x.core.Retired() != "" {
+			return errRetired
+		}
 	}
 }
 

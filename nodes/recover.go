@@ -36,6 +36,9 @@ func (x *node) recover(analysis *core.LogAnalysis) (err error) {
 	if err := r.Done(); err != nil {
 		return err
 	}
+	if err := x.inherit(); err != nil {
+		return err
+	}
 	x.snapAt, x.snapSize, x.logBytes = at, int64(len(snapshot)), x.log.Size()
 	x.sinceCut = x.logBytes
 	return nil

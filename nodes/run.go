@@ -50,6 +50,24 @@ func Run(ctx context.Context, c Config) (err error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	c.Log = c.Log.With("node", n.ID)
+	spare := newHeadroom(c.Headroom)
+	defer spare.release()
+	var memory *memoryLimit
+	if c.Headroom > 0 {
+		limitProcessors(c.Topology, n)
+		memory = newMemoryLimit()
+	}
+	for retired := false; ; retired = true {
+		err := runLog(ctx, &node{cfg: c, node: n, memory: memory, started: time.Now()}, !retired)
+		if !errors.Is(err, errRetired) {
+			return err
+		}
+	}
+}
+
+// runLog runs a node until ctx is cancelled, or until its log has to be retired (R14): then it has done so, if it may, and returns errRetired.
+func runLog(ctx context.Context, x *node, mayRetire bool) (err error) {
+	c, n := x.cfg, x.node
 	analysis := core.NewLogAnalysis()
 	log, err := wal.Open(n.DataDir, wal.Options{
 		SegmentSize: int(c.Topology.Limits.Segment), FS: c.Disk, Logger: c.Log,
@@ -59,14 +77,9 @@ func Run(ctx context.Context, c Config) (err error) {
 		return fmt.Errorf("node %s: open its data: %w", n.ID, err)
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	spare := newHeadroom(c.Headroom)
-	defer spare.release()
-	x := &node{cfg: c, node: n, log: log, started: time.Now()}
-	if c.Headroom > 0 {
-		limitProcessors(c.Topology, n)
-		x.memory = newMemoryLimit()
-	}
-	x.id = link.Identity{LogID: log.Identity().LogID, Incarnation: link.Incarnation(log.Identity().Incarnation)}
+	x.log = log
+	id := log.Identity()
+	x.id = link.Identity{LogID: id.LogID, Incarnation: link.Incarnation(id.Incarnation), Life: link.Life(id.Life)}
 	if err := x.open(); err != nil {
 		return errors.Join(err, x.close())
 	}
@@ -74,6 +87,9 @@ func Run(ctx context.Context, c Config) (err error) {
 	if err == nil {
 		c.Log.Info("running", "log", x.id.LogID, "incarnation", x.id.Incarnation)
 		err = x.run(ctx)
+	}
+	if errors.Is(err, errRetired) {
+		err = x.retire(mayRetire)
 	}
 	return errors.Join(err, x.close())
 }
@@ -99,6 +115,7 @@ type node struct {
 	snapAt     wal.Index // the last snapshot
 	logBytes   int64
 	sinceCut   int64 // bytes appended since the last snapshot
+	inherited  bool  // the first commit stores what the log before left (R14)
 	snapSize   int64
 	idleAt     time.Time // since when nothing was under way
 	beatAt     time.Time

@@ -100,6 +100,9 @@ func (x *node) jobDone(d done) error {
 			x.beatAt = time.Time{} // this incarnation works: medics that wait for it hear so now, not with the next heartbeat
 		}
 		d.commit = nil
+		if err := x.dropHeritage(); err != nil {
+			return err
+		}
 	}
 	if d.saved {
 		x.snapAt, x.snapSize, x.sinceCut = d.at, int64(len(d.snapshot)), 0

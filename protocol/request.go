@@ -37,7 +37,7 @@ type Request struct {
 	Analysis string            // open
 	Params   map[string]string // open: what differs from the defaults
 
-	Stream string // chunk, end
+	Stream string // chunk, end; ping: the last stream whose end this input has acknowledged, empty before that
 
 	Lane   uint32 // chunk: below MaxLanes
 	Seq    uint64 // chunk: from 1, without holes, per (session, lane) at one input, over all streams
@@ -46,7 +46,8 @@ type Request struct {
 	Header []byte // chunk: the file's header line
 	Data   []byte // chunk: whole records
 
-	Lanes []LaneSeq // end: the last sequence number of every lane at this input that sent anything so far
+	// end: the last sequence number of every lane at this input that sent anything so far. ping: the last that this input has acknowledged.
+	Lanes []LaneSeq
 
 	After uint64        // results: the last part the client has, 0 at first
 	Wait  time.Duration // results: how long the node may wait for something new; milliseconds on the wire
@@ -110,7 +111,7 @@ func (q *Request) fields(c *codec) {
 		c.text("analysis", MaxName, &q.Analysis)
 		c.params("params", &q.Params)
 	}
-	if c.has(q.Type == Chunk || q.Type == End) {
+	if c.has(q.Type == Chunk || q.Type == End || q.Type == Ping && q.Stream != "") {
 		c.text("stream", MaxName, &q.Stream)
 	}
 	if c.has(q.Type == Chunk) {
@@ -125,7 +126,7 @@ func (q *Request) fields(c *codec) {
 			q.Data = c.d.view("data", MaxData)
 		}
 	}
-	if c.has(q.Type == End) {
+	if c.has(q.Type == End || q.Type == Ping && len(q.Lanes) > 0) {
 		c.lanes("lanes", &q.Lanes)
 	}
 	if c.has(q.Type == Results) {

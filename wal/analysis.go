@@ -1,6 +1,7 @@
 package wal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ type analysis struct {
 	dir       string
 	head      head
 	hasHead   bool           // there is a good one
+	former    bool           // the head is that of a former version
 	headBytes int            // length of the head file, 0 if there is none
 	segments  []foundSegment // by first record
 	snapshots []snapshotName
@@ -50,6 +52,7 @@ func (s *analysis) readHead(fsys FS) error {
 	}
 	s.headBytes = len(b)
 	s.head, s.hasHead = decodeHead(b)
+	s.former = !s.hasHead && bytes.HasPrefix(b, []byte(formerMagic))
 	return nil
 }
 

@@ -13,7 +13,9 @@
 //   - segment: a directory with one file of frames, named by its first index; the last segment is the tail.
 //   - seal: the last frame of a full segment. It proves that another segment follows.
 //   - spare: the next segment before the seal that makes it the tail.
-//   - head: a file with the id of the log, how often it was opened, and which record it begins with (head.go).
+//   - head: a file with the id of the log, how often it was opened, its life, and which record it begins with (head.go).
+//   - life: a random number for each opening. A directory that is set back may be opened under an incarnation once more, never under a life.
+//   - retire: put the log aside and begin an empty one with another id; heritage: what it leaves to that one (retire.go).
 //   - snapshot: the caller's state after a record; its twin, a second copy of the newest (snapshot.go).
 //
 // # Main loop
@@ -96,7 +98,9 @@
 //  2. sync what the last process may have written and not synced, if it died and the machine did not: what is read now
 //     is acted upon now;
 //  3. remove temporary files, dead segments, spares; copy the torn tail to cut/ and truncate it;
-//  4. the incarnation grows, durably. After a crash in 1 to 4 the next Open decides the same again.
+//  4. the incarnation grows, and a life is drawn, durably. After a crash in 1 to 4 the next Open decides the same again.
+//
+// Before 1, a head that says "retired" lets Open put aside what is there, and begin an empty log: retire.go has the steps.
 //
 // Torn tail or corruption? What follows the last good frame is torn if nothing good comes after it. A good frame of a
 // later Append after it means corruption, because the fsync between them had covered the bad bytes. A good frame of the

@@ -20,6 +20,9 @@ var (
 	// for want of room (W4). It is final for this Log: close it, and let Open decide what is on the disk.
 	ErrFailed = errors.New("the log failed and must be opened again")
 
+	// ErrRetired is returned by every call that writes after Retire.
+	ErrRetired = errors.New("the log is retired")
+
 	// ErrClosed is returned by every call after Close.
 	ErrClosed = errors.New("the log is closed")
 

@@ -13,6 +13,7 @@ import (
 type Identity struct {
 	LogID       [16]byte // random, made with the directory; Repair makes another when durable records are lost
 	Incarnation uint64   // grows with every Open, durable before Open returns (N4); a number may be skipped
+	Life        uint64   // random, drawn by every Open, durable before Open returns (R14); never zero in an open log
 }
 
 // head is what a log knows about itself beside its records.
@@ -21,22 +22,27 @@ type head struct {
 	id            Identity
 	first         Index // the first record that must be there: segments before it are dead, a hole after it is corruption
 	needsSnapshot bool  // records before first were cut trusting a snapshot, so there must be one
+	retired       bool  // what is here must not be used any more: the next Open puts it aside and begins an empty log (R14)
+	repaired      bool  // Repair took something out, so the log is to be retired when what is left has been read
 }
 
 // The head file has two slots that are written in turn, each in its own sector:
 //
-//	0      8        16       32            40      48      52      56
-//	┌──────┬────────┬────────┬─────────────┬───────┬───────┬───────┐
-//	│magic │ serial │ log id │ incarnation │ first │ flags │ crc   │   slot 0 at byte 0, slot 1 at byte 512
-//	└──────┴────────┴────────┴─────────────┴───────┴───────┴───────┘
+//	0      8        16       32            40     48      56      60      64
+//	┌──────┬────────┬────────┬─────────────┬──────┬───────┬───────┬───────┐
+//	│magic │ serial │ log id │ incarnation │ life │ first │ flags │ crc   │   slot 0 at byte 0, slot 1 at byte 512
+//	└──────┴────────┴────────┴─────────────┴──────┴───────┴───────┴───────┘
 //
 // The slot with the highest serial counts; a crash while one is written leaves the other. The turned-down way is to
 // replace the whole file: it needs room on the disk, and moving first is just what makes room on a full one (W5).
 const (
-	headMagic         = "POSTAWAL"
-	slotSize          = 56
+	headMagic         = "POSTAWL2" // the last byte is the version
+	formerMagic       = "POSTAWAL" // version 1, which had no life
+	slotSize          = 64
 	headFile          = 2 * sector
 	flagNeedsSnapshot = 1
+	flagRetired       = 2
+	flagRepaired      = 4
 )
 
 func newHead() (head, error) {
@@ -47,15 +53,31 @@ func newHead() (head, error) {
 	return h, nil
 }
 
+// newLife draws the life of an opening.
+func newLife() (uint64, error) {
+	var b [8]byte
+	for {
+		if _, err := io.ReadFull(rand.Reader, b[:]); err != nil {
+			return 0, fmt.Errorf("wal: draw a life: %w", err)
+		}
+		if life := binary.LittleEndian.Uint64(b[:]); life != 0 {
+			return life, nil
+		}
+	}
+}
+
 func (h head) encode() []byte {
 	b := append(make([]byte, 0, slotSize), headMagic...)
 	b = binary.LittleEndian.AppendUint64(b, h.serial)
 	b = append(b, h.id.LogID[:]...)
 	b = binary.LittleEndian.AppendUint64(b, h.id.Incarnation)
+	b = binary.LittleEndian.AppendUint64(b, h.id.Life)
 	b = binary.LittleEndian.AppendUint64(b, uint64(h.first))
 	flags := uint32(0)
-	if h.needsSnapshot {
-		flags = flagNeedsSnapshot
+	for flag, set := range map[uint32]bool{flagNeedsSnapshot: h.needsSnapshot, flagRetired: h.retired, flagRepaired: h.repaired} {
+		if set {
+			flags |= flag
+		}
 	}
 	b = binary.LittleEndian.AppendUint32(b, flags)
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
@@ -69,8 +91,10 @@ func decodeSlot(b []byte) (h head, ok bool) {
 	h.serial = binary.LittleEndian.Uint64(b[8:])
 	copy(h.id.LogID[:], b[16:])
 	h.id.Incarnation = binary.LittleEndian.Uint64(b[32:])
-	h.first = Index(binary.LittleEndian.Uint64(b[40:]))
-	h.needsSnapshot = binary.LittleEndian.Uint32(b[48:])&flagNeedsSnapshot != 0
+	h.id.Life = binary.LittleEndian.Uint64(b[40:])
+	h.first = Index(binary.LittleEndian.Uint64(b[48:]))
+	flags := binary.LittleEndian.Uint32(b[56:])
+	h.needsSnapshot, h.retired, h.repaired = flags&flagNeedsSnapshot != 0, flags&flagRetired != 0, flags&flagRepaired != 0
 	return h, h.first > 0
 }
 

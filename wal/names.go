@@ -14,12 +14,16 @@ import (
 //	DIR/segments/FIRST/FIRST                   one tidwall log per segment, one file in it, named by its first record
 //	DIR/snapshots/AT-COPY.snapshot             (snapshot.go)
 //	DIR/cut/…                                  what recovery and repair took out, kept aside
+//	DIR/heritage                               what a retired log left to this one, until it is stored in it (retire.go)
+//	DIR/retired/LOG/…                          segments and snapshots of the log that was retired last
 const (
 	lockName     = "lock"
 	headName     = "head"
 	segmentsName = "segments"
 	snapshotsDir = "snapshots"
 	cutName      = "cut"
+	heritageName = "heritage"
+	retiredName  = "retired"
 
 	tmpSuffix      = ".tmp"
 	badSuffix      = ".bad"

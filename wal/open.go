@@ -44,6 +44,9 @@ func openError(dir string, err error) error {
 
 // recover looks, decides, acts, and makes the new incarnation durable.
 func (l *Log) recover() error {
+	if err := l.finishRetirement(); err != nil {
+		return err
+	}
 	s, err := analyze(l.fs, l.dir, l.opts.OnRecord)
 	if err != nil {
 		return err
@@ -63,7 +66,7 @@ func (l *Log) recover() error {
 		}
 	}
 	if p.fresh {
-		return l.create()
+		return l.create(1)
 	}
 	if err := l.carryOut(p); err != nil {
 		return err
@@ -94,11 +97,14 @@ func (l *Log) syncUnsynced(p plan) error {
 }
 
 // create starts a new log. The head comes last: it proves that the segment before it is there.
-func (l *Log) create() (err error) {
+func (l *Log) create(incarnation uint64) (err error) {
 	if l.head, err = newHead(); err != nil {
 		return err
 	}
-	l.head.id.Incarnation = 1
+	l.head.id.Incarnation = incarnation
+	if l.head.id.Life, err = newLife(); err != nil {
+		return err
+	}
 	for _, sub := range []string{segmentsName, snapshotsDir} {
 		if err := makeDir(l.fs, filepath.Join(l.dir, sub)); err != nil {
 			return err
@@ -142,9 +148,12 @@ func (l *Log) adopt(s *analysis, p plan) {
 	l.last = p.segments[len(p.segments)-1].scan.next() - 1
 }
 
-// startIncarnation makes the next incarnation durable (N4).
-func (l *Log) startIncarnation() error {
+// startIncarnation makes the next incarnation durable (N4), and its life (R14).
+func (l *Log) startIncarnation() (err error) {
 	h := l.head
+	if h.id.Life, err = newLife(); err != nil {
+		return err
+	}
 	h.serial++
 	h.id.Incarnation++
 	if err := writeHead(l.fs, l.dir, h); err != nil {

@@ -2,6 +2,8 @@ package wal
 
 import "fmt"
 
+const formerReason = "it is a log of version 1, and this program reads version 2: end its sessions with the program that wrote it, and start this one with an empty directory"
+
 // plan is what recovery has to do before the log may be used. It is made without touching the disk.
 type plan struct {
 	fresh bool // nothing was ever appended here and there is no head: start from nothing
@@ -39,6 +41,9 @@ func makePlan(s *analysis) (plan, *CorruptionError) {
 // withoutHead: Open makes the first segment before the head, so that a head proves that there are segments. Without
 // one there is nothing but, perhaps, that empty segment.
 func (p plan) withoutHead(s *analysis) (plan, *CorruptionError) {
+	if s.former {
+		return p, &CorruptionError{Dir: s.dir, File: headName, Reason: formerReason}
+	}
 	for i := range s.segments {
 		if f := &s.segments[i]; !f.empty() || f.scan.first != 1 {
 			return p, &CorruptionError{Dir: s.dir, File: headName, Reason: "there are records but no good head"}

@@ -15,7 +15,8 @@ import (
 // again after the newest good snapshot, or from nothing.
 //
 // The repaired log has a new log id: it has lost records that its peers may have seen the effects of, and would give
-// their numbers to others (R2). With the new id the peers fail the sessions concerned instead of mixing them up (R8).
+// their numbers to others (R2). With the new id the peers fail the sessions concerned instead of mixing them up (R8). It says that it was
+// repaired, too: a node reads what is left, takes over what is right whatever was lost, and retires it (R14).
 //
 // Errors: ErrLocked; ErrDiskFull. After any error, or a crash, Repair may be called again.
 func Repair(dir string) (Report, error) { return repair(osFS{}, dir) }
@@ -33,6 +34,9 @@ func repair(fsys FS, dir string) (r Report, err error) {
 	before.Holder = ""
 	if err != nil || before.Damage == nil {
 		return before, err
+	}
+	if s.former {
+		return before, before.Damage // nothing is wrong with it
 	}
 	work := repairer{fsys: fsys, dir: dir}
 	if err := work.apply(s, chooseTarget(s, before)); err != nil {
@@ -124,7 +128,7 @@ func (r *repairer) apply(s *analysis, t target) error {
 	if err != nil {
 		return err
 	}
-	h.first, h.needsSnapshot = t.head.first, t.head.needsSnapshot
+	h.first, h.needsSnapshot, h.repaired = t.head.first, t.head.needsSnapshot, true
 	for _, sub := range []string{segmentsName, snapshotsDir} {
 		if err := makeDir(r.fsys, filepath.Join(r.dir, sub)); err != nil {
 			return err

@@ -10,6 +10,7 @@ type Report struct {
 	Dir       string
 	Holder    string // pid of the process that has the log open, "" if none: then what is read may be in motion
 	Identity  Identity
+	Retired   bool  // the next Open puts all of it aside and begins an empty log (R14)
 	First     Index // of the records a node would have after Open; Last < First if none
 	Last      Index
 	Segments  []SegmentReport
@@ -53,6 +54,9 @@ func (r Report) String() string {
 	fmt.Fprintf(&b, "log %x, incarnation %d, in %s\n", r.Identity.LogID, r.Identity.Incarnation, r.Dir)
 	if r.Holder != "" {
 		fmt.Fprintf(&b, "warning: process %s has it open; what follows may be in motion\n", r.Holder)
+	}
+	if r.Retired {
+		b.WriteString("retired: the next start puts it aside and begins an empty log\n")
 	}
 	fmt.Fprintf(&b, "records %d to %d\n", r.First, r.Last)
 	for _, s := range r.Segments {

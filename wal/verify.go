@@ -24,6 +24,10 @@ func verify(fsys FS, dir string) (Report, *analysis, plan, error) {
 		return r, nil, plan{}, err
 	}
 	p, damage := makePlan(s)
+	if s.head.retired {
+		p, damage = plan{fresh: true}, nil // whatever is left of it is put aside
+	}
+	r.Retired = s.head.retired
 	r.Identity, r.Damage, r.First = s.head.id, damage, max(s.head.first, 1)
 	r.Last = r.First - 1
 	r.addSegments(s, p)
@@ -53,7 +57,7 @@ func (r *Report) addSegments(s *analysis, p plan) {
 }
 
 func (r *Report) addSnapshots(fsys FS, s *analysis) error {
-	reachable := !s.head.needsSnapshot
+	reachable := !s.head.needsSnapshot || s.head.retired
 	for _, n := range s.snapshots {
 		b, err := fsys.ReadFile(filepath.Join(s.dir, n.rel()))
 		if errors.Is(err, fs.ErrNotExist) {

@@ -14,9 +14,10 @@ import (
 //	its last number is not above the hwm      the effect is durable, or it was a repetition (R4)
 //	its log is not the one that hwm counts in  the receiver has dropped it: unknown, or a zombie's (R8)
 //	its incarnation is superseded              likewise
+//	its life is not the one that is echoed     likewise (R14)
 //	a resend is asked for                      what is behind the hole was dropped, and comes again
 //
-// Without the last three, dropped frames could use up the broker's prefetch, and the missing frame would never be delivered. An error in them
+// Without the last four, dropped frames could use up the broker's prefetch, and the missing frame would never be delivered. An error in them
 // costs nothing: the frames are still in their sender's outbox.
 type Unacked[T any] struct {
 	wake chan struct{}
@@ -55,6 +56,9 @@ func (u *Unacked[T]) Delivered(tag T, frames []link.Frame) {
 
 // Acked takes the acknowledgement that the node gives the link's sender.
 func (u *Unacked[T]) Acked(a *link.Ack) {
+	if a.Superseded {
+		return // it says nothing of what was taken
+	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	n := 0
@@ -75,7 +79,7 @@ func (u *Unacked[T]) Acked(a *link.Ack) {
 }
 
 func (u *Unacked[T]) settledLocked(d *delivery[T], a *link.Ack) bool {
-	return d.last <= a.Hwm || d.id.LogID != a.Log || d.id.LogID == u.newest.LogID && d.id.Incarnation < u.newest.Incarnation
+	return d.last <= a.Hwm || d.id.LogID != a.Log || d.id.Life != a.Echo || d.id.LogID == u.newest.LogID && d.id.Incarnation < u.newest.Incarnation
 }
 
 // Wake is ready when TakeSettled may have something.

@@ -5,8 +5,11 @@ import "posta.dev/posta/link"
 // Advance takes what can be taken, until the commit that is being built is full. It serves the links in turn, one frame
 // each, so that a busy one does not starve the others.
 func (c *Core) Advance() {
+	if c.retired != "" {
+		return
+	}
 	c.continueEndings()
-	for progress := true; progress && c.build.bytes < c.cfg.Commit; {
+	for progress := true; progress && c.build.bytes < c.cfg.Commit && c.retired == ""; {
 		progress = false
 		for i := range c.inOrder {
 			if c.build.bytes >= c.cfg.Commit {
@@ -41,7 +44,7 @@ func (c *Core) step(l *inLink) bool {
 		return true
 	}
 	c.Counters.dropped(verdict)
-	l.recv.Dropped(verdict)
+	l.recv.Dropped(verdict, f.ID)
 	l.pop()
 	return true
 }

@@ -84,6 +84,9 @@ func (c *Core) Seal() *Commit {
 	if c.inflight != nil {
 		panic("N2: a commit is sealed while another one is being stored")
 	}
+	if c.retired != "" {
+		return nil
+	}
 	c.flushAll()
 	if c.build.empty() {
 		c.replies = append(c.replies, c.build.replies...) // what they wait for is stored already
@@ -96,6 +99,7 @@ func (c *Core) Seal() *Commit {
 	for _, l := range b.links {
 		commit.hwms = append(commit.hwms, l.recv.Hwm())
 	}
+	b.rec.Life = c.cfg.ID.Life
 	b.rec.Hwms = commit.hwms
 	b.rec.Progress = commit.progress
 	commit.Parts = b.rec.Encode()

@@ -37,6 +37,11 @@ type Core struct {
 	released         [][]byte // payloads that nobody uses any more: no record, outbox or role has a view into them
 	releasedRequests [][]byte // bodies of requests, likewise; no held request has a view into them
 
+	// confirmed says that every receiver has answered a hello of this life: what this log sends continues what they have (R14). A core without
+	// a past is confirmed from the start. Until then it neither sends frames nor acknowledges any; see confirm.
+	confirmed bool
+	retired   string // why this log must not be used any more (R14); empty while it may
+
 	turn     int // the link that Advance serves first, modulo their number; grows, so that none starves
 	Counters Counters
 	refused  string // the last that was heard and not believed (M10); Refused empties it
@@ -79,7 +84,7 @@ func New(cfg Config) (*Core, error) {
 			*limit = math.MaxInt
 		}
 	}
-	c := &Core{cfg: cfg, in: map[linkKey]*inLink{}, sessions: map[session.ID]*sess{}, tombstones: newTombstones()}
+	c := &Core{cfg: cfg, in: map[linkKey]*inLink{}, sessions: map[session.ID]*sess{}, tombstones: newTombstones(), confirmed: true}
 	for _, e := range cfg.In {
 		for _, n := range e.From {
 			l := &inLink{edge: e, recv: link.NewReceiver(e.Name, n)}
@@ -103,6 +108,7 @@ func New(cfg Config) (*Core, error) {
 
 // Receive queues frames that have arrived. A frame that belongs to no link of this node is dropped and counted. A link whose queue holds
 // more than two windows gets repeats or rubbish: what comes on top is dropped, too, and asked for again later (R9).
+// But a hello is heard: a new life of the sender may make room. Hellos in a row replace each other, so they do not add up.
 func (c *Core) Receive(frames []link.Frame) {
 	for i := range frames {
 		f := &frames[i]
@@ -117,9 +123,9 @@ func (c *Core) Receive(frames []link.Frame) {
 		if !c.believes(f.From, l.recv.ID(), f.ID) {
 			continue
 		}
-		if l.bytes > 2*c.cfg.Window {
+		if l.bytes > 2*c.cfg.Window && f.Kind != link.Hello {
 			c.Counters.Gaps++
-			l.recv.Dropped(link.Gap)
+			l.recv.Dropped(link.Gap, f.ID)
 			continue
 		}
 		l.push(*f)
@@ -129,20 +135,33 @@ func (c *Core) Receive(frames []link.Frame) {
 // addressedToUs reports whether a hello is for this node: on a PUB socket everybody hears it.
 func (c *Core) addressedToUs(f *link.Frame) bool {
 	h, err := link.DecodeHello(f.Payload)
-	return err == nil && h.To == c.cfg.Self
+	if err != nil || h.To != c.cfg.Self {
+		return false
+	}
+	if h.Superseded != 0 {
+		if h.Superseded == c.cfg.ID.Life {
+			c.retire(fmt.Sprintf("node %s knows another log of this node, or another opening of this one", f.From))
+		}
+		return false
+	}
+	return true
 }
 
 // Ack takes an acknowledgement.
 func (c *Core) Ack(a link.Ack, now time.Time) {
-	if a.To != c.cfg.Self {
+	if a.To != c.cfg.Self || c.retired != "" {
 		return
 	}
 	for _, o := range c.outboxes {
 		if o.edge != a.Edge || !c.believes(a.Receiver, o.Peer(a.Receiver), a.ID) {
 			continue
 		}
-		if lost := o.Ack(a, now); lost != nil {
+		lost, setBack := o.Ack(a, now)
+		if lost != nil {
 			c.receiverLostDisk(a.Receiver, lost)
+		}
+		if setBack != "" {
+			c.retire(setBack)
 		}
 	}
 }
@@ -166,6 +185,9 @@ func (c *Core) Dialled(edge string, from link.NodeID) {
 
 // Request hands a client's request to the gateway that knows it; false if none does.
 func (c *Core) Request(now time.Time, r *role.Request) bool {
+	if c.retired != "" {
+		return true // its client asks again, and hears what the next log says
+	}
 	for _, g := range c.gateways {
 		if g.Request(now, r) {
 			return true
@@ -203,16 +225,23 @@ func (c *Core) Tick(now time.Time) {
 func (c *Core) Output(now time.Time) Output {
 	o := Output{Replies: c.replies, Released: c.released, ReleasedRequests: c.releasedRequests}
 	c.replies, c.released, c.releasedRequests = nil, c.released[:0], c.releasedRequests[:0]
+	if c.retired != "" {
+		return Output{}
+	}
+	confirmed := c.confirm()
 	for _, l := range c.inOrder {
-		if l.edge.Dialled && !l.dialled {
-			continue // an answer now would come before we can hear it
+		if a, ok := l.recv.Rejection(c.cfg.Self, c.cfg.ID, now, c.cfg.Pace); ok {
+			o.Acks = append(o.Acks, a)
+		}
+		if l.edge.Dialled && !l.dialled || !confirmed {
+			continue // where this node dials, an answer now would come before we can hear it
 		}
 		if a, ok := l.recv.Ack(c.cfg.Self, c.cfg.ID, now, c.cfg.Pace); ok {
 			o.Acks = append(o.Acks, a)
 		}
 	}
 	for _, e := range c.out {
-		o.Sends = e.output(o.Sends, now, c.cfg.Pace)
+		o.Sends = e.output(o.Sends, confirmed, now, c.cfg.Pace)
 	}
 	for i := range o.Sends {
 		c.Counters.FramesOut += uint64(len(o.Sends[i].Frames))

@@ -63,6 +63,8 @@ func (h *host) Room(_ int, reference bool) bool {
 	return h.c.build.bytes < h.c.cfg.Commit && h.c.room(reference)
 }
 
+func (h *host) Confirmed() bool { return h.c.confirmed }
+
 func (h *host) Forget(id session.ID, by session.TokenHash) {
 	for _, g := range h.c.gateways {
 		g.Forget(id, by)

@@ -18,8 +18,11 @@ func (l *inLink) key() linkKey { return linkKey{l.edge.Name, l.recv.From()} }
 // push queues a frame. Of several hellos in a row only the last one matters, and replaces the others: a link that is held back for long (R11)
 // gets one every now and then.
 func (l *inLink) push(f link.Frame) {
+	if f.Kind == link.Hello {
+		l.dropSuperseded(f.ID)
+	}
 	if last := len(l.queue) - 1; f.Kind == link.Hello && last >= l.head {
-		if t := &l.queue[last]; t.Kind == link.Hello && t.ID.LogID == f.ID.LogID && t.ID.Incarnation <= f.ID.Incarnation {
+		if t := &l.queue[last]; t.Kind == link.Hello && t.ID == f.ID {
 			l.bytes += f.Size() - t.Size()
 			*t = f
 			return
@@ -27,6 +30,21 @@ func (l *inLink) push(f link.Frame) {
 	}
 	l.queue = append(l.queue, f)
 	l.bytes += f.Size()
+}
+
+// dropSuperseded drops frames that wait and that a former life of the sender has sent. The sender says hello because it has no answer yet, and
+// the answer lets it send its reference data's end, for which the frames may wait (R11). Its present life sends them again.
+func (l *inLink) dropSuperseded(present link.Identity) {
+	kept := l.queue[:l.head]
+	for _, f := range l.queue[l.head:] {
+		if f.ID.LogID == present.LogID && f.ID.Incarnation < present.Incarnation {
+			l.bytes -= f.Size()
+			continue
+		}
+		kept = append(kept, f)
+	}
+	clear(l.queue[len(kept):])
+	l.queue = kept
 }
 
 func (l *inLink) peek() *link.Frame {

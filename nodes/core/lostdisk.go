@@ -14,8 +14,11 @@ func (c *Core) hello(l *inLink, f *link.Frame) {
 		return
 	}
 	old := l.recv.ID()
-	lost := l.recv.Hello(f.ID, g)
+	lost, setBack := l.recv.Hello(f.ID, g, c.cfg.ID.LogID)
 	switch {
+	case setBack != "":
+		c.retire(setBack)
+		return
 	case lost && old.LogID == f.ID.LogID:
 		c.ownDiskLost(l, fmt.Sprintf("node %s lost its data (it knows nothing of frames from %s that it acknowledged): start the session again", c.cfg.Self, f.From))
 	case lost:

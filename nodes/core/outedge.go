@@ -110,20 +110,20 @@ func (e *outEdge) room() bool {
 	return e.cfg.Route != topology.Any
 }
 
-// output appends the frames and hellos that may leave now.
-func (e *outEdge) output(sends []Send, now time.Time, pace link.Pace) []Send {
+// output appends the frames and hellos that may leave now. Without frames it appends hellos alone.
+func (e *outEdge) output(sends []Send, frames bool, now time.Time, pace link.Pace) []Send {
 	for _, o := range e.outboxes {
 		if e.cfg.Broadcast {
-			sends = e.broadcast(sends, o, now, pace)
+			sends = e.broadcast(sends, o, frames, now, pace)
 			continue
 		}
 		for _, p := range o.Peers() {
-			frames := o.Take(p, takeBytes)
-			if h, ok := o.Hello(p, now, pace.Hello); ok {
-				frames = append(frames, h)
+			var all []link.Frame
+			if frames {
+				all = o.Take(p, takeBytes)
 			}
-			if len(frames) > 0 {
-				sends = append(sends, Send{e.cfg.Name, p, frames})
+			if all = o.words(all, p, now, pace); len(all) > 0 {
+				sends = append(sends, Send{e.cfg.Name, p, all})
 			}
 		}
 	}
@@ -131,15 +131,27 @@ func (e *outEdge) output(sends []Send, now time.Time, pace link.Pace) []Send {
 }
 
 // broadcast has one hello for all: a receiver that knows more than it says ignores it.
-func (e *outEdge) broadcast(sends []Send, o *outbox, now time.Time, pace link.Pace) []Send {
-	frames := o.TakeAll(takeBytes)
-	for _, p := range o.Peers() {
-		if h, ok := o.Hello(p, now, pace.Hello); ok {
-			frames = append(frames, h)
-		}
+func (e *outEdge) broadcast(sends []Send, o *outbox, frames bool, now time.Time, pace link.Pace) []Send {
+	var all []link.Frame
+	if frames {
+		all = o.TakeAll(takeBytes)
 	}
-	if len(frames) > 0 {
-		sends = append(sends, Send{e.cfg.Name, "", frames})
+	for _, p := range o.Peers() {
+		all = o.words(all, p, now, pace)
+	}
+	if len(all) > 0 {
+		sends = append(sends, Send{e.cfg.Name, "", all})
 	}
 	return sends
+}
+
+// words appends what is to be said to a receiver beside frames: a hello, or that it is superseded.
+func (o *outbox) words(frames []link.Frame, to link.NodeID, now time.Time, pace link.Pace) []link.Frame {
+	if h, ok := o.Hello(to, now, pace.Hello); ok {
+		frames = append(frames, h)
+	}
+	if h, ok := o.Rejection(to, now, pace.Ask); ok {
+		frames = append(frames, h)
+	}
+	return frames
 }

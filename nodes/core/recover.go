@@ -45,6 +45,7 @@ func (r *Recovery) First() link.LogIndex { return r.plan.first(r.at) }
 
 // Replay repeats one record. data may be reused by the caller afterwards.
 func (r *Recovery) Replay(at link.LogIndex, data []byte) error {
+	r.c.confirmed = false
 	rec, err := record.Decode(data)
 	if err != nil {
 		return fmt.Errorf("N3: record %d: %w", at, err)
@@ -61,6 +62,7 @@ func (r *Recovery) Replay(at link.LogIndex, data []byte) error {
 		if inSnapshot && !mentions(r.progress, outboxKey{f.Edge, f.To}) {
 			continue // the topology was without that outbox when the snapshot was taken
 		}
+		f.Frame.Life = rec.Life
 		if err := r.reload(f, at); err != nil {
 			return fmt.Errorf("record %d: %w", at, err)
 		}
@@ -120,7 +122,7 @@ func (r *Recovery) reload(f *record.Frame, at link.LogIndex) error {
 func (r *Recovery) Done() error {
 	for _, p := range r.progress {
 		if o := r.outbox(p); o != nil {
-			if err := o.Restored(p.Last); err != nil {
+			if err := o.Restored(p.Last, p.Life); err != nil {
 				return err
 			}
 		}

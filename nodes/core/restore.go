@@ -20,6 +20,7 @@ func readLinks(d *wire.Reader) map[linkKey]bool {
 }
 
 func (r *Recovery) restore(data []byte) error {
+	r.c.confirmed = false
 	d := wire.NewReader(data)
 	d.ArrayOf(4)
 	rec, err := record.Decode(d.Bytes())

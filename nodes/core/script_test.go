@@ -76,6 +76,7 @@ type script struct {
 	commit   *Commit
 	disk     [][]byte
 	snapshot []byte
+	retired  bool
 	at       link.LogIndex
 }
 
@@ -121,6 +122,10 @@ func (s *script) do(f []string) string {
 	default:
 		s.c.Receive([]link.Frame{s.frame(f)})
 	}
+	if why := s.c.Retired(); why != "" && !s.retired {
+		s.retired = true
+		fmt.Fprintf(&out, "  retires: %s\n", why)
+	}
 	before := s.c.Counters
 	s.c.Tick(s.now)
 	s.c.Advance()
@@ -150,7 +155,7 @@ func (s *script) start(out *strings.Builder) {
 	}
 	s.inc++
 	s.commit = nil
-	cfg.ID = link.Identity{LogID: logOf("mine"), Incarnation: s.inc}
+	cfg.ID = link.Identity{LogID: logOf("mine"), Incarnation: s.inc, Life: link.Life(s.inc)}
 	s.c, err = New(cfg)
 	s.must(err)
 	analysis := NewLogAnalysis()
@@ -190,11 +195,16 @@ func (s *script) number(text string) uint64 {
 	return n
 }
 
+func (s *script) theirs(o map[string]string) link.Identity {
+	inc := s.number(o["inc"])
+	return link.Identity{LogID: logOf(o["log"]), Incarnation: link.Incarnation(inc), Life: link.Life(inc)}
+}
+
 func (s *script) frame(f []string) link.Frame {
 	f, o := s.options(f)
 	x := link.Frame{
 		Edge: f[0], From: link.NodeID(f[1]),
-		ID: link.Identity{LogID: logOf(o["log"]), Incarnation: link.Incarnation(s.number(o["inc"]))},
+		ID: s.theirs(o),
 	}
 	if f[2] == "hello" {
 		x.Kind = link.Hello
@@ -225,7 +235,7 @@ func (s *script) ack(f []string) {
 	}
 	s.c.Ack(link.Ack{
 		Edge: f[0], To: "me-1", Log: log, Hwm: link.Seq(s.number(f[2])), Resend: len(f) > 3, Receiver: link.NodeID(f[1]),
-		ID: link.Identity{LogID: logOf(o["log"]), Incarnation: link.Incarnation(s.number(o["inc"]))},
+		Echo: link.Life(s.inc), ID: s.theirs(o),
 	}, s.now)
 }
 
@@ -289,6 +299,9 @@ func describe(edge, to string, f *link.Frame) string {
 	switch f.Kind {
 	case link.Hello:
 		g, err := link.DecodeHello(f.Payload)
+		if g.Superseded != 0 {
+			return fmt.Sprintf("%s→%s superseded: life %d of %s", edge, to, g.Superseded, g.To)
+		}
 		return fmt.Sprintf("%s→%s hello to %s, floor %d, sent %d %v", edge, to, g.To, g.Floor, g.Sent, orEmpty(err))
 	case link.Data:
 		return fmt.Sprintf("%s stream %d %q", text, f.Stream, f.Payload)
@@ -313,6 +326,9 @@ func (s *script) out(out *strings.Builder) {
 		resend := ""
 		if a.Resend {
 			resend = ", resend"
+		}
+		if a.Superseded {
+			resend = fmt.Sprintf(", superseded: life %d of %s", a.Echo, nameOf([16]byte(a.Log)))
 		}
 		fmt.Fprintf(out, "  ack %s→%s %d%s\n", a.Edge, a.To, a.Hwm, resend)
 	}

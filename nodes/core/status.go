@@ -46,7 +46,7 @@ func (c *Core) Idle() bool {
 // Sendable reports whether a receiver that is there still lacks durable frames, or a client its reply.
 func (c *Core) Sendable() bool {
 	for _, o := range c.outboxes {
-		if o.Sendable() {
+		if c.confirmed && o.Sendable() {
 			return true
 		}
 	}

@@ -24,6 +24,7 @@ const (
 	Blocked    State = "blocked" // on the links whose backlog is Full
 	DiskFull   State = "disk full"
 	Draining   State = "draining"
+	Retiring   State = "retiring" // its log was set back: it puts it aside and begins an empty one (R14)
 )
 
 // Beat is one heartbeat.

@@ -26,6 +26,7 @@ func (in *Input) chunk(r *role.Request, u *upload, req *protocol.Request) (held 
 		return false
 	}
 	if req.Seq > last.seq+1 {
+		in.lost(u.ID, fmt.Sprintf("chunk %d of lane %d", req.Seq-1, req.Lane)) // it was acknowledged, or this one would not have been sent
 		r := refusef(protocol.ErrGap, "lane %d of session %s is at chunk %d: chunk %d is missing, %d came", req.Lane, u.ID, last.seq, last.seq+1, req.Seq)
 		r.Err.Want = last.seq + 1
 		in.ReplyStored(from, r)

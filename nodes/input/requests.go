@@ -68,7 +68,7 @@ func (in *Input) ofSession(r *role.Request, req *protocol.Request) (held bool) {
 	case protocol.End:
 		in.end(from, u, req)
 	case protocol.Ping:
-		in.ReplyStored(from, protocol.Reply{Type: protocol.OK, State: session.Running})
+		in.ping(from, u, req)
 	case protocol.Cancel:
 		in.Host.Abort(u.ID, gateway.Cancelled(u.ID).ForRole())
 		in.ReplyStored(from, protocol.Reply{Type: protocol.OK})
@@ -83,6 +83,9 @@ func (in *Input) ofSession(r *role.Request, req *protocol.Request) (held bool) {
 func (in *Input) notOpen(from role.Peer, req *protocol.Request) {
 	why, known := in.Tombstones.Get(req.Session)
 	switch {
+	case !known && claims(req):
+		in.lost(req.Session, "the session")
+		in.Reply(from, in.About.Unknown(req.Session))
 	case !known:
 		in.Reply(from, in.About.Unknown(req.Session))
 	case !mayAct(req.Token.Hash(), why.Opener):
@@ -140,6 +143,12 @@ func (in *Input) open(from role.Peer, req *protocol.Request) {
 		in.Reply(from, r)
 		return
 	}
+	if !in.Host.Confirmed() {
+		r := refusef(protocol.ErrBusy, "node %s has just started, and waits to hear from the nodes behind it: try again", in.About.Node)
+		r.Err.RetryAfter = min(in.About.Limits.RetryAfter, confirmSoon)
+		in.Reply(from, r)
+		return
+	}
 	if len(in.uploads) >= in.About.Limits.Sessions {
 		in.Reply(from, in.busy())
 		return
@@ -172,6 +181,9 @@ func (in *Input) close(from role.Peer, req *protocol.Request) {
 	in.Host.Forget(req.Session, by)
 	in.ReplyStored(from, protocol.Reply{Type: protocol.OK})
 }
+
+// confirmSoon is how soon a client asks an input again that has just started: it waits for one message of each receiver.
+const confirmSoon = 100 * time.Millisecond
 
 // closeForOpens opens no session for a while, and lists those that run. It is a lease, and a restart forgets it. Whoever changes the cluster
 // renews the lease again and again; when it stops doing so the cluster goes on by itself.

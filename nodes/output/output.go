@@ -29,6 +29,7 @@ type Output struct {
 var (
 	_ role.Gateway     = (*Output)(nil)
 	_ role.EndReporter = (*Output)(nil)
+	_ role.Heir        = (*Output)(nil)
 )
 
 type result struct {

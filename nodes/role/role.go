@@ -105,6 +105,9 @@ type Host interface {
 	Abort(id session.ID, why Outcome)
 	// Room reports whether a stream's receivers can take more (R9), and the commit being built too.
 	Room(stream int, reference bool) bool
+	// Confirmed reports whether every receiver has told that this node's log continues what it has (R14). Until then the log may have to be
+	// retired, and a session that begins would fail with it.
+	Confirmed() bool
 	// Forget drops what the node's gateways keep of a session's answer, for its opener; for the zero hash whoever opened it.
 	Forget(id session.ID, by session.TokenHash)
 	// Record makes a private change of the gateway durable: Apply is called with it in recovery.
@@ -145,6 +148,14 @@ type Ended struct {
 	Failed bool
 	Code   protocol.Code // as of an Outcome
 	Reason string
+}
+
+// Heir is a gateway that leaves something to the node's next log when its log was set back to a former state (R14).
+type Heir interface {
+	// Bequeath returns what the next log takes over: what is right whatever the log has lost. Nothing is an empty slice.
+	Bequeath() []byte
+	// Inherit takes over what Bequeath returned, and records it. It is called before anything else.
+	Inherit(data []byte) error
 }
 
 // HeartbeatListener is a gateway that listens to what other nodes say of themselves.

@@ -198,7 +198,7 @@ func (w *world) end(id topology.NodeID) *end {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	e := &end{node: n, id: link.Identity{Incarnation: 1}}
+	e := &end{node: n, id: link.Identity{Incarnation: 1, Life: link.Life(w.r.Uint64() | 1)}}
 	for i := range e.id.LogID {
 		e.id.LogID[i] = byte(w.r.Uint32())
 	}
@@ -237,6 +237,7 @@ func (w *world) restart(e *end) {
 		e.receivers[i].Restore(h)
 	}
 	e.id.Incarnation++
+	e.id.Life = link.Life(w.r.Uint64() | 1)
 	for i, s := range e.senders {
 		p := s.Progress()
 		again := link.NewSender(s.Edge(), e.node.ID, e.id, int(w.topo.Limits.Window), s.Peers()...)
@@ -248,7 +249,7 @@ func (w *world) restart(e *end) {
 				}
 			}
 		}
-		if err := again.Restored(p.Last); err != nil {
+		if err := again.Restored(p.Last, p.Life); err != nil {
 			w.t.Fatal(err)
 		}
 		e.senders[i] = again
@@ -413,12 +414,12 @@ func (e *end) frame(f *link.Frame) {
 		}
 		if f.Kind == link.Hello {
 			if g, err := link.DecodeHello(f.Payload); err == nil && g.To == e.node.ID {
-				r.Hello(f.ID, g)
+				r.Hello(f.ID, g, e.id.LogID)
 			}
 			return
 		}
 		if v := r.Check(f); v != link.Take {
-			r.Dropped(v)
+			r.Dropped(v, f.ID)
 			return
 		}
 		r.Took(f)

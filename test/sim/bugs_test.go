@@ -3,6 +3,8 @@ package sim
 import "posta.dev/posta/internal/simulator/mutants"
 
 const (
+	fileAcked         = "link/acknowledged.go"
+	fileHear          = "link/hear.go"
 	fileSender        = "link/sender.go"
 	fileReceiver      = "link/receiver.go"
 	fileRestore       = "link/restore.go"
@@ -46,7 +48,7 @@ func bugs() []mutants.Mutant {
 	}
 	return []mutants.Mutant{
 		many("hwm saved before the effect", "R5", 100,
-			edit(fileReceiver, "ID: r.id, Seq: r.taken, Superseded", "ID: r.id, Seq: r.taken + 1, Superseded"),
+			edit(fileReceiver, "ID: r.id, Seq: r.taken, Life", "ID: r.id, Seq: r.taken + 1, Life"),
 			edit(fileReceiver, "	if h.Seq > r.taken {\n", "	if h.Seq > r.taken+1 {\n"),
 		),
 		many("a table is sent in one piece", "R15", 200,
@@ -65,11 +67,11 @@ func bugs() []mutants.Mutant {
 			"	c.inflight = commit\n	for i, o := range c.outboxes {\n		o.Stored(commit.progress[i].Last, 0)\n	}\n	return commit\n"),
 		one("client answered before the fsync", "R3", 150, fileHost,
 			"	h.c.build.replies = append(h.c.build.replies, Reply{to, body})", "	h.c.replies = append(h.c.replies, Reply{to, body})"),
-		one("numbers given out twice after a crash", "R2", 100, fileRestore, "	s.skip(last)\n	return nil\n", "	return nil\n"),
+		one("numbers given out twice after a crash", "R2", 100, fileRestore, "	s.skip(last, life)\n	return nil\n", "	return nil\n"),
 		one("outboxes of broadcasts not found in recovery", "R2", 100, fileOutEdge, "	p.To = o.to\n	return p\n", "	p.To = o.Peers()[0]\n	return p\n"),
-		one("resend begins one too late", "R7", 60, fileSender, "	if restarted || !p.ready || a.Resend {\n		p.sent = p.acked\n", "	if restarted || !p.ready || a.Resend {\n		p.sent = min(p.acked+1, s.stored)\n"),
-		one("resend begins one too early", "R7", 60, fileSender, "	if restarted || !p.ready || a.Resend {\n		p.sent = p.acked\n", "	if restarted || !p.ready || a.Resend {\n		p.sent = max(p.acked, 1) - 1\n"),
-		one("no resend when it is asked for", "R4", 60, fileSender, "	if restarted || !p.ready || a.Resend {\n", "	if restarted || !p.ready {\n"),
+		one("resend begins one too late", "R7", 60, fileAcked, "	if restarted || !p.ready || a.Resend {\n		p.sent = p.acked\n", "	if restarted || !p.ready || a.Resend {\n		p.sent = min(p.acked+1, s.stored)\n"),
+		one("resend begins one too early", "R7", 60, fileAcked, "	if restarted || !p.ready || a.Resend {\n		p.sent = p.acked\n", "	if restarted || !p.ready || a.Resend {\n		p.sent = max(p.acked, 1) - 1\n"),
+		one("no resend when it is asked for", "R4", 60, fileAcked, "	if restarted || !p.ready || a.Resend {\n", "	if restarted || !p.ready {\n"),
 		many("gap accepted", "R4", 60,
 			edit(fileReceiver, "	case f.Seq > r.taken+1:\n		return Gap\n", ""),
 			edit(fileReceiver, "	if f.Seq != r.taken+1 {\n", "	if f.Seq <= r.taken {\n"),
@@ -77,15 +79,15 @@ func bugs() []mutants.Mutant {
 		many("duplicate taken", "R4", 60,
 			edit(fileReceiver, "	case f.Seq <= r.taken:\n		return Duplicate\n", ""),
 			edit(fileReceiver, "	if f.Seq != r.taken+1 {\n", "	if f.Seq > r.taken+1 {\n"),
-			edit(fileReceiver, "	r.taken = f.Seq\n", "	r.taken = max(r.taken, f.Seq)\n"),
+			edit(fileReceiver, "	r.taken, r.takenLife = f.Seq, f.Life\n", "	r.taken, r.takenLife = max(r.taken, f.Seq), f.Life\n"),
 			edit(fileTake, "	case s.eos[f.Stream][l.key()]:\n", "	case false:\n"),
 		),
-		one("hello not repeated", "R7", 100, fileSender, "	if !p.helloDue && (now.Sub(p.helloAt) < every || p.ready && !stuck) {\n", "	if !p.helloDue && (now.Sub(p.helloAt) < every || p.ready && !stuck || !p.helloAt.IsZero()) {\n"),
-		one("zombie accepted", "R8", 200, fileReceiver, "	if r.superseded.zombie(id.LogID) || id.LogID == r.id.LogID && id.Incarnation < r.id.Incarnation {\n", "	if r.superseded.zombie(id.LogID) {\n"),
-		one("new log id treated as the old", "R8", 200, fileReceiver, "	if id.LogID == r.id.LogID {\n", "	if r.id.LogID != (LogID{}) {\n"),
+		one("hello not repeated", "R7", 100, fileAcked, "(since < every || p.ready && !stuck) {\n", "(since < every || p.ready && !stuck || !p.helloAt.IsZero()) {\n"),
+		one("zombie accepted", "R8", 200, fileHear, "	if r.superseded.has(id.LogID) || same && id.Over(r.id) {\n", "	if r.superseded.has(id.LogID) {\n"),
+		one("new log id treated as the old", "R8", 200, fileHear, "	case !same:\n		if lost", "	case r.id.LogID == (LogID{}):\n		if lost"),
 		one("a sender's lost disk not noticed", "R8", 400, fileLostDisk,
 			"	case lost:\n		c.senderLostDisk(", "	case lost && false:\n		c.senderLostDisk("),
-		from(785, one("a receiver's lost disk not noticed", "R8", 20, fileSender, "		lost = p.acked > 0\n", "")),
+		from(785, one("a receiver's lost disk not noticed", "R8", 20, fileAcked, "		lost = p.acked > 0\n", "")),
 		one("payload given back while it is kept", "N3", 300, fileTake, "Payload: f.Payload}); !kept && len(", "Payload: f.Payload}); (kept || !kept) && len("),
 		one("windows ignored", "R9", 100, fileOutEdge, "		open := o.WindowLeft() > 0\n", "		open := o.WindowLeft() > -1<<40\n"),
 		one("broadcast forgets after the first acknowledgement", "R10", 60, fileSender,
@@ -131,9 +133,10 @@ func bugs() []mutants.Mutant {
 		one("every joiner counts rejected reference rows", "D1", 60, fileJoiner, "	if len(partial) == 0 || reference && st.Replica.Index != 0 {\n", "	if len(partial) == 0 {\n"),
 		one("queries answered at every end", "D1", 60, fileReducer, "		if st.answered[q] || !st.complete(q) {\n", "		if !st.complete(q) {\n"),
 		one("a panic takes the node down", "N6", 100, fileExplain, "	if p := recover(); p != nil {\n", "	if p := any(nil); p != nil {\n"),
-		from(785, one("a lost receiver is told to nobody", "R8", 20, fileCore, "		if lost := o.Ack(a, now); lost != nil {\n", "		if lost := o.Ack(a, now); lost != nil && now.IsZero() {\n")),
+		from(785, one("a lost receiver is told to nobody", "R8", 20, fileCore, "		if lost != nil {\n", "		if lost != nil && now.IsZero() {\n")),
 		from(830, one("a lost receiver fails sessions that it never had", "R8", 40, fileLostDisk, "		if lost.Affects(s.ID) {\n", "		if s != nil {\n")),
 		from(410, one("a lost sender fails sessions that it never had", "R8", 40, fileLostDisk,
 			"			return s.opened[k.key()] && (k == l ||", "			return k == l || s.opened[k.key()] && (k == nil ||")),
+		one("a log that was set back waits instead of retiring", "R14", 300, fileAcked, "		p.ready = false\n		return lost, why\n", "		p.ready = false\n		return lost, \"\"\n"),
 	}
 }

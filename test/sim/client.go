@@ -28,6 +28,7 @@ type client struct {
 	pieces  []piece // of the stream that is being sent
 	working int     // lanes, or ends, that are not through with it
 	sent    bool    // all streams have ended
+	ended   string  // the last stream whose end every input has acknowledged
 	doing   string
 
 	out   int // which output is asked
@@ -49,6 +50,7 @@ type lane struct {
 	id    uint32
 	input int
 	seq   uint64
+	acked uint64 // the last chunk that the input has acknowledged
 }
 
 type pastRequest struct {
@@ -129,7 +131,7 @@ func (c *client) open(i int) {
 // keepAliveAt pings an input for as long as the session lives.
 func (c *client) keepAliveAt(in *node) {
 	c.pause(c.w.Between(clientTimeout/8, clientTimeout/4), func() {
-		c.ask(in, c.request(protocol.Ping), func(r protocol.Reply) {
+		c.ask(in, c.ping(in), func(r protocol.Reply) {
 			forgotten := r.Err.Code == protocol.ErrUnknownSession || r.Err.Code == protocol.ErrExpired || r.Err.Code == protocol.ErrClosed
 			switch {
 			case r.Type == protocol.OK && r.State != session.Failed, c.sent && forgotten:
@@ -139,6 +141,18 @@ func (c *client) keepAliveAt(in *node) {
 			}
 		})
 	})
+}
+
+// ping says what an input has acknowledged (R14).
+func (c *client) ping(in *node) protocol.Request {
+	q := c.request(protocol.Ping)
+	q.Stream = c.ended
+	for _, l := range c.lanes {
+		if c.inputs[l.input] == in && l.acked > 0 {
+			q.Lanes = append(q.Lanes, protocol.LaneSeq{Lane: l.id, Seq: l.acked})
+		}
+	}
+	return q
 }
 
 func (c *client) stream(stream int) {
@@ -175,6 +189,7 @@ func (c *client) carry(stream int, l *lane) {
 	c.ask(in, q, func(r protocol.Reply) {
 		switch {
 		case r.Type == protocol.OK && r.Lane == q.Lane && r.Seq == q.Seq:
+			l.acked = q.Seq
 			c.pause(c.w.Between(0, c.w.faults.think), func() { c.carry(stream, l) })
 		case r.Err.Code == protocol.ErrBusy:
 			c.pause(r.Err.RetryAfter, func() {
@@ -205,6 +220,7 @@ func (c *client) end(stream int) {
 				return
 			}
 			if c.working--; c.working == 0 {
+				c.ended = streamNames[stream]
 				c.stream(stream + 1)
 			}
 		})
@@ -228,7 +244,7 @@ func (c *client) results() {
 			c.take(r)
 		case r.Err.Code == protocol.ErrUnknownSession:
 			c.nextOutput()
-			c.ask(c.inputs[0], c.request(protocol.Ping), func(p protocol.Reply) {
+			c.ask(c.inputs[0], c.ping(c.inputs[0]), func(p protocol.Reply) {
 				if p.Type != protocol.OK {
 					c.refused(c.inputs[0], p)
 					return
@@ -331,7 +347,7 @@ func (c *client) rivalPermits(code protocol.Code) bool {
 	case protocol.ErrInUse:
 		return true
 	case protocol.ErrFinished:
-		return r.sent
+		return r.sent || r.doing == "ends stream 1" // its end was heard, and the answer is still under way
 	case protocol.ErrClosed:
 		return r.over
 	case protocol.ErrCancelled:
@@ -350,7 +366,7 @@ func (c *client) rivalPermits(code protocol.Code) bool {
 // heard the old log a new one.
 func (c *client) mayHaveLost() bool {
 	w := c.w
-	return w.report.Injected["wipe"] > 0 && (c.began <= w.wiped || w.inputWiped || w.report.Injected["ghost"] > 0)
+	return w.losses > 0 && (c.began <= w.wiped || w.inputWiped || w.report.Injected["ghost"] > 0)
 }
 
 // saysWhere checks that the reason of a poisoned session says where it happened (N6).

@@ -12,6 +12,7 @@ import (
 type disk struct {
 	id        link.Identity
 	records   []stored
+	heritage  [][]byte // what a retired log left to this one, until its first record is stored (R14)
 	last      link.LogIndex
 	snapshots []snapshot
 	full      bool

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"posta.dev/posta/internal/simulator/eventqueue"
-	"posta.dev/posta/topology"
 )
 
 // faults is what a seed injects. Each kind is there or not: a run with all of them at once hardly gets anywhere, and one
@@ -21,6 +20,7 @@ type faults struct {
 
 	crashes, breaks, partitions, stops, fulls time.Duration // mean time between two; 0 for none
 	wipes                                     int
+	setBacks                                  int  // disks that come back in a former state (R14)
 	noHeartbeats                              bool // nobody hears a heartbeat in the first phase
 
 	badSnapshot   float64
@@ -41,6 +41,9 @@ func newFaults(w *world) faults {
 	}
 	f.longKeys = w.Seed%8 == 3 // not drawn, so that the other seeds stay the runs they were
 	f.rivals = w.Seed%8 == 5
+	if w.Seed%4 == 2 {
+		f.setBacks = 1 + int(w.Seed/4%4) // not drawn, either
+	}
 	if w.Chance(0.06) {
 		return f // nothing goes wrong
 	}
@@ -77,7 +80,7 @@ func (f *faults) String() string {
 		p    float64
 	}{
 		{"drop", f.drop}, {"repeat", f.repeat}, {"slow", f.slow}, {"ghost", f.ghost}, {"old", f.old}, {"crash", f.crash},
-		{"bad snapshot", f.badSnapshot}, {"vanish", f.vanish}, {"cancel", f.cancel}, {"wipes", float64(f.wipes)},
+		{"bad snapshot", f.badSnapshot}, {"vanish", f.vanish}, {"cancel", f.cancel}, {"wipes", float64(f.wipes)}, {"set back", float64(f.setBacks)},
 	} {
 		if p.p > 0 {
 			text += fmt.Sprintf(", %s %v", p.name, p.p)
@@ -120,6 +123,9 @@ func (f *faults) inject(w *world) {
 	w.again(f.fulls, w.fill)
 	for range f.wipes {
 		w.After(w.Between(0, f.end), func() { w.wipe(eventqueue.OneOf(w.Queue, w.order...)) })
+	}
+	for range f.setBacks {
+		w.planSetBack()
 	}
 	w.After(f.end, w.heal)
 }
@@ -236,7 +242,7 @@ func (w *world) fill(n *node) {
 // wipe takes a node's disk away: it comes back as another log (R8).
 func (w *world) wipe(n *node) {
 	w.injected("wipe")
-	w.wiped, w.inputWiped = w.At, w.inputWiped || n.stage().holds(topology.Input)
+	w.lost(n)
 	n.crash("and loses its disk")
 	n.disk = w.blankDisk()
 	n.checker = newChecker(n)

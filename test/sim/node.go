@@ -31,7 +31,9 @@ type node struct {
 	missed  []func()
 	beatAt  time.Duration
 	cutAt   time.Duration
-	since   int // records since the last snapshot
+	since   int  // records since the last snapshot
+	retired bool // in this start (R14)
+	copies  []diskCopy
 }
 
 // job is what the committer of a real node is asked for: store a commit, then a snapshot, then cut.
@@ -66,6 +68,7 @@ func (n *node) start() {
 		return
 	}
 	n.disk.id.Incarnation++
+	n.disk.id.Life = w.newLife()
 	w.tracef("%s starts as incarnation %d of log %s", n.id, n.disk.id.Incarnation, n.disk.id.LogID)
 	w.mix('S', byte(n.place), byte(n.index))
 	var err error
@@ -75,6 +78,12 @@ func (n *node) start() {
 	}
 	n.up, n.storing, n.awake, n.stopped, n.missed = true, nil, false, false, nil
 	n.since = len(n.disk.records)
+	if n.disk.heritage != nil && n.disk.last == 0 {
+		if err := n.core.Inherit(n.disk.heritage); err != nil {
+			w.fail("R14: node %s does not take over what its log before left: %v", n.id, err)
+			return
+		}
+	}
 	n.ticks()
 	w.connectAll(n)
 	n.wake()
@@ -185,6 +194,10 @@ func (n *node) step() {
 	}
 	n.core.Tick(n.w.Now())
 	n.core.Advance()
+	if why := n.core.Retired(); why != "" {
+		n.retire(why)
+		return
+	}
 	n.checker.measure()
 	n.store()
 	if n.crashes("before sending") {

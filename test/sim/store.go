@@ -87,6 +87,7 @@ func (n *node) stored() {
 func (n *node) keep(c *core.Commit) link.LogIndex {
 	at := n.disk.append(c.Parts)
 	n.since++
+	n.disk.heritage = nil
 	n.checker.durable(at, n.disk.records[len(n.disk.records)-1].data)
 	n.w.mix('W', byte(n.place), byte(n.index), byte(c.Bytes), byte(c.Bytes>>8))
 	return at

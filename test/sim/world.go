@@ -69,7 +69,9 @@ type world struct {
 	peer    role.Peer
 	report  Report
 
-	wiped      time.Duration // when the last disk was lost
+	lives      uint64
+	losses     int           // disks that were lost, set back or retired
+	wiped      time.Duration // when the last of them was
 	inputWiped bool          // one of them was an input's
 }
 

@@ -36,10 +36,13 @@ type decoder struct {
 
 func (d *decoder) record() *Record {
 	rec := &Record{}
-	d.r.ArrayOf(6)
+	fields := d.r.Array()
 	if v := d.r.Uint(); v != version {
-		d.r.Fail("version %d; this program reads %d", v, version)
+		d.r.Fail("version %d; this program reads %d: another version of the program wrote it", v, version)
+	} else if fields != 7 {
+		d.r.Fail("%d fields, 7 are wanted", fields)
 	}
+	rec.Life = link.Life(d.r.Uint())
 	for n := d.r.Array(); n > 0; n-- {
 		d.names = append(d.names, d.r.String())
 	}
@@ -93,11 +96,13 @@ func (d *decoder) payload() []byte {
 }
 
 func (d *decoder) hwm() (h link.Hwm) {
-	d.r.ArrayOf(6)
+	d.r.ArrayOf(8)
 	h.Edge, h.From = d.name(), d.node()
 	d.r.Fixed(h.ID.LogID[:])
 	h.ID.Incarnation = link.Incarnation(d.r.Uint())
+	h.ID.Life = link.Life(d.r.Uint())
 	h.Seq = link.Seq(d.r.Uint())
+	h.Life = link.Life(d.r.Uint())
 	for n := d.r.Array(); n > 0; n-- {
 		var l link.LogID
 		d.r.Fixed(l[:])
@@ -107,12 +112,13 @@ func (d *decoder) hwm() (h link.Hwm) {
 }
 
 func (d *decoder) progress() (p link.Progress) {
-	d.r.ArrayOf(4)
+	d.r.ArrayOf(5)
 	p.Edge, p.To = d.name(), d.node()
-	p.Last = link.Seq(d.r.Uint())
-	for n := d.r.Array() / 3; n > 0; n-- {
+	p.Last, p.Life = link.Seq(d.r.Uint()), link.Life(d.r.Uint())
+	for n := d.r.Array() / ackedFields; n > 0; n-- {
 		a := link.Acked{Node: d.node(), Seq: link.Seq(d.r.Uint())}
 		d.r.Fixed(a.Log[:])
+		a.Life, a.Here = link.Life(d.r.Uint()), d.r.Bool()
 		p.Acked = append(p.Acked, a)
 	}
 	return p

@@ -36,8 +36,9 @@ func (r *Record) Encode() [][]byte {
 		add(r.Frames[i].Frame.Payload)
 	}
 	head := make([]byte, 4, 64+len(body))
-	head = wire.AppendArray(head, 6)
+	head = wire.AppendArray(head, 7)
 	head = wire.AppendUint(head, version)
+	head = wire.AppendUint(head, uint64(r.Life))
 	head = wire.AppendArray(head, len(names.list))
 	for _, n := range names.list {
 		head = wire.AppendString(head, n)
@@ -49,12 +50,14 @@ func (r *Record) Encode() [][]byte {
 }
 
 func appendHwm(b []byte, t *nameTable, h *link.Hwm) []byte {
-	b = wire.AppendArray(b, 6)
+	b = wire.AppendArray(b, 8)
 	b = wire.AppendUint(b, t.id(h.Edge))
 	b = wire.AppendUint(b, t.id(string(h.From)))
 	b = wire.AppendBin(b, h.ID.LogID[:])
 	b = wire.AppendUint(b, uint64(h.ID.Incarnation))
+	b = wire.AppendUint(b, uint64(h.ID.Life))
 	b = wire.AppendUint(b, uint64(h.Seq))
+	b = wire.AppendUint(b, uint64(h.Life))
 	b = wire.AppendArray(b, len(h.Superseded))
 	for _, l := range h.Superseded {
 		b = wire.AppendBin(b, l[:])
@@ -62,16 +65,21 @@ func appendHwm(b []byte, t *nameTable, h *link.Hwm) []byte {
 	return b
 }
 
+const ackedFields = 5 // of each receiver
+
 func appendProgress(b []byte, t *nameTable, p *link.Progress) []byte {
-	b = wire.AppendArray(b, 4)
+	b = wire.AppendArray(b, 5)
 	b = wire.AppendUint(b, t.id(p.Edge))
 	b = wire.AppendUint(b, t.id(string(p.To)))
 	b = wire.AppendUint(b, uint64(p.Last))
-	b = wire.AppendArray(b, 3*len(p.Acked))
+	b = wire.AppendUint(b, uint64(p.Life))
+	b = wire.AppendArray(b, ackedFields*len(p.Acked))
 	for _, a := range p.Acked {
 		b = wire.AppendUint(b, t.id(string(a.Node)))
 		b = wire.AppendUint(b, uint64(a.Seq))
 		b = wire.AppendBin(b, a.Log[:])
+		b = wire.AppendUint(b, uint64(a.Life))
+		b = wire.AppendBool(b, a.Here)
 	}
 	return b
 }

@@ -7,7 +7,9 @@
 //	│ n u32  │ meta       │ payloads, one after the other, in the    │
 //	│ LE     │ msgpack    │ order in which the meta mentions them    │
 //	└────────┴────────────┴──────────────────────────────────────────┘
-//	meta = [version, names, hwms, progress, inputs, frames]
+//	meta = [version, life, names, hwms, progress, inputs, frames]
+//
+// The life is that of the process that wrote the record, and so that of every frame in it (R14).
 //
 // Names of edges and nodes stand once, in a table; elsewhere their index is used. Payloads stand outside of the meta, so that the log
 // gathers them without a copy.
@@ -22,6 +24,7 @@ const version = 2
 
 // Record is one commit: the high-water marks that moved, how far each outbox is, the calls that changed state, the frames produced.
 type Record struct {
+	Life     link.Life // that wrote it, and made its frames (R14); zero in a snapshot
 	Hwms     []link.Hwm
 	Progress []link.Progress // of every outbox of the topology
 	Inputs   []Input
@@ -59,7 +62,7 @@ type Input struct {
 type Frame struct {
 	Edge  string
 	To    link.NodeID // empty where one outbox serves all receivers
-	Frame link.Frame  // without Edge, From and ID, which the log's directory and Edge tell
+	Frame link.Frame  // without Edge, From, ID and Life, which the log's directory, Edge and the record tell
 }
 
 // Emptied returns a record that uses the memory of r for its frames and inputs again. Every commit needs that memory, and for frames of

@@ -199,6 +199,7 @@ func About() gateway.About {
 type Host struct {
 	Gateway  role.Gateway
 	Full     bool // there is no room
+	Unheard  bool // no receiver has answered since the start
 	Open     map[session.ID]bool
 	Fed      []role.Message
 	Ended    []int
@@ -266,6 +267,7 @@ func (a *attached) Abort(id session.ID, why role.Outcome) {
 }
 
 func (a *attached) Room(int, bool) bool { return !a.h.Full }
+func (a *attached) Confirmed() bool     { return !a.h.Unheard }
 func (a *attached) Forget(id session.ID, by session.TokenHash) {
 	a.h.Gateway.Forget(id, by)
 }

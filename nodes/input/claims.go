@@ -1,0 +1,54 @@
+package input
+
+import (
+	"fmt"
+
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
+)
+
+// ping answers a client that says it is still there. It says what this input has acknowledged to it, too. If the input's log was set back
+// (R14), what it acknowledged is gone, no other node may have seen it, and the session would wait for an end that its client will not
+// repeat. So the session fails. Its client may also err, or lie: so the node goes on as it is.
+func (in *Input) ping(from role.Peer, u *upload, req *protocol.Request) {
+	if lacks := u.lacks(req); lacks != "" && req.Token.Hash() == u.Opener {
+		in.lost(u.ID, lacks)
+		why, _ := in.Tombstones.Get(u.ID)
+		in.ReplyStored(from, why.Refusal(u.ID))
+		return
+	}
+	in.ReplyStored(from, protocol.Reply{Type: protocol.OK, State: session.Running})
+}
+
+// lacks says what a client was acknowledged that is not here, nothing if all is.
+func (u *upload) lacks(req *protocol.Request) string {
+	for _, l := range req.Lanes {
+		if u.lanes[l.Lane].seq < l.Seq {
+			return fmt.Sprintf("chunk %d of lane %d", l.Seq, l.Lane)
+		}
+	}
+	if stream := u.Analysis.StreamIndex(req.Stream); stream >= 0 && !u.ended[stream] {
+		return "the end of stream " + req.Stream
+	}
+	return ""
+}
+
+// claims reports whether a request says that this input has acknowledged something of the session.
+func claims(req *protocol.Request) bool {
+	switch {
+	case req.Token.Hash() == session.TokenHash{}:
+		return false // it is not the session's own client
+	case req.Type == protocol.Chunk:
+		return req.Seq > 1
+	case req.Type == protocol.End:
+		return len(req.Lanes) > 0
+	}
+	return req.Type == protocol.Ping && (req.Stream != "" || len(req.Lanes) > 0)
+}
+
+// lost fails a session of which this input has acknowledged something that it does not have (R14). Where the session is not known at all the
+// nodes behind this one may know it, and would wait for its end.
+func (in *Input) lost(id session.ID, what string) {
+	in.Host.Abort(id, role.Outcome{Reason: fmt.Sprintf("node %s lost its data: it does not have %s, which its client says it acknowledged; start the session again", in.About.Node, what)})
+}

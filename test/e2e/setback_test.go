@@ -1,0 +1,147 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"posta.dev/posta/client"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/wal"
+)
+
+// TestR14_ALogThatWasSetBack stops a whole cluster while a session is uploaded, takes the last records from a node's log, as a disk does that
+// has lied about a flush, or restores the node's directory from an earlier copy, and starts the cluster again. Never is an answer wrong,
+// never does a client wait for ever, and the next session is right.
+func TestR14_ALogThatWasSetBack(t *testing.T) {
+	d := generated(t, 60_000)
+	nodes := []topology.NodeID{"input-1", "joiner-1", "joiner-2", "aggregator-2", "reducer-1", "output-1"}
+	how := []string{"1 record lost", "directory restored"}
+	if *long {
+		nodes = append(nodes, "aggregator-1")
+		how = append(how, "2 records lost", "10 records lost", "1000 records lost", "with its receivers", "with all")
+	}
+	for _, id := range nodes {
+		for _, h := range how {
+			t.Run(string(id)+" "+h, func(t *testing.T) { setBack(t, d, id, h) })
+		}
+	}
+}
+
+func setBack(t *testing.T, d *dataset, id topology.NodeID, how string) {
+	c := start(t, topology.Variant{})
+	b := c.listen()
+	ready := func(h beat) bool { return h.State == heartbeat.Running || h.State == heartbeat.Blocked }
+	b.await(30*time.Second, "started", ready)
+	ctx := deadline(t, 90*time.Second)
+	g := newGate(800_000)
+	r := c.begin(ctx, client.Config{Find: g.through(d.dir), Chunk: 16 << 10, Timeout: 500 * time.Millisecond})
+	until(t, 30*time.Second, "facts are under way", func() bool { return r.acked("trips") > 300_000 })
+	copies := t.TempDir()
+	hit := c.alsoHit(id, how)
+	var lost int
+	if _, err := fmt.Sscanf(how, "%d record", &lost); err != nil {
+		for _, n := range hit {
+			c.terminate(n)
+			copyTree(t, c.data(n), filepath.Join(copies, string(n)))
+			c.supervise(n)
+		}
+		b.await(30*time.Second, "started again", ready)
+	}
+	until(t, 30*time.Second, "more facts are under way", func() bool { return r.acked("trips") > 700_000 })
+	c.terminateAll()
+	for _, n := range hit {
+		if lost > 0 {
+			t.Logf("%s: %d records are gone", n, loseRecords(t, c.data(n), lost))
+			continue
+		}
+		if err := os.RemoveAll(c.data(n)); err != nil {
+			t.Fatal(err)
+		}
+		copyTree(t, filepath.Join(copies, string(n)), c.data(n))
+	}
+	c.superviseAll()
+	close(g.open)
+	<-r.done
+	switch {
+	case ctx.Err() != nil:
+		t.Fatalf("the client waits for ever: %v", r.err)
+	case r.err == nil:
+		d.check(t, r.got) // what was lost had gone no further
+	default:
+		t.Logf("the session fails: %v", r.err)
+	}
+	d.check(t, c.analyseAgain(ctx, d.dir))
+	b.await(20*time.Second, "free again", idle)
+	c.noUnexpectedExits()
+}
+
+func (c *cluster) alsoHit(id topology.NodeID, how string) []topology.NodeID {
+	switch how {
+	case "with all":
+		return c.ids()
+	case "with its receivers":
+		hit := []topology.NodeID{id}
+		n, err := c.topo.Node(id)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		for _, e := range c.topo.EdgesFrom(n.Stage) {
+			hit = append(hit, c.topo.Receivers(e)[0].ID)
+		}
+		return hit[:min(2, len(hit))]
+	}
+	return []topology.NodeID{id}
+}
+
+func (c *cluster) data(id topology.NodeID) string {
+	n, err := c.topo.Node(id)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return n.DataDir
+}
+
+// loseRecords cuts the last records of a log, as far as no snapshot proves that they were there, and returns how many.
+func loseRecords(t *testing.T, dir string, n int) (lost int) {
+	t.Helper()
+	report, err := wal.Verify(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := wal.Index(0)
+	for _, s := range report.Snapshots {
+		newest = max(newest, s.At)
+	}
+	var tail []wal.DumpRecord
+	last := report.Segments[len(report.Segments)-1].File
+	if err := wal.Dump(dir, func(r wal.DumpRecord) error {
+		if r.File == last && r.Index > newest {
+			r.Data = nil
+			tail = append(tail, r)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if n = min(n, len(tail)); n == 0 {
+		return 0
+	}
+	if err := os.Truncate(filepath.Join(dir, last), tail[len(tail)-n].Offset); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func copyTree(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(to), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+}
