@@ -3,6 +3,9 @@ package sim
 import "posta.dev/posta/internal/simulator/mutants"
 
 const (
+	fileRecover       = "nodes/core/recover.go"
+	fileClaims        = "nodes/input/claims.go"
+	fileInLink        = "nodes/core/inlink.go"
 	fileAcked         = "link/acknowledged.go"
 	fileHear          = "link/hear.go"
 	fileSender        = "link/sender.go"
@@ -138,5 +141,9 @@ func bugs() []mutants.Mutant {
 		from(410, one("a lost sender fails sessions that it never had", "R8", 40, fileLostDisk,
 			"			return s.opened[k.key()] && (k == l ||", "			return k == l || s.opened[k.key()] && (k == nil ||")),
 		one("a log that was set back waits instead of retiring", "R14", 300, fileAcked, "		p.ready = false\n		return lost, why\n", "		p.ready = false\n		return lost, \"\"\n"),
+		from(25, one("a superseded log hears nothing", "R14", 20, fileHear, "		r.rejected = id\n		return false", "		return false")),
+		one("frames are those of the life that reads them", "R14", 20, fileRecover, "		f.Frame.Life = rec.Life\n", "		f.Frame.Life = r.c.cfg.ID.Life\n"),
+		from(370, one("an input does not hear what it has acknowledged", "R14", 20, fileClaims, "	if lacks := u.lacks(req); lacks != \"\" &&", "	if lacks := u.lacks(req); lacks == \"?\" &&")),
+		one("frames of a former life hold a hello back", "R14", 20, fileInLink, "	if f.Kind == link.Hello {\n		l.dropSuperseded", "	if f.Kind == 0 {\n		l.dropSuperseded"),
 	}
 }
