@@ -43,17 +43,22 @@ var errUsage = errors.New("bench: not started by the program itself")
 //	child PROFILE load TOPOLOGY ANALYSIS DIR
 //	child PROFILE oracle ANALYSIS DIR
 func Child(args []string) int {
+	go func() { // until the process ends
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		fmt.Fprintln(os.Stderr, "bench: the program that started this process is gone")
+		os.Exit(1)
+	}()
+	return runChild(args)
+}
+
+// runChild is Child in a process that may go on when its standard input ends.
+func runChild(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	if !IsChild(args) || len(args) < 3 {
 		fmt.Fprintln(os.Stderr, errUsage)
 		return 2
 	}
-	go func() { // until the process ends
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		fmt.Fprintln(os.Stderr, "bench: the program that started this process is gone")
-		os.Exit(1)
-	}()
 	if err := profiled(args[1], func() error { return child(ctx, args[2], args[3:]) }); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
