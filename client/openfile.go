@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openFile opens a file of the data for reading. It never waits: a pipe is opened without its writer, who is waited for by Read, which
-// Close ends.
+// openFile opens a file of the data for reading. It never waits: a pipe is opened before it has a
+// writer. Read waits for the writer, and Close ends that wait.
 func openFile(path string, warn *warnings) (io.ReadCloser, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

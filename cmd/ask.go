@@ -14,7 +14,7 @@ import (
 // askFlags are for commands that ask a running cluster.
 func askFlags() []cli.Flag { return []cli.Flag{topologyFlag(), entryFlag(), patienceFlag()} }
 
-// defaultAskTimeout is for a user who waits at a prompt. A node that is being restarted answers sooner.
+// defaultAskTimeout bounds how long a question to the cluster takes at a prompt. A node that is being restarted answers sooner.
 const defaultAskTimeout = 5 * time.Second
 
 func askTimeout(c *cli.Context) time.Duration {

@@ -25,7 +25,7 @@ func explainLate(ctx context.Context, t *topology.Topology, late error) error {
 		}
 		return true, nil
 	}
-	view, _ := monitor.UntilClosed(ctx, all)(monitor.ListenToNodes(t.Nodes())) // who is not heard by then says nothing
+	view, _ := monitor.UntilClosed(ctx, all)(monitor.ListenToNodes(t.Nodes())) // a node that is not heard by then is left out
 	if why := fullDisks(view); why != "" {
 		return fmt.Errorf("%w; %s", late, why)
 	}

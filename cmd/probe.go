@@ -125,7 +125,7 @@ func (x *command) probeHold(c *cli.Context, t *topology.Topology) (err error) {
 	inputs := t.Holding(topology.Input)
 	for i, n := range inputs {
 		q := protocol.Request{Type: protocol.Sessions}
-		if i == 0 { // it decides who is admitted
+		if i == 0 { // the first input admits sessions
 			q = protocol.Request{Type: protocol.Hold, Lease: c.Duration("lease")}
 		}
 		reply, err := client.RequestOnce(c.Context, t.InternalClient(n), q, c.Duration("within"))

@@ -9,7 +9,7 @@ type LostLog struct {
 }
 
 // lostLog reads the intact sessions from the outbox, which survives a restart. A session whose open frame is behind the last acknowledged frame is
-// there from its beginning, since the open precedes everything else of it. Turned down: to remember when a session began. The clocks of
+// there from its beginning, since the open precedes everything else of it. Rejected: to remember when a session began. The clocks of
 // two nodes do not compare, and a node hears of a lost disk long after it was lost.
 func (s *Sender) lostLog(p *peer) *LostLog {
 	l := &LostLog{map[session.ID]bool{}}

@@ -7,7 +7,7 @@ import "slices"
 //
 // That happens when a directory is restored that is older than a retirement. It also happens because log ids have no order: a late message
 // of an older log that was never heard before looks like a new one, and the peer's present log is taken for the lost one. Being wrong
-// costs sessions, never their answers. Turned down: to believe a log again that goes on speaking while its successor is silent. It is one
+// costs sessions, never their answers. Rejected: to believe a log again that goes on speaking while its successor is silent. It is one
 // more way for a log to come back that was set back.
 type supersededLogs struct {
 	logs []LogID // at most maxSuperseded, the latest last

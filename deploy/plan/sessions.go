@@ -100,7 +100,7 @@ func (c *comparison) restartFormer(inputs []container) (stages []stage) {
 	return stages
 }
 
-// drain keeps new sessions out and waits for those that run. It asks the first input; that one decides who is admitted.
+// drain keeps new sessions out and waits for those that run. It asks the first input, which admits sessions for all.
 func drain(inputs []container) []stage {
 	if len(inputs) == 0 {
 		return nil

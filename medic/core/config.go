@@ -15,7 +15,7 @@ type NodeID = topology.NodeID
 // Generation counts elections. It only grows, on every disk and in every message of a medic (M3).
 type Generation uint64
 
-// Term is an election's outcome: which generation, who leads in it, and in which of its lives. A medic whose log was set back may lead in
+// Term is an election's outcome: the generation, the medic that leads in it, and in which of its lives. A medic whose log was set back may lead in
 // a generation in which it led before; by its life the two terms are two (R14). The zero Term is that of a medic that has heard of none.
 type Term struct {
 	Gen    Generation

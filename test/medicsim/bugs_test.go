@@ -64,7 +64,7 @@ func bugs() []mutants.Mutant {
 		one("a log that was given up is forgotten", "M5", 3000, fileDetector, "	v.incarnations = v.incarnations[max(0, len(v.incarnations)-maxIncarnations):]\n", "	v.incarnations = v.incarnations[len(v.incarnations)-1:]\n"),
 		one("a late sign closes what a leader before has noted", "M5", 200, fileReconcile, "&& (v.Incarnation > c.journal.lastFailed(t.ID) || now.Sub(t.since) >= c.cfg.StartTimeout):\n", ":\n"),
 		one("a medic that is cut off acts at once", "M7", 200, fileIsolation, "	return quiet >= c.cfg.freshTimeout() && quiet < enough\n", "	return quiet >= c.cfg.freshTimeout() && quiet < enough && quiet < 0\n"),
-		one("who was cut off acts on what it has missed", "M6", 600, fileReceive, "	if quiet >= c.cfg.SuspectAfter/2 {\n", "	if quiet >= 1000*c.cfg.SuspectAfter {\n"),
+		one("a medic that was cut off acts on what it has missed", "M6", 600, fileReceive, "	if quiet >= c.cfg.SuspectAfter/2 {\n", "	if quiet >= 1000*c.cfg.SuspectAfter {\n"),
 		from(3550, one("an order leaves although nobody is heard any more", "M7", 200, fileOrdering, "!v.silentSince.Before(t.decided) || !o.Ended && c.isolated(c.det.ticked) {\n", "!v.silentSince.Before(t.decided) {\n")),
 		one("the last medic alive waits for ever", "M7", 200, fileConfig, "		c.IsolationTimeout = 4 * c.SuspectAfter\n", "		c.IsolationTimeout = 4000 * c.SuspectAfter\n"),
 		one("a new leader begins the back-off anew", "M5", 200, fileJournal, "		case counted.Gen > e.Gen:\n			return most\n", "		case counted.Gen > e.Gen, e.Gen < j.entries[len(j.entries)-1].Gen:\n			return max(most, n)\n"),
