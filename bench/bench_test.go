@@ -5,10 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,10 +27,40 @@ func TestMain(m *testing.M) {
 	if IsChild(os.Args[1:]) {
 		os.Exit(Child(os.Args[1:]))
 	}
-	if len(os.Args) == 3 && os.Args[1] == endlessVerb {
-		os.Exit(runEndless(os.Args[2]))
+	if len(os.Args) == 4 && os.Args[1] == endlessVerb {
+		os.Exit(runEndless(os.Args[2], os.Args[3]))
 	}
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) { natstest.Remove(); os.Exit(code) }))
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) { natstest.Remove(); removePlain(); os.Exit(code) }))
+}
+
+var plain struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+// plainPosta is posta as it is delivered. Under the race detector this binary is ten times slower, and whole clusters of it run under the race
+// detector in test/e2e already.
+func plainPosta(t *testing.T) string {
+	t.Helper()
+	plain.once.Do(func() {
+		if plain.dir, plain.err = os.MkdirTemp("", "posta-bench"); plain.err != nil {
+			return
+		}
+		if out, err := exec.Command("go", "build", "-o", plain.dir, "posta.dev/posta").CombinedOutput(); err != nil {
+			plain.err = fmt.Errorf("build posta: %w: %s", err, out)
+		}
+	})
+	if plain.err != nil {
+		t.Fatal(plain.err)
+	}
+	return filepath.Join(plain.dir, "posta")
+}
+
+func removePlain() {
+	if plain.dir != "" {
+		_ = os.RemoveAll(plain.dir)
+	}
 }
 
 // small is every section in a few seconds.
@@ -54,6 +87,7 @@ func small(t *testing.T, out *bytes.Buffer) Config {
 func TestBench_SectionsMeasureAndReport(t *testing.T) {
 	var out bytes.Buffer
 	c := small(t, &out)
+	c.Self = []string{plainPosta(t), "bench"}
 	for _, name := range SectionNames() {
 		if !strings.HasPrefix(name, raceGroup) || !strings.Contains("race-bikes race-movies race-memes", name) {
 			c.Sections = append(c.Sections, name)

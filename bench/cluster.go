@@ -108,7 +108,7 @@ func startCluster(ctx context.Context, c *Config, l clusterPlan) (_ *cluster, er
 func (c *Config) variant(v topology.Variant, dir string) topology.Variant {
 	v.Dir, v.IPCDir = filepath.Join(dir, "data"), socketDir(dir)
 	if c.TCP > 0 {
-		v.IPCDir, v.Ports = "", c.TCP
+		v.IPCDir, v.Address, v.Ports = "", "127.0.0.1", c.TCP
 	}
 	v.Settings = map[string]string{"medics.replicas": "0"}
 	maps.Copy(v.Settings, c.Set)

@@ -115,10 +115,12 @@ func (w *observedAggregator) Drop(id session.ID, why role.Outcome) {
 	w.Aggregator.Drop(id, why)
 }
 
-func (w *observedAggregator) Attach(h role.Host)                         { w.stub.Attach(h) }
-func (w *observedAggregator) Tick(now time.Time)                         { w.stub.Tick(now) }
-func (w *observedAggregator) Forget(id session.ID, by session.TokenHash) { w.stub.Forget(id, by) }
-func (w *observedAggregator) Apply(p []byte) error                       { return w.stub.Apply(p) }
-func (w *observedAggregator) SnapshotAll(dst []byte) []byte              { return w.stub.SnapshotAll(dst) }
-func (w *observedAggregator) RestoreAll(data []byte) error               { return w.stub.RestoreAll(data) }
-func (w *observedAggregator) Running() int                               { return w.stub.Running() }
+func (w *observedAggregator) Attach(h role.Host)       { w.stub.Attach(h) }
+func (w *observedAggregator) Tick(now time.Time)       { w.stub.Tick(now) }
+func (w *observedAggregator) TakenOver(s role.Session) { w.stub.TakenOver(s) }
+
+func (w *observedAggregator) Forget(id session.ID, by role.Asker) { w.stub.Forget(id, by) }
+func (w *observedAggregator) Apply(p []byte) error                { return w.stub.Apply(p) }
+func (w *observedAggregator) SnapshotAll(dst []byte) []byte       { return w.stub.SnapshotAll(dst) }
+func (w *observedAggregator) RestoreAll(data []byte) error        { return w.stub.RestoreAll(data) }
+func (w *observedAggregator) Running() int                        { return w.stub.Running() }

@@ -33,7 +33,8 @@ func (p *stubRole) Attach(h role.Host)                                        { 
 func (p *stubRole) Take(session.ID, role.Message, role.Emitter) (bool, error) { return false, nil }
 func (p *stubRole) Drop(session.ID, role.Outcome)                             {}
 func (p *stubRole) Tick(time.Time)                                            {}
-func (p *stubRole) Forget(session.ID, session.TokenHash)                      {}
+func (p *stubRole) Forget(session.ID, role.Asker)                             {}
+func (p *stubRole) TakenOver(role.Session)                                    {}
 func (p *stubRole) Apply([]byte) error                                        { return nil }
 func (p *stubRole) SnapshotAll(dst []byte) []byte                             { return dst }
 func (p *stubRole) RestoreAll([]byte) error                                   { return nil }

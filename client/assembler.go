@@ -1,61 +1,43 @@
 package client
 
 import (
-	"errors"
-	"fmt"
-
+	"posta.dev/posta/client/core"
 	"posta.dev/posta/protocol"
 )
 
-// errRowsMissing is returned when an output skipped rows; it is a fault of the cluster.
-var errRowsMissing = errors.New("rows are missing")
-
-// assembler puts parts together. Parts are numbered by the output that gives them, rows by their place in their query: after
-// a change of output the parts begin again, and rows that are here already are passed over.
+// assembler puts rows together, which come in their order and once.
 type assembler struct {
-	cfg      *Config
-	counters *counters
-	answer   *Answer
-	after    uint64 // last part taken from the present output
-	ended    map[string]bool
+	cfg    *Config
+	answer *Answer
+	news   uint64 // rows that came last
 }
 
-func newAssembler(c *Client) *assembler {
-	in := &assembler{cfg: &c.cfg, counters: c.counters, ended: make(map[string]bool),
-		answer: &Answer{Analysis: c.cfg.Analysis, Session: c.cfg.Session}}
-	for _, name := range c.opened.Queries {
+func newAssembler(cfg *Config, queries []string) *assembler {
+	in := &assembler{cfg: cfg, answer: &Answer{Analysis: cfg.Analysis, Session: cfg.Session}}
+	for _, name := range queries {
 		in.answer.Queries = append(in.answer.Queries, Table{Name: name})
 	}
 	return in
 }
 
-func (in *assembler) restart() { in.after = 0 }
-
-func (in *assembler) take(p *protocol.Part) error {
-	if p.N <= in.after {
-		return nil
+func (in *assembler) take(all []core.Rows) error {
+	in.news = 0
+	for i := range all {
+		r := &all[i]
+		if r.Query == "" {
+			in.answer.Rejected = r.Rejected
+			continue
+		}
+		in.news += uint64(r.Rows.Len())
+		if err := in.add(in.table(r), r.Rows, r.Last); err != nil {
+			return err
+		}
 	}
-	in.after = p.N
-	if p.Query == "" {
-		in.answer.Rejected = p.Rejected
-		return nil
-	}
-	t := in.table(p)
-	have := uint64(t.rows)
-	if p.Offset > have {
-		return fmt.Errorf("part %d of query %s: %w between row %d and %d; ask again", p.N, p.Query, errRowsMissing, have, p.Offset)
-	}
-	rows := p.Rows.Skip(int(min(have-p.Offset, uint64(p.Rows.Len()))))
-	if rows.Len() == 0 && (!p.Last || in.ended[p.Query]) {
-		return nil
-	}
-	return in.add(t, rows, p.Last)
+	return nil
 }
 
 func (in *assembler) add(t *Table, rows protocol.Rows, last bool) error {
 	t.rows += rows.Len()
-	in.ended[t.Name] = in.ended[t.Name] || last
-	in.counters.rows.Add(uint64(rows.Len()))
 	if !in.cfg.StreamOnly {
 		t.chunks = append(t.chunks, rows)
 	}
@@ -65,14 +47,22 @@ func (in *assembler) add(t *Table, rows protocol.Rows, last bool) error {
 	return in.cfg.OnRows(t.Name, t.Columns, rows, last)
 }
 
-func (in *assembler) table(p *protocol.Part) *Table {
-	t := in.answer.Query(p.Query)
+func (in *assembler) table(r *core.Rows) *Table {
+	t := in.answer.Query(r.Query)
 	if t == nil {
-		in.answer.Queries = append(in.answer.Queries, Table{Name: p.Query})
+		in.answer.Queries = append(in.answer.Queries, Table{Name: r.Query})
 		t = &in.answer.Queries[len(in.answer.Queries)-1]
 	}
 	if t.Columns == nil {
-		t.Columns = p.Columns
+		t.Columns = r.Columns
 	}
 	return t
+}
+
+// done returns the answer, unless the task that brought it ended with an error.
+func (in *assembler) done(err error) (*Answer, error) {
+	if err != nil {
+		return nil, err
+	}
+	return in.answer, nil
 }

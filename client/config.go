@@ -29,6 +29,10 @@ type Config struct {
 	// protocol.ErrFinished and changes nothing.
 	Token session.Token
 
+	// Takeover takes the session over from the client that opened it and has fallen silent (R17): Open waits while that client lives. A
+	// session whose upload was finished goes straight to the results; one in the middle of its upload is ErrInterrupted.
+	Takeover bool
+
 	// Force lets Cancel and Finish do without the token: a person wants it so, whoever opened the session.
 	Force bool
 

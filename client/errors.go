@@ -1,10 +1,14 @@
 package client
 
-import "errors"
+import (
+	"errors"
+
+	"posta.dev/posta/client/core"
+)
 
 var (
 	// ErrNoCluster is returned by every call when nothing has answered for Config.GiveUpAfter.
-	ErrNoCluster = errors.New("no cluster answers")
+	ErrNoCluster = core.ErrNoCluster
 
 	// ErrNoFiles is returned by Run and Upload when a stream's pattern matches nothing below the directory.
 	ErrNoFiles = errors.New("no files")
@@ -17,8 +21,12 @@ var (
 
 	// ErrInterrupted is returned by Run and Open when the session exists and its upload was neither finished nor goes on
 	// here: what an earlier run had in flight is unknown, so it cannot be continued without risking rows twice.
-	ErrInterrupted = errors.New("session was interrupted during its upload")
+	ErrInterrupted = core.ErrInterrupted
 
 	// ErrConfig is returned by Run and Dial for a Config that cannot work.
 	ErrConfig = errors.New("cannot work with this configuration")
 )
+
+// LeavesOurs reports whether a session that ended with an error is this client's to cancel. One that another client opened or took over,
+// or one whose upload another run has begun, may be needed there (R17).
+func LeavesOurs(err error) bool { return core.LeavesOurs(err) }

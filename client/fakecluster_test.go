@@ -34,6 +34,7 @@ type fakeCluster struct {
 	instead  map[string]func() protocol.Reply // of results, by node
 	fail     string                           // why sessions fail from now on
 	heard    map[string]int                   // requests, by "node type"
+	claimed  map[string]int                   // pings that claimed lanes, or the end of a stream
 	fault    func(heard) fault                // what goes wrong with a request; nil: nothing
 }
 
@@ -75,7 +76,7 @@ var fakeStreams = []protocol.Stream{
 
 func newFakeCluster(t testing.TB, inputs, outputs int) *fakeCluster {
 	f := &fakeCluster{t: t, streams: fakeStreams, rows: 1000, timeout: 400 * time.Millisecond, chunkBytes: 64 << 10, sessions: make(map[session.ID]*fakeSession),
-		heard: make(map[string]int)}
+		heard: make(map[string]int), claimed: make(map[string]int)}
 	for i := range inputs {
 		f.inputs = append(f.inputs, newFakeNode(f, fmt.Sprintf("input-%d", i+1)))
 	}
@@ -168,6 +169,7 @@ func (f *fakeCluster) answer(n *fakeNode, q protocol.Request) protocol.Reply {
 		s.dropped[n.name] = q.Type
 		return protocol.Reply{Type: protocol.OK}
 	case protocol.Ping:
+		f.claims(n, s, q)
 		if f.fail != "" {
 			return protocol.Reply{Type: protocol.OK, State: session.Failed, Reason: f.fail}
 		}
@@ -183,6 +185,22 @@ func (f *fakeCluster) answer(n *fakeNode, q protocol.Request) protocol.Reply {
 		return f.results(n, s, q)
 	}
 	return protocol.Refuse(protocol.ErrBadRequest, string(q.Type))
+}
+
+// claims compares what a ping says was acknowledged with what was (R14).
+func (f *fakeCluster) claims(n *fakeNode, s *fakeSession, q protocol.Request) {
+	for _, l := range q.Lanes {
+		if has := s.lanes[laneKey{n.name, l.Lane}]; l.Seq == 0 || l.Seq > has {
+			f.t.Errorf("a ping claims chunk %d of lane %d at %s, which has %d", l.Seq, l.Lane, n.name, has)
+		}
+		f.claimed["lanes"]++
+	}
+	if q.Stream != "" {
+		if !slices.Contains(s.ended[n.name], q.Stream) {
+			f.t.Errorf("a ping claims the end of %s at %s", q.Stream, n.name)
+		}
+		f.claimed[q.Stream]++
+	}
 }
 
 func (f *fakeCluster) list(n *fakeNode) protocol.Reply {
@@ -347,4 +365,32 @@ func during(t testing.TB, d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	t.Cleanup(cancel)
 	return ctx
+}
+
+// slowly lets chunks and results take a while, so that pings come in between.
+func (f *fakeCluster) slowly() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.timeout, f.chunkBytes = 400*time.Millisecond, 8000
+	f.fault = func(h heard) fault {
+		switch h.request.Type {
+		case protocol.Chunk:
+			return fault{delay: 40 * time.Millisecond}
+		case protocol.Results:
+			return fault{delay: 500 * time.Millisecond}
+		}
+		return fault{}
+	}
+}
+
+// pinged: pings have claimed lanes, and the end of each stream.
+func (f *fakeCluster) pinged() {
+	f.t.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, what := range []string{"lanes", "trips"} {
+		if f.claimed[what] == 0 {
+			f.t.Errorf("no ping has claimed %s: %v", what, f.claimed)
+		}
+	}
 }

@@ -80,6 +80,14 @@ func (n *fakeNode) loop() {
 	}
 }
 
+// sleep waits for d, or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
 func (n *fakeNode) serve(r zmqx.Received) {
 	if len(r.Msg) != 2 || len(r.Msg[0]) > 0 {
 		n.cluster.t.Errorf("a request of %d parts", len(r.Msg))

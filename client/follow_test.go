@@ -28,8 +28,8 @@ func TestAClusterThatChangesBeforeTheSessionOpens(t *testing.T) {
 	if f.count("input-2", protocol.Open) != 1 {
 		t.Error("the session is not open at the input that came")
 	}
-	if len(c.inputs) != 2 || len(c.outputs) != 2 || len(c.lanes) < 2 {
-		t.Errorf("lines lead to %d inputs and %d outputs, over %d lanes", len(c.inputs), len(c.outputs), len(c.lanes))
+	if got := c.Info(); len(got.Inputs) != 2 || len(got.Outputs) != 2 {
+		t.Errorf("the client knows the inputs %v and the outputs %v", got.Inputs, got.Outputs)
 	}
 	if err := c.Cancel(during(t, 5*time.Second)); err != nil {
 		t.Error(err)

@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	"posta.dev/posta/client/core"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
@@ -34,19 +34,31 @@ func (d *deaf) Do(_ context.Context, req []byte) ([]byte, error) {
 
 func (d *deaf) Close() error { return nil }
 
-func laneOf(d *deaf) *lane {
-	return &lane{id: 1, request: protocol.Request{Type: protocol.Chunk, Session: session.ID{1}, Token: session.Token{2}}, conn: &conn{req: d, turn: make(chan struct{}, 1), clusterReply: newLastReply(), ownReply: newLastReply(), timeout: time.Second,
-		giveUpAfter: -1, retries: new(atomic.Uint64)}}
+// laneOf returns a line that carries a chunk, and the request for it. Its client has no session: what the line tells goes nowhere.
+func laneOf(d *deaf, header string) (*line, *core.Request) {
+	ended, end := context.WithCancel(context.Background())
+	end()
+	l := &line{client: &Client{ctx: ended}, req: d, giveUp: func() {}, from: &upload{spare: make(chan []byte, 1)},
+		chunk: chunk{memory: append(make([]byte, headRoom), "1\n2\n"...)}}
+	return l, &core.Request{Message: protocol.Request{Type: protocol.Chunk, Session: session.ID{1}, Token: session.Token{2}, Stream: "s", Lane: 1, Seq: 1,
+		File: "a.csv", Line: 2, Header: []byte(header), Data: l.chunk.data()}}
 }
 
 // TestMemoryOfAChunkIsFreeOnlyIfNobodyCanHoldIt: one that had to be said twice may still be on its way the first time.
 func TestMemoryOfAChunkIsFreeOnlyIfNobodyCanHoldIt(t *testing.T) {
 	for nth, free := range map[int]bool{1: true, 2: false} {
-		d := &deaf{nth: nth}
-		p := chunk{file: "a.csv", header: []byte("h"), line: 2, memory: append(make([]byte, headRoom), "1\n2\n"...)}
-		got, err := laneOf(d).send(context.Background(), "s", p)
-		if err != nil || got != free {
-			t.Errorf("answered the %d. time: free %v, %v", nth, got, err)
+		l, r := laneOf(&deaf{nth: nth}, "h")
+		for range nth {
+			l.try(context.Background(), r)
+			r.Again = true
+		}
+		select {
+		case memory := <-l.from.spare:
+			if (memory != nil) != free {
+				t.Errorf("answered the %d. time: %d bytes are free", nth, len(memory))
+			}
+		case <-time.After(time.Second):
+			t.Errorf("answered the %d. time: the readers wait for ever", nth)
 		}
 	}
 }
@@ -55,13 +67,52 @@ func TestMemoryOfAChunkIsFreeOnlyIfNobodyCanHoldIt(t *testing.T) {
 func TestAHeadThatIsTooLongForItsRoom(t *testing.T) {
 	for _, header := range []string{"h", strings.Repeat("h,", headRoom/2), strings.Repeat("h,", headRoom)} {
 		d := &deaf{nth: 1}
-		p := chunk{file: "a.csv", header: []byte(header), line: 2, memory: append(make([]byte, headRoom), "1\n2\n"...)}
-		if _, err := laneOf(d).send(context.Background(), "s", p); err != nil {
-			t.Fatal(err)
-		}
-		want := protocol.Request{Type: protocol.Chunk, Session: session.ID{1}, Token: session.Token{2}, Stream: "s", Lane: 1, Seq: 1, File: "a.csv", Line: 2, Header: []byte(header), Data: []byte("1\n2\n")}
+		l, r := laneOf(d, header)
+		l.try(context.Background(), r)
+		want := r.Message
+		want.Data = []byte("1\n2\n")
 		if !bytes.Equal(d.kept[0], want.Append(nil)) {
 			t.Errorf("a header of %d bytes: %.80q", len(header), d.kept[0])
 		}
+	}
+}
+
+// TestAnAnswerThatComesTooLateLeavesTheChunk: an answer comes in the moment in which its try is given up. It is none to the session, which has the
+// chunk sent again, so the chunk is still there.
+func TestAnAnswerThatComesTooLateLeavesTheChunk(t *testing.T) {
+	d := &deaf{nth: 1}
+	l, q := laneOf(d, "a")
+	again := *q
+	again.Again = true
+	l.asked = &again // as the session says while the first try is under way
+	l.try(t.Context(), q)
+	if len(l.from.spare) != 0 {
+		t.Error("the readers have the memory of a chunk that is sent again")
+	}
+	l.asked, l.giveUp = nil, func() {} // taken, as next does
+	l.try(t.Context(), &again)
+	if len(d.kept) != 2 || len(d.kept[0]) == 0 || !bytes.Equal(d.kept[0], d.kept[1]) {
+		t.Errorf("sent %q and then %q", d.kept[0], d.kept[1])
+	}
+	if memory := <-l.from.spare; memory != nil {
+		t.Error("the readers write to memory that the first try may still be sending")
+	}
+}
+
+// TestATryThatWasGivenUpBeforeItBegan: while the process was stopped the first try of a request ran out, so the second one comes before the line has
+// taken the first. There is no frame of it to send again.
+func TestATryThatWasGivenUpBeforeItBegan(t *testing.T) {
+	d := &deaf{nth: 1}
+	l, q := laneOf(d, "a")
+	l.giveUp, l.wake = nil, make(chan struct{}, 1)
+	again := *q
+	again.Again, again.Try = true, 2
+	l.ask(q)
+	l.ask(&again)
+	taken := l.asked
+	l.asked, l.giveUp = nil, func() {} // as next does
+	l.try(t.Context(), taken)
+	if want := q.Message.Append(nil); taken.Try != 2 || !bytes.Equal(d.kept[0], want) {
+		t.Errorf("try %d sends %q, want %q", taken.Try, d.kept[0], want)
 	}
 }

@@ -48,78 +48,64 @@ type StreamProgress struct {
 // progressInterval is how often progress is reported.
 const progressInterval = 200 * time.Millisecond
 
-// counters is where the parts of a run write down what they did; the streams' counters are atomic, the rest has a lock.
-type counters struct {
-	session session.ID
-	rows    atomic.Uint64
-
-	mu      sync.Mutex
-	now     State
+// reading is where the readers write down what they did.
+type reading struct {
+	mu      sync.Mutex // guards streams, whose counters are atomic
 	streams []*streamCounters
 }
 
 type streamCounters struct {
-	name   string
-	files  atomic.Int64
-	read   atomic.Int64
-	total  atomic.Int64
-	chunks atomic.Uint64
-	acked  atomic.Int64
-	ended  atomic.Bool
+	name  string
+	files atomic.Int64
+	read  atomic.Int64
+	total atomic.Int64
 }
 
-func newCounters(id session.ID) *counters { return &counters{session: id, now: Connecting} }
-
-func (s *counters) state(now State) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.now = now
-}
-
-func (s *counters) begin(streams []protocol.Stream) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.streams = nil
+func (r *reading) begin(streams []protocol.Stream) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.streams = nil
 	for _, stream := range streams {
-		s.streams = append(s.streams, &streamCounters{name: stream.Name})
+		r.streams = append(r.streams, &streamCounters{name: stream.Name})
 	}
 }
 
-func (s *counters) stream(i int) *streamCounters {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.streams[i]
+func (r *reading) stream(i int) *streamCounters {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.streams[i]
 }
 
-func (s *counters) progress() Progress {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := Progress{Session: s.session, State: s.now, Rows: s.rows.Load()}
-	for _, t := range s.streams {
-		p.Streams = append(p.Streams, StreamProgress{Name: t.name, Files: int(t.files.Load()), Read: t.read.Load(),
-			Total: t.total.Load(), Chunks: t.chunks.Load(), Acked: t.acked.Load(), Ended: t.ended.Load()})
+func (r *reading) progress() (all []StreamProgress) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range r.streams {
+		all = append(all, StreamProgress{Name: t.name, Files: int(t.files.Load()), Read: t.read.Load(), Total: t.total.Load()})
 	}
-	return p
+	return all
 }
 
 // Progress returns how far the run has come. It may be called at any time, by anyone.
 func (c *Client) Progress() Progress {
-	p := c.counters.progress()
-	p.Retries = c.retries.Load()
-	inputs, _, lanes := c.connections()
-	waiting := make([]bool, len(inputs))
-	for _, l := range lanes {
-		waiting[l.input] = waiting[l.input] || l.conn.repeating()
+	streams := c.reading.progress()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	from := c.session.Progress(time.Now())
+	p := Progress{Session: c.cfg.Session, State: c.doing, Streams: streams, Rows: c.rows, Retries: from.Retries, HeldBack: from.HeldBack, Silent: from.Silent}
+	if from.Busy {
+		p.State = Busy
 	}
-	for i, input := range inputs {
-		switch silent := input.ownReply.silence() > 2*longestPing+2*c.cfg.Timeout; {
-		case silent && (waiting[i] || input.repeating()):
-			p.Silent = append(p.Silent, input.endpoint)
-		case waiting[i]:
-			p.HeldBack = true
-		}
+	for i := range min(len(streams), len(from.Streams)) {
+		acked := from.Streams[i]
+		streams[i].Chunks, streams[i].Acked, streams[i].Ended = acked.Chunks, acked.Bytes, acked.Ended
 	}
 	return p
+}
+
+func (c *Client) state(now State) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.doing = now
 }
 
 // report calls OnProgress until ctx ends, and once more then.

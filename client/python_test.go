@@ -13,6 +13,22 @@ import (
 	"posta.dev/posta/protocol"
 )
 
+// python runs the client and returns what it prints.
+func (f *fakeCluster) python(dir string) []byte {
+	f.t.Helper()
+	python := os.Getenv("PYTHON")
+	if python == "" {
+		python = "python3"
+	}
+	cmd := exec.CommandContext(during(f.t, time.Minute), python, "python/bikes.py", "--entry", f.outputs[0].endpoint, dir)
+	var out, complaints bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaints
+	if err := cmd.Run(); err != nil {
+		f.t.Fatalf("%v\n%s", err, complaints.String())
+	}
+	return out.Bytes()
+}
+
 // TestPythonClientSaysTheSame runs client/python/bikes.py, libzmq beneath it, against the fake cluster. It needs python3
 // with zmq and msgpack; PYTHON names the interpreter.
 func TestPythonClientSaysTheSame(t *testing.T) {
@@ -28,17 +44,7 @@ func TestPythonClientSaysTheSame(t *testing.T) {
 			}
 			f.mu.Unlock()
 			dir, want := dataDir(t, 3000)
-			python := os.Getenv("PYTHON")
-			if python == "" {
-				python = "python3"
-			}
-			cmd := exec.CommandContext(during(t, time.Minute), python, "python/bikes.py", "--entry",
-				f.outputs[0].endpoint, dir)
-			var out, complaints bytes.Buffer
-			cmd.Stdout, cmd.Stderr = &out, &complaints
-			if err := cmd.Run(); err != nil {
-				t.Fatalf("%v\n%s", err, complaints.String())
-			}
+			out := f.python(dir)
 			f.compare(want)
 			var answer struct {
 				Queries map[string]struct {
@@ -47,7 +53,7 @@ func TestPythonClientSaysTheSame(t *testing.T) {
 				}
 				Rejected map[string]struct{ Rows int }
 			}
-			if err := json.Unmarshal(out.Bytes(), &answer); err != nil {
+			if err := json.Unmarshal(out, &answer); err != nil {
 				t.Fatal(err)
 			}
 			if n := len(answer.Queries["numbers"].Rows); n != f.rows || answer.Rejected["trips"].Rows != 1 {
@@ -60,4 +66,25 @@ func TestPythonClientSaysTheSame(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestB13_PythonKeepsOpenedInputsAlive while a later one has yet to open the session, as the Go client does (TestB13_OpenedInputsAreKeptAlive).
+func TestB13_PythonKeepsOpenedInputsAlive(t *testing.T) {
+	f := newFakeCluster(t, 2, 1)
+	f.fault = func(h heard) fault {
+		return fault{deaf: h.node == "input-2" && h.request.Type == protocol.Open && f.count("input-1", protocol.Ping) < 3}
+	}
+	dir, want := dataDir(t, 100)
+	f.python(dir)
+	f.compare(want)
+}
+
+// TestR14_PythonPingsClaim: its pings say what was acknowledged, as the Go client's do (TestR14_PingsClaim).
+func TestR14_PythonPingsClaim(t *testing.T) {
+	f := newFakeCluster(t, 2, 1)
+	f.slowly()
+	dir, want := dataDir(t, 3000)
+	f.python(dir)
+	f.compare(want)
+	f.pinged()
 }

@@ -9,17 +9,12 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// request returns a request of the session's opener.
-func (c *Client) request(t protocol.RequestType) protocol.Request {
-	return protocol.Request{Type: t, Session: c.cfg.Session, Token: c.cfg.Token}
-}
-
 // RequestOnce sends one request once to one node, for callers that address a node and not a cluster. A refusal is the error, beside the
 // reply.
 func RequestOnce(ctx context.Context, endpoint string, q protocol.Request, within time.Duration) (reply protocol.Reply, err error) {
 	req, err := dialZMQ(endpoint)
 	if err != nil {
-		return reply, fmt.Errorf("%w: endpoint %q: %w", ErrConfig, endpoint, err)
+		return reply, dialError(endpoint, err)
 	}
 	defer func() { err = errors.Join(err, req.Close()) }()
 	ctx, cancel := context.WithTimeout(ctx, within)
@@ -28,5 +23,12 @@ func RequestOnce(ctx context.Context, endpoint string, q protocol.Request, withi
 	if err != nil {
 		return reply, fmt.Errorf("%w at %s: %w", ErrNoCluster, endpoint, err)
 	}
-	return decode(endpoint, answer)
+	if reply, err = decode(endpoint, answer); err != nil {
+		return reply, err
+	}
+	return reply, reply.Failure()
+}
+
+func dialError(endpoint string, err error) error {
+	return fmt.Errorf("%w: endpoint %q: %w", ErrConfig, endpoint, err)
 }

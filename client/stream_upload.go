@@ -188,29 +188,6 @@ func (f *streamUpload) cutOne(ctx context.Context, cut *csv.Cutter, source *Sour
 	return rows, send(ctx, f.chunks, p)
 }
 
-// sendChunks lets a lane pull chunks until there are no more.
-func (f *streamUpload) sendChunks(ctx context.Context, l *lane) error {
-	for {
-		p, err := receive(ctx, f.chunks)
-		if err == errNoMore {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		free, err := l.send(ctx, f.stream.Name, p)
-		if err != nil {
-			return err
-		}
-		f.counters.chunks.Add(1)
-		f.counters.acked.Add(int64(len(p.data())))
-		if !free {
-			p.memory = nil
-		}
-		f.spare <- p.memory
-	}
-}
-
 // errNoMore: the channel is closed.
 var errNoMore = errors.New("no more")
 

@@ -4,18 +4,35 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"time"
 
 	"posta.dev/posta/protocol"
 )
 
+// upload is what readers hand to the lanes of a session.
+type upload struct {
+	ctx     context.Context // ends with the upload
+	streams []*streamUpload
+	spare   chan []byte // memory for chunks, nil at first; one for each reader and lane
+}
+
 // Upload sends every stream in the order the cluster gave, and waits after each until all of it is durable everywhere:
 // reference streams end before facts begin (R11).
 func (c *Client) Upload(ctx context.Context) error {
-	found, err := c.plan(c.opened.Streams)
+	opened := c.opened()
+	found, err := c.plan(opened.Streams)
 	if err != nil {
 		return err
 	}
-	return c.explainUnknown(ctx, c.upload(ctx, found))
+	g := newErrGroup(ctx)
+	u := c.newUpload(g.ctx, &opened, found)
+	c.event(func(now time.Time) {
+		c.doing, c.sending = Uploading, u
+		c.session.Upload(now)
+	})
+	g.run(c.awaitTask)
+	g.run(func(context.Context) error { return u.read() })
+	return g.wait()
 }
 
 // plan finds the files of all streams, so that a missing one is known before anything is sent.
@@ -33,32 +50,39 @@ func (c *Client) plan(streams []protocol.Stream) ([][]Source, error) {
 	return found, nil
 }
 
-func (c *Client) upload(ctx context.Context, found [][]Source) error {
-	c.counters.state(Uploading)
-	for i := range c.opened.Streams {
-		for _, source := range found[i] {
-			c.counters.stream(i).expect(source)
-		}
-	}
+func (c *Client) newUpload(ctx context.Context, opened *protocol.Reply, found [][]Source) *upload {
 	readers := 1 // of a stream without files, too: the last reader closes its channel
 	for _, files := range found {
 		readers = max(readers, min(len(files), runtime.GOMAXPROCS(0), 4))
 	}
-	spare := make(chan []byte, readers+len(c.lanes)) // what one stream has used the next one uses
-	for range cap(spare) {
-		spare <- nil
+	u := &upload{ctx: ctx, spare: make(chan []byte, readers+max(c.cfg.Lanes, len(opened.Inputs)))}
+	for range cap(u.spare) {
+		u.spare <- nil
 	}
-	for i, s := range c.opened.Streams {
-		if err := c.uploadStream(ctx, s, found[i], c.counters.stream(i), readers, spare); err != nil {
-			return fmt.Errorf("upload %s: %w", s.Name, err)
+	for i, s := range opened.Streams {
+		n := c.reading.stream(i)
+		for _, source := range found[i] {
+			n.expect(source)
 		}
-		if err := c.endStream(ctx, s.Name); err != nil {
-			return fmt.Errorf("end of %s: %w", s.Name, err)
-		}
-		c.ended.Store(&s.Name)
-		c.counters.stream(i).ended.Store(true)
+		f := &streamUpload{stream: s, files: found[i], counters: n, chunkBytes: c.chunkBytes(opened), frame: opened.Frame, chunks: make(chan chunk),
+			spare: u.spare, warnings: c.warnings, inspect: c.cfg.Inspect}
+		f.reading.Store(int32(readers))
+		u.streams = append(u.streams, f)
 	}
-	c.phase.Store(phaseUploaded)
+	return u
+}
+
+// read reads one stream after the other. It may be ahead of what is sent, by the memory of the chunks there are.
+func (u *upload) read() error {
+	for _, f := range u.streams {
+		g := newErrGroup(u.ctx)
+		for range f.reading.Load() {
+			g.run(f.read)
+		}
+		if err := g.wait(); err != nil {
+			return fmt.Errorf("upload %s: %w", f.stream.Name, err)
+		}
+	}
 	return nil
 }
 
@@ -71,51 +95,13 @@ func (s *streamCounters) expect(source Source) {
 	}
 }
 
-// uploadStream lets readers and lanes work until all of the stream is durable. All of spare is back in its channel then.
-func (c *Client) uploadStream(ctx context.Context, s protocol.Stream, files []Source, n *streamCounters, readers int, spare chan []byte) error {
-	g := newErrGroup(ctx)
-	f := &streamUpload{stream: s, files: files, counters: n, chunkBytes: c.chunkBytes(), frame: c.opened.Frame, chunks: make(chan chunk), spare: spare,
-		warnings: c.warnings, inspect: c.cfg.Inspect}
-	f.reading.Store(int32(readers))
-	for range readers {
-		g.run(f.read)
-	}
-	for _, l := range c.lanes {
-		g.run(func(ctx context.Context) error { return f.sendChunks(ctx, l) })
-	}
-	return g.wait()
-}
-
-func (c *Client) chunkBytes() int {
+func (c *Client) chunkBytes(opened *protocol.Reply) int {
 	if c.cfg.Chunk > 0 {
 		return c.cfg.Chunk
 	}
 	const usual = 256 << 10 // for a cluster that does not say
-	if c.opened.Chunk <= 0 {
+	if opened.Chunk <= 0 {
 		return usual
 	}
-	return min(c.opened.Chunk, protocol.MaxData)
-}
-
-// endStream says to every input that the stream has ended, and how far each of its lanes got. All chunks are acknowledged by now.
-func (c *Client) endStream(ctx context.Context, stream string) error {
-	g := newErrGroup(ctx)
-	for i, input := range c.inputs {
-		q := c.request(protocol.End)
-		q.Stream, q.Lanes = stream, c.lanesOf(i)
-		g.run(func(ctx context.Context) error {
-			_, err := input.request(ctx, q, protocol.OK)
-			return err
-		})
-	}
-	return g.wait()
-}
-
-func (c *Client) lanesOf(input int) (lanes []protocol.LaneSeq) {
-	for _, l := range c.lanes {
-		if l.input == input && l.seq > 0 {
-			lanes = append(lanes, protocol.LaneSeq{Lane: l.id, Seq: l.seq})
-		}
-	}
-	return lanes
+	return min(opened.Chunk, protocol.MaxData)
 }

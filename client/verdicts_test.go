@@ -2,6 +2,7 @@ package client
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,5 +63,30 @@ func TestResultsDoNotWaitForADeadOutput(t *testing.T) {
 	cfg.Dir, _ = dataDir(t, 50)
 	if _, err := Run(during(t, 15*time.Second), cfg); !errors.Is(err, protocol.ErrFailed) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestResultsEndOnceWhenTheyBreakOff: the rows that came before a hole are told once, and then the run ends.
+func TestResultsEndOnceWhenTheyBreakOff(t *testing.T) {
+	f := newFakeCluster(t, 1, 1)
+	f.instead = map[string]func() protocol.Reply{"output-1": func() protocol.Reply {
+		r := protocol.Reply{Type: protocol.Parts, State: session.Running}
+		for n := range uint64(2) {
+			rows := protocol.NewRows(1)
+			f.check(rows.Add(protocol.Value{Kind: protocol.Int}))
+			r.Parts = append(r.Parts, protocol.Part{N: n + 1, Query: "numbers", Columns: []string{"n"}, Offset: 2 * n, Rows: rows})
+		}
+		return r
+	}}
+	cfg, told := f.config(), 0
+	cfg.Dir, _ = dataDir(t, 50)
+	cfg.OnRows = func(string, []string, protocol.Rows, bool) error {
+		if told++; told > 1 {
+			return errors.New("the rows come again")
+		}
+		return nil
+	}
+	if _, err := Run(during(t, 30*time.Second), cfg); err == nil || told != 1 || !strings.Contains(err.Error(), "rows are missing") {
+		t.Errorf("told %d times: %v", told, err)
 	}
 }

@@ -33,7 +33,7 @@ func (x *command) app() *cli.App {
 			x.upCommand(), x.downCommand(), x.statusCommand(), x.chaosCommand(),
 			x.deployCommand(), x.undeployCommand(),
 			x.submitCommand(), x.sessionsCommand(), x.resultsCommand(), x.cancelCommand(),
-			x.topologyCommand(), x.logCommand(), x.nodeCommand(), x.medicCommand(), x.completionCommand(), x.probeCommand(),
+			x.topologyCommand(), x.keyCommand(), x.logCommand(), x.nodeCommand(), x.medicCommand(), x.completionCommand(), x.probeCommand(),
 		},
 	}
 	refuseArguments(app.Commands)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"time"
 
@@ -113,21 +112,30 @@ func (r *faultInjector) allBack(ctx context.Context, w *monitor.Listener[monitor
 	if err := r.injector.Ready(ctx); err != nil {
 		return err
 	}
-	view, err := w.Until(ctx, func(m monitor.Medics) (bool, error) {
-		open := slices.ContainsFunc(core.Incidents(m.Entries), func(i core.Incident) bool { return i.Open })
-		silent := slices.ContainsFunc(m.All, func(m monitor.Medic) bool { return !m.Heard || m.Age > 2*r.suspect })
-		return m.Led && !open && !silent, nil
-	})
-	if err == nil {
-		return nil
+	view, err := w.Until(ctx, func(m monitor.Medics) (bool, error) { return len(missing(m, 2*r.suspect)) == 0, nil })
+	if err != nil {
+		return fmt.Errorf("chaos: not all came back in time: %s: %w", strings.Join(missing(view, 2*r.suspect), ", "), err)
 	}
-	var missing []string
-	for _, i := range core.Incidents(view.Entries) {
+	return nil
+}
+
+// missing is what keeps a cluster from being whole: nodes with an open incident, medics that were silent for so long, a leader. Whatever it is has a
+// name.
+func missing(m monitor.Medics, silent time.Duration) (names []string) {
+	for _, i := range core.Incidents(m.Entries) {
 		if i.Open {
-			missing = append(missing, string(i.Node))
+			names = append(names, string(i.Node))
 		}
 	}
-	return fmt.Errorf("chaos: not all came back in time: %s: %w", strings.Join(missing, ", "), err)
+	for _, m := range m.All {
+		if !m.Heard || m.Age > silent {
+			names = append(names, string(m.Node.ID))
+		}
+	}
+	if !m.Led {
+		names = append(names, "a medic that leads")
+	}
+	return names
 }
 
 // journalPrinter prints what is new in the journal.

@@ -12,7 +12,10 @@ import (
 	"time"
 
 	"posta.dev/posta/cmd/internal/faults"
+	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/medic"
+	"posta.dev/posta/medic/core"
+	"posta.dev/posta/topology"
 )
 
 // reluctant is a faults.Injector whose calls end as they are told to.
@@ -35,6 +38,32 @@ func (r *reluctant) Undo(_ context.Context, k faults.Kind, _ medic.NodeID, pid i
 		r.undone = append(r.undone, k)
 	}
 	return nil
+}
+
+// TestChaos_WhatIsMissingHasAName: nothing that chaos waits for in vain is told as an empty list.
+func TestChaos_WhatIsMissingHasAName(t *testing.T) {
+	led := func(age time.Duration, entries ...core.Entry) monitor.Medics {
+		return monitor.Medics{Led: true, Entries: entries, All: []monitor.Medic{{Node: topology.Node{ID: "medic-1"}, Heard: true, Age: age}}}
+	}
+	for want, m := range map[string]monitor.Medics{
+		"[]":                   led(0),
+		"[medic-1]":            led(time.Minute),
+		"[joiner-1]":           led(0, core.Entry{Node: "joiner-1", Kind: core.Suspected}),
+		"[a medic that leads]": {},
+	} {
+		if got := fmt.Sprint(missing(m, time.Second)); got != want {
+			t.Errorf("%s is missing, not %s", got, want)
+		}
+	}
+}
+
+// TestGen_OfAProgramWithoutGenerators names no list that is empty.
+func TestGen_OfAProgramWithoutGenerators(t *testing.T) {
+	var out, err safeBuffer
+	code := run(t.Context(), t.Context(), Program{Version: "test"}, []string{"posta", "gen", "bikes", "--out", t.TempDir()}, Console{In: strings.NewReader(""), Out: &out, Err: &err})
+	if code != exitUsage || err.String() != "posta: gen: this program makes no data for any analysis\n" {
+		t.Errorf("exit code %d, %q", code, err.String())
+	}
 }
 
 // TestChaos_AFaultWithoutAnswerCounts: a call that was given up may have been carried out. The journal may tell of it, so it is

@@ -16,7 +16,19 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// loadTopology reads the file that -f names, as it is seen from the --address that some commands have.
+// readTopology reads the file that -f names, for commands that look at it or change what is up. Its local hosts are nowhere.
+func readTopology(c *cli.Context) (*topology.Topology, error) {
+	name := c.String(flagTopology)
+	t, err := topology.Load(name)
+	if err != nil {
+		return nil, noTopology(name, err)
+	}
+	warnInsecure(c, t)
+	return t, nil
+}
+
+// loadTopology reads the file for commands that speak to the cluster: local hosts are where posta up has noted it, or, within containers,
+// where the --address says that some commands have.
 func loadTopology(c *cli.Context) (*topology.Topology, error) {
 	name, inside := c.String(flagTopology), c.String(flagAddress)
 	if inside != "" {
@@ -24,14 +36,40 @@ func loadTopology(c *cli.Context) (*topology.Topology, error) {
 			return nil, usagef("--%s: %v", flagAddress, err)
 		}
 	}
-	t, err := topology.LoadInternal(name, inside)
-	return t, noTopology(name, err)
+	t, err := topology.LoadWith(name, topology.Addresses{Inside: inside})
+	if err != nil {
+		return nil, noTopology(name, err)
+	}
+	warnInsecure(c, t)
+	if inside != "" || !local.HasLocal(t) {
+		return t, nil
+	}
+	address, err := local.Address(t.DataDir)
+	if errors.Is(err, local.ErrNotUp) {
+		return nil, fmt.Errorf("%s: %w; start it with `posta up -f %[1]s`", name, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return topology.LoadWith(name, topology.Addresses{Local: address})
 }
 
-// withTopology is a command about the topology that -f names.
-func withTopology(do func(*cli.Context, *topology.Topology) error) cli.ActionFunc {
+// lookTopology is loadTopology for commands that show the file: local hosts may be nowhere.
+func lookTopology(c *cli.Context) (*topology.Topology, error) {
+	t, err := loadTopology(c)
+	if errors.Is(err, local.ErrNotUp) {
+		return readTopology(c)
+	}
+	return t, err
+}
+
+// topologyReader is one of the three above.
+type topologyReader func(*cli.Context) (*topology.Topology, error)
+
+// with is a command about the topology that -f names.
+func (read topologyReader) with(do func(*cli.Context, *topology.Topology) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		t, err := loadTopology(c)
+		t, err := read(c)
 		if err != nil {
 			return err
 		}
@@ -39,14 +77,19 @@ func withTopology(do func(*cli.Context, *topology.Topology) error) cli.ActionFun
 	}
 }
 
+// withTopology is a command that speaks to the cluster.
+func withTopology(do func(*cli.Context, *topology.Topology) error) cli.ActionFunc {
+	return topologyReader(loadTopology).with(do)
+}
+
 // withNode is a command about one node of the topology that -f names.
-func withNode(example string, do func(*cli.Context, *topology.Topology, string) error) cli.ActionFunc {
+func (read topologyReader) withNode(example string, do func(*cli.Context, *topology.Topology, string) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		name, err := oneArgument(c, "node", example)
 		if err != nil {
 			return err
 		}
-		return withTopology(func(c *cli.Context, t *topology.Topology) error { return do(c, t, name) })(c)
+		return read.with(func(c *cli.Context, t *topology.Topology) error { return do(c, t, name) })(c)
 	}
 }
 
@@ -123,16 +166,21 @@ func (x *command) localProcesses(c *cli.Context) (*local.Processes, *topology.To
 	if err != nil {
 		return nil, nil, err
 	}
+	procs, err := processesOf(c, t)
+	return procs, t, err
+}
+
+// processesOf is the processes of a topology that was read.
+func processesOf(c *cli.Context, t *topology.Topology) (*local.Processes, error) {
 	nodes, err := localNodes(c, t)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	program, err := self()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	procs, err := local.NewProcesses(local.Config{Topology: t, Nodes: nodes, Dir: t.DataDir, Program: program})
-	return procs, t, err
+	return local.NewProcesses(local.Config{Topology: t, Nodes: nodes, Dir: t.DataDir, Program: program})
 }
 
 // self is how this program is started again.

@@ -48,7 +48,7 @@ copy; --render compose a compose file for each host. INSTALL.md in each says wha
 					&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on, until Ctrl-C"},
 					&cli.StringFlag{Name: "tail", Value: "100", Usage: "at most the last `LINES`, or all"},
 				},
-				Action: withNode("joiner-1 -f", x.deployLogs)},
+				Action: topologyReader(readTopology).withNode("joiner-1 -f", x.deployLogs)},
 		},
 	}
 }

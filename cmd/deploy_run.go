@@ -25,7 +25,10 @@ func (x *command) deploy(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	t, err := loadTopology(c)
+	t, err := readTopology(c)
+	if err == nil {
+		err = checkExposure(t)
+	}
 	if err != nil {
 		return err
 	}

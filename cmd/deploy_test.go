@@ -12,7 +12,12 @@ import (
 func TestRenderWritesADirectoryForEachHost(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "t.toml")
-	if err := os.WriteFile(file, []byte("# mine\n"+topology.DefaultText()), 0o600); err != nil {
+	text, err := topology.Generate(topology.Variant{Address: "10.0.0.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = "# mine\n" + text
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	out := filepath.Join(dir, "rendered")
@@ -31,7 +36,7 @@ func TestRenderWritesADirectoryForEachHost(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			if filepath.Base(name) == "topology.toml" && string(b) != "# mine\n"+topology.DefaultText() {
+			if filepath.Base(name) == "topology.toml" && string(b) != text {
 				t.Errorf("%s: the topology is another one", kind)
 			}
 		}

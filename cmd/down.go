@@ -44,10 +44,22 @@ func (x *command) down(c *cli.Context, procs *local.Processes, t *topology.Topol
 	}
 	stopped := procs.Stop(c.Context, alive) // a Ctrl-C is impatience, and kills
 	x.sayStopped(t, stopped, time.Since(began))
-	if err := stopErrors(stopped); err != nil {
+	err = stopErrors(stopped)
+	if err == nil && local.HasLocal(t) {
+		err = removeSockets(t)
+	}
+	if err != nil {
 		return fmt.Errorf("down: %w", err)
 	}
 	return x.leaveBroker(c, t)
+}
+
+// removeSockets removes what posta up has made. The note of make up is not ours to remove: containers still run.
+func removeSockets(t *topology.Topology) error {
+	if address, err := local.Address(t.DataDir); err == nil && address == topology.Published {
+		return nil
+	}
+	return local.RemoveSockets(t.DataDir)
 }
 
 const flagQueues = "queues"

@@ -33,7 +33,7 @@ func (f *engineSet) close() error {
 
 // withEngines is a command about what the hosts of the topology have.
 func withEngines(do func(*cli.Context, *topology.Topology, *engineSet) error) cli.ActionFunc {
-	return withTopology(func(c *cli.Context, t *topology.Topology) error {
+	return topologyReader(readTopology).with(func(c *cli.Context, t *topology.Topology) error {
 		f, err := connectEngines(c, t)
 		if err != nil {
 			return err

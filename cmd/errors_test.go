@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/errors.txt")
 
-// calls are wrong in one way each. D is a directory with data, EMPTY an empty one, BAD a topology with mistakes, GOOD one without.
+// calls are wrong in one way each. D is a directory with data, EMPTY an empty one, BAD a topology with mistakes, GOOD one without, LOCAL one without addresses.
 var calls = []string{
 	"nonsense",
 	"statsu",
@@ -42,6 +42,7 @@ var calls = []string{
 	"run bikes --data D --set limits.windw=1MiB",
 	"run bikes --data D --set window",
 	"run bikes --data D --sockets rdma",
+	"topology new --sockets /nowhere",
 	"run bikes --data D --transport rdma",
 	"run bikes --data D --sockets tcp --transport tcp",
 	"run bikes --data D -f GOOD --sockets tcp",
@@ -56,6 +57,14 @@ var calls = []string{
 	"submit bikes --data D -f GOOD --patience 10ms",
 	"submit bikes --data D -e nowhere",
 	"submit bikes --data D -f GOOD --session 17",
+	"submit bikes --data D -f LOCAL",
+	"status -f LOCAL",
+	"chaos -f LOCAL",
+	"node joiner-1 -f LOCAL",
+	"medic medic-1 -f LOCAL",
+	"deploy --render systemd -f LOCAL D",
+	"topology published D",
+	"topology published GOOD LOCAL",
 	"sessions -f GOOD --patience 10ms",
 	"sessions more",
 	"results",
@@ -97,6 +106,16 @@ var calls = []string{
 	"topology check GOOD BAD",
 	"topology compose GOOD --out EMPTY",
 	"topology compose HOSTS",
+	"key",
+	"key init more",
+	"key new -f LOCAL",
+	"key new alice -f LOCAL",
+	"key new Alice --role submit -f LOCAL",
+	"key new alice --role root -f LOCAL",
+	"key list -f LOCAL",
+	"key list -f BAD",
+	"key revoke -f LOCAL",
+	"key revoke alice -f LOCAL",
 	"log",
 	"log verify",
 	"log verify NOWHERE",
@@ -136,7 +155,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 func wrongPlaces(t *testing.T) (map[string]string, *strings.Replacer) {
 	dir := t.TempDir()
 	places := map[string]string{"D": data(t, "10"), "EMPTY": t.TempDir()}
-	for _, name := range []string{"NOWHERE", "BAD", "GOOD", "HOSTS"} {
+	for _, name := range []string{"NOWHERE", "BAD", "GOOD", "LOCAL", "HOSTS"} {
 		places[name] = filepath.Join(dir, name)
 	}
 	places["SOCKETS"] = shortDir(t)
@@ -144,9 +163,13 @@ func wrongPlaces(t *testing.T) (map[string]string, *strings.Replacer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hosts := strings.Replace(topology.DefaultText(), "[hosts.local]\naddress = \"127.0.0.1\"",
+	unplaced, err := topology.Generate(topology.Variant{Dir: "/nowhere/data", Settings: map[string]string{"security.keys": "/nowhere/keys"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hosts := strings.Replace(topology.DefaultText(), "[hosts.local]",
 		"[hosts.far]\naddress = \"192.0.2.2\"\n[hosts.local]\naddress = \"192.0.2.1\"", 1)
-	for name, text := range map[string]string{"GOOD": good, "BAD": "[cluster]\nnme = \"x\"\n", "HOSTS": hosts} {
+	for name, text := range map[string]string{"GOOD": good, "LOCAL": unplaced, "BAD": "[cluster]\nnme = \"x\"\n", "HOSTS": hosts} {
 		if err := os.WriteFile(places[name], []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

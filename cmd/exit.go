@@ -11,6 +11,7 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/deploy/image"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
@@ -26,11 +27,13 @@ const (
 	exitSession     = 4
 	exitInUse       = 5
 	exitFinished    = 6
+	exitSuperseded  = 7
 	exitInterrupted = 130
 )
 
-const exitHelp = `Exit codes: 0 done, 1 failed, 2 wrong use or bad input, 3 no cluster answers, 4 the session failed, was cancelled, closed or
-is not known, 5 another client uses the session, 6 the session is finished already, 130 interrupted.`
+const exitHelp = `Exit codes: 0 done, 1 failed, 2 wrong use, bad input or not permitted, 3 no cluster answers, 4 the session failed, was cancelled, closed or
+is not known, 5 another client uses the session, 6 the session is finished already, 7 another client took it
+over, 130 interrupted.`
 
 // usageError is a call that cannot be meant like that.
 type usageError struct{ text string }
@@ -57,18 +60,20 @@ func exitCode(err error) int {
 	switch {
 	case is(errInterrupted, context.Canceled):
 		return exitInterrupted
-	case is(client.ErrNoCluster, errNothingAnswers):
+	case is(client.ErrNoCluster, errNothingAnswers, local.ErrNotUp):
 		return exitNoCluster
 	case is(protocol.ErrInUse):
 		return exitInUse
 	case is(protocol.ErrFinished):
 		return exitFinished
+	case is(protocol.ErrSuperseded):
+		return exitSuperseded
 	case is(protocol.ErrFailed, protocol.ErrCancelled, protocol.ErrExpired, protocol.ErrClosed, protocol.ErrUnknownSession, client.ErrInterrupted):
 		return exitSession
 	case errors.As(err, &usage), errors.As(err, &mistakes):
 		return exitUsage
 	case is(analyses.ErrUnknown, analyses.ErrBadParam, client.ErrInput, client.ErrNoFiles, client.ErrDamaged, client.ErrConfig, session.ErrBadID,
-		topology.ErrNoText, errRejected, image.ErrNoProgram, image.ErrNotStatic, topology.ErrNoNode, topology.ErrNoStage, protocol.ErrUnknownAnalysis, protocol.ErrBadParam, fs.ErrNotExist, syscall.ENOTDIR):
+		topology.ErrNoText, errRejected, image.ErrNoProgram, image.ErrNotStatic, topology.ErrNoNode, topology.ErrNoStage, protocol.ErrUnknownAnalysis, protocol.ErrBadParam, protocol.ErrForbidden, fs.ErrNotExist, syscall.ENOTDIR):
 		return exitUsage
 	}
 	if path := (*fs.PathError)(nil); errors.As(err, &path) && is(fs.ErrPermission, syscall.EISDIR, syscall.EROFS, syscall.ENAMETOOLONG, syscall.ENXIO) {

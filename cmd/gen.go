@@ -39,6 +39,9 @@ func (x *command) gen(c *cli.Context) error {
 		return err
 	}
 	generate := x.Generators[name]
+	if generate == nil && len(x.Generators) == 0 {
+		return usagef("gen: this program makes no data for any analysis")
+	}
 	if generate == nil {
 		return usagef("gen: no data is made for %q; there is %s", name, strings.Join(slices.Sorted(maps.Keys(x.Generators)), ", "))
 	}

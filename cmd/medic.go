@@ -1,6 +1,9 @@
 package cmd
 
 import (
+	"context"
+	"path/filepath"
+
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/medic/agent"
@@ -69,6 +72,13 @@ func (x *command) medic(c *cli.Context) (err error) {
 		}
 		defer func() { _ = r.Close() }() // only connections
 		cfg.Restarter = r
+		cfg.Leave = func(ctx context.Context, n topology.Node, name string, data []byte) error {
+			dir, err := filepath.Abs(n.DataDir) // all containers mount the topology in the same place
+			if err != nil {
+				return err
+			}
+			return r.Leave(ctx, n.ID, dir, name, data)
+		}
 	}
 	return agent.Run(c.Context, cfg)
 }

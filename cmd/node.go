@@ -2,9 +2,11 @@ package cmd
 
 import (
 	"log/slog"
+	"os"
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/medic/process"
 	"posta.dev/posta/topology"
 )
 
@@ -18,7 +20,7 @@ node for limits.drain and ends it with exit code 0; kill -9 loses nothing either
    posta node joiner-1 -f topology.toml
 
 ` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), addressFlag(), logFlag()}, Action: withNode("joiner-1", x.node),
+		Flags: []cli.Flag{topologyFlag(), addressFlag(), logFlag()}, Action: topologyReader(loadTopology).withNode("joiner-1", x.node),
 	}
 }
 
@@ -44,5 +46,9 @@ func (x *command) logger(c *cli.Context) (*slog.Logger, error) {
 	if err := level.UnmarshalText([]byte(c.String("log"))); err != nil {
 		return nil, usagef("--log %s: there is debug, info, warn, error", c.String("log"))
 	}
-	return slog.New(slog.NewTextHandler(x.Err, &slog.HandlerOptions{Level: level})), nil
+	to := x.Err
+	if to == os.Stderr {
+		to = process.Stderr()
+	}
+	return slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{Level: level})), nil
 }

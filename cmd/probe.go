@@ -30,7 +30,7 @@ func (x *command) probeCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			{Name: "room", ArgsUsage: "DIR", Usage: "bytes on the disk of a directory", Action: x.probeRoom},
 			{Name: "ports", ArgsUsage: "[ADDRESS…]", Usage: "which of these addresses cannot be listened to", Action: x.probePorts},
-			{Name: "beat", ArgsUsage: "NAME", Usage: "whether a node or medic is up", Action: withNode("joiner-1", x.probeBeat), Flags: flags},
+			{Name: "beat", ArgsUsage: "NAME", Usage: "whether a node or medic is up", Action: topologyReader(loadTopology).withNode("joiner-1", x.probeBeat), Flags: flags},
 			{Name: "lead", Usage: "whether a medic leads", Action: withTopology(x.probeLead), Flags: flags},
 			{Name: "hold", Usage: "keep new sessions out, and tell who runs", Action: withTopology(x.probeHold), Flags: append(flags,
 				&cli.DurationFlag{Name: "lease", Usage: "for `TIME`; 0 lets them in"},
@@ -48,7 +48,7 @@ func (x *command) probeRoom(c *cli.Context) error {
 	if err := unix.Statfs(dir, &s); err != nil {
 		return fmt.Errorf("look at the disk of %s: %w", dir, err)
 	}
-	return x.printJSON(deploy.DiskSpace{Free: int64(s.Bavail) * s.Bsize, Total: int64(s.Blocks) * s.Bsize})
+	return x.printJSON(deploy.DiskSpace{Free: int64(s.Bavail) * int64(s.Bsize), Total: int64(s.Blocks) * int64(s.Bsize)})
 }
 
 func (x *command) probePorts(c *cli.Context) error {

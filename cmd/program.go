@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"log/slog"
+	"os"
 	"runtime/debug"
 
 	"posta.dev/posta/nodes"
@@ -18,7 +19,7 @@ func (p Program) withDefaults() Program {
 		known, version := p.Analyses, p.Version
 		p.RunNode = func(ctx context.Context, t *topology.Topology, node topology.NodeID, log *slog.Logger) error {
 			return nodes.Run(ctx, nodes.Config{
-				Topology: t, Node: node, Known: known, Version: version, Log: log, Headroom: nodes.DefaultHeadroom,
+				Topology: t, Node: node, Known: known, Version: version, Log: log, Headroom: nodes.DefaultHeadroom, Exit: os.Exit,
 			})
 		}
 	}

@@ -18,7 +18,7 @@ func (x *command) render(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	t, err := loadTopology(c)
+	t, err := readTopology(c)
 	if err != nil {
 		return err
 	}

@@ -69,6 +69,10 @@ func (x *command) run(c *cli.Context) (err error) {
 		}
 		return err
 	}
+	if err := checkExposure(runDir.Topology); err != nil {
+		return errors.Join(err, runDir.Close(true))
+	}
+	warnInsecure(c, runDir.Topology)
 	if err := checkBroker(c.Context, runDir.Topology); err != nil {
 		return errors.Join(fmt.Errorf("run: no frame would get through between the nodes: %w", err), runDir.Close(true))
 	}

@@ -289,6 +289,7 @@ func TestSignalsEndARunInOrder(t *testing.T) {
 
 func TestN5_ANodeDrainsAtSIGTERM(t *testing.T) {
 	k := newTestCluster(t)
+	k.write(topology.Variant{IPCDir: shortDir(t)}) // a node that is started by hand needs an address
 	node := exec.Command(os.Args[0], "node", "reducer-1", "-f", k.file)
 	var said safeBuffer
 	node.Stderr = &said

@@ -46,6 +46,7 @@ func (x *command) sessions(c *cli.Context) error {
 type sessionView struct {
 	ID       session.ID
 	Analysis string
+	Owner    string // empty: the local operator's
 	State    session.State
 	Age      time.Duration
 	Bytes    uint64 // of CSV, at inputs; of answers, at outputs
@@ -60,9 +61,10 @@ func merge(found []protocol.SessionInfo) []sessionView {
 	for _, s := range found {
 		v := byID[s.Session]
 		if v == nil {
-			v = &sessionView{ID: s.Session, Analysis: s.Analysis, State: s.State}
+			v = &sessionView{ID: s.Session, State: s.State}
 			byID[s.Session] = v
 		}
+		v.Analysis, v.Owner = cmp.Or(v.Analysis, s.Analysis), cmp.Or(v.Owner, s.Owner) // an output that has only heard of a failure knows neither
 		if s.State != session.Running {
 			v.State = s.State
 		}
@@ -86,10 +88,18 @@ func (x *command) printSessions(list []sessionView) {
 		return
 	}
 	table := display.Table{Head: []string{"session", "analysis", "state", "age", "bytes", "nodes"}, Right: []bool{3: true, 4: true}}
+	owned := slices.ContainsFunc(list, func(v sessionView) bool { return v.Owner != "" })
+	if owned { // in a cluster without keys all are one client's
+		table.Head = append(table.Head, "owner")
+	}
 	for _, v := range list {
-		table.Rows = append(table.Rows, []string{
+		row := []string{
 			v.ID.String(), v.Analysis, string(v.State), display.Span(v.Age), display.Bytes(int64(v.Bytes)), strings.Join(v.Nodes, " "),
-		})
+		}
+		if owned {
+			row = append(row, cmp.Or(v.Owner, "-"))
+		}
+		table.Rows = append(table.Rows, row)
 	}
 	table.Print(x.Out, "")
 }
@@ -103,13 +113,14 @@ func (x *command) printSessionsJSON(list []sessionView) error {
 	type line struct {
 		Session  string   `json:"session"`
 		Analysis string   `json:"analysis"`
+		Owner    string   `json:"owner,omitempty"` // left out: the local operator's
 		State    string   `json:"state"`
 		AgeMS    int64    `json:"age_ms"`
 		Nodes    []nodeAt `json:"nodes"`
 	}
 	out := make([]line, len(list))
 	for i, v := range list {
-		out[i] = line{v.ID.String(), v.Analysis, string(v.State), v.Age.Milliseconds(), nil}
+		out[i] = line{v.ID.String(), v.Analysis, v.Owner, string(v.State), v.Age.Milliseconds(), nil}
 		for _, s := range v.At {
 			out[i].Nodes = append(out[i].Nodes, nodeAt{s.Node, string(s.State), s.Bytes})
 		}

@@ -12,6 +12,7 @@ import (
 
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/topology"
 )
 
@@ -121,6 +122,9 @@ func (x *command) printStatus(t *topology.Topology, view []monitor.Status, medic
 	for _, line := range table.Lines() {
 		b.WriteString(line + "\n")
 	}
+	for _, line := range slices.Concat(troubleLines(view), damagedLines(view), busyLines(view)) {
+		b.WriteString(line + "\n")
+	}
 	for _, line := range medicLines(medics) {
 		b.WriteString(line + "\n")
 	}
@@ -140,7 +144,73 @@ func statusRow(s *monitor.Status) []string {
 	}
 }
 
-// stateText is the state and, of a blocked node, who it waits for.
+// troubleLines say what is wrong with nodes that are heard. Nodes that have the same trouble, as with a broker that is away, share a line.
+func troubleLines(view []monitor.Status) (lines []string) {
+	nodes := map[string][]string{}
+	var texts []string
+	for i := range view {
+		text := trouble(&view[i])
+		if text == "" {
+			continue
+		}
+		if nodes[text] == nil {
+			texts = append(texts, text)
+		}
+		nodes[text] = append(nodes[text], string(view[i].Node.ID))
+	}
+	for _, text := range texts {
+		lines = append(lines, "trouble: "+strings.Join(nodes[text], ", ")+": "+display.Escape(text))
+	}
+	return lines
+}
+
+// trouble is what a node that is not silent says is wrong with it.
+func trouble(s *monitor.Status) string {
+	if !s.Heard || s.Age > silentFor {
+		return ""
+	}
+	return s.Beat.Trouble
+}
+
+// damagedLines say which nodes have got frames that were not what was sent (R18). No row is wrong for it, but something between the nodes is not sound.
+func damagedLines(view []monitor.Status) (lines []string) {
+	for i := range view {
+		s := &view[i]
+		if n := s.Beat.Damaged; n > 0 && s.Heard && s.Age <= silentFor {
+			lines = append(lines, fmt.Sprintf(
+				"damaged: %s: %s since its start did not arrive as sent, or not where it belongs; each is sent again, no row is lost: check the broker and its disk, and the hosts' memory",
+				s.Node.ID, display.Plural(int(n), "frame")))
+		}
+	}
+	return lines
+}
+
+// oldMark is how old a node's mark has to be before status shows what the node works on (N9).
+const oldMark = 2 * time.Second
+
+// busy reports whether a node that is heard has got nothing done for a while.
+func busy(s *monitor.Status) bool { return s.Heard && s.Age <= silentFor && s.Beat.MarkAge >= oldMark }
+
+// busyLines say what nodes work on that have got nothing done for a while. Such a node ends itself after medics.stuck_after.
+func busyLines(view []monitor.Status) (lines []string) {
+	for i := range view {
+		s := &view[i]
+		if !busy(s) {
+			continue
+		}
+		line := fmt.Sprintf("busy: %s: nothing done for %s", s.Node.ID, display.Span(s.Beat.MarkAge))
+		if b := &s.Beat; b.Role != "" {
+			line += ": stage " + display.Escape(b.Role) + ", session " + b.Session.String()
+			if b.Stream != "" {
+				line += ", stream " + display.Escape(b.Stream)
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// stateText is the state and, of a node with full links, who it waits for, whatever else is the matter with it.
 func stateText(s *monitor.Status) string {
 	if !s.Heard || s.Age > silentFor {
 		return "silent"
@@ -154,7 +224,11 @@ func stateText(s *monitor.Status) string {
 	if len(full) == 0 {
 		return string(s.Beat.State)
 	}
-	return string(s.Beat.State) + " on " + strings.Join(full, ", ")
+	text := string(heartbeat.Blocked) + " on " + strings.Join(full, ", ")
+	if s.Beat.State != heartbeat.Blocked {
+		return string(s.Beat.State) + ", " + text
+	}
+	return text
 }
 
 func waitsFor(node, edge string) string {

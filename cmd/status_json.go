@@ -27,11 +27,19 @@ type nodeJSON struct {
 	BytesOut    uint64     `json:"bytes_out"`
 	InPerSecond float64    `json:"bytes_in_per_second"`
 	OutPerSec   float64    `json:"bytes_out_per_second"`
+	Damaged     uint64     `json:"frames_damaged"` // that did not arrive as sent, or not where they belong (R18)
 	Commits     uint64     `json:"commits"`
 	LogBytes    uint64     `json:"log_bytes"`
 	Backlog     uint64     `json:"backlog_bytes"`
 	Sessions    int        `json:"sessions"`
 	Links       []linkJSON `json:"links"`
+	Trouble     string     `json:"trouble,omitempty"` // what is wrong now, and what to do
+
+	// Of a node that has got nothing done for 2 s or longer: for how long, and what it works on.
+	MarkAgeMS int64  `json:"mark_age_ms,omitempty"`
+	WorksIn   string `json:"works_in,omitempty"` // stage
+	Session   string `json:"session,omitempty"`
+	Stream    string `json:"stream,omitempty"`
 }
 
 type linkJSON struct {
@@ -121,7 +129,15 @@ func nodeAsJSON(s *monitor.Status) nodeJSON {
 	n.Incarnation, n.LogID, n.PID = uint64(b.ID.Incarnation), b.ID.LogID.String(), b.PID
 	n.FramesIn, n.BytesIn, n.FramesOut, n.BytesOut = b.FramesIn, b.BytesIn, b.FramesOut, b.BytesOut
 	n.InPerSecond, n.OutPerSec = round(s.InRate), round(s.OutRate)
+	n.Damaged = b.Damaged
 	n.Commits, n.LogBytes, n.Backlog, n.Sessions = b.Commits, b.LogBytes, s.Backlog(), b.Sessions
+	n.Trouble = trouble(s)
+	if busy(s) {
+		n.MarkAgeMS, n.WorksIn, n.Stream = b.MarkAge.Milliseconds(), b.Role, b.Stream
+		if b.Role != "" {
+			n.Session = b.Session.String()
+		}
+	}
 	for _, l := range b.Links {
 		n.Links = append(n.Links, linkJSON{Edge: l.Edge, To: string(l.To), Bytes: l.Bytes, Full: l.Full})
 	}

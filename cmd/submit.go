@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -112,16 +111,13 @@ func (x *command) detach(ctx context.Context, r *request) (err error) {
 	return nil
 }
 
-// send uploads everything, keeping the session alive, and shows progress now and then.
+// send uploads everything and shows progress now and then.
 func send(ctx context.Context, cl *client.Client, show func()) error {
 	if err := cl.Open(ctx); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	sent, lost := make(chan error, 1), make(chan error, 1)
+	sent := make(chan error, 1)
 	go func() { sent <- cl.Upload(ctx) }()
-	go func() { lost <- cl.KeepAlive(ctx) }()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -129,15 +125,7 @@ func send(ctx context.Context, cl *client.Client, show func()) error {
 		case <-tick.C:
 			show()
 		case err := <-sent:
-			cancel(errSent)
-			<-lost
 			return err
-		case err := <-lost:
-			cancel(err)
-			return cmp.Or(err, <-sent)
 		}
 	}
 }
-
-// errSent is why keeping a session alive ends.
-var errSent = errors.New("all is sent")

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,7 +12,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/nodes"
 	"posta.dev/posta/topology"
+	"posta.dev/posta/zmqx"
 )
 
 func (x *command) topologyCommand() *cli.Command {
@@ -20,27 +23,31 @@ func (x *command) topologyCommand() *cli.Command {
 		Description: exitHelp,
 		Subcommands: []*cli.Command{
 			{Name: "check", ArgsUsage: "[FILE]", Usage: "say what is wrong with the file, line by line; nothing but a summary if nothing is",
-				Flags: []cli.Flag{topologyFlag()}, Action: withTopologyArgument(x.topologyCheck)},
+				Flags: []cli.Flag{topologyFlag()}, Action: topologyReader(readTopology).withArgument(x.topologyCheck)},
 			{Name: "show", ArgsUsage: "[FILE]", Usage: "the stages with their nodes and ports, and the edges between them",
-				Flags: []cli.Flag{topologyFlag(), jsonFlag()}, Action: withTopologyArgument(x.topologyShow)},
+				Flags: []cli.Flag{topologyFlag(), jsonFlag()}, Action: topologyReader(lookTopology).withArgument(x.topologyShow)},
 			{Name: "graph", ArgsUsage: "[FILE]", Usage: "the picture, as SVG",
-				Flags: []cli.Flag{topologyFlag(), &cli.StringFlag{Name: flagOut, Usage: "write it to `FILE`, instead of standard output"}}, Action: withTopologyArgument(x.topologyGraph)},
+				Flags: []cli.Flag{topologyFlag(), &cli.StringFlag{Name: flagOut, Usage: "write it to `FILE`, instead of standard output"}}, Action: topologyReader(lookTopology).withArgument(x.topologyGraph)},
 			{Name: "compose", ArgsUsage: "[FILE]", Usage: "the compose file, for containers in place of processes; they need the image of `make image`",
 				Flags: []cli.Flag{topologyFlag(), &cli.StringFlag{Name: flagOut, Value: "-", Usage: "write it to `FILE`; - is standard output"},
-					&cli.StringFlag{Name: "image", Value: "posta", Usage: "`NAME` of the image"}}, Action: withTopologyArgument(x.topologyCompose)},
+					&cli.StringFlag{Name: "image", Value: "posta", Usage: "`NAME` of the image"}}, Action: topologyReader(publishedTopology).withArgument(x.topologyCompose)},
+			{Name: "published", ArgsUsage: "[FILE]", Usage: "note that containers have the cluster, so that commands find it at the ports that they publish",
+				Description: "make up and make down do this for hosts without an address.\n\n" + exitHelp,
+				Flags:       []cli.Flag{topologyFlag(), &cli.BoolFlag{Name: flagEnd, Usage: "they have it no more"}},
+				Action:      topologyReader(readTopology).withArgument(x.topologyPublished)},
 			{Name: "new", Usage: "print a topology with its comments, to begin with",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "replicas", Usage: "`STAGE=N,...` or all=N"},
 					&cli.BoolFlag{Name: "split-parsers", Usage: "parsers as a stage of their own"},
 					&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE` of the file, like limits.window=1MiB; may be repeated"},
-					&cli.StringFlag{Name: "sockets", Usage: "unix sockets in `DIR`, for a cluster on one machine, instead of ports from 5500 upward; DIR has to be there"},
+					&cli.StringFlag{Name: "sockets", Usage: "unix sockets in `DIR`, for a cluster on one machine, instead of a directory that posta up makes; DIR has to be there"},
 				}, Action: x.topologyNew},
 		},
 	}
 }
 
-// withTopologyArgument is a command about the topology that is given as an argument, or else with -f.
-func withTopologyArgument(do func(*cli.Context, *topology.Topology) error) cli.ActionFunc {
+// withArgument is a command about the topology that is given as an argument, or else with -f.
+func (read topologyReader) withArgument(do func(*cli.Context, *topology.Topology) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		switch c.NArg() {
 		case 0:
@@ -51,13 +58,31 @@ func withTopologyArgument(do func(*cli.Context, *topology.Topology) error) cli.A
 		default:
 			return usagef("%s: one file, not %d", commandName(c), c.NArg())
 		}
-		return withTopology(do)(c)
+		return read.with(do)(c)
 	}
 }
 
 func (x *command) topologyCheck(c *cli.Context, t *topology.Topology) error {
+	if err := checkExposure(t); err != nil {
+		return err
+	}
+	x.warnOfFewFiles(t)
 	x.printf("%s: ok, %s on %s\n", t.File, display.Plural(len(t.Nodes()), "node"), display.Plural(len(t.Hosts), "host"))
 	return nil
+}
+
+// warnOfFewFiles says which node needs more file descriptors than a process may have here.
+func (x *command) warnOfFewFiles(t *topology.Topology) {
+	limit := zmqx.OpenFiles()
+	most, node := 0, topology.NodeID("")
+	for _, n := range t.Nodes() {
+		if need := nodes.Descriptors(t, n); need > most {
+			most, node = need, n.ID
+		}
+	}
+	if most > limit {
+		x.notef("warning: %s needs %d file descriptors, and a process may have %d here; raise the limit (ulimit -n, or LimitNOFILE= of a unit) where it runs", node, most, limit)
+	}
 }
 
 func (x *command) topologyShow(c *cli.Context, t *topology.Topology) error {
@@ -100,6 +125,11 @@ func (x *command) topologyNew(c *cli.Context) error {
 	if dir := c.String("sockets"); dir != "" {
 		if v.IPCDir, err = filepath.Abs(dir); err != nil {
 			return fmt.Errorf("find the directory %s: %w; give its full path", dir, err)
+		}
+		if info, err := os.Stat(v.IPCDir); err != nil {
+			return usagef("--sockets %s: %v; make the directory first, or name another one", dir, err)
+		} else if !info.IsDir() {
+			return usagef("--sockets %s: it is no directory; name one", dir)
 		}
 	}
 	text, err := topology.Generate(v)

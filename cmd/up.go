@@ -1,10 +1,9 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -12,6 +11,7 @@ import (
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/medic"
 	"posta.dev/posta/topology"
 )
@@ -24,7 +24,8 @@ func (x *command) upCommand() *cli.Command {
 of them are heard. What runs already is left alone, so up may be said again, for instance after a crash of the machine.
 A node that has left the topology since the last time comes back as a new one: its data is set aside, in left/ of the cluster's data directory.
 
-Logs are in log/ and pids in pids/ of the cluster's data directory.
+Logs are in log/ and pids in pids/ of the cluster's data directory. Each process has two logs of 16 MiB at most, the second with .1 behind its name;
+POSTA_LOG_SIZE in the environment of posta up is another size, like 64MiB.
 
 ` + exitHelp,
 		Flags: []cli.Flag{topologyFlag(), hostFlag(),
@@ -35,26 +36,50 @@ Logs are in log/ and pids in pids/ of the cluster's data directory.
 
 // changing is a command that starts or stops this machine's processes. One at a time does.
 func (x *command) changing(do func(*cli.Context, *local.Processes, *topology.Topology) error) cli.ActionFunc {
-	return func(c *cli.Context) error {
-		procs, t, err := x.localProcesses(c)
+	return topologyReader(readTopology).with(func(c *cli.Context, t *topology.Topology) error {
+		procs, err := processesOf(c, t)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = procs.Close() }()
-		lock, err := local.TakeLock(below(t, "up.lock"))
+		lock, err := lockCluster(c, t)
 		if err != nil {
-			return fmt.Errorf("%s: %w; somebody else is starting or stopping this cluster", c.Command.Name, err)
+			return err
 		}
 		defer func() { _ = lock.Release() }()
 		return do(c, procs, t)
+	})
+}
+
+// lockCluster keeps others from starting or stopping the cluster.
+func lockCluster(c *cli.Context, t *topology.Topology) (*local.Lock, error) {
+	if err := owned.Dir(t.DataDir); err != nil {
+		return nil, fmt.Errorf("%s: make the data directory: %w", commandName(c), err)
 	}
+	lock, err := local.TakeLock(below(t, "up.lock"))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w; somebody else is starting or stopping this cluster", commandName(c), err)
+	}
+	return lock, nil
 }
 
 func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topology) error {
 	began := time.Now()
+	if err := checkExposure(t); err != nil {
+		return err
+	}
 	x.warnWithoutBroker(c.Context, t)
+	x.warnOfFewFiles(t)
 	ctx, cancel := context.WithTimeout(c.Context, c.Duration(flagTimeout))
 	defer cancel()
+	if err := sameTopology(procs, t); err != nil {
+		return fmt.Errorf("up: %w", err)
+	}
+	procs, t, err := x.haveSockets(c, procs, t)
+	if err != nil {
+		return fmt.Errorf("up: %w", err)
+	}
+	defer func() { _ = procs.Close() }()
 	started, err := x.startAll(ctx, procs, t)
 	if err == nil {
 		err = procs.Ready(ctx)
@@ -73,18 +98,45 @@ func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topolog
 	return nil
 }
 
-// topologyNote is the text that the processes began with.
-const topologyNote = "up.topology"
+// haveSockets makes the directory for unix sockets if the topology needs one that is not there, and returns the topology with it. Processes
+// that still run while it is missing (a crash, or somebody cleared the temporary files) have sockets that nobody reaches any more, so
+// they are stopped first; what is in their logs goes on when they start.
+func (x *command) haveSockets(c *cli.Context, procs *local.Processes, t *topology.Topology) (*local.Processes, *topology.Topology, error) {
+	if local.HasLocal(t) {
+		address, err := local.Address(t.DataDir)
+		switch {
+		case errors.Is(err, local.ErrNotUp):
+			if err = x.stopUnreachable(c.Context, procs); err == nil {
+				err = local.MakeSockets(t)
+			}
+		case address == topology.Published:
+			err = fmt.Errorf("containers have the cluster of %s; end them with make down, or say `posta topology published --end` if there are none", t.File)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return x.localProcesses(c)
+}
+
+func (x *command) stopUnreachable(ctx context.Context, procs *local.Processes) error {
+	alive, err := procs.Nodes()
+	if err != nil || len(alive) == 0 {
+		return err
+	}
+	x.notef("the directory of the unix sockets has gone, and nobody reaches what still runs: %s; they are started again", joined(alive))
+	if err := x.closeHosts(ctx, procs); err != nil {
+		return err
+	}
+	return stopErrors(procs.Stop(ctx, alive))
+}
 
 // startAll starts the processes that do not run: nodes before medics, which would otherwise find them missing.
 func (x *command) startAll(ctx context.Context, procs *local.Processes, t *topology.Topology) (started int, err error) {
-	if err := sameTopology(procs, t); err != nil {
-		return 0, err
-	}
 	if err := x.moveDeparted(t); err != nil {
 		return 0, err
 	}
-	if err := noteTopology(t.File, below(t, topologyNote)); err != nil {
+	if err := noteTopology(t); err != nil {
 		return 0, err
 	}
 	targets := append(procs.IDs(), procs.Medics()...)
@@ -118,8 +170,8 @@ func sameTopology(procs *local.Processes, t *topology.Topology) error {
 	if err != nil {
 		return err
 	}
-	then, err := os.ReadFile(below(t, topologyNote))
-	if err == nil && !bytes.Equal(now, then) {
+	then, err := readNote(t)
+	if err == nil && then.digest != textDigest(now) {
 		return fmt.Errorf("the cluster runs with an older text of %s; say posta down, then posta up", t.File)
 	}
 	return nil // without the note it has only just begun
@@ -132,18 +184,6 @@ func nodeOrMedic(t *topology.Topology, id medic.NodeID) (topology.Node, error) {
 		return t.Medic(id)
 	}
 	return n, nil
-}
-
-// noteTopology remembers the text, so that a later up can tell that the file was changed since.
-func noteTopology(file, note string) error {
-	text, err := topology.ReadText(file)
-	if err == nil {
-		err = os.WriteFile(note, text, 0o644)
-	}
-	if err != nil {
-		return fmt.Errorf("remember the topology: %w", err)
-	}
-	return nil
 }
 
 // leaderReady waits until a medic leads: from then on the dead are started again.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/topology"
 )
 
@@ -17,36 +18,33 @@ const departedDir = "left"
 // comes back as a new one: those that stay forget it and count its links from 1 again, and it would take their frames for repeats of those it
 // remembers (R4). No process runs, or those that run began with the same text.
 func (x *command) moveDeparted(t *topology.Topology) error {
-	text, err := os.ReadFile(below(t, topologyNote))
+	then, err := readNote(t)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // the first time
 	}
 	if err != nil {
-		return fmt.Errorf("read the topology of the last time: %w", err)
+		return err
 	}
-	then, err := topology.ParseAt(t.File, text)
-	if err != nil || then.DataDir != t.DataDir {
-		return nil // it was no topology of this program, or of other data
-	}
-	for _, n := range then.Nodes() {
-		if _, err := t.Node(n.ID); err == nil {
+	for _, id := range then.nodes {
+		if _, err := t.Node(id); err == nil {
 			continue
 		}
-		if _, err := os.Lstat(n.DataDir); err != nil {
+		data := filepath.Join(t.DataDir, string(id))
+		if _, err := os.Lstat(data); err != nil {
 			continue // it was on another host, or never began
 		}
-		aside := filepath.Join(t.DataDir, departedDir, string(n.ID))
+		aside := filepath.Join(t.DataDir, departedDir, string(id))
 		err := os.RemoveAll(aside)
 		if err == nil {
-			err = os.MkdirAll(filepath.Dir(aside), 0o755)
+			err = os.MkdirAll(filepath.Dir(aside), owned.DirMode)
 		}
 		if err == nil {
-			err = os.Rename(n.DataDir, aside)
+			err = os.Rename(data, aside)
 		}
 		if err != nil {
-			return fmt.Errorf("set aside the data of %s, which the topology has no more: %w", n.ID, err)
+			return fmt.Errorf("set aside the data of %s, which the topology has no more: %w", id, err)
 		}
-		x.notef("%s has left the topology; its data is in %s, and nobody needs it any more", n.ID, aside)
+		x.notef("%s has left the topology; its data is in %s, and nobody needs it any more", id, aside)
 	}
 	return nil
 }

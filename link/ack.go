@@ -1,7 +1,9 @@
 package link
 
 import (
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 
 	"posta.dev/posta/internal/wire"
 )
@@ -23,10 +25,12 @@ type Ack struct {
 	Superseded bool
 }
 
-const ackFields = 12
+const ackFields = 13
 
-// Append appends the wire form.
+// Append appends the wire form. Its last field is CRC32C of all bytes before it: a sender forgets what is acknowledged, so a changed
+// number would be believed at a high price.
 func (a *Ack) Append(b []byte) []byte {
+	start := len(b)
 	b = wire.AppendArray(b, ackFields)
 	b = wire.AppendString(b, a.Edge)
 	b = wire.AppendString(b, string(a.To))
@@ -39,8 +43,11 @@ func (a *Ack) Append(b []byte) []byte {
 	b = wire.AppendBin(b, a.ID.LogID[:])
 	b = wire.AppendUint(b, uint64(a.ID.Incarnation))
 	b = wire.AppendUint(b, uint64(a.ID.Life))
-	return wire.AppendBool(b, a.Superseded)
+	b = wire.AppendBool(b, a.Superseded)
+	return wire.AppendBin(b, binary.BigEndian.AppendUint32(nil, crc32.Checksum(b[start:], castagnoli)))
 }
+
+const ackSum = 2 + 4 // bytes that the last field of an acknowledgement takes
 
 // DecodeAck reads the wire form.
 func DecodeAck(names *Interner, p []byte) (Ack, error) {
@@ -58,8 +65,13 @@ func DecodeAck(names *Interner, p []byte) (Ack, error) {
 	a.ID.Incarnation = Incarnation(r.Uint())
 	a.ID.Life = Life(r.Uint())
 	a.Superseded = r.Bool()
+	var sum [4]byte
+	readBlob(&r, sum[:])
 	if err := r.Done(); err != nil {
 		return Ack{}, fmt.Errorf("%w: acknowledgement: %w", ErrBadFrame, err)
+	}
+	if crc32.Checksum(p[:len(p)-ackSum], castagnoli) != binary.BigEndian.Uint32(sum[:]) {
+		return Ack{}, fmt.Errorf("%w: acknowledgement: its checksum differs (R18)", ErrBadFrame)
 	}
 	return a, nil
 }

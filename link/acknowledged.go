@@ -12,7 +12,7 @@ import (
 func (s *Sender) Ack(a Ack, now time.Time) (lost *LostLog, setBack string) {
 	p := s.peer(a.Receiver)
 	switch {
-	case p == nil || a.Edge != s.edge:
+	case p == nil || a.Edge != s.Edge:
 		return nil, ""
 	case a.Superseded && a.Log == s.id.LogID && a.Echo == s.id.Life:
 		return nil, fmt.Sprintf("node %s knows another log of this node, or another opening of this one", a.Receiver)
@@ -59,7 +59,7 @@ func (s *Sender) Ack(a Ack, now time.Time) (lost *LostLog, setBack string) {
 // this log never stored, and a number stands for the frame of one life. Lives that are not known any more contradict nothing.
 func (s *Sender) contradicts(p *peer, a *Ack) string {
 	if a.Hwm > s.stored {
-		return fmt.Sprintf("node %s has frame %d of edge %s, this node has stored %d", a.Receiver, a.Hwm, s.edge, s.stored)
+		return fmt.Sprintf("node %s has frame %d of edge %s, this node has stored %d", a.Receiver, a.Hwm, s.Edge, s.stored)
 	}
 	known := Life(0)
 	switch {
@@ -69,7 +69,7 @@ func (s *Sender) contradicts(p *peer, a *Ack) string {
 		known = s.entries[s.index(a.Hwm)].frame.Life
 	}
 	if known != 0 && a.HwmLife != 0 && known != a.HwmLife {
-		return fmt.Sprintf("node %s has another frame %d of edge %s than this node", a.Receiver, a.Hwm, s.edge)
+		return fmt.Sprintf("node %s has another frame %d of edge %s than this node", a.Receiver, a.Hwm, s.Edge)
 	}
 	return ""
 }
@@ -144,7 +144,9 @@ func (s *Sender) Rejection(node NodeID, now time.Time, every time.Duration) (Fra
 }
 
 func (s *Sender) hello(h HelloPayload) Frame {
-	return Frame{Edge: s.edge, From: s.self, ID: s.id, Kind: Hello, Payload: h.Encode()}
+	f := Frame{Edge: s.Edge, From: s.From, ID: s.id, Kind: Hello, Payload: h.Encode()}
+	f.Sum = s.sums.sent(s.sums.content(&f), s.id)
+	return f
 }
 
 func (s *Sender) sentTo(p *peer) Seq {

@@ -24,6 +24,7 @@ func TestFrame_ComesOutAsItWentIn(t *testing.T) {
 		someFrame(),
 		{Edge: "e", From: "n-1", Seq: 1, Kind: Open, Payload: []byte{}},
 		{Edge: "", From: "", Kind: Hello, Payload: HelloPayload{To: "b-1", Floor: 4, FloorLife: 7, Sent: 9, Log: LogID{3}, Acked: 4, Life: 7, Superseded: 1 << 63}.Encode()},
+		{Edge: "e", From: "n-1", Seq: 2, Kind: TakeOver, Payload: []byte("again")},
 		{Edge: "e", From: "n-1", Seq: 1<<64 - 1, Kind: Abort, Stream: maxStream, Payload: bytes.Repeat([]byte{0}, 70000)},
 	} {
 		got, err := DecodeFrame(names, f.AppendHeader(nil), f.Payload)
@@ -36,7 +37,7 @@ func TestFrame_ComesOutAsItWentIn(t *testing.T) {
 func TestFrame_WhatNoNodeSendsIsRefused(t *testing.T) {
 	bad := map[string]func(*Frame){
 		"kind 0":                 func(f *Frame) { f.Kind = 0 },
-		"kind beyond the last":   func(f *Frame) { f.Kind = Hello + 1 },
+		"kind beyond the last":   func(f *Frame) { f.Kind = TakeOver + 1 },
 		"stream beyond the last": func(f *Frame) { f.Stream = maxStream + 1 },
 		"data without a number":  func(f *Frame) { f.Seq = 0 },
 		"hello with a number":    func(f *Frame) { f.Kind = Hello },

@@ -20,6 +20,9 @@
 // On an edge of route "all" a frame has one number for all receivers, and each has its own hwm (R10): one [Sender] with
 // several peers. On the other routes each receiver has a Sender of its own.
 //
+// A frame has a checksum over its link, its number and its content (sum.go). [Receiver.Intact] compares it before anything else of the frame is
+// believed; what is not intact is dropped, and a resend is asked for (R18).
+//
 // Each opening of a log has a life, a random number (R14). A frame carries the life that made it, a hwm that of its frame, an acknowledgement
 // that of the sender whom it answers. So a sender sees that its log was set back when a receiver has a frame that it never stored, or
 // another frame under the number; a receiver sees it when a hello says that its log has acknowledged more than it has. Whoever sees it of

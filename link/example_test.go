@@ -2,6 +2,7 @@ package link_test
 
 import (
 	"fmt"
+	"log"
 	"time"
 
 	"posta.dev/posta/link"
@@ -12,8 +13,8 @@ func Example() {
 	now := time.Unix(0, 0)
 	input := link.Identity{LogID: link.LogID{1}, Incarnation: 1}
 	joiner := link.Identity{LogID: link.LogID{2}, Incarnation: 1}
-	sender := link.NewSender("input-joiner-facts", "input-1", input, 1<<20, "joiner-1")
-	receiver := link.NewReceiver("input-joiner-facts", "input-1")
+	facts := link.Link{Edge: "input-joiner-facts", From: "input-1", To: "joiner-1"}
+	sender, receiver := link.NewSender(facts, input, 1<<20, "joiner-1"), link.NewReceiver(facts)
 
 	// acknowledge carries the receiver's acknowledgement to the sender. It has stored what it has taken, as a commit would (R5).
 	acknowledge := func() {
@@ -44,6 +45,9 @@ func Example() {
 			if f.Seq == lost {
 				fmt.Println("frame 2 is lost")
 				continue
+			}
+			if !receiver.Intact(&f) {
+				log.Fatal("no bit changes here (R18)")
 			}
 			switch verdict := receiver.Check(&f); verdict {
 			case link.Take:

@@ -3,6 +3,7 @@ package link
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/protocol/session"
@@ -22,10 +23,13 @@ const (
 	Abort
 	// Hello has no number and no session: see the package comment.
 	Hello
+	// TakeOver announces a session again, behind its Open on each link: another client goes on with it (R17). It is no Open, because a receiver
+	// that has lost the session with its disk must not take it for one (R8).
+	TakeOver
 )
 
 func (k Kind) String() string {
-	names := [...]string{"none", "open", "data", "end", "abort", "hello"}
+	names := [...]string{"none", "open", "data", "end", "abort", "hello", "takeover"}
 	if int(k) < len(names) {
 		return names[k]
 	}
@@ -43,6 +47,7 @@ type Frame struct {
 	Session session.ID
 	Stream  int // index of the stream in the analysis; for Data and End
 	Payload []byte
+	Sum     uint32 // made with the frame, and on the wire continued with ID (R18); see sums
 }
 
 // Size is what a frame counts for in a window: its payload and about what its header takes.
@@ -50,7 +55,7 @@ func (f *Frame) Size() int { return len(f.Payload) + frameOverhead }
 
 const (
 	frameOverhead = 96
-	headerFields  = 11
+	headerFields  = 12
 	maxName       = 256
 	maxStream     = 255
 )
@@ -60,7 +65,10 @@ var ErrBadFrame = errors.New("bad frame")
 
 // AppendHeader appends everything but the payload, which travels as a part of its own so that it is never copied:
 //
-//	[edge str, from str, log id bin16, incarnation, life, seq, life that made it, kind, session bin16, stream, payload length]
+//	[edge str, from str, log id bin16, incarnation, life, seq, life that made it, kind, session bin16, stream, payload length,
+//	 checksum]
+//
+// What a session carries for all of its frames, as who opened it, stands in its announcement, and costs nothing here.
 func (f *Frame) AppendHeader(b []byte) []byte {
 	b = wire.AppendArray(b, headerFields)
 	b = wire.AppendString(b, f.Edge)
@@ -73,7 +81,8 @@ func (f *Frame) AppendHeader(b []byte) []byte {
 	b = wire.AppendUint(b, uint64(f.Kind))
 	b = wire.AppendBin(b, f.Session[:])
 	b = wire.AppendUint(b, uint64(f.Stream))
-	return wire.AppendUint(b, uint64(len(f.Payload)))
+	b = wire.AppendUint(b, uint64(len(f.Payload)))
+	return wire.AppendUint(b, uint64(f.Sum))
 }
 
 // Interner turns the bytes of names into strings without an allocation for each frame: the same few names come again and again. It keeps at
@@ -112,17 +121,20 @@ func DecodeFrame(names *Interner, header, payload []byte) (Frame, error) {
 	readBlob(&r, f.Session[:])
 	stream := r.Uint()
 	size := r.Uint()
+	sum := r.Uint()
 	if err := r.Done(); err != nil {
 		return Frame{}, fmt.Errorf("%w: header: %w", ErrBadFrame, err)
 	}
-	f.Kind, f.Stream = Kind(kind), int(stream)
+	f.Kind, f.Stream, f.Sum = Kind(kind), int(stream), uint32(sum)
 	switch {
-	case kind < uint64(Open) || kind > uint64(Hello):
+	case kind < uint64(Open) || kind > uint64(TakeOver):
 		return Frame{}, fmt.Errorf("%w: unknown kind %d", ErrBadFrame, kind)
 	case stream > maxStream:
 		return Frame{}, fmt.Errorf("%w: stream %d", ErrBadFrame, stream)
 	case (f.Seq == 0) != (f.Kind == Hello):
 		return Frame{}, fmt.Errorf("%w: %s with sequence number %d", ErrBadFrame, f.Kind, f.Seq)
+	case sum > math.MaxUint32:
+		return Frame{}, fmt.Errorf("%w: checksum %d", ErrBadFrame, sum)
 	case size != uint64(len(payload)):
 		return Frame{}, fmt.Errorf("%w: %d bytes of payload announced, %d there", ErrBadFrame, size, len(payload))
 	}

@@ -40,11 +40,11 @@ func (r *Receiver) contradicts(same bool, h *HelloPayload, self LogID) string {
 	case h.Log != self || h.Acked == 0:
 		return ""
 	case !same:
-		return fmt.Sprintf("node %s says that frame %d of edge %s was acknowledged here, this node does not know its log", r.from, h.Acked, r.edge)
+		return fmt.Sprintf("node %s says that frame %d of edge %s was acknowledged here, this node does not know its log", r.From, h.Acked, r.Edge)
 	case h.Acked > r.stored:
-		return fmt.Sprintf("node %s says that frame %d of edge %s was acknowledged here, this node has %d", r.from, h.Acked, r.edge, r.stored)
+		return fmt.Sprintf("node %s says that frame %d of edge %s was acknowledged here, this node has %d", r.From, h.Acked, r.Edge, r.stored)
 	case h.Acked == r.stored && h.Life != 0 && r.storedLife != 0 && h.Life != r.storedLife:
-		return fmt.Sprintf("node %s says that another frame %d of edge %s was acknowledged here than this node has", r.from, h.Acked, r.edge)
+		return fmt.Sprintf("node %s says that another frame %d of edge %s was acknowledged here than this node has", r.From, h.Acked, r.Edge)
 	}
 	return ""
 }

@@ -20,12 +20,14 @@ const (
 	Zombie
 	// Unknown: drop it; the sender has to say hello first, because its log id is not known here.
 	Unknown
+	// Damaged: drop it; it is not intact (R18), and a resend is asked for.
+	Damaged
 )
 
 // Receiver is the receiving end of a link. stored <= taken always.
 type Receiver struct {
-	edge       string
-	from       NodeID
+	Link
+	sums       sums
 	id         Identity // of the sender, zero until its hello
 	taken      Seq      // the last frame whose effect is in memory
 	takenLife  Life     // that made it
@@ -42,20 +44,16 @@ type Receiver struct {
 }
 
 // NewReceiver returns the receiving end of a link nothing has come over.
-func NewReceiver(edge string, from NodeID) *Receiver {
-	return &Receiver{edge: edge, from: from}
-}
-
-// Edge returns the name of the edge.
-func (r *Receiver) Edge() string { return r.edge }
-
-// From returns the sender.
-func (r *Receiver) From() NodeID { return r.from }
+func NewReceiver(l Link) *Receiver { return &Receiver{Link: l, sums: newSums(l)} }
 
 // ID returns the sender's identity, zero if it was never heard.
 func (r *Receiver) ID() Identity { return r.id }
 
-// Check returns what to do with a frame and changes nothing: a frame that is to be taken may have to wait (R11).
+// Intact reports whether a frame is the one that was made: of this link, under its number, with each bit as it was (R18). It is asked before
+// anything else of the frame is believed, a hello's words too: a changed log id looks like a lost disk.
+func (r *Receiver) Intact(f *Frame) bool { return r.sums.intact(f) }
+
+// Check returns what to do with a frame that is intact, and changes nothing: a frame that is to be taken may have to wait (R11).
 func (r *Receiver) Check(f *Frame) Verdict {
 	switch {
 	case r.superseded.has(f.ID.LogID):
@@ -77,7 +75,7 @@ func (r *Receiver) Check(f *Frame) Verdict {
 // Took moves the hwm in memory over a frame whose verdict was Take.
 func (r *Receiver) Took(f *Frame) {
 	if f.Seq != r.taken+1 {
-		panic(fmt.Sprintf("R4: %s from %s: frame %d taken after %d", r.edge, r.from, f.Seq, r.taken))
+		panic(fmt.Sprintf("R4: %s from %s: frame %d taken after %d", r.Edge, r.From, f.Seq, r.taken))
 	}
 	r.taken, r.takenLife = f.Seq, f.Life
 	r.gap = false
@@ -90,7 +88,7 @@ func (r *Receiver) Dropped(v Verdict, id Identity) {
 		r.rejected = id
 	case Duplicate, Unknown:
 		r.ackDue = true
-	case Gap:
+	case Gap, Damaged:
 		r.gap = true
 	}
 }
@@ -107,7 +105,7 @@ type Hwm struct {
 
 // Hwm returns what to store: the hwm as it is in memory, to be written with the effects that moved it (R5).
 func (r *Receiver) Hwm() Hwm {
-	return Hwm{Edge: r.edge, From: r.from, ID: r.id, Seq: r.taken, Life: r.takenLife, Superseded: slices.Clone(r.superseded.logs)}
+	return Hwm{Edge: r.Edge, From: r.From, ID: r.id, Seq: r.taken, Life: r.takenLife, Superseded: slices.Clone(r.superseded.logs)}
 }
 
 // Stored says that the commit with h is on disk.
@@ -116,7 +114,7 @@ func (r *Receiver) Stored(h Hwm) {
 		return // the sender's log was replaced meanwhile; this hwm counts in the old one
 	}
 	if h.Seq > r.taken {
-		panic(fmt.Sprintf("R5: %s from %s: hwm %d stored, only %d taken", r.edge, r.from, h.Seq, r.taken))
+		panic(fmt.Sprintf("R5: %s from %s: hwm %d stored, only %d taken", r.Edge, r.From, h.Seq, r.taken))
 	}
 	if h.Seq > r.stored {
 		r.stored, r.storedLife = h.Seq, h.Life
@@ -164,7 +162,7 @@ func (r *Receiver) Ack(node NodeID, self Identity, now time.Time, pace Pace) (Ac
 		r.askedAt = now
 	}
 	return Ack{
-		Edge: r.edge, To: r.from, Log: r.id.LogID, Hwm: r.stored, HwmLife: r.storedLife, Echo: r.echo, Resend: ask,
+		Edge: r.Edge, To: r.From, Log: r.id.LogID, Hwm: r.stored, HwmLife: r.storedLife, Echo: r.echo, Resend: ask,
 		Receiver: node, ID: self,
 	}, true
 }
@@ -174,7 +172,7 @@ func (r *Receiver) Rejection(node NodeID, self Identity, now time.Time, pace Pac
 	if r.rejected.Life == 0 || now.Sub(r.rejectedAt) < pace.Ask {
 		return Ack{}, false
 	}
-	a := Ack{Edge: r.edge, To: r.from, Log: r.rejected.LogID, Echo: r.rejected.Life, Superseded: true, Receiver: node, ID: self}
+	a := Ack{Edge: r.Edge, To: r.From, Log: r.rejected.LogID, Echo: r.rejected.Life, Superseded: true, Receiver: node, ID: self}
 	r.rejected, r.rejectedAt = Identity{}, now
 	return a, true
 }

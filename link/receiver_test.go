@@ -9,6 +9,7 @@ var (
 	noon = time.Unix(1_700_000_000, 0)
 	logA = Identity{LogID: LogID{0xa}, Incarnation: 1}
 	logB = Identity{LogID: LogID{0xb}, Incarnation: 1}
+	toB  = Link{Edge: "e", From: "a-1"}
 	self = Identity{LogID: LogID{0xc}, Incarnation: 1}
 	pace = Pace{Repeat: 500 * time.Millisecond, Ask: 100 * time.Millisecond, Hello: 300 * time.Millisecond}
 )
@@ -19,7 +20,7 @@ func dataFrame(id Identity, seq Seq) *Frame {
 
 // greeted returns a receiver that has heard a sender's hello, at the given number.
 func greeted(id Identity, at Seq) *Receiver {
-	r := NewReceiver("e", "a-1")
+	r := NewReceiver(toB)
 	r.hello(id, HelloPayload{To: "b-1", Floor: at, Sent: at})
 	r.Stored(r.Hwm())
 	return r
@@ -124,7 +125,7 @@ func TestR3R5_OnlyWhatIsStoredIsAcknowledged(t *testing.T) {
 
 // TestR5_FloorIsStoredFirst: a floor is a hwm like any other.
 func TestR5_FloorIsStoredFirst(t *testing.T) {
-	r := NewReceiver("e", "a-1")
+	r := NewReceiver(toB)
 	r.hello(logA, HelloPayload{To: "b-1", Floor: 8, Sent: 8})
 	if a := r.ackNow(t, noon); a.Hwm != 0 || a.Log != logA.LogID {
 		t.Fatalf("%+v", a)
@@ -170,7 +171,7 @@ func TestR7_ReconnectedAsksAtOnce(t *testing.T) {
 }
 
 func TestR8_FramesOfAnUnknownLogWaitForItsHello(t *testing.T) {
-	r := NewReceiver("e", "a-1")
+	r := NewReceiver(toB)
 	if v := r.Check(dataFrame(logA, 1)); v != Unknown {
 		t.Fatalf("verdict %d", v)
 	}
@@ -232,7 +233,7 @@ func TestR8_SupersededLogsAreBoundedAndDurable(t *testing.T) {
 	if len(h.Superseded) != maxSuperseded {
 		t.Fatalf("%d logs are remembered", len(h.Superseded))
 	}
-	again := NewReceiver("e", "a-1")
+	again := NewReceiver(toB)
 	again.Restore(h)
 	if v := again.Check(dataFrame(Identity{LogID: h.Superseded[0], Incarnation: 9}, 1)); v != Zombie {
 		t.Fatalf("verdict %d", v)

@@ -24,7 +24,7 @@ type Acked struct {
 
 // Progress returns the state to store.
 func (s *Sender) Progress() Progress {
-	p := Progress{Edge: s.edge, Last: s.Last(), Life: s.lastLife()}
+	p := Progress{Edge: s.Edge, Last: s.Last(), Life: s.lastLife()}
 	for _, q := range s.peers {
 		p.Acked = append(p.Acked, Acked{q.node, q.acked, q.id.LogID, q.ackedLife, q.ackedHere})
 	}
@@ -59,8 +59,12 @@ func (s *Sender) Restore(p Progress) {
 	s.next, s.stored = floor+1, floor
 }
 
-// Reset empties the outbox, for receivers that know nothing of it. Numbers begin at 1 again.
-func (s *Sender) Reset() { *s = *NewSender(s.edge, s.self, s.id, s.window, s.Peers()...) }
+// GiveUp empties the outbox and goes on behind seq, because its receivers were away from the topology: nothing is known of them, and what they
+// have not taken will never come. A hello tells them so by its floor.
+func (s *Sender) GiveUp(seq Seq) {
+	*s = *NewSender(s.Link, s.id, s.window, s.Peers()...)
+	s.skip(seq, 0)
+}
 
 // Acknowledged repeats an acknowledgement that a log record holds.
 func (s *Sender) Acknowledged(a Acked) {
@@ -84,6 +88,8 @@ func (s *Sender) Acknowledged(a Acked) {
 //
 // The log may begin with a later frame than the snapshot expects: it is cut whenever frames have been acknowledged, and the
 // snapshot, or the one before it that recovery has fallen back to, does not know of that. What was cut was acknowledged.
+//
+// It returns ErrChanged, wrapped, for a frame that had changed before the log took it (R18).
 func (s *Sender) Reload(f Frame, at LogIndex) error {
 	if f.Seq < s.next {
 		return nil
@@ -92,7 +98,10 @@ func (s *Sender) Reload(f Frame, at LogIndex) error {
 		s.skip(f.Seq-1, 0)
 	}
 	if f.Seq > s.next {
-		return fmt.Errorf("R2: %s: the log goes on with frame %d after %d: frames are missing", s.edge, f.Seq, s.next-1)
+		return fmt.Errorf("R2: %s: the log goes on with frame %d after %d: frames are missing", s.Edge, f.Seq, s.next-1)
+	}
+	if err := s.sums.made(&f); err != nil {
+		return err
 	}
 	s.push(f, at)
 	s.next++
@@ -125,7 +134,7 @@ func (s *Sender) Restored(last Seq, life Life) error {
 		return nil
 	}
 	if len(s.entries) > 0 {
-		return fmt.Errorf("R2: %s: the log holds frames up to %d, %d were given out: frames are missing", s.edge, s.Last(), last)
+		return fmt.Errorf("R2: %s: the log holds frames up to %d, %d were given out: frames are missing", s.Edge, s.Last(), last)
 	}
 	s.skip(last, life)
 	return nil

@@ -8,11 +8,10 @@ import (
 // reload brings a new sender to where another was: its progress, and the frames from the given one on.
 func reload(t *testing.T, p Progress, first, last Seq, to ...NodeID) *Sender {
 	t.Helper()
-	s := NewSender("e", "a-1", Identity{LogID: logA.LogID, Incarnation: 2}, plenty, to...)
+	s := NewSender(toB, Identity{LogID: logA.LogID, Incarnation: 2}, plenty, to...)
 	s.Restore(p)
 	for seq := first; seq <= last; seq++ {
-		f := Frame{Edge: "e", From: "a-1", Seq: seq, Kind: Data, Payload: []byte("rows")}
-		if err := s.Reload(f, LogIndex(seq)); err != nil {
+		if err := s.Reload(s.made(Frame{Edge: "e", From: "a-1", Seq: seq, Kind: Data, Payload: []byte("rows")}), LogIndex(seq)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -20,6 +19,12 @@ func reload(t *testing.T, p Progress, first, last Seq, to ...NodeID) *Sender {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// made returns a frame as the log has it.
+func (s *Sender) made(f Frame) Frame {
+	f.Sum = s.sums.content(&f)
+	return f
 }
 
 func TestN3_UnacknowledgedFramesComeBackFromTheLog(t *testing.T) {
@@ -69,11 +74,11 @@ func TestN3_ALogThatWasCutAfterTheSnapshot(t *testing.T) {
 }
 
 func TestR2_AHoleInTheLogIsAnError(t *testing.T) {
-	s := NewSender("e", "a-1", logA, plenty, "b-1")
-	if err := s.Reload(Frame{Seq: 1}, 1); err != nil {
+	s := NewSender(toB, logA, plenty, "b-1")
+	if err := s.Reload(s.made(Frame{Seq: 1}), 1); err != nil {
 		t.Fatal(err)
 	}
-	if s.Reload(Frame{Seq: 3}, 3) == nil {
+	if s.Reload(s.made(Frame{Seq: 3}), 3) == nil {
 		t.Fatal("frame 2 is missing, and nobody minds")
 	}
 	if s.Restored(4, 0) == nil {

@@ -13,9 +13,10 @@ type LogIndex uint64
 //
 // For each peer: acked <= sent <= stored < next. The entries are the frames from the slowest peer's acked+1 to next-1, without holes.
 type Sender struct {
-	edge    string
-	self    NodeID
+	Link
 	id      Identity
+	sums    sums
+	changed error   // a frame was not sent, because its bits have changed here (R18): final
 	window  int     // bytes that each peer may leave unacknowledged (R9)
 	next    Seq     // the number the next frame gets
 	stored  Seq     // the last number that is durable (R3)
@@ -27,6 +28,7 @@ type Sender struct {
 type entry struct {
 	frame Frame
 	at    LogIndex // the record that holds the frame; 0 until it is stored
+	taken bool     // put on the wire before
 	end   uint64   // bytes of all frames up to and including this one, counted from the start of this incarnation
 }
 
@@ -51,16 +53,13 @@ type peer struct {
 }
 
 // NewSender returns an empty outbox to the given receivers. window is in bytes, for each of them.
-func NewSender(edge string, self NodeID, id Identity, window int, to ...NodeID) *Sender {
-	s := &Sender{edge: edge, self: self, id: id, window: window, next: 1}
+func NewSender(l Link, id Identity, window int, to ...NodeID) *Sender {
+	s := &Sender{Link: l, id: id, sums: newSums(l), window: window, next: 1}
 	for _, n := range to {
 		s.peers = append(s.peers, &peer{node: n, helloDue: true})
 	}
 	return s
 }
-
-// Edge returns the name of the edge.
-func (s *Sender) Edge() string { return s.edge }
 
 // Peers returns the receivers.
 func (s *Sender) Peers() []NodeID {
@@ -74,7 +73,8 @@ func (s *Sender) Peers() []NodeID {
 // Add gives a frame its number and keeps it; it leaves once [Sender.Stored] says that its commit is on disk. The returned
 // frame carries the number and this node's name; it is what the log stores.
 func (s *Sender) Add(f Frame) Frame {
-	f.Edge, f.From, f.ID, f.Seq, f.Life = s.edge, s.self, s.id, s.next, s.id.Life
+	f.Edge, f.From, f.ID, f.Seq, f.Life = s.Edge, s.From, s.id, s.next, s.id.Life
+	f.Sum = s.sums.content(&f)
 	s.next++
 	s.push(f, 0)
 	return f
@@ -121,7 +121,7 @@ func (s *Sender) peersEnd() uint64 {
 // Stored says that all frames up to seq are durable. The record at the given index holds those that were not stored before.
 func (s *Sender) Stored(seq Seq, at LogIndex) {
 	if seq >= s.next {
-		panic(fmt.Sprintf("R2: %s: frame %d stored, only %d given out", s.edge, seq, s.next-1))
+		panic(fmt.Sprintf("R2: %s: frame %d stored, only %d given out", s.Edge, seq, s.next-1))
 	}
 	for i := s.index(s.stored + 1); i >= 0 && i < len(s.entries) && s.entries[i].frame.Seq <= seq; i++ {
 		s.entries[i].at = at
@@ -208,24 +208,47 @@ func (s *Sender) trim() {
 
 // Take returns the frames that may be put on the wire to node now, at most about limit bytes, and counts them as sent.
 // It returns nil while the peer has not told its hwm.
+//
+// A frame that is taken again is compared with its checksum (R18): the receiver may have refused it because its bits have changed here, and
+// would refuse it for ever. It is not sent, nor is what follows, and [Sender.Err] tells. To compare each frame before it leaves the first
+// time was turned down: it is the receiver's work done twice.
 func (s *Sender) Take(node NodeID, limit int) []Frame {
 	p := s.peer(node)
 	if p == nil || !p.ready || p.sent >= s.stored {
 		return nil
+	}
+	if p.sent+1 < s.base() {
+		panic(fmt.Sprintf("R10: %s: frame %d is forgotten, and %s lacks it", s.Edge, p.sent+1, node))
+	}
+	if p.sent < p.acked {
+		panic(fmt.Sprintf("R7: %s: frame %d would be sent to %s again, which has %d", s.Edge, p.sent+1, node, p.acked))
 	}
 	ready := s.entries[s.index(p.sent+1):s.index(s.stored+1)]
 	n := 0
 	for ; n < len(ready) && limit > 0; n++ {
 		limit -= ready[n].frame.Size()
 	}
-	out := make([]Frame, n, n+1) // a hello may follow
-	for i := range out {
-		out[i] = ready[i].frame
-		out[i].ID = s.id
+	out := make([]Frame, 0, n+1) // a hello may follow
+	for i := range ready[:n] {
+		e := &ready[i]
+		if e.taken && s.changed == nil {
+			s.changed = s.sums.made(&e.frame)
+		}
+		if s.changed != nil {
+			break
+		}
+		e.taken = true
+		f := e.frame
+		f.ID, f.Sum = s.id, s.sums.sent(f.Sum, s.id)
+		out = append(out, f)
 	}
-	p.sent += Seq(n)
+	p.sent += Seq(len(out))
 	return out
 }
+
+// Err returns ErrChanged, wrapped, when a frame of the outbox was found to be another than it was when it was made. The process must end: its
+// log has the frame as it was made.
+func (s *Sender) Err() error { return s.changed }
 
 // Unsend says that the transport did not accept frames from seq on: they will be taken again.
 func (s *Sender) Unsend(node NodeID, seq Seq) {

@@ -11,7 +11,7 @@ import (
 func TestR7_EntriesSurviveTheirArray(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	self, other := Identity{LogID: LogID{1}, Incarnation: 1}, Identity{LogID: LogID{2}, Incarnation: 1}
-	s := NewSender("e", "a", self, 1<<30, "b")
+	s := NewSender(toB, self, 1<<30, "b")
 	acked := Seq(0)
 	for step := range 3000 {
 		for range rng.IntN(40) {

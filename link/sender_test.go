@@ -8,7 +8,7 @@ import (
 
 // ready returns a sender of which all receivers have told that they have nothing yet.
 func ready(window int, to ...NodeID) *Sender {
-	s := NewSender("e", "a-1", logA, window, to...)
+	s := NewSender(toB, logA, window, to...)
 	for _, n := range to {
 		s.Ack(Ack{Edge: "e", To: "a-1", Log: logA.LogID, Receiver: n, ID: self}, noon)
 	}
@@ -86,7 +86,7 @@ func TestR3_StoredBeyondTheLastPanics(t *testing.T) {
 }
 
 func TestR7_NothingIsSentBeforeTheHwmIsKnown(t *testing.T) {
-	s := NewSender("e", "a-1", logA, plenty, "b-1")
+	s := NewSender(toB, logA, plenty, "b-1")
 	s.add(2)
 	s.Stored(2, 1)
 	expect(t, "the receiver was not heard", s.Take("b-1", plenty))
@@ -201,7 +201,7 @@ func TestR10_AFrameStaysUntilAllHaveAcknowledged(t *testing.T) {
 }
 
 func TestR10_OnlyReadyReceiversAreServed(t *testing.T) {
-	s := NewSender("e", "a-1", logA, plenty, "b-1", "b-2")
+	s := NewSender(toB, logA, plenty, "b-1", "b-2")
 	s.add(2)
 	s.Stored(2, 1)
 	expect(t, "nobody was heard", s.TakeAll(plenty))
@@ -241,7 +241,7 @@ func TestR8_AReceiverThatHadNothingHasLostNothing(t *testing.T) {
 }
 
 func TestHello_IsRepeatedUntilAnsweredAndWhenNothingMoves(t *testing.T) {
-	s := NewSender("e", "a-1", logA, plenty, "b-1")
+	s := NewSender(toB, logA, plenty, "b-1")
 	at := noon
 	said := func() bool {
 		_, ok := s.Hello("b-1", at, pace.Hello)
@@ -290,7 +290,7 @@ func TestStrangersAreIgnored(t *testing.T) {
 	if _, ok := s.Hello("c-9", noon, pace.Hello); ok {
 		t.Fatal("a stranger is greeted")
 	}
-	if !slices.Equal(s.Peers(), []NodeID{"b-1"}) || s.Edge() != "e" {
-		t.Fatal(s.Peers(), s.Edge())
+	if !slices.Equal(s.Peers(), []NodeID{"b-1"}) || s.Edge != "e" {
+		t.Fatal(s.Peers(), s.Edge)
 	}
 }

@@ -18,7 +18,7 @@ var (
 // pipe is both ends of a link whose receiver has stored four frames, and acknowledged them.
 func pipe(t *testing.T) (*Sender, *Receiver) {
 	t.Helper()
-	s, r := NewSender("e", "a-1", senderLog, plenty, "b-1"), NewReceiver("e", "a-1")
+	s, r := NewSender(toB, senderLog, plenty, "b-1"), NewReceiver(toB)
 	greet(t, s, r, receiverLog)
 	s.add(4)
 	s.Stored(4, 1)
@@ -77,9 +77,9 @@ func transfer(t *testing.T, s *Sender, r *Receiver) {
 // setBackTo returns a sender that has opened its log again, which ends with frame n of its former life.
 func setBackTo(t *testing.T, n Seq, id Identity) *Sender {
 	t.Helper()
-	s := NewSender("e", "a-1", id, plenty, "b-1")
+	s := NewSender(toB, id, plenty, "b-1")
 	for seq := Seq(1); seq <= n; seq++ {
-		if err := s.Reload(Frame{Edge: "e", From: "a-1", Seq: seq, Life: senderLog.Life, Kind: Data, Payload: []byte("rows")}, 1); err != nil {
+		if err := s.Reload(s.made(Frame{Edge: "e", From: "a-1", Seq: seq, Life: senderLog.Life, Kind: Data, Payload: []byte("rows")}), 1); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -120,11 +120,11 @@ func TestR14_AnotherLifeWhereAllIsAcknowledged(t *testing.T) {
 	if p.Life != senderLog.Life || p.Acked[0].Life != senderLog.Life || !p.Acked[0].Here {
 		t.Fatalf("%+v", p)
 	}
-	again := NewSender("e", "a-1", lived(0xa, 6, 60), plenty, "b-1")
+	again := NewSender(toB, lived(0xa, 6, 60), plenty, "b-1")
 	again.Restore(p)
 	greet(t, again, r, receiverLog)
 	p.Acked[0].Life, p.Life = 99, 99
-	other := NewSender("e", "a-1", lived(0xa, 7, 61), plenty, "b-1")
+	other := NewSender(toB, lived(0xa, 7, 61), plenty, "b-1")
 	other.Restore(p)
 	r.id = again.id
 	helloTo(t, other, r, lived(0xd, 1, 1))
@@ -138,7 +138,7 @@ func TestR14_ReceiverSetBack(t *testing.T) {
 	s, r := pipe(t)
 	h := r.Hwm()
 	h.Seq = 3
-	again, self := NewReceiver("e", "a-1"), lived(0xc, 8, 80)
+	again, self := NewReceiver(toB), lived(0xc, 8, 80)
 	again.Restore(h)
 	if lost, why := s.Ack(answer(t, again, self), noon); lost != nil || why != "" {
 		t.Fatalf("the sender acts: %v %q", lost, why)
@@ -164,7 +164,7 @@ func TestR14_ReceiverHasAnotherFrame(t *testing.T) {
 	s, r := pipe(t)
 	h := r.Hwm()
 	h.Life = 99
-	again := NewReceiver("e", "a-1")
+	again := NewReceiver(toB)
 	again.Restore(h)
 	if why := helloTo(t, s, again, receiverLog); !strings.Contains(why, "another frame 4") {
 		t.Fatalf("%q", why)
@@ -174,10 +174,10 @@ func TestR14_ReceiverHasAnotherFrame(t *testing.T) {
 // TestR14_ReceiverDoesNotKnowTheSender although its very log acknowledged it.
 func TestR14_ReceiverDoesNotKnowTheSender(t *testing.T) {
 	s, _ := pipe(t)
-	if why := helloTo(t, s, NewReceiver("e", "a-1"), receiverLog); !strings.Contains(why, "does not know its log") {
+	if why := helloTo(t, s, NewReceiver(toB), receiverLog); !strings.Contains(why, "does not know its log") {
 		t.Fatalf("%q", why)
 	}
-	if why := helloTo(t, s, NewReceiver("e", "a-1"), lived(0xd, 1, 1)); why != "" {
+	if why := helloTo(t, s, NewReceiver(toB), lived(0xd, 1, 1)); why != "" {
 		t.Fatalf("a new log contradicts nobody: %q", why)
 	}
 }
@@ -259,7 +259,7 @@ func TestR14_SupersededIsSaidToSenders(t *testing.T) {
 			if !ok || !a.Superseded || a.Log != id.LogID || a.Echo != id.Life {
 				t.Fatalf("%s: %v %+v", name, ok, a)
 			}
-			if _, why := NewSender("e", "a-1", id, plenty, "b-1").Ack(a, noon); why == "" {
+			if _, why := NewSender(toB, id, plenty, "b-1").Ack(a, noon); why == "" {
 				t.Fatalf("%s: it goes on", name)
 			}
 			s, _ := pipe(t)

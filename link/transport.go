@@ -4,6 +4,7 @@ import (
 	"log/slog"
 
 	"posta.dev/posta/topology"
+	"posta.dev/posta/zmqx"
 )
 
 // TransportConfig is what a transport is made of.
@@ -12,6 +13,7 @@ type TransportConfig struct {
 	Node     topology.Node
 	Listen   bool // to the heartbeats of all nodes
 	Log      *slog.Logger
+	Accepts  *zmqx.AcceptLimit // of the node's process; nil: none
 }
 
 // Transport carries frames, acknowledgements and heartbeats between nodes. It may lose, delay and repeat them, and it
@@ -38,6 +40,12 @@ type Transport interface {
 type Recycler interface {
 	// Recycle takes payloads back, each whole and once, of which nobody uses any part any more.
 	Recycle(payloads [][]byte)
+}
+
+// Troubled is a transport that can tell what is wrong with it, as those over a broker can.
+type Troubled interface {
+	// Trouble is what is wrong now, where, and what to do about it, in a line for people; "" when all is well. Any goroutine may call it.
+	Trouble() string
 }
 
 // Event is something that a transport has to say. Exactly one group of fields is set.

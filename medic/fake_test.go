@@ -51,7 +51,7 @@ func (f *fake) die(n NodeID, cause string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if p := f.alive[n]; p != nil {
-		p.cause, f.deaths[n] = cause, Death{cause}
+		p.cause, f.deaths[n] = cause, Death{Cause: cause}
 		delete(f.alive, n)
 		close(p.gone)
 	}

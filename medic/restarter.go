@@ -46,16 +46,3 @@ type Watcher interface {
 	// Seen is what is known without a question. It may lag behind, so before an act the Restarter itself is asked.
 	Seen() Pids
 }
-
-// Death is how a process ended.
-type Death struct {
-	Cause string // for people: "exit status 1", "signal: killed"; "" if it is not known
-}
-
-// String is the cause.
-func (d Death) String() string {
-	if d.Cause == "" {
-		return "cause unknown"
-	}
-	return d.Cause
-}

@@ -6,9 +6,13 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
+
+	"posta.dev/posta/internal/owned"
 )
 
 // A file of slots holds one short text and is overwritten in place: once it is there, a write needs no room on the disk, so that a full disk
@@ -17,7 +21,7 @@ import (
 //	posta-2 NUMBER CHECKSUM TEXT, filled up with spaces
 //
 // A write goes to the slot with the lower number. A crash while it is written leaves the other one, and the text before it counts: the write had
-// not returned. The turned-down way is ReplaceFile, which needs room for a second file.
+// not returned. The turned-down way is owned.Write, which needs room for a second file.
 const (
 	slotSize    = 512
 	slotVersion = "posta-2"
@@ -123,14 +127,52 @@ func createSlots(name, text string, durable bool) error {
 	if err != nil {
 		return err
 	}
-	return ReplaceFile(name, string(line)+string(line), durable)
+	return owned.Write(name, string(line)+string(line), durable)
 }
 
-// ReserveSlots makes the file, without a text, if it is not there: later writes need no room.
+// ReserveSlots makes the file, without a text, if it is not there: later writes need no room. Several processes may reserve one file at once, and
+// one may write it meanwhile: what was written stays. So the file gets its name by a link, which, unlike a rename, replaces nothing. Until then it
+// has a random one: pids do not tell processes apart, since medics in containers share these files and are all process 1.
+//
+// A process that is killed in the middle leaves its random name behind. Whoever finds that the file is there sweeps such names. One may belong to a
+// process that is about to link it, which fails then; but the file is there, and that is all that it wants.
 func ReserveSlots(name string) error {
-	_, err := os.Lstat(name)
-	if !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+		if err := makeSlots(name); err != nil {
+			return err
+		}
+	} else if err != nil {
 		return err
 	}
-	return createSlots(name, "", true)
+	return sweepSlots(name)
+}
+
+// makeSlots makes the file, unless another process is faster.
+func makeSlots(name string) error {
+	own := fmt.Sprintf("%s.%016x", name, rand.Uint64())
+	err := createSlots(own, "", true)
+	if err == nil {
+		err = os.Link(own, name)
+	}
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) { // it was there, or somebody who has seen it has swept ours
+		_, err = os.Lstat(name)
+	}
+	return errors.Join(err, owned.SyncDir(filepath.Dir(name)))
+}
+
+// sweepSlots removes the random names from which a file that is there was made, or was to be.
+func sweepSlots(name string) error {
+	dir, base := filepath.Split(name)
+	files, err := os.ReadDir(filepath.Clean(dir))
+	for _, f := range files {
+		random, ok := strings.CutPrefix(f.Name(), base+".")
+		random = strings.TrimSuffix(random, ".tmp")
+		if _, notHex := strconv.ParseUint(random, 16, 64); !ok || len(random) != 16 || notHex != nil {
+			continue
+		}
+		if gone := os.Remove(filepath.Join(dir, f.Name())); !errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
+	}
+	return err
 }

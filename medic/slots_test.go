@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -77,5 +79,70 @@ func TestSlotsSurviveATornWrite(t *testing.T) {
 		if _, err := ReadSlots(name); !errors.Is(err, ErrBadSlots) {
 			t.Errorf("%d damaged bytes: %v", len(damaged), err)
 		}
+	}
+}
+
+// TestReservingNeverReplaces: all medics of a host reserve its files when they start, at once, and one of them may write one meanwhile. What
+// was written is there afterwards; a fence that was lost would let an old leader in (M4).
+func TestReservingNeverReplaces(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 300 {
+		name := filepath.Join(dir, strconv.Itoa(i))
+		const medics = 3
+		reserved := make(chan error, medics)
+		for range medics { // with one pid, as in containers
+			go func() { reserved <- ReserveSlots(name) }()
+		}
+		if err := WriteSlots(name, "generation 7", false); err != nil {
+			t.Fatal(err)
+		}
+		for range medics {
+			if err := <-reserved; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if text, err := ReadSlots(name); err != nil || text != "generation 7" {
+			t.Fatalf("file %d: %q, %v", i, text, err)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 300 {
+		t.Errorf("%d files for 300: %v", len(left), err)
+	}
+}
+
+// TestReserveSlotsSweeps what processes have left that were killed in the middle, when the file is there and when it is not; and nothing else.
+func TestReserveSlotsSweeps(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "joiner-1")
+	others := []string{"joiner-1", "joiner-1.pid", "joiner-1.0123456789abcde", "joiner-1.0123456789abcdeg", "joiner-11.0123456789abcdef"}
+	for _, other := range others[1:] {
+		if err := os.WriteFile(filepath.Join(dir, other), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, when := range []string{"the file is not there", "the file is there"} {
+		for _, left := range []string{"joiner-1.0123456789abcdef", "joiner-1.fedcba9876543210.tmp"} {
+			if err := os.WriteFile(filepath.Join(dir, left), []byte("half"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := ReserveSlots(name); err != nil {
+			t.Fatal(err)
+		}
+		files, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, f := range files {
+			names = append(names, f.Name())
+		}
+		slices.Sort(others)
+		if !slices.Equal(names, others) {
+			t.Errorf("%s: %q is left, want %q", when, names, others)
+		}
+	}
+	if err := ReserveSlots(filepath.Join(dir, "away", "joiner-1")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file without a directory: %v", err)
 	}
 }

@@ -2,16 +2,28 @@ package nodes
 
 import (
 	"fmt"
+	"time"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/internal/bootclock"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/chain"
 	"posta.dev/posta/nodes/core"
 	"posta.dev/posta/nodes/gateway"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/nodes/shell"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/wal"
 )
+
+// shellConfig derives what a node's shell has to know from the topology.
+func shellConfig(c Config, n topology.Node, id link.Identity) (shell.Config, error) {
+	cfg, err := coreConfig(c, n, id)
+	t := c.Topology
+	return shell.Config{
+		Core: cfg, Snapshot: int64(t.Limits.Snapshot), Drain: t.Limits.Drain, Heartbeat: t.Medics.Heartbeat, Outputs: t.Outputs(), Dir: n.DataDir,
+	}, err
+}
 
 // coreConfig derives what a node's core has to know from the topology.
 func coreConfig(c Config, n topology.Node, id link.Identity) (core.Config, error) {
@@ -26,7 +38,7 @@ func coreConfig(c Config, n topology.Node, id link.Identity) (core.Config, error
 		from := t.Senders(e)
 		cfg.In = append(cfg.In, core.InEdge{
 			Name: e.Name(), From: ids(from), Streams: e.Streams, Dialled: dials && e.Socket == topology.Pub,
-			Inputs: len(from) > 0 && from[0].Holds(topology.Input),
+			Inputs: len(from) > 0 && from[0].Holds(topology.Input), All: e.Route == topology.All,
 		})
 	}
 	for _, e := range t.EdgesFrom(n.Stage) {
@@ -49,9 +61,10 @@ func coreConfig(c Config, n topology.Node, id link.Identity) (core.Config, error
 // Chain makes the product's roles for a node. Config.Roles uses it to put something beside one of them.
 func Chain(c Config, n topology.Node) ([]role.Role, error) {
 	t := c.Topology
+	boot, since := bootclock.Read()
 	return chain.New(n.Chain, gateway.About{
 		Cluster: t.Name, Node: string(n.ID), Version: c.Version, InputNodes: ids(t.Holding(topology.Input)), Inputs: t.EntryPoints(),
-		Outputs: t.Outputs(), Known: c.Known, Wiring: t.Wiring(), Limits: t.Limits,
+		Outputs: t.Outputs(), OutputNodes: ids(t.Holding(topology.Output)), Known: c.Known, Wiring: t.Wiring(), Limits: t.Limits, Uptime: gateway.Uptime{Boot: boot, Zero: time.Now().Add(-since)},
 	})
 }
 

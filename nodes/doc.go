@@ -1,11 +1,12 @@
-// Package nodes runs one node of the pipeline: it puts the core between the sockets, the log and the clock.
+// Package nodes runs one node of the pipeline: it puts the shell and the core between the sockets, the log and the clock.
 //
-// The core (package core) decides; this package acts. Two goroutines share the work. Where chunks are parsed there are some more for as
-// long as that takes:
+// The shell (package shell) and the core within it (package core) decide; this package acts, and decides nothing. Two goroutines share the
+// work, and a third one tells of it. Where chunks are parsed there are some more for as long as that takes:
 //
-//	loop       owns the core. Takes events of the transport, requests of clients, ticks, and stored commits; seals a commit
-//	           when it is full or has waited long enough (flushTimer); sends what the core says may leave.
-//	committer  owns the log for writing. Appends and fsyncs one commit at a time, saves snapshots, cuts the log.
+//	loop       owns the shell. Waits for events of the transport, requests of clients, the committer's answers and the alarm, tells the
+//	           shell, and does what its Step says.
+//	committer  owns the log for writing. Carries out one job at a time: appends and fsyncs a commit, saves a snapshot, cuts the log.
+//	beats      publishes heartbeats, also while the loop works on something for long, and ends the process if the loop hangs (N9).
 //	parsing    one goroutine for each of the chunks that are at hand together; the loop awaits them before it takes the chunks
 //	           (role.Preparer).
 //

@@ -5,118 +5,87 @@ import (
 	"time"
 
 	"posta.dev/posta/link"
-	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/nodes/shell"
+	"posta.dev/posta/rows/progress"
 	"posta.dev/posta/zmqx"
 )
 
-const (
-	tickEvery  = 100 * time.Millisecond // at least so often time alone brings hellos, repeated acknowledgements and timeouts
-	drainEvery = 20 * time.Millisecond  // the same while a node drains, and nothing else wakes it
-	maxBurst   = 64                     // events taken in before the core advances
-)
+const maxBurst = 64 // events taken in before the core advances
 
-// run is the node's loop. It ends with a drain when ctx is cancelled, or with an error of the log.
+// run is the node's loop. It decides nothing: it waits for what can happen, tells the shell, and does what the shell says. It returns
+// shell.ErrDrained some time after ctx is cancelled, shell.ErrRetired, or an error of the log.
 func (x *node) run(ctx context.Context) error {
-	x.state = heartbeat.Running
-	x.jobs, x.answers = make(chan job, 1), make(chan done, 1)
-	go committer(x.log, x.jobs, x.answers)
+	x.jobs, x.answers = make(chan shell.Job, 1), make(chan shell.Answer, 1)
+	go committer(x.log, x.jobs, x.answers, x.beats)
 	defer x.stopCommitter()
 	var requests <-chan []zmqx.Received
 	if x.router != nil {
 		requests = x.router.C()
 	}
-	x.alarm = newAlarm()
-	defer x.alarm.stop()
-	x.step(time.Now()) // at once: it says that recovery is over
-	if x.core.Retired() != "" {
-		return errRetired
-	}
+	stop := ctx.Done()
+	alarm := newAlarm()
+	defer alarm.stop()
 	for {
+		progress.Mark()
+		now := time.Now()
+		o := x.shell.Step(now)
+		if x.act(&o); o.End != nil {
+			return o.End
+		}
+		x.memory.adjust(now)
+		alarm.set(now, o.Alarm)
 		select {
-		case <-ctx.Done():
-			return x.drain()
+		case <-stop:
+			x.shell.Drain(time.Now())
+			stop = nil
 		case e := <-x.tr.Events():
-			x.event(e)
-			x.burst()
+			x.burst(e)
 		case batch := <-requests:
 			x.requests(batch)
-		case d := <-x.answers:
-			if err := x.jobDone(d); err != nil {
-				return err
-			}
-		case <-x.alarm.C():
-			x.alarm.rang()
-		}
-		x.step(time.Now())
-		if x.core.Retired() != "" {
-			return errRetired
+		case a := <-x.answers:
+			x.shell.Answer(time.Now(), a)
+		case <-alarm.C():
+			alarm.rang()
 		}
 	}
 }
 
-// stopCommitter waits for the committer to be done with its job.
+// stopCommitter waits for the committer to be done with its job. A disk that takes its time is no hang.
 func (x *node) stopCommitter() {
+	x.beats.waiting.Store(true)
 	close(x.jobs)
 	for range x.answers {
 	}
 }
 
-// burst takes what else has arrived, so that it gets into the same commit.
-func (x *node) burst() {
+// burst takes an event and what else has arrived, so that it gets into the same commit.
+func (x *node) burst(e link.Event) {
+	now := time.Now()
+	x.shell.Event(now, e)
 	for range maxBurst {
 		select {
 		case e := <-x.tr.Events():
-			x.event(e)
+			x.shell.Event(now, e)
 		default:
 			return
 		}
 	}
 }
 
-func (x *node) event(e link.Event) {
-	now := time.Now()
-	switch {
-	case e.Frames != nil:
-		x.core.Receive(e.Frames)
-	case e.Acks != nil:
-		for _, a := range e.Acks {
-			x.core.Ack(a, now)
-		}
-	case e.Connected && e.Incoming:
-		x.core.Dialled(e.Edge, e.Node)
-	case e.Connected:
-		x.core.Connected(e.Edge, e.Node)
-	case e.Heartbeat != nil:
-		b, err := heartbeat.Decode(e.Heartbeat)
-		if err != nil || b.Node != e.Node {
-			return // not one of ours
-		}
-		x.core.Heartbeat(now, b.Node, b.ID, b.Ended)
+// act does what the shell says. The committer has no other job, so handing it one does not block.
+func (x *node) act(o *shell.Output) {
+	for _, n := range o.Notes {
+		x.cfg.Log.Log(context.Background(), n.Level, n.Text, n.Args...)
 	}
-}
-
-// step lets the core take what it can, stores and sends.
-func (x *node) step(now time.Time) {
-	x.core.Tick(now)
-	x.core.Advance()
-	x.store(now)
-	x.send(now)
-	x.reportRefused(now)
-	x.beat(now)
-	x.memory.adjust(now)
-	x.alarm.set(now, x.beatAt.Add(x.cfg.Topology.Medics.Heartbeat))
-	x.alarm.set(now, now.Add(tickEvery))
-}
-
-// send lets out what the core says may leave.
-func (x *node) send(now time.Time) {
-	o := x.core.Output(now)
+	if o.Job != nil {
+		x.jobs <- *o.Job
+	}
 	if len(o.Acks) > 0 {
 		x.tr.Acks(o.Acks)
 	}
 	for _, s := range o.Sends {
 		if n := x.tr.Send(s.Edge, s.To, s.Frames); n < len(s.Frames) {
-			x.core.Unsent(s.Edge, s.To, s.Frames[n].Seq)
+			x.shell.Unsent(s.Edge, s.To, s.Frames[n].Seq)
 		}
 	}
 	for _, r := range o.Replies {
@@ -128,39 +97,10 @@ func (x *node) send(now time.Time) {
 	for _, body := range o.ReleasedRequests {
 		x.router.Recycle([]zmqx.Received{{Msg: zmqx.Message{body}}})
 	}
-}
-
-// drain commits what was taken in, sends what is committed, and gives up after limits.drain (N5). What is left is sent by
-// the next start: nothing is lost either way.
-func (x *node) drain() error {
-	x.state = heartbeat.Draining
-	x.cfg.Log.Info("draining")
-	until := time.Now().Add(x.cfg.Topology.Limits.Drain)
-	tick := time.NewTicker(drainEvery)
-	defer tick.Stop()
-	for now := time.Now(); now.Before(until); now = time.Now() {
-		if !x.busy && x.failed == nil {
-			if c := x.core.Seal(); c != nil {
-				x.submit(job{commit: c})
-			}
-		}
-		x.send(now)
-		x.beat(now) // a node that drains is not dead: no medic may start another one beside it
-		if !x.busy && !x.core.Sendable() {
-			return nil
-		}
-		select {
-		case e := <-x.tr.Events():
-			if e.Frames == nil { // nothing more is taken in; acknowledgements and connections still help
-				x.event(e)
-			}
-		case d := <-x.answers:
-			if err := x.jobDone(d); err != nil {
-				return err
-			}
-		case <-tick.C:
-		}
+	if o.Beat != nil {
+		x.beats.publish(*o.Beat)
 	}
-	x.cfg.Log.Info("drained for as long as limits.drain allows; the next start sends the rest")
-	return nil
+	if o.Settled {
+		x.notes.settled()
+	}
 }

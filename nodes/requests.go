@@ -10,6 +10,7 @@ import (
 	"posta.dev/posta/nodes/core"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/security"
 	"posta.dev/posta/zmqx"
 )
 
@@ -29,20 +30,21 @@ func (x *node) gather(batch []zmqx.Received) []zmqx.Received {
 	return batch
 }
 
-// requests hands clients' requests to the core.
+// requests hands clients' requests to the shell.
 func (x *node) requests(batch []zmqx.Received) {
 	batch = x.gather(batch)
 	requests := x.wellFormed(batch)
 	x.prepare(requests)
-	now := time.Now()
-	x.flush.asked = now
-	for i := range requests {
-		if r := &requests[i]; !x.core.Request(now, r) {
-			refusal := protocol.Refuse(protocol.ErrWrongNode, "this node has no results; ask an output")
-			refusal.Outputs = x.cfg.Topology.Outputs()
-			x.reply(core.Reply{To: r.From, Body: refusal.Append(nil)})
-		}
+	x.shell.Requests(time.Now(), requests)
+}
+
+// isRequest tells clients from strangers (zmqx.Options.Known): who has sent a request is believed.
+func isRequest(m zmqx.Message) bool {
+	if len(m) != 2 || len(m[0]) > 0 {
+		return false
 	}
+	_, err := protocol.DecodeRequest(m[1])
+	return err == nil
 }
 
 // wellFormed returns the requests of a batch, and refuses what is none. A REQ socket's message is an empty part and a body.
@@ -50,7 +52,7 @@ func (x *node) wellFormed(batch []zmqx.Received) []role.Request {
 	requests := make([]role.Request, 0, len(batch))
 	for _, r := range batch {
 		if len(r.Msg) == 2 && len(r.Msg[0]) == 0 {
-			requests = append(requests, role.Request{From: role.Peer(r.Peer), Body: r.Msg[1]})
+			requests = append(requests, role.Request{From: role.Peer(r.Peer), Client: asker(r.From), Body: r.Msg[1]})
 			continue
 		}
 		if r.TooLarge > 0 {
@@ -64,12 +66,25 @@ func (x *node) wellFormed(batch []zmqx.Received) []role.Request {
 	return requests
 }
 
+// asker is who sends requests over a connection whose peer has proven a name: the local operator where sockets ask for none. What is no
+// identity may do nothing.
+func asker(name string) security.Identity {
+	if name == "" {
+		return role.LocalOperator
+	}
+	id, err := security.ParseIdentity(name)
+	if err != nil {
+		return security.Identity{}
+	}
+	return id
+}
+
 // prepare parses the chunks of a batch on as many cores as there are. With a single chunk or core there is nothing to gain.
 func (x *node) prepare(requests []role.Request) {
 	if len(requests) < 2 || runtime.GOMAXPROCS(0) < 2 {
 		return
 	}
-	works := x.core.Prepare(requests)
+	works := x.shell.Prepare(requests)
 	if len(works) == 0 {
 		return
 	}

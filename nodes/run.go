@@ -8,10 +8,13 @@ import (
 	"time"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/core"
-	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/nodes/postmortem"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/nodes/shell"
+	"posta.dev/posta/nodes/watch"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/wal"
 	"posta.dev/posta/zmqx"
@@ -34,6 +37,10 @@ type Config struct {
 	// R3 is broken: for measuring what durability costs, and for nothing else. That is why no setting of the topology leads here.
 	Disk wal.FS
 
+	// Exit ends the process; nil where it is not the node's alone. A node whose loop hangs calls it (N9), once it has written down what it
+	// worked on, and whether it could or not.
+	Exit func(code int)
+
 	// Roles makes the chain of the node; nil means the product's roles. It is for programs that put other roles into the
 	// engine, as the benchmark of a bare link does.
 	Roles func(n topology.Node) ([]role.Role, error)
@@ -50,6 +57,9 @@ func Run(ctx context.Context, c Config) (err error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	c.Log = c.Log.With("node", n.ID)
+	if err := owned.Tree(n.DataDir); err != nil {
+		return fmt.Errorf("keep the data of node %s from others: %w", n.ID, err)
+	}
 	spare := newHeadroom(c.Headroom)
 	defer spare.release()
 	var memory *memoryLimit
@@ -57,97 +67,95 @@ func Run(ctx context.Context, c Config) (err error) {
 		limitProcessors(c.Topology, n)
 		memory = newMemoryLimit()
 	}
-	for retired := false; ; retired = true {
-		err := runLog(ctx, &node{cfg: c, node: n, memory: memory, started: time.Now()}, !retired)
-		if !errors.Is(err, errRetired) {
+	for retired := false; ; {
+		err := runLog(ctx, &node{cfg: c, node: n, memory: memory}, retired)
+		switch {
+		case errors.Is(err, shell.ErrDrained):
+			return nil
+		case errors.Is(err, shell.ErrRetired):
+			retired = true
+		case !errors.Is(err, errRepaired):
 			return err
 		}
 	}
 }
 
-// runLog runs a node until ctx is cancelled, or until its log has to be retired (R14): then it has done so, if it may, and returns errRetired.
-func runLog(ctx context.Context, x *node, mayRetire bool) (err error) {
-	c, n := x.cfg, x.node
-	analysis := core.NewLogAnalysis()
-	log, err := wal.Open(n.DataDir, wal.Options{
-		SegmentSize: int(c.Topology.Limits.Segment), FS: c.Disk, Logger: c.Log,
-		OnRecord: func(i wal.Index, _ byte, data []byte) { analysis.Add(logIndex(i), data) },
-	})
-	if err != nil {
-		return fmt.Errorf("node %s: open its data: %w", n.ID, err)
+// runLog runs a node until its loop ends. again says that this process has retired a log already.
+func runLog(ctx context.Context, x *node, again bool) (err error) {
+	started := time.Now()
+	defer func() { err = closed(err, x.close()) }()
+	analysis, err := x.openLog(ctx, started)
+	if err == nil && analysis != nil {
+		err = x.recover(started, again, analysis)
 	}
-	defer func() { err = errors.Join(err, log.Close()) }()
-	x.log = log
-	id := log.Identity()
-	x.id = link.Identity{LogID: id.LogID, Incarnation: link.Incarnation(id.Incarnation), Life: link.Life(id.Life)}
-	if err := x.open(); err != nil {
-		return errors.Join(err, x.close())
+	if damage, is := damaged(err); is {
+		return x.waitForRepair(ctx, damage)
 	}
-	err = x.recover(analysis)
-	if err == nil {
-		c.Log.Info("running", "log", x.id.LogID, "incarnation", x.id.Incarnation)
-		err = x.run(ctx)
+	if err != nil || analysis == nil {
+		return err
 	}
-	if errors.Is(err, errRetired) {
-		err = x.retire(mayRetire)
+	x.cfg.Log.Info("running", "log", x.id.LogID, "incarnation", x.id.Incarnation)
+	return x.run(ctx)
+}
+
+// closed joins why the loop ended with what closing found. Where the loop was to end, what closing found is the only error.
+func closed(err, closing error) error {
+	if closing != nil && (errors.Is(err, shell.ErrDrained) || errors.Is(err, shell.ErrRetired) || errors.Is(err, errRepaired)) {
+		return closing
 	}
-	return errors.Join(err, x.close())
+	return errors.Join(err, closing)
 }
 
 // node is a running node. Its fields belong to the loop.
 type node struct {
-	cfg     Config
-	node    topology.Node
-	log     *wal.Log
-	id      link.Identity
-	core    *core.Core
-	memory  *memoryLimit // nil where the process is not the node's alone
-	tr      link.Transport
-	router  *zmqx.Router // nil for a node that clients do not talk to
-	started time.Time
-	state   heartbeat.State
+	cfg    Config
+	node   topology.Node
+	watch  watch.Watch
+	beats  *beats        // nil before the data directory is the node's
+	notes  *notes        // nil before recovery
+	id     link.Identity // a passing one until the log is open
+	shell  *shell.Shell
+	log    *wal.Log     // nil while it is not open
+	memory *memoryLimit // nil where the process is not the node's alone
+	tr     link.Transport
+	router *zmqx.Router // nil for a node that clients do not talk to
 
-	jobs       chan job
-	answers    chan done
-	busy       bool      // the committer has a job
-	failed     *job      // a job that found the disk full
-	retryAt    time.Time // when to try it again
-	snapAt     wal.Index // the last snapshot
-	logBytes   int64
-	sinceCut   int64 // bytes appended since the last snapshot
-	inherited  bool  // the first commit stores what the log before left (R14)
-	snapSize   int64
-	idleAt     time.Time // since when nothing was under way
-	beatAt     time.Time
-	lastCut    time.Time
-	reportedAt time.Time // something that was not believed
-	flush      flushTimer
-	alarm      *alarm
+	jobs    chan shell.Job // the committer's; empty whenever the shell has another job
+	answers chan shell.Answer
 }
 
-// open makes the core and opens the sockets.
-func (x *node) open() error {
-	cfg, err := coreConfig(x.cfg, x.node, x.id)
+// recover makes the shell, and brings it to where the log ends.
+func (x *node) recover(now time.Time, again bool, analysis *core.LogAnalysis) error {
+	cfg, err := shellConfig(x.cfg, x.node, x.id)
 	if err != nil {
 		return err
 	}
-	if x.core, err = core.New(cfg); err != nil {
+	cfg.Again, cfg.Core.Watch, cfg.Lost = again, &x.watch, x.lost(analysis)
+	if x.shell, err = shell.New(cfg, now); err != nil {
 		return err
 	}
-	if x.tr, err = newTransport(x.cfg.Topology, x.node, x.cfg.Log); err != nil {
-		return err
-	}
-	return x.openRouter()
+	x.notes = newNotes(x, postmortem.RowTimeout-time.Since(now))
+	x.beats.waiting.Store(false)
+	return x.shell.Recover(watched{x.log, x.beats}, analysis)
 }
 
-func (x *node) openRouter() (err error) {
+// openSockets opens what others reach the node by. What is open after an error, close closes.
+func (x *node) openSockets() (err error) {
+	accepts := acceptLimit(x.cfg.Topology, x.node, x.cfg.Log)
+	if x.tr, err = newTransport(x.cfg.Topology, x.node, accepts, x.cfg.Log); err != nil {
+		return err
+	}
+	return x.openRouter(accepts)
+}
+
+func (x *node) openRouter(accepts *zmqx.AcceptLimit) (err error) {
 	if !x.node.Sockets.Client.Exists() {
 		return nil
 	}
 	l := x.cfg.Topology.Limits
 	x.router, err = zmqx.NewRouter(zmqx.Options{
-		MaxFrame: int(l.Frame), ReportTooLarge: true, QueueBytes: int(l.Frame) + 1<<20, HandshakeTimeout: l.Handshake,
-		Linger: min(l.Drain, routerLinger), Logger: x.cfg.Log,
+		MaxFrame: int(l.Frame), ReportTooLarge: true, Known: isRequest, QueueBytes: int(l.Frame) + 1<<20, HandshakeTimeout: l.Handshake,
+		Linger: min(l.Drain, routerLinger), Logger: x.cfg.Log, Accepts: accepts,
 	})
 	if err != nil {
 		return err
@@ -160,13 +168,31 @@ func (x *node) openRouter() (err error) {
 
 const routerLinger = 500 * time.Millisecond
 
+// close ends what is open, in the order in which nothing misses what is closed before it. The directory is the last to be given up: until then
+// nobody else speaks in the node's name (N4).
 func (x *node) close() error {
 	var errs []error
+	if x.notes != nil {
+		x.beats.waiting.Store(true)
+		x.notes.stop()
+	}
+	if x.beats != nil {
+		x.beats.stop()
+	}
 	if x.tr != nil {
 		errs = append(errs, x.tr.Close())
 	}
 	if x.router != nil {
 		errs = append(errs, x.router.Close())
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, x.closeLog())...)
+}
+
+func (x *node) closeLog() error {
+	if x.log == nil {
+		return nil
+	}
+	log := x.log
+	x.log = nil
+	return log.Close()
 }

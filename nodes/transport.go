@@ -10,12 +10,13 @@ import (
 	"posta.dev/posta/link/rabbitmq"
 	"posta.dev/posta/link/zmq"
 	"posta.dev/posta/topology"
+	"posta.dev/posta/zmqx"
 )
 
 // newTransport is what carries a node's frames, as the topology says.
-func newTransport(t *topology.Topology, n topology.Node, log *slog.Logger) (link.Transport, error) {
+func newTransport(t *topology.Topology, n topology.Node, accepts *zmqx.AcceptLimit, log *slog.Logger) (link.Transport, error) {
 	// Inputs listen: they hear of every node's losses, and of sessions that have ended.
-	cfg := link.TransportConfig{Topology: t, Node: n, Listen: n.Holds(topology.Input), Log: log}
+	cfg := link.TransportConfig{Topology: t, Node: n, Listen: n.Holds(topology.Input), Log: log, Accepts: accepts}
 	switch t.Transport {
 	case topology.ZMQ:
 		return open(zmq.New(cfg))

@@ -157,6 +157,28 @@ func (c *codec) token(key string, v *session.Token) {
 	}
 }
 
+// trace is left away when there is none.
+func (c *codec) trace(key string, v *session.Trace) {
+	if c.has(*v != session.Trace{}) {
+		if c.writes(key) {
+			c.b = wire.AppendBin(c.b, v[:])
+		} else if c.reads(key) {
+			c.d.Fixed(v[:])
+		}
+	}
+}
+
+// openers are left away when there are none.
+func (c *codec) openers(key string, v *session.Openers) {
+	if c.has(len(*v) > 0) {
+		if c.writes(key) {
+			c.b = v.Append(wire.AppendBinHeader(c.b, len(*v)*len(session.TokenHash{})))
+		} else if c.reads(key) {
+			*v = c.d.openers(key)
+		}
+	}
+}
+
 // flag is left away when it is false.
 func (c *codec) flag(key string, v *bool) {
 	if c.has(*v) {
@@ -173,6 +195,13 @@ func (c *codec) texts(key string, count, limit int, v *[]string) {
 	} else if c.reads(key) {
 		*v = nil
 		c.d.list(key, count, func() { *v = append(*v, c.d.text(key, limit)) })
+	}
+}
+
+// optionalTexts are left away when there are none.
+func (c *codec) optionalTexts(key string, count, limit int, v *[]string) {
+	if c.has(len(*v) > 0) {
+		c.texts(key, count, limit, v)
 	}
 }
 

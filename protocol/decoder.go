@@ -139,6 +139,14 @@ func (d *decoder) session() (id session.ID) {
 	return id
 }
 
+func (d *decoder) openers(what string) session.Openers {
+	o, ok := session.ReadOpeners(d.Bytes())
+	if d.ok() && !ok {
+		d.fail("%s that are not at most %d different hashes of %d bytes", what, session.MaxOpeners, len(session.TokenHash{}))
+	}
+	return o
+}
+
 func (d *decoder) lanes() (lanes []LaneSeq) {
 	d.list("lanes", MaxLanes, func() {
 		d.ArrayOf(2)

@@ -116,7 +116,7 @@ func TestDocExplainsEverything(t *testing.T) {
 		words = append(append(words, string(r.Type)), keysOf(r.Append(nil))...)
 	}
 	for _, c := range []Code{ErrBusy, ErrUnknownSession, ErrUnknownAnalysis, ErrBadParam, ErrExpired, ErrFailed, ErrCancelled,
-		ErrBadRequest, ErrGap, ErrClosed, ErrTooLarge, ErrInUse, ErrFinished, ErrWrongNode} {
+		ErrBadRequest, ErrGap, ErrClosed, ErrTooLarge, ErrInUse, ErrFinished, ErrSuperseded, ErrForbidden, ErrWrongNode} {
 		words = append(words, string(c))
 	}
 	for _, word := range words {

@@ -28,7 +28,9 @@ const (
 	ErrClosed          Code = "closed"           // chunk, end: the stream has ended already; any: the session was closed, its answers are gone
 	ErrInUse           Code = "in_use"           // another client has opened the session and it runs; nothing has changed
 	ErrFinished        Code = "finished"         // open: another client's session of this id has come to its end; ask for its results
+	ErrSuperseded      Code = "superseded"       // any: another client has taken the session over from this one, which stops and cancels nothing
 	ErrTooLarge        Code = "too_large"        // the request or its answer is larger than limits.frame; the message has both sizes
+	ErrForbidden       Code = "forbidden"        // any: the client's role lets it make no such request (S5); nothing has changed
 	ErrWrongNode       Code = "wrong_node"       // ask an input (or output) instead; the reply lists them
 )
 

@@ -22,6 +22,7 @@ const (
 	MaxParts        = 1024                      // parts in one reply
 	MaxColumns      = 256                       // columns of a query
 	MaxListed       = 64 << 10                  // sessions or analyses in one reply
+	MaxRanges       = 64 << 10                  // taken pieces of files in one reply
 	MaxRejectedRows = 1024                      // rejected rows listed for a stream
 	MaxDuration     = 10 * 365 * 24 * time.Hour // any other duration, so that milliseconds never overflow
 )

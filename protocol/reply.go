@@ -32,13 +32,19 @@ type Reply struct {
 	Inputs  []string // opened, info, error wrong_node: endpoints of all inputs, in the order to open in
 	Outputs []string // likewise: endpoints of all outputs
 
-	Chunk         int           // opened: bytes of records that a chunk should have
-	Frame         int           // opened: bytes that a request may have; 0: the cluster does not say
-	ClientTimeout time.Duration // opened: a client that says nothing for so long while uploading is given up
-	Streams       []Stream      // opened, in the order to send them
-	Queries       []string      // opened, in the order to print them
-	Lanes         []LaneSeq     // opened: what this input has accepted already; empty for a new session
-	Ended         []string      // opened: streams that have ended at this input
+	// The names of the nodes behind Inputs and Outputs, as many and in the same order; empty where the cluster does not say. An address is
+	// not a name: what translates addresses changes it.
+	InputNodes, OutputNodes []string
+
+	Chunk         int             // opened: bytes of records that a chunk should have
+	Frame         int             // opened: bytes that a request may have; 0: the cluster does not say
+	ClientTimeout time.Duration   // opened: a client that says nothing for so long while uploading is given up
+	Streams       []Stream        // opened, in the order to send them
+	Queries       []string        // opened, in the order to print them
+	Lanes         []LaneSeq       // opened: what this input has accepted already; empty for a new session
+	Ended         []string        // opened: streams that have ended at this input
+	Openers       session.Openers // opened: who has opened the session so far, the asking client last (R17)
+	Ranges        []Range         // opened: what this input has taken of each file; none: the cluster does not say
 
 	Parts    []Part // results, by increasing N
 	Complete bool   // results: nothing comes after these parts ("done" on the wire)
@@ -65,6 +71,12 @@ func (p *Reply) Failure() error {
 // Refuse returns an error reply.
 func Refuse(code Code, message string) Reply {
 	return Reply{Type: Refused, Err: Error{Code: code, Message: message}}
+}
+
+// Range is a piece of a file that an input has taken: the bytes from From up to To, and not that at To, of what is unpacked from it.
+type Range struct {
+	File     string // as in a chunk
+	From, To uint64
 }
 
 // Stream tells a client what to send.
@@ -104,6 +116,7 @@ type RejectedRow struct {
 type SessionInfo struct {
 	Session  session.ID
 	Analysis string
+	Owner    string // the name of the client that it belongs to; empty: the local operator's
 	State    session.State
 	Node     string
 	Age      time.Duration // since it was opened

@@ -30,11 +30,19 @@ func (p *Reply) check(d *decoder) {
 	default:
 		d.fail("a reply of type %.40q", p.Type)
 	}
+	p.checkNames(d, "input", p.Inputs, p.InputNodes)
+	p.checkNames(d, "output", p.Outputs, p.OutputNodes)
 	for i := range p.Parts { // only now, as the columns may come after the rows
 		part := &p.Parts[i]
 		if part.Rows.b != nil {
 			part.Rows = d.checkRows(part.Rows.b, len(part.Columns))
 		}
+	}
+}
+
+func (p *Reply) checkNames(d *decoder, what string, endpoints, nodes []string) {
+	if len(nodes) > 0 && len(nodes) != len(endpoints) {
+		d.fail("%d names for %d %ss", len(nodes), len(endpoints), what)
 	}
 }
 
@@ -86,11 +94,17 @@ func (p *Reply) openedFields(c *codec) {
 	c.texts("queries", MaxStreams, MaxName, &p.Queries)
 	c.lanes("lanes", &p.Lanes)
 	c.texts("ended", MaxStreams, MaxName, &p.Ended)
+	c.openers("openers", &p.Openers)
+	if c.has(len(p.Ranges) > 0) {
+		list(c, "ranges", MaxRanges, &p.Ranges)
+	}
 }
 
 func (p *Reply) endpointFields(c *codec) {
 	c.texts("inputs", MaxNodes, MaxName, &p.Inputs)
 	c.texts("outputs", MaxNodes, MaxName, &p.Outputs)
+	c.optionalTexts("input_nodes", MaxNodes, MaxName, &p.InputNodes)
+	c.optionalTexts("output_nodes", MaxNodes, MaxName, &p.OutputNodes)
 }
 
 func (p *Reply) aboutFields(c *codec) {
@@ -113,6 +127,12 @@ func (p *Reply) errorFields(c *codec) {
 	if c.has(p.Err.Code == ErrWrongNode) {
 		p.endpointFields(c)
 	}
+}
+
+func (r *Range) fields(c *codec) {
+	c.text("file", MaxFile, &r.File)
+	c.uint("from", &r.From)
+	c.uint("to", &r.To)
 }
 
 func (s *Stream) fields(c *codec) {
@@ -174,6 +194,7 @@ func (r *RejectedRow) fields(c *codec) {
 func (s *SessionInfo) fields(c *codec) {
 	c.session("session", &s.Session)
 	c.text("analysis", MaxName, &s.Analysis)
+	c.optional("owner", MaxName, &s.Owner)
 	c.text("state", MaxName, (*string)(&s.State))
 	c.optional("node", MaxName, &s.Node)
 	c.millis("age_ms", MaxDuration, &s.Age)

@@ -36,6 +36,10 @@ type Request struct {
 
 	Analysis string            // open
 	Params   map[string]string // open: what differs from the defaults
+	Trace    session.Trace     // open: optional
+
+	Takeover bool            // open: go on with a session that another client opened and left (R17)
+	Openers  session.Openers // open with Takeover: none at the first input, at the others what the first one answered
 
 	Stream string // chunk, end; ping: the last stream whose end this input has acknowledged, empty before that
 
@@ -110,6 +114,9 @@ func (q *Request) fields(c *codec) {
 	if c.has(q.Type == Open) {
 		c.text("analysis", MaxName, &q.Analysis)
 		c.params("params", &q.Params)
+		c.trace("trace", &q.Trace)
+		c.flag("takeover", &q.Takeover)
+		c.openers("openers", &q.Openers)
 	}
 	if c.has(q.Type == Chunk || q.Type == End || q.Type == Ping && q.Stream != "") {
 		c.text("stream", MaxName, &q.Stream)
@@ -159,6 +166,7 @@ func (q *Request) check(d *decoder) {
 	case Open:
 		q.need(d, "analysis", q.Analysis != "")
 		q.needToken(d)
+		q.need(d, "takeover, and with openers", q.Takeover || len(q.Openers) == 0)
 	case Chunk:
 		q.need(d, "stream", q.Stream != "")
 		q.need(d, "lane", d.hasLane)

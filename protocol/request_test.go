@@ -19,7 +19,10 @@ var testToken = session.Token{0x9a, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 1
 
 func requests() map[string]Request {
 	return map[string]Request{
-		"open": {Type: Open, Session: testID, Token: testToken, Analysis: "bikes", Params: map[string]string{"rain_mm": "20", "a": ""}},
+		"open":     {Type: Open, Session: testID, Token: testToken, Analysis: "bikes", Params: map[string]string{"rain_mm": "20", "a": ""}, Trace: session.Trace{1, 15: 9}},
+		"takeover": {Type: Open, Session: testID, Token: testToken, Analysis: "bikes", Params: map[string]string{}, Takeover: true},
+		"takeover, second input": {Type: Open, Session: testID, Token: testToken, Analysis: "bikes", Params: map[string]string{}, Takeover: true,
+			Openers: session.Openers{{1}, testToken.Hash()}},
 		"chunk": {Type: Chunk, Session: testID, Token: testToken, Stream: "trips", Lane: 3, Seq: 17, File: "montreal/trips.csv", Line: 4711,
 			Header: []byte("a,b\n"), Data: []byte("1,2\n3,4\n")},
 		"first chunk": {Type: Chunk, Session: testID, Token: testToken, Stream: "t", Lane: 0, Seq: 1, File: "t.csv", Line: 2,
@@ -129,6 +132,8 @@ func TestRequestThatBreaksTheRules(t *testing.T) {
 		"lane is 1024":     chunk(func(q *Request) { q.Lane = MaxLanes }),
 		"data of 16777217": chunk(func(q *Request) { q.Data = make([]byte, MaxData+1) }),
 		"without analysis": (&Request{Type: Open, Session: testID}).Append(nil),
+		"without takeover": (&Request{Type: Open, Session: testID, Token: testToken, Analysis: "a", Openers: session.Openers{{1}}}).Append(nil),
+		"different hashes": (&Request{Type: Open, Session: testID, Token: testToken, Analysis: "a", Takeover: true, Openers: session.Openers{{1}, {1}}}).Append(nil),
 		"of type \"tea\"":  (&Request{Type: "tea"}).Append(nil),
 		"version 1":        otherVersion.close(),
 		`no "v"`:           noVersion.close(),

@@ -9,7 +9,7 @@ import (
 // canonical text when nodes cannot tell them apart; Parse reads it back. change, if it is not nil, may change each host before it is
 // written.
 func (t *Topology) Canonical(change func(Host) Host) string {
-	return t.canonical(change, "medics", "limits")
+	return t.canonical(change, "security", "medics", "limits")
 }
 
 func (t *Topology) canonical(change func(Host) Host, sections ...string) string {
@@ -20,8 +20,11 @@ func (t *Topology) canonical(change func(Host) Host, sections ...string) string 
 		if change != nil {
 			h = change(h)
 		}
-		fmt.Fprintf(&b, "\n[hosts.%s]\naddress = %s\nbind = %s\n", bareKey(h.Name), tomlString(h.Address), tomlString(h.Bind))
-		if !h.IPC() {
+		fmt.Fprintf(&b, "\n[hosts.%s]\n", bareKey(h.Name))
+		if !h.Local {
+			fmt.Fprintf(&b, "address = %s\nbind = %s\n", tomlString(h.Address), tomlString(h.Bind))
+		}
+		if h.Local || !h.IPC() {
 			fmt.Fprintf(&b, "ports = %d\nbind_ports = %d\n", h.Ports, h.BindPorts)
 		}
 	}
@@ -34,6 +37,9 @@ func (t *Topology) canonical(change func(Host) Host, sections ...string) string 
 		if e.Key != "" {
 			fmt.Fprintf(&b, "key = %s\n", tomlString(string(e.Key)))
 		}
+	}
+	for _, client := range t.Clients {
+		fmt.Fprintf(&b, "\n[clients.%s]\nkey = %s\nrole = %s\n", bareKey(client.Name), tomlString(string(client.Key)), tomlString(string(client.Role)))
 	}
 	for _, section := range sections {
 		fmt.Fprintf(&b, "\n[%s]\n", section)
@@ -54,10 +60,11 @@ func (t *Topology) writeSettings(b *strings.Builder, section string) {
 // and how they are connected. All other settings may differ from node to node for a while, so they may change while sessions run.
 func (t *Topology) Shape() string {
 	same := *t
-	same.Limits, same.Medics = Limits{}, Medics{}
+	same.Limits, same.Medics, same.Security, same.Clients = Limits{}, Medics{}, Security{}, nil
 	for _, s := range settings {
 		text := s.def
-		if s.key() == "limits.frame" || s.section == "cluster" { // a node must accept each frame that another one sends
+		switch s.key() {
+		case "limits.frame", "cluster.transport", "security.insecure": // a node must accept each connection and frame of another one
 			text = s.text(t)
 		}
 		_ = s.set(&same, text) // both are in range

@@ -101,7 +101,7 @@ func TestShape(t *testing.T) {
 
 func TestLoad_FromTheEnvironment(t *testing.T) {
 	t.Setenv("THE_TOPOLOGY", DefaultText())
-	top, err := LoadInternal(EnvPrefix+"THE_TOPOLOGY", InternalAddress)
+	top, err := LoadWith(EnvPrefix+"THE_TOPOLOGY", Addresses{Inside: InternalAddress})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ func (c *checker) all() {
 	c.sockets()
 	c.limits()
 	c.broker()
+	c.clients()
 }
 
 // fail reports a mistake at the place of a setting, or of its section when it was left out.

@@ -6,6 +6,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // maxSocketPath is the shortest limit among the systems Posta runs on (sun_path of macOS); Linux has 108.
@@ -13,7 +14,7 @@ const maxSocketPath = 104
 
 func (c *checker) hosts() {
 	if len(c.t.Hosts) == 0 && !c.invalid["hosts"] {
-		c.fail("hosts", `write [hosts.local] and below it address = "127.0.0.1"`, "there is no host")
+		c.fail("hosts", "write [hosts.local], which is this machine", "there is no host")
 	}
 	for _, h := range c.t.Hosts {
 		at := "hosts." + h.Name
@@ -21,13 +22,23 @@ func (c *checker) hosts() {
 			c.fail(at, nameRule, "%q is no name for a host", h.Name)
 		}
 		c.engine(h, at)
-		if h.IPC() {
+		switch {
+		case h.Local:
+			c.localHost(at)
+		case h.IPC():
 			c.ipcHost(h, at)
-		} else {
+		default:
 			c.tcpHost(h, at)
 		}
 	}
 	c.reachable()
+}
+
+// localHost refuses what means nothing without an address. Its ports do: containers publish them.
+func (c *checker) localHost(at string) {
+	if _, given := c.at[at+".bind"]; given {
+		c.fail(at+".bind", `write address, which is what others dial, beside it, or leave bind out`, "bind means nothing without address: such a host has unix sockets, on this machine")
+	}
 }
 
 func (c *checker) ipcHost(h Host, at string) {
@@ -53,7 +64,10 @@ func (c *checker) socketDir(at, key, address string) {
 	c.fail(at, fmt.Sprintf(`write %s = "ipc:/run/posta": an absolute directory without "..", "." or a slash at its end`, key), "%s = %q is no directory for sockets", key, address)
 }
 
-var dnsForm = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*$`)
+// dnsForm is compiled when it is asked for: it is the largest by far, and processes of one machine need none.
+var dnsForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*$`)
+})
 
 func (c *checker) tcpHost(h Host, at string) {
 	if !c.invalid[at+".address"] {
@@ -80,7 +94,7 @@ func (c *checker) tcpAddress(h Host, at string) {
 	case portForm.MatchString(sample):
 		i := strings.LastIndexByte(h.Address, ':')
 		c.fail(at, fmt.Sprintf("write address = %q and ports = %s", strings.Trim(h.Address[:i], "[]"), h.Address[i+1:]), "address = %q holds a port", h.Address)
-	case len(sample) > 253 || !dnsForm.MatchString(sample):
+	case len(sample) > 253 || !dnsForm().MatchString(sample):
 		c.fail(at, `write an IP address without brackets, a DNS name, or "ipc:DIR"`, "address = %q is neither an IP address nor a DNS name", h.Address)
 	}
 }
@@ -104,7 +118,11 @@ func (c *checker) reachable() {
 		}
 	}
 	if own != nil && other != nil {
+		at := "at " + own.Address + " only from its own machine"
+		if own.Local {
+			at = "only from its own machine, because it has no address"
+		}
 		c.fail("hosts."+own.Name+".address", "write an address that all hosts can dial",
-			"host %q is reached at %s only from its own machine, and host %q is at %s", own.Name, own.Address, other.Name, other.Address)
+			"host %q is reached %s, and host %q is at %s", own.Name, at, other.Name, other.Address)
 	}
 }

@@ -11,6 +11,7 @@ var limitRules = []struct {
 	{"chunk", "commit", 0, "a commit takes at least one chunk"},
 	{"segment", "snapshot", 0, "the log is cut by whole segments"},
 	{"retry_after", "client_timeout", 1, "a client that waits as it was told would be taken for dead"},
+	{"sessions", "results", 0, "results would be gone before their clients have read them"},
 	{"client_timeout", "results_ttl", 0, "results would be gone before a slow client is"},
 }
 
@@ -35,6 +36,10 @@ func (c *checker) limits() {
 	if m := c.t.Medics; m.SuspectAfter < 3*m.Heartbeat {
 		c.fail(c.given("medics.suspect_after", "medics.heartbeat"), "write suspect_after = "+tomlString(durationText(8*m.Heartbeat))+", or a shorter heartbeat",
 			"suspect_after = %s is less than three times heartbeat = %s: one late heartbeat would count as death", durationText(m.SuspectAfter), durationText(m.Heartbeat))
+	}
+	if m := c.t.Medics; m.StuckAfter < 3*m.Heartbeat {
+		c.fail(c.given("medics.stuck_after", "medics.heartbeat"), "write stuck_after = "+tomlString(durationText(30*m.Heartbeat))+", or a shorter heartbeat",
+			"stuck_after = %s is less than three times heartbeat = %s: a node that is only busy would end itself", durationText(m.StuckAfter), durationText(m.Heartbeat))
 	}
 }
 

@@ -142,6 +142,8 @@ func (t *Topology) containerData() string {
 func (t *Topology) oneMachine() error {
 	for _, h := range t.Hosts {
 		switch {
+		case h.Address == nowhere:
+			return fmt.Errorf("%w: host %q has no address yet; load the topology with Addresses{Local: Published}", ErrNotOneMachine, h.Name)
 		case h.IPC():
 			return fmt.Errorf("%w, whose containers share no unix sockets: host %q has the address %s; write address = \"127.0.0.1\" and ports = 5500", ErrNotOneMachine, h.Name, h.Address)
 		case strings.Contains(h.Address, ":"):

@@ -12,7 +12,7 @@ import (
 // TestComposeFileIsInStep keeps the committed compose file what the committed topology says.
 func TestComposeFileIsInStep(t *testing.T) {
 	const file = "../docker-compose.yaml"
-	tp, err := Load("../topology.toml")
+	tp, err := LoadWith("../topology.toml", Addresses{Local: Published})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,6 +31,16 @@ func TestComposeFileIsInStep(t *testing.T) {
 	}
 }
 
+// published parses a text as it is seen where the containers of local hosts are published.
+func published(t *testing.T, src string) *Topology {
+	t.Helper()
+	tp, err := parseAs("topology.toml", []byte(src), Addresses{Local: Published})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tp
+}
+
 func compose(t *testing.T, tp *Topology, c Compose) string {
 	t.Helper()
 	text, err := tp.Compose(c)
@@ -42,7 +52,7 @@ func compose(t *testing.T, tp *Topology, c Compose) string {
 
 func TestComposeFollowsTheTopology(t *testing.T) {
 	tp := variant(t, Variant{
-		Name: "2026-11-01", Dir: "/var/lib/it's $5", SplitParsers: true, Ports: 7000, BindPorts: 6000,
+		Name: "2026-11-01", Dir: "/var/lib/it's $5", SplitParsers: true, Address: "127.0.0.1", Ports: 7000, BindPorts: 6000,
 		Replicas: map[string]int{"input": 2, "output": 2}, Settings: map[string]string{"limits.drain": "1500ms", "medics.replicas": "1"},
 	})
 	text := compose(t, tp, Compose{Image: "registry.example/posta:1", File: "../etc/t.toml", Again: "make it"})
@@ -68,15 +78,15 @@ func TestComposeFollowsTheTopology(t *testing.T) {
 }
 
 func TestComposeMedicsReachAllHostsOfTheMachine(t *testing.T) {
-	src := strings.Replace(DefaultText(), "[hosts.local]", "[hosts.other]\naddress = \"127.0.0.1\"\nports = 7000\n[hosts.local]", 1)
+	src := strings.Replace(DefaultText(), "[hosts.local]", "[hosts.other]\nports = 7000\n[hosts.local]", 1)
 	src = strings.Replace(src, `["local"]`, `["other"]`, 1)
-	if text := compose(t, parse(t, src), Compose{}); !strings.Contains(text, `"{node}", --host, "other", --host, "local"]`) {
+	if text := compose(t, published(t, src), Compose{}); !strings.Contains(text, `"{node}", --host, "other", --host, "local"]`) {
 		t.Errorf("who helps the host that has no medic?\n%s", text)
 	}
 }
 
 func TestComposeWithoutMedics(t *testing.T) {
-	text := compose(t, variant(t, Variant{Settings: map[string]string{"medics.replicas": "0"}}), Compose{})
+	text := compose(t, variant(t, Variant{Address: "127.0.0.1", Settings: map[string]string{"medics.replicas": "0"}}), Compose{})
 	if strings.Contains(text, "*medic") || strings.Contains(text, "docker.sock:") || strings.Contains(text, "fence") {
 		t.Errorf("nobody needs the engine's socket:\n%s", text)
 	}
@@ -87,7 +97,7 @@ func TestComposeQuotesNames(t *testing.T) {
 	src := strings.ReplaceAll(DefaultText(), `"joiner"`, `"2026-11"`)
 	src = strings.ReplaceAll(src, `chain = ["2026-11"]`, `chain = ["joiner"]`)
 	src = strings.ReplaceAll(strings.ReplaceAll(src, "[hosts.local]", "[hosts.no]"), `["local"]`, `["no"]`)
-	text := compose(t, parse(t, src), Compose{})
+	text := compose(t, published(t, src), Compose{})
 	for _, want := range []string{"\n  \"2026-11-1\":\n", "posta.node: \"2026-11-1\"\n", "posta.host: \"no\"\n", "    - \"2026-11-2\"\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
@@ -115,7 +125,7 @@ func TestComposeIsForOneMachine(t *testing.T) {
 // To a container 127.0.0.1 is itself, and names that only others know need their name servers.
 func TestComposeReachesTheBroker(t *testing.T) {
 	at := func(url string) *Topology {
-		return variant(t, Variant{Settings: map[string]string{"cluster.transport": "rabbitmq", "rabbitmq.url": url}})
+		return variant(t, Variant{Address: "127.0.0.1", Settings: map[string]string{"cluster.transport": "rabbitmq", "rabbitmq.url": url}})
 	}
 	for _, url := range []string{"amqp://guest:secret@127.0.0.1:5672/", "amqp://localhost", "amqp://[::1]/"} {
 		if _, err := at(url).Compose(Compose{}); !errors.Is(err, ErrLocalBroker) || strings.Contains(err.Error(), "secret") {
@@ -128,7 +138,7 @@ func TestComposeReachesTheBroker(t *testing.T) {
 		}
 	}
 	variant(t, Variant{Address: "10.0.0.1", Settings: map[string]string{"cluster.transport": "rabbitmq"}}) // one machine, and its broker
-	if text := compose(t, variant(t, Variant{}), Compose{}); !strings.Contains(text, "dns:") {
+	if text := compose(t, published(t, DefaultText()), Compose{}); !strings.Contains(text, "dns:") {
 		t.Errorf("no broker, and strangers are asked for names:\n%s", text)
 	}
 }
@@ -136,7 +146,7 @@ func TestComposeReachesTheBroker(t *testing.T) {
 // Seen from inside, nodes dial each other's names, and clients what the file says.
 func TestInsideOneFileServesBoth(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "t.toml")
-	src, err := Generate(Variant{Ports: 7000, BindPorts: 6000, Bind: "127.0.0.2"})
+	src, err := Generate(Variant{Address: "127.0.0.1", Ports: 7000, BindPorts: 6000, Bind: "127.0.0.2"})
 	if err == nil {
 		err = os.WriteFile(file, []byte(src), 0o600)
 	}
@@ -147,7 +157,7 @@ func TestInsideOneFileServesBoth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inside, err := LoadInternal(file, InternalAddress)
+	inside, err := LoadWith(file, Addresses{Inside: InternalAddress})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +178,7 @@ func TestInsideOneFileServesBoth(t *testing.T) {
 	if want := (Endpoint{Dial: "tcp://medic-3:6018", Bind: "tcp://0.0.0.0:6018"}); m.Sockets.Control != want {
 		t.Errorf("medic %v, want %v", m.Sockets.Control, want)
 	}
-	at, err := LoadInternal(file, "172.30.0.9")
+	at, err := LoadWith(file, Addresses{Inside: "172.30.0.9"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +205,7 @@ func TestInsideRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all Errors
-	if _, err := LoadInternal(file, "{node}"); !errors.As(err, &all) || all[0].Pos.Line < 2 || !strings.Contains(err.Error(), "do not reach") {
+	if _, err := LoadWith(file, Addresses{Inside: "{node}"}); !errors.As(err, &all) || all[0].Pos.Line < 2 || !strings.Contains(err.Error(), "do not reach") {
 		t.Errorf("unix sockets inside: %v", err)
 	}
 }

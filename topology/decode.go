@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // sections lists what a file may hold, as it is written.
-var sections = []string{"cluster", "hosts", "stage", "edge", "rabbitmq", "nats", "medics", "limits"}
+var sections = []string{"cluster", "hosts", "stage", "edge", "rabbitmq", "nats", "security", "clients", "medics", "limits"}
 
 // topology fills every field from the tree or from its default.
 func (r *reader) topology(root *value) *Topology {
@@ -22,7 +21,8 @@ func (r *reader) topology(root *value) *Topology {
 	for i, v := range r.many(root, "edge") {
 		t.Edges = append(t.Edges, r.edge(r.section(fmt.Sprintf("edge.%d", i), "[[edge]]", v)))
 	}
-	for _, name := range []string{"rabbitmq", "nats", "medics", "limits"} {
+	r.clients(t, r.one(root, "clients"))
+	for _, name := range []string{"rabbitmq", "nats", "security", "medics", "limits"} {
 		r.scalars(t, name, r.one(root, name))
 	}
 	return t
@@ -36,7 +36,7 @@ func (r *reader) unknownSections(root *value) {
 			if isSection(f.name) {
 				continue
 			}
-			instead := "the sections are [cluster], [hosts.NAME], [[stage]], [[edge]], [rabbitmq], [nats], [medics], [limits]"
+			instead := "the sections are [cluster], [hosts.NAME], [[stage]], [[edge]], [rabbitmq], [nats], [security], [clients], [medics], [limits]"
 			if ok {
 				instead = "did you mean " + sectionTitle(near) + "?"
 			}
@@ -121,22 +121,14 @@ func (r *reader) hosts(t *Topology, v *value) {
 }
 
 func (r *reader) host(name string, s *section) Host {
-	h := Host{Name: name}
-	h.Address = s.str("address", "127.0.0.1", "127.0.0.1")
+	h := Host{Name: name, Local: !s.has("address")}
+	h.Address = s.str("address", nowhere, "127.0.0.1")
 	h.Bind = s.str("bind", "", "0.0.0.0")
-	if h.Bind == "" {
-		h.Bind = h.Address
-		if strings.Contains(h.Address, nodeMark) {
-			h.Bind = "0.0.0.0"
-		}
-	}
+	h.settle()
 	h.Ports = s.integer("ports", 5500, 1, 65535)
 	h.BindPorts = s.integer("bind_ports", h.Ports, 1, 65535)
 	h.Deploy = r.deploy(s)
 	s.done()
-	if h.IPC() {
-		h.Ports, h.BindPorts = 0, 0
-	}
 	return h
 }
 
@@ -198,10 +190,13 @@ func (s *section) scalars(name string, t *Topology) {
 	}
 }
 
-// resolveData resolves the data directory against the file's directory.
+// resolveData resolves the directories of data and keys against the file's directory.
 func (t *Topology) resolveData(dir string) {
 	if t.DataDir = t.data; !filepath.IsAbs(t.data) {
 		t.DataDir = filepath.Join(dir, t.data)
+	}
+	if t.KeysDir = t.Security.Keys; !filepath.IsAbs(t.KeysDir) {
+		t.KeysDir = filepath.Join(dir, t.KeysDir)
 	}
 }
 

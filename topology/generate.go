@@ -22,7 +22,7 @@ type Variant struct {
 
 	// IPCDir puts all nodes on unix sockets in this absolute directory. Keep it short, see Host.Address.
 	IPCDir string
-	// Without IPCDir: the host's settings, defaults as in Host.
+	// Without IPCDir: the host's settings. Without an address the host is local.
 	Address, Bind    string
 	Ports, BindPorts int
 

@@ -45,12 +45,12 @@ func TestDefaultTopology(t *testing.T) {
 	}
 	wantLimits := Limits{
 		Sessions: 8, Window: 16 * MiB, Chunk: MiB, Frame: 16 * MiB, Commit: 4 * MiB, Memory: GiB, Segment: 32 * MiB, Snapshot: 64 * MiB,
-		ClientTimeout: 30 * time.Second, ResultsTTL: time.Hour, Drain: 5 * time.Second, Handshake: 2 * time.Second, RetryAfter: time.Second,
+		ClientTimeout: 30 * time.Second, ResultsTTL: time.Hour, Results: 1024, ResultsSize: 256 * MiB, Drain: 5 * time.Second, Handshake: 2 * time.Second, RetryAfter: time.Second,
 	}
 	if tp.Limits != wantLimits {
 		t.Errorf("limits %+v, want %+v", tp.Limits, wantLimits)
 	}
-	if want := (Medics{Replicas: 3, Heartbeat: 100 * time.Millisecond, SuspectAfter: 800 * time.Millisecond}); tp.Medics != want {
+	if want := (Medics{Replicas: 3, Heartbeat: 100 * time.Millisecond, SuspectAfter: 800 * time.Millisecond, StuckAfter: 30 * time.Second}); tp.Medics != want {
 		t.Errorf("medics %+v, want %+v", tp.Medics, want)
 	}
 	if tp.Name != "posta" || tp.DataDir != "data" || tp.Transport != "zmq" {
@@ -80,7 +80,7 @@ func TestGenerateGrid(t *testing.T) {
 	for _, n := range []int{1, 2, 4, 64} {
 		for _, split := range []bool{false, true} {
 			for _, place := range []Variant{
-				{}, {IPCDir: "/run/p"}, {Address: "::1", Ports: 9000}, {Address: "{node}", Bind: "0.0.0.0"},
+				{}, {Ports: 7000}, {Address: "127.0.0.1"}, {IPCDir: "/run/p"}, {Address: "::1", Ports: 9000}, {Address: "{node}", Bind: "0.0.0.0"},
 				{Address: "10.1.2.3", Bind: "127.0.0.1", Ports: 7000, BindPorts: 6000},
 			} {
 				v := place
@@ -132,8 +132,9 @@ func TestGenerateRefuses(t *testing.T) {
 		`frame = 64KiB is too small`:    {Settings: map[string]string{"limits.frame": "64KiB"}},
 		`"Posta" is no name`:            {Name: "Posta"},
 		`holds a port`:                  {Address: "10.0.0.1:80"},
-		`the ports of host "local" end`: {Ports: 65535},
+		`the ports of host "local" end`: {Address: "127.0.0.1", Ports: 65535},
 		`does not fit an address`:       {IPCDir: "/run/posta", Bind: "0.0.0.0"},
+		`bind means nothing`:            {Bind: "0.0.0.0"},
 		`unix sockets have no ports`:    {IPCDir: "/run/posta", BindPorts: 5500},
 	} {
 		text, err := Generate(v)

@@ -10,19 +10,22 @@ import (
 // Host is a machine, or a network of containers on one.
 type Host struct {
 	Name string
+	// Local says that the file gives the host no address: it is the machine that reads the file. What its Address is then is for
+	// Addresses.Local to say, because no two clusters, and no two users, have the same.
+	Local bool
 	// Address is what others dial: an IP address, a DNS name, or "ipc:DIR" for unix sockets in an absolute directory (one
-	// machine only). Default 127.0.0.1. "{node}" in it stands for the node's name: a network that knows every container
-	// by its own name.
+	// machine only). "{node}" in it stands for the node's name: a network that knows every container by its own name.
 	Address string
 	// Bind is what nodes listen on: an IP address ("0.0.0.0" for all of the machine), or "ipc:DIR". Default: Address, or
 	// 0.0.0.0 when that holds {node}. With a proxy or a NAT between, it differs from Address.
 	Bind string
 	// Ports is the first port that others dial, 1 to 65535, default 5500. Nodes take ports from here upward: in file order, and
-	// within a node in the order of Kinds, one for each socket that the node has. 0 with ipc.
+	// within a node in the order of Kinds, one for each socket that the node has. Unix sockets have none, but containers publish
+	// those of a local host.
 	Ports int
 	// BindPorts is the first port that nodes listen on, default Ports.
 	BindPorts int
-	// Internal is what nodes and medics dial of each other in place of Address, "" for Address: see LoadInternal. It stands in no file.
+	// Internal is what nodes and medics dial of each other in place of Address, "" for Address: see Addresses.Inside. It stands in no file.
 	Internal string
 	// Deploy is what posta deploy has to know.
 	Deploy Deploy
@@ -31,7 +34,19 @@ type Host struct {
 const (
 	ipcPrefix = "ipc:"
 	nodeMark  = "{node}"
+	// nowhere is the address of a local host while no cluster is up. Nothing can be bound or dialled there.
+	nowhere = ipcPrefix + "{sockets}"
 )
+
+// settle fills what follows from the address.
+func (h *Host) settle() {
+	if h.Bind == "" {
+		h.Bind = h.Address
+		if strings.Contains(h.Address, nodeMark) {
+			h.Bind = "0.0.0.0"
+		}
+	}
+}
 
 // IPC says whether the host's nodes are reached by unix sockets.
 func (h Host) IPC() bool { return strings.HasPrefix(h.Address, ipcPrefix) }

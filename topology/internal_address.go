@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// CheckInternal says what is wrong with an address for LoadInternal: it follows the rules of a host's address in the file. Unix sockets are
+// CheckInternal says what is wrong with an address for Addresses.Inside: it follows the rules of a host's address in the file. Unix sockets are
 // refused, because containers share no directory for them.
 func CheckInternal(address string) error {
 	if strings.HasPrefix(address, ipcPrefix) {
@@ -22,12 +22,25 @@ func CheckInternal(address string) error {
 	return fmt.Errorf("%s; %s", found.list[0].What, found.list[0].Fix)
 }
 
+// setAddresses fills in what the file leaves open.
+func (r *reader) setAddresses(t *Topology, a Addresses) {
+	if a.Inside != "" && a.Local == "" {
+		a.Local = Published
+	}
+	for i := range t.Hosts {
+		if h := &t.Hosts[i]; h.Local && a.Local != "" {
+			h.Address, h.Bind = a.Local, ""
+			h.settle()
+		}
+	}
+	if a.Inside != "" {
+		r.setInternal(t, a.Inside)
+	}
+}
+
 // setInternal gives all hosts an address that is dialled inside, and has them listen where they are found by it, as a host of the file would.
 // What the file says they listen on is of the machine around the containers.
 func (r *reader) setInternal(t *Topology, address string) {
-	if address == "" {
-		return
-	}
 	for i := range t.Hosts {
 		h := &t.Hosts[i]
 		if h.IPC() {

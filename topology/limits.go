@@ -26,7 +26,7 @@ type Limits struct {
 	// the columns that are needed. An analysis takes up to ten times as much for its tables. A session beyond it fails. Small ones fail honest
 	// sessions, large ones let one session take a joiner's memory.
 	Memory Size
-	// Segment is the size at which the log goes on in a new file, 1MiB to 1GiB, default 32MiB. The log is cut by whole
+	// Segment is the size at which the log goes on in a new file, 64KiB to 1GiB, default 32MiB. The log is cut by whole
 	// segments, and one at a time is in memory during recovery: large ones keep disk longer, small ones cost some fsyncs each.
 	Segment Size
 	// Snapshot is the bytes of log between two snapshots, at least; Segment to 64GiB, default 64MiB. Recovery replays up to the
@@ -36,8 +36,15 @@ type Limits struct {
 	// Short ones abort a client that reads from a slow disk; long ones keep a dead client's place among Sessions.
 	ClientTimeout time.Duration
 	// ResultsTTL is how long results wait to be fetched, 1s to 8760h, default 1h, at least ClientTimeout. They are on
-	// the outputs' disks all that time.
+	// the outputs' disks all that time. It counts over restarts of a node; of a restart of its machine it may lose an eighth.
 	ResultsTTL time.Duration
+	// Results is how many sessions' results an output keeps, 1 to 4096, default 1024, at least Sessions. When one more is finished, those go that
+	// were finished, or asked for, longest ago. Small ones take answers from clients that come late; large ones cost memory and disk.
+	Results int
+	// ResultsSize is the bytes of all finished results that an output keeps, 1MiB to 1024GiB, default 256MiB: as Results. The one that was finished
+	// last stays, however large it is. Outputs have them in memory, and a second time while they write a snapshot; results under way
+	// come on top, at most Sessions of them.
+	ResultsSize Size
 	// Drain is how long a node that is told to stop still sends what it committed, 0s to 10m, default 5s. With 0s all of
 	// it is sent by the next start instead: nothing is lost either way.
 	Drain time.Duration

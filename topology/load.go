@@ -7,21 +7,33 @@ import (
 	"strings"
 )
 
-// Load reads and checks a topology file. The error of a file that was read is Errors.
-func Load(path string) (*Topology, error) { return LoadInternal(path, "") }
+// Addresses is what a file leaves open, so that one file serves processes, containers, and their clients.
+type Addresses struct {
+	// Local is the address of the hosts that the file gives none: "ipc:DIR", or the IP address at which containers publish their ports.
+	// "" is for looking at the file only: endpoints of such hosts can then neither be bound nor dialled.
+	Local string
+	// Inside is for a process within a network of containers: every host has this address, which CheckInternal has found good, and nodes
+	// and medics dial each other there, at the ports that they listen on. Clients are outside, and are told what the file says, or
+	// Published. "" is for everybody else.
+	Inside string
+}
 
-// LoadInternal is Load as seen from within a network of containers: every host has the address inside, which CheckInternal has found good,
-// and nodes and medics dial each other there, at the ports that they listen on. Clients are outside, and are told what the file says.
-// So one file serves processes, containers, and their clients. With "" it is Load.
-func LoadInternal(path, inside string) (*Topology, error) {
+// Published is where the containers of a local host publish their ports: this machine reaches them, and no other.
+const Published = "127.0.0.1"
+
+// Load reads and checks a topology file. The error of a file that was read is Errors.
+func Load(path string) (*Topology, error) { return LoadWith(path, Addresses{}) }
+
+// LoadWith is Load with what the file leaves open.
+func LoadWith(path string, a Addresses) (*Topology, error) {
 	if name, ok := strings.CutPrefix(path, EnvPrefix); ok {
-		return loadEnv(name, inside)
+		return loadEnv(name, a)
 	}
 	src, err := ReadText(path)
 	if err != nil {
 		return nil, err
 	}
-	t, err := parseAs(path, src, inside)
+	t, err := parseAs(path, src, a)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +51,7 @@ func LoadInternal(path, inside string) (*Topology, error) {
 // moment it is made, and cannot be started with half of it. A relative data directory is taken from the working directory.
 const EnvPrefix = "env:"
 
-func loadEnv(name, inside string) (*Topology, error) {
+func loadEnv(name string, a Addresses) (*Topology, error) {
 	text, ok := os.LookupEnv(name)
 	if !ok {
 		return nil, fmt.Errorf("read the topology: there is no environment variable %s", name)
@@ -48,7 +60,7 @@ func loadEnv(name, inside string) (*Topology, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the working directory: %w", err)
 	}
-	t, err := parseAs(filepath.Join(dir, "topology.toml"), []byte(text), inside)
+	t, err := parseAs(filepath.Join(dir, "topology.toml"), []byte(text), a)
 	if err != nil {
 		return nil, fmt.Errorf("environment variable %s: %w", name, err)
 	}
@@ -57,7 +69,7 @@ func loadEnv(name, inside string) (*Topology, error) {
 
 // ParseAt is Load of a text that is in no file, as if it stood in one at path.
 func ParseAt(path string, src []byte) (*Topology, error) {
-	t, err := parseAs(path, src, "")
+	t, err := parseAs(path, src, Addresses{})
 	if err == nil {
 		t.resolveKeys(filepath.Dir(path))
 	}
@@ -66,9 +78,9 @@ func ParseAt(path string, src []byte) (*Topology, error) {
 
 // Parse checks the text of a topology. name is the file's name: it stands in the errors, and a relative data directory
 // is taken from its directory. The error is always Errors.
-func Parse(name string, src []byte) (*Topology, error) { return parseAs(name, src, "") }
+func Parse(name string, src []byte) (*Topology, error) { return parseAs(name, src, Addresses{}) }
 
-func parseAs(name string, src []byte, inside string) (*Topology, error) {
+func parseAs(name string, src []byte, a Addresses) (*Topology, error) {
 	found := &findings{file: name}
 	root, ok := parseTree(src, found)
 	if !ok {
@@ -80,7 +92,7 @@ func parseAs(name string, src []byte, inside string) (*Topology, error) {
 	}
 	r := &reader{found: found, at: places{}, invalid: map[string]bool{}}
 	t := r.topology(root)
-	r.setInternal(t, inside)
+	r.setAddresses(t, a)
 	t.File = name
 	t.resolveData(filepath.Dir(name))
 	c := &checker{t: t, found: found, at: r.at, invalid: r.invalid}

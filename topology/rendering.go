@@ -20,6 +20,8 @@ type File struct {
 func (t *Topology) machines() (used []Host, err error) {
 	for _, h := range t.Hosts {
 		switch {
+		case h.Local:
+			return nil, fmt.Errorf("%w: host %q has no address, which makes it the machine that reads the file; write address = \"10.0.0.1\", the machine's own, or use `posta up`", ErrNotPerHost, h.Name)
 		case h.IPC():
 			return nil, fmt.Errorf("%w: host %q has unix sockets, which do not leave a machine; write address = \"10.0.0.1\", the machine's own, or use `posta up`", ErrNotPerHost, h.Name)
 		case strings.Contains(h.Address+h.Bind, nodeMark):

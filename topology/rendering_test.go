@@ -75,7 +75,11 @@ func find(t *testing.T, files []File, name string) string {
 
 // The text that hosts get is the one that was read, to the last byte: every process has to derive the same addresses from it.
 func TestRenderedTopologyIsTheText(t *testing.T) {
-	tp, text := Default(), DefaultText()
+	text, err := Generate(Variant{Address: "10.0.0.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tp := parse(t, text)
 	systemd, err := tp.Systemd(Systemd{}, text)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +102,7 @@ func TestSystemdFindsItsData(t *testing.T) {
 		"/srv/100%/it's": {`ReadWritePaths=-"/srv/100%%/it's/joiner-1"` + "\n", `ExecStartPre=+/usr/bin/install -d -m 0700 -o posta -g posta "/srv/100%%/it's/joiner-1"` + "\n"},
 		"/srv/$5":        {"ReadWritePaths=-/srv/$5/joiner-1\n", "-g posta /srv/$$5/joiner-1\n"},
 	} {
-		files, err := variant(t, Variant{Name: "c", Dir: dir}).Systemd(Systemd{}, "")
+		files, err := variant(t, Variant{Name: "c", Dir: dir, Address: "10.0.0.1"}).Systemd(Systemd{}, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +116,7 @@ func TestSystemdFindsItsData(t *testing.T) {
 }
 
 func TestSystemdSettings(t *testing.T) {
-	files, err := variant(t, Variant{Settings: map[string]string{"limits.drain": "1500ms", "medics.replicas": "0"}}).Systemd(Systemd{Program: "/opt/posta", User: "who"}, "")
+	files, err := variant(t, Variant{Address: "10.0.0.1", Settings: map[string]string{"limits.drain": "1500ms", "medics.replicas": "0"}}).Systemd(Systemd{Program: "/opt/posta", User: "who"}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,6 +135,7 @@ func TestSystemdSettings(t *testing.T) {
 
 func TestRenderingsRefuse(t *testing.T) {
 	for want, tp := range map[string]*Topology{
+		"has no address":              Default(),
 		"has unix sockets":            variant(t, Variant{IPCDir: "/run/posta"}),
 		"for a network of containers": variant(t, Variant{Address: "{node}"}),
 	} {

@@ -206,8 +206,11 @@ func insteadOf(key, word string, known []string) string {
 
 // kind is what a right value of the setting is in TOML.
 func (s setting) kind() kind {
-	if _, ok := s.field(new(Topology)).(*int); ok {
+	switch s.field(new(Topology)).(type) {
+	case *int:
 		return kindInt
+	case *bool:
+		return kindBool
 	}
 	return kindString
 }

@@ -14,7 +14,7 @@ import (
 type setting struct {
 	section, name    string
 	def, least, most string
-	field            func(*Topology) any // *int, *Size, *time.Duration, or *string: one of words, or a text that right accepts
+	field            func(*Topology) any // *int, *bool, *Size, *time.Duration, or *string: one of words, or a text that check accepts
 	words            []string
 	check            func(string) error
 }
@@ -31,9 +31,14 @@ var settings = []setting{
 	free("nats", "url", "nats://127.0.0.1:4222", checkNATS, func(t *Topology) *string { return &t.NATS.URL }),
 	number("nats", "batch", "64KiB", "0B", "16MiB", func(t *Topology) any { return &t.NATS.Batch }),
 
+	toggle("security", "insecure", func(t *Topology) *bool { return &t.Security.Insecure }),
+	free("security", "keys", "keys", checkDirectory, func(t *Topology) *string { return &t.Security.Keys }),
+	toggle("security", "trust_broker", func(t *Topology) *bool { return &t.Security.TrustBroker }),
+
 	number("medics", "replicas", "3", "0", "16", func(t *Topology) any { return &t.Medics.Replicas }),
 	number("medics", "heartbeat", "100ms", "10ms", "1m", func(t *Topology) any { return &t.Medics.Heartbeat }),
 	number("medics", "suspect_after", "800ms", "30ms", "10m", func(t *Topology) any { return &t.Medics.SuspectAfter }),
+	number("medics", "stuck_after", "30s", "300ms", "24h", func(t *Topology) any { return &t.Medics.StuckAfter }),
 
 	number("limits", "sessions", "8", "1", "1024", func(t *Topology) any { return &t.Limits.Sessions }),
 	number("limits", "window", "16MiB", "64KiB", "1GiB", func(t *Topology) any { return &t.Limits.Window }),
@@ -41,10 +46,12 @@ var settings = []setting{
 	number("limits", "frame", "16MiB", "64KiB", "256MiB", func(t *Topology) any { return &t.Limits.Frame }),
 	number("limits", "commit", "4MiB", "64KiB", "256MiB", func(t *Topology) any { return &t.Limits.Commit }),
 	number("limits", "memory", "1GiB", "1MiB", "1024GiB", func(t *Topology) any { return &t.Limits.Memory }),
-	number("limits", "segment", "32MiB", "1MiB", "1GiB", func(t *Topology) any { return &t.Limits.Segment }),
-	number("limits", "snapshot", "64MiB", "1MiB", "64GiB", func(t *Topology) any { return &t.Limits.Snapshot }),
+	number("limits", "segment", "32MiB", "64KiB", "1GiB", func(t *Topology) any { return &t.Limits.Segment }),
+	number("limits", "snapshot", "64MiB", "64KiB", "64GiB", func(t *Topology) any { return &t.Limits.Snapshot }),
 	number("limits", "client_timeout", "30s", "1s", "24h", func(t *Topology) any { return &t.Limits.ClientTimeout }),
 	number("limits", "results_ttl", "1h", "1s", "8760h", func(t *Topology) any { return &t.Limits.ResultsTTL }),
+	number("limits", "results", "1024", "1", "4096", func(t *Topology) any { return &t.Limits.Results }),
+	number("limits", "results_size", "256MiB", "1MiB", "1024GiB", func(t *Topology) any { return &t.Limits.ResultsSize }),
 	number("limits", "drain", "5s", "0s", "10m", func(t *Topology) any { return &t.Limits.Drain }),
 	number("limits", "handshake", "2s", "100ms", "1m", func(t *Topology) any { return &t.Limits.Handshake }),
 	number("limits", "retry_after", "1s", "10ms", "10m", func(t *Topology) any { return &t.Limits.RetryAfter }),
@@ -58,6 +65,11 @@ func number(section, name, def, least, most string, field func(*Topology) any) s
 // word is a setting that is one of a few words; the first is the default.
 func word(section, name string, words []string, field func(*Topology) *string) setting {
 	return setting{section: section, name: name, def: words[0], words: words, field: func(t *Topology) any { return field(t) }}
+}
+
+// toggle is a setting that is true or false; false is the default.
+func toggle(section, name string, field func(*Topology) *bool) setting {
+	return setting{section: section, name: name, def: "false", words: []string{"false", "true"}, field: func(t *Topology) any { return field(t) }}
 }
 
 // free is a setting that is any text which right accepts.
@@ -98,7 +110,12 @@ func (s setting) set(t *Topology, text string) error {
 		if err := s.checkText(text); err != nil {
 			return err
 		}
-		*s.field(t).(*string) = text
+		switch f := s.field(t).(type) {
+		case *string:
+			*f = text
+		case *bool:
+			*f = text == "true"
+		}
 		return nil
 	}
 	n, err := s.amount(text)
@@ -141,15 +158,17 @@ func (s setting) text(t *Topology) string {
 		return durationText(*f)
 	case *int:
 		return strconv.Itoa(*f)
+	case *bool:
+		return strconv.FormatBool(*f)
 	case *string:
 		return *f
 	}
 	return ""
 }
 
-// literal is text as TOML: numbers bare, the rest quoted.
+// literal is text as TOML: numbers, true and false bare, the rest quoted.
 func (s setting) literal(text string) string {
-	if s.kind() == kindInt {
+	if s.kind() != kindString {
 		return text
 	}
 	return tomlString(text)
@@ -157,7 +176,10 @@ func (s setting) literal(text string) string {
 
 // want tells what a right value looks like.
 func (s setting) want() string {
-	if s.least == "" {
+	switch {
+	case s.kind() == kindBool:
+		return fmt.Sprintf("write %s = true or %[1]s = false", s.name)
+	case s.least == "":
 		return fmt.Sprintf("write %s = %s", s.name, s.literal(s.def))
 	}
 	return fmt.Sprintf("write %s = %s, or another value from %s to %s", s.name, s.literal(s.def), s.least, s.most)
@@ -166,6 +188,8 @@ func (s setting) want() string {
 // span is the range and the default in words.
 func (s setting) span() string {
 	switch {
+	case s.kind() == kindBool:
+		return "true, false; default " + s.def
 	case s.words != nil:
 		return quoteAll(s.words) + "; default " + s.literal(s.def)
 	case s.least == "":

@@ -22,6 +22,9 @@ func TestSettingsTable(t *testing.T) {
 			}
 		}
 		for _, text := range []string{"", "x", "-1", "-1s", "99999999999999999999"} {
+			if s.key() == "security.keys" && text != "" {
+				continue // a directory may be called so
+			}
 			if err := s.set(&Topology{}, text); err == nil {
 				t.Errorf("%s takes %q", s.key(), text)
 			}

@@ -15,7 +15,7 @@ import (
 var pictures = map[string]Variant{
 	"default": {},
 	"parsers": {SplitParsers: true, IPCDir: "/run/posta"},
-	"four":    {Replicas: map[string]int{"input": 4, "joiner": 4, "aggregator": 4, "reducer": 4, "output": 4}},
+	"four":    {Address: "127.0.0.1", Replicas: map[string]int{"input": 4, "joiner": 4, "aggregator": 4, "reducer": 4, "output": 4}},
 	"many":    {SplitParsers: true, Replicas: map[string]int{"parser": 12}, Bind: "0.0.0.0", BindPorts: 7000, Address: "posta.example"},
 }
 

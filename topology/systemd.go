@@ -104,7 +104,7 @@ func (t *Topology) unitData(s Systemd, h Host, n Node) unitData {
 		d.Stop = unitTime(medicGrace)
 	}
 	for _, dir := range dirs {
-		if below, ok := strings.CutPrefix(dir, stateRoot+"/"); ok {
+		if below, ok := strings.CutPrefix(dir, stateRoot+"/"); ok && !strings.ContainsAny(below, stateSpecial) {
 			d.State = append(d.State, unitWord(below))
 		} else {
 			d.Made = append(d.Made, place{unitWord(dir), execWord(dir)})
@@ -131,13 +131,17 @@ func (t *Topology) installedData() string {
 // unitText is a value that is a whole line: % would begin one of systemd's own words.
 func unitText(s string) string { return strings.ReplaceAll(s, "%", "%%") }
 
-// unitWord is one word of a setting that has several.
+// unitWord is one word of a setting that has several. In quotes a backslash takes the next character as it is, and that is the only escape that
+// all settings have. A value of the topology has no line end or other control character.
 func unitWord(s string) string {
-	if s = unitText(s); !strings.ContainsAny(s, " \t\"'\\;") {
+	if s = unitText(s); !strings.ContainsAny(s, " \"'\\;") {
 		return s
 	}
-	return strconv.Quote(s)
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
+
+// stateSpecial are the characters that StateDirectory= cannot have, or has for something else in some versions of systemd.
+const stateSpecial = `:\"'`
 
 // execWord is one word of a command, where a dollar begins a variable.
 func execWord(s string) string { return strings.ReplaceAll(unitWord(s), "$", "$$") }

@@ -8,7 +8,7 @@ import (
 // pageData is what topology.toml.tmpl is filled with. Every string is TOML already.
 type pageData struct {
 	Name, Data       string
-	Address, Bind    string // Bind "" when it is the default
+	Address, Bind    string // "" when they are left out
 	Ports, BindPorts string // "" when they are the default or mean nothing
 	Stages           []pageStage
 	Hops             []pagePair
@@ -41,11 +41,15 @@ func (p pageData) Range(key string) string {
 func (v Variant) page(stages []Stage, values map[string]string) pageData {
 	p := pageData{
 		Name: tomlString(cmp.Or(v.Name, "posta")), Data: tomlString(cmp.Or(v.Dir, "data")),
-		Address: tomlString(cmp.Or(v.Address, "127.0.0.1")), SplitParsers: v.SplitParsers, values: values,
+		SplitParsers: v.SplitParsers, values: values,
 	}
-	if v.IPCDir != "" {
+	switch {
+	case v.IPCDir != "":
 		p.Address = tomlString(ipcPrefix + v.IPCDir)
-	} else {
+	case v.Address != "":
+		p.Address = tomlString(v.Address)
+	}
+	if v.IPCDir == "" {
 		p.Ports = strconv.Itoa(cmp.Or(v.Ports, 5500))
 	}
 	if v.Bind != "" {

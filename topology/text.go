@@ -154,7 +154,10 @@ func (e NamedEndpoint) short() string {
 }
 
 func (h Host) where() string {
-	if h.IPC() {
+	switch {
+	case h.Address == nowhere:
+		return "this machine: unix sockets, in a directory that posta up makes"
+	case h.IPC():
 		return "unix sockets in " + strings.TrimPrefix(h.Address, ipcPrefix)
 	}
 	at := fmt.Sprintf("%s, ports from %d", h.Address, h.Ports)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // tomlString writes s as a basic TOML string. strconv.Quote is not it: TOML has no \x and no \a.
@@ -15,7 +16,9 @@ func tomlString(s string) string {
 		case r == '"' || r == '\\':
 			b.WriteByte('\\')
 			b.WriteRune(r)
-		case r < ' ' || r == 0x7f:
+		case r > 0xffff && !unicode.IsPrint(r):
+			fmt.Fprintf(&b, `\U%08X`, r)
+		case !unicode.IsPrint(r): // YAML, which has these strings too, ends lines at more characters than TOML
 			fmt.Fprintf(&b, `\u%04X`, r)
 		default:
 			b.WriteRune(r)

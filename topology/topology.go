@@ -22,6 +22,10 @@ type Topology struct {
 	Medics Medics
 	Limits Limits
 
+	Security Security
+	Clients  []Client // in file order
+	KeysDir  string   // Security.Keys; absolute when Load read it
+
 	data string // cluster.data as written
 }
 
@@ -74,6 +78,11 @@ type Medics struct {
 	// SuspectAfter is the silence that counts as death, 3 × Heartbeat to 10m, default 800ms. Shorter kills healthy nodes
 	// that wait for a disk or a processor; longer is that much more standstill after a real death.
 	SuspectAfter time.Duration
+	// StuckAfter is for how long a node that is awake may get nothing done before it ends itself and is started again, 3 × Heartbeat and at
+	// least 300ms to 24h, default 30s; medics end it after twice that time (N9). Rows, records of the log, messages and turns of the node's
+	// loop are something done; a commit that waits for the disk is none of it. Shorter fails sessions whose analysis works for that long
+	// on a single row; longer lets a session that hangs hold up the others for that much longer.
+	StuckAfter time.Duration
 }
 
 // Stage is the stage of that name; the error wraps ErrNoStage and lists the names there are.

@@ -3,6 +3,9 @@ package topology
 import (
 	"bytes"
 	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 )
@@ -215,6 +218,10 @@ func (b *treeBuilder) value(n *unstable.Node, at Pos) *value {
 	switch n.Kind {
 	case unstable.String:
 		v.kind = kindString
+		if i := strings.IndexFunc(v.text, breaksText); i >= 0 {
+			r, _ := utf8.DecodeRuneInString(v.text[i:])
+			b.found.add(at, fmt.Sprintf("the text holds the control character %U", r), "write it in one line, without control characters")
+		}
 	case unstable.Integer:
 		v.kind = kindInt
 	case unstable.Bool:
@@ -235,6 +242,10 @@ func (b *treeBuilder) value(n *unstable.Node, at Pos) *value {
 	}
 	return v
 }
+
+// breaksText finds what could end a line, or be shown as something else, in one of the files that are made of a topology. No setting needs it,
+// so none may have it: then no renderer can forget it.
+func breaksText(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) }
 
 // valueStart finds a value's first byte behind its key: the parser keeps no range for arrays, booleans and dates.
 func (b *treeBuilder) valueStart(e *unstable.Node) Pos {

@@ -1,5 +1,7 @@
 package topology
 
+import "posta.dev/posta/security"
+
 // View is a topology with everything derived from it, for `--json` and other programs. Sizes and times are written as in
 // the file. Names of fields are part of the interface: new ones may come, none changes its meaning.
 type View struct {
@@ -16,6 +18,8 @@ type View struct {
 	EntryPoints []string       `json:"entry_points"` // where clients upload
 	Outputs     []string       `json:"outputs"`      // where clients fetch results
 	Medics      map[string]any `json:"medics"`
+	Security    map[string]any `json:"security"`
+	Clients     []ClientView   `json:"clients,omitempty"`
 	Limits      map[string]any `json:"limits"`
 }
 
@@ -26,6 +30,13 @@ type HostView struct {
 	Bind      string `json:"bind"`
 	Ports     int    `json:"ports,omitempty"`
 	BindPorts int    `json:"bind_ports,omitempty"`
+}
+
+// ClientView is a client that is let in; its key is public.
+type ClientView struct {
+	Name string               `json:"name"`
+	Key  security.Fingerprint `json:"key"`
+	Role security.Role        `json:"role"`
 }
 
 // StageView is a stage.
@@ -65,14 +76,21 @@ func (t *Topology) View() View {
 	v := View{
 		Name: t.Name, File: t.File, Data: t.DataDir, Transport: t.Transport,
 		EntryPoints: t.EntryPoints(), Outputs: t.Outputs(),
-		Medics: t.settingsView("medics"), Limits: t.settingsView("limits"),
+		Medics: t.settingsView("medics"), Security: t.settingsView("security"), Limits: t.settingsView("limits"),
 	}
 	if t.Transport != ZMQ {
 		v.Broker = t.settingsView(t.Transport)
 		v.Broker["url"] = t.BrokerURL()
 	}
 	for _, h := range t.Hosts {
-		v.Hosts = append(v.Hosts, HostView{h.Name, h.Address, h.Bind, h.Ports, h.BindPorts})
+		host := HostView{Name: h.Name, Address: h.Address, Bind: h.Bind}
+		if !h.IPC() {
+			host.Ports, host.BindPorts = h.Ports, h.BindPorts
+		}
+		v.Hosts = append(v.Hosts, host)
+	}
+	for _, c := range t.Clients {
+		v.Clients = append(v.Clients, ClientView(c))
 	}
 	for _, s := range t.Stages {
 		v.Stages = append(v.Stages, StageView(s))
@@ -105,9 +123,13 @@ func (t *Topology) settingsView(section string) map[string]any {
 		if s.section != section {
 			continue
 		}
-		out[s.name] = s.text(t)
-		if n, ok := s.field(t).(*int); ok {
-			out[s.name] = *n
+		switch f := s.field(t).(type) {
+		case *int:
+			out[s.name] = *f
+		case *bool:
+			out[s.name] = *f
+		default:
+			out[s.name] = s.text(t)
 		}
 	}
 	return out

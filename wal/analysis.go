@@ -96,6 +96,10 @@ func (s *analysis) readSegment(fsys FS, first Index) (f foundSegment, err error)
 		return f, err
 	}
 	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), tmpSuffix) {
+			s.leftovers = append(s.leftovers, filepath.Join(segmentsName, segmentName(first), e.Name()))
+			continue
+		}
 		// tidwall reads every file whose name starts with 20 digits.
 		if name := e.Name(); len(name) >= 20 && name != segmentName(first) {
 			if _, digits := parseSegmentName(name[:20]); digits {

@@ -57,14 +57,12 @@ func (l *Log) forgetFramesLocked() {
 // commitLocked writes l.frames to the tail and syncs it. Without room it undoes what it wrote.
 func (l *Log) commitLocked() error {
 	tail := l.tailLocked()
-	err := l.openTailLocked()
-	if err == nil {
-		err = l.tail.write(l.frames)
+	if err := l.openTailLocked(); err != nil {
+		return err // nothing is written, so nothing is taken back: that, too, would need a file descriptor
 	}
-	if isNoSpace(err) {
+	if err := l.tail.write(l.frames); isNoSpace(err) {
 		return l.undoLocked(err)
-	}
-	if err != nil {
+	} else if err != nil {
 		return err
 	}
 	if err := l.tail.sync(); err != nil {

@@ -12,25 +12,24 @@ const cutsKept = 16
 
 const tornSuffix = ".torn"
 
-// cutAside copies what follows the good entries of a segment to DIR/cut and truncates the segment there. The copy is
-// durable before the truncation; a crash between makes the next Open do the same again, under the same name.
-func cutAside(fsys FS, dir string, s scan) (Cutting, error) {
-	c := Cutting{File: segmentRel(s.first), Offset: s.end, Bytes: s.size - s.end, Next: s.next()}
+// readScanned reads a segment that was scanned before.
+func readScanned(fsys FS, dir string, s scan) ([]byte, error) {
 	b, err := fsys.ReadFile(segmentFile(dir, s.first))
-	if err != nil {
-		return c, err
+	if err == nil && int64(len(b)) != s.size {
+		err = fmt.Errorf("%s changed while it was recovered: %d bytes, then %d", segmentRel(s.first), s.size, len(b))
 	}
-	if int64(len(b)) != s.size {
-		return c, fmt.Errorf("%s changed while it was recovered: %d bytes, then %d", c.File, s.size, len(b))
-	}
+	return b, err
+}
+
+// copyAside copies what follows the good entries of a segment, whose bytes are b, to DIR/cut, durably. A crash before the segment is cut
+// makes the next Open do the same again, under the same name.
+func copyAside(fsys FS, dir string, b []byte, s scan) (Cutting, error) {
+	c := Cutting{File: segmentRel(s.first), Offset: s.end, Bytes: s.size - s.end, Next: s.next()}
 	if err := makeDir(fsys, filepath.Join(dir, cutName)); err != nil {
 		return c, err
 	}
 	c.Kept = filepath.Join(cutName, fmt.Sprintf("%020d-%s-%d%s", c.Next, segmentName(s.first), s.end, tornSuffix))
 	if err := replaceFile(fsys, filepath.Join(dir, c.Kept), b[s.end:]); err != nil {
-		return c, err
-	}
-	if err := truncateFile(fsys, segmentFile(dir, s.first), s.end); err != nil {
 		return c, err
 	}
 	return c, pruneCuts(fsys, filepath.Join(dir, cutName))

@@ -25,6 +25,8 @@ type disk struct {
 	failWith error
 	failed   string // the step that failed
 	before   func() // if not nil, called before every step
+	full     bool   // no file is made or grows
+	capacity int64  // of all files, in bytes; 0: there is always room
 }
 
 // node is a file or a directory, as it is now and as it was last synced.
@@ -32,6 +34,43 @@ type node struct {
 	dir          bool
 	now, durable map[string]*node
 	data, synced []byte
+	dirty        []bool // of each byte of data: an fsync would write it
+}
+
+// bytes is how many there are in the file, or below the directory.
+func (n *node) bytes() int64 {
+	total := int64(len(n.data))
+	for _, child := range n.now {
+		total += child.bytes()
+	}
+	return total
+}
+
+// wrote marks what an fsync has to write.
+func (n *node) wrote(from, to int) {
+	for len(n.dirty) < len(n.data) {
+		n.dirty = append(n.dirty, false)
+	}
+	for i := from; i < to; i++ {
+		n.dirty[i] = true
+	}
+}
+
+// sync makes the dirty bytes durable. A failed one makes nothing durable and calls them clean all the same, as kernels do (W4): what is not
+// written once more is then in memory alone.
+func (n *node) sync(failed bool) {
+	n.wrote(0, 0)
+	if !failed {
+		synced := make([]byte, len(n.data))
+		copy(synced, n.synced)
+		for i := range n.data {
+			if n.dirty[i] {
+				synced[i] = n.data[i]
+			}
+		}
+		n.synced = synced
+	}
+	n.dirty = nil
 }
 
 var errCrash = errors.New("the machine has crashed")
@@ -73,6 +112,9 @@ func (d *disk) step(op, name string) (half bool, err error) {
 	}
 	rel, _ := filepath.Rel(d.root, name)
 	d.steps = append(d.steps, op+" "+rel)
+	if _, there := os.Stat(name); d.full && (op == "create" || op == "mkdir" && there != nil || op == "write") {
+		return false, &os.PathError{Op: op, Path: name, Err: errNoSpace}
+	}
 	if len(d.steps) == d.failAt {
 		d.failed = op + " " + rel
 		return true, &os.PathError{Op: op, Path: name, Err: d.failWith}
@@ -113,7 +155,7 @@ func (d *disk) OpenFile(name string, flag int, perm os.FileMode) (File, error) {
 		parent.now[filepath.Base(name)] = n
 	}
 	if flag&os.O_TRUNC != 0 {
-		n.data = nil
+		n.data, n.dirty = nil, nil
 	}
 	return &diskFile{d: d, f: f, n: n, name: name}, nil
 }
@@ -183,6 +225,9 @@ type diskFile struct {
 
 func (f *diskFile) Write(b []byte) (int, error) {
 	half, err := f.d.step("write", f.name)
+	if room := f.d.capacity - f.d.tree.bytes(); err == nil && f.d.capacity > 0 && int64(len(b)) > room {
+		return 0, &os.PathError{Op: "write", Path: f.name, Err: errNoSpace}
+	}
 	if err != nil && !half {
 		return 0, err
 	}
@@ -192,6 +237,7 @@ func (f *diskFile) Write(b []byte) (int, error) {
 	n, werr := f.f.Write(b)
 	must(f.d.t, werr)
 	f.n.data = append(f.n.data[:len(f.n.data):len(f.n.data)], b...)
+	f.n.wrote(len(f.n.data)-len(b), len(f.n.data))
 	return n, err
 }
 
@@ -207,6 +253,7 @@ func (f *diskFile) WriteAt(b []byte, off int64) (int, error) {
 	must(f.d.t, werr)
 	f.n.data = append([]byte(nil), f.n.data...)
 	copy(f.n.data[off:], b)
+	f.n.wrote(int(off), int(off)+len(b))
 	return n, err
 }
 
@@ -216,15 +263,16 @@ func (f *diskFile) Truncate(size int64) error {
 	}
 	must(f.d.t, f.f.Truncate(size))
 	f.n.data = f.n.data[:size:size]
+	f.n.dirty = f.n.dirty[:min(int(size), len(f.n.dirty))]
 	return nil
 }
 
 func (f *diskFile) Sync() error {
-	if _, err := f.d.step("fsync", f.name); err != nil {
-		return err
+	failing, err := f.d.step("fsync", f.name)
+	if err == nil || failing {
+		f.n.sync(failing)
 	}
-	f.n.synced = f.n.data
-	return nil
+	return err
 }
 
 func (f *diskFile) Close() error { return f.f.Close() }
@@ -266,16 +314,18 @@ func (w *diskWriter) write(frames []frame) error {
 		b = b[:(len(w.n.data)+len(b))/2]
 		must(w.d.t, os.Truncate(w.name, int64(len(b))))
 	}
+	from := min(len(w.n.data), len(b))
 	w.n.data = b
+	w.n.wrote(from, len(b))
 	return err
 }
 
 func (w *diskWriter) sync() error {
-	if _, err := w.d.step("fsync", w.name); err != nil {
-		return err
+	failing, err := w.d.step("fsync", w.name)
+	if err == nil || failing {
+		w.n.sync(failing)
 	}
-	w.n.synced = w.n.data
-	return nil
+	return err
 }
 
 func (w *diskWriter) close() error {
@@ -283,7 +333,7 @@ func (w *diskWriter) close() error {
 	if _, serr := w.d.step("close", w.name); serr != nil {
 		return serr
 	}
-	w.n.synced = w.n.data // tidwall syncs when it closes
+	w.n.sync(false) // tidwall syncs when it closes
 	return err
 }
 

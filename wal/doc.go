@@ -16,6 +16,7 @@
 //   - head: a file with the id of the log, how often it was opened, its life, and which record it begins with (head.go).
 //   - life: a random number for each opening. A directory that is set back may be opened under an incarnation once more, never under a life.
 //   - retire: put the log aside and begin an empty one with another id; heritage: what it leaves to that one (retire.go).
+//   - reserve: a file that only takes room, given up on a full disk for what lets the log be cut (reserve.go).
 //   - snapshot: the caller's state after a record; its twin, a second copy of the newest (snapshot.go).
 //
 // # Main loop
@@ -39,7 +40,7 @@
 // After an fsync of a file its bytes survive; after an fsync of a directory its entries do. Before that, every byte and
 // entry may survive or not, independently of each other and in any order, in pieces of a sector (512 bytes) or parts of
 // one; a piece of a new file that did not survive reads as zeros or is beyond the end. A failed fsync leaves it open
-// what is durable, and a second try proves nothing. Bits may rot; checksums find that, and nothing here repairs it.
+// what is durable, and a second try proves nothing, for the pages that were to be written may count as clean by then. Bits may rot; checksums find that, and nothing here repairs it.
 // flock excludes other processes. Not assumed: that rename is atomic beyond one entry, that a file grows in order,
 // or that a sector is written whole.
 //
@@ -62,7 +63,7 @@
 //
 // Rotate, when an Append fills the segment:
 //
-//  1. the spare is made: directory, empty file, each synced with its entry. A crash leaves it, whole or in part, after
+//  1. the spare is made: directory, empty file, each synced with its entry. Without room, or without a file descriptor, it is taken back. A crash leaves it, whole or in part, after
 //     an unsealed segment: Open removes it.
 //  2. the frames and the seal are written to the tail; one fsync. A crash leaves a torn tail before an empty spare: the
 //     spare is removed and the tail cut, or, if all of it survived, the spare is the tail.
@@ -95,10 +96,12 @@
 // Open:
 //
 //  1. lock; read head, segments and snapshots; decide. Corruption ends here, with nothing changed.
-//  2. sync what the last process may have written and not synced, if it died and the machine did not: what is read now
-//     is acted upon now;
-//  3. remove temporary files, dead segments, spares; copy the torn tail to cut/ and truncate it;
-//  4. the incarnation grows, and a life is drawn, durably. After a crash in 1 to 4 the next Open decides the same again.
+//  2. the incarnation grows, and a life is drawn, durably, and what the head says with them;
+//  3. remove temporary files, dead segments, spares;
+//  4. write what the last process may have written and not synced once more: what is read now is acted upon now, and an fsync that has
+//     failed may have left it in memory alone. The torn tail is copied to cut/ and left out (settle.go).
+//
+// After a crash in 1 to 4 the next Open decides the same again.
 //
 // Before 1, a head that says "retired" lets Open put aside what is there, and begin an empty log: retire.go has the steps.
 //
@@ -110,6 +113,6 @@
 //
 // # What it never does
 //
-// It never acknowledges before the fsync, retries an fsync, rewrites a record, gives an index twice in one log id,
+// It never acknowledges before the fsync, retries an fsync, changes a record, gives an index twice in one log id,
 // deletes what it cannot explain, or starts a goroutine. After Repair, which does give indexes again, the log id is another.
 package wal

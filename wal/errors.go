@@ -16,6 +16,9 @@ var (
 	// remains; the same call may be made again, and succeeds as soon as there is room.
 	ErrDiskFull = errors.New("no space left for the log")
 
+	// ErrNoDescriptor is wrapped beside ErrDiskFull when what lacks is not room, but a file descriptor.
+	ErrNoDescriptor = errors.New("no file descriptor is left")
+
 	// ErrFailed is returned by every call that writes after a failed fsync, or after a failed write that was not
 	// for want of room (W4). It is final for this Log: close it, and let Open decide what is on the disk.
 	ErrFailed = errors.New("the log failed and must be opened again")
@@ -72,6 +75,20 @@ var (
 )
 
 func isNoSpace(err error) bool {
-	full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+	full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || noDescriptor(err)
 	return full && !errors.Is(err, errSync) && !errors.Is(err, errNotUndone)
+}
+
+// noDescriptor reports whether a file could not be opened because the process, or the system, has too many open. That passes as a full disk does:
+// connections end.
+func noDescriptor(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+}
+
+// noRoom makes ErrDiskFull of an error for which isNoSpace is true, with what to do.
+func noRoom(err error) error {
+	if noDescriptor(err) {
+		return fmt.Errorf("%w: %w; raise the limit of open files (ulimit -n): %w", ErrDiskFull, ErrNoDescriptor, err)
+	}
+	return fmt.Errorf("%w; make room: %w", ErrDiskFull, err)
 }

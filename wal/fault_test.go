@@ -4,22 +4,188 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
 // TestW5_NoRoomAtEveryStep lets every step in turn find no room, half of a write done. There is room again at the next
 // call: it must succeed, and nothing may be there twice or half. At an fsync it is final all the same (W4).
+//
+// A process without a file descriptor left is in the same position.
 func TestW5_NoRoomAtEveryStep(t *testing.T) {
-	failEveryStep(t, errNoSpace, func(t *testing.T, w *world, d *disk, label string, err error) {
-		sync := strings.HasPrefix(d.failed, "fsync") || strings.HasPrefix(d.failed, "syncdir") || strings.HasPrefix(d.failed, "close")
-		if !sync && (err != nil || w.retries == 0) {
-			t.Fatalf("%s: no room must not end the log: %v (retries %d)", label, err, w.retries)
+	for _, with := range []error{errNoSpace, syscall.EMFILE} {
+		failEveryStep(t, with, func(t *testing.T, w *world, d *disk, label string, err error) {
+			sync := strings.HasPrefix(d.failed, "fsync") || strings.HasPrefix(d.failed, "syncdir") || strings.HasPrefix(d.failed, "close")
+			// Open rewrites a segment in place where a new file finds no room.
+			// Open goes on without its reserve, and so does the log; makeWhole counts as the retry, where the script comes to it.
+			reserve := strings.HasSuffix(d.failed, " "+reserveName)
+			inPlace := reserve || strings.Contains(d.failed, " segments/") && (strings.HasSuffix(d.failed, tmpSuffix) || strings.HasPrefix(d.failed, "rename"))
+			if noDescriptor(with) && sync {
+				return // only a directory that has to be opened fails so. Open and a new segment can be tried again; an open log holds the others.
+			}
+			if !sync && (err != nil || w.retries == 0 && !inPlace) {
+				t.Fatalf("%s: no room must not end the log: %v (retries %d)", label, err, w.retries)
+			}
+			if sync && err == nil && !strings.HasPrefix(d.failed, "close") {
+				t.Fatalf("%s: a failed fsync was survived", label)
+			}
+		})
+	}
+}
+
+// TestW5_NoDescriptorIsSaid: what lacks is named, with what to do.
+func TestW5_NoDescriptorIsSaid(t *testing.T) {
+	for _, with := range []error{syscall.EMFILE, syscall.ENFILE} {
+		err := noRoom(&os.PathError{Op: "open", Path: "x", Err: with})
+		if !isNoSpace(with) || !errors.Is(err, ErrDiskFull) || !errors.Is(err, ErrNoDescriptor) || !errors.Is(err, with) || !strings.Contains(err.Error(), "ulimit -n") {
+			t.Errorf("%v", err)
 		}
-		if sync && err == nil && !strings.HasPrefix(d.failed, "close") {
-			t.Fatalf("%s: a failed fsync was survived", label)
+	}
+	if err := noRoom(errNoSpace); errors.Is(err, ErrNoDescriptor) || !strings.Contains(err.Error(), "make room") {
+		t.Errorf("%v", err)
+	}
+}
+
+// scarce is a file system for which the process has no file descriptor left, for a while.
+type scarce struct {
+	FS
+	none bool
+	in   string // below this directory of the log; "": everywhere
+}
+
+func (s *scarce) OpenFile(name string, flag int, perm os.FileMode) (File, error) {
+	if s.none && strings.Contains(name, s.in) {
+		return nil, &os.PathError{Op: "open", Path: name, Err: syscall.EMFILE}
+	}
+	return s.FS.OpenFile(name, flag, perm)
+}
+
+// TestW5_NoDescriptorForTheTail: the first append of a segment opens it. Where that fails there is nothing to take back, which would need a
+// descriptor, too, and end the log.
+func TestW5_NoDescriptorForTheTail(t *testing.T) {
+	dir := t.TempDir()
+	fsys := &scarce{FS: osFS{}}
+	open := func() *Log {
+		l, err := Open(dir, Options{FS: fsys})
+		must(t, err)
+		return l
+	}
+	l := open()
+	fsys.none = true
+	for range 3 {
+		if _, err := l.Append(Record{Type: 1, Parts: [][]byte{[]byte("x")}}); !errors.Is(err, ErrDiskFull) || !errors.Is(err, ErrNoDescriptor) {
+			t.Fatalf("without a descriptor: %v", err)
 		}
-	})
+	}
+	fsys.none = false
+	if at, err := l.Append(Record{Type: 1, Parts: [][]byte{[]byte("x")}}); at != 1 || err != nil {
+		t.Fatalf("with one again: record %d, %v", at, err)
+	}
+	must(t, l.Close())
+	l = open()
+	if l.Last() != 1 {
+		t.Errorf("the log ends at record %d", l.Last())
+	}
+	must(t, l.Close())
+}
+
+// noFiles takes all file descriptors of this process but so many, until the test gives them back.
+func noFiles(t *testing.T, but int) (giveBack func()) {
+	t.Helper()
+	var old syscall.Rlimit
+	must(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &old))
+	must(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: min(old.Cur, 256), Max: old.Max}))
+	var taken []*os.File
+	for {
+		f, err := os.Open(os.DevNull)
+		if err != nil {
+			break
+		}
+		taken = append(taken, f)
+	}
+	for range min(but, len(taken)) {
+		must(t, taken[len(taken)-1].Close())
+		taken = taken[:len(taken)-1]
+	}
+	given := false
+	giveBack = func() {
+		for _, f := range taken {
+			must(t, f.Close())
+		}
+		if !given {
+			must(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &old))
+		}
+		taken, given = nil, true
+	}
+	t.Cleanup(giveBack)
+	return giveBack
+}
+
+// TestW5_NoDescriptorPassesWhateverIsDone: with no file descriptor, with one and with two, a log appends, begins a segment, saves a snapshot and is
+// cut, or says what is missing and does it when there is one. It never ends for it, and never waits inside of a call.
+func TestW5_NoDescriptorPassesWhateverIsDone(t *testing.T) {
+	for left := range 3 {
+		dir := tempDir(t)
+		l, err := Open(dir, Options{SegmentSize: 1 << 10})
+		must(t, err)
+		for n := range 3 {
+			for name, step := range map[string]func() error{
+				"append":   func() error { _, err := l.Append(Record{Type: 1, Parts: [][]byte{make([]byte, 900)}}); return err },
+				"snapshot": func() error { return l.SaveSnapshot(l.Last(), []byte("state")) },
+				"cut":      func() error { return l.Cut(l.Last()) },
+				"retry":    func() error { return l.Cut(l.Last() - 1) },
+			} {
+				giveBack := noFiles(t, left)
+				err := step()
+				giveBack()
+				if err != nil && (!errors.Is(err, ErrNoDescriptor) || errors.Is(err, ErrFailed)) {
+					t.Fatalf("%s with %d descriptors: %v", name, left, err)
+				}
+				if err := step(); err != nil {
+					t.Fatalf("%s with descriptors again, round %d: %v", name, n, err)
+				}
+			}
+		}
+		last := l.Last()
+		must(t, l.Close())
+		l, err = Open(dir, Options{})
+		must(t, err)
+		if l.Last() != last || last < 3 {
+			t.Errorf("the log ends at record %d, and was at %d", l.Last(), last)
+		}
+		must(t, l.Close())
+	}
+}
+
+// TestW5_NoDescriptorLosesNoTornTail: what is cut is kept aside, or nothing is cut yet.
+func TestW5_NoDescriptorLosesNoTornTail(t *testing.T) {
+	dir := tempDir(t)
+	l, err := Open(dir, Options{})
+	must(t, err)
+	_, err = l.Append(Record{Type: 1, Parts: [][]byte{[]byte("x")}})
+	must(t, err)
+	must(t, l.Close())
+	f, err := os.OpenFile(segmentFile(dir, 1), os.O_APPEND|os.O_WRONLY, 0)
+	must(t, err)
+	_, err = f.WriteString("torn")
+	must(t, err)
+	must(t, f.Close())
+	fsys := &scarce{FS: osFS{}, in: cutName}
+	fsys.none = true
+	if _, err := Open(dir, Options{FS: fsys}); !errors.Is(err, ErrNoDescriptor) {
+		t.Fatalf("without a descriptor for the copy: %v", err)
+	}
+	fsys.none = false
+	l, err = Open(dir, Options{FS: fsys})
+	must(t, err)
+	must(t, l.Close())
+	kept, err := os.ReadDir(filepath.Join(dir, cutName))
+	must(t, err)
+	if len(kept) != 1 {
+		t.Errorf("%d pieces are kept", len(kept))
+	}
 }
 
 // TestW4_IOErrorAtEveryStep lets every step in turn fail for good: a write error, a short write, a failed fsync, a
@@ -70,7 +236,7 @@ func wantFinal(t *testing.T, w *world, label string, cause error) {
 	if !errors.Is(cause, ErrFailed) && !errors.Is(cause, ErrClosed) {
 		t.Fatalf("%s: want ErrFailed, got %v", label, cause)
 	}
-	if _, err := w.log.Append(Record{Parts: [][]byte{{1}}}); !errors.Is(err, ErrFailed) || !errors.Is(err, errIO) && !errors.Is(err, errNoSpace) {
+	if _, err := w.log.Append(Record{Parts: [][]byte{{1}}}); !errors.Is(err, ErrFailed) || !errors.Is(err, errIO) && !errors.Is(err, errNoSpace) && !noDescriptor(err) {
 		t.Fatalf("%s: append after the failure: %v", label, err)
 	}
 	if err := w.log.Cut(1); !errors.Is(err, ErrFailed) {

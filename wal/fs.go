@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"posta.dev/posta/internal/owned"
 )
 
 // FS is the byte seam: everything the log changes on disk goes through it, except the appends of a tidwall segment.
@@ -51,6 +53,44 @@ func (osFS) SyncDir(name string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
+// heldFS is the operating system's file system with some directories open, so that to sync them needs no file descriptor. What is to be made durable
+// has been done by then, and cannot always be taken back: without a descriptor the log would be at its end. To wait for one in SyncDir was
+// turned down: nobody would hear what the node waits for, and some day the waiting has to end.
+type heldFS struct {
+	osFS
+	dirs map[string]*os.File
+}
+
+// holdDirs keeps directories open. Other file systems than the operating system's are returned as they are.
+func holdDirs(fsys FS, dirs ...string) (FS, error) {
+	if _, real := fsys.(osFS); !real {
+		return fsys, nil
+	}
+	h := heldFS{dirs: map[string]*os.File{}}
+	for _, name := range dirs {
+		d, err := os.Open(name)
+		if err != nil {
+			return nil, errors.Join(err, h.release())
+		}
+		h.dirs[filepath.Clean(name)] = d
+	}
+	return h, nil
+}
+
+func (h heldFS) SyncDir(name string) error {
+	if d := h.dirs[filepath.Clean(name)]; d != nil {
+		return d.Sync()
+	}
+	return h.osFS.SyncDir(name)
+}
+
+func (h heldFS) release() (err error) {
+	for _, d := range h.dirs {
+		err = errors.Join(err, d.Close())
+	}
+	return err
+}
+
 // Unsynced is the operating system's file system, but nothing waits for the disk: what a log on it calls durable is lost with
 // the machine, and W3 does not hold. It is for measuring what durability costs.
 var Unsynced FS = unsynced{}
@@ -72,15 +112,19 @@ type unsyncedFile struct{ File }
 func (unsyncedFile) Sync() error { return nil }
 
 const (
-	dirPerm  = 0o750
-	filePerm = 0o640
+	dirPerm  = owned.DirMode
+	filePerm = owned.FileMode
 )
 
 func syncDir(fsys FS, dir string) error {
 	if err := fsys.SyncDir(dir); err != nil {
-		return fmt.Errorf("%w: directory %s: %w", errSync, dir, err)
+		return notSynced(dir, err)
 	}
 	return nil
+}
+
+func notSynced(dir string, err error) error {
+	return fmt.Errorf("%w: directory %s: %w", errSync, dir, err)
 }
 
 func syncFile(f File, name string) error {

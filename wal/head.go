@@ -1,7 +1,6 @@
 package wal
 
 import (
-	"crypto/rand"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -45,19 +44,19 @@ const (
 	flagRepaired      = 4
 )
 
-func newHead() (head, error) {
+func newHead(random io.Reader) (head, error) {
 	h := head{first: 1}
-	if _, err := io.ReadFull(rand.Reader, h.id.LogID[:]); err != nil {
+	if _, err := io.ReadFull(random, h.id.LogID[:]); err != nil {
 		return h, fmt.Errorf("wal: make a log id: %w", err)
 	}
 	return h, nil
 }
 
 // newLife draws the life of an opening.
-func newLife() (uint64, error) {
+func newLife(random io.Reader) (uint64, error) {
 	var b [8]byte
 	for {
-		if _, err := io.ReadFull(rand.Reader, b[:]); err != nil {
+		if _, err := io.ReadFull(random, b[:]); err != nil {
 			return 0, fmt.Errorf("wal: draw a life: %w", err)
 		}
 		if life := binary.LittleEndian.Uint64(b[:]); life != 0 {

@@ -3,6 +3,7 @@ package wal
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -10,9 +11,19 @@ import (
 	"syscall"
 )
 
+// Locker is an FS that locks directories by itself. One that shows a real directory needs no lock of its own. It is exported for the simulator
+// (test/sim), whose disk is in memory.
+type Locker interface {
+	// Lock takes a directory until the lock is closed; ErrLocked if another has it.
+	Lock(dir string) (io.Closer, error)
+}
+
 // lockDir takes the directory for this process (N4). The kernel drops the lock with the process, however it dies, so
-// there is nothing to clean up after a kill -9. It does not go through FS: a lock is no content of a disk.
-func lockDir(dir string) (*os.File, error) {
+// there is nothing to clean up after a kill -9. It does not go through FS, unless that has locks: a lock is no content of a disk.
+func lockDir(fsys FS, dir string) (io.Closer, error) {
+	if l, ok := fsys.(Locker); ok {
+		return l.Lock(dir)
+	}
 	name := filepath.Join(dir, lockName)
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, filePerm)
 	if err != nil {
@@ -55,9 +66,9 @@ func readPid(name string) string {
 	return pid
 }
 
-// lockHolder says who has the directory, "" if nobody. It takes the lock for a moment: an Open that comes just then
+// Holder says which process has the log of dir open, "" if none has. It takes the lock for a moment: an Open that comes just then
 // is told ErrLocked.
-func lockHolder(dir string) string {
+func Holder(dir string) string {
 	name := filepath.Join(dir, lockName)
 	f, err := os.Open(name)
 	if err != nil {

@@ -1,9 +1,11 @@
 package wal
 
 import (
+	"crypto/rand"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
-	"os"
 	"sync"
 )
 
@@ -16,14 +18,23 @@ type Options struct {
 	// Snapshots that are kept. Default 3. With 1 there is none to fall back to when its checksum is bad; each one more
 	// costs its size on disk.
 	Snapshots int
+	// Reserve is how many bytes the log keeps on the disk for what makes room when it is full; see Spend. Default 0: none. On a disk that is
+	// not 64 times as large there is none.
+	Reserve int64
 	// Writer is how records get to the file; the bytes are the same. Default DirectWriter.
 	Writer Writer
 	// FS is the byte seam; default the operating system.
 	FS FS
+	// OnLocked, if not nil, is called once the directory belongs to this Log, before anything is read: Open reads the whole log, which takes as
+	// long as the disk likes. An error of it ends Open, which returns it as it is.
+	OnLocked func() error
 	// OnRecord, if not nil, hears every good record of the log while Open reads it to check it, oldest segment first. A caller
 	// that must know before Replay what the log says further on spares itself one more reading. data is valid until OnRecord
 	// returns. Only when Open returns without an error are these the records that there are.
 	OnRecord func(i Index, typ byte, data []byte)
+	// Random is where ids and lives are drawn from; default crypto/rand. Only the simulator (test/sim) gives another one, so that a seed repeats
+	// itself: two logs with one id are one log to their peers.
+	Random io.Reader
 	// Logger hears what recovery did: a tail cut, a bad snapshot passed over. Default slog.Default().
 	Logger *slog.Logger
 
@@ -36,8 +47,8 @@ const (
 )
 
 func (o Options) withDefaults() (Options, error) {
-	if o.SegmentSize < 0 || o.Snapshots < 0 {
-		return o, fmt.Errorf("wal: options: SegmentSize %d and Snapshots %d must not be negative", o.SegmentSize, o.Snapshots)
+	if o.SegmentSize < 0 || o.Snapshots < 0 || o.Reserve < 0 {
+		return o, fmt.Errorf("wal: options: SegmentSize %d, Snapshots %d and Reserve %d must not be negative", o.SegmentSize, o.Snapshots, o.Reserve)
 	}
 	if o.SegmentSize == 0 {
 		o.SegmentSize = defaultSegmentSize
@@ -47,6 +58,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.FS == nil {
 		o.FS = osFS{}
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
@@ -66,8 +80,8 @@ type Log struct {
 	// Set by Open, and never changed.
 	dir  string
 	opts Options // defaults are filled in
-	fs   FS      // that of opts
-	lock *os.File
+	fs   FS      // that of opts, with the directories held that an open log syncs
+	lock io.Closer
 
 	mu       sync.Mutex    // guards what follows; Append holds it over its fsync, so that what is read under it is durable
 	head     head          // as it is on disk, or was before a failed write
@@ -75,6 +89,7 @@ type Log struct {
 	tail     segmentWriter // of the last segment; nil: the next append opens one
 	last     Index         // of the newest durable record; head.first-1 if there is none
 	frames   []frame       // Append's memory, used again; empty between two calls
+	reserved int64         // the length of the reserve
 	failed   error         // the first error that is final (W4): nothing is written after it
 	closed   bool          // by Close: the directory may have another owner
 
@@ -147,10 +162,10 @@ func (l *Log) Close() error {
 	defer l.snapMu.Unlock()
 	l.closed, l.snapDone = true, true
 	err := l.closeTail()
-	if lockErr := l.lock.Close(); err == nil {
-		err = lockErr
+	if held, ok := l.fs.(heldFS); ok {
+		err = errors.Join(err, held.release())
 	}
-	if err != nil {
+	if err = errors.Join(err, l.lock.Close()); err != nil {
 		return fmt.Errorf("wal: close %s: %w", l.dir, err)
 	}
 	return nil
@@ -179,7 +194,7 @@ func (l *Log) usableLocked() error {
 // failLocked turns what went wrong into what the caller can do about it: wait for room, or open the log again.
 func (l *Log) failLocked(op string, err error) error {
 	if isNoSpace(err) {
-		return fmt.Errorf("wal: %s in %s: %w; make room, then it goes on: %w", op, l.dir, ErrDiskFull, err)
+		return fmt.Errorf("wal: %s in %s is tried again: %w", op, l.dir, noRoom(err))
 	}
 	if l.failed == nil {
 		l.failed = err

@@ -16,6 +16,7 @@ import (
 //	DIR/cut/…                                  what recovery and repair took out, kept aside
 //	DIR/heritage                               what a retired log left to this one, until it is stored in it (retire.go)
 //	DIR/retired/LOG/…                          segments and snapshots of the log that was retired last
+//	DIR/reserve                                room for what makes room on a full disk (reserve.go)
 const (
 	lockName     = "lock"
 	headName     = "head"
@@ -24,6 +25,7 @@ const (
 	cutName      = "cut"
 	heritageName = "heritage"
 	retiredName  = "retired"
+	reserveName  = "reserve"
 
 	tmpSuffix      = ".tmp"
 	badSuffix      = ".bad"

@@ -19,12 +19,21 @@ func Open(dir string, o Options) (*Log, error) {
 	if err := makeDir(o.FS, dir); err != nil {
 		return nil, openError(dir, err)
 	}
-	lock, err := lockDir(dir)
+	lock, err := lockDir(o.FS, dir)
 	if err != nil {
 		return nil, err
 	}
+	if o.OnLocked != nil {
+		if err := o.OnLocked(); err != nil {
+			return nil, errors.Join(err, lock.Close())
+		}
+	}
 	l := &Log{dir: dir, opts: o, fs: o.FS, lock: lock}
-	if err := l.recover(); err != nil {
+	err = l.recover()
+	if err == nil {
+		l.fs, err = holdDirs(l.fs, dir, filepath.Join(dir, segmentsName), filepath.Join(dir, snapshotsDir))
+	}
+	if err != nil {
 		_ = lock.Close()
 		return nil, openError(dir, err)
 	}
@@ -36,13 +45,13 @@ func openError(dir string, err error) error {
 	if errors.As(err, &corrupt) {
 		return err
 	}
-	if isNoSpace(err) {
-		return fmt.Errorf("wal: open %s: %w; make room and start again: %w", dir, ErrDiskFull, err)
+	if isNoSpace(err) || noDescriptor(err) { // for want of a descriptor nothing was synced, so the next Open may try again
+		return fmt.Errorf("wal: open %s: %w", dir, noRoom(err))
 	}
 	return fmt.Errorf("wal: open %s: %w", dir, err)
 }
 
-// recover looks, decides, acts, and makes the new incarnation durable.
+// recover looks, decides, makes the new incarnation durable, and then acts: doc.go has the steps.
 func (l *Log) recover() error {
 	if err := l.finishRetirement(); err != nil {
 		return err
@@ -56,7 +65,7 @@ func (l *Log) recover() error {
 		return corrupt
 	}
 	if !p.fresh {
-		if err := l.syncUnsynced(p); err != nil {
+		if err := l.startIncarnation(s.head); err != nil {
 			return err
 		}
 	}
@@ -66,43 +75,28 @@ func (l *Log) recover() error {
 		}
 	}
 	if p.fresh {
-		return l.create(1)
+		if err := l.create(1); err != nil {
+			return err
+		}
+		return l.openReserve()
 	}
-	if err := l.carryOut(p); err != nil {
+	if err := l.removeDead(p); err != nil { // which may make room
+		return err
+	}
+	if err := l.settle(p); err != nil {
 		return err
 	}
 	l.adopt(s, p)
-	return l.startIncarnation()
-}
-
-// syncUnsynced syncs what a process that died (and not the machine) may have left unsynced, before anything relies on
-// it: the head, the entries of all directories, the tail, and the segment before it, whose seal may be the last thing
-// that was written. Only the tail's torn end is synced in vain.
-func (l *Log) syncUnsynced(p plan) error {
-	files := []string{filepath.Join(l.dir, headName)}
-	for i := max(0, len(p.segments)-2); i < len(p.segments); i++ {
-		files = append(files, segmentFile(l.dir, p.segments[i].scan.first))
-	}
-	for _, name := range files {
-		if err := changeFile(l.fs, name, func(File) error { return nil }); err != nil {
-			return err
-		}
-	}
-	for _, sub := range []string{"", segmentsName, snapshotsDir} {
-		if err := syncDir(l.fs, filepath.Join(l.dir, sub)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return l.openReserve()
 }
 
 // create starts a new log. The head comes last: it proves that the segment before it is there.
 func (l *Log) create(incarnation uint64) (err error) {
-	if l.head, err = newHead(); err != nil {
+	if l.head, err = newHead(l.opts.Random); err != nil {
 		return err
 	}
 	l.head.id.Incarnation = incarnation
-	if l.head.id.Life, err = newLife(); err != nil {
+	if l.head.id.Life, err = newLife(l.opts.Random); err != nil {
 		return err
 	}
 	for _, sub := range []string{segmentsName, snapshotsDir} {
@@ -117,41 +111,31 @@ func (l *Log) create(incarnation uint64) (err error) {
 	return createHead(l.fs, l.dir, l.head)
 }
 
-// carryOut does what the plan says. Each step leaves a directory for which the same plan, or the rest of it, is made again.
-func (l *Log) carryOut(p plan) error {
+// removeDead removes the segments that the plan says are dead. A crash leaves some, for which the same plan is made again.
+func (l *Log) removeDead(p plan) error {
 	for _, first := range p.remove {
 		if err := removeSegment(l.fs, l.dir, first); err != nil {
 			return err
 		}
 	}
-	if len(p.remove) > 0 {
-		if err := syncDir(l.fs, filepath.Join(l.dir, segmentsName)); err != nil {
-			return err
-		}
-	}
-	if !p.cut {
+	if len(p.remove) == 0 {
 		return nil
 	}
-	c, err := cutAside(l.fs, l.dir, p.segments[len(p.segments)-1].scan)
-	if err != nil {
-		return err
-	}
-	l.opts.Logger.Warn("wal: cut a torn tail", "dir", l.dir, "file", c.File, "offset", c.Offset, "bytes", c.Bytes, "next", c.Next, "kept", c.Kept)
-	return nil
+	return syncDir(l.fs, filepath.Join(l.dir, segmentsName))
 }
 
 func (l *Log) adopt(s *analysis, p plan) {
-	l.head, l.snapshots = s.head, s.snapshots
+	l.snapshots = s.snapshots
 	for i := range p.segments {
 		l.segments = append(l.segments, segment{first: p.segments[i].scan.first, size: p.segments[i].scan.end})
 	}
 	l.last = p.segments[len(p.segments)-1].scan.next() - 1
 }
 
-// startIncarnation makes the next incarnation durable (N4), and its life (R14).
-func (l *Log) startIncarnation() (err error) {
-	h := l.head
-	if h.id.Life, err = newLife(); err != nil {
+// startIncarnation makes the next incarnation durable (N4), and its life (R14), and with them all else that the head says: the slot that was
+// read may be in memory alone, if its fsync has failed (W4), and what is removed next is removed because of it.
+func (l *Log) startIncarnation(h head) (err error) {
+	if h.id.Life, err = newLife(l.opts.Random); err != nil {
 		return err
 	}
 	h.serial++

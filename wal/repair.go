@@ -3,6 +3,7 @@ package wal
 import (
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 )
@@ -19,13 +20,19 @@ import (
 // repaired, too: a node reads what is left, takes over what is right whatever was lost, and retires it (R14).
 //
 // Errors: ErrLocked; ErrDiskFull. After any error, or a crash, Repair may be called again.
-func Repair(dir string) (Report, error) { return repair(osFS{}, dir) }
+func Repair(dir string) (Report, error) { return RepairWith(dir, Options{}) }
 
-func repair(fsys FS, dir string) (r Report, err error) {
+// RepairWith is Repair of a log that is opened with such options, of which FS and Random count. It is exported for the simulator (test/sim), whose
+// logs are on a disk of its own.
+func RepairWith(dir string, o Options) (r Report, err error) {
+	if o, err = o.withDefaults(); err != nil {
+		return Report{Dir: dir}, err
+	}
+	fsys := o.FS
 	if _, err := fsys.ReadDir(dir); err != nil {
 		return Report{Dir: dir}, fmt.Errorf("wal: repair %s: %w", dir, err)
 	}
-	lock, err := lockDir(dir)
+	lock, err := lockDir(fsys, dir)
 	if err != nil {
 		return Report{Dir: dir}, err
 	}
@@ -38,7 +45,7 @@ func repair(fsys FS, dir string) (r Report, err error) {
 	if s.former {
 		return before, before.Damage // nothing is wrong with it
 	}
-	work := repairer{fsys: fsys, dir: dir}
+	work := repairer{fsys: fsys, dir: dir, random: o.Random}
 	if err := work.apply(s, chooseTarget(s, before)); err != nil {
 		return before, fmt.Errorf("wal: repair %s: %w", dir, orDiskFull(err))
 	}
@@ -53,7 +60,7 @@ func repair(fsys FS, dir string) (r Report, err error) {
 
 func orDiskFull(err error) error {
 	if isNoSpace(err) {
-		return fmt.Errorf("%w; make room and repair again: %w", ErrDiskFull, err)
+		return noRoom(err)
 	}
 	return err
 }
@@ -111,10 +118,11 @@ func newestUpTo(ascending []Index, limit Index) (newest Index, ok bool) {
 
 // repairer makes a log the target.
 type repairer struct {
-	fsys  FS
-	dir   string
-	aside string   // below dir: where it keeps what it takes out
-	lost  []string // for people, in order
+	fsys   FS
+	dir    string
+	random io.Reader
+	aside  string   // below dir: where it keeps what it takes out
+	lost   []string // for people, in order
 }
 
 func (r *repairer) lose(format string, args ...any) {
@@ -124,7 +132,7 @@ func (r *repairer) lose(format string, args ...any) {
 // apply goes in this order: the new identity first, so that a half-repaired log that looks sound is not taken for the
 // old one; then what goes, from the newest on; then the tail.
 func (r *repairer) apply(s *analysis, t target) error {
-	h, err := newHead()
+	h, err := newHead(r.random)
 	if err != nil {
 		return err
 	}

@@ -137,7 +137,7 @@ func TestW7_RepairCrashesAndGoesOn(t *testing.T) {
 		flip(t, filepath.Join(v.dir, bad.File), int(bad.Offset)+9)
 		d := newDisk(t, v.dir)
 		d.crashAt = k
-		_, err := repair(d, v.dir)
+		_, err := RepairWith(v.dir, Options{FS: d})
 		if err != nil && !errors.Is(err, errCrash) {
 			t.Fatalf("step %d: %v", k, err)
 		}

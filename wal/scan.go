@@ -7,8 +7,10 @@ type scan struct {
 	offsets []int64 // of each good entry; tornOrCorrupt needs them, nobody after it
 	lastAt  int64   // offset of the last good entry
 	end     int64   // where the good entries end
-	size    int64   // of the bytes scanned
-	sealed  bool
+	// lastAppend is where the last Append of which there is a good entry begins: everything before it was synced.
+	lastAppend int64
+	size       int64 // of the bytes scanned
+	sealed     bool
 }
 
 // records is how many records are good; the seal is none.
@@ -35,6 +37,7 @@ func scanSegment(b []byte, first Index, each func(off int64, e entry)) scan {
 		}
 		s.offsets, s.lastAt = append(s.offsets, s.end), s.end
 		s.entries++
+		s.lastAppend = s.offsetOf(e.group())
 		if e.seal() {
 			s.sealed = true
 		} else if each != nil {

@@ -5,7 +5,8 @@ import (
 )
 
 // makeSegment makes the directory and the empty file of a segment, durable with its entries when it returns. What an
-// earlier attempt left is taken up.
+// earlier attempt left is taken up. A new directory cannot be held open yet: for want of a file descriptor to sync it the caller takes the segment
+// back, as it does without room.
 func makeSegment(fsys FS, dir string, first Index) error {
 	segDir := segmentDir(dir, first)
 	if err := makeDir(fsys, segDir); err != nil {
@@ -14,7 +15,11 @@ func makeSegment(fsys FS, dir string, first Index) error {
 	if err := writeFile(fsys, segmentFile(dir, first)); err != nil {
 		return err
 	}
-	return syncDir(fsys, segDir)
+	err := fsys.SyncDir(segDir)
+	if err == nil || noDescriptor(err) {
+		return err
+	}
+	return notSynced(segDir, err)
 }
 
 // removeSegment removes a segment: file before directory, so that what a crash leaves is a directory without its file.

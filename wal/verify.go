@@ -18,7 +18,7 @@ func verify(fsys FS, dir string) (Report, *analysis, plan, error) {
 	if _, err := fsys.ReadDir(dir); err != nil {
 		return Report{Dir: dir}, nil, plan{}, fmt.Errorf("wal: verify %s: %w", dir, err)
 	}
-	r := Report{Dir: dir, Holder: lockHolder(dir)}
+	r := Report{Dir: dir, Holder: Holder(dir)}
 	s, err := analyze(fsys, dir, nil)
 	if err != nil {
 		return r, nil, plan{}, err

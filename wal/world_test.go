@@ -34,11 +34,17 @@ func quiet(o Options) Options {
 	return o
 }
 
-const smallSegment = 700
+const (
+	smallSegment = 700
+	smallReserve = 900
+)
 
 func newWorld(t *testing.T, dir string, o Options) *world {
 	if o.SegmentSize == 0 {
 		o.SegmentSize = smallSegment
+	}
+	if o.Reserve == 0 {
+		o.Reserve = smallReserve
 	}
 	return &world{t: t, dir: dir, opts: quiet(o), snapshots: map[Index]string{}}
 }
@@ -122,6 +128,36 @@ func (w *world) cut(to Index) error {
 	return w.again(func() error { return w.log.Cut(to) })
 }
 
+// spend gives up a part of the reserve, and refill makes it whole. Nothing but room depends on either.
+func (w *world) spend() error {
+	before := w.log.Reserved()
+	err := w.again(func() error {
+		_, err := w.log.Spend(300)
+		return err
+	})
+	if now := w.log.Reserved(); err == nil && now != before-300 {
+		w.t.Errorf("%d bytes are reserved, %d of %d were given up", now, 300, before)
+	}
+	return err
+}
+
+// makeWhole: Open may have found no room.
+func (w *world) makeWhole() error {
+	if !w.log.Short() {
+		return nil
+	}
+	w.retries++
+	return w.refill()
+}
+
+func (w *world) refill() error {
+	err := w.again(w.log.Refill)
+	if err == nil && w.log.Short() {
+		w.t.Errorf("the reserve is %d bytes after it was filled up", w.log.Reserved())
+	}
+	return err
+}
+
 func (w *world) close() error {
 	l := w.log
 	w.log = nil
@@ -146,9 +182,12 @@ func (w *world) script() error {
 		w.snapshot,
 		func() error { return w.append(5, "after the snapshot") },
 		func() error { return w.append(30, "many in one segment") },
+		w.makeWhole,
+		w.spend,
 		func() error { return w.cut(w.log.Last()) },
 		w.snapshot,
 		func() error { return w.append(4, "and on") },
+		w.refill,
 		func() error { return w.cut(w.newest) },
 		w.reopen,
 		func() error { return w.append(25, "a second life") },

@@ -16,6 +16,7 @@ const progress = 4 << 10
 // count, because renew is called when reading starts again. A nil readDeadline sets none. The reader's goroutine owns it.
 type readDeadline struct {
 	conn    interface{ SetReadDeadline(time.Time) error }
+	beneath bool          // bytes are counted beneath TLS (cameBeneath): a record comes as a whole, and may be as long as four times progress
 	stall   time.Duration // for progress bytes within a message
 	silence time.Duration // between messages; 0: for ever
 
@@ -53,8 +54,10 @@ func (d *readDeadline) afterRead(n int, err error) error {
 	if d == nil {
 		return err
 	}
-	d.got += n
-	d.due = d.due || d.got >= progress
+	if !d.beneath {
+		d.got += n
+		d.due = d.due || d.got >= progress
+	}
 	switch {
 	case !errors.Is(err, os.ErrDeadlineExceeded):
 		return err
@@ -62,4 +65,15 @@ func (d *readDeadline) afterRead(n int, err error) error {
 		return fmt.Errorf("%w: nothing in %v (MaxSilence)", ErrSilent, d.silence)
 	}
 	return fmt.Errorf("%w: less than %d bytes in %v (ReadStall)", ErrStalled, progress, d.stall)
+}
+
+// cameBeneath counts bytes that have come while the frameReader waits for a record. TLS may need several reads for one, so a new deadline is set here.
+func (d *readDeadline) cameBeneath(n int) {
+	if d == nil {
+		return
+	}
+	if d.got += n; d.armed && d.got >= progress {
+		d.got = 0
+		_ = d.conn.SetReadDeadline(time.Now().Add(d.stall)) // the next read says when the connection is gone
+	}
 }

@@ -12,15 +12,16 @@ import (
 type dialer struct {
 	s        *socket
 	to       endpoint
+	peer     string // whom it dials; "" on plain sockets
 	endpoint int
 }
 
 // connectOnce is connect for sockets with one peer (R1).
-func (s *socket) connectOnce(address string) error {
+func (s *socket) connectOnce(address, peer string) error {
 	if !s.once.CompareAndSwap(false, true) {
 		return fmt.Errorf("%w: make another %s for %s (R1)", ErrSecondPeer, s.kind, address)
 	}
-	_, err := s.connect(address)
+	_, err := s.connect(address, peer)
 	if err != nil {
 		s.once.Store(false)
 	}
@@ -28,12 +29,17 @@ func (s *socket) connectOnce(address string) error {
 }
 
 // connect starts keeping an endpoint connected and returns at once.
-func (s *socket) connect(address string) (int, error) {
+func (s *socket) connect(address, peer string) (int, error) {
 	e, err := parseEndpoint(address)
 	if err != nil {
 		return 0, err
 	}
-	d := &dialer{s: s, to: e, endpoint: s.nextEndpoint()}
+	if s.opt.TLS != nil {
+		if _, err := s.opt.TLS.Client(peer); err != nil {
+			return 0, fmt.Errorf("zmqx: connect to %s: %w", e, err)
+		}
+	}
+	d := &dialer{s: s, to: e, peer: peer, endpoint: s.nextEndpoint()}
 	if !s.spawn(d.run) {
 		return 0, ErrClosed
 	}
@@ -69,12 +75,12 @@ func (d *dialer) dial() (*peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := d.s.handshake(conn, false)
+	g, err := d.s.handshake(conn, d.peer, false)
 	if err != nil {
 		conn.Close()
 		return nil, err
 	}
-	p, _, err := d.s.admit(conn, in, d.endpoint, math.MaxInt)
+	p, _, err := d.s.admit(g, d.endpoint, math.MaxInt)
 	if err != nil {
 		conn.Close()
 	}

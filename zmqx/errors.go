@@ -35,6 +35,10 @@ var (
 	// ErrHandshake: the peer does not speak ZMTP 3 NULL, is of the wrong socket type, or was too slow.
 	ErrHandshake = errors.New("zmqx: handshake failed")
 
+	// ErrRefused: the peer is not, or not any more, one that may be here. It has not proven who it is, it is another process than the one that
+	// was dialled, it belongs to another user of this machine, or Recheck has ended it.
+	ErrRefused = errors.New("zmqx: peer refused")
+
 	// ErrProtocol: the peer broke the framing after a good handshake.
 	ErrProtocol = errors.New("zmqx: protocol violation")
 

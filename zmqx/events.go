@@ -25,6 +25,7 @@ func (k EventKind) String() string {
 type Event struct {
 	Kind     EventKind
 	Peer     PeerID // 0 for Unreachable
+	From     string // the name that the peer has proven (Options.TLS); "" on plain sockets and for Unreachable
 	Endpoint int
 	Remote   string
 	Err      error

@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"sync/atomic"
+	"testing"
+	"time"
 )
 
 // peerCount is how many peers the socket has now, connects how many it ever had.
@@ -47,4 +49,40 @@ func (l *logCount) Handle(_ context.Context, r slog.Record) error {
 		l.n.Add(1)
 	}
 	return nil
+}
+
+// logs keeps the causes of refused connections.
+type logs struct {
+	slog.Handler
+	causes chan error
+}
+
+func newLogs() *logs { return &logs{slog.DiscardHandler, make(chan error, 1<<16)} }
+
+func (l *logs) logger() *slog.Logger { return slog.New(l) }
+
+func (l *logs) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l *logs) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "connection refused" {
+		r.Attrs(func(a slog.Attr) bool {
+			if err, ok := a.Value.Any().(error); ok {
+				l.causes <- err
+			}
+			return true
+		})
+	}
+	return nil
+}
+
+// await returns why the next connection was refused.
+func (l *logs) await(t testing.TB) error {
+	t.Helper()
+	select {
+	case err := <-l.causes:
+		return err
+	case <-time.After(deadlineForTests):
+		t.Fatal("no connection was refused")
+		return nil
+	}
 }

@@ -35,6 +35,8 @@ type frameReader struct {
 	deadline *readDeadline     // nil: wait for ever
 	pool     *bufferPool       // nil: always allocate
 	report   bool              // of messages above the limits: see Options.ReportTooLarge
+	share    *share            // of the memory that the socket's messages may take; nil: as much as it likes
+	most     int               // how large the buffer may grow; maxReadBuffer at most
 
 	buf   []byte
 	r, w  int   // buf[r:w] was read and not yet taken
@@ -44,7 +46,7 @@ type frameReader struct {
 }
 
 func newFrameReader(src io.Reader, lim limits) *frameReader {
-	return &frameReader{src: src, lim: lim, buf: make([]byte, minReadBuffer), step: minReadBuffer}
+	return &frameReader{src: src, lim: lim, buf: make([]byte, minReadBuffer), step: minReadBuffer, most: maxReadBuffer}
 }
 
 // next waits for at least one whole message and returns it with all others that came along.
@@ -92,7 +94,7 @@ func (f *frameReader) scan() (plan, error) {
 			return p, err
 		}
 		if n == 0 {
-			p.direct = direct || at+longHeader-p.end > maxReadBuffer
+			p.direct = direct || at+longHeader-p.end > f.most
 			return p, nil
 		}
 		if err := f.lim.admit(h, msgParts, msgBytes); err != nil {
@@ -102,7 +104,7 @@ func (f *frameReader) scan() (plan, error) {
 		direct = direct || size >= directSize
 		at += n + size
 		if at > f.w {
-			p.direct = direct || at-p.end > maxReadBuffer
+			p.direct = direct || at-p.end > f.most
 			return p, nil
 		}
 		if !h.command() {
@@ -169,7 +171,7 @@ func (f *frameReader) own(body []byte) []byte {
 // assemble reads one message part by part, large parts straight into their own memory.
 func (f *frameReader) assemble() ([]Received, error) {
 	var msg Message
-	total := 0
+	total, taken := 0, false
 	for {
 		h, err := f.header(len(msg), total)
 		if f.mayDiscard(err) {
@@ -177,6 +179,16 @@ func (f *frameReader) assemble() ([]Received, error) {
 		}
 		if err != nil {
 			return nil, err
+		}
+		if need := total + int(h.size); need > allowance && !taken && !h.command() {
+			if h.more() { // of what follows nothing is known
+				need = f.lim.message
+			}
+			if err := f.share.take(need); err != nil {
+				return nil, within(err)
+			}
+			taken = true
+			f.deadline.renew() // the wait was not the peer's
 		}
 		body, err := f.body(int(h.size))
 		if err != nil {
@@ -259,7 +271,7 @@ func (f *frameReader) fill(assembling bool) error {
 	n, err := f.read(room, mid)
 	f.w += n
 	if n == len(room) && !assembling {
-		f.step = min(2*f.step, maxReadBuffer)
+		f.step = f.larger()
 	}
 	switch {
 	case n > 0:
@@ -271,11 +283,19 @@ func (f *frameReader) fill(assembling bool) error {
 	return err
 }
 
+// larger doubles step within what the buffer may have, and asks for more of that when it is used up.
+func (f *frameReader) larger() int {
+	if 2*f.step > f.most && f.most < maxReadBuffer && f.share.grow() {
+		f.most = maxReadBuffer
+	}
+	return min(2*f.step, f.most)
+}
+
 // makeRoom moves what is unread to the front, and into a larger buffer when reads have been coming back full or a small
-// message needs it. scan sends messages above maxReadBuffer to assemble, so there is always room in the end.
+// message needs it. scan sends messages above most to assemble, so there is always room in the end.
 func (f *frameReader) makeRoom() {
 	unread := f.w - f.r
-	need := max(f.step, min(2*unread, maxReadBuffer))
+	need := max(f.step, min(2*unread, f.most))
 	if need > len(f.buf) {
 		grown := make([]byte, need)
 		copy(grown, f.buf[f.r:f.w])

@@ -112,7 +112,9 @@ func (w *frameWriter) write() error {
 		}
 	}
 	var err error
-	if len(w.pieces) == 1 {
+	if inside, ok := w.conn.(*stream); ok {
+		err = inside.writeAll(w.pieces)
+	} else if len(w.pieces) == 1 {
 		_, err = w.conn.Write(w.pieces[0])
 	} else {
 		w.out = net.Buffers(w.pieces)

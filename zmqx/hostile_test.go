@@ -73,7 +73,12 @@ func rawClient(t testing.TB, endpoint, kind, identity string) net.Conn {
 func besideAGoodPeer(t *testing.T, o Options, endpoint string, attack func(t *testing.T, address string, pull *Pull)) {
 	t.Helper()
 	pull, address := newPull(t, o, endpoint)
-	push := newPush(t, Options{}, address)
+	besideAPair(t, pull, address, newPush(t, Options{}, address), attack)
+}
+
+// besideAPair is besideAGoodPeer for a pair that the test has made.
+func besideAPair(t *testing.T, pull *Pull, address string, push *Push, attack func(t *testing.T, address string, pull *Pull)) {
+	t.Helper()
 	served := make(chan struct{}) // one token per answered message
 	var wg sync.WaitGroup
 	ctx, stop := context.WithCancel(testContext(t))

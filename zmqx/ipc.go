@@ -22,7 +22,12 @@ func (l *listener) openIPC(path string) error {
 		return err
 	}
 	u.SetUnlinkOnClose(false) // by name only: it would remove a successor's file
-	info, err := os.Lstat(path)
+	// Somebody who connects before the mode is set is refused by checkOwner like anybody else.
+	err = os.Chmod(path, 0o600)
+	var info os.FileInfo
+	if err == nil {
+		info, err = os.Lstat(path)
+	}
 	if err != nil {
 		u.Close()
 		return err

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"os"
+	"sync/atomic"
 	"time"
+
+	"github.com/go-zeromq/zmq4"
 )
 
 // listener accepts on one endpoint. Its goroutine does nothing else: each handshake runs in its own.
@@ -16,8 +20,9 @@ type listener struct {
 	endpoint int
 	net      net.Listener
 	pending  *pendingHandshakes
-	path     string      // ipc: the socket file
-	file     os.FileInfo // ipc: as it was made, to remove no other
+	path     string       // ipc: the socket file
+	file     os.FileInfo  // ipc: as it was made, to remove no other
+	warned   atomic.Int64 // when refused warned last, in nanoseconds of the clock
 }
 
 // listen opens an endpoint and returns its actual address.
@@ -72,39 +77,54 @@ func (l *listener) acceptLoop() {
 
 // take gives a new connection its own goroutine.
 func (l *listener) take(conn net.Conn) {
+	a := l.s.opt.Accepts.enter(conn, l.s.kind == zmq4.Router)
 	c := l.pending.add(conn)
-	if !l.s.spawn(func() { l.serve(c) }) {
+	if !l.s.spawn(func() { defer l.s.opt.Accepts.leave(a); l.serve(c, a) }) {
 		l.pending.remove(c)
 		conn.Close()
+		l.s.opt.Accepts.leave(a)
 	}
 }
 
 // serve shakes hands with a new connection and serves it as a peer.
-func (l *listener) serve(c *pending) {
-	in, err := l.s.handshake(c.conn, true)
+func (l *listener) serve(c *pending, a *accepted) {
+	g, err := l.s.handshake(c.conn, "", true)
 	l.pending.remove(c)
 	var p *peer
 	if err == nil {
-		p, err = l.admit(c.conn, in)
+		p, err = l.admit(g)
 	}
 	if err != nil {
-		l.s.opt.Logger.Debug("connection refused", "endpoint", l.net.Addr(), "remote", remoteName(c.conn), "cause", err)
+		l.refused(c.conn, err)
 		c.conn.Close()
 		return
 	}
+	l.s.opt.Accepts.shook(a, p)
 	l.s.serve(p)
 }
 
 // admit makes a peer of a connection; where there are MaxPeers already, the quietest of them has to go first.
-func (l *listener) admit(conn net.Conn, in *frameReader) (*peer, error) {
+func (l *listener) admit(g greeted) (*peer, error) {
 	for {
-		p, quietest, err := l.s.admit(conn, in, l.endpoint, l.s.opt.MaxPeers)
+		p, quietest, err := l.s.admit(g, l.endpoint, l.s.opt.MaxPeers)
 		if quietest == nil {
 			return p, err
 		}
 		quietest.fail(fmt.Errorf("%w: %d (MaxPeers), and this one was silent longest", ErrTooManyPeers, l.s.opt.MaxPeers))
 		<-quietest.gone
 	}
+}
+
+// refused logs why a connection became no peer. Somebody who may not be here, or whose key has expired, is for people to see, but not once for
+// each of its attempts.
+func (l *listener) refused(conn net.Conn, cause error) {
+	level := slog.LevelDebug
+	if now := time.Now().UnixNano(); errors.Is(cause, ErrRefused) {
+		if last := l.warned.Load(); now-last >= int64(time.Minute) && l.warned.CompareAndSwap(last, now) {
+			level = slog.LevelWarn
+		}
+	}
+	l.s.opt.Logger.Log(context.Background(), level, "connection refused", "endpoint", l.net.Addr(), "remote", remoteName(conn), "cause", cause)
 }
 
 // close stops accepting. Peers are not touched.
@@ -119,22 +139,43 @@ func (l *listener) close() error {
 	return err
 }
 
-// handshake does the whole of it within HandshakeTimeout, or until the socket closes.
-func (s *socket) handshake(conn net.Conn, server bool) (*frameReader, error) {
+// greeted is a connection whose handshakes are over.
+type greeted struct {
+	conn  net.Conn // inside TLS where there is TLS
+	in    *frameReader
+	proof proof
+}
+
+// handshake does the whole of it within HandshakeTimeout, or until the socket closes: first it is settled who the peer is, then ZMTP begins. dialled is
+// the name given to ConnectTo.
+func (s *socket) handshake(conn net.Conn, dialled string, server bool) (g greeted, err error) {
 	setSocketOptions(conn, s.opt)
 	stop := context.AfterFunc(s.ctx, func() { conn.Close() })
 	defer stop()
 	if err := conn.SetDeadline(time.Now().Add(s.opt.HandshakeTimeout)); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrHandshake, err)
+		return g, fmt.Errorf("%w: %w", ErrHandshake, err)
 	}
-	in := newFrameReader(conn, s.opt.limits())
-	if err := shakeHands(conn, in, s.kind, server); err != nil {
-		return nil, err
+	if err := checkOwner(conn); err != nil {
+		return g, fmt.Errorf("%w: %w", ErrHandshake, err)
+	}
+	g.conn = conn
+	if s.opt.TLS != nil {
+		g.proof.checks = s.checksSoFar()
+		if g.conn, err = secure(conn, s.opt.TLS, dialled, server, &g.proof); err != nil {
+			return g, fmt.Errorf("%w: %w", ErrHandshake, err)
+		}
+	}
+	g.in = newFrameReader(g.conn, s.opt.limits())
+	if err := shakeHands(g.conn, g.in, s.kind, server); err != nil {
+		if s.opt.TLS != nil && !server {
+			err = refusal(err)
+		}
+		return g, err
 	}
 	if err := conn.SetDeadline(time.Time{}); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrHandshake, err)
+		return g, fmt.Errorf("%w: %w", ErrHandshake, err)
 	}
-	return in, nil
+	return g, nil
 }
 
 // sleep is false when ctx ended it.

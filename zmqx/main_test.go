@@ -13,7 +13,13 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if do := os.Getenv(asStranger); do != "" {
+		strangersPart(do)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // deadlineForTests is when a test gives up. It is never waited for when the code is right.
 const deadlineForTests = 20 * time.Second

@@ -19,7 +19,8 @@ type PeerID uint64
 // Received is a message and where it came from.
 type Received struct {
 	Peer     PeerID
-	Endpoint int // which Connect or Listen of the socket, counted from 0
+	From     string // the name that the peer has proven (Options.TLS); "" on plain sockets
+	Endpoint int    // which Connect or Listen of the socket, counted from 0
 	Msg      Message
 	TooLarge uint64 // bytes of a message above the limits, which was thrown away; Msg is nil then. Only with Options.ReportTooLarge.
 }

@@ -11,7 +11,7 @@ import (
 // construction; changing them later has no effect.
 type Options struct {
 	// MaxFrame is the largest part accepted or sent, in bytes. Default 64 MiB. Too small refuses honest peers (they are
-	// disconnected); too large lets each of MaxPeers hold that much memory, after having sent it.
+	// disconnected); ReceiveBytes grows with it.
 	MaxFrame int
 	// MaxParts is the largest number of parts of a message. Default 16. Each part costs 24 bytes beside its own.
 	MaxParts int
@@ -22,6 +22,22 @@ type Options struct {
 	// answer. Default: the peer is disconnected. Nothing is kept of them; one of more than 1 GiB ends the connection in any case.
 	ReportTooLarge bool
 
+	// ReceiveBytes bounds the memory of messages above 64 KiB that are being received, or that their peer's reader holds for Recv, over all peers
+	// of the socket. Default twice MaxMessage and 16 MiB; it must be twice MaxMessage at least. At the bound a message waits until there is room,
+	// and TCP holds its sender back; a sender that is slower than 1 MiB/s meanwhile, after ReadStall, is disconnected. Too small makes large
+	// messages wait for each other; large values are memory that strangers can hold. Beside it are two batches that lie ready for Recv, and
+	// 128 KiB for each peer, 320 KiB with TLS.
+	ReceiveBytes int
+	// Known tells by a message that its sender is one of ours. Half of ReceiveBytes is for known peers alone, and strangers are evicted before
+	// them (MaxPeers). It is called with every message of a peer until it says true, from the goroutines of peers, with the message
+	// as it was on the wire; it must not keep it. Default: all are known.
+	Known func(Message) bool
+
+	// TLS puts all connections of the socket into TLS, over tcp and ipc alike, where both sides prove who they are before anything else is said; a
+	// peer that does not speak it is refused. Received and Event then carry the peer's name, ConnectTo has to be used instead of
+	// Connect, and every peer is known. Default: plain ZMTP, for unix sockets and for peers that do not need to be believed.
+	TLS TLS
+
 	// QueueMessages bounds what waits for one peer, in messages. Default 16384. At 1 every message is a system call; a
 	// large value only costs 24 bytes per message.
 	QueueMessages int
@@ -29,7 +45,7 @@ type Options struct {
 	// small starves a fast connection (keep it above bandwidth × delay); large values are memory a stuck peer can hold.
 	QueueBytes int
 
-	// HandshakeTimeout is for the whole of connecting and greeting. Default 2 s. Below the round trip nothing ever
+	// HandshakeTimeout is for the whole of connecting, TLS and greeting. Default 2 s. Below the round trip nothing ever
 	// connects; a large value lets silent clients occupy MaxHandshakes for long (they are evicted when it is full).
 	HandshakeTimeout time.Duration
 	// ReadStall is how long a peer may take for the next 4 KiB (or the end) of a message it has begun. Default 10 s.
@@ -61,8 +77,11 @@ type Options struct {
 	// reached, the oldest is evicted in favour of the newest: an honest one takes milliseconds.
 	MaxHandshakes int
 	// MaxPeers bounds the peers of one listener. Default 1024. One more evicts the one that was silent longest, those
-	// first that never spoke. Too small makes honest peers evict each other; large ones cost two goroutines each.
+	// first that never spoke, and strangers before known peers. Too small makes honest peers evict each other; large ones cost two goroutines each.
 	MaxPeers int
+
+	// Accepts bounds the connections of all listeners of all sockets that share it, as far as their file descriptors go. Default: none.
+	Accepts *AcceptLimit
 
 	// MaxSubscriptions bounds the subscriptions of one subscriber at a PUB. Default 1024. A subscriber that wants more is
 	// disconnected.
@@ -85,6 +104,7 @@ func (o Options) withDefaults(push bool) (Options, error) {
 	setting(&errs, "MaxFrame", &o.MaxFrame, 64*mib)
 	setting(&errs, "MaxParts", &o.MaxParts, 16)
 	setting(&errs, "MaxMessage", &o.MaxMessage, o.MaxFrame+64<<10)
+	setting(&errs, "ReceiveBytes", &o.ReceiveBytes, 2*o.MaxMessage+16*mib)
 	setting(&errs, "QueueMessages", &o.QueueMessages, 16384)
 	setting(&errs, "QueueBytes", &o.QueueBytes, 16*mib)
 	setting(&errs, "HandshakeTimeout", &o.HandshakeTimeout, 2*time.Second)
@@ -108,6 +128,9 @@ func (o Options) withDefaults(push bool) (Options, error) {
 	}
 	if o.MaxMessage < o.MaxFrame {
 		errs = append(errs, fmt.Errorf("zmqx: option MaxMessage (%d) is below MaxFrame (%d): raise it, or lower MaxFrame", o.MaxMessage, o.MaxFrame))
+	}
+	if o.ReceiveBytes/2 < o.MaxMessage {
+		errs = append(errs, fmt.Errorf("zmqx: option ReceiveBytes (%d) is below twice MaxMessage (%d): raise it, or lower MaxMessage", o.ReceiveBytes, o.MaxMessage))
 	}
 	if o.BackoffMax < o.BackoffMin {
 		errs = append(errs, fmt.Errorf("zmqx: option BackoffMax (%v) is below BackoffMin (%v)", o.BackoffMax, o.BackoffMin))

@@ -2,6 +2,7 @@ package zmqx
 
 import (
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,12 +14,14 @@ type peer struct {
 	id       PeerID
 	endpoint int    // which Connect or Listen it came by
 	remote   string // for people
+	proof    proof  // who it is, as far as it had to prove that
 	conn     net.Conn
 	in       *frameReader   // the handshake's goroutine, then the reader owns it
 	out      *frameWriter   // the writer owns it
 	queue    *sendQueue     // any goroutine puts, the writer takes; a PUSH gives its one queue to each peer in turn
 	topics   *subscriptions // what the subscriber wants; PUB only, else nil
 
+	known atomic.Bool   // Options.Known has said so
 	heard atomic.Int64  // when the reader last got a batch, in nanoseconds of the clock; 0 for never
 	gone  chan struct{} // closed when it is no longer among the socket's peers
 	quit  chan struct{} // closed by the first fail, together with conn: both loops then end
@@ -35,23 +38,34 @@ func (p *peer) fail(cause error) {
 	})
 }
 
-// quieter reports whether p was silent for longer than o; of two that never spoke it is the one that came first.
+// quieter reports whether p was silent for longer than o; of two that never spoke it is the one that came first. A stranger is quieter than any
+// known peer.
 func (p *peer) quieter(o *peer) bool {
+	if a, b := p.known.Load(), o.known.Load(); a != b {
+		return b
+	}
 	a, b := p.heard.Load(), o.heard.Load()
 	return a < b || a == b && p.id < o.id
 }
 
 // readLoop delivers batches until the connection or deliver fails.
-func (p *peer) readLoop(deliver func(*peer, []Received) error) error {
+func (p *peer) readLoop(known func(Message) bool, deliver func(*peer, []Received) error) error {
+	share := p.in.share
+	defer share.end()
 	for {
 		batch, err := p.in.next()
 		if err != nil {
 			return err
 		}
+		share.complete()
 		p.heard.Store(time.Now().UnixNano())
+		if !p.known.Load() && slices.ContainsFunc(batch, func(r Received) bool { return r.Msg != nil && known(r.Msg) }) {
+			p.known.Store(true)
+		}
 		if err := deliver(p, batch); err != nil {
 			return err
 		}
+		share.giveBack()
 	}
 }
 

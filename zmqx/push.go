@@ -23,7 +23,10 @@ func NewPush(o Options) (*Push, error) {
 }
 
 // Connect starts keeping a connection to the endpoint; it does not wait for it. A second call is ErrSecondPeer.
-func (p *Push) Connect(endpoint string) error { return p.connectOnce(endpoint) }
+func (p *Push) Connect(endpoint string) error { return p.connectOnce(endpoint, "") }
+
+// ConnectTo is Connect to the process of that name, and to no other that answers there (Options.TLS). A plain socket does not look at the name.
+func (p *Push) ConnectTo(endpoint, name string) error { return p.connectOnce(endpoint, name) }
 
 // TrySend queues all of msgs or none: ErrFull when there is no room.
 func (p *Push) TrySend(msgs ...Message) error {

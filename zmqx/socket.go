@@ -29,6 +29,7 @@ type socket struct {
 	opt    Options   // defaults are filled in
 	role   role      // the Push, Pull, … that embeds this socket
 	events *notifier // outlives every goroutine of wg, since these notify
+	intake *intake
 
 	ctx    context.Context // ends when Close stops lingering: from then on no peer is admitted
 	cancel context.CancelFunc
@@ -38,6 +39,7 @@ type socket struct {
 
 	mu        sync.Mutex       // guards what follows
 	closing   bool             // from the beginning of Close: no goroutine is spawned any more
+	checks    int              // calls of Recheck so far
 	lastID    PeerID           // of the newest peer; ids are never used again
 	endpoints int              // calls of Connect and Listen so far; the next one's number
 	peers     map[PeerID]*peer // those that serve runs, from admit until both loops have ended
@@ -57,7 +59,7 @@ func newSocket[R role](r R, base **socket, kind zmq4.SocketType, o Options) (R, 
 	}
 	s := &socket{kind: kind, opt: o, role: r, peers: make(map[PeerID]*peer), closed: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.events = newNotifier(o.OnEvent)
+	s.events, s.intake = newNotifier(o.OnEvent), newIntake(o)
 	*base = s
 	return r, nil
 }
@@ -87,30 +89,41 @@ func (s *socket) nextEndpoint() int {
 
 // admit makes a peer of a connection that has shaken hands. If the endpoint has most peers already, it makes none and
 // returns the quietest of them.
-func (s *socket) admit(conn net.Conn, in *frameReader, endpoint, most int) (p, quietest *peer, err error) {
+func (s *socket) admit(g greeted, endpoint, most int) (p, quietest *peer, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ctx.Err() != nil {
 		return nil, nil, ErrClosed
 	}
+	if g.proof.checks != s.checks {
+		if err := s.stillProven(g.proof); err != nil {
+			return nil, nil, err
+		}
+	}
 	if quietest = s.quietestLocked(endpoint, most); quietest != nil {
 		return nil, quietest, nil
 	}
+	conn, in := g.conn, g.in
 	s.lastID++
 	p = &peer{
-		id: s.lastID, endpoint: endpoint, remote: remoteName(conn), conn: conn, in: in, queue: newSendQueue(s.opt),
+		id: s.lastID, endpoint: endpoint, remote: remoteName(conn), proof: g.proof, conn: conn, in: in, queue: newSendQueue(s.opt),
 		out: newFrameWriter(conn, s.opt.WriteTimeout), quit: make(chan struct{}), gone: make(chan struct{}),
 	}
+	p.known.Store(s.opt.Known == nil || s.opt.TLS != nil)
+	in.share, in.most = s.intake.share(p), allowance
 	s.role.setUp(p)
 	in.report = s.opt.ReportTooLarge
-	in.origin = Received{Peer: p.id, Endpoint: endpoint}
+	in.origin = Received{Peer: p.id, From: g.proof.from, Endpoint: endpoint}
 	in.command = p.onCommand
 	in.deadline = &readDeadline{conn: conn, stall: s.opt.ReadStall, silence: s.opt.MaxSilence}
+	if inside, ok := conn.(*stream); ok {
+		in.deadline.beneath, inside.wire.deadline = true, in.deadline
+	}
 	s.peers[p.id] = p
 	return p, nil, nil
 }
 
-// quietestLocked returns the quietest peer of an endpoint that has most of them, nil if it has fewer. The quietest is the
+// quietestLocked returns the quietest peer of an endpoint that has most of them, nil if it has fewer. It is a stranger if there is one. The quietest is the
 // oldest of those that never said anything, which no honest peer does: a PUSH says hello, a SUB subscribes, a REQ asks. When all
 // have spoken it is the one that was silent longest. Refusing the new one was turned down: as many silent peers would lock
 // everybody out.
@@ -134,7 +147,7 @@ func (s *socket) quietestLocked(endpoint, most int) (quietest *peer) {
 // serve runs a peer to its end, in the caller's goroutine.
 func (s *socket) serve(p *peer) {
 	s.role.join(p)
-	s.events.notify(Event{Kind: Connected, Peer: p.id, Endpoint: p.endpoint, Remote: p.remote})
+	s.events.notify(Event{Kind: Connected, Peer: p.id, From: p.proof.from, Endpoint: p.endpoint, Remote: p.remote})
 
 	writer := make(chan struct{})
 	go func() { // awaited below
@@ -143,7 +156,7 @@ func (s *socket) serve(p *peer) {
 			p.fail(fmt.Errorf("zmqx: write to %s: %w", p.remote, err))
 		}
 	}()
-	if err := p.readLoop(s.role.deliver); err != nil {
+	if err := p.readLoop(s.opt.Known, s.role.deliver); err != nil {
 		p.fail(fmt.Errorf("zmqx: read from %s: %w", p.remote, err))
 	}
 	<-writer
@@ -155,7 +168,7 @@ func (s *socket) serve(p *peer) {
 	s.role.leave(p)
 	dropped := p.queue.drop()
 	s.opt.Logger.Debug("peer is gone", "socket", s.kind, "peer", p.id, "remote", p.remote, "dropped", dropped, "cause", p.cause)
-	s.events.notify(Event{Kind: Disconnected, Peer: p.id, Endpoint: p.endpoint, Remote: p.remote, Err: p.cause, Dropped: dropped})
+	s.events.notify(Event{Kind: Disconnected, Peer: p.id, From: p.proof.from, Endpoint: p.endpoint, Remote: p.remote, Err: p.cause, Dropped: dropped})
 }
 
 func (s *socket) peer(id PeerID) (*peer, error) {

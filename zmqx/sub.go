@@ -29,7 +29,10 @@ func NewSub(o Options) (*Sub, error) {
 
 // Connect starts keeping a connection to a publisher, one more with each call. It returns the number that its messages
 // and events carry as Endpoint.
-func (s *Sub) Connect(endpoint string) (int, error) { return s.connect(endpoint) }
+func (s *Sub) Connect(endpoint string) (int, error) { return s.connect(endpoint, "") }
+
+// ConnectTo is Connect to the process of that name, and to no other that answers there (Options.TLS). A plain socket does not look at the name.
+func (s *Sub) ConnectTo(endpoint, name string) (int, error) { return s.connect(endpoint, name) }
 
 // Subscribe asks all publishers, now and after each reconnect, for messages whose first part begins with prefix.
 func (s *Sub) Subscribe(prefix string) error {

@@ -71,6 +71,11 @@ func subscription(prefix []byte) Message {
 	return Message{append([]byte{wireSubscribe}, prefix...)}
 }
 
+// Subscribes reports whether a message that a PUB got, as Options.Known sees it, asks for the messages of a prefix.
+func Subscribes(m Message, prefix string) bool {
+	return len(m) == 1 && len(m[0]) > 0 && m[0][0] == wireSubscribe && string(m[0][1:]) == prefix
+}
+
 // apply takes a message of a subscriber. Others than subscriptions are an XSUB's user messages, and ignored.
 func (s *subscriptions) apply(m Message) error {
 	if len(m) != 1 || len(m[0]) == 0 {

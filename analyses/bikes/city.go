@@ -7,6 +7,7 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/internal/idtable"
 	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/progress"
 )
 
 // city is what the reference streams say about a city, first as maps that rows are put into, then as the dense form that
@@ -22,6 +23,8 @@ type city struct {
 	first   []int32       // of each code in byCode; one more at the end
 	byCode  []yearStation // by code, then year
 	located bool          // build keeps points: the city is the one of query far
+
+	done progress.Rows // the reference data may be large, and none of it goes through tables, which count their own rows (N9)
 }
 
 type day struct {
@@ -51,6 +54,7 @@ func newCity(name string, located bool) *city {
 func (c *city) addWeather(b *batch.Batch, pos analyses.Position) {
 	dates, mm := b.Ints(weatherDate), b.Floats(weatherRain)
 	for row := range b.Rows() {
+		c.done.Row()
 		d := day{mm.At(row), positionOf(pos, row)}
 		if old, ok := c.days[dates.At(row)]; !ok || old.at.before(d.at) {
 			c.days[dates.At(row)] = d
@@ -63,6 +67,7 @@ func (c *city) addStations(b *batch.Batch, pos analyses.Position) {
 	codes, names, years := b.Texts(stationCode), b.Texts(stationName), b.Ints(stationYear)
 	lat, lon, located := b.Floats(stationLatitude), b.Floats(stationLongitude), b.Ints(stationLocated)
 	for row := range b.Rows() {
+		c.done.Row()
 		key := stationKey{c.code(codes.At(row)), years.At(row)}
 		at := positionOf(pos, row)
 		if old, ok := c.stations[key]; ok && !old.at.before(at) {
@@ -95,10 +100,14 @@ func (c *city) build(cfg *settings, k *counters) {
 	for key := range c.stations {
 		keys = append(keys, key)
 	}
-	slices.SortFunc(keys, stationKey.compare)
+	slices.SortFunc(keys, func(a, b stationKey) int {
+		c.done.Row()
+		return a.compare(b)
+	})
 	c.locate(keys, k)
 	c.first, c.byCode = make([]int32, len(c.codes)+1), make([]yearStation, 0, len(keys))
 	for _, key := range keys {
+		c.done.Row()
 		c.first[key.code+1]++
 		c.byCode = append(c.byCode, c.yearStation(key, cfg, k))
 	}
@@ -143,8 +152,12 @@ func (c *city) locate(keys []stationKey, k *counters) {
 		return
 	}
 	byYear := slices.Clone(keys)
-	slices.SortStableFunc(byYear, func(a, b stationKey) int { return cmp.Compare(a.year, b.year) })
+	slices.SortStableFunc(byYear, func(a, b stationKey) int {
+		c.done.Row()
+		return cmp.Compare(a.year, b.year)
+	})
 	for _, key := range byYear {
+		c.done.Row()
 		if s := c.stations[key]; s.located {
 			k.points.of(s.lat, s.lon)
 		}

@@ -11,6 +11,7 @@ import (
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/exact"
 	"posta.dev/posta/rows/fold"
+	"posta.dev/posta/rows/progress"
 )
 
 func TestAnalysisFitsTogether(t *testing.T) {
@@ -200,5 +201,21 @@ func TestPlacesAreOrderedByFileLineAndRow(t *testing.T) {
 				t.Errorf("%v before %v: %v", p, q, p.before(q))
 			}
 		}
+	}
+}
+
+// TestN9_ReferenceDataMarks: building what facts are looked up in is seen from outside.
+func TestN9_ReferenceDataMarks(t *testing.T) {
+	const rows = 3 * progress.Every
+	c := newCity("c", true)
+	for i := range int64(rows) {
+		key := stationKey{c.code(strconv.AppendInt(nil, i, 10)), 2016}
+		c.stations[key] = station{name: "s", lat: float64(i), located: true}
+	}
+	cfg, k := settings{}, newCounters()
+	before := progress.Marks()
+	c.build(&cfg, k)
+	if marks := progress.Marks() - before; marks < 6 {
+		t.Errorf("%d marks for %d stations", marks, rows)
 	}
 }

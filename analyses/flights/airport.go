@@ -4,6 +4,7 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/internal/geo"
 	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/progress"
 )
 
 const kmPerMile = 1.609344
@@ -22,7 +23,9 @@ type airportIndex map[string]airport
 // each row takes a line at least, so the next batch begins beyond all of these.
 func (g airportIndex) add(b *batch.Batch, pos analyses.Position) {
 	codes, lat, lon := b.Texts(airportCode), b.Floats(airportLatitude), b.Floats(airportLongitude)
+	var done progress.Rows // a map counts no rows, as a table does (N9)
 	for row := range b.Rows() {
+		done.Row()
 		at := pos.Line + uint64(row)
 		if old, ok := g[string(codes.At(row))]; ok && old.at > at {
 			continue

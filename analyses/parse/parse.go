@@ -19,6 +19,7 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/csv"
+	"posta.dev/posta/rows/progress"
 )
 
 // ErrFile is wrapped by the errors of [NewFile]: the file cannot be one of the stream.
@@ -35,6 +36,7 @@ type FileParser struct {
 	row     func(fields [][]byte) error
 	scanner csv.Scanner
 	builder *batch.Builder
+	done    progress.Rows
 }
 
 // NewFile returns the parser of a file of a stream of a. header is the file's first line, with or without its end.
@@ -69,6 +71,7 @@ func (p *FileParser) Chunk(data []byte, firstLine uint64) (rows int, rejects ana
 	p.builder.Reset()
 	p.scanner.Reset(data, p.comma, p.mapping, firstLine)
 	for p.scanner.Next() {
+		p.done.Row()
 		err := p.scanner.Err()
 		if err == nil {
 			if err = p.row(p.scanner.Fields()); err == nil {

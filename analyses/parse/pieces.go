@@ -17,6 +17,7 @@ func (p *FileParser) Pieces(data []byte, firstLine uint64, maxBytes int, emit fu
 	p.scanner.Reset(data, p.comma, p.mapping, firstLine)
 	rows, line := 0, firstLine
 	for p.scanner.Next() {
+		p.done.Row()
 		if err := p.addRow(rows); err != nil {
 			rejects.Add(p.file.Name, p.scanner.Line(), err)
 			continue

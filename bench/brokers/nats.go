@@ -63,3 +63,6 @@ func (n *NATS) URL() string { return n.said.URL }
 func (n *NATS) Version() string { return n.said.Version }
 
 func (n *NATS) address() string { return strings.TrimPrefix(n.said.URL, "nats://") }
+
+// Dir is where the server has its data.
+func (n *NATS) Dir() string { return filepath.Join(n.dir, "data") }

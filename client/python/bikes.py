@@ -1,12 +1,15 @@
 """Runs an analysis on a Posta cluster with nothing but ZeroMQ and msgpack. What is said is in docs/protocol.md.
 
-    python3 bikes.py --entry tcp://127.0.0.1:5500 DIR
+    python3 bikes.py --entry ipc:///run/user/1000/posta-1a2b3c4d/input-1.client DIR
 """
 import argparse, concurrent.futures, contextlib, glob, gzip, json, os, re, sys, threading, time, uuid
 import msgpack, zmq
 
 TRY_MS, LANES = 2000, 4  # how long one try waits before the same is said again; how many chunks are under way at once
 FIELD = rb'(?:(?!")[^%b\n]*|"[^"]*(?:""[^"]*)*"(?:[^%b"\n][^\n]*)?)'  # %b is the separator
+
+
+OTHERS = ("in_use", "finished", "superseded")  # the session belongs to another client: it is not this one's to cancel
 
 
 class Refused(Exception):
@@ -16,7 +19,7 @@ class Refused(Exception):
 class Line:
     """A REQ socket that says the same again, on a new connection, until it is answered (the lazy pirate)."""
     def __init__(self, endpoint, lane=0):
-        self.endpoint, self.socket, self.lane, self.seq = endpoint, None, lane, 0
+        self.endpoint, self.socket, self.lane, self.seq, self.acked = endpoint, None, lane, 0, 0
 
     def ask(self, tries=None, poll_ms=TRY_MS, again="busy", **request):
         frame = msgpack.packb({"v": 2, **request})
@@ -51,6 +54,7 @@ class Line:
                 return
             self.seq += 1
             self.ask(type="chunk", **ours, stream=stream, lane=self.lane, seq=self.seq, **chunk)
+            self.acked = self.seq
 
 
 def records_end(data, record):
@@ -85,14 +89,19 @@ def chunks(directory, stream, size):
                 yield dict(file=file, line=line, header=header, data=rest)
 
 
-def keep_alive(endpoints, ours, every, stop):
+def claims(endpoint, lanes, ended):
+    """What an input has acknowledged. If it lost any of that, it fails the session at once (R14)."""
+    acked = [[lane.lane, lane.acked] for lane in lanes if lane.endpoint == endpoint and lane.acked]
+    return {"lanes": acked, **({"stream": ended[endpoint]} if endpoint in ended else {})}
+
+
+def keep_alive(endpoint, every, lanes, ended, ours, stop):
+    line = Line(endpoint)
     while not stop.wait(every):
-        for endpoint in endpoints:
-            Line(endpoint).quietly(type="ping", **ours)
+        line.quietly(type="ping", **ours, **claims(endpoint, lanes, ended))
 
 
-def upload(inputs, opened, ours, directory):
-    lanes = [Line(inputs[i % len(inputs)], i) for i in range(max(LANES, len(inputs)))]
+def upload(inputs, lanes, ended, opened, ours, directory):
     with concurrent.futures.ThreadPoolExecutor(len(lanes)) as threads:
         for stream in opened["streams"]:
             name, work, lock = stream["name"], chunks(directory, stream, opened["chunk"]), threading.Lock()
@@ -101,6 +110,7 @@ def upload(inputs, opened, ours, directory):
             for endpoint in inputs:
                 last = [[lane.lane, lane.seq] for lane in lanes if lane.endpoint == endpoint and lane.seq]
                 Line(endpoint).ask(type="end", **ours, stream=name, lanes=last)
+                ended[endpoint] = name
 
 
 def results(output, ours, queries):
@@ -132,16 +142,23 @@ def main():
     ours = {"session": session, "token": os.urandom(16)}  # what every request of this session has
     info = Line(args.entry).ask(type="info")
     inputs, outputs = info["inputs"], info["outputs"]
+    lanes = [Line(inputs[i % len(inputs)], i) for i in range(max(LANES, len(inputs)))]
+    ended = {}  # by endpoint: the last stream whose end it has acknowledged
     try:
         for endpoint in inputs:  # in their order: the first decides who has to wait
             opened = Line(endpoint).ask(type="open", **ours, analysis=args.analysis, params=dict(args.param))
-        every = opened["client_timeout_ms"] / 4000  # seconds
-        threading.Thread(target=keep_alive, args=(inputs, ours, every, stop), daemon=True).start()
-        upload(inputs, opened, ours, args.dir)
+            every = opened["client_timeout_ms"] / 4000  # seconds; from now on this input must not miss us, however long the next one takes
+            threading.Thread(target=keep_alive, args=(endpoint, every, lanes, ended, ours, stop), daemon=True).start()
+        upload(inputs, lanes, ended, opened, ours, args.dir)
         answer, last_word = results(Line(outputs[0]), ours, opened["queries"]), "close"
+    except Refused as refused:
+        reply = refused.args[0]
+        if reply["code"] in OTHERS:
+            last_word = None
+        sys.exit("%s (%s)" % (reply["message"], reply["code"]))
     finally:
         stop.set()
-        for endpoint in inputs + outputs:
+        for endpoint in (inputs + outputs) if last_word else []:
             Line(endpoint).quietly(type=last_word, **ours)
     print(json.dumps({"analysis": args.analysis, "session": session, **answer}, ensure_ascii=False))
 

@@ -27,7 +27,10 @@ func FromTopology(t *topology.Topology, file, image, arch string) (Desired, erro
 	d.OneMachine = loopback
 	bridges := 0
 	for _, h := range t.Hosts {
-		if h.IPC() {
+		switch {
+		case h.Local:
+			return d, fmt.Errorf("%w: host %q has no address; write the one that clients and other hosts dial, or address = \"127.0.0.1\" if all of them are on this machine", ErrRefused, h.Name)
+		case h.IPC():
 			return d, fmt.Errorf("%w: host %q has unix sockets, which do not reach from container to container; write address = \"127.0.0.1\" and ports = 5500", ErrRefused, h.Name)
 		}
 		if !bridged(h) {
@@ -42,6 +45,12 @@ func FromTopology(t *topology.Topology, file, image, arch string) (Desired, erro
 	}
 	if loopback && bridges > 0 && bridges < len(d.Hosts) {
 		return d, fmt.Errorf("%w: some hosts have network = \"host\" and some have not, and 127.0.0.1 is another machine in a container; write addresses that all can dial", ErrRefused)
+	}
+	for _, h := range t.Hosts {
+		if bridged(h) && UsesHost(t, h.Name) && publishedAt(h, d.OneMachine) == "" {
+			return d, fmt.Errorf("%w: host %q is at %s, and ports of containers are published at IP addresses: write bind = \"10.0.0.1\", the machine's own, beside it, or bind = \"0.0.0.0\" for all that it has",
+				ErrRefused, h.Name, h.Address)
+		}
 	}
 	text := t.Canonical(bindInContainers(d.OneMachine))
 	if len(text) > maxText {
@@ -139,12 +148,7 @@ func containerData(t *topology.Topology) string {
 
 // ports are those of the host that a unit needs: published ones, or its own in the network of the host. On one machine only clients and observers come from outside; between hosts all nodes and medics do.
 func ports(n topology.Node, h topology.Host, oneMachine bool) (all []Port) {
-	at := ""
-	if _, err := netip.ParseAddr(h.Bind); err == nil && h.Bind != "0.0.0.0" && h.Bind != "::" {
-		at = h.Bind
-	} else if oneMachine {
-		at = "127.0.0.1"
-	}
+	at := publishedAt(h, oneMachine)
 	for _, e := range n.Sockets.List() {
 		if oneMachine && e.Kind != topology.KindClient && e.Kind != topology.KindControl {
 			continue
@@ -157,6 +161,20 @@ func ports(n topology.Node, h topology.Host, oneMachine bool) (all []Port) {
 		all = append(all, p)
 	}
 	return all
+}
+
+// publishedAt is the host's own address at which the ports of its containers are published: the one that the topology names, so that nothing
+// listens elsewhere. All addresses of a machine have to be asked for in the file. "" is for a host whose address says nothing of that: a name, or
+// {node}, which makes 0.0.0.0 of a bind that is left out.
+func publishedAt(h topology.Host, oneMachine bool) string {
+	bind, err := netip.ParseAddr(h.Bind)
+	switch {
+	case err == nil && (!bind.IsUnspecified() || !strings.Contains(h.Address, topology.InternalAddress)):
+		return h.Bind
+	case oneMachine:
+		return topology.Published
+	}
+	return ""
 }
 
 // portOf is the port of an endpoint of a checked topology.

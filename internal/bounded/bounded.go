@@ -31,5 +31,13 @@ func (m *Map[K, V]) Put(k K, v V) {
 	m.values[k] = v
 }
 
+// Delete removes a key, if it is there.
+func (m *Map[K, V]) Delete(k K) {
+	if _, ok := m.values[k]; ok {
+		delete(m.values, k)
+		m.keys = slices.DeleteFunc(m.keys, func(x K) bool { return x == k })
+	}
+}
+
 // Keys returns the keys, oldest first. The slice is valid until the next Put.
 func (m *Map[K, V]) Keys() []K { return m.keys }

@@ -21,4 +21,9 @@ func TestR16_TheOldestGoes(t *testing.T) {
 	if v, _ := m.Get("a"); v != 5 || len(m.Keys()) != 2 {
 		t.Fatalf("a is %d, keys %v", v, m.Keys())
 	}
+	m.Delete("c")
+	m.Delete("z")
+	if _, ok := m.Get("c"); ok || !slices.Equal(m.Keys(), []string{"a"}) {
+		t.Fatalf("keys %v, want a", m.Keys())
+	}
 }

@@ -1,6 +1,11 @@
 package brokered
 
-import "posta.dev/posta/link"
+import (
+	"fmt"
+	"slices"
+
+	"posta.dev/posta/link"
+)
 
 // Incoming is the receiving end of a link. Tag is what the broker identifies a delivery by.
 type Incoming[Tag any] struct {
@@ -17,6 +22,10 @@ type Incoming[Tag any] struct {
 // Receive takes a delivery, which is unacknowledged from then on. One goroutine calls it.
 func (in *Incoming[Tag]) Receive(tag Tag, body []byte) {
 	frames, err := Unpack(&in.names, body)
+	if err == nil && slices.ContainsFunc(frames, func(f link.Frame) bool { return f.Edge != in.Edge || f.From != in.From }) {
+		// The node would drop it, too (R18). But the broker is to forget it, and never will by the acknowledgements of this link.
+		frames, err = nil, fmt.Errorf("%w: it is of another link than edge %s from %s", ErrBadMessage, in.Edge, in.From)
+	}
 	if err != nil {
 		in.discard(err)
 	}

@@ -6,10 +6,13 @@ import (
 	"time"
 )
 
-// Outage keeps the log readable while the broker is away: the first failure is logged, then one now and then, then the end.
+// Outage keeps the log readable while the broker is away: the first failure is logged, then one now and then, then the end. Meanwhile it is one
+// of the transport's troubles.
 type Outage struct {
-	log  *slog.Logger
-	what string
+	log      *slog.Logger
+	what     string // the broker and the connection to it
+	broker   string
+	troubles *Troubles
 
 	mu        sync.Mutex
 	since     time.Time // zero while all is well
@@ -24,8 +27,10 @@ const (
 	logEvery    = 30 * time.Second
 )
 
-// NewOutage speaks of what, such as "RabbitMQ at 10.0.0.1:5672".
-func NewOutage(log *slog.Logger, what string) *Outage { return &Outage{log: log, what: what} }
+// NewOutage is of one connection, "in" or "out", to a broker such as "RabbitMQ at 10.0.0.1:5672".
+func NewOutage(log *slog.Logger, broker, connection string, t *Troubles) *Outage {
+	return &Outage{log: log, what: broker + ", " + connection, broker: broker, troubles: t}
+}
 
 // Failed takes a failure. err says what to do.
 func (o *Outage) Failed(now time.Time, err error) {
@@ -34,6 +39,7 @@ func (o *Outage) Failed(now time.Time, err error) {
 	if o.since.IsZero() {
 		o.since = now
 	}
+	o.troubles.Say(o.what, "no way through "+o.broker+": "+err.Error(), time.Time{})
 	if now.Sub(o.logged) < logEvery {
 		return
 	}
@@ -66,6 +72,7 @@ func (o *Outage) Disconnected() (stable bool) {
 func (o *Outage) over(now time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.troubles.Over(o.what)
 	if o.since.IsZero() {
 		return
 	}

@@ -22,6 +22,8 @@ type Transport[Tag any] struct {
 	Out    []*Outgoing
 	In     []*Incoming[Tag]
 
+	troubles Troubles
+
 	control *control.Control
 	acks    *PendingAcks
 	events  chan link.Event
@@ -46,7 +48,9 @@ var ErrSameName = errors.New("another process is connected to this broker as the
 const SameNameAdvice = "give one of the two clusters another name ([cluster] name), or end the other process"
 
 const (
-	eventsCap = 64
+	// eventsCap is how many events may wait for the node's loop. Each is a message of the largest size at most, so it is few of them that bound the
+	// memory of a node whose loop is busy (R16).
+	eventsCap = 16
 	// Linger is how long Close lets what is queued leave.
 	Linger = 500 * time.Millisecond
 )
@@ -59,7 +63,7 @@ func New[Tag any](cfg link.TransportConfig) (*Transport[Tag], error) {
 		Topology: cfg.Topology, Node: cfg.Node, Listen: cfg.Listen, Log: cfg.Log, OnEvent: t.emit,
 		Options: zmqx.Options{
 			HandshakeTimeout: cfg.Topology.Limits.Handshake, BackoffMax: 200 * time.Millisecond,
-			Linger: min(cfg.Topology.Limits.Drain, Linger), Logger: cfg.Log,
+			Linger: min(cfg.Topology.Limits.Drain, Linger), Logger: cfg.Log, Accepts: cfg.Accepts,
 		},
 	})
 	if err != nil {
@@ -102,7 +106,7 @@ func (t *Transport[Tag]) Start(b Broker) {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.cut = cancel
 	for what, serve := range map[string]func(context.Context, *Outage) error{"out": b.Out, "in": b.In} {
-		outage := NewOutage(t.Config.Log, b.Name+", "+what)
+		outage := NewOutage(t.Config.Log, b.Name, what, &t.troubles)
 		t.wg.Add(1)
 		go func() {
 			defer t.wg.Done()
@@ -144,6 +148,16 @@ func (t *Transport[Tag]) Acks(acks []link.Ack) {
 
 // Heartbeat implements link.Transport.
 func (t *Transport[Tag]) Heartbeat(payload []byte) { t.control.Heartbeat(payload) }
+
+// Trouble implements link.Troubled.
+func (t *Transport[Tag]) Trouble() string { return t.troubles.Text(time.Now()) }
+
+// LinkFailed says that a link, or the acknowledgements, could not go on over the connection there is, and begin again; err says what to do.
+func (t *Transport[Tag]) LinkFailed(what string, err error) {
+	if t.troubles.failed(what, what+": "+err.Error(), time.Now()) {
+		t.Config.Log.Warn("a link over the broker begins again; nothing is lost", "link", what, "err", err)
+	}
+}
 
 // Events implements link.Transport.
 func (t *Transport[Tag]) Events() <-chan link.Event { return t.events }

@@ -3,6 +3,7 @@ package control
 import (
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -53,7 +54,9 @@ func New(cfg Config) (*Control, error) {
 }
 
 func (c *Control) open() (err error) {
-	if c.pub, err = zmqx.NewPub(c.cfg.Options); err != nil {
+	o := c.cfg.Options
+	o.Known = c.known()
+	if c.pub, err = zmqx.NewPub(o); err != nil {
 		return err
 	}
 	if _, err = c.pub.Listen(c.cfg.Node.Sockets.Control.Bind); err != nil {
@@ -68,7 +71,7 @@ func (c *Control) open() (err error) {
 			from = append(from, n)
 		}
 	}
-	o := c.cfg.Options
+	o = c.cfg.Options
 	o.MaxSilence = silenceFactor * c.cfg.Topology.Medics.SuspectAfter
 	o.OnEvent = func(ev zmqx.Event) {
 		if c.cfg.Silent != nil && ev.Kind == zmqx.Disconnected && errors.Is(ev.Err, zmqx.ErrSilent) {
@@ -91,6 +94,18 @@ func (c *Control) open() (err error) {
 	c.wg.Add(1)
 	go c.read(from)
 	return nil
+}
+
+// known tells those who listen to a node from strangers: who asks for heartbeats, or for the acknowledgements of a node of the cluster, is
+// believed (zmqx.Options.Known).
+func (c *Control) known() func(zmqx.Message) bool {
+	topics := []string{BeatTopic}
+	for _, n := range c.cfg.Topology.Nodes() {
+		topics = append(topics, ackTo(n.ID))
+	}
+	return func(m zmqx.Message) bool {
+		return slices.ContainsFunc(topics, func(topic string) bool { return zmqx.Subscribes(m, topic) })
+	}
 }
 
 // topics are what is subscribed to: heartbeats in any case, because a receiver that sends heartbeats is not silent.

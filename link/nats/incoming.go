@@ -23,6 +23,12 @@ func (t *Transport) prefetch() int {
 	return brokered.Prefetch(int(t.Config.Topology.Limits.Window), int(t.Config.Topology.NATS.Batch))
 }
 
+// prefetchBytes is how much the library keeps of what the node has not taken in yet (R16): a window, and two of the largest messages in any case, or
+// it could not ask for the next one before the last one is taken.
+func (t *Transport) prefetchBytes() int {
+	return max(int(t.Config.Topology.Limits.Window), 2*maxMessage(t.Config.Topology))
+}
+
 // receive is a session: it reads the stream of a link until something goes wrong. What was not acknowledged by then comes again in the next one.
 func (t *Transport) receive(ctx context.Context, nc *nats.Conn, in *brokered.Incoming[string]) error {
 	js, err := jetstream.New(nc)
@@ -38,7 +44,7 @@ func (t *Transport) receive(ctx context.Context, nc *nats.Conn, in *brokered.Inc
 		return err
 	}
 	in.Reset()
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(t.prefetch()), jetstream.PullExpiry(10*time.Second))
+	messages, err := consumer.Messages(jetstream.PullMaxBytes(t.prefetchBytes()), jetstream.PullExpiry(10*time.Second))
 	if err != nil {
 		return err
 	}

@@ -70,6 +70,27 @@ func (t *Transport) replace(ctx context.Context, js jetstream.JetStream, want je
 	return err
 }
 
+// cannotStore reports whether the server could not write a message to its disk, as when its directory was removed while it runs: it goes on
+// then, and refuses every message of that stream for good.
+func cannotStore(err error) bool {
+	var refused *jetstream.APIError
+	return errors.As(err, &refused) && refused.ErrorCode == storeFailed
+}
+
+const storeFailed = 10077 // JSStreamStoreFailedF
+
+// renew makes a stream anew into which the server cannot write, for the reason why, which it returns. A server whose disk is full refuses with
+// the same words; what was in the stream is in this node's outbox, so nothing is lost then either.
+func (t *Transport) renew(ctx context.Context, js jetstream.JetStream, subject string, why error) error {
+	ctx, cancel := context.WithTimeout(ctx, setupTime)
+	defer cancel()
+	why = fmt.Errorf("%w: %w", errStore, why)
+	if err := t.replace(ctx, js, t.streamConfig(subject), why); err != nil {
+		return fmt.Errorf("%w; and its stream cannot be made again: %w", why, err)
+	}
+	return why
+}
+
 // fits compares what stream sets; the server fills in the rest.
 func fits(is, want *jetstream.StreamConfig) bool {
 	return slices.Equal(is.Subjects, want.Subjects) && is.Storage == want.Storage && is.Retention == want.Retention &&
@@ -85,6 +106,8 @@ func advise(err error) error {
 		return fmt.Errorf("%w: switch JetStream on: write jetstream {} into the server's file", err)
 	case errors.Is(err, errOtherwise):
 		return fmt.Errorf("%w: its sender makes it again; if this is said again and again, delete it (nats stream rm), or let the cluster's user do so", err)
+	case errors.Is(err, errStore):
+		return fmt.Errorf("%w: look whether the server's directory is there and its disk has room; the stream is made again, and the link sends again what is missing", err)
 	case errors.Is(err, errLost):
 		return fmt.Errorf("%w: the link finds out what is missing and sends it again", err)
 	}
@@ -121,6 +144,9 @@ func (t *Transport) send(ctx context.Context, nc *nats.Conn, o *brokered.Outgoin
 		case <-ok:
 			unconfirmed = unconfirmed[1:]
 		case err := <-failed:
+			if cannotStore(err) {
+				return t.renew(ctx, js, t.subjectTo(o), err)
+			}
 			return fmt.Errorf("%w: %w", errLost, err)
 		case <-wake:
 			more, err := t.publish(js, o, maxUnconfirmed-len(unconfirmed))

@@ -113,7 +113,7 @@ const pings = 5 * time.Second
 // repeat runs one session after the other, for as long as the connection stands.
 func (t *Transport) repeat(ctx context.Context, nc *nats.Conn, subject string, session func(context.Context) error) {
 	brokered.Repeat(ctx, nc.IsClosed, session, func(err error) {
-		t.Config.Log.Warn("a link over NATS begins again; nothing is lost", "subject", subject, "err", advise(err))
+		t.LinkFailed(subject, advise(err))
 	})
 }
 
@@ -121,6 +121,7 @@ var (
 	errPayload   = errors.New("max_payload of NATS is too small")
 	errOtherwise = errors.New("a stream of this name was made with other properties, which cannot be changed")
 	errChanged   = errors.New("somebody has changed it")
+	errStore     = errors.New("the server cannot write a message to its disk")
 	errLost      = errors.New("the server did not take a message")
 	errJetStream = errors.New("it has no JetStream for this user: write jetstream {} into the server's file")
 )

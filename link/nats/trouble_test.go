@@ -121,6 +121,9 @@ func TestTrouble_TwoClustersOfOneName(t *testing.T) {
 	eventually(t, "the second is refused in words", func() bool {
 		return strings.Count(log.text(), "give one of the two clusters another name") >= 2 // in and out
 	})
+	if tr := second.Trouble(); strings.Count(tr, "give one of the two clusters another name") != 1 || first.Trouble() != "" {
+		t.Errorf("the second's trouble is %q, the first's %q", tr, first.Trouble())
+	}
 	if connected(second) || strings.Contains(firstLog.text(), "another name") {
 		t.Errorf("the second is connected: %v; the first says\n%s", connected(second), firstLog.text())
 	}
@@ -128,6 +131,7 @@ func TestTrouble_TwoClustersOfOneName(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the second is let in when the first has gone", func() bool { return connected(second) })
+	eventually(t, "the second's trouble is over", func() bool { return second.Trouble() == "" })
 }
 
 // connected takes what a transport says, and reports whether it has said that a link is connected.

@@ -100,6 +100,7 @@ func (s *said) await(t *testing.T, what string) {
 // TestTroubleIsExplained: what the broker refuses is said once in the log, with what to do, and it is tried again.
 func TestTroubleIsExplained(t *testing.T) {
 	b := server(t)
+	var last *Transport
 	open := func(t *testing.T, url string) (*topology.Topology, *said) {
 		topo := topology.Default()
 		topo.Name, topo.Transport, topo.Hosts[0].Address = "trouble", topology.ViaRabbitMQ, "ipc:"+t.TempDir()
@@ -114,6 +115,7 @@ func TestTroubleIsExplained(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = tr.Close() })
+		last = tr
 		return topo, log
 	}
 	t.Run("wrong password", func(t *testing.T) {
@@ -121,6 +123,9 @@ func TestTroubleIsExplained(t *testing.T) {
 		log.await(t, "correct user and password")
 		if strings.Contains(log.text(), "secret") {
 			t.Error("the log tells the password")
+		}
+		if trouble := last.Trouble(); !strings.Contains(trouble, "correct user and password") || strings.Contains(trouble, "secret") {
+			t.Errorf("posta status would say %q", trouble)
 		}
 		err := Check(context.Background(), topo)
 		if err == nil || !strings.Contains(err.Error(), "correct user and password") || strings.Contains(err.Error(), "secret") {

@@ -86,7 +86,7 @@ const (
 // onChannel runs a session on one channel after the other, for as long as the connection stands.
 func (t *Transport) onChannel(ctx context.Context, conn *connection, queue string, session func(context.Context, *channel) error) {
 	brokered.Repeat(ctx, conn.IsClosed, func(ctx context.Context) error { return onOneChannel(ctx, conn, session) }, func(err error) {
-		t.Config.Log.Warn("a channel to RabbitMQ is opened again; nothing is lost", "queue", queue, "err", explain(err, queue))
+		t.LinkFailed(queue, explain(err, queue))
 	})
 }
 

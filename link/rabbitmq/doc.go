@@ -31,8 +31,13 @@
 //
 // # What is bounded
 //
-// Memory of a sender by the window of each link, memory of a receiver by the same and by the prefetch, a queue by twice the window: what
-// is more was sent twice. Hellos become rare while nobody reads them. Send and Acks never wait for the broker: they hand over
+// Memory of a sender by the window of each link. A queue by x-max-length-bytes, twice a window and a frame: what is more was sent twice, and goes from
+// the front. A receiver keeps two windows of each link and drops what is more. Before that, RabbitMQ bounds its prefetch in messages alone, and those
+// may be as large as limits.frame; but no more than a full queue and one window can come. A sender sends again only after a word of the receiver
+// (R7), and a receiver that takes nothing in says nothing. To prefetch a window of the largest frames was turned down: with default limits that is
+// two messages, and small ones would wait for an fsync each.
+//
+// Hellos become rare while nobody reads them. Send and Acks never wait for the broker: they hand over
 // to the goroutines that talk to it.
 //
 // Goroutines: one for each connection, which makes it again with backoff; one for each link on it, and one for acknowledgements

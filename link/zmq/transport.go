@@ -33,7 +33,9 @@ type linkKey struct {
 	to   link.NodeID
 }
 
-const eventsCap = 64
+// eventsCap is how many events may wait for the node's loop. Each is a batch of small frames, or one of the largest size, so it is few of them that
+// bound the memory of a node whose loop is busy (R16).
+const eventsCap = 16
 
 // BeatTopic is the topic of heartbeats on control sockets, for medics and `posta status`.
 const BeatTopic = control.BeatTopic
@@ -50,6 +52,11 @@ func New(cfg link.TransportConfig) (t *Transport, err error) {
 			_ = t.Close() // the error that stopped the start is the one to tell
 		}
 	}()
+	for _, e := range cfg.Topology.EdgesFrom(cfg.Node.Stage) {
+		if e.Socket == topology.Pub {
+			t.pubEdges[e.Name()] = true
+		}
+	}
 	if err := t.listen(); err != nil {
 		return t, err
 	}
@@ -85,6 +92,7 @@ func (t *Transport) options() zmqx.Options {
 		BackoffMax:       200 * time.Millisecond, // a restarted node is found at once
 		KeepAlive:        keepAlive,
 		Logger:           t.cfg.Log,
+		Accepts:          t.cfg.Accepts,
 	}
 }
 
@@ -98,7 +106,9 @@ const linger = 500 * time.Millisecond
 func (t *Transport) listen() (err error) {
 	s := t.cfg.Node.Sockets
 	if s.Data.Exists() {
-		if t.pull, err = zmqx.NewPull(t.options()); err != nil {
+		o := t.options()
+		o.Known = t.known()
+		if t.pull, err = zmqx.NewPull(o); err != nil {
 			return err
 		}
 		if _, err := t.pull.Listen(s.Data.Bind); err != nil {
@@ -112,8 +122,27 @@ func (t *Transport) listen() (err error) {
 	return err
 }
 
+// known tells senders from strangers: who has sent one frame of an edge that leads here is believed (zmqx.Options.Known).
+func (t *Transport) known() func(zmqx.Message) bool {
+	senders := map[linkKey]bool{}
+	for _, e := range t.cfg.Topology.EdgesTo(t.cfg.Node.Stage) {
+		for _, n := range t.cfg.Topology.Senders(e) {
+			senders[linkKey{e.Name(), n.ID}] = true
+		}
+	}
+	return func(m zmqx.Message) bool {
+		if len(m) != 2 {
+			return false
+		}
+		f, err := link.DecodeFrame(&link.Interner{}, m[0], m[1])
+		return err == nil && senders[linkKey{f.Edge, f.From}]
+	}
+}
+
 func (t *Transport) pub(e topology.Endpoint) (*zmqx.Pub, error) {
-	p, err := zmqx.NewPub(t.options())
+	o := t.options()
+	o.Known = t.subscribes
+	p, err := zmqx.NewPub(o)
 	if err != nil {
 		return nil, err
 	}
@@ -123,9 +152,18 @@ func (t *Transport) pub(e topology.Endpoint) (*zmqx.Pub, error) {
 	return p, nil
 }
 
+// subscribes tells receivers from strangers: who asks for an edge of this node is believed.
+func (t *Transport) subscribes(m zmqx.Message) bool {
+	for edge := range t.pubEdges {
+		if zmqx.Subscribes(m, broadcastTopic(edge)) {
+			return true
+		}
+	}
+	return false
+}
+
 func (t *Transport) openOut(e topology.Edge) error {
 	if e.Socket == topology.Pub {
-		t.pubEdges[e.Name()] = true
 		return nil
 	}
 	for _, n := range t.cfg.Topology.Receivers(e) {

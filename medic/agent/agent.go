@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/medic"
 	"posta.dev/posta/medic/core"
 	"posta.dev/posta/medic/host"
@@ -39,6 +39,8 @@ type Config struct {
 	Hosts     []string // that are this machine
 	Restarter medic.Restarter
 	Log       *slog.Logger
+	// Leave puts a file into a node's data directory before the node is started; nil: the directory is on this machine, and it is written there.
+	Leave func(ctx context.Context, node topology.Node, name string, data []byte) error
 }
 
 // Run runs a medic until ctx ends; nil after that. Orders that are being carried out are waited for.
@@ -51,6 +53,9 @@ func Run(ctx context.Context, c Config) (err error) {
 		c.Hosts = append(slices.Clone(c.Hosts), n.Host)
 	}
 	c.Log = c.Log.With("medic", n.ID)
+	if err := owned.Tree(n.DataDir); err != nil {
+		return fmt.Errorf("keep the data of medic %s from others: %w", n.ID, err)
+	}
 	log, err := wal.Open(n.DataDir, wal.Options{SegmentSize: 1 << 20, Logger: c.Log})
 	if err != nil {
 		return fmt.Errorf("medic %s: open its data: %w", n.ID, err)
@@ -58,7 +63,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	defer func() { err = errors.Join(err, log.Close()) }()
 	a := &agent{
 		cfg: c, node: n, log: log, disk: storage{log: log, reserve: filepath.Join(n.DataDir, reserveFile)}, hosts: map[string]*host.Host{},
-		opened: rand.Uint64(), stored: make(chan error, 1), reports: make(chan core.Report), ends: make(chan []processEnd),
+		stored: make(chan error, 1), reports: make(chan core.Report), ends: make(chan []processEnd),
 	}
 	a.life, a.end = context.WithCancel(context.WithoutCancel(ctx))
 	defer a.end()
@@ -92,7 +97,6 @@ type agent struct {
 	reports chan core.Report
 	ends    chan []processEnd
 	newest  atomic.Pointer[core.Term] // for tasks
-	opened  uint64                    // random: this opening of the log (R14)
 
 	published time.Time // the journal
 	logged    core.Term // the last term that was logged
@@ -110,6 +114,7 @@ func (a *agent) open() error {
 		if a.hosts[name], err = host.Open(filepath.Join(a.cfg.Topology.DataDir, FenceDir), name, a.node.ID, a.cfg.Restarter); err != nil {
 			return err
 		}
+		a.hosts[name].Tell = a.tell
 		if err := a.hosts[name].Reserve(a.on(name)); err != nil {
 			a.cfg.Log.Warn("restarts on the host may need room on the disk", "host", name, "err", err)
 		}
@@ -121,13 +126,19 @@ func (a *agent) open() error {
 		}
 	}
 	a.core = core.New(a.config(), state, time.Now())
-	if a.pub, err = zmqx.NewPub(zmqx.Options{MaxFrame: maxFrame, Logger: a.cfg.Log}); err != nil {
+	if a.pub, err = zmqx.NewPub(zmqx.Options{MaxFrame: maxFrame, Logger: a.cfg.Log, Accepts: a.accepts()}); err != nil {
 		return err
 	}
 	if _, err = a.pub.Listen(a.node.Sockets.Control.Bind); err != nil {
 		return err
 	}
 	return a.subscribe()
+}
+
+// accepts leaves the medic the file descriptors that it needs for its connections, its files, and the processes that it starts.
+func (a *agent) accepts() *zmqx.AcceptLimit {
+	const own = 32
+	return zmqx.NewAcceptLimit(zmqx.OpenFiles()-own-len(a.cfg.Topology.All()), a.cfg.Log)
 }
 
 // maxFrame bounds messages; the largest is a journal, of some ten KiB.
@@ -160,18 +171,18 @@ func (a *agent) subscribe() (err error) {
 func (a *agent) config() core.Config {
 	t, id := a.cfg.Topology, a.log.Identity()
 	return core.Config{
-		Self: a.node.ID, ID: core.Identity{LogID: a.logID(), Incarnation: id.Incarnation, PID: os.Getpid()}, Life: a.opened, Reach: a.cfg.Hosts,
+		Self: a.node.ID, ID: core.Identity{LogID: a.logID(), Incarnation: id.Incarnation, PID: os.Getpid()}, Life: id.Life, Reach: a.cfg.Hosts,
 		Medics: members(t.MedicNodes()), Nodes: members(t.Nodes()),
-		Heartbeat: t.Medics.Heartbeat, SuspectAfter: t.Medics.SuspectAfter,
+		Heartbeat: t.Medics.Heartbeat, SuspectAfter: t.Medics.SuspectAfter, StuckAfter: t.Medics.StuckAfter,
 	}
 }
 
 // logID names the log and this opening of it. A medic whose directory was set back counts its incarnations again from a lower number; to its
 // peers each opening is a log of its own, so they do not take the medic for one that has ended (R14).
 func (a *agent) logID() [16]byte {
-	id := a.log.Identity().LogID
-	binary.LittleEndian.PutUint64(id[8:], a.opened)
-	return id
+	id := a.log.Identity()
+	binary.LittleEndian.PutUint64(id.LogID[8:], id.Life)
+	return id.LogID
 }
 
 func members(nodes []topology.Node) []core.Member {

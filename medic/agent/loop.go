@@ -17,7 +17,7 @@ func (a *agent) run(ctx context.Context) error {
 	if pids := a.pids(); pids != nil {
 		a.spawn(func() { watchProcesses(a.life, pids, a.targets(), a.cfg.Topology.Medics.Heartbeat, a.ends) })
 	}
-	a.cfg.Log.Info("watching", "hosts", a.cfg.Hosts, "life", a.log.Identity().Incarnation)
+	a.cfg.Log.Info("watching", "hosts", a.cfg.Hosts, "incarnation", a.log.Identity().Incarnation)
 	tick := time.NewTicker(a.cfg.Topology.Medics.Heartbeat / 4)
 	defer tick.Stop()
 	for {
@@ -97,8 +97,10 @@ func (a *agent) take(batch []zmqx.Received) {
 		switch from := a.from[r.Endpoint].ID; string(r.Msg[0]) {
 		case BeatTopic:
 			if b, err := heartbeat.Decode(r.Msg[1]); err == nil && b.Node == from {
-				id := core.Identity{LogID: b.ID.LogID, Incarnation: uint64(b.ID.Incarnation), PID: b.PID}
-				a.core.HeardNode(b.Node, id, b.State == heartbeat.Recovering, now)
+				a.core.HeardNode(b.Node, core.Sign{
+					Identity:   core.Identity{LogID: b.ID.LogID, Incarnation: uint64(b.ID.Incarnation), PID: b.PID},
+					Recovering: b.State == heartbeat.Recovering, Mark: b.Mark, MarkAge: b.MarkAge,
+				}, now)
 			}
 		case MessageTopic:
 			if m, err := core.DecodeMessage(r.Msg[1]); err == nil && m.From == from {

@@ -53,6 +53,9 @@ type Config struct {
 
 	Heartbeat    time.Duration // between two signs of life
 	SuspectAfter time.Duration // silence that counts as death
+	// StuckAfter is for how long a node's mark may stand before the node ends itself. One whose mark has stood for twice as long could not, and is
+	// restarted (N9). Default 30s.
+	StuckAfter time.Duration
 
 	Backoff medic.Backoff // of restarts
 	// StartTimeout is the silence after a start that counts as a failed start; it doubles with each failed start in a row up to eight times
@@ -72,6 +75,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.IsolationTimeout <= 0 {
 		c.IsolationTimeout = 4 * c.SuspectAfter
+	}
+	if c.StuckAfter <= 0 {
+		c.StuckAfter = 30 * time.Second
 	}
 	if c.Wall == nil {
 		c.Wall = func(now time.Time) time.Time { return now }

@@ -109,9 +109,9 @@ func TestM5_OneFailureOneOrderUntilItsReport(t *testing.T) {
 	}
 	b.Executed(Report{Order: all[0].OrderID, Leader: "medic-3", Target: "a-1", Verdict: Done, PID: 8}, b.now)
 	b.pass(suspectAfter, "b-1")
-	b.HeardNode("a-1", Identity{LogID: [16]byte{1}, Incarnation: 2, PID: 8}, true, b.now)
+	b.HeardNode("a-1", Sign{Identity: Identity{LogID: [16]byte{1}, Incarnation: 2, PID: 8}, Recovering: true}, b.now)
 	b.pass(heartbeat, "b-1")
-	b.HeardNode("a-1", Identity{LogID: [16]byte{1}, Incarnation: 2, PID: 8}, false, b.now)
+	b.HeardNode("a-1", Sign{Identity: Identity{LogID: [16]byte{1}, Incarnation: 2, PID: 8}}, b.now)
 	b.pass(heartbeat, "b-1")
 	for _, i := range Incidents(b.Journal()) {
 		if i.Node == "a-1" && (i.Restarts != 1 || i.Open || i.Incarnation != 2) {
@@ -246,7 +246,7 @@ func TestM5_AnOrderDoesNotLeaveWhenItsTargetIsHeardInTheMomentOfTheDecision(t *t
 	for b.targets["a-1"].phase != ordered {
 		b.pass(heartbeat/4, "b-1")
 	}
-	b.HeardNode("a-1", Identity{LogID: [16]byte{1}, Incarnation: 1, PID: 7}, false, b.now) // it lay there when the clock was read
+	b.HeardNode("a-1", Sign{Identity: Identity{LogID: [16]byte{1}, Incarnation: 1, PID: 7}}, b.now) // it lay there when the clock was read
 	b.held = false
 	b.pump()
 	b.pass(heartbeat, "b-1")

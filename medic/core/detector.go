@@ -21,7 +21,9 @@ type liveness struct {
 	lastSign     time.Time     // the last sign of life, or since when this medic listens
 	silentSince  time.Time     // the same, but moved on over the time in which this medic slept: silence is counted from here
 	firstSign    time.Time     // the first sign of this incarnation, moved on likewise
-	recovering   bool          // it says that it reads its log back
+	works        bool          // this incarnation has read its log back, and its mark has moved since its first sign (N9)
+	firstMark    uint64        // of this incarnation: the mark in its first sign
+	standsFor    time.Duration // its loop hangs: for how long its mark has stood, by its last sign; 0 if that sign counted
 	ended        bool          // a medic saw the end of the process that was heard last, or of the one that was started after it
 	incarnations []incarnation // the newest that was heard of each log, at most maxIncarnations; that of the present log is the last
 }
@@ -67,8 +69,11 @@ func (d *detector) shifted(heard time.Time, gap time.Duration) time.Time {
 }
 
 // hear notes a sign of life; false if its sender is unknown, or its incarnation superseded (R8).
-func (d *detector) hear(who NodeID, id Identity, recovering bool, now time.Time) bool {
-	v := d.members[who]
+//
+// A sign that says that its node's loop hangs for so long that the node should have ended itself is no sign of life: the silence goes on, and in
+// the end the node is restarted like any that is silent (N9). But whoever hears it is not cut off.
+func (d *detector) hear(who NodeID, s Sign, now time.Time) bool {
+	v, id := d.members[who], s.Identity
 	switch {
 	case v == nil:
 		return false
@@ -78,12 +83,16 @@ func (d *detector) hear(who NodeID, id Identity, recovering bool, now time.Time)
 		}
 		return false
 	}
-	if !v.known || v.Identity != id {
-		v.firstSign = now
-	}
 	v.ended = false // what speaks is not gone; a hint that was right is given again
-	v.Identity, v.known, v.lastSign, v.silentSince, v.recovering = id, true, now, now, recovering
 	d.heardAny, d.lastAny = true, now
+	if v.standsFor = s.hungFor(d.cfg); v.standsFor > 0 {
+		return true
+	}
+	if !v.known || v.Identity != id {
+		v.firstSign, v.firstMark, v.works = now, s.Mark, false
+	}
+	v.works = v.works || !s.Recovering && (s.Mark == 0 || s.Mark != v.firstMark)
+	v.Identity, v.known, v.lastSign, v.silentSince = id, true, now, now
 	v.incarnations = slices.DeleteFunc(v.incarnations, func(l incarnation) bool { return l.log == id.LogID })
 	v.incarnations = append(v.incarnations, incarnation{id.LogID, id.Incarnation})
 	v.incarnations = v.incarnations[max(0, len(v.incarnations)-maxIncarnations):]

@@ -83,7 +83,7 @@ func TestM5_ANewLeaderGoesOnWithTheBackOff(t *testing.T) {
 func TestR8_LateSignsOfALifeThatIsOverAreNone(t *testing.T) {
 	b := led()
 	beat := func(log byte, life uint64) {
-		b.HeardNode("a-1", Identity{LogID: [16]byte{log}, Incarnation: life}, false, b.now)
+		b.HeardNode("a-1", Sign{Identity: Identity{LogID: [16]byte{log}, Incarnation: life}}, b.now)
 	}
 	recovered := func() (n int) {
 		for _, e := range b.Journal() {
@@ -122,7 +122,7 @@ func TestR8_LateSignsOfALifeThatIsOverAreNone(t *testing.T) {
 func TestR8_NobodyIsSilentOfWhomASignIsDoubtful(t *testing.T) {
 	b := led()
 	beat := func(log byte) {
-		b.HeardNode("a-1", Identity{LogID: [16]byte{log}, Incarnation: 1, PID: 7}, false, b.now)
+		b.HeardNode("a-1", Sign{Identity: Identity{LogID: [16]byte{log}, Incarnation: 1, PID: 7}}, b.now)
 	}
 	beat(2) // it has lost its log, and works
 	b.pass(suspectAfter/2+heartbeat, "b-1")
@@ -146,11 +146,11 @@ func TestR8_NobodyIsSilentOfWhomASignIsDoubtful(t *testing.T) {
 
 func TestR8_AnOrderDoesNotLeaveWhenADoubtfulSignHasCome(t *testing.T) {
 	b := led()
-	b.HeardNode("a-1", Identity{LogID: [16]byte{2}, Incarnation: 1}, false, b.now)
+	b.HeardNode("a-1", Sign{Identity: Identity{LogID: [16]byte{2}, Incarnation: 1}}, b.now)
 	b.held = true
 	b.ProcessEnded("a-1", 0)
 	b.pass(3*heartbeat, "b-1")
-	b.HeardNode("a-1", Identity{LogID: [16]byte{1}, Incarnation: 1}, false, b.now)
+	b.HeardNode("a-1", Sign{Identity: Identity{LogID: [16]byte{1}, Incarnation: 1}}, b.now)
 	b.held = false
 	b.pump()
 	if all := b.ordersFor("a-1"); len(all) > 0 {
@@ -171,7 +171,7 @@ func TestM6_WhoWasCutOffWaitsAlsoForThoseThatHaveNotSpokenSinceTheirStart(t *tes
 	b.held = true
 	b.pass(2*heartbeat, "b-1") // its patience ends, and the order is being stored
 	b.pass(suspectAfter / 2)   // nobody is heard
-	b.HeardNode("b-1", Identity{LogID: [16]byte{1}, Incarnation: 1, PID: 7}, false, b.now)
+	b.HeardNode("b-1", Sign{Identity: Identity{LogID: [16]byte{1}, Incarnation: 1, PID: 7}}, b.now)
 	b.held = false
 	b.look()
 	b.pass(suspectAfter-heartbeat, "b-1")

@@ -94,25 +94,25 @@ const rowTimeout = time.Minute
 // inARow is how many failures of a target came close to each other, up to now: a new leader goes on where the last one was (M5, M8). Whether
 // an incarnation worked for long enough to end the row is for the leader to tell, which hears it.
 //
-// Two leaders of one generation may both have counted, one after the other, and the order of their terms does not say which came later: a
-// leader dies before anybody hears of its term, and the next one takes the same generation. The longer row is the right one then; at worst
-// it makes a pause too long.
+// Two leaders may both have counted, one after the other, and the order of their terms does not say which came later. A leader dies before
+// anybody hears of its term, and the next one takes the same generation. Or a leader sleeps, logs and fences are set back meanwhile, and
+// another medic leads in a lower generation. So what this medic learned of a lower generation after the higher one had counted is counted,
+// too. The longer row is the right one then; at worst it makes a pause too long.
 func (j *Journal) inARow(who NodeID, now time.Time) (most int) {
 	var (
-		n       int  // of the term that is being read, backward
-		counted Term // that one is done with
+		n       int     // of the term that is being read, backward
+		counted EntryID // where the count of the term before it ended: that term is done with
 	)
 	for _, e := range slices.Backward(j.entries) {
 		switch {
-		case counted.Gen > e.Gen:
-			return most
-		case e.Node != who || e.Term == counted:
+		case e.Node != who || e.Term == counted.Term:
+		case counted.Gen > e.Gen && !j.learned[e.EntryID].After(j.learned[counted]): // the leader that counted knew of it
 		case e.Kind == Recovered && now.Sub(j.learned[e.EntryID]) > rowTimeout:
-			most, n, counted = max(most, n), 0, e.Term
+			most, n, counted = max(most, n), 0, e.EntryID
 		case e.Kind == Missed:
 			n++
 		case e.Kind == Suspected:
-			most, n, counted = max(most, n+e.InARow), 0, e.Term
+			most, n, counted = max(most, n+e.InARow), 0, e.EntryID
 		}
 	}
 	return max(most, n)

@@ -102,8 +102,32 @@ func TestM5_TwoLeadersOfOneGenerationHaveCountedOneRow(t *testing.T) {
 	if n := j.inARow("a-1", at(25)); n != 4 {
 		t.Errorf("%d failures in a row, want the longer row's 4", n)
 	}
-	j.add(Entry{EntryID: EntryID{Term{4, "medic-1", 0}, 1}, At: at(26), Kind: Suspected, Node: "a-1", InARow: 1}, EntryID{}, begin)
+	j.add(Entry{EntryID: EntryID{Term{4, "medic-1", 0}, 1}, At: at(26), Kind: Suspected, Node: "a-1", InARow: 1}, EntryID{}, at(26))
 	if n := j.inARow("a-1", at(27)); n != 1 {
 		t.Errorf("%d failures in a row, want the newer generation's 1", n)
+	}
+}
+
+func TestM5_ALeaderThatSleptCountsWhatALowerGenerationCountedMeanwhile(t *testing.T) {
+	at := func(s int) time.Time { return begin.Add(time.Duration(s) * time.Second) }
+	first, sleeper, meanwhile := Term{5, "medic-2", 0}, Term{6, "medic-3", 0}, Term{5, "medic-1", 0}
+	j := newJournal()
+	learn := func(s int, e Entry) { j.add(e, EntryID{}, at(s)) }
+	suspected := func(term Term, n uint64, inARow int) Entry {
+		return Entry{EntryID: EntryID{term, n}, Kind: Suspected, Node: "a-1", InARow: inARow}
+	}
+	learn(1, suspected(first, 1, 7))
+	learn(100, suspected(sleeper, 1, 1)) // the target had been healthy for long
+	if n := j.inARow("a-1", at(101)); n != 1 {
+		t.Fatalf("%d failures in a row, want 1: the leader of generation 6 knew of the 7 before, and began anew", n)
+	}
+	learn(110, suspected(meanwhile, 1, 2)) // its log and the fences had been set back
+	learn(110, Entry{EntryID: EntryID{meanwhile, 2}, Kind: Missed, Node: "a-1"})
+	if n := j.inARow("a-1", at(111)); n != 3 {
+		t.Errorf("%d failures in a row, want the 3 that were counted while the leader of generation 6 slept", n)
+	}
+	learn(112, suspected(sleeper, 2, 1))
+	if n := j.inARow("a-1", at(113)); n != 1 {
+		t.Errorf("%d failures in a row, want 1: the leader of generation 6 knew of the 3", n)
 	}
 }

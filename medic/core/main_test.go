@@ -49,7 +49,7 @@ func (b *bench) pass(d time.Duration, living ...NodeID) {
 	for end := b.now.Add(d); b.now.Before(end); {
 		b.now = b.now.Add(heartbeat / 4)
 		for _, id := range living {
-			b.HeardNode(id, Identity{LogID: [16]byte{1}, Incarnation: 1, PID: 7}, false, b.now)
+			b.HeardNode(id, Sign{Identity: Identity{LogID: [16]byte{1}, Incarnation: 1, PID: 7}}, b.now)
 		}
 		b.Tick(b.now)
 		b.pump()

@@ -9,7 +9,7 @@ func (c *Core) Receive(m Message, now time.Time) {
 	}
 	c.noticeSleep(now)
 	first := !c.det.members[m.From].known
-	if !c.hear(m.From, m.ID, false, now) {
+	if !c.hear(m.From, Sign{Identity: m.ID}, now) {
 		return // a superseded incarnation
 	}
 	if first && c.role != leader && m.Term.Gen > c.term.Gen && c.term.Gen.reaches(m.Term.Gen) {
@@ -43,20 +43,20 @@ func (c *Core) Receive(m Message, now time.Time) {
 }
 
 // HeardNode takes a node's heartbeat.
-func (c *Core) HeardNode(node NodeID, id Identity, recovering bool, now time.Time) {
+func (c *Core) HeardNode(node NodeID, s Sign, now time.Time) {
 	if _, isMedic := c.rank[node]; !isMedic { // medics speak for themselves
-		c.hear(node, id, recovering, now)
+		c.hear(node, s, now)
 	}
 }
 
 // hear reports whether a sign of life counts: it does not if its sender is unknown, or its incarnation superseded.
-func (c *Core) hear(who NodeID, id Identity, recovering bool, now time.Time) bool {
-	if v := c.det.members[who]; v != nil && !v.reaches(id) {
-		c.refuse(now, "%s says incarnation %d: more than a sane step (M10)", who, id.Incarnation)
+func (c *Core) hear(who NodeID, s Sign, now time.Time) bool {
+	if v := c.det.members[who]; v != nil && !v.reaches(s.Identity) {
+		c.refuse(now, "%s says incarnation %d: more than a sane step (M10)", who, s.Incarnation)
 		return false
 	}
 	quiet := now.Sub(c.det.lastAny)
-	if !c.det.hear(who, id, recovering, now) {
+	if !c.det.hear(who, s, now) {
 		return false
 	}
 	if quiet >= c.cfg.SuspectAfter/2 {

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -33,7 +34,7 @@ func (c *Core) reconcile(t *target, v *liveness, now time.Time) {
 			if c.mayOrder(v, now) {
 				c.suspect(t, v, v.lastSign, now)
 			}
-		case v.known && !v.recovering && c.journal.isOpen(t.ID) && (v.Incarnation > c.journal.lastFailed(t.ID) || now.Sub(t.since) >= c.cfg.StartTimeout):
+		case v.known && v.works && c.journal.isOpen(t.ID) && (v.Incarnation > c.journal.lastFailed(t.ID) || now.Sub(t.since) >= c.cfg.StartTimeout):
 			// It came back by itself, or the leader before this one restarted it. Late signs of the incarnation that failed end within the timeout.
 			c.recovered(t, v, now)
 		}
@@ -74,8 +75,11 @@ func (c *Core) suspect(t *target, v *liveness, seen time.Time, now time.Time) {
 	t.wait = c.cfg.Backoff.Delay(inARow)
 	t.lastSeen, t.incarnations = seen, slices.Clone(v.incarnations)
 	text := "silent"
-	if v.ended {
+	switch {
+	case v.ended:
 		text = "its process ended"
+	case v.standsFor > 0:
+		text = fmt.Sprintf("its loop hangs: nothing done for %v", v.standsFor.Round(time.Second))
 	}
 	c.enter(t, onMissed, Entry{Silent: now.Sub(seen), Wait: t.wait, InARow: inARow, Incarnation: v.Incarnation, Text: text}, now)
 	if t.wait == 0 {
@@ -83,17 +87,18 @@ func (c *Core) suspect(t *target, v *liveness, seen time.Time, now time.Time) {
 	}
 }
 
-// awaitStart ends with the first heartbeat of an incarnation that is not the one that failed. One that reads its log back is alive.
+// awaitStart ends when an incarnation that is not the one that failed is at work: it has read its log back, and gets something done (N9). Until
+// then its heartbeats keep it alive.
 func (c *Core) awaitStart(t *target, v *liveness, now time.Time) {
 	reborn := t.reborn(v)
 	switch silence := now.Sub(t.since); {
 	case !c.mayOrder(v, now):
 	case reborn && v.dead(&c.cfg, now):
 		c.suspect(t, v, v.lastSign, now)
-	case reborn && !v.recovering:
+	case reborn && v.works:
 		c.recovered(t, v, now)
 	case reborn:
-	case t.adopted && silence >= c.cfg.StartTimeout && v.lastSign.After(t.started) && !v.dead(&c.cfg, now) && !v.recovering:
+	case t.adopted && silence >= c.cfg.StartTimeout && v.lastSign.After(t.started) && !v.dead(&c.cfg, now) && v.works:
 		c.recovered(t, v, now) // the incarnation that failed had only been slow: late signs would have ended by now
 	case v.ended && silence >= c.cfg.hintTimeout(), silence >= c.cfg.StartTimeout<<min(t.failed, 3):
 		t.failed++

@@ -167,13 +167,13 @@ func TestM10_WhatIsStoredIsReadBack(t *testing.T) {
 func TestM10_AnIncarnationThatJumpsIsRefusedAndReported(t *testing.T) {
 	b := led()
 	log := [16]byte{1}
-	b.HeardNode("a-1", Identity{LogID: log, Incarnation: 1 << 63, PID: 7}, false, b.now)
+	b.HeardNode("a-1", Sign{Identity: Identity{LogID: log, Incarnation: 1 << 63, PID: 7}}, b.now)
 	b.pass(2*suspectAfter, "a-1", "b-1") // the living one says 1, as before
 	o := b.look()
 	if slices.ContainsFunc(o.Orders, func(o Order) bool { return o.Target == "a-1" }) || len(o.Refused) != 1 || !strings.Contains(o.Refused[0], "a-1") {
 		t.Errorf("it orders %+v and reports %q", o.Orders, o.Refused)
 	}
-	b.HeardNode("a-1", Identity{LogID: log, Incarnation: 1 + maxStep, PID: 7}, false, b.now)
+	b.HeardNode("a-1", Sign{Identity: Identity{LogID: log, Incarnation: 1 + maxStep, PID: 7}}, b.now)
 	if v := b.det.members["a-1"]; v.Incarnation != 1+maxStep {
 		t.Errorf("the largest step is not taken: %d", v.Incarnation)
 	}

@@ -1,7 +1,6 @@
 package docker
 
 import (
-	"fmt"
 	"strings"
 	"syscall"
 
@@ -17,13 +16,13 @@ func deathOf(s *container.State) medic.Death {
 	case s.Running || s.Restarting || neverStarted(s) && s.Error == "":
 		return medic.Death{}
 	case s.OOMKilled:
-		return medic.Death{Cause: "killed: it had used up the memory of its container"}
+		return medic.OutOfMemory("killed: it had used up the memory of its container")
 	case s.Error != "":
 		return medic.Death{Cause: "the engine could not start it: " + strings.TrimSpace(s.Error)}
 	case code > signalled && code <= signalled+lastSignal:
-		return medic.Death{Cause: "signal: " + syscall.Signal(code-signalled).String()}
+		return medic.Signalled(syscall.Signal(code - signalled))
 	default:
-		return medic.Death{Cause: fmt.Sprintf("exit status %d", code)}
+		return medic.Exited(code)
 	}
 }
 

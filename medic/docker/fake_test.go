@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"archive/tar"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -45,6 +46,7 @@ type fakeContainer struct {
 	aliases  []string
 	created  int
 	oneOff   bool
+	files    []string // that were put into it
 }
 
 // trouble is what happens to a call instead of an answer.
@@ -278,6 +280,18 @@ func (f *fake) carryOut(w http.ResponseWriter, r *http.Request, call, id string)
 		}
 		f.startLocked(c)
 		w.WriteHeader(http.StatusNoContent)
+	case "archive":
+		if r.Method != http.MethodPut {
+			answer(w, http.StatusMethodNotAllowed, nil)
+			return
+		}
+		head, err := tar.NewReader(r.Body).Next()
+		if err != nil {
+			f.t.Errorf("an archive that nobody can read: %v", err)
+			return
+		}
+		c.files = append(c.files, r.URL.Query().Get("path")+"/"+head.Name)
+		w.WriteHeader(http.StatusOK)
 	case "unpause":
 		if !c.paused {
 			answer(w, http.StatusConflict, map[string]string{"message": "it is not paused"})

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
+	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/medic"
 	"posta.dev/posta/medic/core"
 )
@@ -17,11 +17,15 @@ type Host struct {
 	self      core.NodeID // the medic that acts here; "" if it is no medic
 	r         medic.Restarter
 	pids      medic.Pids // nil if the restarter tells none
+
+	// Tell leaves to a target that is started again how its last process ended, where that was its own fault: a node that dies of a session again
+	// and again has to know it. nil: nobody is told. It is best effort: no start depends on it.
+	Tell func(ctx context.Context, target core.NodeID, d medic.Death)
 }
 
 // Open makes the directory and takes no lock. self is the medic that acts, "" if it is none. It is written into the lock, for those that wait.
 func Open(dir, name string, self core.NodeID, r medic.Restarter) (*Host, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := owned.Tree(dir); err != nil {
 		return nil, fmt.Errorf("make a directory for what host %s has seen: %w", name, err)
 	}
 	h := &Host{dir: dir, name: name, self: self, r: r}
@@ -117,7 +121,9 @@ func (h *Host) restart(ctx context.Context, target core.NodeID, s core.Started) 
 		return "", err
 	}
 	if death, err := h.r.Wait(ctx, target); err == nil {
-		cause = death.Cause
+		if cause = death.Cause; death.Fault && h.Tell != nil {
+			h.Tell(ctx, target, death)
+		}
 	}
 	if err := h.writeStarted(target, s); err != nil {
 		return cause, fmt.Errorf("note the start of %s: %w", target, err)
@@ -131,7 +137,7 @@ func (h *Host) restart(ctx context.Context, target core.NodeID, s core.Started) 
 	return cause, nil
 }
 
-// Seen is what the host has seen. It needs no lock: the file is replaced whole.
+// Seen is what the host has seen. It needs no lock: while one slot of the file is written the other one counts.
 func (h *Host) Seen() (core.Fence, error) { return h.readFence() }
 
 // locked does something under the host's lock.

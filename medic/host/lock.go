@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/medic"
 )
 
@@ -23,7 +24,7 @@ const lockAgain = 3 * time.Millisecond
 
 // lock waits for the host's lock. The kernel takes it back when its holder ends.
 func (h *Host) lock(ctx context.Context) (unlock func(), err error) {
-	f, err := os.OpenFile(h.file("lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	f, err := os.OpenFile(h.file("lock"), os.O_CREATE|os.O_RDWR, owned.FileMode)
 	if err != nil {
 		return nil, fmt.Errorf("lock host %s: %w", h.name, err)
 	}

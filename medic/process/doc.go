@@ -4,6 +4,7 @@
 //	DIR/.joiner-1.birth   its pid and its start time: what the package itself believes
 //	LOGS/.*.reserve       both files of a node without a process: the next start finds them, so that it needs no room on the disk
 //	LOGS/joiner-1.log     what it writes to standard output and standard error, appended
+//	LOGS/joiner-1.log.1   the log before, when that was full; the process renames it itself (Stderr)
 //
 // A pid alone names a process badly: after its death, or a reboot, the same number is another process's. So the file also holds when
 // the process was started, in the system's own words. A process that was started at another time is not ours: it is neither

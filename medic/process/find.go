@@ -12,9 +12,10 @@ import (
 
 // child is a process that this one has started, and reaps.
 type child struct {
-	pid   int
-	ended bool
-	death medic.Death
+	pid    int
+	kernel *kernelLog // since before the child was started; nil once it has ended
+	ended  bool
+	death  medic.Death
 }
 
 // pidLocked is the node's living process: our own child, or one whose start time the file tells. 0 if there is none.
@@ -49,22 +50,34 @@ func (r *Restarter) reapLocked(node medic.NodeID, c *child) {
 	got, err := syscall.Wait4(c.pid, &status, syscall.WNOHANG, nil)
 	switch {
 	case got == c.pid:
-		c.ended, c.death = true, medic.Death{Cause: cause(status)}
+		c.ended, c.death = true, death(status, c.pid, c.kernel)
 	case errors.Is(err, syscall.ECHILD): // it was reaped elsewhere
 		c.ended = true
 	default:
 		return
 	}
+	c.letGo()
 	if rec, err := r.read(node); err == nil && rec.pid == c.pid {
 		_ = r.forget(node) // a file that stays behind is found out by its start time
 	}
 }
 
-func cause(s syscall.WaitStatus) string {
-	if s.Signaled() {
-		return "signal: " + s.Signal().String()
+// letGo closes what is only asked when the child ends.
+func (c *child) letGo() {
+	c.kernel.close()
+	c.kernel = nil
+}
+
+// death is how a child ended. One that the kernel kills for memory ends with SIGKILL like any that is killed. Only what the kernel says of this very
+// process tells them apart; where it says nothing, or may not be heard, the child was killed, and its memory is not blamed.
+func death(s syscall.WaitStatus, pid int, kernel *kernelLog) medic.Death {
+	switch {
+	case !s.Signaled():
+		return medic.Exited(s.ExitStatus())
+	case s.Signal() == syscall.SIGKILL && kernel.killed(pid):
+		return medic.OutOfMemory("killed by the kernel for its memory")
 	}
-	return fmt.Sprintf("exit status %d", s.ExitStatus())
+	return medic.Signalled(s.Signal())
 }
 
 // Nodes is the nodes that have a process, sorted: also those that a Restarter before this one has started.

@@ -3,9 +3,11 @@ package process
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -35,9 +37,31 @@ func TestMain(m *testing.M) {
 	case "broken":
 		fmt.Println("no")
 		os.Exit(7)
+	case "chatty":
+		chat()
 	case "parent": // starts one child and waits for its own end; see TestChildrenGoWithTheirParent
 		parent()
 	}
+}
+
+// chatLines is how many lines a chatty child writes before it panics.
+const chatLines = 5000
+
+func chat() {
+	log := slog.New(slog.NewTextHandler(Stderr(), nil))
+	var wg sync.WaitGroup
+	for w := range 4 { // at once
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := w; i < chatLines; i += 4 {
+				log.Info("said", "line", i)
+			}
+		}()
+	}
+	wg.Wait()
+	fmt.Println("ready", os.Args[1])
+	panic("the last word")
 }
 
 func parent() {

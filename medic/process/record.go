@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/medic"
 )
 
@@ -62,7 +63,7 @@ func overwrite(name, text string) error {
 	line := text + "\n"
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return medic.ReplaceFile(name, line, false)
+		return owned.Write(name, line, false)
 	}
 	if err != nil {
 		return err

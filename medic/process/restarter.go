@@ -7,11 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
 
+	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/medic"
+	"posta.dev/posta/topology"
 )
 
 // Config says how nodes are started.
@@ -26,8 +29,9 @@ type Config struct {
 // Restarter starts nodes as child processes. There may be several over one directory, in several processes, as long as they hold a
 // common lock when they start and kill (package host); looking needs none.
 type Restarter struct {
-	cfg    Config
-	thread *forkThread // nil unless tied
+	cfg     Config
+	logSize topology.Size // of one file
+	thread  *forkThread   // nil unless tied
 
 	mu       sync.Mutex
 	children map[medic.NodeID]*child // by node, the last one started here
@@ -36,11 +40,15 @@ type Restarter struct {
 // New makes the directories. The restarter must be closed.
 func New(cfg Config) (*Restarter, error) {
 	for _, dir := range []string{cfg.Dir, cfg.Logs} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := owned.Tree(dir); err != nil {
 			return nil, fmt.Errorf("make a directory for processes: %w", err)
 		}
 	}
-	r := &Restarter{cfg: cfg, children: map[medic.NodeID]*child{}}
+	logSize, err := LogSize()
+	if err != nil {
+		return nil, err
+	}
+	r := &Restarter{cfg: cfg, logSize: logSize, children: map[medic.NodeID]*child{}}
 	if cfg.DieWithParent {
 		r.thread = newForkThread()
 	}
@@ -52,10 +60,20 @@ func (r *Restarter) Close() error {
 	if r.thread != nil {
 		r.thread.close()
 	}
+	r.letGo()
 	return nil
 }
 
-// Log is the file that a node's output goes to.
+// letGo closes what is open for children that live.
+func (r *Restarter) letGo() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.children {
+		c.letGo()
+	}
+}
+
+// Log is the file that a node's output goes to. Beside it is the one before, when that was full: see LogSize.
 func (r *Restarter) Log(node medic.NodeID) string {
 	return filepath.Join(r.cfg.Logs, string(node)+".log")
 }
@@ -73,15 +91,16 @@ func (r *Restarter) Start(ctx context.Context, node medic.NodeID) error {
 	case alive:
 		return fmt.Errorf("start %s: %w", node, medic.ErrRunning)
 	}
-	pid, err := r.fork(node)
-	if err != nil {
+	c := &child{kernel: followKernel()}
+	var err error
+	if c.pid, err = r.fork(node); err != nil {
+		c.letGo()
 		return fmt.Errorf("start %s: %w", node, err)
 	}
-	c := &child{pid: pid}
 	r.children[node] = c
-	if err := r.record(node, pid); err != nil {
+	if err := r.record(node, c.pid); err != nil {
 		// Nobody would find it after us, so it must not live.
-		_ = syscall.Kill(pid, syscall.SIGKILL)
+		_ = syscall.Kill(c.pid, syscall.SIGKILL)
 		return fmt.Errorf("start %s: %w", node, err)
 	}
 	return nil
@@ -89,14 +108,19 @@ func (r *Restarter) Start(ctx context.Context, node medic.NodeID) error {
 
 // fork starts the process; nothing of it stays in this one but that it is our child.
 func (r *Restarter) fork(node medic.NodeID) (int, error) {
-	log, err := os.OpenFile(r.Log(node), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	log, err := openLog(r.Log(node), r.logSize)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = log.Close() }()
 	argv := r.cfg.Command(node)
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = r.cfg.Env, log, log, detached()
+	env := r.cfg.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	cmd.Env = append(slices.Clone(env), logFileVar+"="+r.Log(node))
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, detached()
 	start := cmd.Start
 	if r.thread != nil {
 		cmd.SysProcAttr = dieWithParent()

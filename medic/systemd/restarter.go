@@ -151,7 +151,7 @@ func (r *Restarter) Wait(ctx context.Context, node medic.NodeID) (medic.Death, e
 	for {
 		u, err := r.look(ctx, node)
 		if !noAnswer(err) && (err != nil || !u.alive()) {
-			return medic.Death{Cause: u.cause()}, ignoreAbsent(err)
+			return u.death(), ignoreAbsent(err)
 		}
 		if err := medic.Sleep(ctx, medic.AskAgain); err != nil {
 			return medic.Death{}, err
@@ -159,19 +159,20 @@ func (r *Restarter) Wait(ctx context.Context, node medic.NodeID) (medic.Death, e
 	}
 }
 
-// cause is in the words that the other restarters have.
-func (u unit) cause() string {
+// death is in the words that the other restarters have.
+func (u unit) death() medic.Death {
+	n, err := strconv.Atoi(u.status)
 	switch {
-	case u.code == "1": // CLD_EXITED: systemctl show gives numbers
-		return "exit status " + u.status
-	case u.code == "2", u.code == "3": // CLD_KILLED, CLD_DUMPED
-		if n, err := strconv.Atoi(u.status); err == nil {
-			return "signal: " + syscall.Signal(n).String()
-		}
+	case u.result == "oom-kill":
+		return medic.OutOfMemory("killed: it had used up the memory of its unit")
+	case u.code == "1" && err == nil: // CLD_EXITED: systemctl show gives numbers
+		return medic.Exited(n)
+	case (u.code == "2" || u.code == "3") && err == nil: // CLD_KILLED, CLD_DUMPED
+		return medic.Signalled(syscall.Signal(n))
 	case u.result != "" && u.result != "success":
-		return u.result
+		return medic.Death{Cause: u.result}
 	}
-	return ""
+	return medic.Death{}
 }
 
 // ignoreAbsent turns "there is none" into nothing: for what needs no unit.

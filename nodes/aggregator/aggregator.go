@@ -21,6 +21,11 @@ import (
 // Aggregator implements role.Role.
 type Aggregator struct {
 	role.Base
+
+	// PageRows is how many rows More emits at most, 16,384 unless it is set before the first call. It must be the same in all lives of a data
+	// directory, because recovery repeats calls of More.
+	PageRows int
+
 	sessions map[session.ID]*state
 	partials role.PartialEncoder
 }
@@ -37,7 +42,7 @@ type state struct {
 
 // New returns the role.
 func New() *Aggregator {
-	return &Aggregator{Base: role.Base{Role: topology.Aggregator}, sessions: map[session.ID]*state{}}
+	return &Aggregator{Base: role.Base{Role: topology.Aggregator}, PageRows: pageRows, sessions: map[session.ID]*state{}}
 }
 
 // Open implements role.Role.
@@ -103,7 +108,7 @@ func (st *state) prune(stream int) (err error) {
 	return nil
 }
 
-// pageRows and pageBytes are how much More emits at most (R15, R16). They are the same for every topology, which makes a repeated call do
+// pageRows and pageBytes are how much More emits at most in the product (R15, R16). They are the same for every topology, which makes a repeated call do
 // the same.
 const (
 	pageRows  = 16384
@@ -118,7 +123,7 @@ func (a *Aggregator) More(id session.ID, out role.Emitter) (bool, error) {
 	}
 	i := st.leaving[0]
 	t := st.tables[i]
-	rows := make([]int, t.Page(st.next, pageRows, pageBytes)-st.next)
+	rows := make([]int, t.Page(st.next, a.PageRows, pageBytes)-st.next)
 	for k := range rows {
 		rows[k] = st.next + k
 	}

@@ -8,6 +8,9 @@ func (c *Core) Advance() {
 	if c.retired != "" {
 		return
 	}
+	if c.full {
+		c.hurryAborts()
+	}
 	c.continueEndings()
 	for progress := true; progress && c.build.bytes < c.cfg.Commit && c.retired == ""; {
 		progress = false
@@ -34,6 +37,11 @@ func (c *Core) step(l *inLink) bool {
 		l.pop()
 		return true
 	}
+	if !l.sound && !c.intact(l, f) {
+		l.pop()
+		return true
+	}
+	l.sound = true
 	verdict := l.recv.Check(f)
 	if verdict == link.Take {
 		if !c.mayTake(f) {
@@ -49,10 +57,27 @@ func (c *Core) step(l *inLink) bool {
 	return true
 }
 
-// mayTake says whether a frame may be taken now. Opens and aborts never wait. Facts wait for their session's reference data
+// hurryAborts lets aborts that wait in a queue fail their sessions at once, where the disk is full (W5): what comes before them in the queue may
+// need more room than there is, and for a session that has left only the hwm is stored. Any node may fail any session at any time (R13), so that
+// is no other end than the abort's own, which changes nothing when its turn comes.
+func (c *Core) hurryAborts() {
+	for _, l := range c.inOrder {
+		for i := l.head; i < len(l.queue); i++ {
+			f := &l.queue[i]
+			if f.Kind != link.Abort || !l.recv.Intact(f) {
+				continue
+			}
+			if v := l.recv.Check(f); v == link.Take || v == link.Gap {
+				c.takeAbort(f)
+			}
+		}
+	}
+}
+
+// mayTake says whether a frame may be taken now. Opens, takeovers and aborts never wait. Facts wait for their session's reference data
 // (R11) and for room downstream (R9); reference data waits for room only where it is passed on, and never in a joiner.
 func (c *Core) mayTake(f *link.Frame) bool {
-	if f.Kind == link.Open || f.Kind == link.Abort {
+	if f.Kind != link.Data && f.Kind != link.End {
 		return true
 	}
 	s := c.sessions[f.Session]

@@ -16,6 +16,11 @@ type build struct {
 	dirty   []*sess       // whose roles may have something to flush, each once
 	replies []Reply       // that may leave when this commit is stored
 	control bool          // a session began, ended a stream, or failed
+	leaves  bool          // a session leaves this node
+
+	// A receiver comes with another log. Acknowledgements are stored with the next commit, whenever that is, but this calls for one: a log
+	// that was cut to what the new log has acknowledged must not say that the old one did, or a restart fails sessions that lost nothing (R8).
+	peers bool
 }
 
 func (b *build) moved(l *inLink) {
@@ -31,13 +36,14 @@ func (b *build) touch(s *sess) {
 }
 
 func (b *build) empty() bool {
-	return len(b.links) == 0 && len(b.dirty) == 0 && len(b.rec.Inputs) == 0 && len(b.rec.Frames) == 0
+	return len(b.links) == 0 && len(b.dirty) == 0 && len(b.rec.Inputs) == 0 && len(b.rec.Frames) == 0 && !b.peers
 }
 
 // Commit is one record to store: hwms moved, calls that changed state, frames produced (N2, R5).
 type Commit struct {
 	Parts    [][]byte // of the record, to be gathered; they are not changed any more
 	Bytes    int
+	leaves   bool // a session leaves this node with it
 	replies  []Reply
 	hwms     []link.Hwm
 	progress []link.Progress // of every outbox, in the core's order
@@ -95,7 +101,7 @@ func (c *Core) Seal() *Commit {
 	}
 	b := c.build
 	c.build = build{}
-	commit := &Commit{replies: b.replies, progress: c.progress()}
+	commit := &Commit{leaves: b.leaves, replies: b.replies, progress: c.progress()}
 	for _, l := range b.links {
 		commit.hwms = append(commit.hwms, l.recv.Hwm())
 	}

@@ -4,6 +4,7 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/nodes/watch"
 	"posta.dev/posta/topology"
 )
 
@@ -24,6 +25,9 @@ type Config struct {
 	Record  int    // bytes that a record of the log may have; 0: no bound
 	Memory  int    // bytes of reference data of a session in a joiner (R16); 0: no bound
 	Pace    link.Pace
+
+	// Watch is told what the roles work on, for whoever looks at the node from outside (N9); nil if nobody does.
+	Watch *watch.Watch
 }
 
 // InEdge is an edge that leads here.
@@ -33,6 +37,15 @@ type InEdge struct {
 	Streams topology.Streams
 	Dialled bool // this node makes the connection (SUB)
 	Inputs  bool // the senders hold inputs: only clients are before them
+	All     bool // each sender has one outbox for all receivers (R10)
+}
+
+// link names the link from a sender to this node.
+func (e *InEdge) link(from, self link.NodeID) link.Link {
+	if e.All {
+		self = ""
+	}
+	return link.Link{Edge: e.Name, From: from, To: self}
 }
 
 // OutEdge is an edge that leaves here.

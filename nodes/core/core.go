@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"posta.dev/posta/internal/bounded"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/core/record"
 	"posta.dev/posta/nodes/role"
@@ -19,13 +20,15 @@ type Core struct {
 	inOrder  []*inLink           // the same in the topology's order, for all that must not depend on the order of a map
 	out      []*outEdge          // every edge that leaves here, in the topology's order
 	outboxes []*outbox           // the outboxes of out, in order; progress of records and snapshots names each of them once (R2)
+	departed departed            // links that the topology does not have any more; recovery fills it
 	gateways []role.Gateway      // the roles that are gateways, in the chain's order
 
 	// The sessions. Open, drop and recovery change them. A session is in sessions, or has a tombstone, or was never here or long ago; it is
 	// never in both (R13).
 	sessions   map[session.ID]*sess
 	tombstones tombstones
-	ending     []*sess // sessions with an end that waits for room; only continueEnding adds, only continueEndings takes
+	rivals     bounded.Map[refusedKey, struct{}] // sessions whose failure was passed on; not durable: twice does no harm
+	ending     []*sess                           // sessions with an end that waits for room; only continueEnding adds, only continueEndings takes
 
 	// The commits. What calls change between two commits is recorded in build. Seal turns build into inflight and empties it; Stored ends
 	// inflight. So at most one commit is being stored (N2), and build holds nothing that a sealed commit holds.
@@ -37,14 +40,18 @@ type Core struct {
 	released         [][]byte // payloads that nobody uses any more: no record, outbox or role has a view into them
 	releasedRequests [][]byte // bodies of requests, likewise; no held request has a view into them
 
-	// confirmed says that every receiver has answered a hello of this life: what this log sends continues what they have (R14). A core without
-	// a past is confirmed from the start. Until then it neither sends frames nor acknowledges any; see confirm.
+	// confirmed says that every receiver has answered a hello of this life: what this log sends continues what they have (R14). Until then it
+	// neither sends frames nor acknowledges any; see confirm. A log that is opened for the first time is confirmed from the start. One that
+	// was opened before is not, even if it has no records: it may have lost them all.
 	confirmed bool
 	retired   string // why this log must not be used any more (R14); empty while it may
 
+	full bool // the disk is: said by the shell
+
 	turn     int // the link that Advance serves first, modulo their number; grows, so that none starves
 	Counters Counters
-	refused  string // the last that was heard and not believed (M10); Refused empties it
+	refused  string // the last that was heard and not believed (M10, R18); Refused empties it
+	err      error  // why the process must end; nil while it may go on
 }
 
 type linkKey struct {
@@ -84,10 +91,10 @@ func New(cfg Config) (*Core, error) {
 			*limit = math.MaxInt
 		}
 	}
-	c := &Core{cfg: cfg, in: map[linkKey]*inLink{}, sessions: map[session.ID]*sess{}, tombstones: newTombstones(), confirmed: true}
+	c := &Core{cfg: cfg, in: map[linkKey]*inLink{}, sessions: map[session.ID]*sess{}, tombstones: newTombstones(), rivals: bounded.NewMap[refusedKey, struct{}](role.Remembered), confirmed: cfg.ID.Incarnation <= 1}
 	for _, e := range cfg.In {
 		for _, n := range e.From {
-			l := &inLink{edge: e, recv: link.NewReceiver(e.Name, n)}
+			l := &inLink{edge: e, recv: link.NewReceiver(e.link(n, cfg.Self))}
 			c.in[linkKey{e.Name, n}] = l
 			c.inOrder = append(c.inOrder, l)
 		}
@@ -117,10 +124,10 @@ func (c *Core) Receive(frames []link.Frame) {
 			c.Counters.Unknown++
 			continue
 		}
-		if f.Kind == link.Hello && !c.addressedToUs(f) {
+		if f.Kind == link.Hello && (!c.intact(l, f) || !c.addressedToUs(f)) {
 			continue
 		}
-		if !c.believes(f.From, l.recv.ID(), f.ID) {
+		if was := l.recv.ID(); !was.Reaches(f.ID) && !c.intact(l, f) || !c.believes(f.From, was, f.ID) {
 			continue
 		}
 		if l.bytes > 2*c.cfg.Window && f.Kind != link.Hello {
@@ -156,7 +163,11 @@ func (c *Core) Ack(a link.Ack, now time.Time) {
 		if o.edge != a.Edge || !c.believes(a.Receiver, o.Peer(a.Receiver), a.ID) {
 			continue
 		}
+		before := o.Peer(a.Receiver).LogID
 		lost, setBack := o.Ack(a, now)
+		if o.Peer(a.Receiver).LogID != before {
+			c.build.peers = true
+		}
 		if lost != nil {
 			c.receiverLostDisk(a.Receiver, lost)
 		}
@@ -197,26 +208,22 @@ func (c *Core) Request(now time.Time, r *role.Request) bool {
 }
 
 // Heartbeat passes on what another node says of itself.
-func (c *Core) Heartbeat(now time.Time, from link.NodeID, id link.Identity, ended []role.Ended) {
+func (c *Core) Heartbeat(now time.Time, h role.Heard) {
 	for _, g := range c.gateways {
 		if l, ok := g.(role.HeartbeatListener); ok {
-			l.Heartbeat(now, from, id, ended)
+			l.Heartbeat(now, h)
 		}
 	}
 }
 
-// Tick lets time pass for gateways. It also lets an output and an input of one chain tell each other of ended sessions, because a node does
-// not hear its own heartbeats.
+// Tick lets time pass for gateways. It also tells them what other nodes hear in this node's heartbeats: a node does not hear its own.
 func (c *Core) Tick(now time.Time) {
-	listens := false
 	for _, g := range c.gateways {
 		g.Tick(now)
-		_, is := g.(role.HeartbeatListener)
-		listens = listens || is
 	}
-	if listens {
-		if ended := c.ended(0); len(ended) > 0 {
-			c.Heartbeat(now, c.cfg.Self, c.cfg.ID, ended)
+	for _, g := range c.gateways {
+		if l, ok := g.(role.HeartbeatListener); ok {
+			l.Heartbeat(now, role.Heard{From: c.cfg.Self, ID: c.cfg.ID, Full: c.full, Ended: c.endOf(l.Awaits()), Waiting: c.Waiting()})
 		}
 	}
 }
@@ -225,7 +232,7 @@ func (c *Core) Tick(now time.Time) {
 func (c *Core) Output(now time.Time) Output {
 	o := Output{Replies: c.replies, Released: c.released, ReleasedRequests: c.releasedRequests}
 	c.replies, c.released, c.releasedRequests = nil, c.released[:0], c.releasedRequests[:0]
-	if c.retired != "" {
+	if c.retired != "" || c.err != nil {
 		return Output{}
 	}
 	confirmed := c.confirm()
@@ -243,11 +250,20 @@ func (c *Core) Output(now time.Time) Output {
 	for _, e := range c.out {
 		o.Sends = e.output(o.Sends, confirmed, now, c.cfg.Pace)
 	}
+	for _, b := range c.outboxes {
+		if err := b.Err(); err != nil {
+			c.err = fmt.Errorf("node %s: %w: the memory of this process cannot be trusted, and it ends; its log has the frame as it was made", c.cfg.Self, err)
+			return Output{}
+		}
+	}
 	for i := range o.Sends {
 		c.Counters.FramesOut += uint64(len(o.Sends[i].Frames))
 	}
 	return o
 }
+
+// Err says why the process must end; nil while it may go on. Output finds it.
+func (c *Core) Err() error { return c.err }
 
 // Unsent says that the transport did not accept a frame and those after it. An empty to means all receivers.
 func (c *Core) Unsent(edge string, to link.NodeID, from link.Seq) {

@@ -6,6 +6,7 @@ import (
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/core/record"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/rows/progress"
 )
 
 // chainEmitter is where role i of a session emits to: the next role of the chain, or the edges that leave the node.
@@ -34,6 +35,7 @@ func (c *Core) limits() role.Limits { return role.Limits{Frame: c.cfg.Frame, Mem
 
 // Emit implements role.Emitter.
 func (o *chainEmitter) Emit(partition int, m role.Message) {
+	progress.Mark()
 	if o.s.err != nil {
 		return // the session is lost; what it still emits would only be thrown away elsewhere
 	}
@@ -80,7 +82,7 @@ const recordReserve = 64 << 20
 func (c *Core) deliver(s *sess, i int, m role.Message) (kept bool) {
 	c.build.touch(s)
 	var durable bool
-	ok := c.run(s, i, func() (err error) {
+	ok := c.run(s, i, m.Stream, func() (err error) {
 		durable, err = c.cfg.Roles[i].Take(s.ID, m, s.out[i])
 		return err
 	})

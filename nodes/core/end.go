@@ -29,7 +29,7 @@ func (c *Core) end(s *sess, stream, i int) {
 		}
 		more := false
 		c.record(record.Input{Op: record.End, Role: i, Session: s.ID, Stream: stream})
-		ok := c.run(s, i, func() (err error) {
+		ok := c.run(s, i, stream, func() (err error) {
 			more, err = r.End(s.ID, stream, s.out[i])
 			return err
 		})
@@ -59,7 +59,7 @@ func (c *Core) pass(s *sess, stream int) {
 	reference := s.reference(stream)
 	c.toAll(link.Frame{Kind: link.End, Session: s.ID, Stream: stream}, func(e *outEdge) bool { return e.carries(reference) })
 	if !slices.Contains(s.passed, false) {
-		c.drop(s.ID, role.Outcome{}, true)
+		c.drop(s.ID, tombstone{Outcome: role.Outcome{Owner: s.Owner}, Openers: s.Openers}, true)
 	}
 }
 
@@ -96,7 +96,7 @@ func (c *Core) continueEnding(s *sess) {
 func (c *Core) more(s *sess, at ending) {
 	more := false
 	c.record(record.Input{Op: record.More, Role: at.role, Session: s.ID, Stream: at.stream})
-	ok := c.run(s, at.role, func() (err error) {
+	ok := c.run(s, at.role, at.stream, func() (err error) {
 		more, err = c.cfg.Roles[at.role].More(s.ID, s.out[at.role])
 		return err
 	})
@@ -120,7 +120,7 @@ func (s *sess) nextEnd() int {
 // flush lets role i emit what it has folded.
 func (c *Core) flush(s *sess, i int) {
 	if s.err == nil {
-		c.run(s, i, func() error { return c.cfg.Roles[i].Flush(s.ID, s.out[i]) })
+		c.run(s, i, noStream, func() error { return c.cfg.Roles[i].Flush(s.ID, s.out[i]) })
 	}
 }
 

@@ -50,7 +50,7 @@ func Example() {
 	id := session.ID{7}
 	frame := func(f link.Frame) link.Frame {
 		f.Edge, f.From, f.ID = "in", "input-1", sender
-		return f
+		return f.Sealed("parser-1")
 	}
 	c.Receive([]link.Frame{
 		frame(link.Frame{Kind: link.Hello, Payload: link.HelloPayload{To: "parser-1"}.Encode()}),

@@ -108,17 +108,24 @@ type fakeGateway struct {
 	host  role.Host
 	log   []string // what was made durable
 	ticks int
+	taken []string // sessions that were taken over
+
+	awaits []session.ID // whose end it wants to hear of
+	asked  []session.ID // whose end it was asked for
+	listed int          // how often it was asked for all
 }
 
 func newFakeGateway() *fakeGateway { return &fakeGateway{adder: *newAdder()} }
 
-func (d *fakeGateway) Name() string                         { return "gateway" }
-func (d *fakeGateway) Attach(h role.Host)                   { d.host = h }
-func (d *fakeGateway) Forget(session.ID, session.TokenHash) {}
-func (d *fakeGateway) Running() int                         { return len(d.log) }
-func (d *fakeGateway) Ended() []role.Ended                  { return nil }
-func (d *fakeGateway) Apply(p []byte) error                 { d.log = append(d.log, string(p)); return nil }
-func (d *fakeGateway) RestoreAll(p []byte) error            { d.log = strings.Fields(string(p)); return nil }
+func (d *fakeGateway) Name() string                  { return "gateway" }
+func (d *fakeGateway) Attach(h role.Host)            { d.host = h }
+func (d *fakeGateway) Forget(session.ID, role.Asker) {}
+func (d *fakeGateway) TakenOver(s role.Session) {
+	d.taken = append(d.taken, fmt.Sprint(nameOf(s.ID), " by ", len(s.Openers)))
+}
+func (d *fakeGateway) Running() int              { return len(d.log) }
+func (d *fakeGateway) Apply(p []byte) error      { d.log = append(d.log, string(p)); return nil }
+func (d *fakeGateway) RestoreAll(p []byte) error { d.log = strings.Fields(string(p)); return nil }
 func (d *fakeGateway) SnapshotAll(b []byte) []byte {
 	return append(b, strings.Join(d.log, " ")...)
 }
@@ -148,6 +155,14 @@ func nameOf(id session.ID) string { return strings.TrimRight(string(id[:]), "\x0
 func logOf(name string) (l link.LogID) {
 	copy(l[:], name)
 	return l
+}
+
+// hear has a core receive frames that their senders have made for it (R18).
+func hear(c *Core, frames ...link.Frame) {
+	for i := range frames {
+		frames[i] = frames[i].Sealed(c.cfg.Self)
+	}
+	c.Receive(frames)
 }
 
 // shapes are the nodes that scripts can ask for.

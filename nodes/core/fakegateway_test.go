@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol/session"
 )
 
 // Request implements role.Gateway: it answers with what it did, when that is durable.
@@ -42,6 +42,20 @@ func (d *fakeGateway) Request(_ time.Time, r *role.Request) bool {
 func (d *fakeGateway) Tick(time.Time) { d.ticks++ }
 
 // Heartbeat implements role.HeartbeatListener: it only says that it was told.
-func (d *fakeGateway) Heartbeat(_ time.Time, from link.NodeID, _ link.Identity, _ []role.Ended) {
-	d.host.Record([]byte("heard-" + string(from)))
+func (d *fakeGateway) Heartbeat(_ time.Time, h role.Heard) {
+	if h.From == "me-1" {
+		return // itself
+	}
+	d.host.Record([]byte("heard-" + string(h.From)))
+}
+
+// Awaits implements role.HeartbeatListener.
+func (d *fakeGateway) Awaits() []session.ID { return d.awaits }
+
+// Ended and EndOf implement role.EndReporter.
+func (d *fakeGateway) Ended(int) []role.Ended { d.listed++; return nil }
+
+func (d *fakeGateway) EndOf(ids []session.ID) []role.Ended {
+	d.asked = append(d.asked, ids...)
+	return nil
 }

@@ -15,7 +15,14 @@ type host struct {
 }
 
 func (h *host) Open(s role.Session, payload []byte) error {
-	if _, gone := h.c.tombstones.Get(s.ID); gone || h.c.sessions[s.ID] != nil {
+	here, known := h.c.holder(s.ID)
+	gone, left := h.c.tombstones.Get(s.ID)
+	switch {
+	case known && here.Openers.Founder() != s.Openers.Founder():
+		return h.c.refuseOpen(s)
+	case left && gone.same(&s):
+		return h.c.wasHere(s.ID, gone)
+	case h.c.sessions[s.ID] != nil:
 		return nil
 	}
 	if len(payload) > h.c.cfg.Frame {
@@ -54,9 +61,13 @@ func (h *host) EndStream(id session.ID, stream int) {
 	}
 }
 
+func (h *host) TakeOver(s role.Session, payload []byte) {
+	h.c.takeOver(s, payload, true)
+}
+
 func (h *host) Abort(id session.ID, why role.Outcome) {
 	why.Failed = true
-	h.c.abortFor(id, why)
+	h.c.abortFor(id, tombstone{Outcome: why})
 }
 
 func (h *host) Room(_ int, reference bool) bool {
@@ -65,7 +76,7 @@ func (h *host) Room(_ int, reference bool) bool {
 
 func (h *host) Confirmed() bool { return h.c.confirmed }
 
-func (h *host) Forget(id session.ID, by session.TokenHash) {
+func (h *host) Forget(id session.ID, by role.Asker) {
 	for _, g := range h.c.gateways {
 		g.Forget(id, by)
 	}

@@ -10,10 +10,11 @@ type inLink struct {
 	queue   []link.Frame // from head on: the frames that wait, in the order they came; before head: empty frames
 	head    int
 	bytes   int  // of the frames that wait
+	sound   bool // the frame at the head is intact: while it has to wait it is not looked at again
 	dialled bool // the connection that this node makes stands; stays true
 }
 
-func (l *inLink) key() linkKey { return linkKey{l.edge.Name, l.recv.From()} }
+func (l *inLink) key() linkKey { return linkKey{l.edge.Name, l.recv.From} }
 
 // push queues a frame. Of several hellos in a row only the last one matters, and replaces the others: a link that is held back for long (R11)
 // gets one every now and then.
@@ -44,7 +45,7 @@ func (l *inLink) dropSuperseded(present link.Identity) {
 		kept = append(kept, f)
 	}
 	clear(l.queue[len(kept):])
-	l.queue = kept
+	l.queue, l.sound = kept, false
 }
 
 func (l *inLink) peek() *link.Frame {
@@ -58,6 +59,7 @@ func (l *inLink) pop() {
 	f := &l.queue[l.head]
 	l.bytes -= f.Size()
 	*f = link.Frame{} // let the payload go
+	l.sound = false
 	l.head++
 	if l.head == len(l.queue) {
 		l.queue, l.head = l.queue[:0], 0

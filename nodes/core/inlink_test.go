@@ -15,12 +15,12 @@ func TestR11_HellosDoNotPileUp(t *testing.T) {
 		return link.Frame{Edge: key.edge, From: key.from, ID: theirs, Kind: link.Hello, Payload: link.HelloPayload{To: to, Sent: sent}.Encode()}
 	}
 	fact := link.Frame{Edge: key.edge, From: key.from, ID: theirs, Seq: 1, Kind: link.Open, Session: sessionOf("s"), Payload: role.Announcement{Analysis: "test"}.Encode()}
-	d.c.Receive([]link.Frame{fact})
+	hear(d.c, fact)
 	fact.Seq, fact.Kind, fact.Stream, fact.Payload = 2, link.Data, 1, []byte("+fact")
-	d.c.Receive([]link.Frame{fact})
+	hear(d.c, fact)
 	d.c.Advance()
 	for n := range link.Seq(1000) {
-		d.c.Receive([]link.Frame{hello("me-1", 2+n), hello("somebody-else", 9999)})
+		hear(d.c, hello("me-1", 2+n), hello("somebody-else", 9999))
 		d.c.Advance()
 	}
 	l := d.c.in[key]
@@ -46,7 +46,7 @@ func TestR9_AQueueIsBounded(t *testing.T) {
 	l := d.c.in[linkKey{"in", "a-1"}]
 	big := make([]byte, 1<<20)
 	for seq := link.Seq(1); seq <= 100; seq++ {
-		d.c.Receive([]link.Frame{{Edge: "in", From: "a-1", ID: theirs, Seq: seq, Kind: link.Data, Session: sessionOf("s"), Payload: big}})
+		hear(d.c, link.Frame{Edge: "in", From: "a-1", ID: theirs, Seq: seq, Kind: link.Data, Session: sessionOf("s"), Payload: big})
 	}
 	if l.bytes > 3*d.c.cfg.Window+4096 { // two windows, and the frame that fills them
 		t.Fatalf("%d bytes wait", l.bytes)
@@ -54,7 +54,7 @@ func TestR9_AQueueIsBounded(t *testing.T) {
 	if d.c.Counters.Gaps == 0 {
 		t.Fatal("nothing was dropped")
 	}
-	d.c.Receive([]link.Frame{{Edge: "in", From: "stranger-1", Seq: 1, Kind: link.Data}, {Edge: "nowhere", From: "a-1", Seq: 1, Kind: link.Data}})
+	hear(d.c, link.Frame{Edge: "in", From: "stranger-1", Seq: 1, Kind: link.Data}, link.Frame{Edge: "nowhere", From: "a-1", Seq: 1, Kind: link.Data})
 	if d.c.Counters.Unknown != 2 {
 		t.Fatal("strangers are heard")
 	}

@@ -2,6 +2,8 @@ package core
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 
 	"posta.dev/posta/link"
@@ -20,10 +22,12 @@ import (
 // An empty analysis knows nothing: recovery then repeats everything.
 type LogAnalysis struct {
 	dropped map[session.ID]position // the last time that a session was dropped
+	opened  map[session.ID]struct{} // sessions of which something is told behind the last time that they were dropped
 	acked   map[outboxKey]map[link.NodeID]link.Seq
-	last    map[outboxKey][]lastInRecord // of each record with frames of the outbox, in the log's order
-	some    bool                         // a record was added
-	err     error                        // of the first record that could not be read
+	last    map[outboxKey][]lastInRecord          // of each record with frames of the outbox, in the log's order
+	of      map[outboxKey]map[session.ID]link.Seq // the last frame of each session in the outbox
+	some    bool                                  // a record was added
+	err     error                                 // of the first record that could not be read
 }
 
 // position is a place between two inputs of the log: before input i of a record.
@@ -43,7 +47,8 @@ type lastInRecord struct {
 // NewLogAnalysis returns an empty analysis.
 func NewLogAnalysis() *LogAnalysis {
 	return &LogAnalysis{
-		dropped: map[session.ID]position{}, acked: map[outboxKey]map[link.NodeID]link.Seq{}, last: map[outboxKey][]lastInRecord{},
+		dropped: map[session.ID]position{}, opened: map[session.ID]struct{}{}, acked: map[outboxKey]map[link.NodeID]link.Seq{}, last: map[outboxKey][]lastInRecord{},
+		of: map[outboxKey]map[session.ID]link.Seq{},
 	}
 }
 
@@ -59,9 +64,15 @@ func (a *LogAnalysis) Add(at link.LogIndex, data []byte) {
 		return
 	}
 	for i := range rec.Inputs {
-		in := &rec.Inputs[i]
-		if p := (position{at, i}); in.Op == record.Drop && a.dropped[in.Session].before(p) {
+		in, p := &rec.Inputs[i], position{at, i}
+		switch {
+		case in.Op == record.Drop && a.dropped[in.Session].before(p):
 			a.dropped[in.Session] = p
+			delete(a.opened, in.Session)
+		case in.Op == record.Private, in.Op == record.Rewired: // of no session
+		case in.Op == record.TakeOver: // may be of a session that has left: its tombstone notes it
+		default:
+			a.opened[in.Session] = struct{}{}
 		}
 	}
 	a.forget(rec.Progress)
@@ -76,15 +87,54 @@ func (a *LogAnalysis) Add(at link.LogIndex, data []byte) {
 		} else {
 			a.last[k] = append(a.last[k], lastInRecord{at, f.Frame.Seq})
 		}
+		if a.of[k] == nil {
+			a.of[k] = map[session.ID]link.Seq{}
+		}
+		a.of[k][f.Frame.Session] = f.Frame.Seq
 	}
 }
 
-// forget drops outboxes that a record does not mention: the topology was without them then. An outbox that came back counts from 1 again.
+// behind is the sessions, sorted, of which an outbox has had a frame behind seq.
+func (a *LogAnalysis) behind(k outboxKey, seq link.Seq) (all []session.ID) {
+	for id, last := range a.of[k] {
+		if last > seq {
+			all = append(all, id)
+		}
+	}
+	slices.SortFunc(all, func(a, b session.ID) int { return slices.Compare(a[:], b[:]) })
+	return all
+}
+
+// Open is the sessions that are open where the log ends, sorted: those that its records tell of, and those of the snapshot that it is recovered
+// from, nil without one, which is of record at.
+func (a *LogAnalysis) Open(snapshot []byte, at link.LogIndex) ([]session.ID, error) {
+	open := maps.Clone(a.opened)
+	if snapshot != nil {
+		kept, err := sessionsOf(snapshot)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range kept {
+			if !a.leaves(id, position{at + 1, 0}) {
+				open[id] = struct{}{}
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Keys(open), func(a, b session.ID) int { return slices.Compare(a[:], b[:]) }), nil
+}
+
+// GiveUp has recovery leave out what the log tells of a session, as if it left the node at the log's end: the node has died of it. It is called
+// before Recover; then the session is to be aborted.
+func (a *LogAnalysis) GiveUp(id session.ID) { a.dropped[id] = position{at: math.MaxUint64} }
+
+// forget drops outboxes that a record does not mention: the topology was without them then. An outbox that comes back begins empty, behind all
+// numbers that it has given out (see departed).
 func (a *LogAnalysis) forget(progress []link.Progress) {
 	for k := range a.acked {
 		if !mentions(progress, k) {
 			delete(a.acked, k)
 			delete(a.last, k)
+			delete(a.of, k)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package core
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 
 	"posta.dev/posta/link"
@@ -43,7 +44,7 @@ func left(t *testing.T, acked link.Seq) (d *driver, snapshot []byte, at link.Log
 	d.says("u", link.Open, 0, string(role.Announcement{Analysis: "test"}.Encode()))
 	d.says("u", link.Data, 1, "three")
 	d.commit()
-	d.says("u", link.Abort, 0, string(encodeOutcome(role.Outcome{Failed: true, Reason: "because"})))
+	d.says("u", link.Abort, 0, string(encodeAbort("because")))
 	d.says("t", link.Data, 1, "four")
 	d.commit()
 	for _, s := range d.c.out[0].outboxes {
@@ -57,9 +58,9 @@ func left(t *testing.T, acked link.Seq) (d *driver, snapshot []byte, at link.Log
 func (d *driver) says(id string, kind link.Kind, stream int, payload string) {
 	k := d.c.inOrder[0].key()
 	d.seq[k]++
-	d.c.Receive([]link.Frame{{
+	hear(d.c, link.Frame{
 		Edge: k.edge, From: k.from, ID: theirs, Seq: d.seq[k], Session: sessionOf(id), Kind: kind, Stream: stream, Payload: []byte(payload),
-	}})
+	})
 }
 
 func TestN3_WhatHasLeftIsNotRepeated(t *testing.T) {
@@ -108,4 +109,117 @@ func TestN3_LogAnalysisReportsWhatItCannotRead(t *testing.T) {
 	if _, err := d.c.Recover(snapshot, at, s); err == nil {
 		t.Fatal("a record that nobody can read is passed over")
 	}
+}
+
+// TestN9_WhatIsGivenUpIsNotRebuilt: of a session that the node died of nothing is restored and nothing repeated, or recovery would die of it again.
+// The session fails all the same, and the others go on.
+func TestN9_WhatIsGivenUpIsNotRebuilt(t *testing.T) {
+	d, snapshot, at := left(t, 0)
+	calls := map[string]int{}
+	own := d.cfg
+	d.cfg = func() Config {
+		cfg := own()
+		cfg.Roles = []role.Role{counter{newAdder(), calls}}
+		return cfg
+	}
+	a := d.analysed()
+	if open := openIn(t, a, snapshot, at); open != "t" {
+		t.Errorf("open are %q", open)
+	}
+	a.GiveUp(sessionOf("t"))
+	c := d.recovered(snapshot, at, a)
+	if len(calls) != 0 {
+		t.Errorf("calls %v", calls)
+	}
+	c.GiveUp(sessionOf("t"), "it died of it")
+	if n := c.Sessions(); n != 0 || !c.Pending() {
+		t.Errorf("%d sessions, something to store: %v", n, c.Pending())
+	}
+}
+
+// openIn is the names of the sessions that are open where a log ends.
+func openIn(t *testing.T, a *LogAnalysis, snapshot []byte, at link.LogIndex) string {
+	t.Helper()
+	ids, err := a.Open(snapshot, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, id := range ids {
+		names = append(names, nameOf(id))
+	}
+	return strings.Join(names, " ")
+}
+
+// TestN9_ASessionOfTheSnapshotIsOpen, too, once the log is cut behind what told of it: unless it has left since.
+func TestN9_ASessionOfTheSnapshotIsOpen(t *testing.T) {
+	d := newDriver(t, 1, "hash")
+	for _, id := range []string{"s", "t"} {
+		d.says(id, link.Open, 0, string(role.Announcement{Analysis: "test"}.Encode()))
+		d.says(id, link.Data, 1, "one")
+	}
+	d.commit()
+	snapshot, at := d.c.Snapshot(), link.LogIndex(len(d.disk))
+	if open := openIn(t, NewLogAnalysis(), snapshot, at); open != "s t" {
+		t.Errorf("in a log that was cut up to its snapshot %q are open", open)
+	}
+	d.says("s", link.Abort, 0, string(encodeAbort("because")))
+	d.commit()
+	behind := NewLogAnalysis()
+	behind.Add(at+1, d.disk[at])
+	if open := openIn(t, behind, snapshot, at); open != "t" {
+		t.Errorf("s has left behind the snapshot, and %q are open", open)
+	}
+	for n := range snapshot {
+		if open, err := behind.Open(snapshot[:n:n], at); err == nil && (len(open) != 1 || open[0] != sessionOf("t")) {
+			t.Errorf("the first %d bytes of the snapshot: %v", n, open)
+		}
+	}
+}
+
+// TestN9_ATakeoverOfASessionThatHasLeftDoesNotOpenIt: a node that dies of something else would fail it, after it has come to its end here.
+func TestN9_ATakeoverOfASessionThatHasLeftDoesNotOpenIt(t *testing.T) {
+	d := newDriver(t, 1, "hash")
+	announced := func(n int) string {
+		openers := session.Openers{{'a'}, {'b'}}[:n]
+		return string(role.Announcement{Analysis: "test", Openers: openers}.Encode())
+	}
+	d.says("s", link.Open, 0, announced(1))
+	d.says("s", link.End, 0, "")
+	d.commit()
+	if open := openIn(t, d.analysed(), nil, 0); open != "s" {
+		t.Errorf("before its end %q are open in the log", open)
+	}
+	d.says("s", link.End, 1, "")
+	d.commit()
+	d.says("s", link.TakeOver, 0, announced(2))
+	d.commit()
+	if gone, _ := d.c.tombstones.Get(sessionOf("s")); len(gone.Openers) != 2 {
+		t.Fatalf("the takeover is not noted: %+v", gone)
+	}
+	if open := openIn(t, d.analysed(), nil, 0); open != "" {
+		t.Errorf("open in the log are %q", open)
+	}
+}
+
+// TestN3_AnIDThatIsUsedAgainHasItsOwnEnd: what is remembered is how the later session ended, also if its calls are not repeated.
+func TestN3_AnIDThatIsUsedAgainHasItsOwnEnd(t *testing.T) {
+	d := newDriver(t, 1, "hash")
+	run := func(id, opener, why string) {
+		d.says(id, link.Open, 0, string(role.Announcement{Analysis: "test", Openers: session.Openers{session.TokenHash([]byte(fmt.Sprintf("%-16s", opener)))}}.Encode()))
+		d.says(id, link.Data, 1, "one")
+		d.commit()
+		d.says(id, link.Abort, 0, string(encodeAbort(why)))
+		d.commit()
+	}
+	run("s", "ann", "because")
+	for i := range role.Remembered { // an id is refused for as long as it is remembered
+		run(fmt.Sprintf("other %d", i), "ann", "another")
+	}
+	run("s", "bob", "therefore")
+	if got, _ := d.c.tombstones.Get(sessionOf("s")); got.Reason != "therefore" {
+		t.Fatalf("the session is over: %q", got.Reason)
+	}
+	d.same("with an analysis", d.recovered(nil, 0, d.analysed()))
+	d.same("without", d.recovered(nil, 0, NewLogAnalysis()))
 }

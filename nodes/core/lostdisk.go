@@ -29,11 +29,15 @@ func (c *Core) hello(l *inLink, f *link.Frame) {
 	}
 }
 
-// ownDiskLost fails the sessions that wait for a link of which this node's disk has lost frames. Nothing tells any more to which of them the
-// lost frames belonged.
+// ownDiskLost fails the sessions that wait for a link of which this node's disk has lost frames, and those that the link has opened. Nothing
+// tells any more to which of them the lost frames belonged.
+//
+// One that the link has opened and ended may lack nothing. But if frames are missing because the topology was without this node (see departed),
+// all others have failed the session meanwhile, and what it waits for may be the end of a sender that never heard of it, and has nothing
+// to miss here (R13). One that began since is not opened by the link before its hello has told what is missing.
 func (c *Core) ownDiskLost(l *inLink, reason string) {
 	for _, s := range role.ByID(c.sessions) {
-		if s.waitsFor(l) {
+		if s.opened[l.key()] || s.waitsFor(l) {
 			c.abort(s.ID, reason)
 		}
 	}
@@ -52,7 +56,7 @@ func (c *Core) ownDiskLost(l *inLink, reason string) {
 func (c *Core) senderLostDisk(l *inLink, reason string) {
 	var same []*inLink
 	for _, k := range c.inOrder {
-		if k.recv.From() == l.recv.From() {
+		if k.recv.From == l.recv.From {
 			same = append(same, k)
 		}
 	}
@@ -67,7 +71,9 @@ func (c *Core) senderLostDisk(l *inLink, reason string) {
 	}
 	if l.edge.Inputs {
 		for _, id := range slices.Clone(c.tombstones.Keys()) { // none of the new log's: its hello comes before its ends, on each link
-			c.abort(id, reason)
+			if _, was := c.left(id); was {
+				c.abort(id, reason)
+			}
 		}
 	}
 }

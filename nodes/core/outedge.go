@@ -42,7 +42,7 @@ const takeBytes = 4 << 20
 func newOutEdge(cfg Config, e OutEdge) *outEdge {
 	o := &outEdge{cfg: e, window: cfg.Window}
 	add := func(to link.NodeID, receivers ...link.NodeID) {
-		o.outboxes = append(o.outboxes, &outbox{link.NewSender(e.Name, cfg.Self, cfg.ID, cfg.Window, receivers...), outboxKey{e.Name, to}})
+		o.outboxes = append(o.outboxes, &outbox{link.NewSender(link.Link{Edge: e.Name, From: cfg.Self, To: to}, cfg.ID, cfg.Window, receivers...), outboxKey{e.Name, to}})
 	}
 	if e.Route == topology.All {
 		add("", e.To...)

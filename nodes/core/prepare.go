@@ -15,7 +15,12 @@ func (c *Core) Prepare(requests []role.Request) (works []func()) {
 			r := &requests[k]
 			if id, stream, ok := decoder.DecodeChunk(r); ok && c.sessions[id] != nil {
 				if w := next.Prepare(id, stream, r.Chunk, c.limits()); w != nil {
-					works = append(works, w)
+					doing := c.doing(c.sessions[id], i+1, stream)
+					works = append(works, func() {
+						defer c.cfg.Watch.Leave(c.cfg.Watch.Enter(doing))
+						r.Chunk.Sum() // the gateway asks for it
+						w()
+					})
 				}
 			}
 		}

@@ -2,6 +2,7 @@ package core
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -17,8 +18,10 @@ type Recovery struct {
 	at       link.LogIndex // of the last record that the snapshot contains
 	plan     replayPlan
 	outboxes map[outboxKey]*outbox
-	progress []link.Progress // of the newest state that was read
-	foreign  bool            // the newest state that was read mentions links that the topology does not have
+	progress []link.Progress        // of the newest state that was read
+	last     map[outboxKey]link.Seq // given out, says the newest state that mentions the outbox
+	gone     map[outboxKey]bool     // the newest record was written without the outbox
+	rewired  bool                   // the newest state that was read mentions outboxes that the topology does not have
 }
 
 // Recover starts recovery. snapshot is nil if there is none; at is the index of the last record that it contains. The analysis
@@ -27,7 +30,7 @@ func (c *Core) Recover(snapshot []byte, at link.LogIndex, a *LogAnalysis) (*Reco
 	if a.err != nil {
 		return nil, a.err
 	}
-	r := &Recovery{c: c, at: at, plan: c.replayPlan(a), outboxes: map[outboxKey]*outbox{}}
+	r := &Recovery{c: c, at: at, plan: c.replayPlan(a), outboxes: map[outboxKey]*outbox{}, last: map[outboxKey]link.Seq{}, gone: map[outboxKey]bool{}}
 	for _, o := range c.outboxes {
 		r.outboxes[o.outboxKey] = o
 	}
@@ -45,6 +48,9 @@ func (r *Recovery) First() link.LogIndex { return r.plan.first(r.at) }
 
 // Replay repeats one record. data may be reused by the caller afterwards.
 func (r *Recovery) Replay(at link.LogIndex, data []byte) error {
+	if r.c.retired != "" {
+		return nil // R18: what the log holds must not leave
+	}
 	r.c.confirmed = false
 	rec, err := record.Decode(data)
 	if err != nil {
@@ -55,20 +61,23 @@ func (r *Recovery) Replay(at link.LogIndex, data []byte) error {
 		if err := r.replayInputs(rec, at); err != nil {
 			return fmt.Errorf("N3: record %d: %w", at, err)
 		}
-		r.resetOutboxes(rec.Progress)
+		r.giveUp(rec.Progress)
 	}
 	for i := range rec.Frames {
 		f := &rec.Frames[i]
-		if inSnapshot && !mentions(r.progress, outboxKey{f.Edge, f.To}) {
+		if inSnapshot && r.gone[outboxKey{f.Edge, f.To}] {
 			continue // the topology was without that outbox when the snapshot was taken
 		}
 		f.Frame.Life = rec.Life
 		if err := r.reload(f, at); err != nil {
 			return fmt.Errorf("record %d: %w", at, err)
 		}
+		if r.c.retired != "" {
+			return nil
+		}
 	}
 	if !inSnapshot {
-		r.progress, r.foreign = rec.Progress, r.hasForeign(rec)
+		r.note(rec.Progress)
 		for _, p := range rec.Progress {
 			if o := r.outbox(p); o != nil {
 				for _, a := range p.Acked {
@@ -82,24 +91,26 @@ func (r *Recovery) Replay(at link.LogIndex, data []byte) error {
 
 func (r *Recovery) outbox(p link.Progress) *outbox { return r.outboxes[outboxKey{p.Edge, p.To}] }
 
-// resetOutboxes empties the outboxes that a record does not mention: the topology was without them then, and the receiver that is there now
-// knows nothing of what was before.
-func (r *Recovery) resetOutboxes(mentioned []link.Progress) {
-	for _, o := range r.c.outboxes {
-		if !mentions(mentioned, o.outboxKey) {
-			o.Reset()
+// note takes what the newest state says of all outboxes.
+func (r *Recovery) note(progress []link.Progress) {
+	r.progress, r.rewired = progress, false
+	for _, p := range progress {
+		r.last[outboxKey{p.Edge, p.To}] = p.Last
+		if r.outbox(p) == nil {
+			r.rewired = r.rewired || len(p.Acked) > 0
+			r.c.departed.left(p)
 		}
 	}
 }
 
-// hasForeign reports whether a record mentions links that the topology does not have any more.
-func (r *Recovery) hasForeign(rec *record.Record) bool {
-	gone := func(h link.Hwm) bool { return r.c.in[linkKey{h.Edge, h.From}] == nil }
-	cut := func(p link.Progress) bool {
-		o := r.outbox(p)
-		return o == nil || slices.ContainsFunc(p.Acked, func(a link.Acked) bool { return !slices.Contains(o.Peers(), a.Node) })
+// giveUp gives up the outboxes that a record does not mention: the topology was without them when it was written.
+func (r *Recovery) giveUp(mentioned []link.Progress) {
+	for _, o := range r.c.outboxes {
+		was := r.gone[o.outboxKey]
+		if r.gone[o.outboxKey] = !mentions(mentioned, o.outboxKey); r.gone[o.outboxKey] && !was {
+			o.GiveUp(givenUp(max(o.Last(), r.last[o.outboxKey])))
+		}
 	}
-	return slices.ContainsFunc(rec.Hwms, gone) || slices.ContainsFunc(rec.Progress, cut)
 }
 
 // reload puts a frame back into its outbox, unless all receivers have acknowledged it.
@@ -115,11 +126,20 @@ func (r *Recovery) reload(f *record.Frame, at link.LogIndex) error {
 	}
 	f.Frame.Edge, f.Frame.From = f.Edge, r.c.cfg.Self
 	f.Frame.Payload = bytes.Clone(f.Frame.Payload)
-	return o.Reload(f.Frame, at)
+	err := o.Reload(f.Frame, at)
+	if errors.Is(err, link.ErrChanged) {
+		// The log's own checksum is right, so the bits changed before the log took them. Nobody has taken the frame, nor what is behind it.
+		r.c.retire(fmt.Sprintf("%v, says record %d", err, at))
+		return nil
+	}
+	return err
 }
 
 // Done ends recovery.
 func (r *Recovery) Done() error {
+	if r.c.retired != "" {
+		return nil
+	}
 	for _, p := range r.progress {
 		if o := r.outbox(p); o != nil {
 			if err := o.Restored(p.Last, p.Life); err != nil {
@@ -136,11 +156,27 @@ func (r *Recovery) Done() error {
 			r.c.ending = append(r.c.ending, s)
 		}
 	}
-	if r.foreign {
-		// A node that leaves the topology and comes back later has another log. What this node knew of the old log would then look like a
-		// lost disk (R8), and fail sessions that the old log never saw. So it is forgotten for good now: a record makes the next snapshot
-		// due, which mentions only links of the topology.
+	r.failDeparted()
+	if r.rewired {
+		// A record without those outboxes is what gives them up for a later start, which may have them again.
 		r.c.record(record.Input{Op: record.Rewired})
 	}
 	return nil
+}
+
+// failDeparted fails the sessions of which a receiver lacks frames that the topology does not have any more (R12). Those that are open here fail
+// by their wiring. But one that has left this node is in others, and to leave it to their wiring was wrong: if the topology is changed back before
+// they have started under this one, they wait for ever for what the receiver, which has never heard of the session, would have sent.
+func (r *Recovery) failDeparted() {
+	for _, p := range r.progress {
+		o := r.outbox(p)
+		for _, a := range p.Acked {
+			if o != nil && slices.Contains(o.Peers(), a.Node) {
+				continue
+			}
+			for _, id := range r.plan.behind(outboxKey{p.Edge, p.To}, a.Seq) {
+				r.c.abort(id, fmt.Sprintf("node %s has left the topology, and node %s had not sent it all of the session: start the session again", a.Node, r.c.cfg.Self))
+			}
+		}
+	}
 }

@@ -41,9 +41,9 @@ func newDriver(t *testing.T, seed uint64, name string) *driver {
 		t.Fatal(err)
 	}
 	for _, l := range d.c.inOrder {
-		d.c.Receive([]link.Frame{{
-			Edge: l.edge.Name, From: l.recv.From(), ID: theirs, Kind: link.Hello, Payload: link.HelloPayload{To: "me-1"}.Encode(),
-		}})
+		hear(d.c, link.Frame{
+			Edge: l.edge.Name, From: l.recv.From, ID: theirs, Kind: link.Hello, Payload: link.HelloPayload{To: "me-1"}.Encode(),
+		})
 	}
 	for _, e := range d.c.out {
 		for _, s := range e.outboxes {
@@ -79,9 +79,9 @@ func (d *driver) send() {
 	case n < 38:
 		f.Kind, f.Stream = link.End, d.rand.IntN(2)
 	default:
-		f.Kind, f.Payload = link.Abort, encodeOutcome(role.Outcome{Failed: true, Reason: "because"})
+		f.Kind, f.Payload = link.Abort, encodeAbort("because")
 	}
-	d.c.Receive([]link.Frame{f})
+	hear(d.c, f)
 }
 
 func (d *driver) commit() {
@@ -103,8 +103,22 @@ func (d *driver) analysed() *LogAnalysis {
 	return s
 }
 
-// recovered brings a new core to where the disk says. The live one may know acknowledgements that are not on the disk yet.
+// recovered is restarted with what the live core knows besides: acknowledgements that are not on the disk yet.
 func (d *driver) recovered(snapshot []byte, at link.LogIndex, s *LogAnalysis) *Core {
+	d.t.Helper()
+	c := d.restarted(snapshot, at, s)
+	for i, e := range d.c.out {
+		for k, s := range e.outboxes {
+			for _, a := range s.Progress().Acked {
+				c.out[i].outboxes[k].Acknowledged(a)
+			}
+		}
+	}
+	return c
+}
+
+// restarted brings a new core to where the disk says.
+func (d *driver) restarted(snapshot []byte, at link.LogIndex, s *LogAnalysis) *Core {
 	d.t.Helper()
 	c, err := New(d.cfg())
 	if err != nil {
@@ -126,13 +140,6 @@ func (d *driver) recovered(snapshot []byte, at link.LogIndex, s *LogAnalysis) *C
 	}
 	if err := r.Done(); err != nil {
 		d.t.Fatal(err)
-	}
-	for i, e := range d.c.out {
-		for k, s := range e.outboxes {
-			for _, a := range s.Progress().Acked {
-				c.out[i].outboxes[k].Acknowledged(a)
-			}
-		}
 	}
 	return c
 }
@@ -201,7 +208,7 @@ func (d *driver) outboxes(c *Core) string {
 		for _, s := range e.outboxes {
 			at, some := s.Oldest()
 			bytes, frames := s.Backlog()
-			fmt.Fprintf(&b, "%s to %v: last %d, oldest %d %v, %d bytes in %d frames\n", s.Edge(), s.Peers(), s.Last(), at, some, bytes, frames)
+			fmt.Fprintf(&b, "%s to %v: last %d, oldest %d %v, %d bytes in %d frames\n", s.Edge, s.Peers(), s.Last(), at, some, bytes, frames)
 		}
 	}
 	return b.String()

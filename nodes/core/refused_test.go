@@ -16,7 +16,7 @@ func TestM10_AnAbsurdIncarnationDoesNotStopALink(t *testing.T) {
 		absurd := link.Identity{LogID: theirs.LogID, Incarnation: n}
 		hello := link.Frame{Edge: "in", From: "a-1", ID: absurd, Kind: link.Hello, Payload: link.HelloPayload{To: "me-1"}.Encode()}
 		frame := link.Frame{Edge: "in", From: "a-1", ID: absurd, Seq: 1, Kind: link.End, Session: sessionOf("s")}
-		d.c.Receive([]link.Frame{hello, frame})
+		hear(d.c, hello, frame)
 		for _, e := range d.c.out {
 			for _, s := range e.outboxes {
 				for _, p := range s.Peers() {

@@ -31,7 +31,7 @@ func TestR5_OnlyUnrecordedPayloadsAreReleased(t *testing.T) {
 			f.Session = sessionOf("s")
 		}
 	}
-	d.c.Receive(frames)
+	hear(d.c, frames...)
 	d.c.Advance()
 	released := d.c.Output(time.Time{}).Released
 	if len(released) != 2 || !bytes.Equal(released[0], frames[3].Payload) || !bytes.Equal(released[1], frames[5].Payload) {

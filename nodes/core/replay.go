@@ -23,6 +23,8 @@ func (r *Recovery) replayInputs(rec *record.Record, at link.LogIndex) error {
 	for _, h := range rec.Hwms {
 		if l := r.c.in[linkKey{h.Edge, h.From}]; l != nil {
 			l.recv.Restore(h)
+		} else {
+			r.c.departed.heard(h)
 		}
 	}
 	return r.flush()
@@ -39,7 +41,7 @@ func (r *Recovery) flush() error {
 		}
 		s.dirty = false
 		for i, ro := range r.c.cfg.Roles {
-			if err := r.c.guard(s, i, func() error { return ro.Flush(s.ID, r.discardEmitter(i)) }); err != nil {
+			if err := r.c.guard(s, i, noStream, func() error { return ro.Flush(s.ID, r.discardEmitter(i)) }); err != nil {
 				return fmt.Errorf("repeating what was stored gives another result: %w", err)
 			}
 		}
@@ -66,11 +68,18 @@ func (r *Recovery) replayInput(in *record.Input) error {
 		_ = c.open(s, in.Payload, linkKey{in.Edge, in.From}, false)
 		return nil
 	case record.Drop:
-		o, err := decodeOutcome(in.Payload)
+		o, err := decodeTombstone(in.Payload)
 		if err != nil {
 			return err
 		}
 		c.drop(in.Session, o, false)
+		return nil
+	case record.TakeOver:
+		s, err := c.announced(in.Session, in.Payload)
+		if err != nil {
+			return err
+		}
+		c.takeOver(s, in.Payload, false)
 		return nil
 	case record.Rewired:
 		return nil
@@ -96,7 +105,7 @@ func (r *Recovery) replayCall(s *sess, in *record.Input) error {
 	ro, out := c.cfg.Roles[in.Role], r.discardEmitter(in.Role)
 	s.dirty = true
 	more := false
-	ok := c.run(s, in.Role, func() (err error) {
+	ok := c.run(s, in.Role, in.Stream, func() (err error) {
 		switch in.Op {
 		case record.Data:
 			_, err = ro.Take(s.ID, role.Message{Stream: in.Stream, Payload: in.Payload}, out)

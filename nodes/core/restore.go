@@ -3,6 +3,7 @@ package core
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/link"
@@ -30,13 +31,13 @@ func (r *Recovery) restore(data []byte) error {
 	for _, h := range rec.Hwms {
 		if l := r.c.in[linkKey{h.Edge, h.From}]; l != nil {
 			l.recv.Restore(h)
+		} else {
+			r.c.departed.heard(h)
 		}
 	}
-	r.progress, r.foreign = rec.Progress, r.hasForeign(rec)
-	for _, p := range rec.Progress {
-		if o := r.outbox(p); o != nil {
-			o.Restore(p)
-		}
+	r.note(rec.Progress)
+	for _, o := range r.c.outboxes {
+		r.restoreOutbox(o, rec.Progress)
 	}
 	r.c.tombstones.read(&d)
 	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
@@ -59,12 +60,21 @@ func (r *Recovery) restore(data []byte) error {
 	return d.Done()
 }
 
+// restoreOutbox brings an outbox to where a snapshot has it. The topology was without it then if the snapshot gives it up, or does not have it.
+func (r *Recovery) restoreOutbox(o *outbox, progress []link.Progress) {
+	i := slices.IndexFunc(progress, func(p link.Progress) bool { return p.Edge == o.edge && p.To == o.to })
+	if i >= 0 && len(progress[i].Acked) > 0 {
+		o.Restore(progress[i])
+		return
+	}
+	r.gone[o.outboxKey] = true
+	if i >= 0 {
+		o.GiveUp(progress[i].Last)
+	}
+}
+
 func (r *Recovery) restoreSession(d *wire.Reader) error {
-	d.ArrayOf(6)
-	var id session.ID
-	d.Fixed(id[:])
-	announcement := bytes.Clone(d.Bytes())
-	opened := readLinks(d)
+	id, announcement, opened := readSession(d)
 	if d.Err() != nil {
 		return d.Err()
 	}
@@ -97,14 +107,41 @@ func (r *Recovery) restoreSession(d *wire.Reader) error {
 		if d.Err() != nil {
 			return d.Err()
 		}
-		if err := r.c.guard(x, i, func() error { return ro.Restore(id, bytes.Clone(state)) }); err != nil {
+		if err := r.c.guard(x, i, noStream, func() error { return ro.Restore(id, bytes.Clone(state)) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// skipSession reads the rest of a session that has left, says the log behind the snapshot: its streams, its ending, its roles.
+// readSession reads how a session begins in a snapshot.
+func readSession(d *wire.Reader) (id session.ID, announcement []byte, opened map[linkKey]bool) {
+	d.ArrayOf(6)
+	d.Fixed(id[:])
+	return id, bytes.Clone(d.Bytes()), readLinks(d)
+}
+
+// sessionsOf reads which sessions a snapshot has.
+func sessionsOf(snapshot []byte) (ids []session.ID, err error) {
+	d := wire.NewReader(snapshot)
+	d.ArrayOf(4)
+	d.Bytes()
+	passed := newTombstones()
+	passed.read(&d)
+	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
+		id, _, _ := readSession(&d)
+		ids = append(ids, id)
+		if err := skipSession(&d); err != nil {
+			break
+		}
+	}
+	if d.Err() != nil {
+		return nil, fmt.Errorf("the sessions of the snapshot: %w", d.Err())
+	}
+	return ids, nil
+}
+
+// skipSession reads the rest of a session: its streams, its ending, its roles.
 func skipSession(d *wire.Reader) error {
 	for range 3 {
 		d.Skip(sessionDepth)

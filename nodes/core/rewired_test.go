@@ -1,16 +1,17 @@
 package core
 
 import (
-	"bytes"
+	"strings"
 	"testing"
+	"time"
 
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/topology"
 )
 
-// A node that left the topology and comes back later comes with another log, and has lost nothing by it: what was known of the old one is
-// forgotten as soon as the topology goes without it, and for good.
-func TestN3_LinksThatAreGoneAreForgotten(t *testing.T) {
+// What both ends of a link know of each other is kept while the topology is without the link, in snapshots.
+func TestR2_LinksThatAreGoneAreRemembered(t *testing.T) {
 	d := newDriver(t, 3, "relay")
 	for range 60 {
 		d.send()
@@ -23,25 +24,104 @@ func TestN3_LinksThatAreGoneAreForgotten(t *testing.T) {
 	small := recoverFrom(t, without, d.c.Snapshot(), at)
 	commit := small.Seal()
 	if commit == nil {
-		t.Fatal("nothing makes the next snapshot due, and the old one mentions of links that are gone")
+		t.Fatal("nothing says from when on the outbox to z-2 is given up")
 	}
 	small.Stored(commit, at+1)
-
-	again := recoverFrom(t, d.cfg(), small.Snapshot(), at+1)
-	if r := again.in[linkKey{"in", "a-2"}].recv; r.ID() != (link.Identity{}) {
-		t.Errorf("a-2 is still known by log %v", r.ID())
+	if smaller := recoverFrom(t, without, small.Snapshot(), at+1); smaller.Seal() != nil {
+		t.Error("that is said at every start")
 	}
-	for _, s := range again.out[0].outboxes {
-		p := s.Progress()
-		if known := p.Acked[0].Log != (link.LogID{}); known != (p.Acked[0].Node == "z-1") {
-			t.Errorf("%s is known: %v", p.Acked[0].Node, known)
-		}
+
+	again := recoverFrom(t, d.cfg(), recoverFrom(t, without, small.Snapshot(), at+1).Snapshot(), at+1)
+	key := linkKey{"in", "a-2"}
+	if got, want := again.in[key].recv.Hwm(), d.c.in[key].recv.Hwm(); got.Seq == 0 || got.Seq != want.Seq || got.ID != want.ID {
+		t.Errorf("of a-2 is known %+v, it was %+v", got, want)
+	}
+	was, is := d.c.outboxes[1].Progress(), again.outboxes[1].Progress()
+	if was.Last == 0 || is.Last != was.Last+1 || is.Acked[0].Seq != is.Last || is.Acked[0].Here || is.Acked[0].Log != (link.LogID{}) {
+		t.Errorf("the outbox of z-2 was %+v, and goes on as %+v", was, is)
 	}
 	if again.Seal() != nil {
 		t.Error("a node with new links has something to store before it has done anything")
 	}
 	if same := recoverFrom(t, d.cfg(), d.c.Snapshot(), at); same.Seal() != nil {
 		t.Error("a node whose links are as they were has something to store")
+	}
+}
+
+// A sender and a receiver that the topology has parted for a while find each other again: numbers go on, nobody's log is taken for one that
+// was set back, and a session that the receiver still has from before fails, also if it waits for another sender, which never heard of it.
+func TestR2_WhoComesBackGoesOn(t *testing.T) {
+	t.Run("it waits for the sender", func(t *testing.T) { whoComesBackGoesOn(t, link.Data, []byte("kept")) })
+	t.Run("it waits for another sender", func(t *testing.T) { whoComesBackGoesOn(t, link.End, nil) })
+}
+
+func whoComesBackGoesOn(t *testing.T, kind link.Kind, payload []byte) {
+	sender, receiver := newDriver(t, 5, "gateway"), newDriver(t, 5, "relay") // which has two senders
+	cfg := sender.cfg()
+	cfg.Out[0] = OutEdge{Name: "in", To: []link.NodeID{"me-2"}, Streams: topology.AllStreams, Route: topology.Any}
+	cfg.Self = "a-1"
+	theirs := receiver.cfg()
+	theirs.Self = "me-2"
+	theirs.ID.LogID = logOf("theirs")
+	from, to := recoverFrom(t, cfg, nil, 0), recoverFrom(t, theirs, nil, 0)
+	talk := func() {
+		for range 6 {
+			sender.now = sender.now.Add(2 * from.cfg.Pace.Hello)
+			exchange(t, from, to, sender.now)
+		}
+	}
+	talk()
+	from.frame(from.outboxes[0], link.Frame{Kind: link.Open, Session: sessionOf("s"), Payload: role.Announcement{Analysis: "test"}.Encode()})
+	for stream := range 2 {
+		from.frame(from.outboxes[0], link.Frame{Kind: kind, Session: sessionOf("s"), Stream: stream, Payload: payload})
+	}
+	talk()
+	if from.outboxes[0].Last() != 3 || to.in[linkKey{"in", "a-1"}].recv.Hwm().Seq != 3 || to.sessions[sessionOf("s")] == nil {
+		t.Fatal("the two do not talk")
+	}
+
+	// The sender runs without the receiver, and with it again. The receiver was down meanwhile.
+	alone := cfg
+	alone.Out = []OutEdge{cfg.Out[0]}
+	alone.Out[0].To = []link.NodeID{"me-1"}
+	small := recoverFrom(t, alone, from.Snapshot(), 1)
+	small.Stored(small.Seal(), 2)
+	cfg.ID.Incarnation, cfg.ID.Life = 3, 33
+	from = recoverFrom(t, cfg, small.Snapshot(), 2)
+	talk()
+	from.frame(from.outboxes[0], link.Frame{Kind: link.Open, Session: sessionOf("t"), Payload: role.Announcement{Analysis: "test"}.Encode()})
+	talk()
+	for _, c := range []*Core{from, to} {
+		if why := c.Retired(); why != "" {
+			t.Errorf("%s retires: %s", c.cfg.Self, why)
+		}
+	}
+	if got := to.in[linkKey{"in", "a-1"}].recv.Hwm().Seq; got != 5 || to.sessions[sessionOf("t")] == nil {
+		t.Errorf("the next frame is number %d", got)
+	}
+	if why, _ := failed(t, to, "s"); !strings.Contains(why, "start the session again") {
+		t.Errorf("the session of before: %q", why)
+	}
+}
+
+// exchange carries everything that two cores have to say to each other, and stores what they have to store.
+func exchange(t *testing.T, from, to *Core, now time.Time) {
+	t.Helper()
+	for _, c := range []*Core{from, to} {
+		c.Advance()
+		if commit := c.Seal(); commit != nil {
+			c.Stored(commit, 1)
+		}
+	}
+	for _, s := range from.Output(now).Sends {
+		to.Receive(s.Frames)
+	}
+	to.Advance()
+	if commit := to.Seal(); commit != nil {
+		to.Stored(commit, 1)
+	}
+	for _, a := range to.Output(now).Acks {
+		from.Ack(a, now)
 	}
 }
 
@@ -61,34 +141,27 @@ func recoverFrom(t *testing.T, cfg Config, snapshot []byte, at link.LogIndex) *C
 	return c
 }
 
-// Who comes back to the topology after records without it is sent to as if for the first time, whatever the log still says of its first
-// time; and what it has not acknowledged since is still there at the next start.
-func TestN3_WhoComesBackIsNew(t *testing.T) {
+// withoutZ2 is the configuration of a topology that the second receiver has left.
+func (d *driver) withoutZ2() func() Config {
+	both := d.cfg
+	return func() Config {
+		cfg := both()
+		cfg.Out[0].To = cfg.Out[0].To[:1]
+		return cfg
+	}
+}
+
+// A receiver that comes back to the topology after records without it gets nothing of before, whatever the log still has of that time; the numbers
+// go on; and what it has not acknowledged since is still there at the next start.
+func TestN3_WhoComesBackGetsNothingOfBefore(t *testing.T) {
 	for name, snapshot := range map[string]bool{"log": false, "snapshot": true} {
 		d := newDriver(t, 1, "hash")
-		both := d.cfg()
-		alone := d.cfg()
-		alone.Out[0].To = alone.Out[0].To[:1]
+		both, alone := d.cfg, d.withoutZ2()
 		var state []byte
 		var at link.LogIndex
-		restart := func(cfg Config) {
-			d.cfg = func() Config { c := cfg; c.Roles = []role.Role{newAdder()}; return c }
-			var err error
-			if d.c, err = New(d.cfg()); err != nil {
-				t.Fatal(err)
-			}
-			r, err := d.c.Recover(state, at, d.analysed())
-			for i := range d.disk {
-				if at := link.LogIndex(i + 1); err == nil && at >= r.First() {
-					err = r.Replay(at, bytes.Clone(d.disk[i]))
-				}
-			}
-			if err == nil {
-				err = r.Done()
-			}
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
+		restart := func(cfg func() Config) {
+			d.cfg = cfg
+			d.c = d.restarted(state, at, d.analysed())
 		}
 		open := func(id string) {
 			d.says(id, link.Open, 0, string(role.Announcement{Analysis: "test"}.Encode()))
@@ -107,13 +180,55 @@ func TestN3_WhoComesBackIsNew(t *testing.T) {
 			state, at = d.c.Snapshot(), link.LogIndex(len(d.disk))
 		}
 		restart(both)
-		if _, frames := outbox().Backlog(); outbox().Last() != 0 || frames != 0 || outbox().Progress().Acked[0].Log != (link.LogID{}) {
+		if _, frames := outbox().Backlog(); outbox().Last() != 4 || frames != 0 || outbox().Progress().Acked[0].Log != (link.LogID{}) {
 			t.Errorf("%s: %d frames were given out, %d wait, and the receiver is known: %+v", name, outbox().Last(), frames, outbox().Progress())
 		}
 		open("w")
 		restart(both)
-		if _, frames := outbox().Backlog(); outbox().Last() != 1 || frames != 1 {
+		if _, frames := outbox().Backlog(); outbox().Last() != 5 || frames != 1 {
 			t.Errorf("%s: after the next start %d frames were given out and %d wait", name, outbox().Last(), frames)
 		}
+	}
+}
+
+// A session that has left a node fails there when the topology goes on without a receiver that lacks a part of it: once, and everywhere, because the
+// topology may be changed back before anybody else has started under the other one. One of which the receiver has everything goes on.
+func TestR12_WhatADepartedReceiverLacksFails(t *testing.T) {
+	for _, name := range []string{"hash", "broadcast"} {
+		t.Run(name, func(t *testing.T) {
+			d := newDriver(t, 1, name)
+			both, alone := d.cfg, d.withoutZ2()
+			passes := func(id string, receivers ...link.NodeID) {
+				d.says(id, link.Open, 0, string(role.Announcement{Analysis: "test"}.Encode()))
+				d.says(id, link.End, 0, "")
+				d.says(id, link.End, 1, "")
+				d.commit()
+				for _, z := range receivers {
+					d.c.Ack(link.Ack{Edge: "out", To: "me-1", Log: logOf("mine"), Hwm: d.c.outboxes[0].Last(), Receiver: z, ID: theirs}, d.now)
+				}
+			}
+			passes("s", "z-1", "z-2")
+			passes("t", "z-1")
+			passes("u") // with which the acknowledgements are stored
+
+			d.cfg = alone
+			d.c = d.restarted(nil, 0, d.analysed())
+			if why, told := failed(t, d.c, "s"); why != "" || told {
+				t.Errorf("z-2 had all of the first session, and it fails: %q", why)
+			}
+			for _, id := range []string{"t", "u"} {
+				if why, told := failed(t, d.c, id); !strings.Contains(why, "z-2") || !strings.Contains(why, "start the session again") || !told {
+					t.Errorf("session %s: %q, passed on: %v", id, why, told)
+				}
+			}
+			d.commit()
+			if d.restarted(nil, 0, d.analysed()).Seal() != nil {
+				t.Error("that is said at every start")
+			}
+			d.cfg = both
+			if d.restarted(nil, 0, d.analysed()).Seal() != nil {
+				t.Error("it is said again when the receiver is back")
+			}
+		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/core/record"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol/session"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output of testdata/*.txt")
@@ -23,7 +24,8 @@ var update = flag.Bool("update", false, "rewrite the expected output of testdata
 //
 //	> node SHAPE [window=N] [commit=N]             a new node, see shape in fake_test.go
 //	> EDGE FROM hello SENT [log=L] [inc=N] [floor=N]
-//	> EDGE FROM SEQ open|data|end|abort SESSION [stream] [payload] [log=L] [inc=N]
+//	> EDGE FROM SEQ open|takeover SESSION [client …] [owner=NAME] [log=L] [inc=N]
+//	> EDGE FROM SEQ data|end|abort SESSION [stream] [payload] [log=L] [inc=N] [by=client] [owner=NAME]
 //	> seal                 what is to be stored; > stored: it is on disk
 //	> out                  what may leave now
 //	> ack EDGE FROM HWM [log=L] [resend] [inc=N]   from a receiver
@@ -120,7 +122,7 @@ func (s *script) do(f []string) string {
 	case "crash":
 		s.start(&out)
 	default:
-		s.c.Receive([]link.Frame{s.frame(f)})
+		hear(s.c, s.frame(f))
 	}
 	if why := s.c.Retired(); why != "" && !s.retired {
 		s.retired = true
@@ -214,17 +216,55 @@ func (s *script) frame(f []string) link.Frame {
 	x.Seq, x.Session = link.Seq(s.number(f[2])), sessionOf(f[4])
 	switch f[3] {
 	case "open":
-		x.Kind, x.Payload = link.Open, role.Announcement{Analysis: "test"}.Encode()
+		x.Kind, x.Payload = link.Open, announcementBy(o["owner"], f[5:])
+	case "takeover":
+		x.Kind, x.Payload = link.TakeOver, announcementBy(o["owner"], f[5:])
 	case "data":
 		x.Kind, x.Stream, x.Payload = link.Data, int(s.number(f[5])), []byte(f[6])
 	case "end":
 		x.Kind, x.Stream = link.End, int(s.number(f[5]))
 	case "abort":
-		x.Kind, x.Payload = link.Abort, encodeOutcome(role.Outcome{Failed: true, Reason: strings.Join(f[5:], " ")})
+		t := tombstone{Outcome: role.Outcome{Failed: true, Reason: strings.Join(f[5:], " "), Owner: o["owner"]}}
+		if o["by"] != "" {
+			t.Openers = openersOf(o["by"])
+		}
+		x.Kind, x.Payload = link.Abort, t.append(nil)
 	default:
 		s.t.Fatalf("no kind of frame: %v", f)
 	}
 	return x
+}
+
+// announcementBy is opened by some clients of an owner, of which the last has taken it over from the one before.
+func announcementBy(owner string, clients []string) []byte {
+	return role.Announcement{Analysis: "test", Openers: openersOf(clients...), Owner: owner}.Encode()
+}
+
+func openersOf(clients ...string) (all session.Openers) {
+	for _, c := range clients {
+		all = append(all, session.TokenHash([]byte(fmt.Sprintf("%-16s", c))))
+	}
+	return all
+}
+
+// clientsOf are the openers in an announcement, and its owner.
+func clientsOf(payload []byte) string {
+	a, err := role.DecodeAnnouncement(payload)
+	if err != nil {
+		return err.Error()
+	}
+	text := ""
+	for _, h := range a.Openers {
+		text += " " + strings.TrimSpace(string(h[:]))
+	}
+	return text + ofOwner(a.Owner)
+}
+
+func ofOwner(owner string) string {
+	if owner == "" {
+		return ""
+	}
+	return " owner=" + owner
 }
 
 func (s *script) ack(f []string) {
@@ -246,7 +286,7 @@ func (s *script) dropped(out *strings.Builder, before Counters) {
 		n    uint64
 	}{
 		{"duplicate", now.Duplicates - before.Duplicates}, {"gap", now.Gaps - before.Gaps},
-		{"zombie", now.Zombies - before.Zombies}, {"unknown", now.Unknown - before.Unknown},
+		{"zombie", now.Zombies - before.Zombies}, {"unknown", now.Unknown - before.Unknown}, {"damaged", now.Damaged - before.Damaged},
 	} {
 		if d.n > 0 {
 			fmt.Fprintf(out, "  dropped: %s\n", d.name)
@@ -255,7 +295,7 @@ func (s *script) dropped(out *strings.Builder, before Counters) {
 }
 
 var opNames = map[record.Op]string{
-	record.Open: "open", record.Data: "data", record.Ended: "ended by", record.End: "end", record.More: "more", record.Drop: "drop", record.Private: "private", record.Join: "opened by",
+	record.Open: "open", record.Data: "data", record.Ended: "ended by", record.End: "end", record.More: "more", record.Drop: "drop", record.Private: "private", record.Join: "opened by", record.TakeOver: "takeover",
 }
 
 func (s *script) seal(out *strings.Builder) {
@@ -282,14 +322,16 @@ func (s *script) input(in *record.Input) string {
 	switch in.Op {
 	case record.Data:
 		return fmt.Sprintf("%s stream %d role %d %q", text, in.Stream, in.Role, in.Payload)
+	case record.TakeOver:
+		return text + clientsOf(in.Payload)
 	case record.Ended, record.Open, record.Join:
 		return fmt.Sprintf("%s stream %d %s %s", text, in.Stream, in.Edge, in.From)
 	case record.End, record.More:
 		return fmt.Sprintf("%s stream %d role %d", text, in.Stream, in.Role)
 	case record.Drop:
-		o, err := decodeOutcome(in.Payload)
+		o, err := decodeTombstone(in.Payload)
 		s.must(err)
-		return fmt.Sprintf("%s %q", text, o.Reason)
+		return fmt.Sprintf("%s %q%s", text, o.Reason, ofOwner(o.Owner))
 	}
 	return fmt.Sprintf("%s%q", text, in.Payload)
 }
@@ -307,8 +349,10 @@ func describe(edge, to string, f *link.Frame) string {
 		return fmt.Sprintf("%s stream %d %q", text, f.Stream, f.Payload)
 	case link.End:
 		return fmt.Sprintf("%s stream %d", text, f.Stream)
+	case link.Open, link.TakeOver:
+		return text + clientsOf(f.Payload)
 	case link.Abort:
-		return fmt.Sprintf("%s %q", text, outcomeIn(f.Payload).Reason)
+		return fmt.Sprintf("%s %q%s", text, outcomeIn(f.Payload).Reason, ofOwner(outcomeIn(f.Payload).Owner))
 	}
 	return text
 }
@@ -342,8 +386,13 @@ func (s *script) out(out *strings.Builder) {
 	}
 }
 
-func outcomeIn(payload []byte) role.Outcome {
-	o, err := decodeOutcome(payload)
+func encodeAbort(reason string) []byte {
+	t := tombstone{Outcome: role.Outcome{Failed: true, Reason: reason}}
+	return t.append(nil)
+}
+
+func outcomeIn(payload []byte) tombstone {
+	o, err := decodeTombstone(payload)
 	if err != nil {
 		panic(err)
 	}

@@ -2,6 +2,7 @@ package core
 
 import (
 	"bytes"
+	"slices"
 
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/nodes/core/record"
@@ -15,7 +16,7 @@ func (c *Core) Snapshot() []byte {
 	if !c.build.empty() {
 		panic("N3: a snapshot is taken in the middle of a commit")
 	}
-	rec := record.Record{Progress: c.progress()}
+	rec := record.Record{Progress: append(c.progress(), c.departed.out...), Hwms: slices.Clone(c.departed.in)}
 	for _, l := range c.inOrder {
 		rec.Hwms = append(rec.Hwms, l.recv.Hwm())
 	}

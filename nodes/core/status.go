@@ -1,9 +1,12 @@
 package core
 
 import (
+	"slices"
+
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol/session"
 )
 
 // Counters count since the node started.
@@ -13,6 +16,7 @@ type Counters struct {
 	Duplicates, Gaps    uint64
 	Zombies, Unknown    uint64
 	Refused             uint64 // not believed (M10)
+	Damaged             uint64 // frames with other bits than when they were made, or of another link (R18)
 	Commits             uint64
 }
 
@@ -87,14 +91,52 @@ func (c *Core) Running() int {
 }
 
 // Ended is what this node's outputs report in the next heartbeat of sessions that need no more uploading.
-func (c *Core) Ended() []role.Ended { return c.ended(role.EndedBytes) }
+func (c *Core) Ended() []role.Ended {
+	return c.reported(func(r role.EndReporter) []role.Ended { return r.Ended(role.EndedBytes) })
+}
 
-func (c *Core) ended(limit int) []role.Ended {
-	var all []role.Ended
+// endOf is what this node's outputs say of sessions that its inputs hold. Everything that outputs keep was turned down: to list it at each step
+// costs more than the step.
+func (c *Core) endOf(ids []session.ID) []role.Ended {
+	if len(ids) == 0 {
+		return nil
+	}
+	return c.reported(func(r role.EndReporter) []role.Ended { return r.EndOf(ids) })
+}
+
+func (c *Core) reported(by func(role.EndReporter) []role.Ended) (all []role.Ended) {
 	for _, g := range c.gateways {
 		if r, ok := g.(role.EndReporter); ok {
-			all = append(all, r.Ended(limit)...)
+			all = append(all, by(r)...)
 		}
 	}
 	return all
 }
+
+// DiskFull says whether the last commit found no room on the disk (W5).
+func (c *Core) DiskFull(full bool) { c.full = full }
+
+// Leaving reports whether a session leaves this node with what is not stored yet. Once that is stored, and a snapshot behind it, the log may be
+// cut: it is what makes room on a disk that is full of this log (W5).
+func (c *Core) Leaving() bool { return c.build.leaves || c.inflight != nil && c.inflight.leaves }
+
+// Waiting returns the sessions whose facts are first in a link's queue here and wait for the end of their reference data (R11): what comes behind
+// them waits, too. At most maxWaiting are told.
+func (c *Core) Waiting() (all []session.ID) {
+	if !c.cfg.Joiner {
+		return nil
+	}
+	for _, l := range c.inOrder {
+		f := l.peek()
+		if f == nil || f.Kind != link.Data && f.Kind != link.End || len(all) == maxWaiting {
+			continue
+		}
+		s := c.sessions[f.Session]
+		if s != nil && f.Stream < len(s.ended) && !s.reference(f.Stream) && !s.ready() && !slices.Contains(all, s.ID) {
+			all = append(all, s.ID)
+		}
+	}
+	return all
+}
+
+const maxWaiting = 64

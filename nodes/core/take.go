@@ -1,7 +1,6 @@
 package core
 
 import (
-	"bytes"
 	"fmt"
 
 	"posta.dev/posta/link"
@@ -19,6 +18,8 @@ func (c *Core) take(l *inLink, f *link.Frame) {
 	switch f.Kind {
 	case link.Open:
 		c.takeOpen(l, f)
+	case link.TakeOver:
+		c.takeTakeOver(l, f)
 	case link.Data:
 		c.takeData(l, f)
 	case link.End:
@@ -30,7 +31,7 @@ func (c *Core) take(l *inLink, f *link.Frame) {
 
 // takeAbort fails a session. One whose reason cannot be read has failed all the same.
 func (c *Core) takeAbort(f *link.Frame) {
-	why, err := decodeOutcome(f.Payload)
+	why, err := decodeTombstone(f.Payload)
 	if err != nil {
 		why.Reason = fmt.Sprintf("node %s gives up the session, and says why in a form that node %s cannot read: do they run different versions?", f.From, c.cfg.Self)
 	}
@@ -39,25 +40,28 @@ func (c *Core) takeAbort(f *link.Frame) {
 }
 
 func (c *Core) takeOpen(l *inLink, f *link.Frame) {
-	if _, gone := c.tombstones.Get(f.Session); gone {
-		return
-	}
-	if s := c.sessions[f.Session]; s != nil {
-		if !bytes.Equal(f.Payload, s.announcement) {
-			c.abort(s.ID, fmt.Sprintf("node %s announces the session otherwise than others do: nodes read different files, or it was opened with other parameters there", f.From))
-			return
-		}
-		c.record(record.Input{Op: record.Join, Session: s.ID, Edge: f.Edge, From: f.From})
-		s.opened[l.key()] = true
+	if c.sessions[f.Session] != nil {
+		c.openAgain(l, f)
 		return
 	}
 	s, err := c.announced(f.Session, f.Payload)
+	if gone, ok := c.tombstones.Get(f.Session); ok && !(gone.claim() && (err != nil || !gone.same(&s))) {
+		switch {
+		case gone.claim(): // now it is known which session its client has lost
+			c.abortFor(s.ID, tombstone{gone.Outcome, s.Openers})
+		case err != nil || gone.same(&s):
+			c.openAgain(l, f)
+		default:
+			_ = c.refuseOpen(s) // it travels as an abort
+		}
+		return
+	}
 	if err != nil {
 		c.abort(f.Session, fmt.Sprintf("node %s: %v", c.cfg.Self, err))
 		return
 	}
 	if why := c.rewired(s); why != "" {
-		c.abort(f.Session, why)
+		c.abortFor(s.ID, tombstone{role.Outcome{Failed: true, Reason: why, Owner: s.Owner}, s.Openers}) // it is told to its owner alone (S5)
 		return
 	}
 	if err := c.open(s, f.Payload, l.key(), true); err != nil {
@@ -84,7 +88,7 @@ const minReleased = 16 << 10
 func (c *Core) expected(l *inLink, f *link.Frame) *sess {
 	s := c.sessions[f.Session]
 	if s == nil {
-		if _, gone := c.tombstones.Get(f.Session); !gone {
+		if _, gone := c.left(f.Session); !gone {
 			c.abort(f.Session, c.lostFrames(f, "is of a session that nobody has opened here"))
 		}
 		return nil

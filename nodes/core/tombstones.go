@@ -10,50 +10,87 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// tombstones remember sessions that have left, so that the node ignores what still comes for them. The oldest are dropped first. By then
+// tombstone is what a node remembers of a session that has left it. Frames that still come for that session are ignored, and another session of
+// its id is refused.
+type tombstone struct {
+	role.Outcome
+	Openers session.Openers // none: the node has only heard that the session failed
+}
+
+// claim reports whether all that is known of a session is that a client says it has lost it. It stands for sessions of that client's name alone:
+// otherwise whoever knows an id could fail the session that has it (S5).
+func (t *tombstone) claim() bool { return len(t.Openers) == 0 && t.Owner != "" }
+
+// same reports whether a tombstone is that of a session.
+func (t *tombstone) same(s *role.Session) bool {
+	if len(t.Openers) == 0 {
+		return t.Owner == "" || t.Owner == s.Owner
+	}
+	return t.Openers.Founder() == s.Openers.Founder()
+}
+
+// tombstones remember sessions that have left. The oldest are dropped first. By then
 // nothing of their sessions is under way, because every link is first in, first out and bounded by its window.
 type tombstones struct {
-	bounded.Map[session.ID, role.Outcome]
+	bounded.Map[session.ID, tombstone]
 }
 
 func newTombstones() tombstones {
-	return tombstones{bounded.NewMap[session.ID, role.Outcome](role.Remembered)}
+	return tombstones{bounded.NewMap[session.ID, tombstone](role.Remembered)}
 }
 
 // put remembers that a session left. An abort that comes after the session's end takes the place of the end; a failure stays.
-func (t *tombstones) put(id session.ID, o role.Outcome) {
-	if old, _ := t.Get(id); !old.Failed {
-		t.Put(id, o)
+func (t *tombstones) put(id session.ID, o tombstone) {
+	old, _ := t.Get(id)
+	if old.claim() && old.Owner != o.Owner { // it is another session
+		t.Delete(id)
+		old = tombstone{}
 	}
+	if len(o.Openers) < len(old.Openers) {
+		o.Openers, o.Owner = old.Openers, old.Owner
+	}
+	if old.Failed {
+		o.Outcome = old.Outcome
+	}
+	t.Put(id, o)
 }
 
 // maxReason bounds the text of a failure in logs and frames.
 const maxReason = 2000
 
-func encodeOutcome(o role.Outcome) []byte {
-	b := wire.AppendArray(nil, 3)
-	b = wire.AppendBool(b, o.Failed)
-	b = wire.AppendString(b, string(o.Code))
-	return wire.AppendString(b, o.Reason[:min(len(o.Reason), maxReason)])
+// append appends a tombstone: as part of a snapshot, and alone as the payload of a drop's record and of an Abort frame.
+func (t *tombstone) append(b []byte) []byte {
+	b = wire.AppendArray(b, 5)
+	b = wire.AppendBool(b, t.Failed)
+	b = wire.AppendString(b, string(t.Code))
+	b = wire.AppendString(b, t.Reason[:min(len(t.Reason), maxReason)])
+	return wire.AppendString(wire.AppendBin(b, t.Openers.Append(nil)), t.Owner)
 }
 
-func decodeOutcome(p []byte) (role.Outcome, error) {
-	r := wire.NewReader(p)
-	r.ArrayOf(3)
-	o := role.Outcome{Failed: r.Bool(), Code: protocol.Code(r.String()), Reason: r.String()}
-	if err := r.Done(); err != nil {
-		return role.Outcome{}, fmt.Errorf("outcome of a session: %w", err)
+func (t *tombstone) read(d *wire.Reader) {
+	d.ArrayOf(5)
+	t.Outcome = role.Outcome{Failed: d.Bool(), Code: protocol.Code(d.String()), Reason: d.String()}
+	var ok bool
+	if t.Openers, ok = session.ReadOpeners(d.Bytes()); !ok {
+		d.Fail("openers that are none")
 	}
-	return o, nil
+	t.Owner = d.String()
+}
+
+func decodeTombstone(p []byte) (t tombstone, err error) {
+	d := wire.NewReader(p)
+	t.read(&d)
+	if err := d.Done(); err != nil {
+		return tombstone{}, fmt.Errorf("outcome of a session: %w", err)
+	}
+	return t, nil
 }
 
 func (t *tombstones) append(b []byte) []byte {
 	b = wire.AppendArray(b, len(t.Keys()))
 	for _, id := range t.Keys() {
 		o, _ := t.Get(id)
-		b = wire.AppendArray(b, 2)
-		b = wire.AppendBin(b, id[:])
-		b = wire.AppendBin(b, encodeOutcome(o))
+		b = o.append(wire.AppendBin(wire.AppendArray(b, 2), id[:]))
 	}
 	return b
 }
@@ -63,11 +100,8 @@ func (t *tombstones) read(d *wire.Reader) {
 		d.ArrayOf(2)
 		var id session.ID
 		d.Fixed(id[:])
-		o, err := decodeOutcome(d.Bytes())
-		if err != nil {
-			d.Fail("%v", err)
-			return
-		}
+		var o tombstone
+		o.read(d)
 		t.put(id, o)
 	}
 }

@@ -29,7 +29,7 @@ func TestR15_NoFrameAboveTheLimit(t *testing.T) {
 		for i := range frames {
 			frames[i].Edge, frames[i].From, frames[i].ID = "in", "a-1", theirs
 		}
-		d.c.Receive(frames)
+		hear(d.c, frames...)
 		d.c.Advance()
 		if why, gone := d.c.tombstones.Get(sessionOf("s")); !gone || !strings.Contains(why.Reason, "R15") || !strings.Contains(why.Reason, "stream facts") {
 			t.Errorf("%s: the session is %v, %q", name, gone, why.Reason)

@@ -24,7 +24,7 @@ func TestUrgency(t *testing.T) {
 	seq := link.Seq(0)
 	frame := func(kind link.Kind, stream int, payload string) {
 		seq++
-		d.c.Receive([]link.Frame{{Edge: "in", From: "a-1", ID: theirs, Seq: seq, Kind: kind, Session: sessionOf("s"), Stream: stream, Payload: []byte(payload)}})
+		hear(d.c, link.Frame{Edge: "in", From: "a-1", ID: theirs, Seq: seq, Kind: kind, Session: sessionOf("s"), Stream: stream, Payload: []byte(payload)})
 		d.c.Advance()
 	}
 	want("nothing", FlushNothing)
@@ -37,7 +37,7 @@ func TestUrgency(t *testing.T) {
 	d.c.cfg.Window = 1000
 	frame(link.Data, 1, strings.Repeat("x", d.c.cfg.Window/2))
 	want("half of a small window", FlushNow)
-	frame(link.Abort, 0, string(encodeOutcome(role.Outcome{Failed: true, Reason: "because"})))
+	frame(link.Abort, 0, string(encodeAbort("because")))
 	want("an abort", FlushNow)
 
 	d = newDriver(t, 1, "gateway")

@@ -25,6 +25,29 @@ func failed(t *testing.T, c *Core, id string) (reason string, told bool) {
 	return tomb.Reason, told
 }
 
+// The failure of a session that is refused where it is announced is its owner's, there and behind it, and another client's session of its id
+// is another one.
+func TestS5_ARefusedAnnouncementNamesTheOwner(t *testing.T) {
+	d := newDriver(t, 1, "hash")
+	d.c.cfg.Wiring = "new"
+	openers := openersOf("anns")
+	d.says("s", link.Open, 0, string(role.Announcement{Analysis: "test", Wiring: "old", Owner: "ann", Openers: openers}.Encode()))
+	d.c.Advance()
+	told := 0
+	here, _ := d.c.tombstones.Get(sessionOf("s"))
+	for _, f := range d.c.build.rec.Frames {
+		if f.Frame.Kind == link.Abort {
+			told++
+			if there, err := decodeTombstone(f.Frame.Payload); err != nil || there.Owner != "ann" || there.Openers.Founder() != openers.Founder() {
+				t.Errorf("%s hears of %+v, %v", f.To, there, err)
+			}
+		}
+	}
+	if told == 0 || !here.Failed || here.Owner != "ann" || here.Openers.Founder() != openers.Founder() {
+		t.Errorf("%d receivers hear of it, and here is %+v", told, here)
+	}
+}
+
 // A session that began under another topology fails where it is announced.
 func TestR12_ASessionRunsUnderOneWiring(t *testing.T) {
 	d := newDriver(t, 1, "hash")
@@ -82,7 +105,7 @@ func TestR12_AnnouncementsAgree(t *testing.T) {
 		d.c.cfg.Wiring = "w"
 		for i, text := range []string{announcement("w", nil), second} {
 			k := d.c.inOrder[i].key()
-			d.c.Receive([]link.Frame{{Edge: k.edge, From: k.from, ID: theirs, Seq: 1, Kind: link.Open, Session: sessionOf("s"), Payload: []byte(text)}})
+			hear(d.c, link.Frame{Edge: k.edge, From: k.from, ID: theirs, Seq: 1, Kind: link.Open, Session: sessionOf("s"), Payload: []byte(text)})
 			d.c.Advance()
 			if why, _ := failed(t, d.c, "s"); strings.Contains(why, "otherwise than others") != (i == 1) {
 				t.Errorf("announcement %d: %q", i, why)

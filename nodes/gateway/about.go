@@ -12,22 +12,23 @@ import (
 
 // About is what a gateway knows of its cluster.
 type About struct {
-	Cluster    string
-	Node       string
-	Version    string
-	InputNodes []link.NodeID // the nodes of the topology that hold an input
-	Inputs     []string      // endpoints, in the order in which clients open sessions
-	Outputs    []string
-	Known      analyses.Set
-	Wiring     string // of the topology
-	Limits     topology.Limits
+	Cluster     string
+	Node        string
+	Version     string
+	InputNodes  []link.NodeID // the nodes of the topology that hold an input
+	Inputs      []string      // their endpoints, in the order in which clients open sessions
+	Outputs     []string      // endpoints of the outputs
+	OutputNodes []link.NodeID
+	Known       analyses.Set
+	Wiring      string // of the topology
+	Limits      topology.Limits
+	Uptime      Uptime
 }
 
 // Info answers an info request.
 func (a *About) Info() protocol.Reply {
-	r := protocol.Reply{
-		Type: protocol.About, Cluster: a.Cluster, Node: a.Node, Version: a.Version, Inputs: a.Inputs, Outputs: a.Outputs,
-	}
+	r := protocol.Reply{Type: protocol.About, Cluster: a.Cluster, Node: a.Node, Version: a.Version}
+	a.Endpoints(&r)
 	for _, an := range a.Known {
 		info := protocol.AnalysisInfo{Name: an.Name, About: an.About, Streams: Streams(an), Queries: Queries(an)}
 		for _, p := range an.Params {
@@ -59,8 +60,20 @@ func Queries(a *analyses.Analysis) []string {
 // WrongNode refuses what another kind of node answers.
 func (a *About) WrongNode(ask protocol.RequestType) protocol.Reply {
 	r := protocol.Refuse(protocol.ErrWrongNode, fmt.Sprintf("node %s does not answer %q; ask one of the listed endpoints", a.Node, ask))
-	r.Inputs, r.Outputs = a.Inputs, a.Outputs
+	a.Endpoints(&r)
 	return r
+}
+
+// Endpoints says in a reply where clients go, and which nodes are there.
+func (a *About) Endpoints(r *protocol.Reply) {
+	r.Inputs, r.Outputs, r.InputNodes, r.OutputNodes = a.Inputs, a.Outputs, names(a.InputNodes), names(a.OutputNodes)
+}
+
+func names(nodes []link.NodeID) (out []string) {
+	for _, n := range nodes {
+		out = append(out, string(n))
+	}
+	return out
 }
 
 // Unknown refuses a session that the node does not know.

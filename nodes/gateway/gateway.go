@@ -18,8 +18,11 @@ type Base struct {
 
 // NewBase returns the base of a gateway that has yet to be attached.
 func NewBase(r topology.Role, a About) Base {
-	return Base{Base: role.Base{Role: r}, About: a, Tombstones: newTombstones()}
+	return Base{Base: role.Base{Role: r}, About: a, Tombstones: newTombstones(role.Remembered + a.Limits.Results)}
 }
+
+// TakenOver implements role.Gateway for an input, which is where takeovers begin.
+func (b *Base) TakenOver(role.Session) {}
 
 // Attach implements role.Gateway.
 func (b *Base) Attach(h role.Host) { b.Host = h }

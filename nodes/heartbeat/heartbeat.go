@@ -6,11 +6,13 @@ package heartbeat
 import (
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
 )
 
 // State is what a node is doing.
@@ -23,7 +25,10 @@ const (
 	Running    State = "running"
 	Blocked    State = "blocked" // on the links whose backlog is Full
 	DiskFull   State = "disk full"
+	DiskSlow   State = "disk slow"           // a commit has been under way for a second: never a reason to restart a node (N9)
+	NoFiles    State = "no file descriptors" // for its log; like a full disk it passes
 	Draining   State = "draining"
+	Damaged    State = "damaged"  // its log is, beyond what a crash explains; Trouble says where, and what to do (W2)
 	Retiring   State = "retiring" // its log was set back: it puts it aside and begins an empty one (R14)
 )
 
@@ -38,13 +43,33 @@ type Beat struct {
 	BytesIn  uint64
 	FramesOut,
 	BytesOut uint64
+	Damaged  uint64 // frames that did not arrive as they were made, or not where they belong: dropped, and asked for again (R18)
 	Commits  uint64
 	LogBytes uint64 // size of the log now
 	Sessions int    // with state in the node
 	Running  int    // that hold a place, at an input; unfinished answers, at an output
 	Links    []Link
-	Ended    []role.Ended // at outputs: sessions that need no more uploading
+	Ended    []role.Ended  // at outputs: sessions that need no more uploading
+	Waiting  []session.ID  // at joiners: sessions whose facts wait for the end of their reference data
+	Trouble  string        // what is wrong now and what to do about it, for people; at most MaxTrouble bytes; "" when all is well
+	Mark     uint64        // counts what the node's loop gets done in this life; it goes on while a single batch is worked on (N9)
+	MarkAge  time.Duration // for how long the mark has stood while the node was awake; at most 100 years
+	Role     string        // that is at work now, with its session and stream; empty between two calls
+	Session  session.ID
+	Stream   string
 }
+
+// Heard is what gateways of other nodes ask for.
+func (b *Beat) Heard() role.Heard {
+	h := role.Heard{From: b.Node, ID: b.ID, Full: b.State == DiskFull, Ended: b.Ended, Waiting: b.Waiting}
+	if b.State == Damaged {
+		h.Damaged = "its log is damaged: " + b.Trouble
+	}
+	return h
+}
+
+// MaxTrouble is the longest Trouble in bytes. Append cuts what is longer (R16).
+const MaxTrouble = 512
 
 // Link is the backlog of one outgoing link.
 type Link struct {
@@ -55,7 +80,7 @@ type Link struct {
 }
 
 const (
-	beatFields = 17
+	beatFields = 25
 	maxBeat    = 1 << 20
 )
 
@@ -68,7 +93,7 @@ func (b *Beat) Append(p []byte) []byte {
 	p = wire.AppendUint(p, uint64(b.PID))
 	p = wire.AppendString(p, string(b.State))
 	p = wire.AppendUint(p, uint64(b.Uptime/time.Millisecond))
-	for _, v := range []uint64{b.FramesIn, b.BytesIn, b.FramesOut, b.BytesOut, b.Commits, b.LogBytes} {
+	for _, v := range []uint64{b.FramesIn, b.BytesIn, b.FramesOut, b.BytesOut, b.Damaged, b.Commits, b.LogBytes} {
 		p = wire.AppendUint(p, v)
 	}
 	p = wire.AppendUint(p, uint64(b.Sessions))
@@ -83,13 +108,24 @@ func (b *Beat) Append(p []byte) []byte {
 	}
 	p = wire.AppendArray(p, len(b.Ended))
 	for _, e := range b.Ended {
-		p = wire.AppendArray(p, 5)
+		p = wire.AppendArray(p, 6)
 		p = wire.AppendBin(p, e.ID[:])
 		p = wire.AppendBin(p, e.Opener[:])
+		p = wire.AppendString(p, e.Owner)
 		p = wire.AppendBool(p, e.Failed)
 		p = wire.AppendString(p, string(e.Code))
 		p = wire.AppendString(p, e.Reason)
 	}
+	p = wire.AppendArray(p, len(b.Waiting))
+	for _, id := range b.Waiting {
+		p = wire.AppendBin(p, id[:])
+	}
+	p = wire.AppendString(p, shorten(b.Trouble))
+	p = wire.AppendUint(p, b.Mark)
+	p = wire.AppendUint(p, uint64(b.MarkAge/time.Millisecond))
+	p = wire.AppendString(p, b.Role)
+	p = wire.AppendBin(p, b.Session[:])
+	p = wire.AppendString(p, b.Stream)
 	return wire.AppendUint(p, 0) // room for a later version's length
 }
 
@@ -106,7 +142,7 @@ func Decode(p []byte) (Beat, error) {
 	b.PID = int(d.Uint())
 	b.State = State(d.String())
 	b.Uptime = time.Duration(min(d.Uint(), maxUptime)) * time.Millisecond
-	for _, v := range []*uint64{&b.FramesIn, &b.BytesIn, &b.FramesOut, &b.BytesOut, &b.Commits, &b.LogBytes} {
+	for _, v := range []*uint64{&b.FramesIn, &b.BytesIn, &b.FramesOut, &b.BytesOut, &b.Damaged, &b.Commits, &b.LogBytes} {
 		*v = d.Uint()
 	}
 	b.Sessions, b.Running = int(d.Uint()), int(d.Uint())
@@ -115,18 +151,42 @@ func Decode(p []byte) (Beat, error) {
 		b.Links = append(b.Links, Link{Edge: d.String(), To: link.NodeID(d.String()), Bytes: d.Uint(), Full: d.Bool()})
 	}
 	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
-		d.ArrayOf(5)
+		d.ArrayOf(6)
 		var e role.Ended
 		d.Fixed(e.ID[:])
 		d.Fixed(e.Opener[:])
-		e.Failed, e.Code, e.Reason = d.Bool(), protocol.Code(d.String()), d.String()
+		e.Owner, e.Failed, e.Code, e.Reason = d.String(), d.Bool(), protocol.Code(d.String()), d.String()
 		b.Ended = append(b.Ended, e)
 	}
+	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
+		var id session.ID
+		d.Fixed(id[:])
+		b.Waiting = append(b.Waiting, id)
+	}
+	b.Trouble = shorten(d.String())
+	b.Mark = d.Uint()
+	b.MarkAge = time.Duration(min(d.Uint(), maxUptime)) * time.Millisecond
+	b.Role = d.String()
+	d.Fixed(b.Session[:])
+	b.Stream = d.String()
 	d.Uint()
 	if err := d.Done(); err != nil {
 		return Beat{}, fmt.Errorf("%w: heartbeat: %w", link.ErrBadFrame, err)
 	}
 	return b, nil
+}
+
+// shorten cuts a text to MaxTrouble bytes, between two characters.
+func shorten(text string) string {
+	if len(text) <= MaxTrouble {
+		return text
+	}
+	const mark = "…"
+	end := MaxTrouble - len(mark)
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + mark
 }
 
 const maxUptime = uint64(100 * 365 * 24 * time.Hour / time.Millisecond)

@@ -3,8 +3,10 @@ package heartbeat
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
@@ -14,9 +16,12 @@ import (
 func someBeat() Beat {
 	return Beat{
 		Node: "joiner-1", ID: link.Identity{LogID: link.LogID{1}, Incarnation: 4}, PID: 77, State: Blocked, Uptime: 90 * time.Second,
-		FramesIn: 1, BytesIn: 2, FramesOut: 3, BytesOut: 4, Commits: 5, LogBytes: 6, Sessions: 7, Running: 8,
-		Links: []Link{{"joiner-aggregator-all", "aggregator-1", 99, true}, {"reference", "", 0, false}},
-		Ended: []role.Ended{{ID: session.ID{9}, Failed: true, Reason: "poison"}},
+		FramesIn: 1, BytesIn: 2, FramesOut: 3, BytesOut: 4, Damaged: 9, Commits: 5, LogBytes: 6, Sessions: 7, Running: 8,
+		Links:   []Link{{"joiner-aggregator-all", "aggregator-1", 99, true}, {"reference", "", 0, false}},
+		Ended:   []role.Ended{{ID: session.ID{9}, Owner: "alice", Failed: true, Reason: "poison"}},
+		Waiting: []session.ID{{3}, {4}},
+		Trouble: "NATS at nats://127.0.0.1:4222: nobody there: start the server",
+		Mark:    1 << 40, MarkAge: 31 * time.Second, Role: "joiner", Session: session.ID{8}, Stream: "trips",
 	}
 }
 
@@ -33,6 +38,15 @@ func TestBeat_ComesOutAsItWentIn(t *testing.T) {
 	}
 	if _, err := Decode(make([]byte, maxBeat+1)); !errors.Is(err, link.ErrBadFrame) {
 		t.Fatal("a heartbeat of any size is read")
+	}
+}
+
+// R16: a text of any length costs a heartbeat MaxTrouble bytes, and stays text.
+func TestBeat_TroubleIsCut(t *testing.T) {
+	b := Beat{Trouble: strings.Repeat("ä", MaxTrouble)}
+	got, err := Decode(b.Append(nil))
+	if err != nil || len(got.Trouble) > MaxTrouble || !utf8.ValidString(got.Trouble) || !strings.HasSuffix(got.Trouble, "ä…") {
+		t.Errorf("%d bytes, %q, %v", len(got.Trouble), got.Trouble, err)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 func (in *Input) chunk(r *role.Request, u *upload, req *protocol.Request) (held bool) {
 	from := r.From
 	last := u.lanes[req.Lane]
-	if req.Seq == last.seq && checksum(req) != last.sum {
+	if req.Seq == last.seq && checksum(req, chunkOf(req).Sum()) != last.sum {
 		in.fail(from, u, fmt.Sprintf("lane %d: chunk %d came twice with different content; the client may not use a number again", req.Lane, req.Seq))
 		return false
 	}
@@ -26,7 +26,7 @@ func (in *Input) chunk(r *role.Request, u *upload, req *protocol.Request) (held 
 		return false
 	}
 	if req.Seq > last.seq+1 {
-		in.lost(u.ID, fmt.Sprintf("chunk %d of lane %d", req.Seq-1, req.Lane)) // it was acknowledged, or this one would not have been sent
+		in.lost(u.ID, u.Owner, fmt.Sprintf("chunk %d of lane %d", req.Seq-1, req.Lane)) // it was acknowledged, or this one would not have been sent
 		r := refusef(protocol.ErrGap, "lane %d of session %s is at chunk %d: chunk %d is missing, %d came", req.Lane, u.ID, last.seq, last.seq+1, req.Seq)
 		r.Err.Want = last.seq + 1
 		in.ReplyStored(from, r)
@@ -53,11 +53,12 @@ func (in *Input) fail(from role.Peer, u *upload, how string) {
 	in.ReplyStored(from, why.Refusal())
 }
 
-// checksum is of all that a chunk says but for its number. It finds mistakes; against strangers there is the token.
-func checksum(req *protocol.Request) uint32 {
+// checksum is of all that a chunk says but for its number; data is that of its data. It finds mistakes; against strangers there is the token.
+func checksum(req *protocol.Request, data uint32) uint32 {
 	sum := crc32.Update(0, castagnoli, []byte(req.Stream+"\x00"+req.File+"\x00"))
 	sum = crc32.Update(sum, castagnoli, binary.LittleEndian.AppendUint64(nil, req.Line))
-	return crc32.Update(crc32.Update(sum, castagnoli, req.Header), castagnoli, req.Data)
+	sum = crc32.Update(sum, castagnoli, req.Header)
+	return crc32.Update(sum, castagnoli, binary.LittleEndian.AppendUint32(nil, data))
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -89,16 +90,16 @@ func matches(s *analyses.Stream, file string) bool {
 }
 
 func (in *Input) feed(r *role.Request, u *upload, stream int, req *protocol.Request) {
-	last := taken{seq: req.Seq, sum: checksum(req)}
+	chunk := r.Chunk
+	if chunk == nil {
+		chunk = chunkOf(req)
+	}
+	last := taken{seq: req.Seq, sum: checksum(req, chunk.Sum())}
 	u.lanes[req.Lane] = last
 	u.lastProgress = in.now
 	u.bytes += uint64(len(req.Data))
 	u.chunks++
 	in.Host.Record(encodeLane(u.ID, req.Lane, last, len(req.Data)))
-	chunk := r.Chunk
-	if chunk == nil {
-		chunk = chunkOf(req)
-	}
 	if err := in.Host.Feed(u.ID, role.Message{Stream: stream, Chunk: chunk}); err != nil {
 		in.ReplyStored(r.From, protocol.Refuse(protocol.ErrFailed, err.Error()))
 		return
@@ -135,7 +136,7 @@ func (in *Input) retryHeld() {
 		r := &waiting[i]
 		req, _ := r.Decode() // it was decoded before it was held
 		if u := in.uploads[req.Session]; u == nil {
-			in.notOpen(r.From, req)
+			in.notOpen(r, req)
 		} else if in.chunk(r, u, req) {
 			continue
 		}

@@ -12,10 +12,14 @@ import (
 // (R14), what it acknowledged is gone, no other node may have seen it, and the session would wait for an end that its client will not
 // repeat. So the session fails. Its client may also err, or lie: so the node goes on as it is.
 func (in *Input) ping(from role.Peer, u *upload, req *protocol.Request) {
-	if lacks := u.lacks(req); lacks != "" && req.Token.Hash() == u.Opener {
-		in.lost(u.ID, lacks)
+	if lacks := u.lacks(req); lacks != "" && req.Token.Hash() == u.Openers.Now() {
+		in.lost(u.ID, u.Owner, lacks)
 		why, _ := in.Tombstones.Get(u.ID)
 		in.ReplyStored(from, why.Refusal(u.ID))
+		return
+	}
+	if full := in.fullDisk(); full != "" {
+		in.Reply(from, protocol.Reply{Type: protocol.OK, State: session.Running, Reason: full}) // at once: what is to be stored waits
 		return
 	}
 	in.ReplyStored(from, protocol.Reply{Type: protocol.OK, State: session.Running})
@@ -48,7 +52,7 @@ func claims(req *protocol.Request) bool {
 }
 
 // lost fails a session of which this input has acknowledged something that it does not have (R14). Where the session is not known at all the
-// nodes behind this one may know it, and would wait for its end.
-func (in *Input) lost(id session.ID, what string) {
-	in.Host.Abort(id, role.Outcome{Reason: fmt.Sprintf("node %s lost its data: it does not have %s, which its client says it acknowledged; start the session again", in.About.Node, what)})
+// nodes behind this one may know it, and would wait for its end. They hear who says so: another owner's session of the id is not meant (S5).
+func (in *Input) lost(id session.ID, owner, what string) {
+	in.Host.Abort(id, role.Outcome{Owner: owner, Reason: fmt.Sprintf("node %s lost its data: it does not have %s, which its client says it acknowledged; start the session again", in.About.Node, what)})
 }

@@ -14,15 +14,21 @@ import (
 
 // What an input records of its own, each an array that starts with one of these.
 const (
-	recOpen = iota + 1 // session, announcement
-	recLane            // session, lane, seq, checksum, bytes of CSV
-	recEnd             // session, stream
-	recOver            // session, code, reason
-	recLog             // node, log id; zero: the node is gone
+	recOpen     = iota + 1 // session, announcement
+	recLane                // session, lane, seq, checksum, bytes of CSV
+	recEnd                 // session, stream
+	recOver                // session, code, reason
+	recLog                 // node, log id; zero: the node is gone
+	recTakeOver            // session, announcement
 )
 
 func encodeOpen(id session.ID, announcement []byte) []byte {
 	b := wire.AppendUint(wire.AppendArray(nil, 3), recOpen)
+	return wire.AppendBin(wire.AppendBin(b, id[:]), announcement)
+}
+
+func encodeTakeOver(id session.ID, announcement []byte) []byte {
+	b := wire.AppendUint(wire.AppendArray(nil, 3), recTakeOver)
 	return wire.AppendBin(wire.AppendBin(b, id[:]), announcement)
 }
 
@@ -61,8 +67,10 @@ func (in *Input) Apply(payload []byte) error {
 	case d.Err() != nil:
 	case op == recOpen && fields == 3:
 		return in.applyOpen(id, &d)
+	case op == recTakeOver && fields == 3:
+		return in.applyTakeOver(id, &d)
 	case op == recOver && fields == 4:
-		in.over(id, gateway.ReadOutcome(&d))
+		in.over(id, gateway.ReadOutcome(&d), "")
 	case u == nil:
 		// It failed in the same commit.
 		return nil
@@ -103,6 +111,7 @@ func (in *Input) applyOpen(id session.ID, d *wire.Reader) error {
 	if err != nil {
 		return fmt.Errorf("input: %w", err)
 	}
+	in.Tombstones.Delete(id)
 	in.uploads[id] = u
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/protocol"
 )
@@ -47,11 +48,11 @@ func TestHold_OfNoTimeEndsIt(t *testing.T) {
 // A node that leaves the topology and comes back later comes with another log: no session has lost anything by it.
 func TestR8_ANodeThatWasTakenOutIsForgotten(t *testing.T) {
 	before, _ := newInput()
-	before.Heartbeat(noon, "input-1", link.Identity{LogID: link.LogID{1}, Incarnation: 1}, nil)
-	before.Heartbeat(noon, "input-2", link.Identity{LogID: link.LogID{2}, Incarnation: 1}, nil)
+	before.Heartbeat(noon, role.Heard{From: "input-1", ID: link.Identity{LogID: link.LogID{1}, Incarnation: 1}})
+	before.Heartbeat(noon, role.Heard{From: "input-2", ID: link.Identity{LogID: link.LogID{2}, Incarnation: 1}})
 
 	about := roletest.About()
-	about.InputNodes = []link.NodeID{"input-1"}
+	about.InputNodes, about.Inputs = about.InputNodes[1:2], about.Inputs[1:2]
 	without := New(about)
 	roletest.NewHost(without)
 	if err := without.RestoreAll(before.SnapshotAll(nil)); err != nil {
@@ -59,7 +60,7 @@ func TestR8_ANodeThatWasTakenOutIsForgotten(t *testing.T) {
 	}
 	without.Tick(noon)
 
-	about.InputNodes = append(about.InputNodes, "input-2")
+	about.InputNodes, about.Inputs = about.InputNodes[:2], about.Inputs[:2] // input-2 again
 	again := New(about)
 	h := roletest.NewHost(again)
 	if err := again.RestoreAll(without.SnapshotAll(nil)); err != nil {
@@ -67,11 +68,11 @@ func TestR8_ANodeThatWasTakenOutIsForgotten(t *testing.T) {
 	}
 	again.Tick(noon)
 	open(t, h, id)
-	again.Heartbeat(noon, "input-2", link.Identity{LogID: link.LogID{3}, Incarnation: 1}, nil)
+	again.Heartbeat(noon, role.Heard{From: "input-2", ID: link.Identity{LogID: link.LogID{3}, Incarnation: 1}})
 	if len(h.Aborted) != 0 {
 		t.Fatalf("a new node fails sessions: %v", h.Aborted)
 	}
-	again.Heartbeat(noon, "input-1", link.Identity{LogID: link.LogID{4}, Incarnation: 1}, nil)
+	again.Heartbeat(noon, role.Heard{From: "input-1", ID: link.Identity{LogID: link.LogID{4}, Incarnation: 1}})
 	if len(h.Aborted) != 1 {
 		t.Fatalf("a node that lost its disk fails %v", h.Aborted)
 	}

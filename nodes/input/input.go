@@ -19,6 +19,7 @@ import (
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
@@ -31,6 +32,9 @@ type Input struct {
 	closed  time.Time                    // until then no session is opened: see closeForOpens
 	pruned  bool                         // forgetFormerInputs has run since the start
 	now     time.Time
+	damaged map[link.NodeID]damage        // nodes whose log is damaged, as far as heard
+	full    map[link.NodeID]time.Duration // nodes whose disk is full, and when they last said so, as awake
+	awake   time.Duration                 // how long this process has listened to clients since its start, without the time it was itself asleep (M6)
 }
 
 var (
@@ -44,9 +48,11 @@ type upload struct {
 	role.Session
 	payload      []byte // its announcement
 	lanes        map[uint32]taken
-	ended        []bool    // streams
-	lastHeard    time.Time // from the client
-	lastProgress time.Time // the client's last chunk or end that was new
+	ended        []bool        // streams
+	lastHeard    time.Time     // from the client
+	heardAwake   time.Duration // awake, then
+	lastProgress time.Time     // the client's last chunk or end that was new
+	waiting      waiting
 	opened       time.Time
 	bytes        uint64
 	chunks       uint64
@@ -60,7 +66,7 @@ type taken struct {
 
 // New returns the role.
 func New(about gateway.About) *Input {
-	return &Input{Base: gateway.NewBase(topology.Input, about), uploads: map[session.ID]*upload{}, logs: map[link.NodeID][]link.LogID{}}
+	return &Input{Base: gateway.NewBase(topology.Input, about), uploads: map[session.ID]*upload{}, logs: map[link.NodeID][]link.LogID{}, full: map[link.NodeID]time.Duration{}, damaged: map[link.NodeID]damage{}}
 }
 
 // Take implements role.Role. Nothing stands in front of an input.
@@ -71,17 +77,32 @@ func (in *Input) Take(session.ID, role.Message, role.Emitter) (bool, error) {
 // Drop implements role.Role: when all streams have passed an upload goes on to hold its place; when it failed it is over.
 func (in *Input) Drop(id session.ID, why role.Outcome) {
 	if why.Failed {
-		in.over(id, gateway.OutcomeOf(why))
+		in.over(id, gateway.OutcomeOf(why), why.Owner)
 	}
 }
 
-func (in *Input) over(id session.ID, why gateway.Outcome) {
-	gone, _ := in.Tombstones.Get(id)
+// over notes that a session is over. owner is told of one that was never open here.
+func (in *Input) over(id session.ID, why gateway.Outcome, owner string) {
+	gone := gateway.Tombstone{Outcome: why, Holder: gateway.Holder{Owner: owner}}
 	if u := in.uploads[id]; u != nil {
-		gone.Opener = u.Opener
+		gone.Holder = u.holder()
 		delete(in.uploads, id)
 	}
-	in.Tombstones.Put(id, gateway.Tombstone{Outcome: why, Opener: gone.Opener})
+	in.Tombstones.Put(id, gone)
+}
+
+func (u *upload) holder() gateway.Holder {
+	return gateway.Holder{Owner: u.Owner, Openers: u.Openers}
+}
+
+// upload returns a session that is open here, nil if it is not or does not exist for who asks (S5).
+func (in *Input) upload(by security.Identity, req *protocol.Request) *upload {
+	if u := in.uploads[req.Session]; u != nil {
+		if h := u.holder(); h.Shows(by, req.Type) {
+			return u
+		}
+	}
+	return nil
 }
 
 // Running implements role.Gateway: the sessions that hold a place among limits.sessions.
@@ -92,13 +113,42 @@ func (in *Input) Running() int { return len(in.uploads) }
 // sent to them. But before an input there are only clients, and one that has sent everything would wait for an answer that never
 // comes: for what was accepted there and had not left yet nobody else speaks up. So all fail that were open when the new log was
 // heard first.
-func (in *Input) Heartbeat(_ time.Time, from link.NodeID, id link.Identity, ended []role.Ended) {
+func (in *Input) Heartbeat(_ time.Time, h role.Heard) {
+	if in.hearDamage(h); h.Damaged != "" {
+		return
+	}
+	in.hearDisk(h)
+	in.hearWaiting(h.Waiting)
+	in.hearEnded(h.From, h.Ended)
+	// A late word of a log that was followed by another says nothing new; logs have no order, but each is new only once.
+	if known := in.logs[h.From]; h.From != link.NodeID(in.About.Node) && slices.Contains(in.About.InputNodes, h.From) && !slices.Contains(known, h.ID.LogID) {
+		in.recordLog(h.From, h.ID.LogID)
+		if len(known) > 0 {
+			in.abortAll(fmt.Sprintf("node %s lost its data while the session ran: start the session again", h.From))
+		}
+	}
+}
+
+// Awaits implements role.HeartbeatListener.
+func (in *Input) Awaits() []session.ID {
+	ids := make([]session.ID, 0, len(in.uploads))
+	for _, u := range role.ByID(in.uploads) {
+		ids = append(ids, u.ID)
+	}
+	return ids
+}
+
+func (in *Input) hearEnded(from link.NodeID, ended []role.Ended) {
 	for _, e := range ended {
 		if in.uploads[e.ID] == nil {
 			continue
 		}
 		switch u := in.uploads[e.ID]; {
-		case e.Opener != session.TokenHash{} && e.Opener != u.Opener:
+		case e.Opener != session.TokenHash{} && e.Opener != u.Openers.Founder() && e.Failed:
+			// Another session of the id has failed. If this one is refused for it, that is told, too.
+		case e.Opener == session.TokenHash{} && e.Owner != "" && e.Owner != u.Owner:
+			// Another client has claimed that it lost a session of the id (S5).
+		case e.Opener != session.TokenHash{} && e.Opener != u.Openers.Founder():
 			in.Host.Abort(e.ID, role.Outcome{Reason: fmt.Sprintf("node %s keeps the answer of another session with the id %s: choose another session id", from, e.ID)})
 		case e.Failed:
 			in.Host.Abort(e.ID, role.Outcome{Code: e.Code, Reason: e.Reason})
@@ -107,14 +157,7 @@ func (in *Input) Heartbeat(_ time.Time, from link.NodeID, id link.Identity, ende
 			in.Host.Abort(e.ID, gateway.Cancelled(e.ID).ForRole())
 		default:
 			in.Host.Record(encodeOver(e.ID, gateway.Outcome{}))
-			in.over(e.ID, gateway.Outcome{})
-		}
-	}
-	// A late word of a log that was followed by another says nothing new; logs have no order, but each is new only once.
-	if known := in.logs[from]; slices.Contains(in.About.InputNodes, from) && !slices.Contains(known, id.LogID) {
-		in.recordLog(from, id.LogID)
-		if len(known) > 0 {
-			in.abortAll(fmt.Sprintf("node %s lost its data while the session ran: start the session again", from))
+			in.over(e.ID, gateway.Outcome{}, "")
 		}
 	}
 }
@@ -188,6 +231,10 @@ func (in *Input) expired(u *upload) gateway.Outcome {
 	case u.uploading() && in.now.Sub(u.lastHeard) >= l.ClientTimeout:
 		return gateway.Outcome{Code: protocol.ErrExpired, Reason: fmt.Sprintf(
 			"session %s was given up: its client said nothing for %s (limits.client_timeout)", u.ID, l.ClientTimeout)}
+	case in.holdsUp(u):
+		return gateway.Outcome{Code: protocol.ErrExpired, Reason: fmt.Sprintf(
+			"session %s was given up: for %s (limits.client_timeout) its client ended no reference stream at node %s and sent it nothing, while its facts, which it began at another input, held up other sessions; a client ends a stream at every input before it begins the next",
+			u.ID, l.ClientTimeout, in.About.Node)}
 	case in.now.Sub(u.lastProgress) >= l.ResultsTTL:
 		return gateway.Outcome{Code: protocol.ErrExpired, Reason: fmt.Sprintf(
 			"session %s was given up: it did not get on for %s (limits.results_ttl)", u.ID, l.ResultsTTL)}
@@ -203,9 +250,15 @@ func (in *Input) expire() {
 	}
 }
 
+// hear notes that the client with the session's token has spoken.
+func (in *Input) hear(u *upload) { u.lastHeard, u.heardAwake = in.now, in.awake }
+
 // advanceClock moves the role's clock. A node that was itself asleep has heard nobody, so its clients were not silent for that time (as M6
 // for medics).
 func (in *Input) advanceClock(now time.Time) {
+	if gap := now.Sub(in.now); !in.now.IsZero() && gap > 0 && gap <= punctual {
+		in.awake += gap
+	}
 	if gap := now.Sub(in.now); !in.now.IsZero() && gap > in.About.Limits.ClientTimeout/4 {
 		for _, u := range in.uploads {
 			u.lastHeard, u.lastProgress = u.lastHeard.Add(gap), u.lastProgress.Add(gap)
@@ -213,6 +266,10 @@ func (in *Input) advanceClock(now time.Time) {
 	}
 	in.now = now
 }
+
+// punctual is how late a tick may come, at most, for the time since the one before to count as time in which clients could be heard. Ticks come
+// every 100 ms.
+const punctual = 500 * time.Millisecond
 
 func (u *upload) uploading() bool { return slices.Contains(u.ended, false) }
 
@@ -227,20 +284,19 @@ func (u *upload) referenceEnded() bool {
 }
 
 // Forget implements role.Gateway: a client that closes a session that still runs gives it up. One that is over is closed from now on.
-func (in *Input) Forget(id session.ID, by session.TokenHash) {
-	if u := in.uploads[id]; u != nil && mayAct(by, u.Opener) {
-		why := gateway.Closed(id)
-		if u.uploading() {
-			why = gateway.Cancelled(id)
+func (in *Input) Forget(id session.ID, by role.Asker) {
+	if u := in.uploads[id]; u != nil {
+		if h := u.holder(); h.LetsAct(by, protocol.Close) {
+			why := gateway.Closed(id)
+			if u.uploading() {
+				why = gateway.Cancelled(id)
+			}
+			in.Host.Abort(id, why.ForRole())
 		}
-		in.Host.Abort(id, why.ForRole())
 		return
 	}
-	if gone, known := in.Tombstones.Get(id); known && !gone.Failed() && mayAct(by, gone.Opener) {
+	if gone, known := in.Tombstones.Get(id); known && !gone.Failed() && gone.LetsAct(by, protocol.Close) {
 		in.Host.Record(encodeOver(id, gateway.Closed(id)))
-		in.over(id, gateway.Closed(id))
+		in.over(id, gateway.Closed(id), "")
 	}
 }
-
-// mayAct reports whether a request changes a session: its opener's does (R17), and that of a person, who needs no token.
-func mayAct(by, opener session.TokenHash) bool { return by == session.TokenHash{} || by == opener }

@@ -74,6 +74,17 @@ func TestOpen_IsIdempotentAndDescribes(t *testing.T) {
 	}
 }
 
+// An input that has passed a session on keeps its upload until an output tells how the session ended. The topology may change meanwhile: that makes
+// no other session of it, and its client is not to blame.
+func TestR17_AnOpenIsRepeatedInAnotherTopology(t *testing.T) {
+	in, h := newInput()
+	open(t, h, id)
+	in.About.Wiring = "another"
+	if r := open(t, h, id); r.Type != protocol.Opened {
+		t.Fatalf("the opener asks again: %+v", r)
+	}
+}
+
 func TestOpen_Refusals(t *testing.T) {
 	_, h := newInput()
 	for want, q := range map[protocol.Code]protocol.Request{
@@ -115,7 +126,7 @@ func TestR3_ChunksAreAcknowledgedWhenDurable(t *testing.T) {
 	open(t, h, id)
 	q := chunk("colours", 0, 1)
 	for range 2 { // the first time, and as a repeat
-		in.Request(noon, &role.Request{From: 9, Body: q.Append(nil)})
+		in.Request(noon, &role.Request{From: 9, Client: role.LocalOperator, Body: q.Append(nil)})
 		if _, early := h.Replies[9]; early {
 			t.Fatal("acknowledged before it is on disk")
 		}
@@ -333,7 +344,7 @@ func TestHeard_OutputsFreeThePlace(t *testing.T) {
 	if in.Running() != 1 || len(h.Aborted) != 0 {
 		t.Fatal("the place was given away before the answer was there")
 	}
-	in.Heartbeat(noon, "output-1", link.Identity{}, []role.Ended{{ID: id}, {ID: roletest.ID("unheard of"), Failed: true}})
+	in.Heartbeat(noon, role.Heard{From: "output-1", ID: link.Identity{}, Ended: []role.Ended{{ID: id}, {ID: roletest.ID("unheard of"), Failed: true}}})
 	if in.Running() != 0 || len(h.Aborted) != 0 {
 		t.Fatal(in.Running(), h.Aborted)
 	}
@@ -348,7 +359,7 @@ func TestHeard_OutputsFreeThePlace(t *testing.T) {
 func TestHeard_AFailureElsewhereFailsItHere(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)
-	in.Heartbeat(noon, "output-1", link.Identity{}, []role.Ended{{ID: id, Failed: true, Reason: "poison"}})
+	in.Heartbeat(noon, role.Heard{From: "output-1", ID: link.Identity{}, Ended: []role.Ended{{ID: id, Failed: true, Reason: "poison"}}})
 	if h.Aborted[id].Reason != "poison" || in.Running() != 0 {
 		t.Fatal(h.Aborted)
 	}
@@ -358,7 +369,7 @@ func TestHeard_AFailureElsewhereFailsItHere(t *testing.T) {
 func TestHeard_ClosedBeforeItsEnd(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)
-	in.Heartbeat(noon, "output-1", link.Identity{}, []role.Ended{{ID: id}})
+	in.Heartbeat(noon, role.Heard{From: "output-1", ID: link.Identity{}, Ended: []role.Ended{{ID: id}}})
 	if h.Aborted[id].Code != protocol.ErrCancelled {
 		t.Fatal(h.Aborted)
 	}
@@ -368,10 +379,10 @@ func TestR8_ANodeWithAnotherLogFailsWhatRuns(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)
 	hear := func(from link.NodeID, log byte) {
-		in.Heartbeat(noon, from, link.Identity{LogID: link.LogID{log}, Incarnation: 1}, nil)
+		in.Heartbeat(noon, role.Heard{From: from, ID: link.Identity{LogID: link.LogID{log}, Incarnation: 1}})
 	}
 	hear("input-1", 1)
-	in.Heartbeat(noon, "input-1", link.Identity{LogID: link.LogID{1}, Incarnation: 2}, nil)
+	in.Heartbeat(noon, role.Heard{From: "input-1", ID: link.Identity{LogID: link.LogID{1}, Incarnation: 2}})
 	if len(h.Aborted) != 0 {
 		t.Fatal("a restart is no loss")
 	}
@@ -391,7 +402,7 @@ func TestR8_ANodeWithAnotherLogFailsWhatRuns(t *testing.T) {
 func TestR8_ALostLogFailsSessionsOnce(t *testing.T) {
 	in, h := newInput()
 	hear := func(in *Input, log byte) {
-		in.Heartbeat(noon, "input-1", link.Identity{LogID: link.LogID{log}, Incarnation: 1}, nil)
+		in.Heartbeat(noon, role.Heard{From: "input-1", ID: link.Identity{LogID: link.LogID{log}, Incarnation: 1}})
 	}
 	hear(in, 1)
 	hear(in, 2)
@@ -450,7 +461,7 @@ func TestCancelAndClose(t *testing.T) {
 func TestN3_RecordsAndSnapshotsGiveTheSameInput(t *testing.T) {
 	in, h := newInput()
 	open(t, h, roletest.ID("over"))
-	in.Heartbeat(noon, "output-1", link.Identity{LogID: link.LogID{5}}, nil)
+	in.Heartbeat(noon, role.Heard{From: "output-1", ID: link.Identity{LogID: link.LogID{5}}})
 	open(t, h, id)
 	code(t, h, chunk("colours", 0, 1))
 	code(t, h, chunk("colours", 4, 1))
@@ -494,11 +505,11 @@ func TestN3_WhatIsNoRecordIsAnError(t *testing.T) {
 
 func TestRequest_RubbishIsRefused(t *testing.T) {
 	in, h := newInput()
-	in.Request(noon, &role.Request{From: 5, Body: []byte("rubbish")})
+	in.Request(noon, &role.Request{From: 5, Client: role.LocalOperator, Body: []byte("rubbish")})
 	if r, ok := h.Answer(5); !ok || r.Err.Code != protocol.ErrBadRequest {
 		t.Fatal(r, ok)
 	}
-	if in.Request(noon, &role.Request{From: 5, Body: (&protocol.Request{Type: protocol.Results, Session: id}).Append(nil)}) {
+	if in.Request(noon, &role.Request{From: 5, Client: role.LocalOperator, Body: (&protocol.Request{Type: protocol.Results, Session: id}).Append(nil)}) {
 		t.Fatal("results are for outputs")
 	}
 	r, _ := h.Ask(t, noon, 5, protocol.Request{Type: protocol.Sessions})

@@ -40,7 +40,7 @@ func TestR17_AnotherTokenHearsThatTheSessionIsInUse(t *testing.T) {
 	if !bytes.Equal(in.SnapshotAll(nil), before) || len(h.Aborted) != 0 || len(h.Fed) != 1 || len(h.Ended) != 0 {
 		t.Errorf("a client without the token changes something: aborted %v, fed %d, ended %v", h.Aborted, len(h.Fed), h.Ended)
 	}
-	if _, _, ok := in.DecodeChunk(&role.Request{Body: foreign.Append(nil)}); ok {
+	if _, _, ok := in.DecodeChunk(&role.Request{Client: role.LocalOperator, Body: foreign.Append(nil)}); ok {
 		t.Error("a chunk of another token is prepared")
 	}
 	if c := code(t, h, chunk("colours", 0, 2)); c != "" {
@@ -55,8 +55,8 @@ func TestR17_TheOpenerIsRemembered(t *testing.T) {
 	failed := roletest.ID("failed")
 	open(t, h, failed)
 	ended(t, h)
-	in.Heartbeat(noon, "output-1", link.Identity{}, []role.Ended{{ID: id, Opener: ours.Hash()}, {ID: failed, Opener: ours.Hash(), Failed: true, Reason: "poison"}})
-	in.over(failed, in.mustOutcome(t, failed)) // the core tells of it in recovery, too
+	in.Heartbeat(noon, role.Heard{From: "output-1", ID: link.Identity{}, Ended: []role.Ended{{ID: id, Opener: ours.Hash()}, {ID: failed, Opener: ours.Hash(), Failed: true, Reason: "poison"}}})
+	in.over(failed, in.mustOutcome(t, failed), "") // the core tells of it in recovery, too
 	restored := New(roletest.About())
 	hosts := map[*Input]*roletest.Host{in: h, restored: roletest.NewHost(restored)}
 	if err := restored.RestoreAll(in.SnapshotAll(nil)); err != nil {
@@ -152,8 +152,25 @@ func TestR17_AnAnswerOfAnotherSessionIsNoEnd(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)
 	ended(t, h)
-	in.Heartbeat(noon, "output-1", link.Identity{}, []role.Ended{{ID: id, Opener: theirs.Hash()}})
+	in.Heartbeat(noon, role.Heard{From: "output-1", ID: link.Identity{}, Ended: []role.Ended{{ID: id, Opener: theirs.Hash()}}})
 	if len(h.Aborted) != 1 || in.Running() != 0 {
 		t.Fatalf("the answer of another session is taken for this one's: %v", h.Aborted)
+	}
+}
+
+// TestR17_APreparedChunkIsTheSame: whether a chunk's checksum was made beforehand or when it was taken, its repeat is known again.
+func TestR17_APreparedChunkIsTheSame(t *testing.T) {
+	in, h := newInput()
+	open(t, h, id)
+	q := chunk("colours", 0, 1)
+	r := &role.Request{From: 1, Client: role.LocalOperator, Body: q.Append(nil)}
+	if _, _, ok := in.DecodeChunk(r); !ok {
+		t.Fatal("the chunk is not prepared")
+	}
+	r.Chunk.Sum()
+	clear(r.Chunk.Data) // nothing is computed a second time
+	in.Request(noon, r)
+	if c := code(t, h, q); c != "" || len(h.Aborted) != 0 {
+		t.Errorf("the chunk that was taken is not known again: %q, %v", c, h.Aborted)
 	}
 }

@@ -12,8 +12,8 @@ func (in *Input) DecodeChunk(r *role.Request) (id session.ID, stream int, ok boo
 	if err != nil || req.Type != protocol.Chunk {
 		return id, 0, false
 	}
-	u := in.uploads[req.Session]
-	if u == nil || req.Token.Hash() != u.Opener || req.Seq != u.lanes[req.Lane].seq+1 {
+	u := in.upload(r.Client, req)
+	if u == nil || req.Token.Hash() != u.Openers.Now() || req.Seq != u.lanes[req.Lane].seq+1 {
 		return id, 0, false
 	}
 	stream, refusal := u.stream(req)

@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/gateway"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/security"
 )
 
 // Request implements role.Gateway.
@@ -22,19 +24,22 @@ func (in *Input) Request(now time.Time, r *role.Request) bool {
 		in.Reply(from, protocol.Refuse(protocol.ErrBadRequest, err.Error()))
 		return true
 	}
+	if !in.Permits(r, req.Type) {
+		return true
+	}
 	switch req.Type {
 	case protocol.Results:
 		return false // an output of the same node may know
 	case protocol.Open:
-		in.open(from, req)
+		in.open(r, req)
 	case protocol.Sessions:
-		in.Reply(from, protocol.Reply{Type: protocol.Listed, Node: in.About.Node, Sessions: in.list()})
+		in.Reply(from, protocol.Reply{Type: protocol.Listed, Node: in.About.Node, Sessions: in.list(r.Client)})
 	case protocol.Info:
 		in.Reply(from, in.About.Info())
 	case protocol.Hold:
-		in.closeForOpens(from, req)
+		in.closeForOpens(r, req)
 	case protocol.Close:
-		in.close(from, req)
+		in.close(r, req)
 	default:
 		if !in.ofSession(r, req) {
 			in.Host.Release(r.Body)
@@ -50,16 +55,16 @@ func refusef(code protocol.Code, format string, args ...any) protocol.Reply {
 // ofSession handles what needs a session that is open. held says that the request waits, and that its memory is still needed.
 func (in *Input) ofSession(r *role.Request, req *protocol.Request) (held bool) {
 	from := r.From
-	u := in.uploads[req.Session]
+	u := in.upload(r.Client, req)
 	if u == nil {
-		in.notOpen(from, req)
+		in.notOpen(r, req)
 		return false
 	}
-	switch hash := req.Token.Hash(); {
-	case hash == u.Opener:
-		u.lastHeard = in.now
-	case hash != session.TokenHash{}:
-		in.ReplyStored(from, gateway.InUse(u.ID))
+	switch h, by := u.holder(), r.Asker(); {
+	case h.OpenedBy(by):
+		in.hear(u)
+	case by.Token != session.TokenHash{}:
+		in.foreign(from, u, by.Token)
 		return false
 	}
 	switch req.Type {
@@ -80,15 +85,16 @@ func (in *Input) ofSession(r *role.Request, req *protocol.Request) (held bool) {
 
 // notOpen answers for a session that is over, or was never opened here. What a client repeats because it missed the
 // answer gets an answer that it can live with.
-func (in *Input) notOpen(from role.Peer, req *protocol.Request) {
-	why, known := in.Tombstones.Get(req.Session)
+func (in *Input) notOpen(r *role.Request, req *protocol.Request) {
+	from := r.From
+	why, known := in.gone(req.Session, r.Client.Name)
 	switch {
-	case !known && claims(req):
-		in.lost(req.Session, "the session")
+	case !known && in.uploads[req.Session] == nil && claims(req):
+		in.lost(req.Session, r.Client.Name, "the session")
 		in.Reply(from, in.About.Unknown(req.Session))
-	case !known:
+	case !known || !why.Shows(r.Client, req.Type):
 		in.Reply(from, in.About.Unknown(req.Session))
-	case !mayAct(req.Token.Hash(), why.Opener):
+	case !why.LetsAct(r.Asker(), req.Type):
 		in.ReplyStored(from, why.Refusal(req.Session))
 	case req.Type == protocol.Cancel:
 		in.ReplyStored(from, protocol.Reply{Type: protocol.OK})
@@ -101,6 +107,12 @@ func (in *Input) notOpen(from role.Peer, req *protocol.Request) {
 	}
 }
 
+// gone returns what is remembered of a session that is over here. What another client claims to have lost under its id is no word of it (S5).
+func (in *Input) gone(id session.ID, owner string) (gateway.Tombstone, bool) {
+	gone, known := in.Tombstones.Get(id)
+	return gone, known && !(gone.Claimed() && gone.Owner != owner)
+}
+
 func (in *Input) newUpload(id session.ID, payload []byte) (*upload, error) {
 	s, err := role.ReadAnnouncement(id, payload, in.About.Known, analyses.Replica{})
 	if err != nil {
@@ -108,78 +120,124 @@ func (in *Input) newUpload(id session.ID, payload []byte) (*upload, error) {
 	}
 	return &upload{
 		Session: s, payload: slices.Clone(payload), lanes: map[uint32]taken{}, ended: make([]bool, len(s.Analysis.Streams)),
-		lastHeard: in.now, lastProgress: in.now, opened: in.now,
+		lastHeard: in.now, heardAwake: in.awake, lastProgress: in.now, opened: in.now,
 	}, nil
 }
 
-func (in *Input) open(from role.Peer, req *protocol.Request) {
-	opener := req.Token.Hash()
-	payload := role.Announcement{Analysis: req.Analysis, Params: req.Params, Wiring: in.About.Wiring, Opener: opener, Epoch: 1}.Encode()
-	if u := in.uploads[req.Session]; u != nil {
-		in.openAgain(from, u, opener, payload)
+func (in *Input) open(r *role.Request, req *protocol.Request) {
+	from := r.From
+	if in.first() {
+		req.Openers = nil // it goes by its own
+	}
+	switch u := in.uploads[req.Session]; {
+	case u != nil && u.Owner != r.Client.Name:
+		in.Reply(from, gateway.Taken(req.Session))
+		return
+	case u != nil:
+		in.openAgain(r, u, req)
 		return
 	}
-	gone, known := in.Tombstones.Get(req.Session)
-	if known && gone.Opener != opener {
-		in.ReplyStored(from, gone.Refusal(req.Session))
-		return
+	a := in.announcement(r, req)
+	gone, known := in.gone(req.Session, a.Owner)
+	if known && gone.Openers.Now() == req.Token.Hash() {
+		a.Openers = gone.Openers
 	}
-	a, err := in.About.Known.Find(req.Analysis)
+	if shown := gone.Shows(r.Client, req.Type); known && (!shown || len(gone.Openers) == 0 || !gone.Openers.Begin(a.Openers)) {
+		switch {
+		case !in.first() && len(gone.Openers) > 0 && gone.Openers.Founder() != a.Openers.Founder():
+			known = false // the first input has let the id be used again: nobody else may refuse it, or the session would be open at half of the inputs
+		case !shown:
+			in.Reply(from, gateway.Taken(req.Session))
+			return
+		default:
+			in.ReplyStored(from, gone.Refusal(req.Session))
+			return
+		}
+	}
+	analysis, err := in.About.Known.Find(req.Analysis)
 	if err != nil {
 		in.Reply(from, protocol.Refuse(protocol.ErrUnknownAnalysis, err.Error()))
 		return
 	}
-	if _, err := a.Args(req.Params); err != nil {
+	if _, err := analysis.Args(req.Params); err != nil {
 		in.Reply(from, protocol.Refuse(protocol.ErrBadParam, err.Error()))
 		return
 	}
-	if known {
-		in.ReplyStored(from, in.openedBefore(a, gone.Outcome))
-		return
+	switch {
+	case known:
+		in.takeOverEnded(req.Session, gone, a)
+		in.ReplyStored(from, in.openedBefore(analysis, gone.Outcome, a.Openers))
+	case a.Openers.Now() != req.Token.Hash(), req.Takeover && len(req.Openers) == 0 && !in.first():
+		in.Reply(from, in.badOpeners(req))
+	case in.now.Before(in.closed):
+		in.Reply(from, in.busy(in.About.Limits.RetryAfter, "opens no session while the cluster is being changed: try again later"))
+	case !in.Host.Confirmed():
+		in.Reply(from, in.unconfirmed())
+	case in.damagedLog() != "":
+		in.Reply(from, protocol.Refuse(protocol.ErrFailed, "no session is begun: "+in.damagedLog()))
+	case in.fullDisk() != "":
+		in.Reply(from, in.busy(in.About.Limits.RetryAfter, "begins no session: %s", in.fullDisk()))
+	case len(in.uploads) >= in.About.Limits.Sessions:
+		in.Reply(from, in.busy(in.About.Limits.RetryAfter, "runs %d sessions, as many as limits.sessions allows: try again later", len(in.uploads)))
+	default:
+		in.start(from, req.Session, a.Encode())
 	}
-	if in.now.Before(in.closed) {
-		r := refusef(protocol.ErrBusy, "node %s opens no session while the cluster is being changed: try again later", in.About.Node)
-		r.Err.RetryAfter = in.About.Limits.RetryAfter
-		in.Reply(from, r)
-		return
+}
+
+// announcement is what a client's open makes of a session that nobody has opened yet. A takeover that comes from another input goes on with the
+// openers that it has there.
+func (in *Input) announcement(r *role.Request, req *protocol.Request) role.Announcement {
+	a := role.Announcement{Analysis: req.Analysis, Params: req.Params, Trace: req.Trace, Wiring: in.About.Wiring, Openers: req.Openers, Owner: r.Client.Name}
+	if len(req.Openers) == 0 {
+		a.Openers = session.Openers{req.Token.Hash()}
 	}
-	if !in.Host.Confirmed() {
-		r := refusef(protocol.ErrBusy, "node %s has just started, and waits to hear from the nodes behind it: try again", in.About.Node)
-		r.Err.RetryAfter = min(in.About.Limits.RetryAfter, confirmSoon)
-		in.Reply(from, r)
-		return
-	}
-	if len(in.uploads) >= in.About.Limits.Sessions {
-		in.Reply(from, in.busy())
-		return
-	}
-	in.start(from, req.Session, payload)
+	return a
+}
+
+// first reports whether clients open sessions here before they do at the other inputs. So this input decides whose session an id is: it alone
+// refuses one that was used before, and it alone lets a client take over.
+func (in *Input) first() bool {
+	return len(in.About.InputNodes) == 0 || in.About.InputNodes[0] == link.NodeID(in.About.Node)
 }
 
 // openAgain answers for a session that runs. Only its opener hears what was taken (R17).
-func (in *Input) openAgain(from role.Peer, u *upload, opener session.TokenHash, payload []byte) {
-	if u.Opener != opener {
-		in.ReplyStored(from, gateway.InUse(u.ID))
-		return
+func (in *Input) openAgain(r *role.Request, u *upload, req *protocol.Request) {
+	from, opener := r.From, req.Token.Hash()
+	a := in.announcement(r, req)
+	a.Openers, a.Trace, a.Wiring = u.Openers, u.Trace, u.Wiring // a session keeps the trace and the wiring that it began with
+	same := slices.Equal(u.payload, a.Encode())
+	switch {
+	case opener == u.Openers.Now() && (len(req.Openers) == 0 || slices.Equal(req.Openers, u.Openers)):
+		in.hear(u)
+		if !same {
+			in.Reply(from, in.otherParams(u))
+			return
+		}
+		in.ReplyStored(from, in.opened(u))
+	case !req.Takeover || u.Openers.Superseded(opener):
+		in.foreign(from, u, opener)
+	case !same:
+		in.Reply(from, in.otherParams(u))
+	default:
+		in.takeOver(from, u, req, a)
 	}
-	u.lastHeard = in.now
-	if !slices.Equal(u.payload, payload) {
-		in.Reply(from, refusef(protocol.ErrBadRequest, "session %s is open for analysis %s with other parameters: choose another session id",
-			u.ID, u.Analysis.Name))
-		return
-	}
-	in.ReplyStored(from, in.opened(u))
 }
 
-// close drops what is kept of a session, for its opener or by the command of a person.
-func (in *Input) close(from role.Peer, req *protocol.Request) {
-	by := req.Token.Hash()
-	if u := in.uploads[req.Session]; u != nil && !mayAct(by, u.Opener) {
-		in.ReplyStored(from, gateway.InUse(u.ID))
-		return
+func (in *Input) otherParams(u *upload) protocol.Reply {
+	return refusef(protocol.ErrBadRequest, "session %s is open for analysis %s with other parameters: choose another session id", u.ID, u.Analysis.Name)
+}
+
+// close drops what is kept of a session, for its opener, or for its owner or an operator that shows no token.
+func (in *Input) close(r *role.Request, req *protocol.Request) {
+	by := r.Asker()
+	if u := in.upload(r.Client, req); u != nil {
+		if h := u.holder(); !h.LetsAct(by, req.Type) {
+			in.foreign(r.From, u, by.Token)
+			return
+		}
 	}
 	in.Host.Forget(req.Session, by)
-	in.ReplyStored(from, protocol.Reply{Type: protocol.OK})
+	in.ReplyStored(r.From, protocol.Reply{Type: protocol.OK})
 }
 
 // confirmSoon is how soon a client asks an input again that has just started: it waits for one message of each receiver.
@@ -187,16 +245,19 @@ const confirmSoon = 100 * time.Millisecond
 
 // closeForOpens opens no session for a while, and lists those that run. It is a lease, and a restart forgets it. Whoever changes the cluster
 // renews the lease again and again; when it stops doing so the cluster goes on by itself.
-func (in *Input) closeForOpens(from role.Peer, req *protocol.Request) {
+func (in *Input) closeForOpens(r *role.Request, req *protocol.Request) {
 	in.closed = in.now.Add(req.Lease)
-	in.Reply(from, protocol.Reply{Type: protocol.Listed, Node: in.About.Node, Sessions: in.list()})
+	in.Reply(r.From, protocol.Reply{Type: protocol.Listed, Node: in.About.Node, Sessions: in.list(r.Client)})
 }
 
-func (in *Input) busy() protocol.Reply {
-	r := refusef(protocol.ErrBusy, "node %s runs %d sessions, as many as limits.sessions allows: try again later",
-		in.About.Node, len(in.uploads))
-	r.Err.RetryAfter = in.About.Limits.RetryAfter
+func (in *Input) busy(retry time.Duration, why string, args ...any) protocol.Reply {
+	r := refusef(protocol.ErrBusy, "node %s %s", in.About.Node, fmt.Sprintf(why, args...))
+	r.Err.RetryAfter = retry
 	return r
+}
+
+func (in *Input) unconfirmed() protocol.Reply {
+	return in.busy(min(in.About.Limits.RetryAfter, confirmSoon), "has just started, and waits to hear from the nodes behind it: try again")
 }
 
 func (in *Input) start(from role.Peer, id session.ID, payload []byte) {
@@ -205,10 +266,14 @@ func (in *Input) start(from role.Peer, id session.ID, payload []byte) {
 		in.Reply(from, protocol.Refuse(protocol.ErrBadRequest, err.Error()))
 		return
 	}
+	in.Tombstones.Delete(id)
 	in.uploads[id] = u
 	in.Host.Record(encodeOpen(id, payload))
 	if err := in.Host.Open(u.Session, payload); err != nil {
-		in.ReplyStored(from, protocol.Refuse(protocol.ErrFailed, err.Error()))
+		why := gateway.Outcome{Code: protocol.ErrFailed, Reason: err.Error()}
+		in.Host.Record(encodeOver(id, why))
+		in.over(id, why, "")
+		in.ReplyStored(from, why.Refusal())
 		return
 	}
 	in.ReplyStored(from, in.opened(u))
@@ -216,7 +281,7 @@ func (in *Input) start(from role.Peer, id session.ID, payload []byte) {
 
 func (in *Input) opened(u *upload) protocol.Reply {
 	r := in.describe(u.Analysis)
-	r.State = session.Running
+	r.State, r.Openers = session.Running, u.Openers
 	for _, lane := range slices.Sorted(maps.Keys(u.lanes)) {
 		r.Lanes = append(r.Lanes, protocol.LaneSeq{Lane: lane, Seq: u.lanes[lane].seq})
 	}
@@ -229,12 +294,12 @@ func (in *Input) opened(u *upload) protocol.Reply {
 }
 
 // openedBefore answers for a session that is over: everything has ended.
-func (in *Input) openedBefore(a *analyses.Analysis, why gateway.Outcome) protocol.Reply {
+func (in *Input) openedBefore(a *analyses.Analysis, why gateway.Outcome, openers session.Openers) protocol.Reply {
 	if why.Failed() {
 		return why.Refusal()
 	}
 	r := in.describe(a)
-	r.State = session.Done
+	r.State, r.Openers = session.Done, openers
 	for _, s := range a.Streams {
 		r.Ended = append(r.Ended, s.Name)
 	}
@@ -242,16 +307,22 @@ func (in *Input) openedBefore(a *analyses.Analysis, why gateway.Outcome) protoco
 }
 
 func (in *Input) describe(a *analyses.Analysis) protocol.Reply {
-	return protocol.Reply{
-		Type: protocol.Opened, Inputs: in.About.Inputs, Outputs: in.About.Outputs, Chunk: int(in.About.Limits.Chunk), Frame: int(in.About.Limits.Frame),
+	r := protocol.Reply{
+		Type: protocol.Opened, Chunk: int(in.About.Limits.Chunk), Frame: int(in.About.Limits.Frame),
 		ClientTimeout: in.About.Limits.ClientTimeout, Streams: gateway.Streams(a), Queries: gateway.Queries(a),
 	}
+	in.About.Endpoints(&r)
+	return r
 }
 
-func (in *Input) list() (all []protocol.SessionInfo) {
+// list is the sessions that exist for a client.
+func (in *Input) list(to security.Identity) (all []protocol.SessionInfo) {
 	for _, u := range role.ByID(in.uploads) {
+		if h := u.holder(); !h.Shows(to, protocol.Sessions) {
+			continue
+		}
 		all = append(all, protocol.SessionInfo{
-			Session: u.ID, Analysis: u.Analysis.Name, State: session.Running, Node: in.About.Node,
+			Session: u.ID, Analysis: u.Analysis.Name, Owner: u.Owner, State: session.Running, Node: in.About.Node,
 			Age: max(0, in.now.Sub(u.opened)), Bytes: u.bytes,
 		})
 	}

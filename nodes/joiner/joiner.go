@@ -15,6 +15,7 @@ import (
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/fold"
+	"posta.dev/posta/rows/progress"
 	"posta.dev/posta/topology"
 )
 
@@ -103,6 +104,7 @@ func (st *state) catchUp() error {
 
 // take gives a batch to the analysis.
 func (st *state) take(stream int, payload []byte) (err error) {
+	progress.Mark()
 	rows, err := role.DecodeRows(payload)
 	if err != nil {
 		return err

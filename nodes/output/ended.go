@@ -17,19 +17,46 @@ func (o *Output) Ended(limit int) []role.Ended {
 	var all []role.Ended
 	for _, r := range o.results {
 		if r.over {
-			all = append(all, role.Ended{ID: r.id, Opener: r.opener, Failed: r.why.Failed(), Code: r.why.Code, Reason: r.why.Reason})
+			all = append(all, r.told())
 		}
 	}
 	for _, id := range o.Tombstones.Recent(recent) {
-		w, _ := o.Tombstones.Get(id)
-		failed := w.Failed() && w.Code != protocol.ErrExpired && w.Code != protocol.ErrClosed
-		all = append(all, role.Ended{ID: id, Opener: w.Opener, Failed: failed, Code: w.Code, Reason: w.Reason})
+		all = append(all, o.closed(id))
+	}
+	for _, id := range o.refused.Keys() {
+		e, _ := o.refused.Get(id)
+		all = append(all, e)
 	}
 	slices.SortFunc(all, func(a, b role.Ended) int { return slices.Compare(a.ID[:], b.ID[:]) })
-	if limit == 0 {
-		return all
-	}
 	return o.next(all, limit)
+}
+
+// EndOf implements role.EndReporter.
+func (o *Output) EndOf(ids []session.ID) (all []role.Ended) {
+	last := o.Tombstones.Recent(recent)
+	for _, id := range ids {
+		if r := o.results[id]; r != nil && r.over {
+			all = append(all, r.told())
+		}
+		if slices.Contains(last, id) {
+			all = append(all, o.closed(id))
+		}
+		if e, ok := o.refused.Get(id); ok {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+func (r *result) told() role.Ended {
+	return role.Ended{ID: r.id, Opener: r.Openers.Founder(), Owner: r.Owner, Failed: r.why.Failed(), Code: r.why.Code, Reason: r.why.Reason}
+}
+
+// closed is what is told of a session whose answer is gone.
+func (o *Output) closed(id session.ID) role.Ended {
+	w, _ := o.Tombstones.Get(id)
+	failed := w.Failed() && w.Code != protocol.ErrExpired && w.Code != protocol.ErrClosed
+	return role.Ended{ID: id, Opener: w.Openers.Founder(), Owner: w.Owner, Failed: failed, Code: w.Code, Reason: w.Reason}
 }
 
 // next returns what one heartbeat has room for: what was never told, then what was told longest ago.
@@ -39,7 +66,7 @@ func (o *Output) next(all []role.Ended, limit int) []role.Ended {
 	told, n := make(map[session.ID]uint64, len(all)), 0
 	for i, e := range all {
 		told[e.ID] = o.told[e.ID]
-		if limit -= 64 + len(e.Code) + len(e.Reason); limit >= 0 || i == 0 {
+		if limit -= 64 + len(e.Owner) + len(e.Code) + len(e.Reason); limit >= 0 || i == 0 {
 			told[e.ID], n = o.beats, i+1
 		}
 	}

@@ -2,6 +2,7 @@ package output
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,9 +23,6 @@ func TestR16_HeartbeatsOfManyFailedSessions(t *testing.T) {
 		o.Drop(roletest.ID(fmt.Sprintf("s%d", i)), role.Outcome{Failed: true, Reason: strings.Repeat("why ", 275)})
 	}
 	o.Tick(noon)
-	if n := len(o.Ended(0)); n != sessions {
-		t.Fatalf("an input of the same chain hears of %d", n)
-	}
 	heard := map[session.ID]bool{}
 	beats := sessions*1200/role.EndedBytes + 2
 	for range beats {
@@ -46,5 +44,34 @@ func TestR16_HeartbeatsOfManyFailedSessions(t *testing.T) {
 	o.Drop(late, role.Outcome{Failed: true, Reason: "poison"})
 	if next := o.Ended(role.EndedBytes); len(next) == 0 || next[0].ID != late {
 		t.Error("what has just ended is not told first")
+	}
+}
+
+// TestEndOf_TellsOfThoseAskedFor: to an input of the same node, at each step: all that is known of a session, and nothing of the others.
+func TestEndOf_TellsOfThoseAskedFor(t *testing.T) {
+	o := New(roletest.About())
+	roletest.NewHost(o)
+	const sessions = 3 * recent
+	var ids []session.ID
+	for i := range sessions {
+		id := roletest.ID(fmt.Sprintf("s%d", i))
+		ids = append(ids, id)
+		o.Drop(id, role.Outcome{Failed: true, Reason: "poison"})
+		if i < recent {
+			o.Forget(id, role.Asker{Identity: role.LocalOperator})
+		}
+	}
+	all := o.Ended(1 << 30)
+	if len(all) != sessions {
+		t.Fatalf("heartbeats tell of %d sessions of %d", len(all), sessions)
+	}
+	slices.SortFunc(ids, func(a, b session.ID) int { return slices.Compare(a[:], b[:]) })
+	if got := o.EndOf(ids); !slices.Equal(got, all) {
+		t.Errorf("of all sessions it tells %d, and heartbeats %d", len(got), len(all))
+	}
+	for i, id := range ids {
+		if got := o.EndOf([]session.ID{roletest.ID("unknown"), id}); !slices.Equal(got, all[i:i+1]) {
+			t.Errorf("asked for %v it tells %+v", id, got)
+		}
 	}
 }

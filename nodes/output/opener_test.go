@@ -1,6 +1,7 @@
 package output
 
 import (
+	"strings"
 	"testing"
 
 	"posta.dev/posta/analyses"
@@ -18,7 +19,7 @@ func opened(t *testing.T) (*Output, *roletest.Host, role.Session) {
 	o := New(roletest.About())
 	h := roletest.NewHost(o)
 	s := roletest.Session(t, "s", analyses.Replica{Of: 1}, nil)
-	s.Opener = ours.Hash()
+	s.Openers = session.Openers{ours.Hash()}
 	if err := o.Open(s); err != nil {
 		t.Fatal(err)
 	}
@@ -66,21 +67,71 @@ func TestR17_AKeptAnswerKeepsItsID(t *testing.T) {
 		t.Fatal("the announcement that comes again is refused")
 	}
 	other := s
-	other.Opener = theirs.Hash()
+	other.Openers = session.Openers{theirs.Hash()}
 	again := New(roletest.About())
 	roletest.NewHost(again)
 	if err := again.RestoreAll(o.SnapshotAll(nil)); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 {
-		if o.Open(other) == nil || again.Open(other) == nil {
-			t.Fatal("another session gets the id of an answer that is kept, or was closed")
+	more := s
+	more.Digest[0]++
+	for _, foreign := range []role.Session{other, more} {
+		for _, o := range []*Output{o, again} {
+			if err := o.Open(foreign); err == nil || !strings.Contains(err.Error(), "keeps the answer") {
+				t.Fatalf("another session gets the id of an answer that is kept: %v", err)
+			}
 		}
-		o.Forget(id, ours.Hash())
-		again.Forget(id, session.TokenHash{})
 	}
-	if e := o.Ended(0); len(e) != 1 || e[0].Opener != s.Opener {
+	// Whether the id may be used again when the answer is gone is for the first input to say: nobody else refuses it.
+	o.Forget(id, role.Asker{Identity: role.LocalOperator, Token: ours.Hash()})
+	if e := o.EndOf([]session.ID{id}); len(e) != 2 || e[0].Opener != s.Openers.Founder() || e[1].Opener != theirs.Hash() || !e[1].Failed {
 		t.Fatalf("%+v", e)
+	}
+	if err := o.Open(s); err != nil || o.Running() != 0 {
+		t.Fatalf("the announcement of what was closed comes late and opens it again: %v", err)
+	}
+	if err := o.Open(other); err != nil || o.Running() != 1 {
+		t.Fatalf("the id is half free: %v", err)
+	}
+}
+
+// TestR17_TakenOverAtAnOutput: the former opener hears so, the new one gets the answer, before the end and after it, also from a snapshot.
+func TestR17_TakenOverAtAnOutput(t *testing.T) {
+	o, h, s := opened(t)
+	s.Openers = session.Openers{ours.Hash(), theirs.Hash()}
+	o.TakenOver(s)
+	older := s
+	older.Openers = s.Openers[:1]
+	if o.Open(older) != nil || o.Open(s) != nil {
+		t.Fatal("an announcement of the session is refused")
+	}
+	ask := func(h *roletest.Host, kind protocol.RequestType, token session.Token) protocol.Reply {
+		r, _ := h.Ask(t, noon, 1, protocol.Request{Type: kind, Session: id, Token: token})
+		return r
+	}
+	again := New(roletest.About())
+	h2 := roletest.NewHost(again)
+	for range 2 {
+		if err := again.RestoreAll(o.SnapshotAll(nil)); err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range []*roletest.Host{h, h2} {
+			for _, kind := range []protocol.RequestType{protocol.Cancel, protocol.Close, protocol.Ping, protocol.Results} {
+				if r := ask(h, kind, ours); r.Err.Code != protocol.ErrSuperseded {
+					t.Errorf("to %s of the former opener it answers %+v", kind, r)
+				}
+			}
+			if r := ask(h, protocol.Ping, theirs); r.Type != protocol.OK {
+				t.Errorf("the opener hears %+v", r)
+			}
+			if len(h.Aborted) != 0 {
+				t.Fatal("the former opener cancels the session")
+			}
+		}
+		endAll(t, o)
+	}
+	if r := ask(h, protocol.Close, theirs); r.Type != protocol.OK || len(o.results) != 0 {
+		t.Errorf("its opener closes it: %+v", r)
 	}
 }
 

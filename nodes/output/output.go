@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"time"
 
+	"posta.dev/posta/internal/bounded"
 	"posta.dev/posta/nodes/gateway"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
@@ -21,7 +23,8 @@ type Output struct {
 	gateway.Base
 	results map[session.ID]*result
 	waiting []poll
-	told    map[session.ID]uint64 // in which heartbeat inputs were last told of a session that ended
+	refused bounded.Map[session.ID, role.Ended] // sessions that failed for the id of another one; the newest of an id
+	told    map[session.ID]uint64               // in which heartbeat inputs were last told of a session that ended
 	beats   uint64
 	now     time.Time
 }
@@ -33,8 +36,9 @@ var (
 )
 
 type result struct {
-	id       session.ID
-	opener   session.TokenHash // zero: it failed, and was never opened here
+	id session.ID
+	gateway.Holder
+	digest   role.Digest // of its announcement
 	analysis string
 	streams  int // of the analysis
 	ended    int
@@ -42,32 +46,65 @@ type result struct {
 	size     uint64
 	over     bool // complete, or failed
 	why      gateway.Outcome
-	opened   time.Time // of this incarnation: not durable
-	finished time.Time
+	opened   time.Time   // of this incarnation: not durable
+	finished time.Time   // zero until the first tick behind it, and behind a start
+	stored   gateway.Age // since it was finished, as the log has it
+	asked    time.Time   // of this incarnation: when a client last asked for it
 }
 
 // poll is a request for results that waits for something new.
 type poll struct {
 	peer  role.Peer
+	by    security.Identity
 	req   protocol.Request
 	until time.Time
 }
 
 // New returns the role.
 func New(about gateway.About) *Output {
-	return &Output{Base: gateway.NewBase(topology.Output, about), results: map[session.ID]*result{}}
+	return &Output{Base: gateway.NewBase(topology.Output, about), results: map[session.ID]*result{}, refused: bounded.NewMap[session.ID, role.Ended](recent)}
 }
 
-// Open implements role.Role. An id whose answer is kept belongs to the session that has it (R17).
+// Open implements role.Role. An id whose answer is kept belongs to the session that has it (R17). When the answer is gone, the first input
+// decides whether the id may be used again.
 func (o *Output) Open(s role.Session) error {
-	gone, closed := o.Tombstones.Get(s.ID)
-	switch r := o.results[s.ID]; {
-	case r != nil && r.opener != s.Opener, closed && gone.Opener != s.Opener:
-		return fmt.Errorf("node %s has had another session with the id %s: choose another session id", o.About.Node, s.ID)
-	case r == nil && !closed:
-		o.results[s.ID] = &result{id: s.ID, opener: s.Opener, analysis: s.Analysis.Name, streams: len(s.Analysis.Streams)}
+	r := o.results[s.ID]
+	if r != nil && r.Claimed() && r.Owner != s.Owner {
+		delete(o.results, s.ID) // another client has claimed that it lost a session of the id (S5)
+		r = nil
+	}
+	if r != nil && len(r.Openers) == 0 {
+		return fmt.Errorf("session %s failed before node %s heard who opened it: choose another session id", s.ID, o.About.Node)
+	}
+	if r != nil && !s.Same(&role.Session{Openers: r.Openers, Digest: r.digest}) {
+		err := fmt.Errorf("node %s keeps the answer of another session with the id %s: choose another session id, or drop that answer with `posta results %s --drop`",
+			o.About.Node, s.ID, s.ID)
+		if s.Openers.Founder() != r.Openers.Founder() {
+			o.refused.Put(s.ID, role.Ended{ID: s.ID, Opener: s.Openers.Founder(), Failed: true, Reason: err.Error()})
+		}
+		return err
+	}
+	if gone, ok := o.Tombstones.Get(s.ID); r == nil && !(ok && gone.Openers.Founder() == s.Openers.Founder()) {
+		o.Tombstones.Delete(s.ID)
+		o.results[s.ID] = &result{id: s.ID, Holder: gateway.Holder{Owner: s.Owner, Openers: s.Openers}, digest: s.Digest, analysis: s.Analysis.Name, streams: len(s.Analysis.Streams)}
 	}
 	return nil
+}
+
+// Refused implements role.Refuser: the inputs hear of it from this output.
+func (o *Output) Refused(e role.Ended) {
+	o.refused.Put(e.ID, e)
+	o.Host.Record(encodeRefused(e))
+}
+
+// TakenOver implements role.Gateway.
+func (o *Output) TakenOver(s role.Session) {
+	if r := o.results[s.ID]; r != nil && s.Same(&role.Session{Openers: r.Openers, Digest: r.digest}) {
+		r.Openers = s.Openers
+	} else if gone, ok := o.Tombstones.Get(s.ID); r == nil && ok && gone.Owner == s.Owner && gone.Openers.Begin(s.Openers) {
+		gone.Openers = s.Openers
+		o.Tombstones.Put(s.ID, gone)
+	}
 }
 
 // Take implements role.Role: a part of an answer.
@@ -109,11 +146,11 @@ func (o *Output) Drop(id session.ID, why role.Outcome) {
 		return
 	}
 	r := o.results[id]
-	if r == nil {
-		if _, gone := o.Tombstones.Get(id); gone {
+	if r == nil || r.Claimed() && r.Owner != why.Owner {
+		if gone, ok := o.Tombstones.Get(id); ok && !gone.Claimed() {
 			return
 		}
-		r = &result{id: id}
+		r = &result{id: id, Holder: gateway.Holder{Owner: why.Owner}}
 		o.results[id] = r
 	}
 	if !r.over {
@@ -143,13 +180,15 @@ func (o *Output) Tick(now time.Time) {
 			r.opened = now
 		}
 		if r.over && r.finished.IsZero() {
-			r.finished = now
+			r.finished = now.Add(-o.About.Uptime.Now(now, r.stored))
 		}
 		expired = expired || o.expired(r)
 	}
 	if expired { // seldom: a tick comes with every event
 		o.expire()
 	}
+	o.makeRoom()
+	o.storeAges()
 }
 
 func (o *Output) expired(r *result) bool {
@@ -159,26 +198,21 @@ func (o *Output) expired(r *result) bool {
 func (o *Output) expire() {
 	for _, r := range role.ByID(o.results) {
 		if o.expired(r) {
-			o.remove(r, gateway.Outcome{
-				Code:   protocol.ErrExpired,
-				Reason: fmt.Sprintf("the results of session %s were kept for %s and are gone: run the analysis again", r.id, o.About.Limits.ResultsTTL),
-			})
+			o.giveUp(r, fmt.Sprintf("were kept for %s (limits.results_ttl)", o.About.Limits.ResultsTTL))
 		}
 	}
 }
 
 // Forget implements role.Gateway.
-func (o *Output) Forget(id session.ID, by session.TokenHash) {
-	if r := o.results[id]; r != nil && r.mayAct(by) {
+func (o *Output) Forget(id session.ID, by role.Asker) {
+	if r := o.results[id]; r != nil && r.Shows(by.Identity, protocol.Close) && r.heeds(by, protocol.Close) {
 		o.remove(r, gateway.Closed(id))
 	}
 }
 
-// mayAct reports whether a request changes a session: its opener's does (R17), and that of a person, who needs no token. Of a failure
-// that came alone nobody knows who opened the session.
-func (r *result) mayAct(by session.TokenHash) bool {
-	none := session.TokenHash{}
-	return by == none || by == r.opener || r.opener == none
+// heeds reports whether the token that is shown does not speak against a request. Of a failure that came alone nobody knows who opened the session.
+func (r *result) heeds(by role.Asker, ask protocol.RequestType) bool {
+	return len(r.Openers) == 0 || r.LetsAct(by, ask)
 }
 
 // remove drops an answer and remembers why; it is recorded.
@@ -190,7 +224,7 @@ func (o *Output) remove(r *result, why gateway.Outcome) {
 func (o *Output) removed(id session.ID, why gateway.Outcome) {
 	t := gateway.Tombstone{Outcome: why}
 	if r := o.results[id]; r != nil {
-		t.Opener = r.opener
+		t.Holder = r.Holder
 	}
 	delete(o.results, id)
 	o.Tombstones.Put(id, t)

@@ -174,7 +174,7 @@ func TestClose_ForgetsTheAnswer(t *testing.T) {
 	if r, _ := h.Ask(t, noon, 1, results(0, time.Minute)); r.Err.Code != protocol.ErrClosed {
 		t.Fatalf("%+v", r)
 	}
-	if e := o.Ended(0); len(e) != 1 || e[0].Failed {
+	if e := o.EndOf([]session.ID{id}); len(e) != 1 || e[0].Failed {
 		t.Fatalf("inputs still have to hear of it: %+v", e)
 	}
 	// It does not come to life again.
@@ -198,7 +198,7 @@ func TestResults_Expire(t *testing.T) {
 	if r, _ := h.Ask(t, noon, 1, results(0, 0)); r.Err.Code != protocol.ErrExpired {
 		t.Fatalf("%+v", r)
 	}
-	if e := o.Ended(0); len(e) != 1 || e[0].Failed {
+	if e := o.EndOf([]session.ID{id}); len(e) != 1 || e[0].Failed {
 		t.Fatalf("%+v", e)
 	}
 }
@@ -211,7 +211,7 @@ func TestCancel(t *testing.T) {
 	if h.Aborted[id].Code != protocol.ErrCancelled {
 		t.Fatal(h.Aborted)
 	}
-	if e := o.Ended(0); len(e) != 1 || !e[0].Failed || e[0].Code != protocol.ErrCancelled {
+	if e := o.EndOf([]session.ID{id}); len(e) != 1 || !e[0].Failed || e[0].Code != protocol.ErrCancelled {
 		t.Fatalf("%+v", e)
 	}
 	if r, _ := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Cancel, Session: roletest.ID("x"), Force: true}); r.Err.Code != protocol.ErrUnknownSession {
@@ -223,7 +223,7 @@ func TestR3_AnswersWaitForTheDisk(t *testing.T) {
 	o, h := newOutput(t)
 	give(t, o, part("known", 1))
 	q := results(0, 0)
-	o.Request(noon, &role.Request{From: 9, Body: q.Append(nil)})
+	o.Request(noon, &role.Request{From: 9, Client: role.LocalOperator, Body: q.Append(nil)})
 	if _, early := h.Replies[9]; early {
 		t.Fatal("answered from what may be lost in a crash")
 	}
@@ -234,7 +234,7 @@ func TestN3_SnapshotsAndRecords(t *testing.T) {
 	give(t, o, part("known", 2))
 	o.Drop(roletest.ID("x"), role.Outcome{Failed: true, Reason: "poison"})
 	o.Drop(roletest.ID("y"), role.Outcome{Failed: true, Reason: "poison"})
-	o.Forget(roletest.ID("y"), session.TokenHash{})
+	o.Forget(roletest.ID("y"), role.Asker{Identity: role.LocalOperator})
 	want := o.SnapshotAll(nil)
 	again := New(roletest.About())
 	roletest.NewHost(again)
@@ -266,11 +266,11 @@ func TestN3_SnapshotsAndRecords(t *testing.T) {
 
 func TestRequests_OfOtherNodesAndRubbish(t *testing.T) {
 	o, h := newOutput(t)
-	o.Request(noon, &role.Request{From: 1, Body: []byte("rubbish")})
+	o.Request(noon, &role.Request{From: 1, Client: role.LocalOperator, Body: []byte("rubbish")})
 	if r, _ := h.Answer(1); r.Err.Code != protocol.ErrBadRequest {
 		t.Fatalf("%+v", r)
 	}
-	if r, _ := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Open, Session: id, Token: session.Token{1}, Analysis: "paint"}); r.Err.Code != protocol.ErrWrongNode || len(r.Inputs) != 1 {
+	if r, _ := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Open, Session: id, Token: session.Token{1}, Analysis: "paint"}); r.Err.Code != protocol.ErrWrongNode || len(r.Inputs) != 3 || len(r.InputNodes) != 3 {
 		t.Fatalf("%+v", r)
 	}
 	if r, _ := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Ping, Session: id}); r.State != session.Running {

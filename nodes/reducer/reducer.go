@@ -16,6 +16,7 @@ import (
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/fold"
+	"posta.dev/posta/rows/progress"
 	"posta.dev/posta/topology"
 )
 
@@ -120,6 +121,7 @@ func (st *state) answer(q int) (err error) {
 	row := make([]protocol.Value, len(query.Columns))
 	var bad error
 	err = st.Analysis.Reduce(st.Args, q, tables, func(cells ...any) {
+		progress.Mark()
 		if bad != nil {
 			return
 		}

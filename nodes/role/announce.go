@@ -1,6 +1,7 @@
 package role
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"sort"
 
@@ -15,21 +16,32 @@ type Announcement struct {
 	Params   map[string]string // as the client gave them; defaults are filled in by each node
 	Wiring   string            // of the topology that the session began with
 
-	// Opener tells two clients of one id apart: the first node that hears both fails the session (R17).
-	Opener session.TokenHash
-	Owner  string // the client's name; empty: nobody has told
-	Plan   []byte // of a declared analysis; empty: the analysis is built in
-	Epoch  uint64 // of the opener, from 1
+	// Openers tell clients of one id apart (R17). Two announcements with openers that do not continue each other are two sessions, and the first
+	// node that hears both fails them. A takeover announces the session again, with one opener more.
+	Openers session.Openers
+	Owner   string // the client's name (S5); empty: the local operator's. Announcements of an id with different owners are two sessions
+	Plan    []byte // of a declared analysis; empty: the analysis is built in
+	Trace   session.Trace
 }
+
+// Digest is of all of an announcement but its openers and its trace: what a takeover does not change.
+type Digest [16]byte
 
 // Encode returns the payload. It is the same for the same announcement.
 func (a Announcement) Encode() []byte {
+	b := wire.AppendArray(nil, announcementFields)
+	b = wire.AppendBin(b, a.Openers.Append(nil))
+	b = wire.AppendBin(b, a.Trace[:])
+	return a.appendRest(b)
+}
+
+// appendRest appends all but the openers and the trace.
+func (a Announcement) appendRest(b []byte) []byte {
 	names := make([]string, 0, len(a.Params))
 	for n := range a.Params {
 		names = append(names, n)
 	}
 	sort.Strings(names)
-	b := wire.AppendArray(nil, announcementFields)
 	b = wire.AppendString(b, a.Analysis)
 	b = wire.AppendMap(b, len(names))
 	for _, n := range names {
@@ -37,38 +49,50 @@ func (a Announcement) Encode() []byte {
 		b = wire.AppendString(b, a.Params[n])
 	}
 	b = wire.AppendString(b, a.Wiring)
-	b = wire.AppendString(wire.AppendBin(b, a.Opener[:]), a.Owner)
-	return wire.AppendUint(wire.AppendBin(b, a.Plan), a.Epoch)
+	return wire.AppendBin(wire.AppendString(b, a.Owner), a.Plan)
 }
 
 const announcementFields = 7
 
-// ReadAnnouncement reads an announcement and looks its analysis up.
-func ReadAnnouncement(id session.ID, payload []byte, known analyses.Set, r analyses.Replica) (Session, error) {
+// DecodeAnnouncement reads what Encode wrote. The plan is a view into payload.
+func DecodeAnnouncement(payload []byte) (a Announcement, err error) {
 	d := wire.NewReader(payload)
 	d.ArrayOf(announcementFields)
-	name := d.String()
-	params := map[string]string{}
-	for n := d.Map(); n > 0; n-- {
-		k := d.String()
-		params[k] = d.String()
+	openers, ok := session.ReadOpeners(d.Bytes())
+	if !ok {
+		d.Fail("openers that are none")
 	}
-	s := Session{ID: id, Replica: r, Wiring: d.String()}
-	d.Fixed(s.Opener[:])
-	d.Skip(0) // the owner and the plan, which no node asks for yet
-	d.Skip(0)
-	d.Uint()
-	if err := d.Done(); err != nil {
+	a = Announcement{Openers: openers}
+	d.Fixed(a.Trace[:])
+	a.Analysis, a.Params = d.String(), map[string]string{}
+	for n := d.Map(); n > 0 && d.Err() == nil; n-- {
+		k := d.String()
+		a.Params[k] = d.String()
+	}
+	a.Wiring, a.Owner, a.Plan = d.String(), d.String(), d.Bytes()
+	return a, d.Done()
+}
+
+// ReadAnnouncement reads an announcement and looks its analysis up.
+func ReadAnnouncement(id session.ID, payload []byte, known analyses.Set, r analyses.Replica) (Session, error) {
+	an, err := DecodeAnnouncement(payload)
+	if err != nil {
 		return Session{}, fmt.Errorf("announcement of session %s: %w", id, err)
 	}
-	a, err := known.Find(name)
+	a, err := known.Find(an.Analysis)
 	if err != nil {
 		return Session{}, fmt.Errorf("session %s: %w", id, err)
 	}
-	args, err := a.Args(params)
+	args, err := a.Args(an.Params)
 	if err != nil {
 		return Session{}, fmt.Errorf("session %s: %w", id, err)
 	}
-	s.Analysis, s.Args = a, args
-	return s, nil
+	sum := sha256.Sum256(an.appendRest(nil))
+	return Session{ID: id, Analysis: a, Args: args, Replica: r, Wiring: an.Wiring, Openers: an.Openers, Owner: an.Owner, Trace: an.Trace, Digest: Digest(sum[:16])}, nil
+}
+
+// Same reports whether two announcements of an id are of one session: the same analysis, parameters and owner (S5), and openers of which one
+// list continues the other (R17).
+func (s *Session) Same(t *Session) bool {
+	return s.Digest == t.Digest && (s.Openers.Begin(t.Openers) || t.Openers.Begin(s.Openers))
 }

@@ -1,11 +1,16 @@
 package role
 
-import "posta.dev/posta/protocol"
+import (
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/security"
+)
 
 // Request is what a client sent.
 type Request struct {
-	From Peer
-	Body []byte // valid until a gateway releases it
+	From   Peer
+	Client security.Identity // who asks, as the connection has proven (S5); the zero identity may do nothing
+	Body   []byte            // valid until a gateway releases it
 	// Chunk is what a ChunkDecoder found in the body, perhaps with work that a Preparer has done on it. Nil if the gateway has to make it.
 	Chunk *Chunk
 
@@ -21,4 +26,22 @@ func (r *Request) Decode() (*protocol.Request, error) {
 		r.decoded = true
 	}
 	return &r.content, r.err
+}
+
+// Asker returns who asks for what the body says.
+func (r *Request) Asker() Asker {
+	a := Asker{Identity: r.Client}
+	if req, err := r.Decode(); err == nil {
+		a.Token = req.Token.Hash()
+	}
+	return a
+}
+
+// LocalOperator is everybody who speaks over a socket that asks for no key. Its sessions have no owner's name.
+var LocalOperator = security.Identity{Role: security.Operate}
+
+// Asker is a client with the token that it shows (R17); the zero hash for none.
+type Asker struct {
+	security.Identity
+	Token session.TokenHash
 }

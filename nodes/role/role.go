@@ -7,6 +7,7 @@
 package role
 
 import (
+	"hash/crc32"
 	"time"
 
 	"posta.dev/posta/analyses"
@@ -22,7 +23,10 @@ type Session struct {
 	Args     analyses.Args
 	Replica  analyses.Replica // of the node among the replicas of its stage, counted from 0
 	Wiring   string           // of the topology that it began with; empty: nobody has told
-	Opener   session.TokenHash
+	Openers  session.Openers
+	Owner    string // the name of the client that it belongs to (S5); empty: the local operator's
+	Trace    session.Trace
+	Digest   Digest // of the announcement
 }
 
 // Chunk is a piece of a CSV file, whole records, as a client sends it.
@@ -33,7 +37,21 @@ type Chunk struct {
 	Data   []byte
 
 	Prepared any // what a Preparer has made of the chunk; nil if there was none. It does not travel.
+
+	sum    uint32
+	summed bool
 }
+
+// Sum is CRC32C of Data, which is computed once. To do that right before the chunk is parsed, on the same core, makes both cheaper than one after
+// the other over all chunks: the parser finds in the cache what was read for the checksum.
+func (c *Chunk) Sum() uint32 {
+	if !c.summed {
+		c.sum, c.summed = crc32.Checksum(c.Data, castagnoli), true
+	}
+	return c.sum
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Message is what one role hands to the next. Raw chunks stay chunks while they stay in a node; everything else is bytes.
 type Message struct {
@@ -88,6 +106,7 @@ type Outcome struct {
 	Failed bool
 	Code   protocol.Code // for clients; empty: protocol.ErrFailed, if Failed
 	Reason string        // for people; set if Failed
+	Owner  string        // whose session it is; of one that the node has not seen, whose it would be, and empty for whoever's
 }
 
 // Peer names a client's connection, as the node's ROUTER does.
@@ -95,12 +114,15 @@ type Peer uint64
 
 // Host is what the core offers to a gateway.
 type Host interface {
-	// Open starts a session in this node and announces it downstream. Its arguments have been checked.
+	// Open starts a session in this node and announces it downstream. Its arguments have been checked. After an error the session does not run
+	// here: its id is another session's, or it was here and is over.
 	Open(s Session, payload []byte) error
 	// Feed hands data to the role behind the gateway.
 	Feed(id session.ID, m Message) error
 	// EndStream ends a stream of a session.
 	EndStream(id session.ID, stream int)
+	// TakeOver notes that a session has another opener now, and announces that downstream (R17). The payload is its announcement.
+	TakeOver(s Session, payload []byte)
 	// Abort fails a session here and downstream (R13).
 	Abort(id session.ID, why Outcome)
 	// Room reports whether a stream's receivers can take more (R9), and the commit being built too.
@@ -108,8 +130,8 @@ type Host interface {
 	// Confirmed reports whether every receiver has told that this node's log continues what it has (R14). Until then the log may have to be
 	// retired, and a session that begins would fail with it.
 	Confirmed() bool
-	// Forget drops what the node's gateways keep of a session's answer, for its opener; for the zero hash whoever opened it.
-	Forget(id session.ID, by session.TokenHash)
+	// Forget drops what the node's gateways keep of a session's answer, for its opener, or for its owner or an operator that shows no token.
+	Forget(id session.ID, by Asker)
 	// Record makes a private change of the gateway durable: Apply is called with it in recovery.
 	Record(payload []byte)
 	// Reply answers a client now.
@@ -130,8 +152,10 @@ type Gateway interface {
 	Request(now time.Time, r *Request) bool
 	// Tick does what time asks for, and what waited for room: it is called often.
 	Tick(now time.Time)
-	// Forget drops what is kept of a session that a client has closed: its opener, or with the zero hash a person.
-	Forget(id session.ID, by session.TokenHash)
+	// TakenOver says that a session has another opener now (R17), whether it runs in this node or has left it. It is repeated in recovery.
+	TakenOver(s Session)
+	// Forget drops what is kept of a session that a client has closed, if that client may close it.
+	Forget(id session.ID, by Asker)
 	// Apply repeats a recorded change in recovery.
 	Apply(payload []byte) error
 	// SnapshotAll and RestoreAll are for what the gateway keeps beside the sessions of the core.
@@ -144,7 +168,8 @@ type Gateway interface {
 // Ended is what an output tells the inputs of a session that needs no more uploading.
 type Ended struct {
 	ID     session.ID
-	Opener session.TokenHash // of the session that ended; zero: the output has only heard that it failed
+	Opener session.TokenHash // the one that began the session; zero: the output has only heard that it failed
+	Owner  string            // as of an Outcome, where nobody has told the opener
 	Failed bool
 	Code   protocol.Code // as of an Outcome
 	Reason string
@@ -158,18 +183,38 @@ type Heir interface {
 	Inherit(data []byte) error
 }
 
-// HeartbeatListener is a gateway that listens to what other nodes say of themselves.
+// Heard is what a node says of itself in a heartbeat, as far as gateways ask for it.
+type Heard struct {
+	From    link.NodeID
+	ID      link.Identity
+	Full    bool         // its disk is full: it takes nothing in until there is room
+	Damaged string       // what is wrong with its log, and what to do; such a node has no log open, and ID only names the process (W2)
+	Ended   []Ended      // at an output
+	Waiting []session.ID // at a joiner: sessions whose facts have come, and wait for the end of their reference data (R11)
+}
+
+// HeartbeatListener is a gateway that listens to what nodes say of themselves.
 type HeartbeatListener interface {
-	// Heartbeat is called for each heartbeat of another node.
-	Heartbeat(now time.Time, from link.NodeID, id link.Identity, ended []Ended)
+	// Heartbeat is called for each heartbeat of another node, and for what there is to tell of this one.
+	Heartbeat(now time.Time, h Heard)
+	// Awaits returns the sessions whose end it wants to hear of, sorted.
+	Awaits() []session.ID
+}
+
+// Refuser is a gateway that hears of sessions that fail because another session has their id (R17).
+type Refuser interface {
+	// Refused says that a session failed that the gateway may never have heard of.
+	Refused(e Ended)
 }
 
 // EndReporter is a gateway that has something to say in this node's heartbeats.
 type EndReporter interface {
-	// Ended returns what is to be told. With a limit in bytes it is the next part of that, for one heartbeat: what was never told comes
-	// first, then what was told longest ago, so that each session is told within a bounded number of calls (R16). Without one (0) it is
-	// all, and the order of the parts stays as it was.
+	// Ended returns what the next heartbeat tells, in so many bytes: what was never told comes first, then what was told longest ago, so that each
+	// session is told within a bounded number of calls (R16).
 	Ended(limit int) []Ended
+	// EndOf returns what is told of these sessions, for gateways of the same node. It is called often, so what it costs must not grow with
+	// what the node keeps.
+	EndOf(ids []session.ID) []Ended
 }
 
 // EndedBytes bounds what a heartbeat tells of sessions that have ended.

@@ -11,6 +11,7 @@ import (
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/nodes/role/roletest"
+	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/fold"
 )
 
@@ -25,6 +26,29 @@ func TestAnnouncement_IsTheSameForTheSame(t *testing.T) {
 	for range 50 {
 		if !bytes.Equal(many.Encode(), first) {
 			t.Fatal("the order of the map shows")
+		}
+	}
+}
+
+// TestS5_AnAnnouncementNamesTheOwner: a takeover goes on with the session of its owner, and no other name does.
+func TestS5_AnAnnouncementNamesTheOwner(t *testing.T) {
+	read := func(owner string, openers ...session.TokenHash) role.Session {
+		a := role.Announcement{Analysis: "paint", Owner: owner, Openers: openers}
+		s, err := role.ReadAnnouncement(roletest.ID("s"), a.Encode(), roletest.Known(), analyses.Replica{})
+		if err != nil || s.Owner != owner {
+			t.Fatalf("the session of %q is read as that of %q: %v", owner, s.Owner, err)
+		}
+		return s
+	}
+	anns := read("ann", session.TokenHash{1})
+	for want, other := range map[bool][]role.Session{
+		true:  {read("ann", session.TokenHash{1}), read("ann", session.TokenHash{1}, session.TokenHash{2})},
+		false: {read("bob", session.TokenHash{1}), read("", session.TokenHash{1}), read("bob", session.TokenHash{1}, session.TokenHash{2}), read("ann", session.TokenHash{2})},
+	} {
+		for _, s := range other {
+			if anns.Same(&s) != want || s.Same(&anns) != want {
+				t.Errorf("the session of ann and that of %q with openers %x: same %v, want %v", s.Owner, s.Openers, !want, want)
+			}
 		}
 	}
 }

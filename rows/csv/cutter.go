@@ -21,16 +21,18 @@ type Cutter struct {
 	maxRecord  int
 	room       int // bytes that are left free in front of chunks
 
-	header []byte
-	begun  bool   // the header was looked for
-	store  []byte // the memory of ahead: store[start:], start >= room
-	start  int
-	ahead  []byte // read, not yet handed out
-	line   uint64 // the line that ahead starts in
-	lines  uint64 // lines that end before the end that record returned
-	turned bool   // carriage returns were turned into line feeds, see lineends.go
-	eof    bool
-	err    error // final
+	header  []byte
+	begun   bool   // the header was looked for
+	store   []byte // the memory of ahead: store[start:], start >= room
+	start   int
+	ahead   []byte // read, not yet handed out
+	line    uint64 // the line that ahead starts in
+	lines   uint64 // lines that end before the end that record returned
+	lone    bool   // there may be a carriage return without a line feed before that end
+	columns int    // of the header; 0 until they are counted
+	turned  bool   // carriage returns were turned into line feeds, see lineends.go
+	eof     bool
+	err     error // final
 }
 
 // NewCutter returns a cutter. A chunk holds as many records as fit in chunkBytes, and at least one, which may be longer: up to
@@ -116,6 +118,9 @@ func (c *Cutter) Next(buf []byte) (chunk []byte, firstLine uint64, err error) {
 	if err == nil && end == 0 {
 		err = io.EOF
 	}
+	if err == nil && c.lone && !c.turned {
+		err = c.checkEnds(c.ahead[:end])
+	}
 	if err != nil {
 		c.err, c.ahead = err, nil
 		return nil, 0, err
@@ -156,7 +161,7 @@ func (c *Cutter) record(limit int) (end int, err error) {
 		if err := c.fill(min(want, c.maxRecord) + 1); err != nil {
 			return 0, err
 		}
-		end, c.lines = lastEnd(c.ahead, limit, c.comma)
+		end, c.lines, c.lone = lastEnd(c.ahead, limit, c.comma)
 		if c.eof && (end == 0 || len(c.ahead) <= limit) {
 			c.lines += linesIn(c.ahead[end:])
 			end = len(c.ahead) // the last record may have no line end

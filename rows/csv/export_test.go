@@ -15,6 +15,6 @@ func MappingOf(columns int, sources ...int) Mapping {
 
 // LastRecordEnd returns where the last complete record in data ends, 0 if none does. data starts at a record's start.
 func LastRecordEnd(data []byte, comma byte) int {
-	end, _ := lastEnd(data, len(data), comma)
+	end, _, _ := lastEnd(data, len(data), comma)
 	return end
 }

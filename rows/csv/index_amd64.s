@@ -188,10 +188,18 @@ TEXT ·endsAVX2(SB), NOSPLIT, $8-56
 
 block:
 	LOAD
-	POPCNTQ AX, R13
-	MOVQ    R13, 0(SP)
-	TESTQ   R12, R12
-	JNZ     quoted
+	POPCNTQ   AX, R13
+	MOVQ      R13, 0(SP)
+	VPCMPEQB  Y9, Y2, Y4
+	VPCMPEQB  Y9, Y3, Y5
+	VPOR      Y4, Y5, Y6
+	VPMOVMSKB Y6, R13
+	TESTL     R13, R13
+	JNZ       returns
+
+returned:
+	TESTQ R12, R12
+	JNZ   quoted
 	UNQUOTED
 
 outside:
@@ -224,3 +232,26 @@ cut:
 carriage:
 	CARRIAGE
 	JMP cut
+
+// Those that have no line feed behind them. What is behind the last block is taken for one. R12 is made again.
+returns:
+	VPMOVMSKB Y4, R13
+	VPMOVMSKB Y5, R12
+	SHLQ      $32, R12
+	ORQ       R12, R13
+	MOVQ      AX, R12
+	SHRQ      $1, R12
+	CMPQ      CX, $1
+	JEQ       fed
+	CMPB      64(DX), $10
+	JNE       alone
+
+fed:
+	BTSQ $63, R12
+
+alone:
+	ANDNQ R13, R12, R13
+	ORQ   R13, quotes_lone(DI)
+	MOVQ  R14, R12
+	ORQ   R11, R12
+	JMP   returned

@@ -15,7 +15,7 @@ func TestBothIndexersAgree(t *testing.T) {
 	fast, portable := new(index), new(index)
 	for range 800 {
 		p := make([]byte, 64*rng.IntN(window/64+1))
-		odds, some := 1+rng.IntN(80), []string{",\n", ",,\n\"", ",\"\r\n", "\"\""}[rng.IntN(4)]
+		odds, some := 1+rng.IntN(80), []string{",\n", ",,\n\"", ",\"\r\n", "\"\"", "\r\n"}[rng.IntN(5)]
 		for i := range p {
 			p[i] = byte(rng.Uint32())
 			if rng.IntN(odds) == 0 {
@@ -35,6 +35,9 @@ func TestBothIndexersAgree(t *testing.T) {
 		if mask != wantMask || at != wantAt || lines != wantLines {
 			t.Fatalf("the last ends are %x, %d, %d, not %x, %d, %d for separator %q in %q", mask, at, lines, wantMask, wantAt, wantLines, comma, p)
 		}
+		if s.lone != v.lone {
+			t.Fatalf("carriage returns without line feeds are %x, not %x in %q", s.lone, v.lone, p)
+		}
 		for _, got := range []quotes{q, s, v} {
 			if same(got) != same(r) {
 				t.Fatalf("quotes are %+v, not %+v for separator %q in %q", got, r, comma, p)
@@ -45,6 +48,6 @@ func TestBothIndexersAgree(t *testing.T) {
 
 // same leaves of q what all ways must agree on: after a quote that is not where it should be, that it is not.
 func same(q quotes) quotes {
-	q.aside, q.broken, q.seen = 0, min(q.broken, 1), min(q.seen, 1)
+	q.aside, q.broken, q.seen, q.lone = 0, min(q.broken, 1), min(q.seen, 1), 0
 	return q
 }

@@ -121,9 +121,30 @@ func TestLastEndBothWays(t *testing.T) {
 
 func sameEnd(t *testing.T, data []byte, limit int, comma byte) {
 	t.Helper()
-	end, lines := lastEnd(data, limit, comma)
+	end, lines, lone := lastEnd(data, limit, comma)
 	if want := walkedEnd(data, limit, comma); end != want || lines != linesIn(data[:want]) {
 		t.Fatalf("the last record before %d ends at %d behind %d lines, want %d behind %d: %q", limit, end, lines, want, linesIn(data[:want]), data)
+	}
+	if at := loneReturn(data[:end]); !lone && at >= 0 && at+1 < end {
+		t.Fatalf("the carriage return at %d of %q is not seen", at, data[:end])
+	}
+}
+
+// TestC1_CarriageReturnsAreSeenEverywhere: at both ends of a block, too, where what is behind one is in another block, or not there.
+func TestC1_CarriageReturnsAreSeenEverywhere(t *testing.T) {
+	rng := rand.New(rand.NewPCG(25, 26))
+	for size := range 300 {
+		data := bytes.Repeat([]byte("a,b\r\n"), size/5+2)[rng.IntN(5):][:size]
+		for at := -1; at < size; at++ {
+			p := bytes.Clone(data)
+			if at >= 0 {
+				p[at] = '\r'
+			}
+			first := loneReturn(p)
+			if _, _, lone, _ := soundEnd(p, ','); lone != (first >= 0 && first+1 < size) {
+				t.Fatalf("lone is %v for a first carriage return without line feed at %d of %d: %q", lone, first, size, p)
+			}
+		}
 	}
 }
 

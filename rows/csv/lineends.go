@@ -2,6 +2,8 @@ package csv
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
 )
 
@@ -40,7 +42,7 @@ func (c *Cutter) countReturns(end int) int {
 	if at < 0 {
 		return end
 	}
-	first, _ := lastEnd(c.ahead[:end], at, c.comma)
+	first, _, _ := lastEnd(c.ahead[:end], at, c.comma)
 	if first <= at {
 		first, _ = recordEnd(c.ahead[:end], first, c.comma)
 	}
@@ -50,6 +52,65 @@ func (c *Cutter) countReturns(end int) int {
 		p = p[at+1:]
 	}
 	return first
+}
+
+// ErrLineEnds is wrapped by the errors of [Cutter.Next] for a file whose rows end in line feeds first and in carriage returns later.
+var ErrLineEnds = errors.New("mixed line ends")
+
+// checkEnds refuses rows that end in a carriage return alone in a file whose first line ended in a line feed: all that is behind it, up to the next line
+// feed, would be one row. A carriage return may also be part of a field. It ends a row where the text on both sides, up to the next line end or
+// carriage return, has as many fields as the header. With one column that cannot be told, and nothing is refused.
+func (c *Cutter) checkEnds(p []byte) error {
+	if at := loneReturn(p); at < 0 || at+1 == len(p) {
+		return nil
+	}
+	if c.columns == 0 {
+		c.columns = 1
+		l := lineEnds{comma: c.comma}
+		for _, b := range c.header {
+			c.columns += l.separates(b)
+		}
+	}
+	if c.columns == 1 {
+		return nil
+	}
+	l := lineEnds{comma: c.comma}
+	fields, line, suspect := 1, c.line, uint64(0) // suspect: the line of a row before this one that a carriage return seems to end
+	for i, b := range p {
+		before := l.state
+		fields += l.separates(b)
+		if i+1 < len(p) && (before == inQuoted || b != '\r' && b != '\n' || b == '\r' && p[i+1] == '\n') {
+			if b == '\n' {
+				line++
+			}
+			continue
+		}
+		if suspect > 0 && fields == c.columns {
+			return fmt.Errorf("%w: line %d ends in a carriage return alone, and the first line in a line feed; write the file anew with one kind of line end", ErrLineEnds, suspect)
+		}
+		switch suspect = 0; {
+		case b == '\n':
+			line++
+			fields = 1
+		case fields == c.columns:
+			suspect, fields = line, 1
+		default:
+			if l.state = before; before == fieldStart {
+				l.state = inPlain
+			}
+		}
+	}
+	return nil
+}
+
+// separates goes on behind b, and returns 1 if that ends a field and no line.
+func (l *lineEnds) separates(b byte) int {
+	quoted := l.state == inQuoted || l.state == inGarbage
+	l.next(b)
+	if b == l.comma && !quoted {
+		return 1
+	}
+	return 0
 }
 
 // loneReturn returns where the first carriage return is that has no line feed behind it, -1 if there is none.

@@ -147,3 +147,35 @@ func TestC1_AnotherSeparatorIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// A file that begins with line feeds and goes on with carriage returns used to be one row, without a word. Carriage returns within fields are no
+// line ends, and neither is one at the end of the file.
+func TestC1_MixedLineEndsAreAnError(t *testing.T) {
+	for text, line := range map[string]string{
+		"a,b\n1,2\r3,4\r5,6\r":                  "line 2",
+		"a,b\n1,2\n3,\"4\n4\"\n5,6\r7,8\n":      "line 5",
+		"a,b\n\"x,\ry\",2\r3,4\n":               "line 2",
+		"a,b\r\n1,2\r\n3,4\r5,6\r\n":            "line 3",
+		"a,b\n1,2\r":                            "",
+		"a,b\n1,2\r\n3,4\r\n":                   "",
+		"a,b\n1,two\rwords\n3,4\n":              "",
+		"a,b\ntwo\rwords,2\n3,4\n":              "",
+		"a,b\n\"two\rwords\",\"1\r2,3\"\n3,4\n": "",
+		"a,b\r1,2\r3,4\r":                       "",
+		"\"a,c\",b\n1,\"2\"\r3,4\n":             "line 2",
+	} {
+		for _, chunk := range []int{1, 1 << 20} {
+			c := NewCutter(strings.NewReader(text), ',', chunk, 1<<20)
+			var err error
+			for err == nil {
+				_, _, err = c.Next(nil)
+			}
+			switch {
+			case line == "" && err != io.EOF:
+				t.Errorf("%q: %v", text, err)
+			case line != "" && (!errors.Is(err, ErrLineEnds) || !strings.Contains(err.Error(), line+" ends in a carriage return")):
+				t.Errorf("%q in chunks of %d: %v, want %s", text, chunk, err, line)
+			}
+		}
+	}
+}

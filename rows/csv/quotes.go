@@ -17,6 +17,7 @@ type quotes struct {
 	returned uint64 // 1 if that is a carriage return behind a closing quote
 	broken   uint64 // not 0 if a quote was not where it should be
 	seen     uint64 // not 0 if there was a quote
+	lone     uint64 // not 0 if a carriage return had no line feed behind it; endsOfBlocks alone looks for that
 	aside    uint64 // for endsAVX2 and indexAVX2
 }
 
@@ -60,10 +61,18 @@ func padded(rest []byte) (block [64]byte) {
 }
 
 // endsPortable follows the blocks of p, and returns the line feeds outside of quoted fields of the last block that has some, where
-// that block starts, and the number of all line feeds before it; mask is 0 if no block has any.
+// that block starts, and the number of all line feeds before it; mask is 0 if no block has any. What is behind a carriage return at the end
+// of p is for the caller to look at.
 func endsPortable(p []byte, comma byte, q *quotes) (mask uint64, at int, lines uint64) {
 	for before, base := uint64(0), 0; len(p) >= 64; p, base = p[64:], base+64 {
 		feeds := equal64(p, '\n'*ones)
+		if returns := equal64(p, '\r'*ones); returns != 0 {
+			behind := feeds >> 1
+			if len(p) == 64 || p[64] == '\n' {
+				behind |= 1 << 63
+			}
+			q.lone |= returns &^ behind
+		}
 		if _, outer := q.follow(p, equal64(p, uint64(comma)*ones), feeds, equal64(p, quote*ones)); outer != 0 {
 			mask, at, lines = outer, base, before
 		}
@@ -73,8 +82,9 @@ func endsPortable(p []byte, comma byte, q *quotes) (mask uint64, at int, lines u
 }
 
 // soundEnd returns where the last complete record in data ends, 0 if none does, and how many line feeds are before that. It is
-// not ok if a quote is where it should not be. data starts at a record's start.
-func soundEnd(data []byte, comma byte) (end int, lines uint64, ok bool) {
+// not ok if a quote is where it should not be. data starts at a record's start. lone reports whether there is a carriage return in data
+// without a line feed behind it: nearly no file has one, and here it costs a comparison of bytes that are in registers anyway.
+func soundEnd(data []byte, comma byte) (end int, lines uint64, lone, ok bool) {
 	q := quotes{before: 1}
 	whole := len(data) &^ 63
 	mask, at, lines := endsOfBlocks(data[:whole], comma, &q)
@@ -82,6 +92,7 @@ func soundEnd(data []byte, comma byte) (end int, lines uint64, ok bool) {
 		end = at + bits.Len64(mask)
 	}
 	if rest := data[whole:]; len(rest) > 0 {
+		lone = whole > 0 && data[whole-1] == '\r' && rest[0] != '\n'
 		block := padded(rest)
 		mask, _, _ := endsOfBlocks(block[:], comma, &q)
 		if mask &= 1<<uint(len(rest)) - 1; mask != 0 {
@@ -91,5 +102,5 @@ func soundEnd(data []byte, comma byte) (end int, lines uint64, ok bool) {
 	if end > 0 {
 		lines += linesIn(data[at:end])
 	}
-	return end, lines, q.broken == 0
+	return end, lines, lone || q.lone != 0, q.broken == 0
 }

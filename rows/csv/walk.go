@@ -117,13 +117,14 @@ func withoutCR(data []byte, from, to int) int {
 }
 
 // lastEnd returns where the last complete record that ends at or before limit does; if the first record is longer than that,
-// where that one ends; 0 if it is not complete. lines is how many line feeds are before that.
-func lastEnd(data []byte, limit int, comma byte) (end int, lines uint64) {
-	if end, lines, ok := soundEnd(data[:min(limit, len(data))], comma); ok && end > 0 {
-		return end, lines
+// where that one ends; 0 if it is not complete. lines is how many line feeds are before that. lone is false if no carriage return before
+// that, but for the last byte, is without a line feed behind it; it is true if there may be one.
+func lastEnd(data []byte, limit int, comma byte) (end int, lines uint64, lone bool) {
+	if end, lines, lone, ok := soundEnd(data[:min(limit, len(data))], comma); ok && end > 0 {
+		return end, lines, lone
 	}
 	end = walkedEnd(data, limit, comma)
-	return end, linesIn(data[:end])
+	return end, linesIn(data[:end]), true
 }
 
 // walkedEnd is lastEnd for any data, by searching.

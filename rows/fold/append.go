@@ -5,6 +5,7 @@ import (
 
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/progress"
 )
 
 // A partial is a batch (package batch) with a column per key, then a column per aggregate:
@@ -26,6 +27,7 @@ func (t *Table) AppendRows(dst []byte, rows []int) []byte {
 		t.out = batch.NewBuilder(t.fields)
 	}
 	t.out.Reset()
+	progress.Mark()
 	for k, key := range t.spec.Keys {
 		t.appendKeys(rows, k, key.Kind)
 	}
@@ -99,6 +101,9 @@ func (t *Table) Chunks(rows []int, maxBytes int) [][]int {
 	var chunks [][]int
 	start, size := 0, 0
 	for i, row := range rows {
+		if i%progress.Every == 0 {
+			progress.Mark()
+		}
 		n := t.rowBytes(row)
 		if i > start && (size+n > maxBytes || i-start >= batch.MaxRows) {
 			chunks = append(chunks, rows[start:i])

@@ -1,6 +1,10 @@
 package fold
 
-import "bytes"
+import (
+	"bytes"
+
+	"posta.dev/posta/rows/progress"
+)
 
 // index finds the row of a key: open addressing with linear probing, at most two thirds full. A slot has the tag of the key, which is
 // the high half of its hash, and the row + 1, so a search touches a key only when it is very likely the right one.
@@ -100,6 +104,9 @@ func (x *index) catchUp() (twice int) {
 	}
 	x.resize(size)
 	for row := x.entered; row < x.len(); row++ {
+		if row%progress.Every == 0 {
+			progress.Mark()
+		}
 		key := x.key(row)
 		h := Hash(key)
 		_, slot, found := x.find(key, h)

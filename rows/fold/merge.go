@@ -8,6 +8,7 @@ import (
 
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/progress"
 )
 
 // mergeBlock is how many rows are looked up before their cells are added, aggregate by aggregate: few enough for the first
@@ -35,6 +36,7 @@ func (t *Table) Merge(payload []byte) error {
 }
 
 func (t *Table) mergeRows(b *batch.Batch, from, to int) {
+	progress.Mark()
 	if t.mode == looks {
 		t.lookUp(b, from, to)
 	} else {

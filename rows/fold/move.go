@@ -40,6 +40,7 @@ func (t *Table) Retain(keep func(row int) bool) {
 	}
 	var rows []int
 	for row := range t.Len() {
+		t.rows.Row()
 		if keep(row) {
 			rows = append(rows, row)
 		}

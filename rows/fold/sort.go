@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+
+	"posta.dev/posta/rows/progress"
 )
 
 // Rows returns all rows in the order they were added.
@@ -24,7 +26,9 @@ func (t *Table) Sorted(less func(a, b int) bool) []int {
 		return t.byKey()
 	}
 	rows := t.Rows()
+	var done progress.Rows
 	slices.SortFunc(rows, func(a, b int) int {
+		done.Row()
 		switch {
 		case less(a, b):
 			return -1
@@ -56,7 +60,9 @@ func (t *Table) byKey() []int {
 	for row := range places {
 		places[row] = place{t.prefix(row), uint32(row)}
 	}
+	var done progress.Rows
 	slices.SortFunc(places, func(a, b place) int {
+		done.Row()
 		if a.prefix != b.prefix {
 			return cmp.Compare(a.prefix, b.prefix)
 		}
@@ -114,6 +120,9 @@ func (t *Table) Partition(n int) [][]int {
 	}
 	of, count := make([]uint32, t.Len()), make([]int, n)
 	for row := range of {
+		if row%progress.Every == 0 {
+			progress.Mark()
+		}
 		p := Hash(t.index.key(row)) % uint64(n)
 		of[row] = uint32(p)
 		count[p]++

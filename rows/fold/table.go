@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/progress"
 )
 
 // Table is rows of aggregates by key.
@@ -19,6 +20,7 @@ type Table struct {
 	out    *batch.Builder // of AppendRows; made at the first call
 	query  query          // of Merge: the keys of a block
 	found  []uint32       // of Merge: their rows
+	rows   progress.Rows  // that were added or looked for
 }
 
 // mode is what a table does with the key of a row that is added or merged.
@@ -71,6 +73,7 @@ func (t *Table) Key() *KeyBuilder { return t.key.reset() }
 // Row returns the row with the key, which is added if it is not there. Rows are numbered from 0 in the order they are added. A
 // bag, and an outgoing table that is merged late, adds a row in any case.
 func (t *Table) Row(key *KeyBuilder) int {
+	t.rows.Row()
 	p := key.bytes()
 	if t.mode == appends {
 		if !t.room(1) {
@@ -87,6 +90,7 @@ func (t *Table) Row(key *KeyBuilder) int {
 // Find returns the row with the key, false if the table has none. Unlike [Table.Row] it adds nothing: it is how a reducer joins
 // two tables.
 func (t *Table) Find(key *KeyBuilder) (row int, found bool) {
+	t.rows.Row()
 	p := key.bytes()
 	t.indexed()
 	row, _, found = t.index.find(p, Hash(p))

@@ -302,7 +302,7 @@ func procStatus(pid int, field string) int64 {
 	return 0
 }
 
-// logBytes is what a node's data directory takes on disk.
+// logBytes is what a node's data directory takes on disk, but for the reserve, which is of one size all the time (W5).
 func (c *cluster) logBytes(id topology.NodeID) int64 {
 	n, err := c.topo.Node(id)
 	if err != nil {
@@ -310,7 +310,7 @@ func (c *cluster) logBytes(id topology.NodeID) int64 {
 	}
 	total := int64(0)
 	_ = filepath.Walk(n.DataDir, func(_ string, info os.FileInfo, err error) error {
-		if err == nil && !info.IsDir() {
+		if err == nil && !info.IsDir() && info.Name() != "reserve" {
 			total += info.Size()
 		}
 		return nil // files come and go while the node runs

@@ -16,7 +16,7 @@ import (
 func TestHostile_Crowd(t *testing.T) {
 	d := generated(t, 20_000)
 	c := start(t, topology.Variant{})
-	ctx := deadline(t, time.Minute)
+	ctx := deadline(t, 3*time.Minute)
 	d.check(t, c.analyse(ctx, d.dir, nil)) // everybody is there
 	var wg sync.WaitGroup
 	for _, n := range c.topo.Nodes() {

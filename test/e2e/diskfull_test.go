@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
@@ -10,6 +11,7 @@ import (
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/protocol"
 	"posta.dev/posta/topology"
 )
 
@@ -20,7 +22,7 @@ func TestW5_DiskFull(t *testing.T) {
 	for _, id := range []topology.NodeID{"input-1", "joiner-1", "aggregator-1"} {
 		t.Run(string(id), func(t *testing.T) {
 			t.Parallel()
-			disk := tinyDisk(t)
+			disk := ownDisk(t, "12m")
 			v := tight()
 			v.Dir = t.TempDir()
 			moved(t, filepath.Join(v.Dir, string(id)), disk)
@@ -47,12 +49,53 @@ func TestW5_DiskFull(t *testing.T) {
 	}
 }
 
-// tinyDisk is a file system of 12 MiB. Mounting needs root, which the machines have that run these tests; there is nothing else
+// TestW5_ACancelOnAFullDisk fills one node's disk in the middle of a run, for good. Another client cancels the session: it leaves everywhere, and
+// the full log is cut, although nobody frees any room and what is freed somebody else takes at once. The disk is large enough for a reserve.
+func TestW5_ACancelOnAFullDisk(t *testing.T) {
+	d := generated(t, 200_000)
+	for _, id := range []topology.NodeID{"input-1", "joiner-1", "aggregator-1"} {
+		t.Run(string(id), func(t *testing.T) {
+			t.Parallel()
+			disk := ownDisk(t, "160m")
+			v := tight()
+			v.Dir = t.TempDir()
+			moved(t, filepath.Join(v.Dir, string(id)), disk)
+			c := start(t, v)
+			b := c.listen()
+			ctx := deadline(t, time.Minute)
+			r := c.begin(ctx, client.Config{Find: slowly(d.dir, 2<<20), Chunk: 16 << 10})
+			until(t, 20*time.Second, "facts are on their way", func() bool { return r.acked("trips") > 100_000 })
+			free := fill(t, disk)
+			defer free()
+			if !poll(20*time.Second, func() bool { return b.said(id, heartbeat.DiskFull) > 3 }) {
+				t.Errorf("W5: %s does not say that its disk is full", id)
+			}
+			other, err := client.Dial(ctx, client.Config{Entries: c.topo.Outputs(), Session: r.c.Session(), Force: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = other.Close() }()
+			if err := other.Cancel(ctx); err != nil {
+				t.Errorf("cancel: %v", err)
+			}
+			if err := r.failure(); !errors.Is(err, protocol.ErrCancelled) {
+				t.Errorf("the session ends with %v", err)
+			}
+			b.await(20*time.Second, "no session left", func(h beat) bool { return h.Sessions == 0 })
+			b.awaitOf([]topology.NodeID{id}, 20*time.Second, "its log cut", func(h beat) bool { return h.LogBytes < 4<<10 })
+			free()
+			b.await(10*time.Second, "running", func(h beat) bool { return h.State == heartbeat.Running })
+			c.noUnexpectedExits()
+		})
+	}
+}
+
+// ownDisk is a small file system. Mounting needs root, which the machines have that run these tests; there is nothing else
 // that is full for one process, and only then.
-func tinyDisk(t *testing.T) string {
+func ownDisk(t *testing.T, size string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=12m"); err != nil {
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
 		t.Fatalf("mount a small tmpfs: %v; run this test as root (in a container: with CAP_SYS_ADMIN)", err)
 	}
 	t.Cleanup(func() {

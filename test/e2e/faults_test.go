@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"math/rand/v2"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -95,6 +96,38 @@ func TestKillDefault(t *testing.T) {
 	d := generated(t, 300_000)
 	c := start(t, topology.Variant{})
 	c.storm([]*dataset{d, d}, 32, 300*time.Millisecond, 11, func(_ *rand.Rand, id topology.NodeID) { c.signal(id, syscall.SIGKILL) })
+}
+
+// tightest are the smallest limits: hardly a commit that does not meet a full window, a new segment, a snapshot or a cut.
+func tightest() topology.Variant {
+	v := twoOfEach()
+	v.SplitParsers = true
+	v.Settings = map[string]string{
+		"limits.window": "64KiB", "limits.chunk": "32KiB", "limits.frame": "64KiB", "limits.commit": "64KiB", "limits.segment": "64KiB", "limits.snapshot": "64KiB",
+	}
+	return v
+}
+
+// TestKillTight is TestKill where nodes die in the middle of new segments, snapshots and cuts, with full windows before and behind them.
+func TestKillTight(t *testing.T) {
+	beside(t)
+	d := generated(t, 60_000)
+	for _, seed := range stormSeeds() {
+		c := start(t, tightest())
+		segments := map[string]bool{}
+		const kills = 24
+		c.storm([]*dataset{d, d}, kills, 300*time.Millisecond, seed, func(_ *rand.Rand, id topology.NodeID) {
+			c.signal(id, syscall.SIGKILL)
+			now, err := filepath.Glob(filepath.Join(c.data(id), "segments", "*"))
+			if err != nil {
+				t.Error(err)
+			}
+			for _, s := range now {
+				segments[s] = true
+			}
+		})
+		t.Logf("the nodes that were killed had %d segments", len(segments))
+	}
 }
 
 // TestPause: SIGSTOP a random node for a while, then SIGCONT. Others go on, and it catches up.

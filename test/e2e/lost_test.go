@@ -2,11 +2,16 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/topology"
 )
 
@@ -23,7 +28,7 @@ func TestR8_LostDisk(t *testing.T) {
 			g := newGate(800_000)
 			r := c.begin(ctx, client.Config{Find: g.through(d.dir), Chunk: 16 << 10, Timeout: 500 * time.Millisecond})
 			until(t, 20*time.Second, "facts are everywhere", func() bool { return r.acked("trips") > 1_000_000 })
-			b.await(20*time.Second, "in the session", func(h beat) bool { return h.FramesIn > 0 || h.Running > 0 })
+			b.hasTakenPart()
 			c.wipe(t, id)
 			close(g.open)
 			r.failsWith(string(id)+" lost its data", string(id)+" or ")
@@ -32,6 +37,72 @@ func TestR8_LostDisk(t *testing.T) {
 			c.noUnexpectedExits()
 		})
 	}
+}
+
+// TestR8_OneLostOutputOfTwo: what one of two outputs lost with its disk the other one still has, whichever of them a client asks first, and whether it
+// comes back empty or not at all. What was closed stays closed.
+func TestR8_OneLostOutputOfTwo(t *testing.T) {
+	d := generated(t, 20_000)
+	for _, lost := range []topology.NodeID{"output-1", "output-2"} {
+		t.Run(string(lost), func(t *testing.T) {
+			t.Parallel()
+			c := start(t, topology.Variant{Replicas: map[string]int{"output": 2}})
+			b := c.listen()
+			ctx := deadline(t, 2*time.Minute)
+			id, token := session.New(), session.NewToken()
+			keep := func(cfg *client.Config) {
+				cfg.Session, cfg.Token, cfg.KeepResults, cfg.Timeout = id, token, true, 500*time.Millisecond
+			}
+			d.check(t, c.analyse(ctx, d.dir, keep))
+			closed, theirs := session.New(), session.NewToken()
+			d.check(t, c.analyse(ctx, d.dir, func(cfg *client.Config) { cfg.Session, cfg.Token = closed, theirs }))
+			c.shrinks(b)
+			c.kill(lost)
+			d.check(t, c.analyse(ctx, "/nowhere", keep))
+			c.wipe(t, lost)
+			b.awaitOf([]topology.NodeID{lost}, 30*time.Second, "at work with an empty log", func(h beat) bool {
+				return h.State == heartbeat.Running && h.ID.Incarnation == 1
+			})
+			for range 3 {
+				d.check(t, c.analyse(ctx, "/nowhere", keep))
+				d.check(t, c.results(ctx, id, token))
+			}
+			_, err := client.Run(ctx, client.Config{Entries: c.topo.EntryPoints(), Analysis: "bikes", Dir: d.dir, Session: closed, Token: theirs})
+			if !errors.Is(err, protocol.ErrClosed) {
+				t.Errorf("who submits what was closed hears %v", err)
+			}
+			d.check(t, c.analyseAgain(ctx, d.dir))
+			b.await(20*time.Second, "free again", idle)
+			c.noUnexpectedExits()
+		})
+	}
+}
+
+// hasTakenPart waits until the loss of any node would lose something of the session: each node has it, and has acknowledged what it was sent of it.
+// A node that has the session and has acknowledged nothing loses nothing, since its senders have all of it still. A node has the session before
+// its senders' backlog ends for it, so the two are awaited one after the other.
+func (b *beats) hasTakenPart() {
+	b.t.Helper()
+	b.await(20*time.Second, "in the session", func(h beat) bool { return !idle(h) })
+	b.await(20*time.Second, "without a backlog", func(h beat) bool {
+		return !slices.ContainsFunc(h.Links, func(l heartbeat.Link) bool { return l.Bytes > 0 })
+	})
+}
+
+// results asks the outputs alone, as `posta results` does.
+func (c *cluster) results(ctx context.Context, id session.ID, token session.Token) []byte {
+	c.t.Helper()
+	cl, err := client.Dial(ctx, client.Config{Entries: c.topo.EntryPoints(), Session: id, Token: token, Timeout: 500 * time.Millisecond})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer func() { _ = cl.Close() }() // it is not what is tested
+	a, err := cl.Results(ctx)
+	if err != nil {
+		c.t.Errorf("results: %v", err)
+		return nil
+	}
+	return queries(c.t, a)
 }
 
 // analyseAgain does what the reason says: it starts again, once. Nodes notice a lost disk one by one, and a session that begins

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -25,7 +26,8 @@ const (
 	envTopology = "POSTA_E2E_TOPOLOGY"
 	envClient   = "POSTA_E2E_CLIENT" // entry points: be a client of them
 	envDir      = "POSTA_E2E_DIR"
-	envShared   = "POSTA_SHARED" // a folder with samples/ and expected/; without it generated data is used alone
+	envFiles    = "POSTA_E2E_FILES" // how many file descriptors a node may have
+	envShared   = "POSTA_SHARED"    // a folder with samples/ and expected/; without it generated data is used alone
 )
 
 var (
@@ -34,6 +36,12 @@ var (
 
 func TestMain(m *testing.M) {
 	if node := os.Getenv(envNode); node != "" {
+		if most, err := strconv.ParseUint(os.Getenv(envFiles), 10, 64); err == nil {
+			if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: most, Max: most}); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+		}
 		os.Exit(nodeMain(node, os.Getenv(envTopology)))
 	}
 	if entries := os.Getenv(envClient); entries != "" {

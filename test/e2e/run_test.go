@@ -51,15 +51,6 @@ func (c *cluster) begin(ctx context.Context, cfg client.Config) *run {
 // drive is the course of a session: what client.Run does, with Progress in reach.
 func (r *run) drive(ctx context.Context) error {
 	defer func() { _ = r.c.Close() }() // the run's outcome does not depend on it
-	ctx, cancel := context.WithCancelCause(ctx)
-	alive := make(chan struct{})
-	go func() {
-		defer close(alive)
-		if err := r.c.KeepAlive(ctx); err != nil {
-			cancel(err)
-		}
-	}()
-	defer func() { cancel(nil); <-alive }()
 	if err := r.c.Upload(ctx); err != nil {
 		return err
 	}

@@ -2,15 +2,14 @@ package e2e
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/test/e2e/clustertest"
 	"posta.dev/posta/topology"
-	"posta.dev/posta/wal"
 )
 
 // TestR14_ALogThatWasSetBack stops a whole cluster while a session is uploaded, takes the last records from a node's log, as a disk does that
@@ -46,7 +45,9 @@ func setBack(t *testing.T, d *dataset, id topology.NodeID, how string) {
 	if _, err := fmt.Sscanf(how, "%d record", &lost); err != nil {
 		for _, n := range hit {
 			c.terminate(n)
-			copyTree(t, c.data(n), filepath.Join(copies, string(n)))
+			if err := clustertest.CopyDirectory(c.data(n), filepath.Join(copies, string(n))); err != nil {
+				t.Fatal(err)
+			}
 			c.supervise(n)
 		}
 		b.await(30*time.Second, "started again", ready)
@@ -55,13 +56,16 @@ func setBack(t *testing.T, d *dataset, id topology.NodeID, how string) {
 	c.terminateAll()
 	for _, n := range hit {
 		if lost > 0 {
-			t.Logf("%s: %d records are gone", n, loseRecords(t, c.data(n), lost))
+			gone, err := clustertest.LoseRecords(c.data(n), lost)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%s: %d records are gone", n, gone)
 			continue
 		}
-		if err := os.RemoveAll(c.data(n)); err != nil {
+		if err := clustertest.CopyDirectory(filepath.Join(copies, string(n)), c.data(n)); err != nil {
 			t.Fatal(err)
 		}
-		copyTree(t, filepath.Join(copies, string(n)), c.data(n))
 	}
 	c.superviseAll()
 	close(g.open)
@@ -103,45 +107,4 @@ func (c *cluster) data(id topology.NodeID) string {
 		c.t.Fatal(err)
 	}
 	return n.DataDir
-}
-
-// loseRecords cuts the last records of a log, as far as no snapshot proves that they were there, and returns how many.
-func loseRecords(t *testing.T, dir string, n int) (lost int) {
-	t.Helper()
-	report, err := wal.Verify(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	newest := wal.Index(0)
-	for _, s := range report.Snapshots {
-		newest = max(newest, s.At)
-	}
-	var tail []wal.DumpRecord
-	last := report.Segments[len(report.Segments)-1].File
-	if err := wal.Dump(dir, func(r wal.DumpRecord) error {
-		if r.File == last && r.Index > newest {
-			r.Data = nil
-			tail = append(tail, r)
-		}
-		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if n = min(n, len(tail)); n == 0 {
-		return 0
-	}
-	if err := os.Truncate(filepath.Join(dir, last), tail[len(tail)-n].Offset); err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
-
-func copyTree(t *testing.T, from, to string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(to), 0o750); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
 }

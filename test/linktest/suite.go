@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +62,17 @@ func (s Subject) Run(t *testing.T) {
 			w.restart(w.source)
 		}
 		w.exchange(100)
+	})
+	t.Run("what is between them changes frames", func(t *testing.T) {
+		w := s.both(t)
+		w.damage = 60
+		w.add(2000)
+		w.until("most have arrived", func() bool { return w.sink.taken() > 1500 })
+		w.damage = 0
+		w.exchange(100)
+		if w.sink.damaged < 10 {
+			t.Errorf("only %d damaged frames came through: this test shows nothing", w.sink.damaged)
+		}
 	})
 	t.Run("heartbeats are heard", func(t *testing.T) {
 		w := s.both(t)
@@ -122,6 +134,7 @@ type world struct {
 	source, sink *end
 	r            *rand.Rand
 	due          [2]int // frames that wait for room in the window of each link (R9)
+	damage       int    // one frame in so many changes on its way, or goes astray (R18); 0: none
 }
 
 // end is what a node's loop and log would be.
@@ -135,6 +148,7 @@ type end struct {
 	order     error        // the first frame that was not the next
 	before    link.Seq
 	beat      []byte
+	damaged   int // frames dropped because they were not intact (R18)
 }
 
 func (s Subject) both(t *testing.T) *world {
@@ -187,7 +201,7 @@ commit = "1MiB"
 	w.source, w.sink = w.end("source-1"), w.end("sink-1")
 	for _, edge := range []string{facts, reference} {
 		w.source.senders = append(w.source.senders, w.sender(edge))
-		w.sink.receivers = append(w.sink.receivers, link.NewReceiver(edge, "source-1"))
+		w.sink.receivers = append(w.sink.receivers, link.NewReceiver(linkOf(edge)))
 	}
 	t.Cleanup(func() { w.stop(w.source); w.stop(w.sink) })
 	return w
@@ -205,8 +219,16 @@ func (w *world) end(id topology.NodeID) *end {
 	return e
 }
 
+// linkOf names a link; all receivers of the reference edge share an outbox.
+func linkOf(edge string) link.Link {
+	if edge == reference {
+		return link.Link{Edge: edge, From: "source-1"}
+	}
+	return link.Link{Edge: edge, From: "source-1", To: "sink-1"}
+}
+
 func (w *world) sender(edge string) *link.Sender {
-	return link.NewSender(edge, "source-1", w.source.id, int(w.topo.Limits.Window), "sink-1")
+	return link.NewSender(linkOf(edge), w.source.id, int(w.topo.Limits.Window), "sink-1")
 }
 
 func (w *world) start(e *end) {
@@ -233,17 +255,17 @@ func (w *world) restart(e *end) {
 	w.stop(e)
 	for i, r := range e.receivers {
 		h := r.Hwm()
-		e.receivers[i] = link.NewReceiver(h.Edge, h.From)
+		e.receivers[i] = link.NewReceiver(r.Link)
 		e.receivers[i].Restore(h)
 	}
 	e.id.Incarnation++
 	e.id.Life = link.Life(w.r.Uint64() | 1)
 	for i, s := range e.senders {
 		p := s.Progress()
-		again := link.NewSender(s.Edge(), e.node.ID, e.id, int(w.topo.Limits.Window), s.Peers()...)
+		again := link.NewSender(s.Link, e.id, int(w.topo.Limits.Window), s.Peers()...)
 		again.Restore(p)
 		for _, f := range e.kept {
-			if f.Edge == s.Edge() {
+			if f.Edge == s.Edge {
 				if err := again.Reload(f, 0); err != nil {
 					w.t.Fatal(err)
 				}
@@ -299,14 +321,18 @@ func (w *world) exchange(n int) {
 	})
 }
 
-// until lets both nodes work until ok. The patience is for a hang, and no measure.
+// until lets both nodes work until ok. It gives up when no frame has been taken for a minute, so a slow machine is no failure.
 func (w *world) until(what string, ok func() bool) {
 	w.t.Helper()
+	taken := w.taken()
 	for end := time.Now().Add(time.Minute); !ok(); {
+		if now := w.taken(); now != taken {
+			taken, end = now, time.Now().Add(time.Minute)
+		}
 		if time.Now().After(end) {
 			var state []string
 			for i, s := range w.source.senders {
-				state = append(state, fmt.Sprintf("%s: %d given out, %d taken, %d to come", s.Edge(), s.Last(), w.sink.receivers[i].Hwm().Seq, w.due[i]))
+				state = append(state, fmt.Sprintf("%s: %d given out, %d taken, %d to come", s.Edge, s.Last(), w.sink.receivers[i].Hwm().Seq, w.due[i]))
 			}
 			w.t.Fatalf("not true: %s; %s", what, strings.Join(state, "; "))
 		}
@@ -361,7 +387,7 @@ func (w *world) step(e *end) {
 		if h, ok := s.Hello(to, now, link.DefaultPace.Hello); ok {
 			frames = append(frames, h)
 		}
-		if s.Edge() == reference {
+		if s.Edge == reference {
 			w.send(e, s, "", frames)
 			continue
 		}
@@ -373,9 +399,46 @@ func (w *world) send(e *end, s *link.Sender, to link.NodeID, frames []link.Frame
 	if len(frames) == 0 {
 		return
 	}
-	if n := e.tr.Send(s.Edge(), to, frames); n < len(frames) {
+	if n := e.tr.Send(s.Edge, to, w.spoilt(frames)); n < len(frames) {
 		s.Unsend(s.Peers()[0], frames[n].Seq)
 	}
+}
+
+// spoilt is what becomes of frames on a disk that forgets bits, or behind a proxy that mixes links up: some have another bit, another's
+// content, another number, or the name of another link. Each is a message that the transport carries like any other.
+func (w *world) spoilt(frames []link.Frame) []link.Frame {
+	if w.damage == 0 {
+		return frames
+	}
+	out := slices.Clone(frames)
+	for i := range out {
+		f := &out[i]
+		if w.r.IntN(w.damage) > 0 || len(f.Payload) == 0 {
+			continue
+		}
+		switch w.r.IntN(5) {
+		case 0:
+			f.Payload = bytes.Clone(f.Payload)
+			f.Payload[w.r.IntN(len(f.Payload))] ^= 1 << w.r.IntN(8)
+		case 1:
+			f.Payload = bytes.Clone(out[w.r.IntN(len(out))].Payload)
+			f.Payload = append(f.Payload, 1)
+		case 2:
+			if f.Kind != link.Hello {
+				f.Seq++
+			}
+			f.Life++
+		case 3:
+			f.ID.LogID[w.r.IntN(16)] ^= 1 << w.r.IntN(8)
+		case 4:
+			other := facts
+			if f.Edge == facts {
+				other = reference
+			}
+			f.Edge = other
+		}
+	}
+	return out
 }
 
 func (e *end) event(ev link.Event, now time.Time) {
@@ -392,13 +455,13 @@ func (e *end) event(ev link.Event, now time.Time) {
 		}
 	case ev.Connected && ev.Incoming:
 		for _, r := range e.receivers {
-			if r.Edge() == ev.Edge {
+			if r.Edge == ev.Edge {
 				r.Reconnected()
 			}
 		}
 	case ev.Connected:
 		for _, s := range e.senders {
-			if s.Edge() == ev.Edge {
+			if s.Edge == ev.Edge {
 				s.Connected(ev.Node)
 			}
 		}
@@ -409,8 +472,13 @@ func (e *end) event(ev link.Event, now time.Time) {
 
 func (e *end) frame(f *link.Frame) {
 	for _, r := range e.receivers {
-		if r.Edge() != f.Edge || r.From() != f.From {
+		if r.Edge != f.Edge || r.From != f.From {
 			continue
+		}
+		if !r.Intact(f) {
+			r.Dropped(link.Damaged, f.ID)
+			e.damaged++
+			return
 		}
 		if f.Kind == link.Hello {
 			if g, err := link.DecodeHello(f.Payload); err == nil && g.To == e.node.ID {
@@ -427,4 +495,12 @@ func (e *end) frame(f *link.Frame) {
 			e.order = fmt.Errorf("frame %d of %s came as number %d", n, f.Edge, f.Seq)
 		}
 	}
+}
+
+// taken is how many frames the sink has taken on all links.
+func (w *world) taken() (all link.Seq) {
+	for _, r := range w.sink.receivers {
+		all += r.Hwm().Seq
+	}
+	return all
 }

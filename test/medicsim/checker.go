@@ -19,6 +19,7 @@ type checker struct {
 	sleeps     sleeps     // M6
 	isolation  isolation  // M7
 	journals   journals   // M8
+	loops      loops      // N9
 }
 
 // facts is what several rules ask for.
@@ -51,7 +52,7 @@ func newChecker(w *world) checker {
 	return checker{
 		f, leadership{f}, elections{f}, generation{f, map[hostGeneration]core.Term{}}, fences{f, map[string]core.Generation{}},
 		restarts{f, map[core.EntryID]*process{}}, sleeps{f}, isolation{f},
-		journals{f, map[core.EntryID]core.Entry{}, map[core.NodeID]int{}},
+		journals{f, map[core.EntryID]core.Entry{}, map[core.NodeID]int{}}, loops{f},
 	}
 }
 
@@ -68,6 +69,7 @@ func (c *checker) given(p *process, o core.Order) {
 		return
 	}
 	c.generation.given(p, o)
+	c.loops.given(p, o)
 	c.sleeps.given(p, o)
 	c.isolation.given(p, o)
 	c.orders[key(o)] = given{c.w.At, p.waking.silence(o.Target)}
@@ -97,6 +99,7 @@ func (c *checker) carriedOut(p *process, o core.Order) {
 func (c *checker) writes(p *process, e core.Entry) {
 	if !c.journals.writes(p, e) && e.Term == p.t.disk.term && e.Leader == p.t.ID {
 		c.restarts.writes(p, e)
+		c.loops.writes(e)
 	}
 }
 

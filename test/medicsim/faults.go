@@ -25,6 +25,10 @@ type faults struct {
 	restore                              float64       // of deaths of medics: an older copy of the directory comes back
 	fenceRestores, clocks                time.Duration // mean time between two fences that were restored, two clocks that jump
 	absurd                               float64       // of messages: they say a number that cannot be
+	busy, hangs                          time.Duration // mean time between two loops that are busy for 5 to 25 s, that hang
+	immune                               float64       // of loops that hang: their process does not end itself
+	slowRecovery, hangAtStart            float64       // of starts
+	aim                                  aim
 }
 
 func newFaults(w *world) faults {
@@ -69,6 +73,15 @@ func newFaults(w *world) faults {
 	rare(0.15, func() { f.fenceRestores = later.Between(2*time.Second, 6*time.Second) })
 	rare(0.3, func() { f.clocks = later.Between(time.Second, 4*time.Second) })
 	rare(0.15, func() { f.absurd = eventqueue.OneOf(later, 0.002, 0.02) })
+	if w.Plain {
+		return f
+	}
+	rare(0.2, func() { f.busy = later.Between(500*time.Millisecond, 4*time.Second) })
+	rare(0.1, func() {
+		f.hangs, f.immune = later.Between(2*time.Second, 8*time.Second), eventqueue.OneOf(later, 0, 0.3)
+	})
+	rare(0.1, func() { f.slowRecovery = eventqueue.OneOf(later, 0.2, 1) })
+	rare(0.05, func() { f.hangAtStart = 0.2 })
 	return f
 }
 
@@ -84,7 +97,7 @@ func (f *faults) networkIsUnreliable() bool {
 
 // medicsAreFine: nothing happens to a medic, its disk or its network.
 func (f *faults) medicsAreFine() bool {
-	return f.networkIsFine() && f.slowDisk+f.crash == 0 && f.medicKills+f.medicStops+f.sleep == 0 && f.stall+f.wipe+f.restore+f.absurd == 0 && f.fenceRestores == 0 && !f.killAllButOne
+	return f.networkIsFine() && f.slowDisk+f.crash == 0 && f.medicKills+f.medicStops+f.sleep == 0 && f.stall+f.wipe+f.restore+f.absurd == 0 && f.fenceRestores == 0 && !f.killAllButOne && f.aim == noAim
 }
 
 func (f *faults) inject(w *world) {
@@ -97,9 +110,12 @@ func (f *faults) inject(w *world) {
 	w.again(f.cuts, w.cutOff)
 	w.again(f.fenceRestores, w.restoreFence)
 	w.again(f.clocks, w.jumpClock)
+	w.again(f.busy, w.keepBusy)
+	w.again(f.hangs, w.hang)
 	if f.killAllButOne {
 		w.After(w.Between(2*time.Second, f.end), w.killAllButOne)
 	}
+	w.injectAimed()
 	w.After(f.end, w.heal)
 }
 
@@ -123,6 +139,9 @@ func (w *world) any(medic bool) *target {
 	}
 }
 
+// maxCrashes is how many starts in a row crash at most, once the faults have stopped.
+const maxCrashes = 5
+
 func (w *world) kill(t *target) {
 	if t.p == nil {
 		return
@@ -130,7 +149,7 @@ func (w *world) kill(t *target) {
 	w.report.Injected["kill"]++
 	w.report.Kills++
 	if !t.medic && w.Chance(w.faults.loops) {
-		t.crashLoop = 1 + w.Rand.IntN(5)
+		t.crashLoop = 1 + w.Rand.IntN(maxCrashes)
 	}
 	t.p.die("is killed by a fault")
 }
@@ -182,9 +201,11 @@ func (w *world) heal() {
 	w.checker.fine, w.checker.elected = f.networkIsFine(), f.medicsAreFine()
 	f.drop, f.repeat, f.slow, f.slowDisk, f.slowStart, f.crash, f.wrongHints, f.stall = 0, 0, 0, 0, 0, 0, 0, 0
 	f.wipe, f.lateSigns, f.slowFence, f.restore, f.absurd = 0, 0, 0, 0, 0
+	f.slowRecovery, f.hangAtStart = 0, 0
 	clear(w.blocked)
 	for _, t := range w.order {
 		w.rejoin(t)
+		t.crashLoop = min(t.crashLoop, maxCrashes)
 	}
 	clear(w.cut)
 	w.help()
@@ -221,6 +242,8 @@ func (w *world) help() {
 			t.start(t.host.started[t.ID])
 		} else if t.p.stopped {
 			t.p.resume()
+		} else if t.p.overdue() {
+			t.p.die("is killed from outside: its loop hangs")
 		}
 	}
 	w.After(3*time.Second, w.help)

@@ -35,7 +35,7 @@ func (c *restarts) writes(p *process, e core.Entry) {
 	case last.Kind == 0:
 	case e.Kind == core.Recovered && e.Incarnation <= last.Incarnation && !c.livedAfter(e.Node, e.Incarnation, c.spoke(e, last)) && c.comparable(e, last):
 		c.w.fail("M5", "%s takes a late sign of incarnation %d of %s for that of a new one", p.t.ID, e.Incarnation, e.Node)
-	case e.Kind == core.Suspected && e.InARow <= last.InARow && e.At.Sub(last.At) < time.Minute && !c.healthySince(e.Node, last.At):
+	case e.Kind == core.Suspected && e.InARow <= last.InARow && e.At.Sub(last.At) < time.Minute && !c.healthySince(p, e.Node, last.At):
 		c.w.fail("M5", "%s takes failure %d in a row of %s for the %dth: %v incarnation %d at %v after %v incarnation %d at %v",
 			p.t.ID, last.InARow+1, e.Node, e.InARow, e.EntryID, e.Incarnation, e.At, last.EntryID, last.Incarnation, last.At)
 	}
@@ -70,12 +70,17 @@ func (c *restarts) comparable(back, missed core.Entry) bool {
 	})
 }
 
-// healthySince: some incarnation has lasted long enough to end a row of failures, or may have seemed to where signs of life can be late.
-func (c *restarts) healthySince(who core.NodeID, at time.Time) bool {
+// healthySince: some incarnation has lasted long enough to end a row of failures, or may have seemed to where signs of life can be late. A leader
+// that was stopped for less than a heartbeat takes the last sign when it goes on, and does not know that it slept.
+func (c *restarts) healthySince(leader *process, who core.NodeID, at time.Time) bool {
+	napped := leader.fitSince-leader.slept <= heartbeat
 	return slices.ContainsFunc(c.w.targets[who].past, func(p *process) bool {
 		until := p.died
-		if until == 0 {
+		switch {
+		case until == 0:
 			until = c.w.At
+		case napped && leader.slept <= until+latency:
+			until = max(until, leader.fitSince)
 		}
 		return c.w.moment(until).After(at) && until-p.speaks >= backoff.Healthy-latency // the last sign was on the way for that much longer than the first
 	}) || !c.w.fine

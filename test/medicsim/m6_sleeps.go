@@ -15,7 +15,7 @@ func (c *sleeps) given(p *process, o core.Order) {
 		c.w.fail("M6", "%s orders a restart of %s (ended: %v), which it heard %v of its own waking time ago", p.t.ID, o.Target, o.Ended, silence)
 	}
 	// A medic that hears somebody again gives everybody one timeout.
-	if since := c.w.At - p.backSince; !o.Ended && c.works(o.Target) && p.backSince > 0 && since < suspectAfter && p.waking.quiet(p.t.ID) < since {
+	if since := c.w.At - p.backSince; !o.Ended && c.works(o.Target) && p.backSince > 0 && since < suspectAfter && p.waking.quiet() < since {
 		c.w.fail("M6", "%s orders a restart of %s, which works, %v after it was cut off", p.t.ID, o.Target, since)
 	}
 }

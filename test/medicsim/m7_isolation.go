@@ -13,8 +13,9 @@ type isolation struct{ *facts }
 
 func (c *isolation) given(p *process, o core.Order) {
 	// A medic that hears nobody at all is cut off as far as it can know, and leaves the target to the others for a while.
-	quiet := p.waking.quiet(p.t.ID)
-	if c.w.targets[o.Target].healthy() && !o.Ended && quiet > 3*heartbeat+2*tickEvery && quiet < suspectAfter+cutOff {
+	// It may count a silence from the tick before the last sign, and a tick may come late.
+	quiet := p.waking.quiet()
+	if c.w.targets[o.Target].healthy() && !o.Ended && quiet > 3*heartbeat+2*tickEvery && quiet < suspectAfter+cutOff-2*tickEvery {
 		c.w.fail("M7", "%s orders a restart of %s, though it has heard nobody at all for %v", p.t.ID, o.Target, quiet)
 	}
 }
@@ -30,15 +31,16 @@ func (c *isolation) carriedOut(p *process, o core.Order) {
 // miss the medic that was cut off, and to restart it, where nothing else is wrong with the network.
 //
 // It must have had the time to hear it. A medic that is cut off within the first heartbeats of its life looks unstarted to its peers: they
-// leave it the timeout that every start gets, and the silence that a host is told of is no shorter than its age. And a hint that is wrong
-// makes an order one that never kills.
+// leave it the timeout that every start gets, and the silence that a host is told of is no shorter than its age. A medic that heard nobody
+// itself meanwhile took itself for isolated, and gave everybody a timeout when it heard somebody again. And a hint that is wrong makes an
+// order one that never kills.
 func (c *isolation) helped(p *process, since time.Duration) bool {
 	const acquainted = 3 * heartbeat
 	if c.w.unreliable || c.w.misledByHints || since-p.speaks < acquainted {
 		return false
 	}
 	return slices.ContainsFunc(c.w.order, func(t *target) bool {
-		return t.medic && t.p != p && c.works(t.ID) && t.p.fitSince < since-acquainted && t.p.waking.quiet(t.ID) < suspectAfter && (c.w.reach || t.host == p.t.host) &&
-			t.disk.term.Leader == t.ID && c.durable[t.disk.term.Gen] < since+2*suspectAfter
+		return t.medic && t.p != p && c.works(t.ID) && t.p.fitSince < since-acquainted && t.p.waking.quiet() < suspectAfter &&
+			t.p.waking.rejoined < since && (c.w.reach || t.host == p.t.host) && t.disk.term.Leader == t.ID && c.durable[t.disk.term.Gen] < since+2*suspectAfter
 	})
 }

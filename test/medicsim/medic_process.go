@@ -11,16 +11,18 @@ import (
 // wakingTime counts a medic's own time, in which it was not stopped, and when in that time it heard whom: by it the checkers tell whether a
 // suspicion was the medic's own fault (M6).
 type wakingTime struct {
-	w      *world
-	asleep time.Duration
-	last   map[core.NodeID]time.Duration
-	newest map[core.NodeID]int // the process that was heard
-	first  map[int]time.Time   // when a process was heard first
-	pids   map[core.NodeID]int
+	w        *world
+	asleep   time.Duration
+	last     map[core.NodeID]time.Duration // the medic itself is not in it
+	doubtful time.Duration                 // the last sign of a life before that may have been believed
+	rejoined time.Duration                 // by the world's time: when somebody was heard after nobody had been for long
+	newest   map[core.NodeID]*process      // the process that was heard
+	first    map[int]time.Time             // when a process was heard first
+	pids     map[core.NodeID]int
 }
 
 func newAwake(w *world) wakingTime {
-	return wakingTime{w: w, last: map[core.NodeID]time.Duration{}, newest: map[core.NodeID]int{}, first: map[int]time.Time{}, pids: map[core.NodeID]int{}}
+	return wakingTime{w: w, last: map[core.NodeID]time.Duration{}, newest: map[core.NodeID]*process{}, first: map[int]time.Time{}, pids: map[core.NodeID]int{}}
 }
 
 func (a *wakingTime) now() time.Duration { return a.w.At - a.asleep }
@@ -39,13 +41,21 @@ func (a *wakingTime) slept(d time.Duration) {
 	}
 }
 
-// heard notes a sign of life. What comes from a process before one that was heard is none.
+// heard notes a sign of life. What comes from a process before one that was heard is none. But once the later process has fallen silent, a
+// medic cannot know which of two logs is the later one, and to hear either is to hear somebody.
 func (a *wakingTime) heard(from *process) {
 	if _, before := a.first[from.id.PID]; !before {
 		a.first[from.id.PID] = a.w.Now()
 	}
-	if who := from.t.ID; from.id.PID >= a.newest[who] {
-		a.newest[who], a.last[who] = from.id.PID, a.now()
+	if a.quiet() >= suspectAfter/2 {
+		a.rejoined = a.w.At
+	}
+	who := from.t.ID
+	switch newest := a.newest[who]; {
+	case newest == nil || from.id.PID >= newest.id.PID:
+		a.newest[who], a.last[who] = from, a.now()
+	case from.id.LogID != newest.id.LogID && a.silence(who) >= suspectAfter/2:
+		a.doubtful = a.now()
 	}
 }
 
@@ -59,12 +69,10 @@ func (a *wakingTime) knew(p *process, by time.Time) bool {
 func (a *wakingTime) silence(who core.NodeID) time.Duration { return a.now() - a.last[who] }
 
 // quiet is how long nobody was heard.
-func (a *wakingTime) quiet(self core.NodeID) time.Duration {
-	last := time.Duration(0)
-	for who, at := range a.last {
-		if who != self {
-			last = max(last, at)
-		}
+func (a *wakingTime) quiet() time.Duration {
+	last := a.doubtful
+	for _, at := range a.last {
+		last = max(last, at)
 	}
 	return a.now() - last
 }
@@ -86,7 +94,9 @@ func (p *process) beginMedic() {
 	}
 	p.waking = newAwake(w)
 	for _, x := range w.order {
-		p.waking.last[x.ID] = p.waking.now()
+		if x != t {
+			p.waking.last[x.ID] = p.waking.now()
+		}
 	}
 	s := core.State{Term: t.disk.term, Journal: slices.Clone(t.disk.entries)}
 	for _, name := range reach {
@@ -113,6 +123,7 @@ func (p *process) pump() {
 		if w.Chance(w.faults.slowDisk) {
 			delay = w.Between(0, 600*time.Millisecond)
 		}
+		delay = max(delay, p.suspects(records))
 		if w.Chance(w.faults.crash) {
 			p.crash()
 			return
@@ -143,6 +154,16 @@ func (p *process) pump() {
 			w.After(w.Between(0, 5*time.Second), p.resume)
 		}
 	}
+}
+
+// suspects tells the aimed faults of what a leader begins to store.
+func (p *process) suspects(records []core.Record) (storing time.Duration) {
+	for _, r := range records {
+		if do := p.t.w.suspected; do != nil && r.Entry != nil && r.Entry.Kind == core.Suspected && r.Entry.Leader == p.t.ID {
+			storing = max(storing, do(p, *r.Entry))
+		}
+	}
+	return storing
 }
 
 // crash ends a medic in the middle of storing: nobody knows whether it is on the disk.

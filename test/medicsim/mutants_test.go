@@ -9,13 +9,8 @@ import (
 
 var (
 	update = flag.Bool("update", false, "write the table of mutants into docs/medics.md")
-	table  = mutants.Table{Package: "./test/medicsim", Doc: "docs/medics.md", Mutants: bugs()}
+	table  = mutants.Table{Package: "./test/medicsim", Doc: "docs/medics.md", Seeds: 20_000, Mutants: bugs()}
 )
-
-var rare = mutants.Table{Package: table.Package, Mutants: rareBugs()}
-
-func TestRareMutants(t *testing.T)               { rare.Run(t) }
-func TestRareMutants_TextsAreThere(t *testing.T) { rare.TextsAreThere(t) }
 
 func TestMutants(t *testing.T)                { table.Run(t) }
 func TestMutants_TextsAreThere(t *testing.T)  { table.TextsAreThere(t) }

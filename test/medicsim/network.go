@@ -62,7 +62,8 @@ func (w *world) rejoin(t *target) {
 	}
 	delete(w.cut, t.ID)
 	t.p.fitSince = w.At
-	if w.At-since >= suspectAfter {
+	// A medic that slept for most of that time does not know that it was cut off. What it knows may differ by a tick that came late.
+	if w.At-since >= suspectAfter && t.p.core != nil && t.p.waking.quiet() >= suspectAfter/2+heartbeat {
 		t.p.backSince = w.At
 	}
 	w.tracef("%s has the network again", t.ID)

@@ -44,12 +44,13 @@ type process struct {
 	missed    []func() // while it is stopped
 	slept     time.Duration
 	fitSince  time.Duration // since when it works, and has a network
-	backSince time.Duration // when it was put back into the network; 0: it never was
+	backSince time.Duration // when it was put back into the network after it had heard nobody for long; 0: it never was
 
 	core     *core.Core   // of a medic
 	lastBeat core.Message // its last heartbeat
 	storing  []core.Record
 	waking   wakingTime
+	loop     loop // of a node
 }
 
 // host outlives everything on it.
@@ -62,7 +63,9 @@ type host struct {
 	restored time.Duration // when it got one of them back
 }
 
-func (t *target) healthy() bool { return t.p != nil && !t.p.stopped && t.w.At >= t.p.speaks }
+func (t *target) healthy() bool {
+	return t.p != nil && !t.p.stopped && t.w.At >= t.p.speaks && !t.p.overdue() && (!t.medic || t.p.core != nil) // one that crashes at its start has none
+}
 
 func (p *process) recovering() bool { return p.t.w.At < p.ready }
 
@@ -86,6 +89,9 @@ func (t *target) start(s core.Started) {
 	}
 	p.fitSince = speaks
 	p.ready = speaks + w.Between(0, 300*time.Millisecond)
+	if !t.medic {
+		p.startLoop()
+	}
 	t.p = p
 	t.past = append(t.past, p)
 	delete(w.cut, t.ID) // who starts it puts it back into the network
@@ -164,6 +170,7 @@ func (p *process) resume() {
 	p.stopped, p.fitSince = false, w.At
 	w.tracef("%s goes on", p.t.ID)
 	p.waking.slept(w.At - p.slept)
+	p.wakeLoop(w.At - p.slept)
 	missed := p.missed
 	p.missed = nil
 	if w.Chance(0.5) { // what it notices first depends on the system
@@ -186,6 +193,9 @@ func (p *process) begin() {
 // beat is a node's heartbeat.
 func (p *process) beat() {
 	w := p.t.w
+	if p.look(); !p.alive() {
+		return
+	}
 	p.sign()
 	w.After(heartbeat+w.Between(-heartbeat/10, heartbeat/10), func() { p.run(p.beat) })
 }
@@ -194,13 +204,15 @@ func (p *process) beat() {
 func (p *process) sign() {
 	w := p.t.w
 	for _, m := range w.medics {
-		recovering := p.recovering()
 		switch {
 		case m.ID == p.t.ID:
 		case !p.t.medic:
+			s := p.says()
 			w.send(p.t.ID, m.ID, func(to *process) {
-				to.waking.heard(p)
-				to.core.HeardNode(p.t.ID, p.id, recovering, w.Now())
+				if s.MarkAge < 2*stuckAfter {
+					to.waking.heard(p)
+				}
+				to.core.HeardNode(p.t.ID, s, w.Now())
 				to.pump()
 			})
 		case p.lastBeat.Kind == core.Beat:

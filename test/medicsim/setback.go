@@ -39,8 +39,12 @@ func (t *target) restore() {
 // restoreFence gives a host back what it had seen some time ago, or nothing.
 func (w *world) restoreFence() {
 	h := eventqueue.OneOf(w.Queue, w.hosts...)
-	h.fence = eventqueue.OneOf(w.Queue, append(h.older, core.Fence{})...)
-	h.restored = w.At
+	w.giveFence(h, eventqueue.OneOf(w.Queue, append(h.older, core.Fence{})...))
+}
+
+// giveFence puts something that a host had seen before in the place of what it has seen.
+func (w *world) giveFence(h *host, f core.Fence) {
+	h.fence, h.restored = f, w.At
 	w.report.Injected["fence restored"]++
 	w.tracef("%s gets an older fence: %v", h.name, h.fence.Term)
 	w.checker.fences.restored(h)

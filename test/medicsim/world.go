@@ -9,13 +9,16 @@ import (
 	"time"
 
 	"posta.dev/posta/internal/simulator/eventqueue"
+	"posta.dev/posta/internal/simulator/violation"
 	"posta.dev/posta/medic/core"
 )
 
 // Options say what to simulate.
 type Options struct {
-	Seed  uint64
-	Trace io.Writer // nil for none
+	Seed    uint64
+	Plain   bool      // no loop of a node is busy or hangs, and none recovers slowly: seeds from before N9 tell the stories that they told
+	Unaimed bool      // no faults are aimed: seeds from before there were aims tell the stories that they told
+	Trace   io.Writer // nil for none
 }
 
 // Report is what a run came to.
@@ -32,19 +35,8 @@ type Report struct {
 	Injected    map[string]int
 }
 
-// Violation is a rule that did not hold.
-type Violation struct {
-	Seed uint64
-	At   time.Duration
-	Rule string // "M3", or "panic": what the core asserts names its rule itself
-	What string
-}
-
-func (v *Violation) Error() string {
-	return fmt.Sprintf("seed %d, after %v: %s: %s\nsee it again: go test ./test/medicsim -run TestSeeds -seed=%d -seeds=1 -v", v.Seed, v.At, v.Rule, v.What, v.Seed)
-}
-
 const (
+	inPackage    = "./test/medicsim"
 	heartbeat    = 100 * time.Millisecond
 	suspectAfter = 800 * time.Millisecond
 	hinted       = 2 * heartbeat    // the silence of somebody whose process was seen to end
@@ -76,12 +68,13 @@ type world struct {
 	blocked       map[[2]core.NodeID]bool
 	cut           map[core.NodeID]time.Duration // medics without a network, since when
 	checker       checker
+	suspected     func(*process, core.Entry) (storing time.Duration) // is told of a suspicion that a leader begins to store, and says how long that takes, 0 for as long as ever; nil for nobody
 	report        Report
 	pids          int
 	wellSince     time.Duration // since when all is well; 0: it is not
 }
 
-// Run simulates one seed. The error is a *Violation if a rule did not hold.
+// Run simulates one seed. The error is a *violation.Violation if a rule did not hold.
 func Run(o Options) (report Report, err error) {
 	w := &world{
 		Options: o, Queue: eventqueue.New(o.Seed, 0xed1c), targets: map[core.NodeID]*target{}, blocked: map[[2]core.NodeID]bool{}, cut: map[core.NodeID]time.Duration{},
@@ -90,13 +83,14 @@ func Run(o Options) (report Report, err error) {
 	w.checker = newChecker(w)
 	defer func() {
 		if p := recover(); p != nil {
-			err = &Violation{w.Seed, w.At, "panic", fmt.Sprintf("%v\n%s", p, debug.Stack())}
+			err = violation.New(inPackage, w.Seed, w.At, fmt.Sprintf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
 	w.begin()
 	for w.err == nil && !w.finished() {
 		if w.At > w.faults.end+healTime || w.Events > maxEvents {
-			w.fail("M7", "not everything came back\n%s", w.diagnosis())
+			rule, what := w.missing()
+			w.fail(rule, "%s\n%s", what, w.diagnosis())
 			break
 		}
 		w.Next()()
@@ -123,6 +117,7 @@ func (w *world) begin() {
 		w.add(fmt.Sprintf("medic-%d", i+1), i, true)
 	}
 	w.faults = newFaults(w)
+	w.faults.takeAim(w)
 	w.fine, w.unreliable = w.faults.networkIsFine(), w.faults.networkIsUnreliable()
 	w.misledByHints, w.lateSigns = w.faults.wrongHints > 0, w.faults.lateSigns > 0
 	w.report.Layout = fmt.Sprintf("%d hosts, %d nodes, %d medics, reach all %v, hints %v", len(w.hosts), len(w.nodes), len(w.medics), w.reach, w.hints)
@@ -159,7 +154,7 @@ func (w *world) host(name string) *host {
 func (w *world) check() {
 	w.checker.fences.keepUp()
 	switch {
-	case w.At <= w.faults.end || !w.allWell():
+	case w.At <= w.faults.end || !w.well():
 		if w.wellSince > 0 {
 			w.fail("M5", "all was well since %v, and now it is not\n%s", w.wellSince, w.diagnosis())
 		}
@@ -171,38 +166,55 @@ func (w *world) check() {
 
 func (w *world) finished() bool { return w.wellSince > 0 && w.At > w.wellSince+calmTime }
 
-// allWell: everybody lives, one leads, all know the same.
-func (w *world) allWell() bool {
+// well: everybody lives, one leads, all know the same.
+func (w *world) well() bool {
+	rule, _ := w.missing()
+	return rule == ""
+}
+
+// missing is what keeps all from being well, and the rule that asks for it; "" if nothing does.
+func (w *world) missing() (rule, what string) {
 	leaders := 0
-	var first *target
+	var medics []*target
 	for _, t := range w.order {
+		if t.p != nil && (t.p.loop.hangs || t.p.overdue()) {
+			return "N9", "the loop of " + string(t.ID) + " hangs"
+		}
 		if !t.healthy() || !t.medic && t.p.recovering() {
-			return false
+			return "M7", "not everything came back"
 		}
 		if !t.medic {
 			continue
 		}
-		if first == nil {
-			first = t
-		}
+		medics = append(medics, t)
 		if _, leads := t.p.core.Term(); leads {
 			leaders++
 		}
-		if t.disk.term != first.disk.term || !slices.Equal(t.p.core.Journal(), first.p.core.Journal()) {
-			return false
+	}
+	switch {
+	case leaders == 0:
+		return "M2", "nobody leads"
+	case leaders > 1:
+		return "M3", fmt.Sprintf("%d medics lead", leaders)
+	}
+	first := medics[0]
+	for _, t := range medics {
+		switch {
+		case t.disk.term != first.disk.term:
+			return "M3", "not all have stored the same term"
+		case !slices.Equal(t.p.core.Journal(), first.p.core.Journal()):
+			return "M8", "not all have the same journal"
 		}
 	}
-	for _, i := range core.Incidents(first.p.core.Journal()) {
-		if i.Open {
-			return false
-		}
+	if slices.ContainsFunc(core.Incidents(first.p.core.Journal()), func(i core.Incident) bool { return i.Open }) {
+		return "M8", "an incident stays open"
 	}
-	return leaders == 1
+	return "", ""
 }
 
 func (w *world) fail(rule, format string, args ...any) {
 	if w.err == nil {
-		w.err = &Violation{w.Seed, w.At, rule, fmt.Sprintf(format, args...)}
+		w.err = violation.New(inPackage, w.Seed, w.At, rule+": "+fmt.Sprintf(format, args...))
 		w.tracef("VIOLATION %v", w.err)
 	}
 }

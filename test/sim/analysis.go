@@ -26,7 +26,7 @@ const (
 const (
 	tableMembers = iota // reference rows by group, from the first joiner alone
 	tableTotals         // rows, and their exact sum, by group
-	tablePeaks          // the largest key by group
+	tablePeaks          // the largest key by group, twice: so a row that a frame can carry makes one that none can
 	tableKeys           // group of each fact, and how long its key is: a bag
 	tableSizes          // how long the keys are, by group
 )
@@ -41,12 +41,17 @@ const (
 	poisonReduce = "reduce"
 )
 
-func newAnalysis() *analyses.Analysis {
+// poisonPanic is what they panic with.
+const poisonPanic = "this row is poison"
+
+func newAnalysis(w *world) *analyses.Analysis {
 	return &analyses.Analysis{
 		Name: "simulated", About: "sums by group",
 		Params: []analyses.Param{
 			{Name: "at_least", Default: "-1e300", About: "smaller values do not count", Check: checkNumber},
 			{Name: "explode", Default: "no", About: "where to panic"},
+			{Name: "members", Default: "0", About: "how many reference rows there are"},
+			{Name: "rows", Default: "0", About: "how many facts count"},
 		},
 		Streams: []analyses.Stream{
 			{
@@ -57,7 +62,7 @@ func newAnalysis() *analyses.Analysis {
 			{
 				Name: "facts", Files: "*/facts.csv",
 				Columns: []analyses.Column{{Name: "key"}, {Name: "value"}},
-				Schema:  []batch.FieldSpec{{Name: "key", Kind: batch.Dict}, {Name: "value", Kind: batch.Float}},
+				Schema:  []batch.FieldSpec{{Name: "key", Kind: batch.Dict}, {Name: "value", Kind: batch.Float}, {Name: "again", Kind: batch.Text}},
 			},
 		},
 		Tables: []fold.Spec{
@@ -78,9 +83,15 @@ func newAnalysis() *analyses.Analysis {
 		ReferenceLater: true,
 		NewJoiner: func(args analyses.Args, r analyses.Replica) (analyses.Joiner, error) {
 			least, err := strconv.ParseFloat(args[0], 64)
-			return &tally{first: r.Index == 0, least: least, groups: map[string]member{}, members: map[string]int64{}, totals: fold.NewTable(&totalsSpec)}, err
+			all, _ := strconv.Atoi(args[2])
+			return &tally{w: w, all: all, first: r.Index == 0, least: least, groups: map[string]member{}, members: map[string]int64{}, totals: fold.NewTable(&totalsSpec)}, err
 		},
-		Reduce: reduce,
+		Reduce: func(args analyses.Args, query int, tables []*fold.Table, emit func(row ...any)) error {
+			if query == tableTotals {
+				w.counts(args[3], tables[0])
+			}
+			return reduce(args, query, tables, emit)
+		},
 	}
 }
 
@@ -110,7 +121,7 @@ func newParser(_ analyses.Args, stream int, _ analyses.File, b *batch.Builder) (
 	}
 	return func(f [][]byte) error {
 		if string(f[1]) == poisonParse {
-			panic("this row is poison")
+			panic(poisonPanic)
 		}
 		v, err := strconv.ParseFloat(string(f[1]), 64)
 		if err != nil {
@@ -118,6 +129,7 @@ func newParser(_ analyses.Args, stream int, _ analyses.File, b *batch.Builder) (
 		}
 		b.Dict(0).Append(f[0])
 		b.Float(1).Append(v)
+		b.Text(2).Append(f[0]) // a batch may be twice as large as its rows (R15)
 		return nil
 	}, nil
 }
@@ -135,6 +147,10 @@ func (m member) before(o member) bool {
 }
 
 type tally struct {
+	w       *world
+	all     int  // reference rows that there are
+	seen    int  // of them
+	ended   bool // they have ended
 	first   bool
 	least   float64
 	groups  map[string]member
@@ -153,8 +169,9 @@ func (j *tally) Reference(_ int, b *batch.Batch, pos analyses.Position) error {
 	for i := range b.Rows() {
 		key := string(b.Texts(0).At(i))
 		if key == poisonJoin {
-			panic("this row is poison")
+			panic(poisonPanic)
 		}
+		j.seen++
 		m := member{string(b.Texts(1).At(i)), pos.File.Name, pos.Line, i}
 		if old, ok := j.groups[key]; !ok || old.before(m) {
 			j.groups[key] = m
@@ -167,11 +184,17 @@ func (j *tally) Reference(_ int, b *batch.Batch, pos analyses.Position) error {
 }
 
 func (j *tally) Facts(_ int, b *batch.Batch, _ analyses.Position) error {
+	if !j.ended {
+		j.w.fail("R11: a joiner takes facts, and its analysis has not heard that the reference data has ended")
+	}
+	if j.seen < j.all && j.w.mayCount() {
+		j.w.fail("R11: a joiner takes facts when it has %d of %d reference rows", j.seen, j.all)
+	}
 	keys, values := b.Dicts(0), b.Floats(1)
 	for i := range b.Rows() {
 		key := keys.At(i)
 		if string(key) == poisonJoin {
-			panic("this row is poison")
+			panic(poisonPanic)
 		}
 		v := values.At(i)
 		if v < j.least {
@@ -184,13 +207,16 @@ func (j *tally) Facts(_ int, b *batch.Batch, _ analyses.Position) error {
 		row := j.totals.Row(j.totals.Key().String(group))
 		j.totals.AddSum(row, 0, 1)
 		j.totals.AddFloat(row, 1, v)
-		j.totals.PutMaxText(row, 2, key)
+		j.totals.PutMaxText(row, 2, append(bytes.Clone(key), key...))
 		j.keys = append(j.keys, keySize{group, int64(len(key))})
 	}
 	return nil
 }
 
-func (j *tally) End(int) error { return nil }
+func (j *tally) End(stream int) error {
+	j.ended = j.ended || stream == streamGroups
+	return nil
+}
 
 func (j *tally) Flush(tables []*fold.Table) error {
 	for _, group := range slices.Sorted(maps.Keys(j.members)) { // in order, so that a seed makes the same bytes each time
@@ -220,6 +246,26 @@ func (j *tally) Flush(tables []*fold.Table) error {
 	return nil
 }
 
+// counts checks, when the reducer computes, that it has all facts (R12), and none of them twice (R5). The answer would be wrong, too, but
+// nobody would know what made it so.
+func (w *world) counts(want string, totals *fold.Table) {
+	rows, all := int64(0), int64(0)
+	for _, row := range totals.Sorted(nil) {
+		rows += totals.Sum(row, 0)
+	}
+	all, _ = strconv.ParseInt(want, 10, 64)
+	switch {
+	case !w.mayCount() || rows == all:
+	case rows < all:
+		w.fail("R12: a reducer computes when it has %d of %d facts", rows, all)
+	default:
+		w.fail("R5: a reducer has %d facts of %d", rows, all)
+	}
+}
+
+// mayCount reports whether rows that nodes hold must be those of one upload: no disk was lost, and nobody uses the id of another.
+func (w *world) mayCount() bool { return w.losses == 0 && !w.faults.rivals }
+
 func reduce(args analyses.Args, query int, tables []*fold.Table, emit func(row ...any)) error {
 	t := tables[0]
 	for _, row := range t.Sorted(nil) {
@@ -229,7 +275,7 @@ func reduce(args analyses.Args, query int, tables []*fold.Table, emit func(row .
 			emit(group, t.Sum(row, 0))
 		case tableTotals:
 			if args[1] == poisonReduce {
-				panic("the reducer is told to")
+				panic(poisonPanic)
 			}
 			n := t.Sum(row, 0)
 			emit(group, n, t.Exact(row, 1).Value(), t.Exact(row, 1).Mean(n))

@@ -1,65 +1,68 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"posta.dev/posta/client/core"
 	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
-// client is one client with one session: it opens at every input in order, sends the reference streams over its lanes,
-// ends them, sends the facts, ends them, asks for the results, closes. It says everything again until it is answered.
+// client is one client with one session: the real one, package client/core, over simulated connections. What is drawn here is its data, when
+// it begins and how patient it is, and what goes wrong with it. It compares its answer with the oracle's, and its end with the faults.
 type client struct {
-	w       *world
-	n       int
-	id      session.ID
-	token   session.Token
-	rival   *client // of the same id with another token (R17)
-	upload  *upload
-	want    answer
-	inputs  []*node
-	outputs []*node
-	lanes   []*lane
-	pieces  []piece // of the stream that is being sent
-	working int     // lanes, or ends, that are not through with it
-	sent    bool    // all streams have ended
-	ended   string  // the last stream whose end every input has acknowledged
-	doing   string
+	w         *world
+	n         int
+	id        session.ID
+	who       security.Identity // as its connections prove it
+	token     session.Token
+	claimants []string // others who have said something of the session as if it were theirs
+	rival     *client  // of the same id with another token (R17)
+	former    *client  // that this one goes on for: it was started again
+	heir      *client  // that was started in place of this one
+	upload    *upload
+	want      answer
+	entries   []*node
+	inputs    []*node
+	outputs   []*node
 
-	out   int // which output is asked
-	after uint64
-	got   answer
-	past  []pastRequest // for repeating old requests
-	begun bool
-	began time.Duration
-	gone  bool // it has vanished
+	session *core.Session
+	conns   []*conn
+	alarm   time.Duration // when the session is told the time; 0 if that is not planned
+	task    int           // of tasks: which one is under way
+	pieces  [2][]piece    // of each stream, that no lane has
+	cut     [2]bool       // whether there were any yet
+	got     answer
+	taking  bool          // rows are on their way into got
+	past    []pastRequest // for repeating old requests
+	speech  *speech
+	asked   string // the last request
+	began   time.Duration
 
-	admitted bool // an input has opened the session for it
-	cancels  bool
-	over     bool
-	verdict  string // how it ended: empty for the right answer, else the code of a failure
-}
+	rewired  bool // the topology has changed since it began
+	takeover bool // it takes the session over from the former one
+	asleep   bool // its process does nothing
+	missed   []func(time.Time)
 
-// lane carries one chunk at a time to one input.
-type lane struct {
-	id    uint32
-	input int
-	seq   uint64
-	acked uint64 // the last chunk that the input has acknowledged
-}
-
-type pastRequest struct {
-	to   *node
-	body []byte
+	begun   bool
+	sent    bool // all streams have ended
+	ending  bool // the end of the last stream was said
+	gone    bool // it has vanished
+	cancels bool
+	over    bool
+	dead    bool   // its process has ended
+	verdict string // how it ended: empty for the right answer, else the code of a failure
 }
 
 func newClient(w *world) *client {
-	c := &client{w: w, n: len(w.clients), upload: newUpload(w), doing: "waits"}
+	c := &client{w: w, n: len(w.clients), who: w.faults.runner(), upload: newUpload(w), got: answer{}}
 	for i := range c.id {
 		c.id[i] = byte(w.Rand.IntN(256))
 	}
@@ -68,10 +71,7 @@ func newClient(w *world) *client {
 	}
 	c.want = c.upload.oracle()
 	c.inputs, c.outputs = w.nodesHolding(topology.Input), w.nodesHolding(topology.Output)
-	c.out = w.Rand.IntN(len(c.outputs))
-	for i := range 1 + w.Rand.IntN(4) {
-		c.lanes = append(c.lanes, &lane{id: uint32(i), input: w.Rand.IntN(len(c.inputs))})
-	}
+	c.speech = newSpeech(c)
 	return c
 }
 
@@ -87,213 +87,65 @@ func (c *client) String() string { return fmt.Sprintf("%d (session %s)", c.n, c.
 func (c *client) begin() {
 	w := c.w
 	c.begun, c.began = true, w.At
+	c.inputs, c.outputs = w.nodesHolding(topology.Input), w.nodesHolding(topology.Output)
+	if c.former != nil {
+		c.began = c.former.began // as far as the session goes
+	}
 	w.tracef("client %s begins, poison %q", c, c.upload.poison)
 	if w.Chance(w.faults.vanish) {
 		w.After(w.Between(0, 6*time.Second), c.vanish)
 	} else if w.Chance(w.faults.cancel) {
 		w.After(w.Between(0, 6*time.Second), c.cancel)
+	} else if w.faults.again && c.rival == nil && c.former == nil && w.Chance(0.5) {
+		w.After(w.Between(0, 6*time.Second), c.sleep)
 	}
-	c.open(0)
-}
-
-// request is what all requests have in common.
-func (c *client) request(t protocol.RequestType) protocol.Request {
-	return protocol.Request{Type: t, Session: c.id, Token: c.token}
-}
-
-func (c *client) encoded(t protocol.RequestType) []byte {
-	q := c.request(t)
-	return q.Append(nil)
-}
-
-func (c *client) open(i int) {
-	if i == len(c.inputs) {
-		c.stream(0)
-		return
+	c.rewired = c.former != nil && c.former.rewired
+	if w.faults.meddling {
+		c.meddle()
 	}
-	q := c.request(protocol.Open)
-	q.Analysis, q.Params = "simulated", c.upload.params
-	c.doing = fmt.Sprintf("opens at %s", c.inputs[i].id)
-	c.ask(c.inputs[i], q, func(r protocol.Reply) {
-		switch {
-		case r.Type == protocol.Opened && r.State == session.Running:
-			c.admitted = true
-			c.keepAliveAt(c.inputs[i]) // from now on: the next input may be away for long
-			c.open(i + 1)
-		case r.Err.Code == protocol.ErrBusy:
-			c.pause(r.Err.RetryAfter, func() { c.open(i) })
-		default:
-			c.refused(c.inputs[i], r)
-		}
-	})
-}
-
-// keepAliveAt pings an input for as long as the session lives.
-func (c *client) keepAliveAt(in *node) {
-	c.pause(c.w.Between(clientTimeout/8, clientTimeout/4), func() {
-		c.ask(in, c.ping(in), func(r protocol.Reply) {
-			forgotten := r.Err.Code == protocol.ErrUnknownSession || r.Err.Code == protocol.ErrExpired || r.Err.Code == protocol.ErrClosed
-			switch {
-			case r.Type == protocol.OK && r.State != session.Failed, c.sent && forgotten:
-				c.keepAliveAt(in)
-			default:
-				c.refused(in, r)
-			}
-		})
-	})
-}
-
-// ping says what an input has acknowledged (R14).
-func (c *client) ping(in *node) protocol.Request {
-	q := c.request(protocol.Ping)
-	q.Stream = c.ended
-	for _, l := range c.lanes {
-		if c.inputs[l.input] == in && l.acked > 0 {
-			q.Lanes = append(q.Lanes, protocol.LaneSeq{Lane: l.id, Seq: l.acked})
-		}
+	var entries []string
+	for range 1 + w.Rand.IntN(2) {
+		n := eventqueue.OneOf(w.Queue, slices.Concat(c.inputs, c.outputs)...)
+		c.entries, entries = append(c.entries, n), append(entries, string(n.id))
 	}
-	return q
+	c.session = core.New(core.Config{
+		Entries: entries, Analysis: "simulated", Params: c.upload.params, Session: c.id, Token: c.token, Reopens: c.former != nil && !c.takeover, Takeover: c.takeover,
+		Lanes: 1 + w.Rand.IntN(4), Timeout: w.Between(300*time.Millisecond, 2*time.Second), GiveUpAfter: -1, Rand: w.Rand,
+	}, w.Now())
+	c.event(c.session.Discover)
+	c.plansIntruders()
 }
 
-func (c *client) stream(stream int) {
-	if stream == len(c.upload.files) {
-		c.sent = true
-		c.got = answer{}
-		c.results()
-		return
-	}
-	c.pieces = c.upload.pieces(c.w, stream)
-	c.working = len(c.lanes)
-	c.doing = fmt.Sprintf("sends stream %d", stream)
-	for _, l := range c.lanes {
-		c.carry(stream, l)
+// ended is how the session's last task ended.
+func (c *client) ended(err error) {
+	var refused *protocol.Error
+	switch {
+	case err == nil:
+		c.checkAnswer()
+		c.finish("", "")
+	case errors.As(err, &refused):
+		c.finish(refused.Code, err.Error())
+	case errors.Is(err, core.ErrInterrupted):
+		c.finish(codeInterrupted, err.Error())
+	default:
+		c.finish(clientsOwn, err.Error())
 	}
 }
 
-var streamNames = [...]string{"groups", "facts"}
-
-func (c *client) carry(stream int, l *lane) {
-	if len(c.pieces) == 0 {
-		if c.working--; c.working == 0 {
-			c.end(stream)
-		}
-		return
-	}
-	p := c.pieces[0]
-	c.pieces = c.pieces[1:]
-	l.seq++
-	q := c.request(protocol.Chunk)
-	q.Stream, q.Lane, q.Seq = streamNames[stream], l.id, l.seq
-	q.File, q.Line, q.Header, q.Data = p.file.name, p.line, []byte(p.file.header), p.data
-	in := c.inputs[l.input]
-	c.ask(in, q, func(r protocol.Reply) {
-		switch {
-		case r.Type == protocol.OK && r.Lane == q.Lane && r.Seq == q.Seq:
-			l.acked = q.Seq
-			c.pause(c.w.Between(0, c.w.faults.think), func() { c.carry(stream, l) })
-		case r.Err.Code == protocol.ErrBusy:
-			c.pause(r.Err.RetryAfter, func() {
-				l.seq--
-				c.pieces = append(c.pieces, p)
-				c.carry(stream, l)
-			})
-		default:
-			c.refused(in, r)
-		}
-	})
-}
-
-func (c *client) end(stream int) {
-	c.doing = fmt.Sprintf("ends stream %d", stream)
-	c.working = len(c.inputs)
-	for i, in := range c.inputs {
-		q := c.request(protocol.End)
-		q.Stream = streamNames[stream]
-		for _, l := range c.lanes {
-			if l.input == i && l.seq > 0 {
-				q.Lanes = append(q.Lanes, protocol.LaneSeq{Lane: l.id, Seq: l.seq})
-			}
-		}
-		c.ask(in, q, func(r protocol.Reply) {
-			if r.Type != protocol.OK {
-				c.refused(in, r)
-				return
-			}
-			if c.working--; c.working == 0 {
-				c.ended = streamNames[stream]
-				c.stream(stream + 1)
-			}
-		})
-	}
-}
-
-// results asks one output, and goes on with the next when it is silent or knows nothing.
-func (c *client) results() {
-	out := c.outputs[c.out]
-	q := c.request(protocol.Results)
-	q.After, q.Wait = c.after, eventqueue.OneOf(c.w.Queue, 0, 300*time.Millisecond)
-	c.doing = fmt.Sprintf("asks %s for results after part %d", out.id, q.After)
-	c.askOnce(out, q, q.Wait+time.Second, func(r *protocol.Reply) {
-		switch {
-		case r == nil:
-			c.nextOutput()
-			c.results()
-		case r.Type == protocol.Parts && r.State == session.Failed:
-			c.finish(protocol.ErrFailed, r.Reason)
-		case r.Type == protocol.Parts:
-			c.take(r)
-		case r.Err.Code == protocol.ErrUnknownSession:
-			c.nextOutput()
-			c.ask(c.inputs[0], c.ping(c.inputs[0]), func(p protocol.Reply) {
-				if p.Type != protocol.OK {
-					c.refused(c.inputs[0], p)
-					return
-				}
-				c.pause(100*time.Millisecond, c.results)
-			})
-		default:
-			c.refused(out, *r)
-		}
-	})
-}
-
-func (c *client) nextOutput() {
-	c.out = (c.out + 1) % len(c.outputs)
-	c.after, c.got = 0, answer{}
-}
-
-func (c *client) take(r *protocol.Reply) {
-	for i := range r.Parts {
-		if p := &r.Parts[i]; p.N == c.after+1 {
-			c.after = p.N
-			c.got.add(p)
-		} else {
-			c.w.fail("client %s gets part %d after %d from %s", c, p.N, c.after, c.outputs[c.out].id)
-		}
-	}
-	if !r.Complete {
-		c.pause(c.w.Between(0, 200*time.Millisecond), c.results)
-		return
-	}
+func (c *client) checkAnswer() {
 	if diff := c.got.differs(c.want); diff != "" {
-		c.w.fail("D1: client %s gets a wrong answer from %s: %s", c, c.outputs[c.out].id, diff)
+		rule := "D1"
+		if c.rival != nil || c.former != nil || c.heir != nil {
+			rule = "R17"
+		}
+		c.w.fail("%s: client %s gets a wrong answer: %s", rule, c, diff)
+	}
+	if limit := c.w.layout.memory; limit > 0 && c.upload.members > limit {
+		c.w.fail("R16: client %s gets an answer although its %d reference rows do not fit into %d bytes", c, c.upload.members, limit)
 	}
 	if c.upload.poison != "" {
 		c.w.fail("N6: client %s gets an answer although its rows are poison", c)
 	}
-	c.finish("", "")
-}
-
-// refused is an answer that ends the session.
-func (c *client) refused(from *node, r protocol.Reply) {
-	code, reason := r.Err.Code, r.Err.Message
-	if r.Type != protocol.Refused {
-		code, reason = protocol.ErrFailed, fmt.Sprintf("%+v", r)
-	}
-	if code == protocol.ErrExpired && !c.gone {
-		reason += " (said by " + string(from.id) + ")"
-	}
-	c.finish(code, reason)
 }
 
 // finish ends the session for this client, and checks that it may end this way.
@@ -305,39 +157,96 @@ func (c *client) finish(code protocol.Code, reason string) {
 	c.w.tracef("client %s is over: %s %s", c, code, reason)
 	c.w.mix('E', byte(c.n), byte(len(code)))
 	if code != "" && !c.permitted(code, reason) {
-		rule := ""
-		if c.rival != nil {
-			rule = "R17: "
-		}
-		c.w.fail("%sclient %s ends with %s, and no fault permits it: %s", rule, c, code, reason)
-	}
-	if code == "" && !c.w.Chance(0.2) || code != "" && c.w.Chance(0.5) {
-		for _, n := range slices.Concat(c.inputs, c.outputs) {
-			c.post(n, c.encoded(protocol.Close), func(protocol.Reply) {})
-		}
+		c.w.fail("%s: client %s ends with %s, and no fault permits it: %s", c.broken(code, reason), c, code, reason)
 	}
 }
+
+// anyCancels reports whether any client of the session was cancelled.
+func (c *client) anyCancels() bool {
+	for _, x := range []*client{c, c.rival, c.former, c.heir} {
+		if x != nil && x.cancels {
+			return true
+		}
+	}
+	return false
+}
+
+// clientsOwn is the code of an error that no node has answered: the client's session takes what it heard for nonsense.
+const clientsOwn protocol.Code = "client"
 
 // permitted says whether a fault that was injected allows such an end.
 func (c *client) permitted(code protocol.Code, reason string) bool {
 	switch {
-	case (c.cancels || c.rival != nil && c.rival.cancels) && (code == protocol.ErrCancelled || code == protocol.ErrFailed && strings.Contains(reason, "was cancelled")):
+	case code == clientsOwn:
+		return false
+	case c.anyCancels() && (code == protocol.ErrCancelled || code == protocol.ErrFailed && strings.Contains(reason, "was cancelled")):
 		return true
 	case c.mayHaveLost():
 		return reason != ""
-	case c.rival != nil && c.rivalPermits(code):
+	case c.rival != nil && c.rivalPermits(code), c.againPermits(code, reason), c.rewiredPermits(code, reason):
 		return true
-	case c.upload.poison != "" && code == protocol.ErrFailed:
-		return c.saysWhere(reason)
+	case c.upload.poison != "" && code == protocol.ErrFailed && c.saysWhere(reason):
+		return true
+	case code == protocol.ErrFailed && strings.Contains(reason, "limits.frame"):
+		c.w.report.Counters["too large"]++
+		// A row may be twice as large in a table as it is as text.
+		return 2*c.upload.large+rowHead > c.w.layout.frame && says(reason, "stream ", "limits.frame")
+	case code == protocol.ErrTooLarge:
+		return c.upload.large+rowHead > c.w.layout.frame
+	case code == protocol.ErrFailed && strings.Contains(reason, "R16: "):
+		c.w.report.Counters["too much memory"]++
+		return c.w.layout.memory > 0 && c.upload.referenceBytes() > c.w.layout.memory && says(reason, "stream ", "limits.memory")
 	}
 	return false
+}
+
+// rowHead is more than what a frame with one row has beside its text.
+const rowHead = 1200
+
+// says reports whether all words are in a reason.
+func says(reason string, words ...string) bool {
+	for _, word := range words {
+		if !strings.Contains(reason, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// broken is the rule that does not hold when a session ends in a way that nothing permits.
+func (c *client) broken(code protocol.Code, reason string) string {
+	switch {
+	case code == clientsOwn && says(reason, "rows are missing"):
+		return "D1"
+	case code == clientsOwn:
+		return "N10"
+	case c.intruded(code, reason):
+		return "S5"
+	case c.rival != nil, c.former != nil, c.heir != nil:
+		return "R17"
+	case c.w.faults.meddling && (code == protocol.ErrCancelled || code == protocol.ErrClosed || says(reason, "was cancelled")):
+		return "R17" // a stranger has done it
+	case code == protocol.ErrExpired, says(reason, "was silent"):
+		return "M6" // silence was counted that was not the client's
+	case says(reason, "limits.frame"), code == protocol.ErrTooLarge:
+		return "R15"
+	case says(reason, "R16: "):
+		return "R16"
+	case says(reason, "does not have"), code == protocol.ErrUnknownSession:
+		return "R3" // an input has said what it had not stored
+	case says(reason, "lost its data"), says(reason, "has no open before it"), says(reason, "opened here"):
+		return "R8"
+	case c.upload.poison != "", says(reason, "panic"):
+		return "N6"
+	}
+	return "R13"
 }
 
 // rivalPermits says whether the other client of the id allows such an end: this one came too late, and hears how the other's session
 // stands (R17). The one that was admitted hears nothing of the other.
 func (c *client) rivalPermits(code protocol.Code) bool {
 	r := c.rival
-	if !r.begun || c.admitted {
+	if !r.begun || len(c.speech.opened) > 0 {
 		return false
 	}
 	if r.mayHaveLost() {
@@ -347,7 +256,7 @@ func (c *client) rivalPermits(code protocol.Code) bool {
 	case protocol.ErrInUse:
 		return true
 	case protocol.ErrFinished:
-		return r.sent || r.doing == "ends stream 1" // its end was heard, and the answer is still under way
+		return r.sent || r.ending // its end was heard, and the answer is still under way
 	case protocol.ErrClosed:
 		return r.over
 	case protocol.ErrCancelled:
@@ -380,21 +289,19 @@ func (c *client) saysWhere(reason string) bool {
 	case poisonReduce:
 		words = append(words, "reducer", "query totals")
 	}
-	for _, word := range words {
-		if !strings.Contains(reason, word) {
-			return false
-		}
-	}
-	return true
+	return says(reason, words...)
 }
 
 // vanish: the client's process dies. What it had opened must go away by itself.
 func (c *client) vanish() {
-	if !c.over {
+	if !c.over && c.heir == nil { // who has an heir already only sleeps
 		c.w.injected("vanish")
 		c.gone = true
-		c.over, c.verdict = true, "vanished"
-		c.w.tracef("client %s vanishes while it %s", c, c.doing)
+		c.over, c.dead, c.verdict = true, true, "vanished"
+		c.w.tracef("client %s vanishes after it said %s", c, c.asked)
+		if c.w.faults.again && c.rival == nil && c.former == nil && c.heir == nil {
+			c.startAgain()
+		}
 	}
 }
 
@@ -407,14 +314,5 @@ func (c *client) cancel() {
 	c.cancels = true
 	at := eventqueue.OneOf(c.w.Queue, slices.Concat(c.inputs, c.outputs)...)
 	c.w.tracef("client %s cancels at %s", c, at.id)
-	c.post(at, (&protocol.Request{Type: protocol.Cancel, Session: c.id, Force: true}).Append(nil), func(protocol.Reply) {})
-}
-
-// pause goes on later, if the session is not over.
-func (c *client) pause(d time.Duration, then func()) {
-	c.w.After(d, func() {
-		if !c.over {
-			then()
-		}
-	})
+	c.w.postAs(c.canceller(), at, (&protocol.Request{Type: protocol.Cancel, Session: c.id, Force: true}).Append(nil), nil)
 }

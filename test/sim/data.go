@@ -9,15 +9,19 @@ import (
 	"strconv"
 	"strings"
 
+	"posta.dev/posta/client/core"
 	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/protocol"
 )
 
 // upload is what one client sends, and what the right answer to it is.
 type upload struct {
-	params map[string]string
-	files  [2][]file // by stream
-	poison string    // what makes the analysis panic, empty if nothing does
+	params  map[string]string
+	files   [2][]file // by stream
+	poison  string    // what makes the analysis panic, empty if nothing does
+	room    int       // for records in a request: limits.frame without what a chunk has beside them (R15)
+	large   int       // of the largest row
+	members int       // reference rows
 }
 
 type file struct {
@@ -49,9 +53,14 @@ func newUpload(w *world) *upload {
 		u.files[streamGroups] = append(u.files[streamGroups], groupFile(w, t, 1+w.Rand.IntN(40), keys, groups, pad))
 		u.files[streamFacts] = append(u.files[streamFacts], factFile(w, t, w.Rand.IntN(250), keys, pad))
 	}
+	u.room = w.layout.frame - requestHead
+	for range w.faults.largeRows {
+		u.enlarge(w)
+	}
 	if w.faults.poison && w.Chance(0.5) {
 		u.poisonWith(w, eventqueue.OneOf(w.Queue, poisonParse, poisonJoin, poisonReduce))
 	}
+	u.count()
 	return u
 }
 
@@ -110,6 +119,52 @@ func (u *upload) poisonWith(w *world, what string) {
 	f.rows = slices.Insert(f.rows, w.Rand.IntN(len(f.rows)+1), row)
 }
 
+// count tells the analysis how many rows it is to see, so that a joiner and a reducer that go on too early are noticed there and then.
+func (u *upload) count() {
+	members, facts := 0, 0
+	for _, row := range u.oracle()["members"] {
+		members += number(row)
+	}
+	for _, row := range u.oracle()["totals"] {
+		facts += number(row)
+	}
+	u.members = members
+	u.params["members"], u.params["rows"] = strconv.Itoa(members), strconv.Itoa(facts)
+}
+
+// number is the second word of a row.
+func number(row string) int {
+	n, _ := strconv.Atoi(strings.Fields(row)[1])
+	return n
+}
+
+// referenceBytes is more than what a joiner counts of the upload's reference data: each chunk of it may be a batch of its own, and has names
+// beside the rows.
+func (u *upload) referenceBytes() (n int) {
+	for _, f := range u.files[streamGroups] {
+		n += length(f.rows) + 300*len(f.rows)
+	}
+	return n
+}
+
+// requestHead is what a client keeps free in a request for what is beside the records.
+const requestHead = 250
+
+// enlarge adds a row that is about as large as limits.frame: at times no request can carry it, at times no batch.
+func (u *upload) enlarge(w *world) {
+	w.injected("large row")
+	stream := w.Rand.IntN(2)
+	f := &u.files[stream][w.Rand.IntN(len(u.files[stream]))]
+	rest := ",1.5"
+	if stream == streamGroups {
+		rest = ",g1"
+	}
+	size := u.room + requestHead - 20 - len(rest) - w.Rand.IntN(eventqueue.OneOf(w.Queue, 1, 300, 2000, w.layout.frame/2))
+	row := "large" + strings.Repeat("z", size-len("large")) + rest
+	f.rows = slices.Insert(f.rows, w.Rand.IntN(len(f.rows)+1), row)
+	u.large = max(u.large, len(row))
+}
+
 // pieces cuts the files of a stream into chunks and mixes them, since lanes pull them in no fixed order.
 func (u *upload) pieces(w *world, stream int) []piece {
 	var all []piece
@@ -118,6 +173,9 @@ func (u *upload) pieces(w *world, stream int) []piece {
 		f := &u.files[stream][i]
 		for at := 0; at < len(f.rows); {
 			n := min(1+w.Rand.IntN(most), len(f.rows)-at)
+			for n > 1 && length(f.rows[at:at+n]) > u.room {
+				n--
+			}
 			data := strings.Join(f.rows[at:at+n], "\n") + "\n"
 			all = append(all, piece{f, uint64(at + 2), []byte(data)})
 			at += n
@@ -127,6 +185,14 @@ func (u *upload) pieces(w *world, stream int) []piece {
 		w.Rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	}
 	return all
+}
+
+// length is that of rows with their line ends.
+func length(rows []string) (n int) {
+	for _, r := range rows {
+		n += len(r) + 1
+	}
+	return n
 }
 
 // answer is what a client found, or should have found: each query's rows as text, and the rejected rows.
@@ -174,7 +240,7 @@ func (u *upload) oracle() answer {
 			}
 			sums[group].Add(sums[group], new(big.Rat).SetFloat64(v))
 			counts[group]++
-			peaks[group] = max(peaks[group], key)
+			peaks[group] = max(peaks[group], key+key)
 			out["keys"] = append(out["keys"], fmt.Sprintf("%s %d", group, len(key)))
 			sizes[group][len(key)]++
 		}
@@ -204,9 +270,7 @@ func byGroupAndNumber(a, b string) int {
 	if c := strings.Compare(x[0], y[0]); c != 0 {
 		return c
 	}
-	n, _ := strconv.Atoi(x[1])
-	m, _ := strconv.Atoi(y[1])
-	return cmp.Compare(n, m)
+	return cmp.Compare(number(a), number(b))
 }
 
 // rejects are the rows of a stream that nobody could parse (N7).
@@ -232,8 +296,11 @@ func (r *rejects) text(stream string) []string {
 // floatText shows every bit; minus nothing and nothing are one sum.
 func floatText(v float64) string { return strconv.FormatFloat(v+0, 'x', -1, 64) }
 
-// add adds a part of an answer as it comes from an output.
-func (a answer) add(p *protocol.Part) {
+// streamNames are the analysis's streams, by their index.
+var streamNames = [...]string{streamGroups: "groups", streamFacts: "facts"}
+
+// add adds rows of an answer.
+func (a answer) add(p *core.Rows) {
 	for row := range p.Rows.All() {
 		var cells []string
 		for _, c := range row {

@@ -1,4 +1,4 @@
-// Package sim runs the real cores of a whole cluster over a simulated network, simulated disks and a simulated clock, and
+// Package sim runs the real shells and cores of a whole cluster over a simulated network, simulated disks and a simulated clock, and
 // does to them what the world does: it drops, repeats, delays and cuts, it crashes nodes between any two steps, loses what
 // was not synced, fills disks, wipes them, stops processes and lets them go on. docs/simulation.md tells it at length.
 //
@@ -6,9 +6,9 @@
 //
 //	world     everything of one run: clock, queue of events, the one source of chance, nodes, wires, clients
 //	seed      decides everything; the same seed is the same run, event by event
-//	node      a core and its roles, driven as the shell of package nodes drives them, and a disk that survives it
+//	node      a shell with its core and roles, run as the loop of package nodes runs it, and a disk that survives it
 //	wire      one direction of one link: first in, first out, with an end that may be cut off
-//	client    a small machine that speaks the client protocol, and compares its answer with the oracle's
+//	client    a session as package client runs it (client/core), over simulated connections; its answer is compared with the oracle's
 //	checker   knows what is durable at every node, and checks everything that leaves one (R2, R3, R5)
 //
 // The main loop takes the next event, lets it happen, and stops at the first violated rule:

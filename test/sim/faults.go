@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"posta.dev/posta/internal/simulator/eventqueue"
@@ -18,16 +19,29 @@ type faults struct {
 	old    float64 // of requests: an older one again
 	crash  float64 // at each point where a step may be cut off
 
-	crashes, breaks, partitions, stops, fulls time.Duration // mean time between two; 0 for none
-	wipes                                     int
-	setBacks                                  int  // disks that come back in a former state (R14)
-	noHeartbeats                              bool // nobody hears a heartbeat in the first phase
+	crashes, breaks, partitions, stops, terms, fulls time.Duration // mean time between two; 0 for none
+	wipes                                            int
+	strikes                                          []strike // set-backs at chosen moments
+	rewirings                                        int      // changes of the topology
+	setBacks                                         int      // disks that come back in a former state (R14)
+	noHeartbeats                                     bool     // nobody hears a heartbeat in the first phase
 
 	badSnapshot   float64
-	snapshotEvery int // records
+	snapshotEvery int64 // bytes of log
 	poison        bool
-	rivals        bool // each session's id is used by two clients
-	longKeys      bool // no fault: keys so long that payloads are large enough to be used again by the sockets
+	clockJumps    time.Duration // mean time between two jumps of the wall clock of some machine (M10); 0 for none
+	rivals        bool          // each session's id is used by two clients
+	slowBatch     float64       // of steps that have something to work on: it takes long (N9)
+	largeRows     int           // rows about as large as limits.frame that an upload has (R15)
+	atTheEnds     *rand.Rand    // limits are at the ends of their ranges, and this draws which; nil if not
+	again         bool          // clients vanish or sleep, and are started once more under their id
+	owners        *rand.Rand    // of clients that have names and roles, and of those that ask for what is not theirs (S5); nil if all are one
+	dozes         bool          // with again: they do so as soon as an input has admitted them, when there is most to take over
+	meddling      bool          // strangers cancel and close the sessions of others
+	aimed         *rand.Rand    // of faults that wait for their moment, which it decides; nil if there are none
+	aim           aim           // which they are
+	longKeys      bool          // no fault: keys so long that payloads are large enough to be used again by the sockets
+	fullQueues    *rand.Rand    // of transports that do not take all frames, which it decides; nil if they do
 	vanish        float64
 	cancel        float64
 	think         time.Duration // of clients between two chunks
@@ -36,7 +50,7 @@ type faults struct {
 func newFaults(w *world) faults {
 	f := faults{
 		end:           w.Between(3*time.Second, 15*time.Second),
-		snapshotEvery: eventqueue.OneOf(w.Queue, 3, 10, 40, 1<<30),
+		snapshotEvery: eventqueue.OneOf[int64](w.Queue, 1<<10, 4<<10, 32<<10, 1<<40),
 		think:         eventqueue.OneOf(w.Queue, 0, 10*time.Millisecond, 100*time.Millisecond),
 	}
 	f.longKeys = w.Seed%8 == 3 // not drawn, so that the other seeds stay the runs they were
@@ -44,8 +58,12 @@ func newFaults(w *world) faults {
 	if w.Seed%4 == 2 {
 		f.setBacks = 1 + int(w.Seed/4%4) // not drawn, either
 	}
+	f.drawKinds(w)
+	f.drawRewirings(w)
+	f.drawStrikes(w)
+	f.drawAim(w)
 	if w.Chance(0.06) {
-		return f // nothing goes wrong
+		return f // nothing else goes wrong
 	}
 	often := func(p float64, set func()) {
 		if w.Chance(p) {
@@ -63,6 +81,7 @@ func newFaults(w *world) faults {
 	often(0.4, func() { f.breaks = every(50*time.Millisecond, time.Second) })
 	often(0.3, func() { f.partitions = every(500*time.Millisecond, 4*time.Second) })
 	often(0.3, func() { f.stops = every(time.Second, 5*time.Second) })
+	often(0.3, func() { f.terms = every(time.Second, 5*time.Second) })
 	often(0.2, func() { f.fulls = every(time.Second, 5*time.Second) })
 	often(0.2, func() { f.wipes = 1 + w.Rand.IntN(3) })
 	often(0.15, func() { f.noHeartbeats = true })
@@ -74,13 +93,13 @@ func newFaults(w *world) faults {
 }
 
 func (f *faults) String() string {
-	text := fmt.Sprintf("until %v, snapshot every %d records, clients think %v", f.end.Round(time.Millisecond), f.snapshotEvery, f.think)
+	text := fmt.Sprintf("until %v, snapshot every %d bytes, clients think %v", f.end.Round(time.Millisecond), f.snapshotEvery, f.think)
 	for _, p := range []struct {
 		name string
 		p    float64
 	}{
 		{"drop", f.drop}, {"repeat", f.repeat}, {"slow", f.slow}, {"ghost", f.ghost}, {"old", f.old}, {"crash", f.crash},
-		{"bad snapshot", f.badSnapshot}, {"vanish", f.vanish}, {"cancel", f.cancel}, {"wipes", float64(f.wipes)}, {"set back", float64(f.setBacks)},
+		{"bad snapshot", f.badSnapshot}, {"vanish", f.vanish}, {"cancel", f.cancel}, {"wipes", float64(f.wipes)}, {"set back", float64(f.setBacks)}, {"topologies", float64(f.rewirings)}, {"directed set-backs", float64(len(f.strikes))}, {"slow batch", f.slowBatch},
 	} {
 		if p.p > 0 {
 			text += fmt.Sprintf(", %s %v", p.name, p.p)
@@ -89,10 +108,31 @@ func (f *faults) String() string {
 	for _, t := range []struct {
 		name string
 		t    time.Duration
-	}{{"crashes", f.crashes}, {"breaks", f.breaks}, {"partitions", f.partitions}, {"stops", f.stops}, {"full disks", f.fulls}} {
+	}{{"crashes", f.crashes}, {"breaks", f.breaks}, {"partitions", f.partitions}, {"stops", f.stops}, {"drains", f.terms}, {"full disks", f.fulls}, {"clock jumps", f.clockJumps}} {
 		if t.t > 0 {
 			text += fmt.Sprintf(", %s every %v", t.name, t.t.Round(time.Millisecond))
 		}
+	}
+	if f.largeRows > 0 {
+		text += fmt.Sprintf(", %d large rows", f.largeRows)
+	}
+	if f.atTheEnds != nil {
+		text += ", limits at the ends"
+	}
+	if f.owners != nil {
+		text += ", owners"
+	}
+	if f.again {
+		text += ", clients started again"
+		if f.dozes {
+			text += " and dozing"
+		}
+	}
+	if f.meddling {
+		text += ", meddling strangers"
+	}
+	if f.aimed != nil {
+		text += ", aimed at " + f.aim.String()
 	}
 	if f.longKeys {
 		text += ", long keys"
@@ -120,13 +160,18 @@ func (f *faults) inject(w *world) {
 	}
 	w.again(f.partitions, w.partition)
 	w.again(f.stops, w.stop)
+	w.again(f.terms, w.drain)
 	w.again(f.fulls, w.fill)
+	w.again(f.clockJumps, w.jumpClock)
 	for range f.wipes {
 		w.After(w.Between(0, f.end), func() { w.wipe(eventqueue.OneOf(w.Queue, w.order...)) })
 	}
 	for range f.setBacks {
 		w.planSetBack()
 	}
+	f.planRewirings(w)
+	w.backUps()
+	f.takeAim(w)
 	w.After(f.end, w.heal)
 }
 
@@ -220,33 +265,68 @@ func (w *world) stop(n *node) {
 
 func (n *node) resume() {
 	n.stopped = false
+	n.ends = max(n.ends, n.w.At+time.Second)
 	n.w.tracef("%s goes on", n.id)
 	if n.w.Chance(0.5) {
 		n.step() // its own timer is what it notices first
 	}
-	for len(n.missed) > 0 && n.up {
+	n.catchUp()
+}
+
+// catchUp lets what came meanwhile reach the process, until it is stopped again.
+func (n *node) catchUp() {
+	for len(n.missed) > 0 && n.up && !n.stopped {
 		do := n.missed[0]
 		n.missed = n.missed[1:]
 		do()
 	}
 }
 
+// drainTime is limits.drain.
+const drainTime = 2 * time.Second
+
+// drain tells a process to stop, as SIGTERM does (N5). It is started again when it has ended.
+func (w *world) drain(n *node) {
+	if !n.up || n.stopped || n.drains {
+		return
+	}
+	w.injected("drain")
+	w.tracef("%s is told to stop", n.id)
+	n.drains, n.drainBy, n.ends = true, w.At+drainTime, w.At+drainTime+time.Second
+	n.took = n.core().Counters.FramesIn
+	n.shell.Drain(n.now())
+	n.wake()
+}
+
+// checkDrained checks a node that says that it has drained: while there is time and room, nothing waits to be stored or sent.
+func (n *node) checkDrained() {
+	if n.w.At < n.drainBy && !n.suspect && !n.isFull && (n.job != nil || n.core().Pending() || n.core().Sendable()) {
+		n.w.fail("N5: %s ends before its drain is over: stores %v, to be stored %v, to be sent %v", n.id, n.job != nil, n.core().Pending(), n.core().Sendable())
+	}
+}
+
 // fill leaves no room on a disk for a while (W5).
 func (w *world) fill(n *node) {
 	w.injected("full disk")
-	n.disk.full = true
+	disk := n.disk
+	disk.fill(true)
 	w.tracef("%s has no room on its disk", n.id)
-	w.After(w.Between(50*time.Millisecond, 2*time.Second), func() { n.disk.full = false })
+	w.After(w.Between(50*time.Millisecond, 2*time.Second), func() { disk.fill(false) })
 }
 
 // wipe takes a node's disk away: it comes back as another log (R8).
 func (w *world) wipe(n *node) {
+	w.loseDisk(n)
+	w.restart(n)
+}
+
+// loseDisk is the first half of wipe: the node is down.
+func (w *world) loseDisk(n *node) {
 	w.injected("wipe")
 	w.lost(n)
 	n.crash("and loses its disk")
 	n.disk = w.blankDisk()
-	n.checker = newChecker(n)
-	w.restart(n)
+	n.left, n.fixed = false, false
 }
 
 // heal ends the first phase.
@@ -254,8 +334,10 @@ func (w *world) heal() {
 	f := &w.faults
 	w.tracef("faults stop")
 	f.noHeartbeats = false
+	w.damage.p = 0
 	f.drop, f.repeat, f.slow, f.ghost, f.old, f.crash, f.badSnapshot = 0, 0, 0, 0, 0, 0, 0
 	for _, a := range w.order {
+		a.disk.heal()
 		for _, b := range w.order {
 			w.block(pair{a.id, b.id}, false)
 		}
@@ -266,7 +348,7 @@ func (w *world) heal() {
 // makes of its input comes on top.
 func overshoot(w *world) int {
 	largest := 24 << 10
-	if w.faults.longKeys {
+	if w.faults.longKeys || w.faults.largeRows > 0 {
 		largest = 256 << 10
 	}
 	return 2*min(w.layout.commit, 64<<10) + largest

@@ -17,8 +17,13 @@ type layout struct {
 	edges  []edge
 	window int
 	commit int
+	memory int // limits.memory, of reference data; 0: no bound
 	frame  int // limits.frame: a few rows, where windows are small and no raw chunk travels
 	limits topology.Limits
+
+	page    int    // rows of a table that leave an aggregator at once; 0 for the default
+	wiring  string // as topology.Wiring names it; empty where the topology never changes, so that those seeds stay the runs they were
+	segment int    // limits.segment, where the log is the real one
 }
 
 type stage struct {
@@ -63,6 +68,7 @@ func newLayout(w *world) layout {
 			ClientTimeout: clientTimeout, ResultsTTL: 10 * time.Minute,
 		},
 	}
+	l.segment = []int{1 << 10, 8 << 10, 1 << 20}[w.Seed/16%3]
 	cut := eventqueue.OneOf(w.Queue, 1.0, 0.8, 0.5)
 	for i, r := range topology.Roles() {
 		if i > 0 && !w.Chance(cut) && !(i == 1 && cut == 1) {
@@ -75,14 +81,24 @@ func newLayout(w *world) layout {
 	for i := range l.stages {
 		s := &l.stages[i]
 		s.replicas = 1 + w.Rand.IntN(eventqueue.OneOf(w.Queue, 1, 2, 2, 3, 4))
-		if s.holds(topology.Input) && s.holds(topology.Joiner) || s.holds(topology.Joiner) && s.holds(topology.Aggregator) ||
-			s.holds(topology.Reducer) && s.holds(topology.Output) {
+		if s.single() {
 			s.replicas = 1
 		}
 	}
 	if l.frame = 1 << 20; l.window <= 4000 && l.stages[0].holds(topology.Parser) {
 		l.frame = 8 << 10
 	}
+	if w.faults.largeRows > 0 {
+		if l.frame = eventqueue.OneOf(w.Queue, 4<<10, 8<<10, 64<<10); w.faults.longKeys {
+			l.frame = 64 << 10 // or every row is a chunk, and nothing comes to its end in time
+		}
+	}
+	if r := w.faults.atTheEnds; r != nil {
+		w.injected("limits at the ends")
+		l.extremes(r, w.faults.largeRows > 0)
+	}
+	l.page = w.drawPage()
+	l.limits.Frame, l.limits.Memory = topology.Size(l.frame), topology.Size(l.memory)
 	for i := 1; i < len(l.stages); i++ {
 		l.hop(w, i-1, i)
 	}
@@ -127,5 +143,5 @@ func (l *layout) String() string {
 			text += e.Name + "=pub "
 		}
 	}
-	return fmt.Sprintf("%swindow %d commit %d sessions %d", text, l.window, l.commit, l.limits.Sessions)
+	return fmt.Sprintf("%swindow %d commit %d frame %d memory %d sessions %d", text, l.window, l.commit, l.frame, l.memory, l.limits.Sessions)
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"flag"
+	"slices"
 	"testing"
 
 	"posta.dev/posta/internal/simulator/mutants"
@@ -9,7 +10,7 @@ import (
 
 var (
 	update = flag.Bool("update", false, "write the table of mutants into docs/simulation.md")
-	table  = mutants.Table{Package: "./test/sim", Doc: "docs/simulation.md", Mutants: bugs()}
+	table  = mutants.Table{Package: "./test/sim", Doc: "docs/simulation.md", Seeds: 3000, Mutants: slices.Concat(bugs(), shellBugs(), rewireBugs(), pageBugs(), ownerBugs())}
 )
 
 func TestMutants(t *testing.T)                { table.Run(t) }

@@ -1,14 +1,14 @@
 package sim
 
 import (
-	"slices"
-
 	"bytes"
+	"slices"
 	"time"
 
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/core"
-	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/nodes/shell"
 	"posta.dev/posta/topology"
 )
 
@@ -22,19 +22,38 @@ type wire struct {
 	wireKey
 	dialled   bool // by the receiver: PUB and SUB
 	connected bool
+	relaid    bool          // it was not there in the topology before
 	times     uint64        // how often it was connected: what was under way on an earlier connection is lost
 	clear     time.Duration // when the last frame arrives
+
+	arrived map[link.Seq]bool // frames that have reached the receiver; it means something while no disk was lost
+	late    traffic           // since the faults have stopped
+}
+
+// traffic is what a wire has carried in a phase, for who wants to know why nothing moves.
+type traffic struct {
+	frames        map[link.Seq]int
+	hellos        int
+	acks, resends int // that came back
 }
 
 // pair is one direction between two nodes.
 type pair struct{ from, to link.NodeID }
 
 func (w *world) layWires() {
+	was := w.wireset
+	w.wireset = nil
 	for _, e := range w.layout.edges {
 		for _, from := range e.senders {
 			for _, to := range e.To {
-				x := &wire{wireKey: wireKey{e.Name, from, to}, dialled: e.Broadcast}
-				w.wires[x.wireKey] = x
+				k := wireKey{e.Name, from, to}
+				x := w.wires[k]
+				if x == nil {
+					x = &wire{wireKey: k, dialled: e.Broadcast, arrived: map[link.Seq]bool{}}
+					x.late.frames = map[link.Seq]int{}
+					w.wires[k] = x
+				}
+				x.relaid = x.relaid || w.rewiring.times > 0 && !slices.Contains(was, x)
 				w.wireset = append(w.wireset, x)
 			}
 		}
@@ -65,11 +84,9 @@ func (w *world) reconnect(x *wire) {
 		x.clear = w.At
 		w.tracef("%s %s→%s connected", x.edge, x.from, x.to)
 		if x.dialled {
-			to.core.Dialled(x.edge, x.from)
-			to.wake()
+			to.event(link.Event{Connected: true, Incoming: true, Edge: x.edge, Node: x.from})
 		} else {
-			from.core.Connected(x.edge, x.to)
-			from.wake()
+			from.event(link.Event{Connected: true, Edge: x.edge, Node: x.to})
 		}
 	})
 }
@@ -94,11 +111,24 @@ func (w *world) disconnectAll(n *node) {
 	}
 }
 
-// send is the shell's send.
-func (n *node) send() {
-	o := n.core.Output(n.w.Now())
+// receivers are those that a frame is for.
+func (w *world) receivers(edge string, to link.NodeID) []link.NodeID {
+	if to != "" {
+		return []link.NodeID{to}
+	}
+	for i := range w.layout.edges {
+		if e := &w.layout.edges[i]; e.Name == edge {
+			return e.To
+		}
+	}
+	return nil
+}
+
+// send lets out what the shell says may leave.
+func (n *node) send(o *shell.Output) {
 	for _, a := range o.Acks {
 		n.checker.acknowledges(&a)
+		n.told(&a)
 		n.w.ack(n, a)
 	}
 	for _, s := range o.Sends {
@@ -122,8 +152,8 @@ func (n *node) sendFrames(s core.Send) {
 		n.checker.sends(&s.Frames[i], s.To)
 	}
 	if s.To != "" {
-		if n.push(w.wires[wireKey{s.Edge, n.id, s.To}], s.Frames) < len(s.Frames) {
-			n.core.Unsent(s.Edge, s.To, s.Frames[0].Seq)
+		if took := n.push(w.wires[wireKey{s.Edge, n.id, s.To}], s.Frames); took < len(s.Frames) {
+			n.unsent(&s, took)
 		}
 		return
 	}
@@ -142,6 +172,10 @@ func (n *node) push(x *wire, frames []link.Frame) int {
 			return 0
 		}
 		return len(frames) // into a queue that is thrown away
+	}
+	if r := w.faults.fullQueues; r != nil && w.At < w.faults.end && r.IntN(10) == 0 {
+		w.injected("full queue")
+		frames = frames[:r.IntN(len(frames))]
 	}
 	for i := range frames {
 		if w.Chance(w.faults.drop) {
@@ -165,10 +199,13 @@ func (w *world) carry(x *wire, f link.Frame) {
 	}
 	x.clear = max(x.clear, w.At+w.delay())
 	times := x.times
-	header := f.AppendHeader(nil)
+	copies := w.damagedCopies(x, f)
 	w.After(x.clear-w.At, func() {
-		if x.times == times && !w.blocked[pair{x.from, x.to}] {
-			w.deliver(x, header, f.Payload)
+		if x.times != times || w.blocked[pair{x.from, x.to}] {
+			return
+		}
+		for _, c := range copies {
+			w.deliver(c)
 		}
 	})
 }
@@ -176,29 +213,47 @@ func (w *world) carry(x *wire, f link.Frame) {
 // ghost delivers a copy at any later time, whatever became of the connection and of the process that sent it: a zombie's
 // frame (R8).
 func (w *world) ghost(x *wire, f link.Frame) {
-	header := f.AppendHeader(nil)
+	whole := travelling{x, f.AppendHeader(nil), f.Payload, true}
 	w.injected("ghost")
-	w.After(w.Between(0, 5*time.Second), func() { w.deliver(x, header, f.Payload) })
+	w.After(w.Between(0, 5*time.Second), func() { w.deliver(whole) })
 }
 
-func (w *world) deliver(x *wire, header, payload []byte) {
+func (w *world) deliver(c travelling) {
+	x, payload := c.to, c.payload
 	n := w.nodes[x.to]
 	if !n.up {
 		return
 	}
-	f, err := link.DecodeFrame(&link.Interner{}, header, bytes.Clone(payload)) // it comes to another process
+	f, err := link.DecodeFrame(&link.Interner{}, c.header, bytes.Clone(payload)) // it comes to another process
+	if err != nil && !c.intact {
+		return // the transport throws it away
+	}
 	if err != nil {
-		w.fail("a frame does not come out as it went in: %v", err)
+		w.fail("R18: a frame does not come out as it went in: %v", err)
 		return
 	}
 	w.mix('F', byte(f.Seq), byte(f.Kind), byte(len(payload)), byte(n.place), byte(n.index))
 	if w.Trace != nil {
 		w.tracef("%s %s→%s  %s %d stream %d, session %s, %d bytes, incarnation %d", x.edge, x.from, x.to, f.Kind, f.Seq, f.Stream, f.Session.String()[:8], len(payload), f.ID.Incarnation)
 	}
-	n.hear(func() {
-		n.core.Receive([]link.Frame{f})
-		n.wake()
-	})
+	if c.intact {
+		x.delivers(w, &f)
+	}
+	n.checker.arrives(&f, c.intact)
+	n.hear(func() { n.event(link.Event{Frames: []link.Frame{f}}) })
+}
+
+// delivers notes a frame that has reached its receiver.
+func (x *wire) delivers(w *world, f *link.Frame) {
+	switch late := w.At > w.faults.end; {
+	case f.Kind != link.Hello:
+		x.arrived[f.Seq] = true
+		if late {
+			x.late.frames[f.Seq]++
+		}
+	case late:
+		x.late.hellos++
+	}
 }
 
 func (w *world) delay() time.Duration {
@@ -220,15 +275,18 @@ func (w *world) ack(from *node, a link.Ack) {
 			}
 			a, err := link.DecodeAck(&link.Interner{}, body)
 			if err != nil {
-				w.fail("an acknowledgement does not come out as it went in: %v", err)
+				w.fail("R6: an acknowledgement does not come out as it went in: %v", err)
 				return
 			}
 			w.mix('A', byte(a.Hwm))
 			w.tracef("%s %s→%s  ack %d of %s, resend %v, incarnation %d of %s", a.Edge, a.Receiver, a.To, a.Hwm, a.Log, a.Resend, a.ID.Incarnation, a.ID.LogID)
-			to.hear(func() {
-				to.core.Ack(a, w.Now())
-				to.wake()
-			})
+			if x := w.wires[wireKey{a.Edge, a.To, a.Receiver}]; w.At > w.faults.end {
+				x.late.acks++
+				if a.Resend {
+					x.late.resends++
+				}
+			}
+			to.hear(func() { to.event(link.Event{Acks: []link.Ack{a}}) })
 		})
 	}
 }
@@ -245,11 +303,11 @@ func (w *world) copies() int {
 }
 
 // heartbeat tells the inputs what a node says of itself.
-func (w *world) heartbeat(from *node, ended []role.Ended) {
+func (w *world) heartbeat(from *node, beat *heartbeat.Beat) {
 	if w.faults.noHeartbeats {
 		return
 	}
-	id := from.disk.id
+	body := beat.Append(nil)
 	for _, to := range w.nodesHolding(topology.Input) {
 		if to == from {
 			continue
@@ -257,10 +315,7 @@ func (w *world) heartbeat(from *node, ended []role.Ended) {
 		for range w.copies() {
 			w.After(w.delay(), func() {
 				if to.up && !w.blocked[pair{from.id, to.id}] {
-					to.hear(func() {
-						to.core.Heartbeat(w.Now(), from.id, id, ended)
-						to.wake()
-					})
+					to.hear(func() { to.event(link.Event{Heartbeat: body, Node: from.id}) })
 				}
 			})
 		}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"time"
 
 	"posta.dev/posta/analyses"
@@ -8,146 +9,176 @@ import (
 	"posta.dev/posta/nodes/chain"
 	"posta.dev/posta/nodes/core"
 	"posta.dev/posta/nodes/gateway"
+	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/nodes/shell"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
+	"posta.dev/posta/wal"
 )
 
-// node is one process, many times: its core and roles die in a crash, its disk does not.
+// node is one process, many times: its shell, core and roles die in a crash, its disk does not.
 type node struct {
-	w       *world
-	id      link.NodeID
-	place   int // of its stage in the layout
-	index   int
-	disk    disk
-	checker checker
+	w        *world
+	id       link.NodeID
+	place    int // of its stage in the layout
+	index    int
+	disk     disk
+	checker  *checker // of the log that is open, or was open last
+	checkers map[link.LogID]*checker
+	arrivals arrivals
 
-	life    uint64 // grows at every crash; what was planned in a former life does not happen
-	up      bool
-	core    *core.Core
-	roles   []role.Role
-	storing *job // being stored, or waiting for room on the disk
-	awake   bool // a step is planned
-	stopped bool // as by SIGSTOP
-	missed  []func()
-	beatAt  time.Duration
-	cutAt   time.Duration
-	since   int  // records since the last snapshot
-	retired bool // in this start (R14)
-	copies  []diskCopy
-}
-
-// job is what the committer of a real node is asked for: store a commit, then a snapshot, then cut.
-type job struct {
-	commit   *core.Commit
-	snapshot []byte
-	cut      link.LogIndex
-	cutAll   bool
+	clock    machineClock
+	away     bool   // the topology is without it
+	life     uint64 // grows whenever the process ends; what was planned in a former life does not happen
+	up       bool
+	ident    link.Identity // of the log in this life
+	log      openLog
+	shell    *shell.Shell
+	job      *shell.Job    // that the committer carries out
+	commit   *core.Commit  // the last that was sealed
+	state    []byte        // with it; nil if nobody compares it
+	awake    bool          // a step is planned
+	alarm    time.Duration // when the shell's alarm rings; 0 when it has rung
+	stopped  bool          // as by SIGSTOP, or by a slow batch
+	fed      bool          // something has come that a role works on
+	missed   []func()
+	lastBeat *heartbeat.Beat
+	drains   bool          // as by SIGTERM
+	drainBy  time.Duration // when a node that drains gives up
+	ends     time.Duration // when it must have ended
+	took     uint64        // how many frames it had taken when it was told to
+	isFull   bool          // the last job found no room
+	suspect  bool          // the shell has said that the log is to be retired (R14)
+	retired  bool          // in this start
+	left     bool          // the log that was retired last has left something, and nothing is stored in the next one yet
+	fixed    bool          // the log was damaged, and a person has repaired it
+	copies   []disk
+	toldHwm  map[wireKey]link.Seq // the last hwms that were acknowledged
+	setBack  bool                 // the disk has less than it had: the checker finds out what
+	refused  []refusal            // since which nothing was heard
 }
 
 func newNode(w *world, id link.NodeID, place, index int) *node {
-	n := &node{w: w, id: id, place: place, index: index}
+	n := &node{w: w, id: id, place: place, index: index, checkers: map[link.LogID]*checker{}, arrivals: newArrivals(), toldHwm: map[wireKey]link.Seq{}}
 	n.disk = w.blankDisk()
-	n.checker = newChecker(n)
 	return n
-}
-
-func (w *world) blankDisk() (d disk) {
-	for i := range d.id.LogID {
-		d.id.LogID[i] = byte(w.Rand.IntN(256))
-	}
-	d.id.LogID[0] |= 1 // never zero
-	return d
 }
 
 func (n *node) stage() *stage { return &n.w.layout.stages[n.place] }
 
-// start opens the disk and recovers (N3, N4).
+func (n *node) core() *core.Core { return n.shell.Core() }
+
+// start opens the disk and recovers (N3, N4), as package nodes does.
 func (n *node) start() {
 	w := n.w
-	if n.up || w.err != nil {
+	if n.up || n.away || w.rewiring.under || w.err != nil {
 		return
 	}
-	n.disk.id.Incarnation++
-	n.disk.id.Life = w.newLife()
-	w.tracef("%s starts as incarnation %d of log %s", n.id, n.disk.id.Incarnation, n.disk.id.LogID)
-	w.mix('S', byte(n.place), byte(n.index))
-	var err error
-	if n.core, n.roles, err = n.recovered(w.Chance(w.faults.badSnapshot)); err != nil {
-		w.fail("N3: node %s does not come back: %v", n.id, err)
-		return
+	n.clock.booted = w.At
+	if w.At < w.faults.end && w.Chance(w.faults.crash) {
+		n.disk.dieSoon()
 	}
-	n.up, n.storing, n.awake, n.stopped, n.missed = true, nil, false, false, nil
-	n.since = len(n.disk.records)
-	if n.disk.heritage != nil && n.disk.last == 0 {
-		if err := n.core.Inherit(n.disk.heritage); err != nil {
-			w.fail("R14: node %s does not take over what its log before left: %v", n.id, err)
-			return
+	r, err := n.recovered(n.disk)
+	if err == nil {
+		n.log, n.ident = r.log, r.log.identity()
+		if n.checker = n.checkers[n.ident.LogID]; n.checker == nil {
+			n.checker = newChecker(n)
+			n.checkers[n.ident.LogID] = n.checker
 		}
+		n.checker.reopened(r.heard, r.log.Last())
+		n.checker.begins()
+		err = r.err
 	}
-	n.ticks()
+	switch {
+	case errors.Is(err, errDamaged):
+		w.tracef("%s is damaged, and repaired", n.id)
+		n.fixed = true
+		w.restart(n)
+		return
+	case errors.Is(err, wal.ErrDiskFull), err != nil && n.disk.failed():
+		w.tracef("%s does not start: %v", n.id, err)
+		n.disk.close()
+		w.restart(n)
+		return
+	case errors.Is(err, errDied):
+		w.tracef("%s dies while it starts", n.id)
+		n.disk.crashed()
+		w.restart(n)
+		return
+	case err != nil:
+		w.fail("%s: node %s does not come back: %v", ruleOf(err), n.id, err)
+		return
+	}
+	w.tracef("%s starts as incarnation %d of log %s", n.id, n.ident.Incarnation, n.ident.LogID)
+	w.mix('S', byte(n.place), byte(n.index))
+	n.shell, n.up, n.suspect = r.shell, true, false
+	n.checkSuccession()
 	w.connectAll(n)
 	n.wake()
 }
 
-// recovered makes a core of what the disk holds. The buffer that records are read into is spoilt after each, as the log's
-// is when it is used again.
-func (n *node) recovered(newestIsBad bool) (*core.Core, []role.Role, error) {
-	cfg, err := n.config()
-	if err != nil {
-		return nil, nil, err
+// ruleOf names the rule that is broken when a node does not come back: the log's, if it finds damage that nobody has made, else the shell's
+// and the core's.
+func ruleOf(err error) string {
+	var damage *wal.CorruptionError
+	if errors.As(err, &damage) {
+		return "W3"
 	}
-	c, err := core.New(cfg)
-	if err != nil {
-		return nil, nil, err
-	}
-	data, at := n.disk.good(newestIsBad)
+	return "N3"
+}
+
+// recovery is what becomes of a disk that is opened.
+type recovery struct {
+	log   openLog
+	heard []stored // the records that it holds
+	shell *shell.Shell
+	err   error // why the shell does not come back from it
+}
+
+// recovered opens a disk for another life, and makes a shell of what it holds. The error is one of opening.
+func (n *node) recovered(d disk) (r recovery, err error) {
 	analysis := core.NewLogAnalysis()
-	for _, rec := range n.disk.records {
-		buf := append([]byte(nil), rec.data...)
-		analysis.Add(rec.at, buf)
-		overwrite(buf)
-	}
-	r, err := c.Recover(data, at, analysis)
+	r.log, err = d.open(func(at wal.Index, _ byte, data []byte) {
+		analysis.Add(link.LogIndex(at), data)
+		r.heard = append(r.heard, stored{at, append([]byte(nil), data...)})
+	})
 	if err != nil {
-		return nil, nil, err
+		return r, err
 	}
-	overwrite(data)
-	for _, rec := range n.disk.records {
-		if rec.at < r.First() {
-			continue
-		}
-		buf := append([]byte(nil), rec.data...)
-		if err := r.Replay(rec.at, buf); err != nil {
-			return nil, nil, err
-		}
-		overwrite(buf)
+	cfg, err := n.config(r.log.identity())
+	if err != nil {
+		return r, err
 	}
-	return c, cfg.Roles, r.Done()
+	if r.shell, err = shell.New(cfg, n.now()); err != nil {
+		return r, err
+	}
+	r.err = r.shell.Recover(r.log, analysis)
+	return r, nil
 }
 
-func overwrite(b []byte) {
-	for i := range b {
-		b[i] = 0xdb
-	}
-}
-
-func (n *node) config() (cfg core.Config, err error) {
+func (n *node) config(id link.Identity) (cfg shell.Config, err error) {
 	l := &n.w.layout
 	s := n.stage()
-	cfg = core.Config{
-		Self: n.id, ID: n.disk.id, Replica: analyses.Replica{Index: n.index, Of: s.replicas},
-		Joiner: s.holds(topology.Joiner), Known: n.w.known, Window: l.window, Commit: l.commit, Frame: l.frame, Pace: link.DefaultPace,
+	cfg = shell.Config{
+		Core: core.Config{
+			Self: n.id, ID: id, Replica: analyses.Replica{Index: n.index, Of: s.replicas},
+			Joiner: s.holds(topology.Joiner), Known: n.w.known, Wiring: l.wiring, Window: l.window, Commit: l.commit, Frame: l.frame, Memory: l.memory, Pace: link.DefaultPace,
+		},
+		Snapshot: n.w.faults.snapshotEvery, Drain: drainTime, Heartbeat: 100 * time.Millisecond, Dir: string(n.id), Again: n.retired,
 	}
+	c := &cfg.Core
 	for _, e := range l.edges {
 		if e.to == n.place {
-			cfg.In = append(cfg.In, core.InEdge{Name: e.Name, From: e.senders, Streams: e.Streams, Dialled: e.Broadcast, Inputs: l.stages[e.from].holds(topology.Input)})
+			c.In = append(c.In, core.InEdge{Name: e.Name, From: e.senders, Streams: e.Streams, Dialled: e.Broadcast, Inputs: l.stages[e.from].holds(topology.Input), All: e.Route == topology.All})
 		}
 		if e.from == n.place {
-			cfg.Out = append(cfg.Out, e.OutEdge)
+			c.Out = append(c.Out, e.OutEdge)
 		}
 	}
-	about := gateway.About{Cluster: "simulated", Node: string(n.id), InputNodes: l.inputNodes(), Known: n.w.known, Limits: l.limits}
-	cfg.Roles, err = chain.New(s.chain, about)
+	about := gateway.About{Cluster: "simulated", Node: string(n.id), InputNodes: l.inputNodes(), Inputs: n.w.endpoints(topology.Input), Outputs: n.w.endpoints(topology.Output), Known: n.w.known, Wiring: l.wiring, Limits: l.limits}
+	c.Roles, err = chain.New(s.chain, about)
+	n.watchPages(c.Roles)
 	return cfg, err
 }
 
@@ -170,14 +201,22 @@ func (n *node) hear(do func()) {
 	do()
 }
 
-func (n *node) ticks() {
-	n.later(n.w.Between(10*time.Millisecond, 50*time.Millisecond), func() {
-		n.ticks()
-		n.wake()
-	})
+// event is something that the transport of a node delivers.
+func (n *node) event(e link.Event) {
+	n.refused = n.refused[:0]
+	n.fed = n.fed || e.Frames != nil
+	n.shell.Event(n.now(), e)
+	n.wake()
 }
 
-// wake plans a step. What arrives until then gets into the same one, as a burst does in the shell.
+// request is a client's request that arrives.
+func (n *node) request(from role.Peer, who security.Identity, body []byte) {
+	n.fed = true
+	n.shell.Requests(n.now(), []role.Request{{From: from, Client: who, Body: body}})
+	n.wake()
+}
+
+// wake plans a step. What arrives until then gets into the same one, as a burst does in the loop.
 func (n *node) wake() {
 	if n.awake {
 		return
@@ -186,61 +225,136 @@ func (n *node) wake() {
 	n.later(n.w.Between(0, 2*time.Millisecond), n.step)
 }
 
-// step is the shell's step.
-func (n *node) step() {
-	n.awake = false
-	if n.crashes("before a step") {
+// setAlarm has the shell's alarm ring when it asked for that, or a little late, unless it rings before that anyway. Nothing else wakes a node
+// to which nothing happens: a shell that forgets its alarm hangs.
+func (n *node) setAlarm(at time.Time) {
+	w := n.w
+	wait := at.Sub(n.now())
+	if wait > time.Second {
+		w.fail("N10: the shell of %s wants to be left alone for %v, and links say hello each second", n.id, wait)
+	}
+	if w.Chance(0.03) {
+		wait += w.Between(0, 300*time.Millisecond)
+	}
+	rings := w.At + max(0, wait)
+	if n.alarm != 0 && n.alarm <= rings {
 		return
 	}
-	n.core.Tick(n.w.Now())
-	n.core.Advance()
-	if why := n.core.Retired(); why != "" {
-		n.retire(why)
-		return
+	n.alarm = rings
+	n.later(wait, func() {
+		if n.alarm == rings {
+			n.alarm = 0
+			n.wake()
+		}
+	})
+}
+
+// act does what a step asks for.
+func (n *node) act(o *shell.Output) {
+	if o.Job != nil {
+		if n.job != nil {
+			n.w.fail("N2: the shell of %s has two jobs under way", n.id)
+		}
+		n.takeJob(o.Job)
 	}
-	n.checker.measure()
-	n.store()
+	if took := n.core().Counters.FramesIn; n.drains && took > n.took {
+		n.w.fail("N5: %s drains and has taken %d frames since", n.id, took-n.took)
+	}
 	if n.crashes("before sending") {
 		return
 	}
-	n.send()
-	if n.up {
-		n.beat()
-	}
-}
-
-// crash ends this life. What was being stored survives whole or is lost: nobody was told either way, so both must be right.
-func (n *node) crash(why string) {
-	w := n.w
+	n.offersAgain(o)
+	n.send(o)
 	if !n.up {
 		return
 	}
-	fate := ""
-	if j := n.storing; j != nil && j.commit != nil && !n.disk.full {
-		fate = ", its commit is lost"
-		if w.Chance(0.5) {
-			fate = ", its commit survives"
-			n.keep(j.commit)
-		}
+	if o.Beat != nil {
+		n.lastBeat = o.Beat
+		n.w.heartbeat(n, o.Beat)
 	}
-	w.tracef("%s crashes %s%s", n.id, why, fate)
+	if o.End != nil {
+		n.end(o)
+		return
+	}
+	if n.drains && n.w.At > n.ends {
+		n.w.fail("N5: %s still drains %v after it should have ended", n.id, n.w.At-n.ends)
+	}
+	n.setAlarm(o.Alarm)
+}
+
+// checkSuccession checks what a node that starts makes of what became of its log (R14): one that was repaired is retired, and what a retired one
+// has left is there.
+func (n *node) checkSuccession() {
+	if n.fixed && n.core().Retired() == "" && n.log.Last() > 0 {
+		n.w.fail("R14: %s goes on with a log that somebody repaired", n.id)
+	}
+	if n.left && n.core().Inheritance() == nil {
+		n.w.fail("R14: %s has lost what its retired log left", n.id)
+	}
+	n.fixed = false
+}
+
+// end is the end of the loop.
+func (n *node) end(o *shell.Output) {
+	w := n.w
+	again := false
+	switch {
+	case errors.Is(o.End, shell.ErrRetired):
+		again = true
+	case errors.Is(o.End, shell.ErrDrained):
+		n.checkDrained()
+	case n.disk.failed():
+	case n.suspect && n.retired: // the second time in one start: the process ends, and is started again
+	default:
+		w.fail("W4: %s ends although its disk is good: %v", n.id, o.End)
+	}
+	n.down("ends: " + o.End.Error())
+	n.retired = again
+	w.restart(n)
+}
+
+// mayRetire notes that a log is to be retired. It never is unless a disk was lost or set back.
+func (n *node) mayRetire() {
+	w, why := n.w, n.core().Retired()
+	if why == "" || n.suspect {
+		return
+	}
+	n.suspect = true
+	w.injected("retirement")
+	w.tracef("%s is to retire its log: %s", n.id, why)
+	if w.losses == 0 {
+		w.fail("R14: %s retires its log although no disk was lost or set back: %s", n.id, why)
+	}
+	w.lost(n)
+}
+
+// crash ends this life. A job that was under way is carried out up to some point, and nobody was told: whatever is there must be right.
+func (n *node) crash(why string) {
+	if !n.up {
+		return
+	}
+	n.w.injected("crash")
+	n.partly()
+	n.down("crashes " + why)
+	n.disk.crashed()
+	n.retired = false
+}
+
+// down ends this life, however it comes.
+func (n *node) down(why string) {
+	w := n.w
+	w.tracef("%s %s", n.id, why)
 	w.mix('C', byte(n.place), byte(n.index))
-	w.injected("crash")
 	w.count(n)
 	n.life++
-	n.up, n.core, n.roles, n.storing, n.missed = false, nil, nil, nil, nil
+	n.fed, n.lastBeat = false, nil
+	n.up, n.shell, n.job, n.missed, n.awake, n.alarm, n.stopped, n.drains, n.isFull = false, nil, nil, nil, false, 0, false, false, false
+	n.refused = n.refused[:0]
+	n.disk.close()
 	w.disconnectAll(n)
 }
 
-// drained reports whether the node holds nothing any more.
+// drained reports whether the node holds nothing any more. One that retires its log has to come back first: its disk has another state than it.
 func (n *node) drained() bool {
-	return n.up && !n.stopped && n.storing == nil && n.core.Sessions() == 0 && n.core.Running() == 0 && n.core.Idle()
-}
-
-func (n *node) beat() {
-	if n.w.At-n.beatAt < 100*time.Millisecond {
-		return
-	}
-	n.beatAt = n.w.At
-	n.w.heartbeat(n, n.core.Ended())
+	return n.up && n.core().Retired() == "" && !n.stopped && !n.drains && n.job == nil && n.core().Sessions() == 0 && n.core().Running() == 0 && n.core().Idle()
 }

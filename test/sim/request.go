@@ -2,98 +2,253 @@ package sim
 
 import (
 	"bytes"
+	"errors"
 	"time"
 
+	"posta.dev/posta/client/core"
 	"posta.dev/posta/internal/simulator/eventqueue"
-	"posta.dev/posta/nodes/core"
+	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/security"
+
+	nodecore "posta.dev/posta/nodes/core"
 )
 
-// attempt is one request over one connection. A client that hears nothing gives the connection up, so that a late answer
-// finds nobody (the lazy pirate).
+// conn is a connection of a client to a node. For the node each try comes from another peer, as it does when the client gives a connection
+// up (the lazy pirate).
+type conn struct {
+	to    *node
+	try   uint64 // the last one
+	under bool   // it is under way
+}
+
+// attempt is what waits for a reply: a try of a session, or nobody.
 type attempt struct {
 	answered func(protocol.Reply)
-	over     bool
+	broken   func() // the connection is lost
 }
 
-// ask says a request until it is answered or the session is over.
-func (c *client) ask(to *node, q protocol.Request, then func(protocol.Reply)) {
-	c.askOnce(to, q, c.w.Between(300*time.Millisecond, 2*time.Second), func(r *protocol.Reply) {
-		if r == nil {
-			c.ask(to, q, then)
-			return
+type pastRequest struct {
+	to   *node
+	body []byte
+}
+
+// event tells the session that something has happened, and does what the session wants done.
+func (c *client) event(tell func(now time.Time)) {
+	if c.dead {
+		return
+	}
+	if c.asleep {
+		c.missed = append(c.missed, tell)
+		return
+	}
+	tell(c.w.Now())
+	c.speech.keepsAlive()
+	c.act()
+	c.goOn()
+	c.setAlarm()
+}
+
+func (c *client) act() {
+	o := c.session.Output()
+	for _, d := range o.Dials {
+		c.conns = append(c.conns, &conn{to: c.w.nodes[link.NodeID(d.Endpoint)]})
+	}
+	for _, id := range o.Drops {
+		c.conns[id].under = false
+	}
+	for i := range o.Requests {
+		c.send(&o.Requests[i])
+	}
+	for _, want := range o.Wants {
+		c.w.After(c.w.Between(0, c.w.faults.think), func() { c.offer(want) })
+	}
+	if len(c.session.Rows()) > 0 && !c.taking {
+		c.taking = true
+		for _, r := range c.session.Rows() {
+			c.got.add(&r)
 		}
-		then(*r)
-	})
+		c.w.After(c.w.Between(0, 200*time.Millisecond), func() {
+			c.event(func(now time.Time) {
+				c.taking = false
+				c.session.Taken(now)
+			})
+		})
+	}
 }
 
-// askOnce says a request once; then gets nil if there is no answer in time.
-func (c *client) askOnce(to *node, q protocol.Request, deadline time.Duration, then func(*protocol.Reply)) {
+// send is one try. It may be lost, late, overtaken by others, and cut off with its connection. A reply always comes back to the session,
+// also when the try was given up: it is the session that must not take it for another one.
+func (c *client) send(r *core.Request) {
 	w := c.w
-	body := q.Append(nil)
-	try := c.post(to, body, func(r protocol.Reply) {
-		if !c.over {
-			then(&r)
-		}
-	})
-	w.After(deadline, func() {
-		if !try.over && !c.over {
-			try.over = true
-			then(nil)
-		}
+	id, try := r.Conn, r.Try
+	x, q := c.conns[id], r.Message
+	x.try, x.under = try, true
+	c.speech.says(x.to, &q, r.Again)
+	if r.Message.Type != protocol.Ping {
+		c.asked = string(r.Message.Type) + " to " + string(x.to.id)
+		c.ending = c.ending || r.Message.Type == protocol.End && r.Message.Stream == streamNames[streamFacts]
+	}
+	body := r.Message.Append(nil)
+	w.postAs(c.who, x.to, body, &attempt{
+		answered: func(reply protocol.Reply) {
+			c.event(func(now time.Time) {
+				if try == x.try && x.under {
+					x.under = false
+					c.speech.hears(x.to, &q, &reply)
+					c.admitted(&reply)
+				}
+				c.session.Reply(id, try, reply, now)
+			})
+		},
+		broken: func() {
+			if try == x.try && x.under {
+				c.w.injected("broken connection")
+			}
+			c.event(func(now time.Time) { c.session.Broken(id, try, errBroken, now) })
+		},
 	})
 	if w.Chance(w.faults.old) && len(c.past) > 0 {
 		// Something that was sent before arrives once more, from a connection that was given up.
 		s := eventqueue.OneOf(w.Queue, c.past...)
 		w.injected("old request")
-		c.post(s.to, s.body, func(protocol.Reply) {})
+		w.postAs(c.who, s.to, s.body, nil)
 	}
-	c.past = append(c.past, pastRequest{to, body})
+	c.past = append(c.past, pastRequest{x.to, body})
 }
 
-// post sends a request over a new connection.
-func (c *client) post(to *node, body []byte, answered func(protocol.Reply)) *attempt {
-	w := c.w
+var errBroken = errors.New("the connection broke")
+
+// offer gives a lane its next chunk, if there is one.
+func (c *client) offer(to core.Want) {
+	if c.dead {
+		return
+	}
+	if c.asleep {
+		c.w.After(time.Second, func() { c.offer(to) })
+		return
+	}
+	if !c.cut[to.Stream] {
+		c.cut[to.Stream], c.pieces[to.Stream] = true, c.upload.pieces(c.w, to.Stream)
+	}
+	left := c.pieces[to.Stream]
+	if len(left) == 0 {
+		c.event(func(now time.Time) { c.session.Drained(to.Lane, now) })
+		return
+	}
+	p := left[0]
+	c.pieces[to.Stream] = left[1:]
+	c.event(func(now time.Time) {
+		c.session.Chunk(to.Lane, core.Chunk{File: p.file.name, Line: p.line, Header: []byte(p.file.header), Data: p.data}, now)
+	})
+}
+
+// goOn begins the next task when one has ended, as client.Run does.
+func (c *client) goOn() {
+	for !c.dead && !c.session.Pending() {
+		if c.over {
+			if done, _ := c.session.Told(); done {
+				c.dead = true // the process ends
+			}
+			return
+		}
+		err := c.session.Err()
+		c.task++
+		c.sent = c.session.Phase() == core.Uploaded
+		now := c.w.Now()
+		switch {
+		case err != nil || c.task == 4:
+			c.ended(err)
+			c.session.Leave(err, c.w.Chance(0.2), now)
+		case c.task == 1:
+			c.session.Open(now)
+		case c.task == 2 && !c.sent:
+			c.session.Upload(now)
+		case c.task == 2:
+			continue
+		case c.task == 3:
+			c.session.Results(now)
+		}
+		c.act()
+	}
+}
+
+// setAlarm plans to tell the session the time when it wants that, or a little late.
+func (c *client) setAlarm() {
+	at := c.session.Alarm()
+	if at.IsZero() || c.dead {
+		return
+	}
+	in := max(0, at.Sub(c.w.Now()))
+	if due := c.w.At + in; c.alarm > 0 && c.alarm <= due {
+		return
+	}
+	if c.w.Chance(0.05) {
+		in += c.w.Between(0, 300*time.Millisecond)
+	}
+	due := c.w.At + in
+	c.alarm = due
+	c.w.After(in, func() {
+		if c.alarm != due {
+			return
+		}
+		c.alarm = 0
+		c.event(c.session.Tick)
+	})
+}
+
+// postAs sends a client's request over a new connection; try is nil if nobody waits for the reply.
+func (w *world) postAs(who security.Identity, to *node, body []byte, try *attempt) {
 	w.peer++
 	peer := w.peer
-	try := &attempt{answered: answered}
-	w.peers[peer] = try
+	if try != nil {
+		w.peers[peer] = try
+	}
+	lost := func() {
+		if try != nil && w.Chance(0.5) {
+			w.After(w.delay(), try.broken)
+		}
+	}
 	if w.Chance(w.faults.drop) {
-		return try
+		lost()
+		return
 	}
 	w.After(w.delay(), func() {
 		if !to.up {
+			lost()
+			return
+		}
+		if len(body) > w.layout.frame { // the socket does not read it, and says so (R15)
+			w.injected("large request")
+			if try != nil {
+				try.answered(protocol.Refuse(protocol.ErrTooLarge, "the request is too large"))
+			}
 			return
 		}
 		to.hear(func() {
 			w.mix('R', byte(to.index), byte(len(body)))
-			if !to.core.Request(w.Now(), &role.Request{From: peer, Body: bytes.Clone(body)}) {
-				w.fail("node %s knows nothing of a request", to.id)
-			}
-			to.wake()
+			w.gates.hears(to, peer, body)
+			to.request(peer, who, bytes.Clone(body))
 		})
 	})
-	return try
 }
 
 // answer carries a reply back.
-func (w *world) answer(from *node, r core.Reply) {
+func (w *world) answer(from *node, r nodecore.Reply) {
 	reply, err := protocol.DecodeReply(append([]byte(nil), r.Body...))
 	if err != nil {
 		w.fail("node %s answers what no client can read: %v", from.id, err)
 		return
 	}
+	w.gates.answers(from, r.To, &reply)
 	try := w.peers[role.Peer(r.To)]
 	delete(w.peers, r.To) // REQ: one answer to a request
 	if try == nil || w.Chance(w.faults.drop) {
 		return
 	}
 	w.After(w.delay(), func() {
-		if !try.over {
-			try.over = true
-			w.tracef("%s answers %s %s %s", from.id, reply.Type, reply.State, reply.Err.Code)
-			try.answered(reply)
-		}
+		w.tracef("%s answers %s %s %s", from.id, reply.Type, reply.State, reply.Err.Code)
+		try.answered(reply)
 	})
 }

@@ -1,21 +1,13 @@
 package sim
 
 import (
-	"maps"
 	"slices"
 	"time"
 
 	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/link"
-	"posta.dev/posta/nodes/core/record"
 	"posta.dev/posta/topology"
 )
-
-// diskCopy is a disk as it was once, as a backup or a snapshot of a virtual machine keeps it, with what the checker knew of it.
-type diskCopy struct {
-	disk    disk
-	checker checker
-}
 
 // lost notes that a disk has lost something: sessions may fail by it.
 func (w *world) lost(n *node) {
@@ -48,7 +40,7 @@ func (w *world) planSetBack() {
 	restore := w.Chance(0.4)
 	w.After(at, func() {
 		for _, n := range hit {
-			n.copies = append(n.copies, diskCopy{n.disk.clone(), n.checker.clone()})
+			n.copies = append(n.copies, n.disk.clone()) // as a backup or a snapshot of a virtual machine keeps it
 		}
 	})
 	w.After(at+w.Between(10*time.Millisecond, w.faults.end-at), func() {
@@ -60,86 +52,38 @@ func (w *world) planSetBack() {
 
 // setBack lets a node come back with less than it had (R14).
 func (w *world) setBack(n *node, restore bool) {
+	if restore && len(n.copies) > 0 {
+		w.setBackTo(n, n.copies[0])
+	} else {
+		w.setBackBy(n, 0)
+	}
+}
+
+// setBackTo gives a node a former state of its disk.
+func (w *world) setBackTo(n *node, former disk) {
+	w.setsBack(n, func() {
+		n.disk = former.clone()
+		w.tracef("%s has a former state of its disk again", n.id)
+	})
+}
+
+// setBackBy takes the last records from a node, as many as there are since its newest snapshot; 0 has their number drawn.
+func (w *world) setBackBy(n *node, records int) {
+	w.setsBack(n, func() {
+		if records == 0 {
+			records = eventqueue.OneOf(w.Queue, 1, 1, 2, 5, 30, 1000)
+		}
+		n.disk.loseTail(records)
+		w.tracef("%s has lost up to %d records", n.id, records)
+	})
+}
+
+// setsBack does that to the disk between two lives.
+func (w *world) setsBack(n *node, do func()) {
 	w.injected("set back")
 	w.lost(n)
 	n.crash("and its disk is set back")
-	if restore && len(n.copies) > 0 {
-		c := n.copies[0]
-		n.disk, n.checker = c.disk.clone(), c.checker.clone()
-		w.tracef("%s has its disk of record %d again", n.id, n.disk.last)
-	} else {
-		n.loseTail(eventqueue.OneOf(w.Queue, 1, 1, 2, 5, 30, 1000))
-	}
+	do()
+	n.setBack, n.left, n.fixed = true, false, false
 	w.restart(n)
-}
-
-// loseTail takes away the last records, as a disk does that lies about a flush. A snapshot proves that the records before it were there,
-// so a real log that ends before it is not opened.
-func (n *node) loseTail(records int) {
-	d := &n.disk
-	for ; records > 0 && len(d.records) > 0; records-- {
-		tail := d.records[len(d.records)-1]
-		if k := len(d.snapshots); k > 0 && d.snapshots[k-1].at >= tail.at {
-			break
-		}
-		d.records = d.records[:len(d.records)-1]
-		d.last = tail.at - 1
-		n.checker.forget(tail.data)
-	}
-	n.w.tracef("%s has lost what came after record %d", n.id, d.last)
-}
-
-// retire is what the shell does when the core says so (R14): the log is put aside, and the node begins with an empty one. A second
-// retirement in one start ends the process, which is started again.
-func (n *node) retire(why string) {
-	w := n.w
-	w.injected("retirement")
-	if w.losses == 0 {
-		w.fail("R14: %s retires its log although no disk was lost or set back: %s", n.id, why)
-	}
-	w.lost(n)
-	again := n.retired
-	heritage := n.core.Inheritance()
-	n.crash("and retires its log: " + why)
-	if again {
-		n.retired = false
-		w.restart(n)
-		return
-	}
-	n.disk = w.blankDisk()
-	n.disk.heritage = heritage
-	n.checker = newChecker(n)
-	n.retired = true
-	w.After(w.Between(time.Millisecond, 20*time.Millisecond), n.start)
-}
-
-func (d *disk) clone() disk {
-	c := *d
-	c.records, c.snapshots, c.heritage = slices.Clone(d.records), slices.Clone(d.snapshots), slices.Clone(d.heritage)
-	c.full = false
-	return c
-}
-
-func (c *checker) clone() checker {
-	x := *c
-	x.last, x.hwm, x.frames = maps.Clone(c.last), maps.Clone(c.hwm), map[outKey]map[link.Seq]uint64{}
-	for k, frames := range c.frames {
-		x.frames[k] = maps.Clone(frames)
-	}
-	return x
-}
-
-// forget takes a record back that the disk has lost. What was the hwm before it is not known here.
-func (c *checker) forget(data []byte) {
-	rec, err := record.Decode(data)
-	if err != nil {
-		c.n.w.fail("N2: a lost record of %s: %v", c.n.id, err)
-		return
-	}
-	for _, f := range slices.Backward(rec.Frames) {
-		k := outKey{f.Edge, f.To}
-		delete(c.frames[k], f.Frame.Seq)
-		c.last[k] = f.Frame.Seq - 1
-	}
-	clear(c.hwm)
 }

@@ -69,6 +69,9 @@ func (c Containers) Ready(ctx context.Context) error {
 		}
 		return len(silent) == 0, nil
 	})(monitor.ListenToNodes(c.Nodes))
+	if err != nil && len(silent) == 0 { // before anybody could be missed
+		return fmt.Errorf("listen to the nodes: %w", err)
+	}
 	if err != nil {
 		return fmt.Errorf("nothing is heard of %s: %w; see their containers' logs", strings.Join(silent, ", "), err)
 	}

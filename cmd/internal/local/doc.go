@@ -2,6 +2,7 @@
 //
 //	RunDir     a directory of a private cluster: its topology file, sockets, data, logs, pids
 //	Processes  the processes of a topology's nodes, by a medic.Restarter, and where their files are
+//	Address    where the hosts without an address are: MakeSockets before nodes start, RemoveSockets when they have ended
 //	Lock       one at a time
 //
 // Below the directory of Processes:
@@ -9,4 +10,5 @@
 //	pids/NODE        its pid (package medic/process says what else)
 //	log/NODE.log     its output
 //	NODE/            its data, where the topology says so
+//	address          where the hosts without an address are, while the cluster is up
 package local

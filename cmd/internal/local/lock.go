@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"posta.dev/posta/internal/owned"
 )
 
 // ErrLocked is wrapped by the error of TakeLock when another process has the lock.
@@ -16,9 +18,12 @@ type Lock struct{ f *os.File }
 
 // TakeLock makes the file and takes it, or fails at once.
 func TakeLock(name string) (*Lock, error) {
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o644)
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, owned.FileMode)
 	if err != nil {
 		return nil, fmt.Errorf("take the lock: %w", err)
+	}
+	if err := f.Chmod(owned.FileMode); err != nil { // who may open it can keep others from taking it
+		return nil, errors.Join(fmt.Errorf("keep the lock from others: %w", err), f.Close())
 	}
 	for {
 		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

@@ -12,7 +12,7 @@ import (
 // freePorts finds a row of ports that nobody listens on. They are below those that systems give to clients, so that no connection
 // takes one before the nodes do.
 func freePorts(v topology.Variant) (int, error) {
-	v.Ports = firstPort
+	v.Address, v.Ports = loopback, firstPort
 	text, err := topology.Generate(v)
 	if err != nil {
 		return 0, err
@@ -34,6 +34,9 @@ func freePorts(v topology.Variant) (int, error) {
 	return 0, fmt.Errorf("no %d free ports in a row between %d and %d; use --sockets ipc", n, firstPort, lastPort)
 }
 
+// loopback is where the nodes of a run without unix sockets listen.
+const loopback = "127.0.0.1"
+
 const (
 	firstPort = 20000
 	lastPort  = 32000
@@ -41,7 +44,7 @@ const (
 
 func allFree(first, n int) bool {
 	for port := first; port < first+n; port++ {
-		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		l, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(port)))
 		if err != nil {
 			return false
 		}

@@ -46,6 +46,9 @@ func (w *waiting) enough(view []monitor.Status) (bool, error) {
 		if w.lives[s.Node.ID] >= manyLives && (!s.Heard || s.Beat.State == heartbeat.Recovering) {
 			return false, fmt.Errorf("%w: node %s dies as soon as it is started: %s", ErrNotReady, s.Node.ID, w.procs.LastWords(s.Node.ID))
 		}
+		if s.Heard && s.Age <= freshBeat && s.Beat.State == heartbeat.Damaged {
+			return false, fmt.Errorf("%w: the log of node %s is damaged: %s", ErrNotReady, s.Node.ID, s.Beat.Trouble)
+		}
 		all = all && pid != 0 && s.Beat.PID == pid && s.Up(freshBeat)
 	}
 	return all, nil

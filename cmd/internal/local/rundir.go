@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/topology"
 )
 
@@ -24,7 +25,7 @@ type RunDir struct {
 	Dir       string
 	Topology  *topology.Topology
 	temporary bool
-	sockets   string // directory of its own, "" if it is below Dir or there is none
+	noted     string // data directory with the note of where the sockets are, "" if there is none
 	lock      *Lock
 }
 
@@ -47,10 +48,18 @@ func NewRunDir(p RunDirConfig) (s *RunDir, err error) {
 		return s, err
 	}
 	name := filepath.Join(s.Dir, "topology.toml")
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+	if err := owned.Write(name, text, false); err != nil {
 		return s, fmt.Errorf("write the topology: %w", err)
 	}
-	s.Topology, err = topology.Load(name)
+	t, err := topology.Load(name)
+	if err != nil || !HasLocal(t) {
+		s.Topology = t
+		return s, err
+	}
+	address, err := s.makeSockets(t)
+	if err == nil {
+		s.Topology, err = topology.LoadWith(name, topology.Addresses{Local: address})
+	}
 	return s, err
 }
 
@@ -59,7 +68,7 @@ func (s *RunDir) makeDir() (err error) {
 		sweep()
 		s.Dir, err = os.MkdirTemp("", runPrefix)
 	} else if s.Dir, err = filepath.Abs(s.Dir); err == nil {
-		err = os.MkdirAll(s.Dir, 0o755)
+		err = os.MkdirAll(s.Dir, owned.DirMode)
 	}
 	if err != nil {
 		return fmt.Errorf("make a directory for the run: %w; give another one with --dir", err)
@@ -80,14 +89,12 @@ func (s *RunDir) text(p RunDirConfig) (string, error) {
 	if p.Variant.Name == "" {
 		p.Variant.Name = s.name()
 	}
-	var err error
 	if p.TCP {
-		p.Variant.Ports, err = freePorts(p.Variant)
-	} else {
-		p.Variant.IPCDir, err = s.socketDir()
-	}
-	if err != nil {
-		return "", err
+		var err error
+		if p.Variant.Ports, err = freePorts(p.Variant); err != nil {
+			return "", err
+		}
+		p.Variant.Address = loopback
 	}
 	return topology.Generate(p.Variant)
 }
@@ -98,35 +105,31 @@ func (s *RunDir) name() string {
 	return "run-" + hex.EncodeToString(sum[:4])
 }
 
-// longestDir leaves room for the names of sockets in the 104 bytes that some systems have for a path.
-const longestDir = 70
-
-// socketDir is below the run directory, or beside it when the path would be too long for a unix socket.
-func (s *RunDir) socketDir() (string, error) {
-	if dir := filepath.Join(s.Dir, "sock"); len(dir) <= longestDir {
-		return dir, os.MkdirAll(dir, 0o700)
+// makeSockets makes the directory of the sockets, below the run directory or among the temporary files when its path would be too long,
+// and notes it for the nodes. Only a topology that was given may have its data elsewhere, where posta up may have a cluster.
+func (s *RunDir) makeSockets(t *topology.Topology) (address string, err error) {
+	if _, err := os.Lstat(filepath.Join(t.DataDir, addressFile)); err == nil && t.DataDir != filepath.Join(s.Dir, t.Data()) {
+		return "", fmt.Errorf("the cluster with its data in %s is up; end it with posta down, or submit to it", t.DataDir)
 	}
-	for _, base := range []string{os.TempDir(), "/tmp"} {
-		dir, err := os.MkdirTemp(base, "posta-")
-		if err != nil {
-			continue
-		}
-		s.sockets = dir
-		if len(dir) <= longestDir {
-			return dir, nil
-		}
-		if err := os.RemoveAll(dir); err != nil {
-			return "", err
-		}
+	longest := longestPath - longestName(t)
+	dir := filepath.Join(s.Dir, "sock")
+	if len(dir) <= longest {
+		err = owned.Dir(dir)
+	} else {
+		dir, err = temporarySocketDir(longest)
 	}
-	return "", fmt.Errorf("no place for unix sockets: %s is too long a path; use --sockets tcp, or set TMPDIR to a short one", s.Dir)
+	if err != nil {
+		return "", err
+	}
+	s.noted = t.DataDir
+	return ipcPrefix + dir, NoteAddress(t.DataDir, ipcPrefix+dir)
 }
 
 // Close lets go of the directory. With remove, one that was made for this run is removed; one that was given never is.
 func (s *RunDir) Close(remove bool) error {
 	var errs []error
-	if s.sockets != "" {
-		errs = append(errs, os.RemoveAll(s.sockets))
+	if s.noted != "" {
+		errs = append(errs, RemoveSockets(s.noted))
 	}
 	if s.temporary && remove && s.Dir != "" {
 		errs = append(errs, os.RemoveAll(s.Dir))

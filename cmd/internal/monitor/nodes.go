@@ -100,7 +100,11 @@ func (s *Status) Backlog() uint64 {
 	return n
 }
 
-// Up says that the node was heard maxAge and takes part: a node that reads its log back does not yet.
+// Up says that the node was heard maxAge and takes part: a node that reads its log back does not yet, one whose log is damaged not at all.
 func (s *Status) Up(maxAge time.Duration) bool {
-	return s.Heard && s.Age <= maxAge && s.Beat.State != heartbeat.Recovering && s.Beat.State != heartbeat.Draining
+	switch s.Beat.State {
+	case heartbeat.Recovering, heartbeat.Draining, heartbeat.Damaged:
+		return false
+	}
+	return s.Heard && s.Age <= maxAge
 }

@@ -35,7 +35,7 @@ func TestWhoWasNotHeardIsSilent(t *testing.T) {
 
 func TestANodeThatReadsItsLogBackIsNotUpYet(t *testing.T) {
 	for state, want := range map[heartbeat.State]bool{
-		heartbeat.Recovering: false, heartbeat.Draining: false, heartbeat.Running: true, heartbeat.Blocked: true, heartbeat.DiskFull: true,
+		heartbeat.Recovering: false, heartbeat.Draining: false, heartbeat.Damaged: false, heartbeat.Running: true, heartbeat.Blocked: true, heartbeat.DiskFull: true,
 	} {
 		b, beat := board(), beat("a-1", 1, 0)
 		beat.State = state

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -23,27 +24,39 @@ type Edit struct{ File, Old, New string }
 // Mutant is a deliberate bug.
 type Mutant struct {
 	Name  string
-	Rule  string
-	From  uint64 // the first seed that is tried; 0 is 1
-	Seeds int    // in how many the simulator must find it
+	Rule  string // that it breaks; only a failure that names this rule finds it
+	From  uint64 // where the search begins: a seed that has shown it; 0 is 1
 	Edits []Edit
+	Args  []string // of TestSeeds beside -seed and -seeds: which kind of seeds shows it
+
+	// Or are other rules whose failures find it, too, and Because is why: what breaks is seen by them alone, or by them as well as by Rule.
+	Or      []string
+	Because string
 }
+
+// rules are those whose failures find it.
+func (m *Mutant) rules() []string { return append([]string{m.Rule}, m.Or...) }
 
 // Table is the bugs of one simulator, whose TestSeeds takes -seed and -seeds and prints "seed N, after …" when it has found something.
 type Table struct {
 	Package string // "./test/sim"
 	Doc     string // "docs/simulation.md": where the table is shown
 	Mutants []Mutant
+
+	// Seeds is how many seeds there are, from 1 on: one of them must find each bug. Mutant.From only decides which come first. Were it the
+	// beginning of a window, each change of the simulator would let bugs survive that other seeds show as well as ever.
+	Seeds int
+
+	// ByName is for a package without seeds: what has to find a bug is the tests that its rule names, as TestW4_… for W4.
+	ByName bool
 }
 
-// Underway is set in the environment of the tests that Run starts, so that they do not start it again.
-const Underway = "POSTA_MUTATING"
-
-// Run demands that the simulator finds each bug within its seeds. It compiles the program once for each, which takes minutes, so it
+// Run demands that the simulator finds each bug within the seeds of the table, by a failure that names the rule which the bug breaks: a simulator
+// that is only upset would not have told anybody what is wrong. It compiles the program once for each, which takes minutes, so it
 // is asked for: POSTA_MUTANTS=1, or POSTA_MUTANTS="part of a name".
 func (table *Table) Run(t *testing.T) {
 	want := os.Getenv("POSTA_MUTANTS")
-	if want == "" || os.Getenv(Underway) != "" {
+	if want == "" || os.Getenv(sought) != "" {
 		t.Log("set POSTA_MUTANTS=1 to run it")
 		return
 	}
@@ -65,30 +78,81 @@ func (table *Table) Run(t *testing.T) {
 	}
 }
 
-var foundBy = regexp.MustCompile(`seed \d+, after [^\n]{0,150}`)
-
 func (table *Table) try(t *testing.T, root string, m *Mutant) {
 	begun := time.Now()
-	overlay, err := m.overlay(root, t.TempDir())
+	dir := t.TempDir()
+	overlay, err := m.overlay(root, dir)
 	if err != nil {
 		t.Error(err)
 		return
 	}
+	program := filepath.Join(dir, "mutant.test")
+	defer os.Remove(program) // tens of megabytes, and there are a hundred
 	// Nobody debugs it, and vet may dislike what is deliberately wrong: both would take a fifth of the time.
-	cmd := exec.Command("go", "test", "-vet=off", "-ldflags=-w", "-overlay", overlay, table.Package, "-run", "^TestSeeds$", "-count=1",
-		fmt.Sprintf("-seed=%d", max(1, m.From)), fmt.Sprintf("-seeds=%d", m.Seeds))
-	cmd.Dir = root
-	cmd.Env = append(os.Environ(), Underway+"=1")
-	out, err := cmd.CombinedOutput()
-	found := foundBy.Find(out)
-	switch {
-	case err == nil:
-		t.Errorf("%s (%s) survives %d seeds", m.Name, m.Rule, m.Seeds)
-	case found == nil:
-		t.Errorf("%s (%s): the test fails, but not by finding it:\n%s", m.Name, m.Rule, out)
-	default:
-		t.Logf("%-50s %-4s %s (%v)", m.Name, m.Rule, found, time.Since(begun).Round(time.Second))
+	compile := exec.Command("go", "test", "-c", "-o", program, "-vet=off", "-ldflags=-w", "-overlay", overlay, table.Package)
+	compile.Dir = root
+	if out, err := compile.CombinedOutput(); err != nil {
+		t.Errorf("%s does not compile: %v\n%s", m.Name, err, out)
+		return
 	}
+	var all []byte
+	for _, args := range table.searches(m) {
+		cmd := exec.Command(program, args...)
+		cmd.Dir = filepath.Join(root, table.Package)
+		cmd.Env = append(os.Environ(), sought+"="+strings.Join(m.rules(), " "))
+		out, err := cmd.CombinedOutput()
+		all = append(all, out...)
+		if err == nil {
+			continue
+		}
+		if found := table.foundBy(m).Find(out); found == nil {
+			t.Errorf("%s (%s): the test fails, but not by finding it: %v\n%s", m.Name, m.Rule, err, out)
+		} else {
+			t.Logf("%-50s %-4s %s (%v)%s", m.Name, m.Rule, found, time.Since(begun).Round(time.Second), m.hint(found))
+		}
+		return
+	}
+	t.Errorf("%s (%s) survives; failures that name other rules: %s", m.Name, strings.Join(m.rules(), " "), otherRules(all))
+}
+
+// searches are the arguments of the runs of the test program that together look for a bug everywhere, the likely place first.
+func (table *Table) searches(m *Mutant) (all [][]string) {
+	args := append([]string{"-test.v", "-test.timeout=15m"}, m.Args...)
+	if table.ByName {
+		return [][]string{append(args, "-test.failfast", "-test.run=^"+m.tests())}
+	}
+	first, last := max(1, m.From), uint64(table.Seeds)
+	for _, span := range [][2]uint64{{first, last}, {1, first - 1}} {
+		if span[0] <= span[1] {
+			all = append(all, append(slices.Clone(args), "-test.run=^TestSeeds$", fmt.Sprintf("-seed=%d", span[0]), fmt.Sprintf("-seeds=%d", span[1]-span[0]+1)))
+		}
+	}
+	return all
+}
+
+// tests is how the names of the tests begin that guard the rules of a bug.
+func (m *Mutant) tests() string { return "Test(" + strings.Join(m.rules(), "|") + ")_" }
+
+// foundBy is what a test program says when it has found a bug.
+func (table *Table) foundBy(m *Mutant) *regexp.Regexp {
+	if table.ByName {
+		return regexp.MustCompile(`--- FAIL: ` + m.tests() + `\w+`)
+	}
+	return bySeed
+}
+
+// hint says where the search should begin, if it took long from where it began.
+func (m *Mutant) hint(found []byte) string {
+	const near = 100 // seeds take some seconds
+	digits := bySeed.FindSubmatch(found)
+	if digits == nil {
+		return ""
+	}
+	seed, err := strconv.ParseUint(string(digits[1]), 10, 64)
+	if from := max(1, m.From); err != nil || seed >= from && seed < from+near {
+		return ""
+	}
+	return fmt.Sprintf("; far from where the search began: let it begin at %d", seed)
 }
 
 // overlay writes the changed files into dir, and the list that lets them take the place of the real ones.
@@ -136,6 +200,12 @@ func (table *Table) TextsAreThere(t *testing.T) {
 			t.Errorf("two mutants are called %q", m.Name)
 		}
 		seen[m.Name] = true
+		if m.From > uint64(table.Seeds) {
+			t.Errorf("%s: the search begins at seed %d, and there are %d", m.Name, m.From, table.Seeds)
+		}
+		if (len(m.Or) > 0) != (m.Because != "") {
+			t.Errorf("%s: rules that find it, beside its own, need a reason", m.Name)
+		}
 		if _, err := m.overlay(root, t.TempDir()); err != nil {
 			t.Error(err)
 		}
@@ -174,7 +244,7 @@ func (table *Table) shownIn(text string) (string, error) {
 	}
 	from += strings.Index(text[from:], "\n") + 1
 	var b strings.Builder
-	b.WriteString("\n| bug | rule | where | found within |\n|---|---|---|---|\n")
+	b.WriteString("\n| bug | rule | where |\n|---|---|---|\n")
 	for _, m := range table.Mutants {
 		var files []string
 		for _, e := range m.Edits {
@@ -182,7 +252,7 @@ func (table *Table) shownIn(text string) (string, error) {
 				files = append(files, f)
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %d seeds |\n", m.Name, m.Rule, strings.Join(files, " "), m.Seeds)
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", m.Name, strings.Join(m.rules(), " "), strings.Join(files, " "))
 	}
 	b.WriteString("\n")
 	return text[:from] + b.String() + text[to:], nil

@@ -3,8 +3,10 @@ package mutants
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -39,10 +41,10 @@ func TestOverlay(t *testing.T) {
 }
 
 func TestShownIn(t *testing.T) {
-	table := Table{Mutants: []Mutant{{Name: "bug", Rule: "R1", Seeds: 5, Edits: []Edit{{File: "a.go"}, {File: "b.go"}, {File: "a.go"}}}}}
+	table := Table{Mutants: []Mutant{{Name: "bug", Rule: "R1", Edits: []Edit{{File: "a.go"}, {File: "b.go"}, {File: "a.go"}}}}}
 	const doc = "before\n<!-- mutants: how -->\nold\n<!-- end of mutants -->\nafter\n"
-	const want = "before\n<!-- mutants: how -->\n\n| bug | rule | where | found within |\n|---|---|---|---|\n" +
-		"| bug | R1 | `a.go` `b.go` | 5 seeds |\n\n<!-- end of mutants -->\nafter\n"
+	const want = "before\n<!-- mutants: how -->\n\n| bug | rule | where |\n|---|---|---|\n" +
+		"| bug | R1 | `a.go` `b.go` |\n\n<!-- end of mutants -->\nafter\n"
 	if got, err := table.shownIn(doc); err != nil || got != want {
 		t.Errorf("it becomes %q, %v", got, err)
 	}
@@ -51,5 +53,48 @@ func TestShownIn(t *testing.T) {
 	}
 	if _, err := table.shownIn("<!-- end of mutants --><!-- mutants: "); !errors.Is(err, errNoPlace) {
 		t.Errorf("no place: %v", err)
+	}
+}
+
+// TestSearchesCoverAllSeeds once each, whatever the hint.
+func TestSearchesCoverAllSeeds(t *testing.T) {
+	table := Table{Seeds: 9}
+	for from := range uint64(10) {
+		seen := map[int]int{}
+		for i, args := range table.searches(&Mutant{From: from, Args: []string{"-plain"}}) {
+			first, n := 0, 0
+			for _, arg := range args {
+				_, _ = fmt.Sscanf(arg, "-seed=%d", &first)
+				_, _ = fmt.Sscanf(arg, "-seeds=%d", &n)
+			}
+			if i == 0 && first != max(1, int(from)) {
+				t.Errorf("from %d on: the search begins at %d", from, first)
+			}
+			if !slices.Contains(args, "-plain") {
+				t.Errorf("from %d on: %v forgets what kind of seeds shows it", from, args)
+			}
+			for seed := first; seed < first+n; seed++ {
+				seen[seed]++
+			}
+		}
+		for seed := 1; seed <= 9; seed++ {
+			if seen[seed] != 1 {
+				t.Errorf("from %d on: seed %d is tried %d times", from, seed, seen[seed])
+			}
+		}
+		if len(seen) != 9 {
+			t.Errorf("from %d on: other seeds are tried as well: %v", from, seen)
+		}
+	}
+}
+
+func TestHint(t *testing.T) {
+	m := Mutant{From: 50}
+	for found, far := range map[string]bool{
+		"seed 50, after 1s: R5: x": false, "seed 149, after 1s: R5: x": false, "seed 150, after 1s: R5: x": true, "seed 7, after 1s: R5: x": true, "--- FAIL: TestW4_X": false,
+	} {
+		if got := m.hint([]byte(found)); (got != "") != far {
+			t.Errorf("%s: %q", found, got)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/link"
@@ -80,6 +81,15 @@ func (d *decoder) index() int {
 	return int(v)
 }
 
+// sum reads a checksum.
+func (d *decoder) sum() uint32 {
+	v := d.r.Uint()
+	if v > math.MaxUint32 {
+		d.r.Fail("checksum %d", v)
+	}
+	return uint32(v)
+}
+
 const maxIndex = 1 << 16
 
 func (d *decoder) node() link.NodeID { return link.NodeID(d.name()) }
@@ -136,12 +146,13 @@ func (d *decoder) input() (in Input) {
 }
 
 func (d *decoder) frame() (f Frame) {
-	d.r.ArrayOf(7)
+	d.r.ArrayOf(8)
 	f.Edge, f.To = d.name(), d.node()
 	f.Frame.Seq = link.Seq(d.r.Uint())
 	f.Frame.Kind = link.Kind(d.r.Uint())
 	d.r.Fixed(f.Frame.Session[:])
 	f.Frame.Stream = d.index()
+	f.Frame.Sum = d.sum()
 	f.Frame.Payload = d.payload()
 	return f
 }

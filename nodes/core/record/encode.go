@@ -96,13 +96,14 @@ func appendInput(b []byte, t *nameTable, in *Input) []byte {
 }
 
 func appendFrame(b []byte, t *nameTable, f *Frame) []byte {
-	b = wire.AppendArray(b, 7)
+	b = wire.AppendArray(b, 8)
 	b = wire.AppendUint(b, t.id(f.Edge))
 	b = wire.AppendUint(b, t.id(string(f.To)))
 	b = wire.AppendUint(b, uint64(f.Frame.Seq))
 	b = wire.AppendUint(b, uint64(f.Frame.Kind))
 	b = wire.AppendBin(b, f.Frame.Session[:])
 	b = wire.AppendUint(b, uint64(f.Frame.Stream))
+	b = wire.AppendUint(b, uint64(f.Frame.Sum))
 	return wire.AppendUint(b, uint64(len(f.Frame.Payload)))
 }
 

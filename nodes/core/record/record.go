@@ -9,6 +9,8 @@
 //	└────────┴────────────┴──────────────────────────────────────────┘
 //	meta = [version, life, names, hwms, progress, inputs, frames]
 //
+// A frame has its checksum (R18), so that one which changed before the log took it is found when it is read.
+//
 // The life is that of the process that wrote the record, and so that of every frame in it (R14).
 //
 // Names of edges and nodes stand once, in a table; elsewhere their index is used. Payloads stand outside of the meta, so that the log
@@ -36,15 +38,16 @@ type Op uint8
 
 // The operations. Their numbers are on disk.
 const (
-	Open    Op = iota + 1 // a session starts; payload: its announcement
-	Data                  // Role takes Payload
-	Ended                 // a sender has ended a stream
-	End                   // Role's End for a stream
-	More                  // Role's More
-	Drop                  // the session leaves; payload: its outcome
-	Private               // a gateway's own change
-	Join                  // one more sender announces a session that runs
-	Rewired               // no call: from here on the node has other links than before
+	Open     Op = iota + 1 // a session starts; payload: its announcement
+	Data                   // Role takes Payload
+	Ended                  // a sender has ended a stream
+	End                    // Role's End for a stream
+	More                   // Role's More
+	Drop                   // the session leaves; payload: its outcome
+	Private                // a gateway's own change
+	Join                   // one more sender announces a session that runs
+	Rewired                // no call: from here on the node has other links than before
+	TakeOver               // the session has another opener; payload: its announcement
 )
 
 // Input is a call that changed durable state.
@@ -62,7 +65,7 @@ type Input struct {
 type Frame struct {
 	Edge  string
 	To    link.NodeID // empty where one outbox serves all receivers
-	Frame link.Frame  // without Edge, From, ID and Life, which the log's directory, Edge and the record tell
+	Frame link.Frame  // without Edge, From, ID and Life, which the log's directory, Edge and the record tell; with its checksum (R18)
 }
 
 // Emptied returns a record that uses the memory of r for its frames and inputs again. Every commit needs that memory, and for frames of

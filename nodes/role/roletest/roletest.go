@@ -19,6 +19,7 @@ import (
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/fold"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
@@ -190,24 +191,25 @@ func Chunk(stream int, line uint64, rows string) role.Message {
 // About is what a gateway is told.
 func About() gateway.About {
 	return gateway.About{
-		Cluster: "test", Node: "me-1", InputNodes: []link.NodeID{"input-1", "input-2"}, Inputs: []string{"tcp://in"}, Outputs: []string{"tcp://out"}, Known: Known(),
+		Cluster: "test", Node: "me-1", InputNodes: []link.NodeID{"me-1", "input-1", "input-2"}, Inputs: []string{"tcp://in", "tcp://in-1", "tcp://in-2"}, Outputs: []string{"tcp://out"}, Known: Known(),
 		Limits: topology.Limits{Sessions: 2, Chunk: 1000, RetryAfter: time.Second, ClientTimeout: 30 * time.Second, ResultsTTL: time.Hour},
 	}
 }
 
 // Host is a core without a node: it writes down what a gateway asks for.
 type Host struct {
-	Gateway  role.Gateway
-	Full     bool // there is no room
-	Unheard  bool // no receiver has answered since the start
-	Open     map[session.ID]bool
-	Fed      []role.Message
-	Ended    []int
-	Aborted  map[session.ID]role.Outcome
-	Recorded [][]byte
-	Replies  map[role.Peer]protocol.Reply
-	Waiting  map[role.Peer]protocol.Reply // for the disk
-	Broken   bool                         // feeding fails
+	Gateway   role.Gateway
+	Full      bool // there is no room
+	Unheard   bool // no receiver has answered since the start
+	Open      map[session.ID]bool
+	Fed       []role.Message
+	Ended     []int
+	Aborted   map[session.ID]role.Outcome
+	TakenOver []role.Session
+	Recorded  [][]byte
+	Replies   map[role.Peer]protocol.Reply
+	Waiting   map[role.Peer]protocol.Reply // for the disk
+	Broken    bool                         // feeding fails
 }
 
 // NewHost returns the host of a gateway.
@@ -217,10 +219,16 @@ func NewHost(g role.Gateway) *Host {
 	return h
 }
 
-// Ask makes a request and returns the answer, false if there is none yet. What waited for the disk gets there.
+// Ask makes a request of the local operator and returns the answer, false if there is none yet. What waited for the disk gets there.
 func (h *Host) Ask(t *testing.T, now time.Time, from role.Peer, q protocol.Request) (protocol.Reply, bool) {
 	t.Helper()
-	if !h.Gateway.Request(now, &role.Request{From: from, Body: q.Append(nil)}) {
+	return h.AskAs(t, role.LocalOperator, now, from, q)
+}
+
+// AskAs is Ask by another client.
+func (h *Host) AskAs(t *testing.T, c security.Identity, now time.Time, from role.Peer, q protocol.Request) (protocol.Reply, bool) {
+	t.Helper()
+	if !h.Gateway.Request(now, &role.Request{From: from, Client: c, Body: q.Append(nil)}) {
 		t.Fatalf("the gateway knows nothing of %s", q.Type)
 	}
 	return h.Answer(from)
@@ -260,6 +268,8 @@ func (a *attached) Feed(id session.ID, m role.Message) error {
 
 func (a *attached) EndStream(_ session.ID, stream int) { a.h.Ended = append(a.h.Ended, stream) }
 
+func (a *attached) TakeOver(s role.Session, _ []byte) { a.h.TakenOver = append(a.h.TakenOver, s) }
+
 func (a *attached) Abort(id session.ID, why role.Outcome) {
 	why.Failed = true
 	a.h.Aborted[id] = why
@@ -268,7 +278,7 @@ func (a *attached) Abort(id session.ID, why role.Outcome) {
 
 func (a *attached) Room(int, bool) bool { return !a.h.Full }
 func (a *attached) Confirmed() bool     { return !a.h.Unheard }
-func (a *attached) Forget(id session.ID, by session.TokenHash) {
+func (a *attached) Forget(id session.ID, by role.Asker) {
 	a.h.Gateway.Forget(id, by)
 }
 func (a *attached) Record(payload []byte) { a.h.Recorded = append(a.h.Recorded, payload) }

@@ -4,8 +4,11 @@
 //	Load           analyses, several at a time, each answer checked
 //	Cluster        an observer that checks: Strike harms some nodes and demands that they, and no others, come back after one restart
 //	RecoveryTable  times from a kill to new work, step by step
-//	ImageContext   what images are built from
+//	Edges          of topologies that are written by hand
+//	Build          compiles the program; ImageContext has what images are built from
 //	ReplaceFile    changes a file that others read meanwhile
+//	FreePorts      ports for a cluster
+//	Command        runs a command; Orphan finds what killed runs have left behind
 //
 // Each test brings its own way to kill or stop a process.
 package clustertest

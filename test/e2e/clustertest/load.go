@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -52,6 +53,7 @@ func EveryAnalysis(t *testing.T, rows int) []Job {
 type Load struct {
 	t       *testing.T
 	entries []string
+	jobs    []string // their analyses
 	stop    context.CancelFunc
 	wg      sync.WaitGroup
 
@@ -65,6 +67,7 @@ func Begin(t *testing.T, topo *topology.Topology, jobs ...Job) *Load {
 	ctx, stop := context.WithCancel(context.Background())
 	l := &Load{t: t, entries: append(topo.EntryPoints(), topo.Outputs()...), stop: stop, done: map[string]int{}}
 	for _, j := range jobs {
+		l.jobs = append(l.jobs, j.Analysis)
 		l.wg.Add(1)
 		go func() {
 			defer l.wg.Done()
@@ -94,6 +97,23 @@ func (l *Load) analyse(j Job) {
 	l.mu.Lock()
 	l.done[j.Analysis]++
 	l.mu.Unlock()
+}
+
+// More waits until each analysis has been run that many times more, or the test has failed.
+func (l *Load) More(n int) {
+	l.t.Helper()
+	goal := map[string]int{}
+	for _, job := range l.jobs {
+		goal[job] = l.Of(job) + n
+	}
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end) && !l.t.Failed(); time.Sleep(50 * time.Millisecond) {
+		if !slices.ContainsFunc(l.jobs, func(job string) bool { return l.Of(job) < goal[job] }) {
+			return
+		}
+	}
+	if !l.t.Failed() {
+		l.t.Fatalf("analyses come to no end: %d have", l.Done())
+	}
 }
 
 // Done is how many analyses have ended so far.

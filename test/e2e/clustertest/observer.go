@@ -1,6 +1,7 @@
 package clustertest
 
 import (
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -24,6 +25,15 @@ type Observer struct {
 	medics  map[topology.NodeID]core.Message
 	heard   map[topology.NodeID]time.Time
 	journal core.Message
+	told    map[core.EntryID]bool
+	entries []Sighting
+}
+
+// Sighting is an entry of any medic's journal, and when it was heard first: by the clock of the test, since those of medics may be wrong.
+type Sighting struct {
+	Heard time.Time
+	Late  bool // a newer term had begun: a journal that was lost with its medic has come to light, so Heard says little of when it was written
+	core.Entry
 }
 
 // Life is one incarnation of a node.
@@ -43,7 +53,8 @@ func Listen(t *testing.T, topo *topology.Topology) *Observer {
 		t.Fatal(err)
 	}
 	e := &Observer{t: t, sub: sub, done: make(chan struct{}), beats: map[topology.NodeID]heartbeat.Beat{}, seen: map[Life]*Times{},
-		medics: map[topology.NodeID]core.Message{}, heard: map[topology.NodeID]time.Time{}}
+		medics: map[topology.NodeID]core.Message{}, heard: map[topology.NodeID]time.Time{},
+		told: map[core.EntryID]bool{}}
 	for _, topic := range []string{agent.BeatTopic, agent.MessageTopic, agent.JournalTopic} {
 		if err := sub.Subscribe(topic); err != nil {
 			t.Fatal(err)
@@ -82,12 +93,34 @@ func (e *Observer) take(m zmqx.Message) {
 	}
 	switch {
 	case string(m[0]) == agent.JournalTopic:
+		e.note(msg.Entries)
 		if msg.Term.Gen > e.journal.Term.Gen || msg.Term.Gen == e.journal.Term.Gen && (msg.Leading || !e.journal.Leading) {
 			e.journal = msg
 		}
 	case msg.Kind == core.Beat:
 		e.medics[msg.From], e.heard[msg.From] = msg, time.Now()
 	}
+}
+
+// note remembers entries for good. A medic keeps the newest 256 of them, and may lose its own.
+func (e *Observer) note(entries []core.Entry) {
+	newest := core.Generation(0)
+	for _, m := range e.medics {
+		newest = max(newest, m.Term.Gen)
+	}
+	for _, entry := range entries {
+		if !e.told[entry.EntryID] {
+			e.told[entry.EntryID] = true
+			e.entries = append(e.entries, Sighting{time.Now(), entry.Gen < newest, entry})
+		}
+	}
+}
+
+// Sightings is all entries that were ever heard, in the order in which they were.
+func (e *Observer) Sightings() []Sighting {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.entries)
 }
 
 func (e *Observer) takeBeat(b heartbeat.Beat) {
@@ -155,6 +188,13 @@ func (e *Observer) Incarnation(id topology.NodeID) uint64 {
 		return m.ID.Incarnation
 	}
 	return uint64(e.beats[id].ID.Incarnation)
+}
+
+// Beat is what a node said last, the zero Beat for one that was not heard.
+func (e *Observer) Beat(id topology.NodeID) heartbeat.Beat {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.beats[id]
 }
 
 // Times is zero for a life that was not heard.

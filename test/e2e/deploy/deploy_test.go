@@ -8,19 +8,16 @@ import (
 	"fmt"
 	"log"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"posta.dev/posta/test/e2e/clustertest"
+	"posta.dev/posta/topology"
 )
 
 // prefix begins the names of all clusters of these tests. Behind it is the process that made them.
@@ -43,10 +40,8 @@ func run(m *testing.M) int {
 	defer func() { _ = os.RemoveAll(dir) }()
 	for name, program := range map[string]*string{"first": &first, "second": &second} {
 		*program = filepath.Join(dir, name)
-		compile := exec.Command("go", "build", "-ldflags", "-X main.release="+prefix+name, "-o", *program, filepath.Join("..", "..", ".."))
-		compile.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := compile.CombinedOutput(); err != nil {
-			log.Printf("build posta: %v: %s", err, out)
+		if err := clustertest.Build(filepath.Join("..", "..", ".."), *program, prefix+name); err != nil {
+			log.Print(err)
 			return 1
 		}
 	}
@@ -54,11 +49,11 @@ func run(m *testing.M) int {
 }
 
 func docker(args ...string) []string {
-	out, err := exec.Command("docker", args...).Output()
+	out, err := clustertest.Command(append([]string{"docker"}, args...)...)
 	if err != nil {
-		log.Printf("docker %s: %v", strings.Join(args, " "), err)
+		log.Print(err)
 	}
-	return strings.Fields(string(out))
+	return strings.Fields(out)
 }
 
 // labels are those that something of a cluster may have.
@@ -105,11 +100,7 @@ func remove(of func(cluster string) bool) {
 
 // sweep removes what runs that were killed have left behind.
 func sweep() {
-	remove(func(cluster string) bool {
-		rest, ours := strings.CutPrefix(cluster, prefix)
-		pid, err := strconv.Atoi(strings.SplitN(rest, "-", 2)[0])
-		return ours && err == nil && syscall.Kill(pid, 0) == syscall.ESRCH
-	})
+	remove(func(cluster string) bool { return clustertest.Orphan(cluster, prefix) })
 }
 
 // testCluster is a topology file that changes, and the cluster that follows it.
@@ -125,7 +116,7 @@ type testCluster struct {
 
 func newTestCluster(t *testing.T) *testCluster {
 	s := &testCluster{t: t, name: fmt.Sprintf("%s%d-%d", prefix, os.Getpid(), rand.IntN(1000)), file: filepath.Join(t.TempDir(), "topology.toml"),
-		ports: freePorts(t), joiners: 1, outputs: "a", limit: 8}
+		ports: clustertest.FreePorts(t, 2*span), joiners: 1, outputs: "a", limit: 8}
 	t.Cleanup(func() {
 		remove(func(cluster string) bool { return cluster == s.name })
 		for _, ref := range docker("images", "--filter", "reference=posta:sha-*", "--filter", "label=org.opencontainers.image.version="+prefix+"first", "--format", "{{.Repository}}:{{.Tag}}") {
@@ -141,24 +132,6 @@ func newTestCluster(t *testing.T) *testCluster {
 
 // span is how many ports a host of the test has at most.
 const span = 40
-
-// freePorts is the first of a row of ports that nobody has now.
-func freePorts(t *testing.T) int {
-	for range 50 {
-		base, free := 20000+rand.IntN(10000), true
-		for p := base; p < base+2*span && free; p++ {
-			l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(p)))
-			if free = err == nil; free {
-				_ = l.Close()
-			}
-		}
-		if free {
-			return base
-		}
-	}
-	t.Fatal("no row of free ports")
-	return 0
-}
 
 func (s *testCluster) write() {
 	text := fmt.Sprintf(`[cluster]
@@ -187,37 +160,12 @@ hosts = ["b"]
 [[stage]]
 name = "output"
 hosts = [%q]
-[[edge]]
-from = "input"
-to = "joiner"
-streams = "facts"
-route = "any"
-[[edge]]
-from = "input"
-to = "joiner"
-streams = "reference"
-socket = "pub"
-route = "all"
-[[edge]]
-from = "joiner"
-to = "aggregator"
-route = "hash"
-key = "group"
-[[edge]]
-from = "aggregator"
-to = "reducer"
-route = "hash"
-key = "session"
-[[edge]]
-from = "reducer"
-to = "output"
-route = "all"
-[medics]
+%s[medics]
 replicas = 2
 suspect_after = "2s"
 [limits]
 sessions = %d
-`, s.name, s.ports, s.ports+span, s.joiners, s.outputs, s.limit)
+`, s.name, s.ports, s.ports+span, s.joiners, s.outputs, clustertest.Edges, s.limit)
 	if err := clustertest.ReplaceFile(s.file, []byte(text)); err != nil { // sessions read it meanwhile
 		s.t.Fatal(err)
 	}
@@ -252,89 +200,18 @@ func (s *testCluster) deploy(program string, args ...string) {
 	}
 }
 
-// load is clients that run one analysis after the other.
-type load struct {
-	stop chan struct{}
-	wg   sync.WaitGroup
-	mu   sync.Mutex
-	done int
-	bad  []string
-}
-
-func (s *testCluster) load(data, want string, clients int) *load {
-	l := &load{stop: make(chan struct{})}
-	for range clients {
-		l.wg.Add(1)
-		go func() {
-			defer l.wg.Done()
-			for {
-				select {
-				case <-l.stop:
-					return
-				default:
-				}
-				out, errs, err := s.try(context.WithoutCancel(s.t.Context()), first, "submit", "bikes", "--data", data, "-q")
-				l.mu.Lock()
-				l.done++
-				if err != nil || out != want {
-					l.bad = append(l.bad, fmt.Sprintf("%v: %s; %d bytes of answers, %d are right", err, errs, len(out), len(want)))
-				}
-				l.mu.Unlock()
-			}
-		}()
-	}
-	return l
-}
-
-// more waits until clients have got some more answers.
-func (l *load) more(t *testing.T, n int) {
-	t.Helper()
-	l.mu.Lock()
-	goal := l.done + n
-	l.mu.Unlock()
-	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		l.mu.Lock()
-		done, bad := l.done, slices.Clone(l.bad)
-		l.mu.Unlock()
-		if len(bad) > 0 {
-			t.Fatalf("sessions failed: %v", bad)
-		}
-		if done >= goal {
-			return
-		}
-	}
-	t.Fatal("clients get no answers")
-}
-
-func (l *load) end() (done int, bad []string) {
-	close(l.stop)
-	l.wg.Wait()
-	return l.done, l.bad
-}
-
 // While clients run one session after the other, everything about the cluster changes: its limits, its image, its number of joiners up and
 // down, the host of its output; changes are killed in the middle and run again, and taken back. No session fails, and every answer is the same to the bit.
 func TestEverythingChangesUnderSessions(t *testing.T) {
 	s := newTestCluster(t)
-	data := filepath.Join(t.TempDir(), "bikes")
-	if out, err := exec.Command(first, "gen", "bikes", "--rows", "20000", "--out", data).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	local := exec.Command(first, "run", "bikes", "--data", data, "-q")
-	local.Dir = t.TempDir()
-	want, err := local.Output()
-	if err != nil || len(want) == 0 {
-		t.Fatalf("a run without containers: %v, %d bytes", err, len(want))
-	}
 	s.deploy(first)
-	l := s.load(data, string(want), 2)
-	ended := false
-	defer func() {
-		if !ended {
-			l.end()
-		}
-	}()
-	l.more(t, 2)
+	topo, err := topology.Load(s.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trips := clustertest.Bikes(t, 20_000)
+	l := clustertest.Begin(t, topo, trips, trips)
+	l.More(2)
 	for _, change := range []struct {
 		title   string
 		to      func()
@@ -358,13 +235,12 @@ func TestEverythingChangesUnderSessions(t *testing.T) {
 			t.Logf("%s: killed in the middle: %v", change.title, err)
 		}
 		s.deploy(change.program, change.args...)
-		l.more(t, 3)
+		l.More(3)
 		t.Logf("%s: done", change.title)
 	}
-	ended = true
-	done, bad := l.end()
-	if len(bad) > 0 {
-		t.Fatalf("%d of %d sessions failed: %v", len(bad), done, bad)
+	done := l.End()
+	if t.Failed() {
+		t.FailNow()
 	}
 	t.Logf("%d sessions, all right", done)
 

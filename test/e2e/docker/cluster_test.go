@@ -4,8 +4,6 @@ package docker
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -56,41 +54,23 @@ func up(t *testing.T) *cluster {
 // write makes the two files, on ports that are free now.
 func (c *cluster) write(dir string) {
 	c.t.Helper()
-	text, err := topology.Generate(topology.Variant{Name: c.project, Ports: freePorts(c.t)})
+	text, err := topology.Generate(topology.Variant{Name: c.project, Ports: clustertest.FreePorts(c.t, 40)})
 	file := filepath.Join(dir, "topology.toml")
 	if err == nil {
 		err = os.WriteFile(file, []byte(text), 0o644)
 	}
 	if err == nil {
-		c.topo, err = topology.Load(file)
+		c.topo, err = topology.LoadWith(file, topology.Addresses{Local: topology.Published})
 	}
 	if err == nil {
-		_, err = command(posta, "topology", "compose", file, "--image", image, "--out", filepath.Join(dir, "docker-compose.yaml"))
+		_, err = clustertest.Command(posta, "topology", "published", file)
+	}
+	if err == nil {
+		_, err = clustertest.Command(posta, "topology", "compose", file, "--image", image, "--out", filepath.Join(dir, "docker-compose.yaml"))
 	}
 	if err != nil {
 		c.t.Fatal(err)
 	}
-}
-
-// freePorts is the first of a row that nobody has. They are below those that systems give to clients.
-func freePorts(t *testing.T) int {
-	t.Helper()
-	const row = 40
-	for range 100 {
-		first := 12000 + rand.IntN(18000)
-		free := true
-		for p := first; p < first+row && free; p++ {
-			l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", p))
-			if free = err == nil; free {
-				_ = l.Close()
-			}
-		}
-		if free {
-			return first
-		}
-	}
-	t.Fatal("no row of free ports")
-	return 0
 }
 
 // compose runs whichever compose there is.
@@ -110,7 +90,7 @@ func (c *cluster) compose(args ...string) {
 
 // ids is the project's containers.
 func (c *cluster) ids() []string {
-	out, err := command("docker", "ps", "-aq", "-f", "label=com.docker.compose.project="+c.project)
+	out, err := clustertest.Command("docker", "ps", "-aq", "-f", "label=com.docker.compose.project="+c.project)
 	if err != nil {
 		c.t.Error(err)
 	}
@@ -123,7 +103,7 @@ func (c *cluster) down() {
 	}
 	if ids := c.ids(); len(ids) > 0 {
 		// All at once and by force: nobody is left to start anybody.
-		if _, err := command(append([]string{"docker", "rm", "-f", "-v"}, ids...)...); err != nil {
+		if _, err := clustertest.Command(append([]string{"docker", "rm", "-f", "-v"}, ids...)...); err != nil {
 			c.t.Error(err)
 		}
 	}
@@ -132,7 +112,7 @@ func (c *cluster) down() {
 
 func (c *cluster) showLogs() {
 	for _, id := range c.ids() {
-		name, _ := command("docker", "inspect", "-f", "{{.Name}} {{.State.Status}} {{.State.ExitCode}}", id)
+		name, _ := clustertest.Command("docker", "inspect", "-f", "{{.Name}} {{.State.Status}} {{.State.ExitCode}}", id)
 		out, _ := exec.Command("docker", "logs", "--tail", "15", id).CombinedOutput()
 		c.t.Logf("%s\n%s", name, out)
 	}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"posta.dev/posta/test/e2e/clustertest"
 )
 
 // mood is how the engine, as medics see it, behaves.
@@ -43,7 +45,7 @@ type engine struct {
 // engineSocket is where the real one listens.
 func engineSocket(t *testing.T) string {
 	t.Helper()
-	path, err := command("docker", "context", "inspect", "--format", "{{.Endpoints.docker.Host}}")
+	path, err := clustertest.Command("docker", "context", "inspect", "--format", "{{.Endpoints.docker.Host}}")
 	if host := os.Getenv("DOCKER_HOST"); host != "" {
 		path = host
 	}

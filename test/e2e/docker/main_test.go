@@ -7,11 +7,8 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -50,7 +47,7 @@ func run(m *testing.M) int {
 		log.Print(err)
 		return 1
 	}
-	defer func() { _, _ = command("docker", "rmi", "-f", image) }()
+	defer func() { _, _ = clustertest.Command("docker", "rmi", "-f", image) }()
 	code := m.Run()
 	if err := goleak.Find(); code == 0 && err != nil {
 		log.Print(err)
@@ -64,18 +61,8 @@ func build(dir string) (err error) {
 	if posta, err = clustertest.ImageContext(filepath.Join("..", "..", ".."), dir); err != nil {
 		return err
 	}
-	_, err = command("docker", "build", "-q", "-t", image, dir)
+	_, err = clustertest.Command("docker", "build", "-q", "-t", image, dir)
 	return err
-}
-
-// command runs a command and returns what it prints.
-func command(args ...string) (string, error) {
-	out, err := exec.Command(args[0], args[1:]...).Output()
-	text := strings.TrimSpace(string(out))
-	if exit, ok := err.(*exec.ExitError); ok {
-		return text, fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, exit.Stderr)
-	}
-	return text, err
 }
 
 // sweep removes what runs that were killed have left behind; containers first, because they hold the others.
@@ -87,14 +74,14 @@ func sweep() {
 		{[]string{"network", "ls", "--format", `{{.ID}} {{.Label "` + project + `"}}`, "-f", "label=" + project}, []string{"network", "rm"}},
 		{[]string{"images", "--format", "{{.Repository}} {{.Repository}}"}, []string{"rmi", "-f"}},
 	} {
-		out, err := command(append([]string{"docker"}, k.list...)...)
+		out, err := clustertest.Command(append([]string{"docker"}, k.list...)...)
 		if err != nil {
 			log.Fatalf("%v; the tests of containers need a Docker Engine", err)
 		}
 		for _, line := range strings.Split(out, "\n") {
-			if id, of, _ := strings.Cut(line, " "); orphan(of) {
+			if id, of, _ := strings.Cut(line, " "); clustertest.Orphan(of, prefix) {
 				log.Printf("an earlier run has left %s behind", line)
-				if _, err := command(append(append([]string{"docker"}, k.remove...), id)...); err != nil {
+				if _, err := clustertest.Command(append(append([]string{"docker"}, k.remove...), id)...); err != nil {
 					log.Print(err)
 				}
 			}
@@ -102,19 +89,8 @@ func sweep() {
 	}
 	dirs, _ := filepath.Glob(filepath.Join(temporary, prefix+"*"))
 	for _, d := range dirs {
-		if orphan(filepath.Base(d)) {
+		if clustertest.Orphan(filepath.Base(d), prefix) {
 			_ = os.RemoveAll(d)
 		}
 	}
-}
-
-// orphan says whether the process that made the project is gone.
-func orphan(project string) bool {
-	rest, ours := strings.CutPrefix(project, prefix)
-	if !ours {
-		return false
-	}
-	number, _, _ := strings.Cut(rest, "-")
-	pid, err := strconv.Atoi(number)
-	return err == nil && syscall.Kill(pid, 0) == syscall.ESRCH
 }

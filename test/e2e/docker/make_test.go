@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/test/e2e/clustertest"
 	"posta.dev/posta/topology"
 )
 
@@ -31,14 +32,14 @@ func TestMakeUpOverARunningCluster(t *testing.T) {
 	}
 	other := image + "-b"
 	if err == nil {
-		_, err = command("docker", "build", "-q", "-t", other, "--label", "of=another build", filepath.Dir(filepath.Dir(posta)))
+		_, err = clustertest.Command("docker", "build", "-q", "-t", other, "--label", "of=another build", filepath.Dir(filepath.Dir(posta)))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _, _ = command("docker", "rmi", "-f", other) }) // before the cluster is down: the image itself goes later
+	t.Cleanup(func() { _, _ = clustertest.Command("docker", "rmi", "-f", other) }) // before the cluster is down: the image itself goes later
 	data := filepath.Join(dir, "bikes")
-	if _, err := command(posta, "gen", "bikes", "--rows", "2000", "--out", data); err != nil {
+	if _, err := clustertest.Command(posta, "gen", "bikes", "--rows", "2000", "--out", data); err != nil {
 		t.Fatal(err)
 	}
 	c.submit(data)

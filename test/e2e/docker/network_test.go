@@ -5,6 +5,7 @@ package docker
 import (
 	"strconv"
 
+	"posta.dev/posta/test/e2e/clustertest"
 	"posta.dev/posta/topology"
 )
 
@@ -17,7 +18,7 @@ func (c *cluster) part(one topology.NodeID, others []topology.NodeID) (heal func
 		for _, side := range [][2]topology.NodeID{{one, other}, {other, one}} {
 			pid, address := strconv.Itoa(c.pid(side[0])), c.address(side[1])
 			route := []string{"nsenter", "-t", pid, "-n", "ip", "route", "add", "blackhole", address + "/32"}
-			if _, err := command(route...); err != nil {
+			if _, err := clustertest.Command(route...); err != nil {
 				c.t.Fatal(err)
 			}
 			route = append([]string(nil), route...)
@@ -27,16 +28,16 @@ func (c *cluster) part(one topology.NodeID, others []topology.NodeID) (heal func
 	}
 	return func() {
 		for _, route := range undo {
-			_, _ = command(route...) // who was restarted meanwhile has another network
+			_, _ = clustertest.Command(route...) // who was restarted meanwhile has another network
 		}
 	}
 }
 
 func (c *cluster) address(id topology.NodeID) string {
 	c.t.Helper()
-	out, err := command("docker", "ps", "-q", "-f", "label=com.docker.compose.project="+c.project, "-f", "label="+topology.LabelNode+"="+string(id))
+	out, err := clustertest.Command("docker", "ps", "-q", "-f", "label=com.docker.compose.project="+c.project, "-f", "label="+topology.LabelNode+"="+string(id))
 	if err == nil {
-		out, err = command("docker", "inspect", "-f", "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}", out)
+		out, err = clustertest.Command("docker", "inspect", "-f", "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}", out)
 	}
 	if err != nil || out == "" {
 		c.t.Fatalf("%s has no address: %v", id, err)

@@ -3,9 +3,7 @@
 package hosts
 
 import (
-	"bytes"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,33 +37,7 @@ hosts = ["b"]
 [[stage]]
 name = "output"
 replicas = 2
-hosts = ["a", "b"]
-[[edge]]
-from = "input"
-to = "joiner"
-streams = "facts"
-route = "any"
-[[edge]]
-from = "input"
-to = "joiner"
-streams = "reference"
-socket = "pub"
-route = "all"
-[[edge]]
-from = "joiner"
-to = "aggregator"
-route = "hash"
-key = "group"
-[[edge]]
-from = "aggregator"
-to = "reducer"
-route = "hash"
-key = "session"
-[[edge]]
-from = "reducer"
-to = "output"
-route = "all"
-`
+hosts = ["a", "b"]` + clustertest.Edges
 
 // Joiners of a page.
 const (
@@ -117,14 +89,9 @@ func (c *cluster) render(kind string, h *rack.Host) string {
 
 func (c *cluster) posta(args ...string) string {
 	c.t.Helper()
-	var stderr bytes.Buffer
-	cmd := exec.Command(posta, args...)
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		c.t.Fatalf("posta %s: %v: %s", strings.Join(args, " "), err, stderr.Bytes())
-	}
-	return string(out)
+	out, err := clustertest.Command(append([]string{posta}, args...)...)
+	must(c.t, err)
+	return out
 }
 
 // on is the nodes and medics of a host.
@@ -166,14 +133,4 @@ func (c *cluster) loseHost(w *clustertest.Cluster, h *rack.Host) {
 			c.t.Errorf("host %s was lost, and %s was incarnation %d and is %d", h.Name, n.ID, before[n.ID], now)
 		}
 	}
-}
-
-// enough waits until each analysis was run to its end, and ends the load. Every answer was right to the last byte, or the load says so.
-func enough(t *testing.T, w *clustertest.Cluster, l *clustertest.Load) {
-	t.Helper()
-	for _, name := range []string{"bikes", "flights", "movies", "memes"} {
-		n := l.Of(name)
-		w.Until("one more run of "+name, func() bool { return t.Failed() || l.Of(name) > n })
-	}
-	t.Logf("%d analyses meanwhile, all answers right", l.End())
 }

@@ -28,7 +28,8 @@ func TestCompose(t *testing.T) {
 	w.Strike(func(id topology.NodeID) { docker(t, c.hostOf(id), "kill", c.container(id)) }, "joiner-1", "aggregator-2", "reducer-1")
 	c.part(w)
 	c.loseHost(w, c.hostOf(w.Leader()))
-	enough(t, w, l)
+	l.More(1)
+	t.Logf("%d analyses meanwhile, all answers right", l.End())
 	for _, h := range r.Hosts { // as INSTALL.md says: medics first
 		c.compose(h, append([]string{"stop"}, c.medics(h)...)...)
 		c.compose(h, "down")

@@ -32,12 +32,21 @@ func up(t *testing.T, settings map[string]string) *cluster {
 // upIn is up with a directory of its own choice: data is below it.
 func upIn(t *testing.T, dir string, settings map[string]string) *cluster {
 	t.Helper()
+	c := newCluster(t, dir, topology.Variant{Settings: settings})
+	c.up()
+	return c
+}
+
+// newCluster writes the topology of a cluster on this machine.
+func newCluster(t *testing.T, dir string, v topology.Variant) *cluster {
+	t.Helper()
 	sockets, err := os.MkdirTemp("/tmp", "pm")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(sockets) })
-	text, err := topology.Generate(topology.Variant{IPCDir: sockets, Settings: settings})
+	v.IPCDir = sockets
+	text, err := topology.Generate(v)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "topology.toml"), []byte(text), 0o600)
 	}
@@ -48,15 +57,20 @@ func upIn(t *testing.T, dir string, settings map[string]string) *cluster {
 	if c.topo, err = topology.Load(filepath.Join(dir, "topology.toml")); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	return c
+}
+
+// up starts it, and ends it with the test.
+func (c *cluster) up() {
+	c.t.Helper()
+	c.t.Cleanup(func() {
 		c.posta("down")
-		if t.Failed() {
+		if c.t.Failed() {
 			c.showLogs()
 		}
 	})
 	c.posta("up")
-	c.Cluster = clustertest.New(t, c.topo)
-	return c
+	c.Cluster = clustertest.New(c.t, c.topo)
 }
 
 func (c *cluster) posta(args ...string) {

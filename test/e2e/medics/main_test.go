@@ -3,6 +3,7 @@ package medics
 import (
 	"context"
 	"flag"
+	"fmt"
 	"log/slog"
 	"os"
 	"testing"
@@ -25,11 +26,16 @@ const selfVar = "POSTA_E2E_MEDICS"
 var (
 	kills     = flag.Int("kills", 2, "kills of each kind of node in TestRecoveryTable; 30 give figures that mean something")
 	chaosTime = flag.Duration("chaos", 0, "how long TestChaos goes on; 0 for some seconds")
+	chaosSeed = flag.Uint64("chaos-seed", 0, "what TestChaos does to whom, and when; 0 for another each time")
 	quiet     = flag.Duration("quiet", 0, "how long TestNobodyIsSuspectedUnderLoad looks on; 0 for some seconds")
 )
 
 func TestMain(m *testing.M) {
 	if os.Getenv(selfVar) != "" {
+		if err := atStart(os.Args); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 		cmd.Main(program())
 	}
 	if err := os.Setenv(selfVar, "1"); err != nil {
@@ -39,13 +45,15 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func known() analyses.Set { return analyses.Set{bikes.New(), flights.New(), movies.New(), memes.New()} }
+func known() analyses.Set {
+	return analyses.Set{bikes.New(), flights.New(), movies.New(), memes.New(), moody()}
+}
 
 func program() cmd.Program {
 	return cmd.Program{
 		Analyses: known(), Version: "e2e",
 		RunNode: func(ctx context.Context, t *topology.Topology, node topology.NodeID, log *slog.Logger) error {
-			return nodes.Run(ctx, nodes.Config{Topology: t, Node: node, Known: known(), Version: "e2e", Log: log, Headroom: nodes.DefaultHeadroom})
+			return nodes.Run(ctx, nodes.Config{Topology: t, Node: node, Known: known(), Version: "e2e", Log: log, Headroom: nodes.DefaultHeadroom, Exit: os.Exit})
 		},
 	}
 }

@@ -1,0 +1,189 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"posta.dev/posta/client/core"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
+)
+
+// Client is one session at a cluster. Its methods are called one after the other, except for Progress and Cancel, which may run beside
+// the others. From Open on the session is kept alive until Finish, Cancel or Close.
+//
+// It runs a core.Session: whatever happens is told to the session under the lock, and what the session wants done is done at once.
+// A lock, and no goroutine that owns the session, because each chunk would have to be handed to that goroutine and back.
+type Client struct {
+	cfg      Config
+	given    bool // the session's id: it may have been opened before
+	dial     func(endpoint string) (requester, error)
+	reading  reading
+	warnings *warnings
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	wg     sync.WaitGroup // of the lines and the alarm
+
+	mu      sync.Mutex // guards what follows
+	session *core.Session
+	lines   []*line // by core.ConnID
+	sending *upload
+	news    chan struct{} // closed when a task may have come to its end; another one then
+	alarm   time.Time     // when the timer goes off; zero if it is not set
+	doing   State
+	rows    uint64 // of answers received
+
+	sooner chan struct{} // alarm was set
+}
+
+// Dial asks the entries in turn until one tells where the cluster's inputs and outputs are. The client must be closed.
+func Dial(ctx context.Context, cfg Config) (*Client, error) {
+	return dialWith(ctx, cfg, dialZMQ)
+}
+
+func dialWith(ctx context.Context, cfg Config, dial func(string) (requester, error)) (*Client, error) {
+	cfg, err := cfg.filled()
+	if err != nil {
+		return nil, err
+	}
+	given := cfg.Session != (session.ID{})
+	if !given {
+		cfg.Session = session.New()
+	}
+	reopens := given && cfg.Token != (session.Token{})
+	if cfg.Token == (session.Token{}) && !cfg.Force {
+		cfg.Token = session.NewToken()
+	}
+	c := &Client{cfg: cfg, given: given, dial: dial, warnings: &warnings{tell: cfg.OnWarning}, news: make(chan struct{}), doing: Connecting, sooner: make(chan struct{}, 1)}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	c.wg.Add(1)
+	go c.runAlarm()
+	err = c.task(ctx, func(now time.Time) {
+		c.session = core.New(core.Config{
+			Entries: cfg.Entries, Analysis: cfg.Analysis, Params: cfg.Params, Session: cfg.Session, Token: cfg.Token, Reopens: reopens, Takeover: cfg.Takeover, NoWait: cfg.NoWait,
+			Lanes: cfg.Lanes, Timeout: cfg.Timeout, GiveUpAfter: cfg.GiveUpAfter, Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+		}, now)
+		c.session.Discover(now)
+	})
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// Session returns the session's id.
+func (c *Client) Session() session.ID { return c.cfg.Session }
+
+// Info returns what the cluster said of itself: its name, nodes and analyses.
+func (c *Client) Info() protocol.Reply {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.session.About()
+}
+
+// Close closes the sockets and awaits all goroutines. It says nothing to the cluster: that is Cancel's and Finish's.
+func (c *Client) Close() error {
+	c.cancel()
+	c.wg.Wait()
+	var errs []error
+	for _, l := range c.lines {
+		if l.req != nil {
+			errs = append(errs, l.req.Close())
+		}
+		l.req = nil
+	}
+	return errors.Join(errs...)
+}
+
+// Open opens the session at every input, and waits while the cluster is busy, unless Config.NoWait.
+func (c *Client) Open(ctx context.Context) error {
+	if err := c.task(ctx, func(now time.Time) { c.session.Open(now) }); err != nil {
+		return err
+	}
+	c.reading.begin(c.opened().Streams)
+	return nil
+}
+
+func (c *Client) opened() protocol.Reply {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.session.Opened()
+}
+
+func (c *Client) phase() core.Phase {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.session.Phase()
+}
+
+// Results asks for the answers part by part until they are complete. Any output can answer; a silent one is left for the
+// next. It may be called again after an error.
+func (c *Client) Results(ctx context.Context) (*Answer, error) {
+	in := newAssembler(&c.cfg, c.opened().Queries)
+	c.event(func(now time.Time) {
+		c.doing = Computing
+		c.session.Results(now)
+	})
+	for {
+		var rows []core.Rows
+		err := c.await(ctx, func() bool {
+			rows = c.session.Rows()
+			return len(rows) > 0 || !c.session.Pending()
+		})
+		switch {
+		case err != nil:
+		case len(rows) == 0:
+			return in.done(c.taskErr())
+		default:
+			err = in.take(rows)
+		}
+		if err != nil {
+			c.event(func(now time.Time) { c.session.Stop(err, now) })
+			return nil, err
+		}
+		c.event(func(now time.Time) {
+			c.rows += in.news
+			c.session.Taken(now)
+		})
+	}
+}
+
+// Cancel aborts the session at every input and output, if this client opened it (or Config.Force is set). It takes at most 2 s, also when
+// ctx has ended; the error names the nodes that did not answer in time. Those find out by the client's silence
+// (limits.client_timeout). It is protocol.ErrFinished if an output has the session's answers.
+func (c *Client) Cancel(ctx context.Context) error {
+	return c.tell(ctx, func(now time.Time) { c.session.Tell(protocol.Cancel, c.cfg.Force, now) })
+}
+
+// Finish closes the session at every input and output: its results are dropped. It takes at most 2 s; the error names the
+// nodes that did not answer in time. There results_ttl does the same.
+func (c *Client) Finish(ctx context.Context) error {
+	return c.tell(ctx, func(now time.Time) { c.session.Tell(protocol.Close, c.cfg.Force, now) })
+}
+
+// tell ends the session at all nodes; the session bounds how long that takes.
+func (c *Client) tell(ctx context.Context, begin func(now time.Time)) error {
+	c.event(begin)
+	var told error
+	err := c.await(context.WithoutCancel(ctx), func() (done bool) {
+		done, told = c.session.Told()
+		return done
+	})
+	return errors.Join(err, told)
+}
+
+// Sessions asks every input and output once which sessions it has. A session is listed once for each node that knows it. What
+// was heard is returned also when some did not answer, beside the error.
+func (c *Client) Sessions(ctx context.Context) (all []protocol.SessionInfo, err error) {
+	c.event(func(now time.Time) { c.session.List(now) })
+	var listed error
+	err = c.await(ctx, func() (done bool) {
+		done, all, listed = c.session.Listed()
+		return done
+	})
+	return all, errors.Join(err, listed)
+}

@@ -1,0 +1,91 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"posta.dev/posta/protocol"
+)
+
+// Discover asks the entries in turn, round and round, until one tells where the cluster's inputs and outputs are.
+func (s *Session) Discover(now time.Time) {
+	s.begin(discover, now)
+	s.silences, s.refusals = 0, nil
+	s.askEntry()
+}
+
+func (s *Session) askEntry() {
+	s.ask(s.entries[s.at].conn, exchange{purpose: discovering, request: protocol.Request{Type: protocol.Info}, want: protocol.About, once: true})
+}
+
+func (s *Session) discovered(about protocol.Reply, err error) {
+	switch {
+	case err == nil:
+		s.end(s.adopt(about))
+		return
+	case errors.Is(err, errSilent):
+		s.silences++
+	}
+	s.refusals = append(s.refusals, err)
+	if s.at++; s.at < len(s.entries) {
+		s.askEntry()
+		return
+	}
+	s.retries++
+	switch {
+	case s.silences == 0: // all answer, and none as a node does: waiting will not help
+		s.end(errors.Join(s.refusals...))
+	case s.gaveUp():
+		s.end(fmt.Errorf("%w at %s for %v; start one with `posta up`, or check the address", ErrNoCluster,
+			strings.Join(s.cfg.Entries, ", "), s.cfg.GiveUpAfter))
+	default:
+		s.at, s.silences, s.refusals = 0, 0, nil
+		s.askEntry()
+	}
+}
+
+// adopt takes the cluster that an entry describes.
+func (s *Session) adopt(about protocol.Reply) error {
+	if len(about.Inputs) == 0 || len(about.Outputs) == 0 {
+		return fmt.Errorf("cluster %s has %d inputs and %d outputs; an analysis needs one of each", about.Cluster,
+			len(about.Inputs), len(about.Outputs))
+	}
+	s.about = about
+	s.connectAll()
+	return nil
+}
+
+// connectAll connects to the inputs and outputs that there are now. Connections to nodes that are gone stay, idle; each costs a socket.
+func (s *Session) connectAll() {
+	s.inputs, s.outputs = s.nodesAt(s.about.Inputs, s.inputs), s.nodesAt(s.about.Outputs, s.outputs)
+}
+
+func (s *Session) nodesAt(endpoints []string, known []*node) (all []*node) {
+	for _, endpoint := range endpoints {
+		if i := slices.IndexFunc(known, func(n *node) bool { return n.endpoint == endpoint }); i >= 0 {
+			all = append(all, known[i])
+			continue
+		}
+		all = append(all, s.newNode(endpoint))
+	}
+	for _, n := range known {
+		if !slices.Contains(all, n) {
+			n.pingAt = time.Time{}
+			s.drop(n.conn)
+		}
+	}
+	return all
+}
+
+// follow follows a cluster that was changed while the session waited for admission, or for its results.
+func (s *Session) follow(now protocol.Reply) (changed bool) {
+	if len(now.Inputs) == 0 || len(now.Outputs) == 0 || slices.Equal(now.Inputs, s.about.Inputs) && slices.Equal(now.Outputs, s.about.Outputs) {
+		return false
+	}
+	s.about.Inputs, s.about.Outputs = now.Inputs, now.Outputs
+	s.connectAll()
+	return true
+}

@@ -1,0 +1,123 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
+)
+
+// busyPause is how long to wait when a busy cluster does not say for how long.
+const busyPause = time.Second
+
+// shortestPause is how long to wait at least, however soon an input wants to be asked again. An input says how much is left of the silence that a
+// takeover needs, which may be less than a request takes: a client that went by it alone would ask without a pause.
+const shortestPause = 10 * time.Millisecond
+
+// Open opens the session at every input, in their order: the first decides who is admitted, so that two clients never hold
+// half of the inputs each. It waits while the cluster is busy, unless Config.NoWait. Inputs where it is open are kept alive meanwhile.
+func (s *Session) Open(now time.Time) {
+	s.begin(open, now)
+	s.states = nil
+	if !s.cfg.Reopens && !s.cfg.Takeover { // nobody but this session can have opened it with this token
+		s.phase = max(s.phase, MaybeOpen)
+	}
+	s.openNext()
+}
+
+func (s *Session) openNext() {
+	q := s.request(protocol.Open)
+	q.Analysis, q.Params, q.Takeover = s.cfg.Analysis, s.cfg.Params, s.cfg.Takeover
+	if s.cfg.Takeover && s.at > 0 { // the first input decides in which order clients take over
+		q.Openers = s.states[0].Openers
+	}
+	// Tries grow little: the input may have opened the session, and takes a client that says nothing more for dead.
+	s.ask(s.inputs[s.at].conn, exchange{purpose: opening, request: q, want: protocol.Opened, longest: 2 * s.cfg.Timeout})
+}
+
+func (s *Session) openedAt(in *node, reply protocol.Reply, err error) {
+	switch {
+	case s.mayOpenLater(reply, err):
+		s.busy = true
+		s.pause(pauseFor(reply))
+		return
+	case err != nil:
+		s.fail(fmt.Errorf("open %s: %w", s.cfg.Analysis, err))
+		return
+	}
+	if fresh(reply) {
+		s.phase = max(s.phase, MaybeOpen)
+	}
+	if reply.State == session.Running {
+		in.bears = reply.ClientTimeout
+		s.planPing(in)
+	}
+	if s.at == 0 && s.follow(reply) { // it may have waited for long; from the beginning: to open a session again is no second one
+		s.states = nil
+		s.openNext()
+		return
+	}
+	s.states = append(s.states, reply)
+	if s.at++; s.at < len(s.inputs) {
+		s.openNext()
+		return
+	}
+	s.openedEverywhere()
+}
+
+// mayOpenLater reports whether an input will open the session when it has room, or when the client that is taken over has been silent for long
+// enough.
+func (s *Session) mayOpenLater(reply protocol.Reply, err error) bool {
+	alive := s.cfg.Takeover && errors.Is(err, protocol.ErrInUse) && reply.Err.RetryAfter > 0
+	return !s.cfg.NoWait && (alive || errors.Is(err, protocol.ErrBusy))
+}
+
+func (s *Session) openedEverywhere() {
+	s.first = s.states[0]
+	s.streams = make([]StreamProgress, len(s.first.Streams))
+	if err := s.resume(); err != nil {
+		s.fail(err)
+		return
+	}
+	s.end(nil)
+}
+
+// resume decides what a session that exists already needs. Lanes pull their chunks in no fixed order, so a half-done upload
+// cannot be continued by another run: the same (lane, seq) would be other rows, and taken for a duplicate.
+func (s *Session) resume() error {
+	blank, ended := true, true
+	for _, state := range s.states {
+		if state.State == session.Done || state.State == session.Failed {
+			s.phase = Uploaded
+			return nil
+		}
+		blank = blank && fresh(state)
+		for _, stream := range s.first.Streams {
+			ended = ended && slices.Contains(state.Ended, stream.Name)
+		}
+	}
+	switch {
+	case blank:
+		s.phase = Open
+		return nil
+	case ended:
+		s.phase = Uploaded
+		return nil
+	}
+	return fmt.Errorf("%w: %s; run it again under another id", ErrInterrupted, s.cfg.Session)
+}
+
+// fresh reports whether an input has taken nothing for the session yet.
+func fresh(opened protocol.Reply) bool {
+	return opened.State != session.Done && opened.State != session.Failed && len(opened.Lanes) == 0 && len(opened.Ended) == 0
+}
+
+func pauseFor(reply protocol.Reply) time.Duration {
+	if reply.Err.RetryAfter > 0 {
+		return max(reply.Err.RetryAfter, shortestPause)
+	}
+	return busyPause
+}

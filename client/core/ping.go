@@ -1,0 +1,94 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
+)
+
+// longestPing bounds the time between two pings: they also tell a held-back input from a dead one, and a failed session
+// from a slow one.
+const longestPing = time.Second
+
+// outputsDecide is how long a run waits for the outputs when an input says after the upload that the session is lost: an abort reaches them
+// as well, if none of them had the answer before. It counts from the last sign that an output delivers the answer.
+const outputsDecide = 5 * time.Second
+
+// outputsMayDecide lets a session that an input has lost go on for outputsDecide. While the caller has rows to take there is no limit: it is the
+// caller that keeps the outputs waiting.
+func (s *Session) outputsMayDecide() {
+	s.lostAt = time.Time{}
+	if s.lost != nil && len(s.rows) == 0 {
+		s.lostAt = s.now.Add(outputsDecide)
+	}
+}
+
+// planPing lets an input that has opened the session be pinged.
+func (s *Session) planPing(in *node) {
+	every := longestPing
+	if in.bears > 0 {
+		every = min(every, in.bears/4)
+	}
+	in.pingAt = s.now.Add(s.jitter(max(every, time.Millisecond)))
+}
+
+// ping says what the input has acknowledged: if it lost that, the session fails at once (R14). While another exchange is under way with the
+// input it is not pinged: that exchange says as well that the client lives.
+func (s *Session) ping(in *node) {
+	s.askInput(in, exchange{purpose: pinging, request: s.pingTo(in), want: protocol.OK})
+}
+
+// askInput begins an exchange with an input that has opened the session. Its tries grow less than others do: of several that are lost one
+// has to arrive before the input takes the client for dead.
+func (s *Session) askInput(in *node, x exchange) {
+	x.longest = max(s.cfg.Timeout, in.bears/4)
+	s.ask(in.conn, x)
+}
+
+func (s *Session) pingTo(in *node) protocol.Request {
+	q := s.request(protocol.Ping)
+	q.Stream = in.ended
+	for _, l := range s.lanes {
+		if l.input == in && l.acked > 0 {
+			q.Lanes = append(q.Lanes, protocol.LaneSeq{Lane: l.id, Seq: l.acked})
+		}
+	}
+	return q
+}
+
+func (s *Session) pinged(in *node, reply protocol.Reply, err error) {
+	err = s.stateFrom(in, reply, err)
+	if err == nil || s.mayBeForgotten(err) {
+		s.planPing(in)
+		return
+	}
+	in.pingAt = time.Time{}
+	if s.phase != Uploaded || errors.Is(err, protocol.ErrSuperseded) { // who is superseded takes nothing more, and closes nothing (R17)
+		s.fail(err)
+		return
+	}
+	if s.lost == nil { // an output may have the answer all the same
+		s.lost = err
+		s.outputsMayDecide()
+	}
+}
+
+// stateFrom returns why the session cannot go on, if a reply to a ping says so.
+func (s *Session) stateFrom(in *node, reply protocol.Reply, err error) error {
+	switch {
+	case err != nil:
+		return fmt.Errorf("session %s at %s: %w", s.cfg.Session, in.endpoint, err)
+	case reply.State == session.Failed:
+		return s.failed(reply.Reason)
+	}
+	return nil
+}
+
+// mayBeForgotten reports whether err is no failure: after the upload the outputs decide, and an input may have forgotten the session.
+func (s *Session) mayBeForgotten(err error) bool {
+	return s.phase == Uploaded && (errors.Is(err, protocol.ErrUnknownSession) || errors.Is(err, protocol.ErrClosed) ||
+		errors.Is(err, protocol.ErrExpired))
+}

@@ -1,0 +1,249 @@
+package core
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
+)
+
+func part(n, offset uint64, last bool, values ...int64) protocol.Part {
+	rows := protocol.NewRows(1)
+	for _, v := range values {
+		if err := rows.Add(protocol.Value{Kind: protocol.Int, Int: v}); err != nil {
+			panic(err)
+		}
+	}
+	return protocol.Part{N: n, Query: "numbers", Columns: []string{"n"}, Offset: offset, Rows: rows, Last: last}
+}
+
+func partsReply(complete bool, all ...protocol.Part) protocol.Reply {
+	return protocol.Reply{Type: protocol.Parts, State: session.Running, Parts: all, Complete: complete}
+}
+
+// numbers takes the rows that are there.
+func (d *driver) numbers() (all []int64, lasts int) {
+	for _, r := range d.s.Rows() {
+		for row := range r.Rows.All() {
+			all = append(all, row[0].Int)
+		}
+		if r.Last {
+			lasts++
+		}
+	}
+	d.do(d.s.Taken)
+	return all, lasts
+}
+
+// TestPartsOfTwoOutputs: the second output cuts its parts elsewhere. Each row comes once, in its place.
+func TestPartsOfTwoOutputs(t *testing.T) {
+	d := uploaded(t, testConfig(), 1, 2)
+	d.do(d.s.Results)
+	d.answer("out1", protocol.Results, partsReply(false, part(1, 0, false, 0, 1, 2), part(2, 3, false, 3)))
+	if _, asked := d.find("out1", protocol.Results); asked {
+		t.Error("more was asked for before the rows were taken")
+	}
+	got, lasts := d.numbers()
+	if q := d.request("out1", protocol.Results); q.After != 2 {
+		t.Errorf("asks for parts after %d", q.After)
+	}
+	d.pass(2 * testTimeout) // silent
+	if q := d.request("out2", protocol.Results); q.After != 0 {
+		t.Errorf("asks another output for its parts after %d", q.After)
+	}
+	d.answer("out2", protocol.Results, partsReply(false, part(1, 0, false, 0, 1), part(2, 2, true, 2, 3, 4)))
+	more, ends := d.numbers()
+	got, lasts = append(got, more...), lasts+ends
+	d.answer("out2", protocol.Results, partsReply(true, part(2, 2, true, 2, 3, 4), protocol.Part{N: 3, Rejected: []protocol.Rejected{{Stream: "trips", Rows: 1}}}))
+	if rows := d.s.Rows(); len(rows) != 1 || rows[0].Query != "" || rows[0].Rejected[0].Rows != 1 {
+		t.Errorf("the last part is %+v", rows)
+	}
+	d.do(d.s.Taken)
+	d.ends(nil)
+	for i, n := range got {
+		if int64(i) != n {
+			t.Fatalf("rows %v", got)
+		}
+	}
+	if len(got) != 5 || lasts != 1 {
+		t.Errorf("rows %v, the last one %d times", got, lasts)
+	}
+}
+
+// TestR17_WhoIsSupersededStopsAtOnce: after the upload, too. An output that has yet to hear of the takeover would still answer, and drop the
+// answer when it is told to close.
+func TestR17_WhoIsSupersededStopsAtOnce(t *testing.T) {
+	d := uploaded(t, testConfig(), 1, 1)
+	d.do(d.s.Results)
+	d.awaitPing("in1")
+	d.answer("in1", protocol.Ping, protocol.Refuse(protocol.ErrSuperseded, "another client has it"))
+	d.ends(protocol.ErrSuperseded)
+}
+
+// TestPartsWithAHole are no answer.
+func TestPartsWithAHole(t *testing.T) {
+	d := uploaded(t, testConfig(), 1, 1)
+	d.do(d.s.Results)
+	d.answer("out1", protocol.Results, partsReply(false, part(1, 0, false, 0), part(2, 2, true, 2)))
+	d.ends(errRowsMissing)
+	if got, _ := d.numbers(); len(got) != 1 || len(d.s.Rows()) > 0 {
+		t.Errorf("rows %v came before the hole, and after they were taken there are %d", got, len(d.s.Rows()))
+	}
+	d.do(d.s.Results) // from the beginning
+	if q := d.request("out1", protocol.Results); q.After != 0 {
+		t.Errorf("asks for parts after %d", q.After)
+	}
+}
+
+// TestNothingIsConcludedBeforeAllOutputsWereHeard: what one of two outputs lost the other one has.
+func TestNothingIsConcludedBeforeAllOutputsWereHeard(t *testing.T) {
+	failed := protocol.Reply{Type: protocol.Parts, State: session.Failed, Reason: "node out1 lost its data"}
+	expired := protocol.Refuse(protocol.ErrExpired, "kept for an hour")
+	for name, lost := range map[string]protocol.Reply{"failed": failed, "expired": expired, "closed": protocol.Refuse(protocol.ErrClosed, "")} {
+		d := uploaded(t, testConfig(), 1, 2)
+		d.do(d.s.Results)
+		d.answer("out1", protocol.Results, lost)
+		d.goesOn()
+		d.answer("out2", protocol.Results, partsReply(true, part(1, 0, true, 0)))
+		d.numbers()
+		if d.s.Pending() || d.s.Err() != nil {
+			t.Errorf("%s: pending %v, %v", name, d.s.Pending(), d.s.Err())
+		}
+	}
+	d := uploaded(t, testConfig(), 1, 2)
+	d.do(d.s.Results)
+	d.answer("out1", protocol.Results, failed)
+	for range silentTries - 1 {
+		d.pass(2 * testTimeout) // the other one is silent
+		d.answer("in1", protocol.Info, about(1, 2))
+		d.answer("out1", protocol.Results, failed)
+		d.goesOn()
+	}
+	d.pass(2 * testTimeout)
+	d.answer("in1", protocol.Info, about(1, 2))
+	d.ends(protocol.ErrFailed)
+}
+
+// TestAnOutputThatKnowsNothing is asked again while the inputs know the session, and for a while after.
+func TestAnOutputThatKnowsNothing(t *testing.T) {
+	unknown := protocol.Reply{Type: protocol.Refused, Err: protocol.Error{Code: protocol.ErrUnknownSession, RetryAfter: time.Second}}
+	for state, want := range map[session.State]error{session.Running: nil, session.Done: protocol.ErrUnknownSession} {
+		d := uploaded(t, testConfig(), 1, 1)
+		d.do(d.s.Results)
+		for range 8 {
+			if !d.s.Pending() {
+				break
+			}
+			d.answer("out1", protocol.Results, unknown)
+			d.answer("in1", protocol.Ping, protocol.Reply{Type: protocol.OK, State: state})
+			d.pass(5 * time.Second / 4)
+		}
+		if want != nil {
+			d.ends(want)
+			continue
+		}
+		d.answer("out1", protocol.Results, partsReply(true))
+		d.ends(nil)
+	}
+}
+
+// TestR14_NobodyKnowsTheSessionAnyMore: all nodes were restored to a time before the session. The client is told what that means, not how to look
+// for the session.
+func TestR14_NobodyKnowsTheSessionAnyMore(t *testing.T) {
+	d := uploaded(t, testConfig(), 1, 1)
+	d.do(d.s.Results)
+	d.answer("out1", protocol.Results, protocol.Refuse(protocol.ErrUnknownSession, "never heard of it"))
+	d.answer("in1", protocol.Ping, protocol.Refuse(protocol.ErrUnknownSession, "never heard of it"))
+	d.ends(protocol.ErrUnknownSession)
+	if said := d.s.Err().Error(); !strings.Contains(said, "the node lost its data") || !strings.Contains(said, "run it again") {
+		t.Errorf("the client is told %q", said)
+	}
+}
+
+// TestAfterTheUploadTheOutputsDecide: an input may have forgotten the session, or says that it failed while an output has the answer.
+func TestAfterTheUploadTheOutputsDecide(t *testing.T) {
+	ping := func(d *driver, reply protocol.Reply) {
+		d.pass(testTimeout-time.Millisecond, "in1")
+		d.answer("in1", protocol.Ping, reply)
+	}
+	d := uploaded(t, testConfig(), 1, 1)
+	d.do(d.s.Results)
+	for _, forgotten := range []protocol.Code{protocol.ErrUnknownSession, protocol.ErrClosed, protocol.ErrExpired} {
+		ping(d, protocol.Refuse(forgotten, ""))
+		d.answer("out1", protocol.Results, partsReply(false))
+	}
+	ping(d, protocol.Reply{Type: protocol.OK, State: session.Failed, Reason: "a disk was lost"})
+	d.goesOn()
+	d.answer("out1", protocol.Results, partsReply(true))
+	d.ends(nil)
+
+	d = uploaded(t, testConfig(), 1, 1)
+	d.do(d.s.Results)
+	ping(d, protocol.Reply{Type: protocol.OK, State: session.Failed, Reason: "a disk was lost"})
+	d.pass(outputsDecide)
+	d.ends(protocol.ErrFailed)
+}
+
+// TestAnOutputThatDeliversIsNotInterrupted when an input has said that the session failed: neither while parts come, nor while the caller takes its
+// time, nor when another output begins again with what is here already. An output that does not have the answer changes nothing.
+func TestAnOutputThatDeliversIsNotInterrupted(t *testing.T) {
+	d := uploaded(t, testConfig(), 1, 2)
+	d.do(d.s.Results)
+	d.awaitPing("in1")
+	d.answer("in1", protocol.Ping, protocol.Reply{Type: protocol.OK, State: session.Failed, Reason: "a disk was lost"})
+	deliver := func(output string, after time.Duration, state session.State, parts ...protocol.Part) {
+		t.Helper()
+		d.pass(after)
+		r := partsReply(false, parts...)
+		r.State = state
+		d.answer(output, protocol.Results, r)
+		d.goesOn()
+	}
+	deliver("out1", time.Second, session.Running, part(1, 0, false, 0))
+	d.pass(3 * outputsDecide)
+	d.goesOn()
+	d.numbers()
+	deliver("out1", 3*time.Second, session.Running, part(2, 1, false, 1))
+	d.numbers()
+	d.pass(2 * testTimeout) // the output is silent
+	for range 4 {
+		deliver("out2", time.Second/2, session.Done, part(1, 0, false, 0))
+		deliver("out2", 3*time.Second, session.Done)
+	}
+	deliver("out2", 3*time.Second, session.Running)
+	d.pass(outputsDecide - 3*time.Second - time.Millisecond)
+	d.goesOn()
+	d.pass(time.Millisecond)
+	d.ends(protocol.ErrFailed)
+}
+
+// TestOutputsThatMoved are found by asking an input.
+func TestOutputsThatMoved(t *testing.T) {
+	d := uploaded(t, testConfig(), 1, 1)
+	d.do(d.s.Results)
+	d.pass(2 * testTimeout)
+	moved := about(1, 1)
+	moved.Outputs = []string{"elsewhere"}
+	d.answer("in1", protocol.Info, moved)
+	d.answer("elsewhere", protocol.Results, partsReply(true))
+	d.ends(nil)
+}
+
+// TestResultsMayBeStoppedAndAskedForAgain.
+func TestResultsMayBeStoppedAndAskedForAgain(t *testing.T) {
+	d := uploaded(t, testConfig(), 1, 1)
+	d.do(d.s.Results)
+	why := errors.New("no patience")
+	d.s.Stop(why, d.now)
+	d.act()
+	d.ends(why)
+	if len(d.under) > 0 {
+		t.Errorf("still under way: %v", d.list())
+	}
+	d.do(d.s.Results)
+	d.answer("out1", protocol.Results, partsReply(true))
+	d.ends(nil)
+}

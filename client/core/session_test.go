@@ -1,0 +1,530 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
+)
+
+func isError(err, want error) bool { return errors.Is(err, want) }
+
+// TestN10_OldRepliesArePassedOver: a reply to a try that was given up is not the answer to the next request.
+func TestN10_OldRepliesArePassedOver(t *testing.T) {
+	d := opened(t, testConfig(), 1, 1)
+	d.do(d.s.Upload)
+	w := d.chunk("x\n")
+	old := d.tries[w.Conn]
+	d.pass(testTimeout + time.Millisecond)
+	if d.tries[w.Conn] == old {
+		t.Fatal("a silent try was not followed by another")
+	}
+	d.s.Reply(w.Conn, old, protocol.Reply{Type: protocol.OK, Lane: 0, Seq: 1}, d.now)
+	d.act()
+	if !d.s.Carrying(w.Lane) {
+		t.Error("an old reply was taken for the new one")
+	}
+	d.acked()
+	if d.s.Carrying(w.Lane) {
+		t.Error("the reply to the last try was not taken")
+	}
+	d.s.Reply(w.Conn, d.tries[w.Conn], protocol.Reply{Type: protocol.OK, Lane: 0, Seq: 1}, d.now) // nothing is under way there
+	d.goesOn()
+}
+
+// TestN10_TriesGrowAndSayTheSame until the longest, with the same number.
+func TestN10_TriesGrowAndSayTheSame(t *testing.T) {
+	d := opened(t, testConfig(), 1, 1)
+	d.do(d.s.Upload)
+	w := d.chunk("x\n")
+	first := d.under[w.Conn]
+	for n, timeouts := range []int{1, 2, 4, 8, 8, 8} {
+		before := d.tries[w.Conn]
+		d.pass(time.Duration(timeouts)*testTimeout - time.Millisecond)
+		if d.tries[w.Conn] != before {
+			t.Errorf("try %d was given up before %d timeouts", n+1, timeouts)
+		}
+		d.pass(time.Millisecond)
+		if d.tries[w.Conn] != before+1 || !reflect.DeepEqual(d.under[w.Conn], first) {
+			t.Errorf("after try %d: %d tries, %+v", n+1, d.tries[w.Conn], d.under[w.Conn])
+		}
+	}
+	if p := d.s.Progress(d.now); !p.HeldBack || len(p.Silent) > 0 || p.Retries != 6 {
+		t.Errorf("an input that answers pings alone: %+v", p)
+	}
+	d.acked()
+	d.chunk("y\n")
+	if q := d.request("in1", protocol.Chunk); q.Seq != 1 || q.Lane != 1 {
+		t.Errorf("the next chunk is %d of lane %d", q.Seq, q.Lane)
+	}
+}
+
+// TestN10_RefusedConnectionsAreNotTriedWithoutAPause, and lost ones are tried again at once.
+func TestN10_RefusedConnectionsAreNotTriedWithoutAPause(t *testing.T) {
+	d := opened(t, testConfig(), 1, 1)
+	d.do(d.s.Upload)
+	w := d.chunk("x\n")
+	broken := func() uint64 {
+		d.s.Broken(w.Conn, d.tries[w.Conn], errors.New("refused"), d.now)
+		d.act()
+		return d.tries[w.Conn]
+	}
+	before := d.tries[w.Conn]
+	if broken() != before {
+		t.Error("tried again at once")
+	}
+	if d.pass(2 * shortestTry); d.tries[w.Conn] != before+1 {
+		t.Error("not tried again")
+	}
+	if d.pass(time.Second); broken() != before+2 {
+		t.Error("a connection that broke later waits")
+	}
+	garbage := fmt.Errorf("no reply: %w", protocol.ErrInvalid)
+	d.s.Broken(w.Conn, d.tries[w.Conn], garbage, d.now)
+	d.ends(garbage)
+}
+
+// TestN10_AClientGivesUpWhenNothingAnswers, and not while anything does.
+func TestN10_AClientGivesUpWhenNothingAnswers(t *testing.T) {
+	cfg := testConfig()
+	cfg.GiveUpAfter = 20 * time.Second
+	d := opened(t, cfg, 2, 1)
+	d.do(d.s.Upload)
+	d.chunk("x\n")
+	d.pass(time.Minute, "in2")
+	d.goesOn() // the first input answers
+	d.pass(time.Minute, "in1", "in2")
+	d.ends(ErrNoCluster)
+	if d.s.Leave(d.s.Err(), false, d.now); len(d.under) > 0 {
+		t.Errorf("a cluster that is not there is told %v", d.list())
+	}
+}
+
+// TestB13_OpenedInputsAreKeptAlive while the client waits at a later one that is busy, silent, or down.
+func TestB13_OpenedInputsAreKeptAlive(t *testing.T) {
+	for name, wait := range map[string]func(*driver){
+		"hangs": func(d *driver) { d.pass(30 * time.Second) },
+		"busy": func(d *driver) {
+			for range 20 {
+				d.answer("in2", protocol.Open, protocol.Reply{Type: protocol.Refused, Err: protocol.Error{Code: protocol.ErrBusy, RetryAfter: 1500 * time.Millisecond}})
+				d.pass(1500 * time.Millisecond * 5 / 4)
+			}
+		},
+	} {
+		d := discovered(t, testConfig(), 2, 1)
+		d.do(d.s.Open)
+		d.answer("in1", protocol.Open, openedReply())
+		wait(d)
+		if n := d.count("in1", protocol.Ping); n < 20 {
+			t.Errorf("%s: in 30 s the first input was pinged %d times", name, n)
+		}
+		if d.count("in2", protocol.Ping) > 0 {
+			t.Errorf("%s: an input that has not opened the session was pinged", name)
+		}
+		d.answer("in2", protocol.Open, openedReply())
+		d.ends(nil)
+	}
+}
+
+// TestB13_AnInputIsPingedAsOftenAsItSays, also before all inputs have opened the session.
+func TestB13_AnInputIsPingedAsOftenAsItSays(t *testing.T) {
+	d := discovered(t, testConfig(), 2, 1)
+	d.do(d.s.Open)
+	short := openedReply()
+	short.ClientTimeout = time.Second
+	d.answer("in1", protocol.Open, short)
+	d.pass(30 * time.Second) // the second one hangs
+	if n := d.count("in1", protocol.Ping); n < 90 {
+		t.Errorf("an input that bears a second of silence was pinged %d times in 30 s", n)
+	}
+}
+
+// TestB13_AnEndIsSaidAsOftenAsAPing would be, which it keeps waiting: an input that hears nothing for limits.client_timeout gives the client up.
+func TestB13_AnEndIsSaidAsOftenAsAPing(t *testing.T) {
+	d := opened(t, testConfig(), 1, 1)
+	d.do(d.s.Upload)
+	d.drain()
+	d.request("in1", protocol.End)
+	for range 10 {
+		before := d.count("in1", protocol.End)
+		d.pass(openedReply().ClientTimeout / 2)
+		if d.count("in1", protocol.End) == before {
+			t.Fatalf("after %v no end was said for %v", d.now.Sub(d.began), openedReply().ClientTimeout/2)
+		}
+	}
+}
+
+// TestR14_PingsSayWhatWasAcknowledged by the very input that is pinged.
+func TestR14_PingsSayWhatWasAcknowledged(t *testing.T) {
+	cfg := testConfig()
+	cfg.Lanes = 3
+	d := opened(t, cfg, 2, 1)
+	d.do(d.s.Upload)
+	for range 3 {
+		d.chunk("x\n")
+	}
+	ping := func(at string) protocol.Request {
+		t.Helper()
+		d.awaitPing(at)
+		q := d.request(at, protocol.Ping)
+		d.answer(at, protocol.Ping, running)
+		return q
+	}
+	if q := ping("in1"); len(q.Lanes) > 0 || q.Stream != "" || q.Token != cfg.Token {
+		t.Errorf("before anything was acknowledged: %+v", q)
+	}
+	d.acked()
+	if q := ping("in1"); !slices.Equal(q.Lanes, []protocol.LaneSeq{{Lane: 0, Seq: 1}, {Lane: 2, Seq: 1}}) || q.Stream != "" {
+		t.Errorf("the first input is told %+v", q)
+	}
+	if q := ping("in2"); !slices.Equal(q.Lanes, []protocol.LaneSeq{{Lane: 1, Seq: 1}}) {
+		t.Errorf("the second input is told %+v", q)
+	}
+	d.drain()
+	d.answer("in1", protocol.End, fine) // the other one takes its time
+	if q := ping("in1"); q.Stream != "stations" {
+		t.Errorf("an input that has acknowledged an end is told %q", q.Stream)
+	}
+}
+
+// TestR17_EndsSayExactNumbers and only when each chunk is acknowledged; facts wait for the end of the reference data everywhere (R11).
+func TestR17_EndsSayExactNumbers(t *testing.T) {
+	cfg := testConfig()
+	cfg.Lanes = 3
+	d := opened(t, cfg, 2, 1)
+	d.do(d.s.Upload)
+	d.chunk("a\n")
+	d.chunk("b\n")
+	d.drain()
+	if d.count("in1", protocol.End)+d.count("in2", protocol.End) > 0 {
+		t.Fatal("an end was said before the chunks were acknowledged")
+	}
+	d.acked()
+	d.chunk("c\n")
+	d.acked()
+	d.drain()
+	if q := d.request("in1", protocol.End); q.Stream != "stations" || !slices.Equal(q.Lanes, []protocol.LaneSeq{{Lane: 0, Seq: 2}}) {
+		t.Errorf("the first input hears %+v", q)
+	}
+	if q := d.request("in2", protocol.End); !slices.Equal(q.Lanes, []protocol.LaneSeq{{Lane: 1, Seq: 1}}) {
+		t.Errorf("the second input hears %+v", q)
+	}
+	d.answer("in1", protocol.End, fine)
+	if len(d.wants) > 0 {
+		t.Fatal("facts were wanted before the reference stream had ended everywhere")
+	}
+	d.answer("in2", protocol.End, fine)
+	if len(d.wants) != 3 || d.wants[0].Stream != 1 {
+		t.Fatalf("wanted: %+v", d.wants)
+	}
+	d.chunk("d\n")
+	if q := d.request("in1", protocol.Chunk); q.Seq != 3 || q.Stream != "trips" {
+		t.Errorf("numbers go on over all streams: %+v", q)
+	}
+	d.acked()
+	d.drain()
+	d.answer("in1", protocol.End, fine)
+	d.answer("in2", protocol.End, fine)
+	if d.ends(nil); d.s.Phase() != Uploaded {
+		t.Errorf("the phase is %d", d.s.Phase())
+	}
+}
+
+// TestR17_WhoseSessionItIs decides what is said at the end.
+func TestR17_WhoseSessionItIs(t *testing.T) {
+	refusal := func(code protocol.Code) error { return fmt.Errorf("open: %w", &protocol.Error{Code: code}) }
+	for name, c := range map[string]struct {
+		err  error
+		keep bool
+		want protocol.RequestType
+	}{
+		"an answer":              {nil, false, protocol.Close},
+		"an answer that is kept": {nil, true, ""},
+		"an interrupt":           {errors.New("interrupted"), true, protocol.Cancel},
+		"a failure":              {refusal(protocol.ErrFailed), false, protocol.Cancel},
+		"another's":              {refusal(protocol.ErrInUse), false, ""},
+		"another's, over":        {refusal(protocol.ErrFinished), false, ""},
+		"taken over":             {refusal(protocol.ErrSuperseded), false, ""},
+		"not permitted":          {refusal(protocol.ErrForbidden), false, ""},
+		"another run's":          {ErrInterrupted, false, ""},
+		"no cluster":             {ErrNoCluster, false, ""},
+	} {
+		d := opened(t, testConfig(), 2, 1)
+		d.s.Leave(c.err, c.keep, d.now)
+		d.act()
+		for _, node := range []string{"in1", "in2", "out1"} {
+			if c.want != "" {
+				d.answer(node, c.want, fine)
+			}
+		}
+		if done, err := d.s.Told(); !done || err != nil || c.want == "" && d.count("in1", protocol.Close)+d.count("in1", protocol.Cancel) > 0 {
+			t.Errorf("%s: said %v, done %v, %v", name, d.sent, done, err)
+		}
+		d.pass(10 * time.Second)
+		if c.want != "" && len(d.under) > 0 {
+			t.Errorf("%s: after the end there is %v", name, d.list())
+		}
+	}
+}
+
+// TestR17_AnInterruptDuringTheFirstOpen: the first input has not answered. What this client may have opened is cancelled at once, or it would keep
+// its slot until limits.client_timeout. Another run with the same token may need the session, and so may one that takes it over.
+func TestR17_AnInterruptDuringTheFirstOpen(t *testing.T) {
+	for name, c := range map[string]struct{ reopens, takeover, cancels bool }{
+		"a token of its own":   {cancels: true},
+		"another run's token":  {reopens: true},
+		"a session taken over": {takeover: true},
+	} {
+		cfg := testConfig()
+		cfg.Reopens, cfg.Takeover = c.reopens, c.takeover
+		d := discovered(t, cfg, 1, 1)
+		d.do(d.s.Open)
+		why := errors.New("interrupted")
+		d.s.Stop(why, d.now)
+		d.act()
+		d.ends(why)
+		d.s.Leave(why, false, d.now)
+		d.act()
+		if got := d.count("in1", protocol.Cancel) > 0; got != c.cancels {
+			t.Errorf("%s: cancelled: %v", name, got)
+		}
+	}
+}
+
+// TestR17_ATakeoverShowsWhatTheFirstInputAnswered, and waits while the other client lives.
+func TestR17_ATakeoverShowsWhatTheFirstInputAnswered(t *testing.T) {
+	cfg := testConfig()
+	cfg.Takeover = true
+	d := discovered(t, cfg, 2, 1)
+	d.do(d.s.Open)
+	if q := d.request("in1", protocol.Open); !q.Takeover || len(q.Openers) > 0 {
+		t.Errorf("the first input is asked %+v", q)
+	}
+	alive := protocol.Reply{Type: protocol.Refused, Err: protocol.Error{Code: protocol.ErrInUse, RetryAfter: time.Second}}
+	d.answer("in1", protocol.Open, alive)
+	d.pass(2 * time.Second)
+	done := openedReply()
+	done.Openers, done.Ended = session.Openers{{1}, {2}}, []string{"stations", "trips"}
+	d.answer("in1", protocol.Open, done)
+	if q := d.request("in2", protocol.Open); !q.Takeover || !slices.Equal(q.Openers, done.Openers) {
+		t.Errorf("the second input is asked %+v", q)
+	}
+	d.answer("in2", protocol.Open, done)
+	d.ends(nil)
+	if d.s.Phase() != Uploaded {
+		t.Errorf("the phase is %d", d.s.Phase())
+	}
+}
+
+// TestN10_ATakeoverDoesNotAskAtOnce, however little of the former client's time is left.
+func TestN10_ATakeoverDoesNotAskAtOnce(t *testing.T) {
+	for _, left := range []time.Duration{time.Nanosecond, time.Millisecond, shortestPause} {
+		cfg := testConfig()
+		cfg.Takeover = true
+		d := discovered(t, cfg, 1, 1)
+		d.do(d.s.Open)
+		d.answer("in1", protocol.Open, protocol.Reply{Type: protocol.Refused, Err: protocol.Error{Code: protocol.ErrInUse, RetryAfter: left}})
+		if d.pass(shortestPause / 2); len(d.under) > 0 {
+			t.Errorf("%v before the time is over it is asked again at once: %v", left, d.list())
+		}
+		d.pass(shortestPause)
+		d.request("in1", protocol.Open)
+	}
+}
+
+// TestResume: what inputs say of a session that exists decides what it needs.
+func TestResume(t *testing.T) {
+	blank, some, all, done := openedReply(), openedReply(), openedReply(), openedReply()
+	some.Lanes = []protocol.LaneSeq{{Lane: 0, Seq: 1}}
+	all.Lanes, all.Ended = some.Lanes, []string{"stations", "trips"}
+	done.State = session.Done
+	for name, c := range map[string]struct {
+		first, second protocol.Reply
+		err           error
+		phase         Phase
+	}{
+		"new":           {blank, blank, nil, Open},
+		"begun":         {some, blank, ErrInterrupted, MaybeOpen},
+		"sent in part":  {all, some, ErrInterrupted, NotOpen},
+		"sent":          {all, all, nil, Uploaded},
+		"over":          {done, all, nil, Uploaded},
+		"over, of late": {all, done, nil, Uploaded},
+	} {
+		cfg := testConfig()
+		cfg.Reopens = true
+		d := discovered(t, cfg, 2, 1)
+		d.do(d.s.Open)
+		d.answer("in1", protocol.Open, c.first)
+		d.answer("in2", protocol.Open, c.second)
+		if d.ends(c.err); d.s.Phase() != c.phase {
+			t.Errorf("%s: the phase is %d", name, d.s.Phase())
+		}
+	}
+}
+
+// TestOpenFollowsAClusterThatChanged while the client waited, from the beginning.
+func TestOpenFollowsAClusterThatChanged(t *testing.T) {
+	d := discovered(t, testConfig(), 1, 1)
+	d.do(d.s.Open)
+	r, now := openedReply(), about(2, 2)
+	r.Inputs, r.Outputs = now.Inputs, now.Outputs
+	d.answer("in1", protocol.Open, r)
+	d.answer("in1", protocol.Open, r)
+	d.answer("in2", protocol.Open, r)
+	d.ends(nil)
+	if got := d.s.About(); len(got.Inputs) != 2 || len(got.Outputs) != 2 {
+		t.Errorf("it knows %v and %v", got.Inputs, got.Outputs)
+	}
+	if slices.Sort(d.at); !slices.Equal(d.at, []string{"in1", "in1", "in2", "out1", "out2"}) { // the entry, and each node once
+		t.Errorf("connected to %v", d.at)
+	}
+}
+
+// TestAnInputThatKnowsNothingIsExplained by the outputs, or by another input, or not at all.
+func TestAnInputThatKnowsNothingIsExplained(t *testing.T) {
+	lost := protocol.Refuse(protocol.ErrUnknownSession, "never heard of it")
+	for name, c := range map[string]struct {
+		explain func(*driver)
+		want    protocol.Code
+	}{
+		"by an output": {func(d *driver) {
+			d.answer("out1", protocol.Results, protocol.Refuse(protocol.ErrUnknownSession, ""))
+			d.answer("out2", protocol.Results, protocol.Reply{Type: protocol.Parts, State: session.Failed, Reason: "node in1 lost its data"})
+		}, protocol.ErrFailed},
+		"by an input": {func(d *driver) {
+			d.awaitPing("in2")
+			d.answer("in2", protocol.Ping, protocol.Reply{Type: protocol.OK, State: session.Failed, Reason: "node in1 lost its data"})
+		}, protocol.ErrFailed},
+		"by nobody": {func(d *driver) {
+			d.awaitPing("in2")
+			d.answer("in2", protocol.Ping, lost)
+			d.goesOn()
+			d.pass(explainTimeout)
+		}, protocol.ErrUnknownSession},
+	} {
+		d := opened(t, testConfig(), 2, 2)
+		d.do(d.s.Upload)
+		d.chunk("x\n")
+		d.chunk("y\n")
+		d.answer("in1", protocol.Chunk, lost)
+		if d.goesOn(); d.count("in2", protocol.Chunk) != 1 || len(d.wants) > 0 {
+			t.Errorf("%s: the upload goes on: %v", name, d.sent)
+		}
+		c.explain(d)
+		d.ends(c.want)
+		if text := d.s.Err().Error(); c.want == protocol.ErrFailed != strings.Contains(text, "lost its data") && c.want == protocol.ErrFailed {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+// TestCancelBesideATask: what it interrupted goes on afterwards, and hears of it.
+func TestCancelBesideATask(t *testing.T) {
+	d := opened(t, testConfig(), 1, 1)
+	d.do(d.s.Upload)
+	d.drain()
+	d.request("in1", protocol.End)
+	d.s.Tell(protocol.Cancel, false, d.now)
+	d.act()
+	d.answer("in1", protocol.Cancel, fine)
+	d.answer("in1", protocol.End, protocol.Refuse(protocol.ErrCancelled, ""))
+	d.ends(protocol.ErrCancelled)
+	if done, _ := d.s.Told(); done {
+		t.Error("the output has not answered")
+	}
+	d.pass(EndTimeout)
+	if done, err := d.s.Told(); !done || err == nil || !strings.Contains(err.Error(), "out1") || strings.Contains(err.Error(), "in1") {
+		t.Errorf("done %v: %v", done, err)
+	}
+}
+
+// TestCancelWhileAnOutputLeaves the cluster: it does not wait for a node that is there no more.
+func TestCancelWhileAnOutputLeaves(t *testing.T) {
+	d := uploaded(t, testConfig(), 1, 1)
+	d.do(d.s.Results)
+	d.pass(2 * testTimeout) // the output is silent, so the input is asked for others
+	d.request("in1", protocol.Info)
+	d.s.Tell(protocol.Cancel, false, d.now)
+	d.act()
+	d.answer("in1", protocol.Cancel, fine)
+	moved := about(1, 1)
+	moved.Outputs = []string{"elsewhere"}
+	d.answer("in1", protocol.Info, moved)
+	d.pass(EndTimeout)
+	if done, err := d.s.Told(); !done || err == nil || !strings.Contains(err.Error(), "out1") {
+		t.Errorf("done %v: %v", done, err)
+	}
+}
+
+// TestR17_CancelStopsWhenTheSessionIsAnothers: a node says that it was taken over, and the others are not told again.
+func TestR17_CancelStopsWhenTheSessionIsAnothers(t *testing.T) {
+	d := opened(t, testConfig(), 2, 1)
+	d.s.Tell(protocol.Cancel, false, d.now)
+	d.act()
+	d.answer("in1", protocol.Cancel, protocol.Refuse(protocol.ErrSuperseded, "another client has it"))
+	if done, err := d.s.Told(); !done || !errors.Is(err, protocol.ErrSuperseded) || len(d.under) > 0 {
+		t.Errorf("done %v, %v; under way are %v", done, err, d.list())
+	}
+}
+
+// TestSessionsOfAllNodes are listed in the order of the nodes, however they answer.
+func TestSessionsOfAllNodes(t *testing.T) {
+	d := discovered(t, testConfig(), 2, 1)
+	d.do(d.s.List)
+	for _, node := range []string{"out1", "in1"} {
+		d.answer(node, protocol.Sessions, protocol.Reply{Type: protocol.Listed, Node: node, Sessions: []protocol.SessionInfo{{Analysis: "bikes"}}})
+	}
+	if done, _, _ := d.s.Listed(); done {
+		t.Error("an input has not answered")
+	}
+	d.pass(testTimeout)
+	done, all, err := d.s.Listed()
+	if !done || len(all) != 2 || all[0].Node != "in1" || all[1].Node != "out1" || err == nil || !strings.Contains(err.Error(), "in2") {
+		t.Errorf("%v, %+v, %v", done, all, err)
+	}
+}
+
+// TestR14_AnInputThatLostAnEndIsAskedWhy: its log was set back, and it has lost that a stream has ended. What comes next looks wrong there. A ping says
+// that it had acknowledged the end, so the client hears what has happened, and not that it did something wrong.
+func TestR14_AnInputThatLostAnEndIsAskedWhy(t *testing.T) {
+	for _, kind := range []protocol.RequestType{protocol.Chunk, protocol.End} {
+		d := opened(t, testConfig(), 1, 1)
+		d.do(d.s.Upload)
+		d.chunk("x\n")
+		d.acked()
+		d.drain()
+		d.answer("in1", protocol.End, fine)
+		ended := d.s.pingTo(d.s.inputs[0]).Stream
+		d.chunk("x\n")
+		if kind == protocol.End {
+			d.acked()
+			d.drain()
+		}
+		d.answer("in1", kind, protocol.Refuse(protocol.ErrBadRequest, "end that one first"))
+		d.goesOn()
+		if said := d.request("in1", protocol.Ping); said.Stream != ended || ended == "" {
+			t.Errorf("%s: the ping says that %q has ended, not %q", kind, said.Stream, ended)
+		}
+		d.answer("in1", protocol.Ping, protocol.Reply{Type: protocol.OK, State: session.Failed, Reason: "node in1 lost its data"})
+		d.ends(protocol.ErrFailed)
+	}
+}
+
+// TestR14_AnInputForgetsBeforeTheNextOneOpens: the client is told what that means.
+func TestR14_AnInputForgetsBeforeTheNextOneOpens(t *testing.T) {
+	d := discovered(t, testConfig(), 2, 1)
+	d.do(d.s.Open)
+	d.answer("in1", protocol.Open, openedReply())
+	d.awaitPing("in1")
+	d.answer("in1", protocol.Ping, protocol.Refuse(protocol.ErrUnknownSession, "never heard of it"))
+	d.ends(protocol.ErrUnknownSession)
+	if said := d.s.Err().Error(); !strings.Contains(said, "run it again") {
+		t.Errorf("the client is told %q", said)
+	}
+}

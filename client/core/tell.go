@@ -1,0 +1,102 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
+)
+
+// EndTimeout bounds how long ending a session may take: somebody may have pressed Ctrl-C.
+const EndTimeout = 2 * time.Second
+
+// tellingAll is a cancel or close under way.
+type tellingAll struct {
+	kind  protocol.RequestType // empty when nothing is
+	left  []*node              // that have not answered
+	until time.Time
+	err   error
+}
+
+// Tell says cancel or close to every input and output at once, before anything else; force does it without the token. Told says how it went.
+func (s *Session) Tell(kind protocol.RequestType, force bool, now time.Time) {
+	s.now = now
+	if s.task == noTask {
+		s.abandon()
+	}
+	q := s.request(kind)
+	if force {
+		q.Token, q.Force = session.Token{}, true
+	}
+	s.tell = tellingAll{kind: kind, left: s.nodes(), until: now.Add(EndTimeout)}
+	for _, n := range s.tell.left {
+		s.askNow(n.conn, exchange{purpose: telling, request: q, want: protocol.OK})
+	}
+}
+
+// Leave ends the session in the cluster after its task ended with err: it is closed, unless its results are to be kept, and cancelled after
+// an error. A session that is another client's is left alone (R17), and so is a cluster that does not answer. A node that does
+// not hear it finds out by a timeout.
+func (s *Session) Leave(err error, keep bool, now time.Time) {
+	switch {
+	case s.phase == NotOpen, errors.Is(err, ErrNoCluster), err != nil && !LeavesOurs(err):
+	case err != nil:
+		s.Tell(protocol.Cancel, false, now)
+	case !keep:
+		s.Tell(protocol.Close, false, now)
+	}
+}
+
+// Told reports whether Tell has come to its end, and how: the error names the nodes that refused or did not answer in time.
+func (s *Session) Told() (done bool, err error) { return s.tell.kind == "", s.tell.err }
+
+func (s *Session) told(n *node, reply protocol.Reply, err error) {
+	if isRefusal(err) && LeavesOurs(err) {
+		err = nil // any answer will do: a node that does not know the session has nothing to drop
+	}
+	if err == nil && s.tell.kind == protocol.Cancel && reply.State == session.Done {
+		err = &protocol.Error{Code: protocol.ErrFinished, Message: "it has its answers: there is nothing to cancel"}
+	}
+	s.toldOne(n, err)
+	if !LeavesOurs(err) { // nobody else has to hear it
+		for _, left := range slices.Clone(s.tell.left) {
+			s.drop(left.conn)
+			s.toldOne(left, nil)
+		}
+	}
+}
+
+func (s *Session) toldOne(n *node, err error) {
+	at := slices.Index(s.tell.left, n)
+	if at < 0 {
+		return
+	}
+	s.tell.left = slices.Delete(s.tell.left, at, at+1)
+	if err != nil {
+		s.tell.err = errors.Join(s.tell.err, fmt.Errorf("%s at %s: %w", s.tell.kind, n.endpoint, err))
+	}
+	if len(s.tell.left) == 0 {
+		s.tell = tellingAll{err: s.tell.err}
+		s.out.News = true
+	}
+}
+
+// toldNobody gives up the nodes that have not answered in time, and those that have left the cluster meanwhile: their requests were dropped.
+func (s *Session) toldNobody() {
+	silent := fmt.Errorf("%w within %v", errSilent, EndTimeout)
+	for _, n := range slices.Clone(s.tell.left) {
+		c := n.conn
+		if c.x.purpose != telling {
+			s.toldOne(n, silent)
+			continue
+		}
+		s.out.Drops = append(s.out.Drops, c.id)
+		s.complete(c, protocol.Reply{}, silent)
+	}
+}
+
+// nodes returns every input and output.
+func (s *Session) nodes() []*node { return slices.Concat(s.inputs, s.outputs) }

@@ -1,0 +1,144 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"posta.dev/posta/client/core"
+)
+
+// errClosed is returned by calls that wait when the client is closed.
+var errClosed = errors.New("the client was closed")
+
+// event tells the session that something has happened, and does what the session wants done.
+func (c *Client) event(tell func(now time.Time)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ctx.Err() != nil {
+		return
+	}
+	tell(time.Now())
+	c.act()
+	c.setAlarm()
+}
+
+// act does what the session wants done. The caller holds the lock.
+func (c *Client) act() {
+	o := c.session.Output()
+	var failed error
+	for _, d := range o.Dials {
+		if err := c.connect(d); err != nil {
+			failed = err
+		}
+	}
+	for _, id := range o.Drops {
+		c.lines[id].drop()
+	}
+	for i := range o.Requests {
+		r := &o.Requests[i]
+		c.lines[r.Conn].ask(r)
+	}
+	for _, w := range o.Wants {
+		c.lines[w.Conn].want(w)
+	}
+	if o.News {
+		close(c.news)
+		c.news = make(chan struct{})
+	}
+	if failed != nil {
+		c.session.NoConnection(failed, time.Now())
+		c.act()
+	}
+}
+
+// task begins a task and waits for its end.
+func (c *Client) task(ctx context.Context, begin func(now time.Time)) error {
+	c.event(begin)
+	return c.awaitTask(ctx)
+}
+
+// awaitTask waits for the end of the task under way, and stops it when ctx ends.
+func (c *Client) awaitTask(ctx context.Context) error {
+	if err := c.await(ctx, func() bool { return !c.session.Pending() }); err != nil {
+		c.event(func(now time.Time) { c.session.Stop(err, now) })
+		return err
+	}
+	return c.taskErr()
+}
+
+func (c *Client) taskErr() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.session.Err()
+}
+
+// await waits until done, which is asked under the lock, or returns why ctx ended.
+func (c *Client) await(ctx context.Context, done func() bool) error {
+	for {
+		c.mu.Lock()
+		over, news := done(), c.news
+		c.mu.Unlock()
+		if over {
+			return nil
+		}
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-c.ctx.Done():
+			return errClosed
+		}
+	}
+}
+
+// setAlarm makes sure that the session is told when its time has come. A timer that goes off too early is set again then, so that not
+// every chunk sets it. The caller holds the lock.
+func (c *Client) setAlarm() {
+	at := c.session.Alarm()
+	if at.IsZero() || !c.alarm.IsZero() && !at.Before(c.alarm) {
+		return
+	}
+	c.alarm = at
+	select {
+	case c.sooner <- struct{}{}:
+	default:
+	}
+}
+
+// runAlarm tells the session the time when it wants to know it.
+func (c *Client) runAlarm() {
+	defer c.wg.Done()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		select {
+		case <-c.sooner:
+			c.mu.Lock()
+			at := c.alarm
+			c.mu.Unlock()
+			timer.Reset(time.Until(at))
+		case <-timer.C:
+			c.event(func(now time.Time) {
+				c.alarm = time.Time{}
+				c.session.Tick(now)
+			})
+		case <-c.ctx.Done():
+			return
+		}
+	}
+}
+
+// connect makes a connection for the session, and the line that drives it.
+func (c *Client) connect(d core.Dial) error {
+	l := &line{client: c, id: d.Conn, wake: make(chan struct{}, 1)}
+	c.lines = append(c.lines, l)
+	req, err := c.dial(d.Endpoint)
+	if err != nil {
+		return dialError(d.Endpoint, err)
+	}
+	l.endpoint, l.req = d.Endpoint, req
+	c.wg.Add(1)
+	go l.run()
+	return nil
+}

@@ -1,0 +1,17 @@
+package cmd
+
+import (
+	"fmt"
+	"testing"
+
+	"posta.dev/posta/protocol"
+)
+
+// TestS5_NotPermittedIsExitCode2: to try again does not help, another role does. A session that is another owner's is one that is not known.
+func TestS5_NotPermittedIsExitCode2(t *testing.T) {
+	for code, want := range map[protocol.Code]int{protocol.ErrForbidden: exitUsage, protocol.ErrUnknownSession: exitSession, protocol.ErrInUse: exitInUse} {
+		if got := exitCode(fmt.Errorf("results of a session: %w", &protocol.Error{Code: code})); got != want {
+			t.Errorf("%s is exit code %d, not %d", code, got, want)
+		}
+	}
+}

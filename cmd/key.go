@@ -1,0 +1,57 @@
+package cmd
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"posta.dev/posta/topology"
+)
+
+const (
+	flagRotateCA = "rotate-ca"
+	flagRole     = "role"
+)
+
+func (x *command) keyCommand() *cli.Command {
+	return &cli.Command{
+		Name: "key", Usage: "make, list and revoke the keys of a cluster that other machines can reach",
+		Description: `Keys are in the directory that [security] keys names. It holds the key of the cluster's certificate authority (CA), so it stays with the
+operator. Each node, medic and client has a directory below it, ROLE/NAME, and gets nothing but that. No command prints a private key.
+
+` + exitHelp,
+		Subcommands: []*cli.Command{
+			{Name: "init", Usage: "make the CA, and a certificate for each node and medic of the topology that has none",
+				Description: `Says what it made. What is there stays, but certificates that are revoked or expire within 30 days are made anew.
+
+A CA is replaced in three steps, and sessions run on if the keys are brought to all processes after each of them: with --rotate-ca
+a second CA is trusted; with --rotate-ca again it signs; with --rotate-ca once more the first one is no longer trusted.
+
+` + exitHelp,
+				Flags:  []cli.Flag{topologyFlag(), &cli.BoolFlag{Name: flagRotateCA, Usage: "take the next step of replacing the CA"}},
+				Action: withKeys(x.keyInit)},
+			{Name: "new", ArgsUsage: "NAME", Usage: "make a key for a client, and print the line that lets it in",
+				Description: `   posta key new alice --role submit
+
+` + exitHelp,
+				Flags: []cli.Flag{topologyFlag(),
+					&cli.StringFlag{Name: flagRole, Usage: "what the client may do: submit (its own sessions), watch (status and metrics) or operate (everything)"},
+					&cli.StringFlag{Name: flagOut, Usage: "write the key to `DIR`, instead of client/NAME of the directory of keys"}},
+				Action: withKeys(x.keyNew)},
+			{Name: "list", Usage: "who has a key, until when, and who is revoked",
+				Description: "Warns of what expires within 30 days.\n\n" + exitHelp,
+				Flags:       []cli.Flag{topologyFlag(), jsonFlag()}, Action: withKeys(x.keyList)},
+			{Name: "revoke", ArgsUsage: "NAME", Usage: "refuse a key from now on",
+				Description: `   posta key revoke alice
+   posta key revoke node/joiner-1
+
+` + exitHelp,
+				Flags: []cli.Flag{topologyFlag()}, Action: withKeys(x.keyRevoke)},
+		},
+	}
+}
+
+// withKeys is a command about the keys of a topology.
+func withKeys(do func(*cli.Context, keyring) error) cli.ActionFunc {
+	return topologyReader(readTopology).with(func(c *cli.Context, t *topology.Topology) error {
+		return do(c, keyring{dir: t.KeysDir, t: t})
+	})
+}

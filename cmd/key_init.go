@@ -1,0 +1,166 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/internal/owned"
+	"posta.dev/posta/security"
+)
+
+func (x *command) keyInit(c *cli.Context, k keyring) error {
+	lock, err := k.open()
+	if err != nil {
+		return fmt.Errorf("key init: %w", err)
+	}
+	defer func() { _ = lock.Release() }()
+	now := time.Now()
+	ca, state, err := k.haveCA(now)
+	switch {
+	case err != nil || !c.Bool(flagRotateCA):
+	case state == caMade:
+		return usagef("key init: there was no CA to rotate, and one is made now; say posta key init without --%s", flagRotateCA)
+	case state == caSwapped:
+		x.notef("%s", step2)
+	default:
+		ca, err = x.rotate(k, now)
+	}
+	var made int
+	if err == nil {
+		made, err = x.issue(k, ca, now)
+	}
+	if err == nil {
+		err = k.share()
+	}
+	if err != nil {
+		return fmt.Errorf("key init: %w", err)
+	}
+	if state == caMade {
+		x.notef("made a CA for cluster %s; its key in %s signs all others: keep it on this machine", k.t.Name, k.at(caDir))
+	}
+	if made == 0 {
+		x.notef("all nodes and medics of cluster %s have certificates in %s", k.t.Name, k.dir)
+		return nil
+	}
+	x.notef("made %s in %s", display.Plural(made, "certificate"), k.dir)
+	return nil
+}
+
+// What haveCA found.
+type caState int
+
+const (
+	caThere   caState = iota
+	caMade            // there was none
+	caSwapped         // a rotation was interrupted between its two renames, and that step is finished now
+)
+
+// haveCA is the CA that signs.
+func (k keyring) haveCA(now time.Time) (ca *security.CA, state caState, err error) {
+	if ca, err = k.ca(caDir); !errors.Is(err, fs.ErrNotExist) {
+		return ca, caThere, err
+	}
+	if k.has(nextCADir) {
+		if err := os.Rename(k.at(nextCADir), k.at(caDir)); err != nil {
+			return nil, caThere, err
+		}
+		ca, err = k.ca(caDir)
+		return ca, caSwapped, err
+	}
+	if ca, err = security.NewCA(k.t.Name, now); err == nil {
+		err = k.writeCA(caDir, ca)
+	}
+	return ca, caMade, err
+}
+
+// writeCA makes a CA's directory whole, or not at all.
+func (k keyring) writeCA(name string, ca *security.CA) error {
+	beside := k.at(name + ".new")
+	err := os.RemoveAll(beside)
+	if err == nil {
+		err = security.WriteCA(beside, ca)
+	}
+	if err == nil {
+		err = os.Rename(beside, k.at(name))
+	}
+	if err != nil {
+		return err
+	}
+	return owned.SyncDir(k.dir)
+}
+
+const (
+	rotateAgain = "bring the keys to all processes, and then say posta key init --" + flagRotateCA + " again"
+	step2       = "step 2 of 3: the second CA signs, and both are trusted; " + rotateAgain
+)
+
+// rotate takes one step, and returns the CA that signs after it.
+func (x *command) rotate(k keyring, now time.Time) (*security.CA, error) {
+	next, former := k.has(nextCADir), k.has(formerCADir)
+	switch {
+	case former:
+		if err := os.RemoveAll(k.at(formerCADir)); err != nil {
+			return nil, err
+		}
+		x.notef("step 3 of 3: the former CA is no longer trusted; bring the keys to all processes, and it is over")
+	case next:
+		if err := os.Rename(k.at(caDir), k.at(formerCADir)); err != nil {
+			return nil, err
+		}
+		if err := os.Rename(k.at(nextCADir), k.at(caDir)); err != nil {
+			return nil, err
+		}
+		x.notef("%s", step2)
+	default:
+		ca, err := security.NewCA(k.t.Name, now)
+		if err == nil {
+			err = k.writeCA(nextCADir, ca)
+		}
+		if err != nil {
+			return nil, err
+		}
+		x.notef("step 1 of 3: a second CA is trusted, and the first one signs; %s", rotateAgain)
+	}
+	return k.ca(caDir)
+}
+
+func (k keyring) has(name string) bool {
+	_, err := os.Lstat(k.at(name))
+	return err == nil
+}
+
+// issue makes the certificates that are missing, and those that cannot stay.
+func (x *command) issue(k keyring, ca *security.CA, now time.Time) (made int, err error) {
+	revoked, err := security.ReadRevoked(k.dir)
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range k.processes() {
+		has, err := k.certificate(k.home(id))
+		why := ""
+		switch {
+		case err == nil:
+			if why = has.replace(ca.Certificate(), revoked, now); why == "" {
+				continue
+			}
+			x.notef("%s gets another certificate: the one before is %s", id, why)
+		case !errors.Is(err, fs.ErrNotExist):
+			return made, err
+		}
+		pair, err := ca.Issue(id, now)
+		if err == nil {
+			err = security.WritePair(k.home(id), pair)
+		}
+		if err != nil {
+			return made, err
+		}
+		made++
+	}
+	return made, nil
+}

@@ -1,0 +1,54 @@
+package cmd
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"posta.dev/posta/security"
+)
+
+func (x *command) keyNew(c *cli.Context, k keyring) error {
+	name, err := oneArgument(c, "client", "alice --role submit")
+	if err != nil {
+		return err
+	}
+	if err := security.ValidName(name); err != nil {
+		return usagef("key new: %v", err)
+	}
+	role, err := security.ParseClientRole(c.String(flagRole))
+	if err != nil {
+		return usagef("key new: --%s %q is no role; give submit, watch or operate", flagRole, c.String(flagRole))
+	}
+	if _, taken := k.clientOf(name); taken {
+		return usagef("key new: %s has a client called %s; give another name, or remove its line and say posta key revoke %[2]s", k.t.File, name)
+	}
+	lock, err := k.open()
+	if err != nil {
+		return fmt.Errorf("key new: %w", err)
+	}
+	defer func() { _ = lock.Release() }()
+	dir := c.String(flagOut)
+	if dir == "" {
+		dir = k.home(security.Identity{Role: security.Client, Name: name})
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "key.pem")); err == nil {
+		return usagef("key new: %s has a key already; give another name or directory", dir)
+	}
+	pair, err := security.NewClient(k.t.Name, name, time.Now())
+	if err == nil {
+		err = security.WritePair(dir, pair)
+	}
+	if err == nil {
+		err = k.shareWith(dir) // without a CA there is nobody to trust yet
+	}
+	if err != nil {
+		return fmt.Errorf("key new: %w", err)
+	}
+	x.printf("%s = {key = %q, role = %q}\n", name, pair.Key.Fingerprint(), role)
+	x.notef("write the line above below [clients] of %s, and give %s to %s alone", k.t.File, dir, name)
+	return nil
+}

@@ -1,0 +1,91 @@
+package cmd
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/topology"
+)
+
+// What is wrong with nodes is told in a line for each trouble, whoever has it; a node that is silent says nothing any more.
+func TestStatus_Trouble(t *testing.T) {
+	node := func(id topology.NodeID, age time.Duration, trouble string) monitor.Status {
+		return monitor.Status{Node: topology.Node{ID: id}, Heard: true, Age: age, Beat: heartbeat.Beat{State: heartbeat.Running, Trouble: trouble}}
+	}
+	view := []monitor.Status{
+		node("input-1", 0, "the broker is away"), node("joiner-1", 0, ""), node("joiner-2", 0, "the broker is away"),
+		node("reducer-1", 2*silentFor, "the broker is away"), node("output-1", 0, "no\x1b[2J room"),
+	}
+	want := []string{"trouble: input-1, joiner-2: the broker is away", `trouble: output-1: no\x1b[2J room`}
+	if got := troubleLines(view); !reflect.DeepEqual(got, want) {
+		t.Errorf("%q", got)
+	}
+	if j := nodeAsJSON(&view[0]); j.Trouble != "the broker is away" {
+		t.Errorf("%+v", j)
+	}
+	if j := nodeAsJSON(&view[3]); j.Trouble != "" {
+		t.Errorf("a silent node has trouble: %+v", j)
+	}
+}
+
+// Frames that did not arrive as they were sent are told of, and only where there are any; JSON always has their number (R18).
+func TestR18_StatusShowsDamagedFrames(t *testing.T) {
+	node := func(age time.Duration, damaged uint64) monitor.Status {
+		return monitor.Status{Node: topology.Node{ID: "joiner-1"}, Heard: true, Age: age, Beat: heartbeat.Beat{State: heartbeat.Running, Damaged: damaged}}
+	}
+	view := []monitor.Status{node(0, 0), node(0, 3), node(2*silentFor, 3)}
+	lines := damagedLines(view)
+	if len(lines) != 1 || !strings.HasPrefix(lines[0], "damaged: joiner-1: 3 frames since its start ") {
+		t.Errorf("%q", lines)
+	}
+	for i, want := range []string{`"frames_damaged":0,`, `"frames_damaged":3,`} {
+		if b, err := json.Marshal(nodeAsJSON(&view[i])); err != nil || !strings.Contains(string(b), want) {
+			t.Errorf("%s, %v", b, err)
+		}
+	}
+	var out strings.Builder
+	x := &command{Console: Console{Out: &out}}
+	if err := x.printStatus(&topology.Topology{}, view, monitor.Medics{}); err != nil || !strings.Contains(out.String(), lines[0]+"\n") {
+		t.Errorf("%s, %v", out.String(), err)
+	}
+}
+
+// A node that has got nothing done for a while is shown with what it works on, a node that is busy for a moment or silent is not (N9).
+func TestN9_StatusShowsWhatTakesLong(t *testing.T) {
+	node := func(age, stands time.Duration) monitor.Status {
+		return monitor.Status{Node: topology.Node{ID: "joiner-1"}, Heard: true, Age: age, Beat: heartbeat.Beat{
+			State: heartbeat.Running, MarkAge: stands, Role: "joiner", Session: session.ID{0xab}, Stream: "trips",
+		}}
+	}
+	view := []monitor.Status{node(0, 12*time.Second), node(0, time.Second), node(2*silentFor, time.Minute)}
+	want := []string{"busy: joiner-1: nothing done for 12s: stage joiner, session ab000000-0000-0000-0000-000000000000, stream trips"}
+	if got := busyLines(view); !reflect.DeepEqual(got, want) {
+		t.Errorf("%q", got)
+	}
+	if j := nodeAsJSON(&view[0]); j.MarkAgeMS != 12_000 || j.WorksIn != "joiner" || j.Stream != "trips" || j.Session == "" {
+		t.Errorf("%+v", j)
+	}
+	for _, i := range []int{1, 2} {
+		if j := nodeAsJSON(&view[i]); j.MarkAgeMS != 0 || j.Session != "" {
+			t.Errorf("%+v", j)
+		}
+	}
+}
+
+// A node with a full link says whom it waits for. That its disk is slow or full is its own trouble, and not of the node that it waits for.
+func TestStatus_WhoIsWaitedFor(t *testing.T) {
+	for state, want := range map[heartbeat.State]string{
+		heartbeat.Blocked: "blocked on joiner-1", heartbeat.DiskSlow: "disk slow, blocked on joiner-1", heartbeat.Draining: "draining, blocked on joiner-1",
+	} {
+		s := monitor.Status{Heard: true, Beat: heartbeat.Beat{State: state, Links: []heartbeat.Link{{Edge: "joiner", To: "joiner-1", Full: true}, {To: "joiner-2"}}}}
+		if got := stateText(&s); got != want {
+			t.Errorf("%s: %q, want %q", state, got, want)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"posta.dev/posta/cmd/internal/local"
+	"posta.dev/posta/topology"
+)
+
+const flagEnd = "end"
+
+// publishedTopology is the topology as seen beside its containers.
+func publishedTopology(c *cli.Context) (*topology.Topology, error) {
+	name := c.String(flagTopology)
+	t, err := topology.LoadWith(name, topology.Addresses{Local: topology.Published})
+	if err != nil {
+		return nil, noTopology(name, err)
+	}
+	warnInsecure(c, t)
+	return t, nil
+}
+
+// topologyPublished notes where the local hosts are while containers have them. It is said and not found out: a command that tried one
+// address after the other would send rows to whoever listens there.
+func (x *command) topologyPublished(c *cli.Context, t *topology.Topology) error {
+	if !local.HasLocal(t) {
+		return nil // the file says where its hosts are
+	}
+	lock, err := lockCluster(c, t)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Release() }()
+	address, err := local.Address(t.DataDir)
+	up := err == nil && address != topology.Published
+	switch {
+	case err != nil && !errors.Is(err, local.ErrNotUp):
+		return err
+	case up && c.Bool(flagEnd):
+		return nil // posta up has it since
+	case up:
+		return fmt.Errorf("the cluster of %s is up as processes of this machine; end them with `posta down -f %[1]s`", t.File)
+	case c.Bool(flagEnd):
+		return local.RemoveSockets(t.DataDir)
+	}
+	return local.NoteAddress(t.DataDir, topology.Published)
+}

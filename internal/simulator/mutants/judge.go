@@ -1,0 +1,63 @@
+package mutants
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"posta.dev/posta/internal/simulator/violation"
+)
+
+// sought is set in the environment of the tests that Run starts: the rules whose failures find the bug.
+const sought = "POSTA_MUTANT_RULES"
+
+var (
+	bySeed = regexp.MustCompile(`seed (\d+), after [^\n]{0,150}`)
+	passed = regexp.MustCompile(`(?m)passed over: (\S+) names (.*)$`)
+)
+
+// Judge takes what a seed has come to in a test that Run has started, and returns false in any other test. A violation of a rule that is
+// sought fails the test, which ends it; one of another rule does not count, and the search goes on.
+func Judge(t *testing.T, err error) (underway bool) {
+	rules := os.Getenv(sought)
+	if rules == "" {
+		return false
+	}
+	if v := anotherRule(err, rules); v != nil {
+		t.Logf("passed over: %d names %s", v.Seed, v.Rule)
+	} else {
+		t.Error(err)
+	}
+	return true
+}
+
+// anotherRule is the violation if err is one, of none of the rules.
+func anotherRule(err error, rules string) *violation.Violation {
+	var v *violation.Violation
+	if !errors.As(err, &v) || slices.Contains(strings.Fields(rules), v.Rule) {
+		return nil
+	}
+	return v
+}
+
+// otherRules counts the failures that did not count, by the rules that they name.
+func otherRules(out []byte) string {
+	n := map[string]int{}
+	for _, line := range passed.FindAllSubmatch(out, -1) {
+		n[string(bytes.TrimSpace(line[2]))]++
+	}
+	var b strings.Builder
+	for _, rule := range slices.Sorted(maps.Keys(n)) {
+		fmt.Fprintf(&b, "%d × %s ", n[rule], rule)
+	}
+	if b.Len() == 0 {
+		return "none"
+	}
+	return strings.TrimSpace(b.String())
+}

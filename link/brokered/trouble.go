@@ -1,0 +1,94 @@
+package brokered
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// recently is for how long the failure of one link is told after it happened. A link that begins again and fails again does so within less.
+const recently = 15 * time.Second
+
+// Troubles are what is wrong with a transport now, for `posta status`. There is one entry at most for each connection and each link.
+type Troubles struct {
+	mu sync.Mutex
+	of map[string]trouble // by what it is about
+}
+
+type trouble struct {
+	text  string
+	until time.Time // zero: until it is over
+	lines logLines
+}
+
+// logLines bounds what a link logs, whatever the texts: a link that is in two kinds of trouble by turns says something new each time.
+type logLines struct {
+	since time.Time // when the first of the present lines was logged
+	last  string
+	n     int
+}
+
+// mostLines is how many different failures of a link are logged in logEvery.
+const mostLines = 3
+
+// admit reports whether a failure is to be logged: once in logEvery, and at once if it is another one than was logged last.
+func (l *logLines) admit(text string, now time.Time) bool {
+	if l.n == 0 || now.Sub(l.since) >= logEvery {
+		*l = logLines{since: now}
+	} else if text == l.last || l.n == mostLines {
+		return false
+	}
+	l.last, l.n = text, l.n+1
+	return true
+}
+
+// Say puts in what is wrong with what: until then, or, if that is zero, until Over.
+func (t *Troubles) Say(what, text string, until time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.putLocked(what, trouble{text: text, until: until})
+}
+
+func (t *Troubles) putLocked(what string, x trouble) {
+	if t.of == nil {
+		t.of = map[string]trouble{}
+	}
+	t.of[what] = x
+}
+
+// failed puts in that a link has failed, for a while, and reports whether it is to be logged.
+func (t *Troubles) failed(what, text string, now time.Time) (log bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	x := t.of[what]
+	log = x.lines.admit(text, now)
+	x.text, x.until = text, now.Add(recently)
+	t.putLocked(what, x)
+	return log
+}
+
+// Over takes away what is wrong with what.
+func (t *Troubles) Over(what string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.of, what)
+}
+
+// Text is all of it in one line, what two have in common once; "" when all is well.
+func (t *Troubles) Text(now time.Time) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var texts []string
+	for what, x := range t.of {
+		if !x.until.IsZero() && now.After(x.until) {
+			if now.Sub(x.lines.since) >= logEvery { // until then it bounds what is logged
+				delete(t.of, what)
+			}
+			continue
+		}
+		texts = append(texts, x.text)
+	}
+	slices.Sort(texts)
+	return strings.Join(slices.Compact(texts), "; ")
+}

@@ -1,0 +1,41 @@
+package medic
+
+import (
+	"fmt"
+	"slices"
+	"syscall"
+
+	"posta.dev/posta/nodes/postmortem"
+)
+
+// Death is how a process ended.
+type Death struct {
+	Cause string // for people: "exit status 1", "signal: killed"; "" if it is not known
+	// Fault says that what the process did ended it, and not somebody from outside, nor an error that the process has reported itself. One that
+	// ends like that again and again may be ended by what it works on.
+	Fault  bool
+	Memory bool // it was killed because it took too much memory; implies Fault
+}
+
+// String is the cause.
+func (d Death) String() string {
+	if d.Cause == "" {
+		return "cause unknown"
+	}
+	return d.Cause
+}
+
+// Exited is the death of a process that has ended itself. With 1 it has reported why, and with ExitHung it has left a note.
+func Exited(status int) Death {
+	return Death{Cause: fmt.Sprintf("exit status %d", status), Fault: status != 0 && status != 1 && status != postmortem.ExitHung}
+}
+
+// Signalled is the death of a process that a signal has ended. Those that a process brings upon itself are its fault; SIGKILL comes from people, from
+// medics, or from a kernel without memory, which OutOfMemory is for.
+func Signalled(s syscall.Signal) Death {
+	own := []syscall.Signal{syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGABRT, syscall.SIGFPE, syscall.SIGILL, syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGXCPU}
+	return Death{Cause: "signal: " + s.String(), Fault: slices.Contains(own, s)}
+}
+
+// OutOfMemory is the death of a process that the kernel has killed for its memory.
+func OutOfMemory(cause string) Death { return Death{Cause: cause, Fault: true, Memory: true} }

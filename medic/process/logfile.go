@@ -1,0 +1,135 @@
+package process
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"posta.dev/posta/internal/owned"
+	"posta.dev/posta/topology"
+)
+
+// The environment by which a process knows the file that its standard error is, and how large that may grow.
+const (
+	logFileVar = "POSTA_LOG_FILE"
+
+	// LogSizeVar names the largest size of a log file, like 16MiB, for whoever starts processes.
+	LogSizeVar = "POSTA_LOG_SIZE"
+)
+
+const (
+	defaultLogSize = 16 * topology.MiB
+	leastLogSize   = 64 * topology.KiB
+	formerLog      = ".1" // behind the name of a log that was full
+)
+
+// LogSize is the largest size of a log file: what the environment says, or 16 MiB. A node or medic has two files of that size at most (R16).
+func LogSize() (topology.Size, error) {
+	text := os.Getenv(LogSizeVar)
+	if text == "" {
+		return defaultLogSize, nil
+	}
+	size, err := topology.ParseSize(text)
+	if err == nil && size < leastLogSize {
+		err = fmt.Errorf("less than %v", leastLogSize)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s=%s in the environment: %w; write a size like 16MiB", LogSizeVar, text, err)
+	}
+	return size, nil
+}
+
+// Stderr is where a process writes its log: standard error. If a Restarter has started it, its log file is rotated: a full one is renamed, a new
+// one takes its place as standard error and standard output, and the one renamed before is lost.
+//
+// The process does this itself because its own lines are then never between two files, because it goes on whoever its medic is, and because what
+// the Go runtime writes when it panics follows. To have the medic copy and truncate was turned down: lines that are written in between are lost.
+func Stderr() io.Writer {
+	path := os.Getenv(logFileVar)
+	size, err := LogSize()
+	if path == "" || err != nil || !isFile(os.Stderr, path) {
+		return os.Stderr
+	}
+	f := &logFile{path: path, most: int64(size), fds: []int{int(os.Stderr.Fd())}}
+	if isFile(os.Stdout, path) {
+		f.fds = append(f.fds, int(os.Stdout.Fd()))
+	}
+	if info, err := os.Stderr.Stat(); err == nil {
+		f.size = info.Size()
+	}
+	return f
+}
+
+// isFile reports whether an open file is the one of that name: whoever starts a process by hand may have sent its output elsewhere.
+func isFile(f *os.File, name string) bool {
+	is, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Lstat(name)
+	return err == nil && named.Mode().IsRegular() && os.SameFile(is, named)
+}
+
+// logFile is a process's own log.
+type logFile struct {
+	path string
+	most int64
+	fds  []int // that are this file
+
+	mu   sync.Mutex
+	size int64 // of the file, as far as this process wrote it
+}
+
+// Write writes one line, or several.
+func (f *logFile) Write(line []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.size > 0 && f.size+int64(len(line)) > f.most {
+		f.rotate()
+	}
+	n, err := os.Stderr.Write(line)
+	f.size += int64(n)
+	return n, err
+}
+
+// rotate begins a new file. If that is not possible, as on a disk without a file to spare, the old one goes on under its name, and it is tried
+// again after a sixteenth of the size.
+func (f *logFile) rotate() {
+	f.size -= f.most / 16
+	if os.Rename(f.path, f.path+formerLog) != nil {
+		return
+	}
+	next, err := os.OpenFile(f.path, logFlags, logMode)
+	if err != nil {
+		_ = os.Rename(f.path+formerLog, f.path) // there is nobody to tell
+		return
+	}
+	defer func() { _ = next.Close() }()
+	for _, fd := range f.fds {
+		if unix.Dup2(int(next.Fd()), fd) != nil {
+			return // cannot be: both are open
+		}
+	}
+	f.size = 0
+}
+
+const (
+	logFlags = os.O_CREATE | os.O_APPEND | os.O_WRONLY
+	logMode  = owned.FileMode
+)
+
+// openLog opens the log of a process that is to start. One that is full is put aside: a process that dies at once, again and again, writes little
+// each time and would never look itself. Where no new one can be made the full one goes on (W5).
+func openLog(path string, most topology.Size) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err == nil && info.Size() >= int64(most) && os.Rename(path, path+formerLog) == nil {
+		if f, err := os.OpenFile(path, logFlags, logMode); err == nil {
+			return f, nil
+		}
+		_ = os.Rename(path+formerLog, path) // opening it says what is wrong
+	}
+	return os.OpenFile(path, logFlags, logMode)
+}

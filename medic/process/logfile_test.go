@@ -1,0 +1,107 @@
+package process
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"posta.dev/posta/topology"
+)
+
+// TestR16_LogsRotate: a process that writes much has two files of the size that it may have. They hold the end of what it said, without a hole, and
+// what the runtime wrote when it died. The process does it alone, whoever started it.
+func TestR16_LogsRotate(t *testing.T) {
+	t.Setenv(LogSizeVar, "64KiB")
+	r := children(t, t.TempDir(), "chatty")
+	if err := r.Start(soon(t), "a-1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Wait(soon(t), "a-1"); err != nil {
+		t.Fatal(err)
+	}
+	var all []byte
+	for _, name := range []string{r.Log("a-1") + formerLog, r.Log("a-1")} {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(b) > 64<<10+8<<10 { // and what the runtime has to say
+			t.Errorf("%s has %d bytes", name, len(b))
+		}
+		all = append(all, b...)
+	}
+	said := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^time=\S+ level=INFO msg=said line=(\d+)$`).FindAllSubmatch(all, -1) {
+		if said[string(m[1])] {
+			t.Errorf("line %s is there twice", m[1])
+		}
+		said[string(m[1])] = true
+	}
+	// What is left of each of its goroutines is a last stretch of lines without a hole.
+	for w := range 4 {
+		first := 0
+		for i := w; i < chatLines; i += 4 {
+			switch {
+			case said[fmt.Sprint(i)] && first == 0:
+				first = i + 1
+			case !said[fmt.Sprint(i)] && first > 0:
+				t.Errorf("line %d is lost, %d is there", i, first-1)
+			}
+		}
+	}
+	if len(said) < 500 { // a file has some thousand
+		t.Errorf("%d lines are left", len(said))
+	}
+	if !bytes.Contains(all, []byte("ready a-1")) || !bytes.Contains(all, []byte("panic: the last word")) {
+		t.Errorf("what it said last is lost: %s", all[max(0, len(all)-2000):])
+	}
+}
+
+// TestR16_ALogThatIsFullAtTheStart is put aside, also by a process that never looks.
+func TestR16_ALogThatIsFullAtTheStart(t *testing.T) {
+	t.Setenv(LogSizeVar, "64KiB")
+	r := children(t, t.TempDir(), "broken")
+	for _, size := range []int{64<<10 - 1, 64 << 10} {
+		if err := os.WriteFile(r.Log("a-1"), bytes.Repeat([]byte("x"), size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Start(soon(t), "a-1"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Wait(soon(t), "a-1"); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(r.Log("a-1"))
+		if aside := len(b) < 10; err != nil || aside != (size == 64<<10) || !strings.HasSuffix(string(b), "no\n") {
+			t.Errorf("a log of %d bytes: then %d, %v", size, len(b), err)
+		}
+	}
+}
+
+func TestLogSize(t *testing.T) {
+	for text, want := range map[string]topology.Size{"": 16 << 20, "1MiB": 1 << 20, "64KiB": 64 << 10, "1B": 0, "x": 0, "-1": 0} {
+		t.Setenv(LogSizeVar, text)
+		size, err := LogSize()
+		if size != want || (err != nil) != (want == 0) {
+			t.Errorf("%q: %v, %v", text, size, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), "POSTA_LOG_SIZE="+text) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// TestStderrThatIsElsewhere: a process that somebody started by hand, with its output elsewhere, leaves the log of its name alone.
+func TestStderrThatIsElsewhere(t *testing.T) {
+	file := t.TempDir() + "/a-1.log"
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(logFileVar, file)
+	if w := Stderr(); w != os.Stderr {
+		t.Errorf("%T would be written to", w)
+	}
+}

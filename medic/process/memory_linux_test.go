@@ -1,0 +1,110 @@
+package process
+
+import (
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"posta.dev/posta/medic"
+)
+
+// records is a kernel's log with these records.
+func records(t *testing.T, all ...string) *kernelLog {
+	t.Helper()
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0) // one record for each read
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Close(fds[1]) })
+	for _, r := range all {
+		if _, err := unix.Write(fds[1], []byte(r)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k := &kernelLog{fds[0]}
+	t.Cleanup(k.close)
+	return k
+}
+
+// TestN9_OnlyTheProcessItselfCounts: a node that was killed has used up its memory if the kernel says so of its pid. That another process of the machine
+// was killed for its memory meanwhile says nothing, and where nobody can say, it was killed.
+func TestN9_OnlyTheProcessItselfCounts(t *testing.T) {
+	const (
+		noise   = "6,539,4926626210,-;veth31204d4: entered promiscuous mode\n SUBSYSTEM=net\n"
+		machine = "3,540,4926626310,-;Out of memory: Killed process 4711 (posta) total-vm:1024kB, anon-rss:512kB, file-rss:0kB, shmem-rss:0kB, UID:0\n"
+		group   = "3,2625,4629266390,-;Memory cgroup out of memory: Killed process 4711 (python3) total-vm:118968kB, anon-rss:19328kB, file-rss:6628kB, shmem-rss:0kB, UID:0 pgtables:100kB oom_score_adj:0\n"
+		old     = "3,542,4926626330,-;Killed process 4711 (posta) total-vm:1024kB, anon-rss:512kB\n"
+		chosen  = "3,543,4926626340,-;Out of memory: Kill process 4711 (posta) score 900 or sacrifice child\n"
+		forged  = "12,544,4926626350,-;Out of memory: Killed process 4711 (posta) total-vm:1024kB\n"
+		quoted  = "6,545,4926626360,-;posta says: Killed process 4711 (posta)\n"
+		rubbish = "Killed process 4711"
+	)
+	of := func(record, pid string) string { return strings.ReplaceAll(record, "4711", pid) }
+	for name, c := range map[string]struct {
+		log    *kernelLog
+		memory bool
+	}{
+		"the machine was out of memory":     {records(t, noise, machine, noise), true},
+		"its cgroup was out of memory":      {records(t, group), true},
+		"an old kernel":                     {records(t, chosen, old), true},
+		"another first":                     {records(t, of(machine, "4712"), of(group, "471"), machine), true},
+		"another process was killed for it": {records(t, of(machine, "47110"), of(group, "471")), false},
+		"it was chosen, and let live":       {records(t, chosen), false},
+		"somebody else says so":             {records(t, forged, quoted, rubbish, noise), false},
+		"nothing is said":                   {records(t), false},
+		"nobody can say":                    {nil, false},
+	} {
+		d := death(syscall.WaitStatus(syscall.SIGKILL), 4711, c.log)
+		if d.Memory != c.memory || d.Fault != c.memory || strings.Contains(d.Cause, "memory") != c.memory {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+	if d := death(syscall.WaitStatus(syscall.SIGSEGV), 4711, records(t, machine)); d != medic.Signalled(syscall.SIGSEGV) {
+		t.Errorf("it crashed by itself: %+v", d)
+	}
+}
+
+// TestN9_TheKernelsLogIsLetGoOf: a medic that starts nodes again and again keeps one file open for each that lives, and none when it is closed.
+func TestN9_TheKernelsLogIsLetGoOf(t *testing.T) {
+	open := func() (n int) {
+		files, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if to, err := os.Readlink("/proc/self/fd/" + f.Name()); err == nil && to == "/dev/kmsg" {
+				n++
+			}
+		}
+		return n
+	}
+	before := open()
+	r := children(t, t.TempDir(), "polite")
+	for range 3 {
+		if err := r.Start(soon(t), "a"); err != nil {
+			t.Fatal(err)
+		}
+		if n := open() - before; n > 1 {
+			t.Fatalf("%d are open for one node", n)
+		}
+		if err := r.Kill(soon(t), "a"); err != nil {
+			t.Fatal(err)
+		}
+		if d, err := r.Wait(soon(t), "a"); err != nil || d != medic.Signalled(syscall.SIGKILL) {
+			t.Fatalf("a node that a medic killed: %+v, %v", d, err)
+		}
+		if n := open() - before; n != 0 {
+			t.Fatalf("%d are open for no node", n)
+		}
+	}
+	if err := r.Start(soon(t), "a"); err != nil {
+		t.Fatal(err)
+	}
+	r.letGo()
+	if n := open() - before; n != 0 {
+		t.Errorf("it is closed, and %d are open", n)
+	}
+}

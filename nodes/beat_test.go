@@ -1,0 +1,188 @@
+package nodes
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/core"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/nodes/postmortem"
+	"posta.dev/posta/nodes/shell"
+	"posta.dev/posta/nodes/watch"
+	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/rows/progress"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/wal"
+)
+
+// mouth is a transport of which the test hears the heartbeats.
+type mouth struct {
+	link.Transport
+	said chan heartbeat.Beat // the newest
+}
+
+func (m mouth) Heartbeat(b []byte) {
+	beat, err := heartbeat.Decode(b)
+	if err != nil {
+		panic(err)
+	}
+	select {
+	case <-m.said:
+	default:
+	}
+	m.said <- beat
+}
+
+// await waits for a heartbeat that ok wants to hear.
+func (m mouth) await(t *testing.T, what string, ok func(heartbeat.Beat) bool) (b heartbeat.Beat) {
+	t.Helper()
+	for deadline := time.After(time.Minute); ; {
+		select {
+		case b = <-m.said:
+			if ok(b) {
+				return b
+			}
+		case <-deadline:
+			t.Fatalf("it is never %s; last it said %+v", what, b)
+		}
+	}
+}
+
+// beating is a node of which nothing runs but its heartbeats.
+func beating(t *testing.T, stuckAfter time.Duration, exit func(int)) (*node, mouth) {
+	t.Helper()
+	log, err := wal.Open(t.TempDir(), wal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := mouth{said: make(chan heartbeat.Beat, 1)}
+	x := &node{
+		cfg: Config{
+			Topology: &topology.Topology{Medics: topology.Medics{Heartbeat: 10 * time.Millisecond, StuckAfter: stuckAfter}},
+			Log:      slog.New(slog.DiscardHandler), Exit: exit,
+		},
+		node: topology.Node{ID: "joiner-1", DataDir: t.TempDir()}, log: log, tr: m,
+	}
+	x.beats = newBeats(x, time.Now())
+	x.beats.waiting.Store(false)
+	t.Cleanup(func() {
+		x.beats.stop()
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return x, m
+}
+
+// slowLog is a log whose disk takes until the test lets it.
+type slowLog struct {
+	shell.Log
+	begun, let chan struct{}
+}
+
+func (l slowLog) Append(...wal.Record) (wal.Index, error) {
+	close(l.begun)
+	<-l.let
+	return 1, nil
+}
+
+// TestN9_ACommitThatTakesLongIsASlowDisk: while a commit is under way for more than a second the node says that its disk is slow, and no longer; what
+// it has worse to say it says all the same.
+func TestN9_ACommitThatTakesLongIsASlowDisk(t *testing.T) {
+	x, m := beating(t, time.Hour, nil)
+	state := func(s heartbeat.State) func(heartbeat.Beat) bool {
+		return func(b heartbeat.Beat) bool { return b.State == s }
+	}
+	x.beats.publish(heartbeat.Beat{Node: "joiner-1", State: heartbeat.Running})
+	m.await(t, "running", state(heartbeat.Running))
+	log := slowLog{x.log, make(chan struct{}), make(chan struct{})}
+	jobs, answers := make(chan shell.Job, 1), make(chan shell.Answer, 1)
+	go committer(log, jobs, answers, x.beats)
+	jobs <- shell.Job{Commit: &core.Commit{}}
+	<-log.begun
+	begun := time.Now()
+	m.await(t, "slow", state(heartbeat.DiskSlow))
+	if after := time.Since(begun); after < diskSlowAfter-100*time.Millisecond {
+		t.Errorf("its disk is slow after %v", after)
+	}
+	for said, says := range map[heartbeat.State]heartbeat.State{
+		heartbeat.Blocked: heartbeat.DiskSlow, heartbeat.Draining: heartbeat.DiskSlow, heartbeat.DiskFull: heartbeat.DiskFull, heartbeat.Retiring: heartbeat.Retiring,
+	} {
+		x.beats.publish(heartbeat.Beat{Node: "joiner-1", State: said, Commits: uint64(len(said))})
+		m.await(t, string(says)+" when it is "+string(said), func(b heartbeat.Beat) bool { return b.State == says && b.Commits == uint64(len(said)) })
+	}
+	x.beats.publish(heartbeat.Beat{Node: "joiner-1", State: heartbeat.Running})
+	close(log.let)
+	if a := <-answers; a.Err != nil || !a.Stored {
+		t.Fatalf("the commit: %+v", a)
+	}
+	m.await(t, "running again", state(heartbeat.Running))
+	close(jobs)
+	<-answers
+}
+
+// TestN9_AHungLoopEndsWhateverBecomesOfItsNote: with the note, with a disk that takes none, and with a disk that hangs as well, a node whose loop hangs
+// ends with the status that its medic knows, and beats until then.
+func TestN9_AHungLoopEndsWhateverBecomesOfItsNote(t *testing.T) {
+	id := session.New()
+	for name, c := range map[string]struct {
+		disk func(note string) error // what is in the way of the note
+		left bool                    // there is one
+	}{
+		"a good disk":              {func(string) error { return nil }, true},
+		"a disk that takes none":   {func(note string) error { return os.Mkdir(note+".new", 0o700) }, false},
+		"a directory that is gone": {func(note string) error { return os.Remove(filepath.Dir(note)) }, false},
+		"a disk that hangs":        {func(note string) error { return syscall.Mkfifo(note+".new", 0o600) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			exits := make(chan int, 1)
+			progress.Mark()
+			x, m := beating(t, 200*time.Millisecond, func(code int) { exits <- code })
+			note := filepath.Join(x.node.DataDir, "hung")
+			if err := c.disk(note); err != nil {
+				t.Fatal(err)
+			}
+			x.beats.publish(heartbeat.Beat{Node: "joiner-1", State: heartbeat.Running})
+			x.watch.Enter(watch.Doing{Role: "joiner", Session: id, Stream: "trips"})
+			m.await(t, "hung", func(b heartbeat.Beat) bool { return b.MarkAge >= 200*time.Millisecond && b.Session == id })
+			select {
+			case code := <-exits:
+				if code != 70 {
+					t.Errorf("it ends with status %d", code)
+				}
+			case <-time.After(time.Minute):
+				t.Fatal("it never ends")
+			}
+			if name == "a disk that hangs" {
+				wakeFIFO(t, note+".new")
+				return
+			}
+			h, ok, err := postmortem.ReadHung(x.node.DataDir)
+			if ok != c.left || err != nil || ok && (h.Session != id.String() || h.Role != "joiner" || h.Stream != "trips") {
+				t.Errorf("its note is %+v, %v, %v", h, ok, err)
+			}
+		})
+	}
+}
+
+// wakeFIFO ends the open of who waits for a reader.
+func wakeFIFO(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(path); os.IsNotExist(err) {
+			break // the note that could not be synced is removed
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+}

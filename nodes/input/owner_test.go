@@ -1,0 +1,256 @@
+package input
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/gateway"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/nodes/role/roletest"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/security"
+)
+
+var (
+	alice = security.Identity{Role: security.Submit, Name: "alice"}
+	bob   = security.Identity{Role: security.Submit, Name: "bob"}
+	olga  = security.Identity{Role: security.Operate, Name: "olga"}
+	wanda = security.Identity{Role: security.Watch, Name: "wanda"}
+)
+
+func askAs(t *testing.T, h *roletest.Host, c security.Identity, q protocol.Request) protocol.Reply {
+	t.Helper()
+	r, ok := h.AskAs(t, c, noon, 3, q)
+	if !ok {
+		t.Fatalf("no answer to %s of %s", q.Type, c.Name)
+	}
+	return r
+}
+
+func openOf(token session.Token) protocol.Request {
+	return protocol.Request{Type: protocol.Open, Session: id, Token: token, Analysis: "paint"}
+}
+
+// alices returns an input at which alice has opened the session and sent a chunk.
+func alices(t *testing.T) (*Input, *roletest.Host) {
+	t.Helper()
+	in, h := newInput()
+	if r := askAs(t, h, alice, openOf(ours)); r.Type != protocol.Opened {
+		t.Fatalf("%+v", r)
+	}
+	if r := askAs(t, h, alice, chunk("colours", 0, 1)); r.Type != protocol.OK {
+		t.Fatalf("%+v", r)
+	}
+	return in, h
+}
+
+// requestsFor are all that a client can say about the session but an open.
+func requestsFor(token session.Token) []protocol.Request {
+	c, e := chunk("colours", 0, 2), end("colours", protocol.LaneSeq{Lane: 0, Seq: 1})
+	c.Token, e.Token = token, token
+	all := []protocol.Request{
+		c, e,
+		{Type: protocol.Ping, Session: id, Token: token},
+		{Type: protocol.Ping, Session: id, Token: token, Lanes: []protocol.LaneSeq{{Lane: 0, Seq: 9}}},
+		{Type: protocol.Ping, Session: id},
+	}
+	for _, kind := range []protocol.RequestType{protocol.Cancel, protocol.Close} {
+		all = append(all, protocol.Request{Type: kind, Session: id, Token: token}, protocol.Request{Type: kind, Session: id, Force: true})
+	}
+	return all
+}
+
+// TestS5_AnotherOwnersSessionIsNotThere: whatever a stranger says of it, with the opener's token too, the answer is that of an input which has never
+// heard of the session, and nothing changes.
+func TestS5_AnotherOwnersSessionIsNotThere(t *testing.T) {
+	over := map[string]func(*Input, *roletest.Host){
+		"it runs": func(*Input, *roletest.Host) {},
+		"it ended": func(in *Input, _ *roletest.Host) {
+			hears(in, role.Ended{ID: id, Opener: ours.Hash(), Failed: true, Reason: "poison in alice's rows"})
+		},
+	}
+	for name, become := range over {
+		for _, token := range []session.Token{ours, theirs} {
+			in, h := alices(t)
+			become(in, h)
+			before, aborted := in.SnapshotAll(nil), len(h.Aborted)
+			for _, q := range requestsFor(token) {
+				_, blank := newInput()
+				got, want := askAs(t, h, bob, q), askAs(t, blank, bob, q)
+				if !bytes.Equal(got.Append(nil), want.Append(nil)) {
+					t.Errorf("%s: to %s of a stranger it answers %+v, and without the session %+v", name, q.Type, got.Err, want.Err)
+				}
+			}
+			for _, takeover := range []bool{false, true} {
+				q := openOf(token)
+				q.Takeover = takeover
+				r := askAs(t, h, bob, q)
+				if r.Err.Code != protocol.ErrInUse || r.Err.RetryAfter != 0 || strings.Contains(r.Err.Message, "alice") || strings.Contains(r.Err.Message, "poison") {
+					t.Errorf("%s: a stranger who opens it (takeover %v) hears %+v", name, takeover, r)
+				}
+			}
+			if l := askAs(t, h, bob, protocol.Request{Type: protocol.Sessions}); len(l.Sessions) != 0 {
+				t.Errorf("%s: a stranger's list has %v", name, l.Sessions)
+			}
+			if !bytes.Equal(in.SnapshotAll(nil), before) || len(h.Aborted) != aborted || len(h.Fed) != 1 || len(h.Ended) != 0 || len(h.TakenOver) != 0 {
+				t.Errorf("%s: a stranger changes something: aborted %v, fed %d, ended %v", name, h.Aborted, len(h.Fed), h.Ended)
+			}
+			if _, _, ok := in.DecodeChunk(&role.Request{Client: bob, Body: requestsFor(ours)[0].Append(nil)}); ok {
+				t.Errorf("%s: a stranger's chunk is prepared", name)
+			}
+		}
+	}
+}
+
+func hears(in *Input, e role.Ended) {
+	in.Heartbeat(noon, role.Heard{From: "output-1", ID: link.Identity{}, Ended: []role.Ended{e}})
+}
+
+// TestS5_SilenceIsTheOwners: whoever else looks at a session does not keep it alive.
+func TestS5_SilenceIsTheOwners(t *testing.T) {
+	for _, c := range []security.Identity{bob, olga, wanda} {
+		in, h := alices(t)
+		before := in.uploads[id].lastHeard
+		for _, token := range []session.Token{{}, ours} {
+			h.AskAs(t, c, noon.Add(time.Second), 3, protocol.Request{Type: protocol.Ping, Session: id, Token: token})
+		}
+		if in.uploads[id].lastHeard != before {
+			t.Errorf("a ping of %s counts as one of alice", c.Name)
+		}
+	}
+}
+
+// TestS5_RolesAtAnInput: what watchers and operators may do with a session that is not theirs.
+func TestS5_RolesAtAnInput(t *testing.T) {
+	in, h := alices(t)
+	if l := askAs(t, h, wanda, protocol.Request{Type: protocol.Sessions}); len(l.Sessions) != 1 || l.Sessions[0].Session != id || l.Sessions[0].Owner != "alice" {
+		t.Errorf("a watcher's list is %+v", l)
+	}
+	if r := askAs(t, h, wanda, protocol.Request{Type: protocol.Ping, Session: id}); r.State != session.Running {
+		t.Errorf("a watcher asks for the state: %+v", r)
+	}
+	for _, q := range append(requestsFor(ours), openOf(theirs), protocol.Request{Type: protocol.Hold, Lease: time.Minute}) {
+		if q.Type == protocol.Ping {
+			continue
+		}
+		if r := askAs(t, h, wanda, q); r.Err.Code != protocol.ErrForbidden || !strings.Contains(r.Err.Message, `"wanda"`) || !strings.Contains(r.Err.Message, "[clients]") {
+			t.Errorf("%s of a watcher: %+v", q.Type, r)
+		}
+		if r := askAs(t, h, security.Identity{Name: "alice"}, q); r.Err.Code != protocol.ErrForbidden {
+			t.Errorf("%s without any role: %+v", q.Type, r)
+		}
+	}
+	if r := askAs(t, h, alice, protocol.Request{Type: protocol.Hold, Lease: time.Minute}); r.Err.Code != protocol.ErrForbidden || !strings.Contains(r.Err.Message, `"operate"`) {
+		t.Errorf("who submits holds the cluster: %+v", r)
+	}
+	// An operator ends what others run, and adds nothing to it.
+	for _, q := range requestsFor(ours)[:2] {
+		if r := askAs(t, h, olga, q); r.Err.Code != protocol.ErrUnknownSession || len(h.Fed) != 1 || len(h.Aborted) != 0 {
+			t.Errorf("%s of an operator: %+v", q.Type, r)
+		}
+	}
+	if r := askAs(t, h, olga, openOf(ours)); r.Err.Code != protocol.ErrInUse {
+		t.Errorf("an operator opens it: %+v", r)
+	}
+	if r := askAs(t, h, olga, protocol.Request{Type: protocol.Cancel, Session: id, Force: true}); r.Type != protocol.OK || h.Aborted[id].Code != protocol.ErrCancelled || in.Running() != 0 {
+		t.Errorf("an operator cancels it: %+v", r)
+	}
+}
+
+// TestS5_AnOwnersProcesses: the name makes the owner, and the token tells its processes apart. The name outlives the key.
+func TestS5_AnOwnersProcesses(t *testing.T) {
+	in, h := alices(t)
+	if r := askAs(t, h, alice, openOf(theirs)); r.Err.Code != protocol.ErrInUse || !strings.Contains(r.Err.Message, "posta results") {
+		t.Errorf("another process of alice opens it: %+v", r)
+	}
+	later := noon
+	for range 20 { // a node that was asleep has heard nobody, so time passes tick by tick
+		later = later.Add(leftAfter / 20)
+		in.Tick(later)
+	}
+	takeover := openOf(theirs)
+	takeover.Takeover = true
+	for _, c := range []security.Identity{bob, olga, role.LocalOperator} {
+		if r, ok := h.AskAs(t, c, later, 4, takeover); !ok || r.Err.Code != protocol.ErrInUse || r.Err.RetryAfter != 0 {
+			t.Errorf("%q takes it over: %+v", c.Name, r)
+		}
+	}
+	if r, ok := h.AskAs(t, alice, later, 4, takeover); !ok || r.Type != protocol.Opened || len(r.Lanes) != 1 || len(h.TakenOver) != 1 || h.TakenOver[0].Owner != "alice" {
+		t.Errorf("alice takes it over: %+v", r)
+	}
+	if r := askAs(t, h, alice, protocol.Request{Type: protocol.Cancel, Session: id, Force: true}); r.Type != protocol.OK || len(h.Aborted) != 1 {
+		t.Errorf("alice cancels her session from elsewhere: %+v", r)
+	}
+}
+
+// TestS5_TheOwnerIsRemembered: over a restart, from records and from a snapshot, while the session runs and after its end.
+func TestS5_TheOwnerIsRemembered(t *testing.T) {
+	for name, become := range map[string]func(*Input){
+		"it runs":  func(*Input) {},
+		"it ended": func(in *Input) { in.over(id, gateway.Outcome{}, "") },
+	} {
+		in, h := alices(t)
+		become(in)
+		restored, replayed := New(roletest.About()), New(roletest.About())
+		if err := restored.RestoreAll(in.SnapshotAll(nil)); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range h.Recorded {
+			if err := replayed.Apply(bytes.Clone(p)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		become(replayed)
+		for _, x := range []*Input{restored, replayed} {
+			h := roletest.NewHost(x)
+			x.Tick(noon)
+			if r := askAs(t, h, bob, openOf(ours)); r.Err.Code != protocol.ErrInUse {
+				t.Errorf("%s: a stranger opens it: %+v", name, r)
+			}
+			if r := askAs(t, h, bob, protocol.Request{Type: protocol.Ping, Session: id}); r.Err.Code != protocol.ErrUnknownSession {
+				t.Errorf("%s: a stranger pings: %+v", name, r)
+			}
+			if r := askAs(t, h, alice, openOf(ours)); r.Type != protocol.Opened {
+				t.Errorf("%s: alice opens it again: %+v", name, r)
+			}
+		}
+	}
+}
+
+// TestS5_AClaimIsOfItsOwnersSession: who says that an input has lost a session fails no session of another owner by that.
+func TestS5_AClaimIsOfItsOwnersSession(t *testing.T) {
+	about := roletest.About()
+	about.Node = "input-2" // not the first one: alice's open comes here later
+	in := New(about)
+	h := roletest.NewHost(in)
+	in.Tick(noon)
+	if r := askAs(t, h, bob, chunk("colours", 0, 5)); r.Err.Code != protocol.ErrUnknownSession || h.Aborted[id].Owner != "bob" {
+		t.Fatalf("%+v, aborted %+v", r, h.Aborted)
+	}
+	if r := askAs(t, h, alice, chunk("colours", 0, 5)); r.Err.Code != protocol.ErrUnknownSession || h.Aborted[id].Owner != "alice" {
+		t.Fatalf("alice's own word after it: %+v, aborted %+v", r, h.Aborted)
+	}
+	if r := askAs(t, h, bob, chunk("colours", 0, 5)); h.Aborted[id].Owner != "bob" {
+		t.Fatalf("and bob's once more: %+v, aborted %+v", r, h.Aborted)
+	}
+	if r := askAs(t, h, alice, openOf(ours)); r.Type != protocol.Opened {
+		t.Fatalf("alice's open after it: %+v", r)
+	}
+	hears(in, role.Ended{ID: id, Owner: "bob", Failed: true, Reason: "bob lost it"})
+	if in.uploads[id] == nil {
+		t.Fatal("an output's word of bob's claim ends alice's session")
+	}
+	hears(in, role.Ended{ID: id, Owner: "alice", Failed: true, Reason: "alice lost it"})
+	if in.uploads[id] != nil {
+		t.Fatal("an output's word of alice's claim does not end her session")
+	}
+	// What an operator says of a session that it may not feed is no claim at all.
+	_, h = alices(t)
+	if askAs(t, h, olga, chunk("colours", 0, 5)); len(h.Aborted) != 0 {
+		t.Fatalf("aborted %v", h.Aborted)
+	}
+}

@@ -1,0 +1,120 @@
+package input
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"time"
+
+	"posta.dev/posta/internal/wire"
+	"posta.dev/posta/nodes/gateway"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
+)
+
+// leftAfter is how long an input must have heard nothing with the opener's token before another client may go on with the session (R17). Clients
+// ping several times in that time. Only time in which this node listened counts: a node that was asleep has heard nobody (M6).
+const leftAfter = 5 * time.Second
+
+// takeOver lets a client go on with a session whose client has left. a is the session's announcement.
+//
+// The first input decides the order of takeovers. At the others a client shows the openers that the first one answered: so two that take over
+// at once follow each other everywhere in one order, and a client that knows nothing of the first input cannot begin here.
+func (in *Input) takeOver(from role.Peer, u *upload, req *protocol.Request, a role.Announcement) {
+	a.Openers = req.Openers
+	if in.first() {
+		a.Openers = append(slices.Clip(u.Openers), req.Token.Hash())
+	}
+	silent := in.awake - u.heardAwake
+	switch {
+	case a.Openers.Now() != req.Token.Hash():
+		in.Reply(from, in.badOpeners(req))
+	case len(a.Openers) > session.MaxOpeners:
+		in.Reply(from, refusef(protocol.ErrInUse, "session %s was taken over %d times, and no more is possible: cancel it, and run it again under another id",
+			u.ID, session.MaxOpeners-1))
+	case !u.Openers.Begin(a.Openers): // of another session of the id, or a third client was quicker
+		in.foreign(from, u, req.Token.Hash())
+	case !in.Host.Confirmed():
+		in.Reply(from, in.unconfirmed())
+	case silent < leftAfter:
+		r := refusef(protocol.ErrInUse, "another client opened session %s, and spoke to node %s %v ago: it can be taken over when that client has said nothing for %v",
+			u.ID, in.About.Node, silent.Round(100*time.Millisecond), leftAfter)
+		r.Err.RetryAfter = max(leftAfter-silent, time.Millisecond) // none, as less would be on the wire, says that it will never be possible
+		in.Reply(from, r)
+	default:
+		u.Openers, u.payload = a.Openers, a.Encode()
+		in.hear(u)
+		u.lastProgress = in.now
+		in.dropHeld(u.ID)
+		in.Host.Record(encodeTakeOver(u.ID, u.payload))
+		in.Host.TakeOver(u.Session, bytes.Clone(u.payload))
+		in.ReplyStored(from, in.opened(u))
+	}
+}
+
+// takeOverEnded notes the opener of a session that is over here. The input where it took over had not heard of the end yet.
+func (in *Input) takeOverEnded(id session.ID, gone gateway.Tombstone, a role.Announcement) {
+	if len(a.Openers) > len(gone.Openers) {
+		gone.Openers = a.Openers
+		in.Tombstones.Put(id, gone)
+		in.Host.Record(encodeTakeOver(id, a.Encode()))
+	}
+}
+
+// applyTakeOver repeats a takeover in recovery.
+func (in *Input) applyTakeOver(id session.ID, d *wire.Reader) error {
+	payload := bytes.Clone(d.Bytes())
+	if err := d.Done(); err != nil {
+		return fmt.Errorf("input: %w", err)
+	}
+	a, err := role.DecodeAnnouncement(payload)
+	if err != nil {
+		return fmt.Errorf("input: %w", err)
+	}
+	if u := in.uploads[id]; u != nil {
+		u.Openers, u.payload = a.Openers, payload
+	} else if gone, ok := in.Tombstones.Get(id); ok {
+		gone.Openers = a.Openers
+		in.Tombstones.Put(id, gone)
+	}
+	return nil
+}
+
+// dropHeld drops the chunks of a session that wait for room. The client that takes it over hears what was taken, and chunks of the
+// former one that were taken later would be others under the same numbers.
+func (in *Input) dropHeld(id session.ID) {
+	in.held = slices.DeleteFunc(in.held, func(r role.Request) bool {
+		req, _ := r.Decode()
+		if req.Session != id {
+			return false
+		}
+		in.Host.Release(r.Body)
+		return true
+	})
+}
+
+func (in *Input) badOpeners(req *protocol.Request) protocol.Reply {
+	return refusef(protocol.ErrBadRequest,
+		"a takeover of session %s that does not come from the first input: take it over at %s first, and repeat here the openers that it answers", req.Session, in.firstInput())
+}
+
+func (in *Input) firstInput() string {
+	if len(in.About.Inputs) == 0 {
+		return "the first input"
+	}
+	return in.About.Inputs[0]
+}
+
+// foreign refuses a client whose token is not the opener's. An input that has just started may have been set back to before the client took the
+// session over (R14): until it knows better it says nothing, and the client asks again.
+func (in *Input) foreign(from role.Peer, u *upload, asks session.TokenHash) {
+	if !in.Host.Confirmed() {
+		return
+	}
+	r := gateway.Foreign(u.ID, u.Openers, asks)
+	if silent := in.awake - u.heardAwake; r.Err.Code == protocol.ErrInUse && silent >= leftAfter {
+		r.Err.Message += fmt.Sprintf("; that client has said nothing for %v, so the session can be taken over", silent.Round(time.Second))
+	}
+	in.ReplyStored(from, r)
+}

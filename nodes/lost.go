@@ -1,0 +1,63 @@
+package nodes
+
+import (
+	"errors"
+
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/core"
+	"posta.dev/posta/nodes/postmortem"
+	"posta.dev/posta/nodes/shell"
+	"posta.dev/posta/protocol/session"
+)
+
+// lost is the sessions that this node's lives before have died of: the one that the last life hung on, and those that were open when the node died
+// by its own fault several times in a row. The others keep their count. What is wrong with a note is told, and is no reason not to start.
+func (x *node) lost(a *core.LogAnalysis) (all []shell.Loss) {
+	dir, name := x.node.DataDir, string(x.node.ID)
+	give := func(id, reason string) {
+		s, err := session.Parse(id)
+		if err != nil {
+			x.cfg.Log.Warn("a note of a life before names no session", "dir", dir, "session", id, "err", err)
+			return
+		}
+		x.cfg.Log.Warn("a session that this node died of fails", "session", id, "reason", reason)
+		all = append(all, shell.Loss{Session: s, Reason: reason})
+	}
+	hung, isHung, err := postmortem.ReadHung(dir)
+	if isHung {
+		give(hung.Session, hung.Reason(name))
+	}
+	deaths, readErr := postmortem.ReadDeaths(dir)
+	died, isDied, diedErr := postmortem.ReadDied(dir)
+	if err = errors.Join(err, readErr, diedErr); err != nil {
+		x.cfg.Log.Warn("a note of a life before is not understood: remove it", "err", err)
+	}
+	if !isDied {
+		return all
+	}
+	open, err := x.openSessions(a)
+	if err == nil {
+		deaths = deaths.After(died, open)
+		err = postmortem.WriteDeaths(dir, deaths)
+	}
+	if err = errors.Join(err, postmortem.RemoveDied(dir)); err != nil {
+		x.cfg.Log.Warn("a death of this node is not counted", "err", err)
+	}
+	for _, id := range deaths.Over() {
+		give(id, deaths.Reason(name))
+	}
+	return all
+}
+
+// openSessions is the sessions that were open when the last life ended.
+func (x *node) openSessions(a *core.LogAnalysis) (open []string, err error) {
+	at, snapshot, _, err := x.log.LoadSnapshot()
+	if err != nil {
+		return nil, err
+	}
+	ids, err := a.Open(snapshot, link.LogIndex(at))
+	for _, id := range ids {
+		open = append(open, id.String())
+	}
+	return open, err
+}

@@ -1,0 +1,155 @@
+package nodes_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/bikes"
+	"posta.dev/posta/link/zmq"
+	"posta.dev/posta/nodes"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/wal"
+	"posta.dev/posta/zmqx"
+)
+
+// haltingDisk stops before the first record is read, and again when all are, until the test lets it go on.
+type haltingDisk struct {
+	wal.FS
+	before, behind chan struct{} // closed to let it go on
+}
+
+func (d haltingDisk) ReadFile(name string) ([]byte, error) {
+	if strings.Contains(name, "/segments/") {
+		<-d.before
+	}
+	return d.FS.ReadFile(name)
+}
+
+func (d haltingDisk) ReadDir(name string) ([]os.DirEntry, error) {
+	if filepath.Base(name) == "snapshots" {
+		<-d.behind
+	}
+	return d.FS.ReadDir(name)
+}
+
+// listen subscribes to a node's heartbeats, and returns what waits for one.
+func (c *cluster) listen(id topology.NodeID) func(what string, ok func(heartbeat.Beat) bool) heartbeat.Beat {
+	t := c.t
+	t.Helper()
+	n, err := c.topo.Node(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sub, err := zmqx.NewSub(zmqx.Options{BackoffMax: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := sub.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := sub.Subscribe(zmq.BeatTopic); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sub.Connect(n.Sockets.Control.Dial); err != nil {
+		t.Fatal(err)
+	}
+	return func(what string, ok func(heartbeat.Beat) bool) heartbeat.Beat {
+		t.Helper()
+		for deadline := time.After(time.Minute); ; {
+			select {
+			case batch := <-sub.C():
+				for _, r := range batch {
+					if b, err := heartbeat.Decode(r.Msg[1]); err == nil && ok(b) {
+						return b
+					}
+				}
+			case <-deadline:
+				t.Fatalf("nobody is heard %s", what)
+			}
+		}
+	}
+
+}
+
+// runOn runs a node on a disk of the test's.
+func (c *cluster) runOn(id topology.NodeID, disk wal.FS) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- nodes.Run(ctx, nodes.Config{Topology: c.topo, Node: id, Known: analyses.Set{bikes.New()}, Version: "test", Disk: disk})
+	}()
+	c.stops[id] = func() error { cancel(); return <-ended }
+}
+
+// TestN9_ANodeBeatsWhileItOpensItsLog: however long its disk takes over the log, the node is heard, says that it recovers, and moves its mark with the
+// records that are checked. It has no incarnation before the log is open.
+func TestN9_ANodeBeatsWhileItOpensItsLog(t *testing.T) {
+	const id = "joiner-1"
+	dir, _ := data(t, 2000)
+	c := start(t, topology.Variant{})
+	c.analyse(dir, nil)
+	c.stopAll()
+	clear(c.stops)
+	await := c.listen(id)
+	disk := haltingDisk{wal.Unsynced, make(chan struct{}), make(chan struct{})}
+	readOn, openOn := sync.OnceFunc(func() { close(disk.before) }), sync.OnceFunc(func() { close(disk.behind) })
+	t.Cleanup(readOn)
+	t.Cleanup(openOn)
+	c.runOn(id, disk)
+	opening := func(b heartbeat.Beat) bool { return b.State == heartbeat.Recovering && b.ID.Incarnation == 0 }
+	first := await("before a record is read", opening)
+	readOn()
+	await("when all records are", func(b heartbeat.Beat) bool { return opening(b) && b.ID == first.ID && b.Mark > first.Mark })
+	openOn()
+	await("when the log is open", func(b heartbeat.Beat) bool { return b.State == heartbeat.Running && b.ID.Incarnation == 2 })
+}
+
+// scarceDisk opens no file to be written until the test lets it.
+type scarceDisk struct {
+	wal.FS
+	err error
+	let *atomic.Bool
+}
+
+func (d scarceDisk) OpenFile(name string, flag int, perm os.FileMode) (wal.File, error) {
+	if !d.let.Load() {
+		return nil, &os.PathError{Op: "open", Path: name, Err: d.err}
+	}
+	return d.FS.OpenFile(name, flag, perm)
+}
+
+// TestW5_ANodeWaitsForRoomToOpenItsLog: a full disk, or a want of file descriptors, passes: the node says what is missing, and begins when it is there.
+func TestW5_ANodeWaitsForRoomToOpenItsLog(t *testing.T) {
+	const id = "joiner-1"
+	c := start(t, topology.Variant{})
+	c.stopAll()
+	clear(c.stops)
+	await := c.listen(id)
+	for i, missing := range []error{syscall.ENOSPC, syscall.EMFILE} {
+		disk := scarceDisk{wal.Unsynced, missing, new(atomic.Bool)}
+		c.runOn(id, disk)
+		await("without room", func(b heartbeat.Beat) bool {
+			return b.State == heartbeat.Recovering && strings.Contains(b.Trouble, missing.Error())
+		})
+		disk.let.Store(true)
+		b := await("with room", func(b heartbeat.Beat) bool { return b.State == heartbeat.Running })
+		if b.Trouble != "" || int(b.ID.Incarnation) < i+1 {
+			t.Errorf("there is room again, and it says %+v", b)
+		}
+		if err := c.stops[id](); err != nil {
+			t.Fatal(err)
+		}
+		delete(c.stops, id)
+	}
+}

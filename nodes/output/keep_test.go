@@ -1,0 +1,225 @@
+package output
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/nodes/gateway"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/nodes/role/roletest"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
+)
+
+// keeper is an output whose clock the test moves, on a machine that it starts again.
+type keeper struct {
+	t    *testing.T
+	o    *Output
+	h    *roletest.Host
+	now  time.Time
+	boot string
+	up   time.Duration // of the machine
+}
+
+func newKeeper(t *testing.T) *keeper {
+	k := &keeper{t: t, now: noon, boot: "first", up: time.Hour}
+	k.start()
+	return k
+}
+
+// start makes the process's output: empty, on a wall clock that somebody has changed meanwhile.
+func (k *keeper) start() {
+	about := roletest.About()
+	about.Uptime = gateway.Uptime{Boot: k.boot, Zero: k.now.Add(-k.up)}
+	about.Limits.Results, about.Limits.ResultsSize = 3, 4000
+	k.o = New(about)
+	recorded := [][]byte(nil)
+	if k.h != nil {
+		recorded = k.h.Recorded
+	}
+	k.h = roletest.NewHost(k.o)
+	k.h.Recorded = recorded
+}
+
+func (k *keeper) pass(d time.Duration) {
+	for ; d > 0; d -= min(d, time.Minute) {
+		k.now, k.up = k.now.Add(min(d, time.Minute)), k.up+min(d, time.Minute)
+		k.o.Tick(k.now)
+	}
+}
+
+// restart starts the process again from what was recorded for the sessions that had been finished, or from a snapshot.
+func (k *keeper) restart(down time.Duration, finished ...string) {
+	k.t.Helper()
+	snapshot := k.o.SnapshotAll(nil)
+	k.now, k.up = k.now.Add(-48*time.Hour), k.up+down
+	k.start()
+	if len(finished) == 0 {
+		if err := k.o.RestoreAll(snapshot); err != nil {
+			k.t.Fatal(err)
+		}
+		return
+	}
+	for _, name := range finished {
+		k.finish(name, 10)
+	}
+	for _, p := range k.h.Recorded {
+		if err := k.o.Apply(bytes.Clone(p)); err != nil {
+			k.t.Fatal(err)
+		}
+	}
+}
+
+func (k *keeper) finish(name string, rows int) {
+	k.t.Helper()
+	s := roletest.Session(k.t, name, analyses.Replica{Of: 1}, nil)
+	s.Openers = session.Openers{ours.Hash()}
+	if err := k.o.Open(s); err != nil {
+		k.t.Fatal(err)
+	}
+	if _, err := k.o.Take(s.ID, part("amounts", rows), nil); err != nil {
+		k.t.Fatal(err)
+	}
+	for stream := range 2 {
+		if _, err := k.o.End(s.ID, stream, nil); err != nil {
+			k.t.Fatal(err)
+		}
+	}
+	k.o.Drop(s.ID, role.Outcome{})
+}
+
+func (k *keeper) ask(name string) protocol.Reply {
+	k.t.Helper()
+	r, _ := k.h.Ask(k.t, k.now, 1, protocol.Request{Type: protocol.Results, Session: roletest.ID(name), Token: ours})
+	return r
+}
+
+// TestR16_ResultsTTLCountsOverRestarts: in one boot it loses nothing, over another boot what was not recorded yet, and a wall clock decides nothing (M10).
+func TestR16_ResultsTTLCountsOverRestarts(t *testing.T) {
+	for name, finished := range map[string][]string{"from the log": {"a"}, "from a snapshot": nil} {
+		k := newKeeper(t)
+		k.finish("a", 10)
+		k.pass(30 * time.Minute)
+		k.restart(20*time.Minute, finished...)
+		k.pass(9 * time.Minute)
+		if r := k.ask("a"); r.State != session.Done {
+			t.Fatalf("%s: after 59 minutes it hears %+v", name, r)
+		}
+		k.pass(2 * time.Minute)
+		if r := k.ask("a"); r.Err.Code != protocol.ErrExpired || !strings.Contains(r.Err.Message, "results_ttl") {
+			t.Fatalf("%s: after 61 minutes it hears %+v", name, r)
+		}
+	}
+	k := newKeeper(t)
+	k.finish("a", 10)
+	k.pass(30 * time.Minute)
+	k.boot, k.up = "second", 0
+	k.restart(20*time.Minute, "a")
+	k.pass(28 * time.Minute)
+	if r := k.ask("a"); r.State != session.Done {
+		t.Fatalf("in another boot it hears %+v", r)
+	}
+	k.pass(10 * time.Minute)
+	if r := k.ask("a"); r.Err.Code != protocol.ErrExpired {
+		t.Fatalf("each boot of the machine gives the answer another life: %+v", r)
+	}
+}
+
+// TestR16_AnAnswerThatIsClosedSoonCostsNoRecord.
+func TestR16_AnAnswerThatIsClosedSoonCostsNoRecord(t *testing.T) {
+	k := newKeeper(t)
+	k.finish("a", 10)
+	for range 50 {
+		k.now = k.now.Add(100 * time.Millisecond)
+		k.o.Tick(k.now)
+	}
+	if len(k.h.Recorded) != 0 {
+		t.Fatalf("%d records in 5 s", len(k.h.Recorded))
+	}
+	k.pass(time.Hour - time.Minute)
+	if n := len(k.h.Recorded); n < 5 || n > 9 {
+		t.Fatalf("%d records in an hour", n)
+	}
+}
+
+// TestR16_ResultsAreBounded: in number and in bytes, and who comes late hears why.
+func TestR16_ResultsAreBounded(t *testing.T) {
+	k := newKeeper(t)
+	for i := range 5 {
+		k.finish(fmt.Sprint(i), 10)
+		k.pass(time.Second)
+		k.ask("0") // its client reads it all the while
+	}
+	if len(k.o.results) != 3 || k.ask("0").State != session.Done || k.ask("4").State != session.Done {
+		t.Fatalf("%d answers are kept", len(k.o.results))
+	}
+	if r := k.ask("1"); r.Err.Code != protocol.ErrExpired || !strings.Contains(r.Err.Message, "limits.results = 3") {
+		t.Fatalf("%+v", r)
+	}
+	k.finish("large", 3000)
+	k.pass(time.Second)
+	if len(k.o.results) != 1 || k.ask("large").State != session.Done {
+		t.Fatalf("%d answers are kept", len(k.o.results))
+	}
+	if r := k.ask("4"); !strings.Contains(r.Err.Message, "limits.results_size = 4000B") {
+		t.Fatalf("%+v", r)
+	}
+	k.restart(0, "0", "1", "2", "3", "4", "large")
+	k.o.Tick(k.now)
+	if len(k.o.results) != 1 {
+		t.Fatalf("after a restart %d answers are kept", len(k.o.results))
+	}
+}
+
+// TestR16_AnAnswerUnderWayPushesNothingOut: it cannot go itself, and its session may yet fail. It counts from when it is complete.
+func TestR16_AnAnswerUnderWayPushesNothingOut(t *testing.T) {
+	for name, completes := range map[string]bool{"completes": true, "fails": false} {
+		k := newKeeper(t)
+		for i := range 3 {
+			k.finish(fmt.Sprint(i), 10)
+			k.pass(time.Second)
+		}
+		large := roletest.Session(t, "large", analyses.Replica{Of: 1}, nil)
+		large.Openers = session.Openers{ours.Hash()}
+		if err := k.o.Open(large); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := k.o.Take(large.ID, part("amounts", 3000), nil); err != nil {
+			t.Fatal(err)
+		}
+		k.pass(time.Second)
+		for i := range 3 {
+			if r := k.ask(fmt.Sprint(i)); r.State != session.Done {
+				t.Errorf("%s: while a large answer is under way answer %d is %+v", name, i, r)
+			}
+		}
+		kept := 3 // reasons take no room, but count as results: the oldest answer goes
+		if completes {
+			for stream := range 2 {
+				if _, err := k.o.End(large.ID, stream, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			kept = 1
+		}
+		k.o.Drop(large.ID, role.Outcome{Failed: !completes, Reason: "a poisoned row"})
+		k.pass(time.Second)
+		if len(k.o.results) != kept {
+			t.Errorf("%s: then %d answers are kept, not %d", name, len(k.o.results), kept)
+		}
+	}
+}
+
+// TestR16_AReasonIsKeptLongerThanAnAnswer: it is what somebody who comes late wants to know.
+func TestR16_AReasonIsKeptLongerThanAnAnswer(t *testing.T) {
+	k := newKeeper(t)
+	k.o.Drop(roletest.ID("failed"), role.Outcome{Failed: true, Reason: "a poisoned row"})
+	k.pass(2 * time.Hour)
+	if r := k.ask("failed"); len(k.o.results) != 0 || r.Err.Code != protocol.ErrFailed || !strings.Contains(r.Err.Message, "a poisoned row") {
+		t.Fatalf("%d answers; %+v", len(k.o.results), r)
+	}
+}

@@ -1,0 +1,133 @@
+package security
+
+import (
+	"crypto/ed25519"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Verify returns these, wrapped with what is wrong and what to do. The handshake of a socket fails with them.
+var (
+	// ErrUntrusted: the certificate is none of this cluster's, or not one that Posta makes.
+	ErrUntrusted = errors.New("security: certificate is not trusted")
+	// ErrExpired: the certificate or its CA is not valid now, by the clock of the process that says so.
+	ErrExpired = errors.New("security: certificate is not valid now")
+	// ErrRevoked: the key is in the list of revoked keys.
+	ErrRevoked = errors.New("security: key is revoked")
+	// ErrNotAdmitted: the identity is proven, or the client's key well-formed, but nobody has let it in here.
+	ErrNotAdmitted = errors.New("security: not admitted")
+)
+
+// Clients are the keys of the topology's [clients], with the name and the role that each has there: submit, watch or operate.
+type Clients map[Fingerprint]Identity
+
+// Trust decides who somebody is. It is a value: whoever changes what is trusted makes another one.
+type Trust struct {
+	Cluster string
+	CAs     []*x509.Certificate // one, or two while the CA is being replaced
+	Clients Clients
+	Revoked map[Fingerprint]bool
+}
+
+// maxCertificate bounds a certificate in bytes. Ours have about 500.
+const maxCertificate = 4 << 10
+
+// Verify returns who has the certificate that a peer has shown. That the peer has its key is for TLS to show.
+func (t *Trust) Verify(raw [][]byte, now time.Time) (Identity, error) {
+	if len(raw) != 1 || len(raw[0]) > maxCertificate {
+		return Identity{}, fmt.Errorf("%w: %d certificates came; exactly one of at most %d bytes is needed, without its CA", ErrUntrusted, len(raw), maxCertificate)
+	}
+	c, err := x509.ParseCertificate(raw[0])
+	if err != nil {
+		return Identity{}, fmt.Errorf("%w: %w", ErrUntrusted, err)
+	}
+	id, err := t.identify(c)
+	if err != nil {
+		return Identity{}, err
+	}
+	key := FingerprintOf(c.PublicKey.(ed25519.PublicKey))
+	if t.Revoked[key] {
+		return Identity{}, fmt.Errorf("%w: %s of %s; give it a new key (posta key), or take the line out of the file revoked", ErrRevoked, key, id)
+	}
+	if id.Role == Client {
+		return t.client(c, id, key, now)
+	}
+	if err := t.chain(c, id, now); err != nil {
+		return Identity{}, err
+	}
+	return id, nil
+}
+
+// identify reads what a certificate claims, which proves nothing yet.
+func (t *Trust) identify(c *x509.Certificate) (Identity, error) {
+	if _, ok := c.PublicKey.(ed25519.PublicKey); !ok {
+		return Identity{}, fmt.Errorf("%w: its key is %s; Posta's are Ed25519 (posta key)", ErrUntrusted, c.PublicKeyAlgorithm)
+	}
+	name, err := nameOf(c)
+	if err != nil {
+		return Identity{}, fmt.Errorf("%w: %w", ErrUntrusted, err)
+	}
+	cluster, id, err := parseURI(name)
+	if err != nil {
+		return Identity{}, fmt.Errorf("%w: %w", ErrUntrusted, err)
+	}
+	if cluster != t.Cluster {
+		return Identity{}, fmt.Errorf("%w: %s is of the cluster %s, this is %s; use the keys of this cluster", ErrUntrusted, id, cluster, t.Cluster)
+	}
+	if c.IsCA || c.KeyUsage&x509.KeyUsageDigitalSignature == 0 {
+		return Identity{}, fmt.Errorf("%w: the certificate of %s is not for connections; make it with posta key", ErrUntrusted, id)
+	}
+	for _, u := range usages(id.Role) {
+		if !slices.Contains(c.ExtKeyUsage, u) {
+			return Identity{}, fmt.Errorf("%w: the certificate of %s lacks a usage (server and client for nodes and medics, client for clients); make it with posta key", ErrUntrusted, id)
+		}
+	}
+	return id, nil
+}
+
+// chain checks that a CA of ours has issued the certificate of a node or a medic.
+func (t *Trust) chain(c *x509.Certificate, id Identity, now time.Time) error {
+	roots := x509.NewCertPool()
+	for _, ca := range t.CAs {
+		roots.AddCert(ca)
+	}
+	_, err := c.Verify(x509.VerifyOptions{Roots: roots, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}) // identify has looked at the usages
+	var invalid x509.CertificateInvalidError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return expired(id, invalid.Cert, now)
+	}
+	return fmt.Errorf("%w: %s is not issued by a CA in ca.pem: %w; issue its certificate again (posta key), or add its CA to ca.pem", ErrUntrusted, id, err)
+}
+
+// client checks a certificate that is trusted for its key alone. Who signs for it is the client, so its end is no more than a promise of the client.
+func (t *Trust) client(c *x509.Certificate, id Identity, key Fingerprint, now time.Time) (Identity, error) {
+	listed, ok := t.Clients[key]
+	if !ok {
+		return Identity{}, fmt.Errorf("%w: the key %s, which claims to be %s, is not in [clients]; add it to the topology file with the role that it shall have", ErrNotAdmitted, key, id)
+	}
+	if listed.certified().Role != Client {
+		return Identity{}, fmt.Errorf("%w: [clients] has the key of %s with the role %s; it must be submit, watch or operate", ErrNotAdmitted, id, listed.Role)
+	}
+	if err := c.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature); err != nil {
+		return Identity{}, fmt.Errorf("%w: the certificate of %s is not signed with its own key; make another one (posta key new)", ErrUntrusted, listed)
+	}
+	if now.Before(c.NotBefore) || now.After(c.NotAfter) {
+		return Identity{}, expired(listed, c, now)
+	}
+	return listed, nil
+}
+
+func expired(id Identity, c *x509.Certificate, now time.Time) error {
+	what := "its certificate"
+	if c.IsCA {
+		what = "its CA"
+	}
+	return fmt.Errorf("%w: %s: %s is valid from %s to %s, and the clock here says %s; make a new one (posta key), or set the clock",
+		ErrExpired, id, what, c.NotBefore.UTC().Format(time.DateOnly), c.NotAfter.UTC().Format(time.DateTime), now.UTC().Format(time.DateTime))
+}

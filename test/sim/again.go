@@ -1,0 +1,119 @@
+package sim
+
+import (
+	"strings"
+	"time"
+
+	"posta.dev/posta/internal/simulator/eventqueue"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
+)
+
+// codeInterrupted is how a client ends that finds its session in the middle of an upload which is not its own.
+const codeInterrupted protocol.Code = "interrupted"
+
+// startAgain starts a client once more, later: with its id and its rows, and with its token, or with one of its own to take the session
+// over (R17).
+func (c *client) startAgain() {
+	w := c.w
+	heir := &client{w: w, n: len(w.clients), id: c.id, who: c.who, token: c.token, upload: c.upload, want: c.want, inputs: c.inputs, outputs: c.outputs,
+		got: answer{}, former: c}
+	heir.speech = newSpeech(heir)
+	c.heir = heir
+	if heir.takeover = w.Chance(0.6); heir.takeover {
+		w.injected("takeover")
+		for i := range heir.token {
+			heir.token[i] = byte(w.Rand.IntN(256))
+		}
+	} else {
+		w.injected("started again")
+	}
+	w.clients = append(w.clients, heir)
+	w.After(w.Between(0, 8*time.Second), heir.begin)
+	c.strangers()
+}
+
+// admitted lets a client doze off, or vanish, as an input admits it.
+func (c *client) admitted(r *protocol.Reply) {
+	w := c.w
+	if !w.faults.again || !w.faults.dozes || c.rival != nil || c.former != nil || c.heir != nil || r.Type != protocol.Opened || r.State != session.Running || !w.Chance(0.5) {
+		return
+	}
+	w.After(w.Between(0, 50*time.Millisecond), eventqueue.OneOf(w.Queue, c.sleep, c.vanish))
+}
+
+// sleep stops a client for a while, as a laptop does whose lid is closed. Another client takes its session over meanwhile, or nearly.
+func (c *client) sleep() {
+	if c.over || c.heir != nil {
+		return
+	}
+	w := c.w
+	w.injected("client sleeps")
+	w.tracef("client %s sleeps", c)
+	c.asleep = true
+	c.startAgain()
+	w.After(w.Between(4*time.Second, 9*time.Second), func() {
+		w.tracef("client %s wakes", c)
+		c.asleep = false
+		c.speech.woke()
+		missed := c.missed
+		c.missed = nil
+		for _, tell := range missed {
+			c.event(tell)
+		}
+	})
+}
+
+// againPermits says whether an end is permitted because the session has another client, which was started before or after this one.
+func (c *client) againPermits(code protocol.Code, reason string) bool {
+	switch {
+	case c.heir != nil && c.heir.begun:
+		return c.heirPermits(code)
+	case c.former != nil:
+		return c.formerPermits(code, reason)
+	}
+	return false
+}
+
+// heirPermits: the one that slept hears that it was superseded, or how its session ended in other hands.
+func (c *client) heirPermits(code protocol.Code) bool {
+	switch code {
+	case protocol.ErrSuperseded, protocol.ErrInUse, protocol.ErrFinished: // or the heir was the first whose open arrived
+		return c.heir.takeover
+	case protocol.ErrClosed:
+		return c.heir.over || !c.heir.takeover // or the heir, with the same token, has ended a stream that this one goes on with
+	case protocol.ErrCancelled:
+		return c.heir.over
+	case protocol.ErrExpired, protocol.ErrFailed, codeInterrupted, protocol.ErrGap:
+		// With one token two clients contradict each other. Or the heir could not go on, and both were silent.
+		return true
+	}
+	return false
+}
+
+// formerPermits: the one that was started again finds the session as the former one left it. When the upload was through it has to get the
+// answer, unless the former one lives and has taken it.
+func (c *client) formerPermits(code protocol.Code, reason string) bool {
+	f := c.former
+	if f.over && f.verdict != "vanished" || !f.gone {
+		switch code {
+		case protocol.ErrFinished, protocol.ErrClosed, protocol.ErrCancelled, protocol.ErrExpired, codeInterrupted:
+			return true
+		case protocol.ErrFailed, protocol.ErrGap:
+			return !c.takeover
+		}
+	}
+	switch code {
+	case protocol.ErrFinished:
+		return c.takeover && (f.sent || f.ending)
+	case codeInterrupted, protocol.ErrExpired:
+		return !f.sent
+	case protocol.ErrGap:
+		return !c.takeover && !f.sent
+	case protocol.ErrFailed:
+		// What the former one had under way comes late, with the same token.
+		late := strings.Contains(reason, "came twice with different content") || strings.Contains(reason, "has sent") || strings.Contains(reason, "does not have")
+		return !f.sent && (strings.Contains(reason, "said nothing") || !c.takeover && late)
+	}
+	return false
+}

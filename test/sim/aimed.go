@@ -1,0 +1,163 @@
+package sim
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"posta.dev/posta/topology"
+)
+
+// aim is a fault that waits for the moment in which it breaks most. At a random moment most nodes hold nothing that could be lost, so what only
+// the loss of a session's state shows, or the restart of a node that another one waits for, would take thousands of seeds.
+type aim int
+
+const (
+	noAim            aim = iota
+	loseState            // the disk of a node that holds a session
+	loseBetween          // a disk before a session begins, of a node that is back after that
+	restartSender        // a node whose facts wait for reference data (R11)
+	drainBusy            // a node that has something to store or to send, over a transport that does not take all of it
+	restoreAll           // all disks, to what they were before a client was through with its upload: no node can see that, but the client
+	restoreOnceAgain     // a disk, to a state whose log has been retired since
+)
+
+func (a aim) String() string {
+	return [...]string{"nothing", "lost state", "disks lost between sessions", "restarted senders", "busy drains", "a restored cluster", "disks restored again"}[a]
+}
+
+// drawAim decides whether a seed has aimed faults, and which: a fifth of the seeds that neither change the topology nor set logs back at chosen
+// moments. It draws from a source of its own.
+func (f *faults) drawAim(w *world) {
+	r := rand.New(rand.NewPCG(w.Seed, 23))
+	if f.rewirings > 0 || len(f.strikes) > 0 || r.Float64() > 0.24 {
+		return
+	}
+	f.aimed, f.aim = r, loseState+aim(r.IntN(int(restoreOnceAgain)))
+	switch f.aim {
+	case drainBusy:
+		f.fullQueues = cmp.Or(f.fullQueues, r)
+	case restoreAll, restoreOnceAgain:
+		f.setBacks = 0 // each makes copies of its own, and no disk comes back with records that it had lost before
+	}
+}
+
+// takeAim plans the aimed faults of a seed, one after the other.
+func (f *faults) takeAim(w *world) {
+	if r := f.aimed; r != nil {
+		w.inFirstPhase(time.Duration(r.Int64N(int64(f.end/2))), func() { w.waitFor(f.aim, r) })
+	}
+}
+
+// waitFor lets the fault happen as soon as there is a node that it is aimed at, and the next one some time later.
+func (w *world) waitFor(a aim, r *rand.Rand) {
+	var targets []*node
+	for _, n := range w.order {
+		if n.up && !n.stopped && a.hits(n) {
+			targets = append(targets, n)
+		}
+	}
+	if len(targets) == 0 {
+		w.inFirstPhase(5*time.Millisecond, func() { w.waitFor(a, r) })
+		return
+	}
+	n := targets[r.IntN(len(targets))]
+	w.injected("aimed fault")
+	w.tracef("aimed at %s: %v", n.id, a)
+	soon := func() time.Duration { return time.Duration(r.Int64N(int64(time.Second))) }
+	next := func() { w.inFirstPhase(2*soon(), func() { w.waitFor(a, r) }) }
+	switch a {
+	case loseState:
+		w.wipe(n)
+		next()
+	case loseBetween:
+		w.loseDisk(n)
+		begun := w.begun()
+		w.once(func() bool { return w.begun() > begun }, func() {
+			w.restart(n)
+			next()
+		})
+	case restartSender:
+		for _, x := range w.wireset {
+			if from := w.nodes[x.from]; x.to == n.id && from.up {
+				from.crash("while its facts wait")
+				w.restart(from)
+			}
+		}
+		next()
+	case drainBusy:
+		w.drain(n)
+		next()
+	case restoreAll:
+		copies := make([]disk, len(w.order))
+		for i, n := range w.order {
+			copies[i] = n.disk.clone()
+		}
+		c := w.clients[slices.IndexFunc(w.clients, (*client).uploads)]
+		w.once(func() bool { return c.sent || c.over }, func() {
+			if w.At >= w.faults.end {
+				return
+			}
+			for i, n := range w.order {
+				w.setBackTo(n, copies[i])
+			}
+			next()
+		})
+	case restoreOnceAgain:
+		former := n.disk.clone()
+		w.inFirstPhase(soon(), func() {
+			w.setBackTo(n, former)
+			w.inFirstPhase(time.Second+soon(), func() {
+				w.setBackTo(n, former)
+				next()
+			})
+		})
+	}
+}
+
+// once does something as soon as it may, or when faults stop.
+func (w *world) once(may func() bool, do func()) {
+	if may() || w.At >= w.faults.end {
+		do()
+		return
+	}
+	w.After(2*time.Millisecond, func() { w.once(may, do) })
+}
+
+// begun is how many clients have begun.
+func (w *world) begun() (n int) {
+	for _, c := range w.clients {
+		if c.begun {
+			n++
+		}
+	}
+	return n
+}
+
+// uploads reports whether every input has opened the client's session, and not all streams have ended.
+func (c *client) uploads() bool { return len(c.speech.opened) == len(c.inputs) && !c.sent && !c.over }
+
+// inFirstPhase does something later, unless faults have stopped by then.
+func (w *world) inFirstPhase(d time.Duration, do func()) {
+	w.After(d, func() {
+		if w.At < w.faults.end && w.err == nil {
+			do()
+		}
+	})
+}
+
+// hits reports whether the fault breaks much at a node now.
+func (a aim) hits(n *node) bool {
+	switch a {
+	case restartSender:
+		return len(n.core().Waiting()) > 0
+	case loseBetween:
+		return !n.stage().holds(topology.Input) && n.w.begun() < len(n.w.clients)
+	case restoreAll:
+		return slices.ContainsFunc(n.w.clients, (*client).uploads)
+	case drainBusy:
+		return n.job != nil || n.core().Sendable()
+	}
+	return n.core().Sessions() > 0 && slices.ContainsFunc(n.w.clients, func(c *client) bool { return c.begun && !c.over })
+}

@@ -1,0 +1,31 @@
+package sim
+
+import (
+	"time"
+
+	"posta.dev/posta/internal/simulator/clock"
+	"posta.dev/posta/internal/simulator/eventqueue"
+)
+
+// machineClock is what the machine of a node shows: a wall clock that people and NTP set, and a monotonic clock that counts from the start of
+// the process.
+type machineClock struct {
+	wrong  time.Duration // how far the wall clock is ahead
+	booted time.Duration // when the process began
+}
+
+// now is what the node's process is told when it asks for the time (M10).
+func (n *node) now() time.Time {
+	return clock.Read(n.w.Now().Add(n.clock.wrong), n.w.At-n.clock.booted)
+}
+
+// jumpClock sets a machine's wall clock, forward or back, by little or by years, or right again.
+func (w *world) jumpClock(n *node) {
+	w.injected("clock jump")
+	far := eventqueue.OneOf(w.Queue, time.Second, time.Minute, 25*time.Hour, 30*365*24*time.Hour)
+	n.clock.wrong = eventqueue.OneOf(w.Queue, 0, w.Between(0, far), -w.Between(0, far))
+	if w.rightClocks {
+		n.clock.wrong = 0
+	}
+	w.tracef("the clock of %s is wrong by %v", n.id, n.clock.wrong)
+}

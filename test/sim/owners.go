@@ -1,0 +1,221 @@
+package sim
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/security"
+	"posta.dev/posta/topology"
+)
+
+// In some seeds clients have names and roles (S5). Several run sessions under one name. While they do, others ask for what is not theirs: for
+// answers, lists and states, to feed, take over, cancel or close the session, with its token or without. Whatever they are told is
+// judged here. That nothing has changed shows in the session itself: it ends as if nobody had asked.
+
+// people are the clients of such a seed. Those that may submit run sessions.
+var people = []security.Identity{
+	{Role: security.Submit, Name: "ann"}, {Role: security.Submit, Name: "bob"}, {Role: security.Operate, Name: "olga"}, {Role: security.Watch, Name: "wim"},
+}
+
+// asks are those whose answers are compared when the run is over.
+func (w *world) asks() []security.Identity {
+	if w.faults.owners == nil {
+		return []security.Identity{role.LocalOperator}
+	}
+	return people
+}
+
+// ruleOfAnswers is the rule that is broken when a node that came back answers otherwise.
+func ruleOfAnswers(who security.Identity) string {
+	if who == role.LocalOperator {
+		return "N3"
+	}
+	return "S5"
+}
+
+// runner is who runs a session.
+func (f *faults) runner() security.Identity {
+	if f.owners == nil {
+		return role.LocalOperator
+	}
+	return people[f.owners.IntN(3)]
+}
+
+// canceller is who cancels a client's session from elsewhere.
+func (c *client) canceller() security.Identity {
+	if r := c.w.faults.owners; r != nil && r.IntN(2) == 0 {
+		return people[2]
+	}
+	return c.who
+}
+
+// intruder is one request of a client for a session that is another one's.
+type intruder struct {
+	of  *client
+	who security.Identity
+	to  *node
+	q   protocol.Request
+}
+
+// plansIntruders plans what others ask for the client's session, from just after it begins: an input may not have heard of it yet.
+func (c *client) plansIntruders() {
+	r := c.w.faults.owners
+	if r == nil || c.rival != nil {
+		return
+	}
+	after := func(most time.Duration) time.Duration { return time.Duration(r.Int64N(int64(most))) }
+	for range 2 + r.IntN(8) {
+		c.w.After(after(300*time.Millisecond), c.intrude)
+		c.w.After(after(10*time.Second), c.intrude)
+	}
+}
+
+func (c *client) intrude() {
+	w := c.w
+	r := w.faults.owners
+	x := &intruder{of: c, who: people[r.IntN(len(people))]}
+	to := slices.Concat(w.nodesHolding(topology.Input), w.nodesHolding(topology.Output))
+	x.to = to[r.IntN(len(to))]
+	if x.who.Name == c.who.Name || w.err != nil {
+		return
+	}
+	kinds := []protocol.RequestType{
+		protocol.Results, protocol.Ping, protocol.Chunk, protocol.End, protocol.Open, protocol.Sessions, protocol.Cancel, protocol.Close,
+	}
+	if x.who.Role == security.Operate {
+		kinds = kinds[:6] // what an operator cancels is cancelled
+	}
+	x.q = c.foreign(kinds[r.IntN(len(kinds))])
+	if first := w.nodesHolding(topology.Input)[0]; x.q.Type == protocol.Open {
+		if x.to = first; !c.speech.opened[first] || w.losses > 0 || w.faults.rewirings > 0 {
+			return // only the first input knows every id, and it from when it has opened the session
+		}
+	}
+	if x.q.Type == protocol.Chunk || x.q.Type == protocol.End || x.q.Type == protocol.Ping {
+		c.claimants = append(c.claimants, x.who.Name)
+	}
+	w.injected("intruder")
+	w.tracef("%s asks %s for %s of client %s", x.who, x.to.id, x.q.Type, c)
+	w.postAs(x.who, x.to, x.q.Append(nil), &attempt{answered: x.judge, broken: func() {}})
+}
+
+// foreign is a request about the client's session as somebody else would make it.
+func (c *client) foreign(kind protocol.RequestType) protocol.Request {
+	r := c.w.faults.owners
+	q := protocol.Request{Type: kind, Session: c.id, Token: c.token}
+	if r.IntN(2) == 0 {
+		q.Token = session.Token{0: 1, 15: byte(r.IntN(256))}
+	}
+	switch stream := r.IntN(2); kind {
+	case protocol.Open:
+		q.Analysis, q.Params, q.Takeover = "simulated", c.upload.params, r.IntN(2) == 0
+	case protocol.Chunk:
+		q.Stream, q.File, q.Line, q.Header, q.Data = streamNames[stream], "town1/"+streamNames[stream]+".csv", 2, []byte("key,group"), []byte("a,b\n")
+		q.Lane, q.Seq = uint32(r.IntN(4)), uint64(1+r.IntN(6))
+	case protocol.End:
+		q.Stream, q.Lanes = streamNames[stream], []protocol.LaneSeq{{Lane: uint32(r.IntN(4)), Seq: uint64(1 + r.IntN(6))}}
+	case protocol.Ping:
+		if r.IntN(2) == 0 {
+			q.Lanes = []protocol.LaneSeq{{Lane: uint32(r.IntN(4)), Seq: 100}}
+		}
+	case protocol.Cancel, protocol.Close:
+		if q.Force = r.IntN(2) == 0; q.Force {
+			q.Token = session.Token{}
+		}
+	case protocol.Sessions:
+		return protocol.Request{Type: kind}
+	}
+	if (kind == protocol.Ping || kind == protocol.Results) && r.IntN(2) == 0 {
+		q.Token = session.Token{}
+	}
+	return q
+}
+
+// judge says whether an intruder may hear this.
+func (x *intruder) judge(reply protocol.Reply) {
+	w, c := x.of.w, x.of
+	code := reply.Err.Code
+	wrong := func(why string) {
+		w.fail("S5: %s asks %s for %s of client %s of %s, and hears %s %s %q %s: %s", x.who, x.to.id, x.q.Type, c, c.who, reply.Type, reply.State, code,
+			reply.Reason+reply.Err.Message, why)
+	}
+	watches, operates := x.who.Role == security.Watch, x.who.Role == security.Operate
+	permitted := !watches || slices.Contains([]protocol.RequestType{protocol.Results, protocol.Ping, protocol.Sessions}, x.q.Type)
+	switch {
+	case code == protocol.ErrTooLarge: // the socket's word
+	case permitted != (code != protocol.ErrForbidden):
+		wrong("the role says otherwise")
+	case !permitted:
+		w.report.Counters["forbidden"]++
+	case x.q.Type == protocol.Sessions:
+		for _, s := range reply.Sessions {
+			if !watches && !operates && !w.owns(x.who.Name, &s) {
+				wrong("session " + s.Session.String() + " is another one's")
+			}
+		}
+	case x.q.Type == protocol.Open:
+		if w.losses == 0 && (code != protocol.ErrInUse || reply.Err.RetryAfter > 0 || strings.Contains(reply.Err.Message, c.who.Name)) {
+			wrong("the id is another one's, and no more is to be said")
+		}
+	case operates && (x.q.Type == protocol.Ping || x.q.Type == protocol.Results), watches && x.q.Type == protocol.Ping:
+	case x.q.Type == protocol.Close && reply.Type == protocol.OK, code == protocol.ErrUnknownSession, code == protocol.ErrWrongNode:
+		w.report.Counters["hidden"]++
+	case says(reply.Err.Message+reply.Reason, "which its client says it acknowledged"), // its own word comes back to it
+		slices.Contains(w.claimants(c.id), x.who.Name) && (code == protocol.ErrClosed || x.q.Type == protocol.Cancel && reply.Type == protocol.OK):
+	case w.losses > 0 && (code == protocol.ErrFailed || reply.State == session.Failed) && len(reply.Parts) == 0:
+		// Nobody knows whose the session was that a lost disk has failed.
+	default:
+		wrong("nothing is to be said of it")
+	}
+}
+
+// claimants are those who have said something of a session as if it were theirs, whichever of its clients it was said of.
+func (w *world) claimants(id session.ID) (all []string) {
+	for _, c := range w.clients {
+		if c.id == id {
+			all = append(all, c.claimants...)
+		}
+	}
+	return all
+}
+
+// checkHears checks that a node tells the owner of a session what it tells an operator, and everybody else that there is no such session. When
+// all that it has is somebody's word that the session was lost, that is for those who gave it, and theirs to close.
+func (w *world) checkHears(n *node, c *client, who security.Identity, hears, operator string) {
+	claimants := w.claimants(c.id)
+	failed := func(answer string) bool { return strings.Contains(answer, string(protocol.ErrFailed)) }
+	closed := strings.Contains(operator, string(protocol.ErrClosed))
+	wrong := hears != operator && !failed(hears) && !(closed && len(claimants) > 0)
+	if who.Name != c.who.Name {
+		itsWord := slices.Contains(claimants, who.Name) && (closed || failed(hears))
+		wrong = !strings.HasPrefix(hears, "error  "+string(protocol.ErrUnknownSession)) && !itsWord
+	}
+	if wrong && !failed(operator) {
+		w.fail("S5: %s tells %s of session %s of %s %q, and an operator %q", n.id, who, c.id, c.who, hears, operator)
+	}
+}
+
+// owns reports whether a listed session is of that name. It may also be what is left of that client's word that an input has lost the session.
+func (w *world) owns(name string, s *protocol.SessionInfo) bool {
+	return slices.ContainsFunc(w.clients, func(c *client) bool {
+		return c.id == s.Session && (c.who.Name == name || s.Analysis == "" && s.State == session.Failed && slices.Contains(w.claimants(c.id), name))
+	})
+}
+
+// intruded reports whether the way in which a client's session ended may be the work of others.
+func (c *client) intruded(code protocol.Code, reason string) bool {
+	if c.w.faults.owners == nil {
+		return false
+	}
+	switch code {
+	case protocol.ErrForbidden, protocol.ErrUnknownSession, protocol.ErrCancelled, protocol.ErrClosed, protocol.ErrInUse, protocol.ErrFinished,
+		protocol.ErrSuperseded, protocol.ErrGap:
+		return true
+	}
+	return says(reason, "came twice with different content") || says(reason, "which its client says it acknowledged") || says(reason, "has sent") ||
+		says(reason, "another session") || says(reason, "opened by another client")
+}

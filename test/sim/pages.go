@@ -1,0 +1,70 @@
+package sim
+
+import (
+	"posta.dev/posta/nodes/aggregator"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/topology"
+)
+
+// drawPage returns how many rows of a table leave an aggregator at once. In the seeds that keep the default a page is the whole table. It is not
+// drawn, so that those seeds stay the runs they were.
+func (w *world) drawPage() int {
+	if w.Seed%8 == 7 || w.Seed%16 == 12 {
+		w.injected("small pages")
+		return []int{1, 3, 20}[w.Seed/16%3]
+	}
+	return 0
+}
+
+// paged is an aggregator that is watched while its pages leave.
+type paged struct {
+	*aggregator.Aggregator
+	n *node
+}
+
+// watchPages puts watched aggregators in the place of the chain's.
+func (n *node) watchPages(roles []role.Role) {
+	for i, r := range roles {
+		if a, ok := r.(*aggregator.Aggregator); ok {
+			if rows := n.w.layout.page; rows > 0 {
+				a.PageRows = rows
+			}
+			roles[i] = paged{a, n}
+		}
+	}
+}
+
+// More checks that a page leaves only while there is room for it, unless recovery repeats it (R9).
+func (p paged) More(id session.ID, out role.Emitter) (more bool, err error) {
+	n := p.n
+	if out.Limits() != role.NoLimits && n.up {
+		if edge, to, open := n.room(); !open {
+			n.w.fail("R9: a page of session %s leaves %s, and the window of %s to %q is closed", id, n.id, edge, to)
+		}
+		n.w.report.Counters["pages"]++
+	}
+	return p.Aggregator.More(id, out)
+}
+
+// room reports whether all windows of a node are open, or one of each edge whose receivers are as good as each other. It returns a closed one.
+func (n *node) room() (edge, to string, open bool) {
+	spare := map[string]bool{}
+	for _, e := range n.w.layout.edges {
+		spare[e.Name] = e.Route == topology.Any
+	}
+	full, some := map[string]string{}, map[string]bool{}
+	for _, l := range n.core().Links() {
+		if l.Full {
+			full[l.Edge] = string(l.To)
+		} else {
+			some[l.Edge] = true
+		}
+	}
+	for edge, to := range full {
+		if !spare[edge] || !some[edge] {
+			return edge, to, false
+		}
+	}
+	return "", "", true
+}

@@ -1,0 +1,228 @@
+package sim
+
+import (
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"time"
+
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
+)
+
+// speech checks what a client says by what it has heard. A cluster notices most of what a client does wrong and fails the session, but who
+// is to blame shows here.
+type speech struct {
+	c      *client
+	opened map[*node]bool          // inputs that have answered that the session is open, or was
+	alive  map[*node]time.Duration // inputs where it is open: when the client last said something to them
+	said   map[uint32]chunkSaid    // the last chunk of each lane
+	acked  map[uint32]uint64       // the last chunk of each lane that was acknowledged
+	ended  map[*node]string        // the last stream whose end the input has acknowledged
+	others protocol.Code           // what was heard of a session that is another client's
+	later  map[*node]time.Duration // when an input last said that its open comes too early
+	parts  map[*node]partsGiven
+}
+
+// chunkSaid is a chunk as it was said first.
+type chunkSaid struct {
+	to  *node
+	seq uint64
+	sum uint32 // of all but the number
+}
+
+func newSpeech(c *client) *speech {
+	return &speech{c: c, opened: map[*node]bool{}, alive: map[*node]time.Duration{}, said: map[uint32]chunkSaid{}, acked: map[uint32]uint64{}, ended: map[*node]string{}, later: map[*node]time.Duration{}, parts: map[*node]partsGiven{}}
+}
+
+// hears takes down a reply to the try that is under way.
+func (s *speech) hears(from *node, q *protocol.Request, reply *protocol.Reply) {
+	switch reply.Err.Code {
+	case protocol.ErrInUse, protocol.ErrFinished:
+		// An output that has yet to hear of a takeover takes the new client for a stranger. The inputs have accepted it.
+		behind := q.Type == protocol.Results && len(s.opened) == len(s.c.inputs)
+		// An input behind the first one lets a takeover wait until the former client was silent there as well. The first one has decided already
+		// whose session it is, so a client that gives up meanwhile cancels its own session.
+		waits := q.Type == protocol.Open && reply.Err.RetryAfter > 0 && s.opened[s.c.inputs[0]]
+		if !behind && !waits {
+			s.others = reply.Err.Code
+		}
+	case protocol.ErrSuperseded:
+		s.others = reply.Err.Code
+	}
+	if q.Type == protocol.Open && reply.Err.RetryAfter > 0 {
+		s.later[from] = s.c.w.At
+	}
+	switch {
+	case reply.Type == protocol.Opened:
+		s.others = "" // it was taken over
+		if s.c.takeover {
+			s.c.w.momentOf(atTakeover, from, nil)
+		}
+		if s.opened[from] = true; reply.State == session.Running {
+			s.alive[from] = s.c.w.At
+		}
+	case q.Type == protocol.Ping && (reply.State == session.Failed || reply.Err.Code == protocol.ErrFailed):
+		delete(s.alive, from) // it has told that the session failed, and waits for nobody; the client waits for what outputs say
+	case reply.Type == protocol.OK && q.Type == protocol.Chunk:
+		s.acked[q.Lane] = q.Seq
+	case reply.Type == protocol.OK && q.Type == protocol.End:
+		s.ended[from] = q.Stream
+	case reply.Type == protocol.Parts:
+		s.given(from, reply.Parts)
+	}
+}
+
+// partsGiven is what an output has given of the answer: the number of the last part, and how many rows of each query.
+type partsGiven struct {
+	last uint64
+	rows map[string]uint64
+}
+
+// given checks that an output gives the rows of each query in order and once. The client would pass over what it has: another output, which it
+// asks when one is lost, begins with the first row again. So a reducer that answers twice does not change the answer.
+func (s *speech) given(out *node, parts []protocol.Part) {
+	have, ok := s.parts[out]
+	if !ok {
+		have.rows = map[string]uint64{}
+	}
+	for i := range parts {
+		p := &parts[i]
+		if p.N <= have.last {
+			continue // the request was repeated
+		}
+		if p.Query != "" && p.Offset != have.rows[p.Query] && s.c.w.losses == 0 {
+			s.c.w.fail("D1: part %d of %s begins at row %d of query %s, and it has given %d rows of it", p.N, out.id, p.Offset, p.Query, have.rows[p.Query])
+		}
+		have.last = p.N
+		have.rows[p.Query] += uint64(p.Rows.Len())
+	}
+	s.parts[out] = have
+}
+
+// says checks a request that leaves the client.
+func (s *speech) says(to *node, q *protocol.Request, again bool) {
+	if _, open := s.alive[to]; open && q.Token == s.c.token {
+		s.alive[to] = s.c.w.At
+	}
+	rule, wrong := "", ""
+	switch q.Type {
+	case protocol.Open:
+		rule, wrong = s.open(to)
+		if q.Takeover {
+			s.c.w.momentOf(atTakeover, to, nil)
+		}
+	case protocol.Chunk:
+		rule, wrong = s.chunk(to, q)
+	case protocol.End:
+		rule, wrong = s.end(to, q)
+	case protocol.Ping:
+		if !again { // what is repeated says what was so
+			rule, wrong = s.ping(to, q)
+		}
+	case protocol.Cancel, protocol.Close:
+		if s.others != "" {
+			rule, wrong = "R17", "heard that the session is another client's: "+string(s.others)
+		}
+	}
+	if wrong != "" {
+		s.c.w.fail("%s: client %s says %s to %s, but %s", rule, s.c, q.Type, to.id, wrong)
+	}
+}
+
+// open: the first input decides who is admitted, so it comes first. An input that asks for patience is not asked again at once, however little
+// of the time is left.
+func (s *speech) open(to *node) (rule, wrong string) {
+	if later, ok := s.later[to]; ok && s.c.w.At-later < 5*time.Millisecond {
+		return "N10", fmt.Sprintf("it has answered %v ago that it is too early", s.c.w.At-later)
+	}
+	for _, in := range s.c.inputs {
+		if in == to || s.c.rewired { // it may have heard of other inputs
+			break
+		}
+		if !s.opened[in] {
+			return "R17", string(in.id) + " comes before it and has not opened the session"
+		}
+	}
+	return "", ""
+}
+
+func (s *speech) chunk(to *node, q *protocol.Request) (rule, wrong string) {
+	last, now := s.said[q.Lane], chunkSaid{to, q.Seq, sumOf(q)}
+	switch {
+	case q.Stream == streamNames[streamFacts] && !s.endedEverywhere(streamNames[streamGroups]):
+		return "R11", "the reference stream has not ended at every input"
+	case q.Seq == last.seq && now != last:
+		return "R17", fmt.Sprintf("chunk %d of lane %d was another one", q.Seq, q.Lane)
+	case q.Seq == last.seq:
+	case q.Seq != last.seq+1 || last.seq != s.acked[q.Lane]:
+		return "R17", fmt.Sprintf("chunk %d of lane %d comes after %d, and %d were acknowledged", q.Seq, q.Lane, last.seq, s.acked[q.Lane])
+	}
+	s.said[q.Lane] = now
+	return "", ""
+}
+
+func sumOf(q *protocol.Request) uint32 {
+	sum := crc32.ChecksumIEEE(fmt.Appendf(nil, "%s %s %d %s ", q.Stream, q.File, q.Line, q.Header))
+	return crc32.Update(sum, crc32.IEEETable, q.Data)
+}
+
+func (s *speech) endedEverywhere(stream string) bool {
+	return s.c.rewired || !slices.ContainsFunc(s.c.inputs, func(in *node) bool { return s.ended[in] != stream && s.ended[in] != streamNames[streamFacts] })
+}
+
+// end: what was said to this input is acknowledged, and the end says all of it.
+func (s *speech) end(to *node, q *protocol.Request) (rule, wrong string) {
+	if stream := slices.Index(streamNames[:], q.Stream); !s.c.cut[stream] || len(s.c.pieces[stream]) > 0 {
+		return "D1", fmt.Sprintf("%d chunks of %s are left", len(s.c.pieces[stream]), q.Stream)
+	}
+	for lane := range s.lanes() {
+		if p := s.said[lane]; p.to == to && s.acked[lane] < p.seq {
+			return "R17", fmt.Sprintf("chunk %d of lane %d is not acknowledged", p.seq, lane)
+		}
+	}
+	if has := s.lanesAt(to); !slices.Equal(q.Lanes, has) {
+		return "R17", fmt.Sprintf("it has acknowledged %v, and the end says %v", has, q.Lanes)
+	}
+	return "", ""
+}
+
+// ping says all that the input has acknowledged, and no more.
+func (s *speech) ping(to *node, q *protocol.Request) (rule, wrong string) {
+	if has := s.lanesAt(to); !slices.Equal(q.Lanes, has) || q.Stream != s.ended[to] {
+		return "R14", fmt.Sprintf("it has acknowledged %v and the end of %q, and the ping says %v and %q", has, s.ended[to], q.Lanes, q.Stream)
+	}
+	return "", ""
+}
+
+// lanesAt is what an input has acknowledged.
+func (s *speech) lanesAt(in *node) (lanes []protocol.LaneSeq) {
+	for lane := range s.lanes() {
+		if seq := s.acked[lane]; seq > 0 && s.said[lane].to == in {
+			lanes = append(lanes, protocol.LaneSeq{Lane: lane, Seq: seq})
+		}
+	}
+	return lanes
+}
+
+// lanes is more than the number of any lane: each has a connection.
+func (s *speech) lanes() uint32 { return uint32(len(s.c.conns)) }
+
+// woke: a client that slept has said nothing, and could not.
+func (s *speech) woke() {
+	for in := range s.alive {
+		s.alive[in] = s.c.w.At
+	}
+}
+
+// keepsAlive demands that each input which has opened the session hears of its client long before it would give the client up (B13).
+func (s *speech) keepsAlive() {
+	if s.c.over {
+		return
+	}
+	for _, in := range s.c.inputs {
+		if silent := s.c.w.At - s.alive[in]; s.alive[in] > 0 && silent > clientTimeout/2 {
+			s.c.w.fail("N10: client %s has said nothing to %s for %v, and limits.client_timeout is %v", s.c, in.id, silent, clientTimeout)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package topology
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"posta.dev/posta/security"
+)
+
+// Security says how a cluster keeps strangers out.
+type Security struct {
+	// Insecure lets a cluster listen beyond its own machine without keys (S2). Whoever reaches a port is then obeyed.
+	Insecure bool
+	// Keys is the operator's directory, where posta key keeps the CA and all certificates, as the file has it. Topology.KeysDir is where it is.
+	Keys string
+	// TrustBroker says that the broker of the transport may read frames, and make others (S9).
+	TrustBroker bool
+}
+
+// Client is a program of a user that is let in.
+type Client struct {
+	Name string
+	Key  security.Fingerprint
+	Role security.Role // Submit, Watch or Operate
+}
+
+// TrustedClients is the clients as package security takes them.
+func (t *Topology) TrustedClients() security.Clients {
+	trusted := security.Clients{}
+	for _, c := range t.Clients {
+		trusted[c.Key] = security.Identity{Role: c.Role, Name: c.Name}
+	}
+	return trusted
+}
+
+var clientRoles = []string{string(security.Submit), string(security.Watch), string(security.Operate)}
+
+var errNoDirectory = errors.New("it is empty, and a directory is wanted")
+
+func checkDirectory(text string) error {
+	if strings.TrimSpace(text) == "" {
+		return errNoDirectory
+	}
+	return nil
+}
+
+// clients reads [clients]: NAME = {key = "…", role = "…"}, or a section [clients.NAME].
+func (r *reader) clients(t *Topology, v *value) {
+	if v == nil {
+		return
+	}
+	for _, f := range v.fields {
+		if f.value.kind != kindTable {
+			r.found.add(f.at, fmt.Sprintf("clients.%s is %s", bareKey(f.name), f.value.kind), `write NAME = {key = "ed25519:…", role = "submit"}, as posta key new prints it`)
+			continue
+		}
+		s := r.section("clients."+f.name, "[clients."+bareKey(f.name)+"]", f.value)
+		r.at["clients."+f.name] = f.at
+		c := Client{Name: f.name, Key: security.Fingerprint(s.str("key", "", "ed25519:…")), Role: security.Role(s.word("role", "", clientRoles))}
+		s.done()
+		t.Clients = append(t.Clients, c)
+	}
+}
+
+// clients checks what could be read of them.
+func (c *checker) clients() {
+	first := map[security.Fingerprint]string{}
+	for _, client := range c.t.Clients {
+		at := "clients." + client.Name
+		if err := security.ValidName(client.Name); err != nil {
+			c.fail(at, "write 1 to 63 of a-z, 0-9 and -, with no - at either end", "%q is no name for a client", client.Name)
+		}
+		if _, given := c.at[at+".role"]; !given {
+			c.fail(at, "write role = one of "+quoteAll(clientRoles), "client %q has no role", client.Name)
+		}
+		_, given := c.at[at+".key"]
+		_, err := security.ParseFingerprint(string(client.Key))
+		before := first[client.Key]
+		switch {
+		case !given:
+			c.fail(at, "write key = the fingerprint that posta key new prints", "client %q has no key", client.Name)
+		case c.invalid[at+".key"]:
+		case err != nil:
+			c.fail(at+".key", "write ed25519: and 44 characters of base64, as posta key new prints it", "key = %q is no public key", client.Key)
+		case before != "":
+			c.fail(at+".key", "make a key for each client with posta key new", "clients %q and %q have one key", before, client.Name)
+		default:
+			first[client.Key] = client.Name
+		}
+	}
+}
+
+// Exposed is the hosts whose nodes listen where other machines may reach them, as far as the file tells. Without keys whoever reaches them
+// is obeyed.
+func (t *Topology) Exposed() []Host {
+	var exposed []Host
+	for _, h := range t.Hosts {
+		if t.uses(h) && !h.listensHere() {
+			exposed = append(exposed, h)
+		}
+	}
+	return exposed
+}
+
+// listensHere says that only processes of the same machine reach what the host's nodes listen on. In containers that is where their ports are
+// published.
+func (h Host) listensHere() bool {
+	if h.Local || h.IPC() || h.Internal != "" {
+		return h.loopbackOnly()
+	}
+	ip, err := netip.ParseAddr(h.Bind)
+	return h.Bind == "localhost" || err == nil && ip.IsLoopback() || h.Address == nodeMark
+}

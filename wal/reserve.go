@@ -1,0 +1,148 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+)
+
+// The reserve is a file that says nothing and takes room: Options.Reserve bytes, while the disk has them. On a full disk Spend gives some of it
+// up, so that what makes room can be stored: the end of a session, the snapshot that follows, and the cut. Refill takes the room back.
+//
+// No step of it needs to survive a crash. Whatever size the file has then is what is reserved, and Open fills it up if it can.
+//
+// It is given up in pieces, because others write to the same disk: who gives up all of it at once may find that the room is theirs. Turned
+// down: to write into the reserve itself, as segments that are made beforehand. Then its names and its end would mean something, and recovery
+// would have to tell room from records.
+
+// reservePiece is how much Refill asks for at once where there is no room for all of it, or where it has to be written; what it gets before the
+// disk is full, it keeps.
+const reservePiece = 1 << 20
+
+// reserveShare is the part of a disk that a reserve may take. On a smaller disk there is none: the nodes of a host often share one, and their
+// reserves must not be what fills it.
+const reserveShare = 64
+
+// Reserved is how many bytes are reserved; Short reports whether that is less than Options.Reserve, on a disk that is large enough for it.
+func (l *Log) Reserved() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.reserved
+}
+
+// Short reports whether some of the reserve is spent.
+func (l *Log) Short() bool { return l.Reserved() < l.opts.Reserve }
+
+// Spend gives up that many bytes of the reserve, or what there is of it, and reports whether that is anything. It needs no room. Errors:
+// ErrDiskFull (for want of a file descriptor: call it again), ErrFailed.
+func (l *Log) Spend(bytes int64) (given bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.usableLocked(); err != nil {
+		return false, fmt.Errorf("wal: give up the reserve in %s: %w", l.dir, err)
+	}
+	if l.reserved == 0 {
+		return false, nil
+	}
+	if err := l.setReserveLocked(max(0, l.reserved-bytes)); err != nil {
+		return false, l.failLocked("give up the reserve", err)
+	}
+	return true, nil
+}
+
+// Refill makes the reserve whole. Errors: ErrDiskFull (what there was room for is reserved; call it again), ErrFailed.
+func (l *Log) Refill() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.usableLocked(); err != nil {
+		return fmt.Errorf("wal: reserve room in %s: %w", l.dir, err)
+	}
+	if l.reserved >= l.opts.Reserve {
+		return nil
+	}
+	if err := l.growReserveLocked(); err != nil {
+		return l.failLocked("reserve room", err)
+	}
+	return nil
+}
+
+// openReserve takes up what a former life has reserved. A full disk keeps no log from being opened.
+func (l *Log) openReserve() error {
+	entries, err := readDir(l.fs, l.dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() != reserveName || e.IsDir() {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		l.reserved = info.Size()
+	}
+	if _, real := l.fs.(osFS); real {
+		if size, known := diskSize(l.dir); known && size/reserveShare < l.opts.Reserve {
+			l.opts.Reserve = 0
+		}
+	}
+	switch {
+	case l.reserved > l.opts.Reserve: // it was to be larger in a former life
+		return l.setReserveLocked(l.opts.Reserve)
+	case l.reserved < l.opts.Reserve:
+		if err := l.growReserveLocked(); !isNoSpace(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Log) setReserveLocked(size int64) error {
+	// The fsync is what makes a file system with a journal give the room to others.
+	if err := truncateFile(l.fs, filepath.Join(l.dir, reserveName), size); err != nil {
+		return err
+	}
+	l.reserved = size
+	return nil
+}
+
+func (l *Log) growReserveLocked() (err error) {
+	name := filepath.Join(l.dir, reserveName)
+	f, err := l.fs.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, filePerm)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if preallocate(f, l.reserved, l.opts.Reserve-l.reserved) {
+		l.reserved = l.opts.Reserve
+		return nil
+	}
+	written := false
+	for err == nil && l.reserved < l.opts.Reserve {
+		size := min(reservePiece, l.opts.Reserve-l.reserved)
+		if preallocate(f, l.reserved, size) {
+			l.reserved += size
+			continue
+		}
+		written = true
+		size, err = writeNoise(f, size)
+		l.reserved += size
+	}
+	// Bytes that are written may get their room later than they are asked for: only the fsync tells whether there was some. What is preallocated
+	// has its room, and no start waits for the disk because of it.
+	if err != nil || !written {
+		return err
+	}
+	return syncFile(f, name)
+}
+
+// writeNoise makes a file longer by size bytes, which no file system makes smaller.
+func writeNoise(f File, size int64) (written int64, err error) {
+	b := make([]byte, size)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(b) // never fails
+	n, err := f.Write(b)
+	return int64(n), err
+}

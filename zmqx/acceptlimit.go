@@ -1,0 +1,152 @@
+package zmqx
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// AcceptLimit bounds the connections that were accepted, over all sockets that have it in their Options: each is a file descriptor, and a process
+// has only so many. At the bound the quietest connection goes in favour of the newest one (MaxPeers says who is quiet): a stranger if there is one,
+// else a client of a ROUTER, which asks again, and the others only when there is none of these. A nil AcceptLimit has no bound.
+//
+// To accept until the system refuses was turned down: connections would then take the descriptors that the process needs for its files.
+type AcceptLimit struct {
+	max int
+	log *slog.Logger
+
+	mu       sync.Mutex
+	left     *sync.Cond // signalled when one has left
+	accepted map[*accepted]struct{}
+	entered  uint64    // how many ever were accepted
+	logged   time.Time // when an eviction was logged last
+}
+
+// accepted is one of these connections.
+type accepted struct {
+	conn    net.Conn
+	clients bool // it came to a ROUTER
+	number  uint64
+	peer    *peer // nil until it has shaken hands
+	evicted bool
+}
+
+// NewAcceptLimit allows that many connections, 1 at least. The log hears of evictions, once a minute at most.
+func NewAcceptLimit(most int, log *slog.Logger) *AcceptLimit {
+	l := &AcceptLimit{max: max(1, most), log: log, accepted: map[*accepted]struct{}{}}
+	l.left = sync.NewCond(&l.mu)
+	return l
+}
+
+// Max is how many connections are allowed.
+func (l *AcceptLimit) Max() int { return l.max }
+
+// enter waits until there are fewer than max, after it has made sure that one of them ends at once.
+func (l *AcceptLimit) enter(conn net.Conn, clients bool) *accepted {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for evicted := false; len(l.accepted) >= l.max; {
+		if !evicted {
+			evicted = l.evictLocked()
+		}
+		l.left.Wait()
+	}
+	l.entered++
+	a := &accepted{conn: conn, clients: clients, number: l.entered}
+	l.accepted[a] = struct{}{}
+	return a
+}
+
+// evictLocked ends the quietest connection that is not about to end anyway, and reports whether there was one.
+func (l *AcceptLimit) evictLocked() bool {
+	var quietest *accepted
+	for a := range l.accepted {
+		if !a.evicted && (quietest == nil || a.quieter(quietest)) {
+			quietest = a
+		}
+	}
+	if quietest == nil {
+		return false
+	}
+	quietest.evicted = true
+	if now := time.Now(); now.Sub(l.logged) >= time.Minute {
+		l.logged = now
+		l.log.Warn("as many connections are open as this process has file descriptors for; the quietest is closed for each new one. Raise the limit of open files (ulimit -n), or find out who connects and says nothing",
+			"most", l.max, "closed", remoteName(quietest.conn))
+	}
+	if quietest.peer == nil {
+		quietest.conn.Close()
+		return true
+	}
+	quietest.peer.fail(fmt.Errorf("%w: %d in all sockets (AcceptLimit), and this one was silent longest", ErrTooManyPeers, l.max))
+	return true
+}
+
+// quieter orders connections by who goes first. One that has not shaken hands is a stranger that never spoke.
+func (a *accepted) quieter(o *accepted) bool {
+	if x, y := a.rank(), o.rank(); x != y {
+		return x < y
+	}
+	if x, y := a.heard(), o.heard(); x != y {
+		return x < y
+	}
+	return a.number < o.number
+}
+
+func (a *accepted) rank() int {
+	switch {
+	case a.peer == nil || !a.peer.known.Load():
+		return 0
+	case a.clients:
+		return 1
+	}
+	return 2
+}
+
+// heard orders connections by when they spoke last.
+func (a *accepted) heard() int64 {
+	if a.peer == nil {
+		return 0
+	}
+	return a.peer.heard.Load()
+}
+
+// shook says that a connection has become a peer.
+func (l *AcceptLimit) shook(a *accepted, p *peer) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	a.peer = p
+	if a.evicted { // meanwhile; the connection is closed already
+		p.fail(ErrTooManyPeers)
+	}
+}
+
+// leave says that a connection is closed.
+func (l *AcceptLimit) leave(a *accepted) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.accepted, a)
+	l.left.Broadcast()
+}
+
+// OpenFiles is how many file descriptors this process may have. The runtime has raised the soft limit to the hard one before main began.
+func OpenFiles() int {
+	const many = 1 << 20 // stands for a limit that nobody reaches
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return many
+	}
+	return int(min(limit.Cur, many))
+}

@@ -1,0 +1,158 @@
+package zmqx
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"runtime"
+	"testing"
+)
+
+// TestHostile_EndlessCommands: commands without an end are read and answered while the peer reads the answers, and keep no memory and no good peer
+// waiting when it does not.
+func TestHostile_EndlessCommands(t *testing.T) {
+	besideAGoodPeer(t, quick(), "tcp://127.0.0.1:0", func(t *testing.T, address string, pull *Pull) {
+		conn := rawClient(t, address, "PUSH", "")
+		noise := bytes.Repeat(command(append([]byte("\x04PING\x00\x00"), "0123456789abcdef"...)), 1000)
+		unknown := bytes.Repeat(command(append([]byte("\x07UNKNOWN"), make([]byte, maxCommand-8)...)), 20)
+		before := heap()
+		for range 200 { // 5 MiB of PINGs whose PONGs nobody reads, and 32 MiB of others
+			if _, err := conn.Write(append(noise, unknown...)); err != nil {
+				break // it may be cut off for not reading
+			}
+		}
+		if grown := int64(heap()) - int64(before); grown > 8*mib {
+			t.Errorf("memory grew by %d MiB", grown>>20)
+		}
+	})
+}
+
+// TestHostile_LongSubscriptions: a subscriber may have MaxSubscriptions of MaxTopic bytes, and one that wants more, or longer ones, is disconnected
+// before it has cost more.
+func TestHostile_LongSubscriptions(t *testing.T) {
+	onBoth(t, func(t *testing.T, endpoint string) {
+		told := newEvents()
+		pub, address := newPub(t, Options{OnEvent: told.take}, endpoint)
+		good := newSub(t, Options{}, address)
+		noError(t, good.Subscribe("good"))
+		before := heap()
+		for range 5 {
+			conn := rawClient(t, address, "SUB", "")
+			_, _ = conn.Write(wireMessage("\x01" + string(make([]byte, mib))))
+			expectClosed(t, conn)
+		}
+		for i := range 5 {
+			conn := rawClient(t, address, "SUB", "")
+			var all []byte
+			for k := range 2000 {
+				all = append(all, wireMessage("\x01"+string(rune(i))+string(rune(1000+k))+string(make([]byte, 240)))...)
+			}
+			_, _ = conn.Write(all)
+			expectClosed(t, conn)
+		}
+		for range 10 {
+			if gone := told.await(t, Disconnected); !errors.Is(gone.Err, ErrTooLarge) {
+				t.Errorf("%v", gone.Err)
+			}
+		}
+		if grown := int64(heap()) - int64(before); grown > 16*mib {
+			t.Errorf("memory grew by %d MiB", grown>>20)
+		}
+		c := &collector{from: good}
+		eventually(t, "the good subscriber hears", func() bool {
+			noError(t, pub.Send(text("good", "day")))
+			ctx, cancel := context.WithTimeout(context.Background(), deadlineForTests/100)
+			defer cancel()
+			batch, err := good.Recv(ctx)
+			c.rest = batch
+			return err == nil
+		})
+		c.expect(t, "good|day")
+	})
+}
+
+// TestHostile_ClientsThatNeverRead: clients ask and never read what they are answered. What waits for each is bounded, then it is disconnected; another
+// client is answered all the time.
+func TestHostile_ClientsThatNeverRead(t *testing.T) {
+	told := newEvents()
+	o := Options{QueueBytes: mib, MaxFrame: mib, OnEvent: told.take}
+	router, address := newRouter(t, o, "tcp://127.0.0.1:0")
+	served := make(chan struct{})
+	answer := make([]byte, 200<<10)
+	go func() {
+		defer close(served)
+		for batch := range router.C() {
+			for _, r := range batch {
+				_ = router.Send(r.Peer, Message{nil, answer}) // it may have been disconnected
+			}
+		}
+	}()
+	good := newReq(t, Options{}, address)
+	ask := func() {
+		t.Helper()
+		if m, err := good.Do(testContext(t), text("good")); err != nil || len(m[0]) != len(answer) {
+			t.Fatalf("%v", err)
+		}
+	}
+	ask()
+	before, goroutines := heap(), runtime.NumGoroutine()
+	const clients = 20
+	question := bytes.Repeat(wireMessage("", "give"), 100) // 20 MB of answers for each
+	for range clients {
+		conn := rawClient(t, address, "DEALER", "")
+		_, _ = conn.Write(question)
+		ask()
+	}
+	for range clients {
+		if gone := told.await(t, Disconnected); !errors.Is(gone.Err, ErrOverflow) {
+			t.Errorf("%v", gone.Err)
+		}
+	}
+	ask()
+	if grown := int64(heap()) - int64(before); grown > 16*mib {
+		t.Errorf("memory grew by %d MiB", grown>>20)
+	}
+	eventually(t, "their goroutines are gone", func() bool { return runtime.NumGoroutine() <= goroutines })
+	noError(t, router.Close())
+	<-served
+}
+
+// TestHostile_TenThousandSilentConnections: they come in over tcp, keep what they can, and say nothing, as strangers do who scan ports.
+func TestHostile_TenThousandSilentConnections(t *testing.T) {
+	o := quick()
+	o.MaxHandshakes, o.Accepts = 64, NewAcceptLimit(100, slog.New(slog.DiscardHandler))
+	besideAGoodPeer(t, o, "tcp://127.0.0.1:0", func(t *testing.T, address string, pull *Pull) {
+		e, err := parseEndpoint(address)
+		noError(t, err)
+		before := heap()
+		var kept []net.Conn
+		most := 0
+		for i := range 10_000 {
+			conn, err := net.Dial(e.network, e.address)
+			if err != nil {
+				continue // a full backlog is an answer too
+			}
+			kept = append(kept, conn)
+			if len(kept) == 500 { // the test's own descriptors are not without end
+				for _, c := range kept {
+					c.Close()
+				}
+				kept = kept[:0]
+			}
+			if i%100 == 0 {
+				most = max(most, runtime.NumGoroutine())
+			}
+		}
+		for _, c := range kept {
+			c.Close()
+		}
+		if most > 300 {
+			t.Errorf("%d goroutines", most)
+		}
+		if grown := int64(heap()) - int64(before); grown > 16*mib {
+			t.Errorf("memory grew by %d MiB", grown>>20)
+		}
+	})
+}

@@ -1,0 +1,230 @@
+package zmqx
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// ours is Options.Known of these tests.
+func ours(m Message) bool { return strings.HasPrefix(string(m[0]), "ours") }
+
+// held is what the messages of a socket take that are being received.
+func (i *intake) held() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.known.held + i.strangers.held
+}
+
+func (i *intake) waits() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return len(i.known.waiting) + len(i.strangers.waiting)
+}
+
+// half sends all of a message but its last byte.
+func half(t *testing.T, address string, size int, wg *sync.WaitGroup) net.Conn {
+	t.Helper()
+	conn := rawClient(t, address, "PUSH", "")
+	wg.Add(1)
+	go func() {
+		defer wg.Done()
+		_, _ = conn.Write(append(appendHeader(nil, 0, size), make([]byte, size-1)...)) // it may be cut off
+	}()
+	return conn
+}
+
+// TestR16_HalfFrames: 40 strangers each send a message but for its end. They held as much as they had sent. Now what all of them hold is bounded;
+// known peers are served as if nobody were there, and a stranger that sends a whole message gets its turn when those are cut off.
+func TestR16_HalfFrames(t *testing.T) {
+	onBoth(t, func(t *testing.T, endpoint string) {
+		o := Options{MaxFrame: mib, MaxMessage: mib, ReceiveBytes: 8 * mib, ReadStall: 500 * time.Millisecond, Known: ours}
+		pull, address := newPull(t, o, endpoint)
+		good := newPush(t, Options{}, address)
+		received := make(chan int, 1<<10)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for batch := range pull.C() {
+				for _, r := range batch {
+					received <- len(r.Msg[len(r.Msg)-1])
+				}
+			}
+		}()
+		defer func() { noError(t, pull.Close()); <-done }()
+		take := func(want int) {
+			t.Helper()
+			select {
+			case n := <-received:
+				if n != want {
+					t.Fatalf("a message of %d bytes, want %d", n, want)
+				}
+			case <-time.After(deadlineForTests):
+				t.Fatal("no message came")
+			}
+		}
+		noError(t, good.send(testContext(t), text("ours", "hello")))
+		take(len("hello"))
+
+		const strangers, size = 40, mib
+		before := heap()
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		for range strangers {
+			defer half(t, address, size, &wg).Close()
+		}
+		eventually(t, "the strangers' room is full", func() bool { return pull.intake.waits() > 20 })
+		for range 20 {
+			noError(t, good.send(testContext(t), Message{make([]byte, size)}))
+			take(size)
+			if held := pull.intake.held(); held > o.ReceiveBytes {
+				t.Fatalf("%d bytes are held, ReceiveBytes is %d", held, o.ReceiveBytes)
+			}
+		}
+		// What was sent lies in the test's own memory, too: one message for each stranger that still writes.
+		if grown := int64(heap()) - int64(before) - strangers*size; grown > int64(o.ReceiveBytes)+12*mib {
+			t.Errorf("memory grew by %d MiB", grown>>20)
+		}
+		late := newPush(t, Options{}, address)
+		noError(t, late.send(testContext(t), Message{make([]byte, size-1)}))
+		take(size - 1)
+		eventually(t, "all is given back", func() bool { return pull.intake.held() == 0 && pull.intake.waits() == 0 })
+	})
+}
+
+// drip sends a message in pieces, each a little later; it reports whether all of it went.
+func drip(conn net.Conn, size, piece int, pause time.Duration) bool {
+	b := append(appendHeader(nil, 0, size), make([]byte, size)...)
+	for len(b) > 0 {
+		n := min(piece, len(b))
+		if _, err := conn.Write(b[:n]); err != nil {
+			return false
+		}
+		b = b[n:]
+		time.Sleep(pause)
+	}
+	return true
+}
+
+// TestR16_SlowPeersMakeRoom: a peer that is fast enough for ReadStall, and much slower than it may be where others wait, is cut off when one waits,
+// and only then.
+func TestR16_SlowPeersMakeRoom(t *testing.T) {
+	told := newEvents()
+	o := Options{MaxFrame: mib, MaxMessage: mib, ReceiveBytes: 2 * mib, ReadStall: 500 * time.Millisecond, Known: ours, OnEvent: told.take}
+	pull, address := newPull(t, o, "tcp://127.0.0.1:0")
+	if !drip(rawClient(t, address, "PUSH", ""), 128<<10, 8<<10, 60*time.Millisecond) {
+		t.Error("a slow peer was cut off though nobody waited")
+	}
+	c := &collector{from: pull}
+	if n := c.next(t).Msg.Size(); n != 128<<10 {
+		t.Errorf("%d bytes came", n)
+	}
+	slow := make(chan bool)
+	go func() { slow <- drip(rawClient(t, address, "PUSH", ""), mib, 8<<10, 60*time.Millisecond) }() // 8 s in all, 1.5 are allowed
+	eventually(t, "the slow one has the room", func() bool { return pull.intake.held() == mib })
+	honest := newPush(t, Options{}, address)
+	noError(t, honest.TrySend(Message{bytes.Repeat([]byte("x"), mib)}))
+	if r := c.next(t); len(r.Msg[0]) != mib || r.Msg[0][0] != 'x' {
+		t.Errorf("another message came: %s", show(r.Msg))
+	}
+	if <-slow {
+		t.Error("the slow peer came to its end while another one waited")
+	}
+	for {
+		if gone := told.await(t, Disconnected); errors.Is(gone.Err, ErrStalled) && strings.Contains(gone.Err.Error(), "ReceiveBytes") {
+			break
+		}
+	}
+}
+
+// TestR16_WaitingForOurselvesIsNoFault: messages that are whole hold their room until our own receiver comes, and nobody is cut off for that.
+func TestR16_WaitingForOurselvesIsNoFault(t *testing.T) {
+	told := newEvents()
+	o := Options{MaxFrame: mib, MaxMessage: mib, ReceiveBytes: 2 * mib, ReadStall: 100 * time.Millisecond, OnEvent: told.take}
+	pull, address := newPull(t, o, "tcp://127.0.0.1:0")
+	const peers = 10
+	for range peers {
+		noError(t, newPush(t, Options{}, address).TrySend(Message{make([]byte, mib)}))
+	}
+	eventually(t, "some wait", func() bool { return pull.intake.waits() >= peers-inboxDepth-2 })
+	time.Sleep(2*o.ReadStall + time.Second) // longer than any of them may take
+	c := &collector{from: pull}
+	for range peers {
+		c.next(t)
+	}
+	for len(told) > 0 {
+		if e := <-told; e.Kind == Disconnected {
+			t.Errorf("a peer was cut off: %v", e.Err)
+		}
+	}
+}
+
+// TestR16_ReadBuffers: full read buffers are for few; the others go on with small ones, and read the same.
+func TestR16_ReadBuffers(t *testing.T) {
+	i := newIntake(Options{ReceiveBytes: mib})
+	var all []*share
+	n := 0
+	for range 100 {
+		s := i.share(nil)
+		all = append(all, s)
+		first := s.grow()
+		if again := s.grow(); first && again {
+			n++
+		}
+	}
+	if n != maxGrowth/growth {
+		t.Errorf("%d of 100 have a full buffer", n)
+	}
+	all[0].end()
+	if !all[99].grow() || i.grown > maxGrowth {
+		t.Error("what was given back is given to nobody")
+	}
+	many := bytes.Repeat(wireMessage(strings.Repeat("x", 500)), 2000)
+	large := bytes.Repeat(append(appendHeader(nil, flagMore, 15<<10), make([]byte, 15<<10)...), 15) // many parts, none of them large
+	many = append(append(many, large...), wireMessage("end")...)
+	f := newFrameReader(bytes.NewReader(many), Options{MaxFrame: mib, MaxParts: 16, MaxMessage: mib}.limits())
+	p := &peer{}
+	p.known.Store(true)
+	f.share, f.most = i.share(p), allowance
+	for got := 0; ; {
+		batch, err := f.next()
+		if err != nil {
+			if err != io.EOF || got != 2001 {
+				t.Errorf("%d messages, %v", got, err)
+			}
+			break
+		}
+		got += len(batch)
+		f.share.giveBack()
+	}
+	if len(f.buf) > allowance {
+		t.Errorf("the buffer has %d bytes", len(f.buf))
+	}
+}
+
+// TestHostile_StrangersEvictStrangers: strangers that talk do not cost a known peer, which is silent, its connection.
+func TestHostile_StrangersEvictStrangers(t *testing.T) {
+	o := Options{MaxPeers: 4, Known: ours}
+	pull, address := newPull(t, o, "tcp://127.0.0.1:0")
+	good := newPush(t, Options{}, address)
+	c := &collector{from: pull}
+	noError(t, good.TrySend(text("ours")))
+	c.expect(t, "ours")
+	for range 20 {
+		stranger := rawClient(t, address, "PUSH", "")
+		defer stranger.Close()
+		_, err := stranger.Write(wireMessage("strange"))
+		noError(t, err)
+		c.expect(t, "strange")
+	}
+	noError(t, good.TrySend(text("ours again")))
+	c.expect(t, "ours again")
+	if n := good.connects(); n != 1 {
+		t.Errorf("the known peer was evicted: it came %d times", n)
+	}
+}

@@ -1,0 +1,285 @@
+package zmqx
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"testing"
+
+	"posta.dev/posta/security"
+)
+
+// attack is what a man in the middle does to one direction of one connection, at one place.
+type attack struct {
+	name string
+	at   int  // the byte, or the first one of two records, that is attacked
+	back bool // what the server says, not what the client says
+}
+
+var attacks = []string{"alter", "drop", "drop a record", "repeat", "repeat a record", "swap records", "insert", "cut", "shorten a record", "none"}
+
+// middle passes connections on to a server and attacks each as the test has it.
+type middle struct {
+	l      net.Listener
+	server string
+	next   func() attack
+
+	wg    sync.WaitGroup
+	mu    sync.Mutex // guards what follows
+	taken int        // connections so far
+	conns []net.Conn // of both sides
+	done  map[string]int
+	first []byte // what the client of the first connection has said
+}
+
+func newMiddle(t *testing.T, server string, next func() attack) *middle {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	noError(t, err)
+	e, err := parseEndpoint(server)
+	noError(t, err)
+	m := &middle{l: l, server: e.address, next: next, done: map[string]int{}}
+	t.Cleanup(m.close)
+	m.wg.Add(1)
+	go func() {
+		defer m.wg.Done()
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			m.wg.Add(1)
+			go func() {
+				defer m.wg.Done()
+				m.pass(conn)
+			}()
+		}
+	}()
+	return m
+}
+
+func (m *middle) address() string { return "tcp://" + m.l.Addr().String() }
+
+func (m *middle) close() {
+	m.l.Close()
+	m.mu.Lock()
+	for _, c := range m.conns {
+		c.Close()
+	}
+	m.mu.Unlock()
+	m.wg.Wait()
+}
+
+func (m *middle) pass(client net.Conn) {
+	defer client.Close()
+	server, err := net.Dial("tcp", m.server)
+	if err != nil {
+		return // the server is closed
+	}
+	defer server.Close()
+	m.mu.Lock()
+	m.conns = append(m.conns, client, server)
+	a, first := m.next(), m.taken == 0
+	m.taken++
+	m.mu.Unlock()
+	both := make(chan struct{}, 2)
+	direction := func(from, to net.Conn, a attack, keep bool) {
+		m.direction(from, to, a, keep)
+		from.Close()
+		to.Close()
+		both <- struct{}{}
+	}
+	none := attack{name: "none"}
+	if a.back {
+		go direction(client, server, none, first)
+		go direction(server, client, a, false)
+	} else {
+		go direction(client, server, a, first)
+		go direction(server, client, none, false)
+	}
+	<-both
+	<-both
+}
+
+// direction passes records on, and attacks the one that the place is in.
+func (m *middle) direction(from, to net.Conn, a attack, keep bool) {
+	at, held := 0, []byte(nil)
+	for {
+		record := make([]byte, recordHeader)
+		if _, err := io.ReadFull(from, record); err != nil {
+			return
+		}
+		record = append(record, make([]byte, binary.BigEndian.Uint16(record[3:]))...)
+		if _, err := io.ReadFull(from, record[recordHeader:]); err != nil {
+			return
+		}
+		if keep {
+			m.mu.Lock()
+			m.first = append(m.first, record...)
+			m.mu.Unlock()
+		}
+		switch begin := at; {
+		case held != nil:
+			record, held = append(record, held...), nil
+		case begin <= a.at && a.at < begin+len(record) && a.name != "none":
+			m.mu.Lock()
+			m.done[a.name]++
+			m.mu.Unlock()
+			i := a.at - begin
+			at += len(record)
+			switch a.name {
+			case "alter":
+				record[i] ^= 1 << (a.at % 8)
+			case "drop":
+				record = append(record[:i:i], record[i+1:]...)
+			case "drop a record":
+				record = nil
+			case "repeat":
+				record = append(record[:i+1:i+1], record[i:]...)
+			case "repeat a record":
+				record = append(record, record...)
+			case "swap records":
+				held, record = record, nil
+			case "insert":
+				record = append(append(record[:i:i], 23, 3, 3, 0, 1, 0), record[i:]...)
+			case "cut":
+				_, _ = to.Write(record[:i])
+				return
+			case "shorten a record":
+				if len(record) > recordHeader {
+					record = record[:len(record)-1]
+					binary.BigEndian.PutUint16(record[3:], uint16(len(record)-recordHeader))
+				}
+			}
+		default:
+			at += len(record)
+		}
+		if _, err := to.Write(record); err != nil {
+			return
+		}
+	}
+}
+
+// TestS3_AManInTheMiddle: whatever is done to the bytes between two sockets, a message that arrives was sent, arrives as it was, once and in its order;
+// and where nothing is done to a connection all arrive.
+func TestS3_AManInTheMiddle(t *testing.T) {
+	k := newKeyring(t)
+	o := quick()
+	o.BackoffMax = o.HandshakeTimeout / 20
+	pull, address := keyedPull(t, k, o, "tcp://127.0.0.1:0")
+	const seed, connections = 5, 150
+	rnd, n := rand.New(rand.NewPCG(seed, 1)), 0
+	m := newMiddle(t, address, func() attack {
+		if n++; n%10 == 1 || n > connections {
+			return attack{name: "none"}
+		}
+		most := 4000 // what both say in their handshakes and a little more
+		if n%3 == 0 {
+			most = 60_000
+		}
+		return attack{attacks[rnd.IntN(len(attacks))], rnd.IntN(most), rnd.IntN(4) == 0}
+	})
+	push := keyedPush(t, k, o, m.address())
+
+	ctx, stop := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Add(1)
+	go func() { // what is queued when a connection ends is dropped, so there are gaps, and nothing else
+		defer wg.Done()
+		for i := uint64(1); ; i++ {
+			body := make([]byte, i*7919%5000)
+			for j := range body {
+				body[j] = byte(i + uint64(j))
+			}
+			if push.send(ctx, Message{binary.BigEndian.AppendUint64(nil, i), body}) != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() { stop(); wg.Wait() })
+	c, last, arrived := &collector{from: pull}, map[PeerID]uint64{}, map[uint64]bool{} // of each connection, and of all
+	one := func() {
+		r := c.next(t)
+		i := binary.BigEndian.Uint64(r.Msg[0])
+		if i <= last[r.Peer] || arrived[i] || r.From != "node/sender-1" {
+			t.Fatalf("message %d of %s came after %d, or once more (%v)", i, r.From, last[r.Peer], arrived[i])
+		}
+		for j, b := range r.Msg[1] {
+			if b != byte(i+uint64(j)) {
+				t.Fatalf("message %d has changed", i)
+			}
+		}
+		if uint64(len(r.Msg[1])) != i*7919%5000 {
+			t.Fatalf("message %d has %d bytes", i, len(r.Msg[1]))
+		}
+		last[r.Peer], arrived[i] = i, true
+	}
+	// An untouched connection would last for ever, so the sender drops it after a while.
+	for taken, since := 0, 0; taken <= connections; since++ {
+		one()
+		m.mu.Lock()
+		now := m.taken
+		m.mu.Unlock()
+		if now != taken {
+			taken, since = now, 0
+		}
+		if since > 50 {
+			push.Reset()
+			since = 0
+		}
+	}
+	for range 200 {
+		one()
+	}
+	t.Logf("%d messages over %d connections, attacks: %v", len(arrived), m.taken, m.done)
+	for _, name := range attacks[:len(attacks)-1] {
+		if m.done[name] < 3 {
+			t.Errorf("only %d times: %s", m.done[name], name)
+		}
+	}
+}
+
+// TestS3_ConnectionsLedElsewhere: a man in the middle leads connections to other ports, and says once more what a sender has said. Nobody is admitted.
+func TestS3_ConnectionsLedElsewhere(t *testing.T) {
+	k := newKeyring(t)
+	pull, address := keyedPull(t, k, quick(), "tcp://127.0.0.1:0")
+	m := newMiddle(t, address, func() attack { return attack{name: "none"} })
+	push := keyedPush(t, k, Options{}, m.address())
+	c := &collector{from: pull}
+	for i := range 10 {
+		noError(t, push.TrySend(text("message", fmt.Sprint(i))))
+		c.expect(t, fmt.Sprint("message|", i))
+	}
+	noError(t, push.Close())
+	eventually(t, "the sender is gone", func() bool { return pull.peerCount() == 0 })
+	m.mu.Lock()
+	said := m.first
+	m.mu.Unlock()
+	for range 3 { // what was said, byte for byte, and in pieces
+		conn := rawDial(t, address)
+		_, _ = conn.Write(said)
+		expectClosed(t, conn)
+	}
+	if n := pull.connects(); n != 1 {
+		t.Errorf("a connection that repeats another one was admitted")
+	}
+
+	receiver2, address2 := newPull(t, Options{TLS: k.node(t, "receiver-2").Socket(security.Data, nil)}, "tcp://127.0.0.1:0")
+	receiver := must[*security.Keys](t)(security.Load(k.dir("receiver-1"), "posta", nil))
+	control, address3 := newPull(t, Options{TLS: receiver.Socket(security.Control, nil)}, "tcp://127.0.0.1:0") // the same process, another port
+	for _, port := range []string{address2, address3} {
+		elsewhere := newMiddle(t, port, func() attack { return attack{name: "none"} })
+		told := newEvents()
+		lost := keyedPush(t, k, Options{OnEvent: told.take}, elsewhere.address())
+		noError(t, lost.TrySend(text("for receiver-1 alone")))
+		told.await(t, Unreachable)
+		noError(t, lost.Close())
+	}
+	if n := receiver2.connects() + control.connects(); n > 0 {
+		t.Errorf("%d connections were led elsewhere", n)
+	}
+}
