@@ -116,12 +116,7 @@ func advise(err error) error {
 
 // send is a session: it publishes what waits for a link until something goes wrong. What was not confirmed by then counts as lost: the next session reports Connected, and
 // the link finds out what is missing (R7).
-func (t *Transport) send(ctx context.Context, nc *nats.Conn, o *brokered.Outgoing) error {
-	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(2*maxUnconfirmed), jetstream.WithPublishAsyncTimeout(confirmTime))
-	if err != nil {
-		return err
-	}
-	defer js.CleanupPublisher()
+func (t *Transport) send(ctx context.Context, js jetstream.JetStream, o *brokered.Outgoing) error {
 	if err := t.stream(ctx, js, t.subjectTo(o), true); err != nil {
 		return err
 	}

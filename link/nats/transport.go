@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"posta.dev/posta/link"
 	"posta.dev/posta/link/brokered"
@@ -34,10 +35,25 @@ func New(cfg link.TransportConfig) (*Transport, error) {
 }
 
 // serveOut runs the sending ends of all links over one connection, and publishes acknowledgements.
+//
+// The links share one publisher, which is cleaned up when their connection is closed, and not sooner: the library closes a channel then, into
+// which a connection that is being closed sends. What a link's former session left unconfirmed counts among what may be pending until it is confirmed,
+// or a minute has passed.
 func (t *Transport) serveOut(ctx context.Context, outage *brokered.Outage) error {
+	var js jetstream.JetStream
+	defer func() {
+		if js != nil {
+			js.CleanupPublisher()
+		}
+	}()
 	return t.onConnection(ctx, outage, "out", func(ctx context.Context, nc *nats.Conn) {
+		var err error
+		js, err = jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(2*maxUnconfirmed*max(1, len(t.Out))), jetstream.WithPublishAsyncTimeout(confirmTime))
+		if err != nil { // it only refuses options that mean nothing
+			panic(fmt.Sprintf("link/nats: make a publisher: %v", err))
+		}
 		brokered.Each(t.Out, func(o *brokered.Outgoing) {
-			t.repeat(ctx, nc, t.subjectTo(o), func(ctx context.Context) error { return t.send(ctx, nc, o) })
+			t.repeat(ctx, nc, t.subjectTo(o), func(ctx context.Context) error { return t.send(ctx, js, o) })
 		}, func() {
 			_ = t.PublishAcks(ctx, func(a link.Ack) error { // its error is the connection's
 				return nc.Publish(acksOf(t.Config.Topology.Name, a.To), a.Append(nil))
