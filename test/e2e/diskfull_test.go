@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -28,13 +29,8 @@ func TestW5_DiskFull(t *testing.T) {
 			moved(t, filepath.Join(v.Dir, string(id)), disk)
 			c := start(t, v)
 			b := c.listen()
-			r := c.begin(deadline(t, time.Minute), client.Config{Find: slowly(d.dir, 2<<20), Chunk: 16 << 10})
-			until(t, 20*time.Second, "facts are on their way", func() bool { return r.acked("trips") > 100_000 })
-			free := fill(t, disk)
+			r, free := c.runOutOfRoom(deadline(t, time.Minute), b, d, id, disk)
 			defer free()
-			if !poll(20*time.Second, func() bool { return b.said(id, heartbeat.DiskFull) > 3 }) {
-				t.Errorf("W5: %s does not say that its disk is full", id)
-			}
 			if id == "input-1" {
 				held := c.heldBack(r)
 				if poll(settled, func() bool { return r.acked("trips") > held }) {
@@ -63,13 +59,8 @@ func TestW5_ACancelOnAFullDisk(t *testing.T) {
 			c := start(t, v)
 			b := c.listen()
 			ctx := deadline(t, time.Minute)
-			r := c.begin(ctx, client.Config{Find: slowly(d.dir, 2<<20), Chunk: 16 << 10})
-			until(t, 20*time.Second, "facts are on their way", func() bool { return r.acked("trips") > 100_000 })
-			free := fill(t, disk)
+			r, free := c.runOutOfRoom(ctx, b, d, id, disk)
 			defer free()
-			if !poll(20*time.Second, func() bool { return b.said(id, heartbeat.DiskFull) > 3 }) {
-				t.Errorf("W5: %s does not say that its disk is full", id)
-			}
 			other, err := client.Dial(ctx, client.Config{Entries: c.topo.Outputs(), Session: r.c.Session(), Force: true})
 			if err != nil {
 				t.Fatal(err)
@@ -88,6 +79,27 @@ func TestW5_ACancelOnAFullDisk(t *testing.T) {
 			c.noUnexpectedExits()
 		})
 	}
+}
+
+// runOutOfRoom begins a run and fills one node's disk in the middle of it, until the node says so. It returns that run, and what gives the room back.
+//
+// A node whose log shrinks as fast as it grows may take each freed segment before the ballast does, and finish its run: that one's answer must be right, and
+// the next run is tried.
+func (c *cluster) runOutOfRoom(ctx context.Context, b *beats, d *dataset, id topology.NodeID, disk string) (*run, func()) {
+	c.t.Helper()
+	for range 5 {
+		r := c.begin(ctx, client.Config{Find: slowly(d.dir, 2<<20), Chunk: 16 << 10})
+		until(c.t, 20*time.Second, "facts are on their way", func() bool { return r.acked("trips") > 100_000 })
+		before := b.said(id, heartbeat.DiskFull)
+		free := fill(c.t, disk)
+		if poll(20*time.Second, func() bool { return r.ended() || b.said(id, heartbeat.DiskFull) > before+3 }) && !r.ended() {
+			return r, free
+		}
+		free()
+		d.check(c.t, r.answer())
+	}
+	c.t.Fatalf("W5: %s never says that its disk is full", id)
+	return nil, nil
 }
 
 // ownDisk is a small file system. Mounting needs root, which the machines have that run these tests; there is nothing else
@@ -130,7 +142,7 @@ func fill(t *testing.T, disk string) (free func()) {
 		defer close(done)
 		for block := make([]byte, 4<<10); !closed(stop); {
 			if _, err := f.Write(block); err != nil {
-				time.Sleep(time.Millisecond)
+				time.Sleep(50 * time.Microsecond) // or the node takes first what it frees
 			}
 		}
 		_ = f.Close() // it is to be full, not to be kept
