@@ -44,7 +44,9 @@ func (s *speech) hears(from *node, q *protocol.Request, reply *protocol.Reply) {
 		// An input behind the first one lets a takeover wait until the former client was silent there as well. The first one has decided already
 		// whose session it is, so a client that gives up meanwhile cancels its own session.
 		waits := q.Type == protocol.Open && reply.Err.RetryAfter > 0 && s.opened[s.c.inputs[0]]
-		if !behind && !waits {
+		// An input that has lost its log may have opened the session anew, for a client that takes it over. The others know whose it was.
+		forgot := q.Type == protocol.Ping && s.c.w.losses > 0 && len(s.opened) == len(s.c.inputs)
+		if !behind && !waits && !forgot {
 			s.others = reply.Err.Code
 		}
 	case protocol.ErrSuperseded:
