@@ -43,7 +43,11 @@ func (k keyring) home(id security.Identity) string {
 
 // open takes the directory for this command alone. It is made if there is none.
 func (k keyring) open() (*local.Lock, error) {
-	if err := owned.Dir(k.dir); err != nil {
+	err := owned.Path(k.dir)
+	if err == nil {
+		err = owned.Dir(k.dir)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("use the directory of keys: %w", err)
 	}
 	lock, err := local.TakeLock(k.at("lock"))

@@ -68,6 +68,9 @@ func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topolog
 	if err := checkExposure(t); err != nil {
 		return err
 	}
+	if err := owned.Path(t.DataDir); err != nil { // posta down has to work there, too, so it does not ask
+		return fmt.Errorf("up: use the data directory: %w", err)
+	}
 	x.warnWithoutBroker(c.Context, t)
 	x.warnOfFewFiles(t)
 	ctx, cancel := context.WithTimeout(c.Context, c.Duration(flagTimeout))

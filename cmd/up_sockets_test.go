@@ -133,6 +133,12 @@ func TestS1_DataIsForItsUserAlone(t *testing.T) {
 	former := syscall.Umask(0)
 	t.Cleanup(func() { syscall.Umask(former) })
 	k := newTestCluster(t)
+	if r := k.call("up"); r.code == exitOK || !strings.Contains(r.err, "others may write in "+k.dir) {
+		t.Errorf("where others can replace the data directory up ends with %d: %s", r.code, r.err)
+	}
+	if err := os.Chmod(k.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	k.must("up")
 	k.must("submit", "bikes", "--data", data(t, "1000"), "--json")
 	top := filepath.Join(k.dir, "data")

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// maxSocketPath is the shortest limit among the systems Posta runs on (sun_path of macOS); Linux has 108.
-const maxSocketPath = 104
+// maxSocketPath is the shortest limit among the systems Posta runs on: macOS has 104 bytes with a zero at the end, Linux 108.
+const maxSocketPath = 103
 
 func (c *checker) hosts() {
 	if len(c.t.Hosts) == 0 && !c.invalid["hosts"] {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -49,78 +50,116 @@ func ours(path string, info fs.FileInfo) error {
 		path, stat.Uid, os.Geteuid(), ErrOpen, os.Geteuid(), path)
 }
 
-// Dir makes a directory, with those above it that are missing, or closes the one that is there to others.
+// Dir makes a directory, with those above it that are missing, or closes the one that is there to others, and logs that.
 func Dir(dir string) error {
-	if err := os.MkdirAll(dir, DirMode); err != nil {
-		return err
-	}
-	info, err := os.Stat(dir) // a data directory may be a symbolic link to a disk
+	root, err := openDir(dir)
 	if err != nil {
 		return err
 	}
-	if info.Mode()&fs.ModeSticky != 0 {
-		return fmt.Errorf("%s is for all users (mode %v): %w; name a directory of its own below it", dir, info.Mode(), ErrOpen)
+	return root.Close()
+}
+
+// openDir is Dir. It looks at the directory that it has opened and not at its name, which may lead elsewhere a moment later.
+func openDir(dir string) (*os.Root, error) {
+	if err := os.MkdirAll(dir, DirMode); err != nil {
+		return nil, err
 	}
-	return restrict(dir, info, DirMode)
+	root, err := os.OpenRoot(dir) // a data directory may be a symbolic link to a disk
+	if err != nil {
+		return nil, err
+	}
+	closed, err := restrict(root, dir, ".", DirMode)
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	if closed {
+		slog.Warn("others could read or enter a directory of this user; it is closed to them now", "directory", dir)
+	}
+	return root, nil
 }
 
 // Tree is Dir for a directory and all that is below it. Earlier versions of the program left files that others could read.
 func Tree(dir string) error {
-	if err := Dir(dir); err != nil {
-		return err
-	}
-	top, err := filepath.EvalSymlinks(dir) // WalkDir does not follow one
+	root, err := openDir(dir)
 	if err != nil {
 		return err
 	}
-	return filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+	defer func() { _ = root.Close() }()
+	number, example := 0, ""
+	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil // removed meanwhile
 		case err != nil:
 			return err
-		case path == top || d.Type()&^fs.ModeDir != 0: // no link is followed, and a socket has no content
+		case name == "." || d.Type()&^fs.ModeDir != 0: // no link is followed, and a socket has no content
 			return nil
-		}
-		info, err := d.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
 		}
 		mode := FileMode
 		if d.IsDir() {
 			mode = DirMode
 		}
-		return restrict(path, info, mode)
-	})
-}
-
-// restrict takes from others what they may do with a file or directory, and leaves the owner's own rights alone.
-func restrict(path string, info fs.FileInfo, most fs.FileMode) error {
-	if err := ours(path, info); err != nil {
+		closed, err := restrict(root, filepath.Join(dir, name), name, mode)
+		if closed {
+			number, example = number+1, name
+		}
 		return err
+	})
+	if number > 0 {
+		slog.Warn("others could read or enter what is in a directory of this user; it is closed to them now", "directory", dir, "number", number, "one", example)
 	}
-	if info.Mode().Perm()&^most == 0 {
-		return nil
-	}
-	if err := os.Chmod(path, info.Mode().Perm()&most); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("close it to others: %w", err)
-	}
-	return nil
+	return err
 }
 
-// Read reads a file that nobody else wrote.
+// restrict takes from others what they may do with a file or directory, and leaves the owner's own rights alone. It reports whether it had
+// to. Most files need nothing, so only the others are opened.
+func restrict(root *os.Root, path, name string, most fs.FileMode) (closed bool, err error) {
+	info, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil // removed meanwhile
+	}
+	if err == nil {
+		err = ours(path, info)
+	}
+	if err == nil && name == "." && info.Mode()&fs.ModeSticky != 0 {
+		err = fmt.Errorf("%s is for all users (mode %v): %w; name a directory of its own below it", path, info.Mode(), ErrOpen)
+	}
+	if err != nil || info.Mode().Perm()&^most == 0 {
+		return false, err
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("close it to others: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	if info, err = f.Stat(); err == nil {
+		err = ours(path, info)
+	}
+	if err != nil {
+		return false, err
+	}
+	if err := f.Chmod(info.Mode().Perm() & most); err != nil {
+		return false, fmt.Errorf("close it to others: %w", err)
+	}
+	return true, nil
+}
+
+// maxRead bounds what Read reads, in bytes. The notes of the program have a few lines.
+const maxRead = 1 << 20
+
+// Read reads a small file that nobody else wrote.
 func Read(name string) ([]byte, error) {
-	f, err := os.Open(name)
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0) // opening a pipe must not wait
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
 	info, err := f.Stat()
 	if err == nil {
-		err = ours(name, info)
+		err = regular(name, info)
 	}
 	if err == nil && info.Mode().Perm()&0o022 != 0 {
 		err = fmt.Errorf("others may write %s (mode %#o): %w; look at what is in it, and run chmod 600 %s", name, info.Mode().Perm(), ErrOpen, name)
@@ -128,5 +167,43 @@ func Read(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return io.ReadAll(f)
+	b, err := io.ReadAll(io.LimitReader(f, maxRead+1))
+	if err == nil && len(b) > maxRead {
+		err = fmt.Errorf("%s has more than %d bytes, and posta wrote fewer; look at what is in it, and remove it", name, maxRead)
+	}
+	return b, err
+}
+
+// Open opens a file for reading and writing, or makes an empty one. What is there must be this user's own file, with no second name: a link
+// that somebody else put there would have this process write to a file of their choice. Its content stays.
+func Open(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, FileMode)
+	if errors.Is(err, syscall.ELOOP) {
+		return nil, fmt.Errorf("%s is a symbolic link: %w; look at who made it, and remove it", name, ErrOpen)
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = regular(name, info)
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); err == nil && ok && stat.Nlink != 1 {
+		err = fmt.Errorf("%s has %d names: %w; look at who linked it, and remove this one", name, stat.Nlink, ErrOpen)
+	}
+	if err == nil && info.Mode().Perm()&others != 0 { // who may open it can lock it
+		err = f.Chmod(info.Mode().Perm() & FileMode)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// regular refuses what is no file of this user.
+func regular(name string, info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no regular file; look at what it is, and remove it", name)
+	}
+	return ours(name, info)
 }

@@ -2,15 +2,18 @@ package owned
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Write puts a file with this text in the place of the one that has the name. Readers see the old text or the new one, never a part. A
 // durable one is on the disk when Write returns; after a crash of the machine another one may be empty. Where it fails, as on a full
 // disk, it leaves nothing beside the file.
 func Write(name, text string, durable bool) error {
-	f, err := os.OpenFile(name+".tmp", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, FileMode)
+	f, err := createBeside(name + ".tmp")
 	if err != nil {
 		return err
 	}
@@ -29,6 +32,21 @@ func Write(name, text string, durable bool) error {
 		return nil
 	}
 	return SyncDir(filepath.Dir(name))
+}
+
+// createBeside makes a new file. One that is there was left by a crash, or somebody put it there to have this process write elsewhere: it is
+// removed and never opened. The name is always the same, because random ones would pile up with each crash.
+func createBeside(name string) (f *os.File, err error) {
+	for range 10 { // two processes that write the same file remove each other's
+		f, err = os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, FileMode)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("remove what is in the way: %w", err)
+		}
+	}
+	return nil, err
 }
 
 // SyncDir makes the names in a directory durable.

@@ -3,6 +3,7 @@ package local
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"syscall"
@@ -18,12 +19,9 @@ type Lock struct{ f *os.File }
 
 // TakeLock makes the file and takes it, or fails at once.
 func TakeLock(name string) (*Lock, error) {
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, owned.FileMode)
+	f, err := owned.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("take the lock: %w", err)
-	}
-	if err := f.Chmod(owned.FileMode); err != nil { // who may open it can keep others from taking it
-		return nil, errors.Join(fmt.Errorf("keep the lock from others: %w", err), f.Close())
 	}
 	for {
 		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -34,7 +32,7 @@ func TakeLock(name string) (*Lock, error) {
 	if err != nil {
 		defer func() { _ = f.Close() }()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("%s is %w%s", name, ErrLocked, holder(name))
+			return nil, fmt.Errorf("%s is %w%s", name, ErrLocked, holder(f))
 		}
 		return nil, fmt.Errorf("take the lock %s: %w", name, err)
 	}
@@ -44,8 +42,8 @@ func TakeLock(name string) (*Lock, error) {
 	return &Lock{f}, nil
 }
 
-func holder(name string) string {
-	b, err := os.ReadFile(name)
+func holder(f *os.File) string {
+	b, err := io.ReadAll(io.LimitReader(f, 20))
 	if pid := strings.TrimSpace(string(b)); err == nil && pid != "" {
 		return ", " + pid
 	}

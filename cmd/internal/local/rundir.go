@@ -66,14 +66,27 @@ func NewRunDir(p RunDirConfig) (s *RunDir, err error) {
 func (s *RunDir) makeDir() (err error) {
 	if s.temporary {
 		sweep()
-		s.Dir, err = os.MkdirTemp("", runPrefix)
+		if s.Dir, err = os.MkdirTemp("", runPrefix); err == nil {
+			err = owned.Path(s.Dir) // another one in place of TMPDIR, if others may write there
+		}
 	} else if s.Dir, err = filepath.Abs(s.Dir); err == nil {
-		err = os.MkdirAll(s.Dir, owned.DirMode)
+		err = makeGiven(s.Dir)
 	}
 	if err != nil {
 		return fmt.Errorf("make a directory for the run: %w; give another one with --dir", err)
 	}
 	return nil
+}
+
+// makeGiven makes the directory that somebody has named, or finds that nobody else can change what the run puts there.
+func makeGiven(dir string) error {
+	if err := owned.Path(dir); err != nil { // before anything is made in somebody's directory
+		return err
+	}
+	if err := os.MkdirAll(dir, owned.DirMode); err != nil {
+		return err
+	}
+	return owned.Writers(dir)
 }
 
 // text is the topology file. A copied one is checked under its own name first, so that its mistakes are found in the user's file; its

@@ -24,8 +24,8 @@ const addressFile = "address"
 const (
 	ipcPrefix    = "ipc:"
 	socketPrefix = "posta-"
-	// longestPath is what fits the address of a unix socket on every system that Posta runs on.
-	longestPath = 104
+	// longestPath is what fits the address of a unix socket on every system that Posta runs on: macOS has 104 bytes, with a zero at the end.
+	longestPath = 103
 )
 
 // ErrNotUp is wrapped by the error of Address when there is no note, or when the directory that it names has gone.
@@ -66,7 +66,10 @@ func Address(dataDir string) (string, error) {
 
 // NoteAddress says where the local hosts are, to all commands from now on.
 func NoteAddress(dataDir, address string) error {
-	err := owned.Dir(dataDir)
+	err := owned.Path(dataDir)
+	if err == nil {
+		err = owned.Dir(dataDir)
+	}
 	if err == nil {
 		err = owned.Write(filepath.Join(dataDir, addressFile), address+"\n", false)
 	}
@@ -113,14 +116,14 @@ func temporarySocketDir(longest int) (string, error) {
 			}
 			continue
 		}
-		if len(dir) <= longest {
+		if len(dir) <= longest && owned.Path(dir) == nil {
 			return dir, nil
 		}
 		if err := os.Remove(dir); err != nil {
 			return "", makeError(err)
 		}
 	}
-	return "", fmt.Errorf("no place for unix sockets: their paths have more than %d bytes; set TMPDIR to a short path, or write address = \"127.0.0.1\"", longestPath)
+	return "", fmt.Errorf("no place for unix sockets: their paths have more than %d bytes, or others may replace them; set TMPDIR to a short path of a directory of yours, or write address = \"127.0.0.1\"", longestPath)
 }
 
 func makeError(err error) error {

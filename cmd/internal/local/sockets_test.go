@@ -187,7 +187,7 @@ func TestS1_DownRemovesTheSocketsAndNothingElse(t *testing.T) {
 	}
 }
 
-// A unix socket's path has 104 bytes at most, and some directories leave too little of them.
+// A unix socket's path has 103 bytes at most, and some directories leave too little of them.
 func TestS1_SocketsHaveShortPathsOrAnErrorInWords(t *testing.T) {
 	long := strings.Repeat("x", 60)
 	base := filepath.Join(runtimeDir(t), long)
@@ -204,7 +204,7 @@ func TestS1_SocketsHaveShortPathsOrAnErrorInWords(t *testing.T) {
 	if left, _ := os.ReadDir(base); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	if _, err := temporarySocketDir(10); err == nil || !strings.Contains(err.Error(), "104 bytes") {
+	if _, err := temporarySocketDir(10); err == nil || !strings.Contains(err.Error(), "103 bytes") {
 		t.Errorf("no room at all: %v", err)
 	}
 	t.Setenv("TMPDIR", "/nowhere")

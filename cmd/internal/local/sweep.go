@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"posta.dev/posta/internal/owned"
 )
 
 // KeptRuns is how many temporary directories of failed runs stay for people to look at (R16). The next run removes older ones.
@@ -21,7 +23,7 @@ func (s *RunDir) MarkFailed() error {
 	if !s.temporary {
 		return nil
 	}
-	return os.WriteFile(filepath.Join(s.Dir, failedFile), []byte("a later run of posta removes this directory\n"), 0o600)
+	return owned.Write(filepath.Join(s.Dir, failedFile), "a later run of posta removes this directory\n", false)
 }
 
 // sweep removes the directories of failed runs but the newest. What cannot be removed stays: another user's, or one that another run removes
@@ -37,6 +39,10 @@ func sweep() {
 	}
 	var failed []run
 	for _, m := range marks {
+		// Others may make directories of such names here, with links to this user's files in them.
+		if owned.Check(filepath.Dir(m)) != nil {
+			continue
+		}
 		if info, err := os.Lstat(m); err == nil && info.Mode().IsRegular() {
 			failed = append(failed, run{filepath.Dir(m), info.ModTime()})
 		}
