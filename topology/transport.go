@@ -69,11 +69,15 @@ func (t *Topology) BrokerURL() string {
 	return ""
 }
 
-// RedactURL is a broker's address without the password, for people and logs.
+// RedactURL is a broker's address without the password, for people and logs. Of NATS a user without a password is a token, which is a
+// password, too: nats://TOKEN@HOST.
 func RedactURL(text string) string {
 	u, err := url.Parse(text)
-	if err != nil {
+	if err != nil || u.Opaque != "" { // nats:user:password@host is read as a scheme and something that nobody has taken apart
 		return "(unreadable)" // it may hold a password
+	}
+	if _, has := u.User.Password(); u.User != nil && !has && u.Scheme != "amqp" && u.Scheme != "amqps" {
+		u.User = url.User("xxxxx")
 	}
 	return u.Redacted()
 }
