@@ -77,7 +77,7 @@ type Param struct {
 type Stream struct {
 	Name      string
 	Reference bool              // reference streams are complete in every joiner before facts are read (R11)
-	Files     string            // where the client finds it below the data directory: "*/trips.csv"; also tried with ".gz"
+	Files     string            // where the client finds it below the data directory: "*/trips.csv"; also packed
 	Comma     byte              // separator; 0 means ','
 	Columns   []Column          // CSV columns that are needed, found by name
 	Schema    []batch.FieldSpec // typed columns of the batches the parser makes

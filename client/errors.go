@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"posta.dev/posta/client/core"
+	"posta.dev/posta/client/source/unpack"
 )
 
 var (
@@ -13,8 +14,8 @@ var (
 	// ErrNoFiles is returned by Run and Upload when a stream's pattern matches nothing below the directory.
 	ErrNoFiles = errors.New("no files")
 
-	// ErrDamaged is returned by Run and Upload when a gzip file is cut short or damaged.
-	ErrDamaged = errors.New("damaged gzip file")
+	// ErrDamaged is returned by Run and Upload when a file is cut short or damaged.
+	ErrDamaged = unpack.ErrDamaged
 
 	// ErrInput is wrapped by errors of Run and Upload that are about the files that were given: they cannot be found, read, or understood.
 	ErrInput = errors.New("bad input")

@@ -10,15 +10,16 @@ import (
 	"path/filepath"
 	"strings"
 
+	"posta.dev/posta/client/source/unpack"
 	"posta.dev/posta/protocol"
 )
 
 // Source is one file of a stream.
 type Source struct {
-	Name string // what the cluster is told: path below the data directory, with slashes, without ".gz"
-	Path string // for errors and warnings: where the file is; "" if Name is all there is to say
-	Size int64  // bytes that Open's reader gives; below 0 if it is not known (a pipe)
-	Gzip bool   // its name says gzip: anything else in it is an error (gzip is recognized without)
+	Name string         // what the cluster is told: path below the data directory, with slashes, without ".gz" or the like
+	Path string         // for errors and warnings: where the file is; "" if Name is all there is to say
+	Size int64          // bytes that Open's reader gives; below 0 if it is not known (a pipe)
+	Pack *unpack.Format // what its name says that it is packed with: anything else in it is an error. nil: its content tells
 	Open func() (io.ReadCloser, error)
 }
 
@@ -30,7 +31,7 @@ func (s *Source) where() string {
 	return s.Name
 }
 
-// findAll returns the files below dir that the patterns of the streams match, also with ".gz" behind them, sorted by name. The
+// findAll returns the files below dir that the patterns of the streams match, also with ".gz" or the like behind them, sorted by name. The
 // standard library's Glob is of no use here: it keeps silent about directories it cannot read, and a run with half of the
 // files has a wrong answer. For the same reason a place that lacks a file which its siblings have is a warning (C1).
 func findAll(dir string, streams []protocol.Stream, warn *warnings) ([][]Source, error) {
@@ -39,7 +40,7 @@ func findAll(dir string, streams []protocol.Stream, warn *warnings) ([][]Source,
 	for i, s := range streams {
 		w, err := walk(dir, s)
 		if err == nil {
-			all[i], err = sources(dir, w.found, warn)
+			all[i], err = sources(dir, s.Files, w.found, warn)
 		}
 		if err != nil {
 			return nil, badInput(fmt.Errorf("files of stream %s: %w", s.Name, err))
@@ -93,7 +94,7 @@ func walk(dir string, s protocol.Stream) (*walker, error) {
 	if len(w.strays) > 0 {
 		hint = fmt.Sprintf("; there is %s: was that meant?", filepath.Join(dir, w.strays[0]))
 	}
-	return nil, fmt.Errorf("%w: nothing matches %s (or %s.gz) in %s%s", ErrNoFiles, s.Files, s.Files, dir, hint)
+	return nil, fmt.Errorf("%w: nothing matches %s (also packed: %s.gz, .zst, .lz4, .bz2) in %s%s", ErrNoFiles, s.Files, s.Files, dir, hint)
 }
 
 // enter goes through the directory at; segments is the rest of the pattern.
@@ -174,22 +175,21 @@ func (w *walker) file(below, name, segment string) error {
 	return nil
 }
 
-// matches reports whether a name fits the last segment of a pattern, with or without ".gz".
+// matches reports whether a name fits the last segment of a pattern, also with ".gz" or the like behind it.
 func matches(segment, name string) bool {
-	fits, _ := path.Match(segment, name)
-	if !fits {
-		fits, _ = path.Match(segment, strings.TrimSuffix(name, ".gz"))
-	}
+	_, fits := unpack.Matches(segment, name)
 	return fits
 }
 
-func sources(dir string, paths []string, warn *warnings) ([]Source, error) {
+func sources(dir, pattern string, paths []string, warn *warnings) ([]Source, error) {
 	names := make(map[string]string, len(paths))
 	list := make([]Source, 0, len(paths))
 	for _, p := range paths {
-		name := strings.TrimSuffix(p, ".gz")
+		at, file := path.Split(p)
+		plain, _ := unpack.Matches(path.Base(pattern), file)
+		name := at + plain
 		if other, ok := names[name]; ok {
-			return nil, fmt.Errorf("both %s and %s are in %s; remove one, its rows would count twice", other, p, dir)
+			return nil, fmt.Errorf("both %s and %s are in %s and would be read; remove one, its rows would count twice", other, p, dir)
 		}
 		names[name] = p
 		full := filepath.Join(dir, p)
@@ -201,7 +201,11 @@ func sources(dir string, paths []string, warn *warnings) ([]Source, error) {
 		if !info.Mode().IsRegular() {
 			size = -1
 		}
-		list = append(list, Source{Name: name, Path: full, Size: size, Gzip: name != p,
+		var packing *unpack.Format
+		if name != p {
+			packing, _ = unpack.ByName(p)
+		}
+		list = append(list, Source{Name: name, Path: full, Size: size, Pack: packing,
 			Open: func() (io.ReadCloser, error) { return openFile(full, warn) }})
 	}
 	return list, nil

@@ -85,6 +85,22 @@ func TestFilesWithAndWithoutGzAreNotCountedTwice(t *testing.T) {
 	if _, err := findFiles(dir, protocol.Stream{Name: "trips", Files: "trips.csv"}); err == nil || !strings.Contains(err.Error(), "twice") {
 		t.Errorf("got %v", err)
 	}
+	write(t, filepath.Join(dir, "s.csv.zst"), []byte("x\n"))
+	write(t, filepath.Join(dir, "s.csv.bz2"), []byte("x\n"))
+	if _, err := findFiles(dir, protocol.Stream{Name: "s", Files: "s.csv"}); err == nil || !strings.Contains(err.Error(), "twice") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestPackedFilesHaveTheirPlainNames(t *testing.T) {
+	dir := t.TempDir()
+	for _, file := range []string{"a/s.csv.gz", "b/s.csv.zst", "c/s.csv.lz4", "d/s.csv.bz2", "e/s.csv"} {
+		write(t, filepath.Join(dir, file), []byte("x\n"))
+	}
+	got, err := findFiles(dir, protocol.Stream{Name: "s", Files: "*/s.csv"})
+	if want := []string{"a/s.csv", "b/s.csv", "c/s.csv", "d/s.csv", "e/s.csv"}; err != nil || !slices.Equal(names(got), want) {
+		t.Errorf("%v, %v", names(got), err)
+	}
 }
 
 // TestPatternNeverLeadsOutOfTheDirectory: the pattern comes from the network.

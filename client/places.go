@@ -51,7 +51,7 @@ func (all places) warn(dir string, warn *warnings) {
 				continue
 			}
 			for _, file := range lacks {
-				warn.add(at, fmt.Sprintf("there is no %s (or %s.gz) here, as there is beside; its rows will be missing", file, file))
+				warn.add(at, fmt.Sprintf("there is no %s (nor a packed one) here, as there is beside; its rows will be missing", file))
 			}
 		}
 	}

@@ -35,7 +35,7 @@ type Progress struct {
 }
 
 // StreamProgress is how far one stream has come. Read and Total are bytes as they lie on the disk (compressed ones for
-// gzip); Acked counts what is in chunks, uncompressed. Total is below 0 when a source does not know its size.
+// a packed file); Acked counts what is in chunks, uncompressed. Total is below 0 when a source does not know its size.
 type StreamProgress struct {
 	Name        string
 	Files       int

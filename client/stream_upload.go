@@ -8,6 +8,7 @@ import (
 	"io"
 	"sync/atomic"
 
+	"posta.dev/posta/client/source/unpack"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/rows/csv"
 )
@@ -92,7 +93,7 @@ func (f *streamUpload) readFile(ctx context.Context, source Source) (err error) 
 
 // begin reads the header of a file, and checks what can be checked before a row is sent.
 func (f *streamUpload) begin(file io.Reader, source *Source) (*csv.Cutter, []byte, error) {
-	r, err := decompressed(file, source, &f.counters.read)
+	r, err := unpack.File{Path: source.where(), Named: source.Pack, Read: &f.counters.read}.Open(file)
 	if err != nil {
 		return nil, nil, err
 	}

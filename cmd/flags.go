@@ -57,7 +57,7 @@ func hostFlag() cli.Flag {
 // uploadFlags say what to send and what to do with the answers.
 func uploadFlags() []cli.Flag {
 	return append(rejectFlags(),
-		&cli.StringFlag{Name: flagData, Usage: "`DIR` that holds the CSV files, plain or gzip"},
+		&cli.StringFlag{Name: flagData, Usage: "`DIR` that holds the CSV files, plain or packed with gzip, zstd, lz4 or bzip2"},
 		&cli.StringSliceFlag{Name: flagParam, Aliases: []string{"p"}, Usage: "`NAME=VALUE` of a parameter of the analysis; may be repeated. posta analyses lists them"},
 		&cli.IntFlag{Name: flagLanes, DefaultText: "4", Usage: "`N` chunks under way at once, 1 to 1024: more hide the time a disk takes, and cost memory"},
 		&cli.StringFlag{Name: flagChunk, Usage: "`SIZE` of a chunk, like 64KiB; 1 sends every record by itself (default: what the cluster asks for)"},

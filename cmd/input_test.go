@@ -52,11 +52,12 @@ func TestC1_BadInputIsExitCode2(t *testing.T) {
 		{"no such columns", "toronto/stations.csv", always("a,b\n1,2\n"), `the file has "a", "b"`},
 		{"a broken gzip", "toronto/trips.csv.gz", func([]byte) []byte { return []byte("\x1f\x8b\x08\x00\x00") }, "cut short"},
 		{"an open quote", "toronto/trips.csv", func(b []byte) []byte { return append(b[:200], "\n\""+strings.Repeat("x", 17<<20)...) }, "never closed"},
-		{"Zstandard", "toronto/trips.csv.zst", always("x"), "packed with Zstandard"},
+		{"no Zstandard", "toronto/trips.csv.zst", always("x"), "does not begin as Zstandard does"},
+		{"xz", "toronto/trips.csv.xz", always("x"), "packed with xz"},
 	} {
 		edit := map[string]func([]byte) []byte{c.file: c.edit}
-		if plain := strings.TrimSuffix(strings.TrimSuffix(c.file, ".gz"), ".zst"); plain != c.file {
-			edit[plain] = func([]byte) []byte { return nil }
+		if name, packed, _ := strings.Cut(c.file, ".csv"); packed != "" {
+			edit[name+".csv"] = func([]byte) []byte { return nil }
 		}
 		dir := bikesWith(t, edit)
 		r := posta(t, "run", "bikes", "--data", dir, "-q")

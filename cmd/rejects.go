@@ -14,6 +14,7 @@ import (
 	"posta.dev/posta/analyses"
 	csvparse "posta.dev/posta/analyses/parse"
 	"posta.dev/posta/client"
+	"posta.dev/posta/client/source/unpack"
 	"posta.dev/posta/cmd/internal/display"
 )
 
@@ -93,6 +94,9 @@ func notData(a *analyses.Analysis, dir, name string) error {
 	rel, err := filepath.Rel(root, full)
 	if err != nil {
 		return nil // not below it
+	}
+	if f, plain := unpack.ByName(rel); f.Read() {
+		rel = plain
 	}
 	for _, s := range a.Streams {
 		if _, is := s.Match(filepath.ToSlash(rel)); is {

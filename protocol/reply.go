@@ -83,7 +83,7 @@ type Range struct {
 type Stream struct {
 	Name      string
 	Reference bool   // ends before the first fact is sent
-	Files     string // pattern below the data directory: "*/trips.csv", also tried with ".gz"
+	Files     string // pattern below the data directory: "*/trips.csv", which clients also look for packed
 	Comma     byte   // separator of fields; ',' if it is 0
 }
 

@@ -45,7 +45,7 @@ type Request struct {
 
 	Lane   uint32 // chunk: below MaxLanes
 	Seq    uint64 // chunk: from 1, without holes, per (session, lane) at one input, over all streams
-	File   string // chunk: path below the data directory with slashes, without ".gz"
+	File   string // chunk: path below the data directory with slashes, without ".gz" or the like
 	Line   uint64 // chunk: line of the file on which the first record starts; the header is on line 1
 	Header []byte // chunk: the file's header line
 	Data   []byte // chunk: whole records

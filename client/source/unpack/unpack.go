@@ -1,0 +1,133 @@
+package unpack
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// ErrDamaged is wrapped by the errors for a file that is cut short or damaged, or that is not packed as its name says.
+var ErrDamaged = errors.New("damaged file")
+
+// buffer is how much of a packed file is read at once.
+const buffer = 256 << 10
+
+// File is a file that may be packed.
+type File struct {
+	Path  string        // what people call it, for errors
+	Named *Format       // what its name says: anything else in it is an error; nil if it says nothing
+	Read  *atomic.Int64 // counts the bytes taken from the file
+}
+
+// Open returns what is in the file that r reads: r itself if its first bytes tell no format.
+func (f File) Open(r io.Reader) (io.Reader, error) {
+	in := bufio.NewReaderSize(&counter{r: r, n: f.Read}, 4<<10) // small: larger reads pass it by, so plain files are not copied twice
+	format, err := f.look(in)
+	if err != nil {
+		return nil, err
+	}
+	if f.Named.Read() && format != f.Named {
+		return nil, fmt.Errorf("%w: %s does not begin as %s does; is it complete?", ErrDamaged, f.Path, f.Named.Name)
+	}
+	if format == nil {
+		return in, nil
+	}
+	packed, err := format.open(bufio.NewReaderSize(in, buffer))
+	if err != nil {
+		return nil, f.damaged(format, err)
+	}
+	plain := bufio.NewReaderSize(&reader{in: packed, file: f, format: format}, 4<<10)
+	twice, err := f.look(plain)
+	if err == nil && twice != nil {
+		err = fmt.Errorf("%s is packed twice, with %s and within that with %s; unpack it once: %s %[1]s", f.Path, format.Name, twice.Name, format.unpack)
+	}
+	return plain, err
+}
+
+// look returns the format that the first bytes tell, and an error if it is one that is not read.
+func (f File) look(in *bufio.Reader) (*Format, error) {
+	head, err := in.Peek(magicBytes)
+	if err != nil && !errors.Is(err, io.EOF) {
+		if errors.Is(err, ErrDamaged) {
+			return nil, err
+		}
+		return nil, fmt.Errorf("read %s: %w", f.Path, err)
+	}
+	format := byContent(head)
+	if format != nil && !format.Read() {
+		return nil, format.Refuse(f.Path)
+	}
+	if format == nil {
+		return nil, f.checkTar(in)
+	}
+	return format, nil
+}
+
+// checkTar returns an error if a file is an archive of files. It looks at what has been read anyway: the writer of a pipe may
+// take its time for more.
+func (f File) checkTar(in *bufio.Reader) error {
+	const at, mark = 257, "ustar"
+	head, _ := in.Peek(min(in.Buffered(), at+len(mark)))
+	if len(head) == at+len(mark) && string(head[at:]) == mark {
+		return fmt.Errorf("%s is a tar archive; take the file out of it: tar -xOf %[1]s", f.Path)
+	}
+	return nil
+}
+
+// reader gives the complaints of a decompressor the file's name. Without it a file cut short ends in io.ErrUnexpectedEOF, which
+// somebody between here and the user might take for a plain end.
+type reader struct {
+	in     io.Reader
+	file   File
+	format *Format
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	n, err := r.in.Read(p)
+	if err != nil && err != io.EOF {
+		err = r.file.damaged(r.format, err)
+	}
+	return n, err
+}
+
+// readError is an error of the file below the decompressor: that is no damage.
+type readError struct{ error }
+
+func (e readError) Unwrap() error { return e.error }
+
+// damaged says what a decompressor complains about.
+func (f File) damaged(format *Format, err error) error {
+	var below readError
+	switch {
+	case errors.As(err, &below):
+		return fmt.Errorf("read %s: %w", f.Path, below.error)
+	case errors.Is(err, zstd.ErrWindowSizeExceeded):
+		return fmt.Errorf("%s: the file asks for a window of more than %d MiB of memory, which is refused; pack it anew: zstd -dc --long=31 %[1]s | zstd > NEW.zst: %[3]w",
+			f.Path, MaxWindow>>20, err)
+	}
+	what := "is damaged"
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		what = "is cut short"
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("%w: %s %s after about %d bytes of %s; copy or download it again: %w", ErrDamaged, f.Path, what, f.Read.Load(), format.Name, err)
+}
+
+// counter counts what is read, and marks errors as those of the file.
+type counter struct {
+	r io.Reader
+	n *atomic.Int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n.Add(int64(n))
+	if err != nil && err != io.EOF {
+		err = readError{err}
+	}
+	return n, err
+}
