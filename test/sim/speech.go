@@ -64,8 +64,8 @@ func (s *speech) hears(from *node, q *protocol.Request, reply *protocol.Reply) {
 		if s.opened[from] = true; reply.State == session.Running {
 			s.alive[from] = s.c.w.At
 		}
-	case q.Type == protocol.Ping && (reply.State == session.Failed || reply.Err.Code == protocol.ErrFailed):
-		delete(s.alive, from) // it has told that the session failed, and waits for nobody; the client waits for what outputs say
+	case q.Type == protocol.Ping && (reply.State == session.Failed || reply.Err.Code == protocol.ErrFailed || reply.Err.Code == protocol.ErrCancelled):
+		delete(s.alive, from) // it has told that the session is over, and waits for nobody; the client waits for what outputs say
 	case reply.Type == protocol.OK && q.Type == protocol.Chunk:
 		s.acked[q.Lane] = q.Seq
 	case reply.Type == protocol.OK && q.Type == protocol.End:
