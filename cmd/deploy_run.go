@@ -15,6 +15,7 @@ import (
 	"posta.dev/posta/deploy/engine"
 	"posta.dev/posta/deploy/image"
 	"posta.dev/posta/deploy/plan"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
@@ -43,35 +44,35 @@ func (x *command) deploy(c *cli.Context) error {
 			return err
 		}
 		defer func() { _ = f.close() }()
-		d, p, err := x.planDeploy(c, t, source, f)
+		d, _, p, err := x.planDeploy(c, t, source, f)
 		if err == nil {
 			x.printf("%s", p.Text(&d))
 		}
 		return err
 	}
 	return x.changingHosts(c, t, func(c *cli.Context, f *engineSet) error {
-		d, p, err := x.planDeploy(c, t, source, f)
+		d, keys, p, err := x.planDeploy(c, t, source, f)
 		if err != nil {
 			return err
 		}
-		return x.carryOut(c, d, f, &source.Image, p, "say the same again to go on, or posta deploy --"+flagRollback+" to go back")
+		return x.carryOut(c, d, f, &source.Image, keys, p, "say the same again to go on, or posta deploy --"+flagRollback+" to go back")
 	})
 }
 
 // planDeploy is what deploy is to do.
-func (x *command) planDeploy(c *cli.Context, t *topology.Topology, s imageSource, f *engineSet) (d plan.Desired, p plan.Plan, err error) {
-	if d, err = x.desired(c, t, s, f); err == nil {
+func (x *command) planDeploy(c *cli.Context, t *topology.Topology, s imageSource, f *engineSet) (d plan.Desired, keys map[string]security.Bundle, p plan.Plan, err error) {
+	if d, keys, err = x.desired(c, t, s, f); err == nil {
 		d.LoseResults, d.LoseSessions = c.Bool(flagLose), c.Bool(flagCancel)
 		p, err = plan.Make(d, f.observed)
 	}
 	if err != nil {
 		err = fmt.Errorf("deploy: %w", err)
 	}
-	return d, p, err
+	return d, keys, p, err
 }
 
 // carryOut carries a plan out. advice is what to do when it stops in the middle.
-func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, image *apply.Image, p plan.Plan, advice string) error {
+func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, image *apply.Image, keys map[string]security.Bundle, p plan.Plan, advice string) error {
 	if len(p.Steps) == 0 {
 		return x.confirmUp(c, d, f)
 	}
@@ -79,7 +80,7 @@ func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, image *
 	progress := x.newSteps(len(p.Steps))
 	cfg := apply.Config{
 		Desired: d, Observed: f.observed, Engines: f.engines, Wait: c.Duration(flagWait), Cancel: c.Bool(flagCancel),
-		Beat: c.Duration(flagTimeout), Report: progress.update, Image: image,
+		Beat: c.Duration(flagTimeout), Report: progress.update, Image: image, Keys: keys,
 	}
 	err := apply.Run(c.Context, cfg, p)
 	progress.screen.Clear()
@@ -100,28 +101,35 @@ func (x *command) confirmUp(c *cli.Context, d plan.Desired, f *engineSet) error 
 	return nil
 }
 
-// desired is what the topology says, or what was good before it.
-func (x *command) desired(c *cli.Context, t *topology.Topology, s imageSource, f *engineSet) (plan.Desired, error) {
+// desired is what the topology says, or what was good before it, and the keys for it. The operator's keys are the present ones in any case.
+func (x *command) desired(c *cli.Context, t *topology.Topology, s imageSource, f *engineSet) (plan.Desired, map[string]security.Bundle, error) {
 	if !c.Bool(flagRollback) {
-		return plan.FromTopology(t, f.text, s.Ref, s.arch)
+		return desiredWithKeys(t, f.text, s.Ref, s.arch)
 	}
 	good := f.observed.Revisions()
 	for i, l := range good {
 		before, err := topology.ParseAt(t.File, []byte(l.File))
 		if err != nil {
-			return plan.Desired{}, fmt.Errorf("read the topology that the hosts keep: %w", err)
+			return plan.Desired{}, nil, fmt.Errorf("read the topology that the hosts keep: %w", err)
 		}
-		d, err := plan.FromTopology(before, l.File, l.Image, "")
+		d, keys, err := desiredWithKeys(before, l.File, l.Image, "")
 		if err != nil {
-			return d, err
+			return d, nil, err
 		}
 		p, err := plan.Make(d, f.observed)
 		if err != nil || len(p.Steps) > 0 || i == len(good)-1 {
-			return d, nil // what is wrong with it is said where it is planned
+			return d, keys, nil // what is wrong with it is said where it is planned
 		}
 		// All is as this one says: so the one before it is meant.
 	}
-	return plan.Desired{}, fmt.Errorf("%w: the hosts keep no topology of cluster %s that was good", plan.ErrRefused, t.Name)
+	return plan.Desired{}, nil, fmt.Errorf("%w: the hosts keep no topology of cluster %s that was good", plan.ErrRefused, t.Name)
+}
+
+func desiredWithKeys(t *topology.Topology, text, image, arch string) (d plan.Desired, keys map[string]security.Bundle, err error) {
+	if keys, err = unitKeys(t); err == nil {
+		d, err = plan.FromTopology(t, text, image, arch, digests(keys))
+	}
+	return d, keys, err
 }
 
 // imageSource is the image to deploy. For a rollback it is empty: the revision names the image.
@@ -218,7 +226,7 @@ func (x *command) deployLogs(c *cli.Context, t *topology.Topology, name string) 
 }
 
 func (x *command) undeploy(c *cli.Context, t *topology.Topology, f *engineSet) error {
-	d, err := plan.FromTopology(t, f.text, "", "")
+	d, err := plan.FromTopology(t, f.text, "", "", nil)
 	if err != nil {
 		return fmt.Errorf("undeploy: %w", err)
 	}
@@ -237,7 +245,7 @@ func (x *command) undeploy(c *cli.Context, t *topology.Topology, f *engineSet) e
 			x.notef("cluster %s: nothing is there", t.Name)
 			return nil
 		}
-		return x.carryOut(c, d, f, nil, p, "say posta undeploy again to go on, or posta deploy to have the cluster back")
+		return x.carryOut(c, d, f, nil, nil, p, "say posta undeploy again to go on, or posta deploy to have the cluster back")
 	})
 }
 

@@ -18,6 +18,7 @@ import (
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
@@ -29,6 +30,7 @@ func (x *command) probeCommand() *cli.Command {
 		Name: "probe", Hidden: true, Usage: "what posta deploy asks of containers",
 		Subcommands: []*cli.Command{
 			{Name: "room", ArgsUsage: "DIR", Usage: "bytes on the disk of a directory", Action: x.probeRoom},
+			{Name: "keys", ArgsUsage: "DIR", Usage: "write the keys on standard input, a tar archive, to a directory", Action: x.probeKeys},
 			{Name: "ports", ArgsUsage: "[ADDRESS…]", Usage: "which of these addresses cannot be listened to", Action: x.probePorts},
 			{Name: "beat", ArgsUsage: "NAME", Usage: "whether a node or medic is up", Action: topologyReader(loadTopology).withNode("joiner-1", x.probeBeat), Flags: flags},
 			{Name: "lead", Usage: "whether a medic leads", Action: withTopology(x.probeLead), Flags: flags},
@@ -49,6 +51,14 @@ func (x *command) probeRoom(c *cli.Context) error {
 		return fmt.Errorf("look at the disk of %s: %w", dir, err)
 	}
 	return x.printJSON(deploy.DiskSpace{Free: int64(s.Bavail) * int64(s.Bsize), Total: int64(s.Blocks) * int64(s.Bsize)})
+}
+
+func (x *command) probeKeys(c *cli.Context) error {
+	dir, err := oneArgument(c, "directory", "/posta/keys")
+	if err != nil {
+		return err
+	}
+	return security.Install(dir, x.In)
 }
 
 func (x *command) probePorts(c *cli.Context) error {

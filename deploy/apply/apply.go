@@ -12,6 +12,7 @@ import (
 
 	"posta.dev/posta/deploy/engine"
 	"posta.dev/posta/deploy/plan"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
@@ -24,14 +25,15 @@ type Image struct {
 
 // Config is what a plan is carried out with.
 type Config struct {
-	Desired  plan.Desired              // as the plan was made from it
-	Observed plan.Observed             // likewise; it is not brought up to date
-	Engines  map[string]*engine.Engine // by host; hosts that share an engine have the same one
-	Image    *Image                    // nil: the image is on some engine already
-	Wait     time.Duration             // how long sessions may take to come to their end
-	Cancel   bool                      // cancel sessions in place of waiting for them
-	Beat     time.Duration             // how long a heartbeat may take that is not of a node that reads its log
-	Report   func(Event)               // called by several goroutines, one at a time; may be nil
+	Desired  plan.Desired               // as the plan was made from it
+	Observed plan.Observed              // likewise; it is not brought up to date
+	Engines  map[string]*engine.Engine  // by host; hosts that share an engine have the same one
+	Image    *Image                     // nil: the image is on some engine already
+	Keys     map[string]security.Bundle // by unit
+	Wait     time.Duration              // how long sessions may take to come to their end
+	Cancel   bool                       // cancel sessions in place of waiting for them
+	Beat     time.Duration              // how long a heartbeat may take that is not of a node that reads its log
+	Report   func(Event)                // called by several goroutines, one at a time; may be nil
 
 	MedicsWait time.Duration // how long medics may be found running again while they are stopped; 0 is medicsWait
 }
@@ -178,11 +180,13 @@ func (r *runner) do(ctx context.Context, e *engine.Engine, s plan.Step, report f
 	case plan.StopMedics:
 		return r.stopMedics(ctx)
 	case plan.DeleteVolume:
-		return e.DeleteVolume(ctx, s.What)
+		return e.DeleteVolume(ctx, d.Cluster, s.What)
 	case plan.CreateVolume:
 		return e.CreateVolume(ctx, s.What, volumeLabels(d.Cluster, s))
 	case plan.CopyVolume:
 		return r.copy(ctx, e, s, report)
+	case plan.CarryKeys:
+		return e.CarryKeys(ctx, d.Cluster, d.Image, s.What, r.unit(s.Unit), r.Keys[s.Unit])
 	case plan.Create:
 		return e.Create(ctx, s.What, r.unit(s.Unit))
 	case plan.Start:

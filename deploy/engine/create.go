@@ -47,8 +47,12 @@ func (e *Engine) CreateVolume(ctx context.Context, name string, labels map[strin
 	})
 }
 
-// DeleteVolume deletes a volume. The note that its data is whole goes first, so that a partial volume is never taken for a whole one.
-func (e *Engine) DeleteVolume(ctx context.Context, name string) error {
+// DeleteVolume deletes a volume. The notes of what is in it go first, so that a partial volume is never taken for a whole one, nor a new one for
+// one with keys. cluster is the cluster whose volume it is.
+func (e *Engine) DeleteVolume(ctx context.Context, cluster, name string) error {
+	if err := e.removeOwn(ctx, plan.KeysNoteName(name), plan.LabelKeys, cluster); err != nil {
+		return err
+	}
 	if err := e.removeOwn(ctx, arrivedName(name), plan.LabelArrived, name); err != nil {
 		return err
 	}

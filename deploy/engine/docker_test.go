@@ -34,7 +34,7 @@ func TestCopyVolume(t *testing.T) {
 	from, to := cluster+"-from", cluster+"-to"
 	for _, v := range []string{from, to} {
 		defer func() {
-			if err := e.DeleteVolume(ctx, v); err != nil {
+			if err := e.DeleteVolume(ctx, cluster, v); err != nil {
 				t.Error(err)
 			}
 		}()

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"os"
+	"strings"
 	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
@@ -30,8 +32,9 @@ const (
 
 // Engine is a connection to one. It may be used by several goroutines at once.
 type Engine struct {
-	Host string // what the topology calls it
-	api  *client.Client
+	Host  string // what the topology calls it
+	api   *client.Client
+	plain bool // whoever is on the way there can read what is sent
 }
 
 // Open connects, and agrees on the version of the API. It must be closed.
@@ -40,7 +43,7 @@ func Open(ctx context.Context, host string, d topology.Deploy) (*Engine, error) 
 	if err != nil {
 		return nil, fmt.Errorf("host %s: %w", host, err)
 	}
-	e := &Engine{Host: host, api: api}
+	e := &Engine{Host: host, api: api, plain: plain(d)}
 	if err := e.negotiate(ctx); err != nil {
 		_ = api.Close()
 		return nil, err
@@ -67,6 +70,16 @@ func dial(d topology.Deploy) (*client.Client, error) {
 		return nil, fmt.Errorf("engine %q: %w; see [hosts.NAME] engine, or DOCKER_HOST", d.Engine, err)
 	}
 	return api, nil
+}
+
+// plain reports whether calls travel without keys. With DOCKER_CERT_PATH and without DOCKER_TLS_VERIFY they are encrypted for whoever answers.
+func plain(d topology.Deploy) bool {
+	if d.Engine != "" {
+		return strings.HasPrefix(d.Engine, "tcp://") && d.CA == ""
+	}
+	host := os.Getenv(client.EnvOverrideHost)
+	verified := os.Getenv(client.EnvOverrideCertPath) != "" && os.Getenv(client.EnvTLSVerify) != ""
+	return host != "" && !strings.HasPrefix(host, "unix://") && !verified
 }
 
 func (e *Engine) negotiate(ctx context.Context) error {

@@ -207,7 +207,7 @@ func TestWhatIsGone(t *testing.T) {
 	e := newFake().open(t)
 	ctx := t.Context()
 	for what, err := range map[string]error{
-		"stop": e.Stop(ctx, "x", time.Second), "remove": e.Remove(ctx, "x"), "volume": e.DeleteVolume(ctx, "x"), "network": e.RemoveNetwork(ctx, "x"),
+		"stop": e.Stop(ctx, "x", time.Second), "remove": e.Remove(ctx, "x"), "volume": e.DeleteVolume(ctx, "c", "x"), "network": e.RemoveNetwork(ctx, "x"),
 	} {
 		if err != nil {
 			t.Errorf("%s: %v", what, err)

@@ -39,7 +39,7 @@ func (e *Engine) info(ctx context.Context, _ string, o *plan.Engine) error {
 			return err
 		}
 		took := time.Since(began)
-		o.ID, o.Version, o.OS, o.Arch = i.ID, i.ServerVersion, i.OSType, goArch(i.Architecture)
+		o.ID, o.Version, o.OS, o.Arch, o.Plain = i.ID, i.ServerVersion, i.OSType, goArch(i.Architecture), e.plain
 		if o.ID == "" {
 			o.ID = e.api.DaemonHost()
 		}
@@ -183,6 +183,9 @@ func (e *Engine) containers(ctx context.Context, cluster string, o *plan.Engine)
 		}},
 		{plan.LabelDrained, func(c inspected) {
 			o.DrainMarks = append(o.DrainMarks, plan.DrainMark{Name: c.name, Shape: c.labels[plan.LabelShape]})
+		}},
+		{plan.LabelKeys, func(c inspected) {
+			o.Keys = append(o.Keys, plan.KeysNote{Volume: c.labels[plan.LabelKeysIn], Digest: c.labels[plan.LabelDigest]})
 		}},
 		{plan.LabelHelper, func(c inspected) { o.Helpers = append(o.Helpers, c.name) }},
 	} {

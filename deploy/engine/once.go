@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strconv"
@@ -19,11 +20,11 @@ import (
 
 // RunOnce runs the image in a container of its own, without network or volumes, and returns what it says.
 func (e *Engine) RunOnce(ctx context.Context, cluster, image string, command ...string) (out string, err error) {
-	return e.runOnce(ctx, cluster, &container.Config{Image: image, Cmd: command}, &container.HostConfig{NetworkMode: "none"})
+	return e.runOnce(ctx, cluster, &container.Config{Image: image, Cmd: command}, &container.HostConfig{NetworkMode: "none"}, nil)
 }
 
-// runOnce runs a container of this configuration until it ends.
-func (e *Engine) runOnce(ctx context.Context, cluster string, c *container.Config, h *container.HostConfig) (out string, err error) {
+// runOnce runs a container of this configuration until it ends. input is what it reads on its standard input; nil is nothing.
+func (e *Engine) runOnce(ctx context.Context, cluster string, c *container.Config, h *container.HostConfig, input io.WriterTo) (out string, err error) {
 	name := cluster + "-probe-" + strings.Join(strings.Fields(e.Host), "-")
 	c.Labels, h.CapDrop = map[string]string{plan.LabelHelper: cluster}, []string{"ALL"}
 	if err := e.removeOwn(ctx, name, plan.LabelHelper, cluster); err != nil {
@@ -33,7 +34,12 @@ func (e *Engine) runOnce(ctx context.Context, cluster string, c *container.Confi
 		return "", err
 	}
 	defer func() { err = errors.Join(err, e.Remove(context.WithoutCancel(ctx), name)) }()
-	if err := e.Start(ctx, name); err != nil {
+	if input == nil {
+		err = e.Start(ctx, name)
+	} else {
+		err = e.startWithInput(ctx, name, input)
+	}
+	if err != nil {
 		return "", err
 	}
 	err = e.callFor(ctx, 3*callTime, "wait for "+strings.Join(c.Cmd, " "), func(ctx context.Context) error {
@@ -99,7 +105,7 @@ func (e *Engine) checkPorts(ctx context.Context, cluster, image, network string,
 			c.Cmd = append(c.Cmd, net.JoinHostPort(p.At, strconv.Itoa(p.Outside)))
 		}
 	}
-	out, err := e.runOnce(ctx, cluster, c, h)
+	out, err := e.runOnce(ctx, cluster, c, h, nil)
 	switch {
 	case err != nil && network != "" && strings.Contains(err.Error(), ": start "+cluster+"-probe-") && !OutcomeUnknown(err):
 		return fmt.Errorf("%w: %w; %s", ErrPortTaken, err, portAdvice)

@@ -29,6 +29,8 @@ func checkEngines(d *Desired, o *Observed) (warnings []string, err error) {
 			return nil, fmt.Errorf("%w: host %q runs containers of %s; the image is for linux", ErrRefused, h.Name, e.OS)
 		case d.Arch != "" && e.Arch != d.Arch:
 			return nil, fmt.Errorf("%w: host %q is %s and the image is for %s; name a program for it with --program, or an image with --image", ErrRefused, h.Name, e.Arch, d.Arch)
+		case e.Plain && slices.ContainsFunc(d.Units, func(u Unit) bool { return u.Host == h.Name && u.Keys != "" }):
+			return nil, fmt.Errorf("%w: the engine of host %q is spoken to without keys, and private keys are to be sent there; use unix://, ssh://, or tcp:// with engine_ca, engine_cert and engine_key", ErrRefused, h.Name)
 		case off-e.OffsetError > clockRefuse:
 			return nil, fmt.Errorf("%w: the clock of host %q is off by %s; set it, with NTP for instance", ErrRefused, h.Name, off.Round(time.Second))
 		case off-e.OffsetError > clockNote:

@@ -25,8 +25,15 @@ const (
 	LabelArrived  = "posta.arrived"  // of a container that is never started: the volume into which all was copied
 	LabelDrained  = "posta.quiet"    // of a drain mark, a container that is never started: the cluster
 	LabelHelper   = "posta.helper"   // of a container that carries data and is removed again: the cluster
+	LabelKeys     = "posta.keys"     // of a note of keys, a container that is never started: the cluster. LabelDigest is that of the keys
+	LabelKeysIn   = "posta.keys-in"  // of a note of keys: the volume with the keys
 
 	EnvTopology = "POSTA_TOPOLOGY_TEXT" // of a container: the plain topology
+
+	EnvKeys = "POSTA_KEYS" // of a container with keys: the directory that they are in
+
+	// KeysName is a unit's key directory in the volume with its data.
+	KeysName = "keys"
 )
 
 // ErrRefused is wrapped when a plan would do harm, or lead nowhere.
@@ -62,6 +69,7 @@ type Unit struct {
 	Chain string // roles of a node, with + between them; "" of a medic
 	Spec  Spec
 	Hash  string // digest of Spec
+	Keys  string // digest of its keys, of which nothing else is known here; "" without keys. It is not in Spec, because new keys need no new container
 	Disk  int64  // bytes that its data needs, about
 }
 
@@ -113,6 +121,9 @@ func (u *Unit) ContainerName(cluster string) string {
 
 // VolumeName is a unit's data.
 func VolumeName(cluster, unit string) string { return cluster + "-" + unit }
+
+// KeysNoteName is the note of the keys that are in a volume.
+func KeysNoteName(volume string) string { return volume + "-keys" }
 
 // FenceName is what the medics of a host share.
 func FenceName(cluster, host string) string { return cluster + "-fence-" + host }

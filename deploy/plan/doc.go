@@ -8,6 +8,7 @@
 //	shape       what all nodes have to agree on while a session runs (topology.Shape), likewise a label
 //	revision    a container that is never started and keeps a topology that was good; two of them are kept, for a rollback
 //	drain mark  a container that is never started and says that no session of a shape is unfinished
+//	keys note   a container that is never started and says which keys are in a volume; the keys themselves are nowhere in a plan
 //	fence       a volume that the medics of a host share (M4)
 //	stage       steps of one stage may be done at the same time on different engines, and one after the other on each
 //
@@ -15,6 +16,7 @@
 // far to the next stages, in a file of its name:
 //
 //	prepare    helpers of an interrupted run go; image, free space, networks, free ports
+//	keys       new keys are brought to units whose containers stay
 //	roll       or reshape (sessions, reshape): see below
 //	volumes    data of units that left goes
 //	start      what is missing is made and started

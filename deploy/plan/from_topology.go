@@ -20,9 +20,9 @@ const (
 	maxText    = 100 << 10        // bytes of one environment variable; Linux takes 128 KiB
 )
 
-// FromTopology derives what is to be from a topology and its text.
-func FromTopology(t *topology.Topology, file, image, arch string) (Desired, error) {
-	d := Desired{Cluster: t.Name, File: file, Image: image, Arch: arch, Shape: digest(t.Shape()), Network: t.Name}
+// FromTopology derives what is to be from a topology and its text. keys are the digests of the units' keys by name, empty for a cluster without.
+func FromTopology(t *topology.Topology, file, image, arch string, keys map[string]string) (Desired, error) {
+	d := Desired{Cluster: t.Name, File: file, Image: image, Arch: arch, Shape: shape(t, len(keys) > 0), Network: t.Name}
 	loopback := loopbackOnly(t)
 	d.OneMachine = loopback
 	bridges := 0
@@ -57,12 +57,21 @@ func FromTopology(t *topology.Topology, file, image, arch string) (Desired, erro
 		return d, fmt.Errorf("%w: the topology has %d bytes without its comments, and a container takes %d", ErrRefused, len(text), maxText)
 	}
 	for _, n := range t.Nodes() {
-		d.addUnit(t, n, topology.RoleNode, text)
+		d.addUnit(t, n, topology.RoleNode, text, keys)
 	}
 	for _, n := range t.MedicNodes() {
-		d.addUnit(t, n, topology.RoleMedic, text)
+		d.addUnit(t, n, topology.RoleMedic, text, keys)
 	}
 	return d, nil
+}
+
+// shape is the digest of what all nodes have to agree on while a session runs. A node with keys hears none without.
+func shape(t *topology.Topology, keys bool) string {
+	text := t.Shape()
+	if keys {
+		text += "\nkeys"
+	}
+	return digest(text)
 }
 
 // UsesHost reports whether a node or medic of the topology is on the host.
@@ -94,10 +103,10 @@ func bindInContainers(oneMachine bool) func(topology.Host) topology.Host {
 	}
 }
 
-func (d *Desired) addUnit(t *topology.Topology, n topology.Node, role, text string) {
+func (d *Desired) addUnit(t *topology.Topology, n topology.Node, role, text string, keys map[string]string) {
 	h := t.Hosts[slices.IndexFunc(t.Hosts, func(h topology.Host) bool { return h.Name == n.Host })] // a checked topology has it
 	data := containerData(t)
-	u := Unit{Name: string(n.ID), Host: n.Host, Role: role, Chain: chainText(n.Chain)}
+	u := Unit{Name: string(n.ID), Host: n.Host, Role: role, Chain: chainText(n.Chain), Keys: keys[string(n.ID)]}
 	s := Spec{
 		Image: d.Image, Memory: int64(h.Deploy.Memory),
 		Env: []string{EnvTopology + "=" + text, "POSTA_TOPOLOGY=" + topology.EnvPrefix + EnvTopology},
@@ -106,6 +115,9 @@ func (d *Desired) addUnit(t *topology.Topology, n topology.Node, role, text stri
 			LabelShape: d.Shape, LabelChain: u.Chain,
 		},
 		Mounts: []Mount{{Volume: VolumeName(t.Name, u.Name), Target: path.Join(data, u.Name)}},
+	}
+	if u.Keys != "" {
+		s.Env = append(s.Env, EnvKeys+"="+path.Join(data, u.Name, KeysName))
 	}
 	if d.OneMachine {
 		s.Env = append(s.Env, "POSTA_ADDRESS="+topology.InternalAddress)

@@ -27,6 +27,8 @@ type Engine struct {
 	Revisions  []Revision  // topologies that were good
 	DrainMarks []DrainMark // at most one, but for interrupted runs
 	Helpers    []string    // containers that an interrupted run left behind
+	Keys       []KeysNote  // which keys are in which volumes
+	Plain      bool        // whoever is on the way to the engine can read what is sent there
 	Strangers  []string    // volumes whose names begin like the cluster's, and of which nothing says that they are
 }
 
@@ -70,6 +72,12 @@ type Container struct {
 type DrainMark struct {
 	Name  string
 	Shape string
+}
+
+// KeysNote says which keys are in a volume, and that its unit, if it ran, was told to read them.
+type KeysNote struct {
+	Volume string
+	Digest string
 }
 
 // Revision keeps a topology that was good, in a container that is never started.

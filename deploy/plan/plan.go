@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -13,6 +14,7 @@ const (
 	Nothing Kind = "nothing to do"
 	First   Kind = "first deploy"
 	Repair  Kind = "what is missing"
+	NewKeys Kind = "new keys, sessions run on"
 	Roll    Kind = "roll, sessions run on"
 	Down    Kind = "take down"
 	Reshape Kind = "reshape, sessions wait"
@@ -73,7 +75,7 @@ func passes(c *comparison, former []container) []pass {
 			c.removeOld,
 		}
 	}
-	all := append([]pass{c.prepare, c.removeDuplicates}, change...)
+	all := append([]pass{c.prepare, c.removeDuplicates, c.renewKeys}, change...)
 	return append(all, c.deleteUnowned, c.startMissing, c.confirm, c.saveRevision, c.deleteRevisions)
 }
 
@@ -104,6 +106,8 @@ func (c *comparison) kind(steps int) Kind {
 		return First
 	case rolls:
 		return Roll
+	case !c.busy && slices.ContainsFunc(c.units, func(u *unitState) bool { return u.needsKeys(c.Cluster) }):
+		return NewKeys
 	}
 	return Repair
 }

@@ -26,6 +26,7 @@ type variant struct {
 	image                                 string
 	memory                                string
 	oneMachine                            bool
+	keys                                  string // what the digests of all keys begin with; "" is a cluster without
 }
 
 func (v variant) want(t *testing.T) Desired {
@@ -78,11 +79,22 @@ func (v variant) want(t *testing.T) Desired {
 	if image == "" {
 		image = "posta:sha-1"
 	}
-	d, err := FromTopology(top, s.String(), image, "amd64")
+	d, err := FromTopology(top, s.String(), image, "amd64", v.keysOf(top))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
+}
+
+// keysOf is the digests of the keys of all units.
+func (v variant) keysOf(t *topology.Topology) map[string]string {
+	keys := map[string]string{}
+	if v.keys != "" {
+		for _, n := range t.All() {
+			keys[string(n.ID)] = v.keys + " of " + string(n.ID)
+		}
+	}
+	return keys
 }
 
 var twoHosts = map[string][]string{"E1": {"a"}, "E2": {"b"}}
@@ -141,6 +153,10 @@ func TestPlans(t *testing.T) {
 			e.Networks = nil
 			e.Containers[0].Running = false
 		}},
+		"firstkeys":  {to: &variant{medics: 2, keys: "one"}},
+		"newkeys":    {from: &variant{medics: 2, keys: "one"}, to: &variant{medics: 2, keys: "two"}},
+		"keyedimage": {from: &variant{medics: 2, keys: "one"}, to: &variant{medics: 2, keys: "two", image: "posta:sha-2"}},
+		"withkeys":   {from: &variant{medics: 2}, to: &variant{medics: 2, keys: "one"}},
 		"onemachine": {to: &variant{medics: 1, oneMachine: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -173,7 +189,7 @@ func random(r *rand.Rand) variant {
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
 	return variant{
 		joiners: 1 + r.IntN(3), aggregators: 1 + r.IntN(3), outputs: 1 + r.IntN(2), medics: r.IntN(4), outputOn: pick("", "a", "b"),
-		sessions: 1 + r.IntN(2), splitParsers: r.IntN(4) == 0, image: pick("posta:sha-1", "posta:sha-2"), memory: pick("", "2GiB"),
+		sessions: 1 + r.IntN(2), splitParsers: r.IntN(4) == 0, image: pick("posta:sha-1", "posta:sha-2"), memory: pick("", "2GiB"), keys: pick("", "one", "two"),
 	}
 }
 
@@ -294,7 +310,7 @@ func TestALostHostComesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := FromTopology(parsed, top, "posta:sha-1", "amd64")
+	d, err := FromTopology(parsed, top, "posta:sha-1", "amd64", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

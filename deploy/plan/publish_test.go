@@ -35,7 +35,7 @@ func TestS_PortsArePublishedWhereTheTopologySays(t *testing.T) {
 		`address = "{node}.posta.example"`:                 "",
 		"address = \"posta.example\"\nnetwork = \"host\"":  "no port is published",
 	} {
-		d, err := FromTopology(withHost(t, settings), "", "image", "amd64")
+		d, err := FromTopology(withHost(t, settings), "", "image", "amd64", nil)
 		if want == "" {
 			if !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), `host "local" is at`) || !strings.Contains(err.Error(), "write bind") {
 				t.Errorf("%s: %v", settings, err)
@@ -60,7 +60,7 @@ func TestS_PortsArePublishedWhereTheTopologySays(t *testing.T) {
 
 // TestS_OnlyMedicsHaveTheEngine: who reaches its socket is root on the host.
 func TestS_OnlyMedicsHaveTheEngine(t *testing.T) {
-	d, err := FromTopology(withHost(t, fmt.Sprintf("address = %q\nengine_socket = %q", "10.0.0.1", "/run/engine.sock")), "", "image", "amd64")
+	d, err := FromTopology(withHost(t, fmt.Sprintf("address = %q\nengine_socket = %q", "10.0.0.1", "/run/engine.sock")), "", "image", "amd64", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

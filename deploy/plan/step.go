@@ -27,6 +27,7 @@ const (
 	DeleteVolume   Verb = "delete data"               // What: volume
 	CreateVolume   Verb = "create volume"             // What: name
 	CopyVolume     Verb = "copy data"                 // What: volume; From: host
+	CarryKeys      Verb = "bring keys"                // What: volume of the unit, which reads them if it runs
 	Create         Verb = "create"                    // What: container
 	Start          Verb = "start"                     // What: container
 	AwaitHeartbeat Verb = "wait for heartbeat"        // What: container
@@ -71,6 +72,8 @@ func (s Step) String() string {
 		return "see that " + s.Unit + " stays up"
 	case AwaitHeartbeat:
 		words = append(words, "of", s.Unit)
+	case CarryKeys:
+		words = append(words, "to", s.Unit)
 	case Stop, Remove, Create, Start:
 		words = append(words, s.Unit)
 		if s.What != "" {

@@ -48,6 +48,11 @@ func (c *comparison) cleanUp(volumes bool) []stage {
 		for _, v := range e.Volumes {
 			rest = append(rest, volumeStep(DeleteVolume, e.Name(), v.Node, v.Name))
 		}
+		for _, n := range e.Keys { // DeleteVolume removes the notes of the others
+			if !e.hasVolume(n.Volume) {
+				rest = append(rest, hostStep(RemoveHelper, e.Name(), KeysNoteName(n.Volume)))
+			}
+		}
 		for _, r := range e.Revisions {
 			revisions = append(revisions, hostStep(DeleteRevision, e.Name(), r.Name))
 		}

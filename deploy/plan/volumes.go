@@ -30,6 +30,9 @@ func (c *comparison) provideVolumes(u *unitState, earlier []Step) (s stage) {
 		fill.From = u.data.Name()
 		s = append(s, fill)
 	}
+	if u.Keys != "" && (!here || u.data != u.engine || u.needsKeys(c.Cluster)) {
+		s = append(s, c.carryKeys(u))
+	}
 	if fence := FenceName(c.Cluster, u.Host); u.Medic() && !contains(earlier, CreateVolume, fence) && !u.engine.hasVolume(fence) {
 		s = append(s, volumeStep(CreateVolume, u.Host, "", fence))
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,8 @@ type world struct {
 	engines []Engine
 	d       Desired // of the plan that is carried out
 	clock   int64
+	keys    map[string]string // engine/volume → digest of the keys in it
+	read    map[string]string // engine/container → digest of the keys that it read last
 	data    map[string]string // engine/volume → what is in it: "whole" of whom it once was made for, "part" of an interrupted copy
 	dead    map[string]bool   // engines that do not answer
 	held    bool              // no session begins
@@ -23,7 +26,7 @@ type world struct {
 }
 
 func newWorld(t *testing.T, engines map[string][]string) *world {
-	w := &world{t: t, data: map[string]string{}, dead: map[string]bool{}}
+	w := &world{t: t, data: map[string]string{}, keys: map[string]string{}, read: map[string]string{}, dead: map[string]bool{}}
 	var ids []string
 	for id := range engines {
 		ids = append(ids, id)
@@ -43,7 +46,7 @@ func (w *world) observed() Observed {
 		}
 		e.Containers, e.Volumes = slices.Clone(e.Containers), slices.Clone(e.Volumes)
 		e.Revisions, e.Images, e.Networks = slices.Clone(e.Revisions), slices.Clone(e.Images), slices.Clone(e.Networks)
-		e.DrainMarks = slices.Clone(e.DrainMarks)
+		e.DrainMarks, e.Keys = slices.Clone(e.DrainMarks), slices.Clone(e.Keys)
 		o.Engines = append(o.Engines, e)
 	}
 	return o
@@ -97,6 +100,8 @@ func (w *world) do(s Step, part bool) {
 		w.drop(e, s)
 	case CopyVolume:
 		w.copy(e, s, part)
+	case CarryKeys:
+		w.carryKeys(e, s, part)
 	case Create:
 		w.create(e, s)
 	case Start:
@@ -223,6 +228,8 @@ func (w *world) drop(e *Engine, s Step) {
 	}
 	e.Volumes = slices.DeleteFunc(e.Volumes, func(v Volume) bool { return v.Name == s.What })
 	delete(w.data, e.ID+"/"+s.What)
+	delete(w.keys, e.ID+"/"+s.What)
+	e.Keys = slices.DeleteFunc(e.Keys, func(n KeysNote) bool { return n.Volume == s.What })
 }
 
 func (w *world) copy(e *Engine, s Step, part bool) {
@@ -247,6 +254,40 @@ func (w *world) copy(e *Engine, s Step, part bool) {
 		}
 	}
 	w.data[e.ID+"/"+s.What] = whole
+}
+
+// carryKeys brings keys into a volume. part leaves out that the unit reads them, and the note.
+func (w *world) carryKeys(e *Engine, s Step, part bool) {
+	if !e.hasVolume(s.What) {
+		w.t.Fatalf("keys are brought into volume %s, which is not there", s.What)
+	}
+	e.Keys = slices.DeleteFunc(e.Keys, func(n KeysNote) bool { return n.Volume == s.What })
+	digest := w.unit(s.Unit).Keys
+	w.keys[e.ID+"/"+s.What] = digest
+	if part {
+		return
+	}
+	for _, c := range e.Containers {
+		if c.Unit == s.Unit && c.Running && c.Shape == w.d.Shape {
+			w.read[e.ID+"/"+c.Name] = digest
+		}
+	}
+	e.Keys = append(e.Keys, KeysNote{Volume: s.What, Digest: digest})
+}
+
+// allHaveTheirKeys demands that every unit that runs has read the keys that it is to have.
+func (w *world) allHaveTheirKeys() {
+	w.t.Helper()
+	for _, e := range w.engines {
+		for _, c := range e.Containers {
+			if w.dead[e.ID] || !c.Running {
+				continue
+			}
+			if u := w.unit(c.Unit); u.Keys != "" && w.read[e.ID+"/"+c.Name] != u.Keys {
+				w.t.Fatalf("%s has read %q, and its keys are %q", c.Name, w.read[e.ID+"/"+c.Name], u.Keys)
+			}
+		}
+	}
 }
 
 func (w *world) create(e *Engine, s Step) {
@@ -291,6 +332,11 @@ func (w *world) start(e *Engine, s Step) {
 		w.t.Fatalf("%s is started, and sessions of another shape are not finished", s.What)
 	}
 	c.Running, c.EverStarted = true, true
+	if u := w.unit(s.Unit); u.Keys != "" && c.Spec == u.Hash {
+		if w.read[e.ID+"/"+c.Name] = w.keys[e.ID+"/"+VolumeName(w.d.Cluster, s.Unit)]; w.read[e.ID+"/"+c.Name] == "" {
+			w.t.Fatalf("%s is started without keys", s.What)
+		}
+	}
 }
 
 // check: sessions never see two shapes. Wherever an input runs, no node that runs has another shape than it.
@@ -325,12 +371,15 @@ func (w *world) carryOut(d Desired, n int) int {
 	}
 	for i, s := range p.Steps {
 		if i == n {
-			if s.Do == CopyVolume {
+			if s.Do == CopyVolume || s.Do == CarryKeys {
 				w.do(s, true)
 			}
 			break
 		}
 		w.do(s, false)
+	}
+	if n < 0 {
+		w.allHaveTheirKeys()
 	}
 	return len(p.Steps)
 }
@@ -355,6 +404,9 @@ func (w *world) end() string {
 		for _, l := range e.Revisions {
 			all = append(all, fmt.Sprintf("%s ledger of %.8s", e.ID, l.Digest))
 		}
+		for _, n := range e.Keys {
+			all = append(all, fmt.Sprintf("%s keys %s in %s", e.ID, n.Digest, n.Volume))
+		}
 		all = append(all, fmt.Sprintf("%s networks %v", e.ID, e.Networks))
 	}
 	slices.Sort(all)
@@ -364,10 +416,8 @@ func (w *world) end() string {
 func (w *world) clone() *world {
 	c := *w
 	c.engines = w.observed().Engines
-	c.data, c.dead = map[string]string{}, map[string]bool{}
-	for k, v := range w.data {
-		c.data[k] = v
-	}
+	c.dead = map[string]bool{}
+	c.data, c.keys, c.read = maps.Clone(w.data), maps.Clone(w.keys), maps.Clone(w.read)
 	return &c
 }
 

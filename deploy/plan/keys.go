@@ -1,0 +1,39 @@
+package plan
+
+import "slices"
+
+// keysIn is the digest of the keys in a volume of the engine, "" if nothing says which they are.
+func (e *Engine) keysIn(volume string) string {
+	i := slices.IndexFunc(e.Keys, func(n KeysNote) bool { return n.Volume == volume })
+	if i < 0 {
+		return ""
+	}
+	return e.Keys[i].Digest
+}
+
+// needsKeys reports whether the unit's volume on its host, if there is one, has other keys than it is to have.
+func (u *unitState) needsKeys(cluster string) bool {
+	return u.Keys != "" && u.engine.keysIn(VolumeName(cluster, u.Name)) != u.Keys
+}
+
+// renewKeys brings new keys to the units whose containers stay, one unit after the other. A unit that runs reads them at once and keeps all
+// connections but those of revoked peers, so sessions run on.
+//
+// Units that get another container get their keys with it (provideVolumes).
+func (c *comparison) renewKeys([]Step) (stages []stage) {
+	for _, u := range c.units {
+		if u.keep == nil || !u.needsKeys(c.Cluster) {
+			continue
+		}
+		s := stage{c.carryKeys(u)}
+		if u.up() {
+			s = append(s, u.step(AwaitHeartbeat))
+		}
+		stages = append(stages, s)
+	}
+	return stages
+}
+
+func (c *comparison) carryKeys(u *unitState) Step {
+	return volumeStep(CarryKeys, u.Host, u.Name, VolumeName(c.Cluster, u.Name))
+}
