@@ -7,10 +7,13 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
+	"math/big"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // seeds adds the files of testdata/seeds that end in the given way.
@@ -46,6 +49,53 @@ func FuzzVerify(f *testing.F) {
 			t.Errorf("%v is named although it is refused", id)
 		case err == nil && !bytes.Equal(der, node.Certificate) && !bytes.Equal(der, alice.Certificate):
 			t.Errorf("%v is trusted", id)
+		}
+	})
+}
+
+// FuzzIssued: a certificate that our CA has signed is trusted if all of its fields are as they must be, and never otherwise.
+func FuzzIssued(f *testing.F) {
+	ca := newCA(f)
+	key := must[Key](f)(NewKey())
+	trust := &Trust{Cluster: "posta", CAs: []*x509.Certificate{ca.Certificate()}}
+	const connections, both = uint16(x509.KeyUsageDigitalSignature), uint8(3)
+	f.Add("node/joiner-1", "", connections, both, false, int64(-1), int64(1))
+	f.Add("medic/medic-1", "", connections, both, false, int64(-1), int64(1))
+	f.Add("client/alice", "", connections, both, false, int64(-1), int64(1))
+	f.Add("node/joiner-1", "localhost", connections, both, false, int64(-1), int64(1))
+	f.Add("node/joiner-1", "", uint16(x509.KeyUsageCertSign), both, true, int64(-1), int64(1))
+	f.Add("node/joiner-1", "", connections, uint8(1), false, int64(-1), int64(1))
+	f.Add("node/joiner-1", "", connections, both, false, int64(1), int64(2))
+	f.Add("node/joiner-1", "", connections, both, false, int64(-2), int64(-1))
+	f.Add("node/joiner-1?", "", connections, both, false, int64(-1), int64(1))
+	f.Add("node/%6Aoiner-1", "", connections, both, false, int64(-1), int64(1))
+	f.Fuzz(func(t *testing.T, who, host string, usage uint16, extended uint8, isCA bool, from, to int64) {
+		const year = 365 * 24 * 60 * 60
+		c := &x509.Certificate{
+			SerialNumber: big.NewInt(7), NotBefore: today.Add(time.Duration(from%year) * time.Second), NotAfter: today.Add(time.Duration(to%year) * time.Second),
+			BasicConstraintsValid: true, IsCA: isCA, KeyUsage: x509.KeyUsage(usage & 0x1ff), URIs: []*url.URL{{Opaque: "//posta/" + who, Scheme: "posta"}},
+		}
+		for bit, u := range []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageCodeSigning} {
+			if extended&(1<<bit) != 0 {
+				c.ExtKeyUsage = append(c.ExtKeyUsage, u)
+			}
+		}
+		if host != "" {
+			c.DNSNames = []string{host}
+		}
+		der, err := x509.CreateCertificate(rand.Reader, c, ca.certificate, key.public(), ca.key)
+		if err != nil {
+			return // it cannot be made
+		}
+		role, name, _ := strings.Cut(who, "/")
+		right := (role == string(Node) || role == string(Medic)) && nameForm.MatchString(name) && host == "" &&
+			usage&connections != 0 && extended&both == both && !isCA && from%year <= 0 && to%year >= 0
+		id, err := trust.Verify([][]byte{der}, today)
+		if (err == nil) != right {
+			t.Errorf("%+v: %v, %v", c, id, err)
+		}
+		if err == nil && id.String() != who || err != nil && id != (Identity{}) {
+			t.Errorf("%q is taken for %v, %v", who, id, err)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package zmqx
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -20,29 +21,34 @@ type attack struct {
 	back bool // what the server says, not what the client says
 }
 
-var attacks = []string{"alter", "drop", "drop a record", "repeat", "repeat a record", "swap records", "insert", "cut", "shorten a record", "none"}
+var attacks = []string{
+	"alter", "drop", "drop a record", "repeat", "repeat a record", "swap records", "insert", "cut", "shorten a record",
+	"splice a record", "replace a record", "none",
+}
 
 // middle passes connections on to a server and attacks each as the test has it.
 type middle struct {
 	l      net.Listener
 	server string
 	next   func() attack
+	life   int // bytes of one direction after which a connection is cut; 0: it is not
 
 	wg    sync.WaitGroup
 	mu    sync.Mutex // guards what follows
 	taken int        // connections so far
 	conns []net.Conn // of both sides
 	done  map[string]int
-	first []byte // what the client of the first connection has said
+	said  map[bool][]byte // the most that a client has said in a connection that is not attacked, and, under true, that a server has
+	last  map[bool][]byte // the last record that was passed on, in each direction, of whichever connection
 }
 
-func newMiddle(t *testing.T, server string, next func() attack) *middle {
+func newMiddle(t *testing.T, server string, life int, next func() attack) *middle {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	noError(t, err)
 	e, err := parseEndpoint(server)
 	noError(t, err)
-	m := &middle{l: l, server: e.address, next: next, done: map[string]int{}}
+	m := &middle{l: l, server: e.address, next: next, life: life, done: map[string]int{}, said: map[bool][]byte{}, last: map[bool][]byte{}}
 	t.Cleanup(m.close)
 	m.wg.Add(1)
 	go func() {
@@ -83,32 +89,32 @@ func (m *middle) pass(client net.Conn) {
 	defer server.Close()
 	m.mu.Lock()
 	m.conns = append(m.conns, client, server)
-	a, first := m.next(), m.taken == 0
+	a := m.next()
 	m.taken++
 	m.mu.Unlock()
 	both := make(chan struct{}, 2)
-	direction := func(from, to net.Conn, a attack, keep bool) {
-		m.direction(from, to, a, keep)
+	direction := func(from, to net.Conn, a attack, back bool) {
+		m.direction(from, to, a, back)
 		from.Close()
 		to.Close()
 		both <- struct{}{}
 	}
 	none := attack{name: "none"}
 	if a.back {
-		go direction(client, server, none, first)
-		go direction(server, client, a, false)
+		go direction(client, server, none, false)
+		go direction(server, client, a, true)
 	} else {
-		go direction(client, server, a, first)
-		go direction(server, client, none, false)
+		go direction(client, server, a, false)
+		go direction(server, client, none, true)
 	}
 	<-both
 	<-both
 }
 
 // direction passes records on, and attacks the one that the place is in.
-func (m *middle) direction(from, to net.Conn, a attack, keep bool) {
-	at, held := 0, []byte(nil)
-	for {
+func (m *middle) direction(from, to net.Conn, a attack, back bool) {
+	at, held, said := 0, []byte(nil), []byte(nil)
+	for m.life == 0 || at < m.life {
 		record := make([]byte, recordHeader)
 		if _, err := io.ReadFull(from, record); err != nil {
 			return
@@ -117,11 +123,15 @@ func (m *middle) direction(from, to net.Conn, a attack, keep bool) {
 		if _, err := io.ReadFull(from, record[recordHeader:]); err != nil {
 			return
 		}
-		if keep {
-			m.mu.Lock()
-			m.first = append(m.first, record...)
-			m.mu.Unlock()
+		m.mu.Lock()
+		if a.name == "none" && len(said) < 1<<20 {
+			if said = append(said, record...); len(said) > len(m.said[back]) {
+				m.said[back] = said
+			}
 		}
+		another := bytes.Clone(m.last[back])
+		m.last[back] = bytes.Clone(record)
+		m.mu.Unlock()
 		switch begin := at; {
 		case held != nil:
 			record, held = append(record, held...), nil
@@ -144,6 +154,10 @@ func (m *middle) direction(from, to net.Conn, a attack, keep bool) {
 				record = append(record, record...)
 			case "swap records":
 				held, record = record, nil
+			case "splice a record":
+				record = append(another, record...)
+			case "replace a record":
+				record = another
 			case "insert":
 				record = append(append(record[:i:i], 23, 3, 3, 0, 1, 0), record[i:]...)
 			case "cut":
@@ -173,7 +187,7 @@ func TestS3_AManInTheMiddle(t *testing.T) {
 	pull, address := keyedPull(t, k, o, "tcp://127.0.0.1:0")
 	const seed, connections = 5, 150
 	rnd, n := rand.New(rand.NewPCG(seed, 1)), 0
-	m := newMiddle(t, address, func() attack {
+	m := newMiddle(t, address, 0, func() attack {
 		if n++; n%10 == 1 || n > connections {
 			return attack{name: "none"}
 		}
@@ -247,7 +261,7 @@ func TestS3_AManInTheMiddle(t *testing.T) {
 func TestS3_ConnectionsLedElsewhere(t *testing.T) {
 	k := newKeyring(t)
 	pull, address := keyedPull(t, k, quick(), "tcp://127.0.0.1:0")
-	m := newMiddle(t, address, func() attack { return attack{name: "none"} })
+	m := newMiddle(t, address, 0, func() attack { return attack{name: "none"} })
 	push := keyedPush(t, k, Options{}, m.address())
 	c := &collector{from: pull}
 	for i := range 10 {
@@ -257,7 +271,7 @@ func TestS3_ConnectionsLedElsewhere(t *testing.T) {
 	noError(t, push.Close())
 	eventually(t, "the sender is gone", func() bool { return pull.peerCount() == 0 })
 	m.mu.Lock()
-	said := m.first
+	said := m.said[false]
 	m.mu.Unlock()
 	for range 3 { // what was said, byte for byte, and in pieces
 		conn := rawDial(t, address)
@@ -272,7 +286,7 @@ func TestS3_ConnectionsLedElsewhere(t *testing.T) {
 	receiver := must[*security.Keys](t)(security.Load(k.dir("receiver-1"), "posta", nil))
 	control, address3 := newPull(t, Options{TLS: receiver.Socket(security.Control, nil)}, "tcp://127.0.0.1:0") // the same process, another port
 	for _, port := range []string{address2, address3} {
-		elsewhere := newMiddle(t, port, func() attack { return attack{name: "none"} })
+		elsewhere := newMiddle(t, port, 0, func() attack { return attack{name: "none"} })
 		told := newEvents()
 		lost := keyedPush(t, k, Options{OnEvent: told.take}, elsewhere.address())
 		noError(t, lost.TrySend(text("for receiver-1 alone")))

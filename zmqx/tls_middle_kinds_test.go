@@ -1,0 +1,311 @@
+package zmqx
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"posta.dev/posta/security"
+)
+
+// numbered is message i: its number, and a body that follows from it.
+func numbered(i uint64) Message {
+	body := make([]byte, i*7919%3000)
+	for j := range body {
+		body[j] = byte(i + uint64(j))
+	}
+	return Message{binary.BigEndian.AppendUint64(nil, i), body}
+}
+
+// number is that of a message that is as numbered made it.
+func number(t *testing.T, m Message) uint64 {
+	t.Helper()
+	if len(m) != 2 || len(m[0]) != 8 {
+		t.Fatalf("a message of %d parts has come", len(m))
+	}
+	i := binary.BigEndian.Uint64(m[0])
+	if !bytes.Equal(m[1], numbered(i)[1]) {
+		t.Fatalf("message %d has changed", i)
+	}
+	return i
+}
+
+// middleOfMany attacks nine of ten connections, until there were as many as it is told.
+func middleOfMany(t *testing.T, server string, seed uint64, connections int, backOf4 int) *middle {
+	t.Helper()
+	rnd, n := rand.New(rand.NewPCG(seed, 1)), 0
+	return newMiddle(t, server, 20_000, func() attack {
+		if n++; n%10 == 1 || n > connections {
+			return attack{name: "none"}
+		}
+		return attack{attacks[rnd.IntN(len(attacks)-1)], rnd.IntN(3500), rnd.IntN(4) < backOf4}
+	})
+}
+
+func (m *middle) connections() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.taken
+}
+
+// enough fails the test when fewer than a quarter of the connections were attacked.
+func (m *middle) enough(t *testing.T) {
+	t.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	attacks := 0
+	for _, n := range m.done {
+		attacks += n
+	}
+	t.Logf("%d connections, %d attacks: %v", m.taken, attacks, m.done)
+	if attacks < m.taken/4 {
+		t.Errorf("only %d of %d connections were attacked", attacks, m.taken)
+	}
+}
+
+// heard is what a client has said in a connection that was not attacked, or the server.
+func (m *middle) heard(back bool) []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return bytes.Clone(m.said[back])
+}
+
+// TestS3_AManInTheMiddleOfPublishers: subscribers of each kind get what was published, as it was, in its order, and never twice, whatever is done to the
+// bytes, records of other connections among them. Who says once more what was said, to either side, is nobody.
+func TestS3_AManInTheMiddleOfPublishers(t *testing.T) {
+	for seed, kind := range []security.Kind{security.Broadcast, security.Control, security.MedicAgents} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			const connections = 40
+			k, o := newKeyring(t), quick()
+			o.BackoffMax = o.HandshakeTimeout / 20
+			o.TLS = k.node(t, "sender-1").Socket(kind, onlyNodes)
+			pub, address := newPub(t, o, "tcp://127.0.0.1:0")
+			m := middleOfMany(t, address, uint64(seed), connections, 3)
+			var wg sync.WaitGroup
+			stop := make(chan struct{})
+			t.Cleanup(func() { close(stop); wg.Wait() })
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				pace := time.NewTicker(time.Millisecond)
+				defer pace.Stop()
+				for i := uint64(1); ; i++ {
+					if err := pub.Send(numbered(i)); err != nil {
+						t.Error(err)
+						return
+					}
+					select {
+					case <-pace.C:
+					case <-stop:
+						return
+					}
+				}
+			}()
+			type subscriber struct {
+				c    *collector
+				last uint64
+			}
+			var all []*subscriber
+			for i := range 2 {
+				o.TLS = k.node(t, fmt.Sprint("receiver-", i+1)).Socket(kind, onlyNodes)
+				sub := newSub(t, o)
+				noError(t, sub.Subscribe(""))
+				must[int](t)(sub.ConnectTo(m.address(), "node/sender-1"))
+				all = append(all, &subscriber{c: &collector{from: sub}})
+			}
+			after := 0
+			for taken := 0; after < 30; taken = m.connections() {
+				for _, s := range all {
+					r := s.c.next(t)
+					if i := number(t, r.Msg); i <= s.last || r.From != "node/sender-1" {
+						t.Fatalf("message %d of %s came after %d", i, r.From, s.last)
+					} else {
+						s.last = i
+					}
+				}
+				if taken > connections {
+					after++
+				}
+			}
+			m.enough(t)
+			repeatedToListener(t, address, m.heard(false))
+			repeatedToDialler(t, m.heard(true), func(o Options, address string) {
+				o.TLS = k.node(t, "receiver-3").Socket(kind, onlyNodes)
+				must[int](t)(newSub(t, o).ConnectTo(address, "node/sender-1"))
+			})
+		})
+	}
+}
+
+// TestS3_AManInTheMiddleOfClients: a question is heard once, as it was asked, and an answer is the one to this question, whatever is done to the bytes.
+func TestS3_AManInTheMiddleOfClients(t *testing.T) {
+	const connections = 50
+	k, o := newKeyring(t), quick()
+	o.BackoffMax = o.HandshakeTimeout / 20
+	alice := k.pair(t, security.Client, "alice")
+	o.TLS = k.load(t, "gateway-1", k.pair(t, security.Node, "gateway-1"), security.Clients{alice.Key.Fingerprint(): {Role: security.Submit, Name: "alice"}}).Socket(security.ClientAPI, nil)
+	router, address := newRouter(t, o, "tcp://127.0.0.1:0")
+	m := middleOfMany(t, address, 9, connections, 2)
+	ctx, stop := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	t.Cleanup(func() { stop(); wg.Wait() })
+	wg.Add(1)
+	go func() {
+		defer wg.Done()
+		last := uint64(0)
+		for {
+			batch, err := router.Recv(ctx)
+			if err != nil {
+				return
+			}
+			for _, r := range batch {
+				if len(r.Msg) != 3 || r.From != "submit/alice" {
+					t.Errorf("%d parts of %s have come", len(r.Msg), r.From)
+					return
+				}
+				i := binary.BigEndian.Uint64(r.Msg[1])
+				if i <= last || !bytes.Equal(r.Msg[2], numbered(i)[1]) {
+					t.Errorf("question %d came after %d, or has changed", i, last)
+				}
+				last = i
+				_ = router.Send(r.Peer, append(Message{nil}, numbered(i+1_000_000)...)) // the client may be gone
+			}
+		}
+	}()
+	keys := k.load(t, "alice", alice, nil)
+	o.TLS = keys.Socket(security.ClientAPI, nil)
+	req, err := NewReq(o)
+	closing(t, req, err)
+	noError(t, req.ConnectTo(m.address(), "node/gateway-1"))
+	answered, after := 0, 0
+	for i := uint64(1); after < 30; i++ {
+		taken := m.connections()
+		patience := 200 * time.Millisecond // for a record that was left out nothing ends the connection but this
+		if taken > connections {
+			patience = deadlineForTests
+		}
+		each, cancel := context.WithTimeout(ctx, patience)
+		answer, err := req.Do(each, numbered(i))
+		cancel()
+		if err != nil {
+			continue
+		}
+		if got := number(t, answer); got != i+1_000_000 {
+			t.Fatalf("question %d was answered with %d", i, got)
+		}
+		if answered++; taken > connections {
+			after++
+		}
+	}
+	t.Logf("%d answers", answered)
+	m.enough(t)
+	repeatedToListener(t, address, m.heard(false))
+	repeatedToDialler(t, m.heard(true), func(o Options, address string) {
+		o.TLS = keys.Socket(security.ClientAPI, nil)
+		again, err := NewReq(o)
+		closing(t, again, err)
+		noError(t, again.ConnectTo(address, "node/gateway-1"))
+	})
+}
+
+// repeatedToListener says to a listener what a client of it has said before.
+func repeatedToListener(t *testing.T, address string, said []byte) {
+	t.Helper()
+	if len(said) < 1000 {
+		t.Fatalf("only %d bytes were said", len(said))
+	}
+	conn := rawDial(t, address)
+	_, _ = conn.Write(said)
+	expectClosed(t, conn)
+}
+
+// repeatedToDialler says to a dialler what a server has said to another connection of it.
+func repeatedToDialler(t *testing.T, said []byte, dial func(o Options, address string)) {
+	t.Helper()
+	if len(said) < 1000 {
+		t.Fatalf("only %d bytes were said", len(said))
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	noError(t, err)
+	told, over := newEvents(), make(chan struct{})
+	go func() {
+		defer close(over)
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		_, _ = conn.Write(said)
+		_, _ = conn.Read(make([]byte, 64<<10)) // its greeting
+		_, _ = conn.Read(make([]byte, 64<<10)) // its alert, or the end
+	}()
+	t.Cleanup(func() { l.Close(); <-over })
+	dial(Options{OnEvent: told.take, BackoffMin: time.Hour, BackoffMax: time.Hour}, "tcp://"+l.Addr().String())
+	if e := told.await(t, Unreachable); e.From != "" {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestS3_NoKindIsLedToAnother: all sockets of one node have its key, and none takes a connection that was meant for a socket of another kind.
+func TestS3_NoKindIsLedToAnother(t *testing.T) {
+	k := newKeyring(t)
+	node, peer := k.node(t, "receiver-1"), k.node(t, "sender-1")
+	kinds := []security.Kind{security.Data, security.Broadcast, security.Control, security.ClientAPI, security.MedicAgents}
+	listeners, sockets := map[security.Kind]string{}, map[security.Kind]*socket{}
+	for _, kind := range kinds {
+		o := Options{TLS: node.Socket(kind, onlyNodes)}
+		switch kind {
+		case security.Data:
+			s, address := newPull(t, o, "tcp://127.0.0.1:0")
+			listeners[kind], sockets[kind] = address, s.socket
+		case security.ClientAPI:
+			s, address := newRouter(t, o, "tcp://127.0.0.1:0")
+			listeners[kind], sockets[kind] = address, s.socket
+		default:
+			s, address := newPub(t, o, "tcp://127.0.0.1:0")
+			listeners[kind], sockets[kind] = address, s.socket
+		}
+	}
+	dial := func(meant security.Kind, o Options, address string) {
+		o.TLS = peer.Socket(meant, onlyNodes)
+		switch meant {
+		case security.Data:
+			s, err := NewPush(o)
+			closing(t, s, err)
+			noError(t, s.ConnectTo(address, "node/receiver-1"))
+		case security.ClientAPI:
+			s, err := NewReq(o)
+			closing(t, s, err)
+			noError(t, s.ConnectTo(address, "node/receiver-1"))
+		default:
+			s := newSub(t, o)
+			must[int](t)(s.ConnectTo(address, "node/receiver-1"))
+		}
+	}
+	for _, meant := range kinds {
+		for _, led := range kinds {
+			told := newEvents()
+			dial(meant, Options{OnEvent: told.take, BackoffMin: time.Hour, BackoffMax: time.Hour}, listeners[led])
+			if meant == led {
+				told.await(t, Connected)
+				continue
+			}
+			if e := told.await(t, Unreachable); e.From != "" {
+				t.Errorf("%s at a socket for %s: %+v", meant, led, e)
+			}
+		}
+	}
+	for kind, s := range sockets {
+		eventually(t, "what was meant for the socket is there", func() bool { return s.connects() > 0 })
+		if n := s.connects(); n != 1 {
+			t.Errorf("the socket for %s took %d connections, and one was meant for it", kind, n)
+		}
+	}
+}
