@@ -1,0 +1,98 @@
+package syntax
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Error is what is wrong with a statement, and where. Every step from the text to a plan reports its errors as one.
+type Error struct {
+	At           Pos
+	Line, Column int // from 1; columns count characters
+	Message      string
+	Hint         string // what to write instead; may be empty
+	Excerpt      string // the line, or the part of it around the place
+	Caret        string // spaces and tabs that lead to the place below Excerpt, and ^
+}
+
+// excerptLength is how many bytes of a line a message shows on each side of the place.
+const excerptLength = 60
+
+// NewError makes an error at a place of text.
+func NewError(text string, at Pos, message, hint string) *Error {
+	p := min(max(int(at), 0), len(text))
+	start := strings.LastIndexByte(text[:p], '\n') + 1
+	end := len(text)
+	if i := strings.IndexByte(text[p:], '\n'); i >= 0 {
+		end = p + i
+	}
+	e := &Error{At: Pos(p), Message: message, Hint: hint}
+	e.Line = strings.Count(text[:start], "\n") + 1
+	e.Column = utf8.RuneCountInString(text[start:p]) + 1
+	from, to := start, end
+	if p-start > excerptLength {
+		for from = p - excerptLength; from < p && !utf8.RuneStart(text[from]); from++ {
+		}
+	}
+	if end-p > excerptLength {
+		for to = p + excerptLength; to > p && !utf8.RuneStart(text[to]); to-- {
+		}
+	}
+	e.Excerpt = strings.TrimRight(text[from:to], "\r")
+	e.Caret = strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return r
+		}
+		return ' '
+	}, text[from:p]) + "^"
+	return e
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "line %d, column %d: %s\n    %s\n    %s", e.Line, e.Column, e.Message, e.Excerpt, e.Caret)
+	if e.Hint != "" {
+		b.WriteString("\n    " + e.Hint)
+	}
+	return b.String()
+}
+
+// Nearest returns the candidate that name most likely stands for, "" if none is close: one change, two
+// in six letters and more, none in less than three. Of equally close ones the first wins.
+func Nearest(name string, candidates []string) string {
+	name = strings.ToLower(name)
+	best, distance := "", min(2, len(name)/3)+1
+	for _, c := range candidates {
+		if d := edits(name, strings.ToLower(c), distance); d < distance && d < len(c) {
+			best, distance = c, d
+		}
+	}
+	return best
+}
+
+// edits counts the insertions, removals, replacements and swaps of neighbours that make b of a. It gives up at limit.
+func edits(a, b string, limit int) int {
+	if len(a)-len(b) >= limit || len(b)-len(a) >= limit || len(a) > 64 {
+		return limit
+	}
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}
