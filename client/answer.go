@@ -28,6 +28,16 @@ type Table struct {
 	rows    int
 }
 
+// NewTable returns a table of rows that are here already.
+func NewTable(name string, columns []string, rows ...protocol.Rows) Table {
+	t := Table{Name: name, Columns: columns}
+	for _, r := range rows {
+		t.chunks = append(t.chunks, r)
+		t.rows += r.Len()
+	}
+	return t
+}
+
 // Len returns the number of rows, also of those that were not kept (Config.StreamOnly).
 func (t *Table) Len() int { return t.rows }
 
@@ -69,7 +79,7 @@ func (a *Answer) WriteJSON(out io.Writer) error {
 	w := &jsonWriter{Writer: bufio.NewWriterSize(out, 64<<10)}
 	w.raw(`{"analysis": `).text(a.Analysis).raw(`, "session": `).text(a.Session.String()).raw(`, "queries": {`)
 	for i := range a.Queries {
-		w.comma(i).raw("\n  ")
+		w.comma(i).raw("\n  ").text(a.Queries[i].Name).raw(": ")
 		w.table(&a.Queries[i])
 	}
 	w.raw(`}, "rejected": {`)
@@ -79,6 +89,14 @@ func (a *Answer) WriteJSON(out io.Writer) error {
 	}
 	w.raw(`}, "warnings": `).marshalled(append([]Warning{}, a.Warnings...)) // never null
 	w.raw("}\n")
+	return w.Flush()
+}
+
+// WriteJSON writes the table as one object, as it stands in the answer: {"columns": […], "rows": [[…], …]}
+func (t *Table) WriteJSON(out io.Writer) error {
+	w := &jsonWriter{Writer: bufio.NewWriterSize(out, 64<<10)}
+	w.table(t)
+	w.raw("\n")
 	return w.Flush()
 }
 
@@ -112,7 +130,7 @@ func (w *jsonWriter) text(s string) *jsonWriter {
 }
 
 func (w *jsonWriter) table(t *Table) {
-	w.text(t.Name).raw(`: {"columns": [`)
+	w.raw(`{"columns": [`)
 	for i, column := range t.Columns {
 		w.comma(i).text(column)
 	}

@@ -2,24 +2,64 @@ package cmd
 
 import (
 	"bufio"
-	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"syscall"
 
+	"github.com/urfave/cli/v2"
+
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/out"
 	"posta.dev/posta/protocol"
 )
 
 // output says where answers go.
 type output struct {
 	json bool
-	dir  string // "" for none
+	to   *out.Target // nil for none
+}
+
+// outFlags say where to write answers beside standard output.
+func outFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: flagOut, Usage: "write the answers to `PLACE`: a directory, with one file for each query, or a file like answers.json"},
+		&cli.StringFlag{Name: flagFormat, DefaultText: "what the file's name says, else csv", Usage: "`FORMAT` of --out: csv, json or jsonl"},
+	}
+}
+
+// readOutput reads where the answers are to go.
+func readOutput(c *cli.Context) (o output, err error) {
+	o.json = c.Bool(flagJSON)
+	if o.to, err = out.Parse(c.String(flagOut), c.String(flagFormat)); err != nil {
+		err = fmt.Errorf("--%s: %w", flagOut, err)
+	}
+	return o, err
+}
+
+// prepare refuses a place that cannot take the answers, before there are any. queries are those of the analysis, as far as it is known here.
+func (o *output) prepare(queries []string) error {
+	if o.to == nil {
+		return nil
+	}
+	if err := o.to.Prepare(queries); err != nil {
+		return fmt.Errorf("--%s: %w", flagOut, err)
+	}
+	return nil
+}
+
+// queriesOf names the queries of an analysis that this program knows.
+func (x *command) queriesOf(analysis string) (names []string) {
+	a, err := x.Analyses.Find(analysis)
+	if err != nil {
+		return nil // the cluster may know it, and what does not fit is said then
+	}
+	for _, q := range a.Queries {
+		names = append(names, q.Name)
+	}
+	return names
 }
 
 // shownRows is how many rows of a query are shown as a table.
@@ -27,11 +67,12 @@ const shownRows = 20
 
 // printAnswer prints an answer, and writes it to files when asked to.
 func (x *command) printAnswer(a *client.Answer, o output) error {
-	if o.dir != "" {
-		if err := writeCSVs(a, o.dir); err != nil {
+	if o.to != nil {
+		n, err := o.to.Write(a)
+		if err != nil {
 			return err
 		}
-		x.notef("%s written to %s", display.Plural(len(a.Queries), "file"), o.dir)
+		x.notef("%s written to %s", display.Plural(n, "file"), o.to)
 	}
 	printRejected(x.Err, a.Rejected)
 	if o.json {
@@ -66,7 +107,7 @@ func printTable(w io.Writer, t *client.Table) {
 	fmt.Fprintf(w, "%s: %s\n", display.Escape(t.Name), display.Plural(t.Len(), "row"))
 	table.Print(w, "  ")
 	if more := t.Len() - len(table.Rows); more > 0 {
-		fmt.Fprintf(w, "  … and %s more; --out DIR or --json gives all\n", display.Count(uint64(more)))
+		fmt.Fprintf(w, "  … and %s more; --out PLACE or --json gives all\n", display.Count(uint64(more)))
 	}
 	fmt.Fprintln(w)
 }
@@ -103,43 +144,7 @@ func rowsOf(n uint64) string {
 	return display.Count(n) + " rows"
 }
 
-// writeCSVs writes a file for each query. Numbers are written so that they read back to the same bits.
-func writeCSVs(a *client.Answer, dir string) error {
-	if err := makeDir(dir, flagOut); err != nil {
-		return err
-	}
-	for i := range a.Queries {
-		t := &a.Queries[i]
-		if !filepath.IsLocal(t.Name) || filepath.Base(t.Name) != t.Name {
-			return fmt.Errorf("write answers: the cluster names a query %q, which can be no file name", t.Name)
-		}
-		if err := writeCSV(t, filepath.Join(dir, t.Name+".csv")); err != nil {
-			return fmt.Errorf("write answers to %s: %w", dir, err)
-		}
-	}
-	return nil
-}
-
 // createFile opens a file for writing that a flag names. A pipe that nobody reads is an error, and is not waited for.
 func createFile(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY|syscall.O_NONBLOCK, 0o644)
-}
-
-func writeCSV(t *client.Table, name string) (err error) {
-	f, err := createFile(name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	w := csv.NewWriter(f)
-	_ = w.Write(t.Columns) // Error returns the first error of all
-	cells := make([]string, len(t.Columns))
-	for row := range t.All() {
-		for i, v := range row {
-			cells[i] = v.String()
-		}
-		_ = w.Write(cells)
-	}
-	w.Flush()
-	return w.Error()
 }

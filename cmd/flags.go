@@ -17,6 +17,7 @@ const (
 	flagEntry    = "entry"
 	flagJSON     = "json"
 	flagOut      = "out"
+	flagFormat   = "format"
 	flagDownload = "download"
 	flagData     = "data"
 	flagParam    = "param"
@@ -56,17 +57,16 @@ func hostFlag() cli.Flag {
 
 // uploadFlags say what to send and what to do with the answers.
 func uploadFlags() []cli.Flag {
-	return append(rejectFlags(),
+	return slices.Concat(rejectFlags(), outFlags(), []cli.Flag{
 		&cli.StringFlag{Name: flagData, Usage: "`DIR` that holds the CSV files, plain or packed with gzip, zstd, lz4 or bzip2"},
 		&cli.StringSliceFlag{Name: flagParam, Aliases: []string{"p"}, Usage: "`NAME=VALUE` of a parameter of the analysis; may be repeated. posta analyses lists them"},
 		&cli.IntFlag{Name: flagLanes, DefaultText: "4", Usage: "`N` chunks under way at once, 1 to 1024: more hide the time a disk takes, and cost memory"},
 		&cli.StringFlag{Name: flagChunk, Usage: "`SIZE` of a chunk, like 64KiB; 1 sends every record by itself (default: what the cluster asks for)"},
 		&cli.DurationFlag{Name: flagTimeout, DefaultText: "never", Usage: "give up after this `TIME`, like 10m"},
 		jsonFlag(),
-		&cli.StringFlag{Name: flagOut, Usage: "write the answers to `DIR`, one CSV file for each query"},
 		downloadFlag(),
 		&cli.BoolFlag{Name: flagQuiet, Aliases: []string{"q"}, Usage: "no progress"},
-	)
+	})
 }
 
 // params reads --param NAME=VALUE.

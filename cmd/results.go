@@ -17,16 +17,18 @@ func (x *command) resultsCommand() *cli.Command {
 		Name: "results", ArgsUsage: "SESSION",
 		Usage:       "fetch the answers of a session, waiting for them if it still runs",
 		Description: "Answers stay with the cluster for limits.results_ttl, or until --drop.\n\n" + exitHelp,
-		Flags: append(askFlags(), jsonFlag(),
-			&cli.StringFlag{Name: flagOut, Usage: "write the answers to `DIR`, one CSV file for each query"},
-			downloadFlag(),
-			&cli.BoolFlag{Name: "drop", Usage: "let the cluster forget the session when its answers are here"}),
+		Flags: slices.Concat(askFlags(), outFlags(), []cli.Flag{jsonFlag(), downloadFlag(),
+			&cli.BoolFlag{Name: "drop", Usage: "let the cluster forget the session when its answers are here"}}),
 		Action: x.results,
 	}
 }
 
 func (x *command) results(c *cli.Context) error {
 	id, err := sessionArgument(c)
+	if err != nil {
+		return err
+	}
+	o, err := readOutput(c)
 	if err != nil {
 		return err
 	}
@@ -48,13 +50,16 @@ func (x *command) results(c *cli.Context) error {
 				id, protocol.ErrUnknownSession))
 			defer cancel()
 		}
+		if err := o.prepare(queriesIn(cl.Info().Analyses, analysis)); err != nil {
+			return err
+		}
 		answer, err := cl.Results(ctx)
 		if err != nil {
 			return err
 		}
 		answer.Analysis = analysis
 		inOrder(answer, cl.Info().Analyses)
-		if err := x.printAnswer(answer, output{json: c.Bool(flagJSON), dir: c.String(flagOut)}); err != nil {
+		if err := x.printAnswer(answer, o); err != nil {
 			return err
 		}
 		if err := x.download(ctx, answer, c.String(flagDownload)); err != nil {
@@ -77,13 +82,19 @@ func analysisOf(found []protocol.SessionInfo, id session.ID) (analysis string, l
 	return "", false
 }
 
+// queriesIn names the queries of an analysis, as the cluster tells them.
+func queriesIn(known []protocol.AnalysisInfo, analysis string) []string {
+	i := slices.IndexFunc(known, func(k protocol.AnalysisInfo) bool { return k.Name == analysis })
+	if i < 0 {
+		return nil
+	}
+	return known[i].Queries
+}
+
 // inOrder puts queries in the order of their analysis: they came in the order in which they were finished.
 func inOrder(a *client.Answer, known []protocol.AnalysisInfo) {
-	i := slices.IndexFunc(known, func(k protocol.AnalysisInfo) bool { return k.Name == a.Analysis })
-	if i < 0 {
-		return
-	}
+	queries := queriesIn(known, a.Analysis)
 	slices.SortStableFunc(a.Queries, func(p, q client.Table) int {
-		return slices.Index(known[i].Queries, p.Name) - slices.Index(known[i].Queries, q.Name)
+		return slices.Index(queries, p.Name) - slices.Index(queries, q.Name)
 	})
 }

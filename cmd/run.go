@@ -26,7 +26,7 @@ started again at once and goes on where its log ends. The answers are the same f
    posta run bikes --data data/bikes --replicas joiner=3,aggregator=2 --json > answers.json
 
 On failure the directory with the logs is kept, and named. Tables show the first ` + fmt.Sprint(shownRows) + ` rows of each query with fractions rounded
-to three digits; --json and --out DIR give all of them, exact.
+to three digits; --json and --out PLACE give all of them, exact (docs/data.md).
 
 ` + exitHelp,
 		Flags: append(uploadFlags(),

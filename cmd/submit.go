@@ -43,6 +43,9 @@ func (x *command) submit(c *cli.Context) error {
 		return err
 	}
 	defer r.limit(c)()
+	if c.Bool("detach") && r.out.to != nil {
+		return usagef("submit: --out needs the answers, and --detach does not wait for them; give it to posta results ID")
+	}
 	if r.cfg.Entries, err = entries(c); err != nil {
 		return err
 	}

@@ -34,8 +34,11 @@ func (x *command) readRequest(c *cli.Context) (*request, error) {
 		return nil, err
 	}
 	r := &request{
-		out: output{json: c.Bool(flagJSON), dir: c.String(flagOut)}, fetch: c.String(flagDownload), quiet: c.Bool(flagQuiet), timeout: c.Duration(flagTimeout),
+		fetch: c.String(flagDownload), quiet: c.Bool(flagQuiet), timeout: c.Duration(flagTimeout),
 		cfg: client.Config{Analysis: name, Dir: c.String(flagData), Lanes: c.Int(flagLanes)},
+	}
+	if r.out, err = readOutput(c); err != nil {
+		return nil, err
 	}
 	if r.cfg.Params, err = params(c); err != nil {
 		return nil, err
@@ -55,7 +58,7 @@ func (x *command) readRequest(c *cli.Context) (*request, error) {
 	if err := x.checkDownload(c, name); err != nil {
 		return nil, err
 	}
-	if err := makeDir(r.out.dir, flagOut); err != nil { // before the work, not after it
+	if err := r.out.prepare(x.queriesOf(name)); err != nil { // before the work, not after it
 		return nil, err
 	}
 	if r.inspector, err = x.newInspector(c, name, r.cfg.Params); err != nil {

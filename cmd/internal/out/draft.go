@@ -1,0 +1,159 @@
+package out
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// draft is a file that is being written, beside the place where it will be. Its process holds a lock on it, which the kernel drops with
+// the process, however it dies: a draft without a lock is nobody's.
+type draft struct {
+	*os.File
+	name string // of the file to be
+	done bool   // it has its name
+}
+
+const (
+	draftPattern = ".posta-*.draft"
+	// tries bounds how often a draft is begun again whose file another process's sweep took for a dead one's, just before it was locked.
+	tries = 100
+)
+
+var errNoDraft = errors.New("another process removes each draft as soon as it is made")
+
+// newDraft begins a file. It keeps the permissions of the file that it will replace.
+func newDraft(name string) (*draft, error) {
+	perm := fs.FileMode(0o644)
+	info, err := os.Stat(name)
+	if err == nil {
+		perm = info.Mode().Perm()
+	}
+	d, err := lockedFile(filepath.Dir(name), perm)
+	if err != nil {
+		return nil, err
+	}
+	d.name = name
+	if info != nil {
+		if err := d.Chmod(perm); err != nil {
+			d.discard()
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// lockedFile makes a draft that no sweep removes.
+func lockedFile(dir string, perm fs.FileMode) (*draft, error) {
+	for range tries {
+		path := filepath.Join(dir, ".posta-"+rand.Text()+".draft")
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, perm)
+		if err != nil {
+			var why *fs.PathError
+			if errors.As(err, &why) {
+				err = &fs.PathError{Op: "create a file in", Path: dir, Err: why.Err} // a draft's name says nothing to people
+			}
+			return nil, err
+		}
+		d := &draft{File: f}
+		locked, err := lock(f)
+		switch {
+		case err != nil && !hasNoLocks(err):
+			d.discard()
+			return nil, fmt.Errorf("lock %s: %w", path, err)
+		case err != nil, locked && isAt(f, path):
+			return d, nil
+		}
+		d.discard()
+	}
+	return nil, errNoDraft
+}
+
+// lock takes a file for this process, or reports that another has it.
+func lock(f *os.File) (bool, error) {
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			return false, nil
+		default:
+			return err == nil, err
+		}
+	}
+}
+
+// hasNoLocks reports whether a file system cannot lock. There nothing is ever swept, so a draft is as safe without a lock.
+func hasNoLocks(err error) bool {
+	return errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOLCK) || errors.Is(err, syscall.ENOSYS)
+}
+
+// isAt reports whether a file still has its name.
+func isAt(f *os.File, path string) bool {
+	mine, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Lstat(path)
+	return err == nil && os.SameFile(mine, there)
+}
+
+// rename gives the draft its name. The lock ends with the file.
+func (d *draft) rename() error {
+	if err := os.Rename(d.Name(), d.name); err != nil {
+		return err
+	}
+	d.done = true
+	return d.Close()
+}
+
+// discard ends a draft. One that has its name stays.
+func (d *draft) discard() {
+	if !d.done {
+		_ = os.Remove(d.Name()) // the next sweep removes what cannot be removed now
+		_ = d.Close()
+	}
+}
+
+func syncDir(dir string) (err error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return f.Sync()
+}
+
+// probe finds out whether files can be written in a directory, and removes the drafts of processes that are dead.
+func probe(dir string) error {
+	d, err := lockedFile(dir, 0o600)
+	if err != nil {
+		return fmt.Errorf("%w; give another place for the answers", err)
+	}
+	d.discard()
+	sweep(dir)
+	return nil
+}
+
+// sweep removes drafts whose processes are dead. What it cannot remove stays: that is no reason not to write answers.
+func sweep(dir string) {
+	found, _ := os.ReadDir(dir)
+	for _, e := range found {
+		if is, err := filepath.Match(draftPattern, e.Name()); err != nil || !is || !e.Type().IsRegular() {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		if err != nil {
+			continue
+		}
+		if dead, err := lock(f); dead && err == nil && isAt(f, path) {
+			_ = os.Remove(path)
+		}
+		_ = f.Close()
+	}
+}

@@ -1,0 +1,119 @@
+package out
+
+import (
+	"bufio"
+	"io"
+	"strings"
+
+	"posta.dev/posta/client"
+	"posta.dev/posta/protocol"
+)
+
+// format is a way to write answers.
+type format struct {
+	name  string // also the end of its files' names
+	whole bool   // one file can hold the answers of all queries
+	table func(io.Writer, *client.Table) error
+}
+
+// formats are all there are; the first one is used where none is named.
+var formats = []format{
+	{name: "csv", table: writeCSV},
+	{name: "json", whole: true, table: func(w io.Writer, t *client.Table) error { return t.WriteJSON(w) }},
+	{name: "jsonl", table: writeJSONLines},
+}
+
+func formatOf(name string) *format {
+	for i := range formats {
+		if formats[i].name == name {
+			return &formats[i]
+		}
+	}
+	return nil
+}
+
+func formatNames() string {
+	names := make([]string, len(formats))
+	for i := range formats {
+		names[i] = formats[i].name
+	}
+	return strings.Join(names, ", ")
+}
+
+// bufferBytes is how much is written at once.
+const bufferBytes = 64 << 10
+
+// writeCSV writes a header and rows as RFC 4180 has them, but for lines, which end in line feeds alone. Texts have the bytes that they have in
+// the answer.
+func writeCSV(out io.Writer, t *client.Table) error {
+	w := bufio.NewWriterSize(out, bufferBytes)
+	var line []byte
+	for i, column := range t.Columns {
+		line = appendCell(line, i, column, len(t.Columns))
+	}
+	_, _ = w.Write(append(line, '\n')) // Flush returns the first error of all
+	for row := range t.All() {
+		line = line[:0]
+		for i, v := range row {
+			line = appendCell(line, i, v.String(), len(row))
+		}
+		if _, err := w.Write(append(line, '\n')); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+// appendCell appends cell i of a row. It is quoted where a reader would take it for something else: also a lone empty cell, as an
+// empty line is no row to many, and blanks at an end, which some leave out.
+func appendCell(line []byte, i int, cell string, of int) []byte {
+	if i > 0 {
+		line = append(line, ',')
+	}
+	switch {
+	case cell == "" && of == 1:
+		return append(line, `""`...)
+	case cell == "":
+		return line
+	case !strings.ContainsAny(cell, "\",\r\n") && !blank(cell[0]) && !blank(cell[len(cell)-1]):
+		return append(line, cell...)
+	}
+	line = append(line, '"')
+	for {
+		before, after, more := strings.Cut(cell, `"`)
+		line = append(line, before...)
+		if !more {
+			return append(line, '"')
+		}
+		line = append(line, `""`...)
+		cell = after
+	}
+}
+
+func blank(c byte) bool { return c == ' ' || c == '\t' }
+
+// writeJSONLines writes an object for each row.
+func writeJSONLines(out io.Writer, t *client.Table) error {
+	if err := distinct(t.Columns); err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(out, bufferBytes)
+	keys := make([][]byte, len(t.Columns))
+	for i, column := range t.Columns {
+		keys[i] = append(protocol.Value{Kind: protocol.Text, Text: column}.AppendJSON(nil), ": "...)
+	}
+	var line []byte
+	for row := range t.All() {
+		line = append(line[:0], '{')
+		for i, v := range row {
+			if i > 0 {
+				line = append(line, ", "...)
+			}
+			line = v.AppendJSON(append(line, keys[i]...))
+		}
+		if _, err := w.Write(append(line, "}\n"...)); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}

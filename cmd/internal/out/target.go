@@ -1,0 +1,196 @@
+package out
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"posta.dev/posta/client"
+)
+
+// ErrUse is returned by Parse, Prepare and Write for a target that cannot take these answers, whatever is tried: a file of one table for
+// several queries, a directory in the place of a file.
+var ErrUse = errors.New("answers cannot be written there")
+
+// useError is an ErrUse that says no more than what to do.
+type useError struct{ text string }
+
+func (e *useError) Error() string      { return e.text }
+func (*useError) Is(target error) bool { return target == ErrUse }
+
+func usef(format string, args ...any) error { return &useError{fmt.Sprintf(format, args...)} }
+
+// Target is where answers go, and as what: a directory with one file for each query, or one file.
+type Target struct {
+	path   string
+	dir    bool
+	format *format
+}
+
+// Parse reads a path and the name of a format, "" for the one that the path says. A path that ends like a format (.csv) is a file, any other a
+// directory. No path is no target: nil.
+func Parse(path, name string) (*Target, error) {
+	byPath := formatOf(strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), "."))
+	byName := formatOf(name)
+	switch {
+	case name != "" && byName == nil:
+		return nil, usef("there is no format %q; there is %s", name, formatNames())
+	case path == "" && name != "":
+		return nil, usef("format %s needs a place: give a directory, or a file like answers.%[1]s", name)
+	case path == "":
+		return nil, nil
+	case byPath == nil || os.IsPathSeparator(path[len(path)-1]):
+		if byName == nil {
+			byName = &formats[0]
+		}
+		return &Target{path: path, dir: true, format: byName}, nil
+	case byName != nil && byName != byPath:
+		return nil, usef("%s is a file of format %s, not %s; give one of the two", path, byPath.name, name)
+	}
+	return &Target{path: path, format: byPath}, nil
+}
+
+// String returns the path.
+func (t *Target) String() string { return t.path }
+
+// Prepare looks for whatever would keep the answers from being written: a file of one table for several queries, a place that is of another
+// kind, where one may not write, or on a disk without room for a file. It makes the directory of a target that is one, and removes drafts
+// that dead processes have left. queries are the names of the queries, as far as they are known.
+func (t *Target) Prepare(queries []string) error {
+	if err := t.fits(queries); err != nil {
+		return err
+	}
+	if t.dir {
+		if err := os.MkdirAll(filepath.Clean(t.path), 0o755); err != nil {
+			return fmt.Errorf("make a directory for the answers: %w; give another one", err)
+		}
+		return probe(t.path)
+	}
+	name, err := t.file()
+	if err != nil {
+		return err
+	}
+	return probe(filepath.Dir(name))
+}
+
+func (t *Target) fits(queries []string) error {
+	if !t.dir && !t.format.whole && len(queries) > 1 {
+		return usef("%s holds one table, and there are the answers of %s; give a directory, or a .json file for all of them", t.path,
+			strings.Join(queries, ", "))
+	}
+	for _, q := range queries {
+		if t.dir && (!filepath.IsLocal(q) || filepath.Base(q) != q || q[0] == '.') {
+			return usef("write answers: the cluster names a query %q, which can be no file name", q)
+		}
+	}
+	return nil
+}
+
+// file returns the file to write, which is another one than path where that is a symbolic link.
+func (t *Target) file() (string, error) {
+	info, err := os.Stat(t.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return t.path, nil
+	case err != nil:
+		return "", fmt.Errorf("look at the file for the answers: %w", err)
+	case info.IsDir():
+		return "", usef("%s is a directory; give the name of a file, or %[1]s/ for one file for each query in it", t.path)
+	case !info.Mode().IsRegular():
+		return "", usef("%s is no regular file, and cannot be replaced by one; give another name", t.path)
+	}
+	return filepath.EvalSymlinks(t.path)
+}
+
+// Write writes an answer and returns the number of files. They are complete and on the disk before the first of them gets its name; each
+// replaces a former file at once. Of several files some may have their names and others not when the process is killed between two renames.
+func (t *Target) Write(a *client.Answer) (n int, err error) {
+	names := make([]string, len(a.Queries))
+	for i := range a.Queries {
+		names[i] = a.Queries[i].Name
+	}
+	if err := t.fits(names); err != nil {
+		return 0, err
+	}
+	var drafts []*draft
+	defer func() {
+		for _, d := range drafts {
+			d.discard()
+		}
+	}()
+	add := func(name string, write func(*draft) error) error {
+		d, err := newDraft(name)
+		if err != nil {
+			return err
+		}
+		drafts = append(drafts, d)
+		if err := write(d); err != nil {
+			return err
+		}
+		return d.Sync()
+	}
+	if err = t.each(a, add); err == nil {
+		err = publish(drafts)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("write answers to %s: %w", t.path, err)
+	}
+	return len(drafts), nil
+}
+
+// each calls add for each file, with what goes into it.
+func (t *Target) each(a *client.Answer, add func(name string, write func(*draft) error) error) error {
+	if t.dir {
+		for i := range a.Queries {
+			q := &a.Queries[i]
+			if err := add(filepath.Join(t.path, q.Name+"."+t.format.name), func(d *draft) error { return t.format.table(d, q) }); err != nil {
+				return fmt.Errorf("%s: %w", q.Name, err)
+			}
+		}
+		return nil
+	}
+	name, err := t.file()
+	if err != nil {
+		return err
+	}
+	return add(name, func(d *draft) error {
+		if t.format.whole {
+			return a.WriteJSON(d)
+		}
+		if len(a.Queries) == 0 {
+			return usef("there is no query, so there is no table")
+		}
+		return t.format.table(d, &a.Queries[0])
+	})
+}
+
+// publish gives drafts their names, and returns when the disk has them.
+func publish(drafts []*draft) error {
+	dirs := map[string]bool{}
+	for _, d := range drafts {
+		if err := d.rename(); err != nil {
+			return err
+		}
+		dirs[filepath.Dir(d.name)] = true
+	}
+	var errs []error
+	for dir := range dirs {
+		errs = append(errs, syncDir(dir))
+	}
+	return errors.Join(errs...)
+}
+
+// distinct refuses columns of equal names, where names tell columns apart.
+func distinct(columns []string) error {
+	sorted := slices.Sorted(slices.Values(columns))
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i] == sorted[i-1] {
+			return usef("there are two columns %q; write CSV, which can have both", sorted[i])
+		}
+	}
+	return nil
+}

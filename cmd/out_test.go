@@ -1,0 +1,90 @@
+package cmd
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// examplesOf returns the commands of a part of a page.
+func examplesOf(t *testing.T, page, part string) (commands []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "docs", page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(text), "\n## "+part+"\n")
+	if !found {
+		t.Fatalf("%s has no part %s", page, part)
+	}
+	rest, _, _ = strings.Cut(rest, "\n## ")
+	for _, m := range regexp.MustCompile("(?m)^posta (run [^#\n]*)").FindAllStringSubmatch(rest, -1) {
+		commands = append(commands, m[1])
+	}
+	return commands
+}
+
+// TestOutDoesWhatThePageSays runs the commands of docs/data.md, and compares what they write with what --json prints.
+func TestOutDoesWhatThePageSays(t *testing.T) {
+	examples := examplesOf(t, "data.md", "Out") // before the directory changes
+	from := data(t, "2000")
+	want := parse(t, must(t, "run", "bikes", "--data", from, "--json").out)
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll("data", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(from, "data/bikes"); err != nil {
+		t.Fatal(err)
+	}
+	if len(examples) < 3 {
+		t.Fatalf("the page has the examples %q", examples)
+	}
+	for _, e := range examples {
+		must(t, strings.Fields(e)...)
+	}
+	one := parse(t, content(t, "answers.json"))
+	one.Session = want.Session // each run has its own
+	if !reflect.DeepEqual(one, want) {
+		t.Errorf("answers.json has %.300v, want %.300v", one, want)
+	}
+	for name, q := range want.Queries {
+		table, err := csv.NewReader(strings.NewReader(content(t, "answers/"+name+".csv"))).ReadAll()
+		if err != nil || len(table) != len(q.Rows)+1 {
+			t.Errorf("%s.csv has %d rows, %v; want %d", name, len(table), err, len(q.Rows)+1)
+		}
+		rows := strings.Split(strings.TrimSuffix(content(t, "answers/"+name+".jsonl"), "\n"), "\n")
+		if len(q.Rows) == 0 && rows[0] == "" {
+			continue
+		}
+		if len(rows) != len(q.Rows) {
+			t.Fatalf("%s.jsonl has %d lines, want %d", name, len(rows), len(q.Rows))
+		}
+		for i, line := range rows {
+			var row map[string]any
+			d := json.NewDecoder(strings.NewReader(line))
+			d.UseNumber()
+			if err := d.Decode(&row); err != nil {
+				t.Fatal(err)
+			}
+			for c, column := range q.Columns {
+				if !reflect.DeepEqual(row[column], q.Rows[i][c]) {
+					t.Errorf("%s.jsonl, row %d: %s is %v, want %v", name, i+1, column, row[column], q.Rows[i][c])
+				}
+			}
+		}
+	}
+}
+
+func content(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
