@@ -90,8 +90,9 @@ test-docker:     ## docker: nodes and medics in real containers, killed, stopped
 test-hosts:      ## docker: clusters over two machines made of namespaces, parted, slowed, killed; as root, with dockerd and systemd
 	$(GO) test -tags docker ./test/e2e/hosts -count=1 -timeout 20m
 
-bench:           ## log, CSV, links and analyses beside something plain, and races; BENCH='--rounds 2 race' for less
+bench:           ## log, CSV, links, keys and analyses beside something plain, and races; BENCH='--rounds 2 race' for less
 	$(GO) run . bench $(BENCH)
+	$(GO) test ./zmqx -run '^$$' -bench 'TLS|UnixBesideTCP' -benchtime 2s
 
 # Its requirements follow Posta's: -mod=mod brings them up to date.
 yardstick:       ## the module of the rivals, DuckDB and NATS: go vet, and its tests against the oracles; needs g++

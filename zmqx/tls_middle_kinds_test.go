@@ -79,7 +79,7 @@ func (m *middle) heard(back bool) []byte {
 // TestS3_AManInTheMiddleOfPublishers: subscribers of each kind get what was published, as it was, in its order, and never twice, whatever is done to the
 // bytes, records of other connections among them. Who says once more what was said, to either side, is nobody.
 func TestS3_AManInTheMiddleOfPublishers(t *testing.T) {
-	for seed, kind := range []security.Kind{security.Broadcast, security.Control, security.MedicAgents} {
+	for seed, kind := range []security.Kind{security.Broadcast, security.Control} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			const connections = 40
@@ -257,7 +257,7 @@ func repeatedToDialler(t *testing.T, said []byte, dial func(o Options, address s
 func TestS3_NoKindIsLedToAnother(t *testing.T) {
 	k := newKeyring(t)
 	node, peer := k.node(t, "receiver-1"), k.node(t, "sender-1")
-	kinds := []security.Kind{security.Data, security.Broadcast, security.Control, security.ClientAPI, security.MedicAgents}
+	kinds := []security.Kind{security.Data, security.Broadcast, security.Control, security.ClientAPI}
 	listeners, sockets := map[security.Kind]string{}, map[security.Kind]*socket{}
 	for _, kind := range kinds {
 		o := Options{TLS: node.Socket(kind, onlyNodes)}
