@@ -1,0 +1,186 @@
+package types
+
+// Class says where a function may stand.
+type Class uint8
+
+const (
+	Scalar    Class = iota // everywhere
+	Aggregate              // in SELECT, HAVING, ORDER BY and QUALIFY; with OVER also as a window function, where Window says so
+	Window                 // with OVER alone
+)
+
+// Nulls says what a function makes of NULL.
+type Nulls uint8
+
+const (
+	Strict Nulls = iota // NULL if an argument is
+	Own                 // as its line says
+	Skips               // an aggregate that passes over NULL
+)
+
+// Function is one function with all its forms.
+type Function struct {
+	Name    string
+	Aliases []string
+	Group   string // heading of the documentation
+	Class   Class
+	Forms   []string // see signature
+	Nulls   Nulls
+	Fails   string // for which values the session fails; empty for none
+	Session bool   // its value is fixed when the session opens; all others depend on their arguments alone
+	Ordered bool   // an aggregate whose value depends on an order: it may have ORDER BY, and takes (file, line) without
+	Over    bool   // an aggregate that may have OVER
+	About   string // one line
+}
+
+const (
+	texts      = "Text"
+	numbers    = "Numbers"
+	dateGroup  = "Dates"
+	conditions = "Conditions"
+	lists      = "Lists"
+	own        = "Posta's own"
+	aggregates = "Aggregates"
+	windows    = "Window functions"
+)
+
+const noRegexp = "a pattern that is no RE2 expression"
+
+// Functions are all functions, by group, in the order of the documentation.
+//
+// A form is written as `TEXT, BIGINT, BIGINT? -> TEXT`. ? marks what may be left out, ... what may be repeated. T stands for any type, the same
+// wherever it stands; N for a number and D for a DATE or TIMESTAMP, as they come. ANY takes every value as it is. A DECIMAL keeps its digits.
+// As a result ROUND, FLOOR and PART depend on the arguments: see result.
+var Functions = []Function{
+	{Name: "coalesce", Group: conditions, Forms: []string{"T... -> T"}, Nulls: Own, About: "The first argument that is not NULL."},
+	{Name: "nullif", Group: conditions, Forms: []string{"T, T -> T"}, Nulls: Own, About: "NULL if both are equal, else the first."},
+	{Name: "greatest", Group: conditions, Forms: []string{"T... -> T"}, Nulls: Own, About: "The greatest argument; NULL is passed over."},
+	{Name: "least", Group: conditions, Forms: []string{"T... -> T"}, Nulls: Own, About: "The least argument; NULL is passed over."},
+	{Name: "if", Group: conditions, Forms: []string{"BOOLEAN, T, T -> T"}, Nulls: Own, About: "The second argument if the first is true, else the third."},
+	{Name: "ifnull", Group: conditions, Forms: []string{"T, T -> T"}, Nulls: Own, About: "The first argument, or the second if that is NULL."},
+
+	{Name: "length", Aliases: []string{"len", "char_length", "character_length"}, Group: texts, Forms: []string{"TEXT -> BIGINT", "TEXT[] -> BIGINT"}, About: "How many characters a text has, or how many items a list."},
+	{Name: "lower", Aliases: []string{"lcase"}, Group: texts, Forms: []string{"TEXT -> TEXT"}, About: "The text in lower case."},
+	{Name: "upper", Aliases: []string{"ucase"}, Group: texts, Forms: []string{"TEXT -> TEXT"}, About: "The text in upper case."},
+	{Name: "trim", Group: texts, Forms: []string{"TEXT, TEXT? -> TEXT"}, About: "Without blanks, or the characters of the second argument, at both ends."},
+	{Name: "ltrim", Group: texts, Forms: []string{"TEXT, TEXT? -> TEXT"}, About: "Without blanks, or the characters of the second argument, at the start."},
+	{Name: "rtrim", Group: texts, Forms: []string{"TEXT, TEXT? -> TEXT"}, About: "Without blanks, or the characters of the second argument, at the end."},
+	{Name: "substring", Aliases: []string{"substr"}, Group: texts, Forms: []string{"TEXT, BIGINT, BIGINT? -> TEXT"}, About: "The characters from a place on, counted from 1, at most so many; a negative place counts from the end."},
+	{Name: "left", Group: texts, Forms: []string{"TEXT, BIGINT -> TEXT"}, About: "The first n characters; all but the last -n if n is negative."},
+	{Name: "right", Group: texts, Forms: []string{"TEXT, BIGINT -> TEXT"}, About: "The last n characters; all but the first -n if n is negative."},
+	{Name: "replace", Group: texts, Forms: []string{"TEXT, TEXT, TEXT -> TEXT"}, About: "Every occurrence of the second argument replaced by the third."},
+	{Name: "strpos", Aliases: []string{"instr", "position"}, Group: texts, Forms: []string{"TEXT, TEXT -> BIGINT"}, About: "Where the second argument first stands in the first, counted from 1; 0 if it does not."},
+	{Name: "starts_with", Aliases: []string{"prefix"}, Group: texts, Forms: []string{"TEXT, TEXT -> BOOLEAN"}, About: "Whether the text begins with the second argument."},
+	{Name: "ends_with", Aliases: []string{"suffix"}, Group: texts, Forms: []string{"TEXT, TEXT -> BOOLEAN"}, About: "Whether the text ends with the second argument."},
+	{Name: "contains", Group: texts, Forms: []string{"TEXT, TEXT -> BOOLEAN"}, About: "Whether the second argument stands in the text."},
+	{Name: "split_part", Group: texts, Forms: []string{"TEXT, TEXT, BIGINT -> TEXT"}, About: "The nth part between separators, counted from 1, or from the end if negative; '' if there is none."},
+	{Name: "string_split", Aliases: []string{"split", "str_split", "string_to_array"}, Group: texts, Forms: []string{"TEXT, TEXT -> TEXT[]"}, About: "The parts between separators."},
+	{Name: "regexp_matches", Group: texts, Forms: []string{"TEXT, TEXT, TEXT? -> BOOLEAN"}, Fails: noRegexp, About: "Whether the pattern (RE2) matches a part of the text; the third argument holds options, as 'i'."},
+	{Name: "regexp_replace", Group: texts, Forms: []string{"TEXT, TEXT, TEXT, TEXT? -> TEXT"}, Fails: noRegexp, About: "The first match, with option 'g' every match, replaced; \\1 is what a group matched."},
+	{Name: "regexp_extract", Group: texts, Forms: []string{"TEXT, TEXT, BIGINT? -> TEXT"}, Fails: noRegexp, About: "What the pattern, or a group of it, matched first; '' if nothing."},
+	{Name: "concat", Group: texts, Forms: []string{"ANY... -> TEXT"}, Nulls: Own, About: "The arguments one after the other, NULL as nothing."},
+	{Name: "concat_ws", Group: texts, Forms: []string{"TEXT, ANY... -> TEXT"}, Nulls: Own, About: "The arguments but the first, which stands between them; NULL is passed over."},
+	{Name: "lpad", Group: texts, Forms: []string{"TEXT, BIGINT, TEXT -> TEXT"}, About: "Filled in front, or cut, to n characters."},
+	{Name: "rpad", Group: texts, Forms: []string{"TEXT, BIGINT, TEXT -> TEXT"}, About: "Filled behind, or cut, to n characters."},
+	{Name: "reverse", Group: texts, Forms: []string{"TEXT -> TEXT"}, About: "The characters from the last to the first."},
+	{Name: "repeat", Group: texts, Forms: []string{"TEXT, BIGINT -> TEXT"}, About: "The text n times."},
+	{Name: "chr", Group: texts, Forms: []string{"BIGINT -> TEXT"}, Fails: "a number that is no character", About: "The character of a number."},
+	{Name: "ascii", Aliases: []string{"ord", "unicode"}, Group: texts, Forms: []string{"TEXT -> BIGINT"}, About: "The number of the first character."},
+	{Name: "md5", Group: texts, Forms: []string{"TEXT -> TEXT"}, About: "The MD5 sum of the bytes, as 32 hexadecimal digits."},
+	{Name: "printf", Group: texts, Forms: []string{"TEXT, ANY... -> TEXT"}, Fails: "a format that does not fit its arguments", About: "The arguments in a format as of C: %d, %5.2f, %s."},
+	{Name: "format", Group: texts, Forms: []string{"TEXT, ANY... -> TEXT"}, Fails: "a format that does not fit its arguments", About: "The arguments in a format as of fmt: {}, {:.2f}."},
+	{Name: "json_extract_string", Group: texts, Forms: []string{"TEXT, TEXT -> TEXT"}, Fails: "a text that is no JSON", About: "The value at a path of a JSON text, as TEXT; the same as ->>."},
+
+	{Name: "abs", Group: numbers, Forms: []string{"N -> N"}, Fails: "-9223372036854775808", About: "Without sign."},
+	{Name: "sign", Group: numbers, Forms: []string{"N -> BIGINT"}, About: "-1, 0 or 1."},
+	{Name: "round", Group: numbers, Forms: []string{"N, BIGINT? -> ROUND"}, About: "To n digits behind the point, or before it if n is negative; half away from zero."},
+	{Name: "floor", Group: numbers, Forms: []string{"N -> FLOOR"}, About: "The next whole number below."},
+	{Name: "ceil", Aliases: []string{"ceiling"}, Group: numbers, Forms: []string{"N -> FLOOR"}, About: "The next whole number above."},
+	{Name: "trunc", Group: numbers, Forms: []string{"N -> FLOOR"}, About: "Without what stands behind the point."},
+	{Name: "sqrt", Group: numbers, Forms: []string{"DOUBLE -> DOUBLE"}, Fails: "a negative number", About: "The square root."},
+	{Name: "cbrt", Group: numbers, Forms: []string{"DOUBLE -> DOUBLE"}, About: "The cube root."},
+	{Name: "exp", Group: numbers, Forms: []string{"DOUBLE -> DOUBLE"}, About: "e to the power of x."},
+	{Name: "ln", Group: numbers, Forms: []string{"DOUBLE -> DOUBLE"}, Fails: "a number that is not above 0", About: "The natural logarithm."},
+	{Name: "log", Group: numbers, Forms: []string{"DOUBLE -> DOUBLE", "DOUBLE, DOUBLE -> DOUBLE"}, Fails: "a number that is not above 0", About: "The logarithm to base 10, or of the second argument to the base of the first."},
+	{Name: "log2", Group: numbers, Forms: []string{"DOUBLE -> DOUBLE"}, Fails: "a number that is not above 0", About: "The logarithm to base 2."},
+	{Name: "log10", Group: numbers, Forms: []string{"DOUBLE -> DOUBLE"}, Fails: "a number that is not above 0", About: "The logarithm to base 10."},
+	{Name: "power", Aliases: []string{"pow"}, Group: numbers, Forms: []string{"DOUBLE, DOUBLE -> DOUBLE"}, About: "The first to the power of the second."},
+	{Name: "mod", Group: numbers, Forms: []string{"N, N -> MOD"}, About: "The remainder, with the sign of the first; NULL by zero. The same as %."},
+	{Name: "sin", Group: numbers, Forms: []string{"DOUBLE -> DOUBLE"}, Fails: "an infinite number", About: "The sine."},
+	{Name: "cos", Group: numbers, Forms: []string{"DOUBLE -> DOUBLE"}, Fails: "an infinite number", About: "The cosine."},
+	{Name: "tan", Group: numbers, Forms: []string{"DOUBLE -> DOUBLE"}, Fails: "an infinite number", About: "The tangent."},
+	{Name: "asin", Group: numbers, Forms: []string{"DOUBLE -> DOUBLE"}, Fails: "a number beyond -1 and 1", About: "The arc sine."},
+	{Name: "acos", Group: numbers, Forms: []string{"DOUBLE -> DOUBLE"}, Fails: "a number beyond -1 and 1", About: "The arc cosine."},
+	{Name: "atan", Group: numbers, Forms: []string{"DOUBLE -> DOUBLE"}, About: "The arc tangent."},
+	{Name: "atan2", Group: numbers, Forms: []string{"DOUBLE, DOUBLE -> DOUBLE"}, About: "The angle of the point (x, y), given as y and x."},
+	{Name: "radians", Group: numbers, Forms: []string{"DOUBLE -> DOUBLE"}, About: "Degrees as radians."},
+	{Name: "degrees", Group: numbers, Forms: []string{"DOUBLE -> DOUBLE"}, About: "Radians as degrees."},
+	{Name: "pi", Group: numbers, Forms: []string{"-> DOUBLE"}, About: "3.141592653589793."},
+
+	{Name: "date_part", Aliases: []string{"datepart"}, Group: dateGroup, Forms: []string{"TEXT, D -> PART"}, About: "A field of a date: year, quarter, month, week, day, dow, isodow, doy, hour, minute, second, millisecond, microsecond, epoch, decade, century. The same as extract."},
+	{Name: "year", Group: dateGroup, Forms: []string{"D -> BIGINT"}, About: "The year."},
+	{Name: "quarter", Group: dateGroup, Forms: []string{"D -> BIGINT"}, About: "The quarter, 1 to 4."},
+	{Name: "month", Group: dateGroup, Forms: []string{"D -> BIGINT"}, About: "The month, 1 to 12."},
+	{Name: "week", Aliases: []string{"weekofyear"}, Group: dateGroup, Forms: []string{"D -> BIGINT"}, About: "The week of ISO 8601."},
+	{Name: "day", Aliases: []string{"dayofmonth"}, Group: dateGroup, Forms: []string{"D -> BIGINT"}, About: "The day of the month."},
+	{Name: "dayofweek", Group: dateGroup, Forms: []string{"D -> BIGINT"}, About: "The day of the week, 0 for Sunday."},
+	{Name: "isodow", Group: dateGroup, Forms: []string{"D -> BIGINT"}, About: "The day of the week, 1 for Monday."},
+	{Name: "dayofyear", Group: dateGroup, Forms: []string{"D -> BIGINT"}, About: "The day of the year."},
+	{Name: "hour", Group: dateGroup, Forms: []string{"D -> BIGINT"}, About: "The hour."},
+	{Name: "minute", Group: dateGroup, Forms: []string{"D -> BIGINT"}, About: "The minute."},
+	{Name: "second", Group: dateGroup, Forms: []string{"D -> BIGINT"}, About: "The second."},
+	{Name: "epoch", Group: dateGroup, Forms: []string{"TIMESTAMP -> DOUBLE"}, About: "Seconds since 1970."},
+	{Name: "dayname", Group: dateGroup, Forms: []string{"D -> TEXT"}, About: "The day of the week in English."},
+	{Name: "monthname", Group: dateGroup, Forms: []string{"D -> TEXT"}, About: "The month in English."},
+	{Name: "date_trunc", Aliases: []string{"datetrunc"}, Group: dateGroup, Forms: []string{"TEXT, TIMESTAMP -> TIMESTAMP"}, About: "The start of the year, month, hour, … that holds a date."},
+	{Name: "time_bucket", Group: dateGroup, Forms: []string{"INTERVAL, D -> D"}, About: "The start of the stretch of equal length that holds a date."},
+	{Name: "date_diff", Aliases: []string{"datediff"}, Group: dateGroup, Forms: []string{"TEXT, D, D -> BIGINT"}, About: "How many boundaries of a unit lie between two dates."},
+	{Name: "date_add", Group: dateGroup, Forms: []string{"TIMESTAMP, INTERVAL -> TIMESTAMP"}, Fails: "a date out of range", About: "The same as +."},
+	{Name: "make_date", Group: dateGroup, Forms: []string{"BIGINT, BIGINT, BIGINT -> DATE"}, Fails: "a day that does not exist", About: "The date of a year, a month and a day."},
+	{Name: "strptime", Group: dateGroup, Forms: []string{"TEXT, TEXT -> TIMESTAMP"}, Fails: "a text that does not have the format", About: "The date that a text holds in a format, as '%d/%m/%Y %H:%M'."},
+	{Name: "try_strptime", Group: dateGroup, Forms: []string{"TEXT, TEXT -> TIMESTAMP"}, Nulls: Own, About: "As strptime, NULL where it would fail."},
+	{Name: "strftime", Group: dateGroup, Forms: []string{"TIMESTAMP, TEXT -> TEXT"}, About: "A date in a format, as '%Y-%m'."},
+	{Name: "current_date", Aliases: []string{"today"}, Group: dateGroup, Forms: []string{"-> DATE"}, Session: true, About: "The day when the session opened, in UTC."},
+
+	{Name: "list_contains", Aliases: []string{"array_contains", "list_has"}, Group: lists, Forms: []string{"TEXT[], TEXT -> BOOLEAN"}, About: "Whether the list has an item."},
+	{Name: "list_extract", Group: lists, Forms: []string{"TEXT[], BIGINT -> TEXT"}, About: "The nth item, counted from 1, or from the end if negative; NULL if there is none. The same as [n]."},
+
+	{Name: "haversine_km", Group: own, Forms: []string{"DOUBLE, DOUBLE, DOUBLE, DOUBLE -> DOUBLE"}, About: "Kilometres between two places, as latitude, longitude, latitude, longitude."},
+	{Name: "vader", Group: own, Forms: []string{"TEXT -> DOUBLE"}, About: "The sentiment of an English text, from -1 to 1."},
+	{Name: "python_list", Group: own, Forms: []string{"TEXT -> TEXT[]"}, Nulls: Own, About: "The texts of a Python list; NULL if it is none."},
+	{Name: "iso_minutes", Group: own, Forms: []string{"TEXT -> BIGINT"}, Nulls: Own, About: "The minutes of a duration as P1DT2H30M; NULL if it is none."},
+
+	{Name: "count", Class: Aggregate, Group: aggregates, Forms: []string{"ANY? -> BIGINT"}, Nulls: Skips, Over: true, About: "How many rows there are, or how many values that are not NULL."},
+	{Name: "sum", Class: Aggregate, Group: aggregates, Forms: []string{"BIGINT -> BIGINT", "DECIMAL -> SUM", "DOUBLE -> DOUBLE"}, Nulls: Skips, Over: true, Fails: "a sum that does not fit its type", About: "The sum: exact, of DOUBLEs rounded once at the end."},
+	{Name: "avg", Aliases: []string{"mean"}, Class: Aggregate, Group: aggregates, Forms: []string{"DOUBLE -> DOUBLE", "TIMESTAMP -> TIMESTAMP", "INTERVAL -> INTERVAL"}, Nulls: Skips, Over: true, About: "The mean, rounded once."},
+	{Name: "min", Class: Aggregate, Group: aggregates, Forms: []string{"T -> T"}, Nulls: Skips, Over: true, About: "The least value."},
+	{Name: "max", Class: Aggregate, Group: aggregates, Forms: []string{"T -> T"}, Nulls: Skips, Over: true, About: "The greatest value."},
+	{Name: "min_by", Aliases: []string{"arg_min"}, Class: Aggregate, Group: aggregates, Forms: []string{"T, ANY -> T"}, Nulls: Skips, About: "The first argument where the second is least."},
+	{Name: "max_by", Aliases: []string{"arg_max"}, Class: Aggregate, Group: aggregates, Forms: []string{"T, ANY -> T"}, Nulls: Skips, About: "The first argument where the second is greatest."},
+	{Name: "bool_and", Class: Aggregate, Group: aggregates, Forms: []string{"BOOLEAN -> BOOLEAN"}, Nulls: Skips, About: "Whether all are true."},
+	{Name: "bool_or", Class: Aggregate, Group: aggregates, Forms: []string{"BOOLEAN -> BOOLEAN"}, Nulls: Skips, About: "Whether one is true."},
+	{Name: "stddev_samp", Aliases: []string{"stddev"}, Class: Aggregate, Group: aggregates, Forms: []string{"DOUBLE -> DOUBLE"}, Nulls: Skips, About: "The standard deviation of a sample."},
+	{Name: "stddev_pop", Class: Aggregate, Group: aggregates, Forms: []string{"DOUBLE -> DOUBLE"}, Nulls: Skips, About: "The standard deviation of all."},
+	{Name: "var_samp", Aliases: []string{"variance"}, Class: Aggregate, Group: aggregates, Forms: []string{"DOUBLE -> DOUBLE"}, Nulls: Skips, About: "The variance of a sample."},
+	{Name: "var_pop", Class: Aggregate, Group: aggregates, Forms: []string{"DOUBLE -> DOUBLE"}, Nulls: Skips, About: "The variance of all."},
+	{Name: "corr", Class: Aggregate, Group: aggregates, Forms: []string{"DOUBLE, DOUBLE -> DOUBLE"}, Nulls: Skips, About: "The correlation of two columns."},
+	{Name: "median", Class: Aggregate, Group: aggregates, Forms: []string{"BIGINT -> DOUBLE", "DECIMAL -> DECIMAL", "DOUBLE -> DOUBLE", "TIMESTAMP -> TIMESTAMP"}, Nulls: Skips, About: "The middle value, or the mean of both."},
+	{Name: "quantile_cont", Class: Aggregate, Group: aggregates, Forms: []string{"BIGINT, DOUBLE -> DOUBLE", "DECIMAL, DOUBLE -> DECIMAL", "DOUBLE, DOUBLE -> DOUBLE", "TIMESTAMP, DOUBLE -> TIMESTAMP"}, Nulls: Skips, About: "The value below which a share of the values lies, interpolated."},
+	{Name: "quantile_disc", Aliases: []string{"quantile"}, Class: Aggregate, Group: aggregates, Forms: []string{"T, DOUBLE -> T"}, Nulls: Skips, About: "The least value with at least a share of the values at or below it."},
+	{Name: "mode", Class: Aggregate, Group: aggregates, Forms: []string{"T -> T"}, Nulls: Skips, About: "The most frequent value; of several the first."},
+	{Name: "any_value", Aliases: []string{"arbitrary"}, Class: Aggregate, Group: aggregates, Forms: []string{"T -> T"}, Nulls: Skips, Ordered: true, About: "The first value that is not NULL."},
+	{Name: "first", Class: Aggregate, Group: aggregates, Forms: []string{"T -> T"}, Nulls: Own, Ordered: true, About: "The value of the first row, which may be NULL."},
+	{Name: "last", Class: Aggregate, Group: aggregates, Forms: []string{"T -> T"}, Nulls: Own, Ordered: true, About: "The value of the last row, which may be NULL."},
+	{Name: "string_agg", Aliases: []string{"group_concat", "listagg"}, Class: Aggregate, Group: aggregates, Forms: []string{"TEXT, TEXT? -> TEXT"}, Nulls: Skips, Ordered: true, About: "The texts with a separator, a comma by default, between them."},
+	{Name: "list", Aliases: []string{"array_agg"}, Class: Aggregate, Group: aggregates, Forms: []string{"TEXT -> TEXT[]"}, Nulls: Own, Ordered: true, About: "The values as a list, NULL as well."},
+	{Name: "approx_count_distinct", Class: Aggregate, Group: aggregates, Forms: []string{"ANY -> BIGINT"}, Nulls: Skips, About: "How many different values there are: exact."},
+
+	{Name: "row_number", Class: Window, Group: windows, Forms: []string{"-> BIGINT"}, Nulls: Own, About: "The number of the row, from 1."},
+	{Name: "rank", Class: Window, Group: windows, Forms: []string{"-> BIGINT"}, Nulls: Own, About: "The number of the first row that is equal in the order."},
+	{Name: "dense_rank", Class: Window, Group: windows, Forms: []string{"-> BIGINT"}, Nulls: Own, About: "How many different values the order has up to here."},
+	{Name: "ntile", Class: Window, Group: windows, Forms: []string{"BIGINT -> BIGINT"}, Nulls: Own, Fails: "a number that is not above 0", About: "Which of n parts, as equal as can be, the row is in."},
+	{Name: "lag", Class: Window, Group: windows, Forms: []string{"T, BIGINT?, T? -> T"}, Nulls: Own, About: "The value of the row before, or of n rows before; the third argument where there is none."},
+	{Name: "lead", Class: Window, Group: windows, Forms: []string{"T, BIGINT?, T? -> T"}, Nulls: Own, About: "The value of the row behind, or of n rows behind; the third argument where there is none."},
+	{Name: "first_value", Class: Window, Group: windows, Forms: []string{"T -> T"}, Nulls: Own, About: "The value of the frame's first row."},
+	{Name: "last_value", Class: Window, Group: windows, Forms: []string{"T -> T"}, Nulls: Own, About: "The value of the frame's last row."},
+}

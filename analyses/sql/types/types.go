@@ -1,0 +1,245 @@
+package types
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Kind is a type without its digits.
+type Kind uint8
+
+const (
+	Null Kind = iota // of the literal NULL: taken for every type
+	Bool
+	BigInt
+	Decimal
+	Double
+	Text
+	Date
+	Timestamp
+	Interval
+	TextList
+)
+
+var kindNames = [...]string{"NULL", "BOOLEAN", "BIGINT", "DECIMAL", "DOUBLE", "TEXT", "DATE", "TIMESTAMP", "INTERVAL", "TEXT[]"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// Type is the type of a value. Precision and Scale are the digits of a DECIMAL, in all and behind the point, and 0 for all others.
+type Type struct {
+	Kind             Kind
+	Precision, Scale uint8
+}
+
+// MaxPrecision is how many digits a DECIMAL has at most: as many as fit into 64 bits.
+const MaxPrecision = 18
+
+// Of returns the type of a kind; a DECIMAL has all digits and none behind the point.
+func Of(k Kind) Type {
+	if k == Decimal {
+		return DecimalOf(MaxPrecision, 0)
+	}
+	return Type{Kind: k}
+}
+
+// DecimalOf returns DECIMAL(precision, scale).
+func DecimalOf(precision, scale int) Type {
+	return Type{Decimal, uint8(precision), uint8(scale)}
+}
+
+func (t Type) String() string {
+	if t.Kind == Decimal {
+		return fmt.Sprintf("DECIMAL(%d, %d)", t.Precision, t.Scale)
+	}
+	return t.Kind.String()
+}
+
+// IsNumber reports whether one can calculate with values of the type.
+func (t Type) IsNumber() bool { return t.Kind == BigInt || t.Kind == Decimal || t.Kind == Double }
+
+// Range is what a cast to a smaller integer type accepts.
+type Range struct{ Min, Max int64 }
+
+// ErrType is wrapped by every error of this package: a type, or a combination of types, that does not exist.
+var ErrType = errors.New("wrong type")
+
+// Error is an error with what to write instead, which may be empty.
+type Error struct{ Message, Hint string }
+
+func (e *Error) Error() string { return e.Message }
+func (e *Error) Unwrap() error { return ErrType }
+
+func refuse(hint, format string, args ...any) error {
+	return &Error{fmt.Sprintf(format, args...), hint}
+}
+
+var names = map[string]Kind{
+	"BIGINT": BigInt, "INT8": BigInt, "LONG": BigInt, "INT64": BigInt, "DOUBLE": Double, "FLOAT8": Double,
+	"DECIMAL": Decimal, "NUMERIC": Decimal, "DEC": Decimal, "TEXT": Text, "VARCHAR": Text, "STRING": Text, "CHAR": Text, "BPCHAR": Text, "TIME": Text,
+	"BOOLEAN": Bool, "BOOL": Bool, "LOGICAL": Bool, "DATE": Date, "TIMESTAMP": Timestamp, "DATETIME": Timestamp, "INTERVAL": Interval,
+}
+
+var ranges = map[string]Range{
+	"INTEGER": {math.MinInt32, math.MaxInt32}, "INT": {math.MinInt32, math.MaxInt32}, "INT4": {math.MinInt32, math.MaxInt32}, "INT32": {math.MinInt32, math.MaxInt32},
+	"SIGNED": {math.MinInt32, math.MaxInt32}, "SMALLINT": {math.MinInt16, math.MaxInt16}, "INT2": {math.MinInt16, math.MaxInt16}, "SHORT": {math.MinInt16, math.MaxInt16},
+	"INT16": {math.MinInt16, math.MaxInt16}, "TINYINT": {math.MinInt8, math.MaxInt8}, "INT1": {math.MinInt8, math.MaxInt8},
+	"UTINYINT": {0, math.MaxUint8}, "USMALLINT": {0, math.MaxUint16}, "UINTEGER": {0, math.MaxUint32},
+}
+
+// refused are types of the dialect that do not exist here.
+var refused = map[string]string{
+	"HUGEINT": "Write BIGINT, or DOUBLE.", "UHUGEINT": "Write BIGINT, or DOUBLE.", "UBIGINT": "Write BIGINT, or DOUBLE.", "BIGNUM": "Write BIGINT, or DOUBLE.",
+	"FLOAT": "Write DOUBLE.", "FLOAT4": "Write DOUBLE.", "REAL": "Write DOUBLE.", "BLOB": "Write TEXT: its bytes stay as they are.", "BYTEA": "Write TEXT: its bytes stay as they are.",
+	"JSON": "Write TEXT, and take values out with ->>.", "UUID": "Write TEXT.", "ENUM": "Write TEXT.",
+	"TIMESTAMPTZ": "Write TIMESTAMP: a value with an offset is converted to UTC.", "TIMESTAMP_S": "Write TIMESTAMP.", "TIMESTAMP_MS": "Write TIMESTAMP.", "TIMESTAMP_NS": "Write TIMESTAMP.",
+	"TIMETZ": "Write TEXT.",
+}
+
+// Parse returns the type that a name in upper case stands for, and the range of a smaller integer type.
+func Parse(name string, args []int, list bool) (Type, *Range, error) {
+	if why, ok := refused[name]; ok {
+		return Type{}, nil, refuse(why, "the type %s is not supported", name)
+	}
+	k, known := names[name]
+	r, small := ranges[name]
+	if small {
+		k, known = BigInt, true
+	}
+	switch {
+	case !known:
+		return Type{}, nil, refuse("Types are BIGINT, DOUBLE, DECIMAL(p, s), TEXT, BOOLEAN, DATE, TIMESTAMP and INTERVAL.", "there is no type %s", name)
+	case list && (k != Text || len(args) > 0):
+		return Type{}, nil, refuse("The only list is TEXT[].", "a list of %s is not supported", name)
+	case list:
+		return Of(TextList), nil, nil
+	case k == Decimal:
+		t, err := parseDecimal(args)
+		return t, nil, err
+	case len(args) > 0:
+		return Type{}, nil, refuse(fmt.Sprintf("Write %s alone.", k), "the type %s takes no numbers in parentheses", name)
+	case small:
+		return Of(k), &r, nil
+	}
+	return Of(k), nil, nil
+}
+
+func parseDecimal(args []int) (Type, error) {
+	p, s := MaxPrecision, 3
+	switch len(args) {
+	case 0:
+	case 1:
+		p, s = args[0], 0
+	case 2:
+		p, s = args[0], args[1]
+	default:
+		return Type{}, refuse("Write DECIMAL(p, s).", "DECIMAL takes two numbers")
+	}
+	if p < 1 || p > MaxPrecision || s > p {
+		return Type{}, refuse("p is 1 to 18 and s at most p; beyond that, write DOUBLE.", "DECIMAL(%d, %d) is not supported", p, s)
+	}
+	return DecimalOf(p, s), nil
+}
+
+// Number returns the type of a number as it is written, without sign: BIGINT, with a point DECIMAL, with an exponent DOUBLE.
+// 9223372036854775808 is no BIGINT; whoever reads -9223372036854775808 takes care of it.
+func Number(text string) (Type, error) {
+	digits, scale, point := 0, 0, false
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == 'e' || c == 'E':
+			return Of(Double), nil
+		case c == '.':
+			point = true
+		default:
+			digits++
+			if point {
+				scale++
+			}
+		}
+	}
+	if point {
+		if digits > MaxPrecision {
+			return Type{}, refuse("Write it as a DOUBLE, with an exponent: "+text+"e0.", "the number has %d digits; a DECIMAL has at most 18", digits)
+		}
+		return DecimalOf(digits, scale), nil
+	}
+	v := uint64(0)
+	for i := range len(text) {
+		d := uint64(text[i] - '0')
+		if v > (math.MaxInt64-d)/10 {
+			return Type{}, refuse("Write it as a DOUBLE, with an exponent: "+text+"e0.", "the number does not fit into a BIGINT")
+		}
+		v = v*10 + d
+	}
+	return Of(BigInt), nil
+}
+
+// asDecimal is what a BIGINT is taken for beside a DECIMAL.
+func asDecimal(t Type) Type {
+	if t.Kind == BigInt {
+		return DecimalOf(MaxPrecision, 0)
+	}
+	return t
+}
+
+// Common returns the type that values of both types are converted to where one of them is chosen or compared: CASE, COALESCE, IN, =, UNION.
+func Common(a, b Type) (Type, error) {
+	switch {
+	case a == b || b.Kind == Null:
+		return a, nil
+	case a.Kind == Null:
+		return b, nil
+	case a.IsNumber() && b.IsNumber():
+		if a.Kind == Double || b.Kind == Double {
+			return Of(Double), nil
+		}
+		a, b = asDecimal(a), asDecimal(b)
+		scale := max(a.Scale, b.Scale)
+		whole := max(a.Precision-a.Scale, b.Precision-b.Scale)
+		return Type{Decimal, min(whole+scale, MaxPrecision), scale}, nil
+	case (a.Kind == Date || a.Kind == Timestamp) && (b.Kind == Date || b.Kind == Timestamp):
+		return Of(Timestamp), nil
+	}
+	return Type{}, refuse(castHint(a, b), "%s and %s have no type in common", a, b)
+}
+
+// castHint says how to make values of two types comparable.
+func castHint(a, b Type) string {
+	if a.Kind == Text {
+		a, b = b, a
+	}
+	if b.Kind == Text {
+		return fmt.Sprintf("Convert one of them: x::%s, or x::TEXT.", a)
+	}
+	return "Convert both to TEXT: x::TEXT."
+}
+
+// Taken reports whether a value of type t is taken for one of kind k without being asked, and how far it is converted:
+// 0 not at all. Of several forms of a function the nearest is meant.
+func (t Type) Taken(k Kind) (distance int, ok bool) {
+	switch {
+	case t.Kind == k:
+		return 0, true
+	case t.Kind == Null:
+		return 1, true
+	case t.Kind == BigInt && k == Decimal, t.Kind == Decimal && k == Double, t.Kind == Date && k == Timestamp:
+		return 1, true
+	case t.Kind == BigInt && k == Double:
+		return 2, true
+	}
+	return 0, false
+}
+
+// Castable reports whether CAST turns values of type t into values of type to; a single value may still have no counterpart.
+func (t Type) Castable(to Type) bool {
+	switch {
+	case t.Kind == to.Kind || t.Kind == Null || t.Kind == Text || to.Kind == Text:
+		return t.Kind != TextList || to.Kind == TextList || to.Kind == Text
+	case t.IsNumber() || t.Kind == Bool:
+		return to.IsNumber() || to.Kind == Bool
+	case t.Kind == Date || t.Kind == Timestamp:
+		return to.Kind == Date || to.Kind == Timestamp
+	}
+	return false
+}
