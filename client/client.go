@@ -42,7 +42,7 @@ type Client struct {
 
 // Dial asks the entries in turn until one tells where the cluster's inputs and outputs are. The client must be closed.
 func Dial(ctx context.Context, cfg Config) (*Client, error) {
-	return dialWith(ctx, cfg, dialZMQ)
+	return dialWith(ctx, cfg, dialer(cfg.Keys))
 }
 
 func dialWith(ctx context.Context, cfg Config, dial func(string) (requester, error)) (*Client, error) {
@@ -65,6 +65,7 @@ func dialWith(ctx context.Context, cfg Config, dial func(string) (requester, err
 	err = c.task(ctx, func(now time.Time) {
 		c.session = core.New(core.Config{
 			Entries: cfg.Entries, Analysis: cfg.Analysis, Params: cfg.Params, Session: cfg.Session, Token: cfg.Token, Reopens: reopens, Takeover: cfg.Takeover, NoWait: cfg.NoWait,
+			Named: cfg.Keys != nil,
 			Lanes: cfg.Lanes, Timeout: cfg.Timeout, GiveUpAfter: cfg.GiveUpAfter, Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 		}, now)
 		c.session.Discover(now)

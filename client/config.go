@@ -6,12 +6,17 @@ import (
 
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/security"
 )
 
 // Config says what to run and how. Entries and Analysis are needed, and Dir or Find to send anything.
 type Config struct {
 	// Entries are endpoints of the cluster ("tcp://host:port"), any of its inputs or outputs. They are tried in turn.
 	Entries []string
+
+	// Keys are the client's, for a cluster with keys; Entries are then named (NamedEndpoint). With keys every connection over TCP is mutual TLS, or it
+	// fails; unix sockets are plain, and for the same user alone. Default: plain connections.
+	Keys *security.Keys
 
 	// Analysis is the name of the analysis; Params overrides its defaults.
 	Analysis string

@@ -11,6 +11,9 @@ var (
 	// ErrNoCluster is returned by every call when nothing has answered for Config.GiveUpAfter.
 	ErrNoCluster = core.ErrNoCluster
 
+	// ErrRefused is wrapped by errors about a node that does not let this client in, or that could not prove that it is the node that was dialled.
+	ErrRefused = core.ErrRefused
+
 	// ErrNoFiles is returned by Run and Upload when a stream's pattern matches nothing below the directory.
 	ErrNoFiles = errors.New("no files")
 

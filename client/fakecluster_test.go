@@ -11,6 +11,7 @@ import (
 
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/zmqx"
 )
 
 // fakeCluster keeps what the nodes of a real one would have on their disks; fakeNodes come and go in front of it. It checks
@@ -75,13 +76,20 @@ var fakeStreams = []protocol.Stream{
 }
 
 func newFakeCluster(t testing.TB, inputs, outputs int) *fakeCluster {
+	return newFakeClusterWith(t, inputs, outputs, func(string) zmqx.TLS { return nil })
+}
+
+// newFakeClusterWith has nodes whose sockets are in TLS.
+func newFakeClusterWith(t testing.TB, inputs, outputs int, tls func(node string) zmqx.TLS) *fakeCluster {
 	f := &fakeCluster{t: t, streams: fakeStreams, rows: 1000, timeout: 400 * time.Millisecond, chunkBytes: 64 << 10, sessions: make(map[session.ID]*fakeSession),
 		heard: make(map[string]int), claimed: make(map[string]int)}
 	for i := range inputs {
-		f.inputs = append(f.inputs, newFakeNode(f, fmt.Sprintf("input-%d", i+1)))
+		name := fmt.Sprintf("input-%d", i+1)
+		f.inputs = append(f.inputs, newFakeNode(f, name, tls(name)))
 	}
 	for i := range outputs {
-		f.outputs = append(f.outputs, newFakeNode(f, fmt.Sprintf("output-%d", i+1)))
+		name := fmt.Sprintf("output-%d", i+1)
+		f.outputs = append(f.outputs, newFakeNode(f, name, tls(name)))
 	}
 	t.Cleanup(func() {
 		for _, n := range append(f.inputs, f.outputs...) {
@@ -94,6 +102,13 @@ func newFakeCluster(t testing.TB, inputs, outputs int) *fakeCluster {
 func endpoints(nodes []*fakeNode) (list []string) {
 	for _, n := range nodes {
 		list = append(list, n.endpoint)
+	}
+	return list
+}
+
+func nodeNames(nodes []*fakeNode) (list []string) {
+	for _, n := range nodes {
+		list = append(list, n.name)
 	}
 	return list
 }
@@ -134,7 +149,7 @@ func (f *fakeCluster) answer(n *fakeNode, q protocol.Request) protocol.Reply {
 	switch q.Type {
 	case protocol.Info:
 		return protocol.Reply{Type: protocol.About, Cluster: "fake", Node: n.name, Version: "0", Inputs: endpoints(f.inputs),
-			Outputs: endpoints(f.outputs), Analyses: []protocol.AnalysisInfo{{Name: "bikes", Streams: f.streams}}}
+			Outputs: endpoints(f.outputs), InputNodes: nodeNames(f.inputs), OutputNodes: nodeNames(f.outputs), Analyses: []protocol.AnalysisInfo{{Name: "bikes", Streams: f.streams}}}
 	case protocol.Open, protocol.Chunk, protocol.End, protocol.Ping:
 		if !isInput {
 			return protocol.Refuse(protocol.ErrWrongNode, "ask an input")

@@ -15,6 +15,7 @@ type fakeNode struct {
 	name     string
 	endpoint string
 	cluster  *fakeCluster
+	tls      zmqx.TLS         // nil: plain
 	seen     map[[32]byte]int // owned by the loop; kept over restarts
 
 	router *zmqx.Router
@@ -23,15 +24,15 @@ type fakeNode struct {
 	wg     sync.WaitGroup
 }
 
-func newFakeNode(f *fakeCluster, name string) *fakeNode {
-	n := &fakeNode{name: name, cluster: f, endpoint: "tcp://127.0.0.1:0", seen: make(map[[32]byte]int)}
+func newFakeNode(f *fakeCluster, name string, tls zmqx.TLS) *fakeNode {
+	n := &fakeNode{name: name, cluster: f, endpoint: "tcp://127.0.0.1:0", tls: tls, seen: make(map[[32]byte]int)}
 	n.start()
 	return n
 }
 
 func (n *fakeNode) start() {
 	var err error
-	if n.router, err = zmqx.NewRouter(zmqx.Options{}); err != nil {
+	if n.router, err = zmqx.NewRouter(zmqx.Options{TLS: n.tls}); err != nil {
 		n.cluster.t.Fatal(err)
 	}
 	for try := 0; ; try++ {

@@ -17,8 +17,8 @@ func TestAClusterThatChangesBeforeTheSessionOpens(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	more := newFakeNode(f, "input-2")
-	out := newFakeNode(f, "output-2")
+	more := newFakeNode(f, "input-2", nil)
+	out := newFakeNode(f, "output-2", nil)
 	f.mu.Lock()
 	f.inputs, f.outputs = append(f.inputs, more), append(f.outputs, out)
 	f.mu.Unlock()
@@ -42,7 +42,7 @@ func TestOutputsThatMoved(t *testing.T) {
 	cfg := f.config()
 	cfg.Dir, _ = dataDir(t, 10)
 	cfg.Timeout = 100 * time.Millisecond
-	moved := newFakeNode(f, "output-2")
+	moved := newFakeNode(f, "output-2", nil)
 	t.Cleanup(f.outputs[0].stop) // the cluster stops those that it has in the end
 	f.fault = func(h heard) fault {
 		if h.node != "output-1" {

@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/security"
 )
 
 // RequestOnce sends one request once to one node, for callers that address a node and not a cluster. A refusal is the error, beside the
-// reply.
-func RequestOnce(ctx context.Context, endpoint string, q protocol.Request, within time.Duration) (reply protocol.Reply, err error) {
-	req, err := dialZMQ(endpoint)
+// reply. keys are as Config.Keys.
+func RequestOnce(ctx context.Context, keys *security.Keys, endpoint string, q protocol.Request, within time.Duration) (reply protocol.Reply, err error) {
+	req, err := dialer(keys)(endpoint)
 	if err != nil {
 		return reply, dialError(endpoint, err)
 	}

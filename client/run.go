@@ -13,7 +13,7 @@ import (
 // so it is after any error that leaves it running. Errors are those of this package and of protocol (errors.Is(err,
 // protocol.ErrFailed)).
 func Run(ctx context.Context, cfg Config) (*Answer, error) {
-	return runWith(ctx, cfg, dialZMQ)
+	return runWith(ctx, cfg, dialer(cfg.Keys))
 }
 
 func runWith(ctx context.Context, cfg Config, dial func(string) (requester, error)) (answer *Answer, err error) {

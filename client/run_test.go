@@ -512,7 +512,7 @@ func TestInterruptedUploadIsNotContinued(t *testing.T) {
 	if err := c.Open(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := RequestOnce(ctx, f.inputs[0].endpoint, protocol.Request{Type: protocol.Chunk, Session: cfg.Session, Token: cfg.Token, Stream: "stations",
+	if _, err := RequestOnce(ctx, nil, f.inputs[0].endpoint, protocol.Request{Type: protocol.Chunk, Session: cfg.Session, Token: cfg.Token, Stream: "stations",
 		Seq: 1, File: "a/stations.csv", Line: 2, Header: []byte("id,line"), Data: []byte("x,2\n")}, time.Second); err != nil {
 		t.Fatal(err)
 	}

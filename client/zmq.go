@@ -4,28 +4,106 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"strings"
+	"sync"
 
+	"posta.dev/posta/client/core"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/security"
 	"posta.dev/posta/zmqx"
 )
 
-// zmqLine is a requester over ZeroMQ.
-type zmqLine struct{ req *zmqx.Req }
+// NamedEndpoint says which node is to be found at an endpoint, as Config.Keys needs it: tcp://input-1@10.0.0.5:5500. Without keys the name is not looked
+// at.
+func NamedEndpoint(endpoint, node string) string { return core.NamedEndpoint(endpoint, node) }
 
-func dialZMQ(endpoint string) (requester, error) {
-	req, err := zmqx.NewReq(zmqx.Options{})
-	if err != nil {
-		return nil, err
+// zmqLine is a requester over ZeroMQ.
+type zmqLine struct {
+	req *zmqx.Req
+
+	mu      sync.Mutex // guards what follows, which is used with keys alone
+	refused error      // why there is no connection: one side does not let the other in
+	giveUp  context.CancelCauseFunc
+}
+
+// dialer connects to nodes with the keys of this client, or plainly without.
+func dialer(keys *security.Keys) func(endpoint string) (requester, error) {
+	return func(endpoint string) (requester, error) {
+		l := &zmqLine{}
+		var o zmqx.Options
+		address, node := core.SplitEndpoint(endpoint)
+		if keys != nil && !strings.HasPrefix(address, "ipc:") {
+			if node == "" {
+				return nil, errors.New("connect: with a key it has to be said which node is there; write its name before the address, like tcp://input-1@HOST:PORT")
+			}
+			o.TLS = keys.Socket(security.ClientAPI, onlyNodes)
+			o.OnEvent = func(e zmqx.Event) { l.heed(node, keys, e) }
+		}
+		var err error
+		if l.req, err = zmqx.NewReq(o); err != nil {
+			return nil, err
+		}
+		if err := l.req.ConnectTo(address, security.Identity{Role: security.Node, Name: node}.String()); err != nil {
+			return nil, fmt.Errorf("connect: %w", errors.Join(err, l.req.Close()))
+		}
+		return l, nil
 	}
-	if err := req.Connect(endpoint); err != nil {
-		return nil, fmt.Errorf("connect: %w", errors.Join(err, req.Close()))
+}
+
+// onlyNodes is whom clients speak to.
+func onlyNodes(id security.Identity) error {
+	if id.Role != security.Node {
+		return errors.New("clients speak to nodes alone")
 	}
-	return &zmqLine{req: req}, nil
+	return nil
+}
+
+// heed ends what waits for a connection that is refused.
+func (l *zmqLine) heed(node string, keys *security.Keys, e zmqx.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refused = nil
+	if e.Kind == zmqx.Connected {
+		return
+	}
+	if l.refused = refusal(node, keys, e.Err); l.refused != nil && l.giveUp != nil {
+		l.giveUp(l.refused)
+	}
+}
+
+// asking returns the context of one request.
+func (l *zmqLine) asking(ctx context.Context) context.Context {
+	ctx, giveUp := context.WithCancelCause(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.giveUp = giveUp; l.refused != nil {
+		giveUp(l.refused)
+	}
+	return ctx
+}
+
+// refusal says in words which of the two sides does not trust the other; nil if the connection failed for another reason.
+func refusal(node string, keys *security.Keys, err error) error {
+	var op *net.OpError
+	switch {
+	case errors.As(err, &op) && op.Op == "remote error":
+		return fmt.Errorf("%w: %s does not accept the %s: it is not in [clients] of the cluster's topology, or was revoked, or has expired by the clock there; its log says which (%w)",
+			ErrRefused, node, keys, err)
+	case errors.Is(err, zmqx.ErrRefused):
+		return fmt.Errorf("%w: it is not certain that %s answers: %w", ErrRefused, node, err)
+	}
+	return nil
 }
 
 // Do says frame. It then belongs to the socket, which may still be writing it when Do has given up.
 func (l *zmqLine) Do(ctx context.Context, frame []byte) ([]byte, error) {
+	ctx = l.asking(ctx)
+	defer l.giveUp(nil)
 	answer, err := l.req.Do(ctx, zmqx.Message{frame})
+	if why := context.Cause(ctx); err != nil && errors.Is(why, ErrRefused) {
+		return nil, why
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -138,7 +138,7 @@ func (x *command) probeHold(c *cli.Context, t *topology.Topology) (err error) {
 		if i == 0 { // the first input admits sessions
 			q = protocol.Request{Type: protocol.Hold, Lease: c.Duration("lease")}
 		}
-		reply, err := client.RequestOnce(c.Context, t.InternalClient(n), q, c.Duration("within"))
+		reply, err := client.RequestOnce(c.Context, nil, t.InternalClient(n), q, c.Duration("within"))
 		if err != nil {
 			r.Silent = append(r.Silent, string(n.ID))
 			continue
@@ -161,7 +161,7 @@ func (x *command) probeHold(c *cli.Context, t *topology.Topology) (err error) {
 func (x *command) cancelAll(c *cli.Context, t *topology.Topology, inputs []topology.Node, sessions []deploy.Session) {
 	for _, s := range sessions {
 		for _, n := range inputs {
-			_, err := client.RequestOnce(c.Context, t.InternalClient(n), protocol.Request{Type: protocol.Cancel, Session: s.ID, Force: true}, c.Duration("within"))
+			_, err := client.RequestOnce(c.Context, nil, t.InternalClient(n), protocol.Request{Type: protocol.Cancel, Session: s.ID, Force: true}, c.Duration("within"))
 			if err != nil {
 				x.notef("cancel %s at %s: %v", s.ID, n.ID, err)
 			}

@@ -25,7 +25,7 @@ func twoInputs(t *testing.T, clientTimeout string) *cluster {
 
 // ask says one thing to one input.
 func (c *cluster) ask(input int, q protocol.Request) (protocol.Reply, error) {
-	return client.RequestOnce(context.Background(), c.topo.EntryPoints()[input-1], q, 10*time.Second)
+	return client.RequestOnce(context.Background(), nil, c.topo.EntryPoints()[input-1], q, 10*time.Second)
 }
 
 func (c *cluster) must(input int, q protocol.Request) protocol.Reply {

@@ -2,6 +2,7 @@ package zmqx
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -48,19 +49,20 @@ func (s *socket) connect(address, peer string) (int, error) {
 
 func (d *dialer) run() {
 	pause := backoff{min: d.s.opt.BackoffMin, max: d.s.opt.BackoffMax}
-	reported := false
+	reported, refused := false, false
 	for d.s.ctx.Err() == nil {
 		p, err := d.dial()
 		switch {
 		case err == nil:
 			pause.reset()
-			reported = false
+			reported, refused = false, false
 			d.s.serve(p)
 		case d.s.ctx.Err() != nil:
 			return
 		default:
-			d.failed(err, reported)
-			reported = true
+			turned := errors.Is(err, ErrRefused) && !refused
+			d.failed(err, reported && !turned)
+			reported, refused = true, refused || turned
 		}
 		if !sleep(d.s.ctx, pause.pause(rand.Float64())) {
 			return

@@ -8,7 +8,8 @@ const (
 	Connected EventKind = iota + 1
 	// Disconnected: the connection is over. Err says why, Dropped what was lost with it.
 	Disconnected
-	// Unreachable: an endpoint given to Connect could not be reached. Told once per outage, attempts go on.
+	// Unreachable: an endpoint given to Connect could not be reached. Told once per outage, and once more if that one is followed by ErrRefused:
+	// what a peer says of a refusal may get lost with its connection. Attempts go on.
 	Unreachable
 )
 

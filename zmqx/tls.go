@@ -69,7 +69,7 @@ func refusal(err error) error {
 	var op *net.OpError
 	switch {
 	case errors.As(err, &op) && op.Op == "remote error":
-		return fmt.Errorf("the peer refuses this process; its log says why: %w", err)
+		return fmt.Errorf("%w: the peer refuses this process; its log says why: %w", ErrRefused, err)
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE):
 		return fmt.Errorf("the peer closed the connection; perhaps it refuses this process, and then its log says why: %w", err)
 	}

@@ -60,11 +60,15 @@ func (s *Session) adopt(about protocol.Reply) error {
 
 // connectAll connects to the inputs and outputs that there are now. Connections to nodes that are gone stay, idle; each costs a socket.
 func (s *Session) connectAll() {
-	s.inputs, s.outputs = s.nodesAt(s.about.Inputs, s.inputs), s.nodesAt(s.about.Outputs, s.outputs)
+	s.inputs = s.nodesAt(s.about.Inputs, s.about.InputNodes, s.inputs)
+	s.outputs = s.nodesAt(s.about.Outputs, s.about.OutputNodes, s.outputs)
 }
 
-func (s *Session) nodesAt(endpoints []string, known []*node) (all []*node) {
-	for _, endpoint := range endpoints {
+func (s *Session) nodesAt(endpoints, names []string, known []*node) (all []*node) {
+	for i, endpoint := range endpoints {
+		if s.cfg.Named && i < len(names) {
+			endpoint = NamedEndpoint(endpoint, names[i])
+		}
 		if i := slices.IndexFunc(known, func(n *node) bool { return n.endpoint == endpoint }); i >= 0 {
 			all = append(all, known[i])
 			continue
@@ -85,7 +89,7 @@ func (s *Session) follow(now protocol.Reply) (changed bool) {
 	if len(now.Inputs) == 0 || len(now.Outputs) == 0 || slices.Equal(now.Inputs, s.about.Inputs) && slices.Equal(now.Outputs, s.about.Outputs) {
 		return false
 	}
-	s.about.Inputs, s.about.Outputs = now.Inputs, now.Outputs
+	s.about.Inputs, s.about.Outputs, s.about.InputNodes, s.about.OutputNodes = now.Inputs, now.Outputs, now.InputNodes, now.OutputNodes
 	s.connectAll()
 	return true
 }

@@ -10,6 +10,10 @@ var (
 	// ErrNoCluster is how any task ends when nothing has answered for Config.GiveUpAfter.
 	ErrNoCluster = errors.New("no cluster answers")
 
+	// ErrRefused is wrapped by what Broken is told of a process that does not let this client in, or is not the one that was dialled. To try again
+	// at once does not help, but keys may be changed meanwhile.
+	ErrRefused = errors.New("refused")
+
 	// ErrInterrupted is how Open ends when the session exists and its upload was neither finished nor goes on here: what an earlier
 	// run had in flight is unknown, so it cannot be continued without risking rows twice.
 	ErrInterrupted = errors.New("session was interrupted during its upload")

@@ -56,6 +56,7 @@ type node struct {
 	endpoint string
 	conn     *conn
 	heard    time.Time // the last reply from there, over any connection
+	refused  error     // why it has refused this process, since it was heard last; wraps ErrRefused
 
 	// Of inputs.
 	bears  time.Duration // how much silence of the client it bears; 0 if it does not say
@@ -149,7 +150,7 @@ func (s *Session) Reply(id ConnID, try uint64, reply protocol.Reply, now time.Ti
 	if !c.busy() || c.try != try {
 		return
 	}
-	s.heard, c.node.heard = now, now
+	s.heard, c.node.heard, c.node.refused = now, now, nil
 	err := reply.Failure()
 	if err == nil && reply.Type != c.x.want {
 		err = fmt.Errorf("%s answers %q where something else was asked; do client and cluster have the same version? %w",
@@ -165,8 +166,13 @@ func (s *Session) Broken(id ConnID, try uint64, why error, now time.Time) {
 	switch {
 	case !c.busy() || c.try != try:
 	case errors.Is(why, protocol.ErrInvalid):
-		s.heard, c.node.heard = now, now
+		s.heard, c.node.heard, c.node.refused = now, now, nil
 		s.complete(c, protocol.Reply{}, why)
+	case errors.Is(why, ErrRefused) && c.x.purpose == discovering: // the next entry may be of another mind
+		s.complete(c, protocol.Reply{}, why)
+	case errors.Is(why, ErrRefused) && c.node.refused == nil:
+		c.node.refused = why
+		fallthrough
 	case now.Sub(c.started) < shortestTry: // nobody listens there: do not try again at once
 		if again := now.Add(s.jitter(shortestTry)); again.Before(c.deadline) {
 			c.deadline = again
@@ -181,16 +187,24 @@ func (s *Session) silent(c *conn) {
 	switch {
 	case c.x.once:
 		s.out.Drops = append(s.out.Drops, c.id)
-		s.complete(c, protocol.Reply{}, fmt.Errorf("%w from %s", errSilent, c.node.endpoint))
+		s.complete(c, protocol.Reply{}, c.node.silence(fmt.Errorf("%w from %s", errSilent, c.node.endpoint)))
 	case c.x.purpose != telling && s.gaveUp():
 		s.out.Drops = append(s.out.Drops, c.id)
-		s.complete(c, protocol.Reply{}, fmt.Errorf("%w at %s for %v; start one with `posta up`, or check the address", ErrNoCluster,
-			c.node.endpoint, s.cfg.GiveUpAfter))
+		s.complete(c, protocol.Reply{}, c.node.silence(fmt.Errorf("%w at %s for %v; start one with `posta up`, or check the address", ErrNoCluster,
+			c.node.endpoint, s.cfg.GiveUpAfter)))
 	default:
 		s.retries++
 		c.wait = min(2*c.wait, c.x.longest)
 		s.send(c)
 	}
+}
+
+// silence says more of a node that is not heard, if it has said why.
+func (n *node) silence(err error) error {
+	if n.refused != nil {
+		return fmt.Errorf("%w: %w", err, n.refused)
+	}
+	return err
 }
 
 // gaveUp reports whether nothing at all has answered for too long. A refusal is an answer: a node that refuses is alive.

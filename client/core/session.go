@@ -20,6 +20,7 @@ type Config struct {
 	Reopens  bool          // another run may have opened the session with this very token, and may still need it
 	Takeover bool          // the session is taken over from the client that opened it (R17)
 	NoWait   bool          // end with protocol.ErrBusy instead of waiting for admission
+	Named    bool          // endpoints that the cluster tells are dialled with the names of their nodes (NamedEndpoint)
 
 	Lanes       int           // chunks under way at once; there is at least one lane for each input
 	Timeout     time.Duration // of a try, at first
