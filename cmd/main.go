@@ -11,6 +11,7 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/internal/gen"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
@@ -26,8 +27,8 @@ type Program struct {
 // Generator makes data for an analysis.
 type Generator func(dir gen.Dir, rows int, seed uint64) error
 
-// NodeRunner runs a node until ctx ends and drains it; nil after that.
-type NodeRunner func(ctx context.Context, t *topology.Topology, node topology.NodeID, log *slog.Logger) error
+// NodeRunner runs a node until ctx ends and drains it; nil after that. keys are the node's own, and nil for one that speaks plain ZMTP.
+type NodeRunner func(ctx context.Context, t *topology.Topology, node topology.NodeID, keys *security.Keys, log *slog.Logger) error
 
 // Console is where a command reads and writes. Terminals are recognised when they are *os.File.
 type Console struct {

@@ -18,6 +18,7 @@ func (x *command) medicCommand() *cli.Command {
 		Usage: "run one medic of the topology in the foreground",
 		Description: `What posta up starts. A medic watches all nodes and medics, elects a leader with the other medics, and restarts processes on its own host,
 or on the hosts given, which must be this machine. SIGTERM ends it; kill -9 loses nothing.
+SIGHUP makes it read its keys again.
 
    posta medic medic-1 -f topology.toml
 
@@ -28,7 +29,7 @@ With --docker it restarts containers: those with the labels posta.cluster and po
 With --systemd it restarts units: those that posta deploy --render systemd has written for its host.
 
 ` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), addressFlag(), hostFlag(), dockerFlag(), systemdFlag(), logFlag()}, Action: x.medic,
+		Flags: []cli.Flag{topologyFlag(), addressFlag(), hostFlag(), dockerFlag(), systemdFlag(), keysFlag(), logFlag()}, Action: x.medic,
 	}
 }
 
@@ -51,11 +52,8 @@ func (x *command) medic(c *cli.Context) (err error) {
 			return err
 		}
 		defer func() { _ = procs.Close() }()
-		if _, err := t.Medic(cfg.Medic); err != nil {
-			return err
-		}
 		cfg.Topology, cfg.Hosts, cfg.Restarter = t, procs.Hosts(), procs
-		return agent.Run(c.Context, cfg)
+		return runMedic(c, cfg)
 	}
 	if cfg.Topology, err = loadTopology(c); err != nil {
 		return err
@@ -80,6 +78,18 @@ func (x *command) medic(c *cli.Context) (err error) {
 			return r.Leave(ctx, n.ID, dir, name, data)
 		}
 	}
+	return runMedic(c, cfg)
+}
+
+func runMedic(c *cli.Context, cfg agent.Config) error {
+	n, err := cfg.Topology.Medic(cfg.Medic)
+	if err != nil {
+		return err
+	}
+	if cfg.Keys, err = processKeys(c, cfg.Topology, n, cfg.Log); err != nil {
+		return err
+	}
+	defer reloadKeys(cfg.Keys, cfg.Log)()
 	return agent.Run(c.Context, cfg)
 }
 

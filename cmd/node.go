@@ -15,12 +15,12 @@ func (x *command) nodeCommand() *cli.Command {
 		Name: "node", ArgsUsage: "NAME",
 		Usage: "run one node of the topology in the foreground",
 		Description: `What posta up and posta run start, for whoever has another way to keep processes alive: systemd, containers. SIGTERM drains the
-node for limits.drain and ends it with exit code 0; kill -9 loses nothing either.
+node for limits.drain and ends it with exit code 0; kill -9 loses nothing either. SIGHUP makes it read its keys again.
 
    posta node joiner-1 -f topology.toml
 
 ` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), addressFlag(), logFlag()}, Action: topologyReader(loadTopology).withNode("joiner-1", x.node),
+		Flags: []cli.Flag{topologyFlag(), addressFlag(), keysFlag(), logFlag()}, Action: topologyReader(loadTopology).withNode("joiner-1", x.node),
 	}
 }
 
@@ -33,7 +33,12 @@ func (x *command) node(c *cli.Context, t *topology.Topology, name string) error 
 	if err != nil {
 		return err
 	}
-	return x.RunNode(c.Context, t, n.ID, log)
+	keys, err := processKeys(c, t, n, log)
+	if err != nil {
+		return err
+	}
+	defer reloadKeys(keys, log)()
+	return x.RunNode(c.Context, t, n.ID, keys, log)
 }
 
 func logFlag() cli.Flag {

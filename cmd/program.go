@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"posta.dev/posta/nodes"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
@@ -17,9 +18,9 @@ func (p Program) withDefaults() Program {
 	}
 	if p.RunNode == nil {
 		known, version := p.Analyses, p.Version
-		p.RunNode = func(ctx context.Context, t *topology.Topology, node topology.NodeID, log *slog.Logger) error {
+		p.RunNode = func(ctx context.Context, t *topology.Topology, node topology.NodeID, keys *security.Keys, log *slog.Logger) error {
 			return nodes.Run(ctx, nodes.Config{
-				Topology: t, Node: node, Known: known, Version: version, Log: log, Headroom: nodes.DefaultHeadroom, Exit: os.Exit,
+				Topology: t, Node: node, Known: known, Version: version, Log: log, Keys: keys, Headroom: nodes.DefaultHeadroom, Exit: os.Exit,
 			})
 		}
 	}

@@ -3,6 +3,7 @@ package link
 import (
 	"log/slog"
 
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/zmqx"
 )
@@ -14,6 +15,7 @@ type TransportConfig struct {
 	Listen   bool // to the heartbeats of all nodes
 	Log      *slog.Logger
 	Accepts  *zmqx.AcceptLimit // of the node's process; nil: none
+	Keys     *security.Keys    // of the node: its sockets speak mutual TLS (S3); nil: plain ZMTP
 }
 
 // Transport carries frames, acknowledgements and heartbeats between nodes. It may lose, delay and repeat them, and it

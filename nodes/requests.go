@@ -52,7 +52,7 @@ func (x *node) wellFormed(batch []zmqx.Received) []role.Request {
 	requests := make([]role.Request, 0, len(batch))
 	for _, r := range batch {
 		if len(r.Msg) == 2 && len(r.Msg[0]) == 0 {
-			requests = append(requests, role.Request{From: role.Peer(r.Peer), Client: asker(r.From), Body: r.Msg[1]})
+			requests = append(requests, role.Request{From: role.Peer(r.Peer), Client: asker(r.From, x.clientKeys() != nil), Body: r.Msg[1]})
 			continue
 		}
 		if r.TooLarge > 0 {
@@ -66,10 +66,10 @@ func (x *node) wellFormed(batch []zmqx.Received) []role.Request {
 	return requests
 }
 
-// asker is who sends requests over a connection whose peer has proven a name: the local operator where sockets ask for none. What is no
+// asker is who sends requests over a connection whose peer has proven a name: the local operator where the socket asks for none. What is no
 // identity may do nothing.
-func asker(name string) security.Identity {
-	if name == "" {
+func asker(name string, keyed bool) security.Identity {
+	if name == "" && !keyed {
 		return role.LocalOperator
 	}
 	id, err := security.ParseIdentity(name)

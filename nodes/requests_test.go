@@ -27,4 +27,7 @@ func TestS5_ARequestIsItsConnections(t *testing.T) {
 			t.Errorf("%q sends %+v, want %+v", name, requests, want)
 		}
 	}
+	if got := asker("", true); got != (security.Identity{}) {
+		t.Errorf("at a socket with keys who has proven nothing is %v", got)
+	}
 }

@@ -10,11 +10,13 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/link"
+	"posta.dev/posta/link/keyed"
 	"posta.dev/posta/nodes/core"
 	"posta.dev/posta/nodes/postmortem"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/nodes/shell"
 	"posta.dev/posta/nodes/watch"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/wal"
 	"posta.dev/posta/zmqx"
@@ -27,6 +29,9 @@ type Config struct {
 	Known    analyses.Set
 	Version  string
 	Log      *slog.Logger
+
+	// Keys are the node's own (S3); nil: its sockets speak plain ZMTP, and whoever reaches one is believed.
+	Keys *security.Keys
 
 	// Headroom is how many bytes of garbage may gather before they are collected, beside a tenth of what the node's live data has.
 	// 0, for tests with many nodes in a process, collects often; large values are memory for processor time. Above 0 the
@@ -108,17 +113,18 @@ func closed(err, closing error) error {
 
 // node is a running node. Its fields belong to the loop.
 type node struct {
-	cfg    Config
-	node   topology.Node
-	watch  watch.Watch
-	beats  *beats        // nil before the data directory is the node's
-	notes  *notes        // nil before recovery
-	id     link.Identity // a passing one until the log is open
-	shell  *shell.Shell
-	log    *wal.Log     // nil while it is not open
-	memory *memoryLimit // nil where the process is not the node's alone
-	tr     link.Transport
-	router *zmqx.Router // nil for a node that clients do not talk to
+	cfg     Config
+	node    topology.Node
+	watch   watch.Watch
+	beats   *beats        // nil before the data directory is the node's
+	notes   *notes        // nil before recovery
+	id      link.Identity // a passing one until the log is open
+	shell   *shell.Shell
+	log     *wal.Log     // nil while it is not open
+	memory  *memoryLimit // nil where the process is not the node's alone
+	tr      link.Transport
+	router  *zmqx.Router // nil for a node that clients do not talk to
+	unwatch func()       // ends that the keys' Reload rechecks the router
 
 	jobs    chan shell.Job // the committer's; empty whenever the shell has another job
 	answers chan shell.Answer
@@ -142,7 +148,7 @@ func (x *node) recover(now time.Time, again bool, analysis *core.LogAnalysis) er
 // openSockets opens what others reach the node by. What is open after an error, close closes.
 func (x *node) openSockets() (err error) {
 	accepts := acceptLimit(x.cfg.Topology, x.node, x.cfg.Log)
-	if x.tr, err = newTransport(x.cfg.Topology, x.node, accepts, x.cfg.Log); err != nil {
+	if x.tr, err = newTransport(x.cfg, x.node, accepts); err != nil {
 		return err
 	}
 	return x.openRouter(accepts)
@@ -155,15 +161,33 @@ func (x *node) openRouter(accepts *zmqx.AcceptLimit) (err error) {
 	l := x.cfg.Topology.Limits
 	x.router, err = zmqx.NewRouter(zmqx.Options{
 		MaxFrame: int(l.Frame), ReportTooLarge: true, Known: isRequest, QueueBytes: int(l.Frame) + 1<<20, HandshakeTimeout: l.Handshake,
-		Linger: min(l.Drain, routerLinger), Logger: x.cfg.Log, Accepts: accepts,
+		Linger: min(l.Drain, routerLinger), Logger: x.cfg.Log, Accepts: accepts, TLS: keyed.TLS(x.clientKeys(), security.ClientAPI, onlyClients),
 	})
 	if err != nil {
 		return err
 	}
+	x.unwatch = x.clientKeys().OnReload(x.router.Recheck)
 	if _, err := x.router.Listen(x.node.Sockets.Client.Bind); err != nil {
 		return fmt.Errorf("node %s: listen for clients: %w", x.node.ID, err)
 	}
 	return nil
+}
+
+// clientKeys are the keys at the socket of clients; nil where it is a unix socket, which nobody but the user of the node can open (S1).
+func (x *node) clientKeys() *security.Keys {
+	if x.node.Sockets.Client.Unix() {
+		return nil
+	}
+	return x.cfg.Keys
+}
+
+// onlyClients admits those that [clients] of the topology lists. Nodes and medics ask nothing here.
+func onlyClients(id security.Identity) error {
+	switch id.Role {
+	case security.Submit, security.Watch, security.Operate:
+		return nil
+	}
+	return errors.New("only clients are served here")
 }
 
 const routerLinger = 500 * time.Millisecond
@@ -183,6 +207,7 @@ func (x *node) close() error {
 		errs = append(errs, x.tr.Close())
 	}
 	if x.router != nil {
+		x.unwatch()
 		errs = append(errs, x.router.Close())
 	}
 	return errors.Join(append(errs, x.closeLog())...)

@@ -3,7 +3,6 @@ package nodes
 import (
 	"context"
 	"fmt"
-	"log/slog"
 
 	"posta.dev/posta/link"
 	"posta.dev/posta/link/nats"
@@ -14,10 +13,10 @@ import (
 )
 
 // newTransport is what carries a node's frames, as the topology says.
-func newTransport(t *topology.Topology, n topology.Node, accepts *zmqx.AcceptLimit, log *slog.Logger) (link.Transport, error) {
+func newTransport(c Config, n topology.Node, accepts *zmqx.AcceptLimit) (link.Transport, error) {
 	// Inputs listen: they hear of every node's losses, and of sessions that have ended.
-	cfg := link.TransportConfig{Topology: t, Node: n, Listen: n.Holds(topology.Input), Log: log, Accepts: accepts}
-	switch t.Transport {
+	cfg := link.TransportConfig{Topology: c.Topology, Node: n, Listen: n.Holds(topology.Input), Log: c.Log, Accepts: accepts, Keys: c.Keys}
+	switch c.Topology.Transport {
 	case topology.ZMQ:
 		return open(zmq.New(cfg))
 	case topology.ViaRabbitMQ:
@@ -25,7 +24,7 @@ func newTransport(t *topology.Topology, n topology.Node, accepts *zmqx.AcceptLim
 	case topology.ViaNATS:
 		return open(nats.New(cfg))
 	}
-	return nil, fmt.Errorf("node %s: transport %q is in no package", n.ID, t.Transport)
+	return nil, fmt.Errorf("node %s: transport %q is in no package", n.ID, c.Topology.Transport)
 }
 
 // open keeps a transport that could not be opened from becoming one that is not nil.

@@ -8,7 +8,7 @@
 //   - client: a program of a user. It signs its certificate itself. A line in the topology's [clients] names its public key and says what it may do.
 //   - fingerprint: a public key as text, "ed25519:BASE64". It stands in [clients] and in the list of revoked keys.
 //   - key directory: key.pem, cert.pem, ca.pem and revoked of one process.
-//   - kind: what a socket is for (data, broadcast, control, client, medic). A connection to a socket of another kind is refused.
+//   - kind: what a socket is for (data, broadcast, control, client). A connection to a socket of another kind is refused.
 //
 // # From files to a connection
 //

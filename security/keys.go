@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -16,6 +17,10 @@ type Keys struct {
 	clients Clients
 	now     func() time.Time
 	loaded  atomic.Pointer[loaded]
+
+	mu      sync.Mutex
+	reloads map[int]func() // what OnReload was given and is not over
+	next    int            // the next key of reloads
 }
 
 // loaded is what one reading of the key directory gave. It never changes.
@@ -29,7 +34,7 @@ type loaded struct {
 // Load reads a key directory, and fails when others would not accept its certificate. clients are those of the topology; who accepts no clients
 // passes nil.
 func Load(dir, cluster string, clients Clients) (*Keys, error) {
-	k := &Keys{dir: dir, cluster: cluster, clients: clients, now: time.Now}
+	k := &Keys{dir: dir, cluster: cluster, clients: clients, now: time.Now, reloads: map[int]func(){}}
 	l, err := k.read()
 	if err != nil {
 		return nil, err
@@ -43,7 +48,7 @@ func Load(dir, cluster string, clients Clients) (*Keys, error) {
 
 // Reload reads the directory again: a new certificate, other CAs, more revoked keys. If a file cannot be read all stays as it was. That the own
 // certificate has expired or is revoked is no reason to ignore what else is revoked, so it is not asked here. Connections that are open hear of it by
-// Recheck of their sockets.
+// Recheck of their sockets, which is for functions of OnReload to call.
 func (k *Keys) Reload() error {
 	l, err := k.read()
 	if err != nil {
@@ -53,7 +58,30 @@ func (k *Keys) Reload() error {
 		return fmt.Errorf("%w: the keys in %s are those of %s now, and this is %s", ErrUntrusted, k.dir, l.own, was)
 	}
 	k.loaded.Store(l)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, recheck := range k.reloads {
+		recheck()
+	}
 	return nil
+}
+
+// OnReload has a function called in each Reload that succeeds, until stop. It rechecks the sockets that use the keys, and must not call stop.
+// When stop returns, no call is under way. Without keys nothing is called.
+func (k *Keys) OnReload(recheck func()) (stop func()) {
+	if k == nil {
+		return func() {}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	n := k.next
+	k.next++
+	k.reloads[n] = recheck
+	return func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		delete(k.reloads, n)
+	}
 }
 
 func (k *Keys) read() (*loaded, error) {

@@ -10,11 +10,10 @@ import (
 type Kind string
 
 const (
-	Data        Kind = "data"      // frames of links
-	Broadcast   Kind = "broadcast" // frames of links over PUB
-	Control     Kind = "control"   // acknowledgements and heartbeats
-	ClientAPI   Kind = "client"    // requests of clients
-	MedicAgents Kind = "medic"     // what medics say to each other
+	Data      Kind = "data"      // frames of links
+	Broadcast Kind = "broadcast" // frames of links over PUB
+	Control   Kind = "control"   // acknowledgements and heartbeats of nodes, and what medics say
+	ClientAPI Kind = "client"    // requests of clients
 )
 
 // protocol is 2 as the version of the wire is.

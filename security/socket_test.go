@@ -45,7 +45,7 @@ func TestS3_EachConnectionIsAFullHandshake(t *testing.T) {
 func TestS3_KindsAreDifferentProtocols(t *testing.T) {
 	keys := newCluster(t).keys(t, Node, "joiner-1")
 	seen := map[string]Kind{}
-	for _, k := range []Kind{Data, Broadcast, Control, ClientAPI, MedicAgents} {
+	for _, k := range []Kind{Data, Broadcast, Control, ClientAPI} {
 		for _, config := range []*tls.Config{keys.Socket(k, nil).Server(), must[*tls.Config](t)(keys.Socket(k, nil).Client("node/a"))} {
 			if len(config.NextProtos) != 1 || config.MinVersion != tls.VersionTLS13 || !config.SessionTicketsDisabled || config.ClientSessionCache != nil || !config.DynamicRecordSizingDisabled {
 				t.Errorf("%s: %+v", k, config)

@@ -28,6 +28,9 @@ type Endpoint struct {
 // Exists is false for a socket the node does not have.
 func (e Endpoint) Exists() bool { return e != Endpoint{} }
 
+// Unix reports whether the node listens on a unix socket.
+func (e Endpoint) Unix() bool { return strings.HasPrefix(e.Bind, "ipc://") }
+
 // Sockets is what a node listens on. A socket it has no use for is the zero Endpoint and takes no port.
 type Sockets struct {
 	Data      Endpoint // when a push edge leads to the stage, and frames travel by ZeroMQ

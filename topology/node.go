@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+
+	"posta.dev/posta/security"
 )
 
 // NodeID names a node: the stage and the replica, counted from 1: "joiner-1". It is the name of the node's data
@@ -26,6 +28,15 @@ type Node struct {
 
 // Holds says whether the role is part of the node's chain.
 func (n Node) Holds(r Role) bool { return slices.Contains(n.Chain, r) }
+
+// Identity is the name that the node or medic proves with its key (S3).
+func (n Node) Identity() security.Identity {
+	role := security.Node
+	if len(n.Chain) == 0 {
+		role = security.Medic
+	}
+	return security.Identity{Role: role, Name: string(n.ID)}
+}
 
 // Nodes places every replica: stages in file order, replica i of a stage on its i-th host, round robin. Ports follow the
 // same order, so adding a replica moves the ports of the nodes behind it on that host.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"posta.dev/posta/security"
@@ -102,6 +103,11 @@ func (t *Topology) Exposed() []Host {
 		}
 	}
 	return exposed
+}
+
+// OverTCP reports whether any node or medic listens elsewhere than on unix sockets. Only then the cluster's sockets can use keys.
+func (t *Topology) OverTCP() bool {
+	return slices.ContainsFunc(t.All(), func(n Node) bool { return !n.Sockets.Control.Unix() })
 }
 
 // listensHere says that only processes of the same machine reach what the host's nodes listen on. In containers that is where their ports are

@@ -25,6 +25,7 @@ type Transport[Tag any] struct {
 	troubles Troubles
 
 	control *control.Control
+	unwatch func() // ends that the keys' Reload rechecks the control socket
 	acks    *PendingAcks
 	events  chan link.Event
 	stop    chan struct{}      // closed when events are not read any more
@@ -60,7 +61,7 @@ func New[Tag any](cfg link.TransportConfig) (*Transport[Tag], error) {
 	t := &Transport[Tag]{Config: cfg, acks: NewPendingAcks(), events: make(chan link.Event, eventsCap), stop: make(chan struct{})}
 	var err error
 	t.control, err = control.New(control.Config{
-		Topology: cfg.Topology, Node: cfg.Node, Listen: cfg.Listen, Log: cfg.Log, OnEvent: t.emit,
+		Topology: cfg.Topology, Node: cfg.Node, Listen: cfg.Listen, Keys: cfg.Keys, Log: cfg.Log, OnEvent: t.emit,
 		Options: zmqx.Options{
 			HandshakeTimeout: cfg.Topology.Limits.Handshake, BackoffMax: 200 * time.Millisecond,
 			Linger: min(cfg.Topology.Limits.Drain, Linger), Logger: cfg.Log, Accepts: cfg.Accepts,
@@ -69,6 +70,8 @@ func New[Tag any](cfg link.TransportConfig) (*Transport[Tag], error) {
 	if err != nil {
 		return nil, fmt.Errorf("node %s: %w", cfg.Node.ID, err)
 	}
+	t.unwatch = cfg.Keys.OnReload(t.control.Recheck)
+	t.control.Recheck() // the keys may have changed since it was opened
 	t.makeEnds()
 	return t, nil
 }
@@ -174,6 +177,7 @@ func (t *Transport[Tag]) Close() error {
 	}
 	close(t.stop)
 	t.cut()
+	t.unwatch()
 	err := t.control.Close()
 	t.wg.Wait()
 	close(t.events)

@@ -2,12 +2,14 @@ package control
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"posta.dev/posta/link"
+	"posta.dev/posta/link/keyed"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/zmqx"
 )
@@ -17,6 +19,8 @@ const BeatTopic = "H"
 
 const ackTopic = "A"
 
+var errNoMessage = errors.New("it is neither a heartbeat nor an acknowledgement")
+
 // Config is what the sockets are made of.
 type Config struct {
 	Topology *topology.Topology
@@ -24,6 +28,7 @@ type Config struct {
 	Listen   bool // to the heartbeats of all nodes
 	Acks     bool // acknowledgements travel here
 	Options  zmqx.Options
+	Keys     *security.Keys // of the node; nil: plain ZMTP
 	Log      *slog.Logger
 	OnEvent  func(link.Event)  // what has arrived; called from one goroutine, not after Close
 	Silent   func(link.NodeID) // a receiver's connection has ended because nothing came for long; nil if nobody minds
@@ -40,12 +45,12 @@ type Control struct {
 	pub *zmqx.Pub
 	sub *zmqx.Sub // nil where there is nothing to hear
 	wg  sync.WaitGroup
-	bad atomic.Uint64
+	bad keyed.Refusals
 }
 
 // New opens the sockets and starts connecting. On an error nothing is left open.
 func New(cfg Config) (*Control, error) {
-	c := &Control{cfg: cfg}
+	c := &Control{cfg: cfg, bad: keyed.Refusals{Log: cfg.Log}}
 	err := c.open()
 	if err != nil {
 		return nil, errors.Join(err, c.Close())
@@ -55,7 +60,7 @@ func New(cfg Config) (*Control, error) {
 
 func (c *Control) open() (err error) {
 	o := c.cfg.Options
-	o.Known = c.known()
+	o.Known, o.TLS = c.known(), keyed.TLS(c.cfg.Keys, security.Control, keyed.Listeners(c.cfg.Topology))
 	if c.pub, err = zmqx.NewPub(o); err != nil {
 		return err
 	}
@@ -72,6 +77,7 @@ func (c *Control) open() (err error) {
 		}
 	}
 	o = c.cfg.Options
+	o.TLS = keyed.TLS(c.cfg.Keys, security.Control, keyed.Only(from))
 	o.MaxSilence = silenceFactor * c.cfg.Topology.Medics.SuspectAfter
 	o.OnEvent = func(ev zmqx.Event) {
 		if c.cfg.Silent != nil && ev.Kind == zmqx.Disconnected && errors.Is(ev.Err, zmqx.ErrSilent) {
@@ -87,13 +93,21 @@ func (c *Control) open() (err error) {
 		}
 	}
 	for _, n := range from {
-		if _, err := c.sub.Connect(n.Sockets.Control.Dial); err != nil {
+		if _, err := c.sub.ConnectTo(n.Sockets.Control.Dial, n.Identity().String()); err != nil {
 			return err
 		}
 	}
 	c.wg.Add(1)
 	go c.read(from)
 	return nil
+}
+
+// Recheck ends the connections of those that the keys no longer let in.
+func (c *Control) Recheck() {
+	c.pub.Recheck()
+	if c.sub != nil {
+		c.sub.Recheck()
+	}
 }
 
 // known tells those who listen to a node from strangers: who asks for heartbeats, or for the acknowledgements of a node of the cluster, is
@@ -145,11 +159,14 @@ func (c *Control) decode(names *link.Interner, from []topology.Node, batch []zmq
 	for _, r := range batch {
 		switch {
 		case len(r.Msg) != 2:
-			c.bad.Add(1)
+			c.bad.Add(errNoMessage)
 		case c.cfg.Acks && string(r.Msg[0]) == mine:
 			a, err := link.DecodeAck(names, r.Msg[1])
+			if err == nil && c.cfg.Keys != nil && a.Receiver != from[r.Endpoint].ID {
+				err = fmt.Errorf("an acknowledgement of %q came from %s", a.Receiver, r.From)
+			}
 			if err != nil {
-				c.refuse(err)
+				c.bad.Add(err)
 				continue
 			}
 			acks.Acks = append(acks.Acks, a)
@@ -157,19 +174,13 @@ func (c *Control) decode(names *link.Interner, from []topology.Node, batch []zmq
 		case string(r.Msg[0]) == BeatTopic:
 			out = append(out, link.Event{Heartbeat: r.Msg[1], Node: from[r.Endpoint].ID})
 		default:
-			c.bad.Add(1)
+			c.bad.Add(errNoMessage)
 		}
 	}
 	if acks.Acks != nil {
 		out = append(out, acks)
 	}
 	return out
-}
-
-func (c *Control) refuse(err error) {
-	if c.bad.Add(1) == 1 {
-		c.cfg.Log.Warn("a message that no node sends was thrown away; more are counted in silence", "node", c.cfg.Node.ID, "err", err)
-	}
 }
 
 // SendAcks publishes acknowledgements.

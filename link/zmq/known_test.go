@@ -22,7 +22,8 @@ func TestR16_WhoIsKnown(t *testing.T) {
 		f := link.Frame{Edge: edge, From: from, Kind: link.Hello, ID: link.Identity{Incarnation: 1, Life: 1}}
 		return messages(nil, []link.Frame{f})[0]
 	}
-	known := (&Transport{cfg: link.TransportConfig{Topology: topo, Node: node("aggregator-1")}}).known()
+	senders, _ := (&Transport{cfg: link.TransportConfig{Topology: topo, Node: node("aggregator-1")}}).senders()
+	known := known(senders)
 	for name, c := range map[string]struct {
 		m    zmqx.Message
 		want bool

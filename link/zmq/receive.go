@@ -1,7 +1,12 @@
 package zmq
 
 import (
+	"errors"
+	"fmt"
+	"strings"
+
 	"posta.dev/posta/link"
+	"posta.dev/posta/security"
 	"posta.dev/posta/zmqx"
 )
 
@@ -18,19 +23,24 @@ func (t *Transport) read(from <-chan []zmqx.Received, decode func([]zmqx.Receive
 	}()
 }
 
-// frames decodes messages that are frames behind skip parts of topic.
-func (t *Transport) frames(skip int) func([]zmqx.Received) []link.Event {
+// frames decodes messages that are frames behind skip parts of topic. Where nodes have keys, mayBe says whether a frame may be of the node that has
+// sent the message (S3).
+func (t *Transport) frames(skip int, mayBe func(*zmqx.Received, *link.Frame) error) func([]zmqx.Received) []link.Event {
 	names := &link.Interner{}
 	return func(batch []zmqx.Received) []link.Event {
 		frames := make([]link.Frame, 0, len(batch))
-		for _, r := range batch {
+		for i := range batch {
+			r := &batch[i]
 			if len(r.Msg) != skip+2 {
-				t.bad.Add(1)
+				t.bad.Add(errNoFrame)
 				continue
 			}
 			f, err := link.DecodeFrame(names, r.Msg[skip], r.Msg[skip+1])
+			if err == nil && t.cfg.Keys != nil {
+				err = mayBe(r, &f)
+			}
 			if err != nil {
-				t.refuse(err)
+				t.bad.Add(err)
 				continue
 			}
 			frames = append(frames, f)
@@ -40,6 +50,17 @@ func (t *Transport) frames(skip int) func([]zmqx.Received) []link.Event {
 		}
 		return []link.Event{{Frames: frames}}
 	}
+}
+
+var errNoFrame = errors.New("it is not the header and the payload of a frame")
+
+// pushedBy compares the sender that a frame names with the node that has pushed it, and with the edges on which that node is a sender.
+func pushedBy(senders map[linkKey]bool, r *zmqx.Received, f *link.Frame) error {
+	name, ok := strings.CutPrefix(r.From, string(security.Node)+"/")
+	if !ok || name != string(f.From) || !senders[linkKey{f.Edge, f.From}] {
+		return fmt.Errorf("%s pushed a frame of %q on edge %q", r.From, f.From, f.Edge)
+	}
+	return nil
 }
 
 // Recycle implements link.Recycler. It does not matter which socket received a payload: the memory is ours.
@@ -52,10 +73,4 @@ func (t *Transport) Recycle(payloads [][]byte) {
 		batch[i].Msg = payloads[i : i+1]
 	}
 	t.pull.Recycle(batch)
-}
-
-func (t *Transport) refuse(err error) {
-	if t.bad.Add(1) == 1 {
-		t.cfg.Log.Warn("a message that no node sends was thrown away; more are counted in silence", "node", t.cfg.Node.ID, "err", err)
-	}
 }

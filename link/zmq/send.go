@@ -68,6 +68,7 @@ func (t *Transport) Close() error {
 	default:
 	}
 	close(t.stop)
+	t.unwatch()
 	var closers []func() error
 	for _, p := range t.pushes {
 		closers = append(closers, p.Close)

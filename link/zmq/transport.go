@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"posta.dev/posta/link"
 	"posta.dev/posta/link/control"
+	"posta.dev/posta/link/keyed"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/zmqx"
 )
@@ -25,7 +26,8 @@ type Transport struct {
 	events    chan link.Event
 	stop      chan struct{}
 	wg        sync.WaitGroup
-	bad       atomic.Uint64
+	bad       keyed.Refusals
+	unwatch   func() // ends that the keys' Reload rechecks the sockets
 }
 
 type linkKey struct {
@@ -44,7 +46,7 @@ const BeatTopic = control.BeatTopic
 func New(cfg link.TransportConfig) (t *Transport, err error) {
 	t = &Transport{
 		cfg: cfg, pushes: map[linkKey]*zmqx.Push{}, pubEdges: map[string]bool{},
-		events: make(chan link.Event, eventsCap), stop: make(chan struct{}),
+		events: make(chan link.Event, eventsCap), stop: make(chan struct{}), bad: keyed.Refusals{Log: cfg.Log}, unwatch: func() {},
 	}
 	defer func() {
 		if err != nil {
@@ -73,10 +75,32 @@ func New(cfg link.TransportConfig) (t *Transport, err error) {
 		}
 	}
 	t.control, err = control.New(control.Config{
-		Topology: cfg.Topology, Node: cfg.Node, Listen: cfg.Listen, Acks: true, Options: t.options(), Log: cfg.Log, OnEvent: t.tell,
+		Topology: cfg.Topology, Node: cfg.Node, Listen: cfg.Listen, Acks: true, Options: t.options(), Keys: cfg.Keys, Log: cfg.Log, OnEvent: t.tell,
 		Silent: t.reset,
 	})
-	return t, err
+	if err != nil {
+		return t, err
+	}
+	t.unwatch = cfg.Keys.OnReload(t.recheck)
+	t.recheck() // the keys may have changed since the first socket was opened
+	return t, nil
+}
+
+// recheck ends the connections of those that the keys no longer let in.
+func (t *Transport) recheck() {
+	for _, p := range t.pushes {
+		p.Recheck()
+	}
+	for _, s := range t.subs {
+		s.Recheck()
+	}
+	if t.pull != nil {
+		t.pull.Recheck()
+	}
+	if t.broadcast != nil {
+		t.broadcast.Recheck()
+	}
+	t.control.Recheck()
 }
 
 // options are what the sockets have in common. The queue of a link holds a whole window, so a link that is connected never
@@ -107,14 +131,15 @@ func (t *Transport) listen() (err error) {
 	s := t.cfg.Node.Sockets
 	if s.Data.Exists() {
 		o := t.options()
-		o.Known = t.known()
+		senders, members := t.senders()
+		o.Known, o.TLS = known(senders), keyed.TLS(t.cfg.Keys, security.Data, keyed.Only(members))
 		if t.pull, err = zmqx.NewPull(o); err != nil {
 			return err
 		}
 		if _, err := t.pull.Listen(s.Data.Bind); err != nil {
 			return err
 		}
-		t.read(t.pull.C(), t.frames(0))
+		t.read(t.pull.C(), t.frames(0, func(r *zmqx.Received, f *link.Frame) error { return pushedBy(senders, r, f) }))
 	}
 	if s.Broadcast.Exists() {
 		t.broadcast, err = t.pub(s.Broadcast)
@@ -122,14 +147,23 @@ func (t *Transport) listen() (err error) {
 	return err
 }
 
-// known tells senders from strangers: who has sent one frame of an edge that leads here is believed (zmqx.Options.Known).
-func (t *Transport) known() func(zmqx.Message) bool {
-	senders := map[linkKey]bool{}
+// senders are the links of push edges that lead here, and the nodes that they come from.
+func (t *Transport) senders() (links map[linkKey]bool, members []topology.Node) {
+	links = map[linkKey]bool{}
 	for _, e := range t.cfg.Topology.EdgesTo(t.cfg.Node.Stage) {
+		if e.Socket == topology.Pub {
+			continue
+		}
 		for _, n := range t.cfg.Topology.Senders(e) {
-			senders[linkKey{e.Name(), n.ID}] = true
+			links[linkKey{e.Name(), n.ID}] = true
+			members = append(members, n)
 		}
 	}
+	return links, members
+}
+
+// known tells senders from strangers: who has sent one frame of an edge that leads here is believed (zmqx.Options.Known).
+func known(senders map[linkKey]bool) func(zmqx.Message) bool {
 	return func(m zmqx.Message) bool {
 		if len(m) != 2 {
 			return false
@@ -141,7 +175,7 @@ func (t *Transport) known() func(zmqx.Message) bool {
 
 func (t *Transport) pub(e topology.Endpoint) (*zmqx.Pub, error) {
 	o := t.options()
-	o.Known = t.subscribes
+	o.Known, o.TLS = t.subscribes, keyed.TLS(t.cfg.Keys, security.Broadcast, keyed.Only(t.subscribers()))
 	p, err := zmqx.NewPub(o)
 	if err != nil {
 		return nil, err
@@ -162,12 +196,23 @@ func (t *Transport) subscribes(m zmqx.Message) bool {
 	return false
 }
 
+// subscribers are the receivers of the pub edges that leave here.
+func (t *Transport) subscribers() (members []topology.Node) {
+	for _, e := range t.cfg.Topology.EdgesFrom(t.cfg.Node.Stage) {
+		if e.Socket == topology.Pub {
+			members = append(members, t.cfg.Topology.Receivers(e)...)
+		}
+	}
+	return members
+}
+
 func (t *Transport) openOut(e topology.Edge) error {
 	if e.Socket == topology.Pub {
 		return nil
 	}
 	for _, n := range t.cfg.Topology.Receivers(e) {
 		o := t.options()
+		o.TLS = keyed.TLS(t.cfg.Keys, security.Data, nil)
 		o.OnEvent = func(ev zmqx.Event) {
 			if ev.Kind == zmqx.Connected {
 				t.tell(link.Event{Connected: true, Edge: e.Name(), Node: n.ID})
@@ -178,7 +223,7 @@ func (t *Transport) openOut(e topology.Edge) error {
 			return err
 		}
 		t.pushes[linkKey{e.Name(), n.ID}] = p
-		if err := p.Connect(n.Sockets.Data.Dial); err != nil {
+		if err := p.ConnectTo(n.Sockets.Data.Dial, n.Identity().String()); err != nil {
 			return err
 		}
 	}
@@ -189,6 +234,7 @@ func (t *Transport) openOut(e topology.Edge) error {
 func (t *Transport) openIn(e topology.Edge) error {
 	senders := t.cfg.Topology.Senders(e)
 	o := t.options()
+	o.TLS = keyed.TLS(t.cfg.Keys, security.Broadcast, keyed.Only(senders))
 	o.OnEvent = func(ev zmqx.Event) {
 		if ev.Kind == zmqx.Connected {
 			t.tell(link.Event{Connected: true, Incoming: true, Edge: e.Name(), Node: senders[ev.Endpoint].ID})
@@ -203,11 +249,16 @@ func (t *Transport) openIn(e topology.Edge) error {
 		return err
 	}
 	for _, n := range senders {
-		if _, err := s.Connect(n.Sockets.Broadcast.Dial); err != nil {
+		if _, err := s.ConnectTo(n.Sockets.Broadcast.Dial, n.Identity().String()); err != nil {
 			return err
 		}
 	}
-	t.read(s.C(), t.frames(1))
+	t.read(s.C(), t.frames(1, func(r *zmqx.Received, f *link.Frame) error {
+		if f.Edge != e.Name() || f.From != senders[r.Endpoint].ID {
+			return fmt.Errorf("%s published a frame of %q on edge %q", r.From, f.From, f.Edge)
+		}
+		return nil
+	}))
 	return nil
 }
 

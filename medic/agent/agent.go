@@ -14,9 +14,11 @@ import (
 	"time"
 
 	"posta.dev/posta/internal/owned"
+	"posta.dev/posta/link/keyed"
 	"posta.dev/posta/medic"
 	"posta.dev/posta/medic/core"
 	"posta.dev/posta/medic/host"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/wal"
 	"posta.dev/posta/zmqx"
@@ -39,6 +41,7 @@ type Config struct {
 	Hosts     []string // that are this machine
 	Restarter medic.Restarter
 	Log       *slog.Logger
+	Keys      *security.Keys // of the medic (S3); nil: its sockets speak plain ZMTP, and whoever reaches them is believed
 	// Leave puts a file into a node's data directory before the node is started; nil: the directory is on this machine, and it is written there.
 	Leave func(ctx context.Context, node topology.Node, name string, data []byte) error
 }
@@ -63,7 +66,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	defer func() { err = errors.Join(err, log.Close()) }()
 	a := &agent{
 		cfg: c, node: n, log: log, disk: storage{log: log, reserve: filepath.Join(n.DataDir, reserveFile)}, hosts: map[string]*host.Host{},
-		stored: make(chan error, 1), reports: make(chan core.Report), ends: make(chan []processEnd),
+		stored: make(chan error, 1), reports: make(chan core.Report), ends: make(chan []processEnd), unwatch: func() {},
 	}
 	a.life, a.end = context.WithCancel(context.WithoutCancel(ctx))
 	defer a.end()
@@ -86,6 +89,8 @@ type agent struct {
 
 	pub *zmqx.Pub
 	sub *zmqx.Sub
+
+	unwatch func() // ends that the keys' Reload rechecks the sockets
 
 	life    context.Context // of the loop: when it is over, nobody takes what tasks have to tell
 	end     context.CancelFunc
@@ -126,13 +131,25 @@ func (a *agent) open() error {
 		}
 	}
 	a.core = core.New(a.config(), state, time.Now())
-	if a.pub, err = zmqx.NewPub(zmqx.Options{MaxFrame: maxFrame, Logger: a.cfg.Log, Accepts: a.accepts()}); err != nil {
+	if a.pub, err = zmqx.NewPub(zmqx.Options{MaxFrame: maxFrame, Logger: a.cfg.Log, Accepts: a.accepts(),
+		TLS: keyed.TLS(a.cfg.Keys, security.Control, keyed.Listeners(a.cfg.Topology))}); err != nil {
 		return err
 	}
 	if _, err = a.pub.Listen(a.node.Sockets.Control.Bind); err != nil {
 		return err
 	}
-	return a.subscribe()
+	if err := a.subscribe(); err != nil {
+		return err
+	}
+	a.unwatch = a.cfg.Keys.OnReload(a.recheck)
+	a.recheck() // the keys may have changed since the first socket was opened
+	return nil
+}
+
+// recheck ends the connections of those that the keys no longer let in.
+func (a *agent) recheck() {
+	a.pub.Recheck()
+	a.sub.Recheck()
 }
 
 // accepts leaves the medic the file descriptors that it needs for its connections, its files, and the processes that it starts.
@@ -148,7 +165,8 @@ func (a *agent) subscribe() (err error) {
 	// A short pause between attempts: a node that was just started has to be heard soon. And a silent one may have been started again
 	// elsewhere: a container that was cut off and connected again has another address, and nobody closed the old connection.
 	if a.sub, err = zmqx.NewSub(zmqx.Options{MaxFrame: maxFrame, BackoffMax: a.cfg.Topology.Medics.Heartbeat, Logger: a.cfg.Log,
-		MaxSilence: a.cfg.Topology.Medics.SuspectAfter}); err != nil {
+		MaxSilence: a.cfg.Topology.Medics.SuspectAfter,
+		TLS:        keyed.TLS(a.cfg.Keys, security.Control, keyed.Only(a.cfg.Topology.All()))}); err != nil {
 		return err
 	}
 	for _, topic := range []string{BeatTopic, MessageTopic} {
@@ -161,7 +179,7 @@ func (a *agent) subscribe() (err error) {
 			continue
 		}
 		a.from = append(a.from, n)
-		if _, err := a.sub.Connect(n.Sockets.Control.Dial); err != nil {
+		if _, err := a.sub.ConnectTo(n.Sockets.Control.Dial, n.Identity().String()); err != nil {
 			return err
 		}
 	}
@@ -214,6 +232,7 @@ func (a *agent) targets() (ids []core.NodeID) {
 }
 
 func (a *agent) close() error {
+	a.unwatch()
 	var errs []error
 	if a.sub != nil {
 		errs = append(errs, a.sub.Close())

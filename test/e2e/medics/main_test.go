@@ -17,6 +17,7 @@ import (
 	"posta.dev/posta/analyses/movies"
 	"posta.dev/posta/cmd"
 	"posta.dev/posta/nodes"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
@@ -52,8 +53,8 @@ func known() analyses.Set {
 func program() cmd.Program {
 	return cmd.Program{
 		Analyses: known(), Version: "e2e",
-		RunNode: func(ctx context.Context, t *topology.Topology, node topology.NodeID, log *slog.Logger) error {
-			return nodes.Run(ctx, nodes.Config{Topology: t, Node: node, Known: known(), Version: "e2e", Log: log, Headroom: nodes.DefaultHeadroom, Exit: os.Exit})
+		RunNode: func(ctx context.Context, t *topology.Topology, node topology.NodeID, keys *security.Keys, log *slog.Logger) error {
+			return nodes.Run(ctx, nodes.Config{Topology: t, Node: node, Known: known(), Version: "e2e", Log: log, Keys: keys, Headroom: nodes.DefaultHeadroom, Exit: os.Exit})
 		},
 	}
 }
