@@ -10,7 +10,7 @@ import (
 // unitKeys is the keys of all nodes and medics by name, none if the operator has made none or the topology does without (insecure = true).
 func unitKeys(t *topology.Topology) (map[string]security.Bundle, error) {
 	k := keyring{dir: t.KeysDir, t: t}
-	if t.Security.Insecure || !k.has(caDir) && !k.has(string(security.Node)) {
+	if !keyed(t) {
 		return nil, nil
 	}
 	keys := map[string]security.Bundle{}
@@ -22,6 +22,12 @@ func unitKeys(t *topology.Topology) (map[string]security.Bundle, error) {
 		keys[id.Name] = b
 	}
 	return keys, nil
+}
+
+// keyed reports whether nodes and medics have keys.
+func keyed(t *topology.Topology) bool {
+	k := keyring{dir: t.KeysDir, t: t}
+	return !t.Security.Insecure && (k.has(caDir) || k.has(string(security.Node)))
 }
 
 // digests is what a plan knows of keys.

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
@@ -26,12 +28,18 @@ func (x *command) render(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	keys, err := unitKeys(t)
+	if err != nil {
+		return fmt.Errorf("deploy: %w", err)
+	}
 	var files []topology.File
+	at := topology.ComposeKeys // where the keys of a node or medic are, below its host's directory
 	switch kind {
 	case "systemd":
-		files, err = t.Systemd(topology.Systemd{}, string(text))
+		at = t.SystemdKeys
+		files, err = t.Systemd(topology.Systemd{Keys: keys != nil}, string(text))
 	case "compose":
-		files, err = t.ComposeHosts(topology.Compose{Image: c.String(flagImage), Again: "posta deploy --render compose DIR"}, string(text))
+		files, err = t.ComposeHosts(topology.Compose{Image: c.String(flagImage), Again: "posta deploy --render compose DIR", Keys: keys != nil}, string(text))
 	default:
 		return usagef("deploy: --%s systemd or --%[1]s compose, not %q", flagRender, kind)
 	}
@@ -44,6 +52,28 @@ func (x *command) render(c *cli.Context) error {
 		}
 		if path.Base(f.Name) == "INSTALL.md" {
 			x.notef("what to do on %s: %s", path.Dir(f.Name), filepath.Join(dir, filepath.FromSlash(f.Name)))
+		}
+	}
+	return renderKeys(dir, t, keys, at)
+}
+
+// renderKeys writes the key directories of all nodes and medics into the directories of their hosts.
+func renderKeys(dir string, t *topology.Topology, keys map[string]security.Bundle, at func(topology.Node) string) error {
+	if keys == nil {
+		return nil
+	}
+	for _, n := range t.All() {
+		to := filepath.Join(dir, n.Host, filepath.FromSlash(at(n)))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil { // on the machine other users have to get through
+			return fmt.Errorf("write what the hosts need: %w", err)
+		}
+		var archive bytes.Buffer
+		_, err := keys[string(n.ID)].WriteTo(&archive)
+		if err == nil {
+			err = security.Install(to, &archive)
+		}
+		if err != nil {
+			return fmt.Errorf("write what the hosts need: %w", err)
 		}
 	}
 	return nil

@@ -180,7 +180,7 @@ func (x *command) topologyCompose(c *cli.Context, t *topology.Topology) error {
 	if name != "-" {
 		dir = filepath.Dir(name)
 	}
-	text, err := t.Compose(topology.Compose{Image: c.String("image"), File: fileFrom(dir, c.String(flagTopology), t.File), Again: again(c)})
+	text, err := t.Compose(topology.Compose{Image: c.String("image"), File: fileFrom(dir, c.String(flagTopology), t.File), Again: again(c), Keys: keyed(t)})
 	if err != nil {
 		return usagef("%s: %v", t.File, err)
 	}

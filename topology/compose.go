@@ -40,12 +40,14 @@ type Compose struct {
 	Image string // default "posta"
 	File  string // the topology file, absolute or relative to the compose file; default "./topology.toml"
 	Again string // the command that writes the compose file, for its first line
+	Keys  bool   // each node and medic has a key directory: in the volume with its data, or, of ComposeHosts, beside the compose file
 }
 
 const (
 	composeDir  = "/posta" // the image's working directory
 	composeFile = composeDir + "/topology.toml"
 	fenceVolume = "fence"
+	keysDir     = "keys"
 	exitGrace   = 2 * time.Second  // a node's drain is over, and it goes
 	medicGrace  = 12 * time.Second // a medic that is told to end finishes the restart it is at, which has ten
 )
@@ -77,10 +79,10 @@ func (t *Topology) compose(c Compose, onHost string, nodes, medics []Node) (stri
 		}
 	}
 	for _, n := range nodes {
-		data.Nodes = append(data.Nodes, t.service(n, RoleNode, onHost == ""))
+		data.Nodes = append(data.Nodes, t.service(c, n, RoleNode, onHost == ""))
 	}
 	for _, n := range medics {
-		data.Medics = append(data.Medics, t.service(n, RoleMedic, onHost == ""))
+		data.Medics = append(data.Medics, t.service(c, n, RoleMedic, onHost == ""))
 	}
 	return fill(composeTemplate, data)
 }
@@ -98,13 +100,21 @@ type composeService struct {
 	Name, Cluster, Host, Role string
 	Digest                    string   // of the topology: compose makes containers anew when it changes, because they read the file when they start
 	Data                      string   // directory in the container
+	Keys                      string   // directory in the container; "" without
+	KeysFrom                  string   // directory of the machine that is mounted there; "" when the keys are in the volume
 	Ports                     []string // "127.0.0.1:OUTSIDE:INSIDE": nobody but this machine is to reach them
 }
 
-func (t *Topology) service(n Node, role string, published bool) composeService {
+func (t *Topology) service(c Compose, n Node, role string, published bool) composeService {
 	s := composeService{
 		Name: yamlName(n.ID), Cluster: yamlString(t.Name), Host: yamlString(n.Host), Role: role, Digest: yamlString(t.digest()),
 		Data: yamlString(path.Join(t.containerData(), string(n.ID))),
+	}
+	switch {
+	case c.Keys && published:
+		s.Keys = yamlString(path.Join(t.containerData(), string(n.ID), keysDir))
+	case c.Keys:
+		s.Keys, s.KeysFrom = yamlString(path.Join(composeDir, keysDir)), yamlString("./"+ComposeKeys(n))
 	}
 	for _, e := range n.Sockets.List() {
 		// Clients, and whoever watches the cluster, are outside; frames stay inside.
@@ -114,6 +124,9 @@ func (t *Topology) service(n Node, role string, published bool) composeService {
 	}
 	return s
 }
+
+// ComposeKeys is the key directory of a node or medic, below its host's directory of a rendering.
+func ComposeKeys(n Node) string { return path.Join(keysDir, identityPath(n)) }
 
 // digest is the same for two topologies exactly if all their settings are.
 func (t *Topology) digest() string {

@@ -20,7 +20,7 @@ func (t *Topology) ComposeHosts(c Compose, text string) (files []File, err error
 			return nil, err
 		}
 		project := t.Name + "-" + h.Name
-		note, err := fill(composeInstall, installData{Cluster: t.Name, Host: h.Name, Address: h.Address, Project: project, Image: cmp.Or(c.Image, "posta"), Medics: names(t.medicsAt(h))})
+		note, err := fill(composeInstall, installData{Cluster: t.Name, Host: h.Name, Address: h.Address, Project: project, Image: cmp.Or(c.Image, "posta"), Medics: names(t.medicsAt(h)), Keys: keysNote(c.Keys)})
 		if err != nil {
 			return nil, err
 		}
@@ -31,6 +31,13 @@ func (t *Topology) ComposeHosts(c Compose, text string) (files []File, err error
 			File{h.Name + "/INSTALL.md", note})
 	}
 	return files, nil
+}
+
+func keysNote(has bool) string {
+	if has {
+		return keysDir
+	}
+	return ""
 }
 
 func names(nodes []Node) []string { return texts(nodes, func(n Node) string { return string(n.ID) }) }

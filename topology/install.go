@@ -12,7 +12,8 @@ import (
 type installData struct {
 	Cluster, Host, Address string
 	Project, Image         string   // compose
-	Target, Dir            string   // systemd
+	Target, Dir, User      string   // systemd
+	Keys                   string   // directory on the machine; "" without
 	Medics                 []string // by unit or service
 }
 

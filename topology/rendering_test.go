@@ -148,3 +148,54 @@ func TestRenderingsRefuse(t *testing.T) {
 		}
 	}
 }
+
+// TestS6_RenderedKeys: each node and medic is told its own key directory and no other; without keys nothing names one.
+func TestS6_RenderedKeys(t *testing.T) {
+	src, err := os.ReadFile("testdata/rendered/topology.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tp := parse(t, string(src))
+	systemd, err := tp.Systemd(Systemd{Keys: true}, string(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compose, err := tp.ComposeHosts(Compose{Keys: true}, string(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range tp.All() {
+		unit := find(t, systemd, n.Host+"/etc/systemd/system/"+tp.Unit(n.ID))
+		if !strings.Contains(unit, " --keys /"+tp.SystemdKeys(n)+" -f ") || strings.Count(unit, "keys") != 2 {
+			t.Errorf("%s is not told its keys, or others:\n%s", n.ID, unit)
+		}
+		_, service, _ := strings.Cut(find(t, compose, n.Host+"/docker-compose.yaml"), "\n  "+string(n.ID)+":\n")
+		service, _, _ = strings.Cut(service, "\n\n")
+		for _, line := range []string{`, --keys, "/posta/keys"`, `- {type: bind, source: "./` + ComposeKeys(n) + `", target: "/posta/keys", read_only: true}`} {
+			if strings.Count(service, line) != 1 {
+				t.Errorf("no %q in\n%s", line, service)
+			}
+		}
+	}
+	for _, host := range []string{"a", "b"} {
+		if note := find(t, systemd, host+"/INSTALL.md"); !strings.Contains(note, "chown -R posta: /"+tp.systemdKeys()+"/node\n") || !strings.Contains(note, "--signal=HUP") {
+			t.Errorf("host %s is not told what to do with keys:\n%s", host, note)
+		}
+		if note := find(t, compose, host+"/INSTALL.md"); !strings.Contains(note, "kill -s HUP") {
+			t.Errorf("host %s is not told what to do with keys:\n%s", host, note)
+		}
+	}
+	one := variant(t, Variant{Address: "127.0.0.1"})
+	text, err := one.Compose(Compose{Keys: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range one.All() {
+		if !strings.Contains(text, string(n.ID)) || strings.Count(text, `--keys, "/posta/data/`+string(n.ID)+`/keys"`) != 1 {
+			t.Errorf("%s is not told its keys:\n%s", n.ID, text)
+		}
+	}
+	if plain, err := one.Compose(Compose{}); err != nil || strings.Contains(plain, "keys") {
+		t.Errorf("without keys: %v, %s", err, plain)
+	}
+}

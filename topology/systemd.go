@@ -15,6 +15,7 @@ import (
 type Systemd struct {
 	Program string // where posta is, default /usr/local/bin/posta
 	User    string // whose the nodes are, default posta
+	Keys    bool   // each node and medic has a key directory, at SystemdKeys of its host's files
 }
 
 // Places on a machine.
@@ -23,6 +24,7 @@ const (
 	stateName = "posta"    // below it, a directory for each cluster
 	unitDir   = "etc/systemd/system"
 	usersFile = "etc/sysusers.d/posta.conf"
+	keysRoot  = "etc/posta" // below it, a directory for each cluster
 )
 
 //go:embed systemd.unit.tmpl
@@ -41,6 +43,19 @@ func (t *Topology) Unit(id NodeID) string { return t.target() + "-" + string(id)
 
 // target begins the names of all of the cluster's units. Without the program's own name a cluster called network would take network.target.
 func (t *Topology) target() string { return "posta-" + t.Name }
+
+// SystemdKeys is the key directory of a node or medic, below its host's directory of a rendering as below the root of the machine.
+func (t *Topology) SystemdKeys(n Node) string { return path.Join(t.systemdKeys(), identityPath(n)) }
+
+func (t *Topology) systemdKeys() string { return path.Join(keysRoot, t.Name, "keys") }
+
+// identityPath is ROLE/NAME of a node or medic.
+func identityPath(n Node) string {
+	if n.Stage == medicName {
+		return path.Join(RoleMedic, string(n.ID))
+	}
+	return path.Join(RoleNode, string(n.ID))
+}
 
 // Systemd writes a directory for each host, laid out like the machine's own files: a unit for each node and medic, a target that they all are
 // part of, the topology, whose text is given, and how to install it.
@@ -72,7 +87,11 @@ func (t *Topology) systemdHost(s Systemd, h Host, text string) (files []File, er
 		unit, e := fill(unitTemplate, t.unitData(s, h, n))
 		add(unitDir+"/"+t.Unit(n.ID), unit, e)
 	}
-	note, e := fill(systemdInstall, installData{Cluster: t.Name, Host: h.Name, Address: h.Address, Target: t.target() + ".target", Dir: t.stateDir()})
+	about := installData{Cluster: t.Name, Host: h.Name, Address: h.Address, Target: t.target() + ".target", Dir: t.stateDir(), User: s.User}
+	if s.Keys {
+		about.Keys = "/" + t.systemdKeys()
+	}
+	note, e := fill(systemdInstall, about)
 	add("INSTALL.md", note, e)
 	return files, err
 }
@@ -81,6 +100,7 @@ func (t *Topology) systemdHost(s Systemd, h Host, text string) (files []File, er
 type unitData struct {
 	Cluster, Host, Name, Target string
 	Program, File, User         string
+	Keys                        string // directory; "" without
 	WorkingDirectory            string
 	State                       []string // below stateRoot, made by systemd
 	Made                        []place  // elsewhere: made by the unit itself
@@ -97,6 +117,9 @@ func (t *Topology) unitData(s Systemd, h Host, n Node) unitData {
 		Cluster: t.Name, Host: h.Name, Name: string(n.ID), Target: t.target() + ".target",
 		Program: execWord(s.Program), File: execWord(t.stateDir() + "/topology.toml"), User: s.User, WorkingDirectory: unitText(t.stateDir()),
 		Medic: n.Stage == medicName, Stop: unitTime(t.Limits.Drain + exitGrace), Nodes: t.units(t.nodesAt(h)),
+	}
+	if s.Keys {
+		d.Keys = execWord("/" + t.SystemdKeys(n))
 	}
 	dirs := []string{path.Join(t.installedData(), string(n.ID))}
 	if d.Medic {

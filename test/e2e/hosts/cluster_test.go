@@ -50,11 +50,12 @@ const (
 
 // cluster is one over the hosts of a rack.
 type cluster struct {
-	t    *testing.T
-	rack *rack.Rack
-	name string
-	dir  string
-	topo *topology.Topology
+	t     *testing.T
+	rack  *rack.Rack
+	name  string
+	dir   string
+	topo  *topology.Topology
+	keyed bool // it has keys
 }
 
 // newCluster writes its topology; nothing runs yet.
@@ -70,6 +71,9 @@ func (c *cluster) write(n int, joiners string) {
 	c.t.Helper()
 	file := filepath.Join(c.dir, "topology.toml")
 	var hosts strings.Builder
+	if !c.keyed {
+		hosts.WriteString("[security]\ninsecure = true\n") // whoever reaches the hosts is a part of the tests
+	}
 	for _, h := range c.rack.Hosts[:n] {
 		fmt.Fprintf(&hosts, "[hosts.%s]\naddress = %q\nengine = %q\n", h.Name, h.Address, h.Engine())
 	}

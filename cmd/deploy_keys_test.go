@@ -1,0 +1,111 @@
+package cmd
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"posta.dev/posta/security"
+	"posta.dev/posta/topology"
+)
+
+// twoHosts is a topology over two machines.
+func (k *testKeys) twoHosts() *topology.Topology {
+	k.t.Helper()
+	text, err := topology.Generate(topology.Variant{Address: "10.0.0.1"})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	k.write(strings.Replace(text, "[hosts.local]", "[hosts.far]\naddress = \"10.0.0.2\"\n[hosts.local]", 1))
+	t, err := topology.Load(k.file)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return t
+}
+
+// TestS6_RenderedKeysAreForTheirProcesses: what is copied to a machine has the keys of its own nodes and medics, in files that nobody else may
+// read, and neither the CA's key nor any other private key.
+func TestS6_RenderedKeysAreForTheirProcesses(t *testing.T) {
+	k := newTestKeys(t)
+	tp := k.twoHosts()
+	k.must("init")
+	for kind, at := range map[string]func(topology.Node) string{"systemd": tp.SystemdKeys, "compose": topology.ComposeKeys} {
+		dir := t.TempDir()
+		if r := posta(t, "deploy", "-f", k.file, "--render", kind, dir); r.code != exitOK || strings.Contains(r.out+r.err, "PRIVATE") {
+			t.Fatalf("%s: %d, %s", kind, r.code, r.err)
+		}
+		own := map[string]bool{}
+		for _, n := range tp.All() {
+			home := filepath.Join(dir, n.Host, at(n))
+			own[filepath.Join(home, "key.pem")] = true
+			keys, err := security.Load(home, tp.Name, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if id := keys.Identity(); id.Name != string(n.ID) {
+				t.Errorf("%s: %s has the keys of %s", kind, n.ID, id)
+			}
+		}
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			info, err := d.Info()
+			if private := strings.Contains(string(text), "PRIVATE"); private != own[path] || private && info.Mode() != 0o600 {
+				t.Errorf("%s: %s, mode %v, private key %v", kind, path, info.Mode(), private)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestS6_WhatDeployHasToCarry: all keys of a cluster that has some, or an error that says what to do; none where the topology does without.
+func TestS6_WhatDeployHasToCarry(t *testing.T) {
+	k := newTestKeys(t)
+	tp := k.twoHosts()
+	if keys, err := unitKeys(tp); keys != nil || err != nil {
+		t.Errorf("nobody has made keys: %v, %v", keys, err)
+	}
+	k.must("init")
+	keys, err := unitKeys(tp)
+	if err != nil || len(keys) != len(tp.All()) {
+		t.Fatalf("%d of %d, %v", len(keys), len(tp.All()), err)
+	}
+	before := digests(keys)
+	k.must("revoke", "reducer-1")
+	if _, err := unitKeys(tp); err == nil || !strings.Contains(err.Error(), "node/reducer-1") || !strings.Contains(err.Error(), "posta key init") {
+		t.Errorf("with a revoked key: %v", err)
+	}
+	k.must("init")
+	if keys, err = unitKeys(tp); err != nil {
+		t.Fatal(err)
+	}
+	for name, digest := range digests(keys) {
+		if digest == before[name] {
+			t.Errorf("%s does not hear that a key is revoked", name)
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(k.dir, "medic", "medic-2")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := unitKeys(tp); err == nil || !strings.Contains(err.Error(), "medic/medic-2") || !strings.Contains(err.Error(), "posta key init") {
+		t.Errorf("without the key of a medic: %v", err)
+	}
+	k.write(strings.Replace(k.text, "insecure = false", "insecure = true", 1))
+	if tp, err = topology.Load(k.file); err != nil {
+		t.Fatal(err)
+	}
+	if keys, err := unitKeys(tp); keys != nil || err != nil {
+		t.Errorf("with insecure = true: %v, %v", keys, err)
+	}
+}
