@@ -23,6 +23,7 @@ type Client struct {
 	dial     func(endpoint string) (requester, error)
 	reading  reading
 	warnings *warnings
+	notes    *warnings
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -58,7 +59,7 @@ func dialWith(ctx context.Context, cfg Config, dial func(string) (requester, err
 	if cfg.Token == (session.Token{}) && !cfg.Force {
 		cfg.Token = session.NewToken()
 	}
-	c := &Client{cfg: cfg, given: given, dial: dial, warnings: &warnings{tell: cfg.OnWarning}, news: make(chan struct{}), doing: Connecting, sooner: make(chan struct{}, 1)}
+	c := &Client{cfg: cfg, given: given, dial: dial, warnings: &warnings{tell: cfg.OnWarning}, notes: &warnings{tell: cfg.OnNote}, news: make(chan struct{}), doing: Connecting, sooner: make(chan struct{}, 1)}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.wg.Add(1)
 	go c.runAlarm()

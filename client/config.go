@@ -6,6 +6,7 @@ import (
 
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/rows/csv"
 	"posta.dev/posta/security"
 )
 
@@ -25,6 +26,13 @@ type Config struct {
 	// Dir is where the files are. Find, if set, is asked instead.
 	Dir  string
 	Find func(protocol.Stream) ([]Source, error)
+
+	// Comma is what separates the columns of all files that are CSV; 0 looks for it in each, see package client/source/text.
+	Comma byte
+
+	// Columns, if set, returns the columns that are needed of a stream, nil if they are not known. Where they are, separators are found by
+	// them.
+	Columns func(stream string) []csv.Column
 
 	// Session is the session's id; zero means a new one.
 	Session session.ID
@@ -77,6 +85,9 @@ type Config struct {
 	// OnWarning is called once for each warning about the input, never concurrently. The Answer has them, too.
 	OnWarning func(Warning)
 
+	// OnNote is called for each file that is read in another form than usual: what it was found to be. Never concurrently.
+	OnNote func(Warning)
+
 	// OnProgress is called every 200 ms and once at the end, from one goroutine, never concurrently.
 	OnProgress func(Progress)
 }
@@ -98,6 +109,8 @@ func (c Config) filled() (Config, error) {
 	case c.Chunk < 0 || c.Chunk > protocol.MaxData:
 		return c, fmt.Errorf("%w: chunks of %d bytes; give 1 to %d, or 0 for what the cluster asks", ErrConfig, c.Chunk,
 			protocol.MaxData)
+	case c.Comma == '"' || c.Comma != 0 && c.Comma != '\t' && (c.Comma < ' ' || c.Comma > '~'):
+		return c, fmt.Errorf("%w: %q as separator; give one of , ; | or a tab", ErrConfig, c.Comma)
 	case c.Timeout < 0:
 		return c, fmt.Errorf("%w: a timeout of %v; give more than 0, or 0 for %v", ErrConfig, c.Timeout, DefaultTimeout)
 	}

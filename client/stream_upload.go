@@ -8,6 +8,7 @@ import (
 	"io"
 	"sync/atomic"
 
+	"posta.dev/posta/client/source/text"
 	"posta.dev/posta/client/source/unpack"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/rows/csv"
@@ -34,8 +35,11 @@ type streamUpload struct {
 	files      []Source
 	counters   *streamCounters
 	chunkBytes int
-	frame      int // bytes that a request may have; 0: the cluster does not say
+	frame      int          // bytes that a request may have; 0: the cluster does not say
+	columns    []csv.Column // that are needed; nil if they are not known
+	comma      byte         // what the user says that separates columns; 0: it is looked for
 	warnings   *warnings
+	notes      *warnings                                                     // what was found, and is read
 	inspect    func(stream, file string, header []byte) (inspectFunc, error) // may be nil
 
 	next    atomic.Int32 // the first file that no reader has taken
@@ -92,14 +96,12 @@ func (f *streamUpload) readFile(ctx context.Context, source Source) (err error) 
 }
 
 // begin reads the header of a file, and checks what can be checked before a row is sent.
-func (f *streamUpload) begin(file io.Reader, source *Source) (*csv.Cutter, []byte, error) {
+func (f *streamUpload) begin(file io.Reader, source *Source) (cutter, []byte, error) {
 	r, err := unpack.File{Path: source.where(), Named: source.Pack, Read: &f.counters.read}.Open(file)
 	if err != nil {
 		return nil, nil, err
 	}
-	cut := csv.NewCutter(r, f.stream.Comma, f.chunkBytes, protocol.MaxData)
-	cut.LeaveRoom(headRoom)
-	header, err := cut.Header()
+	cut, header, err := f.look(r, source)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", source.where(), err)
 	}
@@ -110,6 +112,38 @@ func (f *streamUpload) begin(file io.Reader, source *Source) (*csv.Cutter, []byt
 		return nil, nil, err
 	}
 	return cut, header, nil
+}
+
+// cutter cuts a file into chunks of whole records, as csv.Cutter does.
+type cutter interface {
+	Header() ([]byte, error)
+	Limit(chunkBytes, maxRecord int)
+	Next(buf []byte) (chunk []byte, firstLine uint64, err error)
+}
+
+// look finds out how a text is written, and what cuts it. The header has a mark where it differs from what the stream's files are.
+func (f *streamUpload) look(r io.Reader, source *Source) (cutter, []byte, error) {
+	in, err := text.Open(r, text.Want{Comma: f.stream.Comma, Columns: f.columns, Given: f.comma})
+	if err != nil {
+		return nil, nil, err
+	}
+	own := f.stream.Comma
+	if own == 0 {
+		own = ','
+	}
+	if in.Encoding != "" {
+		f.notes.add(source.where(), "read as "+in.Encoding)
+	}
+	if in.Comma != own {
+		f.notes.add(source.where(), "columns are separated by "+csv.SeparatorName(in.Comma))
+	}
+	cut := csv.NewCutter(in, in.Comma, f.chunkBytes, protocol.MaxData)
+	cut.LeaveRoom(headRoom)
+	header, err := cut.Header()
+	if err == nil && in.Comma != own {
+		header = csv.Marked(header, in.Comma, false)
+	}
+	return cut, header, err
 }
 
 // inspectFunc looks at a chunk before it is sent.
@@ -128,7 +162,7 @@ func (f *streamUpload) inspector(source *Source, header []byte) (inspectFunc, er
 }
 
 // limit keeps chunks within what the cluster lets pass (R15): a request is a head with the file's header line, and the records.
-func (f *streamUpload) limit(cut *csv.Cutter, source *Source, header []byte) error {
+func (f *streamUpload) limit(cut cutter, source *Source, header []byte) error {
 	if f.frame <= 0 {
 		return nil
 	}
@@ -163,7 +197,7 @@ func closeWith(ctx context.Context, file io.Closer, err *error) (finished func()
 }
 
 // cutOne hands one chunk to a lane; io.EOF when there are no more. rows reports whether there is more in it than empty lines.
-func (f *streamUpload) cutOne(ctx context.Context, cut *csv.Cutter, source *Source, header []byte, inspect inspectFunc) (rows bool, err error) {
+func (f *streamUpload) cutOne(ctx context.Context, cut cutter, source *Source, header []byte, inspect inspectFunc) (rows bool, err error) {
 	memory, err := receive(ctx, f.spare)
 	if err != nil {
 		return false, err

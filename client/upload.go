@@ -65,7 +65,10 @@ func (c *Client) newUpload(ctx context.Context, opened *protocol.Reply, found []
 			n.expect(source)
 		}
 		f := &streamUpload{stream: s, files: found[i], counters: n, chunkBytes: c.chunkBytes(opened), frame: opened.Frame, chunks: make(chan chunk),
-			spare: u.spare, warnings: c.warnings, inspect: c.cfg.Inspect}
+			spare: u.spare, warnings: c.warnings, notes: c.notes, comma: c.cfg.Comma, inspect: c.cfg.Inspect}
+		if c.cfg.Columns != nil {
+			f.columns = c.cfg.Columns(s.Name)
+		}
 		f.reading.Store(int32(readers))
 		u.streams = append(u.streams, f)
 	}

@@ -16,7 +16,7 @@ func (w Warning) String() string { return w.Path + ": " + w.Text }
 // maxWarnings is how many warnings are kept and told. Data that is wrong in thousands of places is wrong in one way.
 const maxWarnings = 1000
 
-// warnings collects what is told of the input. Each is told once, also if the files are looked for again.
+// warnings collects what is told of the input, and in another list what is noted. Each is told once, also if the files are looked for again.
 type warnings struct {
 	tell func(Warning) // may be nil; called by one goroutine at a time
 
@@ -29,7 +29,7 @@ func (w *warnings) add(path, text string) {
 	defer w.mu.Unlock()
 	warning := Warning{path, text}
 	if len(w.list) == maxWarnings {
-		warning = Warning{"", "there are more warnings; only the first are listed"}
+		warning = Warning{"", "there is more to say of other files; only the first are listed"}
 	}
 	if len(w.list) > maxWarnings || slices.Contains(w.list, warning) {
 		return

@@ -30,6 +30,8 @@ const (
 	flagDocker   = "docker"
 	flagSystemd  = "systemd"
 	flagRender   = "render"
+
+	flagDelimiter = "delimiter"
 )
 
 func topologyFlag() cli.Flag {
@@ -59,6 +61,7 @@ func hostFlag() cli.Flag {
 func uploadFlags() []cli.Flag {
 	return slices.Concat(rejectFlags(), outFlags(), []cli.Flag{
 		&cli.StringFlag{Name: flagData, Usage: "`DIR` that holds the CSV files, plain or packed with gzip, zstd, lz4 or bzip2"},
+		&cli.StringFlag{Name: flagDelimiter, DefaultText: "what the header shows", Usage: "the `CHARACTER` between the columns of all CSV files, or comma, semicolon, tab, pipe"},
 		&cli.StringSliceFlag{Name: flagParam, Aliases: []string{"p"}, Usage: "`NAME=VALUE` of a parameter of the analysis; may be repeated. posta analyses lists them"},
 		&cli.IntFlag{Name: flagLanes, DefaultText: "4", Usage: "`N` chunks under way at once, 1 to 1024: more hide the time a disk takes, and cost memory"},
 		&cli.StringFlag{Name: flagChunk, Usage: "`SIZE` of a chunk, like 64KiB; 1 sends every record by itself (default: what the cluster asks for)"},
@@ -98,6 +101,21 @@ func chunk(c *cli.Context) (int, error) {
 		return 0, usagef("--chunk %s: give a size from 1 to 16MiB, like 64KiB", text)
 	}
 	return int(n), nil
+}
+
+// delimiter reads --delimiter; 0 leaves it to what the headers show.
+func delimiter(c *cli.Context) (byte, error) {
+	text := c.String(flagDelimiter)
+	if !c.IsSet(flagDelimiter) {
+		return 0, nil
+	}
+	if named, ok := map[string]byte{"comma": ',', "semicolon": ';', "tab": '\t', `\t`: '\t', "pipe": '|'}[text]; ok {
+		return named, nil
+	}
+	if len(text) != 1 || text[0] != '\t' && (text[0] < ' ' || text[0] > '~') || text[0] == '"' {
+		return 0, usagef("--delimiter %q: give one character of ASCII, or comma, semicolon, tab or pipe", text)
+	}
+	return text[0], nil
 }
 
 // replicas reads --replicas joiner=3,aggregator=2 or all=N.

@@ -46,8 +46,8 @@ func TestC1_BadInputIsExitCode2(t *testing.T) {
 		edit func([]byte) []byte
 		want string
 	}{
-		{"semicolons", "montreal/trips.csv", func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), ",", ";")) }, "separated by semicolons"},
-		{"UTF-16", "montreal/trips.csv", always("\xff\xfes\x00t\x00"), "UTF-16"},
+		{"colons", "montreal/trips.csv", func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), ",", ":")) }, "no column"},
+		{"half of UTF-16", "montreal/trips.csv", always("\xff\xfes\x00t"), "in the middle of a character"},
 		{"0 bytes", "toronto/weather.csv", always(""), "is empty"},
 		{"no such columns", "toronto/stations.csv", always("a,b\n1,2\n"), `the file has "a", "b"`},
 		{"a broken gzip", "toronto/trips.csv.gz", func([]byte) []byte { return []byte("\x1f\x8b\x08\x00\x00") }, "cut short"},
@@ -110,6 +110,30 @@ func TestC1_CarriageReturnsAreRead(t *testing.T) {
 		}
 	}
 	same(t, parse(t, must(t, "run", "bikes", "--data", dir, "--json", "-q").out), want)
+}
+
+// A file with another separator, or in UTF-16, gives the answers that it gives otherwise, and what it was found to be is said.
+func TestC1_WhatWasFoundIsSaid(t *testing.T) {
+	dir := bikesWith(t, nil)
+	want := expected(t, dir)
+	path := filepath.Join(dir, "toronto", "trips.csv")
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, []byte(strings.ReplaceAll(string(text), ",", "\t")), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := must(t, "run", "bikes", "--data", dir, "--json")
+	same(t, parse(t, r.out), want)
+	if !strings.Contains(r.err, "note: "+path+": columns are separated by tabs") {
+		t.Errorf("on standard error: %s", r.err)
+	}
+	for flags, wrong := range map[string]string{"--delimiter comma": "no column", "--delimiter xx": "--delimiter", "--delimiter \"": "--delimiter"} {
+		if r := posta(t, append([]string{"run", "bikes", "--data", dir}, strings.Fields(flags)...)...); r.code != exitUsage || !strings.Contains(r.err, wrong) {
+			t.Errorf("%s: exit code %d, %s", flags, r.code, r.err)
+		}
+	}
 }
 
 func TestRejectedRowsAreOnStandardErrorAndTheirNumberBelowTheAnswers(t *testing.T) {

@@ -106,6 +106,18 @@ func notData(a *analyses.Analysis, dir, name string) error {
 	return nil
 }
 
+// columns is client.Config.Columns.
+func (in *inspector) columns(stream string) []analyses.Column {
+	if in.analysis == nil {
+		return nil
+	}
+	i := in.analysis.StreamIndex(stream)
+	if i < 0 {
+		return nil
+	}
+	return in.analysis.Streams[i].Columns
+}
+
 // inspect is client.Config.Inspect.
 func (in *inspector) inspect(stream, name string, header []byte) (func(chunk []byte, line uint64) error, error) {
 	if in.analysis == nil {

@@ -86,7 +86,7 @@ func (x *command) answers(c *cli.Context, at []string) error {
 // detach sends everything and leaves.
 func (x *command) detach(ctx context.Context, r *request) (err error) {
 	show := x.newProgress()
-	r.cfg.OnWarning = x.warnInput(show.Say)
+	r.cfg.OnWarning, r.cfg.OnNote = x.warnInput(show.Say), r.noteInput(show.Say)
 	cl, err := client.Dial(ctx, r.cfg)
 	if err != nil {
 		return err

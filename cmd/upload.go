@@ -46,6 +46,9 @@ func (x *command) readRequest(c *cli.Context) (*request, error) {
 	if r.cfg.Chunk, err = chunk(c); err != nil {
 		return nil, err
 	}
+	if r.cfg.Comma, err = delimiter(c); err != nil {
+		return nil, err
+	}
 	if r.cfg.Lanes < 0 || c.IsSet(flagLanes) && r.cfg.Lanes == 0 {
 		return nil, usagef("--lanes %d: give 1 to 1024", r.cfg.Lanes)
 	}
@@ -64,7 +67,7 @@ func (x *command) readRequest(c *cli.Context) (*request, error) {
 	if r.inspector, err = x.newInspector(c, name, r.cfg.Params); err != nil {
 		return nil, err
 	}
-	r.cfg.Inspect = r.inspector.inspect
+	r.cfg.Inspect, r.cfg.Columns = r.inspector.inspect, r.inspector.columns
 	return r, nil
 }
 
@@ -120,9 +123,17 @@ func (x *command) warnInput(say func(line string)) func(client.Warning) {
 	return func(w client.Warning) { say("warning: " + display.Escape(w.String())) }
 }
 
+// noteInput returns what tells people in which form a file was read, nil for those who want no progress.
+func (r *request) noteInput(say func(line string)) func(client.Warning) {
+	if r.quiet {
+		return nil
+	}
+	return func(w client.Warning) { say("note: " + display.Escape(w.String())) }
+}
+
 // upload runs the request on a cluster and prints the answer.
 func (x *command) upload(ctx context.Context, r *request, show *display.Progress) error {
-	r.cfg.OnWarning = x.warnInput(show.Say)
+	r.cfg.OnWarning, r.cfg.OnNote = x.warnInput(show.Say), r.noteInput(show.Say)
 	if !r.quiet {
 		r.cfg.OnProgress = show.Update
 	}

@@ -97,6 +97,9 @@ func (c *Cutter) readHeader() ([]byte, error) {
 		header := bytes.TrimSuffix(c.ahead[:end], []byte{'\n'})
 		header = bytes.Clone(header[:withoutCR(header, 0, len(header))])
 		c.drop(end, c.lines)
+		if len(header) > 0 && header[0] == markByte {
+			return nil, fmt.Errorf("%w: the file begins with byte 0x1e, which no header may; is this a text file?", ErrHeader)
+		}
 		if len(header) > 0 {
 			return header, nil
 		}

@@ -39,6 +39,8 @@
 // Lines are counted by line feeds, from 1 for the header; a record's line is the one it starts in. In a file whose lines end in carriage
 // returns these count, also within quotes.
 //
+// What is no file of its stream's form, but has the same columns, comes with a header that has a mark, see [Marked].
+//
 // The package also has the parsers for the values that are in nearly every row: dates, integers and decimals. They agree with
 // package time and strconv to the last bit, see numbers.go and dates.go.
 //

@@ -21,7 +21,11 @@ const MaxColumns = 1 << 14
 type Header struct {
 	names []string
 	comma byte
+	mark  mark
 }
+
+// Columns returns how many there are.
+func (h Header) Columns() int { return len(h.names) }
 
 // Column is a column that is looked for.
 type Column struct {
@@ -30,9 +34,16 @@ type Column struct {
 }
 
 // ParseHeader reads a header line; a byte order mark before it and a line end after it are skipped. comma is the separator,
-// 0 means ','.
+// 0 means ','. The mark of a header, see [Marked], says another one.
 func ParseHeader(line []byte, comma byte) (Header, error) {
-	comma, err := separator(comma)
+	mark, line, err := cutMark(line)
+	if err != nil {
+		return Header{}, err
+	}
+	if mark.comma != 0 {
+		comma = mark.comma
+	}
+	comma, err = separator(comma)
 	if err != nil {
 		return Header{}, fmt.Errorf("%w: %w", ErrHeader, err)
 	}
@@ -40,7 +51,7 @@ func ParseHeader(line []byte, comma byte) (Header, error) {
 		return Header{}, err
 	}
 	line = bytes.TrimPrefix(line, byteOrderMark)
-	h := Header{comma: comma}
+	h := Header{comma: comma, mark: mark}
 	for at, nl := 0, -1; ; {
 		if at > nl {
 			nl = lineFeed(line, at)
@@ -79,7 +90,7 @@ func (h Header) Find(columns []Column) (Mapping, error) {
 		}
 		at[name] = i
 	}
-	m := Mapping{names: make([]string, len(columns)), sources: make([]int, len(columns)), columns: len(h.names), last: -1}
+	m := Mapping{names: make([]string, len(columns)), sources: make([]int, len(columns)), columns: len(h.names), last: -1, mark: h.mark}
 	for i, c := range columns {
 		source, ok := at[c.Name]
 		switch {
@@ -123,22 +134,10 @@ func (h Header) otherSeparator() string {
 	for _, other := range []byte{';', '\t', '|', ','} {
 		if n := strings.Count(h.names[0], string(other)); n > 0 && other != h.comma {
 			return fmt.Sprintf(": its columns are separated by %s, and must be by %s; export it again, or convert it",
-				separatorName(other), separatorName(h.comma))
+				SeparatorName(other), SeparatorName(h.comma))
 		}
 	}
 	return ""
-}
-
-func separatorName(b byte) string {
-	switch b {
-	case ',':
-		return "commas"
-	case ';':
-		return "semicolons"
-	case '\t':
-		return "tabs"
-	}
-	return fmt.Sprintf("%q", b)
 }
 
 // Mapping says which columns of a file are wanted.
@@ -147,6 +146,7 @@ type Mapping struct {
 	sources []int    // index of each in the file, -1 if the file lacks it
 	columns int      // columns of the file
 	last    int      // largest source, -1 if nothing is wanted
+	mark    mark
 }
 
 // separator fills in the default and refuses what would make the grammar ambiguous.

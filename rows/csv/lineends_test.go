@@ -137,7 +137,7 @@ func TestC1_EncodingsAreNamed(t *testing.T) {
 }
 
 func TestC1_AnotherSeparatorIsNamed(t *testing.T) {
-	for header, want := range map[string]string{"id;line": "separated by semicolons", "id\tline": "separated by tabs", "id|line": "separated by '|'", "other": `has "other"`} {
+	for header, want := range map[string]string{"id;line": "separated by semicolons", "id\tline": "separated by tabs", "id|line": "separated by vertical bars", "other": `has "other"`} {
 		h, err := ParseHeader([]byte(header), ',')
 		if err != nil {
 			t.Fatal(err)

@@ -17,6 +17,7 @@ type Scanner struct {
 
 	counted int    // up to here line feeds are counted, …
 	line    uint64 // … and this line starts or goes on here
+	seen    uint64 // records, and empty lines
 
 	fields [][]byte // of the current row
 	err    error
@@ -27,14 +28,17 @@ type Scanner struct {
 }
 
 // Reset makes the scanner ready for the records of data, which must start and end at a record's start and end. comma is the
-// separator (0 means ','), firstLine the line that data starts in. A separator that [ParseHeader] refuses panics here.
+// separator (0 means ','; that of a header's mark goes before it), firstLine the line that data starts in. A separator that [ParseHeader] refuses panics here.
 func (s *Scanner) Reset(data []byte, comma byte, mapping Mapping, firstLine uint64) {
+	if mapping.mark.comma != 0 {
+		comma = mapping.mark.comma
+	}
 	comma, err := separator(comma)
 	if err != nil {
 		panic(err)
 	}
 	s.data, s.comma, s.mapping = data, comma, mapping
-	s.at, s.row, s.counted, s.line = 0, 0, 0, firstLine
+	s.at, s.row, s.counted, s.line, s.seen = 0, 0, 0, firstLine, 0
 	s.err = nil
 	s.index.forget()
 	if cap(s.fields) < len(mapping.sources) {
@@ -48,9 +52,11 @@ func (s *Scanner) Reset(data []byte, comma byte, mapping Mapping, firstLine uint
 func (s *Scanner) Next() bool {
 	for s.at < len(s.data) {
 		s.row, s.err = s.at, nil
+		s.seen++
 		nl := s.lineEnd()
 		if nl < 0 {
 			if s.walk() {
+				s.checkReadable()
 				return true
 			}
 			continue
@@ -59,6 +65,7 @@ func (s *Scanner) Next() bool {
 		s.at = nl + 1
 		if s.row < to {
 			s.cut(s.row, to)
+			s.checkReadable()
 			return true
 		}
 	}
@@ -78,12 +85,22 @@ func (s *Scanner) Row() []byte {
 
 // Line returns the line in which the row starts. Hardly any row is asked for it, so lines are counted only then.
 func (s *Scanner) Line() uint64 {
+	if s.mapping.mark.records {
+		return s.line + s.seen - 1
+	}
 	s.line += linesIn(s.data[s.counted:s.row])
 	s.counted = s.row
 	return s.line
 }
 
-// Err returns what is wrong with the row, nil or a *RowError. The scanner goes on with the next row all the same.
+// checkReadable finds the rows that Unreadable has made.
+func (s *Scanner) checkReadable() {
+	if s.mapping.mark.records && s.data[s.row] == markByte {
+		s.err = &UnreadableError{Reason: string(s.Row()[1:])}
+	}
+}
+
+// Err returns what is wrong with the row, nil, a *RowError or an *UnreadableError. The scanner goes on with the next row all the same.
 func (s *Scanner) Err() error { return s.err }
 
 // lineEnd returns where the line feed is that ends the record at s.at, -1 if the index does not know: the record is longer than a
@@ -182,9 +199,17 @@ func (s *Scanner) walk() bool {
 	if end == atLine || end == atEnd {
 		s.pick()
 	} else {
-		s.err = &RowError{Fault: faultOf(end), Field: count, OpenLine: s.Line() + linesIn(data[from:lastFrom])}
+		s.err = &RowError{Fault: faultOf(end), Field: count, OpenLine: s.openLine(data[from:lastFrom])}
 	}
 	return true
+}
+
+// openLine returns the line of a quote in the record, before is what stands before it there.
+func (s *Scanner) openLine(before []byte) uint64 {
+	if s.mapping.mark.records {
+		return s.Line()
+	}
+	return s.Line() + linesIn(before)
 }
 
 func linesIn(p []byte) uint64 { return uint64(bytes.Count(p, []byte{'\n'})) }

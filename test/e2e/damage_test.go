@@ -59,7 +59,7 @@ var damages = []struct {
 	}},
 	{"empty", func(*rand.Rand, []byte) []byte { return nil }},
 	{"header only", func(_ *rand.Rand, b []byte) []byte { return b[:bytes.IndexByte(b, '\n')+1] }},
-	{"wrong separator", func(_ *rand.Rand, b []byte) []byte { return bytes.ReplaceAll(b, []byte(","), []byte("|")) }},
+	{"wrong separator", func(_ *rand.Rand, b []byte) []byte { return bytes.ReplaceAll(b, []byte(","), []byte(":")) }},
 	{"bytes of a mark and CRLF", func(_ *rand.Rand, b []byte) []byte {
 		b = bytes.TrimPrefix(b, []byte("\ufeff"))
 		return append([]byte("\ufeff"), bytes.ReplaceAll(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n"))...)

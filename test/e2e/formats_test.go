@@ -2,16 +2,20 @@ package e2e
 
 import (
 	"bytes"
+	"encoding/binary"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 
+	"posta.dev/posta/analyses"
 	"posta.dev/posta/client"
 	"posta.dev/posta/topology"
 )
@@ -53,6 +57,63 @@ var forms = []form{
 	packedWith(".zst", func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) }),
 	packedWith(".lz4", func(w io.Writer) (io.WriteCloser, error) { return lz4.NewWriter(w), nil }),
 	packedWith("", func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) }), // the name does not tell
+
+	{"UTF-16LE", func(t *testing.T, path string, text []byte) { put(t, path, utf16Of(binary.LittleEndian, text)) }},
+	{"UTF-16BE", func(t *testing.T, path string, text []byte) { put(t, path, utf16Of(binary.BigEndian, text)) }},
+	{"byte order mark", func(t *testing.T, path string, text []byte) { put(t, path, append([]byte("\ufeff"), text...)) }},
+	separated(","), separated(";"), separated("\t"), separated("|"),
+}
+
+func utf16Of(order binary.AppendByteOrder, text []byte) (out []byte) {
+	for _, u := range utf16.Encode([]rune("\ufeff" + strings.TrimPrefix(string(text), "\ufeff"))) {
+		out = order.AppendUint16(out, u)
+	}
+	return out
+}
+
+// cutField returns the first field as it is written, and what ends it: a separator, a line feed, or nothing. A quote that something follows is no end
+// of a field: then the rest of the line belongs to it.
+func cutField(text string, comma byte) (field, end string) {
+	i := 0
+	if strings.HasPrefix(text, "\"") {
+		for i = 1; i < len(text); i++ {
+			if text[i] == '"' {
+				if i++; i == len(text) || text[i] != '"' {
+					break
+				}
+			}
+		}
+		crlf := strings.HasPrefix(text[i:], "\r\n")
+		if i < len(text) && text[i] != comma && text[i] != '\n' && !crlf {
+			comma = '\n'
+		}
+	}
+	n := strings.IndexAny(text[i:], string(comma)+"\n")
+	if n < 0 {
+		return text, ""
+	}
+	return text[:i+n], text[i+n : i+n+1]
+}
+
+// separated is a form with another separator than the stream's files have. Rows that are no CSV stay as they are.
+func separated(by string) form {
+	return form{"separated by " + by, func(t *testing.T, path string, text []byte) {
+		own := ","
+		if header, _, _ := strings.Cut(string(text), "\n"); !strings.Contains(header, ",") {
+			own = ";"
+		}
+		var out bytes.Buffer
+		for rest := string(text); rest != ""; {
+			field, end := cutField(rest, own[0])
+			rest = rest[len(field)+len(end):]
+			if strings.Contains(field, by) && !strings.HasPrefix(field, "\"") {
+				field = "\"" + strings.ReplaceAll(field, "\"", "\"\"") + "\""
+			}
+			out.WriteString(field)
+			out.WriteString(strings.Replace(end, own, by, 1))
+		}
+		put(t, path, out.Bytes())
+	}}
 }
 
 // TestC1_EveryFormGivesTheSameAnswers: what the files of an analysis are written in changes no bit of its answers, nor the rejected rows.
@@ -79,7 +140,8 @@ func TestC1_EveryFormGivesTheSameAnswers(t *testing.T) {
 						f.write(t, path, text)
 					}
 				}
-				got, err := client.Run(deadline(t, time.Minute), client.Config{Entries: c.topo.EntryPoints(), Analysis: name, Dir: d.dir})
+				got, err := client.Run(deadline(t, time.Minute), client.Config{Entries: c.topo.EntryPoints(), Analysis: name, Dir: d.dir,
+					Columns: func(stream string) []analyses.Column { return a.Streams[a.StreamIndex(stream)].Columns }})
 				if err != nil {
 					t.Fatal(err)
 				}

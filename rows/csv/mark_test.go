@@ -1,0 +1,97 @@
+package csv
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func scanMarked(t *testing.T, header []byte, comma byte, data string, columns ...string) (rows []string, lines []uint64, errs []error) {
+	t.Helper()
+	h, err := ParseHeader(header, comma)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wanted []Column
+	for _, c := range columns {
+		wanted = append(wanted, Column{Name: c})
+	}
+	m, err := h.Find(wanted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s Scanner
+	for s.Reset([]byte(data), comma, m, 7); s.Next(); {
+		lines, errs = append(lines, s.Line()), append(errs, s.Err())
+		var row []string
+		for _, f := range s.Fields() {
+			row = append(row, string(f))
+		}
+		rows = append(rows, strings.Join(row, "~"))
+	}
+	return rows, lines, errs
+}
+
+func TestAMarkSaysTheSeparator(t *testing.T) {
+	rows, lines, _ := scanMarked(t, Marked([]byte("a;b"), ';', false), ',', "1;\"2\n,\"\n\n3;4\n", "b", "a")
+	if !slices.Equal(rows, []string{"2\n,~1", "4~3"}) || !slices.Equal(lines, []uint64{7, 10}) {
+		t.Errorf("%q in lines %v", rows, lines)
+	}
+}
+
+func TestN7_AMarkSaysWhatLinesAre(t *testing.T) {
+	data := "1,\"2\n\n\"\n\n3,4\n" + string(Unreadable("the \"line\"\nis, no")) + "\"x\"y,\"\n\"\n5,6"
+	for range 2 { // rows in the index, and rows that are walked
+		rows, lines, errs := scanMarked(t, Marked([]byte("a,b"), 0, true), ';', data, "a", "b")
+		if !slices.Equal(lines, []uint64{7, 9, 10, 11, 12, 13}[:len(lines)]) || rows[0] != "1~2\n\n" || rows[1] != "3~4" || errs[0] != nil || errs[1] != nil {
+			t.Fatalf("%q in lines %v, %v", rows, lines, errs)
+		}
+		var unreadable *UnreadableError
+		if !errors.As(errs[2], &unreadable) || unreadable.Error() != "the 'line' is, no" {
+			t.Errorf("%v", errs[2])
+		}
+		var broken *RowError
+		if !errors.As(errs[3], &broken) || broken.OpenLine != 11 {
+			t.Errorf("%v", errs[3])
+		}
+		data = strings.Replace(data, "3,4", "3,4,"+strings.Repeat("x", 20<<10), 1)
+	}
+}
+
+func TestMarksThatAreNone(t *testing.T) {
+	for _, header := range []string{"\x1e", "\x1e,", "\x1e,xa", "\x1e\"la", "\x1e\nla", "\x1e\x00la", "\x1e\xffla"} {
+		if _, err := ParseHeader([]byte(header), ','); !errors.Is(err, ErrHeader) || !strings.Contains(err.Error(), "mark") {
+			t.Errorf("%q: %v", header, err)
+		}
+	}
+	if _, err := NewCutter(strings.NewReader("\x1e;la;b\n1;2\n"), ',', 100, 100).Header(); !errors.Is(err, ErrHeader) {
+		t.Errorf("a file that begins with a mark: %v", err)
+	}
+}
+
+// FuzzAppendRecord: whatever the fields are, they are read back, in one record.
+func FuzzAppendRecord(f *testing.F) {
+	f.Add("a", "b", byte(','))
+	f.Add("", "", byte(';'))
+	f.Add("\x1e", "\"\n\r,", byte(','))
+	f.Fuzz(func(t *testing.T, a, b string, comma byte) {
+		if comma != ',' && comma != '\t' && comma != '|' {
+			comma = ';'
+		}
+		for _, want := range [][]string{{a}, {a, b}, {"", a, b, ""}} {
+			var fields [][]byte
+			var names []string
+			for i, w := range want {
+				fields = append(fields, []byte(w))
+				names = append(names, string(rune('p'+i)))
+			}
+			record := append(AppendRecord(nil, fields, comma), '\n')
+			header := Marked([]byte(strings.Join(names, string(comma))), comma, true)
+			rows, lines, errs := scanMarked(t, header, ',', string(record)+string(record), names...)
+			if len(rows) != 2 || rows[0] != strings.Join(want, "~") || rows[1] != rows[0] || errs[0] != nil || errs[1] != nil || lines[1] != 8 {
+				t.Errorf("%q becomes %q, and that %q in lines %v, %v", want, record, rows, lines, errs)
+			}
+		}
+	})
+}
