@@ -10,16 +10,16 @@ import (
 	"path/filepath"
 	"strings"
 
-	"posta.dev/posta/client/source/unpack"
+	"posta.dev/posta/client/source"
 	"posta.dev/posta/protocol"
 )
 
 // Source is one file of a stream.
 type Source struct {
-	Name string         // what the cluster is told: path below the data directory, with slashes, without ".gz" or the like
-	Path string         // for errors and warnings: where the file is; "" if Name is all there is to say
-	Size int64          // bytes that Open's reader gives; below 0 if it is not known (a pipe)
-	Pack *unpack.Format // what its name says that it is packed with: anything else in it is an error. nil: its content tells
+	Name string      // what the cluster is told: path below the data directory, with slashes, without ".gz" or the like
+	Path string      // for errors and warnings: where the file is; "" if Name is all there is to say
+	Size int64       // bytes that Open's reader gives; below 0 if it is not known (a pipe)
+	Says source.Name // what its name says: anything else in it is an error. Its Plain is not used
 	Open func() (io.ReadCloser, error)
 }
 
@@ -94,7 +94,7 @@ func walk(dir string, s protocol.Stream) (*walker, error) {
 	if len(w.strays) > 0 {
 		hint = fmt.Sprintf("; there is %s: was that meant?", filepath.Join(dir, w.strays[0]))
 	}
-	return nil, fmt.Errorf("%w: nothing matches %s (also packed: %s.gz, .zst, .lz4, .bz2) in %s%s", ErrNoFiles, s.Files, s.Files, dir, hint)
+	return nil, fmt.Errorf("%w: nothing matches %s in %s, packed or plain, as CSV or in another form%s", ErrNoFiles, s.Files, dir, hint)
 }
 
 // enter goes through the directory at; segments is the rest of the pattern.
@@ -175,9 +175,9 @@ func (w *walker) file(below, name, segment string) error {
 	return nil
 }
 
-// matches reports whether a name fits the last segment of a pattern, also with ".gz" or the like behind it.
+// matches reports whether a name fits the last segment of a pattern, also with ".gz" or the like behind it, or with ".jsonl" or the like in place of ".csv".
 func matches(segment, name string) bool {
-	_, fits := unpack.Matches(segment, name)
+	_, fits := source.Match(segment, name)
 	return fits
 }
 
@@ -186,8 +186,8 @@ func sources(dir, pattern string, paths []string, warn *warnings) ([]Source, err
 	list := make([]Source, 0, len(paths))
 	for _, p := range paths {
 		at, file := path.Split(p)
-		plain, _ := unpack.Matches(path.Base(pattern), file)
-		name := at + plain
+		says, _ := source.Match(path.Base(pattern), file)
+		name := at + says.Plain
 		if other, ok := names[name]; ok {
 			return nil, fmt.Errorf("both %s and %s are in %s and would be read; remove one, its rows would count twice", other, p, dir)
 		}
@@ -201,11 +201,7 @@ func sources(dir, pattern string, paths []string, warn *warnings) ([]Source, err
 		if !info.Mode().IsRegular() {
 			size = -1
 		}
-		var packing *unpack.Format
-		if name != p {
-			packing, _ = unpack.ByName(p)
-		}
-		list = append(list, Source{Name: name, Path: full, Size: size, Pack: packing,
+		list = append(list, Source{Name: name, Path: full, Size: size, Says: says,
 			Open: func() (io.ReadCloser, error) { return openFile(full, warn) }})
 	}
 	return list, nil

@@ -8,6 +8,8 @@ import (
 	"io"
 	"sync/atomic"
 
+	files "posta.dev/posta/client/source"
+	"posta.dev/posta/client/source/jsonl"
 	"posta.dev/posta/client/source/text"
 	"posta.dev/posta/client/source/unpack"
 	"posta.dev/posta/protocol"
@@ -97,7 +99,7 @@ func (f *streamUpload) readFile(ctx context.Context, source Source) (err error) 
 
 // begin reads the header of a file, and checks what can be checked before a row is sent.
 func (f *streamUpload) begin(file io.Reader, source *Source) (cutter, []byte, error) {
-	r, err := unpack.File{Path: source.where(), Named: source.Pack, Read: &f.counters.read}.Open(file)
+	r, err := unpack.File{Path: source.where(), Named: source.Says.Pack, Read: &f.counters.read}.Open(file)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -134,17 +136,41 @@ func (f *streamUpload) look(r io.Reader, source *Source) (cutter, []byte, error)
 	if in.Encoding != "" {
 		f.notes.add(source.where(), "read as "+in.Encoding)
 	}
-	if in.Comma != own {
-		f.notes.add(source.where(), "columns are separated by "+csv.SeparatorName(in.Comma))
+	lines, err := jsonl.Looks(in.Head)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case lines, source.Says.Form == files.JSONLines && len(in.Head) == 0:
+		if source.Says.Form != files.JSONLines {
+			f.notes.add(source.where(), "read as JSON Lines")
+		}
+		return f.convert(in)
+	case source.Says.Form == files.JSONLines:
+		return nil, nil, fmt.Errorf("%w: the file does not begin with a JSON object", jsonl.ErrNotLines)
 	}
 	cut := csv.NewCutter(in, in.Comma, f.chunkBytes, protocol.MaxData)
 	cut.LeaveRoom(headRoom)
 	header, err := cut.Header()
 	if err == nil && in.Comma != own {
+		f.notes.add(source.where(), "columns are separated by "+csv.SeparatorName(in.Comma))
 		header = csv.Marked(header, in.Comma, false)
 	}
 	return cut, header, err
 }
+
+// convert returns what turns JSON Lines into rows.
+func (f *streamUpload) convert(r io.Reader) (cutter, []byte, error) {
+	if f.columns == nil {
+		return nil, nil, errNoColumns
+	}
+	cut := jsonl.NewCutter(r, f.columns, f.stream.Comma, f.chunkBytes, protocol.MaxData)
+	cut.LeaveRoom(headRoom)
+	header, err := cut.Header()
+	return cut, header, err
+}
+
+// errNoColumns is about a file in which columns are found by name only.
+var errNoColumns = errors.New("this is no CSV, and which columns the analysis needs is not known to this program: run it with the program of the cluster, or export the file as CSV")
 
 // inspectFunc looks at a chunk before it is sent.
 type inspectFunc = func(chunk []byte, line uint64) error

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -14,7 +15,7 @@ import (
 	"posta.dev/posta/analyses"
 	csvparse "posta.dev/posta/analyses/parse"
 	"posta.dev/posta/client"
-	"posta.dev/posta/client/source/unpack"
+	"posta.dev/posta/client/source"
 	"posta.dev/posta/cmd/internal/display"
 )
 
@@ -95,11 +96,10 @@ func notData(a *analyses.Analysis, dir, name string) error {
 	if err != nil {
 		return nil // not below it
 	}
-	if f, plain := unpack.ByName(rel); f.Read() {
-		rel = plain
-	}
+	at, file := path.Split(filepath.ToSlash(rel))
 	for _, s := range a.Streams {
-		if _, is := s.Match(filepath.ToSlash(rel)); is {
+		says, _ := source.Match(path.Base(s.Files), file)
+		if _, is := s.Match(at + says.Plain); is {
 			return usagef("--rejects %s is a file of stream %s, and would be lost; give another file", name, s.Name)
 		}
 	}

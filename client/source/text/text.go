@@ -80,7 +80,7 @@ func (h *head) read(n int, enough func([]byte) bool) error {
 
 // untilLine reports whether the first line that is not empty has ended.
 func untilLine(b []byte) bool {
-	return bytes.IndexAny(bytes.TrimLeft(b, "\xef\xbb\xbf\r\n"), "\r\n") >= 0
+	return bytes.ContainsAny(bytes.TrimLeft(b, "\ufeff\r\n"), "\r\n")
 }
 
 // firstLine returns the first line that is not empty.

@@ -1,0 +1,222 @@
+package jsonl
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"posta.dev/posta/rows/csv"
+)
+
+var (
+	// ErrNotLines is wrapped by the errors of [Looks] for JSON that is not one object in each line.
+	ErrNotLines = errors.New("no JSON Lines")
+
+	// ErrColumn is wrapped by errors of [Cutter.Next]: no line has a column that is needed.
+	ErrColumn = errors.New("a column is missing")
+)
+
+// maxLine is the longest line that is read.
+const maxLine = 16 << 20
+
+// Looks reports whether a file that begins so is JSON Lines. head is its first line, or the first bytes of that. JSON of another form is an error.
+func Looks(head []byte) (is bool, err error) {
+	line, rest, whole := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), []byte{'\n'})
+	if len(line) < 1 {
+		return false, nil
+	}
+	second := bytes.TrimLeft(line[1:], " \t\r")
+	switch {
+	case line[0] == '[' && (len(second) == 0 || strings.IndexByte(`{["]-0123456789`, second[0]) >= 0):
+		return false, fmt.Errorf("%w: it is one JSON array; write one object in each line: jq -c '.[]'", ErrNotLines)
+	case line[0] != '{' || len(second) > 0 && second[0] != '"' && second[0] != '}':
+		return false, nil
+	}
+	o := newObject(nil)
+	if err := o.read(line); err != nil && (whole || len(rest) > 0) {
+		return false, fmt.Errorf("%w: the first line is no whole JSON object (%w); write one object in each line, as jq -c does", ErrNotLines, err)
+	}
+	return true, nil
+}
+
+func newObject(columns []csv.Column) *object {
+	return &object{tree: newTree(columns), fields: make([][]byte, len(columns)), taken: make([]bool, len(columns))}
+}
+
+// Cutter turns JSON Lines into chunks of CSV. Its methods are those of [csv.Cutter].
+type Cutter struct {
+	in         *bufio.Reader
+	columns    []csv.Column
+	comma      byte
+	chunkBytes int
+	maxRecord  int
+	room       int
+
+	object object
+	line   uint64 // the last line that was read
+	long   []byte // a line that is longer than the reader's memory
+	ahead  []byte // the record of that line, where it did not fit into the chunk before
+	rows   uint64 // lines that are objects
+	seen   []bool // by column: a line has it
+	eof    bool
+	err    error
+}
+
+// NewCutter returns a cutter for the columns that are needed; comma separates the columns that it makes.
+func NewCutter(r io.Reader, columns []csv.Column, comma byte, chunkBytes, maxRecord int) *Cutter {
+	if comma == 0 {
+		comma = ','
+	}
+	c := &Cutter{in: bufio.NewReaderSize(r, 256<<10), columns: columns, comma: comma, object: *newObject(columns), seen: make([]bool, len(columns))}
+	c.object.gather = true
+	c.Limit(chunkBytes, maxRecord)
+	return c
+}
+
+// LeaveRoom is that of [csv.Cutter].
+func (c *Cutter) LeaveRoom(n int) { c.room = n }
+
+// Limit is that of [csv.Cutter].
+func (c *Cutter) Limit(chunkBytes, maxRecord int) {
+	c.chunkBytes = max(chunkBytes, 1)
+	c.maxRecord = max(maxRecord, c.chunkBytes)
+}
+
+// Header returns the names of the columns, with a mark that says that lines are records.
+func (c *Cutter) Header() ([]byte, error) {
+	names := make([][]byte, len(c.columns))
+	for i := range c.columns {
+		names[i] = []byte(c.columns[i].Name)
+	}
+	return csv.Marked(csv.AppendRecord(nil, names, c.comma), c.comma, true), nil
+}
+
+// Next returns the next chunk, as [csv.Cutter.Next] does.
+func (c *Cutter) Next(buf []byte) (chunk []byte, firstLine uint64, err error) {
+	if c.err != nil {
+		return nil, 0, c.err
+	}
+	chunk = append(buf[:0], make([]byte, c.room)...)
+	chunk, firstLine, err = c.fill(chunk)
+	if err != nil {
+		c.err = err
+		return nil, 0, err
+	}
+	return chunk, firstLine, nil
+}
+
+func (c *Cutter) fill(chunk []byte) ([]byte, uint64, error) {
+	first := c.line + 1
+	if len(c.ahead) > 0 {
+		first = c.line
+		chunk = append(chunk, c.ahead...)
+		c.ahead = c.ahead[:0]
+	}
+	for !c.eof && len(chunk)-c.room < c.chunkBytes {
+		line, err := c.readLine()
+		if err != nil {
+			return nil, 0, err
+		}
+		if line == nil {
+			break
+		}
+		before := len(chunk)
+		chunk = c.appendRow(chunk, line)
+		if size := len(chunk) - before; size > c.maxRecord {
+			return nil, 0, fmt.Errorf("%w: the one in line %d has more than %d bytes", csv.ErrRecordTooLong, c.line, c.maxRecord)
+		}
+		if len(chunk)-c.room > c.chunkBytes && before > c.room {
+			c.ahead = append(c.ahead, chunk[before:]...)
+			chunk = chunk[:before]
+			break
+		}
+	}
+	if len(chunk) > c.room {
+		return chunk, first, nil
+	}
+	if err := c.missing(); err != nil {
+		return nil, 0, err
+	}
+	return nil, 0, io.EOF
+}
+
+// readLine returns the next line, nil at the end of the file. It is valid until the next call.
+func (c *Cutter) readLine() ([]byte, error) {
+	c.long = c.long[:0]
+	for {
+		part, err := c.in.ReadSlice('\n')
+		switch {
+		case err == nil || err == io.EOF && len(part)+len(c.long) > 0:
+			c.eof = err == io.EOF
+			c.line++
+			if len(c.long) > 0 {
+				c.long = append(c.long, part...)
+				part = c.long
+			}
+			if c.line == 1 {
+				part = bytes.TrimPrefix(part, []byte("\xef\xbb\xbf"))
+			}
+			return part, nil
+		case err == io.EOF:
+			c.eof = true
+			return nil, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, fmt.Errorf("read JSON after line %d: %w", c.line, err)
+		case len(c.long)+len(part) > maxLine:
+			return nil, fmt.Errorf("%w: line %d has more than %d bytes; is there one object in each line?", csv.ErrRecordTooLong, c.line+1, maxLine)
+		}
+		c.long = append(c.long, part...)
+	}
+}
+
+// appendRow appends the record of a line: one for each line, since records are what is counted.
+func (c *Cutter) appendRow(chunk, line []byte) []byte {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return append(chunk, '\n')
+	}
+	if err := c.object.read(bytes.TrimRight(line, "\r\n")); err != nil {
+		return append(chunk, csv.Unreadable(err.Error())...)
+	}
+	c.object.gather = false
+	c.rows++
+	for i, is := range c.object.taken {
+		c.seen[i] = c.seen[i] || is
+	}
+	return append(csv.AppendRecord(chunk, c.object.fields, c.comma), '\n')
+}
+
+// missing returns an error if there are rows, and a column that none of them has.
+func (c *Cutter) missing() error {
+	if c.rows == 0 {
+		return nil
+	}
+	for i := range c.columns {
+		if !c.seen[i] && !c.columns[i].Optional {
+			return fmt.Errorf("%w: no line has %q; the first has %s", ErrColumn, c.columns[i].Name, list(c.object.keys))
+		}
+	}
+	return nil
+}
+
+// list shows keys for people.
+func list(keys []string) string {
+	const most, longest = 40, 40
+	var b strings.Builder
+	for i, k := range keys {
+		if i == most {
+			fmt.Fprintf(&b, ", … (%d in all)", len(keys))
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if len(k) > longest {
+			k = k[:longest] + "…"
+		}
+		fmt.Fprintf(&b, "%q", k)
+	}
+	return b.String()
+}

@@ -1,0 +1,266 @@
+package jsonl
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf8"
+
+	"posta.dev/posta/rows/csv"
+)
+
+func columns(names ...string) (all []csv.Column) {
+	for _, n := range names {
+		all = append(all, csv.Column{Name: n})
+	}
+	return all
+}
+
+// row is a row that was read back, or why it is rejected.
+type row struct {
+	line uint64
+	text string
+}
+
+// rows reads a file the way that the cluster does: chunk by chunk.
+func rows(t testing.TB, r io.Reader, chunkBytes int, want []csv.Column) (all []row, err error) {
+	t.Helper()
+	c := NewCutter(r, want, ';', chunkBytes, 1<<20)
+	c.LeaveRoom(5)
+	header, err := c.Header()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := csv.ParseHeader(header, ',')
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := h.Find(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var buf []byte
+	for {
+		chunk, line, err := c.Next(buf)
+		if err != nil {
+			if _, _, again := c.Next(nil); again != err {
+				t.Errorf("the error is not final: %v, %v", err, again)
+			}
+			if err == io.EOF {
+				err = nil
+			}
+			return all, err
+		}
+		var s csv.Scanner
+		for s.Reset(chunk[5:], ',', m, line); s.Next(); {
+			if s.Err() != nil {
+				all = append(all, row{s.Line(), s.Err().Error()})
+				continue
+			}
+			all = append(all, row{s.Line(), string(bytes.Join(s.Fields(), []byte("~")))})
+		}
+		buf = chunk
+	}
+}
+
+func TestColumnsAreKeysAndPaths(t *testing.T) {
+	data := "\ufeff" + `{"id": 1, "a": {"b": [10, {"c": "deep"}]}, "name": "plain", "other": [[]], "a.b": "not the path"}` + "\r\n" +
+		"\n" +
+		`{"name":"line\nfeed; \"quoted\" \u00e9\ud83d\ude00\/","id":-1.50e+3,"a":{"b":[true]}}` + "\n" +
+		"  \t\n" +
+		`{"name":null,"id":{"x":[1, 2]},"a":7}` + "\n" +
+		`{}` + "\n" +
+		`{"name":"","id":"","a":{"b":{"0":1}}}`
+	want := []row{
+		{1, "1~plain~10~deep"},
+		{3, "-1.50e+3~line\nfeed; \"quoted\" é😀/~true~"},
+		{5, `{"x":[1, 2]}~~~`},
+		{6, "~~~"},
+		{7, "~~~"},
+	}
+	for _, chunkBytes := range []int{1, 30, 1 << 20} {
+		for i, r := range []io.Reader{strings.NewReader(data), iotest.OneByteReader(strings.NewReader(data)), iotest.DataErrReader(strings.NewReader(data))} {
+			got, err := rows(t, r, chunkBytes, columns("id", "name", "a.b[0]", "a.b[1].c"))
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("chunks of %d, reader %d: %v\n%q\nwant\n%q", chunkBytes, i, err, got, want)
+			}
+		}
+	}
+}
+
+func TestN7_LinesThatAreNoObjectsAreRejectedWhereTheyAre(t *testing.T) {
+	data := `{"n":1}
+{"n":2
+[1]
+{"n":"a
+{"n":4} {"n":5}
+{"n":6,"n":7}
+{"n":"\ud800"}
+{"n":01}
+{"n":tru}
+{"n":8,}
+` + strings.Repeat(`{"n":`, 600) + "\n" + `{"n":"\x"}
+"` + "\n" + `{"n":9}`
+	got, err := rows(t, strings.NewReader(data), 1<<20, columns("n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"1", "comma or '}'", "no JSON object", "not closed", "something follows", "twice", "no whole character", "begins with 0", "not true",
+		"a key in quotes", "nested more than 512", "no escape is", "no JSON object", "9"} {
+		if i >= len(got) || got[i].line != uint64(i+1) || !strings.Contains(got[i].text, want) {
+			t.Fatalf("row %d: %q, want %q", i, got[min(i, len(got)-1)], want)
+		}
+	}
+	if !strings.Contains(got[1].text, "character 7:") {
+		t.Errorf("%q", got[1])
+	}
+}
+
+func TestC1_AColumnThatNoLineHasIsAnError(t *testing.T) {
+	_, err := rows(t, strings.NewReader("{\"n\":1,\"m\":{\"x\":2}}\n{\"o\":2}\n"), 100, columns("n", "m.y"))
+	if !errors.Is(err, ErrColumn) || !strings.Contains(err.Error(), `no line has "m.y"; the first has "n", "m"`) {
+		t.Errorf("got %v", err)
+	}
+	if got, err := rows(t, strings.NewReader("{\"n\":1}"), 100, []csv.Column{{Name: "n"}, {Name: "x", Optional: true}}); err != nil || len(got) != 1 {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := rows(t, strings.NewReader("\n\n"), 100, columns("n")); err != nil || len(got) != 0 {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestC1_WhatLooksLikeJSON(t *testing.T) {
+	for head, want := range map[string]any{
+		"{\"a\":1}\nrest": true, " {}\n": true, "{\"a\":1": true, "{": true, "{\n \"a\": 1\n}": ErrNotLines, "[\n": ErrNotLines, "[{\"a\":1}]": ErrNotLines, "[1,2]": ErrNotLines,
+		"a,b\n": false, "": false, "{x},b\n": false, "[a],b\n": false, "\n\n{\"a\":\n": ErrNotLines,
+	} {
+		is, err := Looks([]byte(head))
+		switch want := want.(type) {
+		case bool:
+			if is != want || err != nil {
+				t.Errorf("%q: %v, %v", head, is, err)
+			}
+		case error:
+			if !errors.Is(err, want) || !strings.Contains(err.Error(), "jq -c") {
+				t.Errorf("%q: %v, %v", head, is, err)
+			}
+		}
+	}
+}
+
+func TestR16_LongLinesAreRefused(t *testing.T) {
+	long := strings.Repeat("x", maxLine)
+	_, err := rows(t, strings.NewReader("{\"n\":1}\n{\"n\":\""+long+"\"}\n"), 100, columns("n"))
+	if !errors.Is(err, csv.ErrRecordTooLong) || !strings.Contains(err.Error(), "line 2 ") {
+		t.Errorf("a long line: %v", err)
+	}
+	_, err = rows(t, strings.NewReader("{\"n\":\""+long[:2<<20]+"\"}\n"), 100, columns("n"))
+	if !errors.Is(err, csv.ErrRecordTooLong) || !strings.Contains(err.Error(), "line 1 ") {
+		t.Errorf("a long record: %v", err)
+	}
+	got, err := rows(t, strings.NewReader("{\"m\":\""+long[:2<<20]+"\",\"n\":3}\n"), 100, columns("n"))
+	if err != nil || len(got) != 1 || got[0].text != "3" {
+		t.Errorf("a long line of which little is needed: %.100q, %v", got, err)
+	}
+	broken := errors.New("cable cut")
+	if _, err := rows(t, io.MultiReader(strings.NewReader("{\"n\":1}\n{\"n\""), iotest.ErrReader(broken)), 100, columns("n")); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// FuzzObject compares with encoding/json.
+func FuzzObject(f *testing.F) {
+	for _, s := range []string{`{"n":1}`, `{"n":"a\nb\u0041","m":[1,2,{"x":null}]}`, `{"n":-0.5e-7,"n2":{"n":1}}`, `{"n":"\ud83d\ude00"} `, `{"n":true,"m":false}`, `[]`, `{"n":[}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		if bytes.IndexByte(line, '\n') >= 0 || !utf8.Valid(line) {
+			return
+		}
+		o := newObject(columns("n", "m"))
+		err := o.read(line)
+		var want map[string]json.RawMessage
+		wantErr := json.Unmarshal(line, &want)
+		if isObject := bytes.HasPrefix(bytes.TrimLeft(line, " \t\r"), []byte("{")); !isObject {
+			wantErr = errNoObject
+		}
+		switch {
+		case err == nil && wantErr != nil:
+			t.Fatalf("%q is read, and is none: %v", line, wantErr)
+		case err != nil && wantErr == nil:
+			if strings.Contains(err.Error(), "twice") || strings.Contains(err.Error(), "no whole character") || strings.Contains(err.Error(), "nested") {
+				return
+			}
+			t.Fatalf("%q is refused: %v", line, err)
+		case err != nil:
+			return
+		}
+		for i, name := range []string{"n", "m"} {
+			raw, is := want[name]
+			text := string(raw)
+			var s string
+			switch {
+			case text == "null":
+				text = ""
+			case len(text) > 0 && text[0] == '"':
+				if err := json.Unmarshal(raw, &s); err != nil {
+					t.Fatal(err)
+				}
+				text = s
+			}
+			if o.taken[i] != is || string(o.fields[i]) != text {
+				t.Fatalf("%q: %s is %q, %v; want %q, %v", line, name, o.fields[i], o.taken[i], text, is)
+			}
+		}
+	})
+}
+
+// FuzzCutter: whatever a file is, each of its lines is one row in its line, or an error ends it.
+func FuzzCutter(f *testing.F) {
+	f.Add([]byte("{\"n\":1}\n\n{\"n\":\"a;\\nb\"}\nrubbish\n"), 3)
+	f.Fuzz(func(t *testing.T, data []byte, chunkBytes int) {
+		got, err := rows(t, bytes.NewReader(data), chunkBytes%100, columns("n"))
+		if err != nil {
+			return
+		}
+		data = bytes.TrimPrefix(data, []byte("\ufeff"))
+		i := 0
+		for n, line := range bytes.Split(data, []byte("\n")) {
+			if len(bytes.TrimSpace(line)) == 0 {
+				continue
+			}
+			if i == len(got) || got[i].line != uint64(n+1) {
+				t.Fatalf("%q: the row of line %d is missing in %v", data, n+1, got)
+			}
+			i++
+		}
+		if i != len(got) {
+			t.Fatalf("%q: %d rows too many in %v", data, len(got)-i, got)
+		}
+	})
+}
+
+func BenchmarkCutter(b *testing.B) {
+	var data bytes.Buffer
+	for i := range 20_000 {
+		fmt.Fprintf(&data, `{"start_date": "2015-05-05 08:30:00", "start_station_code": "%d", "end_date": "2015-05-05 08:41:00", "duration_sec": %d.0, "is_member": true, "yearid": 2015}`+"\n", i, i)
+	}
+	b.SetBytes(int64(data.Len()))
+	for b.Loop() {
+		c := NewCutter(bytes.NewReader(data.Bytes()), columns("start_date", "start_station_code", "duration_sec", "yearid"), ',', 256<<10, 1<<20)
+		var buf []byte
+		for {
+			chunk, _, err := c.Next(buf)
+			if err == io.EOF {
+				break
+			}
+			buf = chunk
+		}
+	}
+}
