@@ -1,0 +1,91 @@
+package bind
+
+import (
+	"errors"
+	"fmt"
+
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+// Bind binds every statement of a script. Tables holds those of the script's CREATE TABLE, too; params the values of $name, as text.
+// The error is a *syntax.Error.
+func Bind(text string, script *syntax.Script, tables []Table, params map[string]string) (p *Program, err error) {
+	b := &binder{text: text, tables: tables, params: params, sizes: map[Expr]int{}}
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case *syntax.Error:
+			p, err = nil, e
+		default:
+			panic(e)
+		}
+	}()
+	p = &Program{}
+	for _, st := range script.Statements {
+		s := Statement{Name: st.Name.Name}
+		switch n := st.Node.(type) {
+		case *syntax.CreateTable:
+			continue
+		case *syntax.CreateView:
+			if b.table(n.Name.Name, false) != nil || b.views.find(n.Name.Name) != nil {
+				b.fail(n.Name.At, fmt.Sprintf("the name %s is taken", n.Name.Name), "")
+			}
+			b.views = &ctes{name: n.Name.Name, columns: n.Columns, query: n.Query, scope: b.views, outer: b.views}
+			b.cte(b.views) // also one that is never used has to be right
+			continue
+		case *syntax.Query:
+			s.Plan = b.query(n, nil, b.views)
+		case *syntax.Describe:
+			s.Kind = Description
+			if n.Summarize {
+				s.Kind = Summary
+			}
+			s.Plan = b.query(n.Query, nil, b.views)
+		case *syntax.ShowTables:
+			s.Kind = Tables
+		}
+		p.Statements = append(p.Statements, s)
+	}
+	return p, nil
+}
+
+// binder binds one script. Its methods leave by panic(*syntax.Error), which Bind returns.
+type binder struct {
+	text   string
+	tables []Table
+	params map[string]string
+	views  *ctes
+	sizes  map[Expr]int
+
+	// Of the SELECT that is bound:
+	items   []selectItem
+	bound   []Expr
+	binding []bool // guards against an item that needs itself
+	windows []syntax.NamedWindow
+}
+
+func (b *binder) fail(at syntax.Pos, message, hint string) {
+	panic(syntax.NewError(b.text, at, message, hint))
+}
+
+// check fails with an error of package types.
+func (b *binder) check(at syntax.Pos, err error) {
+	if err == nil {
+		return
+	}
+	hint := ""
+	if e := (*types.Error)(nil); errors.As(err, &e) {
+		hint = e.Hint
+	}
+	b.fail(at, err.Error(), hint)
+}
+
+func (b *binder) table(name string, file bool) *Table {
+	for i := range b.tables {
+		if t := &b.tables[i]; t.File == file && (file && t.Name == name || !file && equalFold(t.Name, name)) {
+			return t
+		}
+	}
+	return nil
+}

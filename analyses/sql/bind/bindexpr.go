@@ -1,0 +1,508 @@
+package bind
+
+import (
+	"fmt"
+	"strings"
+
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+func equalFold(a, b string) bool { return strings.EqualFold(a, b) }
+
+// expr binds an expression.
+func (b *binder) expr(x syntax.Expr, s *scope) Expr {
+	switch x := x.(type) {
+	case *syntax.Null:
+		return &Const{base: base{types.Of(types.Null), x.At}}
+	case *syntax.Bool:
+		return &Const{base: base{types.Of(types.Bool), x.At}, Value: x.Value}
+	case *syntax.String:
+		return &Const{base{types.Of(types.Text), x.At}, x.Value, true}
+	case *syntax.Number:
+		return b.number(x, false)
+	case *syntax.Param:
+		v, ok := b.params[x.Name]
+		if !ok {
+			b.fail(x.At, fmt.Sprintf("the parameter %s has no value", x.Name), fmt.Sprintf("Give it with --param %s=value.", x.Name))
+		}
+		return &Const{base{types.Of(types.Text), x.At}, v, true}
+	case *syntax.Interval:
+		return b.interval(x, s)
+	case *syntax.Column:
+		return b.column(x, s)
+	case *syntax.Unary:
+		return b.unary(x, s)
+	case *syntax.Binary:
+		return b.binary(x.At, x.Op.String(), b.expr(x.L, s), b.expr(x.R, s))
+	case *syntax.IsNull:
+		return b.not(x.Not, &Apply{base{types.Of(types.Bool), x.At}, "IS NULL", []Expr{b.expr(x.X, s)}})
+	case *syntax.Between:
+		v := b.expr(x.X, s)
+		lo, hi := b.binary(x.At, ">=", v, b.expr(x.Lo, s)), b.binary(x.At, "<=", v, b.expr(x.Hi, s))
+		return b.not(x.Not, b.binary(x.At, "AND", lo, hi))
+	case *syntax.In:
+		return b.in(x, s)
+	case *syntax.Like:
+		return b.like(x, s)
+	case *syntax.Case:
+		return b.caseWhen(x, s)
+	case *syntax.Cast:
+		return b.cast(x, s)
+	case *syntax.Call:
+		return b.call(x, s)
+	case *syntax.InQuery, *syntax.Exists, *syntax.Subquery:
+		return b.subquery(x, s)
+	case *syntax.Index:
+		return b.apply(x.At, "list_extract", []Expr{b.expr(x.X, s), b.expr(x.I, s)})
+	case *syntax.List:
+		args := make([]Expr, len(x.Items))
+		for i, item := range x.Items {
+			e := b.expr(item, s)
+			if k := e.Type().Kind; k != types.Text && k != types.Null {
+				b.fail(item.Pos(), "lists hold TEXT, not "+e.Type().String(), "Convert it: x::TEXT.")
+			}
+			args[i] = b.to(e, types.Of(types.Text))
+		}
+		return &Apply{base{types.Of(types.TextList), x.At}, "LIST", args}
+	case *syntax.Star:
+		b.fail(x.At, "* stands alone in SELECT", "")
+	}
+	b.fail(x.Pos(), "this is no value", "")
+	return nil
+}
+
+func (b *binder) number(x *syntax.Number, negative bool) Expr {
+	v, t, err := number(x.Text, negative)
+	b.check(x.At, err)
+	return &Const{base: base{t, x.At}, Value: v}
+}
+
+func (b *binder) interval(x *syntax.Interval, s *scope) Expr {
+	t := types.Of(types.Interval)
+	text := ""
+	switch v := x.X.(type) {
+	case *syntax.String:
+		text = v.Value
+	case *syntax.Number:
+		text = v.Text
+	default:
+		n := b.expr(x.X, s)
+		if n.Type().Kind != types.BigInt {
+			b.fail(x.At, "an INTERVAL counts whole units, not "+n.Type().String(), "Convert it: INTERVAL (x::BIGINT) "+x.Unit+".")
+		}
+		one, _ := parseInterval("1 " + strings.ToLower(x.Unit))
+		return &Apply{base{t, x.At}, "*", []Expr{&Const{base: base{t, x.At}, Value: one}, n}}
+	}
+	if x.Unit != "" {
+		text += " " + x.Unit
+	}
+	v, ok := parseInterval(text)
+	if !ok {
+		b.fail(x.At, fmt.Sprintf("'%s' is no INTERVAL", text), "Write INTERVAL 3 DAY, or INTERVAL '1 day 2 hours'.")
+	}
+	return &Const{base: base{t, x.At}, Value: v}
+}
+
+func (b *binder) unary(x *syntax.Unary, s *scope) Expr {
+	if n, ok := x.X.(*syntax.Number); ok && x.Op == syntax.Neg {
+		return b.number(n, true)
+	}
+	v := b.expr(x.X, s)
+	f, err := types.Unary(x.Op.String(), v.Type())
+	b.check(x.At, err)
+	return &Apply{base{f.Result, x.At}, x.Op.String(), []Expr{b.to(v, f.Args[0])}}
+}
+
+func (b *binder) not(not bool, e Expr) Expr {
+	if !not {
+		return e
+	}
+	return &Apply{base{types.Of(types.Bool), e.Pos()}, "NOT", []Expr{e}}
+}
+
+// binary binds an operator. A text that is written down is taken for what it is compared with.
+func (b *binder) binary(at syntax.Pos, op string, l, r Expr) Expr {
+	switch op {
+	case "=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM":
+		l, r = b.literalAs(l, r.Type()), b.literalAs(r, l.Type())
+	}
+	f, err := types.Binary(op, l.Type(), r.Type())
+	b.check(at, err)
+	return &Apply{base{f.Result, at}, op, []Expr{b.to(l, f.Args[0]), b.to(r, f.Args[1])}}
+}
+
+// literalAs converts a text that is written down to type t.
+func (b *binder) literalAs(e Expr, t types.Type) Expr {
+	c, ok := e.(*Const)
+	if !ok || !c.Literal || t.Kind == types.Text || t.Kind == types.Null || t.Kind == types.TextList {
+		return e
+	}
+	v, ok := parseLiteral(c.Value.(string), t)
+	if !ok {
+		hint := ""
+		if _, is := parseLiteral(c.Value.(string), types.Of(types.Timestamp)); is && t.Kind == types.Date {
+			hint = "If a time is meant, write TIMESTAMP in front of it."
+		} else if _, is := parseLiteral(c.Value.(string), types.Of(types.Double)); is {
+			hint = "Write the number without quotes."
+		}
+		b.fail(c.At, fmt.Sprintf("'%s' is no %s", c.Value, t), hint)
+	}
+	return &Const{base: base{t, c.At}, Value: v}
+}
+
+// to converts e to type t, which it may be taken for.
+func (b *binder) to(e Expr, t types.Type) Expr {
+	if e.Type() == t || t.Kind == types.Null {
+		return e
+	}
+	if c, ok := e.(*Const); ok {
+		if c.Value == nil {
+			return &Const{base: base{t, c.At}}
+		}
+		if c.Literal {
+			return b.literalAs(e, t)
+		}
+		if v, ok := convert(c, t); ok {
+			return &Const{base: base{t, c.At}, Value: v}
+		}
+	}
+	return &Cast{base: base{t, e.Pos()}, X: e, Implicit: true}
+}
+
+// convert converts a constant between numbers, and from DATE to TIMESTAMP.
+func convert(c *Const, t types.Type) (any, bool) {
+	switch from := c.T; {
+	case from.Kind == types.BigInt && (t.Kind == types.Decimal || t.Kind == types.Double):
+		return parseLiteral(fmt.Sprint(c.Value), t)
+	case from.Kind == types.Decimal && (t.Kind == types.Decimal || t.Kind == types.Double):
+		return parseLiteral(fmt.Sprintf("%de-%d", c.Value, from.Scale), t)
+	case from.Kind == types.Date && t.Kind == types.Timestamp:
+		return c.Value.(int64) * microsPerDay, true
+	}
+	return nil, false
+}
+
+// unify converts all to the type that they have in common.
+func (b *binder) unify(list []Expr) []Expr {
+	t := types.Of(types.Null)
+	for _, e := range list {
+		if c, ok := e.(*Const); ok && c.Literal {
+			continue
+		}
+		common, err := types.Common(t, e.Type())
+		b.check(e.Pos(), err)
+		t = common
+	}
+	if t.Kind == types.Null { // texts that are written down, and NULL
+		for _, e := range list {
+			if e.Type().Kind != types.Null {
+				t = types.Of(types.Text)
+			}
+		}
+	}
+	out := make([]Expr, len(list))
+	for i, e := range list {
+		out[i] = b.literalAs(e, t)
+		common, err := types.Common(t, out[i].Type())
+		b.check(e.Pos(), err)
+		t = common
+	}
+	for i := range out {
+		out[i] = b.to(out[i], t)
+	}
+	return out
+}
+
+func (b *binder) in(x *syntax.In, s *scope) Expr {
+	list := []Expr{b.expr(x.X, s)}
+	for _, item := range x.List {
+		list = append(list, b.expr(item, s))
+	}
+	return b.not(x.Not, &Apply{base{types.Of(types.Bool), x.At}, "IN", b.unify(list)})
+}
+
+func (b *binder) like(x *syntax.Like, s *scope) Expr {
+	op := map[bool]string{false: "LIKE", true: "ILIKE"}[x.Fold]
+	args := []Expr{b.expr(x.X, s), b.expr(x.Pattern, s)}
+	if x.Escape != nil {
+		e := b.expr(x.Escape, s)
+		if c, ok := e.(*Const); !ok || !c.Literal || len(c.Value.(string)) != 1 {
+			b.fail(x.Escape.Pos(), "ESCAPE needs a text of one character", "")
+		}
+		args = append(args, e)
+	}
+	for _, a := range args {
+		if k := a.Type().Kind; k != types.Text && k != types.Null {
+			b.fail(a.Pos(), op+" needs TEXT, not "+a.Type().String(), "Convert it: x::TEXT.")
+		}
+	}
+	for i := range args {
+		args[i] = b.to(args[i], types.Of(types.Text))
+	}
+	return b.not(x.Not, &Apply{base{types.Of(types.Bool), x.At}, op, args})
+}
+
+func (b *binder) caseWhen(x *syntax.Case, s *scope) Expr {
+	var operand Expr
+	if x.Operand != nil {
+		operand = b.expr(x.Operand, s)
+	}
+	var conds, values []Expr
+	for _, w := range x.Whens {
+		c := b.expr(w.Cond, s)
+		if operand != nil {
+			c = b.binary(w.Cond.Pos(), "=", operand, c)
+		}
+		conds = append(conds, b.boolean(c, "WHEN"))
+		values = append(values, b.expr(w.Then, s))
+	}
+	if x.Else != nil {
+		values = append(values, b.expr(x.Else, s))
+	} else {
+		values = append(values, &Const{base: base{types.Of(types.Null), x.At}})
+	}
+	values = b.unify(values)
+	var args []Expr
+	for i, c := range conds {
+		args = append(args, c, values[i])
+	}
+	return &Apply{base{values[0].Type(), x.At}, "CASE", append(args, values[len(conds)])}
+}
+
+// boolean checks that e is a condition.
+func (b *binder) boolean(e Expr, where string) Expr {
+	if k := e.Type().Kind; k != types.Bool && k != types.Null {
+		b.fail(e.Pos(), fmt.Sprintf("%s needs a BOOLEAN, not %s", where, e.Type()), "Compare it with something.")
+	}
+	return b.to(e, types.Of(types.Bool))
+}
+
+// cast binds CAST. What is written down is converted at once.
+func (b *binder) cast(x *syntax.Cast, s *scope) Expr {
+	t, r, err := types.Parse(x.Type.Name, x.Type.Args, x.Type.List)
+	b.check(x.Type.At, err)
+	e := b.expr(x.X, s)
+	if !e.Type().Castable(t) {
+		b.fail(x.At, fmt.Sprintf("%s cannot be converted to %s", e.Type(), t), "")
+	}
+	c, constant := e.(*Const)
+	if constant && c.Value == nil {
+		return &Const{base: base{t, x.At}}
+	}
+	if constant && c.Literal && r == nil && t.Kind != types.TextList {
+		if t.Kind == types.Text {
+			return &Const{base: base{t, x.At}, Value: c.Value}
+		}
+		v, ok := parseLiteral(c.Value.(string), t)
+		if !ok && !x.Try {
+			b.fail(c.At, fmt.Sprintf("'%s' is no %s", c.Value, t), "")
+		}
+		return &Const{base: base{t, x.At}, Value: v}
+	}
+	if e.Type() == t && r == nil {
+		return e
+	}
+	return &Cast{base{t, x.At}, e, x.Try, false, r}
+}
+
+// apply binds a function of values. Texts that are written down may be what the function needs.
+func (b *binder) apply(at syntax.Pos, name string, args []Expr) Expr {
+	f := types.Find(name)
+	form := b.resolve(at, f, args)
+	out := make([]Expr, len(args))
+	for i := range args {
+		out[i] = b.to(args[i], form.Args[i])
+	}
+	return &Apply{base{form.Result, at}, f.Name, out}
+}
+
+func (b *binder) resolve(at syntax.Pos, f *types.Function, args []Expr) types.Form {
+	given, untyped := make([]types.Arg, len(args)), make([]types.Arg, len(args))
+	for i, e := range args {
+		given[i].Type = e.Type()
+		if c, ok := e.(*Const); ok {
+			given[i].Const = c.Value
+		}
+		untyped[i] = given[i]
+		if c, ok := e.(*Const); ok && c.Literal {
+			untyped[i].Type = types.Of(types.Null)
+		}
+	}
+	form, err := f.Resolve(given)
+	if err != nil {
+		var again error
+		if form, again = f.Resolve(untyped); again == nil {
+			return form
+		}
+	}
+	b.check(at, err)
+	return form
+}
+
+// call binds a function, an aggregate or a window function.
+func (b *binder) call(x *syntax.Call, s *scope) Expr {
+	f := types.Find(x.Name)
+	switch {
+	case x.Name == "unnest":
+		b.fail(x.At, "UNNEST is not supported yet", "")
+	case x.Name == "grouping" || x.Name == "grouping_id":
+		b.fail(x.At, x.Name+" is not supported", "")
+	case f == nil:
+		b.check(x.At, types.Unknown(x.Name, syntax.Nearest(x.Name, types.Names())))
+	}
+	if x.Star && f.Name != "count" {
+		b.fail(x.At, f.Name+" does not take *", "")
+	}
+	args := make([]Expr, len(x.Args))
+	for i, a := range x.Args {
+		args[i] = b.expr(a, s)
+	}
+	if f.Class == types.Scalar {
+		if x.Distinct || len(x.OrderBy) > 0 || x.Filter != nil || x.Over != nil || x.IgnoreNulls {
+			b.fail(x.At, f.Name+" is no aggregate", "DISTINCT, ORDER BY, FILTER and OVER belong to aggregates.")
+		}
+		return b.apply(x.At, f.Name, args)
+	}
+	if f.Class == types.Window && x.Over == nil {
+		b.fail(x.At, f.Name+" needs OVER", fmt.Sprintf("Write %s(…) OVER (PARTITION BY … ORDER BY …).", f.Name))
+	}
+	form := b.resolve(x.At, f, args)
+	for i := range args {
+		args[i] = b.to(args[i], form.Args[i])
+	}
+	var filter Expr
+	if x.Filter != nil {
+		filter = b.boolean(b.expr(x.Filter, s), "FILTER")
+	}
+	if x.Over != nil {
+		return b.window(x, f, form, args, filter, s)
+	}
+	if x.IgnoreNulls {
+		b.fail(x.At, "IGNORE NULLS belongs to window functions", "Write FILTER (WHERE x IS NOT NULL).")
+	}
+	if len(x.OrderBy) > 0 && !f.Ordered {
+		b.fail(x.OrderBy[0].X.Pos(), "the value of "+f.Name+" does not depend on an order", "Leave ORDER BY out.")
+	}
+	a := &Aggregate{base{form.Result, x.At}, f.Name, args, x.Distinct, filter, b.orders(x.OrderBy, s)}
+	for _, c := range children(a) {
+		if n := find(c, func(e Expr) bool { return isAggregate(e) || isWindow(e) }, nil); n != nil {
+			b.fail(n.Pos(), "an aggregate or a window function stands within an aggregate", "Compute the inner one in a subquery in FROM.")
+		}
+	}
+	return a
+}
+
+func (b *binder) orders(items []syntax.OrderItem, s *scope) (out []Order) {
+	for _, o := range items {
+		out = append(out, Order{b.expr(o.X, s), o.Desc, o.NullsFirst})
+	}
+	return out
+}
+
+// window binds a function with OVER.
+func (b *binder) window(x *syntax.Call, f *types.Function, form types.Form, args []Expr, filter Expr, s *scope) Expr {
+	switch {
+	case f.Class == types.Aggregate && !f.Over:
+		b.fail(x.At, f.Name+" has no OVER", "As window functions there are count, sum, avg, min, max, and row_number, rank, lag, …")
+	case x.Distinct || len(x.OrderBy) > 0:
+		b.fail(x.At, "DISTINCT and ORDER BY within a window function are not supported", "")
+	case f.Class == types.Window && filter != nil:
+		b.fail(x.At, "FILTER belongs to aggregates", "")
+	}
+	over := x.Over
+	for _, w := range b.windows {
+		if over.Name != "" && equalFold(w.Name.Name, over.Name) {
+			over = w.Window
+		}
+	}
+	if over.Name != "" {
+		b.fail(over.At, "there is no window "+over.Name, "Declare it: WINDOW "+over.Name+" AS (…).")
+	}
+	w := &WindowCall{base: base{form.Result, x.At}, Func: f.Name, Args: args, Filter: filter, IgnoreNulls: x.IgnoreNulls}
+	for _, p := range over.PartitionBy {
+		w.Partition = append(w.Partition, b.expr(p, s))
+	}
+	w.Order = b.orders(over.OrderBy, s)
+	if over.Frame != nil {
+		w.Frame = &Frame{over.Frame.Range, b.frameEnd(over.Frame, over.Frame.Lo, w, s), b.frameEnd(over.Frame, over.Frame.Hi, w, s)}
+	}
+	for _, c := range children(w) {
+		if n := find(c, isWindow, nil); n != nil {
+			b.fail(n.Pos(), "a window function stands within another one", "Compute the inner one in a subquery in FROM.")
+		}
+	}
+	return w
+}
+
+// frameEnd binds the end of a frame: a constant that is not negative, for RANGE one that can be added to the only key of the order.
+func (b *binder) frameEnd(f *syntax.Frame, x syntax.Bound, w *WindowCall, s *scope) FrameBound {
+	out := FrameBound{Kind: x.Kind}
+	if x.X == nil {
+		return out
+	}
+	e := b.expr(x.X, s)
+	c, ok := e.(*Const)
+	if !ok || c.Value == nil {
+		b.fail(x.X.Pos(), "the end of a frame is a constant", "")
+	}
+	if !f.Range {
+		if n, ok := c.Value.(int64); !ok || c.T.Kind != types.BigInt || n < 0 {
+			b.fail(x.X.Pos(), "ROWS counts rows: a whole number from 0 on", "")
+		}
+		out.X = e
+		return out
+	}
+	if len(w.Order) != 1 {
+		b.fail(f.At, "RANGE with a distance needs one key in ORDER BY", "")
+	}
+	_, err := types.Binary("+", w.Order[0].X.Type(), e.Type())
+	b.check(x.X.Pos(), err)
+	out.X = e
+	return out
+}
+
+// subquery binds a query that is used as a value.
+func (b *binder) subquery(x syntax.Expr, s *scope) Expr {
+	boolean := types.Of(types.Bool)
+	switch x := x.(type) {
+	case *syntax.Exists:
+		return &Subquery{base: base{boolean, x.At}, Plan: b.query(x.Query, s, s.ctes), Exists: true}
+	case *syntax.InQuery:
+		v := b.expr(x.X, s)
+		plan := b.oneColumn(x.At, b.query(x.Query, s, s.ctes))
+		field := plan.Fields()[0]
+		v = b.literalAs(v, field.Type)
+		f, err := types.Binary("=", v.Type(), field.Type)
+		b.check(x.At, err)
+		if f.Args[1] != field.Type {
+			plan = convertColumns(plan, []types.Type{f.Args[1]})
+		}
+		return b.not(x.Not, &Subquery{base: base{boolean, x.At}, Plan: plan, In: true, X: b.to(v, f.Args[0])})
+	case *syntax.Subquery:
+		plan := b.oneColumn(x.At, b.query(x.Query, s, s.ctes))
+		return &Subquery{base: base{plan.Fields()[0].Type, x.At}, Plan: plan}
+	}
+	return nil
+}
+
+func (b *binder) oneColumn(at syntax.Pos, n Node) Node {
+	if c := len(n.Fields()); c != 1 {
+		b.fail(at, fmt.Sprintf("a query that is used as a value has one column; this one has %d", c), "")
+	}
+	return n
+}
+
+// convertColumns projects the columns of n to types.
+func convertColumns(n Node, to []types.Type) Node {
+	p := &Project{Input: n}
+	for i, f := range n.Fields() {
+		var e Expr = &Column{base{f.Type, 0}, i, f.Name}
+		if f.Type != to[i] {
+			e = &Cast{base: base{to[i], 0}, X: e, Implicit: true}
+		}
+		p.Exprs = append(p.Exprs, e)
+		p.out = append(p.out, Field{f.Name, to[i]})
+	}
+	return p
+}

@@ -1,0 +1,289 @@
+package bind
+
+import (
+	"fmt"
+	"strings"
+
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+// Expr is an expression with its type and the place that it came from.
+type Expr interface {
+	Type() types.Type
+	Pos() syntax.Pos
+}
+
+type base struct {
+	T  types.Type
+	At syntax.Pos
+}
+
+func (b *base) Type() types.Type { return b.T }
+func (b *base) Pos() syntax.Pos  { return b.At }
+
+type (
+	// Const is a value: nil, bool, float64, string or int64, which holds a BIGINT, the digits of a DECIMAL, the days of a DATE or the
+	// microseconds of a TIMESTAMP since 1970; or an Interval. Literal is set on texts that were not yet taken for anything else.
+	Const struct {
+		base
+		Value   any
+		Literal bool
+	}
+	// Column is a column of the node's input.
+	Column struct {
+		base
+		Index int
+		Name  string
+	}
+	// Apply is an operator or a function of values. Besides the functions of package types and the operators of package syntax, Func is
+	// IS NULL, IN (x, then the list), LIKE and ILIKE (x, pattern, perhaps escape), LIST, or CASE: conditions and values in turn, then the value of ELSE.
+	Apply struct {
+		base
+		Func string
+		Args []Expr
+	}
+	// Cast converts X. Range is that of a smaller integer type. Implicit marks what nobody wrote.
+	Cast struct {
+		base
+		X             Expr
+		Try, Implicit bool
+		Range         *types.Range
+	}
+	// Aggregate is an aggregate of the rows of a group.
+	Aggregate struct {
+		base
+		Func     string
+		Args     []Expr // none: count(*)
+		Distinct bool
+		Filter   Expr
+		Order    []Order
+	}
+	// WindowCall is a function of the rows around a row.
+	WindowCall struct {
+		base
+		Func        string
+		Args        []Expr
+		Filter      Expr
+		IgnoreNulls bool
+		Partition   []Expr
+		Order       []Order
+		Frame       *Frame
+	}
+	// Subquery is a plan used as a value: its only column and row, whether it has rows (Exists), or whether X is among them (In).
+	Subquery struct {
+		base
+		Plan       Node
+		Exists, In bool
+		X          Expr
+	}
+)
+
+// Interval is a length of time. Its parts are not converted into each other: a month has no fixed number of days.
+type Interval struct {
+	Months, Days int32
+	Micros       int64
+}
+
+// Frame is a window's frame; X of a bound is a constant, or nil.
+type Frame struct {
+	Range  bool
+	Lo, Hi FrameBound
+}
+
+type FrameBound struct {
+	Kind syntax.BoundKind
+	X    Expr
+}
+
+// children returns the expressions directly below e.
+func children(e Expr) []Expr {
+	switch e := e.(type) {
+	case *Apply:
+		return e.Args
+	case *Cast:
+		return []Expr{e.X}
+	case *Aggregate:
+		list := append([]Expr{}, e.Args...)
+		if e.Filter != nil {
+			list = append(list, e.Filter)
+		}
+		return append(list, orderExprs(e.Order)...)
+	case *WindowCall:
+		list := append(append([]Expr{}, e.Args...), e.Partition...)
+		if e.Filter != nil {
+			list = append(list, e.Filter)
+		}
+		return append(list, orderExprs(e.Order)...)
+	case *Subquery:
+		if e.X != nil {
+			return []Expr{e.X}
+		}
+	}
+	return nil
+}
+
+func orderExprs(orders []Order) (list []Expr) {
+	for _, o := range orders {
+		list = append(list, o.X)
+	}
+	return list
+}
+
+// rewriter replaces parts of expressions. Shared parts stay shared.
+type rewriter struct {
+	replace func(Expr) (Expr, bool) // what an expression becomes; false: what is below it is rewritten
+	done    map[Expr]Expr
+}
+
+func newRewriter(replace func(Expr) (Expr, bool)) *rewriter {
+	return &rewriter{replace, map[Expr]Expr{}}
+}
+
+func (r *rewriter) expr(e Expr) Expr {
+	if e == nil {
+		return nil
+	}
+	if d, ok := r.done[e]; ok {
+		return d
+	}
+	n, ok := r.replace(e)
+	if !ok {
+		n = r.below(e)
+	}
+	r.done[e] = n
+	return n
+}
+
+func (r *rewriter) exprs(list []Expr) []Expr {
+	out := make([]Expr, len(list))
+	for i, e := range list {
+		out[i] = r.expr(e)
+	}
+	return out
+}
+
+func (r *rewriter) orders(list []Order) []Order {
+	out := append([]Order{}, list...)
+	for i := range out {
+		out[i].X = r.expr(out[i].X)
+	}
+	return out
+}
+
+func (r *rewriter) below(e Expr) Expr {
+	switch e := e.(type) {
+	case *Apply:
+		c := *e
+		c.Args = r.exprs(e.Args)
+		return &c
+	case *Cast:
+		c := *e
+		c.X = r.expr(e.X)
+		return &c
+	case *Aggregate:
+		c := *e
+		c.Args, c.Filter, c.Order = r.exprs(e.Args), r.expr(e.Filter), r.orders(e.Order)
+		return &c
+	case *WindowCall:
+		c := *e
+		c.Args, c.Filter, c.Partition, c.Order = r.exprs(e.Args), r.expr(e.Filter), r.exprs(e.Partition), r.orders(e.Order)
+		return &c
+	case *Subquery:
+		if e.X != nil {
+			c := *e
+			c.X = r.expr(e.X)
+			return &c
+		}
+	}
+	return e
+}
+
+// interner gives equal expressions one number: each is described by itself and the numbers of its children.
+type interner struct {
+	ids  map[string]int
+	done map[Expr]int
+}
+
+func newInterner() *interner { return &interner{map[string]int{}, map[Expr]int{}} }
+
+func (in *interner) id(e Expr) int {
+	if id, ok := in.done[e]; ok {
+		return id
+	}
+	var b strings.Builder
+	switch e := e.(type) {
+	case *Const:
+		fmt.Fprintf(&b, "const %T %v", e.Value, e.Value)
+	case *Column:
+		fmt.Fprintf(&b, "column %d", e.Index)
+	case *Apply:
+		b.WriteString(e.Func)
+	case *Cast:
+		fmt.Fprintf(&b, "cast %t", e.Try)
+		if e.Range != nil {
+			fmt.Fprintf(&b, " %d", e.Range.Max)
+		}
+	case *Aggregate:
+		fmt.Fprintf(&b, "aggregate %s %t %t %v", e.Func, e.Distinct, e.Filter != nil, directions(e.Order))
+	case *WindowCall:
+		fmt.Fprintf(&b, "window %s %d %d %t %t %v", e.Func, len(e.Args), len(e.Partition), e.Filter != nil, e.IgnoreNulls, directions(e.Order))
+		if f := e.Frame; f != nil {
+			fmt.Fprintf(&b, " %t %d %d", f.Range, f.Lo.Kind, f.Hi.Kind)
+			for _, x := range []Expr{f.Lo.X, f.Hi.X} {
+				if x != nil {
+					fmt.Fprintf(&b, " %d", in.id(x))
+				}
+			}
+		}
+	case *Subquery: // plans are not compared
+		fmt.Fprintf(&b, "subquery %p", e)
+	}
+	fmt.Fprintf(&b, " %s", e.Type())
+	for _, c := range children(e) {
+		fmt.Fprintf(&b, " %d", in.id(c))
+	}
+	key := b.String()
+	id, ok := in.ids[key]
+	if !ok {
+		id = len(in.ids)
+		in.ids[key] = id
+	}
+	in.done[e] = id
+	return id
+}
+
+func directions(orders []Order) (d []bool) {
+	for _, o := range orders {
+		d = append(d, o.Desc, o.NullsFirst)
+	}
+	return d
+}
+
+// find returns the first expression below e, or e, that is wanted; nil if there is none. It does not look below what skip names.
+func find(e Expr, wanted, skip func(Expr) bool) Expr {
+	seen := map[Expr]bool{}
+	var walk func(Expr) Expr
+	walk = func(e Expr) Expr {
+		if e == nil || seen[e] {
+			return nil
+		}
+		seen[e] = true
+		if wanted(e) {
+			return e
+		}
+		if skip != nil && skip(e) {
+			return nil
+		}
+		for _, c := range children(e) {
+			if f := walk(c); f != nil {
+				return f
+			}
+		}
+		return nil
+	}
+	return walk(e)
+}
+
+func isAggregate(e Expr) bool { _, ok := e.(*Aggregate); return ok }
+func isWindow(e Expr) bool    { _, ok := e.(*WindowCall); return ok }

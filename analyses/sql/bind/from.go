@@ -1,0 +1,288 @@
+package bind
+
+import (
+	"fmt"
+
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+// from binds the tables of a SELECT and says what their columns are called.
+func (b *binder) from(f syntax.From, outer *scope, c *ctes) (Node, []visible) {
+	switch f := f.(type) {
+	case *syntax.Table:
+		return b.fromTable(f, c)
+	case *syntax.TableFunc:
+		hint := ""
+		if f.Name.Name == "read_csv" || f.Name.Name == "read_csv_auto" {
+			hint = "Write CREATE TABLE t FROM 'pattern' (column TYPE, …) WITH (delim ';', …) in front."
+		}
+		b.fail(f.Name.At, f.Name.Name+" in FROM is not supported yet", hint)
+	case *syntax.Derived:
+		n := b.query(f.Query, outer, c)
+		return n, b.named(n, f.Alias.Name.Name, f.Alias)
+	case *syntax.Join:
+		return b.join(f, outer, c)
+	}
+	return nil, nil
+}
+
+// named gives the columns of a node to a table's name.
+func (b *binder) named(n Node, table string, alias syntax.Alias) []visible {
+	if alias.Name.Name != "" {
+		table = alias.Name.Name
+	}
+	var out []visible
+	for i, f := range n.Fields() {
+		v := visible{table: table, name: f.Name, index: i, typ: f.Type}
+		if s, ok := n.(*Scan); ok {
+			v.scan, v.at, v.hidden = s, i, i >= len(s.Table.Fields)
+		}
+		out = append(out, v)
+	}
+	if given := alias.Columns; len(given) > 0 {
+		for i, name := range given {
+			if i >= len(out) || out[i].hidden {
+				b.fail(name.At, fmt.Sprintf("the table %s has fewer columns than names", table), "")
+			}
+			out[i].name = name.Name
+		}
+	}
+	return out
+}
+
+func (b *binder) fromTable(f *syntax.Table, c *ctes) (Node, []visible) {
+	if !f.File {
+		if q := c.find(f.Name.Name); q != nil {
+			n := b.cte(q)
+			return n, b.named(n, f.Name.Name, f.Alias)
+		}
+	}
+	t := b.table(f.Name.Name, f.File)
+	if t == nil {
+		b.unknownTable(f, c)
+	}
+	s := &Scan{Table: t, Used: make([]bool, len(t.Fields)+2)}
+	s.out = append(append(s.out, t.Fields...), Field{"_file", types.Of(types.Text)}, Field{"_line", types.Of(types.BigInt)})
+	return s, b.named(s, f.Name.Name, f.Alias)
+}
+
+func (b *binder) unknownTable(f *syntax.Table, c *ctes) {
+	if f.File {
+		b.fail(f.Name.At, fmt.Sprintf("no file is called '%s'", f.Name.Name), "Patterns are below --data.")
+	}
+	var names []string
+	for ; c != nil; c = c.outer {
+		names = append(names, c.name)
+	}
+	for _, t := range b.tables {
+		if !t.File {
+			names = append(names, t.Name)
+		}
+	}
+	hint := didYouMean(f.Name.Name, names)
+	if hint == "" && len(names) > 0 {
+		hint = "There are: " + list(names) + "."
+	}
+	b.fail(f.Name.At, fmt.Sprintf("there is no table %s", f.Name.Name), hint)
+}
+
+// cte binds a query of WITH, or a view, when it is used first; all uses share the plan.
+func (b *binder) cte(q *ctes) Node {
+	if q.plan == nil {
+		n := b.query(q.query, nil, q.scope)
+		if len(q.columns) > len(n.Fields()) {
+			b.fail(q.columns[len(n.Fields())].At, fmt.Sprintf("the query %s has fewer columns than names", q.name), "")
+		}
+		if len(q.columns) > 0 {
+			keep := make([]types.Type, len(n.Fields()))
+			for i, f := range n.Fields() {
+				keep[i] = f.Type
+			}
+			p := convertColumns(n, keep).(*Project)
+			for i, name := range q.columns {
+				p.out[i].Name = name.Name
+			}
+			n = p
+		}
+		q.plan = n
+	}
+	return q.plan
+}
+
+// join binds two tables. Equalities between both become pairs, by which they can be brought together.
+func (b *binder) join(f *syntax.Join, outer *scope, c *ctes) (Node, []visible) {
+	l, left := b.from(f.L, outer, c)
+	r, right := b.from(f.R, outer, c)
+	b.differentTables(f.At, left, right)
+	j := &Join{Kind: f.Kind, L: l, R: r, out: append([]Field{}, l.Fields()...)}
+	width := len(l.Fields())
+	for i := range right {
+		right[i].index += width
+		if right[i].both != nil {
+			right[i].both = shift(right[i].both, width).(*Apply)
+		}
+	}
+	if f.Kind == syntax.Semi || f.Kind == syntax.Anti {
+		defer func() { j.out = j.out[:width] }()
+	}
+	j.out = append(j.out, r.Fields()...)
+	using := f.Using
+	if f.Natural {
+		using = commonNames(left, right)
+		if len(using) == 0 {
+			b.fail(f.At, "the tables of a NATURAL JOIN have no column in common", "Write JOIN … ON.")
+		}
+	}
+	for _, name := range using {
+		left, right = b.using(j, name, left, right)
+	}
+	if f.On != nil {
+		s := &scope{columns: append(append([]visible{}, left...), right...), outer: outer, ctes: c}
+		b.on(j, b.boolean(b.plain(f.On, s, "ON"), "ON"), width)
+	}
+	if f.Kind == syntax.Semi || f.Kind == syntax.Anti {
+		return j, left
+	}
+	return j, append(append([]visible{}, left...), right...)
+}
+
+// differentTables refuses two tables of one name.
+func (b *binder) differentTables(at syntax.Pos, left, right []visible) {
+	names := map[string]bool{}
+	for _, v := range left {
+		names[lower(v.table)] = true
+	}
+	for _, v := range right {
+		if v.table != "" && names[lower(v.table)] {
+			b.fail(at, fmt.Sprintf("two tables are called %s", v.table), "Give one an alias: JOIN t AS u.")
+		}
+	}
+}
+
+func commonNames(left, right []visible) (names []syntax.Ident) {
+	for _, l := range left {
+		for _, r := range right {
+			if !l.hidden && !r.hidden && !l.merged && !r.merged && equalFold(l.name, r.name) {
+				names = append(names, syntax.Ident{Name: l.name})
+				break
+			}
+		}
+	}
+	return names
+}
+
+// using joins by a column of both sides, of which the names of the result show one: the left one, or with RIGHT and FULL the one that
+// is not NULL.
+func (b *binder) using(j *Join, name syntax.Ident, left, right []visible) (l, r []visible) {
+	at := func(side []visible, which string) int {
+		found := -1
+		for i, v := range side {
+			if equalFold(v.name, name.Name) && !v.merged {
+				if found >= 0 {
+					b.fail(name.At, fmt.Sprintf("the column %s is in several tables to the %s", name.Name, which), "Write JOIN … ON.")
+				}
+				found = i
+			}
+		}
+		if found < 0 {
+			var names []string
+			for _, v := range side {
+				names = append(names, v.name)
+			}
+			b.fail(name.At, fmt.Sprintf("there is no column %s to the %s of the join", name.Name, which), didYouMean(name.Name, names))
+		}
+		return found
+	}
+	li, ri := at(left, "left"), at(right, "right")
+	lv, rv := left[li], right[ri]
+	le, re := use(lv, name.At), use(rv, name.At)
+	eq := b.binary(name.At, "=", le, re).(*Apply)
+	b.pair(j, eq.Args[0], eq.Args[1])
+	right[ri].merged = true
+	if j.Kind != syntax.Right && j.Kind != syntax.Full {
+		return left, right
+	}
+	both := &Apply{base{types.Of(types.Null), name.At}, "coalesce", b.unify([]Expr{le, re})}
+	both.T = both.Args[0].Type()
+	shown := visible{name: lv.name, typ: both.T, both: both}
+	left[li].merged = true
+	return append(append(append([]visible{}, left[:li]...), shown), left[li:]...), right
+}
+
+// on takes a condition apart at its ANDs.
+func (b *binder) on(j *Join, cond Expr, width int) {
+	if a, ok := cond.(*Apply); ok && a.Func == "AND" {
+		b.on(j, a.Args[0], width)
+		b.on(j, a.Args[1], width)
+		return
+	}
+	if a, ok := cond.(*Apply); ok && a.Func == "=" {
+		first, second := side(a.Args[0], width), side(a.Args[1], width)
+		switch {
+		case first == onLeft && second == onRight:
+			b.pair(j, a.Args[0], a.Args[1])
+			return
+		case first == onRight && second == onLeft:
+			b.pair(j, a.Args[1], a.Args[0])
+			return
+		}
+	}
+	if j.Rest == nil {
+		j.Rest = cond
+		return
+	}
+	j.Rest = &Apply{base{types.Of(types.Bool), cond.Pos()}, "AND", []Expr{j.Rest, cond}}
+}
+
+// pair adds an equality of both sides. Both get one type, so that their values can be found by each other.
+func (b *binder) pair(j *Join, l, r Expr) {
+	both := b.unify([]Expr{l, r})
+	j.Equal = append(j.Equal, [2]Expr{both[0], shift(both[1], -len(j.L.Fields()))})
+}
+
+const (
+	onLeft = iota
+	onRight
+	onBoth // or on neither
+)
+
+// side says of which table the columns of e are.
+func side(e Expr, width int) int {
+	has := func(left bool) bool {
+		return find(e, func(e Expr) bool { c, ok := e.(*Column); return ok && (c.Index < width) == left }, nil) != nil
+	}
+	subquery := find(e, func(e Expr) bool { _, ok := e.(*Subquery); return ok }, nil) != nil
+	switch l, r := has(true), has(false); {
+	case l && !r && !subquery:
+		return onLeft
+	case r && !l && !subquery:
+		return onRight
+	}
+	return onBoth
+}
+
+// shift moves the columns of e by so many places.
+func shift(e Expr, by int) Expr {
+	return newRewriter(func(e Expr) (Expr, bool) {
+		if c, ok := e.(*Column); ok {
+			return &Column{c.base, c.Index + by, c.Name}, true
+		}
+		return nil, false
+	}).expr(e)
+}
+
+// plain binds an expression without aggregates and window functions.
+func (b *binder) plain(x syntax.Expr, s *scope, where string) Expr {
+	return b.noAggregates(b.expr(x, s), x.Pos(), where)
+}
+
+func (b *binder) noAggregates(e Expr, at syntax.Pos, where string) Expr {
+	if n := find(e, isAggregate, nil); n != nil {
+		b.fail(at, where+" cannot contain an aggregate", "Conditions on groups stand in HAVING.")
+	}
+	if n := find(e, isWindow, nil); n != nil {
+		b.fail(at, where+" cannot contain a window function", "Conditions on windows stand in QUALIFY.")
+	}
+	return e
+}

@@ -1,0 +1,167 @@
+package bind
+
+import (
+	"fmt"
+	"slices"
+
+	"posta.dev/posta/analyses/sql/syntax"
+)
+
+// maxSets is how many groupings ROLLUP, CUBE and GROUPING SETS may make.
+const maxSets = 256
+
+// grouping collects the keys of a GROUP BY.
+type grouping struct {
+	*selection
+	node *Aggregation
+	in   *interner
+	at   map[int]int // key by number of the interner
+}
+
+// aggregate adds the step of GROUP BY, and replaces keys and aggregates in exprs by its columns.
+func (s *selection) aggregate(exprs []Expr) []Expr {
+	g := &grouping{s, &Aggregation{Input: s.node}, newInterner(), map[int]int{}}
+	g.keys()
+	for _, k := range g.node.Keys {
+		g.node.out = append(g.node.out, Field{"", k.Type()})
+	}
+	s.node = g.node
+	aggregates := map[int]int{}
+	return newRewriter(func(e Expr) (Expr, bool) {
+		if i, ok := g.at[g.in.id(e)]; ok {
+			return &Column{base{e.Type(), e.Pos()}, i, ""}, true
+		}
+		switch e := e.(type) {
+		case *Aggregate:
+			i, ok := aggregates[g.in.id(e)]
+			if !ok {
+				i = len(g.node.Aggs)
+				aggregates[g.in.id(e)] = i
+				g.node.Aggs, g.node.out = append(g.node.Aggs, e), append(g.node.out, Field{e.Func, e.T})
+			}
+			return &Column{base{e.T, e.At}, len(g.node.Keys) + i, e.Func}, true
+		case *Column:
+			s.fail(e.At, fmt.Sprintf("the column %s is neither in GROUP BY nor within an aggregate", e.Name), fmt.Sprintf("Add it to GROUP BY, or write any_value(%s).", e.Name))
+		}
+		return nil, false
+	}).exprs(exprs)
+}
+
+// keys binds the items of GROUP BY. Several items that have sets combine: each set of one with each of the other.
+func (g *grouping) keys() {
+	by := g.sel.GroupBy
+	g.node.Sets = [][]int{{}}
+	switch {
+	case by == nil:
+	case by.All:
+		for _, e := range g.exprs {
+			if find(e, func(e Expr) bool { return isAggregate(e) || isWindow(e) }, nil) == nil {
+				g.node.Sets[0] = g.key(e, e.Pos(), g.node.Sets[0])
+			}
+		}
+	default:
+		for _, item := range by.Items {
+			g.node.Sets = g.product(by.At, g.node.Sets, g.sets(item))
+		}
+	}
+}
+
+// key adds a key, once, and appends its number to set.
+func (g *grouping) key(e Expr, at syntax.Pos, set []int) []int {
+	if find(e, func(e Expr) bool { return isAggregate(e) || isWindow(e) }, nil) != nil {
+		g.noAggregates(e, at, "GROUP BY")
+	}
+	i, ok := g.at[g.in.id(e)]
+	if !ok {
+		i = len(g.node.Keys)
+		g.at[g.in.id(e)] = i
+		g.node.Keys = append(g.node.Keys, e)
+	}
+	if slices.Contains(set, i) {
+		return set
+	}
+	return append(slices.Clone(set), i)
+}
+
+// sets returns the groupings that an item makes.
+func (g *grouping) sets(item syntax.GroupItem) [][]int {
+	switch item.Kind {
+	case syntax.GroupExpr, syntax.GroupTuple:
+		set := []int{}
+		for _, x := range item.Exprs {
+			set = g.key(g.groupExpr(x), x.Pos(), set)
+		}
+		return [][]int{set}
+	case syntax.GroupSets:
+		var all [][]int
+		for _, i := range item.Items {
+			all = append(all, g.sets(i)...)
+			g.few(item.At, len(all))
+		}
+		return all
+	}
+	parts := make([][]int, len(item.Items))
+	for i, p := range item.Items {
+		if p.Kind > syntax.GroupTuple {
+			g.fail(p.At, "ROLLUP and CUBE take expressions and lists of them", "Write GROUPING SETS.")
+		}
+		parts[i] = g.sets(p)[0]
+	}
+	if item.Kind == syntax.GroupRollup {
+		g.few(item.At, len(parts)+1)
+		all := make([][]int, 0, len(parts)+1)
+		for n := len(parts); n >= 0; n-- {
+			all = append(all, union(parts[:n]))
+		}
+		return all
+	}
+	g.few(item.At, 1<<min(len(parts), 30))
+	var all [][]int
+	for mask := 1<<len(parts) - 1; mask >= 0; mask-- {
+		var some [][]int
+		for i, p := range parts {
+			if mask>>(len(parts)-1-i)&1 == 1 {
+				some = append(some, p)
+			}
+		}
+		all = append(all, union(some))
+	}
+	return all
+}
+
+// groupExpr binds a position, a column, an alias or an expression.
+func (g *grouping) groupExpr(x syntax.Expr) Expr {
+	if i, ok := g.position(x); ok {
+		return g.exprs[i]
+	}
+	return g.expr(x, g.scope)
+}
+
+func (g *grouping) product(at syntax.Pos, a, b [][]int) (out [][]int) {
+	g.few(at, len(a)*len(b))
+	for _, x := range a {
+		for _, y := range b {
+			out = append(out, union([][]int{x, y}))
+		}
+	}
+	return out
+}
+
+func (g *grouping) few(at syntax.Pos, sets int) {
+	if sets > maxSets {
+		g.fail(at, fmt.Sprintf("this makes more than %d groupings", maxSets), "Name those that are wanted: GROUPING SETS (…).")
+	}
+}
+
+// union joins sets, each key once.
+func union(sets [][]int) []int {
+	out := []int{}
+	for _, s := range sets {
+		for _, k := range s {
+			if !slices.Contains(out, k) {
+				out = append(out, k)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,129 @@
+package bind
+
+import (
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+// Field is a column of a table or of an answer.
+type Field struct {
+	Name string
+	Type types.Type
+}
+
+// Table is what the catalogue knows of a table. Name is a pattern of files if File is set.
+type Table struct {
+	Name   string
+	File   bool
+	Fields []Field
+}
+
+// Program is a bound text.
+type Program struct{ Statements []Statement }
+
+// Statement is one answer. Plan is nil for SHOW TABLES.
+type Statement struct {
+	Name string
+	Kind StatementKind
+	Plan Node
+}
+
+type StatementKind uint8
+
+const (
+	Rows        StatementKind = iota // the rows of Plan
+	Description                      // the columns of Plan
+	Summary                          // figures about each column of Plan
+	Tables                           // the tables of the catalogue
+)
+
+// Node is a step of a plan. Fields are the columns that it gives.
+type Node interface{ Fields() []Field }
+
+type (
+	// Scan reads a table, and below its columns those that every table has: _file and _line. Used says which columns are read.
+	Scan struct {
+		Table *Table
+		Used  []bool
+		out   []Field
+	}
+	// Inline is rows that stand in the statement; a SELECT without FROM reads one without columns.
+	Inline struct {
+		Rows [][]Expr
+		out  []Field
+	}
+	// Join joins L and R: rows whose Equal pairs are equal (the first of L, the second of R) and for which Rest, over the columns of both, is true.
+	// Its columns are those of L, then those of R; SEMI and ANTI give those of L alone.
+	Join struct {
+		Kind  syntax.JoinKind
+		L, R  Node
+		Equal [][2]Expr
+		Rest  Expr // nil: none
+		out   []Field
+	}
+	// Filter keeps the rows for which Cond is true.
+	Filter struct {
+		Input Node
+		Cond  Expr
+	}
+	// Aggregation groups rows by Keys. Each of Sets is a grouping by some of them, whose others are NULL; without keys there is one group,
+	// also of no rows. Its columns are the keys, then the aggregates.
+	Aggregation struct {
+		Input Node
+		Keys  []Expr
+		Sets  [][]int
+		Aggs  []*Aggregate
+		out   []Field
+	}
+	// Windows adds a column for each of Calls behind those of its input.
+	Windows struct {
+		Input Node
+		Calls []*WindowCall
+		out   []Field
+	}
+	// Project computes columns.
+	Project struct {
+		Input Node
+		Exprs []Expr
+		out   []Field
+	}
+	// Distinct keeps of equal rows the first; with On, of rows with equal On. First is meant in the order of its input.
+	Distinct struct {
+		Input Node
+		On    []Expr
+	}
+	// Sort orders rows by Keys; rows that are equal in them keep their order.
+	Sort struct {
+		Input Node
+		Keys  []Order
+	}
+	// Limit passes over Offset rows and keeps Count, all if that is negative.
+	Limit struct {
+		Input         Node
+		Count, Offset int64
+	}
+	// SetOp is UNION, EXCEPT or INTERSECT of rows with equal types.
+	SetOp struct {
+		Kind syntax.SetKind
+		All  bool
+		L, R Node
+	}
+)
+
+func (n *Scan) Fields() []Field        { return n.out }
+func (n *Inline) Fields() []Field      { return n.out }
+func (n *Join) Fields() []Field        { return n.out }
+func (n *Filter) Fields() []Field      { return n.Input.Fields() }
+func (n *Aggregation) Fields() []Field { return n.out }
+func (n *Windows) Fields() []Field     { return n.out }
+func (n *Project) Fields() []Field     { return n.out }
+func (n *Distinct) Fields() []Field    { return n.Input.Fields() }
+func (n *Sort) Fields() []Field        { return n.Input.Fields() }
+func (n *Limit) Fields() []Field       { return n.Input.Fields() }
+func (n *SetOp) Fields() []Field       { return n.L.Fields() }
+
+// Order is a key of an order.
+type Order struct {
+	X                Expr
+	Desc, NullsFirst bool
+}

@@ -1,0 +1,199 @@
+package bind
+
+import (
+	"fmt"
+
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+// query binds a query. outer is the scope of the query around it, if it is used as a value.
+func (b *binder) query(q *syntax.Query, outer *scope, c *ctes) Node {
+	for i, w := range q.With {
+		for _, v := range q.With[:i] {
+			if equalFold(v.Name.Name, w.Name.Name) {
+				b.fail(w.Name.At, fmt.Sprintf("WITH has two queries %s", w.Name.Name), "")
+			}
+		}
+		c = &ctes{name: w.Name.Name, columns: w.Columns, query: w.Query, scope: c, outer: c}
+		b.cte(c) // also one that is never used has to be right
+	}
+	n := b.body(q.Body, q, outer, c)
+	if q.Limit == nil && q.Offset == nil {
+		return n
+	}
+	return &Limit{n, b.count(q.Limit, -1, "LIMIT"), b.count(q.Offset, 0, "OFFSET")}
+}
+
+// body binds a body. q is the query whose ORDER BY belongs to it.
+func (b *binder) body(body syntax.Body, q *syntax.Query, outer *scope, c *ctes) Node {
+	var n Node
+	switch x := body.(type) {
+	case *syntax.Select:
+		return b.bindSelect(x, q, outer, c)
+	case *syntax.Query:
+		n = b.query(x, outer, c)
+	case *syntax.Values:
+		n = b.values(x, outer, c)
+	case *syntax.SetOp:
+		n = b.setOp(x, outer, c)
+	}
+	if len(q.OrderBy) == 0 {
+		return n
+	}
+	return &Sort{Input: n, Keys: b.orderOutput(q, n.Fields())}
+}
+
+// count binds LIMIT and OFFSET: whole numbers that are written down.
+func (b *binder) count(x syntax.Expr, without int64, clause string) int64 {
+	if x == nil {
+		return without
+	}
+	e := b.to(b.literalAs(b.expr(x, &scope{}), types.Of(types.BigInt)), types.Of(types.BigInt))
+	c, ok := e.(*Const)
+	n, whole := int64(0), false
+	if ok && c.T.Kind == types.BigInt {
+		n, whole = c.Value.(int64)
+	}
+	if !whole || n < 0 {
+		b.fail(x.Pos(), clause+" needs a whole number from 0 on", "")
+	}
+	return n
+}
+
+// orderOutput binds the ORDER BY of what is no SELECT: positions and names of columns.
+func (b *binder) orderOutput(q *syntax.Query, fields []Field) (orders []Order) {
+	column := func(i int, o syntax.OrderItem, at syntax.Pos) Order {
+		return Order{&Column{base{fields[i].Type, at}, i, fields[i].Name}, o.Desc, o.NullsFirst}
+	}
+	if q.OrderAll {
+		for i := range fields {
+			orders = append(orders, column(i, q.OrderBy[0], q.At))
+		}
+		return orders
+	}
+	s := &selection{binder: b}
+	b.withItems(make([]selectItem, len(fields)), func() {
+		for _, o := range q.OrderBy {
+			i, ok := s.position(o.X)
+			if c, isColumn := o.X.(*syntax.Column); isColumn && !ok {
+				var names []string
+				for j, f := range fields {
+					if equalFold(f.Name, c.Name) && c.Table == "" && !ok {
+						i, ok = j, true
+					}
+					names = append(names, f.Name)
+				}
+				if !ok {
+					b.fail(c.At, fmt.Sprintf("there is no column %s", c.Name), didYouMean(c.Name, names))
+				}
+			}
+			if !ok {
+				b.fail(o.X.Pos(), "only columns can be ordered by here, by name or position", "Put the query into FROM: SELECT * FROM (…) ORDER BY ….")
+			}
+			orders = append(orders, column(i, o, o.X.Pos()))
+		}
+	})
+	return orders
+}
+
+// withItems lets positions count these items for a while.
+func (b *binder) withItems(items []selectItem, do func()) {
+	defer func(before []selectItem) { b.items = before }(b.items)
+	b.items = items
+	do()
+}
+
+// values binds VALUES. The columns of all rows have one type.
+func (b *binder) values(v *syntax.Values, outer *scope, c *ctes) Node {
+	n := &Inline{Rows: make([][]Expr, len(v.Rows))}
+	s := &scope{outer: outer, ctes: c}
+	b.withItems(nil, func() {
+		for i, row := range v.Rows {
+			for _, x := range row {
+				n.Rows[i] = append(n.Rows[i], b.plain(x, s, "VALUES"))
+			}
+		}
+	})
+	for j := range v.Rows[0] {
+		column := make([]Expr, len(v.Rows))
+		for i := range n.Rows {
+			column[i] = n.Rows[i][j]
+		}
+		column = b.unify(column)
+		for i := range n.Rows {
+			n.Rows[i][j] = column[i]
+		}
+		n.out = append(n.out, Field{fmt.Sprintf("col%d", j), column[0].Type()})
+	}
+	return n
+}
+
+// setOp binds UNION, EXCEPT and INTERSECT. Columns belong together by position, or by name.
+func (b *binder) setOp(x *syntax.SetOp, outer *scope, c *ctes) Node {
+	none := &syntax.Query{}
+	l, r := b.body(x.L, none, outer, c), b.body(x.R, none, outer, c)
+	if x.ByName {
+		l, r = b.byName(x.At, l, r)
+	}
+	lf, rf := l.Fields(), r.Fields()
+	if len(lf) != len(rf) {
+		b.fail(x.At, fmt.Sprintf("the left query has %d columns and the right one %d", len(lf), len(rf)), "Write UNION BY NAME, or name the columns in both.")
+	}
+	common := make([]types.Type, len(lf))
+	for i := range lf {
+		t, err := types.Common(lf[i].Type, rf[i].Type)
+		b.check(x.At, err)
+		common[i] = t
+	}
+	return &SetOp{x.Kind, x.All, as(l, common), as(r, common)}
+}
+
+// as converts the columns of n where that is needed.
+func as(n Node, to []types.Type) Node {
+	for i, f := range n.Fields() {
+		if f.Type != to[i] {
+			return convertColumns(n, to)
+		}
+	}
+	return n
+}
+
+// byName gives both the columns of both, in the order of the left one; NULL stands for what one lacks.
+func (b *binder) byName(at syntax.Pos, l, r Node) (Node, Node) {
+	var names []string
+	add := func(fields []Field) {
+		seen := map[string]bool{}
+		for _, f := range fields {
+			if seen[lower(f.Name)] {
+				b.fail(at, fmt.Sprintf("UNION BY NAME of two columns %s", f.Name), "Give one of them another name.")
+			}
+			seen[lower(f.Name)] = true
+		}
+		for _, f := range fields {
+			found := false
+			for _, n := range names {
+				found = found || equalFold(n, f.Name)
+			}
+			if !found {
+				names = append(names, f.Name)
+			}
+		}
+	}
+	add(l.Fields())
+	add(r.Fields())
+	arrange := func(n Node) Node {
+		p := &Project{Input: n}
+		for _, name := range names {
+			var e Expr = &Const{base: base{types.Of(types.Null), at}}
+			for i, f := range n.Fields() {
+				if equalFold(f.Name, name) {
+					e = &Column{base{f.Type, at}, i, f.Name}
+				}
+			}
+			p.Exprs, p.out = append(p.Exprs, e), append(p.out, Field{name, e.Type()})
+		}
+		return p
+	}
+	return arrange(l), arrange(r)
+}

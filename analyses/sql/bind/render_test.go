@@ -1,0 +1,163 @@
+package bind
+
+import (
+	"fmt"
+	"strings"
+)
+
+// renderer draws plans for tests: one node a line, the last step first, what is below it indented. A plan that is used twice is drawn once.
+type renderer struct {
+	strings.Builder
+	seen map[Node]bool
+}
+
+func renderPlan(n Node) string {
+	r := &renderer{seen: map[Node]bool{}}
+	r.node(n, 0)
+	return strings.TrimRight(r.String(), "\n")
+}
+
+func (r *renderer) node(n Node, depth int) {
+	r.WriteString(strings.Repeat("  ", depth))
+	if r.seen[n] {
+		r.WriteString("(the same)\n")
+		return
+	}
+	r.seen[n] = true
+	switch n := n.(type) {
+	case *Scan:
+		var used []string
+		for i, u := range n.Used {
+			if u {
+				used = append(used, n.out[i].Name)
+			}
+		}
+		r.line("scan %s (%s)", n.Table.Name, strings.Join(used, ", "))
+	case *Inline:
+		r.line("inline %s", strings.Join(each(n.Rows, exprsText), "; "))
+	case *Join:
+		pairs := each(n.Equal, func(p [2]Expr) string { return text(p[0]) + " = " + text(p[1]) })
+		rest := ""
+		if n.Rest != nil {
+			rest = " rest " + text(n.Rest)
+		}
+		r.line("join %s on %s%s", []string{"inner", "left", "right", "full", "semi", "anti", "cross"}[n.Kind], strings.Join(pairs, ", "), rest)
+		r.node(n.L, depth+1)
+		r.node(n.R, depth+1)
+	case *Filter:
+		r.line("filter %s", text(n.Cond))
+		r.node(n.Input, depth+1)
+	case *Aggregation:
+		r.line("group by %s sets %v: %s", exprsText(n.Keys), n.Sets, strings.Join(each(n.Aggs, func(a *Aggregate) string { return text(a) }), ", "))
+		r.node(n.Input, depth+1)
+	case *Windows:
+		r.line("windows %s", strings.Join(each(n.Calls, func(a *WindowCall) string { return text(a) }), ", "))
+		r.node(n.Input, depth+1)
+	case *Project:
+		r.line("project %s", strings.Join(each2(n.Exprs, n.out, func(e Expr, f Field) string {
+			return fmt.Sprintf("%s AS %s %s", text(e), f.Name, f.Type)
+		}), ", "))
+		r.node(n.Input, depth+1)
+	case *Distinct:
+		r.line("distinct %s", exprsText(n.On))
+		r.node(n.Input, depth+1)
+	case *Sort:
+		r.line("sort %s", ordersText(n.Keys))
+		r.node(n.Input, depth+1)
+	case *Limit:
+		r.line("limit %d offset %d", n.Count, n.Offset)
+		r.node(n.Input, depth+1)
+	case *SetOp:
+		r.line("%s all %t", []string{"union", "except", "intersect"}[n.Kind], n.All)
+		r.node(n.L, depth+1)
+		r.node(n.R, depth+1)
+	}
+}
+
+func (r *renderer) line(format string, args ...any) {
+	r.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " ") + "\n")
+}
+
+func each[T any](list []T, f func(T) string) (out []string) {
+	for _, x := range list {
+		out = append(out, f(x))
+	}
+	return out
+}
+
+func each2[T, U any](a []T, b []U, f func(T, U) string) (out []string) {
+	for i := range a {
+		out = append(out, f(a[i], b[i]))
+	}
+	return out
+}
+
+func exprsText(list []Expr) string { return "(" + strings.Join(each(list, text), ", ") + ")" }
+
+func ordersText(list []Order) string {
+	return strings.Join(each(list, func(o Order) string {
+		s := text(o.X)
+		if o.Desc {
+			s += " desc"
+		}
+		if o.NullsFirst {
+			s += " nulls first"
+		}
+		return s
+	}), ", ")
+}
+
+// text renders an expression: columns as #index, constants with their type.
+func text(e Expr) string {
+	switch e := e.(type) {
+	case *Const:
+		if s, ok := e.Value.(string); ok {
+			return "'" + s + "'"
+		}
+		return fmt.Sprintf("%v:%s", e.Value, e.T)
+	case *Column:
+		return fmt.Sprintf("#%d", e.Index)
+	case *Apply:
+		return e.Func + exprsText(e.Args)
+	case *Cast:
+		s := "cast"
+		if e.Implicit {
+			s = "to"
+		}
+		if e.Try {
+			s = "try"
+		}
+		if e.Range != nil {
+			s += fmt.Sprintf("[%d]", e.Range.Max)
+		}
+		return fmt.Sprintf("%s(%s, %s)", s, text(e.X), e.T)
+	case *Aggregate:
+		s := e.Func + exprsText(e.Args)
+		if e.Distinct {
+			s = "distinct " + s
+		}
+		if len(e.Order) > 0 {
+			s += " order " + ordersText(e.Order)
+		}
+		if e.Filter != nil {
+			s += " filter " + text(e.Filter)
+		}
+		return s
+	case *WindowCall:
+		s := e.Func + exprsText(e.Args) + " partition " + exprsText(e.Partition) + " order " + ordersText(e.Order)
+		if e.Frame != nil {
+			s += fmt.Sprintf(" frame %t %d %d", e.Frame.Range, e.Frame.Lo.Kind, e.Frame.Hi.Kind)
+		}
+		return s
+	case *Subquery:
+		s := "value"
+		if e.Exists {
+			s = "exists"
+		}
+		if e.In {
+			s = text(e.X) + " in"
+		}
+		return s + " {" + strings.ReplaceAll(renderPlan(e.Plan), "\n", " <") + "}"
+	}
+	return "?"
+}

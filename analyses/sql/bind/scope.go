@@ -1,0 +1,181 @@
+package bind
+
+import (
+	"fmt"
+	"strings"
+
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+// visible is a column that names of a SELECT can mean.
+type visible struct {
+	table  string // what the table is called here
+	name   string
+	index  int // in the rows of FROM
+	typ    types.Type
+	hidden bool   // not part of *
+	merged bool   // of a USING, and found without its table through another column
+	scan   *Scan  // the table it comes from, where it comes straight from one
+	at     int    // its index there
+	both   *Apply // of a FULL JOIN … USING: coalesce of both columns
+}
+
+// scope is what the names of one SELECT mean.
+type scope struct {
+	columns []visible
+	outer   *scope // that of the query around this one
+	ctes    *ctes
+	aliases []aliasOf
+	visible int // how many of aliases can be used here; of the item that is bound, those before it
+}
+
+type aliasOf struct {
+	name string
+	item int
+}
+
+// ctes are the names of WITH, and views, the innermost first.
+type ctes struct {
+	name    string
+	columns []syntax.Ident
+	query   *syntax.Query
+	scope   *ctes // what the query itself sees
+	outer   *ctes
+	plan    Node // once it is bound
+}
+
+func (c *ctes) find(name string) *ctes {
+	for ; c != nil; c = c.outer {
+		if strings.EqualFold(c.name, name) {
+			return c
+		}
+	}
+	return nil
+}
+
+// columns returns the visible columns that a name means.
+func (s *scope) find(table, name string) (found []visible) {
+	for _, c := range s.columns {
+		if strings.EqualFold(c.name, name) && (table == "" && !c.merged || table != "" && strings.EqualFold(c.table, table)) {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// column binds a name. A column wins over an alias.
+func (b *binder) column(c *syntax.Column, s *scope) Expr {
+	found := s.find(c.Table, c.Name)
+	switch {
+	case len(found) == 1:
+		return use(found[0], c.At)
+	case len(found) > 1 && !s.hiddenAlike(found):
+		b.fail(c.At, fmt.Sprintf("the column %s is in several tables", c.Name), fmt.Sprintf("Write %s.%s, or %s.%s.", found[0].table, c.Name, found[1].table, c.Name))
+	case len(found) > 1:
+		b.fail(c.At, fmt.Sprintf("every table has a column %s", c.Name), fmt.Sprintf("Write %s.%s.", found[0].table, c.Name))
+	}
+	if c.Table == "" && b.items != nil {
+		if e := b.alias(c, s); e != nil {
+			return e
+		}
+	}
+	for o := s.outer; o != nil; o = o.outer {
+		if len(o.find(c.Table, c.Name)) > 0 {
+			b.fail(c.At, fmt.Sprintf("the column %s belongs to the query around this one", c.Name), "A query that looks at the row around it is not supported yet; write a JOIN with a grouped query.")
+		}
+	}
+	b.unknownColumn(c, s)
+	return nil
+}
+
+func (s *scope) hiddenAlike(found []visible) bool { return found[0].hidden }
+
+// use notes that a column is read, and returns it.
+func use(v visible, at syntax.Pos) Expr {
+	if v.both != nil {
+		return v.both
+	}
+	if v.scan != nil {
+		v.scan.Used[v.at] = true
+	}
+	return &Column{base{v.typ, at}, v.index, v.name}
+}
+
+func (b *binder) unknownColumn(c *syntax.Column, s *scope) {
+	if c.Table != "" {
+		var tables []string
+		for _, v := range s.columns {
+			if strings.EqualFold(v.table, c.Table) {
+				tables = nil
+				break
+			}
+			tables = append(tables, v.table)
+		}
+		if tables != nil || len(s.columns) == 0 {
+			b.fail(c.At, fmt.Sprintf("there is no table %s in FROM", c.Table), didYouMean(c.Table, tables))
+		}
+	}
+	var names []string
+	for _, v := range s.columns {
+		if !v.hidden && (c.Table == "" || strings.EqualFold(v.table, c.Table)) {
+			names = append(names, v.name)
+		}
+	}
+	for _, a := range s.aliases {
+		if strings.EqualFold(a.name, c.Name) {
+			b.fail(c.At, fmt.Sprintf("the alias %s is used before it is defined", c.Name), "Put its column in front of this one.")
+		}
+		names = append(names, a.name)
+	}
+	hint := didYouMean(c.Name, names)
+	if hint == "" && len(names) > 0 {
+		hint = "There are: " + list(names) + "."
+	}
+	b.fail(c.At, fmt.Sprintf("there is no column %s", c.Name), hint)
+}
+
+func didYouMean(name string, names []string) string {
+	if near := syntax.Nearest(name, names); near != "" {
+		return "Did you mean " + near + "?"
+	}
+	return ""
+}
+
+// list joins names, at most ten of them.
+func list(names []string) string {
+	if len(names) > 10 {
+		return strings.Join(names[:10], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
+}
+
+// alias binds the item that an alias of this SELECT names, nil if there is none.
+func (b *binder) alias(c *syntax.Column, s *scope) Expr {
+	for _, a := range s.aliases[:min(s.visible, len(s.aliases))] {
+		if strings.EqualFold(a.name, c.Name) {
+			e := b.item(a.item, s)
+			if b.size(e) > maxSize {
+				b.fail(c.At, "the aliases stand for too large an expression", "Compute it in a subquery in FROM, step by step.")
+			}
+			return e
+		}
+	}
+	return nil
+}
+
+// maxSize is how many parts an expression may have when its aliases are replaced, each counted as often as it is used.
+const maxSize = 100_000
+
+// size counts the parts of an expression, shared ones as often as they are used.
+func (b *binder) size(e Expr) int {
+	if n, ok := b.sizes[e]; ok {
+		return n
+	}
+	n := 1
+	for _, c := range children(e) {
+		n = min(n+b.size(c), maxSize+1)
+	}
+	b.sizes[e] = n
+	return n
+}

@@ -1,0 +1,308 @@
+package bind
+
+import (
+	"fmt"
+	"strings"
+
+	"posta.dev/posta/analyses/sql/syntax"
+)
+
+func lower(s string) string { return strings.ToLower(s) }
+
+// selectItem is a column of a SELECT; stars are replaced by their columns. alias is empty where there is none.
+type selectItem struct {
+	x           syntax.Expr // nil: of a star, and bound already
+	name, alias string
+}
+
+// selection is a SELECT while it is bound.
+type selection struct {
+	*binder
+	sel   *syntax.Select
+	scope *scope
+	node  Node
+	exprs []Expr // of the items
+}
+
+// bindSelect binds a SELECT with the ORDER BY of its query.
+func (b *binder) bindSelect(sel *syntax.Select, q *syntax.Query, outer *scope, c *ctes) Node {
+	defer func(items []selectItem, bound []Expr, binding []bool, windows []syntax.NamedWindow) {
+		b.items, b.bound, b.binding, b.windows = items, bound, binding, windows
+	}(b.items, b.bound, b.binding, b.windows)
+	b.items, b.bound, b.binding, b.windows = nil, nil, nil, nil
+	s := &selection{binder: b, sel: sel, scope: &scope{outer: outer, ctes: c}}
+	s.node = &Inline{Rows: [][]Expr{{}}}
+	if sel.From != nil {
+		s.node, s.scope.columns = b.from(sel.From, outer, c)
+	}
+	b.windows = sel.Windows
+	s.expandItems()
+	b.bound, b.binding = append(b.bound, make([]Expr, len(b.items)-len(b.bound))...), make([]bool, len(b.items))
+	if sel.Where != nil {
+		s.node = &Filter{s.node, b.boolean(b.plain(sel.Where, s.scope, "WHERE"), "WHERE")}
+	}
+	for i := range b.items {
+		e := b.item(i, s.scope)
+		if c, ok := e.(*Column); ok && equalFold(c.Name, b.items[i].name) && b.items[i].alias == "" {
+			b.items[i].name = c.Name // as the table writes it
+		}
+		s.exprs = append(s.exprs, e)
+	}
+	return s.finish(q)
+}
+
+// expandItems lists the items, with the columns of each star.
+func (s *selection) expandItems() {
+	for _, it := range s.sel.Items {
+		star, ok := it.X.(*syntax.Star)
+		if !ok {
+			item := selectItem{x: it.X, name: it.Alias.Name, alias: it.Alias.Name}
+			if c, ok := it.X.(*syntax.Column); ok && item.name == "" {
+				item.name = c.Name
+			} else if item.name == "" {
+				item.name = syntax.PrintExpr(it.X)
+			}
+			if item.alias != "" {
+				s.scope.aliases = append(s.scope.aliases, aliasOf{item.alias, len(s.items)})
+			}
+			s.items, s.bound = append(s.items, item), append(s.bound, nil)
+			continue
+		}
+		s.expandStar(star)
+	}
+	s.scope.visible = len(s.scope.aliases)
+}
+
+func (s *selection) expandStar(star *syntax.Star) {
+	gone, replaced := map[string]bool{}, map[string]*syntax.Item{}
+	for _, e := range star.Exclude {
+		gone[lower(e.Name)] = false
+	}
+	for i, r := range star.Replace {
+		replaced[lower(r.Alias.Name)] = &star.Replace[i]
+	}
+	found, names := false, []string{}
+	for _, v := range s.scope.columns {
+		if v.hidden || star.Table == "" && v.merged || star.Table != "" && !equalFold(v.table, star.Table) {
+			continue
+		}
+		found = true
+		names = append(names, v.name)
+		if _, ok := gone[lower(v.name)]; ok {
+			gone[lower(v.name)] = true
+			continue
+		}
+		item, bound := selectItem{name: v.name}, Expr(nil)
+		if r := replaced[lower(v.name)]; r != nil {
+			item.x = r.X
+			delete(replaced, lower(v.name))
+		} else {
+			bound = use(v, star.At)
+		}
+		s.items, s.bound = append(s.items, item), append(s.bound, bound)
+	}
+	if !found {
+		if star.Table != "" {
+			s.fail(star.At, fmt.Sprintf("there is no table %s in FROM", star.Table), "")
+		}
+		s.fail(star.At, "* needs a table in FROM", "")
+	}
+	for _, e := range star.Exclude {
+		if !gone[lower(e.Name)] {
+			s.fail(e.At, fmt.Sprintf("* has no column %s", e.Name), didYouMean(e.Name, names))
+		}
+	}
+	for _, r := range star.Replace {
+		if replaced[lower(r.Alias.Name)] != nil {
+			s.fail(r.Alias.At, fmt.Sprintf("* has no column %s", r.Alias.Name), didYouMean(r.Alias.Name, names))
+		}
+	}
+}
+
+// item binds an item when it is needed first. It sees the aliases in front of it.
+func (b *binder) item(i int, s *scope) Expr {
+	if b.bound[i] != nil {
+		return b.bound[i]
+	}
+	if b.binding[i] {
+		b.fail(b.items[i].x.Pos(), "the column is computed from itself", "")
+	}
+	b.binding[i] = true
+	before := s.visible
+	s.visible = 0
+	for _, a := range s.aliases {
+		if a.item < i {
+			s.visible++
+		}
+	}
+	b.bound[i] = b.expr(b.items[i].x, s)
+	s.visible = before
+	b.binding[i] = false
+	return b.bound[i]
+}
+
+// finish binds what follows WHERE. First all expressions are bound over the rows of FROM; then each step that makes other rows
+// of them replaces in all expressions what it computes.
+func (s *selection) finish(q *syntax.Query) Node {
+	having, qualify := Expr(nil), Expr(nil)
+	if s.sel.Having != nil {
+		having = s.boolean(s.expr(s.sel.Having, s.scope), "HAVING")
+		if n := find(having, isWindow, nil); n != nil {
+			s.fail(n.Pos(), "HAVING cannot contain a window function", "Conditions on windows stand in QUALIFY.")
+		}
+	}
+	if s.sel.Qualify != nil {
+		qualify = s.boolean(s.expr(s.sel.Qualify, s.scope), "QUALIFY")
+	}
+	var on []Expr
+	for _, x := range s.sel.DistinctOn {
+		on = append(on, s.outputOrExpr(x))
+	}
+	orders := s.orderBy(q)
+
+	exprs := append([]Expr{having, qualify}, s.exprs...)
+	exprs = append(append(exprs, on...), orderExprs(orders)...)
+	set := func() {
+		having, qualify = exprs[0], exprs[1]
+		copy(s.exprs, exprs[2:])
+		copy(on, exprs[2+len(s.exprs):])
+		for i := range orders {
+			orders[i].X = exprs[2+len(s.exprs)+len(on)+i]
+		}
+	}
+	if s.sel.GroupBy != nil || having != nil || anyOf(exprs, isAggregate) {
+		exprs = s.aggregate(exprs)
+		set()
+	}
+	if having != nil {
+		s.node = &Filter{s.node, having}
+	}
+	if anyOf(exprs, isWindow) {
+		exprs = s.windowed(exprs)
+		set()
+	}
+	if qualify != nil {
+		s.node = &Filter{s.node, qualify}
+	}
+	return s.project(on, orders)
+}
+
+func anyOf(exprs []Expr, wanted func(Expr) bool) bool {
+	for _, e := range exprs {
+		if find(e, wanted, nil) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// orderBy binds ORDER BY: positions, names of the answer's columns, expressions.
+func (s *selection) orderBy(q *syntax.Query) (orders []Order) {
+	if q.OrderAll {
+		for _, e := range s.exprs {
+			orders = append(orders, Order{e, q.OrderBy[0].Desc, q.OrderBy[0].NullsFirst})
+		}
+		return orders
+	}
+	for _, o := range q.OrderBy {
+		orders = append(orders, Order{s.outputOrExpr(o.X), o.Desc, o.NullsFirst})
+	}
+	return orders
+}
+
+// outputOrExpr binds a position, an alias, which wins over a column here, or an expression.
+func (s *selection) outputOrExpr(x syntax.Expr) Expr {
+	if i, ok := s.position(x); ok {
+		return s.exprs[i]
+	}
+	if c, ok := x.(*syntax.Column); ok && c.Table == "" {
+		for _, a := range s.scope.aliases {
+			if equalFold(a.name, c.Name) {
+				return s.exprs[a.item]
+			}
+		}
+	}
+	return s.expr(x, s.scope)
+}
+
+// position returns the item that a number in GROUP BY or ORDER BY means.
+func (s *selection) position(x syntax.Expr) (int, bool) {
+	n, ok := x.(*syntax.Number)
+	if !ok || strings.Trim(n.Text, "0123456789") != "" {
+		return 0, false
+	}
+	var i int
+	if _, err := fmt.Sscan(n.Text, &i); err != nil || i < 1 || i > len(s.items) {
+		s.fail(n.At, fmt.Sprintf("there is no column %s in SELECT", n.Text), fmt.Sprintf("It has %d.", len(s.items)))
+	}
+	return i - 1, true
+}
+
+// project computes the items and what is ordered by, removes equal rows, orders, and drops what was only ordered by.
+func (s *selection) project(on []Expr, orders []Order) Node {
+	p := &Project{Input: s.node}
+	in, at := newInterner(), map[int]int{}
+	for i, e := range s.exprs {
+		p.Exprs = append(p.Exprs, e)
+		p.out = append(p.out, Field{s.items[i].name, e.Type()})
+		if _, ok := at[in.id(e)]; !ok {
+			at[in.id(e)] = i
+		}
+	}
+	column := func(e Expr) Expr {
+		i, ok := at[in.id(e)]
+		if !ok {
+			if s.sel.Distinct {
+				s.fail(e.Pos(), "with DISTINCT only columns of SELECT can be ordered by", "Add it to SELECT.")
+			}
+			i = len(p.Exprs)
+			p.Exprs, p.out = append(p.Exprs, e), append(p.out, Field{"", e.Type()})
+			at[in.id(e)] = i
+		}
+		return &Column{base{e.Type(), e.Pos()}, i, p.out[i].Name}
+	}
+	for i := range on {
+		on[i] = column(on[i])
+	}
+	for i := range orders {
+		orders[i].X = column(orders[i].X)
+	}
+	var n Node = p
+	if s.sel.Distinct {
+		n = &Distinct{Input: n}
+	}
+	if len(orders) > 0 {
+		n = &Sort{Input: n, Keys: orders}
+	}
+	if len(on) > 0 {
+		n = &Distinct{n, on}
+	}
+	if hidden := len(p.Exprs) - len(s.exprs); hidden > 0 {
+		keep := &Project{Input: n}
+		for i, f := range p.out[:len(s.exprs)] {
+			keep.Exprs, keep.out = append(keep.Exprs, &Column{base{f.Type, 0}, i, f.Name}), append(keep.out, f)
+		}
+		return keep
+	}
+	return n
+}
+
+// windowed adds a step for the window functions.
+func (s *selection) windowed(exprs []Expr) []Expr {
+	w := &Windows{Input: s.node, out: append([]Field{}, s.node.Fields()...)}
+	in, at, width := newInterner(), map[int]int{}, len(s.node.Fields())
+	s.node = w
+	return newRewriter(func(e Expr) (Expr, bool) {
+		c, ok := e.(*WindowCall)
+		if !ok {
+			return nil, false
+		}
+		i, ok := at[in.id(e)]
+		if !ok {
+			i = len(w.Calls)
+			at[in.id(e)] = i
+			w.Calls, w.out = append(w.Calls, c), append(w.out, Field{c.Func, c.T})
+		}
+		return &Column{base{c.T, c.At}, width + i, c.Func}, true
+	}).exprs(exprs)
+}
