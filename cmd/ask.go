@@ -12,7 +12,7 @@ import (
 )
 
 // askFlags are for commands that ask a running cluster.
-func askFlags() []cli.Flag { return []cli.Flag{topologyFlag(), entryFlag(), patienceFlag()} }
+func askFlags() []cli.Flag { return []cli.Flag{topologyFlag(), entryFlag(), keyFlag(), patienceFlag()} }
 
 // defaultAskTimeout bounds how long a question to the cluster takes at a prompt. A node that is being restarted answers sooner.
 const defaultAskTimeout = 5 * time.Second
@@ -24,9 +24,9 @@ func askTimeout(c *cli.Context) time.Duration {
 	return defaultAskTimeout
 }
 
-func askConfig(c *cli.Context, entries []string, id session.ID) client.Config {
+func askConfig(c *cli.Context, from entrance, id session.ID) client.Config {
 	silence := askTimeout(c)
-	cfg := client.Config{Entries: entries, Session: id, Force: true, GiveUpAfter: silence}
+	cfg := client.Config{Entries: from.at, Keys: from.keys, Session: id, Force: true, GiveUpAfter: silence}
 	if silence > 0 { // one try is no longer than all of them may be
 		cfg.Timeout = min(silence, client.DefaultTimeout)
 	}
@@ -35,7 +35,7 @@ func askConfig(c *cli.Context, entries []string, id session.ID) client.Config {
 
 // ask connects to the cluster, for a session or for none, and does something with it.
 func (x *command) ask(c *cli.Context, id session.ID, do func(context.Context, *client.Client) error) error {
-	at, err := entries(c)
+	at, err := x.entries(c)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ With --docker they are containers, and may be cut off the network as well; see p
 The last line says how many came back; the exit code is 1 when somebody did not within the time given by --patience.
 
 ` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), addressFlag(), hostFlag(), dockerFlag(),
+		Flags: []cli.Flag{topologyFlag(), keyFlag(), addressFlag(), hostFlag(), dockerFlag(),
 			&cli.DurationFlag{Name: "duration", Value: 30 * time.Second, Usage: "go on for this `TIME`"},
 			&cli.DurationFlag{Name: "every", Value: 2 * time.Second, Usage: "mean `TIME` between two faults; each is between half and one and a half of it"},
 			&cli.StringSliceFlag{Name: "fault", Usage: "only `KIND`: kill (SIGKILL), hang (SIGSTOP for good: medics have to kill it), pause (SIGSTOP for less or more than a suspicion takes), and with --docker cut (off the network for as long as a pause); may be repeated"},
@@ -105,7 +105,11 @@ func (x *command) newFaultInjector(c *cli.Context) (_ *faultInjector, _ *monitor
 		seed = rand.Uint64() >> 32
 	}
 	x.notef("chaos with --seed %d", seed)
-	w, err := monitor.ListenToMedics(t.MedicNodes())
+	keys, err := x.clientKeys(c, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := monitor.ListenToMedics(t.MedicNodes(), keys)
 	return &faultInjector{x: x, injector: injector, rand: rand.New(rand.NewPCG(seed, 0xca05)), targets: targets, kinds: kinds, suspect: t.Medics.SuspectAfter}, w, err
 }
 
@@ -130,8 +134,12 @@ func (x *command) injectorOf(c *cli.Context) (injector faults.Injector, all []me
 			all = append(all, n.ID)
 		}
 	}
+	keys, err := x.clientKeys(c, t)
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	r, err := docker.New(docker.Config{Cluster: t.Name})
-	return faults.Containers{Restarter: r, Nodes: t.Nodes()}, all, t, err
+	return faults.Containers{Restarter: r, Nodes: t.Nodes(), Keys: keys}, all, t, err
 }
 
 // kindsOf is what --fault says, or everything, kills twice as often.

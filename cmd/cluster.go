@@ -12,7 +12,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/local"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
@@ -101,16 +103,41 @@ func noTopology(name string, err error) error {
 	return err
 }
 
+// entrance is where clients begin, and with which key.
+type entrance struct {
+	at   []string
+	keys *security.Keys // nil: plain connections
+}
+
 // entries is the endpoints that clients begin with: those given, or those of the topology.
-func entries(c *cli.Context) ([]string, error) {
-	if given := c.StringSlice(flagEntry); len(given) > 0 {
-		return given, nil
+func (x *command) entries(c *cli.Context) (e entrance, err error) {
+	if e.at = c.StringSlice(flagEntry); len(e.at) > 0 {
+		e.keys, err = x.givenKey(c)
+		return e, err
 	}
 	t, err := loadTopology(c)
 	if err != nil {
-		return nil, err
+		return e, err
 	}
-	return append(t.EntryPoints(), t.Outputs()...), nil
+	if e.keys, err = x.clientKeys(c, t); err != nil {
+		return e, err
+	}
+	e.at = entryPoints(t, e.keys != nil)
+	return e, nil
+}
+
+// entryPoints is the inputs and outputs of a topology, with their names where it has to be certain who answers.
+func entryPoints(t *topology.Topology, named bool) (all []string) {
+	for _, r := range []topology.Role{topology.Input, topology.Output} {
+		for _, n := range t.Holding(r) {
+			at := n.Sockets.Client.Dial
+			if named {
+				at = client.NamedEndpoint(at, string(n.ID))
+			}
+			all = append(all, at)
+		}
+	}
+	return all
 }
 
 // localNodes is the nodes of this machine: those of the hosts given, or all if every host is on this machine for sure.
@@ -180,7 +207,10 @@ func processesOf(c *cli.Context, t *topology.Topology) (*local.Processes, error)
 	if err != nil {
 		return nil, err
 	}
-	return local.NewProcesses(local.Config{Topology: t, Nodes: nodes, Dir: t.DataDir, Program: program})
+	return local.NewProcesses(local.Config{
+		Topology: t, Nodes: nodes, Dir: t.DataDir, Program: program,
+		Keys: func() (*security.Keys, error) { return memberKeys(t, nodes[0]) },
+	})
 }
 
 // self is how this program is started again.

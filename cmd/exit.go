@@ -73,7 +73,7 @@ func exitCode(err error) int {
 		return exitSession
 	case errors.As(err, &usage), errors.As(err, &mistakes):
 		return exitUsage
-	case is(analyses.ErrUnknown, analyses.ErrBadParam, client.ErrInput, client.ErrNoFiles, client.ErrDamaged, client.ErrConfig, session.ErrBadID,
+	case is(analyses.ErrUnknown, analyses.ErrBadParam, client.ErrInput, client.ErrNoFiles, client.ErrDamaged, client.ErrConfig, client.ErrRefused, session.ErrBadID,
 		topology.ErrNoText, errRejected, out.ErrUse, image.ErrNoProgram, image.ErrNotStatic, topology.ErrNoNode, topology.ErrNoStage, protocol.ErrUnknownAnalysis, protocol.ErrBadParam, protocol.ErrForbidden, fs.ErrNotExist, syscall.ENOTDIR):
 		return exitUsage
 	}

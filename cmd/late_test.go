@@ -28,7 +28,7 @@ func TestW5_WhoWaitedIsToldForWhichNodesDisk(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if err := explainLate(t.Context(), nil, errTimeout); !errors.Is(err, errTimeout) {
+	if err := explainLate(t.Context(), nil, nil, errTimeout); !errors.Is(err, errTimeout) {
 		t.Errorf("without a topology: %v", err)
 	}
 }

@@ -84,11 +84,11 @@ func (x *command) probeBeat(c *cli.Context, t *topology.Topology, name string) e
 	up, recovering := false, false
 	if _, err = t.Medic(n.ID); err == nil {
 		var m monitor.Medics
-		m, err = within(c, func(m monitor.Medics) (bool, error) { return m.All[0].Heard, nil })(monitor.ListenToMedics([]topology.Node{n}))
+		m, err = within(c, func(m monitor.Medics) (bool, error) { return m.All[0].Heard, nil })(monitor.ListenToMedics([]topology.Node{n}, nil))
 		up = err == nil && m.All[0].Heard
 	} else {
 		var view []monitor.Status
-		view, err = within(c, func(view []monitor.Status) (bool, error) { return view[0].Up(silentFor), nil })(monitor.ListenToNodes([]topology.Node{n}))
+		view, err = within(c, func(view []monitor.Status) (bool, error) { return view[0].Up(silentFor), nil })(monitor.ListenToNodes([]topology.Node{n}, nil))
 		up = err == nil && view[0].Up(silentFor)
 		recovering = err == nil && view[0].Heard && view[0].Beat.State == heartbeat.Recovering
 	}
@@ -99,7 +99,7 @@ func (x *command) probeBeat(c *cli.Context, t *topology.Topology, name string) e
 }
 
 func (x *command) probeLead(c *cli.Context, t *topology.Topology) error {
-	m, err := within(c, monitor.HasLeader)(monitor.ListenToMedics(t.MedicNodes()))
+	m, err := within(c, monitor.HasLeader)(monitor.ListenToMedics(t.MedicNodes(), nil))
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func restOf(c *cli.Context, t *topology.Topology) (map[string]int, error) {
 	nodes := slices.DeleteFunc(t.Nodes(), func(n topology.Node) bool { return n.Holds(topology.Output) })
 	view, err := within(c, func(view []monitor.Status) (bool, error) {
 		return !slices.ContainsFunc(view, func(s monitor.Status) bool { return !s.Heard }), nil
-	})(monitor.ListenToNodes(nodes))
+	})(monitor.ListenToNodes(nodes, nil))
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func (x *command) results(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	at, err := entries(c)
+	at, err := x.entries(c)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (x *command) results(c *cli.Context) error {
 		return err
 	}
 	// From here on it may take its time, as an upload may.
-	return x.dial(c, client.Config{Entries: at, Session: id, Force: true, GiveUpAfter: c.Duration("patience")}, func(ctx context.Context, cl *client.Client) error {
+	return x.dial(c, client.Config{Entries: at.at, Keys: at.keys, Session: id, Force: true, GiveUpAfter: c.Duration("patience")}, func(ctx context.Context, cl *client.Client) error {
 		found, err := cl.Sessions(ctx)
 		analysis, listed := analysisOf(found, id)
 		if err == nil && !listed {

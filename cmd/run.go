@@ -12,6 +12,7 @@ import (
 	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/medic"
 	"posta.dev/posta/nodes"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
@@ -161,7 +162,10 @@ func (x *command) runOn(ctx context.Context, runDir *local.RunDir, r *request, v
 		return err
 	}
 	t := runDir.Topology
-	procs, err := local.NewProcesses(local.Config{Topology: t, Nodes: t.Nodes(), Dir: runDir.Dir, Program: program, Tied: true})
+	procs, err := local.NewProcesses(local.Config{
+		Topology: t, Nodes: t.Nodes(), Dir: runDir.Dir, Program: program, Tied: true,
+		Keys: func() (*security.Keys, error) { return memberKeys(t, t.Nodes()[0]) },
+	})
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func (x *command) statusCommand() *cli.Command {
 		Description: `Listens to the nodes' heartbeats for a moment. A node that says nothing meanwhile is silent: dead, hung, or cut off from here.
 
 ` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), addressFlag(), jsonFlag(),
+		Flags: []cli.Flag{topologyFlag(), keyFlag(), addressFlag(), jsonFlag(),
 			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "again and again, until Ctrl-C"}},
 		Action: withTopology(x.status),
 	}
@@ -39,12 +39,16 @@ const (
 )
 
 func (x *command) status(c *cli.Context, t *topology.Topology) error {
-	l, err := monitor.ListenToNodes(t.Nodes())
+	keys, err := x.clientKeys(c, t)
+	if err != nil {
+		return err
+	}
+	l, err := monitor.ListenToNodes(t.Nodes(), keys)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = l.Close() }()
-	w, err := monitor.ListenToMedics(t.MedicNodes())
+	w, err := monitor.ListenToMedics(t.MedicNodes(), keys)
 	if err != nil {
 		return err
 	}
@@ -68,6 +72,9 @@ func (x *command) status(c *cli.Context, t *topology.Topology) error {
 	}
 	if err := show(view); err != nil {
 		return err
+	}
+	if refused := errors.Join(l.Refused(), w.Refused()); refused != nil {
+		x.notef("%s", explainRefused(keys, refused))
 	}
 	if !slices.ContainsFunc(view, func(s monitor.Status) bool { return s.Heard }) {
 		err = fmt.Errorf("%w: no node of %s is heard; start them with `posta up`, or name another topology with -f", errNothingAnswers, t.File)

@@ -22,7 +22,7 @@ func (x *command) submitCommand() *cli.Command {
 A cluster that is busy is waited for. Ctrl-C cancels the session.
 
 ` + exitHelp,
-		Flags: append(uploadFlags(), topologyFlag(), entryFlag(),
+		Flags: append(uploadFlags(), topologyFlag(), entryFlag(), keyFlag(),
 			&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "print the session's id when all is sent; fetch the answers with posta results ID"},
 			&cli.BoolFlag{Name: "keep-results", Usage: "leave the answers with the cluster for limits.results_ttl"},
 			&cli.BoolFlag{Name: "no-wait", Usage: "fail when the cluster is busy"},
@@ -46,9 +46,11 @@ func (x *command) submit(c *cli.Context) error {
 	if c.Bool("detach") && r.out.to != nil {
 		return usagef("submit: --out needs the answers, and --detach does not wait for them; give it to posta results ID")
 	}
-	if r.cfg.Entries, err = entries(c); err != nil {
+	from, err := x.entries(c)
+	if err != nil {
 		return err
 	}
+	r.cfg.Entries, r.cfg.Keys = from.at, from.keys
 	if id := c.String("session"); id != "" {
 		if r.cfg.Session, err = session.Parse(id); err != nil {
 			return err
@@ -56,7 +58,7 @@ func (x *command) submit(c *cli.Context) error {
 	}
 	r.cfg.NoWait, r.cfg.KeepResults = c.Bool("no-wait"), c.Bool("keep-results")
 	r.cfg.GiveUpAfter = c.Duration("patience")
-	if err := x.answers(c, r.cfg.Entries); err != nil {
+	if err := x.answers(c, from); err != nil {
 		return err
 	}
 	if len(c.StringSlice(flagEntry)) == 0 { // else there is no topology that would name a broker
@@ -75,7 +77,7 @@ func (x *command) submit(c *cli.Context) error {
 }
 
 // answers asks whether there is a cluster at all: a user who mistyped an address should not wait as long as one whose cluster restarts.
-func (x *command) answers(c *cli.Context, at []string) error {
+func (x *command) answers(c *cli.Context, at entrance) error {
 	cl, err := client.Dial(c.Context, askConfig(c, at, session.ID{}))
 	if err != nil {
 		return err

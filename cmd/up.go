@@ -88,7 +88,7 @@ func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topolog
 		err = procs.Ready(ctx)
 	}
 	if err == nil {
-		err = leaderReady(ctx, t)
+		err = leaderReady(ctx, t, procs)
 	}
 	if err != nil {
 		return fmt.Errorf("up: %w; posta status shows what is there, posta down ends it", err)
@@ -190,12 +190,16 @@ func nodeOrMedic(t *topology.Topology, id medic.NodeID) (topology.Node, error) {
 }
 
 // leaderReady waits until a medic leads: from then on the dead are started again.
-func leaderReady(ctx context.Context, t *topology.Topology) error {
+func leaderReady(ctx context.Context, t *topology.Topology, procs *local.Processes) error {
 	medics := t.MedicNodes()
 	if len(medics) == 0 {
 		return nil
 	}
-	_, err := monitor.UntilClosed(ctx, monitor.HasLeader)(monitor.ListenToMedics(medics))
+	keys, err := procs.Keys()
+	if err != nil {
+		return err
+	}
+	_, err = monitor.UntilClosed(ctx, monitor.HasLeader)(monitor.ListenToMedics(medics, keys))
 	if err != nil {
 		return fmt.Errorf("no medic leads: %w; see their logs in %s", err, below(t, "log"))
 	}

@@ -141,7 +141,7 @@ func (x *command) upload(ctx context.Context, r *request, show *display.Progress
 	answer, err := client.Run(ctx, r.cfg)
 	show.Done()
 	if errors.Is(err, errTimeout) {
-		err = explainLate(ctx, r.cluster, err)
+		err = explainLate(ctx, r.cluster, r.cfg.Keys, err)
 	}
 	err = errors.Join(err, r.inspector.close())
 	if err == nil {

@@ -10,6 +10,7 @@ import (
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/medic"
 	"posta.dev/posta/medic/docker"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
@@ -17,6 +18,7 @@ import (
 type Containers struct {
 	*docker.Restarter
 	Nodes []topology.Node // that Ready waits for
+	Keys  *security.Keys  // of who listens to them; nil in a cluster without
 }
 
 var _ Injector = Containers{}
@@ -68,7 +70,7 @@ func (c Containers) Ready(ctx context.Context) error {
 			}
 		}
 		return len(silent) == 0, nil
-	})(monitor.ListenToNodes(c.Nodes))
+	})(monitor.ListenToNodes(c.Nodes, c.Keys))
 	if err != nil && len(silent) == 0 { // before anybody could be missed
 		return fmt.Errorf("listen to the nodes: %w", err)
 	}

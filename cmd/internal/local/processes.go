@@ -11,6 +11,7 @@ import (
 	"posta.dev/posta/medic/agent"
 	"posta.dev/posta/medic/host"
 	"posta.dev/posta/medic/process"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
@@ -21,6 +22,8 @@ type Config struct {
 	Dir      string          // holds pids and log
 	Program  []string        // what runs a node when "node NAME -f FILE" is put behind it
 	Tied     bool            // they die with this process
+	// Keys are those of who listens to them, nil in a cluster without.
+	Keys func() (*security.Keys, error)
 }
 
 // Processes is the node processes of one machine. Closing it leaves the processes running.
@@ -54,6 +57,9 @@ func (c *Processes) command(node medic.NodeID) []string {
 func (c *Processes) isMedic(id medic.NodeID) bool {
 	return slices.ContainsFunc(c.cfg.Topology.MedicNodes(), func(n topology.Node) bool { return n.ID == id })
 }
+
+// Keys are the keys for listening to these nodes and to medics; nil in a cluster without.
+func (c *Processes) Keys() (*security.Keys, error) { return c.cfg.Keys() }
 
 // Medics returns the medics of these hosts.
 func (c *Processes) Medics() []medic.NodeID {
@@ -117,7 +123,11 @@ func (c *Processes) Stop(ctx context.Context, nodes []medic.NodeID) []medic.Stop
 // is heard is an error at once, one that says nothing when ctx ends is one then.
 func (c *Processes) Ready(ctx context.Context) error {
 	w := &waiting{procs: c, lives: map[medic.NodeID]int{}, pids: map[medic.NodeID]int{}}
-	view, err := monitor.UntilClosed(ctx, w.enough)(monitor.ListenToNodes(c.cfg.Nodes))
+	keys, err := c.Keys()
+	if err != nil {
+		return err
+	}
+	view, err := monitor.UntilClosed(ctx, w.enough)(monitor.ListenToNodes(c.cfg.Nodes, keys))
 	if err != nil && ctx.Err() != nil {
 		return w.missing(view, context.Cause(ctx))
 	}

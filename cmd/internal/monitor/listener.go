@@ -2,11 +2,13 @@ package monitor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"posta.dev/posta/medic/agent"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/zmqx"
 )
@@ -23,8 +25,9 @@ type Listener[V any] struct {
 	from []topology.Node // the publishers, in the order of connections
 	done chan struct{}   // closed when run has ended
 
-	mu    sync.Mutex
-	table table[V] // written by run
+	mu      sync.Mutex
+	table   table[V]      // written by run
+	refused map[int]error // by endpoint: why there is no connection, as far as one side does not let the other in
 }
 
 type table[V any] interface {
@@ -32,19 +35,24 @@ type table[V any] interface {
 	View(now time.Time) V
 }
 
-// ListenToNodes subscribes to the heartbeats of nodes. The listener must be closed.
-func ListenToNodes(nodes []topology.Node) (*Listener[[]Status], error) {
-	return listen[[]Status]("heartbeats", nodes, newNodeTable(nodes), heartbeatTopic)
+// ListenToNodes subscribes to the heartbeats of nodes. keys are the listener's in a cluster with keys, nil in others. The listener must be closed.
+func ListenToNodes(nodes []topology.Node, keys *security.Keys) (*Listener[[]Status], error) {
+	return listen[[]Status]("heartbeats", nodes, keys, security.Node, newNodeTable(nodes), heartbeatTopic)
 }
 
-// ListenToMedics subscribes to the heartbeats and the journals of medics. The listener must be closed.
-func ListenToMedics(medics []topology.Node) (*Listener[Medics], error) {
-	return listen[Medics]("medics", medics, newMedicTable(medics), agent.MessageTopic, agent.JournalTopic)
+// ListenToMedics subscribes to the heartbeats and the journals of medics. keys are as in ListenToNodes. The listener must be closed.
+func ListenToMedics(medics []topology.Node, keys *security.Keys) (*Listener[Medics], error) {
+	return listen[Medics]("medics", medics, keys, security.Medic, newMedicTable(medics), agent.MessageTopic, agent.JournalTopic)
 }
 
-func listen[V any](what string, from []topology.Node, t table[V], topics ...string) (*Listener[V], error) {
+func listen[V any](what string, from []topology.Node, keys *security.Keys, role security.Role, t table[V], topics ...string) (*Listener[V], error) {
 	// A short pause between attempts: somebody waits for nodes that are just starting.
-	sub, err := zmqx.NewSub(zmqx.Options{BackoffMax: 100 * time.Millisecond, MaxFrame: 2 << 20, KeepAlive: keepAlive})
+	o := zmqx.Options{BackoffMax: 100 * time.Millisecond, MaxFrame: 2 << 20, KeepAlive: keepAlive}
+	l := &Listener[V]{from: from, done: make(chan struct{}), table: t, refused: map[int]error{}}
+	if keys != nil {
+		o.TLS, o.OnEvent = keys.Socket(security.Control, nil), l.heed
+	}
+	sub, err := zmqx.NewSub(o)
 	if err != nil {
 		return nil, fmt.Errorf("listen to %s: %w", what, err)
 	}
@@ -55,14 +63,14 @@ func listen[V any](what string, from []topology.Node, t table[V], topics ...stri
 	}
 	for _, n := range from {
 		if err == nil {
-			_, err = sub.Connect(n.Sockets.Control.Dial)
+			_, err = sub.ConnectTo(n.Sockets.Control.Dial, security.Identity{Role: role, Name: string(n.ID)}.String())
 		}
 	}
 	if err != nil {
 		_ = sub.Close()
 		return nil, fmt.Errorf("listen to %s: %w", what, err)
 	}
-	l := &Listener[V]{sub: sub, from: from, done: make(chan struct{}), table: t}
+	l.sub = sub
 	go l.run()
 	return l, nil
 }
@@ -79,6 +87,29 @@ func (l *Listener[V]) run() {
 			}
 		}
 	}
+}
+
+// heed remembers who is refused until it is connected.
+func (l *Listener[V]) heed(e zmqx.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.refused, e.Endpoint)
+	if e.Kind == zmqx.Unreachable && errors.Is(e.Err, zmqx.ErrRefused) {
+		l.refused[e.Endpoint] = e.Err
+	}
+}
+
+// Refused says who is silent because it does not let this process in, or because it could not prove who it is; nil if nobody is.
+func (l *Listener[V]) Refused() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var errs []error
+	for i, n := range l.from {
+		if err := l.refused[i]; err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", n.ID, err))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // View is what is known now.

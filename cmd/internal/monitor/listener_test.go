@@ -31,7 +31,7 @@ func control(t *testing.T, endpoint string) *zmqx.Pub {
 func TestListenerHearsBeatsAndNothingElse(t *testing.T) {
 	endpoint := "ipc://" + filepath.Join(t.TempDir(), "a-1.control")
 	node := topology.Node{ID: "a-1", Sockets: topology.Sockets{Control: topology.Endpoint{Dial: endpoint, Bind: endpoint}}}
-	l, err := ListenToNodes([]topology.Node{node})
+	l, err := ListenToNodes([]topology.Node{node}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestListenerHearsBeatsAndNothingElse(t *testing.T) {
 }
 
 func TestUntilEndsWithItsContextOrAnError(t *testing.T) {
-	l, err := ListenToNodes(nil)
+	l, err := ListenToNodes(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestUntilEndsWithItsContextOrAnError(t *testing.T) {
 
 func TestAnEndpointThatIsNone(t *testing.T) {
 	node := topology.Node{ID: "a-1", Sockets: topology.Sockets{Control: topology.Endpoint{Dial: "rdma://x"}}}
-	if l, err := ListenToNodes([]topology.Node{node}); err == nil {
+	if l, err := ListenToNodes([]topology.Node{node}, nil); err == nil {
 		_ = l.Close()
 		t.Fatal("it listens to rdma://x")
 	}

@@ -1,0 +1,121 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"posta.dev/posta/security"
+	"posta.dev/posta/topology"
+)
+
+const flagKey = "key"
+
+func keyFlag() cli.Flag {
+	return &cli.StringFlag{Name: flagKey, EnvVars: []string{"POSTA_KEY"},
+		Usage: "your key for a cluster with keys is in `DIR`; without it in posta/keys/CLUSTER of $XDG_CONFIG_HOME (~/.config), or where posta key new has written it"}
+}
+
+// clientKeys is the key of the user of this command for a cluster; nil for a cluster without keys. Nothing is tried out: a cluster has keys when its
+// topology lets other machines reach it, or when keys were made for it.
+func (x *command) clientKeys(c *cli.Context, t *topology.Topology) (*security.Keys, error) {
+	given := c.String(flagKey)
+	if t.Security.Insecure || !t.OverTCP() {
+		return nil, nil
+	}
+	k := keyring{dir: t.KeysDir, t: t}
+	made := k.has(caDir) || k.has(string(security.Node)) || k.has(string(security.Client))
+	if given == "" && !made && (len(t.Exposed()) == 0 || !keysInUse) {
+		return nil, nil
+	}
+	if given == "" {
+		var err error
+		if given, err = k.ownClient(); err != nil {
+			return nil, err
+		}
+	}
+	return x.loadKey(c, given, t.Name)
+}
+
+// memberKeys are the keys of a node of this machine, for listening to what this user has started; nil where nodes have none.
+func memberKeys(t *topology.Topology, n topology.Node) (*security.Keys, error) {
+	if t.Security.Insecure || !t.OverTCP() {
+		return nil, nil
+	}
+	dir, err := ownKeys(t, n)
+	if dir == "" || err != nil {
+		return nil, err
+	}
+	return security.Load(dir, t.Name, nil)
+}
+
+// ownClient is the directory with the key of whoever gives this command, if it is not said.
+func (k keyring) ownClient() (string, error) {
+	var looked []string
+	if config, err := os.UserConfigDir(); err == nil {
+		dir := filepath.Join(config, "posta", "keys", k.t.Name)
+		if _, err := os.Lstat(dir); err == nil {
+			return dir, nil
+		}
+		looked = append(looked, dir)
+	}
+	names, err := filepath.Glob(filepath.Join(k.at(string(security.Client)), "*", "key.pem"))
+	if err != nil {
+		return "", err
+	}
+	switch len(names) {
+	case 0:
+		return "", usagef("cluster %s has keys, and there is none of yours in %s or in %s: get one from who runs the cluster (posta key new NAME --role submit), and name its directory with --%s or POSTA_KEY",
+			k.t.Name, strings.Join(looked, ", "), k.at(string(security.Client)), flagKey)
+	case 1:
+		return filepath.Dir(names[0]), nil
+	}
+	return "", usagef("there are %d keys of clients in %s: say which is yours with --%s DIR or POSTA_KEY", len(names), k.at(string(security.Client)), flagKey)
+}
+
+// givenKey is the key for a cluster of which no topology tells; nil without --key. The cluster is the one that the key is for.
+func (x *command) givenKey(c *cli.Context) (*security.Keys, error) {
+	dir := c.String(flagKey)
+	if dir == "" {
+		return nil, nil
+	}
+	cas, err := security.ReadCAs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read your key: %w", err)
+	}
+	return x.loadKey(c, dir, cas[0].Subject.CommonName)
+}
+
+// loadKey reads a client's key, and warns once when it ends soon.
+func (x *command) loadKey(c *cli.Context, dir, cluster string) (*security.Keys, error) {
+	keys, err := security.Load(dir, cluster, nil)
+	switch {
+	case errors.Is(err, security.ErrRevoked), errors.Is(err, security.ErrExpired), errors.Is(err, security.ErrUntrusted), errors.Is(err, security.ErrUnsafeFile):
+		return nil, usagef("read your key: %v", err)
+	case err != nil:
+		return nil, fmt.Errorf("read your key: %w", err)
+	}
+	if id := keys.Identity(); id.Role != security.Client {
+		return nil, usagef("the key in %s is that of %s, and clients have their own: posta key new NAME --role submit", dir, id)
+	}
+	x.warnOfExpiry(c, keys, time.Now())
+	return keys, nil
+}
+
+func (x *command) warnOfExpiry(c *cli.Context, keys *security.Keys, now time.Time) {
+	const warned = "expiry"
+	if end := keys.Expiry(); end.Sub(now) < security.ExpiryWarning && c.App.Metadata[warned] == nil {
+		c.App.Metadata[warned] = true
+		x.notef("warning: the %s end on %s: make a new key with posta key new", keys, end.UTC().Format(time.DateOnly))
+	}
+}
+
+// explainRefused says why nodes are not heard, and what to do.
+func explainRefused(keys *security.Keys, refused error) string {
+	return fmt.Sprintf("posta: not everybody lets %s listen, which needs the role watch or operate in [clients]: %s", keys, oneLine(refused))
+}

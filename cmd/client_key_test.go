@@ -1,0 +1,75 @@
+package cmd
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"posta.dev/posta/topology"
+)
+
+// TestS6_WhichKeyACommandUses, and what it says when there is none, or one that is not good.
+func TestS6_WhichKeyACommandUses(t *testing.T) {
+	k := newTestKeys(t)
+	k.write(strings.Replace(k.text, "# address = \"127.0.0.1\"", "address = \"127.0.0.1\"", 1))
+	k.must("init")
+	k.letIn(k.must("new", "alice", "--role", "watch").out)
+	bob := filepath.Join(t.TempDir(), "bob")
+	k.letIn(k.must("new", "bob", "--role", "watch", "--out", bob).out)
+	top, err := topology.Load(k.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !top.OverTCP() {
+		t.Fatal("this topology has unix sockets alone, which need no keys")
+	}
+	status := func(args ...string) result {
+		return posta(t, append([]string{"status", "-f", k.file}, args...)...)
+	}
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"the only one there is": {nil, exitNoCluster, "no node of"},
+		"one that is named":     {[]string{"--key", bob}, exitNoCluster, "no node of"},
+		"one that is not there": {[]string{"--key", bob + "2"}, exitUsage, "read your key"},
+		"a node's":              {[]string{"--key", filepath.Join(k.dir, "node", "input-1")}, exitUsage, "that of node/input-1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := status(c.args...); r.code != c.code || !strings.Contains(r.err, c.want) {
+				t.Errorf("%d: %s", r.code, r.err)
+			}
+		})
+	}
+	k.must("new", "carol", "--role", "watch")
+	if r := status(); r.code != exitUsage || !strings.Contains(r.err, "say which is yours with --key") {
+		t.Errorf("with two keys: %d: %s", r.code, r.err)
+	}
+	config := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", config)
+	if err := os.MkdirAll(filepath.Join(config, "posta", "keys"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(bob, filepath.Join(config, "posta", "keys", "posta")); err != nil {
+		t.Fatal(err)
+	}
+	if r := status(); r.code != exitNoCluster {
+		t.Errorf("with a key below XDG_CONFIG_HOME: %d: %s", r.code, r.err)
+	}
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	if err := os.RemoveAll(filepath.Join(k.dir, "client")); err != nil {
+		t.Fatal(err)
+	}
+	if r := status(); r.code != exitUsage || !strings.Contains(r.err, "none of yours") {
+		t.Errorf("without a key: %d: %s", r.code, r.err)
+	}
+	open := filepath.Join(config, "posta", "keys", "posta")
+	if err := os.Chmod(filepath.Join(open, "key.pem"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r := status("--key", open); r.code != exitUsage || !strings.Contains(r.err, "chmod") {
+		t.Errorf("a key that others may read: %d: %s", r.code, r.err)
+	}
+}

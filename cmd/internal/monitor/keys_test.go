@@ -1,0 +1,95 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"posta.dev/posta/security"
+	"posta.dev/posta/topology"
+	"posta.dev/posta/zmqx"
+)
+
+// TestS3_ListenersUseKeys: heartbeats are heard over mutual TLS by a client that may watch. One that may not is told by whom it is refused, and so is
+// one that finds another node than the one that it dialled.
+func TestS3_ListenersUseKeys(t *testing.T) {
+	root := t.TempDir()
+	ca, err := security.NewCA("posta", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	clients := security.Clients{}
+	load := func(name string, p security.Pair, err error) *security.Keys {
+		t.Helper()
+		dir := filepath.Join(root, name)
+		for _, err := range []error{err, security.WritePair(dir, p), security.WriteCAs(dir, ca.Certificate())} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		keys, err := security.Load(dir, "posta", clients)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return keys
+	}
+	client := func(name string, role security.Role) *security.Keys {
+		t.Helper()
+		p, err := security.NewClient("posta", name, time.Now())
+		clients[p.Key.Fingerprint()] = security.Identity{Role: role, Name: name}
+		return load(name, p, err)
+	}
+	watcher, submitter := client("watcher", security.Watch), client("submitter", security.Submit)
+	pair, err := ca.Issue(security.Identity{Role: security.Node, Name: "a-1"}, time.Now())
+	own := load("a-1", pair, err)
+	pub, err := zmqx.NewPub(zmqx.Options{TLS: own.Socket(security.Control, func(id security.Identity) error {
+		if id.Role != security.Watch {
+			return errors.New("it may not watch")
+		}
+		return nil
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = pub.Close() }()
+	at, err := pub.Listen("tcp://127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := beat("a-1", 7, 1)
+	for name, c := range map[string]struct {
+		keys *security.Keys
+		node topology.NodeID
+		want string // of the refusal; "": it hears
+	}{
+		"one that may watch":     {watcher, "a-1", ""},
+		"one that may not watch": {submitter, "a-1", "a-1: "},
+		"another node":           {watcher, "a-2", "node/a-2 was dialled and node/a-1 answered"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, err := ListenToNodes([]topology.Node{{ID: c.node, Sockets: topology.Sockets{Control: topology.Endpoint{Dial: at, Bind: at}}}}, c.keys)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = l.Close() }()
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			view, err := l.Until(ctx, func(view []Status) (bool, error) {
+				if err := pub.Send(zmqx.Message{[]byte("H"), good.Append(nil)}); err != nil {
+					return false, err
+				}
+				return view[0].Heard || l.Refused() != nil, nil
+			})
+			refused := l.Refused()
+			if err != nil || view[0].Heard != (c.want == "") || (refused != nil) != (c.want != "") {
+				t.Fatalf("heard: %v; refused: %v; %v", view[0].Heard, refused, err)
+			}
+			if refused != nil && !strings.Contains(refused.Error(), c.want) {
+				t.Errorf("refused with %v", refused)
+			}
+		})
+	}
+}
