@@ -6,15 +6,17 @@ import (
 )
 
 // Match reports whether path, below the data directory and with slashes, is a file of the stream, and which: a star of Files
-// stands for one or more characters other than a slash, as few as fit, and ".gz" at the end is not part of the name. It is asked for
+// stands for one or more characters other than a slash, as few as fit, and ".gz" at the end is not part of the name. Several files may stand for one: what follows two
+// slashes tells them apart, and belongs to the name only. It is asked for
 // every chunk that comes, and again while a chunk waits for room: a regular expression made each time was a fifth of what the simulator did.
 func (s *Stream) Match(path string) (File, bool) {
 	if !utf8.ValidString(s.Files) {
 		return File{}, false
 	}
 	name := strings.TrimSuffix(path, ".gz")
+	place, _, _ := strings.Cut(name, "//")
 	tags := make([]string, strings.Count(s.Files, "*"))
-	if !fits(s.Files, name, tags) {
+	if !fits(s.Files, place, tags) {
 		return File{}, false
 	}
 	return File{Name: name, Tags: tags}, true

@@ -2,6 +2,7 @@ package client
 
 import (
 	"fmt"
+	"io"
 	"time"
 
 	"posta.dev/posta/protocol"
@@ -26,6 +27,10 @@ type Config struct {
 	// Dir is where the files are. Find, if set, is asked instead.
 	Dir  string
 	Find func(protocol.Stream) ([]Source, error)
+
+	// Named are files in place of those below Dir, for the streams that they are for. Stdin is what "-" stands for; nil is os.Stdin.
+	Named []Named
+	Stdin io.Reader
 
 	// Comma is what separates the columns of all files that are CSV; 0 looks for it in each, see package client/source/text.
 	Comma byte

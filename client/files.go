@@ -71,6 +71,7 @@ func splitPattern(pattern string) ([]string, error) {
 // walker goes through the directories that one pattern leads to. All paths are relative to dir.
 type walker struct {
 	dir     string
+	exact   bool     // files have to match as they are: not packed, and in no other form
 	found   []string // files that match
 	strays  []string // files that were most likely meant to match
 	full    []string // directories with files that match
@@ -119,7 +120,7 @@ func (w *walker) enter(at string, segments []string) error {
 			return err
 		}
 	}
-	if !deeper {
+	if !deeper && !w.exact {
 		if err := w.unpacked(at, entries, segments[0]); err != nil {
 			return err
 		}
@@ -155,7 +156,11 @@ func (w *walker) directory(below, name string, segments []string) error {
 // file takes an entry that fits the last segment.
 func (w *walker) file(below, name, segment string) error {
 	full := filepath.Join(w.dir, below)
-	if !matches(segment, name) {
+	fits := matches(segment, name)
+	if w.exact {
+		fits, _ = path.Match(segment, name)
+	}
+	if !fits {
 		if matches(strings.ToLower(segment), strings.ToLower(name)) {
 			w.strays = append(w.strays, below)
 		}

@@ -38,13 +38,46 @@ func (c *Client) Upload(ctx context.Context) error {
 // plan finds the files of all streams, so that a missing one is known before anything is sent.
 func (c *Client) plan(streams []protocol.Stream) ([][]Source, error) {
 	if c.cfg.Find == nil {
-		return findAll(c.cfg.Dir, streams, c.warnings)
+		return c.find(streams)
 	}
 	found := make([][]Source, len(streams))
 	for i, s := range streams {
 		var err error
 		if found[i], err = c.cfg.Find(s); err != nil {
 			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// find returns the files that are named, and of the other streams those that are below the directory.
+func (c *Client) find(streams []protocol.Stream) ([][]Source, error) {
+	if len(c.cfg.Named) == 0 {
+		return findAll(c.cfg.Dir, streams, c.warnings)
+	}
+	found, err := c.findNamed(streams)
+	if err != nil {
+		return nil, err
+	}
+	var rest []protocol.Stream
+	for i, s := range streams {
+		if found[i] == nil {
+			rest = append(rest, s)
+		}
+	}
+	if len(rest) == 0 {
+		return found, nil
+	}
+	if c.cfg.Dir == "" {
+		return nil, badInput(fmt.Errorf("%w: no file is named for stream %s; name one, or the directory that has it", ErrNoFiles, rest[0].Name))
+	}
+	others, err := findAll(c.cfg.Dir, rest, c.warnings)
+	if err != nil {
+		return nil, err
+	}
+	for i := range found {
+		if found[i] == nil {
+			found[i], others = others[0], others[1:]
 		}
 	}
 	return found, nil

@@ -136,6 +136,44 @@ func TestC1_WhatWasFoundIsSaid(t *testing.T) {
 	}
 }
 
+// Files that are named one by one give the answers of the directory.
+func TestFilesAreNamed(t *testing.T) {
+	dir := bikesWith(t, nil)
+	want := expected(t, dir)
+	text, err := os.ReadFile(filepath.Join(dir, "toronto", "trips.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pipe, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0], "run", "bikes", "--json", "-q", "--file", "weather="+dir+"/*/weather.csv", "--file", "stations="+dir+"/*/stations.csv",
+		"--file", "trips="+dir+"/[^t]*/trips.csv", "--file", "toronto/trips.csv=-")
+	var said safeBuffer
+	cmd.Stdin, cmd.Stderr = pipe, &said
+	written := make(chan error, 1)
+	go func() {
+		_, err := w.Write(text)
+		written <- errors.Join(err, w.Close())
+	}()
+	out, err := cmd.Output()
+	if err := errors.Join(pipe.Close(), <-written, err); err != nil {
+		t.Fatalf("%v: %s", err, said.String())
+	}
+	same(t, parse(t, string(out)), want)
+
+	for flags, want := range map[string]string{
+		"--data " + dir + "/toronto/trips.csv": "name each with --file", "--data -": "name each with --file", "--file trips": "write STREAM=PATH",
+		"--file trips=" + dir + "/toronto/trips.csv": "no file is named for stream", "--file trips=nowhere --data " + dir: "nowhere", "": "where are the files",
+		"--file trips=" + dir + "/toronto/trips.csv --data " + dir + " --rejects " + dir + "/toronto/trips.csv": "would be lost",
+	} {
+		if r := posta(t, append([]string{"run", "bikes"}, strings.Fields(flags)...)...); r.code != exitUsage || !strings.Contains(r.err, want) {
+			t.Errorf("%s: exit code %d, %s", flags, r.code, r.err)
+		}
+	}
+}
+
 func TestRejectedRowsAreOnStandardErrorAndTheirNumberBelowTheAnswers(t *testing.T) {
 	dir := bikesWith(t, map[string]func([]byte) []byte{"toronto/trips.csv": func(b []byte) []byte { return append(b, "rubbish\n"...) }})
 	want := expected(t, dir)

@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/urfave/cli/v2"
@@ -72,7 +73,7 @@ func (x *command) newInspector(c *cli.Context, analysis string, params map[strin
 	if name == "" {
 		return in, nil
 	}
-	if err := notData(a, c.String(flagData), name); err != nil {
+	if err := errors.Join(notData(a, c.String(flagData), name), notNamed(c.StringSlice(flagFile), name)); err != nil {
 		return nil, err
 	}
 	if in.file, err = createFile(name); err != nil {
@@ -101,6 +102,21 @@ func notData(a *analyses.Analysis, dir, name string) error {
 		says, _ := source.Match(path.Base(s.Files), file)
 		if _, is := s.Match(at + says.Plain); is {
 			return usagef("--rejects %s is a file of stream %s, and would be lost; give another file", name, s.Name)
+		}
+	}
+	return nil
+}
+
+// notNamed refuses a file for rejected rows that is named as data. That a pattern names it shows when it is read: it begins with a header of its own.
+func notNamed(files []string, name string) error {
+	rejects, err := os.Stat(name)
+	if err != nil {
+		return nil // it is not there yet
+	}
+	for _, text := range files {
+		as, path, _ := strings.Cut(text, "=")
+		if data, err := os.Stat(path); err == nil && os.SameFile(rejects, data) {
+			return usagef("--rejects %s is the file of --file %s, and would be lost; give another file", name, as)
 		}
 	}
 	return nil

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -35,7 +37,7 @@ func (x *command) readRequest(c *cli.Context) (*request, error) {
 	}
 	r := &request{
 		fetch: c.String(flagDownload), quiet: c.Bool(flagQuiet), timeout: c.Duration(flagTimeout),
-		cfg: client.Config{Analysis: name, Dir: c.String(flagData), Lanes: c.Int(flagLanes)},
+		cfg: client.Config{Analysis: name, Dir: c.String(flagData), Lanes: c.Int(flagLanes), Stdin: x.In},
 	}
 	if r.out, err = readOutput(c); err != nil {
 		return nil, err
@@ -55,7 +57,7 @@ func (x *command) readRequest(c *cli.Context) (*request, error) {
 	if r.timeout < 0 {
 		return nil, usagef("--timeout %v: give a time like 10m", r.timeout)
 	}
-	if err := checkData(r.cfg.Dir, c.Command.Name); err != nil {
+	if err := x.readData(c, r); err != nil {
 		return nil, err
 	}
 	if err := x.checkDownload(c, name); err != nil {
@@ -82,17 +84,56 @@ func makeDir(dir, flag string) error {
 	return nil
 }
 
-func checkData(dir, command string) error {
+// readData reads --file and --data: where the files are.
+func (x *command) readData(c *cli.Context, r *request) error {
+	for _, text := range c.StringSlice(flagFile) {
+		as, path, ok := strings.Cut(text, "=")
+		if !ok || as == "" || path == "" {
+			return usagef("--file %s: write STREAM=PATH, like --file trips=data/trips.jsonl", text)
+		}
+		r.cfg.Named = append(r.cfg.Named, client.Named{As: as, Path: path})
+	}
+	dir, command := r.cfg.Dir, c.Command.Name
 	if dir == "" {
+		if len(r.cfg.Named) > 0 { // whether that is all is known when the streams are
+			return nil
+		}
 		return usagef("%s: where are the files? Give their directory with --data DIR", command)
+	}
+	if dir == "-" {
+		return x.onlyStream(r, dir)
 	}
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
-		return fmt.Errorf("look for the data: %w; give the directory that holds the CSV files with --data", err)
+		return fmt.Errorf("look for the data: %w; give the directory that holds the files with --data", err)
 	case !info.IsDir():
-		return usagef("--data %s is a file; give the directory that holds the CSV files", dir)
+		return x.onlyStream(r, dir)
 	}
+	return nil
+}
+
+// onlyStream takes --data for the file of the only stream that --file does not name.
+func (x *command) onlyStream(r *request, file string) error {
+	a, err := x.Analyses.Find(r.cfg.Analysis)
+	if err != nil {
+		return err
+	}
+	var rest []string
+	for _, s := range a.Streams {
+		if !slices.ContainsFunc(r.cfg.Named, func(n client.Named) bool {
+			_, fits := s.Match(n.As)
+			return n.As == s.Name || fits
+		}) {
+			rest = append(rest, s.Name)
+		}
+	}
+	if len(rest) != 1 {
+		return usagef("--data %s is one file, and %s needs those of %d streams (%s); give the directory that holds them, or name each with --file STREAM=PATH",
+			file, a.Name, len(rest), strings.Join(rest, ", "))
+	}
+	r.cfg.Dir = ""
+	r.cfg.Named = append(r.cfg.Named, client.Named{As: rest[0], Path: file})
 	return nil
 }
 

@@ -27,6 +27,16 @@ type Name struct {
 	Form  Form
 }
 
+// Says returns what a name says that fits no pattern.
+func Says(name string) (n Name) {
+	n.Plain = name
+	if f, short := unpack.ByName(name); f.Read() {
+		n.Pack, n.Plain = f, short
+	}
+	n.Form = forms[path.Ext(n.Plain)]
+	return n
+}
+
 // Match reports whether a name fits a pattern of package path for CSV files: as it is, packed, or in another form than CSV.
 func Match(pattern, name string) (n Name, fits bool) {
 	n.Plain, fits = unpack.Matches(pattern, name)

@@ -1,0 +1,213 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"posta.dev/posta/client/source"
+	"posta.dev/posta/protocol"
+)
+
+// Named is a file, or several, that the user names, in place of what would be looked for below Config.Dir.
+type Named struct {
+	// As is the name of a stream, or the name that the file would have below Config.Dir: montreal/trips.csv. Where a stream's pattern has
+	// stars, what they stand for is taken from the same places at the end of Path, or else has to be said so.
+	As string
+	// Path is a file, a pattern of package path, or "-" for Config.Stdin.
+	Path string
+}
+
+// standardInput is what people call Config.Stdin.
+const standardInput = "standard input"
+
+// chosen are the files of one stream that were named.
+type chosen struct {
+	stream  *protocol.Stream
+	sources []Source
+}
+
+// findNamed returns the files that are named, by stream; nil for a stream of which none is.
+func (c *Client) findNamed(streams []protocol.Stream) ([][]Source, error) {
+	all := make([]chosen, len(streams))
+	for i := range streams {
+		all[i].stream = &streams[i]
+	}
+	for _, n := range c.cfg.Named {
+		to, as, err := destination(all, n)
+		if err == nil {
+			err = to.add(n, as, c)
+		}
+		if err != nil {
+			return nil, badInput(fmt.Errorf("file %s=%s: %w", n.As, n.Path, err))
+		}
+	}
+	found := make([][]Source, len(streams))
+	stdin := 0
+	for i := range all {
+		if err := all[i].tellApart(); err != nil {
+			return nil, badInput(err)
+		}
+		found[i] = all[i].sources
+		for _, s := range all[i].sources {
+			if s.Path == standardInput {
+				stdin++
+			}
+		}
+	}
+	if stdin > 1 {
+		return nil, badInput(errors.New("standard input is named twice, and can be read once"))
+	}
+	return found, nil
+}
+
+// destination returns the stream that a file is for, and the name it should have, "" if that was not said.
+func destination(all []chosen, n Named) (to *chosen, as string, err error) {
+	var known []string
+	for i := range all {
+		s := all[i].stream
+		if s.Name == n.As {
+			return &all[i], "", nil
+		}
+		if fits, _ := path.Match(s.Files, n.As); fits {
+			return &all[i], n.As, nil
+		}
+		known = append(known, fmt.Sprintf("%s (%s)", s.Name, s.Files))
+	}
+	return nil, "", fmt.Errorf("%w: %q is no stream of this analysis and no name of a file of one; there is %s", ErrNoFiles, n.As, strings.Join(known, ", "))
+}
+
+func (to *chosen) add(n Named, as string, c *Client) error {
+	if n.Path == "-" {
+		name := as
+		if name == "" && !strings.Contains(to.stream.Files, "*") {
+			name = to.stream.Files
+		}
+		if name == "" {
+			return to.unknown(n)
+		}
+		to.sources = append(to.sources, Source{Name: name, Path: standardInput, Size: -1, Open: func() (io.ReadCloser, error) { return openStdin(c.cfg.Stdin) }})
+		return nil
+	}
+	paths, err := expand(n.Path)
+	if err != nil {
+		return err
+	}
+	for _, p := range paths {
+		info, err := os.Stat(p)
+		if err != nil {
+			return err
+		}
+		if info.IsDir() {
+			return fmt.Errorf("%s is a directory; name its files with a pattern: '%s'", p, filepath.Join(p, "*.csv"))
+		}
+		name := as
+		if name == "" {
+			var ok bool
+			if name, ok = nameOf(to.stream.Files, p); !ok {
+				return to.unknown(n)
+			}
+		}
+		size := info.Size()
+		if !info.Mode().IsRegular() {
+			size = -1
+		}
+		says := source.Says(filepath.Base(p))
+		to.sources = append(to.sources, Source{Name: name, Path: p, Size: size, Says: says, Open: func() (io.ReadCloser, error) { return openFile(p, c.warnings) }})
+	}
+	return nil
+}
+
+// unknown is the error for a file whose place among the stream's files its name does not tell.
+func (to *chosen) unknown(n Named) error {
+	return fmt.Errorf("files of stream %s are %s, and what the star stands for here cannot be told; say it: %s=%s", to.stream.Name, to.stream.Files,
+		strings.ReplaceAll(to.stream.Files, "*", "NAME"), n.Path)
+}
+
+// tellApart gives files that would have the same name different ones: behind two slashes, which no path below a directory has, follows where each
+// is. The order of rows goes by names.
+func (to *chosen) tellApart() error {
+	count := make(map[string]int)
+	seen := make(map[string]bool)
+	for _, s := range to.sources {
+		if seen[s.Path] {
+			return fmt.Errorf("%s is named twice for stream %s; its rows would count twice", s.Path, to.stream.Name)
+		}
+		seen[s.Path] = true
+		count[s.Name]++
+	}
+	for i := range to.sources {
+		if s := &to.sources[i]; count[s.Name] > 1 {
+			s.Name += "//" + strings.TrimLeft(filepath.ToSlash(s.Path), "/")
+		}
+	}
+	slices.SortFunc(to.sources, func(a, b Source) int { return strings.Compare(a.Name, b.Name) })
+	for i := 1; i < len(to.sources); i++ {
+		if a, b := to.sources[i-1], to.sources[i]; a.Name == b.Name {
+			return fmt.Errorf("%s and %s cannot be told apart; name one by another path", a.Path, b.Path)
+		}
+	}
+	return nil
+}
+
+// nameOf returns the name that a file of a stream has: the pattern, its stars replaced by what stands at their places at the end of the path.
+func nameOf(pattern, file string) (string, bool) {
+	wants, has := strings.Split(pattern, "/"), strings.Split(path.Clean(filepath.ToSlash(file)), "/")
+	for i := range wants {
+		if !strings.Contains(wants[i], "*") {
+			continue
+		}
+		at := len(has) - len(wants) + i
+		if at < 0 {
+			return "", false
+		}
+		name, fits := source.Name{Plain: has[at]}, false
+		if i == len(wants)-1 {
+			name, fits = source.Match(wants[i], has[at])
+		} else {
+			fits, _ = path.Match(wants[i], has[at])
+		}
+		if !fits || name.Plain == ".." || name.Plain == "." || name.Plain == "" {
+			return "", false
+		}
+		wants[i] = name.Plain
+	}
+	return strings.Join(wants, "/"), true
+}
+
+// expand returns the files that a path stands for: itself, if it is there or is no pattern, or what matches it.
+func expand(p string) ([]string, error) {
+	if _, err := os.Lstat(p); err == nil || !strings.ContainsAny(p, "*?[") {
+		return []string{p}, nil
+	}
+	segments := strings.Split(filepath.ToSlash(filepath.Clean(p)), "/")
+	first := slices.IndexFunc(segments, func(s string) bool { return strings.ContainsAny(s, "*?[") })
+	for _, s := range segments[first:] {
+		if _, err := path.Match(s, ""); err != nil {
+			return nil, fmt.Errorf("the pattern %q: %w", s, err)
+		}
+	}
+	dir := filepath.FromSlash(strings.Join(segments[:first], "/"))
+	switch {
+	case dir == "" && filepath.IsAbs(p):
+		dir = string(filepath.Separator)
+	case dir == "":
+		dir = "."
+	}
+	w := &walker{dir: dir, exact: true}
+	if err := w.enter("", segments[first:]); err != nil {
+		return nil, err
+	}
+	if len(w.found) == 0 {
+		return nil, fmt.Errorf("%w: nothing matches it", ErrNoFiles)
+	}
+	for i := range w.found {
+		w.found[i] = filepath.Join(dir, w.found[i])
+	}
+	return w.found, nil
+}
