@@ -25,7 +25,7 @@ import (
 // probeCommand is what posta deploy has containers do: it reaches engines only, and nodes may be in networks that it cannot see. Each
 // prints one line.
 func (x *command) probeCommand() *cli.Command {
-	flags := []cli.Flag{topologyFlag(), addressFlag(), &cli.DurationFlag{Name: "within", Value: 2 * time.Second, Usage: "listen for `TIME`"}}
+	flags := []cli.Flag{topologyFlag(), addressFlag(), keysFlag(), &cli.DurationFlag{Name: "within", Value: 2 * time.Second, Usage: "listen for `TIME`"}}
 	return &cli.Command{
 		Name: "probe", Hidden: true, Usage: "what posta deploy asks of containers",
 		Subcommands: []*cli.Command{
@@ -39,6 +39,25 @@ func (x *command) probeCommand() *cli.Command {
 				&cli.BoolFlag{Name: "cancel", Usage: "cancel those that run"})},
 		},
 	}
+}
+
+// probesKeys are those of the node or medic in whose container a probe runs; nil in a cluster without keys. Its own control socket lets it listen, and
+// inputs let an input hold sessions.
+func probesKeys(c *cli.Context, t *topology.Topology) (*security.Keys, error) {
+	dir := c.String(flagKeys)
+	if dir == "" {
+		return nil, nil
+	}
+	keys, err := security.Load(dir, t.Name, nil)
+	if err != nil {
+		return nil, fmt.Errorf("probe: %w", err)
+	}
+	return keys, nil
+}
+
+// probed is where an input is asked.
+func probed(t *topology.Topology, n topology.Node) string {
+	return client.NamedEndpoint(t.InternalClient(n), string(n.ID))
 }
 
 func (x *command) probeRoom(c *cli.Context) error {
@@ -81,14 +100,18 @@ func (x *command) probeBeat(c *cli.Context, t *topology.Topology, name string) e
 	if err != nil {
 		return err
 	}
+	keys, err := probesKeys(c, t)
+	if err != nil {
+		return err
+	}
 	up, recovering := false, false
 	if _, err = t.Medic(n.ID); err == nil {
 		var m monitor.Medics
-		m, err = within(c, func(m monitor.Medics) (bool, error) { return m.All[0].Heard, nil })(monitor.ListenToMedics([]topology.Node{n}, nil))
+		m, err = within(c, func(m monitor.Medics) (bool, error) { return m.All[0].Heard, nil })(monitor.ListenToMedics([]topology.Node{n}, keys))
 		up = err == nil && m.All[0].Heard
 	} else {
 		var view []monitor.Status
-		view, err = within(c, func(view []monitor.Status) (bool, error) { return view[0].Up(silentFor), nil })(monitor.ListenToNodes([]topology.Node{n}, nil))
+		view, err = within(c, func(view []monitor.Status) (bool, error) { return view[0].Up(silentFor), nil })(monitor.ListenToNodes([]topology.Node{n}, keys))
 		up = err == nil && view[0].Up(silentFor)
 		recovering = err == nil && view[0].Heard && view[0].Beat.State == heartbeat.Recovering
 	}
@@ -99,7 +122,11 @@ func (x *command) probeBeat(c *cli.Context, t *topology.Topology, name string) e
 }
 
 func (x *command) probeLead(c *cli.Context, t *topology.Topology) error {
-	m, err := within(c, monitor.HasLeader)(monitor.ListenToMedics(t.MedicNodes(), nil))
+	keys, err := probesKeys(c, t)
+	if err != nil {
+		return err
+	}
+	m, err := within(c, monitor.HasLeader)(monitor.ListenToMedics(t.MedicNodes(), keys))
 	if err != nil {
 		return err
 	}
@@ -131,6 +158,10 @@ func within[V any](c *cli.Context, enough func(V) (bool, error)) func(*monitor.L
 
 // probeHold sets the hold at the first input, and asks the others for their sessions only.
 func (x *command) probeHold(c *cli.Context, t *topology.Topology) (err error) {
+	keys, err := probesKeys(c, t)
+	if err != nil {
+		return err
+	}
 	var r deploy.Running
 	inputs := t.Holding(topology.Input)
 	for i, n := range inputs {
@@ -138,7 +169,7 @@ func (x *command) probeHold(c *cli.Context, t *topology.Topology) (err error) {
 		if i == 0 { // the first input admits sessions
 			q = protocol.Request{Type: protocol.Hold, Lease: c.Duration("lease")}
 		}
-		reply, err := client.RequestOnce(c.Context, nil, t.InternalClient(n), q, c.Duration("within"))
+		reply, err := client.RequestOnce(c.Context, keys, probed(t, n), q, c.Duration("within"))
 		if err != nil {
 			r.Silent = append(r.Silent, string(n.ID))
 			continue
@@ -150,18 +181,18 @@ func (x *command) probeHold(c *cli.Context, t *topology.Topology) (err error) {
 		}
 	}
 	if c.Bool("cancel") {
-		x.cancelAll(c, t, inputs, r.Sessions)
-	} else if r.Rest, err = restOf(c, t); err != nil {
+		x.cancelAll(c, t, keys, inputs, r.Sessions)
+	} else if r.Rest, err = restOf(c, t, keys); err != nil {
 		return err
 	}
 	return x.printJSON(r)
 }
 
 // cancelAll asks every input; whether it helped shows the next time.
-func (x *command) cancelAll(c *cli.Context, t *topology.Topology, inputs []topology.Node, sessions []deploy.Session) {
+func (x *command) cancelAll(c *cli.Context, t *topology.Topology, keys *security.Keys, inputs []topology.Node, sessions []deploy.Session) {
 	for _, s := range sessions {
 		for _, n := range inputs {
-			_, err := client.RequestOnce(c.Context, nil, t.InternalClient(n), protocol.Request{Type: protocol.Cancel, Session: s.ID, Force: true}, c.Duration("within"))
+			_, err := client.RequestOnce(c.Context, keys, probed(t, n), protocol.Request{Type: protocol.Cancel, Session: s.ID, Force: true}, c.Duration("within"))
 			if err != nil {
 				x.notef("cancel %s at %s: %v", s.ID, n.ID, err)
 			}
@@ -170,11 +201,11 @@ func (x *command) cancelAll(c *cli.Context, t *topology.Topology, inputs []topol
 }
 
 // restOf is what nodes still have of sessions. Outputs keep results, which is no reason to wait.
-func restOf(c *cli.Context, t *topology.Topology) (map[string]int, error) {
+func restOf(c *cli.Context, t *topology.Topology, keys *security.Keys) (map[string]int, error) {
 	nodes := slices.DeleteFunc(t.Nodes(), func(n topology.Node) bool { return n.Holds(topology.Output) })
 	view, err := within(c, func(view []monitor.Status) (bool, error) {
 		return !slices.ContainsFunc(view, func(s monitor.Status) bool { return !s.Heard }), nil
-	})(monitor.ListenToNodes(nodes, nil))
+	})(monitor.ListenToNodes(nodes, keys))
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/deploy/plan"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
@@ -21,7 +22,7 @@ import (
 const flagKeys = "keys"
 
 func keysFlag() cli.Flag {
-	return &cli.StringFlag{Name: flagKeys, Usage: "the process's own keys are in `DIR` (key.pem, cert.pem, ca.pem, revoked); without it in ROLE/NAME below [security] keys"}
+	return &cli.StringFlag{Name: flagKeys, EnvVars: []string{plan.EnvKeys}, Usage: "the process's own keys are in `DIR` (key.pem, cert.pem, ca.pem, revoked); without it in ROLE/NAME below [security] keys"}
 }
 
 // processKeys loads the keys of a node or medic; nil for one that needs none (S2): all sockets of its cluster are unix sockets, or nobody made keys

@@ -161,7 +161,7 @@ func (x *node) openRouter(accepts *zmqx.AcceptLimit) (err error) {
 	l := x.cfg.Topology.Limits
 	x.router, err = zmqx.NewRouter(zmqx.Options{
 		MaxFrame: int(l.Frame), ReportTooLarge: true, Known: isRequest, QueueBytes: int(l.Frame) + 1<<20, HandshakeTimeout: l.Handshake,
-		Linger: min(l.Drain, routerLinger), Logger: x.cfg.Log, Accepts: accepts, TLS: keyed.TLS(x.clientKeys(), security.ClientAPI, onlyClients),
+		Linger: min(l.Drain, routerLinger), Logger: x.cfg.Log, Accepts: accepts, TLS: keyed.TLS(x.clientKeys(), security.ClientAPI, askers(x.cfg.Topology, x.node)),
 	})
 	if err != nil {
 		return err
@@ -181,13 +181,20 @@ func (x *node) clientKeys() *security.Keys {
 	return x.cfg.Keys
 }
 
-// onlyClients admits those that [clients] of the topology lists. Nodes and medics ask nothing here.
-func onlyClients(id security.Identity) error {
-	switch id.Role {
-	case security.Submit, security.Watch, security.Operate:
-		return nil
+// askers admits those that [clients] of the topology lists, and at inputs the inputs: posta deploy reaches no ports, so what it has to ask of inputs it has asked
+// from within their containers. What an input may ask there is little (package gateway).
+func askers(t *topology.Topology, n topology.Node) func(security.Identity) error {
+	inputs := func(security.Identity) error { return errors.New("only clients are served here") }
+	if n.Holds(topology.Input) {
+		inputs = keyed.Only(t.Holding(topology.Input))
 	}
-	return errors.New("only clients are served here")
+	return func(id security.Identity) error {
+		switch id.Role {
+		case security.Submit, security.Watch, security.Operate:
+			return nil
+		}
+		return inputs(id)
+	}
 }
 
 const routerLinger = 500 * time.Millisecond

@@ -16,22 +16,21 @@ func (u *unitState) needsKeys(cluster string) bool {
 	return u.Keys != "" && u.engine.keysIn(VolumeName(cluster, u.Name)) != u.Keys
 }
 
-// renewKeys brings new keys to the units whose containers stay, one unit after the other. A unit that runs reads them at once and keeps all
-// connections but those of revoked peers, so sessions run on.
+// renewKeys brings new keys to the units whose containers stay, on each engine to one unit after the other. A unit that runs reads them at once and
+// keeps all connections but those of revoked peers, so sessions run on.
 //
 // Units that get another container get their keys with it (provideVolumes).
-func (c *comparison) renewKeys([]Step) (stages []stage) {
+func (c *comparison) renewKeys([]Step) []stage {
+	var s stage
 	for _, u := range c.units {
 		if u.keep == nil || !u.needsKeys(c.Cluster) {
 			continue
 		}
-		s := stage{c.carryKeys(u)}
-		if u.up() {
+		if s = append(s, c.carryKeys(u)); u.up() {
 			s = append(s, u.step(AwaitHeartbeat))
 		}
-		stages = append(stages, s)
 	}
-	return stages
+	return []stage{s}
 }
 
 func (c *comparison) carryKeys(u *unitState) Step {

@@ -35,6 +35,8 @@ var rights = map[protocol.RequestType]struct{ watch, submit, operate whose }{
 	protocol.Hold:     {nobodys, nobodys, everybodys},
 }
 
+// rightsOf is what a role may ask. An input asks another one what posta deploy has to know and to do: which sessions run, that no more begin, and that
+// they end. Nothing of it shows or changes a row.
 func rightsOf(r security.Role, ask protocol.RequestType) whose {
 	switch r {
 	case security.Watch:
@@ -43,6 +45,11 @@ func rightsOf(r security.Role, ask protocol.RequestType) whose {
 		return rights[ask].submit
 	case security.Operate:
 		return rights[ask].operate
+	case security.Node: // an input, at an input
+		switch ask {
+		case protocol.Sessions, protocol.Hold, protocol.Cancel:
+			return everybodys
+		}
 	}
 	return nobodys
 }

@@ -22,7 +22,7 @@ func TestS5_WhoMayDoWhat(t *testing.T) {
 		security.Submit:  "aooooooooo"[:9] + "-",
 		security.Operate: "aaaaoooaaa",
 		"":               "----------",
-		"node":           "----------", // a node is no client
+		security.Node:    "-a-----a-a", // an input, for posta deploy
 		"medic":          "----------",
 		"Operate":        "----------",
 	} {

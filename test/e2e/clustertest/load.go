@@ -11,6 +11,7 @@ import (
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/internal/gen"
+	"posta.dev/posta/security"
 	"posta.dev/posta/test/e2e/truth"
 	"posta.dev/posta/topology"
 )
@@ -53,6 +54,7 @@ func EveryAnalysis(t *testing.T, rows int) []Job {
 type Load struct {
 	t       *testing.T
 	entries []string
+	keys    *security.Keys
 	jobs    []string // their analyses
 	stop    context.CancelFunc
 	wg      sync.WaitGroup
@@ -64,8 +66,17 @@ type Load struct {
 // Begin starts a load, which ends with the test at the latest.
 func Begin(t *testing.T, topo *topology.Topology, jobs ...Job) *Load {
 	t.Helper()
+	return BeginWithKeys(t, topo, nil, jobs...)
+}
+
+// BeginWithKeys is Begin in a cluster with keys. These are the client's.
+func BeginWithKeys(t *testing.T, topo *topology.Topology, keys *security.Keys, jobs ...Job) *Load {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	l := &Load{t: t, entries: append(topo.EntryPoints(), topo.Outputs()...), stop: stop, done: map[string]int{}}
+	l := &Load{t: t, keys: keys, stop: stop, done: map[string]int{}}
+	for _, n := range append(topo.Holding(topology.Input), topo.Holding(topology.Output)...) {
+		l.entries = append(l.entries, client.NamedEndpoint(n.Sockets.Client.Dial, string(n.ID)))
+	}
 	for _, j := range jobs {
 		l.jobs = append(l.jobs, j.Analysis)
 		l.wg.Add(1)
@@ -84,7 +95,7 @@ func Begin(t *testing.T, topo *topology.Topology, jobs ...Job) *Load {
 func (l *Load) analyse(j Job) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	a, err := client.Run(ctx, client.Config{Entries: l.entries, Analysis: j.Analysis, Dir: j.Dir})
+	a, err := client.Run(ctx, client.Config{Entries: l.entries, Keys: l.keys, Analysis: j.Analysis, Dir: j.Dir})
 	if err != nil {
 		l.t.Errorf("%s: an analysis failed: %v", j.Analysis, err)
 		l.stop()

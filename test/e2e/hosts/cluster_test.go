@@ -50,12 +50,13 @@ const (
 
 // cluster is one over the hosts of a rack.
 type cluster struct {
-	t     *testing.T
-	rack  *rack.Rack
-	name  string
-	dir   string
-	topo  *topology.Topology
-	keyed bool // it has keys
+	t       *testing.T
+	rack    *rack.Rack
+	name    string
+	dir     string
+	topo    *topology.Topology
+	keyed   bool   // it has keys
+	clients string // lines of [clients]
 }
 
 // newCluster writes its topology; nothing runs yet.
@@ -73,6 +74,9 @@ func (c *cluster) write(n int, joiners string) {
 	var hosts strings.Builder
 	if !c.keyed {
 		hosts.WriteString("[security]\ninsecure = true\n") // whoever reaches the hosts is a part of the tests
+	}
+	if c.clients != "" {
+		hosts.WriteString("[clients]\n" + c.clients)
 	}
 	for _, h := range c.rack.Hosts[:n] {
 		fmt.Fprintf(&hosts, "[hosts.%s]\naddress = %q\nengine = %q\n", h.Name, h.Address, h.Engine())
