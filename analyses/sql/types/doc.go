@@ -10,5 +10,6 @@
 // The rules are DuckDB's with these differences. Integers are BIGINT, whatever their size; smaller types check their range when a value is cast to
 // them. A DECIMAL has at most 18 digits: a BIGINT beside a DECIMAL is taken for DECIMAL(18, s), results have as many digits as they
 // need up to 18, and a value that does not fit fails the session. TEXT is never taken for a number or a date, nor the other way round;
-// only literals are. A number is not taken for a BOOLEAN.
+// only literals are. A number is not taken for a BOOLEAN. // divides
+// BIGINTs alone.
 package types

@@ -90,12 +90,12 @@ func arithmetic(op string, a, b Type) (Form, error) {
 	}
 	double := Of(Double)
 	switch {
+	case op == "//" && (a.Kind != BigInt || b.Kind != BigInt):
+		return Form{}, refuse("Write trunc(x / y): DuckDB's // does not truncate here.", "// divides BIGINTs, not %s by %s", a, b)
 	case op == "/" || a.Kind == Double || b.Kind == Double:
 		return form(double, double, double)
 	case a.Kind == BigInt && b.Kind == BigInt:
 		return form(a, b, a)
-	case op == "//":
-		return form(double, double, double)
 	}
 	return decimals(op, asDecimal(a), asDecimal(b))
 }
