@@ -1,0 +1,111 @@
+package eval
+
+import (
+	"errors"
+	"fmt"
+
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+// Vector is a column of values. Which slice holds them depends on Kind: Ints for BIGINT, DATE and TIMESTAMP, Floats for DOUBLE, Bools for
+// BOOLEAN, Texts for TEXT.
+type Vector struct {
+	Kind   types.Kind
+	Ints   []int64
+	Floats []float64
+	Bools  []bool
+	Texts  []string
+	Nulls  []uint64 // bit i: row i is NULL; rows that are not selected may have any
+	Any    bool     // whether a bit of Nulls may be set
+}
+
+// IsNull reports whether a row is NULL.
+func (v *Vector) IsNull(row int32) bool { return v.Any && v.Nulls[row>>6]>>(row&63)&1 == 1 }
+
+func (v *Vector) setNull(row int32) {
+	v.Nulls[row>>6] |= 1 << (row & 63)
+	v.Any = true
+}
+
+// NewVector makes a vector of n rows, none of which is NULL.
+func NewVector(kind types.Kind, n int) *Vector {
+	v := &Vector{Kind: kind}
+	v.reset(n)
+	return v
+}
+
+// reset makes room for n rows and clears the NULLs.
+func (v *Vector) reset(n int) {
+	switch v.Kind {
+	case types.Double:
+		v.Floats = room(v.Floats, n)
+	case types.Bool:
+		v.Bools = room(v.Bools, n)
+	case types.Text:
+		v.Texts = room(v.Texts, n)
+	default:
+		v.Ints = room(v.Ints, n)
+	}
+	v.Nulls = room(v.Nulls, (n+63)/64)
+	clear(v.Nulls)
+	v.Any = false
+}
+
+func room[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// nullsOf makes every row NULL that is so in one of the operands. It works on all rows: those that are not selected do no harm.
+func (v *Vector) nullsOf(operands ...*Vector) {
+	for _, o := range operands {
+		if o.Any {
+			v.Any = true
+			for i, w := range o.Nulls[:len(v.Nulls)] {
+				v.Nulls[i] |= w
+			}
+		}
+	}
+}
+
+// take copies the selected rows of another vector.
+func (v *Vector) take(from *Vector, sel []int32) {
+	switch v.Kind {
+	case types.Double:
+		copyRows(v.Floats, from.Floats, sel)
+	case types.Bool:
+		copyRows(v.Bools, from.Bools, sel)
+	case types.Text:
+		copyRows(v.Texts, from.Texts, sel)
+	default:
+		copyRows(v.Ints, from.Ints, sel)
+	}
+	if from.Any {
+		for _, i := range sel {
+			if from.IsNull(i) {
+				v.setNull(i)
+			}
+		}
+	}
+}
+
+func copyRows[T any](to, from []T, sel []int32) {
+	for _, i := range sel {
+		to[i] = from[i]
+	}
+}
+
+// ErrUnsupported is returned by Compile for an expression that has no kernel yet.
+var ErrUnsupported = errors.New("not computed yet")
+
+// Error is a value that does not exist: the session fails. At is the place in the statement, Row that in the batch.
+type Error struct {
+	At      syntax.Pos
+	Row     int32
+	Message string
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("row %d: %s", e.Row, e.Message) }
