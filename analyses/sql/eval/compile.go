@@ -109,6 +109,18 @@ func compileApply(e *bind.Apply, args []node, out Vector) (node, error) {
 		return &caseWhen{args: args, out: out}, nil
 	case "coalesce", "ifnull":
 		return &coalesce{args: args, out: out}, nil
+	case "IN":
+		return newIn(args, operand, out), nil
+	case "LIKE":
+		k := &like{x: args[0], pattern: args[1], at: e.At, out: out}
+		if len(e.Args) == 3 {
+			k.escape = e.Args[2].(*bind.Const).Value.(string)[0]
+		}
+		return k, nil
+	case "contains", "starts_with", "ends_with":
+		return &part{args[0], args[1], e.Func, out}, nil
+	case "length":
+		return &length{args[0], out}, nil
 	case "nullif":
 		return &nullIf{compare{args[0], args[1], "=", operand, Vector{Kind: types.Bool}}, out}, nil
 	case "+", "-", "*", "/", "//", "%":

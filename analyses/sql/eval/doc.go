@@ -19,6 +19,6 @@
 //
 // The kernels were compared with DuckDB 1.5 on 3,000 random expressions, from which the division of the least BIGINT by -1 and DOUBLE % 0 come.
 //
-// There are kernels for BIGINT, DOUBLE, BOOLEAN, TEXT, DATE and TIMESTAMP: arithmetic, comparisons, three-valued logic, conditions, and
-// casts between numbers and from DATE to TIMESTAMP. Functions of texts and dates, DECIMAL, INTERVAL and lists are not there yet.
+// There are kernels for BIGINT, DOUBLE, BOOLEAN, TEXT, DATE and TIMESTAMP: arithmetic, comparisons, three-valued logic, conditions, IN,
+// LIKE, length, contains, starts_with, ends_with, and casts between numbers and from DATE to TIMESTAMP. Other functions, DECIMAL, INTERVAL and lists are not there yet.
 package eval

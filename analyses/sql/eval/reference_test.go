@@ -4,6 +4,9 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"regexp"
+	"strings"
+	"unicode/utf8"
 
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/types"
@@ -141,6 +144,26 @@ func applied(e *bind.Apply, row []any) (any, error) {
 			}
 		}
 		return reference(e.Args[len(e.Args)-1], row)
+	case "IN":
+		x, err := reference(e.Args[0], row)
+		if err != nil {
+			return nil, err
+		}
+		null := x == nil
+		for _, a := range e.Args[1:] {
+			v, err := reference(a, row)
+			if err != nil {
+				return nil, err
+			}
+			if x != nil && v != nil && order(x, v) == 0 {
+				return true, nil
+			}
+			null = null || v == nil
+		}
+		if null {
+			return nil, nil
+		}
+		return false, nil
 	case "coalesce", "ifnull":
 		for _, a := range e.Args {
 			if v, err := reference(a, row); v != nil || err != nil {
@@ -175,6 +198,22 @@ func applied(e *bind.Apply, row []any) (any, error) {
 		return nil, nil
 	}
 	switch e.Func {
+	case "LIKE":
+		escape := ""
+		if len(args) == 3 {
+			escape = args[2].(string)
+		}
+		return likeByRegexp(args[0].(string), args[1].(string), escape)
+	case "length":
+		return big.NewInt(int64(len([]rune(args[0].(string))))), nil
+	case "contains":
+		return strings.Count(args[0].(string), args[1].(string)) > 0, nil
+	case "starts_with":
+		_, found := strings.CutPrefix(args[0].(string), args[1].(string))
+		return found, nil
+	case "ends_with":
+		_, found := strings.CutSuffix(args[0].(string), args[1].(string))
+		return found, nil
 	case "NOT":
 		return args[0] == false, nil
 	case "=", "<>", "<", "<=", ">", ">=":
@@ -221,4 +260,31 @@ func float(op string, x, y float64) any {
 		return x / y
 	}
 	return math.Mod(x, y)
+}
+
+// likeByRegexp turns the pattern into a regular expression.
+func likeByRegexp(s, pattern, escape string) (any, error) {
+	var b strings.Builder
+	b.WriteString("(?s)^")
+	for rest := pattern; rest != ""; {
+		_, n := utf8.DecodeRuneInString(rest)
+		c := rest[:n]
+		rest = rest[n:]
+		switch {
+		case escape != "" && c == escape:
+			if rest == "" {
+				return nil, errReference
+			}
+			_, n := utf8.DecodeRuneInString(rest)
+			b.WriteString(regexp.QuoteMeta(rest[:n]))
+			rest = rest[n:]
+		case c == "%":
+			b.WriteString(".*")
+		case c == "_":
+			b.WriteString(".")
+		default:
+			b.WriteString(regexp.QuoteMeta(c))
+		}
+	}
+	return regexp.MustCompile(b.String() + "$").MatchString(s), nil
 }

@@ -1,0 +1,191 @@
+package eval
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+// length counts characters; a byte that is no UTF-8 counts as one.
+type length struct {
+	x   node
+	out Vector
+}
+
+func (k *length) eval(b *batch, sel []int32) (*Vector, error) {
+	x, err := k.x.eval(b, sel)
+	if err != nil {
+		return nil, err
+	}
+	k.out.reset(b.n)
+	k.out.nullsOf(x)
+	for _, i := range sel {
+		k.out.Ints[i] = int64(utf8.RuneCountInString(x.Texts[i]))
+	}
+	return &k.out, nil
+}
+
+// part is contains, starts_with and ends_with.
+type part struct {
+	l, r node
+	name string
+	out  Vector
+}
+
+func (k *part) eval(b *batch, sel []int32) (*Vector, error) {
+	l, r, err := both(b, sel, k.l, k.r)
+	if err != nil {
+		return nil, err
+	}
+	k.out.reset(b.n)
+	k.out.nullsOf(l, r)
+	x, y, out := l.Texts, r.Texts, k.out.Bools
+	switch k.name {
+	case "contains":
+		for _, i := range sel {
+			out[i] = strings.Contains(x[i], y[i])
+		}
+	case "starts_with":
+		for _, i := range sel {
+			out[i] = strings.HasPrefix(x[i], y[i])
+		}
+	case "ends_with":
+		for _, i := range sel {
+			out[i] = strings.HasSuffix(x[i], y[i])
+		}
+	}
+	return &k.out, nil
+}
+
+// like is LIKE. escape is 0 where there is none.
+type like struct {
+	x, pattern node
+	escape     byte
+	at         syntax.Pos
+	out        Vector
+}
+
+func (k *like) eval(b *batch, sel []int32) (*Vector, error) {
+	x, p, err := both(b, sel, k.x, k.pattern)
+	if err != nil {
+		return nil, err
+	}
+	k.out.reset(b.n)
+	k.out.nullsOf(x, p)
+	for _, i := range sel {
+		match, ok := matches(x.Texts[i], p.Texts[i], k.escape)
+		if !ok && !k.out.IsNull(i) {
+			return nil, &Error{k.at, i, "the pattern of LIKE ends with its escape character"}
+		}
+		k.out.Bools[i] = match
+	}
+	return &k.out, nil
+}
+
+// matches reports whether a pattern describes a text: % stands for any characters, _ for one. After a mismatch it goes back to the last %, which
+// then stands for one character more; earlier ones need not be tried again. A pattern that ends with the escape character is not ok.
+func matches(s, p string, escape byte) (match, ok bool) {
+	if escape != 0 && endsWithEscape(p, escape) {
+		return false, false
+	}
+	i, j := 0, 0
+	backText, backPattern := -1, -1 // where to go on behind the last %
+	for i < len(s) {
+		switch {
+		case j < len(p) && escape != 0 && p[j] == escape && p[j+1] == s[i]:
+			i, j = i+1, j+2
+			continue
+		case j < len(p) && p[j] == '%' && (escape != '%'):
+			j++
+			backText, backPattern = i, j
+			continue
+		case j < len(p) && p[j] == '_' && escape != '_':
+			_, n := utf8.DecodeRuneInString(s[i:])
+			i, j = i+n, j+1
+			continue
+		case j < len(p) && p[j] == s[i] && (escape == 0 || p[j] != escape):
+			i, j = i+1, j+1
+			continue
+		}
+		if backText < 0 {
+			return false, true
+		}
+		_, n := utf8.DecodeRuneInString(s[backText:])
+		backText += n
+		i, j = backText, backPattern
+	}
+	for j < len(p) && p[j] == '%' && escape != '%' {
+		j++
+	}
+	return j == len(p), true
+}
+
+func endsWithEscape(p string, escape byte) bool {
+	for i := 0; i < len(p); i++ {
+		if p[i] == escape {
+			if i++; i == len(p) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// in is x IN (…): true if x equals an item, else NULL if x or an item is NULL. Items are compared for the rows that no earlier one equals.
+type in struct {
+	compare
+	items []node
+	open  []int32
+	null  []bool
+	found Vector
+}
+
+func (k *in) eval(b *batch, sel []int32) (*Vector, error) {
+	x, err := k.l.eval(b, sel)
+	if err != nil {
+		return nil, err
+	}
+	k.found.reset(b.n)
+	k.compare.out.reset(b.n)
+	k.null = room(k.null, b.n)
+	k.open = append(k.open[:0], sel...)
+	for _, i := range sel {
+		k.null[i] = x.IsNull(i)
+		k.found.Bools[i] = false
+	}
+	for _, item := range k.items {
+		if len(k.open) == 0 {
+			break
+		}
+		v, err := item.eval(b, k.open)
+		if err != nil {
+			return nil, err
+		}
+		k.rows(x, v, k.open)
+		rest := k.open[:0]
+		for _, i := range k.open {
+			switch {
+			case v.IsNull(i):
+				k.null[i] = true
+				rest = append(rest, i)
+			case !x.IsNull(i) && k.compare.out.Bools[i]:
+				k.found.Bools[i] = true
+			default:
+				rest = append(rest, i)
+			}
+		}
+		k.open = rest
+	}
+	for _, i := range k.open {
+		if k.null[i] {
+			k.found.setNull(i)
+		}
+	}
+	return &k.found, nil
+}
+
+func newIn(args []node, kind types.Kind, out Vector) node {
+	return &in{compare: compare{l: args[0], op: "=", kind: kind, out: Vector{Kind: types.Bool}}, items: args[1:], found: out}
+}
