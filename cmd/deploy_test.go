@@ -1,8 +1,12 @@
 package cmd
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"posta.dev/posta/topology"
@@ -41,4 +45,58 @@ func TestRenderWritesADirectoryForEachHost(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestS6_ARenderedPasswordIsForItsUserAlone, also where an earlier version wrote it for all to read.
+func TestS6_ARenderedPasswordIsForItsUserAlone(t *testing.T) {
+	dir := t.TempDir()
+	file, out := filepath.Join(dir, "t.toml"), filepath.Join(dir, "rendered")
+	for _, secret := range []bool{false, true} {
+		mode, settings := os.FileMode(0o644), map[string]string{"cluster.transport": topology.ViaNATS, "nats.url": "nats://10.0.0.9:4222"}
+		if secret {
+			mode = 0o600
+			settings["nats.url"] = "nats://s3cr3t@10.0.0.9:4222"
+		}
+		text, err := topology.Generate(topology.Variant{Address: "10.0.0.1", Settings: settings})
+		if err == nil {
+			err = os.WriteFile(file, []byte(text), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for kind, name := range map[string]string{"systemd": "var/lib/posta/posta/topology.toml", "compose": "topology.toml"} {
+			top := filepath.Join(out, kind, "local")
+			path := filepath.Join(top, filepath.FromSlash(name))
+			if secret {
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			must(t, "deploy", "--render", kind, "-f", file, filepath.Join(out, kind))
+			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode&^umask() {
+				t.Errorf("%s has the mode %v, %v; it has a secret: %v", path, info.Mode(), err, secret)
+			}
+			err := filepath.WalkDir(top, func(at string, d fs.DirEntry, err error) error {
+				if err != nil || d.IsDir() || at == path {
+					return err
+				}
+				if b, err := os.ReadFile(at); err != nil || strings.Contains(string(b), "s3cr3t") {
+					t.Errorf("%s has the secret, or cannot be read: %v", at, err)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if b, err := os.ReadFile(filepath.Join(out, "systemd", "local", "INSTALL.md")); err != nil || !strings.Contains(string(b), "chgrp posta /var/lib/posta/posta/topology.toml") {
+		t.Errorf("INSTALL.md does not say how the nodes can read it: %v", err)
+	}
+}
+
+func umask() os.FileMode {
+	m := syscall.Umask(0)
+	syscall.Umask(m)
+	return os.FileMode(m)
 }

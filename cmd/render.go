@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
@@ -47,7 +48,7 @@ func (x *command) render(c *cli.Context) error {
 		return usagef("%s: %v", t.File, err)
 	}
 	for _, f := range files {
-		if err := writeFile(filepath.Join(dir, filepath.FromSlash(f.Name)), f.Text); err != nil {
+		if err := writeFile(filepath.Join(dir, filepath.FromSlash(f.Name)), f); err != nil {
 			return fmt.Errorf("write what the hosts need: %w", err)
 		}
 		if path.Base(f.Name) == "INSTALL.md" {
@@ -79,9 +80,12 @@ func renderKeys(dir string, t *topology.Topology, keys map[string]security.Bundl
 	return nil
 }
 
-func writeFile(name, text string) error {
+func writeFile(name string, f topology.File) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(name, []byte(text), 0o644)
+	if f.Private {
+		return owned.Write(name, f.Text, false) // also in place of one that others could read
+	}
+	return os.WriteFile(name, []byte(f.Text), 0o644)
 }

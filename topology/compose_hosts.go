@@ -25,10 +25,10 @@ func (t *Topology) ComposeHosts(c Compose, text string) (files []File, err error
 			return nil, err
 		}
 		files = append(files,
-			File{h.Name + "/docker-compose.yaml", compose},
-			File{h.Name + "/.env", fmt.Sprintf("# Both composes read the project's name here.\nCOMPOSE_PROJECT_NAME=%s\n", project)},
-			File{h.Name + "/topology.toml", text},
-			File{h.Name + "/INSTALL.md", note})
+			File{Name: h.Name + "/docker-compose.yaml", Text: compose},
+			File{Name: h.Name + "/.env", Text: fmt.Sprintf("# Both composes read the project's name here.\nCOMPOSE_PROJECT_NAME=%s\n", project)},
+			File{Name: h.Name + "/topology.toml", Text: text, Private: t.HasBrokerSecret()},
+			File{Name: h.Name + "/INSTALL.md", Text: note})
 	}
 	return files, nil
 }

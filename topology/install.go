@@ -14,6 +14,7 @@ type installData struct {
 	Project, Image         string   // compose
 	Target, Dir, User      string   // systemd
 	Keys                   string   // directory on the machine; "" without
+	Private                bool     // systemd: the topology has a secret
 	Medics                 []string // by unit or service
 }
 

@@ -12,8 +12,9 @@ var ErrNotPerHost = errors.New("it cannot be rendered host by host")
 
 // File is a part of a rendering: what is to be written, and where.
 type File struct {
-	Name string // below the rendering's directory, with slashes
-	Text string
+	Name    string // below the rendering's directory, with slashes
+	Text    string
+	Private bool // it has a secret, so only its user may read it
 }
 
 // machines is the hosts that have nodes or medics, and refuses addresses that a machine cannot have.

@@ -77,9 +77,10 @@ func (t *Topology) Systemd(s Systemd, text string) (files []File, err error) {
 
 func (t *Topology) systemdHost(s Systemd, h Host, text string) (files []File, err error) {
 	add := func(name, text string, e error) {
-		files, err = append(files, File{h.Name + "/" + name, text}), errors.Join(err, e)
+		files, err = append(files, File{Name: h.Name + "/" + name, Text: text}), errors.Join(err, e)
 	}
 	add(strings.TrimPrefix(t.stateDir(), "/")+"/topology.toml", text, nil)
+	files[0].Private = t.HasBrokerSecret()
 	add(usersFile, "# Whose the nodes are.\nu "+s.User+" - \"Posta\" "+path.Join(stateRoot, stateName)+"\n", nil)
 	target, e := fill(targetTemplate, unitData{Cluster: t.Name, Host: h.Name, Target: t.target() + ".target", Nodes: t.units(t.nodesAt(h)), Medics: t.units(t.medicsAt(h))})
 	add(unitDir+"/"+t.target()+".target", target, e)
@@ -87,7 +88,7 @@ func (t *Topology) systemdHost(s Systemd, h Host, text string) (files []File, er
 		unit, e := fill(unitTemplate, t.unitData(s, h, n))
 		add(unitDir+"/"+t.Unit(n.ID), unit, e)
 	}
-	about := installData{Cluster: t.Name, Host: h.Name, Address: h.Address, Target: t.target() + ".target", Dir: t.stateDir(), User: s.User}
+	about := installData{Cluster: t.Name, Host: h.Name, Address: h.Address, Target: t.target() + ".target", Dir: t.stateDir(), User: s.User, Private: t.HasBrokerSecret()}
 	if s.Keys {
 		about.Keys = "/" + t.systemdKeys()
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 )
 
 // How frames travel between nodes.
@@ -73,11 +74,28 @@ func (t *Topology) BrokerURL() string {
 // password, too: nats://TOKEN@HOST.
 func RedactURL(text string) string {
 	u, err := url.Parse(text)
-	if err != nil || u.Opaque != "" { // nats:user:password@host is read as a scheme and something that nobody has taken apart
+	if err != nil || u.Opaque != "" || strings.ContainsAny(u.Path+u.RawQuery+u.Fragment, "@,") { // a password has a slash, or there are several addresses; nats:user:password@host is read as a scheme and something that nobody has taken apart
 		return "(unreadable)" // it may hold a password
 	}
 	if _, has := u.User.Password(); u.User != nil && !has && u.Scheme != "amqp" && u.Scheme != "amqps" {
 		u.User = url.User("xxxxx")
 	}
+	if u.RawQuery != "" {
+		u.RawQuery = "xxxxx" // options, which may be passwords
+	}
 	return u.Redacted()
+}
+
+// HasBrokerSecret reports whether the topology names a broker with a user or options, so that its text is for its user alone (S6). The
+// guest of the default is known to everybody.
+func (t *Topology) HasBrokerSecret() bool {
+	for _, s := range settings {
+		if s.name != "url" || s.text(t) == s.def {
+			continue
+		}
+		if u, err := url.Parse(s.text(t)); err != nil || u.User != nil || u.RawQuery != "" {
+			return true
+		}
+	}
+	return false
 }

@@ -23,6 +23,10 @@ const (
 // FromTopology derives what is to be from a topology and its text. keys are the digests of the units' keys by name, empty for a cluster without.
 func FromTopology(t *topology.Topology, file, image, arch string, keys map[string]string) (Desired, error) {
 	d := Desired{Cluster: t.Name, File: file, Image: image, Arch: arch, Shape: shape(t, len(keys) > 0), Network: t.Name}
+	if image != "" && (t.Transport != topology.ZMQ || t.HasBrokerSecret()) {
+		// A container's environment and the revision would have the password, for all who may ask the engine (S6).
+		return d, fmt.Errorf("%w: posta deploy brings no address of a broker to containers, because its password would stand in their environment; use posta deploy --render, or transport = \"zmq\" and no [rabbitmq] and [nats]", ErrRefused)
+	}
 	loopback := loopbackOnly(t)
 	d.OneMachine = loopback
 	bridges := 0

@@ -58,6 +58,37 @@ func TestS_PortsArePublishedWhereTheTopologySays(t *testing.T) {
 	}
 }
 
+// TestS6_NoPasswordOfABrokerInAContainer: whoever may ask an engine reads the environment of its containers.
+func TestS6_NoPasswordOfABrokerInAContainer(t *testing.T) {
+	for _, settings := range []map[string]string{
+		{"cluster.transport": topology.ViaRabbitMQ, "rabbitmq.url": "amqp://me:s3cr3t@10.0.0.9/"},
+		{"cluster.transport": topology.ViaNATS, "nats.url": "nats://s3cr3t@10.0.0.9"},
+		{"cluster.transport": topology.ViaNATS}, // containers would look for it at their own 127.0.0.1
+		{"nats.url": "nats://s3cr3t@10.0.0.9"},  // not used, and in the text of the revision
+	} {
+		text, err := topology.Generate(topology.Variant{Address: "10.0.0.1", Settings: settings})
+		if err != nil {
+			t.Fatal(err)
+		}
+		top, err := topology.Parse("t.toml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := FromTopology(top, text, "image", "amd64", nil); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "--render") || strings.Contains(err.Error(), "s3cr3t") {
+			t.Errorf("%v: %v", settings, err)
+		}
+		d, err := FromTopology(top, text, "", "", nil) // to take it down
+		if err != nil {
+			t.Error(err)
+		}
+		for _, u := range d.Units {
+			if all := fmt.Sprint(u.Spec); strings.Contains(all, "s3cr3t") {
+				t.Errorf("%s is made of %s", u.Name, all)
+			}
+		}
+	}
+}
+
 // TestS_OnlyMedicsHaveTheEngine: who reaches its socket is root on the host.
 func TestS_OnlyMedicsHaveTheEngine(t *testing.T) {
 	d, err := FromTopology(withHost(t, fmt.Sprintf("address = %q\nengine_socket = %q", "10.0.0.1", "/run/engine.sock")), "", "image", "amd64", nil)
