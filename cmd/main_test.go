@@ -21,6 +21,9 @@ import (
 const selfVar = "POSTA_TEST_SELF"
 
 func TestMain(m *testing.M) {
+	if os.Getenv(strangerVar) != "" {
+		os.Exit(strangerMain())
+	}
 	if os.Getenv(selfVar) != "" {
 		os.Exit(Run(program(), os.Args, Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 	}
