@@ -1,10 +1,12 @@
 package cmd
 
 import (
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -34,9 +36,10 @@ func (x *command) keyInit(c *cli.Context, k keyring) error {
 	var made int
 	if err == nil {
 		made, err = x.issue(k, ca, now)
-	}
-	if err == nil {
-		err = k.share()
+		if c.Bool(flagRotateCA) && errors.Is(err, errRevokedCA) {
+			err = nil // the next step brings another one
+		}
+		err = errors.Join(err, k.share()) // also where one directory is broken
 	}
 	if err != nil {
 		return fmt.Errorf("key init: %w", err)
@@ -63,7 +66,7 @@ const (
 
 // haveCA is the CA that signs.
 func (k keyring) haveCA(now time.Time) (ca *security.CA, state caState, err error) {
-	if ca, err = k.ca(caDir); !errors.Is(err, fs.ErrNotExist) {
+	if ca, err = k.ca(caDir); !errors.Is(err, errAbsent) {
 		return ca, caThere, err
 	}
 	if k.has(nextCADir) {
@@ -72,6 +75,16 @@ func (k keyring) haveCA(now time.Time) (ca *security.CA, state caState, err erro
 		}
 		ca, err = k.ca(caDir)
 		return ca, caSwapped, err
+	}
+	all, err := k.made()
+	if err != nil {
+		return nil, caThere, err
+	}
+	all = slices.DeleteFunc(all, func(id security.Identity) bool { return id.Role == security.Client })
+	if len(all) > 0 {
+		return nil, caThere, usagef("there is no CA in %s, and %s has keys there that another CA has signed: bring %s back from where you keep it; "+
+			"if it is lost, remove %s and %s, say this again, and bring the new keys to all processes at once, because old and new ones do not trust each other",
+			k.dir, all[0], k.at(caDir), k.at(string(security.Node)), k.at(string(security.Medic)))
 	}
 	if ca, err = security.NewCA(k.t.Name, now); err == nil {
 		err = k.writeCA(caDir, ca)
@@ -135,32 +148,54 @@ func (k keyring) has(name string) bool {
 	return err == nil
 }
 
-// issue makes the certificates that are missing, and those that cannot stay.
+var errRevokedCA = usagef("the CA that signs is revoked, and nobody believes it: replace it with posta key init --%s", flagRotateCA)
+
+// issue makes the certificates that are missing, and those that cannot stay. What is wrong with one process's keys does not keep the others from theirs.
 func (x *command) issue(k keyring, ca *security.CA, now time.Time) (made int, err error) {
 	revoked, err := security.ReadRevoked(k.dir)
 	if err != nil {
 		return 0, err
 	}
+	if key, ok := ca.Certificate().PublicKey.(ed25519.PublicKey); ok && revoked[security.FingerprintOf(key)] {
+		return 0, errRevokedCA
+	}
+	var all []error
 	for _, id := range k.processes() {
 		has, err := k.certificate(k.home(id))
-		why := ""
 		switch {
+		case errors.Is(err, security.ErrUnsafeFile):
+			all = append(all, fmt.Errorf("%s: %w; if others may have read the key, say posta key revoke %[1]s first", id, err))
+			continue
 		case err == nil:
-			if why = has.replace(ca.Certificate(), revoked, now); why == "" {
+			why := has.replace(ca.Certificate(), revoked, now)
+			if why == "" {
 				continue
 			}
 			x.notef("%s gets another certificate: the one before is %s", id, why)
-		case !errors.Is(err, fs.ErrNotExist):
-			return made, err
+		case !errors.Is(err, errAbsent) && !errors.Is(err, fs.ErrNotExist):
+			x.notef("%s gets another certificate: %v", id, err)
 		}
-		pair, err := ca.Issue(id, now)
-		if err == nil {
-			err = security.WritePair(k.home(id), pair)
-		}
-		if err != nil {
-			return made, err
+		if err := k.issueTo(id, has, ca, now); err != nil {
+			all = append(all, err)
+			continue
 		}
 		made++
 	}
-	return made, nil
+	return made, errors.Join(all...)
+}
+
+// issueTo makes one pair. has is the former one, which stays in the list of keys that can be revoked.
+func (k keyring) issueTo(id security.Identity, has certificate, ca *security.CA, now time.Time) error {
+	pair, err := ca.Issue(id, now)
+	if err != nil {
+		return err
+	}
+	note := []owner{{id, pair.Key.Fingerprint()}}
+	if has.fingerprint != "" {
+		note = append(note, owner{id, has.fingerprint})
+	}
+	if err := k.noteIssued(note...); err != nil {
+		return err
+	}
+	return security.WritePair(k.home(id), pair)
 }

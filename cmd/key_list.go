@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -55,7 +56,7 @@ func (x *command) keyList(c *cli.Context, k keyring) error {
 
 func (v keyView) advice() string {
 	switch v.Role {
-	case "ca":
+	case roleCA:
 		return "replace it with posta key init --" + flagRotateCA
 	case string(security.Node), string(security.Medic):
 		return "posta key init makes another one"
@@ -69,33 +70,32 @@ func (k keyring) list(now time.Time) (all []keyView, err error) {
 	if err != nil {
 		return nil, err
 	}
-	add := func(role, name, dir, missing string) error {
+	add := func(role, name, dir, missing string) {
 		v := keyView{Role: role, Name: name}
 		has, err := k.certificate(dir)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			v.Note = missing
-		case err != nil:
-			return err
-		default:
+		if has.Certificate != nil {
 			v.describe(has, revoked, now)
 		}
+		switch {
+		case err == nil:
+		case errors.Is(err, errAbsent), has.Certificate == nil && errors.Is(err, fs.ErrNotExist):
+			v.Note = missing
+		case role == roleCA && errors.Is(err, fs.ErrNotExist):
+			v.Note = strings.TrimPrefix(v.Note+"; its key is elsewhere", "; ")
+		case v.Note != noteRevoked:
+			v.Note = "broken: " + err.Error()
+		}
 		all = append(all, v)
-		return nil
 	}
 	for _, ca := range []string{caDir, nextCADir, formerCADir} {
 		if k.has(ca) {
-			if err := add("ca", ca, k.at(ca), ""); err != nil {
-				return nil, err
-			}
+			add(roleCA, ca, k.at(ca), "has no certificate: bring "+k.at(ca)+" back from where you keep it")
 		}
 	}
 	present := map[security.Identity]bool{}
 	for _, id := range k.processes() {
 		present[id] = true
-		if err := add(string(id.Role), id.Name, k.home(id), "has no key: posta key init"); err != nil {
-			return nil, err
-		}
+		add(string(id.Role), id.Name, k.home(id), "has no key: posta key init")
 	}
 	for _, client := range k.t.Clients {
 		id := security.Identity{Role: security.Client, Name: client.Name}
@@ -117,9 +117,7 @@ func (k keyring) list(now time.Time) (all []keyView, err error) {
 		if present[id] {
 			continue
 		}
-		if err := add(string(id.Role), id.Name, k.home(id), ""); err != nil {
-			return nil, err
-		}
+		add(string(id.Role), id.Name, k.home(id), "")
 		if v := &all[len(all)-1]; v.Note == "" {
 			v.Note = "not in the topology"
 		}
@@ -127,7 +125,10 @@ func (k keyring) list(now time.Time) (all []keyView, err error) {
 	return all, nil
 }
 
-const noteRevoked = "revoked"
+const (
+	noteRevoked = "revoked"
+	roleCA      = "ca"
+)
 
 // describe fills in what the certificate says.
 func (v *keyView) describe(c certificate, revoked map[security.Fingerprint]bool, now time.Time) {

@@ -1,13 +1,13 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/security"
 )
 
@@ -35,10 +35,16 @@ func (x *command) keyNew(c *cli.Context, k keyring) error {
 	if dir == "" {
 		dir = k.home(security.Identity{Role: security.Client, Name: name})
 	}
-	if _, err := os.Lstat(filepath.Join(dir, "key.pem")); err == nil {
+	if err := owned.Path(dir); err != nil {
+		return fmt.Errorf("key new: %w", err)
+	}
+	if has, err := k.certificate(dir); err == nil || has.Certificate != nil || errors.Is(err, security.ErrUnsafeFile) { // else the line of a broken one was never printed
 		return usagef("key new: %s has a key already; give another name or directory", dir)
 	}
 	pair, err := security.NewClient(k.t.Name, name, time.Now())
+	if err == nil {
+		err = k.noteIssued(owner{security.Identity{Role: security.Client, Name: name}, pair.Key.Fingerprint()})
+	}
 	if err == nil {
 		err = security.WritePair(dir, pair)
 	}

@@ -31,57 +31,82 @@ func (x *command) keyRevoke(c *cli.Context, k keyring) error {
 		return fmt.Errorf("key revoke: %w", err)
 	}
 	defer func() { _ = lock.Release() }()
-	all, err := k.owners()
+	all, unknown, err := x.owners(k)
 	if err != nil {
 		return fmt.Errorf("key revoke: %w", err)
 	}
-	found := slices.DeleteFunc(slices.Clone(all), func(o owner) bool { return o.id.Name != name && o.id.String() != name })
+	found := slices.DeleteFunc(slices.Clone(all), func(o owner) bool { return o.id.Name != name && o.id.String() != name && string(o.key) != name })
+	if key, err := security.ParseFingerprint(name); err == nil && len(found) == 0 {
+		found = []owner{{key: key}} // of a CA, or of a key that was made elsewhere
+	}
 	switch names := ownerNames(found); {
-	case len(found) == 0:
-		return usagef("key revoke: nobody called %s has a key; there is %s", name, strings.Join(ownerNames(all), ", "))
 	case len(names) > 1:
 		return usagef("key revoke: %s is the name of several: say one of %s", name, strings.Join(names, ", "))
+	case len(found) == 0 || slices.ContainsFunc(unknown, func(id security.Identity) bool { return id == found[0].id }):
+		if slices.ContainsFunc(unknown, func(id security.Identity) bool { return id.Name == name || id.String() == name }) {
+			err = usagef("key revoke: the certificate of %s cannot be read, so its key is not known: say posta key revoke ed25519:…, with the key as posta key list showed it before", name)
+		} else {
+			err = usagef("key revoke: nobody called %s has a key; there is %s", name, strings.Join(ownerNames(all), ", "))
+		}
+		if len(found) == 0 {
+			return err
+		}
+		x.notef("%v", err) // those that are known are revoked all the same
 	}
 	for _, o := range found {
-		if err := security.Revoke(k.dir, o.key, o.id.String()); err != nil {
+		if err := security.Revoke(k.dir, o.key, o.comment()); err != nil {
 			return fmt.Errorf("key revoke: %w", err)
 		}
 	}
 	if err := k.share(); err != nil {
-		return fmt.Errorf("key revoke: %w", err)
+		return fmt.Errorf("key revoke: the key is in the file revoked of %s, and not in all directories below: %w", k.dir, err)
 	}
-	id := found[0].id
-	advice := "posta key init makes another one for it"
-	if id.Role == security.Client {
+	who, advice := found[0].id.String(), "posta key init makes another one for it"
+	switch found[0].id.Role {
+	case "":
+		who, advice = string(found[0].key), "if a CA has it, replace that with posta key init --"+flagRotateCA
+	case security.Client:
 		advice = fmt.Sprintf("remove its line from [clients] of %s as well", k.t.File)
 	}
-	x.notef("the key of %s is revoked: bring the file revoked of %s to all processes; %s", id, k.dir, advice)
+	x.notef("the key of %s is revoked: bring the file revoked of %s to all processes; %s", who, k.dir, advice)
 	return nil
 }
 
-// owners is everybody whose key is known. A client may have two: one in the topology, and another one in a directory.
-func (k keyring) owners() (all []owner, err error) {
+func (o owner) comment() string {
+	if o.id.Role == "" {
+		return ""
+	}
+	return o.id.String()
+}
+
+// owners is everybody whose key is known: a name may have several keys, one in the topology, one in its directory, and former ones. unknown are those
+// whose certificates cannot be read.
+func (x *command) owners(k keyring) (all []owner, unknown []security.Identity, err error) {
 	made, err := k.made()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, id := range made {
-		has, err := k.certificate(k.home(id))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
+		switch has, err := k.certificate(k.home(id)); {
+		case has.Certificate != nil:
+			all = append(all, owner{id, has.fingerprint})
+		case !errors.Is(err, errAbsent) && !errors.Is(err, fs.ErrNotExist):
+			unknown = append(unknown, id)
 		}
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, owner{id, has.fingerprint})
 	}
 	for _, c := range k.t.Clients {
-		o := owner{security.Identity{Role: security.Client, Name: c.Name}, c.Key}
+		all = append(all, owner{security.Identity{Role: security.Client, Name: c.Name}, c.Key})
+	}
+	former, err := k.issued()
+	if err != nil {
+		x.notef("warning: %v; former keys cannot be found by that", err)
+	}
+	for _, o := range former {
 		if !slices.Contains(all, o) {
 			all = append(all, o)
 		}
 	}
-	return all, nil
+	return all, unknown, nil
 }
 
 func ownerNames(all []owner) (names []string) {

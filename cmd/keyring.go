@@ -57,12 +57,14 @@ func (k keyring) open() (*local.Lock, error) {
 	return lock, nil
 }
 
-// isThere says whether there is a directory of keys.
+// isThere says whether there is a directory of keys. The CA may be elsewhere.
 func (k keyring) isThere() error {
-	if _, err := os.Stat(k.at(caDir)); err != nil {
-		return fmt.Errorf("there are no keys of cluster %s in %s: make them with `posta key init -f %s` (%w)", k.t.Name, k.dir, k.t.File, err)
+	for _, name := range []string{caDir, string(security.Node), string(security.Medic), string(security.Client)} {
+		if k.has(name) {
+			return nil
+		}
 	}
-	return nil
+	return usagef("there are no keys of cluster %s in %s: make them with `posta key init -f %s`", k.t.Name, k.dir, k.t.File)
 }
 
 // processes is all nodes and medics of the topology.
@@ -92,28 +94,44 @@ func (k keyring) made() (all []security.Identity, err error) {
 	return all, nil
 }
 
-// ca reads one of the CAs. The error wraps fs.ErrNotExist if there is none.
+// errAbsent is wrapped where there is no directory of a CA or of a process.
+var errAbsent = errors.New("it is not there")
+
+// ca reads one of the CAs, to sign with it. The error wraps errAbsent if there is none. A certificate without its key is no such case: to
+// make another CA in its place would part the cluster in two.
 func (k keyring) ca(name string) (*security.CA, error) {
-	if _, err := os.Lstat(k.at(name)); err != nil {
+	if _, err := k.caCertificate(name); err != nil {
 		return nil, err
 	}
 	ca, err := security.ReadCA(k.at(name))
-	if err == nil && ca.Cluster() != k.t.Name {
-		err = usagef("the keys in %s are those of cluster %s, and %s is of cluster %s; name another directory with keys = below [security]", k.dir, ca.Cluster(), k.t.File, k.t.Name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, usagef("the key of the CA is elsewhere: %s has its certificate alone; say this where its key.pem is, or bring that here for this command", k.at(name))
 	}
 	return ca, err
+}
+
+// caCertificate reads what others trust of a CA.
+func (k keyring) caCertificate(name string) (*x509.Certificate, error) {
+	if !k.has(name) {
+		return nil, fmt.Errorf("%s: %w", k.at(name), errAbsent)
+	}
+	c, err := security.ReadCACertificate(k.at(name))
+	if err == nil && c.Subject.CommonName != k.t.Name {
+		err = usagef("the keys in %s are those of cluster %s, and %s is of cluster %s; name another directory with keys = below [security]", k.dir, c.Subject.CommonName, k.t.File, k.t.Name)
+	}
+	return c, err
 }
 
 // trusted is the CAs that all processes are to trust: the one that signs comes first.
 func (k keyring) trusted() (cas []*x509.Certificate, err error) {
 	for _, name := range []string{caDir, nextCADir, formerCADir} {
-		ca, err := k.ca(name)
+		ca, err := k.caCertificate(name)
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		case errors.Is(err, errAbsent):
 		case err != nil:
 			return nil, err
 		default:
-			cas = append(cas, ca.Certificate())
+			cas = append(cas, ca)
 		}
 	}
 	return cas, nil
@@ -125,24 +143,22 @@ type certificate struct {
 	fingerprint security.Fingerprint
 }
 
-// certificate reads the certificate in a key directory. The error wraps fs.ErrNotExist if there is none.
+// certificate reads the certificate in a key directory, which it returns also when only the private key beside it cannot be used. The error
+// wraps errAbsent if there is no directory, and fs.ErrNotExist if one of the two files is missing.
 func (k keyring) certificate(dir string) (c certificate, err error) {
-	if _, err := os.Lstat(dir); err != nil {
-		return c, err
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		return c, fmt.Errorf("%s: %w", dir, errAbsent)
 	}
-	pair, err := security.ReadPair(dir)
-	if err == nil {
-		c.Certificate, err = x509.ParseCertificate(pair.Certificate)
-	}
-	if err != nil {
-		return c, err
+	if c.Certificate, err = security.ReadCertificate(dir); err != nil {
+		return certificate{}, err
 	}
 	key, ok := c.PublicKey.(ed25519.PublicKey)
 	if !ok {
-		return c, fmt.Errorf("the key in %s is of another kind; remove the directory and make it again", dir)
+		return certificate{}, fmt.Errorf("the key in %s is of another kind; remove the directory and make it again", dir)
 	}
 	c.fingerprint = security.FingerprintOf(key)
-	return c, nil
+	_, err = security.ReadPair(dir)
+	return c, err
 }
 
 // share tells everybody who has a key whom to trust, and whom not.
@@ -158,28 +174,21 @@ func (k keyring) share() error {
 	return k.shareWith(dirs...)
 }
 
+// shareWith goes on where a directory or a CA is broken: who is revoked has to be told to all that can hear it.
 func (k keyring) shareWith(dirs ...string) error {
-	cas, err := k.trusted()
-	if err != nil {
-		return err
-	}
 	revoked, err := security.ReadRevoked(k.dir)
 	if err != nil {
 		return err
 	}
+	cas, err := k.trusted()
+	all := []error{err}
 	for _, dir := range dirs {
-		if len(cas) > 0 {
-			if err := security.WriteCAs(dir, cas...); err != nil {
-				return err
-			}
-		}
-		for key := range revoked {
-			if err := security.Revoke(dir, key, ""); err != nil {
-				return err
-			}
+		all = append(all, security.RevokeAll(dir, revoked))
+		if len(cas) > 0 && err == nil {
+			all = append(all, security.WriteCAs(dir, cas...))
 		}
 	}
-	return nil
+	return errors.Join(all...)
 }
 
 // replace says why a process needs another certificate, "" if it does not.

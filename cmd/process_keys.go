@@ -72,7 +72,7 @@ func ownKeys(t *topology.Topology, n topology.Node) (string, error) {
 }
 
 // reloadKeys reads the keys again at each SIGHUP until stop: after a revocation, or when certificates were made anew. Peers that are refused from
-// then on are disconnected. What cannot be read changes nothing. A process without keys leaves the signal as it is.
+// then on are disconnected. What cannot be read changes nothing but what is revoked. A process without keys leaves the signal as it is.
 func reloadKeys(keys *security.Keys, log *slog.Logger) (stop func()) {
 	if keys == nil {
 		return func() {}
@@ -83,7 +83,7 @@ func reloadKeys(keys *security.Keys, log *slog.Logger) (stop func()) {
 		defer close(done)
 		for range got {
 			if err := keys.Reload(); err != nil {
-				log.Error("the keys are not read again, and those that were read before are used: mend the file and send SIGHUP again", "err", err)
+				log.Error("not all keys could be read again: mend the file and send SIGHUP again", "err", err)
 				continue
 			}
 			log.Info("the keys were read again", "expires", keys.Expiry())

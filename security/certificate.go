@@ -75,10 +75,14 @@ func parseCA(der []byte) (*x509.Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c, checkCA(c)
+}
+
+func checkCA(c *x509.Certificate) error {
 	if _, ok := c.PublicKey.(ed25519.PublicKey); !ok || !c.IsCA || !c.BasicConstraintsValid || c.KeyUsage&x509.KeyUsageCertSign == 0 {
-		return nil, errors.New("the certificate is not that of a CA with an Ed25519 key")
+		return errors.New("the certificate is not that of a CA with an Ed25519 key")
 	}
-	return c, ValidName(c.Subject.CommonName)
+	return ValidName(c.Subject.CommonName)
 }
 
 // Cluster is the name of the cluster that the CA is for.
@@ -90,7 +94,7 @@ func (ca *CA) Certificate() *x509.Certificate { return ca.certificate }
 // Issue makes a key and a certificate for a node or a medic.
 func (ca *CA) Issue(id Identity, now time.Time) (Pair, error) {
 	if id.Role != Node && id.Role != Medic {
-		return Pair{}, fmt.Errorf("security: a CA issues certificates for nodes and medics; %s makes its own (posta key new)", id)
+		return Pair{}, fmt.Errorf("security: a CA issues certificates for nodes and medics; a client like %s makes its own with posta key new", id)
 	}
 	end := now.Add(CertificateLife)
 	if ca.certificate.NotAfter.Before(end) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +20,9 @@ const (
 	keyBlock         = "PRIVATE KEY"
 	certificateBlock = "CERTIFICATE"
 )
+
+// again is what to do about a key or certificate that is of no use.
+const again = "make it again with posta key init, or with posta key new for a client"
 
 // WritePair writes key.pem and cert.pem into a directory, which it makes if it is not there and closes to others. The key comes first: a crash
 // between the two leaves a pair that does not match, which reading says.
@@ -49,23 +53,44 @@ func ReadPair(dir string) (Pair, error) {
 	if err != nil {
 		return Pair{}, fmt.Errorf("security: %s: %w", filepath.Join(dir, keyFile), err)
 	}
-	path := filepath.Join(dir, certificateFile)
-	text, err = readFile(dir, certificateFile, 0o022)
+	c, err := ReadCertificate(dir)
 	if err != nil {
 		return Pair{}, err
 	}
+	if !key.public().Equal(c.PublicKey) {
+		return Pair{}, fmt.Errorf("security: %s is not the certificate of %s beside it; %s", filepath.Join(dir, certificateFile), keyFile, again)
+	}
+	return Pair{Key: key, Certificate: c.Raw}, nil
+}
+
+// ReadCertificate reads cert.pem alone. Its key may be elsewhere, or broken.
+func ReadCertificate(dir string) (*x509.Certificate, error) {
+	text, err := readFile(dir, certificateFile, 0o022)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, certificateFile)
 	ders, err := blocks(text, certificateBlock, 1)
 	if err != nil {
-		return Pair{}, fmt.Errorf("security: %s: %w", path, err)
+		return nil, fmt.Errorf("security: %s: %w", path, err)
 	}
 	c, err := x509.ParseCertificate(ders[0])
 	if err != nil {
-		return Pair{}, fmt.Errorf("security: %s: %w", path, err)
+		return nil, fmt.Errorf("security: %s: %w", path, err)
 	}
-	if !key.public().Equal(c.PublicKey) {
-		return Pair{}, fmt.Errorf("security: %s is not the certificate of %s beside it; make both again (posta key)", path, keyFile)
+	return c, nil
+}
+
+// ReadCACertificate reads the certificate of a CA, whose key may be elsewhere.
+func ReadCACertificate(dir string) (*x509.Certificate, error) {
+	c, err := ReadCertificate(dir)
+	if err != nil {
+		return nil, err
 	}
-	return Pair{Key: key, Certificate: ders[0]}, nil
+	if err := checkCA(c); err != nil {
+		return nil, fmt.Errorf("security: %s: %w", filepath.Join(dir, certificateFile), err)
+	}
+	return c, nil
 }
 
 // WriteCA writes a CA into a directory of its own, which stays with the operator.
@@ -123,16 +148,45 @@ func Revoke(dir string, key Fingerprint, comment string) error {
 	if revoked, err := parseRevoked(text); err != nil || revoked[key] {
 		return err
 	}
-	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
-		text = append(text, '\n')
-	}
 	if comment != "" {
 		comment = " # " + comment
 	}
-	return writeFile(dir, revokedFile, fmt.Appendf(text, "%s%s\n", key, comment))
+	return writeFile(dir, revokedFile, fmt.Appendf(endLine(text), "%s%s\n", key, comment))
 }
 
-// ReadRevoked reads the file revoked. A missing file is an empty one.
+func endLine(text []byte) []byte {
+	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
+		text = append(text, '\n')
+	}
+	return text
+}
+
+// RevokeAll is Revoke for many keys at once, without comments. The file is there afterwards, also without a key: Reload tells from an empty
+// file that nothing is revoked, and from a missing one that somebody has lost it.
+func RevokeAll(dir string, keys map[Fingerprint]bool) error {
+	text, err := readFile(dir, revokedFile, 0o022)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	missing := err != nil
+	there, err := parseRevoked(text)
+	if err != nil {
+		return fmt.Errorf("security: %s: %w", filepath.Join(dir, revokedFile), err)
+	}
+	more := false
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if !there[key] {
+			text, more = fmt.Appendf(endLine(text), "%s\n", key), true
+		}
+	}
+	if !more && !missing {
+		return nil
+	}
+	return writeFile(dir, revokedFile, text)
+}
+
+// ReadRevoked reads the file revoked. A missing file is no list (nil), and so revokes nothing. With an error come the keys of the lines that can be
+// read.
 func ReadRevoked(dir string) (map[Fingerprint]bool, error) {
 	text, err := readFile(dir, revokedFile, 0o022)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -143,14 +197,16 @@ func ReadRevoked(dir string) (map[Fingerprint]bool, error) {
 	}
 	revoked, err := parseRevoked(text)
 	if err != nil {
-		return nil, fmt.Errorf("security: %s: %w", filepath.Join(dir, revokedFile), err)
+		return revoked, fmt.Errorf("security: %s: %w", filepath.Join(dir, revokedFile), err)
 	}
 	return revoked, nil
 }
 
-// parseRevoked reads a fingerprint a line; # begins a comment. A line that cannot be read is an error: ignored, it would let somebody in.
+// parseRevoked reads a fingerprint a line; # begins a comment. A line that cannot be read is an error: ignored, it would let somebody in. The lines
+// after it are read all the same.
 func parseRevoked(text []byte) (map[Fingerprint]bool, error) {
 	revoked := map[Fingerprint]bool{}
+	var first error
 	number := 0
 	for line := range bytes.Lines(text) {
 		number++
@@ -160,12 +216,13 @@ func parseRevoked(text []byte) (map[Fingerprint]bool, error) {
 			continue
 		}
 		key, err := ParseFingerprint(string(word))
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", number, err)
+		if err == nil {
+			revoked[key] = true
+		} else if first == nil {
+			first = fmt.Errorf("line %d: %w", number, err)
 		}
-		revoked[key] = true
 	}
-	return revoked, nil
+	return revoked, first
 }
 
 func parseKey(text []byte) (Key, error) {
@@ -175,11 +232,11 @@ func parseKey(text []byte) (Key, error) {
 	}
 	k, err := x509.ParsePKCS8PrivateKey(ders[0])
 	if err != nil {
-		return Key{}, errors.New("the key cannot be read; make another one (posta key)") // x509's error could show a part of it
+		return Key{}, errors.New("the key cannot be read; " + again) // x509's error could show a part of it
 	}
 	private, ok := k.(ed25519.PrivateKey)
 	if !ok {
-		return Key{}, errors.New("it is no Ed25519 key; make one with posta key")
+		return Key{}, errors.New("it is no Ed25519 key; " + again)
 	}
 	return keyOf(private), nil
 }

@@ -40,7 +40,7 @@ func readFile(dir, name string, forbidden fs.FileMode) ([]byte, error) {
 		return nil, fmt.Errorf("security: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%w: %s is not a file; make the keys again (posta key init)", ErrUnsafeFile, path)
+		return nil, fmt.Errorf("%w: %s is not a file; "+again, ErrUnsafeFile, path)
 	}
 	if err := safe(path, info, forbidden); err != nil {
 		return nil, err

@@ -1,10 +1,13 @@
 package security
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,27 +49,58 @@ func Load(dir, cluster string, clients Clients) (*Keys, error) {
 	return k, nil
 }
 
-// Reload reads the directory again: a new certificate, other CAs, more revoked keys. If a file cannot be read all stays as it was. That the own
-// certificate has expired or is revoked is no reason to ignore what else is revoked, so it is not asked here. Connections that are open hear of it by
-// Recheck of their sockets, which is for functions of OnReload to call.
+// Reload reads the directory again: a new certificate, other CAs, more revoked keys. If a file cannot be read the error says so, and all stays as it
+// was but for one thing: what the list of revoked keys says, as far as it can be read, is in force, because a damaged file must not keep somebody in.
+// That the own certificate has expired or is revoked is no reason to ignore what else is revoked, so it is not asked here. Connections that are open
+// hear of it by Recheck of their sockets, which is for functions of OnReload to call; they are called beside an error, too.
 func (k *Keys) Reload() error {
-	l, err := k.read()
-	if err != nil {
-		return err
-	}
-	if was := k.Identity(); l.own != was {
-		return fmt.Errorf("%w: the keys in %s are those of %s now, and this is %s", ErrUntrusted, k.dir, l.own, was)
-	}
+	l, err := k.readAgain()
 	k.loaded.Store(l)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, recheck := range k.reloads {
 		recheck()
 	}
-	return nil
+	return err
 }
 
-// OnReload has a function called in each Reload that succeeds, until stop. It rechecks the sockets that use the keys, and must not call stop.
+// readAgain returns what is in force from now on, also with an error.
+func (k *Keys) readAgain() (*loaded, error) {
+	was := k.loaded.Load()
+	l, err := k.read()
+	if err == nil && l.own != was.own {
+		err = fmt.Errorf("%w: the keys in %s are those of %s now, and this is %s", ErrUntrusted, k.dir, l.own, was.own)
+	}
+	revoked, listErr := ReadRevoked(k.dir)
+	missing := listErr == nil && revoked == nil && len(was.trust.Revoked) > 0 // an empty list is an empty file
+	if missing {
+		listErr = fmt.Errorf("security: the file %s has gone from %s, and all that it named stays revoked; write an empty one if nothing is to be", revokedFile, k.dir)
+	}
+	if err == nil && listErr == nil {
+		return l, nil
+	}
+	if err != nil {
+		same := *was
+		l = &same
+	}
+	l.trust.Revoked = union(was.trust.Revoked, revoked)
+	switch {
+	case missing:
+		return l, errors.Join(err, listErr)
+	case listErr != nil:
+		return l, fmt.Errorf("%w; the lines of %s that can be read are in force, all else stays as it was", cmp.Or(err, listErr), revokedFile)
+	}
+	return l, fmt.Errorf("%w; what is revoked is in force, all else stays as it was", err)
+}
+
+func union(a, b map[Fingerprint]bool) map[Fingerprint]bool {
+	all := map[Fingerprint]bool{}
+	maps.Copy(all, a)
+	maps.Copy(all, b)
+	return all
+}
+
+// OnReload has a function called in each Reload, until stop. It rechecks the sockets that use the keys, and must not call stop.
 // When stop returns, no call is under way. Without keys nothing is called.
 func (k *Keys) OnReload(recheck func()) (stop func()) {
 	if k == nil {

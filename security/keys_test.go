@@ -157,8 +157,8 @@ func TestS6_BadFiles(t *testing.T) {
 	}
 }
 
-// TestS6_ReloadIsAllOrNothing: what cannot be read changes nothing, and what can be read is in force from then on.
-func TestS6_ReloadIsAllOrNothing(t *testing.T) {
+// TestS6_ReloadAppliesRevocations: what cannot be read changes nothing but what is revoked, and what can be read is in force from then on.
+func TestS6_ReloadAppliesRevocations(t *testing.T) {
 	c := newCluster(t)
 	keys := c.keys(t, Node, "joiner-1")
 	dir := c.dir(Identity{Node, "joiner-1"})
@@ -170,10 +170,12 @@ func TestS6_ReloadIsAllOrNothing(t *testing.T) {
 	noError(t, Revoke(dir, sender.Key.Fingerprint(), "lost"))
 	noError(t, verify())
 	noError(t, os.WriteFile(filepath.Join(dir, keyFile), []byte("rubbish"), 0o600))
-	if err := keys.Reload(); err == nil {
-		t.Fatal("rubbish was loaded")
+	if err := keys.Reload(); err == nil || !strings.Contains(err.Error(), "what is revoked is in force") {
+		t.Fatalf("rubbish in place of a key: %v", err)
 	}
-	noError(t, verify())
+	if err := verify(); !errors.Is(err, ErrRevoked) {
+		t.Errorf("a damaged key keeps somebody in who is revoked: %v", err)
+	}
 	noError(t, WritePair(dir, must[Pair](t)(c.ca.Issue(Identity{Node, "joiner-1"}, time.Now()))))
 	noError(t, keys.Reload())
 	if err := verify(); !errors.Is(err, ErrRevoked) {
@@ -190,6 +192,73 @@ func TestS6_ReloadIsAllOrNothing(t *testing.T) {
 	noError(t, WritePair(dir, must[Pair](t)(c.ca.Issue(Identity{Node, "joiner-2"}, time.Now()))))
 	if err := keys.Reload(); !errors.Is(err, ErrUntrusted) || keys.Identity().Name != "joiner-1" {
 		t.Errorf("the keys of another node: %v", err)
+	}
+}
+
+// TestS6_ALostListRevokesStill: a list that is gone or damaged lets nobody in again; one without the line does.
+func TestS6_ALostListRevokesStill(t *testing.T) {
+	c := newCluster(t)
+	keys := c.keys(t, Node, "joiner-1")
+	path := filepath.Join(c.dir(Identity{Node, "joiner-1"}), revokedFile)
+	first, second := must[Pair](t)(c.ca.Issue(Identity{Node, "input-1"}, time.Now())), must[Pair](t)(c.ca.Issue(Identity{Node, "input-2"}, time.Now()))
+	revoked := func(p Pair) bool {
+		_, err := keys.loaded.Load().trust.Verify([][]byte{p.Certificate}, time.Now())
+		return errors.Is(err, ErrRevoked)
+	}
+	noError(t, keys.Reload()) // a process that never had a list needs none
+	noError(t, os.WriteFile(path, []byte(first.Key.Fingerprint()), 0o600))
+	noError(t, keys.Reload())
+	noError(t, os.Remove(path))
+	for range 2 {
+		if err := keys.Reload(); err == nil || !strings.Contains(err.Error(), "has gone from") || !revoked(first) {
+			t.Errorf("without the list: %v, revoked %v", err, revoked(first))
+		}
+	}
+	noError(t, os.WriteFile(path, []byte("rubbish\n"+second.Key.Fingerprint()), 0o600))
+	if err := keys.Reload(); err == nil || !strings.Contains(err.Error(), "line 1") || !revoked(first) || !revoked(second) {
+		t.Errorf("a damaged list: %v, revoked %v and %v", err, revoked(first), revoked(second))
+	}
+	noError(t, os.WriteFile(path, nil, 0o600))
+	noError(t, keys.Reload())
+	if revoked(first) || revoked(second) {
+		t.Error("an empty list revokes somebody")
+	}
+}
+
+// TestS6_RevokeAllWritesOnce: many keys at once, and an empty list where there was none.
+func TestS6_RevokeAllWritesOnce(t *testing.T) {
+	dir := t.TempDir()
+	noError(t, RevokeAll(dir, nil))
+	if revoked, err := ReadRevoked(dir); revoked == nil || len(revoked) > 0 || err != nil {
+		t.Errorf("an empty list is read as %v, %v", revoked, err)
+	}
+	a, b := must[Key](t)(NewKey()).Fingerprint(), must[Key](t)(NewKey()).Fingerprint()
+	noError(t, os.WriteFile(filepath.Join(dir, revokedFile), []byte("# of old\n"+a+" # alice"), 0o600))
+	noError(t, RevokeAll(dir, map[Fingerprint]bool{a: true, b: true}))
+	before := must[fs.FileInfo](t)(os.Stat(filepath.Join(dir, revokedFile)))
+	noError(t, RevokeAll(dir, map[Fingerprint]bool{a: true, b: true}))
+	if text := must[[]byte](t)(os.ReadFile(filepath.Join(dir, revokedFile))); string(text) != fmt.Sprintf("# of old\n%s # alice\n%s\n", a, b) {
+		t.Errorf("%s", text)
+	}
+	if !os.SameFile(before, must[fs.FileInfo](t)(os.Stat(filepath.Join(dir, revokedFile)))) {
+		t.Error("a list that has all was written again")
+	}
+	noError(t, os.WriteFile(filepath.Join(dir, revokedFile), []byte("rubbish"), 0o600))
+	if err := RevokeAll(dir, map[Fingerprint]bool{a: true}); err == nil {
+		t.Error("a damaged list was added to")
+	}
+}
+
+// TestS6_ARevokedCA: what it has signed is refused, and what the other one has signed is not.
+func TestS6_ARevokedCA(t *testing.T) {
+	first, second := newCA(t), newCA(t)
+	a, b := issued(t, first, Node, "joiner-1"), issued(t, second, Node, "joiner-1")
+	trust := &Trust{Cluster: "posta", CAs: []*x509.Certificate{first.Certificate(), second.Certificate()}, Revoked: map[Fingerprint]bool{first.key.Fingerprint(): true}}
+	if _, err := trust.Verify([][]byte{a.Certificate}, today); !errors.Is(err, ErrRevoked) || !strings.Contains(err.Error(), "--rotate-ca") {
+		t.Errorf("signed by a CA that is revoked: %v", err)
+	}
+	if _, err := trust.Verify([][]byte{b.Certificate}, today); err != nil {
+		t.Errorf("signed by the other CA: %v", err)
 	}
 }
 

@@ -50,7 +50,7 @@ func (t *Trust) Verify(raw [][]byte, now time.Time) (Identity, error) {
 	}
 	key := FingerprintOf(c.PublicKey.(ed25519.PublicKey))
 	if t.Revoked[key] {
-		return Identity{}, fmt.Errorf("%w: %s of %s; give it a new key (posta key), or take the line out of the file revoked", ErrRevoked, key, id)
+		return Identity{}, fmt.Errorf("%w: %s of %s; give it a new one with posta key init or posta key new, or take the line out of the file revoked", ErrRevoked, key, id)
 	}
 	if id.Role == Client {
 		return t.client(c, id, key, now)
@@ -64,7 +64,7 @@ func (t *Trust) Verify(raw [][]byte, now time.Time) (Identity, error) {
 // identify reads what a certificate claims, which proves nothing yet.
 func (t *Trust) identify(c *x509.Certificate) (Identity, error) {
 	if _, ok := c.PublicKey.(ed25519.PublicKey); !ok {
-		return Identity{}, fmt.Errorf("%w: its key is %s; Posta's are Ed25519 (posta key)", ErrUntrusted, c.PublicKeyAlgorithm)
+		return Identity{}, fmt.Errorf("%w: its key is %s; Posta's are Ed25519; "+again, ErrUntrusted, c.PublicKeyAlgorithm)
 	}
 	name, err := nameOf(c)
 	if err != nil {
@@ -78,11 +78,11 @@ func (t *Trust) identify(c *x509.Certificate) (Identity, error) {
 		return Identity{}, fmt.Errorf("%w: %s is of the cluster %s, this is %s; use the keys of this cluster", ErrUntrusted, id, cluster, t.Cluster)
 	}
 	if c.IsCA || c.KeyUsage&x509.KeyUsageDigitalSignature == 0 {
-		return Identity{}, fmt.Errorf("%w: the certificate of %s is not for connections; make it with posta key", ErrUntrusted, id)
+		return Identity{}, fmt.Errorf("%w: the certificate of %s is not for connections; "+again, ErrUntrusted, id)
 	}
 	for _, u := range usages(id.Role) {
 		if !slices.Contains(c.ExtKeyUsage, u) {
-			return Identity{}, fmt.Errorf("%w: the certificate of %s lacks a usage (server and client for nodes and medics, client for clients); make it with posta key", ErrUntrusted, id)
+			return Identity{}, fmt.Errorf("%w: the certificate of %s lacks a usage (server and client for nodes and medics, client for clients); "+again, ErrUntrusted, id)
 		}
 	}
 	return id, nil
@@ -92,7 +92,12 @@ func (t *Trust) identify(c *x509.Certificate) (Identity, error) {
 func (t *Trust) chain(c *x509.Certificate, id Identity, now time.Time) error {
 	roots := x509.NewCertPool()
 	for _, ca := range t.CAs {
-		roots.AddCert(ca)
+		key, ed := ca.PublicKey.(ed25519.PublicKey)
+		if ed && !t.Revoked[FingerprintOf(key)] {
+			roots.AddCert(ca)
+		} else if c.CheckSignatureFrom(ca) == nil {
+			return fmt.Errorf("%w: that of the CA that has issued the certificate of %s; replace the CA with posta key init --rotate-ca", ErrRevoked, id)
+		}
 	}
 	_, err := c.Verify(x509.VerifyOptions{Roots: roots, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}) // identify has looked at the usages
 	var invalid x509.CertificateInvalidError
@@ -102,7 +107,7 @@ func (t *Trust) chain(c *x509.Certificate, id Identity, now time.Time) error {
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return expired(id, invalid.Cert, now)
 	}
-	return fmt.Errorf("%w: %s is not issued by a CA in ca.pem: %w; issue its certificate again (posta key), or add its CA to ca.pem", ErrUntrusted, id, err)
+	return fmt.Errorf("%w: %s is not issued by a CA in ca.pem: %w; issue its certificate again with posta key init, or add its CA to ca.pem", ErrUntrusted, id, err)
 }
 
 // client checks a certificate that is trusted for its key alone. Who signs for it is the client, so its end is no more than a promise of the client.
@@ -115,7 +120,7 @@ func (t *Trust) client(c *x509.Certificate, id Identity, key Fingerprint, now ti
 		return Identity{}, fmt.Errorf("%w: [clients] has the key of %s with the role %s; it must be submit, watch or operate", ErrNotAdmitted, id, listed.Role)
 	}
 	if err := c.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature); err != nil {
-		return Identity{}, fmt.Errorf("%w: the certificate of %s is not signed with its own key; make another one (posta key new)", ErrUntrusted, listed)
+		return Identity{}, fmt.Errorf("%w: the certificate of %s is not signed with its own key; make another one with posta key new", ErrUntrusted, listed)
 	}
 	if now.Before(c.NotBefore) || now.After(c.NotAfter) {
 		return Identity{}, expired(listed, c, now)
@@ -128,6 +133,6 @@ func expired(id Identity, c *x509.Certificate, now time.Time) error {
 	if c.IsCA {
 		what = "its CA"
 	}
-	return fmt.Errorf("%w: %s: %s is valid from %s to %s, and the clock here says %s; make a new one (posta key), or set the clock",
+	return fmt.Errorf("%w: %s: %s is valid from %s to %s, and the clock here says %s; make a new one with posta key init or posta key new, or set the clock",
 		ErrExpired, id, what, c.NotBefore.UTC().Format(time.DateOnly), c.NotAfter.UTC().Format(time.DateTime), now.UTC().Format(time.DateTime))
 }

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-zeromq/zmq4"
@@ -20,9 +19,9 @@ type listener struct {
 	endpoint int
 	net      net.Listener
 	pending  *pendingHandshakes
-	path     string       // ipc: the socket file
-	file     os.FileInfo  // ipc: as it was made, to remove no other
-	warned   atomic.Int64 // when refused warned last, in nanoseconds of the clock
+	path     string      // ipc: the socket file
+	file     os.FileInfo // ipc: as it was made, to remove no other
+	warned   warnings
 }
 
 // listen opens an endpoint and returns its actual address.
@@ -119,10 +118,8 @@ func (l *listener) admit(g greeted) (*peer, error) {
 // each of its attempts.
 func (l *listener) refused(conn net.Conn, cause error) {
 	level := slog.LevelDebug
-	if now := time.Now().UnixNano(); errors.Is(cause, ErrRefused) {
-		if last := l.warned.Load(); now-last >= int64(time.Minute) && l.warned.CompareAndSwap(last, now) {
-			level = slog.LevelWarn
-		}
+	if errors.Is(cause, ErrRefused) && l.warned.due(cause, time.Now()) {
+		level = slog.LevelWarn
 	}
 	l.s.opt.Logger.Log(context.Background(), level, "connection refused", "endpoint", l.net.Addr(), "remote", remoteName(conn), "cause", cause)
 }

@@ -1,0 +1,56 @@
+package zmqx
+
+import (
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	warnEvery  = time.Minute // at most one warning of a cause in this time
+	mostCauses = 32          // of which a listener warns in this time
+)
+
+// warnings says when to warn. A crowd that is refused for one cause must neither fill the log nor hide another cause.
+type warnings struct {
+	mu    sync.Mutex
+	since time.Time // when seen was empty last
+	seen  map[string]bool
+}
+
+// due reports whether this cause has not been warned of for a while.
+func (w *warnings) due(cause error, now time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if now.Sub(w.since) >= warnEvery {
+		w.since, w.seen = now, map[string]bool{}
+	}
+	kind := causeKind(cause)
+	if w.seen[kind] || len(w.seen) >= mostCauses {
+		return false
+	}
+	w.seen[kind] = true
+	return true
+}
+
+// causeKind is what an error has at its roots, without what it quotes: names and texts are the peer's choice, and each would be a cause of its own.
+func causeKind(err error) string {
+	var roots []error
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		roots = append(roots, e.Unwrap())
+	case interface{ Unwrap() []error }:
+		roots = e.Unwrap()
+	}
+	var b strings.Builder
+	for _, root := range roots {
+		if root != nil {
+			b.WriteString(causeKind(root) + ";")
+		}
+	}
+	if b.Len() > 0 {
+		return b.String()
+	}
+	text, _, _ := strings.Cut(err.Error(), `"`)
+	return text
+}
