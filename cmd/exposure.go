@@ -2,8 +2,6 @@ package cmd
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -25,15 +23,15 @@ func checkExposure(t *topology.Topology) error {
 }
 
 func exposureError(t *topology.Topology) error {
-	exposed := t.Exposed()
-	if len(exposed) == 0 || t.Security.Insecure {
+	if t.Security.Insecure {
 		return nil
 	}
-	if _, err := os.Stat(filepath.Join(t.KeysDir, caDir)); err != nil {
+	hasKeys := keyring{dir: t.KeysDir, t: t}.isThere() == nil // those of a machine's own processes are enough: the CA stays with the operator
+	if exposed := t.Exposed(); len(exposed) > 0 && !hasKeys {
 		return usagef("%s: host %q listens at %s, where other machines reach it, and there are no keys in %s; make them with `posta key init -f %[1]s`, or write insecure = true below [security] to let in whoever comes",
 			t.File, exposed[0].Name, exposed[0].Bind, t.KeysDir)
 	}
-	if t.Transport != topology.ZMQ && !t.Security.TrustBroker {
+	if hasKeys && t.OverTCP() && t.Transport != topology.ZMQ && !t.Security.TrustBroker {
 		return usagef("%s: with keys only nodes that are known are believed, and transport = %q lets the broker say anything in their name; write trust_broker = true below [security], or transport = \"zmq\"",
 			t.File, t.Transport)
 	}

@@ -39,20 +39,26 @@ func TestS2_BeyondLoopbackKeysAreDemanded(t *testing.T) {
 		keys   bool
 		want   []string
 	}{
-		"unix sockets":                {plain, topology.Variant{}, false, nil},
-		"loopback":                    {plain, topology.Variant{Address: "127.0.0.1"}, false, nil},
-		"another machine":             {plain, far, false, []string{"posta key init", "insecure = true", `host "local" listens at 10.0.0.1`}},
-		"another machine, with keys":  {plain, far, true, nil},
-		"another machine, insecure":   {set("insecure = false", "insecure = true"), far, false, nil},
-		"all addresses":               {plain, topology.Variant{Address: "127.0.0.1", Bind: "0.0.0.0"}, false, []string{"posta key init", "listens at 0.0.0.0"}},
-		"a broker, with keys":         {plain, broker, true, []string{"trust_broker = true"}},
-		"a broker that is trusted":    {set("trust_broker = false", "trust_broker = true"), broker, true, nil},
-		"a broker, and nothing else":  {set("insecure = false", "insecure = true"), broker, false, nil},
-		"a broker on the own machine": {plain, topology.Variant{Settings: map[string]string{"cluster.transport": "nats"}}, false, nil},
+		"unix sockets":                    {plain, topology.Variant{}, false, nil},
+		"loopback":                        {plain, topology.Variant{Address: "127.0.0.1"}, false, nil},
+		"another machine":                 {plain, far, false, []string{"posta key init", "insecure = true", `host "local" listens at 10.0.0.1`}},
+		"another machine, with keys":      {plain, far, true, nil},
+		"another machine, insecure":       {set("insecure = false", "insecure = true"), far, false, nil},
+		"all addresses":                   {plain, topology.Variant{Address: "127.0.0.1", Bind: "0.0.0.0"}, false, []string{"posta key init", "listens at 0.0.0.0"}},
+		"a broker, with keys":             {plain, broker, true, []string{"trust_broker = true"}},
+		"a broker on loopback, with keys": {plain, topology.Variant{Address: "127.0.0.1", Settings: broker.Settings}, true, []string{"trust_broker = true"}},
+		"a broker that is trusted":        {set("trust_broker = false", "trust_broker = true"), broker, true, nil},
+		"a broker, and nothing else":      {set("insecure = false", "insecure = true"), broker, false, nil},
+		"a broker on the own machine":     {plain, topology.Variant{Settings: map[string]string{"cluster.transport": "nats"}}, false, nil},
 	} {
 		top := loaded(t, c.change, c.v)
 		if c.keys {
 			must(t, "key", "init", "-f", top.File)
+		}
+		if c.keys { // to the machine of a node its own directory is brought, and nothing else
+			if err := os.Rename(filepath.Join(top.KeysDir, "ca"), filepath.Join(t.TempDir(), "ca")); err != nil {
+				t.Fatal(err)
+			}
 		}
 		err := exposureError(top)
 		if (err == nil) != (c.want == nil) {

@@ -1,11 +1,13 @@
 package cmd
 
 import (
+	"fmt"
 	"log/slog"
 	"os"
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/medic/process"
 	"posta.dev/posta/topology"
 )
@@ -38,6 +40,9 @@ func (x *command) node(c *cli.Context, t *topology.Topology, name string) error 
 		return err
 	}
 	defer reloadKeys(keys, log)()
+	if err := local.CheckSocketDirs(t); err != nil {
+		return fmt.Errorf("node: %w", err)
+	}
 	return x.RunNode(c.Context, t, n.ID, keys, log)
 }
 

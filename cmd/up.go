@@ -68,6 +68,9 @@ func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topolog
 	if err := checkExposure(t); err != nil {
 		return err
 	}
+	if err := local.CheckSocketDirs(t); err != nil {
+		return fmt.Errorf("up: %w", err)
+	}
 	if err := owned.Path(t.DataDir); err != nil { // posta down has to work there, too, so it does not ask
 		return fmt.Errorf("up: use the data directory: %w", err)
 	}

@@ -52,6 +52,9 @@ func NewRunDir(p RunDirConfig) (s *RunDir, err error) {
 		return s, fmt.Errorf("write the topology: %w", err)
 	}
 	t, err := topology.Load(name)
+	if err == nil {
+		err = CheckSocketDirs(t)
+	}
 	if err != nil || !HasLocal(t) {
 		s.Topology = t
 		return s, err

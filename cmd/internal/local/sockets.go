@@ -64,6 +64,27 @@ func Address(dataDir string) (string, error) {
 	return address, nil
 }
 
+// CheckSocketDirs finds that the directories of unix sockets that a topology names, on the machine where it is asked, are this user's alone:
+// in another one anybody could take the place of a node.
+func CheckSocketDirs(t *topology.Topology) error {
+	for _, h := range t.Hosts {
+		for _, address := range []string{h.Address, h.Bind} {
+			dir, ok := strings.CutPrefix(address, ipcPrefix)
+			if !ok {
+				continue
+			}
+			err := owned.Path(dir)
+			if err == nil {
+				err = owned.Check(dir)
+			}
+			if err != nil && !errors.Is(err, fs.ErrNotExist) { // who listens there says that it is missing
+				return fmt.Errorf("use the unix sockets of host %q: %w", h.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
 // NoteAddress says where the local hosts are, to all commands from now on.
 func NoteAddress(dataDir, address string) error {
 	err := owned.Path(dataDir)

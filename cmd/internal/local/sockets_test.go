@@ -247,3 +247,43 @@ func TestS1_ARunNotesItsSocketsForItsNodes(t *testing.T) {
 		t.Errorf("the directory of the sockets is left behind: %v", err)
 	}
 }
+
+// TestS1_ASocketDirectoryOfTheTopologyIsChecked: also one that the file names has to be this user's alone.
+func TestS1_ASocketDirectoryOfTheTopologyIsChecked(t *testing.T) {
+	dir := runtimeDir(t)
+	text, err := topology.Generate(topology.Variant{IPCDir: dir, Dir: filepath.Join(t.TempDir(), "data")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "t.toml")
+	top, err := topology.Parse(file, []byte(text))
+	if err = errors.Join(err, os.WriteFile(file, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckSocketDirs(top); err != nil {
+		t.Error(err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckSocketDirs(top); !errors.Is(err, owned.ErrOpen) || !strings.Contains(err.Error(), "chmod 700 "+dir) {
+		t.Errorf("a directory that others may enter: %v", err)
+	}
+	if _, err := NewRunDir(RunDirConfig{File: file, Dir: t.TempDir()}); !errors.Is(err, owned.ErrOpen) {
+		t.Errorf("a run there: %v", err)
+	}
+	if os.Geteuid() == 0 {
+		if err := errors.Join(os.Chmod(dir, 0o700), os.Chown(dir, 65534, -1)); err != nil {
+			t.Fatal(err)
+		}
+		if err := CheckSocketDirs(top); !errors.Is(err, owned.ErrOpen) || !strings.Contains(err.Error(), "belongs to user 65534") {
+			t.Errorf("another user's directory: %v", err)
+		}
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckSocketDirs(top); err != nil {
+		t.Errorf("one that is not there yet: %v", err)
+	}
+}
