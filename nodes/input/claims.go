@@ -51,6 +51,25 @@ func claims(req *protocol.Request) bool {
 	return req.Type == protocol.Ping && (req.Stream != "" || len(req.Lanes) > 0)
 }
 
+// leastClaims is of how many sessions one owner may say that they were lost, or limits.sessions if that is more. Each takes a place among the
+// sessions that every node remembers, and with made-up ids one client would have all others forgotten.
+const leastClaims = 64
+
+// mayClaim reports whether this owner's claim of a session that is not known here is believed. The local operator, who has no name, may do
+// everything anyway.
+func (in *Input) mayClaim(owner string) bool {
+	if owner == "" {
+		return true
+	}
+	n := 0
+	for _, id := range in.Tombstones.Keys() {
+		if gone, _ := in.Tombstones.Get(id); gone.Claimed() && gone.Owner == owner {
+			n++
+		}
+	}
+	return n < max(leastClaims, in.About.Limits.Sessions)
+}
+
 // lost fails a session of which this input has acknowledged something that it does not have (R14). Where the session is not known at all the
 // nodes behind this one may know it, and would wait for its end. They hear who says so: another owner's session of the id is not meant (S5).
 func (in *Input) lost(id session.ID, owner, what string) {

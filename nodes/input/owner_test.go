@@ -2,6 +2,7 @@ package input
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -252,5 +253,29 @@ func TestS5_AClaimIsOfItsOwnersSession(t *testing.T) {
 	_, h = alices(t)
 	if askAs(t, h, olga, chunk("colours", 0, 5)); len(h.Aborted) != 0 {
 		t.Fatalf("aborted %v", h.Aborted)
+	}
+}
+
+// TestS5_ClaimsAreBounded: made-up sessions of one client do not have all nodes forget those of others.
+func TestS5_ClaimsAreBounded(t *testing.T) {
+	in := New(roletest.About())
+	h := roletest.NewHost(in)
+	in.Tick(noon)
+	most := max(leastClaims, in.About.Limits.Sessions)
+	claim := func(who security.Identity, n int) bool {
+		q := chunk("colours", 0, 5)
+		q.Session = roletest.ID(fmt.Sprint(n))
+		if r := askAs(t, h, who, q); r.Err.Code != protocol.ErrUnknownSession {
+			t.Fatalf("claim %d: %+v", n, r)
+		}
+		return h.Aborted[q.Session].Owner == who.Name
+	}
+	for n := range most + 10 {
+		if believed := claim(bob, n); believed != (n < most) {
+			t.Fatalf("claim %d of bob is believed: %v", n, believed)
+		}
+	}
+	if !claim(alice, 5000) {
+		t.Error("alice's claim is not believed after those of bob")
 	}
 }

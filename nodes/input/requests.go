@@ -89,7 +89,7 @@ func (in *Input) notOpen(r *role.Request, req *protocol.Request) {
 	from := r.From
 	why, known := in.gone(req.Session, r.Client.Name)
 	switch {
-	case !known && in.uploads[req.Session] == nil && claims(req):
+	case !known && in.uploads[req.Session] == nil && claims(req) && in.mayClaim(r.Client.Name):
 		in.lost(req.Session, r.Client.Name, "the session")
 		in.Reply(from, in.About.Unknown(req.Session))
 	case !known || !why.Shows(r.Client, req.Type):
