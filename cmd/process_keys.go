@@ -83,7 +83,7 @@ func reloadKeys(keys *security.Keys, log *slog.Logger) (stop func()) {
 		defer close(done)
 		for range got {
 			if err := keys.Reload(); err != nil {
-				log.Error("not all keys could be read again: mend the file and send SIGHUP again", "err", err)
+				log.Error("the keys are not read again but for what is revoked: mend the file and send SIGHUP again", "err", err)
 				continue
 			}
 			log.Info("the keys were read again", "expires", keys.Expiry())

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,10 +53,14 @@ func Load(dir, cluster string, clients Clients) (*Keys, error) {
 // Reload reads the directory again: a new certificate, other CAs, more revoked keys. If a file cannot be read the error says so, and all stays as it
 // was but for one thing: what the list of revoked keys says, as far as it can be read, is in force, because a damaged file must not keep somebody in.
 // That the own certificate has expired or is revoked is no reason to ignore what else is revoked, so it is not asked here. Connections that are open
-// hear of it by Recheck of their sockets, which is for functions of OnReload to call; they are called beside an error, too.
+// hear of it by Recheck of their sockets, which is for functions of OnReload to call; they are called beside an error, too, if it left anything to do.
 func (k *Keys) Reload() error {
+	was := k.loaded.Load()
 	l, err := k.readAgain()
 	k.loaded.Store(l)
+	if err != nil && len(l.trust.Revoked) == len(was.trust.Revoked) && slices.Equal(l.trust.CAs, was.trust.CAs) {
+		return err // nobody is refused who was not
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, recheck := range k.reloads {
@@ -100,7 +105,7 @@ func union(a, b map[Fingerprint]bool) map[Fingerprint]bool {
 	return all
 }
 
-// OnReload has a function called in each Reload, until stop. It rechecks the sockets that use the keys, and must not call stop.
+// OnReload has a function called in each Reload that may have changed whom the process trusts, until stop. It rechecks the sockets that use the keys, and must not call stop.
 // When stop returns, no call is under way. Without keys nothing is called.
 func (k *Keys) OnReload(recheck func()) (stop func()) {
 	if k == nil {

@@ -169,9 +169,14 @@ func TestS6_ReloadAppliesRevocations(t *testing.T) {
 	}
 	noError(t, Revoke(dir, sender.Key.Fingerprint(), "lost"))
 	noError(t, verify())
+	rechecked := 0
+	defer keys.OnReload(func() { rechecked++ })()
 	noError(t, os.WriteFile(filepath.Join(dir, keyFile), []byte("rubbish"), 0o600))
-	if err := keys.Reload(); err == nil || !strings.Contains(err.Error(), "what is revoked is in force") {
-		t.Fatalf("rubbish in place of a key: %v", err)
+	if err := keys.Reload(); err == nil || rechecked != 1 || !strings.Contains(err.Error(), "what is revoked is in force") {
+		t.Fatalf("rubbish in place of a key: %v, rechecked %d times", err, rechecked)
+	}
+	if err := keys.Reload(); err == nil || rechecked != 1 {
+		t.Errorf("rubbish, and nothing new: %v, rechecked %d times", err, rechecked)
 	}
 	if err := verify(); !errors.Is(err, ErrRevoked) {
 		t.Errorf("a damaged key keeps somebody in who is revoked: %v", err)
