@@ -19,6 +19,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/internal/gen"
 	"posta.dev/posta/nodes"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
@@ -28,6 +29,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type cluster struct {
 	t     *testing.T
 	topo  *topology.Topology
+	keys  map[topology.NodeID]*security.Keys
 	stops map[topology.NodeID]func() error
 }
 
@@ -52,7 +54,13 @@ func start(t *testing.T, v topology.Variant) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cluster{t: t, topo: topo, stops: map[topology.NodeID]func() error{}}
+	return startWith(t, topo, nil)
+}
+
+// startWith starts the nodes of a topology with their keys, if there are any.
+func startWith(t *testing.T, topo *topology.Topology, keys map[topology.NodeID]*security.Keys) *cluster {
+	t.Helper()
+	c := &cluster{t: t, topo: topo, keys: keys, stops: map[topology.NodeID]func() error{}}
 	for _, n := range topo.Nodes() {
 		c.run(n.ID)
 	}
@@ -70,7 +78,7 @@ func (c *cluster) run(id topology.NodeID) {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 	go func() {
 		ended <- nodes.Run(ctx, nodes.Config{
-			Topology: c.topo, Node: id, Known: analyses.Set{bikes.New()}, Version: "test", Log: log,
+			Topology: c.topo, Node: id, Known: analyses.Set{bikes.New()}, Version: "test", Log: log, Keys: c.keys[id],
 		})
 	}()
 	c.stops[id] = func() error { cancel(); return <-ended }

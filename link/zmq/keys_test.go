@@ -1,9 +1,7 @@
 package zmq
 
 import (
-	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -31,7 +29,7 @@ func TestS3_TheSuiteWithKeys(t *testing.T) {
 	}.Run(t)
 }
 
-// cluster is a topology over TCP whose nodes have keys. Its ports are on an address of this test alone.
+// cluster is a topology over TCP whose nodes have keys.
 type cluster struct {
 	t    *testing.T
 	topo *topology.Topology
@@ -40,17 +38,7 @@ type cluster struct {
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	text, err := topology.Generate(topology.Variant{
-		Address: fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(250), rand.IntN(250), 2+rand.IntN(250)), Ports: 20_000 + rand.IntN(10_000),
-		SplitParsers: true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	topo, err := topology.Parse("topology.toml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	topo := keytest.Loopback(t, topology.Variant{SplitParsers: true})
 	return &cluster{t: t, topo: topo, ring: keytest.New(t, topo.Name)}
 }
 
@@ -93,34 +81,11 @@ func (k *cluster) edge(from, to string, socket topology.Socket) string {
 // patience is for what must happen.
 const patience = time.Minute
 
-// heard is a socket's events.
-type heard chan zmqx.Event
-
-func (h heard) take(e zmqx.Event) { h <- e }
-
-// await returns the next event of one of these kinds.
-func (h heard) await(t *testing.T, kinds ...zmqx.EventKind) zmqx.Event {
-	t.Helper()
-	deadline := time.After(patience)
-	for {
-		select {
-		case e := <-h:
-			for _, k := range kinds {
-				if e.Kind == k {
-					return e
-				}
-			}
-		case <-deadline:
-			t.Fatalf("none of the events %v", kinds)
-		}
-	}
-}
-
 // push is a raw sender. With nil as its keys it speaks plain ZMTP.
-func (k *cluster) push(keys *security.Keys, kind security.Kind, to topology.Node) (*zmqx.Push, heard) {
+func (k *cluster) push(keys *security.Keys, kind security.Kind, to topology.Node) (*zmqx.Push, keytest.Events) {
 	k.t.Helper()
-	events := make(heard, 64)
-	o := zmqx.Options{OnEvent: events.take, BackoffMax: 20 * time.Millisecond}
+	events := keytest.NewEvents()
+	o := zmqx.Options{OnEvent: events.Take, BackoffMax: 20 * time.Millisecond}
 	if keys != nil {
 		o.TLS = keys.Socket(kind, nil)
 	}
@@ -136,10 +101,10 @@ func (k *cluster) push(keys *security.Keys, kind security.Kind, to topology.Node
 }
 
 // pub is a raw publisher at the place of a node.
-func (k *cluster) pub(keys *security.Keys, kind security.Kind, at topology.Endpoint) (*zmqx.Pub, heard) {
+func (k *cluster) pub(keys *security.Keys, kind security.Kind, at topology.Endpoint) (*zmqx.Pub, keytest.Events) {
 	k.t.Helper()
-	events := make(heard, 64)
-	p, err := zmqx.NewPub(zmqx.Options{OnEvent: events.take, TLS: keys.Socket(kind, nil)})
+	events := keytest.NewEvents()
+	p, err := zmqx.NewPub(zmqx.Options{OnEvent: events.Take, TLS: keys.Socket(kind, nil)})
 	if err == nil {
 		_, err = p.Listen(at.Bind)
 	}
@@ -213,7 +178,7 @@ func TestS3_WhoMaySendToANode(t *testing.T) {
 			if err := p.TrySend(messages(nil, []link.Frame{frame(edge, parser.ID, 7)})...); err != nil {
 				t.Fatal(err)
 			}
-			if e := events.await(t, zmqx.Connected, zmqx.Unreachable); e.Kind == zmqx.Connected {
+			if e := events.Await(t, zmqx.Connected, zmqx.Unreachable); e.Kind == zmqx.Connected {
 				t.Errorf("%s is a peer", name)
 			}
 			_ = p.Close()
@@ -221,7 +186,7 @@ func TestS3_WhoMaySendToANode(t *testing.T) {
 	}
 
 	p, events := k.push(good, security.Data, joiner)
-	events.await(t, zmqx.Connected)
+	events.Await(t, zmqx.Connected)
 	if err := p.TrySend(messages(nil, []link.Frame{frame(edge, parser.ID, 8)})...); err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +225,7 @@ func TestS3_ABroadcastInAnothersNameIsDropped(t *testing.T) {
 	edge := k.edge("parser", "joiner", topology.Pub)
 	pub, events := k.pub(k.ring.Of(t, parser), security.Broadcast, parser.Sockets.Broadcast)
 	tr := k.open(joiner, k.ring.Of(t, joiner))
-	if e := events.await(t, zmqx.Connected); e.From != "node/joiner-1" {
+	if e := events.Await(t, zmqx.Connected); e.From != "node/joiner-1" {
 		t.Errorf("%+v", e)
 	}
 	next(t, tr, func(e link.Event) []link.NodeID {
@@ -299,7 +264,7 @@ func TestS3_AnAckOfAnotherReceiverIsDropped(t *testing.T) {
 	edge := k.edge("parser", "joiner", topology.Push)
 	pub, events := k.pub(k.ring.Of(t, joiner), security.Control, joiner.Sockets.Control)
 	tr := k.open(parser, k.ring.Of(t, parser))
-	events.await(t, zmqx.Connected)
+	events.Await(t, zmqx.Connected)
 	heard := make(chan []link.Ack, 1)
 	go func() { heard <- next(t, tr, acks) }()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -331,14 +296,14 @@ func TestS6_ARevokedNodeIsCutOff(t *testing.T) {
 	tr := k.open(joiner, keys)
 	_, cut := k.push(k.ring.Of(t, k.node("parser-1")), security.Data, joiner)
 	stays, others := k.push(k.ring.Of(t, k.node("parser-2")), security.Data, joiner)
-	cut.await(t, zmqx.Connected)
-	others.await(t, zmqx.Connected)
+	cut.Await(t, zmqx.Connected)
+	others.Await(t, zmqx.Connected)
 	k.ring.Revoke(t, joiner.Identity(), k.node("parser-1").Identity())
 	if err := keys.Reload(); err != nil {
 		t.Fatal(err)
 	}
-	cut.await(t, zmqx.Disconnected)
-	if e := cut.await(t, zmqx.Connected, zmqx.Unreachable); e.Kind == zmqx.Connected {
+	cut.Await(t, zmqx.Disconnected)
+	if e := cut.Await(t, zmqx.Connected, zmqx.Unreachable); e.Kind == zmqx.Connected {
 		t.Error("it came back")
 	}
 	if err := stays.TrySend(messages(nil, []link.Frame{frame(edge, "parser-2", 9)})...); err != nil {

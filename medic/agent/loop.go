@@ -8,7 +8,6 @@ import (
 	"posta.dev/posta/medic"
 	"posta.dev/posta/medic/core"
 	"posta.dev/posta/nodes/heartbeat"
-	"posta.dev/posta/security"
 	"posta.dev/posta/zmqx"
 )
 
@@ -88,23 +87,23 @@ func (a *agent) tick() {
 	a.core.Tick(time.Now())
 }
 
-// take passes over what comes from no node or medic of the topology, and what was sent in another's name or is not for the sender's role to say.
+// take passes over what comes from no node or medic of the topology, and what was sent in another's name. With keys, the peer of a connection is the one that was dialled (S3).
 func (a *agent) take(batch []zmqx.Received) {
 	now := time.Now()
 	for _, r := range batch {
 		if len(r.Msg) != 2 || r.Endpoint >= len(a.from) {
 			continue
 		}
-		switch from := a.from[r.Endpoint]; string(r.Msg[0]) {
+		switch from := a.from[r.Endpoint].ID; string(r.Msg[0]) {
 		case BeatTopic:
-			if b, err := heartbeat.Decode(r.Msg[1]); err == nil && b.Node == from.ID && from.Identity().Role == security.Node {
+			if b, err := heartbeat.Decode(r.Msg[1]); err == nil && b.Node == from {
 				a.core.HeardNode(b.Node, core.Sign{
 					Identity:   core.Identity{LogID: b.ID.LogID, Incarnation: uint64(b.ID.Incarnation), PID: b.PID},
 					Recovering: b.State == heartbeat.Recovering, Mark: b.Mark, MarkAge: b.MarkAge,
 				}, now)
 			}
 		case MessageTopic:
-			if m, err := core.DecodeMessage(r.Msg[1]); err == nil && m.From == from.ID && from.Identity().Role == security.Medic {
+			if m, err := core.DecodeMessage(r.Msg[1]); err == nil && m.From == from {
 				a.core.Receive(m, now)
 			}
 		}

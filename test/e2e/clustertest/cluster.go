@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"posta.dev/posta/medic/core"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
@@ -19,7 +20,13 @@ type Cluster struct {
 // New returns when a medic leads and everybody is heard. It listens until the test ends.
 func New(t *testing.T, topo *topology.Topology) *Cluster {
 	t.Helper()
-	w := &Cluster{Observer: Listen(t, topo), Topology: topo, t: t}
+	return NewWithKeys(t, topo, nil)
+}
+
+// NewWithKeys is New with the keys of somebody who may watch.
+func NewWithKeys(t *testing.T, topo *topology.Topology, keys *security.Keys) *Cluster {
+	t.Helper()
+	w := &Cluster{Observer: listen(t, topo, keys), Topology: topo, t: t}
 	w.Until("a medic leads, and all are heard", func() bool {
 		silent := func(n topology.Node) bool { return w.Incarnation(n.ID) == 0 }
 		return w.Leader() != "" && !slices.ContainsFunc(topo.All(), silent)

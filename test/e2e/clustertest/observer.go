@@ -6,9 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/link/keyed"
 	"posta.dev/posta/medic/agent"
 	"posta.dev/posta/medic/core"
 	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/zmqx"
 )
@@ -48,7 +50,13 @@ type Times struct{ Heard, Working, Flowing time.Time }
 // Listen listens until the test ends.
 func Listen(t *testing.T, topo *topology.Topology) *Observer {
 	t.Helper()
-	sub, err := zmqx.NewSub(zmqx.Options{BackoffMax: 50 * time.Millisecond, MaxFrame: 4 << 20})
+	return listen(t, topo, nil)
+}
+
+// listen is Listen with the keys of somebody who may watch; nil for a cluster without.
+func listen(t *testing.T, topo *topology.Topology, keys *security.Keys) *Observer {
+	t.Helper()
+	sub, err := zmqx.NewSub(zmqx.Options{BackoffMax: 50 * time.Millisecond, MaxFrame: 4 << 20, TLS: keyed.TLS(keys, security.Control, nil)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +69,7 @@ func Listen(t *testing.T, topo *topology.Topology) *Observer {
 		}
 	}
 	for _, n := range topo.All() {
-		if _, err := sub.Connect(n.Sockets.Control.Dial); err != nil {
+		if _, err := sub.ConnectTo(n.Sockets.Control.Dial, n.Identity().String()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,0 +1,145 @@
+package cmd
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"posta.dev/posta/security"
+	"posta.dev/posta/topology"
+)
+
+// keysOf is what processKeys gives a process that was started with these arguments.
+func keysOf(t *testing.T, top *topology.Topology, n topology.Node, args ...string) (keys *security.Keys, err error) {
+	t.Helper()
+	app := &cli.App{Flags: []cli.Flag{keysFlag()}, Action: func(c *cli.Context) error {
+		keys, err = processKeys(c, top, n, slog.New(slog.DiscardHandler))
+		return nil
+	}}
+	if e := app.Run(append([]string{"posta"}, args...)); e != nil {
+		t.Fatal(e)
+	}
+	return keys, err
+}
+
+// TestS2_WhichKeysAProcessHas: its own or none, and none only where nobody has any.
+func TestS2_WhichKeysAProcessHas(t *testing.T) {
+	plain := func(text string) string { return text }
+	top := loaded(t, plain, topology.Variant{Address: "127.0.0.1"})
+	node, medic := top.Nodes()[0], top.MedicNodes()[0]
+	if keys, err := keysOf(t, top, node); keys != nil || err != nil {
+		t.Errorf("without any keys: %v %v", keys, err)
+	}
+	must(t, "key", "init", "-f", top.File)
+	for _, n := range []topology.Node{node, medic} {
+		own := filepath.Join(top.KeysDir, filepath.FromSlash(n.Identity().String()))
+		for _, args := range [][]string{nil, {"--keys", own}} {
+			if keys, err := keysOf(t, top, n, args...); err != nil || keys.Identity() != n.Identity() {
+				t.Errorf("%s %v: %v %v", n.ID, args, keys, err)
+			}
+		}
+	}
+	others := filepath.Join(top.KeysDir, "medic", string(medic.ID))
+	if _, err := keysOf(t, top, node, "--keys", others); exitCode(err) != exitUsage || !strings.Contains(err.Error(), "are those of medic/") {
+		t.Errorf("the keys of another process: %v", err)
+	}
+	if _, err := keysOf(t, top, node, "--keys", filepath.Join(t.TempDir(), "none")); err == nil {
+		t.Error("a directory that is not there is accepted")
+	}
+	if err := os.RemoveAll(filepath.Join(top.KeysDir, "node", string(node.ID))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keysOf(t, top, node); exitCode(err) != exitUsage || !strings.Contains(err.Error(), "posta key init") {
+		t.Errorf("the only process without keys: %v", err)
+	}
+
+	insecure := *top
+	insecure.Security.Insecure = true
+	if keys, err := keysOf(t, &insecure, medic); keys != nil || err != nil {
+		t.Errorf("insecure: %v %v", keys, err)
+	}
+	if _, err := keysOf(t, &insecure, medic, "--keys", others); exitCode(err) != exitUsage {
+		t.Errorf("insecure with keys: %v", err)
+	}
+	sockets := loaded(t, plain, topology.Variant{IPCDir: "/tmp/s"})
+	must(t, "key", "init", "-f", sockets.File)
+	if keys, err := keysOf(t, sockets, sockets.Nodes()[0]); keys != nil || err != nil {
+		t.Errorf("unix sockets: %v %v", keys, err)
+	}
+}
+
+// TestS6_SighupReadsTheKeysAgain: what is revoked counts from then on. A file that is no good changes nothing, which the log says as an error.
+func TestS6_SighupReadsTheKeysAgain(t *testing.T) {
+	top := loaded(t, func(text string) string { return text }, topology.Variant{Address: "127.0.0.1"})
+	must(t, "key", "init", "-f", top.File)
+	n := top.Nodes()[0]
+	keys, err := keysOf(t, top, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reloaded := make(chan struct{}, 8)
+	defer keys.OnReload(func() { reloaded <- struct{}{} })()
+	var said logged
+	defer reloadKeys(keys, slog.New(slog.NewTextHandler(&said, nil)))()
+	hangUp := func() {
+		t.Helper()
+		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hangUp()
+	select {
+	case <-reloaded:
+	case <-time.After(time.Minute):
+		t.Fatal("the keys were not read again")
+	}
+	revoked := filepath.Join(top.KeysDir, "node", string(n.ID), "revoked")
+	if err := os.WriteFile(revoked, []byte("rubbish\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	hangUp()
+	said.await(t, "level=ERROR", "not read again")
+	if len(reloaded) != 0 {
+		t.Error("a bad file was taken")
+	}
+}
+
+// logged is a log that a test reads while it is written.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+// await waits for a line with all of these words.
+func (l *logged) await(t *testing.T, words ...string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		l.mu.Lock()
+		lines := strings.Split(l.text.String(), "\n")
+		l.mu.Unlock()
+		for _, line := range lines {
+			found := true
+			for _, w := range words {
+				found = found && strings.Contains(line, w)
+			}
+			if found {
+				return
+			}
+		}
+	}
+	t.Fatalf("the log says nowhere %v", words)
+}
