@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"posta.dev/posta/client/source"
+	"posta.dev/posta/client/source/web"
 	"posta.dev/posta/protocol"
 )
 
@@ -19,7 +21,7 @@ type Named struct {
 	// As is the name of a stream, or the name that the file would have below Config.Dir: montreal/trips.csv. Where a stream's pattern has
 	// stars, what they stand for is taken from the same places at the end of Path, or else has to be said so.
 	As string
-	// Path is a file, a pattern of package path, or "-" for Config.Stdin.
+	// Path is a file, a pattern of package path, an address with http:// or https://, or "-" for Config.Stdin.
 	Path string
 }
 
@@ -44,7 +46,11 @@ func (c *Client) findNamed(streams []protocol.Stream) ([][]Source, error) {
 			err = to.add(n, as, c)
 		}
 		if err != nil {
-			return nil, badInput(fmt.Errorf("file %s=%s: %w", n.As, n.Path, err))
+			place := n.Path
+			if web.Is(place) {
+				place = web.Shown(place)
+			}
+			return nil, badInput(fmt.Errorf("file %s=%s: %w", n.As, place, err))
 		}
 	}
 	found := make([][]Source, len(streams))
@@ -94,6 +100,9 @@ func (to *chosen) add(n Named, as string, c *Client) error {
 		to.sources = append(to.sources, Source{Name: name, Path: standardInput, Size: -1, Open: func() (io.ReadCloser, error) { return openStdin(c.cfg.Stdin) }})
 		return nil
 	}
+	if web.Is(n.Path) {
+		return to.addAddress(n, as)
+	}
 	paths, err := expand(n.Path)
 	if err != nil {
 		return err
@@ -120,6 +129,29 @@ func (to *chosen) add(n Named, as string, c *Client) error {
 		says := source.Says(filepath.Base(p))
 		to.sources = append(to.sources, Source{Name: name, Path: p, Size: size, Says: says, Open: func() (io.ReadCloser, error) { return openFile(p, c.warnings) }})
 	}
+	return nil
+}
+
+func (to *chosen) addAddress(n Named, as string) error {
+	shown := web.Shown(n.Path)
+	u, err := url.Parse(n.Path)
+	if err != nil {
+		return fmt.Errorf("%w: %s", web.ErrAddress, shown)
+	}
+	name, ok := as, true
+	if name == "" {
+		name, ok = nameOf(to.stream.Files, u.Path)
+	}
+	if !ok {
+		return to.unknown(Named{As: n.As, Path: shown})
+	}
+	to.sources = append(to.sources, Source{Name: name, Path: shown, Size: -1, Says: source.Says(path.Base(u.Path)), Open: func() (io.ReadCloser, error) {
+		f, err := web.Open(n.Path)
+		if err != nil {
+			return nil, err
+		}
+		return f, nil
+	}})
 	return nil
 }
 

@@ -3,6 +3,8 @@ package client
 import (
 	"errors"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,6 +81,35 @@ func TestC1_NamedFilesThatCannotBeMeant(t *testing.T) {
 	}
 	if _, ok := nameOf("*/trips.csv", "../trips.csv"); ok {
 		t.Error("a star stands for ..")
+	}
+}
+
+// TestFilesOverHTTP runs with a packed file that a server gives, and with what it does not give.
+func TestFilesOverHTTP(t *testing.T) {
+	stations, want := csvFile("stations", 5)
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a", "stations.csv"), stations)
+	trips, rides := csvFile("trips", 50)
+	lines := packed(t, trips)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/a/2016.csv.gz" || r.URL.RawQuery != "key=secret" {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		_, _ = w.Write(lines)
+	}))
+	defer s.Close()
+	for address, refused := range map[string]string{"/a/2016.csv.gz?key=secret": "", "/a/none.csv?key=secret": "/a/none.csv: it says 404"} {
+		f := newFakeCluster(t, 1, 1)
+		cfg := f.config()
+		cfg.Dir, cfg.Named = dir, []Named{{"trips", s.URL + address}}
+		_, err := Run(during(t, 20*time.Second), cfg)
+		switch {
+		case refused == "" && err == nil:
+			f.compare(map[string][]string{"stations a/stations.csv": want, "trips a/trips.csv": rides})
+		case refused == "" || !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), refused) || strings.Contains(err.Error(), "secret"):
+			t.Errorf("%s: %v", address, err)
+		}
 	}
 }
 

@@ -62,7 +62,7 @@ func hostFlag() cli.Flag {
 func uploadFlags() []cli.Flag {
 	return slices.Concat(rejectFlags(), outFlags(), []cli.Flag{
 		&cli.StringFlag{Name: flagData, Usage: "`DIR` that holds the files: CSV or JSON Lines, plain or packed with gzip, zstd, lz4 or bzip2. Where an analysis needs one stream, also its file, or - for standard input"},
-		&cli.StringSliceFlag{Name: flagFile, Usage: "`STREAM=PATH`: a file in place of those of --data; a pattern in quotes, or - for standard input. NAME=PATH, with a name like montreal/trips.csv, says what it stands for; may be repeated"},
+		&cli.StringSliceFlag{Name: flagFile, Usage: "`STREAM=PATH`: a file in place of those of --data; a pattern in quotes, an address (https://...), or - for standard input. NAME=PATH, with a name like montreal/trips.csv, says what it stands for; may be repeated"},
 		&cli.StringFlag{Name: flagDelimiter, DefaultText: "what the header shows", Usage: "the `CHARACTER` between the columns of all CSV files, or comma, semicolon, tab, pipe"},
 		&cli.StringSliceFlag{Name: flagParam, Aliases: []string{"p"}, Usage: "`NAME=VALUE` of a parameter of the analysis; may be repeated. posta analyses lists them"},
 		&cli.IntFlag{Name: flagLanes, DefaultText: "4", Usage: "`N` chunks under way at once, 1 to 1024: more hide the time a disk takes, and cost memory"},
