@@ -108,6 +108,14 @@ func (c *cluster) down() {
 		}
 	}
 	c.compose("down", "-v")
+	// Compose leaves those of nodes that its file no longer has.
+	volumes, err := clustertest.Command("docker", "volume", "ls", "-q", "-f", "label=com.docker.compose.project="+c.project)
+	if err == nil && volumes != "" {
+		_, err = clustertest.Command(append([]string{"docker", "volume", "rm"}, strings.Fields(volumes)...)...)
+	}
+	if err != nil {
+		c.t.Error(err)
+	}
 }
 
 func (c *cluster) showLogs() {

@@ -7,10 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"posta.dev/posta/client"
+	"posta.dev/posta/protocol"
 	"posta.dev/posta/test/e2e/clustertest"
 	"posta.dev/posta/topology"
 )
@@ -55,14 +58,74 @@ func TestMakeUpOverARunningCluster(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command("make", "-o", "image", "up", "PROJECT="+c.project, "IMAGE="+step.image)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "DOCKER_SOCK="+c.engine.path)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%s: make up: %v: %s", step.name, err, out)
-		}
+		c.makeUp(step.name, step.image)
 		c.submit(data)
 		if got := len(c.ids()); got != len(c.topo.Nodes())-2+int(step.joiners[0]-'0')+len(c.topo.MedicNodes()) {
 			t.Errorf("%s: %d containers", step.name, got)
+		}
+	}
+	c.makeUpWithKeys(data)
+}
+
+func (c *cluster) makeUp(what, image string) {
+	c.t.Helper()
+	cmd := exec.Command("make", "-o", "image", "up", "PROJECT="+c.project, "IMAGE="+image)
+	cmd.Dir, cmd.Env = filepath.Dir(c.topo.File), append(os.Environ(), "DOCKER_SOCK="+c.engine.path)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		c.t.Fatalf("%s: make up: %v: %s", what, err, out)
+	}
+}
+
+// makeUpWithKeys gives the cluster keys, and then other ones. Clients without a key are refused, and the engine shows nobody a private key.
+func (c *cluster) makeUpWithKeys(data string) {
+	c.t.Helper()
+	posta := func(args ...string) string {
+		c.t.Helper()
+		out, err := clustertest.Command(append([]string{posta}, append(args, "-f", c.topo.File)...)...)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		return out
+	}
+	posta("key", "init")
+	text, err := os.ReadFile(c.topo.File)
+	if err == nil {
+		line := posta("key", "new", "alice", "--role", "submit")
+		err = os.WriteFile(c.topo.File, []byte(strings.Replace(string(text), "[clients]\n", "[clients]\n"+line+"\n", 1)), 0o644)
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.makeUp("with keys", image)
+	c.submit(data)
+	input := c.topo.Holding(topology.Input)[0]
+	reply, err := client.RequestOnce(c.t.Context(), nil, input.Sockets.Client.Dial, protocol.Request{Type: protocol.Info}, 3*time.Second)
+	if err == nil {
+		c.t.Errorf("S2: a client without a key is told %+v", reply)
+	}
+	before := c.ids()
+	posta("key", "init", "--rotate-ca")
+	posta("key", "init", "--rotate-ca")
+	c.makeUp("other keys", image)
+	c.submit(data)
+	if now := c.ids(); !slices.Equal(before, now) {
+		c.t.Errorf("other keys have replaced containers: %v, and before %v", now, before)
+	}
+	shown, err := clustertest.Command(append([]string{"docker", "inspect", image}, before...)...)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	keys, err := filepath.Glob(filepath.Join(filepath.Dir(c.topo.File), "keys", "*", "*", "key.pem"))
+	if err != nil || len(keys) <= len(before) {
+		c.t.Fatalf("%d keys are to be looked for, %v", len(keys), err)
+	}
+	for _, file := range keys {
+		key, err := os.ReadFile(file)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if secret := strings.Split(string(key), "\n")[1][20:]; strings.Contains(shown, secret) { // what is before is the same in all keys
+			c.t.Errorf("S6: the engine shows %s", file)
 		}
 	}
 }
