@@ -55,6 +55,7 @@ func (c *cluster) install(h *rack.Host) {
 		c.t.Errorf("systemd-analyze verify: %s", out)
 	}
 	c.exec(h, "systemd-sysusers")
+	c.ownKeys(h)
 	c.exec(h, "systemctl", "daemon-reload")
 	c.exec(h, "systemctl", "enable", "--now", "posta-e2e.target")
 }
