@@ -5,7 +5,6 @@ package hosts
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -180,7 +179,7 @@ func (c *cluster) noEngineShowsKeys() {
 		}
 		for _, s := range secrets {
 			if strings.Contains(shown.String(), s) || strings.Contains(shown.String(), "PRIVATE KEY") {
-				c.t.Fatal(fmt.Sprintf("S6: host %s shows a private key", h.Name))
+				c.t.Fatalf("S6: host %s shows a private key", h.Name)
 			}
 		}
 	}
