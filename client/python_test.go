@@ -5,8 +5,13 @@ package client
 import (
 	"bytes"
 	"encoding/json"
+	"io"
+	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,11 +21,16 @@ import (
 // python runs the client and returns what it prints.
 func (f *fakeCluster) python(dir string) []byte {
 	f.t.Helper()
+	return f.pythonAt(f.outputs[0].endpoint, dir)
+}
+
+func (f *fakeCluster) pythonAt(entry, dir string) []byte {
+	f.t.Helper()
 	python := os.Getenv("PYTHON")
 	if python == "" {
 		python = "python3"
 	}
-	cmd := exec.CommandContext(during(f.t, time.Minute), python, "python/bikes.py", "--entry", f.outputs[0].endpoint, dir)
+	cmd := exec.CommandContext(during(f.t, time.Minute), python, "python/bikes.py", "--entry", entry, dir)
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints
 	if err := cmd.Run(); err != nil {
@@ -87,4 +97,67 @@ func TestR14_PythonPingsClaim(t *testing.T) {
 	f.python(dir)
 	f.compare(want)
 	f.pinged()
+}
+
+// TestS4_PythonUsesTheSocketsOfConnect: it finds the other nodes beside the socket that it was given, and dials none of the addresses that the cluster
+// tells, which need a key.
+func TestS4_PythonUsesTheSocketsOfConnect(t *testing.T) {
+	f := newFakeCluster(t, 2, 1)
+	at, err := os.MkdirTemp("", "posta-test") // t.TempDir is too long for a socket
+	check(t, err)
+	t.Cleanup(func() { check(t, os.RemoveAll(at)) })
+	used := map[string]bool{}
+	var mu sync.Mutex
+	for _, n := range append(f.inputs, f.outputs...) {
+		passOn(t, filepath.Join(at, n.name+".client"), strings.TrimPrefix(n.endpoint, "tcp://"), func() {
+			mu.Lock()
+			defer mu.Unlock()
+			used[n.name] = true
+		})
+	}
+	dir, want := dataDir(t, 3000)
+	f.pythonAt("ipc://"+filepath.Join(at, "input-1.client"), dir)
+	f.compare(want)
+	mu.Lock()
+	defer mu.Unlock()
+	if len(used) != 3 {
+		t.Errorf("it used the sockets of %v", used)
+	}
+}
+
+// passOn passes on the bytes of connections to a unix socket, as posta connect does.
+func passOn(t *testing.T, socket, address string, accepted func()) {
+	t.Helper()
+	l, err := net.Listen("unix", socket)
+	check(t, err)
+	var wg sync.WaitGroup
+	pass := func(to, from net.Conn) {
+		defer wg.Done()
+		_, _ = io.Copy(to, from)
+		_ = to.Close()
+		_ = from.Close()
+	}
+	wg.Add(1)
+	go func() {
+		defer wg.Done()
+		for {
+			from, err := l.Accept()
+			if err != nil {
+				return
+			}
+			accepted()
+			to, err := net.Dial("tcp", address)
+			if err != nil {
+				_ = from.Close()
+				continue
+			}
+			wg.Add(2)
+			go pass(to, from)
+			go pass(from, to)
+		}
+	}()
+	t.Cleanup(func() {
+		check(t, l.Close())
+		wg.Wait()
+	})
 }

@@ -32,7 +32,7 @@ func (x *command) app() *cli.App {
 			x.runCommand(), x.genCommand(), x.analysesCommand(),
 			x.upCommand(), x.downCommand(), x.statusCommand(), x.chaosCommand(),
 			x.deployCommand(), x.undeployCommand(),
-			x.submitCommand(), x.sessionsCommand(), x.resultsCommand(), x.cancelCommand(),
+			x.submitCommand(), x.sessionsCommand(), x.resultsCommand(), x.cancelCommand(), x.connectCommand(),
 			x.topologyCommand(), x.keyCommand(), x.logCommand(), x.nodeCommand(), x.medicCommand(), x.completionCommand(), x.probeCommand(),
 		},
 	}

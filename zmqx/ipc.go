@@ -22,7 +22,7 @@ func (l *listener) openIPC(path string) error {
 		return err
 	}
 	u.SetUnlinkOnClose(false) // by name only: it would remove a successor's file
-	// Somebody who connects before the mode is set is refused by checkOwner like anybody else.
+	// Somebody who connects before the mode is set is refused by CheckOwner like anybody else.
 	err = os.Chmod(path, 0o600)
 	var info os.FileInfo
 	if err == nil {

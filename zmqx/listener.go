@@ -152,7 +152,7 @@ func (s *socket) handshake(conn net.Conn, dialled string, server bool) (g greete
 	if err := conn.SetDeadline(time.Now().Add(s.opt.HandshakeTimeout)); err != nil {
 		return g, fmt.Errorf("%w: %w", ErrHandshake, err)
 	}
-	if err := checkOwner(conn); err != nil {
+	if err := CheckOwner(conn); err != nil {
 		return g, fmt.Errorf("%w: %w", ErrHandshake, err)
 	}
 	g.conn = conn

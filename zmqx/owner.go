@@ -6,9 +6,9 @@ import (
 	"os"
 )
 
-// checkOwner refuses other users at the other end of a unix socket, in both directions: who may not connect, and who has put a socket of its own where
+// CheckOwner refuses other users at the other end of a unix socket, in both directions: who may not connect, and who has put a socket of its own where
 // ours is expected (S1). Root is let in, because it could do everything anyway. Connections of other kinds pass.
-func checkOwner(conn net.Conn) error {
+func CheckOwner(conn net.Conn) error {
 	u, ok := conn.(*net.UnixConn)
 	if !ok {
 		return nil

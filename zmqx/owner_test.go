@@ -105,7 +105,7 @@ func TestS1_UnixSocketsAreForOneUser(t *testing.T) {
 		if uid, err := ownerOf(c.(*net.UnixConn)); err != nil || uid != us {
 			t.Errorf("%d, %v; we are %d", uid, err, us)
 		}
-		noError(t, checkOwner(c))
+		noError(t, CheckOwner(c))
 	}
 	if us != 0 {
 		return

@@ -101,6 +101,12 @@ def keep_alive(endpoint, every, lanes, ended, ours, stop):
         line.quietly(type="ping", **ours, **claims(endpoint, lanes, ended))
 
 
+def at(entry, info, role):
+    """The endpoints of the inputs or outputs: beside the entry, by their names, if that is a socket of posta connect and they are elsewhere."""
+    directory, found = os.path.dirname(entry), zip(info[role + "s"], info.get(role + "_nodes") or info[role + "s"])
+    return [f"{directory}/{node}.client" if entry.startswith("ipc:") and endpoint.startswith("tcp:") else endpoint for endpoint, node in found]
+
+
 def upload(inputs, lanes, ended, opened, ours, directory):
     with concurrent.futures.ThreadPoolExecutor(len(lanes)) as threads:
         for stream in opened["streams"]:
@@ -141,7 +147,7 @@ def main():
     session, stop, last_word = str(uuid.uuid4()), threading.Event(), "cancel"
     ours = {"session": session, "token": os.urandom(16)}  # what every request of this session has
     info = Line(args.entry).ask(type="info")
-    inputs, outputs = info["inputs"], info["outputs"]
+    inputs, outputs = at(args.entry, info, "input"), at(args.entry, info, "output")
     lanes = [Line(inputs[i % len(inputs)], i) for i in range(max(LANES, len(inputs)))]
     ended = {}  # by endpoint: the last stream whose end it has acknowledged
     try:

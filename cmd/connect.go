@@ -1,0 +1,80 @@
+package cmd
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"posta.dev/posta/cmd/internal/forward"
+	"posta.dev/posta/security"
+	"posta.dev/posta/topology"
+)
+
+func (x *command) connectCommand() *cli.Command {
+	return &cli.Command{
+		Name: "connect", Usage: "let programs of this user that speak plain ZeroMQ reach a cluster with keys",
+		Description: `Listens on unix sockets in a directory that only this user can enter, and forwards over mutual TLS with your key, until Ctrl-C. There is one
+socket for each input and output, NAME.client, and one for the heartbeats of each node and medic, NAME.control. Prints the entry points for clients
+when it is ready.
+
+   posta connect --listen ipc:/run/user/1000/posta &
+   python3 client/python/bikes.py --entry ipc:///run/user/1000/posta/input-1.client DIR
+
+` + exitHelp,
+		Flags: []cli.Flag{topologyFlag(), keyFlag(),
+			&cli.StringFlag{Name: "listen", Usage: "make the sockets in `ipc:DIR`"}},
+		Action: withTopology(x.connect),
+	}
+}
+
+func (x *command) connect(c *cli.Context, t *topology.Topology) error {
+	given, _ := strings.CutPrefix(strings.Replace(c.String("listen"), "ipc://", "ipc:", 1), "ipc:")
+	if given == "" || strings.Contains(given, "://") {
+		return usagef("connect: where shall it listen? Give a directory with --listen ipc:DIR")
+	}
+	dir, err := filepath.Abs(given)
+	if err != nil {
+		return fmt.Errorf("find the directory %s: %w", given, err)
+	}
+	keys, err := x.clientKeys(c, t)
+	if err != nil {
+		return err
+	}
+	if keys == nil {
+		return usagef("connect: cluster %s of %s has no keys; programs reach its nodes directly", t.Name, t.File)
+	}
+	targets, entries := forwarded(t, keys, dir)
+	f, err := forward.Listen(dir, targets, func(err error) { x.notef("posta connect: %v", err) })
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	for _, e := range entries {
+		x.printf("%s\n", e)
+	}
+	return f.Run(c.Context)
+}
+
+// forwarded is all sockets of a cluster that clients use and that are not on this machine's file system anyway, and the endpoints of those that are for
+// requests.
+func forwarded(t *topology.Topology, keys *security.Keys, dir string) (targets []forward.Target, entries []string) {
+	api, beats := keys.Socket(security.ClientAPI, nil), keys.Socket(security.Control, nil)
+	for _, n := range t.All() {
+		for _, s := range n.Sockets.List() {
+			address, overTCP := strings.CutPrefix(s.Dial, "tcp://")
+			target := forward.Target{Name: fmt.Sprintf("%s.%s", n.ID, s.Kind), Address: address, Peer: n.Identity().String(), TLS: beats}
+			switch {
+			case !overTCP:
+				continue
+			case s.Kind == topology.KindClient:
+				target.TLS = api
+				entries = append(entries, "ipc://"+filepath.Join(dir, target.Name))
+			case s.Kind != topology.KindControl:
+				continue
+			}
+			targets = append(targets, target)
+		}
+	}
+	return targets, entries
+}

@@ -1,0 +1,254 @@
+package forward
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"posta.dev/posta/cmd/internal/local"
+	"posta.dev/posta/internal/owned"
+	"posta.dev/posta/zmqx"
+)
+
+const (
+	// maxConnections is how many programs' connections there may be at once. Each costs two file descriptors and 64 KiB.
+	maxConnections = 256
+	// buffer is what one direction of a connection holds, in bytes.
+	buffer = 32 << 10
+	// connectTime is for dialling a node and the handshake of TLS.
+	connectTime = 10 * time.Second
+	// keepAlive finds nodes that went away without a word.
+	keepAlive = 15 * time.Second
+	// longestPath is what fits the address of a unix socket on every system we know.
+	longestPath = 104
+)
+
+// Target is a socket of a node, and where programs find it.
+type Target struct {
+	Name    string // of the unix socket in the directory
+	Address string // HOST:PORT of the node
+	Peer    string // the identity that has to answer
+	TLS     zmqx.TLS
+}
+
+// Forwarder has the sockets open. Only programs of this user get in.
+type Forwarder struct {
+	targets   []Target
+	listeners []*net.UnixListener
+	lock      *local.Lock
+	slots     chan struct{} // one token for each connection
+	report    func(error)
+
+	mu       sync.Mutex
+	reported map[string]string // by target: the last failure that was reported, until a connection succeeds
+}
+
+// Listen opens a socket for each target in a directory, which it makes if there is none. report is told why connections fail, each reason of a target once
+// in a row. Run has to be called.
+func Listen(dir string, targets []Target, report func(error)) (f *Forwarder, err error) {
+	f = &Forwarder{targets: targets, slots: make(chan struct{}, maxConnections), report: report, reported: map[string]string{}}
+	if err := owned.Dir(dir); err != nil {
+		return nil, fmt.Errorf("use the directory of the sockets: %w", err)
+	}
+	if f.lock, err = local.TakeLock(filepath.Join(dir, "connect.lock")); err != nil {
+		return nil, fmt.Errorf("use the directory of the sockets: %w; another posta connect has it", err)
+	}
+	for _, t := range targets {
+		l, err := listen(filepath.Join(dir, t.Name))
+		if err != nil {
+			return nil, errors.Join(err, f.close())
+		}
+		f.listeners = append(f.listeners, l)
+	}
+	return f, nil
+}
+
+// listen replaces what a killed process has left: nobody else has the lock.
+func listen(path string) (*net.UnixListener, error) {
+	if len(path) > longestPath {
+		return nil, fmt.Errorf("listen at %s: the path has %d bytes, and that of a socket may have %d; give a shorter directory", path, len(path), longestPath)
+	}
+	info, err := os.Lstat(path)
+	if err == nil && info.Mode()&fs.ModeSocket == 0 {
+		return nil, fmt.Errorf("listen at %s: something that is no socket is there; give another directory", path)
+	}
+	if err == nil {
+		err = os.Remove(path)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("listen at %s: %w", path, err)
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("listen: %w", err), l.Close())
+	}
+	return l, nil
+}
+
+// Run forwards until ctx ends, and closes everything.
+func (f *Forwarder) Run(ctx context.Context) error {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for i, l := range f.listeners {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			f.accept(ctx, l, f.targets[i])
+		}()
+	}
+	<-ctx.Done()
+	return f.close()
+}
+
+// close ends the listeners, which remove their files.
+func (f *Forwarder) close() error {
+	var errs []error
+	for _, l := range f.listeners {
+		errs = append(errs, l.Close())
+	}
+	return errors.Join(append(errs, f.lock.Release())...)
+}
+
+func (f *Forwarder) accept(ctx context.Context, l *net.UnixListener, to Target) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for {
+		conn, err := l.AcceptUnix()
+		if ctx.Err() != nil {
+			if err == nil {
+				_ = conn.Close()
+			}
+			return
+		}
+		if err != nil { // for instance no file descriptors are left: others may become free
+			f.failed(to, err)
+			if !pause(ctx, 100*time.Millisecond) {
+				return
+			}
+			continue
+		}
+		select {
+		case f.slots <- struct{}{}:
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				f.serve(ctx, conn, to)
+				<-f.slots
+			}()
+		default:
+			_ = conn.Close()
+			f.failed(to, fmt.Errorf("%d connections are open, and there may be no more", maxConnections))
+		}
+	}
+}
+
+// pause is false when ctx ended it.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// serve carries one connection.
+func (f *Forwarder) serve(ctx context.Context, from net.Conn, to Target) {
+	defer func() { _ = from.Close() }()
+	if err := zmqx.CheckOwner(from); err != nil {
+		f.failed(to, err)
+		return
+	}
+	up, err := dial(ctx, to)
+	if err != nil {
+		if ctx.Err() == nil {
+			f.failed(to, err)
+		}
+		return
+	}
+	defer func() { _ = up.Close() }()
+	stop := context.AfterFunc(ctx, func() { closeBoth(from, up) })
+	defer stop()
+	var back error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer closeBoth(from, up)
+		var n int64
+		if n, back = io.CopyBuffer(only{from}, only{up}, make([]byte, buffer)); n > 0 {
+			f.works(to)
+		}
+	}()
+	_, _ = io.CopyBuffer(only{up}, only{from}, make([]byte, buffer))
+	closeBoth(from, up)
+	<-done
+	var refused *net.OpError
+	if errors.As(back, &refused) && refused.Op == "remote error" { // in TLS 1.3 the node's word comes after the handshake
+		f.failed(to, fmt.Errorf("it does not accept your key for this: the key is not in [clients] of the cluster's topology, lacks the role, was revoked or has expired; its log says which (%w)", back))
+	}
+}
+
+// only hides what io.CopyBuffer would use in place of the buffer.
+type only struct{ io.ReadWriter }
+
+func closeBoth(from, up net.Conn) {
+	_ = from.Close()
+	_ = up.Close()
+}
+
+// dial connects to the node that is meant and to no other.
+func dial(ctx context.Context, to Target) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTime)
+	defer cancel()
+	config, err := to.TLS.Client(to.Peer)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := (&net.Dialer{KeepAlive: keepAlive}).DialContext(ctx, "tcp", to.Address)
+	if err != nil {
+		return nil, err
+	}
+	secured := tls.Client(conn, config)
+	if err := secured.HandshakeContext(ctx); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return &stream{Conn: secured, beneath: conn}, nil
+}
+
+// stream closes the connection beneath TLS at once: a farewell would wait for a peer that does not read.
+type stream struct {
+	*tls.Conn
+	beneath net.Conn
+}
+
+func (s *stream) Close() error { return s.beneath.Close() }
+
+func (f *Forwarder) works(to Target) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.reported, to.Name)
+}
+
+// failed reports a reason once in a row: a program dials again ten times a second.
+func (f *Forwarder) failed(to Target, err error) {
+	f.mu.Lock()
+	again := f.reported[to.Name] == err.Error()
+	f.reported[to.Name] = err.Error()
+	f.mu.Unlock()
+	if !again {
+		f.report(fmt.Errorf("%s, %s at %s: %w", to.Name, to.Peer, to.Address, err))
+	}
+}

@@ -1,0 +1,234 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"posta.dev/posta/client"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/topology"
+)
+
+const password = "hush-hush-1"
+
+// newKeyedCluster is a cluster that posta up keeps, on TCP of loopback with keys: alice may operate and bob submit. Its file has the password of a broker.
+func newKeyedCluster(t *testing.T) *testCluster {
+	t.Helper()
+	k := newTestCluster(t)
+	v := topology.Variant{Address: "127.0.0.1", Ports: freePorts(t, 40), Settings: map[string]string{
+		"limits.drain": "4s", "medics.replicas": "1", "rabbitmq.url": "amqp://posta:" + password + "@127.0.0.1:5672/", "nats.url": "nats://" + password + "@127.0.0.1:4222",
+	}}
+	k.write(v)
+	must(t, "key", "init", "-f", k.file)
+	for name, role := range map[string]string{"alice": "operate", "bob": "submit", "mallory": "operate"} {
+		line := must(t, "key", "new", name, "--role", role, "-f", k.file).out
+		if name == "mallory" {
+			continue // has a key, and nobody lets it in
+		}
+		text, err := os.ReadFile(k.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		with := strings.Replace(string(text), "[clients]\n", "[clients]\n"+line, 1)
+		if with == string(text) {
+			with += "\n[clients]\n" + line
+		}
+		if err := os.WriteFile(k.file, []byte(with), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return k
+}
+
+// freePorts finds n ports in a row.
+func freePorts(t *testing.T, n int) int {
+	t.Helper()
+	for range 100 {
+		first, free := 20000+rand.IntN(12000-n), 0
+		for p := first; p < first+n; p++ {
+			l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", p))
+			if err != nil {
+				break
+			}
+			free++
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if free == n {
+			return first
+		}
+	}
+	t.Fatal("no free ports")
+	return 0
+}
+
+func (k *testCluster) key(name string) string { return filepath.Join(k.dir, "keys", "client", name) }
+
+// TestS6_NoSecretIsShown: a cluster with keys and with passwords in its file works for those who are let in, by posta and by a plain program behind posta
+// connect, and neither what commands print, nor a log, nor a file that is rendered or left in the data, nor a process's arguments or environment has any of
+// its private keys or passwords.
+func TestS6_NoSecretIsShown(t *testing.T) {
+	k := newKeyedCluster(t)
+	var shown bytes.Buffer
+	say := func(want int, args ...string) result {
+		t.Helper()
+		r := posta(t, append(args, "-f", k.file)...)
+		fmt.Fprintf(&shown, "posta %s\n%s%s", strings.Join(args, " "), r.out, r.err)
+		if r.code != want {
+			t.Errorf("posta %s: exit code %d, not %d: %s", strings.Join(args, " "), r.code, want, r.err)
+		}
+		return r
+	}
+	bikes := data(t, "2000")
+	say(exitOK, "up")
+	alice, bob, mallory := k.key("alice"), k.key("bob"), k.key("mallory")
+	whole := say(exitOK, "submit", "bikes", "--data", bikes, "--key", bob, "--json", "--keep-results")
+	if !strings.Contains(whole.out, "queries") {
+		t.Errorf("bob's answer is %.200s", whole.out)
+	}
+	id := strings.TrimSpace(say(exitOK, "submit", "bikes", "--data", bikes, "--key", bob, "--detach").out)
+	say(exitOK, "results", id, "--key", alice, "--json")
+	if r := say(exitOK, "sessions", "--key", alice); !strings.Contains(r.out, "bob") {
+		t.Errorf("sessions do not say whose they are: %s", r.out)
+	}
+	if r := say(exitOK, "status", "--key", alice); strings.Contains(r.out, "silent") {
+		t.Errorf("not all are heard with a key: %s", r.out)
+	}
+	say(exitOK, "status", "--key", alice, "--json")
+	if r := say(exitNoCluster, "status", "--key", bob); !strings.Contains(r.err, "the role watch or operate") {
+		t.Errorf("bob, who may submit, hears of status: %s", r.err)
+	}
+	if r := say(exitUsage, "submit", "bikes", "--data", bikes, "--key", mallory); !strings.Contains(r.err, "not in [clients]") {
+		t.Errorf("mallory hears: %s", r.err)
+	}
+	if r := say(exitUsage, "sessions"); !strings.Contains(r.err, "say which is yours with --key") {
+		t.Errorf("without a key: %s", r.err)
+	}
+	say(exitSession, "results", "6ba7b810-9dad-41d1-80b4-00c04fd430c8", "--key", bob)
+	k.connected(alice)
+	say(exitOK, "key", "list")
+	say(exitOK, "topology", "check")
+	say(exitOK, "topology", "show")
+	say(exitOK, "topology", "show", "--json")
+	k.processesShow(&shown)
+	say(exitOK, "down")
+	k.filesShow(&shown)
+	for what, secret := range k.secrets() {
+		if i := bytes.Index(shown.Bytes(), []byte(secret)); i >= 0 {
+			t.Errorf("%s is shown: …%q", what, bytes.ReplaceAll(shown.Bytes()[max(0, i-200):i], []byte(secret), nil))
+		}
+	}
+	if shown.Len() < 10_000 {
+		t.Errorf("only %d bytes were looked at", shown.Len())
+	}
+}
+
+// connected has a plain program ask the cluster through posta connect.
+func (k *testCluster) connected(key string) {
+	k.t.Helper()
+	dir := filepath.Join(shortDir(k.t), "c")
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan result, 1)
+	go func() {
+		done <- postaUntil(ctx, context.Background(), "connect", "-f", k.file, "--key", key, "--listen", "ipc:"+dir)
+	}()
+	defer func() {
+		cancel()
+		if r := <-done; r.code != exitOK || !strings.Contains(r.out, "ipc://"+filepath.Join(dir, "input-1.client")) {
+			k.t.Errorf("posta connect: %+v", r)
+		}
+	}()
+	socket := filepath.Join(dir, "input-1.client")
+	until(k.t, "posta connect listens", func() bool { _, err := os.Lstat(socket); return err == nil })
+	reply, err := client.RequestOnce(k.t.Context(), nil, "ipc://"+socket, protocol.Request{Type: protocol.Info}, time.Minute)
+	if err != nil || reply.Node != "input-1" {
+		k.t.Errorf("a plain program behind posta connect hears %+v, %v", reply, err)
+	}
+}
+
+// secrets are the passwords, and the private keys as they stand in files: the base64 of a part that no other file has.
+func (k *testCluster) secrets() map[string]string {
+	k.t.Helper()
+	found := map[string]string{"the password": password}
+	k.files(filepath.Join(k.dir, "keys"), func(name string, text []byte) {
+		if filepath.Base(name) != "key.pem" {
+			return
+		}
+		block, _ := pem.Decode(text)
+		if block == nil {
+			k.t.Fatalf("%s is no key", name)
+		}
+		seed := block.Bytes[len(block.Bytes)-32:]
+		found[name] = base64.StdEncoding.EncodeToString(block.Bytes)
+		found[name+", its seed"] = base64.StdEncoding.EncodeToString(seed)
+		found[name+", in hexadecimal"] = fmt.Sprintf("%x", seed)
+		found[name+", in bytes"] = string(seed)
+	})
+	if len(found) < 20 {
+		k.t.Fatalf("only %d secrets", len(found))
+	}
+	return found
+}
+
+func (k *testCluster) files(dir string, do func(name string, text []byte)) {
+	k.t.Helper()
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		do(name, text)
+		return err
+	})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// filesShow adds everything in the data directory: logs of processes, notes, pids, and what nodes store.
+func (k *testCluster) filesShow(to *bytes.Buffer) {
+	k.t.Helper()
+	logs := 0
+	k.files(filepath.Join(k.dir, "data"), func(name string, text []byte) {
+		fmt.Fprintf(to, "%s\n%s", name, text)
+		if filepath.Base(filepath.Dir(name)) == "log" && len(text) > 0 {
+			logs++
+		}
+	})
+	if logs == 0 {
+		k.t.Error("no process has a log")
+	}
+}
+
+// processesShow adds arguments and environments of nodes and medics.
+func (k *testCluster) processesShow(to *bytes.Buffer) {
+	k.t.Helper()
+	t, err := topology.Load(k.file)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	if _, err := os.Stat("/proc/self/environ"); err != nil {
+		return // this system does not show them
+	}
+	for _, n := range t.All() {
+		for _, file := range []string{"cmdline", "environ"} {
+			text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", k.pid(string(n.ID)), file))
+			if err != nil || len(text) == 0 {
+				k.t.Errorf("%s of %s: %v", file, n.ID, err)
+			}
+			to.Write(text)
+		}
+	}
+}
