@@ -35,7 +35,7 @@ to three digits; --json and --out PLACE give all of them, exact (docs/data.md).
 			&cli.BoolFlag{Name: "split-parsers", Usage: "parsers as processes of their own; raw CSV then goes over sockets and to disk"},
 			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE` of the topology file, like limits.window=1MiB; may be repeated"},
 			&cli.StringFlag{Name: flagTopology, Aliases: []string{"f"}, Usage: "the topology of `FILE`, instead of a generated one"},
-			&cli.StringFlag{Name: "sockets", Value: "ipc", Usage: "`KIND` of sockets: ipc for unix sockets, tcp for free ports of 127.0.0.1"},
+			&cli.StringFlag{Name: "sockets", Value: "ipc", Usage: "`KIND` of sockets: ipc for unix sockets, tcp for free ports of 127.0.0.1, with keys of their own"},
 			// The former name of --sockets. The transport of a topology is what carries the frames.
 			&cli.StringFlag{Name: "transport", Hidden: true, Usage: "`KIND`, as --sockets"},
 			&cli.StringFlag{Name: "dir", Usage: "keep logs and the nodes' data in `DIR`, instead of a temporary directory"},
@@ -69,6 +69,11 @@ func (x *command) run(c *cli.Context) (err error) {
 			err = noTopology(plan.File, err)
 		}
 		return err
+	}
+	if plan.TCP {
+		if r.cfg.Keys, err = x.makeRunKeys(runDir); err != nil {
+			return errors.Join(err, runDir.Close(true))
+		}
 	}
 	if err := checkExposure(runDir.Topology); err != nil {
 		return errors.Join(err, runDir.Close(true))
@@ -185,7 +190,7 @@ func (x *command) runOn(ctx context.Context, runDir *local.RunDir, r *request, v
 	if verbose {
 		show.Say(fmt.Sprintf("cluster in %s ready after %s", runDir.Dir, display.Span(time.Since(began))))
 	}
-	r.cfg.Entries = append(t.EntryPoints(), t.Outputs()...)
+	r.cfg.Entries = entryPoints(t, r.cfg.Keys != nil)
 	r.cluster = t
 	return x.upload(ctx, r, show)
 }
