@@ -374,9 +374,9 @@ func TestS1_AnotherAccountReachesNothingOfARun(t *testing.T) {
 	if err := os.Chmod(tmp, 0o777|os.ModeSticky); err != nil {
 		t.Fatal(err)
 	}
-	from := data(t, "5000")
+	from := data(t, "20000")
 	want := expected(t, from)
-	run := exec.Command(os.Args[0], append([]string{"run", "bikes", "--data", from, "--json"}, slow...)...)
+	run := exec.Command(os.Args[0], append([]string{"run", "bikes", "--data", from, "--json", "--set", "limits.client_timeout=10m"}, slow...)...)
 	var answer bytes.Buffer
 	run.Env, run.Stdout = append(os.Environ(), "TMPDIR="+tmp), &answer
 	if err := run.Start(); err != nil {
@@ -391,11 +391,17 @@ func TestS1_AnotherAccountReachesNothingOfARun(t *testing.T) {
 		}
 		return dir != "" && exists(filepath.Join(dir, "sock", "input-1.client")) && exists(filepath.Join(dir, "sock", "joiner-1.data"))
 	})
+	if err := run.Process.Signal(syscall.SIGSTOP); err != nil { // so that the run does not end meanwhile; its nodes go on
+		t.Fatal(err)
+	}
 	s.isRefused(attacksOn(t, filepath.Join(dir, "sock"), session.New()))
 	s.isRefused(replacing(filepath.Join(dir, "sock"), "input-1.client", "joiner-1.data"))
 	s.isRefused(meddling(t, dir))
 	if at := listening(t, pidOf(dir, "output-1")); len(at) > 0 {
 		t.Errorf("a node listens on TCP at %v", at)
+	}
+	if err := run.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
 	}
 	if err := run.Wait(); err != nil {
 		t.Fatal(err)
