@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"time"
@@ -81,6 +82,10 @@ type Config struct {
 	// OnRows gets the rows of the queries as they arrive, query by query; last is true once for each query. An error ends
 	// the run. The rows stay valid.
 	OnRows func(query string, columns []string, rows protocol.Rows, last bool) error
+
+	// Deliver, if set, gets the complete answer before the session is closed. When it returns an error the run ends with ErrNotDelivered, and the
+	// answer stays with the cluster for its results_ttl.
+	Deliver func(context.Context, *Answer) error
 
 	// Inspect, if set, is called for each file before any of its rows are sent, by several goroutines, with its header line. What it
 	// returns, if not nil, is called with each chunk of the file, in their order, before the chunk is sent; the chunk is valid during

@@ -27,6 +27,9 @@ var (
 	// here: what an earlier run had in flight is unknown, so it cannot be continued without risking rows twice.
 	ErrInterrupted = core.ErrInterrupted
 
+	// ErrNotDelivered is returned by Run when Config.Deliver returned an error. The session has its answer, which can be asked for again.
+	ErrNotDelivered = errors.New("the answer was not delivered")
+
 	// ErrConfig is returned by Run and Dial for a Config that cannot work.
 	ErrConfig = errors.New("cannot work with this configuration")
 )

@@ -25,6 +25,9 @@ func runWith(ctx context.Context, cfg Config, dial func(string) (requester, erro
 	stop := c.startReport()
 	defer stop()
 	answer, err = c.run(ctx)
+	if errors.Is(err, ErrNotDelivered) {
+		return nil, err // whoever wants the answer can still have it
+	}
 	// A node that does not hear it finds out by a timeout, so the outcome of the run stays as it is.
 	_ = c.tell(ctx, func(now time.Time) { c.session.Leave(err, c.cfg.KeepResults, now) })
 	if err == nil {
@@ -53,6 +56,11 @@ func (c *Client) run(ctx context.Context) (*Answer, error) {
 		return nil, fmt.Errorf("%s: %w", c.cfg.Analysis, err)
 	}
 	answer.Warnings = c.warnings.all()
+	if c.cfg.Deliver != nil {
+		if err := c.cfg.Deliver(ctx, answer); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrNotDelivered, err)
+		}
+	}
 	return answer, nil
 }
 

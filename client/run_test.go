@@ -654,6 +654,32 @@ func TestErrorOfOnRowsEndsTheRun(t *testing.T) {
 	}
 }
 
+// TestAnAnswerIsDeliveredBeforeTheSessionIsClosed: what could not be delivered stays, and can be asked for again.
+func TestAnAnswerIsDeliveredBeforeTheSessionIsClosed(t *testing.T) {
+	full := errors.New("the disk is full")
+	for _, outcome := range []error{nil, full} {
+		f := newFakeCluster(t, 1, 1)
+		cfg := f.config()
+		cfg.Dir, _ = dataDir(t, 10)
+		rows, dropped := 0, 0
+		cfg.Deliver = func(_ context.Context, a *Answer) error {
+			rows, dropped = a.Query("numbers").Len(), len(f.one().dropped)
+			return outcome
+		}
+		_, err := Run(during(t, 10*time.Second), cfg)
+		if !errors.Is(err, outcome) || errors.Is(err, ErrNotDelivered) != (outcome != nil) {
+			t.Errorf("got %v, want %v", err, outcome)
+		}
+		want := protocol.Close
+		if outcome != nil {
+			want = ""
+		}
+		if got := f.one().dropped["output-1"]; got != want || rows != f.rows || dropped != 0 {
+			t.Errorf("%v: the output heard %q, want %q; %d rows were delivered when %d nodes had heard of the end", outcome, got, want, rows, dropped)
+		}
+	}
+}
+
 func TestAnswerAsJSON(t *testing.T) {
 	f := newFakeCluster(t, 1, 1)
 	f.rows = 2

@@ -2,10 +2,12 @@ package cmd
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -13,39 +15,88 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/out"
+	"posta.dev/posta/cmd/internal/postgres"
 	"posta.dev/posta/protocol"
 )
 
 // output says where answers go.
 type output struct {
 	json bool
-	to   *out.Target // nil for none
+	to   *out.Target      // nil for none
+	db   *postgres.Target // likewise
 }
+
+const flagTo = "to"
 
 // outFlags say where to write answers beside standard output.
 func outFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: flagOut, Usage: "write the answers to `PLACE`: a directory, with one file for each query, or a file like answers.json"},
 		&cli.StringFlag{Name: flagFormat, DefaultText: "what the file's name says, else csv", Usage: "`FORMAT` of --out: csv, json or jsonl"},
+		&cli.StringFlag{Name: flagTo, Usage: "write the answers to tables of PostgreSQL, postgres://USER@HOST/DATABASE/TABLE, once for each session; the password as for psql, in ~/.pgpass or PGPASSWORD. The `URL`"},
 	}
 }
 
 // readOutput reads where the answers are to go.
-func readOutput(c *cli.Context) (o output, err error) {
+func (x *command) readOutput(c *cli.Context) (o output, err error) {
 	o.json = c.Bool(flagJSON)
 	if o.to, err = out.Parse(c.String(flagOut), c.String(flagFormat)); err != nil {
-		err = fmt.Errorf("--%s: %w", flagOut, err)
+		return o, fmt.Errorf("--%s: %w", flagOut, err)
 	}
-	return o, err
+	url := c.String(flagTo)
+	if url == "" {
+		return o, nil
+	}
+	if o.db, err = postgres.Parse(url); err != nil {
+		return o, fmt.Errorf("--%s: %w", flagTo, err)
+	}
+	if postgres.HasPassword(url) {
+		x.notef("warning: the password in --%s can be seen by every user of this machine; give it in PGPASSWORD or ~/.pgpass", flagTo)
+	}
+	return o, nil
 }
 
+// somewhere reports whether answers go anywhere but to standard output.
+func (o *output) somewhere() bool { return o.to != nil || o.db != nil }
+
 // prepare refuses a place that cannot take the answers, before there are any. queries are those of the analysis, as far as it is known here.
-func (o *output) prepare(queries []string) error {
-	if o.to == nil {
+func (o *output) prepare(ctx context.Context, queries []string) error {
+	if o.to != nil {
+		if err := o.to.Prepare(queries); err != nil {
+			return fmt.Errorf("--%s: %w", flagOut, err)
+		}
+	}
+	if o.db != nil {
+		if err := o.db.Prepare(ctx); err != nil {
+			return fmt.Errorf("--%s: %w", flagTo, err)
+		}
+	}
+	return nil
+}
+
+// deliver writes an answer to where it goes beside standard output.
+func (x *command) deliver(ctx context.Context, a *client.Answer, o output) error {
+	if o.to != nil {
+		n, err := o.to.Write(a)
+		if err != nil {
+			return err
+		}
+		x.notef("%s written to %s", display.Plural(n, "file"), o.to)
+	}
+	if o.db == nil {
 		return nil
 	}
-	if err := o.to.Prepare(queries); err != nil {
-		return fmt.Errorf("--%s: %w", flagOut, err)
+	w, err := o.db.Write(ctx, a)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w; all of session %s was written, or nothing: saying it again is safe", err, a.Session)
+	case w.Already:
+		x.notef("session %s was written to %s already", a.Session, o.db)
+	default:
+		x.notef("%s of session %s written to %s: %s", rowsOf(uint64(w.Rows)), a.Session, o.db, strings.Join(w.Tables, ", "))
+	}
+	if w.Changed > 0 {
+		x.notef("warning: %s written with U+FFFD in the place of NUL characters, which PostgreSQL cannot hold; --out writes them as they are", display.Plural(int(w.Changed), "text"))
 	}
 	return nil
 }
@@ -65,15 +116,8 @@ func (x *command) queriesOf(analysis string) (names []string) {
 // shownRows is how many rows of a query are shown as a table.
 const shownRows = 20
 
-// printAnswer prints an answer, and writes it to files when asked to.
+// printAnswer prints an answer.
 func (x *command) printAnswer(a *client.Answer, o output) error {
-	if o.to != nil {
-		n, err := o.to.Write(a)
-		if err != nil {
-			return err
-		}
-		x.notef("%s written to %s", display.Plural(n, "file"), o.to)
-	}
 	printRejected(x.Err, a.Rejected)
 	if o.json {
 		return a.WriteJSON(x.Out)

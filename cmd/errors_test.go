@@ -57,6 +57,8 @@ var calls = []string{
 	"run bikes --data D --out D --format xml",
 	"run bikes --data D --format json",
 	"submit bikes --data D -f GOOD --detach --out D",
+	"run bikes --data D --to mysql://me:secret@host/trips",
+	"run bikes --data D --to postgres://me@host/stats/a/b",
 	"run bikes --data D -f NOWHERE",
 	"run bikes --data D -f BAD",
 	"run bikes --data D -f GOOD --replicas joiner=3",

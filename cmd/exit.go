@@ -13,6 +13,7 @@ import (
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/cmd/internal/out"
+	"posta.dev/posta/cmd/internal/postgres"
 	"posta.dev/posta/deploy/image"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
@@ -74,7 +75,7 @@ func exitCode(err error) int {
 	case errors.As(err, &usage), errors.As(err, &mistakes):
 		return exitUsage
 	case is(analyses.ErrUnknown, analyses.ErrBadParam, client.ErrInput, client.ErrNoFiles, client.ErrDamaged, client.ErrConfig, client.ErrRefused, session.ErrBadID,
-		topology.ErrNoText, errRejected, out.ErrUse, image.ErrNoProgram, image.ErrNotStatic, topology.ErrNoNode, topology.ErrNoStage, protocol.ErrUnknownAnalysis, protocol.ErrBadParam, protocol.ErrForbidden, fs.ErrNotExist, syscall.ENOTDIR):
+		topology.ErrNoText, errRejected, out.ErrUse, postgres.ErrUse, image.ErrNoProgram, image.ErrNotStatic, topology.ErrNoNode, topology.ErrNoStage, protocol.ErrUnknownAnalysis, protocol.ErrBadParam, protocol.ErrForbidden, fs.ErrNotExist, syscall.ENOTDIR):
 		return exitUsage
 	}
 	if path := (*fs.PathError)(nil); errors.As(err, &path) && is(fs.ErrPermission, syscall.EISDIR, syscall.EROFS, syscall.ENAMETOOLONG, syscall.ENXIO) {

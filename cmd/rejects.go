@@ -46,6 +46,7 @@ type inspector struct {
 	args     analyses.Args
 	limited  bool
 	max      uint64
+	name     string // of the file of --rejects
 
 	mu       sync.Mutex // guards the fields below; files are read by several goroutines
 	file     *os.File   // of --rejects, nil without
@@ -79,7 +80,7 @@ func (x *command) newInspector(c *cli.Context, analysis string, params map[strin
 	if in.file, err = createFile(name); err != nil {
 		return nil, usagef("--rejects: %v; give a file that can be written", err)
 	}
-	in.out = csv.NewWriter(in.file)
+	in.name, in.out = name, csv.NewWriter(in.file)
 	return in, in.out.Write([]string{"stream", "file", "line", "reason", "row"})
 }
 
@@ -216,7 +217,7 @@ func (in *inspector) check(a *client.Answer, warn func(line string)) error {
 	}
 	if in.out != nil && in.rejected != all {
 		warn(fmt.Sprintf("warning: %s lists %s, the cluster has rejected %s: the data was uploaded before, or by another version of the program",
-			display.Escape(in.file.Name()), rowsOf(in.rejected), rowsOf(all)))
+			display.Escape(in.name), rowsOf(in.rejected), rowsOf(all)))
 	}
 	return nil
 }

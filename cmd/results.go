@@ -28,7 +28,7 @@ func (x *command) results(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	o, err := readOutput(c)
+	o, err := x.readOutput(c)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (x *command) results(c *cli.Context) error {
 				id, protocol.ErrUnknownSession))
 			defer cancel()
 		}
-		if err := o.prepare(queriesIn(cl.Info().Analyses, analysis)); err != nil {
+		if err := o.prepare(ctx, queriesIn(cl.Info().Analyses, analysis)); err != nil {
 			return err
 		}
 		answer, err := cl.Results(ctx)
@@ -59,6 +59,9 @@ func (x *command) results(c *cli.Context) error {
 		}
 		answer.Analysis = analysis
 		inOrder(answer, cl.Info().Analyses)
+		if err := x.deliver(ctx, answer, o); err != nil {
+			return err
+		}
 		if err := x.printAnswer(answer, o); err != nil {
 			return err
 		}

@@ -43,8 +43,8 @@ func (x *command) submit(c *cli.Context) error {
 		return err
 	}
 	defer r.limit(c)()
-	if c.Bool("detach") && r.out.to != nil {
-		return usagef("submit: --out needs the answers, and --detach does not wait for them; give it to posta results ID")
+	if c.Bool("detach") && r.out.somewhere() {
+		return usagef("submit: --out and --to need the answers, and --detach does not wait for them; give it to posta results ID")
 	}
 	from, err := x.entries(c)
 	if err != nil {
@@ -57,7 +57,7 @@ func (x *command) submit(c *cli.Context) error {
 		}
 	}
 	r.cfg.NoWait, r.cfg.KeepResults = c.Bool("no-wait"), c.Bool("keep-results")
-	r.cfg.GiveUpAfter = c.Duration("patience")
+	r.cfg.GiveUpAfter, r.stays = c.Duration("patience"), true
 	if err := x.answers(c, from); err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ type request struct {
 	cfg     client.Config
 	out     output
 	fetch   string // directory for files that answers point to, "" for none
+	stays   bool   // the cluster outlives the command
 	quiet   bool
 	timeout time.Duration
 
@@ -39,7 +40,7 @@ func (x *command) readRequest(c *cli.Context) (*request, error) {
 		fetch: c.String(flagDownload), quiet: c.Bool(flagQuiet), timeout: c.Duration(flagTimeout),
 		cfg: client.Config{Analysis: name, Dir: c.String(flagData), Lanes: c.Int(flagLanes), Stdin: x.In},
 	}
-	if r.out, err = readOutput(c); err != nil {
+	if r.out, err = x.readOutput(c); err != nil {
 		return nil, err
 	}
 	if r.cfg.Params, err = params(c); err != nil {
@@ -63,7 +64,7 @@ func (x *command) readRequest(c *cli.Context) (*request, error) {
 	if err := x.checkDownload(c, name); err != nil {
 		return nil, err
 	}
-	if err := r.out.prepare(x.queriesOf(name)); err != nil { // before the work, not after it
+	if err := r.out.prepare(c.Context, x.queriesOf(name)); err != nil { // before the work, not after it
 		return nil, err
 	}
 	if r.inspector, err = x.newInspector(c, name, r.cfg.Params); err != nil {
@@ -179,16 +180,27 @@ func (x *command) upload(ctx context.Context, r *request, show *display.Progress
 		r.cfg.OnProgress = show.Update
 	}
 	began := time.Now()
+	var refused error
+	r.cfg.Deliver = func(ctx context.Context, a *client.Answer) error {
+		show.Done()
+		if refused = r.inspector.close(); refused == nil {
+			refused = r.inspector.check(a, show.Say)
+		}
+		if refused != nil {
+			return nil // it is said below, and such an answer is not kept
+		}
+		err := x.deliver(ctx, a, r.out)
+		if err != nil && r.stays {
+			err = fmt.Errorf("%w; the cluster keeps the answer: posta results %s, with another --out or --to", err, a.Session)
+		}
+		return err
+	}
 	answer, err := client.Run(ctx, r.cfg)
 	show.Done()
 	if errors.Is(err, errTimeout) {
 		err = explainLate(ctx, r.cluster, r.cfg.Keys, err)
 	}
-	err = errors.Join(err, r.inspector.close())
-	if err == nil {
-		err = r.inspector.check(answer, show.Say)
-	}
-	if err != nil {
+	if err = errors.Join(err, refused, r.inspector.close()); err != nil {
 		return err
 	}
 	if !r.quiet {

@@ -43,8 +43,7 @@ func formatNames() string {
 // bufferBytes is how much is written at once.
 const bufferBytes = 64 << 10
 
-// writeCSV writes a header and rows as RFC 4180 has them, but for lines, which end in line feeds alone. Texts have the bytes that they have in
-// the answer.
+// writeCSV writes a header and rows as RFC 4180 has them, but for lines, which end in line feeds alone.
 func writeCSV(out io.Writer, t *client.Table) error {
 	w := bufio.NewWriterSize(out, bufferBytes)
 	var line []byte

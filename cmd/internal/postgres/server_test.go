@@ -1,0 +1,332 @@
+//go:build postgres
+
+package postgres
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/bikes"
+	"posta.dev/posta/analyses/flights"
+	"posta.dev/posta/analyses/local"
+	"posta.dev/posta/analyses/memes"
+	"posta.dev/posta/analyses/movies"
+	"posta.dev/posta/client"
+	"posta.dev/posta/internal/gen"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/postgrestest"
+)
+
+func start(t *testing.T) *postgrestest.Server {
+	t.Setenv("PGPASSWORD", postgrestest.Password)
+	return postgrestest.Start(t)
+}
+
+func at(t *testing.T, url string) *Target {
+	t.Helper()
+	target, err := Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return target
+}
+
+func write(t *testing.T, target *Target, a *client.Answer) Written {
+	t.Helper()
+	w, err := target.Write(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// ask runs a statement on a connection of its own.
+func ask(t *testing.T, target *Target, query string, args ...any) [][]any {
+	t.Helper()
+	conn, err := target.connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeConn(t.Context(), conn)
+	rows, err := conn.Query(t.Context(), query, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) ([]any, error) { return r.Values() })
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return all
+}
+
+func count(t *testing.T, target *Target, table string) int64 {
+	t.Helper()
+	return ask(t, target, "select count(*) from "+target.name(table).Sanitize())[0][0].(int64)
+}
+
+// readsBack demands that a table holds the rows of a query, in their order.
+func readsBack(t *testing.T, target *Target, id session.ID, table string, q *client.Table) {
+	t.Helper()
+	columns := make([]string, len(q.Columns))
+	for i, c := range q.Columns {
+		columns[i] = pgx.Identifier{c}.Sanitize()
+	}
+	got := ask(t, target, "select "+strings.Join(columns, ", ")+" from "+target.name(table).Sanitize()+" where session_id = $1 order by row_number", id.String())
+	if len(got) != q.Len() {
+		t.Fatalf("%s has %d rows, want %d", table, len(got), q.Len())
+	}
+	i := 0
+	for row := range q.All() {
+		for c, v := range row {
+			same := false
+			switch is := got[i][c].(type) {
+			case int64:
+				same = v.Kind == protocol.Int && is == v.Int
+			case float64:
+				same = v.Kind == protocol.Int && is == float64(v.Int) || v.Kind == protocol.Float && (math.Float64bits(is) == math.Float64bits(v.Float) || math.IsNaN(is) && math.IsNaN(v.Float))
+			case string:
+				same = v.Kind == protocol.Text && is == strings.ToValidUTF8(strings.ReplaceAll(v.Text, "\x00", "\uFFFD"), "\uFFFD")
+			}
+			if !same {
+				t.Errorf("%s, row %d, %s is %v, want %v", table, i+1, q.Columns[c], got[i][c], v)
+			}
+		}
+		i++
+	}
+}
+
+func TestPostgres_AnswersReadBack(t *testing.T) {
+	server := start(t)
+	target := at(t, server.URL(""))
+	if err := target.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct {
+		analysis *analyses.Analysis
+		generate func(gen.Dir, int, uint64) error
+	}{{bikes.New(), gen.Bikes}, {flights.New(), gen.Flights}, {movies.New(), gen.Movies}, {memes.New(), gen.Memes}} {
+		dir := t.TempDir()
+		if err := c.generate(gen.OnDisk(dir), 10_000, 5); err != nil {
+			t.Fatal(err)
+		}
+		found, err := local.Run(c.analysis, os.DirFS(dir), local.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := &client.Answer{Analysis: c.analysis.Name, Session: session.ID{1: byte(i)}}
+		total := int64(0)
+		for _, q := range found.Queries {
+			rows := protocol.NewRows(len(q.Columns))
+			for _, row := range q.Rows {
+				cells := make([]protocol.Value, len(row))
+				for i, v := range row {
+					if cells[i], err = protocol.ValueOf(v); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := rows.Add(cells...); err != nil {
+					t.Fatal(err)
+				}
+			}
+			total += int64(len(q.Rows))
+			a.Queries = append(a.Queries, client.NewTable(q.Name, q.Columns, rows))
+		}
+		if w := write(t, target, a); w.Rows != total || total == 0 || w.Already || len(w.Tables) != len(a.Queries) {
+			t.Errorf("%s: %+v, want %d rows", a.Analysis, w, total)
+		}
+		for i := range a.Queries {
+			q := &a.Queries[i]
+			name, err := target.tableOf(a, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if q.Len() > 0 {
+				readsBack(t, target, a.Session, name, q)
+			}
+		}
+	}
+	odd := tableOf(t, "q", []string{`Odd "name"`, "x", "n"})
+	odd = tableOf(t, "q", odd.Columns,
+		[]protocol.Value{written("\\.\n\t\r\\N\xff'\""), fraction(math.NaN()), whole(math.MinInt64)},
+		[]protocol.Value{written(""), fraction(math.Inf(-1)), whole(math.MaxInt64)},
+		[]protocol.Value{written("NULL"), fraction(math.Copysign(0, -1)), whole(0)},
+		[]protocol.Value{written("é\x00"), fraction(math.SmallestNonzeroFloat64), whole(-1)})
+	a := &client.Answer{Session: session.ID{2: 2}, Queries: []client.Table{odd}}
+	named := at(t, server.URL(`Odd "table"`))
+	if w := write(t, named, a); w.Changed != 1 {
+		t.Errorf("%+v, want 1 text that is not as it was", w)
+	}
+	readsBack(t, named, a.Session, `Odd "table"`, &a.Queries[0])
+}
+
+// TestPostgres_WrittenOnce: one after the other, at the same time, and under another name once more.
+func TestPostgres_WrittenOnce(t *testing.T) {
+	server := start(t)
+	target := at(t, server.URL("trips"))
+	a := &client.Answer{Session: session.ID{3: 3}, Queries: []client.Table{tableOf(t, "q", []string{"n"}, []protocol.Value{whole(1)}, []protocol.Value{whole(2)})}}
+	var wg sync.WaitGroup
+	firsts := make(chan Written, 8)
+	for range cap(firsts) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			w, err := target.Write(context.Background(), a)
+			if err != nil {
+				t.Error(err)
+			} else if !w.Already {
+				firsts <- w
+			}
+		}()
+	}
+	wg.Wait()
+	if len(firsts) != 1 || count(t, target, "trips") != 2 {
+		t.Errorf("%d of 8 have written, and there are %d rows", len(firsts), count(t, target, "trips"))
+	}
+	if w := write(t, target, a); !w.Already || w.Rows != 0 {
+		t.Errorf("once more: %+v", w)
+	}
+	other := *a
+	other.Session = session.ID{3: 4}
+	if w := write(t, target, &other); w.Already || count(t, target, "trips") != 4 {
+		t.Errorf("another session: %+v, %d rows", w, count(t, target, "trips"))
+	}
+	none := &client.Answer{Session: session.ID{3: 5}, Queries: []client.Table{client.NewTable("q", []string{"n"})}}
+	if w := write(t, at(t, server.URL("empty")), none); w.Rows != 0 || w.Already {
+		t.Errorf("no rows: %+v", w)
+	}
+	if noted := ask(t, target, "select table_name, rows from posta_sessions order by 1, 2"); !reflect.DeepEqual(noted, [][]any{{"empty", int64(0)}, {"trips", int64(2)}, {"trips", int64(2)}}) {
+		t.Errorf("noted is %v", noted)
+	}
+}
+
+// copied waits until rows are being copied.
+func copied(t *testing.T, target *Target) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if rows := ask(t, target, "select tuples_processed from pg_stat_progress_copy"); len(rows) > 0 && rows[0][0].(int64) > 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("nothing is being copied")
+		}
+	}
+}
+
+func TestPostgres_AKilledClientIsRunAgain(t *testing.T) {
+	server := start(t)
+	target := at(t, server.URL("large"))
+	for range 2 {
+		c := exec.Command(os.Args[0])
+		c.Env = append(os.Environ(), childURL+"="+server.URL("large"))
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		kill := sync.OnceFunc(func() {
+			_ = c.Process.Kill()
+			_ = c.Wait()
+		})
+		defer kill()
+		copied(t, target)
+		kill()
+		if n := count(t, target, "large"); n != 0 {
+			t.Errorf("after the kill there are %d rows", n)
+		}
+	}
+	if w := write(t, target, large()); w.Already || count(t, target, "large") != largeRows {
+		t.Errorf("%+v, %d rows", w, count(t, target, "large"))
+	}
+	if w := write(t, target, large()); !w.Already || count(t, target, "large") != largeRows {
+		t.Errorf("once more: %+v, %d rows", w, count(t, target, "large"))
+	}
+}
+
+func TestPostgres_AKilledServerIsWrittenToAgain(t *testing.T) {
+	server := start(t)
+	target := at(t, server.URL("large"))
+	said := make(chan error, 1)
+	go func() {
+		_, err := target.Write(context.Background(), large())
+		said <- err
+	}()
+	copied(t, target)
+	server.Kill()
+	if err := <-said; err == nil || strings.Contains(err.Error(), postgrestest.Password) {
+		t.Fatalf("the writer says %v", err)
+	}
+	if err := target.Prepare(t.Context()); err == nil || !strings.Contains(err.Error(), "is the server up, and may you connect?") {
+		t.Errorf("no server: %v", err)
+	}
+	server.Run(t)
+	if w := write(t, target, large()); w.Already || count(t, target, "large") != largeRows {
+		t.Errorf("%+v, %d rows", w, count(t, target, "large"))
+	}
+}
+
+func TestPostgres_WhatDoesNotFitIsSaid(t *testing.T) {
+	server := start(t)
+	target := at(t, server.URL("t"))
+	a := &client.Answer{Session: session.ID{4: 4}, Queries: []client.Table{tableOf(t, "q", []string{"n"}, []protocol.Value{written("text")})}}
+	for statement, says := range map[string]string{
+		"create table t (session_id uuid, row_number bigint, n bigint)":                       `table t has column "n" of type bigint, and the answer needs text`,
+		"create table t (session_id uuid, row_number bigint, other text)":                     `table t has no column "n" of type text`,
+		"create table t (session_id uuid, n text)":                                            `table t has no column "row_number" of type bigint`,
+		"create table t (session_id uuid, row_number bigint, n text check (n = 'x'))":         "violates check constraint",
+		"create table t (session_id uuid, row_number bigint, n text, more bigint not null)":   "null value in column",
+		"create table t (session_id uuid, row_number bigint, n varchar(1), more bigint null)": "value too long",
+	} {
+		ask(t, target, "drop table if exists t")
+		ask(t, target, statement)
+		_, err := target.Write(t.Context(), a)
+		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "write answers to postgres://posta@") {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
+	ask(t, target, "drop table t")
+	ask(t, target, "create table t (session_id uuid, row_number bigint, n varchar(9), more bigint)")
+	write(t, target, a)
+	for _, url := range []string{server.URL("t") + "&dbname=none", strings.Replace(server.URL("t"), "posta@", "nobody@", 1)} {
+		if err := at(t, url).Prepare(t.Context()); err == nil {
+			t.Errorf("%s: no error", url)
+		}
+	}
+}
+
+// TestPostgres_Passwords are found as libpq finds them, and not shown when they are wrong.
+func TestPostgres_Passwords(t *testing.T) {
+	server := start(t)
+	t.Setenv("PGPASSWORD", "")
+	file := filepath.Join(t.TempDir(), "pgpass")
+	if err := os.WriteFile(file, []byte("*:*:*:posta:"+postgrestest.Password+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PGPASSFILE", file)
+	if err := at(t, server.URL("t")).Prepare(t.Context()); err != nil {
+		t.Errorf("with a file of passwords: %v", err)
+	}
+	const wrong = "wr0ng&secret"
+	t.Setenv("PGPASSFILE", "/nonexistent")
+	t.Setenv("PGPASSWORD", wrong)
+	inURL := strings.Replace(server.URL("t"), "posta@", "posta:wr0ng%26secret@", 1)
+	for _, url := range []string{server.URL("t"), inURL} {
+		err := at(t, url).Prepare(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "password authentication failed") || strings.Contains(err.Error(), wrong) || strings.Contains(err.Error(), "wr0ng%26secret") {
+			t.Errorf("a wrong password: %v", err)
+		}
+		if errors.Is(err, ErrUse) {
+			t.Errorf("%v is no matter of use", err)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// ErrUse is returned for a database or a table that cannot take these answers, whatever is tried.
+var ErrUse = errors.New("the database cannot take these answers")
+
+func usef(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", ErrUse, fmt.Errorf(format, args...))
+}
+
+// connectTime bounds how long a server is waited for that does not answer, unless connect_timeout or PGCONNECT_TIMEOUT says so.
+const connectTime = 15 * time.Second
+
+// Target is a database, and how tables are called there.
+type Target struct {
+	cfg    *pgx.ConnConfig
+	schema string // "" for the first of the search path
+	table  string // "" for the name of the analysis
+	shown  string // the URL, without its password
+	secret []string
+}
+
+// Parse reads postgres://USER@HOST/DATABASE/TABLE, or with ?table=TABLE; TABLE may be SCHEMA.TABLE, and may be left out. Everything else, also a
+// service, a password and TLS, is libpq's to say.
+func Parse(text string) (*Target, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return nil, usef("give a URL like postgres://user@host/database/table") // the text may hold a password
+	}
+	t := &Target{}
+	q := u.Query()
+	name := q.Get("table")
+	q.Del("table")
+	for _, key := range []string{"password", "sslpassword"} {
+		t.secret = append(t.secret, q.Get(key))
+	}
+	if p, ok := u.User.Password(); ok {
+		t.secret = append(t.secret, p)
+	}
+	database, last, more := strings.Cut(strings.Trim(u.Path, "/"), "/")
+	switch {
+	case more && (name != "" || strings.Contains(last, "/")):
+		return nil, usef("the URL names a database and one table, as /DATABASE/TABLE or as /DATABASE?table=TABLE")
+	case more:
+		name = last
+	}
+	if t.schema, t.table, more = strings.Cut(name, "."); !more {
+		t.schema, t.table = "", name
+	}
+	if name != "" && (t.table == "" || more && t.schema == "") {
+		return nil, usef("%q names no table; write TABLE or SCHEMA.TABLE", name)
+	}
+	u.Path, u.RawPath, u.RawQuery = "/"+database, "", q.Encode()
+	if t.cfg, err = pgx.ParseConfig(u.String()); err != nil {
+		return nil, t.hide(usef("read the URL and the environment of libpq: %w", err))
+	}
+	t.secret = append(t.secret, t.cfg.Password)
+	if t.cfg.ConnectTimeout == 0 || t.cfg.ConnectTimeout == 2*time.Minute { // pgx's default
+		t.cfg.ConnectTimeout = connectTime
+	}
+	t.cfg.RuntimeParams["application_name"] = "posta"
+	t.shown = fmt.Sprintf("postgres://%s@%s/%s", t.cfg.User, t.cfg.Host, t.cfg.Database)
+	return t, nil
+}
+
+// String returns the URL without a password.
+func (t *Target) String() string { return t.shown }
+
+// HasPassword reports whether the URL itself held a password, which other users of the machine can see.
+func HasPassword(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil {
+		return strings.Contains(text, "@")
+	}
+	_, inUser := u.User.Password()
+	return inUser || u.Query().Has("password")
+}
+
+// hidden is an error that does not show passwords.
+type hidden struct {
+	error
+	text string
+}
+
+func (e *hidden) Error() string { return e.text }
+func (e *hidden) Unwrap() error { return e.error }
+
+func (t *Target) hide(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	for _, s := range t.secret {
+		if s == "" {
+			continue
+		}
+		for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s)} {
+			text = strings.ReplaceAll(text, form, "xxxxx")
+		}
+	}
+	return &hidden{err, text}
+}
+
+// connect returns a connection, to be closed.
+func (t *Target) connect(ctx context.Context) (*pgx.Conn, error) {
+	conn, err := pgx.ConnectConfig(ctx, t.cfg.Copy())
+	if err != nil {
+		return nil, fmt.Errorf("%w; is the server up, and may you connect?", err)
+	}
+	return conn, nil
+}
+
+// closeTime bounds the farewell to a server that no longer answers.
+const closeTime = 2 * time.Second
+
+func closeConn(ctx context.Context, conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	defer cancel()
+	_ = conn.Close(ctx) // what counts is committed, or it is not
+}
+
+// Prepare finds out whether the database can be written to.
+func (t *Target) Prepare(ctx context.Context) (err error) {
+	defer func() { err = t.hide(wrap(t, "connect to", err)) }()
+	conn, err := t.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeConn(ctx, conn)
+	var readOnly string
+	if err := conn.QueryRow(ctx, "show transaction_read_only").Scan(&readOnly); err != nil {
+		return err
+	}
+	if readOnly != "off" {
+		return usef("the server is read-only; give the primary, or another user")
+	}
+	return t.keepSessions(ctx, conn)
+}
+
+func wrap(t *Target, what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s %s: %w", what, t.shown, err)
+}

@@ -1,0 +1,309 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"posta.dev/posta/client"
+	"posta.dev/posta/protocol"
+)
+
+// The columns of every table beside the query's own. Rows of many sessions share a table, and a table has no order.
+const (
+	sessionColumn = "session_id"
+	rowColumn     = "row_number"
+)
+
+// Written is what became of a Write.
+type Written struct {
+	Tables  []string
+	Rows    int64
+	Changed int64 // texts with NUL characters, which no text of PostgreSQL can hold: U+FFFD stands for them
+	Already bool  // an earlier Write of the session was committed, and nothing was added
+}
+
+// longestName is how many bytes of a name the server keeps; it would cut off the rest and say nothing.
+const longestName = 63
+
+// ddlLock is an advisory lock that is held while tables are made: two sessions that make one at the same time would fail each other, also with
+// "if not exists". The number is "posta" in ASCII.
+const ddlLock = 0x706f737461
+
+// keepSessions makes the table of what was written.
+func (t *Target) keepSessions(ctx context.Context, conn *pgx.Conn) error {
+	var there bool
+	if err := conn.QueryRow(ctx, "select to_regclass($1) is not null", t.name("posta_sessions").Sanitize()).Scan(&there); err != nil || there {
+		return err
+	}
+	return t.ddl(ctx, conn, "create table if not exists "+t.name("posta_sessions").Sanitize()+` (session_id uuid not null, query text not null, table_name text not null,
+		rows bigint not null, written_at timestamptz not null default now(), primary key (session_id, query, table_name))`)
+}
+
+func (t *Target) ddl(ctx context.Context, conn *pgx.Conn, statement string) error {
+	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock($1)", int64(ddlLock)); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, statement)
+		return err
+	})
+}
+
+func (t *Target) name(table string) pgx.Identifier {
+	if t.schema == "" {
+		return pgx.Identifier{table}
+	}
+	return pgx.Identifier{t.schema, table}
+}
+
+// tableOf names the table of a query: TABLE, and where there are several queries TABLE_QUERY.
+func (t *Target) tableOf(a *client.Answer, q *client.Table) (string, error) {
+	name := t.table
+	if name == "" {
+		name = a.Analysis
+	}
+	if name == "" {
+		return "", usef("the name of the analysis is not known any more; name a table, as /DATABASE/TABLE")
+	}
+	if len(a.Queries) > 1 {
+		name += "_" + q.Name
+	}
+	for _, n := range append([]string{name}, q.Columns...) {
+		if n == "" || len(n) > longestName || strings.ContainsRune(n, 0) {
+			return "", usef("%q can be no name in PostgreSQL: 1 to %d bytes", n, longestName)
+		}
+	}
+	sorted := slices.Sorted(slices.Values(append([]string{sessionColumn, rowColumn}, q.Columns...)))
+	if len(slices.Compact(slices.Clone(sorted))) < len(sorted) {
+		return "", usef("query %s has two columns of one name, or one called %s or %s", q.Name, sessionColumn, rowColumn)
+	}
+	return name, nil
+}
+
+// copying is a query on its way to its table.
+type copying struct {
+	query   *client.Table
+	table   string
+	types   []string // of the query's columns
+	numbers int64
+	changed int64
+}
+
+// Write writes an answer, unless it is there already. After an error all of it may be there, or nothing; saying it again is safe.
+func (t *Target) Write(ctx context.Context, a *client.Answer) (w Written, err error) {
+	defer func() { err = t.hide(wrap(t, "write answers to", err)) }()
+	var all []copying
+	for i := range a.Queries {
+		q := &a.Queries[i]
+		c := copying{query: q}
+		if c.table, err = t.tableOf(a, q); err != nil {
+			return w, err
+		}
+		c.types = typesOf(q)
+		all = append(all, c)
+		w.Tables = append(w.Tables, c.table)
+	}
+	conn, err := t.connect(ctx)
+	if err != nil {
+		return w, err
+	}
+	defer closeConn(ctx, conn)
+	if err := t.keepSessions(ctx, conn); err != nil {
+		return w, err
+	}
+	for i := range all {
+		if err := t.fit(ctx, conn, &all[i]); err != nil {
+			return w, err
+		}
+	}
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		for i := range all {
+			n, err := t.copy(ctx, tx, a, &all[i])
+			if err != nil {
+				return fmt.Errorf("table %s: %w", all[i].table, err)
+			}
+			w.Rows += n
+			w.Changed += all[i].changed
+		}
+		return nil
+	})
+	if errors.Is(err, errAlready) {
+		w.Rows, w.Changed, w.Already, err = 0, 0, true, nil
+	}
+	return w, err
+}
+
+// errAlready ends a transaction whose answer is there.
+var errAlready = errors.New("written already")
+
+// copy notes a query as written and copies its rows. The note comes first: another transaction that writes the same session waits there.
+func (t *Target) copy(ctx context.Context, tx pgx.Tx, a *client.Answer, c *copying) (int64, error) {
+	noted, err := tx.Exec(ctx, "insert into "+t.name("posta_sessions").Sanitize()+" (session_id, query, table_name, rows) values ($1, $2, $3, $4) on conflict do nothing",
+		a.Session.String(), c.query.Name, c.table, c.query.Len())
+	switch {
+	case err != nil:
+		return 0, err
+	case noted.RowsAffected() == 0:
+		return 0, errAlready
+	case c.query.Len() == 0:
+		return 0, nil
+	}
+	next, stop := iter.Pull(c.query.All())
+	defer stop()
+	columns := append([]string{sessionColumn, rowColumn}, c.query.Columns...)
+	values := make([]any, len(columns))
+	values[0] = [16]byte(a.Session)
+	n, err := tx.CopyFrom(ctx, t.name(c.table), columns, pgx.CopyFromFunc(func() ([]any, error) {
+		row, ok := next()
+		if !ok {
+			return nil, nil
+		}
+		c.numbers++
+		values[1] = c.numbers
+		for i, v := range row {
+			values[i+2] = valueOf(v, c.types[i])
+			if v.Kind == protocol.Text && values[i+2] != v.Text {
+				c.changed++
+			}
+		}
+		return values, nil
+	}))
+	if err == nil && n != int64(c.query.Len()) {
+		err = fmt.Errorf("%d of %d rows were copied", n, c.query.Len())
+	}
+	return n, err
+}
+
+// The types of columns that this package makes.
+const (
+	bigint = "bigint"
+	double = "double precision"
+	text   = "text"
+)
+
+// exactInt bounds the integers that a double precision holds exactly.
+const exactInt = 1 << 53
+
+// typesOf returns the types of columns that hold all values of a table as they are: integers, numbers, or text. Cells of one column may be of
+// different kinds.
+func typesOf(q *client.Table) []string {
+	types := make([]string, len(q.Columns))
+	large := make([]bool, len(q.Columns)) // has integers that a double precision does not hold
+	for row := range q.All() {
+		for i, v := range row {
+			large[i] = large[i] || v.Kind == protocol.Int && (v.Int > exactInt || v.Int < -exactInt)
+			switch kind := [...]string{protocol.Text: text, protocol.Int: bigint, protocol.Float: double}[v.Kind]; {
+			case types[i] == "":
+				types[i] = kind
+			case types[i] != kind && (types[i] == text || kind == text):
+				types[i] = text
+			case types[i] != kind:
+				types[i] = double
+			}
+		}
+	}
+	for i := range types {
+		if types[i] == double && large[i] {
+			types[i] = text
+		}
+	}
+	return types
+}
+
+// fitText returns a text as PostgreSQL can hold it.
+func fitText(s string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\uFFFD"), "\uFFFD")
+}
+
+// valueOf turns a cell into what a column of a type takes.
+func valueOf(v protocol.Value, column string) any {
+	switch {
+	case column == text && v.Kind == protocol.Text:
+		return fitText(v.Text)
+	case column == text:
+		return v.String()
+	case v.Kind == protocol.Int && column == double:
+		return float64(v.Int)
+	case v.Kind == protocol.Int:
+		return v.Int
+	}
+	return v.Float
+}
+
+// fit makes the table of a query, or finds out whether the one that is there can hold its rows. An answer without rows has no types, so no table
+// is made for it.
+func (t *Target) fit(ctx context.Context, conn *pgx.Conn, c *copying) error {
+	if c.query.Len() == 0 {
+		return nil
+	}
+	name := t.name(c.table).Sanitize()
+	there, err := columnsOf(ctx, conn, name)
+	if err == nil && there == nil {
+		make := "create table if not exists " + name + " (" + sessionColumn + " uuid not null, " + rowColumn + " bigint not null"
+		for i, column := range c.query.Columns {
+			make += ", " + pgx.Identifier{column}.Sanitize() + " " + c.types[i]
+		}
+		if err = t.ddl(ctx, conn, make+", primary key ("+sessionColumn+", "+rowColumn+"))"); err == nil {
+			there, err = columnsOf(ctx, conn, name) // another process may have been faster
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("table %s: %w", c.table, err)
+	}
+	want := map[string]string{sessionColumn: "uuid", rowColumn: bigint}
+	for i, column := range c.query.Columns {
+		want[column] = c.types[i]
+	}
+	for _, column := range append([]string{sessionColumn, rowColumn}, c.query.Columns...) {
+		is, needs := there[column], want[column]
+		switch {
+		case is == "":
+			return usef("table %s has no column %q of type %s; add it, or give another table", c.table, column, needs)
+		case is == needs, needs == text && is == "character varying":
+		case needs == bigint && is == double && fitsDouble(c, column):
+			c.types[slices.Index(c.query.Columns, column)] = double
+		default:
+			return usef("table %s has column %q of type %s, and the answer needs %s; change it, or give another table", c.table, column, is, needs)
+		}
+	}
+	return nil
+}
+
+// fitsDouble reports whether a column of integers can be written as double precision, which a former answer may have needed.
+func fitsDouble(c *copying, column string) bool {
+	i := slices.Index(c.query.Columns, column)
+	if i < 0 {
+		return false
+	}
+	for row := range c.query.All() {
+		if n := row[i].Int; n > exactInt || n < -exactInt {
+			return false
+		}
+	}
+	return true
+}
+
+// columnsOf returns the types of a table's columns, nil where there is no table.
+func columnsOf(ctx context.Context, conn *pgx.Conn, name string) (map[string]string, error) {
+	rows, err := conn.Query(ctx, `select attname::text, format_type(atttypid, null) from pg_attribute
+		where attrelid = to_regclass($1) and attnum > 0 and not attisdropped`, name)
+	if err != nil {
+		return nil, err
+	}
+	var columns map[string]string
+	var column, kind string
+	_, err = pgx.ForEachRow(rows, []any{&column, &kind}, func() error {
+		if columns == nil {
+			columns = map[string]string{}
+		}
+		columns[column] = kind
+		return nil
+	})
+	return columns, err
+}
