@@ -183,10 +183,17 @@ func (c *client) permitted(code protocol.Code, reason string) bool {
 		return true
 	case c.mayHaveLost():
 		return reason != ""
-	case c.rival != nil && c.rivalPermits(code), c.againPermits(code, reason), c.rewiredPermits(code, reason):
+	case c.rival != nil && c.rivalPermits(code, reason), c.againPermits(code, reason), c.rewiredPermits(code, reason):
 		return true
 	case c.upload.poison != "" && code == protocol.ErrFailed && c.saysWhere(reason):
 		return true
+	}
+	return c.exceeds(code, reason)
+}
+
+// exceeds says whether the client's rows are too large, or too many, for what a frame or a joiner holds (R15, R16), and the reason says so.
+func (c *client) exceeds(code protocol.Code, reason string) bool {
+	switch {
 	case code == protocol.ErrFailed && strings.Contains(reason, "limits.frame"):
 		c.w.report.Counters["too large"]++
 		// A row may be twice as large in a table as it is as text.
@@ -244,7 +251,7 @@ func (c *client) broken(code protocol.Code, reason string) string {
 
 // rivalPermits says whether the other client of the id allows such an end: this one came too late, and hears how the other's session
 // stands (R17). The one that was admitted hears nothing of the other.
-func (c *client) rivalPermits(code protocol.Code) bool {
+func (c *client) rivalPermits(code protocol.Code, reason string) bool {
 	r := c.rival
 	if !r.begun || len(c.speech.opened) > 0 {
 		return false
@@ -264,7 +271,7 @@ func (c *client) rivalPermits(code protocol.Code) bool {
 	case protocol.ErrExpired:
 		return r.gone
 	case protocol.ErrFailed:
-		return c.cancels || r.cancels || r.upload.poison != ""
+		return c.cancels || r.cancels || r.upload.poison != "" || r.exceeds(code, reason)
 	}
 	return false
 }

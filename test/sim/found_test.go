@@ -30,6 +30,7 @@ var found = []struct {
 	{1018934, "N3: the judge compared a node that was retiring its log with the disk, whose log was retired already"},
 	{1019455, "N10: the judge wanted a client to say something to an input that had left the topology, as the client had heard"},
 	{1019503, "R12: a session that had left a node was given up with its departed receiver, and failed nowhere as the topology was changed back (nodes/core TestR12_WhatADepartedReceiverLacksFails)"},
+	{1041925, "R17: the judge did not know that a client hears of a session of its id that it has too much reference data"},
 	{1029820, "N10: the judge wanted a client to say something to an input that had told it that the session was cancelled"},
 	{1029271, "R17: the judge took the word of an input that had lost its log for that of all, and blamed a client that cancelled its own session elsewhere"},
 }
