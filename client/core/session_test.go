@@ -516,6 +516,29 @@ func TestR14_AnInputThatLostAnEndIsAskedWhy(t *testing.T) {
 	}
 }
 
+// TestR14_AnInputThatLostAChunkIsAskedWhy: it misses a chunk that it has acknowledged, and refuses the next one. The client hears that data was
+// lost, and not only of a gap, which nobody can do anything about.
+func TestR14_AnInputThatLostAChunkIsAskedWhy(t *testing.T) {
+	for _, kind := range []protocol.RequestType{protocol.Chunk, protocol.End} {
+		d := opened(t, testConfig(), 1, 1)
+		d.do(d.s.Upload)
+		d.chunk("x\n")
+		d.acked()
+		if kind == protocol.Chunk {
+			d.chunk("y\n")
+		} else {
+			d.drain()
+		}
+		d.answer("in1", kind, protocol.Refuse(protocol.ErrGap, "chunk 1 is missing"))
+		d.goesOn()
+		if said := d.request("in1", protocol.Ping); !slices.Equal(said.Lanes, []protocol.LaneSeq{{Lane: 0, Seq: 1}}) {
+			t.Errorf("%s: the ping says that %v were acknowledged", kind, said.Lanes)
+		}
+		d.answer("in1", protocol.Ping, protocol.Reply{Type: protocol.OK, State: session.Failed, Reason: "node in1 lost its data"})
+		d.ends(protocol.ErrFailed)
+	}
+}
+
 // TestR14_AnInputForgetsBeforeTheNextOneOpens: the client is told what that means.
 func TestR14_AnInputForgetsBeforeTheNextOneOpens(t *testing.T) {
 	d := discovered(t, testConfig(), 2, 1)

@@ -57,10 +57,10 @@ func (s *Session) unexplained() {
 	s.conclude(err)
 }
 
-// refused ends the upload because an input refuses what is sent. One whose log was set back may have lost that a stream has ended, which makes
-// everything after it look wrong. A ping says what it has acknowledged, so it tells that (R14).
+// refused ends the upload because an input refuses what is sent. One whose log was set back may have lost a chunk that it has acknowledged, or that a
+// stream has ended, which makes everything after it look wrong. A ping says what it has acknowledged, so it tells that (R14).
 func (s *Session) refused(in *node, err error) {
-	if in.ended == "" || !errors.Is(err, protocol.ErrBadRequest) {
+	if !errors.Is(err, protocol.ErrGap) && (in.ended == "" || !errors.Is(err, protocol.ErrBadRequest)) {
 		s.fail(err)
 		return
 	}
