@@ -2,7 +2,7 @@
 // commands use; it knows the protocol (package protocol) and nothing of what is inside the cluster.
 //
 // What is asked of whom, in which order and how often is decided by a state machine, package client/core (N10). This package is what
-// runs it: sockets, files, a timer, and the caller who waits.
+// runs it: sockets, files, a timer, and the waiting of the caller.
 //
 // The words:
 //

@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/security"
 )
 
-// owner is somebody who has a key.
+// owner is an identity and one of its public keys.
 type owner struct {
 	id  security.Identity
 	key security.Fingerprint

@@ -78,7 +78,7 @@ func (k keyring) processes() (all []security.Identity) {
 	return all
 }
 
-// made is everybody who has a key directory, also those that have left the topology.
+// made returns the identities that have a key directory. Some of them may have left the topology.
 func (k keyring) made() (all []security.Identity, err error) {
 	for _, role := range []security.Role{security.Node, security.Medic, security.Client} {
 		entries, err := os.ReadDir(k.at(string(role)))
@@ -161,7 +161,7 @@ func (k keyring) certificate(dir string) (c certificate, err error) {
 	return c, err
 }
 
-// share tells everybody who has a key whom to trust, and whom not.
+// share writes the trusted CAs and the list of revoked keys into every key directory.
 func (k keyring) share() error {
 	all, err := k.made()
 	if err != nil {
@@ -174,7 +174,7 @@ func (k keyring) share() error {
 	return k.shareWith(dirs...)
 }
 
-// shareWith goes on where a directory or a CA is broken: who is revoked has to be told to all that can hear it.
+// shareWith writes them into these directories. A broken directory or CA does not stop it: a revocation has to reach all the others.
 func (k keyring) shareWith(dirs ...string) error {
 	revoked, err := security.ReadRevoked(k.dir)
 	if err != nil {

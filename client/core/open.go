@@ -17,7 +17,7 @@ const busyPause = time.Second
 // takeover needs, which may be less than a request takes: a client that went by it alone would ask without a pause.
 const shortestPause = 10 * time.Millisecond
 
-// Open opens the session at every input, in their order: the first decides who is admitted, so that two clients never hold
+// Open opens the session at every input, one after the other. The first input decides which client is admitted, so two clients never hold
 // half of the inputs each. It waits while the cluster is busy, unless Config.NoWait. Inputs where it is open are kept alive meanwhile.
 func (s *Session) Open(now time.Time) {
 	s.begin(open, now)

@@ -66,7 +66,7 @@ func (s *Session) pinged(in *node, reply protocol.Reply, err error) {
 		return
 	}
 	in.pingAt = time.Time{}
-	if s.phase != Uploaded || errors.Is(err, protocol.ErrSuperseded) { // who is superseded takes nothing more, and closes nothing (R17)
+	if s.phase != Uploaded || errors.Is(err, protocol.ErrSuperseded) { // a superseded client neither takes answers nor closes the session (R17)
 		s.fail(err)
 		return
 	}

@@ -89,7 +89,7 @@ func (l *Listener[V]) run() {
 	}
 }
 
-// heed remembers who is refused until it is connected.
+// heed remembers that a process has refused this one, or was refused by it, until the two are connected.
 func (l *Listener[V]) heed(e zmqx.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,7 +99,7 @@ func (l *Listener[V]) heed(e zmqx.Event) {
 	}
 }
 
-// Refused says who is silent because it does not let this process in, or because it could not prove who it is; nil if nobody is.
+// Refused returns an error that names the processes which do not let this one in, or which could not prove their names. It returns nil if there are none.
 func (l *Listener[V]) Refused() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
