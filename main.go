@@ -28,7 +28,7 @@ func main() {
 	cmd.Main(cmd.Program{
 		Analyses: analyses.Set{bikes.New(), flights.New(), movies.New(), memes.New()},
 		Generators: map[string]cmd.Generator{
-			"bikes": gen.Bikes, "flights": gen.Flights, "movies": gen.Movies, "memes": gen.Memes,
+			"bikes": gen.Bikes, "flights": gen.Flights, "movies": gen.Movies, "memes": gen.Memes, "measurements": gen.Measurements, "tpch": gen.TPCH,
 		},
 		Version: release,
 		More:    []*cli.Command{command.New()},

@@ -5,7 +5,8 @@
 // The life of a row, and who does what:
 //
 //	parser      splits CSV, hands the wanted fields of a row to NewParser's function, which appends typed values to a batch;
-//	            without one the fields are taken for what the stream's schema says they are
+//	            without one the fields are taken for what the stream's schema says they are. Where NewFolder has a Folder for
+//	            the stream, the parser folds its rows, too, and the joiner only merges tables
 //	joiner      NewJoiner's Joiner keeps what it needs of the reference streams and folds facts into tables
 //	aggregator  merges tables, partitioned by key: the engine does it from the table's spec alone. Where most rows of a
 //	            partition are in no answer, Prune drops them before they travel on
@@ -21,47 +22,66 @@ package analyses
 
 import (
 	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/columnar"
 	"posta.dev/posta/rows/csv"
 	"posta.dev/posta/rows/fold"
 )
+
+// MaxAsks is the largest size of Analysis.Asks, in bytes.
+const MaxAsks = 1024
 
 // Analysis describes one analysis. It is a value; the functions must be safe for concurrent sessions.
 type Analysis struct {
 	Name    string      // as in `posta run NAME`: lower case letters, digits, dashes
 	About   string      // one line for people
+	Asks    string      // of one that was compiled from a plan: what its session asks, in one line of at most [MaxAsks] bytes
+	Outline string      // Asks without the values in it, for people who may know that the session runs, and not read its answer
 	Params  []Param     // what a client may override
 	Streams []Stream    // reference streams before fact streams, in the order clients send them
 	Tables  []fold.Spec // what facts and reference rows are folded into
 	Queries []Query     // in the order answers are printed
 
-	// NewParser returns the function that turns rows of one file of a stream into typed columns of b. file.Tags holds what
-	// the stars of the stream's Files pattern stood for. The function gets the wanted fields in the order of
-	// Stream.Columns (nil for an absent optional one), unquoted; they are valid during the call. An error rejects the row
-	// (N7): the engine takes back what the call appended, and counts the row with file, line and the error's text. One function is
-	// called by one goroutine at a time; several may be at work on one file, so what they share must not change.
-	// Without a NewParser column i of the CSV becomes column i of the Schema; a number that is none rejects its row.
+	// Compile, if set, makes the analysis of one session from the plan that comes with it (see [Set.Open]). Of the other fields
+	// only Name and About are then set. Whatever the plan, Compile must not take longer than a node may be busy with one frame.
+	Compile func(plan []byte) (*Analysis, error)
+
+	// NewParser returns the function that turns rows of one file of a stream into typed columns of b. file.Tags holds what the
+	// stars of the stream's Files pattern stood for. The function gets the wanted fields in the order of Stream.Columns (nil for
+	// an absent optional one), unquoted; they are valid during the call. An error rejects the row (N7): the engine takes back
+	// what the call appended, and counts the row with file, line and the error's text. For ErrSkip the engine takes back the row
+	// and counts nothing. Only one goroutine at a time calls a function. Several functions may work on one file, so what they
+	// share must not change. Without a NewParser, column i of the CSV becomes column i of the Schema, and a field that should be
+	// a number and is none rejects its row.
 	NewParser func(args Args, stream int, file File, b *batch.Builder) (func(fields [][]byte) error, error)
 
 	// NewJoiner returns the joiner of one session in one node.
 	NewJoiner func(args Args, replica Replica) (Joiner, error)
 
-	// ReferenceLater promises that what is emitted of reference streams alone is emitted by the first joiner (Replica.Index 0), if by
-	// any. The engine then spares the others the reference streams until facts come to them, and for good where none do: one joiner
-	// that keeps up gets all facts, and what it looks rows up in costs nothing elsewhere but the copy on the disk. Without the promise such
-	// a joiner's share of the reference rows would be missing in the answers.
+	// NewFolder, which may be nil, returns a Folder that folds the rows of a fact stream in the parser that has read them. Then
+	// only tables travel. It returns nil for a stream whose rows need a reference stream, or whose folded form has as many rows.
+	// A parser has several folders of a stream, and each takes any of the stream's chunks, in any order.
+	NewFolder func(args Args, stream int) (Folder, error)
+
+	// ReferenceLater promises that only the first joiner (Replica.Index 0) emits rows that come from reference streams alone.
+	// The engine then gives another joiner the reference streams only when its first facts come, and never if none come. Often
+	// one joiner keeps up and gets all facts. The reference data then costs the other joiners only the copy on their disks.
+	// Without the promise, the rows that such a joiner should emit from reference streams would be missing in the answers.
 	ReferenceLater bool
 
 	// Prune, which may be nil, drops rows that no query can need (see [fold.Table.Retain]) from the tables that a stream
-	// completes, before they leave an aggregator for the reducer: what each partition can decide alone, as its own best rows of
-	// a top k, or rows that have no partner in another table. It is called once in each aggregator when the stream has ended,
-	// with the tables of that partition, indexed as Tables. Only those of the stream are complete and may be changed. Rows of
-	// equal keys are in one partition, whatever the table, if their tables have the same kinds of keys; bags ([fold.Never]) are empty
-	// here. An answer must not depend on
-	// what Prune does: there are any number of partitions.
+	// completes, before the tables leave an aggregator for the reducer. Each partition decides alone: it keeps its own best rows
+	// of a top k, say, or drops rows that have no partner in another table. It is called once in each aggregator when the stream
+	// has ended, with the tables of that partition, indexed as Tables. Only those of the stream are complete and may be changed;
+	// all others are empty here. Tables with the same kinds of keys have rows of equal keys in the same partition. Bags
+	// ([fold.Never]) are empty, too. Prune runs in slices, as Reduce does. The answer must be the same with and without Prune,
+	// and for any number of partitions.
 	Prune func(args Args, stream int, tables []*fold.Table) error
 
-	// Reduce computes the rows of one query from the tables that Query.Tables names, in that order, complete and merged.
-	// Rows are emitted in their final order; values are string, int64 or float64, one per column of the query.
+	// Reduce computes the rows of one query without Rows from the tables that Query.Tables names, in that order, complete and
+	// merged. It runs in slices, so that no other session waits long: sorting a table, looking for rows and emit pause it now
+	// and then. If it works long on something else, it calls [fold.Table.Pause] every few thousand rows. From equal tables it
+	// emits the same rows in the same order every time. Rows are emitted in their final order; values are string, int64,
+	// float64, bool or nil (NULL), one per column of the query.
 	Reduce func(args Args, query int, tables []*fold.Table, emit func(row ...any)) error
 }
 
@@ -81,10 +101,17 @@ type Stream struct {
 	Comma     byte              // separator; 0 means ','
 	Columns   []Column          // CSV columns that are needed, found by name
 	Schema    []batch.FieldSpec // typed columns of the batches the parser makes
+
+	// Skips, which may be nil, reports whether the parser skips every row (ErrSkip) whose Columns are within these ranges. Some
+	// formats, such as Parquet, store such ranges for parts of a file. A part that Skips rules out is not read.
+	Skips func(ranges []Range) bool
 }
 
 // Column is a CSV column of a stream. The file may lack an Optional one; its field is then nil.
 type Column = csv.Column
+
+// Range is what a file says of the values of a column in some of its rows.
+type Range = csv.Range
 
 // Query is one answer of an analysis.
 type Query struct {
@@ -92,23 +119,49 @@ type Query struct {
 	Columns []string
 	Tables  []string // names of the tables it is computed from; it is answered when their streams have ended
 
-	// Download is the column that holds the URL of a file that belongs to the answer, "" for none. Where a user asks for
-	// it (--download DIR) the client fetches that of the first row; the engine never does.
+	// Download is the column that holds the URL of a file that belongs to the answer, "" for none. If the user asks for it
+	// (--download DIR), the client fetches the URL of the first row; the engine never does.
 	Download string
+
+	// Rows, if set, takes the place of Reduce for a query whose answer may be of any length. It turns one row of the query's
+	// only table into any number of rows of the answer, which depend on nothing else. The answer is sorted by its first column,
+	// ascending, where that is equal by the second, and so on; texts are compared by bytes, and all values of a column are of
+	// one kind. The engine passes such rows on as they come, and sorts them on disks; no process ever holds all of them. The
+	// table serves no other query. It is a bag (fold.Never) if it has many rows, because a merged table is in the memory of the
+	// aggregators.
+	Rows func(args Args, t *fold.Table, row int, emit func(row ...any)) error
+}
+
+// RowsQuery returns the index of the query whose Rows takes the rows of a table as they come, -1 if there is none.
+func (a *Analysis) RowsQuery(table int) int {
+	for i := range a.Queries {
+		if q := &a.Queries[i]; q.Rows != nil && table < len(a.Tables) && q.Tables[0] == a.Tables[table].Name {
+			return i
+		}
+	}
+	return -1
 }
 
 // File is one file of a stream.
 type File struct {
 	Name string   // path below the data directory, with slashes: "montreal/trips.csv" (".gz" removed)
 	Tags []string // what each star of Stream.Files stands for: ["montreal"]
+
+	// Line returns the line of the row that a parser's function is called with; it is valid during that call. Nil everywhere but in NewParser.
+	Line func() uint64
+
+	// Cells gives a parser's function values in place of texts if the file is columnar. It makes parsers fast over such files: a
+	// value that is read from Cells is not turned into text, while every other one is a text in fields. Cells is set only in
+	// NewParser, and only for columnar files.
+	Cells *columnar.Cells
 }
 
-// Replica says which (counted from 0) of how many joiners this is, for analyses that emit rows of a reference stream, which every joiner
-// has whole: one of them must.
+// Replica says which joiner this is, counted from 0, and of how many. It is for analyses that emit rows of a reference stream:
+// every joiner has the whole stream, and exactly one of them must emit a row.
 type Replica struct{ Index, Of int }
 
-// Position is where a batch starts in its file. Rows of a stream are totally ordered by (File, Line), however they
-// arrive: "the first row wins" is decided by it.
+// Position is where a batch starts in its file. Rows of a stream are totally ordered by (File, Line), in whatever order they
+// arrive. This order decides rules such as "the first row wins".
 type Position struct {
 	File File
 	Line uint64 // of the batch's first row, counted from 1 (the header) in the file; row i of the batch is after row i-1
@@ -116,18 +169,38 @@ type Position struct {
 
 // Joiner is the part of an analysis that lives in a joiner node, one for each session.
 type Joiner interface {
-	// Reference takes a batch of a reference stream. It is called again with the same batches after a crash, possibly in
-	// another order: what it keeps must not depend on the order of batches (use pos). b is valid for the Joiner's life.
-	// With Analysis.ReferenceLater it, and End behind it, may be called only when the first facts have come.
+	// Reference takes a batch of a reference stream. After a crash it is called again with the same batches, possibly in another
+	// order. So what the Joiner keeps must not depend on the order of batches (use pos). b is valid for the Joiner's life. With
+	// Analysis.ReferenceLater, the calls of Reference and of End for these streams may be delayed until the first facts come.
 	Reference(stream int, b *batch.Batch, pos Position) error
 	// Facts folds a batch of a fact stream. All reference streams have ended. b is valid during the call.
 	Facts(stream int, b *batch.Batch, pos Position) error
-	// End says that a stream has ended: all its rows have been here. It is where rows of a reference stream can be folded
-	// whose winner is known only now. After a crash it is called again, behind the stream's batches.
+	// End says that a stream has ended: the Joiner has had all its rows. Here a Joiner folds rows of a reference stream if it
+	// had to see all of them to know which one wins. After a crash End is called again, after the stream's batches.
 	End(stream int) error
 	// Flush adds what Facts (and Reference and End, where they emit) folded since the last Flush to the tables, indexed as
 	// Analysis.Tables, and forgets it. The engine looks at the tables' errors.
 	Flush(tables []*fold.Table) error
+}
+
+// Forker is a Joiner that lets several goroutines fold a fact stream. The engine uses it where the parser and the joiner share
+// a process: rows are then not encoded between the two, and chunks are folded in parallel.
+type Forker interface {
+	// Fork returns a joiner that folds facts of a stream as this one would. It returns nil if the facts should come to this one.
+	// It is called when all reference streams have ended. The engine calls only Facts and Flush of a fork. One goroutine at a
+	// time uses a fork, while other goroutines use its siblings and the Joiner itself, so what they share must not change any
+	// more. If a fork's Facts fails, the engine drops the fork and gives its batch to the Joiner, which finds the same error. If
+	// Fork fails, the Joiner gets the batch, too.
+	Fork(stream int) (Joiner, error)
+}
+
+// Folder folds the rows of a fact stream where they are parsed. It is used by one goroutine at a time.
+type Folder interface {
+	// Fold returns tables, indexed as Analysis.Tables. They hold what a Joiner's Facts and Flush would have made of the rows in
+	// b. The tables are valid until the next call. It returns false if the rows should travel to a joiner unfolded, because
+	// there are hardly fewer groups than rows, or because a row fails. In the latter case the joiner finds the same error, so
+	// that errors have one place and one form.
+	Fold(b *batch.Builder, pos Position) (tables []*fold.Table, folded bool)
 }
 
 // StreamIndex returns the index of the stream called name, -1 if there is none.

@@ -38,8 +38,8 @@ func (a *Analysis) Args(given map[string]string) (Args, error) {
 	return args, nil
 }
 
-// Check reports whether args are values of params that pass their checks. Nodes get args from the network: an analysis that
-// parses them in its NewJoiner does not rely on [Analysis.Args] having been called.
+// Check reports whether args are values of params that pass their checks. Nodes get args from the network, so an analysis that
+// parses them in its NewJoiner must not assume that [Analysis.Args] has checked them.
 func (args Args) Check(params []Param) error {
 	if len(args) != len(params) {
 		return fmt.Errorf("%w: %d values for %d parameters", ErrBadParam, len(args), len(params))

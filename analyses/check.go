@@ -12,10 +12,16 @@ import (
 // ErrBadAnalysis is wrapped by the errors of [Analysis.Check].
 var ErrBadAnalysis = errors.New("bad analysis")
 
-// Check reports whether the parts of an analysis fit together, so that whoever writes one learns it at the program's start
-// and not from a session that never ends.
+// Check reports whether the parts of an analysis fit together. The author then learns of a mistake at the program's start and
+// not from a session that never ends.
 func (a *Analysis) Check() error {
-	if a.Name == "" || a.NewJoiner == nil || a.Reduce == nil {
+	if a.Compile != nil {
+		if a.Name == "" || len(a.Streams)+len(a.Tables)+len(a.Queries)+len(a.Params) > 0 {
+			return fmt.Errorf("%w: %q is compiled from plans, so it has a name and nothing else", ErrBadAnalysis, a.Name)
+		}
+		return nil
+	}
+	if a.Name == "" || a.NewJoiner == nil || a.Reduce == nil && slices.ContainsFunc(a.Queries, func(q Query) bool { return q.Rows == nil }) {
 		return fmt.Errorf("%w: %q lacks a name or one of NewJoiner, Reduce", ErrBadAnalysis, a.Name)
 	}
 	if _, err := a.Args(nil); err != nil {
@@ -76,8 +82,27 @@ func (a *Analysis) checkQueries() error {
 				return fmt.Errorf("query %s needs table %q, which there is not; there is %s", q.Name, t, a.tableNames())
 			}
 		}
+		if err := a.checkRows(&q); err != nil {
+			return err
+		}
 		if q.Download != "" && !slices.Contains(q.Columns, q.Download) {
 			return fmt.Errorf("query %s downloads from column %q, which it does not have", q.Name, q.Download)
+		}
+	}
+	return nil
+}
+
+// checkRows checks a query with Rows. No other query may use its table: the rows bypass the reducer and are kept nowhere.
+func (a *Analysis) checkRows(q *Query) error {
+	if q.Rows == nil {
+		return nil
+	}
+	if len(q.Tables) != 1 {
+		return fmt.Errorf("query %s has Rows, and is computed from %d tables; give it one", q.Name, len(q.Tables))
+	}
+	for i := range a.Queries {
+		if o := &a.Queries[i]; o.Name != q.Name && slices.Contains(o.Tables, q.Tables[0]) {
+			return fmt.Errorf("query %s has Rows, and its table %s serves query %s, too; give each a table", q.Name, q.Tables[0], o.Name)
 		}
 	}
 	return nil

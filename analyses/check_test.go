@@ -129,7 +129,7 @@ func TestMatchTellsWhatStarsStandFor(t *testing.T) {
 	} {
 		f, ok := (&Stream{Files: c.files}).Match(c.path)
 		if ok != (c.tags != nil) || f.Name != c.name || !slices.Equal(f.Tags, c.tags) {
-			t.Errorf("%s of %s: %v %q", c.path, c.files, ok, f)
+			t.Errorf("%s of %s: %v %q %q", c.path, c.files, ok, f.Name, f.Tags)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func TestMatchIsThatOfARegularExpression(t *testing.T) {
 		want := regexp.MustCompile(`(?s)^` + strings.Join(parts, `([^/]+?)`) + `$`).FindStringSubmatch(place)
 		f, ok := (&Stream{Files: files}).Match(name)
 		if ok != (want != nil) || ok && (f.Name != name || !slices.Equal(f.Tags, want[1:])) {
-			t.Fatalf("%q of %q: %v %q, want %q", name, files, ok, f, want)
+			t.Fatalf("%q of %q: %v %q %q, want %q", name, files, ok, f.Name, f.Tags, want)
 		}
 		if ok {
 			fitted++

@@ -25,7 +25,8 @@ func (s *Stream) Mapping(header []byte) (csv.Mapping, error) {
 	return h.Find(s.Columns)
 }
 
-// CheckHeader returns what is wrong with the header of a file of a stream. A stream that a does not have is for others to refuse.
+// CheckHeader returns what is wrong with the header of a file of a stream. It accepts a stream that a does not have; other
+// checks refuse that.
 func (a *Analysis) CheckHeader(stream string, header []byte) error {
 	i := a.StreamIndex(stream)
 	if i < 0 {
@@ -35,8 +36,8 @@ func (a *Analysis) CheckHeader(stream string, header []byte) error {
 	return err
 }
 
-// RowParser returns what NewParser makes, or where there is none the parser that takes every column of a row for what the
-// stream's Schema says it is. The engine calls this and never NewParser itself.
+// RowParser returns the function that NewParser makes. Without a NewParser, it returns one that reads every column as the
+// stream's Schema says. The engine calls RowParser and never NewParser itself.
 func (a *Analysis) RowParser(args Args, stream int, file File, b *batch.Builder) (func(fields [][]byte) error, error) {
 	if a.NewParser != nil {
 		return a.NewParser(args, stream, file, b)
@@ -44,7 +45,7 @@ func (a *Analysis) RowParser(args Args, stream int, file File, b *batch.Builder)
 	return bySchema(&a.Streams[stream], b), nil
 }
 
-// bySchema has a function per column, made once per file: a row costs their calls, and no look at the schema.
+// bySchema makes one function per column, once per file, so that rows are parsed without looking at the schema.
 func bySchema(s *Stream, b *batch.Builder) func([][]byte) error {
 	columns := make([]func([]byte) error, len(s.Schema))
 	for i, f := range s.Schema {
@@ -60,7 +61,8 @@ func bySchema(s *Stream, b *batch.Builder) func([][]byte) error {
 	}
 }
 
-// byKind returns what appends a field to column i. A column that the file lacks is an empty text, and no number.
+// byKind returns the function that appends a field to column i. A field of a column that the file lacks counts as an empty
+// text, and is an error in a column of numbers.
 func byKind(name string, kind batch.Kind, b *batch.Builder, i int) func([]byte) error {
 	switch kind {
 	case batch.Int:
@@ -97,11 +99,11 @@ func taking(add func([]byte)) func([]byte) error {
 	}
 }
 
-// maxQuoted bounds what a reason quotes of a field, which may be megabytes of anything.
+// maxQuoted is how many bytes of a field a reason quotes at most: a field may be megabytes of anything.
 const maxQuoted = 40
 
-// BadField is why a row is rejected, to be returned by what NewParser makes: that a column is empty, or that it is not what is
-// wanted ("integer"), with the beginning of what it is.
+// BadField makes the error with which a parser's function rejects a row. It says that a column is empty, or that it is not what
+// is wanted ("integer"), and quotes the beginning of the value.
 func BadField(column string, value []byte, want string) error {
 	if len(value) == 0 {
 		return fmt.Errorf("%s is empty", column)

@@ -19,9 +19,9 @@ type Facts struct {
 	Pos    Position
 }
 
-// FoldFacts returns a NewJoiner for an analysis without reference streams, and with nothing to keep between two batches: add
-// folds a batch into tables, which are indexed as specs, the Tables of the analysis. It must be safe for concurrent sessions,
-// so it changes nothing but the tables.
+// FoldFacts returns a NewJoiner for an analysis that has no reference streams and keeps nothing between two batches. add folds
+// a batch into tables, which are indexed as specs, the Tables of the analysis. add must be safe for concurrent sessions, so it
+// changes nothing but the tables.
 func FoldFacts(specs []fold.Spec, add func(f Facts, tables []*fold.Table) error) func(Args, Replica) (Joiner, error) {
 	return func(args Args, _ Replica) (Joiner, error) {
 		j := &factFolder{args: args, add: add}
@@ -32,7 +32,7 @@ func FoldFacts(specs []fold.Spec, add func(f Facts, tables []*fold.Table) error)
 	}
 }
 
-// factFolder folds into tables of its own, because a joiner is given the engine's only to flush.
+// factFolder folds into tables of its own, because a joiner gets the engine's tables only in Flush.
 type factFolder struct {
 	args   Args
 	add    func(Facts, []*fold.Table) error
@@ -57,7 +57,8 @@ func (j *factFolder) Facts(stream int, b *batch.Batch, pos Position) error {
 
 func (j *factFolder) End(int) error { return nil }
 
-// flushBytes is about how much is copied at a time: enough to cost nothing, little enough not to be noticed.
+// flushBytes is roughly how many bytes are copied at a time: large enough that a step costs nothing, small enough not to delay
+// anything.
 const flushBytes = 1 << 20
 
 func (j *factFolder) Flush(tables []*fold.Table) error {

@@ -16,8 +16,8 @@ func Integer(least, most int64) func(value string) error {
 	}
 }
 
-// Int returns parameter i, whose check is [Integer]. Without that check a value that is no integer is a mistake of the
-// analysis, and panics.
+// Int returns parameter i, whose check is [Integer]. A value that is no integer shows that the analysis forgot this check, so
+// Int panics.
 func (a Args) Int(i int) int64 {
 	v, ok := csv.ParseInt([]byte(a[i]))
 	if !ok {

@@ -2,6 +2,7 @@ package analyses
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,10 +10,10 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// FirstRejects is how many rejected rows of a stream are kept with file, line and reason (N7); all are counted.
+// FirstRejects is how many rejected rows of a stream are kept with file, line and reason (N7). The count covers all of them.
 const FirstRejects = 10
 
-// maxReason bounds the text of a reason: it may quote what the file holds, which may be anything.
+// maxReason bounds the text of a reason, in bytes: a reason may quote the file, which may hold anything.
 const maxReason = 300
 
 // RejectedSpec is the table in which rejected rows travel beside those of every analysis: the engine treats it as table
@@ -38,13 +39,14 @@ type Reject struct {
 	Reason string
 }
 
-// Rejects are the rejected rows of one stream, or of a part of it: how many, and the first of them by file, line and reason.
+// Rejects holds the rejected rows of one stream, or of a part of it: their number, and the first of them with file, line and
+// reason.
 type Rejects struct {
 	Rows  uint64
 	First []Reject // at most FirstRejects
 }
 
-// Add counts a rejected row, which comes after those added before it, in the order of the file.
+// Add counts a rejected row. Rows must be added in the order of the file.
 func (r *Rejects) Add(file string, line uint64, err error) {
 	r.Rows++
 	if len(r.First) >= FirstRejects {
@@ -52,6 +54,20 @@ func (r *Rejects) Add(file string, line uint64, err error) {
 	}
 	r.First = append(r.First, Reject{file, line, Reason(err)})
 }
+
+// failing is an error that [Fails] has made.
+type failing struct{ error }
+
+func (f failing) Unwrap() error { return f.error }
+
+// Fails marks an error of a parser's function that is not about the row: the session fails.
+func Fails(err error) error { return failing{err} }
+
+// IsFailing reports whether an error was marked by [Fails].
+func IsFailing(err error) bool { return errors.As(err, &failing{}) }
+
+// ErrSkip is returned by a parser's function for a row that the analysis does not need: it is neither taken nor rejected.
+var ErrSkip = errors.New("the row is not needed")
 
 // Reason is the text of why a row was rejected.
 func Reason(err error) string {

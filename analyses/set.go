@@ -9,11 +9,11 @@ import (
 // ErrUnknown is wrapped by the error of [Set.Find].
 var ErrUnknown = errors.New("unknown analysis")
 
-// Set is the analyses a program knows. It is passed to whoever needs it: there is no registry that packages add
-// themselves to, so that a program's main says what it can do.
+// Set holds the analyses of a program. It is passed as an argument. There is no registry that packages add themselves to, so
+// that a program's main shows which analyses it has.
 type Set []*Analysis
 
-// Check reports the first analysis that does not pass its own check, or has the name of one before it.
+// Check reports the first analysis that does not pass its own check, or that has the same name as an earlier one.
 func (s Set) Check() error {
 	for i, a := range s {
 		if err := a.Check(); err != nil {

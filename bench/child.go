@@ -81,7 +81,7 @@ func child(ctx context.Context, what string, args []string) error {
 	case what == "load" && len(args) == 3:
 		return runLoad(ctx, args[0], args[1], args[2])
 	case what == "client" && len(args) == 5:
-		return runClient(ctx, args[0], client.Config{Analysis: args[1], Dir: args[2]}, args[3], args[4])
+		return runClient(ctx, args[0], args[1], args[2], args[3], args[4])
 	case what == "latency" && len(args) == 4:
 		return runLatency(ctx, args[0], args[1], args[2], args[3])
 	case what == "oracle" && len(args) == 2:
@@ -114,18 +114,28 @@ func runNode(ctx context.Context, file, name string, c nodes.Config) error {
 	}
 	c.Topology, c.Node, c.Version, c.Headroom = t, topology.NodeID(name), "bench", nodes.DefaultHeadroom
 	c.Log = stderrLog()
+	n, err := t.Node(c.Node)
+	if err != nil {
+		return err
+	}
+	if c.Keys, err = loadKeys(t, n.Identity()); err != nil {
+		return err
+	}
 	return nodes.Run(ctx, c)
 }
 
 func stderrLog() *slog.Logger { return slog.New(slog.NewTextHandler(os.Stderr, nil)) }
 
-func runClient(ctx context.Context, file string, cfg client.Config, lanes, chunk string) error {
+func runClient(ctx context.Context, file, analysis, dir, lanes, chunk string) error {
 	begin := time.Now()
 	t, err := topology.Load(file)
 	if err != nil {
 		return err
 	}
-	cfg.Entries = t.EntryPoints()
+	cfg, err := clientConfig(t, analysis, dir)
+	if err != nil {
+		return err
+	}
 	if cfg.Lanes, err = strconv.Atoi(lanes); err != nil {
 		return errUsage
 	}

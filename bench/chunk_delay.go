@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"time"
 
+	"posta.dev/posta/link/keyed"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/zmqx"
 )
@@ -58,25 +60,43 @@ func edgeText(from, to, streams, socket, route, key string) string {
 
 // chunkDelays are the delays of chunks on an idle cluster and on a busy one, in the order they were sent.
 func (x *contestant) chunkDelays(ctx context.Context, c *Config, load *loadData) (idle, busy []time.Duration, err error) {
-	label := x.name + "-effect"
-	n, err := startCluster(ctx, c, clusterPlan{label: label, verb: "effect", broker: x.broker, variant: *x.cluster, text: effectTopology})
+	n, err := x.startEffect(ctx, c)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, n.stop()) }()
-	probe := func(what string) ([]time.Duration, error) {
-		o, err := c.run(ctx, label+"-"+what, "probe", n.topo.File, fmt.Sprint(c.probedChunks()))
-		return o.Times, err
-	}
-	if idle, err = probe("idle"); err != nil {
+	if idle, err = x.probe(ctx, c, n, "idle"); err != nil {
 		return nil, nil, err
 	}
-	l, err := load.start(ctx, c, label, n.topo.File)
+	l, err := load.start(ctx, c, x.effectLabel(), n.topo.File)
 	if err != nil {
 		return nil, nil, err
 	}
-	busy, err = probe("busy")
+	busy, err = x.probe(ctx, c, n, "busy")
 	return idle, busy, errors.Join(err, l.stop())
+}
+
+// idleChunkDelays are those on an idle cluster alone.
+func (x *contestant) idleChunkDelays(ctx context.Context, c *Config) (idle []time.Duration, err error) {
+	n, err := x.startEffect(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, n.stop()) }()
+	return x.probe(ctx, c, n, "idle")
+}
+
+func (x *contestant) effectLabel() string { return x.name + "-effect" }
+
+// startEffect starts a cluster whose chunks have an effect that can be asked for.
+func (x *contestant) startEffect(ctx context.Context, c *Config) (*cluster, error) {
+	return startCluster(ctx, c, clusterPlan{label: x.effectLabel(), verb: "effect", broker: x.broker, variant: *x.cluster, text: effectTopology})
+}
+
+// probe has a client of its own measure chunks on a cluster.
+func (x *contestant) probe(ctx context.Context, c *Config, n *cluster, what string) ([]time.Duration, error) {
+	o, err := c.run(ctx, x.effectLabel()+"-"+what, "probe", n.topo.File, fmt.Sprint(c.probedChunks()))
+	return o.Times, err
 }
 
 // runProbe is the client of rowsByChunk: it sends one chunk after the other, each at the first tick after the effect of the one before it.
@@ -85,12 +105,16 @@ func runProbe(ctx context.Context, file, count string) (err error) {
 	if err != nil {
 		return err
 	}
+	keys, err := clientKeys(t)
+	if err != nil {
+		return err
+	}
 	p := &chunkProber{id: session.New(), token: session.NewToken()}
-	if p.entry, err = requesterTo(t.EntryPoints()[0]); err != nil {
+	if p.entry, err = requesterTo(t.Holding(topology.Input)[0], keys); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.entry.Close()) }()
-	if p.observer, err = requesterTo(t.Outputs()[0]); err != nil {
+	if p.observer, err = requesterTo(t.Holding(topology.Output)[0], keys); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.observer.Close()) }()
@@ -101,10 +125,10 @@ func runProbe(ctx context.Context, file, count string) (err error) {
 	return reportTimes(times)
 }
 
-func requesterTo(endpoint string) (*zmqx.Req, error) {
-	r, err := zmqx.NewReq(zmqx.Options{})
+func requesterTo(n topology.Node, keys *security.Keys) (*zmqx.Req, error) {
+	r, err := zmqx.NewReq(zmqx.Options{TLS: keyed.TLS(keys, security.ClientAPI, nil)})
 	if err == nil {
-		err = r.Connect(endpoint)
+		err = r.ConnectTo(n.Sockets.Client.Dial, n.Identity().String())
 	}
 	return r, err
 }

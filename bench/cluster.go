@@ -14,8 +14,10 @@ import (
 	"time"
 
 	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 
+	"posta.dev/posta/link/keyed"
 	"posta.dev/posta/link/zmq"
 	"posta.dev/posta/zmqx"
 )
@@ -25,9 +27,11 @@ type cluster struct {
 	c     *Config
 	label string
 	topo  *topology.Topology
+	keys  *security.Keys // of this process; nil in a cluster without
 	dir   string
 	nodes []*nodeProcess
-	ready time.Duration // from the first start to the last heartbeat
+	host  func(*topology.Node) int // see contestant
+	ready time.Duration            // from the first start to the last heartbeat
 
 	broker runningBroker // nil for nodes that talk to each other; ended with them
 	before usage         // the broker's, before the nodes came
@@ -43,10 +47,11 @@ type nodeProcess struct {
 
 // clusterPlan is a cluster to start.
 type clusterPlan struct {
-	label   string           // names its profiles
-	verb    string           // what its nodes are in Child
-	broker  *brokerKind      // nil for nodes that talk to each other
-	variant topology.Variant // without directories, sockets and settings
+	label   string                   // names its profiles
+	verb    string                   // what its nodes are in Child
+	broker  *brokerKind              // nil for nodes that talk to each other
+	variant topology.Variant         // without directories, sockets and settings
+	host    func(*topology.Node) int // see contestant
 	// text is the topology where the variant alone cannot say it.
 	text func(c *Config, dir string, v topology.Variant) string
 }
@@ -57,7 +62,7 @@ func startCluster(ctx context.Context, c *Config, l clusterPlan) (_ *cluster, er
 	if err != nil {
 		return nil, err
 	}
-	x := &cluster{c: c, label: l.label, dir: dir}
+	x := &cluster{c: c, label: l.label, dir: dir, host: l.host}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, x.kill())
@@ -85,6 +90,17 @@ func startCluster(ctx context.Context, c *Config, l clusterPlan) (_ *cluster, er
 	}
 	if x.topo, err = topology.Load(file); err != nil {
 		return nil, err
+	}
+	if c.Keys {
+		if err := makeKeys(x.topo); err != nil {
+			return nil, fmt.Errorf("make keys: %w", err)
+		}
+		if x.topo, err = topology.Load(file); err != nil {
+			return nil, err
+		}
+		if x.keys, err = clientKeys(x.topo); err != nil {
+			return nil, err
+		}
 	}
 	sub, err := x.listen()
 	if err != nil {
@@ -127,7 +143,11 @@ func (x *cluster) start(what string, id topology.NodeID) error {
 	defer func() { _ = log.Close() }() // the process has its own
 	m.cmd = x.c.command(x.label+"-"+string(id), what, x.topo.File, string(id))
 	m.cmd.Stdout, m.cmd.Stderr = log, log
-	if err := startChild(m.cmd); err != nil {
+	begin := startChild
+	if n, err := x.topo.Node(id); err == nil && x.host != nil {
+		begin = func(cmd *exec.Cmd) error { return startOn(x.host(&n), cmd) }
+	}
+	if err := begin(m.cmd); err != nil {
 		return fmt.Errorf("start node %s: %w", id, err)
 	}
 	x.nodes = append(x.nodes, m)
@@ -157,14 +177,14 @@ func startChild(cmd *exec.Cmd) error {
 
 // listen subscribes to the heartbeats of all nodes.
 func (x *cluster) listen() (*zmqx.Sub, error) {
-	sub, err := zmqx.NewSub(zmqx.Options{BackoffMin: 5 * time.Millisecond, BackoffMax: 20 * time.Millisecond})
+	sub, err := zmqx.NewSub(zmqx.Options{BackoffMin: 5 * time.Millisecond, BackoffMax: 20 * time.Millisecond, TLS: keyed.TLS(x.keys, security.Control, nil)})
 	if err != nil {
 		return nil, err
 	}
 	err = sub.Subscribe(zmq.BeatTopic)
 	for _, n := range x.topo.Nodes() {
 		if err == nil {
-			_, err = sub.Connect(n.Sockets.Control.Dial)
+			_, err = sub.ConnectTo(n.Sockets.Control.Dial, n.Identity().String())
 		}
 	}
 	if err != nil {
@@ -276,7 +296,11 @@ func (c *Config) run(ctx context.Context, label string, args ...string) (o child
 	cmd := c.command(label, args...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := startChild(cmd); err != nil {
+	start := startChild
+	if c.starts != nil {
+		start = c.starts
+	}
+	if err := start(cmd); err != nil {
 		return o, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -18,8 +19,10 @@ type contestant struct {
 	cluster     *topology.Variant // nil for a single process
 	volatile    bool              // nodes of the cluster do not wait for the disk
 	broker      *brokerKind       // of the cluster's frames; nil when nodes talk to each other
-	unbatched   bool              // each frame is a message of the broker
-	needs       need              // to take part
+	sockets     sockets
+	unbatched   bool                     // each frame is a message of the broker
+	needs       need                     // to take part
+	host        func(*topology.Node) int // the core on which a node runs, or, of nil, the client; nil: anywhere
 	process     func(ctx context.Context, c *Config, s *workload, data string) (result, error)
 }
 
@@ -121,13 +124,22 @@ func (x *contestant) verb() string {
 
 // start starts the nodes of a cluster of its own.
 func (x *contestant) start(ctx context.Context, c *Config, label string) (*cluster, error) {
-	return startCluster(ctx, c, clusterPlan{label: label, verb: x.verb(), broker: x.broker, variant: *x.cluster})
+	c, err := x.sockets.apply(c)
+	if err != nil {
+		return nil, err
+	}
+	return startCluster(ctx, c, clusterPlan{label: label, verb: x.verb(), broker: x.broker, variant: *x.cluster, host: x.host})
 }
 
 // runClient runs a client on a cluster of its own, which is stopped behind it.
 func (x *contestant) runClient(ctx context.Context, c *Config, label, verb string, args ...string) (o childReport, n *cluster, err error) {
 	if n, err = x.start(ctx, c, label); err != nil {
 		return o, nil, err
+	}
+	if x.host != nil {
+		own := *c
+		own.starts = func(cmd *exec.Cmd) error { return startOn(x.host(nil), cmd) }
+		c = &own
 	}
 	o, err = c.run(ctx, label+"-client", append([]string{verb, n.topo.File}, args...)...)
 	return o, n, errors.Join(err, n.stop())

@@ -5,8 +5,8 @@
 //
 //   - section: one promise: log, csv, link; each analysis end to end beside its oracle: bikes, flights, movies, memes; races.
 //   - race: an analysis that many answer, in turns: a line of the table each, over the same bytes (see package sanitize).
-//   - contestant: one of them: a variant of the topology, with or without a broker between its nodes, or a single process. Who
-//     cannot take part is named, with the reason.
+//   - contestant: one of them: a variant of the topology, with or without a broker between its nodes, or a single process. One
+//     that cannot take part is named, with the reason.
 //   - workload: an analysis with its data and its oracle; to measure one more end to end is a line in workloads.
 //   - case: one variation of it, such as a frame size; a line of the table.
 //   - round: all contestants of a case, once each and one right after the other. The order alternates. The first round warms up

@@ -74,7 +74,7 @@ func TestFingerprint_OfWhatIsWritten(t *testing.T) {
 		return 0, err
 	})
 	if err != nil || short == plain {
-		t.Errorf("what becomes of the data is not in its fingerprint: %s, %v", short, err)
+		t.Errorf("what happens to the data is not in its fingerprint: %s, %v", short, err)
 	}
 	if _, err := s.fingerprint(func(io.Writer, io.Reader) (int, error) { return 0, os.ErrInvalid }); err == nil {
 		t.Error("a sample that cannot be made has a fingerprint")

@@ -20,7 +20,7 @@ func measureHop(ctx context.Context, c *Config) (done Section, err error) {
 	done.About = fmt.Sprintf("frames of %s from node to node, durable at both; times over those of %s in the same round", sizeName(hopSize), baseline)
 	frames := max(1, min(int(c.Amount)/hopSize, maxFrames))
 	done.Cases, err = inTurns(ctx, c, append(field, unbatched(field)...), func(ctx context.Context, x *contestant) (hop, error) {
-		return x.hop(ctx, c, x.share(frames))
+		return x.hop(ctx, c, x.share(frames), hopSize)
 	}, func(hops []hop) (all [][]Measure, err error) {
 		for i := range hops {
 			all = append(all, hops[i].measures(&hops[0]))
@@ -63,6 +63,7 @@ func (x *contestant) share(frames int) int {
 // hop is what frames over one link have cost.
 type hop struct {
 	frames    int
+	size      int // of a frame, in bytes
 	wall, cpu time.Duration
 	written   int64
 }
@@ -71,7 +72,7 @@ func (h *hop) measures(ours *hop) []Measure {
 	n, each := float64(h.frames), float64(ours.frames)/float64(h.frames)
 	return []Measure{
 		{"frames", "/s", n / h.wall.Seconds()},
-		{"link", "MB/s", rate(int64(h.frames)*hopSize, h.wall)},
+		{"link", "MB/s", rate(int64(h.frames)*int64(h.size), h.wall)},
 		{"times", "×", h.wall.Seconds() / ours.wall.Seconds() * each},
 		{"CPU per frame", "µs", float64(h.cpu.Nanoseconds()) / 1e3 / n},
 		{"CPU times", "×", h.cpu.Seconds() / ours.cpu.Seconds() * each},
@@ -80,18 +81,21 @@ func (h *hop) measures(ours *hop) []Measure {
 }
 
 // hop starts two nodes, and the broker between them if there is one, sends some frames that do not count, and then those that do.
-func (x *contestant) hop(ctx context.Context, c *Config, frames int) (h hop, err error) {
+func (x *contestant) hop(ctx context.Context, c *Config, frames, size int) (h hop, err error) {
+	if c, err = x.sockets.apply(c); err != nil {
+		return h, err
+	}
 	b, err := dialLinks(ctx, c, clusterPlan{label: x.name + "-hop", verb: "link", broker: x.broker, text: linkTopology(1)})
 	if err != nil {
 		return h, err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
-	b.size = hopSize
+	b.size = size
 	if _, err := b.send(ctx, max(1, frames/20)); err != nil { // queues are made, connections are open
 		return h, err
 	}
 	before := usageOf(b.cluster.pids()...)
-	h.frames = frames
+	h.frames, h.size = frames, size
 	h.wall, err = b.send(ctx, frames)
 	spent := usageOf(b.cluster.pids()...).since(before)
 	// The kernel counts in ticks: of what took less than one, it is not known that it took nothing.

@@ -107,11 +107,15 @@ func runLatency(ctx context.Context, file, analysis, dir, count string) error {
 	if err != nil {
 		return err
 	}
+	cfg, err := clientConfig(t, analysis, dir)
+	if err != nil {
+		return err
+	}
 	var a *client.Answer
 	var times []time.Duration
 	for range n {
 		var took time.Duration
-		if a, took, err = oneSession(ctx, client.Config{Entries: t.EntryPoints(), Analysis: analysis, Dir: dir}); err != nil {
+		if a, took, err = oneSession(ctx, cfg); err != nil {
 			return err
 		}
 		times = append(times, took)

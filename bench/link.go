@@ -110,7 +110,7 @@ func dialLinks(ctx context.Context, c *Config, l clusterPlan) (*linkBench, error
 	}
 	b := &linkBench{c: c, cluster: n}
 	for _, n := range n.topo.Nodes() {
-		req, err := requesterTo(n.Sockets.Client.Dial)
+		req, err := requesterTo(n, b.cluster.keys)
 		if err != nil {
 			return nil, errors.Join(err, b.close())
 		}

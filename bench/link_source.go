@@ -69,7 +69,7 @@ func (s *source) begin(o order) error {
 
 // Tick implements role.Gateway.
 func (s *source) Tick(time.Time) {
-	for s.left > 0 && s.host.Room(0, false) {
+	for s.left > 0 && s.host.Room(s.session, false) {
 		if s.at+s.size > len(s.pool) {
 			s.at = 0
 		}

@@ -97,6 +97,10 @@ func runLoad(ctx context.Context, file, analysis, dir string) error {
 	if err != nil {
 		return err
 	}
+	cfg, err := clientConfig(t, analysis, dir)
+	if err != nil {
+		return err
+	}
 	var wg sync.WaitGroup
 	var warm sync.Once
 	var last atomic.Pointer[client.Answer]
@@ -110,7 +114,7 @@ func runLoad(ctx context.Context, file, analysis, dir string) error {
 			for stop.Err() == nil && errs[i] == nil {
 				var a *client.Answer
 				// Not under ctx: a session that has begun is answered.
-				a, errs[i] = client.Run(context.WithoutCancel(ctx), client.Config{Entries: t.EntryPoints(), Analysis: analysis, Dir: dir})
+				a, errs[i] = client.Run(context.WithoutCancel(ctx), cfg)
 				if errs[i] != nil {
 					cancel()
 					continue

@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/bench/compare"
 )
 
-// race has all contestants answer the analysis over the same data, one after the other, round by round. Who begins changes with
+// race has all contestants answer the analysis over the same data, one after the other, round by round. Which one begins changes with
 // the round. A contestant whose answer is another has no speed: it ends the race.
 func (s *workload) race(ctx context.Context, c *Config) (done Section, err error) {
 	field, skipped, err := c.participants(ctx, func(*contestant) bool { return true })

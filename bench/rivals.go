@@ -16,6 +16,7 @@ const (
 	rabbitMQ   need = "rabbitmq" // installed
 	natsServer need = "nats"     // of bench/rivals, built
 	duckDB     need = "duckdb"   // likewise
+	duckDBSQL  need = "duckdbsql"
 )
 
 // prepare finds or builds a program, once. The error says why contestants that need it cannot take part.

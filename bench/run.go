@@ -2,9 +2,11 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +20,7 @@ type Config struct {
 	Dir      string   // for logs and generated data, on the disk that is to be measured; generated data stays there
 	Results  string   // directory of the JSON report; empty writes none
 	Self     []string // the command that leads to Child
+	Source   string   // the folder that holds Posta, for what the program does not bring; empty: this one
 	Profile  string   // directory for a CPU profile of every process; empty for none
 	Out      io.Writer
 
@@ -28,14 +31,16 @@ type Config struct {
 	Lanes  int               // of the client; 0 for its default
 	Chunk  int               // of the client, in bytes; 0 for what the cluster asks for
 	TCP    int               // first port of nodes on 127.0.0.1; 0 for unix sockets
+	Keys   bool              // nodes on TCP have keys, and so does the client
 	Set    map[string]string // settings of the topology, as "limits.window": "1MiB"
 
 	Contestants []string // of races, of ContestantNames; empty means all
 	DuckDB      string   // the program of bench/rivals/duckdb; empty builds it, where its source is at hand
 
-	prepared map[need]error    // what was found or built, and why not
-	rivals   map[need]string   // programs that were built
-	versions map[string]string // of contestants
+	prepared map[need]error        // what was found or built, and why not
+	rivals   map[need]string       // programs that were built
+	versions map[string]string     // of contestants
+	starts   func(*exec.Cmd) error // starts a child that reports something; nil: startChild
 }
 
 // Defaults of Config.
@@ -66,10 +71,14 @@ func sections() []section {
 		plainly("csv", "trips in memory, by CPU time of one core, beside encoding/csv, which finds fields and parses nothing", measureCSV),
 		plainly("link", "frames from node to node, durable at both, beside write + fsync of the same bytes in 4 MiB pieces", measureLink),
 	}
+	all = append(all, plainly("latency", idleAbout, measureIdle))
+	all = append(all, plainly("keys", "the same over TCP with keys, over TCP without, and over unix sockets; ratio: the time over TCP without keys over the time in this line", measureKeys))
+	all = append(all, section{"hosts", measureHosts})
 	for _, s := range workloads() {
 		about := fmt.Sprintf("analysis %s on a cluster of processes, beside the naive oracle with encoding/csv", s.name())
 		all = append(all, plainly(s.name(), about, s.measure))
 	}
+	all = append(all, section{"sql", measureSQL}, section{"tpch", measureTPCH})
 	for _, s := range workloads() {
 		all = append(all, section{raceGroup + "-" + s.name(), s.race})
 	}
@@ -99,6 +108,9 @@ func Run(ctx context.Context, c Config) error {
 		if !slices.Contains(SectionNames(), name) && name != raceGroup {
 			return fmt.Errorf("bench: there is no section %q; there is %s", name, strings.Join(SectionNames(), ", "))
 		}
+	}
+	if c.Keys && c.TCP == 0 {
+		return errors.New("bench: keys are for TCP: name the first port of the nodes, too")
 	}
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 		return fmt.Errorf("bench: %w", err)

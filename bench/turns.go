@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// inTurns has all contestants run once in each round, one after the other. Who begins changes with the round. measure makes figures of all
+// inTurns has all contestants run once in each round, one after the other. Which one begins changes with the round. measure makes figures of all
 // results of a round, as some compare with the first; its error ends the race.
 func inTurns[T any](
 	ctx context.Context, c *Config, field []contestant, run func(context.Context, *contestant) (T, error), measure func([]T) ([][]Measure, error),

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"iter"
 
@@ -18,40 +20,63 @@ type Answer struct {
 	Queries  []Table // in the order the analysis gives
 	Rejected []protocol.Rejected
 	Warnings []Warning // about the input, in the order in which they were found
+	Partial  bool      // Config.Head left some of the input out
 }
 
 // Table is the answer to one query.
 type Table struct {
 	Name    string
 	Columns []string
-	chunks  []protocol.Rows
+	chunks  []piece
 	rows    int
+	spool   *spool // holds the pieces that are not in memory; nil if all are in memory
+	err     error
 }
 
 // NewTable returns a table of rows that are here already.
 func NewTable(name string, columns []string, rows ...protocol.Rows) Table {
 	t := Table{Name: name, Columns: columns}
 	for _, r := range rows {
-		t.chunks = append(t.chunks, r)
+		t.chunks = append(t.chunks, piece{rows: r})
 		t.rows += r.Len()
 	}
 	return t
 }
 
-// Len returns the number of rows, also of those that were not kept (Config.StreamOnly).
+// Len returns the number of rows, including those that were not kept (Config.StreamOnly, Config.Keep).
 func (t *Table) Len() int { return t.rows }
 
-// All yields the rows in their order; the slice is valid until the next one.
+// All yields the rows in their order; the slice is valid until the next one. Rows of a long answer are read from a file: Err tells whether this
+// failed.
 func (t *Table) All() iter.Seq[[]protocol.Value] {
 	return func(yield func([]protocol.Value) bool) {
+		var memory []byte
 		for i := range t.chunks {
-			for row := range t.chunks[i].All() {
+			rows, err := t.chunks[i].read(t.spool, &memory)
+			if err != nil {
+				t.err = fmt.Errorf("query %s: rows of the answer: %w", t.Name, err)
+				return
+			}
+			for row := range rows.All() {
 				if !yield(row) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// Err returns why All could not yield all rows.
+func (t *Table) Err() error { return t.err }
+
+// Err returns the first error of its tables.
+func (a *Answer) Err() error {
+	for i := range a.Queries {
+		if err := a.Queries[i].err; err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Query returns the answer to the query called name, nil if there is none.
@@ -89,7 +114,7 @@ func (a *Answer) WriteJSON(out io.Writer) error {
 	}
 	w.raw(`}, "warnings": `).marshalled(append([]Warning{}, a.Warnings...)) // never null
 	w.raw("}\n")
-	return w.Flush()
+	return errors.Join(w.Flush(), a.Err())
 }
 
 // WriteJSON writes the table as one object, as it stands in the answer: {"columns": […], "rows": [[…], …]}
@@ -97,11 +122,10 @@ func (t *Table) WriteJSON(out io.Writer) error {
 	w := &jsonWriter{Writer: bufio.NewWriterSize(out, 64<<10)}
 	w.table(t)
 	w.raw("\n")
-	return w.Flush()
+	return errors.Join(w.Flush(), t.Err())
 }
 
-// jsonWriter writes JSON by hand, because an answer can be larger than what should be in memory twice. A bufio.Writer keeps
-// the first error for Flush.
+// jsonWriter writes JSON by hand, because an answer can be too large to be in memory twice. A bufio.Writer keeps the first error for Flush.
 type jsonWriter struct {
 	*bufio.Writer
 	scratch []byte

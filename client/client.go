@@ -5,25 +5,29 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"posta.dev/posta/client/core"
+	"posta.dev/posta/client/resume"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
 
-// Client is one session at a cluster. Its methods are called one after the other, except for Progress and Cancel, which may run beside
-// the others. From Open on the session is kept alive until Finish, Cancel or Close.
+// Client is one session at a cluster. Its methods must be called one after the other, except for Progress and Cancel, which may run at the same
+// time as others. From Open on, the client keeps the session alive until Finish, Cancel or Close.
 //
-// It runs a core.Session: whatever happens is told to the session under the lock, and what the session wants done is done at once.
-// A lock, and no goroutine that owns the session, because each chunk would have to be handed to that goroutine and back.
+// It runs a core.Session: it tells each event to the session under the lock, and does at once what the session wants done. It uses a lock
+// instead of a goroutine that owns the session, because each chunk would have to be handed to that goroutine and back.
 type Client struct {
 	cfg      Config
-	given    bool // the session's id: it may have been opened before
+	given    bool // the caller gave the session's id, so the session may have been opened before
 	dial     func(endpoint string) (requester, error)
 	reading  reading
+	had      *resume.Taken // what the cluster has of a session that is resumed; else nil
 	warnings *warnings
 	notes    *warnings
+	partial  atomic.Bool // Config.Head left some of the input out
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -33,7 +37,7 @@ type Client struct {
 	session *core.Session
 	lines   []*line // by core.ConnID
 	sending *upload
-	news    chan struct{} // closed when a task may have come to its end; another one then
+	news    chan struct{} // closed and replaced when a task may have ended
 	alarm   time.Time     // when the timer goes off; zero if it is not set
 	doing   State
 	rows    uint64 // of answers received
@@ -65,7 +69,7 @@ func dialWith(ctx context.Context, cfg Config, dial func(string) (requester, err
 	go c.runAlarm()
 	err = c.task(ctx, func(now time.Time) {
 		c.session = core.New(core.Config{
-			Entries: cfg.Entries, Analysis: cfg.Analysis, Params: cfg.Params, Session: cfg.Session, Token: cfg.Token, Reopens: reopens, Takeover: cfg.Takeover, NoWait: cfg.NoWait,
+			Entries: cfg.Entries, Analysis: cfg.Analysis, Params: cfg.Params, Plan: cfg.Plan, Session: cfg.Session, Token: cfg.Token, Reopens: reopens, Takeover: cfg.Takeover, Resume: cfg.Resume, NoWait: cfg.NoWait,
 			Named: cfg.Keys != nil,
 			Lanes: cfg.Lanes, Timeout: cfg.Timeout, GiveUpAfter: cfg.GiveUpAfter, Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 		}, now)
@@ -87,7 +91,7 @@ func (c *Client) Info() protocol.Reply {
 	return c.session.About()
 }
 
-// Close closes the sockets and awaits all goroutines. It says nothing to the cluster: that is Cancel's and Finish's.
+// Close closes the sockets and awaits all goroutines. It tells the cluster nothing: Cancel and Finish do that.
 func (c *Client) Close() error {
 	c.cancel()
 	c.wg.Wait()
@@ -103,7 +107,11 @@ func (c *Client) Close() error {
 
 // Open opens the session at every input, and waits while the cluster is busy, unless Config.NoWait.
 func (c *Client) Open(ctx context.Context) error {
-	if err := c.task(ctx, func(now time.Time) { c.session.Open(now) }); err != nil {
+	err := c.task(ctx, func(now time.Time) { c.session.Open(now) })
+	if c.cfg.OnOpened != nil && c.phase() > core.NotOpen {
+		c.cfg.OnOpened(c.cfg.Session)
+	}
+	if err != nil {
 		return err
 	}
 	c.reading.begin(c.opened().Streams)
@@ -122,8 +130,8 @@ func (c *Client) phase() core.Phase {
 	return c.session.Phase()
 }
 
-// Results asks for the answers part by part until they are complete. Any output can answer; a silent one is left for the
-// next. It may be called again after an error.
+// Results asks for the answers part by part until they are complete. Any output can answer; if one is silent, the next one is asked. Results may
+// be called again after an error.
 func (c *Client) Results(ctx context.Context) (*Answer, error) {
 	in := newAssembler(&c.cfg, c.opened().Queries)
 	c.event(func(now time.Time) {
@@ -154,15 +162,15 @@ func (c *Client) Results(ctx context.Context) (*Answer, error) {
 	}
 }
 
-// Cancel aborts the session at every input and output, if this client opened it (or Config.Force is set). It takes at most 2 s, also when
-// ctx has ended; the error names the nodes that did not answer in time. Those find out by the client's silence
-// (limits.client_timeout). It is protocol.ErrFinished if an output has the session's answers.
+// Cancel aborts the session at every input and output, if this client opened it (or Config.Force is set). It takes at most 2 s, also when ctx
+// has ended; the error names the nodes that did not answer in time. Those nodes give the session up when the client has been silent for
+// limits.client_timeout. The error is protocol.ErrFinished if an output has the session's answers.
 func (c *Client) Cancel(ctx context.Context) error {
 	return c.tell(ctx, func(now time.Time) { c.session.Tell(protocol.Cancel, c.cfg.Force, now) })
 }
 
-// Finish closes the session at every input and output: its results are dropped. It takes at most 2 s; the error names the
-// nodes that did not answer in time. There results_ttl does the same.
+// Finish closes the session at every input and output: its results are dropped. It takes at most 2 s; the error names the nodes that did not
+// answer in time. They drop the results after results_ttl.
 func (c *Client) Finish(ctx context.Context) error {
 	return c.tell(ctx, func(now time.Time) { c.session.Tell(protocol.Close, c.cfg.Force, now) })
 }
@@ -178,8 +186,8 @@ func (c *Client) tell(ctx context.Context, begin func(now time.Time)) error {
 	return errors.Join(err, told)
 }
 
-// Sessions asks every input and output once which sessions it has. A session is listed once for each node that knows it. What
-// was heard is returned also when some did not answer, beside the error.
+// Sessions asks every input and output once which sessions it has. A session is listed once for each node that knows it. If some nodes did not
+// answer, the answers of the others are returned beside the error.
 func (c *Client) Sessions(ctx context.Context) (all []protocol.SessionInfo, err error) {
 	c.event(func(now time.Time) { c.session.List(now) })
 	var listed error

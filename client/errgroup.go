@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// errGroup runs functions together: the first error ends the others' context, and is what wait returns once all are back.
+// errGroup runs functions concurrently. The first error ends the context of the others; wait returns it after all functions have returned.
 type errGroup struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc

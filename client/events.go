@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/client/core"
 )
 
-// errClosed is returned by calls that wait when the client is closed.
+// errClosed is returned by waiting calls when the client is closed.
 var errClosed = errors.New("the client was closed")
 
 // event tells the session that something has happened, and does what the session wants done.
@@ -38,6 +38,9 @@ func (c *Client) act() {
 	for i := range o.Requests {
 		r := &o.Requests[i]
 		c.lines[r.Conn].ask(r)
+	}
+	for _, f := range o.Files {
+		c.lines[f.Conn].fileEnded(f.Taken)
 	}
 	for _, w := range o.Wants {
 		c.lines[w.Conn].want(w)
@@ -73,7 +76,7 @@ func (c *Client) taskErr() error {
 	return c.session.Err()
 }
 
-// await waits until done, which is asked under the lock, or returns why ctx ended.
+// await waits until done, which it calls under the lock, returns true. It returns an error if ctx ends or the client is closed first.
 func (c *Client) await(ctx context.Context, done func() bool) error {
 	for {
 		c.mu.Lock()
@@ -92,8 +95,8 @@ func (c *Client) await(ctx context.Context, done func() bool) error {
 	}
 }
 
-// setAlarm makes sure that the session is told when its time has come. A timer that goes off too early is set again then, so that not
-// every chunk sets it. The caller holds the lock.
+// setAlarm makes sure that the timer goes off when the session's alarm is due. It moves the timer only to an earlier time, so that not every
+// chunk sets it; a timer that goes off too early is set again then. The caller holds the lock.
 func (c *Client) setAlarm() {
 	at := c.session.Alarm()
 	if at.IsZero() || !c.alarm.IsZero() && !at.Before(c.alarm) {
@@ -106,7 +109,7 @@ func (c *Client) setAlarm() {
 	}
 }
 
-// runAlarm tells the session the time when it wants to know it.
+// runAlarm ticks the session when its alarm is due.
 func (c *Client) runAlarm() {
 	defer c.wg.Done()
 	timer := time.NewTimer(time.Hour)

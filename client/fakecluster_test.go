@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"hash/crc32"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"posta.dev/posta/nodes/input/coverage"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/zmqx"
@@ -56,6 +58,8 @@ type fault struct {
 
 type fakeSession struct {
 	token   session.Token
+	former  map[session.Token]bool   // of clients that were taken over from
+	taken   map[string]*coverage.Set // by node
 	opened  map[string]bool
 	lanes   map[laneKey]uint64
 	last    map[laneKey][]byte // the last chunk's records
@@ -176,6 +180,9 @@ func (f *fakeCluster) answer(n *fakeNode, q protocol.Request) protocol.Reply {
 	if s == nil {
 		return protocol.Refuse(protocol.ErrUnknownSession, "no session "+q.Session.String())
 	}
+	if s.former[q.Token] {
+		return protocol.Refuse(protocol.ErrSuperseded, "another client has taken it over")
+	}
 	if q.Token != s.token && q.Token != (session.Token{}) {
 		f.t.Errorf("%s with the token of another session", q.Type)
 	}
@@ -236,20 +243,30 @@ func (f *fakeCluster) open(n *fakeNode, q protocol.Request) protocol.Reply {
 	}
 	s := f.sessions[q.Session]
 	if s == nil {
-		s = &fakeSession{token: q.Token, opened: make(map[string]bool), lanes: make(map[laneKey]uint64), last: make(map[laneKey][]byte),
+		s = &fakeSession{token: q.Token, former: make(map[session.Token]bool), taken: make(map[string]*coverage.Set), opened: make(map[string]bool), lanes: make(map[laneKey]uint64), last: make(map[laneKey][]byte),
 			ended: make(map[string][]string), records: make(map[string][]string), dropped: make(map[string]protocol.RequestType)}
 		f.sessions[q.Session] = s
 		if n != f.inputs[0] {
 			f.t.Errorf("opened at %s first; it must be the first of the inputs", n.name)
 		}
 	}
+	if s.token != q.Token && q.Takeover && n == f.inputs[0] {
+		s.former[s.token], s.token = true, q.Token
+		clear(s.opened)
+	}
 	if s.token != q.Token {
 		return protocol.Refuse(protocol.ErrInUse, "another client opened it")
 	}
 	s.opened[n.name] = true
+	if s.taken[n.name] == nil {
+		s.taken[n.name] = &coverage.Set{}
+	}
 	reply := protocol.Reply{Type: protocol.Opened, State: session.Running, Inputs: endpoints(f.inputs),
 		Outputs: endpoints(f.outputs), Chunk: f.chunkBytes, ClientTimeout: f.timeout, Streams: f.streams,
 		Queries: []string{"numbers", "counts"}, Ended: s.ended[n.name]}
+	if taken := s.taken[n.name]; taken != nil {
+		reply.Ranges = taken.Ranges(func(stream int) string { return f.streams[stream].Name })
+	}
 	for k, seq := range s.lanes {
 		if k.node == n.name {
 			reply.Lanes = append(reply.Lanes, protocol.LaneSeq{Lane: k.lane, Seq: seq})
@@ -282,14 +299,25 @@ func (f *fakeCluster) chunk(n *fakeNode, s *fakeSession, q protocol.Request) pro
 		return done
 	}
 	s.last[key] = bytes.Clone(q.Data)
+	f.place(n, s, q)
 	f.keep(s, q)
 	return done
+}
+
+// place notes which bytes of its file a chunk has, as an input does.
+func (f *fakeCluster) place(n *fakeNode, s *fakeSession, q protocol.Request) {
+	if !q.Placed {
+		s.taken[n.name].GiveUp()
+	}
+	table := crc32.MakeTable(crc32.Castagnoli)
+	f.check(s.taken[n.name].Add(coverage.Chunk{Stream: slices.IndexFunc(f.streams, func(s protocol.Stream) bool { return s.Name == q.Stream }), File: q.File,
+		Header: crc32.Checksum(q.Header, table), At: q.At, Size: uint64(len(q.Data)), Sum: crc32.Checksum(q.Data, table)}, 1<<20))
 }
 
 // keep takes the records of a chunk apart: the tests' files have one record a line, but for quoted line ends, which are
 // marked by a backslash before them. Each record holds its own line number, so that Line is checked too.
 func (f *fakeCluster) keep(s *fakeSession, q protocol.Request) {
-	if string(q.Header) != "id,line" {
+	if string(bytes.TrimPrefix(q.Header, []byte("\x1e,r"))) != "id,line" {
 		f.t.Errorf("header of %s is %q", q.File, q.Header)
 	}
 	joined := bytes.ReplaceAll(q.Data, []byte("\\\n"), []byte("\\"))
@@ -375,9 +403,9 @@ func (f *fakeCluster) check(err error) {
 	}
 }
 
-// during returns a context that a test cannot outlive by much.
+// during returns a context that a test cannot outlive by much. It ends a hang only: d is enough on a machine of one's own, and a busy one takes its time.
 func during(t testing.TB, d time.Duration) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), d)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*d)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"posta.dev/posta/client/source"
 	"posta.dev/posta/protocol"
@@ -16,14 +18,23 @@ import (
 
 // Source is one file of a stream.
 type Source struct {
-	Name string      // what the cluster is told: path below the data directory, with slashes, without ".gz" or the like
-	Path string      // for errors and warnings: where the file is; "" if Name is all there is to say
+	Name string      // the name for the cluster: the path below the data directory, with slashes, without ".gz" or the like
+	Path string      // for errors and warnings: where the file is; "" if Name says it
 	Size int64       // bytes that Open's reader gives; below 0 if it is not known (a pipe)
-	Says source.Name // what its name says: anything else in it is an error. Its Plain is not used
-	Open func() (io.ReadCloser, error)
+	Says source.Name // the form that its name promises: another content is an error. Its Plain is not used
+	// Remote says that Open's reader reads from another machine, once, from the beginning to the end.
+	Remote bool
+	Once   bool // Open works once: of a pipe, or of standard input
+	Open   func(context.Context) (io.ReadCloser, error)
+
+	// Local is the absolute path of a file of this machine, which an input may read where it lies (Config.Send); empty for other sources.
+	Local string
+
+	held   bool // it is read through an Input, and not at Path
+	packed bool // its bytes on disk are not those of the records: it is packed, or not in UTF-8
 }
 
-// where returns what people call the file.
+// where returns the file's name for people.
 func (s *Source) where() string {
 	if s.Path != "" {
 		return s.Path
@@ -31,9 +42,27 @@ func (s *Source) where() string {
 	return s.Name
 }
 
+// open opens the file. If ctx ends meanwhile, the error is no ErrInput: a server that is asked for an address or a list of objects may be silent
+// for long.
+func (s *Source) open(ctx context.Context) (io.ReadCloser, error) {
+	f, err := s.Open(ctx)
+	return f, unlessOver(ctx, err)
+}
+
+// unlessOver returns why ctx has ended, if it has, because err only follows from that; otherwise it returns err as an ErrInput.
+func unlessOver(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return badInput(err)
+}
+
 // findAll returns the files below dir that the patterns of the streams match, also with ".gz" or the like behind them, sorted by name. The
-// standard library's Glob is of no use here: it keeps silent about directories it cannot read, and a run with half of the
-// files has a wrong answer. For the same reason a place that lacks a file which its siblings have is a warning (C1).
+// standard library's Glob was rejected: it hides directories that it cannot read, and a run with half of the files has a wrong answer. For the
+// same reason there is a warning about a directory that lacks a file which its siblings have (C1).
 func findAll(dir string, streams []protocol.Stream, warn *warnings) ([][]Source, error) {
 	all := make([][]Source, len(streams))
 	places := make(places)
@@ -54,7 +83,7 @@ func findAll(dir string, streams []protocol.Stream, warn *warnings) ([][]Source,
 	return all, nil
 }
 
-// splitPattern takes a pattern apart. It comes from the cluster, so it must not lead out of the directory.
+// splitPattern splits a pattern into its segments. The pattern comes from the cluster, so it must not lead out of the directory.
 func splitPattern(pattern string) ([]string, error) {
 	segments := strings.Split(pattern, "/")
 	for _, segment := range segments {
@@ -126,7 +155,7 @@ func (w *walker) enter(at string, segments []string) error {
 		}
 	}
 	switch {
-	case at == "": // that nothing at all was found is an error
+	case at == "": // if nothing at all was found, walk returns an error
 	case len(w.found)+len(w.without) == before:
 		w.without = append(w.without, at)
 	case !deeper:
@@ -180,7 +209,8 @@ func (w *walker) file(below, name, segment string) error {
 	return nil
 }
 
-// matches reports whether a name fits the last segment of a pattern, also with ".gz" or the like behind it, or with ".jsonl" or the like in place of ".csv".
+// matches reports whether a name fits the last segment of a pattern. The name may end in ".gz" or the like, or in ".jsonl" or the like instead
+// of ".csv".
 func matches(segment, name string) bool {
 	_, fits := source.Match(segment, name)
 	return fits
@@ -206,13 +236,22 @@ func sources(dir, pattern string, paths []string, warn *warnings) ([]Source, err
 		if !info.Mode().IsRegular() {
 			size = -1
 		}
-		list = append(list, Source{Name: name, Path: full, Size: size, Says: says,
-			Open: func() (io.ReadCloser, error) { return openFile(full, warn) }})
+		list = append(list, Source{Name: name, Path: full, Size: size, Says: says, Local: local(full, info), Once: !info.Mode().IsRegular(),
+			Open: func(context.Context) (io.ReadCloser, error) { return openFile(full, warn) }})
 	}
 	return list, nil
 }
 
-// inputError is an error of the input: of what the user gave, and not of the cluster. Its text is that of the error in it.
+// local returns where a file lies, if it is a regular one.
+func local(file string, info fs.FileInfo) string {
+	abs, err := filepath.Abs(file)
+	if err != nil || !info.Mode().IsRegular() || len(abs) > protocol.MaxFile || !utf8.ValidString(abs) {
+		return ""
+	}
+	return abs
+}
+
+// inputError is an error about the input that the user gave, and not about the cluster. Its text is that of the wrapped error.
 type inputError struct{ error }
 
 func badInput(err error) error { return &inputError{err} }

@@ -9,40 +9,46 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// requester is a REQ socket to one endpoint. Do sends one frame and waits for its reply. When ctx ends first it closes the connection,
-// so that a late reply can never be taken for the answer to the next request. The same request may be sent again. req belongs to the
-// requester until it is answered, and for ever if it is not: a try that was given up may still be writing it.
+// requester is a REQ socket to one endpoint. Do sends one frame and waits for its reply. If ctx ends first, Do closes the connection, so that a
+// late reply can never be taken for the answer to the next request. The same request may be sent again. req belongs to the requester until it is
+// answered. If it is never answered, req is never given back, because a try that was given up may still be writing it.
 type requester interface {
 	Do(ctx context.Context, req []byte) ([]byte, error)
 	Close() error
 }
 
-// line drives one connection of a session: it sends what the session asks there and, for a lane, fetches the chunks. Its goroutine
-// does one after the other, so a chunk goes from its reader to the goroutine that sends it and to nobody else.
+// line drives one connection of a session: it sends the session's requests and, for a lane, fetches the chunks. Its goroutine does both, one
+// after the other, so a chunk goes directly from its reader to the goroutine that sends it.
 type line struct {
 	client   *Client
 	id       core.ConnID
 	endpoint string
-	req      requester // nil if the endpoint is none
+	req      requester // nil if the endpoint is invalid
 	wake     chan struct{}
 
-	// What is to be done, guarded by the client's lock.
+	// What to do next, guarded by the client's lock.
 	asked  *core.Request
 	wanted *core.Want
 	giveUp context.CancelFunc // of the try under way, nil if there is none
 
-	// What the goroutine owns.
+	// Owned by the line's goroutine.
 	frame []byte // of the request under way
-	tries int    // of it
+	tries int    // how often it was sent
 	head  []byte
-	chunk chunk // that the lane carries
+	chunk chunk // that the lane sends
 	from  *upload
+
+	// The file that the lane's input reads, guarded by the client's lock; nil if there is none.
+	file    *placed
+	inPlace *inPlace
+	input   int
 }
 
-// ask replaces what is under way by a try. The caller holds the lock.
+// ask gives up what is under way and begins a try. The caller holds the lock.
 func (l *line) ask(r *core.Request) {
-	try := *r // r is the session's, and valid until the next event
-	// A process that was stopped for a while gives up tries that it has not begun. Of a first one there is no frame yet to send again.
+	try := *r // r belongs to the session and is valid until the next event
+	// A process that was stopped for a while gives up tries that it has not begun. If that was the first try, there is no frame yet to send
+	// again.
 	try.Again = r.Again && (l.asked == nil || l.asked.Again)
 	l.drop()
 	l.asked = &try
@@ -55,7 +61,7 @@ func (l *line) want(w core.Want) {
 	l.notify()
 }
 
-// drop gives up what is under way, or about to be. The caller holds the lock.
+// drop gives up the try that is under way or about to begin. The caller holds the lock.
 func (l *line) drop() {
 	l.asked = nil
 	if l.giveUp != nil {
@@ -102,6 +108,9 @@ func (l *line) next() (*core.Request, *core.Want, context.Context) {
 		case w != nil:
 			l.wanted, l.from = nil, c.sending
 			c.mu.Unlock()
+			if l.from == nil { // the upload has ended meanwhile
+				continue
+			}
 			return nil, w, nil
 		}
 		c.mu.Unlock()
@@ -114,19 +123,23 @@ func (l *line) next() (*core.Request, *core.Want, context.Context) {
 
 // fetch gives the session the next chunk of a stream for this lane.
 func (l *line) fetch(w *core.Want) {
-	p, err := receive(l.from.ctx, l.from.streams[w.Stream].chunks)
+	f := l.from.streams[w.Stream]
+	file, p, err := f.next(l.from.ctx, w.Input)
 	switch {
+	case file != nil:
+		l.haveRead(w, f.inPlace, file)
 	case err == errNoMore:
+		l.from = nil // with the memory for chunks
 		l.client.event(func(now time.Time) { l.client.session.Drained(w.Lane, now) })
 	case err == nil:
 		l.chunk = p
 		l.client.event(func(now time.Time) {
-			l.client.session.Chunk(w.Lane, core.Chunk{File: p.file, Header: p.header, Line: p.line, Data: p.data()}, now)
+			l.client.session.Chunk(w.Lane, core.Chunk{File: p.file, Header: p.header, Line: p.line, At: p.at, Data: p.data()}, now)
 		})
 	} // else the upload has ended
 }
 
-// try sends a request once, and tells the session what has come of it.
+// try sends a request once, and tells the session the outcome.
 func (l *line) try(ctx context.Context, r *core.Request) {
 	if !r.Again {
 		l.frame, l.tries = l.encode(&r.Message), 0
@@ -148,8 +161,8 @@ func (l *line) try(ctx context.Context, r *core.Request) {
 	}
 }
 
-// repeats reports whether the request is to be sent again. An answer that comes in the moment in which its try is given up is none: the session
-// waits for that of the next try, which carries the same chunk.
+// repeats reports whether the request is to be sent again. If an answer comes just when its try is given up, the session ignores it and waits
+// for the answer to the next try, which carries the same chunk.
 func (l *line) repeats() bool {
 	l.client.mu.Lock()
 	defer l.client.mu.Unlock()
@@ -164,7 +177,7 @@ func (l *line) do(ctx context.Context) (protocol.Reply, error) {
 	return decode(l.endpoint, answer)
 }
 
-// decode reads a reply, a refusal like any other.
+// decode reads a reply. A refusal is a reply, not an error.
 func decode(endpoint string, answer []byte) (protocol.Reply, error) {
 	reply, err := protocol.DecodeReply(answer)
 	if err != nil {
@@ -173,8 +186,8 @@ func decode(endpoint string, answer []byte) (protocol.Reply, error) {
 	return reply, err
 }
 
-// encode puts the head of a chunk's request in front of the records where they are: a copy of every byte of a large file would cost
-// a good part of what the client does.
+// encode writes the head of a chunk's request in front of the records in the chunk's own memory. To copy every byte of a large file would be a
+// good part of the client's work.
 func (l *line) encode(q *protocol.Request) []byte {
 	if q.Type != protocol.Chunk {
 		return q.Append(nil)

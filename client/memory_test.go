@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"io"
 	"runtime"
 	"strings"
@@ -44,9 +45,9 @@ func generated(size int64) func(protocol.Stream) ([]Source, error) {
 	}
 }
 
-func opener(size int64) func() (io.ReadCloser, error) {
+func opener(size int64) func(context.Context) (io.ReadCloser, error) {
 	rows := strings.Repeat(tripRow, 4096)
-	return func() (io.ReadCloser, error) { return &endless{rows: rows, left: size}, nil }
+	return func(context.Context) (io.ReadCloser, error) { return &endless{rows: rows, left: size}, nil }
 }
 
 // TestMemoryDoesNotGrowWithTheFile sends 200 MB and looks at the heap of client and cluster together all the while.
@@ -73,6 +74,30 @@ func TestMemoryDoesNotGrowWithTheFile(t *testing.T) {
 	t.Logf("the heap grew by at most %d KiB", grown>>10)
 	if grown > 48<<20 {
 		t.Errorf("the heap grew by %d MiB for a file of %d MiB", grown>>20, size>>20)
+	}
+}
+
+// TestR16_AClientKeepsNoChunk that it has sent: one that is used for long, as the prompt of SQL, would hold the memory of one for each lane and reader.
+func TestR16_AClientKeepsNoChunk(t *testing.T) {
+	f := newFakeCluster(t, 2, 1)
+	f.forget = true
+	cfg := f.config()
+	cfg.Find, cfg.Chunk, cfg.Lanes = generated(4<<20), 64<<10, 4
+	ctx := during(t, time.Minute)
+	c, err := Dial(ctx, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(c.Open(ctx), c.Upload(ctx), c.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if c.sending != nil {
+		t.Error("the client holds the upload")
+	}
+	for _, l := range c.lines {
+		if l.from != nil || l.chunk.memory != nil {
+			t.Errorf("connection %d holds the upload or a chunk", l.id)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,16 +13,18 @@ import (
 	"strings"
 
 	"posta.dev/posta/client/source"
+	"posta.dev/posta/client/source/s3"
 	"posta.dev/posta/client/source/web"
 	"posta.dev/posta/protocol"
 )
 
-// Named is a file, or several, that the user names, in place of what would be looked for below Config.Dir.
+// Named is one or several files that the user names, in place of those that would be looked for below Config.Dir.
 type Named struct {
-	// As is the name of a stream, or the name that the file would have below Config.Dir: montreal/trips.csv. Where a stream's pattern has
-	// stars, what they stand for is taken from the same places at the end of Path, or else has to be said so.
+	// As is the name of a stream, or the name that the file would have below Config.Dir: montreal/trips.csv. If As is a stream whose pattern has
+	// stars, the end of Path has to show what they stand for; otherwise As has to be the file's name.
 	As string
-	// Path is a file, a pattern of package path, an address with http:// or https://, or "-" for Config.Stdin.
+	// Path is a file, a pattern of package path, an address with http://, https:// or s3:// (which may be several objects: package s3), or "-"
+	// for Config.Stdin.
 	Path string
 }
 
@@ -34,23 +37,26 @@ type chosen struct {
 	sources []Source
 }
 
-// findNamed returns the files that are named, by stream; nil for a stream of which none is.
-func (c *Client) findNamed(streams []protocol.Stream) ([][]Source, error) {
+// findNamed returns the files that are named, by stream; nil for a stream without any.
+func (in *Input) findNamed(ctx context.Context, streams []protocol.Stream, warn *warnings) ([][]Source, error) {
 	all := make([]chosen, len(streams))
 	for i := range streams {
 		all[i].stream = &streams[i]
 	}
-	for _, n := range c.cfg.Named {
+	for _, n := range in.Named {
 		to, as, err := destination(all, n)
+		if err != nil && in.tables {
+			continue // the file is for another statement
+		}
 		if err == nil {
-			err = to.add(n, as, c)
+			err = to.add(ctx, n, as, in.Stdin, warn)
 		}
 		if err != nil {
 			place := n.Path
 			if web.Is(place) {
 				place = web.Shown(place)
 			}
-			return nil, badInput(fmt.Errorf("file %s=%s: %w", n.As, place, err))
+			return nil, unlessOver(ctx, fmt.Errorf("file %s=%s: %w", n.As, place, err))
 		}
 	}
 	found := make([][]Source, len(streams))
@@ -72,14 +78,14 @@ func (c *Client) findNamed(streams []protocol.Stream) ([][]Source, error) {
 	return found, nil
 }
 
-// destination returns the stream that a file is for, and the name it should have, "" if that was not said.
+// destination returns the stream that a file is for, and the name that n.As gives it, "" if it gives none.
 func destination(all []chosen, n Named) (to *chosen, as string, err error) {
+	if i := slices.IndexFunc(all, func(c chosen) bool { return c.stream.Name == n.As }); i >= 0 {
+		return &all[i], "", nil
+	}
 	var known []string
 	for i := range all {
 		s := all[i].stream
-		if s.Name == n.As {
-			return &all[i], "", nil
-		}
 		if fits, _ := path.Match(s.Files, n.As); fits {
 			return &all[i], n.As, nil
 		}
@@ -88,7 +94,7 @@ func destination(all []chosen, n Named) (to *chosen, as string, err error) {
 	return nil, "", fmt.Errorf("%w: %q is no stream of this analysis and no name of a file of one; there is %s", ErrNoFiles, n.As, strings.Join(known, ", "))
 }
 
-func (to *chosen) add(n Named, as string, c *Client) error {
+func (to *chosen) add(ctx context.Context, n Named, as string, stdin io.Reader, warn *warnings) error {
 	if n.Path == "-" {
 		name := as
 		if name == "" && !strings.Contains(to.stream.Files, "*") {
@@ -97,11 +103,14 @@ func (to *chosen) add(n Named, as string, c *Client) error {
 		if name == "" {
 			return to.unknown(n)
 		}
-		to.sources = append(to.sources, Source{Name: name, Path: standardInput, Size: -1, Open: func() (io.ReadCloser, error) { return openStdin(c.cfg.Stdin) }})
+		to.sources = append(to.sources, Source{Name: name, Path: standardInput, Size: -1, Once: true, Open: func(context.Context) (io.ReadCloser, error) { return openStdin(stdin) }})
 		return nil
 	}
-	if web.Is(n.Path) {
+	switch {
+	case web.Is(n.Path):
 		return to.addAddress(n, as)
+	case s3.Is(n.Path):
+		return to.addObjects(ctx, n, as)
 	}
 	paths, err := expand(n.Path)
 	if err != nil {
@@ -127,7 +136,7 @@ func (to *chosen) add(n Named, as string, c *Client) error {
 			size = -1
 		}
 		says := source.Says(filepath.Base(p))
-		to.sources = append(to.sources, Source{Name: name, Path: p, Size: size, Says: says, Open: func() (io.ReadCloser, error) { return openFile(p, c.warnings) }})
+		to.sources = append(to.sources, Source{Name: name, Path: p, Size: size, Says: says, Local: local(p, info), Once: !info.Mode().IsRegular(), Open: func(context.Context) (io.ReadCloser, error) { return openFile(p, warn) }})
 	}
 	return nil
 }
@@ -145,8 +154,8 @@ func (to *chosen) addAddress(n Named, as string) error {
 	if !ok {
 		return to.unknown(Named{As: n.As, Path: shown})
 	}
-	to.sources = append(to.sources, Source{Name: name, Path: shown, Size: -1, Says: source.Says(path.Base(u.Path)), Open: func() (io.ReadCloser, error) {
-		f, err := web.Open(n.Path)
+	to.sources = append(to.sources, Source{Name: name, Path: shown, Size: -1, Says: source.Says(path.Base(u.Path)), Remote: true, Open: func(ctx context.Context) (io.ReadCloser, error) {
+		f, err := web.Open(ctx, n.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -155,14 +164,70 @@ func (to *chosen) addAddress(n Named, as string) error {
 	return nil
 }
 
-// unknown is the error for a file whose place among the stream's files its name does not tell.
+// addObjects adds the objects that an address stands for: one, those that a pattern matches, or, where it ends in a slash, those below it that fit the stream's pattern.
+func (to *chosen) addObjects(ctx context.Context, n Named, as string) error {
+	bucket, key, err := s3.Split(n.Path)
+	if err != nil {
+		return err
+	}
+	store, err := s3.Load()
+	if err != nil {
+		return err
+	}
+	keys := []string{key}
+	switch {
+	case strings.HasSuffix(key, "/"):
+		if as != "" {
+			return fmt.Errorf("%w: %s stands for several objects, and %s is one file", s3.ErrAddress, n.Path, as)
+		}
+		keys, err = store.List(ctx, bucket, key, func(found string) bool {
+			pattern, below := to.stream.Files, strings.TrimPrefix(found, key)
+			in, _ := path.Match(path.Dir(pattern), path.Dir(below))
+			_, fits := source.Match(path.Base(pattern), path.Base(below))
+			return in && fits
+		})
+	case strings.ContainsAny(key, "*?["):
+		keys, err = store.Glob(ctx, bucket, key)
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(keys) == 0:
+		return fmt.Errorf("%w: nothing matches %s", ErrNoFiles, n.Path)
+	}
+	below := make(map[string]string) // by name
+	for _, key := range keys {
+		name, ok := as, true
+		if name == "" {
+			name, ok = nameOf(to.stream.Files, key)
+		}
+		shown := "s3://" + bucket + "/" + key
+		switch other := below[name]; {
+		case !ok:
+			return to.unknown(Named{As: n.As, Path: shown})
+		case other != "" && strings.HasSuffix(n.Path, "/"):
+			return fmt.Errorf("both %s and %s would be read; remove one, its rows would count twice", other, shown)
+		}
+		below[name] = shown
+		to.sources = append(to.sources, Source{Name: name, Path: shown, Size: -1, Says: source.Says(path.Base(key)), Remote: true, Open: func(ctx context.Context) (io.ReadCloser, error) {
+			f, err := store.Open(ctx, bucket, key)
+			if err != nil {
+				return nil, err
+			}
+			return f, nil
+		}})
+	}
+	return nil
+}
+
+// unknown is the error for a file if its path does not show its name among the stream's files.
 func (to *chosen) unknown(n Named) error {
 	return fmt.Errorf("files of stream %s are %s, and what the star stands for here cannot be told; say it: %s=%s", to.stream.Name, to.stream.Files,
 		strings.ReplaceAll(to.stream.Files, "*", "NAME"), n.Path)
 }
 
-// tellApart gives files that would have the same name different ones: behind two slashes, which no path below a directory has, follows where each
-// is. The order of rows goes by names.
+// tellApart gives different names to files that would have the same one. It appends two slashes, which no path below a directory has, and the
+// file's path. The order of rows follows from the names.
 func (to *chosen) tellApart() error {
 	count := make(map[string]int)
 	seen := make(map[string]bool)
@@ -187,7 +252,8 @@ func (to *chosen) tellApart() error {
 	return nil
 }
 
-// nameOf returns the name that a file of a stream has: the pattern, its stars replaced by what stands at their places at the end of the path.
+// nameOf returns the name of a file within its stream. It is the pattern, in which each segment with a star is replaced by the segment at the
+// same place from the end of the file's path.
 func nameOf(pattern, file string) (string, bool) {
 	wants, has := strings.Split(pattern, "/"), strings.Split(path.Clean(filepath.ToSlash(file)), "/")
 	for i := range wants {
@@ -212,7 +278,7 @@ func nameOf(pattern, file string) (string, bool) {
 	return strings.Join(wants, "/"), true
 }
 
-// expand returns the files that a path stands for: itself, if it is there or is no pattern, or what matches it.
+// expand returns the files that a path stands for: the path itself if it exists or is no pattern, otherwise what matches it.
 func expand(p string) ([]string, error) {
 	if _, err := os.Lstat(p); err == nil || !strings.ContainsAny(p, "*?[") {
 		return []string{p}, nil

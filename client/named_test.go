@@ -22,8 +22,8 @@ func findNamedIn(t *testing.T, dir string, named ...Named) ([]string, error) {
 			named[i].Path = filepath.Join(dir, named[i].Path)
 		}
 	}
-	c := &Client{cfg: Config{Named: named}, warnings: &warnings{}}
-	found, err := c.findNamed(append([]protocol.Stream{{Name: "list", Files: "list.csv"}, {Name: "parts", Files: "*/part-*.csv"}}, bikeStreams...))
+	in := &Input{Named: named}
+	found, err := in.findNamed(t.Context(), append([]protocol.Stream{{Name: "list", Files: "list.csv"}, {Name: "parts", Files: "*/part-*.csv"}}, bikeStreams...), &warnings{})
 	var all []string
 	for _, sources := range found {
 		for _, s := range sources {

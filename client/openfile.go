@@ -50,19 +50,39 @@ func (f *regularFile) Read(p []byte) (int, error) {
 		return n, fmt.Errorf("%s ended after %d of %d bytes: it became shorter while it was read; run this again when nothing writes to it",
 			f.f.Name(), f.read, f.info.Size())
 	}
-	now, statErr := f.f.Stat()
-	if statErr == nil && (now.Size() != f.info.Size() || !now.ModTime().Equal(f.info.ModTime())) {
+	if f.changed() {
 		f.warn.add(f.f.Name(), "this file was changed while it was read; rows may be missing or cut short")
 	}
 	return n, err
 }
 
+func (f *regularFile) changed() bool {
+	now, err := f.f.Stat()
+	return err == nil && (now.Size() != f.info.Size() || !now.ModTime().Equal(f.info.ModTime()))
+}
+
+// ReadAt, Size and Unchanged implement located, for a file that is not read from its beginning to its end.
+func (f *regularFile) ReadAt(p []byte, at int64) (int, error) { return f.f.ReadAt(p, at) }
+
+// Size returns the size that the file had when it was opened.
+func (f *regularFile) Size() int64 { return f.info.Size() }
+
+// Unchanged returns an error if the file has changed since it was opened: positions that were read from it before may be wrong then.
+func (f *regularFile) Unchanged() error {
+	if f.changed() {
+		return errors.New("this file was changed while it was read; run this again when nothing writes to it")
+	}
+	return nil
+}
+
 func (f *regularFile) Close() error { return f.f.Close() }
 
-// pipeWait is how long a pipe may have no writer before the user is told.
+// pipeWait is how long a pipe may have no writer before the user is warned.
 const pipeWait = 2 * time.Second
 
-// pipe is a named pipe. A read of one that nobody has opened for writing yet would be the end of the file.
+const noWriter = "nobody writes to this pipe; a writer is waited for until --timeout or Ctrl-C"
+
+// pipe is a named pipe. It waits for a writer before the first read, because a read without a writer would return the end of the file.
 type pipe struct {
 	f     *os.File
 	begun bool
@@ -90,7 +110,7 @@ func (f *pipe) await() error {
 	told := make(chan struct{})
 	timer := time.AfterFunc(pipeWait, func() {
 		defer close(told)
-		f.warn.add(f.f.Name(), "nobody writes to this pipe; a writer is waited for until --timeout or Ctrl-C")
+		f.warn.add(f.f.Name(), noWriter)
 	})
 	defer func() {
 		if !timer.Stop() {
@@ -99,6 +119,6 @@ func (f *pipe) await() error {
 	}()
 	return conn.Read(func(fd uintptr) bool {
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
-		return n > 0 || err != nil && err != unix.EINTR // the read that follows tells what is wrong
+		return n > 0 || err != nil && err != unix.EINTR // the following read returns the error
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/client/source/unpack"
 )
 
-// unpacked returns an error for a file of the directory at that would match if it were not packed in a way that is not read.
+// unpacked returns an error if the directory at has a file that would match, but is packed in a format that cannot be read.
 func (w *walker) unpacked(at string, entries []fs.DirEntry, segment string) error {
 	for _, entry := range entries {
 		format, name := unpack.ByName(entry.Name())

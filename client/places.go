@@ -10,17 +10,17 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// places are the directories that the patterns of an analysis lead to, by their pattern: those of "*/trips.csv" and "*/weather.csv" are
-// the same. Each should hold a file of every stream.
+// places are the directories that the patterns of an analysis lead to, by the directory part of the pattern: it is the same for "*/trips.csv"
+// and "*/weather.csv". Each should hold a file of every stream.
 type places map[string]*place
 
 type place struct {
 	files   []string            // last segments of the streams' patterns
 	full    bool                // some directory has a file
-	without map[string][]string // by directory: what it lacks
+	without map[string][]string // the files that a directory lacks, by directory
 }
 
-// add notes what the walk for one stream has found.
+// add notes which directories the walk for one stream found with and without files.
 func (all places) add(s protocol.Stream, w *walker) {
 	pattern := path.Dir(s.Files)
 	p := all[pattern]
@@ -36,7 +36,7 @@ func (all places) add(s protocol.Stream, w *walker) {
 	}
 }
 
-// warn tells which directories lack files that others have.
+// warn adds warnings for directories that lack files which others have.
 func (all places) warn(dir string, warn *warnings) {
 	for _, p := range all {
 		dirs := make([]string, 0, len(p.without))

@@ -17,6 +17,8 @@ type State string
 const (
 	Connecting State = "connecting"
 	Busy       State = "waiting for the cluster to have room"
+	InUse      State = "waiting until the session's other client has been silent for 5 s"
+	Comparing  State = "comparing the files with what was sent of them"
 	Uploading  State = "uploading"
 	Computing  State = "computing"
 	Finished   State = "finished"
@@ -29,26 +31,27 @@ type Progress struct {
 	Streams []StreamProgress
 	Rows    uint64 // of answers received
 
-	Retries  uint64   // requests said again
-	HeldBack bool     // an input answers pings but takes its time over a chunk: the cluster is busier than we are
-	Silent   []string // inputs that a chunk waits for and that say nothing at all
+	Retries  uint64   // requests that were repeated
+	HeldBack bool     // an input answers pings but is slow to acknowledge a chunk: the cluster is busier than the client
+	Silent   []string // inputs that answer nothing while a request to them is repeated
 }
 
-// StreamProgress is how far one stream has come. Read and Total are bytes as they lie on the disk (compressed ones for
-// a packed file); Acked counts what is in chunks, uncompressed. Total is below 0 when a source does not know its size.
+// StreamProgress is how far one stream has come. Read and Total are bytes as they lie on the disk (compressed ones for a packed file); Acked
+// counts what is in chunks, uncompressed. Total is below 0 if the size of a source is not known.
 type StreamProgress struct {
 	Name        string
 	Files       int
 	Read, Total int64
 	Chunks      uint64 // acknowledged
 	Acked       int64  // bytes of records that the cluster has made durable
+	InPlace     int64  // those of them that inputs have read where they lie (S8)
 	Ended       bool
 }
 
 // progressInterval is how often progress is reported.
 const progressInterval = 200 * time.Millisecond
 
-// reading is where the readers write down what they did.
+// reading counts what the readers have read.
 type reading struct {
 	mu      sync.Mutex // guards streams, whose counters are atomic
 	streams []*streamCounters
@@ -95,9 +98,14 @@ func (c *Client) Progress() Progress {
 	if from.Busy {
 		p.State = Busy
 	}
+	if from.InUse {
+		p.State = InUse
+	}
 	for i := range min(len(streams), len(from.Streams)) {
 		acked := from.Streams[i]
 		streams[i].Chunks, streams[i].Acked, streams[i].Ended = acked.Chunks, acked.Bytes, acked.Ended
+		streams[i].InPlace = acked.InPlace
+		streams[i].Read += acked.InPlace
 	}
 	return p
 }

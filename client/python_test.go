@@ -30,7 +30,8 @@ func (f *fakeCluster) pythonAt(entry, dir string) []byte {
 	if python == "" {
 		python = "python3"
 	}
-	cmd := exec.CommandContext(during(f.t, time.Minute), python, "python/bikes.py", "--entry", entry, dir)
+	cmd := exec.CommandContext(during(f.t, 2*time.Minute), python, "../examples/python/bikes.py", "--entry", entry, dir)
+	cmd.Env = append(os.Environ(), "PYTHONPATH=python", "PYTHONDONTWRITEBYTECODE=1")
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints
 	if err := cmd.Run(); err != nil {
@@ -39,7 +40,7 @@ func (f *fakeCluster) pythonAt(entry, dir string) []byte {
 	return out.Bytes()
 }
 
-// TestPythonClientSaysTheSame runs client/python/bikes.py, libzmq beneath it, against the fake cluster. It needs python3
+// TestPythonClientSaysTheSame runs the package of client/python, libzmq beneath it, against the fake cluster. It needs python3
 // with zmq and msgpack; PYTHON names the interpreter.
 func TestPythonClientSaysTheSame(t *testing.T) {
 	for name, lose := range map[string]bool{"all goes well": false, "first replies are lost": true} {
@@ -78,7 +79,7 @@ func TestPythonClientSaysTheSame(t *testing.T) {
 	}
 }
 
-// TestB13_PythonKeepsOpenedInputsAlive while a later one has yet to open the session, as the Go client does (TestB13_OpenedInputsAreKeptAlive).
+// TestB13_PythonKeepsOpenedInputsAlive while a later one has not opened the session yet, as the Go client does (TestB13_OpenedInputsAreKeptAlive).
 func TestB13_PythonKeepsOpenedInputsAlive(t *testing.T) {
 	f := newFakeCluster(t, 2, 1)
 	f.fault = func(h heard) fault {

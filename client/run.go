@@ -9,9 +9,8 @@ import (
 	"posta.dev/posta/client/core"
 )
 
-// Run runs an analysis from the first question to the last row. When ctx ends the session is cancelled at the cluster, and
-// so it is after any error that leaves it running. Errors are those of this package and of protocol (errors.Is(err,
-// protocol.ErrFailed)).
+// Run runs an analysis from the first question to the last row. The session is cancelled at the cluster when ctx ends, and after any error that
+// leaves it running. Errors are those of this package and of protocol (errors.Is(err, protocol.ErrFailed)).
 func Run(ctx context.Context, cfg Config) (*Answer, error) {
 	return runWith(ctx, cfg, dialer(cfg.Keys))
 }
@@ -26,9 +25,9 @@ func runWith(ctx context.Context, cfg Config, dial func(string) (requester, erro
 	defer stop()
 	answer, err = c.run(ctx)
 	if errors.Is(err, ErrNotDelivered) {
-		return nil, err // whoever wants the answer can still have it
+		return nil, err // the answer stays at the cluster and can be asked for again
 	}
-	// A node that does not hear it finds out by a timeout, so the outcome of the run stays as it is.
+	// A node that is not reached ends the session by a timeout, so an error here does not change the outcome of the run.
 	_ = c.tell(ctx, func(now time.Time) { c.session.Leave(err, c.cfg.KeepResults, now) })
 	if err == nil {
 		c.state(Finished)
@@ -37,9 +36,9 @@ func runWith(ctx context.Context, cfg Config, dial func(string) (requester, erro
 }
 
 func (c *Client) run(ctx context.Context) (*Answer, error) {
-	if !c.given {
-		// What is missing is said before there is a session, and before waiting for a busy cluster.
-		if err := c.checkFiles(); err != nil {
+	if !c.given || c.cfg.Resume {
+		// Missing files are reported before there is a session, and before the run waits for a busy cluster.
+		if err := c.checkFiles(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -56,6 +55,7 @@ func (c *Client) run(ctx context.Context) (*Answer, error) {
 		return nil, fmt.Errorf("%s: %w", c.cfg.Analysis, err)
 	}
 	answer.Warnings = c.warnings.all()
+	answer.Partial = c.partial.Load()
 	if c.cfg.Deliver != nil {
 		if err := c.cfg.Deliver(ctx, answer); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrNotDelivered, err)
@@ -64,12 +64,11 @@ func (c *Client) run(ctx context.Context) (*Answer, error) {
 	return answer, nil
 }
 
-// checkFiles looks for the files of the analysis, as far as the entry described it. That there is no such analysis is for
-// the cluster to say.
-func (c *Client) checkFiles() error {
+// checkFiles looks for the files of the analysis, if the entry described it. If there is no such analysis, the cluster will say so.
+func (c *Client) checkFiles(ctx context.Context) error {
 	for _, a := range c.Info().Analyses {
-		if a.Name == c.cfg.Analysis {
-			_, err := c.plan(a.Streams)
+		if a.Name == c.cfg.Analysis && c.cfg.Plan == nil { // otherwise the streams are known only when the session is open
+			_, err := c.plan(ctx, a.Streams)
 			return err
 		}
 	}

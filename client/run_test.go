@@ -292,7 +292,7 @@ func TestClusterThatIsNotThere(t *testing.T) {
 	if !errors.Is(err, ErrNoCluster) || !strings.Contains(err.Error(), silent) || !strings.Contains(err.Error(), "posta up") {
 		t.Errorf("got %v", err)
 	}
-	if took := time.Since(started); took < 300*time.Millisecond || took > 5*time.Second {
+	if took := time.Since(started); took < 300*time.Millisecond || took > time.Minute {
 		t.Errorf("gave up after %v", took)
 	}
 }

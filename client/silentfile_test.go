@@ -17,7 +17,7 @@ func TestCtrlCWhileAFileGivesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(during(t, 20*time.Second))
 	defer cancel()
 	cfg.Find = func(protocol.Stream) ([]Source, error) {
-		return []Source{{Name: "montreal/trips.csv", Size: -1, Open: func() (io.ReadCloser, error) {
+		return []Source{{Name: "montreal/trips.csv", Size: -1, Open: func(context.Context) (io.ReadCloser, error) {
 			r, _ := io.Pipe()
 			time.AfterFunc(50*time.Millisecond, cancel)
 			return r, nil

@@ -25,11 +25,11 @@ func openStdin(in io.Reader) (io.ReadCloser, error) {
 	return &stdin{in: f, wake: r, close: w}, nil
 }
 
-// stdin waits until there is something to read before it reads: a read of a descriptor that blocks is not ended by closing it. The
-// descriptor stays open, since it is not ours, and its mode as it is, since others may share it.
+// stdin waits until there is something to read before it reads, because closing a blocking descriptor does not end a read of it. The descriptor
+// is not closed, because it belongs to the caller. Its mode is not changed, because other processes may share it.
 type stdin struct {
 	in   *os.File
-	wake *os.File // readable when closed
+	wake *os.File // readable after Close
 
 	once    sync.Once
 	close   *os.File

@@ -8,6 +8,7 @@ import (
 	"io"
 	"sync/atomic"
 
+	"posta.dev/posta/client/resume"
 	files "posta.dev/posta/client/source"
 	"posta.dev/posta/client/source/jsonl"
 	"posta.dev/posta/client/source/text"
@@ -21,44 +22,56 @@ type chunk struct {
 	file   string
 	header []byte
 	line   uint64
+	at     uint64 // bytes of the file's records before it
 	memory []byte // headRoom bytes for the head of a request, then the records
 }
 
-// headRoom is enough for the head of a chunk's request, but for the longest header lines.
+// headRoom is how many bytes are left free in front of a chunk's records. The head of a request fits, unless its header line is very long.
 const headRoom = 2 << 10
 
 func (p *chunk) data() []byte { return p.memory[headRoom:] }
 
-// streamUpload hands the chunks that the readers of one stream cut to the lanes that send them. The channel between them has no
-// buffer, and the memory of chunks is used again: at any time there is one chunk for each reader and lane, and what a cutter has read
-// ahead.
+// streamUpload hands the chunks of one stream from the readers that cut them to the lanes that send them. The channel between them has no
+// buffer, and the memory of chunks is used again. So at any time there is at most one chunk for each reader and lane, plus what the cutters have
+// read ahead.
 type streamUpload struct {
 	stream     protocol.Stream
 	files      []Source
 	counters   *streamCounters
 	chunkBytes int
-	frame      int          // bytes that a request may have; 0: the cluster does not say
-	columns    []csv.Column // that are needed; nil if they are not known
-	comma      byte         // what the user says that separates columns; 0: it is looked for
+	frame      int                    // how many bytes a request may have; 0 if the cluster does not say
+	columns    []csv.Column           // that are needed; nil if they are not known
+	columnar   bool                   // chunks may hold columns
+	skips      func([]csv.Range) bool // which parts of files need not be read; may be nil
+	comma      byte                   // separator that the user gave; 0 if it has to be detected
 	warnings   *warnings
-	notes      *warnings                                                     // what was found, and is read
+	notes      *warnings                                                     // in which unusual form files are read
 	inspect    func(stream, file string, header []byte) (inspectFunc, error) // may be nil
+	had        *resume.Taken                                                 // what the cluster has of a session that is resumed; else nil
 
-	next    atomic.Int32 // the first file that no reader has taken
+	head    int64        // how many bytes of the stream's records are enough; 0 if all are needed
+	passed  int64        // how many bytes of records were handed to lanes; counted only if head is set
+	partial *atomic.Bool // set when reading stops at head, so that rows may be left out
+
+	inPlace *inPlace     // offers the stream's files to inputs
+	taken   atomic.Int32 // how many files readers have taken
 	reading atomic.Int32 // readers that have not finished
 	chunks  chan chunk
 	spare   chan []byte // memory for chunks, nil at first; one for each reader and lane
 }
 
-// read cuts one file after the other. The last reader that finishes closes the channel; a reader that failed does not, since the
-// stream is then incomplete.
+// read cuts one file after the other. The last reader that finishes closes the channel; a reader that failed does not, because the stream is
+// incomplete then.
 func (f *streamUpload) read(ctx context.Context) error {
 	for {
-		i := int(f.next.Add(1)) - 1
-		if i >= len(f.files) {
+		source, offered, err := f.nextFile(ctx)
+		if err == errNoMore {
 			break
 		}
-		if err := f.readFile(ctx, f.files[i]); err != nil {
+		if err == nil {
+			err = f.readFile(ctx, source, offered)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -68,13 +81,49 @@ func (f *streamUpload) read(ctx context.Context) error {
 	return nil
 }
 
-func (f *streamUpload) readFile(ctx context.Context, source Source) (err error) {
-	file, err := source.Open()
+// nextFile returns the next file. offered says that the file was offered to the inputs before and that none of them reads it.
+func (f *streamUpload) nextFile(ctx context.Context) (_ Source, offered bool, err error) {
+	if f.full() {
+		return Source{}, false, errNoMore
+	}
+	if i := int(f.taken.Add(1)) - 1; i < len(f.files) {
+		return f.files[i], false, nil
+	}
+	p, err := f.inPlace.toSend(ctx)
 	if err != nil {
-		return badInput(err)
+		return Source{}, false, err
+	}
+	f.counters.read.Add(-int64(p.From)) // it will be read again from its beginning
+	return p.source, true, nil
+}
+
+// full reports whether no more of the stream is needed.
+func (f *streamUpload) full() bool { return f.head > 0 && f.passed >= f.head }
+
+// sent counts the bytes of a chunk that goes to a lane. It needs no lock: a stream with a head has one reader.
+func (f *streamUpload) sent(n int) {
+	if f.head <= 0 {
+		return
+	}
+	if f.passed += int64(n); f.full() {
+		f.partial.Store(true)
+	}
+}
+
+func (f *streamUpload) readFile(ctx context.Context, source Source, offered bool) (err error) {
+	file, err := source.open(ctx)
+	if err != nil {
+		return err
 	}
 	defer closeWith(ctx, file, &err)()
 	cut, header, err := f.begin(file, &source)
+	if err != nil {
+		return badInput(err)
+	}
+	if c, ok := cut.(io.Closer); ok {
+		defer func() { err = errors.Join(err, c.Close()) }()
+	}
+	rest, err := f.rest(cut, &source, header)
 	if err != nil {
 		return badInput(err)
 	}
@@ -82,35 +131,60 @@ func (f *streamUpload) readFile(ctx context.Context, source Source) (err error) 
 	if err != nil {
 		return badInput(err)
 	}
+	if inspect == nil && !offered && f.head == 0 {
+		if offered, err := f.offerWhereItLies(ctx, file, &source, cut, header); offered || err != nil {
+			return err
+		}
+	}
 	rows := false
 	for err == nil {
 		var some bool
-		some, err = f.cutOne(ctx, cut, &source, header, inspect)
-		rows = rows || some
+		some, err = f.cutOne(ctx, rest, &source, header, inspect)
+		if rows = rows || some; err == nil && f.full() {
+			return nil
+		}
 	}
 	if err != io.EOF {
 		return err
 	}
-	if !rows {
-		f.warnings.add(source.where(), "this file has a header and no rows")
+	if err := rest.End(); err != nil {
+		return badInput(err)
+	}
+	if left, ok := cut.(*columnar); !rows && !(ok && left.Rows() > 0) {
+		f.warnings.add(source.where(), noRows)
 	}
 	return nil
 }
 
-// begin reads the header of a file, and checks what can be checked before a row is sent.
+const noRows = "this file has a header and no rows"
+
+// hasRows reports whether there is more in a chunk than empty lines.
+func hasRows(chunk []byte) bool { return len(bytes.TrimLeft(chunk, "\r\n")) > 0 }
+
+// begin detects how a file is written and reads its header. It fails if the header does not fit into a request.
 func (f *streamUpload) begin(file io.Reader, source *Source) (cutter, []byte, error) {
-	r, err := unpack.File{Path: source.where(), Named: source.Says.Pack, Read: &f.counters.read}.Open(file)
+	at, file, err := f.located(file, source)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("%s: %w", source.where(), err)
 	}
-	cut, header, err := f.look(r, source)
+	var cut cutter
+	var header []byte
+	if at != nil {
+		cut, header, err = f.openColumnar(at, source)
+	} else {
+		var r io.Reader
+		if r, err = (unpack.File{Path: source.where(), Named: source.Says.Pack, Read: &f.counters.read, Packed: &source.packed}).Open(file); err != nil {
+			return nil, nil, err
+		}
+		cut, header, err = f.look(r, source)
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", source.where(), err)
 	}
 	if len(header) > protocol.MaxHeader {
 		return nil, nil, fmt.Errorf("%s: its header line has %d bytes; at most %d are taken", source.where(), len(header), protocol.MaxHeader)
 	}
-	if err := f.limit(cut, source, header); err != nil {
+	if _, _, err := f.limits(source, header); err != nil {
 		return nil, nil, err
 	}
 	return cut, header, nil
@@ -123,7 +197,8 @@ type cutter interface {
 	Next(buf []byte) (chunk []byte, firstLine uint64, err error)
 }
 
-// look finds out how a text is written, and what cuts it. The header has a mark where it differs from what the stream's files are.
+// look finds out how a text is written, and returns its cutter. The header gets a mark if the text differs from the usual form of the stream's
+// files.
 func (f *streamUpload) look(r io.Reader, source *Source) (cutter, []byte, error) {
 	in, err := text.Open(r, text.Want{Comma: f.stream.Comma, Columns: f.columns, Given: f.comma})
 	if err != nil {
@@ -134,6 +209,7 @@ func (f *streamUpload) look(r io.Reader, source *Source) (cutter, []byte, error)
 		own = ','
 	}
 	if in.Encoding != "" {
+		source.packed = true
 		f.notes.add(source.where(), "read as "+in.Encoding)
 	}
 	lines, err := jsonl.Looks(in.Head)
@@ -169,7 +245,7 @@ func (f *streamUpload) convert(r io.Reader) (cutter, []byte, error) {
 	return cut, header, err
 }
 
-// errNoColumns is about a file in which columns are found by name only.
+// errNoColumns is about a file that is no CSV, while the needed columns are not known.
 var errNoColumns = errors.New("this is no CSV, and which columns the analysis needs is not known to this program: run it with the program of the cluster, or export the file as CSV")
 
 // inspectFunc looks at a chunk before it is sent.
@@ -187,30 +263,30 @@ func (f *streamUpload) inspector(source *Source, header []byte) (inspectFunc, er
 	return inspect, nil
 }
 
-// limit keeps chunks within what the cluster lets pass (R15): a request is a head with the file's header line, and the records.
-func (f *streamUpload) limit(cut cutter, source *Source, header []byte) error {
+// limits keeps requests within the frame that the cluster accepts (R15). A request consists of a head with the file's header line, and the
+// records.
+func (f *streamUpload) limits(source *Source, header []byte) (chunkBytes, maxRecord int, err error) {
 	if f.frame <= 0 {
-		return nil
+		return f.chunkBytes, protocol.MaxData, nil
 	}
 	room := f.frame - requestHead - len(header) - len(source.Name) - len(f.stream.Name)
 	if room <= 0 {
-		return fmt.Errorf("%s: its header line has %d bytes, and the cluster lets requests of %d pass: raise limits.frame in the topology",
+		return 0, 0, fmt.Errorf("%s: its header line has %d bytes, and the cluster lets requests of %d pass: raise limits.frame in the topology",
 			source.where(), len(header), f.frame)
 	}
-	cut.Limit(min(f.chunkBytes, room), min(protocol.MaxData, room))
-	return nil
+	return min(f.chunkBytes, room), min(protocol.MaxData, room), nil
 }
 
-// requestHead is more than the keys and numbers of a chunk's request take.
+// requestHead is an upper bound, in bytes, of the keys and numbers in a chunk's request.
 const requestHead = 512
 
-// closeWith closes a file when the caller has finished with it, or as soon as ctx ends: a read of a silent pipe would otherwise keep
-// a run that was cancelled, or has failed, for ever.
+// closeWith closes a file when the caller has finished with it, or as soon as ctx ends. Otherwise a read of a silent pipe would keep a run that
+// was cancelled, or has failed, from ending.
 func closeWith(ctx context.Context, file io.Closer, err *error) (finished func()) {
 	closed := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(closed)
-		_ = file.Close() // what is told is why
+		_ = file.Close() // the caller gets the reason why ctx ended
 	})
 	return func() {
 		if stop() {
@@ -222,13 +298,15 @@ func closeWith(ctx context.Context, file io.Closer, err *error) (finished func()
 	}
 }
 
-// cutOne hands one chunk to a lane; io.EOF when there are no more. rows reports whether there is more in it than empty lines.
-func (f *streamUpload) cutOne(ctx context.Context, cut cutter, source *Source, header []byte, inspect inspectFunc) (rows bool, err error) {
+// cutOne cuts one chunk and hands it to a lane; it returns io.EOF when there are no more. A chunk that the cluster has taken already is not
+// handed on. rows reports whether the chunk has more than empty lines.
+func (f *streamUpload) cutOne(ctx context.Context, rest *rest, source *Source, header []byte, inspect inspectFunc) (rows bool, err error) {
 	memory, err := receive(ctx, f.spare)
 	if err != nil {
 		return false, err
 	}
-	records, line, err := cut.Next(memory)
+	at := rest.At()
+	records, line, taken, err := rest.next(memory)
 	if err == io.EOF {
 		f.spare <- memory
 		return false, err
@@ -239,17 +317,22 @@ func (f *streamUpload) cutOne(ctx context.Context, cut cutter, source *Source, h
 	if err != nil {
 		return false, badInput(fmt.Errorf("%s: %w", source.where(), err))
 	}
-	p := chunk{file: source.Name, header: header, line: line, memory: records}
+	p := chunk{file: source.Name, header: header, line: line, at: at, memory: records}
 	if inspect != nil {
 		if err := inspect(p.data(), line); err != nil {
 			return false, badInput(err)
 		}
 	}
-	rows = len(bytes.TrimLeft(p.data(), "\r\n")) > 0
+	rows = hasRows(p.data())
+	if taken {
+		f.spare <- p.memory
+		return rows, nil
+	}
+	f.sent(len(p.data()))
 	return rows, send(ctx, f.chunks, p)
 }
 
-// errNoMore: the channel is closed.
+// errNoMore says that there are no more files or chunks.
 var errNoMore = errors.New("no more")
 
 func receive[T any](ctx context.Context, from <-chan T) (T, error) {

@@ -1,15 +1,20 @@
 package client
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
+	"posta.dev/posta/client/core"
 	"posta.dev/posta/protocol"
+	columns "posta.dev/posta/rows/columnar"
 )
 
-// upload is what readers hand to the lanes of a session.
+// upload connects the readers and the lanes of a session.
 type upload struct {
 	ctx     context.Context // ends with the upload
 	streams []*streamUpload
@@ -20,8 +25,14 @@ type upload struct {
 // reference streams end before facts begin (R11).
 func (c *Client) Upload(ctx context.Context) error {
 	opened := c.opened()
-	found, err := c.plan(opened.Streams)
+	if c.phase() == core.Uploaded {
+		return nil // before it was resumed
+	}
+	found, err := c.plan(ctx, opened.Streams)
 	if err != nil {
+		return err
+	}
+	if err := c.compare(ctx, &opened, found); err != nil {
 		return err
 	}
 	g := newErrGroup(ctx)
@@ -32,13 +43,44 @@ func (c *Client) Upload(ctx context.Context) error {
 	})
 	g.run(c.awaitTask)
 	g.run(func(context.Context) error { return u.read() })
-	return g.wait()
+	err = g.wait()
+	c.event(func(time.Time) { c.sending = nil }) // frees the memory for chunks
+	return asInput(err)
+}
+
+// asInput marks an error as ErrInput if an input node found it in a file that it read.
+func asInput(err error) error {
+	if errors.Is(err, protocol.ErrBadInput) {
+		return badInput(err)
+	}
+	return err
+}
+
+// roots returns the directories below which each input reads files where they lie; none if all files are to be sent.
+func (c *Client) roots() [][]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := make([][]string, c.session.Inputs())
+	for i := range all {
+		if !c.cfg.Send && c.cfg.Chunk == 0 && c.had == nil { // a session that is resumed has to compare the files here
+			all[i] = c.session.Roots(i)
+		}
+	}
+	return all
 }
 
 // plan finds the files of all streams, so that a missing one is known before anything is sent.
-func (c *Client) plan(streams []protocol.Stream) ([][]Source, error) {
+func (c *Client) plan(ctx context.Context, streams []protocol.Stream) ([][]Source, error) {
+	found, err := c.findOf(ctx, streams)
+	if err == nil && c.cfg.Resume {
+		err = readTwice(found)
+	}
+	return found, err
+}
+
+func (c *Client) findOf(ctx context.Context, streams []protocol.Stream) ([][]Source, error) {
 	if c.cfg.Find == nil {
-		return c.find(streams)
+		return c.find(ctx, streams)
 	}
 	found := make([][]Source, len(streams))
 	for i, s := range streams {
@@ -50,41 +92,17 @@ func (c *Client) plan(streams []protocol.Stream) ([][]Source, error) {
 	return found, nil
 }
 
-// find returns the files that are named, and of the other streams those that are below the directory.
-func (c *Client) find(streams []protocol.Stream) ([][]Source, error) {
-	if len(c.cfg.Named) == 0 {
-		return findAll(c.cfg.Dir, streams, c.warnings)
+// find returns the files of the streams, as Config.Input says, or Dir and Named.
+func (c *Client) find(ctx context.Context, streams []protocol.Stream) ([][]Source, error) {
+	in := c.cfg.Input
+	if in == nil {
+		in = &Input{Dir: c.cfg.Dir, Named: c.cfg.Named, Stdin: c.cfg.Stdin}
 	}
-	found, err := c.findNamed(streams)
-	if err != nil {
-		return nil, err
-	}
-	var rest []protocol.Stream
-	for i, s := range streams {
-		if found[i] == nil {
-			rest = append(rest, s)
-		}
-	}
-	if len(rest) == 0 {
-		return found, nil
-	}
-	if c.cfg.Dir == "" {
-		return nil, badInput(fmt.Errorf("%w: no file is named for stream %s; name one, or the directory that has it", ErrNoFiles, rest[0].Name))
-	}
-	others, err := findAll(c.cfg.Dir, rest, c.warnings)
-	if err != nil {
-		return nil, err
-	}
-	for i := range found {
-		if found[i] == nil {
-			found[i], others = others[0], others[1:]
-		}
-	}
-	return found, nil
+	return in.find(ctx, streams, c.warnings)
 }
 
 func (c *Client) newUpload(ctx context.Context, opened *protocol.Reply, found [][]Source) *upload {
-	readers := 1 // of a stream without files, too: the last reader closes its channel
+	readers := 1 // a stream without files has one as well: the last reader closes its channel
 	for _, files := range found {
 		readers = max(readers, min(len(files), runtime.GOMAXPROCS(0), 4))
 	}
@@ -92,23 +110,64 @@ func (c *Client) newUpload(ctx context.Context, opened *protocol.Reply, found []
 	for range cap(u.spare) {
 		u.spare <- nil
 	}
+	roots := c.roots()
 	for i, s := range opened.Streams {
 		n := c.reading.stream(i)
+		if c.cfg.Head != nil {
+			if head := c.cfg.Head(s.Name); head > 0 {
+				u.streams = append(u.streams, c.newHead(u, opened, s, found[i], n, head))
+				continue
+			}
+		}
+		if slices.ContainsFunc(roots, func(of []string) bool { return len(of) > 0 }) { // the largest first, so that no input reads a large file alone at the end
+			found[i] = slices.Clone(found[i])
+			slices.SortStableFunc(found[i], func(a, b Source) int { return cmp.Compare(b.Size, a.Size) })
+		}
 		for _, source := range found[i] {
 			n.expect(source)
 		}
-		f := &streamUpload{stream: s, files: found[i], counters: n, chunkBytes: c.chunkBytes(opened), frame: opened.Frame, chunks: make(chan chunk),
-			spare: u.spare, warnings: c.warnings, notes: c.notes, comma: c.cfg.Comma, inspect: c.cfg.Inspect}
-		if c.cfg.Columns != nil {
-			f.columns = c.cfg.Columns(s.Name)
-		}
+		f := c.newStreamUpload(opened, s, found[i])
+		f.counters, f.chunks, f.spare, f.inspect = n, make(chan chunk), u.spare, c.cfg.Inspect
+		f.inPlace = newInPlace(roots)
 		f.reading.Store(int32(readers))
 		u.streams = append(u.streams, f)
 	}
 	return u
 }
 
-// read reads one stream after the other. It may be ahead of what is sent, by the memory of the chunks there are.
+// newHead returns the upload of a stream of which only the first head bytes are needed. It has one reader.
+func (c *Client) newHead(u *upload, opened *protocol.Reply, stream protocol.Stream, found []Source, n *streamCounters, head int64) *streamUpload {
+	found = slices.Clone(found)
+	slices.SortStableFunc(found, func(a, b Source) int { return cmp.Compare(a.Name, b.Name) })
+	for _, source := range found {
+		n.expect(source)
+	}
+	if total := n.total.Load(); total > head {
+		n.total.Store(head)
+	}
+	f := c.newStreamUpload(opened, stream, found)
+	f.counters, f.chunks, f.spare, f.inspect = n, make(chan chunk), u.spare, c.cfg.Inspect
+	f.inPlace = newInPlace(make([][]string, len(opened.Inputs)))
+	f.head, f.partial = head, &c.partial
+	f.columnar = f.columnar && head == 0 // the number of bytes that are enough was measured with text
+	f.reading.Store(1)
+	return f
+}
+
+// newStreamUpload returns a streamUpload that knows how the stream's files are read. It has no channel and no counters yet.
+func (c *Client) newStreamUpload(opened *protocol.Reply, stream protocol.Stream, found []Source) *streamUpload {
+	f := &streamUpload{stream: stream, files: found, chunkBytes: c.chunkBytes(opened), frame: opened.Frame, warnings: c.warnings, notes: c.notes,
+		comma: c.cfg.Comma, had: c.had, columnar: opened.Columnar >= columns.Version}
+	if c.cfg.Columns != nil {
+		f.columns = c.cfg.Columns(stream.Name)
+	}
+	if c.cfg.Skips != nil {
+		f.skips = c.cfg.Skips(stream.Name)
+	}
+	return f
+}
+
+// read reads one stream after the other. It may be ahead of the lanes by as many chunks as there is memory for.
 func (u *upload) read() error {
 	for _, f := range u.streams {
 		g := newErrGroup(u.ctx)

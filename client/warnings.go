@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Warning is something about the input that may be meant, but takes rows out of the answer if it is not (C1).
+// Warning is something about the input that may be intended. If it is not, the answer lacks rows (C1).
 type Warning struct {
 	Path string `json:"path"` // the file or directory it is about
 	Text string `json:"text"` // what was found there and what to do
@@ -13,10 +13,11 @@ type Warning struct {
 
 func (w Warning) String() string { return w.Path + ": " + w.Text }
 
-// maxWarnings is how many warnings are kept and told. Data that is wrong in thousands of places is wrong in one way.
+// maxWarnings is how many warnings are kept and reported. Thousands of warnings usually have the same cause.
 const maxWarnings = 1000
 
-// warnings collects what is told of the input, and in another list what is noted. Each is told once, also if the files are looked for again.
+// warnings collects the warnings or, in another instance, the notes about the input. Each is reported once, even if the files are looked for
+// again.
 type warnings struct {
 	tell func(Warning) // may be nil; called by one goroutine at a time
 

@@ -14,16 +14,16 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// NamedEndpoint says which node is to be found at an endpoint, as Config.Keys needs it: tcp://input-1@10.0.0.5:5500. Without keys the name is not looked
-// at.
+// NamedEndpoint adds the name of the node that is expected at an endpoint, which Config.Keys requires: tcp://input-1@10.0.0.5:5500. Without keys
+// the name is ignored.
 func NamedEndpoint(endpoint, node string) string { return core.NamedEndpoint(endpoint, node) }
 
 // zmqLine is a requester over ZeroMQ.
 type zmqLine struct {
 	req *zmqx.Req
 
-	mu      sync.Mutex // guards what follows, which is used with keys alone
-	refused error      // why there is no connection: one side does not let the other in
+	mu      sync.Mutex // guards what follows, which is used only with keys
+	refused error      // why there is no connection, if one side does not trust the other
 	giveUp  context.CancelCauseFunc
 }
 
@@ -51,7 +51,7 @@ func dialer(keys *security.Keys) func(endpoint string) (requester, error) {
 	}
 }
 
-// onlyNodes is whom clients speak to.
+// onlyNodes admits nodes, because clients speak to no other process.
 func onlyNodes(id security.Identity) error {
 	if id.Role != security.Node {
 		return errors.New("clients speak to nodes alone")
@@ -59,7 +59,7 @@ func onlyNodes(id security.Identity) error {
 	return nil
 }
 
-// heed ends what waits for a connection that is refused.
+// heed ends the request under way if its connection is refused.
 func (l *zmqLine) heed(node string, keys *security.Keys, e zmqx.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,7 +72,7 @@ func (l *zmqLine) heed(node string, keys *security.Keys, e zmqx.Event) {
 	}
 }
 
-// asking returns the context of one request.
+// asking returns the context of one request, which ends when the connection is refused.
 func (l *zmqLine) asking(ctx context.Context) context.Context {
 	ctx, giveUp := context.WithCancelCause(ctx)
 	l.mu.Lock()
@@ -83,20 +83,25 @@ func (l *zmqLine) asking(ctx context.Context) context.Context {
 	return ctx
 }
 
+// anotherKey is the advice for a user whose key is not the right one.
+const anotherKey = "posta key new NAME --role submit makes another key, whose line the operator writes below [clients], and --key DIR or POSTA_KEY says which one is used"
+
 // refusal says in words which of the two sides does not trust the other; nil if the connection failed for another reason.
 func refusal(node string, keys *security.Keys, err error) error {
 	var op *net.OpError
 	switch {
 	case errors.As(err, &op) && op.Op == "remote error":
-		return fmt.Errorf("%w: %s does not accept the %s: it is not in [clients] of the cluster's topology, or was revoked, or has expired by the clock there; its log says which (%w)",
-			ErrRefused, node, keys, err)
+		return fmt.Errorf("%w: %s does not accept the %s: it is not in [clients] of the cluster's topology, or was revoked, or has expired by the clock there; its log says which; %s (%w)",
+			ErrRefused, node, keys, anotherKey, err)
+	case errors.Is(err, zmqx.ErrRefused) && errors.Is(err, security.ErrUntrusted):
+		return fmt.Errorf("%w: it is not certain that %s answers, by the ca.pem beside the %s; if the cluster has another CA now, ask the operator for its ca.pem; %s: %w", ErrRefused, node, keys, anotherKey, err)
 	case errors.Is(err, zmqx.ErrRefused):
 		return fmt.Errorf("%w: it is not certain that %s answers: %w", ErrRefused, node, err)
 	}
 	return nil
 }
 
-// Do says frame. It then belongs to the socket, which may still be writing it when Do has given up.
+// Do sends frame and returns the answer. frame then belongs to the socket, which may still be writing it after Do has given up.
 func (l *zmqLine) Do(ctx context.Context, frame []byte) ([]byte, error) {
 	ctx = l.asking(ctx)
 	defer l.giveUp(nil)

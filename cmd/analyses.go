@@ -23,7 +23,7 @@ func (x *command) analyses(c *cli.Context) error {
 	if c.Bool(flagJSON) {
 		return x.printAnalysesJSON()
 	}
-	for i, a := range x.Analyses {
+	for i, a := range x.Analyses.BuiltIn() {
 		if i > 0 {
 			x.printf("\n")
 		}
@@ -60,7 +60,7 @@ func (x *command) printAnalysis(a *analyses.Analysis) {
 	}
 }
 
-// fetched tells of a column that --download is for.
+// fetched describes the column whose files --download fetches.
 func fetched(q analyses.Query) string {
 	if q.Download == "" {
 		return ""
@@ -96,13 +96,13 @@ func (x *command) printAnalysesJSON() error {
 		Params  []param  `json:"params"`
 		Queries []query  `json:"queries"`
 	}
-	all := make([]analysis, len(x.Analyses))
-	for i, a := range x.Analyses {
+	all := make([]analysis, len(x.Analyses.BuiltIn()))
+	for i, a := range x.Analyses.BuiltIn() {
 		out := analysis{Name: a.Name, About: a.About, Params: []param{}}
 		for _, s := range a.Streams {
 			view := stream{Name: s.Name, Reference: s.Reference, Files: s.Files, Columns: []column{}}
 			for _, col := range s.Columns {
-				view.Columns = append(view.Columns, column(col))
+				view.Columns = append(view.Columns, column{col.Name, col.Optional})
 			}
 			out.Streams = append(out.Streams, view)
 		}

@@ -22,6 +22,7 @@ import (
 // output says where answers go.
 type output struct {
 	json bool
+	told *events          // nil without --events
 	to   *out.Target      // nil for none
 	db   *postgres.Target // likewise
 }
@@ -32,14 +33,14 @@ const flagTo = "to"
 func outFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: flagOut, Usage: "write the answers to `PLACE`: a directory, with one file for each query, or a file like answers.json"},
-		&cli.StringFlag{Name: flagFormat, DefaultText: "what the file's name says, else csv", Usage: "`FORMAT` of --out: csv, json or jsonl"},
+		&cli.StringFlag{Name: flagFormat, DefaultText: "what the file's name says, else csv", Usage: "`FORMAT` of --out: csv, json, jsonl or parquet"},
 		&cli.StringFlag{Name: flagTo, Usage: "write the answers to tables of PostgreSQL, postgres://USER@HOST/DATABASE/TABLE, once for each session; the password as for psql, in ~/.pgpass or PGPASSWORD. The `URL`"},
 	}
 }
 
 // readOutput reads where the answers are to go.
 func (x *command) readOutput(c *cli.Context) (o output, err error) {
-	o.json = c.Bool(flagJSON)
+	o.json, o.told = c.Bool(flagJSON), x.events
 	if o.to, err = out.Parse(c.String(flagOut), c.String(flagFormat)); err != nil {
 		return o, fmt.Errorf("--%s: %w", flagOut, err)
 	}
@@ -56,10 +57,19 @@ func (x *command) readOutput(c *cli.Context) (o output, err error) {
 	return o, nil
 }
 
-// somewhere reports whether answers go anywhere but to standard output.
+// somewhere reports whether answers go anywhere besides standard output.
 func (o *output) somewhere() bool { return o.to != nil || o.db != nil }
 
-// prepare refuses a place that cannot take the answers, before there are any. queries are those of the analysis, as far as it is known here.
+// keep returns how many rows of each query this command needs; 0 means all.
+func (o *output) keep() int {
+	if o.json || o.told != nil || o.somewhere() {
+		return 0
+	}
+	return shownRows
+}
+
+// prepare refuses a destination that cannot take the answers, before the session begins. queries are those of the analysis, as far as this program
+// knows them.
 func (o *output) prepare(ctx context.Context, queries []string) error {
 	if o.to != nil {
 		if err := o.to.Prepare(queries); err != nil {
@@ -74,7 +84,7 @@ func (o *output) prepare(ctx context.Context, queries []string) error {
 	return nil
 }
 
-// deliver writes an answer to where it goes beside standard output.
+// deliver writes an answer to its destinations besides standard output.
 func (x *command) deliver(ctx context.Context, a *client.Answer, o output) error {
 	if o.to != nil {
 		n, err := o.to.Write(a)
@@ -105,7 +115,7 @@ func (x *command) deliver(ctx context.Context, a *client.Answer, o output) error
 func (x *command) queriesOf(analysis string) (names []string) {
 	a, err := x.Analyses.Find(analysis)
 	if err != nil {
-		return nil // the cluster may know it, and what does not fit is said then
+		return nil // the cluster may know the analysis; writing the answer then reports what does not fit
 	}
 	for _, q := range a.Queries {
 		names = append(names, q.Name)
@@ -118,6 +128,9 @@ const shownRows = 20
 
 // printAnswer prints an answer.
 func (x *command) printAnswer(a *client.Answer, o output) error {
+	if o.told != nil {
+		return o.told.answer(a, nil)
+	}
 	printRejected(x.Err, a.Rejected)
 	if o.json {
 		return a.WriteJSON(x.Out)
@@ -134,7 +147,7 @@ func (x *command) printAnswer(a *client.Answer, o output) error {
 	return w.Flush()
 }
 
-// printTable shows the first rows. Fractions are rounded to three digits here, and here only.
+// printTable shows the first rows. Only here are fractions rounded, to three digits.
 func printTable(w io.Writer, t *client.Table) {
 	table := display.Table{Head: t.Columns, Right: make([]bool, len(t.Columns))}
 	for row := range t.All() {
@@ -163,7 +176,7 @@ func cell(v protocol.Value) string {
 	return v.String()
 }
 
-// printRejected tells which rows were passed over (N7); nothing when there are none.
+// printRejected prints which rows were rejected (N7), and nothing if there are none.
 func printRejected(w io.Writer, all []protocol.Rejected) {
 	for _, r := range all {
 		if r.Rows == 0 {
@@ -188,7 +201,7 @@ func rowsOf(n uint64) string {
 	return display.Count(n) + " rows"
 }
 
-// createFile opens a file for writing that a flag names. A pipe that nobody reads is an error, and is not waited for.
+// createFile opens for writing the file that a flag names. A pipe without a reader is an error; createFile does not wait for one.
 func createFile(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY|syscall.O_NONBLOCK, 0o644)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-const about = `posta runs analyses of large CSV files over several processes and hosts, without a broker. Every record counts exactly
+const about = `Posta runs analyses of large CSV files over several processes and hosts, without a broker. Every record counts exactly
 once, whatever is killed or restarted on the way.
 
 Without a cluster:   posta run bikes --data DIR
@@ -25,25 +25,26 @@ func (x *command) app() *cli.App {
 		Name: "posta", Usage: "exactly-once analyses without a broker", Description: about, Version: x.Version,
 		Writer: x.Out, ErrWriter: x.Err, Reader: x.In,
 		HideHelpCommand: true, DisableSliceFlagSeparator: true,
-		// The exit code is Main's to give: nothing below it ends the process or prints an error.
+		// Main decides the exit code: nothing below it ends the process or prints an error.
 		ExitErrHandler: func(*cli.Context, error) {},
 		Action:         x.unknownCommand,
 		Commands: []*cli.Command{
-			x.runCommand(), x.genCommand(), x.analysesCommand(),
-			x.upCommand(), x.downCommand(), x.statusCommand(), x.chaosCommand(),
+			x.runCommand(), x.sqlCommand(), x.genCommand(), x.analysesCommand(),
+			x.upCommand(), x.downCommand(), x.statusCommand(), x.consoleCommand(), x.chaosCommand(),
 			x.deployCommand(), x.undeployCommand(),
 			x.submitCommand(), x.sessionsCommand(), x.resultsCommand(), x.cancelCommand(), x.connectCommand(),
-			x.topologyCommand(), x.keyCommand(), x.logCommand(), x.nodeCommand(), x.medicCommand(), x.completionCommand(), x.probeCommand(),
+			x.topologyCommand(), x.keyCommand(), x.logCommand(), x.nodeCommand(), x.medicCommand(), x.completionCommand(), x.versionCommand(), x.manCommand(), x.probeCommand(),
 		},
 	}
 	refuseArguments(app.Commands)
 	app.Commands = append(app.Commands, x.More...)
 	app.OnUsageError = usage
 	strict(app.Commands)
+	giveHelp(app)
 	return app
 }
 
-// refuseArguments has commands without ArgsUsage refuse what they would pass over in silence.
+// refuseArguments makes commands without ArgsUsage refuse arguments, which they would otherwise ignore.
 func refuseArguments(commands []*cli.Command) {
 	for _, c := range commands {
 		if do := c.Action; do != nil && c.ArgsUsage == "" {
@@ -58,7 +59,7 @@ func refuseArguments(commands []*cli.Command) {
 	}
 }
 
-// strict has every command report wrong use as an error, in place of printing its help over standard output.
+// strict makes every command report wrong use as an error, instead of printing its help to standard output.
 func strict(commands []*cli.Command) {
 	for _, c := range commands {
 		c.OnUsageError = usage
@@ -91,7 +92,7 @@ func usage(c *cli.Context, err error, _ bool) error {
 	return usagef("%sthere is no flag %s; %s --help tells those there are", colon(name), dashed(flag), strings.TrimSpace("posta "+name))
 }
 
-// isTold says whether people are told of a flag.
+// isTold reports whether help shows a flag.
 func isTold(f cli.Flag) bool {
 	v, ok := f.(cli.VisibleFlag)
 	return !ok || v.IsVisible()
@@ -104,7 +105,7 @@ func colon(name string) string {
 	return name + ": "
 }
 
-// dashed is a flag as people write it.
+// dashed returns a flag as people write it.
 func dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name
@@ -119,7 +120,7 @@ func (x *command) unknownCommand(c *cli.Context) error {
 	return noSuchCommand(c, "", c.App.Commands)
 }
 
-// noSuchCommand names the commands there are, the likely one first.
+// noSuchCommand lists the commands that exist, the likely one first.
 func noSuchCommand(c *cli.Context, group string, commands []*cli.Command) error {
 	var names []string
 	for _, known := range commands {
@@ -138,7 +139,7 @@ func noSuchCommand(c *cli.Context, group string, commands []*cli.Command) error 
 	return usagef("there is no command %q; there is %s", group+given, list)
 }
 
-// closeTo says whether a name was meant: one letter wrong, missing or too many, or two exchanged, or the beginning was given.
+// closeTo reports whether given probably means name: one letter is wrong, missing or added, two letters are exchanged, or name begins with given.
 func closeTo(name, given string) bool {
 	if len(given) >= 2 && strings.HasPrefix(name, given) {
 		return true
@@ -155,10 +156,22 @@ func closeTo(name, given string) bool {
 }
 
 // printf writes a result.
-func (x *command) printf(format string, args ...any) { fmt.Fprintf(x.Out, format, args...) }
+func (x *command) printf(format string, args ...any) {
+	if x.events != nil {
+		_ = x.events.tell("text", text("text", fmt.Sprintf(format, args...))) // if nobody reads, unread ends the command
+		return
+	}
+	fmt.Fprintf(x.Out, format, args...)
+}
 
 // printJSON writes a result as a line of JSON.
 func (x *command) printJSON(v any) error { return json.NewEncoder(x.Out).Encode(v) }
 
 // notef writes a note for people.
-func (x *command) notef(format string, args ...any) { fmt.Fprintf(x.Err, format+"\n", args...) }
+func (x *command) notef(format string, args ...any) {
+	if x.events != nil {
+		x.events.note(fmt.Sprintf(format, args...))
+		return
+	}
+	fmt.Fprintf(x.Err, format+"\n", args...)
+}

@@ -7,13 +7,13 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// reorder puts the flags of a command before its arguments, because the flag package stops at the first argument and people write
-// `posta run bikes --data DIR`. What follows "--" stays argument.
+// reorder puts the flags of a command before its arguments. The flag package stops at the first argument, but people write `posta run bikes --data
+// DIR`. Words behind "--" stay arguments.
 func reorder(app *cli.App, args []string) []string {
 	if len(args) < 2 {
 		return args
 	}
-	if args[1] == "help" { // as people ask as well: posta help run
+	if args[1] == "help" { // people also write: posta help run
 		return append(append(args[:1:1], args[2:]...), "--help")
 	}
 	command, depth := find(app.Commands, args[1:])
@@ -45,7 +45,7 @@ func reorder(app *cli.App, args []string) []string {
 	return append(out, plain...)
 }
 
-// find follows the names of commands; depth is how many there are.
+// find returns the command that args name. depth is how many of the names led to it.
 func find(commands []*cli.Command, args []string) (found *cli.Command, depth int) {
 	for depth < len(args) {
 		i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(args[depth]) })
@@ -59,7 +59,7 @@ func find(commands []*cli.Command, args []string) (found *cli.Command, depth int
 	return found, depth
 }
 
-// takesValue says whether the argument behind the flag belongs to it. An unknown flag is left for the parser to refuse.
+// takesValue reports whether the argument behind a flag is its value. An unknown flag is left for the parser to refuse.
 func takesValue(c *cli.Command, arg string) bool {
 	name := strings.TrimLeft(arg, "-")
 	if strings.Contains(name, "=") {

@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -90,7 +92,13 @@ func TestCompletion(t *testing.T) {
 		{"node -f " + file + " ·", "joiner-3 output-1", "joiner-4"},
 		{"node -f nowhere ·", "", "joiner-1"},
 		{"gen ·", "bikes", ""},
-		{"completion ·", "bash zsh", "fish"},
+		{"completion ·", "bash fish zsh", "tcsh"},
+		{"chaos -f " + file + " ·", "joiner-3 medic-1", "joiner-4"},
+		{"chaos --fault ·", "kill pause", "joiner-1"},
+		{"deploy logs -f --topology " + file + " ·", "joiner-3 medic-1", "bikes"},
+		{"up -f " + file + " --host ·", "local", "joiner-1"},
+		{"run bikes --format ·", "parquet jsonl", "bikes"},
+		{"cancel -f nowhere ·", "", "bikes"},
 		{"nonsense ·", "", "bikes"},
 	} {
 		words := append(strings.Fields(strings.ReplaceAll(c.line, "·", "")), "")
@@ -107,6 +115,34 @@ func TestCompletion(t *testing.T) {
 			if slices.Contains(got, w) {
 				t.Errorf("%s: %s is in %v", c.line, w, got)
 			}
+		}
+	}
+}
+
+// TestFilesOfStatementsAreCompleted, where one may stand. Where nothing fits nothing is said, and the shell offers files and directories itself.
+func TestFilesOfStatementsAreCompleted(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.sql", "b.sql", "a b.sql", "a.csv"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "d.sql"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		words []string
+		want  string
+	}{
+		{[]string{"submit", dir + "/"}, dir + "/a.sql\n" + dir + "/b.sql\n"},
+		{[]string{"submit", dir + "/b"}, dir + "/b.sql\n"},
+		{[]string{"submit", dir[:len(dir)-1]}, ""},
+		{[]string{"submit", "bik"}, "bikes\n"},
+		{[]string{"sql", "-f", dir + "/a"}, dir + "/a.sql\n"},
+		{[]string{"sql", "--data", dir + "/a"}, ""},
+	} {
+		if got := must(t, append(c.words, completionFlag)...).out; got != c.want {
+			t.Errorf("%q: %q, want %q", c.words, got, c.want)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 // askFlags are for commands that ask a running cluster.
 func askFlags() []cli.Flag { return []cli.Flag{topologyFlag(), entryFlag(), keyFlag(), patienceFlag()} }
 
-// defaultAskTimeout bounds how long a question to the cluster takes at a prompt. A node that is being restarted answers sooner.
+// defaultAskTimeout is how long commands that ask the cluster wait without --patience. A node that is being restarted answers sooner.
 const defaultAskTimeout = 5 * time.Second
 
 func askTimeout(c *cli.Context) time.Duration {
@@ -27,13 +27,13 @@ func askTimeout(c *cli.Context) time.Duration {
 func askConfig(c *cli.Context, from entrance, id session.ID) client.Config {
 	silence := askTimeout(c)
 	cfg := client.Config{Entries: from.at, Keys: from.keys, Session: id, Force: true, GiveUpAfter: silence}
-	if silence > 0 { // one try is no longer than all of them may be
+	if silence > 0 { // one attempt may not take longer than all of them together
 		cfg.Timeout = min(silence, client.DefaultTimeout)
 	}
 	return cfg
 }
 
-// ask connects to the cluster, for a session or for none, and does something with it.
+// ask connects to the cluster and calls do. id is the session that do is about, or zero.
 func (x *command) ask(c *cli.Context, id session.ID, do func(context.Context, *client.Client) error) error {
 	at, err := x.entries(c)
 	if err != nil {
@@ -51,7 +51,7 @@ func (x *command) dial(c *cli.Context, cfg client.Config, do func(context.Contex
 	return do(c.Context, cl)
 }
 
-// sessionArgument is the session a command is about.
+// sessionArgument returns the session that a command is about.
 func sessionArgument(c *cli.Context) (session.ID, error) {
 	text, err := oneArgument(c, "session", "6ba7b810-9dad-41d1-80b4-00c04fd430c8")
 	if err != nil {

@@ -7,14 +7,15 @@ import (
 	"time"
 
 	"posta.dev/posta/nodes"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
-// brokerTime bounds a look at the broker. A slow machine's RabbitMQ needs some seconds to greet.
+// brokerTime limits a check of the broker. RabbitMQ on a slow machine needs some seconds to greet.
 const brokerTime = 10 * time.Second
 
-// checkBroker asks before anything starts whether frames will get through. Nodes would wait for their broker without end, which is
-// right for them, as it may be starting, and wrong for a user who mistyped its address.
+// checkBroker checks, before anything starts, whether frames will get through. Nodes wait for their broker without end. That is right for nodes,
+// because the broker may be starting. It is wrong for a user who mistyped the broker's address.
 func checkBroker(ctx context.Context, t *topology.Topology) error {
 	ctx, cancel := context.WithTimeout(ctx, brokerTime)
 	defer cancel()
@@ -23,8 +24,8 @@ func checkBroker(ctx context.Context, t *topology.Topology) error {
 	return nodes.CheckBroker(ctx, &slow)
 }
 
-// checkBrokerOfCluster looks for the broker of a cluster that runs. Where the cluster is on other machines, what this one cannot reach may well be
-// reached by them: then it is only said.
+// checkBrokerOfCluster checks the broker of a running cluster. If the cluster is on other machines, they may well reach a broker that this machine
+// cannot reach: then the failure is only a note.
 func (x *command) checkBrokerOfCluster(ctx context.Context, t *topology.Topology) error {
 	err := checkBroker(ctx, t)
 	if err == nil || ctx.Err() != nil {
@@ -37,10 +38,26 @@ func (x *command) checkBrokerOfCluster(ctx context.Context, t *topology.Topology
 	return nil
 }
 
-// warnWithoutBroker says before the nodes start that they will wait. It is no error: after a crash of the machine the broker may just come up
-// later than the cluster, and what nodes have in their logs is read back meanwhile.
+// warnWithoutBroker warns, before the nodes start, that they will wait for their broker. It is no error: after a crash of the machine the broker may
+// come up later than the cluster, and the nodes read their logs back meanwhile.
 func (x *command) warnWithoutBroker(ctx context.Context, t *topology.Topology) {
 	if err := checkBroker(ctx, t); err != nil && ctx.Err() == nil {
 		x.notef("nodes will wait, and take no session further, until this is mended: %v", err)
 	}
+}
+
+// checkCarriedBroker checks whether a node has the address of its broker. posta deploy takes the address out of the topology and delivers it with the
+// keys.
+func checkCarriedBroker(t *topology.Topology, keys *security.Keys) error {
+	address := keys.Broker()
+	switch {
+	case address == "" && t.BrokerSecretIsElsewhere():
+		return usagef("the topology has no password for its broker at %s, and there is none beside the keys of this node: run posta deploy again, which brings it", t.BrokerURL())
+	case address == "" || t.Transport == topology.ZMQ:
+		return nil
+	}
+	if _, err := t.WithBrokerAddress(address); err != nil {
+		return fmt.Errorf("read the address of the broker beside %s: %w; run posta deploy again, which brings it", keys, err)
+	}
+	return nil
 }

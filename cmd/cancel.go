@@ -18,7 +18,7 @@ func (x *command) cancelCommand() *cli.Command {
 		Name: "cancel", ArgsUsage: "SESSION",
 		Usage:       "end a session everywhere; its client is told",
 		Description: exitHelp,
-		Flags:       askFlags(), Action: x.cancel,
+		Flags:       append(askFlags(), jsonFlag()), Action: x.cancel,
 	}
 }
 
@@ -31,7 +31,7 @@ func (x *command) cancel(c *cli.Context) error {
 		found, err := cl.Sessions(ctx)
 		known := slices.ContainsFunc(found, func(s protocol.SessionInfo) bool { return s.Session == id })
 		if !known && err == nil {
-			return fmt.Errorf("cancel: no node knows session %s; posta sessions lists them: %w", id, protocol.ErrUnknownSession)
+			return notListed(ctx, cl, id)
 		}
 		if !slices.ContainsFunc(found, func(s protocol.SessionInfo) bool { return s.Session == id && s.State == session.Done }) {
 			err = cl.Cancel(ctx)
@@ -45,6 +45,33 @@ func (x *command) cancel(c *cli.Context) error {
 			return fmt.Errorf("cancel session %s: %w; who did not hear it gives the session up after limits.client_timeout", id, err)
 		}
 		x.notef("session %s is cancelled", id)
+		if c.Bool(flagJSON) {
+			return x.printJSON(cancelJSON{Session: id.String(), Cancelled: true})
+		}
 		return nil
 	})
+}
+
+// notListed returns how a session ended that no node lists. A node may remember it, and says so at once when the session's answers are asked for.
+func notListed(ctx context.Context, cl *client.Client, id session.ID) error {
+	ctx, done := withoutSession(ctx, "cancel", id)
+	defer done()
+	_, err := cl.Results(ctx)
+	switch {
+	case err == nil, errors.Is(err, protocol.ErrClosed):
+		return fmt.Errorf("cancel: session %s is finished and closed: there is nothing to cancel: %w", id, protocol.ErrFinished)
+	case errors.Is(err, protocol.ErrUnknownSession):
+		return unknownSession("cancel", id)
+	}
+	return fmt.Errorf("cancel: session %s is over: %w", id, err)
+}
+
+// withoutSession limits how long the cluster is asked for a session that no node lists. A node that remembers the session answers at once. If no node
+// remembers it, no answer would ever come.
+func withoutSession(ctx context.Context, command string, id session.ID) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, defaultAskTimeout, unknownSession(command, id))
+}
+
+func unknownSession(command string, id session.ID) error {
+	return fmt.Errorf("%s: no node knows session %s; posta sessions lists them: %w", command, id, protocol.ErrUnknownSession)
 }

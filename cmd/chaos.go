@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -22,7 +23,7 @@ func (x *command) chaosCommand() *cli.Command {
 	return &cli.Command{
 		Name: "chaos", ArgsUsage: "[NAME...]",
 		Usage: "kill and stop nodes and medics of a running cluster, and see it come back",
-		Description: `Does something bad to a node or medic of this machine again and again, and says what the medics' journal tells of it. Without names
+		Description: `Does something bad to a node or medic of this machine again and again, and says what the medics' journal reports about it. Without names
 everybody is a target, medics included. Sessions go on meanwhile, and their answers stay the same to the last bit.
 
    posta chaos --duration 1m
@@ -31,10 +32,11 @@ everybody is a target, medics included. Sessions go on meanwhile, and their answ
 
 With --docker they are containers, and may be cut off the network as well; see posta medic for how they are found.
 
-The last line says how many came back; the exit code is 1 when somebody did not within the time given by --patience.
+Lines stand in the order in which things happened: those that are indented are the journal's. The last line says how many came back; the exit
+code is 1 when somebody did not within the time given by --patience. With --json the lines are on standard error.
 
 ` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), keyFlag(), addressFlag(), hostFlag(), dockerFlag(),
+		Flags: []cli.Flag{topologyFlag(), keyFlag(), addressFlag(), hostFlag(), dockerFlag(), jsonFlag(),
 			&cli.DurationFlag{Name: "duration", Value: 30 * time.Second, Usage: "go on for this `TIME`"},
 			&cli.DurationFlag{Name: "every", Value: 2 * time.Second, Usage: "mean `TIME` between two faults; each is between half and one and a half of it"},
 			&cli.StringSliceFlag{Name: "fault", Usage: "only `KIND`: kill (SIGKILL), hang (SIGSTOP for good: medics have to kill it), pause (SIGSTOP for less or more than a suspicion takes), and with --docker cut (off the network for as long as a pause); may be repeated"},
@@ -59,19 +61,37 @@ func (x *command) chaos(c *cli.Context) error {
 	began := time.Now()
 	over, cancel := context.WithTimeout(c.Context, c.Duration("duration"))
 	defer cancel()
-	told := journalPrinter{x: x, since: began, told: map[core.EntryID]bool{}}
-	r.injectUntilDone(over, c.Duration("every"), func() { told.tell(w.View().Entries) })
+	lines := x.Out
+	if c.Bool(flagJSON) {
+		lines = x.Err
+	}
+	journal := journalReader{since: began, known: map[core.EntryID]bool{}}
+	look := func(before time.Time) {
+		journal.read(w.View().Entries, &r.told)
+		for _, h := range r.told.until(before) {
+			fmt.Fprintf(lines, "%s  %s\n", h.at.Format("15:04:05.000"), h.text)
+		}
+	}
+	r.injectUntilDone(over, c.Duration("every"), func() { look(time.Now().Add(-journalLag)) })
 	for _, undo := range r.undos {
 		undo()
 	}
 	waiting, cancel := context.WithTimeout(c.Context, c.Duration("patience"))
 	defer cancel()
-	err = r.allBack(waiting, w)
-	view := w.View()
-	told.tell(view.Entries)
-	x.printSummary(core.Incidents(view.Entries), began, r.done, r.unanswered)
+	view, err := r.allBack(waiting, w)
+	look(time.Now())
+	look(time.Now().Add(time.Hour)) // an hour ahead, for entries of hosts whose clocks are ahead
+	done, unanswered := r.counts()
+	line := summary(core.Incidents(view.Entries), began, done, unanswered)
+	if c.Bool(flagJSON) {
+		return errors.Join(x.printJSON(r.asJSON(view, began)), err)
+	}
+	x.printf("%s\n", line)
 	return err
 }
+
+// journalLag is how long the journal takes to report what happened, unless the leading medic has just died.
+const journalLag = time.Second
 
 func (x *command) newFaultInjector(c *cli.Context) (_ *faultInjector, _ *monitor.Listener[monitor.Medics], err error) {
 	if c.Duration("every") <= 0 {
@@ -110,10 +130,10 @@ func (x *command) newFaultInjector(c *cli.Context) (_ *faultInjector, _ *monitor
 		return nil, nil, err
 	}
 	w, err := monitor.ListenToMedics(t.MedicNodes(), keys)
-	return &faultInjector{x: x, injector: injector, rand: rand.New(rand.NewPCG(seed, 0xca05)), targets: targets, kinds: kinds, suspect: t.Medics.SuspectAfter}, w, err
+	return &faultInjector{seed: seed, injector: injector, rand: rand.New(rand.NewPCG(seed, 0xca05)), targets: targets, kinds: kinds, suspect: t.Medics.SuspectAfter}, w, err
 }
 
-// injectorOf returns the injector, and everybody it may hit.
+// injectorOf returns the injector, and all nodes and medics that it may hit.
 func (x *command) injectorOf(c *cli.Context) (injector faults.Injector, all []medic.NodeID, t *topology.Topology, err error) {
 	if !c.Bool(flagDocker) {
 		procs, t, err := x.localProcesses(c)
@@ -142,7 +162,7 @@ func (x *command) injectorOf(c *cli.Context) (injector faults.Injector, all []me
 	return faults.Containers{Restarter: r, Nodes: t.Nodes(), Keys: keys}, all, t, err
 }
 
-// kindsOf is what --fault says, or everything, kills twice as often.
+// kindsOf returns the faults that --fault names. Without the flag it returns all kinds, and kills twice, so that a kill is drawn twice as often.
 func kindsOf(c *cli.Context, m faults.Injector) (kinds []faults.Kind, err error) {
 	for _, name := range c.StringSlice("fault") {
 		if !slices.Contains(m.Kinds(), faults.Kind(name)) {

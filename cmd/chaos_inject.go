@@ -17,15 +17,15 @@ import (
 
 // faultInjector is one run of `posta chaos`.
 type faultInjector struct {
-	x          *command
-	injector   faults.Injector
-	rand       *rand.Rand
-	targets    []medic.NodeID
-	kinds      []faults.Kind
-	suspect    time.Duration // after which medics suspect a silent node; pauses are about as long
-	done       int           // faults that were injected
-	unanswered int           // of those: the call was given up, so the fault may not have happened
-	undos      []func()      // end the faults that last, and wait for that
+	seed     uint64
+	injector faults.Injector
+	rand     *rand.Rand
+	targets  []medic.NodeID
+	kinds    []faults.Kind
+	suspect  time.Duration // the silence after which medics suspect a node; pauses are about as long
+	faults   []fault       // all that were tried
+	told     timeline
+	undos    []func() // each ends a lasting fault, and waits until it has ended
 }
 
 // injectUntilDone injects faults until ctx ends. Between two faults it looks at the journal.
@@ -47,42 +47,43 @@ func (r *faultInjector) injectUntilDone(ctx context.Context, every time.Duration
 	}
 }
 
-// inject makes one fault happen. It draws target, kind and pause even if the target turns out to be dead: so a seed always means the same faults.
+// counts returns how many faults were injected, and how many of their calls were given up.
+func (r *faultInjector) counts() (done, unanswered int) {
+	for i := range r.faults {
+		if r.faults[i].done() {
+			done++
+		}
+		if r.faults[i].unanswered {
+			unanswered++
+		}
+	}
+	return done, unanswered
+}
+
+// inject makes one fault happen. It draws target, kind and pause even if the target turns out to be dead, so that a seed always means the same
+// faults.
 func (r *faultInjector) inject(ctx context.Context) {
 	target, kind := r.targets[r.rand.IntN(len(r.targets))], r.kinds[r.rand.IntN(len(r.kinds))]
 	pause := r.suspect/4 + time.Duration(r.rand.Int64N(int64(2*r.suspect)))
-	pid, err := r.injector.Pid(target)
-	switch {
-	case err != nil:
-		r.say("%s %s: %v", kind, target, err)
-		return
-	case pid == 0:
-		r.say("%s %s: it is dead as it is", kind, target)
-		return
+	f := fault{at: time.Now(), kind: kind, node: target}
+	if f.pid, f.err = r.injector.Pid(target); f.err == nil && f.pid != 0 {
+		if kind.Lasts() {
+			f.lasts = pause
+		}
+		f.at = time.Now()
+		f.err = r.injector.Do(ctx, kind, target)
+		f.unanswered = givenUp(f.err) // the fault may have happened: it may cause incidents, and a lasting one has to be ended
 	}
-	what := fmt.Sprintf("%s %s, process %d", kind, target, pid)
-	if kind.Lasts() {
-		what += " for " + display.Span(pause)
-	}
-	err = r.injector.Do(ctx, kind, target)
-	switch {
-	case err == nil:
-		r.say("%s", what)
-	case givenUp(err): // then incidents may come of it that would otherwise have no fault, and what lasts has to be ended
-		r.unanswered++
-		r.say("%s, perhaps: %v", what, err)
-	default:
-		r.say("%s: %v", what, err)
+	r.faults = append(r.faults, f)
+	r.told.add(f.at, f.String())
+	if !f.done() || !kind.Lasts() {
 		return
 	}
-	r.done++
-	if !kind.Lasts() {
-		return
-	}
+	pid := f.pid
 	undo := func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 		defer cancel()
-		_ = r.injector.Undo(ctx, kind, target, pid) // the target may just be gone; allBack reports those that do not come back
+		_ = r.injector.Undo(ctx, kind, target, pid) // the target may have gone; allBack reports targets that do not come back
 	}
 	over := make(chan struct{})
 	timer := time.AfterFunc(pause, func() { defer close(over); undo() })
@@ -95,32 +96,28 @@ func (r *faultInjector) inject(ctx context.Context) {
 	})
 }
 
-// givenUp says that a call was given up: nobody knows whether it was carried out.
+// givenUp reports whether a call was given up, so that nobody knows whether it was carried out.
 func givenUp(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-// undoTime bounds the end of what lasts.
+// undoTime limits how long the end of a lasting fault may take.
 const undoTime = 10 * time.Second
 
-func (r *faultInjector) say(format string, args ...any) {
-	r.x.printf("%s  %s\n", time.Now().Format("15:04:05.000"), fmt.Sprintf(format, args...))
-}
-
-// allBack waits until everybody is heard and no incident is open.
-func (r *faultInjector) allBack(ctx context.Context, w *monitor.Listener[monitor.Medics]) error {
+// allBack waits until missing returns nothing, and returns the view that it judged by.
+func (r *faultInjector) allBack(ctx context.Context, w *monitor.Listener[monitor.Medics]) (monitor.Medics, error) {
 	if err := r.injector.Ready(ctx); err != nil {
-		return err
+		return w.View(), err
 	}
 	view, err := w.Until(ctx, func(m monitor.Medics) (bool, error) { return len(missing(m, 2*r.suspect)) == 0, nil })
 	if err != nil {
-		return fmt.Errorf("chaos: not all came back in time: %s: %w", strings.Join(missing(view, 2*r.suspect), ", "), err)
+		return view, fmt.Errorf("chaos: not all came back in time: %s: %w", strings.Join(missing(view, 2*r.suspect), ", "), err)
 	}
-	return nil
+	return view, nil
 }
 
-// missing is what keeps a cluster from being whole: nodes with an open incident, medics that were silent for so long, a leader. Whatever it is has a
-// name.
+// missing names what keeps a cluster from being whole: nodes with an open incident, medics that were silent for longer than silent, and the leader if
+// there is none.
 func missing(m monitor.Medics, silent time.Duration) (names []string) {
 	for _, i := range core.Incidents(m.Entries) {
 		if i.Open {
@@ -138,26 +135,25 @@ func missing(m monitor.Medics, silent time.Duration) (names []string) {
 	return names
 }
 
-// journalPrinter prints what is new in the journal.
-type journalPrinter struct {
-	x     *command
+// journalReader copies new entries of the journal into the time line.
+type journalReader struct {
 	since time.Time
-	told  map[core.EntryID]bool
+	known map[core.EntryID]bool
 }
 
-func (t *journalPrinter) tell(entries []core.Entry) {
+func (j *journalReader) read(entries []core.Entry, told *timeline) {
 	for i := range entries {
 		e := &entries[i]
-		if t.told[e.EntryID] || e.At.Before(t.since) {
+		if j.known[e.EntryID] || e.At.Before(j.since) {
 			continue
 		}
-		t.told[e.EntryID] = true
-		t.x.printf("%s    %s\n", e.At.Format("15:04:05.000"), entryText(e))
+		j.known[e.EntryID] = true
+		told.add(e.At, "  "+entryText(e))
 	}
 }
 
-// printSummary prints the last lines.
-func (x *command) printSummary(incidents []core.Incident, since time.Time, done, unanswered int) {
+// summary is the last line.
+func summary(incidents []core.Incident, since time.Time, done, unanswered int) string {
 	back, restarts := 0, 0
 	var slowest time.Duration
 	for _, i := range incidents {
@@ -174,6 +170,6 @@ func (x *command) printSummary(incidents []core.Incident, since time.Time, done,
 	if unanswered > 0 {
 		perhaps = fmt.Sprintf(", %d without an answer", unanswered)
 	}
-	x.printf("%s%s; the journal tells of %s that ended well, with %s; the slowest took %s\n",
+	return fmt.Sprintf("%s%s; the journal reports %s that ended well, with %s; the slowest took %s",
 		display.Plural(done, "fault"), perhaps, display.Plural(back, "incident"), display.Plural(restarts, "restart"), display.Span(slowest))
 }

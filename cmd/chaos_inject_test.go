@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +39,7 @@ func (r *reluctant) Undo(_ context.Context, k faults.Kind, _ medic.NodeID, pid i
 	return nil
 }
 
-// TestChaos_WhatIsMissingHasAName: nothing that chaos waits for in vain is told as an empty list.
+// TestChaos_WhatIsMissingHasAName: what chaos waits for without success is named, and not printed as an empty list.
 func TestChaos_WhatIsMissingHasAName(t *testing.T) {
 	led := func(age time.Duration, entries ...core.Entry) monitor.Medics {
 		return monitor.Medics{Led: true, Entries: entries, All: []monitor.Medic{{Node: topology.Node{ID: "medic-1"}, Heard: true, Age: age}}}
@@ -66,7 +65,7 @@ func TestGen_OfAProgramWithoutGenerators(t *testing.T) {
 	}
 }
 
-// TestChaos_AFaultWithoutAnswerCounts: a call that was given up may have been carried out. The journal may tell of it, so it is
+// TestChaos_AFaultWithoutAnswerCounts: a call that was given up may have been carried out. The journal may report it, so it is
 // counted, and what may last is ended. What was refused did not happen.
 func TestChaos_AFaultWithoutAnswerCounts(t *testing.T) {
 	for _, c := range []struct {
@@ -79,22 +78,50 @@ func TestChaos_AFaultWithoutAnswerCounts(t *testing.T) {
 		{fmt.Errorf("stop joiner-1: %w", context.DeadlineExceeded), 1, 1, true, "1 fault, 1 without an answer; the journal"},
 		{errors.New("no such container"), 0, 0, false, "0 faults; the journal"},
 	} {
-		var out bytes.Buffer
-		x, injector := &command{}, &reluctant{err: c.err}
-		x.Out = &out
+		injector := &reluctant{err: c.err}
 		r := &faultInjector{
-			x: x, injector: injector, rand: rand.New(rand.NewPCG(1, 2)), targets: []medic.NodeID{"joiner-1"}, kinds: []faults.Kind{faults.Pause}, suspect: time.Hour,
+			injector: injector, rand: rand.New(rand.NewPCG(1, 2)), targets: []medic.NodeID{"joiner-1"}, kinds: []faults.Kind{faults.Pause}, suspect: time.Hour,
 		}
 		r.inject(t.Context())
 		for _, resume := range r.undos {
 			resume()
 		}
-		x.printSummary(nil, time.Now(), r.done, r.unanswered)
-		if r.done != c.done || r.unanswered != c.unanswered || len(injector.did) != 1 || slices.Contains(injector.undone, faults.Pause) != c.ended {
-			t.Errorf("%v: %d done, %d unanswered, did %v, ended %v", c.err, r.done, r.unanswered, injector.did, injector.undone)
+		done, unanswered := r.counts()
+		said := fmt.Sprint(r.told.until(time.Now())) + summary(nil, time.Now(), done, unanswered)
+		if done != c.done || unanswered != c.unanswered || len(injector.did) != 1 || slices.Contains(injector.undone, faults.Pause) != c.ended {
+			t.Errorf("%v: %d done, %d unanswered, did %v, ended %v", c.err, done, unanswered, injector.did, injector.undone)
 		}
-		if !strings.Contains(out.String(), c.last) || c.err != nil && !strings.Contains(out.String(), c.err.Error()) {
-			t.Errorf("%v: it is said %q", c.err, out.String())
+		if !strings.Contains(said, c.last) || c.err != nil && !strings.Contains(said, c.err.Error()) {
+			t.Errorf("%v: it is said %q", c.err, said)
 		}
+	}
+}
+
+// TestChaos_LinesAreInOrder: the journal is heard after the faults that came later, and stands before them all the same.
+func TestChaos_LinesAreInOrder(t *testing.T) {
+	began := time.Now()
+	at := func(ms int) time.Time { return began.Add(time.Duration(ms) * time.Millisecond) }
+	var told timeline
+	journal := journalReader{since: began, known: map[core.EntryID]bool{}}
+	entry := func(n uint64, ms int) core.Entry {
+		return core.Entry{EntryID: core.EntryID{N: n}, Node: topology.NodeID(fmt.Sprint("joiner-", n)), Kind: core.Adopted, At: at(ms)}
+	}
+	told.add(at(0), "kill 1")
+	told.add(at(900), "kill 2")
+	if due := told.until(at(-100)); len(due) > 0 {
+		t.Errorf("%v is told too early", due)
+	}
+	journal.read([]core.Entry{entry(9, -1), entry(2, 1500), entry(1, 800)}, &told) // the first is of before
+	journal.read([]core.Entry{entry(1, 800), entry(3, 1000)}, &told)
+	var got []string
+	for _, ms := range []int{850, 1000, 5000} {
+		for _, h := range told.until(at(ms)) {
+			got = append(got, strings.TrimSpace(h.text))
+		}
+		got = append(got, "|")
+	}
+	want := "kill 1, joiner-1: had been restarted already, |, kill 2, joiner-3: had been restarted already, |, joiner-2: had been restarted already, |"
+	if text := strings.Join(got, ", "); text != want {
+		t.Errorf("%s", text)
 	}
 }

@@ -21,18 +21,23 @@ func keyFlag() cli.Flag {
 		Usage: "your key for a cluster with keys is in `DIR`; without it in posta/keys/CLUSTER of $XDG_CONFIG_HOME (~/.config), or where posta key new has written it"}
 }
 
-// clientKeys is the key of the user of this command for a cluster; nil for a cluster without keys. Nothing is tried out: a cluster has keys when its
-// topology lets other machines reach it, or when keys were made for it.
+// clientKeys loads the key of the user of this command for a cluster; nil for a cluster without keys. It decides this without connecting: a cluster
+// has keys if its topology lets other machines reach it, or if keys were made for it.
 func (x *command) clientKeys(c *cli.Context, t *topology.Topology) (*security.Keys, error) {
 	given := c.String(flagKey)
-	if t.Security.Insecure || !t.OverTCP() {
+	if !t.OverTCP() {
+		return nil, nil
+	}
+	x.plain = plainCall{entries: entryPoints(t, false), cluster: t.Name, looked: t.KeysDir} // cleared once the cluster is known to have keys
+	if t.Security.Insecure {
 		return nil, nil
 	}
 	k := keyring{dir: t.KeysDir, t: t}
-	made := k.has(caDir) || k.has(string(security.Node)) || k.has(string(security.Client))
-	if given == "" && !made && (len(t.Exposed()) == 0 || !keysInUse) {
+	made := k.forProcesses() || k.has(string(security.Client))
+	if given == "" && !made && len(t.Exposed()) == 0 {
 		return nil, nil
 	}
+	x.plain = plainCall{}
 	if given == "" {
 		var err error
 		if given, err = k.ownClient(); err != nil {
@@ -42,7 +47,7 @@ func (x *command) clientKeys(c *cli.Context, t *topology.Topology) (*security.Ke
 	return x.loadKey(c, given, t.Name)
 }
 
-// memberKeys are the keys of a node of this machine, for listening to what this user has started; nil where nodes have none.
+// memberKeys returns the keys of a node of this machine, for listening to nodes that this user has started. It returns nil if nodes have no keys.
 func memberKeys(t *topology.Topology, n topology.Node) (*security.Keys, error) {
 	if t.Security.Insecure || !t.OverTCP() {
 		return nil, nil
@@ -54,8 +59,12 @@ func memberKeys(t *topology.Topology, n topology.Node) (*security.Keys, error) {
 	return security.Load(dir, t.Name, nil)
 }
 
-// ownClient is the directory with the key of whoever gives this command, if it is not said.
+// ownClient returns the directory with the key of the user who gives this command, where --key does not name it. If only this machine reaches the
+// cluster, the key that posta up has made comes first.
 func (k keyring) ownClient() (string, error) {
+	if k.hasLocal() && len(k.t.Exposed()) == 0 {
+		return k.localHome(), nil
+	}
 	var looked []string
 	if config, err := os.UserConfigDir(); err == nil {
 		dir := filepath.Join(config, "posta", "keys", k.t.Name)
@@ -78,10 +87,11 @@ func (k keyring) ownClient() (string, error) {
 	return "", usagef("there are %d keys of clients in %s: say which is yours with --%s DIR or POSTA_KEY", len(names), k.at(string(security.Client)), flagKey)
 }
 
-// givenKey is the key for a cluster of which no topology tells; nil without --key. The cluster is the one that the key is for.
+// givenKey returns the key for a cluster whose topology is not known; nil without --key. The key says which cluster it is for.
 func (x *command) givenKey(c *cli.Context) (*security.Keys, error) {
 	dir := c.String(flagKey)
 	if dir == "" {
+		x.plain = plainCall{entries: c.StringSlice(flagEntry)}
 		return nil, nil
 	}
 	cas, err := security.ReadCAs(dir)
@@ -115,7 +125,7 @@ func (x *command) warnOfExpiry(c *cli.Context, keys *security.Keys, now time.Tim
 	}
 }
 
-// explainRefused says why nodes are not heard, and what to do.
+// explainRefused says why some heartbeats do not arrive, and what the user can do.
 func explainRefused(keys *security.Keys, refused error) string {
-	return fmt.Sprintf("posta: not everybody lets %s listen, which needs the role watch or operate in [clients]: %s", keys, oneLine(refused))
+	return fmt.Sprintf("some nodes or medics do not let %s listen, which needs the role watch or operate in [clients]: %s", keys, oneLine(refused))
 }

@@ -6,8 +6,33 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/urfave/cli/v2"
+
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
+
+// TestS6_CommandsWarnBeforeAKeyEnds: from 30 days before on, once in each command.
+func TestS6_CommandsWarnBeforeAKeyEnds(t *testing.T) {
+	k := newTestKeys(t)
+	k.must("init")
+	k.must("new", "alice", "--role", "watch")
+	keys, err := security.Load(k.at("client", "alice"), "posta", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for days, warns := range map[int]bool{31: false, 29: true, -1: true} {
+		var said safeBuffer
+		x := &command{Console: Console{Err: &said}}
+		c := cli.NewContext(&cli.App{Metadata: map[string]any{}}, nil, nil)
+		for range 2 {
+			x.warnOfExpiry(c, keys, keys.Expiry().AddDate(0, 0, -days))
+		}
+		if n := strings.Count(said.String(), "posta key new"); warns != (n == 1) || n > 1 {
+			t.Errorf("%d days before: %q", days, said.String())
+		}
+	}
+}
 
 // TestS6_WhichKeyACommandUses, and what it says when there is none, or one that is not good.
 func TestS6_WhichKeyACommandUses(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// readTopology reads the file that -f names, for commands that look at it or change what is up. Its local hosts are nowhere.
+// readTopology reads the file that -f names, for commands that show it, or start or stop the cluster. Its local hosts have no address yet.
 func readTopology(c *cli.Context) (*topology.Topology, error) {
 	name := c.String(flagTopology)
 	t, err := topology.Load(name)
@@ -29,8 +29,8 @@ func readTopology(c *cli.Context) (*topology.Topology, error) {
 	return t, nil
 }
 
-// loadTopology reads the file for commands that speak to the cluster: local hosts are where posta up has noted it, or, within containers,
-// where the --address says that some commands have.
+// loadTopology reads the file for commands that speak to the cluster. Its local hosts have the address that posta up has noted. Within containers
+// they have the one of --address.
 func loadTopology(c *cli.Context) (*topology.Topology, error) {
 	name, inside := c.String(flagTopology), c.String(flagAddress)
 	if inside != "" {
@@ -56,7 +56,7 @@ func loadTopology(c *cli.Context) (*topology.Topology, error) {
 	return topology.LoadWith(name, topology.Addresses{Local: address})
 }
 
-// lookTopology is loadTopology for commands that show the file: local hosts may be nowhere.
+// lookTopology is loadTopology for commands that only show the file: its local hosts may have no address.
 func lookTopology(c *cli.Context) (*topology.Topology, error) {
 	t, err := loadTopology(c)
 	if errors.Is(err, local.ErrNotUp) {
@@ -65,10 +65,10 @@ func lookTopology(c *cli.Context) (*topology.Topology, error) {
 	return t, err
 }
 
-// topologyReader is one of the three above.
+// topologyReader is readTopology, loadTopology or lookTopology.
 type topologyReader func(*cli.Context) (*topology.Topology, error)
 
-// with is a command about the topology that -f names.
+// with returns the action of a command about the topology that -f names.
 func (read topologyReader) with(do func(*cli.Context, *topology.Topology) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		t, err := read(c)
@@ -79,12 +79,12 @@ func (read topologyReader) with(do func(*cli.Context, *topology.Topology) error)
 	}
 }
 
-// withTopology is a command that speaks to the cluster.
+// withTopology returns the action of a command that speaks to the cluster.
 func withTopology(do func(*cli.Context, *topology.Topology) error) cli.ActionFunc {
 	return topologyReader(loadTopology).with(do)
 }
 
-// withNode is a command about one node of the topology that -f names.
+// withNode returns the action of a command about one node of the topology that -f names.
 func (read topologyReader) withNode(example string, do func(*cli.Context, *topology.Topology, string) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		name, err := oneArgument(c, "node", example)
@@ -95,7 +95,7 @@ func (read topologyReader) withNode(example string, do func(*cli.Context, *topol
 	}
 }
 
-// noTopology says more of a file that is not there.
+// noTopology adds to the error about a missing file how to name or make one.
 func noTopology(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("no topology file %s: name it with -f, or make one with `posta topology new > %[1]s` (%w)", name, fs.ErrNotExist)
@@ -103,13 +103,13 @@ func noTopology(name string, err error) error {
 	return err
 }
 
-// entrance is where clients begin, and with which key.
+// entrance is the endpoints that clients connect to first, and the key that they use.
 type entrance struct {
 	at   []string
 	keys *security.Keys // nil: plain connections
 }
 
-// entries is the endpoints that clients begin with: those given, or those of the topology.
+// entries returns the endpoints that clients connect to first: those of --entry, or those of the topology.
 func (x *command) entries(c *cli.Context) (e entrance, err error) {
 	if e.at = c.StringSlice(flagEntry); len(e.at) > 0 {
 		e.keys, err = x.givenKey(c)
@@ -126,7 +126,8 @@ func (x *command) entries(c *cli.Context) (e entrance, err error) {
 	return e, nil
 }
 
-// entryPoints is the inputs and outputs of a topology, with their names where it has to be certain who answers.
+// entryPoints returns the inputs and outputs of a topology. If named is true, each endpoint carries its node's name, which the node's certificate has
+// to prove.
 func entryPoints(t *topology.Topology, named bool) (all []string) {
 	for _, r := range []topology.Role{topology.Input, topology.Output} {
 		for _, n := range t.Holding(r) {
@@ -140,7 +141,8 @@ func entryPoints(t *topology.Topology, named bool) (all []string) {
 	return all
 }
 
-// localNodes is the nodes of this machine: those of the hosts given, or all if every host is on this machine for sure.
+// localNodes returns the nodes of this machine: those of the hosts that --host names. Without --host it returns all nodes, if the topology has one
+// host or only local ones.
 func localNodes(c *cli.Context, t *topology.Topology) ([]topology.Node, error) {
 	wanted, err := givenHosts(c, t)
 	if err != nil {
@@ -160,7 +162,7 @@ func localNodes(c *cli.Context, t *topology.Topology) ([]topology.Node, error) {
 	return nodes, nil
 }
 
-// givenHosts is what --host says, checked; nil if it says nothing.
+// givenHosts returns the hosts that --host names, checked; nil without --host.
 func givenHosts(c *cli.Context, t *topology.Topology) ([]string, error) {
 	wanted, names := c.StringSlice(flagHost), hostNames(t)
 	for _, w := range wanted {
@@ -187,7 +189,7 @@ func remote(h topology.Host) bool {
 	return err != nil || !ip.IsLoopback()
 }
 
-// localProcesses is the processes of this machine's nodes, as posta up keeps them: their files are beside the nodes' data.
+// localProcesses returns the processes of this machine's nodes, as posta up keeps them: their files are beside the nodes' data.
 func (x *command) localProcesses(c *cli.Context) (*local.Processes, *topology.Topology, error) {
 	t, err := loadTopology(c)
 	if err != nil {
@@ -197,7 +199,7 @@ func (x *command) localProcesses(c *cli.Context) (*local.Processes, *topology.To
 	return procs, t, err
 }
 
-// processesOf is the processes of a topology that was read.
+// processesOf returns the processes of a topology that was read already.
 func processesOf(c *cli.Context, t *topology.Topology) (*local.Processes, error) {
 	nodes, err := localNodes(c, t)
 	if err != nil {
@@ -213,7 +215,7 @@ func processesOf(c *cli.Context, t *topology.Topology) (*local.Processes, error)
 	})
 }
 
-// self is how this program is started again.
+// self returns the command line that starts this program again.
 func self() ([]string, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -222,5 +224,5 @@ func self() ([]string, error) {
 	return []string{exe}, nil
 }
 
-// below is a file in the directory that holds the nodes' data.
+// below returns the path of a file in the directory that holds the nodes' data.
 func below(t *topology.Topology, name string) string { return filepath.Join(t.DataDir, name) }

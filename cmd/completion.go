@@ -1,31 +1,37 @@
 package cmd
 
 import (
+	"cmp"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"posta.dev/posta/topology"
+	"posta.dev/posta/cmd/internal/display"
 )
 
 func (x *command) completionCommand() *cli.Command {
 	return &cli.Command{
-		Name: "completion", ArgsUsage: "bash|zsh",
+		Name: "completion", ArgsUsage: "bash|fish|zsh",
 		Usage: "print what makes the shell complete posta's commands, flags and names",
 		Description: `   bash:  source <(posta completion bash)     in ~/.bashrc
    zsh:   source <(posta completion zsh)      in ~/.zshrc, behind compinit
+   fish:  posta completion fish | source      in ~/.config/fish/config.fish
+
+Names of analyses are completed, those of nodes and hosts from the topology, and ids of sessions, for which the cluster is asked.
 
 ` + exitHelp,
 		Action: x.completion,
 	}
 }
 
-// completionFlag is what the scripts put behind the line that is being typed, its last word included.
+// completionFlag is the word that the scripts append to the line being typed, behind its last, unfinished word.
 const completionFlag = "--generate-completion"
 
-// The scripts ask posta itself, which prints one word per line; where it has none, the shell offers files.
+// The scripts ask posta itself, which prints one word per line. If it prints none, the shell offers files.
 const (
 	bashCompletion = `# posta completion for bash
 _posta() {
@@ -47,6 +53,19 @@ _posta() {
 }
 compdef _posta posta
 `
+	fishCompletion = `# posta completion for fish
+function __posta_complete
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    set -l found (command $words "$current" %[1]s 2>/dev/null)
+    if test (count $found) -gt 0
+        printf '%%s\n' $found
+    else
+        __fish_complete_path "$current"
+    end
+end
+complete -c posta -f -a '(__posta_complete)'
+`
 )
 
 func (x *command) completion(c *cli.Context) error {
@@ -59,13 +78,15 @@ func (x *command) completion(c *cli.Context) error {
 		x.printf(bashCompletion, completionFlag)
 	case "zsh":
 		x.printf(zshCompletion, completionFlag)
+	case "fish":
+		x.printf(fishCompletion, completionFlag)
 	default:
-		return usagef("completion: no script for %q; there is bash and zsh", shell)
+		return usagef("completion: no script for %q; there is bash, fish and zsh", shell)
 	}
 	return nil
 }
 
-// complete prints the words that could stand in place of the last one; the others come before it.
+// complete prints the words that could replace the last one of words. The words before it are the line so far.
 func (x *command) complete(app *cli.App, words []string) {
 	if len(words) == 0 {
 		return
@@ -85,6 +106,7 @@ func (x *command) complete(app *cli.App, words []string) {
 		}
 		x.printf("--help\n")
 	case command != nil && len(before) > depth && takesValue(command, before[len(before)-1]):
+		x.printWords(x.valuesOf(command, before[len(before)-1], before, current))
 	case len(commands) > 0:
 		for _, c := range commands {
 			if !c.Hidden {
@@ -92,13 +114,33 @@ func (x *command) complete(app *cli.App, words []string) {
 			}
 		}
 	case !hasArgument(command, before[depth:]):
-		for _, word := range x.argumentsOf(command, before) {
-			x.printf("%s\n", word)
+		all := x.argumentsOf(command, before)
+		if command != nil && command.Name == "submit" { // posta filters here, because the shell offers files only if no word is printed
+			all = append(slices.DeleteFunc(all, func(word string) bool { return !strings.HasPrefix(word, current) }), statementFiles(current)...)
 		}
+		x.printWords(all)
 	}
 }
 
-// hasArgument says whether there is one among the words, which are flags and their values otherwise.
+func (x *command) printWords(all []string) {
+	for _, word := range all {
+		x.printf("%s\n", word)
+	}
+}
+
+// statementFiles returns the files of statements that a path may become. It leaves out files whose names would have to be quoted.
+func statementFiles(start string) (files []string) {
+	dir, name := filepath.Split(start)
+	entries, _ := os.ReadDir(cmp.Or(dir, "."))
+	for _, e := range entries {
+		if !e.IsDir() && strings.HasPrefix(e.Name(), name) && strings.HasSuffix(e.Name(), ".sql") && !strings.ContainsAny(e.Name(), " \t\n'\"\\") && display.Escape(e.Name()) == e.Name() {
+			files = append(files, dir+e.Name())
+		}
+	}
+	return files
+}
+
+// hasArgument reports whether words hold an argument, besides flags and their values.
 func hasArgument(c *cli.Command, words []string) bool {
 	for i := 0; i < len(words); i++ {
 		switch {
@@ -111,7 +153,7 @@ func hasArgument(c *cli.Command, words []string) bool {
 	return false
 }
 
-// argumentsOf is what a command may be about.
+// argumentsOf returns the arguments that a command may have.
 func (x *command) argumentsOf(c *cli.Command, words []string) (all []string) {
 	switch c.Name {
 	case "run", "submit":
@@ -121,18 +163,16 @@ func (x *command) argumentsOf(c *cli.Command, words []string) (all []string) {
 	case "gen":
 		all = slices.Sorted(maps.Keys(x.Generators))
 	case "completion":
-		all = []string{"bash", "zsh"}
-	case "node", "medic", "chaos":
-		file := "topology.toml"
-		if i := slices.IndexFunc(words, func(w string) bool { return w == "-f" || w == "--topology" }); i >= 0 && i+1 < len(words) {
-			file = words[i+1]
-		}
-		t, err := topology.Load(file)
-		if err != nil {
+		all = []string{"bash", "fish", "zsh"}
+	case "results", "cancel":
+		return x.sessionIDs(words)
+	case "node", "medic", "chaos", "logs":
+		t := topologyIn(c, words)
+		if t == nil {
 			return nil
 		}
 		for _, n := range t.All() {
-			if medic := len(n.Chain) == 0; c.Name == "chaos" || medic == (c.Name == "medic") {
+			if medic := len(n.Chain) == 0; c.Name == "chaos" || c.Name == "logs" || medic == (c.Name == "medic") {
 				all = append(all, string(n.ID))
 			}
 		}

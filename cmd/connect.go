@@ -1,7 +1,9 @@
 package cmd
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -20,11 +22,13 @@ socket for each input and output, NAME.client, and one for the heartbeats of eac
 when it is ready.
 
    posta connect --listen ipc:/run/user/1000/posta &
-   python3 client/python/bikes.py --entry ipc:///run/user/1000/posta/input-1.client DIR
+   python3 examples/python/bikes.py \
+         --entry ipc:///run/user/1000/posta/input-1.client DIR
 
 ` + exitHelp,
 		Flags: []cli.Flag{topologyFlag(), keyFlag(),
-			&cli.StringFlag{Name: "listen", Usage: "make the sockets in `ipc:DIR`"}},
+			&cli.StringFlag{Name: "listen", Usage: "make the sockets in `ipc:DIR`"},
+			&cli.BoolFlag{Name: "tied", Usage: "end when standard input does: with the program that has started this one, however it ends"}},
 		Action: withTopology(x.connect),
 	}
 }
@@ -53,11 +57,19 @@ func (x *command) connect(c *cli.Context, t *topology.Topology) error {
 	for _, e := range entries {
 		x.printf("%s\n", e)
 	}
-	return f.Run(c.Context)
+	ctx, over := context.WithCancel(c.Context)
+	defer over()
+	if c.Bool("tied") {
+		go func() {
+			_, _ = io.Copy(io.Discard, x.In) // an error ends the wait, too
+			over()
+		}()
+	}
+	return f.Run(ctx)
 }
 
-// forwarded is all sockets of a cluster that clients use and that are not on this machine's file system anyway, and the endpoints of those that are for
-// requests.
+// forwarded returns the sockets of a cluster that clients use, as targets to forward. It leaves out sockets of this machine's file system, which need
+// no forwarding. entries are the local endpoints of those that take requests.
 func forwarded(t *topology.Topology, keys *security.Keys, dir string) (targets []forward.Target, entries []string) {
 	api, beats := keys.Socket(security.ClientAPI, nil), keys.Socket(security.Control, nil)
 	for _, n := range t.All() {

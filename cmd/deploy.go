@@ -29,7 +29,7 @@ copy; --render compose a compose file for each host. INSTALL.md in each says wha
    posta deploy --render systemd rendered
 
 ` + exitHelp,
-		Flags: append([]cli.Flag{topologyFlag(),
+		Flags: append([]cli.Flag{topologyFlag(), jsonFlag(),
 			&cli.BoolFlag{Name: flagPlan, Usage: "print what would be done, and do nothing"},
 			&cli.StringFlag{Name: flagProgram, DefaultText: "this one", Usage: "the static `FILE` that the image is made of"},
 			&cli.StringFlag{Name: flagImage, Usage: "the `NAME` of an image that the engine here has, instead; in compose files, posta"},
@@ -66,7 +66,7 @@ const (
 	flagYes      = "yes"
 )
 
-// changeFlags are of what ends sessions.
+// changeFlags returns the flags of commands that may have to end sessions.
 func changeFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.DurationFlag{Name: flagWait, Value: 10 * time.Minute, Usage: "wait at most this `TIME` for running sessions, where they have to end"},

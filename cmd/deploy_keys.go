@@ -2,20 +2,26 @@ package cmd
 
 import (
 	"fmt"
+	"slices"
 
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
-// unitKeys is the keys of all nodes and medics by name, none if the operator has made none or the topology does without (insecure = true).
-func unitKeys(t *topology.Topology) (map[string]security.Bundle, error) {
+// unitKeys returns the keys of all nodes and medics by name. It returns none if the topology needs none: only this machine reaches the cluster, or
+// insecure = true. broker is the address of the broker that nodes get with their keys; "" if they need none.
+func unitKeys(t *topology.Topology, broker string) (map[string]security.Bundle, error) {
 	k := keyring{dir: t.KeysDir, t: t}
-	if !keyed(t) {
-		return nil, nil
+	if err := demandKeys(t, keyed(t)); err != nil || !keyed(t) {
+		return nil, err
 	}
 	keys := map[string]security.Bundle{}
 	for _, id := range k.processes() {
-		b, err := security.ReadBundle(k.home(id), t.Name, id)
+		address := broker
+		if id.Role == security.Medic {
+			address = "" // no medic speaks to the broker
+		}
+		b, err := security.ReadBundle(k.home(id), t.Name, id, address)
 		if err != nil {
 			return nil, fmt.Errorf("read the keys of %s: %w; posta key init -f %s makes what is missing, revoked or expiring", id, err, t.File)
 		}
@@ -24,13 +30,24 @@ func unitKeys(t *topology.Topology) (map[string]security.Bundle, error) {
 	return keys, nil
 }
 
-// keyed reports whether nodes and medics have keys.
-func keyed(t *topology.Topology) bool {
-	k := keyring{dir: t.KeysDir, t: t}
-	return !t.Security.Insecure && (k.has(caDir) || k.has(string(security.Node)))
+// withLocalClient adds the client of this machine, if there is one, to the clients that containers let in. Containers do not see the directory of
+// keys.
+func withLocalClient(t *topology.Topology) (*topology.Topology, error) {
+	key, err := keyring{dir: t.KeysDir, t: t}.localKey()
+	if err != nil || key == "" {
+		return t, err
+	}
+	own := *t
+	own.Clients = append(slices.Clone(t.Clients), topology.Client{Name: localClient, Key: key, Role: security.Operate})
+	return &own, nil
 }
 
-// digests is what a plan knows of keys.
+// keyed reports whether nodes and medics have keys.
+func keyed(t *topology.Topology) bool {
+	return !t.Security.Insecure && keyring{dir: t.KeysDir, t: t}.forProcesses()
+}
+
+// digests returns what a plan knows of keys.
 func digests(keys map[string]security.Bundle) map[string]string {
 	all := map[string]string{}
 	for unit, b := range keys {

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -73,21 +74,25 @@ func TestS6_RenderedKeysAreForTheirProcesses(t *testing.T) {
 func TestS6_WhatDeployHasToCarry(t *testing.T) {
 	k := newTestKeys(t)
 	tp := k.twoHosts()
-	if keys, err := unitKeys(tp); keys != nil || err != nil {
+	if keys, err := unitKeys(tp, ""); keys != nil || exitCode(err) != exitUsage || !strings.Contains(err.Error(), "posta key init") {
 		t.Errorf("nobody has made keys: %v, %v", keys, err)
 	}
+	here := loaded(t, func(text string) string { return text }, topology.Variant{Address: "127.0.0.1"})
+	if keys, err := unitKeys(here, ""); keys != nil || err != nil {
+		t.Errorf("nobody has made keys, and this machine alone reaches the cluster: %v, %v", keys, err)
+	}
 	k.must("init")
-	keys, err := unitKeys(tp)
+	keys, err := unitKeys(tp, "")
 	if err != nil || len(keys) != len(tp.All()) {
 		t.Fatalf("%d of %d, %v", len(keys), len(tp.All()), err)
 	}
 	before := digests(keys)
 	k.must("revoke", "reducer-1")
-	if _, err := unitKeys(tp); err == nil || !strings.Contains(err.Error(), "node/reducer-1") || !strings.Contains(err.Error(), "posta key init") {
+	if _, err := unitKeys(tp, ""); err == nil || !strings.Contains(err.Error(), "node/reducer-1") || !strings.Contains(err.Error(), "posta key init") {
 		t.Errorf("with a revoked key: %v", err)
 	}
 	k.must("init")
-	if keys, err = unitKeys(tp); err != nil {
+	if keys, err = unitKeys(tp, ""); err != nil {
 		t.Fatal(err)
 	}
 	for name, digest := range digests(keys) {
@@ -98,14 +103,23 @@ func TestS6_WhatDeployHasToCarry(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(k.dir, "medic", "medic-2")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := unitKeys(tp); err == nil || !strings.Contains(err.Error(), "medic/medic-2") || !strings.Contains(err.Error(), "posta key init") {
+	if _, err := unitKeys(tp, ""); err == nil || !strings.Contains(err.Error(), "medic/medic-2") || !strings.Contains(err.Error(), "posta key init") {
 		t.Errorf("without the key of a medic: %v", err)
 	}
 	k.write(strings.Replace(k.text, "insecure = false", "insecure = true", 1))
 	if tp, err = topology.Load(k.file); err != nil {
 		t.Fatal(err)
 	}
-	if keys, err := unitKeys(tp); keys != nil || err != nil {
+	if keys, err := unitKeys(tp, ""); keys != nil || err != nil {
 		t.Errorf("with insecure = true: %v, %v", keys, err)
 	}
+}
+
+func archiveOf(t *testing.T, b security.Bundle) *bytes.Buffer {
+	t.Helper()
+	var archive bytes.Buffer
+	if _, err := b.WriteTo(&archive); err != nil {
+		t.Fatal(err)
+	}
+	return &archive
 }

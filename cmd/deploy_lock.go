@@ -13,8 +13,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// changingHosts takes the lock of the cluster on its hosts and calls do with what was observed under it. No other deploy or undeploy
-// changes the cluster meanwhile. If the lock is lost, the context that do sees ends.
+// changingHosts takes the lock of the cluster on its hosts and calls do with what was observed under the lock. No other deploy or undeploy changes
+// the cluster meanwhile. If the lock is lost, the context of do ends.
 func (x *command) changingHosts(c *cli.Context, t *topology.Topology, do func(c *cli.Context, f *engineSet) error) (err error) {
 	first, err := connectEngines(c, t)
 	if err != nil {
@@ -43,7 +43,7 @@ func (x *command) changingHosts(c *cli.Context, t *topology.Topology, do func(c 
 	return err
 }
 
-// ids are the identities of the engines, sorted: everybody locks in this order.
+// ids returns the identities of the engines, sorted: every deploy locks in this order.
 func (f *engineSet) ids() (all []string) {
 	for i := range f.observed.Engines {
 		all = append(all, f.observed.Engines[i].ID)
@@ -52,7 +52,7 @@ func (f *engineSet) ids() (all []string) {
 	return all
 }
 
-// lockable is the engines in the order in which they are locked.
+// lockable returns the engines in the order in which they are locked.
 func (f *engineSet) lockable() (hosts []lock.Host) {
 	for _, id := range f.ids() {
 		for i := range f.observed.Engines {

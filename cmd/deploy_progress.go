@@ -8,16 +8,16 @@ import (
 	"posta.dev/posta/deploy/apply"
 )
 
-// steps shows how a plan is carried out: on a terminal a line for each host and one for all, drawn over and over; elsewhere a line for each
-// step that is over, and for what a step has waited for.
+// steps shows how a plan is carried out. On a terminal it redraws a line for each host and one for all. Elsewhere it writes a line for each step that
+// is over, and one when a step begins to wait for something else.
 type steps struct {
 	screen display.Redraw
-	width  func() int             // nil where it is no terminal
+	width  func() int             // nil if it is no terminal
 	of     int                    // steps of the plan
 	over   int                    // steps that are over
-	hosts  []string               // those that have had an event, in the order of their first
-	now    map[string]apply.Event // the last event of each
-	said   string                 // the last text of an event that was written, where it is no terminal
+	hosts  []string               // in the order of their first event
+	now    map[string]apply.Event // the last event of each host
+	said   string                 // the text of the last event that was written, if it is no terminal
 }
 
 func (x *command) newSteps(of int) *steps {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -21,14 +22,18 @@ import (
 
 func (x *command) deploy(c *cli.Context) error {
 	if c.IsSet(flagRender) {
+		if c.Bool(flagJSON) {
+			return usagef("deploy: --%s writes files and deploys nothing, so there is nothing for --%s to say", flagRender, flagJSON)
+		}
 		return x.render(c)
 	}
 	if err := noArguments(c); err != nil {
 		return err
 	}
+	began := time.Now()
 	t, err := readTopology(c)
 	if err == nil {
-		err = checkExposure(t)
+		err = demandKeys(t, keyed(t)) // before an engine is asked for anything
 	}
 	if err != nil {
 		return err
@@ -45,23 +50,34 @@ func (x *command) deploy(c *cli.Context) error {
 		}
 		defer func() { _ = f.close() }()
 		d, _, p, err := x.planDeploy(c, t, source, f)
-		if err == nil {
-			x.printf("%s", p.Text(&d))
+		switch {
+		case err != nil:
+			return err
+		case c.Bool(flagJSON):
+			return x.printJSON(planAsJSON(t.Name, p, false, began))
 		}
-		return err
+		x.printf("%s", p.Text(&d))
+		return nil
 	}
 	return x.changingHosts(c, t, func(c *cli.Context, f *engineSet) error {
 		d, keys, p, err := x.planDeploy(c, t, source, f)
 		if err != nil {
 			return err
 		}
-		return x.carryOut(c, d, f, &source.Image, keys, p, "say the same again to go on, or posta deploy --"+flagRollback+" to go back")
+		err = x.carryOut(c, d, f, &source.Image, keys, p, "say the same again to go on, or posta deploy --"+flagRollback+" to go back")
+		if err != nil || !c.Bool(flagJSON) {
+			return err
+		}
+		return x.printJSON(planAsJSON(t.Name, p, true, began))
 	})
 }
 
-// planDeploy is what deploy is to do.
+// planDeploy finds out what deploy has to do.
 func (x *command) planDeploy(c *cli.Context, t *topology.Topology, s imageSource, f *engineSet) (d plan.Desired, keys map[string]security.Bundle, p plan.Plan, err error) {
-	if d, keys, err = x.desired(c, t, s, f); err == nil {
+	if err = x.localKeys(t); err == nil { // under the lock, unless the command only plans
+		d, keys, err = x.desired(c, t, s, f)
+	}
+	if err == nil {
 		d.LoseResults, d.LoseSessions = c.Bool(flagLose), c.Bool(flagCancel)
 		p, err = plan.Make(d, f.observed)
 	}
@@ -91,7 +107,7 @@ func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, image *
 	return nil
 }
 
-// confirmUp says that nothing is to be done, once all nodes and medics are heard and stay up. That their containers are right does not say it.
+// confirmUp reports that nothing is to be done, once all nodes and medics are heard and stay up. Containers that are right do not prove that.
 func (x *command) confirmUp(c *cli.Context, d plan.Desired, f *engineSet) error {
 	cfg := apply.Config{Desired: d, Observed: f.observed, Engines: f.engines, Beat: c.Duration(flagTimeout)}
 	if err := apply.Run(c.Context, cfg, plan.Confirm(d, f.observed)); err != nil {
@@ -101,7 +117,8 @@ func (x *command) confirmUp(c *cli.Context, d plan.Desired, f *engineSet) error 
 	return nil
 }
 
-// desired is what the topology says, or what was good before it, and the keys for it. The operator's keys are the present ones in any case.
+// desired returns what the hosts should have, and the keys for it: what the topology says or, with --rollback, what a former revision said. The
+// operator's keys are the present ones in either case.
 func (x *command) desired(c *cli.Context, t *topology.Topology, s imageSource, f *engineSet) (plan.Desired, map[string]security.Bundle, error) {
 	if !c.Bool(flagRollback) {
 		return desiredWithKeys(t, f.text, s.Ref, s.arch)
@@ -112,27 +129,39 @@ func (x *command) desired(c *cli.Context, t *topology.Topology, s imageSource, f
 		if err != nil {
 			return plan.Desired{}, nil, fmt.Errorf("read the topology that the hosts keep: %w", err)
 		}
+		if before.BrokerSecretIsElsewhere() { // its password is the present one, like the keys
+			if !before.SameBroker(t) {
+				return plan.Desired{}, nil, fmt.Errorf("%w: the topology before used another broker, and the hosts do not keep its password; write its url into [%s] of %s, and say posta deploy without --%s",
+					plan.ErrRefused, before.Transport, t.File, flagRollback)
+			}
+			if before, err = before.WithBrokerAddress(t.BrokerAddress()); err != nil {
+				return plan.Desired{}, nil, fmt.Errorf("read the topology that the hosts keep: %w", err)
+			}
+		}
 		d, keys, err := desiredWithKeys(before, l.File, l.Image, "")
 		if err != nil {
 			return d, nil, err
 		}
 		p, err := plan.Make(d, f.observed)
 		if err != nil || len(p.Steps) > 0 || i == len(good)-1 {
-			return d, keys, nil // what is wrong with it is said where it is planned
+			return d, keys, nil // planDeploy makes the plan again, and reports its error
 		}
-		// All is as this one says: so the one before it is meant.
+		// The cluster is as this revision says already, so the rollback means the one before it.
 	}
 	return plan.Desired{}, nil, fmt.Errorf("%w: the hosts keep no topology of cluster %s that was good", plan.ErrRefused, t.Name)
 }
 
 func desiredWithKeys(t *topology.Topology, text, image, arch string) (d plan.Desired, keys map[string]security.Bundle, err error) {
-	if keys, err = unitKeys(t); err == nil {
+	if keys, err = unitKeys(t, t.BrokerSecret()); err == nil {
+		t, err = withLocalClient(t)
+	}
+	if err == nil {
 		d, err = plan.FromTopology(t, text, image, arch, digests(keys))
 	}
 	return d, keys, err
 }
 
-// imageSource is the image to deploy. For a rollback it is empty: the revision names the image.
+// imageSource names the image to deploy. It is empty for a rollback, whose revision names the image.
 type imageSource struct {
 	apply.Image
 	arch  string
@@ -175,7 +204,7 @@ func (x *command) imageSource(c *cli.Context) (s imageSource, err error) {
 	s.Ref, s.arch, s.Size = m.Ref, m.Arch, m.Size
 	s.Open = func(context.Context) (io.ReadCloser, error) {
 		r, w := io.Pipe()
-		go func() { // ends when all is read, or the reader is closed
+		go func() { // this goroutine ends when all is read, or the reader is closed
 			_, err := m.WriteTo(w)
 			_ = w.CloseWithError(err)
 		}()
@@ -249,7 +278,7 @@ func (x *command) undeploy(c *cli.Context, t *topology.Topology, f *engineSet) e
 	})
 }
 
-// confirmDown wants a yes, from a person or a pipe.
+// confirmDown demands a yes, from a person or a pipe.
 func (x *command) confirmDown(c *cli.Context, cluster string, f *engineSet, volumes bool) error {
 	containers, data := 0, 0
 	for i := range f.observed.Engines {
@@ -262,7 +291,7 @@ func (x *command) confirmDown(c *cli.Context, cluster string, f *engineSet, volu
 	}
 	fmt.Fprintf(x.Err, "take down cluster %s: %s. Yes? [y/N] ", cluster, what)
 	line := make(chan string, 1)
-	go func() { // it may be left behind at the end of the program: a read of a terminal cannot be cancelled
+	go func() { // this goroutine may outlive the call: a read of a terminal cannot be cancelled
 		text, _ := bufio.NewReader(x.In).ReadString('\n')
 		line <- text
 	}()

@@ -16,7 +16,7 @@ import (
 func TestRenderWritesADirectoryForEachHost(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "t.toml")
-	text, err := topology.Generate(topology.Variant{Address: "10.0.0.1"})
+	text, err := topology.Generate(topology.Variant{Address: "10.0.0.1", Settings: map[string]string{"security.insecure": "true"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestS6_ARenderedPasswordIsForItsUserAlone(t *testing.T) {
 	dir := t.TempDir()
 	file, out := filepath.Join(dir, "t.toml"), filepath.Join(dir, "rendered")
 	for _, secret := range []bool{false, true} {
-		mode, settings := os.FileMode(0o644), map[string]string{"cluster.transport": topology.ViaNATS, "nats.url": "nats://10.0.0.9:4222"}
+		mode, settings := os.FileMode(0o644), map[string]string{"security.insecure": "true", "cluster.transport": topology.ViaNATS, "nats.url": "nats://10.0.0.9:4222"}
 		if secret {
 			mode = 0o600
 			settings["nats.url"] = "nats://s3cr3t@10.0.0.9:4222"

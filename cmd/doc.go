@@ -10,13 +10,13 @@
 //	cluster.go     which cluster is meant: topology, entry points, this machine's processes
 //	engines.go     the Docker Engines of the hosts, for posta deploy
 //	deploy.go      posta deploy and undeploy: flags; deploy_run.go does it, deploy_progress.go shows it
+//	console.go     posta console: what it listens to, and where it serves
 //	chaos.go       posta chaos: flags; chaos_inject.go injects faults and reports
 //	answer.go      answers as tables, JSON, CSV
 //	rejects.go     --strict, --max-rejected, --rejects: rows that cannot be used, looked at before they are sent
 //	download.go    files that an answer points to
 //
-// The shape of every command is the same: check what was given, do it, print. Results go to standard output and nothing else
-// does: progress, notes and errors go to standard error. With --json standard output holds JSON alone.
-//
-// What a program can do is passed in (Program), so that main says it on one page and tests can put something else there.
+// Every command has the same shape: check what was given, do it, print. Only results go to standard output; progress, notes and errors go to standard
+// error. With --json standard output holds JSON alone. What a program can do is passed in (Program), so that main says it on one page and tests can
+// pass something else.
 package cmd

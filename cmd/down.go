@@ -27,7 +27,7 @@ after the next posta up. Returns when all are gone. What the cluster has on a br
 are in the nodes' logs as well.
 
 ` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), hostFlag(),
+		Flags: []cli.Flag{topologyFlag(), hostFlag(), jsonFlag(),
 			&cli.BoolFlag{Name: flagQueues, Usage: "delete the cluster's queues or streams on its broker as well; no node may run, on any host"}},
 		Action: x.changing(x.down),
 	}
@@ -38,11 +38,11 @@ func (x *command) down(c *cli.Context, procs *local.Processes, t *topology.Topol
 	if err := x.closeHosts(c.Context, procs); err != nil {
 		return fmt.Errorf("down: %w", err)
 	}
-	alive, err := procs.Nodes() // also those that an older text of the topology had
+	alive, err := procs.Nodes() // including nodes that only an older text of the topology had
 	if err != nil {
 		return fmt.Errorf("down: %w", err)
 	}
-	stopped := procs.Stop(c.Context, alive) // a Ctrl-C is impatience, and kills
+	stopped := procs.Stop(c.Context, alive) // after a Ctrl-C, Stop kills
 	x.sayStopped(t, stopped, time.Since(began))
 	err = stopErrors(stopped)
 	if err == nil && local.HasLocal(t) {
@@ -51,10 +51,13 @@ func (x *command) down(c *cli.Context, procs *local.Processes, t *topology.Topol
 	if err != nil {
 		return fmt.Errorf("down: %w", err)
 	}
-	return x.leaveBroker(c, t)
+	if err := x.leaveBroker(c, t); err != nil || !c.Bool(flagJSON) {
+		return err
+	}
+	return x.printJSON(stoppedAsJSON(t, stopped, time.Since(began)))
 }
 
-// removeSockets removes what posta up has made. The note of make up is not ours to remove: containers still run.
+// removeSockets removes the sockets that posta up has made. It leaves a note that `posta topology published` has made, because containers still run.
 func removeSockets(t *topology.Topology) error {
 	if address, err := local.Address(t.DataDir); err == nil && address == topology.Published {
 		return nil
@@ -64,7 +67,7 @@ func removeSockets(t *topology.Topology) error {
 
 const flagQueues = "queues"
 
-// leaveBroker deletes what the cluster has on its broker, or says that it stays.
+// leaveBroker deletes what the cluster has on its broker, or says that it stays there.
 func (x *command) leaveBroker(c *cli.Context, t *topology.Topology) error {
 	switch {
 	case t.Transport == topology.ZMQ:
@@ -82,7 +85,7 @@ func (x *command) leaveBroker(c *cli.Context, t *topology.Topology) error {
 	return nil
 }
 
-// closeHosts keeps medics from starting again what is stopped.
+// closeHosts keeps medics from restarting the nodes that are about to be stopped.
 func (x *command) closeHosts(ctx context.Context, procs *local.Processes) error {
 	for _, name := range procs.Hosts() {
 		h, err := procs.Fence(name)
@@ -92,7 +95,7 @@ func (x *command) closeHosts(ctx context.Context, procs *local.Processes) error 
 		waiting, cancel := context.WithTimeout(ctx, lockTime)
 		err = h.Down(waiting)
 		cancel()
-		if errors.Is(err, host.ErrBusy) { // a medic hangs in the middle of a restart
+		if errors.Is(err, host.ErrBusy) { // a medic is stuck in a restart
 			if err := x.killMedics(ctx, procs); err != nil {
 				return err
 			}
@@ -105,7 +108,7 @@ func (x *command) closeHosts(ctx context.Context, procs *local.Processes) error 
 	return nil
 }
 
-// lockTime is what a restart may take that is under way.
+// lockTime is how long a restart that is under way may take.
 const lockTime = 5 * time.Second
 
 func (x *command) killMedics(ctx context.Context, procs *local.Processes) error {

@@ -49,7 +49,7 @@ func TestDown_WhatIsOnTheBroker(t *testing.T) {
 		t.Errorf("it says %q; the stream is there: %v", errs, has(stream))
 	}
 	must(t, "down", "-f", file, "--queues")
-	for end := time.Now().Add(10 * time.Second); has(stream) && time.Now().Before(end); {
+	for end := time.Now().Add(2 * time.Minute); has(stream) && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
 	}
 	if has(stream) || !has("of_somebody_else") {

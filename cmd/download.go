@@ -19,7 +19,7 @@ func downloadFlag() cli.Flag {
 	return &cli.StringFlag{Name: flagDownload, Usage: "save the file that an answer's first row points to in `DIR`, like a meme's picture; that it cannot be had is only a warning"}
 }
 
-// checkDownload refuses what cannot work, before the work.
+// checkDownload refuses, before the session begins, a download that cannot work.
 func (x *command) checkDownload(c *cli.Context, analysis string) error {
 	if c.String(flagDownload) == "" {
 		return nil
@@ -37,7 +37,7 @@ func (x *command) checkDownload(c *cli.Context, analysis string) error {
 	return makeDir(c.String(flagDownload), flagDownload)
 }
 
-// download saves the files that an answer points to. The answer is complete without them, so a failure is said and is no error.
+// download saves the files that an answer points to. The answer is complete without them, so a failure is a note and no error.
 func (x *command) download(ctx context.Context, a *client.Answer, dir string) error {
 	if dir == "" {
 		return nil

@@ -31,7 +31,7 @@ func (f *engineSet) close() error {
 	return errors.Join(errs...)
 }
 
-// withEngines is a command about what the hosts of the topology have.
+// withEngines returns the action of a command about what the hosts of the topology have.
 func withEngines(do func(*cli.Context, *topology.Topology, *engineSet) error) cli.ActionFunc {
 	return topologyReader(readTopology).with(func(c *cli.Context, t *topology.Topology) error {
 		f, err := connectEngines(c, t)
@@ -43,7 +43,7 @@ func withEngines(do func(*cli.Context, *topology.Topology, *engineSet) error) cl
 	})
 }
 
-// connectEngines connects to every host of the topology, and to those of the last good one, which may have what has to move or to go.
+// connectEngines connects to every host of the topology, and of the last good topology: those hosts may have things that must be moved or removed.
 func connectEngines(c *cli.Context, t *topology.Topology) (*engineSet, error) {
 	text, err := topology.ReadText(t.File)
 	if err != nil {
@@ -72,7 +72,7 @@ func (f *engineSet) connectAll(ctx context.Context, t *topology.Topology, lost [
 	}
 	before, err := topology.ParseAt(t.File, []byte(good[0].File))
 	if err != nil {
-		return nil // an older program kept it; what it had elsewhere is not known, and a later deploy of it will find it
+		return nil // an older program kept this text; the hosts that only it names stay unknown until it is deployed again
 	}
 	var old []topology.Host
 	for _, h := range before.Hosts {
@@ -138,7 +138,7 @@ func (f *engineSet) add(host string, e *engine.Engine, has plan.Engine) {
 	f.engines[host] = e
 }
 
-// container finds a unit's: the one that runs, else the newest.
+// container finds the container of a unit: the one that runs, else the newest.
 func (f *engineSet) container(unit string) (*engine.Engine, plan.Container, error) {
 	var best plan.Container
 	var at *engine.Engine

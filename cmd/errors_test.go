@@ -66,9 +66,20 @@ var calls = []string{
 	"submit bikes --data D -f GOOD --patience 10ms",
 	"submit bikes --data D -e nowhere",
 	"submit bikes --data D -f GOOD --session 17",
+	"submit bikes --data D -f GOOD --resume 17",
+	"submit bikes --data D -f GOOD --resume 6ba7b810-9dad-41d1-80b4-00c04fd430c8 --session 6ba7b810-9dad-41d1-80b4-00c04fd430c8",
 	"submit bikes --data D -f LOCAL",
 	"status -f LOCAL",
 	"chaos -f LOCAL",
+	"console -f LOCAL",
+	"console -f NOWHERE",
+	"console more",
+	"console -f GOOD --listen 0.0.0.0:8080",
+	"console -f GOOD --listen :8080",
+	"console -f GOOD --listen 192.0.2.1:8080",
+	"console -f GOOD --listen example.com:8080",
+	"console -f GOOD --listen 127.0.0.1",
+	"console -f GOOD --listen 127.0.0.1:http",
 	"node joiner-1 -f LOCAL",
 	"medic medic-1 -f LOCAL",
 	"deploy --render systemd -f LOCAL D",
@@ -89,6 +100,9 @@ var calls = []string{
 	"up -f BAD",
 	"up -f GOOD --host nobody",
 	"up -f HOSTS",
+	"up -f OPEN --host local",
+	"node joiner-1 -f OPEN",
+	"topology check OPEN",
 	"down -f BAD",
 	"node",
 	"node joiner-1 -f NOWHERE",
@@ -130,7 +144,7 @@ var calls = []string{
 	"log verify NOWHERE",
 	"log verify GOOD",
 	"log verify EMPTY",
-	"completion fish",
+	"completion tcsh",
 }
 
 // Whatever is wrong is one line (of a topology, one for each mistake), on standard error, with the right exit code.
@@ -164,7 +178,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 func wrongPlaces(t *testing.T) (map[string]string, *strings.Replacer) {
 	dir := t.TempDir()
 	places := map[string]string{"D": data(t, "10"), "EMPTY": t.TempDir()}
-	for _, name := range []string{"NOWHERE", "BAD", "GOOD", "LOCAL", "HOSTS"} {
+	for _, name := range []string{"NOWHERE", "BAD", "GOOD", "LOCAL", "HOSTS", "OPEN"} {
 		places[name] = filepath.Join(dir, name)
 	}
 	places["SOCKETS"] = shortDir(t)
@@ -178,11 +192,13 @@ func wrongPlaces(t *testing.T) (map[string]string, *strings.Replacer) {
 	}
 	hosts := strings.Replace(topology.DefaultText(), "[hosts.local]",
 		"[hosts.far]\naddress = \"192.0.2.2\"\n[hosts.local]\naddress = \"192.0.2.1\"", 1)
-	for name, text := range map[string]string{"GOOD": good, "LOCAL": unplaced, "BAD": "[cluster]\nnme = \"x\"\n", "HOSTS": hosts} {
+	for name, text := range map[string]string{"GOOD": good, "LOCAL": unplaced, "BAD": "[cluster]\nnme = \"x\"\n", "HOSTS": hosts,
+		"OPEN": strings.Replace(hosts, `keys = "keys"`, `keys = "/nowhere/keys"`, 1)} {
 		if err := os.WriteFile(places[name], []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+	must(t, "key", "init", "-f", places["HOSTS"])
 	var pairs []string
 	for name, path := range places {
 		pairs = append(pairs, path, name)

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/local"
@@ -20,7 +21,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// Exit codes. They are part of the interface and stand in --help.
+// Exit codes. They are part of the interface, and --help lists them.
 const (
 	exitOK          = 0
 	exitFailed      = 1
@@ -37,17 +38,17 @@ const exitHelp = `Exit codes: 0 done, 1 failed, 2 wrong use, bad input or not pe
 is not known, 5 another client uses the session, 6 the session is finished already, 7 another client took it
 over, 130 interrupted.`
 
-// usageError is a call that cannot be meant like that.
+// usageError reports wrong use of a command.
 type usageError struct{ text string }
 
 func (e *usageError) Error() string { return e.text }
 
 func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
-// errNothingAnswers is for commands that ask a cluster by themselves.
+// errNothingAnswers is for commands that reach a cluster without package client, by its heartbeats.
 var errNothingAnswers = errors.New("no cluster answers")
 
-// exitCode goes from the most special meaning to the least.
+// exitCode looks for the most specific meaning first.
 func exitCode(err error) int {
 	var usage *usageError
 	var mistakes topology.Errors
@@ -79,32 +80,54 @@ func exitCode(err error) int {
 		return exitUsage
 	}
 	if path := (*fs.PathError)(nil); errors.As(err, &path) && is(fs.ErrPermission, syscall.EISDIR, syscall.EROFS, syscall.ENAMETOOLONG, syscall.ENXIO) {
-		return exitUsage // a file was named that cannot be used
+		return exitUsage // a flag names a file that cannot be used
 	}
 	return exitFailed
 }
 
-// sayError says an error in one line; mistakes in a topology are a line each, in the form that editors jump to.
+// sayError prints an error in one line. Mistakes in a topology get a line each, in the form that editors jump to. A mistake in a statement is shown
+// within the statement.
 func (x *command) sayError(err error) {
+	if x.events != nil {
+		x.events.failed(err)
+	}
 	var quiet *saidError
 	if errors.As(err, &quiet) {
 		return
 	}
+	var mistakes topology.Errors
+	each := exitCode(err) != exitInterrupted && errors.As(err, &mistakes)
+	for i, line := range errorLines(err) {
+		if i == 0 || each {
+			line = "posta: " + line
+		}
+		fmt.Fprintln(x.Err, line)
+	}
+}
+
+// errorLines returns an error as lines for people, escaped.
+func errorLines(err error) (lines []string) {
 	if exitCode(err) == exitInterrupted {
-		fmt.Fprintln(x.Err, "posta: interrupted")
-		return
+		return []string{"interrupted"}
 	}
 	var mistakes topology.Errors
 	if errors.As(err, &mistakes) {
 		for _, m := range mistakes {
-			fmt.Fprintf(x.Err, "posta: %s\n", oneLine(m))
+			lines = append(lines, oneLine(m))
 		}
-		return
+		return lines
 	}
-	fmt.Fprintf(x.Err, "posta: %s\n", oneLine(err))
+	var statement *syntax.Error
+	if errors.As(err, &statement) || errors.Is(err, protocol.ErrFailed) && strings.Contains(err.Error(), "\n    ") { // the line breaks stay, so that the caret is below its line
+		for _, line := range strings.Split(err.Error(), "\n") {
+			lines = append(lines, display.Escape(line))
+		}
+		return lines
+	}
+	return []string{oneLine(err)}
 }
 
-// saidError is an outcome that has been shown already and only has to become the exit code.
+// saidError is an error that has been shown already and only determines the exit code.
 type saidError struct{ error }
 
 func (e *saidError) Unwrap() error { return e.error }

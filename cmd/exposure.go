@@ -9,36 +9,28 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// keysInUse says that nodes, medics and clients use the keys of `posta key`. Until they do, a cluster over several machines has nothing to ask
-// for. It is the one switch of rule S2 and S9: with true, what starts nodes demands keys beyond loopback.
-const keysInUse = false
-
-// checkExposure refuses a topology whose nodes strangers can reach and that has no keys for them (S2), or whose broker nobody said to trust
-// (S9).
+// checkExposure refuses a topology whose nodes strangers can reach, if there are no keys for them here (S2). It refuses a broker that nobody has
+// declared trusted (S9). Keys of this machine's own processes are enough, because the CA stays with the operator.
 func checkExposure(t *topology.Topology) error {
-	if !keysInUse {
-		return nil
-	}
-	return exposureError(t)
+	return demandKeys(t, keyring{dir: t.KeysDir, t: t}.isThere() == nil)
 }
 
-func exposureError(t *topology.Topology) error {
-	if t.Security.Insecure {
-		return nil
-	}
-	hasKeys := keyring{dir: t.KeysDir, t: t}.isThere() == nil // those of a machine's own processes are enough: the CA stays with the operator
-	if exposed := t.Exposed(); len(exposed) > 0 && !hasKeys {
+// demandKeys is checkExposure for callers that know whether the processes have keys.
+func demandKeys(t *topology.Topology, haveKeys bool) error {
+	exposed := t.Exposed()
+	switch {
+	case t.Security.Insecure:
+	case len(exposed) > 0 && !haveKeys:
 		return usagef("%s: host %q listens at %s, where other machines reach it, and there are no keys in %s; make them with `posta key init -f %[1]s`, or write insecure = true below [security] to let in whoever comes",
 			t.File, exposed[0].Name, exposed[0].Bind, t.KeysDir)
-	}
-	if hasKeys && t.OverTCP() && t.Transport != topology.ZMQ && !t.Security.TrustBroker {
+	case haveKeys && t.OverTCP() && t.Transport != topology.ZMQ && !t.Security.TrustBroker && (len(exposed) > 0 || !t.BrokerIsLocal()):
 		return usagef("%s: with keys only nodes that are known are believed, and transport = %q lets the broker say anything in their name; write trust_broker = true below [security], or transport = \"zmq\"",
 			t.File, t.Transport)
 	}
 	return nil
 }
 
-// insecureWarning is what a stranger can do to a cluster with insecure = true; "" without.
+// insecureWarning says what a stranger can do to a cluster with insecure = true; "" without it.
 func insecureWarning(t *topology.Topology) string {
 	if !t.Security.Insecure {
 		return ""

@@ -49,6 +49,7 @@ func TestS2_BeyondLoopbackKeysAreDemanded(t *testing.T) {
 		"a broker on loopback, with keys": {plain, topology.Variant{Address: "127.0.0.1", Settings: broker.Settings}, true, []string{"trust_broker = true"}},
 		"a broker that is trusted":        {set("trust_broker = false", "trust_broker = true"), broker, true, nil},
 		"a broker, and nothing else":      {set("insecure = false", "insecure = true"), broker, false, nil},
+		"a broker beside it, with keys":   {plain, topology.Variant{Address: "127.0.0.1", Settings: map[string]string{"cluster.transport": "nats"}}, true, nil},
 		"a broker on the own machine":     {plain, topology.Variant{Settings: map[string]string{"cluster.transport": "nats"}}, false, nil},
 	} {
 		top := loaded(t, c.change, c.v)
@@ -60,7 +61,7 @@ func TestS2_BeyondLoopbackKeysAreDemanded(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		err := exposureError(top)
+		err := checkExposure(top)
 		if (err == nil) != (c.want == nil) {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -70,6 +71,33 @@ func TestS2_BeyondLoopbackKeysAreDemanded(t *testing.T) {
 				t.Errorf("%s: %v; want %q", name, err, want)
 			}
 		}
+	}
+}
+
+// TestS2_NothingStartsBeyondLoopbackWithoutKeys: each command that starts nodes, or writes what starts them, or speaks to them, demands keys or
+// insecure = true. The key of a client is no key of a node.
+func TestS2_NothingStartsBeyondLoopbackWithoutKeys(t *testing.T) {
+	far := loaded(t, func(text string) string { return text }, topology.Variant{Address: "192.0.2.1"})
+	calls := [][]string{
+		{"node", "joiner-1"}, {"medic", "medic-1"}, {"medic", "medic-1", "--docker"}, {"medic", "medic-1", "--systemd"}, {"up", "--host", "local"},
+		{"deploy"}, {"deploy", "--plan"}, {"deploy", "--render", "systemd", "D"}, {"deploy", "--render", "compose", "D"}, {"topology", "compose"},
+	}
+	speak := [][]string{{"topology", "check"}, {"status"}, {"sessions"}, {"submit", "bikes", "--data", data(t, "10")}, {"chaos"}}
+	refused := func(call []string, wants ...string) {
+		t.Helper()
+		r := posta(t, append(call, "-f", far.File)...)
+		for _, want := range wants {
+			if r.code != exitUsage || !strings.Contains(r.err, want) {
+				t.Errorf("posta %v: %d, %s; want %q", call, r.code, r.err, want)
+			}
+		}
+	}
+	for _, call := range append(calls, speak...) {
+		refused(call, "posta key")
+	}
+	must(t, "key", "new", "alice", "--role", "submit", "-f", far.File)
+	for _, call := range calls {
+		refused(call, "posta key init", "insecure = true")
 	}
 }
 

@@ -23,6 +23,7 @@ const (
 	flagParam    = "param"
 	flagLanes    = "lanes"
 	flagChunk    = "chunk"
+	flagSend     = "send"
 	flagTimeout  = "timeout"
 	flagQuiet    = "quiet"
 	flagHost     = "host"
@@ -67,8 +68,10 @@ func uploadFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: flagParam, Aliases: []string{"p"}, Usage: "`NAME=VALUE` of a parameter of the analysis; may be repeated. posta analyses lists them"},
 		&cli.IntFlag{Name: flagLanes, DefaultText: "4", Usage: "`N` chunks under way at once, 1 to 1024: more hide the time a disk takes, and cost memory"},
 		&cli.StringFlag{Name: flagChunk, Usage: "`SIZE` of a chunk, like 64KiB; 1 sends every record by itself (default: what the cluster asks for)"},
+		&cli.BoolFlag{Name: flagSend, Usage: "send all files, also those that inputs could read where they lie (data.roots of the topology); so does --chunk"},
 		&cli.DurationFlag{Name: flagTimeout, DefaultText: "never", Usage: "give up after this `TIME`, like 10m"},
 		jsonFlag(),
+		eventsFlag(),
 		downloadFlag(),
 		&cli.BoolFlag{Name: flagQuiet, Aliases: []string{"q"}, Usage: "no progress"},
 	})
@@ -87,7 +90,7 @@ func params(c *cli.Context) (map[string]string, error) {
 	return out, nil
 }
 
-// chunk reads --chunk; 0 leaves it to the cluster.
+// chunk reads --chunk; 0 means that the cluster decides.
 func chunk(c *cli.Context) (int, error) {
 	text := c.String(flagChunk)
 	if text == "" {
@@ -105,7 +108,7 @@ func chunk(c *cli.Context) (int, error) {
 	return int(n), nil
 }
 
-// delimiter reads --delimiter; 0 leaves it to what the headers show.
+// delimiter reads --delimiter; 0 means that the headers decide.
 func delimiter(c *cli.Context) (byte, error) {
 	text := c.String(flagDelimiter)
 	if !c.IsSet(flagDelimiter) {
@@ -145,7 +148,7 @@ func replicas(text string, stages []string) (map[string]int, error) {
 	return out, nil
 }
 
-// oneArgument is the argument a command needs.
+// oneArgument returns the one argument that a command needs.
 func oneArgument(c *cli.Context, what, example string) (string, error) {
 	switch c.NArg() {
 	case 1:
@@ -156,12 +159,12 @@ func oneArgument(c *cli.Context, what, example string) (string, error) {
 	return "", usagef("%s: one %s, not %d (%s)", commandName(c), what, c.NArg(), strings.Join(c.Args().Slice(), " "))
 }
 
-// commandName is what stands behind posta: "log verify".
+// commandName returns the words behind posta: "log verify".
 func commandName(c *cli.Context) string {
 	return strings.TrimSpace(strings.TrimPrefix(c.Command.HelpName, "posta"))
 }
 
-// noArguments refuses what a command would pass over in silence.
+// noArguments refuses arguments, which the command would otherwise ignore.
 func noArguments(c *cli.Context) error {
 	if c.NArg() > 0 {
 		return usagef("%s: takes no arguments, but there is %q; posta %[1]s --help tells its flags", commandName(c), c.Args().First())

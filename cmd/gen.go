@@ -21,6 +21,10 @@ func (x *command) genCommand() *cli.Command {
 		Description: `The bytes depend on --rows and --seed alone, on every machine. Files of the same name in DIR are replaced.
 
    posta gen bikes --rows 1000000 --out data/bikes
+   posta gen measurements --rows 10000000 --out data
+   posta gen tpch --rows 60000 --out data/tpch
+
+The measurements are stations and temperatures, to ask SQL about. tpch makes the tables of TPC-H; 6,000,000 rows of lineitem are scale 1.
 
 ` + exitHelp,
 		Flags: []cli.Flag{
@@ -69,7 +73,7 @@ func (x *command) gen(c *cli.Context) error {
 	return nil
 }
 
-// countedDir counts what is written, and stops it at a Ctrl-C.
+// countedDir counts the bytes that are written, and stops writing at a Ctrl-C.
 type countedDir struct {
 	gen.Dir
 	interrupted func() error

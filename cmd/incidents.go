@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/medic/core"
 )
 
-// entryText is a line of the journal for people.
+// entryText returns an entry of the journal as a line for people.
 func entryText(e *core.Entry) string {
 	by := fmt.Sprintf("%s (generation %d)", e.Leader, e.Gen)
 	switch e.Kind {
@@ -41,7 +41,7 @@ func entryText(e *core.Entry) string {
 // shownIncidents is how many of the last incidents status shows.
 const shownIncidents = 8
 
-// medicLines is the medics' part of the status screen.
+// medicLines returns the medics' part of the status screen.
 func medicLines(m monitor.Medics) []string {
 	if len(m.All) == 0 {
 		return nil
@@ -49,7 +49,7 @@ func medicLines(m monitor.Medics) []string {
 	up := 0
 	table := display.Table{Head: []string{"medic", "state", "inc", "pid", "heard", "up"}, Right: []bool{false, false, true, true, true, true}}
 	for i := range m.All {
-		if m.All[i].Heard && m.All[i].Age <= silentFor {
+		if m.All[i].State() != "silent" {
 			up++
 		}
 		table.Rows = append(table.Rows, medicRow(&m.All[i]))
@@ -67,17 +67,7 @@ func medicRow(m *monitor.Medic) []string {
 		return []string{string(m.Node.ID), "silent", "", "", "never", ""}
 	}
 	b := &m.Beat
-	return []string{string(m.Node.ID), medicState(m), fmt.Sprint(b.ID.Incarnation), fmt.Sprint(b.ID.PID), display.Span(m.Age) + " ago", display.Span(b.Uptime)}
-}
-
-func medicState(m *monitor.Medic) string {
-	switch {
-	case !m.Heard || m.Age > silentFor:
-		return "silent"
-	case m.Beat.Leading:
-		return "leading"
-	}
-	return "following"
+	return []string{string(m.Node.ID), m.State(), fmt.Sprint(b.ID.Incarnation), fmt.Sprint(b.ID.PID), display.Span(m.Age) + " ago", display.Span(b.Uptime)}
 }
 
 func incidentLines(all []core.Incident) []string {

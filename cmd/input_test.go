@@ -164,7 +164,7 @@ func TestFilesAreNamed(t *testing.T) {
 	same(t, parse(t, string(out)), want)
 
 	for flags, want := range map[string]string{
-		"--data " + dir + "/toronto/trips.csv": "name each with --file", "--data -": "name each with --file", "--file trips": "write STREAM=PATH",
+		"--data " + dir + "/toronto/trips.csv": "name each with --file", "--data -": "name each with --file", "--file trips": "write NAME=PATH",
 		"--file trips=" + dir + "/toronto/trips.csv": "no file is named for stream", "--file trips=nowhere --data " + dir: "nowhere", "": "where are the files",
 		"--file trips=" + dir + "/toronto/trips.csv --data " + dir + " --rejects " + dir + "/toronto/trips.csv": "would be lost",
 	} {
@@ -241,7 +241,7 @@ func TestC1_OneSignalEndsTheWaitForAPipe(t *testing.T) {
 	}()
 	select {
 	case <-ended:
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		_ = cmd.Process.Kill()
 		<-ended
 	}

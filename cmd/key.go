@@ -20,7 +20,7 @@ operator. Each node, medic and client has a directory below it, ROLE/NAME, and g
 ` + exitHelp,
 		Subcommands: []*cli.Command{
 			{Name: "init", Usage: "make the CA, and a certificate for each node and medic of the topology that has none",
-				Description: `Says what it made. What is there stays, but certificates that are revoked or expire within 30 days are made anew.
+				Description: `Says what it made. What is there stays, but certificates that are revoked or expire within 30 days are made again.
 
 A CA is replaced in three steps, and sessions run on if the keys are brought to all processes after each of them: with --rotate-ca
 a second CA is trusted; with --rotate-ca again it signs; with --rotate-ca once more the first one is no longer trusted.
@@ -49,7 +49,7 @@ a second CA is trusted; with --rotate-ca again it signs; with --rotate-ca once m
 	}
 }
 
-// withKeys is a command about the keys of a topology.
+// withKeys returns the action of a command about the keys of a topology.
 func withKeys(do func(*cli.Context, keyring) error) cli.ActionFunc {
 	return topologyReader(readTopology).with(func(c *cli.Context, t *topology.Topology) error {
 		return do(c, keyring{dir: t.KeysDir, t: t})

@@ -37,9 +37,9 @@ func (x *command) keyInit(c *cli.Context, k keyring) error {
 	if err == nil {
 		made, err = x.issue(k, ca, now)
 		if c.Bool(flagRotateCA) && errors.Is(err, errRevokedCA) {
-			err = nil // the next step brings another one
+			err = nil // the next step of the rotation makes another CA
 		}
-		err = errors.Join(err, k.share()) // also where one directory is broken
+		err = errors.Join(err, k.share()) // even if one directory is broken
 	}
 	if err != nil {
 		return fmt.Errorf("key init: %w", err)
@@ -55,7 +55,7 @@ func (x *command) keyInit(c *cli.Context, k keyring) error {
 	return nil
 }
 
-// What haveCA found.
+// caState says what haveCA found.
 type caState int
 
 const (
@@ -64,7 +64,7 @@ const (
 	caSwapped         // a rotation was interrupted between its two renames, and that step is finished now
 )
 
-// haveCA is the CA that signs.
+// haveCA returns the CA that signs, and makes one if there is none.
 func (k keyring) haveCA(now time.Time) (ca *security.CA, state caState, err error) {
 	if ca, err = k.ca(caDir); !errors.Is(err, errAbsent) {
 		return ca, caThere, err
@@ -92,7 +92,7 @@ func (k keyring) haveCA(now time.Time) (ca *security.CA, state caState, err erro
 	return ca, caMade, err
 }
 
-// writeCA makes a CA's directory whole, or not at all.
+// writeCA writes all of a CA's directory, or nothing.
 func (k keyring) writeCA(name string, ca *security.CA) error {
 	beside := k.at(name + ".new")
 	err := os.RemoveAll(beside)
@@ -150,7 +150,8 @@ func (k keyring) has(name string) bool {
 
 var errRevokedCA = usagef("the CA that signs is revoked, and nobody believes it: replace it with posta key init --%s", flagRotateCA)
 
-// issue makes the certificates that are missing, and those that cannot stay. What is wrong with one process's keys does not keep the others from theirs.
+// issue makes the certificates that are missing, and replaces those that cannot stay. An error with the keys of one process does not keep the other
+// processes from getting theirs.
 func (x *command) issue(k keyring, ca *security.CA, now time.Time) (made int, err error) {
 	revoked, err := security.ReadRevoked(k.dir)
 	if err != nil {
@@ -184,7 +185,7 @@ func (x *command) issue(k keyring, ca *security.CA, now time.Time) (made int, er
 	return made, errors.Join(all...)
 }
 
-// issueTo makes one pair. has is the former one, which stays in the list of keys that can be revoked.
+// issueTo makes one pair. has is the former certificate, whose key stays in the list of keys that can be revoked.
 func (k keyring) issueTo(id security.Identity, has certificate, ca *security.CA, now time.Time) error {
 	pair, err := ca.Issue(id, now)
 	if err != nil {

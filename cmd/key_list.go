@@ -18,7 +18,7 @@ type keyView struct {
 	Role    string               `json:"role"` // ca, node, medic, submit, watch or operate; client for a key without a line in the topology
 	Name    string               `json:"name"`
 	Key     security.Fingerprint `json:"key,omitempty"`
-	Expires *time.Time           `json:"expires,omitempty"` // not known of a client whose directory is elsewhere
+	Expires *time.Time           `json:"expires,omitempty"` // not known if the client's directory is elsewhere
 	Note    string               `json:"note,omitempty"`    // what is wrong with it
 	soon    bool
 }
@@ -115,6 +115,10 @@ func (k keyring) list(now time.Time) (all []keyView, err error) {
 	}
 	for _, id := range made {
 		if present[id] {
+			continue
+		}
+		if id.Name == localClient && id.Role == security.Client { // posta up has made this client, and lets it in without a line of [clients]
+			add(string(security.Operate), id.Name, k.home(id), "")
 			continue
 		}
 		add(string(id.Role), id.Name, k.home(id), "")

@@ -19,6 +19,9 @@ func (x *command) keyNew(c *cli.Context, k keyring) error {
 	if err := security.ValidName(name); err != nil {
 		return usagef("key new: %v", err)
 	}
+	if name == localClient {
+		return usagef("key new: %s is the name of the key that posta up makes for its user; give another one", name)
+	}
 	role, err := security.ParseClientRole(c.String(flagRole))
 	if err != nil {
 		return usagef("key new: --%s %q is no role; give submit, watch or operate", flagRole, c.String(flagRole))
@@ -38,7 +41,7 @@ func (x *command) keyNew(c *cli.Context, k keyring) error {
 	if err := owned.Path(dir); err != nil {
 		return fmt.Errorf("key new: %w", err)
 	}
-	if has, err := k.certificate(dir); err == nil || has.Certificate != nil || errors.Is(err, security.ErrUnsafeFile) { // else the line of a broken one was never printed
+	if has, err := k.certificate(dir); err == nil || has.Certificate != nil || errors.Is(err, security.ErrUnsafeFile) { // a broken directory may be made again: its key was never printed
 		return usagef("key new: %s has a key already; give another name or directory", dir)
 	}
 	pair, err := security.NewClient(k.t.Name, name, time.Now())
@@ -49,7 +52,7 @@ func (x *command) keyNew(c *cli.Context, k keyring) error {
 		err = security.WritePair(dir, pair)
 	}
 	if err == nil {
-		err = k.shareWith(dir) // without a CA there is nobody to trust yet
+		err = k.shareWith(dir) // without a CA there is none to trust yet
 	}
 	if err != nil {
 		return fmt.Errorf("key new: %w", err)

@@ -37,7 +37,7 @@ func (x *command) keyRevoke(c *cli.Context, k keyring) error {
 	}
 	found := slices.DeleteFunc(slices.Clone(all), func(o owner) bool { return o.id.Name != name && o.id.String() != name && string(o.key) != name })
 	if key, err := security.ParseFingerprint(name); err == nil && len(found) == 0 {
-		found = []owner{{key: key}} // of a CA, or of a key that was made elsewhere
+		found = []owner{{key: key}} // the key of a CA, or one that was made elsewhere
 	}
 	switch names := ownerNames(found); {
 	case len(names) > 1:
@@ -45,13 +45,15 @@ func (x *command) keyRevoke(c *cli.Context, k keyring) error {
 	case len(found) == 0 || slices.ContainsFunc(unknown, func(id security.Identity) bool { return id == found[0].id }):
 		if slices.ContainsFunc(unknown, func(id security.Identity) bool { return id.Name == name || id.String() == name }) {
 			err = usagef("key revoke: the certificate of %s cannot be read, so its key is not known: say posta key revoke ed25519:…, with the key as posta key list showed it before", name)
+		} else if len(all) == 0 {
+			err = usagef("key revoke: nobody called %s has a key, nor has anybody else: posta key init and posta key new make them", name)
 		} else {
 			err = usagef("key revoke: nobody called %s has a key; there is %s", name, strings.Join(ownerNames(all), ", "))
 		}
 		if len(found) == 0 {
 			return err
 		}
-		x.notef("%v", err) // those that are known are revoked all the same
+		x.notef("%v", err) // the known keys are revoked all the same
 	}
 	for _, o := range found {
 		if err := security.Revoke(k.dir, o.key, o.comment()); err != nil {
@@ -79,8 +81,8 @@ func (o owner) comment() string {
 	return o.id.String()
 }
 
-// owners is everybody whose key is known: a name may have several keys, one in the topology, one in its directory, and former ones. unknown are those
-// whose certificates cannot be read.
+// owners returns the owners of all known keys. A name may have several keys: one in the topology, one in its directory, and former ones. unknown are
+// the names whose certificates cannot be read.
 func (x *command) owners(k keyring) (all []owner, unknown []security.Identity, err error) {
 	made, err := k.made()
 	if err != nil {

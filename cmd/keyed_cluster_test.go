@@ -7,8 +7,6 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +14,7 @@ import (
 	"time"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/internal/freeports"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/topology"
 )
@@ -54,24 +53,11 @@ func newKeyedCluster(t *testing.T) *testCluster {
 // freePorts finds n ports in a row.
 func freePorts(t *testing.T, n int) int {
 	t.Helper()
-	for range 100 {
-		first, free := 20000+rand.IntN(12000-n), 0
-		for p := first; p < first+n; p++ {
-			l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", p))
-			if err != nil {
-				break
-			}
-			free++
-			if err := l.Close(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if free == n {
-			return first
-		}
+	first, err := freeports.Row(n)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal("no free ports")
-	return 0
+	return first
 }
 
 func (k *testCluster) key(name string) string { return filepath.Join(k.dir, "keys", "client", name) }
@@ -103,10 +89,13 @@ func TestS6_NoSecretIsShown(t *testing.T) {
 	if r := say(exitOK, "sessions", "--key", alice); !strings.Contains(r.out, "bob") {
 		t.Errorf("sessions do not say whose they are: %s", r.out)
 	}
-	if r := say(exitOK, "status", "--key", alice); strings.Contains(r.out, "silent") {
-		t.Errorf("not all are heard with a key: %s", r.out)
+	for _, form := range [][]string{nil, {"--json"}} {
+		until(t, "all are heard with a key", func() bool {
+			r := posta(t, append([]string{"status", "--key", alice, "-f", k.file}, form...)...)
+			fmt.Fprintf(&shown, "posta status\n%s%s", r.out, r.err)
+			return r.code == exitOK && !strings.Contains(r.out, "silent")
+		})
 	}
-	say(exitOK, "status", "--key", alice, "--json")
 	if r := say(exitNoCluster, "status", "--key", bob); !strings.Contains(r.err, "the role watch or operate") {
 		t.Errorf("bob, who may submit, hears of status: %s", r.err)
 	}
@@ -117,11 +106,17 @@ func TestS6_NoSecretIsShown(t *testing.T) {
 		t.Errorf("without a key: %s", r.err)
 	}
 	say(exitSession, "results", "6ba7b810-9dad-41d1-80b4-00c04fd430c8", "--key", bob)
-	k.connected(alice)
+	k.connected("--key", alice)
 	say(exitOK, "key", "list")
 	say(exitOK, "topology", "check")
 	say(exitOK, "topology", "show")
 	say(exitOK, "topology", "show", "--json")
+	for _, kind := range []string{"systemd", "compose"} {
+		dir := filepath.Join(k.dir, "rendered", kind)
+		say(exitOK, "deploy", "--render", kind, dir)
+		k.renderedShows(&shown, dir)
+	}
+	say(exitOK, "topology", "compose")
 	k.processesShow(&shown)
 	say(exitOK, "down")
 	k.filesShow(&shown)
@@ -136,13 +131,13 @@ func TestS6_NoSecretIsShown(t *testing.T) {
 }
 
 // connected has a plain program ask the cluster through posta connect.
-func (k *testCluster) connected(key string) {
+func (k *testCluster) connected(args ...string) {
 	k.t.Helper()
 	dir := filepath.Join(shortDir(k.t), "c")
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan result, 1)
 	go func() {
-		done <- postaUntil(ctx, context.Background(), "connect", "-f", k.file, "--key", key, "--listen", "ipc:"+dir)
+		done <- postaUntil(ctx, context.Background(), append([]string{"connect", "-f", k.file, "--listen", "ipc:" + dir}, args...)...)
 	}()
 	defer func() {
 		cancel()
@@ -201,7 +196,7 @@ func (k *testCluster) files(dir string, do func(name string, text []byte)) {
 func (k *testCluster) filesShow(to *bytes.Buffer) {
 	k.t.Helper()
 	logs := 0
-	k.files(filepath.Join(k.dir, "data"), func(name string, text []byte) {
+	k.files(filepath.Join(k.dir, "cluster"), func(name string, text []byte) {
 		fmt.Fprintf(to, "%s\n%s", name, text)
 		if filepath.Base(filepath.Dir(name)) == "log" && len(text) > 0 {
 			logs++
@@ -209,6 +204,25 @@ func (k *testCluster) filesShow(to *bytes.Buffer) {
 	})
 	if logs == 0 {
 		k.t.Error("no process has a log")
+	}
+}
+
+// renderedShows adds what posta deploy --render has written, but for the two kinds of files that have to have secrets: those nobody else may read.
+func (k *testCluster) renderedShows(to *bytes.Buffer, dir string) {
+	k.t.Helper()
+	secret := 0
+	k.files(dir, func(name string, text []byte) {
+		if base := filepath.Base(name); base != "key.pem" && base != "topology.toml" {
+			fmt.Fprintf(to, "%s\n%s", name, text)
+			return
+		}
+		secret++
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
+			k.t.Errorf("%s has secrets and the mode %v, %v", name, info.Mode(), err)
+		}
+	})
+	if secret < 8 {
+		k.t.Errorf("%s has only %d files with secrets", dir, secret)
 	}
 }
 

@@ -17,12 +17,12 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// Directories of an operator's keys. Those of processes are ROLE/NAME below it, and each is what a process gets: key.pem, cert.pem, ca.pem and
-// revoked.
+// Directories of an operator's keys. Those of processes are ROLE/NAME below the operator's directory. Each holds what its process gets: key.pem,
+// cert.pem, ca.pem and revoked.
 const (
 	caDir       = "ca"        // signs
-	nextCADir   = "ca-next"   // trusted already, and signs from the next step of a rotation on
-	formerCADir = "ca-former" // trusted still
+	nextCADir   = "ca-next"   // trusted already; signs from the next step of a rotation on
+	formerCADir = "ca-former" // still trusted
 )
 
 // keyring is an operator's directory of keys.
@@ -33,7 +33,7 @@ type keyring struct {
 
 func (k keyring) at(name string) string { return filepath.Join(k.dir, name) }
 
-// home is the key directory of one process.
+// home returns the key directory of one process.
 func (k keyring) home(id security.Identity) string {
 	if id.Role != security.Node && id.Role != security.Medic {
 		id.Role = security.Client
@@ -41,7 +41,7 @@ func (k keyring) home(id security.Identity) string {
 	return filepath.Join(k.dir, filepath.FromSlash(id.String()))
 }
 
-// open takes the directory for this command alone. It is made if there is none.
+// open takes the directory for this command alone, and makes it if there is none.
 func (k keyring) open() (*local.Lock, error) {
 	err := owned.Path(k.dir)
 	if err == nil {
@@ -57,7 +57,7 @@ func (k keyring) open() (*local.Lock, error) {
 	return lock, nil
 }
 
-// isThere says whether there is a directory of keys. The CA may be elsewhere.
+// isThere returns an error if there is no directory of keys. It does not ask for the CA, which may be elsewhere.
 func (k keyring) isThere() error {
 	for _, name := range []string{caDir, string(security.Node), string(security.Medic), string(security.Client)} {
 		if k.has(name) {
@@ -67,7 +67,7 @@ func (k keyring) isThere() error {
 	return usagef("there are no keys of cluster %s in %s: make them with `posta key init -f %s`", k.t.Name, k.dir, k.t.File)
 }
 
-// processes is all nodes and medics of the topology.
+// processes returns all nodes and medics of the topology.
 func (k keyring) processes() (all []security.Identity) {
 	for _, n := range k.t.Nodes() {
 		all = append(all, security.Identity{Role: security.Node, Name: string(n.ID)})
@@ -78,7 +78,7 @@ func (k keyring) processes() (all []security.Identity) {
 	return all
 }
 
-// made returns the identities that have a key directory. Some of them may have left the topology.
+// made returns all identities that have a key directory, including those that have left the topology.
 func (k keyring) made() (all []security.Identity, err error) {
 	for _, role := range []security.Role{security.Node, security.Medic, security.Client} {
 		entries, err := os.ReadDir(k.at(string(role)))
@@ -94,23 +94,23 @@ func (k keyring) made() (all []security.Identity, err error) {
 	return all, nil
 }
 
-// errAbsent is wrapped where there is no directory of a CA or of a process.
+// errAbsent is wrapped by errors about a missing directory of a CA or of a process.
 var errAbsent = errors.New("it is not there")
 
-// ca reads one of the CAs, to sign with it. The error wraps errAbsent if there is none. A certificate without its key is no such case: to
-// make another CA in its place would part the cluster in two.
+// ca reads one of the CAs, to sign with it. The error wraps errAbsent if there is none. A certificate without its key does not count as absent:
+// another CA in its place would split the cluster in two.
 func (k keyring) ca(name string) (*security.CA, error) {
 	if _, err := k.caCertificate(name); err != nil {
 		return nil, err
 	}
 	ca, err := security.ReadCA(k.at(name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usagef("the key of the CA is elsewhere: %s has its certificate alone; say this where its key.pem is, or bring that here for this command", k.at(name))
+		return nil, usagef("the key of the CA is elsewhere: %s has only its certificate; run this command where key.pem of the CA is, or copy key.pem there for this command", k.at(name))
 	}
 	return ca, err
 }
 
-// caCertificate reads what others trust of a CA.
+// caCertificate reads the certificate of a CA, which other processes trust.
 func (k keyring) caCertificate(name string) (*x509.Certificate, error) {
 	if !k.has(name) {
 		return nil, fmt.Errorf("%s: %w", k.at(name), errAbsent)
@@ -122,7 +122,7 @@ func (k keyring) caCertificate(name string) (*x509.Certificate, error) {
 	return c, err
 }
 
-// trusted is the CAs that all processes are to trust: the one that signs comes first.
+// trusted returns the CAs that all processes have to trust. The one that signs comes first.
 func (k keyring) trusted() (cas []*x509.Certificate, err error) {
 	for _, name := range []string{caDir, nextCADir, formerCADir} {
 		ca, err := k.caCertificate(name)
@@ -137,14 +137,14 @@ func (k keyring) trusted() (cas []*x509.Certificate, err error) {
 	return cas, nil
 }
 
-// certificate is a process's, with its fingerprint.
+// certificate is the certificate of a process, with its fingerprint.
 type certificate struct {
 	*x509.Certificate
 	fingerprint security.Fingerprint
 }
 
-// certificate reads the certificate in a key directory, which it returns also when only the private key beside it cannot be used. The error
-// wraps errAbsent if there is no directory, and fs.ErrNotExist if one of the two files is missing.
+// certificate reads the certificate in a key directory. It returns the certificate even if the private key beside it cannot be used. The error wraps
+// errAbsent if there is no directory, and fs.ErrNotExist if one of the two files is missing.
 func (k keyring) certificate(dir string) (c certificate, err error) {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return c, fmt.Errorf("%s: %w", dir, errAbsent)
@@ -174,7 +174,7 @@ func (k keyring) share() error {
 	return k.shareWith(dirs...)
 }
 
-// shareWith writes them into these directories. A broken directory or CA does not stop it: a revocation has to reach all the others.
+// shareWith writes both into these directories. A broken directory or CA does not stop it, because a revocation has to reach all the others.
 func (k keyring) shareWith(dirs ...string) error {
 	revoked, err := security.ReadRevoked(k.dir)
 	if err != nil {
@@ -191,7 +191,7 @@ func (k keyring) shareWith(dirs ...string) error {
 	return errors.Join(all...)
 }
 
-// replace says why a process needs another certificate, "" if it does not.
+// replace says why a process needs another certificate; "" if it needs none.
 func (c certificate) replace(ca *x509.Certificate, revoked map[security.Fingerprint]bool, now time.Time) string {
 	switch {
 	case revoked[c.fingerprint]:
@@ -208,7 +208,7 @@ func (c certificate) expiresSoon(now time.Time) bool {
 	return c.NotAfter.Before(now.Add(security.ExpiryWarning))
 }
 
-// clientOf is a client of the topology.
+// clientOf returns a client of the topology.
 func (k keyring) clientOf(name string) (topology.Client, bool) {
 	i := slices.IndexFunc(k.t.Clients, func(c topology.Client) bool { return c.Name == name })
 	if i < 0 {

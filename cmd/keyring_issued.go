@@ -16,15 +16,15 @@ import (
 //	ed25519:BASE64 # node/joiner-1
 //	ed25519:BASE64 # node/joiner-1
 //
-// A key that was replaced, or whose directory is elsewhere, lost or broken, is as good as another one until it is revoked, so posta key revoke
-// has to find it by its owner's name.
+// A key that was replaced is valid until it is revoked. So is a key whose directory is elsewhere, lost or broken. posta key revoke has to find each
+// of them by its owner's name.
 const issuedFile = "issued"
 
-// issued returns the owners of the list, with an error those of the lines that can be read.
+// issued returns the owners of the list. If some lines cannot be read, it returns the others and an error.
 func (k keyring) issued() (all []owner, err error) {
 	text, err := owned.Read(k.at(issuedFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // of an earlier version of the program, or nothing was made yet
+		return nil, nil // an earlier version of the program made the keys, or none were made yet
 	}
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (k keyring) issued() (all []owner, err error) {
 	return all, err
 }
 
-// noteIssued adds keys to the list. It comes before a key is written: one that nobody gets does no harm there.
+// noteIssued adds keys to the list. Callers note a key before they write it: a noted key that was never written does no harm.
 func (k keyring) noteIssued(more ...owner) error {
 	all, err := k.issued()
 	if err != nil {

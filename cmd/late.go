@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// explainLate adds to the error of a session that took too long what its nodes say that they wait for. t is nil if no topology is known.
+// explainLate adds to the error of a session that took too long which nodes wait for room on their disks. t is nil if no topology is known.
 func explainLate(ctx context.Context, t *topology.Topology, keys *security.Keys, late error) error {
 	if t == nil {
 		return late
@@ -26,7 +26,7 @@ func explainLate(ctx context.Context, t *topology.Topology, keys *security.Keys,
 		}
 		return true, nil
 	}
-	view, _ := monitor.UntilClosed(ctx, all)(monitor.ListenToNodes(t.Nodes(), keys)) // a node that is not heard by then is left out
+	view, _ := monitor.UntilClosed(ctx, all)(monitor.ListenToNodes(t.Nodes(), keys)) // a node that is not heard in time is left out
 	if why := fullDisks(view); why != "" {
 		return fmt.Errorf("%w; %s", late, why)
 	}

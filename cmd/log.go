@@ -15,7 +15,7 @@ import (
 )
 
 func (x *command) logCommand() *cli.Command {
-	dir := "DIR is a node's data directory, like data/joiner-1.\n\n" + exitHelp
+	dir := "DIR is a node's data directory, like cluster/joiner-1.\n\n" + exitHelp
 	return &cli.Command{
 		Name: "log", Usage: "look at a node's write-ahead log, and repair it",
 		Description: exitHelp,
@@ -33,21 +33,21 @@ func (x *command) logCommand() *cli.Command {
 	}
 }
 
-// logDir is the directory that was given. A typing mistake must not look like an empty log.
+// logDir returns the directory that was given, and refuses one without a log: a typing mistake must not look like an empty log.
 func logDir(c *cli.Context) (string, error) {
-	dir, err := oneArgument(c, "directory", "data/joiner-1")
+	dir, err := oneArgument(c, "directory", "cluster/joiner-1")
 	if err != nil {
 		return "", err
 	}
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("log %s: %w; give a node's data directory, like data/joiner-1", c.Command.Name, err)
+		return "", fmt.Errorf("log %s: %w; give a node's data directory, like cluster/joiner-1", c.Command.Name, err)
 	case !info.IsDir():
-		return "", usagef("log %s: %s is a file; give a node's data directory, like data/joiner-1", c.Command.Name, dir)
+		return "", usagef("log %s: %s is a file; give a node's data directory, like cluster/joiner-1", c.Command.Name, dir)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "segments")); errors.Is(err, fs.ErrNotExist) {
-		return "", usagef("log %s: %s holds no log; give a node's data directory, like data/joiner-1", c.Command.Name, dir)
+		return "", usagef("log %s: %s holds no log; give a node's data directory, like cluster/joiner-1", c.Command.Name, dir)
 	}
 	return dir, nil
 }
@@ -124,7 +124,7 @@ type recordJSON struct {
 	Data   string `json:"data"` // hexadecimal, the first bytes
 }
 
-// shown is the first bytes in hexadecimal; all with a negative number.
+// shown returns the first bytes in hexadecimal: most of them, or all if most is negative.
 func shown(b []byte, most int) string {
 	if most >= 0 && len(b) > most {
 		return hex.EncodeToString(b[:most]) + "…"

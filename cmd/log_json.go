@@ -10,14 +10,14 @@ import (
 type reportJSON struct {
 	Dir         string         `json:"dir"`
 	OK          bool           `json:"ok"`
-	Holder      string         `json:"holder,omitempty"` // pid of the process that has it open: what is read may be in motion
+	Holder      string         `json:"holder,omitempty"` // pid of the process that has the log open, and may change it while it is read
 	LogID       string         `json:"log_id"`
 	Incarnation uint64         `json:"incarnation"`
 	First       uint64         `json:"first"` // records; last is below first if there are none
 	Last        uint64         `json:"last"`
 	Segments    []segmentJSON  `json:"segments"`
 	Snapshots   []snapshotJSON `json:"snapshots"`
-	TornBytes   int64          `json:"torn_bytes"` // at the end, cut by the next start; no damage
+	TornBytes   int64          `json:"torn_bytes"` // at the end; the next start cuts them off, so they are no damage
 	Damage      string         `json:"damage,omitempty"`
 	Lost        []string       `json:"lost,omitempty"` // by a repair
 }

@@ -5,9 +5,12 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"posta.dev/posta/cmd/internal/display"
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/internal/gen"
@@ -18,9 +21,9 @@ import (
 // Program is what the command can do.
 type Program struct {
 	Analyses   analyses.Set
-	Generators map[string]Generator // by analysis
+	Generators map[string]Generator // by analysis, or by what the data is
 	RunNode    NodeRunner           // nil runs the nodes of package nodes
-	Version    string               // "" is what the program was built from
+	Version    string               // "" means the version that the program was built from
 	More       []*cli.Command       // further commands, beside those that every program has
 }
 
@@ -30,7 +33,7 @@ type Generator func(dir gen.Dir, rows int, seed uint64) error
 // NodeRunner runs a node until ctx ends and drains it; nil after that. keys are the node's own, and nil for one that speaks plain ZMTP.
 type NodeRunner func(ctx context.Context, t *topology.Topology, node topology.NodeID, keys *security.Keys, log *slog.Logger) error
 
-// Console is where a command reads and writes. Terminals are recognised when they are *os.File.
+// Console is where a command reads and writes. It recognises terminals if they are *os.File.
 type Console struct {
 	In       io.Reader
 	Out, Err io.Writer
@@ -49,17 +52,22 @@ func Main(p Program) {
 func Run(p Program, args []string, c Console) int {
 	sig := listenToSignals()
 	defer sig.stop()
-	if len(args) > 1 && (args[1] == "node" || args[1] == "medic") { // they drain, however often they are told to
-		return run(sig.graceful, sig.forced, p, args, c)
+	if len(args) > 1 && (args[1] == "node" || args[1] == "medic") { // they drain after the first signal; a second one does not cut that short
+		if args[1] == "medic" && os.Getenv("GOMAXPROCS") == "" {
+			// A medic works for a moment, hundreds of times a second. With more processors the Go runtime wakes a second thread each time, which finds no work.
+			// That costs a quarter more processor time.
+			runtime.GOMAXPROCS(1)
+		}
+		return runWith(sig, p, args, c)
 	}
-	return runUntil(sig.forced, c, func() int { return run(sig.graceful, sig.forced, p, args, c) })
+	return runUntil(sig.forced, c, func() int { return runWith(sig, p, args, c) })
 }
 
 // forcedTime is how long a command may tidy up after the second Ctrl-C.
 const forcedTime = time.Second
 
-// runUntil runs do, and returns soon after forced has ended even if do does not: a read of a file or a write to a pipe may hang for ever.
-// The process is expected to end then, and do with it.
+// runUntil runs do. It returns soon after forced has ended even if do does not, because a read of a file or a write to a pipe may hang for ever. The
+// process is expected to end then, and to end do with it.
 func runUntil(forced context.Context, c Console, do func() int) int {
 	done := make(chan int, 1)
 	go func() { done <- do() }()
@@ -72,28 +80,36 @@ func runUntil(forced context.Context, c Console, do func() int) int {
 	case code := <-done:
 		return code
 	case <-time.After(forcedTime):
-		_, _ = io.WriteString(c.Err, "posta: interrupted\n") // whoever reads standard error may hang, too
+		_, _ = io.WriteString(c.Err, "posta: interrupted\n") // a reader of standard error may hang, too
 		return exitInterrupted
 	}
 }
 
-// run is Run without signals: graceful ends when the command is to end in order, forced when at once.
+// run is Run without signals. The command ends in order when graceful ends, and at once when forced ends.
 func run(graceful, forced context.Context, p Program, args []string, c Console) int {
+	return runWith(&signals{graceful: graceful, forced: forced, interrupts: &interrupts{}}, p, args, c)
+}
+
+func runWith(sig *signals, p Program, args []string, c Console) int {
 	c.Err = &lockedWriter{w: c.Err}
-	x := &command{Program: p.withDefaults(), Console: c, forced: forced}
+	x := &command{Program: p.withDefaults(), Console: c, forced: sig.forced, interrupts: sig.interrupts}
 	if err := p.Analyses.Check(); err != nil {
 		x.sayError(err)
 		return exitFailed
+	}
+	if len(args) > 2 {
+		x.arguments = args[2:]
 	}
 	app := x.app()
 	if n := len(args) - 1; n > 0 && args[n] == completionFlag {
 		x.complete(app, args[1:n])
 		return exitOK
 	}
-	err := app.RunContext(graceful, reorder(app, args))
+	err := app.RunContext(sig.graceful, reorder(app, args))
 	if err == nil {
 		return exitOK
 	}
+	err = x.explainMissingKey(sig.graceful, err)
 	x.sayError(err)
 	return exitCode(err)
 }
@@ -102,5 +118,11 @@ func run(graceful, forced context.Context, p Program, args []string, c Console) 
 type command struct {
 	Program
 	Console
-	forced context.Context
+	forced     context.Context
+	interrupts *interrupts
+	arguments  []string  // behind the command's name, as they were given
+	plain      plainCall // set where a command has no key
+	events     *events   // nil without --events
+
+	progress *display.Progress // a prompt has one for all of its statements; else nil
 }

@@ -29,7 +29,7 @@ With --docker it restarts containers: those with the labels posta.cluster and po
 With --systemd it restarts units: those that posta deploy --render systemd has written for its host.
 
 ` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), addressFlag(), hostFlag(), dockerFlag(), systemdFlag(), keysFlag(), logFlag()}, Action: x.medic,
+		Flags: []cli.Flag{topologyFlag(), addressFlag(), hostFlag(), dockerFlag(), systemdFlag(), keysFlag(), localClientFlag(), logFlag()}, Action: x.medic,
 	}
 }
 
@@ -58,7 +58,7 @@ func (x *command) medic(c *cli.Context) (err error) {
 	if cfg.Topology, err = loadTopology(c); err != nil {
 		return err
 	}
-	// An engine or a systemd is one machine: without --host it is the medic's own.
+	// A Docker engine or a systemd belongs to one machine. Without --host that is the medic's own.
 	if cfg.Hosts, err = givenHosts(c, cfg.Topology); err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ node for limits.drain and ends it with exit code 0; kill -9 loses nothing either
    posta node joiner-1 -f topology.toml
 
 ` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), addressFlag(), keysFlag(), logFlag()}, Action: topologyReader(loadTopology).withNode("joiner-1", x.node),
+		Flags: []cli.Flag{topologyFlag(), addressFlag(), keysFlag(), localClientFlag(), logFlag()}, Action: topologyReader(loadTopology).withNode("joiner-1", x.node),
 	}
 }
 
@@ -37,6 +37,9 @@ func (x *command) node(c *cli.Context, t *topology.Topology, name string) error 
 	}
 	keys, err := processKeys(c, t, n, log)
 	if err != nil {
+		return err
+	}
+	if err := checkCarriedBroker(t, keys); err != nil {
 		return err
 	}
 	defer reloadKeys(keys, log)()

@@ -22,8 +22,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// probeCommand is what posta deploy has containers do: it reaches engines only, and nodes may be in networks that it cannot see. Each
-// prints one line.
+// probeCommand is what posta deploy runs in containers. posta deploy itself reaches only engines, and nodes may be in networks that it cannot reach.
+// Each subcommand prints one line.
 func (x *command) probeCommand() *cli.Command {
 	flags := []cli.Flag{topologyFlag(), addressFlag(), keysFlag(), &cli.DurationFlag{Name: "within", Value: 2 * time.Second, Usage: "listen for `TIME`"}}
 	return &cli.Command{
@@ -41,8 +41,8 @@ func (x *command) probeCommand() *cli.Command {
 	}
 }
 
-// probesKeys are those of the node or medic in whose container a probe runs; nil in a cluster without keys. Its own control socket lets it listen, and
-// inputs let an input hold sessions.
+// probesKeys returns the keys of the node or medic in whose container a probe runs; nil in a cluster without keys. With them, the control socket of
+// that node or medic lets the probe listen. With the keys of an input, a probe may hold sessions at all inputs.
 func probesKeys(c *cli.Context, t *topology.Topology) (*security.Keys, error) {
 	dir := c.String(flagKeys)
 	if dir == "" {
@@ -55,7 +55,7 @@ func probesKeys(c *cli.Context, t *topology.Topology) (*security.Keys, error) {
 	return keys, nil
 }
 
-// probed is where an input is asked.
+// probed returns the endpoint at which a probe asks an input.
 func probed(t *topology.Topology, n topology.Node) string {
 	return client.NamedEndpoint(t.InternalClient(n), string(n.ID))
 }
@@ -111,8 +111,8 @@ func (x *command) probeBeat(c *cli.Context, t *topology.Topology, name string) e
 		up = err == nil && m.All[0].Heard
 	} else {
 		var view []monitor.Status
-		view, err = within(c, func(view []monitor.Status) (bool, error) { return view[0].Up(silentFor), nil })(monitor.ListenToNodes([]topology.Node{n}, keys))
-		up = err == nil && view[0].Up(silentFor)
+		view, err = within(c, func(view []monitor.Status) (bool, error) { return view[0].Up(monitor.SilentFor), nil })(monitor.ListenToNodes([]topology.Node{n}, keys))
+		up = err == nil && view[0].Up(monitor.SilentFor)
 		recovering = err == nil && view[0].Heard && view[0].Beat.State == heartbeat.Recovering
 	}
 	if err != nil {
@@ -143,7 +143,7 @@ func (x *command) printState(up, recovering bool) error {
 	return x.printJSON(deploy.Silent)
 }
 
-// within is monitor.UntilClosed for the time of --within. It is no error when that is over.
+// within is monitor.UntilClosed with --within as time limit. It is no error if the time runs out.
 func within[V any](c *cli.Context, enough func(V) (bool, error)) func(*monitor.Listener[V], error) (V, error) {
 	return func(l *monitor.Listener[V], err error) (V, error) {
 		ctx, cancel := context.WithTimeout(c.Context, c.Duration("within"))
@@ -156,7 +156,7 @@ func within[V any](c *cli.Context, enough func(V) (bool, error)) func(*monitor.L
 	}
 }
 
-// probeHold sets the hold at the first input, and asks the others for their sessions only.
+// probeHold sets the hold at the first input, and only asks the other inputs for their sessions.
 func (x *command) probeHold(c *cli.Context, t *topology.Topology) (err error) {
 	keys, err := probesKeys(c, t)
 	if err != nil {
@@ -188,7 +188,7 @@ func (x *command) probeHold(c *cli.Context, t *topology.Topology) (err error) {
 	return x.printJSON(r)
 }
 
-// cancelAll asks every input; whether it helped shows the next time.
+// cancelAll asks every input to cancel the sessions. The next probe shows whether that worked.
 func (x *command) cancelAll(c *cli.Context, t *topology.Topology, keys *security.Keys, inputs []topology.Node, sessions []deploy.Session) {
 	for _, s := range sessions {
 		for _, n := range inputs {
@@ -200,7 +200,7 @@ func (x *command) cancelAll(c *cli.Context, t *topology.Topology, keys *security
 	}
 }
 
-// restOf is what nodes still have of sessions. Outputs keep results, which is no reason to wait.
+// restOf returns how many sessions each node still has. It leaves out outputs: they keep results, which are no reason to wait.
 func restOf(c *cli.Context, t *topology.Topology, keys *security.Keys) (map[string]int, error) {
 	nodes := slices.DeleteFunc(t.Nodes(), func(n topology.Node) bool { return n.Holds(topology.Output) })
 	view, err := within(c, func(view []monitor.Status) (bool, error) {

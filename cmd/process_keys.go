@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"time"
 
@@ -25,26 +24,47 @@ func keysFlag() cli.Flag {
 	return &cli.StringFlag{Name: flagKeys, EnvVars: []string{plan.EnvKeys}, Usage: "the process's own keys are in `DIR` (key.pem, cert.pem, ca.pem, revoked); without it in ROLE/NAME below [security] keys"}
 }
 
-// processKeys loads the keys of a node or medic; nil for one that needs none (S2): all sockets of its cluster are unix sockets, or nobody made keys
-// and it listens on its own machine alone, or insecure = true does without.
+// processKeys loads the keys of a node or medic; nil if it needs none (S2). It needs none in three cases: all sockets of its cluster are unix
+// sockets; insecure = true; or nobody has made keys and it listens on its own machine alone. Its log warns of the last case.
 func processKeys(c *cli.Context, t *topology.Topology, n topology.Node, log *slog.Logger) (*security.Keys, error) {
-	dir := c.String(flagKeys)
+	dir, own := c.String(flagKeys), false
 	switch {
 	case dir != "" && t.Security.Insecure:
 		return nil, usagef("--%s: %s says insecure = true, and then keys are not used; say only one of the two", flagKeys, t.File)
 	case t.Security.Insecure || !t.OverTCP():
 		return nil, nil
 	case dir == "":
-		own, err := ownKeys(t, n)
-		if own == "" || err != nil {
+		var err error
+		if dir, err = ownKeys(t, n); err != nil {
 			return nil, err
 		}
-		dir = own
+		if own = true; dir == "" {
+			err := demandKeys(t, false)
+			if err == nil && !n.Sockets.Control.Unix() {
+				log.Warn("this process listens on TCP without keys, and whoever reaches its ports can connect; posta up and posta key init make keys", "node", n.ID)
+			}
+			return nil, err
+		}
 	}
-	keys, err := security.Load(dir, t.Name, t.TrustedClients())
+	if err := demandKeys(t, true); err != nil {
+		return nil, err
+	}
+	clients, err := admitted(t, own, c.String(flagLocalClient))
+	var keys *security.Keys
+	if err == nil {
+		keys, err = security.Load(dir, t.Name, clients)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the keys of %s: %w", n.ID, err)
 	}
+	file, local := c.String(flagTopology), c.String(flagLocalClient)
+	keys.ReloadClients(func() (security.Clients, error) {
+		now, err := topology.Load(file)
+		if err != nil {
+			return nil, err
+		}
+		return admitted(now, own, local)
+	})
 	if got := keys.Identity(); got != n.Identity() {
 		return nil, usagef("the keys in %s are those of %s, and this is %s: name its own directory with --%s", dir, got, n.Identity(), flagKeys)
 	}
@@ -54,8 +74,28 @@ func processKeys(c *cli.Context, t *topology.Topology, n topology.Node, log *slo
 	return keys, nil
 }
 
-// ownKeys is where the keys of a node or medic are unless it is told; "" if there are none for anybody. A process that lacks its keys in a cluster that has some
-// does not start: nobody would talk to it.
+// admitted returns the clients that a process lets in: those of [clients], and this machine's client. given is the key of this machine's client, if a
+// flag named it. If own is true, the key is read from where the process found its own keys.
+func admitted(t *topology.Topology, own bool, given string) (clients security.Clients, err error) {
+	clients = t.TrustedClients()
+	local := security.Fingerprint(given)
+	switch {
+	case given != "":
+		local, err = security.ParseFingerprint(given)
+	case own:
+		local, err = keyring{dir: t.KeysDir, t: t}.localKey()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if local != "" {
+		clients[local] = security.Identity{Role: security.Operate, Name: localClient}
+	}
+	return clients, nil
+}
+
+// ownKeys returns the directory where a node or medic looks for its keys if no flag names one; "" if no process has keys. If other processes of the
+// cluster have keys and this one has none, it does not start: no process would talk to it.
 func ownKeys(t *topology.Topology, n topology.Node) (string, error) {
 	dir := filepath.Join(t.KeysDir, filepath.FromSlash(n.Identity().String()))
 	_, err := os.Lstat(dir)
@@ -65,14 +105,15 @@ func ownKeys(t *topology.Topology, n topology.Node) (string, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("look for the keys of %s: %w", n.ID, err)
 	}
-	if slices.ContainsFunc([]string{caDir, string(security.Node), string(security.Medic)}, keyring{dir: t.KeysDir, t: t}.has) {
+	if k := (keyring{dir: t.KeysDir, t: t}); k.forProcesses() {
 		return "", usagef("%s has no keys in %s, and others of cluster %s have: make them with `posta key init -f %s`", n.ID, t.KeysDir, t.Name, t.File)
 	}
 	return "", nil
 }
 
-// reloadKeys reads the keys again at each SIGHUP until stop: after a revocation, or when certificates were made anew. Peers that are refused from
-// then on are disconnected. What cannot be read changes nothing but what is revoked. A process without keys leaves the signal as it is.
+// reloadKeys reads the keys and the topology's [clients] again at each SIGHUP until stop is called. The signal is sent after a revocation, after
+// certificates were made again, and when a client was added or removed. Peers that are refused from then on are disconnected. If something cannot be
+// read, only revocations take effect. A process without keys does not handle the signal.
 func reloadKeys(keys *security.Keys, log *slog.Logger) (stop func()) {
 	if keys == nil {
 		return func() {}
@@ -83,10 +124,10 @@ func reloadKeys(keys *security.Keys, log *slog.Logger) (stop func()) {
 		defer close(done)
 		for range got {
 			if err := keys.Reload(); err != nil {
-				log.Error("the keys are not read again but for what is revoked: mend the file and send SIGHUP again", "err", err)
+				log.Error("not all is read again: mend the file and send SIGHUP again; what is revoked is in force", "err", err)
 				continue
 			}
-			log.Info("the keys were read again", "expires", keys.Expiry())
+			log.Info("the keys and [clients] were read again", "expires", keys.Expiry())
 		}
 	}()
 	return func() {

@@ -2,6 +2,9 @@ package cmd
 
 import (
 	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -20,11 +23,11 @@ import (
 // keysOf is what processKeys gives a process that was started with these arguments.
 func keysOf(t *testing.T, top *topology.Topology, n topology.Node, args ...string) (keys *security.Keys, err error) {
 	t.Helper()
-	app := &cli.App{Flags: []cli.Flag{keysFlag()}, Action: func(c *cli.Context) error {
+	app := &cli.App{Flags: []cli.Flag{keysFlag(), topologyFlag(), localClientFlag()}, Action: func(c *cli.Context) error {
 		keys, err = processKeys(c, top, n, slog.New(slog.DiscardHandler))
 		return nil
 	}}
-	if e := app.Run(append([]string{"posta"}, args...)); e != nil {
+	if e := app.Run(append([]string{"posta", "-f", top.File}, args...)); e != nil {
 		t.Fatal(e)
 	}
 	return keys, err
@@ -106,10 +109,58 @@ func TestS6_SighupReadsTheKeysAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	hangUp()
-	said.await(t, "level=ERROR", "not read again")
+	said.await(t, "level=ERROR", "not all is read again")
 	if len(reloaded) != 0 {
 		t.Error("a bad file was taken")
 	}
+}
+
+// TestS6_SighupReadsTheClientsAgain: after a SIGHUP a client with a new line below [clients] gets in, one with another role has it, and one whose line is gone is
+// refused. A topology that cannot be read changes nothing.
+func TestS6_SighupReadsTheClientsAgain(t *testing.T) {
+	k := newTestKeys(t)
+	k.write(strings.Replace(k.text, "# address = \"127.0.0.1\"", "address = \"127.0.0.1\"", 1))
+	k.must("init")
+	line := k.must("new", "alice", "--role", "submit").out
+	top, err := topology.Load(k.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := keysOf(t, top, top.Nodes()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := security.ReadCertificate(filepath.Join(k.dir, "client", "alice"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := keys.Socket(security.ClientAPI, func(security.Identity) error { return nil })
+	alice := tls.ConnectionState{Version: tls.VersionTLS13, NegotiatedProtocol: "posta/2/client", PeerCertificates: []*x509.Certificate{c}}
+	var said logged
+	defer reloadKeys(keys, slog.New(slog.NewTextHandler(&said, nil)))()
+	become := func(text, want string) {
+		t.Helper()
+		k.write(text)
+		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "alice is "+want, func() bool {
+			who, err := socket.Peer(alice)
+			return who == want && (err == nil) == (want != "")
+		})
+	}
+	without := k.text
+	with := func(role string) string {
+		return strings.Replace(without, "[clients]\n", "[clients]\n"+strings.Replace(line, "submit", role, 1), 1)
+	}
+	if _, err := socket.Peer(alice); !errors.Is(err, security.ErrNotAdmitted) {
+		t.Errorf("before she has a line: %v", err)
+	}
+	become(with("submit"), "submit/alice")
+	become(with("operate"), "operate/alice")
+	become("[cluster", "operate/alice")
+	said.await(t, "level=ERROR", "read the clients again", "stay as they were")
+	become(without, "")
 }
 
 // logged is a log that a test reads while it is written.

@@ -5,16 +5,21 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"slices"
 
+	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
-// withDefaults fills in what a program need not say.
+// withDefaults fills in what a program leaves out.
 func (p Program) withDefaults() Program {
 	if p.Version == "" {
 		p.Version = builtFrom(debug.ReadBuildInfo())
+	}
+	if _, err := p.Analyses.Find(compile.Name); err != nil { // every program answers SQL
+		p.Analyses = append(slices.Clone(p.Analyses), compile.New())
 	}
 	if p.RunNode == nil {
 		known, version := p.Analyses, p.Version
@@ -27,7 +32,7 @@ func (p Program) withDefaults() Program {
 	return p
 }
 
-// builtFrom is a version, or the commit.
+// builtFrom returns the version of the build, or else its commit.
 func builtFrom(info *debug.BuildInfo, known bool) string {
 	if !known {
 		return "unknown"

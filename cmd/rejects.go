@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -26,7 +27,7 @@ const (
 	flagRejects     = "rejects"
 )
 
-// rejectFlags say what becomes of rows that cannot be used (N7).
+// rejectFlags say what happens to rows that cannot be used (N7).
 func rejectFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: flagStrict, Usage: "fail at the first row that cannot be used"},
@@ -38,20 +39,83 @@ func rejectFlags() []cli.Flag {
 // errRejected is wrapped by the error of a run that rejected more rows than it may.
 var errRejected = errors.New("too many rejected rows")
 
-// inspector looks at files before they are sent, with the parser that the cluster has. It checks headers, and looks at rows if a flag
-// asks for it. So rejected rows of any number need no room in the cluster and none on the network, and --strict ends an upload at once.
-// Rows are parsed twice then.
+// inspector checks files before they are sent, with the parser that the cluster has. It checks headers, and also rows if a flag asks for it. So
+// rejected rows take no room in the cluster and none on the network, however many they are, and --strict ends an upload at once. The cost: those rows
+// are parsed twice.
 type inspector struct {
-	analysis *analyses.Analysis // nil if this program does not know it: then the cluster checks
+	analysis *analyses.Analysis // nil if this program does not know it: then only the cluster checks
 	args     analyses.Args
 	limited  bool
 	max      uint64
-	name     string // of the file of --rejects
+	out      *rejects // nil without --rejects
 
 	mu       sync.Mutex // guards the fields below; files are read by several goroutines
-	file     *os.File   // of --rejects, nil without
-	out      *csv.Writer
 	rejected uint64
+}
+
+// rejects is the file of --rejects. It is used by one goroutine at a time.
+type rejects struct {
+	name string
+	file *os.File // nil when it is closed
+	out  *csv.Writer
+}
+
+func newRejects(name string) (*rejects, error) {
+	file, err := createFile(name)
+	if err != nil {
+		return nil, usagef("--rejects: %v; give a file that can be written", err)
+	}
+	r := &rejects{name: name, file: file, out: csv.NewWriter(file)}
+	return r, r.out.Write([]string{"stream", "file", "line", "reason", "row"})
+}
+
+func (r *rejects) add(stream string, reject analyses.Reject, row []byte) error {
+	return r.cannotWrite(r.out.Write([]string{stream, reject.File, strconv.FormatUint(reject.Line, 10), reject.Reason, string(row)}))
+}
+
+// mark returns a position of the file, to which back cuts the file. Only a regular file has one: in any other file, what a session has written stays.
+func (r *rejects) mark() (at int64, err error) {
+	if r == nil {
+		return 0, nil
+	}
+	r.out.Flush()
+	if err := r.out.Error(); err != nil {
+		return 0, r.cannotWrite(err)
+	}
+	if at, err = r.file.Seek(0, io.SeekCurrent); err != nil {
+		return -1, nil
+	}
+	return at, nil
+}
+
+func (r *rejects) back(at int64) error {
+	if r == nil || at < 0 {
+		return nil
+	}
+	r.out.Flush()
+	err := errors.Join(r.out.Error(), r.file.Truncate(at))
+	if err == nil {
+		_, err = r.file.Seek(at, io.SeekStart)
+	}
+	return r.cannotWrite(err)
+}
+
+// close closes the file. A second call does nothing.
+func (r *rejects) close() error {
+	if r == nil || r.file == nil {
+		return nil
+	}
+	r.out.Flush()
+	err := errors.Join(r.out.Error(), r.file.Close())
+	r.file = nil
+	return r.cannotWrite(err)
+}
+
+func (r *rejects) cannotWrite(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("write rejected rows: %w; give another file with --%s", err, flagRejects)
 }
 
 // newInspector reads the flags of rejectFlags, and opens the file of --rejects.
@@ -77,11 +141,8 @@ func (x *command) newInspector(c *cli.Context, analysis string, params map[strin
 	if err := errors.Join(notData(a, c.String(flagData), name), notNamed(c.StringSlice(flagFile), name)); err != nil {
 		return nil, err
 	}
-	if in.file, err = createFile(name); err != nil {
-		return nil, usagef("--rejects: %v; give a file that can be written", err)
-	}
-	in.name, in.out = name, csv.NewWriter(in.file)
-	return in, in.out.Write([]string{"stream", "file", "line", "reason", "row"})
+	in.out, err = newRejects(name)
+	return in, err
 }
 
 // notData refuses a file for rejected rows that would replace a file of the data, or be read as one.
@@ -96,7 +157,7 @@ func notData(a *analyses.Analysis, dir, name string) error {
 	}
 	rel, err := filepath.Rel(root, full)
 	if err != nil {
-		return nil // not below it
+		return nil // the file is not below the directory
 	}
 	at, file := path.Split(filepath.ToSlash(rel))
 	for _, s := range a.Streams {
@@ -108,11 +169,12 @@ func notData(a *analyses.Analysis, dir, name string) error {
 	return nil
 }
 
-// notNamed refuses a file for rejected rows that is named as data. That a pattern names it shows when it is read: it begins with a header of its own.
+// notNamed refuses a file for rejected rows that --file also names as data. If a pattern names it, that is noticed when the file is read: it begins
+// with a header of its own.
 func notNamed(files []string, name string) error {
 	rejects, err := os.Stat(name)
 	if err != nil {
-		return nil // it is not there yet
+		return nil // the file does not exist yet
 	}
 	for _, text := range files {
 		as, path, _ := strings.Cut(text, "=")
@@ -125,14 +187,30 @@ func notNamed(files []string, name string) error {
 
 // columns is client.Config.Columns.
 func (in *inspector) columns(stream string) []analyses.Column {
+	if s := in.stream(stream); s != nil {
+		return s.Columns
+	}
+	return nil
+}
+
+// skips is client.Config.Skips.
+func (in *inspector) skips(stream string) func([]analyses.Range) bool {
+	if s := in.stream(stream); s != nil {
+		return s.Skips
+	}
+	return nil
+}
+
+// stream returns a stream of the analysis; nil if the program does not know the analysis or the stream.
+func (in *inspector) stream(name string) *analyses.Stream {
 	if in.analysis == nil {
 		return nil
 	}
-	i := in.analysis.StreamIndex(stream)
+	i := in.analysis.StreamIndex(name)
 	if i < 0 {
 		return nil
 	}
-	return in.analysis.Streams[i].Columns
+	return &in.analysis.Streams[i]
 }
 
 // inspect is client.Config.Inspect.
@@ -140,7 +218,11 @@ func (in *inspector) inspect(stream, name string, header []byte) (func(chunk []b
 	if in.analysis == nil {
 		return nil, nil
 	}
-	if err := in.analysis.CheckHeader(stream, header); err != nil || !in.limited && in.out == nil {
+	err := in.analysis.CheckHeader(stream, header)
+	if err != nil && in.analysis.Asks != "" { // another file of the table may have the column
+		err = fmt.Errorf("%w; to take NULL for a column that a file lacks, declare the table: CREATE TABLE t FROM 'pattern' (column TYPE, …) WITH (missing 'null')", err)
+	}
+	if err != nil || !in.limited && in.out == nil {
 		return nil, err
 	}
 	i := in.analysis.StreamIndex(stream)
@@ -149,7 +231,7 @@ func (in *inspector) inspect(stream, name string, header []byte) (func(chunk []b
 	}
 	file, ok := in.analysis.Streams[i].Match(name)
 	if !ok {
-		return nil, nil // the cluster's pattern is another one than this program's
+		return nil, nil // the cluster's pattern differs from this program's
 	}
 	p, err := csvparse.NewFile(in.analysis, i, in.args, file, header)
 	if err != nil {
@@ -178,8 +260,8 @@ func (in *inspector) add(stream string, r analyses.Reject, row []byte) error {
 	defer in.mu.Unlock()
 	in.rejected++
 	if in.out != nil {
-		if err := in.out.Write([]string{stream, r.File, strconv.FormatUint(r.Line, 10), r.Reason, string(row)}); err != nil {
-			return in.cannotWrite(err)
+		if err := in.out.add(stream, r, row); err != nil {
+			return err
 		}
 	}
 	if in.limited && in.rejected > in.max {
@@ -196,11 +278,8 @@ func (in *inspector) tooMany(stream string, r analyses.Reject) error {
 	return fmt.Errorf("%w for %s: stream %s, file %s, line %d: %s; mend the row, or allow more", errRejected, flag, stream, r.File, r.Line, r.Reason)
 }
 
-func (in *inspector) cannotWrite(err error) error {
-	return fmt.Errorf("write rejected rows: %w; give another file with --%s", err, flagRejects)
-}
-
-// check looks at what the cluster has rejected: a session may have been uploaded before, or by a program of another version.
+// check applies the limit to the rows that the cluster has rejected, and warns if the file of --rejects lists another number. The two numbers differ
+// if the session was uploaded before, or by a program of another version.
 func (in *inspector) check(a *client.Answer, warn func(line string)) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -217,7 +296,7 @@ func (in *inspector) check(a *client.Answer, warn func(line string)) error {
 	}
 	if in.out != nil && in.rejected != all {
 		warn(fmt.Sprintf("warning: %s lists %s, the cluster has rejected %s: the data was uploaded before, or by another version of the program",
-			display.Escape(in.name), rowsOf(in.rejected), rowsOf(all)))
+			display.Escape(in.out.name), rowsOf(in.rejected), rowsOf(all)))
 	}
 	return nil
 }
@@ -226,14 +305,5 @@ func (in *inspector) check(a *client.Answer, warn func(line string)) error {
 func (in *inspector) close() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.file == nil {
-		return nil
-	}
-	in.out.Flush()
-	err := errors.Join(in.out.Error(), in.file.Close())
-	in.file = nil
-	if err != nil {
-		return in.cannotWrite(err)
-	}
-	return nil
+	return in.out.close()
 }

@@ -14,7 +14,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// render writes what runs without us. Files that are there already are replaced: the same topology writes the same ones.
+// render writes files for hosts that are set up without posta deploy. It replaces existing files: the same topology always writes the same files.
 func (x *command) render(c *cli.Context) error {
 	kind := c.String(flagRender)
 	dir, err := oneArgument(c, "directory", "--render systemd rendered")
@@ -29,7 +29,7 @@ func (x *command) render(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	keys, err := unitKeys(t)
+	keys, err := unitKeys(t, "")
 	if err != nil {
 		return fmt.Errorf("deploy: %w", err)
 	}
@@ -65,7 +65,7 @@ func renderKeys(dir string, t *topology.Topology, keys map[string]security.Bundl
 	}
 	for _, n := range t.All() {
 		to := filepath.Join(dir, n.Host, filepath.FromSlash(at(n)))
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil { // on the machine other users have to get through
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil { // other users of the target machine have to get through this directory
 			return fmt.Errorf("write what the hosts need: %w", err)
 		}
 		var archive bytes.Buffer
@@ -85,7 +85,7 @@ func writeFile(name string, f topology.File) error {
 		return err
 	}
 	if f.Private {
-		return owned.Write(name, f.Text, false) // also in place of one that others could read
+		return owned.Write(name, f.Text, false) // this also replaces a file that others could read
 	}
 	return os.WriteFile(name, []byte(f.Text), 0o644)
 }

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -39,16 +38,21 @@ func (x *command) results(c *cli.Context) error {
 	if err := x.answers(c, at); err != nil {
 		return err
 	}
-	// From here on it may take its time, as an upload may.
-	return x.dial(c, client.Config{Entries: at.at, Keys: at.keys, Session: id, Force: true, GiveUpAfter: c.Duration("patience")}, func(ctx context.Context, cl *client.Client) error {
+	// From here on the command waits for a silent cluster as long as an upload does.
+	cfg := client.Config{Entries: at.at, Keys: at.keys, Session: id, Force: true, Keep: o.keep(), GiveUpAfter: c.Duration("patience")}
+	return x.fetchResults(c, cfg, o, c.String(flagDownload))
+}
+
+// fetchResults prints the answers of a session that another command has run.
+func (x *command) fetchResults(c *cli.Context, cfg client.Config, o output, download string) error {
+	id := cfg.Session
+	return x.dial(c, cfg, func(ctx context.Context, cl *client.Client) error {
 		found, err := cl.Sessions(ctx)
 		analysis, listed := analysisOf(found, id)
 		if err == nil && !listed {
-			// No node has it. One may remember how it ended, and says so at once. Otherwise no answer would ever come.
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeoutCause(ctx, defaultAskTimeout, fmt.Errorf("results: no node has session %s; posta sessions lists them: %w",
-				id, protocol.ErrUnknownSession))
-			defer cancel()
+			var done context.CancelFunc
+			ctx, done = withoutSession(ctx, "results", id)
+			defer done()
 		}
 		if err := o.prepare(ctx, queriesIn(cl.Info().Analyses, analysis)); err != nil {
 			return err
@@ -65,7 +69,7 @@ func (x *command) results(c *cli.Context) error {
 		if err := x.printAnswer(answer, o); err != nil {
 			return err
 		}
-		if err := x.download(ctx, answer, c.String(flagDownload)); err != nil {
+		if err := x.download(ctx, answer, download); err != nil {
 			return err
 		}
 		if c.Bool("drop") {
@@ -75,7 +79,7 @@ func (x *command) results(c *cli.Context) error {
 	})
 }
 
-// analysisOf finds a session, and what its analysis is.
+// analysisOf returns the analysis of a session, and whether a node lists the session.
 func analysisOf(found []protocol.SessionInfo, id session.ID) (analysis string, listed bool) {
 	for _, s := range found {
 		if s.Session == id {
@@ -85,7 +89,7 @@ func analysisOf(found []protocol.SessionInfo, id session.ID) (analysis string, l
 	return "", false
 }
 
-// queriesIn names the queries of an analysis, as the cluster tells them.
+// queriesIn returns the names of the queries of an analysis, as the cluster reports them.
 func queriesIn(known []protocol.AnalysisInfo, analysis string) []string {
 	i := slices.IndexFunc(known, func(k protocol.AnalysisInfo) bool { return k.Name == analysis })
 	if i < 0 {
@@ -94,7 +98,7 @@ func queriesIn(known []protocol.AnalysisInfo, analysis string) []string {
 	return known[i].Queries
 }
 
-// inOrder puts queries in the order of their analysis: they came in the order in which they were finished.
+// inOrder puts queries into the order of their analysis. They arrived in the order in which they were finished.
 func inOrder(a *client.Answer, known []protocol.AnalysisInfo) {
 	queries := queriesIn(known, a.Analysis)
 	slices.SortStableFunc(a.Queries, func(p, q client.Table) int {

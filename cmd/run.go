@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/analyses"
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/medic"
@@ -24,25 +29,31 @@ func (x *command) runCommand() *cli.Command {
 started again at once and goes on where its log ends. The answers are the same for every number of replicas.
 
    posta run bikes --data data/bikes
-   posta run bikes --data data/bikes --replicas joiner=3,aggregator=2 --json > answers.json
+   posta run bikes --data data/bikes --replicas joiner=3,aggregator=2 \
+         --json > answers.json
 
 On failure the directory with the logs is kept, and named. Tables show the first ` + fmt.Sprint(shownRows) + ` rows of each query with fractions rounded
 to three digits; --json and --out PLACE give all of them, exact (docs/data.md).
 
 ` + exitHelp,
-		Flags: append(uploadFlags(),
-			&cli.StringFlag{Name: "replicas", Usage: "`STAGE=N,...` or all=N: processes of a stage, 1 to 64 (default input 1, joiner 2, aggregator 2, reducer 1, output 1)"},
-			&cli.BoolFlag{Name: "split-parsers", Usage: "parsers as processes of their own; raw CSV then goes over sockets and to disk"},
-			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE` of the topology file, like limits.window=1MiB; may be repeated"},
-			&cli.StringFlag{Name: flagTopology, Aliases: []string{"f"}, Usage: "the topology of `FILE`, instead of a generated one"},
-			&cli.StringFlag{Name: "sockets", Value: "ipc", Usage: "`KIND` of sockets: ipc for unix sockets, tcp for free ports of 127.0.0.1, with keys of their own"},
-			// The former name of --sockets. The transport of a topology is what carries the frames.
-			&cli.StringFlag{Name: "transport", Hidden: true, Usage: "`KIND`, as --sockets"},
-			&cli.StringFlag{Name: "dir", Usage: "keep logs and the nodes' data in `DIR`, instead of a temporary directory"},
-			&cli.BoolFlag{Name: "keep", Usage: "do not remove the temporary directory"},
-			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "tell the directory, and the process of each node"},
-		),
-		Action: x.run,
+		Flags: append(append(uploadFlags(), clusterFlags()...),
+			&cli.StringFlag{Name: flagTopology, Aliases: []string{"f"}, Usage: "the topology of `FILE`, instead of a generated one"}),
+		Action: x.withEvents(x.run),
+	}
+}
+
+// clusterFlags describe the private cluster of one command.
+func clusterFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "replicas", Usage: "`STAGE=N,...` or all=N: processes of a stage, 1 to 64 (default input 1, aggregator 2, reducer 1, output 1, and joiner 2 or, where facts are folded in the input, none)"},
+		&cli.BoolFlag{Name: "split-parsers", Usage: "parsers as processes of their own; raw CSV then goes over sockets and to disk"},
+		&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE` of the topology file, like limits.window=1MiB; may be repeated"},
+		&cli.StringFlag{Name: "sockets", Value: "ipc", Usage: "`KIND` of sockets: ipc for unix sockets, tcp for free ports of 127.0.0.1, with keys of their own"},
+		// The former name of --sockets. The transport of a topology is what carries the frames.
+		&cli.StringFlag{Name: "transport", Hidden: true, Usage: "`KIND`, as --sockets"},
+		&cli.StringFlag{Name: "dir", Usage: "keep logs and the nodes' data in `DIR`, instead of a temporary directory"},
+		&cli.BoolFlag{Name: "keep", Usage: "do not remove the temporary directory"},
+		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "tell the directory, and the process of each node"},
 	}
 }
 
@@ -56,13 +67,38 @@ func (x *command) run(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := a.Args(r.cfg.Params); err != nil {
-		return err
+	if a.Compile != nil {
+		return usagef("run: %s is asked by posta sql", a.Name)
 	}
-	plan, err := runDirConfig(c)
+	args, err := a.Args(r.cfg.Params)
 	if err != nil {
 		return err
 	}
+	r.forks = forks(a, args)
+	return x.privately(c, r, func(ctx context.Context, t *topology.Topology, keys *security.Keys, show *display.Progress) error {
+		r.cfg.Keys, r.cfg.Entries, r.cluster = keys, entryPoints(t, keys != nil), t
+		return x.upload(ctx, r, show)
+	})
+}
+
+// forks reports whether the input can fold the facts of an analysis in several goroutines. Then a joiner in a process of its own would only add the
+// cost of the way there. It is false for an analysis that cannot be opened: the session of such an analysis reports the error.
+func forks(a *analyses.Analysis, args analyses.Args) bool {
+	j, err := a.NewJoiner(args, analyses.Replica{Of: 1})
+	_, ok := j.(analyses.Forker)
+	return err == nil && ok
+}
+
+// asking is what a command does with its running cluster.
+type asking func(ctx context.Context, t *topology.Topology, keys *security.Keys, show *display.Progress) error
+
+// privately starts a cluster for one command and calls ask. It stops the cluster even if ask fails.
+func (x *command) privately(c *cli.Context, r *request, ask asking) (err error) {
+	plan, err := runDirConfig(c, r)
+	if err != nil {
+		return err
+	}
+	var keys *security.Keys
 	runDir, err := local.NewRunDir(plan)
 	if err != nil {
 		if plan.File != "" {
@@ -70,12 +106,7 @@ func (x *command) run(c *cli.Context) (err error) {
 		}
 		return err
 	}
-	if plan.TCP {
-		if r.cfg.Keys, err = x.makeRunKeys(runDir); err != nil {
-			return errors.Join(err, runDir.Close(true))
-		}
-	}
-	if err := checkExposure(runDir.Topology); err != nil {
+	if keys, err = x.runKeys(c, runDir.Topology); err != nil {
 		return errors.Join(err, runDir.Close(true))
 	}
 	warnInsecure(c, runDir.Topology)
@@ -86,26 +117,33 @@ func (x *command) run(c *cli.Context) (err error) {
 		defer x.removeFromBroker(runDir.Topology)
 	}
 	defer func() { err = errors.Join(err, x.closeRunDir(runDir, c.Bool("keep"), err)) }()
-	return x.runOn(c.Context, runDir, r, c.Bool("verbose"))
+	return x.runOn(c.Context, runDir, keys, c.Bool("verbose"), ask)
 }
 
-// runWindow is the window of a run's own links, unless a setting says otherwise. All nodes share one machine and receivers are near: with the
-// default more waits for them when the disk is slow, which takes memory and saves no time.
+// runWindow is the window of the links of a run's own cluster, unless a setting says otherwise. All its nodes share one machine, so receivers are
+// near. With the default window more frames wait for the receivers when the disk is slow, which takes memory and saves no time.
 const runWindow = "8MiB"
 
-// own adds to a cluster's settings what one for a single run on one machine does better with than with the defaults.
+// own adds the settings with which a cluster for a single run on one machine works better than with the defaults.
 func own(settings map[string]string) {
 	given := func(key string) bool { _, is := settings[key]; return is }
 	if !given("medics.replicas") {
-		settings["medics.replicas"] = "0" // this command itself starts nodes again
+		settings["medics.replicas"] = "0" // this command itself restarts nodes
 	}
 	if !given("limits.window") && !given("limits.chunk") { // a window has to hold a chunk
 		settings["limits.window"] = runWindow
 	}
 }
 
+// joinsInInput reports whether the joiner can run in the input's process: there is one input, and the flags ask neither for joiners nor for separate
+// parsers.
+func joinsInInput(v *topology.Variant) bool {
+	_, joiners := v.Replicas[string(topology.Joiner)]
+	return !joiners && v.Replicas[string(topology.Input)] <= 1 && !v.SplitParsers
+}
+
 // runDirConfig reads the flags that shape the cluster.
-func runDirConfig(c *cli.Context) (local.RunDirConfig, error) {
+func runDirConfig(c *cli.Context, r *request) (local.RunDirConfig, error) {
 	p := local.RunDirConfig{Dir: c.String("dir"), File: c.String(flagTopology)}
 	if p.File != "" {
 		for _, shape := range []string{"replicas", "split-parsers", "set", "sockets", "transport"} {
@@ -133,11 +171,35 @@ func runDirConfig(c *cli.Context) (local.RunDirConfig, error) {
 		return p, err
 	}
 	own(p.Variant.Settings)
+	p.Variant.JoinInInput = r.forks && joinsInInput(&p.Variant)
+	if p.Variant.Roots, err = runRoots(r); err != nil {
+		return p, err
+	}
 	_, err = topology.Generate(p.Variant)
 	return p, asUsage(err)
 }
 
-// closeRunDir removes what was temporary, unless the run failed in a way that its logs explain, or keep is set.
+// runRoots returns the directories of the data. The inputs of the run read the files there themselves, so no byte of them crosses a socket (S8).
+func runRoots(r *request) (roots []string, err error) {
+	dirs := []string{r.cfg.Dir}
+	for _, n := range r.cfg.Named {
+		if n.Path != "-" && !strings.Contains(n.Path, "://") {
+			dirs = append(dirs, filepath.Dir(n.Path))
+		}
+	}
+	for _, dir := range dirs {
+		root, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, fmt.Errorf("look for the data: %w", err)
+		}
+		if dir != "" && utf8.ValidString(root) && filepath.Dir(root) != root && !slices.Contains(roots, root) && !strings.ContainsAny(root, "*?[") && len(roots) < topology.MaxRoots {
+			roots = append(roots, root)
+		}
+	}
+	return roots, nil
+}
+
+// closeRunDir removes what was temporary, unless keep is set or the run's logs explain its failure.
 func (x *command) closeRunDir(runDir *local.RunDir, keep bool, failed error) error {
 	asked := keep
 	keep = keep || failed != nil && exitCode(failed) != exitInterrupted && exitCode(failed) != exitUsage
@@ -150,8 +212,8 @@ func (x *command) closeRunDir(runDir *local.RunDir, keep bool, failed error) err
 	return runDir.Close(!keep)
 }
 
-// removeFromBroker removes the queues of a cluster that was made for this run. Without a broker, and with one that is not there, there is
-// nothing to do.
+// removeFromBroker removes the queues of a cluster that was made for this run. Without a broker there is nothing to do. If the removal fails, a note
+// names what is left.
 func (x *command) removeFromBroker(t *topology.Topology) {
 	ctx, cancel := context.WithTimeout(x.forced, 10*time.Second)
 	defer cancel()
@@ -160,8 +222,8 @@ func (x *command) removeFromBroker(t *topology.Topology) {
 	}
 }
 
-// runOn starts the nodes, runs the request, and stops the nodes whatever became of it.
-func (x *command) runOn(ctx context.Context, runDir *local.RunDir, r *request, verbose bool) (err error) {
+// runOn starts the nodes and calls ask. It stops the nodes even if ask fails.
+func (x *command) runOn(ctx context.Context, runDir *local.RunDir, keys *security.Keys, verbose bool, ask asking) (err error) {
 	program, err := self()
 	if err != nil {
 		return err
@@ -190,16 +252,13 @@ func (x *command) runOn(ctx context.Context, runDir *local.RunDir, r *request, v
 	if verbose {
 		show.Say(fmt.Sprintf("cluster in %s ready after %s", runDir.Dir, display.Span(time.Since(began))))
 	}
-	r.cfg.Entries = entryPoints(t, r.cfg.Keys != nil)
-	r.cluster = t
-	return x.upload(ctx, r, show)
+	return ask(ctx, t, keys, show)
 }
 
-// readyTime bounds the wait for a cluster: a node that reads a long log back needs its time, and one that hangs must not
-// hang its user.
+// readyTime limits the wait for a cluster. A node that reads a long log back needs time; a node that hangs must not make its user wait for ever.
 const readyTime = time.Minute
 
-// describeEvent is what a user should know of a node: "" for a first start, unless verbose is set.
+// describeEvent returns what a user should know of an event of a node; "" for a first start, unless verbose is set.
 func describeEvent(e medic.Event, procs *local.Processes, verbose bool) string {
 	switch e.Kind {
 	case medic.Started, medic.Adopted:
@@ -221,7 +280,7 @@ func describeEvent(e medic.Event, procs *local.Processes, verbose bool) string {
 	return ""
 }
 
-// stopErrors is what went wrong when nodes were stopped. One that had to be killed is no error: what counts is on disk.
+// stopErrors returns what went wrong when nodes were stopped. A node that had to be killed is no error: its data is on disk.
 func stopErrors(all []medic.Stopped) error {
 	var errs []error
 	for _, s := range all {

@@ -170,7 +170,7 @@ func pidOf(dir, node string) int {
 func TestD1_NodesThatAreKilledChangeNothing(t *testing.T) {
 	from := data(t, "20000")
 	dir, done := started(t, context.Background(), "--data", from, "--json")
-	for _, node := range []string{"joiner-1", "input-1", "aggregator-2", "reducer-1", "output-1"} {
+	for _, node := range []string{"aggregator-1", "input-1", "aggregator-2", "reducer-1", "output-1"} {
 		pid := pidOf(dir, node)
 		if pid == 0 {
 			t.Fatalf("%s has no pid file", node)
@@ -193,14 +193,14 @@ func TestD1_NodesThatAreKilledChangeNothing(t *testing.T) {
 func TestCtrlCCancelsAndCleansUp(t *testing.T) {
 	ctx, interrupt := context.WithCancelCause(context.Background())
 	dir, done := started(t, ctx, "--data", data(t, "200000"))
-	pid := pidOf(dir, "joiner-1")
+	pid := pidOf(dir, "aggregator-1")
 	interrupt(errInterrupted)
 	r := <-done
 	if r.code != exitInterrupted || !strings.HasSuffix(r.err, "posta: interrupted\n") || r.out != "" {
 		t.Fatalf("exit code %d, %q, %q", r.code, r.err, r.out)
 	}
-	if pidOf(dir, "joiner-1") != 0 || syscall.Kill(pid, 0) == nil {
-		t.Errorf("joiner-1, process %d, is still there", pid)
+	if pidOf(dir, "aggregator-1") != 0 || syscall.Kill(pid, 0) == nil {
+		t.Errorf("aggregator-1, process %d, is still there", pid)
 	}
 }
 
@@ -224,7 +224,7 @@ func TestNodesDoNotOutliveARunThatIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	var pids []int
-	for _, n := range []string{"input-1", "joiner-1", "joiner-2", "aggregator-1", "aggregator-2", "reducer-1", "output-1"} {
+	for _, n := range []string{"input-1", "aggregator-1", "aggregator-2", "reducer-1", "output-1"} {
 		until(t, n+" has its pid file", func() bool { return pidOf(dir, n) != 0 })
 		pids = append(pids, pidOf(dir, n))
 	}
@@ -248,22 +248,22 @@ func gone(pid int) bool {
 
 func TestANodeThatCannotStartIsNamedWithItsReason(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "data"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, "cluster"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "data", "joiner-2"), []byte("in the way"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "cluster", "aggregator-2"), []byte("in the way"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	r := posta(t, "run", "bikes", "--data", data(t, "10"), "--dir", dir)
 	last := r.err[strings.LastIndex(strings.TrimSpace(r.err), "\n")+1:]
-	if r.code != exitFailed || !strings.Contains(last, "node joiner-2 dies as soon as it is started: posta: ") || !strings.Contains(last, "joiner-2.log") {
+	if r.code != exitFailed || !strings.Contains(last, "node aggregator-2 dies as soon as it is started: posta: ") || !strings.Contains(last, "aggregator-2.log") {
 		t.Errorf("exit code %d, and the last line is %s", r.code, last)
 	}
 }
 
 func TestVerboseNamesProcesses(t *testing.T) {
 	r := must(t, "run", "bikes", "--data", data(t, "10"), "-v", "--json")
-	if n := strings.Count(r.err, " started, process "); n != 7 || !strings.Contains(r.err, "ready after") {
+	if n := strings.Count(r.err, " started, process "); n != 5 || !strings.Contains(r.err, "ready after") {
 		t.Errorf("%d processes are named:\n%s", n, r.err)
 	}
 }

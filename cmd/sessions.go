@@ -5,13 +5,12 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/display"
-	"posta.dev/posta/protocol"
+	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/protocol/session"
 )
 
@@ -30,10 +29,10 @@ func (x *command) sessions(c *cli.Context) error {
 		if err != nil && ctx.Err() != nil {
 			return err
 		}
-		if err != nil { // the others' answers are still worth showing
+		if err != nil { // the answers of the other nodes are still worth showing
 			x.notef("posta: not everybody answers: %s", oneLine(err))
 		}
-		list := merge(found)
+		list := monitor.Merge(found)
 		if c.Bool(flagJSON) {
 			return x.printSessionsJSON(list)
 		}
@@ -42,55 +41,19 @@ func (x *command) sessions(c *cli.Context) error {
 	})
 }
 
-// sessionView is a session as all nodes together know it.
-type sessionView struct {
-	ID       session.ID
-	Analysis string
-	Owner    string // empty: the local operator's
-	State    session.State
-	Age      time.Duration
-	Bytes    uint64 // of CSV, at inputs; of answers, at outputs
-	Nodes    []string
-	At       []protocol.SessionInfo // what each of them says
-}
-
-// merge makes one line of what several nodes say of a session: an output knows best how it ended, and an input how long ago it
-// began. The oldest comes first.
-func merge(found []protocol.SessionInfo) []sessionView {
-	byID := map[session.ID]*sessionView{}
-	for _, s := range found {
-		v := byID[s.Session]
-		if v == nil {
-			v = &sessionView{ID: s.Session, State: s.State}
-			byID[s.Session] = v
-		}
-		v.Analysis, v.Owner = cmp.Or(v.Analysis, s.Analysis), cmp.Or(v.Owner, s.Owner) // an output that has only heard of a failure knows neither
-		if s.State != session.Running {
-			v.State = s.State
-		}
-		v.Age, v.Bytes = max(v.Age, s.Age), v.Bytes+s.Bytes
-		v.Nodes, v.At = append(v.Nodes, s.Node), append(v.At, s)
-	}
-	list := make([]sessionView, 0, len(byID))
-	for _, v := range byID {
-		slices.Sort(v.Nodes)
-		list = append(list, *v)
-	}
-	slices.SortFunc(list, func(a, b sessionView) int {
-		return cmp.Or(cmp.Compare(b.Age, a.Age), slices.Compare(a.ID[:], b.ID[:]))
-	})
-	return list
-}
-
-func (x *command) printSessions(list []sessionView) {
+func (x *command) printSessions(list []monitor.Session) {
 	if len(list) == 0 {
 		x.notef("no sessions")
 		return
 	}
 	table := display.Table{Head: []string{"session", "analysis", "state", "age", "bytes", "nodes"}, Right: []bool{3: true, 4: true}}
-	owned := slices.ContainsFunc(list, func(v sessionView) bool { return v.Owner != "" })
-	if owned { // in a cluster without keys all are one client's
+	owned := slices.ContainsFunc(list, func(v monitor.Session) bool { return v.Owner != "" })
+	if owned { // without keys all sessions belong to one client
 		table.Head = append(table.Head, "owner")
+	}
+	asked := slices.ContainsFunc(list, func(v monitor.Session) bool { return v.Asks != "" })
+	if asked {
+		table.Head = append(table.Head, "asks")
 	}
 	for _, v := range list {
 		row := []string{
@@ -99,12 +62,25 @@ func (x *command) printSessions(list []sessionView) {
 		if owned {
 			row = append(row, cmp.Or(v.Owner, "-"))
 		}
+		if asked {
+			row = append(row, display.Escape(shortened(v.Asks)))
+		}
 		table.Rows = append(table.Rows, row)
 	}
 	table.Print(x.Out, "")
 }
 
-func (x *command) printSessionsJSON(list []sessionView) error {
+// widestAsks is how many characters of a session's statement the table shows; --json has more.
+const widestAsks = 100
+
+func shortened(text string) string {
+	if r := []rune(text); len(r) > widestAsks {
+		return string(r[:widestAsks-1]) + "…"
+	}
+	return text
+}
+
+func (x *command) printSessionsJSON(list []monitor.Session) error {
 	type nodeAt struct {
 		Node  string `json:"node"`
 		State string `json:"state"`
@@ -114,13 +90,14 @@ func (x *command) printSessionsJSON(list []sessionView) error {
 		Session  string   `json:"session"`
 		Analysis string   `json:"analysis"`
 		Owner    string   `json:"owner,omitempty"` // left out: the local operator's
+		Asks     string   `json:"asks,omitempty"`  // of a session of statements: the first of them, shortened, and its pass
 		State    string   `json:"state"`
 		AgeMS    int64    `json:"age_ms"`
 		Nodes    []nodeAt `json:"nodes"`
 	}
 	out := make([]line, len(list))
 	for i, v := range list {
-		out[i] = line{v.ID.String(), v.Analysis, v.Owner, string(v.State), v.Age.Milliseconds(), nil}
+		out[i] = line{v.ID.String(), v.Analysis, v.Owner, v.Asks, string(v.State), v.Age.Milliseconds(), nil}
 		for _, s := range v.At {
 			out[i].Nodes = append(out[i].Nodes, nodeAt{s.Node, string(s.State), s.Bytes})
 		}

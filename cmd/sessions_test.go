@@ -2,9 +2,11 @@ package cmd
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
+	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
@@ -26,8 +28,8 @@ func TestS5_SessionsShowTheirOwners(t *testing.T) {
 		"no owners": {[]protocol.SessionInfo{at(1, "bikes", "", "input-1")}, []string{"bikes"}, "owner"},
 	} {
 		var text, asJSON bytes.Buffer
-		(&command{Console: Console{Out: &text}}).printSessions(merge(c.found))
-		if err := (&command{Console: Console{Out: &asJSON}}).printSessionsJSON(merge(c.found)); err != nil {
+		(&command{Console: Console{Out: &text}}).printSessions(monitor.Merge(c.found))
+		if err := (&command{Console: Console{Out: &asJSON}}).printSessionsJSON(monitor.Merge(c.found)); err != nil {
 			t.Fatal(err)
 		}
 		for _, w := range c.want {
@@ -41,5 +43,26 @@ func TestS5_SessionsShowTheirOwners(t *testing.T) {
 		if named := strings.Count(asJSON.String(), `"owner": "ann"`) + strings.Count(asJSON.String(), `"owner":"ann"`); named > 1 || (named == 1) != (c.not == "") {
 			t.Errorf("%s:\n%s", name, &asJSON)
 		}
+	}
+}
+
+// TestSessionsShowTheirStatements, shortened in the table, and never as they could move a cursor.
+func TestSessionsShowTheirStatements(t *testing.T) {
+	asks := "pass 2, the last one, of: SELECT '\x1b[2J'" + strings.Repeat("ä", 200)
+	list := monitor.Merge([]protocol.SessionInfo{
+		{Session: session.ID{1}, Analysis: "sql", State: session.Running, Node: "output-1"},
+		{Session: session.ID{1}, Analysis: "sql", State: session.Running, Node: "input-1", Asks: asks},
+	})
+	var text, asJSON bytes.Buffer
+	(&command{Console: Console{Out: &text}}).printSessions(list)
+	if err := (&command{Console: Console{Out: &asJSON}}).printSessionsJSON(list); err != nil {
+		t.Fatal(err)
+	}
+	if got := text.String(); !strings.Contains(got, "asks\n") || !strings.Contains(got, "pass 2, the last one, of: SELECT '") || strings.ContainsRune(got, 0x1b) || strings.Count(got, "ä") > 100 || !strings.Contains(got, "…") {
+		t.Errorf("%q", got)
+	}
+	var said struct{ Sessions []struct{ Asks string } }
+	if err := json.Unmarshal(asJSON.Bytes(), &said); err != nil || len(said.Sessions) != 1 || said.Sessions[0].Asks != asks {
+		t.Errorf("%v: %s", err, &asJSON)
 	}
 }

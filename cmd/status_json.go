@@ -8,8 +8,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// nodeJSON is a node in `posta status --json`. Of a silent node only the first four are there. Names of fields are part of the
-// interface.
+// nodeJSON is a node in `posta status --json`. A silent node has only the first four fields. Names of fields are part of the interface.
 type nodeJSON struct {
 	Node  string `json:"node"`
 	Stage string `json:"stage"`
@@ -21,21 +20,22 @@ type nodeJSON struct {
 	PID         int        `json:"pid,omitempty"`
 	HeardMS     int64      `json:"heard_ms"` // since the last heartbeat; -1 if there was none
 	UptimeMS    int64      `json:"uptime_ms"`
-	FramesIn    uint64     `json:"frames_in"` // since the start, like all counters
+	FramesIn    uint64     `json:"frames_in"` // since the node's start, like all counters
 	BytesIn     uint64     `json:"bytes_in"`
 	FramesOut   uint64     `json:"frames_out"`
 	BytesOut    uint64     `json:"bytes_out"`
 	InPerSecond float64    `json:"bytes_in_per_second"`
 	OutPerSec   float64    `json:"bytes_out_per_second"`
-	Damaged     uint64     `json:"frames_damaged"` // that did not arrive as sent, or not where they belong (R18)
+	Damaged     uint64     `json:"frames_damaged"` // frames that did not arrive as sent, or arrived where they do not belong (R18)
 	Commits     uint64     `json:"commits"`
 	LogBytes    uint64     `json:"log_bytes"`
 	Backlog     uint64     `json:"backlog_bytes"`
+	Memory      uint64     `json:"memory_bytes"` // of the process; 0 if not known
 	Sessions    int        `json:"sessions"`
 	Links       []linkJSON `json:"links"`
 	Trouble     string     `json:"trouble,omitempty"` // what is wrong now, and what to do
 
-	// Of a node that has got nothing done for 2 s or longer: for how long, and what it works on.
+	// If the node has got nothing done for 2 s or longer: for how long, and what it works on.
 	MarkAgeMS int64  `json:"mark_age_ms,omitempty"`
 	WorksIn   string `json:"works_in,omitempty"` // stage
 	Session   string `json:"session,omitempty"`
@@ -68,7 +68,7 @@ type incidentJSON struct {
 	Cause      string `json:"cause"`
 	InARow     int    `json:"in_a_row"`
 	Restarts   int    `json:"restarts"`
-	Found      bool   `json:"found"` // this leader found it restarted already
+	Found      bool   `json:"found"` // this leader found the node restarted already
 	DetectMS   int64  `json:"detect_ms"`
 	RestartMS  int64  `json:"restart_ms"`
 	RecoverMS  int64  `json:"recover_ms"`
@@ -78,15 +78,16 @@ type incidentJSON struct {
 }
 
 // printStatusJSON prints one line, so that --watch is a line per look.
-func (x *command) printStatusJSON(t *topology.Topology, view []monitor.Status, medics monitor.Medics) error {
+func (x *command) printStatusJSON(t *topology.Topology, view []monitor.Status, running []monitor.Session, medics monitor.Medics) error {
 	out := struct {
 		Cluster    string         `json:"cluster"`
 		Nodes      []nodeJSON     `json:"nodes"`
+		Running    []runningJSON  `json:"running"`
 		Leader     string         `json:"leader"` // "" if none is heard
 		Generation uint64         `json:"generation"`
 		Medics     []medicJSON    `json:"medics"`
 		Incidents  []incidentJSON `json:"incidents"` // oldest first
-	}{Cluster: t.Name, Nodes: make([]nodeJSON, len(view)), Generation: uint64(medics.Term.Gen), Medics: []medicJSON{}, Incidents: []incidentJSON{}}
+	}{Cluster: t.Name, Nodes: make([]nodeJSON, len(view)), Running: runningAsJSON(running), Generation: uint64(medics.Term.Gen), Medics: []medicJSON{}, Incidents: []incidentJSON{}}
 	for i := range view {
 		out.Nodes[i] = nodeAsJSON(&view[i])
 	}
@@ -97,17 +98,21 @@ func (x *command) printStatusJSON(t *topology.Topology, view []monitor.Status, m
 		out.Medics = append(out.Medics, medicAsJSON(&medics.All[i]))
 	}
 	for _, i := range core.Incidents(medics.Entries) {
-		out.Incidents = append(out.Incidents, incidentJSON{
-			Node: string(i.Node), At: i.At.UTC().Format(time.RFC3339Nano), Leader: string(i.Term.Leader), Generation: uint64(i.Term.Gen),
-			Cause: i.Cause, InARow: i.InARow, Restarts: i.Restarts, Found: i.Found, DetectMS: i.Silent.Milliseconds(),
-			RestartMS: i.Restart.Milliseconds(), RecoverMS: i.Recovery.Milliseconds(), Life: i.Incarnation, Open: i.Open, Trouble: i.Trouble,
-		})
+		out.Incidents = append(out.Incidents, incidentAsJSON(&i))
 	}
 	return x.printJSON(out)
 }
 
+func incidentAsJSON(i *core.Incident) incidentJSON {
+	return incidentJSON{
+		Node: string(i.Node), At: i.At.UTC().Format(time.RFC3339Nano), Leader: string(i.Term.Leader), Generation: uint64(i.Term.Gen),
+		Cause: i.Cause, InARow: i.InARow, Restarts: i.Restarts, Found: i.Found, DetectMS: i.Silent.Milliseconds(),
+		RestartMS: i.Restart.Milliseconds(), RecoverMS: i.Recovery.Milliseconds(), Life: i.Incarnation, Open: i.Open, Trouble: i.Trouble,
+	}
+}
+
 func medicAsJSON(m *monitor.Medic) medicJSON {
-	j := medicJSON{Medic: string(m.Node.ID), Host: m.Node.Host, State: medicState(m), HeardMS: -1}
+	j := medicJSON{Medic: string(m.Node.ID), Host: m.Node.Host, State: m.State(), HeardMS: -1}
 	if m.Heard {
 		b := &m.Beat
 		j.Generation, j.Incarnation, j.PID = uint64(b.Term.Gen), b.ID.Incarnation, b.ID.PID
@@ -123,16 +128,16 @@ func nodeAsJSON(s *monitor.Status) nodeJSON {
 	}
 	b := &s.Beat
 	n.HeardMS, n.UptimeMS = s.Age.Milliseconds(), b.Uptime.Milliseconds()
-	if s.Age <= silentFor {
+	if !s.Silent() {
 		n.State = string(b.State)
 	}
 	n.Incarnation, n.LogID, n.PID = uint64(b.ID.Incarnation), b.ID.LogID.String(), b.PID
 	n.FramesIn, n.BytesIn, n.FramesOut, n.BytesOut = b.FramesIn, b.BytesIn, b.FramesOut, b.BytesOut
 	n.InPerSecond, n.OutPerSec = round(s.InRate), round(s.OutRate)
 	n.Damaged = b.Damaged
-	n.Commits, n.LogBytes, n.Backlog, n.Sessions = b.Commits, b.LogBytes, s.Backlog(), b.Sessions
-	n.Trouble = trouble(s)
-	if busy(s) {
+	n.Commits, n.LogBytes, n.Backlog, n.Memory, n.Sessions = b.Commits, b.LogBytes, s.Backlog(), b.Memory, b.Sessions
+	n.Trouble = s.Trouble()
+	if s.Busy() {
 		n.MarkAgeMS, n.WorksIn, n.Stream = b.MarkAge.Milliseconds(), b.Role, b.Stream
 		if b.Role != "" {
 			n.Session = b.Session.String()

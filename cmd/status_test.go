@@ -20,10 +20,10 @@ func TestStatus_Trouble(t *testing.T) {
 	}
 	view := []monitor.Status{
 		node("input-1", 0, "the broker is away"), node("joiner-1", 0, ""), node("joiner-2", 0, "the broker is away"),
-		node("reducer-1", 2*silentFor, "the broker is away"), node("output-1", 0, "no\x1b[2J room"),
+		node("reducer-1", 2*monitor.SilentFor, "the broker is away"), node("output-1", 0, "no\x1b[2J room"),
 	}
 	want := []string{"trouble: input-1, joiner-2: the broker is away", `trouble: output-1: no\x1b[2J room`}
-	if got := troubleLines(view); !reflect.DeepEqual(got, want) {
+	if got := monitor.Remarks(view); !reflect.DeepEqual(got, want) {
 		t.Errorf("%q", got)
 	}
 	if j := nodeAsJSON(&view[0]); j.Trouble != "the broker is away" {
@@ -34,13 +34,13 @@ func TestStatus_Trouble(t *testing.T) {
 	}
 }
 
-// Frames that did not arrive as they were sent are told of, and only where there are any; JSON always has their number (R18).
+// Frames that did not arrive as they were sent are shown only where there are any; JSON always has their number (R18).
 func TestR18_StatusShowsDamagedFrames(t *testing.T) {
 	node := func(age time.Duration, damaged uint64) monitor.Status {
 		return monitor.Status{Node: topology.Node{ID: "joiner-1"}, Heard: true, Age: age, Beat: heartbeat.Beat{State: heartbeat.Running, Damaged: damaged}}
 	}
-	view := []monitor.Status{node(0, 0), node(0, 3), node(2*silentFor, 3)}
-	lines := damagedLines(view)
+	view := []monitor.Status{node(0, 0), node(0, 3), node(2*monitor.SilentFor, 3)}
+	lines := monitor.Remarks(view)
 	if len(lines) != 1 || !strings.HasPrefix(lines[0], "damaged: joiner-1: 3 frames since its start ") {
 		t.Errorf("%q", lines)
 	}
@@ -51,7 +51,7 @@ func TestR18_StatusShowsDamagedFrames(t *testing.T) {
 	}
 	var out strings.Builder
 	x := &command{Console: Console{Out: &out}}
-	if err := x.printStatus(&topology.Topology{}, view, monitor.Medics{}); err != nil || !strings.Contains(out.String(), lines[0]+"\n") {
+	if err := x.printStatus(&topology.Topology{}, view, nil, monitor.Medics{}); err != nil || !strings.Contains(out.String(), lines[0]+"\n") {
 		t.Errorf("%s, %v", out.String(), err)
 	}
 }
@@ -63,9 +63,9 @@ func TestN9_StatusShowsWhatTakesLong(t *testing.T) {
 			State: heartbeat.Running, MarkAge: stands, Role: "joiner", Session: session.ID{0xab}, Stream: "trips",
 		}}
 	}
-	view := []monitor.Status{node(0, 12*time.Second), node(0, time.Second), node(2*silentFor, time.Minute)}
+	view := []monitor.Status{node(0, 12*time.Second), node(0, time.Second), node(2*monitor.SilentFor, time.Minute)}
 	want := []string{"busy: joiner-1: nothing done for 12s: stage joiner, session ab000000-0000-0000-0000-000000000000, stream trips"}
-	if got := busyLines(view); !reflect.DeepEqual(got, want) {
+	if got := monitor.Remarks(view); !reflect.DeepEqual(got, want) {
 		t.Errorf("%q", got)
 	}
 	if j := nodeAsJSON(&view[0]); j.MarkAgeMS != 12_000 || j.WorksIn != "joiner" || j.Stream != "trips" || j.Session == "" {
@@ -78,13 +78,35 @@ func TestN9_StatusShowsWhatTakesLong(t *testing.T) {
 	}
 }
 
+// TestStatus_WhatRuns: a line for each session that runs, with what it asks, which is no text for a terminal to obey, and a number of those that are too many.
+func TestStatus_WhatRuns(t *testing.T) {
+	running := []monitor.Session{
+		{ID: session.ID{1}, Analysis: "sql", Age: 3 * time.Second, Bytes: 1 << 20, Owner: "ann", Asks: "pass 2, the last one, of: SELECT '\x1b[2J'"},
+		{ID: session.ID{2}, Analysis: "bikes"},
+	}
+	want := []string{
+		`session 01000000-0000-0000-0000-000000000000: sql, runs for 3.0s, 1.0 MiB, of ann: pass 2, the last one, of: SELECT '\x1b[2J'`,
+		`session 02000000-0000-0000-0000-000000000000: bikes, runs for 0ms, 0 B`,
+	}
+	if got := sessionLines(running); !reflect.DeepEqual(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := sessionLines(make([]monitor.Session, mostRunning+2)); len(got) != mostRunning+1 || got[mostRunning] != "and 2 sessions more that run: posta sessions" {
+		t.Errorf("%q", got)
+	}
+	b, err := json.Marshal(runningAsJSON(running))
+	if err != nil || !strings.Contains(string(b), `"owner":"ann","asks":"pass 2`) || strings.Contains(string(b), `"owner":""`) {
+		t.Errorf("%s, %v", b, err)
+	}
+}
+
 // A node with a full link says whom it waits for. That its disk is slow or full is its own trouble, and not of the node that it waits for.
 func TestStatus_WhoIsWaitedFor(t *testing.T) {
 	for state, want := range map[heartbeat.State]string{
 		heartbeat.Blocked: "blocked on joiner-1", heartbeat.DiskSlow: "disk slow, blocked on joiner-1", heartbeat.Draining: "draining, blocked on joiner-1",
 	} {
 		s := monitor.Status{Heard: true, Beat: heartbeat.Beat{State: state, Links: []heartbeat.Link{{Edge: "joiner", To: "joiner-1", Full: true}, {To: "joiner-2"}}}}
-		if got := stateText(&s); got != want {
+		if got := s.State(); got != want {
 			t.Errorf("%s: %q, want %q", state, got, want)
 		}
 	}

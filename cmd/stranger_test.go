@@ -319,9 +319,9 @@ func TestS1_AnotherAccountReachesNothing(t *testing.T) {
 	attacks := attacksOn(t, dir, id)
 	s.isRefused(attacks)
 	s.isRefused(replacing(dir, "medic-1.control", "input-1.client", "joiner-1.data"))
-	s.isRefused(meddling(t, filepath.Join(k.dir, "data")))
+	s.isRefused(meddling(t, filepath.Join(k.dir, "cluster")))
 	s.isRefused(meddling(t, filepath.Join(k.dir, "keys")))
-	pids, err := os.ReadDir(filepath.Join(k.dir, "data", "pids"))
+	pids, err := os.ReadDir(filepath.Join(k.dir, "cluster", "pids"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -376,7 +376,7 @@ func TestS1_AnotherAccountReachesNothingOfARun(t *testing.T) {
 	}
 	from := data(t, "20000")
 	want := expected(t, from)
-	run := exec.Command(os.Args[0], append([]string{"run", "bikes", "--data", from, "--json", "--set", "limits.client_timeout=10m"}, slow...)...)
+	run := exec.Command(os.Args[0], append([]string{"run", "bikes", "--data", from, "--json", "--replicas", "joiner=2", "--set", "limits.client_timeout=10m"}, slow...)...)
 	var answer bytes.Buffer
 	run.Env, run.Stdout = append(os.Environ(), "TMPDIR="+tmp), &answer
 	if err := run.Start(); err != nil {

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -16,10 +17,14 @@ func (x *command) submitCommand() *cli.Command {
 		Name: "submit", ArgsUsage: "ANALYSIS",
 		Usage: "run an analysis on a running cluster and print the answers",
 		Description: `   posta submit bikes --data data/bikes
-   posta submit bikes --data data/bikes --entry tcp://10.0.0.5:5502 --json > answers.json
+   posta submit bikes --data data/bikes --entry tcp://10.0.0.5:5502 \
+         --json > answers.json
+   posta submit questions.sql --data DIR --json
    id=$(posta submit bikes --data data/bikes --detach) && posta results $id
+   posta submit bikes --data data/bikes --resume ID
 
-A cluster that is busy is waited for. Ctrl-C cancels the session.
+A cluster that is busy is waited for. Ctrl-C cancels the session. A session whose client died waits for limits.client_timeout: --resume ID goes on with it,
+with the same analysis, parameters and files, from any machine. posta sessions lists the ids.
 
 ` + exitHelp,
 		Flags: append(uploadFlags(), topologyFlag(), entryFlag(), keyFlag(),
@@ -27,8 +32,9 @@ A cluster that is busy is waited for. Ctrl-C cancels the session.
 			&cli.BoolFlag{Name: "keep-results", Usage: "leave the answers with the cluster for limits.results_ttl"},
 			&cli.BoolFlag{Name: "no-wait", Usage: "fail when the cluster is busy"},
 			&cli.StringFlag{Name: "session", Usage: "the session's `ID`, a UUID (default: a new one)"},
+			resumeFlag(),
 			patienceFlag()),
-		Action: x.submit,
+		Action: x.withEvents(x.submit),
 	}
 }
 
@@ -38,6 +44,9 @@ func patienceFlag() cli.Flag {
 }
 
 func (x *command) submit(c *cli.Context) error {
+	if strings.HasSuffix(c.Args().First(), ".sql") && c.NArg() == 1 {
+		return x.submitSQL(c)
+	}
 	r, err := x.readRequest(c)
 	if err != nil {
 		return err
@@ -51,17 +60,15 @@ func (x *command) submit(c *cli.Context) error {
 		return err
 	}
 	r.cfg.Entries, r.cfg.Keys = from.at, from.keys
-	if id := c.String("session"); id != "" {
-		if r.cfg.Session, err = session.Parse(id); err != nil {
-			return err
-		}
+	if err := x.readSession(c, r); err != nil {
+		return err
 	}
 	r.cfg.NoWait, r.cfg.KeepResults = c.Bool("no-wait"), c.Bool("keep-results")
 	r.cfg.GiveUpAfter, r.stays = c.Duration("patience"), true
 	if err := x.answers(c, from); err != nil {
 		return err
 	}
-	if len(c.StringSlice(flagEntry)) == 0 { // else there is no topology that would name a broker
+	if len(c.StringSlice(flagEntry)) == 0 { // with --entry no topology names a broker
 		t, err := loadTopology(c)
 		if err == nil {
 			r.cluster, err = t, x.checkBrokerOfCluster(c.Context, t)
@@ -70,13 +77,21 @@ func (x *command) submit(c *cli.Context) error {
 			return err
 		}
 	}
+	var opened session.ID
+	r.cfg.OnOpened = func(id session.ID) { opened = id }
 	if c.Bool("detach") {
-		return x.detach(c.Context, r)
+		err = x.detach(c.Context, r)
+	} else {
+		err = x.upload(c.Context, r, x.newProgress())
 	}
-	return x.upload(c.Context, r, x.newProgress())
+	if there, err := x.isThere(c, r, err); there {
+		return err
+	}
+	x.sayHow(c, r, opened, err)
+	return err
 }
 
-// answers asks whether there is a cluster at all: a user who mistyped an address should not wait as long as one whose cluster restarts.
+// answers checks whether there is a cluster at all. A user who mistyped an address should not wait as long as a user whose cluster restarts.
 func (x *command) answers(c *cli.Context, at entrance) error {
 	cl, err := client.Dial(c.Context, askConfig(c, at, session.ID{}))
 	if err != nil {
@@ -85,7 +100,7 @@ func (x *command) answers(c *cli.Context, at entrance) error {
 	return cl.Close()
 }
 
-// detach sends everything and leaves.
+// detach sends everything and ends without waiting for the answers.
 func (x *command) detach(ctx context.Context, r *request) (err error) {
 	show := x.newProgress()
 	r.cfg.OnWarning, r.cfg.OnNote = x.warnInput(show.Say), r.noteInput(show.Say)
@@ -108,15 +123,20 @@ func (x *command) detach(ctx context.Context, r *request) (err error) {
 		return errors.Join(err, cl.Cancel(ctx))
 	case err != nil:
 		return err
-	case r.out.json:
-		x.printf("{\"session\": %q}\n", cl.Session().String())
-	default:
-		x.printf("%s\n", cl.Session())
 	}
+	x.printSession(r, cl.Session())
 	return nil
 }
 
-// send uploads everything and shows progress now and then.
+func (x *command) printSession(r *request, id session.ID) {
+	if r.out.json {
+		x.printf("{\"session\": %q}\n", id.String())
+	} else {
+		x.printf("%s\n", id)
+	}
+}
+
+// send uploads everything and shows progress from time to time.
 func send(ctx context.Context, cl *client.Client, show func()) error {
 	if err := cl.Open(ctx); err != nil {
 		return err

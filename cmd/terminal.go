@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/cmd/internal/display"
 )
 
-// terminal says whether w is one, and how to ask for its width.
+// terminal reports whether w is a terminal, and returns a function for its width.
 func terminal(w io.Writer) (func() int, bool) {
 	if l, ok := w.(*lockedWriter); ok {
 		w = l.w
@@ -28,7 +28,7 @@ func terminal(w io.Writer) (func() int, bool) {
 	}, true
 }
 
-// lockedWriter is standard error: the supervisor of a run writes to it at any time.
+// lockedWriter is standard error with a lock: the supervisor of a run writes to it at any time.
 type lockedWriter struct {
 	mu sync.Mutex
 	w  io.Writer
@@ -40,7 +40,22 @@ func (l *lockedWriter) Write(b []byte) (int, error) {
 	return l.w.Write(b)
 }
 
+// swap sets another writer and returns the former one.
+func (l *lockedWriter) swap(w io.Writer) io.Writer {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	was := l.w
+	l.w = w
+	return was
+}
+
 func (x *command) newProgress() *display.Progress {
+	if x.progress != nil {
+		return x.progress
+	}
+	if x.events != nil {
+		return &display.Progress{Told: x.events.progress, Said: x.events.note}
+	}
 	width, isTerminal := terminal(x.Err)
 	return &display.Progress{Out: x.Err, Terminal: isTerminal, Width: width}
 }

@@ -30,7 +30,8 @@ func (x *command) topologyCommand() *cli.Command {
 				Flags: []cli.Flag{topologyFlag(), &cli.StringFlag{Name: flagOut, Usage: "write it to `FILE`, instead of standard output"}}, Action: topologyReader(lookTopology).withArgument(x.topologyGraph)},
 			{Name: "compose", ArgsUsage: "[FILE]", Usage: "the compose file, for containers in place of processes; they need the image of `make image`",
 				Flags: []cli.Flag{topologyFlag(), &cli.StringFlag{Name: flagOut, Value: "-", Usage: "write it to `FILE`; - is standard output"},
-					&cli.StringFlag{Name: "image", Value: "posta", Usage: "`NAME` of the image"}}, Action: topologyReader(publishedTopology).withArgument(x.topologyCompose)},
+					&cli.StringFlag{Name: "image", Value: "posta", Usage: "`NAME` of the image"},
+					&cli.BoolFlag{Name: flagKeys, Usage: "make keys where nobody has made any, as posta up does"}}, Action: topologyReader(publishedTopology).withArgument(x.topologyCompose)},
 			{Name: "published", ArgsUsage: "[FILE]", Usage: "note that containers have the cluster, so that commands find it at the ports that they publish",
 				Description: "make up and make down do this for hosts without an address.\n\n" + exitHelp,
 				Flags:       []cli.Flag{topologyFlag(), &cli.BoolFlag{Name: flagEnd, Usage: "they have it no more"}},
@@ -46,7 +47,7 @@ func (x *command) topologyCommand() *cli.Command {
 	}
 }
 
-// withArgument is a command about the topology that is given as an argument, or else with -f.
+// withArgument returns the action of a command about the topology that is given as an argument, or else with -f.
 func (read topologyReader) withArgument(do func(*cli.Context, *topology.Topology) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		switch c.NArg() {
@@ -71,7 +72,7 @@ func (x *command) topologyCheck(c *cli.Context, t *topology.Topology) error {
 	return nil
 }
 
-// warnOfFewFiles says which node needs more file descriptors than a process may have here.
+// warnOfFewFiles warns of nodes that need more file descriptors than a process may have here.
 func (x *command) warnOfFewFiles(t *topology.Topology) {
 	limit := zmqx.OpenFiles()
 	most, node := 0, topology.NodeID("")
@@ -158,13 +159,13 @@ func variant(c *cli.Context) (v topology.Variant, err error) {
 	return v, err
 }
 
-// asUsage is for a variant that the topology refuses: its mistakes are in the flags, not in a file anybody wrote.
+// asUsage turns the refusal of a variant into a usage error: the mistakes are in the flags, and not in a file that a user wrote.
 func asUsage(err error) error {
 	if err == nil {
 		return nil
 	}
 	var mistakes topology.Errors
-	if errors.As(err, &mistakes) { // their places are in a text that nobody has seen
+	if errors.As(err, &mistakes) { // their positions are in a generated text, which no user has seen
 		var texts []string
 		for _, m := range mistakes {
 			texts = append(texts, m.What+"; "+m.Fix)
@@ -175,19 +176,34 @@ func asUsage(err error) error {
 }
 
 func (x *command) topologyCompose(c *cli.Context, t *topology.Topology) error {
+	var err error
+	if c.Bool(flagKeys) {
+		err = x.localKeys(t)
+	}
+	if err == nil {
+		err = demandKeys(t, keyed(t))
+	}
+	if err != nil {
+		return err
+	}
 	name := c.String(flagOut)
 	dir := "."
 	if name != "-" {
 		dir = filepath.Dir(name)
 	}
-	text, err := t.Compose(topology.Compose{Image: c.String("image"), File: fileFrom(dir, c.String(flagTopology), t.File), Again: again(c), Keys: keyed(t)})
+	own, err := keyring{dir: t.KeysDir, t: t}.localKey()
+	if err != nil {
+		return err
+	}
+	text, err := t.Compose(topology.Compose{Local: string(own), Image: c.String("image"), File: fileFrom(dir, c.String(flagTopology), t.File), Again: again(c), Keys: keyed(t)})
 	if err != nil {
 		return usagef("%s: %v", t.File, err)
 	}
 	return x.writeOut(c, "compose file", text)
 }
 
-// fileFrom is how a compose file in dir names the topology: relative, if it was named so, because then the two are moved together.
+// fileFrom returns the path by which a compose file in dir names the topology. The path is relative if the user gave a relative one, because then
+// both files are moved together.
 func fileFrom(dir, given, full string) string {
 	if filepath.IsAbs(given) {
 		return full
@@ -203,13 +219,16 @@ func fileFrom(dir, given, full string) string {
 	return filepath.ToSlash(rel)
 }
 
-// again is the command that writes the same file again.
+// again returns the command that writes the same file again.
 func again(c *cli.Context) string {
 	words := []string{"posta topology compose"}
 	for _, f := range []struct{ flag, def string }{{flagTopology, "topology.toml"}, {"image", "posta"}, {flagOut, "-"}} {
 		if v := c.String(f.flag); v != f.def {
 			words = append(words, "--"+f.flag, display.Escape(v))
 		}
+	}
+	if c.Bool(flagKeys) {
+		words = append(words, "--"+flagKeys)
 	}
 	return strings.Join(words, " ")
 }

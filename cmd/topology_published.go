@@ -12,7 +12,8 @@ import (
 
 const flagEnd = "end"
 
-// publishedTopology is the topology as seen beside its containers.
+// publishedTopology returns the topology as it is for commands on the containers' machine, outside the containers: local hosts are at the published
+// ports.
 func publishedTopology(c *cli.Context) (*topology.Topology, error) {
 	name := c.String(flagTopology)
 	t, err := topology.LoadWith(name, topology.Addresses{Local: topology.Published})
@@ -23,8 +24,8 @@ func publishedTopology(c *cli.Context) (*topology.Topology, error) {
 	return t, nil
 }
 
-// topologyPublished notes where the local hosts are while containers have them. It is said and not found out: a command that tried one
-// address after the other would send rows to whoever listens there.
+// topologyPublished notes where the local hosts are while containers run the cluster. The user states it. Trying one address after the other was
+// turned down: a command would send rows to any process that listens there.
 func (x *command) topologyPublished(c *cli.Context, t *topology.Topology) error {
 	if !local.HasLocal(t) {
 		return nil // the file says where its hosts are
@@ -40,7 +41,7 @@ func (x *command) topologyPublished(c *cli.Context, t *topology.Topology) error 
 	case err != nil && !errors.Is(err, local.ErrNotUp):
 		return err
 	case up && c.Bool(flagEnd):
-		return nil // posta up has it since
+		return nil // posta up has started the cluster since
 	case up:
 		return fmt.Errorf("the cluster of %s is up as processes of this machine; end them with `posta down -f %[1]s`", t.File)
 	case c.Bool(flagEnd):

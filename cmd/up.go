@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -28,13 +29,13 @@ Logs are in log/ and pids in pids/ of the cluster's data directory. Each process
 POSTA_LOG_SIZE in the environment of posta up is another size, like 64MiB.
 
 ` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), hostFlag(),
+		Flags: []cli.Flag{topologyFlag(), hostFlag(), jsonFlag(),
 			&cli.DurationFlag{Name: flagTimeout, Value: readyTime, Usage: "wait at most this `TIME` for the nodes"}},
 		Action: x.changing(x.up),
 	}
 }
 
-// changing is a command that starts or stops this machine's processes. One at a time does.
+// changing returns the action of a command that starts or stops this machine's processes. Only one such command runs at a time.
 func (x *command) changing(do func(*cli.Context, *local.Processes, *topology.Topology) error) cli.ActionFunc {
 	return topologyReader(readTopology).with(func(c *cli.Context, t *topology.Topology) error {
 		procs, err := processesOf(c, t)
@@ -51,7 +52,7 @@ func (x *command) changing(do func(*cli.Context, *local.Processes, *topology.Top
 	})
 }
 
-// lockCluster keeps others from starting or stopping the cluster.
+// lockCluster keeps other commands from starting or stopping the cluster.
 func lockCluster(c *cli.Context, t *topology.Topology) (*local.Lock, error) {
 	if err := owned.Dir(t.DataDir); err != nil {
 		return nil, fmt.Errorf("%s: make the data directory: %w", commandName(c), err)
@@ -65,20 +66,20 @@ func lockCluster(c *cli.Context, t *topology.Topology) (*local.Lock, error) {
 
 func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topology) error {
 	began := time.Now()
-	if err := checkExposure(t); err != nil {
-		return err
-	}
 	if err := local.CheckSocketDirs(t); err != nil {
 		return fmt.Errorf("up: %w", err)
 	}
-	if err := owned.Path(t.DataDir); err != nil { // posta down has to work there, too, so it does not ask
+	if err := owned.Path(t.DataDir); err != nil { // posta down does not check this, because it has to work in any directory
 		return fmt.Errorf("up: use the data directory: %w", err)
+	}
+	if err := x.upKeys(t, procs); err != nil {
+		return fmt.Errorf("up: %w", err)
 	}
 	x.warnWithoutBroker(c.Context, t)
 	x.warnOfFewFiles(t)
 	ctx, cancel := context.WithTimeout(c.Context, c.Duration(flagTimeout))
 	defer cancel()
-	if err := sameTopology(procs, t); err != nil {
+	if err := x.sameTopology(ctx, procs, t); err != nil {
 		return fmt.Errorf("up: %w", err)
 	}
 	procs, t, err := x.haveSockets(c, procs, t)
@@ -101,12 +102,18 @@ func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topolog
 		what = "is up after " + display.Span(time.Since(began))
 	}
 	x.notef("cluster %s %s: %s; logs in %s", t.Name, what, inventory(procs), below(t, "log"))
-	return nil
+	if !c.Bool(flagJSON) {
+		return nil
+	}
+	return x.printJSON(upJSON{
+		Cluster: t.Name, Nodes: append([]topology.NodeID{}, procs.IDs()...), Medics: append([]topology.NodeID{}, procs.Medics()...), Started: started,
+		Logs: below(t, "log"), TookMS: time.Since(began).Milliseconds(),
+	})
 }
 
-// haveSockets makes the directory for unix sockets if the topology needs one that is not there, and returns the topology with it. Processes
-// that still run while it is missing (a crash, or somebody cleared the temporary files) have sockets that nobody reaches any more, so
-// they are stopped first; what is in their logs goes on when they start.
+// haveSockets makes the directory for unix sockets if the topology needs one and it is missing, and returns the topology with that directory. It may
+// be missing while processes still run, after a crash or because somebody cleared the temporary files. Nothing reaches the sockets of such processes
+// any more, so haveSockets stops them first. Their work goes on from their logs when they start again.
 func (x *command) haveSockets(c *cli.Context, procs *local.Processes, t *topology.Topology) (*local.Processes, *topology.Topology, error) {
 	if local.HasLocal(t) {
 		address, err := local.Address(t.DataDir)
@@ -137,7 +144,7 @@ func (x *command) stopUnreachable(ctx context.Context, procs *local.Processes) e
 	return stopErrors(procs.Stop(ctx, alive))
 }
 
-// startAll starts the processes that do not run: nodes before medics, which would otherwise find them missing.
+// startAll starts the processes that do not run. Nodes come before medics, because medics would otherwise find the nodes missing.
 func (x *command) startAll(ctx context.Context, procs *local.Processes, t *topology.Topology) (started int, err error) {
 	if err := x.moveDeparted(t); err != nil {
 		return 0, err
@@ -166,8 +173,8 @@ func (x *command) startAll(ctx context.Context, procs *local.Processes, t *topol
 	return started, nil
 }
 
-// sameTopology refuses to add processes to those of another text.
-func sameTopology(procs *local.Processes, t *topology.Topology) error {
+// sameTopology refuses to add processes to those of another topology. If only [clients] has changed, it makes the running processes read that again.
+func (x *command) sameTopology(ctx context.Context, procs *local.Processes, t *topology.Topology) error {
 	alive, err := procs.Nodes()
 	if err != nil || len(alive) == 0 {
 		return err
@@ -177,13 +184,22 @@ func sameTopology(procs *local.Processes, t *topology.Topology) error {
 		return err
 	}
 	then, err := readNote(t)
-	if err == nil && then.digest != textDigest(now) {
+	switch {
+	case err != nil || then.digest == textDigest(now): // without a note the cluster has only just begun
+		return nil
+	case then.started != textDigest([]byte(t.ReadAtStart())) || !keyed(t) || !t.OverTCP():
 		return fmt.Errorf("the cluster runs with an older text of %s; say posta down, then posta up", t.File)
 	}
-	return nil // without the note it has only just begun
+	for _, id := range alive {
+		if err := procs.Signal(ctx, id, syscall.SIGHUP); err != nil {
+			return fmt.Errorf("have %s read [clients] again: %w", id, err)
+		}
+	}
+	x.notef("[clients] of %s has changed, and all that runs reads it again", t.File)
+	return noteTopology(t)
 }
 
-// nodeOrMedic finds a node or a medic.
+// nodeOrMedic returns a node or a medic of the topology.
 func nodeOrMedic(t *topology.Topology, id medic.NodeID) (topology.Node, error) {
 	n, err := t.Node(id)
 	if err != nil {
@@ -192,7 +208,7 @@ func nodeOrMedic(t *topology.Topology, id medic.NodeID) (topology.Node, error) {
 	return n, nil
 }
 
-// leaderReady waits until a medic leads: from then on the dead are started again.
+// leaderReady waits until a medic leads: from then on medics restart dead nodes.
 func leaderReady(ctx context.Context, t *topology.Topology, procs *local.Processes) error {
 	medics := t.MedicNodes()
 	if len(medics) == 0 {
@@ -209,7 +225,7 @@ func leaderReady(ctx context.Context, t *topology.Topology, procs *local.Process
 	return nil
 }
 
-// inventory says how many processes there are.
+// inventory returns how many processes there are, in words.
 func inventory(procs *local.Processes) string {
 	all := display.Plural(len(procs.IDs()), "node")
 	if n := len(procs.Medics()); n > 0 {

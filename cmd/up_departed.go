@@ -11,12 +11,12 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// departedDir holds the data of nodes that have left the topology, the last of each.
+// departedDir holds the data of nodes that have left the topology: for each name, the last data that was moved there.
 const departedDir = "left"
 
-// moveDeparted puts the data of nodes that were there the last time, and that the topology has no more, out of the way. Such a node
-// comes back as a new one: those that stay forget it and count its links from 1 again, and it would take their frames for repeats of those it
-// remembers (R4). No process runs, or those that run began with the same text.
+// moveDeparted moves aside the data of nodes that the last posta up had and that the topology no longer has. If such a node comes back, it must come
+// back as a new one. The remaining nodes forget it and count its links from 1 again. With its former data it would take their frames for repeats of
+// frames that it remembers (R4). When moveDeparted is called, no process runs, or the running processes began with the same text.
 func (x *command) moveDeparted(t *topology.Topology) error {
 	then, err := readNote(t)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -31,7 +31,7 @@ func (x *command) moveDeparted(t *topology.Topology) error {
 		}
 		data := filepath.Join(t.DataDir, string(id))
 		if _, err := os.Lstat(data); err != nil {
-			continue // it was on another host, or never began
+			continue // the node was on another host, or never started
 		}
 		aside := filepath.Join(t.DataDir, departedDir, string(id))
 		err := os.RemoveAll(aside)

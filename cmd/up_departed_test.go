@@ -23,7 +23,7 @@ func TestUpSetsAsideWhoHasLeftTheTopology(t *testing.T) {
 			t.Errorf("with %d joiners %d of the last time are said to have left: %s", joiners, left, r.err)
 		}
 		if i == 0 {
-			mark(t, filepath.Join(k.dir, "data", "joiner-3"))
+			mark(t, filepath.Join(k.dir, "cluster", "joiner-3"))
 		}
 		for range 2 {
 			same(t, parse(t, k.must("submit", "bikes", "--data", dir, "--json").out), want)
@@ -31,7 +31,7 @@ func TestUpSetsAsideWhoHasLeftTheTopology(t *testing.T) {
 		k.must("down")
 	}
 	for where, there := range map[string]bool{"joiner-3": false, "left/joiner-3": true} {
-		if _, err := os.Stat(filepath.Join(k.dir, "data", where, "mark")); (err == nil) != there {
+		if _, err := os.Stat(filepath.Join(k.dir, "cluster", where, "mark")); (err == nil) != there {
 			t.Errorf("the first data of joiner-3 is in %s: %v", where, err == nil)
 		}
 	}

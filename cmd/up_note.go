@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"os"
 	"strings"
 
 	"posta.dev/posta/internal/owned"
@@ -14,6 +15,7 @@ import (
 // topologyNote is the file that remembers with which topology the processes began:
 //
 //	sha256 9f86d081884c7d659a2f…
+//	started 60303ae22b998861bce3…
 //	node joiner-1
 //	node joiner-2
 //
@@ -22,8 +24,9 @@ const topologyNote = "up.topology"
 
 // note is what a later posta up has to know of the last one.
 type note struct {
-	digest string // of the text; "" when another version of the program wrote the note
-	nodes  []topology.NodeID
+	digest  string // of the text; "" if another version of the program wrote the note
+	started string // digest of what a process does not read again on SIGHUP
+	nodes   []topology.NodeID
 }
 
 func textDigest(text []byte) string {
@@ -31,16 +34,23 @@ func textDigest(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// noteTopology remembers the topology, so that a later up can tell that the file was changed since, and which nodes have left.
+// noteTopology remembers the topology, so that a later posta up can tell that the file was changed, and which nodes have left. It does not write the
+// same note again: a cluster that was taken down has to start on a full disk, too (W5).
 func noteTopology(t *topology.Topology) error {
 	text, err := topology.ReadText(t.File)
 	if err != nil {
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "sha256 %s\n", textDigest(text))
+	fmt.Fprintf(&b, "sha256 %s\nstarted %s\n", textDigest(text), textDigest([]byte(t.ReadAtStart())))
 	for _, n := range t.Nodes() {
 		fmt.Fprintf(&b, "node %s\n", n.ID)
+	}
+	if noted, err := owned.Read(below(t, topologyNote)); err == nil && string(noted) == b.String() {
+		if err := os.Chmod(below(t, topologyNote), owned.FileMode); err != nil { // an older posta let others read it (S1)
+			return fmt.Errorf("remember the topology: %w", err)
+		}
+		return nil
 	}
 	if err := owned.Write(below(t, topologyNote), b.String(), true); err != nil {
 		return fmt.Errorf("remember the topology: %w", err)
@@ -48,7 +58,7 @@ func noteTopology(t *topology.Topology) error {
 	return nil
 }
 
-// readNote reads what noteTopology wrote. The error wraps fs.ErrNotExist before the first time.
+// readNote reads what noteTopology wrote. The error wraps fs.ErrNotExist if posta up never wrote a note.
 func readNote(t *topology.Topology) (n note, err error) {
 	text, err := owned.Read(below(t, topologyNote))
 	if err != nil {
@@ -58,6 +68,8 @@ func readNote(t *topology.Topology) (n note, err error) {
 		switch key, value, _ := strings.Cut(lines.Text(), " "); key {
 		case "sha256":
 			n.digest = value
+		case "started":
+			n.started = value
 		case "node":
 			n.nodes = append(n.nodes, topology.NodeID(value))
 		}

@@ -15,7 +15,7 @@ import (
 // sockets is the directory that posta up has noted.
 func (k *testCluster) sockets() string {
 	k.t.Helper()
-	note, err := os.ReadFile(filepath.Join(k.dir, "data", "address"))
+	note, err := os.ReadFile(filepath.Join(k.dir, "cluster", "address"))
 	dir, ok := strings.CutPrefix(strings.TrimSpace(string(note)), "ipc:")
 	if err != nil || !ok {
 		k.t.Fatalf("the note says %q, %v", note, err)
@@ -82,7 +82,7 @@ func TestS1_UpAfterTheSocketsWereSwept(t *testing.T) {
 	// The note alone goes, and the nodes do not know.
 	swept := k.sockets()
 	t.Cleanup(func() { _ = os.RemoveAll(swept) })
-	if err := os.Remove(filepath.Join(k.dir, "data", "address")); err != nil {
+	if err := os.Remove(filepath.Join(k.dir, "cluster", "address")); err != nil {
 		t.Fatal(err)
 	}
 	if r := k.must("down"); !strings.Contains(r.err, "stopped 7 nodes") {
@@ -141,7 +141,7 @@ func TestS1_DataIsForItsUserAlone(t *testing.T) {
 	}
 	k.must("up")
 	k.must("submit", "bikes", "--data", data(t, "1000"), "--json")
-	top := filepath.Join(k.dir, "data")
+	top := filepath.Join(k.dir, "cluster")
 	if n := openToOthers(t, top); n < 40 {
 		t.Errorf("only %d files and directories were looked at", n)
 	}
@@ -187,7 +187,7 @@ func TestS6_WhatUpRemembersHasNoPassword(t *testing.T) {
 	file := filepath.Join(dir, "t.toml")
 	text, err := topology.Generate(topology.Variant{Settings: map[string]string{"rabbitmq.url": "amqp://posta:hunter2@10.0.0.1:5672/"}})
 	if err == nil {
-		err = errors.Join(os.WriteFile(file, []byte(text), 0o600), os.Mkdir(filepath.Join(dir, "data"), 0o700))
+		err = errors.Join(os.WriteFile(file, []byte(text), 0o600), os.Mkdir(filepath.Join(dir, "cluster"), 0o700))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -213,4 +213,17 @@ func TestS6_WhatUpRemembersHasNoPassword(t *testing.T) {
 	if n, err := readNote(top); err != nil || n.digest != textDigest([]byte(text)) || len(n.nodes) != len(top.Nodes()) {
 		t.Errorf("the note is read back as %+v, %v", n, err)
 	}
+	written, again := stat(t, below(top, topologyNote)), noteTopology(top)
+	if again != nil || !os.SameFile(written, stat(t, below(top, topologyNote))) {
+		t.Errorf("W5: the same note is written again, which needs room on the disk: %v", again)
+	}
+}
+
+func stat(t *testing.T, name string) os.FileInfo {
+	t.Helper()
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -58,7 +59,7 @@ func (k *testCluster) must(command string, args ...string) result {
 	return must(k.t, append([]string{command, "-f", k.file}, args...)...)
 }
 
-func (k *testCluster) pid(node string) int { return pidOf(filepath.Join(k.dir, "data"), node) }
+func (k *testCluster) pid(node string) int { return pidOf(filepath.Join(k.dir, "cluster"), node) }
 
 func (k *testCluster) kill(node string, sig syscall.Signal) {
 	k.t.Helper()
@@ -126,8 +127,11 @@ func TestUpIsIdempotentAndDownStopsWhatItSays(t *testing.T) {
 		t.Errorf("up says %q, %q", r.out, r.err)
 	}
 	before := k.status()
-	if r := k.must("up"); !strings.Contains(r.err, "is up already") {
-		t.Errorf("a second up says %q", r.err)
+	r := k.must("up", "--json")
+	var up upJSON
+	if err := json.Unmarshal([]byte(r.out), &up); err != nil || up.Cluster != "posta" || len(up.Nodes) != 7 || len(up.Medics) != 3 || up.Started != 0 || up.Logs == "" ||
+		!strings.Contains(r.err, "is up already") {
+		t.Errorf("a second up says %v, %q, %q", err, r.out, r.err)
 	}
 	after := k.status()
 	if len(after.Nodes) != 7 || !reflect.DeepEqual(before, after) {
@@ -141,8 +145,11 @@ func TestUpIsIdempotentAndDownStopsWhatItSays(t *testing.T) {
 	if r := k.must("status"); !strings.Contains(r.out, "posta: 7 of 7 nodes up\n") || strings.Count(r.out, "running") != 7 {
 		t.Errorf("status prints %s", r.out)
 	}
-	if r := k.must("down"); !strings.Contains(r.err, "is down after ") || !strings.Contains(r.err, "stopped 7 nodes and 3 medics") || strings.Contains(r.err, "killed") {
-		t.Errorf("down says %q", r.err)
+	r = k.must("down", "--json")
+	var down downJSON
+	if err := json.Unmarshal([]byte(r.out), &down); err != nil || down.Cluster != "posta" || len(down.Nodes) != 7 || len(down.Medics) != 3 || len(down.Killed) != 0 ||
+		!strings.Contains(r.err, "is down after ") || !strings.Contains(r.err, "stopped 7 nodes and 3 medics") || strings.Contains(r.err, "killed") {
+		t.Errorf("down says %v, %q, %q", err, r.out, r.err)
 	}
 	for _, n := range after.Nodes {
 		if !gone(n.PID) {
@@ -164,8 +171,8 @@ func TestM5_NodesAndMedicsComeBack(t *testing.T) {
 		before := k.pid(node)
 		k.kill(node, syscall.SIGKILL)
 		until(t, "the medics start "+node+" again", func() bool { now := k.pid(node); return now != 0 && now != before })
-		// A leader that dies between a start and its entry leaves a start that the journal does not tell of.
-		until(t, "the journal tells of "+node, func() bool { v := k.status(); return len(v.Incidents) > i && !v.Incidents[i].Open })
+		// A leader that dies between a start and its entry leaves a start that the journal does not report.
+		until(t, "the journal reports "+node, func() bool { v := k.status(); return len(v.Incidents) > i && !v.Incidents[i].Open })
 	}
 	k.must("up") // waits until all are heard
 	var v statusView
@@ -226,10 +233,16 @@ func TestChaosTellsWhatItDidAndWhatTheJournalSays(t *testing.T) {
 	k := newTestCluster(t)
 	k.must("up")
 	r := k.must("chaos", "--duration", "1500ms", "--every", "1s", "--fault", "kill", "--seed", "7", "joiner-1", "medic-1")
-	for _, part := range []string{"  kill ", ": restarted by medic-3 (generation 1) in ", ": at work again, incarnation 2", "the journal tells of "} {
+	for _, part := range []string{"  kill ", ": restarted by medic-3 (generation 1) in ", ": at work again, incarnation 2", "the journal reports "} {
 		if !strings.Contains(r.out, part) {
 			t.Errorf("%q is not in\n%s", part, r.out)
 		}
+	}
+	var told chaosJSON
+	r = k.must("chaos", "--duration", "100ms", "--every", "1m", "--fault", "pause", "--seed", "7", "--json", "joiner-1")
+	if err := json.Unmarshal([]byte(r.out), &told); err != nil || told.Seed != 7 || len(told.Faults) != 1 || told.Faults[0].Node != "joiner-1" || !told.Faults[0].Done ||
+		told.Faults[0].ForMS == 0 || len(told.Missing) != 0 || !strings.Contains(r.err, "pause joiner-1, process ") {
+		t.Errorf("%v: %s, and on standard error %s", err, r.out, r.err)
 	}
 	for _, args := range [][]string{
 		{"nobody-1"}, {"--fault", "flood"}, {"--fault", "cut"}, {"--every", "0s"}, // nobody cuts a process off
@@ -258,10 +271,10 @@ func TestUpRefusesAFileThatWasChangedMeanwhile(t *testing.T) {
 
 func TestUpNamesTheNodeThatCannotStart(t *testing.T) {
 	k := newTestCluster(t)
-	if err := os.MkdirAll(filepath.Join(k.dir, "data"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(k.dir, "cluster"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(k.dir, "data", "joiner-2"), []byte("in the way"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(k.dir, "cluster", "joiner-2"), []byte("in the way"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if r := k.call("up"); r.code != exitFailed || !strings.Contains(r.err, "node joiner-2 dies as soon as it is started: ") || strings.Count(r.err, "\n") != 1 {
@@ -312,10 +325,13 @@ func TestSessionsOfAKeptCluster(t *testing.T) {
 	if r := k.call("results", id); r.code != exitSession || strings.Count(r.err, "\n") != 1 {
 		t.Errorf("results that were dropped: exit code %d, %s", r.code, r.err)
 	}
+	if r := k.call("cancel", id); r.code != exitFinished || !strings.Contains(r.err, "is finished and closed") {
+		t.Errorf("cancelling what is closed: exit code %d, %s", r.code, r.err)
+	}
 	if r := k.call("submit", "bikes", "--data", dir, "--session", id); r.code != exitSession || !strings.Contains(r.err, "closed") {
 		t.Errorf("running a session again that was closed: exit code %d, %s", r.code, r.err)
 	}
-	if r := k.call("cancel", "6ba7b810-9dad-41d1-80b4-00c04fd430c8"); r.code != exitSession || strings.Count(r.err, "\n") != 1 {
+	if r := k.call("cancel", "6ba7b810-9dad-41d1-80b4-00c04fd430c8"); r.code != exitSession || strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, "no node knows") {
 		t.Errorf("cancelling a session that nobody knows: exit code %d, %s", r.code, r.err)
 	}
 }
@@ -330,6 +346,7 @@ func (k *testCluster) entries() []string {
 
 func TestCancelEndsTheSessionOfAnother(t *testing.T) {
 	k := newTestCluster(t)
+	k.write(topology.Variant{Settings: map[string]string{"limits.drain": "4s", "limits.sessions": "1", "limits.results": "2"}})
 	k.must("up")
 	const id = "6ba7b810-9dad-41d1-80b4-00c04fd430c8"
 	// A process of its own: the flag package has variables that two calls in one would share.
@@ -341,13 +358,21 @@ func TestCancelEndsTheSessionOfAnother(t *testing.T) {
 	}
 	defer func() { _ = cmd.Process.Kill() }()
 	until(t, "the session is listed", func() bool { return strings.Contains(k.must("sessions").out, id) })
-	if r := k.must("cancel", id); !strings.Contains(r.err, "is cancelled") {
-		t.Errorf("cancel says %q", r.err)
+	until(t, "completion offers the session", func() bool { return slices.Contains(strings.Fields(k.must("cancel", "", completionFlag).out), id) })
+	if r := k.must("cancel", "--json", id); !strings.Contains(r.err, "is cancelled") || r.out != `{"session":"`+id+`","cancelled":true}`+"\n" {
+		t.Errorf("cancel says %q, %q", r.out, r.err)
 	}
 	_ = cmd.Wait() // the exit code tells
 	last := said.String()[max(0, strings.LastIndex(said.String(), "posta: ")):]
 	if cmd.ProcessState.ExitCode() != exitSession || !strings.Contains(last, "cancelled") || strings.Count(last, "\n") != 1 {
 		t.Errorf("its client ends with exit code %d: %s", cmd.ProcessState.ExitCode(), &said)
+	}
+	for range 3 { // an output keeps two
+		k.must("submit", "bikes", "-f", k.file, "--data", data(t, "2000"), "--detach")
+	}
+	until(t, "the session has to go for newer ones", func() bool { return !strings.Contains(k.must("sessions").out, id) })
+	if r := k.call("cancel", id); r.code != exitSession || !strings.Contains(r.err, "is over") || !strings.Contains(r.err, "was cancelled") || strings.Count(r.err, "\n") != 1 {
+		t.Errorf("cancelling it again: exit code %d, %s", r.code, r.err)
 	}
 }
 
@@ -355,8 +380,15 @@ func TestStatusWatchesUntilCtrlC(t *testing.T) {
 	k := newTestCluster(t)
 	k.must("up")
 	ctx, interrupt := context.WithCancelCause(context.Background())
-	time.AfterFunc(2500*time.Millisecond, func() { interrupt(errInterrupted) })
-	r := postaUntil(ctx, context.Background(), "status", "-f", k.file, "--watch", "--json")
+	defer interrupt(errInterrupted)
+	var out, said safeBuffer
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(ctx, context.Background(), program(), []string{"posta", "status", "-f", k.file, "--watch", "--json"}, Console{In: strings.NewReader(""), Out: &out, Err: &said})
+	}()
+	until(t, "two lines", func() bool { return strings.Count(out.String(), "\n") >= 2 })
+	interrupt(errInterrupted)
+	r := result{<-ended, out.String(), said.String()}
 	lines := strings.Split(strings.TrimSpace(r.out), "\n")
 	if r.code != exitOK || len(lines) < 2 || strings.Contains(r.out, "\x1b") {
 		t.Fatalf("exit code %d, %d lines: %s", r.code, len(lines), r.err)

@@ -16,12 +16,13 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// request is what run and submit were asked for.
+// request is what run or submit was asked to do.
 type request struct {
 	cfg     client.Config
 	out     output
 	fetch   string // directory for files that answers point to, "" for none
 	stays   bool   // the cluster outlives the command
+	forks   bool   // a private cluster's input can fold the facts
 	quiet   bool
 	timeout time.Duration
 
@@ -38,7 +39,7 @@ func (x *command) readRequest(c *cli.Context) (*request, error) {
 	}
 	r := &request{
 		fetch: c.String(flagDownload), quiet: c.Bool(flagQuiet), timeout: c.Duration(flagTimeout),
-		cfg: client.Config{Analysis: name, Dir: c.String(flagData), Lanes: c.Int(flagLanes), Stdin: x.In},
+		cfg: client.Config{Analysis: name, Dir: c.String(flagData), Lanes: c.Int(flagLanes), Send: c.Bool(flagSend), Stdin: x.In},
 	}
 	if r.out, err = x.readOutput(c); err != nil {
 		return nil, err
@@ -67,10 +68,11 @@ func (x *command) readRequest(c *cli.Context) (*request, error) {
 	if err := r.out.prepare(c.Context, x.queriesOf(name)); err != nil { // before the work, not after it
 		return nil, err
 	}
+	r.cfg.Keep = r.out.keep()
 	if r.inspector, err = x.newInspector(c, name, r.cfg.Params); err != nil {
 		return nil, err
 	}
-	r.cfg.Inspect, r.cfg.Columns = r.inspector.inspect, r.inspector.columns
+	r.cfg.Inspect, r.cfg.Columns, r.cfg.Skips = r.inspector.inspect, r.inspector.columns, r.inspector.skips
 	return r, nil
 }
 
@@ -85,18 +87,26 @@ func makeDir(dir, flag string) error {
 	return nil
 }
 
-// readData reads --file and --data: where the files are.
-func (x *command) readData(c *cli.Context, r *request) error {
+// namedFiles reads --file.
+func namedFiles(c *cli.Context) (named []client.Named, err error) {
 	for _, text := range c.StringSlice(flagFile) {
 		as, path, ok := strings.Cut(text, "=")
 		if !ok || as == "" || path == "" {
-			return usagef("--file %s: write STREAM=PATH, like --file trips=data/trips.jsonl", text)
+			return nil, usagef("--file %s: write NAME=PATH, like --file trips=data/trips.jsonl", text)
 		}
-		r.cfg.Named = append(r.cfg.Named, client.Named{As: as, Path: path})
+		named = append(named, client.Named{As: as, Path: path})
+	}
+	return named, nil
+}
+
+// readData reads --file and --data, which say where the files are.
+func (x *command) readData(c *cli.Context, r *request) (err error) {
+	if r.cfg.Named, err = namedFiles(c); err != nil {
+		return err
 	}
 	dir, command := r.cfg.Dir, c.Command.Name
 	if dir == "" {
-		if len(r.cfg.Named) > 0 { // whether that is all is known when the streams are
+		if len(r.cfg.Named) > 0 { // whether these are all files is known later, with the streams
 			return nil
 		}
 		return usagef("%s: where are the files? Give their directory with --data DIR", command)
@@ -138,34 +148,39 @@ func (x *command) onlyStream(r *request, file string) error {
 	return nil
 }
 
-// errTimeout is the cause with which a run ends that takes longer than --timeout.
+// errTimeout is the cause with which a run ends after --timeout.
 var errTimeout = errors.New("not finished in time")
 
-// limit has everything that c does end after --timeout. done releases what the request holds.
+// limit makes everything that c does end after --timeout. done releases what the request holds.
 func (r *request) limit(c *cli.Context) (done func()) {
 	ctx, cancel := r.withTimeout(c.Context)
 	c.Context = ctx
 	return func() {
 		cancel()
-		_ = r.inspector.close() // where it matters this was done before
+		_ = r.inspector.close() // callers that need its error have closed it before
 	}
 }
 
 // withTimeout ends the context after --timeout.
 func (r *request) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
-	if r.timeout == 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeoutCause(ctx, r.timeout, fmt.Errorf("%w: --timeout %v is over and the session cancelled; give it more time",
-		errTimeout, r.timeout))
+	return limited(ctx, r.timeout)
 }
 
-// warnInput returns what tells people a warning about the input.
+// limited ends a context after --timeout.
+func limited(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	if timeout == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%w: --timeout %v is over and the session cancelled; give it more time",
+		errTimeout, timeout))
+}
+
+// warnInput returns a function that shows people a warning about the input.
 func (x *command) warnInput(say func(line string)) func(client.Warning) {
 	return func(w client.Warning) { say("warning: " + display.Escape(w.String())) }
 }
 
-// noteInput returns what tells people in which form a file was read, nil for those who want no progress.
+// noteInput returns a function that tells people in which form a file was read; nil if they want no progress.
 func (r *request) noteInput(say func(line string)) func(client.Warning) {
 	if r.quiet {
 		return nil
@@ -187,7 +202,7 @@ func (x *command) upload(ctx context.Context, r *request, show *display.Progress
 			refused = r.inspector.check(a, show.Say)
 		}
 		if refused != nil {
-			return nil // it is said below, and such an answer is not kept
+			return nil // reported below; an answer that is refused is not kept
 		}
 		err := x.deliver(ctx, a, r.out)
 		if err != nil && r.stays {
@@ -203,7 +218,7 @@ func (x *command) upload(ctx context.Context, r *request, show *display.Progress
 	if err = errors.Join(err, refused, r.inspector.close()); err != nil {
 		return err
 	}
-	if !r.quiet {
+	if !r.quiet && x.events == nil {
 		x.notef("%s finished in %s", r.cfg.Analysis, display.Span(time.Since(began)))
 	}
 	if err := x.printAnswer(answer, r.out); err != nil {

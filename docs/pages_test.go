@@ -139,9 +139,18 @@ func TestThePageCountsTheLinesOfTheExample(t *testing.T) {
 	}
 }
 
-func TestTheCommandsOfThePagePrintWhatItSays(t *testing.T) {
-	all := load(t, adding)
-	output := perform(t, script(all))
+func TestTheCommandsOfThePagePrintWhatItSays(t *testing.T) { printsWhatItSays(t, adding, "") }
+
+// TestTheStatementsOfThePageAreAnsweredAsItSays runs the page about SQL with this folder's program.
+func TestTheStatementsOfThePageAreAnsweredAsItSays(t *testing.T) {
+	printsWhatItSays(t, "sql.md", "(cd \"$POSTA\" && go build -o \"$WORK/bin/posta\" .)\nPATH=$WORK/bin:$PATH\nmkdir -p data/cities\n")
+}
+
+// printsWhatItSays runs a page's commands, after some that prepare them, and compares what they print.
+func printsWhatItSays(t *testing.T, page, prepare string) {
+	t.Helper()
+	all := load(t, page)
+	output := perform(t, prepare+script(all))
 	said := 0
 	for i, b := range all {
 		if b.language != "sh" {
@@ -149,18 +158,18 @@ func TestTheCommandsOfThePagePrintWhatItSays(t *testing.T) {
 		}
 		got, ran := printed(output, b)
 		if !ran {
-			t.Errorf("%s:%d was not run", adding, b.line)
+			t.Errorf("%s:%d was not run", page, b.line)
 		}
 		if i+1 == len(all) || all[i+1].language != "text" {
 			continue
 		}
 		said++
 		if want := all[i+1].text; got != want {
-			t.Errorf("%s:%d prints\n%s\nand the page says\n%s", adding, b.line, got, want)
+			t.Errorf("%s:%d prints\n%s\nand the page says\n%s", page, b.line, got, want)
 		}
 	}
 	if said < 3 {
-		t.Errorf("%s says what %d blocks print; are they still marked as text?", adding, said)
+		t.Errorf("%s says what %d blocks print; are they still marked as text?", page, said)
 	}
 }
 
@@ -208,6 +217,27 @@ func stop(work string) {
 	down := exec.Command("./wordcount", "down")
 	down.Dir = filepath.Join(work, "wordcount")
 	_ = down.Run() // nothing is up, mostly
+}
+
+// TestPagesAreShort keeps pages short enough to be read: what does not fit belongs on a page of its own.
+func TestPagesAreShort(t *testing.T) {
+	const most = 400 // lines
+	pages, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pages) < 10 {
+		t.Errorf("%d pages were found; have they moved?", len(pages))
+	}
+	for _, name := range append(pages, "../README.md", "../CONTRIBUTING.md", "../SECURITY.md") {
+		page, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(page), "\n"); n > most {
+			t.Errorf("%s has %d lines, and %d are the most; split it", name, n, most)
+		}
+	}
 }
 
 func TestBlocksAreFound(t *testing.T) {

@@ -8,27 +8,27 @@ import (
 	"posta.dev/posta/internal/wire"
 )
 
-// Ack tells a sender how far a receiver has got: everything up to Hwm of the log called Log is durable there (R6).
+// Ack tells a sender what its receiver has stored: everything up to frame Hwm of the sender's log Log is durable there (R6).
 type Ack struct {
 	Edge     string
-	To       NodeID   // the sender that is told
-	Log      LogID    // the sender's log that Hwm counts in; zero if the receiver knows none yet
+	To       NodeID   // the sender
+	Log      LogID    // the sender's log, in which Hwm counts; zero if the receiver knows none yet
 	Hwm      Seq      // durable at the receiver
-	HwmLife  Life     // that made the frame Hwm (R14)
-	Echo     Life     // the sender's life as the receiver knows it: an acknowledgement for another life says nothing to this one
+	HwmLife  Life     // the life that made frame Hwm (R14)
+	Echo     Life     // the sender's life as the receiver knows it: a sender ignores acknowledgements for another life
 	Resend   bool     // the receiver misses Hwm+1 and wants it again
 	Receiver NodeID   // the node that acknowledges
 	ID       Identity // of the receiver
 
-	// Superseded says that the receiver knows Log as replaced, or as opened at an equal or higher incarnation by another life than Echo (R14).
-	// Such an acknowledgement says nothing else.
+	// Superseded says that the receiver knows that Log was replaced, or that another life than Echo has opened it at an equal or higher incarnation
+	// (R14). The other fields of such an acknowledgement mean nothing.
 	Superseded bool
 }
 
 const ackFields = 13
 
-// Append appends the wire form. Its last field is CRC32C of all bytes before it: a sender forgets what is acknowledged, so a changed
-// number would be believed at a high price.
+// Append appends the wire form. Its last field is CRC32C of all bytes before it: a sender drops frames that are
+// acknowledged, so a changed number would lose frames.
 func (a *Ack) Append(b []byte) []byte {
 	start := len(b)
 	b = wire.AppendArray(b, ackFields)

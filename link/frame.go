@@ -9,11 +9,11 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Kind says what a frame is for.
+// Kind is the purpose of a frame.
 type Kind uint8
 
 const (
-	// Open announces a session on every link before anything else of it.
+	// Open announces a session on every link, before any other frame of the session.
 	Open Kind = iota + 1
 	// Data carries rows of a stream.
 	Data
@@ -23,8 +23,8 @@ const (
 	Abort
 	// Hello has no number and no session: see the package comment.
 	Hello
-	// TakeOver announces a session again, behind its Open on each link: another client goes on with it (R17). It is no Open, because a receiver
-	// that has lost the session with its disk must not take it for one (R8).
+	// TakeOver announces a session again on each link, after its Open: another client goes on with it (R17). It is a kind of its own because a
+	// receiver that has lost the session with its disk must not open it again (R8).
 	TakeOver
 )
 
@@ -36,21 +36,21 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", uint8(k))
 }
 
-// Frame is one message on a link. Payload belongs to the frame; nobody writes to it once the frame is made.
+// Frame is one message on a link. Payload belongs to the frame and never changes once the frame is made.
 type Frame struct {
 	Edge    string // name of the edge in the topology
 	From    NodeID
-	ID      Identity // of From's log when the frame was put on the wire
-	Life    Life     // that made the frame: the number and this life stand for one content (R14); zero for Hello
+	ID      Identity // identity of From's log when the frame was sent
+	Life    Life     // the life that made the frame: Seq and Life together stand for one content (R14); zero for Hello
 	Seq     Seq      // zero for Hello
 	Kind    Kind
 	Session session.ID
 	Stream  int // index of the stream in the analysis; for Data and End
 	Payload []byte
-	Sum     uint32 // made with the frame, and on the wire continued with ID (R18); see sums
+	Sum     uint32 // computed when the frame is made, and continued over ID when it is sent (R18); see sums
 }
 
-// Size is what a frame counts for in a window: its payload and about what its header takes.
+// Size is how many bytes a frame takes of a window: its payload and the approximate size of its header.
 func (f *Frame) Size() int { return len(f.Payload) + frameOverhead }
 
 const (
@@ -68,7 +68,7 @@ var ErrBadFrame = errors.New("bad frame")
 //	[edge str, from str, log id bin16, incarnation, life, seq, life that made it, kind, session bin16, stream, payload length,
 //	 checksum]
 //
-// What a session carries for all of its frames, as who opened it, stands in its announcement, and costs nothing here.
+// Facts about the whole session, such as its opener, are in its announcement and take no space here.
 func (f *Frame) AppendHeader(b []byte) []byte {
 	b = wire.AppendArray(b, headerFields)
 	b = wire.AppendString(b, f.Edge)
@@ -85,8 +85,8 @@ func (f *Frame) AppendHeader(b []byte) []byte {
 	return wire.AppendUint(b, uint64(f.Sum))
 }
 
-// Interner turns the bytes of names into strings without an allocation for each frame: the same few names come again and again. It keeps at
-// most maxNames of them, so a peer that invents names cannot fill the memory. One goroutine owns it.
+// Interner turns the bytes of names into strings without an allocation for each frame: the same few names recur. It keeps at most maxNames of them,
+// so a peer that invents names cannot fill the memory. One goroutine owns it.
 type Interner struct{ seen map[string]string }
 
 const maxNames = 1024
@@ -105,7 +105,7 @@ func (n *Interner) intern(b []byte) string {
 	return s
 }
 
-// DecodeFrame reads a header and puts the payload, which it does not copy, beside it.
+// DecodeFrame reads a header and returns the frame with the payload, which it does not copy.
 func DecodeFrame(names *Interner, header, payload []byte) (Frame, error) {
 	r := wire.NewReader(header)
 	r.ArrayOf(headerFields)
@@ -149,8 +149,7 @@ func readName(r *wire.Reader, names *Interner) string {
 	return names.intern(b)
 }
 
-// readBlob fills dst from a bin of exactly its length; another length leaves a value that no check accepts, because the
-// reader has failed.
+// readBlob fills dst from a bin of exactly its length. Any other length makes the reader fail, so the value is not used.
 func readBlob(r *wire.Reader, dst []byte) {
 	if b := r.Bytes(); len(b) == len(dst) {
 		copy(dst, b)

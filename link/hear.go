@@ -3,11 +3,11 @@ package link
 import "fmt"
 
 // Hello takes a hello. self is this node's own log. It returns
-//   - lost, when frames from this sender are gone for good (R8): it is known by another log, so it lost its disk with what was in flight; or
-//     it says that frames were acknowledged here which this disk knows nothing of;
-//   - a reason, and changes nothing, when the hello shows that this node's own log was set back to a former state (R14).
+//   - lost, if frames from this sender are gone for good (R8): the sender has another log than before, so it lost its disk with the frames
+//     in flight; or it says that this node acknowledged frames that this disk does not hold;
+//   - a reason, and changes nothing, if the hello shows that this node's own log was set back to a former state (R14).
 //
-// A floor counts as taken, and is acknowledged when the hwm is stored like any other (R5).
+// A floor counts as taken. It is acknowledged once the hwm is stored, like any other (R5).
 func (r *Receiver) Hello(id Identity, h HelloPayload, self LogID) (lost bool, setBack string) {
 	same := id.LogID == r.id.LogID
 	if r.superseded.has(id.LogID) || same && id.Over(r.id) {
@@ -33,8 +33,8 @@ func (r *Receiver) Hello(id Identity, h HelloPayload, self LogID) (lost bool, se
 	return lost, ""
 }
 
-// contradicts says why a hello shows that this node's log was set back (R14), nothing if it does not: this very log has acknowledged what it
-// does not have. What another log of this node acknowledged is R8's.
+// contradicts returns why a hello shows that this node's log was set back (R14); "" if it does not. A log was set back if it has acknowledged frames
+// that it does not hold. Acknowledgements of another log of this node fall under R8.
 func (r *Receiver) contradicts(same bool, h *HelloPayload, self LogID) string {
 	switch {
 	case h.Log != self || h.Acked == 0:

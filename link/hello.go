@@ -6,20 +6,20 @@ import (
 	"posta.dev/posta/internal/wire"
 )
 
-// HelloPayload is what a Hello says.
+// HelloPayload is the content of a Hello.
 type HelloPayload struct {
-	To        NodeID // the receiver it is for: on a PUB socket all receivers hear it, and each has its own floor
+	To        NodeID // the receiver that it is for: on a PUB socket all receivers get it, but each has its own floor
 	Floor     Seq    // the receiver has acknowledged everything up to here, and the sender has dropped it
-	FloorLife Life   // that made the frame at Floor; zero if Floor is, or if it is not known any more
+	FloorLife Life   // the life that made frame Floor; zero if Floor is zero, or if the life is no longer known
 	Sent      Seq    // the last number put on the wire before this hello
 
-	// What this very log of the receiver has acknowledged (R14). All three are zero until it has.
+	// What the receiver's log Log itself has acknowledged (R14). All three are zero until it has acknowledged a frame.
 	Log   LogID
 	Acked Seq
-	Life  Life // that made the frame Acked
+	Life  Life // the life that made frame Acked
 
-	// Superseded, if not zero, is a life of the receiver. The sender knows that life's log as replaced, or as opened by another life since.
-	// Such a hello says nothing else.
+	// Superseded, if not zero, is a life of the receiver. The sender knows that this life's log was replaced, or that another life has opened it
+	// since. The other fields of such a hello mean nothing.
 	Superseded Life
 }
 

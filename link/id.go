@@ -15,7 +15,7 @@ type Seq uint64
 // Incarnation counts how often a node's data directory was opened.
 type Incarnation uint64
 
-// LogID is the random name of a node's data directory: a wiped one gets another (R8). Zero is "not known".
+// LogID is the random name of a node's data directory: a wiped directory gets a new one (R8). Zero is "not known".
 type LogID [16]byte
 
 // String returns the first eight hexadecimal digits, enough for people to tell two apart.
@@ -25,15 +25,15 @@ func (l LogID) String() string { return hex.EncodeToString(l[:4]) }
 // a former state; a life never does. Zero is "not known".
 type Life uint64
 
-// Identity is a node's log, and which opening of it is running.
+// Identity names a node's log and the opening of it that is running.
 type Identity struct {
 	LogID       LogID
 	Incarnation Incarnation
 	Life        Life
 }
 
-// Over reports whether an identity of the same log is that of an opening that another one has followed: one with a lower incarnation, or
-// with the same incarnation and another life (R14).
+// Over reports whether i is a superseded opening of the log of present: one with a lower incarnation, or with the same
+// incarnation and another life (R14).
 func (i Identity) Over(present Identity) bool {
 	return i.Incarnation < present.Incarnation || i.Incarnation == present.Incarnation && i.Life != present.Life
 }

@@ -2,24 +2,23 @@ package link
 
 import "fmt"
 
-// Progress is the durable part of a Sender apart from the frames: the last number given out, and what each receiver has
-// acknowledged. Acknowledgements are stored lazily, with the next commit: losing one only means that a frame is sent again and
-// dropped as a duplicate.
+// Progress is the durable part of a Sender without the frames: the last number given out, and what each receiver has acknowledged. Acknowledgements
+// are stored with the next commit, not at once. If one is lost, a frame is only sent again and dropped as a duplicate.
 type Progress struct {
 	Edge  string
-	To    NodeID // which of the edge's outboxes, filled in by the owner of all of them; empty on an edge of route "all"
+	To    NodeID // the outbox's receiver, filled in by the outbox's owner; empty on an edge of route "all"
 	Last  Seq
-	Life  Life // that made the frame Last; zero if that is not known any more
+	Life  Life // the life that made frame Last; zero if no longer known
 	Acked []Acked
 }
 
-// Acked is how far one receiver has acknowledged, and the log it did so with.
+// Acked is what one receiver has acknowledged, and the log with which it did so.
 type Acked struct {
 	Node NodeID
 	Seq  Seq
 	Log  LogID // zero until the receiver was heard
-	Life Life  // that made the frame Seq (R14); zero if that is not known any more
-	Here bool  // Log has acknowledged Seq itself, and not a log before it
+	Life Life  // the life that made frame Seq (R14); zero if no longer known
+	Here bool  // Log itself has acknowledged Seq; false if a former log has
 }
 
 // Progress returns the state to store.
@@ -31,7 +30,7 @@ func (s *Sender) Progress() Progress {
 	return p
 }
 
-// lastLife is the life that made the last frame.
+// lastLife returns the life that made the last frame; zero if unknown.
 func (s *Sender) lastLife() Life {
 	if n := len(s.entries); n > 0 {
 		return s.entries[n-1].frame.Life
@@ -44,8 +43,8 @@ func (s *Sender) lastLife() Life {
 	return 0
 }
 
-// Restore sets a new Sender to what a snapshot says. The frames after the slowest acknowledgement follow by [Sender.Reload],
-// since the log still holds them.
+// Restore sets the state of a new Sender from a snapshot. The log still holds the frames after the slowest
+// acknowledgement; [Sender.Reload] puts them back.
 func (s *Sender) Restore(p Progress) {
 	for _, a := range p.Acked {
 		if q := s.peer(a.Node); q != nil {
@@ -59,14 +58,14 @@ func (s *Sender) Restore(p Progress) {
 	s.next, s.stored = floor+1, floor
 }
 
-// GiveUp empties the outbox and goes on behind seq, because its receivers were away from the topology: nothing is known of them, and what they
-// have not taken will never come. A hello tells them so by its floor.
+// GiveUp empties the outbox and goes on after seq. It is called when the receivers were away from the topology: their state is unknown, and frames
+// that they have not taken will never arrive. The floor of a hello tells them so.
 func (s *Sender) GiveUp(seq Seq) {
 	*s = *NewSender(s.Link, s.id, s.window, s.Peers()...)
 	s.skip(seq, 0)
 }
 
-// Acknowledged repeats an acknowledgement that a log record holds.
+// Acknowledged replays an acknowledgement from a log record.
 func (s *Sender) Acknowledged(a Acked) {
 	p := s.peer(a.Node)
 	if p == nil {
@@ -84,12 +83,12 @@ func (s *Sender) Acknowledged(a Acked) {
 	s.trim()
 }
 
-// Reload puts a frame that the log held back into the outbox, in order; one that everybody has acknowledged is dropped.
+// Reload puts a frame from the log back into the outbox, in order. It drops a frame that all receivers have acknowledged.
 //
-// The log may begin with a later frame than the snapshot expects: it is cut whenever frames have been acknowledged, and the
-// snapshot, or the one before it that recovery has fallen back to, does not know of that. What was cut was acknowledged.
+// The log may begin with a later frame than the snapshot expects: the log is cut whenever frames have been acknowledged, which may be after the
+// snapshot, or after the older one that recovery has fallen back to. All frames that were cut were acknowledged.
 //
-// It returns ErrChanged, wrapped, for a frame that had changed before the log took it (R18).
+// It returns ErrChanged, wrapped, for a frame that had changed before it was written to the log (R18).
 func (s *Sender) Reload(f Frame, at LogIndex) error {
 	if f.Seq < s.next {
 		return nil
@@ -116,7 +115,7 @@ func (s *Sender) Reload(f Frame, at LogIndex) error {
 	return nil
 }
 
-// skip goes on behind seq, a frame of the given life: everything up to there was acknowledged by everybody, and has been cut from the log.
+// skip makes the outbox go on after frame seq of the given life: all receivers have acknowledged everything up to it, and the log was cut.
 func (s *Sender) skip(seq Seq, life Life) {
 	for _, p := range s.peers {
 		if p.acked < seq {
@@ -127,8 +126,8 @@ func (s *Sender) skip(seq Seq, life Life) {
 	s.next, s.stored = seq+1, seq
 }
 
-// Restored ends recovery. last, a frame of the given life, is the last number that the snapshot, or a record behind it, says was given out. Where the
-// log holds no frame any more, all were acknowledged and cut; their numbers must not be given out again (R2).
+// Restored ends recovery. last is the last number given out, according to the snapshot or a record after it; life made that frame. If the log holds
+// no frame, all were acknowledged and cut. Their numbers must not be given out again (R2).
 func (s *Sender) Restored(last Seq, life Life) error {
 	if s.Last() >= last {
 		return nil

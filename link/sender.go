@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// LogIndex is the index of a record in the sender's log. The sender keeps that of each frame, so that the log is not cut before the
-// frame is acknowledged (N3).
+// LogIndex is the index of a record in the sender's log. The sender keeps the index of each frame, so that the log is
+// not cut before the frame is acknowledged (N3).
 type LogIndex uint64
 
 // Sender is the outbox of one link, or of all links of an edge of route "all" (R10).
 //
-// For each peer: acked <= sent <= stored < next. The entries are the frames from the slowest peer's acked+1 to next-1, without holes.
+// Invariant for each peer: acked <= sent <= stored < next. The entries are the frames from the slowest peer's acked+1 to next-1, without gaps.
 type Sender struct {
 	Link
 	id      Identity
 	sums    sums
-	changed error   // a frame was not sent, because its bits have changed here (R18): final
+	changed error   // set for good when a frame was not sent because its bits have changed here (R18)
 	window  int     // bytes that each peer may leave unacknowledged (R9)
 	next    Seq     // the number the next frame gets
 	stored  Seq     // the last number that is durable (R3)
-	entries []entry // what not every peer has acknowledged
-	storage []entry // the array that entries is a part of: grow uses its front again
+	entries []entry // frames that not every peer has acknowledged
+	storage []entry // the array behind entries: grow reuses its front
 	peers   []*peer
 }
 
@@ -32,24 +32,25 @@ type entry struct {
 	end   uint64   // bytes of all frames up to and including this one, counted from the start of this incarnation
 }
 
-// peer is what the sender knows of one receiver.
+// peer is what the sender knows about one receiver.
 type peer struct {
 	node       NodeID
 	id         Identity // zero until the receiver was heard
 	superseded supersededLogs
 	ready      bool // the receiver has told its hwm since the last connect or restart: frames may be sent (R7)
 	helloDue   bool // a hello is to be sent now, whatever helloAt says
-	heardUs    bool // it has answered this life's hello once
-	unheard    bool // its last word was not for this life, or says less than it acknowledged: a hello is to be said again soon
+	heardUs    bool // the receiver has answered a hello of this life
+	unheard    bool // its last acknowledgement was for another life, or lower than a former one: the hello is repeated soon
 	rejected   Life // a life of the receiver that must be told that it is superseded; zero if none
 	rejectedAt time.Time
 	acked      Seq    // everything up to here is durable at the receiver
-	ackedLife  Life   // that made the frame acked; zero if that is not known any more
-	ackedHere  bool   // the receiver's present log has said acked itself
-	sent       Seq    // the last frame on the wire; back to acked when a resend is needed
+	ackedLife  Life   // the life that made frame acked; zero if no longer known
+	ackedHere  bool   // the receiver's present log has itself acknowledged acked
+	sent       Seq    // the last frame sent; set back to acked when a resend is needed
 	ackedEnd   uint64 // entry.end of acked
 	ackedAt    time.Time
 	helloAt    time.Time
+	hellos     int // hellos since the last connect, or since the receiver was ready; at most firstHellos
 }
 
 // NewSender returns an empty outbox to the given receivers. window is in bytes, for each of them.
@@ -70,8 +71,8 @@ func (s *Sender) Peers() []NodeID {
 	return nodes
 }
 
-// Add gives a frame its number and keeps it; it leaves once [Sender.Stored] says that its commit is on disk. The returned
-// frame carries the number and this node's name; it is what the log stores.
+// Add gives a frame its number and keeps it. The frame leaves once [Sender.Stored] says that its commit is on disk. The returned frame carries the
+// number and this node's name; the log stores this one.
 func (s *Sender) Add(f Frame) Frame {
 	f.Edge, f.From, f.ID, f.Seq, f.Life = s.Edge, s.From, s.id, s.next, s.id.Life
 	f.Sum = s.sums.content(&f)
@@ -91,8 +92,8 @@ func (s *Sender) push(f Frame, at LogIndex) {
 	s.entries = append(s.entries, entry{frame: f, at: at, end: end})
 }
 
-// grow makes space for one more entry behind the last: at the front of the array, if half of it has been acknowledged, or
-// in a larger one. Appending to ever new arrays was turned down: with frames of 1 KiB it costs more than all else here.
+// grow makes space for one more entry behind the last. If more than half of the array has been acknowledged, it moves the entries to the front, and
+// otherwise to a larger array. Appending to ever new arrays was rejected: with frames of 1 KiB that costs more than everything else here.
 func (s *Sender) grow() {
 	n := len(s.entries)
 	if n < cap(s.entries) {
@@ -109,7 +110,7 @@ func (s *Sender) grow() {
 
 const minEntries = 16
 
-// peersEnd is the common ackedEnd of the peers when everything is acknowledged.
+// peersEnd returns the common ackedEnd of the peers when everything is acknowledged.
 func (s *Sender) peersEnd() uint64 {
 	end := uint64(0)
 	for _, p := range s.peers {
@@ -118,7 +119,7 @@ func (s *Sender) peersEnd() uint64 {
 	return end
 }
 
-// Stored says that all frames up to seq are durable. The record at the given index holds those that were not stored before.
+// Stored says that all frames up to seq are durable. The record at index at holds those that were not stored before.
 func (s *Sender) Stored(seq Seq, at LogIndex) {
 	if seq >= s.next {
 		panic(fmt.Sprintf("R2: %s: frame %d stored, only %d given out", s.Edge, seq, s.next-1))
@@ -132,10 +133,13 @@ func (s *Sender) Stored(seq Seq, at LogIndex) {
 // Last returns the last number given out.
 func (s *Sender) Last() Seq { return s.next - 1 }
 
-// base is the number of the first entry, next if there is none.
+// Acked returns the last number that every receiver has acknowledged.
+func (s *Sender) Acked() Seq { return s.base() - 1 }
+
+// base returns the number of the first entry; next if there is none.
 func (s *Sender) base() Seq { return s.next - Seq(len(s.entries)) }
 
-// index returns where seq is among the entries; it may be beyond either end.
+// index returns the position of seq in the entries; it may be beyond either end.
 func (s *Sender) index(seq Seq) int {
 	if seq < s.base() {
 		return -1
@@ -143,8 +147,7 @@ func (s *Sender) index(seq Seq) int {
 	return int(seq - s.base())
 }
 
-// WindowLeft returns how many bytes the slowest peer's window still has. It may be negative: the frame that fills a
-// window is accepted whole.
+// WindowLeft returns how many bytes are left in the slowest peer's window. It may be negative: the frame that fills a window is accepted whole.
 func (s *Sender) WindowLeft() int {
 	last := s.lastEnd()
 	left := s.window
@@ -173,10 +176,17 @@ func (s *Sender) Oldest() (LogIndex, bool) {
 	return s.entries[0].at, true
 }
 
-// Connected says that a new connection to a peer stands: what was under way may be lost, so it is asked for its hwm (R7).
+// Connected says that a new connection to a peer is up. Frames under way may be lost, so the peer is asked for its hwm (R7).
 func (s *Sender) Connected(node NodeID) {
 	if p := s.peer(node); p != nil {
-		p.ready, p.helloDue = false, true
+		p.ready, p.helloDue, p.hellos = false, true, 0
+	}
+}
+
+// Answers says that the connection for a peer's acknowledgements is up. The peer's answer to a hello may be lost, so the peer is asked again.
+func (s *Sender) Answers(node NodeID) {
+	if p := s.peer(node); p != nil && !p.ready {
+		p.helloDue, p.hellos = true, 0
 	}
 }
 
@@ -189,7 +199,7 @@ func (s *Sender) peer(node NodeID) *peer {
 	return nil
 }
 
-// trim forgets what every peer has acknowledged.
+// trim drops the frames that every peer has acknowledged.
 func (s *Sender) trim() {
 	floor := s.next - 1
 	for _, p := range s.peers {
@@ -206,12 +216,12 @@ func (s *Sender) trim() {
 	}
 }
 
-// Take returns the frames that may be put on the wire to node now, at most about limit bytes, and counts them as sent.
-// It returns nil while the peer has not told its hwm.
+// Take returns the frames that may be sent to node now, at most about limit bytes, and counts them as sent. It returns
+// nil until the peer has told its hwm.
 //
-// A frame that is taken again is compared with its checksum (R18): the receiver may have refused it because its bits have changed here, and
-// would refuse it for ever. It is not sent, nor is what follows, and [Sender.Err] tells. To compare each frame before it leaves the first
-// time was turned down: it is the receiver's work done twice.
+// A frame that is taken again is compared with its checksum (R18): the receiver may have refused it because its bits have changed here, and would
+// refuse it for ever. Such a frame and those behind it are not sent, and [Sender.Err] returns the error. Comparing each frame before it leaves the
+// first time was rejected: the receiver does that anyway.
 func (s *Sender) Take(node NodeID, limit int) []Frame {
 	p := s.peer(node)
 	if p == nil || !p.ready || p.sent >= s.stored {
@@ -246,19 +256,19 @@ func (s *Sender) Take(node NodeID, limit int) []Frame {
 	return out
 }
 
-// Err returns ErrChanged, wrapped, when a frame of the outbox was found to be another than it was when it was made. The process must end: its
-// log has the frame as it was made.
+// Err returns ErrChanged, wrapped, if a frame of the outbox was found to have changed since it was made. The process
+// must end: its log has the frame as it was made.
 func (s *Sender) Err() error { return s.changed }
 
-// Unsend says that the transport did not accept frames from seq on: they will be taken again.
+// Unsend says that the transport did not accept the frames from seq on: Take will return them again.
 func (s *Sender) Unsend(node NodeID, seq Seq) {
-	if p := s.peer(node); p != nil && seq > 0 && p.sent >= seq { // a hello has no number, and is due again by itself
+	if p := s.peer(node); p != nil && seq > 0 && p.sent >= seq { // a hello has no number (0) and is repeated anyway
 		p.sent = max(seq-1, p.acked)
 	}
 }
 
-// TakeAll is Take for an edge of route "all", where one message reaches every peer: it returns the frames that some ready
-// peer lacks, from the one that is furthest behind. The others drop them as duplicates (R4).
+// TakeAll is Take for an edge of route "all", where one message reaches every peer. It returns the frames that the ready peer furthest behind lacks.
+// The other peers drop those that they have as duplicates (R4).
 func (s *Sender) TakeAll(limit int) []Frame {
 	var from *peer
 	for _, p := range s.peers {
@@ -283,7 +293,7 @@ func (s *Sender) TakeAll(limit int) []Frame {
 	return out
 }
 
-// Sendable reports whether a peer that told its hwm still lacks durable frames.
+// Sendable reports whether a ready peer still lacks durable frames.
 func (s *Sender) Sendable() bool {
 	for _, p := range s.peers {
 		if p.ready && p.sent < s.stored {

@@ -266,6 +266,65 @@ func TestHello_IsRepeatedUntilAnsweredAndWhenNothingMoves(t *testing.T) {
 	}
 }
 
+// TestHello_ComesSoonAfterAConnect: the answer to the first may be lost, since it comes on another connection, which may stand a moment later. The
+// pauses double, so a receiver that is away costs no more than before. NextHello tells the time of each.
+func TestHello_ComesSoonAfterAConnect(t *testing.T) {
+	s := NewSender(toB, logA, plenty, "b-1")
+	at := noon
+	for round := range 2 {
+		var pauses []time.Duration
+		for range firstHellos + 3 {
+			next, due := s.NextHello(pace.Hello)
+			if !due {
+				t.Fatal("nobody has answered, and no hello is due")
+			}
+			if next.Before(at) { // at once
+				next = at
+			}
+			if len(pauses) > 0 {
+				if _, early := s.Hello("b-1", next.Add(-1), pace.Hello); early {
+					t.Errorf("hello %d is said too early", len(pauses))
+				}
+			}
+			if _, ok := s.Hello("b-1", next, pace.Hello); !ok {
+				t.Fatalf("hello %d is not said when it is due", len(pauses))
+			}
+			pauses = append(pauses, next.Sub(at))
+			at = next
+		}
+		want := []time.Duration{0, pace.Hello >> 5, pace.Hello >> 4, pace.Hello >> 3, pace.Hello >> 2, pace.Hello >> 1, pace.Hello, pace.Hello, pace.Hello}
+		if !slices.Equal(pauses, want) {
+			t.Errorf("round %d: pauses %v, want %v", round, pauses, want)
+		}
+		s.hears("b-1", 0, false)
+		if next, due := s.NextHello(pace.Hello); due {
+			t.Errorf("it has answered, and a hello is due at %v", next)
+		}
+		s.Connected("b-1")
+	}
+}
+
+// TestHello_IsSaidAgainWhereAnswersCanCome: only to a receiver that is not known to have answered.
+func TestHello_IsSaidAgainWhereAnswersCanCome(t *testing.T) {
+	s := NewSender(toB, logA, plenty, "b-1")
+	for range 4 {
+		s.Hello("b-1", noon, pace.Hello)
+	}
+	s.Answers("nobody")
+	if _, ok := s.Hello("b-1", noon, pace.Hello); ok {
+		t.Fatal("nobody's answers can come")
+	}
+	s.Answers("b-1")
+	if _, ok := s.Hello("b-1", noon, pace.Hello); !ok {
+		t.Fatal("its answers can come, and it is not asked")
+	}
+	s.hears("b-1", 0, false)
+	s.Answers("b-1")
+	if _, ok := s.Hello("b-1", noon.Add(time.Hour), pace.Hello); ok {
+		t.Fatal("it has answered")
+	}
+}
+
 func TestUnsend_IsTakenAgain(t *testing.T) {
 	s := ready(plenty, "b-1")
 	s.add(4)

@@ -13,8 +13,8 @@ type Link struct {
 	From, To NodeID
 }
 
-// ErrChanged is wrapped where a frame is not the one that was made: its bits have changed in memory or on a disk (R18). [Sender.Reload]
-// and [Sender.Err] return it.
+// ErrChanged is wrapped by errors about a frame whose bits have changed in memory or on a disk since it was made
+// (R18). [Sender.Reload] and [Sender.Err] return it.
 var ErrChanged = errors.New("R18: a frame is not what it was when it was made")
 
 // sums computes the checksums of one link's frames (R18). One goroutine owns it.
@@ -24,12 +24,11 @@ var ErrChanged = errors.New("R18: a frame is not what it was when it was made")
 //	edge 0 from 0 to 0 │ seq life kind session stream length │ payload │ log id, incarnation, life of the sender
 //	                   └ made with the frame, kept in the outbox and in the log ┘  └ added when it is sent
 //
-// so one number covers what the frame is, the link that it belongs to, and the opening that sends it. The frame is compared with it where it
-// takes effect. Checksums of a transport, or of a broker's disk, were turned down: they cover a part of the way, and none tells
-// a frame of another link from one of this.
+// so one number covers the frame's content, its link, and the opening that sends it. The receiver compares it where the frame takes effect. Checksums
+// of a transport, or of a broker's disk, were rejected: each covers only a part of the way, and none detects a frame of another link.
 type sums struct {
-	link uint32   // over the link's name: every checksum begins with it
-	buf  [42]byte // what is not payload; here because what is given to crc32 would be allocated anew for each frame
+	link uint32   // checksum of the link's name, with which every checksum begins
+	buf  [42]byte // for the bytes beside the payload; a field, because a local array that is passed to crc32 would be allocated for each frame
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -38,7 +37,7 @@ func newSums(l Link) sums {
 	return sums{link: crc32.Checksum([]byte(l.Edge+"\x00"+string(l.From)+"\x00"+string(l.To)+"\x00"), castagnoli)}
 }
 
-// content is the checksum of a frame as it is made: it says nothing of who sends it.
+// content returns the checksum of a frame as it is made, without the opening that sends it.
 func (s *sums) content(f *Frame) uint32 {
 	b := s.buf[:0]
 	b = binary.LittleEndian.AppendUint64(b, uint64(f.Seq))
@@ -69,8 +68,8 @@ func (s *sums) made(f *Frame) error {
 	return fmt.Errorf("%w: frame %d of edge %s (%s, %d bytes)", ErrChanged, f.Seq, f.Edge, f.Kind, len(f.Payload))
 }
 
-// Sealed returns the frame with the checksum that travels with it; to is that of [Link]. Only tests of nodes/core and nodes/shell call it, which make
-// frames without a [Sender].
+// Sealed returns the frame with its checksum as sent; to is that of [Link]. Only tests of nodes/core and nodes/shell
+// call it: they make frames without a [Sender].
 func (f Frame) Sealed(to NodeID) Frame {
 	s := newSums(Link{f.Edge, f.From, to})
 	f.Sum = s.sent(s.content(&f), f.ID)

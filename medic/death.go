@@ -11,8 +11,8 @@ import (
 // Death is how a process ended.
 type Death struct {
 	Cause string // for people: "exit status 1", "signal: killed"; "" if it is not known
-	// Fault says that what the process did ended it, and not somebody from outside, nor an error that the process has reported itself. One that
-	// ends like that again and again may be ended by what it works on.
+	// Fault: the process crashed. Nobody ended it from outside, and it did not report an error and exit. If it crashes again and again, its work may
+	// be the cause.
 	Fault  bool
 	Memory bool // it was killed because it took too much memory; implies Fault
 }
@@ -30,8 +30,8 @@ func Exited(status int) Death {
 	return Death{Cause: fmt.Sprintf("exit status %d", status), Fault: status != 0 && status != 1 && status != postmortem.ExitHung}
 }
 
-// Signalled is the death of a process that a signal has ended. Those that a process brings upon itself are its fault; SIGKILL comes from people, from
-// medics, or from a kernel without memory, which OutOfMemory is for.
+// Signalled is the death of a process that a signal has ended. A signal that the process itself caused is its fault. SIGKILL comes from people, from
+// medics, or from a kernel that is out of memory: see OutOfMemory.
 func Signalled(s syscall.Signal) Death {
 	own := []syscall.Signal{syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGABRT, syscall.SIGFPE, syscall.SIGILL, syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGXCPU}
 	return Death{Cause: "signal: " + s.String(), Fault: slices.Contains(own, s)}

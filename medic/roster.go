@@ -8,12 +8,12 @@ import (
 // Backoff says how soon a node is started again (M5).
 type Backoff struct {
 	// First is the pause before the second start in a row; each one after it takes twice the pause before. The first start
-	// after a death never waits. Default 100ms; short ones burn a processor on a node that cannot start.
+	// after a death never waits. Default 100ms. Short ones waste processor time on a node that cannot start.
 	First time.Duration
-	// Max is the longest pause, default 10s. Long ones leave a node down that long after its trouble is over.
+	// Max is the longest pause, default 10s. With a long one a node stays down that long after its cause of failure is gone.
 	Max time.Duration
-	// Healthy is how long a node has to live for its death not to count as one in a row, default 1s. Short ones take a crash
-	// loop for bad luck, long ones make the victim of two accidents wait.
+	// Healthy: a node that ran for at least this long starts a new row of deaths, default 1s. With a short one a slow crash loop gets no pause; with
+	// a long one a node that fails twice by accident has to wait.
 	Healthy time.Duration
 }
 
@@ -69,7 +69,7 @@ func NewRoster(pace Backoff, nodes []NodeID) *Roster {
 	return r
 }
 
-// Due returns the nodes to start now, sorted. Each is returned once: what comes of it is for Started or Died to say.
+// Due returns the nodes to start now, sorted. Each is returned once; the caller then reports Started or Died.
 func (r *Roster) Due(now time.Time) []NodeID {
 	var due []NodeID
 	for n, m := range r.members {

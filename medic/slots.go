@@ -15,13 +15,13 @@ import (
 	"posta.dev/posta/internal/owned"
 )
 
-// A file of slots holds one short text and is overwritten in place: once it is there, a write needs no room on the disk, so that a full disk
-// keeps nobody from restarting what died. It has two slots of slotSize bytes, each one line:
+// A file of slots holds one short text and is overwritten in place: once it exists, a write needs no room on the disk. So medics can restart
+// processes while the disk is full. It has two slots of slotSize bytes, each one line:
 //
 //	posta-2 NUMBER CHECKSUM TEXT, filled up with spaces
 //
-// A write goes to the slot with the lower number. A crash while it is written leaves the other one, and the text before it counts: the write had
-// not returned. The turned-down way is owned.Write, which needs room for a second file.
+// A write goes to the slot with the lower number. After a crash in the middle of a write the other slot still holds the text before, which is then
+// valid: the write had not returned. owned.Write was rejected, because it needs room for a second file.
 const (
 	slotSize    = 512
 	slotVersion = "posta-2"
@@ -95,7 +95,7 @@ func ReadSlots(name string) (string, error) {
 	return s.text, nil
 }
 
-// WriteSlots puts another text into the file, or makes it. A durable one is on the disk when it returns. A damaged file is made anew.
+// WriteSlots replaces the text of the file, and creates the file if need be. A durable text is on disk when it returns. A damaged file is replaced.
 func WriteSlots(name, text string, durable bool) error {
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -121,7 +121,7 @@ func WriteSlots(name, text string, durable bool) error {
 	return errors.Join(err, f.Close())
 }
 
-// createSlots makes the file whole, or not at all.
+// createSlots creates the whole file, or nothing.
 func createSlots(name, text string, durable bool) error {
 	line, err := slot{number: 1, text: text}.encode()
 	if err != nil {
@@ -130,12 +130,12 @@ func createSlots(name, text string, durable bool) error {
 	return owned.Write(name, string(line)+string(line), durable)
 }
 
-// ReserveSlots makes the file, without a text, if it is not there: later writes need no room. Several processes may reserve one file at once, and
-// one may write it meanwhile: what was written stays. So the file gets its name by a link, which, unlike a rename, replaces nothing. Until then it
-// has a random one: pids do not tell processes apart, since medics in containers share these files and are all process 1.
+// ReserveSlots creates the file, without a text, if it does not exist, so that later writes need no room. Several processes may reserve one file at
+// once, and one of them may already write to it; its text must stay. So the file gets its name by link, which never replaces a file as rename does.
+// Until then its name is random. A pid would not be unique: medics in containers share these files and are all process 1.
 //
-// A process that is killed in the middle leaves its random name behind. Whoever finds that the file is there sweeps such names. One may belong to a
-// process that is about to link it, which fails then; but the file is there, and that is all that it wants.
+// A process that is killed in between leaves its random name behind. A process that finds the file in place removes such names. One of them may
+// belong to a process that is about to link it. Its link then fails, which does no harm, because the file exists.
 func ReserveSlots(name string) error {
 	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 		if err := makeSlots(name); err != nil {
@@ -147,20 +147,20 @@ func ReserveSlots(name string) error {
 	return sweepSlots(name)
 }
 
-// makeSlots makes the file, unless another process is faster.
+// makeSlots creates the file, unless another process is faster.
 func makeSlots(name string) error {
 	own := fmt.Sprintf("%s.%016x", name, rand.Uint64())
 	err := createSlots(own, "", true)
 	if err == nil {
 		err = os.Link(own, name)
 	}
-	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) { // it was there, or somebody who has seen it has swept ours
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) { // the file exists, or a process that saw it removed our random name
 		_, err = os.Lstat(name)
 	}
 	return errors.Join(err, owned.SyncDir(filepath.Dir(name)))
 }
 
-// sweepSlots removes the random names from which a file that is there was made, or was to be.
+// sweepSlots removes random names that ReserveSlots left for a file that exists.
 func sweepSlots(name string) error {
 	dir, base := filepath.Split(name)
 	files, err := os.ReadDir(filepath.Clean(dir))

@@ -10,7 +10,7 @@ import (
 type Stopped struct {
 	Node   NodeID
 	Was    bool // it had a process
-	Killed bool // it did not go by itself in time
+	Killed bool // it did not exit by itself in time
 	Err    error
 	Death  Death
 	Took   time.Duration
@@ -19,8 +19,8 @@ type Stopped struct {
 // killTime bounds the wait for a killed process to be gone.
 const killTime = 5 * time.Second
 
-// Stop ends nodes, all at once: it asks them to drain and go, and kills those that are there after grace, or when ctx ends. The answer is in
-// the order of nodes. Nobody may be starting them meanwhile.
+// Stop ends nodes, all at once: it asks them to drain and exit, and kills those that still run after grace, or when ctx ends. The result is in the
+// order of nodes. Nothing else may start them meanwhile.
 func Stop(ctx context.Context, r Restarter, nodes []NodeID, grace time.Duration) []Stopped {
 	out := make([]Stopped, len(nodes))
 	var wg sync.WaitGroup
@@ -39,7 +39,7 @@ func Stop(ctx context.Context, r Restarter, nodes []NodeID, grace time.Duration)
 
 func stop(ctx context.Context, r Restarter, node NodeID, grace time.Duration) Stopped {
 	s := Stopped{Node: node}
-	// What has to be done is done even if the caller is in a hurry; ctx only ends the grace.
+	// ctx only ends the grace. The nodes are stopped in any case.
 	must, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace+killTime)
 	defer cancel()
 	if s.Was, s.Err = r.Alive(must, node); s.Err != nil || !s.Was {

@@ -25,7 +25,7 @@ type Event struct {
 	Kind   EventKind
 	Start  int           // with Started, Adopted: how many starts there were
 	Cause  string        // with Died, Failed
-	InARow int           // with Died, Failed: how many came so soon
+	InARow int           // with Died, Failed: how many in a row, each sooner than Backoff.Healthy
 	Wait   time.Duration // with Died, Failed: until the next start
 }
 
@@ -37,7 +37,7 @@ type Supervisor struct {
 	Report    func(Event) // one at a time, from Run's goroutine; nil for nobody
 }
 
-// Run supervises until ctx ends and returns when all its goroutines have. The nodes run on: ending them is for Stop.
+// Run supervises until ctx ends, and returns when all its goroutines have ended. The nodes continue to run: Stop ends them.
 func (s *Supervisor) Run(ctx context.Context) {
 	run := &supervision{Supervisor: s, roster: NewRoster(s.Backoff, s.Nodes), events: make(chan Event)}
 	defer run.watchers.Wait()
@@ -89,7 +89,7 @@ func (s *supervision) take(e Event) {
 	}
 }
 
-// watch starts a node and stays with it until it is dead. A start that hangs holds up no other node.
+// watch starts a node and waits until its process has ended. A start that hangs delays no other node.
 func (s *supervision) watch(ctx context.Context, node NodeID) {
 	switch err := s.Restarter.Start(ctx, node); {
 	case errors.Is(err, ErrRunning):
@@ -102,7 +102,7 @@ func (s *supervision) watch(ctx context.Context, node NodeID) {
 	}
 	death, err := s.Restarter.Wait(ctx, node)
 	cause := death.String()
-	if err != nil { // the next Start tells whether it lives: ErrRunning, and it is adopted again
+	if err != nil { // the next Start finds out whether it is alive: ErrRunning, and it is adopted again
 		cause = err.Error()
 	}
 	if ctx.Err() == nil {

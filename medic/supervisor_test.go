@@ -28,7 +28,7 @@ func supervised(t *testing.T, f *fake, nodes ...NodeID) (events chan Event, stop
 
 func next(t *testing.T, events <-chan Event, node NodeID, what EventKind) Event {
 	t.Helper()
-	timeout := time.After(10 * time.Second)
+	timeout := time.After(2 * time.Minute)
 	for {
 		select {
 		case e := <-events:

@@ -7,7 +7,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestS5_WhoMayAskANode: the clients of the topology, and at inputs the inputs, whom posta deploy has ask for it.
+// TestS5_WhoMayAskANode: the clients of the topology, and at inputs the other inputs, which ask for posta deploy.
 func TestS5_WhoMayAskANode(t *testing.T) {
 	top := topology.Default()
 	for _, n := range top.Nodes() {

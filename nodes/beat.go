@@ -18,34 +18,38 @@ import (
 var pid = os.Getpid()
 
 const (
-	// diskSlowAfter is how long a commit is under way before the node's state says that its disk is slow.
+	// A node whose commit has been under way for diskSlowAfter reports that its disk is slow.
 	diskSlowAfter = time.Second
-	// wordsTime is how long a node whose loop hangs has for its note and its stacks. A disk or a terminal that hangs as well must not keep it alive.
+	// wordsTime is how long a node whose loop hangs may take to write its note and its stacks. A disk or a terminal
+	// that also hangs must not keep the node alive.
 	wordsTime = 5 * time.Second
-	// maxStacks bounds what is logged of the stacks of a loop that hangs, in bytes.
+	// maxStacks bounds the stacks that are logged when the loop hangs, in bytes.
 	maxStacks = 1 << 20
 )
 
-// beats is the goroutine that publishes the node's heartbeats, from before the log is read until after the drain (N9). The loop hands it what there
-// is to say. If the loop works on something for long, the heartbeat says the same again, with what the loop works on and for how long its mark has
-// stood. If the mark stands for medics.stuck_after the loop hangs, and the node ends itself. The goroutine never touches a disk: see notes.
+// beats is the goroutine that publishes the node's heartbeats, from before the log is read until after the drain (N9).
+// The loop hands it the content of the heartbeats. If the loop works on something for long, the heartbeat repeats its
+// last content, with what the loop works on and how long its progress mark has not moved. If the mark does not move
+// for medics.stuck_after, the loop hangs and the node ends itself. The goroutine never touches a disk: see notes.
 //
-// Heartbeats of the loop's own were turned down: a node that worked on one large batch fell silent, and medics killed it again and again.
+// Heartbeats sent by the loop itself were rejected: a node that worked on one large batch fell silent, and medics killed it again and again.
 type beats struct {
 	x       *node
 	started time.Time
-	waiting atomic.Bool  // the node waits for the disk, and for nothing else
-	commit  atomic.Int64 // when the commit under way was begun, in nanoseconds since started, plus 1; 0: none is
+	waiting atomic.Bool  // the node waits only for the disk
+	commit  atomic.Int64 // when the current commit began, in nanoseconds since started, plus 1; 0: no commit is under way
 
 	mu   sync.Mutex
-	last heartbeat.Beat // what the loop said last
+	last heartbeat.Beat // the loop's latest content
+
+	memory memoryUsed // run owns it
 
 	wake    chan struct{} // there is something new to say
 	end     chan struct{}
 	stopped chan struct{}
 }
 
-// newBeats begins with the heartbeats of a node that opens its log, and so waits for its disk.
+// newBeats starts the goroutine. The first heartbeats are those of a node that opens its log, and so waits for its disk.
 func newBeats(x *node, started time.Time) *beats {
 	b := &beats{x: x, started: started, wake: make(chan struct{}, 1), end: make(chan struct{}), stopped: make(chan struct{})}
 	b.last = heartbeat.Beat{Node: x.node.ID, ID: x.id, State: heartbeat.Recovering}
@@ -54,18 +58,18 @@ func newBeats(x *node, started time.Time) *beats {
 	return b
 }
 
-// publish says something new. It does not block.
+// publish replaces the content of the heartbeats. It does not block.
 func (b *beats) publish(beat heartbeat.Beat) {
 	b.mu.Lock()
 	b.last = beat
 	b.mu.Unlock()
 	select {
 	case b.wake <- struct{}{}:
-	default: // it is awake already, and takes the newest
+	default: // the goroutine is already woken, and takes the newest content
 	}
 }
 
-// committing says that a commit is begun or done.
+// committing notes that a commit has begun (true) or is done (false).
 func (b *beats) committing(is bool) {
 	at := int64(0)
 	if is {
@@ -74,7 +78,7 @@ func (b *beats) committing(is bool) {
 	b.commit.Store(at)
 }
 
-// stop awaits the last heartbeat.
+// stop ends the goroutine and waits until it has published its last heartbeat.
 func (b *beats) stop() {
 	close(b.end)
 	<-b.stopped
@@ -83,34 +87,34 @@ func (b *beats) stop() {
 func (b *beats) run() {
 	defer close(b.stopped)
 	m := b.x.cfg.Topology.Medics
-	tick := time.NewTicker(m.Heartbeat)
-	defer tick.Stop()
+	// The timer does not fire while the loop publishes every heartbeat. A ticker beside the loop's alarm would wake the process twice as often.
+	silent := time.NewTimer(m.Heartbeat)
+	defer silent.Stop()
 	hang := watch.NewHang(m.Heartbeat, time.Now(), progress.Marks())
 	b.say(time.Now(), hang)
-	said := time.Now()
-	var words chan struct{} // nil until the loop hangs; closed when the node has said its last words
+	var words chan struct{} // nil until the loop hangs; closed when lastWords is done
 	for {
+		pause := m.Heartbeat
 		select {
 		case <-b.end:
 			return
 		case <-words:
-			words = make(chan struct{}) // where the process is not the node's, it hangs on
+			words = make(chan struct{}) // with no Exit the loop stays hung; a nil channel would restart lastWords
 			if b.x.cfg.Exit != nil {
 				b.x.cfg.Exit(postmortem.ExitHung)
 			}
 		case <-b.wake:
-		case <-tick.C:
-			stands := hang.Tick(time.Now(), progress.Marks(), b.waiting.Load())
-			if stands >= m.StuckAfter && words == nil {
-				words = make(chan struct{})
-				b.lastWords(stands, words)
-			}
-			if time.Since(said) < m.Heartbeat {
-				continue
-			}
+			pause += m.Heartbeat / 4 // the loop's next one may be a little late
+		case <-silent.C:
 		}
-		said = time.Now()
-		b.say(said, hang)
+		now := time.Now()
+		stands := hang.Tick(now, progress.Marks(), b.waiting.Load())
+		if stands >= m.StuckAfter && words == nil {
+			words = make(chan struct{})
+			b.lastWords(stands, words)
+		}
+		b.say(now, hang)
+		silent.Reset(pause)
 	}
 }
 
@@ -122,6 +126,7 @@ func (b *beats) say(now time.Time, hang *watch.Hang) {
 	beat.PID, beat.Uptime, beat.Trouble = pid, now.Sub(b.started), cmp.Or(beat.Trouble, trouble(b.x.tr))
 	beat.Mark = progress.Marks()
 	beat.MarkAge = hang.Stands(beat.Mark)
+	beat.Memory = b.memory.at(now)
 	if d, ok := b.x.watch.Now(); ok {
 		beat.Role, beat.Session, beat.Stream = d.Role, d.Session, d.Stream
 	}
@@ -131,12 +136,13 @@ func (b *beats) say(now time.Time, hang *watch.Hang) {
 			beat.State = heartbeat.DiskSlow
 		}
 	}
+	b.x.metrics.said(&beat, now)
 	b.x.tr.Heartbeat(beat.Append(nil))
 }
 
-// lastWords leaves a note of what the loop hangs on, and all stacks in the log, and closes said. Heartbeats go on meanwhile, or medics would end
-// the node before it has said anything. It is best effort: neither a full disk nor one that hangs may keep the node alive. Where the process
-// is not the node's alone, or does not end, medics end it.
+// lastWords writes a note of what the loop hangs on, logs all stacks, and then closes said. Heartbeats continue meanwhile: without them medics would
+// kill the node before the note is written. It is best effort: neither a full disk nor a hanging one may keep the node alive. If the process has no
+// Exit, or does not end, medics end it.
 func (b *beats) lastWords(stands time.Duration, said chan<- struct{}) {
 	note := postmortem.Hung{For: stands}
 	if d, ok := b.x.watch.Now(); ok {
@@ -145,7 +151,7 @@ func (b *beats) lastWords(stands time.Duration, said chan<- struct{}) {
 	var once sync.Once
 	enough := func() { once.Do(func() { close(said) }) }
 	time.AfterFunc(wordsTime, enough)
-	go func() { // nobody awaits it: the process ends
+	go func() { // not awaited: the process ends
 		defer enough()
 		var err error
 		if note.Session != "" {
@@ -158,7 +164,7 @@ func (b *beats) lastWords(stands time.Duration, said chan<- struct{}) {
 	}()
 }
 
-// trouble is what is wrong with a transport now.
+// trouble returns what is wrong with a transport now; "" if nothing is.
 func trouble(t link.Transport) string {
 	if t, ok := t.(link.Troubled); ok {
 		return t.Trouble()

@@ -53,7 +53,7 @@ func (m mouth) await(t *testing.T, what string, ok func(heartbeat.Beat) bool) (b
 	}
 }
 
-// beating is a node of which nothing runs but its heartbeats.
+// beating is a node that runs nothing but its heartbeats.
 func beating(t *testing.T, stuckAfter time.Duration, exit func(int)) (*node, mouth) {
 	t.Helper()
 	log, err := wal.Open(t.TempDir(), wal.Options{})

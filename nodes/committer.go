@@ -2,8 +2,8 @@ package nodes
 
 import "posta.dev/posta/nodes/shell"
 
-// committer carries out one job after the other until jobs is closed. It has a goroutine of its own, which alone writes to the log. Heartbeats
-// tell of a job that takes long.
+// committer carries out one job after the other until jobs is closed. It runs in its own goroutine, the only one that
+// writes to the log. Heartbeats report a job that takes long.
 func committer(log shell.Log, jobs <-chan shell.Job, answers chan<- shell.Answer, beats *beats) {
 	defer close(answers)
 	for j := range jobs {

@@ -16,7 +16,7 @@ import (
 	"posta.dev/posta/wal"
 )
 
-// shellConfig derives what a node's shell has to know from the topology.
+// shellConfig derives the configuration of a node's shell from the topology.
 func shellConfig(c Config, n topology.Node, id link.Identity) (shell.Config, error) {
 	cfg, err := coreConfig(c, n, id)
 	t := c.Topology
@@ -25,7 +25,7 @@ func shellConfig(c Config, n topology.Node, id link.Identity) (shell.Config, err
 	}, err
 }
 
-// coreConfig derives what a node's core has to know from the topology.
+// coreConfig derives the configuration of a node's core from the topology.
 func coreConfig(c Config, n topology.Node, id link.Identity) (core.Config, error) {
 	t := c.Topology
 	cfg := core.Config{
@@ -33,7 +33,7 @@ func coreConfig(c Config, n topology.Node, id link.Identity) (core.Config, error
 		Joiner: n.Holds(topology.Joiner), Known: c.Known, Wiring: t.Wiring(),
 		Window: int(t.Limits.Window), Commit: int(t.Limits.Commit), Frame: int(t.Limits.Frame), Record: wal.MaxRecord, Memory: int(t.Limits.Memory), Pace: link.DefaultPace,
 	}
-	dials := t.Transport == topology.ZMQ // over a broker frames wait for their receiver, whoever connects first
+	dials := t.Transport == topology.ZMQ // a broker keeps frames until their receiver connects
 	for _, e := range t.EdgesTo(n.Stage) {
 		from := t.Senders(e)
 		cfg.In = append(cfg.In, core.InEdge{
@@ -58,13 +58,13 @@ func coreConfig(c Config, n topology.Node, id link.Identity) (core.Config, error
 	return cfg, nil
 }
 
-// Chain makes the product's roles for a node. Config.Roles uses it to put something beside one of them.
+// Chain makes the product's roles for a node. A Config.Roles function calls it to put something beside one of them.
 func Chain(c Config, n topology.Node) ([]role.Role, error) {
 	t := c.Topology
 	boot, since := bootclock.Read()
 	return chain.New(n.Chain, gateway.About{
 		Cluster: t.Name, Node: string(n.ID), Version: c.Version, InputNodes: ids(t.Holding(topology.Input)), Inputs: t.EntryPoints(),
-		Outputs: t.Outputs(), OutputNodes: ids(t.Holding(topology.Output)), Known: c.Known, Wiring: t.Wiring(), Limits: t.Limits, Uptime: gateway.Uptime{Boot: boot, Zero: time.Now().Add(-since)},
+		Outputs: t.Outputs(), OutputNodes: ids(t.Holding(topology.Output)), Roots: t.RootsOf(n.Host), Known: c.Known, Wiring: t.Wiring(), Limits: t.Limits, Uptime: gateway.Uptime{Boot: boot, Zero: time.Now().Add(-since)},
 	})
 }
 

@@ -15,27 +15,27 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// repairedEvery is how often a damaged node looks whether somebody has repaired its log.
+// repairedEvery is the interval at which a damaged node looks whether its log has been repaired.
 const repairedEvery = 500 * time.Millisecond
 
 // errRepaired ends a damaged node's waiting.
 var errRepaired = errors.New("the log was repaired")
 
-// damaged reports whether the log cannot be used before somebody has repaired it (W2).
+// damaged reports whether the log must be repaired before it can be used (W2).
 func damaged(err error) (*wal.CorruptionError, bool) {
 	var c *wal.CorruptionError
 	return c, errors.As(err, &c)
 }
 
-// waitForRepair keeps a node up whose log is damaged. It takes, sends and stores nothing. Its heartbeats say what is damaged and what to do:
-// medics let it be, `posta status` shows it, and inputs fail the sessions that run and begin none. Its own clients hear the same. It
-// returns errRepaired when somebody has changed the log since, as `posta log repair` does, and nil when ctx ends.
+// waitForRepair keeps a node running although its log is damaged. The node takes, sends and stores nothing. Its heartbeats say what is damaged and
+// what to do. So medics do not restart the node, `posta status` shows the damage, and inputs fail the running sessions and begin no new ones. Clients
+// of this node get the same text. waitForRepair returns errRepaired when the log has been changed, as `posta log repair` does, and nil when ctx ends.
 //
-// To exit was turned down: medics would start the node for ever, and clients would only hear that nobody answers.
+// Exiting was rejected: medics would start the node again and again, and clients would only learn that the node does not answer.
 func (x *node) waitForRepair(ctx context.Context, cause *wal.CorruptionError) error {
 	x.cfg.Log.Error("W2: this node's log is damaged: the node takes part in nothing until it is repaired", "dir", x.node.DataDir, "err", cause)
 	x.beats.waiting.Store(true)
-	if err := x.closeLog(); err != nil { // the repair needs the directory for itself
+	if err := x.closeLog(); err != nil { // the repair needs exclusive use of the directory
 		return err
 	}
 	var requests <-chan []zmqx.Received
@@ -48,7 +48,7 @@ func (x *node) waitForRepair(ctx context.Context, cause *wal.CorruptionError) er
 	look := time.NewTicker(repairedEvery)
 	defer look.Stop()
 	for {
-		progress.Mark() // it does what there is to do
+		progress.Mark() // waiting is no hang
 		select {
 		case <-ctx.Done():
 			return nil
@@ -66,22 +66,23 @@ func (x *node) waitForRepair(ctx context.Context, cause *wal.CorruptionError) er
 	}
 }
 
-// repairWatch tells when it pays to open a damaged log again: something of it was changed, that has come to rest, and nobody has it open. To open it is
-// what shows whether it is sound. One that is not is waited for anew, so that each change costs one reading of the log.
+// repairWatch tells when a damaged log is worth opening again: a file of it was changed, the change is finished, and
+// no other process has the log open. Only opening the log shows whether it is sound. If it is not, the node waits for
+// the next change, so each change costs one reading of the log.
 type repairWatch struct {
 	dir           string
-	damaged, last uint64 // fingerprints: of the damaged log, and of the last look
+	damaged, last uint64 // fingerprints of the damaged log, and at the last look
 }
 
 func newRepairWatch(dir string) *repairWatch {
-	now, _ := wal.Fingerprint(dir) // what cannot be read now has changed when it can
+	now, _ := wal.Fingerprint(dir) // an unreadable file has another fingerprint once it can be read
 	return &repairWatch{dir: dir, damaged: now, last: now}
 }
 
 func (w *repairWatch) look() bool {
 	now, err := wal.Fingerprint(w.dir)
 	if err != nil {
-		now = w.damaged // somebody may be about to replace it
+		now = w.damaged // it may be about to be replaced
 	}
 	rests := now == w.last
 	w.last = now

@@ -42,7 +42,7 @@ func TestW2_WhenADamagedLogIsOpenedAgain(t *testing.T) {
 	looks("while it is being changed", false)
 	change("snapshots/a", "12")
 	looks("while it is being changed", false)
-	looks("at rest", true)
+	looks("idle", true)
 
 	w = newRepairWatch(dir)
 	looks("damaged all the same", false, false)

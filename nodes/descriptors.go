@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// ownFiles is how many file descriptors a node needs beside its connections: three standard ones, two of the runtime, one for each listener
-	// (four at most), three directories that the log holds, and the log's while it makes a segment and a snapshot: a node of the default topology was
-	// seen to have 17.
+	// ownFiles is how many file descriptors a node needs beside its connections: three standard ones, two of the
+	// runtime, one for each listener (four at most), three for directories that the log holds, and those of the log
+	// while it makes a segment and a snapshot. A node of the default topology was seen to have 17.
 	ownFiles = 18
 
-	// strangers is how many connections a node accepts at least beside those of the topology: clients, `posta status`, and who has no business here.
+	// strangers is the least number of connections that a node accepts beside those of the topology: from clients, `posta status`, and unknown peers.
 	strangers = 16
 )
 
-// Descriptors is how many file descriptors a node of a topology needs for its log and for the connections that the topology leads to.
+// Descriptors returns how many file descriptors a node needs for its log and for the connections that its topology implies.
 func Descriptors(t *topology.Topology, n topology.Node) int {
 	return ownFiles + dials(t, n) + accepts(t, n) + strangers
 }
@@ -73,7 +73,7 @@ func accepts(t *topology.Topology, n topology.Node) (all int) {
 	return all + len(hear)
 }
 
-// acceptLimit leaves a node the descriptors that its log and its own connections need.
+// acceptLimit limits accepted connections, so that enough descriptors remain for the node's log and the connections that it opens.
 func acceptLimit(t *topology.Topology, n topology.Node, log *slog.Logger) *zmqx.AcceptLimit {
 	limit := zmqx.OpenFiles()
 	if need := Descriptors(t, n); limit < need {

@@ -5,24 +5,24 @@ import (
 	"runtime/debug"
 )
 
-// DefaultHeadroom is what a process that runs one node does well with. With 32 MiB a whole cluster spends 2 % less CPU time, and has
-// a quarter more memory; without any, an input spends a fifth more on bikes.
+// DefaultHeadroom suits a process that runs one node. With 32 MiB a whole cluster spends 2 % less CPU time and takes a quarter more memory. With no
+// headroom an input spends a fifth more CPU time on the analysis bikes.
 const DefaultHeadroom = 8 << 20
 
-// gcPercent is how much garbage a node's live data allows beside the headroom. Go's default of 100 is for heaps that are tedious to
-// collect; a node's tables are a few large blocks without pointers, and with 100 an aggregator that has 40 MB takes 80.
+// gcPercent is how much garbage may gather beside the headroom, as a percentage of the live data. Go's default of 100 is for heaps that are expensive
+// to collect. A node's tables are a few large blocks without pointers, and with 100 an aggregator with 40 MB of data takes 80 MB.
 const gcPercent = 10
 
-// headroom is memory that a node sets aside and never touches, so that it takes address space and no memory. The garbage
-// collector counts it: it starts when the heap has grown by its percentage, so with a heap of some megabytes, which is all that most nodes
-// have, it would start hundreds of times a second under load; with headroom it starts when that much garbage has gathered.
+// headroom is memory that a node allocates and never touches, so it takes address space but no memory. The garbage collector counts it. The collector
+// starts when the heap has grown by a percentage. Most nodes have a heap of some megabytes, so under load it would start hundreds of times a second.
+// With headroom it starts when that much garbage has gathered.
 //
-// A larger GOGC alone was turned down: what it allows grows with the live heap, and a node with a large state would waste
-// several times its state.
+// A larger GOGC alone was rejected: the garbage that it allows grows with the live heap, so a node with a large state
+// would waste several times its state.
 type headroom struct{ memory []byte }
 
-// newHeadroom lets so many bytes of garbage gather, and a tenth of what is live. The process must belong to the node. GOGC in the
-// environment takes precedence.
+// newHeadroom lets the given bytes of garbage gather, plus a tenth of the live data. The process must belong to the
+// node. GOGC in the environment takes precedence.
 func newHeadroom(bytes int) *headroom {
 	if bytes == 0 || os.Getenv("GOGC") != "" {
 		return &headroom{}
@@ -31,5 +31,5 @@ func newHeadroom(bytes int) *headroom {
 	return &headroom{make([]byte, bytes*100/gcPercent)}
 }
 
-// release lets go of it; until then it is in use.
+// release frees the headroom. It also keeps the memory reachable until it is called.
 func (h *headroom) release() { h.memory = nil }

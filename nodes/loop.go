@@ -12,8 +12,8 @@ import (
 
 const maxBurst = 64 // events taken in before the core advances
 
-// run is the node's loop. It decides nothing: it waits for what can happen, tells the shell, and does what the shell says. It returns
-// shell.ErrDrained some time after ctx is cancelled, shell.ErrRetired, or an error of the log.
+// run is the node's loop. It decides nothing: it waits for events, tells the shell, and does what the shell says. It returns shell.ErrDrained some
+// time after ctx is cancelled, shell.ErrRetired, or an error of the log.
 func (x *node) run(ctx context.Context) error {
 	x.jobs, x.answers = make(chan shell.Job, 1), make(chan shell.Answer, 1)
 	go committer(x.log, x.jobs, x.answers, x.beats)
@@ -23,8 +23,10 @@ func (x *node) run(ctx context.Context) error {
 		requests = x.router.C()
 	}
 	stop := ctx.Done()
+	x.openReader()
 	alarm := newAlarm()
 	defer alarm.stop()
+	woke := time.Now() // when the last wait ended
 	for {
 		progress.Mark()
 		now := time.Now()
@@ -32,25 +34,38 @@ func (x *node) run(ctx context.Context) error {
 		if x.act(&o); o.End != nil {
 			return o.End
 		}
+		reference, facts := x.readFiles(&o)
 		x.memory.adjust(now)
 		alarm.set(now, o.Alarm)
+		x.shell.Worked(time.Since(woke))
 		select {
 		case <-stop:
-			x.shell.Drain(time.Now())
+			woke = time.Now()
+			x.shell.Drain(woke)
 			stop = nil
 		case e := <-x.tr.Events():
-			x.burst(e)
+			woke = time.Now()
+			x.burst(woke, e)
 		case batch := <-requests:
+			woke = time.Now()
 			x.requests(batch)
+		case p := <-reference:
+			woke = time.Now()
+			x.pieces(p)
+		case p := <-facts:
+			woke = time.Now()
+			x.pieces(p)
 		case a := <-x.answers:
-			x.shell.Answer(time.Now(), a)
+			woke = time.Now()
+			x.shell.Answer(woke, a)
 		case <-alarm.C():
+			woke = time.Now()
 			alarm.rang()
 		}
 	}
 }
 
-// stopCommitter waits for the committer to be done with its job. A disk that takes its time is no hang.
+// stopCommitter waits until the committer has finished its job. A slow disk is no hang.
 func (x *node) stopCommitter() {
 	x.beats.waiting.Store(true)
 	close(x.jobs)
@@ -58,9 +73,8 @@ func (x *node) stopCommitter() {
 	}
 }
 
-// burst takes an event and what else has arrived, so that it gets into the same commit.
-func (x *node) burst(e link.Event) {
-	now := time.Now()
+// burst takes an event and the others that have already arrived, so that all get into the same commit.
+func (x *node) burst(now time.Time, e link.Event) {
 	x.shell.Event(now, e)
 	for range maxBurst {
 		select {

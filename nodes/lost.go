@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// lost is the sessions that this node's lives before have died of: the one that the last life hung on, and those that were open when the node died
-// by its own fault several times in a row. The others keep their count. What is wrong with a note is told, and is no reason not to start.
+// lost returns the sessions that ended former processes of this node: the one that the last process hung on, and those that were open when the node
+// died by its own fault several times in a row. The other sessions keep their count. A damaged note is logged, and the node starts anyway.
 func (x *node) lost(a *core.LogAnalysis) (all []shell.Loss) {
 	dir, name := x.node.DataDir, string(x.node.ID)
 	give := func(id, reason string) {
@@ -49,7 +49,7 @@ func (x *node) lost(a *core.LogAnalysis) (all []shell.Loss) {
 	return all
 }
 
-// openSessions is the sessions that were open when the last life ended.
+// openSessions returns the sessions that were open when the last process of the node ended.
 func (x *node) openSessions(a *core.LogAnalysis) (open []string, err error) {
 	at, snapshot, _, err := x.log.LoadSnapshot()
 	if err != nil {

@@ -7,13 +7,12 @@ import (
 	"time"
 )
 
-// memoryLimit keeps a node's memory near what it needs, whatever makes the collector wait: GOGC in the environment takes the place of the
-// percentage that a node sets (see headroom), and with Go's 100 a reducer with 130 MB of tables would take 260 MB. With the node's own
-// percentage the collector is there first. The limit makes it collect more often from leastLimit on, and grows with what is live, by
-// a quarter of it and some, so that a node whose state is really large does not spend its time collecting. GOMEMLIMIT in the
-// environment takes precedence.
+// memoryLimit keeps a node's memory near what it needs even if GOGC in the environment replaces the percentage that the node sets (see headroom).
+// With Go's 100 a reducer with 130 MB of tables would take 260 MB. With the node's own percentage the collector starts before the limit is reached.
+// From leastLimit on, the limit makes the collector run more often. It is a quarter and a constant above the live data, so that a node with a large
+// state does not spend its time collecting. GOMEMLIMIT in the environment takes precedence.
 //
-// A fixed limit was turned down: above it the collector runs without end, at up to half of the processor.
+// A fixed limit was rejected: above it the collector runs without end and takes up to half of the CPU time.
 type memoryLimit struct {
 	sample []metrics.Sample
 	limit  int64
@@ -26,7 +25,7 @@ const (
 	limitEvery  = time.Second
 )
 
-// newMemoryLimit returns nil where the environment has set a limit.
+// newMemoryLimit returns nil if the environment sets a limit.
 func newMemoryLimit() *memoryLimit {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return nil
@@ -34,7 +33,7 @@ func newMemoryLimit() *memoryLimit {
 	return &memoryLimit{sample: []metrics.Sample{{Name: "/gc/heap/live:bytes"}}}
 }
 
-// adjust looks at what the last collection found alive.
+// adjust sets the limit from the live data that the last collection found.
 func (m *memoryLimit) adjust(now time.Time) {
 	if m == nil || now.Before(m.next) {
 		return
@@ -42,7 +41,7 @@ func (m *memoryLimit) adjust(now time.Time) {
 	m.next = now.Add(limitEvery)
 	metrics.Read(m.sample)
 	if m.sample[0].Value.Kind() != metrics.KindUint64 {
-		return // a Go release that measures something else
+		return // a Go release without this measure
 	}
 	if want := limitFor(int64(m.sample[0].Value.Uint64())); want != m.limit {
 		m.limit = want
@@ -50,7 +49,7 @@ func (m *memoryLimit) adjust(now time.Time) {
 	}
 }
 
-// limitFor is the limit for so many live bytes, in steps, so that it does not change with every collection.
+// limitFor returns the limit for the given live bytes. It goes in steps, so that the limit does not change with every collection.
 func limitFor(live int64) int64 {
 	want := max(leastLimit, live+live/4+spareAtBest)
 	return (want + step - 1) / step * step

@@ -1,6 +1,11 @@
 package nodes
 
-import "testing"
+import (
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+)
 
 // The limit never stands close above what is live, or the collector would run without end.
 func TestLimitLeavesRoom(t *testing.T) {
@@ -13,4 +18,30 @@ func TestLimitLeavesRoom(t *testing.T) {
 			t.Fatalf("%d bytes live: the limit falls as the state grows", live)
 		}
 	}
+}
+
+// What a node uses is what it has touched, not what it has allocated, and is measured once a second.
+func TestMemoryUsed(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		return // it is not known there
+	}
+	var m memoryUsed
+	now := time.Now()
+	untouched, err := syscall.Mmap(-1, 0, 1<<30, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE) // Go's own may have been touched before
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Munmap(untouched)
+	before := m.at(now)
+	large := make([]byte, 64<<20)
+	for i := 0; i < len(large); i += 4096 {
+		large[i] = 1
+	}
+	if got := m.at(now.Add(time.Second - 1)); got != before {
+		t.Errorf("it is measured again within a second: %d, then %d", before, got)
+	}
+	if got := m.at(now.Add(time.Second)); got < 60<<20 || got > 900<<20 {
+		t.Errorf("with 64 MiB in use it is %d, and was %d", got, before)
+	}
+	runtime.KeepAlive(large)
 }

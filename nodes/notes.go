@@ -7,8 +7,8 @@ import (
 	"posta.dev/posta/nodes/postmortem"
 )
 
-// notes is the goroutine that removes what former lives have noted, when it is outdated (N9). Each removal is an fsync. On a slow disk that would
-// hold up the loop, and on the goroutine of the heartbeats it would silence the node.
+// notes is the goroutine that removes outdated notes of the node's former processes (N9). Each removal is an fsync. On a slow disk an fsync in the
+// loop would delay the loop, and one in the heartbeats' goroutine would silence the node.
 type notes struct {
 	x    *node
 	over chan struct{} // the sessions of Config.Lost have failed, durably
@@ -16,18 +16,19 @@ type notes struct {
 	done chan struct{}
 }
 
-// newNotes forgets how often the node has died in a row once it has lived for rowTimeout: what this life works on does not kill it.
+// newNotes starts the goroutine. Once the process has lived for rowTimeout, the goroutine removes the count of deaths
+// in a row: the current sessions do not kill the node.
 func newNotes(x *node, rowTimeout time.Duration) *notes {
 	n := &notes{x: x, over: make(chan struct{}, 1), end: make(chan struct{}), done: make(chan struct{})}
 	go n.run(rowTimeout)
 	return n
 }
 
-// settled says that the sessions that were given up have failed durably, so that what tells of them may go. It does not block: a life gives up
-// sessions once.
+// settled says that the failures of the given-up sessions are durable, so the notes about them may be removed. It does
+// not block: a process gives up sessions only once.
 func (n *notes) settled() { n.over <- struct{}{} }
 
-// stop awaits what is under way. What has not been begun is left to the next life.
+// stop waits for the removal that is under way. Removals that have not begun are left to the node's next process.
 func (n *notes) stop() {
 	close(n.end)
 	<-n.done

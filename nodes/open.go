@@ -15,21 +15,21 @@ import (
 	"posta.dev/posta/wal"
 )
 
-// openRetry is how often a node that had no room to open its log tries again.
+// openRetry is the pause before a node that lacked disk space or file descriptors tries to open its log again.
 const openRetry = time.Second
 
-// openLog opens the node's log. To check a log of gigabytes takes longer than medics wait for a sign of life, so the node beats from the moment at
-// which its data directory is its own (N9): until the log is open under a passing identity, with a mark that moves with each record. A directory
-// that another process has is left alone, and nothing is said in that node's name (N4).
+// openLog opens the node's log. Checking a log of gigabytes takes longer than medics wait for a heartbeat, so the node sends heartbeats as soon as it
+// has locked its data directory (N9). Until the log is open these carry a temporary identity, and their mark moves with each record. If another
+// process holds the directory, this one leaves it alone and sends nothing in that node's name (N4).
 //
-// A full disk, or a want of file descriptors, is waited for (W5). When ctx ends meanwhile there is no analysis, and no error.
+// On a full disk, or without file descriptors, openLog waits and tries again (W5). If ctx ends meanwhile, it returns the error of ctx.
 func (x *node) openLog(ctx context.Context, started time.Time) (analysis *core.LogAnalysis, err error) {
 	for ctx.Err() == nil {
 		analysis = core.NewLogAnalysis()
 		x.log, err = wal.Open(x.node.DataDir, wal.Options{
 			SegmentSize: int(x.cfg.Topology.Limits.Segment), FS: x.cfg.Disk, Logger: x.cfg.Log,
 			Reserve:  shell.Reserve(int64(x.cfg.Topology.Limits.Commit), int64(x.cfg.Topology.Limits.Chunk)),
-			OnLocked: func() error { return x.beginBeats(started) },
+			OnLocked: func() error { return x.beginBeats(started) }, OnSegment: ctx.Err, OnSync: x.metrics.onSync(),
 			OnRecord: func(i wal.Index, _ byte, data []byte) {
 				progress.Mark()
 				analysis.Add(link.LogIndex(i), data)
@@ -50,10 +50,10 @@ func (x *node) openLog(ctx context.Context, started time.Time) (analysis *core.L
 		case <-time.After(openRetry):
 		}
 	}
-	return nil, nil
+	return nil, ctx.Err()
 }
 
-// beginBeats opens the sockets, and begins to beat.
+// beginBeats opens the sockets and starts the heartbeats.
 func (x *node) beginBeats(started time.Time) error {
 	if x.beats != nil {
 		return nil
@@ -68,9 +68,11 @@ func (x *node) beginBeats(started time.Time) error {
 	return nil
 }
 
-// watched is a log that recovery reads: its records are marks, and to read a large snapshot is to wait for the disk.
+// watched is a log that recovery reads. Each record counts as progress, and reading a large snapshot counts as waiting
+// for the disk. When ctx ends, reading ends too.
 type watched struct {
 	*wal.Log
+	ctx   context.Context
 	beats *beats
 }
 
@@ -83,6 +85,9 @@ func (w watched) LoadSnapshot() (at wal.Index, data []byte, ok bool, err error) 
 func (w watched) Replay(from wal.Index, fn func(i wal.Index, typ byte, data []byte) error) error {
 	return w.Log.Replay(from, func(i wal.Index, typ byte, data []byte) error {
 		progress.Mark()
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
 		return fn(i, typ, data)
 	})
 }

@@ -1,7 +1,9 @@
 package nodes_test
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -129,7 +131,7 @@ func (d scarceDisk) OpenFile(name string, flag int, perm os.FileMode) (wal.File,
 	return d.FS.OpenFile(name, flag, perm)
 }
 
-// TestW5_ANodeWaitsForRoomToOpenItsLog: a full disk, or a want of file descriptors, passes: the node says what is missing, and begins when it is there.
+// TestW5_ANodeWaitsForRoomToOpenItsLog: a full disk, or a lack of file descriptors, passes: the node says what is missing, and begins when it is there.
 func TestW5_ANodeWaitsForRoomToOpenItsLog(t *testing.T) {
 	const id = "joiner-1"
 	c := start(t, topology.Variant{})
@@ -151,5 +153,60 @@ func TestW5_ANodeWaitsForRoomToOpenItsLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		delete(c.stops, id)
+	}
+}
+
+// countingDisk is told about each segment that is read.
+type countingDisk struct {
+	wal.FS
+	read func()
+}
+
+func (d countingDisk) ReadFile(name string) ([]byte, error) {
+	if strings.Contains(name, "/segments/") {
+		d.read()
+	}
+	return d.FS.ReadFile(name)
+}
+
+// TestN5_ANodeEndsWhileItOpensItsLog: whenever it is told to end while it opens its log, or recovers, it reads no further, and does not begin to run.
+func TestN5_ANodeEndsWhileItOpensItsLog(t *testing.T) {
+	const id = "joiner-1"
+	dir, _ := data(t, 2000)
+	c := start(t, topology.Variant{})
+	c.analyse(dir, nil)
+	c.stopAll()
+	clear(c.stops)
+	for at := 1; ; at++ {
+		ctx, stop := context.WithCancel(context.Background())
+		reads := 0
+		var log bytes.Buffer
+		disk := countingDisk{wal.Unsynced, func() {
+			if reads++; reads == at {
+				stop()
+			}
+		}}
+		ended := make(chan error, 1)
+		go func() {
+			ended <- nodes.Run(ctx, nodes.Config{Topology: c.topo, Node: id, Known: analyses.Set{bikes.New()}, Version: "test", Disk: disk,
+				Log: slog.New(slog.NewTextHandler(&log, nil))})
+		}()
+		const enough = 3 // the log is read to check it, its newest segment to write it again, and what recovery needs
+		if at > enough {
+			stop()
+		}
+		if err := <-ended; err != nil {
+			t.Fatalf("told to end at read %d: %v", at, err)
+		}
+		stop()
+		if strings.Contains(log.String(), "msg=running") {
+			t.Fatalf("told to end at read %d of %d, and it went on:\n%s", at, reads, &log)
+		}
+		if at > enough {
+			return
+		}
+		if reads < at {
+			t.Fatalf("the log was read %d times, want %d", reads, enough)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"posta.dev/posta/nodes/core"
@@ -14,7 +15,7 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// gather takes the requests that other clients have sent meanwhile, as many as can be prepared side by side.
+// gather adds the requests that other clients have sent meanwhile, up to the number that can be prepared in parallel.
 func (x *node) gather(batch []zmqx.Received) []zmqx.Received {
 	for len(batch) < runtime.GOMAXPROCS(0) {
 		select {
@@ -34,11 +35,12 @@ func (x *node) gather(batch []zmqx.Received) []zmqx.Received {
 func (x *node) requests(batch []zmqx.Received) {
 	batch = x.gather(batch)
 	requests := x.wellFormed(batch)
+	x.metrics.asked(requests, time.Now())
 	x.prepare(requests)
 	x.shell.Requests(time.Now(), requests)
 }
 
-// isRequest tells clients from strangers (zmqx.Options.Known): who has sent a request is believed.
+// isRequest tells clients from strangers (zmqx.Options.Known): a peer that has sent a request counts as a client.
 func isRequest(m zmqx.Message) bool {
 	if len(m) != 2 || len(m[0]) > 0 {
 		return false
@@ -47,7 +49,7 @@ func isRequest(m zmqx.Message) bool {
 	return err == nil
 }
 
-// wellFormed returns the requests of a batch, and refuses what is none. A REQ socket's message is an empty part and a body.
+// wellFormed returns the requests of a batch, and answers any other message with a refusal. A REQ socket's message is an empty part and a body.
 func (x *node) wellFormed(batch []zmqx.Received) []role.Request {
 	requests := make([]role.Request, 0, len(batch))
 	for _, r := range batch {
@@ -66,8 +68,8 @@ func (x *node) wellFormed(batch []zmqx.Received) []role.Request {
 	return requests
 }
 
-// asker is who sends requests over a connection whose peer has proven a name: the local operator where the socket asks for none. What is no
-// identity may do nothing.
+// asker returns the identity behind a connection, from the name that its peer has proven. On a socket without keys it
+// is the local operator. A name that is no identity may do nothing.
 func asker(name string, keyed bool) security.Identity {
 	if name == "" && !keyed {
 		return role.LocalOperator
@@ -79,32 +81,39 @@ func asker(name string, keyed bool) security.Identity {
 	return id
 }
 
-// prepare parses the chunks of a batch on as many cores as there are. With a single chunk or core there is nothing to gain.
+// prepare parses the chunks of a batch on all cores. With a single chunk or core there is nothing to gain.
 func (x *node) prepare(requests []role.Request) {
 	if len(requests) < 2 || runtime.GOMAXPROCS(0) < 2 {
 		return
 	}
-	works := x.shell.Prepare(requests)
-	if len(works) == 0 {
-		return
-	}
-	var wg sync.WaitGroup
-	for _, w := range works[1:] {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			w()
-		}()
-	}
-	works[0]()
-	wg.Wait()
+	sideBySide(x.shell.Prepare(requests))
 }
 
-// reply sends an answer. One that is too large becomes an answer that says so (R15): the client would wait for the other for ever.
+// sideBySide runs works on all cores and returns when all are done. Each goroutine, the caller's included, takes the next work that has not been
+// begun. So the caller never waits for a goroutine that has no core yet: on a busy machine that would take milliseconds each time.
+func sideBySide(works []func()) {
+	var begun atomic.Int64
+	var undone sync.WaitGroup
+	undone.Add(len(works))
+	do := func() {
+		for i := begun.Add(1) - 1; i < int64(len(works)); i = begun.Add(1) - 1 {
+			works[i]()
+			undone.Done()
+		}
+	}
+	for range min(len(works), runtime.GOMAXPROCS(0)) - 1 {
+		go do()
+	}
+	do()
+	undone.Wait()
+}
+
+// reply sends an answer. If the answer is too large, reply sends a refusal that says so (R15): otherwise the client would wait for ever.
 func (x *node) reply(r core.Reply) {
+	x.metrics.answered(r.To)
 	err := x.router.Send(zmqx.PeerID(r.To), zmqx.Message{nil, r.Body})
 	if errors.Is(err, zmqx.ErrUnsendable) {
-		// The client may have gone; then it asks again over another connection.
+		// If the client has gone, it asks again over another connection.
 		_ = x.router.Send(zmqx.PeerID(r.To), zmqx.Message{nil, x.tooLarge("the answer", int64(len(r.Body)))})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"posta.dev/posta/link"
 	"posta.dev/posta/link/keyed"
 	"posta.dev/posta/nodes/core"
+	"posta.dev/posta/nodes/inplace"
 	"posta.dev/posta/nodes/postmortem"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/nodes/shell"
@@ -30,29 +31,29 @@ type Config struct {
 	Version  string
 	Log      *slog.Logger
 
-	// Keys are the node's own (S3); nil: its sockets speak plain ZMTP, and whoever reaches one is believed.
+	// Keys are the node's own (S3). If nil, its sockets speak plain ZMTP and trust every peer that connects.
 	Keys *security.Keys
 
-	// Headroom is how many bytes of garbage may gather before they are collected, beside a tenth of what the node's live data has.
-	// 0, for tests with many nodes in a process, collects often; large values are memory for processor time. Above 0 the
-	// process belongs to the node, which then also limits its memory to what it needs.
+	// Headroom is how many bytes of garbage may gather before they are collected, beside a tenth of the node's live data. 0, for tests with many
+	// nodes in a process, collects often; large values trade memory for CPU time. If it is above 0 the process belongs to the node, which then also
+	// limits its memory and its processors.
 	Headroom int
 
-	// Disk is what the node's log is written through; nil means the operating system. With wal.Unsynced nothing is durable and
-	// R3 is broken: for measuring what durability costs, and for nothing else. That is why no setting of the topology leads here.
+	// Disk is the file system under the node's log; nil means the operating system's. With wal.Unsynced nothing is durable and R3 is broken. It
+	// serves only to measure the cost of durability, so no setting of the topology selects it.
 	Disk wal.FS
 
-	// Exit ends the process; nil where it is not the node's alone. A node whose loop hangs calls it (N9), once it has written down what it
-	// worked on, and whether it could or not.
+	// Exit ends the process; nil if the process runs more than this node. A node whose loop hangs calls Exit (N9)
+	// after it has written a note of its work, or has failed to.
 	Exit func(code int)
 
-	// Roles makes the chain of the node; nil means the product's roles. It is for programs that put other roles into the
-	// engine, as the benchmark of a bare link does.
+	// Roles makes the chain of the node; nil means the product's roles. It is for programs that run other roles in the
+	// engine, such as the benchmark of a bare link.
 	Roles func(n topology.Node) ([]role.Role, error)
 }
 
-// Run runs a node until ctx is cancelled, and then drains it for at most limits.drain (N5). It returns nil after a drain;
-// any other end is an error that says what to do.
+// Run runs a node until ctx is cancelled, and then drains it for at most limits.drain (N5). It returns nil after a
+// drain, and otherwise an error that says what to do.
 func Run(ctx context.Context, c Config) (err error) {
 	n, err := c.Topology.Node(c.Node)
 	if err != nil {
@@ -72,8 +73,13 @@ func Run(ctx context.Context, c Config) (err error) {
 		limitProcessors(c.Topology, n)
 		memory = newMemoryLimit()
 	}
+	counts, err := newMetrics(c, n)
+	if err != nil {
+		return err
+	}
+	defer counts.close()
 	for retired := false; ; {
-		err := runLog(ctx, &node{cfg: c, node: n, memory: memory}, retired)
+		err := runLog(ctx, &node{cfg: c, node: n, memory: memory, metrics: counts}, retired)
 		switch {
 		case errors.Is(err, shell.ErrDrained):
 			return nil
@@ -85,25 +91,30 @@ func Run(ctx context.Context, c Config) (err error) {
 	}
 }
 
-// runLog runs a node until its loop ends. again says that this process has retired a log already.
+// runLog runs a node on one log until its loop ends. again says that this process has already retired a log.
 func runLog(ctx context.Context, x *node, again bool) (err error) {
 	started := time.Now()
 	defer func() { err = closed(err, x.close()) }()
 	analysis, err := x.openLog(ctx, started)
-	if err == nil && analysis != nil {
-		err = x.recover(started, again, analysis)
+	if err == nil {
+		err = x.recover(ctx, started, again, analysis)
 	}
 	if damage, is := damaged(err); is {
 		return x.waitForRepair(ctx, damage)
 	}
-	if err != nil || analysis == nil {
+	// A node that is stopped before its loop has begun does not drain: all that it would have sent is in its log.
+	if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
+	x.metrics.recovered(time.Since(started))
 	x.cfg.Log.Info("running", "log", x.id.LogID, "incarnation", x.id.Incarnation)
 	return x.run(ctx)
 }
 
-// closed joins why the loop ended with what closing found. Where the loop was to end, what closing found is the only error.
+// closed joins the loop's error with those of closing. If the loop ended as intended, only an error of closing counts.
 func closed(err, closing error) error {
 	if closing != nil && (errors.Is(err, shell.ErrDrained) || errors.Is(err, shell.ErrRetired) || errors.Is(err, errRepaired)) {
 		return closing
@@ -116,36 +127,39 @@ type node struct {
 	cfg     Config
 	node    topology.Node
 	watch   watch.Watch
-	beats   *beats        // nil before the data directory is the node's
-	notes   *notes        // nil before recovery
-	id      link.Identity // a passing one until the log is open
+	beats   *beats        // nil until the data directory is locked
+	notes   *notes        // nil until recovery
+	id      link.Identity // temporary until the log is open
 	shell   *shell.Shell
 	log     *wal.Log     // nil while it is not open
-	memory  *memoryLimit // nil where the process is not the node's alone
+	memory  *memoryLimit // nil if the process runs more than this node
+	metrics nodeMetrics
 	tr      link.Transport
-	router  *zmqx.Router // nil for a node that clients do not talk to
-	unwatch func()       // ends that the keys' Reload rechecks the router
+	router  *zmqx.Router    // nil for a node that clients do not talk to
+	files   *inplace.Reader // nil for a node that reads no files
+	unwatch func()          // stops the keys' Reload from rechecking the router
 
-	jobs    chan shell.Job // the committer's; empty whenever the shell has another job
+	jobs    chan shell.Job // to the committer; empty whenever the shell has another job
 	answers chan shell.Answer
 }
 
-// recover makes the shell, and brings it to where the log ends.
-func (x *node) recover(now time.Time, again bool, analysis *core.LogAnalysis) error {
+// recover makes the shell and replays the log into it.
+func (x *node) recover(ctx context.Context, now time.Time, again bool, analysis *core.LogAnalysis) error {
 	cfg, err := shellConfig(x.cfg, x.node, x.id)
 	if err != nil {
 		return err
 	}
-	cfg.Again, cfg.Core.Watch, cfg.Lost = again, &x.watch, x.lost(analysis)
+	x.metrics.count(&cfg)
+	cfg.Again, cfg.Core.Watch, cfg.Core.Files, cfg.Lost = again, &x.watch, x.log, x.lost(analysis)
 	if x.shell, err = shell.New(cfg, now); err != nil {
 		return err
 	}
 	x.notes = newNotes(x, postmortem.RowTimeout-time.Since(now))
 	x.beats.waiting.Store(false)
-	return x.shell.Recover(watched{x.log, x.beats}, analysis)
+	return x.shell.Recover(watched{x.log, ctx, x.beats}, analysis)
 }
 
-// openSockets opens what others reach the node by. What is open after an error, close closes.
+// openSockets opens the transport and the clients' socket. After an error, close closes those that are open.
 func (x *node) openSockets() (err error) {
 	accepts := acceptLimit(x.cfg.Topology, x.node, x.cfg.Log)
 	if x.tr, err = newTransport(x.cfg, x.node, accepts); err != nil {
@@ -173,7 +187,7 @@ func (x *node) openRouter(accepts *zmqx.AcceptLimit) (err error) {
 	return nil
 }
 
-// clientKeys are the keys at the socket of clients; nil where it is a unix socket, which nobody but the user of the node can open (S1).
+// clientKeys returns the keys for the clients' socket; nil for a unix socket, which only the node's user can open (S1).
 func (x *node) clientKeys() *security.Keys {
 	if x.node.Sockets.Client.Unix() {
 		return nil
@@ -181,8 +195,8 @@ func (x *node) clientKeys() *security.Keys {
 	return x.cfg.Keys
 }
 
-// askers admits those that [clients] of the topology lists, and at inputs the inputs: posta deploy reaches no ports, so what it has to ask of inputs it has asked
-// from within their containers. What an input may ask there is little (package gateway).
+// askers admits the clients that [clients] of the topology lists, and, at an input, the cluster's inputs. posta deploy reaches no ports, so it sends
+// its requests to inputs from within their containers, with an input's key. An input may ask very little there (package gateway).
 func askers(t *topology.Topology, n topology.Node) func(security.Identity) error {
 	inputs := func(security.Identity) error { return errors.New("only clients are served here") }
 	if n.Holds(topology.Input) {
@@ -199,8 +213,8 @@ func askers(t *topology.Topology, n topology.Node) func(security.Identity) error
 
 const routerLinger = 500 * time.Millisecond
 
-// close ends what is open, in the order in which nothing misses what is closed before it. The directory is the last to be given up: until then
-// nobody else speaks in the node's name (N4).
+// close closes everything that is open, users before what they use. The data directory comes last: until then no other
+// process can send in the node's name (N4).
 func (x *node) close() error {
 	var errs []error
 	if x.notes != nil {
@@ -213,9 +227,15 @@ func (x *node) close() error {
 	if x.tr != nil {
 		errs = append(errs, x.tr.Close())
 	}
+	if x.files != nil {
+		x.files.Close()
+	}
 	if x.router != nil {
 		x.unwatch()
 		errs = append(errs, x.router.Close())
+	}
+	if x.shell != nil {
+		x.shell.Close()
 	}
 	return errors.Join(append(errs, x.closeLog())...)
 }

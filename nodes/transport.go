@@ -12,22 +12,22 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// newTransport is what carries a node's frames, as the topology says.
+// newTransport opens the transport that the topology names.
 func newTransport(c Config, n topology.Node, accepts *zmqx.AcceptLimit) (link.Transport, error) {
-	// Inputs listen: they hear of every node's losses, and of sessions that have ended.
-	cfg := link.TransportConfig{Topology: c.Topology, Node: n, Listen: n.Holds(topology.Input), Log: c.Log, Accepts: accepts, Keys: c.Keys}
+	// Inputs listen to heartbeats, which report every node's losses and the sessions that have ended.
+	cfg := link.TransportConfig{Topology: c.Topology, Node: n, Listen: n.Holds(topology.Input), Log: c.Log, Keys: c.Keys}
 	switch c.Topology.Transport {
 	case topology.ZMQ:
-		return open(zmq.New(cfg))
+		return open(zmq.New(cfg, accepts))
 	case topology.ViaRabbitMQ:
-		return open(rabbitmq.New(cfg))
+		return open(rabbitmq.New(cfg, accepts))
 	case topology.ViaNATS:
-		return open(nats.New(cfg))
+		return open(nats.New(cfg, accepts))
 	}
 	return nil, fmt.Errorf("node %s: transport %q is in no package", n.ID, c.Topology.Transport)
 }
 
-// open keeps a transport that could not be opened from becoming one that is not nil.
+// open returns a nil interface after an error. Otherwise a nil *T would become a link.Transport that is not nil.
 func open[T link.Transport](t T, err error) (link.Transport, error) {
 	if err != nil {
 		return nil, err
@@ -35,7 +35,8 @@ func open[T link.Transport](t T, err error) (link.Transport, error) {
 	return t, nil
 }
 
-// CheckBroker says whether the broker of a topology, if it has one, is there and lets the cluster in. Nodes do not ask: they wait for it.
+// CheckBroker checks that the broker of a topology, if it has one, is reachable and admits the cluster. Nodes do not
+// call it: they wait for the broker.
 func CheckBroker(ctx context.Context, t *topology.Topology) error {
 	switch t.Transport {
 	case topology.ViaRabbitMQ:
@@ -46,8 +47,8 @@ func CheckBroker(ctx context.Context, t *topology.Topology) error {
 	return nil
 }
 
-// RemoveFromBroker deletes what a cluster has on its broker, if it has one. What is there is also in the nodes' logs, so a cluster that
-// goes on later loses nothing by it.
+// RemoveFromBroker deletes all that a cluster keeps on its broker, if it has one. The nodes' logs hold the same data,
+// so a cluster that goes on later loses nothing.
 func RemoveFromBroker(ctx context.Context, t *topology.Topology) error {
 	switch t.Transport {
 	case topology.ViaRabbitMQ:

@@ -53,7 +53,7 @@ func until(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !done(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("in vain: %s", what)
+			t.Fatalf("not within the time: %s", what)
 		}
 	}
 }
@@ -70,7 +70,7 @@ func TestB13_WhoWaitsAtTheSecondInputIsAliveAtTheFirst(t *testing.T) {
 	dir, want := data(t, 2000)
 	c := twoInputs(t, timeout.String())
 	c.must(2, protocol.Request{Type: protocol.Hold, Lease: time.Minute})
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	id, ended := session.New(), make(chan ending, 1)
 	go func() {

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -8,12 +9,12 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// codec writes or reads one msgpack map. A message describes its keys once, by calling a method of the codec for each, in the
-// order in which they are written. Writing, a method appends its key and value. Reading, the codec goes through the keys of the
-// frame, in whatever order they come, and calls the description for each: the method of that key reads the value. A map has at
-// most fifteen keys, so this costs less than a microsecond a message.
+// codec writes or reads one msgpack map. A message describes its keys once, by calling a method of the codec for each, in the order in which
+// they are written. When it writes, a method appends its key and value. When it reads, the codec goes through the keys of the frame, in whatever
+// order they come, and calls the description for each key: the method of that key reads the value. A map has at most twenty keys, so this costs
+// less than a microsecond a message.
 //
-//	0x80|n  key value  key value …     n is written last, over a placeholder
+//	0x80|n  key value  key value …     n is written last, over a placeholder; 0xde 0 n, if there are more than fifteen
 type codec struct {
 	// Writing.
 	b  []byte
@@ -36,18 +37,20 @@ func appendMessage(dst []byte, m message) []byte {
 	return c.close()
 }
 
-// close writes the number of keys and returns the bytes. The one-byte form holds 15; no message has more, and the bytes
-// of a message are decided here, not by a peer.
+// close writes the number of keys and returns the bytes. The one-byte form holds 15; a map with more keys is moved to make room for the longer
+// form.
 func (c *codec) close() []byte {
 	if c.n > 15 {
-		panic("protocol: a map of more than 15 keys needs a longer header")
+		c.b = slices.Insert(c.b, c.at+1, 0, byte(c.n))
+		c.b[c.at] = 0xde
+		return c.b
 	}
 	c.b[c.at] = 0x80 | byte(c.n)
 	return c.b
 }
 
-// has says whether to describe keys that only some messages have. A reader takes them wherever they come: the key that decides
-// may follow them.
+// has reports whether to describe keys that only some messages have. A reader always describes them, because the key that decides may follow
+// them.
 func (c *codec) has(written bool) bool { return c.d != nil || written }
 
 // writes appends the key if the codec writes; the caller appends the value.
@@ -85,7 +88,7 @@ func (c *codec) text(key string, limit int, v *string) {
 	}
 }
 
-// optional is a text that is left away when it is empty.
+// optional is a text that is left out if it is empty.
 func (c *codec) optional(key string, limit int, v *string) {
 	if c.has(*v != "") {
 		c.text(key, limit, v)
@@ -146,7 +149,7 @@ func (c *codec) session(key string, v *session.ID) {
 	}
 }
 
-// token is left away when there is none.
+// token is left out if there is none.
 func (c *codec) token(key string, v *session.Token) {
 	if c.has(*v != session.Token{}) {
 		if c.writes(key) {
@@ -157,7 +160,7 @@ func (c *codec) token(key string, v *session.Token) {
 	}
 }
 
-// trace is left away when there is none.
+// trace is left out if there is none.
 func (c *codec) trace(key string, v *session.Trace) {
 	if c.has(*v != session.Trace{}) {
 		if c.writes(key) {
@@ -168,7 +171,7 @@ func (c *codec) trace(key string, v *session.Trace) {
 	}
 }
 
-// openers are left away when there are none.
+// openers are left out if there are none.
 func (c *codec) openers(key string, v *session.Openers) {
 	if c.has(len(*v) > 0) {
 		if c.writes(key) {
@@ -179,7 +182,7 @@ func (c *codec) openers(key string, v *session.Openers) {
 	}
 }
 
-// flag is left away when it is false.
+// flag is left out if it is false.
 func (c *codec) flag(key string, v *bool) {
 	if c.has(*v) {
 		c.bool(key, v)
@@ -198,7 +201,7 @@ func (c *codec) texts(key string, count, limit int, v *[]string) {
 	}
 }
 
-// optionalTexts are left away when there are none.
+// optionalTexts are left out if there are none.
 func (c *codec) optionalTexts(key string, count, limit int, v *[]string) {
 	if c.has(len(*v) > 0) {
 		c.texts(key, count, limit, v)
@@ -215,6 +218,17 @@ func (c *codec) lanes(key string, v *[]LaneSeq) {
 		}
 	} else if c.reads(key) {
 		*v = c.d.lanes()
+	}
+}
+
+func (c *codec) stamp(key string, v *Stamp) {
+	if c.writes(key) {
+		c.b = wire.AppendUint(wire.AppendArray(c.b, 3), v.Size)
+		c.b = wire.AppendUint(wire.AppendInt(c.b, v.Modified), v.Inode)
+	} else if c.reads(key) {
+		c.d.ArrayOf(3)
+		*v = Stamp{Size: c.d.Uint(), Modified: c.d.Int(), Inode: c.d.Uint()}
+		c.d.hasStamp = true
 	}
 }
 
@@ -240,8 +254,7 @@ func list[T any, P messageOf[T]](c *codec, key string, limit int, v *[]T) {
 	}
 }
 
-// appendText appends s as UTF-8, whatever it holds: libraries in other languages refuse a str that is not, and CSV files
-// contain anything.
+// appendText appends s as valid UTF-8, because CSV files contain any bytes, and libraries in other languages refuse a str that is not UTF-8.
 func appendText(dst []byte, s string) []byte {
 	return wire.AppendString(dst, strings.ToValidUTF8(s, "\ufffd"))
 }

@@ -9,12 +9,13 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// decoder reads a frame; the first error sticks, be it one of msgpack or of a limit.
+// decoder reads a frame; the first error stays, whether it is about msgpack or about a limit.
 type decoder struct {
 	wire.Reader
 	frame     []byte
 	versioned bool // the frame has a version
-	hasLane   bool // the frame has a lane, be it 0
+	hasLane   bool // the frame has a lane, which may be 0
+	hasStamp  bool // the frame has a stamp
 	bad       error
 }
 
@@ -30,7 +31,7 @@ func (d *decoder) peek() byte {
 	return d.frame[len(d.frame)-d.Len()]
 }
 
-// raw passes over one value and returns its bytes as a view.
+// raw skips one value and returns its bytes as a view.
 func (d *decoder) raw(depth int) []byte {
 	start := len(d.frame) - d.Len()
 	d.Skip(depth)
@@ -56,7 +57,7 @@ func (d *decoder) done() error {
 	return nil
 }
 
-// message reads one map into m. Keys that m does not describe are passed over.
+// message reads one map into m. Keys that m does not describe are skipped.
 func (d *decoder) message(m message) {
 	c := codec{d: d}
 	for n := d.Map(); n > 0 && d.ok(); n-- {

@@ -1,6 +1,5 @@
-// Package protocol is what a client and a node say to each other: requests and replies, each one msgpack map with string
-// keys in one ZeroMQ frame. docs/protocol.md describes them for clients in other languages; the bytes shown there are
-// compared with this encoder by a test.
+// Package protocol has the requests and replies between clients and nodes. Each is one msgpack map with string keys in one ZeroMQ frame.
+// docs/protocol.md describes them for clients in other languages; the bytes in docs/protocol-bytes.md are compared with this encoder by a test.
 //
 // The words:
 //
@@ -15,19 +14,18 @@
 //	reply := …                                  // after it is durable (R3)
 //	out = reply.Append(out[:0])
 //
-// and a client's is the mirror image. Every request may be said again: the same words get the same answer, so that a client
-// which hears nothing closes its socket and repeats itself.
+// and a client's is the mirror image. Every request may be repeated, and the same request gets the same answer. So a client that gets no reply
+// closes its socket and sends the request again.
 //
-// What a node owes its clients, and no encoder can see to: the same answer to the same words, also when they come again while
-// the first time is still being made durable (then the last one who asked is answered; the others have hung up); `ok` to
-// cancel and close for a session it does not know; a ping answered by inputs for as long as a session is open or its
-// results are kept; parts numbered from 1 without holes, with each row's place in its query the same at every output.
+// Nodes have duties that this package cannot enforce. A node gives the same answer to the same request, also if the request is repeated while
+// the first one is still being made durable; then only the last one is answered, because the sockets of the others are closed. A node answers
+// `ok` to cancel and close for a session that it does not know. Inputs answer pings while a session is open or its results are kept. Outputs
+// number parts from 1 without holes, and a row has the same place in its query at every output.
 //
-// Requests and replies are written and read by hand (codec.go, over package internal/wire). A general library,
-// github.com/vmihailenco/msgpack, is used by tests alone, to check that it reads what we write and the other way round. In a node it
-// would cost reflection for each struct, and it allocates what a length from the network asks for: five bytes can take gigabytes.
+// Requests and replies are written and read by hand (codec.go, over package internal/wire). A general library, github.com/vmihailenco/msgpack,
+// is used only by tests, to check that it reads what this package writes, and the other way round. In a node it would cost reflection for each
+// struct, and it allocates what a length from the network asks for: five bytes can take gigabytes.
 //
-// The package never believes a length that a peer sent: what it allocates is bounded by the limits in limits.go and by the
-// frame. Unknown keys are passed over, so that a newer peer can say more. It does no I/O, knows no clock, and never panics
-// on input.
+// The package never trusts a length that a peer sent: the limits in limits.go and the size of the frame bound what it allocates. It skips
+// unknown keys, so that a newer peer can say more. It does no I/O, has no clock, and never panics on input.
 package protocol

@@ -12,9 +12,12 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-var update = flag.Bool("update", false, "write the examples into docs/protocol.md")
+var update = flag.Bool("update", false, "write the examples into docs/protocol-bytes.md")
 
-const docFile = "../docs/protocol.md"
+const (
+	docFile   = "../docs/protocol.md"
+	bytesFile = "../docs/protocol-bytes.md"
+)
 
 // docExamples is one small session, in the order it is said.
 func docExamples(t *testing.T) string {
@@ -83,9 +86,9 @@ func wrap(hex string) (lines []string) {
 	return append(lines, hex)
 }
 
-// TestDocShowsTheBytesOfTheEncoder keeps the examples of docs/protocol.md true.
+// TestDocShowsTheBytesOfTheEncoder keeps the examples of docs/protocol-bytes.md true.
 func TestDocShowsTheBytesOfTheEncoder(t *testing.T) {
-	doc, err := os.ReadFile(docFile)
+	doc, err := os.ReadFile(bytesFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +100,7 @@ func TestDocShowsTheBytesOfTheEncoder(t *testing.T) {
 	if !*update {
 		t.Fatal("the examples differ from what the encoder writes; if that is right: go test ./protocol -run Doc -update")
 	}
-	if err := os.WriteFile(docFile, []byte(want), 0o644); err != nil {
+	if err := os.WriteFile(bytesFile, []byte(want), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

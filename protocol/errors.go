@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// ErrInvalid is wrapped by the errors of [DecodeRequest] and [DecodeReply]: the frame is not what the protocol says. A
-// node answers it with [ErrBadRequest].
+// ErrInvalid is wrapped by the errors of [DecodeRequest] and [DecodeReply]: the frame breaks the protocol. A node answers it with
+// [ErrBadRequest].
 var ErrInvalid = errors.New("not in the client protocol")
 
 // Code says what kind of error a node answered with. It is an error itself, so that errors.Is(err, protocol.ErrBusy)
@@ -28,9 +28,11 @@ const (
 	ErrClosed          Code = "closed"           // chunk, end: the stream has ended already; any: the session was closed, its answers are gone
 	ErrInUse           Code = "in_use"           // another client has opened the session and it runs; nothing has changed
 	ErrFinished        Code = "finished"         // open: another client's session of this id has come to its end; ask for its results
-	ErrSuperseded      Code = "superseded"       // any: another client has taken the session over from this one, which stops and cancels nothing
+	ErrSuperseded      Code = "superseded"       // any: another client has taken the session over; this client stops and cancels nothing
 	ErrTooLarge        Code = "too_large"        // the request or its answer is larger than limits.frame; the message has both sizes
-	ErrForbidden       Code = "forbidden"        // any: the client's role lets it make no such request (S5); nothing has changed
+	ErrForbidden       Code = "forbidden"        // any: the client's role does not allow the request (S5); nothing has changed
+	ErrNotHere         Code = "not_here"         // read: the input does not read this file, and has taken nothing of it; send it in chunks, or ask another input
+	ErrBadInput        Code = "bad_input"        // any: the session failed because a file that an input reads has changed, or is not what it should be
 	ErrWrongNode       Code = "wrong_node"       // ask an input (or output) instead; the reply lists them
 )
 

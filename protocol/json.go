@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// appendFloat writes a float in digits where people would, and always so that it looks like one ("3.0", "1e+21"): a
-// reader's types then do not depend on the values.
+// appendFloat writes a float without an exponent, unless it is very large or very small. The text always looks like a float ("3.0", "1e+21"), so
+// that a reader's types do not depend on the values.
 func appendFloat(dst []byte, f float64) []byte {
 	start := len(dst)
 	form := byte('f')
@@ -22,7 +22,7 @@ func appendFloat(dst []byte, f float64) []byte {
 	return dst
 }
 
-// appendJSONText takes the short way for text that needs no escape, which is nearly all.
+// appendJSONText has a fast path for text without escapes, which is nearly all text.
 func appendJSONText(dst []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= 0x7f {

@@ -13,6 +13,8 @@ const (
 	MaxText         = 64 << 10                  // bytes of a value, message, reason, pattern
 	MaxFile         = 4096                      // bytes of a file's name
 	MaxLine         = 1 << 62                   // lines of a file: a position must not overflow within a chunk
+	MaxOffset       = 1 << 62                   // bytes of a file's records: a position must not overflow within a chunk
+	MaxPlan         = 128 << 10                 // bytes of an analysis' plan
 	MaxHeader       = 1 << 20                   // bytes of a CSV header line
 	MaxData         = 16 << 20                  // bytes of records in a chunk
 	MaxLanes        = 1024                      // lanes of a session at one input, and their numbers are below it
@@ -20,20 +22,20 @@ const (
 	MaxStreams      = 256                       // streams of an analysis
 	MaxNodes        = 4096                      // endpoints in a list
 	MaxParts        = 1024                      // parts in one reply
-	MaxColumns      = 256                       // columns of a query
+	MaxColumns      = 1024                      // columns of a query
 	MaxListed       = 64 << 10                  // sessions or analyses in one reply
-	MaxRanges       = 64 << 10                  // taken pieces of files in one reply
+	MaxRanges       = 64 << 10                  // files in one reply of which pieces were taken, and pieces of one file
 	MaxRejectedRows = 1024                      // rejected rows listed for a stream
 	MaxDuration     = 10 * 365 * 24 * time.Hour // any other duration, so that milliseconds never overflow
 )
 
-// LongestPoll is how long a node holds back its answer to a results request at most, whatever wait_ms says.
+// LongestPoll is the longest time for which a node holds back its answer to a results request, whatever wait_ms says.
 const LongestPoll = 10 * time.Second
 
-// LongestHold is how long an input that is held opens no session at most, unless it is told again.
+// LongestHold is the longest time for which one hold request keeps an input from opening sessions.
 const LongestHold = time.Minute
 
-// PartBytes is about how many bytes of rows a results reply carries: what a client must be ready to hold.
+// PartBytes is about how many bytes of rows a results reply carries. A client needs memory for that many.
 const PartBytes = 1 << 20
 
-const maxDepth = 8 // nesting of unknown values that are passed over
+const maxDepth = 8 // nesting of unknown values that are skipped

@@ -19,12 +19,13 @@ const (
 	Refused ReplyType = "error"
 )
 
-// Reply is any reply; which fields count is decided by Type.
+// Reply is any reply; Type decides which fields count.
 type Reply struct {
 	Type ReplyType
 
-	Lane uint32 // ok to a chunk
-	Seq  uint64 // ok to a chunk: it is durable
+	Lane uint32 // ok to a chunk or a read
+	Seq  uint64 // ok to a chunk: the chunk is durable; ok to a read: all of the file is durable, or 0 while the input still reads
+	At   uint64 // ok to a read: all bytes of the file before this one are durable
 
 	State  session.State // ok to a ping, opened, results
 	Reason string        // with state failed
@@ -32,19 +33,21 @@ type Reply struct {
 	Inputs  []string // opened, info, error wrong_node: endpoints of all inputs, in the order to open in
 	Outputs []string // likewise: endpoints of all outputs
 
-	// The names of the nodes behind Inputs and Outputs, as many and in the same order; empty where the cluster does not say. An address is
-	// not a name: what translates addresses changes it.
+	// The names of the nodes behind Inputs and Outputs, as many and in the same order; empty if the cluster does not say. An address cannot
+	// serve as a name, because address translation changes it.
 	InputNodes, OutputNodes []string
 
 	Chunk         int             // opened: bytes of records that a chunk should have
 	Frame         int             // opened: bytes that a request may have; 0: the cluster does not say
-	ClientTimeout time.Duration   // opened: a client that says nothing for so long while uploading is given up
+	ClientTimeout time.Duration   // opened: how long a client may be silent while it uploads, before it is given up
 	Streams       []Stream        // opened, in the order to send them
 	Queries       []string        // opened, in the order to print them
 	Lanes         []LaneSeq       // opened: what this input has accepted already; empty for a new session
 	Ended         []string        // opened: streams that have ended at this input
 	Openers       session.Openers // opened: who has opened the session so far, the asking client last (R17)
-	Ranges        []Range         // opened: what this input has taken of each file; none: the cluster does not say
+	Columnar      int             // opened: the latest version of chunks with columns that the node reads; 0 if it reads none
+	Roots         []string        // opened: directories below which this input reads files where they lie (S8)
+	Ranges        []FileRanges    // opened: what this input has taken of each file; nil while Lanes has some means that it does not know
 
 	Parts    []Part // results, by increasing N
 	Complete bool   // results: nothing comes after these parts ("done" on the wire)
@@ -59,7 +62,7 @@ type Reply struct {
 	Err Error // error
 }
 
-// Failure returns the error that the reply is, nil if it is none.
+// Failure returns the error in an error reply, nil for any other reply.
 func (p *Reply) Failure() error {
 	if p.Type != Refused {
 		return nil
@@ -73,10 +76,18 @@ func Refuse(code Code, message string) Reply {
 	return Reply{Type: Refused, Err: Error{Code: code, Message: message}}
 }
 
-// Range is a piece of a file that an input has taken: the bytes from From up to To, and not that at To, of what is unpacked from it.
+// FileRanges is what an input has taken of one file.
+type FileRanges struct {
+	Stream string
+	File   string  // as in a chunk
+	Header uint32  // CRC32C of the header that its chunks had
+	Taken  []Range // by From; no two touch
+}
+
+// Range is a piece of a file's records: the bytes from From up to, but not including, To, counted as Request.At is. Sum is their CRC32C.
 type Range struct {
-	File     string // as in a chunk
 	From, To uint64
+	Sum      uint32
 }
 
 // Stream tells a client what to send.
@@ -105,7 +116,7 @@ type Rejected struct {
 	First  []RejectedRow
 }
 
-// RejectedRow is one of them.
+// RejectedRow is one rejected row.
 type RejectedRow struct {
 	File   string
 	Line   uint64
@@ -116,12 +127,13 @@ type RejectedRow struct {
 type SessionInfo struct {
 	Session  session.ID
 	Analysis string
-	Owner    string // the name of the client that it belongs to; empty: the local operator's
+	Owner    string // the name of the client that it belongs to; empty if it is the local operator's
 	State    session.State
 	Node     string
 	Age      time.Duration // since it was opened
 	Bytes    uint64        // of CSV taken in at this node
 	Rows     uint64        // taken in at this node
+	Asks     string        // the question, shortened; empty if the analysis says it all, or if the node has restarted since
 }
 
 // AnalysisInfo describes an analysis to people.

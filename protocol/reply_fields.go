@@ -78,6 +78,9 @@ func (p *Reply) okFields(c *codec) {
 		below(c, "lane", MaxLanes, &p.Lane)
 		c.uint("seq", &p.Seq)
 	}
+	if c.has(p.At > 0) {
+		c.uint("at", &p.At)
+	}
 	c.optional("state", MaxName, (*string)(&p.State))
 	c.optional("reason", MaxText, &p.Reason)
 }
@@ -95,8 +98,15 @@ func (p *Reply) openedFields(c *codec) {
 	c.lanes("lanes", &p.Lanes)
 	c.texts("ended", MaxStreams, MaxName, &p.Ended)
 	c.openers("openers", &p.Openers)
-	if c.has(len(p.Ranges) > 0) {
+	c.optionalTexts("roots", MaxNodes, MaxFile, &p.Roots)
+	if c.has(p.Columnar > 0) {
+		below(c, "columnar", math.MaxInt32, &p.Columnar)
+	}
+	if c.has(p.Ranges != nil) { // an empty list (nothing was taken) differs from nil (not known)
 		list(c, "ranges", MaxRanges, &p.Ranges)
+		if string(c.key) == "ranges" && p.Ranges == nil {
+			p.Ranges = []FileRanges{}
+		}
 	}
 }
 
@@ -129,10 +139,27 @@ func (p *Reply) errorFields(c *codec) {
 	}
 }
 
-func (r *Range) fields(c *codec) {
+func (r *FileRanges) fields(c *codec) {
+	c.text("stream", MaxName, &r.Stream)
 	c.text("file", MaxFile, &r.File)
-	c.uint("from", &r.From)
-	c.uint("to", &r.To)
+	below(c, "header", 1<<32, &r.Header)
+	if c.writes("taken") {
+		c.b = wire.AppendArray(c.b, len(r.Taken))
+		for _, t := range r.Taken {
+			c.b = wire.AppendUint(wire.AppendUint(wire.AppendArray(c.b, 3), t.From), t.To)
+			c.b = wire.AppendUint(c.b, uint64(t.Sum))
+		}
+	} else if c.reads("taken") {
+		r.Taken = nil
+		c.d.list("taken pieces", MaxRanges, func() {
+			c.d.ArrayOf(3)
+			t := Range{From: c.d.below("from", MaxOffset), To: c.d.below("to", 2*MaxOffset), Sum: uint32(c.d.below("sum", 1<<32))}
+			if after := len(r.Taken) - 1; t.To <= t.From || after >= 0 && t.From < r.Taken[after].To {
+				c.d.fail("taken pieces that are empty, or not in order")
+			}
+			r.Taken = append(r.Taken, t)
+		})
+	}
 }
 
 func (s *Stream) fields(c *codec) {
@@ -200,6 +227,7 @@ func (s *SessionInfo) fields(c *codec) {
 	c.millis("age_ms", MaxDuration, &s.Age)
 	c.uint("bytes", &s.Bytes)
 	c.uint("rows", &s.Rows)
+	c.optional("asks", MaxText, &s.Asks)
 }
 
 func (a *AnalysisInfo) fields(c *codec) {

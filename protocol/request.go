@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -12,10 +13,12 @@ import (
 // RequestType is the type of a request.
 type RequestType string
 
-// The requests. Hold is for a program that changes the cluster. Info and sessions are answered by every node, the others by inputs, outputs or both (see docs/protocol.md).
+// The requests. Hold is for a program that changes the cluster. Every node answers info and sessions; inputs, outputs or both answer the others
+// (see docs/protocol.md).
 const (
 	Open     RequestType = "open"
 	Chunk    RequestType = "chunk"
+	Read     RequestType = "read"
 	End      RequestType = "end"
 	Ping     RequestType = "ping"
 	Results  RequestType = "results"
@@ -26,7 +29,7 @@ const (
 	Hold     RequestType = "hold"
 )
 
-// Request is any request; which fields count is decided by Type.
+// Request is any request; Type decides which fields count.
 type Request struct {
 	Type    RequestType
 	Session session.ID // all but sessions, info and hold
@@ -36,27 +39,44 @@ type Request struct {
 
 	Analysis string            // open
 	Params   map[string]string // open: what differs from the defaults
+	Plan     []byte            // open: of an analysis that is compiled from one; optional
 	Trace    session.Trace     // open: optional
 
 	Takeover bool            // open: go on with a session that another client opened and left (R17)
 	Openers  session.Openers // open with Takeover: none at the first input, at the others what the first one answered
 
-	Stream string // chunk, end; ping: the last stream whose end this input has acknowledged, empty before that
+	Stream string // chunk, read, end; ping: the last stream whose end this input has acknowledged, empty before that
 
-	Lane   uint32 // chunk: below MaxLanes
-	Seq    uint64 // chunk: from 1, without holes, per (session, lane) at one input, over all streams
-	File   string // chunk: path below the data directory with slashes, without ".gz" or the like
-	Line   uint64 // chunk: line of the file on which the first record starts; the header is on line 1
-	Header []byte // chunk: the file's header line
+	Lane   uint32 // chunk, read: below MaxLanes
+	Seq    uint64 // chunk, read: from 1, without holes, per (session, lane) at one input, over all streams
+	File   string // chunk, read: path below the data directory with slashes, without ".gz" or the like
+	Line   uint64 // chunk, read: line of the file on which the first record starts; the header is on line 1
+	Header []byte // chunk, read: the file's header line
 	Data   []byte // chunk: whole records
+
+	// chunk: if Placed, how many bytes of the file's records come before these, counted as the file's chunks carry them. If a client does not
+	// say it, no other client can continue the upload.
+	At     uint64
+	Placed bool
+
+	Path  string // read: where the file lies, on the input's host; absolute
+	From  uint64 // read: byte of the file at which Line begins
+	Stamp Stamp  // read: the file's stamp, as the client sees it
 
 	// end: the last sequence number of every lane at this input that sent anything so far. ping: the last that this input has acknowledged.
 	Lanes []LaneSeq
 
 	After uint64        // results: the last part the client has, 0 at first
-	Wait  time.Duration // results: how long the node may wait for something new; milliseconds on the wire
+	Wait  time.Duration // results, read: how long the node may wait for something new; milliseconds on the wire
 
-	Lease time.Duration // hold: how long no session is opened, at most LongestHold; 0 ends it
+	Lease time.Duration // hold: how long no session is opened, at most LongestHold; 0 ends the hold
+}
+
+// Stamp identifies a file that is read where it lies, and shows whether the file has changed (S8).
+type Stamp struct {
+	Size     uint64 // bytes
+	Modified int64  // nanoseconds since 1970
+	Inode    uint64
 }
 
 // LaneSeq is a lane and the last sequence number sent or accepted on it.
@@ -93,8 +113,8 @@ func (h requestHead) fields(c *codec) {
 	}
 }
 
-// DecodeRequest reads a request. Header and Data are views into frame and live as long as it does; everything else is
-// copied. The fields that the request's type needs are there and within the limits. Keys it does not know are ignored.
+// DecodeRequest reads a request. Plan, Header and Data are views into frame and live as long as it does; everything else is copied. The fields
+// that the request's type needs are present and within the limits. Keys it does not know are ignored.
 func DecodeRequest(frame []byte) (Request, error) {
 	var q Request
 	d := newDecoder(frame)
@@ -114,14 +134,17 @@ func (q *Request) fields(c *codec) {
 	if c.has(q.Type == Open) {
 		c.text("analysis", MaxName, &q.Analysis)
 		c.params("params", &q.Params)
+		if c.has(len(q.Plan) > 0) {
+			c.bytes("plan", MaxPlan, &q.Plan)
+		}
 		c.trace("trace", &q.Trace)
 		c.flag("takeover", &q.Takeover)
 		c.openers("openers", &q.Openers)
 	}
-	if c.has(q.Type == Chunk || q.Type == End || q.Type == Ping && q.Stream != "") {
+	if c.has(q.Type == Chunk || q.Type == Read || q.Type == End || q.Type == Ping && q.Stream != "") {
 		c.text("stream", MaxName, &q.Stream)
 	}
-	if c.has(q.Type == Chunk) {
+	if c.has(q.Type == Chunk || q.Type == Read) {
 		if below(c, "lane", MaxLanes, &q.Lane) {
 			c.d.hasLane = true
 		}
@@ -129,15 +152,23 @@ func (q *Request) fields(c *codec) {
 		c.text("file", MaxFile, &q.File)
 		c.uint("line", &q.Line)
 		c.bytes("header", MaxHeader, &q.Header)
-		if c.reads("data") { // written by requestHead
-			q.Data = c.d.view("data", MaxData)
-		}
+		c.place("at", q)
+	}
+	if c.reads("data") { // of a chunk; written by requestHead
+		q.Data = c.d.view("data", MaxData)
+	}
+	if c.has(q.Type == Read) {
+		c.text("path", MaxFile, &q.Path)
+		c.uint("from", &q.From)
+		c.stamp("stamp", &q.Stamp)
 	}
 	if c.has(q.Type == End || q.Type == Ping && len(q.Lanes) > 0) {
 		c.lanes("lanes", &q.Lanes)
 	}
 	if c.has(q.Type == Results) {
 		c.uint("after", &q.After)
+	}
+	if c.has(q.Type == Results || q.Type == Read) {
 		c.millis("wait_ms", LongestPoll, &q.Wait)
 	}
 	if c.has(q.Type == Hold) {
@@ -145,7 +176,18 @@ func (q *Request) fields(c *codec) {
 	}
 }
 
-// params are written sorted by name: equal requests are equal bytes.
+// place is left out by a client that does not say where its chunks are in the file.
+func (c *codec) place(key string, q *Request) {
+	if c.has(q.Placed) {
+		if c.writes(key) {
+			c.b = wire.AppendUint(c.b, q.At)
+		} else if c.reads(key) {
+			q.At, q.Placed = c.d.below(key, MaxOffset), true
+		}
+	}
+}
+
+// params are written sorted by name, so that equal requests have equal bytes.
 func (c *codec) params(key string, v *map[string]string) {
 	if c.writes(key) {
 		c.b = wire.AppendMap(c.b, len(*v))
@@ -158,7 +200,7 @@ func (c *codec) params(key string, v *map[string]string) {
 	}
 }
 
-// check demands what the request's type needs.
+// check checks that the request has the fields that its type needs.
 func (q *Request) check(d *decoder) {
 	switch q.Type {
 	case Sessions, Info, Hold:
@@ -168,16 +210,16 @@ func (q *Request) check(d *decoder) {
 		q.needToken(d)
 		q.need(d, "takeover, and with openers", q.Takeover || len(q.Openers) == 0)
 	case Chunk:
-		q.need(d, "stream", q.Stream != "")
-		q.need(d, "lane", d.hasLane)
-		q.need(d, "seq (from 1)", q.Seq > 0)
-		q.need(d, "file", q.File != "")
-		q.need(d, "line (from 1)", q.Line > 0)
-		if q.Line >= MaxLine {
-			d.fail("line %d of a file; lines are below %d", q.Line, uint64(MaxLine))
-		}
-		q.need(d, "header", len(q.Header) > 0)
+		q.checkRecords(d)
 		q.need(d, "data", q.Data != nil) // a misspelt key must not lose rows
+		q.needToken(d)
+	case Read:
+		q.checkRecords(d)
+		q.need(d, "path", q.Path != "")
+		q.need(d, "stamp", d.hasStamp)
+		if q.From > q.Stamp.Size || q.Stamp.Size > math.MaxInt64 {
+			d.fail("a read from byte %d of a file of %d", q.From, q.Stamp.Size)
+		}
 		q.needToken(d)
 	case End:
 		q.need(d, "stream", q.Stream != "")
@@ -186,9 +228,22 @@ func (q *Request) check(d *decoder) {
 		q.need(d, "token (the opener's) or force", q.Token != session.Token{} || q.Force)
 	case Ping, Results:
 	default:
-		d.fail("a request of type %.40q; there is open, chunk, end, ping, results, cancel, close, sessions, info, hold", q.Type)
+		d.fail("a request of type %.40q; there is open, chunk, read, end, ping, results, cancel, close, sessions, info, hold", q.Type)
 	}
 	q.need(d, "session", q.Session != session.ID{})
+}
+
+// checkRecords checks that a request says which records of which file it is about.
+func (q *Request) checkRecords(d *decoder) {
+	q.need(d, "stream", q.Stream != "")
+	q.need(d, "lane", d.hasLane)
+	q.need(d, "seq (from 1)", q.Seq > 0)
+	q.need(d, "file", q.File != "")
+	q.need(d, "line (from 1)", q.Line > 0)
+	if q.Line >= MaxLine {
+		d.fail("line %d of a file; lines are below %d", q.Line, uint64(MaxLine))
+	}
+	q.need(d, "header", len(q.Header) > 0)
 }
 
 func (q *Request) needToken(d *decoder) {

@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/internal/wire"
 )
 
-// ErrWidth is returned by [Rows.Add] when a row has not as many cells as the query has columns.
+// ErrWidth is returned by [Rows.Add] when a row does not have as many cells as the query has columns.
 var ErrWidth = errors.New("wrong number of cells")
 
 // Rows are rows of a query in wire form, one msgpack array after the other. An output keeps and sends them as they are; a
@@ -19,7 +19,7 @@ type Rows struct {
 	b     []byte
 }
 
-// NewRows returns no rows yet, of width cells each.
+// NewRows returns an empty list of rows with width cells each.
 func NewRows(width int) Rows { return Rows{width: width} }
 
 // Len returns the number of rows.
@@ -28,8 +28,30 @@ func (r *Rows) Len() int { return r.n }
 // Width returns the number of cells in a row.
 func (r *Rows) Width() int { return r.width }
 
-// Size returns the bytes they take in a frame.
+// Size returns how many bytes the rows take in a frame.
 func (r *Rows) Size() int { return len(r.b) }
+
+// Encoded returns the rows as bytes, which RowsFrom reads. They belong to the rows.
+func (r *Rows) Encoded() []byte { return r.b }
+
+// RowsFrom returns n rows of width cells each from bytes that Encoded returned. It checks the bytes, and returns an error for any that are not
+// such rows.
+func RowsFrom(width, n int, b []byte) (Rows, error) {
+	in := newDecoder(b)
+	for range n {
+		if !in.ok() {
+			break
+		}
+		in.ArrayOf(width)
+		for c := 0; c < width && in.ok(); c++ {
+			in.skipValue()
+		}
+	}
+	if err := in.done(); err != nil {
+		return Rows{}, fmt.Errorf("%d rows of %d columns: %w", n, width, err)
+	}
+	return Rows{width: width, n: n, b: b}, nil
+}
 
 // Add adds a row.
 func (r *Rows) Add(row ...Value) error {
@@ -44,7 +66,7 @@ func (r *Rows) Add(row ...Value) error {
 	return nil
 }
 
-// All yields the rows; the slice is valid until the next one, the texts in it are copies and stay.
+// All yields the rows. The slice is valid until the next row; the texts in it are copies and stay valid.
 func (r *Rows) All() iter.Seq[[]Value] {
 	return func(yield func([]Value) bool) {
 		d := newDecoder(r.b)
@@ -81,7 +103,7 @@ func (r *Rows) append(dst []byte) []byte {
 	return append(wire.AppendArray(dst, r.n), r.b...)
 }
 
-// row reads one row; it fails if it has not exactly len(row) cells of the three kinds.
+// row reads one row. It fails if the row does not have exactly len(row) cells of known kinds.
 func (d *decoder) row(row []Value) {
 	d.ArrayOf(len(row))
 	for i := range row {
@@ -98,22 +120,36 @@ func (d *decoder) value() Value {
 		return Value{Kind: Int, Int: d.Int()}
 	case Float:
 		return Value{Kind: Float, Float: d.Float()}
+	case Null:
+		d.IsNil()
+		return Value{Kind: Null}
+	case Bool:
+		v := Value{Kind: Bool}
+		if d.Bool() {
+			v.Int = 1
+		}
+		return v
 	}
 	return Value{Kind: Text, Text: d.String()}
 }
 
-// kindOf tells the kind by a msgpack type byte; what is neither integer nor float is read as text, which then fails.
+// kindOf returns the kind for a msgpack type byte. Any byte that is of no other kind is read as text, which fails if it is none.
 func kindOf(t byte) Kind {
 	switch {
 	case t < 0x80, t >= 0xe0, t >= 0xcc && t <= 0xd3:
 		return Int
 	case t == 0xca, t == 0xcb:
 		return Float
+	case t == 0xc0:
+		return Null
+	case t == 0xc2, t == 0xc3:
+		return Bool
 	}
 	return Text
 }
 
-// checkRows takes the rows of a part, whose columns may be known only after them, as a view, and checks every cell.
+// checkRows returns the rows of a part as a view, and checks every cell. It is called when the frame has been read, because the columns may come
+// after the rows.
 func (d *decoder) checkRows(raw []byte, width int) Rows {
 	in := newDecoder(raw)
 	r := Rows{width: width, n: in.Array()}
@@ -137,6 +173,10 @@ func (d *decoder) skipValue() {
 		d.Int()
 	case Float:
 		d.Float()
+	case Null:
+		d.IsNil()
+	case Bool:
+		d.Bool()
 	default:
 		d.Bytes()
 	}

@@ -16,10 +16,12 @@ const (
 	Text Kind = iota
 	Int
 	Float
+	Bool // Int is 1 or 0
+	Null
 )
 
-// Value is one cell of an answer. A struct of three fields rather than an interface: rows come in millions, and nothing
-// from the network becomes a value of a type that the peer chose.
+// Value is one cell of an answer. It is a struct and not an interface for two reasons: rows come in millions, and a peer must not choose the
+// type of a value.
 type Value struct {
 	Kind  Kind
 	Int   int64
@@ -27,7 +29,7 @@ type Value struct {
 	Text  string
 }
 
-// ValueOf turns what an analysis emits into a Value: string, int64 or float64.
+// ValueOf turns what an analysis emits into a Value: string, int64, float64, bool or nil, which is NULL.
 func ValueOf(v any) (Value, error) {
 	switch v := v.(type) {
 	case string:
@@ -36,8 +38,16 @@ func ValueOf(v any) (Value, error) {
 		return Value{Kind: Int, Int: v}, nil
 	case float64:
 		return Value{Kind: Float, Float: v}, nil
+	case bool:
+		b := Value{Kind: Bool}
+		if v {
+			b.Int = 1
+		}
+		return b, nil
+	case nil:
+		return Value{Kind: Null}, nil
 	}
-	return Value{}, fmt.Errorf("a cell of type %T; an analysis emits string, int64 or float64", v)
+	return Value{}, fmt.Errorf("a cell of type %T; an analysis emits string, int64, float64, bool or nil", v)
 }
 
 // Append appends the value in msgpack.
@@ -47,6 +57,10 @@ func (v Value) Append(dst []byte) []byte {
 		return wire.AppendInt(dst, v.Int)
 	case Float:
 		return wire.AppendFloat(dst, v.Float)
+	case Bool:
+		return wire.AppendBool(dst, v.Int != 0)
+	case Null:
+		return wire.AppendNil(dst)
 	}
 	return appendText(dst, v.Text)
 }
@@ -58,11 +72,15 @@ func (v Value) String() string {
 		return strconv.FormatInt(v.Int, 10)
 	case Float:
 		return string(appendFloat(nil, v.Float))
+	case Bool:
+		return strconv.FormatBool(v.Int != 0)
+	case Null:
+		return ""
 	}
 	return v.Text
 }
 
-// AppendJSON appends the value in JSON; what JSON has no number for is null.
+// AppendJSON appends the value in JSON. NaN and infinities, which JSON cannot express, become null.
 func (v Value) AppendJSON(dst []byte) []byte {
 	switch v.Kind {
 	case Int:
@@ -72,6 +90,10 @@ func (v Value) AppendJSON(dst []byte) []byte {
 			return append(dst, "null"...)
 		}
 		return appendFloat(dst, v.Float)
+	case Bool:
+		return strconv.AppendBool(dst, v.Int != 0)
+	case Null:
+		return append(dst, "null"...)
 	}
 	return appendJSONText(dst, v.Text)
 }

@@ -3,6 +3,7 @@ package security
 import (
 	"archive/tar"
 	"bytes"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -16,19 +17,23 @@ import (
 	"posta.dev/posta/internal/owned"
 )
 
-// bundled is the files of a bundle, in the order in which Install replaces them. A process that reads the directory in between may see the new
+// bundled are the files of a bundle, in the order in which Install replaces them. A process that reads the directory in between may see the new
 // list of revoked keys beside the old CAs, but never an old list beside new CAs.
-var bundled = []string{revokedFile, caFile, keyFile, certificateFile}
+var bundled = []string{revokedFile, caFile, keyFile, certificateFile, brokerFile} // brokerFile comes after keyFile: its digest needs the key
 
-// Bundle is a key directory on its way to the machine whose process it is for: a tar archive. Whoever prints it sees its digest, because the
+// optional are the files that a key directory may lack.
+var optional = []string{revokedFile, brokerFile}
+
+// Bundle is a key directory on its way to the machine whose process it is for: a tar archive. Printing it shows only its digest, because the
 // archive is behind a function (S6, TestS6_ABundleIsNeverPrinted).
 type Bundle struct {
 	digest  string
 	archive func() []byte
 }
 
-// ReadBundle reads the key directory of a process, and fails when others would not accept its certificate.
-func ReadBundle(dir, cluster string, id Identity) (Bundle, error) {
+// ReadBundle reads the key directory of a process, and fails when others would not accept its certificate. broker is the address of the cluster's broker, with
+// its password, which travels with the keys (S6); "" is for a process that needs none.
+func ReadBundle(dir, cluster string, id Identity, broker string) (Bundle, error) {
 	keys, err := Load(dir, cluster, nil)
 	if err != nil {
 		return Bundle{}, err
@@ -39,12 +44,27 @@ func ReadBundle(dir, cluster string, id Identity) (Bundle, error) {
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
 	public := sha256.New()
+	var key []byte
 	for _, name := range bundled {
-		text, err := readFile(dir, name, 0o022)
+		text, err := []byte(broker), error(nil)
+		if name != brokerFile {
+			text, err = readFile(dir, name, 0o022)
+		}
 		if err != nil && (name != revokedFile || !errors.Is(err, fs.ErrNotExist)) {
 			return Bundle{}, err
 		}
-		if name != keyFile { // the certificate tells which key it is
+		switch name {
+		case keyFile: // not in the digest, as the certificate identifies the key
+			key = text
+		case brokerFile:
+			if broker == "" {
+				continue
+			}
+			// Everybody who may query the engine sees the digest. Without the secret key in it, they could try passwords until the digest fits.
+			mac := hmac.New(sha256.New, key)
+			mac.Write(text)
+			fmt.Fprintf(public, "%s %x\n", name, mac.Sum(nil))
+		default:
 			fmt.Fprintf(public, "%s %d\n%s", name, len(text), text)
 		}
 		err = w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: int64(owned.FileMode), Size: int64(len(text))})
@@ -61,7 +81,7 @@ func ReadBundle(dir, cluster string, id Identity) (Bundle, error) {
 	return Bundle{digest: hex.EncodeToString(public.Sum(nil)), archive: archive.Bytes}, nil
 }
 
-// Digest is the same for two bundles exactly if their files are. It tells nothing of the key.
+// Digest returns the same text for two bundles exactly if their files are the same. It reveals neither the key nor the broker's password.
 func (b Bundle) Digest() string { return b.digest }
 
 // String implements fmt.Stringer.
@@ -76,8 +96,8 @@ func (b Bundle) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// Install writes a bundle into a key directory, which it makes if it is not there. It looks at all files before it replaces the first one, and after
-// a crash it can be called again. The archive may be one of tar, with other names of directories before those of the files.
+// Install writes a bundle into a key directory, which it makes if it is not there. It looks at all files before it replaces the first one, and
+// after a crash it can be called again. The archive may also be made with tar, with other directory names before the file names.
 func Install(dir string, archive io.Reader) (err error) {
 	files, err := readArchive(archive)
 	if err != nil {
@@ -89,6 +109,9 @@ func Install(dir string, archive io.Reader) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(beside)) }()
 	for _, name := range bundled {
+		if name == brokerFile && files[name] == nil {
+			continue
+		}
 		if err := writeFile(beside, name, files[name]); err != nil {
 			return err
 		}
@@ -96,14 +119,19 @@ func Install(dir string, archive io.Reader) (err error) {
 	_, pairErr := ReadPair(beside)
 	_, caErr := ReadCAs(beside)
 	_, revokedErr := ReadRevoked(beside)
-	if err := errors.Join(pairErr, caErr, revokedErr); err != nil {
+	_, brokerErr := readBroker(beside)
+	if err := errors.Join(pairErr, caErr, revokedErr, brokerErr); err != nil {
 		return fmt.Errorf("%w; nothing is changed in %s", err, dir)
 	}
 	if err := owned.Dir(dir); err != nil {
 		return fmt.Errorf("security: %w", err)
 	}
 	for _, name := range bundled {
-		if err := os.Rename(filepath.Join(beside, name), filepath.Join(dir, name)); err != nil {
+		err := os.Rename(filepath.Join(beside, name), filepath.Join(dir, name))
+		if name == brokerFile && files[name] == nil { // the process needs no password any more
+			err = os.RemoveAll(filepath.Join(dir, name))
+		}
+		if err != nil {
 			return fmt.Errorf("security: %w", err)
 		}
 	}
@@ -113,7 +141,8 @@ func Install(dir string, archive io.Reader) (err error) {
 	return nil
 }
 
-// readArchive reads the files of a bundle, each once. The list of revoked keys may be missing, which is an empty one.
+// readArchive reads the files of a bundle, each once. A missing list of revoked keys counts as an empty one. The broker's address may be
+// missing, too.
 func readArchive(archive io.Reader) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	r := tar.NewReader(archive)
@@ -141,7 +170,7 @@ func readArchive(archive io.Reader) (map[string][]byte, error) {
 		files[name] = append([]byte{}, text...)
 	}
 	for _, name := range bundled {
-		if files[name] == nil && name != revokedFile {
+		if files[name] == nil && !slices.Contains(optional, name) {
 			return nil, fmt.Errorf("there is no %s", name)
 		}
 	}

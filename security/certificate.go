@@ -16,14 +16,14 @@ import (
 const (
 	// CALife is how long a cluster's CA is valid, from when it is made.
 	CALife = 10 * 365 * 24 * time.Hour
-	// CertificateLife is how long what a CA issues is valid, and what a client signs itself. None outlives its CA.
+	// CertificateLife is how long a certificate is valid that a CA issues or a client signs itself. No certificate outlives its CA.
 	CertificateLife = 2 * 365 * 24 * time.Hour
 	// ExpiryWarning is how long before the end of a certificate its owner is warned.
 	ExpiryWarning = 30 * 24 * time.Hour
 )
 
-// begin is NotBefore of all certificates. A process whose clock is behind must not be locked out (M10); what ends a key before its time is the list
-// of revoked keys.
+// begin is NotBefore of all certificates. A process whose clock is behind must not be locked out (M10); only the list of revoked keys ends a key
+// before its time.
 var begin = time.Unix(0, 0).UTC()
 
 // Pair is a private key and the certificate of its public key, in DER.
@@ -61,7 +61,7 @@ func NewCA(cluster string, now time.Time) (*CA, error) {
 	return caOf(Pair{Key: key, Certificate: der})
 }
 
-// caOf reads a CA back. Its cluster is in its certificate.
+// caOf makes a CA of its key and its certificate, which names the cluster.
 func caOf(p Pair) (*CA, error) {
 	c, err := parseCA(p.Certificate)
 	if err != nil {
@@ -103,12 +103,12 @@ func (ca *CA) Issue(id Identity, now time.Time) (Pair, error) {
 	return issue(id, ca.cluster, end, ca)
 }
 
-// NewClient makes a key with a certificate that it signs itself. The name in it is for people: what counts is the line in [clients].
+// NewClient makes a key with a certificate that it signs itself. The name in it is only for people: the line in [clients] decides.
 func NewClient(cluster, name string, now time.Time) (Pair, error) {
 	return issue(Identity{Role: Client, Name: name}, cluster, now.Add(CertificateLife), nil)
 }
 
-// issue makes a key and a certificate that ca signs, or the key itself when there is none.
+// issue makes a key and a certificate that ca signs. If ca is nil, the key signs its own certificate.
 func issue(id Identity, cluster string, end time.Time, ca *CA) (Pair, error) {
 	if err := errors.Join(ValidName(cluster), ValidName(id.Name)); err != nil {
 		return Pair{}, err
@@ -138,7 +138,7 @@ func issue(id Identity, cluster string, end time.Time, ca *CA) (Pair, error) {
 	return Pair{Key: key, Certificate: der}, nil
 }
 
-// usages are what a certificate must be for: nodes and medics accept and dial, clients only dial.
+// usages returns the key usages that a certificate must have: nodes and medics accept and dial, clients only dial.
 func usages(r Role) []x509.ExtKeyUsage {
 	if r == Node || r == Medic {
 		return []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
@@ -156,8 +156,8 @@ func template(subject pkix.Name, end time.Time) (*x509.Certificate, error) {
 
 var subjectAltName = asn1.ObjectIdentifier{2, 5, 29, 17}
 
-// nameOf returns the one name of a certificate, as it stands there. x509's own URIs are parsed and written anew, which hides an empty
-// fragment, for instance; and beside a URI there must not be a name of another kind.
+// nameOf returns the only name of a certificate, byte for byte. It does not use the URIs of package x509, because those are parsed and written
+// again, which hides an empty fragment, for instance. A certificate with a name of another kind beside the URI is refused.
 func nameOf(c *x509.Certificate) (string, error) {
 	const uriTag = 6
 	for _, e := range c.Extensions {

@@ -21,11 +21,11 @@ const (
 	certificateBlock = "CERTIFICATE"
 )
 
-// again is what to do about a key or certificate that is of no use.
+// again is what to do about a key or certificate that cannot be used.
 const again = "make it again with posta key init, or with posta key new for a client"
 
 // WritePair writes key.pem and cert.pem into a directory, which it makes if it is not there and closes to others. The key comes first: a crash
-// between the two leaves a pair that does not match, which reading says.
+// between the two leaves a pair that does not match, which ReadPair reports.
 func WritePair(dir string, p Pair) error {
 	if err := owned.Dir(dir); err != nil {
 		return fmt.Errorf("security: %w", err)
@@ -40,7 +40,7 @@ func WritePair(dir string, p Pair) error {
 	return writeFile(dir, certificateFile, encodeCertificate(p.Certificate))
 }
 
-// ReadPair reads key.pem and cert.pem, and checks that they belong together and to nobody else.
+// ReadPair reads key.pem and cert.pem. It checks that they belong together, and that other users can neither read the key nor change the files.
 func ReadPair(dir string) (Pair, error) {
 	if err := safeDir(dir); err != nil {
 		return Pair{}, err
@@ -93,7 +93,7 @@ func ReadCACertificate(dir string) (*x509.Certificate, error) {
 	return c, nil
 }
 
-// WriteCA writes a CA into a directory of its own, which stays with the operator.
+// WriteCA writes a CA into a directory of its own. The operator keeps that directory.
 func WriteCA(dir string, ca *CA) error {
 	return WritePair(dir, Pair{Key: ca.key, Certificate: ca.certificate.Raw})
 }
@@ -111,7 +111,7 @@ func ReadCA(dir string) (*CA, error) {
 	return ca, nil
 }
 
-// WriteCAs writes ca.pem: the one or two CAs that whoever has this directory trusts.
+// WriteCAs writes ca.pem: the one or two CAs that the process with this directory trusts.
 func WriteCAs(dir string, cas ...*x509.Certificate) error {
 	var text []byte
 	for _, ca := range cas {
@@ -133,7 +133,7 @@ func ReadCAs(dir string) ([]*x509.Certificate, error) {
 	return cas, nil
 }
 
-// Revoke adds a key to the file revoked. Whoever has the directory refuses it from its next Reload on. comment says whose it was.
+// Revoke adds a key to the file revoked. The process with this directory refuses the key from its next Reload on. comment says whose key it was.
 func Revoke(dir string, key Fingerprint, comment string) error {
 	if _, err := ParseFingerprint(string(key)); err != nil {
 		return err
@@ -161,8 +161,8 @@ func endLine(text []byte) []byte {
 	return text
 }
 
-// RevokeAll is Revoke for many keys at once, without comments. The file is there afterwards, also without a key: Reload tells from an empty
-// file that nothing is revoked, and from a missing one that somebody has lost it.
+// RevokeAll is Revoke for many keys at once, without comments. The file exists afterwards, even if it names no key: to Reload, an empty file
+// means that nothing is revoked, and a missing file means that it was lost.
 func RevokeAll(dir string, keys map[Fingerprint]bool) error {
 	text, err := readFile(dir, revokedFile, 0o022)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -185,8 +185,8 @@ func RevokeAll(dir string, keys map[Fingerprint]bool) error {
 	return writeFile(dir, revokedFile, text)
 }
 
-// ReadRevoked reads the file revoked. A missing file is no list (nil), and so revokes nothing. With an error come the keys of the lines that can be
-// read.
+// ReadRevoked reads the file revoked. A missing file gives nil and revokes nothing. If some lines cannot be read, it returns the keys of the
+// other lines with the error.
 func ReadRevoked(dir string) (map[Fingerprint]bool, error) {
 	text, err := readFile(dir, revokedFile, 0o022)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -202,8 +202,8 @@ func ReadRevoked(dir string) (map[Fingerprint]bool, error) {
 	return revoked, nil
 }
 
-// parseRevoked reads a fingerprint a line; # begins a comment. A line that cannot be read is an error: ignored, it would let somebody in. The lines
-// after it are read all the same.
+// parseRevoked reads one fingerprint in each line; # begins a comment. A line that cannot be read is an error, because to ignore it could let a
+// revoked key in. The lines after it are still read.
 func parseRevoked(text []byte) (map[Fingerprint]bool, error) {
 	revoked := map[Fingerprint]bool{}
 	var first error
@@ -232,7 +232,7 @@ func parseKey(text []byte) (Key, error) {
 	}
 	k, err := x509.ParsePKCS8PrivateKey(ders[0])
 	if err != nil {
-		return Key{}, errors.New("the key cannot be read; " + again) // x509's error could show a part of it
+		return Key{}, errors.New("the key cannot be read; " + again) // x509's error could show a part of the key
 	}
 	private, ok := k.(ed25519.PrivateKey)
 	if !ok {

@@ -1,5 +1,5 @@
-// Package security says who is who in a cluster with keys: names in certificates, the files that hold keys, whom a process trusts, and the
-// settings of TLS that follow from it (rules S3, S5 and S6).
+// Package security identifies the processes of a cluster with keys. It has the names in certificates, the files that hold keys, the rules which
+// peers a process trusts, and the settings of TLS that follow from them (rules S3, S5 and S6).
 //
 // # Words
 //
@@ -15,15 +15,15 @@
 //	keys, err := Load(dir, cluster, clients)       // at start; Reload after SIGHUP
 //	socket := keys.Socket(Data, admit)             // one for each socket, as Options.TLS of zmqx
 //	…                                              // zmqx asks it at each connection, and again at Recheck
-//	id, err := ParseIdentity(received.From)        // whoever reads a message compares it with what the message claims
+//	id, err := ParseIdentity(received.From)        // the reader of a message compares it with what the message claims
 //
 // # What is checked at each connection, in both directions
 //
-// TLS 1.3, a certificate from either side and nothing resumed; exactly one certificate, of a CA that is trusted (nodes, medics) or of a key
+// TLS 1.3 without resumption, and a certificate from either side; exactly one certificate, of a CA that is trusted (nodes, medics) or of a key
 // that is listed (clients); key usage, cluster, role, validity by the verifier's clock, the list of revoked keys; the application protocol of
 // this kind of socket; what admit says of the identity; and that the process that was dialled is the one that answers (trust.go, socket.go).
 //
 // # What it never does
 //
-// It never prints a key, never asks a name server who somebody is, and never falls back to less than all of these checks.
+// It never prints a key, never asks a name server for an identity, and never leaves out one of these checks.
 package security

@@ -18,16 +18,17 @@ const (
 	certificateFile = "cert.pem" // of that key
 	caFile          = "ca.pem"   // one CA, or two while it is being replaced
 	revokedFile     = "revoked"  // optional
+	brokerFile      = "broker"   // optional: the address of the cluster's broker, with its password
 )
 
 // ErrUnsafeFile is returned for a file or directory of keys that somebody else owns, may read or may change.
 var ErrUnsafeFile = errors.New("security: a file of keys is not safe")
 
-// maxFile bounds what is read of one file, in bytes: 10,000 revoked keys have 600 KB.
+// maxFile bounds the size of one file, in bytes: 10,000 revoked keys take 600 KB.
 const maxFile = 1 << 20
 
-// readFile reads a file of a key directory and looks at the opened file, not at its name, for who may change it. forbidden are the bits of
-// its mode that must not be set.
+// readFile reads a file of a key directory. It checks type, owner and mode of the opened file and not of its name, so that the file cannot be
+// exchanged in between. forbidden are the bits of the mode that must not be set.
 func readFile(dir, name string, forbidden fs.FileMode) ([]byte, error) {
 	path := filepath.Join(dir, name)
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe must not wait

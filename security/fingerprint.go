@@ -13,7 +13,7 @@ type Fingerprint string
 
 const keyType = "ed25519:"
 
-// FingerprintOf is the only text for a key: two fingerprints are equal when their keys are.
+// FingerprintOf returns the only text for a key: two fingerprints are equal exactly if their keys are.
 func FingerprintOf(key ed25519.PublicKey) Fingerprint {
 	return Fingerprint(keyType + base64.StdEncoding.EncodeToString(key))
 }

@@ -25,7 +25,7 @@ type Identity struct {
 	Name string
 }
 
-// nameForm is also that of clusters. No character of it needs an escape in a URI, a file name or a line of a log.
+// nameForm is the form of all names, also of those of clusters. No character of it needs an escape in a URI, a file name or a line of a log.
 var nameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // ValidName returns an error that says what is wrong with the name of a cluster, a process or a client.
@@ -74,8 +74,8 @@ func (id Identity) uri(cluster string) string {
 	return scheme + cluster + "/" + id.certified().String()
 }
 
-// parseURI reads the name of a certificate. It accepts what uri writes and nothing else: the characters of names leave no room for users,
-// ports, queries, fragments or escapes.
+// parseURI reads the name of a certificate. It accepts what uri writes and nothing else: the characters that names may have exclude users,
+// ports, queries, fragments and escapes.
 func parseURI(s string) (cluster string, id Identity, err error) {
 	rest, ok := strings.CutPrefix(s, scheme)
 	cluster, text, _ := strings.Cut(rest, "/")

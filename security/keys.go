@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// Keys are the own key of a process and whom it trusts. All methods may be called from any goroutine.
+// Keys are the own key of a process and the peers that it trusts. All methods may be called from any goroutine.
 type Keys struct {
 	dir     string
 	cluster string
-	clients Clients
+	clients func() (Clients, error) // reads the clients again; nil if they never change
 	now     func() time.Time
 	loaded  atomic.Pointer[loaded]
 
 	mu      sync.Mutex
-	reloads map[int]func() // what OnReload was given and is not over
+	reloads map[int]func() // functions given to OnReload and not stopped yet
 	next    int            // the next key of reloads
 }
 
@@ -33,13 +33,14 @@ type loaded struct {
 	certificate tls.Certificate
 	expiry      time.Time
 	trust       Trust
+	broker      string // its address; "" if it is not beside the keys
 }
 
-// Load reads a key directory, and fails when others would not accept its certificate. clients are those of the topology; who accepts no clients
-// passes nil.
+// Load reads a key directory. It fails when others would not accept its certificate. clients are those of the topology; a process that accepts no
+// clients passes nil.
 func Load(dir, cluster string, clients Clients) (*Keys, error) {
-	k := &Keys{dir: dir, cluster: cluster, clients: clients, now: time.Now, reloads: map[int]func(){}}
-	l, err := k.read()
+	k := &Keys{dir: dir, cluster: cluster, now: time.Now, reloads: map[int]func(){}}
+	l, err := k.read(clients)
 	if err != nil {
 		return nil, err
 	}
@@ -50,34 +51,51 @@ func Load(dir, cluster string, clients Clients) (*Keys, error) {
 	return k, nil
 }
 
-// Reload reads the directory again: a new certificate, other CAs, more revoked keys. If a file cannot be read the error says so, and all stays as it
-// was but for one thing: what the list of revoked keys says, as far as it can be read, is in force, because a damaged file must not keep somebody in.
-// That the own certificate has expired or is revoked is no reason to ignore what else is revoked, so it is not asked here. Connections that are open
-// hear of it by Recheck of their sockets, which is for functions of OnReload to call; they are called beside an error, too, if it left anything to do.
-func (k *Keys) Reload() error {
-	was := k.loaded.Load()
-	l, err := k.readAgain()
-	k.loaded.Store(l)
-	if err != nil && len(l.trust.Revoked) == len(was.trust.Revoked) && slices.Equal(l.trust.CAs, was.trust.CAs) {
-		return err // nobody is refused who was not
-	}
+// ReloadClients makes each Reload read the clients again. If read fails, they stay as they were.
+func (k *Keys) ReloadClients(read func() (Clients, error)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.clients = read
+}
+
+// Reload reads the directory again, and the clients: a new certificate, other CAs, more revoked keys. When a file cannot be read, Reload returns an error and everything stays
+// as it was, with one exception: each key that the list of revoked keys names in a readable line is refused, because a damaged file must not keep a revoked
+// peer connected. Reload does not check the own certificate: that it has expired must not delay revocations. Reload calls the functions of OnReload, which
+// recheck open connections; it calls them after an error, too, if peers have to be refused that were not before.
+func (k *Keys) Reload() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	was := k.loaded.Load()
+	clients, clientsErr := was.trust.Clients, error(nil)
+	if k.clients != nil {
+		var now Clients
+		if now, clientsErr = k.clients(); clientsErr == nil {
+			clients = now
+		}
+	}
+	l, err := k.readAgain(clients)
+	if clientsErr != nil {
+		err = errors.Join(err, fmt.Errorf("security: read the clients again: %w; they stay as they were", clientsErr))
+	}
+	k.loaded.Store(l)
+	if err != nil && len(l.trust.Revoked) == len(was.trust.Revoked) && slices.Equal(l.trust.CAs, was.trust.CAs) && maps.Equal(l.trust.Clients, was.trust.Clients) {
+		return err // no peer is newly refused
+	}
 	for _, recheck := range k.reloads {
 		recheck()
 	}
 	return err
 }
 
-// readAgain returns what is in force from now on, also with an error.
-func (k *Keys) readAgain() (*loaded, error) {
+// readAgain returns the state that is in force from now on. It returns a state with an error, too.
+func (k *Keys) readAgain(clients Clients) (*loaded, error) {
 	was := k.loaded.Load()
-	l, err := k.read()
+	l, err := k.read(clients)
 	if err == nil && l.own != was.own {
 		err = fmt.Errorf("%w: the keys in %s are those of %s now, and this is %s", ErrUntrusted, k.dir, l.own, was.own)
 	}
 	revoked, listErr := ReadRevoked(k.dir)
-	missing := listErr == nil && revoked == nil && len(was.trust.Revoked) > 0 // an empty list is an empty file
+	missing := listErr == nil && revoked == nil && len(was.trust.Revoked) > 0 // a list without keys is an empty file, not a missing one
 	if missing {
 		listErr = fmt.Errorf("security: the file %s has gone from %s, and all that it named stays revoked; write an empty one if nothing is to be", revokedFile, k.dir)
 	}
@@ -87,6 +105,7 @@ func (k *Keys) readAgain() (*loaded, error) {
 	if err != nil {
 		same := *was
 		l = &same
+		l.trust.Clients = clients
 	}
 	l.trust.Revoked = union(was.trust.Revoked, revoked)
 	switch {
@@ -105,8 +124,8 @@ func union(a, b map[Fingerprint]bool) map[Fingerprint]bool {
 	return all
 }
 
-// OnReload has a function called in each Reload that may have changed whom the process trusts, until stop. It rechecks the sockets that use the keys, and must not call stop.
-// When stop returns, no call is under way. Without keys nothing is called.
+// OnReload registers a function that each Reload calls when the set of trusted peers may have changed, until stop. The function rechecks the sockets that use
+// the keys, and must not call stop. When stop returns, no call is under way. On nil keys, OnReload does nothing.
 func (k *Keys) OnReload(recheck func()) (stop func()) {
 	if k == nil {
 		return func() {}
@@ -123,12 +142,12 @@ func (k *Keys) OnReload(recheck func()) (stop func()) {
 	}
 }
 
-func (k *Keys) read() (*loaded, error) {
+func (k *Keys) read(clients Clients) (*loaded, error) {
 	pair, err := ReadPair(k.dir)
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{trust: Trust{Cluster: k.cluster, Clients: k.clients}}
+	l := &loaded{trust: Trust{Cluster: k.cluster, Clients: clients}}
 	if l.trust.CAs, err = ReadCAs(k.dir); err != nil {
 		return nil, err
 	}
@@ -138,6 +157,9 @@ func (k *Keys) read() (*loaded, error) {
 		}
 	}
 	if l.trust.Revoked, err = ReadRevoked(k.dir); err != nil {
+		return nil, err
+	}
+	if l.broker, err = readBroker(k.dir); err != nil {
 		return nil, err
 	}
 	c, err := x509.ParseCertificate(pair.Certificate)
@@ -152,7 +174,7 @@ func (k *Keys) read() (*loaded, error) {
 	return l, nil
 }
 
-// verifyOwn asks what others will ask. A client's own key is not in its list: others have that list.
+// verifyOwn makes the checks that peers will make. Only they have the list of clients, so a client takes its own key as listed.
 func (l *loaded) verifyOwn(now time.Time) error {
 	t := l.trust
 	if l.own.Role == Client {
@@ -162,7 +184,7 @@ func (l *loaded) verifyOwn(now time.Time) error {
 	return err
 }
 
-// ends is when others will no longer accept the own certificate. Of two CAs the one that has issued it counts.
+// ends returns when a certificate stops being accepted: at its own end, or at that of the CA that has issued it, if that is earlier.
 func (l *loaded) ends(c *x509.Certificate) time.Time {
 	end := c.NotAfter
 	for _, ca := range l.trust.CAs {
@@ -173,11 +195,14 @@ func (l *loaded) ends(c *x509.Certificate) time.Time {
 	return end
 }
 
-// Identity is the own one. Its role is Client in a client's keys.
+// Identity returns the process's own identity. Its role is Client in a client's keys.
 func (k *Keys) Identity() Identity { return k.loaded.Load().own }
 
-// Expiry is when others stop to accept the own certificate. Its owner is warned ExpiryWarning before.
+// Expiry returns when peers stop accepting the own certificate. Its owner is warned ExpiryWarning before.
 func (k *Keys) Expiry() time.Time { return k.loaded.Load().expiry }
+
+// Ends returns when a peer's certificate ends, or the CA that has issued it, if that is earlier.
+func (k *Keys) Ends(peer *x509.Certificate) time.Time { return k.loaded.Load().ends(peer) }
 
 // String names the directory and the identity.
 func (k *Keys) String() string { return fmt.Sprintf("keys of %s in %s", k.Identity(), k.dir) }

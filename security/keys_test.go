@@ -31,7 +31,7 @@ func TestS6_AKeyIsNeverPrinted(t *testing.T) {
 		secrets[i] = strings.Trim(s, "[]{}")
 	}
 	secrets[len(secrets)-1] = strings.TrimPrefix(secrets[len(secrets)-1], "byte{")
-	socket := keys.Socket(Data, nil)
+	socket := keys.Socket(Data, anyone)
 	var log bytes.Buffer
 	noError(t, json.NewEncoder(&log).Encode(pair))
 	for _, v := range []any{pair.Key, &pair.Key, pair, &pair, keys, *keys.loaded.Load(), c.ca, *c.ca, socket, *socket, socket.Server().Certificates[0], []any{pair}, map[string]any{"k": pair.Key}} {

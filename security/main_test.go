@@ -102,3 +102,6 @@ func forgeFor(t testing.TB, key Key, ca *CA, uri string, change func(c *x509.Cer
 	}
 	return must[[]byte](t)(x509.CreateCertificate(rand.Reader, c, parent, key.public(), signer))
 }
+
+// anyone admits every peer that has proven its name.
+func anyone(Identity) error { return nil }

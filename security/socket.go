@@ -16,18 +16,19 @@ const (
 	ClientAPI Kind = "client"    // requests of clients
 )
 
-// protocol is 2 as the version of the wire is.
-func (k Kind) protocol() string { return "posta/2/" + string(k) }
+// Protocol is the name of the application protocol. Its version is 2, as that of the wire is.
+func (k Kind) Protocol() string { return "posta/2/" + string(k) }
 
-// Socket is what one socket needs to speak TLS. It implements zmqx.TLS, and asks Keys anew for each connection.
+// Socket is what one socket needs to speak TLS. It implements zmqx.TLS, and uses the present state of Keys for each connection.
 type Socket struct {
 	keys  *Keys
 	kind  Kind
 	admit func(Identity) error
 }
 
-// Socket makes the settings of a socket of the given kind. admit says whether an identity that is proven may use it, and is asked in both
-// directions; it is called from many goroutines, and nil admits everybody of the cluster.
+// Socket returns the settings of a socket of the given kind. admit returns an error if a proven identity may not use the socket. It is called
+// for both directions, from many goroutines. A nil admit is for a socket that only dials: such a socket admits the process that was dialled, and
+// refuses everybody as a listener.
 func (k *Keys) Socket(kind Kind, admit func(Identity) error) *Socket {
 	return &Socket{keys: k, kind: kind, admit: admit}
 }
@@ -36,19 +37,24 @@ func (k *Keys) Socket(kind Kind, admit func(Identity) error) *Socket {
 func (s *Socket) Server() *tls.Config {
 	c := s.config()
 	c.ClientAuth = tls.RequireAnyClientCert
+	if s.admit == nil {
+		c.VerifyConnection = func(tls.ConnectionState) error {
+			return fmt.Errorf("%w: nobody may use this socket for %s, because nobody has said who may", ErrNotAdmitted, s.kind)
+		}
+	}
 	return c
 }
 
-// Client is for one connection to the process with this name, which Identity.String has written. No other process of the cluster may answer
-// there: addresses change hands.
+// Client is for one connection to the process with this name, in the form of Identity.String. No other process of the cluster may answer there,
+// although the address may belong to another process by now.
 func (s *Socket) Client(name string) (*tls.Config, error) {
 	want, err := ParseIdentity(name)
 	if err != nil {
 		return nil, fmt.Errorf("security: with keys it must be known who is dialled: %w", err)
 	}
 	c := s.config()
-	// Certificates have no names of hosts: processes move, and who answers a name server is not asked. VerifyConnection, which TLS calls on each
-	// connection, does what is skipped here, and more.
+	// Certificates have no host names, because processes move and name servers are not trusted. VerifyConnection, which TLS calls for each
+	// connection, makes the checks that are skipped here, and more.
 	c.InsecureSkipVerify = true
 	c.VerifyConnection = func(state tls.ConnectionState) error {
 		got, err := s.verify(state)
@@ -65,9 +71,9 @@ func (s *Socket) config() *tls.Config {
 	return &tls.Config{
 		MinVersion:                  tls.VersionTLS13,
 		Certificates:                []tls.Certificate{s.keys.loaded.Load().certificate},
-		NextProtos:                  []string{s.kind.protocol()},
+		NextProtos:                  []string{s.kind.Protocol()},
 		SessionTicketsDisabled:      true, // a resumed connection would not be asked for its certificate, which may be revoked by now
-		DynamicRecordSizingDisabled: true, // records are full from the beginning: nobody renders what comes first
+		DynamicRecordSizingDisabled: true, // records are full from the beginning, as no peer gains from small first ones
 		VerifyConnection: func(state tls.ConnectionState) error {
 			_, err := s.verify(state)
 			return err
@@ -75,7 +81,7 @@ func (s *Socket) config() *tls.Config {
 	}
 }
 
-// Peer returns the name that the peer has proven, as long as it may use this socket.
+// Peer returns the name that the peer has proven, if the peer may use this socket.
 func (s *Socket) Peer(state tls.ConnectionState) (string, error) {
 	id, err := s.verify(state)
 	if err != nil {
@@ -89,8 +95,8 @@ func (s *Socket) verify(state tls.ConnectionState) (Identity, error) {
 		return Identity{}, fmt.Errorf("%w: the connection is not a full handshake of TLS 1.3", ErrUntrusted)
 	}
 	// A peer that offers no protocol at all is not refused by TLS itself.
-	if state.NegotiatedProtocol != s.kind.protocol() {
-		return Identity{}, fmt.Errorf("%w: the peer does not speak %s; another kind of socket was dialled, or another version of Posta", ErrUntrusted, s.kind.protocol())
+	if state.NegotiatedProtocol != s.kind.Protocol() {
+		return Identity{}, fmt.Errorf("%w: the peer does not speak %s; another kind of socket was dialled, or another version of Posta", ErrUntrusted, s.kind.Protocol())
 	}
 	var raw [][]byte
 	for _, c := range state.PeerCertificates {

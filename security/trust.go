@@ -17,14 +17,14 @@ var (
 	ErrExpired = errors.New("security: certificate is not valid now")
 	// ErrRevoked: the key is in the list of revoked keys.
 	ErrRevoked = errors.New("security: key is revoked")
-	// ErrNotAdmitted: the identity is proven, or the client's key well-formed, but nobody has let it in here.
+	// ErrNotAdmitted: the identity is proven, or the client's key well-formed, but it is not allowed here.
 	ErrNotAdmitted = errors.New("security: not admitted")
 )
 
 // Clients are the keys of the topology's [clients], with the name and the role that each has there: submit, watch or operate.
 type Clients map[Fingerprint]Identity
 
-// Trust decides who somebody is. It is a value: whoever changes what is trusted makes another one.
+// Trust decides which identity a certificate proves. A Trust never changes: when other peers are to be trusted, another Trust is made.
 type Trust struct {
 	Cluster string
 	CAs     []*x509.Certificate // one, or two while the CA is being replaced
@@ -35,7 +35,7 @@ type Trust struct {
 // maxCertificate bounds a certificate in bytes. Ours have about 500.
 const maxCertificate = 4 << 10
 
-// Verify returns who has the certificate that a peer has shown. That the peer has its key is for TLS to show.
+// Verify returns the identity of the certificate that a peer has shown. TLS proves that the peer has the certificate's key.
 func (t *Trust) Verify(raw [][]byte, now time.Time) (Identity, error) {
 	if len(raw) != 1 || len(raw[0]) > maxCertificate {
 		return Identity{}, fmt.Errorf("%w: %d certificates came; exactly one of at most %d bytes is needed, without its CA", ErrUntrusted, len(raw), maxCertificate)
@@ -110,7 +110,7 @@ func (t *Trust) chain(c *x509.Certificate, id Identity, now time.Time) error {
 	return fmt.Errorf("%w: %s is not issued by a CA in ca.pem: %w; issue its certificate again with posta key init, or add its CA to ca.pem", ErrUntrusted, id, err)
 }
 
-// client checks a certificate that is trusted for its key alone. Who signs for it is the client, so its end is no more than a promise of the client.
+// client checks a certificate that is trusted for its key alone. The client has signed it itself, so its end is only what the client has chosen.
 func (t *Trust) client(c *x509.Certificate, id Identity, key Fingerprint, now time.Time) (Identity, error) {
 	listed, ok := t.Clients[key]
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// ErrLocalBroker is wrapped by Compose when the broker has an address that leads each container to itself.
+// ErrLocalBroker is wrapped by BrokerForContainers when the broker has an address that leads each container to itself.
 var ErrLocalBroker = errors.New("containers do not reach the broker")
 
 // brokerHost is the broker's host as its address has it, "" when there is no broker.
@@ -21,15 +21,15 @@ func (t *Topology) brokerHost() string {
 	return u.Hostname()
 }
 
-// brokerIsLocal says that the broker's address is that of whoever dials it.
-func (t *Topology) brokerIsLocal() bool {
+// BrokerIsLocal says that the broker's address is that of whoever dials it.
+func (t *Topology) BrokerIsLocal() bool {
 	host := t.brokerHost()
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// brokerHasName says that somebody has to tell where the broker's host is.
-func (t *Topology) brokerHasName() bool {
+// BrokerHasName reports whether the broker's host is given by a name, so that somebody has to tell where it is.
+func (t *Topology) BrokerHasName() bool {
 	host := t.brokerHost()
 	_, err := netip.ParseAddr(host)
 	return host != "" && err != nil
@@ -37,7 +37,7 @@ func (t *Topology) brokerHasName() bool {
 
 // broker refuses a broker of one machine for nodes on several: each would dial its own, or nobody, and the pipeline would stand still.
 func (c *checker) broker() {
-	if !c.t.brokerIsLocal() {
+	if !c.t.BrokerIsLocal() {
 		return
 	}
 	var used []string
@@ -58,9 +58,9 @@ func (c *checker) broker() {
 	}
 }
 
-// brokerForContainers refuses a broker that a network of containers cannot reach.
-func (t *Topology) brokerForContainers() error {
-	if !t.brokerIsLocal() {
+// BrokerForContainers refuses a broker that a network of containers cannot reach.
+func (t *Topology) BrokerForContainers() error {
+	if !t.BrokerIsLocal() {
 		return nil
 	}
 	return fmt.Errorf("%w at %s: to each of them that is itself; in [%s] write the url with an address of the machine, or with the name of a container of their network",

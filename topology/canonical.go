@@ -2,14 +2,19 @@ package topology
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // Canonical is the topology as text: every setting, no comment, and nothing that only posta deploy uses. Two files have the same
 // canonical text when nodes cannot tell them apart; Parse reads it back. change, if it is not nil, may change each host before it is
-// written.
+// written. The section of the broker, which has a password in it, is there if frames go over one.
 func (t *Topology) Canonical(change func(Host) Host) string {
-	return t.canonical(change, "security", "medics", "limits")
+	sections := []string{"security", "medics", "limits"}
+	if t.Transport != ZMQ {
+		sections = append(sections, t.Transport)
+	}
+	return t.canonical(change, sections...)
 }
 
 func (t *Topology) canonical(change func(Host) Host, sections ...string) string {
@@ -27,6 +32,12 @@ func (t *Topology) canonical(change func(Host) Host, sections ...string) string 
 		if h.Local || !h.IPC() {
 			fmt.Fprintf(&b, "ports = %d\nbind_ports = %d\n", h.Ports, h.BindPorts)
 		}
+		if h.Roots != nil {
+			fmt.Fprintf(&b, "roots = %s\n", tomlList(h.Roots))
+		}
+		if h.Metrics != "" {
+			fmt.Fprintf(&b, "metrics = %s\n", tomlString(h.Metrics))
+		}
 	}
 	for _, s := range t.Stages {
 		fmt.Fprintf(&b, "\n[[stage]]\nname = %s\nchain = %s\nreplicas = %d\nhosts = %s\n", tomlString(s.Name), tomlList(s.Chain), s.Replicas, tomlList(s.Hosts))
@@ -40,6 +51,9 @@ func (t *Topology) canonical(change func(Host) Host, sections ...string) string 
 	}
 	for _, client := range t.Clients {
 		fmt.Fprintf(&b, "\n[clients.%s]\nkey = %s\nrole = %s\n", bareKey(client.Name), tomlString(string(client.Key)), tomlString(string(client.Role)))
+	}
+	if t.Roots != nil {
+		fmt.Fprintf(&b, "\n[data]\nroots = %s\n", tomlList(t.Roots))
 	}
 	for _, section := range sections {
 		fmt.Fprintf(&b, "\n[%s]\n", section)
@@ -56,11 +70,23 @@ func (t *Topology) writeSettings(b *strings.Builder, section string) {
 	}
 }
 
+// ReadAtStart is the canonical text of what a process reads when it starts and never again: all but [clients]. It has the passwords of brokers in it, so it is
+// for digests alone (S6).
+func (t *Topology) ReadAtStart() string {
+	same := *t
+	same.Clients = nil
+	return same.canonical(nil, "security", "medics", "limits", ViaRabbitMQ, ViaNATS)
+}
+
 // Shape is the part of the canonical text that all nodes have to agree on while a session runs: which nodes there are, where they are,
 // and how they are connected. All other settings may differ from node to node for a while, so they may change while sessions run.
 func (t *Topology) Shape() string {
 	same := *t
 	same.Limits, same.Medics, same.Security, same.Clients = Limits{}, Medics{}, Security{}, nil
+	same.Roots, same.Hosts = nil, slices.Clone(t.Hosts)
+	for i := range same.Hosts {
+		same.Hosts[i].Roots, same.Hosts[i].Metrics = nil, ""
+	}
 	for _, s := range settings {
 		text := s.def
 		switch s.key() {
@@ -69,7 +95,7 @@ func (t *Topology) Shape() string {
 		}
 		_ = s.set(&same, text) // both are in range
 	}
-	return same.Canonical(nil)
+	return same.canonical(nil, "security", "medics", "limits")
 }
 
 // Data is the data directory as the file has it, which may be relative.

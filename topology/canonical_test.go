@@ -106,10 +106,36 @@ func TestLoad_FromTheEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir, _ := os.Getwd()
-	if top.DataDir != dir+"/data" || top.Nodes()[1].Sockets.Data.Dial != "tcp://joiner-1:5503" {
+	if top.DataDir != dir+"/cluster" || top.Nodes()[1].Sockets.Data.Dial != "tcp://joiner-1:5503" {
 		t.Fatalf("%s, %+v", top.DataDir, top.Nodes()[1].Sockets.Data)
 	}
 	if _, err := Load(EnvPrefix + "NO_TOPOLOGY"); err == nil || !strings.Contains(err.Error(), "NO_TOPOLOGY") {
 		t.Fatal(err)
+	}
+}
+
+// TestReadAtStart_AllButTheClients: what a process reads again does not change it, and everything else does, a broker's password too.
+func TestReadAtStart_AllButTheClients(t *testing.T) {
+	parsed := func(settings map[string]string, more string) string {
+		t.Helper()
+		text, err := Generate(Variant{Settings: settings})
+		if err != nil {
+			t.Fatal(err)
+		}
+		top, err := Parse("topology.toml", []byte(text+more))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return top.ReadAtStart()
+	}
+	const alice = "\n[clients.alice]\nrole = \"submit\"\nkey = \"ed25519:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\"\n"
+	before := parsed(nil, "")
+	if parsed(nil, "# a comment\n"+alice) != before {
+		t.Error("a client changes it")
+	}
+	for key, value := range map[string]string{"rabbitmq.url": "amqp://posta:other@127.0.0.1:5672/", "nats.batch": "2KiB", "limits.window": "2MiB", "medics.replicas": "1", "security.trust_broker": "true"} {
+		if parsed(map[string]string{key: value}, "") == before {
+			t.Errorf("%s does not change it", key)
+		}
 	}
 }

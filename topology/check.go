@@ -40,6 +40,6 @@ func (c *checker) cluster() {
 		c.fail("cluster.name", nameRule, "name = %q is no name", c.t.Name)
 	}
 	if !c.invalid["cluster.data"] && c.t.data == "" {
-		c.fail("cluster.data", `write a directory, such as data = "data"`, "data is empty")
+		c.fail("cluster.data", `write a directory, such as data = "cluster"`, "data is empty")
 	}
 }

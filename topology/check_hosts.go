@@ -22,6 +22,7 @@ func (c *checker) hosts() {
 			c.fail(at, nameRule, "%q is no name for a host", h.Name)
 		}
 		c.engine(h, at)
+		c.metrics(h, at+".metrics")
 		switch {
 		case h.Local:
 			c.localHost(at)

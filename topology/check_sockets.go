@@ -41,6 +41,9 @@ func (c *checker) sockets() {
 				c.claim(taken, claim{n.ID, s.Kind, i}, s)
 			}
 		}
+		if address := c.t.MetricsAddress(n); address != "" {
+			c.claimAddress(taken, claim{n.ID, "metrics", i}, "metrics", "tcp://"+address)
+		}
 	}
 }
 

@@ -40,6 +40,7 @@ type Compose struct {
 	Image string // default "posta"
 	File  string // the topology file, absolute or relative to the compose file; default "./topology.toml"
 	Again string // the command that writes the compose file, for its first line
+	Local string // the public key of a client that is let in beside those of [clients], if any; with Keys
 	Keys  bool   // each node and medic has a key directory: in the volume with its data, or, of ComposeHosts, beside the compose file
 }
 
@@ -58,7 +59,7 @@ func (t *Topology) Compose(c Compose) (string, error) {
 	if err := t.oneMachine(); err != nil {
 		return "", err
 	}
-	if err := t.brokerForContainers(); err != nil {
+	if err := t.BrokerForContainers(); err != nil {
 		return "", err
 	}
 	return t.compose(c, "", t.Nodes(), t.MedicNodes())
@@ -67,7 +68,7 @@ func (t *Topology) Compose(c Compose) (string, error) {
 // compose writes the file for these nodes and medics; onHost is the machine they have to themselves, "" for a network of containers.
 func (t *Topology) compose(c Compose, onHost string, nodes, medics []Node) (string, error) {
 	data := composeData{
-		OutsideNames: t.brokerHasName(),
+		OutsideNames: t.BrokerHasName(),
 		Name:         t.Name, Cluster: yamlString(t.Name), Again: c.Again, OnHost: onHost,
 		Image: yamlString(cmp.Or(c.Image, "posta")), Source: yamlString(composeSourcePath(cmp.Or(c.File, "topology.toml"))), Target: composeFile,
 		NodeGrace: yamlTime(t.Limits.Drain + exitGrace), MedicGrace: yamlTime(medicGrace),
@@ -98,11 +99,13 @@ type composeData struct {
 
 type composeService struct {
 	Name, Cluster, Host, Role string
-	Digest                    string   // of the topology: compose makes containers anew when it changes, because they read the file when they start
+	Digest                    string   // of the topology: compose makes containers again when it changes, because they read the file when they start
 	Data                      string   // directory in the container
 	Keys                      string   // directory in the container; "" without
+	Local                     string   // a client's public key; "" without
 	KeysFrom                  string   // directory of the machine that is mounted there; "" when the keys are in the volume
 	Ports                     []string // "127.0.0.1:OUTSIDE:INSIDE": nobody but this machine is to reach them
+	Roots                     []string // directories of the machine that are mounted at the same path, to be read (S8)
 }
 
 func (t *Topology) service(c Compose, n Node, role string, published bool) composeService {
@@ -110,11 +113,17 @@ func (t *Topology) service(c Compose, n Node, role string, published bool) compo
 		Name: yamlName(n.ID), Cluster: yamlString(t.Name), Host: yamlString(n.Host), Role: role, Digest: yamlString(t.digest()),
 		Data: yamlString(path.Join(t.containerData(), string(n.ID))),
 	}
+	if c.Keys && c.Local != "" {
+		s.Local = yamlString(c.Local)
+	}
 	switch {
 	case c.Keys && published:
 		s.Keys = yamlString(path.Join(t.containerData(), string(n.ID), keysDir))
 	case c.Keys:
 		s.Keys, s.KeysFrom = yamlString(path.Join(composeDir, keysDir)), yamlString("./"+ComposeKeys(n))
+	}
+	for _, root := range t.RootsAt(n) {
+		s.Roots = append(s.Roots, yamlString(root))
 	}
 	for _, e := range n.Sockets.List() {
 		// Clients, and whoever watches the cluster, are outside; frames stay inside.

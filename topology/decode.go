@@ -7,7 +7,7 @@ import (
 )
 
 // sections lists what a file may hold, as it is written.
-var sections = []string{"cluster", "hosts", "stage", "edge", "rabbitmq", "nats", "security", "clients", "medics", "limits"}
+var sections = []string{"cluster", "hosts", "stage", "edge", "rabbitmq", "nats", "security", "clients", "data", "medics", "limits"}
 
 // topology fills every field from the tree or from its default.
 func (r *reader) topology(root *value) *Topology {
@@ -22,6 +22,7 @@ func (r *reader) topology(root *value) *Topology {
 		t.Edges = append(t.Edges, r.edge(r.section(fmt.Sprintf("edge.%d", i), "[[edge]]", v)))
 	}
 	r.clients(t, r.one(root, "clients"))
+	r.data(t, r.one(root, "data"))
 	for _, name := range []string{"rabbitmq", "nats", "security", "medics", "limits"} {
 		r.scalars(t, name, r.one(root, name))
 	}
@@ -36,7 +37,7 @@ func (r *reader) unknownSections(root *value) {
 			if isSection(f.name) {
 				continue
 			}
-			instead := "the sections are [cluster], [hosts.NAME], [[stage]], [[edge]], [rabbitmq], [nats], [security], [clients], [medics], [limits]"
+			instead := "the sections are [cluster], [hosts.NAME], [[stage]], [[edge]], [rabbitmq], [nats], [security], [clients], [data], [medics], [limits]"
 			if ok {
 				instead = "did you mean " + sectionTitle(near) + "?"
 			}
@@ -127,6 +128,8 @@ func (r *reader) host(name string, s *section) Host {
 	h.settle()
 	h.Ports = s.integer("ports", 5500, 1, 65535)
 	h.BindPorts = s.integer("bind_ports", h.Ports, 1, 65535)
+	h.Roots = s.roots()
+	h.Metrics = s.str("metrics", "", metricsExample)
 	h.Deploy = r.deploy(s)
 	s.done()
 	return h

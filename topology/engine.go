@@ -22,7 +22,7 @@ type Deploy struct {
 	// Network is "bridge" (default), where ports are published, or "host", where containers use the host's own network. host costs
 	// nothing per packet; bridge keeps the machine's other ports out of the containers' reach.
 	Network string
-	// Memory is what one container may use at most, 64MiB to 16384GiB, default 1GiB. Who needs more is killed, and medics start it again.
+	// Memory is what one container may use at most, 64MiB to 16384GiB, default 1GiB. One that needs more is killed, and medics start it again.
 	Memory Size
 }
 

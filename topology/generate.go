@@ -2,6 +2,7 @@ package topology
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,7 +19,7 @@ var page = newTemplate("topology.toml", pageSource)
 // default. What a variant cannot say is said by a file written by hand.
 type Variant struct {
 	Name string // of the cluster; default "posta"
-	Dir  string // of the nodes' data, absolute or relative to where the text is written; default "data"
+	Dir  string // of the nodes' data, absolute or relative to where the text is written; default "cluster"
 
 	// IPCDir puts all nodes on unix sockets in this absolute directory. Keep it short, see Host.Address.
 	IPCDir string
@@ -28,8 +29,12 @@ type Variant struct {
 
 	// SplitParsers gives the parsers a stage of their own, 2 replicas unless Replicas says otherwise.
 	SplitParsers bool
+	// JoinInInput has input, parser and joiner share a process, of which there is one: facts are folded where they are parsed. Not with SplitParsers.
+	JoinInInput bool
 	// Replicas by stage name; default input 1, joiner 2, aggregator 2, reducer 1, output 1.
 	Replicas map[string]int
+	// Roots of [data].
+	Roots []string
 	// Settings of [limits] and [medics] in the file's notation: "limits.window": "1MiB", "medics.replicas": "0".
 	Settings map[string]string
 }
@@ -81,6 +86,13 @@ func (v Variant) stages() ([]Stage, error) {
 		{Name: "aggregator", Replicas: 2},
 		{Name: "reducer", Replicas: 1},
 		{Name: "output", Replicas: 1},
+	}
+	if v.JoinInInput {
+		if v.SplitParsers {
+			return nil, errors.New("a joiner in the input's process needs the parser there, and the parsers are to have processes of their own")
+		}
+		line[0].Chain = []Role{Input, Parser, Joiner}
+		line = slices.Delete(line, 1, 2)
 	}
 	if v.SplitParsers {
 		line[0].Chain = []Role{Input}

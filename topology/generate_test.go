@@ -45,7 +45,7 @@ func TestDefaultTopology(t *testing.T) {
 	}
 	wantLimits := Limits{
 		Sessions: 8, Window: 16 * MiB, Chunk: MiB, Frame: 16 * MiB, Commit: 4 * MiB, Memory: GiB, Segment: 32 * MiB, Snapshot: 64 * MiB,
-		ClientTimeout: 30 * time.Second, ResultsTTL: time.Hour, Results: 1024, ResultsSize: 256 * MiB, Drain: 5 * time.Second, Handshake: 2 * time.Second, RetryAfter: time.Second,
+		ClientTimeout: 30 * time.Second, ResultsTTL: time.Hour, Results: 1024, ResultsSize: 16 * GiB, Drain: 5 * time.Second, Handshake: 2 * time.Second, RetryAfter: time.Second,
 	}
 	if tp.Limits != wantLimits {
 		t.Errorf("limits %+v, want %+v", tp.Limits, wantLimits)
@@ -53,7 +53,7 @@ func TestDefaultTopology(t *testing.T) {
 	if want := (Medics{Replicas: 3, Heartbeat: 100 * time.Millisecond, SuspectAfter: 800 * time.Millisecond, StuckAfter: 30 * time.Second}); tp.Medics != want {
 		t.Errorf("medics %+v, want %+v", tp.Medics, want)
 	}
-	if tp.Name != "posta" || tp.DataDir != "data" || tp.Transport != "zmq" {
+	if tp.Name != "posta" || tp.DataDir != "cluster" || tp.Transport != "zmq" {
 		t.Errorf("cluster %q %q %q", tp.Name, tp.DataDir, tp.Transport)
 	}
 }
@@ -89,6 +89,13 @@ func TestGenerateGrid(t *testing.T) {
 				v.Settings = map[string]string{"limits.window": "1MiB", "limits.chunk": "64KiB", "medics.replicas": "0", "medics.heartbeat": "50ms"}
 				tp := variant(t, v)
 				checkVariant(t, v, tp, n)
+				if n == 1 && !split {
+					delete(v.Replicas, "joiner")
+					v.JoinInInput = true
+					if tp := variant(t, v); len(tp.Nodes()) != 4 || !tp.Nodes()[0].Holds(Joiner) {
+						t.Errorf("%+v: nodes %v", v, tp.Nodes())
+					}
+				}
 			}
 		}
 	}
@@ -130,6 +137,9 @@ func TestGenerateRefuses(t *testing.T) {
 		`setting limits.window`:         {Settings: map[string]string{"limits.window": "lots"}},
 		`is no directory for sockets`:   {IPCDir: "run"},
 		`frame = 64KiB is too small`:    {Settings: map[string]string{"limits.frame": "64KiB"}},
+		`needs the parser there`:        {JoinInInput: true, SplitParsers: true},
+		`upload`:                        {JoinInInput: true, Replicas: map[string]int{"input": 2}},
+		`replicas of stage "joiner"`:    {JoinInInput: true, Replicas: map[string]int{"joiner": 2}},
 		`"Posta" is no name`:            {Name: "Posta"},
 		`holds a port`:                  {Address: "10.0.0.1:80"},
 		`the ports of host "local" end`: {Address: "127.0.0.1", Ports: 65535},
@@ -161,7 +171,7 @@ func TestLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasSuffix(tp.File, "/sub/t.toml") || !strings.HasPrefix(tp.File, "/") || tp.DataDir != strings.TrimSuffix(tp.File, "t.toml")+"data" {
+	if !strings.HasSuffix(tp.File, "/sub/t.toml") || !strings.HasPrefix(tp.File, "/") || tp.DataDir != strings.TrimSuffix(tp.File, "t.toml")+"cluster" {
 		t.Errorf("file %q and data %q are not absolute and side by side", tp.File, tp.DataDir)
 	}
 	if _, err := Load("nowhere.toml"); !errors.Is(err, os.ErrNotExist) {

@@ -27,6 +27,10 @@ type Host struct {
 	BindPorts int
 	// Internal is what nodes and medics dial of each other in place of Address, "" for Address: see Addresses.Inside. It stands in no file.
 	Internal string
+	// Roots are in place of those of [data] on this host; nil where the file does not say.
+	Roots []string
+	// Metrics is where the first process on the host serves its metrics, as IP:PORT; "" for nowhere. See MetricsAddress.
+	Metrics string
 	// Deploy is what posta deploy has to know.
 	Deploy Deploy
 }

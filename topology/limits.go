@@ -41,9 +41,9 @@ type Limits struct {
 	// Results is how many sessions' results an output keeps, 1 to 4096, default 1024, at least Sessions. When one more is finished, those go that
 	// were finished, or asked for, longest ago. Small ones take answers from clients that come late; large ones cost memory and disk.
 	Results int
-	// ResultsSize is the bytes of all finished results that an output keeps, 1MiB to 1024GiB, default 256MiB: as Results. The one that was finished
-	// last stays, however large it is. Outputs have them in memory, and a second time while they write a snapshot; results under way
-	// come on top, at most Sessions of them.
+	// ResultsSize is the bytes of all finished results that an output keeps, 1MiB to 1024GiB, default 16GiB: as Results. They are in files beside
+	// the outputs' logs; results under way come on top, at most Sessions of them. A session whose answer alone has more fails and says so: with little, long
+	// answers cannot be had; with much, disks fill.
 	ResultsSize Size
 	// Drain is how long a node that is told to stop still sends what it committed, 0s to 10m, default 5s. With 0s all of
 	// it is sent by the next start instead: nothing is lost either way.

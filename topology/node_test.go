@@ -91,7 +91,7 @@ func TestNodeLookup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n.DataDir != "data/input-1" || !n.Holds(Parser) || n.Holds(Joiner) || n.Stage != "input" {
+	if n.DataDir != "cluster/input-1" || !n.Holds(Parser) || n.Holds(Joiner) || n.Stage != "input" {
 		t.Errorf("got %+v", n)
 	}
 	_, err = tp.Node("joiner-9")
@@ -121,7 +121,7 @@ func TestLineFollowsThePipelineAndNotTheFile(t *testing.T) {
 	if tp.Stages[0].Name == "way-in" {
 		t.Fatal("the stage was not moved")
 	}
-	if line := tp.stagesInOrder(); line[0].Name != "way-in" || line[2].Name != "fold" || line[3].Name != "output" {
+	if line := tp.StagesInOrder(); line[0].Name != "way-in" || line[2].Name != "fold" || line[3].Name != "output" {
 		t.Errorf("line %v", line)
 	}
 }

@@ -191,7 +191,7 @@ func TestS6_RenderedKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, n := range one.All() {
-		if !strings.Contains(text, string(n.ID)) || strings.Count(text, `--keys, "/posta/data/`+string(n.ID)+`/keys"`) != 1 {
+		if !strings.Contains(text, string(n.ID)) || strings.Count(text, `--keys, "/posta/cluster/`+string(n.ID)+`/keys"`) != 1 {
 			t.Errorf("%s is not told its keys:\n%s", n.ID, text)
 		}
 	}

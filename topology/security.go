@@ -18,6 +18,8 @@ type Security struct {
 	Keys string
 	// TrustBroker says that the broker of the transport may read frames, and make others (S9).
 	TrustBroker bool
+	// OpenMetrics lets metrics be served where other machines reach them (S2). They ask for no key.
+	OpenMetrics bool
 }
 
 // Client is a program of a user that is let in.

@@ -34,6 +34,7 @@ var settings = []setting{
 	toggle("security", "insecure", func(t *Topology) *bool { return &t.Security.Insecure }),
 	free("security", "keys", "keys", checkDirectory, func(t *Topology) *string { return &t.Security.Keys }),
 	toggle("security", "trust_broker", func(t *Topology) *bool { return &t.Security.TrustBroker }),
+	toggle("security", "open_metrics", func(t *Topology) *bool { return &t.Security.OpenMetrics }),
 
 	number("medics", "replicas", "3", "0", "16", func(t *Topology) any { return &t.Medics.Replicas }),
 	number("medics", "heartbeat", "100ms", "10ms", "1m", func(t *Topology) any { return &t.Medics.Heartbeat }),
@@ -51,7 +52,7 @@ var settings = []setting{
 	number("limits", "client_timeout", "30s", "1s", "24h", func(t *Topology) any { return &t.Limits.ClientTimeout }),
 	number("limits", "results_ttl", "1h", "1s", "8760h", func(t *Topology) any { return &t.Limits.ResultsTTL }),
 	number("limits", "results", "1024", "1", "4096", func(t *Topology) any { return &t.Limits.Results }),
-	number("limits", "results_size", "256MiB", "1MiB", "1024GiB", func(t *Topology) any { return &t.Limits.ResultsSize }),
+	number("limits", "results_size", "16GiB", "1MiB", "1024GiB", func(t *Topology) any { return &t.Limits.ResultsSize }),
 	number("limits", "drain", "5s", "0s", "10m", func(t *Topology) any { return &t.Limits.Drain }),
 	number("limits", "handshake", "2s", "100ms", "1m", func(t *Topology) any { return &t.Limits.Handshake }),
 	number("limits", "retry_after", "1s", "10ms", "10m", func(t *Topology) any { return &t.Limits.RetryAfter }),

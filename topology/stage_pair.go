@@ -87,7 +87,7 @@ func (t *Topology) stagePairs() []stagePair {
 	if slices.ContainsFunc(t.Stages, func(s Stage) bool { return len(s.Chain) == 0 }) {
 		return nil
 	}
-	line := t.stagesInOrder()
+	line := t.StagesInOrder()
 	for _, s := range line {
 		roles = append(roles, s.Chain...)
 	}

@@ -68,7 +68,7 @@ func (t *Topology) arrange() picture {
 	p := picture{topology: t}
 	tallest := 0
 	x := margin + clientWidth + clientGap
-	for _, s := range t.stagesInOrder() {
+	for _, s := range t.StagesInOrder() {
 		c := t.column(s, x)
 		p.columns = append(p.columns, c)
 		tallest = max(tallest, c.height())

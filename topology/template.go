@@ -13,6 +13,7 @@ type pageData struct {
 	Stages           []pageStage
 	Hops             []pagePair
 	SplitParsers     bool
+	Roots            string // "" for none
 	values           map[string]string
 }
 
@@ -40,7 +41,7 @@ func (p pageData) Range(key string) string {
 
 func (v Variant) page(stages []Stage, values map[string]string) pageData {
 	p := pageData{
-		Name: tomlString(cmp.Or(v.Name, "posta")), Data: tomlString(cmp.Or(v.Dir, "data")),
+		Name: tomlString(cmp.Or(v.Name, "posta")), Data: tomlString(cmp.Or(v.Dir, "cluster")),
 		SplitParsers: v.SplitParsers, values: values,
 	}
 	switch {
@@ -57,6 +58,9 @@ func (v Variant) page(stages []Stage, values map[string]string) pageData {
 	}
 	if v.BindPorts != 0 {
 		p.BindPorts = strconv.Itoa(v.BindPorts)
+	}
+	if len(v.Roots) > 0 {
+		p.Roots = tomlList(v.Roots)
 	}
 	for i, s := range stages {
 		p.Stages = append(p.Stages, pageStage{Name: tomlString(s.Name), Title: stageTitle(s), Chain: tomlList(s.Chain), Replicas: strconv.Itoa(s.Replicas)})
@@ -88,6 +92,9 @@ func (h stagePair) page() pagePair {
 
 // stageTitle says what a stage does, for the page.
 func stageTitle(s Stage) string {
+	if s.Holds(Input) && s.Holds(Joiner) {
+		return "Takes CSV from clients, cuts it down to the columns the analysis needs, keeps the reference tables, and folds what\n# is read, so that only tables reach a log or a socket. There is one: others would lack its reference tables."
+	}
 	if s.Holds(Input) && s.Holds(Parser) {
 		return "Takes CSV from clients and cuts it down to the columns the analysis needs, so that only these reach a log or a\n# socket. Each replica is one more entry point for clients."
 	}

@@ -12,7 +12,7 @@ func (t *Topology) Text() string {
 	d := textDrawing{t: t, rows: t.nodeRows()}
 	d.width = d.measure()
 	d.heading()
-	for i, s := range t.stagesInOrder() {
+	for i, s := range t.StagesInOrder() {
 		if i == 0 {
 			d.arrow([]string{"│ clients upload"})
 		}

@@ -24,6 +24,7 @@ type Topology struct {
 
 	Security Security
 	Clients  []Client // in file order
+	Roots    []string // of [data]: directories below which inputs read files where they lie (S8); see RootsOf
 	KeysDir  string   // Security.Keys; absolute when Load read it
 
 	data string // cluster.data as written
@@ -97,8 +98,8 @@ func (t *Topology) Stage(name string) (Stage, error) {
 	return Stage{}, fmt.Errorf("stage %q in %s: %w; %s", name, t.File, ErrNoStage, suggest(name, names))
 }
 
-// stagesInOrder is the stages in the order in which records pass them.
-func (t *Topology) stagesInOrder() []Stage {
+// StagesInOrder is the stages in the order in which records pass them.
+func (t *Topology) StagesInOrder() []Stage {
 	line := slices.Clone(t.Stages)
 	slices.SortStableFunc(line, func(a, b Stage) int { return a.First().order() - b.First().order() })
 	return line

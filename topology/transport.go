@@ -93,7 +93,7 @@ func (t *Topology) HasBrokerSecret() bool {
 		if s.name != "url" || s.text(t) == s.def {
 			continue
 		}
-		if u, err := url.Parse(s.text(t)); err != nil || u.User != nil || u.RawQuery != "" {
+		if u, err := url.Parse(s.text(t)); err != nil || isSecret(u) {
 			return true
 		}
 	}

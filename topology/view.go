@@ -30,6 +30,7 @@ type HostView struct {
 	Bind      string `json:"bind"`
 	Ports     int    `json:"ports,omitempty"`
 	BindPorts int    `json:"bind_ports,omitempty"`
+	Metrics   string `json:"metrics,omitempty"` // of the first process on the host
 }
 
 // ClientView is a client that is let in; its key is public.
@@ -69,6 +70,7 @@ type NodeView struct {
 	Host    string            `json:"host"`
 	Data    string            `json:"data"`
 	Sockets map[Kind]Endpoint `json:"sockets"`
+	Metrics string            `json:"metrics,omitempty"` // IP:PORT of its metrics; left out: none
 }
 
 // View derives everything once.
@@ -83,7 +85,7 @@ func (t *Topology) View() View {
 		v.Broker["url"] = t.BrokerURL()
 	}
 	for _, h := range t.Hosts {
-		host := HostView{Name: h.Name, Address: h.Address, Bind: h.Bind}
+		host := HostView{Name: h.Name, Address: h.Address, Bind: h.Bind, Metrics: h.Metrics}
 		if !h.IPC() {
 			host.Ports, host.BindPorts = h.Ports, h.BindPorts
 		}
@@ -99,16 +101,16 @@ func (t *Topology) View() View {
 		v.Edges = append(v.Edges, EdgeView{e.Name(), e.From, e.To, e.Streams, e.Socket, e.Route, e.Key, t.links(e)})
 	}
 	for _, n := range t.Nodes() {
-		v.Nodes = append(v.Nodes, n.view())
+		v.Nodes = append(v.Nodes, n.view(t.MetricsAddress(n)))
 	}
 	for _, n := range t.MedicNodes() {
-		v.MedicNodes = append(v.MedicNodes, n.view())
+		v.MedicNodes = append(v.MedicNodes, n.view(t.MetricsAddress(n)))
 	}
 	return v
 }
 
-func (n Node) view() NodeView {
-	v := NodeView{ID: n.ID, Stage: n.Stage, Chain: n.Chain, Index: n.Index, Of: n.Of, Host: n.Host, Data: n.DataDir, Sockets: map[Kind]Endpoint{}}
+func (n Node) view(metrics string) NodeView {
+	v := NodeView{ID: n.ID, Stage: n.Stage, Chain: n.Chain, Index: n.Index, Of: n.Of, Host: n.Host, Data: n.DataDir, Sockets: map[Kind]Endpoint{}, Metrics: metrics}
 	for _, s := range n.Sockets.List() {
 		v.Sockets[s.Kind] = s.Endpoint
 	}

@@ -19,6 +19,7 @@ type analysis struct {
 	segments  []foundSegment // by first record
 	snapshots []snapshotName
 	leftovers []string // temporary files, relative to dir
+	onSegment func() error
 	onRecord  func(Index, byte, []byte)
 }
 
@@ -33,10 +34,11 @@ type foundSegment struct {
 // empty says that nothing was ever written: a segment just made, or half made.
 func (f *foundSegment) empty() bool { return f.scan.size == 0 && f.foreign == "" }
 
-// analyze reads dir. onRecord, unless nil, hears the good records that the head does not say were cut. Errors are those of
-// reading; damage is part of the analysis, and no error.
-func analyze(fsys FS, dir string, onRecord func(Index, byte, []byte)) (*analysis, error) {
-	s := &analysis{dir: dir, onRecord: onRecord}
+// analyze reads dir. onSegment, unless nil, is called before each segment. onRecord, unless nil, is called for each good record
+// that has not been cut according to the head. Errors are those of reading and of onSegment. Damage is not an error, but part
+// of the analysis.
+func analyze(fsys FS, dir string, onSegment func() error, onRecord func(Index, byte, []byte)) (*analysis, error) {
+	s := &analysis{dir: dir, onSegment: onSegment, onRecord: onRecord}
 	for _, part := range []func(FS) error{s.readHead, s.readSegments, s.listSnapshots, s.listLeftovers} {
 		if err := part(fsys); err != nil {
 			return nil, fmt.Errorf("wal: read %s: %w", dir, err)
@@ -91,6 +93,11 @@ func (s *analysis) readSegments(fsys FS) error {
 }
 
 func (s *analysis) readSegment(fsys FS, first Index) (f foundSegment, err error) {
+	if s.onSegment != nil {
+		if err := s.onSegment(); err != nil {
+			return f, err
+		}
+	}
 	entries, err := readDir(fsys, segmentDir(s.dir, first))
 	if err != nil {
 		return f, err
@@ -137,8 +144,8 @@ func (s *analysis) listSnapshots(fsys FS) error {
 	return nil
 }
 
-// newest is the index of the newest snapshot, 0 without one. That it has its name proves that every record up to it
-// was durable: SaveSnapshot takes no other.
+// newest is the index of the newest snapshot, 0 without one. A snapshot with its final name proves that every record up to its
+// index was durable, because SaveSnapshot refuses any other index.
 func (s *analysis) newest() Index {
 	if len(s.snapshots) == 0 {
 		return 0

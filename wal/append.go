@@ -1,9 +1,12 @@
 package wal
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
-// Append makes the records durable, all of them with one fsync (W3), and returns the index of the last. The records of
-// one Append lie in one segment. On an error none of them was appended as far as this Log goes on:
+// Append makes the records durable, all of them with one fsync (W3), and returns the index of the last. The records of one
+// Append lie in one segment. On an error this Log goes on as if none of them had been appended:
 //   - ErrDiskFull: undone; the same call may be made again (W5).
 //   - ErrEmptyRecord, ErrTooLarge: nothing was begun.
 //   - ErrFailed: final (W4). Which of the records are there, if any, the next Open decides; it keeps a prefix of them.
@@ -48,7 +51,7 @@ func (l *Log) frameLocked(recs []Record) (int64, error) {
 	return size, nil
 }
 
-// forgetFramesLocked lets go of the caller's bytes.
+// forgetFramesLocked drops the references to the caller's bytes.
 func (l *Log) forgetFramesLocked() {
 	clear(l.frames)
 	l.frames = l.frames[:0]
@@ -65,9 +68,11 @@ func (l *Log) commitLocked() error {
 	} else if err != nil {
 		return err
 	}
+	began := l.syncBegins()
 	if err := l.tail.sync(); err != nil {
 		return fmt.Errorf("%w: %s: %w", errSync, segmentRel(tail.first), err)
 	}
+	l.synced(began)
 	for i := range l.frames {
 		tail.size += l.frames[i].diskSize()
 		if !l.frames[i].seal() {
@@ -77,14 +82,26 @@ func (l *Log) commitLocked() error {
 	return nil
 }
 
-// undoLocked takes back a write that found no room. The writer is closed, because its memory is ahead of the file; the
-// next append opens another. The truncation is synced, so that a crash does not bring back records that the caller was
-// told are not there.
+// syncBegins reads the clock only if Options.OnSync is set, because the simulator has its own time.
+func (l *Log) syncBegins() (now time.Time) {
+	if l.opts.OnSync != nil {
+		now = time.Now()
+	}
+	return now
+}
+
+func (l *Log) synced(began time.Time) {
+	if l.opts.OnSync != nil {
+		l.opts.OnSync(time.Since(began))
+	}
+}
+
+// undoLocked takes back a write that found no room, durably, so that a crash does not bring back records that the caller was told are not there.
+// The next append opens another writer.
 func (l *Log) undoLocked(cause error) error {
-	// Its error says nothing that the truncation and its fsync do not say again.
-	_ = l.closeTail()
-	tail := l.tailLocked()
-	if err := truncateFile(l.fs, segmentFile(l.dir, tail.first), tail.size); err != nil {
+	w := l.tail
+	l.tail = nil
+	if err := w.undo(l.tailLocked().size); err != nil {
 		return fmt.Errorf("%w (%w) after: %w", errNotUndone, err, cause)
 	}
 	return cause

@@ -5,20 +5,19 @@ import (
 	"path/filepath"
 )
 
-// idleTail is the size of what an idle log holds for nothing, records and outdated snapshots, from which Cut makes a second
-// snapshot and rotates the tail away to be rid of it. Below it the fsyncs are worth more than the bytes.
+// idleTail is a size in bytes. If the unneeded records and outdated snapshots of an idle log take as much, Cut makes a second
+// snapshot and rotates the tail away to free them. Below it the fsyncs cost more than the bytes are worth.
 const idleTail = 4 << 10
 
-// Cut lets go of records up to upTo: whole segments are dropped, nothing is rewritten (W6), so some records up to upTo
-// may stay. Freeing segments needs no room, so it works on a full disk.
+// Cut removes records up to upTo. It drops whole segments and rewrites nothing (W6), so some records up to upTo may stay.
+// Freeing segments needs no room, so it works on a full disk.
 //
-// Cutting to Last says that the log is idle. A busy caller whose records are all free at the moment cuts to Last-1, and
-// spares itself what follows here.
+// Cutting to Last says that the log is idle. A busy caller that needs no record at the moment should cut to Last-1, which
+// avoids the work for an idle log described below.
 //
-// Cut keeps LoadSnapshot's promise that a bad snapshot falls back to the one before. While there are snapshots, it
-// never cuts beyond the second newest. When upTo covers the whole log, and only that promise holds records back, they
-// are traded for a second copy of the newest snapshot: an idle log returns to (nearly) no bytes. Without any snapshot
-// upTo is all that counts.
+// Cut keeps LoadSnapshot's promise that a bad snapshot falls back to the one before. While there are snapshots, it never cuts
+// beyond the second newest. If upTo covers the whole log, and only that promise holds records back, Cut makes a second copy of
+// the newest snapshot and drops the records: an idle log shrinks to nearly nothing. Without any snapshot only upTo counts.
 //
 // Errors: ErrDiskFull (from the copy or from the rotation; all that could be dropped was, call it again), ErrFailed.
 func (l *Log) Cut(upTo Index) error {
@@ -41,7 +40,7 @@ func (l *Log) Cut(upTo Index) error {
 	return nil
 }
 
-// cutLimitLocked is how far a cut may go with the snapshots as they are, and whether it then depends on one.
+// cutLimitLocked returns how far a cut may go with the present snapshots, and whether the log then needs a snapshot.
 func (l *Log) cutLimitLocked(upTo Index) (limit Index, needsSnapshot bool) {
 	l.snapMu.Lock()
 	defer l.snapMu.Unlock()
@@ -57,7 +56,8 @@ func (l *Log) cutLimitLocked(upTo Index) (limit Index, needsSnapshot bool) {
 	return min(upTo, l.snapshots[n-2].at), true
 }
 
-// cutIdleLocked empties a log whose records are all covered. The rotation comes last: its room may just have been freed.
+// cutIdleLocked empties a log whose records are all covered by snapshots. The rotation comes last, because the steps before it
+// may free the room that it needs.
 func (l *Log) cutIdleLocked(upTo Index) error {
 	outdated, err := l.outdatedSnapshots()
 	if err != nil || l.sizeLocked()+outdated < idleTail {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// cutsKept is how many torn tails stay aside. A node that crashes again and again under load would otherwise fill the
-// disk with them. What Repair takes out is never removed by us.
+// cutsKept is how many torn tails are kept aside. Otherwise a node that crashes again and again under load would fill the disk
+// with them. The log never removes what Repair has taken out.
 const cutsKept = 16
 
 const tornSuffix = ".torn"

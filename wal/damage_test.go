@@ -30,7 +30,7 @@ func smallLog(t *testing.T) (dir string, w *world) {
 }
 
 func segmentsOf(t *testing.T, dir string) []foundSegment {
-	s, err := analyze(osFS{}, dir, nil)
+	s, err := analyze(osFS{}, dir, nil, nil)
 	must(t, err)
 	return s.segments
 }

@@ -337,6 +337,11 @@ func (w *diskWriter) close() error {
 	return err
 }
 
+func (w *diskWriter) undo(size int64) error {
+	_ = w.close()
+	return truncateFile(w.d, w.name, size)
+}
+
 // options puts the log on the disk. DirectWriter needs no store of ours: all its writing goes through the FS.
 func (d *disk) options(o Options) Options {
 	o.FS = d

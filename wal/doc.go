@@ -1,10 +1,10 @@
 // Package wal is a node's memory: an append-only log of records, snapshots beside it, and the identity of both, in one
-// directory that one process owns. What Append or SaveSnapshot has returned is there after a crash, in order, and
-// nothing else is; damage that no crash explains is reported and never passed over.
+// directory that one process owns. What Append or SaveSnapshot has acknowledged is there after a crash, in order. Damage that
+// no crash explains is reported and never ignored.
 //
-// Its format is that of github.com/tidwall/wal, which has no checksums, refuses to open after a torn write, and rewrites
-// files to cut. The log is therefore a row of small tidwall logs, the segments; framing, recovery, rotation and cutting
-// are done here, around it.
+// Its format is that of github.com/tidwall/wal, which has no checksums, refuses to open after a torn write, and rewrites files
+// to cut. The log is therefore a sequence of small tidwall logs, the segments. This package adds framing, recovery, rotation
+// and cutting.
 //
 // # Words
 //
@@ -37,12 +37,12 @@
 //
 // # What is assumed of the disk
 //
-// After an fsync of a file its bytes survive; after an fsync of a directory its entries do. Before that, every byte and
-// entry may survive or not, independently of each other and in any order, in pieces of a sector (512 bytes) or parts of
-// one; a piece of a new file that did not survive reads as zeros or is beyond the end. A failed fsync leaves it open
-// what is durable, and a second try proves nothing, for the pages that were to be written may count as clean by then. Bits may rot; checksums find that, and nothing here repairs it.
-// flock excludes other processes. Not assumed: that rename is atomic beyond one entry, that a file grows in order,
-// or that a sector is written whole.
+// After an fsync of a file its bytes survive; after an fsync of a directory its entries do. Before that, every byte and entry
+// may survive or not, independently of each other and in any order, in pieces of a sector (512 bytes) or parts of one; a piece
+// of a new file that did not survive reads as zeros or is beyond the end. After a failed fsync it is unknown what is durable,
+// and a second fsync proves nothing, because the kernel may have marked the unwritten pages clean. Bits may rot; checksums
+// detect that, and nothing here repairs it. flock excludes other processes. Not assumed: that rename is atomic beyond one
+// entry, that a file grows in order, or that a sector is written whole.
 //
 // # The crash story
 //
@@ -57,9 +57,9 @@
 //  1. all frames are written to the tail; where they are many, the disk is asked to begin with the first half (writeback_linux.go);
 //  2. one fsync; then Append returns.
 //
-// A crash before 2 leaves any pieces of the frames. Open keeps the whole frames at the front, which were appended but
-// not acknowledged, and cuts the rest, the torn tail. Without room in 1 the tail is truncated to where it was, synced,
-// and the writer thrown away, as tidwall's memory is ahead of its file then; after any other error the Log is at its end.
+// A crash before 2 leaves any pieces of the frames. Open keeps the whole frames at the front, which were appended but not
+// acknowledged, and cuts the rest, the torn tail. Without room in 1 the tail is truncated to its former size and synced. The
+// writer is discarded, because tidwall's memory is then ahead of its file. After any other error the Log is failed for good.
 //
 // Rotate, when an Append fills the segment:
 //
@@ -77,21 +77,20 @@
 //     some: Open removes what lies before the head's first record.
 //  3. if the tail, too, holds nothing needed, it is rotated away, and 1 and 2 are done again.
 //
-// How far a Cut goes is the other half of the snapshots' promise. "A bad snapshot falls back to the one before" is true
-// only while the log reaches back to the one before. So a Cut stops at the second newest snapshot; that costs the log of
-// one snapshot interval more. It would also keep an idle log from becoming small. Therefore, when all that is left is
-// kept by this rule alone, Cut first stores the newest snapshot a second time, and then needs no records between the
-// two. The way turned down is to keep records after the newest snapshot only, and to fall back when it happens to be
-// possible: it never is after a cut.
+// The snapshots' promise limits how far a Cut goes. "A bad snapshot falls back to the one before" is true only while the log
+// reaches back to the one before. So a Cut stops at the second newest snapshot, which costs the records of one more snapshot
+// interval. This rule would also keep an idle log from becoming small. Therefore, if only this rule keeps the remaining
+// records, Cut first stores the newest snapshot a second time, and then needs no records between the two. The rejected way is
+// to keep only the records after the newest snapshot, and to fall back if that happens to be possible: after a cut it never is.
 //
 // Snapshot:
 //
 //  1. a temporary file is written and synced; 2. renamed; 3. the directory synced; 4. the oldest beyond
 //     Options.Snapshots removed, and the directory synced.
 //
-// A crash leaves a temporary file, which Open removes, or one snapshot more or fewer than asked for. A name without
-// ".tmp" has its content, and proves that all records up to its index were durable: if the log ends earlier, that is
-// corruption and no torn tail.
+// A crash leaves a temporary file, which Open removes, or one snapshot more or fewer than asked for. A file whose name lacks
+// ".tmp" is complete, and proves that all records up to its index were durable. If the log ends earlier, that is corruption,
+// not a torn tail.
 //
 // Open:
 //
@@ -105,14 +104,14 @@
 //
 // Before 1, a head that says "retired" lets Open put aside what is there, and begin an empty log: retire.go has the steps.
 //
-// Torn tail or corruption? What follows the last good frame is torn if nothing good comes after it. A good frame of a
-// later Append after it means corruption, because the fsync between them had covered the bad bytes. A good frame of the
-// same Append means nothing by itself, as pages reach the disk in any order; then it is torn if one of the bad
-// sectors reads as never written, and else corruption (torn.go). What cannot be told apart: a bit that rots in the
-// very last record looks like a torn write. It is cut, kept aside and reported, unless a snapshot covers it.
+// Torn tail or corruption? What follows the last good frame is torn if nothing good comes after it. A good frame of a later
+// Append after it means corruption, because the fsync between them had covered the bad bytes. A good frame of the same Append
+// means nothing by itself, as pages reach the disk in any order; then it is torn if one of the bad sectors reads as never
+// written, and else corruption (torn.go). One case cannot be told apart: a bit that rots in the very last record looks like a
+// torn write. The record is cut, kept aside and reported, unless a snapshot covers it.
 //
 // # What it never does
 //
-// It never acknowledges before the fsync, retries an fsync, changes a record, gives an index twice in one log id,
-// deletes what it cannot explain, or starts a goroutine. After Repair, which does give indexes again, the log id is another.
+// It never acknowledges before the fsync, retries an fsync, changes a record, gives an index twice in one log id, deletes what
+// it cannot explain, or starts a goroutine. Repair does give indexes again, and therefore changes the log id.
 package wal

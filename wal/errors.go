@@ -16,11 +16,11 @@ var (
 	// remains; the same call may be made again, and succeeds as soon as there is room.
 	ErrDiskFull = errors.New("no space left for the log")
 
-	// ErrNoDescriptor is wrapped beside ErrDiskFull when what lacks is not room, but a file descriptor.
+	// ErrNoDescriptor is wrapped together with ErrDiskFull if a file descriptor is missing, not room.
 	ErrNoDescriptor = errors.New("no file descriptor is left")
 
-	// ErrFailed is returned by every call that writes after a failed fsync, or after a failed write that was not
-	// for want of room (W4). It is final for this Log: close it, and let Open decide what is on the disk.
+	// ErrFailed is returned by every call that writes after a failed fsync, or after a write that failed for another reason than
+	// a full disk (W4). It is final for this Log: close it, and let Open decide what is on the disk.
 	ErrFailed = errors.New("the log failed and must be opened again")
 
 	// ErrRetired is returned by every call that writes after Retire.
@@ -61,7 +61,7 @@ func (e *CorruptionError) Error() string {
 		filepath.Join(e.Dir, e.File), e.Offset, record, e.Reason, e.Dir, e.Dir)
 }
 
-// noSnapshot is the damage of a log whose front was cut trusting a snapshot that is not there any more.
+// noSnapshot is the damage of a log whose first records were cut because of a snapshot that no longer exists.
 func noSnapshot(dir string, first Index) *CorruptionError {
 	reason := fmt.Sprintf("the log begins with record %d, and no good snapshot leads up to it", first)
 	return &CorruptionError{Dir: dir, File: snapshotsDir, Index: first, Reason: reason}
@@ -79,13 +79,13 @@ func isNoSpace(err error) bool {
 	return full && !errors.Is(err, errSync) && !errors.Is(err, errNotUndone)
 }
 
-// noDescriptor reports whether a file could not be opened because the process, or the system, has too many open. That passes as a full disk does:
-// connections end.
+// noDescriptor reports whether a file could not be opened because the process, or the system, has too many open. Like a full
+// disk, this passes: connections end.
 func noDescriptor(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
-// noRoom makes ErrDiskFull of an error for which isNoSpace is true, with what to do.
+// noRoom turns an error for which isNoSpace is true into ErrDiskFull, and adds what to do.
 func noRoom(err error) error {
 	if noDescriptor(err) {
 		return fmt.Errorf("%w: %w; raise the limit of open files (ulimit -n): %w", ErrDiskFull, ErrNoDescriptor, err)

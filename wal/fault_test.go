@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -86,6 +87,61 @@ func TestW5_NoDescriptorForTheTail(t *testing.T) {
 	must(t, l.Close())
 	l = open()
 	if l.Last() != 1 {
+		t.Errorf("the log ends at record %d", l.Last())
+	}
+	must(t, l.Close())
+}
+
+// fullDisk writes half of what it is given.
+type fullDisk struct {
+	scarce
+	full bool
+}
+
+type fullFile struct {
+	File
+	d *fullDisk
+}
+
+func (d *fullDisk) OpenFile(name string, flag int, perm os.FileMode) (File, error) {
+	f, err := d.scarce.OpenFile(name, flag, perm)
+	return fullFile{f, d}, err
+}
+
+func (f fullFile) Write(b []byte) (int, error) {
+	if !f.d.full {
+		return f.File.Write(b)
+	}
+	n, err := f.File.Write(b[:len(b)/2])
+	return n, errors.Join(err, errNoSpace)
+}
+
+// TestW5_AFullDiskAndNoDescriptor: what was written of an append is taken back without a file descriptor. Another connection may have taken the one
+// that closing the segment gives back.
+func TestW5_AFullDiskAndNoDescriptor(t *testing.T) {
+	dir := t.TempDir()
+	d := &fullDisk{scarce: scarce{FS: osFS{}}}
+	record := Record{Type: 1, Parts: [][]byte{make([]byte, 1000)}}
+	l, err := Open(dir, Options{FS: d, SegmentSize: 16 << 10})
+	must(t, err)
+	_, err = l.Append(record)
+	must(t, err)
+	for _, large := range []int{1, 17} { // the second begins a segment
+		must(t, l.openTailLocked())
+		d.full, d.none = true, true
+		for range 2 {
+			if _, err := l.Append(slices.Repeat([]Record{record}, large)...); !errors.Is(err, ErrDiskFull) {
+				t.Fatalf("%d records on a full disk without a descriptor: %v", large, err)
+			}
+		}
+		d.full, d.none = false, false
+		_, err = l.Append(record)
+		must(t, err)
+	}
+	must(t, l.Close())
+	l, err = Open(dir, Options{})
+	must(t, err)
+	if l.Last() != 3 {
 		t.Errorf("the log ends at record %d", l.Last())
 	}
 	must(t, l.Close())

@@ -8,11 +8,12 @@ import (
 	"path/filepath"
 )
 
-// Fingerprint changes with everything that is written, replaced or removed in the log of dir. A process that waits for people to repair a damaged
-// log compares two of them before it opens the log again. Only names, sizes and times are looked at, so a log of any size costs one look
-// for each segment. Verify was turned down for that: it reads the whole log each time.
+// Fingerprint changes whenever anything is written, replaced or removed in the log of dir. A process that waits for people to
+// repair a damaged log compares two fingerprints before it opens the log again. Fingerprint looks only at names, sizes and
+// times, so it costs one stat per segment, however large the log is. Verify was rejected because it reads the whole log each
+// time.
 //
-// A directory that is not there is an error: somebody may be about to put another one into its place.
+// A missing directory is an error: somebody may be about to put another one in its place.
 func Fingerprint(dir string) (uint64, error) {
 	sum := fnv.New64a()
 	for _, part := range []string{headName, segmentsName, snapshotsDir} {

@@ -53,9 +53,10 @@ func (osFS) SyncDir(name string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// heldFS is the operating system's file system with some directories open, so that to sync them needs no file descriptor. What is to be made durable
-// has been done by then, and cannot always be taken back: without a descriptor the log would be at its end. To wait for one in SyncDir was
-// turned down: nobody would hear what the node waits for, and some day the waiting has to end.
+// heldFS is the operating system's file system with some directories held open, so that syncing them needs no new file
+// descriptor. At that point the change is already made and cannot always be undone, so a missing descriptor would fail the log
+// for good. Waiting for a descriptor in SyncDir was rejected: nobody would learn what the node waits for, and the wait would
+// need a limit.
 type heldFS struct {
 	osFS
 	dirs map[string]*os.File
@@ -91,8 +92,8 @@ func (h heldFS) release() (err error) {
 	return err
 }
 
-// Unsynced is the operating system's file system, but nothing waits for the disk: what a log on it calls durable is lost with
-// the machine, and W3 does not hold. It is for measuring what durability costs.
+// Unsynced is the operating system's file system without fsyncs: a crash of the machine loses records that the log calls
+// durable, and W3 does not hold. It is for measuring what durability costs.
 var Unsynced FS = unsynced{}
 
 type unsynced struct{ osFS }
@@ -134,8 +135,8 @@ func syncFile(f File, name string) error {
 	return nil
 }
 
-// makeDir makes dir and what is missing above it, each entry durable. A directory that is there is left alone, but its
-// entry is synced too: the process that made it may have died before it came to that.
+// makeDir makes dir and its missing parents, each with a durable entry. It also syncs the entry of an existing directory,
+// because the process that made it may have died before its sync.
 func makeDir(fsys FS, dir string) error {
 	err := fsys.Mkdir(dir, dirPerm)
 	if errors.Is(err, fs.ErrNotExist) && filepath.Dir(dir) != dir {
@@ -182,8 +183,8 @@ func truncateFile(fsys FS, name string, size int64) error {
 	return changeFile(fsys, name, func(f File) error { return f.Truncate(size) })
 }
 
-// replaceFile puts a whole new content under name: after a crash there is the old one or the new one. An error
-// before the rename leaves the old one; a failed directory fsync leaves it open which (and is final, W4).
+// replaceFile replaces the whole content of name: after a crash there is the old content or the new one. An error before the
+// rename leaves the old content. After a failed directory fsync it is unknown which one is there (and the error is final, W4).
 func replaceFile(fsys FS, name string, parts ...[]byte) error {
 	tmp := name + tmpSuffix
 	if err := writeFile(fsys, tmp, parts...); err != nil {

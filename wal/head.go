@@ -32,8 +32,8 @@ type head struct {
 //	│magic │ serial │ log id │ incarnation │ life │ first │ flags │ crc   │   slot 0 at byte 0, slot 1 at byte 512
 //	└──────┴────────┴────────┴─────────────┴──────┴───────┴───────┴───────┘
 //
-// The slot with the highest serial counts; a crash while one is written leaves the other. The turned-down way is to
-// replace the whole file: it needs room on the disk, and moving first is just what makes room on a full one (W5).
+// The slot with the highest serial counts. A crash while one is written leaves the other. Replacing the whole file was
+// rejected: it needs room on the disk, and advancing first is just what frees room on a full disk (W5).
 const (
 	headMagic         = "POSTAWL2" // the last byte is the version
 	formerMagic       = "POSTAWAL" // version 1, which had no life

@@ -50,7 +50,7 @@ func flock(f *os.File) error {
 	}
 }
 
-// writePid is for people only: on a full disk the lock holds without it.
+// writePid writes the pid for people only. On a full disk it fails, and the lock holds all the same.
 func writePid(f *os.File) {
 	if f.Truncate(0) == nil {
 		_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)

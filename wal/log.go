@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"time"
 )
 
 // Options of a log; the zero value is good.
@@ -18,8 +19,8 @@ type Options struct {
 	// Snapshots that are kept. Default 3. With 1 there is none to fall back to when its checksum is bad; each one more
 	// costs its size on disk.
 	Snapshots int
-	// Reserve is how many bytes the log keeps on the disk for what makes room when it is full; see Spend. Default 0: none. On a disk that is
-	// not 64 times as large there is none.
+	// Reserve is how many bytes the log reserves on the disk for the writes that free room when the disk is full; see Spend.
+	// Default 0: none. A disk that is less than 64 times as large gets no reserve.
 	Reserve int64
 	// Writer is how records get to the file; the bytes are the same. Default DirectWriter.
 	Writer Writer
@@ -28,14 +29,19 @@ type Options struct {
 	// OnLocked, if not nil, is called once the directory belongs to this Log, before anything is read: Open reads the whole log, which takes as
 	// long as the disk likes. An error of it ends Open, which returns it as it is.
 	OnLocked func() error
-	// OnRecord, if not nil, hears every good record of the log while Open reads it to check it, oldest segment first. A caller
-	// that must know before Replay what the log says further on spares itself one more reading. data is valid until OnRecord
-	// returns. Only when Open returns without an error are these the records that there are.
+	// OnSegment, if not nil, is called before each segment that Open reads to check the log. If it returns an error, Open wraps
+	// and returns it, and has changed nothing. So a caller can stop Open while it reads a log of gigabytes.
+	OnSegment func() error
+	// OnRecord, if not nil, is called for every good record while Open checks the log, oldest segment first. It saves a second
+	// reading for a caller that must know, before Replay, what later records say. data is valid until OnRecord returns. The
+	// records are those of the log only if Open returns no error.
 	OnRecord func(i Index, typ byte, data []byte)
-	// Random is where ids and lives are drawn from; default crypto/rand. Only the simulator (test/sim) gives another one, so that a seed repeats
-	// itself: two logs with one id are one log to their peers.
+	// OnSync, if not nil, hears how long each fsync of an append took. The goroutine that appends calls it.
+	OnSync func(time.Duration)
+	// Random is the source of ids and lives; default crypto/rand. Only the simulator (test/sim) sets another one, to make a seed
+	// repeatable. Others must not: peers take two logs with the same id for one log.
 	Random io.Reader
-	// Logger hears what recovery did: a tail cut, a bad snapshot passed over. Default slog.Default().
+	// Logger reports what recovery did: a tail that was cut, a bad snapshot that was skipped. Default slog.Default().
 	Logger *slog.Logger
 
 	store store // the record seam; from Writer unless a test of this package injects faults
@@ -93,8 +99,8 @@ type Log struct {
 	failed   error         // the first error that is final (W4): nothing is written after it
 	closed   bool          // by Close: the directory may have another owner
 
-	// snapMu guards the snapshots directory, so that a large snapshot does not hold up appends. Taken after mu, never
-	// before it.
+	// snapMu guards the snapshots directory. It is separate from mu so that a large snapshot does not delay appends. Taken after
+	// mu, never before it.
 	snapMu    sync.Mutex
 	snapshots []snapshotName // oldest first, bad ones taken out; each of a record that was durable when it was saved
 	snapDone  bool           // closed, for a holder of snapMu alone

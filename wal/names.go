@@ -13,6 +13,7 @@ import (
 //	DIR/head                                   log id, incarnation, first record (head.go)
 //	DIR/segments/FIRST/FIRST                   one tidwall log per segment, one file in it, named by its first record
 //	DIR/snapshots/AT-COPY.snapshot             (snapshot.go)
+//	DIR/files/NAME                             state that snapshots refer to (files.go)
 //	DIR/cut/…                                  what recovery and repair took out, kept aside
 //	DIR/heritage                               what a retired log left to this one, until it is stored in it (retire.go)
 //	DIR/retired/LOG/…                          segments and snapshots of the log that was retired last
@@ -22,6 +23,7 @@ const (
 	headName     = "head"
 	segmentsName = "segments"
 	snapshotsDir = "snapshots"
+	filesDir     = "files"
 	cutName      = "cut"
 	heritageName = "heritage"
 	retiredName  = "retired"

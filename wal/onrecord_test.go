@@ -2,6 +2,7 @@ package wal
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -57,4 +58,42 @@ func TestOnRecord_HearsWhatReplayGives(t *testing.T) {
 
 func describe(i Index, typ byte, data []byte) string {
 	return fmt.Sprintf("%d: type %d, %d bytes of %q", i, typ, len(data), data[0])
+}
+
+// TestOnSegment_EndsOpen: whoever stops Open between two segments gets the error back, finds the directory as it was, and may open it again.
+func TestOnSegment_EndsOpen(t *testing.T) {
+	dir := tempDir(t)
+	l, err := Open(dir, Options{SegmentSize: 1 << 10})
+	must(t, err)
+	for range 4 {
+		_, err := l.Append(Record{Type: 1, Parts: [][]byte{make([]byte, 900)}})
+		must(t, err)
+	}
+	segments, want := len(l.segments), l.Identity()
+	must(t, l.Close())
+	before, err := Fingerprint(dir)
+	must(t, err)
+	enough := errors.New("enough")
+	for at := 1; at <= segments; at++ {
+		asked := 0
+		_, err := Open(dir, Options{OnSegment: func() error {
+			if asked++; asked == at {
+				return enough
+			}
+			return nil
+		}})
+		if !errors.Is(err, enough) || asked != at {
+			t.Fatalf("stopped before segment %d of %d, asked %d times: %v", at, segments, asked, err)
+		}
+	}
+	if after, err := Fingerprint(dir); err != nil || after != before {
+		t.Errorf("the log was changed (%v)", err)
+	}
+	want.Incarnation++
+	l, err = Open(dir, Options{})
+	must(t, err)
+	if got := l.Identity(); got.LogID != want.LogID || got.Incarnation != want.Incarnation {
+		t.Errorf("opened as %v, want %v", got, want)
+	}
+	must(t, l.Close())
 }

@@ -51,12 +51,13 @@ func openError(dir string, err error) error {
 	return fmt.Errorf("wal: open %s: %w", dir, err)
 }
 
-// recover looks, decides, makes the new incarnation durable, and then acts: doc.go has the steps.
+// recover reads the directory, makes a plan, makes the new incarnation durable, and then carries out the plan: doc.go has the
+// steps.
 func (l *Log) recover() error {
 	if err := l.finishRetirement(); err != nil {
 		return err
 	}
-	s, err := analyze(l.fs, l.dir, l.opts.OnRecord)
+	s, err := analyze(l.fs, l.dir, l.opts.OnSegment, l.opts.OnRecord)
 	if err != nil {
 		return err
 	}
@@ -132,8 +133,9 @@ func (l *Log) adopt(s *analysis, p plan) {
 	l.last = p.segments[len(p.segments)-1].scan.next() - 1
 }
 
-// startIncarnation makes the next incarnation durable (N4), and its life (R14), and with them all else that the head says: the slot that was
-// read may be in memory alone, if its fsync has failed (W4), and what is removed next is removed because of it.
+// startIncarnation makes the next incarnation (N4) and its life (R14) durable, and with them everything else in the head. The
+// slot that was read may be only in memory, if its fsync failed (W4). It must be durable before segments are removed because of
+// it.
 func (l *Log) startIncarnation(h head) (err error) {
 	if h.id.Life, err = newLife(l.opts.Random); err != nil {
 		return err

@@ -14,8 +14,8 @@ type plan struct {
 	cut      bool           // the tail's bytes from its scan's end on are torn
 }
 
-// makePlan decides what the directory is: usable after the plan's steps, or corrupt. Every state that a crash at any
-// step of open, append, rotate, cut and snapshot leaves is usable; see the crash story in doc.go.
+// makePlan decides whether the directory is usable after the plan's steps, or corrupt. Every state that a crash at any step of
+// open, append, rotate, cut and snapshot leaves is usable; see the crash story in doc.go.
 func makePlan(s *analysis) (plan, *CorruptionError) {
 	var p plan
 	if !s.hasHead {
@@ -56,9 +56,9 @@ func (p plan) withoutHead(s *analysis) (plan, *CorruptionError) {
 	return p, nil
 }
 
-// takeSpares takes from the end of the live segments the empty segments whose predecessor is not sealed. A rotation makes the
-// next segment durable first and the seal after it, so nothing was ever appended to them; and the tail's torn end
-// may be the very Append that carried the seal.
+// takeSpares removes, from the end of the live segments, empty segments whose predecessor is not sealed. A rotation makes the
+// next segment durable before the seal, so nothing was ever appended to them. The torn end of the tail may be the very Append
+// that carried the seal.
 func (p *plan) takeSpares() {
 	for n := len(p.segments); n > 1 && p.segments[n-1].empty() && !p.segments[n-2].scan.sealed; n-- {
 		p.remove = append(p.remove, p.segments[n-1].scan.first)

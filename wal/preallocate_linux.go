@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// preallocate gives a file its room without writing it; false if that is not possible here, or if there is no room: then writing says why.
+// preallocate allocates a file's room without writing it. It returns false if that is not possible here or there is no room; a
+// write then returns the reason.
 func preallocate(f File, at, size int64) (done bool) {
 	file, ok := f.(*os.File)
 	if !ok {

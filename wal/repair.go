@@ -11,13 +11,14 @@ import (
 // Repair makes a damaged log usable again, by people's decision: it cuts at the first bad record. Everything it takes
 // out is kept in DIR/cut/repair-N; Report.Lost says what is lost. A sound log is left as it is, torn tail and all.
 //
-// What remains must be a state that once was: records without a hole, from the beginning or from after a good snapshot.
-// So snapshots newer than the last good record go too, and if no start is left the whole log does; then it begins
-// again after the newest good snapshot, or from nothing.
+// What remains must be a state that the log once had: records without a hole, from the beginning or from after a good snapshot.
+// So snapshots newer than the last good record are taken out, too. If the records then have no valid start, all of them are
+// taken out. The log then begins again after the newest good snapshot, or empty.
 //
-// The repaired log has a new log id: it has lost records that its peers may have seen the effects of, and would give
-// their numbers to others (R2). With the new id the peers fail the sessions concerned instead of mixing them up (R8). It says that it was
-// repaired, too: a node reads what is left, takes over what is right whatever was lost, and retires it (R14).
+// The repaired log gets a new log id. It has lost records whose effects its peers may have seen, and will give their indexes to
+// other records (R2). Because of the new id, the peers fail the sessions concerned instead of mixing them up (R8). The head
+// also says that the log was repaired: a node reads what is left, takes over what is valid whatever was lost, and retires the
+// log (R14).
 //
 // Errors: ErrLocked; ErrDiskFull. After any error, or a crash, Repair may be called again.
 func Repair(dir string) (Report, error) { return RepairWith(dir, Options{}) }

@@ -8,14 +8,15 @@ import (
 	"path/filepath"
 )
 
-// The reserve is a file that says nothing and takes room: Options.Reserve bytes, while the disk has them. On a full disk Spend gives some of it
-// up, so that what makes room can be stored: the end of a session, the snapshot that follows, and the cut. Refill takes the room back.
+// The reserve is a file that only takes room: Options.Reserve bytes, if the disk has them. On a full disk Spend frees a part of
+// it for the writes that in turn make room: the end of a session, the snapshot that follows, and the cut. Refill takes the room
+// back.
 //
 // No step of it needs to survive a crash. Whatever size the file has then is what is reserved, and Open fills it up if it can.
 //
-// It is given up in pieces, because others write to the same disk: who gives up all of it at once may find that the room is theirs. Turned
-// down: to write into the reserve itself, as segments that are made beforehand. Then its names and its end would mean something, and recovery
-// would have to tell room from records.
+// It is spent in pieces, because others write to the same disk and could take all of the freed room. Writing into the reserve
+// itself, as segments made in advance, was rejected: its name and length would then have a meaning, and recovery would have to
+// tell room from records.
 
 // reservePiece is how much Refill asks for at once where there is no room for all of it, or where it has to be written; what it gets before the
 // disk is full, it keeps.
@@ -68,7 +69,7 @@ func (l *Log) Refill() error {
 	return nil
 }
 
-// openReserve takes up what a former life has reserved. A full disk keeps no log from being opened.
+// openReserve takes over the reserve of a former life. A full disk does not prevent opening the log.
 func (l *Log) openReserve() error {
 	entries, err := readDir(l.fs, l.dir)
 	if err != nil {
@@ -101,7 +102,7 @@ func (l *Log) openReserve() error {
 }
 
 func (l *Log) setReserveLocked(size int64) error {
-	// The fsync is what makes a file system with a journal give the room to others.
+	// Only after the fsync does a file system with a journal give the room to others.
 	if err := truncateFile(l.fs, filepath.Join(l.dir, reserveName), size); err != nil {
 		return err
 	}
@@ -131,15 +132,15 @@ func (l *Log) growReserveLocked() (err error) {
 		size, err = writeNoise(f, size)
 		l.reserved += size
 	}
-	// Bytes that are written may get their room later than they are asked for: only the fsync tells whether there was some. What is preallocated
-	// has its room, and no start waits for the disk because of it.
+	// Written bytes may get their room later, so only the fsync tells whether there was room. Preallocated bytes have their room
+	// at once, so a start need not wait for the disk.
 	if err != nil || !written {
 		return err
 	}
 	return syncFile(f, name)
 }
 
-// writeNoise makes a file longer by size bytes, which no file system makes smaller.
+// writeNoise appends size bytes that no file system can compress.
 func writeNoise(f File, size int64) (written int64, err error) {
 	b := make([]byte, size)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(b) // never fails

@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 )
 
-// Retire ends the use of a log that was set back to a former state (R14). Its peers have seen records that are not there any more, so what is
-// there must not go on. heritage, if not nil, is what the next log takes over. After Retire only Close may be called, and the next Open:
+// Retire ends the use of a log that was set back to a former state (R14). Its peers have seen records that it no longer has, so
+// nothing may be appended to it. heritage, if not nil, is what the next log takes over. After Retire only Close may be called,
+// and the next Open:
 //
 //  1. the heritage is written and synced, by temporary file and rename. A crash leaves it beside a log that goes on: the caller drops it.
 //  2. the head says that the log is retired, one fsync. It needs no room. From here on there is no way back.
@@ -102,7 +103,8 @@ func (l *Log) finishRetirement() error {
 	return nil
 }
 
-// putAside moves segments and snapshots to DIR/retired/NAME. What is there of another log goes: one copy is kept.
+// putAside moves segments and snapshots to DIR/retired/NAME. It removes what an earlier retired log left there: only one is
+// kept.
 func (l *Log) putAside(name string) error {
 	above := filepath.Join(l.dir, retiredName)
 	aside := filepath.Join(above, name)

@@ -1,6 +1,6 @@
 package wal
 
-// scan is what a segment's bytes hold, read from the front up to the first byte that is not right.
+// scan describes the good entries of a segment, read from the front up to the first bad byte.
 type scan struct {
 	first   Index
 	entries int     // good ones, the seal included; entry k has index first+k
@@ -26,8 +26,8 @@ func (s *scan) next() Index { return s.first + Index(s.records()) }
 
 func (s *scan) whole() bool { return s.end == s.size }
 
-// scanSegment reads the segment whose first record is first. It calls each for every good record; each may be nil.
-// It never fails: what is wrong with the bytes after end is for tornOrCorrupt to say.
+// scanSegment reads the segment whose first record is first. It calls each for every good record; each may be nil. It never
+// fails: tornOrCorrupt judges the bytes after end.
 func scanSegment(b []byte, first Index, each func(off int64, e entry)) scan {
 	s := scan{first: first, size: int64(len(b))}
 	for !s.sealed && !s.whole() {

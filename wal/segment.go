@@ -4,9 +4,9 @@ import (
 	"path/filepath"
 )
 
-// makeSegment makes the directory and the empty file of a segment, durable with its entries when it returns. What an
-// earlier attempt left is taken up. A new directory cannot be held open yet: for want of a file descriptor to sync it the caller takes the segment
-// back, as it does without room.
+// makeSegment makes the directory and the empty file of a segment, durable with its entries when it returns. It reuses what an
+// earlier attempt left. A new directory is not held open yet, so its sync needs a file descriptor. If there is none, the caller
+// takes the segment back, as it does on a full disk.
 func makeSegment(fsys FS, dir string, first Index) error {
 	segDir := segmentDir(dir, first)
 	if err := makeDir(fsys, segDir); err != nil {

@@ -16,9 +16,10 @@ import (
 // A crash leaves the old file or the new one, with the same records. Older segments need none of that: an Append begins when the fsync of
 // the one before it has succeeded, and Open ends when settle has. For the same reason only the last Append of the segment is in doubt.
 //
-// That is what serves where a full disk has no room for the new file, since a full disk must keep nobody down (W5): the last Append is
-// written over itself, byte for byte, which makes its pages dirty again and needs no room. It is not done where there is room, because it
-// writes over records that may have been acknowledged: a disk that breaks a sector when its power fails would break those.
+// If the disk has no room for the new file, only the last Append is written again: over itself, byte for byte. That makes its
+// pages dirty again and needs no room, so a full disk does not keep a node from starting (W5). It is not done if there is room,
+// because it overwrites records that may have been acknowledged, and a disk that damages a sector when its power fails would
+// damage them.
 //
 // Directories are only synced. Their fsync fails when the journal of the file system has failed, and then nothing succeeds any more.
 func (l *Log) settle(p plan) error {
@@ -57,7 +58,8 @@ func (l *Log) settle(p plan) error {
 	})
 }
 
-// keepTorn copies the torn end of a segment to cut/. Without room it is gone: it was acknowledged to nobody. For a file descriptor the next Open waits.
+// keepTorn copies the torn end of a segment to cut/. Without room the torn end is dropped, because it was never acknowledged.
+// Without a file descriptor Open fails, and the next Open tries again.
 func (l *Log) keepTorn(b []byte, s scan) error {
 	c, err := copyAside(l.fs, l.dir, b, s)
 	if isNoSpace(err) && !noDescriptor(err) {

@@ -143,8 +143,8 @@ func (l *Log) outdatedSnapshots() (bytes int64, err error) {
 	return bytes, err
 }
 
-// dropStrandedSnapshots removes the snapshots from which no records lead on to where the log begins. LoadSnapshot passes
-// them over whatever happens to the others, and they hold the state of busier times: often far more than an idle log.
+// dropStrandedSnapshots removes the snapshots between which and the log's first record there are records missing. LoadSnapshot
+// can never use them. They hold the state of busier times, which is often far larger than an idle log.
 func (l *Log) dropStrandedSnapshots(first Index) error {
 	l.snapMu.Lock()
 	defer l.snapMu.Unlock()
@@ -213,7 +213,7 @@ func (l *Log) LoadSnapshot() (at Index, data []byte, ok bool, err error) {
 	return 0, nil, false, nil
 }
 
-// readSnapshot keeps two things apart: bad, the file is not what was written; err, it could not be read now.
+// readSnapshot returns two kinds of errors: bad means that the file is not what was written, err that it could not be read now.
 func readSnapshot(fsys FS, dir string, name snapshotName) (data []byte, bad, err error) {
 	b, err := fsys.ReadFile(filepath.Join(dir, name.rel()))
 	if errors.Is(err, fs.ErrNotExist) {

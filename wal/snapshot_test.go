@@ -10,7 +10,7 @@ import (
 )
 
 func snapshotFiles(t *testing.T, dir string) []string {
-	s, err := analyze(osFS{}, dir, nil)
+	s, err := analyze(osFS{}, dir, nil, nil)
 	must(t, err)
 	var names []string
 	for _, n := range s.snapshots {

@@ -6,11 +6,13 @@ type store interface {
 	openWriter(dir string, first Index) (segmentWriter, error)
 }
 
-// segmentWriter appends to one segment. After an error of write or sync nothing but close may be called: the memory
+// segmentWriter appends to one segment. After an error of write or sync nothing but undo or close may be called: the memory
 // of a writer may be ahead of its file.
 type segmentWriter interface {
 	write(frames []frame) error
 	sync() error
+	// undo makes the file end at size again, durably, and closes the writer.
+	undo(size int64) error
 	close() error
 }
 

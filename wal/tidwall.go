@@ -24,12 +24,13 @@ func (s *tidwallStore) openWriter(dir string, first Index) (segmentWriter, error
 	if err != nil {
 		return nil, fmt.Errorf("open segment %s: %w", path, err)
 	}
-	return &tidwallWriter{store: s, log: l}, nil
+	return &tidwallWriter{store: s, log: l, name: segmentFile(dir, first)}, nil
 }
 
 type tidwallWriter struct {
 	store *tidwallStore
 	log   *tidwall.Log
+	name  string
 }
 
 func (w *tidwallWriter) write(frames []frame) error {
@@ -46,3 +47,10 @@ func (w *tidwallWriter) sync() error { return w.log.Sync() }
 
 // close syncs once more, inside tidwall. If that fails tidwall leaves its file open for the garbage collector to close.
 func (w *tidwallWriter) close() error { return w.log.Close() }
+
+// undo bypasses tidwall, which cannot undo an append.
+func (w *tidwallWriter) undo(size int64) error {
+	// Its error adds nothing to those of the truncation and its fsync.
+	_ = w.close()
+	return truncateFile(osFS{}, w.name, size)
+}

@@ -8,13 +8,13 @@ import (
 // sector is the smallest piece a disk writes. A piece of a new file that was never written reads as zeros.
 const sector = 512
 
-// tornOrCorrupt decides what the bytes after the good entries are: "" for a torn tail, which a crash explains and which may
-// be cut, or else the reason why they are corrupt (W2).
+// tornOrCorrupt judges the bytes after the good entries. It returns "" for a torn tail, which a crash explains and which may be
+// cut, or else the reason why they are corrupt (W2).
 //
-// A tail is torn when nothing good follows. When good entries do follow, it depends on whose they are: one of a later
-// Append was written after the bad bytes had been fsynced, so the disk lost them later. One of the same Append may
-// have reached the disk before its neighbours did; but then a neighbour's sector was never written and reads as
-// zeros. Without such a sector the bytes were there and have changed since.
+// A tail is torn when nothing good follows. If good entries do follow, their Append decides. An entry of a later Append was
+// written after the bad bytes had been fsynced, so the disk lost these later. An entry of the same Append may have reached the
+// disk before its neighbours; but then a neighbour's sector was never written and reads as zeros. Without such a sector the
+// bytes were there and have changed since.
 func tornOrCorrupt(b []byte, s scan) string {
 	if s.sealed {
 		return fmt.Sprintf("%d bytes follow the seal", s.size-s.end)
@@ -40,8 +40,8 @@ func tornOrCorrupt(b []byte, s scan) string {
 	return ""
 }
 
-// plausible keeps chance finds inside a record's data from being taken for records of this segment: distance bytes
-// after the bad record there are at most distance records more.
+// plausible rejects bytes inside a record's data that happen to look like a record: within distance bytes after the bad record
+// there can be at most distance further records.
 func plausible(e entry, bad Index, distance int64) bool {
 	return e.index > bad && e.index-bad <= Index(distance)
 }

@@ -19,7 +19,7 @@ func verify(fsys FS, dir string) (Report, *analysis, plan, error) {
 		return Report{Dir: dir}, nil, plan{}, fmt.Errorf("wal: verify %s: %w", dir, err)
 	}
 	r := Report{Dir: dir, Holder: Holder(dir)}
-	s, err := analyze(fsys, dir, nil)
+	s, err := analyze(fsys, dir, nil, nil)
 	if err != nil {
 		return r, nil, plan{}, err
 	}

@@ -9,11 +9,13 @@ import (
 	"time"
 )
 
-// AcceptLimit bounds the connections that were accepted, over all sockets that have it in their Options: each is a file descriptor, and a process
-// has only so many. At the bound the quietest connection goes in favour of the newest one (MaxPeers says who is quiet): a stranger if there is one,
-// else a client of a ROUTER, which asks again, and the others only when there is none of these. A nil AcceptLimit has no bound.
+// AcceptLimit bounds the accepted connections of all sockets that share it in their Options, because each takes one of the
+// process's file descriptors. At the bound, a new connection evicts the quietest one (MaxPeers defines quiet): a stranger if
+// there is one, else a client of a ROUTER, which asks again, and others only if there is none of these. A nil AcceptLimit has
+// no bound.
 //
-// To accept until the system refuses was turned down: connections would then take the descriptors that the process needs for its files.
+// Accepting until the system refuses was rejected: connections would then take the descriptors that the process needs for its
+// files.
 type AcceptLimit struct {
 	max int
 	log *slog.Logger
@@ -34,7 +36,7 @@ type accepted struct {
 	evicted bool
 }
 
-// NewAcceptLimit allows that many connections, 1 at least. The log hears of evictions, once a minute at most.
+// NewAcceptLimit allows that many connections, 1 at least. It logs evictions, at most once a minute.
 func NewAcceptLimit(most int, log *slog.Logger) *AcceptLimit {
 	l := &AcceptLimit{max: max(1, most), log: log, accepted: map[*accepted]struct{}{}}
 	l.left = sync.NewCond(&l.mu)
@@ -44,7 +46,7 @@ func NewAcceptLimit(most int, log *slog.Logger) *AcceptLimit {
 // Max is how many connections are allowed.
 func (l *AcceptLimit) Max() int { return l.max }
 
-// enter waits until there are fewer than max, after it has made sure that one of them ends at once.
+// enter adds a connection. At the bound it first evicts one, and waits until that one has left.
 func (l *AcceptLimit) enter(conn net.Conn, clients bool) *accepted {
 	if l == nil {
 		return nil
@@ -88,7 +90,7 @@ func (l *AcceptLimit) evictLocked() bool {
 	return true
 }
 
-// quieter orders connections by who goes first. One that has not shaken hands is a stranger that never spoke.
+// quieter orders connections by eviction. A connection without a finished handshake counts as a stranger that never spoke.
 func (a *accepted) quieter(o *accepted) bool {
 	if x, y := a.rank(), o.rank(); x != y {
 		return x < y
@@ -141,7 +143,8 @@ func (l *AcceptLimit) leave(a *accepted) {
 	l.left.Broadcast()
 }
 
-// OpenFiles is how many file descriptors this process may have. The runtime has raised the soft limit to the hard one before main began.
+// OpenFiles returns how many file descriptors this process may open. The Go runtime raises the soft limit to the hard one
+// before main begins.
 func OpenFiles() int {
 	const many = 1 << 20 // stands for a limit that nobody reaches
 	var limit syscall.Rlimit

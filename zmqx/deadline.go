@@ -12,8 +12,8 @@ import (
 const progress = 4 << 10
 
 // readDeadline bounds how long a connection may take. Between messages a peer may be silent for as long as it likes, unless
-// silence is set. Within a message it must make progress. The time for which a message waits for our own receiver does not
-// count, because renew is called when reading starts again. A nil readDeadline sets none. The reader's goroutine owns it.
+// silence is set. Within a message it must make progress. The time that a message waits for our own receiver does not count:
+// renew is called when reading resumes. A nil readDeadline sets none. The reader's goroutine owns it.
 type readDeadline struct {
 	conn    interface{ SetReadDeadline(time.Time) error }
 	beneath bool          // bytes are counted beneath TLS (cameBeneath): a record comes as a whole, and may be as long as four times progress

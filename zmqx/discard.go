@@ -5,14 +5,15 @@ import (
 	"fmt"
 )
 
-// mostDiscarded is the largest message that is read only to be thrown away. What a peer announces beyond it is no message.
+// mostDiscarded is the largest message that is read only to be discarded, in bytes. A peer that announces a larger one is
+// disconnected.
 const mostDiscarded = 1 << 30
 
-// mayDiscard reports whether an error is about a message that is too large, whose sender shall hear of it.
+// mayDiscard reports whether an error is about a message that is too large and is to be reported to the receiver.
 func (f *frameReader) mayDiscard(err error) bool { return f.report && errors.Is(err, ErrTooLarge) }
 
-// discard throws away the rest of a message, from the header of a part on, and reports the size of all of it. parts and total are what came
-// before. It takes no memory but the read buffer, and ReadStall is in force all the time.
+// discard drops the rest of a message, from the header of a part on, and reports the size of the whole message. parts and total
+// count what came before. It takes no memory but the read buffer, and ReadStall is in force all the time.
 func (f *frameReader) discard(parts, total int) ([]Received, error) {
 	size := uint64(total)
 	for {

@@ -26,7 +26,7 @@ func TestR15_TooLargeIsReported(t *testing.T) {
 	if err := req.Connect(at); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	go func() {
 		for {

@@ -1,8 +1,8 @@
 // Package zmqx gives Posta ZeroMQ sockets that survive: PUSH, PULL, PUB, SUB, REQ and ROUTER.
 //
-// What goes over the wire is plain ZMTP 3.0 with the NULL mechanism, so that any libzmq peer in any language can be at
-// the other end. The greeting and the security handshake are done by the protocol engine of go-zeromq/zmq4 (zmq4.Open);
-// everything around it is ours, because a pipeline lives longer than a connection and peers may be slow, dead or hostile.
+// What goes over the wire is plain ZMTP 3.0 with the NULL mechanism, so that any libzmq peer in any language can be at the
+// other end. The protocol engine of go-zeromq/zmq4 (zmq4.Open) does the greeting and the security handshake. This package does
+// everything else, because a pipeline outlives its connections and peers may be slow, dead or hostile.
 //
 // # Words
 //
@@ -26,9 +26,9 @@
 //
 // # Who is at the other end
 //
-// With Options.TLS each connection is TLS 1.3 first, in which both sides prove their names, and ZMTP inside it. Before that a peer costs less than
-// 64 KiB: it may send 8 KiB, in records of 4 KiB at most (tls.go). A plain socket on tcp believes everybody. On a unix socket, with TLS or without,
-// the process at the other end belongs to our own user or to root (owner.go).
+// With Options.TLS each connection is TLS 1.3 first, in which both sides prove their names, and ZMTP inside it. Before that a
+// peer costs less than 64 KiB: it may send 8 KiB, in records of 4 KiB at most (tls.go). A plain socket on tcp trusts every
+// peer. On a unix socket, with TLS or without, the process at the other end belongs to our own user or to root (owner.go).
 //
 // TLS costs what AES-GCM costs and hardly more, because records are full and many share a system call:
 //

@@ -35,8 +35,8 @@ var (
 	// ErrHandshake: the peer does not speak ZMTP 3 NULL, is of the wrong socket type, or was too slow.
 	ErrHandshake = errors.New("zmqx: handshake failed")
 
-	// ErrRefused: the peer is not, or not any more, one that may be here. It has not proven who it is, it is another process than the one that
-	// was dialled, it belongs to another user of this machine, or Recheck has ended it.
+	// ErrRefused: the peer is not allowed, or no longer allowed. It has not proven its name, is another process than the one
+	// that was dialled, belongs to another user of this machine, or was refused by Recheck.
 	ErrRefused = errors.New("zmqx: peer refused")
 
 	// ErrProtocol: the peer broke the framing after a good handshake.
@@ -54,7 +54,7 @@ var (
 	// ErrOverflow: a ROUTER's queue for the peer was full.
 	ErrOverflow = errors.New("zmqx: peer does not keep up")
 
-	// ErrTooManyPeers: the listener served Options.MaxPeers when another came, and this one was silent longest.
+	// ErrTooManyPeers: the listener had Options.MaxPeers peers when another came, and this one had been silent longest.
 	ErrTooManyPeers = errors.New("zmqx: too many peers")
 
 	// ErrAbandoned: Req.Do gave up waiting, so the connection was closed: a late reply cannot be mistaken.

@@ -8,8 +8,8 @@ const (
 	Connected EventKind = iota + 1
 	// Disconnected: the connection is over. Err says why, Dropped what was lost with it.
 	Disconnected
-	// Unreachable: an endpoint given to Connect could not be reached. Told once per outage, and once more if that one is followed by ErrRefused:
-	// what a peer says of a refusal may get lost with its connection. Attempts go on.
+	// Unreachable: an endpoint given to Connect could not be reached. Reported once per outage, and once more if ErrRefused
+	// follows: a peer's refusal may get lost with its connection. Attempts go on.
 	Unreachable
 )
 
@@ -20,9 +20,9 @@ func (k EventKind) String() string {
 	return [...]string{Connected: "connected", Disconnected: "disconnected", Unreachable: "unreachable"}[k]
 }
 
-// Event is what Options.OnEvent hears. For one endpoint of Connect, Disconnected comes before the next Connected. A message
-// may be received a little before the Connected event of its peer, and none is received after its Disconnected was sent
-// except those already handed over to the receiving side.
+// Event is passed to Options.OnEvent. For one endpoint of Connect, Disconnected comes before the next Connected. A message may
+// be received a little before the Connected event of its peer, and none is received after its Disconnected was sent except
+// those already handed over to the receiving side.
 type Event struct {
 	Kind     EventKind
 	Peer     PeerID // 0 for Unreachable
@@ -33,8 +33,8 @@ type Event struct {
 	Dropped  int // messages queued for the peer that were not written, or perhaps only in part
 }
 
-// maxEvents is how many events may wait for a slow OnEvent. Beyond, the goroutine of the peer that comes or goes waits:
-// an event must not get lost, because a link says hello on it, and must not pile up, because strangers cause it.
+// maxEvents is how many events may wait for a slow OnEvent. Beyond it, the goroutine of the peer that comes or goes waits. An
+// event must not get lost, because a link says hello on it. Events must not pile up, because strangers can cause them.
 const maxEvents = 256
 
 // notifier calls OnEvent in order from one goroutine. A nil notifier, for a socket without OnEvent, does nothing.

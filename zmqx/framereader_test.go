@@ -101,7 +101,7 @@ func agree(t *testing.T, b []byte, lim limits, cut func(io.Reader) io.Reader) {
 	}
 }
 
-// pieces hands out n bytes at a time, n drawn anew for each read.
+// pieces hands out n bytes at a time, n drawn again for each read.
 type pieces struct {
 	from io.Reader
 	rnd  *rand.Rand

@@ -34,8 +34,8 @@ func shakeHands(conn net.Conn, in *frameReader, kind zmq4.SocketType, server boo
 	return nil
 }
 
-// guard is the connection as zmq4 sees it during the handshake. It hands out the greeting and then one frame at a time,
-// and looks at each frame's header first: zmq4 would allocate whatever size it reads there.
+// guard wraps the connection for zmq4 during the handshake. It passes on the greeting and then one frame at a time. It checks
+// each frame's header first, because zmq4 would allocate any size that it reads there.
 type guard struct {
 	net.Conn
 	in      *frameReader

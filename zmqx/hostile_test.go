@@ -370,7 +370,7 @@ func TestHostile_AnnouncedFramesCostOnlyWhatCame(t *testing.T) {
 
 func TestHostile_StopsInMidFrame(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
-		o, told := quick(), newEvents()
+		o, told := Options{HandshakeTimeout: time.Minute, ReadStall: 500 * time.Millisecond}, newEvents()
 		o.OnEvent = told.take
 		besideAGoodPeer(t, o, endpoint, func(t *testing.T, address string, pull *Pull) {
 			large := append(appendHeader(nil, 0, 1<<20), make([]byte, 300_000)...)

@@ -15,24 +15,24 @@ const (
 	// growth is what a peer with a full read buffer takes beyond the allowance: the buffer, and the copy of a batch out of it.
 	growth = 2 * (maxReadBuffer - allowance)
 
-	// maxGrowth bounds growth over all peers of a socket. Who comes later keeps a small buffer.
+	// maxGrowth bounds growth over all peers of a socket. Peers that come later keep small buffers.
 	maxGrowth = 16 << 20
 
 	// fairRate, in bytes a second, is what a peer must reach when others wait for the memory that its message has.
 	fairRate = 1 << 20
 )
 
-// intake bounds the memory of the messages that a socket receives at one time, over all of its connections (R16): those that have come half, and
-// those that are whole and that wait for a place among the batches that lie ready (inboxDepth). Without it each connection may hold a message of
-// the largest size.
+// intake bounds the memory of the messages that a socket is receiving, over all of its connections (R16). These are incomplete
+// messages, and complete ones that wait for a place among the ready batches (inboxDepth). Without it each connection may hold a
+// message of the largest size.
 //
-// A message that needs more than the allowance takes room for all of it before its body is read, and waits while there is none: TCP holds its
-// sender back. To give memory as the bytes come was turned down: two peers that each have half of a large message and wait for the rest of the
-// room would wait for ever.
+// A message that needs more than the allowance takes room for all of it before its body is read, and waits while there is none:
+// TCP holds its sender back. Giving memory as the bytes come was rejected, because of deadlock: two peers that each have half
+// of a large message would wait for the rest of the room for ever.
 //
-// Strangers have half of the room, known peers the other half (Options.Known), and each half has a queue of its own, so that nobody waits for the
-// other kind. Where somebody waits, a peer that takes longer than its message may take is cut off: who sends a byte a second cannot keep room
-// from others. Time that a message waits for our own receiver does not count.
+// Strangers have half of the room, known peers the other half (Options.Known), and each half has a queue of its own, so that no
+// peer waits for the other kind. While others wait, a peer that exceeds the time for its message is disconnected. So a peer
+// that sends a byte a second cannot keep room from others. The time that a message waits for our own receiver does not count.
 type intake struct {
 	stall time.Duration // Options.ReadStall
 
@@ -66,7 +66,7 @@ type share struct {
 	grown  bool          // it has growth
 }
 
-// newIntake shares out ReceiveBytes. Where nobody can be told from strangers all peers have one room.
+// newIntake divides ReceiveBytes. If known peers and strangers cannot be told apart, all peers share one room.
 func newIntake(o Options) *intake {
 	i := &intake{stall: o.ReadStall}
 	i.known = room{size: o.ReceiveBytes, holders: map[*share]struct{}{}}
@@ -101,7 +101,7 @@ func (s *share) take(n int) error {
 	return s.wait()
 }
 
-// wait waits for the room. Whoever waits sees to it that those that have room move on.
+// wait waits for the room. While it waits, it disconnects peers that have had room for too long.
 func (s *share) wait() error {
 	select {
 	case <-s.ready: // as it nearly always is
@@ -128,7 +128,7 @@ func (s *share) cutOff(now time.Time) time.Duration {
 	i := s.of
 	i.mu.Lock()
 	next := i.stall
-	var slow []*share
+	slow := map[*peer]error{} // made while mu is held: a holder that gives its room back meanwhile changes
 	for h := range s.from.holders {
 		if h.whole {
 			continue
@@ -136,12 +136,12 @@ func (s *share) cutOff(now time.Time) time.Duration {
 		if left := h.within - now.Sub(h.since); left > 0 {
 			next = min(next, left)
 		} else {
-			slow = append(slow, h)
+			slow[h.peer] = fmt.Errorf("%w: a message of %d bytes took longer than %v while others waited (ReceiveBytes)", ErrStalled, h.bytes, h.within)
 		}
 	}
 	i.mu.Unlock()
-	for _, h := range slow {
-		h.peer.fail(fmt.Errorf("%w: a message of %d bytes took longer than %v while others waited (ReceiveBytes)", ErrStalled, h.bytes, h.within))
+	for peer, err := range slow {
+		peer.fail(err)
 	}
 	return max(next, time.Millisecond)
 }
@@ -158,7 +158,7 @@ func (r *room) giveLocked(now time.Time) {
 	}
 }
 
-// complete says that the message has come: from here on our own receiver is waited for.
+// complete notes that the message is complete. From now on it waits only for our own receiver.
 func (s *share) complete() {
 	if s == nil || s.from == nil {
 		return

@@ -28,15 +28,12 @@ func (i *intake) waits() int {
 }
 
 // half sends all of a message but its last byte.
-func half(t *testing.T, address string, size int, wg *sync.WaitGroup) net.Conn {
-	t.Helper()
-	conn := rawClient(t, address, "PUSH", "")
+func half(conn net.Conn, size int, wg *sync.WaitGroup) {
 	wg.Add(1)
 	go func() {
 		defer wg.Done()
 		_, _ = conn.Write(append(appendHeader(nil, 0, size), make([]byte, size-1)...)) // it may be cut off
 	}()
-	return conn
 }
 
 // TestR16_HalfFrames: 40 strangers each send a message but for its end. They held as much as they had sent. Now what all of them hold is bounded;
@@ -75,8 +72,14 @@ func TestR16_HalfFrames(t *testing.T) {
 		before := heap()
 		var wg sync.WaitGroup
 		defer wg.Wait()
+		var conns []net.Conn
 		for range strangers {
-			defer half(t, address, size, &wg).Close()
+			conn := rawClient(t, address, "PUSH", "")
+			defer conn.Close()
+			conns = append(conns, conn)
+		}
+		for _, conn := range conns { // all at once: ReadStall after it has begun the first of them is cut off
+			half(conn, size, &wg)
 		}
 		eventually(t, "the strangers' room is full", func() bool { return pull.intake.waits() > 20 })
 		for range 20 {

@@ -78,31 +78,35 @@ func (l *listener) acceptLoop() {
 func (l *listener) take(conn net.Conn) {
 	a := l.s.opt.Accepts.enter(conn, l.s.kind == zmq4.Router)
 	c := l.pending.add(conn)
-	if !l.s.spawn(func() { defer l.s.opt.Accepts.leave(a); l.serve(c, a) }) {
+	if !l.s.spawn(func() { l.serve(c, a) }) {
 		l.pending.remove(c)
 		conn.Close()
 		l.s.opt.Accepts.leave(a)
 	}
 }
 
-// serve shakes hands with a new connection and serves it as a peer.
+// serve shakes hands with a new connection and serves it as a peer. A connection that fails counts as pending until it is
+// closed. Otherwise connections that are being closed would come on top of the MaxHandshakes that are allowed.
 func (l *listener) serve(c *pending, a *accepted) {
+	defer l.s.opt.Accepts.leave(a)
 	g, err := l.s.handshake(c.conn, "", true)
-	l.pending.remove(c)
-	var p *peer
-	if err == nil {
-		p, err = l.admit(g)
-	}
 	if err != nil {
-		l.refused(c.conn, err)
-		c.conn.Close()
+		l.refuse(c.conn, err)
+		l.s.opt.Accepts.leave(a)
+		l.pending.remove(c)
+		return
+	}
+	l.pending.remove(c)
+	p, err := l.admit(g)
+	if err != nil {
+		l.refuse(c.conn, err)
 		return
 	}
 	l.s.opt.Accepts.shook(a, p)
 	l.s.serve(p)
 }
 
-// admit makes a peer of a connection; where there are MaxPeers already, the quietest of them has to go first.
+// admit makes a peer of a connection. If there are MaxPeers already, it first evicts the quietest of them.
 func (l *listener) admit(g greeted) (*peer, error) {
 	for {
 		p, quietest, err := l.s.admit(g, l.endpoint, l.s.opt.MaxPeers)
@@ -114,9 +118,10 @@ func (l *listener) admit(g greeted) (*peer, error) {
 	}
 }
 
-// refused logs why a connection became no peer. Somebody who may not be here, or whose key has expired, is for people to see, but not once for
-// each of its attempts.
-func (l *listener) refused(conn net.Conn, cause error) {
+// refuse closes a connection and logs why it became no peer. It warns about a peer that is not allowed or whose key has
+// expired, but not for each of its attempts.
+func (l *listener) refuse(conn net.Conn, cause error) {
+	conn.Close()
 	level := slog.LevelDebug
 	if errors.Is(cause, ErrRefused) && l.warned.due(cause, time.Now()) {
 		level = slog.LevelWarn

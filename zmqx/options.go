@@ -28,9 +28,9 @@ type Options struct {
 	// messages wait for each other; large values are memory that strangers can hold. Beside it are two batches that lie ready for Recv, and
 	// 128 KiB for each peer, 320 KiB with TLS.
 	ReceiveBytes int
-	// Known tells by a message that its sender is one of ours. Half of ReceiveBytes is for known peers alone, and strangers are evicted before
-	// them (MaxPeers). It is called with every message of a peer until it says true, from the goroutines of peers, with the message
-	// as it was on the wire; it must not keep it. Default: all are known.
+	// Known reports whether a message shows that its sender is one of ours. Half of ReceiveBytes is for known peers alone, and
+	// strangers are evicted before them (MaxPeers). It is called with every message of a peer until it says true, from the
+	// goroutines of peers, with the message as it was on the wire; it must not keep it. Default: all are known.
 	Known func(Message) bool
 
 	// TLS puts all connections of the socket into TLS, over tcp and ipc alike, where both sides prove who they are before anything else is said; a
@@ -58,7 +58,7 @@ type Options struct {
 	// KeepAlive is the idle time after which TCP asks whether the other host is still there; three questions without an
 	// answer, a third of this apart, end the connection. Default 15 s, negative: off. tcp only.
 	KeepAlive time.Duration
-	// MaxSilence is how long a peer may say nothing at all before its connection counts as dead and is dialled anew. Default 0:
+	// MaxSilence is how long a peer may say nothing at all before its connection counts as dead and is dialled again. Default 0:
 	// for ever. For publishers that speak regularly, and may move to another address without closing anything: TCP itself
 	// finds that out after KeepAlive when it has nothing to send, and after a quarter of an hour when it has. A few of the
 	// publisher's intervals make every hiccup a reconnect; long ones leave it unheard for that much longer.
@@ -69,8 +69,8 @@ type Options struct {
 	// finds a restarted peer sooner and costs a dead one more connects.
 	BackoffMin, BackoffMax time.Duration
 
-	// Linger is how long Close may go on writing what is queued (PUSH, PUB, ROUTER). Default 0: queued messages are
-	// dropped. Long values delay shutdown by that much when a peer is away.
+	// Linger is how long Close may go on writing what is queued for peers that are connected (PUSH, PUB, ROUTER). Default 0: queued
+	// messages are dropped. Long values delay shutdown by that much when a connected peer does not read.
 	Linger time.Duration
 
 	// MaxHandshakes bounds connections per listener that are not through their handshake. Default 64. When it is

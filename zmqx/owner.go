@@ -6,8 +6,9 @@ import (
 	"os"
 )
 
-// CheckOwner refuses other users at the other end of a unix socket, in both directions: who may not connect, and who has put a socket of its own where
-// ours is expected (S1). Root is let in, because it could do everything anyway. Connections of other kinds pass.
+// CheckOwner refuses a unix socket whose other end belongs to another user (S1). That holds in both directions: for a user that
+// connects, and for one that has put its own socket in the place of ours. Root is let in, because it could do everything
+// anyway. Connections of other kinds pass.
 func CheckOwner(conn net.Conn) error {
 	u, ok := conn.(*net.UnixConn)
 	if !ok {

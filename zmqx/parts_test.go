@@ -141,7 +141,7 @@ func TestSendQueue_CountsUntilReleased(t *testing.T) {
 	if n := q.drop(); n != 2 {
 		t.Fatalf("dropped %d, one taken and one waiting", n)
 	}
-	q.drained(context.Background())
+	q.drained(context.Background(), nil)
 }
 
 func TestSendQueue_PutWaitsForRoomAndKeepsOrder(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// pendingHandshakes are the connections of a listener whose handshake is not over. When there are max of them, a new one
-// evicts the oldest: an honest peer needs milliseconds, so the oldest is most likely a silent one. Refusing the new one was
-// turned down: as many silent clients would lock everybody out.
+// pendingHandshakes are the connections of a listener whose handshake is not over. When there are max of them, a new one evicts
+// the oldest: an honest peer needs milliseconds, so the oldest is most likely a silent one. Refusing the new one was rejected:
+// max silent clients would lock out everybody.
 type pendingHandshakes struct {
 	max int
 

@@ -1,6 +1,7 @@
 package zmqx
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/go-zeromq/zmq4"
@@ -43,10 +44,19 @@ func (p *Push) Reset() {
 	}
 }
 
-// Close waits at most Linger for the queue to be written, closes the connection and awaits all goroutines.
+// Close waits at most Linger for the queue to be written, and only while there is a connection. It closes the connection and awaits all
+// goroutines.
 func (p *Push) Close() error {
 	p.queue.close()
-	return p.close(p.queue.drained, nil)
+	return p.close(p.drain, nil)
+}
+
+// drain waits until the queue is written or its connection has ended. Waiting for a new connection was tried and rejected:
+// when all nodes of a cluster are told to stop at once, a node with frames for one that is already gone would wait for the whole of Linger, for nothing.
+func (p *Push) drain(ctx context.Context) {
+	for _, to := range p.allPeers() { // one at most
+		p.queue.drained(ctx, to.quit)
+	}
 }
 
 func (p *Push) setUp(to *peer) { to.queue, to.in.lim = p.queue, p.opt.commandLimits() }

@@ -166,8 +166,8 @@ func (q *sendQueue) close() {
 	q.changeLocked()
 }
 
-// drained waits until all is written.
-func (q *sendQueue) drained(ctx context.Context) {
+// drained waits until all is written, or until quit is closed.
+func (q *sendQueue) drained(ctx context.Context, quit <-chan struct{}) {
 	for {
 		q.mu.Lock()
 		empty, changed := q.msgs == 0, q.changedLocked()
@@ -177,6 +177,8 @@ func (q *sendQueue) drained(ctx context.Context) {
 		}
 		select {
 		case <-changed:
+		case <-quit:
+			return
 		case <-ctx.Done():
 			return
 		}

@@ -36,7 +36,7 @@ func BenchmarkTLSHandshake(b *testing.B) {
 	k := newKeyring(b)
 	keys := k.node(b, "receiver-1")
 	told := newEvents()
-	_, address := newPull(b, Options{TLS: keys.Socket(security.Data, nil)}, "tcp://127.0.0.1:0")
+	_, address := newPull(b, Options{TLS: keys.Socket(security.Data, anyone)}, "tcp://127.0.0.1:0")
 	push := keyedPush(b, k, Options{BackoffMin: time.Nanosecond, OnEvent: told.take}, address)
 	for b.Loop() {
 		told.await(b, Connected)

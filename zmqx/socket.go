@@ -123,10 +123,10 @@ func (s *socket) admit(g greeted, endpoint, most int) (p, quietest *peer, err er
 	return p, nil, nil
 }
 
-// quietestLocked returns the quietest peer of an endpoint that has most of them, nil if it has fewer. It is a stranger if there is one. The quietest is the
-// oldest of those that never said anything, which no honest peer does: a PUSH says hello, a SUB subscribes, a REQ asks. When all
-// have spoken it is the one that was silent longest. Refusing the new one was turned down: as many silent peers would lock
-// everybody out.
+// quietestLocked returns the quietest peer of an endpoint that has most of them, nil if it has fewer. It is a stranger if there
+// is one. The quietest is the oldest of those that never said anything, which no honest peer does: a PUSH says hello, a SUB
+// subscribes, a REQ asks. When all have spoken it is the one that was silent longest. Refusing the new one was rejected: as
+// many silent peers would lock out everybody.
 func (s *socket) quietestLocked(endpoint, most int) (quietest *peer) {
 	n := 0
 	for _, p := range s.peers {
@@ -196,12 +196,12 @@ func (s *socket) allPeers() []*peer {
 // drainPeers waits until the queues of the peers that are there are written.
 func (s *socket) drainPeers(ctx context.Context) {
 	for _, p := range s.allPeers() {
-		p.queue.drained(ctx)
+		p.queue.drained(ctx, p.quit)
 	}
 }
 
-// close ends the socket in this order: no new connections from outside, what is queued is written for at most Linger
-// (connecting sockets still reconnect meanwhile), every connection is closed, every goroutine awaited, the last events heard, then end is called.
+// close ends the socket in this order: no new connections from outside, what is queued for connected peers is written for at most
+// Linger, every connection is closed, every goroutine awaited, the last events heard, then end is called.
 func (s *socket) close(drain func(context.Context), end func()) error {
 	s.mu.Lock()
 	if s.closing {

@@ -308,7 +308,9 @@ func TestUnreachableIsToldOncePerOutage(t *testing.T) {
 func TestClose_LingersForTheQueueAndNoLonger(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		pull, address := newPull(t, Options{}, endpoint)
-		push := newPush(t, Options{Linger: deadlineForTests}, address)
+		told := newEvents()
+		push := newPush(t, Options{Linger: deadlineForTests, OnEvent: told.take}, address)
+		told.await(t, Connected)
 		const n = 200
 		go func() {
 			for i := range n {
@@ -326,13 +328,47 @@ func TestClose_LingersForTheQueueAndNoLonger(t *testing.T) {
 				t.Fatalf("message %d is %s", i, show(got))
 			}
 		}
-		stuck := newPush(t, Options{Linger: 30 * time.Millisecond}, ipcEndpoint(t))
-		noError(t, stuck.TrySend(text("nobody will hear this")))
+		_, unread := newPull(t, Options{ReceiveBytes: 512 << 10, MaxFrame: 64 << 10}, ipcEndpoint(t))
+		stuck := newPush(t, Options{Linger: 30 * time.Millisecond, QueueBytes: 64 << 20, QueueMessages: 1 << 10}, unread)
+		for range 1000 { // more than sockets and the receiver hold
+			noError(t, stuck.TrySend(Message{make([]byte, 60_000)}))
+		}
+		eventually(t, "a connection", func() bool { return len(stuck.allPeers()) == 1 })
 		began := time.Now()
 		noError(t, stuck.Close())
-		if took := time.Since(began); took < 30*time.Millisecond || took > 5*time.Second {
+		if took := time.Since(began); took < 30*time.Millisecond || took > deadlineForTests {
 			t.Fatalf("Close lingered for %v", took)
 		}
+	})
+}
+
+// TestClose_DoesNotWaitForConnections: what is queued for a peer that never came, or has gone, holds up no Close.
+func TestClose_DoesNotWaitForConnections(t *testing.T) {
+	onBoth(t, func(t *testing.T, endpoint string) {
+		never := newPush(t, Options{Linger: time.Hour}, ipcEndpoint(t))
+		noError(t, never.TrySend(text("nobody will hear this")))
+		noError(t, never.Close())
+
+		told := newEvents()
+		pull, address := newPull(t, Options{}, endpoint)
+		gone := newPush(t, Options{Linger: time.Hour, OnEvent: told.take}, address)
+		told.await(t, Connected)
+		noError(t, pull.Close())
+		told.await(t, Disconnected)
+		noError(t, gone.TrySend(text("nor this")))
+		noError(t, gone.Close())
+
+		// The connection ends while Close waits for it.
+		slow, address := newPull(t, Options{ReceiveBytes: 512 << 10, MaxFrame: 64 << 10}, endpoint)
+		waits := newPush(t, Options{Linger: time.Hour, QueueBytes: 64 << 20, QueueMessages: 1 << 10}, address)
+		for range 1000 {
+			noError(t, waits.TrySend(Message{make([]byte, 60_000)}))
+		}
+		eventually(t, "a connection", func() bool { return len(waits.allPeers()) == 1 })
+		closed := make(chan error, 1)
+		go func() { closed <- waits.Close() }()
+		noError(t, slow.Close())
+		noError(t, <-closed)
 	})
 }
 

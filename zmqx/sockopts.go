@@ -9,8 +9,8 @@ import (
 // less, and throughput suffers; tcp is left alone, because there the kernel tunes its buffers itself, and better.
 const ipcBuffer = 1 << 20
 
-// setSocketOptions says to the kernel what it should know of a connection. Failures are not errors: a connection that is
-// gone already says so at its first read.
+// setSocketOptions sets the kernel's options of a connection. It ignores failures: if the connection is gone, the first read
+// fails.
 func setSocketOptions(conn net.Conn, o Options) {
 	switch c := conn.(type) {
 	case *net.TCPConn:

@@ -33,9 +33,10 @@ const (
 	maxRecord    = 16 << 10
 	recordHeader = 5
 
-	// The buffers beneath TLS start small, as the one of a frameReader does, and grow while they are filled, up to this many bytes.
+	// The buffers beneath TLS start small, as the one of a frameReader does, and grow while they are filled, up to this many bytes. With 64 KiB a frame of 64 KiB, which
+	// its records make a little longer, would take two calls of the system at either end, and such frames were at 0.36 in place of 0.43 of their speed without TLS. More than 128 KiB gains nothing.
 	minWireBuffer = 4 << 10
-	maxWireBuffer = 64 << 10
+	maxWireBuffer = 128 << 10
 )
 
 // secure does the TLS handshake within the deadline of conn, returns the connection inside, and puts into p what the peer has proven.

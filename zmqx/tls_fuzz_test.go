@@ -21,7 +21,7 @@ func FuzzTLSGreeting(f *testing.F) {
 	f.Add(append(greetingBytes(), readyBytes("PUSH", "")...))
 	f.Add(endlessHello()[:3*maxUnproven])
 	f.Add([]byte("GET / HTTP/1.1\r\n\r\n"))
-	socket := newKeyring(f).node(f, "receiver-1").Socket(security.Data, nil)
+	socket := newKeyring(f).node(f, "receiver-1").Socket(security.Data, anyone)
 	f.Fuzz(func(t *testing.T, says []byte) {
 		client, server := net.Pipe()
 		var wg sync.WaitGroup
@@ -63,7 +63,7 @@ func FuzzTLSAnswer(f *testing.F) {
 	endless := endlessHello()[:3*maxUnproven]
 	endless[recordHeader] = 2 // of a server
 	f.Add(endless)
-	socket := k.node(f, "sender-1").Socket(security.Data, nil)
+	socket := k.node(f, "sender-1").Socket(security.Data, anyone)
 	f.Fuzz(func(t *testing.T, says []byte) {
 		client, server := net.Pipe()
 		var wg sync.WaitGroup
@@ -96,7 +96,7 @@ func serverHello(f *testing.F, k *keyring) []byte {
 	client, server := net.Pipe()
 	defer client.Close()
 	done := make(chan struct{})
-	socket := k.node(f, "receiver-1").Socket(security.Data, nil)
+	socket := k.node(f, "receiver-1").Socket(security.Data, anyone)
 	go func() {
 		defer close(done)
 		_, _ = secure(server, socket, "", true, new(proof))

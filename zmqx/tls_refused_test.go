@@ -61,7 +61,7 @@ func TestS3_WhoIsRefusedByAListener(t *testing.T) {
 			c.Certificates[0].PrivateKey = k.pair(t, security.Node, "sender-1").Key
 		}, ErrRefused, "invalid signature"},
 	} {
-		config := must[*tls.Config](t)(sender.Socket(security.Data, nil).Client("node/receiver-1"))
+		config := must[*tls.Config](t)(sender.Socket(security.Data, anyone).Client("node/receiver-1"))
 		c.change(config)
 		config.VerifyConnection = nil // the client under test is the one that is wrong
 		conn := rawDial(t, address)
@@ -126,7 +126,7 @@ func TestS3_WhoIsRefusedByADialler(t *testing.T) {
 				if c.change == nil {
 					_, err = conn.Write(greetingBytes())
 				} else {
-					config := receiver.Socket(security.Data, nil).Server()
+					config := receiver.Socket(security.Data, anyone).Server()
 					config.VerifyConnection = nil
 					c.change(config)
 					server := tls.Server(conn, config)
@@ -139,7 +139,7 @@ func TestS3_WhoIsRefusedByADialler(t *testing.T) {
 				heard <- n
 			}()
 			told := newEvents()
-			push, err := NewPush(Options{TLS: sender.Socket(security.Data, nil), OnEvent: told.take, BackoffMin: time.Hour, BackoffMax: time.Hour})
+			push, err := NewPush(Options{TLS: sender.Socket(security.Data, anyone), OnEvent: told.take, BackoffMin: time.Hour, BackoffMax: time.Hour})
 			closing(t, push, err)
 			noError(t, push.TrySend(text("for receiver-1 alone")))
 			noError(t, push.ConnectTo("tcp://"+l.Addr().String(), "node/receiver-1"))
@@ -157,15 +157,15 @@ func TestS3_WhoIsRefusedByADialler(t *testing.T) {
 	}
 }
 
-// TestS3_NothingIsResumed: a client that offers a ticket, which some other server with this certificate has given it, has to prove itself anew.
+// TestS3_NothingIsResumed: a client that offers a ticket, which some other server with this certificate has given it, has to prove itself again.
 func TestS3_NothingIsResumed(t *testing.T) {
 	k := newKeyring(t)
 	keys := k.node(t, "receiver-1")
-	config := must[*tls.Config](t)(k.node(t, "sender-1").Socket(security.Data, nil).Client("node/receiver-1"))
+	config := must[*tls.Config](t)(k.node(t, "sender-1").Socket(security.Data, anyone).Client("node/receiver-1"))
 	config.SessionTicketsDisabled, config.ServerName, config.VerifyConnection = false, "receiver-1", nil
 	config.ClientSessionCache = tls.NewLRUClientSessionCache(1)
 
-	careless := keys.Socket(security.Data, nil).Server()
+	careless := keys.Socket(security.Data, anyone).Server()
 	careless.SessionTicketsDisabled, careless.VerifyConnection = false, nil
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	noError(t, err)
@@ -192,7 +192,7 @@ func TestS3_NothingIsResumed(t *testing.T) {
 		conn.Close()
 	}
 
-	pull, address := newPull(t, Options{TLS: keys.Socket(security.Data, nil)}, "tcp://127.0.0.1:0")
+	pull, address := newPull(t, Options{TLS: keys.Socket(security.Data, anyone)}, "tcp://127.0.0.1:0")
 	offer := func() *tls.Conn {
 		client := tls.Client(rawDial(t, address), config)
 		noError(t, client.Handshake())
@@ -203,7 +203,7 @@ func TestS3_NothingIsResumed(t *testing.T) {
 		return client
 	}
 	offer()
-	eventually(t, "who proves himself anew is admitted", func() bool { return pull.peerCount() == 1 })
+	eventually(t, "who proves himself again is admitted", func() bool { return pull.peerCount() == 1 })
 	noError(t, security.Revoke(k.dir("receiver-1"), must[security.Pair](t)(security.ReadPair(k.dir("sender-1"))).Key.Fingerprint(), ""))
 	noError(t, keys.Reload())
 	expectClosed(t, offer().NetConn())

@@ -2,6 +2,7 @@ package zmqx
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"encoding/binary"
 	"errors"
@@ -111,15 +112,27 @@ func TestS7_WhatAStrangerCosts(t *testing.T) {
 	}
 }
 
-// TestS7_CrowdsOfStrangers: a thousand connections that are silent, stop half-way or flood, while an honest peer is served.
+// slowLog is a log whose disk is busy: each record takes a millisecond.
+type slowLog struct{ slog.Handler }
+
+func (slowLog) Enabled(context.Context, slog.Level) bool { return true }
+
+func (slowLog) Handle(context.Context, slog.Record) error {
+	time.Sleep(time.Millisecond)
+	return nil
+}
+
+// TestS7_CrowdsOfStrangers: a thousand connections that are silent, stop half-way or flood, while an honest peer is served. The log is slow, so
+// that a connection that counted as gone before it was closed would be seen beside those that are allowed.
 func TestS7_CrowdsOfStrangers(t *testing.T) {
 	hello, endless := clientHello(t), endlessHello()
 	for name, says := range map[string][]byte{"silent": nil, "half-way": hello, "flooding": endless, "plain": append(greetingBytes(), readyBytes("PUSH", "")...)} {
 		t.Run(name, func(t *testing.T) {
 			k := newKeyring(t)
-			o := Options{HandshakeTimeout: time.Hour, Accepts: NewAcceptLimit(100, slog.New(slog.DiscardHandler))}
+			o := Options{HandshakeTimeout: time.Hour, Logger: slog.New(slowLog{slog.DiscardHandler}), Accepts: NewAcceptLimit(100, slog.New(slog.DiscardHandler))}
 			pull, address := keyedPull(t, k, o, "tcp://127.0.0.1:0")
 			besideAPair(t, pull, address, keyedPush(t, k, Options{}, address), func(t *testing.T, address string, pull *Pull) {
+				const limit = 64*(64<<10) + (4 << 20) // 64 strangers, and what the connections of this side cost
 				before, most := memory(), int64(0)
 				var conns []net.Conn
 				for i := range 1000 {
@@ -130,14 +143,13 @@ func TestS7_CrowdsOfStrangers(t *testing.T) {
 					if n := o.Accepts.count(); n > 66 {
 						t.Fatalf("%d connections; 64 strangers, the one that comes and the honest peer are allowed", n)
 					}
-					if i%100 == 99 {
-						most = max(most, memory()-before)
+					if i%100 == 99 { // those that are closed may need a moment to end where others need the processor
+						grown := int64(0)
+						eventually(t, "memory for 64 strangers at most", func() bool { grown = memory() - before; return grown <= limit })
+						most = max(most, grown)
 					}
 				}
 				t.Logf("%d KiB at most", most>>10)
-				if most > 64*(64<<10)+(4<<20) { // 64 strangers, and what the connections of this side cost
-					t.Errorf("memory grew by %d KiB", most>>10)
-				}
 				if n := pull.connects(); n != 1 {
 					t.Errorf("%d were admitted", n)
 				}

@@ -94,8 +94,8 @@ func TestS3_PublishersAndRouters(t *testing.T) {
 	gateway := k.load(t, "gateway-1", must[security.Pair](t)(k.ca.Issue(security.Identity{Role: security.Node, Name: "gateway-1"}, time.Now())),
 		security.Clients{alice.Key.Fingerprint(): {Role: security.Watch, Name: "alice"}})
 
-	pub, address := newPub(t, Options{TLS: node.Socket(security.Control, nil)}, "tcp://127.0.0.1:0")
-	sub := newSub(t, Options{TLS: gateway.Socket(security.Control, nil)})
+	pub, address := newPub(t, Options{TLS: node.Socket(security.Control, anyone)}, "tcp://127.0.0.1:0")
+	sub := newSub(t, Options{TLS: gateway.Socket(security.Control, anyone)})
 	must[int](t)(sub.ConnectTo(address, "node/input-1"))
 	noError(t, sub.Subscribe("beat"))
 	c := &collector{from: sub}
@@ -112,8 +112,8 @@ func TestS3_PublishersAndRouters(t *testing.T) {
 		t.Errorf("the heartbeat is from %q", r.From)
 	}
 
-	router, address := newRouter(t, Options{TLS: gateway.Socket(security.ClientAPI, nil)}, "tcp://127.0.0.1:0")
-	req, err := NewReq(Options{TLS: k.load(t, "alice", alice, nil).Socket(security.ClientAPI, nil)})
+	router, address := newRouter(t, Options{TLS: gateway.Socket(security.ClientAPI, anyone)}, "tcp://127.0.0.1:0")
+	req, err := NewReq(Options{TLS: k.load(t, "alice", alice, nil).Socket(security.ClientAPI, anyone)})
 	closing(t, req, err)
 	noError(t, req.ConnectTo(address, "node/gateway-1"))
 	var asked Received
@@ -137,7 +137,7 @@ func TestS3_PublishersAndRouters(t *testing.T) {
 // TestS3_WithKeysSomebodyIsDialled: an address alone says nothing of who answers there.
 func TestS3_WithKeysSomebodyIsDialled(t *testing.T) {
 	k := newKeyring(t)
-	o := Options{TLS: k.node(t, "sender-1").Socket(security.Data, nil)}
+	o := Options{TLS: k.node(t, "sender-1").Socket(security.Data, anyone)}
 	push, err := NewPush(o)
 	closing(t, push, err)
 	for _, name := range []string{"", "receiver-1", "node/", "node/*", "stage/receiver-1"} {
@@ -206,7 +206,7 @@ func TestS6_RecheckEndsRevokedPeers(t *testing.T) {
 	receiver := k.node(t, "receiver-1")
 	pull, address := newPull(t, Options{TLS: receiver.Socket(security.Data, onlyNodes), OnEvent: told.take}, "tcp://127.0.0.1:0")
 	dial := func(name string, o Options) *Push {
-		o.TLS = k.node(t, name).Socket(security.Data, nil)
+		o.TLS = k.node(t, name).Socket(security.Data, anyone)
 		p, err := NewPush(o)
 		closing(t, p, err)
 		noError(t, p.ConnectTo(address, "node/receiver-1"))
@@ -243,13 +243,13 @@ func TestS6_RecheckEndsRevokedPeers(t *testing.T) {
 	}
 }
 
-// TestS6_AHandshakeThatARecheckOvertakes: who is revoked between his handshake and his admission is not admitted.
+// TestS6_AHandshakeThatARecheckOvertakes: a peer that is revoked between handshake and admission is not admitted.
 func TestS6_AHandshakeThatARecheckOvertakes(t *testing.T) {
 	k := newKeyring(t)
 	receiver := k.node(t, "receiver-1")
 	var pull *Pull
 	told := newEvents()
-	late := &overtaking{TLS: receiver.Socket(security.Data, nil)}
+	late := &overtaking{TLS: receiver.Socket(security.Data, anyone)}
 	late.meanwhile = func() { // after the peer has proven who it is, and before it is admitted
 		pair := must[security.Pair](t)(security.ReadPair(k.dir("sender-1")))
 		noError(t, security.Revoke(k.dir("receiver-1"), pair.Key.Fingerprint(), "sender-1"))
@@ -280,7 +280,7 @@ func (o *overtaking) Peer(s tls.ConnectionState) (string, error) {
 // TestS5_WhoHasAnotherRoleNowConnectsAgain: what a peer may do is decided by the name and role that its messages carry, so they must not be stale.
 func TestS5_WhoHasAnotherRoleNowConnectsAgain(t *testing.T) {
 	k, told := newKeyring(t), newEvents()
-	now := &renaming{TLS: k.node(t, "receiver-1").Socket(security.Data, nil)}
+	now := &renaming{TLS: k.node(t, "receiver-1").Socket(security.Data, anyone)}
 	now.name.Store("submit/alice")
 	pull, address := newPull(t, Options{TLS: now, OnEvent: told.take}, "tcp://127.0.0.1:0")
 	push := keyedPush(t, k, Options{}, address)

@@ -24,7 +24,7 @@ type wire struct {
 	out []byte     // records that wait for flush; at most maxWireBuffer
 }
 
-// Read gives TLS no bytes behind the record that it is at, so that what lies in the buffer always begins with a record.
+// Read gives TLS no bytes beyond its current record, so that the buffer always begins with a record.
 func (c *wire) Read(p []byte) (int, error) {
 	need := 1
 	if c.left == 0 {
@@ -65,7 +65,9 @@ func (c *wire) fill() error {
 	c.unproven -= n
 	c.deadline.cameBeneath(n)
 	if c.proven && c.w == len(c.in) && c.w < maxWireBuffer {
-		c.in = append(make([]byte, 0, 4*c.w), c.in...)[:4*c.w]
+		grown := make([]byte, min(4*c.w, maxWireBuffer))
+		copy(grown, c.in)
+		c.in = grown
 	}
 	return nil
 }

@@ -33,7 +33,8 @@ func (w *warnings) due(cause error, now time.Time) bool {
 	return true
 }
 
-// causeKind is what an error has at its roots, without what it quotes: names and texts are the peer's choice, and each would be a cause of its own.
+// causeKind returns the kind of an error's root cause, without quoted texts: a peer chooses these, and each would count as a
+// cause of its own.
 func causeKind(err error) string {
 	var roots []error
 	switch e := err.(type) {

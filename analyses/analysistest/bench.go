@@ -17,7 +17,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// Loaded is data of an analysis, cut and parsed, and a joiner that has the reference streams. All of it is in memory.
+// Loaded holds an analysis' data in memory, cut and parsed, and a joiner that has been given the reference streams.
 type Loaded struct {
 	a       *analyses.Analysis
 	args    analyses.Args
@@ -41,8 +41,8 @@ type stream struct {
 // chunkBytes is what the client sends at once.
 const chunkBytes = 256 << 10
 
-// Bench measures what an analysis does with each of its streams in dir, in the form in which the engine calls it: see
-// [Loaded.Parse], [Loaded.Join] and [Loaded.Merge], of which reference streams have the first.
+// Bench measures what an analysis does with each of its streams in dir, calling it as the engine does. A fact stream is
+// measured by [Loaded.Parse], [Loaded.Join] and [Loaded.Merge], a reference stream by [Loaded.Parse] alone.
 func Bench(b *testing.B, a *analyses.Analysis, dir string) {
 	b.Helper()
 	x := Load(b, a, dir)
@@ -75,7 +75,7 @@ func Load(b *testing.B, a *analyses.Analysis, dir string, tags ...string) *Loade
 	return x
 }
 
-// load cuts and parses a file; that of a reference stream goes to the joiner.
+// load cuts and parses a file. The joiner gets the rows of a reference stream.
 func (x *Loaded) load(index int) error {
 	s := &stream{index: index}
 	x.streams = append(x.streams, s)
@@ -124,7 +124,7 @@ func (x *Loaded) take(s *stream, chunk []byte, pos analyses.Position) error {
 	return x.joiner.Reference(s.index, decoded, pos)
 }
 
-// Parse is from a chunk of CSV to a frame; wireB/row is what a row takes on its way to a joiner.
+// Parse measures the way from a chunk of CSV to a frame. wireB/row is the size of a row on the wire to a joiner, in bytes.
 func (x *Loaded) Parse(b *testing.B, stream int) {
 	s := x.streams[stream]
 	b.SetBytes(int64(s.bytes))
@@ -144,7 +144,7 @@ func (x *Loaded) Parse(b *testing.B, stream int) {
 	b.ReportMetric(float64(wire)/float64(s.rows), "wireB/row")
 }
 
-// Facts is a joiner's hot loop alone: batches are decoded before, and nothing is flushed.
+// Facts measures a joiner's hot loop alone: batches are decoded before, and nothing is flushed.
 func (x *Loaded) Facts(b *testing.B, stream int) {
 	s := x.streams[stream]
 	batches := make([]*batch.Batch, len(s.frames))
@@ -165,8 +165,8 @@ func (x *Loaded) Facts(b *testing.B, stream int) {
 	s.report(b)
 }
 
-// Join is all that a joiner does with frames, which become partials: decode, Facts, Flush, partition, encode. outB/row is what
-// a row takes on its way from there.
+// Join measures all that a joiner does to turn frames into partials: decode, Facts, Flush, partition, encode. outB/row is the
+// size of the partials, in bytes per row.
 func (x *Loaded) Join(b *testing.B, stream int) {
 	s := x.streams[stream]
 	b.SetBytes(int64(s.bytes))
@@ -207,7 +207,7 @@ func (x *Loaded) partials(b *testing.B, s *stream, tables []*fold.Table, send fu
 	}
 }
 
-// Merge is what the aggregators do together: partials become tables, of which keptMB stay.
+// Merge measures what the aggregators do together: they merge partials into tables. keptMB is the memory of these tables.
 func (x *Loaded) Merge(b *testing.B, stream int) {
 	s := x.streams[stream]
 	var tables []int
@@ -237,7 +237,7 @@ func (s *stream) report(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(s.rows), "ns/row")
 }
 
-// Whole is everything in one process, from files to answers, beside the naive way.
+// Whole measures everything in one process, from files to answers, and the oracle beside it.
 func (s *Subject) Whole(b *testing.B, rows int) {
 	dir := s.Generated(b, rows, 1)
 	b.Run("posta", func(b *testing.B) {

@@ -18,10 +18,10 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// Damage runs an analysis over files that are damaged in every way that is known, one at a time, and expects what the design
-// says (N7): a row that is bad is rejected, counted and named with its file and line, and changes nothing about the answers; a
-// file that cannot be read is one error that names it. There is one file for each stream, whose rows are all good and end with a
-// newline; badRows are rows by stream that do not parse because of their values.
+// Damage runs an analysis over files that are damaged in every known way, one way at a time, and expects what the design says
+// (N7). A bad row is rejected, counted and reported with its file and line, and does not change the answers. A file that cannot
+// be read gives one error, which names the file. files has one file for each stream; all its rows are good and end with a
+// newline. badRows has, by stream, rows whose values do not parse.
 func Damage(t *testing.T, a *analyses.Analysis, files Files, badRows map[string][]string) {
 	t.Helper()
 	d := &damaged{a: a, files: files}
@@ -59,7 +59,7 @@ func (d *damaged) path(t *testing.T, s *analyses.Stream) string {
 	return ""
 }
 
-// run runs the analysis with some files replaced; those that are replaced by nil are not there.
+// run runs the analysis with some files replaced. A file that is replaced by nil is missing.
 func (d *damaged) run(replaced map[string][]byte) (*answer.Answer, error) {
 	fsys := fstest.MapFS{}
 	for path, text := range d.files {
@@ -73,10 +73,10 @@ func (d *damaged) run(replaced map[string][]byte) (*answer.Answer, error) {
 	return local.Run(d.a, fsys, local.Options{})
 }
 
-// queries is what an answer says, without rejected rows.
+// queries returns the rows of all queries of an answer as text, without rejected rows.
 func queries(a *answer.Answer) string { return fmt.Sprintf("%v", a.Queries) }
 
-// rows appends one bad row at a time, and good ones after it.
+// rows appends one bad row at a time, with good rows after it.
 func (d *damaged) rows(t *testing.T, s *analyses.Stream, path string, bad []string) {
 	clean := d.files[path]
 	line := uint64(strings.Count(clean, "\n") + 1)
@@ -116,7 +116,7 @@ func checkRejects(t *testing.T, name string, a *answer.Answer, stream, path stri
 	}
 }
 
-// badRows are bad in any stream of more than one column.
+// badRows returns rows that are bad in every stream of more than one column.
 func (d *damaged) badRows(s *analyses.Stream) []string {
 	comma := string(comma(s))
 	r := rand.New(rand.NewPCG(1, uint64(len(s.Name))))
@@ -140,7 +140,7 @@ func comma(s *analyses.Stream) byte {
 	return s.Comma
 }
 
-// disguises are the same rows in other bytes.
+// disguises writes the same rows as other bytes and expects the same answers.
 func (d *damaged) disguises(t *testing.T, path string) {
 	clean := d.files[path]
 	for name, files := range map[string]map[string][]byte{
@@ -179,7 +179,7 @@ func zipped(t *testing.T, text string) []byte {
 	return b.Bytes()
 }
 
-// unreadable are files that no answer can be made of.
+// unreadable tries files that cannot be read and expects an error for each.
 func (d *damaged) unreadable(t *testing.T, s *analyses.Stream, path string) {
 	clean := d.files[path]
 	packed := zipped(t, clean+strings.Repeat("x\n", 100000))
@@ -206,7 +206,7 @@ func (d *damaged) unreadable(t *testing.T, s *analyses.Stream, path string) {
 	}
 }
 
-// headerOnly is no error: there may be no rows.
+// headerOnly expects no error for a file without rows.
 func (d *damaged) headerOnly(t *testing.T, s *analyses.Stream, path string) {
 	head, _, _ := strings.Cut(d.files[path], "\n")
 	for _, text := range []string{head, head + "\n"} {

@@ -1,6 +1,6 @@
-// Package analysistest is what every analysis must do, as tests: whoever writes one calls it from tests of his own with a few
-// rows of data, and learns what happens to files that are not what they should be; and with an oracle and a generator, and
-// learns whether its answers are right whatever the interleaving.
+// Package analysistest tests what every analysis must do. The author of an analysis calls it from tests with a few rows of
+// data, to see how the analysis handles damaged files. With an oracle and a generator, the tests also show whether the answers
+// are right for every interleaving.
 //
 //	func TestDamagedFiles(t *testing.T) {
 //		analysistest.Damage(t, flights.New(), files, badRows)
@@ -10,6 +10,6 @@
 //
 //	func TestSamples(t *testing.T) { subject.Samples(t, 10000) }
 //
-// It runs analyses through package local, and knows none of them. What is particular to one analysis stays in its own tests:
-// the rows that make up a case, and what is to be expected of them.
+// It runs analyses through package local, and depends on no particular analysis. What belongs to one analysis stays in its own
+// tests: the rows of a special case and the answer that they must give.
 package analysistest

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// Files are the files of a data directory by path, with slashes.
+// Files holds the contents of a data directory's files, by path with slashes.
 type Files map[string]string
 
-// Write writes the files to a directory of the test's, which it returns.
+// Write writes the files to a temporary directory of the test, which it returns.
 func (f Files) Write(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()

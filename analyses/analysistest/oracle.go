@@ -12,7 +12,8 @@ import (
 	"posta.dev/posta/internal/gen"
 )
 
-// Subject is an analysis, and what holds it to account: an oracle, which answers the same queries the obvious way, and data.
+// Subject is an analysis with what tests compare it with: an oracle, which answers the same queries in the obvious way, and a
+// generator of data.
 type Subject struct {
 	New      func() *analyses.Analysis
 	Oracle   func(dir string, params map[string]string) (*answer.Answer, error)
@@ -50,7 +51,7 @@ func (s *Subject) Run(t testing.TB, dir string, o local.Options) *answer.Answer 
 	return a
 }
 
-// Both runs the analysis and its oracle, with chunks of one row in several orders, and returns the answers, which are the same.
+// Both runs the analysis and its oracle, with chunks of one row in several orders. It expects equal answers, and returns them.
 func (s *Subject) Both(t *testing.T, dir string, params map[string]string) *answer.Answer {
 	t.Helper()
 	want := s.Want(t, dir, params)
@@ -68,7 +69,8 @@ func (s *Subject) joiners() int {
 	return s.Joiners
 }
 
-// Interleavings says how much data there is to interleave, and how much has to come of it: two empty answers prove nothing.
+// Interleavings says how much data to interleave, and how many rows the answers must have at least: two empty answers prove
+// nothing.
 type Interleavings struct {
 	Rows     int    // generated
 	Chunks   [2]int // the smallest and the largest, as powers of two
@@ -76,7 +78,7 @@ type Interleavings struct {
 	Rejected uint64 // least rejected rows of each stream
 }
 
-// Interleavings runs the analysis in order and in interleavings that are drawn, and expects the oracle's answer of each (D1).
+// Interleavings runs the analysis in order and in random interleavings, and expects the oracle's answer of each (D1).
 func (s *Subject) Interleavings(t *testing.T, x Interleavings) {
 	t.Helper()
 	for data := uint64(1); data <= 2; data++ {
@@ -110,7 +112,7 @@ func (x *Interleavings) checkProves(t *testing.T, data uint64, want *answer.Answ
 	}
 }
 
-// TinyChunks expects the oracle's answer of chunks that hold hardly a row, which are many: rows are generated.
+// TinyChunks expects the oracle's answer when generated rows come in many chunks of hardly a row each.
 func (s *Subject) TinyChunks(t *testing.T, rows int) {
 	t.Helper()
 	dir := s.Generated(t, rows, 7)

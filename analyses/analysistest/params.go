@@ -19,7 +19,7 @@ func BadParams(t *testing.T, a *analyses.Analysis, values map[string][]string) {
 	}
 }
 
-// BadArgs expects a joiner to refuse arguments that did not pass the checks, as a frame that was made up may hold them.
+// BadArgs expects a joiner to refuse arguments that do not pass the checks. A forged frame may hold such arguments.
 func BadArgs(t *testing.T, a *analyses.Analysis, all []analyses.Args) {
 	t.Helper()
 	for _, args := range all {

@@ -11,8 +11,8 @@ import (
 	"posta.dev/posta/analyses/local"
 )
 
-// Samples compares with an independent engine's answers on real rows where they are at hand (POSTA_SHARED names their folder),
-// and with the oracle on generated rows anywhere.
+// Samples compares the answers on real rows with those of an independent engine if the rows are available (POSTA_SHARED names
+// their folder). It always compares the answers on generated rows with the oracle's.
 func (s *Subject) Samples(t *testing.T, rows int) {
 	t.Helper()
 	shared := os.Getenv("POSTA_SHARED")
@@ -55,7 +55,7 @@ func sameRows(t *testing.T, q answer.Query, want [][]any) {
 	}
 }
 
-// alike allows for another engine's rounding of sums.
+// alike compares two values, and tolerates the other engine's rounding of sums.
 func alike(got, want any) bool {
 	w, ok := want.(float64)
 	switch v := got.(type) {

@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// Session is a joiner of an analysis with its default parameters, and the tables to flush it to, for tests that give it batches
-// of their own in an order of their own.
+// Session is a joiner of an analysis with default parameters, and the tables that it flushes to. It is for tests that choose
+// the batches and their order.
 type Session struct {
 	analyses.Joiner
 	Args   analyses.Args
@@ -38,7 +38,7 @@ func newTables(a *analyses.Analysis, empty func(*fold.Spec) *fold.Table) []*fold
 	return tables
 }
 
-// Frame parses rows of a stream, given as their wanted fields, all of which have to be good.
+// Frame parses rows of a stream, each given as its wanted fields. All rows must be good.
 func Frame(t testing.TB, a *analyses.Analysis, stream int, file analyses.File, rows ...[]string) []byte {
 	t.Helper()
 	args, err := a.Args(nil)
@@ -62,7 +62,7 @@ func Frame(t testing.TB, a *analyses.Analysis, stream int, file analyses.File, r
 	return b.Append(nil)
 }
 
-// Decode is a joiner's view of a frame.
+// Decode decodes a frame as a joiner does.
 func Decode(t testing.TB, a *analyses.Analysis, stream int, frame []byte) *batch.Batch {
 	t.Helper()
 	b, err := batch.Decode(frame, a.Streams[stream].Schema)

@@ -1,17 +1,20 @@
-// Package answer is the answers of a session, and their JSON: what `posta run --json` prints and what the oracles of the
-// analyses return.
+// Package answer holds the answers of a session and writes them as JSON. `posta run --json` prints this JSON, and the oracles
+// of the analyses return such answers.
 //
-// The bytes are a function of the answers alone: queries in the order of the analysis, numbers in their shortest form that
-// reads back to the same bits, so that two runs can be compared with cmp. Texts come from people's files and may hold control
+// The bytes depend on the answers alone, so that two runs can be compared with cmp: queries are in the order of the analysis,
+// and numbers have the shortest form that reads back to the same bits. Texts come from people's files and may hold control
 // bytes or invalid UTF-8; JSON stays valid whatever they hold.
 //
 // The package computes nothing, reads nothing, and knows no analysis.
 package answer
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/protocol"
 	"posta.dev/posta/rows/fold"
 )
 
@@ -23,20 +26,21 @@ type Answer struct {
 	Rejected []Rejected // every stream, in the order of Analysis.Streams
 }
 
-// Query is the rows of one query. A value is a string, an int64 or a float64.
+// Query is the rows of one query. A value is a string, an int64, a float64, a bool or nil.
 type Query struct {
 	Name    string
 	Columns []string
 	Rows    [][]any
 }
 
-// Rejected is the rows of a stream that were not taken.
+// Rejected holds the rejected rows of a stream.
 type Rejected struct {
 	Stream string
 	analyses.Rejects
 }
 
-// Reduce runs the reducer of a over complete tables, indexed as Analysis.Tables with that of rejected rows after them.
+// Reduce runs the reducer of a over complete tables. They are indexed as Analysis.Tables; the table of rejected rows comes
+// after them.
 func Reduce(a *analyses.Analysis, args analyses.Args, session string, tables []*fold.Table) (*Answer, error) {
 	ans := &Answer{Analysis: a.Name, Session: session}
 	for i := range a.Queries {
@@ -74,14 +78,43 @@ func ReduceQuery(a *analyses.Analysis, args analyses.Args, query int, tables []*
 		}
 		q.Rows = append(q.Rows, row)
 	}
-	err := a.Reduce(args, query, need, emit)
+	var err error
+	if spec.Rows != nil {
+		for row := 0; row < need[0].Len() && err == nil; row++ {
+			err = spec.Rows(args, need[0], row, emit)
+		}
+	} else {
+		err = a.Reduce(args, query, need, emit)
+	}
 	if err == nil {
 		err = bad
+	}
+	if err == nil && spec.Rows != nil {
+		err = inOrder(q.Rows)
 	}
 	if err != nil {
 		return q, fmt.Errorf("query %s of %s: %w", spec.Name, a.Name, err)
 	}
 	return q, nil
+}
+
+// inOrder sorts rows as an output of a cluster does (analyses.Query.Rows).
+func inOrder(rows [][]any) error {
+	keys := make(map[*any][]byte, len(rows)) // by a row's first cell
+	var cells []protocol.Value
+	for _, row := range rows {
+		cells = cells[:0]
+		for _, c := range row {
+			v, err := protocol.ValueOf(c)
+			if err != nil {
+				return err
+			}
+			cells = append(cells, v)
+		}
+		keys[&row[0]] = protocol.AppendOrdered(nil, cells...)
+	}
+	slices.SortFunc(rows, func(a, b []any) int { return bytes.Compare(keys[&a[0]], keys[&b[0]]) })
+	return nil
 }
 
 func checkRow(row []any, columns int) error {
@@ -90,9 +123,9 @@ func checkRow(row []any, columns int) error {
 	}
 	for i, v := range row {
 		switch v.(type) {
-		case string, int64, float64:
+		case string, int64, float64, bool, nil:
 		default:
-			return fmt.Errorf("column %d has a value of type %T; emit string, int64 or float64", i+1, v)
+			return fmt.Errorf("column %d has a value of type %T; emit string, int64, float64, bool or nil", i+1, v)
 		}
 	}
 	return nil

@@ -88,6 +88,10 @@ func comma(b []byte, i int) []byte {
 
 func appendValue(b []byte, v any) ([]byte, error) {
 	switch v := v.(type) {
+	case bool:
+		return strconv.AppendBool(b, v), nil
+	case nil:
+		return append(b, "null"...), nil
 	case string:
 		return appendString(b, v), nil
 	case int64:

@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/rows/progress"
 )
 
-// city is what the reference streams say about a city, first as maps that rows are put into, then as the dense form that
-// facts are looked up in (see lookup.go).
+// city holds what the reference streams say about a city. Reference rows go into maps; build then makes the dense form, in
+// which facts are looked up (see lookup.go).
 type city struct {
 	name     string
 	days     map[int64]day
@@ -49,6 +49,11 @@ func newCity(name string, located bool) *city {
 		name: name, located: located, stale: true,
 		days: map[int64]day{}, codes: map[string]int32{}, stations: map[stationKey]station{},
 	}
+}
+
+// fork returns the city without its dense form.
+func (c *city) fork() *city {
+	return &city{name: c.name, located: c.located, stale: true, days: c.days, codes: c.codes, stations: c.stations}
 }
 
 func (c *city) addWeather(b *batch.Batch, pos analyses.Position) {
@@ -145,8 +150,8 @@ func (c *city) yearStation(key stationKey, cfg *settings, k *counters) yearStati
 	return y
 }
 
-// locate numbers the points of the stations year by year, since trips go from and to stations of one year: those are then
-// close together in the table of distances.
+// locate numbers the points of the stations year by year. Both stations of a trip are of the same year, so the distances that
+// its trips need are close together in the table.
 func (c *city) locate(keys []stationKey, k *counters) {
 	if !c.located {
 		return

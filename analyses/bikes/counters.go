@@ -5,8 +5,8 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// counters is what Facts counts between two flushes, in dense slices; numbers of days and names stay the same for the
-// joiner's life. The touched lists have what is not zero, each once.
+// counters holds what Facts counts between two flushes, in dense slices. The numbers of days and names stay the same for the
+// joiner's life. The touched lists name each counter that is not zero once.
 type counters struct {
 	dates        []int64 // rainy days of any city
 	dateOf       map[int64]int32
@@ -71,7 +71,7 @@ func (k *counters) arrive(name int32, km float64) {
 	k.km[name].Add(km)
 }
 
-// ride returns where a trip on a rainy day is added, and counts it.
+// ride counts a trip on a rainy day, and returns the sum to which its duration is to be added.
 func (k *counters) ride(date int32) *exact.Sum {
 	if k.riders[date] == 0 {
 		k.touchedDates = append(k.touchedDates, date)

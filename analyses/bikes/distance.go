@@ -27,16 +27,16 @@ func (p *points) of(lat, lon float64) int32 {
 }
 
 // pairs remembers distances: most trips are one of few pairs of stations, and two sines cost more than the rest of a trip.
-// Distances are the same in both directions, to the last bit, so half a square is enough; it is used in whatever order trips
-// need it. A hash table of the pairs that occur would be smaller, but its probes miss the cache as often as the square does
-// and cost a hash each.
+// Distances are the same in both directions, to the last bit, so half a square is enough. It is filled in the order in which
+// trips need it. A hash table of the pairs that occur would be smaller, but its probes miss the cache as often as the square
+// does and cost a hash each.
 type pairs struct{ km []float64 } // of (a, b) at a·(a+1)/2 + b, a > b; 0 is not known yet
 
-// maxSquare is how many points take part, as a bound for memory: 16 MB for twice the stations of a large city. Distances of
-// those after them are computed for each trip.
+// maxSquare is how many points the square is for. It bounds the memory: 16 MB for twice the stations of a large city. For
+// further points the distance is computed for each trip.
 const maxSquare = 2048
 
-// grow makes room for so many points. Pages that no pair of stations needs are never touched.
+// grow makes room for so many points. Pages of memory that no pair of stations needs are never touched.
 func (c *pairs) grow(points int) {
 	n := min(points, maxSquare)
 	if n = n * (n + 1) / 2; n > len(c.km) {
@@ -44,7 +44,7 @@ func (c *pairs) grow(points int) {
 	}
 }
 
-// square returns where the distance of two points is, -1 if it is not kept.
+// square returns the index of the distance of two points, -1 if it is not kept.
 func (c *pairs) square(a, b int32) int {
 	a, b = max(a, b), min(a, b)
 	if at := int(a)*int(a+1)/2 + int(b); at < len(c.km) {

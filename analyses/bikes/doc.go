@@ -3,8 +3,8 @@
 //
 // Data: DIR/<city>/{weather,stations,trips}.csv, any cities. The city of a row is the folder of its file.
 //
-// A station is (city, code, yearid), and a weather row dated D describes day D-1. Where a station or a day is there twice,
-// the row that comes last wins: in one file by line, of several files of a city by the files' names.
+// A station is (city, code, yearid), and a weather row dated D describes day D-1. If a station or a day occurs twice, the last
+// row wins: within a file the last by line, among several files of a city the last by file name.
 //
 // A row is rejected if one of these is missing or does not parse; other columns are not looked at:
 //
@@ -17,6 +17,6 @@
 // A number's value is the float64 nearest to it. Means are the exact sum of those divided by the count, rounded once; a
 // mean is compared with its threshold as it is shown, rounded. The factor of doubled is compared exactly.
 //
-// The main loop is Joiner.Facts: what a batch's dictionary entries mean is looked up once per batch, then each trip costs a
-// few reads of small arrays. What it finds is kept in dense counters until Flush, which touches only what was counted.
+// The main loop is Joiner.Facts: what a batch's dictionary entries mean is looked up once per batch, then each trip costs a few
+// reads of small arrays. The results are kept in dense counters until Flush, which touches only the counters that are not zero.
 package bikes

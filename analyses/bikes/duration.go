@@ -14,8 +14,8 @@ import (
 //	scale 1 … 18    value / 10^scale, rounded to the nearest float64
 //	scale bitsScale value is the bits of the float64
 //
-// What counts is the float64 nearest to the text. The quotient of two integers that a float64 holds exactly is just that,
-// as division rounds correctly; everything larger goes as bits.
+// The value of a duration is the float64 nearest to the text. If a float64 holds both integers exactly, their quotient is that
+// float64, because division rounds correctly. Everything larger travels as bits.
 const (
 	bitsScale = -1
 	maxWhole  = 1 << 53 // up to here every integer is a float64
@@ -38,8 +38,8 @@ func duration(p []byte) (value, scale int64, ok bool) {
 	return int64(math.Float64bits(f)), bitsScale, ok
 }
 
-// addDuration adds a duration to sum; below 0 it counts as 0. A scale that duration does not make comes from a forged frame
-// and is taken for bits: it must not panic.
+// addDuration adds a duration to sum; below 0 it counts as 0. A scale that duration never makes comes from a forged frame.
+// addDuration takes the value for bits then, and must not panic.
 func addDuration(sum *exact.Sum, value, scale int64) {
 	switch {
 	case scale == 0:

@@ -13,7 +13,7 @@ type joiner struct {
 	cities map[string]*city
 	count  *counters
 
-	// Of one call of Facts, kept for their memory.
+	// Buffers of one call of Facts, kept to reuse their memory.
 	start, end           lookup
 	dates, years         []int64
 	startCodes, endCodes []uint32
@@ -79,7 +79,7 @@ func (j *joiner) Facts(stream int, b *batch.Batch, pos analyses.Position) error 
 	return nil
 }
 
-// rides adds the trips of rainy days. Durations are only read for those: they are few.
+// rides adds the trips of rainy days. These are few, and only their durations are read.
 func (j *joiner) rides(c *city, b *batch.Batch) {
 	if c.rain.Len() == 0 {
 		return
@@ -166,7 +166,17 @@ func (j *joiner) journeysOneByOne(c *city) {
 	}
 }
 
-// End has nothing to do: trips are counted as they come, and who wins a key is decided by position.
+// Fork implements analyses.Forker. A fork shares the maps of the reference rows and makes its own dense form of them, with its
+// own numbers. Its counters and its known distances are indexed by these numbers.
+func (j *joiner) Fork(int) (analyses.Joiner, error) {
+	f := &joiner{cfg: j.cfg, cities: map[string]*city{}, count: newCounters()}
+	for name, c := range j.cities {
+		f.cities[name] = c.fork()
+	}
+	return f, nil
+}
+
+// End has nothing to do: trips are counted as they come, and a row's position decides whether it wins its key.
 func (j *joiner) End(int) error { return nil }
 
 // Flush adds what was counted to the tables.

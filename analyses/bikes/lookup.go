@@ -6,7 +6,8 @@ import (
 	"posta.dev/posta/rows/batch"
 )
 
-// stop is what a station means to a trip that starts or ends there. The zero value but for point is no station.
+// stop is what a station means to a trip that starts or ends there. The zero value with point noPoint means that there is no
+// station.
 type stop struct {
 	name  int32
 	count int32 // in counters.counts; 0 if the year is not compared
@@ -33,8 +34,8 @@ func (c *city) find(code int32, year int64) stop {
 	return of[i].stop
 }
 
-// lookup is what the codes of one column of a batch mean: stops[code·span + year - low]. It is made once per batch, from
-// a dictionary of hundreds of entries for tens of thousands of rows.
+// lookup has the stop of each code of one column of a batch, in each year: stops[code·span + year - low]. It is made once per
+// batch: the dictionary has hundreds of entries, the batch tens of thousands of rows.
 type lookup struct {
 	codes []int32 // number of each dictionary entry in the city, -1 if it has no such station
 	stops []stop
@@ -55,8 +56,8 @@ func yearsOf(column batch.Ints, values []int64) years {
 	return years{low, high - low + 1}
 }
 
-// fits reports whether lookups are worth their making: a batch made up of many codes and far years would need the memory of
-// their product.
+// fits reports whether lookups are small enough to be worth making. A forged batch of many codes and distant years would need
+// memory for their product.
 func (y years) fits(entries, rows int) bool {
 	limit := int64(16*rows + 4096)
 	return y.span > 0 && y.span <= limit && int64(entries)*y.span <= limit
@@ -86,7 +87,8 @@ func (l *lookup) fill(c *city, y years) {
 			continue
 		}
 		for _, s := range c.byCode[c.first[code]:c.first[code+1]] {
-			// Unsigned, since the distance of two years may be more than an int64; of one below low it is too large.
+			// Unsigned, because the distance of two years may overflow an int64. A year below low gives a number that is too
+			// large.
 			if n := uint64(s.year) - uint64(y.low); n < uint64(y.span) {
 				l.stops[at+int(n)] = s.stop
 			}

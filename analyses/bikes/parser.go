@@ -6,6 +6,7 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/columnar"
 	"posta.dev/posta/rows/csv"
 )
 
@@ -19,7 +20,7 @@ func newParser(_ analyses.Args, stream int, file analyses.File, b *batch.Builder
 	case stations:
 		return parseStations(b), nil
 	case trips:
-		return parseTrips(b), nil
+		return parseTrips(file, b), nil
 	}
 	return nil, fmt.Errorf("bikes has no stream %d", stream)
 }
@@ -92,11 +93,22 @@ func coordinate(column string, p []byte, limit float64) (v float64, has int, err
 	return v, 1, nil
 }
 
-func parseTrips(b *batch.Builder) func([][]byte) error {
+func parseTrips(file analyses.File, b *batch.Builder) func([][]byte) error {
+	begin := file.Cells.Column(0, columnar.Ask{Kind: columnar.Seconds, Parse: func(p []byte) (c columnar.Cell, ok bool) {
+		c.Int, ok = csv.ParseDateTime(p)
+		return c, ok
+	}})
+	of := file.Cells.Column(4, columnar.Ask{Kind: columnar.Int, Parse: func(p []byte) (c columnar.Cell, ok bool) {
+		c.Int, ok = csv.ParseInt(p)
+		return c, ok
+	}})
 	date, start, end := b.Int(tripDate), b.Dict(tripStart), b.Dict(tripEnd)
 	durations, scales, year := b.Int(tripDuration), b.Int(tripScale), b.Int(tripYear)
 	return func(f [][]byte) error {
-		at, ok := csv.ParseDateTime(f[0])
+		at, ok := begin.Int, begin.OK
+		if !ok {
+			at, ok = csv.ParseDateTime(f[0])
+		}
 		switch {
 		case !ok:
 			return analyses.BadField("start_date", f[0], "time YYYY-MM-DD HH:MM:SS")
@@ -109,7 +121,10 @@ func parseTrips(b *batch.Builder) func([][]byte) error {
 		if !ok {
 			return analyses.BadField("duration_sec", f[3], "number")
 		}
-		y, ok := csv.ParseInt(f[4])
+		y, ok := of.Int, of.OK
+		if !ok {
+			y, ok = csv.ParseInt(f[4])
+		}
 		if !ok {
 			return analyses.BadField("yearid", f[4], "integer")
 		}
@@ -123,7 +138,7 @@ func parseTrips(b *batch.Builder) func([][]byte) error {
 	}
 }
 
-// daysOf rounds down, also before 1970.
+// daysOf returns the day of a time in seconds since 1970, rounded down also before 1970.
 func daysOf(seconds int64) int64 {
 	const day = 24 * 60 * 60
 	days := seconds / day

@@ -2,8 +2,8 @@ package bikes
 
 import "posta.dev/posta/analyses"
 
-// rowPosition is where a row of a reference stream is: "the last row wins" is decided by it, so that the order in which batches
-// arrive, and arrive again after a crash, does not matter.
+// rowPosition is the place of a row of a reference stream. It decides that "the last row wins", so the order in which batches
+// arrive does not matter, nor the order in which they arrive again after a crash.
 type rowPosition struct {
 	file string
 	line uint64 // of the batch

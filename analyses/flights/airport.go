@@ -9,7 +9,7 @@ import (
 
 const kmPerMile = 1.609344
 
-// airport is where an airport is.
+// airport is the position of an airport.
 type airport struct {
 	geo.Point
 	at uint64 // its row, see add
@@ -18,9 +18,9 @@ type airport struct {
 // airportIndex finds airports by code.
 type airportIndex map[string]airport
 
-// add takes a batch of airports. Which of two rows is the later one is decided by their place in the file, so that the order
-// in which batches arrive, and arrive again after a crash, does not matter. Line of the batch plus row in it is such a place:
-// each row takes a line at least, so the next batch begins beyond all of these.
+// add takes a batch of airports. The places of two rows in the file decide which is the later one, so the order in which
+// batches arrive, or arrive again after a crash, does not matter. The batch's line plus the row's index in the batch is such a
+// place: each row takes at least one line, so the places of the next batch are larger.
 func (g airportIndex) add(b *batch.Batch, pos analyses.Position) {
 	codes, lat, lon := b.Texts(airportCode), b.Floats(airportLatitude), b.Floats(airportLongitude)
 	var done progress.Rows // a map counts no rows, as a table does (N9)

@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// amounts is the sum of so many amounts of cents, exactly: in 128 bits, which 2^64 of the largest amounts do not fill.
+// amounts is the exact sum of n amounts of cents, in 128 bits: even 2^64 of the largest amounts do not overflow it.
 type amounts struct {
 	high, low uint64
 	n         uint64

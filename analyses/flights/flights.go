@@ -48,6 +48,7 @@ func New() *analyses.Analysis {
 		NewParser:      newParser,
 		ReferenceLater: true,
 		NewJoiner:      newJoiner,
+		Prune:          prune,
 		Reduce:         reduce,
 	}
 }
@@ -74,11 +75,11 @@ func streams() []analyses.Stream {
 	}
 }
 
-// tables says what a session keeps, and with that how much:
+// tables returns the tables of a session. Their rows bound the memory of a session:
 //
 //	stopovers  the rows of the answer
 //	detours    likewise
-//	fastest    different legs per journey among the rows with that many stopovers: less than one row in a hundred
+//	fastest    different legs per journey among the rows with that many stopovers: less than one row in a hundred. Prune leaves the fastest
 //	fares      different amounts per journey, whatever the number of rows: a histogram of cents. The mean of all fares, which
 //	           is known at the end, is made of it as well as the mean and the maximum of what is above that. It is cut into ranges,
 //	           for a cell travels whole
@@ -109,8 +110,8 @@ func tables() []fold.Spec {
 
 func queries() []analyses.Query {
 	return []analyses.Query{
-		{Name: "stopovers", Columns: []string{"leg_id", "route", "total_fare", "stopovers"}, Tables: []string{"stopovers"}},
-		{Name: "detours", Columns: []string{"leg_id", "route", "total_distance_mi", "direct_distance_mi"}, Tables: []string{"detours"}},
+		{Name: "stopovers", Columns: []string{"leg_id", "route", "total_fare", "stopovers"}, Tables: []string{"stopovers"}, Rows: stopoverRow},
+		{Name: "detours", Columns: []string{"leg_id", "route", "total_distance_mi", "direct_distance_mi"}, Tables: []string{"detours"}, Rows: detourRow},
 		{Name: "fastest", Columns: []string{"journey", "leg_id", "route", "stopovers", "duration_min"}, Tables: []string{"fastest"}},
 		{Name: "fares", Columns: []string{"journey", "average_fare", "max_fare", "flights"}, Tables: []string{"fares"}},
 	}

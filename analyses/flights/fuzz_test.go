@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/answer"
 	"posta.dev/posta/rows/batch"
 )
 
@@ -36,7 +37,7 @@ func FuzzFrames(f *testing.F) {
 			t.Fatal(err)
 		}
 		for q := range a.Queries {
-			if err := a.Reduce(args, q, s.Tables[q:q+1], func(...any) {}); err != nil {
+			if _, err := answer.ReduceQuery(a, args, q, s.Tables); err != nil {
 				t.Fatal(err)
 			}
 		}

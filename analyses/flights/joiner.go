@@ -14,7 +14,7 @@ type joiner struct {
 	journeys journeys
 	pending  pending
 
-	// Of one call of Facts, kept for their memory.
+	// Buffers of one call of Facts, kept to reuse their memory.
 	table      []int32
 	journey    []int32
 	codes      []uint32
@@ -83,7 +83,7 @@ func (j *joiner) stopovers(b *batch.Batch) {
 	}
 }
 
-// detours compares distances. The sum along the route is only needed where no distance is given, one row of fourteen.
+// detours compares distances. The sum along the route is only needed for rows without a distance: one in fourteen.
 func (j *joiner) detours(b *batch.Batch) {
 	j.miles = b.Ints(rowMiles).AppendTo(j.miles[:0])
 	j.how = b.Ints(rowMilesForm).AppendTo(j.how[:0])
@@ -101,6 +101,11 @@ func (j *joiner) detours(b *batch.Batch) {
 			f.detours = append(f.detours, detour{f.copy(b.Texts(rowLeg).At(row)), f.route(b, row), total, j.journeys.direct[n]})
 		}
 	}
+}
+
+// Fork implements analyses.Forker. Forks share the airports.
+func (j *joiner) Fork(int) (analyses.Joiner, error) {
+	return &joiner{cfg: j.cfg, airports: j.airports, journeys: newJourneys()}, nil
 }
 
 // End has nothing to do: itineraries are taken as they come.

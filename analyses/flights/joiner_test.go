@@ -39,19 +39,6 @@ func decoded(t testing.TB, stream int, p []byte) *batch.Batch {
 	return analysistest.Decode(t, New(), stream, p)
 }
 
-func TestDurationIsWhatItsPartsAreWorth(t *testing.T) {
-	for days := range 3 {
-		for hours := range 30 {
-			for minutes := range 3 {
-				text := fmt.Sprintf("P%dDT%dH%dM", days, hours, minutes)
-				if got, ok := parseDuration([]byte(text)); !ok || got != int64(24*60*days+60*hours+minutes) {
-					t.Fatalf("%s: %d %v", text, got, ok)
-				}
-			}
-		}
-	}
-}
-
 // TestListsAreThoseOfSplit compares with strings.Split, which is slower and right.
 func TestListsAreThoseOfSplit(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))

@@ -6,11 +6,11 @@ import (
 	"posta.dev/posta/rows/batch"
 )
 
-// airportPair is the airports of a journey. The journey's text does not tell them: airports are called what the file says, dashes
-// included.
+// airportPair holds the airports of a journey. They cannot be read from the journey's text, because an airport's code may
+// contain dashes.
 type airportPair struct{ start, destination string }
 
-// journeys numbers the pairs of airports that rows have, and knows what a detour between them is.
+// journeys numbers the pairs of airports that occur in rows, and has the limit above which a distance is a detour.
 type journeys struct {
 	number map[airportPair]int32
 	names  []string
@@ -18,8 +18,8 @@ type journeys struct {
 	limit  []float64 // a total above it is a detour: direct, times the factor. NaN is below nothing
 }
 
-// maxJourneys is how many pairs are remembered from one flush to the next: enough for every pair of 256 airports, and a bound
-// for whatever a file holds.
+// maxJourneys is how many pairs are kept from one flush to the next: every pair of 256 airports. It bounds the memory whatever
+// a file holds.
 const maxJourneys = 1 << 16
 
 func newJourneys() journeys { return journeys{number: map[airportPair]int32{}} }
@@ -43,8 +43,8 @@ func (j *journeys) of(start, destination []byte, g airportIndex, factor float64)
 	return n
 }
 
-// pairs appends the journey of each row of a batch. Each pair of dictionary entries is looked up once, if a table of them is
-// not much larger than the batch.
+// pairs appends the journey of each row of a batch. Each pair of dictionary entries is looked up once, if a table of all pairs
+// is not much larger than the batch.
 func (j *journeys) pairs(dst []int32, table *[]int32, starts, destinations batch.Dicts, g airportIndex, factor float64) []int32 {
 	rows, width := starts.Rows(), destinations.Len()
 	if starts.Len()*width > 16*rows+4096 {

@@ -6,17 +6,17 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// A distance that is given travels as two integers, since nearly all are whole miles: two bytes per row where a float64 would
-// take eight.
+// A given distance travels as two integers. Nearly all distances are whole miles, and then take two bytes per row where a
+// float64 would take eight.
 const (
 	wholeMiles = iota // the distance; 0 if there is none
 	bitsMiles         // the bits of the float64
 )
 
-// maxWhole is up to where every integer is a float64.
+// maxWhole is the largest number up to which a float64 holds every integer.
 const maxWhole = 1 << 53
 
-// parseMiles reads a distance: empty or a finite decimal number. What is not above 0 counts as none.
+// parseMiles reads a distance: empty or a finite decimal number. A number that is not above 0 counts as no distance.
 func parseMiles(p []byte) (value, form int64, ok bool) {
 	if len(p) == 0 {
 		return 0, wholeMiles, true
@@ -33,8 +33,8 @@ func parseMiles(p []byte) (value, form int64, ok bool) {
 	return int64(math.Float64bits(f)), bitsMiles, ok
 }
 
-// milesOf is the inverse of parseMiles: 0 if no distance is given. A forged frame may hold anything; what parseMiles does not
-// make counts as none.
+// milesOf is the inverse of parseMiles. It returns 0 if no distance is given, and also for values that parseMiles never makes,
+// because a forged frame may hold anything.
 func milesOf(value, form int64) float64 {
 	v := float64(value)
 	if form == bitsMiles {
@@ -46,7 +46,7 @@ func milesOf(value, form int64) float64 {
 	return 0
 }
 
-// milesKey makes a key of a distance that is not negative; keys are in the order of distances. Adding 0 makes 0 of -0.
+// milesKey makes a key of a distance that is not negative. Keys have the order of the distances. Adding 0 turns -0 into 0.
 func milesKey(miles float64) int64 { return int64(math.Float64bits(miles + 0)) }
 
 func milesOfKey(key int64) float64 { return math.Float64frombits(uint64(key)) }

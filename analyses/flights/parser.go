@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/internal/isominutes"
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/csv"
 )
@@ -52,7 +53,7 @@ func parseItineraries(b *batch.Builder) func([][]byte) error {
 		case len(f[2]) == 0:
 			return analyses.BadField("destinationAirport", nil, "")
 		}
-		duration, ok := parseDuration(f[3])
+		duration, ok := isominutes.Parse(f[3])
 		if !ok {
 			return analyses.BadField("travelDuration", f[3], "duration like PT2H29M or P1DT9M")
 		}

@@ -5,7 +5,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// pending is what Facts found between two flushes, row by row: the tables fold it.
+// pending holds the rows that Facts found between two flushes. They are not folded yet; the tables do that.
 type pending struct {
 	fares     []fare
 	stopovers []stopover
@@ -59,8 +59,8 @@ func (f *pending) flush(tables []*fold.Table, journeys []string) {
 	f.fares, f.stopovers, f.detours, f.texts = f.fares[:0], f.stopovers[:0], f.detours[:0], f.texts[:0]
 }
 
-// fareRange is how many cents a row of the table of fares is for: few enough that a cell stays small, whatever the fares, and most
-// journeys have one or two.
+// fareRange is the width, in cents, of the range of fares that a row of the table of fares holds. A cell therefore stays small
+// whatever the fares are, and most journeys need only one or two rows.
 const fareRange = 1 << 16
 
 // fareRow is the row that a journey's last fare went to.
@@ -92,8 +92,8 @@ func (f *pending) flushStopovers(all, fast *fold.Table, journeys []string) {
 	}
 }
 
-// appendBest makes the text whose minimum is the least duration of a leg, of equal ones that with the smallest route. The
-// stopovers come last: a route tells them, unless an airport is called something with a bar.
+// appendBest makes the text whose minimum is a leg's fastest row; of equally fast ones, the one with the smallest route. The
+// stopovers come last and decide nothing: the route determines them, unless an airport's code contains a bar.
 func appendBest(b []byte, minutes int64, route []byte, stopovers int64) []byte {
 	return fold.AppendInt(fold.AppendText(fold.AppendInt(b, minutes), route), stopovers)
 }

@@ -5,7 +5,7 @@ import "bytes"
 // separator joins the elements of a list.
 const separator = "||"
 
-// countStopovers returns the number of elements of a list of arrival airports but one. It is false if an element is empty.
+// countStopovers returns the number of elements of a list of arrival airports, minus one. ok is false if an element is empty.
 func countStopovers(list []byte) (n int64, ok bool) {
 	from := 0
 	for at := 0; at+1 < len(list); at++ {

@@ -16,7 +16,7 @@ import (
 var (
 	// ErrNoFile is wrapped by the error for a stream without a file.
 	ErrNoFile = errors.New("no file for the stream")
-	// ErrDuplicateKey is wrapped by the error for a file that is there packed and unpacked: its rows would count twice.
+	// ErrDuplicateKey is wrapped by the error for a file that exists both packed and unpacked: its rows would count twice.
 	ErrDuplicateKey = errors.New("file is there twice")
 )
 

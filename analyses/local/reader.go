@@ -9,7 +9,9 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/parse"
+	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/csv"
+	"posta.dev/posta/rows/fold"
 )
 
 // frame is a parsed batch on its way to a joiner.
@@ -17,6 +19,8 @@ type frame struct {
 	stream  int
 	pos     analyses.Position
 	payload []byte
+	folded  []*fold.Table // in place of payload; valid until the next chunk of the file
+	built   *batch.Batch  // what payload is the wire form of; valid until the next chunk of the file
 }
 
 // reader is an open file of a stream.
@@ -25,6 +29,7 @@ type reader struct {
 	file   analyses.File
 	cutter *csv.Cutter
 	parser *parse.FileParser
+	folder analyses.Folder // nil: rows are not folded where they are parsed
 	io.Closer
 }
 
@@ -42,11 +47,18 @@ func openReader(a *analyses.Analysis, args analyses.Args, stream int, src *sourc
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &reader{stream, src.file, cutter, p, f}, nil
+	r := &reader{stream: stream, file: src.file, cutter: cutter, parser: p, Closer: f}
+	if a.NewFolder != nil && !a.Streams[stream].Reference {
+		if r.folder, err = a.NewFolder(args, stream); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+	}
+	return r, nil
 }
 
-// next parses the next chunk; io.EOF after the last.
-func (r *reader) next(buf []byte) (f frame, chunk []byte, rejects analyses.Rejects, err error) {
+// next parses the next chunk, and folds it if mayFold is set and the stream has a folder. After the last chunk it returns
+// io.EOF.
+func (r *reader) next(buf []byte, mayFold bool) (f frame, chunk []byte, rejects analyses.Rejects, err error) {
 	chunk, line, err := r.cutter.Next(buf)
 	if err != nil {
 		if !errors.Is(err, io.EOF) {
@@ -57,11 +69,18 @@ func (r *reader) next(buf []byte) (f frame, chunk []byte, rejects analyses.Rejec
 	if _, rejects, err = r.parser.Chunk(chunk, line); err != nil {
 		return frame{}, chunk, rejects, err
 	}
-	f = frame{r.stream, analyses.Position{File: r.file, Line: line}, r.parser.Builder().Append(nil)}
+	f = frame{stream: r.stream, pos: analyses.Position{File: r.file, Line: line}}
+	if mayFold && r.folder != nil {
+		if tables, ok := r.folder.Fold(r.parser.Builder(), f.pos); ok {
+			f.folded = tables
+			return f, chunk, rejects, nil
+		}
+	}
+	f.payload, f.built = r.parser.Builder().Append(nil), r.parser.Builder().View()
 	return f, chunk, rejects, nil
 }
 
-// pick returns the index of the file to read next: the first, or any.
+// pick returns the index of the file to read next: the first without a seed, a random one with a seed.
 func pick(r *rand.Rand, n int) int {
 	if r == nil {
 		return 0

@@ -47,12 +47,14 @@ type runner struct {
 	chunk    int
 	rand     *rand.Rand // nil: in order
 	joiners  []analyses.Joiner
-	deferred []bool          // by joiner: it has not been given the reference streams yet (Analysis.ReferenceLater)
-	begun    int             // streams before this one have ended
-	refs     []frame         // all reference batches
-	sent     []*fold.Table   // of one flush, and of rejected rows
-	parts    [][]*fold.Table // of each aggregator
-	all      []*fold.Table   // of the reducer
+	forks    [][]analyses.Joiner // of each joiner (analyses.Forker)
+	deferred []bool              // by joiner: it has not been given the reference streams yet (Analysis.ReferenceLater)
+	begun    int                 // streams before this one have ended
+	refs     []frame             // all reference batches
+	sent     []*fold.Table       // of one flush, and of rejected rows
+	folded   []*fold.Table       // of what was folded where it was parsed
+	parts    [][]*fold.Table     // of each aggregator
+	all      []*fold.Table       // of the reducer
 	waiting  []partial
 	buf      []byte
 }
@@ -71,7 +73,7 @@ func newRunner(a *analyses.Analysis, fsys fs.FS, o Options) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{a: a, fsys: fsys, args: args, chunk: o.ChunkBytes, sent: newTables(a, fold.NewOutgoing), all: newTables(a, fold.NewUnion)}
+	r := &runner{a: a, fsys: fsys, args: args, chunk: o.ChunkBytes, sent: newTables(a, fold.NewOutgoing), folded: newTables(a, fold.NewOutgoing), all: newTables(a, fold.NewUnion)}
 	if r.chunk == 0 {
 		r.chunk = 256 << 10
 	}
@@ -85,13 +87,14 @@ func newRunner(a *analyses.Analysis, fsys fs.FS, o Options) (*runner, error) {
 		}
 		r.joiners, r.deferred = append(r.joiners, j), append(r.deferred, false)
 	}
+	r.forks = make([][]analyses.Joiner, len(r.joiners))
 	for range max(1, o.Aggregators) {
 		r.parts = append(r.parts, newTables(a, fold.NewTable))
 	}
 	return r, nil
 }
 
-// newTables makes the tables of a, and that of rejected rows.
+// newTables makes the tables of a, and the table of rejected rows after them.
 func newTables(a *analyses.Analysis, empty func(*fold.Spec) *fold.Table) []*fold.Table {
 	tables := make([]*fold.Table, 0, len(a.Tables)+1)
 	for i := range a.Tables {
@@ -116,7 +119,7 @@ func (r *runner) stream(stream int) error {
 	}()
 	for open := append([]*reader(nil), readers...); len(open) > 0; {
 		i := pick(r.rand, len(open))
-		f, buf, rejects, err := open[i].next(r.buf)
+		f, buf, rejects, err := open[i].next(r.buf, r.rand != nil && !r.chance(3))
 		r.buf = buf
 		if errors.Is(err, io.EOF) {
 			open = append(open[:i], open[i+1:]...)
@@ -180,11 +183,11 @@ func (r *runner) handle(f frame) error {
 	if err := r.catchUp(i); err != nil {
 		return err
 	}
-	b, err := batch.Decode(f.payload, r.a.Streams[f.stream].Schema)
-	if err != nil {
-		return err
-	}
-	if err := r.joiners[i].Facts(f.stream, b, f.pos); err != nil {
+	if f.folded != nil {
+		if err := r.merge(f.folded); err != nil {
+			return err
+		}
+	} else if err := r.fact(i, f); err != nil {
 		return err
 	}
 	if r.rand != nil && !r.chance(4) {
@@ -195,6 +198,50 @@ func (r *runner) handle(f frame) error {
 	}
 	if r.chance(30) {
 		return r.crash(i)
+	}
+	return nil
+}
+
+// fact gives the encoded rows to a joiner, or gives the rows as they were built to one of the joiner's forks and flushes the
+// fork at once.
+func (r *runner) fact(i int, f frame) error {
+	fork, err := r.fork(i, f.stream)
+	if err != nil {
+		return err
+	}
+	if fork != nil {
+		return errors.Join(fork.Facts(f.stream, f.built, f.pos), fork.Flush(r.sent[:len(r.a.Tables)]))
+	}
+	b, err := batch.Decode(f.payload, r.a.Streams[f.stream].Schema)
+	if err != nil {
+		return err
+	}
+	return r.joiners[i].Facts(f.stream, b, f.pos)
+}
+
+// fork returns a fork of a joiner now and then, either new or used before, and nil otherwise.
+func (r *runner) fork(i, stream int) (analyses.Joiner, error) {
+	forker, ok := r.joiners[i].(analyses.Forker)
+	if !ok || r.rand == nil || r.chance(2) {
+		return nil, nil
+	}
+	all := r.forks[i]
+	if n := r.rand.IntN(3); n < len(all) {
+		return all[n], nil
+	}
+	fork, err := forker.Fork(stream)
+	if fork != nil {
+		r.forks[i] = append(all, fork)
+	}
+	return fork, err
+}
+
+// merge takes tables that were folded by the parser, in the form in which they travel.
+func (r *runner) merge(folded []*fold.Table) error {
+	for i, t := range folded {
+		if err := r.folded[i].Merge(t.AppendRows(nil, t.Rows())); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -215,10 +262,10 @@ func (r *runner) referencesEnded() error {
 	return nil
 }
 
-// defers reports whether a joiner gets the reference batches only with facts.
+// defers reports whether a joiner gets the reference batches only when facts come to it.
 func (r *runner) defers(i int) bool { return r.a.ReferenceLater && i > 0 }
 
-// catchUp gives a joiner that facts have come to the reference batches that were deferred, and holds the analysis to its promise.
+// catchUp gives the deferred reference batches to a joiner when its first facts come, and checks the promise of ReferenceLater.
 func (r *runner) catchUp(i int) error {
 	if !r.deferred[i] {
 		return nil
@@ -242,7 +289,7 @@ func (r *runner) catchUp(i int) error {
 // errPromise says that an answer would depend on which joiners get facts.
 var errPromise = errors.New("the analysis promises ReferenceLater and does not keep it")
 
-// references gives a joiner the reference batches, and the ends of all streams that have ended.
+// references gives a joiner the reference batches, and calls End for every stream that has ended.
 func (r *runner) references(i int) error {
 	for _, n := range r.order(len(r.refs)) {
 		f := r.refs[n]
@@ -281,7 +328,7 @@ func (r *runner) crash(i int) error {
 	if err != nil {
 		return err
 	}
-	r.joiners[i] = j
+	r.joiners[i], r.forks[i] = j, nil
 	if r.deferred[i] = r.defers(i); r.deferred[i] {
 		return nil
 	}

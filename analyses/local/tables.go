@@ -1,10 +1,12 @@
 package local
 
 import (
+	"slices"
+
 	"posta.dev/posta/rows/fold"
 )
 
-// frameBytes is about how large a partial is: small with a seed, so that tables are sent in many.
+// frameBytes is the approximate size of a partial. It is small with a seed, so that a table is sent in many partials.
 func (r *runner) frameBytes() int {
 	if r.rand == nil {
 		return 256 << 10
@@ -17,7 +19,8 @@ func (r *runner) flush(i int) error {
 	if err := r.joiners[i].Flush(r.sent[:len(r.a.Tables)]); err != nil {
 		return err
 	}
-	for n, t := range r.sent {
+	for n, t := range slices.Concat(r.sent, r.folded) {
+		n %= len(r.sent)
 		if err := t.Err(); err != nil {
 			return err
 		}
@@ -34,7 +37,7 @@ func (r *runner) flush(i int) error {
 	return nil
 }
 
-// deliver merges the waiting partials; bags pass the aggregators.
+// deliver merges the waiting partials. Bags bypass the aggregators.
 func (r *runner) deliver() error {
 	for _, n := range r.order(len(r.waiting)) {
 		p := &r.waiting[n]
@@ -70,7 +73,7 @@ func (r *runner) reduce() ([]*fold.Table, error) {
 	return r.all, nil
 }
 
-// prune lets the analysis drop rows, and with a seed sometimes does not: the answer must be the same.
+// prune lets the analysis drop rows. With a seed it sometimes leaves this out, because the answer must be the same without it.
 func (r *runner) prune(part int) error {
 	for stream := range r.a.Streams {
 		if r.a.Prune == nil || r.chance(3) {

@@ -9,13 +9,13 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// joiner folds into tables of its own, which Flush hands over. Rows that were put down for Flush to fold them were turned down: every
-// post was there twice, and copied once more.
+// joiner folds into tables of its own, which Flush hands over. Collecting rows for Flush to fold was rejected: every post was
+// in memory twice, and was copied once more.
 type joiner struct {
 	total  total
 	tables []*fold.Table
 
-	// Of one call of Facts, kept for their memory.
+	// Buffers of one call of Facts, kept to reuse their memory.
 	codes         []uint32
 	flags, values []int64
 	moods         []mood
@@ -30,7 +30,7 @@ type mood struct {
 	students int64
 }
 
-// fine is a sentiment that is not one of units: so few that they are not added up here.
+// fine is a sentiment that is not a whole number of units. There are so few that they are not added up here.
 type fine struct {
 	code  uint32 // of the post in its batch
 	value float64
@@ -40,12 +40,19 @@ func newJoiner(args analyses.Args, _ analyses.Replica) (analyses.Joiner, error) 
 	if _, err := readWords(args); err != nil {
 		return nil, err
 	}
+	return fork(), nil
+}
+
+// Fork implements analyses.Forker. There is nothing to share.
+func (j *joiner) Fork(int) (analyses.Joiner, error) { return fork(), nil }
+
+func fork() *joiner {
 	j := &joiner{}
 	specs := tables()
 	for i := range specs {
 		j.tables = append(j.tables, fold.NewOutgoing(&specs[i]))
 	}
-	return j, nil
+	return j
 }
 
 // Reference has nothing to take: there is no reference stream.
@@ -66,8 +73,8 @@ func (j *joiner) Facts(stream int, b *batch.Batch, pos analyses.Position) error 
 	return nil
 }
 
-// addPosts adds the posts. Which of two rows is the last one is decided by their place in the file (D1). Line of the batch
-// plus row in it is such a place: each row takes a line at least, so the next batch begins beyond all of these.
+// addPosts adds the posts. The places of two rows in the file decide which is the last one (D1). The batch's line plus the
+// row's index in the batch is such a place: each row takes at least one line, so the places of the next batch are larger.
 func (j *joiner) addPosts(b *batch.Batch, pos analyses.Position) {
 	ids, urls, scores := b.Texts(postID), b.Texts(postURL), b.Ints(postScore)
 	t := j.tables[links]
@@ -130,7 +137,7 @@ func (m *mood) add(tables []*fold.Table, post []byte) {
 	}
 }
 
-// End has nothing to do: who wins a post is decided by position, and comments meet posts in the aggregators.
+// End has nothing to do: a row's position decides whether it wins its post, and comments meet posts in the aggregators.
 func (j *joiner) End(int) error { return nil }
 
 // Flush moves everything to the tables.

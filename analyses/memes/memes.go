@@ -73,7 +73,7 @@ func streams() []analyses.Stream {
 	}
 }
 
-// tables says what a session keeps, and with that how much:
+// tables returns the tables of a session. Their rows bound the memory of a session:
 //
 //	totals    one row
 //	posts     different posts with a url: id, url and score of each
@@ -81,8 +81,8 @@ func streams() []analyses.Stream {
 //	fines     those of them with a sentiment that is not one of units (see sentiment.go): the sum of these
 //	students  different posts that have a comment with one of the words
 //
-// None of it grows with the number of comments of a post. The reducer gets what is left by prune: of moods, fines and the posts
-// that belong to them a row from each aggregator, and the posts with one of the words.
+// No table grows with the number of comments of a post. The reducer gets the rows that prune keeps: from each aggregator one
+// row of moods, with its rows of fines and posts, and the posts with one of the words.
 func tables() []fold.Spec {
 	post := []fold.Key{{Name: "post", Kind: fold.KeyText}}
 	return []fold.Spec{
@@ -90,7 +90,8 @@ func tables() []fold.Spec {
 			Name: "totals", Stream: "posts", // scores in two halves: see total.go
 			Aggs: []fold.Agg{{Name: "high", Kind: fold.Sum}, {Name: "low", Kind: fold.Sum}, {Name: "posts", Kind: fold.Sum}},
 		},
-		// Posts are complete at the end of their stream, but stay beside their comments until those end, to be pruned with them.
+		// Posts are complete at the end of their stream. They stay with the tables of comments until the comments end, to be
+		// pruned together with these.
 		{
 			Name: "posts", Stream: "comments", Merge: fold.Late, // hardly a post is there twice
 			Keys: post, Aggs: []fold.Agg{{Name: "last", Kind: fold.MaxText}}, // see appendPost

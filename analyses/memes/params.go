@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/analyses"
 )
 
-// maxWords bounds what a session can make the parser look for.
+// maxWords bounds how many words a session can make the parser search for.
 const (
 	maxWords     = 100
 	maxWordBytes = 200

@@ -43,7 +43,7 @@ func parsePosts(b *batch.Builder) func([][]byte) error {
 	}
 }
 
-// parseComments leaves of a body what the queries ask about it: bodies are half of the file, and no node needs one.
+// parseComments keeps of a body only what the queries ask about it. Bodies are half of the file, and no later node needs them.
 func parseComments(b *batch.Builder, words *wordMatcher) func([][]byte) error {
 	var links permalinks
 	post, flags, sentiment := b.Dict(commentPost), b.Int(commentFlags), b.Int(commentSentiment)
@@ -72,7 +72,7 @@ func parseComments(b *batch.Builder, words *wordMatcher) func([][]byte) error {
 	}
 }
 
-// counts reports whether a body is that of a comment that counts.
+// counts reports whether a comment with this body counts.
 func counts(body []byte) bool {
 	switch string(body) {
 	case "", "[deleted]", "[removed]":

@@ -6,10 +6,11 @@ import (
 	"math/bits"
 )
 
-// errPost is returned by cutPost for what appendPost does not make.
+// errPost is returned by cutPost for a text that appendPost does not make.
 var errPost = errors.New("malformed post")
 
-// appendPost makes the text whose maximum is the last row of a post. There is one per post in three processes, so it is short:
+// appendPost makes the text whose maximum is the last row of a post. Three processes keep one such text per post, so it is
+// short:
 //
 //	1 byte   bytes of the place, so that a longer one is the larger one
 //	0 … 8    the place, big-endian

@@ -1,18 +1,19 @@
 package memes
 
-// prefixes finds places where one of some words may begin, in any case, by their first three bytes: 32 places at a time (the way that
-// Intel's Hyperscan calls Teddy). Words are in eight sets, of which each has a bit. A nibble's entry is the sets with a word
-// that has this nibble there, so the AND of the entries of all six nibbles of three bytes is not 0 if they begin a word; and of a
-// set of one word it is not 0 for nothing else, but for the case of letters.
+// prefixes finds places where one of some words may begin, in any case. It compares the first three bytes of the words, at 32
+// places at a time (Intel's Hyperscan calls this method Teddy). Words are in eight sets; each set has a bit. A nibble's entry
+// has the bits of the sets with a word that has this nibble in this position. So the AND of the entries of all six nibbles of
+// three bytes is not 0 if the three bytes begin a word. For a set of one word the converse holds, too, except for the case of
+// letters.
 type prefixes [3]struct{ low, high [16]uint8 }
 
-// prefixBytes is how many bytes of a word are looked at, and the least that a word has.
+// prefixBytes is how many bytes of a word are compared. Every word must have as many.
 const prefixBytes = len(prefixes{})
 
-// prefixText is the least that a text has: 32 places and what is looked at behind the last.
+// prefixText is the minimum length of a text: 32 places, and the bytes that are compared after the last.
 const prefixText = 32 + prefixBytes - 1
 
-// newPrefixes returns those of words in lower case.
+// newPrefixes returns the prefixes of words, which must be in lower case.
 func newPrefixes(words [][]byte) *prefixes {
 	t := new(prefixes)
 	for i, w := range words {

@@ -4,8 +4,9 @@ import "golang.org/x/sys/cpu"
 
 var hasPrefixes = cpu.X86.HasAVX2 && cpu.X86.HasBMI1
 
-// next returns the first place in text, of at least prefixText bytes, where a word may begin, -1 if there is none; and a word
-// that is not 0 if there is a byte that is none of ASCII before the place, or in all of text. There may be more behind it.
+// next returns the first place in text where a word may begin, -1 if there is none. text has at least prefixText bytes. beyond
+// is not 0 if text has a byte beyond ASCII before the place (anywhere, if there is no place). Further words may begin after the
+// place.
 func (t *prefixes) next(text []byte) (at int, beyond uint32) {
 	_ = text[prefixText-1]
 	return nextAVX2(t, &text[0], len(text))

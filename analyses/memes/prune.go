@@ -8,9 +8,9 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// prune leaves of the tables of comments what an answer may need: all of a post is in one partition, so the happiest post of
-// all is the happiest of its partition, and a post that students talk about has its url here or nowhere. What stays behind are most
-// posts, whose urls are nearly all of the tables' bytes.
+// prune keeps only the rows of the tables of comments that an answer may need. All rows of a post are in one partition, so the
+// happiest post of all is the happiest of its partition, and the url of a post that students talk about is here or nowhere.
+// prune drops most posts, whose urls are nearly all of the tables' bytes.
 func prune(_ analyses.Args, stream int, tables []*fold.Table) error {
 	if stream != comments {
 		return nil

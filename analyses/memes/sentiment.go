@@ -14,9 +14,9 @@ const (
 	aboutStudents
 )
 
-// A sentiment is a decimal number, and nearly all have up to four digits behind the point: units of 1/10,000 then, which take
-// two bytes where a float64 takes eight, and are summed as integers. Everything finer, larger or with an exponent is the
-// float64 nearest to it.
+// A sentiment is a decimal number, and nearly all have up to four digits after the point. Those are kept in units of 1/10,000:
+// they take two bytes where a float64 takes eight, and are summed as integers. A finer or larger number, or one with an
+// exponent, is the float64 nearest to it.
 const (
 	unitDigits = 4
 	perOne     = 10_000
@@ -37,10 +37,11 @@ func parseSentiment(p []byte) (value, flags int64, ok bool) {
 	return int64(math.Float64bits(f)), hasSentiment | fineSentiment, ok
 }
 
-// roughMean is the mean of n sentiments of so many units, give or take three roundings.
+// roughMean is the mean of n sentiments whose sum is units. It is up to three roundings off.
 func roughMean(units, n int64) float64 { return float64(units) / (perOne * float64(n)) }
 
-// exactMean is the mean of n sentiments, rounded once: of those in units, and of the others, if fine is not nil.
+// exactMean is the mean of n sentiments, rounded once. units is the sum of those in units, fine the sum of the others, nil if
+// there are none.
 func exactMean(units int64, fine *exact.Sum, n int64) float64 {
 	var sum exact.Sum
 	sum.AddInt(units)
@@ -50,7 +51,7 @@ func exactMean(units int64, fine *exact.Sum, n int64) float64 {
 	return sum.Mean(perOne * n)
 }
 
-// addTimes adds n × s to sum. Sums only add, so it doubles s as often as n has bits.
+// addTimes adds n × s to sum. Sums can only add, so it doubles s once for each bit of n.
 func addTimes(sum, s *exact.Sum, n int64) {
 	var double exact.Sum
 	for double.AddSum(s); n > 0; n >>= 1 {

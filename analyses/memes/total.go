@@ -6,7 +6,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// Scores are any int64, and a few of the largest would overflow a sum of their kind. So they are added up in two halves: none
+// A score may be any int64, and a few of the largest would overflow an int64 sum. So scores are added up in two halves. Neither
 // overflows before 2^31 rows.
 //
 //	score = high·2^32 + low, 0 <= low < 2^32

@@ -7,10 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// wordMatcher tells whether a text contains one of some words, in any case, looking at few of its bytes (Wu and Manber, "A Fast
-// Algorithm for Multi-Pattern Searching", 1994): two bytes that are nowhere in the first m of any word, m being the length of
-// the shortest, let it go on m-1 bytes further. A pass per word with bytes.Index would look at every byte five times, and
-// could not ignore case. Where the machine has vectors, texts that fill one are searched by the words' prefixes.
+// wordMatcher tells whether a text contains one of some words, in any case. It looks at few bytes of the text (Wu and Manber,
+// "A Fast Algorithm for Multi-Pattern Searching", 1994): let m be the length of the shortest word; if two bytes of the text are
+// nowhere in the first m bytes of any word, the search can skip m-1 bytes. One pass per word with bytes.Index would look at
+// every byte five times, and could not ignore case. On a machine with vector instructions, texts that are long enough for a
+// vector are searched by the words' prefixes.
 type wordMatcher struct {
 	words    [][]byte // in lower case
 	shortest int
@@ -20,13 +21,13 @@ type wordMatcher struct {
 	lowered  []byte
 }
 
-// letterBits of a byte are the same for a letter in both cases, and tell letters apart. Other bytes collide with them, which
-// costs time, not correctness.
+// letterBits is how many low bits of a byte are used. They are the same for a letter in both cases and differ between letters.
+// Other bytes collide with letters, which costs time, not correctness.
 const letterBits = 5
 
 func pair(a, b byte) uint { return uint(a&31)<<letterBits | uint(b&31) }
 
-// newWordMatcher returns the wordMatcher of at least one word; none is empty.
+// newWordMatcher returns a wordMatcher for words. There must be at least one, and none may be empty.
 func newWordMatcher(words []string) *wordMatcher {
 	f := &wordMatcher{ascii: true, shortest: 256} // shifts are bytes
 	for _, w := range words {
@@ -81,13 +82,14 @@ func (f *wordMatcher) look(text []byte) (found, beyond bool) {
 	return f.search(text), beyond || beyondASCII(text)
 }
 
-// hides reports whether text, which has bytes beyond ASCII, may have letters that lower case changes to what a word has and search
-// does not see: of ASCII letters these are the signs for Kelvin and the dotted capital I.
+// hides reports whether text, which has bytes beyond ASCII, may contain a letter that search misses because only
+// unicode.ToLower turns it into a letter of a word. For words in ASCII, only the Kelvin sign and the dotted capital I are such
+// letters.
 func (f *wordMatcher) hides(text []byte) bool {
 	return !f.ascii || bytes.Contains(text, []byte("\u212a")) || bytes.Contains(text, []byte("\u0130"))
 }
 
-// search finds words as they are, but for the case of ASCII letters.
+// search finds words byte by byte, ignoring only the case of ASCII letters.
 func (f *wordMatcher) search(text []byte) bool {
 	if f.shortest < 2 { // there are no pairs
 		for at := range text {
@@ -132,7 +134,7 @@ func equalLower(text, lower []byte) bool {
 	return true
 }
 
-// beyondASCII reports whether a byte is none of ASCII, eight at a time.
+// beyondASCII reports whether text has a byte beyond ASCII. It tests eight bytes at a time.
 func beyondASCII(text []byte) bool {
 	all := uint64(0)
 	for ; len(text) >= 8; text = text[8:] {

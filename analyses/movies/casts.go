@@ -2,8 +2,8 @@ package movies
 
 import "posta.dev/posta/rows/fold"
 
-// casts are those of selected movies since the last flush. They are copied, since a batch is gone after its call; few are
-// selected.
+// casts holds the casts of selected movies since the last flush. They are copied, because a batch is valid only during its
+// call. Few movies are selected, so this is cheap.
 type casts struct {
 	movies []int64
 	ends   []int // of each cast in packed
@@ -16,7 +16,7 @@ func (c *casts) keep(movie int64, members []byte) {
 	c.ends = append(c.ends, len(c.packed))
 }
 
-// flush adds a row per person and movie: that makes those different that count.
+// flush adds a row per person and movie. The table's key removes duplicates, so its rows are what counts.
 func (c *casts) flush(t *fold.Table) error {
 	start := 0
 	for i, movie := range c.movies {

@@ -5,14 +5,14 @@ import (
 	"posta.dev/posta/rows/batch"
 )
 
-// catalog is the movies as they come in: which row has the first word on an id. It keeps the batches until their stream has
-// ended, and an entry of 16 bytes for each id.
+// catalog collects the movies as they come in, and knows which row of an id comes first. It keeps the batches until their
+// stream has ended, and an entry of 16 bytes for each id.
 type catalog struct {
 	batches []storedBatch
 	rows    map[int64]rowRef
 }
 
-// storedBatch is a batch and where it is from.
+// storedBatch is a batch and its position.
 type storedBatch struct {
 	batch *batch.Batch
 	pos   analyses.Position

@@ -4,8 +4,8 @@
 // Data: DIR/movies_metadata.csv, which is the reference, DIR/ratings.csv and DIR/credits.csv, the facts. Ratings and credits
 // name movies by the id that movies_metadata.csv has for them.
 //
-// Where a movie's id is there twice, the row that comes first wins, of those that are not rejected. A person of several names
-// is shown by the smallest, by bytes. Members of a cast that are there twice in a movie, in one row or several, count once.
+// If a movie's id occurs twice, the first row that is not rejected wins. A person with several names is shown with the
+// smallest, compared by bytes. A member who occurs twice in the cast of a movie, in one row or several, counts once.
 //
 // A row is rejected if one of these is missing or does not parse; other columns are not looked at:
 //
@@ -15,13 +15,13 @@
 //	ratings  movieId (an integer), rating (a finite decimal number)
 //	credits  cast (a Python list of dicts with a text 'name' and an integer 'id'), id (an integer)
 //
-// The file that people have holds rows that are broken over three lines: their first part ends too early, and in the others
-// everything stands in the wrong columns. They are rejected like others, and what follows them is read.
+// The file that people have contains rows that are broken over three lines: the first part ends too early, and the other parts
+// have everything in the wrong columns. They are rejected like other bad rows, and reading goes on after them.
 //
 // A number's value is the float64 nearest to it. Sums and means are exact and rounded once; they are compared as they are
 // shown. A sum of budgets that is whole is shown as an integer.
 //
-// Sentiment is computed in the parser, once for each movie that counts for it, so that overviews travel no further; of casts,
-// ids and names travel. A joiner knows which movies there are when their stream has ended, and keeps from then on only
-// the few whose ratings and casts are asked for. Every joiner has all movies, so each movie is counted by one: see owns.
+// The parser computes the sentiment of each movie that the query sentiment counts, so that overviews do not travel. Of casts,
+// only ids and names travel. When the stream of movies has ended, a joiner knows all movies. From then on it keeps only the few
+// whose ratings and casts are asked for. Every joiner has all movies, so only the first joiner counts them.
 package movies

@@ -21,7 +21,8 @@ var (
 	errNotEnded = errors.New("movies: facts before the end of movies")
 )
 
-// joiner has two lives: until the movies have ended it collects them in the catalog, then it counts facts of the selected ones.
+// joiner has two phases: until the movies have ended it collects them in the catalog, then it counts facts of the selected
+// ones.
 type joiner struct {
 	cfg      settings
 	first    bool            // of the joiners, all of which have all movies: it counts them
@@ -30,7 +31,7 @@ type joiner struct {
 	totals   *movieTotals    // nil but between the end of movies and the next Flush
 	casts    casts
 
-	// Of one call of Facts, kept for their memory.
+	// Buffers of one call of Facts, kept to reuse their memory.
 	ids    []int64
 	codes  []uint32
 	values []float64
@@ -56,8 +57,8 @@ func (j *joiner) Reference(stream int, b *batch.Batch, pos analyses.Position) er
 	return nil
 }
 
-// End of the movies is when it is known which row of an id was the first. What the movies themselves are asked is counted
-// here; of the catalog only the selected are kept.
+// End of the movies: now the first row of each id is known. End counts what the queries ask about the movies themselves, and
+// keeps only the selected movies of the catalog.
 func (j *joiner) End(stream int) error {
 	if stream != movies {
 		return nil
@@ -102,7 +103,8 @@ func (j *joiner) Facts(stream int, b *batch.Batch, _ analyses.Position) error {
 	return nil
 }
 
-// rate counts ratings. Those of other movies, which are nearly all, cost a look at the table of the selected.
+// rate counts ratings. Nearly all are of movies that are not selected; such a rating costs one look-up in the table of the
+// selected.
 func (j *joiner) rate(b *batch.Batch) error {
 	if len(j.selected.movies) == 0 {
 		return nil
@@ -124,6 +126,14 @@ func (j *joiner) rate(b *batch.Batch) error {
 		}
 	}
 	return nil
+}
+
+// Fork implements analyses.Forker. Forks share the index of the selected movies, and count for themselves.
+func (j *joiner) Fork(int) (analyses.Joiner, error) {
+	if j.selected == nil {
+		return nil, errNotEnded
+	}
+	return &joiner{cfg: j.cfg, selected: j.selected.fork()}, nil
 }
 
 // Flush adds what was counted to the tables.

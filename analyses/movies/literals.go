@@ -88,8 +88,8 @@ func (c *cast) read(literal []byte) error {
 	})
 }
 
-// elements calls read in each dict of a list; it returns what the dict lacks, if anything. A fault of syntax, wherever it is,
-// is named before what an element lacks.
+// elements calls read in each dict of a list; read returns what the dict lacks, if anything. A syntax error anywhere in the
+// literal takes precedence over what an element lacks.
 func elements(r *pyliteral.Reader, column string, literal []byte, read func() (lacks string)) error {
 	if len(literal) == 0 {
 		return analyses.BadField(column, nil, "")

@@ -5,7 +5,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// movieTotals is what the movies themselves add to the tables. It is there from the end of their stream to the flush after it.
+// movieTotals is what the movies themselves add to the tables. It exists from the end of their stream to the next flush.
 type movieTotals struct {
 	together []movie
 	budgets  map[string]*exact.Sum
@@ -65,7 +65,7 @@ func (s *movieTotals) flush(tables []*fold.Table) {
 	}
 }
 
-// producers is what the queries want to know of a movie's countries.
+// producers holds what the queries ask about a movie's countries.
 type producers struct {
 	country, partner bool   // among them
 	only             []byte // the country, if there is exactly one; nil otherwise

@@ -82,7 +82,7 @@ func streams() []analyses.Stream {
 	}
 }
 
-// Rows of the tables, which bound what aggregators and reducer keep:
+// tables returns the tables of a session. Their rows bound the memory of aggregators and reducer:
 //
 //	coproductions   a row per movie that both countries produced in the years asked for
 //	budgets         a row per country

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// Lists travel as one text: names end to end, each with its length as an unsigned varint before it; members of a cast each
-// with the person's id as a varint before that.
+// A list travels as one text: the names end to end, each with its length as an unsigned varint before it. In a cast, the
+// person's id comes before that, as a varint.
 
 func packText(dst, text []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(text))), text...)
@@ -14,7 +14,7 @@ func packText(dst, text []byte) []byte {
 
 func packInt(dst []byte, v int64) []byte { return binary.AppendVarint(dst, v) }
 
-// errPacked is about a frame that no parser made.
+// errPacked is the error for a frame that no parser has made.
 var errPacked = errors.New("movies: malformed list of names")
 
 // cutText returns the text that p begins with and the rest.

@@ -29,7 +29,7 @@ func newParser(_ analyses.Args, stream int, _ analyses.File, b *batch.Builder) (
 
 var errRatio = errors.New("revenue / budget is too large")
 
-// A movie counts as POSITIVE from here up, as NEGATIVE from the opposite down.
+// positive is the least score of a POSITIVE movie. A movie with a score of at most -positive is NEGATIVE.
 const positive = 0.05
 
 func parseMovies(b *batch.Builder, feelings *vader.Analyzer) func([][]byte) error {
@@ -72,7 +72,7 @@ func parseMovies(b *batch.Builder, feelings *vader.Analyzer) func([][]byte) erro
 	}
 }
 
-// money is what a movie cost and brought.
+// money holds the budget and the revenue of a movie.
 type money struct {
 	budget float64
 	both   bool    // budget and revenue are above 0
@@ -96,7 +96,8 @@ func readMoney(budget, revenue []byte) (m money, err error) {
 	return m, nil
 }
 
-// feeling is that of the overview if the movie counts in sentiment: most do not, and scoring is what costs most in a row.
+// feeling returns the feeling of the overview if the movie counts in query sentiment, else 0. Most movies do not count, and
+// scoring is the most expensive part of parsing a row.
 func (m *money) feeling(feelings *vader.Analyzer, overview []byte) int64 {
 	if !m.both {
 		return 0

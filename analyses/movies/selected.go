@@ -5,7 +5,7 @@ import (
 	"posta.dev/posta/rows/exact"
 )
 
-// selectedMovies is the movies whose ratings and casts are asked for, with what was counted of their ratings since the last flush.
+// selectedMovies holds the movies whose ratings and casts are asked for, and the totals of their ratings since the last flush.
 type selectedMovies struct {
 	index   idtable.Table
 	movies  []selectedMovie
@@ -24,6 +24,15 @@ func newSelectedMovies() *selectedMovies { return &selectedMovies{index: idtable
 func (c *selectedMovies) add(id int64, title []byte) {
 	c.index.Put(id, int32(len(c.movies)))
 	c.movies = append(c.movies, selectedMovie{id: id, title: string(title)})
+}
+
+// fork returns the same movies with totals of zero.
+func (c *selectedMovies) fork() *selectedMovies {
+	f := &selectedMovies{index: c.index, movies: make([]selectedMovie, len(c.movies))}
+	for i := range c.movies {
+		f.movies[i] = selectedMovie{id: c.movies[i].id, title: c.movies[i].title}
+	}
+	return f
 }
 
 func (c *selectedMovies) rate(n int32, rating float64) {

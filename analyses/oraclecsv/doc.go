@@ -1,6 +1,6 @@
 // Package oraclecsv reads CSV files for the oracles of analyses, the obvious way: encoding/csv, a slice of strings per row,
-// strconv for fields, math/big for means. It shares no code with package csv, which it serves to hold to account; the wording of what is wrong with
-// a row is the same, since rejected rows are part of an answer.
+// strconv for fields, math/big for means. Tests compare package csv with it, so it shares no code with package csv. The reasons
+// of rejected rows have the same wording, because rejected rows are part of an answer.
 //
 // It is meant for generated data and the samples: the standard library's reader refuses quotes inside unquoted fields, which
 // package csv takes, and drops the carriage return before a newline in quoted ones, which package csv keeps. It is no part of

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// decimal is what a number has to look like: strconv takes more, such as hexadecimals, underscores and names.
+// decimal matches the numbers that are accepted. strconv accepts more, such as hexadecimals, underscores and names.
 var decimal = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
 
 // Number reads a field; want is what the reason calls it.
@@ -27,7 +27,7 @@ func Integer(column, s string) (int64, error) {
 	return n, nil
 }
 
-// Invalid is why a row is rejected.
+// Invalid returns the reason for rejecting a row.
 func Invalid(column, s, want string) error {
 	if s == "" {
 		return fmt.Errorf("%s is empty", column)

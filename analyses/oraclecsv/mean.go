@@ -2,7 +2,7 @@ package oraclecsv
 
 import "math/big"
 
-// Mean is an exact sum of float64, and of how many. The zero Mean is empty.
+// Mean is the exact sum of some float64 values, and their number. The zero Mean is empty.
 type Mean struct {
 	sum *big.Float
 	N   int64

@@ -11,8 +11,8 @@ import (
 	"posta.dev/posta/analyses"
 )
 
-// Read calls row with the wanted columns of every row, separated by comma, and counts those that are rejected: by row, or
-// because they are too short or have broken quotes. name is what the file is called in the rejects.
+// Read calls row with the wanted columns of every row; comma is the separator. It counts the rejected rows: those for which row
+// returns an error, and those that are too short or have broken quotes. name is the file's name in the rejects.
 func Read(path, name string, comma rune, columns []string, rejects *analyses.Rejects, row func([]string) error) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -58,11 +58,11 @@ func Read(path, name string, comma rune, columns []string, rejects *analyses.Rej
 	}
 }
 
-// lineAndFault tells where the record starts and what is wrong with its quotes.
+// lineAndFault returns the line where the record starts, and what is wrong with its quotes.
 func lineAndFault(r *csv.Reader, record []string, err error) (line int, fault, fatal error) {
 	var bad *csv.ParseError
 	if errors.As(err, &bad) && errors.Is(err, csv.ErrQuote) {
-		// Which field it is the reader does not say; in generated data it is the first.
+		// The reader does not say which field it is. In generated data it is the first.
 		return bad.StartLine, fmt.Errorf("there is text after the closing quote of field 1, which opens in line %d; "+
 			"write a quote inside a quoted field twice", bad.StartLine), nil
 	}

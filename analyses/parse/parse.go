@@ -1,6 +1,6 @@
-// Package parse drives the parser function of an analysis over CSV: header and chunks in, typed columns and rejected rows
-// out. Whoever has bytes of a file uses it, the engine's parser role as well as the runner of tests, so that there is one
-// place that knows how an analysis wants its rows.
+// Package parse drives the parser function of an analysis over CSV, or over columns (package columnar): header and chunks in,
+// typed columns and rejected rows out. Both the engine's parser role and the runner of tests use it, so that one place knows
+// how an analysis wants its rows.
 //
 //	p, err := parse.NewFile(a, stream, args, file, header)
 //	for each chunk of whole records {
@@ -8,8 +8,8 @@
 //		frame = p.Builder().Append(frame[:0])
 //	}
 //
-// A row that does not parse is skipped, counted and reported (N7); an error is only what concerns the file: a header that
-// lacks a column. The package does no I/O, starts no goroutine, and keeps nothing between chunks but memory.
+// A row that does not parse is skipped, counted and reported (N7). Only a fault of the whole file is an error, such as a header
+// that lacks a column. The package does no I/O, starts no goroutine, and keeps nothing between chunks but memory.
 package parse
 
 import (
@@ -18,6 +18,7 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/columnar"
 	"posta.dev/posta/rows/csv"
 	"posta.dev/posta/rows/progress"
 )
@@ -35,6 +36,7 @@ type FileParser struct {
 	mapping csv.Mapping
 	row     func(fields [][]byte) error
 	scanner csv.Scanner
+	columns *columnar.Scanner // in place of scanner, where chunks hold columns; else nil
 	builder *batch.Builder
 	done    progress.Rows
 }
@@ -44,8 +46,8 @@ func NewFile(a *analyses.Analysis, stream int, args analyses.Args, file analyses
 	return NewFileWith(batch.NewBuilder(a.Streams[stream].Schema), a, stream, args, file, header)
 }
 
-// NewFileWith is NewFile with the builder of another file of the same stream, whose parser is not used any more: most of a parser's memory is
-// in its builder.
+// NewFileWith is NewFile with the builder of another file of the same stream, whose parser must no longer be used. Most of a
+// parser's memory is in its builder.
 func NewFileWith(b *batch.Builder, a *analyses.Analysis, stream int, args analyses.Args, file analyses.File, header []byte) (*FileParser, error) {
 	s := &a.Streams[stream]
 	fail := func(err error) error {
@@ -56,10 +58,58 @@ func NewFileWith(b *batch.Builder, a *analyses.Analysis, stream int, args analys
 		return nil, fail(err)
 	}
 	p := &FileParser{file: file, comma: s.Comma, mapping: mapping, builder: b}
+	file.Line = p.scanner.Line
+	if mapping.Columnar() {
+		p.columns = columnar.NewScanner(mapping)
+		file.Line, file.Cells = p.columns.Line, p.columns.Cells()
+	}
 	if p.row, err = a.RowParser(args, stream, file, p.builder); err != nil {
 		return nil, fail(err)
 	}
 	return p, nil
+}
+
+// reset begins a chunk. It returns an error only for a damaged chunk of columns: every row of text can be read or rejected.
+func (p *FileParser) reset(data []byte, firstLine uint64) error {
+	p.builder.Reset()
+	if p.columns == nil {
+		p.scanner.Reset(data, p.comma, p.mapping, firstLine)
+		return nil
+	}
+	if err := p.columns.Reset(data, firstLine); err != nil {
+		return fmt.Errorf("%s, rows from line %d: %w", p.file.Name, firstLine, err)
+	}
+	return nil
+}
+
+func (p *FileParser) next() bool {
+	if p.columns != nil {
+		return p.columns.Next()
+	}
+	return p.scanner.Next()
+}
+
+// fields returns the fields of the row, or what is wrong with it.
+func (p *FileParser) fields() ([][]byte, error) {
+	if p.columns != nil {
+		return p.columns.Fields(), nil
+	}
+	return p.scanner.Fields(), p.scanner.Err()
+}
+
+func (p *FileParser) line() uint64 {
+	if p.columns != nil {
+		return p.columns.Line()
+	}
+	return p.scanner.Line()
+}
+
+// text returns the row as a record of CSV.
+func (p *FileParser) text() []byte {
+	if p.columns != nil {
+		return p.columns.Row()
+	}
+	return p.scanner.Row()
 }
 
 // Builder holds the rows of the last chunk.
@@ -68,21 +118,28 @@ func (p *FileParser) Builder() *batch.Builder { return p.builder }
 // Chunk parses whole records; the first starts in line firstLine of the file. The rows that were taken are in Builder until
 // the next call. An error is a mistake of the analysis: rows that are not whole, or more than a batch holds (N6).
 func (p *FileParser) Chunk(data []byte, firstLine uint64) (rows int, rejects analyses.Rejects, err error) {
-	p.builder.Reset()
-	p.scanner.Reset(data, p.comma, p.mapping, firstLine)
-	for p.scanner.Next() {
+	if err := p.reset(data, firstLine); err != nil {
+		return 0, rejects, err
+	}
+	for p.next() {
 		p.done.Row()
-		err := p.scanner.Err()
+		fields, err := p.fields()
 		if err == nil {
-			if err = p.row(p.scanner.Fields()); err == nil {
+			if err = p.row(fields); err == nil {
 				rows++
 				continue
 			}
 			p.builder.Truncate(rows)
+			if errors.Is(err, analyses.ErrSkip) {
+				continue
+			}
+			if analyses.IsFailing(err) {
+				return 0, rejects, p.failed(err)
+			}
 		}
-		rejects.Add(p.file.Name, p.scanner.Line(), err)
+		rejects.Add(p.file.Name, p.line(), err)
 		if p.OnReject != nil {
-			p.OnReject(p.scanner.Line(), p.scanner.Row(), err)
+			p.OnReject(p.line(), p.text(), err)
 		}
 	}
 	if err := p.builder.Check(); err != nil {
@@ -92,4 +149,9 @@ func (p *FileParser) Chunk(data []byte, firstLine uint64) (rows int, rejects ana
 		return 0, rejects, fmt.Errorf("parse %s from line %d: %w: %d rows made %d", p.file.Name, firstLine, batch.ErrSpec, rows, n)
 	}
 	return rows, rejects, nil
+}
+
+// failed adds the row's place to an error that fails the session.
+func (p *FileParser) failed(err error) error {
+	return fmt.Errorf("%s, line %d: %w", p.file.Name, p.line(), err)
 }

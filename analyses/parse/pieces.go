@@ -10,16 +10,24 @@ import (
 // ErrRowTooLarge is wrapped by the errors of [FileParser.Pieces]: a row takes more bytes than a piece may have.
 var ErrRowTooLarge = errors.New("a row is too large")
 
-// Pieces is Chunk for more rows than one message may carry: emit is called for each piece, while its rows are in Builder and Builder's wire
-// form has at most maxBytes. line is the line on which the first row of the piece starts. A row that is larger than a piece is an error.
+// Pieces is Chunk for more rows than one message may carry. It calls emit for each piece; its rows are then in Builder, and
+// their wire form has at most maxBytes. line is the line on which the first row of the piece starts. A row that is larger than
+// a piece is an error.
 func (p *FileParser) Pieces(data []byte, firstLine uint64, maxBytes int, emit func(line uint64)) (rejects analyses.Rejects, err error) {
-	p.builder.Reset()
-	p.scanner.Reset(data, p.comma, p.mapping, firstLine)
+	if err := p.reset(data, firstLine); err != nil {
+		return rejects, err
+	}
 	rows, line := 0, firstLine
-	for p.scanner.Next() {
+	for p.next() {
 		p.done.Row()
 		if err := p.addRow(rows); err != nil {
-			rejects.Add(p.file.Name, p.scanner.Line(), err)
+			if errors.Is(err, analyses.ErrSkip) {
+				continue
+			}
+			if analyses.IsFailing(err) {
+				return rejects, p.failed(err)
+			}
+			rejects.Add(p.file.Name, p.line(), err)
 			continue
 		}
 		if rows > 0 && p.builder.Size() > maxBytes {
@@ -28,11 +36,11 @@ func (p *FileParser) Pieces(data []byte, firstLine uint64, maxBytes int, emit fu
 			p.builder.Reset()
 			rows = 0
 			if err := p.addRow(0); err != nil {
-				return rejects, fmt.Errorf("line %d: the row is taken and then rejected: %w", p.scanner.Line(), err)
+				return rejects, fmt.Errorf("line %d: the row is taken and then rejected: %w", p.line(), err)
 			}
 		}
 		if rows == 0 {
-			line = p.scanner.Line()
+			line = p.line()
 			if err := p.fits(line, maxBytes); err != nil {
 				return rejects, err
 			}
@@ -45,11 +53,11 @@ func (p *FileParser) Pieces(data []byte, firstLine uint64, maxBytes int, emit fu
 	return rejects, nil
 }
 
-// addRow adds the scanner's row behind those that are there, or takes it back and says why.
+// addRow appends the scanner's row to the builder. If the row is bad, addRow takes it back and returns the reason.
 func (p *FileParser) addRow(rows int) error {
-	err := p.scanner.Err()
+	fields, err := p.fields()
 	if err == nil {
-		err = p.row(p.scanner.Fields())
+		err = p.row(fields)
 	}
 	if err != nil {
 		p.builder.Truncate(rows)
@@ -57,7 +65,8 @@ func (p *FileParser) addRow(rows int) error {
 	return err
 }
 
-// fits says why the builder's only row is too large. Size is a bound, so a row that seems too large is measured.
+// fits returns an error if the builder's only row is too large. Size is only an upper bound, so a row that seems too large is
+// measured.
 func (p *FileParser) fits(line uint64, maxBytes int) error {
 	if p.builder.Size() <= maxBytes {
 		return nil

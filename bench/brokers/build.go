@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
 // rivals is the module of the programs that Posta is compared with, seen from the folder that holds Posta.
@@ -34,7 +35,7 @@ func Build(ctx context.Context, root, name, target string) error {
 		}
 	}
 	needs, cgo := "Go is", "CGO_ENABLED=0"
-	if name == "duckdb" { // a C++ library
+	if strings.HasPrefix(name, "duckdb") { // a C++ library
 		needs, cgo = "Go and g++ are", "CGO_ENABLED=1"
 	}
 	build := exec.CommandContext(ctx, "go", "build", "-mod=mod", "-modfile="+mod, "-o", target, "./"+name)

@@ -43,7 +43,7 @@ func TestRabbitMQEndsWithAProgramThatIsKilled(t *testing.T) {
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	var left []string
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		left = nil
 		files, _ := filepath.Glob("/proc/[0-9]*/environ")
 		for _, f := range files {

@@ -41,6 +41,9 @@ runs in the folder that holds Posta; that takes Go, and for duckdb g++.
    posta bench --rows 300000 --rounds 1 race-bikes    a small one
    posta bench --contestants duckdb race-memes        two, and the oracle
    posta bench link log                               a link and a log beside the plain file
+   posta bench latency                                what one frame, chunk or small session takes on an idle cluster
+   posta bench hosts                                  what a second host gives
+   posta bench keys                                   what keys cost: a hop and two analyses with keys and without
 
 Tables go to standard output, all values to DIR of --results as JSON, and as a page to look at, HTML without anything from elsewhere.
 Nodes, clients and others are processes of their own, and leave nothing but generated data and the rivals in --dir: the disk that is measured.`,
@@ -60,6 +63,7 @@ Nodes, clients and others are processes of their own, and leave nothing but gene
 			&cli.IntFlag{Name: "lanes", Usage: "lanes of the client; 0 for its default"},
 			&cli.IntFlag{Name: "chunk", Usage: "bytes of a chunk; 0 for what the cluster asks for"},
 			&cli.IntFlag{Name: "tcp", Usage: "first port of 127.0.0.1 for the nodes; 0 for unix sockets"},
+			&cli.BoolFlag{Name: "keys", Usage: "with --tcp: nodes and client have keys; the section keys compares"},
 			&cli.StringSliceFlag{Name: "set", Usage: "a setting of the topology, like limits.window=1MiB; may be repeated"},
 		},
 		Action: measure,
@@ -75,7 +79,7 @@ func measure(x *cli.Context) error {
 		Sections: x.Args().Slice(), Rounds: x.Int("rounds"), Cold: x.Bool("cold"), Dir: x.String("dir"), Results: x.String("results"), Profile: x.String("profile"),
 		Self: []string{exe, name}, Out: x.App.Writer,
 		Amount: x.Int64("amount") << 20, Sizes: bench.DefaultSizes, Links: bench.DefaultLinks, Rows: x.Int("rows"), Lanes: x.Int("lanes"), Chunk: x.Int("chunk"),
-		TCP: x.Int("tcp"), Set: map[string]string{}, DuckDB: x.String("duckdb"),
+		TCP: x.Int("tcp"), Keys: x.Bool("keys"), Set: map[string]string{}, DuckDB: x.String("duckdb"),
 	}
 	for _, names := range x.StringSlice("contestants") {
 		c.Contestants = append(c.Contestants, strings.Split(names, ",")...)

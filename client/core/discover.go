@@ -36,11 +36,15 @@ func (s *Session) discovered(about protocol.Reply, err error) {
 	}
 	s.retries++
 	switch {
-	case s.silences == 0: // all answer, and none as a node does: waiting will not help
+	case s.silences == 0: // every entry answered, and none of them as a node: waiting will not help
 		s.end(errors.Join(s.refusals...))
 	case s.gaveUp():
-		s.end(fmt.Errorf("%w at %s for %v; start one with `posta up`, or check the address", ErrNoCluster,
-			strings.Join(s.cfg.Entries, ", "), s.cfg.GiveUpAfter))
+		at := fmt.Sprintf("at %s for %v", strings.Join(s.cfg.Entries, ", "), s.cfg.GiveUpAfter)
+		if i := slices.IndexFunc(s.refusals, func(err error) bool { return errors.Is(err, ErrRefused) }); i >= 0 { // the cluster runs
+			s.end(fmt.Errorf("%w %s: %w", ErrNoCluster, at, s.refusals[i]))
+			return
+		}
+		s.end(fmt.Errorf("%w %s; start one with `posta up`, or check the address", ErrNoCluster, at))
 	default:
 		s.at, s.silences, s.refusals = 0, 0, nil
 		s.askEntry()
@@ -58,7 +62,7 @@ func (s *Session) adopt(about protocol.Reply) error {
 	return nil
 }
 
-// connectAll connects to the inputs and outputs that there are now. Connections to nodes that are gone stay, idle; each costs a socket.
+// connectAll connects to the present inputs and outputs. Connections to nodes that have left stay open and idle; each costs a socket.
 func (s *Session) connectAll() {
 	s.inputs = s.nodesAt(s.about.Inputs, s.about.InputNodes, s.inputs)
 	s.outputs = s.nodesAt(s.about.Outputs, s.about.OutputNodes, s.outputs)
@@ -84,7 +88,7 @@ func (s *Session) nodesAt(endpoints, names []string, known []*node) (all []*node
 	return all
 }
 
-// follow follows a cluster that was changed while the session waited for admission, or for its results.
+// follow adopts the cluster's new inputs and outputs if they changed while the session waited for admission or for its results.
 func (s *Session) follow(now protocol.Reply) (changed bool) {
 	if len(now.Inputs) == 0 || len(now.Outputs) == 0 || slices.Equal(now.Inputs, s.about.Inputs) && slices.Equal(now.Outputs, s.about.Outputs) {
 		return false

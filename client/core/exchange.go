@@ -15,9 +15,11 @@ type purpose int
 const (
 	nothing     purpose = iota
 	discovering         // an entry is asked which nodes there are
+	looking             // an input is asked whether there is a session to resume
 	opening             // an input is asked for the session
 	pinging             // an input is told that the client lives, and what it has acknowledged
 	carrying            // a lane sends a chunk
+	reading             // a lane has its input read a file
 	ending              // an input is told that a stream has ended
 	polling             // an output is asked for parts of the answer
 	locating            // an input is asked where the outputs are now
@@ -27,41 +29,43 @@ const (
 	listing             // a node is asked for its sessions
 )
 
-// exchange is a request until its outcome.
+// exchange is a request from its first try to its outcome.
 type exchange struct {
 	purpose purpose
 	request protocol.Request
 	want    protocol.ReplyType
-	once    bool          // one try; its silence is an outcome. Otherwise it is tried until it is answered
+	once    bool          // one try, whose silence is an outcome; otherwise it is tried until it is answered
 	wait    time.Duration // how long the first try waits; 0 is Config.Timeout
-	longest time.Duration // how long a try waits in the end; 0 is longestTry timeouts
+	longest time.Duration // bounds the wait of a try, which doubles each time; 0 is longestTry timeouts
 }
 
-// conn is one connection. It carries one exchange at a time, others wait.
+// conn is one connection. It carries one exchange at a time; the others wait.
 type conn struct {
 	id       ConnID
 	node     *node
 	lane     *lane // nil unless it carries chunks
 	x        exchange
-	waiting  []exchange // one of a purpose at most, so it is short
-	try      uint64     // the last one, ever
+	waiting  []exchange // at most one of each purpose, so it is short
+	try      uint64     // number of the last try; never reset
 	tries    int        // of the present exchange
 	wait     time.Duration
 	started  time.Time // when the present try was sent
 	deadline time.Time // when the present try is given up
 }
 
-// node is an entry, an input or an output. A node that is input and output is two: a poll that waits for an answer would keep pings waiting.
+// node is an entry, an input or an output. A node that is both input and output is represented twice, because a poll that waits for an answer
+// would delay pings.
 type node struct {
 	endpoint string
 	conn     *conn
-	heard    time.Time // the last reply from there, over any connection
-	refused  error     // why it has refused this process, since it was heard last; wraps ErrRefused
+	heard    time.Time // when its last reply came, over any connection
+	refused  error     // why it has refused this process since its last reply; wraps ErrRefused
 
 	// Of inputs.
-	bears  time.Duration // how much silence of the client it bears; 0 if it does not say
-	pingAt time.Time     // when the next ping is due; zero for none
-	ended  string        // the last stream whose end it has acknowledged
+	bears  time.Duration      // how long the client may be silent before the input gives it up; 0 if the input does not say
+	pingAt time.Time          // when the next ping is due; zero for none
+	ended  string             // the last stream whose end it has acknowledged
+	former []protocol.LaneSeq // lanes of the former client that no lane of this client continues
 }
 
 func (c *conn) busy() bool { return c.x.purpose != nothing }
@@ -69,9 +73,9 @@ func (c *conn) busy() bool { return c.x.purpose != nothing }
 // repeating reports whether the request under way had to be repeated.
 func (c *conn) repeating() bool { return c.busy() && c.tries > 1 }
 
-// longestTry is how many timeouts a try may last in the end. Tries grow because a chunk that the network takes longer to
-// carry than one timeout would never arrive, and because a cluster that holds a chunk back gets it whole each time. A
-// node that dies is noticed at once, by its connection.
+// longestTry bounds the wait of a try, in timeouts. The wait grows from try to try for two reasons: a chunk that the network needs more than one
+// timeout to carry would never arrive, and a cluster that holds a chunk back receives all of it again with each try. Long waits do not hide a
+// dead node, because its connection breaks at once.
 const longestTry = 8
 
 // shortestTry is how soon a try that failed at once is repeated.
@@ -92,7 +96,7 @@ func (s *Session) newNode(endpoint string) *node {
 	return n
 }
 
-// ask begins an exchange, or lets it wait for its turn.
+// ask begins an exchange, or lets it wait for its turn. If one of the same purpose is under way or waits already, x is dropped.
 func (s *Session) ask(c *conn, x exchange) {
 	if x.wait == 0 {
 		x.wait = s.cfg.Timeout
@@ -107,7 +111,7 @@ func (s *Session) ask(c *conn, x exchange) {
 	s.start(c, x)
 }
 
-// askNow begins an exchange before anything else on the connection; what is under way there begins again afterwards.
+// askNow begins an exchange before all others on the connection. The one that is under way there begins again afterwards.
 func (s *Session) askNow(c *conn, x exchange) {
 	if x.wait == 0 {
 		x.wait = s.cfg.Timeout
@@ -126,7 +130,7 @@ func (s *Session) start(c *conn, x exchange) {
 	s.send(c)
 }
 
-// send is one try.
+// send begins a try.
 func (s *Session) send(c *conn) {
 	c.try++
 	c.tries++
@@ -134,7 +138,7 @@ func (s *Session) send(c *conn) {
 	s.out.Requests = append(s.out.Requests, Request{Conn: c.id, Try: c.try, Again: c.tries > 1, Message: c.x.request})
 }
 
-// drop gives up what is under way on a connection and what waits for it.
+// drop gives up the exchange that is under way on a connection and those that wait for it.
 func (s *Session) drop(c *conn) {
 	c.waiting = nil
 	if c.busy() {
@@ -143,7 +147,7 @@ func (s *Session) drop(c *conn) {
 	}
 }
 
-// Reply takes what came back on a connection. A reply to a try that was given up says nothing.
+// Reply takes a reply that came over a connection. A reply to a try that was given up is ignored.
 func (s *Session) Reply(id ConnID, try uint64, reply protocol.Reply, now time.Time) {
 	s.now = now
 	c := s.conns[id]
@@ -159,7 +163,7 @@ func (s *Session) Reply(id ConnID, try uint64, reply protocol.Reply, now time.Ti
 	s.complete(c, reply, err)
 }
 
-// Broken says that a try has failed: the connection was refused or lost, or (protocol.ErrInvalid) something came back that is no reply.
+// Broken takes the failure of a try: the connection was refused or lost, or (protocol.ErrInvalid) the answer was not a reply.
 func (s *Session) Broken(id ConnID, try uint64, why error, now time.Time) {
 	s.now = now
 	c := s.conns[id]
@@ -168,7 +172,7 @@ func (s *Session) Broken(id ConnID, try uint64, why error, now time.Time) {
 	case errors.Is(why, protocol.ErrInvalid):
 		s.heard, c.node.heard, c.node.refused = now, now, nil
 		s.complete(c, protocol.Reply{}, why)
-	case errors.Is(why, ErrRefused) && c.x.purpose == discovering: // the next entry may be of another mind
+	case errors.Is(why, ErrRefused) && c.x.purpose == discovering: // the next entry may let this client in
 		s.complete(c, protocol.Reply{}, why)
 	case errors.Is(why, ErrRefused) && c.node.refused == nil:
 		c.node.refused = why
@@ -182,7 +186,7 @@ func (s *Session) Broken(id ConnID, try uint64, why error, now time.Time) {
 	}
 }
 
-// silent is called when a try has had no answer in time.
+// silent handles a try that had no answer in time.
 func (s *Session) silent(c *conn) {
 	switch {
 	case c.x.once:
@@ -199,7 +203,7 @@ func (s *Session) silent(c *conn) {
 	}
 }
 
-// silence says more of a node that is not heard, if it has said why.
+// silence adds to err why the node refuses this process, if it does.
 func (n *node) silence(err error) error {
 	if n.refused != nil {
 		return fmt.Errorf("%w: %w", err, n.refused)
@@ -207,7 +211,8 @@ func (n *node) silence(err error) error {
 	return err
 }
 
-// gaveUp reports whether nothing at all has answered for too long. A refusal is an answer: a node that refuses is alive.
+// gaveUp reports whether no node has answered for longer than Config.GiveUpAfter. A reply that refuses a request is an answer, because its node
+// is alive.
 func (s *Session) gaveUp() bool {
 	return s.cfg.GiveUpAfter >= 0 && s.now.Sub(s.heard) > s.cfg.GiveUpAfter
 }
@@ -219,12 +224,16 @@ func (s *Session) complete(c *conn, reply protocol.Reply, err error) {
 	switch p {
 	case discovering:
 		s.discovered(reply, err)
+	case looking:
+		s.lookedAt(err)
 	case opening:
 		s.openedAt(c.node, reply, err)
 	case pinging:
 		s.pinged(c.node, reply, err)
 	case carrying:
 		s.carried(c.lane, reply, err)
+	case reading:
+		s.readAt(c.lane, reply, err)
 	case ending:
 		s.endedAt(c.node, err)
 	case polling:

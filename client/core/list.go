@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// listingAll is a question for the sessions of all nodes.
+// listingAll is a List under way.
 type listingAll struct {
 	nodes []*node
 	left  int
@@ -16,7 +16,7 @@ type listingAll struct {
 	errs  []error
 }
 
-// List asks every input and output once which sessions it has. Listed says what they answered.
+// List asks every input and output once which sessions it has. Listed returns their answers.
 func (s *Session) List(now time.Time) {
 	s.now = now
 	nodes := s.nodes()
@@ -26,8 +26,8 @@ func (s *Session) List(now time.Time) {
 	}
 }
 
-// Listed reports whether List has come to its end, and what it found: a session once for each node that knows it, in the order of the
-// nodes. What was heard is there also when some did not answer, beside the error.
+// Listed reports whether List has ended, and what it found. A session is listed once for each node that knows it, in the order of the nodes. If
+// some nodes did not answer, the answers of the others are returned beside the error.
 func (s *Session) Listed() (done bool, all []protocol.SessionInfo, err error) {
 	return s.list.left == 0, slices.Concat(s.list.found...), errors.Join(s.list.errs...)
 }

@@ -13,28 +13,32 @@ import (
 // busyPause is how long to wait when a busy cluster does not say for how long.
 const busyPause = time.Second
 
-// shortestPause is how long to wait at least, however soon an input wants to be asked again. An input says how much is left of the silence that a
-// takeover needs, which may be less than a request takes: a client that went by it alone would ask without a pause.
+// shortestPause is the shortest pause, however soon an input wants to be asked again. An input names the rest of the silence that a takeover
+// needs. That may be less than a request takes, so a client that followed it alone would ask without a pause.
 const shortestPause = 10 * time.Millisecond
 
-// Open opens the session at every input, one after the other. The first input decides which client is admitted, so two clients never hold
-// half of the inputs each. It waits while the cluster is busy, unless Config.NoWait. Inputs where it is open are kept alive meanwhile.
+// Open opens the session at every input, one after the other. The first input decides which client is admitted, so two clients never hold half
+// of the inputs each. It waits while the cluster is busy, unless Config.NoWait. Inputs that have opened the session are pinged meanwhile.
 func (s *Session) Open(now time.Time) {
 	s.begin(open, now)
 	s.states = nil
-	if !s.cfg.Reopens && !s.cfg.Takeover { // nobody but this session can have opened it with this token
+	if !s.cfg.Reopens && !s.cfg.Takeover { // no other run has this token, so only this one can have opened the session
 		s.phase = max(s.phase, MaybeOpen)
+	}
+	if s.cfg.Resume && !s.looked {
+		s.look()
+		return
 	}
 	s.openNext()
 }
 
 func (s *Session) openNext() {
 	q := s.request(protocol.Open)
-	q.Analysis, q.Params, q.Takeover = s.cfg.Analysis, s.cfg.Params, s.cfg.Takeover
+	q.Analysis, q.Params, q.Plan, q.Takeover = s.cfg.Analysis, s.cfg.Params, s.cfg.Plan, s.cfg.Takeover
 	if s.cfg.Takeover && s.at > 0 { // the first input decides in which order clients take over
 		q.Openers = s.states[0].Openers
 	}
-	// Tries grow little: the input may have opened the session, and takes a client that says nothing more for dead.
+	// Tries grow little: an input that has opened the session takes a client that falls silent for dead.
 	s.ask(s.inputs[s.at].conn, exchange{purpose: opening, request: q, want: protocol.Opened, longest: 2 * s.cfg.Timeout})
 }
 
@@ -42,20 +46,25 @@ func (s *Session) openedAt(in *node, reply protocol.Reply, err error) {
 	switch {
 	case s.mayOpenLater(reply, err):
 		s.busy = true
+		s.notePatience(err)
 		s.pause(pauseFor(reply))
 		return
 	case err != nil:
 		s.fail(fmt.Errorf("open %s: %w", s.cfg.Analysis, err))
 		return
 	}
+	s.aliveSince = time.Time{}
 	if fresh(reply) {
 		s.phase = max(s.phase, MaybeOpen)
 	}
 	if reply.State == session.Running {
 		in.bears = reply.ClientTimeout
 		s.planPing(in)
+		if s.cfg.Resume {
+			in.takeUp(&reply)
+		}
 	}
-	if s.at == 0 && s.follow(reply) { // it may have waited for long; from the beginning: to open a session again is no second one
+	if s.at == 0 && s.follow(reply) { // the cluster changed while the session waited: begin again, as opening a session twice is harmless
 		s.states = nil
 		s.openNext()
 		return
@@ -72,7 +81,7 @@ func (s *Session) openedAt(in *node, reply protocol.Reply, err error) {
 // enough.
 func (s *Session) mayOpenLater(reply protocol.Reply, err error) bool {
 	alive := s.cfg.Takeover && errors.Is(err, protocol.ErrInUse) && reply.Err.RetryAfter > 0
-	return !s.cfg.NoWait && (alive || errors.Is(err, protocol.ErrBusy))
+	return !s.cfg.NoWait && (alive && s.waitsFor() || errors.Is(err, protocol.ErrBusy))
 }
 
 func (s *Session) openedEverywhere() {
@@ -85,8 +94,9 @@ func (s *Session) openedEverywhere() {
 	s.end(nil)
 }
 
-// resume decides what a session that exists already needs. Lanes pull their chunks in no fixed order, so a half-done upload
-// cannot be continued by another run: the same (lane, seq) would be other rows, and taken for a duplicate.
+// resume decides how a session that existed before goes on. Lanes pull chunks in no fixed order. A run that simply repeated the upload would
+// send other rows under the same (lane, seq), and the inputs would take them for duplicates. A half-done upload is therefore continued only with
+// Config.Resume, from what the inputs say that they have taken.
 func (s *Session) resume() error {
 	blank, ended := true, true
 	for _, state := range s.states {
@@ -106,8 +116,11 @@ func (s *Session) resume() error {
 	case ended:
 		s.phase = Uploaded
 		return nil
+	case s.cfg.Resume:
+		s.phase = Open
+		return nil
 	}
-	return fmt.Errorf("%w: %s; run it again under another id", ErrInterrupted, s.cfg.Session)
+	return fmt.Errorf("%w: %s; go on with it: posta submit --resume %[2]s, or run it again under another id", ErrInterrupted, s.cfg.Session)
 }
 
 // fresh reports whether an input has taken nothing for the session yet.

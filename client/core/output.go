@@ -9,13 +9,14 @@ import (
 // ConnID numbers the connections of a session, from 0.
 type ConnID int
 
-// Output is what is to be done after an event, in the order of the fields. It is valid until the next event.
+// Output is what the caller has to do after an event, in the order of the fields. It is valid until the next event.
 type Output struct {
 	Dials    []Dial    // connections to open
-	Drops    []ConnID  // tries to give up, each with its connection, so that a late answer finds nobody
-	Requests []Request // to send; each takes the place of what is under way on its connection, as if that were in Drops
-	Wants    []Want    // lanes that wait for Chunk or Drained
-	News     bool      // Pending, Rows, Told or Listed may say something else than before
+	Drops    []ConnID  // tries to give up; each closes its connection, so that a late answer is never received
+	Requests []Request // to send; each replaces the try under way on its connection, which is given up as if it were in Drops
+	Files    []FileEnd // what happened to files that were given to lanes
+	Wants    []Want    // lanes that wait for Chunk, File or Drained
+	News     bool      // Pending, Rows, Told or Listed may have changed
 }
 
 // Dial is a connection to open.
@@ -37,13 +38,15 @@ type Want struct {
 	Lane   int
 	Conn   ConnID
 	Stream int // index in Opened().Streams
+	Input  int // index of the lane's input; see Roots
 }
 
 // Chunk is whole records of one file.
 type Chunk struct {
 	File   string // below the data directory
 	Header []byte // the file's header line
-	Line   uint64 // on which the first record begins
+	Line   uint64 // of the file, on which the first record begins
+	At     uint64 // how many bytes of the file's records come before this chunk
 	Data   []byte
 }
 
@@ -56,10 +59,10 @@ type Rows struct {
 	Rejected []protocol.Rejected
 }
 
-// Output returns what the last events have come to, and forgets it.
+// Output returns what the events since the last call require, and clears it.
 func (s *Session) Output() Output {
 	o := s.out
-	s.out, s.former = Output{Dials: s.former.Dials[:0], Drops: s.former.Drops[:0], Requests: s.former.Requests[:0], Wants: s.former.Wants[:0]}, o
+	s.out, s.former = Output{Dials: s.former.Dials[:0], Drops: s.former.Drops[:0], Requests: s.former.Requests[:0], Files: s.former.Files[:0], Wants: s.former.Wants[:0]}, o
 	return o
 }
 

@@ -6,17 +6,17 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// parts knows which rows of the answer are here. Parts are numbered by the output that gives them, rows by their place in their query:
-// after a change of output the parts begin again, and rows that are here already are passed over.
+// parts records which rows of the answer have arrived. Each output numbers its parts itself; rows are numbered by their place in their query.
+// After a change of output the parts begin again, and rows that arrived before are skipped.
 type parts struct {
 	after uint64            // last part taken from the present output
-	rows  map[string]uint64 // of each query
+	rows  map[string]uint64 // taken, by query
 	ended map[string]bool   // queries that are complete, and "" for the rejected rows
 }
 
 func newParts() parts { return parts{rows: map[string]uint64{}, ended: map[string]bool{}} }
 
-// restart is for another output, whose numbers are its own.
+// restart prepares for another output, which numbers its parts itself.
 func (in *parts) restart() { in.after = 0 }
 
 // take returns what is new in a part; some is false if nothing is.

@@ -9,16 +9,16 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// longestPing bounds the time between two pings: they also tell a held-back input from a dead one, and a failed session
-// from a slow one.
+// longestPing bounds the time between two pings. Pings also show whether an input is dead or only holds a chunk back, and whether a session has
+// failed or is only slow.
 const longestPing = time.Second
 
-// outputsDecide is how long a run waits for the outputs when an input says after the upload that the session is lost: an abort reaches them
-// as well, if none of them had the answer before. It counts from the last sign that an output delivers the answer.
+// outputsDecide is how long a run waits for the outputs after an input has said, once the upload was over, that the session is lost. The abort
+// reaches the outputs too, if none of them had the answer before. The time counts from the last sign that an output delivers the answer.
 const outputsDecide = 5 * time.Second
 
-// outputsMayDecide lets a session that an input has lost go on for outputsDecide. While the caller has rows to take there is no limit: it is the
-// caller that keeps the outputs waiting.
+// outputsMayDecide lets a session that an input has lost go on for outputsDecide. While the caller has rows to take there is no limit, because
+// the caller delays the outputs then.
 func (s *Session) outputsMayDecide() {
 	s.lostAt = time.Time{}
 	if s.lost != nil && len(s.rows) == 0 {
@@ -26,7 +26,7 @@ func (s *Session) outputsMayDecide() {
 	}
 }
 
-// planPing lets an input that has opened the session be pinged.
+// planPing sets when an input that has opened the session is pinged next.
 func (s *Session) planPing(in *node) {
 	every := longestPing
 	if in.bears > 0 {
@@ -35,14 +35,14 @@ func (s *Session) planPing(in *node) {
 	in.pingAt = s.now.Add(s.jitter(max(every, time.Millisecond)))
 }
 
-// ping says what the input has acknowledged: if it lost that, the session fails at once (R14). While another exchange is under way with the
-// input it is not pinged: that exchange says as well that the client lives.
+// ping tells an input what it has acknowledged. If the input has lost that, the session fails at once (R14). No ping is sent while another
+// exchange with the input is under way, because that exchange also shows that the client lives.
 func (s *Session) ping(in *node) {
 	s.askInput(in, exchange{purpose: pinging, request: s.pingTo(in), want: protocol.OK})
 }
 
-// askInput begins an exchange with an input that has opened the session. Its tries grow less than others do: of several that are lost one
-// has to arrive before the input takes the client for dead.
+// askInput begins an exchange with an input that has opened the session. Its tries grow less than others: even if several are lost, one has to
+// arrive before the input takes the client for dead.
 func (s *Session) askInput(in *node, x exchange) {
 	x.longest = max(s.cfg.Timeout, in.bears/4)
 	s.ask(in.conn, x)
@@ -51,11 +51,7 @@ func (s *Session) askInput(in *node, x exchange) {
 func (s *Session) pingTo(in *node) protocol.Request {
 	q := s.request(protocol.Ping)
 	q.Stream = in.ended
-	for _, l := range s.lanes {
-		if l.input == in && l.acked > 0 {
-			q.Lanes = append(q.Lanes, protocol.LaneSeq{Lane: l.id, Seq: l.acked})
-		}
-	}
+	q.Lanes = s.numbers(in, func(l *lane) uint64 { return l.acked })
 	return q
 }
 
@@ -87,7 +83,7 @@ func (s *Session) stateFrom(in *node, reply protocol.Reply, err error) error {
 	return nil
 }
 
-// mayBeForgotten reports whether err is no failure: after the upload the outputs decide, and an input may have forgotten the session.
+// mayBeForgotten reports whether err is to be expected: after the upload the outputs decide, and an input may have forgotten the session.
 func (s *Session) mayBeForgotten(err error) bool {
 	return s.phase == Uploaded && (errors.Is(err, protocol.ErrUnknownSession) || errors.Is(err, protocol.ErrClosed) ||
 		errors.Is(err, protocol.ErrExpired))

@@ -15,13 +15,18 @@ type unknownAt struct {
 	output     *node
 	err        error
 	retryAfter time.Duration
+	pause      time.Duration // the last pause that was chosen here, because the output named none
 }
 
-// unknownPause is how long to wait before the outputs are asked again for a session that they do not know yet.
-const unknownPause = 100 * time.Millisecond
+// Pauses before the outputs are asked again for a session that they do not know yet. They double from the first to the second. A small session
+// has sent all its rows before its announcement has reached an output, and has its answers some milliseconds later.
+const (
+	firstUnknownPause = 4 * time.Millisecond
+	unknownPause      = 100 * time.Millisecond
+)
 
-// Results asks for the answer part by part until it is complete. Any output can answer; a silent one is left for the
-// next. Whenever Rows returns some, nothing more is asked for until Taken. It may be called again after an error.
+// Results asks for the answer part by part until it is complete. Any output can answer; if one is silent, the next one is asked. Whenever Rows
+// returns some, nothing more is asked for until Taken. Results may be called again after an error.
 func (s *Session) Results(now time.Time) {
 	s.begin(results, now)
 	s.parts, s.verdicts, s.rows, s.allHere, s.unknown = newParts(), newVerdicts(), nil, false, unknownAt{}
@@ -42,7 +47,7 @@ func (s *Session) output() *node { return s.outputs[s.at%len(s.outputs)] }
 
 func (s *Session) polled(out *node, reply protocol.Reply, err error) {
 	if s.cfg.Takeover && (errors.Is(err, protocol.ErrInUse) || errors.Is(err, protocol.ErrFinished)) {
-		// The output takes us for a stranger: it has yet to hear that the session was taken over. The inputs know whether it is ours.
+		// The output has not heard yet that this client took the session over. The inputs know whether it did.
 		err = fmt.Errorf("%w: %w", protocol.ErrUnknownSession, err)
 	}
 	switch {
@@ -68,7 +73,7 @@ func (s *Session) polled(out *node, reply protocol.Reply, err error) {
 		s.fail(s.resultsOf(out, err))
 		return
 	case errors.Is(err, protocol.ErrUnknownSession):
-		s.unknown = unknownAt{out, err, reply.Err.RetryAfter}
+		s.unknown = unknownAt{out, err, reply.Err.RetryAfter, s.unknown.pause}
 		s.check()
 		return
 	case isRefusal(err):
@@ -124,7 +129,8 @@ func (s *Session) takeParts(reply protocol.Reply) {
 // Rows returns the rows that have come, in their order; they stay valid.
 func (s *Session) Rows() []Rows { return s.rows }
 
-// Taken says that the caller has what Rows returned. Rows that were there when the task failed are taken like others, and then there are none.
+// Taken says that the caller has taken what Rows returned. Rows that had come before the task failed are taken in the same way; no more come
+// after them.
 func (s *Session) Taken(now time.Time) {
 	s.now = now
 	some := len(s.rows) > 0
@@ -135,7 +141,7 @@ func (s *Session) Taken(now time.Time) {
 	}
 }
 
-// goOn asks for the next parts, unless there are none.
+// goOn asks for the next parts, or ends the task if the answer is complete.
 func (s *Session) goOn() {
 	if !s.allHere {
 		s.poll()
@@ -145,13 +151,13 @@ func (s *Session) goOn() {
 	s.end(nil)
 }
 
-// locate asks the first input where the outputs are, when none of those that are known answers.
+// locate asks the first input where the outputs are, when no known output answers.
 func (s *Session) locate() {
 	s.ask(s.inputs[0].conn, exchange{purpose: locating, request: protocol.Request{Type: protocol.Info}, want: protocol.About, once: true})
 }
 
 func (s *Session) located(reply protocol.Reply, err error) {
-	if err == nil { // else it may be about to start again; GiveUpAfter decides
+	if err == nil { // otherwise the input may be about to start again; GiveUpAfter decides
 		s.follow(reply)
 	}
 	if s.task == results {
@@ -159,9 +165,9 @@ func (s *Session) located(reply protocol.Reply, err error) {
 	}
 }
 
-// check asks an input what it means that an output does not know the session. Before the first frame of a session has come down
-// the pipeline it cannot; the inputs know every session that is open. When they say that it is over an output has had
-// its answer, and one that knows nothing may have lost it.
+// check asks an input why an output does not know the session. An output cannot know a session before its first frame has passed the pipeline,
+// whereas the inputs know every open session. If the inputs say that the session is over, some output had its answer, and an output that does
+// not know the session may have lost it.
 func (s *Session) check() {
 	in := s.inputs[0]
 	s.askInput(in, exchange{purpose: checking, request: s.pingTo(in), want: protocol.OK})
@@ -169,10 +175,10 @@ func (s *Session) check() {
 
 func (s *Session) checked(in *node, reply protocol.Reply, err error) {
 	if err := s.stateFrom(in, reply, err); err != nil {
-		if errors.Is(err, protocol.ErrUnknownSession) { // they were restored together
+		if errors.Is(err, protocol.ErrUnknownSession) { // the input does not know it either: the nodes were restored together
 			err = forgotten(err)
 		}
-		s.fail(err) // otherwise it knows more than the output
+		s.fail(err) // otherwise the input knows more than the output
 		return
 	}
 	if reply.State == session.Done {
@@ -182,7 +188,8 @@ func (s *Session) checked(in *node, reply protocol.Reply, err error) {
 		s.verdicts.hears(s.unknown.output)
 	}
 	if s.unknown.retryAfter == 0 {
-		s.unknown.retryAfter = unknownPause
+		s.unknown.pause = min(max(2*s.unknown.pause, firstUnknownPause), unknownPause)
+		s.unknown.retryAfter = s.unknown.pause
 	}
 	s.askNext(s.unknown.retryAfter)
 }

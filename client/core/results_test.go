@@ -73,7 +73,7 @@ func TestPartsOfTwoOutputs(t *testing.T) {
 	}
 }
 
-// TestR17_WhoIsSupersededStopsAtOnce: after the upload, too. An output that has yet to hear of the takeover would still answer, and drop the
+// TestR17_WhoIsSupersededStopsAtOnce: after the upload, too. An output that has not heard of the takeover yet would still answer, and drop the
 // answer when it is told to close.
 func TestR17_WhoIsSupersededStopsAtOnce(t *testing.T) {
 	d := uploaded(t, testConfig(), 1, 1)
@@ -148,6 +148,23 @@ func TestAnOutputThatKnowsNothing(t *testing.T) {
 		d.answer("out1", protocol.Results, partsReply(true))
 		d.ends(nil)
 	}
+}
+
+// TestAnOutputThatIsAskedTooSoon is asked again some milliseconds later, and then at ever longer pauses up to unknownPause.
+func TestAnOutputThatIsAskedTooSoon(t *testing.T) {
+	d := uploaded(t, testConfig(), 1, 1)
+	d.do(d.s.Results)
+	for want := firstUnknownPause; want <= 8*unknownPause; want *= 2 {
+		d.answer("out1", protocol.Results, protocol.Refuse(protocol.ErrUnknownSession, "never heard of it"))
+		d.answer("in1", protocol.Ping, running)
+		want := min(want, unknownPause)
+		if pause := d.s.Alarm().Sub(d.now); pause < want*3/4 || pause > want*5/4 {
+			t.Fatalf("it is asked again after %v, want %v and a random part", pause, want)
+		}
+		d.pass(want * 5 / 4)
+	}
+	d.answer("out1", protocol.Results, partsReply(true))
+	d.ends(nil)
 }
 
 // TestR14_NobodyKnowsTheSessionAnyMore: all nodes were restored to a time before the session. The client is told what that means, not how to look

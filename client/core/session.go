@@ -15,28 +15,30 @@ type Config struct {
 	Entries  []string // endpoints of any nodes of the cluster; asked in turn
 	Analysis string
 	Params   map[string]string
+	Plan     []byte
 	Session  session.ID
-	Token    session.Token // none: only results and lists are asked for, and Tell is forced
+	Token    session.Token // zero if only results and lists are asked for, and Tell is forced
 	Reopens  bool          // another run may have opened the session with this very token, and may still need it
 	Takeover bool          // the session is taken over from the client that opened it (R17)
+	Resume   bool          // a takeover that goes on with an upload: Answers says what the inputs have taken
 	NoWait   bool          // end with protocol.ErrBusy instead of waiting for admission
 	Named    bool          // endpoints that the cluster tells are dialled with the names of their nodes (NamedEndpoint)
 
 	Lanes       int           // chunks under way at once; there is at least one lane for each input
-	Timeout     time.Duration // of a try, at first
-	GiveUpAfter time.Duration // how long nothing at all may answer; below 0: no limit
+	Timeout     time.Duration // of a first try; later tries wait longer
+	GiveUpAfter time.Duration // how long all nodes may be silent before a task gives up; below 0: no limit
 
 	Rand *rand.Rand // spreads pauses; owned by the session
 }
 
-// Phase is how far a session has come. It decides what has to be said at the end.
+// Phase is how far a session has come. It decides what the cluster is told at the end.
 type Phase int
 
 // The phases of a session, in their order.
 const (
 	NotOpen   Phase = iota
-	MaybeOpen       // an input may have opened it for us
-	Open            // it is ours
+	MaybeOpen       // an input may have opened it for this client
+	Open            // every input has opened it for this client
 	Uploaded        // every stream has ended at every input
 )
 
@@ -72,31 +74,35 @@ type Session struct {
 	phase      Phase
 	pauseUntil time.Time // when the task goes on by itself; zero while it waits for an answer
 	busy       bool      // the cluster has no room
+	looked     bool      // there is a session to resume
+	aliveSince time.Time // since when an input says that the former client lives; zero if none does
 
-	at       int // of entries, inputs or outputs: which one the task asks
+	at       int // index of the entry, input or output that the task asks
 	silences int // entries that did not answer in this round
 	refusals []error
 	states   []protocol.Reply // what the inputs said of the session
 
 	lanes   []*lane
 	sending int // the stream that is uploaded
+	ending  int // inputs that have not acknowledged its end yet
 	streams []StreamProgress
 
 	parts    parts
 	verdicts verdicts
 	rows     []Rows // that the caller has not taken
-	allHere  bool   // nothing comes behind rows
+	allHere  bool   // no more rows come after these
 	unknown  unknownAt
 
 	lost    error     // why the cluster no longer carries the session
-	lostAt  time.Time // when that ends the task, if no output delivers the answer; zero while the caller has rows to take
+	lostAt  time.Time // when lost ends the task, unless an output delivers the answer; zero while the caller has rows to take
 	explain explanation
 	tell    tellingAll
 	list    listingAll
 }
 
-// New returns a session of which no node has heard.
+// New returns a session that no node knows yet.
 func New(cfg Config, now time.Time) *Session {
+	cfg.Takeover = cfg.Takeover || cfg.Resume
 	s := &Session{cfg: cfg, now: now, heard: now}
 	for _, endpoint := range cfg.Entries {
 		s.entries = append(s.entries, s.newNode(endpoint))
@@ -125,7 +131,7 @@ func (s *Session) begin(t task, now time.Time) {
 	s.task, s.err, s.pauseUntil, s.at = t, nil, time.Time{}, 0
 }
 
-// end ends the task, which leaves nothing under way but pings.
+// end ends the task. Only pings go on afterwards.
 func (s *Session) end(err error) {
 	if s.task == noTask {
 		return
@@ -139,14 +145,14 @@ func (s *Session) fail(err error) {
 	switch unknown := errors.Is(err, protocol.ErrUnknownSession); {
 	case unknown && s.phase == Open:
 		s.lookForReason(err)
-	case unknown && s.phase == MaybeOpen: // one input has opened it, and forgot it before the next one did
+	case unknown && s.phase == MaybeOpen: // one input opened it, and forgot it before the next one opened it
 		s.conclude(forgotten(err))
 	default:
 		s.conclude(err)
 	}
 }
 
-// conclude is fail for an error that nothing more can be said of.
+// conclude is fail for an error whose reason is not looked for.
 func (s *Session) conclude(err error) {
 	if s.task != results { // the outputs may be asked again
 		s.lost = err
@@ -168,7 +174,7 @@ func (s *Session) Stop(why error, now time.Time) {
 	s.end(why)
 }
 
-// abandon gives up all exchanges but those that end the session, and all pings. What is said later finds an idle connection.
+// abandon gives up all pings, and all exchanges but cancel, close and lists. Their late answers find an idle connection.
 func (s *Session) abandon() {
 	s.explain = explanation{}
 	s.lostAt = time.Time{}
@@ -224,7 +230,7 @@ func (s *Session) Tick(now time.Time) {
 	}
 }
 
-// NoConnection says that a connection cannot be made, whatever is tried: its endpoint is none.
+// NoConnection says that a connection can never be made, because its endpoint is invalid.
 func (s *Session) NoConnection(why error, now time.Time) {
 	s.now = now
 	s.fail(why)
@@ -233,7 +239,7 @@ func (s *Session) NoConnection(why error, now time.Time) {
 // pause lets the task go on later.
 func (s *Session) pause(d time.Duration) { s.pauseUntil = s.now.Add(s.jitter(d)) }
 
-// request returns a request of the session's opener.
+// request returns a request with the session's id and token.
 func (s *Session) request(t protocol.RequestType) protocol.Request {
 	return protocol.Request{Type: t, Session: s.cfg.Session, Token: s.cfg.Token}
 }
@@ -243,7 +249,7 @@ func (s *Session) failed(reason string) error {
 	return fmt.Errorf("session %s of %s: %w", s.cfg.Session, s.cfg.Analysis, &protocol.Error{Code: protocol.ErrFailed, Message: reason})
 }
 
-// isRefusal reports whether err is what a node answered.
+// isRefusal reports whether err is a refusal that a node answered.
 func isRefusal(err error) bool {
 	refused := (*protocol.Error)(nil)
 	return errors.As(err, &refused)

@@ -106,6 +106,29 @@ func TestN10_AClientGivesUpWhenNothingAnswers(t *testing.T) {
 	}
 }
 
+// TestN10_ARefusalIsNotSilence: one entry refuses the client and another one is away, so the client hears of the refusal when it gives up.
+func TestN10_ARefusalIsNotSilence(t *testing.T) {
+	cfg := testConfig()
+	cfg.Entries, cfg.GiveUpAfter = []string{"in1", "in2"}, 20*time.Second
+	d := newDriver(t, cfg)
+	d.s.Discover(d.now)
+	d.act()
+	refused := fmt.Errorf("%w: in1 does not accept the key", ErrRefused)
+	for range 60 {
+		if c, asks := d.find("in1", protocol.Info); asks {
+			d.s.Broken(c, d.tries[c], refused, d.now)
+			d.act()
+		}
+		if d.pass(time.Second); d.s.Err() != nil {
+			break
+		}
+	}
+	d.ends(ErrNoCluster)
+	if err := d.s.Err(); !errors.Is(err, ErrRefused) || strings.Contains(err.Error(), "posta up") {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
 // TestB13_OpenedInputsAreKeptAlive while the client waits at a later one that is busy, silent, or down.
 func TestB13_OpenedInputsAreKeptAlive(t *testing.T) {
 	for name, wait := range map[string]func(*driver){
@@ -364,6 +387,43 @@ func TestResume(t *testing.T) {
 		d.answer("in2", protocol.Open, c.second)
 		if d.ends(c.err); d.s.Phase() != c.phase {
 			t.Errorf("%s: the phase is %d", name, d.s.Phase())
+		}
+	}
+}
+
+// TestR17_AnEndThatSomeInputsHeardIsSaidToAll: the former client died while it said that a stream has ended. The answer of an input that heard it from
+// that client comes last, and is no answer to what follows.
+func TestR17_AnEndThatSomeInputsHeardIsSaidToAll(t *testing.T) {
+	for ended, rest := range map[string]int{"stations": 2, "trips": 1} {
+		cfg := testConfig()
+		cfg.Resume, cfg.Reopens = true, true
+		d := discovered(t, cfg, 2, 1)
+		d.do(d.s.Open)
+		d.answer("in1", protocol.Ping, running)
+		first, second := openedReply(), openedReply()
+		first.Lanes = []protocol.LaneSeq{{Lane: 0, Seq: 1}}
+		for _, stream := range openedReply().Streams {
+			second.Ended = append(second.Ended, stream.Name)
+			if stream.Name == ended {
+				break
+			}
+			first.Ended = append(first.Ended, stream.Name)
+		}
+		d.answer("in1", protocol.Open, first)
+		d.answer("in2", protocol.Open, second)
+		d.ends(nil)
+		d.do(d.s.Upload)
+		for range rest {
+			d.drain()
+			said := d.request("in2", protocol.End).Stream
+			d.answer("in1", protocol.End, fine)
+			if d.goesOn(); len(d.wants) > 0 {
+				t.Fatalf("%s: the next stream begins before in2 has answered that %s has ended", ended, said)
+			}
+			d.answer("in2", protocol.End, fine)
+		}
+		if d.ends(nil); d.s.Phase() != Uploaded || d.count("in1", protocol.End) != rest || d.count("in2", protocol.End) != rest {
+			t.Errorf("%s: phase %d after %v", ended, d.s.Phase(), d.sent)
 		}
 	}
 }

@@ -10,18 +10,25 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// EndTimeout bounds how long ending a session may take: somebody may have pressed Ctrl-C.
-const EndTimeout = 2 * time.Second
+const (
+	// EndTimeout bounds how long cancelling a session may take: a user who pressed Ctrl-C is waiting.
+	EndTimeout = 2 * time.Second
+
+	// CloseTimeout bounds how long closing a session may take. Nobody is in a hurry then, and a node whose machine stands still for some seconds
+	// would make an error of a run that has its answers.
+	CloseTimeout = 15 * time.Second
+)
 
 // tellingAll is a cancel or close under way.
 type tellingAll struct {
 	kind  protocol.RequestType // empty when nothing is
 	left  []*node              // that have not answered
 	until time.Time
+	most  time.Duration // from the beginning to until
 	err   error
 }
 
-// Tell says cancel or close to every input and output at once, before anything else; force does it without the token. Told says how it went.
+// Tell says cancel or close to every input and output at once, before anything else; force does it without the token. Told reports the outcome.
 func (s *Session) Tell(kind protocol.RequestType, force bool, now time.Time) {
 	s.now = now
 	if s.task == noTask {
@@ -31,15 +38,19 @@ func (s *Session) Tell(kind protocol.RequestType, force bool, now time.Time) {
 	if force {
 		q.Token, q.Force = session.Token{}, true
 	}
-	s.tell = tellingAll{kind: kind, left: s.nodes(), until: now.Add(EndTimeout)}
+	most := EndTimeout
+	if kind == protocol.Close {
+		most = CloseTimeout
+	}
+	s.tell = tellingAll{kind: kind, left: s.nodes(), until: now.Add(most), most: most}
 	for _, n := range s.tell.left {
 		s.askNow(n.conn, exchange{purpose: telling, request: q, want: protocol.OK})
 	}
 }
 
-// Leave ends the session in the cluster after its task ended with err: it is closed, unless its results are to be kept, and cancelled after
-// an error. A session that is another client's is left alone (R17), and so is a cluster that does not answer. A node that does
-// not hear it finds out by a timeout.
+// Leave ends the session in the cluster after its task ended with err: without an error the session is closed, unless its results are to be
+// kept; after an error it is cancelled. Another client's session is left alone (R17), and so is a cluster that does not answer. A node that is
+// not reached ends the session by a timeout.
 func (s *Session) Leave(err error, keep bool, now time.Time) {
 	switch {
 	case s.phase == NotOpen, errors.Is(err, ErrNoCluster), err != nil && !LeavesOurs(err):
@@ -61,7 +72,7 @@ func (s *Session) told(n *node, reply protocol.Reply, err error) {
 		err = &protocol.Error{Code: protocol.ErrFinished, Message: "it has its answers: there is nothing to cancel"}
 	}
 	s.toldOne(n, err)
-	if !LeavesOurs(err) { // nobody else has to hear it
+	if !LeavesOurs(err) { // the other nodes need not be told
 		for _, left := range slices.Clone(s.tell.left) {
 			s.drop(left.conn)
 			s.toldOne(left, nil)
@@ -86,7 +97,7 @@ func (s *Session) toldOne(n *node, err error) {
 
 // toldNobody gives up the nodes that have not answered in time, and those that have left the cluster meanwhile: their requests were dropped.
 func (s *Session) toldNobody() {
-	silent := fmt.Errorf("%w within %v", errSilent, EndTimeout)
+	silent := fmt.Errorf("%w within %v", errSilent, s.tell.most)
 	for _, n := range slices.Clone(s.tell.left) {
 		c := n.conn
 		if c.x.purpose != telling {

@@ -12,8 +12,8 @@ import (
 // explainTimeout is how long outputs are asked why an input does not know the session. The reason has to pass the pipeline first.
 const explainTimeout = 2 * time.Second
 
-// explanation is looked for when an input does not know the session that is open there: as a rule its node came back with a
-// new disk, which the nodes behind it notice and the outputs hear of (R8).
+// explanation is the search for the reason why an input does not know a session that was open there. As a rule its node came back with a new
+// disk. The nodes behind it notice that and tell the outputs (R8).
 type explanation struct {
 	of    error     // what the input said; nil when nothing is looked for
 	until time.Time // when the search ends
@@ -23,7 +23,7 @@ type explanation struct {
 // lookForReason stops the upload. Pings go on at the other inputs: one of them may know the reason.
 func (s *Session) lookForReason(err error) {
 	if s.explain.of != nil {
-		return // another input knows as little
+		return // another input has started the search
 	}
 	for _, l := range s.lanes {
 		l.stage = drained
@@ -57,8 +57,9 @@ func (s *Session) unexplained() {
 	s.conclude(err)
 }
 
-// refused ends the upload because an input refuses what is sent. One whose log was set back may have lost a chunk that it has acknowledged, or that a
-// stream has ended, which makes everything after it look wrong. A ping says what it has acknowledged, so it tells that (R14).
+// refused ends the upload because an input refuses what is sent. An input whose log was set back may have lost a chunk or a stream's end that it
+// had acknowledged, and then refuses whatever follows. A ping claims what the input has acknowledged, so its answer tells whether this is the
+// reason (R14).
 func (s *Session) refused(in *node, err error) {
 	if !errors.Is(err, protocol.ErrGap) && (in.ended == "" || !errors.Is(err, protocol.ErrBadRequest)) {
 		s.fail(err)
@@ -68,7 +69,7 @@ func (s *Session) refused(in *node, err error) {
 	s.ping(in)
 }
 
-// forgotten says what it means that a node does not know a session that was open there, when nobody can tell more.
+// forgotten explains the error of a node that does not know a session that was open there, when no output gave the reason.
 func forgotten(err error) error {
 	return fmt.Errorf("%w; it was open there: the node lost its data, or somebody closed the session; run it again", err)
 }

@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"posta.dev/posta/protocol"
@@ -14,8 +15,11 @@ type lane struct {
 	conn  *conn
 	stage laneStage
 	chunk Chunk  // that is being carried
+	file  File   // that the input reads, if seq is a file's number
 	seq   uint64 // of the last chunk
-	acked uint64 // the last chunk that the input has acknowledged; pings say it (R14)
+
+	fileAt uint64 // how many bytes of the file are durable
+	acked  uint64 // the last chunk that the input has acknowledged; pings say it (R14)
 }
 
 type laneStage int
@@ -28,16 +32,17 @@ const (
 
 // StreamProgress is what the cluster has acknowledged of a stream.
 type StreamProgress struct {
-	Chunks uint64
-	Bytes  int64 // of records
-	Ended  bool
+	Chunks  uint64
+	Bytes   int64 // of records
+	InPlace int64 // those of them that inputs have read where they lie
+	Ended   bool
 }
 
 // Upload sends every stream in the order the cluster gave, and waits after each until all of it is durable everywhere:
 // reference streams end before facts begin (R11). The lanes' chunks are asked for by Output.Wants.
 func (s *Session) Upload(now time.Time) {
 	s.begin(upload, now)
-	if s.lost != nil { // found out after it was opened
+	if s.lost != nil { // an input lost the session after it was opened
 		s.end(s.lost)
 		return
 	}
@@ -52,12 +57,16 @@ func (s *Session) openLanes() {
 	n := min(max(s.cfg.Lanes, len(s.inputs)), protocol.MaxLanes)
 	for i := range n {
 		l := &lane{id: uint32(i), input: s.inputs[i%len(s.inputs)]}
+		l.takeUp()
 		l.conn = s.connect(l.input, l)
 		s.lanes = append(s.lanes, l)
 	}
 }
 
 func (s *Session) beginStream(i int) {
+	for ; i < len(s.first.Streams) && s.hasEnded(i); i++ { // before the session was resumed
+		s.streams[i].Ended = true
+	}
 	s.sending, s.out.News = i, true
 	if i == len(s.first.Streams) {
 		s.phase = Uploaded
@@ -70,12 +79,12 @@ func (s *Session) beginStream(i int) {
 }
 
 func (s *Session) want(l *lane) {
-	l.stage, l.chunk = wanting, Chunk{}
-	s.out.Wants = append(s.out.Wants, Want{Lane: int(l.id), Conn: l.conn.id, Stream: s.sending})
+	l.stage, l.chunk, l.file = wanting, Chunk{}, File{}
+	s.out.Wants = append(s.out.Wants, Want{Lane: int(l.id), Conn: l.conn.id, Stream: s.sending, Input: slices.Index(s.inputs, l.input)})
 }
 
-// Chunk gives a lane the chunk that it wanted. The number is used up by the first try: every further one says the same, and the input
-// knows it by the number. A chunk for a lane that wants none any more, since the session has ended, is passed over.
+// Chunk gives a lane the chunk that it wanted. The first try uses up the lane's next number. Every further try sends the same chunk under that
+// number, by which the input recognises it. A chunk for a lane that no longer wants one, because the session has ended, is ignored.
 func (s *Session) Chunk(to int, p Chunk, now time.Time) {
 	s.now = now
 	l := s.lanes[to]
@@ -86,6 +95,7 @@ func (s *Session) Chunk(to int, p Chunk, now time.Time) {
 	l.stage, l.chunk = loaded, p
 	q := s.request(protocol.Chunk)
 	q.Stream, q.Lane, q.Seq, q.File, q.Line, q.Header, q.Data = s.first.Streams[s.sending].Name, l.id, l.seq, p.File, p.Line, p.Header, p.Data
+	q.At, q.Placed = p.At, true
 	s.ask(l.conn, exchange{purpose: carrying, request: q, want: protocol.OK})
 }
 
@@ -123,16 +133,14 @@ func (s *Session) Drained(i int, now time.Time) {
 	s.endStream()
 }
 
-// endStream says to every input that the stream has ended, and the number of each lane's last chunk. All chunks are acknowledged by now.
+// endStream tells every input that the stream has ended, and the number of each lane's last chunk. All chunks are acknowledged by now. The next
+// stream begins when every input has answered, also those that heard of the end from a former client.
 func (s *Session) endStream() {
+	s.ending = len(s.inputs)
 	for _, in := range s.inputs {
 		q := s.request(protocol.End)
 		q.Stream = s.first.Streams[s.sending].Name
-		for _, l := range s.lanes {
-			if l.input == in && l.seq > 0 {
-				q.Lanes = append(q.Lanes, protocol.LaneSeq{Lane: l.id, Seq: l.seq})
-			}
-		}
+		q.Lanes = s.numbers(in, func(l *lane) uint64 { return l.seq })
 		s.askInput(in, exchange{purpose: ending, request: q, want: protocol.OK})
 	}
 }
@@ -144,10 +152,8 @@ func (s *Session) endedAt(in *node, err error) {
 		return
 	}
 	in.ended = stream
-	for _, in := range s.inputs {
-		if in.ended != stream {
-			return
-		}
+	if s.ending--; s.ending > 0 {
+		return
 	}
 	s.streams[s.sending].Ended = true
 	s.beginStream(s.sending + 1)

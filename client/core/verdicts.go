@@ -7,24 +7,25 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// verdicts are what outputs say of a session that will have no answer there. One output may have lost its disk and another one keep the
-// answer, so nothing is concluded before all of them were asked.
+// verdicts records which outputs say that they will have no answer, and why. One output may have lost its disk while another keeps the answer,
+// so nothing is concluded before all outputs were asked.
 type verdicts struct {
 	said   map[*node]error
 	silent map[*node]int // tries in a row without an answer
-	since  time.Time     // when the last output that was asked had no answer, either
+	since  time.Time     // since when no output knows the session; zero if one may know it
 }
 
 const (
 	// silentTries is how often an output that is silent is asked when the others say that there is no answer.
 	silentTries = 3
-	// lostGrace is how long all outputs must know nothing of a session that is over at its inputs: its frames may be on their way to one.
+	// lostGrace is how long a session that is over at its inputs may be unknown to all outputs before it counts as lost: its frames may still be
+	// on their way.
 	lostGrace = 5 * time.Second
 )
 
 func newVerdicts() verdicts { return verdicts{said: map[*node]error{}, silent: map[*node]int{}} }
 
-// hears takes down that an output has the session, or answers something else than a verdict.
+// hears notes that an output has the session, or may still receive it.
 func (v *verdicts) hears(output *node) {
 	delete(v.said, output)
 	delete(v.silent, output)
@@ -38,7 +39,8 @@ func (v *verdicts) hearsNo(output *node, why error) {
 	delete(v.silent, output)
 }
 
-// conclusion returns why there is no answer when every output has said so, or was silent for long. It prefers a reason to ignorance.
+// conclusion returns why there is no answer when every output has said so, or was silent for long. An output's reason outweighs another output
+// that does not know the session.
 func (v *verdicts) conclusion(outputs []*node, now time.Time) error {
 	var unknown, known error
 	for _, o := range outputs {

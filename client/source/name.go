@@ -1,4 +1,4 @@
-// Package source is what a client knows of files before it opens them: what their names say. The packages below it read what is in them.
+// Package source reads from the names of files what a client can know before it opens them. The packages below it read the content.
 package source
 
 import (
@@ -11,23 +11,24 @@ import (
 // Form is how rows are written in a file.
 type Form string
 
-// The forms there are. Text is CSV as well as JSON Lines: its first line tells.
+// The forms there are. With Text, the content decides whether it is CSV, JSON Lines or Parquet.
 const (
 	Text      Form = ""
 	JSONLines Form = "JSON Lines"
+	Parquet   Form = "Parquet"
 )
 
-// forms are the ends of names that stand for ".csv".
-var forms = map[string]Form{".jsonl": JSONLines, ".ndjson": JSONLines, ".json": JSONLines}
+// forms are the endings of names that may replace ".csv".
+var forms = map[string]Form{".jsonl": JSONLines, ".ndjson": JSONLines, ".json": JSONLines, ".parquet": Parquet}
 
 // Name is what the name of a file says.
 type Name struct {
 	Plain string         // the name that the file would have as plain CSV
-	Pack  *unpack.Format // what it is packed with; nil: it is not, or only the content tells
+	Pack  *unpack.Format // what the file is packed with; nil if it is not packed, or only the content tells
 	Form  Form
 }
 
-// Says returns what a name says that fits no pattern.
+// Says returns what a name says that need not fit a pattern.
 func Says(name string) (n Name) {
 	n.Plain = name
 	if f, short := unpack.ByName(name); f.Read() {
@@ -37,6 +38,14 @@ func Says(name string) (n Name) {
 	return n
 }
 
+// WithoutPack returns a name, or a pattern, without the ".gz" or the like at its end.
+func WithoutPack(name string) string {
+	if f, short := unpack.ByName(name); f.Read() {
+		return short
+	}
+	return name
+}
+
 // Match reports whether a name fits a pattern of package path for CSV files: as it is, packed, or in another form than CSV.
 func Match(pattern, name string) (n Name, fits bool) {
 	n.Plain, fits = unpack.Matches(pattern, name)
@@ -44,7 +53,7 @@ func Match(pattern, name string) (n Name, fits bool) {
 		if n.Plain != name {
 			n.Pack, _ = unpack.ByName(name)
 		}
-		n.Form = forms[path.Ext(n.Plain)] // of a pattern that says so
+		n.Form = forms[path.Ext(n.Plain)] // for a pattern that has such an ending itself
 		return n, true
 	}
 	short := name

@@ -13,6 +13,7 @@ func TestNames(t *testing.T) {
 		{"trips.csv", "trips.jsonl", "trips.csv", "", JSONLines, true},
 		{"trips.csv", "trips.ndjson.zst", "trips.csv", "Zstandard", JSONLines, true},
 		{"*.csv", "a.json", "a.csv", "", JSONLines, true},
+		{"trips.csv", "trips.parquet", "trips.csv", "", Parquet, true},
 		{"*.csv", "a.txt", "a.txt", "", Text, false},
 		{"trips.csv", "other.jsonl", "other.csv", "", JSONLines, false},
 		{"*.txt", "a.jsonl", "a.jsonl", "", Text, false},

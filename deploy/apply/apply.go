@@ -23,22 +23,22 @@ type Image struct {
 	Open func(ctx context.Context) (io.ReadCloser, error)
 }
 
-// Config is what a plan is carried out with.
+// Config is what Run needs to carry out a plan.
 type Config struct {
 	Desired  plan.Desired               // as the plan was made from it
-	Observed plan.Observed              // likewise; it is not brought up to date
+	Observed plan.Observed              // likewise; it is not updated
 	Engines  map[string]*engine.Engine  // by host; hosts that share an engine have the same one
 	Image    *Image                     // nil: the image is on some engine already
 	Keys     map[string]security.Bundle // by unit
-	Wait     time.Duration              // how long sessions may take to come to their end
-	Cancel   bool                       // cancel sessions in place of waiting for them
-	Beat     time.Duration              // how long a heartbeat may take that is not of a node that reads its log
+	Wait     time.Duration              // how long sessions may take to finish
+	Cancel   bool                       // cancel sessions instead of waiting for them
+	Beat     time.Duration              // how long to wait for a heartbeat, unless the node recovers its log
 	Report   func(Event)                // called by several goroutines, one at a time; may be nil
 
-	MedicsWait time.Duration // how long medics may be found running again while they are stopped; 0 is medicsWait
+	MedicsWait time.Duration // how long to go on stopping medics that are started again; 0 is medicsWait
 }
 
-// Event is news of a step. The first one of a step has neither Done nor Text nor Bytes.
+// Event is progress of a step. The first event of a step has neither Done nor Text nor Bytes.
 type Event struct {
 	Step  plan.Step
 	N, Of int    // which step, of how many
@@ -56,7 +56,7 @@ var ErrStep = errors.New("the deploy stopped")
 type runner struct {
 	Config
 	of    int         // steps of the plan
-	held  sessionHold // started by a HoldSessions, kept when an input is about to stop, else released at the end
+	held  sessionHold // begun by HoldSessions; kept when an input is about to stop, else released at the end
 	mu    sync.Mutex  // guards begun, and the calls of Report
 	begun int         // steps that have begun
 }
@@ -82,7 +82,7 @@ func Run(ctx context.Context, c Config, p plan.Plan) error {
 	return nil
 }
 
-// stage does the steps of each engine one after the other, and those of different engines beside each other.
+// stage does the steps of one engine one after the other, and those of different engines at the same time.
 func (r *runner) stage(ctx context.Context, steps []plan.Step) error {
 	var order []*engine.Engine
 	by := map[*engine.Engine][]plan.Step{}
@@ -205,10 +205,10 @@ func (r *runner) do(ctx context.Context, e *engine.Engine, s plan.Step, report f
 
 func (r *runner) unit(name string) *plan.Unit {
 	i := slices.IndexFunc(r.Desired.Units, func(u plan.Unit) bool { return u.Name == name })
-	return &r.Desired.Units[i] // a plan creates none but these
+	return &r.Desired.Units[i] // a plan creates only desired units
 }
 
-// container is one that there was when the plan was made.
+// container returns a container that existed when the plan was made.
 func (r *runner) container(name string) *plan.Container {
 	for i := range r.Observed.Engines {
 		for j := range r.Observed.Engines[i].Containers {
@@ -233,7 +233,7 @@ func volumeLabels(cluster string, s plan.Step) map[string]string {
 	return l
 }
 
-// ship brings the image from here, or from another engine that has it.
+// ship sends the image from this machine, or from another engine that has it.
 func (r *runner) ship(ctx context.Context, e *engine.Engine, s plan.Step, report func(Event)) error {
 	image := r.Image
 	if image == nil || image.Ref != s.What {
@@ -251,7 +251,7 @@ func (r *runner) ship(ctx context.Context, e *engine.Engine, s plan.Step, report
 	return e.Load(ctx, s.What, in, carried(image.Size, report))
 }
 
-// carried reports how many bytes have been carried.
+// carried reports how many bytes have been copied.
 func carried(size int64, report func(Event)) func(n int) {
 	var sent int64
 	return func(n int) {
@@ -286,7 +286,7 @@ func (r *runner) copy(ctx context.Context, e *engine.Engine, s plan.Step, report
 	return e.CopyVolume(ctx, r.Desired.Cluster, s.What, from, image, r.Desired.Image, carried(0, report))
 }
 
-// wants says that the host gets the image in this plan.
+// wants reports whether the host gets the image in this plan.
 func (r *runner) wants(host string) bool {
 	return slices.ContainsFunc(r.Desired.Hosts, func(h plan.Host) bool { return r.Engines[h.Name] == r.Engines[host] })
 }

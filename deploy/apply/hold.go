@@ -16,15 +16,15 @@ import (
 	"posta.dev/posta/deploy/plan"
 )
 
-// ErrBusy is wrapped when sessions did not come to their end in time.
+// ErrBusy is wrapped when sessions did not finish in time.
 var ErrBusy = errors.New("sessions still run")
 
 const (
-	leaseTime  = 45 * time.Second // a hold ends after it unless it is renewed; it covers the time from the last renewal until the inputs stop
+	leaseTime  = 45 * time.Second // a hold ends after this time unless it is renewed; it must cover the time from the last renewal until the inputs stop
 	leaseRenew = 5 * time.Second  // between two renewals
 )
 
-// sessionHold keeps new sessions out while a plan is carried out. The zero value holds none.
+// sessionHold holds back new sessions while a plan is carried out. The zero value holds back none.
 type sessionHold struct {
 	renewing sync.WaitGroup // the goroutine of start
 	mu       sync.Mutex     // guards the fields below
@@ -32,8 +32,8 @@ type sessionHold struct {
 	stop     func()         // ends the goroutine that renews the lease; set with end
 }
 
-// start begins a hold by ask, which is called with the lease; 0 lets sessions in. It is renewed until keep or release, or until this
-// process is gone and the lease is over.
+// start begins a hold by calling ask with the lease; a lease of 0 lets sessions in. The hold is renewed until keep or release. If this process dies,
+// the lease runs out.
 func (h *sessionHold) start(ctx context.Context, ask func(ctx context.Context, lease time.Duration) error) error {
 	if err := ask(ctx, leaseTime); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (h *sessionHold) start(ctx context.Context, ask func(ctx context.Context, l
 	h.end = func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
-		_ = ask(ctx, 0) // the lease ends the hold, too
+		_ = ask(ctx, 0) // if it fails, the hold ends with the lease
 	}
 	h.renewing.Add(1)
 	go func() {
@@ -57,7 +57,7 @@ func (h *sessionHold) start(ctx context.Context, ask func(ctx context.Context, l
 		for {
 			select {
 			case <-tick.C:
-				_ = ask(ctx, leaseTime) // if it fails, the next one may be heard
+				_ = ask(ctx, leaseTime) // if it fails, the next one may succeed
 			case <-ctx.Done():
 				return
 			}
@@ -66,10 +66,10 @@ func (h *sessionHold) start(ctx context.Context, ask func(ctx context.Context, l
 	return nil
 }
 
-// keep leaves new sessions held back: the input is about to stop.
+// keep stops the renewal but keeps the hold: the input is about to stop.
 func (h *sessionHold) keep() { h.finish(false) }
 
-// release lets sessions in, unless they are kept out.
+// release lets sessions in again, unless keep was called.
 func (h *sessionHold) release() { h.finish(true) }
 
 func (h *sessionHold) finish(letIn bool) {
@@ -95,10 +95,10 @@ func askInput(ctx context.Context, e *engine.Engine, container string, lease tim
 	return now, err
 }
 
-// probeTime is what a probe may take.
+// probeTime is how long a probe may take.
 const probeTime = 30 * time.Second
 
-// probe runs a command of ours in a container, and decodes the line that it prints.
+// probe runs a posta probe in a container, and decodes the line that it prints.
 func probe(ctx context.Context, e *engine.Engine, container string, answer any, command ...string) error {
 	out, err := e.Exec(ctx, probeTime, container, command...)
 	if err != nil {
@@ -117,7 +117,8 @@ func (r *runner) hold(ctx context.Context, e *engine.Engine, s plan.Step) error 
 	})
 }
 
-// drain waits until no session runs: twice in a row, because a client that was admitted before may just be on its way to the second input.
+// drain waits until it has found no running session twice in a row, because a client that was admitted before the hold may be about to open its
+// session at the second input.
 func (r *runner) drain(ctx context.Context, e *engine.Engine, s plan.Step, report func(Event)) error {
 	began, quiet := time.Now(), 0
 	return poll(ctx, func() (done bool, err error) {
@@ -127,7 +128,7 @@ func (r *runner) drain(ctx context.Context, e *engine.Engine, s plan.Step, repor
 		case ctx.Err() != nil:
 			return false, err
 		case err != nil && waited > r.Wait:
-			return false, fmt.Errorf("nobody could tell for %s whether sessions run: %w", waited.Round(time.Second), err)
+			return false, fmt.Errorf("no input has answered for %s whether sessions run: %w", waited.Round(time.Second), err)
 		case err == nil && len(now.Sessions) == 0 && len(now.Rest) == 0 && len(now.Silent) == 0:
 			quiet++
 			return quiet == 2, nil

@@ -12,8 +12,8 @@ import (
 // medicsWait is the default of Config.MedicsWait. Each medic that ends starts at most one other, so a few rounds of at most medicGrace are enough.
 const medicsWait = 2 * time.Minute
 
-// stopMedics stops medics until none runs. One that ends finishes the restart it is at, which may be of a medic that was stopped before it.
-// Since none ends by itself, and all that were told to end have ended when a round begins, a round that finds none is the last.
+// stopMedics stops medics until none runs. A medic first finishes a restart that it has begun, which may be of a medic that was stopped before it. No
+// medic ends by itself, and when a round begins all medics of the round before have ended. So when a round finds none, none runs.
 func (r *runner) stopMedics(ctx context.Context) error {
 	limit := r.MedicsWait
 	if limit == 0 {
@@ -31,7 +31,7 @@ func (r *runner) stopMedics(ctx context.Context) error {
 	}
 }
 
-// stopRunningMedics stops the medics that run, side by side, and returns their containers.
+// stopRunningMedics stops all running medics at the same time, and returns their containers.
 func (r *runner) stopRunningMedics(ctx context.Context) (names []string, err error) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex // guards errs
@@ -64,7 +64,7 @@ func (r *runner) stopRunningMedics(ctx context.Context) (names []string, err err
 	return names, errors.Join(errs...)
 }
 
-// medicGrace is what the slowest medic may take to end.
+// medicGrace is how long the slowest medic may take to end.
 func (r *runner) medicGrace() (most time.Duration) {
 	for i := range r.Desired.Units {
 		if u := &r.Desired.Units[i]; u.Medic() {

@@ -12,13 +12,13 @@ import (
 	"posta.dev/posta/deploy/plan"
 )
 
-// ErrNoRoom is wrapped when a disk is too full for what is to be kept there.
+// ErrNoRoom is wrapped when a disk has too little free space for new volumes.
 var ErrNoRoom = errors.New("not enough room on the disk")
 
 // pollPause is the time between two questions.
 const pollPause = 500 * time.Millisecond
 
-// poll asks again and again until the answer is done or an error, or ctx ends.
+// poll repeats a question until the answer is done or an error, or until ctx ends.
 func poll(ctx context.Context, ask func() (done bool, err error)) error {
 	for {
 		done, err := ask()
@@ -36,7 +36,7 @@ func poll(ctx context.Context, ask func() (done bool, err error)) error {
 	}
 }
 
-// checkSpace asks for the free space where the engine keeps volumes: a container without any is on the same disk.
+// checkSpace asks for the free space where the engine keeps volumes. It asks a container without volumes, whose root is on the same disk.
 func (r *runner) checkSpace(ctx context.Context, e *engine.Engine, s plan.Step) error {
 	out, err := e.RunOnce(ctx, r.Desired.Cluster, r.Desired.Image, "probe", "room", "/")
 	if err != nil {
@@ -52,7 +52,7 @@ func (r *runner) checkSpace(ctx context.Context, e *engine.Engine, s plan.Step) 
 	return nil
 }
 
-// awaitUp waits until the container's unit answers a probe with deploy.Up. A node that reads a long log back takes its time, and says so.
+// awaitUp waits until the container's unit answers a probe with deploy.Up. A node that recovers a long log may take longer, and says so.
 func (r *runner) awaitUp(ctx context.Context, e *engine.Engine, s plan.Step, report func(Event), question ...string) error {
 	began := time.Now()
 	return poll(ctx, func() (done bool, err error) {
@@ -73,10 +73,10 @@ func (r *runner) awaitUp(ctx context.Context, e *engine.Engine, s plan.Step, rep
 	})
 }
 
-// steadyTime is how long a container has to have run before it counts as one that does not end again and again.
+// steadyTime is how long a container has to run before it counts as one that stays up.
 const steadyTime = 10 * time.Second
 
-// awaitSteady waits until a container has run for steadyTime. One that is started anew meanwhile ends again and again.
+// awaitSteady waits until a container has run for steadyTime. If it is restarted meanwhile it is in a crash loop, which is an error.
 func (r *runner) awaitSteady(ctx context.Context, e *engine.Engine, s plan.Step) error {
 	first, began := "", time.Now()
 	return poll(ctx, func() (done bool, err error) {

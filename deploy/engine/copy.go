@@ -61,7 +61,7 @@ func (e *Engine) Save(ctx context.Context, ref string) (io.ReadCloser, error) {
 	return r, nil
 }
 
-// Tag finds an image by whatever name people have for it, and gives it the name made of its digest.
+// Tag finds an image by any name, and gives it the name made of its digest.
 func (e *Engine) Tag(ctx context.Context, image string, nameFor func(id string) string) (ref, arch string, size int64, err error) {
 	err = e.call(ctx, "find image "+image, func(ctx context.Context) error {
 		i, err := e.api.ImageInspect(ctx, image)
@@ -74,10 +74,10 @@ func (e *Engine) Tag(ctx context.Context, image string, nameFor func(id string) 
 	return ref, arch, size, err
 }
 
-// mountPoint is where a helper has the volume.
+// mountPoint is the path of the volume in a helper.
 const mountPoint = "/carried"
 
-// helper makes a container that has a volume and is never started: the engine reads and writes the volumes of such containers too.
+// helper creates a container with the volume that is never started: the engine can read and write the volumes of such containers, too.
 func (e *Engine) helper(ctx context.Context, cluster, image, volume, side string) (name string, err error) {
 	name = volume + "-" + side
 	if err := e.removeOwn(ctx, name, plan.LabelHelper, cluster); err != nil { // of an interrupted run
@@ -88,7 +88,7 @@ func (e *Engine) helper(ctx context.Context, cluster, image, volume, side string
 		&container.HostConfig{NetworkMode: "none", Mounts: []mount.Mount{{Type: mount.TypeVolume, Source: volume, Target: mountPoint}}}, nil)
 }
 
-// CopyVolume copies all data of a volume from another engine into a volume of this one that has none, and notes that it is whole.
+// CopyVolume copies all data of a volume from another engine into an empty volume of this one, and then notes that the copy is complete.
 func (e *Engine) CopyVolume(ctx context.Context, cluster, volume string, from *Engine, fromImage, image string, moved func(n int)) error {
 	return e.copyVolume(ctx, cluster, volume, image, from, volume, fromImage, moved)
 }

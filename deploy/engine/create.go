@@ -31,7 +31,7 @@ func (e *Engine) CreateNetwork(ctx context.Context, cluster, name string) error 
 	})
 }
 
-// RemoveNetwork removes it.
+// RemoveNetwork removes a network.
 func (e *Engine) RemoveNetwork(ctx context.Context, name string) error {
 	return e.call(ctx, "remove network "+name, func(ctx context.Context) error { return ignoreNotFound(e.api.NetworkRemove(ctx, name)) })
 }
@@ -39,16 +39,16 @@ func (e *Engine) RemoveNetwork(ctx context.Context, name string) error {
 // CreateVolume creates a volume with labels.
 func (e *Engine) CreateVolume(ctx context.Context, name string, labels map[string]string) error {
 	return e.call(ctx, "create volume "+name, func(ctx context.Context) error {
-		v, err := e.api.VolumeCreate(ctx, volume.CreateOptions{Name: name, Labels: labels}) // one that is there is answered as it is
+		v, err := e.api.VolumeCreate(ctx, volume.CreateOptions{Name: name, Labels: labels}) // an existing volume is returned unchanged
 		if err == nil && v.Labels[topology.LabelCluster] != labels[topology.LabelCluster] {
-			return fmt.Errorf("a volume of that name exists and is none of this cluster's; give the cluster another name, or remove it with `docker volume rm %s` if nobody needs it", name)
+			return fmt.Errorf("a volume of that name exists and does not belong to this cluster; give the cluster another name, or remove it with `docker volume rm %s` if nobody needs it", name)
 		}
 		return err
 	})
 }
 
-// DeleteVolume deletes a volume. The notes of what is in it go first, so that a partial volume is never taken for a whole one, nor a new one for
-// one with keys. cluster is the cluster whose volume it is.
+// DeleteVolume deletes a volume. The notes about its content are deleted first, so that a partial volume never counts as complete, and a new one
+// never as one with keys. cluster is the cluster of the volume.
 func (e *Engine) DeleteVolume(ctx context.Context, cluster, name string) error {
 	if err := e.removeOwn(ctx, plan.KeysNoteName(name), plan.LabelKeys, cluster); err != nil {
 		return err
@@ -78,8 +78,8 @@ func (e *Engine) Create(ctx context.Context, name string, u *plan.Unit) error {
 		h.RestartPolicy.Name = container.RestartPolicyUnlessStopped
 	}
 	if s.NoDNS {
-		// The engine asks other name servers for names that it does not know, and the name of a node that is being restarted is one. The answer
-		// has to be no, at once. Names of this network the engine resolves itself.
+		// The engine asks other name servers for names that it does not know, like the name of a node that is being restarted. Such a lookup has to
+		// fail at once. Names in this network the engine resolves itself.
 		h.DNS, h.DNSSearch, h.DNSOptions = []string{"127.0.0.1"}, []string{"."}, []string{"timeout:1", "attempts:1"}
 	}
 	var published nat.PortMap
@@ -91,7 +91,7 @@ func (e *Engine) Create(ctx context.Context, name string, u *plan.Unit) error {
 	}
 	for _, m := range s.Mounts {
 		if m.File != "" {
-			h.Mounts = append(h.Mounts, mount.Mount{Type: mount.TypeBind, Source: m.File, Target: m.Target})
+			h.Mounts = append(h.Mounts, mount.Mount{Type: mount.TypeBind, Source: m.File, Target: m.Target, ReadOnly: m.ReadOnly})
 		} else {
 			h.Mounts = append(h.Mounts, mount.Mount{Type: mount.TypeVolume, Source: m.Volume, Target: m.Target})
 		}
@@ -114,8 +114,7 @@ func portMaps(ports []plan.Port) (nat.PortSet, nat.PortMap) {
 	return exposed, published
 }
 
-// haveVolumes refuses a container whose volumes are not there: the engine would make them by itself, and without labels nobody could tell
-// whose they are.
+// haveVolumes refuses a container whose volumes do not exist: the engine would create them itself, without the labels by which they are recognised.
 func (e *Engine) haveVolumes(ctx context.Context, container string, mounts []plan.Mount) error {
 	return e.call(ctx, "create container "+container, func(ctx context.Context) error {
 		for _, m := range mounts {
@@ -134,7 +133,7 @@ func (e *Engine) haveVolumes(ctx context.Context, container string, mounts []pla
 	})
 }
 
-// create creates a container. One of that name with the same labels is the result of a call whose answer was lost.
+// create creates a container. If one of that name with the same labels exists, an earlier call created it and its answer was lost.
 func (e *Engine) create(ctx context.Context, name string, c *container.Config, h *container.HostConfig, n *network.NetworkingConfig) error {
 	return e.call(ctx, "create container "+name, func(ctx context.Context) error {
 		_, err := e.api.ContainerCreate(ctx, c, h, n, nil, name)
@@ -154,8 +153,8 @@ func (e *Engine) create(ctx context.Context, name string, c *container.Config, h
 	})
 }
 
-// SaveRevision keeps a topology, in a container that is never started: it is as safe there as the cluster's data, and everybody who may
-// reach the engine can read it.
+// SaveRevision saves a topology in a container that is never started. It is as safe there as the cluster's data, and everybody who may use the engine
+// can read it.
 func (e *Engine) SaveRevision(ctx context.Context, d *plan.Desired, name string, number int) error {
 	return e.note(ctx, name, container.Config{
 		Image: d.Image, Env: []string{plan.EnvTopology + "=" + d.File},
@@ -170,19 +169,19 @@ func (e *Engine) MarkDrained(ctx context.Context, cluster, name, shape, image st
 	return e.note(ctx, name, container.Config{Image: image, Labels: map[string]string{plan.LabelDrained: cluster, plan.LabelShape: shape}})
 }
 
-// note makes a container that is never started: what counts is in its labels and environment.
+// note creates a container that is never started: the information is in its labels and environment.
 func (e *Engine) note(ctx context.Context, name string, c container.Config) error {
 	return e.create(ctx, name, &c, &container.HostConfig{NetworkMode: "none"}, nil)
 }
 
-// Start starts a container; one that runs is no error.
+// Start starts a container; it is no error if the container runs already.
 func (e *Engine) Start(ctx context.Context, name string) error {
 	return e.callFor(ctx, 3*callTime, "start "+name, func(ctx context.Context) error {
 		return e.api.ContainerStart(ctx, name, container.StartOptions{})
 	})
 }
 
-// Stop ends a container: it may drain for the grace, and is killed then. One that is gone, or does not run, is no error.
+// Stop ends a container: it may drain for the grace, and then is killed. It is no error if the container is gone or does not run.
 func (e *Engine) Stop(ctx context.Context, name string, grace time.Duration) error {
 	seconds := int((grace + time.Second - 1) / time.Second)
 	return e.callFor(ctx, grace+2*callTime, "stop "+name, func(ctx context.Context) error {
@@ -190,11 +189,11 @@ func (e *Engine) Stop(ctx context.Context, name string, grace time.Duration) err
 	})
 }
 
-// Remove removes a container. It was stopped before; if a medic was quicker it is killed, by which nothing is lost.
+// Remove removes a container that was stopped before. If a medic has started it again it is killed, which loses nothing.
 func (e *Engine) Remove(ctx context.Context, name string) error {
 	return e.callFor(ctx, 2*callTime, "remove "+name, func(ctx context.Context) error {
 		err := ignoreNotFound(e.api.ContainerRemove(ctx, name, container.RemoveOptions{Force: true}))
-		if cerrdefs.IsConflict(err) { // somebody else removes it just now
+		if cerrdefs.IsConflict(err) { // another client is removing it
 			for range 100 {
 				if _, look := e.api.ContainerInspect(ctx, name); cerrdefs.IsNotFound(look) {
 					return nil
@@ -206,7 +205,7 @@ func (e *Engine) Remove(ctx context.Context, name string) error {
 	})
 }
 
-// removeOwn removes a container of this name if it has this label. One of somebody else is refused.
+// removeOwn removes a container of this name if it has this label. Without the label it belongs to somebody else, which is an error.
 func (e *Engine) removeOwn(ctx context.Context, name, label, value string) error {
 	err := e.call(ctx, "look at container "+name, func(ctx context.Context) error {
 		c, err := e.api.ContainerInspect(ctx, name)
@@ -227,7 +226,7 @@ func (e *Engine) removeOwn(ctx context.Context, name, label, value string) error
 	return e.Remove(ctx, name)
 }
 
-// strangerError is of a name that is needed and taken.
+// strangerError is the error for a name that somebody else's container has.
 func strangerError(name string) error {
-	return fmt.Errorf("a container called %s exists and is none of this cluster's; rename it (docker rename), remove it (docker rm) if nobody needs it, or give the cluster another name", name)
+	return fmt.Errorf("a container called %s exists and does not belong to this cluster; rename it (docker rename), remove it (docker rm) if nobody needs it, or give the cluster another name", name)
 }

@@ -18,26 +18,26 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// MinVersion is the oldest API that is spoken: Docker 20.10.
+// MinVersion is the oldest supported version of the API: Docker 20.10.
 const MinVersion = "1.41"
 
-// ErrTooOld is wrapped when an engine does not speak it.
+// ErrTooOld is wrapped when an engine does not support MinVersion.
 var ErrTooOld = errors.New("the Docker Engine is too old")
 
-// Deadlines of calls. stall is for streams: the time without a byte.
+// Deadlines of calls; stallTime is how long a stream may be without a byte.
 const (
 	callTime  = 20 * time.Second
 	stallTime = time.Minute
 )
 
-// Engine is a connection to one. It may be used by several goroutines at once.
+// Engine is a connection to a Docker Engine. Several goroutines may use it at once.
 type Engine struct {
 	Host  string // what the topology calls it
 	api   *client.Client
-	plain bool // whoever is on the way there can read what is sent
+	plain bool // the connection is not encrypted
 }
 
-// Open connects, and agrees on the version of the API. It must be closed.
+// Open connects, and negotiates the version of the API. The caller closes the engine.
 func Open(ctx context.Context, host string, d topology.Deploy) (*Engine, error) {
 	api, err := dial(d)
 	if err != nil {
@@ -72,7 +72,8 @@ func dial(d topology.Deploy) (*client.Client, error) {
 	return api, nil
 }
 
-// plain reports whether calls travel without keys. With DOCKER_CERT_PATH and without DOCKER_TLS_VERIFY they are encrypted for whoever answers.
+// plain reports whether the connection is readable for others on the way. It counts as such with DOCKER_CERT_PATH but without DOCKER_TLS_VERIFY,
+// because then the other end is not verified.
 func plain(d topology.Deploy) bool {
 	if d.Engine != "" {
 		return strings.HasPrefix(d.Engine, "tcp://") && d.CA == ""
@@ -88,7 +89,7 @@ func (e *Engine) negotiate(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if versions.LessThan(p.APIVersion, MinVersion) { // none at all is older than any
+		if versions.LessThan(p.APIVersion, MinVersion) { // "" is older than any
 			return fmt.Errorf("%w: it speaks version %q of the API, and %s is needed; use Docker 20.10 or later", ErrTooOld, p.APIVersion, MinVersion)
 		}
 		e.api.NegotiateAPIVersionPing(p)
@@ -96,7 +97,7 @@ func (e *Engine) negotiate(ctx context.Context) error {
 	})
 }
 
-// Close lets go of the engine.
+// Close closes the connection.
 func (e *Engine) Close() error { return e.api.Close() }
 
 // call makes a call with a deadline.
@@ -117,10 +118,10 @@ func (e *Engine) callFor(ctx context.Context, within time.Duration, what string,
 	return fmt.Errorf("host %s: %s: %w", e.Host, what, err)
 }
 
-// silentError says in words that an engine did not answer in time.
+// silentError is the error for an engine that did not answer in time.
 type silentError struct {
 	waited time.Duration
-	cause  error // wraps context.DeadlineExceeded, or what the end of the connection looked like
+	cause  error // wraps context.DeadlineExceeded, or is the error of the closed connection
 }
 
 func (e *silentError) Error() string {
@@ -129,14 +130,15 @@ func (e *silentError) Error() string {
 
 func (e *silentError) Unwrap() []error { return []error{e.cause, context.DeadlineExceeded} }
 
-// OutcomeUnknown reports that nobody knows whether a call was carried out, so it may be made again. What an engine has answered is decided.
+// OutcomeUnknown reports whether it is unknown if a call was carried out, so that it may be repeated. If the engine has answered, the outcome is
+// known.
 func OutcomeUnknown(err error) bool {
 	var n net.Error
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, errSSH) ||
 		client.IsErrConnectionFailed(err) || errors.As(err, &n)
 }
 
-// ignoreNotFound turns "there is none" into nothing: for what is to be gone.
+// ignoreNotFound drops the error that there is no such object, for calls that remove it.
 func ignoreNotFound(err error) error {
 	if cerrdefs.IsNotFound(err) {
 		return nil
@@ -147,7 +149,7 @@ func ignoreNotFound(err error) error {
 // stallReader is a stream that ends when no byte came for stallTime.
 type stallReader struct {
 	r     io.Reader
-	timer *time.Timer // cancels the stream; every read sets it anew
+	timer *time.Timer // cancels the stream; every read resets it
 	moved func(n int) // called for every piece, with its bytes; may be nil
 }
 
@@ -160,7 +162,7 @@ func watch(r io.Reader, cancel context.CancelCauseFunc, moved func(n int)) (w *s
 	return w, func() { w.timer.Stop() }
 }
 
-// ofStream is the error of a stream that ran under ctx: why it was cancelled says more than that it was.
+// ofStream is the error of a stream that ran under ctx: the cause of the cancellation, if there is one.
 func ofStream(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)

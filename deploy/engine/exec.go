@@ -16,11 +16,11 @@ import (
 var (
 	// ErrExit is wrapped when a program in a container ends with another status than 0.
 	ErrExit = errors.New("exit status")
-	// ErrNotRunning is wrapped when a container is to answer and does not run.
+	// ErrNotRunning is wrapped when a container should answer but does not run.
 	ErrNotRunning = errors.New("it does not run")
 )
 
-// Exec runs a command in a container that runs, and returns what it prints. It gives up after within.
+// Exec runs a command in a running container, and returns its output. It gives up after within.
 func (e *Engine) Exec(ctx context.Context, within time.Duration, name string, command ...string) (out string, err error) {
 	var stdout, stderr bytes.Buffer
 	err = e.callFor(ctx, within, fmt.Sprintf("ask %s (%s)", name, strings.Join(command, " ")), func(ctx context.Context) error {
@@ -40,17 +40,17 @@ func (e *Engine) Exec(ctx context.Context, within time.Duration, name string, co
 	return stdout.String(), err
 }
 
-// notRunning says how a container has ended, and what it said last.
+// notRunning is the error for a container that has ended, with its exit status and last output.
 func (e *Engine) notRunning(ctx context.Context, name string, state *container.State) error {
 	how := ""
 	if state != nil {
 		how = fmt.Sprintf(" (exit status %d%s)", state.ExitCode, colon(state.Error))
 	}
-	text, _ := e.lastLog(ctx, name) // only an addition to the error
+	text, _ := e.lastLog(ctx, name) // optional detail
 	return fmt.Errorf("%w%s%s", ErrNotRunning, how, colon(lastLine(text)))
 }
 
-// colon puts a colon before a text; nothing before none.
+// colon puts a colon before a text, unless the text is empty.
 func colon(text string) string {
 	if text == "" {
 		return ""
@@ -67,7 +67,7 @@ func (e *Engine) exec(ctx context.Context, name string, command []string, stdout
 	if err != nil {
 		return 0, err
 	}
-	stop := context.AfterFunc(ctx, a.Close) // a hijacked connection knows no context
+	stop := context.AfterFunc(ctx, a.Close) // a hijacked connection does not watch the context
 	defer func() { stop(); a.Close() }()
 	_, err = stdcopy.StdCopy(stdout, stderr, a.Reader)
 	if ctx.Err() != nil {
@@ -92,7 +92,7 @@ func lastLine(text string) string {
 	return lines[len(lines)-1]
 }
 
-// Logs writes a container's log, and goes on with it if follow is set, until ctx ends. tail is a number of lines, or "all".
+// Logs writes a container's log. If follow is set it continues with new lines until ctx ends. tail is a number of lines, or "all".
 func (e *Engine) Logs(ctx context.Context, name, tail string, follow bool, out, errs io.Writer) error {
 	r, err := e.api.ContainerLogs(ctx, name, container.LogsOptions{ShowStdout: true, ShowStderr: true, Follow: follow, Tail: tail})
 	if err == nil {

@@ -225,7 +225,7 @@ func TestMakeVolume_OfSomebodyElse(t *testing.T) {
 	f := newFake()
 	e := f.open(t)
 	f.answers["POST /volumes/create"] = says(http.StatusCreated, map[string]any{"Name": "v", "Labels": map[string]string{"posta.cluster": "other"}})
-	if err := e.CreateVolume(t.Context(), "v", map[string]string{"posta.cluster": "c"}); err == nil || !strings.Contains(err.Error(), "none of this cluster's") {
+	if err := e.CreateVolume(t.Context(), "v", map[string]string{"posta.cluster": "c"}); err == nil || !strings.Contains(err.Error(), "does not belong to this cluster") {
 		t.Fatal(err)
 	}
 }
@@ -346,7 +346,7 @@ func TestRunOnce_AStrangersContainerStays(t *testing.T) {
 	e := f.open(t)
 	f.answers["GET /containers/c-probe-a/json"] = says(http.StatusOK, map[string]any{"Id": "1", "Config": map[string]any{"Labels": map[string]string{}}, "State": map[string]any{}})
 	_, err := e.RunOnce(t.Context(), "c", "posta:sha-1", "probe", "room", "/")
-	if err == nil || !strings.Contains(err.Error(), "a container called c-probe-a exists and is none of this cluster's") {
+	if err == nil || !strings.Contains(err.Error(), "a container called c-probe-a exists and does not belong to this cluster") {
 		t.Error(err)
 	}
 	if slices.Contains(f.asked, "DELETE /containers/c-probe-a") {

@@ -13,16 +13,17 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// Keys is a unit's key directory on its way.
+// Keys is a unit's key directory, packed for transport.
 type Keys interface {
 	Digest() string // of all but the private key
 	io.WriterTo     // what posta probe keys reads
 }
 
-// CarryKeys brings keys into the volume of a unit, has the unit read them if it runs, and notes that it did. The keys go through the standard
-// input of a container that is removed again, because the engine shows everybody who may use it what a container is made of.
+// CarryKeys brings keys into the volume of a unit, tells the unit to read them if it runs, and then makes a note. The keys are sent to the standard
+// input of a short-lived container, because everybody who may use the engine can see a container's configuration.
 //
-// While the old note is gone and the new one is not there yet, nobody knows which keys are in the volume, so the next run brings them again.
+// Between the removal of the old note and the new one it is unknown which keys are in the volume. After an interruption there, the next run brings
+// them again.
 func (e *Engine) CarryKeys(ctx context.Context, cluster, image, volume string, u *plan.Unit, keys Keys) error {
 	note := plan.KeysNoteName(volume)
 	if err := e.removeOwn(ctx, note, plan.LabelKeys, cluster); err != nil {
@@ -46,14 +47,14 @@ func (e *Engine) CarryKeys(ctx context.Context, cluster, image, volume string, u
 	return e.note(ctx, note, container.Config{Image: image, Labels: map[string]string{plan.LabelKeys: cluster, plan.LabelKeysIn: volume, plan.LabelDigest: keys.Digest()}})
 }
 
-// startWithInput starts a container that reads input. What is left unread is no error here: the container's exit status says what became of it.
+// startWithInput starts a container that reads input. Unread input is no error here: the container's exit status shows whether it succeeded.
 func (e *Engine) startWithInput(ctx context.Context, name string, input io.WriterTo) error {
 	return e.callFor(ctx, 3*callTime, "start "+name, func(ctx context.Context) error {
 		a, err := e.api.ContainerAttach(ctx, name, container.AttachOptions{Stream: true, Stdin: true})
 		if err != nil {
 			return err
 		}
-		stop := context.AfterFunc(ctx, a.Close) // a hijacked connection knows no context
+		stop := context.AfterFunc(ctx, a.Close) // a hijacked connection does not watch the context
 		defer func() { stop(); a.Close() }()
 		if err := e.api.ContainerStart(ctx, name, container.StartOptions{}); err != nil {
 			return err
@@ -65,12 +66,13 @@ func (e *Engine) startWithInput(ctx context.Context, name string, input io.Write
 		if err != nil {
 			return err
 		}
-		_, _ = io.Copy(io.Discard, a.Reader) // until the engine has handed over all of it, and closes
+		_, _ = io.Copy(io.Discard, a.Reader) // until the engine has passed on all input, and closes
 		return ofStream(ctx, nil)
 	})
 }
 
-// reloadKeys has the unit's containers that run read their keys. One of another shape has none, and the signal would end it.
+// reloadKeys makes the unit's running containers read their keys. Containers of another shape are left out: they may have no keys, and the signal
+// would end them.
 func (e *Engine) reloadKeys(ctx context.Context, cluster string, u *plan.Unit) error {
 	var names []string
 	err := e.eachContainer(ctx, topology.LabelCluster, cluster, func(c inspected) {
@@ -82,7 +84,7 @@ func (e *Engine) reloadKeys(ctx context.Context, cluster string, u *plan.Unit) e
 		if err == nil {
 			err = e.call(ctx, "have "+name+" read its keys", func(ctx context.Context) error {
 				err := ignoreNotFound(e.api.ContainerKill(ctx, name, "HUP"))
-				if cerrdefs.IsConflict(err) { // it has ended, and reads them when it starts
+				if cerrdefs.IsConflict(err) { // it has ended, and will read them when it starts
 					return nil
 				}
 				return err

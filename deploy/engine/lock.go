@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/deploy/lock"
 )
 
-// Labels of a claim, see package lock. A claim has no topology.LabelCluster, so it is none of the cluster's data.
+// Labels of a claim, see package lock. A claim has no topology.LabelCluster, so it does not count as the cluster's data.
 const (
 	labelLock    = "posta.lock" // the cluster
 	labelNumber  = "posta.lock.number"
@@ -49,7 +49,7 @@ func (e *Engine) Claims(ctx context.Context, cluster string) (claims []lock.Clai
 	return claims, err
 }
 
-// claimOf reads a claim; ok is false if the volume is none.
+// claimOf reads a claim; ok is false if the volume is not a claim.
 func claimOf(v *volume.Volume, cluster string, now time.Time) (c lock.Claim, ok bool) {
 	number, err := strconv.Atoi(v.Labels[labelNumber])
 	if err != nil || v.Name != claimName(cluster, number) {
@@ -64,7 +64,7 @@ func claimOf(v *volume.Volume, cluster string, now time.Time) (c lock.Claim, ok 
 	return c, true
 }
 
-// Claim implements lock.Store. The engine makes a volume of a name once, and answers everybody else with that one.
+// Claim implements lock.Store. The engine creates a volume of a name once, and returns that one to everybody who asks later.
 func (e *Engine) Claim(ctx context.Context, cluster string, c lock.Claim) (got lock.Claim, err error) {
 	name := claimName(cluster, c.Number)
 	err = e.call(ctx, "lock cluster "+cluster, func(ctx context.Context) error {
@@ -78,7 +78,7 @@ func (e *Engine) Claim(ctx context.Context, cluster string, c lock.Claim) (got l
 		if got, ok = claimOf(&v, cluster, time.Now()); !ok {
 			return fmt.Errorf("a volume called %s is in the way, which is no lock; remove it with `docker volume rm %s`", name, name)
 		}
-		got.Age = 0 // it was made just now, or it is another's that was
+		got.Age = 0 // this call created it, or another one did a moment ago
 		return nil
 	})
 	return got, err

@@ -50,7 +50,7 @@ func (e *Engine) info(ctx context.Context, _ string, o *plan.Engine) error {
 	})
 }
 
-// goArch is what Go calls the machine that uname calls so.
+// goArch is the GOARCH of a machine name of uname.
 func goArch(machine string) string {
 	switch machine {
 	case "x86_64":
@@ -101,7 +101,7 @@ type inspected struct {
 
 func (c *inspected) runs() bool { return c.State.Running || c.State.Restarting }
 
-// volumes are the names of those that it has.
+// volumes are the names of its volumes.
 func (c *inspected) volumes() (names []string) {
 	for _, m := range c.Mounts {
 		if m.Type == mount.TypeVolume {
@@ -111,7 +111,7 @@ func (c *inspected) volumes() (names []string) {
 	return names
 }
 
-// ports are those of the host that it has while it runs: published ones, or those of host mode, which Create has noted as exposed.
+// ports are the ports of the host that it uses while it runs: published ones, or in host mode those that Create has noted as exposed.
 func (c *inspected) ports() (all []int) {
 	if c.HostConfig == nil {
 		return nil
@@ -131,7 +131,7 @@ func (c *inspected) ports() (all []int) {
 	return all
 }
 
-// eachContainer calls each for all containers with a label; value "" is any value. A container that goes meanwhile is passed over.
+// eachContainer calls each for all containers with a label; value "" is any value. A container that is removed meanwhile is skipped.
 func (e *Engine) eachContainer(ctx context.Context, label, value string, each func(c inspected)) error {
 	return e.call(ctx, "list its containers", func(ctx context.Context) error {
 		all, err := e.api.ContainerList(ctx, container.ListOptions{All: true, Filters: withLabel(label, value)})
@@ -154,14 +154,14 @@ func (e *Engine) eachContainer(ctx context.Context, label, value string, each fu
 	})
 }
 
-// containers lists those of units, and those that keep something for the next run.
+// containers lists the containers of units, and those that keep information for the next run.
 func (e *Engine) containers(ctx context.Context, cluster string, o *plan.Engine) error {
 	for _, kind := range []struct {
 		label string
 		add   func(c inspected)
 	}{
 		{topology.LabelCluster, func(c inspected) {
-			created, _ := time.Parse(time.RFC3339Nano, c.Created) // one of another form is the oldest
+			created, _ := time.Parse(time.RFC3339Nano, c.Created) // a time that cannot be parsed counts as the oldest
 			o.Containers = append(o.Containers, plan.Container{
 				Mounts: c.volumes(), Ports: c.ports(), Name: c.name, Unit: c.labels[topology.LabelNode], Host: c.labels[topology.LabelHost], Role: c.labels[topology.LabelRole],
 				Chain: c.labels[plan.LabelChain], Spec: c.labels[plan.LabelSpec], Shape: c.labels[plan.LabelShape], Image: c.Config.Image,

@@ -18,12 +18,12 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// RunOnce runs the image in a container of its own, without network or volumes, and returns what it says.
+// RunOnce runs the image in a container of its own, without network or volumes, and returns its output.
 func (e *Engine) RunOnce(ctx context.Context, cluster, image string, command ...string) (out string, err error) {
 	return e.runOnce(ctx, cluster, &container.Config{Image: image, Cmd: command}, &container.HostConfig{NetworkMode: "none"}, nil)
 }
 
-// runOnce runs a container of this configuration until it ends. input is what it reads on its standard input; nil is nothing.
+// runOnce runs a container of this configuration until it ends. input is its standard input; nil is none.
 func (e *Engine) runOnce(ctx context.Context, cluster string, c *container.Config, h *container.HostConfig, input io.WriterTo) (out string, err error) {
 	name := cluster + "-probe-" + strings.Join(strings.Fields(e.Host), "-")
 	c.Labels, h.CapDrop = map[string]string{plan.LabelHelper: cluster}, []string{"ALL"}
@@ -58,16 +58,17 @@ func (e *Engine) runOnce(ctx context.Context, cluster string, c *container.Confi
 	return out, err
 }
 
-// ErrPortTaken is wrapped when a port that the cluster needs is somebody else's.
+// ErrPortTaken is wrapped when another program uses a port that the cluster needs.
 var ErrPortTaken = errors.New("a port that the cluster needs is taken")
 
 // portAdvice is what to do then.
 const portAdvice = "end what has it, or write other ports ([hosts.NAME] ports) in the topology"
 
-// CheckPorts returns an error if somebody has one of these ports of the host. network is the one from which they are published, "" for the
-// host's own.
+// CheckPorts returns an error if one of these ports of the host is in use. network is the network from which they are published, "" for the host's
+// own.
 //
-// Those of the cluster's own containers that run are left out: a medic may start one at any time. So after a failure they are looked for again.
+// Ports of the cluster's running containers are left out. A medic may start one at any time, so after a failure the running containers are listed
+// again.
 func (e *Engine) CheckPorts(ctx context.Context, cluster, image, network string, ports []plan.Port) error {
 	var err error
 	for before := -1; ; before = len(ports) {
@@ -97,7 +98,7 @@ func (e *Engine) CheckPorts(ctx context.Context, cluster, image, network string,
 func (e *Engine) checkPorts(ctx context.Context, cluster, image, network string, ports []plan.Port) error {
 	c := &container.Config{Image: image, Cmd: []string{"probe", "ports"}}
 	h := &container.HostConfig{NetworkMode: "host"}
-	if network != "" { // the engine takes published ports when the container starts, or cannot start it
+	if network != "" { // the engine binds published ports when the container starts, and fails if one is in use
 		h.NetworkMode = container.NetworkMode(network)
 		c.ExposedPorts, h.PortBindings = portMaps(ports)
 	} else {
@@ -122,7 +123,8 @@ func (e *Engine) checkPorts(ctx context.Context, cluster, image, network string,
 	return nil
 }
 
-// Uptime returns when a container was started, and for how long it has run since, by its engine's clock. ErrNotRunning says that it does not.
+// Uptime returns when a container was started, and for how long it has run since, by its engine's clock. The error is ErrNotRunning if it does not
+// run.
 func (e *Engine) Uptime(ctx context.Context, name string) (started string, up time.Duration, err error) {
 	err = e.call(ctx, "look at "+name, func(ctx context.Context) error {
 		c, err := e.api.ContainerInspect(ctx, name)

@@ -16,8 +16,8 @@ import (
 // errSSH is wrapped when the ssh program ends before it is told to.
 var errSSH = errors.New("ssh ended")
 
-// overSSH dials an engine through the ssh program: keys, known hosts, agents and jump hosts are as people have set them up. It asks for no
-// password, because nobody may be there to give it.
+// overSSH dials an engine through the ssh program, so that the user's configuration of keys, known hosts, agents and jump hosts applies. It never
+// asks for a password, because it may run unattended.
 func overSSH(u *url.URL) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	args := []string{"-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "-T"}
 	if user := u.User.Username(); user != "" {
@@ -59,7 +59,7 @@ func startConn(program string, args ...string) (net.Conn, error) {
 	}
 	go func() { // Close awaits it
 		defer close(p.stderrEnded)
-		_, _ = io.Copy(p.stderr, words) // what is missing is missing in an error's text
+		_, _ = io.Copy(p.stderr, words) // an error only shortens the text of another error
 	}()
 	return p, nil
 }
@@ -80,7 +80,7 @@ func (p *pipeConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// why puts the last line of the program's standard error in place of "EOF". The end of its standard output may be seen before.
+// why replaces "EOF" by the last line of the program's standard error, which may arrive after the end of its standard output.
 func (p *pipeConn) why(err error) error {
 	select {
 	case <-p.stderrEnded:
@@ -92,18 +92,18 @@ func (p *pipeConn) why(err error) error {
 	return err
 }
 
-// stderrWait is how long a program that has closed its standard output gets to say why.
+// stderrWait is how long to wait for the standard error of a program that has closed its standard output.
 const stderrWait = time.Second
 
-// CloseWrite ends what the engine reads, as hijacked connections need it.
+// CloseWrite closes the engine's input, as hijacked connections need it.
 func (p *pipeConn) CloseWrite() error { return p.in.Close() }
 
-// Close ends the program and awaits it.
+// Close ends the program and waits for it.
 func (p *pipeConn) Close() error {
 	p.once.Do(func() {
 		_ = p.in.Close()
 		_ = p.cmd.Process.Kill()
-		_ = p.cmd.Wait() // it was killed; whatever it left behind is not listened to any more
+		_ = p.cmd.Wait() // it was killed, so its status does not matter
 		<-p.stderrEnded
 	})
 	return nil
@@ -117,7 +117,7 @@ func (p *pipeConn) SetDeadline(time.Time) error      { return nil }
 func (p *pipeConn) SetReadDeadline(time.Time) error  { return nil }
 func (p *pipeConn) SetWriteDeadline(time.Time) error { return nil }
 
-// tail keeps the end of what a program says.
+// tail keeps the end of a program's output.
 type tail struct {
 	mu sync.Mutex
 	b  []byte

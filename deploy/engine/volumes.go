@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// volumes lists those of the cluster, and those that stand in its way. The containers were listed before.
+// volumes lists the volumes of the cluster, and others with names that the cluster needs. The containers were listed before.
 func (e *Engine) volumes(ctx context.Context, cluster string, o *plan.Engine) error {
 	arrived := map[string]bool{}
 	err := e.eachContainer(ctx, plan.LabelArrived, "", func(c inspected) { arrived[c.labels[plan.LabelArrived]] = true })
@@ -26,7 +26,7 @@ func (e *Engine) volumes(ctx context.Context, cluster string, o *plan.Engine) er
 		for _, v := range all.Volumes {
 			switch {
 			case v.Labels[topology.LabelCluster] != "" && v.Labels["com.docker.compose.project"] != "":
-				// of a cluster that compose has made
+				// of a cluster that compose created
 			case v.Labels[topology.LabelCluster] == cluster:
 				o.Volumes = append(o.Volumes, labelled(v, arrived[v.Name], o))
 			case v.Labels[labelLock] != "":
@@ -42,7 +42,7 @@ func (e *Engine) volumes(ctx context.Context, cluster string, o *plan.Engine) er
 	})
 }
 
-// labelled is a volume that CreateVolume has made. arrived says that all data was copied into it.
+// labelled is a volume that CreateVolume created. arrived says that the copy into it is complete.
 func labelled(v *volume.Volume, arrived bool, o *plan.Engine) plan.Volume {
 	node := v.Labels[topology.LabelNode]
 	ran := slices.ContainsFunc(o.Containers, func(c plan.Container) bool { return c.Unit == node && c.EverStarted })
@@ -52,7 +52,7 @@ func labelled(v *volume.Volume, arrived bool, o *plan.Engine) plan.Volume {
 	}
 }
 
-// unlabelled recognises a volume that the engine has made by itself, because a container of the cluster named it and it was gone.
+// unlabelled recognises a volume that the engine itself created, because a container of the cluster needed it and it did not exist.
 func unlabelled(name, cluster string, o *plan.Engine) (v plan.Volume, ok bool) {
 	for _, c := range o.Containers { // of the cluster, by their labels
 		if !slices.Contains(c.Mounts, name) {

@@ -17,11 +17,11 @@ import (
 var (
 	// ErrNotStatic is wrapped when a program needs libraries that an image of one file does not have.
 	ErrNotStatic = errors.New("the program is not static")
-	// ErrNoProgram is wrapped when a file is no program for Linux.
+	// ErrNoProgram is wrapped when a file is not a program for Linux.
 	ErrNoProgram = errors.New("no program for Linux")
 )
 
-// Repository is the name of all images; the tag is made of the digest, so that a name never means two images.
+// Repository is the repository of all images; the tag is made of the digest, so that a reference never means two images.
 const Repository = "posta"
 
 // Ref is the reference of the image with a digest in hex, with or without "sha256:".
@@ -30,11 +30,11 @@ func Ref(digest string) string {
 	return Repository + ":sha-" + digest[:min(len(digest), 12)]
 }
 
-// Image is ready to be written. The program's file must not change meanwhile.
+// Image is an image that is ready to be written. The program's file must not change until then.
 type Image struct {
 	Ref  string
-	Arch string // as Go calls it
-	Size int64  // of what WriteTo writes
+	Arch string // as GOARCH
+	Size int64  // the bytes that WriteTo writes
 
 	program  string
 	size     int64 // of the program
@@ -75,7 +75,7 @@ func FromProgram(file, version string) (m *Image, err error) {
 	return m, err
 }
 
-// inspect says for which machine a program is, if an image of nothing else can run it.
+// inspect returns for which machine a program is, if the program needs no other files.
 func inspect(file string) (arch string, err error) {
 	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // opening a pipe would wait for its writer
 		return "", fmt.Errorf("%w: %s is no regular file; name one with --program, or an image with --image", ErrNoProgram, file)
@@ -109,7 +109,7 @@ func configOf(arch, version, layer string) map[string]any {
 	}
 }
 
-// epoch is when everything in an image was made: the same program is the same image.
+// epoch is the time of everything in an image, so that the same program gives the same image.
 var epoch = time.Unix(0, 0).UTC()
 
 // layer writes the image's only layer.

@@ -1,12 +1,12 @@
 // Package lock lets one posta deploy or undeploy at a time change a cluster.
 //
 // The lock is on every engine of the cluster, so that two programs on different machines find each other. On one engine it is a row of
-// volumes, because an engine makes a volume of a name once, whoever asks, and keeps its labels. Such a volume is a claim:
+// volumes, because an engine creates a volume of a name only once, for whichever client is first, and keeps its labels. Such a volume is a claim:
 //
 //	CLUSTER-deploy-lock-7    posta.lock=CLUSTER, number 7, and the holder: a random token, words for people, its process
 //
-// The claim with the highest number is the one that counts. Its holder renews it by making claim 8 and removing claim 7. Who finds claim 8
-// already made by another token has lost the lock. So a renewal and a takeover are the same step, and one of two always fails:
+// The claim with the highest number is valid. Its holder renews it by making claim 8 and removing claim 7. A holder that finds claim 8 already made
+// by another token has lost the lock. So a renewal and a takeover are the same step, and one of two always fails:
 //
 //	take      no claim: make claim 1. A claim of another holder: refuse, or take over by making the next number.
 //	          Then list all claims. One of a third holder means that two began at the same moment: remove the own claim, refuse.

@@ -74,7 +74,7 @@ func (l *Lock) takeOn(ctx context.Context, h Host) (*hold, error) {
 	began := time.Now()
 	got, err := h.Store.Claim(ctx, l.cluster, mine)
 	if err != nil {
-		// The engine may have made it all the same.
+		// The engine may have created it nevertheless.
 		return nil, errors.Join(err, l.drop(h, mine.Number, false))
 	}
 	if got.Token != mine.Token {

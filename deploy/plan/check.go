@@ -8,13 +8,14 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// Clocks: nothing in Posta depends on the hosts' time of day, but people compare logs, and a clock that is far off is a sign of more.
+// Limits for clocks. Nothing in Posta depends on the hosts' time of day, but people compare logs, and a clock that is far off shows that a host is
+// not well kept.
 const (
 	clockNote   = 500 * time.Millisecond
 	clockRefuse = 10 * time.Second
 )
 
-// checkEngines refuses hosts that cannot run the cluster, and warns of clocks that are off.
+// checkEngines refuses hosts that cannot run the cluster, and warns about clocks that are off.
 func checkEngines(d *Desired, o *Observed) (warnings []string, err error) {
 	engines := map[string]bool{}
 	for _, h := range d.Hosts {
@@ -30,7 +31,7 @@ func checkEngines(d *Desired, o *Observed) (warnings []string, err error) {
 		case d.Arch != "" && e.Arch != d.Arch:
 			return nil, fmt.Errorf("%w: host %q is %s and the image is for %s; name a program for it with --program, or an image with --image", ErrRefused, h.Name, e.Arch, d.Arch)
 		case e.Plain && slices.ContainsFunc(d.Units, func(u Unit) bool { return u.Host == h.Name && u.Keys != "" }):
-			return nil, fmt.Errorf("%w: the engine of host %q is spoken to without keys, and private keys are to be sent there; use unix://, ssh://, or tcp:// with engine_ca, engine_cert and engine_key", ErrRefused, h.Name)
+			return nil, fmt.Errorf("%w: the engine of host %q is reached over plain tcp://, and private keys are to be sent there, which everybody on the way could read; below [hosts.%s] write engine = \"unix:///var/run/docker.sock\" (this machine's), engine = \"ssh://USER@HOST\", or engine_ca, engine_cert and engine_key beside tcp://. To use the cluster without keys, write insecure = true below [security]: then whoever reaches its ports can use it", ErrRefused, h.Name, h.Name)
 		case off-e.OffsetError > clockRefuse:
 			return nil, fmt.Errorf("%w: the clock of host %q is off by %s; set it, with NTP for instance", ErrRefused, h.Name, off.Round(time.Second))
 		case off-e.OffsetError > clockNote:
@@ -43,8 +44,8 @@ func checkEngines(d *Desired, o *Observed) (warnings []string, err error) {
 	return warnings, nil
 }
 
-// checkVolumes refuses names that are taken by volumes of which nothing says that they are the cluster's: while the old cluster runs, and
-// not when its successor is to be made.
+// checkVolumes refuses names that are taken by volumes without the cluster's label. It does so before anything is changed, while the old cluster
+// still runs.
 func (c *comparison) checkVolumes() error {
 	for _, u := range c.units {
 		names := []string{VolumeName(c.Cluster, u.Name)}
@@ -60,7 +61,7 @@ func (c *comparison) checkVolumes() error {
 	return nil
 }
 
-// resultsLost reports whether the plan deletes results that clients have not fetched yet; without Desired.LoseResults it refuses to.
+// resultsLost reports whether the plan deletes results that clients have not fetched yet; without Desired.LoseResults that is an error.
 func (c *comparison) resultsLost() (bool, error) {
 	had := slices.ContainsFunc(c.engines, func(e *Engine) bool {
 		return slices.ContainsFunc(e.Volumes, func(v Volume) bool { return holds(v.Chain, topology.Output) })

@@ -8,29 +8,29 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// comparison is what every pass starts from. compare makes it; only forgetSessions changes it afterwards, before the first pass.
+// comparison is the input of every pass. compare makes it; afterwards only forgetSessions changes it, before the first pass.
 type comparison struct {
 	*Desired
 	observed *Observed
 	engines  []*Engine    // all observed engines, in their order
 	units    []*unitState // the desired units, in their order; none when the cluster is taken down
 	leaving  []container  // containers of units that are not desired, by name of the unit
-	reshape  bool         // nodes come, go, move or change their shape, so no session may run while the plan is carried out
+	reshape  bool         // nodes are added, removed, moved or get another shape, so no session may run while the plan is carried out
 	busy     bool         // some unit has to be created, started or replaced, so the image and free space are needed
 }
 
-// unitState is a desired unit, and what the hosts have of it.
+// unitState is a desired unit, and its observed containers and data.
 type unitState struct {
 	Unit
-	container  string      // name of the container that it is to have
-	engine     *Engine     // of its host; never nil
-	keep       *container  // its newest container, if that is on the right host and made of the right spec; nil: one has to be created
-	duplicates []container // if keep runs: its other containers. They go first.
-	old        []container // if keep does not run: its other containers. They are replaced.
-	data       *Engine     // the engine with the newest whole data of these roles; nil: the unit begins with none
+	container  string      // name of its desired container
+	engine     *Engine     // the engine of its host; never nil
+	keep       *container  // its newest container, if its host and spec are the desired ones; nil: one has to be created
+	duplicates []container // if keep runs: its other containers, which are removed first
+	old        []container // if keep does not run: its other containers, which are replaced
+	data       *Engine     // the engine with its newest complete data for these roles; nil: the unit starts without data
 }
 
-// up reports whether the right container runs.
+// up reports whether the desired container runs.
 func (u *unitState) up() bool { return u.keep != nil && u.keep.Running }
 
 // moves reports whether the data has to be copied from another engine.
@@ -47,7 +47,7 @@ func isMedic(c *Container) bool { return c.Role == topology.RoleMedic }
 func isInput(c *Container) bool { return !isMedic(c) && holds(c.Chain, topology.Input) }
 func isOther(c *Container) bool { return !isMedic(c) && !isInput(c) }
 
-// newComparison has no units yet.
+// newComparison returns a comparison without units.
 func newComparison(d *Desired, o *Observed) *comparison {
 	c := &comparison{Desired: d, observed: o}
 	for i := range o.Engines {
@@ -56,7 +56,7 @@ func newComparison(d *Desired, o *Observed) *comparison {
 	return c
 }
 
-// compare finds what there is of each unit, and which way to go.
+// compare finds the containers and data of each unit, and decides between a roll and a reshape.
 func compare(d *Desired, o *Observed) *comparison {
 	c := newComparison(d, o)
 	byUnit := map[string][]container{}
@@ -78,7 +78,7 @@ func compare(d *Desired, o *Observed) *comparison {
 	}
 	c.reshape = slices.ContainsFunc(c.old(), func(k container) bool {
 		u := c.unit(k.Unit)
-		return u == nil && k.Role == topology.RoleNode || // it leaves
+		return u == nil && k.Role == topology.RoleNode || // the node is removed
 			u != nil && u.moves() || // it cannot run while its data is copied
 			u != nil && k.Role == topology.RoleNode && k.Shape != d.Shape
 	})
@@ -90,7 +90,7 @@ func (c *comparison) unitState(u Unit, all []container) *unitState {
 	s := &unitState{Unit: u, container: u.ContainerName(c.Cluster), engine: c.observed.Engine(u.Host)}
 	slices.SortStableFunc(all, func(a, b container) int { return cmp.Compare(b.Created, a.Created) })
 	s.data = c.dataOf(s, all)
-	// Only the newest can be kept: a medic would start the newest.
+	// Only the newest can be kept, because medics start the newest.
 	if len(all) > 0 && all[0].Spec == u.Hash && all[0].at == u.Host {
 		s.keep, all = &all[0], all[1:]
 	}
@@ -102,9 +102,9 @@ func (c *comparison) unitState(u Unit, all []container) *unitState {
 	return s
 }
 
-// dataOf finds the engine with a unit's data. Where several engines have some, the one that wrote last is right: the one with the newest
-// container that ever ran. Without containers there is what an interrupted run left. A whole copy is then as good as what it was copied
-// from, since nobody has written to either, and the unit's own host is preferred. A partial copy does not count.
+// dataOf finds the engine with a unit's current data. If several engines have some, it is the one that wrote last: the one with the newest container
+// that ever ran. If there are no containers, an interrupted run left the data. A complete copy is then as good as its source, since nothing has
+// written to either, and the unit's own host is preferred. A partial copy does not count.
 func (c *comparison) dataOf(u *unitState, all []container) *Engine {
 	var best *Engine
 	chain, bestRank := "", -1
@@ -126,7 +126,7 @@ func (c *comparison) dataOf(u *unitState, all []container) *Engine {
 		}
 	}
 	if chain != u.Chain {
-		return nil // it belongs to other roles
+		return nil // the data belongs to other roles
 	}
 	return best
 }
@@ -140,8 +140,7 @@ func (c *comparison) unit(name string) *unitState {
 	return c.units[i]
 }
 
-// old returns the containers that a reshape removes: those of kept units in their order, then those of leaving ones. With filters it
-// returns those that meet all of them.
+// old returns the containers that a reshape removes and that pass all filters: those of kept units in their order, then those of removed units.
 func (c *comparison) old(filters ...func(*Container) bool) (all []container) {
 	for _, u := range c.units {
 		all = append(all, u.old...)
@@ -152,7 +151,7 @@ func (c *comparison) old(filters ...func(*Container) bool) (all []container) {
 	})
 }
 
-// stop is the step that stops a container. One of a unit that is not desired may take as long as the slowest unit.
+// stop is the step that stops a container. A container of a removed unit may take as long as the slowest unit.
 func (c *comparison) stop(k container) Step {
 	s := k.step(Stop)
 	for i := range c.Units {
@@ -176,7 +175,7 @@ func (c *comparison) stopAndRemove(all []container) (s stage) {
 	return s
 }
 
-// onePerEngine returns the hosts that fit, the first of each engine.
+// onePerEngine returns the first matching host of each engine.
 func (c *comparison) onePerEngine(fits func(h Host, e *Engine) bool) (hosts []Host) {
 	seen := map[*Engine]bool{}
 	for _, h := range c.Hosts {

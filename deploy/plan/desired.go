@@ -12,53 +12,53 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// Labels of what deploy makes, beside topology.Label….
+// Labels of the objects that deploy creates, in addition to topology.Label….
 const (
 	LabelSpec     = "posta.spec"     // of a container: digest of its spec
 	LabelShape    = "posta.shape"    // of a container: digest of the topology's shape
-	LabelChain    = "posta.chain"    // of a container and of a volume: the roles whose data it is
+	LabelChain    = "posta.chain"    // of a container and of a volume: the roles to which the data belongs
 	LabelFence    = "posta.fence"    // of a volume: the host whose medics share it
 	LabelRevision = "posta.ledger"   // of a revision: the cluster. It has no LabelCluster, so medics do not start it
 	LabelNumber   = "posta.turn"     // of a revision: its number
 	LabelDigest   = "posta.digest"   // of a revision: digest of what it keeps
-	LabelArriving = "posta.arriving" // of a volume: it was made to copy data into it
-	LabelArrived  = "posta.arrived"  // of a container that is never started: the volume into which all was copied
+	LabelArriving = "posta.arriving" // of a volume: it was created as the target of a copy
+	LabelArrived  = "posta.arrived"  // of a container that is never started: the volume whose copy is complete
 	LabelDrained  = "posta.quiet"    // of a drain mark, a container that is never started: the cluster
-	LabelHelper   = "posta.helper"   // of a container that carries data and is removed again: the cluster
+	LabelHelper   = "posta.helper"   // of a container that copies data and is then removed: the cluster
 	LabelKeys     = "posta.keys"     // of a note of keys, a container that is never started: the cluster. LabelDigest is that of the keys
 	LabelKeysIn   = "posta.keys-in"  // of a note of keys: the volume with the keys
 
 	EnvTopology = "POSTA_TOPOLOGY_TEXT" // of a container: the plain topology
 
-	EnvKeys = "POSTA_KEYS" // of a container with keys: the directory that they are in
+	EnvKeys = "POSTA_KEYS" // of a container with keys: their directory
 
 	// KeysName is a unit's key directory in the volume with its data.
 	KeysName = "keys"
 )
 
-// ErrRefused is wrapped when a plan would do harm, or lead nowhere.
+// ErrRefused is wrapped when a plan would do harm, or cannot reach the desired state.
 var ErrRefused = errors.New("refused")
 
-// Desired is what is to be. FromTopology sets the first part, its caller the rest.
+// Desired is the desired state. FromTopology sets the first part, its caller the rest.
 type Desired struct {
 	Cluster    string
 	File       string // text of the topology file, for the revision
 	Image      string // reference; "" when the cluster is taken down
-	Arch       string // of the image, as Go calls it; "" is not known here
-	Shape      string // digest of what all nodes have to agree on while a session runs
-	Network    string // of containers on hosts that do not use their own
-	Hosts      []Host // those that have units, in file order
+	Arch       string // the image's GOARCH; "" if it is not known here
+	Shape      string // digest of everything on which all nodes have to agree while a session runs
+	Network    string // of containers on hosts that do not use the host's network
+	Hosts      []Host // the hosts with units, in file order
 	Units      []Unit // nodes, then medics, in file order
 	OneMachine bool   // all hosts are one machine, and containers find each other by name in a network of its engine
 
-	LoseSessions bool // give up sessions if no input is left that could tell whether any run
-	LoseResults  bool // results at outputs may be thrown away
+	LoseSessions bool // give up sessions if no input is left that could say whether any run
+	LoseResults  bool // results at outputs may be deleted
 }
 
 // Host is a machine that the topology names and uses.
 type Host struct {
 	Name   string
-	Bridge bool // its containers are in Desired.Network, not in the host's own
+	Bridge bool // its containers are in Desired.Network, not in the host's network
 }
 
 // Unit is a node or a medic.
@@ -69,11 +69,11 @@ type Unit struct {
 	Chain string // roles of a node, with + between them; "" of a medic
 	Spec  Spec
 	Hash  string // digest of Spec
-	Keys  string // digest of its keys, of which nothing else is known here; "" without keys. It is not in Spec, because new keys need no new container
-	Disk  int64  // bytes that its data needs, about
+	Keys  string // digest of its keys, "" without keys; a plan never has the keys. It is not part of Spec, because new keys need no new container
+	Disk  int64  // about how many bytes its data needs
 }
 
-// Input reports whether clients open sessions there.
+// Input reports whether it has the input role, so that clients open sessions there.
 func (u *Unit) Input() bool { return holds(u.Chain, topology.Input) }
 
 // Medic reports whether it is a medic, else it is a node.
@@ -83,8 +83,8 @@ func holds(chain string, r topology.Role) bool {
 	return slices.Contains(strings.Split(chain, "+"), string(r))
 }
 
-// Spec is what a unit's container is made of. Its digest is in the container's name and label, and is made of the names of these fields
-// too: a renamed field would replace every container at the next deploy.
+// Spec is the specification of a unit's container. Its digest is in the container's name and label, and covers the names of these fields, too: to
+// rename a field would replace every container at the next deploy.
 type Spec struct {
 	Image   string
 	Command []string
@@ -93,42 +93,43 @@ type Spec struct {
 	Ports   []Port
 	Mounts  []Mount
 	Network string // "" is the host's own
-	Alias   string // by which others in the network find it
-	NoDNS   bool   // names of other networks are not asked for
+	Alias   string // the name by which others in the network find it
+	NoDNS   bool   // names outside its network are not looked up
 	Memory  int64
-	Always  bool          // the engine starts it again; else only medics do
+	Always  bool          // the engine restarts it; else only medics do
 	Grace   time.Duration // how long it may take to end
 }
 
-// Port is published.
+// Port is a published port.
 type Port struct {
 	At      string // an address of the host; "" is all of them
 	Outside int
 	Inside  int
 }
 
-// Mount is a volume, or a file of the host.
+// Mount is a volume, or a file or directory of the host.
 type Mount struct {
-	Volume string
-	File   string
-	Target string
+	Volume   string
+	File     string
+	Target   string
+	ReadOnly bool `json:",omitempty"` // omitted if false, so that digests of containers without it stay the same
 }
 
-// ContainerName is what the engine calls a unit's container. It holds the digest, because for a moment there are two.
+// ContainerName is the name of a unit's container. It has the digest in it, because for a moment there are two.
 func (u *Unit) ContainerName(cluster string) string {
 	return cluster + "-" + u.Name + "-" + u.Hash[:8]
 }
 
-// VolumeName is a unit's data.
+// VolumeName is the volume with a unit's data.
 func VolumeName(cluster, unit string) string { return cluster + "-" + unit }
 
-// KeysNoteName is the note of the keys that are in a volume.
+// KeysNoteName is the keys note of a volume.
 func KeysNoteName(volume string) string { return volume + "-keys" }
 
-// FenceName is what the medics of a host share.
+// FenceName is the volume that the medics of a host share.
 func FenceName(cluster, host string) string { return cluster + "-fence-" + host }
 
-// RevisionDigest is the digest of what a revision of this topology keeps.
+// RevisionDigest is the digest of a revision of this topology.
 func (d *Desired) RevisionDigest() string { return digest(d.Image + "\n" + d.File) }
 
 func (s *Spec) hash() string {

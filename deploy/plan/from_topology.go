@@ -15,17 +15,24 @@ import (
 
 const (
 	exitTime   = 2 * time.Second  // from the end of a node's drain to the end of its process
-	medicGrace = 12 * time.Second // a medic that is told to end finishes the restart it is at
+	medicGrace = 12 * time.Second // a medic that is told to end first finishes a restart that it has begun
 	medicDisk  = 8 << 20          // bytes
 	maxText    = 100 << 10        // bytes of one environment variable; Linux takes 128 KiB
 )
 
-// FromTopology derives what is to be from a topology and its text. keys are the digests of the units' keys by name, empty for a cluster without.
+// FromTopology derives the desired state from a topology and its text. keys has the digests of the units' keys by name; it is empty for a cluster
+// without keys. The password of a broker is sent together with the keys. It is not in the desired state, because everybody who may use the engine can
+// see that (S6).
 func FromTopology(t *topology.Topology, file, image, arch string, keys map[string]string) (Desired, error) {
+	secret := t.BrokerSecret() != ""
+	t, file, err := t.WithoutBrokerSecret(file)
+	if err != nil && image != "" { // a take-down creates nothing
+		return Desired{}, fmt.Errorf("%w: %w", ErrRefused, err)
+	}
 	d := Desired{Cluster: t.Name, File: file, Image: image, Arch: arch, Shape: shape(t, len(keys) > 0), Network: t.Name}
-	if image != "" && (t.Transport != topology.ZMQ || t.HasBrokerSecret()) {
-		// A container's environment and the revision would have the password, for all who may ask the engine (S6).
-		return d, fmt.Errorf("%w: posta deploy brings no address of a broker to containers, because its password would stand in their environment; use posta deploy --render, or transport = \"zmq\" and no [rabbitmq] and [nats]", ErrRefused)
+	if image != "" && secret && len(keys) == 0 {
+		return d, fmt.Errorf("%w: the url of [%s] has a password, which posta deploy brings to nodes together with their keys, and with insecure = true they have none; remove insecure = true and make keys with posta key init, or use posta deploy --render",
+			ErrRefused, t.Transport)
 	}
 	loopback := loopbackOnly(t)
 	d.OneMachine = loopback
@@ -38,13 +45,18 @@ func FromTopology(t *topology.Topology, file, image, arch string, keys map[strin
 			return d, fmt.Errorf("%w: host %q has unix sockets, which do not reach from container to container; write address = \"127.0.0.1\" and ports = 5500", ErrRefused, h.Name)
 		}
 		if !bridged(h) {
-			d.OneMachine = false // such a host has the machine's own loopback
+			d.OneMachine = false // containers of such a host use the machine's own loopback
 		}
 		if UsesHost(t, h.Name) {
 			d.Hosts = append(d.Hosts, Host{Name: h.Name, Bridge: bridged(h)})
 			if bridged(h) {
 				bridges++
 			}
+		}
+	}
+	if image != "" && bridges > 0 {
+		if err := t.BrokerForContainers(); err != nil {
+			return d, fmt.Errorf("%w: %w", ErrRefused, err)
 		}
 	}
 	if loopback && bridges > 0 && bridges < len(d.Hosts) {
@@ -69,7 +81,8 @@ func FromTopology(t *topology.Topology, file, image, arch string, keys map[strin
 	return d, nil
 }
 
-// shape is the digest of what all nodes have to agree on while a session runs. A node with keys hears none without.
+// shape is the digest of everything on which all nodes have to agree while a session runs. Nodes with and without keys cannot talk to each other, so
+// that is part of it.
 func shape(t *topology.Topology, keys bool) string {
 	text := t.Shape()
 	if keys {
@@ -94,7 +107,8 @@ func loopbackOnly(t *topology.Topology) bool {
 	})
 }
 
-// bindInContainers has nodes listen where published ports lead: an address of the host is none of the container's.
+// bindInContainers makes nodes listen on all addresses of their containers, where published ports lead: a container does not have the host's
+// addresses.
 func bindInContainers(oneMachine bool) func(topology.Host) topology.Host {
 	return func(h topology.Host) topology.Host {
 		if !oneMachine && bridged(h) {
@@ -120,12 +134,15 @@ func (d *Desired) addUnit(t *topology.Topology, n topology.Node, role, text stri
 		},
 		Mounts: []Mount{{Volume: VolumeName(t.Name, u.Name), Target: path.Join(data, u.Name)}},
 	}
+	for _, root := range t.RootsAt(n) {
+		s.Mounts = append(s.Mounts, Mount{File: root, Target: root, ReadOnly: true})
+	}
 	if u.Keys != "" {
 		s.Env = append(s.Env, EnvKeys+"="+path.Join(data, u.Name, KeysName))
 	}
 	if d.OneMachine {
 		s.Env = append(s.Env, "POSTA_ADDRESS="+topology.InternalAddress)
-		s.NoDNS = true
+		s.NoDNS = role == topology.RoleMedic || !t.BrokerHasName()
 	}
 	if bridged(h) {
 		s.Network, s.Alias = d.Network, u.Name
@@ -154,7 +171,7 @@ func chainText(chain []topology.Role) string {
 	return strings.Join(all, "+")
 }
 
-// containerData is where a container has the data directory: the image's working directory is /posta.
+// containerData is the data directory in a container: the image's working directory is /posta.
 func containerData(t *topology.Topology) string {
 	if data := t.Data(); path.IsAbs(data) {
 		return path.Clean(data)
@@ -162,7 +179,8 @@ func containerData(t *topology.Topology) string {
 	return path.Join("/posta", t.Data())
 }
 
-// ports are those of the host that a unit needs: published ones, or its own in the network of the host. On one machine only clients and observers come from outside; between hosts all nodes and medics do.
+// ports are the ports of the host that a unit needs: published ones, or its own in the network of the host. On one machine only clients and observers
+// connect from outside; between hosts all nodes and medics do.
 func ports(n topology.Node, h topology.Host, oneMachine bool) (all []Port) {
 	at := publishedAt(h, oneMachine)
 	for _, e := range n.Sockets.List() {
@@ -179,9 +197,9 @@ func ports(n topology.Node, h topology.Host, oneMachine bool) (all []Port) {
 	return all
 }
 
-// publishedAt is the host's own address at which the ports of its containers are published: the one that the topology names, so that nothing
-// listens elsewhere. All addresses of a machine have to be asked for in the file. "" is for a host whose address says nothing of that: a name, or
-// {node}, which makes 0.0.0.0 of a bind that is left out.
+// publishedAt is the host's own address at which the ports of its containers are published. It is the one in the topology, so that nothing listens
+// elsewhere: to listen on all addresses of a machine the file has to say so. "" if the host's address is no IP address: a name, or {node}, for which
+// a missing bind means 0.0.0.0.
 func publishedAt(h topology.Host, oneMachine bool) string {
 	bind, err := netip.ParseAddr(h.Bind)
 	switch {

@@ -2,7 +2,7 @@ package plan
 
 import "slices"
 
-// keysIn is the digest of the keys in a volume of the engine, "" if nothing says which they are.
+// keysIn is the digest of the keys in a volume of the engine, "" if there is no note of it.
 func (e *Engine) keysIn(volume string) string {
 	i := slices.IndexFunc(e.Keys, func(n KeysNote) bool { return n.Volume == volume })
 	if i < 0 {
@@ -11,13 +11,13 @@ func (e *Engine) keysIn(volume string) string {
 	return e.Keys[i].Digest
 }
 
-// needsKeys reports whether the unit's volume on its host, if there is one, has other keys than it is to have.
+// needsKeys reports whether the unit's volume on its host does not have the desired keys.
 func (u *unitState) needsKeys(cluster string) bool {
 	return u.Keys != "" && u.engine.keysIn(VolumeName(cluster, u.Name)) != u.Keys
 }
 
-// renewKeys brings new keys to the units whose containers stay, on each engine to one unit after the other. A unit that runs reads them at once and
-// keeps all connections but those of revoked peers, so sessions run on.
+// renewKeys brings new keys to the units whose containers stay, on each engine to one unit after the other. A running unit reads them at once and
+// closes only connections of revoked peers, so sessions continue.
 //
 // Units that get another container get their keys with it (provideVolumes).
 func (c *comparison) renewKeys([]Step) []stage {

@@ -5,34 +5,34 @@ import (
 	"time"
 )
 
-// Observed is what the hosts have of a cluster.
+// Observed is the observed state of a cluster on its hosts.
 type Observed struct {
 	Engines []Engine // each engine once
 }
 
-// Engine is a Docker Engine, and what it has of the cluster. Several hosts may share one.
+// Engine is a Docker Engine and the objects of the cluster on it. Several hosts may share one.
 type Engine struct {
-	ID          string        // by which hosts that share an engine are found
+	ID          string        // equal for hosts that share an engine
 	Hosts       []string      // names in the topology; steps name the first
 	Version     string        // of the engine, for people
 	OS          string        // "linux", or the plan is refused
-	Arch        string        // as Go calls it
+	Arch        string        // as GOARCH
 	Offset      time.Duration // of its clock against ours
 	OffsetError time.Duration // half of the round trip in which Offset was measured
 
 	Images     []string    // references of Posta's images
 	Networks   []string    // of the cluster
-	Volumes    []Volume    // of the cluster, without those that compose has made
+	Volumes    []Volume    // of the cluster, without those that compose created
 	Containers []Container // of the cluster's units, whatever their state
-	Revisions  []Revision  // topologies that were good
-	DrainMarks []DrainMark // at most one, but for interrupted runs
+	Revisions  []Revision  // topologies that worked
+	DrainMarks []DrainMark // at most one, except after interrupted runs
 	Helpers    []string    // containers that an interrupted run left behind
 	Keys       []KeysNote  // which keys are in which volumes
-	Plain      bool        // whoever is on the way to the engine can read what is sent there
-	Strangers  []string    // volumes whose names begin like the cluster's, and of which nothing says that they are
+	Plain      bool        // the connection to the engine is not encrypted
+	Strangers  []string    // volumes whose names begin like the cluster's, but that have no mark of it
 }
 
-// Name is the host that stands for the engine.
+// Name is the host that steps name for the engine.
 func (e *Engine) Name() string {
 	if len(e.Hosts) == 0 {
 		return e.ID
@@ -44,14 +44,14 @@ func (e *Engine) Name() string {
 type Volume struct {
 	Name  string
 	Node  string // the unit; "" of a fence
-	Chain string // the roles whose data it is; "" of a medic and of a fence
-	Fence string // the host whose medics share it; "" of a unit's data
-	// Partial says that it was made for a copy (LabelArriving) and nothing says that the copy is whole: neither a container of the unit
-	// that has run here, nor the note that is made behind the last byte (LabelArrived).
+	Chain string // the roles to which the data belongs; "" for a medic and for a fence
+	Fence string // the host whose medics share it; "" for a unit's data
+	// Partial says that it was created for a copy (LabelArriving) that may be incomplete: no container of the unit has run here, and there is no note
+	// (LabelArrived), which is made after the last byte.
 	Partial bool
 }
 
-// Container is a unit's. Most of it is from its labels.
+// Container is a container of a unit. Most fields come from its labels.
 type Container struct {
 	Name        string
 	Unit        string
@@ -61,29 +61,29 @@ type Container struct {
 	Spec        string   // digest of its Spec
 	Shape       string   // digest of the topology's shape
 	Image       string   // reference
-	Mounts      []string // volumes that it has
-	Ports       []int    // of the host, which it has while it runs
+	Mounts      []string // its volumes
+	Ports       []int    // of the host, in use while it runs
 	Running     bool
 	EverStarted bool
 	Created     int64 // unix time in ns; medics start the newest
 }
 
-// DrainMark says that no session of a shape is unfinished: all had come to their end when the inputs were stopped.
+// DrainMark says that no session of a shape is unfinished: all had finished when the inputs were stopped.
 type DrainMark struct {
 	Name  string
 	Shape string
 }
 
-// KeysNote says which keys are in a volume, and that its unit, if it ran, was told to read them.
+// KeysNote says which keys are in a volume. It is made after a running unit was told to read them.
 type KeysNote struct {
 	Volume string
 	Digest string
 }
 
-// Revision keeps a topology that was good, in a container that is never started.
+// Revision is a topology that worked, saved in a container that is never started.
 type Revision struct {
 	Name   string
-	Number int    // counts up with every topology that was good
+	Number int    // counts the topologies that worked
 	Digest string // of File and Image
 	Image  string
 	Shape  string // digest

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Kind is which of the ways a plan goes.
+// Kind is the kind of a plan.
 type Kind string
 
 // The kinds.
@@ -20,7 +20,7 @@ const (
 	Reshape Kind = "reshape, sessions wait"
 )
 
-// Plan is what is to be done.
+// Plan is the steps to the desired state.
 type Plan struct {
 	Kind     Kind
 	Steps    []Step   // in order; Step.Stage never decreases
@@ -61,10 +61,10 @@ func Make(d Desired, o Observed) (Plan, error) {
 	return Plan{Kind: c.kind(len(steps)), Steps: steps, Warnings: warnings}, nil
 }
 
-// pass computes the next stages of a plan. Beside what it was made with it sees the steps of the passes before it.
+// pass computes the next stages of a plan. It also gets the steps of the passes before it.
 type pass func(earlier []Step) []stage
 
-// passes is what a plan is made of, in order.
+// passes are the passes of a plan, in order.
 func passes(c *comparison, former []container) []pass {
 	change := []pass{c.roll, c.removeLeaving}
 	if c.reshape {
@@ -79,7 +79,7 @@ func passes(c *comparison, former []container) []pass {
 	return append(all, c.deleteUnowned, c.startMissing, c.confirm, c.saveRevision, c.deleteRevisions)
 }
 
-// appendStage adds a stage to a plan; an empty one leaves no trace.
+// appendStage adds a stage to a plan, unless it is empty.
 func appendStage(steps []Step, s stage) []Step {
 	number := 0
 	if len(steps) > 0 {

@@ -286,7 +286,7 @@ func TestAMovedNodeKeepsItsData(t *testing.T) {
 	}
 }
 
-// A node that leaves and comes back begins anew: its peers have forgotten what was on their links (R2, R4).
+// A node that leaves and comes back begins again: its peers have forgotten what was on their links (R2, R4).
 func TestANodeThatComesBackBeginsAnew(t *testing.T) {
 	w := newWorld(t, twoHosts)
 	three, one := variant{joiners: 3}.want(t), variant{joiners: 1}.want(t)

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// prepare changes nothing yet that a unit notices: it removes helpers of an interrupted run, ships the image, checks the disks and makes
+// prepare does everything that does not affect running units: it removes helpers of an interrupted run, ships the image, checks the disks and creates
 // networks.
 func (c *comparison) prepare([]Step) []stage {
 	var first, networks stage
@@ -27,7 +27,7 @@ func (c *comparison) prepare([]Step) []stage {
 	return []stage{first, networks, c.checkPorts()}
 }
 
-// checkPorts looks for ports that somebody else has, while the old cluster runs. Those of containers that run now are the cluster's own.
+// checkPorts looks for ports that other programs use, before anything is changed. Ports of the cluster's running containers are left out.
 func (c *comparison) checkPorts() (s stage) {
 	for _, bridge := range []bool{true, false} {
 		for _, e := range c.engines {
@@ -51,12 +51,12 @@ func (c *comparison) checkPorts() (s stage) {
 	return s
 }
 
-// hasPort reports whether a container of the cluster that runs has a port of the host.
+// hasPort reports whether a running container of the cluster uses a port of the host.
 func (e *Engine) hasPort(port int) bool {
 	return slices.ContainsFunc(e.Containers, func(k Container) bool { return k.Running && slices.Contains(k.Ports, port) })
 }
 
-// spaceNeeded is about how many bytes new data takes on an engine.
+// spaceNeeded is about how many bytes new volumes will need on an engine.
 func (c *comparison) spaceNeeded(e *Engine) (n int64) {
 	for _, u := range c.units {
 		if u.engine == e && !e.hasVolume(VolumeName(c.Cluster, u.Name)) {
@@ -66,8 +66,7 @@ func (c *comparison) spaceNeeded(e *Engine) (n int64) {
 	return n
 }
 
-// removeDuplicates removes what is beside a container that is right and runs: the rest of an interrupted roll, or what a host brings back
-// that was given up.
+// removeDuplicates removes other containers of a unit whose desired container runs. An interrupted roll leaves them, or a lost host that comes back.
 func (c *comparison) removeDuplicates([]Step) []stage {
 	var s stage
 	for _, u := range c.units {

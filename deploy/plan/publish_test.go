@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -58,15 +59,65 @@ func TestS_PortsArePublishedWhereTheTopologySays(t *testing.T) {
 	}
 }
 
-// TestS6_NoPasswordOfABrokerInAContainer: whoever may ask an engine reads the environment of its containers.
+// TestS6_NoPasswordOfABrokerInAContainer: whoever may ask an engine reads the environment, the labels and the command of its containers, and the topology that
+// is kept there. Without keys the password does not travel at all.
 func TestS6_NoPasswordOfABrokerInAContainer(t *testing.T) {
-	for _, settings := range []map[string]string{
-		{"cluster.transport": topology.ViaRabbitMQ, "rabbitmq.url": "amqp://me:s3cr3t@10.0.0.9/"},
-		{"cluster.transport": topology.ViaNATS, "nats.url": "nats://s3cr3t@10.0.0.9"},
-		{"cluster.transport": topology.ViaNATS}, // containers would look for it at their own 127.0.0.1
-		{"nats.url": "nats://s3cr3t@10.0.0.9"},  // not used, and in the text of the revision
+	for _, c := range []struct {
+		settings map[string]string
+		carried  bool // the nodes need the password
+		text     string
+	}{
+		{settings: map[string]string{"cluster.transport": topology.ViaRabbitMQ, "rabbitmq.url": "amqp://me:s3cr3t@10.0.0.9/v", "rabbitmq.queue": "quorum"}, carried: true,
+			text: `queue = "quorum"`},
+		{settings: map[string]string{"cluster.transport": topology.ViaRabbitMQ, "rabbitmq.url": "amqps://rabbit.example/v?password=s3cr3t"}, carried: true, text: "@rabbit.example/v"},
+		{settings: map[string]string{"cluster.transport": topology.ViaNATS, "nats.url": "nats://s3cr3t@10.0.0.9"}, carried: true, text: "@10.0.0.9"},
+		{settings: map[string]string{"cluster.transport": topology.ViaNATS, "nats.url": "nats://10.0.0.9:4222"}, text: "nats://10.0.0.9:4222"},
+		{settings: map[string]string{"nats.url": "nats://s3cr3t@10.0.0.9"}}, // not used
 	} {
-		text, err := topology.Generate(topology.Variant{Address: "10.0.0.1", Settings: settings})
+		top, text := generated(t, c.settings)
+		text = "# before: amqp://old:s3cr3t@10.0.0.8/ nats://s3cr3t@10.0.0.8\n" + text
+		keys := map[string]string{}
+		for _, n := range top.All() {
+			keys[string(n.ID)] = "digest"
+		}
+		if _, err := FromTopology(top, text, "image", "amd64", nil); c.carried != errors.Is(err, ErrRefused) || err != nil && (!strings.Contains(err.Error(), "--render") || strings.Contains(err.Error(), "s3cr3t")) {
+			t.Errorf("%v, without keys: %v", c.settings, err)
+		}
+		for _, image := range []string{"image", ""} { // to make it, and to take it down
+			d, err := FromTopology(top, text, image, "amd64", keys)
+			if err != nil {
+				t.Fatalf("%v: %v", c.settings, err)
+			}
+			if all := fmt.Sprintf("%+v", d); top.HasBrokerSecret() && strings.Contains(all, "s3cr3t") || image != "" && !strings.Contains(all, c.text) {
+				t.Errorf("%v: it is made of %s", c.settings, all)
+			}
+		}
+	}
+}
+
+// TestS6_AnotherPasswordNeedsNoNewContainers: what containers are made of names neither the user nor the password. Another broker needs new ones.
+func TestS6_AnotherPasswordNeedsNoNewContainers(t *testing.T) {
+	spec := func(url string) string {
+		top, text := generated(t, map[string]string{"cluster.transport": topology.ViaRabbitMQ, "rabbitmq.url": url})
+		d, err := FromTopology(top, text, "image", "amd64", map[string]string{"joiner-1": "digest"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("%+v %s", d.Units, d.RevisionDigest())
+	}
+	first := spec("amqp://me:one@10.0.0.9/")
+	if spec("amqp://you:two@10.0.0.9/") != first {
+		t.Error("another user and password make other containers")
+	}
+	if spec("amqp://me:one@10.0.0.8/") == first {
+		t.Error("another broker makes the same containers")
+	}
+}
+
+// TestContainersReachTheirBroker, or the deploy is refused; a broker's name is looked up where others tell names.
+func TestContainersReachTheirBroker(t *testing.T) {
+	units := func(address, url string) ([]Unit, error) {
+		text, err := topology.Generate(topology.Variant{Address: address, Settings: map[string]string{"cluster.transport": topology.ViaNATS, "nats.url": url}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,19 +125,37 @@ func TestS6_NoPasswordOfABrokerInAContainer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := FromTopology(top, text, "image", "amd64", nil); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "--render") || strings.Contains(err.Error(), "s3cr3t") {
-			t.Errorf("%v: %v", settings, err)
-		}
-		d, err := FromTopology(top, text, "", "", nil) // to take it down
+		d, err := FromTopology(top, text, "image", "amd64", nil)
+		return d.Units, err
+	}
+	if _, err := units("127.0.0.1", "nats://127.0.0.1"); !errors.Is(err, ErrRefused) || !errors.Is(err, topology.ErrLocalBroker) {
+		t.Errorf("containers look for their broker at their own 127.0.0.1: %v", err)
+	}
+	for url, asks := range map[string]bool{"nats://10.0.0.9": false, "nats://nats.example": true} {
+		all, err := units("127.0.0.1", url)
 		if err != nil {
-			t.Error(err)
+			t.Fatal(err)
 		}
-		for _, u := range d.Units {
-			if all := fmt.Sprint(u.Spec); strings.Contains(all, "s3cr3t") {
-				t.Errorf("%s is made of %s", u.Name, all)
+		for _, u := range all {
+			if u.Spec.NoDNS == (asks && !u.Medic()) {
+				t.Errorf("%s: %s asks other name servers: %v", url, u.Name, !u.Spec.NoDNS)
 			}
 		}
 	}
+}
+
+// generated is the default topology with these settings, on a host that others reach.
+func generated(t *testing.T, settings map[string]string) (*topology.Topology, string) {
+	t.Helper()
+	text, err := topology.Generate(topology.Variant{Address: "10.0.0.1", Settings: settings})
+	if err != nil {
+		t.Fatal(err)
+	}
+	top, err := topology.Parse("t.toml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return top, text
 }
 
 // TestS_OnlyMedicsHaveTheEngine: who reaches its socket is root on the host.
@@ -112,5 +181,36 @@ func TestS_OnlyMedicsHaveTheEngine(t *testing.T) {
 	}
 	if medics != 3 {
 		t.Errorf("%d medics", medics)
+	}
+}
+
+// TestS8_InputsSeeTheirHostsRoots, and nobody else does. Without roots a container's digest is what it was before there were any.
+func TestS8_InputsSeeTheirHostsRoots(t *testing.T) {
+	d, err := FromTopology(withHost(t, "address = \"10.0.0.1\"\nroots = [\"/srv/data\", \"/mnt\"]"), "", "image", "amd64", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs := 0
+	for _, u := range d.Units {
+		var seen []string
+		for _, m := range u.Spec.Mounts {
+			if m.ReadOnly {
+				seen = append(seen, m.File+" at "+m.Target)
+			}
+		}
+		want := ""
+		if holds(u.Chain, topology.Input) {
+			inputs++
+			want = "/srv/data at /srv/data, /mnt at /mnt"
+		}
+		if got := strings.Join(seen, ", "); got != want {
+			t.Errorf("%s reads %q, want %q", u.Name, got, want)
+		}
+	}
+	if inputs == 0 {
+		t.Error("there is no input")
+	}
+	if text, err := json.Marshal(Mount{Volume: "v", Target: "/t"}); err != nil || string(text) != `{"Volume":"v","File":"","Target":"/t"}` {
+		t.Errorf("a mount is digested as %s, %v", text, err)
 	}
 }

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// RevisionName is the container that keeps a topology.
+// RevisionName is the name of the container that keeps a topology.
 func RevisionName(cluster string, number int) string {
 	return fmt.Sprintf("%s-ledger-%d", cluster, number)
 }
 
-// revisionNumber is the number under which the desired topology is saved. If it is the newest revision already, an
-// earlier run was cut off while it saved it, and its number is taken again.
+// revisionNumber is the number under which the desired topology is saved. If it is the newest revision already, an earlier run was interrupted while
+// it saved it, and the number is used again.
 func (c *comparison) revisionNumber() int {
 	if saved := c.observed.Revisions(); len(saved) > 0 && saved[0].Digest == c.RevisionDigest() {
 		return saved[0].Number
@@ -25,7 +25,7 @@ func (c *comparison) revisionNumber() int {
 	return number
 }
 
-// unsaved returns the hosts whose engines do not have the desired topology as the last good one.
+// unsaved returns the hosts on which the desired topology is not saved as the newest revision.
 func (c *comparison) unsaved() []Host {
 	digest, number := c.RevisionDigest(), c.revisionNumber()
 	return c.onePerEngine(func(_ Host, e *Engine) bool {
@@ -33,7 +33,7 @@ func (c *comparison) unsaved() []Host {
 	})
 }
 
-// confirm waits for the heartbeat of every unit that the plan has not heard yet, and for a leader: only what works is saved as good. A plan
+// confirm waits for the heartbeat of every unit for which the plan has not waited yet, and for a leader: only a topology that works is saved. A plan
 // that changes nothing does not wait.
 func (c *comparison) confirm(earlier []Step) []stage {
 	if len(earlier)+len(c.unsaved()) == 0 {
@@ -51,7 +51,7 @@ func (c *comparison) confirm(earlier []Step) []stage {
 	return []stage{beats, leader}
 }
 
-// Confirm is the plan for a cluster that is as the topology says: it looks whether all units are heard and stay up. It changes nothing.
+// Confirm is the plan for a cluster that is already in the desired state: it checks that all units send heartbeats and stay up. It changes nothing.
 func Confirm(d Desired, o Observed) Plan {
 	c := compare(&d, &o)
 	var beats, leader, steady stage
@@ -68,7 +68,7 @@ func Confirm(d Desired, o Observed) Plan {
 	return Plan{Kind: Nothing, Steps: steps}
 }
 
-// saveRevision keeps the topology as the last good one, once everything else is done: on every engine, so that it outlives each of them.
+// saveRevision saves the topology as the newest revision, after everything else: on every engine, so that the loss of one does not lose it.
 func (c *comparison) saveRevision([]Step) []stage {
 	var s stage
 	number := c.revisionNumber()
@@ -80,7 +80,7 @@ func (c *comparison) saveRevision([]Step) []stage {
 	return []stage{s}
 }
 
-// deleteRevisions keeps this revision and the newest other one before it.
+// deleteRevisions keeps this revision and the newest different one before it, and deletes the others.
 func (c *comparison) deleteRevisions([]Step) []stage {
 	digest, number := c.RevisionDigest(), c.revisionNumber()
 	keep := []int{number}

@@ -15,13 +15,13 @@ func (c *comparison) roll(earlier []Step) (stages []stage) {
 	return stages
 }
 
-// replaced reports whether a roll replaces the unit's container. If it has none that is old, startMissing makes one.
+// replaced reports whether a roll replaces the unit's container. If the unit has no old one, startMissing creates one.
 func (u *unitState) replaced() bool { return !u.up() && len(u.old) > 0 }
 
-// replace makes the new container before the old one stops, so that a medic that starts the unit in between starts the right one.
+// replace creates the new container before the old one stops, so that a medic that starts the unit in between starts the new one.
 //
-// A roll that was cut off and is taken back finds a container of the new one's name that is not the newest. It goes first: medics would
-// start the newest, which is of the roll that was cut off. Until the new one is there a medic may do so, so then all old ones are stopped.
+// A rollback of an interrupted roll finds a container with the desired name that is not the newest. It is removed and created again, because medics
+// start the newest one, which is of the interrupted roll. Until the new one exists a medic may start that one, so then all old ones are stopped.
 func (c *comparison) replace(u *unitState, earlier []Step) stage {
 	same, old := split(u.old, func(k container) bool { return k.Name == u.container })
 	s := append(c.provideVolumes(u, earlier), c.stopAndRemove(same)...)
@@ -48,5 +48,5 @@ func split(all []container, is func(container) bool) (those, others []container)
 	return those, others
 }
 
-// removeLeaving removes medics that are not desired any more.
+// removeLeaving removes medics that are no longer desired.
 func (c *comparison) removeLeaving([]Step) []stage { return []stage{c.stopAndRemove(c.leaving)} }

@@ -8,15 +8,15 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// isFormer reports whether a container is of a node of another shape, and has run.
+// isFormer reports whether a container is of a node in another shape, and has run.
 func (c *comparison) isFormer(k *Container) bool {
 	return !isMedic(k) && k.Shape != c.Shape && k.EverStarted
 }
 
-// formerInputs returns the inputs that can tell whether sessions of the former shape are unfinished; none if there cannot be any. Such
-// sessions must not go on in another shape, because a node would take the ends of some streams for the ends of all (R12). Logs do not tell
-// it. Inputs tell it once all nodes run, so a stopped cluster is started once more before it is changed. A drain mark says that this
-// was done. If the inputs are gone, sessions are lost: that is refused without Desired.LoseSessions.
+// formerInputs returns the inputs that can say whether sessions of the former shape are unfinished; none if there cannot be any. Such sessions must
+// not continue in another shape, because a node would take the ends from some senders for the ends from all (R12). It cannot be seen in the logs.
+// Inputs know it once all nodes run, so a stopped cluster is started once more before it is changed. A drain mark says that this was done. If the
+// inputs are gone the sessions are lost, which is refused without Desired.LoseSessions.
 func (c *comparison) formerInputs() (inputs []container, lost bool, err error) {
 	shape := c.formerShape()
 	closed := c.old(isInput, func(k *Container) bool { return k.Shape == shape })
@@ -26,7 +26,7 @@ func (c *comparison) formerInputs() (inputs []container, lost bool, err error) {
 	case slices.ContainsFunc(c.units, func(u *unitState) bool { return !u.Medic() && u.keep != nil && u.keep.EverStarted }):
 		return nil, false, nil // a node of the new shape has run
 	case slices.ContainsFunc(c.engines, func(e *Engine) bool { return len(e.DrainMarks) > 0 }):
-		return nil, false, nil // marks go before an input starts
+		return nil, false, nil // the mark would have been removed before an input started
 	case len(closed) > 0 && !slices.ContainsFunc(closed, func(k container) bool { return k.EverStarted }):
 		return nil, false, nil // no input has ever run
 	}
@@ -35,12 +35,12 @@ func (c *comparison) formerInputs() (inputs []container, lost bool, err error) {
 		return inputs, false, nil
 	}
 	if !c.LoseSessions {
-		return nil, false, fmt.Errorf("%w: the inputs of the former topology are gone, so nobody can tell whether sessions have come to their end; deploy it again first (posta deploy --rollback), or say --cancel-sessions, and those that had not are lost", ErrRefused)
+		return nil, false, fmt.Errorf("%w: the inputs of the former topology are gone, so it is not known whether sessions have finished; deploy it again first (posta deploy --rollback), or say --cancel-sessions, and those that had not are lost", ErrRefused)
 	}
 	return nil, true, nil
 }
 
-// formerShape is the shape that the hosts had before this plan; "" if they had none but the desired one.
+// formerShape is the shape before this plan; "" if there was none but the desired one.
 func (c *comparison) formerShape() string {
 	if former := c.old(c.isFormer); len(former) > 0 {
 		return former[0].Shape
@@ -51,7 +51,7 @@ func (c *comparison) formerShape() string {
 	return ""
 }
 
-// onlyData reports whether the hosts have data of nodes, and no node that ever ran.
+// onlyData reports whether the hosts have data of nodes, but no container of a node that ever ran.
 func (c *comparison) onlyData() bool {
 	data := false
 	for _, e := range c.engines {
@@ -63,8 +63,7 @@ func (c *comparison) onlyData() bool {
 	return data
 }
 
-// forgetSessions has all nodes begin without data, but for outputs: they hear that their senders begin anew, and fail what was not
-// finished (R8).
+// forgetSessions makes all nodes except outputs start without data. Outputs see that their senders have new logs, and fail unfinished sessions (R8).
 func (c *comparison) forgetSessions() {
 	for _, u := range c.units {
 		if !holds(u.Chain, topology.Output) && !u.Medic() {
@@ -78,13 +77,13 @@ func byUnit(all []container) []container {
 	return all
 }
 
-// restartFormer starts the nodes of the former shape that do not run, if its inputs are to be asked. Inputs start last.
+// restartFormer starts the stopped nodes of the former shape if its inputs have to be asked. Inputs start last.
 func (c *comparison) restartFormer(inputs []container) (stages []stage) {
 	if len(inputs) == 0 {
 		return nil
 	}
 	for _, kind := range []func(*Container) bool{isOther, isInput} {
-		served := map[string]bool{} // units of which a container runs, or is chosen
+		served := map[string]bool{} // units with a container that runs or was chosen
 		for _, k := range c.old(kind) {
 			served[k.Unit] = served[k.Unit] || k.Running
 		}
@@ -100,7 +99,7 @@ func (c *comparison) restartFormer(inputs []container) (stages []stage) {
 	return stages
 }
 
-// drain keeps new sessions out and waits for those that run. It asks the first input, which admits sessions for all.
+// drain holds back new sessions and waits for running ones. It asks the first input, which admits sessions for all inputs.
 func drain(inputs []container) []stage {
 	if len(inputs) == 0 {
 		return nil
@@ -114,10 +113,10 @@ func drain(inputs []container) []stage {
 	return []stage{{first.step(HoldSessions)}, {first.step(DrainSessions)}}
 }
 
-// stopOld stops medics first, because they would restart what stops; then inputs, so that no session begins; then the other nodes.
+// stopOld stops medics first, because they would restart nodes; then inputs, so that no session begins; then the other nodes.
 //
-// While medics are stopped one by one, a medic that still runs may restart one that was stopped, and that one may restart an input. Such an
-// input does not know of the hold, so sessions may have begun. The second drain waits for them.
+// While medics are stopped one by one, a medic that still runs may restart one that was stopped, and that one may restart an input. That input does
+// not know about the hold, so sessions may have begun there. The second drain waits for them.
 func (c *comparison) stopOld(drained []container, earlier []Step) []stage {
 	stops := func(kind func(*Container) bool) (s stage) {
 		for _, k := range c.old(kind) {
@@ -158,7 +157,7 @@ func (c *comparison) unmarkDrained(earlier []Step) (s stage) {
 	return s
 }
 
-// DrainMarkName is the container that says that no session of a shape runs.
+// DrainMarkName is the name of the container that says that no session of a shape runs.
 func DrainMarkName(cluster, shape string) string {
 	return cluster + "-quiet-" + shape[:min(8, len(shape))]
 }

@@ -2,8 +2,8 @@ package plan
 
 import "slices"
 
-// startMissing makes and starts all units that are missing: inputs after the other nodes, so that sessions begin in a whole cluster, and
-// medics last, so that they find nobody missing.
+// startMissing creates and starts all missing units: inputs after the other nodes, so that sessions begin in a complete cluster, and medics last, so
+// that they see no unit as missing.
 func (c *comparison) startMissing(earlier []Step) []stage {
 	missing := slices.DeleteFunc(slices.Clone(c.units), func(u *unitState) bool { return u.up() || !c.reshape && u.replaced() })
 	var volumes, stale, create stage
@@ -13,7 +13,7 @@ func (c *comparison) startMissing(earlier []Step) []stage {
 			create = append(create, u.step(Create))
 		}
 	}
-	// Data that was copied goes before anybody writes to the copy: from then on there is no doubt which is right.
+	// The source of a copy is deleted before anything writes to the copy, so it is always clear which data is current.
 	for _, u := range c.units {
 		stale = append(stale, c.deleteVolumes(u, u.engine, slices.Concat(earlier, volumes))...)
 	}

@@ -9,25 +9,25 @@ import (
 // Verb is what a step does.
 type Verb string
 
-// The verbs. Each can be done again: it is no error if its effect is there already.
+// The verbs. Each is idempotent: it is no error if its effect exists already.
 const (
 	ShipImage      Verb = "ship image"                // What: reference
 	CreateNetwork  Verb = "create network"            // What: name
 	CheckSpace     Verb = "check free space"          // on the disk that holds the volumes
-	CheckPorts     Verb = "check ports"               // Ports: nobody may have them
+	CheckPorts     Verb = "check ports"               // Ports: they must be free
 	RemoveNetwork  Verb = "remove network"            // What: name
 	RemoveHelper   Verb = "remove helper"             // What: container that an interrupted run left behind
-	HoldSessions   Verb = "hold sessions"             // keeps new sessions out; What: container of an input
+	HoldSessions   Verb = "hold sessions"             // holds back new sessions; What: container of an input
 	DrainSessions  Verb = "wait for running sessions" // What: container of the same input
-	MarkDrained    Verb = "note that no session runs" // What: name of the mark; Shape: of the drained cluster; Image: to make the mark of
+	MarkDrained    Verb = "note that no session runs" // What: name of the mark; Shape: of the drained cluster; Image: the mark's image
 	UnmarkDrained  Verb = "sessions may run again"    // What: name of the mark
 	Stop           Verb = "stop"                      // What: container; it drains first
-	StopMedics     Verb = "see that no medic runs"    // on any host: also those that another medic has started again
+	StopMedics     Verb = "see that no medic runs"    // on any host, including those that another medic has restarted
 	Remove         Verb = "remove"                    // What: container
 	DeleteVolume   Verb = "delete data"               // What: volume
 	CreateVolume   Verb = "create volume"             // What: name
 	CopyVolume     Verb = "copy data"                 // What: volume; From: host
-	CarryKeys      Verb = "bring keys"                // What: volume of the unit, which reads them if it runs
+	CarryKeys      Verb = "bring keys"                // What: volume of the unit; the unit reads them if it runs
 	Create         Verb = "create"                    // What: container
 	Start          Verb = "start"                     // What: container
 	AwaitHeartbeat Verb = "wait for heartbeat"        // What: container
@@ -37,20 +37,20 @@ const (
 	DeleteRevision Verb = "forget old topology"       // What: name of the revision
 )
 
-// Step is one thing to do on one host.
+// Step is one action on one host.
 type Step struct {
 	Stage  int           // set by Make and TakeDown: steps of one stage may run at the same time on different engines
 	Do     Verb          // always set
 	Host   string        // always set: the host whose engine does it
-	Unit   string        // the unit it is about; "" if it is about none
-	What   string        // the object: see the verbs; "" only of CheckSpace and StopMedics
+	Unit   string        // the unit that it concerns; "" if none
+	What   string        // the object: see the verbs; "" only for CheckSpace and StopMedics
 	From   string        // CopyVolume: the host with the data
-	Chain  string        // CreateVolume: the roles whose data it will hold; "" of a medic and of a fence
-	Copy   bool          // CreateVolume: a CopyVolume into it follows, so until then its data is partial
+	Chain  string        // CreateVolume: the roles to which its data will belong; "" for a medic and for a fence
+	Copy   bool          // CreateVolume: a CopyVolume into it follows; until that is done its data is partial
 	Number int           // SaveRevision: its number
 	Shape  string        // MarkDrained
 	Image  string        // MarkDrained
-	Need   int64         // CheckSpace: bytes for the volumes that are new there
+	Need   int64         // CheckSpace: bytes for new volumes
 	Ports  []Port        // CheckPorts
 	Bridge bool          // CheckPorts: they are published from Desired.Network, not opened in the host's own
 	Grace  time.Duration // Stop: how long the container may take to end
@@ -89,10 +89,10 @@ type stage []Step
 // hostStep is a step about an object of a host that belongs to no unit: an image, a network, a helper, a mark, a revision.
 func hostStep(do Verb, host, what string) Step { return Step{Do: do, Host: host, What: what} }
 
-// step is a step about a container that is there.
+// step is a step about an existing container.
 func (c container) step(do Verb) Step { return Step{Do: do, Host: c.at, Unit: c.Unit, What: c.Name} }
 
-// step is a step about the container that the unit is to have.
+// step is a step about the unit's desired container.
 func (u *unitState) step(do Verb) Step {
 	return Step{Do: do, Host: u.Host, Unit: u.Name, What: u.container}
 }

@@ -2,8 +2,8 @@ package plan
 
 import "slices"
 
-// TakeDown plans the way down: sessions come to their end, then all containers stop, in the order of a reshape. Data stays unless volumes
-// is set. Revisions stay with it, because the next deploy has to know which hosts have data.
+// TakeDown plans how to stop the cluster: sessions finish, then all containers stop, in the order of a reshape. Data is kept unless volumes is set.
+// Revisions are kept with it, because the next deploy has to know which hosts have data.
 func TakeDown(d Desired, o Observed, volumes bool) Plan {
 	c := newComparison(&d, &o)
 	for _, e := range c.engines {
@@ -29,7 +29,7 @@ func TakeDown(d Desired, o Observed, volumes bool) Plan {
 	return Plan{Kind: kind, Steps: steps}
 }
 
-// cleanUp removes what is left when all containers are gone. Revisions go last: as long as they are there, the next run knows all hosts.
+// cleanUp removes everything else when all containers are gone. Revisions are removed last: while they exist, the next run knows all hosts.
 func (c *comparison) cleanUp(volumes bool) []stage {
 	var rest, revisions stage
 	for _, e := range c.engines {

@@ -13,7 +13,7 @@ func (c *comparison) hasVolume(e *Engine, name string, earlier []Step) bool {
 	})
 }
 
-// provideVolumes makes the volumes of a unit whose container is to be created, with the unit's data in them.
+// provideVolumes creates the volumes of a unit whose container is to be created, with the unit's data.
 func (c *comparison) provideVolumes(u *unitState, earlier []Step) (s stage) {
 	name := VolumeName(c.Cluster, u.Name)
 	here := c.hasVolume(u.engine, name, earlier)
@@ -50,8 +50,8 @@ func (c *comparison) deleteVolumes(u *unitState, but *Engine, earlier []Step) (s
 	return s
 }
 
-// deleteUnowned deletes data of units that are not desired, before any unit starts: a node that leaves and comes back in a later topology
-// must not come back with links that others have forgotten.
+// deleteUnowned deletes the data of removed units, before any unit starts: a node that comes back in a later topology must not have links that others
+// have forgotten.
 func (c *comparison) deleteUnowned(earlier []Step) []stage {
 	var s stage
 	for _, e := range c.engines {

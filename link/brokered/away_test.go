@@ -21,7 +21,7 @@ func TestR16_WhileTheBrokerIsAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := New[int](link.TransportConfig{Topology: topo, Node: n, Log: slog.New(slog.DiscardHandler)})
+	tr, err := New[int](link.TransportConfig{Topology: topo, Node: n, Log: slog.New(slog.DiscardHandler)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

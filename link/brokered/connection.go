@@ -26,8 +26,8 @@ func (b *backoff) pause(ctx context.Context) {
 }
 
 // keepConnected calls serve again and again until ctx ends. serve makes a connection, says outage.Connected, and returns when the connection has
-// broken. Only a connection that has stood for a while ends the outage and its pauses: a broker that accepts connections and closes
-// them, as one that is stopping, would be dialled without a pause, and logged each time.
+// broken. Only a connection that has been stable for a while ends the outage and resets the backoff. Otherwise a broker that accepts connections and
+// closes them, as one that is stopping, would be dialled without a pause and logged each time.
 func keepConnected(ctx context.Context, outage *Outage, serve func(context.Context, *Outage) error) {
 	var b backoff
 	for ctx.Err() == nil {
@@ -42,8 +42,8 @@ func keepConnected(ctx context.Context, outage *Outage, serve func(context.Conte
 	}
 }
 
-// Serve runs sessions over a connection until broken returns: with the reason, or with nil when ctx has ended. Then it calls hangUp with
-// that reason, and returns it when sessions has ended.
+// Serve runs sessions over a connection until broken returns the reason, or nil when ctx has ended. Then it calls hangUp with that reason, waits for
+// sessions, and returns the reason.
 func Serve(ctx context.Context, sessions func(context.Context), broken func() error, hangUp func(error)) error {
 	alive, end := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -59,14 +59,14 @@ func Serve(ctx context.Context, sessions func(context.Context), broken func() er
 	return err
 }
 
-// Repeat runs one session after the other, for as long as the connection stands. failed is told why one has ended.
+// Repeat runs one session after the other while the connection lasts. It calls failed with the reason for the end of each.
 func Repeat(ctx context.Context, closed func() bool, session func(context.Context) error, failed func(error)) {
 	var b backoff
 	for ctx.Err() == nil && !closed() {
 		began := time.Now()
 		err := session(ctx)
 		if ctx.Err() != nil || closed() {
-			return // what broke is the connection, and keepConnected logs that
+			return // the connection broke, which keepConnected logs
 		}
 		failed(err)
 		if time.Since(began) > 10*backoffMax {
@@ -76,7 +76,7 @@ func Repeat(ctx context.Context, closed func() bool, session func(context.Contex
 	}
 }
 
-// Each calls do for all items, beside each other, and after that last. It returns when all have.
+// Each calls do for all items at the same time, and then last. It returns when all calls have.
 func Each[T any](items []T, do func(T), last func()) {
 	var wg sync.WaitGroup
 	for _, x := range items {

@@ -7,9 +7,9 @@ import (
 	"posta.dev/posta/link"
 )
 
-// HelloPacer spaces the hellos to one receiver. A link repeats them every few hundred milliseconds while nothing is heard, which costs a
-// connection nothing. In a queue they would gather for as long as the receiver is away, a hundred megabytes a week. So the pause between
-// them doubles while there is no news of the receiver.
+// HelloPacer limits the hellos to one receiver. A link repeats them every few hundred milliseconds while it hears nothing, which is cheap over a
+// direct connection. In a queue they would collect while the receiver is away, a hundred megabytes a week. So the pause between them doubles while
+// the receiver sends no new acknowledgement.
 type HelloPacer struct {
 	mu   sync.Mutex
 	next time.Time
@@ -41,7 +41,7 @@ func (p *HelloPacer) Connected() {
 	p.next, p.wait = time.Time{}, 0
 }
 
-// Heard takes an acknowledgement of the receiver. One that differs from the last is news.
+// Heard takes an acknowledgement of the receiver. If it differs from the last one the pause starts again at its shortest.
 func (p *HelloPacer) Heard(a link.Ack) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"posta.dev/posta/link"
 )
 
-// Incoming is the receiving end of a link. Tag is what the broker identifies a delivery by.
+// Incoming is the receiving end of a link. Tag is the broker's identifier of a delivery.
 type Incoming[Tag any] struct {
 	*Unacked[Tag]
 	Edge string
@@ -19,11 +19,11 @@ type Incoming[Tag any] struct {
 	discard func(error)
 }
 
-// Receive takes a delivery, which is unacknowledged from then on. One goroutine calls it.
+// Receive takes a delivery, which counts as unacknowledged from then on. Only one goroutine calls it.
 func (in *Incoming[Tag]) Receive(tag Tag, body []byte) {
 	frames, err := Unpack(&in.names, body)
 	if err == nil && slices.ContainsFunc(frames, func(f link.Frame) bool { return f.Edge != in.Edge || f.From != in.From }) {
-		// The node would drop it, too (R18). But the broker is to forget it, and never will by the acknowledgements of this link.
+		// The node would drop it, too (R18). It is acknowledged here, because no acknowledgement of this link would ever do that.
 		frames, err = nil, fmt.Errorf("%w: it is of another link than edge %s from %s", ErrBadMessage, in.Edge, in.From)
 	}
 	if err != nil {
@@ -41,8 +41,8 @@ const (
 	maxPrefetch = 4096
 )
 
-// Prefetch is how many messages the broker delivers without one being acknowledged. The node takes in as much as its sender's window
-// allows, so it is at least twice that in full batches; smaller messages are not many either.
+// Prefetch is how many unacknowledged messages the broker delivers. It is at least twice the sender's window in full batches, because the node takes
+// in one window; there are not many smaller messages.
 func Prefetch(window, batch int) int {
 	if batch == 0 {
 		return maxPrefetch

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Outage keeps the log readable while the broker is away: the first failure is logged, then one now and then, then the end. Meanwhile it is one
-// of the transport's troubles.
+// Outage keeps the log readable while the broker is away: it logs the first failure, then one from time to time, and the end. Meanwhile it is one of
+// the transport's troubles.
 type Outage struct {
 	log      *slog.Logger
 	what     string // the broker and the connection to it
@@ -15,24 +15,24 @@ type Outage struct {
 	troubles *Troubles
 
 	mu        sync.Mutex
-	since     time.Time // zero while all is well
+	since     time.Time // when it began; zero without an outage
 	logged    time.Time
 	connected time.Time   // when the present connection was made
 	stable    *time.Timer // ends the outage; nil without a connection
 }
 
 const (
-	// stableAfter is how long a connection has to stand to end an outage.
+	// stableAfter is how long a connection has to last before it ends an outage.
 	stableAfter = 2 * time.Second
 	logEvery    = 30 * time.Second
 )
 
-// NewOutage is of one connection, "in" or "out", to a broker such as "RabbitMQ at 10.0.0.1:5672".
+// NewOutage returns the outage of one connection, "in" or "out", to a broker such as "RabbitMQ at 10.0.0.1:5672".
 func NewOutage(log *slog.Logger, broker, connection string, t *Troubles) *Outage {
 	return &Outage{log: log, what: broker + ", " + connection, broker: broker, troubles: t}
 }
 
-// Failed takes a failure. err says what to do.
+// Failed records a failure. err says what to do.
 func (o *Outage) Failed(now time.Time, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -48,7 +48,7 @@ func (o *Outage) Failed(now time.Time, err error) {
 		"since", o.since.Format(time.RFC3339))
 }
 
-// Connected says that a connection stands. The outage ends unless [Outage.Disconnected] follows soon.
+// Connected says that there is a connection. The outage ends unless [Outage.Disconnected] follows soon.
 func (o *Outage) Connected() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -17,7 +17,7 @@ type Outgoing struct {
 	connected atomic.Bool
 }
 
-// newOutgoing has space for that many bytes.
+// newOutgoing returns a sending end with space for this many bytes.
 func newOutgoing(edge string, to link.NodeID, capacity int, receivers ...link.NodeID) *Outgoing {
 	o := &Outgoing{SendQueue: NewSendQueue(capacity), Edge: edge, To: to, Receivers: receivers, hellos: map[link.NodeID]*HelloPacer{}}
 	for _, n := range receivers {
@@ -26,8 +26,8 @@ func newOutgoing(edge string, to link.NodeID, capacity int, receivers ...link.No
 	return o
 }
 
-// Offer takes frames, and behind them hellos, from the node's loop, and returns how many. A hello whose time has not come is dropped: it is
-// due again by itself. While there is no connection none is worth keeping.
+// Offer takes frames, and after them hellos, from the node's loop, and returns how many it took. A hello that comes too soon is dropped, because the
+// link repeats it. Without a connection all hellos are dropped.
 func (o *Outgoing) Offer(frames []link.Frame, now time.Time) int {
 	numbered := frames
 	for n := len(numbered); n > 0 && numbered[n-1].Kind == link.Hello; n = len(numbered) {
@@ -35,7 +35,7 @@ func (o *Outgoing) Offer(frames []link.Frame, now time.Time) int {
 	}
 	took := o.SendQueue.Offer(numbered)
 	if took < len(numbered) || !o.connected.Load() {
-		return took // a hello must not run ahead of frames
+		return took // a hello must not overtake frames
 	}
 	for _, f := range frames[len(numbered):] {
 		g, err := link.DecodeHello(f.Payload)
@@ -49,14 +49,14 @@ func (o *Outgoing) Offer(frames []link.Frame, now time.Time) int {
 	return len(frames)
 }
 
-// heard takes an acknowledgement before the node does.
+// heard sees each acknowledgement before the node does.
 func (o *Outgoing) heard(a link.Ack) {
 	if p := o.hellos[a.Receiver]; p != nil {
 		p.Heard(a)
 	}
 }
 
-// begin forgets what waited for a connection that is gone.
+// begin drops frames that waited for the connection before.
 func (o *Outgoing) begin() {
 	o.Clear()
 	o.connected.Store(true)
@@ -68,5 +68,5 @@ func (o *Outgoing) begin() {
 // End says that the connection is gone.
 func (o *Outgoing) End() { o.connected.Store(false) }
 
-// HandedOver reports whether nothing waits that could leave.
+// HandedOver reports whether the broker was given everything.
 func (o *Outgoing) HandedOver() bool { return !o.connected.Load() || o.Empty() }

@@ -14,12 +14,12 @@ import (
 //	│ header u32 LE │ payload u32 LE │ header │ payload │ header u32 LE │ …
 //	└───────────────┴────────────────┴────────┴─────────┴───────────────┴───
 //
-// A broker's work is by message and not by byte, so many small frames go as one. The order of the link is kept: the frames of a
-// message are neighbours, and a message is given whole or not at all.
+// A broker's work depends on the number of messages more than on bytes, so many small frames are sent as one message. The link's order is kept: the
+// frames of a message follow each other on the link, and a message is delivered whole or not at all.
 
 const prefix = 8
 
-// ErrBadMessage is wrapped by the errors of [Unpack]: bytes that no node of ours publishes.
+// ErrBadMessage is wrapped by the errors of [Unpack]: no node publishes such bytes.
 var ErrBadMessage = errors.New("bad message")
 
 // Pack returns frames as one message.
@@ -43,8 +43,8 @@ func Pack(frames []link.Frame) []byte {
 
 const headerGuess = 128
 
-// Unpack returns the frames of a message; their payloads are parts of it. A message that is damaged anywhere is refused whole: half of
-// it would only look like a hole in the link.
+// Unpack returns the frames of a message; their payloads are parts of it. A damaged message is refused as a whole: a part of it would only look like
+// a hole in the link.
 func Unpack(names *link.Interner, msg []byte) ([]link.Frame, error) {
 	var frames []link.Frame
 	for at := 0; at < len(msg); {

@@ -20,12 +20,12 @@ type ackKey struct {
 	to   link.NodeID
 }
 
-// NewPendingAcks returns none.
+// NewPendingAcks returns an empty set.
 func NewPendingAcks() *PendingAcks {
 	return &PendingAcks{wake: make(chan struct{}, 1), latest: map[ackKey]link.Ack{}}
 }
 
-// Put takes acknowledgements. A resend that was asked for and not published yet is still asked for.
+// Put takes acknowledgements. A request for a resend that was not published yet is kept.
 func (p *PendingAcks) Put(acks []link.Ack) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,12 +17,12 @@ type SendQueue struct {
 	bytes  int
 }
 
-// NewSendQueue has space for that many bytes. More than the link's window is never used.
+// NewSendQueue returns a queue with space for this many bytes. It never holds more than the link's window.
 func NewSendQueue(room int) *SendQueue {
 	return &SendQueue{capacity: room, wake: make(chan struct{}, 1)}
 }
 
-// Offer takes frames from the front that fit, and returns how many. One frame is always taken when nothing waits.
+// Offer takes frames from the front while they fit, and returns how many. An empty queue takes at least one.
 func (q *SendQueue) Offer(frames []link.Frame) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -39,10 +39,10 @@ func (q *SendQueue) Offer(frames []link.Frame) int {
 	return n
 }
 
-// Wake is received from before Next is called until it returns nothing.
+// Wake is ready when Next may have something. After it the publisher calls Next until that returns nothing.
 func (q *SendQueue) Wake() <-chan struct{} { return q.wake }
 
-// Signal makes Wake ready though nothing new has come.
+// Signal makes Wake ready without new frames.
 func (q *SendQueue) Signal() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -56,7 +56,7 @@ func (q *SendQueue) signalLocked() {
 	}
 }
 
-// Next takes one frame, and those behind it for as long as all are at most batch bytes. It returns nil when nothing waits.
+// Next takes one frame, and further ones up to batch bytes in all. It returns nil when the queue is empty.
 func (q *SendQueue) Next(batch int) []link.Frame {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -78,7 +78,7 @@ func (q *SendQueue) Next(batch int) []link.Frame {
 	return taken
 }
 
-// Clear forgets everything: over a new connection the link begins again where the receiver says (R7).
+// Clear empties the queue: over a new connection the link begins again where the receiver says (R7).
 func (q *SendQueue) Clear() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

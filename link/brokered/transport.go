@@ -14,9 +14,8 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// Transport implements link.Transport but for the broker itself, which two connections lead to: one to publish and one to consume. A broker
-// that is short of memory stops reading from its publishers, and must not stop delivering acknowledgements. Tag is what the broker
-// identifies a delivery by.
+// Transport implements link.Transport except for the broker itself. It has two connections to the broker, one to publish and one to consume: a broker
+// that is short of memory stops reading from publishers, and must not stop delivering acknowledgements. Tag is the broker's identifier of a delivery.
 type Transport[Tag any] struct {
 	Config link.TransportConfig
 	Out    []*Outgoing
@@ -25,7 +24,7 @@ type Transport[Tag any] struct {
 	troubles Troubles
 
 	control *control.Control
-	unwatch func() // ends that the keys' Reload rechecks the control socket
+	unwatch func() // ends the recheck of the control socket at each Reload of the keys
 	acks    *PendingAcks
 	events  chan link.Event
 	stop    chan struct{}      // closed when events are not read any more
@@ -34,37 +33,37 @@ type Transport[Tag any] struct {
 	bad     atomic.Uint64
 }
 
-// Broker is what a transport does with its broker, over one connection: it makes the connection, says outage.Connected, runs the ends of all
-// links over it until it breaks or ctx ends, and returns the reason when all that it started has ended.
+// Broker is the part of a transport that depends on the broker, for one connection. It connects, calls outage.Connected, and runs the ends of all
+// links over the connection until it breaks or ctx ends. When all that it started has ended, it returns the reason.
 type Broker struct {
 	Name    string // "NATS at HOST:PORT", for the log
 	Out, In func(ctx context.Context, outage *Outage) error
 }
 
-// ErrSameName is wrapped where another process is connected to the broker as this node: two clusters of one name would take each other's frames,
-// and each would think that the other's nodes had lost their data.
+// ErrSameName is wrapped when another process is connected to the broker as this node. Two clusters with the same name would take each other's
+// frames, and nodes would conclude that their peers had lost their data.
 var ErrSameName = errors.New("another process is connected to this broker as the same node of a cluster of the same name")
 
-// SameNameAdvice is what to do then.
+// SameNameAdvice is what to do about it.
 const SameNameAdvice = "give one of the two clusters another name ([cluster] name), or end the other process"
 
 const (
-	// eventsCap is how many events may wait for the node's loop. Each is a message of the largest size at most, so it is few of them that bound the
+	// eventsCap is how many events may wait for the node's loop. Each may be a message of the largest size, so their number is small: it bounds the
 	// memory of a node whose loop is busy (R16).
 	eventsCap = 16
-	// Linger is how long Close lets what is queued leave.
+	// Linger is how long Close waits for queued messages to leave.
 	Linger = 500 * time.Millisecond
 )
 
-// New opens the node's control socket and makes the ends of all links.
-func New[Tag any](cfg link.TransportConfig) (*Transport[Tag], error) {
+// New opens the node's control socket and makes the ends of all links. accepts limits the incoming connections of the process; nil: no limit.
+func New[Tag any](cfg link.TransportConfig, accepts *zmqx.AcceptLimit) (*Transport[Tag], error) {
 	t := &Transport[Tag]{Config: cfg, acks: NewPendingAcks(), events: make(chan link.Event, eventsCap), stop: make(chan struct{})}
 	var err error
 	t.control, err = control.New(control.Config{
 		Topology: cfg.Topology, Node: cfg.Node, Listen: cfg.Listen, Keys: cfg.Keys, Log: cfg.Log, OnEvent: t.emit,
 		Options: zmqx.Options{
 			HandshakeTimeout: cfg.Topology.Limits.Handshake, BackoffMax: 200 * time.Millisecond,
-			Linger: min(cfg.Topology.Limits.Drain, Linger), Logger: cfg.Log, Accepts: cfg.Accepts,
+			Linger: min(cfg.Topology.Limits.Drain, Linger), Logger: cfg.Log, Accepts: accepts,
 		},
 	})
 	if err != nil {
@@ -104,7 +103,7 @@ func (t *Transport[Tag]) makeEnds() {
 	}
 }
 
-// Start begins to keep both connections up. A broker that is not there is no error: it is logged, and tried again.
+// Start begins to keep both connections up. An absent broker is no error: it is logged, and dialled again.
 func (t *Transport[Tag]) Start(b Broker) {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.cut = cancel
@@ -155,7 +154,7 @@ func (t *Transport[Tag]) Heartbeat(payload []byte) { t.control.Heartbeat(payload
 // Trouble implements link.Troubled.
 func (t *Transport[Tag]) Trouble() string { return t.troubles.Text(time.Now()) }
 
-// LinkFailed says that a link, or the acknowledgements, could not go on over the connection there is, and begin again; err says what to do.
+// LinkFailed says that a link, or the acknowledgements, failed on an intact connection and begin again; err says what to do.
 func (t *Transport[Tag]) LinkFailed(what string, err error) {
 	if t.troubles.failed(what, what+": "+err.Error(), time.Now()) {
 		t.Config.Log.Warn("a link over the broker begins again; nothing is lost", "link", what, "err", err)
@@ -194,7 +193,7 @@ func (t *Transport[Tag]) handedOver() bool {
 	return t.acks.Empty()
 }
 
-// emit hands an event over. It waits while the channel is full, but not beyond Close.
+// emit hands over an event. It waits while the channel is full, until Close at the latest.
 func (t *Transport[Tag]) emit(e link.Event) {
 	select {
 	case t.events <- e:
@@ -208,7 +207,7 @@ func (t *Transport[Tag]) discard(err error) {
 	}
 }
 
-// Begin is said when a sending end has a new connection: its queue is emptied, and the node's links begin again where their receivers say (R7).
+// Begin is called when a sending end has a new connection: it empties the queue, and the node's links begin again where their receivers say (R7).
 func (t *Transport[Tag]) Begin(o *Outgoing) {
 	o.begin()
 	for _, node := range o.Receivers {
@@ -216,7 +215,7 @@ func (t *Transport[Tag]) Begin(o *Outgoing) {
 	}
 }
 
-// PublishAcks hands the acknowledgements of links to publish, until ctx ends or publish fails. Nobody stores them: each is repeated (R6).
+// PublishAcks passes the acknowledgements of links to publish, until ctx ends or publish fails. They are not stored, because each is repeated (R6).
 func (t *Transport[Tag]) PublishAcks(ctx context.Context, publish func(link.Ack) error) error {
 	for {
 		select {

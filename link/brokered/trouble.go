@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// recently is for how long the failure of one link is told after it happened. A link that begins again and fails again does so within less.
+// recently is how long the failure of a link is shown after it happened. A link that keeps failing does so at shorter intervals.
 const recently = 15 * time.Second
 
-// Troubles are what is wrong with a transport now, for `posta status`. There is one entry at most for each connection and each link.
+// Troubles are the present problems of a transport, for `posta status`. There is at most one entry for each connection and each link.
 type Troubles struct {
 	mu sync.Mutex
 	of map[string]trouble // by what it is about
@@ -18,11 +18,11 @@ type Troubles struct {
 
 type trouble struct {
 	text  string
-	until time.Time // zero: until it is over
+	until time.Time // when it expires; zero: at Over
 	lines logLines
 }
 
-// logLines bounds what a link logs, whatever the texts: a link that is in two kinds of trouble by turns says something new each time.
+// logLines limits how much a link logs, also if its texts alternate: two problems in turn would count as a new one each time.
 type logLines struct {
 	since time.Time // when the first of the present lines was logged
 	last  string
@@ -32,7 +32,7 @@ type logLines struct {
 // mostLines is how many different failures of a link are logged in logEvery.
 const mostLines = 3
 
-// admit reports whether a failure is to be logged: once in logEvery, and at once if it is another one than was logged last.
+// admit reports whether a failure is to be logged: once in logEvery, and at once if it differs from the last one.
 func (l *logLines) admit(text string, now time.Time) bool {
 	if l.n == 0 || now.Sub(l.since) >= logEvery {
 		*l = logLines{since: now}
@@ -43,7 +43,7 @@ func (l *logLines) admit(text string, now time.Time) bool {
 	return true
 }
 
-// Say puts in what is wrong with what: until then, or, if that is zero, until Over.
+// Say adds a problem of what. It stays until the given time or, if that is zero, until Over.
 func (t *Troubles) Say(what, text string, until time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -57,7 +57,7 @@ func (t *Troubles) putLocked(what string, x trouble) {
 	t.of[what] = x
 }
 
-// failed puts in that a link has failed, for a while, and reports whether it is to be logged.
+// failed adds for a while that a link has failed, and reports whether that is to be logged.
 func (t *Troubles) failed(what, text string, now time.Time) (log bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -68,14 +68,14 @@ func (t *Troubles) failed(what, text string, now time.Time) (log bool) {
 	return log
 }
 
-// Over takes away what is wrong with what.
+// Over removes the problem of what.
 func (t *Troubles) Over(what string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.of, what)
 }
 
-// Text is all of it in one line, what two have in common once; "" when all is well.
+// Text is all problems in one line, equal ones once; "" without any.
 func (t *Troubles) Text(now time.Time) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

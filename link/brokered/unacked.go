@@ -6,19 +6,19 @@ import (
 	"posta.dev/posta/link"
 )
 
-// Unacked holds the deliveries of one link that were not yet acknowledged to the broker, and finds those that may be: all their frames have
-// their effect on disk (R5), or will never have one. T is what the broker identifies a delivery by.
+// Unacked holds the deliveries of one link that are not acknowledged to the broker yet, and finds those that may be: the effects of all their frames
+// are on disk (R5), or they will never have any. T is the broker's identifier of a delivery.
 //
-// A delivery is settled when, for the acknowledgement that the node gives its sender,
+// A delivery is settled if one of these is true of the acknowledgement that the node sends to its sender:
 //
-//	its last number is not above the hwm      the effect is durable, or it was a repetition (R4)
-//	its log is not the one that hwm counts in  the receiver has dropped it: unknown, or a zombie's (R8)
+//	its last number is at most the hwm        the effect is durable, or it was a repetition (R4)
+//	the hwm is of another log                  the receiver has dropped it: unknown, or a zombie's (R8)
 //	its incarnation is superseded              likewise
-//	its life is not the one that is echoed     likewise (R14)
-//	a resend is asked for                      what is behind the hole was dropped, and comes again
+//	it is of another start than the echoed one likewise (R14)
+//	a resend is asked for                      frames after the hole were dropped, and come again
 //
-// Without the last four, dropped frames could use up the broker's prefetch, and the missing frame would never be delivered. An error in them
-// costs nothing: the frames are still in their sender's outbox.
+// Without the last four, dropped frames could use up the broker's prefetch, and the missing frame would never be delivered. An error in them loses
+// nothing: the frames are still in their sender's outbox.
 type Unacked[T any] struct {
 	wake chan struct{}
 
@@ -57,7 +57,7 @@ func (u *Unacked[T]) Delivered(tag T, frames []link.Frame) {
 // Acked takes the acknowledgement that the node gives the link's sender.
 func (u *Unacked[T]) Acked(a *link.Ack) {
 	if a.Superseded {
-		return // it says nothing of what was taken
+		return // it does not say what was taken
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -94,7 +94,7 @@ func (u *Unacked[T]) TakeSettled() []T {
 	return done
 }
 
-// Reset forgets all: over a new connection the broker delivers what is unacknowledged again, under other tags.
+// Reset forgets all deliveries: over a new connection the broker delivers unacknowledged ones again, with new tags.
 func (u *Unacked[T]) Reset() {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -21,29 +21,29 @@ const ackTopic = "A"
 
 var errNoMessage = errors.New("it is neither a heartbeat nor an acknowledgement")
 
-// Config is what the sockets are made of.
+// Config is the configuration of the sockets.
 type Config struct {
 	Topology *topology.Topology
 	Node     topology.Node
 	Listen   bool // to the heartbeats of all nodes
-	Acks     bool // acknowledgements travel here
+	Acks     bool // acknowledgements go over these sockets
 	Options  zmqx.Options
 	Keys     *security.Keys // of the node; nil: plain ZMTP
 	Log      *slog.Logger
-	OnEvent  func(link.Event)  // what has arrived; called from one goroutine, not after Close
-	Silent   func(link.NodeID) // a receiver's connection has ended because nothing came for long; nil if nobody minds
+	OnEvent  func(link.Event)  // called with what has arrived or connected, from several goroutines, not after Close
+	Silent   func(link.NodeID) // called when a receiver's connection has ended because it was silent for too long; may be nil
 }
 
-// silenceFactor is how many times suspect_after a receiver may be silent before its connections count as dead. A machine that was cut
-// off does not close them, and may come back under another address, as a container does; TCP would go on sending to the old one for a
-// quarter of an hour. Short ones repeat a window (R7) whenever somebody was only stopped for a while.
+// silenceFactor times suspect_after is how long a receiver may be silent before its connections count as dead. A machine that was cut off does not
+// close its connections, and may come back under another address, as a container does; TCP would go on sending to the old address for a quarter of an
+// hour. With a smaller factor, a window is sent again (R7) whenever a receiver was only stopped for a while.
 const silenceFactor = 4
 
 // Control is both sockets.
 type Control struct {
 	cfg Config
 	pub *zmqx.Pub
-	sub *zmqx.Sub // nil where there is nothing to hear
+	sub *zmqx.Sub // nil if the node subscribes to nothing
 	wg  sync.WaitGroup
 	bad keyed.Refusals
 }
@@ -80,6 +80,9 @@ func (c *Control) open() (err error) {
 	o.TLS = keyed.TLS(c.cfg.Keys, security.Control, keyed.Only(from))
 	o.MaxSilence = silenceFactor * c.cfg.Topology.Medics.SuspectAfter
 	o.OnEvent = func(ev zmqx.Event) {
+		if c.cfg.Acks && ev.Kind == zmqx.Connected {
+			c.cfg.OnEvent(link.Event{Answers: true, Node: from[ev.Endpoint].ID})
+		}
 		if c.cfg.Silent != nil && ev.Kind == zmqx.Disconnected && errors.Is(ev.Err, zmqx.ErrSilent) {
 			c.cfg.Silent(from[ev.Endpoint].ID)
 		}
@@ -102,7 +105,7 @@ func (c *Control) open() (err error) {
 	return nil
 }
 
-// Recheck ends the connections of those that the keys no longer let in.
+// Recheck ends the connections of peers that the keys no longer admit.
 func (c *Control) Recheck() {
 	c.pub.Recheck()
 	if c.sub != nil {
@@ -110,8 +113,8 @@ func (c *Control) Recheck() {
 	}
 }
 
-// known tells those who listen to a node from strangers: who asks for heartbeats, or for the acknowledgements of a node of the cluster, is
-// believed (zmqx.Options.Known).
+// known tells subscribers from strangers (zmqx.Options.Known): a peer that subscribes to heartbeats, or to the
+// acknowledgements for a node of the cluster, is known.
 func (c *Control) known() func(zmqx.Message) bool {
 	topics := []string{BeatTopic}
 	for _, n := range c.cfg.Topology.Nodes() {
@@ -122,7 +125,7 @@ func (c *Control) known() func(zmqx.Message) bool {
 	}
 }
 
-// topics are what is subscribed to: heartbeats in any case, because a receiver that sends heartbeats is not silent.
+// topics returns the topics to subscribe to. Heartbeats are always among them, because they show that a receiver is not silent.
 func (c *Control) topics() []string {
 	if c.cfg.Acks {
 		return []string{ackTo(c.cfg.Node.ID), BeatTopic}
@@ -142,7 +145,7 @@ func (c *Control) receives(n topology.Node) bool {
 
 func ackTo(n link.NodeID) string { return ackTopic + string(n) + "\x00" }
 
-// read hands on what arrives until the socket is closed.
+// read passes on what arrives, until the socket is closed.
 func (c *Control) read(from []topology.Node) {
 	defer c.wg.Done()
 	names := &link.Interner{}
@@ -189,16 +192,16 @@ func (c *Control) SendAcks(acks []link.Ack) {
 	for i := range acks {
 		msgs[i] = zmqx.Message{[]byte(ackTo(acks[i].To)), acks[i].Append(nil)}
 	}
-	// A closed socket is the only error, and then nobody listens.
+	// The only error is a closed socket, which has no subscribers.
 	_ = c.pub.Send(msgs...)
 }
 
-// Heartbeat publishes what the node says of itself.
+// Heartbeat publishes the node's heartbeat.
 func (c *Control) Heartbeat(payload []byte) {
 	_ = c.pub.Send(zmqx.Message{[]byte(BeatTopic), payload}) // as in SendAcks
 }
 
-// Close lets what is queued leave for as long as Options.Linger says, and stops.
+// Close sends what is queued, for at most Options.Linger, and stops.
 func (c *Control) Close() error {
 	var errs []error
 	if c.pub != nil {

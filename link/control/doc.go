@@ -1,8 +1,8 @@
-// Package control is the control socket that every node has, whatever carries its frames: heartbeats for medics, inputs and
-// `posta status`, and with the transport zmq the acknowledgements too.
+// Package control is the control socket that every node has, with any transport. It carries heartbeats for medics, inputs and `posta status`, and
+// with the transport zmq also acknowledgements.
 //
 //	PUB control   heartbeats, topic "H"; acknowledgements, topic "A" + the sender that is told + NUL
 //	SUB           acknowledgements from every receiver, and heartbeats if the node wants to hear them
 //
-// Heartbeats do not go over a broker where there is one: medics watch nodes, and a node whose broker is away is not dead.
+// Heartbeats never go over a broker: medics watch nodes, and a node whose broker is down is not dead.
 package control

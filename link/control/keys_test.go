@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestS3_WhoMayListenToANode: members of the cluster, and clients whose role it is to watch. Who is revoked later stops to hear.
+// TestS3_WhoMayListenToANode: members of the cluster, and clients whose role it is to watch. One that is revoked later hears no more.
 func TestS3_WhoMayListenToANode(t *testing.T) {
 	topo := keytest.Loopback(t, topology.Variant{})
 	ring := keytest.New(t, topo.Name)

@@ -1,5 +1,5 @@
-// Package keyed is what the sockets of nodes and medics have in common where processes have keys (S3): whom a socket admits, and what becomes of
-// messages in another's name. A cluster whose sockets are all unix sockets has no keys, and nothing of this changes it.
+// Package keyed holds what the sockets of nodes and medics share if processes have keys (S3): which peers a socket admits, and what happens to
+// messages in another node's name. A cluster whose sockets are all unix sockets has no keys and is not affected.
 package keyed
 
 import (
@@ -13,7 +13,7 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// TLS is what a socket speaks: TLS with the keys of its process, or plain ZMTP (nil) when keys is nil.
+// TLS returns a socket's TLS with the keys of its process; nil, which means plain ZMTP, if keys is nil.
 func TLS(keys *security.Keys, kind security.Kind, admit func(security.Identity) error) zmqx.TLS {
 	if keys == nil {
 		return nil
@@ -21,7 +21,7 @@ func TLS(keys *security.Keys, kind security.Kind, admit func(security.Identity) 
 	return keys.Socket(kind, admit)
 }
 
-// Only admits these nodes and medics to a socket.
+// Only admits only these nodes and medics to a socket.
 func Only(members []topology.Node) func(security.Identity) error {
 	may := map[security.Identity]bool{}
 	for _, n := range members {
@@ -35,7 +35,7 @@ func Only(members []topology.Node) func(security.Identity) error {
 	}
 }
 
-// Listeners admits to a control socket all members of the cluster, and clients that may see its status.
+// Listeners admits all members of the cluster to a control socket, and clients that may see its status.
 func Listeners(t *topology.Topology) func(security.Identity) error {
 	member := Only(t.All())
 	return func(id security.Identity) error {
@@ -46,21 +46,21 @@ func Listeners(t *topology.Topology) func(security.Identity) error {
 	}
 }
 
-// refusalEvery is the pause between two lines about refused messages.
+// refusalEvery is the shortest pause between two log lines about refused messages.
 const refusalEvery = 10 * time.Second
 
-// Refusals counts the messages of a transport that were thrown away before anybody believed them, and logs one of them now and then. Its methods may
-// be called from any goroutine.
+// Refusals counts the messages of a transport that were dropped as invalid, and logs one of them from time to time.
+// Any goroutine may call its methods.
 type Refusals struct {
 	Log   *slog.Logger
 	count atomic.Uint64
-	next  atomic.Int64 // when the next line may be written, in nanoseconds since 1970
+	next  atomic.Int64 // when the next line may be logged, in nanoseconds since 1970
 }
 
-// Count is how many there were.
+// Count returns the number of messages.
 func (r *Refusals) Count() uint64 { return r.count.Load() }
 
-// Add counts a message, and what was wrong with it.
+// Add counts a message; err says what was wrong with it.
 func (r *Refusals) Add(err error) {
 	count, now, next := r.count.Add(1), time.Now(), r.next.Load()
 	if now.UnixNano() < next || !r.next.CompareAndSwap(next, now.Add(refusalEvery).UnixNano()) {

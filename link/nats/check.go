@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// Check says whether the server of a topology is there, lets the cluster in, has JetStream and takes its frames, for who wants to know it
-// before anything starts. What nodes do about a server that is away is to wait (see [New]).
+// Check reports whether the server of a topology is reachable, admits the cluster, has JetStream and takes frames of this size, before anything
+// starts. Nodes themselves wait for a server that is away (see [New]).
 func Check(ctx context.Context, t *topology.Topology) error {
 	if err := withConnection(t, func(nc *nats.Conn) error { return check(ctx, nc, t) }); err != nil {
 		return fmt.Errorf("NATS at %s: %w", topology.RedactURL(t.NATS.URL), err)
@@ -19,7 +19,7 @@ func Check(ctx context.Context, t *topology.Topology) error {
 	return nil
 }
 
-// withConnection calls do with a connection of its own. Its error says what to do.
+// withConnection calls do with a connection for this call. The error says what to do.
 func withConnection(t *topology.Topology, do func(*nats.Conn) error) error {
 	nc, err := nats.Connect(t.NATS.URL, nats.NoReconnect(), nats.Timeout(t.Limits.Handshake))
 	if err == nil {

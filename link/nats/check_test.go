@@ -69,7 +69,7 @@ func TestNode_ASmallMaxPayloadIsToldInItsLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := make(lines, 16)
-	tr, err := New(link.TransportConfig{Topology: topo, Node: n, Log: slog.New(slog.NewTextHandler(lines, nil))})
+	tr, err := New(link.TransportConfig{Topology: topo, Node: n, Log: slog.New(slog.NewTextHandler(lines, nil))}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,10 +15,10 @@ import (
 
 const (
 	claimTime = 500 * time.Millisecond // for another process of this node to answer
-	lookAgain = 3 * time.Second        // between two looks whether all is still as it was made
+	lookAgain = 3 * time.Second        // between two checks that streams and names are still as they were created
 )
 
-// checkName asks whether another process is this node. The answer is the other's token; nobody answers its own.
+// checkName asks whether another process runs as this node. The answer is the token of that process; no process answers its own question.
 func (t *Transport) checkName(nc *nats.Conn) (other string, err error) {
 	m, err := nc.Request(nodeOf(t.Config.Topology.Name, t.Config.Node.ID), []byte(t.token), claimTime)
 	switch {
@@ -30,7 +30,7 @@ func (t *Transport) checkName(nc *nats.Conn) (other string, err error) {
 	return string(m.Data), fmt.Errorf("%w: %s", brokered.ErrSameName, brokered.SameNameAdvice)
 }
 
-// answerName answers other processes that would be this node, for as long as the connection stands.
+// answerName answers other processes that want to run as this node, while the connection lasts.
 func (t *Transport) answerName(nc *nats.Conn) error {
 	_, err := nc.Subscribe(nodeOf(t.Config.Topology.Name, t.Config.Node.ID), func(m *nats.Msg) {
 		if string(m.Data) != t.token {
@@ -40,18 +40,18 @@ func (t *Transport) answerName(nc *nats.Conn) error {
 	return err
 }
 
-// keepName ends the connection when another process is this node, too: the two began at the same moment. One of them gives way.
+// keepName closes the connection if another process runs as this node, too, because both started at the same moment. One of them gives way.
 func (t *Transport) keepName(ctx context.Context, nc *nats.Conn) error {
 	return every(ctx, func() error {
 		if other, err := t.checkName(nc); err != nil && other > t.token {
-			nc.Close() // connecting again says why
+			nc.Close() // the next attempt to connect reports why
 			return err
 		}
 		return nil
 	})
 }
 
-// keepStream returns when a stream has been deleted, or is not as it was made any more.
+// keepStream returns when a stream was deleted or changed.
 func (t *Transport) keepStream(ctx context.Context, js jetstream.JetStream, subject string) error {
 	want := t.streamConfig(subject)
 	return every(ctx, func() error {
@@ -68,7 +68,7 @@ func (t *Transport) keepStream(ctx context.Context, js jetstream.JetStream, subj
 	})
 }
 
-// every looks again and again until ctx ends, which is no error, or look finds one.
+// every calls look repeatedly until it returns an error, or ctx ends, which is no error.
 func every(ctx context.Context, look func() error) error {
 	tick := time.NewTicker(lookAgain)
 	defer tick.Stop()

@@ -13,19 +13,19 @@
 //	acknowledgements, transient, without a stream
 //	  ◀────────────────────── posta.NAME.acks.input-1 ◀──────────────────────
 //
-// Streams are files; both ends make them. They drop from the front what is above twice the window: frames that are not acknowledged are
-// one window at most. That is cheaper for the server than to delete each message when it is acknowledged.
+// Streams are stored in files; both ends create them. A stream drops its oldest messages above twice the window: at most one window is
+// unacknowledged. That is cheaper for the server than to delete each message when it is acknowledged.
 //
 // # What each part answers for
 //
 //	the frame is in the sender's log      before it is published (R3)
-//	the server has it                     when it answers with a PubAck; those that are awaited are bounded
+//	the server has it                     when it answers with a PubAck; the number of missing PubAcks is bounded
 //	its effect is in the receiver's log   when the receiver's node says so in Acks: only then the message is acknowledged to the server,
 //	                                      and to the sender, which keeps the frame in its outbox until then (see package brokered)
 //
 // Unless its sync_interval is always, the server answers before its disk has a message, and loses up to two minutes when its machine loses
-// power. Here that costs time and no row: what is lost is a hole in the link, and the outbox fills it.
+// power. Here that costs time and no rows: lost messages are a hole in the link, and the outbox fills it.
 //
-// A receiver that connects makes its consumer anew, behind the last message that it has acknowledged without a hole. So everything else
-// comes again, in order and at once; JetStream itself would give it again after a time, and behind what is newer.
+// A receiver that connects creates its consumer again, after the last message up to which it has acknowledged all. So all other messages are
+// delivered again at once and in order. JetStream itself would deliver them again after a delay, and after newer ones.
 package nats

@@ -14,22 +14,22 @@ import (
 	"posta.dev/posta/link/brokered"
 )
 
-// ackWait: a delivery that is not acknowledged comes again when its consumer is made anew, and not by a clock. A frame may wait for its
-// reference data for long (R11).
+// ackWait is so long that unacknowledged messages are not delivered again by time, but only when their consumer is created again: a frame may wait
+// long for its reference data (R11).
 const ackWait = 30 * 24 * time.Hour
 
-// prefetch is how many messages the server delivers without one being acknowledged.
+// prefetch is how many unacknowledged messages the server delivers.
 func (t *Transport) prefetch() int {
 	return brokered.Prefetch(int(t.Config.Topology.Limits.Window), int(t.Config.Topology.NATS.Batch))
 }
 
-// prefetchBytes is how much the library keeps of what the node has not taken in yet (R16): a window, and two of the largest messages in any case, or
-// it could not ask for the next one before the last one is taken.
+// prefetchBytes is how many bytes the library buffers for the node (R16): a window, but at least two messages of the largest size, so that it can ask
+// for the next one before the last one is taken.
 func (t *Transport) prefetchBytes() int {
 	return max(int(t.Config.Topology.Limits.Window), 2*maxMessage(t.Config.Topology))
 }
 
-// receive is a session: it reads the stream of a link until something goes wrong. What was not acknowledged by then comes again in the next one.
+// receive is a session: it reads the stream of a link until an error. Unacknowledged messages are delivered again in the next session.
 func (t *Transport) receive(ctx context.Context, nc *nats.Conn, in *brokered.Incoming[string]) error {
 	js, err := jetstream.New(nc)
 	if err != nil {
@@ -79,8 +79,8 @@ func (t *Transport) receive(ctx context.Context, nc *nats.Conn, in *brokered.Inc
 	}
 }
 
-// consumer makes the node's consumer anew, behind what it has acknowledged without a hole. The way that was turned down is to go on
-// with the one there is: what the last incarnation of this node was given would come again only after a time, and out of order.
+// consumer creates the node's consumer again, after the last message up to which it has acknowledged all. To keep the existing consumer was rejected:
+// messages that were delivered to the last incarnation of this node would come again only after a delay, and out of order.
 func (t *Transport) consumer(ctx context.Context, js jetstream.JetStream, stream string) (jetstream.Consumer, error) {
 	ctx, cancel := context.WithTimeout(ctx, setupTime)
 	defer cancel()
@@ -130,12 +130,12 @@ func (t *Transport) readAcks(ctx context.Context, nc *nats.Conn, subject string)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = sub.Unsubscribe() }() // with the connection it goes by itself
+	defer func() { _ = sub.Unsubscribe() }() // it ends with the connection anyway
 	names := &link.Interner{}
 	for {
 		m, err := sub.NextMsgWithContext(ctx)
 		if errors.Is(err, nats.ErrSlowConsumer) {
-			continue // some were dropped; the next say the same and more (R6)
+			continue // some were dropped; acknowledgements are repeated and cumulative (R6)
 		}
 		if err != nil {
 			return err

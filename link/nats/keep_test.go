@@ -45,7 +45,7 @@ func TestKeep_AServerThatGreetsAndHangsUpIsNotThereAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := make(lines, 1024)
-	tr, err := New(link.TransportConfig{Topology: topo, Node: n, Log: slog.New(slog.NewTextHandler(said, nil))})
+	tr, err := New(link.TransportConfig{Topology: topo, Node: n, Log: slog.New(slog.NewTextHandler(said, nil))}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

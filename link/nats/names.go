@@ -28,7 +28,7 @@ func (t *Transport) subjectFrom(in *brokered.Incoming[string]) string {
 // streamOf is the stream of a subject. Names of streams have no dots, names of clusters, edges and nodes no underscores.
 func streamOf(subject string) string { return strings.ReplaceAll(subject, ".", "_") }
 
-// nodeOf is where one process answers that it is a node.
+// nodeOf is the subject on which one process answers that it runs as the node.
 func nodeOf(cluster string, node link.NodeID) string {
 	return "posta." + cluster + ".node." + string(node)
 }

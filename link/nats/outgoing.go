@@ -14,18 +14,16 @@ import (
 )
 
 const (
-	// maxUnconfirmed is how many messages may be on their way to the server's disk. Few would make each wait for the last; the
-	// bytes are bounded by the window.
+	// maxUnconfirmed is how many messages may be unconfirmed. With few, each one waits for the one before; the window bounds their bytes.
 	maxUnconfirmed = 512
 	confirmTime    = time.Minute      // for the server to confirm a message
-	setupTime      = 10 * time.Second // for a stream or a consumer to be made
+	setupTime      = 10 * time.Second // to create a stream or a consumer
 )
 
-// stream makes the stream of a subject, or changes it to what the limits are now. Both ends do. One that is as it should be is left alone:
-// each reconnection would otherwise be a change for the server to write down, and NATS 2.12 reads the settings of some streams while it
-// changes others, without a lock.
+// stream creates the stream of a subject, or changes it to the present limits. Both ends do so. A correct stream is not touched: otherwise the server
+// would write a change at each reconnection, and NATS 2.12 reads the settings of some streams without a lock while it changes others.
 //
-// The sender replaces a stream that cannot be changed, because somebody made it in another way: what was in it is in the sender's outbox.
+// The sender replaces a stream that was created differently and cannot be changed: its frames are still in the sender's outbox.
 func (t *Transport) stream(ctx context.Context, js jetstream.JetStream, subject string, sender bool) error {
 	ctx, cancel := context.WithTimeout(ctx, setupTime)
 	defer cancel()
@@ -50,7 +48,7 @@ func (t *Transport) stream(ctx context.Context, js jetstream.JetStream, subject 
 	return nil
 }
 
-// streamConfig is what a stream is to be; the server fills in the rest.
+// streamConfig is the desired configuration of a stream; the server fills in the rest.
 func (t *Transport) streamConfig(subject string) jetstream.StreamConfig {
 	l := t.Config.Topology.Limits
 	return jetstream.StreamConfig{
@@ -60,7 +58,7 @@ func (t *Transport) streamConfig(subject string) jetstream.StreamConfig {
 	}
 }
 
-// replace deletes a stream that cannot be changed, for the reason why, and makes it as it should be.
+// replace deletes a stream that cannot be changed and creates a correct one. why is the reason, for the log.
 func (t *Transport) replace(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig, why error) error {
 	t.Config.Log.Warn("a stream is deleted and made again; nothing is lost", "stream", want.Name, "err", why)
 	err := js.DeleteStream(ctx, want.Name)
@@ -70,8 +68,8 @@ func (t *Transport) replace(ctx context.Context, js jetstream.JetStream, want je
 	return err
 }
 
-// cannotStore reports whether the server could not write a message to its disk, as when its directory was removed while it runs: it goes on
-// then, and refuses every message of that stream for good.
+// cannotStore reports whether the server could not write a message to its disk. If its directory was removed while it runs, it continues and refuses
+// every message of that stream for ever.
 func cannotStore(err error) bool {
 	var refused *jetstream.APIError
 	return errors.As(err, &refused) && refused.ErrorCode == storeFailed
@@ -79,8 +77,8 @@ func cannotStore(err error) bool {
 
 const storeFailed = 10077 // JSStreamStoreFailedF
 
-// renew makes a stream anew into which the server cannot write, for the reason why, which it returns. A server whose disk is full refuses with
-// the same words; what was in the stream is in this node's outbox, so nothing is lost then either.
+// renew deletes and creates a stream into which the server cannot write, and returns why, the reason. A server with a full disk refuses with the same
+// error. Nothing is lost then either, because the frames are still in this node's outbox.
 func (t *Transport) renew(ctx context.Context, js jetstream.JetStream, subject string, why error) error {
 	ctx, cancel := context.WithTimeout(ctx, setupTime)
 	defer cancel()
@@ -91,7 +89,7 @@ func (t *Transport) renew(ctx context.Context, js jetstream.JetStream, subject s
 	return why
 }
 
-// fits compares what stream sets; the server fills in the rest.
+// fits compares the settings that stream sets; the server fills in the rest.
 func fits(is, want *jetstream.StreamConfig) bool {
 	return slices.Equal(is.Subjects, want.Subjects) && is.Storage == want.Storage && is.Retention == want.Retention &&
 		is.Discard == want.Discard && is.MaxBytes == want.MaxBytes && is.MaxMsgSize == want.MaxMsgSize &&
@@ -114,7 +112,7 @@ func advise(err error) error {
 	return err
 }
 
-// send is a session: it publishes what waits for a link until something goes wrong. What was not confirmed by then counts as lost: the next session reports Connected, and
+// send is a session: it publishes the frames of a link until an error. Unconfirmed frames then count as lost: the next session reports Connected, and
 // the link finds out what is missing (R7).
 func (t *Transport) send(ctx context.Context, js jetstream.JetStream, o *brokered.Outgoing) error {
 	if err := t.stream(ctx, js, t.subjectTo(o), true); err != nil {
@@ -153,7 +151,7 @@ func (t *Transport) send(ctx context.Context, js jetstream.JetStream, o *brokere
 	}
 }
 
-// publish gives the server what waits, but at most some messages. It returns those to be confirmed.
+// publish sends some of the waiting messages to the server. It returns those to be confirmed.
 func (t *Transport) publish(js jetstream.JetStream, o *brokered.Outgoing, most int) (sent []jetstream.PubAckFuture, err error) {
 	for range most {
 		frames := o.Next(int(t.Config.Topology.NATS.Batch))

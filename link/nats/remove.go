@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// Remove deletes what a cluster has on its server. A cluster that goes on later loses nothing by it: its frames are in its nodes' logs.
+// Remove deletes the streams of a cluster. A cluster that continues later loses nothing: its frames are in its nodes' logs.
 func Remove(ctx context.Context, t *topology.Topology) error {
 	if err := withConnection(t, func(nc *nats.Conn) error { return removeAll(ctx, nc, t) }); err != nil {
 		return fmt.Errorf("remove cluster %s from NATS at %s: %w", t.Name, topology.RedactURL(t.NATS.URL), err)

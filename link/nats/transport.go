@@ -13,32 +13,33 @@ import (
 	"posta.dev/posta/link"
 	"posta.dev/posta/link/brokered"
 	"posta.dev/posta/topology"
+	"posta.dev/posta/zmqx"
 )
 
 // Transport implements link.Transport.
 type Transport struct {
-	*brokered.Transport[string] // a delivery is known by the subject that it is acknowledged on
+	*brokered.Transport[string] // deliveries are identified by the subject on which they are acknowledged
 
 	token string // random, of this process
 }
 
 // New opens the node's control socket and starts connecting to the server. A server that is not there is no error: it is said in the log,
 // and tried again.
-func New(cfg link.TransportConfig) (*Transport, error) {
-	base, err := brokered.New[string](cfg)
+func New(cfg link.TransportConfig, accepts *zmqx.AcceptLimit) (*Transport, error) {
+	base, err := brokered.New[string](cfg, accepts)
 	if err != nil {
 		return nil, err
 	}
 	t := &Transport{base, newToken()}
-	t.Start(brokered.Broker{Name: "NATS at " + topology.RedactURL(cfg.Topology.NATS.URL), Out: t.serveOut, In: t.serveIn})
+	t.Start(brokered.Broker{Name: "NATS at " + topology.RedactURL(cfg.BrokerAddress()), Out: t.serveOut, In: t.serveIn})
 	return t, nil
 }
 
-// serveOut runs the sending ends of all links over one connection, and publishes acknowledgements.
+// serveOut runs the sending ends of all links over one connection and publishes acknowledgements.
 //
 // The links share one publisher, which is cleaned up when their connection is closed, and not sooner: the library closes a channel then, into
-// which a connection that is being closed sends. What a link's former session left unconfirmed counts among what may be pending until it is confirmed,
-// or a minute has passed.
+// which a connection that is being closed sends. Messages that a link's former session left unconfirmed count as pending until they are confirmed, or
+// a minute has passed.
 func (t *Transport) serveOut(ctx context.Context, outage *brokered.Outage) error {
 	var js jetstream.JetStream
 	defer func() {
@@ -49,7 +50,7 @@ func (t *Transport) serveOut(ctx context.Context, outage *brokered.Outage) error
 	return t.onConnection(ctx, outage, "out", func(ctx context.Context, nc *nats.Conn) {
 		var err error
 		js, err = jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(2*maxUnconfirmed*max(1, len(t.Out))), jetstream.WithPublishAsyncTimeout(confirmTime))
-		if err != nil { // it only refuses options that mean nothing
+		if err != nil { // it only refuses senseless options
 			panic(fmt.Sprintf("link/nats: make a publisher: %v", err))
 		}
 		brokered.Each(t.Out, func(o *brokered.Outgoing) {
@@ -62,7 +63,7 @@ func (t *Transport) serveOut(ctx context.Context, outage *brokered.Outage) error
 	})
 }
 
-// serveIn runs the receiving ends of all links over one connection, and reads the acknowledgements for this node.
+// serveIn runs the receiving ends of all links over one connection and reads the acknowledgements for this node.
 func (t *Transport) serveIn(ctx context.Context, outage *brokered.Outage) error {
 	return t.onConnection(ctx, outage, "in", func(ctx context.Context, nc *nats.Conn) {
 		brokered.Each(t.In, func(in *brokered.Incoming[string]) {
@@ -81,12 +82,12 @@ func (t *Transport) serveIn(ctx context.Context, outage *brokered.Outage) error 
 	})
 }
 
-// onConnection serves one connection, and returns when all that was started on it has ended. The library's own reconnecting is turned
-// down: it would hide that messages on the way are lost, and the link itself holds back what it would hold back.
+// onConnection serves one connection, and returns when all that was started on it has ended. The library's own reconnection is not used: it would
+// hide that messages were lost on the way, and its buffer is not needed, because the link has one.
 func (t *Transport) onConnection(ctx context.Context, outage *brokered.Outage, what string, sessions func(context.Context, *nats.Conn)) error {
 	topo := t.Config.Topology
 	closed := make(chan struct{})
-	nc, err := nats.Connect(topo.NATS.URL, nats.NoReconnect(), nats.Timeout(topo.Limits.Handshake),
+	nc, err := nats.Connect(t.Config.BrokerAddress(), nats.NoReconnect(), nats.Timeout(topo.Limits.Handshake),
 		nats.Name("posta "+topo.Name+" "+string(t.Config.Node.ID)+" "+what), nats.PingInterval(pings), nats.MaxPingsOutstanding(2),
 		nats.ClosedHandler(func(*nats.Conn) { close(closed) }), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	if err != nil {
@@ -117,16 +118,16 @@ func (t *Transport) onConnection(ctx context.Context, outage *brokered.Outage, w
 		}
 	}, func(reason error) {
 		if reason == nil {
-			_ = nc.FlushTimeout(brokered.Linger) // a server that does not answer is left without a word
+			_ = nc.FlushTimeout(brokered.Linger) // a server that does not answer is not waited for
 		}
 		nc.Close()
 	})
 }
 
-// pings find a server whose machine is gone.
+// pings detect that the server's machine is gone.
 const pings = 5 * time.Second
 
-// repeat runs one session after the other, for as long as the connection stands.
+// repeat runs one session after the other while the connection lasts.
 func (t *Transport) repeat(ctx context.Context, nc *nats.Conn, subject string, session func(context.Context) error) {
 	brokered.Repeat(ctx, nc.IsClosed, session, func(err error) {
 		t.LinkFailed(subject, advise(err))

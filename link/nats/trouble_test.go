@@ -57,7 +57,7 @@ func open(t *testing.T, url string, node topology.NodeID) (*Transport, *said) {
 		t.Fatal(err)
 	}
 	log := &said{}
-	tr, err := New(link.TransportConfig{Topology: topo, Node: n, Log: slog.New(slog.NewTextHandler(log, nil))})
+	tr, err := New(link.TransportConfig{Topology: topo, Node: n, Log: slog.New(slog.NewTextHandler(log, nil))}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func open(t *testing.T, url string, node topology.NodeID) (*Transport, *said) {
 }
 
 // A stream that somebody made with other properties, before the nodes or while they run, is made as it should be: by a change, or by its
-// sender anew. It used to swallow frames, and sessions hung without a word.
+// sender again. It used to swallow frames, and sessions hung without a word.
 func TestTrouble_AStreamWithOtherProperties(t *testing.T) {
 	server := natstest.Start(t)
 	nc, err := nats.Connect(server.URL())

@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/link"
 )
 
-// Acknowledgements of links go by a direct exchange, the sender's name being the key, to an exclusive queue of the sender's connection. They
-// are transient, not confirmed, and dropped where nobody listens: each is repeated (R6).
+// Acknowledgements of links are published to a direct exchange, with the sender's name as key, and reach an exclusive queue of the sender's
+// connection. They are transient, unconfirmed, and dropped if nobody listens: each is repeated (R6).
 
 // maxQueuedAcks bounds the queue of a node that does not read: the oldest are dropped.
 const maxQueuedAcks = 1024

@@ -24,7 +24,7 @@ import (
 // server is a RabbitMQ for the test.
 func server(t *testing.T) *brokers.RabbitMQ {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	b, err := brokers.StartRabbitMQ(ctx, filepath.Join(t.TempDir(), "rabbitmq"))
 	if err != nil {
@@ -47,13 +47,13 @@ func TestSuite(t *testing.T) {
 				Transport: topology.ViaRabbitMQ,
 				Sections:  "[rabbitmq]\nurl = \"" + b.URL() + "\"\n" + more,
 				New: func(topo *topology.Topology, n topology.Node) (link.Transport, error) {
-					return New(link.TransportConfig{Topology: topo, Node: n, Listen: n.Holds(topology.Input), Log: testLog()})
+					return New(link.TransportConfig{Topology: topo, Node: n, Listen: n.Holds(topology.Input), Log: testLog()}, nil)
 				},
 				Settle: settle,
 				Away: func() func() {
 					b.Kill()
 					return func() {
-						ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+						ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 						defer cancel()
 						if err := b.Start(ctx); err != nil {
 							t.Fatal(err)
@@ -110,7 +110,7 @@ func TestTroubleIsExplained(t *testing.T) {
 			t.Fatal(err)
 		}
 		log := &said{}
-		tr, err := New(link.TransportConfig{Topology: topo, Node: n, Log: slog.New(slog.NewTextHandler(log, nil))})
+		tr, err := New(link.TransportConfig{Topology: topo, Node: n, Log: slog.New(slog.NewTextHandler(log, nil))}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +164,7 @@ func TestTroubleIsExplained(t *testing.T) {
 		topo, log := open(t, b.URL())
 		log.await(t, "its sender makes it again")
 		awaitDeclared(t, conn, name, topo)
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 		defer cancel()
 		if err := Remove(ctx, topo); err != nil {
 			t.Fatal(err)

@@ -13,24 +13,24 @@ import (
 	"posta.dev/posta/link/brokered"
 )
 
-// heartbeats find a broker, or a node, whose machine is gone. Longer ones let the queue of a dead node wait for as long before its
-// next incarnation may read; shorter ones take a paused broker for a dead one.
+// heartbeats detect that the machine of a broker or a node is gone. With longer ones the next incarnation of a dead node waits longer until it may
+// read its queue; with shorter ones a paused broker counts as dead.
 const heartbeats = 5 * time.Second
 
-// connection is one that stands, and the outage that its failures are told to. Each of the node's two has its own: the recovery of one
-// says nothing of the other.
+// connection is a connection to the broker, with the outage that records its failures. Each of the node's two connections has its own outage, because
+// one may work while the other does not.
 type connection struct {
 	*amqp.Connection
 	outage *brokered.Outage
 }
 
-// dial connects and greets. hangUp closes the socket, whatever state the connection is in.
+// dial connects and does the handshake. hangUp closes the socket in any state of the connection.
 func dial(ctx context.Context, cfg link.TransportConfig, what string) (conn *amqp.Connection, hangUp func(), err error) {
 	timeout := cfg.Topology.Limits.Handshake
 	var socket net.Conn
 	properties := amqp.NewConnectionProperties()
 	properties.SetClientConnectionName("posta " + cfg.Topology.Name + " " + string(cfg.Node.ID) + " " + what)
-	conn, err = amqp.DialConfig(cfg.Topology.RabbitMQ.URL, amqp.Config{
+	conn, err = amqp.DialConfig(cfg.BrokerAddress(), amqp.Config{
 		Heartbeat: heartbeats, Properties: properties,
 		Dial: func(network, address string) (net.Conn, error) {
 			c, err := (&net.Dialer{Timeout: timeout}).DialContext(ctx, network, address)
@@ -38,23 +38,23 @@ func dial(ctx context.Context, cfg link.TransportConfig, what string) (conn *amq
 				return nil, err
 			}
 			socket = c
-			return c, c.SetDeadline(time.Now().Add(timeout)) // for the greeting; the library takes it off
+			return c, c.SetDeadline(time.Now().Add(timeout)) // for the handshake; the library removes it
 		},
 	})
 	if err != nil {
 		if socket != nil {
-			_ = socket.Close() // the error is the one of the greeting
+			_ = socket.Close() // the error of the handshake is returned
 		}
 		return nil, nil, err
 	}
 	forget := context.AfterFunc(ctx, func() {
-		// Whoever is stuck in a write is set free, but a good end gets its time first.
+		// A goroutine that hangs in a write is released, but an orderly end gets its time first.
 		_ = socket.SetDeadline(time.Now().Add(2 * brokered.Linger))
 	})
 	return conn, func() { forget(); _ = socket.Close() }, nil
 }
 
-// claim makes a queue that belongs to this connection alone and goes with it. The broker refuses it while another process is this node.
+// claim declares a queue that is exclusive to this connection and is deleted with it. The broker refuses it while another process runs as this node.
 func claim(conn *amqp.Connection, cfg link.TransportConfig, what string) error {
 	ch, err := conn.Channel()
 	if err != nil {
@@ -72,18 +72,18 @@ func claim(conn *amqp.Connection, cfg link.TransportConfig, what string) error {
 	return ch.Close()
 }
 
-// errLost says that the broker did not take, or did not keep, something it was given.
+// errLost says that the broker did not accept, or did not keep, a message.
 var errLost = errors.New("the broker has lost a message")
 
 // errNoAnswer: the broker's end of a channel can hang, as with a quorum queue that is used before it has a leader.
 var errNoAnswer = errors.New("the broker does not answer")
 
 const (
-	setupTime   = 10 * time.Second // for all that a session asks before it begins
+	setupTime   = 10 * time.Second // for all requests of a session before it begins
 	confirmTime = time.Minute      // for the broker to confirm anything at all, when something is unconfirmed
 )
 
-// onChannel runs a session on one channel after the other, for as long as the connection stands.
+// onChannel runs a session on one channel after the other while the connection lasts.
 func (t *Transport) onChannel(ctx context.Context, conn *connection, queue string, session func(context.Context, *channel) error) {
 	brokered.Repeat(ctx, conn.IsClosed, func(ctx context.Context) error { return onOneChannel(ctx, conn, session) }, func(err error) {
 		t.LinkFailed(queue, explain(err, queue))
@@ -92,7 +92,7 @@ func (t *Transport) onChannel(ctx context.Context, conn *connection, queue strin
 
 // onOneChannel runs a session. Its context ends with the channel: the cause is then why the channel was closed.
 func onOneChannel(ctx context.Context, conn *connection, session func(context.Context, *channel) error) error {
-	// Whoever waits for an answer on a channel may wait for ever, and so may its Close: the whole connection has to go.
+	// A call that waits for an answer on a channel may wait for ever, and so may the channel's Close. So the whole connection is closed.
 	deadline := time.AfterFunc(setupTime, func() {
 		conn.outage.Failed(time.Now(), explain(errNoAnswer, ""))
 		_ = conn.CloseDeadline(time.Now())
@@ -118,12 +118,12 @@ func onOneChannel(ctx context.Context, conn *connection, session func(context.Co
 	<-watched
 	if ctx.Err() == nil {
 		deadline.Reset(setupTime)
-		_ = ch.Close() // the session's error is the one to tell; with the connection the channel goes by itself
+		_ = ch.Close() // the session's error is returned; the channel ends with its connection
 	}
 	return err
 }
 
-// orClosed makes an error of what NotifyClose tells, which is nothing after a good end.
+// orClosed returns the error of NotifyClose, which has none after an orderly end, or a general one.
 func orClosed(e *amqp.Error) error {
 	if e == nil {
 		return amqp.ErrClosed
@@ -137,16 +137,16 @@ type channel struct {
 	setupDeadline *time.Timer
 }
 
-// lookAgain is the time between two looks whether queues, exchanges and bindings are still as they were declared. What was taken away is made
-// again; the links find out what is missing and send it again (R7).
+// lookAgain is the time between two checks that queues, exchanges and bindings are still as declared. What was deleted is declared again; the links
+// find out which frames are missing and send them again (R7).
 const lookAgain = 3 * time.Second
 
-// again asks something of the broker within a session, in the same time as the session's beginning.
+// again makes requests to the broker within a session, with the time limit of the session's setup.
 func (ch *channel) again(ask func() error) error {
 	ch.setupDeadline.Reset(setupTime)
 	defer ch.ready()
 	return ask()
 }
 
-// ready says that the broker has answered all that it was asked.
+// ready says that the broker has answered all requests of the setup.
 func (ch *channel) ready() { ch.setupDeadline.Stop() }

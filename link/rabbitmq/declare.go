@@ -9,7 +9,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// declare makes what frames go through. Both ends of a link do, with the same words, so either may come first.
+// declare declares the queues and exchanges for frames. Both ends of a link do so with the same arguments, so either may come first.
 func declare(ch *channel, t *topology.Topology, exchange string, queues ...string) error {
 	if exchange != "" {
 		if err := ch.ExchangeDeclare(exchange, amqp.ExchangeFanout, true, false, false, false, nil); err != nil {
@@ -30,10 +30,10 @@ func declare(ch *channel, t *topology.Topology, exchange string, queues ...strin
 	return nil
 }
 
-// arguments of a queue. Its length is bounded, and what is too much is dropped from the front: whoever begins anew is sent everything
-// again from its hwm, and without a bound a node in a crash loop would fill the broker's disk. Frames that are not acknowledged are a
-// window at most, and one frame more, so in front of twice as much there are only some that came twice. To purge the queue when
-// a receiver begins anew was turned down: it is one more thing to wait for before frames flow, and the bound is needed all the same.
+// arguments are the arguments of a queue. Its length is bounded, and the oldest messages are dropped: a receiver that restarts is sent everything
+// again from its hwm, so without a bound a node in a crash loop would fill the broker's disk. At most a window and one frame are unacknowledged, so
+// beyond twice that length there are only repeated frames. To purge the queue when a receiver restarts was rejected: it delays frames, and the bound
+// would still be needed.
 func arguments(t *topology.Topology) amqp.Table {
 	l := t.Limits
 	return amqp.Table{
@@ -43,15 +43,15 @@ func arguments(t *topology.Topology) amqp.Table {
 
 const inequivalent = "inequivalent arg"
 
-// otherwise reports whether a queue or an exchange could not be declared because it was made with other properties: for other limits, of another
-// kind, or by somebody else's hand.
+// otherwise reports whether a queue or an exchange could not be declared because it exists with other properties: other limits, another kind, or
+// created by somebody else.
 func otherwise(err error) bool {
 	var e *amqp.Error
 	return errors.As(err, &e) && e.Code == amqp.PreconditionFailed && strings.Contains(e.Reason, inequivalent)
 }
 
-// replace deletes what was made with other properties. The next session makes it as it should be; what was in it is in the outbox of this
-// node, which is its only sender.
+// replace deletes a queue or exchange with other properties. The next session declares it correctly. Its frames are still in the outbox of this node,
+// the only sender.
 func replace(conn *connection, exchange string, queues []string) error {
 	ch, err := conn.Channel()
 	if err != nil {

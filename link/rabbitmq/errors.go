@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/link/brokered"
 )
 
-// explain adds to an error what to do about it. queue is the one it is about, if it is about one.
+// explain adds to an error what to do about it. queue is the queue concerned, if there is one.
 func explain(err error, queue string) error {
 	if advice := remedy(err, queue); advice != "" {
 		return fmt.Errorf("%w: %s", err, advice)

@@ -10,7 +10,7 @@ import (
 
 var errCancelled = errors.New("the broker has ended the subscription: its queue was deleted")
 
-// cancelled is why there are no more deliveries: the end of the channel, if it has ended, or that of the subscription.
+// cancelled is why there are no more deliveries: the channel has ended, or the subscription.
 func cancelled(ctx context.Context, ch *channel) error {
 	if ch.IsClosed() {
 		<-ctx.Done()
@@ -19,8 +19,7 @@ func cancelled(ctx context.Context, ch *channel) error {
 	return errCancelled
 }
 
-// receive is a session: it reads a link's queue until something goes wrong. What the broker was not told to forget by then it delivers to the
-// next session.
+// receive is a session: it reads a link's queue until an error. The broker delivers unacknowledged messages again to the next session.
 func (t *Transport) receive(ctx context.Context, ch *channel, in *brokered.Incoming[uint64]) error {
 	exchange, queue := "", t.queueOf(in)
 	if in.To == "" {
@@ -33,7 +32,7 @@ func (t *Transport) receive(ctx context.Context, ch *channel, in *brokered.Incom
 		return err
 	}
 	in.Reset()
-	// Exclusive: two that read one queue would each find holes.
+	// Exclusive: two consumers of one queue would each find holes.
 	deliveries, err := ch.Consume(queue, "", false, true, false, false, nil)
 	if err != nil {
 		return err
@@ -45,7 +44,7 @@ func (t *Transport) receive(ctx context.Context, ch *channel, in *brokered.Incom
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-look.C: // somebody may have taken the binding away: nothing tells a consumer of that
+		case <-look.C: // somebody may have removed the binding, which no consumer is notified of
 			err := ch.again(func() error { return declare(ch, t.Config.Topology, exchange, queue) })
 			if err != nil {
 				return err

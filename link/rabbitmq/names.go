@@ -5,7 +5,7 @@ import (
 	"posta.dev/posta/link/brokered"
 )
 
-// Everything of a cluster begins with posta.NAME, so that people find it and can delete it.
+// All names of a cluster begin with posta.NAME, so that people can find and delete its queues and exchanges.
 
 func queueOf(cluster, edge string, from, to link.NodeID) string {
 	return exchangeOf(cluster, edge, from) + "." + string(to)
@@ -15,7 +15,7 @@ func exchangeOf(cluster, edge string, from link.NodeID) string {
 	return "posta." + cluster + "." + edge + "." + string(from)
 }
 
-// nodeOf is the queue by which one process is a node.
+// nodeOf is the exclusive queue by which one process claims to be the node.
 func nodeOf(cluster string, node link.NodeID, what string) string {
 	return "posta." + cluster + ".node." + string(node) + "." + what
 }

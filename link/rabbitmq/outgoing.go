@@ -10,12 +10,11 @@ import (
 	"posta.dev/posta/link/brokered"
 )
 
-// maxUnconfirmed is how many messages may be on their way to the broker's disk. Few would make each wait for the last; the bytes
-// are bounded by the window.
+// maxUnconfirmed is how many messages may be unconfirmed. With few, each one waits for the one before; the window bounds their bytes.
 const maxUnconfirmed = 1024
 
-// send is a session: it publishes what waits for a link until something goes wrong. What was not confirmed by then counts as lost: the next
-// session reports Connected, and the link finds out what is missing (R7).
+// send is a session: it publishes the frames of a link until an error. Unconfirmed frames then count as lost: the next session reports Connected, and
+// the link finds out what is missing (R7).
 func (t *Transport) send(ctx context.Context, ch *channel, o *brokered.Outgoing) error {
 	exchange := ""
 	if o.To == "" {
@@ -27,7 +26,7 @@ func (t *Transport) send(ctx context.Context, ch *channel, o *brokered.Outgoing)
 	if err := ch.Confirm(false); err != nil {
 		return err
 	}
-	// The library waits for room in these channels and reads nothing else meanwhile: each has room for all there can be.
+	// The library blocks while these channels are full, and reads nothing else meanwhile. So each can hold all that may come.
 	confirms := ch.NotifyPublish(make(chan amqp.Confirmation, maxUnconfirmed))
 	returns := ch.NotifyReturn(make(chan amqp.Return, maxUnconfirmed))
 	ch.ready()
@@ -44,7 +43,7 @@ func (t *Transport) send(ctx context.Context, ch *channel, o *brokered.Outgoing)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-returns:
-			return errLost // its queue was deleted; the next session makes it again
+			return errLost // its queue was deleted; the next session declares it again
 		case c, ok := <-confirms:
 			if !ok {
 				<-ctx.Done()
@@ -71,7 +70,7 @@ func (t *Transport) send(ctx context.Context, ch *channel, o *brokered.Outgoing)
 	}
 }
 
-// publish gives the broker what waits, but at most some messages and not for long: confirms have to be read. It returns how many it gave.
+// publish sends waiting messages to the broker, but only some and not for long, because confirms have to be read. It returns how many it sent.
 func (t *Transport) publish(ch *channel, o *brokered.Outgoing, exchange string, most int) (n int, err error) {
 	for ; n < min(most, maxTurn); n++ {
 		frames := o.Next(int(t.Config.Topology.RabbitMQ.Batch))
@@ -83,7 +82,7 @@ func (t *Transport) publish(ch *channel, o *brokered.Outgoing, exchange string, 
 			msg.DeliveryMode = amqp.Transient
 		}
 		key := ""
-		if exchange == "" { // the default exchange takes a queue's name for its key
+		if exchange == "" { // the default exchange routes by the queue's name
 			key = t.sendsTo(o)
 		}
 		if err := ch.Publish(exchange, key, true, false, msg); err != nil {

@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// Remove deletes what a cluster has on its broker. A cluster that goes on later loses nothing by it: its frames are in its nodes' logs.
+// Remove deletes the queues and exchanges of a cluster. A cluster that continues later loses nothing: its frames are in its nodes' logs.
 func Remove(ctx context.Context, topo *topology.Topology) error {
 	conn, hangUp, err := dial(ctx, link.TransportConfig{Topology: topo}, "remove")
 	if err != nil {
@@ -28,7 +28,7 @@ func Remove(ctx context.Context, topo *topology.Topology) error {
 	return nil
 }
 
-// removeAll: the broker takes the deletion of what is not there for done.
+// removeAll deletes them all. For the broker it is no error if one does not exist.
 func removeAll(ch *amqp.Channel, topo *topology.Topology) error {
 	for _, e := range topo.Edges {
 		for _, from := range topo.Senders(e) {

@@ -10,26 +10,27 @@ import (
 	"posta.dev/posta/link"
 	"posta.dev/posta/link/brokered"
 	"posta.dev/posta/topology"
+	"posta.dev/posta/zmqx"
 )
 
 // Transport implements link.Transport.
 type Transport struct {
-	*brokered.Transport[uint64] // a delivery is known by its tag
+	*brokered.Transport[uint64] // deliveries are identified by their tags
 }
 
 // New opens the node's control socket and starts connecting to the broker. A broker that is not there is no error: it is said in the log,
 // and tried again.
-func New(cfg link.TransportConfig) (*Transport, error) {
-	base, err := brokered.New[uint64](cfg)
+func New(cfg link.TransportConfig, accepts *zmqx.AcceptLimit) (*Transport, error) {
+	base, err := brokered.New[uint64](cfg, accepts)
 	if err != nil {
 		return nil, err
 	}
 	t := &Transport{base}
-	t.Start(brokered.Broker{Name: "RabbitMQ at " + topology.RedactURL(cfg.Topology.RabbitMQ.URL), Out: t.serveOut, In: t.serveIn})
+	t.Start(brokered.Broker{Name: "RabbitMQ at " + topology.RedactURL(cfg.BrokerAddress()), Out: t.serveOut, In: t.serveIn})
 	return t, nil
 }
 
-// serveOut runs the sending ends of all links over one connection, and publishes acknowledgements.
+// serveOut runs the sending ends of all links over one connection and publishes acknowledgements.
 func (t *Transport) serveOut(ctx context.Context, outage *brokered.Outage) error {
 	return t.onConnection(ctx, outage, "out", func(ctx context.Context, conn *connection) {
 		brokered.Each(t.Out, func(o *brokered.Outgoing) {
@@ -52,7 +53,7 @@ func (t *Transport) serveOut(ctx context.Context, outage *brokered.Outage) error
 	})
 }
 
-// serveIn runs the receiving ends of all links over one connection, and reads the acknowledgements for this node.
+// serveIn runs the receiving ends of all links over one connection and reads the acknowledgements for this node.
 func (t *Transport) serveIn(ctx context.Context, outage *brokered.Outage) error {
 	return t.onConnection(ctx, outage, "in", func(ctx context.Context, conn *connection) {
 		brokered.Each(t.In, func(in *brokered.Incoming[uint64]) {
@@ -86,7 +87,7 @@ func (t *Transport) onConnection(ctx context.Context, outage *brokered.Outage, w
 		}
 	}, func(reason error) {
 		if reason == nil {
-			_ = conn.CloseDeadline(time.Now().Add(brokered.Linger)) // a broker that does not answer is left without a word
+			_ = conn.CloseDeadline(time.Now().Add(brokered.Linger)) // a broker that does not answer is not waited for
 		}
 	})
 }

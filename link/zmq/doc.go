@@ -8,9 +8,9 @@
 //	SUB             one for each pub edge that leads here
 //	PUB, SUB        acknowledgements and heartbeats: package control
 //
-// A frame is two parts, header and payload, behind the topic on PUB sockets. What cannot be decoded is counted and thrown
-// away: it comes from no node of ours.
+// A frame is two parts, header and payload; on PUB sockets the topic precedes them. A message that cannot be decoded
+// is counted and dropped: no node of the cluster sends such messages.
 //
-// Each receiving socket has one goroutine that decodes and hands events over; a full events channel makes it stop reading,
-// so that TCP holds the senders back.
+// Each receiving socket has one goroutine, which decodes messages and hands events over. While the events channel is
+// full it does not read, so that TCP holds the senders back.
 package zmq

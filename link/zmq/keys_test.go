@@ -24,7 +24,7 @@ func TestS3_TheSuiteWithKeys(t *testing.T) {
 			}
 			return New(link.TransportConfig{
 				Topology: topo, Node: n, Listen: n.Holds(topology.Input), Log: slog.New(slog.DiscardHandler), Keys: rings[topo.Name].Of(t, n),
-			})
+			}, nil)
 		},
 	}.Run(t)
 }
@@ -54,7 +54,7 @@ func (k *cluster) node(id topology.NodeID) topology.Node {
 // open opens a node's transport, which has its keys already or gets some.
 func (k *cluster) open(n topology.Node, keys *security.Keys) *Transport {
 	k.t.Helper()
-	tr, err := New(link.TransportConfig{Topology: k.topo, Node: n, Log: slog.New(slog.DiscardHandler), Keys: keys})
+	tr, err := New(link.TransportConfig{Topology: k.topo, Node: n, Log: slog.New(slog.DiscardHandler), Keys: keys}, nil)
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func (k *cluster) push(keys *security.Keys, kind security.Kind, to topology.Node
 func (k *cluster) pub(keys *security.Keys, kind security.Kind, at topology.Endpoint) (*zmqx.Pub, keytest.Events) {
 	k.t.Helper()
 	events := keytest.NewEvents()
-	p, err := zmqx.NewPub(zmqx.Options{OnEvent: events.Take, TLS: keys.Socket(kind, nil)})
+	p, err := zmqx.NewPub(zmqx.Options{OnEvent: events.Take, TLS: keys.Socket(kind, func(security.Identity) error { return nil })})
 	if err == nil {
 		_, err = p.Listen(at.Bind)
 	}

@@ -23,8 +23,8 @@ func (t *Transport) read(from <-chan []zmqx.Received, decode func([]zmqx.Receive
 	}()
 }
 
-// frames decodes messages that are frames behind skip parts of topic. Where nodes have keys, mayBe says whether a frame may be of the node that has
-// sent the message (S3).
+// frames decodes messages that have skip parts of topic before a frame. If nodes have keys, mayBe returns an error if
+// the message's sender may not send the frame (S3).
 func (t *Transport) frames(skip int, mayBe func(*zmqx.Received, *link.Frame) error) func([]zmqx.Received) []link.Event {
 	names := &link.Interner{}
 	return func(batch []zmqx.Received) []link.Event {
@@ -54,7 +54,7 @@ func (t *Transport) frames(skip int, mayBe func(*zmqx.Received, *link.Frame) err
 
 var errNoFrame = errors.New("it is not the header and the payload of a frame")
 
-// pushedBy compares the sender that a frame names with the node that has pushed it, and with the edges on which that node is a sender.
+// pushedBy checks that a frame names the node that has pushed it, and an edge on which that node is a sender.
 func pushedBy(senders map[linkKey]bool, r *zmqx.Received, f *link.Frame) error {
 	name, ok := strings.CutPrefix(r.From, string(security.Node)+"/")
 	if !ok || name != string(f.From) || !senders[linkKey{f.Edge, f.From}] {
@@ -63,7 +63,7 @@ func pushedBy(senders map[linkKey]bool, r *zmqx.Received, f *link.Frame) error {
 	return nil
 }
 
-// Recycle implements link.Recycler. It does not matter which socket received a payload: the memory is ours.
+// Recycle implements link.Recycler. The pull socket takes all payloads back, even those that another socket received: this process owns their memory.
 func (t *Transport) Recycle(payloads [][]byte) {
 	if t.pull == nil {
 		return

@@ -19,7 +19,7 @@ func (t *Transport) Send(edge string, to link.NodeID, frames []link.Frame) int {
 	if err := p.TrySend(messages(nil, frames)...); err == nil {
 		return len(frames)
 	}
-	// All did not fit; one by one finds how many do.
+	// Not all fitted: send one by one to find how many do.
 	for i := range frames {
 		if err := p.TrySend(messages(nil, frames[i:i+1])...); err != nil {
 			return i

@@ -17,6 +17,7 @@ import (
 // Transport implements link.Transport.
 type Transport struct {
 	cfg       link.TransportConfig
+	accepts   *zmqx.AcceptLimit // of the node's process; nil: none
 	pull      *zmqx.Pull
 	control   *control.Control
 	broadcast *zmqx.Pub
@@ -27,7 +28,7 @@ type Transport struct {
 	stop      chan struct{}
 	wg        sync.WaitGroup
 	bad       keyed.Refusals
-	unwatch   func() // ends that the keys' Reload rechecks the sockets
+	unwatch   func() // stops the keys' Reload from rechecking the sockets
 }
 
 type linkKey struct {
@@ -35,23 +36,23 @@ type linkKey struct {
 	to   link.NodeID
 }
 
-// eventsCap is how many events may wait for the node's loop. Each is a batch of small frames, or one of the largest size, so it is few of them that
-// bound the memory of a node whose loop is busy (R16).
+// eventsCap is how many events may wait for the node's loop. It is small to bound the memory of a node whose loop is busy (R16): each event is a
+// batch of small frames, or one frame of the largest size.
 const eventsCap = 16
 
 // BeatTopic is the topic of heartbeats on control sockets, for medics and `posta status`.
 const BeatTopic = control.BeatTopic
 
 // New opens the node's sockets and starts connecting to the others.
-func New(cfg link.TransportConfig) (t *Transport, err error) {
+func New(cfg link.TransportConfig, accepts *zmqx.AcceptLimit) (t *Transport, err error) {
 	t = &Transport{
-		cfg: cfg, pushes: map[linkKey]*zmqx.Push{}, pubEdges: map[string]bool{},
+		cfg: cfg, accepts: accepts, pushes: map[linkKey]*zmqx.Push{}, pubEdges: map[string]bool{},
 		events: make(chan link.Event, eventsCap), stop: make(chan struct{}), bad: keyed.Refusals{Log: cfg.Log}, unwatch: func() {},
 	}
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("node %s: %w", cfg.Node.ID, err)
-			_ = t.Close() // the error that stopped the start is the one to tell
+			_ = t.Close() // report only the error that prevented the start
 		}
 	}()
 	for _, e := range cfg.Topology.EdgesFrom(cfg.Node.Stage) {
@@ -86,7 +87,7 @@ func New(cfg link.TransportConfig) (t *Transport, err error) {
 	return t, nil
 }
 
-// recheck ends the connections of those that the keys no longer let in.
+// recheck ends the connections of peers that the keys no longer admit.
 func (t *Transport) recheck() {
 	for _, p := range t.pushes {
 		p.Recheck()
@@ -103,8 +104,7 @@ func (t *Transport) recheck() {
 	t.control.Recheck()
 }
 
-// options are what the sockets have in common. The queue of a link holds a whole window, so a link that is connected never
-// finds it full.
+// options returns the options that all sockets share. The queue of a link holds a whole window, so a connected link never finds its queue full.
 func (t *Transport) options() zmqx.Options {
 	l := t.cfg.Topology.Limits
 	return zmqx.Options{
@@ -113,18 +113,17 @@ func (t *Transport) options() zmqx.Options {
 		QueueMessages:    1 << 17,
 		HandshakeTimeout: l.Handshake,
 		Linger:           min(l.Drain, linger),
-		BackoffMax:       200 * time.Millisecond, // a restarted node is found at once
+		BackoffMax:       50 * time.Millisecond, // so that a node that has just started is reached at once
 		KeepAlive:        keepAlive,
 		Logger:           t.cfg.Log,
-		Accepts:          t.cfg.Accepts,
+		Accepts:          t.accepts,
 	}
 }
 
-// keepAlive is for broadcasts, on which nobody speaks for long: see package control.
+// keepAlive is for broadcast connections, which may be idle for long: see package control.
 const keepAlive = 3 * time.Second
 
-// linger is how long Close goes on writing. What the node wanted to send has left its outboxes by then: these are the
-// last acknowledgements and the tail of a queue.
+// linger is how long Close goes on writing. All frames have left the outboxes by then: only the last acknowledgements and the end of a queue remain.
 const linger = 500 * time.Millisecond
 
 func (t *Transport) listen() (err error) {
@@ -147,7 +146,7 @@ func (t *Transport) listen() (err error) {
 	return err
 }
 
-// senders are the links of push edges that lead here, and the nodes that they come from.
+// senders returns the links of push edges that lead here, and the nodes that they come from.
 func (t *Transport) senders() (links map[linkKey]bool, members []topology.Node) {
 	links = map[linkKey]bool{}
 	for _, e := range t.cfg.Topology.EdgesTo(t.cfg.Node.Stage) {
@@ -162,7 +161,7 @@ func (t *Transport) senders() (links map[linkKey]bool, members []topology.Node) 
 	return links, members
 }
 
-// known tells senders from strangers: who has sent one frame of an edge that leads here is believed (zmqx.Options.Known).
+// known tells senders from strangers (zmqx.Options.Known): a peer that has sent one frame of an edge that leads here is known.
 func known(senders map[linkKey]bool) func(zmqx.Message) bool {
 	return func(m zmqx.Message) bool {
 		if len(m) != 2 {
@@ -186,7 +185,7 @@ func (t *Transport) pub(e topology.Endpoint) (*zmqx.Pub, error) {
 	return p, nil
 }
 
-// subscribes tells receivers from strangers: who asks for an edge of this node is believed.
+// subscribes tells receivers from strangers: a peer that subscribes to an edge of this node is known.
 func (t *Transport) subscribes(m zmqx.Message) bool {
 	for edge := range t.pubEdges {
 		if zmqx.Subscribes(m, broadcastTopic(edge)) {
@@ -196,7 +195,7 @@ func (t *Transport) subscribes(m zmqx.Message) bool {
 	return false
 }
 
-// subscribers are the receivers of the pub edges that leave here.
+// subscribers returns the receivers of the pub edges that leave here.
 func (t *Transport) subscribers() (members []topology.Node) {
 	for _, e := range t.cfg.Topology.EdgesFrom(t.cfg.Node.Stage) {
 		if e.Socket == topology.Pub {
@@ -262,10 +261,10 @@ func (t *Transport) openIn(e topology.Edge) error {
 	return nil
 }
 
-// broadcastTopic ends in NUL: no edge's topic is the beginning of another's.
+// broadcastTopic ends in NUL, so no edge's topic is a prefix of another's.
 func broadcastTopic(edge string) string { return edge + "\x00" }
 
-// reset makes the links to a node anew.
+// reset reconnects the links to a node.
 func (t *Transport) reset(to link.NodeID) {
 	for key, p := range t.pushes {
 		if key.to == to {
@@ -274,7 +273,7 @@ func (t *Transport) reset(to link.NodeID) {
 	}
 }
 
-// tell hands an event over; it waits for room, but not beyond Close.
+// tell hands an event over. It waits for room, but no longer than until Close.
 func (t *Transport) tell(e link.Event) {
 	select {
 	case t.events <- e:

@@ -17,7 +17,7 @@ func TestSuite(t *testing.T) {
 	linktest.Subject{
 		Transport: topology.ZMQ,
 		New: func(topo *topology.Topology, n topology.Node) (link.Transport, error) {
-			return New(link.TransportConfig{Topology: topo, Node: n, Listen: n.Holds(topology.Input), Log: slog.New(slog.DiscardHandler)})
+			return New(link.TransportConfig{Topology: topo, Node: n, Listen: n.Holds(topology.Input), Log: slog.New(slog.DiscardHandler)}, nil)
 		},
 	}.Run(t)
 }

@@ -31,22 +31,23 @@ const (
 	JournalTopic = "J" // a medic's whole journal, as a message of kind Entries
 )
 
-// FenceDir is where hosts keep what they have seen, below the directory of the nodes' data.
+// FenceDir is the directory of the hosts' fences, below the directory of the nodes' data.
 const FenceDir = "fence"
 
-// Config says which medic to run.
+// Config is the configuration of a medic.
 type Config struct {
 	Topology  *topology.Topology
 	Medic     topology.NodeID
 	Hosts     []string // that are this machine
 	Restarter medic.Restarter
 	Log       *slog.Logger
-	Keys      *security.Keys // of the medic (S3); nil: its sockets speak plain ZMTP, and whoever reaches them is believed
-	// Leave puts a file into a node's data directory before the node is started; nil: the directory is on this machine, and it is written there.
+	Keys      *security.Keys // of the medic (S3); nil: its sockets speak plain ZMTP, and it trusts everybody that reaches them
+	// Leave puts a file into a node's data directory before the node is started; nil: the directory is on this machine, and the file is written there
+	// directly.
 	Leave func(ctx context.Context, node topology.Node, name string, data []byte) error
 }
 
-// Run runs a medic until ctx ends; nil after that. Orders that are being carried out are waited for.
+// Run runs a medic until ctx ends, and then returns nil. It waits for orders that are being carried out.
 func Run(ctx context.Context, c Config) (err error) {
 	n, err := c.Topology.Medic(c.Medic)
 	if err != nil {
@@ -90,21 +91,22 @@ type agent struct {
 	pub *zmqx.Pub
 	sub *zmqx.Sub
 
-	unwatch func() // ends that the keys' Reload rechecks the sockets
+	unwatch func() // ends the recheck of the sockets at each Reload of the keys
 
-	life    context.Context // of the loop: when it is over, nobody takes what tasks have to tell
+	life    context.Context // the loop's: when it ends, nobody receives from tasks any more
 	end     context.CancelFunc
-	tasks   sync.WaitGroup // everything that is beside the loop
-	storing bool           // a task stores, and owns disk
-	full    bool           // the disk was full when something was stored last
+	tasks   sync.WaitGroup // all goroutines beside the loop
+	storing bool           // a task is storing; it owns disk
+	full    bool           // the last store found the disk full
 	retryAt time.Time      // when to try a full disk again
-	stored  chan error     // what came of it; has room, so that the task ends without the loop
+	stored  chan error     // the result of the task; buffered, so that the task can end without the loop
 	reports chan core.Report
 	ends    chan []processEnd
 	newest  atomic.Pointer[core.Term] // for tasks
 
 	published time.Time // the journal
 	logged    core.Term // the last term that was logged
+	counts    *counts   // nil: nobody scrapes
 }
 
 func (a *agent) open() error {
@@ -124,8 +126,8 @@ func (a *agent) open() error {
 			a.cfg.Log.Warn("restarts on the host may need room on the disk", "host", name, "err", err)
 		}
 		switch f, err := a.hosts[name].Seen(); {
-		case err != nil: // no order is carried out there, and the journal says why
-			a.cfg.Log.Warn("what the host has seen is not known", "host", name, "err", err)
+		case err != nil: // no order is carried out on that host, and the journal has the reason
+			a.cfg.Log.Warn("the fence of the host cannot be read", "host", name, "err", err)
 		case f.Term.Gen > state.Fence.Gen:
 			state.Fence = f.Term
 		}
@@ -141,18 +143,21 @@ func (a *agent) open() error {
 	if err := a.subscribe(); err != nil {
 		return err
 	}
+	if err := a.openMetrics(); err != nil {
+		return err
+	}
 	a.unwatch = a.cfg.Keys.OnReload(a.recheck)
 	a.recheck() // the keys may have changed since the first socket was opened
 	return nil
 }
 
-// recheck ends the connections of those that the keys no longer let in.
+// recheck closes connections of peers that the keys no longer admit.
 func (a *agent) recheck() {
 	a.pub.Recheck()
 	a.sub.Recheck()
 }
 
-// accepts leaves the medic the file descriptors that it needs for its connections, its files, and the processes that it starts.
+// accepts limits incoming connections, so that file descriptors remain for the medic's own connections, its files, and the processes that it starts.
 func (a *agent) accepts() *zmqx.AcceptLimit {
 	const own = 32
 	return zmqx.NewAcceptLimit(zmqx.OpenFiles()-own-len(a.cfg.Topology.All()), a.cfg.Log)
@@ -162,8 +167,8 @@ func (a *agent) accepts() *zmqx.AcceptLimit {
 const maxFrame = 2 << 20
 
 func (a *agent) subscribe() (err error) {
-	// A short pause between attempts: a node that was just started has to be heard soon. And a silent one may have been started again
-	// elsewhere: a container that was cut off and connected again has another address, and nobody closed the old connection.
+	// The pause between attempts is short, because a node that was just started has to be heard soon. A silent connection is dialled again, because a
+	// container that was cut off and connected again has another address, and nobody closed the old connection.
 	if a.sub, err = zmqx.NewSub(zmqx.Options{MaxFrame: maxFrame, BackoffMax: a.cfg.Topology.Medics.Heartbeat, Logger: a.cfg.Log,
 		MaxSilence: a.cfg.Topology.Medics.SuspectAfter,
 		TLS:        keyed.TLS(a.cfg.Keys, security.Control, keyed.Only(a.cfg.Topology.All()))}); err != nil {
@@ -195,8 +200,8 @@ func (a *agent) config() core.Config {
 	}
 }
 
-// logID names the log and this opening of it. A medic whose directory was set back counts its incarnations again from a lower number; to its
-// peers each opening is a log of its own, so they do not take the medic for one that has ended (R14).
+// logID names the log and this opening of it. A medic whose directory was set back counts its incarnations from a lower number again. Because each
+// opening counts as a log of its own, peers do not ignore the medic as a superseded incarnation (R14).
 func (a *agent) logID() [16]byte {
 	id := a.log.Identity()
 	binary.LittleEndian.PutUint64(id.LogID[8:], id.Life)
@@ -233,6 +238,7 @@ func (a *agent) targets() (ids []core.NodeID) {
 
 func (a *agent) close() error {
 	a.unwatch()
+	a.counts.close()
 	var errs []error
 	if a.sub != nil {
 		errs = append(errs, a.sub.Close())

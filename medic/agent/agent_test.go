@@ -72,7 +72,7 @@ func TestALogThatIsNoMedicsIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := restore(l); err == nil {
-		t.Error("a record of another type was passed over")
+		t.Error("a record of another type was ignored")
 	}
 }
 
@@ -123,7 +123,7 @@ func TestEndsOfProcessesAreToldUntilSomethingFollows(t *testing.T) {
 	}
 }
 
-// watcher is a Restarter that is told of ends.
+// watcher is a Restarter that is told about ends.
 type watcher struct {
 	medic.Restarter
 	pids

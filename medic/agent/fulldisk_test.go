@@ -13,7 +13,7 @@ import (
 	"posta.dev/posta/wal"
 )
 
-// A medic whose disk is full goes on: entries wait in memory, a term is durable all the same, and the journal is whole once there is room.
+// A medic whose disk is full goes on: entries wait in memory, a term is durable nevertheless, and the journal is complete once there is room.
 func TestW5_AFullDiskHoldsUpNoMedic(t *testing.T) {
 	disk := t.TempDir()
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=4m"); err != nil {

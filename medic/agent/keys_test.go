@@ -24,7 +24,7 @@ func (nothing) Kill(context.Context, medic.NodeID) error                    { re
 func (nothing) Alive(context.Context, medic.NodeID) (bool, error)           { return true, nil }
 func (nothing) Wait(context.Context, medic.NodeID) (d medic.Death, _ error) { return d, nil }
 
-// TestS3_WhoMayListenToAMedic: members of the cluster, and clients whose role it is to watch. Who is revoked later stops to hear.
+// TestS3_WhoMayListenToAMedic: members of the cluster, and clients whose role it is to watch. One that is revoked later hears no more.
 func TestS3_WhoMayListenToAMedic(t *testing.T) {
 	topo := keytest.Loopback(t, topology.Variant{Dir: t.TempDir()})
 	ring := keytest.New(t, topo.Name)

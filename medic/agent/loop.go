@@ -18,7 +18,8 @@ func (a *agent) run(ctx context.Context) error {
 		a.spawn(func() { watchProcesses(a.life, pids, a.targets(), a.cfg.Topology.Medics.Heartbeat, a.ends) })
 	}
 	a.cfg.Log.Info("watching", "hosts", a.cfg.Hosts, "incarnation", a.log.Identity().Incarnation)
-	tick := time.NewTicker(a.cfg.Topology.Medics.Heartbeat / 4)
+	every := a.cfg.Topology.Medics.Heartbeat / 4
+	tick := time.NewTimer(heartbeat.Next(time.Now(), every))
 	defer tick.Stop()
 	for {
 		select {
@@ -41,12 +42,13 @@ func (a *agent) run(ctx context.Context) error {
 			a.core.Stored(time.Now())
 		case <-tick.C:
 			a.tick()
+			tick.Reset(heartbeat.Next(time.Now(), every))
 		}
 		a.pump(ctx)
 	}
 }
 
-// pids is what shows the ends of processes; nil if nothing does.
+// pids is what tells that processes have ended; nil if nothing does.
 func (a *agent) pids() medic.Pids {
 	switch r := a.cfg.Restarter.(type) {
 	case medic.Watcher:
@@ -67,13 +69,13 @@ func (a *agent) spawn(do func()) {
 	}()
 }
 
-// stop ends the watches, lets reports go nowhere, and awaits all tasks.
+// stop ends the watches, discards reports, and waits for all tasks.
 func (a *agent) stop() {
 	a.end()
 	a.tasks.Wait()
 }
 
-// tick takes all that has arrived before time passes: silence is only what was not there to be heard.
+// tick takes all received messages before the core sees the new time. So a message that has arrived never counts as silence.
 func (a *agent) tick() {
 	for range 256 {
 		select {
@@ -87,7 +89,8 @@ func (a *agent) tick() {
 	a.core.Tick(time.Now())
 }
 
-// take passes over what comes from no node or medic of the topology, and what was sent in another's name. With keys, the peer of a connection is the one that was dialled (S3).
+// take ignores messages from senders that are not in the topology, and messages in another's name. With keys, the peer of a connection is the one
+// that was dialled (S3).
 func (a *agent) take(batch []zmqx.Received) {
 	now := time.Now()
 	for _, r := range batch {
@@ -110,7 +113,7 @@ func (a *agent) take(batch []zmqx.Received) {
 	}
 }
 
-// pump stores, and lets out what may leave.
+// pump starts to store what is to be stored, and sends what may leave.
 func (a *agent) pump(ctx context.Context) {
 	if !a.storing {
 		if records := a.core.Seal(); records != nil {
@@ -127,7 +130,7 @@ func (a *agent) pump(ctx context.Context) {
 		a.publish(MessageTopic, &m)
 	}
 	for _, what := range o.Refused {
-		a.cfg.Log.Warn("something was heard and is not believed", "what", what)
+		a.cfg.Log.Warn("a message is implausible and was refused", "what", what)
 	}
 	if o.Fence != (core.Term{}) {
 		a.raise(o.Fence)
@@ -139,50 +142,50 @@ func (a *agent) pump(ctx context.Context) {
 	a.logTerm()
 }
 
-// noteRoom reports when the disk is full, and when there is room again. Meanwhile everything that died is restarted as before.
+// noteRoom logs when the disk is full, and when there is room again. Meanwhile processes that died are restarted as before.
 func (a *agent) noteRoom(now time.Time) {
 	switch was := a.full; {
 	case a.disk.behind:
 		a.full, a.retryAt = true, now.Add(retryFull)
 		if !was {
-			a.cfg.Log.Warn("the disk is full: the journal is kept in memory until there is room", "dir", a.node.DataDir)
+			a.cfg.Log.Warn("the disk is full: the journal stays in memory until there is room", "dir", a.node.DataDir)
 		}
 	case was:
 		a.full = false
-		a.cfg.Log.Info("there is room on the disk again, and the journal is written")
+		a.cfg.Log.Info("the disk has room again: the journal is written")
 	}
 }
 
-// store stores one job at a time beside the loop.
+// store stores one job at a time, in a task.
 func (a *agent) store(j job) {
 	a.storing = true
 	a.spawn(func() { a.stored <- a.disk.store(a.life, j) })
 }
 
-// publish: a closed socket is the only error, and then nobody listens.
+// publish ignores the only possible error, a closed socket: nobody listens then.
 func (a *agent) publish(topic string, m *core.Message) {
 	_ = a.pub.Send(zmqx.Message{[]byte(topic), m.Append(nil)})
 }
 
-// hostTimeout bounds what is done on a host.
+// hostTimeout bounds one operation on a host.
 const hostTimeout = 10 * time.Second
 
 func (a *agent) raise(t core.Term) {
 	for name, h := range a.hosts {
 		if f, err := h.Seen(); err == nil && f.Term.Gen >= t.Gen {
-			continue // it is told again and again, and knows already
+			continue // the host knows the term already; it is told repeatedly
 		}
 		a.spawn(func() {
 			ctx, cancel := context.WithTimeout(context.Background(), hostTimeout)
 			defer cancel()
 			if err := h.Raise(ctx, t); err != nil { // an order of the term raises it, too
-				a.cfg.Log.Warn("a host was not told of the new term", "host", name, "term", t, "err", err)
+				a.cfg.Log.Warn("a host was not told about the new term", "host", name, "term", t, "err", err)
 			}
 		})
 	}
 }
 
-// execute goes on when the medic is told to end: half a restart would be a death.
+// execute finishes even when the medic is told to end: half a restart would only kill the target.
 func (a *agent) execute(ctx context.Context, o core.Order) {
 	h := a.hosts[o.Host]
 	if h == nil || ctx.Err() != nil {
@@ -210,6 +213,7 @@ func (a *agent) publishJournal() {
 		term, leading := a.core.Term()
 		m := core.Message{Kind: core.Entries, From: a.node.ID, ID: a.config().ID, Term: term, Leading: leading, Entries: a.core.Journal()}
 		a.publish(JournalTopic, &m)
+		a.counts.look(now, term, leading, m.Entries)
 	}
 }
 

@@ -13,32 +13,32 @@ import (
 	"posta.dev/posta/wal"
 )
 
-// snapshotAt is the size of the log at which all of it is put into a snapshot: the journal is bounded, so a snapshot is some ten KiB.
+// snapshotAt is the size of the log at which a snapshot replaces it. The journal is bounded, so a snapshot has some ten KiB.
 const snapshotAt = 256 << 10
 
 // retryFull is the pause before a full disk is tried again (W5).
 const retryFull = 200 * time.Millisecond
 
-// job is what is to be stored next: records, or a snapshot of all that is stored.
+// job is what to store next: records, or a snapshot of everything.
 type job struct {
 	records  []core.Record
 	snapshot []byte
-	term     core.Term // with a snapshot: the one in it
+	term     core.Term // the newest term in a snapshot
 }
 
-// A full disk must not keep a medic from restarting what died. Its journal may wait: the medic goes on with what it has in memory, and writes all
-// of it as one snapshot once there is room. A term may not wait, because nothing is said or ordered in a generation that is not durable (M3); it
-// goes into a file that is there already, and is overwritten in place.
+// A full disk must not keep a medic from restarting processes. The journal may wait: the medic keeps it in memory, and writes it as one snapshot once
+// there is room. A term may not wait, because in a generation that is not durable nothing is sent or ordered (M3). So the term goes into a file that
+// exists already and is overwritten in place.
 const reserveFile = "term"
 
-// storage is where a medic's records go. The task that stores, of which there is one at a time, owns it.
+// storage is where a medic's records are stored. The storing task owns it; there is one at a time.
 type storage struct {
 	log     *wal.Log
 	reserve string // the file for the term
-	behind  bool   // the disk was full, and the log lacks entries; only a snapshot mends that
+	behind  bool   // the disk was full, so the log lacks entries until the next snapshot
 }
 
-// store makes a job durable, or, on a full disk, as much of it as must be; every other error is final.
+// store makes a job durable; on a full disk it makes only the term durable. Every other error is final.
 func (s *storage) store(ctx context.Context, j job) error {
 	if !s.behind || j.snapshot != nil {
 		err := storeOnce(s.log, j)
@@ -71,7 +71,7 @@ const termFormat = "generation %d life %d leader %s"
 
 func formatTerm(t core.Term) string { return fmt.Sprintf(termFormat, t.Gen, t.Life, t.Leader) }
 
-// readReserve returns the term in the reserve; zero if none was ever put there.
+// readReserve returns the term in the reserve; zero if there is none.
 func readReserve(name string) (t core.Term, err error) {
 	text, err := medic.ReadSlots(name)
 	if err != nil || text == "" {
@@ -83,7 +83,7 @@ func readReserve(name string) (t core.Term, err error) {
 
 func storeOnce(log *wal.Log, j job) error {
 	if j.snapshot != nil {
-		if log.Last() == 0 { // a snapshot needs a record to stand at
+		if log.Last() == 0 { // a snapshot stands at a record, so there must be one
 			typ, data := core.Record{Term: &j.term}.Encode()
 			if _, err := log.Append(wal.Record{Type: typ, Parts: [][]byte{data}}); err != nil {
 				return err
@@ -112,7 +112,7 @@ func (s *storage) restore() (core.State, error) {
 	switch t, err := readReserve(s.reserve); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return state, fmt.Errorf("read the term that a full disk left no other place for: %w; if the file is damaged, remove it: the hosts know the generation, too", err)
+		return state, fmt.Errorf("read the term that was written while the disk was full: %w; if the file is damaged, remove it: the hosts know the generation, too", err)
 	case t.Gen > state.Term.Gen:
 		state.Term = t
 	}

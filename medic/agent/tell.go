@@ -8,14 +8,14 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// tell leaves to a node how its last process ended. Nothing depends on it: where it does not work the node does not count that death.
+// tell leaves a note for a node about how its last process ended. It is best effort: without the note the node does not count that death.
 func (a *agent) tell(ctx context.Context, target topology.NodeID, d medic.Death) {
 	n, err := a.cfg.Topology.Node(target)
 	if err != nil {
 		return // a medic
 	}
 	if err := a.leave(ctx, n, postmortem.Died{Cause: d.Cause, Memory: d.Memory}); err != nil {
-		a.cfg.Log.Warn("a node was not told how its last process ended", "node", target, "ended", d, "err", err)
+		a.cfg.Log.Warn("could not leave a note about how the node's last process ended", "node", target, "ended", d, "err", err)
 	}
 }
 

@@ -6,19 +6,21 @@ import (
 
 	"posta.dev/posta/medic"
 	"posta.dev/posta/medic/core"
+	"posta.dev/posta/nodes/heartbeat"
 )
 
-// processEnd is a process that is not there: one that was seen before, or, with pid 0, none at all.
+// processEnd says that the process pid has ended, or, with pid 0, that the target has no process.
 type processEnd struct {
 	who core.NodeID
 	pid int
 }
 
-// lookEvery is how often processes are looked at: some system calls each.
-const lookEvery = 40 * time.Millisecond
+// lookEvery is the pause between two looks at the processes; a look costs one system call for each. Two looks are at least half of it apart, and most
+// coincide with the medic's ticks.
+const lookEvery = 50 * time.Millisecond
 
-// watchProcesses tells the ends of processes until ctx is over, again and again while nothing follows: a hint may be lost on the way to the
-// leader. Only a target that was found without a process twice is said to have none: in the middle of a restart there is none for a moment.
+// watchProcesses reports processes that have ended until ctx ends. It repeats each report while there is no new process, because a hint may be lost
+// on the way to the leader. It reports a target without a process only after two looks, because during a restart there is none for a moment.
 func watchProcesses(ctx context.Context, pids medic.Pids, targets []core.NodeID, repeat time.Duration, ends chan<- []processEnd) {
 	last := map[core.NodeID]int{}
 	told := map[core.NodeID]time.Time{}
@@ -28,7 +30,7 @@ func watchProcesses(ctx context.Context, pids medic.Pids, targets []core.NodeID,
 		for _, t := range targets {
 			pid, err := pids.Pid(t)
 			if err != nil {
-				continue // what cannot be seen is no hint
+				continue // an error is no hint
 			}
 			was := last[t]
 			if pid != 0 {
@@ -55,7 +57,11 @@ func watchProcesses(ctx context.Context, pids medic.Pids, targets []core.NodeID,
 			case <-ctx.Done():
 			}
 		}
-		if medic.Sleep(ctx, lookEvery) != nil {
+		pause := heartbeat.Next(time.Now(), lookEvery)
+		if pause < lookEvery/2 {
+			pause += lookEvery
+		}
+		if medic.Sleep(ctx, pause) != nil {
 			return
 		}
 	}

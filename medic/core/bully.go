@@ -24,14 +24,14 @@ func (c *Core) elect(now time.Time) {
 	}
 }
 
-// leaderless: the leader is silent for too long, or for a moment and its process was seen to end.
+// leaderless reports whether the leader was silent for too long. If its process was seen to end, a short silence is enough.
 func (c *Core) leaderless(now time.Time) bool {
 	silence := now.Sub(c.leaderHeard)
 	v := c.det.members[c.term.Leader]
 	return silence >= c.cfg.SuspectAfter || v != nil && v.ended && silence >= c.cfg.hintTimeout()
 }
 
-// campaign asks all higher medics whether they are there. The highest medic has nobody to ask.
+// campaign asks all higher medics whether they are alive. The highest medic has nobody to ask, so it leads at once.
 func (c *Core) campaign(now time.Time) {
 	c.endTerm()
 	c.role, c.candidateSince, c.objected = candidate, now, time.Time{}
@@ -47,8 +47,8 @@ func (c *Core) ask(now time.Time) {
 	c.publish(Message{Kind: Election})
 }
 
-// answerCandidate answers a candidate. A leader's answer is its leadership. A follower of a living leader only objects: the candidate is
-// half cut off, and must not take over from a leader that works.
+// answerCandidate answers a candidate. A leader answers with its heartbeat. A follower of a living leader only objects: the candidate hears only a
+// part of the network, and must not take over from a leader that works.
 func (c *Core) answerCandidate(m Message, now time.Time) {
 	if c.role == leader {
 		c.beat(now)
@@ -69,7 +69,7 @@ func (c *Core) noteObjection(m Message, now time.Time) {
 	}
 }
 
-// lead begins the generation after the given one. Nothing is said in it before it is durable (M3).
+// lead begins the generation after the given one. No message is sent in it before it is durable (M3).
 func (c *Core) lead(last Generation, now time.Time) {
 	c.endTerm()
 	c.role = leader
@@ -79,7 +79,7 @@ func (c *Core) lead(last Generation, now time.Time) {
 	c.publishStored(Message{Kind: Coordinator})
 }
 
-// enterTerm makes a term the present one. Of two leaders of one generation the other may be the present one afterwards (settleTie).
+// enterTerm makes a term the present one. The new term may be of the same generation and another leader (settleTie).
 func (c *Core) enterTerm(t Term, now time.Time) {
 	assert(t.Gen >= c.term.Gen, "M3: from term %v back to %v", c.term, t)
 	c.term, c.leaderHeard, c.reports = t, now, nil // another leader's orders may have the same numbers
@@ -88,14 +88,14 @@ func (c *Core) enterTerm(t Term, now time.Time) {
 	c.build.fence = t
 }
 
-// follow gives up what this medic did as candidate or leader.
+// follow makes this medic a follower in the term, and drops its work as candidate or leader.
 func (c *Core) follow(t Term, now time.Time) {
 	c.endTerm()
 	c.role = follower
 	c.enterTerm(t, now)
 }
 
-// endTerm drops orders and messages that were waiting for the disk: they belong to a term that is over.
+// endTerm drops orders and messages that wait for the disk: they belong to a term that has ended.
 func (c *Core) endTerm() {
 	c.targets = map[NodeID]*target{}
 	for _, b := range []*batch{&c.build, c.inflight} {
@@ -133,17 +133,17 @@ func (c *Core) compareTerm(m Message, now time.Time) (current bool) {
 	return true
 }
 
-// answerOutdated tells a leader that missed an election of this medic's term: it is in each heartbeat. It does so no oftener than that, or two
-// medics could keep each other busy.
+// answerOutdated sends a heartbeat, which carries this medic's term, to a leader that missed an election. It is limited to four in a heartbeat's
+// time, or two medics could keep each other busy.
 func (c *Core) answerOutdated(m Message, now time.Time) {
 	if (m.Leading || m.Kind == Coordinator || m.Kind == Command) && now.Sub(c.lastBeat) >= c.cfg.Heartbeat/4 {
 		c.beat(now)
 	}
 }
 
-// settleTie decides between two leaders of one generation: the higher one stays (M3). It takes a new generation, because the other may have
-// given orders in this one. Two lives of one leader are like two leaders (R14): its log was set back, and it takes a new generation as soon as
-// it hears of the earlier life. Whoever knows of that life tells it.
+// settleTie decides between two leaders of one generation: the higher one stays (M3). It takes a new generation, because the other one may have given
+// orders in this one. A leader whose log was set back may lead twice in one generation. Its two incarnations count as two leaders (R14): it takes a
+// new generation as soon as it hears of its earlier term, and any medic that knows the earlier term tells it.
 func (c *Core) settleTie(m Message, now time.Time) (current bool) {
 	other, higher := m.Term.Leader, c.rank[m.Term.Leader] > c.rank[c.term.Leader]
 	switch {

@@ -8,13 +8,14 @@ import (
 	"posta.dev/posta/internal/wire"
 )
 
-// ErrBadMessage is wrapped by the errors of DecodeMessage, DecodeSnapshot and Restore: no medic of this version has written the bytes.
+// ErrBadMessage is wrapped by the errors of DecodeMessage, DecodeSnapshot and Restore: no medic of this version wrote the bytes.
 var ErrBadMessage = errors.New("not a medic's message")
 
 // Every value is an array of its struct's fields, in their order; durations are milliseconds and points in time nanoseconds since 1970. A
 // field that a kind of message does not use is empty, which costs a byte: medics send some tens of messages a second.
 //
-// codec goes over a value's fields once for both directions: it appends each of them to out, or, if there is an in, sets them from there.
+// codec walks over a value's fields, with the same code for both directions: it appends each field to out, or, if in is set, reads each field from
+// in.
 type codec struct {
 	out  []byte
 	in   *wire.Reader
@@ -94,7 +95,7 @@ func (c *codec) instant(v *time.Time) {
 		func(p []byte, t time.Time) []byte { return wire.AppendInt(p, t.UnixNano()) })
 }
 
-// count is a small number: of a process, or of failures.
+// count is a small number: a pid, or a number of failures.
 func (c *codec) count(v *int) {
 	field(c, v, func(r *wire.Reader) int { return int(min(r.Uint(), 1<<31)) },
 		func(p []byte, n int) []byte { return wire.AppendUint(p, uint64(n)) })
@@ -106,8 +107,8 @@ func (c *codec) duration(v *time.Duration) {
 		func(p []byte, d time.Duration) []byte { return wire.AppendUint(p, uint64(max(0, d)/time.Millisecond)) })
 }
 
-// generation leaves room to count: a made-up generation must not make the next one wrap around to nothing. What is stored is always read back,
-// whatever it says (M10): a medic that refused its own log would never start again.
+// generation leaves room to count on: after a forged generation the next one must not overflow to 0. What this medic has stored itself is accepted
+// without a limit (M10): a medic that refused its own log would never start again.
 func (c *codec) generation(g *Generation) {
 	const highest = 1 << 62
 	if number(c, g); c.in != nil && !c.disk && *g > highest {

@@ -15,8 +15,8 @@ type NodeID = topology.NodeID
 // Generation counts elections. It only grows, on every disk and in every message of a medic (M3).
 type Generation uint64
 
-// Term is an election's outcome: the generation, the medic that leads in it, and in which of its lives. A medic whose log was set back may lead in
-// a generation in which it led before; by its life the two terms are two (R14). The zero Term is that of a medic that has heard of none.
+// Term is the outcome of an election: the generation, the medic that leads in it, and which start of that medic (Life). A medic whose log was set
+// back may lead a second time in the same generation. Then only Life tells the two terms apart (R14). The zero Term means that no term is known.
 type Term struct {
 	Gen    Generation
 	Leader NodeID
@@ -28,7 +28,7 @@ func (t Term) String() string { return fmt.Sprintf("%d %s", t.Gen, t.Leader) }
 
 // Identity is one incarnation of a node or medic.
 type Identity struct {
-	LogID       [16]byte // which data directory; of a medic, which opening of it (R14)
+	LogID       [16]byte // the data directory; for a medic, one opening of it (R14)
 	Incarnation uint64   // how many times it has been opened
 	PID         int      // of the process that has it open
 }
@@ -39,7 +39,7 @@ type Member struct {
 	Host string
 }
 
-// Config is what a medic has to know.
+// Config is the static configuration of a medic.
 type Config struct {
 	Self   NodeID
 	ID     Identity
@@ -48,23 +48,23 @@ type Config struct {
 	Medics []Member // by rank: the later one wins (M2)
 	Nodes  []Member
 
-	// Wall is the clock for people at a moment of this medic's own. nil: the moment itself says.
+	// Wall converts this medic's time into the time of day, which people read in the journal. nil: they are the same.
 	Wall func(now time.Time) time.Time
 
 	Heartbeat    time.Duration // between two signs of life
 	SuspectAfter time.Duration // silence that counts as death
-	// StuckAfter is for how long a node's mark may stand before the node ends itself. One whose mark has stood for twice as long could not, and is
-	// restarted (N9). Default 30s.
+	// StuckAfter is how long a node's mark may stay the same before the node ends itself. If it stays the same for twice as long, the node could not
+	// end itself, and medics restart it (N9). Default 30s.
 	StuckAfter time.Duration
 
 	Backoff medic.Backoff // of restarts
-	// StartTimeout is the silence after a start that counts as a failed start; it doubles with each failed start in a row up to eight times
-	// itself, so that a long recovery gets its time in the end. Default 5 × SuspectAfter. Short ones kill slow starters, long ones wait for
-	// starters that hang; one that ends is seen sooner.
+	// StartTimeout is how long a process may be silent after its start before the start counts as failed. It doubles with each failed start in a row,
+	// up to eight times, so that a long recovery can finish at some point. Default 5 × SuspectAfter. A short one kills nodes that start slowly; a
+	// long one waits long for starts that hang. If the process ends, the start fails sooner.
 	StartTimeout time.Duration
-	// IsolationTimeout is how much longer than SuspectAfter a medic that hears nobody at all takes itself for isolated. Meanwhile it orders only
-	// starts of processes that are known to be gone. Default 4 × SuspectAfter. Short ones let a medic that lost its network kill what works;
-	// long ones keep the last medic alive from helping targets that hang.
+	// IsolationTimeout: a medic that hears nobody at all considers itself isolated until SuspectAfter + IsolationTimeout have passed. While it is
+	// isolated it restarts only processes that are known to have ended. Default 4 × SuspectAfter. With a short one a medic that lost its network
+	// kills processes that work; with a long one the last living medic waits long before it restarts targets that hang.
 	IsolationTimeout time.Duration
 }
 
@@ -85,13 +85,13 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// members is everybody who is watched.
+// members is all nodes and medics.
 func (c *Config) members() []Member { return slices.Concat(c.Nodes, c.Medics) }
 
-// hintTimeout is the silence that counts as death once a process was seen to end. A hint only shortens: without silence it is nothing.
+// hintTimeout is the silence that counts as death once a process was seen to end. A hint only shortens the wait: without silence it has no effect.
 func (c *Config) hintTimeout() time.Duration { return min(2*c.Heartbeat, c.SuspectAfter) }
 
-// freshTimeout is the silence below which a sender is there for sure.
+// freshTimeout: a sender that was heard within it is alive for sure.
 func (c *Config) freshTimeout() time.Duration { return min(3*c.Heartbeat, c.SuspectAfter/2) }
 
 // answerTimeout is how long a candidate waits for higher medics to object.

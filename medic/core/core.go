@@ -9,50 +9,50 @@ import (
 type State struct {
 	Term    Term
 	Journal []Entry // in order
-	// Fence is the newest term that the hosts of this medic have seen. A medic that has lost its log learns there which generation it may not
-	// use again (M3).
+	// Fence is the newest term that the hosts of this medic have seen. A medic that has lost its log learns from it which generations it must not use
+	// again (M3).
 	Fence Term
 }
 
 // Core is one medic: detector, election, orders, journal. It is pure; one goroutine owns it.
 type Core struct {
 	cfg     Config         // never changes
-	rank    map[NodeID]int // of all medics, this one included: its place in cfg.Medics. Never changes
+	rank    map[NodeID]int // index in cfg.Medics, of all medics, this one included; never changes
 	started time.Time      // of this medic
-	det     *detector      // who was heard when; it has everybody in cfg.Medics and cfg.Nodes, this medic included
+	det     *detector      // when each member was heard; it has all of cfg.Medics and cfg.Nodes, this medic included
 
-	// term is the newest that was heard of. Only enterTerm sets it, and its generation never goes back.
+	// term is the newest known term. Only enterTerm sets it, and its generation never decreases.
 	term Term
-	// stored is the newest term that is durable, and the one that every message carries (M3). Only Stored moves it; it is never newer than term.
+	// stored is the newest durable term. Every message carries it (M3). Only Stored changes it; it is never newer than term.
 	stored Term
-	// role: leader implies that term.Leader is this medic. A leader says so, and its orders leave, only once stored is term.
+	// role: if it is leader, term.Leader is this medic. A leader announces itself and sends orders only once stored equals term.
 	role           role
-	leaderHeard    time.Time // follower: when the leader was heard last, or since when this medic waits to hear of one
-	candidateSince time.Time // candidate: when the question was put; moved on over sleeps
+	leaderHeard    time.Time // follower: when the leader was last heard, or when this medic began to wait for one
+	candidateSince time.Time // candidate: when it began to ask higher medics; shifted by the time that this medic slept
 	objected       time.Time // candidate: when the first higher medic objected; zero while none has
-	asked          time.Time // candidate: when the question was repeated last
-	// actAfter: before it no order is given or obeyed, and no election begun or ended. Only wake sets it.
+	asked          time.Time // candidate: when it last asked
+	// actAfter: before this time the medic gives and obeys no order, and begins and ends no election. Only wake sets it.
 	actAfter time.Time
-	// electAfter: before it no election is begun. Only listen sets it, when a fence or a peer was found ahead of the log (R14).
+	// electAfter: before this time the medic begins no election. Only listen sets it, when a fence or a peer is ahead of the log (R14).
 	electAfter time.Time
-	// refusedAt is when something was last reported that was not believed (M10).
+	// refusedAt is when a refused message was last reported (M10).
 	refusedAt time.Time
-	reach     map[NodeID][]string // the hosts on which a peer can act, by its last heartbeat
-	lastBeat  time.Time           // of this medic
-	fencedAt  time.Time           // when the fences were last told of the term
+	reach     map[NodeID][]string // the hosts on which each peer can act, from its last heartbeat
+	lastBeat  time.Time           // when this medic last sent a heartbeat
+	fencedAt  time.Time           // when the fences were last told about the term
 
 	journal    *Journal             // all that is known, stored or not
-	have       []EntryID            // what of the journal is durable; set by New and Stored
+	have       []EntryID            // the durable part of the journal; set by New and Stored
 	written    uint64               // leader: entries in this term; the next one is numbered one higher
 	ordered    uint64               // leader: orders in this term, likewise
-	targets    map[NodeID]*target   // leader: everybody but this medic; empty otherwise, and at the beginning of each term
+	targets    map[NodeID]*target   // leader: all members but this medic; empty for others, and at the beginning of each term
 	replicated map[NodeID]time.Time // when a peer was last sent entries
 
-	executing map[OrderID]bool // orders of this term that were taken in hand here, and of which no report is there
-	reports   []Report         // the last maxReports of this term given here, for orders that are repeated
+	executing map[OrderID]bool // orders of this term that this medic carries out and has not reported yet
+	reports   []Report         // the last maxReports reports of this medic in this term: the answers to repeated orders
 
-	build    batch  // what is to be stored next, and what waits for it
-	inflight *batch // what Seal gave, until Stored; nil while nothing is being stored
+	build    batch  // the records to store next, and what waits for them
+	inflight *batch // what Seal returned, until Stored is called; nil while nothing is being stored
 	out      Output // what may leave; Output empties it
 }
 
@@ -82,7 +82,7 @@ func New(cfg Config, s State, now time.Time) *Core {
 	return c
 }
 
-// believeFence begins with what the hosts have seen, if that is ahead of this medic's log.
+// believeFence adopts the term that the hosts have seen, if it is ahead of this medic's log.
 func (c *Core) believeFence(s State, now time.Time) {
 	switch {
 	case s.Fence == s.Term || s.Fence.Gen < s.Term.Gen || s.Fence.Gen == 0:
@@ -97,15 +97,15 @@ func (c *Core) believeFence(s State, now time.Time) {
 	c.listen(now)
 }
 
-// listen comes when this medic finds that somebody is ahead of its log as it starts: a host's fence, or a peer. Its log may have been lost or
-// set back, and with it what it led in. For a while it neither leads nor objects, so that it hears who is ahead of the fence, too (R14).
+// listen is called when this medic starts and finds a host's fence or a peer ahead of its log. The log may have been lost or set back, and with it
+// terms in which this medic led. So for a while it neither leads nor objects, and hears whether anybody is even further ahead (R14).
 func (c *Core) listen(now time.Time) { c.electAfter = now.Add(listenTimeouts * c.cfg.SuspectAfter) }
 
-// listenTimeouts is for how many SuspectAfter a medic that finds others ahead of its log listens before it may lead. Another host, or a peer
-// that has not spoken yet, may know of a newer generation still.
+// listenTimeouts is how many times SuspectAfter a medic with an outdated log listens before it may lead. Another host, or a peer that was not heard
+// yet, may know an even newer generation.
 const listenTimeouts = 3
 
-// Tick must be called several times in a heartbeat, after everything that has arrived was taken.
+// Tick must be called several times in each heartbeat interval, each time after all received messages were handed over.
 func (c *Core) Tick(now time.Time) {
 	c.check()
 	c.noticeSleep(now)
@@ -118,7 +118,7 @@ func (c *Core) Tick(now time.Time) {
 	}
 }
 
-// check asserts what always holds between two calls.
+// check asserts the invariants that hold between two calls.
 func (c *Core) check() {
 	assert(c.role != leader || c.term.Leader == c.cfg.Self, "M1: it leads in the term %v of another", c.term)
 	assert(c.stored.Gen <= c.term.Gen, "M3: term %v is stored, and the present one is %v", c.stored, c.term)
@@ -128,28 +128,28 @@ func (c *Core) check() {
 func (c *Core) beat(now time.Time) {
 	c.lastBeat = now
 	if now.Sub(c.fencedAt) >= c.cfg.SuspectAfter && c.stored.Gen > 0 {
-		c.fencedAt, c.out.Fence = now, c.stored // a fence that was set back does not stay so (R14)
+		c.fencedAt, c.out.Fence = now, c.stored // repairs a fence that was set back (R14)
 	}
 	_, leading := c.Term()
 	c.publish(Message{Kind: Beat, Leading: leading, Uptime: now.Sub(c.started), Reach: c.cfg.Reach, Have: c.have})
 }
 
-// publish publishes something that needs no disk.
+// publish sends a message that does not depend on the disk.
 func (c *Core) publish(m Message) {
 	m.From, m.ID, m.Term = c.cfg.Self, c.cfg.ID, c.stored
 	c.out.Messages = append(c.out.Messages, m)
 }
 
-// publishStored publishes something once all that was recorded until now is durable (M3, M8).
+// publishStored sends a message once all records so far are durable (M3, M8).
 func (c *Core) publishStored(m Message) { c.build.messages = append(c.build.messages, m) }
 
-// Term is the newest term that was heard of, and whether this medic leads in it for all to know.
+// Term is the newest known term, and whether this medic leads in it; it leads once the term is durable.
 func (c *Core) Term() (t Term, leading bool) { return c.term, c.role == leader && c.stored == c.term }
 
-// Journal is what the medic knows, oldest first; valid until the next call.
+// Journal is all entries that this medic has, oldest first; valid until the next call.
 func (c *Core) Journal() []Entry { return c.journal.entries }
 
-// assert stops a medic whose state contradicts a rule. Acting on would do harm; the next start recovers from what is on disk.
+// assert stops a medic whose state contradicts a rule. To go on would do harm; the next start recovers from the log.
 func assert(ok bool, rule string, args ...any) {
 	if !ok {
 		panic(fmt.Sprintf(rule, args...))

@@ -193,7 +193,7 @@ func TestM8_FollowersRefuseEntriesOfALowerGeneration(t *testing.T) {
 	}
 }
 
-// The host finds a process that is too young to be the one that was missed; it is the one all the same, had only been slow, and speaks again.
+// The host finds a process that is too young to be the one that was missed; nevertheless it is that one: it was only slow, and is heard again.
 func TestM5_AnAdoptedProcessThatSpeaksAgainIsSpared(t *testing.T) {
 	b := led()
 	b.pass(suspectAfter+heartbeat, "b-1")

@@ -5,36 +5,36 @@ import (
 	"time"
 )
 
-// detector remembers who was heard when. Silence is counted only while this medic was awake itself (M6).
+// detector remembers when each member was last heard. Only time in which this medic itself was awake counts as silence (M6).
 type detector struct {
 	cfg      *Config
 	members  map[NodeID]*liveness // of all members; it never gains or loses one
 	ticked   time.Time            // the last tick
-	heardAny bool                 // anybody was heard in this medic's incarnation
-	lastAny  time.Time            // the last sign of life of anybody, moved on like liveness.silentSince
+	heardAny bool                 // any member was heard since this medic started
+	lastAny  time.Time            // the last sign of life of any member, shifted like liveness.silentSince
 }
 
 // liveness is what is known of one member.
 type liveness struct {
 	Identity
-	known        bool          // heard in this medic's incarnation; Identity is valid then
-	lastSign     time.Time     // the last sign of life, or since when this medic listens
-	silentSince  time.Time     // the same, but moved on over the time in which this medic slept: silence is counted from here
-	firstSign    time.Time     // the first sign of this incarnation, moved on likewise
-	works        bool          // this incarnation has read its log back, and its mark has moved since its first sign (N9)
-	firstMark    uint64        // of this incarnation: the mark in its first sign
-	standsFor    time.Duration // its loop hangs: for how long its mark has stood, by its last sign; 0 if that sign counted
-	ended        bool          // a medic saw the end of the process that was heard last, or of the one that was started after it
-	incarnations []incarnation // the newest that was heard of each log, at most maxIncarnations; that of the present log is the last
+	known        bool          // it was heard since this medic started; Identity is valid then
+	lastSign     time.Time     // its last sign of life, or when this medic started
+	silentSince  time.Time     // lastSign, shifted by the time that this medic slept: silence is counted from here
+	firstSign    time.Time     // the first sign of its incarnation, shifted likewise
+	works        bool          // its incarnation has recovered its log, and its mark has changed since its first sign (N9)
+	firstMark    uint64        // the mark in the first sign of its incarnation
+	standsFor    time.Duration // if its loop hangs: how long its mark has stayed the same, by its last sign; else 0
+	ended        bool          // a medic saw the end of its process: the one last heard, or the one started after it
+	incarnations []incarnation // the newest incarnation heard of each of its logs, the present log last; at most maxIncarnations
 }
 
-// incarnation is one opening of a log. A member that loses its log gets another one, whose incarnations are counted anew.
+// incarnation is one opening of a log. A member that loses its log gets a new one, whose incarnations count from 1 again.
 type incarnation struct {
 	log [16]byte
 	n   uint64
 }
 
-// maxIncarnations bounds what is remembered of logs that are lost.
+// maxIncarnations bounds how many lost logs of a member are remembered.
 const maxIncarnations = 8
 
 func newDetector(cfg *Config, now time.Time) *detector {
@@ -45,8 +45,8 @@ func newDetector(cfg *Config, now time.Time) *detector {
 	return d
 }
 
-// tick returns how long this medic has slept. A short sleep is taken out of everybody's silence. After a longer one nobody's silence means
-// anything, and all of them get one full timeout more: their heartbeats may be lost, and a member that was starved as well needs time.
+// tick returns how long this medic has slept. A short sleep is subtracted from each member's silence. After a longer one silence proves nothing, so
+// each member gets a full timeout again: its heartbeats may be lost, and if the whole machine was starved it needs time, too.
 func (d *detector) tick(now time.Time) (slept time.Duration) {
 	gap := now.Sub(d.ticked)
 	d.ticked = now
@@ -54,7 +54,7 @@ func (d *detector) tick(now time.Time) (slept time.Duration) {
 		return 0
 	}
 	for _, v := range d.members {
-		v.firstSign = v.firstSign.Add(gap) // what this medic slept through proves nothing about how long the incarnation worked
+		v.firstSign = v.firstSign.Add(gap) // time in which this medic slept does not show that the incarnation worked
 		v.silentSince = d.shifted(v.silentSince, gap)
 	}
 	d.lastAny = d.shifted(d.lastAny, gap)
@@ -70,8 +70,8 @@ func (d *detector) shifted(heard time.Time, gap time.Duration) time.Time {
 
 // hear notes a sign of life; false if its sender is unknown, or its incarnation superseded (R8).
 //
-// A sign that says that its node's loop hangs for so long that the node should have ended itself is no sign of life: the silence goes on, and in
-// the end the node is restarted like any that is silent (N9). But whoever hears it is not cut off.
+// A sign of a node whose loop hangs for so long that the node should have ended itself is no sign of life. The silence continues, and the node is
+// restarted like any silent node (N9). The sign only shows that this medic is not cut off.
 func (d *detector) hear(who NodeID, s Sign, now time.Time) bool {
 	v, id := d.members[who], s.Identity
 	switch {
@@ -83,7 +83,7 @@ func (d *detector) hear(who NodeID, s Sign, now time.Time) bool {
 		}
 		return false
 	}
-	v.ended = false // what speaks is not gone; a hint that was right is given again
+	v.ended = false // a process that is heard has not ended; if the hint was right, it is repeated
 	d.heardAny, d.lastAny = true, now
 	if v.standsFor = s.hungFor(d.cfg); v.standsFor > 0 {
 		return true
@@ -99,9 +99,9 @@ func (d *detector) hear(who NodeID, s Sign, now time.Time) bool {
 	return true
 }
 
-// superseded reports whether a sign comes from an incarnation that has ended: its log was opened again since, or given up for another one that
-// is heard now. Which of two logs is the later one is a guess. So once the log that is believed falls silent, the other is believed again: late
-// signs end, an incarnation that works goes on.
+// superseded reports whether a sign comes from an incarnation that has ended: its log was opened again since, or replaced by another log that is
+// heard now. Which of two logs is newer is a guess. So when the log that counts as newer falls silent, the other one is accepted again: late signs
+// stop, but signs of a living incarnation continue.
 func (v *liveness) superseded(id Identity, cfg *Config, now time.Time) bool {
 	for i, l := range v.incarnations {
 		if l.log == id.LogID {
@@ -111,7 +111,7 @@ func (v *liveness) superseded(id Identity, cfg *Config, now time.Time) bool {
 	return false
 }
 
-// reaches reports whether an incarnation can follow what was heard of its log (M10).
+// reaches reports whether an incarnation number is plausible after those that were heard of its log (M10).
 func (v *liveness) reaches(id Identity) bool {
 	last := uint64(0)
 	for _, l := range v.incarnations {
@@ -122,25 +122,25 @@ func (v *liveness) reaches(id Identity) bool {
 	return saneStep(last, id.Incarnation)
 }
 
-// disputed reports whether a sign comes from the newest incarnation of a log that is taken for given up. That guess may be wrong: a late sign
-// of the log before it may have caused it. Nothing else is believed of the sign, but it ends the silence.
+// disputed reports whether a sign comes from the newest incarnation of a log that counts as replaced. That guess may be wrong, since a late sign of
+// an older log may have caused it. So the sign ends the silence, and is ignored otherwise.
 func (v *liveness) disputed(id Identity) bool {
 	return slices.Contains(v.incarnations, incarnation{id.LogID, id.Incarnation})
 }
 
-// isNew reports whether the present incarnation is neither one of those, nor an earlier one of their logs.
+// isNew reports whether the present incarnation is newer than the known ones: its log is not among theirs, or its number is higher.
 func (v *liveness) isNew(known []incarnation) bool {
 	return !slices.ContainsFunc(known, func(l incarnation) bool { return l.log == v.LogID && l.n >= v.Incarnation })
 }
 
-// processEnded notes that a process was seen to be gone. With pid 0 there is none at all: one may have come and gone before anybody looked.
+// processEnded notes that a process has ended. Pid 0 means that the member has no process at all: one may have started and ended between two looks.
 func (d *detector) processEnded(who NodeID, pid int) {
 	if v := d.members[who]; v != nil && (pid == v.PID || pid == 0) {
 		v.ended = true
 	}
 }
 
-// alive reports whether a member is heard.
+// alive reports whether a member was heard recently enough.
 func (d *detector) alive(who NodeID, now time.Time) bool {
 	v := d.members[who]
 	return v != nil && v.known && !v.dead(d.cfg, now)

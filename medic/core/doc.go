@@ -1,29 +1,30 @@
-// Package core decides what a medic does: it watches, elects, orders, obeys and remembers (design §9). It is a state machine without I/O,
-// clock or goroutine. Package agent is the shell around it, and test/medicsim runs it in a simulated world that injects faults.
+// Package core decides what a medic does: it detects failures, takes part in elections, gives and carries out orders, and keeps the journal (design
+// §9). It is a state machine without I/O, clock or goroutine. Package agent is the shell around it, and test/medicsim runs it in a simulated world
+// that injects faults.
 //
-//	detector   who was heard when; silence counts only while this medic was awake itself (M6)
-//	bully      who leads: no leader is heard, higher medics are asked, none of them objects, a new generation begins (M2, M3)
+//	detector   when each member was heard; only time in which this medic itself was awake counts as silence (M6)
+//	bully      which medic leads: one that hears no leader asks the higher medics, and if none objects begins a new generation (M2, M3)
 //	reconcile  how the leader treats a target: suspect, wait in a crash loop, order, await the new incarnation (M5)
-//	isolation  what a medic that hears nobody does not do (M7)
-//	executor   how any medic obeys an order for its host
-//	Fence      what a host has seen, and how it decides about an order, pure too (M4)
-//	Journal    what happened: a set of entries that leaders write and all keep (M8)
+//	isolation  what a medic must not do while it hears nobody (M7)
+//	executor   how a medic handles an order for its host
+//	Fence      the newest term that a host has seen, and how the host decides about an order; pure, too (M4)
+//	Journal    what happened: a set of entries that leaders write and all medics keep (M8)
 //
 // The main loop is the shell's:
 //
 //	take everything that has arrived: c.Receive, c.HeardNode, c.ProcessEnded, c.Executed
 //	c.Tick(now)
-//	if records := c.Seal(); records != nil { store them beside the loop, then c.Stored() }
-//	o := c.Output()   // all of it may leave: what it depends on is durable
+//	if records := c.Seal(); records != nil { store them in another goroutine, then c.Stored() }
+//	o := c.Output()   // may be sent: all that it depends on is durable
 //	publish o.Messages, raise o.Fence, execute o.Orders
 //
-// "Only after it is stored" is a field of a batch: orders, and messages that speak for a new generation or of entries, stay in the batch
-// until Stored was called for it.
+// A batch holds what must wait for the disk: orders, messages of a new generation, and messages with new entries leave only after Stored was called
+// for their batch.
 //
 // # Targets
 //
-// To its leader every other node and medic is a target. A target is in one of four phases, and this table is all that changes them. The
-// code has it as transitions; a step that is not in it is a bug, and stops the medic.
+// For the leader every node and every other medic is a target. A target is in one of four phases, and this table has all changes of phase. In the
+// code it is the map transitions. A change that is not in the table is a bug and stops the medic.
 //
 //	from      event      to        writes     when
 //	well      missed     waiting   Suspected  it is silent for too long, or its process was seen to end; and this medic is not isolated
@@ -40,8 +41,8 @@
 //	starting  missed     waiting   Suspected  the new incarnation is silent, its process ended, or nothing was heard in the start timeout
 //	starting  recovered  well      Recovered  the new incarnation is at work; or an adopted process is, though it is the old incarnation
 //
-// A report Refused changes no phase: it ends the term, and all targets with it.
+// A report Refused changes no phase: it ends the term, and with it all targets.
 //
-// What it never does: act without being leader, take a message for a promise (all are repeated), restart a process because it was itself
-// asleep, or use a generation that is not on its disk.
+// What it never does: act as leader without leading, rely on a single message (all are repeated), restart a process because this medic itself slept,
+// or use a generation that is not durable.
 package core

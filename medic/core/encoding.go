@@ -57,7 +57,7 @@ func (r *Report) fields(c *codec) {
 	text(c, &r.Text)
 }
 
-// fields are three of the struct that the OrderID is in.
+// fields encodes three fields of the struct that contains the OrderID.
 func (o *OrderID) fields(c *codec) {
 	c.generation(&o.Gen)
 	number(c, &o.Life)
@@ -91,7 +91,7 @@ func (t *Term) fields(c *codec) {
 	number(c, &t.Life)
 }
 
-// Types of the log's records, which stand beside their bytes.
+// Types of records in the log. The log stores them next to the bytes.
 const (
 	TermRecord  byte = 1
 	EntryRecord byte = 2
@@ -105,7 +105,7 @@ func (r Record) Encode() (typ byte, data []byte) {
 	return EntryRecord, encode(nil, func(c *codec) { entryFields(c, r.Entry) })
 }
 
-// Restore adds a record of the log to the state, in the order in which they were stored.
+// Restore adds a record of the log to the state. Records are restored in the order in which they were stored.
 func (s *State) Restore(typ byte, data []byte) error {
 	return decodeStored(data, func(c *codec) {
 		switch typ {
@@ -121,7 +121,7 @@ func (s *State) Restore(typ byte, data []byte) error {
 	})
 }
 
-// Snapshot is all that a log has to keep of what is durable.
+// Snapshot is the durable state: with it the log needs no record before it.
 func (c *Core) Snapshot() []byte {
 	s := State{Term: c.stored, Journal: c.journal.entries}
 	return encode(nil, s.fields)

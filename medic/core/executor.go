@@ -2,8 +2,8 @@ package core
 
 import "time"
 
-// obey takes an order for a host of this medic. A leader that missed an election is refused here already; the host's fence refuses it again
-// when the order is carried out (M4).
+// obey handles an order for a host of this medic. An order of a leader that missed an election is refused here; the host's fence checks it once more
+// when it is carried out (M4).
 func (c *Core) obey(m Message, current bool, now time.Time) {
 	o := m.Order
 	tell := func(r Report) { c.publish(Message{Kind: Outcome, To: m.From, Report: r}) }
@@ -24,13 +24,13 @@ func (c *Core) obey(m Message, current bool, now time.Time) {
 		return
 	}
 	if v.known && !o.Ended && now.Sub(v.lastSign) < c.cfg.freshTimeout() {
-		tell(o.Report(Late)) // the order is late, or its leader is half cut off: the target is heard here, so it lives
+		tell(o.Report(Late)) // this medic hears the target, so it is alive: the order is late, or its leader is partly cut off
 		return
 	}
 	c.accept(o, now)
 }
 
-// accept lets an order out once, with the time it has.
+// accept releases an order once, and sets its deadline.
 func (c *Core) accept(o Order, now time.Time) {
 	if c.executing[o.OrderID] {
 		return
@@ -40,10 +40,10 @@ func (c *Core) accept(o Order, now time.Time) {
 	c.build.orders = append(c.build.orders, o)
 }
 
-// maxReports is how many reports are kept for orders that come again. After that the host itself knows what became of an order.
+// maxReports is how many reports are kept to answer repeated orders. For older orders the host's note has the outcome.
 const maxReports = 64
 
-// Executed takes the report of an order that Output gave.
+// Executed takes the report of an order that Output returned.
 func (c *Core) Executed(r Report, now time.Time) {
 	delete(c.executing, r.Order)
 	if r.Verdict == Done || r.Verdict == Found {

@@ -2,28 +2,28 @@ package core
 
 import "time"
 
-// Incident is what the journal tells of one failure.
+// Incident is what the journal reports about one failure.
 type Incident struct {
 	Node        NodeID
-	Term        Term // in which it was noticed
+	Term        Term // in which it was detected
 	At          time.Time
 	Cause       string
 	InARow      int
-	Silent      time.Duration // when it was noticed: at most a heartbeat more than it took to notice
+	Silent      time.Duration // how long the target had been silent: up to a heartbeat longer than it had failed
 	Restarts    int
-	Found       bool          // somebody else had restarted it
-	Restart     time.Duration // from the notice to the last start
-	Recovery    time.Duration // from the last start until it was at work
+	Found       bool          // something else had restarted it
+	Restart     time.Duration // from detection to the last start
+	Recovery    time.Duration // from the last start until it worked again
 	Incarnation uint64        // the incarnation that came back
 	Open        bool
 	Trouble     string // why a restart failed
 	restarted   time.Time
 }
 
-// Total is the time from the last sign of life to being at work again.
+// Total is the time from the last sign of life until it worked again.
 func (i *Incident) Total() time.Duration { return i.Silent + i.Restart + i.Recovery }
 
-// Incidents folds the journal, oldest first. An incident that a leader left open goes on under the next one.
+// Incidents returns the incidents of the journal, oldest first. An incident that one leader left open continues under the next one.
 func Incidents(entries []Entry) []Incident {
 	var all []Incident
 	open := map[NodeID]int{}

@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// EntryKind is what an entry tells.
+// EntryKind is what an entry reports.
 type EntryKind byte
 
-// What there is to tell.
+// The kinds of entries.
 const (
 	Elected   EntryKind = iota + 1 // the term begins
 	Suspected                      // silent for too long, or seen to end
 	Restarted                      // killed if need be, and started
-	Adopted                        // somebody had restarted it already
+	Adopted                        // something else had restarted it already
 	Missed                         // the restart failed
-	Recovered                      // heard again, and at work
+	Recovered                      // heard again, and working
 )
 
 // EntryID is the term in which an entry was written, and its number there. Only the term's leader writes, so entries of different medics never
-// contradict each other: a journal is a set, and two of them are joined by putting them together.
+// contradict each other. A journal is a set: two journals are merged by their union.
 type EntryID struct {
 	Term
 	N uint64
@@ -29,13 +29,13 @@ type EntryID struct {
 // Entry is one line of the journal.
 type Entry struct {
 	EntryID
-	At          time.Time // by its leader's clock, for people: no medic counts with it (M10)
+	At          time.Time // by the leader's clock, for people; no decision depends on it (M10)
 	Kind        EntryKind
 	Node        NodeID
-	Silent      time.Duration // Suspected: since it was heard
+	Silent      time.Duration // Suspected: since it was last heard
 	Wait        time.Duration // Suspected: until its restart, in a crash loop
 	InARow      int           // Suspected: failures close to each other, this one included
-	Took        time.Duration // Restarted: by the executor. Recovered: since it was heard last
+	Took        time.Duration // Restarted: by the executor. Recovered: since it was last heard before the failure
 	Incarnation uint64        // Suspected: the incarnation that was heard last, 0 for none. Recovered: the one that came back
 	Text        string        // for people
 }
@@ -44,12 +44,12 @@ type Entry struct {
 type Journal struct {
 	entries []Entry
 	have    map[Term]uint64
-	// learned is when this medic, in its present life, came to know of an entry. What is counted is the time since then: the clocks of the
-	// medics that write entries may be set to anything, and back (M10).
+	// learned is when this process got to know each entry. Time is measured from there, because the clocks of the leaders that write entries may show
+	// anything (M10).
 	learned map[EntryID]time.Time
 }
 
-// maxEntries bounds the journal: that many entries are what people look back on, and what a new medic is sent.
+// maxEntries bounds the journal: people can look back on so many entries, and a new medic is sent so many.
 const maxEntries = 256
 
 func newJournal() *Journal {
@@ -60,7 +60,7 @@ func compareIDs(a, b EntryID) int {
 	return cmp.Or(cmp.Compare(a.Gen, b.Gen), cmp.Compare(a.Leader, b.Leader), cmp.Compare(a.Life, b.Life), cmp.Compare(a.N, b.N))
 }
 
-// add takes an entry that is the next of its term, or oldest, the first one that there still is; false for all others.
+// add adds an entry if it is the next one of its term, or oldest, the first entry that its sender still has; else it returns false.
 func (j *Journal) add(e Entry, oldest EntryID, now time.Time) bool {
 	if e.N <= j.have[e.Term] || e.N != j.have[e.Term]+1 && e.EntryID != oldest {
 		return false
@@ -77,7 +77,7 @@ func (j *Journal) add(e Entry, oldest EntryID, now time.Time) bool {
 	return true
 }
 
-// drop forgets the oldest entry, and its term with the last entry of it.
+// drop removes the oldest entry, and forgets its term if that was the last entry of it.
 func (j *Journal) drop() {
 	t := j.entries[0].Term
 	delete(j.learned, j.entries[0].EntryID)
@@ -87,21 +87,21 @@ func (j *Journal) drop() {
 	}
 }
 
-// rowTimeout is how long a medic has to have known that a target came back for its next failure to be the first one again, whatever else is
-// known of it. A medic that has just started has known it for no longer than that: at worst a pause is too long.
+// rowTimeout: when a medic has known for this long that a target recovered, the next failure begins a new row. A medic that has just started knows it
+// only since its start, so at worst a pause is too long.
 const rowTimeout = time.Minute
 
-// inARow is how many failures of a target came close to each other, up to now: a new leader goes on where the last one was (M5, M8). Whether
-// an incarnation worked for long enough to end the row is for the leader to tell, which hears it.
+// inARow is how many failures of a target followed closely on each other, up to now. A new leader continues the count of the one before (M5, M8).
+// Whether an incarnation worked for long enough to end the row, the leader decides, because it hears the target.
 //
-// Two leaders may both have counted, one after the other, and the order of their terms does not say which came later. A leader dies before
-// anybody hears of its term, and the next one takes the same generation. Or a leader sleeps, logs and fences are set back meanwhile, and
-// another medic leads in a lower generation. So what this medic learned of a lower generation after the higher one had counted is counted,
-// too. The longer row is the right one then; at worst it makes a pause too long.
+// Two leaders may have counted one after the other, and their terms do not show which one was later. A leader may die before anybody hears of its
+// term, and the next one takes the same generation. Or a leader sleeps, logs and fences are set back meanwhile, and another medic leads in a lower
+// generation. So entries of a lower generation count, too, if this medic learned them after the count of the higher one. The longer row is then used;
+// at worst a pause is too long.
 func (j *Journal) inARow(who NodeID, now time.Time) (most int) {
 	var (
-		n       int     // of the term that is being read, backward
-		counted EntryID // where the count of the term before it ended: that term is done with
+		n       int     // failures of the term that is being read, backward
+		counted EntryID // where the count of the term read before ended; the rest of that term is skipped
 	)
 	for _, e := range slices.Backward(j.entries) {
 		switch {
@@ -128,8 +128,8 @@ func (j *Journal) isOpen(who NodeID) bool {
 	return false
 }
 
-// lastFailed is the newest incarnation of a target that is known to have failed. A leader that had not heard the target notes none; then it
-// was not one before the incarnation that had come back.
+// lastFailed is the newest incarnation of a target that is known to have failed. A leader that never heard the target writes none; then it is at
+// least the incarnation that recovered before.
 func (j *Journal) lastFailed(who NodeID) (n uint64) {
 	failed := false
 	for _, e := range slices.Backward(j.entries) {
@@ -144,7 +144,7 @@ func (j *Journal) lastFailed(who NodeID) (n uint64) {
 	return n
 }
 
-// extents is how far the journal reaches: the last entry of each term, oldest first.
+// extents is the last entry of each term, oldest term first.
 func (j *Journal) extents() []EntryID {
 	var all []EntryID
 	for _, e := range j.entries {
@@ -156,7 +156,7 @@ func (j *Journal) extents() []EntryID {
 	return all
 }
 
-// missing is the first entries that a journal with these extents lacks; at most a message full.
+// missing returns the first entries that a journal with these extents lacks, at most as many as fit into a message.
 func (j *Journal) missing(have []EntryID) (entries []Entry, oldest EntryID) {
 	const most = 64
 	there := map[Term]uint64{}

@@ -119,7 +119,7 @@ func TestM5_ALeaderThatSleptCountsWhatALowerGenerationCountedMeanwhile(t *testin
 	learn(1, suspected(first, 1, 7))
 	learn(100, suspected(sleeper, 1, 1)) // the target had been healthy for long
 	if n := j.inARow("a-1", at(101)); n != 1 {
-		t.Fatalf("%d failures in a row, want 1: the leader of generation 6 knew of the 7 before, and began anew", n)
+		t.Fatalf("%d failures in a row, want 1: the leader of generation 6 knew of the 7 before, and began again", n)
 	}
 	learn(110, suspected(meanwhile, 1, 2)) // its log and the fences had been set back
 	learn(110, Entry{EntryID: EntryID{meanwhile, 2}, Kind: Missed, Node: "a-1"})

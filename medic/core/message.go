@@ -5,19 +5,19 @@ import "time"
 // Kind says what a message is for.
 type Kind byte
 
-// The kinds. All of them are published to all. The medic that is named in To acts on it, the others learn the term.
+// The kinds. Every message is published to all medics. The medic in To acts on it; the others only learn the term.
 const (
 	Beat        Kind = iota + 1 // a sign of life; a leader's also says that it leads
 	Election                    // "I hear no leader: is a higher medic there?" (M2)
 	Alive                       // the answer of a higher one
 	Coordinator                 // "I lead from now on"
 	Command                     // the leader's order, to a medic that reaches the host
-	Outcome                     // what became of an order
+	Outcome                     // the report of an order
 	Entries                     // of the journal (M8)
 	Hint                        // a process was seen to end
 )
 
-// Message is what medics say to each other. It may be lost, late, and come twice: each is repeated, or does no harm by its absence.
+// Message is a message between medics. It may be lost, late or repeated. Each message is either sent repeatedly, or its loss does no harm.
 type Message struct {
 	Kind Kind
 	From NodeID
@@ -34,7 +34,7 @@ type Message struct {
 	Report Report // Outcome
 
 	Entries []Entry // Entries, in the journal's order
-	Oldest  EntryID // Entries: the sender has nothing before this one any more
+	Oldest  EntryID // Entries: the first entry that the sender still has
 
 	Node     NodeID // Hint
 	EndedPID int    // Hint: the process; 0: there is none

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// OrderID numbers orders: within a term they count up, and generations do. The life keeps the orders of a leader whose log was set back
-// from those that it gave before (R14).
+// OrderID numbers the orders of a term. Life tells the orders of a leader whose log was set back from those that it gave before in the same
+// generation (R14).
 type OrderID struct {
 	Gen  Generation
 	Life uint64 // of the leader
@@ -23,21 +23,21 @@ type Order struct {
 	Leader NodeID
 	Target NodeID
 	Host   string
-	// Silent is how long nothing had been heard of the target's process when the order was given. A process that is younger cannot be
-	// the one that was silent: somebody else has restarted the target already.
+	// Silent is how long the target had been silent when the order was given. A process that is younger is not the one that was silent: something
+	// else has restarted the target already.
 	Silent time.Duration
-	// Ended says that the process was seen to end. If there is one now, it is another, and was started since.
+	// Ended says that the process was seen to end. If there is a process now, it was started since.
 	Ended bool
-	// Until is when the order has to be in hand on the host; a medic that was stopped on the way must not act on it. It is set by the executor,
-	// and does not travel.
+	// Until is the deadline for the host's lock; a medic that was stopped before must not act on an old order. The executor sets it, and it is not
+	// sent.
 	Until time.Time
-	// Margin is set by the executor, too: a last heartbeat may have arrived that much after its process' end.
+	// Margin is set by the executor, too: the last heartbeat of a process may arrive that long after its end.
 	Margin time.Duration
-	// Young, likewise: nobody can have missed a process for as long as a suspicion takes that has not lived so long.
+	// Young is set likewise: a younger process cannot have been silent for as long as a suspicion takes.
 	Young time.Duration
 }
 
-// Verdict is what became of an order.
+// Verdict is how an order ended.
 type Verdict byte
 
 // The verdicts.
@@ -46,7 +46,7 @@ const (
 	Found                      // not touched: the process is younger than the silence
 	Refused                    // the host has seen a newer term; Report.Term says which (M4)
 	Held                       // somebody is taking the host down
-	Late                       // not in hand in time, or the executor hears the target; the leader may give another order
+	Late                       // the deadline has passed, or the executor hears the target; the leader may give another order
 	Failed                     // Report.Text says why
 )
 
@@ -58,22 +58,22 @@ func (v Verdict) String() string {
 	return fmt.Sprintf("verdict %d", byte(v))
 }
 
-// Report is what became of an order.
+// Report is the result of an order.
 type Report struct {
 	Order   OrderID
-	Leader  NodeID // the medic that gave it: two leaders of one generation may use the same number
+	Leader  NodeID // the medic that gave the order: two leaders of one generation may use the same number
 	Target  NodeID
 	Verdict Verdict
 	Term    Term // with Refused
-	PID     int  // of the target now
+	PID     int  // of the target after the order
 	Took    time.Duration
 	Text    string // for people: how the old process ended, or what went wrong
 }
 
-// Term is the one in which the order was given.
+// Term is the term in which the order was given.
 func (o *Order) Term() Term { return Term{o.Gen, o.Leader, o.Life} }
 
-// Report is the report of an order.
+// Report returns a report of the order with this verdict.
 func (o *Order) Report(v Verdict) Report {
 	return Report{Order: o.OrderID, Leader: o.Leader, Target: o.Target, Verdict: v}
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// order tells a medic that reaches the host to restart the target. The entry that says why is durable before the order leaves.
+// order tells a medic that can act on the host to restart the target. The journal's entry with the reason is durable before the order leaves.
 func (c *Core) order(t *target, now time.Time) {
 	c.ordered++
 	t.order = Order{OrderID: OrderID{c.term.Gen, c.term.Life, c.ordered}, Leader: c.cfg.Self, Target: t.ID, Host: t.Host, Ended: c.det.members[t.ID].ended}
@@ -17,7 +17,7 @@ func (c *Core) order(t *target, now time.Time) {
 
 // give gives the order, or gives it again.
 func (c *Core) give(t *target, now time.Time) {
-	t.given, t.order.Silent = now, now.Sub(t.lastSeen) // the order may have been under way for long
+	t.given, t.order.Silent = now, now.Sub(t.lastSeen) // an order that is repeated may be old
 	t.executor = c.chooseExecutor(t, now)
 	switch t.executor {
 	case "": // no medic reaches the host; one may come back
@@ -28,7 +28,7 @@ func (c *Core) give(t *target, now time.Time) {
 	}
 }
 
-// chooseExecutor keeps an executor while it is heard and has had its time; then it is the next one's turn.
+// chooseExecutor keeps the executor while it is heard and StartTimeout has not passed; then it takes the next one.
 func (c *Core) chooseExecutor(t *target, now time.Time) NodeID {
 	var able []NodeID
 	for _, m := range c.cfg.Medics {
@@ -59,7 +59,7 @@ func (c *Core) recall(t *target, now time.Time) {
 	c.enter(t, onRecalled, Entry{}, now)
 }
 
-// recallAll takes back all orders that have not left. The next look at their targets decides anew.
+// recallAll takes back all orders that have not left. The next tick decides again about their targets.
 func (c *Core) recallAll(now time.Time) {
 	for _, t := range c.targets {
 		if t.phase == ordered && !t.sent {
@@ -69,8 +69,8 @@ func (c *Core) recallAll(now time.Time) {
 	}
 }
 
-// stillNeeded decides when an order could leave. It recalls the order if its target was heard while the order was being stored, or if
-// nobody is heard any more. Once an order has left, it is too late for that.
+// stillNeeded is asked when an order could leave. It recalls the order if its target was heard while the order was being stored, or if this medic is
+// isolated now. An order that has left cannot be recalled.
 func (c *Core) stillNeeded(o Order) bool {
 	t := c.targets[o.Target]
 	switch {
@@ -80,14 +80,14 @@ func (c *Core) stillNeeded(o Order) bool {
 		return true
 	}
 	if v := c.det.members[o.Target]; !v.silentSince.Before(t.decided) || !o.Ended && c.isolated(c.det.ticked) {
-		c.recall(t, t.decided) // the next tick finds a target that was heard well again
+		c.recall(t, t.decided) // if the target was heard, the next tick moves it to well
 		return false
 	}
 	t.sent = true
 	return true
 }
 
-// resolve takes the report of an order. Only the report of the order that is out counts.
+// resolve handles the report of an order. Reports of orders that are not current are ignored.
 func (c *Core) resolve(r Report, now time.Time) {
 	t := c.targets[r.Target]
 	if c.role != leader || t == nil || t.phase != ordered || t.order.OrderID != r.Order || r.Leader != c.cfg.Self {
@@ -123,15 +123,15 @@ func (c *Core) resolve(r Report, now time.Time) {
 func (c *Core) expect(t *target, r Report, now time.Time) {
 	t.started, t.adopted = now, r.Verdict == Found
 	v := c.det.members[t.ID]
-	v.ended, v.PID = false, r.PID // an end that is seen from now on is that of this process; and a hint that there is none was wrong
+	v.ended, v.PID = false, r.PID // a hint from now on is about this process; an earlier hint that there is none is outdated
 }
 
-// refused takes the news that a host has seen a newer term, or this generation under another leader (M4).
+// refused handles a report that a host has seen a newer term, or this generation under another leader (M4).
 func (c *Core) refused(t Term, now time.Time) {
 	switch _, known := c.rank[t.Leader]; {
 	case t.Gen > c.term.Gen && known:
 		c.follow(t, now)
-	case t.Gen >= c.term.Gen: // another leader of this generation, or a medic that the topology does not have any more
+	case t.Gen >= c.term.Gen: // another leader of this generation, or a medic that is no longer in the topology
 		c.lead(t.Gen, now)
 	}
 }

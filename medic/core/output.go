@@ -8,15 +8,15 @@ type Record struct {
 	Entry *Entry
 }
 
-// Output is what may leave now: all that it depends on is durable.
+// Output is what may be sent and done now: all that it depends on is durable.
 type Output struct {
 	Messages []Message
 	Orders   []Order  // to be carried out on this medic's hosts; Executed takes the reports
-	Fence    Term     // to be raised on this medic's hosts; zero if there is none
-	Refused  []string // for people: what was heard and not believed (M10)
+	Fence    Term     // to which the fences of this medic's hosts are raised; zero if there is none
+	Refused  []string // for people: messages that were implausible (M10)
 }
 
-// batch is records, and what waits for them.
+// batch is records, and what must not leave before they are durable.
 type batch struct {
 	records  []Record
 	messages []Message
@@ -28,8 +28,8 @@ func (b *batch) empty() bool {
 	return len(b.records)+len(b.messages)+len(b.orders) == 0 && b.fence == Term{}
 }
 
-// Seal gives what is to be made durable next: all of it with one fsync, in order. nil while there is nothing, or while the last batch is
-// still being stored. Then Stored is to be called.
+// Seal returns the records to store next, in order, with one fsync; then the caller calls Stored. It returns nil while there is nothing to store, or
+// while the last batch is still being stored.
 func (c *Core) Seal() []Record {
 	if c.inflight != nil || c.build.empty() {
 		return nil
@@ -44,7 +44,7 @@ func (c *Core) Seal() []Record {
 	return b.records
 }
 
-// Stored says that what Seal gave is durable.
+// Stored says that the records that Seal returned are durable.
 func (c *Core) Stored(now time.Time) {
 	c.noticeSleep(now)
 	b := c.inflight
@@ -62,7 +62,7 @@ func (c *Core) Stored(now time.Time) {
 	c.release(b)
 }
 
-// extentsStored is what others may be told: the journal without what is still to be stored.
+// extentsStored is the extents of the durable part of the journal, which other medics may be told.
 func (c *Core) extentsStored() []EntryID {
 	all := c.journal.extents()
 	for _, r := range c.build.records {
@@ -94,12 +94,12 @@ func (c *Core) release(b *batch) {
 	}
 }
 
-// Output gives what may leave, once.
+// Output returns what may leave, and forgets it.
 func (c *Core) Output() Output {
 	o := c.out
 	c.out = Output{}
 	return o
 }
 
-// Idle says that there is nothing to store and nothing being stored: Snapshot then is all that is durable.
+// Idle reports whether there is nothing to store and nothing is being stored. Then Snapshot has the whole state.
 func (c *Core) Idle() bool { return c.inflight == nil && len(c.build.records) == 0 }

@@ -13,7 +13,7 @@ func (c *Core) Receive(m Message, now time.Time) {
 		return // a superseded incarnation
 	}
 	if first && c.role != leader && m.Term.Gen > c.term.Gen && c.term.Gen.reaches(m.Term.Gen) {
-		c.listen(now) // the first word of a peer says that this medic's log is behind
+		c.listen(now) // the first message of a peer shows that this medic's log is behind
 	}
 	current := c.compareTerm(m, now)
 	if m.Kind == Beat {
@@ -34,7 +34,7 @@ func (c *Core) Receive(m Message, now time.Time) {
 	case Outcome:
 		c.resolve(m.Report, now)
 	case Entries:
-		if current { // a medic that has missed an election may have an old leader's entries (M8)
+		if current { // a medic that has missed an election may send an old leader's entries (M8)
 			c.takeEntries(m, now)
 		}
 	case Hint:
@@ -44,12 +44,12 @@ func (c *Core) Receive(m Message, now time.Time) {
 
 // HeardNode takes a node's heartbeat.
 func (c *Core) HeardNode(node NodeID, s Sign, now time.Time) {
-	if _, isMedic := c.rank[node]; !isMedic { // medics speak for themselves
+	if _, isMedic := c.rank[node]; !isMedic { // a medic's own messages are its heartbeats
 		c.hear(node, s, now)
 	}
 }
 
-// hear reports whether a sign of life counts: it does not if its sender is unknown, or its incarnation superseded.
+// hear reports whether a sign of life counts. It does not if its sender is unknown, or its incarnation is superseded.
 func (c *Core) hear(who NodeID, s Sign, now time.Time) bool {
 	if v := c.det.members[who]; v != nil && !v.reaches(s.Identity) {
 		c.refuse(now, "%s says incarnation %d: more than a sane step (M10)", who, s.Incarnation)
@@ -65,7 +65,7 @@ func (c *Core) hear(who NodeID, s Sign, now time.Time) bool {
 	return true
 }
 
-// ProcessEnded takes what this medic has seen on its own host: that the process of a node or medic ended, or, with pid 0, that there is none.
+// ProcessEnded says that this medic saw on its own host that the process of a node or medic ended, or, with pid 0, that there is none.
 func (c *Core) ProcessEnded(who NodeID, pid int) {
 	if c.det.members[who] == nil || who == c.cfg.Self {
 		return

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// reconcileAll looks after everybody.
+// reconcileAll takes the next step for each target.
 func (c *Core) reconcileAll(now time.Time) {
 	if now.Before(c.actAfter) {
 		return
@@ -25,7 +25,7 @@ func (c *Core) reconcileAll(now time.Time) {
 	}
 }
 
-// reconcile does what a target's phase asks for.
+// reconcile takes the next step for a target, which depends on its phase.
 func (c *Core) reconcile(t *target, v *liveness, now time.Time) {
 	switch t.phase {
 	case well:
@@ -35,20 +35,20 @@ func (c *Core) reconcile(t *target, v *liveness, now time.Time) {
 				c.suspect(t, v, v.lastSign, now)
 			}
 		case v.known && v.works && c.journal.isOpen(t.ID) && (v.Incarnation > c.journal.lastFailed(t.ID) || now.Sub(t.since) >= c.cfg.StartTimeout):
-			// It came back by itself, or the leader before this one restarted it. Late signs of the incarnation that failed end within the timeout.
+			// It came back by itself, or an earlier leader restarted it. Late signs of the failed incarnation stop within the timeout.
 			c.recovered(t, v, now)
 		}
 	case waiting:
 		switch {
 		case t.heardAgain(v):
-			c.enter(t, onBack, Entry{}, now) // it had only been slow; its incident closes once it is at work
+			c.enter(t, onBack, Entry{}, now) // it was only slow; its incident is closed once it works
 		case now.Sub(t.since) >= t.wait && c.mayOrder(v, now) && t.stillMissed(v, &c.cfg, now):
 			c.order(t, now)
 		}
 	case ordered:
 		switch {
 		case t.executor == "" && t.heardAgain(v):
-			c.enter(t, onBack, Entry{}, now) // on a host that no medic reaches only others can help
+			c.enter(t, onBack, Entry{}, now) // no medic can act on its host, so something else has restarted it
 		case now.Sub(t.given) >= c.cfg.Heartbeat:
 			c.give(t, now) // the order, or its report, may be lost
 		}
@@ -57,18 +57,18 @@ func (c *Core) reconcile(t *target, v *liveness, now time.Time) {
 	}
 }
 
-// selfRecovered closes what a leader before this one has noted of this medic.
+// selfRecovered closes an incident of this medic itself that an earlier leader left open.
 func (c *Core) selfRecovered(now time.Time) {
 	if c.journal.isOpen(c.cfg.Self) {
 		c.write(Entry{Kind: Recovered, Node: c.cfg.Self, Incarnation: c.cfg.ID.Incarnation}, now)
 	}
 }
 
-// suspect notes a failure. The restart follows at once, or after a pause in a crash loop.
+// suspect records a failure. The restart follows at once, or in a crash loop after a pause.
 func (c *Core) suspect(t *target, v *liveness, seen time.Time, now time.Time) {
 	inARow := 1
 	failed := c.journal.lastFailed(t.ID)
-	counted := c.journal.isOpen(t.ID) && (failed == 0 || v.Incarnation <= failed) // no incarnation is known to be heard after the one that failed
+	counted := c.journal.isOpen(t.ID) && (failed == 0 || v.Incarnation <= failed) // no incarnation is known to have come after the failed one
 	if !v.known || t.phase != well || counted || v.lastSign.Sub(v.firstSign) < c.cfg.Backoff.Healthy {
 		inARow += c.journal.inARow(t.ID, now)
 	}
@@ -87,8 +87,8 @@ func (c *Core) suspect(t *target, v *liveness, seen time.Time, now time.Time) {
 	}
 }
 
-// awaitStart ends when an incarnation that is not the one that failed is at work: it has read its log back, and gets something done (N9). Until
-// then its heartbeats keep it alive.
+// awaitStart waits until a new incarnation works: it has recovered its log, and its loop makes progress (N9). Until then its heartbeats keep it from
+// being suspected.
 func (c *Core) awaitStart(t *target, v *liveness, now time.Time) {
 	reborn := t.reborn(v)
 	switch silence := now.Sub(t.since); {
@@ -99,14 +99,14 @@ func (c *Core) awaitStart(t *target, v *liveness, now time.Time) {
 		c.recovered(t, v, now)
 	case reborn:
 	case t.adopted && silence >= c.cfg.StartTimeout && v.lastSign.After(t.started) && !v.dead(&c.cfg, now) && v.works:
-		c.recovered(t, v, now) // the incarnation that failed had only been slow: late signs would have ended by now
+		c.recovered(t, v, now) // the suspected incarnation was only slow: late signs would have stopped by now
 	case v.ended && silence >= c.cfg.hintTimeout(), silence >= c.cfg.StartTimeout<<min(t.failed, 3):
 		t.failed++
-		c.suspect(t, v, t.started.Add(c.cfg.Heartbeat), now) // the report took its time: see Order.Margin
+		c.suspect(t, v, t.started.Add(c.cfg.Heartbeat), now) // Margin: see Order.Margin
 	}
 }
 
-// recovered closes the incident. Starts count as failed in a row only until one is seen to succeed.
+// recovered closes the incident. A start that succeeds ends the row of failed starts.
 func (c *Core) recovered(t *target, v *liveness, now time.Time) {
 	total := time.Duration(0)
 	if !t.lastSeen.IsZero() {

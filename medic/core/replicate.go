@@ -2,7 +2,8 @@ package core
 
 import "time"
 
-// replicate sends the peer what its journal lacks: a leader to its followers, and they to a leader whose history is shorter than theirs.
+// replicate sends the peer the entries that its journal lacks: the leader sends them to its followers, and followers to a leader that lacks older
+// ones.
 func (c *Core) replicate(m Message, now time.Time) {
 	if c.role != leader && m.From != c.term.Leader || m.Term != c.term || now.Sub(c.replicated[m.From]) < c.cfg.Heartbeat/2 {
 		return
@@ -15,7 +16,7 @@ func (c *Core) replicate(m Message, now time.Time) {
 
 func (c *Core) takeEntries(m Message, now time.Time) {
 	for _, e := range m.Entries {
-		if e.Gen <= m.Term.Gen { // nobody knows of a term after its own
+		if e.Gen <= m.Term.Gen { // an entry newer than its sender's term cannot be right
 			c.add(e, m.Oldest, now)
 		}
 	}
@@ -29,7 +30,7 @@ func (c *Core) write(e Entry, now time.Time) {
 	c.add(e, e.EntryID, now)
 }
 
-// add adds an entry to the journal, and to the log unless the journal has no place for it.
+// add adds an entry to the journal and, if the journal took it, to the log.
 func (c *Core) add(e Entry, oldest EntryID, now time.Time) {
 	if c.journal.add(e, oldest, now) {
 		c.build.records = append(c.build.records, Record{Entry: &e})

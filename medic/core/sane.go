@@ -5,24 +5,23 @@ import (
 	"time"
 )
 
-// Whatever a message says of a generation or an incarnation, the next one must still be possible, and nobody may be pushed so far that the
-// others look outdated for ever (M10). Both count events that take most of a second each, so a real one never grows by maxStep between two
-// messages: that is twelve days of elections, or of restarts, without a word. What was never heard of before may be old: maxFirst is 136
-// years of one event each second.
+// A forged or damaged message must not push a generation or incarnation so high that real ones look outdated for ever, or that the next one overflows
+// (M10). Both count events that take most of a second each. So a real one never grows by maxStep between two messages: that would be twelve days of
+// elections, or of restarts, in silence. A number that was never heard before may be high: maxFirst is 136 years with one event each second.
 const (
 	maxStep  = 1 << 20
 	maxFirst = 1 << 32
 )
 
-// saneStep reports whether a number that only grows may be next after last; last is 0 if none was heard before.
+// saneStep reports whether next is plausible after last, for a number that only grows; last is 0 if none was heard before.
 func saneStep(last, next uint64) bool {
 	return next <= last || next-last <= maxStep || last == 0 && next <= maxFirst
 }
 
-// reaches reports whether a medic that knows of generation g believes in the next one.
+// reaches reports whether a medic that knows generation g accepts the next one.
 func (g Generation) reaches(next Generation) bool { return saneStep(uint64(g), uint64(next)) }
 
-// refuse reports something that was not believed, at most once in SuspectAfter: a stranger must not fill a log.
+// refuse reports an implausible message, at most one in SuspectAfter: a stranger must not be able to fill a log.
 func (c *Core) refuse(now time.Time, format string, args ...any) {
 	if c.refusedAt.IsZero() || now.Sub(c.refusedAt) >= c.cfg.SuspectAfter {
 		c.refusedAt = now

@@ -32,7 +32,7 @@ func TestR14_TwoLivesOfOneLeaderAreTwoTerms(t *testing.T) {
 		t.Errorf("an order of the other life gives %+v", out)
 	}
 	if m := out.of(Beat); len(m) != 1 || m[0].Term != (Term{1, "medic-3", 1}) {
-		t.Errorf("the leader is not told of its earlier life: %+v", out)
+		t.Errorf("the leader is not told about its earlier life: %+v", out)
 	}
 }
 
@@ -94,7 +94,7 @@ func TestR14_AFenceThatWasSetBackIsToldAgain(t *testing.T) {
 	term, _ := b.Term()
 	b.pass(suspectAfter+heartbeat, "a-1", "b-1")
 	if o := b.look(); o.Fence != term {
-		t.Errorf("the fence is told of %v, want %v", o.Fence, term)
+		t.Errorf("the fence is told about %v, want %v", o.Fence, term)
 	}
 }
 
@@ -142,7 +142,7 @@ func TestM10_AFenceThatCannotBeIsReportedAndDoesNotStopTheOthers(t *testing.T) {
 		missed = missed || e.Kind == Missed && strings.Contains(e.Text, "fence of host h")
 	}
 	if term, leads := b.Term(); !leads || term.Gen != 7 || !missed {
-		t.Errorf("in term %v, leading: %v; the journal tells of it: %v", term, leads, missed)
+		t.Errorf("in term %v, leading: %v; the journal reports it: %v", term, leads, missed)
 	}
 }
 

@@ -2,16 +2,16 @@ package core
 
 import "time"
 
-// noticeSleep finds out whether this medic has slept. It comes before anything else that is done with a time: a medic that does not know of
-// its sleep would let out orders that are outdated, or obey them.
+// noticeSleep finds out whether this medic has slept. Each call with a time calls it first: otherwise the medic would send or carry out outdated
+// orders.
 func (c *Core) noticeSleep(now time.Time) {
 	if slept := c.det.tick(now); slept > 0 {
 		c.wake(slept, now)
 	}
 }
 
-// wake comes after a sleep. After a long one another medic may lead by now, and messages that have arrived may be outdated: for one timeout
-// no order is given, none obeyed, and no election begun (M6).
+// wake is called after a sleep. After a long one another medic may lead by now, and received messages may be outdated. So for one timeout this medic
+// gives and carries out no order and begins no election (M6).
 func (c *Core) wake(slept time.Duration, now time.Time) {
 	c.leaderHeard = c.leaderHeard.Add(slept)
 	c.candidateSince = c.candidateSince.Add(slept)

@@ -6,16 +6,16 @@ import "time"
 type event int
 
 const (
-	onMissed    event = iota // silent for too long, or a start failed
-	onBack                   // heard again, though nobody restarted it
-	onDue                    // its turn in the crash loop has come
+	onMissed    event = iota // it was silent for too long, or a start failed
+	onBack                   // it was heard again without a restart
+	onDue                    // the pause of its crash loop is over
 	onRecalled               // the order was taken back before it left
 	onRestarted              // the reports of orders, by verdict: Done
 	onAdopted                // Found
 	onFailed                 // Failed
 	onHeld                   // Held
 	onLate                   // Late
-	onRecovered              // heard, and at work
+	onRecovered              // heard, and working
 )
 
 func (e event) String() string {
@@ -27,13 +27,13 @@ type step struct {
 	on   event
 }
 
-// outcome is what a step comes to.
+// outcome is the result of a step.
 type outcome struct {
 	to     phase
 	writes EntryKind // into the journal; 0: nothing
 }
 
-// transitions is all that can happen to a target. doc.go shows the same table with the reasons; a test compares the two.
+// transitions has all changes of phase. doc.go shows the same table with the reasons; a test compares the two.
 var transitions = map[step]outcome{
 	{well, onMissed}:        {waiting, Suspected},
 	{well, onRecovered}:     {well, Recovered},
@@ -50,7 +50,7 @@ var transitions = map[step]outcome{
 	{starting, onRecovered}: {well, Recovered},
 }
 
-// enter is the only place where a target's phase changes. The details are those of the journal's entry, if the transition writes one.
+// enter is the only place where a target's phase changes. details is the journal entry, if the transition writes one.
 func (c *Core) enter(t *target, on event, details Entry, now time.Time) {
 	to, ok := transitions[step{t.phase, on}]
 	assert(ok, "M5: %s is %v, which has no transition on %v", t.ID, t.phase, on)

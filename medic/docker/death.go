@@ -9,14 +9,14 @@ import (
 	"posta.dev/posta/medic"
 )
 
-// deathOf says how the container's last process ended. Like a shell, the engine gives 128 + n for a process that signal n has killed.
+// deathOf returns how the container's last process ended. Like a shell, the engine reports 128 + n for a process that was killed by signal n.
 func deathOf(s *container.State) medic.Death {
 	const signalled, lastSignal = 128, 31
 	switch code := s.ExitCode; {
 	case s.Running || s.Restarting || neverStarted(s) && s.Error == "":
 		return medic.Death{}
 	case s.OOMKilled:
-		return medic.OutOfMemory("killed: it had used up the memory of its container")
+		return medic.OutOfMemory("killed: it reached the memory limit of its container")
 	case s.Error != "":
 		return medic.Death{Cause: "the engine could not start it: " + strings.TrimSpace(s.Error)}
 	case code > signalled && code <= signalled+lastSignal:

@@ -1,26 +1,26 @@
 // Package docker is the medic.Restarter for containers: it kills and starts them over the Docker Engine's API (design §9, M9).
 //
-// Containers are found by their labels and by nothing else, because each version of Compose names them in its own way:
+// Containers are found only by their labels, because each version of Compose names them differently:
 //
 //	posta.cluster  the cluster's name in the topology
 //	posta.node     the node or medic
 //
-// A container is never made or removed here: its image, volumes and limits are decided elsewhere, and so it is made again elsewhere if it is gone.
+// This package never creates or removes a container: its image, volumes and limits are decided elsewhere.
 //
-// What the engine does to its clients, and what is done about it:
+// Problems with an engine, and how the package handles them:
 //
-//	a call hangs              each has a deadline of its own, below the caller's
-//	a call fails, and was     after each call without an answer the container is looked at, and only what is still to be done is
-//	carried out all the same  done again; an answer that was late by seconds can still act later, which no client can prevent
-//	a paused one takes no     it goes on first
-//	signal
-//	a container without its   before a start it is put back into its network, under the name that the others dial: a node that nobody
+//	a call hangs              each call has a deadline of its own, shorter than the caller's
+//	a call fails, but was     after each call without an answer the container is inspected, and only what is missing is
+//	carried out               done again; the engine may also act seconds late, which no client can prevent
+//	a paused container        it is unpaused first
+//	gets no signal
+//	a container without its   before a start it is connected to its network again, under the name that others dial: a node that nobody
 //	network starts well       can hear would be restarted for ever
-//	the API changes           the version is agreed on, and one below 1.41 (Docker 20.10) is refused in words
+//	the API changes           the version is negotiated; one below 1.41 (Docker 20.10) is refused with an error that says so
 //
-// A restart (M5) is Kill and then Start. The engine's own "restart" is not used: it asks first and waits, and nobody can tell after a timeout
-// which half of it was done.
+// A restart (M5) is Kill and then Start. The engine's own "restart" is not used: it sends SIGTERM and waits, and after a timeout nobody knows which
+// half was done.
 //
-// Beside that a Restarter may Watch: the engine tells of ends as they happen, which shortens suspicions (package agent). What it
-// does not tell, silence does.
+// In addition a Restarter may Watch: the engine's events report at once when a container ends, which shortens suspicions (package agent). If an event
+// is lost, silence is detected as usual.
 package docker

@@ -9,14 +9,15 @@ import (
 	"github.com/docker/docker/client"
 )
 
-// MinVersion is the oldest API that is spoken: Docker 20.10.
+// MinVersion is the oldest supported version of the API: Docker 20.10.
 const MinVersion = "1.41"
 
-// engine is a Docker Engine whose calls all end in time. It may be used by several goroutines at once.
+// engine is a client of a Docker Engine, with a deadline for each call. Several goroutines may use it at once.
 type engine struct {
 	api  *client.Client
 	call time.Duration
-	// agreeing has room for one: the goroutine that fills it agrees on the API's version. It is no mutex, because waiting for one has no deadline.
+	// agreeing has a buffer of one: the goroutine that fills it negotiates the API's version. It is not a mutex, because waiting for a mutex has no
+	// deadline.
 	agreeing chan struct{}
 	agreed   bool // guarded by agreeing
 }
@@ -43,7 +44,7 @@ func (e *engine) do(ctx context.Context, what string, f func(ctx context.Context
 	return nil
 }
 
-// agree settles the API's version, once it succeeds for good.
+// agree negotiates the API's version, until it has succeeded once.
 func (e *engine) agree(ctx context.Context) error {
 	select {
 	case e.agreeing <- struct{}{}:
@@ -58,7 +59,7 @@ func (e *engine) agree(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if versions.LessThan(p.APIVersion, MinVersion) { // none at all is older than any
+	if versions.LessThan(p.APIVersion, MinVersion) { // "" is older than any
 		return fmt.Errorf("%w: %s speaks version %q of the API, and %s is needed; use Docker 20.10 or later", ErrTooOld, e.api.DaemonHost(), p.APIVersion, MinVersion)
 	}
 	e.api.NegotiateAPIVersionPing(p)

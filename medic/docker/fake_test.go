@@ -30,8 +30,8 @@ type fake struct {
 	calls      []string // "start c1"
 	trouble    map[string][]trouble
 	listeners  map[chan string]bool
-	changed    chan struct{} // closed and made anew with each change of a container
-	stop       chan struct{} // lets go of whoever hangs
+	changed    chan struct{} // closed and made again with each change of a container
+	stop       chan struct{} // releases calls that hang
 }
 
 type fakeContainer struct {

@@ -19,12 +19,12 @@ const (
 	LabelCluster = "posta.cluster"
 	LabelNode    = "posta.node"
 
-	labelOneOff  = "com.docker.compose.oneoff"  // "True": made by `compose run` from a service's labels, and no node
-	labelService = "com.docker.compose.service" // the name that compose lets others dial
+	labelOneOff  = "com.docker.compose.oneoff"  // "True": created by `compose run` with a service's labels; not a node
+	labelService = "com.docker.compose.service" // the name under which compose makes the container known in the network
 )
 
-// look says what is true of the node's container now. It asks for the container that was found last, and searches when that one is gone:
-// compose may have made another.
+// look inspects the node's container. It asks for the container that was found last, and searches if that one is gone: compose may have created
+// another one.
 func (r *Restarter) look(ctx context.Context, node medic.NodeID) (c container.InspectResponse, err error) {
 	for range 2 {
 		id := r.known(node)
@@ -57,8 +57,7 @@ func (r *Restarter) inspect(ctx context.Context, node medic.NodeID, id string) (
 	return c, err
 }
 
-// change makes a call that changes the node's container. If it fails, the container is looked at: the call may have been
-// carried out all the same.
+// change makes a call that changes the node's container. If the call fails, the container is inspected, because the call may have been carried out.
 func (r *Restarter) change(ctx context.Context, node medic.NodeID, what string, call func(context.Context) error,
 	done func(*container.InspectResponse) bool,
 ) error {
@@ -72,8 +71,8 @@ func (r *Restarter) change(ctx context.Context, node medic.NodeID, what string, 
 	return err
 }
 
-// newest looks whether the node has another container by now, when the one that is known does not run. A replacement of a
-// node makes the new container before the old one stops, so a start meanwhile starts the right one.
+// newest searches for a newer container of the node when the known one does not run. A rolling update creates the new container before the old one
+// stops, so a start in between must find the new one.
 func (r *Restarter) newest(ctx context.Context, node medic.NodeID, old container.InspectResponse) (container.InspectResponse, error) {
 	id, err := r.find(ctx, node)
 	if err != nil || id == old.ID {
@@ -82,18 +81,17 @@ func (r *Restarter) newest(ctx context.Context, node medic.NodeID, old container
 	c, err := r.inspect(ctx, node, id)
 	if err != nil {
 		r.ids.CompareAndDelete(node, id)
-		return old, nil // it is there and stands still, which is not wrong; the next look may see more
+		return old, nil // the known container exists, so it is a right answer; the next look may find more
 	}
 	return c, nil
 }
 
 func noContainer(node medic.NodeID, cluster string) error {
-	return fmt.Errorf("%w: %s of cluster %s has none (labels %s=%[3]s, %s=%[2]s); make it again with `docker-compose up --no-start`, medics start it then",
+	return fmt.Errorf("%w: %s of cluster %s has none (labels %s=%[3]s, %s=%[2]s); create it with `docker-compose up --no-start`; medics then start it",
 		ErrNoContainer, node, cluster, LabelCluster, LabelNode)
 }
 
-// find searches by labels. Compose has two containers of a service for a moment when it makes one anew: the running one counts, else the
-// newer one.
+// find searches by labels. When Compose replaces a container a service has two of them for a moment: the running one counts, else the newer one.
 func (r *Restarter) find(ctx context.Context, node medic.NodeID) (id string, err error) {
 	all, err := r.list(ctx, filters.Arg("label", LabelNode+"="+string(node)))
 	if err != nil {
@@ -120,7 +118,7 @@ func (r *Restarter) find(ctx context.Context, node medic.NodeID) (id string, err
 
 func isRunning(c container.Summary) bool { return c.State == container.StateRunning }
 
-// list is the containers of the cluster, in whatever state.
+// list returns the containers of the cluster in any state.
 func (r *Restarter) list(ctx context.Context, more ...filters.KeyValuePair) (all []container.Summary, err error) {
 	by := filters.NewArgs(append(more, filters.Arg("label", LabelCluster+"="+r.cfg.Cluster))...)
 	err = r.engine.do(ctx, "look for containers of cluster "+r.cfg.Cluster, func(ctx context.Context) (err error) {
@@ -130,14 +128,14 @@ func (r *Restarter) list(ctx context.Context, more ...filters.KeyValuePair) (all
 	return slices.DeleteFunc(all, func(c container.Summary) bool { return c.Labels[labelOneOff] == "True" }), err
 }
 
-// known is the container of the node that was found last, "" if none was, or if that one is gone.
+// known is the node's container that was found last; "" if none was found, or that one is gone.
 func (r *Restarter) known(node medic.NodeID) string {
 	id, _ := r.ids.Load(node)
 	name, _ := id.(string)
 	return name
 }
 
-// ignoreAbsent turns "there is none" into nothing: for what needs no container.
+// ignoreAbsent drops the error that there is no container, for calls that need none.
 func ignoreAbsent(err error) error {
 	if errors.Is(err, ErrNoContainer) {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"posta.dev/posta/medic"
 )
 
-// networkOf is the network that the container belongs to, whether it is in it or not: compose, both versions, gives it to the container as its
-// network mode, which stays when the container is disconnected. Else it is one with the cluster's label; "" leaves things as they are.
+// networkOf is the network that the container belongs to, even while it is disconnected. Both versions of compose set it as the container's network
+// mode, which stays. Otherwise it is a network with the cluster's label; "" if there is none.
 func (r *Restarter) networkOf(ctx context.Context, c *container.InspectResponse) (string, error) {
 	if c.HostConfig != nil && c.HostConfig.NetworkMode.IsUserDefined() {
 		return c.HostConfig.NetworkMode.UserDefined(), nil
@@ -32,8 +32,8 @@ func (r *Restarter) networkOf(ctx context.Context, c *container.InspectResponse)
 	return all[0].Name, nil
 }
 
-// Attach puts the node's container into its network if it is not in it, or not under the node's name: when the engine itself connects a
-// container that has lost its network, it forgets the names that compose gave it.
+// Attach connects the node's container to its network if it is not connected, or not under the node's name: an engine that itself reconnects a
+// container drops the names that compose gave it.
 func (r *Restarter) Attach(ctx context.Context, node medic.NodeID) error {
 	c, err := r.look(ctx, node)
 	if err != nil {
@@ -51,7 +51,7 @@ func (r *Restarter) attach(ctx context.Context, node medic.NodeID, c *container.
 	if end != nil && slices.Contains(end.Aliases, string(node)) {
 		return nil
 	}
-	if end != nil { // under other names: those cannot be added to
+	if end != nil { // connected under other names, and names cannot be added later
 		if err := r.disconnect(ctx, node, c.ID, name); err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (r *Restarter) attach(ctx context.Context, node medic.NodeID, c *container.
 	return err
 }
 
-// endpoint is the container's place in a network, nil if it has none.
+// endpoint is the container's endpoint in a network, nil if it has none.
 func endpoint(c *container.InspectResponse, name string) *network.EndpointSettings {
 	if c.NetworkSettings == nil {
 		return nil
@@ -85,7 +85,7 @@ func endpoint(c *container.InspectResponse, name string) *network.EndpointSettin
 	return nil
 }
 
-// Detach cuts the node's container off from its network. false: it was cut off before.
+// Detach disconnects the node's container from its network; false if it was disconnected before.
 func (r *Restarter) Detach(ctx context.Context, node medic.NodeID) (did bool, err error) {
 	c, err := r.look(ctx, node)
 	if err != nil {

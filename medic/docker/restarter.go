@@ -14,12 +14,12 @@ import (
 	"posta.dev/posta/medic"
 )
 
-// Config says whose containers are meant.
+// Config says which containers belong to the cluster.
 type Config struct {
 	// Cluster is the value of the label posta.cluster.
 	Cluster string
-	// Call bounds each call to the engine, default 4s. Short ones take a busy engine for a hung one, and ask it the same again; long ones
-	// make one lost answer cost all of the time that an order has.
+	// Call bounds each call to the engine, default 4s. With a short one a busy engine counts as hung and is asked again; with a long one a single
+	// lost answer takes all the time of an order.
 	Call time.Duration
 }
 
@@ -33,7 +33,7 @@ type Restarter struct {
 	seen processes
 }
 
-// New asks nothing yet: the engine may be about to start. Where it is is said by DOCKER_HOST, as everywhere. It is to be closed.
+// New does not contact the engine, which may not run yet. DOCKER_HOST says where it is, as for other clients. The caller closes it.
 func New(cfg Config) (*Restarter, error) {
 	if cfg.Call <= 0 {
 		cfg.Call = 4 * time.Second
@@ -45,7 +45,7 @@ func New(cfg Config) (*Restarter, error) {
 	return &Restarter{cfg: cfg, engine: e}, nil
 }
 
-// Close lets go of the engine; containers run on.
+// Close closes the connection to the engine; containers continue to run.
 func (r *Restarter) Close() error { return r.engine.api.Close() }
 
 // Start implements medic.Restarter.
@@ -63,12 +63,12 @@ func (r *Restarter) Start(ctx context.Context, node medic.NodeID) error {
 	return r.start(ctx, node, c.ID, c.State.StartedAt)
 }
 
-// start starts a container that does not run. Whatever the call says, it is started once it has another time of start: a call without an
-// answer may have been carried out, and the process may be dead again by now, which is for heartbeats to say.
+// start starts a container that does not run. A changed start time shows that it was started: a call without an answer may have been carried out, and
+// the process may have ended again already, which its missing heartbeats will show.
 func (r *Restarter) start(ctx context.Context, node medic.NodeID, id, before string) error {
 	for {
 		err := r.change(ctx, node, "start "+string(node), func(ctx context.Context) error {
-			return r.engine.api.ContainerStart(ctx, id, container.StartOptions{}) // "304, it runs already" is no error of the client's
+			return r.engine.api.ContainerStart(ctx, id, container.StartOptions{}) // the client does not report "304, it runs already" as an error
 		}, func(now *container.InspectResponse) bool {
 			return now.ID == id && (now.State.Running || now.State.StartedAt != before)
 		})
@@ -88,9 +88,9 @@ func (r *Restarter) start(ctx context.Context, node medic.NodeID, id, before str
 func advice(err error) string {
 	switch {
 	case cerrdefs.IsNotFound(err):
-		return "; the container, or what it needs, was removed: make it again with `docker-compose up --no-start`"
+		return "; the container, or what it needs, was removed: create it with `docker-compose up --no-start`"
 	case cerrdefs.IsConflict(err):
-		return "; somebody is changing the container just now"
+		return "; another client is changing the container now"
 	}
 	return ""
 }
@@ -134,7 +134,7 @@ func (r *Restarter) unpause(ctx context.Context, node medic.NodeID, id string) e
 	err := r.engine.do(ctx, "unpause "+string(node), func(ctx context.Context) error {
 		return r.engine.api.ContainerUnpause(ctx, id)
 	})
-	if err == nil || noAnswer(err) { // whether it was done shows in what comes next
+	if err == nil || noAnswer(err) { // the next look shows whether it was done
 		return nil
 	}
 	if now, lookErr := r.look(ctx, node); lookErr == nil && !now.State.Paused {
@@ -143,7 +143,7 @@ func (r *Restarter) unpause(ctx context.Context, node medic.NodeID, id string) e
 	return err
 }
 
-// Kill implements medic.Restarter. Nothing is taken for done because a call said so, and nothing for failed: the container is looked at.
+// Kill implements medic.Restarter. It inspects the container after each call, and does not rely on the call's result.
 func (r *Restarter) Kill(ctx context.Context, node medic.NodeID) error {
 	var last error // why it is still there
 	for {
@@ -162,7 +162,7 @@ func (r *Restarter) Kill(ctx context.Context, node medic.NodeID) error {
 			return nil
 		}
 		if stop := medic.Sleep(ctx, medic.AskAgain); stop != nil {
-			return fmt.Errorf("kill %s: %w: %w; the engine does not get it done, see `docker info`", node, medic.ErrStillThere, errors.Join(last, stop))
+			return fmt.Errorf("kill %s: %w: %w; the engine does not end it, see `docker info`", node, medic.ErrStillThere, errors.Join(last, stop))
 		}
 		last = nil
 	}
@@ -177,7 +177,7 @@ func (r *Restarter) Alive(ctx context.Context, node medic.NodeID) (bool, error) 
 	return c.State.Running, nil
 }
 
-// Pid is the node's process as the engine's machine counts them, 0 if there is none. The process itself knows another number, mostly 1.
+// Pid is the node's process in the pid namespace of the engine's machine, 0 if there is none. In the container it has another number, mostly 1.
 func (r *Restarter) Pid(node medic.NodeID) (int, error) {
 	c, err := r.look(context.Background(), node) // each call has its deadline
 	if err != nil {
@@ -200,7 +200,7 @@ func (r *Restarter) Wait(ctx context.Context, node medic.NodeID) (medic.Death, e
 			return deathOf(c.State), nil
 		case err == nil:
 			if r.wait(ctx, node, c.ID) == nil {
-				continue // the next look tells how it ended
+				continue // the next look finds how it ended
 			}
 		case !noAnswer(err):
 			return medic.Death{}, fmt.Errorf("wait for %s: %w", node, err)
@@ -211,11 +211,11 @@ func (r *Restarter) Wait(ctx context.Context, node medic.NodeID) (medic.Death, e
 	}
 }
 
-// wait returns nil when the container does not run, or an error when the time for a call is over: the engine may have forgotten the call.
+// wait returns nil when the container does not run, and an error after the deadline of a call: the engine may have forgotten the call.
 func (r *Restarter) wait(ctx context.Context, node medic.NodeID, id string) error {
 	return r.engine.do(ctx, "wait for "+string(node), func(ctx context.Context) error {
 		results, errs := r.engine.api.ContainerWait(ctx, id, container.WaitConditionNotRunning)
-		select { // the client's goroutine gives one of them, at the latest when ctx ends
+		select { // the client's goroutine sends to one of them, at the latest when ctx ends
 		case <-results:
 			return nil
 		case err := <-errs:

@@ -215,7 +215,7 @@ func TestAHungEngineHoldsNobodyUpForEver(t *testing.T) {
 					if err == nil || call == "kill" && !errors.Is(err, medic.ErrStillThere) {
 						t.Errorf("a hung engine gives %v", err)
 					}
-				case <-time.After(30 * time.Second):
+				case <-time.After(2 * time.Minute):
 					t.Fatal("somebody waits for ever")
 				}
 			}
@@ -259,17 +259,17 @@ func TestAnOldEngineIsRefusedInWords(t *testing.T) {
 	}
 }
 
-// Compose makes a container anew under another id; the old one is gone then, or about to go.
+// Compose makes a container again under another id; the old one is gone then, or about to go.
 func TestAContainerThatWasMadeAnewIsFound(t *testing.T) {
 	f, r := newEngineOf(t, short)
 	old := f.has("c1", "a-1")
 	must(t, r.Kill(soon(t), "a-1"))
 	f.with(old, func() { delete(f.containers, "c1") })
-	anew := f.has("c2", "a-1")
+	again := f.has("c2", "a-1")
 	must(t, restart(t, r, "a-1"))
 	wantCalls(t, f, "kill c1", "kill c2", "start c2")
 	// Of two, the one that runs is meant, and else the newer one; what "compose run" has made is never meant.
-	f.die(anew, 0)
+	f.die(again, 0)
 	r.ids.CompareAndDelete(medic.NodeID("a-1"), "c2")
 	third := f.has("c3", "a-1")
 	f.die(third, 0)
@@ -277,7 +277,7 @@ func TestAContainerThatWasMadeAnewIsFound(t *testing.T) {
 	f.with(oneOff, func() { oneOff.oneOff = true })
 	must(t, r.Start(soon(t), "a-1"))
 	wantCalls(t, f, "start c3")
-	f.with(anew, func() { f.startLocked(anew) })
+	f.with(again, func() { f.startLocked(again) })
 	r.ids.CompareAndDelete(medic.NodeID("a-1"), "c3")
 	if err := r.Kill(soon(t), "a-1"); !errors.Is(err, ErrDuplicate) {
 		t.Errorf("two that run: %v", err)

@@ -14,13 +14,13 @@ import (
 	"posta.dev/posta/medic"
 )
 
-// processes is what the engine's events tell of processes. It answers at once and asks nobody.
+// processes is what the engine's events have reported about processes. It answers at once, without a call.
 type processes struct {
 	pids sync.Map // by node; 0: it has no process; nothing: not known
 }
 
-// errUnseen is returned for a node that cannot be seen: the engine is not heard, or knows no such container.
-var errUnseen = errors.New("the engine does not tell")
+// errUnseen is returned for a node whose state is unknown: there are no events from the engine, or it knows no such container.
+var errUnseen = errors.New("the engine has not reported it")
 
 // Pid implements medic.Pids.
 func (p *processes) Pid(node medic.NodeID) (int, error) {
@@ -34,7 +34,7 @@ func (p *processes) Pid(node medic.NodeID) (int, error) {
 // Seen implements medic.Watcher.
 func (r *Restarter) Seen() medic.Pids { return &r.seen }
 
-// Times of a watch. A node without a process is looked at again soon: a lost event would leave a hint about a living process standing.
+// Times of a watch. A node without a process is inspected again soon: after a lost event there would be a hint about a process that is alive.
 const (
 	reconnect   = 500 * time.Millisecond
 	checkGone   = time.Second
@@ -46,19 +46,19 @@ const (
 func (r *Restarter) Watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		r.watch(ctx)
-		r.seen.pids.Clear() // what is not seen any more is no hint
+		r.seen.pids.Clear() // without events nothing is known
 		_ = medic.Sleep(ctx, reconnect)
 	}
 }
 
-// watch lives as long as one stream of events. The stream is there before the first look, so that nothing happens between them.
+// watch follows one stream of events until it breaks. The stream begins before the first look, so that no event is missed between them.
 func (r *Restarter) watch(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var messages <-chan events.Message
 	var errs <-chan error
 	err := r.engine.do(ctx, "listen to the engine", func(short context.Context) error {
-		stop := context.AfterFunc(short, cancel) // a stream outlives the call that begins it, if that call comes back
+		stop := context.AfterFunc(short, cancel) // if the call succeeds its stream must outlive the call's deadline
 		messages, errs = r.engine.api.Events(ctx, events.ListOptions{Filters: filters.NewArgs(
 			filters.Arg("type", string(events.ContainerEventType)), filters.Arg("label", LabelCluster+"="+r.cfg.Cluster),
 			filters.Arg("event", string(events.ActionStart)), filters.Arg("event", string(events.ActionDie)), filters.Arg("event", string(events.ActionDestroy)),
@@ -96,7 +96,7 @@ func (r *Restarter) follow(ctx context.Context, messages <-chan events.Message, 
 		case <-check.C:
 			gone, err := r.lookAtAll(ctx)
 			if err != nil {
-				return // an engine that does not answer is not believed either
+				return // events of an engine that does not answer are not trusted
 			}
 			if gone {
 				check.Reset(checkGone)
@@ -107,7 +107,7 @@ func (r *Restarter) follow(ctx context.Context, messages <-chan events.Message, 
 	}
 }
 
-// handleEvent takes an event. An end is believed at once, for it is what the hint is for; whatever else happened is looked at.
+// handleEvent handles an event. An end is noted at once, because hints have to be fast; after any other event the container is inspected.
 func (r *Restarter) handleEvent(ctx context.Context, m events.Message) {
 	node := medic.NodeID(m.Actor.Attributes[LabelNode])
 	if node == "" || m.Actor.Attributes[labelOneOff] == "True" {
@@ -132,7 +132,7 @@ func (r *Restarter) lookAt(ctx context.Context, node medic.NodeID) {
 	}
 }
 
-// lookAtAll looks at all containers, and reports whether one of them does not run.
+// lookAtAll inspects all containers, and reports whether one of them does not run.
 func (r *Restarter) lookAtAll(ctx context.Context) (gone bool, err error) {
 	all, err := r.list(ctx)
 	if err != nil {

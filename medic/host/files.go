@@ -13,7 +13,7 @@ import (
 
 func (h *Host) file(suffix string) string { return filepath.Join(h.dir, h.name+"."+suffix) }
 
-// readFence reads what the host has seen. A file that makes no sense is an error and no clean slate: it would let an old leader in.
+// readFence reads the fence. A damaged file is an error. To take it for an empty one was rejected, because it would admit an outdated leader.
 func (h *Host) readFence() (f core.Fence, err error) {
 	text, err := medic.ReadSlots(filepath.Join(h.dir, h.name))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && text == "" {
@@ -46,7 +46,7 @@ func (h *Host) writeFence(f core.Fence) error {
 	return nil
 }
 
-// Reserve makes the files that orders for these targets need, so that a full disk keeps nobody from carrying them out.
+// Reserve creates the files that orders for these targets need, so that orders can be carried out on a full disk.
 func (h *Host) Reserve(targets []core.NodeID) error {
 	err := medic.ReserveSlots(filepath.Join(h.dir, h.name))
 	for _, t := range targets {
@@ -58,7 +58,7 @@ func (h *Host) Reserve(targets []core.NodeID) error {
 	return nil
 }
 
-// readStarted takes a note that makes no sense for none: a process then counts as old, and an order as new.
+// readStarted ignores a damaged note: without a note a process counts as old, and an order as new.
 func (h *Host) readStarted(target core.NodeID) (s core.Started) {
 	text, err := medic.ReadSlots(h.file(string(target)))
 	if err != nil {
@@ -70,7 +70,7 @@ func (h *Host) readStarted(target core.NodeID) (s core.Started) {
 	return s
 }
 
-// writeStarted needs no fsync: a crash of the machine ends the process, too.
+// writeStarted needs no fsync, because a crash of the machine ends the process, too.
 func (h *Host) writeStarted(target core.NodeID, s core.Started) error {
 	boot := s.At.Boot
 	if boot == "" {

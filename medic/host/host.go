@@ -14,16 +14,17 @@ import (
 // Host is one host of the topology, on this machine. Its methods may be called by several goroutines and processes at once.
 type Host struct {
 	dir, name string
-	self      core.NodeID // the medic that acts here; "" if it is no medic
+	self      core.NodeID // the medic that acts here; "" if the caller is not a medic
 	r         medic.Restarter
-	pids      medic.Pids // nil if the restarter tells none
+	pids      medic.Pids // nil if the restarter has none
 
-	// Tell leaves to a target that is started again how its last process ended, where that was its own fault: a node that dies of a session again
-	// and again has to know it. nil: nobody is told. It is best effort: no start depends on it.
+	// Tell leaves a note for a target before it is started again if its last process crashed. A node needs it to count how often a session made it
+	// crash. nil: no notes. It is best effort: no start depends on it.
 	Tell func(ctx context.Context, target core.NodeID, d medic.Death)
 }
 
-// Open makes the directory and takes no lock. self is the medic that acts, "" if it is none. It is written into the lock, for those that wait.
+// Open creates the directory and takes no lock. self is the medic that acts, "" if it is none. It is written into the lock, for errors of those that
+// wait.
 func Open(dir, name string, self core.NodeID, r medic.Restarter) (*Host, error) {
 	if err := owned.Tree(dir); err != nil {
 		return nil, fmt.Errorf("make a directory for what host %s has seen: %w", name, err)
@@ -33,11 +34,11 @@ func Open(dir, name string, self core.NodeID, r medic.Restarter) (*Host, error) 
 	return h, nil
 }
 
-// lookTime is longer than any look at a target takes: a call to an engine, or of systemctl, has a deadline below it.
+// lookTime bounds one look at a target. It is longer than the deadline of a call to an engine or to systemctl.
 const lookTime = 6 * time.Second
 
-// Execute carries out an order (M4, M5). What goes wrong stands in the report. newest is what the medic itself knows at that moment: its
-// own news of an election must not come later to the host than an order that is outdated by it.
+// Execute carries out an order (M4, M5). The report has errors, too. newest returns the newest term that the medic itself knows. The fence is raised
+// to it first: an order that an election has outdated must be refused as soon as this medic knows of the election.
 func (h *Host) Execute(ctx context.Context, o core.Order, newest func() core.Term) core.Report {
 	began := time.Now()
 	r, err := h.execute(ctx, o, newest)
@@ -75,8 +76,8 @@ func (h *Host) execute(ctx context.Context, o core.Order, newest func() core.Ter
 	if err != nil {
 		return r, err
 	}
-	// The order counts as in hand since the lock was had: an engine that is slow to say what is alive makes it no older, or no node could be
-	// helped as long as the engine is slow. But a medic that was stopped meanwhile must not act on what it knew.
+	// The deadline is compared with the time at which the lock was taken. The engine's time to say which containers run does not count, or no node
+	// could be restarted while the engine is slow. But a medic that was stopped meanwhile must not act on old knowledge.
 	now := inHand
 	if time.Since(inHand) > lookTime {
 		now = time.Now()
@@ -93,8 +94,8 @@ func (h *Host) execute(ctx context.Context, o core.Order, newest func() core.Ter
 	return r, err
 }
 
-// lockAgainst waits for the lock for as long as the order is worth anything. When it is the target itself that has it and does not let
-// go, the target is killed first: with the fence as it is, because nobody can raise it meanwhile.
+// lockAgainst waits for the lock until the order's deadline. If the target itself holds the lock and does not release it, the target is killed first.
+// The fence is used as it is, because nobody can raise it without the lock.
 func (h *Host) lockAgainst(ctx context.Context, o core.Order) (unlock func(), err error) {
 	inTime, cancel := context.WithDeadline(ctx, o.Until)
 	defer cancel()
@@ -115,7 +116,7 @@ func (h *Host) lockAgainst(ctx context.Context, o core.Order) (unlock func(), er
 	return h.lock(ctx)
 }
 
-// restart kills what there is and starts anew. It returns how the old process ended.
+// restart kills the old process, if there is one, and starts a new one. It returns how the old process ended.
 func (h *Host) restart(ctx context.Context, target core.NodeID, s core.Started) (cause string, err error) {
 	if err := h.r.Kill(ctx, target); err != nil {
 		return "", err
@@ -128,8 +129,7 @@ func (h *Host) restart(ctx context.Context, target core.NodeID, s core.Started) 
 	if err := h.writeStarted(target, s); err != nil {
 		return cause, fmt.Errorf("note the start of %s: %w", target, err)
 	}
-	// ErrRunning: the old process is gone, so this is a new one, which something else has started meanwhile: the engine, where it has a
-	// restart policy of its own.
+	// ErrRunning: the old process is gone, so something else has started a new one meanwhile, like an engine with a restart policy.
 	if err := h.r.Start(ctx, target); err != nil && !errors.Is(err, medic.ErrRunning) {
 		s.Order = core.OrderID{}
 		return cause, errors.Join(err, h.writeStarted(target, s))
@@ -137,10 +137,10 @@ func (h *Host) restart(ctx context.Context, target core.NodeID, s core.Started) 
 	return cause, nil
 }
 
-// Seen is what the host has seen. It needs no lock: while one slot of the file is written the other one counts.
+// Seen returns the host's fence. It needs no lock: while one slot of the file is being written, the other one is valid.
 func (h *Host) Seen() (core.Fence, error) { return h.readFence() }
 
-// locked does something under the host's lock.
+// locked calls do under the host's lock.
 func (h *Host) locked(ctx context.Context, do func() error) error {
 	unlock, err := h.lock(ctx)
 	if err != nil {
@@ -150,7 +150,7 @@ func (h *Host) locked(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// Raise lets the host know of a term (M4).
+// Raise raises the host's fence to a term (M4).
 func (h *Host) Raise(ctx context.Context, t core.Term) error {
 	return h.locked(ctx, func() error {
 		_, err := h.raise(t)
@@ -158,7 +158,7 @@ func (h *Host) Raise(ctx context.Context, t core.Term) error {
 	})
 }
 
-// raise needs the lock.
+// raise is called with the lock held.
 func (h *Host) raise(t core.Term) (core.Fence, error) {
 	f, err := h.readFence()
 	if err != nil {
@@ -171,7 +171,7 @@ func (h *Host) raise(t core.Term) (core.Fence, error) {
 	return higher, err
 }
 
-// Up opens the host to orders and starts the targets that do not run. It returns those that it started.
+// Up lets orders in again and starts the targets that do not run. It returns those that it started.
 func (h *Host) Up(ctx context.Context, targets []core.NodeID) (started []core.NodeID, err error) {
 	err = h.locked(ctx, func() error {
 		if err := h.setDown(false); err != nil {
@@ -194,7 +194,7 @@ func (h *Host) Up(ctx context.Context, targets []core.NodeID) (started []core.No
 	return started, err
 }
 
-// Down closes the host: from its return on no order is carried out, until Up.
+// Down refuses orders: after it has returned none is carried out until Up.
 func (h *Host) Down(ctx context.Context) error {
 	return h.locked(ctx, func() error { return h.setDown(true) })
 }

@@ -13,8 +13,8 @@ import (
 	"posta.dev/posta/medic"
 )
 
-// ErrBusy is wrapped when the host's lock could not be had in time: its holder acts for very long, or hangs.
-var ErrBusy = errors.New("somebody else is acting on the host")
+// ErrBusy is wrapped when the host's lock could not be taken in time: its holder takes very long, or hangs.
+var ErrBusy = errors.New("another process is acting on the host")
 
 // holderSize is the length of the line that names the holder. No name of a node is as long.
 const holderSize = 256
@@ -22,7 +22,7 @@ const holderSize = 256
 // lockAgain is the pause before the lock is tried again.
 const lockAgain = 3 * time.Millisecond
 
-// lock waits for the host's lock. The kernel takes it back when its holder ends.
+// lock waits for the host's lock. The kernel releases it when its holder ends.
 func (h *Host) lock(ctx context.Context) (unlock func(), err error) {
 	f, err := os.OpenFile(h.file("lock"), os.O_CREATE|os.O_RDWR, owned.FileMode)
 	if err != nil {
@@ -31,7 +31,7 @@ func (h *Host) lock(ctx context.Context) (unlock func(), err error) {
 	for {
 		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
-			// For those that wait in vain. It is written over what was there: a full disk has no room for more.
+			// For those that fail to get the lock. It is written over what was there: a full disk has no room for more.
 			_, _ = f.WriteAt([]byte(fmt.Sprintf("%-*s\n", holderSize-1, fmt.Sprintf("%d %s", os.Getpid(), h.self))), 0)
 			return func() { _ = f.Close() }, nil
 		}
@@ -58,8 +58,8 @@ func (h *Host) holder() string {
 	return "somebody"
 }
 
-// readHolder says which process had the lock last, and of which medic: "" if it was none, or nobody knows. Medics are told apart by name,
-// because the processes of containers all have the same number.
+// readHolder returns the pid of the lock's last holder, and its medic: "" if it was none, or not known. Medics are compared by name, because
+// processes in containers all have the same pid.
 func (h *Host) readHolder() (pid, who string) {
 	b, err := os.ReadFile(h.file("lock"))
 	if err != nil {

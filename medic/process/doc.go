@@ -6,17 +6,18 @@
 //	LOGS/joiner-1.log     what it writes to standard output and standard error, appended
 //	LOGS/joiner-1.log.1   the log before, when that was full; the process renames it itself (Stderr)
 //
-// A pid alone names a process badly: after its death, or a reboot, the same number is another process's. So the file also holds when
-// the process was started, in the system's own words. A process that was started at another time is not ours: it is neither
-// waited for nor killed. That is checked again before each signal.
+// A pid alone does not identify a process: after its death, or a reboot, another process gets the same number. So the file also holds when
+// the process was started, as the system reports it. A process with another start time is not the node's, so it is neither waited for nor
+// killed. That is checked again before each signal.
 //
-// Children are detached: in a session of their own, deaf to the terminal's Ctrl-C, and alive when the process that started them is gone. A
+// Children are detached: each has its own session, gets no Ctrl-C from the terminal, and survives the process that started it. A
 // later Restarter over the same directory finds them by their files. Or they are tied (Config.DieWithParent): then the kernel kills them
-// when their parent dies, however it dies (Linux; elsewhere nobody does).
+// when their parent ends in any way. That works on Linux only.
 //
-// Deaths are seen by asking the system every few milliseconds. The turned-down way, a goroutine blocked in wait(2) for each child,
-// could not be ended while the child lives, and does not work for children that a process before us has left.
+// Ends of processes are reported by pidfds (Linux 5.3); on other systems the package asks every few milliseconds. A goroutine that is
+// blocked in wait(2) for each child was rejected: it could not be ended while the child is alive, and it does not work for processes that
+// an earlier Restarter has started.
 //
-// A crash between the fork and the writing of the file leaves a child that no file knows. It holds its data directory (N4), so a
-// second one of the same node names its holder and ends.
+// A crash between the fork and the write of the file leaves a child without a file. It holds the lock of its data directory (N4), so a
+// second process of the same node ends with an error that names the holder.
 package process

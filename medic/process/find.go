@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 
 	"posta.dev/posta/medic"
 )
@@ -13,12 +14,14 @@ import (
 // child is a process that this one has started, and reaps.
 type child struct {
 	pid    int
-	kernel *kernelLog // since before the child was started; nil once it has ended
+	kernel *kernelLog // since before the child was started; nil once it has ended, and where it may not be read
+	kills  *killCount // where there is no kernelLog
+	struck bool       // we have sent it SIGKILL
 	ended  bool
 	death  medic.Death
 }
 
-// pidLocked is the node's living process: our own child, or one whose start time the file tells. 0 if there is none.
+// pidLocked is the node's living process: our own child, or one whose start time is in the file. 0 if there is none.
 func (r *Restarter) pidLocked(node medic.NodeID) (int, error) {
 	if c := r.children[node]; c != nil {
 		r.reapLocked(node, c)
@@ -26,22 +29,34 @@ func (r *Restarter) pidLocked(node medic.NodeID) (int, error) {
 			return c.pid, nil
 		}
 	}
-	// Another Restarter over the same directory may have started another since.
+	if h := r.adopted[node]; h != nil {
+		if !h.ended() {
+			return h.pid, nil // while it is alive no other is started; to read the files each time would take half of a medic's processor time
+		}
+		h.close()
+		delete(r.adopted, node)
+	}
+	// Another Restarter over the same directory may have started one since.
 	rec, err := r.read(node)
 	if err != nil || rec.pid == 0 {
 		return 0, err
 	}
+	h := openHandle(rec.pid) // opened before the start time is compared, so that the handle is of the process with that start time
 	started, err := startTime(rec.pid)
-	if err != nil {
-		return 0, fmt.Errorf("look for process %d of %s: %w", rec.pid, node, err)
+	if err != nil || started != rec.startTime {
+		h.close()
+		if err != nil {
+			err = fmt.Errorf("look for process %d of %s: %w", rec.pid, node, err)
+		}
+		return 0, err // the files stay: removing them here could remove those of a process that is just being started
 	}
-	if started != rec.startTime {
-		return 0, nil // the files stay: removing them here could remove those of a process that is just being started
+	if h != nil {
+		r.adopted[node] = h
 	}
 	return rec.pid, nil
 }
 
-// reapLocked asks the system whether a child has ended. Until then its pid cannot be anybody else's.
+// reapLocked asks the system whether a child has ended. Before it is reaped no other process can get its pid.
 func (r *Restarter) reapLocked(node medic.NodeID, c *child) {
 	if c.ended {
 		return
@@ -50,37 +65,41 @@ func (r *Restarter) reapLocked(node medic.NodeID, c *child) {
 	got, err := syscall.Wait4(c.pid, &status, syscall.WNOHANG, nil)
 	switch {
 	case got == c.pid:
-		c.ended, c.death = true, death(status, c.pid, c.kernel)
+		c.ended, c.death = true, death(status, c)
 	case errors.Is(err, syscall.ECHILD): // it was reaped elsewhere
 		c.ended = true
 	default:
+		c.kills.look(time.Now())
 		return
 	}
 	c.letGo()
 	if rec, err := r.read(node); err == nil && rec.pid == c.pid {
-		_ = r.forget(node) // a file that stays behind is found out by its start time
+		_ = r.forget(node) // a file that stays is recognised as outdated by its start time
 	}
 }
 
-// letGo closes what is only asked when the child ends.
+// letGo closes what is only needed to explain the child's end.
 func (c *child) letGo() {
 	c.kernel.close()
 	c.kernel = nil
 }
 
-// death is how a child ended. One that the kernel kills for memory ends with SIGKILL like any that is killed. Only what the kernel says of this very
-// process tells them apart; where it says nothing, or may not be heard, the child was killed, and its memory is not blamed.
-func death(s syscall.WaitStatus, pid int, kernel *kernelLog) medic.Death {
+// death is how a child ended. A child that the kernel kills for its memory ends with SIGKILL, like any killed process. Only the kernel's log about
+// this process tells them apart for sure. If the log may not be read, memory counts as the cause if we did not kill the child and the kernel killed
+// some process for memory at that time.
+func death(s syscall.WaitStatus, c *child) medic.Death {
 	switch {
 	case !s.Signaled():
 		return medic.Exited(s.ExitStatus())
-	case s.Signal() == syscall.SIGKILL && kernel.killed(pid):
+	case s.Signal() == syscall.SIGKILL && c.kernel.killed(c.pid):
 		return medic.OutOfMemory("killed by the kernel for its memory")
+	case s.Signal() == syscall.SIGKILL && !c.struck && c.kills.risen():
+		return medic.OutOfMemory("killed (signal 9), perhaps for its memory: the kernel killed some process of the machine for that at the same time, and its medic may not read which")
 	}
 	return medic.Signalled(s.Signal())
 }
 
-// Nodes is the nodes that have a process, sorted: also those that a Restarter before this one has started.
+// Nodes returns the nodes that have a process, sorted, including those that an earlier Restarter has started.
 func (r *Restarter) Nodes() ([]medic.NodeID, error) {
 	files, err := os.ReadDir(r.cfg.Dir)
 	if err != nil {

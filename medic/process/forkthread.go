@@ -2,8 +2,8 @@ package process
 
 import "runtime"
 
-// forkThread is the thread that forks tied children: Linux means the end of that thread when it says "parent death", and Go gives no
-// promise that any other thread stays.
+// forkThread is the thread that forks tied children. For Linux "parent death" is the end of the forking thread, and Go does not guarantee that any
+// other thread stays.
 type forkThread struct {
 	jobs chan func()
 	done chan struct{}
@@ -14,7 +14,7 @@ func newForkThread() *forkThread {
 	go func() {
 		defer close(f.done)
 		runtime.LockOSThread()
-		defer runtime.UnlockOSThread() // so that the thread lives on, and with it a child that was not stopped
+		defer runtime.UnlockOSThread() // the thread must not end, or a child that was not stopped would be killed
 		for job := range f.jobs {
 			job()
 		}

@@ -16,7 +16,7 @@ import (
 const (
 	logFileVar = "POSTA_LOG_FILE"
 
-	// LogSizeVar names the largest size of a log file, like 16MiB, for whoever starts processes.
+	// LogSizeVar is the variable for the largest size of a log file, like 16MiB; users set it.
 	LogSizeVar = "POSTA_LOG_SIZE"
 )
 
@@ -26,7 +26,7 @@ const (
 	formerLog      = ".1" // behind the name of a log that was full
 )
 
-// LogSize is the largest size of a log file: what the environment says, or 16 MiB. A node or medic has two files of that size at most (R16).
+// LogSize is the largest size of a log file: from the environment, or 16 MiB. A node or medic has at most two files of that size (R16).
 func LogSize() (topology.Size, error) {
 	text := os.Getenv(LogSizeVar)
 	if text == "" {
@@ -45,8 +45,8 @@ func LogSize() (topology.Size, error) {
 // Stderr is where a process writes its log: standard error. If a Restarter has started it, its log file is rotated: a full one is renamed, a new
 // one takes its place as standard error and standard output, and the one renamed before is lost.
 //
-// The process does this itself because its own lines are then never between two files, because it goes on whoever its medic is, and because what
-// the Go runtime writes when it panics follows. To have the medic copy and truncate was turned down: lines that are written in between are lost.
+// The process rotates its own file. So no line is split over two files, rotation does not depend on a medic, and the Go runtime's output of a panic
+// goes to the new file, too. To let the medic copy and truncate was rejected: lines that are written in between are lost.
 func Stderr() io.Writer {
 	path := os.Getenv(logFileVar)
 	size, err := LogSize()
@@ -63,7 +63,7 @@ func Stderr() io.Writer {
 	return f
 }
 
-// isFile reports whether an open file is the one of that name: whoever starts a process by hand may have sent its output elsewhere.
+// isFile reports whether an open file is the one of that name: a user who starts a process by hand may have redirected its output.
 func isFile(f *os.File, name string) bool {
 	is, err := f.Stat()
 	if err != nil {
@@ -77,10 +77,10 @@ func isFile(f *os.File, name string) bool {
 type logFile struct {
 	path string
 	most int64
-	fds  []int // that are this file
+	fds  []int // all descriptors of this file
 
 	mu   sync.Mutex
-	size int64 // of the file, as far as this process wrote it
+	size int64 // of the file, by what this process has written
 }
 
 // Write writes one line, or several.
@@ -95,8 +95,8 @@ func (f *logFile) Write(line []byte) (int, error) {
 	return n, err
 }
 
-// rotate begins a new file. If that is not possible, as on a disk without a file to spare, the old one goes on under its name, and it is tried
-// again after a sixteenth of the size.
+// rotate begins a new file. If that is not possible, for example on a full disk, the old file is used further under its name, and rotate tries again
+// after a sixteenth of the size.
 func (f *logFile) rotate() {
 	f.size -= f.most / 16
 	if os.Rename(f.path, f.path+formerLog) != nil {
@@ -104,13 +104,13 @@ func (f *logFile) rotate() {
 	}
 	next, err := os.OpenFile(f.path, logFlags, logMode)
 	if err != nil {
-		_ = os.Rename(f.path+formerLog, f.path) // there is nobody to tell
+		_ = os.Rename(f.path+formerLog, f.path) // an error could not be logged anywhere
 		return
 	}
 	defer func() { _ = next.Close() }()
 	for _, fd := range f.fds {
 		if unix.Dup2(int(next.Fd()), fd) != nil {
-			return // cannot be: both are open
+			return // cannot happen: both are open
 		}
 	}
 	f.size = 0
@@ -121,15 +121,15 @@ const (
 	logMode  = owned.FileMode
 )
 
-// openLog opens the log of a process that is to start. One that is full is put aside: a process that dies at once, again and again, writes little
-// each time and would never look itself. Where no new one can be made the full one goes on (W5).
+// openLog opens the log of a process that is to start. A full log is renamed first: a process in a crash loop writes too little each time to rotate
+// the log itself. If no new file can be created, the full one is used further (W5).
 func openLog(path string, most topology.Size) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() >= int64(most) && os.Rename(path, path+formerLog) == nil {
 		if f, err := os.OpenFile(path, logFlags, logMode); err == nil {
 			return f, nil
 		}
-		_ = os.Rename(path+formerLog, path) // opening it says what is wrong
+		_ = os.Rename(path+formerLog, path) // the open below reports what is wrong
 	}
 	return os.OpenFile(path, logFlags, logMode)
 }

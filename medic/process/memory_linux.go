@@ -5,20 +5,20 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// kernelLog is the kernel's log from a moment on. It is what tells for sure that the kernel killed a process for its memory: to the parent that looks
-// like any SIGKILL. Turned down: the number of such kills on the machine (/proc/vmstat) or in the cgroup that nodes share with their medic,
-// since any process may be the one that it counts.
+// kernelLog is the kernel's log from a moment on. Only it shows for sure that the kernel killed a process for its memory: the parent just sees a
+// SIGKILL. If it may not be read, killCount is used.
 type kernelLog struct{ fd int }
 
-// firstPIDs names the first process namespace. The log speaks of its pids, and in another one they are those of other processes.
+// firstPIDs names the initial pid namespace. The log has the pids of that namespace; in another one they belong to other processes.
 const firstPIDs = "pid:[4026531836]"
 
-// followKernel begins behind the last record. It returns nil where the log may not be read (to read it takes CAP_SYSLOG, or the sysctl
-// kernel.dmesg_restrict=0), or does not speak of our pids: then nobody can say.
+// followKernel begins after the last record. It returns nil if the log may not be read (that takes CAP_SYSLOG, or the sysctl
+// kernel.dmesg_restrict=0), or if we are not in the initial pid namespace.
 func followKernel() *kernelLog {
 	if ns, err := os.Readlink("/proc/self/ns/pid"); err != nil || ns != firstPIDs {
 		return nil
@@ -43,7 +43,7 @@ func (k *kernelLog) killed(pid int) bool {
 	for {
 		n, err := unix.Read(k.fd, record) // one record for each call
 		switch {
-		case errors.Is(err, unix.EPIPE), errors.Is(err, unix.EINTR): // EPIPE: records were lost, the next call goes on behind them
+		case errors.Is(err, unix.EPIPE), errors.Is(err, unix.EINTR): // EPIPE: records were lost, and the next call continues after them
 		case err != nil || n == 0:
 			return false
 		case killedForMemory(string(record[:n])) == pid:
@@ -77,4 +77,58 @@ func killedForMemory(record string) (pid int) {
 	number, _, _ := strings.Cut(victim, " ")
 	pid, _ = strconv.Atoi(strings.TrimSuffix(number, ","))
 	return pid
+}
+
+// killCount is how many processes the kernel has killed for their memory on this machine; every user may read it. The killed process may be any other
+// one. So for a process that died while the number rose, and that we did not kill, the cause is "perhaps" memory. A session fails only after three
+// such deaths in a row. That would be wrong only if something sent the node SIGKILL each time that the kernel killed another process.
+type killCount struct {
+	file        string
+	was, before uint64    // at the last two looks that were apart
+	at          time.Time // of the last of them
+}
+
+const (
+	vmstat = "/proc/vmstat"
+	// killing is how long a killed process may need to end after the number has risen: it has much memory to free.
+	killing = 10 * time.Second
+)
+
+// newKillCount returns nil if the kernel has no such counter.
+func newKillCount(file string, now time.Time) *killCount {
+	n, ok := readKills(file)
+	if !ok {
+		return nil
+	}
+	return &killCount{file, n, n, now}
+}
+
+// look is called from time to time while the process is alive.
+func (k *killCount) look(now time.Time) {
+	if k == nil || now.Sub(k.at) < killing {
+		return
+	}
+	if n, ok := readKills(k.file); ok {
+		k.before, k.was, k.at = k.was, n, now
+	}
+}
+
+// risen reports whether something was killed in the last moments.
+func (k *killCount) risen() bool {
+	if k == nil {
+		return false
+	}
+	n, ok := readKills(k.file)
+	return ok && n > k.before
+}
+
+func readKills(file string) (n uint64, ok bool) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0, false
+	}
+	_, rest, found := strings.Cut("\n"+string(text), "\noom_kill ")
+	number, _, _ := strings.Cut(rest, "\n")
+	n, err = strconv.ParseUint(number, 10, 64)
+	return n, found && err == nil
 }

@@ -1,10 +1,13 @@
 package process
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -57,13 +60,72 @@ func TestN9_OnlyTheProcessItselfCounts(t *testing.T) {
 		"nothing is said":                   {records(t), false},
 		"nobody can say":                    {nil, false},
 	} {
-		d := death(syscall.WaitStatus(syscall.SIGKILL), 4711, c.log)
+		d := death(syscall.WaitStatus(syscall.SIGKILL), &child{pid: 4711, kernel: c.log})
 		if d.Memory != c.memory || d.Fault != c.memory || strings.Contains(d.Cause, "memory") != c.memory {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
-	if d := death(syscall.WaitStatus(syscall.SIGSEGV), 4711, records(t, machine)); d != medic.Signalled(syscall.SIGSEGV) {
+	if d := death(syscall.WaitStatus(syscall.SIGSEGV), &child{pid: 4711, kernel: records(t, machine)}); d != medic.Signalled(syscall.SIGSEGV) {
 		t.Errorf("it crashed by itself: %+v", d)
+	}
+}
+
+// TestN9_WhereTheKernelsLogMayNotBeRead, a node was perhaps killed for its memory, if something was killed for that in its last moments, and not by its medic.
+func TestN9_WhereTheKernelsLogMayNotBeRead(t *testing.T) {
+	begin := time.Unix(1_700_000_000, 0)
+	for name, c := range map[string]struct {
+		seconds []int // of looks
+		counts  []int // then, the last one when it has ended
+		struck  bool
+		signal  syscall.Signal
+		memory  bool
+	}{
+		"something was killed at once":       {nil, []int{3, 4}, false, syscall.SIGKILL, true},
+		"while it ended":                     {[]int{30, 60, 61}, []int{3, 3, 3, 4, 4}, false, syscall.SIGKILL, true},
+		"while it lived":                     {[]int{30, 60, 90}, []int{3, 4, 4, 4, 4}, false, syscall.SIGKILL, false},
+		"nothing was killed":                 {[]int{30, 60}, []int{3, 3, 3, 3}, false, syscall.SIGKILL, false},
+		"its medic has killed it":            {nil, []int{3, 4}, true, syscall.SIGKILL, false},
+		"another signal":                     {nil, []int{3, 4}, false, syscall.SIGTERM, false},
+		"nobody counts":                      {nil, []int{-1, 4}, false, syscall.SIGKILL, false},
+		"nobody counts any more":             {nil, []int{3, -1}, false, syscall.SIGKILL, false},
+		"not all looks are as far as others": {[]int{1, 2, 3, 11}, []int{3, 4, 4, 4, 4, 4}, false, syscall.SIGKILL, true},
+	} {
+		file := filepath.Join(t.TempDir(), "vmstat")
+		count := func(i int) {
+			text := fmt.Sprintf("nr_free_pages 7\noom_kill %d\nnuma_hit 12\n", c.counts[i])
+			if c.counts[i] < 0 {
+				text = "nr_free_pages 7\n"
+			}
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		count(0)
+		node := &child{pid: 4711, kills: newKillCount(file, begin), struck: c.struck}
+		for i, s := range c.seconds {
+			count(i + 1)
+			node.kills.look(begin.Add(time.Duration(s) * time.Second))
+		}
+		count(len(c.counts) - 1)
+		d := death(syscall.WaitStatus(c.signal), node)
+		if d.Memory != c.memory || d.Fault != c.memory || strings.Contains(d.Cause, "perhaps for its memory") != c.memory {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+	if _, ok := readKills(vmstat); !ok {
+		t.Errorf("%s does not say how many were killed", vmstat)
+	}
+}
+
+// TestN9_AMedicKnowsWhomItKills: what it kills is not taken for a process that has used up its memory.
+func TestN9_AMedicKnowsWhomItKills(t *testing.T) {
+	r := children(t, t.TempDir(), "polite")
+	if err := r.Start(soon(t), "a"); err != nil {
+		t.Fatal(err)
+	}
+	c := r.children["a"]
+	if err := r.Kill(soon(t), "a"); err != nil || !c.struck {
+		t.Fatalf("it was killed: %v, %v", c.struck, err)
 	}
 }
 

@@ -2,9 +2,9 @@ package process
 
 import "syscall"
 
-// dieWithParent has the kernel kill a child when the thread that forked it ends (see forkThread). SIGKILL, because SIGTERM leaves a hung child
-// behind; what is on disk is all that counts, so nothing is lost. The group of its own keeps the terminal's Ctrl-C from it: the
-// parent cancels its session first, and then stops the nodes.
+// dieWithParent has the kernel kill a child when the thread that forked it ends (see forkThread). It is SIGKILL, because SIGTERM would leave a hung
+// child behind. Nothing is lost, because all that matters is on disk. The child has its own process group, so that it does not get the terminal's
+// Ctrl-C: the parent cancels its session first, and then stops the nodes.
 func dieWithParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

@@ -4,5 +4,5 @@ package process
 
 import "syscall"
 
-// dieWithParent children are stopped by their parent when it ends in an orderly way; that is all there is on this system.
+// dieWithParent does nothing on this system: the parent stops its children only when it ends in an orderly way.
 func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -15,7 +15,7 @@ import (
 
 const birthSuffix = ".birth"
 
-// record is what the files of a node say.
+// record is the content of a node's files.
 type record struct {
 	pid       int // 0: no process
 	startTime string
@@ -27,8 +27,8 @@ func (r *Restarter) birthFile(node medic.NodeID) string {
 	return filepath.Join(r.cfg.Dir, "."+string(node)+birthSuffix)
 }
 
-// record writes both files; the one that counts comes first. They need no fsync: after a crash of the machine the processes are gone as well,
-// and the start time does not fit any more.
+// record writes both files, the one that this package reads first. They need no fsync: after a crash of the machine the processes are gone, too, and
+// the start time does not match any more.
 func (r *Restarter) record(node medic.NodeID, pid int) error {
 	started, err := startTime(pid)
 	if err != nil {
@@ -39,12 +39,12 @@ func (r *Restarter) record(node medic.NodeID, pid int) error {
 	return errors.Join(err, r.write(r.pidFile(node), func(name string) error { return overwrite(name, strconv.Itoa(pid)) }))
 }
 
-// reserve is where the file of a node waits that has no process: the next start must not need room on the disk.
+// reserve is the name of a file while its node has no process: the next start must not need room on the disk.
 func (r *Restarter) reserve(name string) string {
 	return filepath.Join(r.cfg.Logs, "."+filepath.Base(name)+".reserve")
 }
 
-// write writes a file in place: the one that is there, or the one in reserve, or a new one.
+// write writes a file in place: the existing one, or the one in reserve, or a new one.
 func (r *Restarter) write(name string, write func(name string) error) error {
 	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 		reserve := r.reserve(name)
@@ -58,7 +58,7 @@ func (r *Restarter) write(name string, write func(name string) error) error {
 	return write(name)
 }
 
-// overwrite puts the text into a pid file. It needs no room if there is one: the file is never empty, so it keeps its block.
+// overwrite puts the text into a pid file. It needs no room on the disk if the file exists: the file is never empty, so it keeps its block.
 func overwrite(name, text string) error {
 	line := text + "\n"
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
@@ -75,7 +75,7 @@ func overwrite(name, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// read takes a file that makes no sense for none: it is what a full disk leaves behind.
+// read ignores a file without sensible content: a full disk leaves such files behind.
 func (r *Restarter) read(node medic.NodeID) (record, error) {
 	text, err := medic.ReadSlots(r.birthFile(node))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, medic.ErrBadSlots) {
@@ -92,7 +92,7 @@ func (r *Restarter) read(node medic.NodeID) (record, error) {
 	return record{n, started}, nil
 }
 
-// forget moves the files out of the way, where the next start finds them.
+// forget renames the files to their names in reserve, where the next start finds them.
 func (r *Restarter) forget(node medic.NodeID) error {
 	var errs []error
 	for _, name := range []string{r.pidFile(node), r.birthFile(node)} {

@@ -21,7 +21,7 @@ import (
 type Config struct {
 	Dir           string                           // of the pid files; made
 	Logs          string                           // of the log files; made
-	Command       func(node medic.NodeID) []string // program and arguments
+	Command       func(node medic.NodeID) []string // the program and its arguments
 	Env           []string                         // nil: this process' own
 	DieWithParent bool                             // children die with this process
 }
@@ -34,10 +34,11 @@ type Restarter struct {
 	thread  *forkThread   // nil unless tied
 
 	mu       sync.Mutex
-	children map[medic.NodeID]*child // by node, the last one started here
+	children map[medic.NodeID]*child  // by node, the last one started here
+	adopted  map[medic.NodeID]*handle // by node, the process that another process has started; empty where handles do not exist
 }
 
-// New makes the directories. The restarter must be closed.
+// New creates the directories. The caller must close the restarter.
 func New(cfg Config) (*Restarter, error) {
 	for _, dir := range []string{cfg.Dir, cfg.Logs} {
 		if err := owned.Tree(dir); err != nil {
@@ -48,14 +49,14 @@ func New(cfg Config) (*Restarter, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Restarter{cfg: cfg, logSize: logSize, children: map[medic.NodeID]*child{}}
+	r := &Restarter{cfg: cfg, logSize: logSize, children: map[medic.NodeID]*child{}, adopted: map[medic.NodeID]*handle{}}
 	if cfg.DieWithParent {
 		r.thread = newForkThread()
 	}
 	return r, nil
 }
 
-// Close lets go of the processes; they run on unless they are tied, so tied ones are stopped before.
+// Close releases the processes. They continue to run unless they are tied to this one, so the caller stops tied ones before.
 func (r *Restarter) Close() error {
 	if r.thread != nil {
 		r.thread.close()
@@ -64,16 +65,20 @@ func (r *Restarter) Close() error {
 	return nil
 }
 
-// letGo closes what is open for children that live.
+// letGo closes what is open for living processes.
 func (r *Restarter) letGo() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	for node, h := range r.adopted {
+		h.close()
+		delete(r.adopted, node)
+	}
 	for _, c := range r.children {
 		c.letGo()
 	}
 }
 
-// Log is the file that a node's output goes to. Beside it is the one before, when that was full: see LogSize.
+// Log is the file with a node's output. The file before it, once it was full, is next to it: see LogSize.
 func (r *Restarter) Log(node medic.NodeID) string {
 	return filepath.Join(r.cfg.Logs, string(node)+".log")
 }
@@ -92,6 +97,9 @@ func (r *Restarter) Start(ctx context.Context, node medic.NodeID) error {
 		return fmt.Errorf("start %s: %w", node, medic.ErrRunning)
 	}
 	c := &child{kernel: followKernel()}
+	if c.kernel == nil {
+		c.kills = newKillCount(vmstat, time.Now())
+	}
 	var err error
 	if c.pid, err = r.fork(node); err != nil {
 		c.letGo()
@@ -99,14 +107,14 @@ func (r *Restarter) Start(ctx context.Context, node medic.NodeID) error {
 	}
 	r.children[node] = c
 	if err := r.record(node, c.pid); err != nil {
-		// Nobody would find it after us, so it must not live.
+		// Without its files no later restarter would find the process, so it must not live.
 		_ = syscall.Kill(c.pid, syscall.SIGKILL)
 		return fmt.Errorf("start %s: %w", node, err)
 	}
 	return nil
 }
 
-// fork starts the process; nothing of it stays in this one but that it is our child.
+// fork starts the process as our child, and keeps nothing open for it.
 func (r *Restarter) fork(node medic.NodeID) (int, error) {
 	log, err := openLog(r.Log(node), r.logSize)
 	if err != nil {
@@ -149,7 +157,7 @@ func (r *Restarter) Kill(ctx context.Context, node medic.NodeID) error {
 	return nil
 }
 
-// Signal sends the node's process a signal, and never anybody else. Nothing there is no error.
+// Signal sends a signal to the node's process, and never to another one. It is no error if there is no process.
 func (r *Restarter) Signal(ctx context.Context, node medic.NodeID, sig os.Signal) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -160,7 +168,7 @@ func (r *Restarter) Signal(ctx context.Context, node medic.NodeID, sig os.Signal
 	if err != nil || pid == 0 {
 		return err
 	}
-	// The handle stays with the process it was made for, so it is made first and the start time is checked after it.
+	// The handle always means the same process. So it is opened first, and the start time is checked afterwards.
 	p, err := os.FindProcess(pid)
 	if err != nil {
 		return nil // gone meanwhile
@@ -168,6 +176,9 @@ func (r *Restarter) Signal(ctx context.Context, node medic.NodeID, sig os.Signal
 	defer func() { _ = p.Release() }()
 	if again, err := r.pidLocked(node); err != nil || again != pid {
 		return err
+	}
+	if c := r.children[node]; c != nil && c.pid == pid && sig == os.Kill {
+		c.struck = true
 	}
 	if err := p.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("send %v to %s, process %d: %w", sig, node, pid, err)
@@ -192,7 +203,7 @@ func (r *Restarter) Pid(node medic.NodeID) (int, error) {
 	return r.pidLocked(node)
 }
 
-// How often Wait asks: a child of ours costs one system call, another's two files.
+// How often Wait looks if the system does not report ends: a child of ours costs one system call, another process two reads of files.
 const (
 	pollChild   = 10 * time.Millisecond
 	pollAdopted = 50 * time.Millisecond
@@ -201,29 +212,29 @@ const (
 // Wait implements medic.Restarter.
 func (r *Restarter) Wait(ctx context.Context, node medic.NodeID) (medic.Death, error) {
 	for {
-		alive, c, err := r.look(node)
-		if err != nil || !alive {
+		pid, c, err := r.look(node)
+		if err != nil || pid == 0 {
 			return c.death, err
 		}
 		every := pollChild
 		if c.pid == 0 || c.ended {
 			every = pollAdopted
 		}
-		if err := medic.Sleep(ctx, every); err != nil {
+		if err := awaitEnd(ctx, pid, every); err != nil {
 			return medic.Death{}, err
 		}
 	}
 }
 
-// look also returns the child of this process that the node had last; zero if it had none.
-func (r *Restarter) look(node medic.NodeID) (alive bool, c child, err error) {
+// look also returns the node's last child of this process; zero if it had none.
+func (r *Restarter) look(node medic.NodeID) (pid int, c child, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	alive, err = r.aliveLocked(node)
+	pid, err = r.pidLocked(node)
 	if last := r.children[node]; last != nil {
 		c = *last
 	}
-	return alive, c, err
+	return pid, c, err
 }
 
 func (r *Restarter) aliveLocked(node medic.NodeID) (bool, error) {

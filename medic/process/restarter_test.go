@@ -268,7 +268,7 @@ func event(t *testing.T, events <-chan medic.Event, what medic.EventKind) medic.
 			if e.Kind == what {
 				return e
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Fatalf("nothing %s", what)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// startTime asks ps: to the second, which a pid is not used again in. "" when there is no such process, or only its zombie.
+// startTime asks ps. It is exact to a second, within which no pid is used again. "" if there is no such process, or only a zombie of it.
 func startTime(pid int) (string, error) {
 	out, err := exec.Command("ps", "-o", "stat=", "-o", "lstart=", "-p", strconv.Itoa(pid)).Output()
 	var exit *exec.ExitError

@@ -16,12 +16,12 @@ import (
 // ErrNoUnit is wrapped by errors about a node that has no unit on this machine.
 var ErrNoUnit = errors.New("no unit of systemd")
 
-// Config says whose units are meant.
+// Config says which units belong to the nodes.
 type Config struct {
 	Unit    func(medic.NodeID) string // its name, like posta-posta-joiner-1.service
 	Program []string                  // default systemctl
-	// Call bounds each call of it, default 4s. Short ones take a busy systemd for a hung one, and ask it the same again; long ones make one
-	// lost answer cost all of the time that an order has.
+	// Call bounds each call of systemctl, default 4s. With a short one a busy systemd counts as hung and is asked again; with a long one a single
+	// lost answer takes all the time of an order.
 	Call time.Duration
 }
 
@@ -40,7 +40,7 @@ func New(cfg Config) *Restarter {
 	return &Restarter{cfg}
 }
 
-// unit is what systemd says of one.
+// unit is what systemd reports about one unit.
 type unit struct {
 	pid    int
 	result string // why it is not active: "success", "exit-code", "signal", …
@@ -69,7 +69,7 @@ func (r *Restarter) look(ctx context.Context, node medic.NodeID) (u unit, err er
 	return u, nil
 }
 
-// alive says whether there is a process. A unit that systemd is about to start again has none: to start it now is not too early.
+// alive reports whether there is a process. A unit that systemd is about to restart has none, and may be started now.
 func (u unit) alive() bool { return u.pid != 0 }
 
 // Start implements medic.Restarter.
@@ -118,8 +118,8 @@ func (r *Restarter) signal(ctx context.Context, node medic.NodeID, u unit, signa
 	return err
 }
 
-// Kill implements medic.Restarter. It is for the process that is there now: a later one is a new incarnation. systemd itself
-// starts medics again, so killing whatever comes would never end.
+// Kill implements medic.Restarter. It kills the process that exists now; a later one is a new incarnation. systemd itself starts medics again, so to
+// kill later ones, too, would never end.
 func (r *Restarter) Kill(ctx context.Context, node medic.NodeID) error {
 	u, err := r.look(ctx, node)
 	if err != nil || !u.alive() {
@@ -159,12 +159,12 @@ func (r *Restarter) Wait(ctx context.Context, node medic.NodeID) (medic.Death, e
 	}
 }
 
-// death is in the words that the other restarters have.
+// death describes the end with the same texts as the other restarters.
 func (u unit) death() medic.Death {
 	n, err := strconv.Atoi(u.status)
 	switch {
 	case u.result == "oom-kill":
-		return medic.OutOfMemory("killed: it had used up the memory of its unit")
+		return medic.OutOfMemory("killed: it reached the memory limit of its unit")
 	case u.code == "1" && err == nil: // CLD_EXITED: systemctl show gives numbers
 		return medic.Exited(n)
 	case (u.code == "2" || u.code == "3") && err == nil: // CLD_KILLED, CLD_DUMPED
@@ -175,7 +175,7 @@ func (u unit) death() medic.Death {
 	return medic.Death{}
 }
 
-// ignoreAbsent turns "there is none" into nothing: for what needs no unit.
+// ignoreAbsent drops the error that there is no unit, for calls that need none.
 func ignoreAbsent(err error) error {
 	if errors.Is(err, ErrNoUnit) {
 		return nil
@@ -192,7 +192,7 @@ func (r *Restarter) systemctl(ctx context.Context, args ...string) (string, erro
 	defer cancel()
 	argv := append(append([]string(nil), r.cfg.Program...), args...)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.WaitDelay = medic.AskAgain // a systemctl that was given up must not hold its pipes
+	cmd.WaitDelay = medic.AskAgain // a systemctl that was abandoned must not keep its pipes open
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	switch {

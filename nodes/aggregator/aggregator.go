@@ -1,15 +1,15 @@
-// Package aggregator is the role that holds one partition of the key space of each session's tables, and hands each table
-// on when the stream that fills it has ended.
+// Package aggregator is the role that holds one partition of each session's tables, by key. It hands a table on when
+// the stream that fills the table has ended.
 //
-// The tables' specs say how cells are merged, so this role knows nothing of any analysis. What it is handed is recorded:
-// it has been folded already, and is small. A table leaves page by page, as the windows of the receivers have room (R9). Rows of
-// bags (fold.Never) wait for nothing: they are handed on as they come.
+// The tables' specs say how cells are merged, so this role knows nothing of any analysis. Its input is recorded, because that is already folded and
+// small. A table leaves page by page, as the windows of the receivers have room (R9). Rows of bags (fold.Never) are handed on as they arrive.
 package aggregator
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/nodes/role"
@@ -22,22 +22,28 @@ import (
 type Aggregator struct {
 	role.Base
 
-	// PageRows is how many rows More emits at most, 16,384 unless it is set before the first call. It must be the same in all lives of a data
-	// directory, because recovery repeats calls of More.
+	// PageRows is how many rows More emits at most, 16,384 unless it is set before the first call. It must never
+	// change for a data directory, because recovery repeats calls of More.
 	PageRows int
 
 	sessions map[session.ID]*state
 	partials role.PartialEncoder
 }
 
-var _ role.Role = (*Aggregator)(nil)
+var (
+	_ role.Role   = (*Aggregator)(nil)
+	_ role.Worker = (*Aggregator)(nil)
+)
 
 type state struct {
 	role.Session
 	tables  []*fold.Table
-	leaving []int // tables that are on their way out, in order
-	next    int   // first row of the first of them that has not left
-	stream  int   // the stream that ended
+	leaving []int      // indexes of tables that are being emitted, in order
+	next    int        // first row of leaving[0] that has not left
+	stream  int        // the stream that ended last
+	prunes  bool       // the analysis still has to prune the tables of stream; then they leave
+	pruning *role.Task // prunes; nil until it begins
+	failed  error      // of pruning
 }
 
 // New returns the role.
@@ -51,9 +57,10 @@ func (a *Aggregator) Open(s role.Session) error {
 	return nil
 }
 
-// Take implements role.Role. What is handed on has changed nothing here, so it is recorded once, as the frame that it becomes.
+// Take implements role.Role. Rows that are handed on change no state here, so they are recorded only once, in the frame that carries them.
 func (a *Aggregator) Take(id session.ID, m role.Message, out role.Emitter) (durable bool, err error) {
-	tables := a.sessions[id].tables
+	st := a.sessions[id]
+	tables := st.tables
 	bag, err := role.IsBag(tables, m.Payload)
 	switch {
 	case err != nil:
@@ -62,64 +69,122 @@ func (a *Aggregator) Take(id session.ID, m role.Message, out role.Emitter) (dura
 		out.Emit(0, role.Message{Stream: m.Stream, Payload: bytes.Clone(m.Payload)})
 		return false, nil
 	}
+	if i, err := role.TableOf(tables, m.Payload); err != nil {
+		return false, err
+	} else if st.isLeaving(i) {
+		return false, fmt.Errorf("rows of table %s come behind the end of stream %s, which completes it", tables[i].Spec().Name, st.Analysis.Streams[st.stream].Name)
+	}
 	err = role.Merge(tables, m.Payload)
 	return err == nil, err
 }
 
-// End implements role.Role: the tables that the stream completes begin to leave.
+// isLeaving reports whether a table is being pruned or emitted.
+func (st *state) isLeaving(table int) bool {
+	return slices.Contains(st.leaving, table) || st.prunes && role.TableStream(st.Analysis, table) == st.stream
+}
+
+// End implements role.Role. The tables that the stream completes begin to leave.
 func (a *Aggregator) End(id session.ID, stream int, _ role.Emitter) (bool, error) {
 	st := a.sessions[id]
 	st.stream = stream
-	if err := st.prune(stream); err != nil {
-		return false, err
+	st.leave()
+	st.prunes = st.Analysis.Prune != nil && len(st.leaving) > 0
+	if st.prunes {
+		st.leaving = nil // leave sets it after pruning
 	}
+	return st.prunes || len(st.leaving) > 0, nil
+}
+
+// leave lists the tables that the stream completes.
+func (st *state) leave() {
 	for i, t := range st.tables {
-		if role.TableStream(st.Analysis, i) == stream && t.Len() > 0 {
+		if role.TableStream(st.Analysis, i) == st.stream && t.Len() > 0 {
 			st.leaving = append(st.leaving, i)
 		}
 	}
-	return len(st.leaving) > 0, nil
 }
 
-// prune lets the analysis drop what no answer needs. It happens at a place in the order of events that is recorded, on tables
-// that are recorded: a replay drops the same.
-func (st *state) prune(stream int) (err error) {
-	if st.Analysis.Prune == nil {
-		return nil
+// Work implements role.Worker. It does a slice of pruning.
+func (a *Aggregator) Work(id session.ID) (bool, error) {
+	st := a.sessions[id]
+	if !st.prunes || st.failed != nil {
+		return false, st.failed
 	}
-	defer role.Explain(&err, func() string { return "prune at the end of stream " + st.Analysis.Streams[stream].Name })
-	tables := st.tables[:len(st.Analysis.Tables)]
-	before := make([]int, len(tables))
-	for i, t := range tables {
-		if err := t.Err(); err != nil {
+	if st.pruning == nil {
+		st.pruning = st.prune()
+	}
+	_, done, err := st.pruning.Slice()
+	switch {
+	case err != nil:
+		st.failed, st.pruning = err, nil
+		return false, err
+	case done:
+		st.prunes, st.pruning = false, nil
+		st.leave()
+	}
+	return st.prunes, nil
+}
+
+// prune lets the analysis drop rows that no answer needs. The analysis sees only the tables that the stream completes, since other tables may change
+// between two slices. So a replay drops the same rows.
+func (st *state) prune() *role.Task {
+	stream, args, prune := st.stream, st.Args, st.Analysis.Prune
+	where := "prune at the end of stream " + st.Analysis.Streams[stream].Name
+	tables, complete := make([]*fold.Table, len(st.Analysis.Tables)), make([]*fold.Table, len(st.Analysis.Tables))
+	for i := range tables {
+		if role.TableStream(st.Analysis, i) == stream {
+			tables[i], complete[i] = st.tables[i], st.tables[i]
+		} else {
+			tables[i] = fold.NewTable(&st.Analysis.Tables[i])
+		}
+	}
+	return role.NewTask(tables, func(func([]byte)) (err error) {
+		defer role.Explain(&err, func() string { return where })
+		for _, t := range tables {
+			if err := t.Err(); err != nil {
+				return err
+			}
+		}
+		if err := prune(args, stream, tables); err != nil {
 			return err
 		}
-		before[i] = t.Len()
-	}
-	if err := st.Analysis.Prune(st.Args, stream, tables); err != nil {
-		return err
-	}
-	for i, t := range tables {
-		if t.Len() != before[i] && role.TableStream(st.Analysis, i) != stream {
-			return fmt.Errorf("it changed table %s, which is not complete before the end of stream %s: %d rows, before %d", t.Spec().Name,
-				t.Spec().Stream, t.Len(), before[i])
+		for i, t := range tables {
+			if t.Len() > 0 && t != complete[i] {
+				return fmt.Errorf("it added %d rows to table %s, which stream %s completes", t.Len(), t.Spec().Name, t.Spec().Stream)
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
-// pageRows and pageBytes are how much More emits at most in the product (R15, R16). They are the same for every topology, which makes a repeated call do
-// the same.
+// finish does the rest of the pruning.
+func (a *Aggregator) finish(id session.ID) error {
+	for {
+		if more, err := a.Work(id); !more || err != nil {
+			return err
+		}
+	}
+}
+
+// Close implements role.Worker.
+func (a *Aggregator) Close() {
+	for _, st := range a.sessions {
+		st.pruning.Stop()
+	}
+}
+
+// pageRows and pageBytes bound what one call of More emits in the product (R15, R16). They are the same for every
+// topology, so that a repeated call does the same.
 const (
 	pageRows  = 16384
 	pageBytes = 4 << 20
 )
 
-// More implements role.Role: one page. The edge that leaves an aggregator keeps a session together (key "session").
+// More implements role.Role. It emits one page. The edge that leaves an aggregator sends all of a session to one receiver (key "session").
 func (a *Aggregator) More(id session.ID, out role.Emitter) (bool, error) {
 	st := a.sessions[id]
-	if len(st.leaving) == 0 {
-		return false, nil
+	if err := a.finish(id); err != nil || len(st.leaving) == 0 {
+		return false, err
 	}
 	i := st.leaving[0]
 	t := st.tables[i]
@@ -139,18 +204,26 @@ func (a *Aggregator) More(id session.ID, out role.Emitter) (bool, error) {
 }
 
 // Drop implements role.Role.
-func (a *Aggregator) Drop(id session.ID, _ role.Outcome) { delete(a.sessions, id) }
+func (a *Aggregator) Drop(id session.ID, _ role.Outcome) {
+	if st := a.sessions[id]; st != nil {
+		st.pruning.Stop()
+		delete(a.sessions, id)
+	}
+}
 
-// Snapshot implements role.Role.
+// Snapshot implements role.Role. It first finishes pruning: pruning a half-pruned table again may drop other rows. If
+// pruning fails, the next call of Work or More returns the error.
 func (a *Aggregator) Snapshot(id session.ID, dst []byte) []byte {
 	st := a.sessions[id]
-	dst = wire.AppendArray(dst, 4)
+	_ = a.finish(id)
+	dst = wire.AppendArray(dst, 5)
 	dst = wire.AppendUint(dst, uint64(st.stream))
 	dst = wire.AppendUint(dst, uint64(st.next))
 	dst = wire.AppendArray(dst, len(st.leaving))
 	for _, i := range st.leaving {
 		dst = wire.AppendUint(dst, uint64(i))
 	}
+	dst = wire.AppendBool(dst, st.prunes)
 	return role.AppendTables(dst, st.tables)
 }
 
@@ -161,7 +234,7 @@ func (a *Aggregator) Restore(id session.ID, data []byte) error {
 		return errors.New("the session is not open")
 	}
 	d := wire.NewReader(data)
-	d.ArrayOf(4)
+	d.ArrayOf(5)
 	st.stream, st.next = int(d.Uint()), int(d.Uint())
 	for n := d.Array(); n > 0; n-- {
 		i := int(d.Uint())
@@ -170,6 +243,7 @@ func (a *Aggregator) Restore(id session.ID, data []byte) error {
 		}
 		st.leaving = append(st.leaving, i)
 	}
+	st.prunes = d.Bool()
 	if err := role.ReadTables(&d, st.tables); err != nil {
 		return err
 	}

@@ -188,14 +188,18 @@ func TestN6_WhatGoesWrongInPruneFailsTheSession(t *testing.T) {
 	for name, prune := range map[string]func(analyses.Args, int, []*fold.Table) error{
 		"told to fail":   func(analyses.Args, int, []*fold.Table) error { return told },
 		"panic: no idea": func(analyses.Args, int, []*fold.Table) error { panic("no idea") },
-		"it changed table known, which is not complete before the end of stream colours: 0 rows, before 1": func(_ analyses.Args, _ int, tables []*fold.Table) error {
-			tables[0].Retain(func(int) bool { return false })
+		"it added 1 rows to table known, which stream colours completes": func(_ analyses.Args, _ int, tables []*fold.Table) error {
+			tables[0].Row(tables[0].Key().String("blue"))
 			return nil
 		},
 	} {
 		a := pruned(t, prune)
 		take(t, a, partial(0, map[string]int64{"red": 1}))
-		_, err := a.End(id, 1, &roletest.Kept{})
+		take(t, a, partial(1, map[string]int64{"red": 1}))
+		more, err := a.End(id, 1, &roletest.Kept{})
+		if err == nil && more {
+			_, err = a.More(id, &roletest.Kept{})
+		}
 		if err == nil || err.Error() != "prune at the end of stream pots: "+name {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -231,5 +235,66 @@ func TestAggregator_RowsOfABagLeaveAsTheyCome(t *testing.T) {
 	union := role.NewTables(s.Analysis, fold.NewUnion)
 	if err := role.Merge(union, out.All[0].Payload); err != nil || union[1].Len() != 3 {
 		t.Fatal(union[1].Len(), err)
+	}
+}
+
+// TestAggregator_PrunesInSlices, while rows of another stream come; and a snapshot is the same wherever it is taken.
+func TestAggregator_PrunesInSlices(t *testing.T) {
+	prune := func(_ analyses.Args, stream int, tables []*fold.Table) error {
+		if tables[1-stream].Len() > 0 {
+			return errors.New("it sees a table that is not complete")
+		}
+		for range 20 {
+			tables[stream].Pause()
+		}
+		tables[stream].Retain(func(row int) bool { return string(tables[stream].KeyText(row, 0)) != "blue" })
+		return nil
+	}
+	a := pruned(t, prune)
+	take(t, a, partial(0, map[string]int64{"red": 1, "blue": 2}))
+	take(t, a, partial(1, map[string]int64{"red": 1}))
+	if more, err := a.End(id, 0, nil); !more || err != nil {
+		t.Fatal(more, err)
+	}
+	recovered := pruned(t, prune) // what repeats the recorded calls does no slice
+	take(t, recovered, partial(0, map[string]int64{"red": 1, "blue": 2}))
+	take(t, recovered, partial(1, map[string]int64{"red": 1}))
+	if _, err := recovered.End(id, 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	for working := true; working; calls++ {
+		var err error
+		if working, err = a.Work(id); err != nil {
+			t.Fatal(err)
+		}
+		more := partial(1, map[string]int64{"red": 1})
+		take(t, a, more)
+		take(t, recovered, more)
+	}
+	if calls < 3 {
+		t.Fatalf("%d slices for 20 pauses", calls)
+	}
+	if _, err := a.Take(id, partial(0, map[string]int64{"red": 1}), nil); err == nil {
+		t.Fatal("rows come behind the end of their stream")
+	}
+	if !slices.Equal(a.Snapshot(id, nil), recovered.Snapshot(id, nil)) {
+		t.Fatal("what recovers from the log has another state")
+	}
+	again := pruned(t, prune)
+	if err := again.Restore(id, recovered.Snapshot(id, nil)); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []*Aggregator{a, again} {
+		out := &roletest.Kept{}
+		if more, err := x.More(id, out); more || err != nil {
+			t.Fatal(more, err)
+		}
+		if sums := merged(t, out); len(sums) != 1 || sums["0 red"] != 1 {
+			t.Fatal(sums)
+		}
+	}
+	if _, sums := leave(t, a, 1); sums["1 red"] != int64(1+calls) {
+		t.Fatal(sums)
 	}
 }

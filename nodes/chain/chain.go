@@ -36,5 +36,12 @@ func New(chain []topology.Role, about gateway.About) ([]role.Role, error) {
 			return nil, fmt.Errorf("role %q is in no package", r)
 		}
 	}
+	for i, r := range roles[:max(1, len(roles))-1] {
+		if p, ok := r.(*parser.Parser); ok {
+			if next, ok := roles[i+1].(role.Forker); ok {
+				p.Before(next)
+			}
+		}
+	}
 	return roles, nil
 }

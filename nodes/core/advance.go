@@ -2,16 +2,17 @@ package core
 
 import "posta.dev/posta/link"
 
-// Advance takes what can be taken, until the commit that is being built is full. It serves the links in turn, one frame
-// each, so that a busy one does not starve the others.
+// Advance takes what can be taken, until the commit that is being built is full. It serves the links in turn, one frame each, and then the
+// sessions that end, one call each, so that none starves the others. It does at most one slice of a long computation. Working then reports
+// that more is left, and the caller soon calls Advance again.
 func (c *Core) Advance() {
+	c.working = false
 	if c.retired != "" {
 		return
 	}
 	if c.full {
 		c.hurryAborts()
 	}
-	c.continueEndings()
 	for progress := true; progress && c.build.bytes < c.cfg.Commit && c.retired == ""; {
 		progress = false
 		for i := range c.inOrder {
@@ -23,8 +24,17 @@ func (c *Core) Advance() {
 			}
 		}
 		c.turn++
+		if c.build.bytes < c.cfg.Commit && c.continueEndings() {
+			progress = true
+		}
+		if c.working {
+			return
+		}
 	}
 }
+
+// Working reports whether the last Advance has left a computation unfinished.
+func (c *Core) Working() bool { return c.working }
 
 // step deals with the frame at the head of a link's queue; false if there is none or it has to wait.
 func (c *Core) step(l *inLink) bool {
@@ -57,14 +67,19 @@ func (c *Core) step(l *inLink) bool {
 	return true
 }
 
-// hurryAborts lets aborts that wait in a queue fail their sessions at once, where the disk is full (W5): what comes before them in the queue may
-// need more room than there is, and for a session that has left only the hwm is stored. Any node may fail any session at any time (R13), so that
-// is no other end than the abort's own, which changes nothing when its turn comes.
+// hurryAborts applies aborts that wait in the queues at once when the disk is full (W5). The frames before an abort may need more room than
+// there is; once their session has left, only their hwm is stored. Any node may fail any session at any time (R13), so the session ends as
+// it would at the abort's turn, and at its turn the abort changes nothing. An abort of a session that has already failed here is left to
+// wait. Two clients can claim to have lost one session, and to pass on both claims in turn at each call would fill the outbox without bound
+// (R16).
 func (c *Core) hurryAborts() {
 	for _, l := range c.inOrder {
 		for i := l.head; i < len(l.queue); i++ {
 			f := &l.queue[i]
 			if f.Kind != link.Abort || !l.recv.Intact(f) {
+				continue
+			}
+			if gone, ok := c.tombstones.Get(f.Session); ok && gone.Failed {
 				continue
 			}
 			if v := l.recv.Check(f); v == link.Take || v == link.Gap {
@@ -82,14 +97,11 @@ func (c *Core) mayTake(f *link.Frame) bool {
 	}
 	s := c.sessions[f.Session]
 	if s == nil || f.Stream >= len(s.ended) {
-		return true // to be ignored
-	}
-	if s.ending != nil {
-		return false
+		return true // take ignores it or fails the session
 	}
 	reference := s.reference(f.Stream)
 	if c.cfg.Joiner {
-		return reference || s.ready() && c.room(false)
+		return reference || s.ready() && !s.endsReference() && c.room(false)
 	}
 	return c.room(reference)
 }

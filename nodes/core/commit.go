@@ -18,8 +18,9 @@ type build struct {
 	control bool          // a session began, ended a stream, or failed
 	leaves  bool          // a session leaves this node
 
-	// A receiver comes with another log. Acknowledgements are stored with the next commit, whenever that is, but this calls for one: a log
-	// that was cut to what the new log has acknowledged must not say that the old one did, or a restart fails sessions that lost nothing (R8).
+	// peers: a receiver has come with another log. Acknowledgements do not need a commit of their own, but a receiver's new log does. If
+	// the log were cut as far as the new log has acknowledged, and still said that the old log did, a restart would fail sessions that lost
+	// nothing (R8).
 	peers bool
 }
 
@@ -41,7 +42,7 @@ func (b *build) empty() bool {
 
 // Commit is one record to store: hwms moved, calls that changed state, frames produced (N2, R5).
 type Commit struct {
-	Parts    [][]byte // of the record, to be gathered; they are not changed any more
+	Parts    [][]byte // of the record, written one after the other; they are not changed any more
 	Bytes    int
 	leaves   bool // a session leaves this node with it
 	replies  []Reply
@@ -54,8 +55,8 @@ func (c *Commit) String() string { return fmt.Sprintf("commit of %d bytes", c.By
 // Pending reports whether Seal would return a commit.
 func (c *Core) Pending() bool { return !c.build.empty() || len(c.build.replies) > 0 }
 
-// FlushUrgency says how long the commit that is being built may wait for more input. Each commit costs an fsync, a wake-up here and
-// one in every receiver, and what is folded within one commit travels once.
+// FlushUrgency says how long the commit that is being built may wait for more input. Fewer commits cost less: each needs an fsync, a
+// wake-up here and one in every receiver. Rows that are folded within one commit also travel only once.
 type FlushUrgency int
 
 const (
@@ -65,9 +66,9 @@ const (
 	FlushLater
 	// FlushSoon: a client waits for a reply, and may have more to send before it gets it.
 	FlushSoon
-	// FlushNow: half of limits.commit is taken, and the other half must have room while this commit is stored. Or half of a window is
-	// taken, and its sender would soon stop for want of an acknowledgement. Or a session begins, ends a stream, or fails: what follows
-	// waits for that in every stage.
+	// FlushNow: half of limits.commit is taken, and the other half is needed for input while this commit is stored. Or half of a window is
+	// taken, and its sender would soon stop because it gets no acknowledgement. Or a session begins, ends a stream, or fails, and every
+	// later stage waits for that.
 	FlushNow
 )
 

@@ -2,13 +2,14 @@ package core
 
 import (
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/internal/histogram"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/nodes/watch"
 	"posta.dev/posta/topology"
 )
 
-// Config is what a core is made of. All of it comes from the topology and the data directory.
+// Config is what a core is made of. Most of it comes from the topology and the data directory.
 type Config struct {
 	Self    link.NodeID
 	ID      link.Identity
@@ -18,7 +19,7 @@ type Config struct {
 	Roles   []role.Role // the chain, in pipeline order
 	Joiner  bool        // the chain holds facts back until the reference streams have ended (R11)
 	Known   analyses.Set
-	Wiring  string // of the topology: sessions of another one cannot go on here
+	Wiring  string // of the topology; a session that began under another wiring cannot go on here (R12)
 	Window  int    // bytes in flight on each link (R9)
 	Commit  int    // bytes of input taken into one commit
 	Frame   int    // bytes that the payload of a frame may have (R15); 0: no bound
@@ -26,8 +27,13 @@ type Config struct {
 	Memory  int    // bytes of reference data of a session in a joiner (R16); 0: no bound
 	Pace    link.Pace
 
-	// Watch is told what the roles work on, for whoever looks at the node from outside (N9); nil if nobody does.
+	// RoundTrip counts how long frames take until every receiver has acknowledged them; each outbox times one frame at a time. Nil: nothing
+	// is counted.
+	RoundTrip *histogram.Histogram
+
+	// Watch notes what the roles work on, so that a node that hangs can be examined from outside (N9). Nil: nothing is noted.
 	Watch *watch.Watch
+	Files role.SavedReader // what gateways have saved (role.Filer); nil: they save nothing
 }
 
 // InEdge is an edge that leads here.
@@ -36,7 +42,7 @@ type InEdge struct {
 	From    []link.NodeID
 	Streams topology.Streams
 	Dialled bool // this node makes the connection (SUB)
-	Inputs  bool // the senders hold inputs: only clients are before them
+	Inputs  bool // the senders are inputs: they get their data from clients alone, and from no node
 	All     bool // each sender has one outbox for all receivers (R10)
 }
 

@@ -16,41 +16,43 @@ import (
 type Core struct {
 	// Made by New, and the same until the process ends.
 	cfg      Config
-	in       map[linkKey]*inLink // every link that the topology leads here
-	inOrder  []*inLink           // the same in the topology's order, for all that must not depend on the order of a map
+	in       map[linkKey]*inLink // every link that ends at this node
+	inOrder  []*inLink           // the same links in the topology's order, for everything that must not depend on the order of a map
 	out      []*outEdge          // every edge that leaves here, in the topology's order
-	outboxes []*outbox           // the outboxes of out, in order; progress of records and snapshots names each of them once (R2)
-	departed departed            // links that the topology does not have any more; recovery fills it
+	outboxes []*outbox           // the outboxes of out, in order; records and snapshots state the progress of each once (R2)
+	departed departed            // links that the topology no longer has; recovery fills it
 	gateways []role.Gateway      // the roles that are gateways, in the chain's order
 
-	// The sessions. Open, drop and recovery change them. A session is in sessions, or has a tombstone, or was never here or long ago; it is
-	// never in both (R13).
+	// The sessions. Open, drop and recovery change them. A session that runs is in sessions, and one that has left has a tombstone; none
+	// has both (R13). A session that was never here has neither, and the oldest tombstones are dropped.
 	sessions   map[session.ID]*sess
 	tombstones tombstones
-	rivals     bounded.Map[refusedKey, struct{}] // sessions whose failure was passed on; not durable: twice does no harm
-	ending     []*sess                           // sessions with an end that waits for room; only continueEnding adds, only continueEndings takes
+	rivals     bounded.Map[refusedKey, struct{}] // refused sessions whose failure was passed on; not durable, because passing it on twice does no harm
+	ending     []*sess                           // sessions with a pending end; continueEnding and recovery add, continueEndings takes
 
-	// The commits. What calls change between two commits is recorded in build. Seal turns build into inflight and empties it; Stored ends
-	// inflight. So at most one commit is being stored (N2), and build holds nothing that a sealed commit holds.
+	// The commits. Calls record their changes in build. Seal makes a commit in flight of build, and empties build; Stored clears inflight.
+	// So at most one commit is being stored (N2), and build holds nothing that a sealed commit holds.
 	build    build
 	inflight *Commit
 
-	// What may leave with the next Output. All that replies say is durable (R3): a reply that waits for the disk is in build or inflight.
+	// What may leave with the next Output. Everything that these replies report is durable (R3): a reply that waits for the disk is in
+	// build or inflight.
 	replies          []Reply
 	released         [][]byte // payloads that nobody uses any more: no record, outbox or role has a view into them
 	releasedRequests [][]byte // bodies of requests, likewise; no held request has a view into them
 
-	// confirmed says that every receiver has answered a hello of this life: what this log sends continues what they have (R14). Until then it
-	// neither sends frames nor acknowledges any; see confirm. A log that is opened for the first time is confirmed from the start. One that
-	// was opened before is not, even if it has no records: it may have lost them all.
+	// confirmed: every receiver has answered a hello of this life, so what this log sends continues what they have (R14). Until then the
+	// node neither sends frames nor acknowledges any; see confirm. A log that is opened for the first time is confirmed from the start. A
+	// log that was opened before is not, even if it has no records, because it may have lost them all.
 	confirmed bool
 	retired   string // why this log must not be used any more (R14); empty while it may
 
-	full bool // the disk is: said by the shell
+	full bool // the disk is full; the shell reports it (DiskFull)
 
-	turn     int // the link that Advance serves first, modulo their number; grows, so that none starves
+	working  bool // the last Advance has left a computation unfinished
+	turn     int  // modulo the number of links: the link that Advance serves first; it grows each round, so that no link starves
 	Counters Counters
-	refused  string // the last that was heard and not believed (M10, R18); Refused empties it
+	refused  string // which message was refused last, and why (M10, R18); Refused empties it
 	err      error  // why the process must end; nil while it may go on
 }
 
@@ -79,6 +81,9 @@ type Output struct {
 	Replies          []Reply
 	Released         [][]byte // large payloads of received frames that nobody uses any more
 	ReleasedRequests [][]byte // large bodies of clients' requests, likewise
+
+	// Hello is when the next hello is due if nothing is heard until then; zero if none is.
+	Hello time.Time
 }
 
 // New returns the core of a node that has stored nothing yet.
@@ -113,9 +118,19 @@ func New(cfg Config) (*Core, error) {
 	return c, nil
 }
 
-// Receive queues frames that have arrived. A frame that belongs to no link of this node is dropped and counted. A link whose queue holds
-// more than two windows gets repeats or rubbish: what comes on top is dropped, too, and asked for again later (R9).
-// But a hello is heard: a new life of the sender may make room. Hellos in a row replace each other, so they do not add up.
+// Close ends the computations of the roles. The core must not be used afterwards.
+func (c *Core) Close() {
+	for _, r := range c.cfg.Roles {
+		if w, ok := r.(role.Worker); ok {
+			w.Close()
+		}
+	}
+}
+
+// Receive queues frames that have arrived. A frame that belongs to no link of this node is dropped and counted. If a link's queue holds
+// more than two windows, the sender sends repeats or rubbish. Further frames are then dropped and counted, too, and asked for again later
+// (R9). A hello is queued even then, because a hello of a new life may make room (dropSuperseded). Hellos in a row replace each other, so
+// they do not pile up.
 func (c *Core) Receive(frames []link.Frame) {
 	for i := range frames {
 		f := &frames[i]
@@ -139,7 +154,8 @@ func (c *Core) Receive(frames []link.Frame) {
 	}
 }
 
-// addressedToUs reports whether a hello is for this node: on a PUB socket everybody hears it.
+// addressedToUs reports whether a hello is for this node and introduces its sender. On a PUB socket every receiver gets every hello. A
+// hello which says that this life is superseded retires the log (R14).
 func (c *Core) addressedToUs(f *link.Frame) bool {
 	h, err := link.DecodeHello(f.Payload)
 	if err != nil || h.To != c.cfg.Self {
@@ -165,6 +181,7 @@ func (c *Core) Ack(a link.Ack, now time.Time) {
 		}
 		before := o.Peer(a.Receiver).LogID
 		lost, setBack := o.Ack(a, now)
+		o.trip.end(o.Acked(), now, c.cfg.RoundTrip)
 		if o.Peer(a.Receiver).LogID != before {
 			c.build.peers = true
 		}
@@ -186,6 +203,13 @@ func (c *Core) Connected(edge string, to link.NodeID) {
 	}
 }
 
+// Answers says that a receiver's acknowledgements reach this node from now on.
+func (c *Core) Answers(from link.NodeID) {
+	for _, o := range c.outboxes {
+		o.Answers(from)
+	}
+}
+
 // Dialled says that a connection that this node made to a sender stands: frames published before may be lost.
 func (c *Core) Dialled(edge string, from link.NodeID) {
 	if l := c.in[linkKey{edge, from}]; l != nil {
@@ -197,7 +221,7 @@ func (c *Core) Dialled(edge string, from link.NodeID) {
 // Request hands a client's request to the gateway that knows it; false if none does.
 func (c *Core) Request(now time.Time, r *role.Request) bool {
 	if c.retired != "" {
-		return true // its client asks again, and hears what the next log says
+		return true // its client repeats it, and the next log answers
 	}
 	for _, g := range c.gateways {
 		if g.Request(now, r) {
@@ -207,7 +231,7 @@ func (c *Core) Request(now time.Time, r *role.Request) bool {
 	return false
 }
 
-// Heartbeat passes on what another node says of itself.
+// Heartbeat passes another node's heartbeat on to the gateways.
 func (c *Core) Heartbeat(now time.Time, h role.Heard) {
 	for _, g := range c.gateways {
 		if l, ok := g.(role.HeartbeatListener); ok {
@@ -216,7 +240,8 @@ func (c *Core) Heartbeat(now time.Time, h role.Heard) {
 	}
 }
 
-// Tick lets time pass for gateways. It also tells them what other nodes hear in this node's heartbeats: a node does not hear its own.
+// Tick lets time pass for gateways. It also gives them what this node's heartbeats report to other nodes, because a node does not receive
+// its own heartbeats.
 func (c *Core) Tick(now time.Time) {
 	for _, g := range c.gateways {
 		g.Tick(now)
@@ -241,7 +266,7 @@ func (c *Core) Output(now time.Time) Output {
 			o.Acks = append(o.Acks, a)
 		}
 		if l.edge.Dialled && !l.dialled || !confirmed {
-			continue // where this node dials, an answer now would come before we can hear it
+			continue // the sender's frames would come before this node's own connection stands
 		}
 		if a, ok := l.recv.Ack(c.cfg.Self, c.cfg.ID, now, c.cfg.Pace); ok {
 			o.Acks = append(o.Acks, a)
@@ -251,6 +276,9 @@ func (c *Core) Output(now time.Time) Output {
 		o.Sends = e.output(o.Sends, confirmed, now, c.cfg.Pace)
 	}
 	for _, b := range c.outboxes {
+		if at, due := b.NextHello(c.cfg.Pace.Hello); due && (o.Hello.IsZero() || at.Before(o.Hello)) {
+			o.Hello = at
+		}
 		if err := b.Err(); err != nil {
 			c.err = fmt.Errorf("node %s: %w: the memory of this process cannot be trusted, and it ends; its log has the frame as it was made", c.cfg.Self, err)
 			return Output{}
@@ -262,10 +290,10 @@ func (c *Core) Output(now time.Time) Output {
 	return o
 }
 
-// Err says why the process must end; nil while it may go on. Output finds it.
+// Err says why the process must end; nil while it may go on. Output detects the reason.
 func (c *Core) Err() error { return c.err }
 
-// Unsent says that the transport did not accept a frame and those after it. An empty to means all receivers.
+// Unsent says that the transport did not accept the frame with the number from, and those after it. An empty to means all receivers.
 func (c *Core) Unsent(edge string, to link.NodeID, from link.Seq) {
 	for _, o := range c.outboxes {
 		if o.edge != edge {
@@ -279,7 +307,7 @@ func (c *Core) Unsent(edge string, to link.NodeID, from link.Seq) {
 	}
 }
 
-// progress is what a record says of the outboxes: all of them, in order.
+// progress returns how far each outbox is, in order, as every record states it.
 func (c *Core) progress() []link.Progress {
 	all := make([]link.Progress, len(c.outboxes))
 	for i, o := range c.outboxes {
@@ -294,4 +322,5 @@ func (c *Core) record(in record.Input) {
 	c.build.bytes += len(in.Payload) + inputOverhead
 }
 
+// inputOverhead is how many bytes a recorded call adds to the size of a commit beside its payload; an estimate.
 const inputOverhead = 32

@@ -6,20 +6,20 @@ import (
 	"posta.dev/posta/link"
 )
 
-// departed is what a node keeps of links that its topology does not have any more. A link that comes back, with the logs at both ends that it
-// had, must not give its numbers out again (R2), and must not take for new what it has taken (R4). Each side would hold the other for a
-// log that was set back, and the node would retire a good log (R14). It is kept in snapshots.
+// departed is what a node keeps of links that its topology no longer has. Such a link may come back, with the same logs at both ends. Its
+// sender must then not give out its numbers again (R2), and its receiver must not take a frame again (R4). Otherwise each side would
+// conclude that the other's log was set back, and a node would retire a good log (R14). Snapshots contain departed.
 //
-// Frames that a departed receiver had not acknowledged are given up: their sessions belong to another wiring, and fail, here and in all who have
-// heard of them (R12, see failDeparted). One number more is
-// used up, so that a receiver which comes back always finds that frames are missing, and fails what still waits for them (R8).
+// Frames that a departed receiver had not acknowledged are given up: their sessions belong to another wiring, and fail here and in all
+// nodes that have heard of them (R12, see failDeparted). One more number is used up. So a receiver that comes back always finds that frames
+// are missing, and fails the sessions that still wait for them (R8).
 type departed struct {
-	out []link.Progress // given up: without anything acknowledged; the one that left last is the last
+	out []link.Progress // given up, so nothing in them is acknowledged; in the order in which they left
 	in  []link.Hwm
 }
 
-// maxDeparted bounds how many links are remembered in each direction. One that comes back after more have left costs a log its life, and no
-// session its right answer.
+// maxDeparted bounds how many links are remembered in each direction. If a link comes back after more than that have left, a log is
+// retired, but no answer becomes wrong.
 const maxDeparted = 1024
 
 // left notes what a record or a snapshot says of an outbox that the topology does not have.
@@ -30,7 +30,7 @@ func (d *departed) left(p link.Progress) {
 	d.out = replaced(d.out, p, func(q link.Progress) bool { return q.Edge == p.Edge && q.To == p.To })
 }
 
-// heard notes how far a link had got that the topology does not have.
+// heard notes the hwm of a link that the topology does not have.
 func (d *departed) heard(h link.Hwm) {
 	d.in = replaced(d.in, h, func(g link.Hwm) bool { return g.Edge == h.Edge && g.From == h.From })
 }
@@ -40,7 +40,7 @@ func replaced[T any](all []T, x T, same func(T) bool) []T {
 	return all[max(0, len(all)-maxDeparted):]
 }
 
-// givenUp is the number up to which an outbox is given up that has given out last.
+// givenUp returns the number up to which an outbox is given up; last is the last number that the outbox has given out.
 func givenUp(last link.Seq) link.Seq {
 	if last == 0 {
 		return 0

@@ -17,16 +17,17 @@
 //	    send(core.Output(now))               // only what is durable is ever in it (R3)
 //	}
 //
-// A snapshot is taken right after Seal and saved behind the commit that Seal returned. The log may be cut at any time up to
-// the log index of a saved snapshot and in front of Oldest: recovery goes on behind frames that were acknowledged and cut.
+// A snapshot is taken right after Seal and saved after the commit that Seal returned is stored. The log may be cut at any time up to the
+// log index of a saved snapshot, but not beyond Oldest. Recovery then continues after the frames that were acknowledged and cut.
 //
-// "Only after the sync" is not discipline here but data: frames wait in their link's outbox until Stored, acknowledgements
-// carry the stored hwm, and replies to clients lie in the commit that they depend on.
+// The data structures enforce "only after the sync": frames wait in their link's outbox until Stored, acknowledgements carry the stored
+// high-water mark (hwm), and replies to clients are part of the commit that they depend on.
 //
-// What a frame does: its link judges it (R4). If it may be taken now (R9, R11) the hwm moves in memory, and the first role of the chain gets
-// it. What a role emits goes to the next role, and what the last one emits becomes frames of the commit. Calls that change state which has to survive are recorded in the same commit, so hwm, effect and output become
-// durable together (R5).
+// The way of a frame: its link decides whether it is the next one, a duplicate or out of place (R4). If it may be taken now (R9, R11), the
+// link's hwm moves in memory, and the first role of the chain gets the frame. What a role emits goes to the next role, and what the last
+// role emits becomes frames of the commit. Calls that change durable state are recorded in the same commit. So the hwm, the effect and the
+// output become durable together (R5).
 //
-// The core never drops a session's data on its own: a session leaves by its last stream's end, by an abort, or by an error
-// of a role, which aborts it everywhere downstream (N6, R13).
+// The core never drops a session's data on its own. A session leaves when its last stream ends, when it is aborted, or when a role fails; a
+// role's error aborts the session everywhere downstream (N6, R13).
 package core

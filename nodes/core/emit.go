@@ -57,9 +57,9 @@ func (o *chainEmitter) Emit(partition int, m role.Message) {
 	}
 }
 
-// tooLarge says why data must not become a frame (R15). Its receiver would refuse the frame however often it came, and all that waits behind
-// the frame would wait for good. Roles split what they emit; this is the last line of defence. The commit that the frame would be part of
-// has a bound, too: the log takes no larger record.
+// tooLarge says why data must not become a frame (R15). The receiver would refuse the frame however often it is sent, and everything behind
+// it would wait for ever. Roles split what they emit, so this is only the last check. The commit that the frame would be part of has a
+// bound, too, because the log takes no larger record.
 func (c *Core) tooLarge(s *sess, m role.Message) error {
 	what := func() string {
 		return fmt.Sprintf("stream %s: a message from node %s", s.Analysis.Streams[m.Stream].Name, c.cfg.Self)
@@ -74,7 +74,7 @@ func (c *Core) tooLarge(s *sess, m role.Message) error {
 	return nil
 }
 
-// recordReserve is for what a record has beside data: high-water marks, calls without payload, aborts.
+// recordReserve is the room in bytes for what a record has beside data: high-water marks, calls without payload, aborts.
 const recordReserve = 64 << 20
 
 // deliver gives data to a role, and records it if it changed state. kept says that the payload is still used, at least until the commit is
@@ -117,7 +117,7 @@ func (c *Core) toAll(f link.Frame, match func(*outEdge) bool) {
 
 func everyEdge(*outEdge) bool { return true }
 
-// discardEmitter is the emitter of recovery: what comes out of repeated calls is in the log already.
+// discardEmitter is the emitter of recovery. It drops what repeated calls emit, because the log has that already.
 type discardEmitter struct{ partitions int }
 
 func (d discardEmitter) Partitions() int        { return d.partitions }

@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// streamEnded goes on with a session of which a stream has ended from all senders. Ends pass one after the other: a stream
-// that ends while another is on its way out waits for it.
+// streamEnded is called when all senders have ended a stream of a session. Ends go through the chain one after the other: a stream that
+// ends while another end is on its way waits for that one.
 func (c *Core) streamEnded(s *sess) {
 	c.build.control = true
 	if s.ending == nil {
@@ -63,37 +63,63 @@ func (c *Core) pass(s *sess, stream int) {
 	}
 }
 
-// continueEndings lets roles that have more to emit do so while there is room.
-func (c *Core) continueEndings() {
+// continueEndings lets each session that ends do one step more, if there is room, and reports whether one did. If a session does a slice of
+// a long computation, the other sessions come first next time.
+func (c *Core) continueEndings() (progress bool) {
 	waiting := c.ending
 	c.ending = nil
-	for _, s := range waiting {
-		c.continueEnding(s)
-	}
-}
-
-// continueEnding passes the ends of one session that have come, as far as there is room. It queues the session if it has
-// to wait.
-func (c *Core) continueEnding(s *sess) {
-	for c.sessions[s.ID] == s {
-		if s.ending == nil {
-			next := s.nextEnd()
-			if next < 0 {
-				return
-			}
-			c.end(s, next, 0)
-		} else if c.build.bytes >= c.cfg.Commit || !c.room(s.reference(s.ending.stream)) {
-			c.ending = append(c.ending, s)
-			return
-		} else {
-			c.more(s, *s.ending)
+	for i, s := range waiting {
+		if c.working {
+			c.ending = append(slices.Clone(waiting[i:]), c.ending...)
+			return progress
 		}
-		c.settle(s)
+		if c.continueEnding(s) {
+			progress = true
+		}
 	}
+	return progress
 }
 
-// more calls the role that an end waits for.
-func (c *Core) more(s *sess, at ending) {
+// continueEnding does one step for the ends of a session: it calls the role that has more to emit, or begins the next end. It queues the
+// session if there is more to do.
+func (c *Core) continueEnding(s *sess) (progress bool) {
+	if c.sessions[s.ID] != s {
+		return false
+	}
+	switch next := s.nextEnd(); {
+	case s.ending != nil:
+		progress = c.more(s, *s.ending)
+	case next < 0:
+		return false
+	default:
+		c.end(s, next, 0)
+		progress = true
+	}
+	c.settle(s)
+	if c.sessions[s.ID] == s && (s.ending != nil || s.nextEnd() >= 0) && !slices.Contains(c.ending, s) {
+		c.ending = append(c.ending, s)
+	}
+	return progress
+}
+
+// more calls the role that an end waits for, if there is room for what it emits. What the role computes before that (Worker) needs no room.
+// progress is false if the computation needs further slices, or if there is no room.
+func (c *Core) more(s *sess, at ending) (progress bool) {
+	if w, ok := c.cfg.Roles[at.role].(role.Worker); ok {
+		working := false
+		ok := c.run(s, at.role, at.stream, func() (err error) {
+			working, err = w.Work(s.ID)
+			return err
+		})
+		if c.working = ok && working; c.working {
+			return false
+		} else if !ok {
+			return true
+		}
+	}
+	if c.build.bytes >= c.cfg.Commit || !c.room(s.reference(at.stream)) {
+		return false
+	}
 	more := false
 	c.record(record.Input{Op: record.More, Role: at.role, Session: s.ID, Stream: at.stream})
 	ok := c.run(s, at.role, at.stream, func() (err error) {
@@ -105,6 +131,14 @@ func (c *Core) more(s *sess, at ending) {
 		c.flush(s, at.role)
 		c.end(s, at.stream, at.role+1)
 	}
+	return true
+}
+
+// endsReference reports whether the end of a reference stream has not gone through the whole chain yet. A joiner gets facts only after that
+// (R11).
+func (s *sess) endsReference() bool {
+	next := s.nextEnd()
+	return s.ending != nil && s.reference(s.ending.stream) || next >= 0 && s.reference(next)
 }
 
 // nextEnd returns a stream that all senders have ended and whose end has not been passed on, -1 if there is none.

@@ -178,6 +178,10 @@ func shape(name string) (Config, error) {
 		cfg.In = []InEdge{{Name: "in", From: []link.NodeID{"a-1"}, Streams: all}}
 		cfg.Out = []OutEdge{{Name: "out", To: []link.NodeID{"z-1", "z-2"}, Streams: all, Route: topology.Hash, Key: topology.GroupKey}}
 		cfg.Roles = []role.Role{newAdder()}
+	case "answers": // a gateway at the end of the chain
+		cfg.In = []InEdge{{Name: "in", From: []link.NodeID{"a-1"}, Streams: all}}
+		cfg.Out = []OutEdge{{Name: "out", To: []link.NodeID{"z-1"}, Streams: all, Route: topology.Any}}
+		cfg.Roles = []role.Role{newAdder(), newFakeGateway()}
 	case "parser": // clients' inputs before it
 		cfg.In = []InEdge{
 			{Name: "facts", From: []link.NodeID{"a-1"}, Streams: facts, Inputs: true},

@@ -70,7 +70,11 @@ func (h *host) Abort(id session.ID, why role.Outcome) {
 	h.c.abortFor(id, tombstone{Outcome: why})
 }
 
-func (h *host) Room(_ int, reference bool) bool {
+func (h *host) Room(id session.ID, reference bool) bool {
+	s := h.c.sessions[id]
+	if h.c.cfg.Joiner && !reference && s != nil && s.endsReference() {
+		return false // the chain's joiner gets no facts yet; see mayTake
+	}
 	return h.c.build.bytes < h.c.cfg.Commit && h.c.room(reference)
 }
 
@@ -98,4 +102,11 @@ func (h *host) Release(body []byte) {
 	if len(body) >= minReleased {
 		h.c.releasedRequests = append(h.c.releasedRequests, body)
 	}
+}
+
+func (h *host) ReadFileAt(name string, p []byte, off int64) error {
+	if h.c.cfg.Files == nil {
+		return fmt.Errorf("node %s has no place for files", h.c.cfg.Self)
+	}
+	return h.c.cfg.Files.ReadFileAt(name, p, off)
 }

@@ -10,8 +10,10 @@ type inLink struct {
 	queue   []link.Frame // from head on: the frames that wait, in the order they came; before head: empty frames
 	head    int
 	bytes   int  // of the frames that wait
-	sound   bool // the frame at the head is intact: while it has to wait it is not looked at again
+	sound   bool // the frame at the head was found intact; it is not checked again while it waits
 	dialled bool // the connection that this node makes stands; stays true
+
+	leftBehind bool // another link from the same sender has brought its new log, and this one has not
 }
 
 func (l *inLink) key() linkKey { return linkKey{l.edge.Name, l.recv.From} }
@@ -33,8 +35,9 @@ func (l *inLink) push(f link.Frame) {
 	l.bytes += f.Size()
 }
 
-// dropSuperseded drops frames that wait and that a former life of the sender has sent. The sender says hello because it has no answer yet, and
-// the answer lets it send its reference data's end, for which the frames may wait (R11). Its present life sends them again.
+// dropSuperseded drops waiting frames that a former life of the sender has sent; its present life sends them again. The hello must not wait
+// behind them. The frames may be facts that wait for the end of the sender's reference data (R11), and the sender sends that end only after
+// an answer to its hello.
 func (l *inLink) dropSuperseded(present link.Identity) {
 	kept := l.queue[:l.head]
 	for _, f := range l.queue[l.head:] {

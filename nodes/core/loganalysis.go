@@ -13,16 +13,17 @@ import (
 )
 
 // LogAnalysis reads the whole log once before recovery repeats the first record, as the analysis pass of ARIES does. Recovery then repeats
-// only what still matters (N3). A log of many small sessions is mostly about sessions that have left. Their calls are the expensive part
-// of a recovery, as tables are merged and queries computed, and nothing of them remains. And most frames were acknowledged.
+// only what still matters (N3). A log of many small sessions is mostly about sessions that have left. Their calls merge tables and compute
+// queries, so they are the expensive part of a recovery, and their results are not needed any more. Most frames have been acknowledged,
+// too.
 //
-// Turned down: to record that a session is over and rewrite the log without it (W6), and to take snapshots so often that there is
-// little to repeat. Both cost all the time what this pass costs once.
+// Rejected: to record that a session is over and rewrite the log without it (W6), and to take snapshots so often that little has to be
+// repeated. Both cost all the time what this pass costs once.
 //
 // An empty analysis knows nothing: recovery then repeats everything.
 type LogAnalysis struct {
 	dropped map[session.ID]position // the last time that a session was dropped
-	opened  map[session.ID]struct{} // sessions of which something is told behind the last time that they were dropped
+	opened  map[session.ID]struct{} // sessions that inputs name after the session was last dropped
 	acked   map[outboxKey]map[link.NodeID]link.Seq
 	last    map[outboxKey][]lastInRecord          // of each record with frames of the outbox, in the log's order
 	of      map[outboxKey]map[session.ID]link.Seq // the last frame of each session in the outbox
@@ -94,7 +95,7 @@ func (a *LogAnalysis) Add(at link.LogIndex, data []byte) {
 	}
 }
 
-// behind is the sessions, sorted, of which an outbox has had a frame behind seq.
+// behind returns the sessions, sorted, that have had a frame after seq in an outbox.
 func (a *LogAnalysis) behind(k outboxKey, seq link.Seq) (all []session.ID) {
 	for id, last := range a.of[k] {
 		if last > seq {
@@ -105,8 +106,8 @@ func (a *LogAnalysis) behind(k outboxKey, seq link.Seq) (all []session.ID) {
 	return all
 }
 
-// Open is the sessions that are open where the log ends, sorted: those that its records tell of, and those of the snapshot that it is recovered
-// from, nil without one, which is of record at.
+// Open returns the sessions that are open where the log ends, sorted: those in its records and those in the snapshot. snapshot is nil if
+// there is none; at is the index of the last record that it contains.
 func (a *LogAnalysis) Open(snapshot []byte, at link.LogIndex) ([]session.ID, error) {
 	open := maps.Clone(a.opened)
 	if snapshot != nil {
@@ -123,12 +124,12 @@ func (a *LogAnalysis) Open(snapshot []byte, at link.LogIndex) ([]session.ID, err
 	return slices.SortedFunc(maps.Keys(open), func(a, b session.ID) int { return slices.Compare(a[:], b[:]) }), nil
 }
 
-// GiveUp has recovery leave out what the log tells of a session, as if it left the node at the log's end: the node has died of it. It is called
-// before Recover; then the session is to be aborted.
+// GiveUp makes recovery skip a session that has made the node's process die, as if the session left at the log's end. It is called before
+// Recover. After recovery the caller aborts the session (Core.GiveUp).
 func (a *LogAnalysis) GiveUp(id session.ID) { a.dropped[id] = position{at: math.MaxUint64} }
 
-// forget drops outboxes that a record does not mention: the topology was without them then. An outbox that comes back begins empty, behind all
-// numbers that it has given out (see departed).
+// forget drops outboxes that a record does not mention: the topology was without them then. An outbox that comes back begins empty, and its
+// numbers go on after all that it has given out (see departed).
 func (a *LogAnalysis) forget(progress []link.Progress) {
 	for k := range a.acked {
 		if !mentions(progress, k) {
@@ -153,7 +154,8 @@ func (a *LogAnalysis) acknowledged(p link.Progress) {
 	}
 }
 
-// floor is the last frame that all receivers of an outbox have acknowledged. A receiver that the log does not know has nothing yet.
+// floor is the last frame that all receivers of an outbox have acknowledged. A receiver that the log does not mention has acknowledged
+// nothing yet.
 func (a *LogAnalysis) floor(k outboxKey, receivers []link.NodeID) link.Seq {
 	if len(receivers) == 0 {
 		return 0
@@ -165,7 +167,7 @@ func (a *LogAnalysis) floor(k outboxKey, receivers []link.NodeID) link.Seq {
 	return floor
 }
 
-// leaves reports whether a session leaves the node for good, as far as the log goes, at or behind a position.
+// leaves reports whether the last drop of a session in the log is at a position or after it.
 func (a *LogAnalysis) leaves(id session.ID, from position) bool {
 	p, ok := a.dropped[id]
 	return ok && !p.before(from)
@@ -186,7 +188,7 @@ func (c *Core) replayPlan(a *LogAnalysis) replayPlan {
 	return p
 }
 
-// skips reports whether a call need not be repeated: its session leaves further on, and then its roles have forgotten it
+// skips reports whether a call need not be repeated, because its session leaves later in the log and its roles then forget it
 // ([role.Role.Drop]). Drops themselves are always repeated, because tombstones keep their order. Gateways get every call repeated.
 func (p *replayPlan) skips(in *record.Input, at position) bool {
 	if in.Op == record.Drop || in.Op == record.Private || in.Op == record.Rewired || !p.leaves(in.Session, at) {
@@ -204,8 +206,8 @@ func (p *replayPlan) isGateway(i int) bool {
 	return is
 }
 
-// first is the first record that recovery needs when it begins with the snapshot of a record: the one behind the snapshot, or an earlier
-// one that holds frames which a receiver has not acknowledged.
+// first returns the first record that recovery needs, if the snapshot contains everything up to the given record: the next record, or an
+// earlier one with frames that a receiver has not acknowledged.
 func (p *replayPlan) first(snapshot link.LogIndex) link.LogIndex {
 	if !p.some {
 		return 1

@@ -8,6 +8,8 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
+// hello takes a sender's hello. It finds out whether the sender or this node has lost its disk (R8), and whether this node's log was set
+// back (R14).
 func (c *Core) hello(l *inLink, f *link.Frame) {
 	g, err := link.DecodeHello(f.Payload)
 	if err != nil || g.To != c.cfg.Self {
@@ -24,17 +26,37 @@ func (c *Core) hello(l *inLink, f *link.Frame) {
 	case lost:
 		c.senderLostDisk(l, fmt.Sprintf("node %s lost its data (log %s is gone, it comes with %s): start the session again", f.From, old.LogID, f.ID.LogID))
 	}
+	if l.recv.ID().LogID != old.LogID {
+		c.markLeftBehind(l)
+	}
 	if lost || l.recv.ID() != old {
 		c.build.moved(l)
 	}
 }
 
-// ownDiskLost fails the sessions that wait for a link of which this node's disk has lost frames, and those that the link has opened. Nothing
-// tells any more to which of them the lost frames belonged.
+// markLeftBehind notes which other links from a sender still bring frames of another log than l. Frames of a lost log may wait in the queue
+// of one link long after another link has brought the new log. A session that they open can never be complete here. Its facts would wait
+// for reference data that never comes, and the hello that reports the loss would wait behind them.
 //
-// One that the link has opened and ended may lack nothing. But if frames are missing because the topology was without this node (see departed),
-// all others have failed the session meanwhile, and what it waits for may be the end of a sender that never heard of it, and has nothing
-// to miss here (R13). One that began since is not opened by the link before its hello has told what is missing.
+// The mark is not stored: a node that starts again has lost its queues, and the lost log sends nothing more.
+func (c *Core) markLeftBehind(l *inLink) {
+	present := l.recv.ID().LogID
+	l.leftBehind = false
+	for _, k := range c.inOrder {
+		if k != l && k.recv.From == l.recv.From {
+			had := k.recv.ID().LogID
+			k.leftBehind = had != link.LogID{} && had != present
+		}
+	}
+}
+
+// ownDiskLost is called when this node has lost frames of a link with its disk. It fails the sessions that wait for the link and those that
+// the link has opened. It is not known to which of them the lost frames belonged.
+//
+// A session that the link has opened and ended may lack nothing, and fails, too. The reason: the frames may be missing because the topology
+// was without this node for a while (see departed). All other nodes have then failed the session. Here it may still wait for an end from a
+// sender that never heard of it. No frame of that sender is missing, so nothing else would fail the session (R13). A session that began
+// after the loss is not affected: on the link, the hello that tells what is missing comes before the session's open.
 func (c *Core) ownDiskLost(l *inLink, reason string) {
 	for _, s := range role.ByID(c.sessions) {
 		if s.opened[l.key()] || s.waitsFor(l) {
@@ -50,9 +72,9 @@ func (c *Core) ownDiskLost(l *inLink, reason string) {
 // A session that the lost log had not opened has left nothing on this node, because the open comes first on each link. It goes on. The new
 // log sends all of it, or the node before the sender has seen frames of it acknowledged, and fails it.
 //
-// Before an input there is no such node, so the receivers of a lost input fail its sessions: those that it had ended here, and those that
-// have left since. Their frames may not have reached another receiver, and the nodes behind that one would wait for ever. If such a session
-// has come to its end the abort changes nothing.
+// Before an input there is no such node, so the receivers of a lost input fail its sessions: also those that it had ended here, and those
+// that have left since. Their frames may not have reached another receiver, and the nodes after that one would wait for ever. If such a
+// session has already ended everywhere, the abort changes nothing.
 func (c *Core) senderLostDisk(l *inLink, reason string) {
 	var same []*inLink
 	for _, k := range c.inOrder {
@@ -62,7 +84,7 @@ func (c *Core) senderLostDisk(l *inLink, reason string) {
 	}
 	for _, s := range role.ByID(c.sessions) {
 		begun := func(k *inLink) bool {
-			// A link that has heard the new log before has its open from the new log.
+			// A link that has brought the new log earlier has its open from the new log.
 			return s.opened[k.key()] && (k == l || k.recv.ID().LogID != l.recv.ID().LogID)
 		}
 		if slices.ContainsFunc(same, begun) && (l.edge.Inputs || slices.ContainsFunc(same, s.waitsFor)) {
@@ -79,11 +101,12 @@ func (c *Core) senderLostDisk(l *inLink, reason string) {
 }
 
 // receiverLostDisk fails the sessions that a receiver has lost with its disk (R8): those that run here, and those that have left this node
-// and may still run elsewhere. If a session has come to its end the abort changes nothing. The receiver gets the aborts of failed sessions
-// again, because it has lost those, too. A session that began since the loss is whole in the outbox, and goes on.
+// and may still run elsewhere. If such a session has already ended everywhere, the abort changes nothing. The receiver gets the aborts of
+// failed sessions again, because it has lost those, too. All frames of a session that began after the loss are in the outbox, so it goes
+// on.
 //
-// Without this no answer would be wrong: a log that follows another takes no frame of a session without its open (see expected). But the
-// frames that the lost log acknowledged will never arrive again, so their receivers must be told not to wait.
+// No answer would be wrong without this, because a receiver with a new log takes no frame of a session before its open (see expected). But
+// the frames that the lost log acknowledged will never arrive again, so their receivers must be told not to wait.
 func (c *Core) receiverLostDisk(node link.NodeID, lost *link.LostLog) {
 	reason := fmt.Sprintf("node %s lost its data while the session ran: start the session again", node)
 	left := slices.Clone(c.tombstones.Keys())

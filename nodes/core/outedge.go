@@ -21,6 +21,7 @@ type outEdge struct {
 type outbox struct {
 	*link.Sender
 	outboxKey
+	trip roundTrip
 }
 
 // outboxKey names an outbox as records do; to is empty where one outbox serves all receivers.
@@ -36,13 +37,13 @@ func (o *outbox) progress() link.Progress {
 	return p
 }
 
-// takeBytes bounds what one Output puts on the way to one receiver, so that the loop comes back to its inputs.
+// takeBytes bounds the bytes that one Output sends to one receiver, so that the loop soon returns to its inputs.
 const takeBytes = 4 << 20
 
 func newOutEdge(cfg Config, e OutEdge) *outEdge {
 	o := &outEdge{cfg: e, window: cfg.Window}
 	add := func(to link.NodeID, receivers ...link.NodeID) {
-		o.outboxes = append(o.outboxes, &outbox{link.NewSender(link.Link{Edge: e.Name, From: cfg.Self, To: to}, cfg.ID, cfg.Window, receivers...), outboxKey{e.Name, to}})
+		o.outboxes = append(o.outboxes, &outbox{link.NewSender(link.Link{Edge: e.Name, From: cfg.Self, To: to}, cfg.ID, cfg.Window, receivers...), outboxKey{e.Name, to}, roundTrip{}})
 	}
 	if e.Route == topology.All {
 		add("", e.To...)
@@ -72,9 +73,9 @@ func (e *outEdge) pick(id session.ID, partition int) *outbox {
 }
 
 // stickyOutbox returns the outbox that route "any" stays with: the same one until half of its window is taken, then the one with most room.
-// What goes to one receiver is folded there into one table, which crosses to the next stage once, and costs one commit and one wake-up. To
-// deal frames out in turn was turned down: with two receivers that keep up easily it costs all of that twice, for no gain. The window of a
-// receiver that does not keep up is soon half full, and from then on each takes what it can (R9).
+// What goes to one receiver is folded there into one table, which crosses to the next stage once, and costs one commit and one wake-up.
+// Rejected: to deal frames out in turn. With two receivers that keep up easily, all of this is paid twice, for no gain. The window of a
+// receiver that does not keep up is soon half full, and from then on each receiver gets what it can take (R9).
 func (e *outEdge) stickyOutbox() *outbox {
 	if e.outboxes[e.sticky].WindowLeft() <= e.window/2 {
 		for i, o := range e.outboxes {
@@ -121,6 +122,7 @@ func (e *outEdge) output(sends []Send, frames bool, now time.Time, pace link.Pac
 			var all []link.Frame
 			if frames {
 				all = o.Take(p, takeBytes)
+				o.trip.begin(all, now)
 			}
 			if all = o.words(all, p, now, pace); len(all) > 0 {
 				sends = append(sends, Send{e.cfg.Name, p, all})
@@ -130,11 +132,13 @@ func (e *outEdge) output(sends []Send, frames bool, now time.Time, pace link.Pac
 	return sends
 }
 
-// broadcast has one hello for all: a receiver that knows more than it says ignores it.
+// broadcast appends one message that reaches all receivers, with a hello for each of them that needs one. A receiver ignores the others'
+// hellos.
 func (e *outEdge) broadcast(sends []Send, o *outbox, frames bool, now time.Time, pace link.Pace) []Send {
 	var all []link.Frame
 	if frames {
 		all = o.TakeAll(takeBytes)
+		o.trip.begin(all, now)
 	}
 	for _, p := range o.Peers() {
 		all = o.words(all, p, now, pace)
@@ -145,7 +149,7 @@ func (e *outEdge) broadcast(sends []Send, o *outbox, frames bool, now time.Time,
 	return sends
 }
 
-// words appends what is to be said to a receiver beside frames: a hello, or that it is superseded.
+// words appends what a receiver needs beside frames: a hello, or the notice that its life is superseded.
 func (o *outbox) words(frames []link.Frame, to link.NodeID, now time.Time, pace link.Pace) []link.Frame {
 	if h, ok := o.Hello(to, now, pace.Hello); ok {
 		frames = append(frames, h)

@@ -1,23 +1,23 @@
 package core
 
-import "posta.dev/posta/nodes/role"
+import (
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol/session"
+)
 
-// Prepare returns work on the chunks among requests that can be done before the requests are handed to Request, side by side: none of it
-// touches the core. The caller does all of the work before it calls the core again. Without it Request does the same work.
+// Prepare returns work on the chunks in requests that can be done in parallel, because none of it touches the core. The caller does all of
+// it before it calls the core again, and then hands the requests to Request. If the work is not done, Request does it.
 func (c *Core) Prepare(requests []role.Request) (works []func()) {
 	for i := range len(c.cfg.Roles) - 1 {
 		decoder, ok := c.cfg.Roles[i].(role.ChunkDecoder)
-		next, able := c.cfg.Roles[i+1].(role.Preparer)
-		if !ok || !able {
+		if !ok {
 			continue
 		}
 		for k := range requests {
 			r := &requests[k]
-			if id, stream, ok := decoder.DecodeChunk(r); ok && c.sessions[id] != nil {
-				if w := next.Prepare(id, stream, r.Chunk, c.limits()); w != nil {
-					doing := c.doing(c.sessions[id], i+1, stream)
+			if id, stream, ok := decoder.DecodeChunk(r); ok {
+				if w := c.prepare(id, stream, i+1, r.Chunk); w != nil {
 					works = append(works, func() {
-						defer c.cfg.Watch.Leave(c.cfg.Watch.Enter(doing))
 						r.Chunk.Sum() // the gateway asks for it
 						w()
 					})
@@ -26,4 +26,43 @@ func (c *Core) Prepare(requests []role.Request) (works []func()) {
 		}
 	}
 	return works
+}
+
+// PreparePieces is Prepare for pieces of files.
+func (c *Core) PreparePieces(pieces []*role.Piece) (works []func()) {
+	for i := range len(c.cfg.Roles) - 1 {
+		if _, ok := c.cfg.Roles[i].(role.FileReader); !ok {
+			continue
+		}
+		for _, p := range pieces {
+			if p.Chunk == nil || p.Chunk.Prepared != nil {
+				continue
+			}
+			if w := c.prepare(p.Session, p.Stream, i+1, p.Chunk); w != nil {
+				works = append(works, func() {
+					p.Chunk.Sum() // the gateway asks for it
+					w()
+				})
+			}
+		}
+	}
+	return works
+}
+
+// prepare returns the work of a role on a chunk, nil if there is none.
+func (c *Core) prepare(id session.ID, stream, of int, chunk *role.Chunk) func() {
+	next, able := c.cfg.Roles[of].(role.Preparer)
+	s := c.sessions[id]
+	if !able || s == nil || stream >= len(s.ended) {
+		return nil
+	}
+	w := next.Prepare(id, stream, chunk, c.limits())
+	if w == nil {
+		return nil
+	}
+	doing := c.doing(s, of, stream)
+	return func() {
+		defer c.cfg.Watch.Leave(c.cfg.Watch.Enter(doing))
+		w()
+	}
 }

@@ -19,7 +19,7 @@ type Recovery struct {
 	plan     replayPlan
 	outboxes map[outboxKey]*outbox
 	progress []link.Progress        // of the newest state that was read
-	last     map[outboxKey]link.Seq // given out, says the newest state that mentions the outbox
+	last     map[outboxKey]link.Seq // the last number given out, as of the newest state that mentions the outbox
 	gone     map[outboxKey]bool     // the newest record was written without the outbox
 	rewired  bool                   // the newest state that was read mentions outboxes that the topology does not have
 }
@@ -91,7 +91,7 @@ func (r *Recovery) Replay(at link.LogIndex, data []byte) error {
 
 func (r *Recovery) outbox(p link.Progress) *outbox { return r.outboxes[outboxKey{p.Edge, p.To}] }
 
-// note takes what the newest state says of all outboxes.
+// note keeps what a record or a snapshot says of all outboxes. The last call has the newest state.
 func (r *Recovery) note(progress []link.Progress) {
 	r.progress, r.rewired = progress, false
 	for _, p := range progress {
@@ -128,7 +128,7 @@ func (r *Recovery) reload(f *record.Frame, at link.LogIndex) error {
 	f.Frame.Payload = bytes.Clone(f.Frame.Payload)
 	err := o.Reload(f.Frame, at)
 	if errors.Is(err, link.ErrChanged) {
-		// The log's own checksum is right, so the bits changed before the log took them. Nobody has taken the frame, nor what is behind it.
+		// The log's own checksum is right, so the bits changed before the log took them. No receiver has taken this frame or a later one.
 		r.c.retire(fmt.Sprintf("%v, says record %d", err, at))
 		return nil
 	}
@@ -158,15 +158,16 @@ func (r *Recovery) Done() error {
 	}
 	r.failDeparted()
 	if r.rewired {
-		// A record without those outboxes is what gives them up for a later start, which may have them again.
+		// The topology of a later start may have those outboxes again. This record does not mention them, so that start gives them up.
 		r.c.record(record.Input{Op: record.Rewired})
 	}
 	return nil
 }
 
-// failDeparted fails the sessions of which a receiver lacks frames that the topology does not have any more (R12). Those that are open here fail
-// by their wiring. But one that has left this node is in others, and to leave it to their wiring was wrong: if the topology is changed back before
-// they have started under this one, they wait for ever for what the receiver, which has never heard of the session, would have sent.
+// failDeparted fails the sessions that a receiver lacks frames of, if the topology no longer has that receiver (R12). Sessions that are
+// open here fail by their wiring. A session that has left this node may still run in other nodes. To rely on their wiring was wrong: if the
+// topology is changed back before they start under this one, they wait for ever for what the receiver would have sent, and the receiver has
+// never heard of the session.
 func (r *Recovery) failDeparted() {
 	for _, p := range r.progress {
 		o := r.outbox(p)

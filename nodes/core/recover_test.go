@@ -306,3 +306,16 @@ func FuzzReplay(f *testing.F) {
 		}
 	})
 }
+
+// TestN3_ARecordOfAnotherVersionIsRefused: what a node writes into its records has changed, so it would not go on where the other one stood.
+func TestN3_ARecordOfAnotherVersionIsRefused(t *testing.T) {
+	data := bytes.Join((&record.Record{}).Encode(), nil)
+	if _, err := record.Decode(data); err != nil {
+		t.Fatal(err)
+	}
+	data[5]-- // behind the length of the meta, and the array
+	_, err := record.Decode(data)
+	if err == nil || !strings.Contains(err.Error(), "version 2; this program reads 3: let the program that wrote it end its sessions") {
+		t.Fatal(err)
+	}
+}

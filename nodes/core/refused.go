@@ -6,8 +6,8 @@ import (
 	"posta.dev/posta/link"
 )
 
-// intact reports whether a frame is the one that its sender made for this link (R18). One that is not is dropped before anything else of it
-// is believed, counted, reported, and asked for again.
+// intact reports whether a frame is the one that its sender made for this link (R18). A frame that is not is dropped before anything in it
+// is believed. It is counted, reported, and asked for again.
 func (c *Core) intact(l *inLink, f *link.Frame) bool {
 	if l.recv.Intact(f) {
 		return true
@@ -19,7 +19,8 @@ func (c *Core) intact(l *inLink, f *link.Frame) bool {
 	return false
 }
 
-// believes reports whether a node can be what it says after what it was. What is not believed is dropped, counted, and reported (M10).
+// believes reports whether the identity that a node gives can follow the one that was heard before. If it cannot, the message is dropped,
+// counted, and reported (M10).
 func (c *Core) believes(from link.NodeID, was, is link.Identity) bool {
 	if was.Reaches(is) {
 		return true
@@ -29,7 +30,7 @@ func (c *Core) believes(from link.NodeID, was, is link.Identity) bool {
 	return false
 }
 
-// Refused returns what was last heard and not believed, once; empty if there is nothing new.
+// Refused returns, once, which message was refused last, and why; empty if there is nothing new.
 func (c *Core) Refused() string {
 	what := c.refused
 	c.refused = ""

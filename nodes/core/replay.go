@@ -30,7 +30,7 @@ func (r *Recovery) replayInputs(rec *record.Record, at link.LogIndex) error {
 	return r.flush()
 }
 
-// flush throws away what the repeated calls left to be emitted: it is in the record.
+// flush discards what the repeated calls left to be emitted, because the record has it already.
 func (r *Recovery) flush() error {
 	for _, s := range role.ByID(r.c.sessions) {
 		if s.err != nil {
@@ -64,7 +64,7 @@ func (r *Recovery) replayInput(in *record.Input) error {
 		if err != nil {
 			return err
 		}
-		// A session that failed to open was dropped in the same record; its error is not ours to report.
+		// A session that failed to open was dropped in the same record, so its error is not reported here.
 		_ = c.open(s, in.Payload, linkKey{in.Edge, in.From}, false)
 		return nil
 	case record.Drop:
@@ -124,8 +124,8 @@ func (r *Recovery) replayCall(s *sess, in *record.Input) error {
 		}
 		return err
 	})
-	// A call that fails here failed when it was made, too, if its session was dropped in the same record. Otherwise this is not the program
-	// that wrote the log, and flush reports it.
+	// A call that fails here failed when it was made, too, if its session was dropped in the same record. Otherwise another program wrote
+	// the log, and flush reports the error.
 	if ok && (in.Op == record.End || in.Op == record.More) {
 		r.ended(s, in, more)
 	}

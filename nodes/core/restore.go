@@ -60,7 +60,8 @@ func (r *Recovery) restore(data []byte) error {
 	return d.Done()
 }
 
-// restoreOutbox brings an outbox to where a snapshot has it. The topology was without it then if the snapshot gives it up, or does not have it.
+// restoreOutbox gives an outbox its state in a snapshot. If the snapshot gives the outbox up or does not have it, the topology was without
+// it then.
 func (r *Recovery) restoreOutbox(o *outbox, progress []link.Progress) {
 	i := slices.IndexFunc(progress, func(p link.Progress) bool { return p.Edge == o.edge && p.To == o.to })
 	if i >= 0 && len(progress[i].Acked) > 0 {
@@ -78,7 +79,8 @@ func (r *Recovery) restoreSession(d *wire.Reader) error {
 	if d.Err() != nil {
 		return d.Err()
 	}
-	if len(r.c.gateways) == 0 && r.plan.leaves(id, position{r.at + 1, 0}) {
+	leaves := r.plan.leaves(id, position{r.at + 1, 0})
+	if leaves && len(r.c.gateways) == 0 {
 		return skipSession(d)
 	}
 	s, err := r.c.announced(id, announcement)
@@ -106,6 +108,9 @@ func (r *Recovery) restoreSession(d *wire.Reader) error {
 		state := d.Bytes()
 		if d.Err() != nil {
 			return d.Err()
+		}
+		if leaves && !r.plan.isGateway(i) {
+			continue // its calls are not repeated either, and restoring a session that was given up may make the process die again
 		}
 		if err := r.c.guard(x, i, noStream, func() error { return ro.Restore(id, bytes.Clone(state)) }); err != nil {
 			return err
@@ -149,7 +154,7 @@ func skipSession(d *wire.Reader) error {
 	return d.Err()
 }
 
-const sessionDepth = 4 // of arrays in a session
+const sessionDepth = 4 // how deep arrays are nested in a session
 
 func restoreStream(d *wire.Reader, x *sess, i int) {
 	d.ArrayOf(3)

@@ -4,28 +4,29 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// retire says that this node's log was set back to a former state, or that its peers hold it for superseded (R14). From now on the core takes,
-// sends, acknowledges and commits nothing; the shell sees it by Retired, and begins with an empty log. The first reason stays.
+// retire is called when this node's log was set back to a former state, or when a peer says that it is superseded (R14). From now on the
+// core takes, sends, acknowledges and commits nothing. The shell asks Retired, and begins with an empty log. Only the first reason is kept.
 func (c *Core) retire(reason string) {
 	if c.retired == "" {
 		c.retired = reason
 	}
 }
 
-// Retire is for a log of which something else than its peers says that it was set back: somebody repaired it.
+// Retire is retire for a reason that does not come from peers: somebody repaired the log.
 func (c *Core) Retire(reason string) { c.retire(reason) }
 
-// Retired says why the log of this core must not be used any more (R14), nothing while it may.
+// Retired says why the log of this core must not be used any more (R14); empty while it may.
 func (c *Core) Retired() string { return c.retired }
 
-// confirm reports whether the node may send and acknowledge (R14). After a start from a log it may when every receiver has told what it has.
+// confirm reports whether the node may send and acknowledge (R14). After a start from a log it may do so once every receiver has reported
+// what it has.
 //
-// It is not enough that each link is tested by itself. A log that was set back produces again what its senders send again. One receiver may
-// know nothing of what is lost and take that, before another one shows that it has the former form of it. If both had the session's end
-// by then, nobody would fail the session, and rows would count twice. And it must not acknowledge, because its senders take the first
-// acknowledgement for the word that everything behind this node is as it says.
+// A test of each link by itself is not enough. A node whose log was set back gets frames from its senders again, and produces output from
+// them again. One receiver may never have had the lost output, and take the new one, before another receiver shows that it has the former
+// output. If both had the session's end by then, nobody would fail the session, and rows would count twice. The node must not acknowledge
+// either, because its senders conclude from the first acknowledgement that all nodes after this one agree with its log.
 //
-// That is seldom slower: a session's end goes to every receiver anyway (R12), so none gets on while one of them is away.
+// This is seldom slower: a session's end goes to every receiver anyway (R12), so no session can end while a receiver is away.
 func (c *Core) confirm() bool {
 	for i := 0; i < len(c.outboxes) && !c.confirmed; i++ {
 		if !c.outboxes[i].Heard() {
@@ -52,7 +53,8 @@ func (c *Core) Inheritance() [][]byte {
 	return all
 }
 
-// Inherit takes over what the log before left. It is called before anything else, on a core without a past; the first commit stores it.
+// Inherit takes over what the previous log left. It is called before anything else, on a core that has stored nothing. The first commit
+// stores what was taken over.
 func (c *Core) Inherit(all [][]byte) error {
 	for i, p := range all {
 		if i >= len(c.cfg.Roles) || len(p) == 0 {

@@ -14,18 +14,18 @@ import (
 // sess is a session that runs in this node.
 type sess struct {
 	role.Session
-	announcement []byte             // of the newest takeover that was heard of; every other open is of the same session, or the session fails (R17)
+	announcement []byte             // the newest one, after all takeovers; an announcement that is of another session fails the session (R17)
 	opened       map[linkKey]bool   // the links that have announced it; data and ends come only over these (see expected)
 	eos          []map[linkKey]bool // of each stream: the links that have ended it (R12)
 	ended        []bool             // of each stream: all its senders have ended it; never becomes false again
 	passed       []bool             // of each stream: its end was passed on, once; only of streams that have ended
-	ending       *ending            // the end that is on its way through the chain, nil if none is; no frame is taken meanwhile
+	ending       *ending            // the end that is on its way through the chain, nil if none is; frames are taken meanwhile
 	dirty        bool               // recovery only: a role may have something to flush
 	out          []*chainEmitter    // of each role: where it emits to
 	err          error              // of a role during the current call; settle aborts the session when the call is over
 }
 
-// ending is an end that waits in the chain, because the role has more to emit.
+// ending is a stream's end that waits at a role of the chain, because that role has more to emit.
 type ending struct{ stream, role int }
 
 func (c *Core) newSession(s role.Session, announcement []byte) *sess {
@@ -52,7 +52,7 @@ func (s *sess) ready() bool {
 	return true
 }
 
-// waitsFor reports whether a link has yet to end a stream of the session.
+// waitsFor reports whether the session still waits for a link to end a stream.
 func (s *sess) waitsFor(l *inLink) bool {
 	for stream := range s.ended {
 		if carries(l.edge.Streams, s.reference(stream)) && !s.eos[stream][l.key()] {
@@ -62,7 +62,7 @@ func (s *sess) waitsFor(l *inLink) bool {
 	return false
 }
 
-// open starts a session in every role of the chain. live says that this is not recovery: it is recorded and announced.
+// open starts a session in every role of the chain. live is false in recovery. A live open is recorded, and announced downstream.
 func (c *Core) open(s role.Session, announcement []byte, from linkKey, live bool) error {
 	x := c.newSession(s, announcement)
 	x.opened[from] = true
@@ -82,7 +82,7 @@ func (c *Core) open(s role.Session, announcement []byte, from linkKey, live bool
 }
 
 // guard runs a role's code. A panic becomes an error, so that a poisoned batch fails its session and not the node (N6). The error's text
-// reaches the client. The watch is told what the call is about, so that one that never ends can be named (N9); stream may be noStream.
+// reaches the client. The watch notes what the call is about, so that a call that never ends can be named (N9). stream may be noStream.
 func (c *Core) guard(s *sess, i, stream int, call func() error) (err error) {
 	defer c.cfg.Watch.Leave(c.cfg.Watch.Enter(c.doing(s, i, stream)))
 	defer role.Explain(&err, func() string {
@@ -91,7 +91,7 @@ func (c *Core) guard(s *sess, i, stream int, call func() error) (err error) {
 	return call()
 }
 
-// noStream stands for a call of no stream in particular.
+// noStream stands for a call that concerns no particular stream.
 const noStream = -1
 
 func (c *Core) doing(s *sess, i, stream int) watch.Doing {
@@ -115,9 +115,9 @@ func (c *Core) announced(id session.ID, payload []byte) (role.Session, error) {
 	return role.ReadAnnouncement(id, payload, c.cfg.Known, c.cfg.Replica)
 }
 
-// rewired says why a session cannot go on here, if it began under another wiring than this node's: it would wait for another number of
-// ends, and keys would be divided in two ways (R12). So it would end with half an answer, or never. Turned down: to ask that nobody changes
-// the topology while sessions run. `posta deploy` sees to that, an editor does not.
+// rewired says why a session that began under another wiring than this node's cannot go on here. It would wait for another number of ends,
+// and its keys would be divided in two ways (R12). So it would end with half an answer, or never. Rejected: to demand that nobody changes
+// the topology while sessions run. `posta deploy` ensures that, but an editor does not.
 func (c *Core) rewired(s role.Session) string {
 	if s.Wiring == "" || s.Wiring == c.cfg.Wiring {
 		return ""
@@ -126,7 +126,8 @@ func (c *Core) rewired(s role.Session) string {
 		c.cfg.Self)
 }
 
-// settle ends a call into the roles: a failed session is aborted now, when no role of it is on the stack any more.
+// settle is called after a call into the roles. It aborts a session that failed during the call. This waits until now because no role of
+// the session may be on the stack.
 func (c *Core) settle(s *sess) {
 	if s.err == nil {
 		return
@@ -136,16 +137,17 @@ func (c *Core) settle(s *sess) {
 	c.abort(s.ID, err.Error())
 }
 
-// abort fails a session here and downstream (R13): once, whether it runs, has passed, or was never heard of.
+// abort fails a session here and downstream (R13), whether it runs, has left, or was never here. A second abort changes nothing.
 func (c *Core) abort(id session.ID, reason string) {
 	c.abortFor(id, tombstone{Outcome: role.Outcome{Failed: true, Reason: reason}})
 }
 
-// GiveUp fails a session that this node has died of. It is called after recovery, before anything is taken in.
+// GiveUp fails a session that has made this node's process die. It is called after recovery, before anything is taken in.
 func (c *Core) GiveUp(id session.ID, reason string) { c.abort(id, reason) }
 
-// abortFor is abort with all that is known. Openers that are not those of the session here are of another session of its id (R17), and what a
-// client claims of another owner's session changes nothing (S5).
+// abortFor is abort with everything that is known about the failure. If the openers in why have another founder than those of the session
+// here, the failed session is another one with the same id (R17), and is refused. A client's claim about another owner's session changes
+// nothing (S5).
 func (c *Core) abortFor(id session.ID, why tombstone) {
 	here, known := c.holder(id)
 	switch {
@@ -164,14 +166,15 @@ func (c *Core) abortFor(id session.ID, why tombstone) {
 	if len(why.Openers) < len(here.Openers) {
 		why.Openers = here.Openers
 	}
-	why.Reason = why.Reason[:min(len(why.Reason), maxReason)] // what roles hear now they hear again in recovery
+	why.Reason = why.Reason[:min(len(why.Reason), maxReason)] // roles get the same text now and in recovery
 	c.forwardAbort(id, why)
 	c.drop(id, why, true)
 }
 
-// refuse fails a session whose id another session has, or had a short while ago (R17). The other one stays as it is, so this node keeps nothing of
-// the session, and only passes its failure on, once: an output tells the inputs. Turned down: to let the new session take the place of one that has
-// left. Frames of the former one may be on their way on some links, and its data carry no more than the id.
+// refuse fails a session whose id another session has, or had a short while ago (R17). The other session stays as it is, so this node keeps
+// nothing of the refused one. It only passes the failure on, once, and an output reports it to the inputs. Rejected: to let the new session
+// replace one that has left. Frames of the old session may still be on their way on some links, and data frames carry only the id, so the
+// two could not be distinguished.
 func (c *Core) refuse(id session.ID, why tombstone) {
 	k := refusedKey{id, why.Openers.Founder()}
 	if _, done := c.rivals.Get(k); done {
@@ -187,16 +190,16 @@ func (c *Core) refuse(id session.ID, why tombstone) {
 	}
 }
 
-// refuseOpen refuses a session that is announced.
+// refuseOpen refuses a session that an announcement would open.
 func (c *Core) refuseOpen(s role.Session) error {
 	reason := fmt.Sprintf("node %s has had another session with the id %s: choose another session id", c.cfg.Self, s.ID)
 	c.refuse(s.ID, tombstone{Outcome: role.Outcome{Failed: true, Reason: reason, Owner: s.Owner}, Openers: s.Openers})
 	return errors.New(reason)
 }
 
-// wasHere refuses a session that this node remembers, to a gateway that does not: it has lost its own memory to another session of the id. Turned
-// down: to answer that all is well, as to a repeated announcement. The gateway would count a session that nobody runs and no abort
-// finds, for ever (R13).
+// wasHere refuses to open a session that this node remembers and the gateway does not. The gateway remembers another session of the id in
+// its place. Rejected: to answer that all is well, as to a repeated announcement. The gateway would then count for ever a session that
+// nobody runs and no abort ends (R13).
 func (c *Core) wasHere(id session.ID, gone tombstone) error {
 	if gone.Failed {
 		return errors.New(gone.Reason)
@@ -210,7 +213,8 @@ type refusedKey struct {
 	founder session.TokenHash
 }
 
-// holder returns who has opened a session that runs here or has left, and whose it is; false if nobody has told.
+// holder returns the openers and the owner of a session that runs here or has left. known is false if this node has not been told its
+// openers.
 func (c *Core) holder(id session.ID) (t tombstone, known bool) {
 	if s := c.sessions[id]; s != nil {
 		t = tombstone{Outcome: role.Outcome{Owner: s.Owner}, Openers: s.Openers}
@@ -220,18 +224,19 @@ func (c *Core) holder(id session.ID) (t tombstone, known bool) {
 	return t, len(t.Openers) > 0
 }
 
-// left returns what is remembered of a session that has left this node. What a client claims of one that was never here is not meant.
+// left returns what is remembered of a session that has left this node. A client's claim about a session that was never here does not
+// count.
 func (c *Core) left(id session.ID) (tombstone, bool) {
 	t, ok := c.tombstones.Get(id)
 	return t, ok && !t.claim()
 }
 
-// forwardAbort passes a failure on as a structure: no text of a client's can become its code.
+// forwardAbort sends a failure downstream as a structure, so that no text of a client can become its code.
 func (c *Core) forwardAbort(id session.ID, why tombstone) {
 	c.toAll(link.Frame{Kind: link.Abort, Session: id, Payload: why.append(nil)}, everyEdge)
 }
 
-// drop forgets a session and remembers that it did.
+// drop removes a session from this node and its roles, and leaves a tombstone.
 func (c *Core) drop(id session.ID, why tombstone, live bool) {
 	if live {
 		c.build.control, c.build.leaves = true, true

@@ -9,9 +9,9 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// Snapshot returns the durable state, without the frames, which stay in the log (N3). It is taken when nothing is being
-// built: right after Seal, for example, and then it contains the commit that Seal returned, and is saved after that commit
-// is stored, with its log index. So a busy node can take snapshots without standing still.
+// Snapshot returns the durable state, without the frames, which stay in the log (N3). It is taken while no commit is being built, for
+// example right after Seal. It then contains the commit that Seal returned. It is saved once that commit is stored, with the commit's log
+// index. So a busy node can take snapshots without a pause.
 func (c *Core) Snapshot() []byte {
 	if !c.build.empty() {
 		panic("N3: a snapshot is taken in the middle of a commit")

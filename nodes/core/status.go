@@ -15,8 +15,8 @@ type Counters struct {
 	BytesIn, BytesOut   uint64
 	Duplicates, Gaps    uint64
 	Zombies, Unknown    uint64
-	Refused             uint64 // not believed (M10)
-	Damaged             uint64 // frames with other bits than when they were made, or of another link (R18)
+	Refused             uint64 // messages with an identity that was not believed (M10)
+	Damaged             uint64 // frames that have changed since they were made, or belong to another link (R18)
 	Commits             uint64
 }
 
@@ -47,7 +47,7 @@ func (c *Core) Idle() bool {
 	return true
 }
 
-// Sendable reports whether a receiver that is there still lacks durable frames, or a client its reply.
+// Sendable reports whether a receiver that has reported its hwm still lacks durable frames, or a client still lacks its reply.
 func (c *Core) Sendable() bool {
 	for _, o := range c.outboxes {
 		if c.confirmed && o.Sendable() {
@@ -90,13 +90,13 @@ func (c *Core) Running() int {
 	return n
 }
 
-// Ended is what this node's outputs report in the next heartbeat of sessions that need no more uploading.
+// Ended returns the sessions that need no more uploading, as this node's outputs report them in the next heartbeat.
 func (c *Core) Ended() []role.Ended {
 	return c.reported(func(r role.EndReporter) []role.Ended { return r.Ended(role.EndedBytes) })
 }
 
-// endOf is what this node's outputs say of sessions that its inputs hold. Everything that outputs keep was turned down: to list it at each step
-// costs more than the step.
+// endOf returns what this node's outputs report about the given sessions, which its inputs hold. Rejected: to return everything that the
+// outputs keep, because to list that at each step costs more than the step.
 func (c *Core) endOf(ids []session.ID) []role.Ended {
 	if len(ids) == 0 {
 		return nil
@@ -116,12 +116,12 @@ func (c *Core) reported(by func(role.EndReporter) []role.Ended) (all []role.Ende
 // DiskFull says whether the last commit found no room on the disk (W5).
 func (c *Core) DiskFull(full bool) { c.full = full }
 
-// Leaving reports whether a session leaves this node with what is not stored yet. Once that is stored, and a snapshot behind it, the log may be
-// cut: it is what makes room on a disk that is full of this log (W5).
+// Leaving reports whether a session leaves this node in a commit that is not stored yet. Once that commit is stored, and a snapshot after
+// it, the log may be cut. This makes room on a disk that is full of this log (W5).
 func (c *Core) Leaving() bool { return c.build.leaves || c.inflight != nil && c.inflight.leaves }
 
-// Waiting returns the sessions whose facts are first in a link's queue here and wait for the end of their reference data (R11): what comes behind
-// them waits, too. At most maxWaiting are told.
+// Waiting returns the sessions whose facts are first in a link's queue here and wait for the end of their reference data (R11). Everything
+// behind them in the queue waits, too. At most maxWaiting sessions are returned.
 func (c *Core) Waiting() (all []session.ID) {
 	if !c.cfg.Joiner {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// take moves the hwm over a frame and lets it have its effect.
+// take moves the link's hwm past a frame and applies the frame.
 func (c *Core) take(l *inLink, f *link.Frame) {
 	l.recv.Took(f)
 	c.build.moved(l)
@@ -29,7 +29,7 @@ func (c *Core) take(l *inLink, f *link.Frame) {
 	}
 }
 
-// takeAbort fails a session. One whose reason cannot be read has failed all the same.
+// takeAbort fails a session, even if the reason cannot be read.
 func (c *Core) takeAbort(f *link.Frame) {
 	why, err := decodeTombstone(f.Payload)
 	if err != nil {
@@ -41,7 +41,9 @@ func (c *Core) takeAbort(f *link.Frame) {
 
 func (c *Core) takeOpen(l *inLink, f *link.Frame) {
 	if c.sessions[f.Session] != nil {
-		c.openAgain(l, f)
+		if c.openAgain(l, f); l.leftBehind {
+			c.abort(f.Session, c.leftBehind(f))
+		}
 		return
 	}
 	s, err := c.announced(f.Session, f.Payload)
@@ -60,13 +62,22 @@ func (c *Core) takeOpen(l *inLink, f *link.Frame) {
 		c.abort(f.Session, fmt.Sprintf("node %s: %v", c.cfg.Self, err))
 		return
 	}
-	if why := c.rewired(s); why != "" {
+	why := c.rewired(s)
+	if l.leftBehind {
+		why = c.leftBehind(f)
+	}
+	if why != "" {
 		c.abortFor(s.ID, tombstone{role.Outcome{Failed: true, Reason: why, Owner: s.Owner}, s.Openers}) // it is told to its owner alone (S5)
 		return
 	}
 	if err := c.open(s, f.Payload, l.key(), true); err != nil {
 		c.abort(f.Session, err.Error())
 	}
+}
+
+// leftBehind says why a session fails if a late frame of a lost log opens it (see markLeftBehind).
+func (c *Core) leftBehind(f *link.Frame) string {
+	return fmt.Sprintf("node %s lost its data (log %s is gone) before node %s had begun the session: start the session again", f.From, f.ID.LogID, c.cfg.Self)
 }
 
 func (c *Core) takeData(l *inLink, f *link.Frame) {
@@ -78,13 +89,13 @@ func (c *Core) takeData(l *inLink, f *link.Frame) {
 	}
 }
 
-// minReleased is the size from which on new memory costs more than giving the old one back.
+// minReleased is the size in bytes from which it is cheaper to give a buffer back than to allocate another one.
 const minReleased = 16 << 10
 
-// expected returns the session of a frame that carries data or ends a stream, nil if it is over. The frame must fit what
-// came over the link before: an open first, nothing behind an end. What does not was preceded by frames that this node or
-// the sender has lost with its disk, and the session cannot be right any more (R8). The check is for each link, because a
-// disk may be lost when one link's open was acknowledged and another's not: the session would seem whole.
+// expected returns the session of a frame that carries data or ends a stream, nil if the session is over. The frame must fit what came over
+// the link before: an open comes first, and nothing follows an end. If it does not fit, this node or the sender has lost earlier frames
+// with its disk, and the session's answer would be wrong (R8). Each link is checked by itself. A disk may be lost when one link's open was
+// acknowledged and another's was not, and the session as a whole would then seem complete.
 func (c *Core) expected(l *inLink, f *link.Frame) *sess {
 	s := c.sessions[f.Session]
 	if s == nil {
@@ -112,7 +123,8 @@ func (c *Core) lostFrames(f *link.Frame, how string) string {
 		f.From, c.cfg.Self, f.Seq, f.Edge, f.Kind, f.Stream, how)
 }
 
-// knownStream guards against a stream number that the analysis does not have: two nodes with different programs.
+// knownStream reports whether the analysis has a stream of the frame's number. If it does not, the two nodes run different programs, and
+// the session fails.
 func (c *Core) knownStream(s *sess, f *link.Frame) bool {
 	if f.Stream < len(s.ended) {
 		return true

@@ -8,11 +8,12 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// A session's openers grow with each takeover (R17), and each node hears of it from every sender, in any order. So it keeps the longest list
-// that it has heard of, and passes on what is longer than that.
+// A session's openers grow with each takeover (R17), and each node hears of takeovers from every sender, in any order. So it keeps the
+// longest list that it has heard, and passes on a list that is longer than the one it has.
 
-// openAgain judges the announcement of a session that runs here or has left, from a link that has not announced it yet. It may be as before, or
-// older, because the link was slow, or newer, because the session was taken over. If it is none of these, two clients use one id.
+// openAgain handles the announcement of a session that runs here or has left, from a link that has not announced it yet. The announcement
+// may be the same as before, or older because the link was slow, or newer because the session was taken over. Otherwise two clients use one
+// id.
 func (c *Core) openAgain(l *inLink, f *link.Frame) {
 	running := c.sessions[f.Session]
 	if running != nil {
@@ -22,7 +23,7 @@ func (c *Core) openAgain(l *inLink, f *link.Frame) {
 	c.compare(running, f)
 }
 
-// takeTakeOver takes a takeover. The session's open came before it, on each link.
+// takeTakeOver takes a TakeOver frame. On each link the session's open comes before it.
 func (c *Core) takeTakeOver(l *inLink, f *link.Frame) {
 	running := c.sessions[f.Session]
 	_, gone := c.left(f.Session)
@@ -33,7 +34,7 @@ func (c *Core) takeTakeOver(l *inLink, f *link.Frame) {
 	c.compare(running, f)
 }
 
-// compare fails a session that is announced as two, and notes that it was taken over.
+// compare fails a session if its announcements contradict each other; otherwise it notes a takeover.
 func (c *Core) compare(running *sess, f *link.Frame) {
 	s, err := c.announced(f.Session, f.Payload)
 	switch {
@@ -49,8 +50,8 @@ func (c *Core) compare(running *sess, f *link.Frame) {
 	}
 }
 
-// takeOver notes that another client has taken a session over, and passes that on, also when the session has left this node: the outputs must
-// know whose it is. Openers that are no more than those here say nothing new.
+// takeOver notes that another client has taken a session over, and passes that on. It does so even if the session has left this node,
+// because the outputs must know whose it is. A list of openers that is not longer than the one here says nothing new.
 func (c *Core) takeOver(s role.Session, announcement []byte, live bool) {
 	gone, known := c.tombstones.Get(s.ID)
 	switch running := c.sessions[s.ID]; {

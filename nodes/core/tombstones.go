@@ -17,11 +17,11 @@ type tombstone struct {
 	Openers session.Openers // none: the node has only heard that the session failed
 }
 
-// claim reports whether all that is known of a session is that a client says it has lost it. It stands for sessions of that client's name alone:
-// otherwise whoever knows an id could fail the session that has it (S5).
+// claim reports whether the node knows nothing of a session but that a client says it has lost it. A claim counts only for sessions that
+// this client owns. Otherwise anybody who knows an id could fail the session that has it (S5).
 func (t *tombstone) claim() bool { return len(t.Openers) == 0 && t.Owner != "" }
 
-// same reports whether a tombstone is that of a session.
+// same reports whether a tombstone belongs to a session.
 func (t *tombstone) same(s *role.Session) bool {
 	if len(t.Openers) == 0 {
 		return t.Owner == "" || t.Owner == s.Owner
@@ -29,8 +29,8 @@ func (t *tombstone) same(s *role.Session) bool {
 	return t.Openers.Founder() == s.Openers.Founder()
 }
 
-// tombstones remember sessions that have left. The oldest are dropped first. By then
-// nothing of their sessions is under way, because every link is first in, first out and bounded by its window.
+// tombstones remember sessions that have left. The oldest are dropped first. By then no frame of their sessions is under way, because every
+// link is first in, first out and bounded by its window.
 type tombstones struct {
 	bounded.Map[session.ID, tombstone]
 }
@@ -39,7 +39,7 @@ func newTombstones() tombstones {
 	return tombstones{bounded.NewMap[session.ID, tombstone](role.Remembered)}
 }
 
-// put remembers that a session left. An abort that comes after the session's end takes the place of the end; a failure stays.
+// put remembers that a session left. An abort that comes after the session's end replaces the end. A failure is never replaced.
 func (t *tombstones) put(id session.ID, o tombstone) {
 	old, _ := t.Get(id)
 	if old.claim() && old.Owner != o.Owner { // it is another session

@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// About is what a gateway knows of its cluster.
+// About is what a gateway knows about its cluster.
 type About struct {
 	Cluster     string
 	Node        string
@@ -19,6 +19,7 @@ type About struct {
 	Inputs      []string      // their endpoints, in the order in which clients open sessions
 	Outputs     []string      // endpoints of the outputs
 	OutputNodes []link.NodeID
+	Roots       []string // directories below which the node reads files in place (S8)
 	Known       analyses.Set
 	Wiring      string // of the topology
 	Limits      topology.Limits
@@ -57,14 +58,14 @@ func Queries(a *analyses.Analysis) []string {
 	return out
 }
 
-// WrongNode refuses what another kind of node answers.
+// WrongNode refuses a request that another kind of node answers.
 func (a *About) WrongNode(ask protocol.RequestType) protocol.Reply {
 	r := protocol.Refuse(protocol.ErrWrongNode, fmt.Sprintf("node %s does not answer %q; ask one of the listed endpoints", a.Node, ask))
 	a.Endpoints(&r)
 	return r
 }
 
-// Endpoints says in a reply where clients go, and which nodes are there.
+// Endpoints fills in the endpoints for clients and the nodes behind them.
 func (a *About) Endpoints(r *protocol.Reply) {
 	r.Inputs, r.Outputs, r.InputNodes, r.OutputNodes = a.Inputs, a.Outputs, names(a.InputNodes), names(a.OutputNodes)
 }

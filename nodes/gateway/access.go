@@ -11,32 +11,33 @@ import (
 	"posta.dev/posta/security"
 )
 
-// whose says of which sessions a client may ask something.
+// whose says for which sessions a client may make a request.
 type whose int
 
 const (
 	nobodys whose = iota
-	own           // of those that the client's name owns
+	own           // of the sessions that the client's name owns
 	everybodys
 )
 
-// rights says who may do what (S5). A session is its owner's by name; its token tells the owner's processes apart (R17) and is asked for
-// beside this table. To feed a session is for its owner alone: an operator may end what others run, and never add to it.
+// rights says which role may make which request (S5). A session belongs to its owner by name. Its token tells the owner's processes apart (R17) and
+// is checked separately. Only the owner may send data to a session: an operator may end sessions of others but not add to them.
 var rights = map[protocol.RequestType]struct{ watch, submit, operate whose }{
 	protocol.Info:     {everybodys, everybodys, everybodys},
 	protocol.Sessions: {everybodys, own, everybodys},
-	protocol.Ping:     {everybodys, own, everybodys}, // of those that are not its own a client hears the state, and keeps none of them alive
+	protocol.Ping:     {everybodys, own, everybodys}, // a ping of another client's session shows its state but does not keep it alive
 	protocol.Results:  {own, own, everybodys},
 	protocol.Open:     {nobodys, own, own},
 	protocol.Chunk:    {nobodys, own, own},
+	protocol.Read:     {nobodys, own, own},
 	protocol.End:      {nobodys, own, own},
 	protocol.Cancel:   {nobodys, own, everybodys},
 	protocol.Close:    {nobodys, own, everybodys},
 	protocol.Hold:     {nobodys, nobodys, everybodys},
 }
 
-// rightsOf is what a role may ask. An input asks another one what posta deploy has to know and to do: which sessions run, that no more begin, and that
-// they end. Nothing of it shows or changes a row.
+// rightsOf returns for which sessions a role may make a request. An input asks another input what posta deploy needs: to list the running sessions,
+// to let no more begin, and to end them. None of these requests shows or changes a row.
 func rightsOf(r security.Role, ask protocol.RequestType) whose {
 	switch r {
 	case security.Watch:
@@ -45,7 +46,7 @@ func rightsOf(r security.Role, ask protocol.RequestType) whose {
 		return rights[ask].submit
 	case security.Operate:
 		return rights[ask].operate
-	case security.Node: // an input, at an input
+	case security.Node: // an input that asks an input
 		switch ask {
 		case protocol.Sessions, protocol.Hold, protocol.Cancel:
 			return everybodys
@@ -54,7 +55,7 @@ func rightsOf(r security.Role, ask protocol.RequestType) whose {
 	return nobodys
 }
 
-// needs names the least role that may ask something of its own sessions.
+// needs returns the least role that may make the request for its own sessions.
 func needs(ask protocol.RequestType) security.Role {
 	for _, r := range []security.Role{security.Watch, security.Submit} {
 		if rightsOf(r, ask) != nobodys {
@@ -64,7 +65,7 @@ func needs(ask protocol.RequestType) security.Role {
 	return security.Operate
 }
 
-// Permits reports whether a client's role lets it make such a request at all, and answers it if not.
+// Permits reports whether a client's role may make such a request at all. If not, Permits sends the refusal.
 func (b *Base) Permits(r *role.Request, ask protocol.RequestType) bool {
 	if rightsOf(r.Client.Role, ask) != nobodys {
 		return true
@@ -75,22 +76,22 @@ func (b *Base) Permits(r *role.Request, ask protocol.RequestType) bool {
 	return false
 }
 
-// Holder is whose a session is.
+// Holder says to which client a session belongs.
 type Holder struct {
 	Owner   string          // the client's name (S5); empty: the local operator's
-	Openers session.Openers // by their tokens (R17); none: the node has only heard that it failed, and knows the owner if a client has claimed it
+	Openers session.Openers // by their tokens (R17); empty: the node has only heard that the session failed, and Owner is set only if a client has claimed it
 }
 
-// unknown reports whether nobody has told whose the session is.
+// unknown reports whether the node has not heard to whom the session belongs.
 func (h *Holder) unknown() bool { return len(h.Openers) == 0 && h.Owner == "" }
 
-// Claimed reports whether all that is known of the session is that a client of this name says it has lost it. That is no word about the
-// session of another owner that has the id.
+// Claimed reports whether the node knows only that a client, Owner, says that it has lost the session. Such a claim
+// says nothing about another owner's session with the same id.
 func (h *Holder) Claimed() bool { return len(h.Openers) == 0 && h.Owner != "" }
 
-// Shows reports whether a session exists for a client that asks something of it. One that does not is answered as if the node had never heard
-// of it: a client learns nothing of what is not its own, not even that it is there. What nobody knows the owner of is a failure that a
-// node has told which had not seen the session: it names nodes and frames and no row, so anybody may read it.
+// Shows reports whether a session exists for a client and its request. If not, the client gets the same answer as for an unknown session: it must not
+// even learn that another client's session exists. A session without a known owner is a failure reported by a node that had not seen the session. The
+// failure names nodes and frames but no row, so every client may read it.
 func (h *Holder) Shows(to security.Identity, ask protocol.RequestType) bool {
 	switch rightsOf(to.Role, ask) {
 	case everybodys:
@@ -101,12 +102,22 @@ func (h *Holder) Shows(to security.Identity, ask protocol.RequestType) bool {
 	return false
 }
 
-// LetsAct reports whether a request changes a session: its opener's does (R17), and that of its owner or an operator that shows no token.
+// Asks returns the statement that a list of sessions shows to a client. A client that may read the answer sees the full statement, as the answer
+// shows its values anyway. Any other client sees the outline.
+func (h *Holder) Asks(to security.Identity, asks, outline string) string {
+	if h.Shows(to, protocol.Results) {
+		return asks
+	}
+	return outline
+}
+
+// LetsAct reports whether a client may change a session with its request: the session's opener may (R17), and so may
+// its owner or an operator that shows no token.
 func (h *Holder) LetsAct(by role.Asker, ask protocol.RequestType) bool {
 	return h.Shows(by.Identity, ask) && (by.Token == session.TokenHash{} || by.Token == h.Openers.Now())
 }
 
-// OpenedBy reports whether a client is the opener: its name is the owner's and its token the last opener's.
+// OpenedBy reports whether a client is the opener: its name is the owner's, and its token is that of the last opener.
 func (h *Holder) OpenedBy(by role.Asker) bool {
 	return by.Name == h.Owner && by.Token == h.Openers.Now()
 }
@@ -126,8 +137,8 @@ func ReadHolder(d *wire.Reader) (h Holder) {
 	return h
 }
 
-// Taken refuses an open whose id belongs to another owner. It says no more than that: whose the session is, and what became of it, is not for
-// this client to know.
+// Taken refuses an open whose id belongs to another owner. It does not say to whom the session belongs or what
+// happened to it: this client must not know.
 func Taken(id session.ID) protocol.Reply {
 	return protocol.Refuse(protocol.ErrInUse, fmt.Sprintf("session id %s is taken: choose another one", id))
 }

@@ -10,21 +10,21 @@ import (
 )
 
 var everyRequest = []protocol.RequestType{
-	protocol.Info, protocol.Sessions, protocol.Ping, protocol.Results, protocol.Open, protocol.Chunk, protocol.End, protocol.Cancel, protocol.Close, protocol.Hold,
+	protocol.Info, protocol.Sessions, protocol.Ping, protocol.Results, protocol.Open, protocol.Chunk, protocol.Read, protocol.End, protocol.Cancel, protocol.Close, protocol.Hold,
 }
 
 // TestS5_WhoMayDoWhat is the table as a person reads it: o for one's own sessions, a for all, - for none.
 func TestS5_WhoMayDoWhat(t *testing.T) {
 	mark := map[whose]byte{nobodys: '-', own: 'o', everybodys: 'a'}
 	for who, want := range map[security.Role]string{
-		//             isprocecch
-		security.Watch:   "aaao------",
-		security.Submit:  "aooooooooo"[:9] + "-",
-		security.Operate: "aaaaoooaaa",
-		"":               "----------",
-		security.Node:    "-a-----a-a", // an input, for posta deploy
-		"medic":          "----------",
-		"Operate":        "----------",
+		//             isprocrecch
+		security.Watch:   "aaao-------",
+		security.Submit:  "aooooooooo-",
+		security.Operate: "aaaaooooaaa",
+		"":               "-----------",
+		security.Node:    "-a------a-a", // an input, for posta deploy
+		"medic":          "-----------",
+		"Operate":        "-----------",
 	} {
 		got := ""
 		for _, ask := range everyRequest {

@@ -7,7 +7,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Closed is the outcome of a session that was closed: nobody can ask for its answers any more.
+// Closed is the outcome of a session that was closed: its answers are gone.
 func Closed(id session.ID) Outcome {
 	return Outcome{Code: protocol.ErrClosed, Reason: fmt.Sprintf("session %s was closed and its answers are gone: run it again under another id", id)}
 }
@@ -22,7 +22,7 @@ func Foreign(id session.ID, openers session.Openers, asks session.TokenHash) pro
 		"another client opened session %s, and it runs: choose another session id, or wait for its answers with `posta results %s`", id, id))
 }
 
-// Finished refuses a client whose token is not the opener's when the session has its answers (R17).
+// Finished refuses a client whose token is not the opener's after the session has finished (R17).
 func Finished(id session.ID) protocol.Reply {
 	return protocol.Refuse(protocol.ErrFinished, fmt.Sprintf(
 		"another client ran session %s, and it is finished: fetch its answers with `posta results %s`, or choose another session id", id, id))

@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Outcome is what became of a session.
+// Outcome is what happened to a session.
 type Outcome struct {
 	Code   protocol.Code // empty: it went well
 	Reason string        // for people
@@ -27,7 +27,7 @@ func Cancelled(id session.ID) Outcome {
 	return Outcome{Code: protocol.ErrCancelled, Reason: fmt.Sprintf("session %s was cancelled", id)}
 }
 
-// OutcomeOf is how a gateway sees a failure. One without a code is of the analysis or of a node.
+// OutcomeOf turns a role's outcome into a gateway's. A failure without a code comes from the analysis or a node.
 func OutcomeOf(why role.Outcome) Outcome {
 	if !why.Failed {
 		return Outcome{}
@@ -35,7 +35,7 @@ func OutcomeOf(why role.Outcome) Outcome {
 	return Outcome{Code: cmp.Or(why.Code, protocol.ErrFailed), Reason: why.Reason}
 }
 
-// ForRole is how a failure travels through the pipeline.
+// ForRole turns the outcome into the form in which it travels through the pipeline.
 func (o Outcome) ForRole() role.Outcome {
 	return role.Outcome{Failed: o.Failed(), Code: o.Code, Reason: o.Reason}
 }

@@ -6,15 +6,15 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Tombstone is what a gateway remembers of a session that is over.
+// Tombstone is what a gateway remembers of an ended session.
 type Tombstone struct {
 	Outcome
 	Holder
 }
 
-// Tombstones remember sessions that are over, so that clients can be told what became of them. The oldest are dropped first. There are more of
-// them than results are kept and sessions run: so the first input, which lets an id be used again when it has forgotten it, never does so
-// while an output still has the answer (R17). All that ended at the input since then has ended at the outputs, too, or runs.
+// Tombstones remember ended sessions, so that clients can be told what happened to them. The oldest are dropped first. The first input lets an id be
+// used again once it has dropped the id's tombstone. There are more tombstones than kept results and running sessions together, so no output still
+// has the answer by then (R17): every session that ended at the input since has also ended at the outputs, or still runs there.
 type Tombstones struct {
 	bounded.Map[session.ID, Tombstone]
 }
@@ -23,11 +23,11 @@ func newTombstones(n int) Tombstones {
 	return Tombstones{bounded.NewMap[session.ID, Tombstone](n)}
 }
 
-// Put remembers what became of a session. A failure stays; an answer may be closed, or kept long enough, later. Openers that are not told are
-// those that were.
+// Put remembers what happened to a session. A failure stays; a success may later become closed or expired. If s has
+// fewer openers than are known, the known holder stays.
 func (t *Tombstones) Put(id session.ID, s Tombstone) {
 	old, _ := t.Get(id)
-	if old.Claimed() && old.Owner != s.Owner { // it is another session
+	if old.Claimed() && old.Owner != s.Owner { // a different session of the same id
 		t.Delete(id)
 		old = Tombstone{}
 	}

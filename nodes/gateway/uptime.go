@@ -2,21 +2,21 @@ package gateway
 
 import "time"
 
-// Uptime is the clock of a node's machine, which counts since its boot and which all processes of the machine share. Ages that outlive
-// a process are measured with it (M10): a wall clock may jump, and a process's own clock ends with it.
+// Uptime is the clock of a node's machine. It counts from the boot, and all processes of the machine share it. Ages that outlive a process are
+// measured with it (M10): the wall clock may jump, and a process's own clock ends with the process.
 type Uptime struct {
-	Boot string    // names the boot; empty: nobody knows
-	Zero time.Time // when the clock was zero, by the clock of this process
+	Boot string    // names the boot; empty: unknown
+	Zero time.Time // when the machine's clock was zero, on this process's clock
 }
 
-// Age is how old something is, as it was stored by one process and is read by another one.
+// Age is an age that one process stores and a later one reads.
 type Age struct {
-	Boot string        // that it was stored in; empty: none
-	At   time.Duration // the clock, then
+	Boot string        // the boot in which it was stored; empty: no age is stored
+	At   time.Duration // the machine's clock when it was stored
 	Age  time.Duration
 }
 
-// Store returns an age at a moment as it can be stored.
+// Store returns the form in which the age at now is stored.
 func (u Uptime) Store(now time.Time, age time.Duration) Age {
 	if u.Boot == "" {
 		return Age{Age: age}
@@ -24,7 +24,7 @@ func (u Uptime) Store(now time.Time, age time.Duration) Age {
 	return Age{u.Boot, now.Sub(u.Zero), age}
 }
 
-// Now returns how old something is now. In another boot nobody knows how long the machine was down: that time is lost.
+// Now returns the age at now. After a reboot, the time since the age was stored is lost, because the machine's downtime is unknown.
 func (u Uptime) Now(now time.Time, a Age) time.Duration {
 	if a.Boot == "" || a.Boot != u.Boot {
 		return a.Age

@@ -1,6 +1,5 @@
-// Package heartbeat is what a node says of itself, several times a second, on its control socket: that it lives, which log
-// it has opened for the how manieth time, what it does, and what it is waiting for (N8). Medics, inputs and `posta status`
-// listen.
+// Package heartbeat is what a node publishes about itself, several times a second, on its control socket: that it lives, the id of its log, how many
+// times it has opened its data directory, what it does, and what it is waiting for (N8). Medics, inputs and `posta status` listen.
 package heartbeat
 
 import (
@@ -18,18 +17,18 @@ import (
 // State is what a node is doing.
 type State string
 
-// The states. A node that is Running and takes in nothing while its senders have a backlog shows as Blocked on a link, or
-// is stuck: progress is visible in the counters.
+// The states. A node that takes in nothing, although its senders have a backlog, is either Blocked on a link or stuck:
+// the counters show whether it makes progress.
 const (
 	Recovering State = "recovering"
 	Running    State = "running"
 	Blocked    State = "blocked" // on the links whose backlog is Full
 	DiskFull   State = "disk full"
-	DiskSlow   State = "disk slow"           // a commit has been under way for a second: never a reason to restart a node (N9)
-	NoFiles    State = "no file descriptors" // for its log; like a full disk it passes
+	DiskSlow   State = "disk slow"           // a commit has been under way for at least a second: never a reason to restart a node (N9)
+	NoFiles    State = "no file descriptors" // for its log; temporary, like a full disk
 	Draining   State = "draining"
-	Damaged    State = "damaged"  // its log is, beyond what a crash explains; Trouble says where, and what to do (W2)
-	Retiring   State = "retiring" // its log was set back: it puts it aside and begins an empty one (R14)
+	Damaged    State = "damaged"  // the log has damage that no crash explains; Trouble says where, and what to do (W2)
+	Retiring   State = "retiring" // the log was set back: the node puts it aside and begins an empty one (R14)
 )
 
 // Beat is one heartbeat.
@@ -39,27 +38,28 @@ type Beat struct {
 	PID      int
 	State    State
 	Uptime   time.Duration
-	FramesIn uint64 // since the start, like all counters
+	FramesIn uint64 // since the process started, like all counters
 	BytesIn  uint64
 	FramesOut,
 	BytesOut uint64
-	Damaged  uint64 // frames that did not arrive as they were made, or not where they belong: dropped, and asked for again (R18)
+	Damaged  uint64 // frames that arrived changed, or on the wrong link: dropped, and asked for again (R18)
 	Commits  uint64
 	LogBytes uint64 // size of the log now
-	Sessions int    // with state in the node
-	Running  int    // that hold a place, at an input; unfinished answers, at an output
+	Sessions int    // sessions that have state in the node
+	Running  int    // at an input: sessions that count towards limits.sessions; at an output: unfinished answers
 	Links    []Link
 	Ended    []role.Ended  // at outputs: sessions that need no more uploading
 	Waiting  []session.ID  // at joiners: sessions whose facts wait for the end of their reference data
 	Trouble  string        // what is wrong now and what to do about it, for people; at most MaxTrouble bytes; "" when all is well
-	Mark     uint64        // counts what the node's loop gets done in this life; it goes on while a single batch is worked on (N9)
-	MarkAge  time.Duration // for how long the mark has stood while the node was awake; at most 100 years
-	Role     string        // that is at work now, with its session and stream; empty between two calls
+	Mark     uint64        // counts the progress of the node's loop in this process; it also moves during a single batch (N9)
+	MarkAge  time.Duration // how long Mark has not moved while the process ran; at most 100 years
+	Role     string        // the role that works now, with its session and stream; empty between two calls
 	Session  session.ID
 	Stream   string
+	Memory   uint64 // resident memory of the process in bytes, at most a second old; 0: unknown
 }
 
-// Heard is what gateways of other nodes ask for.
+// Heard returns the part of the heartbeat that gateways of other nodes use.
 func (b *Beat) Heard() role.Heard {
 	h := role.Heard{From: b.Node, ID: b.ID, Full: b.State == DiskFull, Ended: b.Ended, Waiting: b.Waiting}
 	if b.State == Damaged {
@@ -68,7 +68,7 @@ func (b *Beat) Heard() role.Heard {
 	return h
 }
 
-// MaxTrouble is the longest Trouble in bytes. Append cuts what is longer (R16).
+// MaxTrouble is the length limit of Trouble in bytes. Append cuts a longer text (R16).
 const MaxTrouble = 512
 
 // Link is the backlog of one outgoing link.
@@ -126,7 +126,7 @@ func (b *Beat) Append(p []byte) []byte {
 	p = wire.AppendString(p, b.Role)
 	p = wire.AppendBin(p, b.Session[:])
 	p = wire.AppendString(p, b.Stream)
-	return wire.AppendUint(p, 0) // room for a later version's length
+	return wire.AppendUint(p, b.Memory)
 }
 
 // Decode reads the wire form.
@@ -169,7 +169,7 @@ func Decode(p []byte) (Beat, error) {
 	b.Role = d.String()
 	d.Fixed(b.Session[:])
 	b.Stream = d.String()
-	d.Uint()
+	b.Memory = d.Uint()
 	if err := d.Done(); err != nil {
 		return Beat{}, fmt.Errorf("%w: heartbeat: %w", link.ErrBadFrame, err)
 	}

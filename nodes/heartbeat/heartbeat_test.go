@@ -21,7 +21,7 @@ func someBeat() Beat {
 		Ended:   []role.Ended{{ID: session.ID{9}, Owner: "alice", Failed: true, Reason: "poison"}},
 		Waiting: []session.ID{{3}, {4}},
 		Trouble: "NATS at nats://127.0.0.1:4222: nobody there: start the server",
-		Mark:    1 << 40, MarkAge: 31 * time.Second, Role: "joiner", Session: session.ID{8}, Stream: "trips",
+		Mark:    1 << 40, MarkAge: 31 * time.Second, Role: "joiner", Session: session.ID{8}, Stream: "trips", Memory: 1 << 33,
 	}
 }
 

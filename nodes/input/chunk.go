@@ -13,23 +13,21 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// chunk takes a chunk of CSV: once, whatever the client repeats. held says that the chunk waits for room, and with it the request's body.
+// chunk takes a chunk of CSV; a repeated chunk is not taken again. held says that the chunk waits for room, so the request's body must be
+// kept.
 func (in *Input) chunk(r *role.Request, u *upload, req *protocol.Request) (held bool) {
 	from := r.From
-	last := u.lanes[req.Lane]
-	if req.Seq == last.seq && checksum(req, chunkOf(req).Sum()) != last.sum {
-		in.fail(from, u, fmt.Sprintf("lane %d: chunk %d came twice with different content; the client may not use a number again", req.Lane, req.Seq))
+	last, rd := u.lanes[req.Lane], u.reads[req.Lane]
+	if rd != nil && req.Seq == rd.seq || req.Seq == last.seq && checksum(req, chunkOf(req).Sum()) != last.sum {
+		in.contradicts(r, u, req)
 		return false
 	}
 	if req.Seq <= last.seq {
-		in.ReplyStored(from, protocol.Reply{Type: protocol.OK, Lane: req.Lane, Seq: req.Seq})
+		in.ReplyStored(from, last.answer(req))
 		return false
 	}
-	if req.Seq > last.seq+1 {
-		in.lost(u.ID, u.Owner, fmt.Sprintf("chunk %d of lane %d", req.Seq-1, req.Lane)) // it was acknowledged, or this one would not have been sent
-		r := refusef(protocol.ErrGap, "lane %d of session %s is at chunk %d: chunk %d is missing, %d came", req.Lane, u.ID, last.seq, last.seq+1, req.Seq)
-		r.Err.Want = last.seq + 1
-		in.ReplyStored(from, r)
+	if rd != nil || req.Seq > last.seq+1 {
+		in.gap(r, u, req)
 		return false
 	}
 	stream, refusal := u.stream(req)
@@ -37,7 +35,7 @@ func (in *Input) chunk(r *role.Request, u *upload, req *protocol.Request) (held 
 		in.Reply(from, *refusal)
 		return false
 	}
-	if !in.Host.Room(stream, u.Analysis.Streams[stream].Reference) {
+	if !in.Host.Room(u.ID, u.Analysis.Streams[stream].Reference) {
 		in.hold(r, req)
 		return true
 	}
@@ -45,15 +43,26 @@ func (in *Input) chunk(r *role.Request, u *upload, req *protocol.Request) (held 
 	return false
 }
 
-// fail aborts a session whose client contradicts itself, or knows of chunks that the input does not have. Nobody can tell any more which
-// of the two is right, so no answer could be trusted (R17).
+// gap refuses a number that follows one that was not taken. A client sends a number only after the one before was acknowledged, so this
+// input has lost that one.
+func (in *Input) gap(r *role.Request, u *upload, req *protocol.Request) {
+	last := u.lanes[req.Lane].seq
+	in.lost(u.ID, u.Owner, fmt.Sprintf("chunk %d of lane %d", req.Seq-1, req.Lane))
+	no := refusef(protocol.ErrGap, "lane %d of session %s is at chunk %d: chunk %d is missing, %d came", req.Lane, u.ID, last, last+1, req.Seq)
+	no.Err.Want = last + 1
+	in.ReplyStored(r.From, no)
+}
+
+// fail aborts a session whose client contradicts itself, or knows of chunks that the input does not have. It is not known which of the two
+// is right, so no answer could be trusted (R17).
 func (in *Input) fail(from role.Peer, u *upload, how string) {
 	why := gateway.Outcome{Code: protocol.ErrFailed, Reason: fmt.Sprintf("session %s at node %s: %s; start the session again", u.ID, in.About.Node, how)}
 	in.Host.Abort(u.ID, why.ForRole())
 	in.ReplyStored(from, why.Refusal())
 }
 
-// checksum is of all that a chunk says but for its number; data is that of its data. It finds mistakes; against strangers there is the token.
+// checksum returns a checksum of everything in a chunk but its number; data is the checksum of its data. It finds mistakes; the token
+// protects against strangers.
 func checksum(req *protocol.Request, data uint32) uint32 {
 	sum := crc32.Update(0, castagnoli, []byte(req.Stream+"\x00"+req.File+"\x00"))
 	sum = crc32.Update(sum, castagnoli, binary.LittleEndian.AppendUint64(nil, req.Line))
@@ -63,7 +72,7 @@ func checksum(req *protocol.Request, data uint32) uint32 {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// stream finds the stream of a chunk and says no to what comes at the wrong time.
+// stream finds the stream of a chunk, and refuses a chunk that comes at the wrong time or with a file of another stream.
 func (u *upload) stream(req *protocol.Request) (int, *protocol.Reply) {
 	stream := u.Analysis.StreamIndex(req.Stream)
 	no := func(code protocol.Code, format string, args ...any) (int, *protocol.Reply) {
@@ -94,12 +103,16 @@ func (in *Input) feed(r *role.Request, u *upload, stream int, req *protocol.Requ
 	if chunk == nil {
 		chunk = chunkOf(req)
 	}
-	last := taken{seq: req.Seq, sum: checksum(req, chunk.Sum())}
+	last, from := taken{seq: req.Seq, sum: checksum(req, chunk.Sum())}, placeOf(stream, req, chunk.Sum())
+	if err := u.cover(from, in.coveredBytes()); err != nil {
+		in.fail(r.From, u, fmt.Sprintf("stream %s: %v, and its client sends them again", req.Stream, err))
+		return
+	}
 	u.lanes[req.Lane] = last
 	u.lastProgress = in.now
 	u.bytes += uint64(len(req.Data))
 	u.chunks++
-	in.Host.Record(encodeLane(u.ID, req.Lane, last, len(req.Data)))
+	in.Host.Record(encodeLane(u.ID, req.Lane, last, len(req.Data), from))
 	if err := in.Host.Feed(u.ID, role.Message{Stream: stream, Chunk: chunk}); err != nil {
 		in.ReplyStored(r.From, protocol.Refuse(protocol.ErrFailed, err.Error()))
 		return
@@ -111,8 +124,9 @@ func chunkOf(req *protocol.Request) *role.Chunk {
 	return &role.Chunk{File: req.File, Header: req.Header, Line: req.Line, Data: req.Data}
 }
 
-// hold keeps a chunk until there is room: back-pressure reaches the client as a delayed reply (R9). A client that asks again over another
-// connection takes the place of its former request, so at most one chunk of a lane waits. Work that was prepared on the chunk is dropped.
+// hold keeps a request until there is room: back-pressure reaches the client as a delayed reply (R9). If a client asks again over another
+// connection, the new request replaces the former one, so at most one request of a lane waits. Work that was prepared on the chunk is
+// dropped.
 func (in *Input) hold(r *role.Request, req *protocol.Request) {
 	in.held = slices.DeleteFunc(in.held, func(h role.Request) bool {
 		old, _ := h.Decode()
@@ -124,11 +138,11 @@ func (in *Input) hold(r *role.Request, req *protocol.Request) {
 	}
 }
 
-// maxHeld bounds the memory of chunks that wait, whatever the number of sessions and lanes. A chunk on top gets no answer: its client
-// repeats it, as after a lost reply.
+// maxHeld bounds how many requests wait, and so their memory, however many sessions and lanes there are. A further request gets no answer.
+// Its client repeats it, as after a lost reply.
 const maxHeld = 256
 
-// retryHeld takes chunks that waited, in the order they came, as long as there is room.
+// retryHeld handles the waiting requests again, in the order they came. Those that still have no room go on waiting.
 func (in *Input) retryHeld() {
 	waiting := in.held
 	in.held = nil
@@ -137,15 +151,23 @@ func (in *Input) retryHeld() {
 		req, _ := r.Decode() // it was decoded before it was held
 		if u := in.uploads[req.Session]; u == nil {
 			in.notOpen(r, req)
-		} else if in.chunk(r, u, req) {
+		} else if in.waited(r, u, req) {
 			continue
 		}
 		in.Host.Release(r.Body)
 	}
 }
 
-// end ends a stream at this input. All its chunks must have come, and the streams before it have ended: a table that two streams fill
-// is complete, and leaves the aggregators, with the later one. What came behind that would be lost without a word.
+// waited handles a request again that was held.
+func (in *Input) waited(r *role.Request, u *upload, req *protocol.Request) (held bool) {
+	if req.Type == protocol.Read {
+		return in.read(r, u, req, false)
+	}
+	return in.chunk(r, u, req)
+}
+
+// end ends a stream at this input. All its chunks must have come, and the streams before it must have ended. A table that two streams fill
+// is complete with the end of the later one, and then leaves the aggregators. Rows that came after that would be lost without an error.
 func (in *Input) end(from role.Peer, u *upload, req *protocol.Request) {
 	stream := u.Analysis.StreamIndex(req.Stream)
 	if stream < 0 {
@@ -157,7 +179,7 @@ func (in *Input) end(from role.Peer, u *upload, req *protocol.Request) {
 			req.Stream, u.Analysis.Streams[before].Name))
 		return
 	}
-	if !u.ended[stream] { // a repeated end says where the lanes were
+	if !u.ended[stream] { // a repeated end states the lanes as they were then
 		if how := u.differs(req.Lanes); how != "" {
 			in.fail(from, u, fmt.Sprintf("the end of stream %s says %s", req.Stream, how))
 			return
@@ -170,7 +192,7 @@ func (in *Input) end(from role.Peer, u *upload, req *protocol.Request) {
 	in.ReplyStored(from, protocol.Reply{Type: protocol.OK})
 }
 
-// differs says where a client's lanes are not those that were taken, empty if they agree (R17).
+// differs says where a client's lanes differ from what was taken; empty if they agree (R17).
 func (u *upload) differs(lanes []protocol.LaneSeq) string {
 	said := map[uint32]uint64{}
 	for lane := range u.lanes {

@@ -8,9 +8,9 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// ping answers a client that says it is still there. It says what this input has acknowledged to it, too. If the input's log was set back
-// (R14), what it acknowledged is gone, no other node may have seen it, and the session would wait for an end that its client will not
-// repeat. So the session fails. Its client may also err, or lie: so the node goes on as it is.
+// ping answers a client that says it is still there. The client also says what this input has acknowledged to it. If the input's log was
+// set back (R14), what it acknowledged may be gone, and no other node may have seen it. The session would then wait for an end that its
+// client will not repeat, so the session fails. The client may also be wrong, or lie, so the node does not retire its log.
 func (in *Input) ping(from role.Peer, u *upload, req *protocol.Request) {
 	if lacks := u.lacks(req); lacks != "" && req.Token.Hash() == u.Openers.Now() {
 		in.lost(u.ID, u.Owner, lacks)
@@ -19,13 +19,13 @@ func (in *Input) ping(from role.Peer, u *upload, req *protocol.Request) {
 		return
 	}
 	if full := in.fullDisk(); full != "" {
-		in.Reply(from, protocol.Reply{Type: protocol.OK, State: session.Running, Reason: full}) // at once: what is to be stored waits
+		in.Reply(from, protocol.Reply{Type: protocol.OK, State: session.Running, Reason: full}) // at once, because a reply that has to be stored would wait for room
 		return
 	}
 	in.ReplyStored(from, protocol.Reply{Type: protocol.OK, State: session.Running})
 }
 
-// lacks says what a client was acknowledged that is not here, nothing if all is.
+// lacks says what is missing here of the things that the client has an acknowledgement for; empty if nothing is missing.
 func (u *upload) lacks(req *protocol.Request) string {
 	for _, l := range req.Lanes {
 		if u.lanes[l.Lane].seq < l.Seq {
@@ -42,8 +42,8 @@ func (u *upload) lacks(req *protocol.Request) string {
 func claims(req *protocol.Request) bool {
 	switch {
 	case req.Token.Hash() == session.TokenHash{}:
-		return false // it is not the session's own client
-	case req.Type == protocol.Chunk:
+		return false // the client shows no token, so it is not the session's own
+	case req.Type == protocol.Chunk, req.Type == protocol.Read:
 		return req.Seq > 1
 	case req.Type == protocol.End:
 		return len(req.Lanes) > 0
@@ -51,11 +51,12 @@ func claims(req *protocol.Request) bool {
 	return req.Type == protocol.Ping && (req.Stream != "" || len(req.Lanes) > 0)
 }
 
-// leastClaims is of how many sessions one owner may say that they were lost, or limits.sessions if that is more. Each takes a place among the
-// sessions that every node remembers, and with made-up ids one client would have all others forgotten.
+// leastClaims bounds how many sessions one owner may claim to have lost here; if limits.sessions is larger, that is the bound. Each claim
+// takes a place among the sessions that every node remembers. Without a bound, one client could claim invented ids until all other sessions
+// are forgotten.
 const leastClaims = 64
 
-// mayClaim reports whether this owner's claim of a session that is not known here is believed. The local operator, who has no name, may do
+// mayClaim reports whether this owner's claim about a session that is not known here is believed. The local operator has no name and may do
 // everything anyway.
 func (in *Input) mayClaim(owner string) bool {
 	if owner == "" {
@@ -70,8 +71,9 @@ func (in *Input) mayClaim(owner string) bool {
 	return n < max(leastClaims, in.About.Limits.Sessions)
 }
 
-// lost fails a session of which this input has acknowledged something that it does not have (R14). Where the session is not known at all the
-// nodes behind this one may know it, and would wait for its end. They hear who says so: another owner's session of the id is not meant (S5).
+// lost fails a session if this input has acknowledged something of it that it does not have (R14). Even if the session is not known here,
+// later nodes may know it, and would wait for its end. They learn who the owner is, because the claim does not apply to another owner's
+// session with the id (S5).
 func (in *Input) lost(id session.ID, owner, what string) {
 	in.Host.Abort(id, role.Outcome{Owner: owner, Reason: fmt.Sprintf("node %s lost its data: it does not have %s, which its client says it acknowledged; start the session again", in.About.Node, what)})
 }

@@ -10,17 +10,17 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// damagedFor is how long a node counts as damaged that says nothing more.
+// damagedFor is how long the log of a node counts as damaged after its last report.
 const damagedFor = 3 * time.Second
 
-// damage is what a node has said of its log, and when, as awake.
+// damage is what a node has last reported about its damaged log; at is the value of awake then.
 type damage struct {
 	what string
 	at   time.Duration
 }
 
-// hearDamage fails the sessions that run when a node's log is damaged: it takes nothing and sends nothing until people have repaired it, and
-// then begins an empty one (R14). Whoever waits for it would wait for good (W2).
+// hearDamage fails all running sessions when a node's log is damaged. Until people have repaired the log, the node takes nothing and sends
+// nothing. Then it begins with an empty log (R14). A session that needs the old log would wait for ever (W2).
 func (in *Input) hearDamage(h role.Heard) {
 	if h.Damaged == "" {
 		delete(in.damaged, h.From)
@@ -30,7 +30,7 @@ func (in *Input) hearDamage(h role.Heard) {
 	in.abortAll(fmt.Sprintf("node %s: %s; then start the session again", h.From, h.Damaged))
 }
 
-// damagedLog says whose log is damaged, where, and what to do; nothing if none is. A session needs every node, so none is begun then.
+// damagedLog says whose log is damaged, where, and what to do; empty if none is. A session needs every node, so none is begun then.
 func (in *Input) damagedLog() string {
 	maps.DeleteFunc(in.damaged, func(_ link.NodeID, d damage) bool { return in.awake-d.at > damagedFor })
 	for _, n := range slices.Sorted(maps.Keys(in.damaged)) {

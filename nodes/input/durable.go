@@ -8,18 +8,23 @@ import (
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/gateway"
+	"posta.dev/posta/nodes/input/coverage"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
 
-// What an input records of its own, each an array that starts with one of these.
+// The kinds of records that an input makes. Each record is an array that starts with its kind, and continues with the fields named here.
 const (
 	recOpen     = iota + 1 // session, announcement
-	recLane                // session, lane, seq, checksum, bytes of CSV
+	recLane                // session, lane, seq, checksum, bytes of CSV, place (empty if the client did not say it)
 	recEnd                 // session, stream
 	recOver                // session, code, reason
 	recLog                 // node, log id; zero: the node is gone
 	recTakeOver            // session, announcement
+	recRead                // session, lane, seq, checksum, stream, file, header, path, size, time, inode, first, from, line
+	recRange               // session, lane, to, line, checksum: a read's file was fed up to here
+	recDeclined            // session, lane, seq, checksum, reason
 )
 
 func encodeOpen(id session.ID, announcement []byte) []byte {
@@ -32,10 +37,55 @@ func encodeTakeOver(id session.ID, announcement []byte) []byte {
 	return wire.AppendBin(wire.AppendBin(b, id[:]), announcement)
 }
 
-func encodeLane(id session.ID, lane uint32, last taken, size int) []byte {
-	b := wire.AppendUint(wire.AppendArray(make([]byte, 0, 48), 6), recLane)
+func encodeLane(id session.ID, lane uint32, last taken, size int, from *coverage.Chunk) []byte {
+	b := wire.AppendUint(wire.AppendArray(make([]byte, 0, 96), 7), recLane)
 	b = wire.AppendUint(wire.AppendBin(b, id[:]), uint64(lane))
-	return wire.AppendUint(wire.AppendUint(wire.AppendUint(b, last.seq), uint64(last.sum)), uint64(size))
+	b = wire.AppendUint(wire.AppendUint(wire.AppendUint(b, last.seq), uint64(last.sum)), uint64(size))
+	return appendPlace(b, from)
+}
+
+func encodeRead(id session.ID, lane uint32, rd *reading) []byte {
+	b := wire.AppendUint(wire.AppendArray(nil, 4), recRead)
+	return rd.append(wire.AppendUint(wire.AppendBin(b, id[:]), uint64(lane)))
+}
+
+// append appends a read, as a part of a record or a snapshot.
+func (rd *reading) append(b []byte) []byte {
+	b = wire.AppendUint(wire.AppendUint(wire.AppendUint(wire.AppendArray(b, 12), rd.seq), uint64(rd.sum)), uint64(rd.stream))
+	b = wire.AppendString(wire.AppendBin(wire.AppendString(b, rd.file), rd.header), rd.path)
+	b = wire.AppendUint(wire.AppendInt(wire.AppendUint(b, rd.stamp.Size), rd.stamp.Modified), rd.stamp.Inode)
+	return wire.AppendUint(wire.AppendUint(wire.AppendUint(b, rd.first), uint64(rd.at)), rd.line)
+}
+
+// restoreRead restores a read that has begun; a part of its file may have been fed.
+func (in *Input) restoreRead(u *upload, lane uint32, d *wire.Reader) {
+	d.ArrayOf(12)
+	in.nextRead++
+	rd := &reading{id: in.nextRead, begun: true, seq: d.Uint(), sum: uint32(d.Uint())}
+	stream := d.Uint()
+	rd.file, rd.header, rd.path = d.String(), slices.Clone(d.Bytes()), d.String()
+	rd.stamp = protocol.Stamp{Size: d.Uint(), Modified: d.Int(), Inode: d.Uint()}
+	rd.first, rd.at, rd.line = d.Uint(), int64(d.Uint()), d.Uint()
+	switch {
+	case d.Err() != nil:
+	case stream >= uint64(len(u.ended)), lane >= protocol.MaxLanes, rd.at < 0, uint64(rd.at) > rd.stamp.Size, rd.first > uint64(rd.at):
+		d.Fail("a read of stream %d on lane %d, at byte %d of %d", stream, lane, rd.at, rd.stamp.Size)
+	default:
+		rd.stream = int(stream)
+		u.reads[lane] = rd
+	}
+}
+
+func encodeRange(id session.ID, lane uint32, to int64, line uint64, sum uint32) []byte {
+	b := wire.AppendUint(wire.AppendArray(make([]byte, 0, 48), 6), recRange)
+	b = wire.AppendUint(wire.AppendBin(b, id[:]), uint64(lane))
+	return wire.AppendUint(wire.AppendUint(wire.AppendUint(b, uint64(to)), line), uint64(sum))
+}
+
+func encodeDeclined(id session.ID, lane uint32, last taken) []byte {
+	b := wire.AppendUint(wire.AppendArray(nil, 6), recDeclined)
+	b = wire.AppendUint(wire.AppendBin(b, id[:]), uint64(lane))
+	return wire.AppendString(wire.AppendUint(wire.AppendUint(b, last.seq), uint64(last.sum)), last.declined)
 }
 
 func encodeEnd(id session.ID, stream int) []byte {
@@ -72,12 +122,20 @@ func (in *Input) Apply(payload []byte) error {
 	case op == recOver && fields == 4:
 		in.over(id, gateway.ReadOutcome(&d), "")
 	case u == nil:
-		// It failed in the same commit.
+		// The session failed in the same commit.
 		return nil
-	case op == recLane && fields == 6:
+	case op == recLane && fields == 7:
 		u.lanes[uint32(d.Uint())] = taken{seq: d.Uint(), sum: uint32(d.Uint())}
-		u.bytes += d.Uint()
+		size := d.Uint()
+		u.bytes += size
 		u.chunks++
+		in.applyPlace(u, &d, size)
+	case op == recRead && fields == 4:
+		in.restoreRead(u, uint32(d.Uint()), &d)
+	case op == recRange && fields == 6:
+		in.applyRange(u, &d)
+	case op == recDeclined && fields == 6:
+		u.lanes[uint32(d.Uint())] = taken{seq: d.Uint(), sum: uint32(d.Uint()), declined: d.String()}
 	case op == recEnd && fields == 3:
 		if s := d.Uint(); s < uint64(len(u.ended)) {
 			u.ended[s] = true
@@ -89,6 +147,23 @@ func (in *Input) Apply(payload []byte) error {
 		return fmt.Errorf("input: %w", err)
 	}
 	return nil
+}
+
+// applyRange repeats in recovery that a piece of a file was fed.
+func (in *Input) applyRange(u *upload, d *wire.Reader) {
+	lane, to, line, sum := uint32(d.Uint()), int64(d.Uint()), d.Uint(), uint32(d.Uint())
+	rd := u.reads[lane]
+	switch {
+	case d.Err() != nil:
+	case rd == nil || to < rd.at || uint64(to) > rd.stamp.Size:
+		d.Fail("byte %d of a file that is not read on lane %d, or not so", to, lane)
+	default:
+		if err := u.cover(rd.place(to, sum), in.coveredBytes()); err != nil {
+			d.Fail("%v", err)
+			return
+		}
+		u.advance(lane, to, line)
+	}
 }
 
 func (in *Input) applyLog(d *wire.Reader) error {
@@ -126,7 +201,7 @@ func (in *Input) SnapshotAll(b []byte) []byte {
 	}
 	b = wire.AppendArray(b, n)
 	for _, n := range slices.Sorted(maps.Keys(in.logs)) {
-		for _, l := range in.logs[n] { // the present one last: it is all that a program from before this was done reads
+		for _, l := range in.logs[n] { // the present one last: older programs read only that one
 			b = wire.AppendBin(wire.AppendString(wire.AppendArray(b, 2), string(n)), l[:])
 		}
 	}
@@ -138,15 +213,32 @@ func (in *Input) SnapshotAll(b []byte) []byte {
 }
 
 func (u *upload) append(b []byte) []byte {
-	b = wire.AppendArray(b, 6)
+	b = wire.AppendArray(b, 8)
 	b = wire.AppendBin(b, u.ID[:])
 	b = wire.AppendBin(b, u.payload)
 	b = wire.AppendBools(b, u.ended)
 	b = wire.AppendUint(wire.AppendUint(b, u.bytes), u.chunks)
 	b = wire.AppendMap(b, len(u.lanes))
 	for _, lane := range slices.Sorted(maps.Keys(u.lanes)) {
-		b = wire.AppendArray(wire.AppendUint(b, uint64(lane)), 2)
-		b = wire.AppendUint(wire.AppendUint(b, u.lanes[lane].seq), uint64(u.lanes[lane].sum))
+		last := u.lanes[lane]
+		b = wire.AppendArray(wire.AppendUint(b, uint64(lane)), 3)
+		b = wire.AppendString(wire.AppendUint(wire.AppendUint(b, last.seq), uint64(last.sum)), last.declined)
+	}
+	return u.appendReads(u.covered.Append(b))
+}
+
+func (u *upload) appendReads(b []byte) []byte {
+	begun := 0
+	for _, rd := range u.reads {
+		if rd.begun {
+			begun++
+		}
+	}
+	b = wire.AppendMap(b, begun)
+	for _, lane := range slices.Sorted(maps.Keys(u.reads)) {
+		if rd := u.reads[lane]; rd.begun { // of the others nothing is durable: their clients ask again
+			b = rd.append(wire.AppendUint(b, uint64(lane)))
+		}
 	}
 	return b
 }
@@ -172,7 +264,7 @@ func (in *Input) RestoreAll(data []byte) error {
 }
 
 func (in *Input) restoreUpload(d *wire.Reader) error {
-	d.ArrayOf(6)
+	d.ArrayOf(8)
 	id, payload := gateway.ReadID(d), d.Bytes()
 	if d.Err() != nil {
 		return d.Err()
@@ -185,8 +277,12 @@ func (in *Input) restoreUpload(d *wire.Reader) error {
 	u.bytes, u.chunks = d.Uint(), d.Uint()
 	for n := d.Map(); n > 0; n-- {
 		lane := uint32(d.Uint())
-		d.ArrayOf(2)
-		u.lanes[lane] = taken{seq: d.Uint(), sum: uint32(d.Uint())}
+		d.ArrayOf(3)
+		u.lanes[lane] = taken{seq: d.Uint(), sum: uint32(d.Uint()), declined: d.String()}
+	}
+	u.covered.Read(d, len(u.ended))
+	for n := d.Map(); n > 0 && d.Err() == nil; n-- {
+		in.restoreRead(u, uint32(d.Uint()), d)
 	}
 	in.uploads[id] = u
 	return d.Err()

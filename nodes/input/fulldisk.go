@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// fullFor is how long a node counts as one with a full disk that says nothing more of it.
+// fullFor is how long the disk of a node counts as full after its last report.
 const fullFor = 3 * time.Second
 
 func (in *Input) hearDisk(h role.Heard) {
@@ -22,8 +22,8 @@ func (in *Input) hearDisk(h role.Heard) {
 	}
 }
 
-// fullDisk says whose disk is full, nothing if none is. A session needs every node, so none is begun then: its client would hear nothing until
-// there is room, and take that for a cluster that is not there (W5).
+// fullDisk says whose disk is full; empty if none is. A session needs every node, so none is begun then. Its client would hear nothing
+// until there is room, and would conclude that the cluster is down (W5).
 func (in *Input) fullDisk() string {
 	maps.DeleteFunc(in.full, func(_ link.NodeID, at time.Duration) bool { return in.awake-at > fullFor })
 	if len(in.full) == 0 {

@@ -8,11 +8,11 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// waiting is since when joiners have said, without a break, that a session's facts wait for the end of its reference data (R11), and when one
-// said so last; both as awake. Zero: no joiner has.
+// waiting notes that joiners report that a session's facts wait for the end of its reference data (R11): since when they have reported it
+// without a break, and the last report. Both are values of awake. Zero: no joiner has reported it.
 type waiting struct{ since, last time.Duration }
 
-// waitBreak is how long no joiner needs to say it before the session waits no more. Joiners say it with each heartbeat.
+// waitBreak is after how long without a report the session no longer counts as waiting. Joiners report it with each heartbeat.
 const waitBreak = 2 * time.Second
 
 func (in *Input) hearWaiting(ids []session.ID) {
@@ -28,10 +28,11 @@ func (in *Input) hearWaiting(ids []session.ID) {
 	}
 }
 
-// holdsUp reports whether a session keeps others waiting by its client's fault. Facts that wait at a joiner for the end of their reference data
-// hold up all that comes behind them. They do so for a moment in any session. But a client that has ended a reference stream at another input,
-// and has sent facts there, owes the end here. If it only pings instead, it lives and makes no progress, and that is what counts while others
-// wait. A client that is slow, or one that this node keeps waiting, never gets here: it sends no facts before it was told of every end.
+// holdsUp reports whether a session keeps others waiting through the fault of its client. Facts that wait at a joiner for the end of their
+// reference data hold up everything behind them. In any session this happens for a moment. But a client that has ended a reference stream
+// at another input, and has sent facts there, must end that stream here, too. If it only pings, it is alive but makes no progress, and the
+// others wait. A client that is slow, or that this node keeps waiting, is not affected: it sends no facts before every input has
+// acknowledged the end.
 func (in *Input) holdsUp(u *upload) bool {
 	w, limit := u.waiting, in.About.Limits.ClientTimeout
 	return len(in.uploads) > 1 && w.last > 0 && in.awake-w.last <= waitBreak && in.awake-w.since >= limit &&

@@ -1,11 +1,11 @@
-// Package input is the clients' way in: it opens sessions, accepts chunks of CSV and acknowledges them when they are
-// durable, and holds every session's place until an output says that it has ended.
+// Package input is the role that clients send their data to. It opens sessions, accepts chunks of CSV and acknowledges them when they are
+// durable. It keeps every session's place until an output says that the session has ended.
 //
-// A session spans all inputs of a cluster: each of them opens it, takes some of its lanes, and ends its streams, so that the
-// stages behind them know from the topology how many ends to expect (R12).
+// A session spans all inputs of a cluster: each of them opens it, takes some of its lanes, and ends its streams, so that the following
+// stages know from the topology how many ends to expect (R12).
 //
-// What a chunk becomes is recorded by the core as frames. The input itself records only which chunk it was: session, lane,
-// number. Both are in one commit, so a chunk counts once however often a client repeats it.
+// The core records what the pipeline makes of a chunk, as frames. The input itself records only which chunk it was: session, lane, number.
+// Both are in one commit, so a chunk counts once however often a client repeats it.
 package input
 
 import (
@@ -16,6 +16,7 @@ import (
 
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/gateway"
+	"posta.dev/posta/nodes/input/coverage"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
@@ -26,15 +27,16 @@ import (
 // Input implements role.Gateway, role.HeartbeatListener and role.ChunkDecoder.
 type Input struct {
 	gateway.Base
-	uploads map[session.ID]*upload
-	logs    map[link.NodeID][]link.LogID // of the inputs: the last few that were heard of, the present one last (R8)
-	held    []role.Request               // chunks that wait for room, in the order they came
-	closed  time.Time                    // until then no session is opened: see closeForOpens
-	pruned  bool                         // forgetFormerInputs has run since the start
-	now     time.Time
-	damaged map[link.NodeID]damage        // nodes whose log is damaged, as far as heard
-	full    map[link.NodeID]time.Duration // nodes whose disk is full, and when they last said so, as awake
-	awake   time.Duration                 // how long this process has listened to clients since its start, without the time it was itself asleep (M6)
+	uploads  map[session.ID]*upload
+	logs     map[link.NodeID][]link.LogID // log ids of each other input: the last few that were heard, the present one last (R8)
+	held     []role.Request               // requests that wait, in the order they came: chunks for room, reads for the end of their file
+	nextRead role.ReadID                  // the id given to the last read
+	closed   time.Time                    // until then no session is opened; see closeForOpens
+	pruned   bool                         // forgetFormerInputs has run since the start
+	now      time.Time
+	damaged  map[link.NodeID]damage        // nodes that have reported a damaged log
+	full     map[link.NodeID]time.Duration // nodes that have reported a full disk, with the value of awake at the last report
+	awake    time.Duration                 // how long this process has listened to clients since its start, without the time it was itself asleep (M6)
 }
 
 var (
@@ -48,20 +50,23 @@ type upload struct {
 	role.Session
 	payload      []byte // its announcement
 	lanes        map[uint32]taken
-	ended        []bool        // streams
-	lastHeard    time.Time     // from the client
-	heardAwake   time.Duration // awake, then
-	lastProgress time.Time     // the client's last chunk or end that was new
+	reads        map[uint32]*reading // by lane: files that are read where they lie
+	ended        []bool              // streams
+	covered      coverage.Set        // what was taken of each file
+	lastHeard    time.Time           // when the client was last heard
+	heardAwake   time.Duration       // the value of awake at lastHeard
+	lastProgress time.Time           // when the client's last new chunk, piece of a file or end was taken
 	waiting      waiting
 	opened       time.Time
 	bytes        uint64
 	chunks       uint64
 }
 
-// taken is the last chunk of a lane that was taken: its number, and a checksum of what it said.
+// taken is the last chunk or read that was taken on a lane: its number, and a checksum of its content.
 type taken struct {
-	seq uint64
-	sum uint32
+	seq      uint64
+	sum      uint32
+	declined string // why the file of a read is not read here; empty if it is read, and for a chunk
 }
 
 // New returns the role.
@@ -69,19 +74,19 @@ func New(about gateway.About) *Input {
 	return &Input{Base: gateway.NewBase(topology.Input, about), uploads: map[session.ID]*upload{}, logs: map[link.NodeID][]link.LogID{}, full: map[link.NodeID]time.Duration{}, damaged: map[link.NodeID]damage{}}
 }
 
-// Take implements role.Role. Nothing stands in front of an input.
+// Take implements role.Role. No stage comes before an input.
 func (in *Input) Take(session.ID, role.Message, role.Emitter) (bool, error) {
 	return false, fmt.Errorf("an input takes chunks from clients, not from nodes: see the topology")
 }
 
-// Drop implements role.Role: when all streams have passed an upload goes on to hold its place; when it failed it is over.
+// Drop implements role.Role. If all streams have passed, the upload keeps its place. If the session has failed, it is over.
 func (in *Input) Drop(id session.ID, why role.Outcome) {
 	if why.Failed {
 		in.over(id, gateway.OutcomeOf(why), why.Owner)
 	}
 }
 
-// over notes that a session is over. owner is told of one that was never open here.
+// over notes that a session is over. owner is the owner of a session that was never open here.
 func (in *Input) over(id session.ID, why gateway.Outcome, owner string) {
 	gone := gateway.Tombstone{Outcome: why, Holder: gateway.Holder{Owner: owner}}
 	if u := in.uploads[id]; u != nil {
@@ -95,7 +100,8 @@ func (u *upload) holder() gateway.Holder {
 	return gateway.Holder{Owner: u.Owner, Openers: u.Openers}
 }
 
-// upload returns a session that is open here, nil if it is not or does not exist for who asks (S5).
+// upload returns a session that is open here. It returns nil if the session is not open here, or if the client that asks may not know of it
+// (S5).
 func (in *Input) upload(by security.Identity, req *protocol.Request) *upload {
 	if u := in.uploads[req.Session]; u != nil {
 		if h := u.holder(); h.Shows(by, req.Type) {
@@ -108,11 +114,11 @@ func (in *Input) upload(by security.Identity, req *protocol.Request) *upload {
 // Running implements role.Gateway: the sessions that hold a place among limits.sessions.
 func (in *Input) Running() int { return len(in.uploads) }
 
-// Heartbeat implements role.HeartbeatListener: outputs tell which sessions have ended; an input that comes with another log has lost its
-// data, and with it what it had taken of the sessions that run (R8). The other nodes' lost disks are noticed exactly by those who
-// sent to them. But before an input there are only clients, and one that has sent everything would wait for an answer that never
-// comes: for what was accepted there and had not left yet nobody else speaks up. So all fail that were open when the new log was
-// heard first.
+// Heartbeat implements role.HeartbeatListener. Outputs report which sessions have ended. An input that comes with another log has lost its
+// data, and with it what it had taken of the running sessions (R8). The lost disk of another node is noticed by the nodes that sent to it,
+// which know exactly what is missing. But only clients send to an input. If an input loses chunks that it has accepted and not sent on, no
+// node notices that they are missing, and a client that has sent everything would wait for an answer that never comes. So all sessions fail
+// that are open when the new log is first heard.
 func (in *Input) Heartbeat(_ time.Time, h role.Heard) {
 	if in.hearDamage(h); h.Damaged != "" {
 		return
@@ -120,7 +126,7 @@ func (in *Input) Heartbeat(_ time.Time, h role.Heard) {
 	in.hearDisk(h)
 	in.hearWaiting(h.Waiting)
 	in.hearEnded(h.From, h.Ended)
-	// A late word of a log that was followed by another says nothing new; logs have no order, but each is new only once.
+	// A late heartbeat may name a log that another one has replaced since. Log ids have no order, but each is new only once.
 	if known := in.logs[h.From]; h.From != link.NodeID(in.About.Node) && slices.Contains(in.About.InputNodes, h.From) && !slices.Contains(known, h.ID.LogID) {
 		in.recordLog(h.From, h.ID.LogID)
 		if len(known) > 0 {
@@ -145,7 +151,7 @@ func (in *Input) hearEnded(from link.NodeID, ended []role.Ended) {
 		}
 		switch u := in.uploads[e.ID]; {
 		case e.Opener != session.TokenHash{} && e.Opener != u.Openers.Founder() && e.Failed:
-			// Another session of the id has failed. If this one is refused for it, that is told, too.
+			// Another session of the id has failed. If this session is refused because of that one, the refusal is reported by itself.
 		case e.Opener == session.TokenHash{} && e.Owner != "" && e.Owner != u.Owner:
 			// Another client has claimed that it lost a session of the id (S5).
 		case e.Opener != session.TokenHash{} && e.Opener != u.Openers.Founder():
@@ -153,7 +159,7 @@ func (in *Input) hearEnded(from link.NodeID, ended []role.Ended) {
 		case e.Failed:
 			in.Host.Abort(e.ID, role.Outcome{Code: e.Code, Reason: e.Reason})
 		case u.uploading():
-			// Its answer was closed before it could be complete: by a client that gives it up.
+			// A client has given the session up: it has closed the answer before the answer was complete.
 			in.Host.Abort(e.ID, gateway.Cancelled(e.ID).ForRole())
 		default:
 			in.Host.Record(encodeOver(e.ID, gateway.Outcome{}))
@@ -163,7 +169,7 @@ func (in *Input) hearEnded(from link.NodeID, ended []role.Ended) {
 }
 
 // forgetFormerInputs forgets, once after a start, the logs of nodes that are not inputs of the topology. An input that leaves the topology
-// and comes back later has another log, and has lost nothing that a session needs. (Old snapshots hold the logs of all nodes.)
+// and comes back later may have another log, and has lost nothing that a session needs. (Old snapshots contain the logs of all nodes.)
 func (in *Input) forgetFormerInputs() {
 	if in.pruned || in.About.InputNodes == nil {
 		return
@@ -207,24 +213,27 @@ func (in *Input) Tick(now time.Time) {
 	in.retryHeld()
 	silent := false
 	for _, u := range in.uploads {
-		// After a restart both count from here. Each by itself: a ping may have come before the first tick.
+		// After a restart these times count from the first tick. Each is set by itself, because a ping may have come before that tick.
 		if u.lastHeard.IsZero() {
 			u.lastHeard = now
 		}
 		if u.lastProgress.IsZero() {
 			u.lastProgress = now
 		}
+		if u.opened.IsZero() {
+			u.opened = now
+		}
 		silent = silent || in.expired(u).Failed()
 	}
-	if silent { // seldom: a tick comes with every event
+	if silent { // rare, so expire may be slow; a tick comes with every event
 		in.expire()
 	}
 }
 
-// expired says why a session is given up, nothing if it is not. A client may be silent for limits.client_timeout while it
-// uploads. And for limits.results_ttl a session may hold its place without getting on: a client that only pings keeps
-// other sessions' facts waiting for its reference rows (R11), and one that ended its streams here and never opened the
-// session at another input will never be answered.
+// expired says why a session is given up; the outcome is empty if it is not. A client that uploads may be silent for limits.client_timeout.
+// A session may keep its place without progress for limits.results_ttl. Two kinds of clients make that bound necessary. A client that only
+// pings keeps other sessions' facts waiting for its reference rows (R11). A client that ends its streams here and never opens the session
+// at another input will never get an answer.
 func (in *Input) expired(u *upload) gateway.Outcome {
 	l := in.About.Limits
 	switch {
@@ -250,7 +259,7 @@ func (in *Input) expire() {
 	}
 }
 
-// hear notes that the client with the session's token has spoken.
+// hear notes that a message of the client with the session's token has come.
 func (in *Input) hear(u *upload) { u.lastHeard, u.heardAwake = in.now, in.awake }
 
 // advanceClock moves the role's clock. A node that was itself asleep has heard nobody, so its clients were not silent for that time (as M6
@@ -267,13 +276,13 @@ func (in *Input) advanceClock(now time.Time) {
 	in.now = now
 }
 
-// punctual is how late a tick may come, at most, for the time since the one before to count as time in which clients could be heard. Ticks come
-// every 100 ms.
+// punctual bounds the time between two ticks that counts as time in which clients could be heard. Ticks come every 100 ms; after a longer
+// gap the node counts as having been asleep.
 const punctual = 500 * time.Millisecond
 
 func (u *upload) uploading() bool { return slices.Contains(u.ended, false) }
 
-// referenceEnded reports whether facts may come.
+// referenceEnded reports whether all reference streams have ended, so that facts may come.
 func (u *upload) referenceEnded() bool {
 	for i, e := range u.ended {
 		if !e && u.Analysis.Streams[i].Reference {
@@ -283,7 +292,8 @@ func (u *upload) referenceEnded() bool {
 	return true
 }
 
-// Forget implements role.Gateway: a client that closes a session that still runs gives it up. One that is over is closed from now on.
+// Forget implements role.Gateway. A client that closes a session which still runs gives it up. A session that is over counts as closed from
+// now on.
 func (in *Input) Forget(id session.ID, by role.Asker) {
 	if u := in.uploads[id]; u != nil {
 		if h := u.holder(); h.LetsAct(by, protocol.Close) {

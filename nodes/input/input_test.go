@@ -8,6 +8,7 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/gateway"
+	"posta.dev/posta/nodes/input/coverage"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/protocol"
@@ -354,6 +355,9 @@ func TestHeard_OutputsFreeThePlace(t *testing.T) {
 	if c := code(t, h, chunk("pots", 0, 1)); c != "" {
 		t.Fatalf("a repeat from before the end gets %q", c)
 	}
+	if r, ok := h.Ask(t, noon, 1, read(3, 1)); !ok || r.Type != protocol.OK || r.Lane != 3 || r.Seq != 1 || r.At != 30 { // a client takes another place for an answer of nobody's
+		t.Fatalf("a read from before the end gets %v %+v", ok, r)
+	}
 }
 
 func TestHeard_AFailureElsewhereFailsItHere(t *testing.T) {
@@ -432,7 +436,7 @@ func TestR8_ALostLogFailsSessionsOnce(t *testing.T) {
 		hear(in2, 1)
 		hear(in2, 2)
 		if in2.Running() != 1 || len(h2.Aborted) != 0 {
-			t.Fatalf("%s: what it was told of lost logs is forgotten", name)
+			t.Fatalf("%s: what it was told about lost logs is forgotten", name)
 		}
 		hear(in2, 3)
 		if len(h2.Aborted) != 1 {
@@ -465,7 +469,7 @@ func TestN3_RecordsAndSnapshotsGiveTheSameInput(t *testing.T) {
 	open(t, h, id)
 	code(t, h, chunk("colours", 0, 1))
 	code(t, h, chunk("colours", 4, 1))
-	code(t, h, chunk("colours", 4, 2))
+	code(t, h, placed("shop/colours.csv", 4, 2, 0, "red\n"))
 	code(t, h, end("colours", protocol.LaneSeq{Lane: 0, Seq: 1}, protocol.LaneSeq{Lane: 4, Seq: 2}))
 	want := in.SnapshotAll(nil)
 
@@ -519,7 +523,8 @@ func TestRequest_RubbishIsRefused(t *testing.T) {
 }
 
 func FuzzApply(f *testing.F) {
-	f.Add(encodeLane(id, 3, taken{seq: 4, sum: 6}, 5))
+	f.Add(encodeLane(id, 3, taken{seq: 4, sum: 6}, 5, nil))
+	f.Add(encodeLane(id, 3, taken{seq: 4, sum: 6}, 5, &coverage.Chunk{Stream: 1, File: "shop/pots.csv", At: 7, Size: 5}))
 	f.Add(encodeEnd(id, 1))
 	f.Add(encodeOver(id, gateway.Outcome{Code: protocol.ErrFailed, Reason: "because"}))
 	f.Add(encodeLog("joiner-1", link.LogID{1}))

@@ -56,7 +56,7 @@ func TestR17_TheOpenerIsRemembered(t *testing.T) {
 	open(t, h, failed)
 	ended(t, h)
 	in.Heartbeat(noon, role.Heard{From: "output-1", ID: link.Identity{}, Ended: []role.Ended{{ID: id, Opener: ours.Hash()}, {ID: failed, Opener: ours.Hash(), Failed: true, Reason: "poison"}}})
-	in.over(failed, in.mustOutcome(t, failed), "") // the core tells of it in recovery, too
+	in.over(failed, in.mustOutcome(t, failed), "") // the core reports it in recovery, too
 	restored := New(roletest.About())
 	hosts := map[*Input]*roletest.Host{in: h, restored: roletest.NewHost(restored)}
 	if err := restored.RestoreAll(in.SnapshotAll(nil)); err != nil {

@@ -2,6 +2,7 @@ package input
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -257,6 +258,36 @@ func TestS5_AClaimIsOfItsOwnersSession(t *testing.T) {
 }
 
 // TestS5_ClaimsAreBounded: made-up sessions of one client do not have all nodes forget those of others.
+// TestS5_ARefusedOpenLeavesAnothersClaim: bob says that the input has lost bob's session. A refused open of the same id by alice does
+// not change what bob is told, also after a restart. A session that alice does open replaces bob's claim, because then the id belongs to alice.
+func TestS5_ARefusedOpenLeavesAnothersClaim(t *testing.T) {
+	for _, refused := range []bool{true, false} {
+		in, h := newInput()
+		lost := chunk("colours", 0, 5)
+		lost.Token = theirs
+		askAs(t, h, bob, lost)
+		again := protocol.Request{Type: protocol.Ping, Session: id, Token: theirs}
+		if r := askAs(t, h, bob, again); !strings.Contains(r.Err.Message, "lost its data") {
+			t.Fatalf("bob's claim: %+v", r)
+		}
+		before := in.SnapshotAll(nil)
+		if refused {
+			h.Refuses = errors.New("another session has the id")
+			if r := askAs(t, h, alice, openOf(ours)); r.Type != protocol.Refused || in.Running() != 0 {
+				t.Fatalf("alice's open: %+v", r)
+			}
+			if !bytes.Equal(in.SnapshotAll(nil), before) {
+				t.Error("a refused open changes what the input remembers")
+			}
+		} else if r := askAs(t, h, alice, openOf(ours)); r.Type != protocol.Opened {
+			t.Fatalf("alice's open: %+v", r)
+		}
+		if r := askAs(t, h, bob, again); strings.Contains(r.Err.Message, "lost its data") != refused {
+			t.Errorf("refused %v: bob hears %+v", refused, r)
+		}
+	}
+}
+
 func TestS5_ClaimsAreBounded(t *testing.T) {
 	in := New(roletest.About())
 	h := roletest.NewHost(in)

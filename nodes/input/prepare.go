@@ -17,7 +17,7 @@ func (in *Input) DecodeChunk(r *role.Request) (id session.ID, stream int, ok boo
 		return id, 0, false
 	}
 	stream, refusal := u.stream(req)
-	if refusal != nil || !in.Host.Room(stream, u.Analysis.Streams[stream].Reference) {
+	if refusal != nil || !in.Host.Room(u.ID, u.Analysis.Streams[stream].Reference) {
 		return id, 0, false
 	}
 	r.Chunk = chunkOf(req)

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/rows/columnar"
 	"posta.dev/posta/security"
 )
 
@@ -29,7 +31,7 @@ func (in *Input) Request(now time.Time, r *role.Request) bool {
 	}
 	switch req.Type {
 	case protocol.Results:
-		return false // an output of the same node may know
+		return false // an output of the same node may handle it
 	case protocol.Open:
 		in.open(r, req)
 	case protocol.Sessions:
@@ -52,7 +54,7 @@ func refusef(code protocol.Code, format string, args ...any) protocol.Reply {
 	return protocol.Refuse(code, fmt.Sprintf(format, args...))
 }
 
-// ofSession handles what needs a session that is open. held says that the request waits, and that its memory is still needed.
+// ofSession handles requests that need an open session. held says that the request waits, so its memory is still needed.
 func (in *Input) ofSession(r *role.Request, req *protocol.Request) (held bool) {
 	from := r.From
 	u := in.upload(r.Client, req)
@@ -70,6 +72,8 @@ func (in *Input) ofSession(r *role.Request, req *protocol.Request) (held bool) {
 	switch req.Type {
 	case protocol.Chunk:
 		return in.chunk(r, u, req)
+	case protocol.Read:
+		return in.read(r, u, req, true)
 	case protocol.End:
 		in.end(from, u, req)
 	case protocol.Ping:
@@ -83,8 +87,8 @@ func (in *Input) ofSession(r *role.Request, req *protocol.Request) (held bool) {
 	return false
 }
 
-// notOpen answers for a session that is over, or was never opened here. What a client repeats because it missed the
-// answer gets an answer that it can live with.
+// notOpen answers a request for a session that is over, or was never opened here. A client may repeat a request only because it missed the
+// reply, and then gets a reply with which it can continue.
 func (in *Input) notOpen(r *role.Request, req *protocol.Request) {
 	from := r.From
 	why, known := in.gone(req.Session, r.Client.Name)
@@ -102,12 +106,13 @@ func (in *Input) notOpen(r *role.Request, req *protocol.Request) {
 		in.ReplyStored(from, why.Outcome.Refusal())
 	case req.Type == protocol.Ping:
 		in.ReplyStored(from, protocol.Reply{Type: protocol.OK, State: session.Done})
-	default: // a chunk or an end that was accepted before the session came to its end
-		in.ReplyStored(from, protocol.Reply{Type: protocol.OK, Lane: req.Lane, Seq: req.Seq})
+	default: // a chunk, a read or an end that was accepted before the session came to its end
+		in.ReplyStored(from, taken{}.answer(req))
 	}
 }
 
-// gone returns what is remembered of a session that is over here. What another client claims to have lost under its id is no word of it (S5).
+// gone returns what is remembered of a session that is over here. A claim of another client that it has lost a session with the id does not
+// count (S5).
 func (in *Input) gone(id session.ID, owner string) (gateway.Tombstone, bool) {
 	gone, known := in.Tombstones.Get(id)
 	return gone, known && !(gone.Claimed() && gone.Owner != owner)
@@ -119,7 +124,7 @@ func (in *Input) newUpload(id session.ID, payload []byte) (*upload, error) {
 		return nil, err
 	}
 	return &upload{
-		Session: s, payload: slices.Clone(payload), lanes: map[uint32]taken{}, ended: make([]bool, len(s.Analysis.Streams)),
+		Session: s, payload: slices.Clone(payload), lanes: map[uint32]taken{}, reads: map[uint32]*reading{}, ended: make([]bool, len(s.Analysis.Streams)),
 		lastHeard: in.now, heardAwake: in.awake, lastProgress: in.now, opened: in.now,
 	}, nil
 }
@@ -127,7 +132,7 @@ func (in *Input) newUpload(id session.ID, payload []byte) (*upload, error) {
 func (in *Input) open(r *role.Request, req *protocol.Request) {
 	from := r.From
 	if in.first() {
-		req.Openers = nil // it goes by its own
+		req.Openers = nil // the first input uses only its own list
 	}
 	switch u := in.uploads[req.Session]; {
 	case u != nil && u.Owner != r.Client.Name:
@@ -145,7 +150,7 @@ func (in *Input) open(r *role.Request, req *protocol.Request) {
 	if shown := gone.Shows(r.Client, req.Type); known && (!shown || len(gone.Openers) == 0 || !gone.Openers.Begin(a.Openers)) {
 		switch {
 		case !in.first() && len(gone.Openers) > 0 && gone.Openers.Founder() != a.Openers.Founder():
-			known = false // the first input has let the id be used again: nobody else may refuse it, or the session would be open at half of the inputs
+			known = false // the first input has allowed the id again, so no other input may refuse it, or the session would be open at some of the inputs only
 		case !shown:
 			in.Reply(from, gateway.Taken(req.Session))
 			return
@@ -154,8 +159,12 @@ func (in *Input) open(r *role.Request, req *protocol.Request) {
 			return
 		}
 	}
-	analysis, err := in.About.Known.Find(req.Analysis)
-	if err != nil {
+	analysis, err := in.About.Known.Open(req.Analysis, req.Plan)
+	switch {
+	case errors.Is(err, analyses.ErrBadPlan):
+		in.Reply(from, protocol.Refuse(protocol.ErrBadParam, err.Error()))
+		return
+	case err != nil:
 		in.Reply(from, protocol.Refuse(protocol.ErrUnknownAnalysis, err.Error()))
 		return
 	}
@@ -184,23 +193,23 @@ func (in *Input) open(r *role.Request, req *protocol.Request) {
 	}
 }
 
-// announcement is what a client's open makes of a session that nobody has opened yet. A takeover that comes from another input goes on with the
-// openers that it has there.
+// announcement returns the announcement that a client's open makes for a session that nobody has opened yet. If the client has taken the
+// session over at another input, it brings the openers from there.
 func (in *Input) announcement(r *role.Request, req *protocol.Request) role.Announcement {
-	a := role.Announcement{Analysis: req.Analysis, Params: req.Params, Trace: req.Trace, Wiring: in.About.Wiring, Openers: req.Openers, Owner: r.Client.Name}
+	a := role.Announcement{Analysis: req.Analysis, Params: req.Params, Plan: slices.Clone(req.Plan), Trace: req.Trace, Wiring: in.About.Wiring, Openers: req.Openers, Owner: r.Client.Name}
 	if len(req.Openers) == 0 {
 		a.Openers = session.Openers{req.Token.Hash()}
 	}
 	return a
 }
 
-// first reports whether clients open sessions here before they do at the other inputs. So this input decides whose session an id is: it alone
-// refuses one that was used before, and it alone lets a client take over.
+// first reports whether clients open sessions at this input before they do at the others. The first input decides whose session an id is:
+// it alone refuses an id that was used before, and it alone decides on takeovers.
 func (in *Input) first() bool {
 	return len(in.About.InputNodes) == 0 || in.About.InputNodes[0] == link.NodeID(in.About.Node)
 }
 
-// openAgain answers for a session that runs. Only its opener hears what was taken (R17).
+// openAgain answers an open for a session that runs. Only the opener is told what was taken (R17).
 func (in *Input) openAgain(r *role.Request, u *upload, req *protocol.Request) {
 	from, opener := r.From, req.Token.Hash()
 	a := in.announcement(r, req)
@@ -227,7 +236,7 @@ func (in *Input) otherParams(u *upload) protocol.Reply {
 	return refusef(protocol.ErrBadRequest, "session %s is open for analysis %s with other parameters: choose another session id", u.ID, u.Analysis.Name)
 }
 
-// close drops what is kept of a session, for its opener, or for its owner or an operator that shows no token.
+// close drops what is kept of a session. Its opener may ask for that, and its owner or an operator that shows no token.
 func (in *Input) close(r *role.Request, req *protocol.Request) {
 	by := r.Asker()
 	if u := in.upload(r.Client, req); u != nil {
@@ -240,11 +249,11 @@ func (in *Input) close(r *role.Request, req *protocol.Request) {
 	in.ReplyStored(r.From, protocol.Reply{Type: protocol.OK})
 }
 
-// confirmSoon is how soon a client asks an input again that has just started: it waits for one message of each receiver.
+// confirmSoon is after how long a client asks an input again that has just started. The input only waits for one message of each receiver.
 const confirmSoon = 100 * time.Millisecond
 
-// closeForOpens opens no session for a while, and lists those that run. It is a lease, and a restart forgets it. Whoever changes the cluster
-// renews the lease again and again; when it stops doing so the cluster goes on by itself.
+// closeForOpens makes this input open no session for a while, and lists the sessions that run. It is a lease, which a restart forgets. A
+// program that changes the cluster renews the lease again and again. If the program stops, the cluster opens sessions again by itself.
 func (in *Input) closeForOpens(r *role.Request, req *protocol.Request) {
 	in.closed = in.now.Add(req.Lease)
 	in.Reply(r.From, protocol.Reply{Type: protocol.Listed, Node: in.About.Node, Sessions: in.list(r.Client)})
@@ -266,11 +275,27 @@ func (in *Input) start(from role.Peer, id session.ID, payload []byte) {
 		in.Reply(from, protocol.Refuse(protocol.ErrBadRequest, err.Error()))
 		return
 	}
-	in.Tombstones.Delete(id)
+	gone, known := in.Tombstones.Get(id)
+	claimed := known && gone.Claimed() && gone.Owner != u.Owner
+	if !claimed {
+		in.Tombstones.Delete(id)
+	}
 	in.uploads[id] = u
+	err = in.Host.Open(u.Session, payload)
+	why := gateway.Outcome{Code: protocol.ErrFailed}
+	if err != nil {
+		why.Reason = err.Error()
+	}
+	if begun := err == nil || in.uploads[id] != u; claimed && !begun { // the claim of another client about its own session of the id stays (S5)
+		delete(in.uploads, id)
+		in.Reply(from, why.Refusal())
+		return
+	}
+	if err == nil {
+		in.Tombstones.Delete(id)
+	}
 	in.Host.Record(encodeOpen(id, payload))
-	if err := in.Host.Open(u.Session, payload); err != nil {
-		why := gateway.Outcome{Code: protocol.ErrFailed, Reason: err.Error()}
+	if err != nil {
 		in.Host.Record(encodeOver(id, why))
 		in.over(id, why, "")
 		in.ReplyStored(from, why.Refusal())
@@ -283,17 +308,23 @@ func (in *Input) opened(u *upload) protocol.Reply {
 	r := in.describe(u.Analysis)
 	r.State, r.Openers = session.Running, u.Openers
 	for _, lane := range slices.Sorted(maps.Keys(u.lanes)) {
-		r.Lanes = append(r.Lanes, protocol.LaneSeq{Lane: lane, Seq: u.lanes[lane].seq})
+		if u.reads[lane] == nil {
+			r.Lanes = append(r.Lanes, protocol.LaneSeq{Lane: lane, Seq: u.lanes[lane].seq})
+		}
+	}
+	for _, lane := range slices.Sorted(maps.Keys(u.reads)) { // a file that is being read here counts as taken, so the client must not send it
+		r.Lanes = append(r.Lanes, protocol.LaneSeq{Lane: lane, Seq: u.reads[lane].seq})
 	}
 	for i, e := range u.ended {
 		if e {
 			r.Ended = append(r.Ended, u.Analysis.Streams[i].Name)
 		}
 	}
+	r.Ranges = u.covered.Ranges(func(stream int) string { return u.Analysis.Streams[stream].Name })
 	return r
 }
 
-// openedBefore answers for a session that is over: everything has ended.
+// openedBefore answers an open for a session that is over: all streams have ended.
 func (in *Input) openedBefore(a *analyses.Analysis, why gateway.Outcome, openers session.Openers) protocol.Reply {
 	if why.Failed() {
 		return why.Refusal()
@@ -309,21 +340,26 @@ func (in *Input) openedBefore(a *analyses.Analysis, why gateway.Outcome, openers
 func (in *Input) describe(a *analyses.Analysis) protocol.Reply {
 	r := protocol.Reply{
 		Type: protocol.Opened, Chunk: int(in.About.Limits.Chunk), Frame: int(in.About.Limits.Frame),
-		ClientTimeout: in.About.Limits.ClientTimeout, Streams: gateway.Streams(a), Queries: gateway.Queries(a),
+		ClientTimeout: in.About.Limits.ClientTimeout, Roots: in.About.Roots, Columnar: columnar.Version,
+		Streams: gateway.Streams(a), Queries: gateway.Queries(a),
 	}
 	in.About.Endpoints(&r)
 	return r
 }
 
-// list is the sessions that exist for a client.
+// list returns the sessions that a client may know of.
 func (in *Input) list(to security.Identity) (all []protocol.SessionInfo) {
 	for _, u := range role.ByID(in.uploads) {
-		if h := u.holder(); !h.Shows(to, protocol.Sessions) {
+		h := u.holder()
+		if !h.Shows(to, protocol.Sessions) {
 			continue
+		}
+		if u.opened.IsZero() { // asked before the first tick after a restart
+			u.opened = in.now
 		}
 		all = append(all, protocol.SessionInfo{
 			Session: u.ID, Analysis: u.Analysis.Name, Owner: u.Owner, State: session.Running, Node: in.About.Node,
-			Age: max(0, in.now.Sub(u.opened)), Bytes: u.bytes,
+			Age: max(0, in.now.Sub(u.opened)), Bytes: u.bytes, Asks: h.Asks(to, u.Analysis.Asks, u.Analysis.Outline),
 		})
 	}
 	return all

@@ -24,3 +24,21 @@ func TestR7_APingBeforeTheFirstTickEndsNothing(t *testing.T) {
 		t.Fatal(h.Aborted)
 	}
 }
+
+// TestASessionsAgeCountsFromARestart: when it was opened is nowhere durable, so a restarted input counts from its own start. It once said ten years.
+func TestASessionsAgeCountsFromARestart(t *testing.T) {
+	before, h := newInput()
+	open(t, h, id)
+	in := New(roletest.About())
+	h = roletest.NewHost(in)
+	if err := in.RestoreAll(before.SnapshotAll(nil)); err != nil {
+		t.Fatal(err)
+	}
+	for _, after := range []time.Duration{0, 3 * time.Second} { // the first question comes before the first tick
+		r, _ := h.Ask(t, noon.Add(after), 1, protocol.Request{Type: protocol.Sessions})
+		if len(r.Sessions) != 1 || r.Sessions[0].Age != after {
+			t.Errorf("sessions %+v, want one of %v", r.Sessions, after)
+		}
+		in.Tick(noon.Add(after))
+	}
+}

@@ -19,8 +19,8 @@ const leftAfter = 5 * time.Second
 
 // takeOver lets a client go on with a session whose client has left. a is the session's announcement.
 //
-// The first input decides the order of takeovers. At the others a client shows the openers that the first one answered: so two that take over
-// at once follow each other everywhere in one order, and a client that knows nothing of the first input cannot begin here.
+// The first input decides the order of takeovers. At the other inputs a client shows the openers that the first input answered. So two
+// simultaneous takeovers have the same order everywhere, and a client that has not asked the first input cannot take over at another one.
 func (in *Input) takeOver(from role.Peer, u *upload, req *protocol.Request, a role.Announcement) {
 	a.Openers = req.Openers
 	if in.first() {
@@ -33,27 +33,28 @@ func (in *Input) takeOver(from role.Peer, u *upload, req *protocol.Request, a ro
 	case len(a.Openers) > session.MaxOpeners:
 		in.Reply(from, refusef(protocol.ErrInUse, "session %s was taken over %d times, and no more is possible: cancel it, and run it again under another id",
 			u.ID, session.MaxOpeners-1))
-	case !u.Openers.Begin(a.Openers): // of another session of the id, or a third client was quicker
+	case !u.Openers.Begin(a.Openers): // the openers are of another session with the id, or a third client was quicker
 		in.foreign(from, u, req.Token.Hash())
 	case !in.Host.Confirmed():
 		in.Reply(from, in.unconfirmed())
 	case silent < leftAfter:
 		r := refusef(protocol.ErrInUse, "another client opened session %s, and spoke to node %s %v ago: it can be taken over when that client has said nothing for %v",
 			u.ID, in.About.Node, silent.Round(100*time.Millisecond), leftAfter)
-		r.Err.RetryAfter = max(leftAfter-silent, time.Millisecond) // none, as less would be on the wire, says that it will never be possible
+		r.Err.RetryAfter = max(leftAfter-silent, time.Millisecond) // at least 1 ms: on the wire less would become none, which means that it will never be possible
 		in.Reply(from, r)
 	default:
 		u.Openers, u.payload = a.Openers, a.Encode()
 		in.hear(u)
 		u.lastProgress = in.now
 		in.dropHeld(u.ID)
+		u.giveUpReads()
 		in.Host.Record(encodeTakeOver(u.ID, u.payload))
 		in.Host.TakeOver(u.Session, bytes.Clone(u.payload))
 		in.ReplyStored(from, in.opened(u))
 	}
 }
 
-// takeOverEnded notes the opener of a session that is over here. The input where it took over had not heard of the end yet.
+// takeOverEnded notes the new opener of a session that is over here. The takeover succeeded at an input that had not heard of the end yet.
 func (in *Input) takeOverEnded(id session.ID, gone gateway.Tombstone, a role.Announcement) {
 	if len(a.Openers) > len(gone.Openers) {
 		gone.Openers = a.Openers
@@ -74,6 +75,7 @@ func (in *Input) applyTakeOver(id session.ID, d *wire.Reader) error {
 	}
 	if u := in.uploads[id]; u != nil {
 		u.Openers, u.payload = a.Openers, payload
+		u.giveUpReads()
 	} else if gone, ok := in.Tombstones.Get(id); ok {
 		gone.Openers = a.Openers
 		in.Tombstones.Put(id, gone)
@@ -81,8 +83,8 @@ func (in *Input) applyTakeOver(id session.ID, d *wire.Reader) error {
 	return nil
 }
 
-// dropHeld drops the chunks of a session that wait for room. The client that takes it over hears what was taken, and chunks of the
-// former one that were taken later would be others under the same numbers.
+// dropHeld drops the chunks of a session that wait for room. The client that takes the session over is told what was taken, and goes on
+// with the next numbers. A chunk of the former client that was taken later would have one of these numbers, with other content.
 func (in *Input) dropHeld(id session.ID) {
 	in.held = slices.DeleteFunc(in.held, func(r role.Request) bool {
 		req, _ := r.Decode()
@@ -106,8 +108,8 @@ func (in *Input) firstInput() string {
 	return in.About.Inputs[0]
 }
 
-// foreign refuses a client whose token is not the opener's. An input that has just started may have been set back to before the client took the
-// session over (R14): until it knows better it says nothing, and the client asks again.
+// foreign refuses a client whose token is not the opener's. The log of an input that has just started may have been set back to a state
+// before the client took the session over (R14). Until the input is confirmed it does not answer, and the client asks again.
 func (in *Input) foreign(from role.Peer, u *upload, asks session.TokenHash) {
 	if !in.Host.Confirmed() {
 		return

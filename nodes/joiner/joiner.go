@@ -1,13 +1,14 @@
 // Package joiner is the role that keeps the reference tables of each session, and folds facts into tables, so that far
 // fewer bytes travel on (design §2).
 //
-// Reference batches change state and are recorded; the state is rebuilt from them after a crash, in whatever order. Facts
-// are folded and flushed within one commit: nothing of them is kept, so nothing of them is recorded.
+// Reference batches change state, so they are recorded. After a crash the state is built from them again; their order does not matter.
+// Facts are folded and flushed within one commit. The joiner keeps nothing of them, so it records nothing.
 package joiner
 
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/internal/wire"
@@ -26,18 +27,22 @@ type Joiner struct {
 	partials role.PartialEncoder
 }
 
-var _ role.Role = (*Joiner)(nil)
+var (
+	_ role.Role   = (*Joiner)(nil)
+	_ role.Forker = (*Joiner)(nil)
+)
 
 type state struct {
 	role.Session
 	joiner    analyses.Joiner
 	tables    []*fold.Table
-	reference []reference // what Snapshot stores
-	bytes     int         // of their payloads
-	ended     []int       // streams, in the order they ended
-	deferred  bool        // the analysis has been given nothing of reference and ended yet: see catchUp
-	folded    bool
-	stream    int // of the last fold
+	folded    []*fold.Table // what parsers have folded, merged; nil until there is something
+	reference []reference   // what Snapshot stores
+	bytes     int           // size of the payloads of reference, in bytes (R16)
+	ended     []int         // streams, in the order they ended
+	deferred  bool          // the analysis has not been given reference and ended yet; see catchUp
+	dirty     bool          // there is something to flush
+	stream    int           // that was folded last; Flush emits under it
 }
 
 type reference struct {
@@ -67,6 +72,9 @@ func (j *Joiner) Open(s role.Session) error {
 func (j *Joiner) Take(id session.ID, m role.Message, out role.Emitter) (durable bool, err error) {
 	st := j.sessions[id]
 	ref := st.Analysis.Streams[m.Stream].Reference
+	if m.Folded != nil {
+		return false, st.takeFork(m)
+	}
 	switch {
 	case ref:
 		if st.bytes += len(m.Payload); out != nil && st.bytes > out.Limits().Memory {
@@ -85,8 +93,9 @@ func (j *Joiner) Take(id session.ID, m role.Message, out role.Emitter) (durable 
 	return ref, st.take(m.Stream, m.Payload)
 }
 
-// catchUp gives the analysis what was deferred until facts came, as Restore does: the reference batches, and then the ends. With an edge of
-// route "any" that stays with one joiner the other joiners may never get facts, and have then copied their reference data and no more.
+// catchUp gives the analysis what was deferred until facts came, in the order that Restore uses: the reference batches, and then the ends.
+// An edge of route "any" may stay with one joiner, so that the others never get facts. Those then only keep their reference data, and never
+// compute with it.
 func (st *state) catchUp() error {
 	st.deferred = false
 	for _, r := range st.reference {
@@ -112,14 +121,17 @@ func (st *state) take(stream int, payload []byte) (err error) {
 	about := &st.Analysis.Streams[stream]
 	defer role.Explain(&err, func() string { return fmt.Sprintf("stream %s, %s from line %d", about.Name, rows.File.Name, rows.Line) })
 	st.stream = stream
-	if err := st.reject(rows.Rejected, about.Reference); err != nil || len(rows.Batch) == 0 {
+	if err := st.reject(rows.Rejected, about.Reference); err != nil {
+		return err
+	}
+	if err := st.merge(rows.Folded); err != nil || len(rows.Batch) == 0 {
 		return err
 	}
 	b, err := batch.Decode(rows.Batch, about.Schema)
 	if err != nil {
 		return err
 	}
-	st.folded = true
+	st.dirty = true
 	pos := analyses.Position{File: rows.File, Line: rows.Line}
 	if about.Reference {
 		return st.joiner.Reference(stream, b, pos)
@@ -127,26 +139,82 @@ func (st *state) take(stream int, payload []byte) (err error) {
 	return st.joiner.Facts(stream, b, pos)
 }
 
-// reject notes rejected rows. Every joiner gets the reference streams whole, so the first one speaks for all.
+// Fork implements role.Forker. Recovery repeats the reference streams and their ends before there is a chunk, so forks begin with the state
+// that the joiner had before the crash.
+func (j *Joiner) Fork(id session.ID, stream int) analyses.Joiner {
+	st := j.sessions[id]
+	if st == nil || st.deferred || !st.referenceEnded() {
+		return nil
+	}
+	forker, ok := st.joiner.(analyses.Forker)
+	if !ok {
+		return nil
+	}
+	fork, err := forker.Fork(stream)
+	if err != nil {
+		return nil // the joiner meets the error again, and reports it
+	}
+	return fork
+}
+
+// referenceEnded reports whether the analysis has had all reference streams.
+func (st *state) referenceEnded() bool {
+	for i := range st.Analysis.Streams {
+		if st.Analysis.Streams[i].Reference && !slices.Contains(st.ended, i) {
+			return false
+		}
+	}
+	return true
+}
+
+// takeFork takes the rows of one chunk, which a parser of the same node has folded in a fork. The fork is emptied for every chunk. If it
+// kept rows until the commit is closed, they would be mixed with those of a chunk that was prepared and is not taken.
+func (st *state) takeFork(m role.Message) error {
+	progress.Mark()
+	st.stream = m.Stream
+	if err := st.reject(m.Folded.Rejected, false); err != nil {
+		return err
+	}
+	st.dirty = true
+	return m.Folded.Fork.Flush(st.tables[:len(st.tables)-1])
+}
+
+// merge takes the partials that a parser has folded. They have tables of their own, because the others are handed to the analysis at each
+// Flush.
+func (st *state) merge(partials [][]byte) error {
+	if len(partials) > 0 && st.folded == nil {
+		st.folded = role.NewTables(st.Analysis, fold.NewOutgoing)
+	}
+	for _, p := range partials {
+		st.dirty = true
+		if err := role.Merge(st.folded, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reject notes rejected rows. Every joiner gets the whole reference streams, so only the first joiner reports rows rejected there.
 func (st *state) reject(partial []byte, reference bool) error {
 	if len(partial) == 0 || reference && st.Replica.Index != 0 {
 		return nil
 	}
-	st.folded = true
+	st.dirty = true
 	return st.tables[len(st.tables)-1].Merge(partial)
 }
 
 // Flush implements role.Role: one partial for each table and partition that has rows.
 func (j *Joiner) Flush(id session.ID, out role.Emitter) error {
 	st := j.sessions[id]
-	if st == nil || !st.folded {
+	if st == nil || !st.dirty {
 		return nil
 	}
-	st.folded = false
+	st.dirty = false
 	if err := st.joiner.Flush(st.tables[:len(st.tables)-1]); err != nil {
 		return err
 	}
-	for i, t := range st.tables {
+	for i, t := range slices.Concat(st.tables, st.folded) {
+		i %= len(st.tables)
 		if err := t.Err(); err != nil {
 			return fmt.Errorf("table %s: %w", t.Spec().Name, err)
 		}
@@ -170,7 +238,7 @@ func (j *Joiner) End(id session.ID, stream int, _ role.Emitter) (bool, error) {
 	if st.deferred {
 		return false, nil
 	}
-	st.stream, st.folded = stream, true
+	st.stream, st.dirty = stream, true
 	return false, st.joiner.End(stream)
 }
 
@@ -230,12 +298,12 @@ func (j *Joiner) Restore(id session.ID, data []byte) error {
 	return st.discardFolded()
 }
 
-// discardFolded throws away what the repeated batches folded: it was flushed when they came the first time.
+// discardFolded discards what the repeated batches folded, because that was flushed when they came the first time.
 func (st *state) discardFolded() error {
 	if st.deferred {
 		return nil
 	}
-	st.folded = false
+	st.dirty = false
 	if err := st.joiner.Flush(st.tables[:len(st.tables)-1]); err != nil {
 		return err
 	}

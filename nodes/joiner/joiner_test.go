@@ -1,6 +1,7 @@
 package joiner
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -272,5 +273,42 @@ func TestJoiner_PartitionsKeepAGroupTogether(t *testing.T) {
 				where[colour] = m.Partition
 			}
 		}
+	}
+}
+
+// TestJoiner_TakesWhatParsersHaveFolded: tables that come folded are merged with each other and with what is folded here, count once, and leave with the same flush. A frame that is not
+// of this analysis fails its session.
+func TestJoiner_TakesWhatParsersHaveFolded(t *testing.T) {
+	j := opened(t, analyses.Replica{Of: 1})
+	take(t, j, parsed(t, 0, 2, "red\n"))
+	flushed(t, j, 1)
+	folded := func(table int, colour string, amount int64) role.Message {
+		tables := role.NewTables(roletest.Analysis(), fold.NewTable)
+		tables[1].AddSum(tables[1].Row(tables[1].Key().String(colour)), 0, amount)
+		rejects := analyses.Rejects{}
+		rejects.Add("shop/pots.csv", 7, errors.New("odd"))
+		rejects.AddTo(tables[2], "pots")
+		e := role.PartialEncoder{}
+		rejected := tables[2].AppendRows(nil, tables[2].Rows())
+		return role.Message{Stream: 1, Payload: role.AppendFolded(nil, analyses.File{Name: "shop/pots.csv"}, 2, rejected, [][]byte{e.Encode(table, tables[1], tables[1].Rows())})}
+	}
+	for range 2 {
+		for _, m := range []role.Message{folded(1, "red", 3), parsed(t, 1, 2, "red,10\nblue,1\n"), folded(1, "red", 4), folded(1, "green", 5)} {
+			if take(t, j, m) {
+				t.Fatal("facts are folded and flushed in one commit")
+			}
+		}
+		for _, partitions := range []int{3, 1} { // there is nothing the second time
+			out, _, amounts := flushed(t, j, partitions)
+			if partitions == 1 && len(out.All) > 0 {
+				t.Fatal("flushed twice")
+			}
+			if partitions == 3 && (amounts["red"] != 17 || amounts["green"] != 5 || len(amounts) != 2) {
+				t.Fatal(amounts)
+			}
+		}
+	}
+	if _, err := j.Take(id, folded(9, "red", 3), nil); err == nil || !strings.Contains(err.Error(), "partial of table 9") {
+		t.Error(err)
 	}
 }

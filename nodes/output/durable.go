@@ -12,12 +12,12 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// What an output records of its own, each an array that starts with one of these.
+// The kinds of records that an output writes itself. Each record is an array that starts with its kind.
 const (
-	recState   = iota + 1 // all of it, as in a snapshot
+	recState   = iota + 1 // the whole state, as in a snapshot
 	recRemoval            // session, code, reason
 	recAges               // for each answer: session, age
-	recRefused            // session, who began it, code, reason
+	recRefused            // session, the client that began it, code, reason
 )
 
 func encodeRemoval(id session.ID, why gateway.Outcome) []byte {
@@ -61,7 +61,7 @@ func readAge(d *wire.Reader) (a gateway.Age) {
 	return a
 }
 
-// duration reads nanoseconds. A number that no clock of ours says is none: every number that is stored can be read back (M10).
+// duration reads nanoseconds. A number that no clock can show reads as 0, so every age that was read can be stored and read again (M10).
 func duration(d *wire.Reader) time.Duration {
 	if n := d.Uint(); n < math.MaxInt64/2 {
 		return time.Duration(n)
@@ -103,9 +103,10 @@ func (o *Output) Apply(payload []byte) error {
 }
 
 // SnapshotAll implements role.Gateway.
-func (o *Output) SnapshotAll(b []byte) []byte { return o.appendState(b, role.ByID(o.results)) }
+func (o *Output) SnapshotAll(b []byte) []byte { return o.appendState(b, role.ByID(o.results), false) }
 
-func (o *Output) appendState(b []byte, results []*result) []byte {
+// appendState appends the whole state. If content is set, it includes the content of files that are not saved yet.
+func (o *Output) appendState(b []byte, results []*result, content bool) []byte {
 	b = wire.AppendUint(wire.AppendArray(b, 4), recState)
 	b = o.Tombstones.Append(b)
 	b = wire.AppendArray(b, len(o.refused.Keys()))
@@ -115,47 +116,43 @@ func (o *Output) appendState(b []byte, results []*result) []byte {
 	}
 	b = wire.AppendArray(b, len(results))
 	for _, r := range results {
-		b = r.append(b) // its age as it was recorded last: a snapshot holds what the log holds (N3)
+		b = r.append(b, content) // with the age that was recorded last: a snapshot holds what the log holds (N3)
 	}
 	return b
 }
 
-func (r *result) append(b []byte) []byte {
-	b = wire.AppendArray(b, 12)
+const resultFields = 17
+
+func (r *result) append(b []byte, content bool) []byte {
+	b = wire.AppendArray(b, resultFields)
 	b = wire.AppendBin(r.Holder.Append(wire.AppendBin(b, r.id[:])), r.digest[:])
 	b = wire.AppendString(b, r.analysis)
 	b = wire.AppendUint(b, uint64(r.streams))
 	b = wire.AppendUint(b, uint64(r.ended))
 	b = wire.AppendBool(b, r.over)
 	b = appendAge(r.why.Append(b), r.stored)
-	reply := protocol.Reply{Type: protocol.Parts, State: session.Running}
-	b = wire.AppendArray(b, len(r.parts))
-	for _, p := range r.parts {
-		reply.Parts = []protocol.Part{p}
-		b = wire.AppendBin(b, reply.Append(nil))
-	}
-	return b
+	return r.rows.append(b, content)
 }
 
-// Bequeath implements role.Heir. An answer that is complete, or a failure, is right whatever the log has lost: every sender of the output
-// has said that it has sent everything, and nothing was missing on the way. What the log had removed and now holds again is kept once more,
-// for as long as limits.results_ttl leaves it.
+// Bequeath implements role.Heir. A complete answer, or a failure, is right whatever the log has lost: every sender has
+// told the output that it has sent everything, and no frame was missing. If the log was set back and holds an answer
+// again that it had removed, the answer is kept again until limits.results_ttl.
 func (o *Output) Bequeath() []byte {
 	var keep []*result
 	size := uint64(0)
 	for _, r := range role.ByID(o.results) {
-		if r.over && size+r.size <= maxBequest {
+		if inline := r.inMemory(); r.over && size+inline <= maxBequest {
 			keep = append(keep, r)
-			size += r.size
+			size += inline
 		}
 	}
 	if len(keep) == 0 && len(o.Tombstones.Keys()) == 0 {
 		return nil
 	}
-	return o.appendState(nil, keep)
+	return o.appendState(nil, keep, true)
 }
 
-// maxBequest bounds the answers that go over to the next log: they are one record there.
+// maxBequest bounds the answers that the next log inherits, in bytes: there they are a single record.
 const maxBequest = 256 << 20
 
 // Inherit implements role.Heir.
@@ -167,7 +164,7 @@ func (o *Output) Inherit(data []byte) error {
 	return nil
 }
 
-// RestoreAll implements role.Gateway. It replaces what the opening of sessions has left.
+// RestoreAll implements role.Gateway. It replaces the results that opening sessions has created.
 func (o *Output) RestoreAll(data []byte) error {
 	clear(o.results)
 	d := wire.NewReader(data)
@@ -183,16 +180,12 @@ func (o *Output) RestoreAll(data []byte) error {
 		}
 	}
 	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
-		d.ArrayOf(12)
+		d.ArrayOf(resultFields)
 		r := &result{id: gateway.ReadID(&d), Holder: gateway.ReadHolder(&d)}
 		d.Fixed(r.digest[:])
 		r.analysis, r.streams, r.ended, r.over = d.String(), int(d.Uint()), int(d.Uint()), d.Bool()
 		r.why, r.stored = gateway.ReadOutcome(&d), readAge(&d)
-		for k := d.Array(); k > 0 && d.Err() == nil; k-- {
-			if err := r.add(d.Bytes()); err != nil {
-				return fmt.Errorf("stored results of session %s: %w", r.id, err)
-			}
-		}
+		r.rows.restore(&d, o.FileBytes)
 		o.results[r.id] = r
 	}
 	return d.Done()

@@ -9,7 +9,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// recent is how many closed sessions heartbeats still mention, for an input that was away when they ended.
+// recent is how many closed sessions heartbeats still report, for an input that was down when they ended.
 const recent = 64
 
 // Ended implements role.EndReporter.
@@ -52,14 +52,14 @@ func (r *result) told() role.Ended {
 	return role.Ended{ID: r.id, Opener: r.Openers.Founder(), Owner: r.Owner, Failed: r.why.Failed(), Code: r.why.Code, Reason: r.why.Reason}
 }
 
-// closed is what is told of a session whose answer is gone.
+// closed returns what heartbeats report about a session whose answer is gone.
 func (o *Output) closed(id session.ID) role.Ended {
 	w, _ := o.Tombstones.Get(id)
 	failed := w.Failed() && w.Code != protocol.ErrExpired && w.Code != protocol.ErrClosed
 	return role.Ended{ID: id, Opener: w.Openers.Founder(), Owner: w.Owner, Failed: failed, Code: w.Code, Reason: w.Reason}
 }
 
-// next returns what one heartbeat has room for: what was never told, then what was told longest ago.
+// next returns the sessions that one heartbeat has room for: first those that were never reported, then those that were reported longest ago.
 func (o *Output) next(all []role.Ended, limit int) []role.Ended {
 	slices.SortStableFunc(all, func(a, b role.Ended) int { return cmp.Compare(o.told[a.ID], o.told[b.ID]) })
 	o.beats++

@@ -63,7 +63,7 @@ func TestEndOf_TellsOfThoseAskedFor(t *testing.T) {
 	}
 	all := o.Ended(1 << 30)
 	if len(all) != sessions {
-		t.Fatalf("heartbeats tell of %d sessions of %d", len(all), sessions)
+		t.Fatalf("heartbeats report %d sessions of %d", len(all), sessions)
 	}
 	slices.SortFunc(ids, func(a, b session.ID) int { return slices.Compare(a[:], b[:]) })
 	if got := o.EndOf(ids); !slices.Equal(got, all) {

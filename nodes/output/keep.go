@@ -9,11 +9,11 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// makeRoom keeps finished answers within limits.results and limits.results_size (R16). Those go first that were finished, or asked for, longest
-// ago. A client that reads its answer has just asked for it; so the one that was finished last stays, however large it is.
+// makeRoom keeps finished answers within limits.results and limits.results_size (R16). It first drops the answers that were finished, or last asked
+// for, longest ago. So an answer that a client is reading stays. An answer that alone exceeds limits.results_size has failed before it was finished.
 //
-// Answers under way do not count. They cannot go, and if they counted, answers that no client has read yet would go for sessions that may still
-// fail. limits.sessions bounds how many there are.
+// Unfinished answers do not count. They cannot be dropped. If they counted, makeRoom would drop answers that no client has read yet in favour of
+// sessions that may still fail. limits.sessions bounds the number of unfinished answers.
 func (o *Output) makeRoom() {
 	l := o.About.Limits
 	number, size := 0, uint64(0)
@@ -52,7 +52,7 @@ func (o *Output) makeRoom() {
 	}
 }
 
-// used is when an answer was finished or last asked for.
+// used returns when an answer was finished or last asked for, whichever is later.
 func (r *result) used() time.Time {
 	if r.asked.After(r.finished) {
 		return r.asked
@@ -60,7 +60,7 @@ func (r *result) used() time.Time {
 	return r.finished
 }
 
-// giveUp drops an answer that is not closed. Why a session failed costs little, and is remembered on.
+// giveUp drops an answer that its client has not closed. The reason of a failed session is still remembered: it costs little.
 func (o *Output) giveUp(r *result, how string) {
 	why := r.why
 	if !why.Failed() {
@@ -69,8 +69,9 @@ func (o *Output) giveUp(r *result, how string) {
 	o.remove(r, why)
 }
 
-// storeAges records how old kept answers are, so that limits.results_ttl counts over restarts. It does so for answers that stay: most are
-// closed within seconds, and cost nothing here. In one boot of the machine once is enough; a boot loses what has passed since the last time.
+// storeAges records the ages of kept answers, so that limits.results_ttl counts across restarts. An answer's first
+// record waits until firstAge, as most answers are closed within seconds. A restart of the process loses no time after
+// one record. A reboot of the machine loses the time since the last record.
 func (o *Output) storeAges() {
 	every := o.About.Limits.ResultsTTL / 8
 	var old []*result
@@ -93,5 +94,5 @@ func (o *Output) storeAges() {
 	o.Host.Record(encodeAges(old))
 }
 
-// firstAge is the age at which an answer's age is recorded for the first time.
+// firstAge is how old an answer is when its age is first recorded.
 const firstAge = 10 * time.Second

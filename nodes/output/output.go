@@ -1,8 +1,8 @@
-// Package output is the role that stores finished answers and hands them to clients. Every output gets every answer (edge
-// of route "all"), so any replica can be asked.
+// Package output is the role that stores finished answers and hands them to clients. Every output gets every answer
+// (edge of route "all"), so clients can ask any replica.
 //
-// Answers stay until the client closes the session or limits.results_ttl has passed. Memory and disk hold at most what the
-// sessions of that time answered.
+// Answers stay until the client closes the session or limits.results_ttl has passed. Their rows are in files beside the log (rows.go), and are read
+// from there when clients ask for them. Rows of long answers arrive in any order; they are merged while clients read them (merge.go).
 package output
 
 import (
@@ -23,16 +23,22 @@ type Output struct {
 	gateway.Base
 	results map[session.ID]*result
 	waiting []poll
-	refused bounded.Map[session.ID, role.Ended] // sessions that failed for the id of another one; the newest of an id
-	told    map[session.ID]uint64               // in which heartbeat inputs were last told of a session that ended
+	refused bounded.Map[session.ID, role.Ended] // sessions that failed because their id was in use; the newest of each id
+	told    map[session.ID]uint64               // number of the heartbeat that last reported an ended session
 	beats   uint64
 	now     time.Time
+	dropped []string // files that are no longer needed
+
+	// FileBytes is DefaultFileBytes unless it is set before the first call. It must never change for a data directory,
+	// because recovery repeats calls.
+	FileBytes int
 }
 
 var (
 	_ role.Gateway     = (*Output)(nil)
 	_ role.EndReporter = (*Output)(nil)
 	_ role.Heir        = (*Output)(nil)
+	_ role.Filer       = (*Output)(nil)
 )
 
 type result struct {
@@ -42,14 +48,15 @@ type result struct {
 	analysis string
 	streams  int // of the analysis
 	ended    int
-	parts    []protocol.Part
-	size     uint64
+	rows
 	over     bool // complete, or failed
 	why      gateway.Outcome
-	opened   time.Time   // of this incarnation: not durable
-	finished time.Time   // zero until the first tick behind it, and behind a start
-	stored   gateway.Age // since it was finished, as the log has it
-	asked    time.Time   // of this incarnation: when a client last asked for it
+	opened   time.Time   // in this incarnation: not durable
+	outline  string      // asks without the values in it
+	asks     string      // what the session asks; not durable: empty for answers kept over a restart
+	finished time.Time   // zero until the first tick after the end of the session, or after a start
+	stored   gateway.Age // time since it was finished, as last recorded in the log
+	asked    time.Time   // when a client last asked for it, in this incarnation
 }
 
 // poll is a request for results that waits for something new.
@@ -62,15 +69,15 @@ type poll struct {
 
 // New returns the role.
 func New(about gateway.About) *Output {
-	return &Output{Base: gateway.NewBase(topology.Output, about), results: map[session.ID]*result{}, refused: bounded.NewMap[session.ID, role.Ended](recent)}
+	return &Output{Base: gateway.NewBase(topology.Output, about), results: map[session.ID]*result{}, refused: bounded.NewMap[session.ID, role.Ended](recent), FileBytes: DefaultFileBytes}
 }
 
-// Open implements role.Role. An id whose answer is kept belongs to the session that has it (R17). When the answer is gone, the first input
-// decides whether the id may be used again.
+// Open implements role.Role. While an answer is kept, its id belongs to its session (R17). When the answer is gone,
+// the first input decides whether the id may be used again.
 func (o *Output) Open(s role.Session) error {
 	r := o.results[s.ID]
 	if r != nil && r.Claimed() && r.Owner != s.Owner {
-		delete(o.results, s.ID) // another client has claimed that it lost a session of the id (S5)
+		o.forget(r) // another client had claimed to have lost a session of this id (S5)
 		r = nil
 	}
 	if r != nil && len(r.Openers) == 0 {
@@ -86,12 +93,12 @@ func (o *Output) Open(s role.Session) error {
 	}
 	if gone, ok := o.Tombstones.Get(s.ID); r == nil && !(ok && gone.Openers.Founder() == s.Openers.Founder()) {
 		o.Tombstones.Delete(s.ID)
-		o.results[s.ID] = &result{id: s.ID, Holder: gateway.Holder{Owner: s.Owner, Openers: s.Openers}, digest: s.Digest, analysis: s.Analysis.Name, streams: len(s.Analysis.Streams)}
+		o.results[s.ID] = &result{id: s.ID, Holder: gateway.Holder{Owner: s.Owner, Openers: s.Openers}, digest: s.Digest, analysis: s.Analysis.Name, asks: s.Analysis.Asks, outline: s.Analysis.Outline, streams: len(s.Analysis.Streams)}
 	}
 	return nil
 }
 
-// Refused implements role.Refuser: the inputs hear of it from this output.
+// Refused implements role.Refuser. This output's heartbeats tell the inputs of the refusal.
 func (o *Output) Refused(e role.Ended) {
 	o.refused.Put(e.ID, e)
 	o.Host.Record(encodeRefused(e))
@@ -107,40 +114,36 @@ func (o *Output) TakenOver(s role.Session) {
 	}
 }
 
-// Take implements role.Role: a part of an answer.
-func (o *Output) Take(id session.ID, m role.Message, _ role.Emitter) (bool, error) {
+// Take implements role.Role. The message is a part of an answer, or rows to be sorted.
+func (o *Output) Take(id session.ID, m role.Message, out role.Emitter) (bool, error) {
 	r := o.results[id]
 	if r == nil {
 		return false, nil // closed before it was complete
 	}
-	err := r.add(m.Payload)
-	return err == nil, err
+	if err := r.add(m.Payload, o.FileBytes); err != nil {
+		return false, err
+	}
+	// Not while recovery repeats calls: the limit may have been another one when the call was first made.
+	if most := uint64(o.About.Limits.ResultsSize); most > 0 && r.size > most && out != nil && out.Limits() != role.NoLimits {
+		return false, fmt.Errorf("the answer has more than %s, which is what node %s keeps of all answers: raise limits.results_size in the topology, or ask for less",
+			o.About.Limits.ResultsSize, o.About.Node)
+	}
+	return true, nil
 }
 
-// add adds the parts of a reply, numbered from 1 on.
-func (r *result) add(payload []byte) error {
-	reply, err := protocol.DecodeReply(payload)
-	if err != nil {
-		return err
-	}
-	for _, p := range reply.Parts {
-		p.N = uint64(len(r.parts) + 1)
-		r.parts = append(r.parts, p)
-		r.size += uint64(p.Rows.Size())
-	}
-	return nil
-}
-
-// End implements role.Role: after the last stream the answer is complete.
+// End implements role.Role. After the last stream the answer is complete.
 func (o *Output) End(id session.ID, _ int, _ role.Emitter) (bool, error) {
 	if r := o.results[id]; r != nil {
 		r.ended++
-		r.over = r.over || r.ended == r.streams
+		if r.ended == r.streams && !r.over {
+			r.over = true
+			r.complete(o.FileBytes)
+		}
 	}
 	return false, nil
 }
 
-// Drop implements role.Role: a failure is an answer too, also that of a session that was never opened here.
+// Drop implements role.Role. A failure is kept like an answer, even if the session was never opened here.
 func (o *Output) Drop(id session.ID, why role.Outcome) {
 	if !why.Failed {
 		return
@@ -154,12 +157,13 @@ func (o *Output) Drop(id session.ID, why role.Outcome) {
 		o.results[id] = r
 	}
 	if !r.over {
-		r.over, r.parts, r.size = true, nil, 0
+		o.free(r)
+		r.over = true
 		r.why = gateway.OutcomeOf(why)
 	}
 }
 
-// Running implements role.Gateway: answers that are not complete.
+// Running implements role.Gateway. It counts the answers that are not complete.
 func (o *Output) Running() int {
 	n := 0
 	for _, r := range o.results {
@@ -184,7 +188,7 @@ func (o *Output) Tick(now time.Time) {
 		}
 		expired = expired || o.expired(r)
 	}
-	if expired { // seldom: a tick comes with every event
+	if expired { // checked first, because ticks come with every event and sorting is costly
 		o.expire()
 	}
 	o.makeRoom()
@@ -210,12 +214,13 @@ func (o *Output) Forget(id session.ID, by role.Asker) {
 	}
 }
 
-// heeds reports whether the token that is shown does not speak against a request. Of a failure that came alone nobody knows who opened the session.
+// heeds reports whether the token that the client shows permits the request. If the node has only heard that the
+// session failed, the opener is unknown and any token will do.
 func (r *result) heeds(by role.Asker, ask protocol.RequestType) bool {
 	return len(r.Openers) == 0 || r.LetsAct(by, ask)
 }
 
-// remove drops an answer and remembers why; it is recorded.
+// remove drops an answer, remembers why, and records the removal.
 func (o *Output) remove(r *result, why gateway.Outcome) {
 	o.removed(r.id, why)
 	o.Host.Record(encodeRemoval(r.id, why))
@@ -225,7 +230,20 @@ func (o *Output) removed(id session.ID, why gateway.Outcome) {
 	t := gateway.Tombstone{Outcome: why}
 	if r := o.results[id]; r != nil {
 		t.Holder = r.Holder
+		o.forget(r)
 	}
-	delete(o.results, id)
 	o.Tombstones.Put(id, t)
+}
+
+// forget drops a result; free drops only its rows.
+func (o *Output) forget(r *result) {
+	o.free(r)
+	delete(o.results, r.id)
+}
+
+func (o *Output) free(r *result) {
+	for _, f := range r.files {
+		o.dropped = append(o.dropped, f.name)
+	}
+	r.rows = rows{}
 }

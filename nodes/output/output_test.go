@@ -259,8 +259,8 @@ func TestN3_SnapshotsAndRecords(t *testing.T) {
 		t.Fatal("rubbish is applied")
 	}
 	give(t, again, part("amounts", 1))
-	if r := again.results[id]; r.parts[1].N != 2 {
-		t.Fatal("parts are numbered anew")
+	if parts, _, _, err := again.after(again.results[id], 1, 1000); err != nil || len(parts) != 1 || parts[0].N != 2 || parts[0].Query != "amounts" {
+		t.Fatal("parts are numbered again", parts, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package output
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -50,7 +51,7 @@ func (o *Output) Request(now time.Time, r *role.Request) bool {
 	return true
 }
 
-// result returns what is kept of a session, nil if there is nothing or the session does not exist for who asks (S5).
+// result returns what is kept of a session; nil if that is nothing, or if the session does not exist for the client (S5).
 func (o *Output) result(by security.Identity, req *protocol.Request) *result {
 	if r := o.results[req.Session]; r != nil && means(&r.Holder, by, req) {
 		return r
@@ -58,14 +59,14 @@ func (o *Output) result(by security.Identity, req *protocol.Request) *result {
 	return nil
 }
 
-// means reports whether a request is about a session that exists for who asks. A token says that the client asks for the session that it runs
-// itself, and what another owner claims to have lost under its id is not that one, though an operator sees it.
+// means reports whether a request is about a session that exists for the client. A request with a token is about the session that the client runs
+// itself. A session of the same id that another owner claims to have lost is a different one, even if the client, as an operator, may see it.
 func means(h *gateway.Holder, by security.Identity, req *protocol.Request) bool {
 	return h.Shows(by, req.Type) && (req.Token == session.Token{} || !h.Claimed() || h.Owner == by.Name)
 }
 
-// maxPolls bounds the polls that wait (R16). One more has the oldest answered at once, with nothing new; its client asks again. 60,000 of them
-// took 1.2 s of every turn of the loop.
+// maxPolls bounds the polls that wait (R16). A further poll makes the output answer the oldest one at once, with nothing new; that client asks again.
+// 60,000 waiting polls took 1.2 s of every turn of the loop.
 const maxPolls = 1024
 
 func (o *Output) wait(now time.Time, from role.Peer, by security.Identity, req protocol.Request) {
@@ -74,12 +75,12 @@ func (o *Output) wait(now time.Time, from role.Peer, by security.Identity, req p
 		o.waiting = slices.Delete(o.waiting, 0, 1)
 		o.answer(oldest.peer, oldest.by, &oldest.req, false)
 	}
-	// What a results request has no use for would keep the memory of its whole frame.
+	// Fields that a results request does not use would keep its whole frame in memory.
 	req.Params, req.Header, req.Data, req.Lanes, req.File = nil, nil, nil, nil, ""
 	o.waiting = append(o.waiting, poll{from, by, req, now.Add(min(req.Wait, protocol.LongestPoll))})
 }
 
-// answer answers a results request if there is something to say, or in any case if it may not wait.
+// answer answers a results request if there is something new, and always if the request may not wait.
 func (o *Output) answer(to role.Peer, by security.Identity, req *protocol.Request, mayWait bool) bool {
 	r := o.result(by, req)
 	if r == nil {
@@ -91,8 +92,14 @@ func (o *Output) answer(to role.Peer, by security.Identity, req *protocol.Reques
 		o.ReplyStored(to, protocol.Reply{Type: protocol.Parts, State: session.Failed, Reason: r.why.Reason, Complete: true})
 		return true
 	}
-	parts, rest := r.after(req.After, o.replyBytes())
-	if len(parts) == 0 && !r.over && mayWait && req.Wait > 0 {
+	parts, rest, later, err := o.after(r, req.After, o.replyBytes())
+	if err != nil {
+		// Another output may still have the answer intact; the client asks it next.
+		o.ReplyStored(to, protocol.Reply{Type: protocol.Parts, State: session.Failed, Complete: true,
+			Reason: fmt.Sprintf("node %s cannot read the answer of session %s from its disk: %v: run the analysis again", o.About.Node, r.id, err)})
+		return true
+	}
+	if len(parts) == 0 && (!r.over || later) && mayWait && req.Wait > 0 {
 		return false
 	}
 	reply := protocol.Reply{Type: protocol.Parts, State: session.Running, Parts: parts}
@@ -100,12 +107,12 @@ func (o *Output) answer(to role.Peer, by security.Identity, req *protocol.Reques
 		reply.State = session.Done
 		reply.Complete = !rest
 	}
-	// An answer is given only when it is on disk (R3): after a restart it is the same.
+	// The reply waits until the answer is on disk (R3), so it is the same after a restart.
 	o.ReplyStored(to, reply)
 	return true
 }
 
-// notHere answers for a session without an answer.
+// notHere replies that the node has no answer of the session.
 func (o *Output) notHere(to role.Peer, by security.Identity, req *protocol.Request) {
 	if gone, ok := o.Tombstones.Get(req.Session); ok && means(&gone.Holder, by, req) {
 		o.ReplyStored(to, gone.Refusal(req.Session))
@@ -122,7 +129,7 @@ func (r *result) foreign(asks session.TokenHash) protocol.Reply {
 	return gateway.Tombstone{Outcome: r.why, Holder: r.Holder}.Refusal(r.id)
 }
 
-// replyBytes is about how large an answer may get. A single part came in a frame and so fits into a reply.
+// replyBytes is about how many bytes of parts a reply may have. A single part may exceed it: the part came in a frame, so it fits into a reply.
 func (o *Output) replyBytes() int {
 	if frame := int(o.About.Limits.Frame); frame > 0 {
 		return min(protocol.PartBytes, frame/2)
@@ -130,26 +137,106 @@ func (o *Output) replyBytes() int {
 	return protocol.PartBytes
 }
 
-// partBytes is about what a part takes in a reply.
+// partLimit is about how many bytes of sorted rows a part has.
+func (o *Output) partLimit() int { return min(64<<10, o.replyBytes()) }
+
+// after returns about limit bytes of the parts behind part n; rest says that there are more. Parts of sorted rows get their numbers when they are
+// merged. wait says that the merge has not reached the requested parts yet.
+func (o *Output) after(r *result, n uint64, limit int) (parts []protocol.Part, rest, wait bool, err error) {
+	size, first := 0, uint64(0) // first: number of parts before the item
+	room := func(bytes int) bool { return size == 0 || size+bytes <= limit && len(parts) < protocol.MaxParts }
+	add := func(p protocol.Part, bytes int) {
+		p.N = n + uint64(len(parts)) + 1
+		size += bytes
+		parts = append(parts, p)
+	}
+	for i := range r.items {
+		it := &r.items[i]
+		next := n + uint64(len(parts)) // the part that is needed next, counted from 0
+		if q := it.sorted; q != nil {
+			if q.parts == 0 || next < first+q.parts {
+				over, wait, err := o.sorted(r, q, next-first, room, add)
+				if err != nil || !over {
+					return parts, true, wait, err
+				}
+			}
+			first += q.parts
+			continue
+		}
+		if first++; next >= first {
+			continue
+		}
+		if !room(it.n) {
+			return parts, true, false, nil
+		}
+		p, err := r.part(o.Host, it)
+		if err != nil {
+			return nil, true, false, err
+		}
+		add(p, it.n)
+	}
+	return parts, false, false, nil
+}
+
+// sorted merges the rows of a query and adds its parts, from number next on, while there is room. over says that the last part was added.
+func (o *Output) sorted(r *result, q *sorted, next uint64, room func(int) bool, add func(protocol.Part, int)) (over, wait bool, err error) {
+	m := q.reading
+	if m == nil {
+		o.endReading()
+		if m, err = newMerge(r, q, o.Host, o.partLimit()); err != nil {
+			return false, false, err
+		}
+		q.reading = m
+	}
+	if there, err := m.seek(next); err != nil || !there {
+		return false, true, err
+	}
+	for !m.over {
+		if !room(m.nextBytes()) {
+			return false, false, nil
+		}
+		p, err := m.part()
+		if err != nil {
+			return false, false, err
+		}
+		add(p, partBytes(&p))
+	}
+	return true, false, nil
+}
+
+// maxReading bounds the queries that are merged for clients at one time: each has a page of each of its runs in memory (R16). A further merge ends
+// those of the session that was asked for longest ago. If a client asks for that session again, they start again.
+const maxReading = 16
+
+func (o *Output) endReading() {
+	var oldest *result
+	n := 0
+	for _, r := range role.ByID(o.results) {
+		reads := false
+		for _, q := range r.sorted {
+			if q.reading != nil {
+				reads = true
+				n++
+			}
+		}
+		if reads && (oldest == nil || r.asked.Before(oldest.asked)) {
+			oldest = r
+		}
+	}
+	if n >= maxReading {
+		for _, q := range oldest.sorted {
+			q.reading = nil
+		}
+	}
+}
+
+// partBytes estimates the size of a part in a reply.
 func partBytes(p *protocol.Part) int {
 	n := 64 + len(p.Query) + p.Rows.Size()
 	for _, c := range p.Columns {
 		n += len(c) + 5
 	}
 	return n
-}
-
-// after returns about limit bytes of the parts behind n, and whether there are more.
-func (r *result) after(n uint64, limit int) (parts []protocol.Part, rest bool) {
-	size := 0
-	for i := n; i < uint64(len(r.parts)); i++ {
-		if size > 0 && size+partBytes(&r.parts[i]) > limit || len(parts) == protocol.MaxParts {
-			return parts, true
-		}
-		size += partBytes(&r.parts[i])
-		parts = append(parts, r.parts[i])
-	}
-	return parts, false
 }
 
 func (o *Output) answerPolls(now time.Time) {
@@ -162,7 +249,7 @@ func (o *Output) cancel(from role.Peer, by security.Identity, req *protocol.Requ
 	id, r := req.Session, o.result(by, req)
 	switch {
 	case r != nil && r.over:
-		o.ReplyStored(from, protocol.Reply{Type: protocol.OK, State: r.state()}) // there is nothing to cancel any more
+		o.ReplyStored(from, protocol.Reply{Type: protocol.OK, State: r.state()}) // nothing is left to cancel
 		return
 	case r != nil:
 		o.Host.Abort(id, gateway.Cancelled(id).ForRole())
@@ -200,7 +287,7 @@ func (o *Output) list(now time.Time, to security.Identity) (all []protocol.Sessi
 			continue
 		}
 		all = append(all, protocol.SessionInfo{
-			Session: r.id, Analysis: r.analysis, Owner: r.Owner, State: r.state(), Node: o.About.Node, Age: max(0, now.Sub(r.opened)), Bytes: r.size,
+			Session: r.id, Analysis: r.analysis, Owner: r.Owner, State: r.state(), Node: o.About.Node, Age: max(0, now.Sub(r.opened)), Bytes: r.size, Asks: r.Asks(to, r.asks, r.outline),
 		})
 	}
 	return all

@@ -1,5 +1,5 @@
-// Package parser is the role that turns chunks of CSV into batches with only the columns that the analysis needs. It is
-// stateless: nothing of it is recorded, and any replica can parse any chunk.
+// Package parser is the role that turns chunks of CSV into batches with only the columns that the analysis needs. It is stateless: it records
+// nothing, and any replica can parse any chunk.
 package parser
 
 import (
@@ -16,6 +16,7 @@ import (
 type Parser struct {
 	role.Base
 	sessions map[session.ID]*state
+	next     role.Forker // the next role in the chain; nil if rows leave the node, or if that role takes only rows
 }
 
 var (
@@ -25,7 +26,8 @@ var (
 
 type state struct {
 	role.Session
-	idle []*chunkParser // those that nobody works with, at most maxIdle, the one that was used last at the end
+	next role.Forker
+	idle []*chunkParser // parsers that are not in use, at most maxIdle, the last used at the end
 }
 
 type fileKey struct {
@@ -33,8 +35,8 @@ type fileKey struct {
 	name, header string
 }
 
-// maxIdle bounds how many parsers of a session are ready (R16): as many chunks are parsed side by side, and one stream follows the other.
-// Each holds the memory of a batch. There was one for each file and worker, and 256 files took 2.5 GB.
+// maxIdle bounds the idle parsers of a session (R16). It is about the number of chunks that are parsed in parallel; streams follow one another. Each
+// parser holds the memory of a batch. One parser for each file and worker was rejected: 256 files took 2.5 GB.
 var maxIdle = 1 + runtime.GOMAXPROCS(0)
 
 // New returns the role.
@@ -42,13 +44,16 @@ func New() *Parser {
 	return &Parser{Base: role.Base{Role: topology.Parser}, sessions: map[session.ID]*state{}}
 }
 
+// Before sets the role that follows this one in its chain.
+func (p *Parser) Before(next role.Forker) { p.next = next }
+
 // Open implements role.Role.
 func (p *Parser) Open(s role.Session) error {
-	p.sessions[s.ID] = &state{Session: s}
+	p.sessions[s.ID] = &state{Session: s, next: p.next}
 	return nil
 }
 
-// Take implements role.Role: one chunk, one batch, or as many as limits.frame asks for (R15).
+// Take implements role.Role. It turns a chunk into one batch, or into as many as limits.frame requires (R15).
 func (p *Parser) Take(id session.ID, m role.Message, out role.Emitter) (durable bool, err error) {
 	st := p.sessions[id]
 	chunk := m.Chunk
@@ -58,18 +63,21 @@ func (p *Parser) Take(id session.ID, m role.Message, out role.Emitter) (durable 
 		}
 	}
 	w, _ := chunk.Prepared.(*work)
-	chunk.Prepared = nil // a parser is given back once
+	chunk.Prepared = nil // so that its parser is given back only once
 	if w == nil || w.of != st || w.stream != m.Stream {
 		if w, err = st.begin(m.Stream, chunk, out.Limits()); err == nil {
 			w.do()
 		}
 	}
 	if err == nil {
-		st.put(w)
 		err = w.err
+		defer st.put(w) // only afterwards: until then the joiner uses its fork
 	}
 	if err != nil {
 		return false, fmt.Errorf("stream %s, %s from line %d: %w", st.Analysis.Streams[m.Stream].Name, chunk.File, chunk.Line, err)
+	}
+	if w.folded != nil {
+		out.Emit(0, role.Message{Stream: m.Stream, Folded: w.folded})
 	}
 	if w.payload != nil {
 		out.Emit(0, role.Message{Stream: m.Stream, Payload: w.payload})
@@ -88,7 +96,7 @@ func (p *Parser) Prepare(id session.ID, stream int, c *role.Chunk, limits role.L
 	}
 	w, err := st.begin(stream, c, limits)
 	if err != nil {
-		return nil // Take finds the error again and reports it
+		return nil // Take meets the error again and reports it
 	}
 	c.Prepared = w
 	return w.do
@@ -98,16 +106,17 @@ func (p *Parser) Prepare(id session.ID, stream int, c *role.Chunk, limits role.L
 func (st *state) begin(stream int, c *role.Chunk, limits role.Limits) (*work, error) {
 	key := fileKey{stream, c.File, string(c.Header)}
 	w := &work{of: st, stream: stream, chunk: c, limit: limits.Frame}
-	if w.parser = st.takeIdle(func(p *chunkParser) bool { return p.key == key }); w.parser != nil {
-		return w, nil
+	if w.parser = st.takeIdle(func(p *chunkParser) bool { return p.key == key }); w.parser == nil {
+		former := st.takeIdle(func(p *chunkParser) bool { return p.key.stream == stream })
+		var err error
+		if w.parser, err = newChunkParser(st, key, c, former); err != nil {
+			return nil, err
+		}
 	}
-	former := st.takeIdle(func(p *chunkParser) bool { return p.key.stream == stream })
-	var err error
-	w.parser, err = newChunkParser(st, key, c, former)
-	return w, err
+	return w, w.parser.fork(st, stream)
 }
 
-// takeIdle takes the parser that was used last of those that are wanted, nil if there is none.
+// takeIdle removes the last used of the idle parsers that wanted accepts, and returns it; nil if there is none.
 func (st *state) takeIdle(wanted func(*chunkParser) bool) *chunkParser {
 	for i := len(st.idle) - 1; i >= 0; i-- {
 		if p := st.idle[i]; wanted(p) {
@@ -118,7 +127,7 @@ func (st *state) takeIdle(wanted func(*chunkParser) bool) *chunkParser {
 	return nil
 }
 
-// put gives a parser back. One that broke is not used again.
+// put makes a parser idle again. A parser that has failed is dropped.
 func (st *state) put(w *work) {
 	if w.err != nil {
 		return

@@ -125,8 +125,20 @@ func TestR16_ManyFilesTakeNoMemory(t *testing.T) {
 			t.Fatalf("file %d is parsed otherwise by itself, %v", i, err)
 		}
 	}
-	if n := len(p.sessions[id].idle); n > maxIdle {
-		t.Fatalf("%d parsers are kept", n)
+	var ahead []role.Message // as many chunks are begun before the first is taken
+	for i := range 3 * maxIdle {
+		m := roletest.Chunk(1, 2, "red,3\n")
+		m.Chunk.File = "side" + strings.Repeat("p", i) + "/pots.csv"
+		p.Prepare(id, m.Stream, m.Chunk, role.NoLimits)()
+		ahead = append(ahead, m)
+	}
+	for _, m := range ahead {
+		if _, err := p.Take(id, m, &roletest.Kept{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(p.sessions[id].idle); n != maxIdle {
+		t.Fatalf("%d parsers are kept, not %d", n, maxIdle)
 	}
 	p.Drop(id, role.Outcome{})
 	if len(p.sessions) != 0 {

@@ -6,33 +6,33 @@ import (
 	"time"
 )
 
-// Died is how the last process of a node ended, where that was its own fault. The medic that starts the node again leaves it.
+// Died is the note of how the last process of a node ended by its own fault. The medic that starts the node again writes it.
 type Died struct {
 	Cause  string `json:"cause"`
-	Memory bool   `json:"memory,omitempty"` // it took too much
+	Memory bool   `json:"memory,omitempty"` // the process took too much memory
 }
 
 const diedFile = "died"
 
-// WriteDied leaves how the last process ended.
+// WriteDied writes the note of how the last process ended.
 func WriteDied(dir string, d Died) error { return write(dir, diedFile, d) }
 
-// Encode returns the note as a file, for who writes it elsewhere.
+// Encode returns the note as a file, for callers that write it elsewhere.
 func (d Died) Encode() (name string, data []byte, err error) {
 	data, err = encode(diedFile, d)
 	return diedFile, data, err
 }
 
-// ReadDied returns how the last process ended; false if nobody has left that.
+// ReadDied returns how the last process ended; false if there is no note.
 func ReadDied(dir string) (d Died, ok bool, err error) {
 	ok, err = read(dir, diedFile, &d)
 	return d, ok, err
 }
 
-// RemoveDied removes the note. That there is none is no error.
+// RemoveDied removes the note. A missing note is no error.
 func RemoveDied(dir string) error { return remove(dir, diedFile) }
 
-// Deaths is how often in a row the node has died by its own fault with a session open.
+// Deaths counts, for each session, how often in a row the node has died by its own fault while that session was open.
 type Deaths struct {
 	Sessions map[string]int `json:"sessions"`
 	Last     Died           `json:"last"`
@@ -40,13 +40,14 @@ type Deaths struct {
 
 const (
 	deathsFile = "deaths"
-	// maxDeaths is how often in a row a node may die with a session open. Then the session is given up: the next life would die of it again.
+	// maxDeaths is the number of deaths in a row after which the node gives up a session that was open at each:
+	// otherwise it would probably die of the session again.
 	maxDeaths = 3
-	// RowTimeout is how long a life lasts that ends a row.
+	// RowTimeout ends a row of deaths: a process that lives this long removes the count.
 	RowTimeout = 10 * time.Minute
 )
 
-// WriteDeaths replaces the count; one of no session is no file.
+// WriteDeaths replaces the count. If no session is left, it removes the file.
 func WriteDeaths(dir string, d Deaths) error {
 	if len(d.Sessions) == 0 {
 		return remove(dir, deathsFile)
@@ -54,14 +55,14 @@ func WriteDeaths(dir string, d Deaths) error {
 	return write(dir, deathsFile, d)
 }
 
-// ReadDeaths returns the count; an empty one if there is none.
+// ReadDeaths returns the count; an empty one if there is no file.
 func ReadDeaths(dir string) (d Deaths, err error) {
 	_, err = read(dir, deathsFile, &d)
 	return d, err
 }
 
-// Settle takes the sessions that were given up out of the count, when they have failed durably. The row of the others goes on. A count that cannot
-// be read is removed.
+// Settle removes the given-up sessions from the count, once their failures are durable. The other sessions keep their
+// counts. Settle removes a count that cannot be read.
 func Settle(dir string) error {
 	d, err := ReadDeaths(dir)
 	if err != nil {
@@ -71,10 +72,10 @@ func Settle(dir string) error {
 	return WriteDeaths(dir, d)
 }
 
-// RemoveDeaths ends the row.
+// RemoveDeaths removes the count.
 func RemoveDeaths(dir string) error { return remove(dir, deathsFile) }
 
-// After is the count after another death with these sessions open. The row of a session that was not open has ended.
+// After returns the count after another death while these sessions were open. It drops sessions that were not open.
 func (d Deaths) After(died Died, open []string) Deaths {
 	next := Deaths{Sessions: map[string]int{}, Last: died}
 	for _, id := range open {
@@ -83,7 +84,7 @@ func (d Deaths) After(died Died, open []string) Deaths {
 	return next
 }
 
-// Over takes the sessions that the node has died of too often out of the count, and returns them.
+// Over removes the sessions that have reached maxDeaths from the count, and returns them.
 func (d *Deaths) Over() (sessions []string) {
 	maps.DeleteFunc(d.Sessions, func(id string, n int) bool {
 		if n >= maxDeaths {

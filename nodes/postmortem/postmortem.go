@@ -1,13 +1,13 @@
-// Package postmortem keeps what a node leaves behind when it dies of a session, for its next life to read (N9): small files in the node's data
-// directory, beside its log.
+// Package postmortem keeps notes about a node that died of a session, for the node's next process (N9). They are small
+// files in the node's data directory, beside its log.
 //
 //	hung    the loop hung, and the node ended itself: on which session, in which role
 //	died    how the last process ended, left by the medic that starts the node again
 //	deaths  how often in a row the node has died by its own fault with which sessions open
 //
-// A file is written whole beside its place, synced, and renamed, so a crash leaves the old one or the new one. A note that cannot be read is
-// reported and ignored: no note may keep a node from starting. A note that cannot be written, as on a full disk, is left out: no note may keep a
-// node from ending either.
+// A file is written to a temporary name, synced, and renamed, so a crash leaves the old one or the new one. A note
+// that cannot be read is reported and ignored, so that it never keeps a node from starting. A note that cannot be
+// written, as on a full disk, is skipped, so that it never keeps a node from ending.
 package postmortem
 
 import (
@@ -30,7 +30,7 @@ const maxNote = 64 << 10 // limits.sessions is at most 1024
 
 // Hung is the note of a loop that hung.
 type Hung struct {
-	Session string        `json:"session,omitempty"` // empty: it worked on none
+	Session string        `json:"session,omitempty"` // empty: the node worked on no session
 	Role    string        `json:"role,omitempty"`
 	Stream  string        `json:"stream,omitempty"`
 	For     time.Duration `json:"for_ns"`
@@ -46,7 +46,7 @@ func (h *Hung) Reason(node string) string {
 		"all stacks. If it needs so long for a single row, raise medics.stuck_after in the topology", node, h.Role, at, h.For.Round(time.Millisecond))
 }
 
-// ErrDamaged is returned when a note is there and cannot be read.
+// ErrDamaged is returned when a note exists and cannot be read.
 var ErrDamaged = errors.New("the note is damaged")
 
 const hungFile = "hung"
@@ -54,7 +54,7 @@ const hungFile = "hung"
 // ExitHung is the exit status of a node whose loop hangs.
 const ExitHung = 70
 
-// WriteHung leaves the note of a loop that hung.
+// WriteHung writes the note of a loop that hung.
 func WriteHung(dir string, h Hung) error { return write(dir, hungFile, h) }
 
 // ReadHung returns the note of a loop that hung; false if there is none.
@@ -63,14 +63,14 @@ func ReadHung(dir string) (h Hung, ok bool, err error) {
 	return h, ok, err
 }
 
-// RemoveHung removes the note. That there is none is no error.
+// RemoveHung removes the note. A missing note is no error.
 func RemoveHung(dir string) error { return remove(dir, hungFile) }
 
 // write replaces a note:
 //
 //	0a1b2c3d {"session": …}
 //
-// The number is the CRC-32C of what stands behind the space.
+// The number is the CRC-32C of the bytes after the space.
 func write(dir, name string, note any) error {
 	data, err := encode(name, note)
 	if err != nil {

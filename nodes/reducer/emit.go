@@ -8,16 +8,19 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// encode returns a part in the form in which it travels: a results reply with one part.
-func encode(p protocol.Part) []byte {
+// encode returns the wire form of a part: a results reply with one part.
+func encode(p protocol.Part) []byte { return appendPart(nil, p) }
+
+func appendPart(dst []byte, p protocol.Part) []byte {
 	reply := protocol.Reply{Type: protocol.Parts, State: session.Running, Parts: []protocol.Part{p}}
-	return reply.Append(nil)
+	return reply.Append(dst)
 }
 
-// numberRoom is what the output's own number of the part may need more than the reducer's, and the rest of the output's reply.
+// numberRoom is how many bytes an output's reply may be longer than the reducer's message: its part number may be
+// longer, and the reply has further fields.
 const numberRoom = 64
 
-// emit emits a part, in as many messages as limits.frame asks for (R15).
+// emit emits a part, in as many messages as limits.frame requires (R15).
 func (st *state) emit(part []byte, out role.Emitter) error {
 	limit := out.Limits().Frame - numberRoom
 	if len(part) <= limit {

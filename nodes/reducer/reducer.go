@@ -1,8 +1,10 @@
 // Package reducer is the role that has all partitions of a session's tables and computes the rows of each query, as soon
 // as the streams that its tables need have ended.
 //
-// A session belongs to one reducer, chosen by its id; the others see its ends and nothing else. Answers leave part by part
-// as the windows of the outputs have room (R9).
+// Rows of long answers (analyses.Query.Rows) are not kept here: they are passed on as they come, and the outputs sort them.
+//
+// A session belongs to one reducer, chosen by its id; the other reducers get only the ends of its streams. Answers
+// leave part by part as the windows of the outputs have room (R9).
 package reducer
 
 import (
@@ -22,21 +24,29 @@ import (
 
 // Reducer implements role.Role.
 //
-// Its tables look for no key (fold.NewUnion): one that is merged at all is in one partition, which one aggregator has, leaves that
-// once, and comes here exactly once.
+// Its tables do not look up keys (fold.NewUnion). A key that can be merged is in one partition, and so at one
+// aggregator, which has merged it and sends it exactly once.
 type Reducer struct {
 	role.Base
 	sessions map[session.ID]*state
 }
 
-var _ role.Role = (*Reducer)(nil)
+var (
+	_ role.Role   = (*Reducer)(nil)
+	_ role.Worker = (*Reducer)(nil)
+)
 
 type state struct {
 	role.Session
 	tables   []*fold.Table
-	ended    []bool   // streams
-	answered []bool   // queries; behind them the rejected rows
-	parts    [][]byte // computed, not yet emitted
+	ended    []bool        // streams
+	answered []bool        // by query, set once it is due; one more for the rejected rows
+	due      []int         // queries whose parts have not all left, in order; indexes in answered
+	given    int           // how many parts of the first due query have left
+	task     *role.Task    // computes the first due query; nil until it begins
+	made     int           // how many parts the task has computed
+	part     []byte        // the task's result that leaves next; nil until computed
+	passing  []*fold.Table // scratch tables for rows that are passed on; nil until needed
 	stream   int
 }
 
@@ -62,14 +72,22 @@ func (r *Reducer) Open(s role.Session) error {
 }
 
 // Take implements role.Role.
-func (r *Reducer) Take(id session.ID, m role.Message, _ role.Emitter) (bool, error) {
-	if err := role.Merge(r.sessions[id].tables, m.Payload); err != nil {
+func (r *Reducer) Take(id session.ID, m role.Message, out role.Emitter) (bool, error) {
+	st := r.sessions[id]
+	table, err := role.TableOf(st.tables, m.Payload)
+	if err != nil {
+		return false, err
+	}
+	if q := st.Analysis.RowsQuery(table); q >= 0 {
+		return false, st.pass(q, m, out) // false: this changes no state
+	}
+	if err := role.Merge(st.tables, m.Payload); err != nil {
 		return false, err
 	}
 	return true, nil
 }
 
-// End implements role.Role: it computes every query whose streams have all ended.
+// End implements role.Role. A query is due when all its streams have ended.
 func (r *Reducer) End(id session.ID, stream int, _ role.Emitter) (bool, error) {
 	st := r.sessions[id]
 	st.stream = stream
@@ -82,20 +100,74 @@ func (r *Reducer) End(id session.ID, stream int, _ role.Emitter) (bool, error) {
 			continue
 		}
 		st.answered[q] = true
-		if err := st.answer(q); err != nil {
-			return false, err
-		}
+		st.due = append(st.due, q)
 	}
 	if last := len(st.answered) - 1; !st.answered[last] && !slices.Contains(st.ended, false) {
 		st.answered[last] = true
-		if err := st.rejected(); err != nil {
-			return false, err
-		}
+		st.due = append(st.due, last)
 	}
-	return len(st.parts) > 0, nil
+	return st.more(), nil
 }
 
-// complete reports whether a query's tables are: their streams have ended.
+func (st *state) more() bool { return len(st.due) > 0 }
+
+// Work implements role.Worker. It computes a slice of the next part. A task that starts again after a restart of the node also computes the parts
+// that have already left, and drops them.
+func (r *Reducer) Work(id session.ID) (bool, error) {
+	st := r.sessions[id]
+	if len(st.due) == 0 || st.part != nil {
+		return false, nil
+	}
+	if st.task == nil {
+		st.task, st.made = st.begin(st.due[0]), 0
+	}
+	result, done, err := st.task.Slice()
+	switch {
+	case err != nil:
+		return false, err
+	case done:
+		return false, fmt.Errorf("computing query %d again has made %d parts, where %d have left", st.due[0], st.made, st.given)
+	case result == nil:
+		return true, nil
+	}
+	if st.made++; st.made > st.given {
+		st.part = result
+	}
+	return st.part == nil, nil
+}
+
+// A task's result is one byte, which says whether the part is the query's last one, and the part.
+const (
+	furtherPart = iota
+	lastPart
+)
+
+// result returns a part in the form that the task hands over.
+func result(kind byte, p protocol.Part) []byte { return appendPart([]byte{kind}, p) }
+
+// begin returns the computation of a query. The query's tables no longer change.
+func (st *state) begin(q int) *role.Task {
+	switch {
+	case q == len(st.Analysis.Queries):
+		return role.NewTask(nil, st.rejected)
+	case st.Analysis.Queries[q].Rows != nil:
+		return role.NewTask(nil, func(put func([]byte)) error { return st.passed(q, put) })
+	}
+	var tables []*fold.Table
+	for _, name := range st.Analysis.Queries[q].Tables {
+		tables = append(tables, st.tables[st.Analysis.TableIndex(name)])
+	}
+	return role.NewTask(tables, func(put func([]byte)) error { return st.answer(q, tables, put) })
+}
+
+// Close implements role.Worker.
+func (r *Reducer) Close() {
+	for _, st := range r.sessions {
+		st.task.Stop()
+	}
+}
+
+// complete reports whether a query's tables are complete, that is, whether their streams have ended.
 func (st *state) complete(q int) bool {
 	for _, name := range st.Analysis.Queries[q].Tables {
 		if !st.ended[role.TableStream(st.Analysis, st.Analysis.TableIndex(name))] {
@@ -106,16 +178,13 @@ func (st *state) complete(q int) bool {
 }
 
 // answer computes a query. An error of the analysis' function gets the query's name (N6).
-func (st *state) answer(q int) (err error) {
+func (st *state) answer(q int, tables []*fold.Table, put func([]byte)) (err error) {
 	query := &st.Analysis.Queries[q]
 	defer role.Explain(&err, func() string { return "query " + query.Name })
-	var tables []*fold.Table
-	for _, name := range query.Tables {
-		t := st.tables[st.Analysis.TableIndex(name)]
+	for _, t := range tables {
 		if err := t.Err(); err != nil {
 			return err
 		}
-		tables = append(tables, t)
 	}
 	part := protocol.Part{Query: query.Name, Columns: query.Columns, Rows: protocol.NewRows(len(query.Columns))}
 	row := make([]protocol.Value, len(query.Columns))
@@ -129,7 +198,7 @@ func (st *state) answer(q int) (err error) {
 			return
 		}
 		if bad = part.Rows.Add(row...); bad == nil && part.Rows.Size() >= protocol.PartBytes/2 {
-			st.put(part)
+			put(result(furtherPart, part))
 			part.Offset += uint64(part.Rows.Len())
 			part.Rows = protocol.NewRows(len(query.Columns))
 		}
@@ -137,13 +206,13 @@ func (st *state) answer(q int) (err error) {
 	if err = errors.Join(err, bad); err != nil {
 		return err
 	}
-	for _, t := range tables { // what is wrong with a union of tables may only be seen when it is read
+	for _, t := range tables { // some errors of a union of tables show only when it is read
 		if err := t.Err(); err != nil {
 			return err
 		}
 	}
 	part.Last = true
-	st.put(part)
+	put(result(lastPart, part))
 	return nil
 }
 
@@ -159,9 +228,9 @@ func fill(row []protocol.Value, cells []any) (err error) {
 	return nil
 }
 
-// rejected makes the last part: how many rows of each stream were rejected, and the first of them (N7). It names every
-// stream, also those without: "none" is an answer, and the same one that a run in one process gives (D1).
-func (st *state) rejected() error {
+// rejected makes the last part: how many rows of each stream were rejected, and the first of them (N7). It also names
+// streams without rejected rows, as a run in one process does (D1).
+func (st *state) rejected(put func([]byte)) error {
 	part := protocol.Part{Last: true}
 	counts, err := analyses.RejectedRows(st.tables[len(st.tables)-1])
 	if err != nil {
@@ -175,43 +244,53 @@ func (st *state) rejected() error {
 		}
 		part.Rejected = append(part.Rejected, p)
 	}
-	st.put(part)
+	put(result(lastPart, part))
 	return nil
 }
 
-// put keeps a part in the form in which it travels.
-func (st *state) put(p protocol.Part) {
-	st.parts = append(st.parts, encode(p))
-}
-
-// More implements role.Role: one part. How often it has to be split depends on limits.frame, and how many parts are left does not: a repeated
-// call does the same.
+// More implements role.Role. It emits one part. limits.frame decides into how many messages the part is split, but not how many parts are left. So a
+// repeated call has the same effect, even under another limit.
 func (r *Reducer) More(id session.ID, out role.Emitter) (bool, error) {
 	st := r.sessions[id]
-	if len(st.parts) == 0 {
-		return false, nil
+	for more := true; more; {
+		var err error
+		if more, err = r.Work(id); err != nil {
+			return false, err
+		}
 	}
-	if err := st.emit(st.parts[0], out); err != nil {
-		return false, err
+	if st.part != nil {
+		if err := st.emit(st.part[1:], out); err != nil {
+			return false, err
+		}
+		if st.given++; st.part[0] == lastPart {
+			st.task.Stop()
+			st.task, st.due, st.given = nil, st.due[1:], 0
+		}
+		st.part = nil
 	}
-	st.parts = st.parts[1:]
-	return len(st.parts) > 0, nil
+	return st.more(), nil
 }
 
 // Drop implements role.Role.
-func (r *Reducer) Drop(id session.ID, _ role.Outcome) { delete(r.sessions, id) }
+func (r *Reducer) Drop(id session.ID, _ role.Outcome) {
+	if st := r.sessions[id]; st != nil {
+		st.task.Stop()
+		delete(r.sessions, id)
+	}
+}
 
 // Snapshot implements role.Role.
 func (r *Reducer) Snapshot(id session.ID, dst []byte) []byte {
 	st := r.sessions[id]
-	dst = wire.AppendArray(dst, 5)
+	dst = wire.AppendArray(dst, 6)
 	dst = wire.AppendUint(dst, uint64(st.stream))
 	dst = wire.AppendBools(dst, st.ended)
 	dst = wire.AppendBools(dst, st.answered)
-	dst = wire.AppendArray(dst, len(st.parts))
-	for _, p := range st.parts {
-		dst = wire.AppendBin(dst, p)
+	dst = wire.AppendArray(dst, len(st.due))
+	for _, q := range st.due {
+		dst = wire.AppendUint(dst, uint64(q))
 	}
+	dst = wire.AppendUint(dst, uint64(st.given))
 	return role.AppendTables(dst, st.tables)
 }
 
@@ -222,12 +301,16 @@ func (r *Reducer) Restore(id session.ID, data []byte) error {
 		return errors.New("the session is not open")
 	}
 	d := wire.NewReader(data)
-	d.ArrayOf(5)
+	d.ArrayOf(6)
 	st.stream = int(d.Uint())
 	d.Bools(st.ended)
 	d.Bools(st.answered)
 	for n := d.Array(); n > 0; n-- {
-		st.parts = append(st.parts, slices.Clone(d.Bytes()))
+		st.due = append(st.due, int(d.Uint()))
+	}
+	st.given = int(d.Uint())
+	if len(st.due) > 0 && slices.Max(st.due) >= len(st.answered) {
+		return fmt.Errorf("query %d of %d", slices.Max(st.due), len(st.answered)-1)
 	}
 	if err := role.ReadTables(&d, st.tables); err != nil {
 		return err

@@ -34,15 +34,20 @@ func give(t *testing.T, r *Reducer, table int, key string, n int64) {
 	}
 }
 
+// leave ends a stream, and has all leave that it completes.
+func leave(r *Reducer, stream int, out role.Emitter) (calls int, err error) {
+	more, err := r.End(id, stream, out)
+	for ; more && err == nil; calls++ {
+		more, err = r.More(id, out)
+	}
+	return calls, err
+}
+
 // parts ends a stream and collects the parts that leave.
 func parts(t *testing.T, r *Reducer, stream int) (all []protocol.Part) {
 	t.Helper()
 	out := &roletest.Kept{}
-	more, err := r.End(id, stream, out)
-	for more && err == nil {
-		more, err = r.More(id, out)
-	}
-	if err != nil {
+	if _, err := leave(r, stream, out); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range out.All {
@@ -93,10 +98,10 @@ func TestR4_AKeyThatComesTwiceFailsTheSession(t *testing.T) {
 	give(t, r, 1, "red", 5)
 	give(t, r, 1, "blue", 5)
 	give(t, r, 1, "red", 6)
-	if _, err := r.End(id, 0, &roletest.Kept{}); err != nil {
+	if _, err := leave(r, 0, &roletest.Kept{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.End(id, 1, &roletest.Kept{}); !errors.Is(err, fold.ErrDuplicateKey) || !strings.Contains(err.Error(), "query amounts") {
+	if _, err := leave(r, 1, &roletest.Kept{}); !errors.Is(err, fold.ErrDuplicateKey) || !strings.Contains(err.Error(), "query amounts") {
 		t.Fatal(err)
 	}
 }
@@ -143,7 +148,7 @@ func TestN3_ASnapshotBetweenTwoParts(t *testing.T) {
 
 func TestN6_AFailureNamesTheQuery(t *testing.T) {
 	r := opened(t, analyses.Replica{Of: 1}, map[string]string{"fail": "yes"})
-	_, err := r.End(id, 0, &roletest.Kept{})
+	_, err := leave(r, 0, &roletest.Kept{})
 	if err == nil || !strings.Contains(err.Error(), "query known: told to fail") {
 		t.Fatal(err)
 	}

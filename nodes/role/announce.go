@@ -19,15 +19,15 @@ type Announcement struct {
 	// Openers tell clients of one id apart (R17). Two announcements with openers that do not continue each other are two sessions, and the first
 	// node that hears both fails them. A takeover announces the session again, with one opener more.
 	Openers session.Openers
-	Owner   string // the client's name (S5); empty: the local operator's. Announcements of an id with different owners are two sessions
+	Owner   string // the client's name (S5); empty: the local operator's. Announcements of one id with different owners are two sessions
 	Plan    []byte // of a declared analysis; empty: the analysis is built in
 	Trace   session.Trace
 }
 
-// Digest is of all of an announcement but its openers and its trace: what a takeover does not change.
+// Digest is a checksum of an announcement without its openers and its trace: of what a takeover does not change.
 type Digest [16]byte
 
-// Encode returns the payload. It is the same for the same announcement.
+// Encode returns the payload. Equal announcements have equal payloads.
 func (a Announcement) Encode() []byte {
 	b := wire.AppendArray(nil, announcementFields)
 	b = wire.AppendBin(b, a.Openers.Append(nil))
@@ -79,7 +79,7 @@ func ReadAnnouncement(id session.ID, payload []byte, known analyses.Set, r analy
 	if err != nil {
 		return Session{}, fmt.Errorf("announcement of session %s: %w", id, err)
 	}
-	a, err := known.Find(an.Analysis)
+	a, err := known.Open(an.Analysis, an.Plan)
 	if err != nil {
 		return Session{}, fmt.Errorf("session %s: %w", id, err)
 	}
@@ -91,8 +91,8 @@ func ReadAnnouncement(id session.ID, payload []byte, known analyses.Set, r analy
 	return Session{ID: id, Analysis: a, Args: args, Replica: r, Wiring: an.Wiring, Openers: an.Openers, Owner: an.Owner, Trace: an.Trace, Digest: Digest(sum[:16])}, nil
 }
 
-// Same reports whether two announcements of an id are of one session: the same analysis, parameters and owner (S5), and openers of which one
-// list continues the other (R17).
+// Same reports whether two announcements of one id are of one session: analysis, parameters and owner are the same (S5), and one list of
+// openers continues the other (R17).
 func (s *Session) Same(t *Session) bool {
 	return s.Digest == t.Digest && (s.Openers.Begin(t.Openers) || t.Openers.Begin(s.Openers))
 }

@@ -7,8 +7,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// Base is a role's name, and the part of a role that does nothing: no work when a session opens, flushes or ends, and no state of its own.
-// A role embeds it and overrides what it does.
+// Base has a role's name and methods that do nothing: no work when a session opens, flushes or ends, and no state of its own. A role embeds
+// Base and overrides the methods that it needs.
 type Base struct{ Role topology.Role }
 
 // Name implements Role.

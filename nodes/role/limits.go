@@ -6,8 +6,8 @@ import (
 )
 
 // Limits are bounds in bytes (R15, R16). They depend on the topology, which may change between two starts of a node. So nothing that must
-// survive a crash may depend on them, or a replay would do something else than the call that it repeats. In recovery there are no limits: what
-// was done then was within those of its time.
+// survive a crash may depend on them. Otherwise a repeated call could do something else than the first one. In recovery there are no
+// limits, because the calls kept to the limits of their time.
 type Limits struct {
 	Frame  int // of a payload: limits.frame
 	Memory int // of the reference data of one session in one joiner: limits.memory
@@ -16,7 +16,7 @@ type Limits struct {
 // NoLimits are those of recovery, and of tests.
 var NoLimits = Limits{Frame: math.MaxInt, Memory: math.MaxInt}
 
-// TooLarge is the error of what cannot be split any further (R15). what names the stream, the place, and what it is.
+// TooLarge is the error for data that cannot be split any further (R15). what names the stream, the place, and the data.
 func TooLarge(what string, size, limit int) error {
 	return fmt.Errorf("R15: %s takes %d bytes, and limits.frame lets messages of %d bytes pass: shorten it, or raise limits.frame in the topology and start the session again",
 		what, size, limit)

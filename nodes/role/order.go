@@ -8,7 +8,8 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// ByID returns what a map holds in the order of session ids. Unlike the map's own order it makes the same output of the same input.
+// ByID returns the values of a map in the order of their session ids. Unlike the map's own order, this order gives the same output for the
+// same input.
 func ByID[S any](sessions map[session.ID]S) []S {
 	all := make([]S, 0, len(sessions))
 	for _, id := range slices.SortedFunc(maps.Keys(sessions), func(a, b session.ID) int { return bytes.Compare(a[:], b[:]) }) {

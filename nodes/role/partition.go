@@ -5,7 +5,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// Partition says which of n reducers a session belongs to: its tables must meet in one.
+// Partition says which of n reducers a session belongs to. All its tables must go to the same reducer.
 func Partition(id session.ID, n int) int {
 	return int(fold.Hash(id[:]) % uint64(n))
 }

@@ -2,17 +2,17 @@ package role
 
 import "posta.dev/posta/protocol/session"
 
-// Preparer is a role whose work on a chunk depends on the chunk and its session alone. The work can be done before the chunk is taken,
-// beside that on other chunks: what takes the most time in a pipeline need not keep to one core. For the state machine only Take gets
-// quicker.
+// Preparer is a role whose work on a chunk depends on the chunk and its session alone. The work can be done before the chunk is taken, in
+// parallel with the work on other chunks. So the work that takes the most time in a pipeline can use all processor cores. The state machine
+// only sees that Take gets quicker.
 type Preparer interface {
 	// Prepare returns the work on a chunk, nil if there is none. The work runs once, perhaps on another goroutine, and has returned before
-	// the role's next method is called. Its result stays with the chunk (Chunk.Prepared), where Take finds it. If no Take gets the chunk
-	// the result is garbage. Its payloads keep to the limits.
+	// the role's next method is called. Its result stays with the chunk (Chunk.Prepared), where Take finds it. If no Take gets the chunk,
+	// the result is dropped. Its payloads keep to the limits.
 	Prepare(id session.ID, stream int, c *Chunk, limits Limits) (work func())
 }
 
-// ChunkDecoder is a gateway that can tell before a request is handled whether it brings a chunk that the gateway would feed now.
+// ChunkDecoder is a gateway that can decide, before it handles a request, whether the request brings a chunk that it would feed now.
 type ChunkDecoder interface {
 	// DecodeChunk sets r.Chunk if the gateway would feed it now. The gateway may still refuse it when it handles the request.
 	DecodeChunk(r *Request) (id session.ID, stream int, ok bool)

@@ -87,6 +87,20 @@ func TestRows_ComeOutAsTheyWentIn(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Fatalf("%+v, %v", got, err)
 	}
+	folded := role.AppendFolded(nil, file, 77, []byte("rejected"), [][]byte{[]byte("one"), []byte("two")})
+	got, err = role.DecodeRows(folded)
+	want = role.Rows{File: file, Line: 77, Rejected: []byte("rejected"), Folded: [][]byte{[]byte("one"), []byte("two")}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Fatalf("folded: %+v, %v", got, err)
+	}
+	for n := range folded {
+		if _, err := role.DecodeRows(folded[:n]); err == nil {
+			t.Errorf("the first %d bytes of what was folded are taken", n)
+		}
+	}
+	if _, err := role.DecodeRows(append(folded, 0)); err == nil {
+		t.Error("a byte behind what was folded is taken")
+	}
 	head := len(p) - len("batch")
 	for n := range head {
 		if _, err := role.DecodeRows(p[:n]); err == nil {
@@ -126,7 +140,7 @@ func TestTables_OfASnapshotMerge(t *testing.T) {
 	}
 }
 
-// TestTables_OfASnapshotComeInPieces, and in one from a former program.
+// TestTables_OfASnapshotComeInPieces that are bounded, and come back.
 func TestTables_OfASnapshotComeInPieces(t *testing.T) {
 	a := roletest.Analysis()
 	tables := role.NewTables(a, fold.NewTable)
@@ -138,19 +152,13 @@ func TestTables_OfASnapshotComeInPieces(t *testing.T) {
 	if d.ArrayOf(3); d.Array() != 0 || d.Array() < 2 || d.Err() != nil {
 		t.Fatalf("one piece, or none: %v", d.Err())
 	}
-	former := wire.AppendArray(nil, 3)
-	for _, table := range tables {
-		former = wire.AppendBin(former, table.AppendRows(nil, table.Rows()))
+	again := role.NewTables(a, fold.NewTable)
+	d = wire.NewReader(role.AppendTables(nil, tables))
+	if err := errors.Join(role.ReadTables(&d, again), d.Done()); err != nil {
+		t.Fatal(err)
 	}
-	for name, snapshot := range map[string][]byte{"pieces": role.AppendTables(nil, tables), "former": former} {
-		again := role.NewTables(a, fold.NewTable)
-		d := wire.NewReader(snapshot)
-		if err := errors.Join(role.ReadTables(&d, again), d.Done()); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if got, want := again[1].AppendRows(nil, again[1].Rows()), large.AppendRows(nil, large.Rows()); !bytes.Equal(got, want) {
-			t.Errorf("%s: %d rows came back of %d, or others", name, again[1].Len(), large.Len())
-		}
+	if got, want := again[1].AppendRows(nil, again[1].Rows()), large.AppendRows(nil, large.Rows()); !bytes.Equal(got, want) {
+		t.Errorf("%d rows came back of %d, or others", again[1].Len(), large.Len())
 	}
 }
 
@@ -185,13 +193,18 @@ func TestMerge_OfWhatIsNoPartial(t *testing.T) {
 
 func FuzzDecodeRows(f *testing.F) {
 	f.Add(role.AppendRowsHead(nil, analyses.File{Name: "n", Tags: []string{"t"}}, 3, nil))
+	f.Add(role.AppendFolded(nil, analyses.File{Name: "n", Tags: []string{"t"}}, 3, nil, [][]byte{[]byte("a")}))
 	f.Fuzz(func(t *testing.T, p []byte) {
 		r, err := role.DecodeRows(p)
 		if err != nil {
 			return
 		}
-		again, err := role.DecodeRows(append(role.AppendRowsHead(nil, r.File, r.Line, r.Rejected), r.Batch...))
-		if err != nil || again.File.Name != r.File.Name || again.Line != r.Line || !bytes.Equal(again.Batch, r.Batch) {
+		back := append(role.AppendRowsHead(nil, r.File, r.Line, r.Rejected), r.Batch...)
+		if r.Folded != nil {
+			back = role.AppendFolded(nil, r.File, r.Line, r.Rejected, r.Folded)
+		}
+		again, err := role.DecodeRows(back)
+		if err != nil || again.File.Name != r.File.Name || again.Line != r.Line || !bytes.Equal(again.Batch, r.Batch) || !reflect.DeepEqual(again.Folded, r.Folded) {
 			t.Fatalf("%+v comes back as %+v, %v", r, again, err)
 		}
 	})

@@ -10,12 +10,12 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// PartialBytes is about how large a frame of folded rows gets.
+// PartialBytes is about how many bytes a frame of folded rows gets.
 const PartialBytes = 512 << 10
 
-// NewTables returns an empty table for each of the analysis' tables, and behind them the one for rejected rows. Which kind is a matter of
-// the role: joiners send what they fold (fold.NewOutgoing), aggregators merge it (fold.NewTable), reducers put partitions together
-// (fold.NewUnion).
+// NewTables returns an empty table for each of the analysis' tables, and behind them the one for rejected rows. empty makes the kind of
+// table that the role needs: joiners send what they fold (fold.NewOutgoing), aggregators merge it (fold.NewTable), reducers put partitions
+// together (fold.NewUnion).
 func NewTables(a *analyses.Analysis, empty func(*fold.Spec) *fold.Table) []*fold.Table {
 	tables := make([]*fold.Table, len(a.Tables)+1)
 	for i := range a.Tables {
@@ -25,7 +25,7 @@ func NewTables(a *analyses.Analysis, empty func(*fold.Spec) *fold.Table) []*fold
 	return tables
 }
 
-// TableStream returns the stream whose end completes table i: for the rejected rows the last of all.
+// TableStream returns the stream whose end completes table i. The rejected rows are complete with the end of the last stream.
 func TableStream(a *analyses.Analysis, i int) int {
 	if i < len(a.Tables) {
 		if s := a.StreamIndex(a.Tables[i].Stream); s >= 0 {
@@ -42,8 +42,8 @@ type PartialEncoder struct{ scratch []byte }
 //
 //	[table, rows bin]
 //
-// The payload waits in an outbox, where the window counts its length and not its capacity, and a bound on its size that is known before it is
-// made is several times as much.
+// The payload is copied to its exact size because it waits in an outbox, where the window counts its length and not its capacity. A
+// capacity that is chosen before the size is known would be several times the length.
 func (p *PartialEncoder) Encode(i int, t *fold.Table, rows []int) []byte {
 	return bytes.Clone(p.append(i, t, rows))
 }
@@ -55,7 +55,7 @@ func (p *PartialEncoder) append(i int, t *fold.Table, rows []int) []byte {
 	return p.scratch
 }
 
-// Emit emits rows of table i in as many payloads as they need (R15). A row that no frame may carry is an error, which names it.
+// Emit emits rows of table i in as many payloads as they need (R15). A row that is too large for a frame is an error that names the row.
 func (p *PartialEncoder) Emit(out Emitter, partition, stream, i int, t *fold.Table, rows []int) error {
 	limit := out.Limits().Frame
 	for _, chunk := range t.Chunks(rows, min(PartialBytes, limit)) {
@@ -66,7 +66,7 @@ func (p *PartialEncoder) Emit(out Emitter, partition, stream, i int, t *fold.Tab
 	return nil
 }
 
-// emit halves rows whose size was guessed too small.
+// emit emits rows, in halves if their payload turns out too large.
 func (p *PartialEncoder) emit(out Emitter, partition, stream, i int, t *fold.Table, rows []int) error {
 	payload := p.append(i, t, rows)
 	limit := out.Limits().Frame
@@ -93,6 +93,12 @@ func Merge(tables []*fold.Table, p []byte) error {
 	return t.Merge(rows)
 }
 
+// TableOf returns the index of the table whose rows a PartialEncoder wrote.
+func TableOf(tables []*fold.Table, p []byte) (int, error) {
+	t, _, err := find(tables, p)
+	return slices.Index(tables, t), err
+}
+
 // IsBag reports whether a PartialEncoder wrote rows that are never merged.
 func IsBag(tables []*fold.Table, p []byte) (bool, error) {
 	t, _, err := find(tables, p)
@@ -117,13 +123,14 @@ func find(tables []*fold.Table, p []byte) (t *fold.Table, rows []byte, err error
 //
 //	[[rows bin, …], …]
 //
-// They go there piece by piece: as one, each would be there three times while it is written, and leave room for all of it behind.
+// The rows are appended in pieces. A table written as one piece would be in memory three times meanwhile, and its scratch buffer would stay
+// as large as the table.
 func AppendTables(b []byte, tables []*fold.Table) []byte {
 	var scratch []byte
 	b = wire.AppendArray(b, len(tables))
 	for _, t := range tables {
 		chunks := t.Chunks(t.Rows(), PartialBytes)
-		b = wire.AppendArray(slices.Grow(b, t.Bytes()), len(chunks)) // rather too much than copied when it is full
+		b = wire.AppendArray(slices.Grow(b, t.Bytes()), len(chunks)) // rather too much room than a copy when it is full
 		for _, rows := range chunks {
 			scratch = t.AppendRows(scratch[:0], rows)
 			b = wire.AppendBin(b, scratch)
@@ -139,11 +146,7 @@ func ReadTables(d *wire.Reader, tables []*fold.Table) error {
 		return fmt.Errorf("%d tables in the snapshot, %d in the analysis", n, len(tables))
 	}
 	for _, t := range tables {
-		pieces := 1 // a former program wrote each table in one piece
-		if d.IsArray() {
-			pieces = d.Array()
-		}
-		for range pieces {
+		for n := d.Array(); n > 0; n-- {
 			p := d.Bytes()
 			if d.Err() != nil {
 				return d.Err()

@@ -11,11 +11,11 @@ import (
 
 // beat returns a heartbeat when it is due (N8).
 func (s *Shell) beat(now time.Time) *heartbeat.Beat {
-	defer func() { s.wakeAt(s.beatAt.Add(s.cfg.Heartbeat)) }()
-	if now.Sub(s.beatAt) < s.cfg.Heartbeat {
+	defer func() { s.wakeAt(s.beatDue) }()
+	if now.Before(s.beatDue) {
 		return nil
 	}
-	s.beatAt = now
+	s.beatDue = now.Add(heartbeat.Next(now, s.cfg.Heartbeat))
 	c := s.core.Counters
 	b := &heartbeat.Beat{
 		Node: s.cfg.Core.Self, ID: s.cfg.Core.ID, State: heartbeat.Running, Uptime: now.Sub(s.started),

@@ -68,6 +68,7 @@ type memory struct {
 	cut      wal.Index
 	snapshot []byte
 	at       wal.Index
+	files    map[string][]byte
 	heritage []byte
 	retired  bool
 	repaired bool
@@ -156,6 +157,30 @@ func (m *memory) Size() int64 {
 	return int64(len(bytes.Join(m.records[min(int(m.cut), len(m.records)):], nil)))
 }
 
+func (m *memory) SaveFile(name string, data []byte) error {
+	if err := m.call("save file"); err != nil {
+		return err
+	}
+	if m.files == nil {
+		m.files = map[string][]byte{}
+	}
+	m.files[name] = data
+	return nil
+}
+func (m *memory) DropFiles(names ...string) error {
+	for _, name := range names {
+		delete(m.files, name)
+	}
+	return nil
+}
+func (m *memory) SweepFiles(keep []string) error {
+	for name := range m.files {
+		if !slices.Contains(keep, name) {
+			delete(m.files, name)
+		}
+	}
+	return nil
+}
 func (m *memory) Retire(heritage []byte) error {
 	if err := m.call("retire"); err != nil {
 		return err
@@ -205,6 +230,7 @@ type driver struct {
 	out  []string // what has left since the last call of left
 	ends error
 	seq  link.Seq
+	idle bool // the loop hardly works; else it works all the time, so that commits wait as long as they may
 }
 
 // newDriver starts a node with a desk for clients, or a relay between a sender and a receiver, from a log.
@@ -252,7 +278,9 @@ func newDriver(t *testing.T, kind string, log *memory, change func(*Config)) *dr
 // step lets time pass and steps.
 func (d *driver) step(after time.Duration) *driver {
 	d.t.Helper()
-	d.now = d.now.Add(after)
+	if d.now = d.now.Add(after); !d.idle {
+		d.s.Worked(linger)
+	}
 	o := d.s.Step(d.now)
 	if o.Job != nil {
 		if d.job != nil {
@@ -341,7 +369,9 @@ func (d *driver) introduce() *driver {
 	d.receive(link.Frame{Kind: link.Hello, Payload: link.HelloPayload{To: "me-1"}.Encode()})
 	d.frame(link.Open, role.Announcement{Analysis: "words"}.Encode())
 	d.step(0).carryOut()
-	d.out = nil
+	if d.out = nil; !d.idle {
+		d.s.flush.wait = linger // the pause before the first commit is over
+	}
 	return d
 }
 

@@ -8,24 +8,33 @@ import (
 
 // How long a commit waits for more input.
 const (
-	linger         = 20 * time.Millisecond // since the last commit, where no client waits for it
-	clientDeadline = time.Millisecond      // since clients last asked for something, where they wait for it
+	linger         = 20 * time.Millisecond // since the last commit, at most, if no client waits for an answer
+	clientDeadline = time.Millisecond      // since the last request of a client, if clients wait for an answer
+	waitForWork    = 20                    // a commit waits for so many times the work of the loop in a time as long as linger
 )
 
-// flushTimer decides when a commit is closed. Without it a node commits whenever its disk is free. Where the disk is fast that is once for
-// each frame: 2,800 fsyncs for 750 MB of flights where 1,000 do, each with its wake-ups here and in its receivers, and tables that were
-// folded frame by frame. The first input after a pause is committed at once; what decides on the course of a session always is.
+// flushTimer decides when a commit is closed. Without it a node commits whenever its disk is free. On a fast disk that is once for each frame: 2,800
+// fsyncs for 750 MB of flights where 1,000 are enough, each with wake-ups here and at the receivers, and tables are folded frame by frame. The first
+// input after a pause is committed at once. So is everything on which the course of a session depends.
 //
-// A delay for every commit was turned down, because a small session would pay it in each stage. Lingering where clients wait was turned
-// down, too: a client with a single lane would pay it with every chunk. clientDeadline is just long enough to hear all lanes of one client.
+// Waiting gains something only if more input comes meanwhile. So a commit waits for twenty times the work of the loop in the 20 ms before the
+// commit before it. A loop that works for 5 % of its time or more waits for all of linger, and one with an occasional small frame does not notice its
+// wait. In between commits grow and shrink with the load: there is no threshold at which their rhythm jumps. The work since the last commit was
+// rejected as the measure: each alarm is work, too, and would move the time for which it was set. So were counts of frames: a frame may hold ten
+// rows or a million.
+//
+// A delay for every commit was rejected: a small session would wait for it in each stage. To linger while clients wait was rejected, too: a client
+// with a single lane would wait for it with every chunk. clientDeadline is just long enough to receive the requests of all lanes of one client.
 type flushTimer struct {
-	sealed time.Time // when the last commit was closed
-	asked  time.Time // when clients last asked for something
+	sealed time.Time     // when the last commit was closed
+	wait   time.Duration // how long the next one waits since then, where nobody waits for it
+	worked time.Duration // by the loop, since sealed
+	asked  time.Time     // when clients last asked for something
 }
 
-// due returns when a commit of such urgency is to be closed.
+// due returns when a commit of this urgency is to be closed.
 func (f *flushTimer) due(u core.FlushUrgency) time.Time {
-	switch due := f.sealed.Add(linger); u {
+	switch due := f.sealed.Add(f.wait); u {
 	case core.FlushLater:
 		return due
 	case core.FlushSoon:
@@ -36,3 +45,13 @@ func (f *flushTimer) due(u core.FlushUrgency) time.Time {
 	}
 	return time.Time{}
 }
+
+// closed notes that a commit is closed. The turn of the loop that does so is reported later. It counts for the commit after the next one.
+func (f *flushTimer) closed(now time.Time) {
+	inLinger := float64(f.worked) * float64(linger) / float64(max(linger, now.Sub(f.sealed)))
+	f.wait = min(linger, time.Duration(waitForWork*inLinger))
+	f.sealed, f.worked = now, 0
+}
+
+// add counts a turn of the loop.
+func (f *flushTimer) add(turn time.Duration) { f.worked += max(0, turn) }

@@ -11,7 +11,7 @@ import (
 // everything else at once.
 func TestFlushTimer(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	p := flushTimer{sealed: start, asked: start.Add(5 * time.Millisecond)}
+	p := flushTimer{sealed: start, wait: linger, asked: start.Add(5 * time.Millisecond)}
 	for _, x := range []struct {
 		urgency core.FlushUrgency
 		want    time.Duration
@@ -28,5 +28,57 @@ func TestFlushTimer(t *testing.T) {
 		if !p.due(h).IsZero() {
 			t.Errorf("urgency %d waits", h)
 		}
+	}
+}
+
+// TestFlushTimer_WaitsByTheLoad: a commit waits for twenty times the work of the loop in the 20 ms before the last commit.
+func TestFlushTimer_WaitsByTheLoad(t *testing.T) {
+	const ms, us = time.Millisecond, time.Microsecond
+	for name, x := range map[string]struct {
+		interval, worked, want time.Duration
+	}{
+		"a loop that did nothing":              {5 * ms, 0, 0},
+		"a small frame each 5 ms":              {5 * ms, 100 * us, 2 * ms},
+		"5 %":                                  {linger, ms, linger},
+		"work all the time":                    {linger, linger, linger},
+		"ticks in a pause of a minute":         {time.Minute, 600 * 20 * us, 80 * us},
+		"a turn longer than the interval":      {ms, 20 * time.Second, linger},
+		"a clock that does not move":           {0, 10 * us, 200 * us},
+		"a turn that a clock has run back for": {linger, -time.Hour, 0},
+	} {
+		start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		p := flushTimer{}
+		p.closed(start)
+		p.add(x.worked)
+		now := start.Add(x.interval)
+		p.closed(now)
+		if got := p.due(core.FlushLater).Sub(now); got != x.want {
+			t.Errorf("%s: the next commit waits for %v, not %v", name, got, x.want)
+		}
+	}
+}
+
+// TestFlushTimer_CommitsGrowWithTheLoad: under a steady load the wait reaches linger within a few commits, and when the load ends it goes.
+func TestFlushTimer_CommitsGrowWithTheLoad(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	p := flushTimer{}
+	run := func(gap, work time.Duration, commits int) {
+		for range commits {
+			for {
+				p.add(work)
+				if now = now.Add(gap); !now.Before(p.due(core.FlushLater)) {
+					break
+				}
+			}
+			p.closed(now)
+		}
+	}
+	run(time.Millisecond, 150*time.Microsecond, 5)
+	if p.wait != linger {
+		t.Errorf("a load of 15 %%: after five commits the next one waits for %v", p.wait)
+	}
+	run(10*time.Millisecond, 100*time.Microsecond, 5)
+	if p.wait > 2*time.Millisecond {
+		t.Errorf("a load of 1 %%: after five commits the next one waits for %v", p.wait)
 	}
 }

@@ -4,10 +4,11 @@ import (
 	"errors"
 
 	"posta.dev/posta/nodes/core"
+	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/wal"
 )
 
-// Log is what a job is carried out on: *wal.Log, or the disk of a simulator. The errors are those of package wal.
+// Log is the log on which jobs are carried out: *wal.Log, or the disk of a simulator. Its errors are those of package wal.
 type Log interface {
 	Append(records ...wal.Record) (wal.Index, error)
 	SaveSnapshot(at wal.Index, parts ...[]byte) error
@@ -15,12 +16,17 @@ type Log interface {
 	Last() wal.Index
 	Size() int64
 
-	// The reserve, for what makes room on a full disk (W5).
+	// Files that snapshots refer to.
+	SaveFile(name string, data []byte) error
+	DropFiles(names ...string) error
+	SweepFiles(keep []string) error
+
+	// The reserve, for records that make room on a full disk (W5).
 	Spend(bytes int64) (given bool, err error)
 	Refill() error
 	Short() bool
 
-	// What one log leaves to the next (R14).
+	// The heritage, which one log leaves to the next (R14).
 	Retire(heritage []byte) error
 	DropHeritage() error
 }
@@ -28,33 +34,39 @@ type Log interface {
 // Job is what the committer does to the log, in the order of the fields. A job that retires the log does nothing else.
 type Job struct {
 	Commit       *core.Commit // to be stored; nil if there is none
-	DropHeritage bool         // with the commit stored, what the log before left is in this log
-	Snapshot     []byte       // of the state with Commit; nil if none is due
-	Cut          wal.Index    // records up to here may go; 0 if nothing is to be cut
-	CutAll       bool         // everything up to the snapshot just saved may go
-	Refill       bool         // the reserve is to be made whole
-	Spend        bool         // what finds no room may have the reserve's
+	DropHeritage bool         // once the commit is stored, the heritage of the log before is in this log
+	Drop         []string     // files that are not needed once the commit is stored
+	Sweep        bool         // remove all files except those of Keep
+	Keep         []string
+	Files        []role.File // to be saved
+	Snapshot     []byte      // of the state including Commit; nil if none is due
+	Cut          wal.Index   // records up to here may be cut; 0 if nothing is to be cut
+	CutAll       bool        // everything up to the snapshot just saved may be cut
+	Refill       bool        // restore the reserve to its full size
+	Spend        bool        // what finds no room may use the reserve
 
 	Retire   bool   // put the log aside (R14)
-	Heritage []byte // what it leaves; nil if it leaves nothing
+	Heritage []byte // the heritage of the retired log; nil if it leaves none
 }
 
-// Answer is what became of a job.
+// Answer is the result of a job.
 type Answer struct {
 	Job
-	At      wal.Index // where the commit stands, or the last record
+	At      wal.Index // the index of the commit, or of the last record
 	Stored  bool      // the commit is durable
-	Saved   bool      // the snapshot is
+	Kept    bool      // the files are saved
+	Swept   bool      // files that were not needed are removed
+	Saved   bool      // the snapshot is saved
 	Retired bool      // the log is put aside
 	Size    int64     // of the log
 	Short   bool      // some of its reserve is spent
-	Err     error     // the first that happened. wal.ErrDiskFull: what is not done may be tried again. Any other is final (W4).
+	Err     error     // the first error. wal.ErrDiskFull: the rest of the job may be tried again. Any other error is final (W4).
 }
 
 // recCommit is the type of the only records that a node writes.
 const recCommit = 1
 
-// CarryOut does a job, up to the first error. But a full disk does not keep the log from being cut: that makes room (W5).
+// CarryOut does a job, up to the first error. On a full disk it still cuts the log, because that makes room (W5).
 func CarryOut(log Log, j Job) (a Answer) {
 	a.Job, a.At = j, log.Last()
 	defer func() { a.Size, a.Short = log.Size(), log.Short() }()
@@ -101,6 +113,9 @@ func (a *Answer) store(log Log) error {
 			}
 		}
 	}
+	if err := a.files(log); err != nil {
+		return err
+	}
 	if a.Snapshot != nil {
 		if err := a.withRoom(log, len(a.Snapshot), func() error { return log.SaveSnapshot(a.At, a.Snapshot) }); err != nil {
 			return err
@@ -110,7 +125,28 @@ func (a *Answer) store(log Log) error {
 	return nil
 }
 
-// withRoom does a step that needs so many bytes on the disk; if there is no room, once more in that of the reserve, if the job may have it.
+// files removes and saves files. It removes first, because that makes room.
+func (a *Answer) files(log Log) error {
+	if err := log.DropFiles(a.Drop...); err != nil {
+		return err
+	}
+	if a.Sweep {
+		if err := log.SweepFiles(a.Keep); err != nil {
+			return err
+		}
+		a.Swept = true
+	}
+	for _, f := range a.Files {
+		if err := log.SaveFile(f.Name, f.Data); err != nil {
+			return err
+		}
+	}
+	a.Kept = true
+	return nil
+}
+
+// withRoom does a step that needs this many bytes on the disk. If there is no room, it does the step again with the space of the reserve, if the job
+// may use it.
 func (a *Answer) withRoom(log Log, bytes int, do func() error) error {
 	err := do()
 	if !a.Spend || !isFull(err) || errors.Is(err, wal.ErrNoDescriptor) {
@@ -126,13 +162,13 @@ func (a *Answer) withRoom(log Log, bytes int, do func() error) error {
 	return do()
 }
 
-// stepRoom is what a step needs beside its bytes: the framing, a new segment, the blocks of directories.
+// stepRoom is how many bytes a step needs in addition to its data: framing, a new segment, blocks of directories.
 const stepRoom = 64 << 10
 
-// Reserve is how many bytes a node reserves on its disk. A session that is cancelled while the disk is full leaves with the commit that is being
-// built; the one before it, which found the disk full, has to be stored first. Each holds limits.commit and what came with the last frame. Then
-// come a snapshot, its twin and a new segment, small ones when no session is left.
+// Reserve is how many bytes a node reserves on its disk. The end of a session that is cancelled while the disk is full is in the commit that is being
+// built. The commit before it, which found the disk full, has to be stored first. Each has limits.commit and the rest of its last frame. A snapshot,
+// its twin and a new segment follow, which are small when no session is left.
 func Reserve(commit, chunk int64) int64 { return 2*(commit+chunk) + 1<<20 }
 
-// isFull reports whether an error of the log goes away by itself when there is room (W5).
+// isFull reports whether an error of the log disappears once there is room (W5).
 func isFull(err error) bool { return errors.Is(err, wal.ErrDiskFull) }

@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/wal"
 )
 
-// History is what a log has of former lives: *wal.Log, or the disk of a simulator.
+// History is the content of a log from earlier incarnations: *wal.Log, or the disk of a simulator.
 type History interface {
 	LoadSnapshot() (at wal.Index, data []byte, ok bool, err error)
 	Replay(from wal.Index, fn func(i wal.Index, typ byte, data []byte) error) error
@@ -17,15 +17,14 @@ type History interface {
 	Size() int64
 	Short() bool
 
-	// What the log before left, and whether somebody took something out of this one (R14).
+	// The heritage of the log before, and whether this log lost records to a repair (R14).
 	Repaired() bool
 	Heritage() ([]byte, error)
 	DropHeritage() error
 }
 
-// Recover brings the node to where its log ends (N3): the newest snapshot, the records since, and before them those that hold frames which
-// not every receiver has acknowledged. The analysis has heard every record of the log (wal.Options.OnRecord). It is called once, before the
-// first Step.
+// Recover restores the state at the end of the log (N3): the newest snapshot, the records since, and earlier records with frames that some receiver
+// has not acknowledged. The log analysis must have seen every record (wal.Options.OnRecord). Recover is called once, before the first Step.
 func (s *Shell) Recover(log History, a *core.LogAnalysis) error {
 	for _, l := range s.cfg.Lost {
 		a.GiveUp(l.Session)
@@ -44,11 +43,11 @@ func (s *Shell) Recover(log History, a *core.LogAnalysis) error {
 		return fmt.Errorf("node %s: recovery: %w", s.cfg.Core.Self, err)
 	}
 	s.last, s.snapAt, s.snapSize, s.logBytes = log.Last(), at, int64(len(snapshot)), log.Size()
-	s.sinceCut, s.short = s.logBytes, log.Short()
+	s.sinceCut, s.short, s.swept = s.logBytes, log.Short(), !s.core.HasFiles()
 	return nil
 }
 
-// giveUp aborts what the lives before have died of.
+// giveUp aborts the sessions that made earlier incarnations crash.
 func (s *Shell) giveUp() {
 	for _, l := range s.cfg.Lost {
 		s.core.GiveUp(l.Session, l.Reason)
@@ -69,7 +68,7 @@ func (s *Shell) replay(log History, at wal.Index, snapshot []byte, a *core.LogAn
 	return r.Done()
 }
 
-// inherit takes over what a retired log left, before the first commit. A log with records has done so, or was never retired.
+// inherit takes over the heritage of a retired log, before the first commit. A log with records has done so already, or has no retired log before it.
 func (s *Shell) inherit(log History) error {
 	if log.Repaired() {
 		s.core.Retire("somebody repaired it: records that other nodes have seen may be gone")

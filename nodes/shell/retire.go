@@ -8,15 +8,15 @@ import (
 	"posta.dev/posta/internal/wire"
 )
 
-// retire has the log put aside (R14), when the committer is free. From the moment at which the core says so nothing leaves the node but
-// heartbeats, and nothing is stored.
+// retire has the log put aside (R14) when the committer is free. From the moment at which the core asks for it the node sends only heartbeats, and
+// stores nothing.
 //
-// An empty log contradicts nobody. A node that would have to retire twice in one start is therefore told so by a message of a process that is
-// long dead, or somebody changes its directory while it runs. It stops, and who starts it again sees that in its log.
+// An empty log contradicts no peer. So if a node would have to retire twice in one start, a late message of a dead process caused it, or somebody
+// changes its directory while it runs. The node stops, and its log has the reason.
 func (s *Shell) retire(now time.Time, o *Output) {
 	why := s.core.Retired()
 	if !s.retiring {
-		s.retiring, s.beatAt = true, time.Time{} // medics hear of it at once
+		s.retiring, s.beatDue = true, time.Time{} // medics hear about it at once
 		s.note(slog.LevelWarn, "R14: this node's log was set back to a former state: it is put aside, and an empty one begins; the sessions that this node had a part in fail",
 			"dir", s.cfg.Dir, "log", s.cfg.Core.ID.LogID, "incarnation", s.cfg.Core.ID.Incarnation, "why", why)
 	}
@@ -27,10 +27,10 @@ func (s *Shell) retire(now time.Time, o *Output) {
 		o.End = fmt.Errorf("node %s: R14: its log is found set back for the second time since it started: %s; does something restore or change %s while it runs?",
 			s.cfg.Core.Self, why, s.cfg.Dir)
 	case s.draining && !now.Before(s.drainUntil):
-		o.End = ErrDrained // the next start is told the same
+		o.End = ErrDrained // the next start will retire the log
 	case s.busy:
 	case now.Before(s.retryAt):
-		s.wakeAt(s.retryAt) // there was no room for what the log leaves
+		s.wakeAt(s.retryAt) // there was no room for the heritage
 	default:
 		o.Job = &Job{Retire: true, Heritage: encodeHeritage(s.core.Inheritance())}
 	}

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"time"
 
+	"posta.dev/posta/internal/histogram"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/core"
 	"posta.dev/posta/nodes/heartbeat"
@@ -13,28 +14,30 @@ import (
 	"posta.dev/posta/wal"
 )
 
-// Config is what a shell is made of. All of it comes from the topology, but for Core.ID, Core.Watch, Lost and Again.
+// Config is the configuration of a shell. All of it comes from the topology, except Core.ID, Core.Watch, Lost and Again.
 type Config struct {
 	Core      core.Config
 	Snapshot  int64         // bytes of log between two snapshots, at least (limits.snapshot)
 	Drain     time.Duration // how long a node that is told to stop still sends what it has stored (limits.drain)
 	Heartbeat time.Duration // between two heartbeats (medics.heartbeat)
-	Outputs   []string      // endpoints that a client with a question for an output is told
+	Outputs   []string      // endpoints of outputs, for clients
 	Dir       string        // of the log, for messages
-	// Lost is the sessions that the node's lives before have died of. They are aborted before anything is taken in, and recovery does not
-	// rebuild what it would die of again (N9).
+	// Commits hears how long commits take, from when they are closed until they are durable; nil if nobody counts.
+	Commits *histogram.Histogram
+	// Lost is the sessions that made earlier incarnations of the node crash. They are aborted before anything is taken in, and recovery skips their
+	// state, because it would crash the node again (N9).
 	Lost []Loss
-	// Again says that this process has retired a log already. It does so once: see retire.
+	// Again says that this process has retired a log already. It may do so once: see retire.
 	Again bool
 }
 
-// Loss is a session that a node cannot work on, and why; the reason is for the session's client.
+// Loss is a session that a node cannot continue, with the reason for the session's client.
 type Loss struct {
 	Session session.ID
 	Reason  string
 }
 
-// Shell is a node without its sockets, its disk and its clock. One goroutine owns it.
+// Shell is a node without sockets, disk and clock. One goroutine owns it.
 type Shell struct {
 	cfg     Config
 	core    *core.Core
@@ -44,41 +47,45 @@ type Shell struct {
 	// The one job that may be under way, and the one that found the disk full and is repeated at retryAt.
 	busy    bool
 	failed  *Job
-	retryAt time.Time // nothing that needs room on the disk is tried before
-	full    error     // a job found the disk full, or no file descriptor, and what it did not do is not done yet, or its reserve is not whole since; nil otherwise
-	unsaved bool      // that is a snapshot: a commit that finds room, since it is smaller, proves nothing
+	retryAt time.Time // when the job that found the disk full is tried again
+	full    error     // the error of a job that found the disk full, or no file descriptor, until all of it is done and the reserve is whole again; else nil
+	unsaved bool      // the job's snapshot found no room; a commit that finds room, since it is smaller, does not end full
 	short   bool      // the log has spent some of its reserve
 
-	// The log as far as the shell has to know it.
+	// What the shell has to know of the log.
 	last     wal.Index // the last record
 	snapAt   wal.Index // the last snapshot
 	snapSize int64     // its bytes
 	logBytes int64
 	sinceCut int64 // bytes appended since the last snapshot
 	lastCut  time.Time
-	idleAt   time.Time // since when nothing has been under way; zero while something is
-	heir     bool      // what the log before left is beside this one, and goes with the first commit that is stored (R14)
+	idleAt   time.Time // since when the node has been idle; zero while it is not
+	swept    bool      // files without a reference were removed
+	heir     bool      // a heritage is next to this log; it is removed once the first commit is stored (R14)
 
-	lost bool // the sessions of Config.Lost are aborted, and that is not durable yet
+	pieces pieces        // of files that are read
+	read   []*role.Piece // pieces that were taken since the last step
+
+	lost bool // the aborts of Config.Lost are not durable yet
 
 	draining   bool
 	drainUntil time.Time
-	retiring   bool  // the log is to be put aside, and that has been said
+	retiring   bool  // the log is to be put aside, and a heartbeat says so
 	retired    bool  // it is put aside
 	failure    error // final (W4)
 
-	beatAt     time.Time // of the last heartbeat; zero: one is due
-	reportedAt time.Time // when something that was not believed was last reported
+	beatDue    time.Time // when the next heartbeat is due; zero: at once
+	reportedAt time.Time // when refused messages were last reported
 	alarm      time.Time // of the step under way
 	refusals   []core.Reply
 	notes      []Note
 }
 
-// Note is something for the node's log.
+// Note is a line for the node's log.
 type Note struct {
 	Level slog.Level
 	Text  string
-	Args  []any // as of slog
+	Args  []any // like slog's
 }
 
 // New returns the shell of a node that has stored nothing yet; Recover brings it to where its log ends.
@@ -90,10 +97,13 @@ func New(cfg Config, now time.Time) (*Shell, error) {
 	return &Shell{cfg: cfg, core: c, started: now}, nil
 }
 
-// Core is the shell's core, to be looked at. It is exported for the simulator (test/sim), which compares cores with what it knows of them.
+// Core is the shell's core, for reading. The simulator (test/sim) checks it.
 func (s *Shell) Core() *core.Core { return s.core }
 
-// Event takes something that the transport has to say. A node that drains takes no more frames; acknowledgements and connections still help.
+// Close ends work that is under way. The shell must not be used afterwards.
+func (s *Shell) Close() { s.core.Close() }
+
+// Event takes an event of the transport. A node that drains ignores frames, but still needs acknowledgements and connections.
 func (s *Shell) Event(now time.Time, e link.Event) {
 	switch {
 	case e.Frames != nil:
@@ -108,19 +118,21 @@ func (s *Shell) Event(now time.Time, e link.Event) {
 		s.core.Dialled(e.Edge, e.Node)
 	case e.Connected:
 		s.core.Connected(e.Edge, e.Node)
+	case e.Answers:
+		s.core.Answers(e.Node)
 	case e.Heartbeat != nil:
 		b, err := heartbeat.Decode(e.Heartbeat)
 		if err != nil || b.Node != e.Node {
-			return // not one of ours
+			return // an unknown sender
 		}
 		if b.State == heartbeat.Recovering {
-			return // it has nothing to tell yet, and while it opens its log not even its log's id (N9)
+			return // its sender is opening its log: the heartbeat says nothing more yet, not even the log's id (N9)
 		}
 		s.core.Heartbeat(now, b.Heard())
 	}
 }
 
-// Prepare returns work on requests that may be done side by side before they are handed to Requests; see core.Prepare.
+// Prepare returns work on requests that may be done in parallel before they are handed to Requests; see core.Prepare.
 func (s *Shell) Prepare(requests []role.Request) []func() {
 	if s.draining {
 		return nil
@@ -128,7 +140,7 @@ func (s *Shell) Prepare(requests []role.Request) []func() {
 	return s.core.Prepare(requests)
 }
 
-// Requests takes requests of clients. A node that drains takes none: its clients ask again.
+// Requests takes requests of clients. A node that drains takes none; clients repeat them elsewhere or later.
 func (s *Shell) Requests(now time.Time, requests []role.Request) {
 	if s.draining {
 		return
@@ -146,12 +158,16 @@ func (s *Shell) Requests(now time.Time, requests []role.Request) {
 // Unsent says that the transport did not accept a frame of Output.Sends and those after it.
 func (s *Shell) Unsent(edge string, to link.NodeID, from link.Seq) { s.core.Unsent(edge, to, from) }
 
+// Worked says for how long the loop has worked since it last waited: on events, on a step, and on what the step asked for. Commits of a loop
+// that hardly works wait for nothing (flushTimer).
+func (s *Shell) Worked(turn time.Duration) { s.flush.add(turn) }
+
 // note adds a line to the node's log.
 func (s *Shell) note(level slog.Level, text string, args ...any) {
 	s.notes = append(s.notes, Note{level, text, args})
 }
 
-// wakeAt sees to it that Step is called at a time, or earlier.
+// wakeAt makes sure that Step is called at this time or earlier.
 func (s *Shell) wakeAt(at time.Time) {
 	if at.Before(s.alarm) {
 		s.alarm = at

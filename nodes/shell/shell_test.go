@@ -9,8 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/wal"
 )
@@ -53,6 +55,35 @@ func TestN10_TheAlarmTellsWhenACommitIsDue(t *testing.T) {
 	d.carryOut().left("ack 2", "data 2")
 }
 
+// TestN1_AnIdleNodeCommitsAtOnce: where the loop hardly works, data that nobody waits for is committed as soon as the disk is free.
+func TestN1_AnIdleNodeCommitsAtOnce(t *testing.T) {
+	d := newDriver(t, "relay", nil, nil)
+	d.idle = true
+	d.introduce()
+	for n := range 3 {
+		d.frame(link.Data, []byte("x"))
+		d.step(time.Millisecond)
+		d.frame(link.Data, []byte("y")) // while the first is stored
+		d.step(time.Millisecond).left()
+		at := 2*n + 2
+		d.carryOut().left(fmt.Sprintf("ack %d", at), fmt.Sprintf("data %d", at))
+		d.carryOut().left(fmt.Sprintf("ack %d", at+1), fmt.Sprintf("data %d", at+1)).noJob("nothing is left")
+	}
+}
+
+// TestN10_TheAlarmTellsWhenAHelloIsDue: the second hello after a start does not wait for the tick.
+func TestN10_TheAlarmTellsWhenAHelloIsDue(t *testing.T) {
+	d := newDriver(t, "relay", nil, nil)
+	d.step(0).left("ack 0", "hello 0")
+	for range 3 {
+		wait := d.last.Alarm.Sub(d.now)
+		if wait > link.DefaultPace.Hello/8 {
+			t.Fatalf("the alarm rings in %v", wait)
+		}
+		d.step(wait - 1).left().step(1).left("hello 0")
+	}
+}
+
 // TestN10_WhatIsNotAcceptedIsOfferedAgain.
 func TestN10_WhatIsNotAcceptedIsOfferedAgain(t *testing.T) {
 	d := newDriver(t, "relay", nil, nil).introduce()
@@ -62,7 +93,7 @@ func TestN10_WhatIsNotAcceptedIsOfferedAgain(t *testing.T) {
 	d.step(0).left("data 2").step(0).left()
 }
 
-// TestR18_HeartbeatsCountDamagedFrames: what is dropped and sent again is told of, because something between the nodes is not sound.
+// TestR18_HeartbeatsCountDamagedFrames: what is dropped and sent again is reported, because something between the nodes is not sound.
 func TestR18_HeartbeatsCountDamagedFrames(t *testing.T) {
 	d := newDriver(t, "relay", nil, nil).introduce()
 	f := link.Frame{Seq: 2, Kind: link.Data, Payload: []byte("x"), Life: upstream.Life, Edge: "in", From: "a-1", ID: upstream}
@@ -115,7 +146,7 @@ func TestW5_AFullDisk(t *testing.T) {
 	}
 }
 
-// TestW5_ASnapshotOnAFullDisk does not make the node spin, and is made anew when it is tried again: with what has been stored since.
+// TestW5_ASnapshotOnAFullDisk does not make the node spin, and is made again when it is tried again: with what has been stored since.
 func TestW5_ASnapshotOnAFullDisk(t *testing.T) {
 	d := newDriver(t, "desk", nil, func(c *Config) { c.Snapshot = 1 })
 	d.ask("a").step(second)
@@ -193,7 +224,7 @@ func uploads(t *testing.T) *driver {
 	return d
 }
 
-// TestW5_ACancelOnAFullDisk: the disk is full, nobody frees any room, and the session's abort waits behind its data. It is stored all the same,
+// TestW5_ACancelOnAFullDisk: the disk is full, nobody frees any room, and the session's abort waits behind its data. It is stored nevertheless,
 // in the room of the reserve, leaves, and lets the log be cut; then the reserve is made whole, and not before that the node calls its disk
 // well.
 func TestW5_ACancelOnAFullDisk(t *testing.T) {
@@ -246,6 +277,30 @@ func TestW5_ABadAbortIsNotHurried(t *testing.T) {
 	}
 }
 
+// TestW5_ClaimsAreHurriedOnce: two clients claim to have lost one session, and the disk is full. Each claim is passed on once,
+// however often the node looks whether an abort waits.
+func TestW5_ClaimsAreHurriedOnce(t *testing.T) {
+	d := uploads(t)
+	for _, owner := range []string{"ann", "bob"} {
+		d.seq++
+		claim := wire.AppendString(wire.AppendString(wire.AppendBool(wire.AppendArray(nil, 5), true), ""), "lost it")
+		claim = wire.AppendString(wire.AppendBin(claim, session.Openers(nil).Append(nil)), owner)
+		d.receive(link.Frame{Seq: d.seq, Kind: link.Abort, Session: session.ID{8}, Payload: claim, Life: upstream.Life})
+	}
+	for range 20 {
+		d.step(retryFull).settle()
+	}
+	passedOn := 0
+	for _, what := range d.out {
+		if strings.HasPrefix(what, "abort ") {
+			passedOn++
+		}
+	}
+	if passedOn != 2 {
+		t.Errorf("%d aborts are passed on: %q", passedOn, d.out)
+	}
+}
+
 // TestW5_AStartWithoutAReserve: it is made when there is room, and until then the disk counts as full.
 func TestW5_AStartWithoutAReserve(t *testing.T) {
 	log := &memory{reserve: 1 << 20, spent: 1 << 20, full: true}
@@ -280,7 +335,7 @@ func TestW4_AnErrorOfTheLogIsFinal(t *testing.T) {
 	}
 }
 
-// TestN3_TheLogIsCutToWhatRecoveryNeeds: to the snapshot, never beyond a frame that a receiver lacks, and to nothing when all is at rest.
+// TestN3_TheLogIsCutToWhatRecoveryNeeds: to the snapshot, never beyond a frame that a receiver lacks, and to nothing when the node is idle.
 func TestN3_TheLogIsCutToWhatRecoveryNeeds(t *testing.T) {
 	d := newDriver(t, "relay", nil, func(c *Config) { c.Snapshot = 1 }).introduce() // record 1: the open
 	for range 4 {
@@ -317,7 +372,7 @@ func TestN3_AnIdleLogIsCutToNothing(t *testing.T) {
 	for range 10 {
 		d.step(idleBefore)
 		if d.job != nil && d.job.Snapshot != nil {
-			t.Fatal("a log that is at rest gets another snapshot")
+			t.Fatal("a log that is idle gets another snapshot")
 		}
 		if d.job != nil {
 			d.carryOut()
@@ -556,4 +611,28 @@ func TestR8_WhoAcknowledgesIsStored(t *testing.T) {
 	d.settle()
 	d.s.Event(d.now, says)
 	d.step(linger).step(linger).noJob("the same log again")
+}
+
+// TestN3_FilesAreSavedBeforeTheSnapshotThatNamesThem, and go when the commit is stored that makes them useless.
+func TestN3_FilesAreSavedBeforeTheSnapshotThatNamesThem(t *testing.T) {
+	d := newDriver(t, "desk", nil, nil)
+	d.ask("a").step(second)
+	whole := *d.job
+	whole.Snapshot, whole.Drop, whole.Files = []byte("s"), []string{"old"}, []role.File{{Name: "new", Data: []byte("n")}}
+	for _, x := range []struct {
+		fails             string
+		err               error
+		old, isNew, saved bool
+	}{
+		{"", nil, false, true, true}, {"append", errFull, true, false, false}, {"append", errFatal, true, false, false},
+		{"save file", errFull, false, false, false}, {"save file", errFatal, false, false, false}, {"save", errFull, false, true, false},
+	} {
+		m := &memory{records: [][]byte{{1}}, fails: map[string]error{x.fails: x.err}, files: map[string][]byte{"old": nil}}
+		a := CarryOut(m, whole)
+		_, old := m.files["old"]
+		_, isNew := m.files["new"]
+		if old != x.old || isNew != x.isNew || a.Kept != x.isNew || a.Saved != x.saved || !errors.Is(a.Err, x.err) {
+			t.Errorf("%s fails with %v: the old file is there: %v, the new one: %v, told: %v, snapshot: %v, %v", x.fails, x.err, old, isNew, a.Kept, a.Saved, a.Err)
+		}
+	}
 }

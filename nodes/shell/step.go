@@ -8,43 +8,47 @@ import (
 
 	"posta.dev/posta/nodes/core"
 	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/nodes/role"
 )
 
 const (
-	tickEvery   = 100 * time.Millisecond // at least so often time alone brings hellos, repeated acknowledgements and timeouts
+	tickEvery   = 100 * time.Millisecond // the longest pause between steps, for repeated acknowledgements and timeouts
 	drainEvery  = 20 * time.Millisecond  // the same while a node drains
-	reportEvery = time.Minute            // at most so often a node reports what it did not believe: a stranger must not fill the log
+	reportEvery = time.Minute            // the shortest pause between reports of refused messages: a stranger must not be able to fill the log
 )
 
-// What ends the loop without being a fault.
+// Reasons for the end of the loop that are no faults.
 var (
-	// ErrDrained: the node was told to stop, and has sent what it could.
+	// ErrDrained: the node was told to stop, and has sent what it could in time.
 	ErrDrained = errors.New("drained")
-	// ErrRetired: the log was set back to a former state or is superseded, and is put aside (R14). The node goes on with the next Open,
-	// which begins an empty log.
+	// ErrRetired: the log was set back or is superseded, and was put aside (R14). The node continues with the next Open, which begins an empty log.
 	ErrRetired = errors.New("R14: the log is retired")
 )
 
-// Output is what one step asks for. The slices of Output are valid until the next step.
+// Output is what the caller has to do after a step. Its slices are valid until the next step.
 type Output struct {
 	core.Output
-	Job  *Job            // for the committer, which has none; nil if there is nothing to do
-	Beat *heartbeat.Beat // what the node has to say of itself; nil if it said so a moment ago. It belongs to the publisher, who fills in the rest.
-	// Settled says that the sessions of Config.Lost have failed, durably: what tells of them may go. It is said once.
+	Job  *Job            // for the committer; nil if it still has one, or there is nothing to do
+	Beat *heartbeat.Beat // the heartbeat; nil if none is due. The publisher owns it and fills in the rest.
+	// Settled says, once, that the failures of the sessions of Config.Lost are durable, so that the notes about them may be removed.
 	Settled bool
-	Notes   []Note    // for the node's log
-	Alarm   time.Time // when the next step is due if nothing happens
-	End     error     // the loop ends: ErrDrained, ErrRetired, or an error for people
+	Read    []*role.Piece // pieces that are no longer used: their memory may be used again
+	Notes   []Note        // for the node's log
+	Alarm   time.Time     // when the next step is due if nothing happens
+	End     error         // the loop ends: ErrDrained, ErrRetired, or an error for people
 }
 
-// Step lets the core take what it can, gives the committer its next job, and returns what may leave. It is called after every event, or after
-// several, and when the alarm of the step before rings.
+// Step lets the core take what it can, and returns the committer's next job and the messages that may leave. It is called after each event, or after
+// several, and at the alarm of the step before.
 func (s *Shell) Step(now time.Time) Output {
 	s.alarm = now.Add(tickEvery)
 	var o Output
 	if !s.draining && s.core.Retired() == "" {
 		s.core.Tick(now)
-		s.core.Advance()
+		s.takePieces(now)
+		if s.core.Advance(); s.core.Working() {
+			s.wakeAt(now)
+		}
 	}
 	switch {
 	case s.failure != nil:
@@ -54,6 +58,9 @@ func (s *Shell) Step(now time.Time) Output {
 	default:
 		o.Job = s.nextJob(now)
 		o.Output = s.core.Output(now)
+		if !o.Hello.IsZero() {
+			s.wakeAt(o.Hello)
+		}
 		o.Replies = append(o.Replies, s.refusals...)
 		if err := s.core.Err(); err != nil {
 			o.End = err
@@ -69,12 +76,13 @@ func (s *Shell) Step(now time.Time) Output {
 	s.reportRefused(now)
 	o.Beat = s.beat(now)
 	o.Notes, s.notes = s.notes, nil
+	o.Read, s.read = s.read, nil
 	o.Alarm = s.alarm
 	return o
 }
 
-// Drain tells the node to stop: it commits what it was given, sends what is committed, and gives up after limits.drain (N5). What is left is
-// sent by the next start: nothing is lost either way.
+// Drain tells the node to stop: it commits what it was given, sends what is committed, and gives up after limits.drain (N5). The next start sends the
+// rest, so nothing is lost.
 func (s *Shell) Drain(now time.Time) {
 	if s.draining {
 		return
@@ -83,8 +91,8 @@ func (s *Shell) Drain(now time.Time) {
 	s.note(slog.LevelInfo, "draining")
 }
 
-// drained reports whether the node that drains is through. What this step sends may not be accepted, so it is not the last one. A commit
-// that has no room on the disk is not waited for: those who sent it have not been acknowledged, and send it again.
+// drained reports whether a draining node is done. A step with messages is not the last one, because the transport may not accept them. It does not
+// wait for a commit that has no room on the disk: its senders have no acknowledgement, and send the frames again.
 func (s *Shell) drained(now time.Time, o *Output) error {
 	busy := s.busy || o.Job != nil
 	if !busy && len(o.Sends) == 0 && !s.core.Sendable() {
@@ -98,7 +106,7 @@ func (s *Shell) drained(now time.Time, o *Output) error {
 	return nil
 }
 
-// reportRefused reports what the core has heard and not believed (M10, R18).
+// reportRefused reports messages that the core refused (M10, R18).
 func (s *Shell) reportRefused(now time.Time) {
 	what := s.core.Refused()
 	if what == "" || !s.reportedAt.IsZero() && now.Sub(s.reportedAt) < reportEvery {
@@ -108,7 +116,7 @@ func (s *Shell) reportRefused(now time.Time) {
 	s.note(slog.LevelWarn, "something was heard and is not believed", "what", what, "refused so far", s.core.Counters.Refused, "damaged so far", s.core.Counters.Damaged)
 }
 
-// final wraps an error of the log that no waiting cures with the node's name.
+// final wraps a permanent error of the log with the node's name.
 func (s *Shell) final(err error) error {
 	return fmt.Errorf("node %s: W4: %w: it stops, and its next start recovers from what is on disk", s.cfg.Core.Self, err)
 }

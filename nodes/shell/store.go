@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	idleBefore = 300 * time.Millisecond // a snapshot takes in everything
-	cutEvery   = time.Second            // at most so often the log is cut
-	retryFull  = 200 * time.Millisecond // what needs room on a full disk is tried again
+	idleBefore = 300 * time.Millisecond // before a snapshot replaces the whole log
+	cutEvery   = time.Second            // the shortest pause between two cuts of the log
+	retryFull  = 200 * time.Millisecond // the pause before a full disk is tried again
 )
 
 // nextJob returns the committer's next job; nil if it has one, or if there is nothing to do.
@@ -25,23 +25,30 @@ func (s *Shell) nextJob(now time.Time) *Job {
 		return s.repeated(now)
 	case s.draining:
 		if c := s.core.Seal(); c != nil {
-			return &Job{Commit: c, DropHeritage: s.heir}
+			s.flush.sealed = now
+			return &Job{Commit: c, DropHeritage: s.heir, Drop: s.core.Dropped()}
 		}
 		return nil
 	}
 	j := Job{Spend: s.maySpend()}
 	snapshot := s.snapshotDue(now)
-	if snapshot || !s.waits(now) { // a snapshot is of what is stored, and of nothing else
+	if snapshot || !s.waits(now) { // a snapshot must contain only what is stored
 		if j.Commit = s.core.Seal(); j.Commit != nil {
-			s.flush.sealed = now
-			j.DropHeritage = s.heir
+			s.flush.closed(now)
+			j.DropHeritage, j.Drop = s.heir, s.core.Dropped()
+		}
+	}
+	if !now.Before(s.retryAt) {
+		j.Files = s.core.Unsaved()
+		if !s.swept {
+			j.Sweep, j.Keep = true, s.core.Files()
 		}
 	}
 	if snapshot {
 		j.Snapshot = s.core.Snapshot()
 	}
 	s.tidy(now, &j)
-	if j.Commit == nil && j.Snapshot == nil && j.Cut == 0 {
+	if j.Commit == nil && j.Snapshot == nil && j.Cut == 0 && len(j.Files) == 0 && !j.Sweep {
 		if now.Before(s.retryAt) {
 			return nil
 		}
@@ -49,7 +56,7 @@ func (s *Shell) nextJob(now time.Time) *Job {
 			return &Job{Refill: true}
 		}
 		if s.full != nil {
-			// Nothing waits for room any more. To go on saying that the disk is full would keep inputs from opening sessions for good.
+			// Nothing waits for room any more. If the node still reported a full disk, inputs would never open a session again.
 			s.full, s.unsaved = nil, false
 			s.core.DiskFull(false)
 		}
@@ -59,7 +66,7 @@ func (s *Shell) nextJob(now time.Time) *Job {
 }
 
 // repeated returns the job that found the disk full, when it is to be tried again. Meanwhile receivers have acknowledged frames, and the log
-// may be cut further: that is what makes room on a disk that is full of this log.
+// may be cut further: which makes room if the log itself has filled the disk.
 func (s *Shell) repeated(now time.Time) *Job {
 	if now.Before(s.retryAt) {
 		s.wakeAt(s.retryAt)
@@ -72,13 +79,13 @@ func (s *Shell) repeated(now time.Time) *Job {
 	return j
 }
 
-// maySpend reports whether what is to be stored may have the log's reserve: where the disk is full, and a session leaves or none is left. What it
-// needs is bounded, because inputs begin no session while a disk is full, and it lets the log be cut. All else waits for room.
+// maySpend reports whether a job may use the log's reserve: the disk is full, and a session ends or none is left. Such jobs let the log be cut, and
+// they need a bounded space, because inputs begin no session while a disk is full. All other jobs wait for room.
 func (s *Shell) maySpend() bool {
 	return s.full != nil && (s.core.Leaving() || s.core.Sessions() == 0)
 }
 
-// waits reports whether the commit that is being built waits for more, and sees to it that it does not wait for too long.
+// waits reports whether the commit that is being built waits for more input, and sets the alarm for its end.
 func (s *Shell) waits(now time.Time) bool {
 	until := s.flush.due(s.core.Urgency())
 	if !now.Before(until) {
@@ -93,10 +100,9 @@ func (s *Shell) snapshotDue(now time.Time) bool {
 	return s.sinceCut > max(s.cfg.Snapshot, s.snapSize) && !now.Before(s.retryAt)
 }
 
-// tidy asks for the log to be cut to what recovery needs: the snapshot, and the frames that are not acknowledged. When nothing has been
-// under way for a moment and no session is open, a snapshot takes in everything, and the log returns to nearly nothing. With open sessions
-// that is not done: their state would be written again in each pause of a client, and by each joiner that has reference data and gets no
-// facts. Their log is no longer than limits.snapshot anyway.
+// tidy cuts the log to what recovery needs: the snapshot, and frames that are not acknowledged. If the node has been idle for a moment and no session
+// is open, a snapshot replaces nearly the whole log. That is not done with open sessions: their state would be written again in each pause of a
+// client, and by each joiner that has reference data and gets no facts. Their log is not longer than limits.snapshot anyway.
 func (s *Shell) tidy(now time.Time, j *Job) {
 	if j.Commit != nil || s.core.Sessions() > 0 || !s.core.Idle() {
 		s.idleAt = time.Time{}
@@ -109,7 +115,7 @@ func (s *Shell) tidy(now time.Time, j *Job) {
 		return
 	}
 	if j.Commit == nil && s.core.Pending() {
-		return // it may tell which log has acknowledged what would be cut
+		return // a record to be cut may show which log has acknowledged frames
 	}
 	if now.Sub(s.lastCut) >= cutEvery || j.Snapshot != nil {
 		s.cutTo(now, j)
@@ -128,14 +134,19 @@ func (s *Shell) cutTo(now time.Time, j *Job) {
 	}
 }
 
-// Answer takes what became of the job that is under way. After it, Step.
+// Answer takes the result of the job that is under way. The caller then calls Step.
 func (s *Shell) Answer(now time.Time, a Answer) {
 	s.busy = false
 	s.last, s.logBytes = a.At, a.Size
 	s.retired, s.short = a.Retired, a.Short
 	if a.Stored {
+		s.cfg.Commits.Observe(now.Sub(s.flush.sealed))
 		s.stored(&a)
 	}
+	if a.Kept {
+		s.core.Saved(a.Files)
+	}
+	s.swept = s.swept || a.Swept
 	if a.Saved {
 		s.snapAt, s.snapSize, s.sinceCut, s.unsaved = a.At, int64(len(a.Snapshot)), 0, false
 	}
@@ -158,11 +169,12 @@ func (s *Shell) stored(a *Answer) {
 	s.sinceCut += int64(a.Commit.Bytes)
 	s.heir = s.heir && !a.DropHeritage
 	if s.core.Counters.Commits == 1 {
-		s.beatAt = time.Time{} // this incarnation works: medics that wait for it hear so now, not with the next heartbeat
+		s.beatDue = time.Time{} // this incarnation works: medics that wait for it hear that at once, not with the next heartbeat
 	}
 }
 
-// foundFull has what is not stored yet be tried again. A snapshot is made anew then, and a cut is planned anew: both would be outdated.
+// foundFull keeps the part of the job that is not stored, to try it again. A snapshot and a cut are planned again then, because these would be
+// outdated.
 func (s *Shell) foundFull(now time.Time, a *Answer) {
 	if s.full == nil {
 		s.note(slog.LevelWarn, "there is no room for the log: nothing is taken in until there is", "dir", s.cfg.Dir, "err", a.Err)
@@ -170,6 +182,6 @@ func (s *Shell) foundFull(now time.Time, a *Answer) {
 	s.full, s.retryAt = a.Err, now.Add(retryFull)
 	s.unsaved = s.unsaved || a.Snapshot != nil && !a.Saved
 	if a.Commit != nil && !a.Stored {
-		s.failed = &Job{Commit: a.Commit, DropHeritage: a.DropHeritage}
+		s.failed = &Job{Commit: a.Commit, DropHeritage: a.DropHeritage, Drop: a.Drop}
 	}
 }

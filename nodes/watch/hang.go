@@ -2,8 +2,8 @@ package watch
 
 import "time"
 
-// Hang counts for how long the mark of a node has stood. It counts by ticks of its own, and only by those that come in time (M6): a process that
-// was stopped, or got no processor, has not hung meanwhile.
+// Hang measures how long the progress mark of a node has not moved. It adds up the time between its own ticks, and only between punctual ones (M6): a
+// process that was stopped, or got no CPU, has not hung meanwhile.
 type Hang struct {
 	every  time.Duration // between two ticks
 	ticked time.Time
@@ -11,16 +11,16 @@ type Hang struct {
 	stands time.Duration
 }
 
-// NewHang returns one that is ticked every so often from now on.
+// NewHang returns a Hang whose Tick is called at intervals of every from now on.
 func NewHang(every time.Duration, now time.Time, mark uint64) *Hang {
 	return &Hang{every: every, ticked: now, mark: mark}
 }
 
-// punctual is how late a tick may be, in ticks: the time since the last one counts if it is not longer.
+// punctual is how late a tick may be, in intervals. A longer time since the last tick does not count.
 const punctual = 2
 
-// Tick takes the mark, and returns for how long it has stood. waits says that the loop waits for the disk and for nothing else, which is no hang:
-// a slow disk is never a reason to restart a node.
+// Tick takes the mark and returns how long it has not moved. waits says that the loop waits only for the disk. That is
+// no hang: a slow disk is never a reason to restart a node.
 func (h *Hang) Tick(now time.Time, mark uint64, waits bool) time.Duration {
 	gap := now.Sub(h.ticked)
 	h.ticked = now
@@ -33,7 +33,7 @@ func (h *Hang) Tick(now time.Time, mark uint64, waits bool) time.Duration {
 	return h.stands
 }
 
-// Stands is for how long the mark had stood at the last tick; zero if it has moved since.
+// Stands returns how long the mark had not moved at the last tick; zero if it has moved since.
 func (h *Hang) Stands(mark uint64) time.Duration {
 	if mark != h.mark {
 		return 0

@@ -1,5 +1,5 @@
-// Package watch is how a node is looked at from outside its loop (N9): what the loop works on, whether it gets on with it, and whether it hangs.
-// Marks, which say that something was done, are counted by package progress.
+// Package watch observes a node's loop from outside (N9): what the loop works on, whether it makes progress, and whether it hangs. Package progress
+// counts the marks, each of which means that something was done.
 package watch
 
 import (
@@ -8,21 +8,22 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Doing is what a role works on.
+// Doing describes what a role works on.
 type Doing struct {
 	Role    string
 	Session session.ID
 	Stream  string // empty: of no stream in particular
 }
 
-// Watch knows what a node's roles work on. The loop, and what parses beside it, tell it; anybody may ask. A nil Watch knows nothing.
+// Watch holds what a node's roles work on. The loop and the goroutines that parse beside it call Enter and Leave; any
+// goroutine may call Now. A nil Watch holds nothing.
 type Watch struct {
 	mu    sync.Mutex
 	last  Token
-	begun []entry // and not left, in the order in which they were entered
+	begun []entry // entered and not left, in the order of Enter
 }
 
-// Token names a piece of work that was begun.
+// Token identifies a piece of work that was begun.
 type Token uint64
 
 type entry struct {
@@ -30,7 +31,7 @@ type entry struct {
 	Doing
 }
 
-// Enter says that work is begun, and Leave that it is done.
+// Enter says that work begins. Leave, with the token, says that it is done.
 func (w *Watch) Enter(d Doing) Token {
 	if w == nil {
 		return 0
@@ -57,8 +58,8 @@ func (w *Watch) Leave(t Token) {
 	}
 }
 
-// Now returns what is under way, the innermost call of roles that call each other; false if nothing is. Of chunks that are parsed side by side it
-// is one: where the loop hangs, the others have long been parsed.
+// Now returns the current work; false if there is none. If roles call each other, it is the innermost call. If chunks are parsed in parallel, it is
+// one of them: when the loop hangs, the others have long been parsed.
 func (w *Watch) Now() (d Doing, ok bool) {
 	if w == nil {
 		return d, false

@@ -6,7 +6,7 @@ import (
 )
 
 // TestN9_AHangIsCountedByPunctualTicks: a process that was stopped or starved has not hung, a loop that waits for the disk neither, and any mark
-// starts the count anew.
+// starts the count again.
 func TestN9_AHangIsCountedByPunctualTicks(t *testing.T) {
 	const every = 100 * time.Millisecond
 	now := time.Unix(1000, 0)

@@ -43,10 +43,10 @@ func (id ID) String() string {
 	return h[0:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:32]
 }
 
-// State is where a session stands, as clients hear it.
+// State is the state of a session, as clients see it.
 type State string
 
-// A session is Running until its results are Done or it Failed; results go when they are Closed or Expired.
+// A session is Running until its results are complete (Done) or it has Failed. The results are dropped when the session is closed or expires.
 const (
 	Running State = "running"
 	Done    State = "done"

@@ -2,15 +2,15 @@ package session
 
 import "slices"
 
-// Openers are the token hashes of all clients that have opened a session, oldest first: the one that began it, and each that took it over
-// (R17). The last is the opener now, and their number is the opener epoch. A takeover appends one and changes none, so of two lists of one
-// session the shorter is always the beginning of the longer.
+// Openers are the token hashes of all clients that have opened a session, oldest first: the one that began it, and each that took it over (R17).
+// The last one is the present opener, and their number is the opener epoch. A takeover appends one hash and changes no other. So of two lists of
+// one session, the shorter is always the beginning of the longer.
 type Openers []TokenHash
 
 // MaxOpeners bounds how often a session can be taken over: the list travels in the session's announcement.
 const MaxOpeners = 256
 
-// Now returns the opener whose token decides, and the zero hash if nobody is known.
+// Now returns the present opener, whose token counts, and the zero hash if no opener is known.
 func (o Openers) Now() (h TokenHash) {
 	if len(o) > 0 {
 		h = o[len(o)-1]
@@ -18,7 +18,7 @@ func (o Openers) Now() (h TokenHash) {
 	return h
 }
 
-// Founder returns the client that began the session, and the zero hash if nobody is known. It is the same for every node, whatever
+// Founder returns the client that began the session, and the zero hash if no opener is known. The result is the same at every node, whatever
 // takeovers it has heard of.
 func (o Openers) Founder() (h TokenHash) {
 	if len(o) > 0 {
@@ -43,7 +43,7 @@ func (o Openers) Append(b []byte) []byte {
 	return b
 }
 
-// ReadOpeners reads what Append wrote; false if it is none of it.
+// ReadOpeners reads what Append wrote; ok is false if b is something else.
 func ReadOpeners(b []byte) (o Openers, ok bool) {
 	const size = len(TokenHash{})
 	if len(b)%size != 0 || len(b) > MaxOpeners*size {

@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 )
 
-// Token is what the opener of a session proves itself with: 128 random bits that no other client knows (R17). The zero token is none.
+// Token proves that a client opened a session: 128 random bits that no other client knows (R17). The zero token means no token.
 type Token [16]byte
 
 // TokenHash is what the cluster keeps of a token. The zero hash belongs to no token.

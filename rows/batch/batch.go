@@ -7,8 +7,8 @@ import (
 	"posta.dev/posta/internal/wire"
 )
 
-// Batch is decoded rows. Its columns are views into the bytes given to [Decode] and live as long as those are not changed;
-// it can be read by many goroutines.
+// Batch holds decoded rows. Its columns are views into the bytes given to [Decode], and are valid until those bytes change.
+// Many goroutines can read it. [Builder.View] makes a Batch of rows that were never encoded.
 type Batch struct {
 	rows    int
 	columns []any // Ints, Floats, Texts or Dicts, by the spec
@@ -50,6 +50,8 @@ func readStart(r *wire.Reader, columns int) (rows int, err error) {
 		return 0, fmt.Errorf("%w: %d rows, at most %d", ErrTooLarge, n, MaxRows)
 	case found > MaxColumns:
 		return 0, fmt.Errorf("%w: %d columns, at most %d", ErrTooLarge, found, MaxColumns)
+	case uint64(n)*uint64(found) > MaxValues:
+		return 0, fmt.Errorf("%w: %d rows of %d columns, at most %d values", ErrTooLarge, n, found, MaxValues)
 	case found != columns:
 		return 0, fmt.Errorf("%w: it has %d columns, %d are wanted", ErrSpec, found, columns)
 	}
@@ -77,7 +79,7 @@ func readColumn(r *wire.Reader, want FieldSpec, rows int) (any, error) {
 	return nil, fmt.Errorf("%w: %v column in %d parts", ErrMalformed, want.Kind, parts)
 }
 
-// malformed makes an error of the msgpack one of the batch; nil stays nil.
+// malformed wraps an error of msgpack in [ErrMalformed]; nil stays nil.
 func malformed(err error) error {
 	if err == nil || errors.Is(err, ErrMalformed) {
 		return err

@@ -14,6 +14,7 @@ type columnBuilder interface {
 	reset()
 	size() int // upper bound of the wire form, without the name
 	append(dst []byte, name string) []byte
+	view() any // Ints, Floats, Texts or Dicts
 }
 
 // Builder collects rows, column by column. It is used again for the next batch after Reset, by one goroutine at a time.
@@ -22,8 +23,8 @@ type Builder struct {
 	columns []columnBuilder
 }
 
-// NewBuilder returns an empty builder. A spec that does not pass [CheckSpec] is a mistake of the program and panics: specs
-// are written in analyses, they never come from outside.
+// NewBuilder returns an empty builder. It panics on a spec that does not pass [CheckSpec]: specs are part of the program and
+// never come from outside.
 func NewBuilder(spec []FieldSpec) *Builder {
 	if err := CheckSpec(spec); err != nil {
 		panic(err)
@@ -63,7 +64,7 @@ func (b *Builder) Dict(i int) *DictBuilder { return b.columns[i].(*DictBuilder) 
 // Rows returns the number of rows, as told by the first column: between two rows all columns have the same number.
 func (b *Builder) Rows() int { return b.columns[0].rows() }
 
-// Truncate takes back what was appended after the first rows rows, also where only some columns got a value.
+// Truncate keeps the first rows rows. It also takes back a last row that has values in only some columns.
 func (b *Builder) Truncate(rows int) {
 	for _, c := range b.columns {
 		if c.rows() > rows {
@@ -118,6 +119,19 @@ func (b *Builder) Append(dst []byte) []byte {
 		dst = c.append(dst, b.spec[i].Name)
 	}
 	return dst
+}
+
+// View returns the rows as a batch without encoding them, for a reader in the same process. It is valid until the builder
+// changes. Rows that do not pass [Builder.Check] panic as they do in Append.
+func (b *Builder) View() *Batch {
+	if err := b.Check(); err != nil {
+		panic(err)
+	}
+	v := &Batch{rows: b.Rows(), columns: make([]any, len(b.columns))}
+	for i, c := range b.columns {
+		v.columns[i] = c.view()
+	}
+	return v
 }
 
 func appendHead(dst []byte, parts int, name string, kind Kind) []byte {

@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -101,5 +102,24 @@ func TestOneLargeBatchDoesNotSlowDownTheNext(t *testing.T) {
 func TestKindsHaveNames(t *testing.T) {
 	if got := fmt.Sprint(Int, Float, Text, Dict, Kind(9)); got != "int float text dict kind 9" {
 		t.Error(got)
+	}
+}
+
+// TestDict_TextsThatShareTheirWords: texts of 9 to 16 bytes are found by two words that overlap, so some of different length have the same ones.
+func TestDict_TextsThatShareTheirWords(t *testing.T) {
+	b := NewBuilder([]FieldSpec{{Name: "d", Kind: Dict}}).Dict(0)
+	for round := range 2 {
+		for n := range 20 {
+			b.Append(bytes.Repeat([]byte{'a'}, n))
+			b.Append(append(bytes.Repeat([]byte{'a'}, n), 'b'))
+		}
+		if b.Len() != 40 || len(b.Codes()) != 40*(round+1) {
+			t.Fatalf("%d entries of %d rows", b.Len(), len(b.Codes()))
+		}
+	}
+	for row, code := range b.Codes() {
+		if want := uint32(row % 40); code != want {
+			t.Fatalf("row %d has code %d, not %d", row, code, want)
+		}
 	}
 }

@@ -249,3 +249,18 @@ func FuzzDecode(f *testing.F) {
 		use(b)
 	})
 }
+
+// TestWideBatchesHaveFewerRows: a column of equal numbers costs no bytes, so the length of a frame bounds neither rows nor columns.
+func TestWideBatchesHaveFewerRows(t *testing.T) {
+	spec := make([]FieldSpec, MaxColumns)
+	for i := range spec {
+		spec[i] = FieldSpec{fmt.Sprintf("c%d", i), Int}
+	}
+	for rows, want := range map[uint64]error{MaxValues / MaxColumns: ErrMalformed, MaxValues/MaxColumns + 1: ErrTooLarge} { // the columns are missing
+		frame := wire.AppendArray(wire.AppendUint(wire.AppendUint(wire.AppendArray(nil, 3), version), rows), MaxColumns)
+		frame = append(frame, make([]byte, MaxColumns)...)
+		if _, err := Decode(frame, spec); !errors.Is(err, want) && !(want == ErrMalformed && err != nil && !errors.Is(err, ErrTooLarge)) {
+			t.Errorf("%d rows: %v, want %v", rows, err, want)
+		}
+	}
+}

@@ -39,8 +39,8 @@ func (b *DictBuilder) Append(v []byte) {
 	b.codes = append(b.codes, code)
 }
 
-// AppendKnown adds the value of the next row if a row before has it too, and reports that. A caller that checks values then checks
-// each only once.
+// AppendKnown adds the value of the next row if an earlier row has it, and reports whether it did. So a caller that checks
+// values can check each only once.
 func (b *DictBuilder) AppendKnown(v []byte) bool {
 	key := b.index.key(v)
 	if key != b.last || key >= longKey {
@@ -61,6 +61,15 @@ func (b *DictBuilder) add(key dictKey, v []byte) uint32 {
 	b.index.insert(key)
 	return code
 }
+
+// Codes returns the codes of all rows, valid until the builder changes.
+func (b *DictBuilder) Codes() []uint32 { return b.codes }
+
+// Len returns the number of entries.
+func (b *DictBuilder) Len() int { return b.entries.len() }
+
+// Entry returns the text of a code, valid until the builder changes.
+func (b *DictBuilder) Entry(code int) []byte { return b.entries.at(code) }
 
 func (b *DictBuilder) rows() int { return len(b.codes) }
 
@@ -107,8 +116,13 @@ func (b *DictBuilder) append(dst []byte, name string) []byte {
 type Dicts struct {
 	entries heapView
 	p       []byte
-	width   int
+	width   int // plain: the codes are not in p
 	rows    int
+	codes   []uint32
+}
+
+func (b *DictBuilder) view() any {
+	return Dicts{entries: b.entries.view(), width: plain, rows: len(b.codes), codes: b.codes}
 }
 
 func readDicts(r *wire.Reader, rows int) (Dicts, error) {
@@ -127,7 +141,7 @@ func readDicts(r *wire.Reader, rows int) (Dicts, error) {
 	return v, nil
 }
 
-// codesBelow reports whether every code is below n. The loops have no branch: a code that is too large leaves a sign bit.
+// codesBelow reports whether every code is below n. The loops have no branch: a code that is too large sets a sign bit.
 func (v Dicts) codesBelow(n int) bool {
 	if v.rows == 0 {
 		return true
@@ -173,6 +187,8 @@ func (v Dicts) Code(row int) uint32 {
 		return uint32(v.p[row])
 	case 2:
 		return uint32(binary.LittleEndian.Uint16(v.p[2*row:]))
+	case plain:
+		return v.codes[row]
 	default:
 		return binary.LittleEndian.Uint32(v.p[4*row:])
 	}
@@ -180,5 +196,8 @@ func (v Dicts) Code(row int) uint32 {
 
 // AppendCodes appends the codes of all rows to dst. It is the fast way to read a whole column.
 func (v Dicts) AppendCodes(dst []uint32) []uint32 {
+	if v.width == plain {
+		return append(dst, v.codes...)
+	}
 	return readFixed(dst, v.p, v.rows, 0, v.width)
 }

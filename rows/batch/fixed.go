@@ -7,8 +7,8 @@ import (
 	"posta.dev/posta/internal/wire"
 )
 
-// Numbers and codes lie in blobs of a fixed width: each is low plus an unsigned number of 0, 1, 2, 4 or 8 bytes. Sums and
-// differences wrap, so any range of an int64 fits. Slices with both ends make the loops a quarter faster than open ones.
+// Numbers and codes are stored in blobs of a fixed width: each is low plus an unsigned number of 0, 1, 2, 4 or 8 bytes. Sums
+// and differences wrap, so any range of an int64 fits. Slices with both ends make the loops a quarter faster than open ones.
 
 // appendFixed appends values, of which low is the least, in width bytes each.
 func appendFixed[T int64 | uint32](dst []byte, values []T, low T, width int) []byte {

@@ -14,6 +14,9 @@ type FloatBuilder struct{ values []float64 }
 // Append adds the value of the next row. Every bit pattern is kept, NaN and -0 included.
 func (b *FloatBuilder) Append(v float64) { b.values = append(b.values, v) }
 
+// Values returns the values of all rows, valid until the builder changes.
+func (b *FloatBuilder) Values() []float64 { return b.values }
+
 func (b *FloatBuilder) rows() int         { return len(b.values) }
 func (b *FloatBuilder) truncate(rows int) { b.values = b.values[:rows] }
 func (b *FloatBuilder) reset()            { b.values = b.values[:0] }
@@ -32,11 +35,28 @@ func (b *FloatBuilder) append(dst []byte, name string) []byte {
 }
 
 // Floats is a view of a column of float64.
-type Floats struct{ p []byte }
+type Floats struct {
+	p      []byte
+	values []float64 // in place of p, if it is not nil
+}
+
+func (b *FloatBuilder) view() any { return Floats{values: b.values} }
 
 func readFloats(r *wire.Reader, rows int) Floats { return Floats{p: r.BytesOf(8 * rows)} }
 
+// AppendTo appends all values to dst. It is the fast way to read a whole column.
+func (v Floats) AppendTo(dst []float64) []float64 {
+	dst = append(slices.Grow(dst, len(v.p)/8), v.values...)
+	for p := v.p; len(p) >= 8; p = p[8:] {
+		dst = append(dst, math.Float64frombits(binary.LittleEndian.Uint64(p)))
+	}
+	return dst
+}
+
 // At returns the value of a row.
 func (v Floats) At(row int) float64 {
+	if v.values != nil {
+		return v.values[row]
+	}
 	return math.Float64frombits(binary.LittleEndian.Uint64(v.p[8*row:]))
 }

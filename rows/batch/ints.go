@@ -12,6 +12,9 @@ type IntBuilder struct{ values []int64 }
 // Append adds the value of the next row.
 func (b *IntBuilder) Append(v int64) { b.values = append(b.values, v) }
 
+// Values returns the values of all rows, valid until the builder changes.
+func (b *IntBuilder) Values() []int64 { return b.values }
+
 func (b *IntBuilder) rows() int         { return len(b.values) }
 func (b *IntBuilder) truncate(rows int) { b.values = b.values[:rows] }
 func (b *IntBuilder) reset()            { b.values = b.values[:0] }
@@ -43,11 +46,17 @@ func minMax(values []int64) (low, high int64) {
 
 // Ints is a view of a column of int64.
 type Ints struct {
-	p     []byte
-	low   int64
-	width int
-	rows  int
+	p      []byte
+	low    int64
+	width  int // plain: the values are not in p
+	rows   int
+	values []int64
 }
+
+// plain is the width of columns that lie in memory as a builder has them.
+const plain = -1
+
+func (b *IntBuilder) view() any { return Ints{width: plain, rows: len(b.values), values: b.values} }
 
 func readInts(r *wire.Reader, rows int) Ints {
 	v := Ints{low: r.Int(), rows: rows}
@@ -67,6 +76,8 @@ func (v Ints) At(row int) int64 {
 		return v.low + int64(binary.LittleEndian.Uint16(v.p[2*row:]))
 	case 4:
 		return v.low + int64(binary.LittleEndian.Uint32(v.p[4*row:]))
+	case plain:
+		return v.values[row]
 	default:
 		return v.low + int64(binary.LittleEndian.Uint64(v.p[8*row:]))
 	}
@@ -77,5 +88,8 @@ func (v Ints) Const() (value int64, ok bool) { return v.low, v.width == 0 }
 
 // AppendTo appends all values to dst. It is the fast way to read a whole column.
 func (v Ints) AppendTo(dst []int64) []int64 {
+	if v.width == plain {
+		return append(dst, v.values...)
+	}
 	return readFixed(dst, v.p, v.rows, v.low, v.width)
 }

@@ -135,8 +135,8 @@ func checkInts(t *testing.T, got Ints, want []int64) {
 
 func checkFloats(t *testing.T, got Floats, want []float64) {
 	t.Helper()
-	if len(got.p) != 8*len(want) {
-		t.Fatalf("%d bytes of values, want %d values", len(got.p), len(want))
+	if n := len(got.AppendTo(nil)); n != len(want) {
+		t.Fatalf("%d values, want %d", n, len(want))
 	}
 	for row, v := range want {
 		if math.Float64bits(got.At(row)) != math.Float64bits(v) {
@@ -204,6 +204,7 @@ func TestWhatIsBuiltIsRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			m.check(t, got)
+			m.check(t, b.View())
 			b.Reset()
 		}
 	}

@@ -5,12 +5,13 @@ import (
 	"fmt"
 )
 
-// Limits of a batch. They bound what a frame can make a receiver do: a column of equal numbers costs no bytes per row, so
-// the length of the frame alone would not.
+// Limits of a batch. They bound the work that a frame can cause. The length of a frame does not bound it, because a column of
+// equal numbers takes no bytes per row.
 const (
 	MaxRows    = 1 << 24
-	MaxColumns = 256
-	MaxName    = 255 // bytes of a column's name
+	MaxColumns = 1024
+	MaxValues  = MaxRows * 256 // of all columns together
+	MaxName    = 255           // bytes of a column's name
 )
 
 var (
@@ -19,7 +20,7 @@ var (
 	// ErrSpec is wrapped by the errors of [CheckSpec], and of [Decode] when the batch is sound but has other columns than the
 	// spec: sender and receiver run different versions of an analysis.
 	ErrSpec = errors.New("batch columns do not fit")
-	// ErrTooLarge is wrapped by the errors of [Decode] when the batch announces more than MaxRows or MaxColumns.
+	// ErrTooLarge is wrapped by the errors of [Decode] when the batch announces more than MaxRows, MaxColumns or MaxValues.
 	ErrTooLarge = errors.New("batch too large")
 )
 

@@ -37,14 +37,28 @@ func (h *heap) append(dst []byte) []byte {
 	return wire.AppendBin(appendFixed(dst, h.offsets, 0, 4), h.bytes)
 }
 
-// heapView is a heap in a frame.
-type heapView struct{ offsets, bytes []byte }
+// heapView is a heap in a frame, or that of a builder.
+type heapView struct {
+	offsets, bytes []byte
+	plain          []uint32 // in place of offsets, if it is not nil
+}
 
 func readHeap(r *wire.Reader) heapView { return heapView{offsets: r.Bytes(), bytes: r.Bytes()} }
 
-func (v heapView) len() int { return len(v.offsets)/4 - 1 }
+func (h *heap) view() heapView { return heapView{bytes: h.bytes, plain: h.offsets} }
+
+func (v heapView) len() int {
+	if v.plain != nil {
+		return len(v.plain) - 1
+	}
+	return len(v.offsets)/4 - 1
+}
 
 func (v heapView) at(i int) []byte {
+	if v.plain != nil {
+		from, to := v.plain[i], v.plain[i+1]
+		return v.bytes[from:to:to]
+	}
 	o := v.offsets[4*i : 4*i+8]
 	from, to := binary.LittleEndian.Uint32(o), binary.LittleEndian.Uint32(o[4:])
 	return v.bytes[from:to:to]
@@ -105,6 +119,8 @@ func readTexts(r *wire.Reader, rows int) (Texts, error) {
 	}
 	return v, nil
 }
+
+func (b *TextBuilder) view() any { return Texts{b.heap.view()} }
 
 // At returns the value of a row, a view into the frame.
 func (v Texts) At(row int) []byte { return v.heap.at(row) }

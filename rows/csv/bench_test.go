@@ -217,7 +217,8 @@ func perByte(b *testing.B, data []byte, f func([]byte)) float64 {
 }
 
 func BenchmarkCutter(b *testing.B) {
-	for name, rows := range map[string][]byte{"plain": trips(40_000), "quoted": quotedTrips(40_000)} {
+	broken := bytes.Repeat(append(trips(1000), "\"broken\" row,1,2,3,4\n"...), 40)
+	for name, rows := range map[string][]byte{"plain": trips(40_000), "quoted": quotedTrips(40_000), "broken": broken} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(rows)))
 			var buf []byte

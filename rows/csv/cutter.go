@@ -21,6 +21,7 @@ type Cutter struct {
 	maxRecord  int
 	room       int // bytes that are left free in front of chunks
 
+	offset  int64 // of ahead in the file
 	header  []byte
 	begun   bool   // the header was looked for
 	store   []byte // the memory of ahead: store[start:], start >= room
@@ -39,8 +40,8 @@ type Cutter struct {
 // maxRecord bytes (or chunkBytes, if that is more). comma is the separator, 0 means ','; it matters because a quote behind
 // it opens a field.
 //
-// Chunks of 1 byte give one record each, for tests. With small chunks each costs a message; large ones keep fewer lanes
-// busy and take more memory: 256 KiB to 1 MiB is right.
+// A chunkBytes of 1 gives one record per chunk, for tests. Small chunks cost a message each. Large chunks keep fewer lanes busy
+// and take more memory. 256 KiB to 1 MiB is right.
 func NewCutter(r io.Reader, comma byte, chunkBytes, maxRecord int) *Cutter {
 	comma, err := separator(comma)
 	if err != nil {
@@ -50,11 +51,11 @@ func NewCutter(r io.Reader, comma byte, chunkBytes, maxRecord int) *Cutter {
 	return &Cutter{r: r, comma: comma, chunkBytes: chunkBytes, maxRecord: max(maxRecord, chunkBytes), line: 1, err: err}
 }
 
-// LeaveRoom lets [Cutter.Next] leave n bytes free in front of each chunk, for a caller that sends chunks on behind a head: a chunk that has
-// to be copied for that costs as much as finding its end. It is called before the first Header or Next.
+// LeaveRoom makes [Cutter.Next] leave n bytes free before each chunk, for a caller that sends a head before the chunk. Copying
+// the chunk instead would cost as much as finding its end. It must be called before the first Header or Next.
 func (c *Cutter) LeaveRoom(n int) { c.room = n }
 
-// Limit changes how large chunks and records may be, for a caller that learns it from the header.
+// Limit changes the largest sizes of chunks and records, for a caller that learns them from the header.
 func (c *Cutter) Limit(chunkBytes, maxRecord int) {
 	c.chunkBytes = max(chunkBytes, 1)
 	c.maxRecord = max(maxRecord, c.chunkBytes)
@@ -106,10 +107,10 @@ func (c *Cutter) readHeader() ([]byte, error) {
 	}
 }
 
-// Next returns the next chunk, behind as many bytes as LeaveRoom said, and the line it starts in. buf is memory that the caller needs
-// no more, most often that of an earlier chunk. The cutter takes it, and hands out its own with the chunk in it, so that large
-// chunks are not copied. The caller owns what is returned. After the last chunk the error is io.EOF, and buf stays the caller's;
-// other errors are final too, and name the line.
+// Next returns the next chunk, after as many free bytes as LeaveRoom said, and the line in which it starts. buf is memory that
+// the caller no longer needs, most often an earlier chunk. The cutter takes it, and hands out its own with the chunk in it, so
+// that large chunks are not copied. The caller owns what is returned. After the last chunk the error is io.EOF, and buf stays
+// the caller's; other errors are final too, and name the line.
 func (c *Cutter) Next(buf []byte) (chunk []byte, firstLine uint64, err error) {
 	if _, err := c.Header(); err != nil {
 		return nil, 0, err
@@ -132,7 +133,7 @@ func (c *Cutter) Next(buf []byte) (chunk []byte, firstLine uint64, err error) {
 	return c.take(end, buf), firstLine, nil
 }
 
-// take hands out the first n bytes ahead. Of these and what is behind them it copies what is less.
+// take hands out the first n bytes ahead. It copies either these bytes or those after them, whichever are fewer.
 func (c *Cutter) take(n int, buf []byte) (chunk []byte) {
 	rest := c.ahead[n:]
 	if n <= len(rest) {
@@ -156,9 +157,9 @@ func grown(buf []byte, n int) []byte {
 	return buf[:cap(buf)]
 }
 
-// record returns where the last record of the bytes ahead that fits in limit ends, or the first, whatever it takes to read
-// that; 0 at the end of the file. One byte more than needed is always asked for: then a file that ends at the limit has shown
-// it, and where cuts are made does not depend on how reads came.
+// record returns the end of the last record that fits in limit. If none fits, it returns the end of the first record, reading
+// as much as that needs. At the end of the file it returns 0. It always asks for one byte more than needed. So the end of a
+// file that ends exactly at the limit is seen, and cuts do not depend on the sizes of reads.
 func (c *Cutter) record(limit int) (end int, err error) {
 	for want := limit; ; want = 2 * max(want, len(c.ahead)) {
 		if err := c.fill(min(want, c.maxRecord) + 1); err != nil {
@@ -204,7 +205,7 @@ func (c *Cutter) fill(n int) error {
 	return nil
 }
 
-// makeRoom moves what is ahead to where n bytes have room. Most often that is the start of the same memory.
+// makeRoom moves the bytes ahead to a place with room for n bytes. Most often that is the start of the same memory.
 func (c *Cutter) makeRoom(n int) {
 	const least = 64 << 10 // small chunks need not mean small reads
 	if cap(c.ahead) >= n {
@@ -219,5 +220,6 @@ func (c *Cutter) makeRoom(n int) {
 
 func (c *Cutter) drop(n int, lines uint64) {
 	c.line += lines
+	c.offset += int64(n)
 	c.ahead, c.start = c.ahead[n:], c.start+n
 }

@@ -8,7 +8,7 @@ func ParseDate(p []byte) (days int64, ok bool) {
 	if len(p) != 10 {
 		return 0, false
 	}
-	// "YYYY-MM-" and "YY-MM-DD": the second word has what the first has not.
+	// "YYYY-MM-" and "YY-MM-DD": the second word has the bytes that the first lacks.
 	first, second := binary.LittleEndian.Uint64(p), binary.LittleEndian.Uint64(p[2:])
 	first ^= 0x2d30302d30303030
 	second ^= 0x30302d30302d3030
@@ -79,8 +79,8 @@ var (
 	daysOf     = [16]int8{0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 )
 
-// civil counts days from 1970-01-01 in the Gregorian calendar, extended to the past as package time does. The year comes in
-// two parts because century and year are what the leap rule divides by: so nothing is divided here.
+// civil counts days from 1970-01-01 in the Gregorian calendar, extended to the past as package time does. The year comes in two
+// parts, century and year of it, because the leap rule needs both; so no division is needed.
 func civil(century, yearOf, month, day int) (days int64, ok bool) {
 	if month > 12 || day < 1 || day > int(daysOf[month&15]) {
 		return 0, false

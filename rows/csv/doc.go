@@ -16,9 +16,9 @@
 //
 // # What a record is
 //
-// RFC 4180, with a rule for everything it leaves open. The rules depend on bytes from the record's start on and on nothing
-// else, so it does not matter how a stream is cut as long as every cut is at a record's end; [Cutter] and [Scanner] share the
-// code that decides (walk.go, quotes.go), and TestScanOfAnyCutIsTheSame holds them to it.
+// RFC 4180, with a rule for everything it leaves open. The rules depend only on the bytes from the record's start on. So a
+// stream may be cut anywhere between two records. [Cutter] and [Scanner] share the code that decides (walk.go, quotes.go), and
+// TestScanOfAnyCutIsTheSame checks this.
 //
 //   - A field is quoted if its first byte is a quote: the first of the record or the one after a separator. Any other quote
 //     is a byte like all others.
@@ -39,7 +39,7 @@
 // Lines are counted by line feeds, from 1 for the header; a record's line is the one it starts in. In a file whose lines end in carriage
 // returns these count, also within quotes.
 //
-// What is no file of its stream's form, but has the same columns, comes with a header that has a mark, see [Marked].
+// A file of another form than its stream's, but with the same columns, has a mark in its header, see [Marked].
 //
 // The package also has the parsers for the values that are in nearly every row: dates, integers and decimals. They agree with
 // package time and strconv to the last bit, see numbers.go and dates.go.

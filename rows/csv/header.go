@@ -13,7 +13,7 @@ var ErrHeader = errors.New("bad CSV header")
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// MaxColumns is the most columns a header may have. A file that is no CSV may have a separator in every byte, and each name
+// MaxColumns is the most columns a header may have. In a file that is not CSV every byte may be a separator, and each name
 // takes memory.
 const MaxColumns = 1 << 14
 
@@ -30,6 +30,7 @@ func (h Header) Columns() int { return len(h.names) }
 // Column is a column that is looked for.
 type Column struct {
 	Name     string
+	Distinct bool // Name is one of [Header.Names], and compared without regard to case
 	Optional bool // the file may lack it; its field is then nil
 }
 
@@ -90,20 +91,65 @@ func (h Header) Find(columns []Column) (Mapping, error) {
 		}
 		at[name] = i
 	}
+	var distinct map[string]int
 	m := Mapping{names: make([]string, len(columns)), sources: make([]int, len(columns)), columns: len(h.names), last: -1, mark: h.mark}
 	for i, c := range columns {
 		source, ok := at[c.Name]
+		if c.Distinct {
+			if distinct == nil {
+				distinct = h.distinct()
+			}
+			source, ok = distinct[strings.ToLower(c.Name)]
+		}
 		switch {
 		case !ok && !c.Optional:
 			return Mapping{}, fmt.Errorf("%w: there is no column %q; the file has %s%s", ErrHeader, c.Name, h.list(), h.otherSeparator())
 		case !ok:
 			source = -1
-		case twice[c.Name]:
+		case !c.Distinct && twice[c.Name]:
 			return Mapping{}, fmt.Errorf("%w: column %q is there more than once, rename all but one; the file has %s", ErrHeader, c.Name, h.list())
 		}
 		m.names[i], m.sources[i], m.last = c.Name, source, max(m.last, source)
 	}
 	return m, nil
+}
+
+// Names returns the names of the columns, made unique without regard to case: the second x is x_1. A column without a name is
+// called "column" and its index, from 0.
+func (h Header) Names() []string {
+	names := make([]string, len(h.names))
+	seen := make(map[string]bool, len(h.names))
+	for _, name := range h.names {
+		seen[strings.ToLower(name)] = true
+	}
+	used, next := make(map[string]bool, len(h.names)), map[string]int{}
+	for i, name := range h.names {
+		if name == "" {
+			name = fmt.Sprintf("column%d", i)
+		}
+		key := strings.ToLower(name)
+		if !used[key] && (h.names[i] != "" || !seen[key]) {
+			names[i], used[key] = name, true
+			continue
+		}
+		for n := next[key] + 1; ; n++ {
+			other := fmt.Sprintf("%s_%d", name, n)
+			if lower := strings.ToLower(other); !used[lower] && !seen[lower] {
+				names[i], used[lower], next[key] = other, true, n
+				break
+			}
+		}
+	}
+	return names
+}
+
+// distinct says where the columns of Names are.
+func (h Header) distinct() map[string]int {
+	at := make(map[string]int, len(h.names))
+	for i, name := range h.Names() {
+		at[strings.ToLower(name)] = i
+	}
+	return at
 }
 
 // list shows the names for people; a file that is no CSV may have any number of any length.
@@ -149,7 +195,19 @@ type Mapping struct {
 	mark    mark
 }
 
-// separator fills in the default and refuses what would make the grammar ambiguous.
+// Columnar reports whether chunks hold columns in place of CSV, see [MarkedColumnar].
+func (m *Mapping) Columnar() bool { return m.mark.columnar }
+
+// Separator returns that of a header's mark, 0 if it has none.
+func (m *Mapping) Separator() byte { return m.mark.comma }
+
+// Columns returns how many columns the file has.
+func (m *Mapping) Columns() int { return m.columns }
+
+// Sources returns which column of the file each wanted one is, from 0; -1: the file lacks it. It must not be changed.
+func (m *Mapping) Sources() []int { return m.sources }
+
+// separator fills in the default, and refuses a separator that would make the grammar ambiguous.
 func separator(comma byte) (byte, error) {
 	switch comma {
 	case 0:
@@ -160,7 +218,8 @@ func separator(comma byte) (byte, error) {
 	return comma, nil
 }
 
-// unquote appends the text of a field to dst when it has doubled quotes; otherwise it is a view.
+// unquote returns the text of a field. If the field has doubled quotes, it appends the text to dst; otherwise it returns a
+// view.
 func unquote(dst, data []byte, f field) []byte {
 	p := data[f.from:f.to:f.to]
 	if !f.doubled {

@@ -56,8 +56,8 @@ func (x *index) lineFeed(at int) int {
 	return x.base + int(block*64) + bits.TrailingZeros64(mask)
 }
 
-// row returns the separators in the row that ends at to and goes on behind them. Rows are given in order, and none with separators
-// is left out. usual is how many there are in most rows: when that is right, two comparisons find it out.
+// row returns the separators in the row that ends at to, and moves past them. It must be called for the rows in order, without
+// omitting one that has separators. usual is the number of separators in most rows: if it is right, two comparisons confirm it.
 func (x *index) row(to, usual int) []uint16 {
 	high := to - x.base
 	i := x.at

@@ -2,11 +2,11 @@ package csv
 
 import "golang.org/x/sys/cpu"
 
-// hasAVX2 says whether the machine has what index_amd64.s needs: every server since 2013 (Intel) or 2015 (AMD), but not
-// every emulator.
+// hasAVX2 says whether the machine has the instructions that index_amd64.s needs: every server since 2013 (Intel) or 2015
+// (AMD), but not every emulator.
 var hasAVX2 = cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasPOPCNT && cpu.X86.HasPCLMULQDQ
 
-// indexBlocks is indexPortable by what the machine has.
+// indexBlocks is indexPortable, with vector instructions if the machine has them.
 func indexBlocks(pos []uint16, lines []uint64, p []byte, offset int, comma byte, q *quotes) (n int) {
 	if !hasAVX2 || len(p) < 64 {
 		return indexPortable(pos, lines, p, offset, comma, q)
@@ -16,7 +16,7 @@ func indexBlocks(pos []uint16, lines []uint64, p []byte, offset int, comma byte,
 	return indexAVX2(&pos[0], &lines[0], &p[0], blocks, offset, comma, q)
 }
 
-// endsOfBlocks is endsPortable by what the machine has.
+// endsOfBlocks is endsPortable, with vector instructions if the machine has them.
 func endsOfBlocks(p []byte, comma byte, q *quotes) (mask uint64, at int, lines uint64) {
 	if !hasAVX2 || len(p) < 64 {
 		return endsPortable(p, comma, q)

@@ -109,20 +109,38 @@ func ragged(rng *rand.Rand) []byte {
 	return data[:rng.IntN(len(data))]
 }
 
-// TestLastEndBothWays: following quotes by arithmetic and walking from record to record must cut alike.
+// plainEnd is lastEnd in the plainest way: record by record.
+func plainEnd(data []byte, limit int, comma byte) (last int) {
+	for last < min(limit, len(data)) {
+		end, complete := recordEnd(data, last, comma)
+		if !complete || end > limit && last > 0 {
+			break
+		}
+		last = end
+	}
+	return last
+}
+
+// TestLastEndBothWays: following quotes by arithmetic, searching for them, and walking from record to record must cut alike.
 func TestLastEndBothWays(t *testing.T) {
 	rng := rand.New(rand.NewPCG(19, 20))
 	for range 1000 {
 		data := ragged(rng)
 		limit := rng.IntN(len(data) + 100)
 		sameEnd(t, data, limit, ',')
+		data = rubbish(rng, rng.IntN(40))
+		sameEnd(t, data, rng.IntN(len(data)+3), ',')
 	}
 }
 
 func sameEnd(t *testing.T, data []byte, limit int, comma byte) {
 	t.Helper()
 	end, lines, lone := lastEnd(data, limit, comma)
-	if want := walkedEnd(data, limit, comma); end != want || lines != linesIn(data[:want]) {
+	want := plainEnd(data, limit, comma)
+	if walked := walkedEnd(data, limit, comma); walked != want {
+		t.Fatalf("by searching, the last record before %d ends at %d, want %d: %q", limit, walked, want, data)
+	}
+	if end != want || lines != linesIn(data[:want]) {
 		t.Fatalf("the last record before %d ends at %d behind %d lines, want %d behind %d: %q", limit, end, lines, want, linesIn(data[:want]), data)
 	}
 	if at := loneReturn(data[:end]); !lone && at >= 0 && at+1 < end {

@@ -7,10 +7,10 @@ import (
 	"io"
 )
 
-// This file reads what old Macs wrote: lines that end in carriage returns. They become line feeds before anything is cut, so chunks and
-// parsers know one kind of line, and files with line feeds pay nothing. The first line end of a file outside of quotes decides. If it is
-// a carriage return alone, then from there on a carriage return, a line feed and both together each end a line; in a quoted field they
-// stay what they are.
+// This file handles lines that end in carriage returns, as old Macs wrote them. They become line feeds before anything is cut.
+// So chunks and parsers know only one kind of line end, and files with line feeds pay nothing. The first line end of a file
+// outside of quotes decides. If it is a carriage return alone, then from there on a carriage return, a line feed and both
+// together each end a line; in a quoted field they stay what they are.
 
 // findLineEnds looks for the first line end, and turns to lineEnds if that is a carriage return.
 func (c *Cutter) findLineEnds() error {
@@ -35,8 +35,9 @@ func (c *Cutter) findLineEnds() error {
 	}
 }
 
-// countReturns adds the lines that end in carriage returns to c.lines. Those are in quoted fields: the others are line feeds by now. Parsers
-// count line feeds, so a chunk ends with the first record that has one, and the next chunk begins in the right line.
+// countReturns adds the lines that end in carriage returns to c.lines. By now such returns are only in quoted fields; the
+// others have become line feeds. Parsers count only line feeds. So a chunk ends after the first record that has such a return,
+// and the next chunk begins with the right line.
 func (c *Cutter) countReturns(end int) int {
 	at := loneReturn(c.ahead[:end])
 	if at < 0 {
@@ -57,9 +58,10 @@ func (c *Cutter) countReturns(end int) int {
 // ErrLineEnds is wrapped by the errors of [Cutter.Next] for a file whose rows end in line feeds first and in carriage returns later.
 var ErrLineEnds = errors.New("mixed line ends")
 
-// checkEnds refuses rows that end in a carriage return alone in a file whose first line ended in a line feed: all that is behind it, up to the next line
-// feed, would be one row. A carriage return may also be part of a field. It ends a row where the text on both sides, up to the next line end or
-// carriage return, has as many fields as the header. With one column that cannot be told, and nothing is refused.
+// checkEnds refuses rows that end in a carriage return alone in a file whose first line ended in a line feed: everything up to
+// the next line feed would become one row. A carriage return may also be part of a field. It ends a row where the text on both
+// sides, up to the next line end or carriage return, has as many fields as the header. With one column this test is impossible,
+// and nothing is refused.
 func (c *Cutter) checkEnds(p []byte) error {
 	if at := loneReturn(p); at < 0 || at+1 == len(p) {
 		return nil
@@ -86,7 +88,7 @@ func (c *Cutter) checkEnds(p []byte) error {
 			continue
 		}
 		if suspect > 0 && fields == c.columns {
-			return fmt.Errorf("%w: line %d ends in a carriage return alone, and the first line in a line feed; write the file anew with one kind of line end", ErrLineEnds, suspect)
+			return fmt.Errorf("%w: line %d ends in a carriage return alone, and the first line in a line feed; write the file again with one kind of line end", ErrLineEnds, suspect)
 		}
 		switch suspect = 0; {
 		case b == '\n':
@@ -103,7 +105,7 @@ func (c *Cutter) checkEnds(p []byte) error {
 	return nil
 }
 
-// separates goes on behind b, and returns 1 if that ends a field and no line.
+// separates advances over b, and returns 1 if b ends a field but not a line.
 func (l *lineEnds) separates(b byte) int {
 	quoted := l.state == inQuoted || l.state == inGarbage
 	l.next(b)
@@ -181,7 +183,7 @@ func (l *lineEnds) first(p []byte) int {
 	return -1
 }
 
-// next goes on behind b, and reports whether b ends a line.
+// next advances over b, and reports whether b ends a line.
 func (l *lineEnds) next(b byte) (ends bool) {
 	switch {
 	case l.state == inQuoted:

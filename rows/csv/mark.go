@@ -6,13 +6,17 @@ import (
 	"strings"
 )
 
-// A header may begin with a mark, which says how the rows behind it differ from what the stream says of its files. Whoever cuts a file sets it;
-// no file may begin with it. These are its bytes:
+// A header may begin with a mark. It says how the rows after it differ from the form that the stream declares. The client sets
+// it when it cuts a file; no file may begin with it. These are its bytes:
 //
-//	0x1e   separator   'l' or 'r'   then the header
+//	0x1e   separator   'l' or 'r'           then the header
+//	0x1e   separator   'c'   'a' to 'y'     then the header
 //
-// With 'l' line numbers count line feeds, as everywhere. With 'r' they count records, whatever line feeds are in their fields: for rows that
-// were made from something else than CSV, where one record is one line, or one row, of what it was made from.
+// With 'l' line numbers count line feeds, as everywhere. With 'r' they count records, whatever line feeds are in their fields:
+// for rows that were made from something else than CSV, where one record is one line, or one row, of what it was made from.
+// With 'c' they count records as well, and chunks hold no CSV but columns (package columnar); a node that does not know this
+// refuses the file. The letter behind it says where chunks end: 'a' plus the exponent of 2 of their bytes. Nodes do not need
+// it. A client that resumes an upload does: it sees whether its header is the one that was sent.
 const markByte = '\x1e'
 
 // Marked returns the header with a mark in front. comma is the separator, 0 means ','. records says what line numbers count.
@@ -27,10 +31,21 @@ func Marked(header []byte, comma byte, records bool) []byte {
 	return append([]byte{markByte, comma, counts}, header...)
 }
 
+// MaxExponent is the largest exponent of [MarkedColumnar].
+const MaxExponent = 24
+
+// MarkedColumnar is Marked for chunks that hold columns and end when they have about 2 to the power of exponent bytes.
+func MarkedColumnar(header []byte, comma byte, exponent int) []byte {
+	marked := Marked([]byte{'a' + byte(exponent)}, comma, true)
+	marked[2] = 'c'
+	return append(marked, header...)
+}
+
 // mark is what the mark of a header says; the zero value is that of a header without one.
 type mark struct {
-	comma   byte
-	records bool
+	comma    byte
+	records  bool
+	columnar bool
 }
 
 // cutMark takes the mark off a header.
@@ -38,18 +53,24 @@ func cutMark(header []byte) (m mark, rest []byte, err error) {
 	if len(header) == 0 || header[0] != markByte {
 		return mark{}, header, nil
 	}
-	if len(header) < 3 || header[2] != 'l' && header[2] != 'r' {
+	if len(header) < 3 || header[2] != 'l' && header[2] != 'r' && header[2] != 'c' {
 		return mark{}, nil, fmt.Errorf("%w: it begins with a mark (byte 0x1e) that this version does not know: %.20q", ErrHeader, header)
 	}
-	m = mark{comma: header[1], records: header[2] == 'r'}
+	m = mark{comma: header[1], records: header[2] != 'l', columnar: header[2] == 'c'}
 	if c := m.comma; c != '\t' && (c < ' ' || c > '~') || c == quote {
 		return mark{}, nil, fmt.Errorf("%w: its mark (byte 0x1e) names %q as separator", ErrHeader, c)
 	}
-	return m, header[3:], nil
+	if header = header[3:]; m.columnar {
+		if len(header) == 0 || header[0] < 'a' || header[0] > 'a'+MaxExponent {
+			return mark{}, nil, fmt.Errorf("%w: its mark (byte 0x1e) does not say where chunks of columns end", ErrHeader)
+		}
+		header = header[1:]
+	}
+	return m, header, nil
 }
 
-// Unreadable returns a record that is rejected for a reason: for a row that could not be made from what it should be made from, in a file whose
-// mark counts records.
+// Unreadable returns a record that the parser rejects with a reason. It takes the place of a source row that could not be
+// converted, in a file whose mark counts records.
 func Unreadable(reason string) []byte {
 	plain := strings.Map(func(r rune) rune {
 		switch r {
@@ -63,14 +84,17 @@ func Unreadable(reason string) []byte {
 	return append(append([]byte{markByte}, plain...), '\n')
 }
 
-// UnreadableError is why a row is rejected that [Unreadable] has made.
+// UnreadableError is the error of a row that [Unreadable] has made.
 type UnreadableError struct{ Reason string }
 
 func (e *UnreadableError) Error() string { return e.Reason }
 
-// appendField appends the text of a field, in quotes where it needs them: where it has a quote, a line end or the separator in it, and where it
-// would look like what [Unreadable] makes.
-func appendField(record, text []byte, comma byte) []byte {
+// AppendField appends the text of a field, in quotes where it needs them: where it has a quote, a line end or the separator in it, and where it
+// would look like what [Unreadable] makes. A text that is empty is "", and nil is an empty field: for SQL that is NULL.
+func AppendField(record, text []byte, comma byte) []byte {
+	if text != nil && len(text) == 0 {
+		return append(record, quote, quote)
+	}
 	plain := len(text) == 0 || text[0] != markByte
 	for _, b := range text {
 		if b == quote || b == comma || b == '\n' || b == '\r' {
@@ -91,16 +115,24 @@ func appendField(record, text []byte, comma byte) []byte {
 	return append(record, quote)
 }
 
+// Alone adds a second name if there is only one: a record whose only field is NULL would be an empty line.
+func Alone(names [][]byte) [][]byte {
+	if len(names) != 1 {
+		return names
+	}
+	return [][]byte{names[0], append([]byte("_"), names[0]...)}
+}
+
 // AppendRecord appends a record without its line end.
 func AppendRecord(record []byte, fields [][]byte, comma byte) []byte {
 	if len(fields) == 1 && len(fields[0]) == 0 {
-		return append(record, quote, quote) // an empty line is no record
+		return append(record, quote, quote) // an empty line is no record; see Alone
 	}
 	for i, text := range fields {
 		if i > 0 {
 			record = append(record, comma)
 		}
-		record = appendField(record, text, comma)
+		record = AppendField(record, text, comma)
 	}
 	return record
 }

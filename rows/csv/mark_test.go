@@ -95,3 +95,19 @@ func FuzzAppendRecord(f *testing.F) {
 		}
 	})
 }
+
+func TestAMarkSaysThatChunksHoldColumns(t *testing.T) {
+	h, err := ParseHeader(MarkedColumnar([]byte("a|b"), '|', MaxExponent), ',')
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := h.Find([]Column{{Name: "b"}, {Name: "c", Optional: true}})
+	if err != nil || !m.Columnar() || m.Separator() != '|' || m.Columns() != 2 || !slices.Equal(m.Sources(), []int{1, -1}) {
+		t.Errorf("%+v, %v", m, err)
+	}
+	for _, header := range []string{"\x1e|c", "\x1e|cza|b", "\x1e|c\x00a|b", "\x1e|dsa|b"} {
+		if _, err := ParseHeader([]byte(header), ','); !errors.Is(err, ErrHeader) || !strings.Contains(err.Error(), "0x1e") {
+			t.Errorf("%q: %v", header, err)
+		}
+	}
+}

@@ -148,8 +148,16 @@ func (d Decimal) Float() float64 {
 // refused: in a CSV they are no values (D1).
 func ParseFloat(p []byte) (f float64, ok bool) {
 	if n := len(p); 0 < n && n <= 8 {
-		if d, ok := shortDecimal(p); ok {
-			return d.Float(), true
+		digits := p
+		if p[0] == '-' && n > 1 {
+			digits = p[1:]
+		}
+		if d, ok := shortDecimal(digits); ok {
+			f := float64(d.Value) / exactPowers[d.Scale] // both are exact, as in Decimal.Float
+			if len(digits) < n {
+				f = -f // also -0
+			}
+			return f, true
 		}
 	}
 	if d, negative, ok := parseDecimal(p); ok {

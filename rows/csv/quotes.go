@@ -2,14 +2,14 @@ package csv
 
 import "math/bits"
 
-// quotes follows quoted fields through data, 64 bytes at a time, by arithmetic: a byte is inside of one if the number of quotes up to
-// it is odd, and the sums, without their carries, of all bits up to each are one product (Langdale and Lemire, "Parsing
-// Gigabytes of JSON per Second", 2019). That takes every quote for one that opens or closes a field, so it holds only where this
-// is so: each that opens stands behind a separator, a line feed or, being the second of a doubled one, a quote; behind
-// each that closes is one of these, or a carriage return with a line feed behind it. Anything else makes broken, and then
-// the records have to be walked, as walk.go knows what becomes of them. Files that programs write are never broken.
+// quotes follows quoted fields through data, 64 bytes at a time, by arithmetic: a byte is inside of one if the number of quotes
+// up to it is odd, and the sums, without their carries, of all bits up to each are one product (Langdale and Lemire, "Parsing
+// Gigabytes of JSON per Second", 2019). That assumes that every quote opens or closes a field. So an opening quote must follow
+// a separator, a line feed or, as the second of a doubled quote, a quote. A closing quote must be followed by one of these, or
+// by a carriage return with a line feed. Anything else sets broken; then walk.go has to walk the records. Files that programs
+// write are never broken.
 //
-// The zero value but for before, which is 1, is for data that starts where a record does.
+// For data that starts at a record's start, all fields are zero except before, which is 1.
 type quotes struct {
 	inside   uint64 // all ones if the block before ended inside
 	before   uint64 // 1 if its last byte is one that an opening quote may follow
@@ -51,8 +51,8 @@ func sums(w uint64) uint64 {
 	return w
 }
 
-// padded is the last bytes of data, less than a block of them, as one: what is filled up is no separator, and an end of line, since
-// quotes may close before the end of the data as before one.
+// padded returns the last bytes of data, which are less than a block, as a block. It fills up with line feeds, because a quote
+// may close before the end of the data as it may before a line feed.
 func padded(rest []byte) (block [64]byte) {
 	for i := copy(block[:], rest); i < len(block); i++ {
 		block[i] = '\n'
@@ -60,9 +60,9 @@ func padded(rest []byte) (block [64]byte) {
 	return block
 }
 
-// endsPortable follows the blocks of p, and returns the line feeds outside of quoted fields of the last block that has some, where
-// that block starts, and the number of all line feeds before it; mask is 0 if no block has any. What is behind a carriage return at the end
-// of p is for the caller to look at.
+// endsPortable follows the blocks of p, and returns the line feeds outside of quoted fields of the last block that has some,
+// where that block starts, and the number of all line feeds before it; mask is 0 if no block has any. If p ends in a carriage
+// return, the caller must check the byte after it.
 func endsPortable(p []byte, comma byte, q *quotes) (mask uint64, at int, lines uint64) {
 	for before, base := uint64(0), 0; len(p) >= 64; p, base = p[64:], base+64 {
 		feeds := equal64(p, '\n'*ones)

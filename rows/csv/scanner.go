@@ -48,7 +48,7 @@ func (s *Scanner) Reset(data []byte, comma byte, mapping Mapping, firstLine uint
 	clear(s.fields)
 }
 
-// Next goes on to the next row, also to one that Err has something against. It returns false after the last.
+// Next goes on to the next row, also to one for which Err returns an error. It returns false after the last.
 func (s *Scanner) Next() bool {
 	for s.at < len(s.data) {
 		s.row, s.err = s.at, nil
@@ -77,6 +77,10 @@ func (s *Scanner) Next() bool {
 // views into the chunk or the scanner's memory, valid until the next call of Next. Without meaning if Err is not nil.
 func (s *Scanner) Fields() [][]byte { return s.fields }
 
+// EmptyQuoted reports whether an empty field of [Scanner.Fields] was quoted, as "" and not as nothing. The scanner marks such a
+// field by a capacity above 0.
+func EmptyQuoted(field []byte) bool { return len(field) == 0 && cap(field) > 0 }
+
 // Row returns the row as it stands in the chunk, without its line end.
 func (s *Scanner) Row() []byte {
 	row := bytes.TrimSuffix(s.data[s.row:s.at], []byte{'\n'})
@@ -100,7 +104,8 @@ func (s *Scanner) checkReadable() {
 	}
 }
 
-// Err returns what is wrong with the row, nil, a *RowError or an *UnreadableError. The scanner goes on with the next row all the same.
+// Err returns what is wrong with the row: nil, a *RowError or an *UnreadableError. After an error the scanner can go on with
+// the next row.
 func (s *Scanner) Err() error { return s.err }
 
 // lineEnd returns where the line feed is that ends the record at s.at, -1 if the index does not know: the record is longer than a
@@ -150,7 +155,7 @@ func (s *Scanner) cut(from, to int) {
 	}
 }
 
-// unwrap takes the quotes off the fields of a row that is sound: what starts with a quote ends with another.
+// unwrap removes the quotes from the fields of a well-formed row: a field that starts with a quote also ends with one.
 func (s *Scanner) unwrap() {
 	s.scratch = s.scratch[:0]
 	for i, p := range s.fields {
@@ -166,6 +171,9 @@ func (s *Scanner) unwrap() {
 // text returns the text of a field of data.
 func (s *Scanner) text(data []byte, f field) []byte {
 	if !f.doubled {
+		if f.from == f.to && f.from > 0 && data[f.from-1] == quote && f.to < len(data) {
+			return data[f.from : f.to : f.to+1] // see EmptyQuoted
+		}
 		return data[f.from:f.to:f.to]
 	}
 	// If scratch moves when it grows, the fields before keep the old memory alive and stay right.

@@ -2,8 +2,8 @@ package csv
 
 import "bytes"
 
-// This file is the one place that knows where fields and records end whatever quotes are about. Scanner and Cutter both go
-// through it, or through quotes.go, which does the same faster where all quotes are where they should be, so they cannot disagree.
+// Only this file knows where fields and records end, whatever the quotes are. Scanner and Cutter both use it, or quotes.go,
+// which does the same faster if all quotes are well placed. So the two cannot disagree.
 
 const quote = '"'
 
@@ -66,7 +66,7 @@ func walkQuoted(data []byte, from int, comma byte) (f field, end ending, next in
 	}
 }
 
-// afterQuote decides what the byte after a closing quote, which is no separator, makes of the record.
+// afterQuote decides what happens to the record if the byte after a closing quote is not a separator.
 func afterQuote(data []byte, at int) (end ending, next int) {
 	line := at
 	if line < len(data) && data[line] == '\r' {
@@ -120,33 +120,35 @@ func withoutCR(data []byte, from, to int) int {
 // where that one ends; 0 if it is not complete. lines is how many line feeds are before that. lone is false if no carriage return before
 // that, but for the last byte, is without a line feed behind it; it is true if there may be one.
 func lastEnd(data []byte, limit int, comma byte) (end int, lines uint64, lone bool) {
-	if end, lines, lone, ok := soundEnd(data[:min(limit, len(data))], comma); ok && end > 0 {
+	end, lines, lone, ok := soundEnd(data[:min(limit, len(data))], comma)
+	if ok && end > 0 {
 		return end, lines, lone
 	}
 	end = walkedEnd(data, limit, comma)
-	return end, linesIn(data[:end]), true
+	return end, linesIn(data[:end]), lone || end == 0 || end > limit // carriage returns were seen up to limit, whatever the quotes are
 }
 
 // walkedEnd is lastEnd for any data, by searching.
 func walkedEnd(data []byte, limit int, comma byte) int {
 	limit = min(limit, len(data))
 	last, q := 0, -1
-	// Records are walked one by one, but only those that have a quote before their line feed need care.
-	for last < len(data) {
+	for last < limit {
 		if q < last {
 			q = nextByte(data, last, quote)
 		}
-		end, complete := lineFeed(data, last)+1, true
-		if end > len(data) || q < end {
-			end, complete = recordEnd(data, last, comma)
+		// Up to the next quote each line feed ends a record, and the last of them is enough. Only a record that has a quote is walked, or the first one.
+		if i := bytes.LastIndexByte(data[last:min(q, limit)], '\n'); i >= 0 {
+			last += i + 1
+			continue
 		}
+		if last > 0 && q >= limit {
+			break
+		}
+		end, complete := recordEnd(data, last, comma)
 		if !complete || end > limit && last > 0 {
 			break
 		}
 		last = end
-		if last >= limit {
-			break
-		}
 	}
 	return last
 }

@@ -20,8 +20,8 @@
 //	s.Add(0.1); s.AddInt(7); s.AddSum(&other)
 //	mean := s.Mean(n)
 //
-// NaN and infinities have no place in an exact sum; callers reject such rows before. Should one come nevertheless, the Sum
-// becomes NaN and stays so, whatever the order: nothing panics, nothing loops, and no wrong number comes out.
+// An exact sum cannot hold NaN and infinities; callers reject such rows. If one is added nevertheless, the Sum becomes NaN and
+// stays NaN, whatever the order. Nothing panics or loops, and no wrong number results.
 //
 // The package never allocates for sums in the near range, keeps no state besides the Sum, and is not safe for concurrent
 // use of one Sum.

@@ -63,6 +63,13 @@ func (s *Sum) Add(v float64) {
 	s.addNear(&t)
 }
 
+// AddProduct adds a·b exactly, as the rounded product and the rounding error. Both have to be normal numbers, or 0.
+func (s *Sum) AddProduct(a, b float64) {
+	p := a * b
+	s.Add(p)
+	s.Add(math.FMA(a, b, -p))
+}
+
 // AddSum adds o, which stays as it is.
 func (s *Sum) AddSum(o *Sum) {
 	near := o.near // s and o may be the same
@@ -92,7 +99,7 @@ func negate(t *[3]uint64) {
 	t[2], _ = bits.Sub64(0, t[2], c)
 }
 
-// addFar adds what does not go to near: zero, the very small, the very large, and what is no number.
+// addFar adds a float64 that does not go to near: zero, a very small or very large number, NaN or an infinity.
 func (s *Sum) addFar(b uint64) {
 	switch biased := b >> 52 & 0x7ff; {
 	case b<<1 == 0:

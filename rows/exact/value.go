@@ -98,3 +98,19 @@ func roundToEven(m uint64, sticky bool) uint64 {
 	}
 	return q
 }
+
+// Rat returns the exact sum; false if a NaN or an infinity was added.
+func (s *Sum) Rat() (*big.Rat, bool) {
+	if s.isNaN() {
+		return nil, false
+	}
+	m, e, negative := s.parts()
+	num := new(big.Int).SetBytes(m)
+	if negative {
+		num.Neg(num)
+	}
+	if e >= 0 {
+		return new(big.Rat).SetInt(num.Lsh(num, uint(e))), true
+	}
+	return new(big.Rat).SetFrac(num, new(big.Int).Lsh(big.NewInt(1), uint(-e))), true
+}

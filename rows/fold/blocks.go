@@ -1,10 +1,10 @@
 package fold
 
-// blocks is memory for bytes that are added and stay where they are. It grows block by block: one array that is copied to a larger one
-// whenever it is full costs more than all that is done with the bytes of a large table, and has three times their memory at its
-// worst moment.
+// blocks is memory for bytes that never move once they are added. It grows block by block. A single array that is copied to a
+// larger one when it is full was rejected: for a large table the copying costs more than all other work, and briefly needs
+// three times the memory.
 //
-// A place in it is the number of the block and the offset in it. What does not fit a block gets one of its own.
+// A place in it is the number of the block and the offset in it. Bytes that do not fit a block get one of their own.
 type blocks struct {
 	all  [][]byte
 	last int // the block that is being filled; those behind it are empty
@@ -16,7 +16,8 @@ const (
 	firstBlock = 1 << 10 // the first block starts small, and doubles: most tables are small
 )
 
-// add copies p and returns its place. That of an empty p is 0, or it might be the end of a full block, which is no place.
+// add copies p and returns its place. An empty p gets place 0, because its place could otherwise be the end of a full block,
+// which is not valid.
 func (b *blocks) add(p []byte) (place uint64) {
 	if len(p) == 0 && len(b.all) > 0 {
 		return 0
@@ -37,7 +38,7 @@ func (b *blocks) makeRoom(n int) {
 	}
 	used := b.all[b.last]
 	switch size := len(used) + n; {
-	case len(used) == 0: // too small, be it the first or one that was used before
+	case len(used) == 0: // too small, whether it is the first or one that was used before
 		b.all[b.last] = make([]byte, 0, b.size(n))
 		return
 	case b.last == 0 && size <= blockBytes:

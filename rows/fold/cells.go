@@ -1,7 +1,7 @@
 package fold
 
-// cells is a row of values that grows block by block, for the reasons that bytes do (see blocks): an array that is copied to a larger one
-// whenever it is full leaves behind, for the collector to find, four times what a large table has in the end.
+// cells is a sequence of values that grows block by block, for the same reasons as blocks. An array that is copied to a larger
+// one when it is full would leave garbage of four times the final size of a large table.
 type cells[T any] struct {
 	blocks [][]T // all but the last that is used are full; those behind it are empty
 	n      int

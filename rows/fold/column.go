@@ -41,7 +41,7 @@ func (c *column) addRows(n int) {
 	}
 }
 
-// addCounts takes a cell that was used before, with its memory, if there is one.
+// addCounts adds a cell. It reuses one that was freed, with its memory, if there is one.
 func (c *column) addCounts() {
 	if n := len(c.counts); n < cap(c.counts) {
 		c.counts = c.counts[:n+1]

@@ -10,9 +10,10 @@ import (
 	"slices"
 )
 
-// counts is a cell of kind Counts: how often each number was added. Numbers are put down as they come, and when there are twice as many
-// as there were, they are sorted and those that are there twice become one: nothing is looked for, and memory is read and written
-// in order. Two other ways were turned down: a table with the number as a key, and a hash table in each cell, wait for memory for each number.
+// counts is a cell of kind Counts: how often each number was added. Numbers are appended as they come. When the list has
+// doubled, it is sorted and equal numbers are combined. So no number is searched for, and memory is accessed in order. Two
+// alternatives were rejected because they wait for memory for each number: a table with the number as a key, and a hash table
+// in each cell.
 type counts struct {
 	list  []count
 	mixed bool // list is not in order, or has a number twice
@@ -21,7 +22,7 @@ type counts struct {
 
 type count struct{ value, n int64 }
 
-// fewCounts are kept as they come. A joiner hands on less from one flush to the next, mostly.
+// fewCounts is the length up to which a list stays unsorted. A joiner mostly collects fewer numbers between two flushes.
 const fewCounts = 1024
 
 var errOften = fmt.Errorf("%w: a number was added more than %d times", ErrOverflow, math.MaxInt64)
@@ -39,8 +40,8 @@ func (c *counts) add(value, n int64, free *[]count) error {
 	return err
 }
 
-// normalize puts the list in order, each number once. One that would be there too often stays as it is, twice, and is an error whenever this is
-// done, at the receiver too. free is memory that lists are sorted by way of.
+// normalize puts the list in order, each number once. If the count of a number would overflow, the number stays in the list
+// twice. That is an error each time the list is normalized, also at the receiver. free is memory for sorting.
 func (c *counts) normalize(free *[]count) error {
 	if !c.mixed {
 		return nil
@@ -105,9 +106,9 @@ func (c *counts) reset() { *c = counts{list: c.list[:0]} }
 
 func (c *counts) memory() int { return 16 * cap(c.list) }
 
-// append appends the wire form: for each number how much larger it is than the one before it, the first than 0, as a varint. After a
-// number that was added more than once come a 0 and how many times more, as a uvarint. A long list is put in order first, which makes
-// small distances, and less work at the receiver; a short one is sent as it is.
+// append appends the wire form: for each number the difference to the one before it (to 0 for the first), as a varint. After a
+// number that was added more than once come a 0 and how many times more, as a uvarint. A long list is put in order first, which
+// makes small distances, and less work at the receiver; a short one is sent as it is.
 func (c *counts) append(b []byte, free *[]count) []byte {
 	if len(c.list) >= fewCounts {
 		_ = c.normalize(free) // the receiver will see it: nothing is lost

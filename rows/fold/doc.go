@@ -16,9 +16,9 @@
 //	err := merged.Merge(payload) // at the aggregator, of every sender
 //	for _, row := range merged.Sorted(nil) { ... merged.KeyText(row, 0), merged.Sum(row, trips) ... }
 //
-// A key is looked for where equal ones may meet, and nowhere else. That is in joiners ([NewOutgoing]), unless the spec says that hardly
-// any would be found there ([Late]), and in aggregators ([NewTable]). A reducer's table ([NewUnion]) gets each key once. Rows that are a
-// list rather than groups are a bag ([Never]), and are looked for nowhere.
+// A key is looked up only where equal keys may meet. That is in joiners ([NewOutgoing]), unless the spec says that keys hardly
+// repeat there ([Late]), and in aggregators ([NewTable]). A reducer's table ([NewUnion]) gets each key once. Rows that are a
+// list rather than groups form a bag ([Never]), whose keys are never looked up.
 //
 // Every aggregate is commutative, associative and has an identity that a new row starts with: 0 for sums, no text
 // for a minimum. That is what an aggregate needs, and the reason why there is no average, no "first" and no "last": those

@@ -94,8 +94,8 @@ func larger(slots int) int { return slots + slots/2 }
 // complete reports whether all rows are in the index.
 func (x *index) complete() bool { return x.entered == x.len() && x.slots != nil }
 
-// catchUp enters the rows that were appended without being looked for. It returns one whose key an earlier row has; -1 if there
-// is none. Only the earlier one is then found.
+// catchUp enters the rows that were appended without a look-up. It returns a row whose key an earlier row already has, -1 if
+// there is none. Find then finds only the earlier row.
 func (x *index) catchUp() (twice int) {
 	twice = -1
 	size := max(smallIndex, len(x.slots))
@@ -135,8 +135,8 @@ func (x *index) resize(size int) {
 	}
 }
 
-// reset forgets all keys. The slots shrink step by step when few of them were used, or one large fold would make every
-// small one after it pay for clearing them.
+// reset forgets all keys. The slots shrink step by step if few of them were used. Otherwise every small fold after a large one
+// would pay for clearing them.
 func (x *index) reset() {
 	used := x.entered
 	x.keys.reset()

@@ -1,8 +1,7 @@
 package fold
 
-// MoveTo adds all rows to another table of the same spec, and forgets them here, with the error that there is. Where the other one is empty
-// and of the same kind they change hands as they are, with their memory, and the other's memory is used here for the next rows: it is how a
-// joiner that folds into tables of its own hands them over for nothing.
+// MoveTo moves all rows, and the table's error, to another table of the same spec. If the other table is empty and of the same
+// kind, the two swap their memory. So a joiner that folds into its own tables hands them over at no cost.
 func (t *Table) MoveTo(to *Table) {
 	switch {
 	case to.Len() == 0 && to.err == nil && to.mode == t.mode:
@@ -24,6 +23,7 @@ const copyBytes = 1 << 20
 func (t *Table) copyTo(to *Table, rows []int) error {
 	var wire []byte
 	for _, chunk := range t.Chunks(rows, copyBytes) {
+		t.Pause()
 		wire = t.AppendRows(wire[:0], chunk)
 		if err := to.Merge(wire); err != nil {
 			return err
@@ -32,15 +32,15 @@ func (t *Table) copyTo(to *Table, rows []int) error {
 	return nil
 }
 
-// Retain forgets the rows that keep does not want, with their memory. Rows that stay keep their order and get new numbers.
-// It costs time for the rows that stay, by way of their wire form: it is meant for few of many.
+// Retain removes the rows for which keep is false, with their memory. Rows that stay keep their order and get new numbers. It
+// costs time for the rows that stay, by way of their wire form: it is meant for few of many.
 func (t *Table) Retain(keep func(row int) bool) {
 	if t.err != nil {
 		return
 	}
 	var rows []int
 	for row := range t.Len() {
-		t.rows.Row()
+		t.step()
 		if keep(row) {
 			rows = append(rows, row)
 		}
@@ -49,6 +49,7 @@ func (t *Table) Retain(keep func(row int) bool) {
 		return
 	}
 	fresh := newTable(t.spec, t.mode)
+	fresh.pause = t.pause
 	if err := t.copyTo(fresh, rows); err != nil {
 		panic("fold: a table does not take its own rows: " + err.Error())
 	}

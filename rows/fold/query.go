@@ -2,17 +2,18 @@ package fold
 
 import "bytes"
 
-// query is some keys that are looked for together. In a table that no cache holds a search waits for memory three times: for the
-// slot, for where the row's key is, and for the key. One search after the other waits each time anew; step by step for all of them the
-// processor has many of these reads under way at once. Merging large tables into larger ones takes half the time that way.
+// query is a set of keys that are looked up together. In a table that is larger than the caches a search waits for memory three
+// times: for the slot, for the place of the row's key, and for the key. Searches one after the other wait each time. If each
+// step is done for all keys, the processor has many reads in flight. Merging large tables into larger ones takes half the time
+// that way.
 //
-// What a prefetch saw is only a guess, since rows are added between it and the look at the key: a guess that is confirmed by the
-// key itself is right whatever happened meanwhile, and all others are looked for again.
+// The result of a prefetch is only a guess, because rows may be added after it. If the key itself confirms the guess, it is
+// right. All other keys are looked up again.
 type query struct {
 	keys []byte   // end to end
 	ends []int    // of each in keys
 	hash []uint64 // of each
-	rows []uint32 // the row that may be it, plus 1; 0 is none
+	rows []uint32 // the row that may be the one, plus 1; 0 is none
 	at   []uint64 // the place of that row's key
 
 	touched byte // keeps the compiler from leaving the reads out

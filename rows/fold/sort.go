@@ -26,9 +26,8 @@ func (t *Table) Sorted(less func(a, b int) bool) []int {
 		return t.byKey()
 	}
 	rows := t.Rows()
-	var done progress.Rows
 	slices.SortFunc(rows, func(a, b int) int {
-		done.Row()
+		t.step()
 		switch {
 		case less(a, b):
 			return -1
@@ -40,8 +39,8 @@ func (t *Table) Sorted(less func(a, b int) bool) []int {
 	return rows
 }
 
-// place is a row with the beginning of its first key, as a number in the order of the keys. Most comparisons end there, in memory
-// that lies together, where keys themselves are all over the blocks.
+// place is a row with the beginning of its first key, as a number in the order of the keys. Most comparisons need only this
+// number, which is in contiguous memory, while the keys are spread over the blocks.
 type place struct {
 	prefix uint64
 	row    uint32
@@ -60,9 +59,8 @@ func (t *Table) byKey() []int {
 	for row := range places {
 		places[row] = place{t.prefix(row), uint32(row)}
 	}
-	var done progress.Rows
 	slices.SortFunc(places, func(a, b place) int {
-		done.Row()
+		t.step()
 		if a.prefix != b.prefix {
 			return cmp.Compare(a.prefix, b.prefix)
 		}
@@ -109,8 +107,8 @@ func (t *Table) compare(a, b, from int) int {
 	return 0
 }
 
-// Partition returns the rows of each of n partitions: a row belongs to the hash of its key bytes ([Hash]) modulo n. Rows of a bag
-// belong nowhere, and are not torn apart: each call gives all of them to the next partition.
+// Partition returns the rows of each of n partitions: a row belongs to the hash of its key bytes ([Hash]) modulo n. Rows of a
+// bag belong to no partition and stay together: each call gives all of them to the next partition.
 func (t *Table) Partition(n int) [][]int {
 	parts := make([][]int, n)
 	if n == 1 || t.spec.Merge == Never {

@@ -12,9 +12,9 @@ var (
 	ErrSpec = errors.New("bad table spec")
 	// ErrMalformed is wrapped by the errors of [Table.Merge] when the payload is not a partial of the table's spec.
 	ErrMalformed = errors.New("malformed partial")
-	// ErrOverflow is wrapped by [Table.Err] and [Table.Merge] when a Sum left the range of int64, be it only in passing.
+	// ErrOverflow is wrapped by [Table.Err] and [Table.Merge] when a Sum left the range of int64, even if only in passing.
 	ErrOverflow = errors.New("integer sum overflows")
-	// ErrDuplicateKey is wrapped by [Table.Err] when a table that takes the rows of several tables without a common key got one twice.
+	// ErrDuplicateKey is wrapped by [Table.Err] when a union got the same key from two tables.
 	ErrDuplicateKey = errors.New("a key came twice")
 	// ErrTooLarge is wrapped by [Table.Err] and [Table.Merge] when a table has more than MaxRows rows.
 	ErrTooLarge = errors.New("table too large")
@@ -23,7 +23,7 @@ var (
 const (
 	MaxRows  = 1<<31 - 1 // of a table
 	MaxKeys  = 16
-	MaxAggs  = 64
+	MaxAggs  = 1024
 	MaxLeast = 1024 // texts of a Least aggregate
 )
 
@@ -53,8 +53,8 @@ type Merging uint8
 const (
 	// Always: in joiners, before rows travel, and in aggregators.
 	Always Merging = iota
-	// Late: in aggregators alone. It is for tables whose keys hardly repeat among the few thousand rows that a joiner flushes at a
-	// time, where looking for each costs more than the few rows that it saves.
+	// Late: in aggregators alone. It is for tables whose keys hardly repeat among the few thousand rows that a joiner flushes at
+	// a time. There, looking up each key costs more than the few rows that it saves.
 	Late
 	// Never: nowhere. The table is a bag of rows, without aggregates, which keeps as many equal ones as were added. Nothing waits
 	// for a bag's rows in an aggregator, so they pass it as they come, whatever their key, and no Prune sees them.

@@ -7,7 +7,7 @@ import (
 	"posta.dev/posta/rows/progress"
 )
 
-// Table is rows of aggregates by key.
+// Table holds rows of aggregates by key.
 type Table struct {
 	spec   *Spec
 	fields []batch.FieldSpec
@@ -20,7 +20,8 @@ type Table struct {
 	out    *batch.Builder // of AppendRows; made at the first call
 	query  query          // of Merge: the keys of a block
 	found  []uint32       // of Merge: their rows
-	rows   progress.Rows  // that were added or looked for
+	rows   progress.Rows  // that were added, looked for or compared
+	pause  func()         // see SetPause; nil where nobody waits
 }
 
 // mode is what a table does with the key of a row that is added or merged.
@@ -29,7 +30,7 @@ type mode uint8
 const (
 	looks   mode = iota // it is looked for, and added if it is not there
 	trusts              // by Row it is looked for; by Merge it is added, since all senders have different keys
-	appends             // it is added, be it there or not
+	appends             // it is added, whether it is there or not
 )
 
 // NewTable returns an empty table. The spec is not changed afterwards. One that does not pass [Spec.Check] panics: specs
@@ -67,13 +68,33 @@ func newTable(spec *Spec, m mode) *Table {
 // Spec returns what the table was made of.
 func (t *Table) Spec() *Spec { return t.spec }
 
+// SetPause makes the table call pause every few thousand rows that are added, looked up, compared or retained, so that other
+// sessions get a turn during a long Reduce or Prune. The table does not change until pause returns. SetPause(nil) ends this.
+func (t *Table) SetPause(pause func()) { t.pause = pause }
+
+// Pause gives others a turn, and says that work goes on (N9). A Reduce or a Prune calls it every few thousand rows that it works on without the
+// methods of a table, in a sort of its own for example.
+func (t *Table) Pause() {
+	progress.Mark()
+	if t.pause != nil {
+		t.pause()
+	}
+}
+
+// step counts a row of work.
+func (t *Table) step() {
+	if t.rows.Row() && t.pause != nil {
+		t.pause()
+	}
+}
+
 // Key returns the table's key builder, empty.
 func (t *Table) Key() *KeyBuilder { return t.key.reset() }
 
 // Row returns the row with the key, which is added if it is not there. Rows are numbered from 0 in the order they are added. A
 // bag, and an outgoing table that is merged late, adds a row in any case.
 func (t *Table) Row(key *KeyBuilder) int {
-	t.rows.Row()
+	t.step()
 	p := key.bytes()
 	if t.mode == appends {
 		if !t.room(1) {
@@ -90,7 +111,7 @@ func (t *Table) Row(key *KeyBuilder) int {
 // Find returns the row with the key, false if the table has none. Unlike [Table.Row] it adds nothing: it is how a reducer joins
 // two tables.
 func (t *Table) Find(key *KeyBuilder) (row int, found bool) {
-	t.rows.Row()
+	t.step()
 	p := key.bytes()
 	t.indexed()
 	row, _, found = t.index.find(p, Hash(p))
@@ -108,7 +129,8 @@ func (t *Table) rowOf(p []byte) int {
 	return row
 }
 
-// room reports whether n more rows may be added. If not the table is spoilt and says so; what is added to row 0 is never read.
+// room reports whether n more rows may be added. If not, it sets the table's error. Callers then add to row 0, which is never
+// read.
 func (t *Table) room(n int) bool {
 	if t.index.len()+n > MaxRows {
 		t.fail(fmt.Errorf("%w: %s has %d rows", ErrTooLarge, t.spec.Name, t.index.len()))

@@ -14,8 +14,8 @@ type textRef struct {
 
 func (r textRef) set() bool { return r.size > 0 }
 
-// texts is cells of text, width of them per row. A text that is replaced is overwritten where it fits; what does not leaves a hole,
-// and when the holes are half of all the texts are copied without them.
+// texts holds cells of text, width of them per row. A new text overwrites the old one if it fits. Otherwise the old one becomes
+// a hole, and when holes make up half of the memory, the texts are copied without them.
 type texts struct {
 	width int
 	shift uint        // of a row's number: its block
@@ -76,7 +76,7 @@ func (t *texts) put(ref *textRef, v []byte) {
 
 const manyHoles = 1 << 12
 
-// compact copies the texts if half of all is holes. It is called when no ref is in the caller's hands.
+// compact copies the texts if half of the memory is holes. Callers must not hold a ref during the call.
 func (t *texts) compact() {
 	if t.holes < manyHoles || 2*t.holes < t.size {
 		return

@@ -1,8 +1,8 @@
-// Package progress counts what a process gets done, so that whoever watches it can tell work that takes long from work that hangs (N9).
+// Package progress counts the work that a process gets done, so that a watcher can tell slow work from work that hangs (N9).
 //
-// The counter belongs to the process, as its CPU time does. It could have been handed to every table, parser and query instead. That was turned
-// down: an analysis makes tables of its own, and those of other programs would not be watched. A process runs one node; where tests run
-// several in one process, each vouches for the others, and nobody is stopped there.
+// The counter belongs to the process, as its CPU time does. Passing it to every table, parser and query was rejected: an
+// analysis makes its own tables, and those of other programs would not be watched. A process runs one node. If tests run
+// several nodes in one process, the progress of one counts for all, and no node is stopped there.
 package progress
 
 import "sync/atomic"
@@ -21,9 +21,11 @@ func Marks() uint64 { return marks.Load() }
 // Rows marks every 4,096 rows. It belongs to one goroutine.
 type Rows struct{ n uint32 }
 
-// Row counts a row.
-func (r *Rows) Row() {
-	if r.n++; r.n%Every == 0 {
-		Mark()
+// Row counts a row, and reports whether it made a mark.
+func (r *Rows) Row() bool {
+	if r.n++; r.n%Every != 0 {
+		return false
 	}
+	Mark()
+	return true
 }

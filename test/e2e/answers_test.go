@@ -12,12 +12,14 @@ import (
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/internal/gen"
+	"posta.dev/posta/test/e2e/clustertest"
 	"posta.dev/posta/test/e2e/truth"
 )
 
 // dataset is generated data of an analysis with the oracle's answers.
 type dataset struct {
 	analysis string
+	plan     []byte // of a statement
 	dir      string
 	want     []byte
 }
@@ -66,6 +68,15 @@ func generatedFor(t *testing.T, analysis string, rows int) *dataset {
 	return d
 }
 
+// statements are datasets of SQL: all over the same files, with so many rows in the largest.
+func statements(t *testing.T, rows int) (all []*dataset) {
+	t.Helper()
+	for _, j := range clustertest.Statements(t, rows) {
+		all = append(all, &dataset{analysis: j.Analysis, plan: j.Plan, dir: j.Dir, want: j.Want})
+	}
+	return all
+}
+
 // queries is the part of an answer that does not depend on the session, as compact JSON.
 func queries(t *testing.T, v any) []byte {
 	t.Helper()
@@ -96,7 +107,7 @@ func (c *cluster) analyse(ctx context.Context, dir string, change func(*client.C
 }
 
 // config lets a client upload the dataset.
-func (d *dataset) config(cfg *client.Config) { cfg.Analysis = d.analysis }
+func (d *dataset) config(cfg *client.Config) { cfg.Analysis, cfg.Plan = d.analysis, d.plan }
 
 func (d *dataset) check(t *testing.T, got []byte) {
 	t.Helper()
@@ -111,7 +122,7 @@ func (d *dataset) check(t *testing.T, got []byte) {
 }
 
 func deadline(t *testing.T, d time.Duration) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), d)
+	ctx, cancel := context.WithTimeout(context.Background(), patience(d))
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -98,7 +98,7 @@ func (b *beats) awaitOf(of []topology.NodeID, within time.Duration, what string,
 	b.t.Helper()
 	begin := time.Now()
 	var missing []string
-	if poll(within, func() bool {
+	if poll(patience(within), func() bool {
 		missing = b.missing(of, begin, ok)
 		return len(missing) == 0
 	}) {

@@ -61,6 +61,9 @@ func TestBrokers(t *testing.T) {
 		faults = 40
 	}
 	for i, k := range brokerKinds {
+		if k.name == "nats sync always" && !*long && !raced {
+			continue // the same server, which only writes in another way
+		}
 		t.Run(k.name, func(t *testing.T) {
 			b, settings := k.start(t)
 			v := k.variant(twoOfEach(), settings)

@@ -20,6 +20,9 @@ func TestHostile_Crowd(t *testing.T) {
 	d.check(t, c.analyse(ctx, d.dir, nil)) // everybody is there
 	var wg sync.WaitGroup
 	for _, n := range c.topo.Nodes() {
+		if !*long && n.ID != "input-1" && n.ID != "aggregator-1" {
+			continue // these two show it: clients ask the one, and joiner-1 has to get in at the other
+		}
 		for _, e := range n.Sockets.List() {
 			wg.Add(1)
 			go func() {

@@ -29,7 +29,11 @@ func (c *cluster) storm(all []*dataset, times int, every time.Duration, seed uin
 			defer wg.Done()
 			for first := true; first || !closed(calm); first = false {
 				got := c.analyse(ctx, d.dir, func(cfg *client.Config) {
-					cfg.Analysis, cfg.Chunk, cfg.Timeout = d.analysis, 32<<10, 500*time.Millisecond
+					d.config(cfg)
+					cfg.Timeout = 500 * time.Millisecond
+					if len(c.topo.Roots) == 0 { // else the inputs cut the files
+						cfg.Chunk = 32 << 10
+					}
 				})
 				d.check(c.t, got)
 				n.Add(1)
@@ -70,6 +74,24 @@ func beside(t *testing.T) {
 	}
 }
 
+// few is how many of n faults a test injects: a third, or all at full length, as CI runs it.
+func few(n int) int {
+	if *long {
+		return n
+	}
+	return n / 3
+}
+
+// alike reports that a test is left to CI, which runs it at full length and with the race detector: `make test` has another one of the same kind.
+func alike(t *testing.T, other string) bool {
+	t.Helper()
+	if *long || raced {
+		return false
+	}
+	t.Logf("nothing to do without -long or -race: %s is of the same kind", other)
+	return true
+}
+
 func stormSeeds() []uint64 {
 	if *long {
 		return []uint64{1, 2, 3}
@@ -81,21 +103,30 @@ func twoOfEach() topology.Variant {
 	return topology.Variant{Replicas: map[string]int{"input": 2, "joiner": 2, "aggregator": 2, "reducer": 2, "output": 2}}
 }
 
-// TestKill: kill -9 a random node, input and output included, at least 30 times a run.
+// TestKill: kill -9 a random node, input and output included, at least 30 times a run at full length.
 func TestKill(t *testing.T) {
+	if alike(t, "TestKillTight") {
+		return
+	}
 	beside(t)
 	d := generated(t, 300_000)
 	for _, seed := range stormSeeds() {
 		c := start(t, twoOfEach())
-		c.storm([]*dataset{d, d}, 32, 300*time.Millisecond, seed, func(_ *rand.Rand, id topology.NodeID) { c.signal(id, syscall.SIGKILL) })
+		c.storm([]*dataset{d, d}, few(32), 300*time.Millisecond, seed, func(_ *rand.Rand, id topology.NodeID) { c.signal(id, syscall.SIGKILL) })
 	}
 }
 
-// TestKillDefault is TestKill on the default topology, where one input, one reducer and one output are all there is.
+// TestKillDefault is TestKill on the default topology, where one input, one reducer and one output are all there is, and where that input folds the facts.
 func TestKillDefault(t *testing.T) {
+	if alike(t, "TestProxyAndKill") {
+		return
+	}
+	beside(t)
 	d := generated(t, 300_000)
-	c := start(t, topology.Variant{})
-	c.storm([]*dataset{d, d}, 32, 300*time.Millisecond, 11, func(_ *rand.Rand, id topology.NodeID) { c.signal(id, syscall.SIGKILL) })
+	for _, joinInInput := range []bool{false, true} {
+		c := start(t, topology.Variant{JoinInInput: joinInInput})
+		c.storm([]*dataset{d, d}, few(32), 300*time.Millisecond, 11, func(_ *rand.Rand, id topology.NodeID) { c.signal(id, syscall.SIGKILL) })
+	}
 }
 
 // tightest are the smallest limits: hardly a commit that does not meet a full window, a new segment, a snapshot or a cut.
@@ -115,8 +146,7 @@ func TestKillTight(t *testing.T) {
 	for _, seed := range stormSeeds() {
 		c := start(t, tightest())
 		segments := map[string]bool{}
-		const kills = 24
-		c.storm([]*dataset{d, d}, kills, 300*time.Millisecond, seed, func(_ *rand.Rand, id topology.NodeID) {
+		c.storm([]*dataset{d, d}, few(24), 300*time.Millisecond, seed, func(_ *rand.Rand, id topology.NodeID) {
 			c.signal(id, syscall.SIGKILL)
 			now, err := filepath.Glob(filepath.Join(c.data(id), "segments", "*"))
 			if err != nil {
@@ -132,11 +162,14 @@ func TestKillTight(t *testing.T) {
 
 // TestPause: SIGSTOP a random node for a while, then SIGCONT. Others go on, and it catches up.
 func TestPause(t *testing.T) {
+	if alike(t, "TestKillAndPauseEveryAnalysis") {
+		return
+	}
 	beside(t)
 	d := generated(t, 300_000)
 	for _, seed := range stormSeeds() {
 		c := start(t, twoOfEach())
-		c.storm([]*dataset{d, d}, 20, 200*time.Millisecond, seed, func(r *rand.Rand, id topology.NodeID) {
+		c.storm([]*dataset{d, d}, few(20), 200*time.Millisecond, seed, func(r *rand.Rand, id topology.NodeID) {
 			c.pause(r, id)
 		})
 	}
@@ -151,10 +184,14 @@ func (c *cluster) pause(r *rand.Rand, id topology.NodeID) {
 
 // TestKillAndPause mixes both, on parsers of their own.
 func TestKillAndPause(t *testing.T) {
+	if alike(t, "TestKillAndPauseEveryAnalysis") {
+		return
+	}
+	beside(t)
 	d := generated(t, 150_000)
 	v := topology.Variant{SplitParsers: true, Replicas: map[string]int{"parser": 2, "joiner": 2, "aggregator": 2}}
 	c := start(t, v)
-	c.killAndPause([]*dataset{d, d}, 30, 21)
+	c.killAndPause([]*dataset{d, d}, few(30), 21)
 }
 
 func (c *cluster) killAndPause(all []*dataset, times int, seed uint64) {
@@ -170,7 +207,7 @@ func (c *cluster) killAndPause(all []*dataset, times int, seed uint64) {
 	})
 }
 
-// TestKillAndPauseEveryAnalysis: the same for each analysis, and for all four at once on one cluster.
+// TestKillAndPauseEveryAnalysis: the same for each analysis, and for all four at once on one cluster, beside statements of SQL.
 func TestKillAndPauseEveryAnalysis(t *testing.T) {
 	beside(t)
 	rows := map[string]int{"bikes": 100_000, "flights": 30_000, "movies": 30_000, "memes": 60_000}
@@ -182,5 +219,7 @@ func TestKillAndPauseEveryAnalysis(t *testing.T) {
 			t.Run(name, func(t *testing.T) { start(t, twoOfEach()).killAndPause([]*dataset{d, d}, 20, 31) })
 		}
 	}
-	t.Run("all at once", func(t *testing.T) { start(t, twoOfEach()).killAndPause(all, 30, 32) })
+	t.Run("all at once", func(t *testing.T) {
+		start(t, twoOfEach()).killAndPause(append(all, statements(t, 20_000)...), few(30), 32)
+	})
 }

@@ -7,47 +7,106 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// TestWhatCIRunsOnceIsTheSameTwice: CI runs these tests with the race detector, and again without it at their full length, all but those that
-// it skips then. A test that has more to do with -long, or a bound that is wider under the race detector, must not be among them.
-func TestWhatCIRunsOnceIsTheSameTwice(t *testing.T) {
-	script, err := os.ReadFile(filepath.Join("..", "..", ".ci", "run"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := regexp.MustCompile(`go test \./test/e2e -long -skip '([^']+)'`).FindSubmatch(script)
-	if m == nil {
-		t.Fatal("CI skips nothing, or says so in another way")
-	}
-	skipped := regexp.MustCompile(string(m[1]))
-	uses := usesByFunction(t)
-	for _, longer := range []string{"TestKill", "TestR9_AggregatorStopped", "TestHostile"} {
-		if !reaches(uses, longer, "long", "memoryFactor") {
-			t.Fatalf("%s is not seen to depend on -long, or on the race detector", longer)
+// TestWhatMakeTestLeavesOutCIRuns: `make test` runs the tests of clusters once without the race detector, at their short lengths, and few of them
+// with it. CI runs the others with it, and at its full length each test that has one.
+func TestWhatMakeTestLeavesOutCIRuns(t *testing.T) {
+	script, makefile := text(t, "../../.ci/run"), text(t, "../../Makefile")
+	for what, lines := range map[string][]string{
+		script: {
+			"\nmake test\n", "\nmake chaos TIME=1m\n", "\n\tgo test -race ./link/nats -run TestSuite -long ",
+			"\n\tgo test ./test/sim -run 'TestSeeds|TestRunsAreWorthIt' -seeds=2000 ", "\n\tgo test ./test/medicsim -run 'TestSeeds' -seeds=2000 ",
+		},
+		makefile: {
+			"-j2 test-plain test-raced\n",
+			"\ntest-plain:\n\t$(GO) test -vet=off -timeout 30m -p $(PROCESSORS) $(CLUSTERS)\n",
+			"$(GO_TEST_RACE) -p $(PROCESSORS) -run '$(RACED)' $(RACED_IN))\n\t$(GO) test -vet=off -timeout 30m -p $(PROCESSORS) $$($(GO) list $(PURE))\n\n",
+			"with it\n\t$(GO_TEST_RACE) -p $(PROCESSORS) -skip '$(RACED)' $(CLUSTERS)\n",
+		},
+	} {
+		for _, l := range lines {
+			if !strings.Contains(what, l) {
+				t.Errorf("no %q in .ci/run or the Makefile; has its form changed?", l)
+			}
 		}
 	}
-	n := 0
+	apart := find(t, script, `(?m)^make test-race CLUSTERS=(.*)$`) + " " + find(t, script, `(?m)^\tmake test-race CLUSTERS='(.*)'$`)
+	clusters, ran := strings.Fields(find(t, makefile, `(?m)^CLUSTERS := (.*)$`)), strings.Fields(apart)
+	slices.Sort(clusters)
+	if slices.Sort(ran); !slices.Equal(clusters, ran) {
+		t.Errorf("CI runs %q with the race detector, and the Makefile's CLUSTERS are %q", ran, clusters)
+	}
+	racedIn := strings.Fields(find(t, makefile, `(?m)^RACED_IN := (.*)$`))
+	for _, dir := range racedIn {
+		if !slices.Contains(clusters, dir) {
+			t.Errorf("RACED_IN in the Makefile says %s, which is not among CLUSTERS", dir)
+		}
+	}
+	raced := strings.Split(find(t, makefile, `(?m)^RACED := \^\((.*)\)\$\$$`), "|")
+	found := map[string]bool{}
+	for _, dir := range clusters {
+		for name := range usesByFunction(t, filepath.Join("../..", dir)) {
+			for _, pattern := range raced {
+				switch is := regexp.MustCompile("^" + pattern + "$").MatchString(name); {
+				case is && slices.Contains(racedIn, dir):
+					found[pattern] = true
+				case is:
+					t.Errorf("RACED in the Makefile says %s, and %s is in %s, which RACED_IN has not: it is run with the race detector nowhere", pattern, name, dir)
+				}
+			}
+		}
+	}
+	for _, pattern := range raced {
+		if !found[pattern] {
+			t.Errorf("RACED in the Makefile says %s, which is no test of RACED_IN", pattern)
+		}
+	}
+
+	full := regexp.MustCompile(find(t, script, `go test \./test/e2e -long -run '([^']+)'`))
+	uses := usesByFunction(t, ".")
+	for _, longer := range []string{"TestKill", "TestR9_AggregatorStopped", "TestHostile", "TestPython"} {
+		if !reaches(uses, longer, "long") {
+			t.Fatalf("%s is not seen to depend on -long", longer)
+		}
+	}
 	for name := range uses {
-		if !strings.HasPrefix(name, "Test") || name == "TestMain" || !skipped.MatchString(name) {
+		if !strings.HasPrefix(name, "Test") || name == "TestMain" {
 			continue
 		}
-		if n++; reaches(uses, name, "long", "memoryFactor") {
-			t.Errorf("CI skips %s without the race detector, where it has more to say", name)
+		if has := reaches(uses, name, "long"); has != full.MatchString(name) {
+			t.Errorf("%s has a full length: %v. CI runs it at full length: %v", name, has, !has)
 		}
-	}
-	if n == 0 {
-		t.Error("CI skips tests that are not there")
 	}
 }
 
-// usesByFunction is which names the functions and constants of this package's tests use. Methods go by their names alone: what is seen is
-// rather too much than too little.
-func usesByFunction(t *testing.T) map[string][]string {
+func text(t *testing.T, path string) string {
 	t.Helper()
-	files, err := filepath.Glob("*_test.go")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// find returns what a pattern finds in parentheses.
+func find(t *testing.T, in, pattern string) string {
+	t.Helper()
+	m := regexp.MustCompile(pattern).FindStringSubmatch(in)
+	if m == nil {
+		t.Fatalf("nothing in .ci/run or the Makefile is like %s", pattern)
+	}
+	return m[1]
+}
+
+// usesByFunction is which names the functions and constants of a package's tests use. Methods go by their names alone: what is seen is
+// rather too much than too little.
+func usesByFunction(t *testing.T, dir string) map[string][]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 	if err != nil {
 		t.Fatal(err)
 	}

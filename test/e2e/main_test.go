@@ -16,6 +16,7 @@ import (
 	"posta.dev/posta/analyses/flights"
 	"posta.dev/posta/analyses/memes"
 	"posta.dev/posta/analyses/movies"
+	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/test/natstest"
 	"posta.dev/posta/topology"
@@ -47,6 +48,9 @@ func TestMain(m *testing.M) {
 	if entries := os.Getenv(envClient); entries != "" {
 		os.Exit(clientMain(entries, os.Getenv(envDir)))
 	}
+	if spec := os.Getenv(envMortal); spec != "" {
+		os.Exit(mortalMain(spec))
+	}
 	flag.Parse()
 	code := m.Run()
 	natstest.Remove()
@@ -54,7 +58,7 @@ func TestMain(m *testing.M) {
 }
 
 func known() analyses.Set {
-	return analyses.Set{bikes.New(), flights.New(), movies.New(), memes.New()}
+	return analyses.Set{bikes.New(), flights.New(), movies.New(), memes.New(), compile.New()}
 }
 
 func nodeMain(node, file string) int {

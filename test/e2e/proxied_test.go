@@ -16,6 +16,9 @@ import (
 // TestProxy runs everything, clients included, through connections that are cut at any byte, delayed, throttled, and
 // repeated beside and after themselves (R4, R6, R7; the protocol's promise that every request may be repeated).
 func TestProxy(t *testing.T) {
+	if alike(t, "TestProxyAndKill") {
+		return
+	}
 	beside(t)
 	d := generated(t, 150_000)
 	for _, seed := range stormSeeds() {

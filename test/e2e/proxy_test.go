@@ -68,7 +68,7 @@ func (p *proxy) accept(l net.Listener, to string, kind topology.Kind) {
 	}
 }
 
-// fate is what becomes of a connection.
+// fate is what happens to a connection.
 type fate struct {
 	up, down int64 // bytes after which it is cut, each way
 	slow     int   // one piece in so many is delayed; 0 for none

@@ -15,7 +15,7 @@ import (
 
 var python = flag.String("python", os.Getenv("PYTHON"), "the interpreter with zmq and msgpack; PYTHON names it too")
 
-// TestPython runs the client of client/python, with libzmq beneath it, over both kinds of sockets. It runs with -long, or
+// TestPython runs the package of client/python, with libzmq beneath it, over both kinds of sockets. It runs with -long, or
 // when -python or PYTHON names an interpreter, so that the tests need no Python otherwise.
 func TestPython(t *testing.T) {
 	interpreter := *python
@@ -27,7 +27,7 @@ func TestPython(t *testing.T) {
 		interpreter = "/usr/bin/python3"
 	}
 	d := generated(t, 30_000)
-	script, err := filepath.Abs(filepath.Join("..", "..", "client", "python", "bikes.py"))
+	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,8 @@ func TestPython(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := start(t, v)
-			cmd := exec.CommandContext(deadline(t, time.Minute), interpreter, script, "--entry", c.topo.EntryPoints()[0], d.dir)
+			cmd := exec.CommandContext(deadline(t, time.Minute), interpreter, filepath.Join(root, "examples", "python", "bikes.py"), "--entry", c.topo.EntryPoints()[0], d.dir)
+			cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(root, "client", "python"), "PYTHONDONTWRITEBYTECODE=1")
 			var complaints bytes.Buffer
 			cmd.Stderr = &complaints
 			out, err := cmd.Output()

@@ -2,4 +2,4 @@
 
 package e2e
 
-const memoryFactor = 1
+const raced, memoryFactor = false, 1

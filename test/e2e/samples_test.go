@@ -45,7 +45,7 @@ func TestD1_SamplesOnAnyTopology(t *testing.T) {
 	}
 	rows := pairwise(factors)
 	if !*long {
-		rows = rows[:min(len(rows), 8)] // the first cover most pairs
+		rows = rows[:min(len(rows), 5)] // the first cover most pairs
 	}
 	for turn, row := range rows {
 		v := topology.Variant{Replicas: map[string]int{}}

@@ -23,8 +23,11 @@ func TestR14_ALogThatWasSetBack(t *testing.T) {
 		nodes = append(nodes, "aggregator-1")
 		how = append(how, "2 records lost", "10 records lost", "1000 records lost", "with its receivers", "with all")
 	}
-	for _, id := range nodes {
-		for _, h := range how {
+	for i, id := range nodes {
+		for j, h := range how {
+			if (i+j)%2 == 1 && !*long && !raced {
+				continue // every node, and both ways
+			}
 			t.Run(string(id)+" "+h, func(t *testing.T) { setBack(t, d, id, h) })
 		}
 	}

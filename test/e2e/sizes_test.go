@@ -124,7 +124,7 @@ func dialLimits(t *testing.T, endpoint string) *plainClient {
 func (r *plainClient) say(q protocol.Request) protocol.Reply {
 	r.t.Helper()
 	q.Session, q.Token = r.id, r.key
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	answer, err := r.req.Do(ctx, zmqx.Message{q.Append(nil)})
 	if err != nil {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -104,7 +105,7 @@ func sources(dir string, wrap func(protocol.Stream, io.ReadCloser) io.ReadCloser
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, client.Source{Name: filepath.ToSlash(name), Size: -1, Open: func() (io.ReadCloser, error) {
+			all = append(all, client.Source{Name: filepath.ToSlash(name), Size: -1, Open: func(context.Context) (io.ReadCloser, error) {
 				f, err := os.Open(path)
 				if err != nil {
 					return nil, err

@@ -33,7 +33,7 @@ func thinned(t *testing.T) *dataset {
 			t.Errorf("the small data has no answers to query %s", q.Name)
 		}
 	}
-	return &dataset{"bikes", dir, queries(t, a)}
+	return &dataset{analysis: "bikes", dir: dir, want: queries(t, a)}
 }
 
 // thin copies the header and every n-th record of a file.

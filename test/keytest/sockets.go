@@ -36,7 +36,7 @@ func Loopback(t testing.TB, v topology.Variant) *topology.Topology {
 }
 
 // patience is how long a test waits for what must happen.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // Events is what a socket of a test hears of its connections.
 type Events chan zmqx.Event

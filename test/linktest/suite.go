@@ -44,7 +44,7 @@ func (s Subject) Run(t *testing.T) {
 		w.start(w.sink)
 		w.exchange(500)
 	})
-	t.Run("the receiver begins anew", func(t *testing.T) {
+	t.Run("the receiver begins again", func(t *testing.T) {
 		w := s.both(t)
 		for range 3 {
 			w.add(1000)
@@ -53,7 +53,7 @@ func (s Subject) Run(t *testing.T) {
 		}
 		w.exchange(100)
 	})
-	t.Run("the sender begins anew", func(t *testing.T) {
+	t.Run("the sender begins again", func(t *testing.T) {
 		w := s.both(t)
 		for range 3 {
 			w.add(1000)
@@ -404,7 +404,7 @@ func (w *world) send(e *end, s *link.Sender, to link.NodeID, frames []link.Frame
 	}
 }
 
-// spoilt is what becomes of frames on a disk that forgets bits, or behind a proxy that mixes links up: some have another bit, another's
+// spoilt is what happens to frames on a disk that forgets bits, or behind a proxy that mixes links up: some have another bit, another's
 // content, another number, or the name of another link. Each is a message that the transport carries like any other.
 func (w *world) spoilt(frames []link.Frame) []link.Frame {
 	if w.damage == 0 {

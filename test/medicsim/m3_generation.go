@@ -45,7 +45,7 @@ func (c *generation) given(p *process, o core.Order) {
 	}
 }
 
-// stores is told of a term before it is on the disk.
+// stores is told about a term before it is on the disk.
 func (c *generation) stores(p *process, t core.Term) {
 	if t.Gen > plausible {
 		c.w.fail("M10", "%s stores generation %d", p.t.ID, t.Gen)

@@ -13,14 +13,14 @@ type restarts struct {
 	writers map[core.EntryID]*process
 }
 
-// restarted is told of a target that is restarted although it neither died nor hangs.
+// restarted is told about a target that is restarted although it neither died nor hangs.
 func (c *restarts) restarted(t *target) {
 	if age := c.w.At - t.p.born; age < suspectAfter {
 		c.w.fail("M5", "%s is restarted %v after its last start: one failure, two restarts", t.ID, age)
 	}
 }
 
-// writes is told of an entry that its leader writes, before it is on the disk.
+// writes is told about an entry that its leader writes, before it is on the disk.
 func (c *restarts) writes(p *process, e core.Entry) {
 	e.At = c.w.trueTime(e.At)
 	c.writers[e.EntryID] = p

@@ -20,7 +20,7 @@ func (c *sleeps) given(p *process, o core.Order) {
 	}
 }
 
-// restarted is told of a target that is restarted although it neither died nor hangs: the leader must have missed it while it was awake itself.
+// restarted is told about a target that is restarted although it neither died nor hangs: the leader must have missed it while it was awake itself.
 func (c *sleeps) restarted(t *target, o core.Order, g given) {
 	if c.w.At >= t.p.speaks && g.silent < suspectAfter {
 		c.w.fail("M6", "%s works, and is killed by %s, which has missed it for %v of its own waking time", t.ID, o.Leader, g.silent)

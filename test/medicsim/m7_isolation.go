@@ -31,7 +31,7 @@ func (c *isolation) carriedOut(p *process, o core.Order) {
 // miss the medic that was cut off, and to restart it, where nothing else is wrong with the network.
 //
 // It must have had the time to hear it. A medic that is cut off within the first heartbeats of its life looks unstarted to its peers: they
-// leave it the timeout that every start gets, and the silence that a host is told of is no shorter than its age. A medic that heard nobody
+// leave it the timeout that every start gets, and the silence that a host is told about is no shorter than its age. A medic that heard nobody
 // itself meanwhile took itself for isolated, and gave everybody a timeout when it heard somebody again. And a hint that is wrong makes an
 // order one that never kills.
 func (c *isolation) helped(p *process, since time.Duration) bool {

@@ -6,7 +6,7 @@ import (
 	"posta.dev/posta/medic/core"
 )
 
-// journals is M8: no entry has two contents, none is told before it is stored, and the journal tells of the restarts that there were.
+// journals is M8: no entry has two contents, none is told before it is stored, and the journal reports the restarts that there were.
 type journals struct {
 	*facts
 	entries map[core.EntryID]core.Entry
@@ -48,7 +48,7 @@ func (c *journals) end() {
 	}
 	for _, t := range c.w.order {
 		if n, done := told[t.ID], c.done[t.ID]; n > done || c.elected && n != done {
-			c.w.fail("M8", "the journal tells of %d restarts of %s, there were %d", n, t.ID, done)
+			c.w.fail("M8", "the journal reports %d restarts of %s, there were %d", n, t.ID, done)
 		}
 	}
 }

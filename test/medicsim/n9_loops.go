@@ -15,7 +15,7 @@ func (c *loops) given(p *process, o core.Order) {
 	}
 }
 
-// writes is told of an entry that its leader writes, before it is on the disk.
+// writes is told about an entry that its leader writes, before it is on the disk.
 func (c *loops) writes(e core.Entry) {
 	t := c.w.targets[e.Node]
 	if e.Kind != core.Recovered || t.medic {

@@ -38,7 +38,7 @@ func (w *world) unreachable(from, to core.NodeID) bool {
 	return cutFrom || cutTo || w.blocked[[2]core.NodeID{from, to}]
 }
 
-// cutOff takes a medic from the network, but not from its hosts: it hears nobody, and can restart everybody. Who restarts it puts it back.
+// cutOff takes a medic from the network, but not from its hosts: it hears nobody, and can restart everybody. Its restart puts it back.
 func (w *world) cutOff() {
 	t := w.any(true)
 	if _, cut := w.cut[t.ID]; cut || t.p == nil {

@@ -16,7 +16,7 @@ var (
 	seed    = flag.Uint64("seed", 1, "first seed of TestSeeds")
 	plain   = flag.Bool("plain", false, "no loop of a node is busy or hangs: rare bugs are searched in seeds that have shown them before there were such faults")
 	unaimed = flag.Bool("unaimed", false, "no faults are aimed: seeds from before there were aims tell the stories that they told")
-	seeds   = flag.Int("seeds", seedsByDefault, "how many seeds TestSeeds runs")
+	seeds   = flag.Int("seeds", 200, "how many seeds TestSeeds runs")
 )
 
 func TestSeeds(t *testing.T) {

@@ -68,7 +68,7 @@ type world struct {
 	blocked       map[[2]core.NodeID]bool
 	cut           map[core.NodeID]time.Duration // medics without a network, since when
 	checker       checker
-	suspected     func(*process, core.Entry) (storing time.Duration) // is told of a suspicion that a leader begins to store, and says how long that takes, 0 for as long as ever; nil for nobody
+	suspected     func(*process, core.Entry) (storing time.Duration) // is told about a suspicion that a leader begins to store, and says how long that takes, 0 for as long as ever; nil for nobody
 	report        Report
 	pids          int
 	wellSince     time.Duration // since when all is well; 0: it is not

@@ -25,6 +25,7 @@ func (c *client) startAgain() {
 		for i := range heir.token {
 			heir.token[i] = byte(w.Rand.IntN(256))
 		}
+		heir.resumes = heir.mayResume()
 	} else {
 		w.injected("started again")
 	}
@@ -70,7 +71,15 @@ func (c *client) againPermits(code protocol.Code, reason string) bool {
 	case c.heir != nil && c.heir.begun:
 		return c.heirPermits(code)
 	case c.former != nil:
-		return c.formerPermits(code, reason)
+		sent := false
+		for f := c.former; f != nil; f = f.former {
+			if c.formerPermits(f, code, reason) || c.resumes && c.resumePermits(f, code) {
+				return true
+			}
+			sent = sent || f.sent || f.ending
+		}
+		// It says the token of one that wanted to take over and did not get to it.
+		return (code == protocol.ErrInUse || code == protocol.ErrFinished && sent) && !c.takeover && c.former.former != nil
 	}
 	return false
 }
@@ -91,10 +100,25 @@ func (c *client) heirPermits(code protocol.Code) bool {
 	return false
 }
 
+// resumePermits: the one that resumes finds no session if the former client has not got as far, or is told that the former one lives.
+func (c *client) resumePermits(f *client, code protocol.Code) bool {
+	switch code {
+	case protocol.ErrUnknownSession:
+		for ; f != nil; f = f.former {
+			if f.speech.opened[c.inputs[0]] {
+				return false
+			}
+		}
+		return true
+	case protocol.ErrInUse: // an input that is started again counts the silence again, and who resumes waits for 15 s
+		return !f.gone || c.w.report.Injected["crash"]+c.w.report.Injected["stop"] > 0
+	}
+	return false
+}
+
 // formerPermits: the one that was started again finds the session as the former one left it. When the upload was through it has to get the
 // answer, unless the former one lives and has taken it.
-func (c *client) formerPermits(code protocol.Code, reason string) bool {
-	f := c.former
+func (c *client) formerPermits(f *client, code protocol.Code, reason string) bool {
 	if f.over && f.verdict != "vanished" || !f.gone {
 		switch code {
 		case protocol.ErrFinished, protocol.ErrClosed, protocol.ErrCancelled, protocol.ErrExpired, codeInterrupted:

@@ -76,7 +76,7 @@ func newAnalysis(w *world) *analyses.Analysis {
 			{Name: "members", Columns: []string{"group", "rows"}, Tables: []string{"members"}},
 			{Name: "totals", Columns: []string{"group", "rows", "sum", "mean"}, Tables: []string{"totals"}},
 			{Name: "peaks", Columns: []string{"group", "key"}, Tables: []string{"peaks"}},
-			{Name: "keys", Columns: []string{"group", "bytes"}, Tables: []string{"keys"}},
+			{Name: "keys", Columns: []string{"group", "bytes"}, Tables: []string{"keys"}, Rows: keyRow},
 			{Name: "sizes", Columns: []string{"group", "bytes", "facts"}, Tables: []string{"sizes"}},
 		},
 		NewParser:      newParser,
@@ -90,8 +90,24 @@ func newAnalysis(w *world) *analyses.Analysis {
 			if query == tableTotals {
 				w.counts(args[3], tables[0])
 			}
+			pause(tables)
 			return reduce(args, query, tables, emit)
 		},
+		Prune: func(_ analyses.Args, _ int, tables []*fold.Table) error {
+			pause(tables)
+			for _, t := range tables {
+				t.Retain(func(row int) bool { return len(t.KeyText(row, 0)) > 0 })
+			}
+			pause(tables)
+			return nil
+		},
+	}
+}
+
+// pause has a computation take several slices, as that of a long answer does.
+func pause(tables []*fold.Table) {
+	for range 20 {
+		tables[0].Pause()
 	}
 }
 
@@ -213,6 +229,13 @@ func (j *tally) Facts(_ int, b *batch.Batch, _ analyses.Position) error {
 	return nil
 }
 
+// Fork implements analyses.Forker: where the parser and the joiner share a node, facts are folded in forks.
+func (j *tally) Fork(int) (analyses.Joiner, error) {
+	f := *j
+	f.members, f.totals, f.keys = nil, fold.NewTable(&totalsSpec), nil
+	return &f, nil
+}
+
 func (j *tally) End(stream int) error {
 	j.ended = j.ended || stream == streamGroups
 	return nil
@@ -266,6 +289,12 @@ func (w *world) counts(want string, totals *fold.Table) {
 // mayCount reports whether rows that nodes hold must be those of one upload: no disk was lost, and nobody uses the id of another.
 func (w *world) mayCount() bool { return w.losses == 0 && !w.faults.rivals }
 
+// keyRow is a row of the answer that outputs sort.
+func keyRow(_ analyses.Args, t *fold.Table, row int, emit func(row ...any)) error {
+	emit(string(t.KeyText(row, 0)), t.KeyInt(row, 1))
+	return nil
+}
+
 func reduce(args analyses.Args, query int, tables []*fold.Table, emit func(row ...any)) error {
 	t := tables[0]
 	for _, row := range t.Sorted(nil) {
@@ -282,8 +311,6 @@ func reduce(args analyses.Args, query int, tables []*fold.Table, emit func(row .
 		case tablePeaks:
 			key, _ := t.MaxText(row, 0)
 			emit(group, string(key))
-		case tableKeys:
-			emit(group, t.KeyInt(row, 1))
 		case tableSizes:
 			for size, n := range t.Counts(row, 0) {
 				emit(group, size, n)

@@ -25,11 +25,12 @@ type checker struct {
 	hwm     map[wireKey]link.Hwm
 	had     map[wireKey]link.Hwm // hwm when this life began
 	givenUp map[outKey]link.Seq  // how many numbers may have been given up since the last frame, as the topology was without the outbox
+	jumps   map[outKey]bool      // the next frame's number is not known: see reopened
 	before  wal.Index            // the last record of the topology before: what it has for receivers of then may be given up
 	adopts  bool                 // it hears of a log that was begun elsewhere: a repaired one has another id, and the records of the old
 	open    map[session.ID]bool  // sessions that the log has opened, false once it has let them go
 
-	founder map[session.ID]session.TokenHash // who began the session that open tells of
+	founder map[session.ID]session.TokenHash // who began the session that open reports
 
 	opens map[outKey]map[session.ID]link.Seq // which frame of an outbox opens a session
 	acked map[wireKey]link.Acked             // what receivers have acknowledged, as this node's records say
@@ -47,7 +48,7 @@ type outKey struct {
 
 func newChecker(n *node) *checker {
 	return &checker{
-		n: n, hash: maphash.MakeSeed(), frames: map[outKey]map[link.Seq]uint64{}, last: map[outKey]link.Seq{}, givenUp: map[outKey]link.Seq{},
+		n: n, hash: maphash.MakeSeed(), frames: map[outKey]map[link.Seq]uint64{}, last: map[outKey]link.Seq{}, givenUp: map[outKey]link.Seq{}, jumps: map[outKey]bool{},
 		hwm: map[wireKey]link.Hwm{}, open: map[session.ID]bool{}, founder: map[session.ID]session.TokenHash{},
 		opens: map[outKey]map[session.ID]link.Seq{}, acked: map[wireKey]link.Acked{}, arrivals: &n.arrivals,
 	}
@@ -214,6 +215,20 @@ func (c *checker) reopened(heard []stored, last wal.Index) {
 		c.gone = min(c.gone, len(c.kept))
 		c.forget(lost.data)
 	}
+	if n := len(c.kept); n > 0 && w.losses > 0 && len(heard) > 0 && heard[0].at > c.kept[n-1].at+1 {
+		// A former state came back, and then a later one, whose snapshot had cut what the first one had lost.
+		for _, lost := range slices.Backward(c.kept) {
+			c.forget(lost.data)
+		}
+		c.kept, c.gone = nil, 0
+	}
+	if w.losses > 0 && len(heard) > 0 && heard[0].at == differs {
+		// A later state came back behind a former one, and its snapshot has cut records that may differ from those that are kept here as well. So the
+		// numbers of its next frames are not known.
+		for k := range c.last {
+			c.jumps[k] = true
+		}
+	}
 	c.n.setBack = false
 	c.adopts = len(c.kept) == 0 && w.losses > 0
 	for _, rec := range heard {
@@ -280,10 +295,11 @@ func (c *checker) cut(first wal.Index) {
 // produced checks that numbers have no holes and stand for one content (R2).
 func (c *checker) produced(p *record.Frame) {
 	k := outKey{p.Edge, p.To}
-	if !c.follows(k, p.Frame.Seq) && !(c.adopts && c.last[k] == 0) {
+	if !c.follows(k, p.Frame.Seq) && !(c.adopts && c.last[k] == 0) && !c.jumps[k] {
 		c.n.w.fail("R2: %s stores frame %d of %s to %q after %d", c.n.id, p.Frame.Seq, p.Edge, p.To, c.last[k])
 	}
 	c.last[k], c.givenUp[k] = p.Frame.Seq, 0
+	delete(c.jumps, k)
 	if c.frames[k] == nil {
 		c.frames[k] = map[link.Seq]uint64{}
 	}

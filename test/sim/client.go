@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"posta.dev/posta/client/core"
+	"posta.dev/posta/client/resume"
 	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
@@ -39,6 +40,7 @@ type client struct {
 	task    int           // of tasks: which one is under way
 	pieces  [2][]piece    // of each stream, that no lane has
 	cut     [2]bool       // whether there were any yet
+	placed  placed        // files that inputs are to read
 	got     answer
 	taking  bool          // rows are on their way into got
 	past    []pastRequest // for repeating old requests
@@ -48,6 +50,8 @@ type client struct {
 
 	rewired  bool // the topology has changed since it began
 	takeover bool // it takes the session over from the former one
+	resumes  bool // and goes on with its upload
+	taken    *resume.Taken
 	asleep   bool // its process does nothing
 	missed   []func(time.Time)
 
@@ -68,6 +72,9 @@ func newClient(w *world) *client {
 	}
 	for i := range c.token {
 		c.token[i] = byte(w.Rand.IntN(256))
+	}
+	if r, ok := w.speaksSQL(c.n); ok {
+		c.upload.ask(w, r)
 	}
 	c.want = c.upload.oracle()
 	c.inputs, c.outputs = w.nodesHolding(topology.Input), w.nodesHolding(topology.Output)
@@ -109,7 +116,7 @@ func (c *client) begin() {
 		c.entries, entries = append(c.entries, n), append(entries, string(n.id))
 	}
 	c.session = core.New(core.Config{
-		Entries: entries, Analysis: "simulated", Params: c.upload.params, Session: c.id, Token: c.token, Reopens: c.former != nil && !c.takeover, Takeover: c.takeover,
+		Entries: entries, Analysis: c.upload.analysis, Plan: c.upload.plan, Params: c.upload.params, Session: c.id, Token: c.token, Reopens: c.former != nil && !c.takeover, Takeover: c.takeover, Resume: c.resumes,
 		Lanes: 1 + w.Rand.IntN(4), Timeout: w.Between(300*time.Millisecond, 2*time.Second), GiveUpAfter: -1, Rand: w.Rand,
 	}, w.Now())
 	c.event(c.session.Discover)
@@ -125,7 +132,9 @@ func (c *client) ended(err error) {
 		c.finish("", "")
 	case errors.As(err, &refused):
 		c.finish(refused.Code, err.Error())
-	case errors.Is(err, core.ErrInterrupted):
+	case errors.Is(err, resume.ErrOther):
+		c.finish(codeOther, err.Error())
+	case errors.Is(err, core.ErrInterrupted), errors.Is(err, resume.ErrUnknown):
 		c.finish(codeInterrupted, err.Error())
 	default:
 		c.finish(clientsOwn, err.Error())
@@ -135,10 +144,15 @@ func (c *client) ended(err error) {
 func (c *client) checkAnswer() {
 	if diff := c.got.differs(c.want); diff != "" {
 		rule := "D1"
-		if c.rival != nil || c.former != nil || c.heir != nil {
+		if c.placed.changed {
+			rule = "S8" // it is an answer to what nobody has given
+		} else if c.rival != nil || c.former != nil || c.heir != nil {
 			rule = "R17"
 		}
 		c.w.fail("%s: client %s gets a wrong answer: %s", rule, c, diff)
+	}
+	if c.upload.question != nil {
+		c.w.report.Counters["rows of SQL"] += uint64(len(c.got[sqlQuery]))
 	}
 	if limit := c.w.layout.memory; limit > 0 && c.upload.members > limit {
 		c.w.fail("R16: client %s gets an answer although its %d reference rows do not fit into %d bytes", c, c.upload.members, limit)
@@ -163,8 +177,16 @@ func (c *client) finish(code protocol.Code, reason string) {
 
 // anyCancels reports whether any client of the session was cancelled.
 func (c *client) anyCancels() bool {
-	for _, x := range []*client{c, c.rival, c.former, c.heir} {
-		if x != nil && x.cancels {
+	if c.rival != nil && c.rival.cancels {
+		return true
+	}
+	for x := c; x != nil; x = x.former {
+		if x.cancels {
+			return true
+		}
+	}
+	for x := c.heir; x != nil; x = x.heir {
+		if x.cancels {
 			return true
 		}
 	}
@@ -183,7 +205,11 @@ func (c *client) permitted(code protocol.Code, reason string) bool {
 		return true
 	case c.mayHaveLost():
 		return reason != ""
+	case c.resumes && code == codeInterrupted:
+		return c.gaveUp()
 	case c.rival != nil && c.rivalPermits(code, reason), c.againPermits(code, reason), c.rewiredPermits(code, reason):
+		return true
+	case c.placed.changed && code == protocol.ErrBadInput && says(reason, root, "the file has changed", "start the session again"):
 		return true
 	case c.upload.poison != "" && code == protocol.ErrFailed && c.saysWhere(reason):
 		return true
@@ -198,6 +224,8 @@ func (c *client) exceeds(code protocol.Code, reason string) bool {
 		c.w.report.Counters["too large"]++
 		// A row may be twice as large in a table as it is as text.
 		return 2*c.upload.large+rowHead > c.w.layout.frame && says(reason, "stream ", "limits.frame")
+	case code == protocol.ErrBadInput && says(reason, "limits.frame", root):
+		return 2*c.upload.large+rowHead > c.w.layout.frame
 	case code == protocol.ErrTooLarge:
 		return c.upload.large+rowHead > c.w.layout.frame
 	case code == protocol.ErrFailed && strings.Contains(reason, "R16: "):
@@ -227,6 +255,10 @@ func (c *client) broken(code protocol.Code, reason string) string {
 		return "D1"
 	case code == clientsOwn:
 		return "N10"
+	case c.upload.question != nil && says(reason, "plan"):
+		return "Q1"
+	case code == protocol.ErrBadInput, says(reason, "read where they lie"), c.placed.changed && says(reason, "taken already"):
+		return "S8"
 	case c.intruded(code, reason):
 		return "S5"
 	case c.rival != nil, c.former != nil, c.heir != nil:
@@ -245,6 +277,8 @@ func (c *client) broken(code protocol.Code, reason string) string {
 		return "R8"
 	case c.upload.poison != "", says(reason, "panic"):
 		return "N6"
+	case says(reason, "taken already"):
+		return "R5" // no byte is sent under two numbers, so an input has taken one chunk twice
 	}
 	return "R13"
 }
@@ -306,7 +340,7 @@ func (c *client) vanish() {
 		c.gone = true
 		c.over, c.dead, c.verdict = true, true, "vanished"
 		c.w.tracef("client %s vanishes after it said %s", c, c.asked)
-		if c.w.faults.again && c.rival == nil && c.former == nil && c.heir == nil {
+		if c.w.faults.again && c.rival == nil && (c.former == nil || c.mayDieAgain()) && c.heir == nil {
 			c.startAgain()
 		}
 	}

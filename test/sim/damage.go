@@ -26,7 +26,7 @@ func newDamage(seed uint64) damage {
 	return d
 }
 
-// damagedCopies are what becomes of a frame on its way: itself, or something else in its place or behind it.
+// damagedCopies are what happens to a frame on its way: itself, or something else in its place or behind it.
 func (w *world) damagedCopies(x *wire, f link.Frame) []travelling {
 	d := &w.damage
 	whole := travelling{x, f.AppendHeader(nil), f.Payload, true}
@@ -95,7 +95,7 @@ type arrivedKey struct {
 	seq  link.Seq
 }
 
-// arrivals is what has reached a node, whatever became of its disk.
+// arrivals is what has reached a node, whatever happened to its disk.
 type arrivals struct {
 	arrived map[arrivedKey]bool // frames, in the form that they were made in; of damaged forms alone: false (R18)
 	floors  map[arrivedKey]link.Seq

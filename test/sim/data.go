@@ -10,12 +10,17 @@ import (
 	"strings"
 
 	"posta.dev/posta/client/core"
+	"posta.dev/posta/client/resume"
 	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/protocol"
 )
 
 // upload is what one client sends, and what the right answer to it is.
 type upload struct {
+	analysis string
+	plan     []byte // of a statement, with what it asks; of the simulated analysis nil
+	question *question
+
 	params  map[string]string
 	files   [2][]file // by stream
 	poison  string    // what makes the analysis panic, empty if nothing does
@@ -34,12 +39,13 @@ type file struct {
 type piece struct {
 	file *file
 	line uint64
+	from uint64 // bytes of the file's rows before it
 	data []byte
 }
 
 // newUpload draws an upload.
 func newUpload(w *world) *upload {
-	u := &upload{params: map[string]string{}}
+	u := &upload{analysis: "simulated", params: map[string]string{}}
 	if w.Chance(0.3) {
 		u.params["at_least"] = "-1.5"
 	}
@@ -166,25 +172,39 @@ func (u *upload) enlarge(w *world) {
 }
 
 // pieces cuts the files of a stream into chunks and mixes them, since lanes pull them in no fixed order.
-func (u *upload) pieces(w *world, stream int) []piece {
-	var all []piece
+//
+// Of an upload that is resumed, what was taken is left out; it is compared as it is cut (R17).
+func (u *upload) pieces(w *world, stream int, taken *resume.Taken) (all []piece, err error) {
 	most := 1 + w.Rand.IntN(40)
 	for i := range u.files[stream] {
 		f := &u.files[stream][i]
+		rest := taken.File(streamNames[stream], f.name)
+		if err := rest.Header([]byte(f.header)); err != nil {
+			return nil, err
+		}
 		for at := 0; at < len(f.rows); {
 			n := min(1+w.Rand.IntN(most), len(f.rows)-at)
-			for n > 1 && length(f.rows[at:at+n]) > u.room {
+			room, was := rest.Next(u.room)
+			for n > 1 && length(f.rows[at:at+n]) > room {
 				n--
 			}
-			data := strings.Join(f.rows[at:at+n], "\n") + "\n"
-			all = append(all, piece{f, uint64(at + 2), []byte(data)})
+			data, from := strings.Join(f.rows[at:at+n], "\n")+"\n", rest.At()
+			if err := rest.Cut([]byte(data), was); err != nil {
+				return nil, err
+			}
+			if !was {
+				all = append(all, piece{f, uint64(at + 2), from, []byte(data)})
+			}
 			at += n
+		}
+		if err := rest.End(); err != nil {
+			return nil, err
 		}
 	}
 	if w.Chance(0.5) {
 		w.Rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	}
-	return all
+	return all, nil
 }
 
 // length is that of rows with their line ends.
@@ -200,6 +220,9 @@ type answer map[string][]string
 
 // oracle computes the answer in the plainest way there is, with rationals (D2).
 func (u *upload) oracle() answer {
+	if u.question != nil {
+		return u.sqlAnswer()
+	}
 	out := answer{"members": nil, "totals": nil, "peaks": nil, "keys": nil, "sizes": nil}
 	groups, members := map[string]string{}, map[string]int{}
 	var rejected [2]rejects
@@ -324,7 +347,7 @@ func (a answer) add(p *core.Rows) {
 // differs says how an answer is wrong, nothing if it is right.
 func (a answer) differs(want answer) string {
 	slices.Sort(a["rejected"])
-	for _, q := range []string{"members", "totals", "peaks", "keys", "sizes", "rejected"} {
+	for _, q := range []string{"members", "totals", "peaks", "keys", "sizes", sqlQuery, "rejected"} {
 		if !slices.Equal(a[q], want[q]) {
 			return fmt.Sprintf("%s\n  got:  %q\n  want: %q", q, a[q], want[q])
 		}

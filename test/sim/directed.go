@@ -52,7 +52,7 @@ func (w *world) backUps() {
 	w.After(w.Between(100*time.Millisecond, 2*time.Second), w.backUps)
 }
 
-// momentOf is told of each moment at a node. peer is the node at the other end of the link, if there is one.
+// momentOf is told about each moment at a node. peer is the node at the other end of the link, if there is one.
 func (w *world) momentOf(m moment, n, peer *node) {
 	if len(w.faults.strikes) == 0 || w.over || w.At >= w.faults.end {
 		return

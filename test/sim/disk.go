@@ -3,16 +3,19 @@ package sim
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
+	"maps"
 	"slices"
 
 	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/nodes/shell"
 	"posta.dev/posta/wal"
 )
 
 // disk is what survives a crash of its node. Most seeds have wholeDisks, some the real log on simulated files.
 type disk interface {
-	// open opens the log for another life, and tells of every record, as wal.Options.OnRecord does.
+	// open opens the log for another life, and reports every record, as wal.Options.OnRecord does.
 	open(heard func(at wal.Index, typ byte, data []byte)) (openLog, error)
 	// dieSoon lets the process die within the calls that follow: from some moment on nothing has an effect any more.
 	dieSoon()
@@ -28,7 +31,7 @@ type disk interface {
 	// loseTail takes away the last records, as a disk does that lies about a flush.
 	loseTail(records int)
 	clone() disk
-	// holds is how many records the log keeps for nothing that a node at rest needs.
+	// holds is how many records the log keeps for nothing that an idle node needs.
 	holds() int
 }
 
@@ -36,6 +39,7 @@ type disk interface {
 type openLog interface {
 	shell.Log
 	shell.History
+	role.SavedReader
 	identity() link.Identity
 }
 
@@ -48,7 +52,8 @@ type wholeDisk struct {
 	last        wal.Index
 	size        int64
 	snapshots   []snapshot
-	heritage    []byte // what a retired log left to this one (R14)
+	files       map[string][]byte // that snapshots refer to
+	heritage    []byte            // what a retired log left to this one (R14)
 	retired     bool
 	full        bool
 	spent, free int64 // of the reserve on a full disk, and what is left of that room
@@ -93,7 +98,7 @@ func (w *world) newLogID() (id link.LogID) {
 // them again.
 func (d *wholeDisk) open(heard func(at wal.Index, typ byte, data []byte)) (openLog, error) {
 	if d.retired {
-		*d = wholeDisk{w: d.w, heritage: d.heritage, full: d.full, spent: d.spent, free: d.free}
+		*d = wholeDisk{w: d.w, heritage: d.heritage, files: d.files, full: d.full, spent: d.spent, free: d.free}
 		d.id.LogID = d.w.newLogID()
 	}
 	d.id.Incarnation++
@@ -216,6 +221,52 @@ func (d *wholeDisk) Cut(upTo wal.Index) error {
 	return nil
 }
 
+// SaveFile makes a file durable.
+func (d *wholeDisk) SaveFile(name string, data []byte) error {
+	if err := d.call(1 + int64(len(data))); err != nil {
+		return err
+	}
+	if d.files == nil {
+		d.files = map[string][]byte{}
+	}
+	d.files[name] = bytes.Clone(data)
+	d.w.report.Counters["files"]++
+	return nil
+}
+
+// ReadFileAt reads a file.
+func (d *wholeDisk) ReadFileAt(name string, p []byte, off int64) error {
+	b, ok := d.files[name]
+	if !ok || off+int64(len(p)) > int64(len(b)) {
+		return fmt.Errorf("simulated: file %s: %w", name, fs.ErrNotExist)
+	}
+	copy(p, b[off:])
+	return nil
+}
+
+// DropFiles removes files.
+func (d *wholeDisk) DropFiles(names ...string) error {
+	for _, name := range names {
+		if err := d.call(0); err != nil {
+			return err
+		}
+		delete(d.files, name)
+	}
+	return nil
+}
+
+// SweepFiles removes all files but some.
+func (d *wholeDisk) SweepFiles(keep []string) error {
+	for _, name := range slices.Sorted(maps.Keys(d.files)) {
+		if !slices.Contains(keep, name) {
+			if err := d.DropFiles(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // reserveOf is what a wholeDisk reserves.
 const reserveOf = 1 << 20
 
@@ -318,7 +369,7 @@ func (d *wholeDisk) loseTail(records int) {
 
 func (d *wholeDisk) clone() disk {
 	c := *d
-	c.records, c.snapshots = slices.Clone(d.records), slices.Clone(d.snapshots)
+	c.records, c.snapshots, c.files = slices.Clone(d.records), slices.Clone(d.snapshots), maps.Clone(d.files)
 	c.full, c.dies, c.spent, c.free = false, false, 0, 0
 	return &c
 }

@@ -40,8 +40,11 @@ type faults struct {
 	meddling      bool          // strangers cancel and close the sessions of others
 	aimed         *rand.Rand    // of faults that wait for their moment, which it decides; nil if there are none
 	aim           aim           // which they are
-	longKeys      bool          // no fault: keys so long that payloads are large enough to be used again by the sockets
-	fullQueues    *rand.Rand    // of transports that do not take all frames, which it decides; nil if they do
+	files         *rand.Rand    // of files that inputs read where they lie (S8), and of those that change; nil if clients send all
+	filesChange   bool
+	filesSlow     bool       // some pieces take seconds to be read
+	longKeys      bool       // no fault: keys so long that payloads are large enough to be used again by the sockets
+	fullQueues    *rand.Rand // of transports that do not take all frames, which it decides; nil if they do
 	vanish        float64
 	cancel        float64
 	think         time.Duration // of clients between two chunks
@@ -55,6 +58,11 @@ func newFaults(w *world) faults {
 	}
 	f.longKeys = w.Seed%8 == 3 // not drawn, so that the other seeds stay the runs they were
 	f.rivals = w.Seed%8 == 5
+	if readsFiles(w.Seed) { // nor this
+		f.files = rand.New(rand.NewPCG(w.Seed, 8))
+		f.filesChange = f.files.IntN(3) == 0
+		f.filesSlow = w.Seed%3 == 0
+	}
 	if w.Seed%4 == 2 {
 		f.setBacks = 1 + int(w.Seed/4%4) // not drawn, either
 	}

@@ -21,6 +21,7 @@ type layout struct {
 	frame  int // limits.frame: a few rows, where windows are small and no raw chunk travels
 	limits topology.Limits
 
+	file    int    // bytes of an answer that become a file in an output; 0 for the default
 	page    int    // rows of a table that leave an aggregator at once; 0 for the default
 	wiring  string // as topology.Wiring names it; empty where the topology never changes, so that those seeds stay the runs they were
 	segment int    // limits.segment, where the log is the real one
@@ -68,6 +69,9 @@ func newLayout(w *world) layout {
 			ClientTimeout: clientTimeout, ResultsTTL: 10 * time.Minute,
 		},
 	}
+	if r := w.faults.files; r != nil {
+		l.limits.Chunk = []topology.Size{1, 64, 300, 4 << 10}[r.IntN(4)]
+	}
 	l.segment = []int{1 << 10, 8 << 10, 1 << 20}[w.Seed/16%3]
 	cut := eventqueue.OneOf(w.Queue, 1.0, 0.8, 0.5)
 	for i, r := range topology.Roles() {
@@ -98,6 +102,7 @@ func newLayout(w *world) layout {
 		l.extremes(r, w.faults.largeRows > 0)
 	}
 	l.page = w.drawPage()
+	l.file = w.drawFile()
 	l.limits.Frame, l.limits.Memory = topology.Size(l.frame), topology.Size(l.memory)
 	for i := 1; i < len(l.stages); i++ {
 		l.hop(w, i-1, i)

@@ -210,7 +210,7 @@ func (w *world) carry(x *wire, f link.Frame) {
 	})
 }
 
-// ghost delivers a copy at any later time, whatever became of the connection and of the process that sent it: a zombie's
+// ghost delivers a copy at any later time, whatever happened to the connection and the process that sent it: a zombie's
 // frame (R8).
 func (w *world) ghost(x *wire, f link.Frame) {
 	whole := travelling{x, f.AppendHeader(nil), f.Payload, true}

@@ -54,9 +54,10 @@ type node struct {
 	left     bool          // the log that was retired last has left something, and nothing is stored in the next one yet
 	fixed    bool          // the log was damaged, and a person has repaired it
 	copies   []disk
-	toldHwm  map[wireKey]link.Seq // the last hwms that were acknowledged
-	setBack  bool                 // the disk has less than it had: the checker finds out what
-	refused  []refusal            // since which nothing was heard
+	reads    map[role.ReadID]*fileRead // files that are read
+	toldHwm  map[wireKey]link.Seq      // the last hwms that were acknowledged
+	setBack  bool                      // the disk has less than it had: the checker finds out what
+	refused  []refusal                 // since which nothing was heard
 }
 
 func newNode(w *world, id link.NodeID, place, index int) *node {
@@ -128,7 +129,7 @@ func ruleOf(err error) string {
 	return "N3"
 }
 
-// recovery is what becomes of a disk that is opened.
+// recovery is what happens to a disk that is opened.
 type recovery struct {
 	log   openLog
 	heard []stored // the records that it holds
@@ -146,7 +147,7 @@ func (n *node) recovered(d disk) (r recovery, err error) {
 	if err != nil {
 		return r, err
 	}
-	cfg, err := n.config(r.log.identity())
+	cfg, err := n.config(r.log)
 	if err != nil {
 		return r, err
 	}
@@ -157,12 +158,12 @@ func (n *node) recovered(d disk) (r recovery, err error) {
 	return r, nil
 }
 
-func (n *node) config(id link.Identity) (cfg shell.Config, err error) {
+func (n *node) config(log openLog) (cfg shell.Config, err error) {
 	l := &n.w.layout
 	s := n.stage()
 	cfg = shell.Config{
 		Core: core.Config{
-			Self: n.id, ID: id, Replica: analyses.Replica{Index: n.index, Of: s.replicas},
+			Self: n.id, ID: log.identity(), Files: log, Replica: analyses.Replica{Index: n.index, Of: s.replicas},
 			Joiner: s.holds(topology.Joiner), Known: n.w.known, Wiring: l.wiring, Window: l.window, Commit: l.commit, Frame: l.frame, Memory: l.memory, Pace: link.DefaultPace,
 		},
 		Snapshot: n.w.faults.snapshotEvery, Drain: drainTime, Heartbeat: 100 * time.Millisecond, Dir: string(n.id), Again: n.retired,
@@ -177,6 +178,9 @@ func (n *node) config(id link.Identity) (cfg shell.Config, err error) {
 		}
 	}
 	about := gateway.About{Cluster: "simulated", Node: string(n.id), InputNodes: l.inputNodes(), Inputs: n.w.endpoints(topology.Input), Outputs: n.w.endpoints(topology.Output), Known: n.w.known, Wiring: l.wiring, Limits: l.limits}
+	if n.w.faults.files != nil {
+		about.Roots = []string{root}
+	}
 	c.Roles, err = chain.New(s.chain, about)
 	n.watchPages(c.Roles)
 	return cfg, err
@@ -280,9 +284,10 @@ func (n *node) act(o *shell.Output) {
 		n.w.fail("N5: %s still drains %v after it should have ended", n.id, n.w.At-n.ends)
 	}
 	n.setAlarm(o.Alarm)
+	n.readFiles()
 }
 
-// checkSuccession checks what a node that starts makes of what became of its log (R14): one that was repaired is retired, and what a retired one
+// checkSuccession checks what a node that starts makes of what happened to its log (R14): one that was repaired is retired, and what a retired one
 // has left is there.
 func (n *node) checkSuccession() {
 	if n.fixed && n.core().Retired() == "" && n.log.Last() > 0 {
@@ -347,7 +352,10 @@ func (n *node) down(why string) {
 	w.mix('C', byte(n.place), byte(n.index))
 	w.count(n)
 	n.life++
-	n.fed, n.lastBeat = false, nil
+	if n.shell != nil {
+		n.shell.Close()
+	}
+	n.fed, n.lastBeat, n.reads = false, nil, nil
 	n.up, n.shell, n.job, n.missed, n.awake, n.alarm, n.stopped, n.drains, n.isFull = false, nil, nil, nil, false, 0, false, false, false
 	n.refused = n.refused[:0]
 	n.disk.close()

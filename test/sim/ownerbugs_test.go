@@ -33,7 +33,7 @@ func ownerBugs() []mutants.Mutant {
 		snapshot,
 		bug("lost when an answer goes", edit(fileOutput, "		t.Holder = r.Holder\n", "		t.Openers = r.Openers\n")),
 		bug("a claim fails the session of another owner", edit(fileSession, "	case known && why.claim() && here.Owner != why.Owner:\n", "	case known && why.claim() && here.Owner == \"?\":\n")),
-		bug("a claim bars the open of another owner", edit(fileTake, "ok && !(gone.claim() && (err != nil || !gone.same(&s))) {", "ok {")),
+		from(500, bug("a claim bars the open of another owner", edit(fileTake, "ok && !(gone.claim() && (err != nil || !gone.same(&s))) {", "ok {"))),
 		bug("inputs believe the claim of another owner", edit(fileInputRole, "e.Owner != \"\" && e.Owner != u.Owner:\n", "e.Owner == \"?\":\n")),
 		bug("who watches may close", edit(fileAccess, "	protocol.Close:    {nobodys, own, everybodys},\n", "	protocol.Close:    {everybodys, own, everybodys},\n")),
 	}

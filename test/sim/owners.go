@@ -112,7 +112,7 @@ func (c *client) foreign(kind protocol.RequestType) protocol.Request {
 	}
 	switch stream := r.IntN(2); kind {
 	case protocol.Open:
-		q.Analysis, q.Params, q.Takeover = "simulated", c.upload.params, r.IntN(2) == 0
+		q.Analysis, q.Plan, q.Params, q.Takeover = c.upload.analysis, c.upload.plan, c.upload.params, r.IntN(2) == 0
 	case protocol.Chunk:
 		q.Stream, q.File, q.Line, q.Header, q.Data = streamNames[stream], "town1/"+streamNames[stream]+".csv", 2, []byte("key,group"), []byte("a,b\n")
 		q.Lane, q.Seq = uint32(r.IntN(4)), uint64(1+r.IntN(6))
@@ -166,8 +166,8 @@ func (x *intruder) judge(reply protocol.Reply) {
 		w.report.Counters["hidden"]++
 	case says(reply.Err.Message+reply.Reason, "which its client says it acknowledged"), // its own word comes back to it
 		slices.Contains(w.claimants(c.id), x.who.Name) && (code == protocol.ErrClosed || x.q.Type == protocol.Cancel && reply.Type == protocol.OK):
-	case w.losses > 0 && (code == protocol.ErrFailed || reply.State == session.Failed) && len(reply.Parts) == 0:
-		// Nobody knows whose the session was that a lost disk has failed.
+	case w.unsure() && (code == protocol.ErrFailed || reply.State == session.Failed) && len(reply.Parts) == 0:
+		// Nobody knows whose the session was that a lost disk, or a node that left, has failed.
 	default:
 		wrong("nothing is to be said of it")
 	}
@@ -184,7 +184,8 @@ func (w *world) claimants(id session.ID) (all []string) {
 }
 
 // checkHears checks that a node tells the owner of a session what it tells an operator, and everybody else that there is no such session. When
-// all that it has is somebody's word that the session was lost, that is for those who gave it, and theirs to close.
+// all that it has is somebody's word that the session was lost, that is for those who gave it, and theirs to close. When all that it has is
+// a failure without a known owner: everybody may read it, and also that an operator has closed it since.
 func (w *world) checkHears(n *node, c *client, who security.Identity, hears, operator string) {
 	claimants := w.claimants(c.id)
 	failed := func(answer string) bool { return strings.Contains(answer, string(protocol.ErrFailed)) }
@@ -192,7 +193,8 @@ func (w *world) checkHears(n *node, c *client, who security.Identity, hears, ope
 	wrong := hears != operator && !failed(hears) && !(closed && len(claimants) > 0)
 	if who.Name != c.who.Name {
 		itsWord := slices.Contains(claimants, who.Name) && (closed || failed(hears))
-		wrong = !strings.HasPrefix(hears, "error  "+string(protocol.ErrUnknownSession)) && !itsWord
+		ownerless := w.unsure() && closed && hears == operator && c.who.Role == security.Operate
+		wrong = !strings.HasPrefix(hears, "error  "+string(protocol.ErrUnknownSession)) && !itsWord && !ownerless
 	}
 	if wrong && !failed(operator) {
 		w.fail("S5: %s tells %s of session %s of %s %q, and an operator %q", n.id, who, c.id, c.who, hears, operator)
@@ -219,3 +221,6 @@ func (c *client) intruded(code protocol.Code, reason string) bool {
 	return says(reason, "came twice with different content") || says(reason, "which its client says it acknowledged") || says(reason, "has sent") ||
 		says(reason, "another session") || says(reason, "opened by another client")
 }
+
+// unsure reports whether a node can know of a session's failure and not of its owner: what had told it was lost with a disk, or left the topology.
+func (w *world) unsure() bool { return w.losses > 0 || w.faults.rewirings > 0 }

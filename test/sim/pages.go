@@ -2,6 +2,7 @@ package sim
 
 import (
 	"posta.dev/posta/nodes/aggregator"
+	"posta.dev/posta/nodes/output"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/topology"
@@ -13,6 +14,15 @@ func (w *world) drawPage() int {
 	if w.Seed%8 == 7 || w.Seed%16 == 12 {
 		w.injected("small pages")
 		return []int{1, 3, 20}[w.Seed/16%3]
+	}
+	return 0
+}
+
+// drawFile returns how many bytes of an answer become a file in an output. In the seeds that keep the default no answer is long enough for one.
+func (w *world) drawFile() int {
+	if w.Seed%4 == 1 || w.Seed%32 == 26 {
+		w.injected("small files")
+		return []int{64, 100, 700}[w.Seed/4%3]
 	}
 	return 0
 }
@@ -31,6 +41,9 @@ func (n *node) watchPages(roles []role.Role) {
 				a.PageRows = rows
 			}
 			roles[i] = paged{a, n}
+		}
+		if o, ok := r.(*output.Output); ok && n.w.layout.file > 0 {
+			o.FileBytes = n.w.layout.file
 		}
 	}
 }

@@ -54,7 +54,7 @@ func (d *realDisk) use(files *crashdisk.Disk) {
 	files.Fault = d.fault
 }
 
-// fault decides what becomes of a step. Without room half of a write is done; then the write may not be undone either.
+// fault decides what happens to a step. Without room half of a write is done; then the write may not be undone either.
 func (d *realDisk) fault(op, _ string) (half bool, err error) {
 	if d.dies {
 		if d.left--; d.left < 0 {

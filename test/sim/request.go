@@ -61,6 +61,9 @@ func (c *client) act() {
 	for i := range o.Requests {
 		c.send(&o.Requests[i])
 	}
+	for _, f := range o.Files {
+		c.fileEnded(f)
+	}
 	for _, want := range o.Wants {
 		c.w.After(c.w.Between(0, c.w.faults.think), func() { c.offer(want) })
 	}
@@ -130,9 +133,24 @@ func (c *client) offer(to core.Want) {
 		return
 	}
 	if !c.cut[to.Stream] {
-		c.cut[to.Stream], c.pieces[to.Stream] = true, c.upload.pieces(c.w, to.Stream)
+		c.cut[to.Stream] = true
+		var err error
+		if c.pieces[to.Stream], err = c.upload.pieces(c.w, to.Stream, c.taken); err != nil {
+			c.event(func(now time.Time) { c.session.Stop(err, now) })
+			return
+		}
+		if c.taken == nil { // what is taken up is sent
+			c.placeFiles(to.Stream)
+		}
+	}
+	if c.offerFile(to) {
+		return
 	}
 	left := c.pieces[to.Stream]
+	if len(left) == 0 && c.placed.under > 0 { // what no input reads is to be sent
+		c.placed.idle = append(c.placed.idle, to)
+		return
+	}
 	if len(left) == 0 {
 		c.event(func(now time.Time) { c.session.Drained(to.Lane, now) })
 		return
@@ -140,7 +158,7 @@ func (c *client) offer(to core.Want) {
 	p := left[0]
 	c.pieces[to.Stream] = left[1:]
 	c.event(func(now time.Time) {
-		c.session.Chunk(to.Lane, core.Chunk{File: p.file.name, Line: p.line, Header: []byte(p.file.header), Data: p.data}, now)
+		c.session.Chunk(to.Lane, core.Chunk{File: p.file.name, Line: p.line, At: p.from, Header: []byte(p.file.header), Data: p.data}, now)
 	})
 }
 
@@ -163,6 +181,8 @@ func (c *client) goOn() {
 			c.session.Leave(err, c.w.Chance(0.2), now)
 		case c.task == 1:
 			c.session.Open(now)
+		case c.task == 2 && !c.sent && c.resumes:
+			c.takeUp(now)
 		case c.task == 2 && !c.sent:
 			c.session.Upload(now)
 		case c.task == 2:

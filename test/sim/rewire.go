@@ -189,7 +189,7 @@ func (c *checker) floored(rec *record.Record) bool {
 }
 
 // rewire tells a client's judge that the topology has changed since the client began. An input that has left need not hear of a client who has heard
-// where the inputs are now. A client whose only entries have left, or an input of its session, may ask in vain for ever. Its user gives up.
+// where the inputs are now. A client whose only entries have left, or an input of its session, may ask for ever without an answer. Its user gives up.
 func (c *client) rewire() {
 	w := c.w
 	c.rewired = true

@@ -18,6 +18,9 @@ func (n *node) step() {
 	}
 	fed := n.fed
 	n.fed = false
+	if n.w.loopsWork() {
+		n.shell.Worked(time.Second)
+	}
 	o := n.shell.Step(n.now())
 	n.mayRetire()
 	n.checker.measure()
@@ -57,3 +60,7 @@ func (n *node) work(o *shell.Output) {
 		}
 	})
 }
+
+// loopsWork reports whether the loops of nodes work all the time, so that commits wait as long as they may. Else loops seem to have nothing to do,
+// and commits wait for the disk alone. It is not drawn, so that the other seeds stay the runs they were.
+func (w *world) loopsWork() bool { return w.Seed%8 != 4 }

@@ -39,12 +39,12 @@ func newSpeech(c *client) *speech {
 func (s *speech) hears(from *node, q *protocol.Request, reply *protocol.Reply) {
 	switch reply.Err.Code {
 	case protocol.ErrInUse, protocol.ErrFinished:
-		// An output that has yet to hear of a takeover takes the new client for a stranger. The inputs have accepted it.
+		// An output that has not heard of a takeover yet takes the new client for a stranger. The inputs have accepted it.
 		behind := q.Type == protocol.Results && len(s.opened) == len(s.c.inputs)
 		// An input behind the first one lets a takeover wait until the former client was silent there as well. The first one has decided already
 		// whose session it is, so a client that gives up meanwhile cancels its own session.
 		waits := q.Type == protocol.Open && reply.Err.RetryAfter > 0 && s.opened[s.c.inputs[0]]
-		// An input that has lost its log may have opened the session anew, for a client that takes it over. The others know whose it was.
+		// An input that has lost its log may have opened the session again, for a client that takes it over. The others know whose it was.
 		forgot := q.Type == protocol.Ping && s.c.w.losses > 0 && len(s.opened) == len(s.c.inputs)
 		if !behind && !waits && !forgot {
 			s.others = reply.Err.Code
@@ -58,6 +58,7 @@ func (s *speech) hears(from *node, q *protocol.Request, reply *protocol.Reply) {
 	switch {
 	case reply.Type == protocol.Opened:
 		s.others = "" // it was taken over
+		s.tookUp(from, reply)
 		if s.c.takeover {
 			s.c.w.momentOf(atTakeover, from, nil)
 		}
@@ -66,7 +67,8 @@ func (s *speech) hears(from *node, q *protocol.Request, reply *protocol.Reply) {
 		}
 	case q.Type == protocol.Ping && (reply.State == session.Failed || reply.Err.Code == protocol.ErrFailed || reply.Err.Code == protocol.ErrCancelled):
 		delete(s.alive, from) // it has told that the session is over, and waits for nobody; the client waits for what outputs say
-	case reply.Type == protocol.OK && q.Type == protocol.Chunk:
+	case reply.Type == protocol.OK && q.Type == protocol.Chunk,
+		q.Type == protocol.Read && (reply.Seq > 0 || reply.Err.Code == protocol.ErrNotHere):
 		s.acked[q.Lane] = q.Seq
 	case reply.Type == protocol.OK && q.Type == protocol.End:
 		s.ended[from] = q.Stream
@@ -114,7 +116,7 @@ func (s *speech) says(to *node, q *protocol.Request, again bool) {
 		if q.Takeover {
 			s.c.w.momentOf(atTakeover, to, nil)
 		}
-	case protocol.Chunk:
+	case protocol.Chunk, protocol.Read:
 		rule, wrong = s.chunk(to, q)
 	case protocol.End:
 		rule, wrong = s.end(to, q)
@@ -165,7 +167,7 @@ func (s *speech) chunk(to *node, q *protocol.Request) (rule, wrong string) {
 }
 
 func sumOf(q *protocol.Request) uint32 {
-	sum := crc32.ChecksumIEEE(fmt.Appendf(nil, "%s %s %d %s ", q.Stream, q.File, q.Line, q.Header))
+	sum := crc32.ChecksumIEEE(fmt.Appendf(nil, "%s %s %d %s %s %d %v ", q.Stream, q.File, q.Line, q.Header, q.Path, q.From, q.Stamp))
 	return crc32.Update(sum, crc32.IEEETable, q.Data)
 }
 
@@ -208,7 +210,7 @@ func (s *speech) lanesAt(in *node) (lanes []protocol.LaneSeq) {
 }
 
 // lanes is more than the number of any lane: each has a connection.
-func (s *speech) lanes() uint32 { return uint32(len(s.c.conns)) }
+func (s *speech) lanes() uint32 { return uint32(max(len(s.c.conns), 16)) }
 
 // woke: a client that slept has said nothing, and could not.
 func (s *speech) woke() {

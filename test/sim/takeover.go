@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -55,7 +54,7 @@ func (g *gates) watches(n *node) bool {
 	return g.w.faults.again && g.w.faults.owners == nil && g.w.losses == 0 && n.stage().holds(topology.Input)
 }
 
-// hears is told of a request that a node takes.
+// hears is told about a request that a node takes.
 func (g *gates) hears(n *node, from role.Peer, body []byte) {
 	if !g.watches(n) {
 		return
@@ -115,10 +114,9 @@ func (c *client) strangers() {
 	}
 	for range 4 {
 		in := c.inputs[r.IntN(len(c.inputs))]
-		q := protocol.Request{Type: protocol.Open, Session: c.id, Analysis: "simulated", Params: c.upload.params, Takeover: true, Token: session.Token{byte(r.IntN(256)), 's'}}
+		q := protocol.Request{Type: protocol.Open, Session: c.id, Analysis: c.upload.analysis, Plan: c.upload.plan, Params: c.upload.params, Takeover: true, Token: session.Token{byte(r.IntN(256)), 's'}}
 		if in == c.inputs[0] {
-			q.Params = maps.Clone(c.upload.params)
-			q.Params["at_least"] = "-2.5" // nobody else's
+			c.upload.makeOther(&q)
 		}
 		w.After(mayTakeOver+time.Duration(r.Int64N(int64(3*time.Second))), func() {
 			if !c.speech.opened[in] { // it would be the one that opens it

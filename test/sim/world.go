@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/internal/simulator/violation"
 	"posta.dev/posta/link"
@@ -20,6 +21,7 @@ import (
 type Options struct {
 	Seed  uint64
 	Trace io.Writer // gets a line for each thing that happens; nil for none
+	SQL   bool      // most sessions are of SQL, as they are in half of the seeds from firstSQL on
 
 	rightClocks bool // the wall clocks of machines stay right when they jump
 }
@@ -52,6 +54,8 @@ type world struct {
 
 	layout   layout
 	faults   faults
+	disk     map[string]*inode // files that inputs read
+	inodes   uint64            // that were ever made
 	damage   damage
 	rewiring rewiring
 	known    analyses.Set
@@ -82,7 +86,7 @@ func Run(o Options) (report Report, err error) {
 	var v *violation.Violation
 	if report.Injected["clock jump"] > 0 && errors.As(err, &v) {
 		// If nothing is wrong with the same run when clocks are right, somebody has trusted one.
-		if _, without := run1(Options{Seed: o.Seed, rightClocks: true}); without == nil {
+		if _, without := run1(Options{Seed: o.Seed, SQL: o.SQL, rightClocks: true}); without == nil {
 			v.Rule, v.What = "M10", "with wall clocks that are right it does not happen: "+v.Rule+": "+v.What
 		}
 	}
@@ -95,7 +99,7 @@ func run1(o Options) (report Report, err error) {
 		wires: map[wireKey]*wire{}, blocked: map[pair]bool{}, peers: map[role.Peer]*attempt{},
 		report: Report{Failed: map[string]int{}, Injected: map[string]int{}, Counters: map[string]uint64{}, Hash: 14695981039346656037},
 	}
-	w.known, w.gates = analyses.Set{newAnalysis(w)}, newGates(w)
+	w.known, w.gates = analyses.Set{newAnalysis(w), compile.New()}, newGates(w)
 	defer func() {
 		if p := recover(); p != nil {
 			report = w.report

@@ -1,6 +1,7 @@
 // Package bikesoracle answers the queries of analysis bikes the obvious way: one goroutine, encoding/csv, maps and math/big.
-// Tests and benchmarks hold the real one to it, to the last bit (design D2). It shares no code with package bikes, only the
-// shape of the answers; where both needed the same rule, the rule is in queries, not in a function.
+// Tests and benchmarks compare the answers of package bikes with its answers, to the last bit (design D2). It shares no code
+// with package bikes, only the shape of the answers; a rule that both need is written down with the queries, not shared as a
+// function.
 //
 // It is meant for generated data and the samples (see package oraclecsv). It keeps whole tables in memory and is no part of
 // the product.

@@ -14,7 +14,7 @@ import (
 
 type place struct{ lat, lon float64 }
 
-// row is an itinerary that was taken.
+// row is an itinerary that was not rejected.
 type row struct {
 	leg, start, destination string
 	arrivals                []string

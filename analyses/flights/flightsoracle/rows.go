@@ -78,7 +78,7 @@ func minutes(s string) (int64, error) {
 	return total, nil
 }
 
-// money is whole cents of at most 18 digits that fit 64 bits.
+// money reads an amount of whole cents that has at most 18 digits and fits 64 bits.
 func money(s string) (*big.Rat, error) {
 	fault := oraclecsv.Invalid("totalFare", s, "amount in whole cents")
 	digits := len(strings.Trim(s, "+-")) - strings.Count(s, ".")

@@ -5,7 +5,7 @@ import "math"
 
 const earthRadiusKm = 6371.0088
 
-// Point is coordinates in radians, with what the haversine formula needs of one end.
+// Point holds coordinates in radians, and the cosine of the latitude, which the haversine formula needs.
 type Point struct{ lat, lon, cosLat float64 }
 
 // At returns the point at coordinates in degrees.
@@ -14,8 +14,8 @@ func At(lat, lon float64) Point {
 	return Point{rad, lon * math.Pi / 180, math.Cos(rad)}
 }
 
-// Km is the great-circle distance by the haversine formula. The conversions keep the compiler from fusing products and sums
-// where the processor could: all hosts of a session must compute the same bits (D1).
+// Km is the great-circle distance by the haversine formula. The conversions to float64 keep the compiler from fusing products
+// and sums on processors that can: all hosts of a session must compute the same bits (D1).
 func Km(a, b *Point) float64 {
 	lat, lon := math.Sin((b.lat-a.lat)/2), math.Sin((b.lon-a.lon)/2)
 	h := float64(lat*lat) + float64(float64(a.cosLat*b.cosLat)*float64(lon*lon))

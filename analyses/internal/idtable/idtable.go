@@ -1,8 +1,9 @@
-// Package idtable finds the number of an id among few, for facts that ask millions of times.
+// Package idtable maps a few ids to numbers, for facts that look them up millions of times.
 package idtable
 
-// Table maps ids to numbers. Every fact asks, and most ids are not there, which the first slot says: open addressing, at most a
-// quarter full, on a multiplicative hash, so that consecutive ids do not cluster. A Go map takes several times as long.
+// Table maps ids to numbers. It uses open addressing and is at most a quarter full: most ids that are looked up are absent, and
+// the first slot mostly shows that. The hash is multiplicative, so that consecutive ids do not cluster. A Go map takes several
+// times as long.
 type Table struct {
 	slots []slot
 	shift uint

@@ -1,8 +1,9 @@
-// Package pyliteral reads Python literals, as repr writes them and files of the Python world hold them where others have JSON:
+// Package pyliteral reads Python literals as repr writes them. Files written by Python programs often hold them in place of
+// JSON:
 //
 //	[{'id': 16, 'name': "D'Arcy", 'path': None}, {'id': 35, 'name': 'Comedy\n', 'path': 'x'}]
 //
-// A Reader walks over a literal and hands out what its caller asks for, without building values:
+// A Reader walks over a literal and returns what its caller asks for, without building values:
 //
 //	var r pyliteral.Reader
 //	r.Reset(p)
@@ -17,15 +18,15 @@
 //	}
 //	if err := r.End(); err != nil { … }
 //
-// A value that nobody asks for is skipped, and so is one that is asked for as something it is not. Skipping checks the
-// syntax as reading does: what End finds no fault with is a literal as a whole.
+// A value is skipped if the caller does not ask for it, or asks for it as another kind. Skipping checks the syntax as reading
+// does: if End finds no fault, the whole text is a literal.
 //
-// What is read: lists, tuples, dicts, strings in either quotes with all escapes but \N{…}, also with prefix u, integers,
-// decimal numbers with and without exponent, None, True and False; white space between them. Python has more: sets, bytes,
-// raw strings, three quotes, strings side by side, comments, other bases, underscores, complex numbers, values in
-// parentheses, keys that are tuples, and deeper nesting. Those are refused, with an error. What is accepted has the value
-// that Python's ast.literal_eval gives, but for surrogates, which UTF-8 has no form for: they become U+FFFD.
+// The package reads lists, tuples, dicts, strings in either quotes with all escapes but \N{…}, also with prefix u, integers,
+// decimal numbers with and without exponent, None, True and False; white space between them. Python has more: sets, bytes, raw
+// strings, three quotes, strings side by side, comments, other bases, underscores, complex numbers, values in parentheses, keys
+// that are tuples, and deeper nesting. Those are refused with an error. An accepted literal has the value that Python's
+// ast.literal_eval gives. The only exception are surrogates: they have no form in UTF-8 and become U+FFFD.
 //
-// A string's bytes are handed on as they are, be they UTF-8 or not. Nothing is allocated but room for a string with escapes,
-// once; no input makes the package panic or recurse.
+// A string's bytes are returned as they are, even if they are not UTF-8. A Reader allocates only a buffer for strings with
+// escapes, once. No input makes the package panic or recurse.
 package pyliteral

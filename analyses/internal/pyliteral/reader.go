@@ -23,7 +23,7 @@ type container struct {
 	comma   bool // after the last item
 }
 
-// Reset starts with another literal. p must not change while it is read.
+// Reset starts reading another literal. p must not change while it is read.
 func (r *Reader) Reset(p []byte) {
 	r.p, r.at, r.err, r.pending, r.depth, r.key = p, 0, nil, true, 0, nil
 	for r.at < len(p) && (p[r.at] == ' ' || p[r.at] == '\t') {
@@ -68,7 +68,7 @@ func (r *Reader) enter(opening, closing byte) bool {
 	return false
 }
 
-// Next goes to the next element of the list that was entered last. It returns false, and leaves the list, after the last.
+// Next goes to the next element of the list that was entered last. After the last element it leaves the list and returns false.
 func (r *Reader) Next() bool {
 	if r.pending {
 		r.Skip()
@@ -76,8 +76,8 @@ func (r *Reader) Next() bool {
 	return r.more()
 }
 
-// NextKey goes to the next entry of the dict that was entered last: [Reader.Key] is then its key, and its value is next. It
-// returns false, and leaves the dict, after the last.
+// NextKey goes to the next entry of the dict that was entered last: [Reader.Key] is then its key, and its value is read next.
+// After the last entry it leaves the dict and returns false.
 func (r *Reader) NextKey() bool { return r.Next() }
 
 // Key returns the key of an entry if it is a text, nil otherwise. It is valid until the next call.
@@ -98,7 +98,7 @@ func (r *Reader) Skip() {
 	r.leave(base)
 }
 
-// leave reads up to the end of the containers beyond the first depth.
+// leave reads to the end of the innermost containers until only depth of them are open.
 func (r *Reader) leave(depth int) {
 	for r.depth > depth && r.err == nil {
 		if r.more() {
@@ -170,8 +170,9 @@ func (r *Reader) more() bool {
 	return true
 }
 
-// usualKey goes to the next entry of a dict if it is written as Python writes it, a plain text in single quotes with one space on
-// either side: nearly all are. Otherwise it returns false and has done nothing; it must not take what more would not.
+// usualKey goes to the next entry of a dict if its key is written as Python writes it: a plain text in single quotes with one
+// space on either side. Nearly all keys are. Otherwise it returns false and has changed nothing. It must not accept an entry
+// that more would refuse.
 func (r *Reader) usualKey(c *container) bool {
 	p, from := r.p, r.at
 	if c.items > 0 {

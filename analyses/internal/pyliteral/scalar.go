@@ -6,7 +6,8 @@ import (
 	"strconv"
 )
 
-// maxDigits of a number: Python refuses integers with more, lest their conversion take forever.
+// maxDigits is how many digits a number may have. Python has the same limit for integers, so that their conversion does not
+// take forever.
 const maxDigits = 4300
 
 // scalar reads a number, a constant, or a string with a prefix, which begins with c.
@@ -97,13 +98,25 @@ func (r *Reader) digits() (n int) {
 	return n
 }
 
-// isNumber reports whether the next value, which has not been read, is a number.
+// isNumber reports whether the next value is a number. It does not read the value.
 func (r *Reader) isNumber() bool {
 	if r.err != nil || !r.pending || r.at >= len(r.p) {
 		return false
 	}
 	c := r.p[r.at]
 	return c-'0' <= 9 || c == '-' || c == '+' || c == '.'
+}
+
+// Number reads the next value if it is a number, and returns its text. It returns false, and reads nothing, if it is something
+// else.
+func (r *Reader) Number() (p []byte, ok bool) {
+	if !r.isNumber() {
+		return nil, false
+	}
+	start := r.at
+	r.pending = false
+	r.number()
+	return r.p[start:r.at], r.err == nil
 }
 
 // Int reads the next value if it is an integer. It returns false if it is something else, which is skipped, or does not fit
@@ -167,7 +180,7 @@ func (r *Reader) Bool() (v, ok bool) {
 	return known && r.p[start] == 'T', known && r.err == nil
 }
 
-// None reports whether the next value, which is read or skipped, is None.
+// None reads or skips the next value and reports whether it is None.
 func (r *Reader) None() bool {
 	none := r.err == nil && r.pending && r.at < len(r.p) && r.p[r.at] == 'N'
 	r.Skip()

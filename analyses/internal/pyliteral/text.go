@@ -20,7 +20,7 @@ func (r *Reader) Text() (v []byte, ok bool) {
 	return v, ok
 }
 
-// text reads a string if one begins here. One with escapes is put into buf.
+// text reads a string if one begins here. A string with escapes is decoded into buf.
 func (r *Reader) text(buf *[]byte) (v []byte, ok bool) {
 	if isText(r.p[r.at:]) {
 		r.at++
@@ -76,15 +76,15 @@ const (
 	highs = 0x8080808080808080
 )
 
-// toSpecial returns how many bytes of p come before the first quote, backslash or control byte; eight at a time: keys and
-// names are too short for the calls that search for a byte with vectors.
+// toSpecial returns how many bytes of p come before the first quote, backslash or control byte. It looks at eight bytes at a
+// time: keys and names are too short for the library calls that search with vectors.
 func toSpecial(p []byte, quote byte) int {
 	quotes := uint64(quote) * ones
 	i := 0
 	for ; i+8 <= len(p); i += 8 {
 		w := binary.LittleEndian.Uint64(p[i:])
-		// x-ones borrows into the high bit of a byte that is 0, likewise w-0x20 of one below; the lowest bit set is right,
-		// those above it may not be.
+		// x-ones borrows into the high bit of a byte that is 0, and w-0x20 into that of a byte below 0x20. The lowest bit that is
+		// set is right; the bits above it may be wrong.
 		q, b := w^quotes, w^'\\'*ones
 		if m := ((q-ones)&^q | (b-ones)&^b | (w-0x20*ones)&^w) & highs; m != 0 {
 			return i + bits.TrailingZeros64(m)/8
@@ -152,7 +152,7 @@ func hex(p []byte, n int) (v uint32, ok bool) {
 
 var simpleEscapes = [256]byte{'\\': '\\', '\'': '\'', '"': '"', 'a': 7, 'b': 8, 'f': 12, 'n': 10, 'r': 13, 't': 9, 'v': 11}
 
-// unescape appends a string that quoted has found sound, without its escapes.
+// unescape appends a string that quoted has checked, with its escapes decoded.
 func unescape(dst, p []byte) []byte {
 	for len(p) > 0 {
 		if p[0] != '\\' || len(p) == 1 {

@@ -25,7 +25,7 @@ func New() (*Analyzer, error) {
 	return &Analyzer{lex: lex}, nil
 }
 
-// Compound returns the compound score of a text in UTF-8, rounded to four decimals: -1 is as bad, 1 as good as can be.
+// Compound returns the compound score of a text in UTF-8, rounded to four decimals: -1 is the worst score, 1 the best.
 func (a *Analyzer) Compound(text []byte) float64 {
 	a.describe(text)
 	n := len(a.text)
@@ -52,7 +52,7 @@ func (a *Analyzer) Compound(text []byte) float64 {
 	return normalize(emphasize(sum, a.text[:n]))
 }
 
-// emphasize moves a sum that is not 0 away from it by the exclamation and question marks of the text.
+// emphasize moves a sum away from 0 by the exclamation and question marks of the text. A sum of 0 stays 0.
 func emphasize(sum float64, text []byte) float64 {
 	if sum == 0 {
 		return 0
@@ -71,8 +71,8 @@ func normalize(sum float64) float64 {
 	return round4(max(-1, min(1, sum/math.Sqrt(float64(sum*sum)+alpha))))
 }
 
-// round4 rounds to four decimals, correctly, halves to even. The product decides unless it is near a half: its own error is
-// far less than that.
+// round4 rounds to four decimals, correctly, halves to even. The product decides unless it is near a half, because its own
+// error is far smaller than the distance tested.
 func round4(v float64) float64 {
 	scaled := v * 1e4
 	whole := math.RoundToEven(scaled)

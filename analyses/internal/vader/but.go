@@ -2,7 +2,7 @@ package vader
 
 import "container/heap"
 
-// feeling is a valence other than 0, and the word it is of.
+// feeling is a valence other than 0, and the place of its word.
 type feeling struct {
 	word    int
 	valence float64
@@ -11,11 +11,11 @@ type feeling struct {
 // few is how many feelings are searched one by one. An overview has about ten.
 const few = 64
 
-// contrast weighs what is after the first "but" more than what is before it.
+// contrast weighs the words after the first "but" more than the words before it.
 //
-// The original walks over the valences and weighs, for each, the first in the list that is equal to it: as weighing changes it,
-// that is the same one unless an earlier one was changed into just this value. Then the earlier one is weighed twice and this
-// one not at all. Its scores are the definition, so it is the same here.
+// The original walks over the valences, and for each weighs the first one in the list that is equal to it. Mostly that is the
+// valence itself. But if weighing has changed an earlier valence into just this value, the earlier one is weighed twice and
+// this one not at all. The original's scores are the definition, so this package does the same.
 func contrast(f []feeling, but int) {
 	if len(f) > few {
 		contrastMany(f, but)
@@ -38,7 +38,8 @@ func (f *feeling) weigh(but int) {
 	}
 }
 
-// contrastMany does the same with the places of each value in a heap: a long text must not take the square of its time.
+// contrastMany does the same with a heap of places for each value, so that the time does not grow with the square of the text's
+// length.
 func contrastMany(f []feeling, but int) {
 	places := map[float64]*lowest{}
 	put := func(i int) {

@@ -12,12 +12,12 @@
 //	}
 //
 // The main loop, for each text: emoji become their descriptions; the text is cut into words, and each is looked up once, in a
-// table that knows everything the rules ask (table.go); then the rules run over what was found, mostly nothing, and never
-// look at text again. Nothing is allocated for a text or a word.
+// table that has everything the rules ask about a word (table.go). Then the rules run over the entries that were found, mostly
+// none, and never look at text again. Nothing is allocated for a text or a word.
 //
-// Where the original has oddities they are kept, since its scores are the definition: "so" or "this" right before a word
-// strengthens it as if "never" were before (negation.go); "but" weighs the first of equal valences twice (but.go); an emoji
-// description is not followed by a space (emoji.go).
+// Oddities of the original are kept, because its scores are the definition: "so" or "this" right before a word strengthens it
+// as if "never" were before (negation.go); "but" weighs the first of equal valences twice (but.go); an emoji description is not
+// followed by a space (emoji.go).
 //
 // The lexicon comes from a module that embeds the original's (lexicon.go). The package does no I/O, and a text cannot make
 // it panic or take more than O(n log n).

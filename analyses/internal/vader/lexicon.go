@@ -14,18 +14,18 @@ import (
 // ErrLexicon is wrapped by the error of [New]: the embedded lexicon is not what this package was written for.
 var ErrLexicon = errors.New("the embedded lexicon cannot be used")
 
-// The module that is imported is a port of VADER to Go. It embeds the lexicon as the authors published it, and hands out
-// its bytes; nothing else of it is used. Copying half a megabyte of ratings into this repository would be the other way.
+// The imported module is a port of VADER to Go. It embeds the lexicon as the authors published it, and this package uses only
+// these bytes. The rejected alternative was to copy half a megabyte of ratings into this repository.
 const (
 	wordsAsset = "rawdata/vaderLexicon.txt"
 	emojiAsset = "rawdata/emojiUTF8Lexicon.txt"
 )
 
-// addedWords are in the original's lexicon, but not in the embedded one, which is a little older. Their valences were found from
-// the original's scores of real texts that have them: of all tenths these are the only ones that agree with all.
+// addedWords are in the original's lexicon, but not in the embedded one, which is a little older. Their valences were derived
+// from the original's scores of real texts that contain them: of all multiples of 0.1, only these agree with all scores.
 var addedWords = map[string]float64{"heart": 3.2, "hearts": 3.3}
 
-// lexicon is what never changes: shared by all analyzers.
+// lexicon never changes after it is read. All analyzers share it.
 type lexicon struct {
 	words table
 	emoji map[rune]string

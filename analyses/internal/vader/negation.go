@@ -1,10 +1,10 @@
 package vader
 
-// negated applies the word that stands back words before word i to i's valence v.
+// negated returns the valence v of word i after applying a negation that stands back words before it.
 //
-// "never so good" and "without doubt" are no negations. Three words back the original means "never", and then "so" or "this"
-// somewhere after it; but the conditions are not in parentheses, so "so" or "this" right before the word is enough, whatever is
-// before that. Its scores are the definition, so it is the same here.
+// "never so good" and "without doubt" are no negations. Three words back, the original wants to test for "never" with "so" or
+// "this" somewhere after it. But its conditions lack parentheses, so "so" or "this" right before the word is enough, whatever
+// stands before that. The original's scores are the definition, so this package does the same.
 func (a *Analyzer) negated(v float64, i, back int) float64 {
 	last := a.role(i - 1)
 	switch back {

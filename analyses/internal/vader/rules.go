@@ -32,7 +32,7 @@ const negations = `aint arent cannot cant couldnt darent didnt doesnt dont hadnt
 	shant shouldnt wasnt werent wont wouldnt neither never none nope nor not nothing nowhere uhuh uh-uh without rarely seldom
 	despite` // and whatever has "n't" in it: see words.go
 
-// role is what a word is in the rules that name words.
+// role identifies a word that a rule names.
 type role uint8
 
 const (
@@ -80,7 +80,7 @@ var roles = map[string]role{
 	"sort": sortWord, "stop": stop, "the": the, "this": this, "to": to, "very": very, "without": without, "yeah": yeah,
 }
 
-// teach puts what the rules know of single words into the table.
+// teach enters the words that the rules name into the table.
 func (t *table) teach() {
 	for _, w := range strings.Fields(strengthening) {
 		t.add(w).boost = boostBy

@@ -15,18 +15,18 @@ type entry struct {
 	role    role // in idioms and in rules that name single words
 }
 
-// key is a word in lower case: its bytes, zeros behind them, and its length, as a text may hold zeros too.
+// key is a word in lower case: its bytes, padded with zeros, and its length, because a text may contain zeros, too.
 type key struct {
 	low, high, rest uint64
 	size            int
 }
 
-// maxWord is the longest word a key holds. Longer ones are in no list.
+// maxWord is the length of the longest word that a key holds, in bytes. No list has a longer word.
 const maxWord = 24
 
-// table finds a word's entry: open addressing with linear probing, at most a quarter full. Most words of a text are in no
-// list, and most of those end at an empty slot; a slot has some bits of the hash, so that hardly any other search looks at
-// an entry that is not the right one.
+// table finds a word's entry: open addressing with linear probing, at most a quarter full. Most words of a text are in no list,
+// and the search for most of these ends at an empty slot at once. A slot also holds some bits of the hash, so that the other
+// searches hardly ever look at a wrong entry.
 type table struct {
 	slots   []uint32 // 16 bits of the hash << 16 | number of the entry; 0 is empty
 	entries []entry  // 0 is that of all words in no list
@@ -85,7 +85,7 @@ func (t *table) add(word string) *entry {
 	return &t.entries[len(t.entries)-1]
 }
 
-// rate puts a word of the lexicon into the table; one that no text can have, being several words, is left out.
+// rate puts a word of the lexicon into the table. It leaves out an entry of several words, because no word of a text equals it.
 func (t *table) rate(word string, valence float64) {
 	if len(word) > maxWord {
 		return
@@ -100,7 +100,7 @@ func keyOf(word string) key {
 	return key{binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:]), len(word)}
 }
 
-// asciiKey is the key of p[:n] in lower case, n from 1 to maxWord; p goes on for at least eight bytes behind it.
+// asciiKey returns the key of p[:n] in lower case, n from 1 to maxWord. p must have at least eight more bytes after that.
 func asciiKey(p []byte, n int) key {
 	k := key{size: n}
 	switch {
@@ -115,12 +115,12 @@ func asciiKey(p []byte, n int) key {
 	return k
 }
 
-// first is the first n bytes of p as a word, n from 1 to 8.
+// first returns the first n bytes of p as a machine word, n from 1 to 8.
 func first(p []byte, n int) uint64 {
 	return binary.LittleEndian.Uint64(p) & (^uint64(0) >> (uint(64-8*n) & 63))
 }
 
-// lower8 brings eight bytes of ASCII to lower case. Bytes above 0x7f stay.
+// lower8 converts eight bytes of ASCII to lower case. Bytes above 0x7f stay.
 func lower8(w uint64) uint64 {
 	const ones = 0x0101010101010101
 	low := w & (0x7f * ones)

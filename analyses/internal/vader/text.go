@@ -38,14 +38,15 @@ var classOf = func() (classes [256]uint8) {
 // isSpace reports whether Python's str.split cuts at r. Unlike unicode.IsSpace it has the four separators of ASCII.
 func isSpace(r rune) bool { return r >= 0x1c && r <= 0x1f || unicode.IsSpace(r) }
 
-// isUpper and isLower are what Python's str.isupper asks of a rune.
+// isUpper and isLower test a rune as Python's str.isupper does.
 func isUpper(r rune) bool { return unicode.IsUpper(r) || unicode.Is(unicode.Other_Uppercase, r) }
 
 func isLower(r rune) bool {
 	return unicode.IsLower(r) || unicode.IsTitle(r) || unicode.Is(unicode.Other_Lowercase, r)
 }
 
-// appendLower appends p in lower case, as far as a lexicon in ASCII can tell it from what Python makes of it.
+// appendLower appends p in lower case. It may differ from Python's lower case only where a lexicon in ASCII cannot tell the
+// difference.
 func appendLower(dst, p []byte) []byte {
 	for len(p) > 0 {
 		r, n := utf8.DecodeRune(p)
@@ -62,8 +63,8 @@ func appendLower(dst, p []byte) []byte {
 	return dst
 }
 
-// strip returns p without the punctuation around it, unless that leaves less than three characters: then it is an emoticon,
-// or might be one.
+// strip returns p without the punctuation around it. It returns p unchanged if fewer than three characters would remain,
+// because p may be an emoticon then.
 func strip(p []byte) []byte {
 	if classOf[p[0]]&punct == 0 && classOf[p[len(p)-1]]&punct == 0 {
 		return p

@@ -1,9 +1,9 @@
 package vader
 
-// Products are converted to float64 before they are added: without that a compiler may fuse both into one operation, which
-// rounds differently and not on every machine (D1).
+// Products are converted to float64 before they are added. Otherwise a compiler may fuse both into one operation, which rounds
+// differently, on some machines only (D1).
 
-// valence is what word i adds to the sum.
+// valence returns what word i adds to the sum.
 func (a *Analyzer) valence(i int, mixed bool) float64 {
 	w := &a.words[i]
 	if !w.rated || w.boost != 0 || w.role == kind && a.role(i+1) == of {
@@ -34,7 +34,7 @@ func (a *Analyzer) valence(i int, mixed bool) float64 {
 	return v
 }
 
-// role is that of word i, plain if there is no such word.
+// role returns the role of word i, plain if there is no such word.
 func (a *Analyzer) role(i int) role {
 	if i < 0 || i >= len(a.words) {
 		return plain
@@ -42,7 +42,7 @@ func (a *Analyzer) role(i int) role {
 	return a.words[i].role
 }
 
-// more is v, further from 0 by some; from 0 itself downward.
+// more moves v away from 0 by the amount by. A v of 0 moves downward.
 func more(v, by float64) float64 {
 	if v > 0 {
 		return v + by
@@ -59,7 +59,7 @@ func (a *Analyzer) afterNo(i int) bool {
 	return a.role(i-3) == no && (last == or || last == nor)
 }
 
-// boosts is what w, which stands back words before a word of valence v, adds to it.
+// boosts returns what w adds to the valence v of a word that stands back words after it.
 func (w *word) boosts(v float64, back int, mixed bool) float64 {
 	if w.boost == 0 {
 		return 0
@@ -84,7 +84,7 @@ func (w *word) boosts(v float64, back int, mixed bool) float64 {
 	return s
 }
 
-// idioms replaces v where word i is part of one, or has one before it. There are three words before i.
+// idioms replaces v if word i is part of an idiom or follows one. At least three words must stand before i.
 func (a *Analyzer) idioms(v float64, i int) float64 {
 	three, two, one, zero := a.role(i-3), a.role(i-2), a.role(i-1), a.role(i)
 	if three|two|one|zero == plain {
@@ -106,7 +106,7 @@ func (a *Analyzer) idioms(v float64, i int) float64 {
 	return v
 }
 
-// idiomBefore is the valence of the first idiom that ends at a word or before it, in the order in which the original looks.
+// idiomBefore returns the valence of the first idiom that ends at a word or before it. It searches in the original's order.
 func idiomBefore(v float64, three, two, one, zero role) float64 {
 	if x, ok := idiom2(one, zero); ok {
 		return x

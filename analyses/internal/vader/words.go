@@ -4,7 +4,7 @@ import (
 	"unicode/utf8"
 )
 
-// word is what the rules need of a word of a text.
+// word holds what the rules need to know about a word of a text.
 type word struct {
 	*entry
 	capitals bool // nothing but capitals, as far as there are letters, and there is one
@@ -50,7 +50,7 @@ func (a *Analyzer) split(n int) (capitals int) {
 	return capitals
 }
 
-// word looks up text[start:end]; seen are the classes of its bytes.
+// word looks up text[start:end]. seen holds the classes of its bytes.
 func (a *Analyzer) word(text []byte, start, end int, seen uint8) word {
 	core := strip(text[start:end])
 	w := word{capitals: seen&(upper|lower) == upper}

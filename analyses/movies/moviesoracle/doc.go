@@ -1,7 +1,7 @@
 // Package moviesoracle answers the queries of analysis movies the obvious way: one goroutine, encoding/csv, maps, math/big and
-// the naive readers of literals and sentiment. Tests and benchmarks hold the real one to it, to the last bit (design D2). It
-// shares no code with package movies, only the shape of the answers; where both needed the same rule, the rule is in queries,
-// not in a function.
+// the naive readers of literals and sentiment. Tests and benchmarks compare the answers of package movies with its answers, to
+// the last bit (design D2). It shares no code with package movies, only the shape of the answers; a rule that both need is
+// written down with the queries, not shared as a function.
 //
 // It is meant for generated data and the samples (see package oraclecsv). It keeps whole tables in memory and is no part of
 // the product.

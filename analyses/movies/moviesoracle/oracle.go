@@ -52,7 +52,7 @@ func Run(dir string, params map[string]string) (*answer.Answer, error) {
 		Queries: []answer.Query{o.coproductions(), o.budgets(), o.ratings(), o.actorsQuery(), o.sentiments()}}, nil
 }
 
-// ids are those of the movies that fit, lowest first.
+// ids returns the ids of the movies that fit, lowest first.
 func (o *oracle) ids(fits func(*movie) bool) []int64 {
 	var out []int64
 	for id, m := range o.movies {
@@ -74,7 +74,7 @@ func (o *oracle) coproductions() answer.Query {
 	return q
 }
 
-// top is how many rows a parameter allows of n.
+// top returns how many of n rows a parameter allows.
 func (o *oracle) top(param string, n int) int {
 	limit, err := strconv.Atoi(o.params[param])
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// Bind binds every statement of a script. Tables holds those of the script's CREATE TABLE, too; params the values of $name, as text.
-// The error is a *syntax.Error.
+// Bind binds every statement of a script. tables holds all tables, including those of the script's CREATE TABLE. params holds
+// the values of $name, as text. The error is a *syntax.Error.
 func Bind(text string, script *syntax.Script, tables []Table, params map[string]string) (p *Program, err error) {
 	b := &binder{text: text, tables: tables, params: params, sizes: map[Expr]int{}}
 	defer func() {
@@ -22,28 +22,31 @@ func Bind(text string, script *syntax.Script, tables []Table, params map[string]
 		}
 	}()
 	p = &Program{}
-	for _, st := range script.Statements {
-		s := Statement{Name: st.Name.Name}
-		switch n := st.Node.(type) {
-		case *syntax.CreateTable:
-			continue
-		case *syntax.CreateView:
+	for _, st := range script.Statements { // so a view may stand behind the statements that use it
+		if n, ok := st.Node.(*syntax.CreateView); ok {
 			if b.table(n.Name.Name, false) != nil || b.views.find(n.Name.Name) != nil {
 				b.fail(n.Name.At, fmt.Sprintf("the name %s is taken", n.Name.Name), "")
 			}
 			b.views = &ctes{name: n.Name.Name, columns: n.Columns, query: n.Query, scope: b.views, outer: b.views}
 			b.cte(b.views) // also one that is never used has to be right
-			continue
+		}
+	}
+	for _, st := range script.Statements {
+		s := Statement{Name: st.Name.Name}
+		b.joins, b.width = 0, 0
+		switch n := st.Node.(type) {
 		case *syntax.Query:
 			s.Plan = b.query(n, nil, b.views)
 		case *syntax.Describe:
-			s.Kind = Description
 			if n.Summarize {
-				s.Kind = Summary
+				s.Plan = b.summary(n, st.At, b.views)
+			} else {
+				s.Kind, s.Plan = Description, b.query(n.Query, nil, b.views)
 			}
-			s.Plan = b.query(n.Query, nil, b.views)
 		case *syntax.ShowTables:
 			s.Kind = Tables
+		default:
+			continue // a declaration, which has no answer
 		}
 		p.Statements = append(p.Statements, s)
 	}
@@ -57,6 +60,10 @@ type binder struct {
 	params map[string]string
 	views  *ctes
 	sizes  map[Expr]int
+	joins  int // of the statement
+	width  int // of its tables
+
+	inside syntax.Expr // that is bound; of nested ones the innermost
 
 	// Of the SELECT that is bound:
 	items   []selectItem
@@ -66,7 +73,9 @@ type binder struct {
 }
 
 func (b *binder) fail(at syntax.Pos, message, hint string) {
-	panic(syntax.NewError(b.text, at, message, hint))
+	e := syntax.NewError(b.text, at, message, hint)
+	e.Columns = columnsIn(b.inside)
+	panic(e)
 }
 
 // check fails with an error of package types.

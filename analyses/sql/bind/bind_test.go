@@ -39,7 +39,7 @@ func bindText(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p, err := Bind(text, script, tables, map[string]string{"n": "3", "day": "2024-05-06", "text": "abc"})
+	p, err := Bind(text, script, tables, map[string]string{"n": "3", "day": "2024-05-06", "text": "abc", "current_date": "2024-02-29"})
 	if err != nil {
 		return "", err
 	}
@@ -108,6 +108,22 @@ func TestQ4_WhatIsUsedTwiceIsBoundOnce(t *testing.T) {
 	_, err := bindText(b.String() + " FROM t")
 	if e := (*syntax.Error)(nil); !errors.As(err, &e) || !strings.Contains(e.Message, "too large an expression") {
 		t.Errorf("%v", err)
+	}
+	b.Reset()
+	b.WriteString("SELECT a AS x0")
+	for i := 1; i <= 3_000; i++ { // each is small, but not all together
+		fmt.Fprintf(&b, ", x%d + 1 AS x%d", i-1, i)
+	}
+	for text, want := range map[string]string{
+		b.String() + " FROM t": "too large an expression",
+		"SELECT *" + strings.Repeat(",*", 30_000) + " FROM trips":                                                  "too large an expression",
+		"SELECT a" + strings.Repeat("+a", 2_000) + " AS x FROM t WHERE x > 1" + strings.Repeat(" OR x > 1", 6_000): "too large an expression",
+		"SELECT 1 FROM t" + strings.Repeat(" CROSS JOIN (SELECT 1)", 300):                                          "more than 256 joins",
+	} {
+		_, err := bindText(text)
+		if e := (*syntax.Error)(nil); !errors.As(err, &e) || !strings.Contains(e.Message, want) {
+			t.Errorf("%.40s …: %.200v, want %q", text, err, want)
+		}
 	}
 	chain := "SELECT a" + strings.Repeat(" + a", 3_000) + " AS s, count(*) FROM t GROUP BY s ORDER BY s"
 	if _, err := bindText(chain); err != nil {

@@ -12,6 +12,14 @@ func equalFold(a, b string) bool { return strings.EqualFold(a, b) }
 
 // expr binds an expression.
 func (b *binder) expr(x syntax.Expr, s *scope) Expr {
+	outer := b.inside
+	b.inside = x
+	e := b.exprOf(x, s)
+	b.inside = outer
+	return e
+}
+
+func (b *binder) exprOf(x syntax.Expr, s *scope) Expr {
 	switch x := x.(type) {
 	case *syntax.Null:
 		return &Const{base: base{types.Of(types.Null), x.At}}
@@ -121,7 +129,7 @@ func (b *binder) not(not bool, e Expr) Expr {
 	return &Apply{base{types.Of(types.Bool), e.Pos()}, "NOT", []Expr{e}}
 }
 
-// binary binds an operator. A text that is written down is taken for what it is compared with.
+// binary binds an operator. A text literal takes the type of the operand that it is compared with.
 func (b *binder) binary(at syntax.Pos, op string, l, r Expr) Expr {
 	switch op {
 	case "=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM":
@@ -129,10 +137,10 @@ func (b *binder) binary(at syntax.Pos, op string, l, r Expr) Expr {
 	}
 	f, err := types.Binary(op, l.Type(), r.Type())
 	b.check(at, err)
-	return &Apply{base{f.Result, at}, op, []Expr{b.to(l, f.Args[0]), b.to(r, f.Args[1])}}
+	return jsonList(&Apply{base{f.Result, at}, op, []Expr{b.to(l, f.Args[0]), b.to(r, f.Args[1])}})
 }
 
-// literalAs converts a text that is written down to type t.
+// literalAs converts a text literal to type t.
 func (b *binder) literalAs(e Expr, t types.Type) Expr {
 	c, ok := e.(*Const)
 	if !ok || !c.Literal || t.Kind == types.Text || t.Kind == types.Null || t.Kind == types.TextList {
@@ -151,7 +159,7 @@ func (b *binder) literalAs(e Expr, t types.Type) Expr {
 	return &Const{base: base{t, c.At}, Value: v}
 }
 
-// to converts e to type t, which it may be taken for.
+// to converts e to type t, to which it may be converted implicitly.
 func (b *binder) to(e Expr, t types.Type) Expr {
 	if e.Type() == t || t.Kind == types.Null {
 		return e
@@ -183,7 +191,7 @@ func convert(c *Const, t types.Type) (any, bool) {
 	return nil, false
 }
 
-// unify converts all to the type that they have in common.
+// unify converts all expressions to their common type.
 func (b *binder) unify(list []Expr) []Expr {
 	t := types.Of(types.Null)
 	for _, e := range list {
@@ -278,7 +286,7 @@ func (b *binder) boolean(e Expr, where string) Expr {
 	return b.to(e, types.Of(types.Bool))
 }
 
-// cast binds CAST. What is written down is converted at once.
+// cast binds CAST. A literal is converted at once.
 func (b *binder) cast(x *syntax.Cast, s *scope) Expr {
 	t, r, err := types.Parse(x.Type.Name, x.Type.Args, x.Type.List)
 	b.check(x.Type.At, err)
@@ -295,7 +303,11 @@ func (b *binder) cast(x *syntax.Cast, s *scope) Expr {
 			return &Const{base: base{t, x.At}, Value: c.Value}
 		}
 		v, ok := parseLiteral(c.Value.(string), t)
-		if !ok && !x.Try {
+		_, numeric := parseLiteral(c.Value.(string), types.Of(types.Double))
+		switch {
+		case !ok && (x.Try || t.Kind == types.BigInt && numeric): // the kernel takes what no literal is, as 1.5
+			return &Cast{base{t, x.At}, e, x.Try, false, r}
+		case !ok:
 			b.fail(c.At, fmt.Sprintf("'%s' is no %s", c.Value, t), "")
 		}
 		return &Const{base: base{t, x.At}, Value: v}
@@ -306,7 +318,7 @@ func (b *binder) cast(x *syntax.Cast, s *scope) Expr {
 	return &Cast{base{t, x.At}, e, x.Try, false, r}
 }
 
-// apply binds a function of values. Texts that are written down may be what the function needs.
+// apply binds a function of values. A text literal may be converted to the type that the function needs.
 func (b *binder) apply(at syntax.Pos, name string, args []Expr) Expr {
 	f := types.Find(name)
 	form := b.resolve(at, f, args)
@@ -314,7 +326,35 @@ func (b *binder) apply(at syntax.Pos, name string, args []Expr) Expr {
 	for i := range args {
 		out[i] = b.to(args[i], form.Args[i])
 	}
-	return &Apply{base{form.Result, at}, f.Name, out}
+	return jsonList(&Apply{base{form.Result, at}, f.Name, out})
+}
+
+// jsonList makes a call return a list if its JSON path contains *, which stands for every item or every key.
+func jsonList(e *Apply) Expr {
+	name := map[string]string{"->": "json_items", "json_extract": "json_items", "->>": "json_texts", "json_extract_string": "json_texts"}[e.Func]
+	if name == "" {
+		return e
+	}
+	c, ok := e.Args[1].(*Const)
+	if !ok || c.Value == nil {
+		return e
+	}
+	path := c.Value.(string)
+	for i, part := range strings.Split(path, `"`) {
+		if i%2 == 0 && strings.HasPrefix(path, "$") && strings.Contains(part, "*") {
+			return &Apply{base{types.Of(types.TextList), e.At}, name, e.Args}
+		}
+	}
+	return e
+}
+
+// session binds a function whose value was fixed when the session opened: current_date.
+func (b *binder) session(at syntax.Pos, f *types.Function) Expr {
+	v, given := b.params[f.Name]
+	if !given {
+		b.fail(at, fmt.Sprintf("%s has no value here", f.Name), fmt.Sprintf("Give it one with --param %s=2024-02-29.", f.Name))
+	}
+	return b.literalAs(&Const{base{types.Of(types.Text), at}, v, true}, types.Of(types.Date))
 }
 
 func (b *binder) resolve(at syntax.Pos, f *types.Function, args []Expr) types.Form {
@@ -345,9 +385,9 @@ func (b *binder) call(x *syntax.Call, s *scope) Expr {
 	f := types.Find(x.Name)
 	switch {
 	case x.Name == "unnest":
-		b.fail(x.At, "UNNEST is not supported yet", "")
+		return b.unnest(x, s)
 	case x.Name == "grouping" || x.Name == "grouping_id":
-		b.fail(x.At, x.Name+" is not supported", "")
+		return b.grouping(x, s)
 	case f == nil:
 		b.check(x.At, types.Unknown(x.Name, syntax.Nearest(x.Name, types.Names())))
 	}
@@ -358,6 +398,9 @@ func (b *binder) call(x *syntax.Call, s *scope) Expr {
 	for i, a := range x.Args {
 		args[i] = b.expr(a, s)
 	}
+	if f.Session {
+		return b.session(x.At, f)
+	}
 	if f.Class == types.Scalar {
 		if x.Distinct || len(x.OrderBy) > 0 || x.Filter != nil || x.Over != nil || x.IgnoreNulls {
 			b.fail(x.At, f.Name+" is no aggregate", "DISTINCT, ORDER BY, FILTER and OVER belong to aggregates.")
@@ -366,6 +409,9 @@ func (b *binder) call(x *syntax.Call, s *scope) Expr {
 	}
 	if f.Class == types.Window && x.Over == nil {
 		b.fail(x.At, f.Name+" needs OVER", fmt.Sprintf("Write %s(…) OVER (PARTITION BY … ORDER BY …).", f.Name))
+	}
+	if f.Name == "string_agg" && len(args) > 0 && args[0].Type().Kind != types.Null && args[0].Type().Castable(types.Of(types.Text)) {
+		args[0] = b.to(args[0], types.Of(types.Text))
 	}
 	form := b.resolve(x.At, f, args)
 	for i := range args {
@@ -384,8 +430,9 @@ func (b *binder) call(x *syntax.Call, s *scope) Expr {
 	if len(x.OrderBy) > 0 && !f.Ordered {
 		b.fail(x.OrderBy[0].X.Pos(), "the value of "+f.Name+" does not depend on an order", "Leave ORDER BY out.")
 	}
-	a := &Aggregate{base{form.Result, x.At}, f.Name, args, x.Distinct, filter, b.orders(x.OrderBy, s)}
+	a := &Aggregate{base: base{form.Result, x.At}, Func: f.Name, Args: args, Distinct: x.Distinct, Filter: filter, Order: b.orders(x.OrderBy, s)}
 	for _, c := range children(a) {
+		b.noUnnest(c, "an aggregate")
 		if n := find(c, func(e Expr) bool { return isAggregate(e) || isWindow(e) }, nil); n != nil {
 			b.fail(n.Pos(), "an aggregate or a window function stands within an aggregate", "Compute the inner one in a subquery in FROM.")
 		}
@@ -405,8 +452,10 @@ func (b *binder) window(x *syntax.Call, f *types.Function, form types.Form, args
 	switch {
 	case f.Class == types.Aggregate && !f.Over:
 		b.fail(x.At, f.Name+" has no OVER", "As window functions there are count, sum, avg, min, max, and row_number, rank, lag, …")
-	case x.Distinct || len(x.OrderBy) > 0:
-		b.fail(x.At, "DISTINCT and ORDER BY within a window function are not supported", "")
+	case f.Class == types.Window && x.Distinct:
+		b.fail(x.At, "DISTINCT belongs to aggregates", "")
+	case len(x.OrderBy) > 0:
+		b.fail(x.OrderBy[0].X.Pos(), "the value of "+f.Name+" does not depend on an order within it", "Its rows are ordered behind OVER: OVER (ORDER BY …).")
 	case f.Class == types.Window && filter != nil:
 		b.fail(x.At, "FILTER belongs to aggregates", "")
 	}
@@ -419,7 +468,7 @@ func (b *binder) window(x *syntax.Call, f *types.Function, form types.Form, args
 	if over.Name != "" {
 		b.fail(over.At, "there is no window "+over.Name, "Declare it: WINDOW "+over.Name+" AS (…).")
 	}
-	w := &WindowCall{base: base{form.Result, x.At}, Func: f.Name, Args: args, Filter: filter, IgnoreNulls: x.IgnoreNulls}
+	w := &WindowCall{base: base{form.Result, x.At}, Func: f.Name, Args: args, Distinct: x.Distinct, Filter: filter, IgnoreNulls: x.IgnoreNulls}
 	for _, p := range over.PartitionBy {
 		w.Partition = append(w.Partition, b.expr(p, s))
 	}
@@ -428,6 +477,7 @@ func (b *binder) window(x *syntax.Call, f *types.Function, form types.Form, args
 		w.Frame = &Frame{over.Frame.Range, b.frameEnd(over.Frame, over.Frame.Lo, w, s), b.frameEnd(over.Frame, over.Frame.Hi, w, s)}
 	}
 	for _, c := range children(w) {
+		b.noUnnest(c, "a window function")
 		if n := find(c, isWindow, nil); n != nil {
 			b.fail(n.Pos(), "a window function stands within another one", "Compute the inner one in a subquery in FROM.")
 		}
@@ -435,7 +485,8 @@ func (b *binder) window(x *syntax.Call, f *types.Function, form types.Form, args
 	return w
 }
 
-// frameEnd binds the end of a frame: a constant that is not negative, for RANGE one that can be added to the only key of the order.
+// frameEnd binds one end of a frame: a constant that is not negative. For RANGE it must be possible to add it to the only key
+// of the order.
 func (b *binder) frameEnd(f *syntax.Frame, x syntax.Bound, w *WindowCall, s *scope) FrameBound {
 	out := FrameBound{Kind: x.Kind}
 	if x.X == nil {
@@ -467,7 +518,7 @@ func (b *binder) subquery(x syntax.Expr, s *scope) Expr {
 	boolean := types.Of(types.Bool)
 	switch x := x.(type) {
 	case *syntax.Exists:
-		return &Subquery{base: base{boolean, x.At}, Plan: b.query(x.Query, s, s.ctes), Exists: true}
+		return b.asked(&Subquery{base: base{boolean, x.At}, Plan: b.query(x.Query, s, s.ctes), Exists: true})
 	case *syntax.InQuery:
 		v := b.expr(x.X, s)
 		plan := b.oneColumn(x.At, b.query(x.Query, s, s.ctes))
@@ -478,12 +529,20 @@ func (b *binder) subquery(x syntax.Expr, s *scope) Expr {
 		if f.Args[1] != field.Type {
 			plan = convertColumns(plan, []types.Type{f.Args[1]})
 		}
-		return b.not(x.Not, &Subquery{base: base{boolean, x.At}, Plan: plan, In: true, X: b.to(v, f.Args[0])})
+		return b.not(x.Not, b.asked(&Subquery{base: base{boolean, x.At}, Plan: plan, In: true, X: b.to(v, f.Args[0])}))
 	case *syntax.Subquery:
 		plan := b.oneColumn(x.At, b.query(x.Query, s, s.ctes))
-		return &Subquery{base: base{plan.Fields()[0].Type, x.At}, Plan: plan}
+		return b.asked(&Subquery{base: base{plan.Fields()[0].Type, x.At}, Plan: plan})
 	}
 	return nil
+}
+
+// asked returns a query as a value. A correlated query becomes a join with the row around it.
+func (b *binder) asked(q *Subquery) Expr {
+	if !looksOut(q.Plan, map[Node]bool{}) {
+		return q
+	}
+	return b.correlate(q, q.Plan, q.X)
 }
 
 func (b *binder) oneColumn(at syntax.Pos, n Node) Node {

@@ -12,14 +12,26 @@
 //
 // # Names
 //
-// Names are compared without regard to case. A column of FROM wins over an alias, but in ORDER BY, where the alias wins, as in DuckDB. An alias stands for
-// its expression in WHERE, GROUP BY, HAVING, QUALIFY and in later columns of its SELECT. The expression is bound once and shared, so a plan is
-// a graph: whoever walks it remembers where it was. A name that is not found is answered with the nearest one.
+// Names are compared without regard to case. A column of FROM wins over an alias; only in ORDER BY the alias wins, as in
+// DuckDB. An alias stands for its expression in WHERE, GROUP BY, HAVING, QUALIFY and in later columns of its SELECT. The
+// expression is bound once and shared, so a plan is a graph: code that walks it must remember the parts it has visited. The
+// error about an unknown name suggests the nearest one.
 //
 // # GROUP BY
 //
-// An expression over groups may use keys, whole, and aggregates. Two expressions are the same if they are equal after binding: the
-// interner gives equal ones one number, so the check is linear.
+// An expression over groups may use aggregates and whole keys. Two expressions are the same if they are equal after binding:
+// the interner gives equal ones one number, so the check is linear.
 //
-// Queries that look at the rows around them, UNNEST and read_csv are refused in words. Nothing here reads data or starts goroutines.
+// # Queries as values
+//
+// A query that does not read the row around it is a [Subquery]. A correlated one is joined with the rows around it. EXISTS and
+// IN in WHERE become SEMI and ANTI joins. All others become a LEFT join with the query, grouped by the expressions that it
+// compares with the outer row. So a finished plan has no correlated query. A comparison with the outer row other than = is
+// refused; only in EXISTS and IN it may stand beside an =.
+//
+// # WHERE
+//
+// The parts of a condition are pushed down to the tables whose columns they use: see sink.go.
+//
+// Nothing here reads data or starts goroutines.
 package bind

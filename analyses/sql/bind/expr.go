@@ -23,8 +23,9 @@ func (b *base) Type() types.Type { return b.T }
 func (b *base) Pos() syntax.Pos  { return b.At }
 
 type (
-	// Const is a value: nil, bool, float64, string or int64, which holds a BIGINT, the digits of a DECIMAL, the days of a DATE or the
-	// microseconds of a TIMESTAMP since 1970; or an Interval. Literal is set on texts that were not yet taken for anything else.
+	// Const is a value: nil, bool, float64, string or int64, which holds a BIGINT, the digits of a DECIMAL, the days of a DATE
+	// or the microseconds of a TIMESTAMP since 1970; or an Interval. Literal is set on a text literal that has not yet been
+	// converted to another type.
 	Const struct {
 		base
 		Value   any
@@ -43,7 +44,7 @@ type (
 		Func string
 		Args []Expr
 	}
-	// Cast converts X. Range is that of a smaller integer type. Implicit marks what nobody wrote.
+	// Cast converts X. Range is that of a smaller integer type. Implicit marks a conversion that is not in the statement's text.
 	Cast struct {
 		base
 		X             Expr
@@ -58,12 +59,14 @@ type (
 		Distinct bool
 		Filter   Expr
 		Order    []Order
+		BySet    []int64 // of GROUPING, which has no arguments in a plan: its value in each of the sets
 	}
 	// WindowCall is a function of the rows around a row.
 	WindowCall struct {
 		base
 		Func        string
 		Args        []Expr
+		Distinct    bool
 		Filter      Expr
 		IgnoreNulls bool
 		Partition   []Expr
@@ -119,6 +122,8 @@ func children(e Expr) []Expr {
 		if e.X != nil {
 			return []Expr{e.X}
 		}
+	case *correlated:
+		return e.args
 	}
 	return nil
 }
@@ -195,11 +200,16 @@ func (r *rewriter) below(e Expr) Expr {
 			c.X = r.expr(e.X)
 			return &c
 		}
+	case *correlated:
+		c := *e
+		c.args = r.exprs(e.args)
+		return &c
 	}
 	return e
 }
 
-// interner gives equal expressions one number: each is described by itself and the numbers of its children.
+// interner gives equal expressions the same number. It identifies an expression by its own fields and the numbers of its
+// children.
 type interner struct {
 	ids  map[string]int
 	done map[Expr]int
@@ -225,9 +235,9 @@ func (in *interner) id(e Expr) int {
 			fmt.Fprintf(&b, " %d", e.Range.Max)
 		}
 	case *Aggregate:
-		fmt.Fprintf(&b, "aggregate %s %t %t %v", e.Func, e.Distinct, e.Filter != nil, directions(e.Order))
+		fmt.Fprintf(&b, "aggregate %s %t %t %v %v", e.Func, e.Distinct, e.Filter != nil, directions(e.Order), e.BySet)
 	case *WindowCall:
-		fmt.Fprintf(&b, "window %s %d %d %t %t %v", e.Func, len(e.Args), len(e.Partition), e.Filter != nil, e.IgnoreNulls, directions(e.Order))
+		fmt.Fprintf(&b, "window %s %d %d %t %t %t %v", e.Func, len(e.Args), len(e.Partition), e.Distinct, e.Filter != nil, e.IgnoreNulls, directions(e.Order))
 		if f := e.Frame; f != nil {
 			fmt.Fprintf(&b, " %t %d %d", f.Range, f.Lo.Kind, f.Hi.Kind)
 			for _, x := range []Expr{f.Lo.X, f.Hi.X} {
@@ -238,6 +248,12 @@ func (in *interner) id(e Expr) int {
 		}
 	case *Subquery: // plans are not compared
 		fmt.Fprintf(&b, "subquery %p", e)
+	case *correlated:
+		fmt.Fprintf(&b, "correlated %p", e.kind)
+	case *outerRef:
+		fmt.Fprintf(&b, "outer %d", in.id(e.x))
+	case *outerArg:
+		fmt.Fprintf(&b, "argument %d", e.i)
 	}
 	fmt.Fprintf(&b, " %s", e.Type())
 	for _, c := range children(e) {
@@ -260,7 +276,8 @@ func directions(orders []Order) (d []bool) {
 	return d
 }
 
-// find returns the first expression below e, or e, that is wanted; nil if there is none. It does not look below what skip names.
+// find returns e or the first expression below it for which wanted is true, nil if there is none. It does not search below an
+// expression for which skip is true.
 func find(e Expr, wanted, skip func(Expr) bool) Expr {
 	seen := map[Expr]bool{}
 	var walk func(Expr) Expr

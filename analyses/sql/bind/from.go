@@ -13,11 +13,11 @@ func (b *binder) from(f syntax.From, outer *scope, c *ctes) (Node, []visible) {
 	case *syntax.Table:
 		return b.fromTable(f, c)
 	case *syntax.TableFunc:
-		hint := ""
-		if f.Name.Name == "read_csv" || f.Name.Name == "read_csv_auto" {
-			hint = "Write CREATE TABLE t FROM 'pattern' (column TYPE, …) WITH (delim ';', …) in front."
+		if f.Name.Name == "unnest" {
+			u, v := b.fromUnnest(f, &Inline{Rows: [][]Expr{{}}}, nil, outer, c)
+			return u, []visible{v}
 		}
-		b.fail(f.Name.At, f.Name.Name+" in FROM is not supported yet", hint)
+		b.fail(f.Name.At, f.Name.Name+" in FROM is not supported", "There are unnest(list), and read_csv('pattern') and the like.")
 	case *syntax.Derived:
 		n := b.query(f.Query, outer, c)
 		return n, b.named(n, f.Alias.Name.Name, f.Alias)
@@ -62,12 +62,22 @@ func (b *binder) fromTable(f *syntax.Table, c *ctes) (Node, []visible) {
 	if t == nil {
 		b.unknownTable(f, c)
 	}
+	if b.width += len(t.Fields); b.width > maxSize {
+		b.fail(f.Name.At, fmt.Sprintf("the tables of the statement have more than %d columns in all, each counted as often as its table is named", maxSize), "Name the table once, in WITH.")
+	}
 	s := &Scan{Table: t, Used: make([]bool, len(t.Fields)+2)}
 	s.out = append(append(s.out, t.Fields...), Field{"_file", types.Of(types.Text)}, Field{"_line", types.Of(types.BigInt)})
-	return s, b.named(s, f.Name.Name, f.Alias)
+	called := f.Name.Name
+	if f.Read != nil {
+		called = f.Read.Name.Name
+	}
+	return s, b.named(s, called, f.Alias)
 }
 
 func (b *binder) unknownTable(f *syntax.Table, c *ctes) {
+	if f.Read != nil {
+		b.fail(f.Name.At, fmt.Sprintf("nothing is known of the files of %s", f.Name.Name), "")
+	}
 	if f.File {
 		b.fail(f.Name.At, fmt.Sprintf("no file is called '%s'", f.Name.Name), "Patterns are below --data.")
 	}
@@ -110,10 +120,26 @@ func (b *binder) cte(q *ctes) Node {
 	return q.plan
 }
 
-// join binds two tables. Equalities between both become pairs, by which they can be brought together.
+// Each join copies the columns of its sides, so both the number of joins and their width are bounded.
+const (
+	maxJoins = 256 // of a statement
+	maxWidth = 20_000
+)
+
+// join binds two tables. Equalities between both become pairs, by which partners are found.
 func (b *binder) join(f *syntax.Join, outer *scope, c *ctes) (Node, []visible) {
+	f = beforeUnnest(f)
+	if u, ok := f.R.(*syntax.TableFunc); ok && u.Name.Name == "unnest" {
+		return b.joinUnnest(f, u, outer, c)
+	}
+	if b.joins++; b.joins > maxJoins {
+		b.fail(f.At, fmt.Sprintf("the statement has more than %d joins", maxJoins), "Several values are compared at once by IN (…), or by a join with a table of them.")
+	}
 	l, left := b.from(f.L, outer, c)
 	r, right := b.from(f.R, outer, c)
+	if len(left)+len(right) > maxWidth {
+		b.fail(f.At, fmt.Sprintf("the joined tables have more than %d columns", maxWidth), "Name those that are needed: JOIN (SELECT a, b FROM t) AS u.")
+	}
 	b.differentTables(f.At, left, right)
 	j := &Join{Kind: f.Kind, L: l, R: r, out: append([]Field{}, l.Fields()...)}
 	width := len(l.Fields())
@@ -139,7 +165,11 @@ func (b *binder) join(f *syntax.Join, outer *scope, c *ctes) (Node, []visible) {
 	}
 	if f.On != nil {
 		s := &scope{columns: append(append([]visible{}, left...), right...), outer: outer, ctes: c}
-		b.on(j, b.boolean(b.plain(f.On, s, "ON"), "ON"), width)
+		on := b.boolean(b.plain(f.On, s, "ON"), "ON")
+		if find(on, isCorrelated, nil) != nil {
+			b.fail(f.On.Pos(), "ON cannot contain a query that looks at the row around it", "Put it into WHERE.")
+		}
+		b.on(j, on, width)
 	}
 	if f.Kind == syntax.Semi || f.Kind == syntax.Anti {
 		return j, left
@@ -172,8 +202,8 @@ func commonNames(left, right []visible) (names []syntax.Ident) {
 	return names
 }
 
-// using joins by a column of both sides, of which the names of the result show one: the left one, or with RIGHT and FULL the one that
-// is not NULL.
+// using joins by a column that both sides have. The result shows it once: the left one, with RIGHT and FULL the one that is not
+// NULL.
 func (b *binder) using(j *Join, name syntax.Ident, left, right []visible) (l, r []visible) {
 	at := func(side []visible, which string) int {
 		found := -1
@@ -210,7 +240,7 @@ func (b *binder) using(j *Join, name syntax.Ident, left, right []visible) (l, r 
 	return append(append(append([]visible{}, left[:li]...), shown), left[li:]...), right
 }
 
-// on takes a condition apart at its ANDs.
+// on splits a condition at its ANDs.
 func (b *binder) on(j *Join, cond Expr, width int) {
 	if a, ok := cond.(*Apply); ok && a.Func == "AND" {
 		b.on(j, a.Args[0], width)
@@ -228,14 +258,19 @@ func (b *binder) on(j *Join, cond Expr, width int) {
 			return
 		}
 	}
-	if j.Rest == nil {
-		j.Rest = cond
-		return
+	which := side(cond, width)
+	switch filters := find(cond, asksQuery, nil) == nil && !fails(cond); {
+	case filters && which == onRight && (j.Kind == syntax.Inner || j.Kind == syntax.Left || j.Kind == syntax.Semi || j.Kind == syntax.Anti):
+		j.R = b.filtered(j.R, shift(cond, -width))
+	case filters && which == onLeft && (j.Kind == syntax.Inner || j.Kind == syntax.Right || j.Kind == syntax.Semi):
+		j.L = b.filtered(j.L, cond)
+	default:
+		j.Rest = and(j.Rest, cond)
 	}
-	j.Rest = &Apply{base{types.Of(types.Bool), cond.Pos()}, "AND", []Expr{j.Rest, cond}}
 }
 
-// pair adds an equality of both sides. Both get one type, so that their values can be found by each other.
+// pair adds an equality of both sides. Both expressions are converted to one type, so that equal values can be found by
+// hashing.
 func (b *binder) pair(j *Join, l, r Expr) {
 	both := b.unify([]Expr{l, r})
 	j.Equal = append(j.Equal, [2]Expr{both[0], shift(both[1], -len(j.L.Fields()))})
@@ -252,7 +287,7 @@ func side(e Expr, width int) int {
 	has := func(left bool) bool {
 		return find(e, func(e Expr) bool { c, ok := e.(*Column); return ok && (c.Index < width) == left }, nil) != nil
 	}
-	subquery := find(e, func(e Expr) bool { _, ok := e.(*Subquery); return ok }, nil) != nil
+	subquery := find(e, asksQuery, nil) != nil
 	switch l, r := has(true), has(false); {
 	case l && !r && !subquery:
 		return onLeft
@@ -284,5 +319,6 @@ func (b *binder) noAggregates(e Expr, at syntax.Pos, where string) Expr {
 	if n := find(e, isWindow, nil); n != nil {
 		b.fail(at, where+" cannot contain a window function", "Conditions on windows stand in QUALIFY.")
 	}
+	b.noUnnest(e, where)
 	return e
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/types"
 )
 
 // maxSets is how many groupings ROLLUP, CUBE and GROUPING SETS may make.
@@ -33,6 +34,11 @@ func (s *selection) aggregate(exprs []Expr) []Expr {
 		}
 		switch e := e.(type) {
 		case *Aggregate:
+			if e.Func == "GROUPING" {
+				if e = g.masks(e); len(e.BySet) == 1 { // every key is in the only set
+					return &Const{base: e.base, Value: int64(0)}, true
+				}
+			}
 			i, ok := aggregates[g.in.id(e)]
 			if !ok {
 				i = len(g.node.Aggs)
@@ -47,7 +53,40 @@ func (s *selection) aggregate(exprs []Expr) []Expr {
 	}).exprs(exprs)
 }
 
-// keys binds the items of GROUP BY. Several items that have sets combine: each set of one with each of the other.
+// grouping binds GROUPING: which of its arguments the grouping of a row leaves out, as bits, the last argument's the lowest.
+func (b *binder) grouping(x *syntax.Call, s *scope) Expr {
+	if x.Star || x.Distinct || len(x.OrderBy) > 0 || x.Filter != nil || x.Over != nil || x.IgnoreNulls {
+		b.fail(x.At, "GROUPING takes keys of GROUP BY, and nothing else", "")
+	}
+	if len(x.Args) < 1 || len(x.Args) > 62 {
+		b.fail(x.At, fmt.Sprintf("GROUPING takes 1 to 62 keys of GROUP BY, not %d", len(x.Args)), "")
+	}
+	a := &Aggregate{base: base{types.Of(types.BigInt), x.At}, Func: "GROUPING"}
+	for _, arg := range x.Args {
+		a.Args = append(a.Args, b.plain(arg, s, "GROUPING"))
+	}
+	return a
+}
+
+// masks computes the value of GROUPING in each set.
+func (g *grouping) masks(a *Aggregate) *Aggregate {
+	out := &Aggregate{base: a.base, Func: a.Func, BySet: make([]int64, len(g.node.Sets))}
+	for _, arg := range a.Args {
+		k, ok := g.at[g.in.id(arg)]
+		if !ok {
+			g.fail(arg.Pos(), "GROUPING takes keys of GROUP BY, and this is none", "")
+		}
+		for i, set := range g.node.Sets {
+			out.BySet[i] <<= 1
+			if !slices.Contains(set, k) {
+				out.BySet[i] |= 1
+			}
+		}
+	}
+	return out
+}
+
+// keys binds the items of GROUP BY. If several items have sets, each set of one is combined with each set of the others.
 func (g *grouping) keys() {
 	by := g.sel.GroupBy
 	g.node.Sets = [][]int{{}}
@@ -70,6 +109,10 @@ func (g *grouping) keys() {
 func (g *grouping) key(e Expr, at syntax.Pos, set []int) []int {
 	if find(e, func(e Expr) bool { return isAggregate(e) || isWindow(e) }, nil) != nil {
 		g.noAggregates(e, at, "GROUP BY")
+	}
+	g.noUnnest(e, "GROUP BY")
+	if find(e, isCorrelated, nil) != nil {
+		g.fail(at, "GROUP BY cannot contain a query that looks at the row around it", "Compute it in a subquery in FROM.")
 	}
 	i, ok := g.at[g.in.id(e)]
 	if !ok {

@@ -96,14 +96,14 @@ func parseTimestamp(s string) (any, bool) {
 	return nil, false
 }
 
-// unit is what one of a unit is made of.
+// unit has the length of one of each unit.
 var unit = map[string]Interval{
 	"microsecond": {0, 0, 1}, "us": {0, 0, 1}, "millisecond": {0, 0, 1000}, "ms": {0, 0, 1000}, "second": {0, 0, 1e6}, "sec": {0, 0, 1e6}, "s": {0, 0, 1e6}, "minute": {0, 0, 60e6}, "min": {0, 0, 60e6}, "m": {0, 0, 60e6},
 	"hour": {0, 0, 3600e6}, "h": {0, 0, 3600e6}, "day": {0, 1, 0}, "d": {0, 1, 0}, "week": {0, 7, 0}, "w": {0, 7, 0}, "month": {1, 0, 0}, "mon": {1, 0, 0}, "quarter": {3, 0, 0}, "year": {12, 0, 0}, "y": {12, 0, 0},
 	"decade": {120, 0, 0}, "century": {1200, 0, 0}, "centurie": {1200, 0, 0}, "millennium": {12000, 0, 0}, "millennia": {12000, 0, 0},
 }
 
-// parseInterval reads '1 day 2 hours' and '1 day 03:04:05'. Whole numbers only, but for a time of day.
+// parseInterval reads '1 day 2 hours' and '1 day 03:04:05'. It takes whole numbers only; a time of day may have a fraction.
 func parseInterval(s string) (any, bool) {
 	words := strings.Fields(strings.ToLower(s))
 	total, found := Interval{}, false

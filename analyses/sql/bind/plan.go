@@ -33,7 +33,6 @@ type StatementKind uint8
 const (
 	Rows        StatementKind = iota // the rows of Plan
 	Description                      // the columns of Plan
-	Summary                          // figures about each column of Plan
 	Tables                           // the tables of the catalogue
 )
 
@@ -47,7 +46,7 @@ type (
 		Used  []bool
 		out   []Field
 	}
-	// Inline is rows that stand in the statement; a SELECT without FROM reads one without columns.
+	// Inline is rows that are written in the statement. A SELECT without FROM reads one row without columns.
 	Inline struct {
 		Rows [][]Expr
 		out  []Field
@@ -66,8 +65,8 @@ type (
 		Input Node
 		Cond  Expr
 	}
-	// Aggregation groups rows by Keys. Each of Sets is a grouping by some of them, whose others are NULL; without keys there is one group,
-	// also of no rows. Its columns are the keys, then the aggregates.
+	// Aggregation groups rows by Keys. Each of Sets is a grouping by some of the keys; the other keys are NULL in it. Without
+	// keys there is exactly one group, even if there are no rows. Its columns are the keys, then the aggregates.
 	Aggregation struct {
 		Input Node
 		Keys  []Expr
@@ -75,10 +74,19 @@ type (
 		Aggs  []*Aggregate
 		out   []Field
 	}
-	// Windows adds a column for each of Calls behind those of its input.
+	// Windows adds a column for each of Calls after those of its input.
 	Windows struct {
 		Input Node
 		Calls []*WindowCall
+		out   []Field
+	}
+	// Unnest makes one row for each item of its lists in each row. Its columns are those of its input, then one for each of
+	// Lists: a list that is shorter than another one is NULL there. A row without items is left out; with Outer it is kept, with
+	// NULL.
+	Unnest struct {
+		Input Node
+		Lists []Expr
+		Outer bool
 		out   []Field
 	}
 	// Project computes columns.
@@ -87,7 +95,7 @@ type (
 		Exprs []Expr
 		out   []Field
 	}
-	// Distinct keeps of equal rows the first; with On, of rows with equal On. First is meant in the order of its input.
+	// Distinct keeps the first of equal rows, with On the first of the rows with equal On, in the order of its input.
 	Distinct struct {
 		Input Node
 		On    []Expr
@@ -97,7 +105,7 @@ type (
 		Input Node
 		Keys  []Order
 	}
-	// Limit passes over Offset rows and keeps Count, all if that is negative.
+	// Limit skips Offset rows and keeps the next Count, all if Count is negative.
 	Limit struct {
 		Input         Node
 		Count, Offset int64
@@ -116,6 +124,7 @@ func (n *Join) Fields() []Field        { return n.out }
 func (n *Filter) Fields() []Field      { return n.Input.Fields() }
 func (n *Aggregation) Fields() []Field { return n.out }
 func (n *Windows) Fields() []Field     { return n.out }
+func (n *Unnest) Fields() []Field      { return n.out }
 func (n *Project) Fields() []Field     { return n.out }
 func (n *Distinct) Fields() []Field    { return n.Input.Fields() }
 func (n *Sort) Fields() []Field        { return n.Input.Fields() }

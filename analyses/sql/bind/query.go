@@ -22,7 +22,11 @@ func (b *binder) query(q *syntax.Query, outer *scope, c *ctes) Node {
 	if q.Limit == nil && q.Offset == nil {
 		return n
 	}
-	return &Limit{n, b.count(q.Limit, -1, "LIMIT"), b.count(q.Offset, 0, "OFFSET")}
+	limit := &Limit{n, b.count(q.Limit, -1, "LIMIT"), b.count(q.Offset, 0, "OFFSET")}
+	if limit.Count == 0 {
+		return &Inline{out: n.Fields()} // nothing is read, and nothing that could fail is computed
+	}
+	return limit
 }
 
 // body binds a body. q is the query whose ORDER BY belongs to it.
@@ -44,7 +48,7 @@ func (b *binder) body(body syntax.Body, q *syntax.Query, outer *scope, c *ctes) 
 	return &Sort{Input: n, Keys: b.orderOutput(q, n.Fields())}
 }
 
-// count binds LIMIT and OFFSET: whole numbers that are written down.
+// count binds LIMIT and OFFSET, which must be literal whole numbers.
 func (b *binder) count(x syntax.Expr, without int64, clause string) int64 {
 	if x == nil {
 		return without
@@ -61,7 +65,7 @@ func (b *binder) count(x syntax.Expr, without int64, clause string) int64 {
 	return n
 }
 
-// orderOutput binds the ORDER BY of what is no SELECT: positions and names of columns.
+// orderOutput binds the ORDER BY of a body other than a SELECT: it takes positions and names of columns.
 func (b *binder) orderOutput(q *syntax.Query, fields []Field) (orders []Order) {
 	column := func(i int, o syntax.OrderItem, at syntax.Pos) Order {
 		return Order{&Column{base{fields[i].Type, at}, i, fields[i].Name}, o.Desc, o.NullsFirst}
@@ -129,7 +133,7 @@ func (b *binder) values(v *syntax.Values, outer *scope, c *ctes) Node {
 	return n
 }
 
-// setOp binds UNION, EXCEPT and INTERSECT. Columns belong together by position, or by name.
+// setOp binds UNION, EXCEPT and INTERSECT. Columns are matched by position, or by name.
 func (b *binder) setOp(x *syntax.SetOp, outer *scope, c *ctes) Node {
 	none := &syntax.Query{}
 	l, r := b.body(x.L, none, outer, c), b.body(x.R, none, outer, c)
@@ -159,7 +163,7 @@ func as(n Node, to []types.Type) Node {
 	return n
 }
 
-// byName gives both the columns of both, in the order of the left one; NULL stands for what one lacks.
+// byName gives both sides all columns of both, those of the left side first. A column that a side lacks is NULL there.
 func (b *binder) byName(at syntax.Pos, l, r Node) (Node, Node) {
 	var names []string
 	add := func(fields []Field) {

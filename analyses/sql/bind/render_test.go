@@ -53,6 +53,9 @@ func (r *renderer) node(n Node, depth int) {
 	case *Windows:
 		r.line("windows %s", strings.Join(each(n.Calls, func(a *WindowCall) string { return text(a) }), ", "))
 		r.node(n.Input, depth+1)
+	case *Unnest:
+		r.line("unnest %s outer %t", exprsText(n.Lists), n.Outer)
+		r.node(n.Input, depth+1)
 	case *Project:
 		r.line("project %s", strings.Join(each2(n.Exprs, n.out, func(e Expr, f Field) string {
 			return fmt.Sprintf("%s AS %s %s", text(e), f.Name, f.Type)
@@ -145,6 +148,9 @@ func text(e Expr) string {
 		return s
 	case *WindowCall:
 		s := e.Func + exprsText(e.Args) + " partition " + exprsText(e.Partition) + " order " + ordersText(e.Order)
+		if e.Distinct {
+			s = "distinct " + s
+		}
 		if e.Frame != nil {
 			s += fmt.Sprintf(" frame %t %d %d", e.Frame.Range, e.Frame.Lo.Kind, e.Frame.Hi.Kind)
 		}

@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// visible is a column that names of a SELECT can mean.
+// visible is a column that a name in a SELECT can refer to.
 type visible struct {
 	table  string // what the table is called here
 	name   string
@@ -21,7 +21,7 @@ type visible struct {
 	both   *Apply // of a FULL JOIN … USING: coalesce of both columns
 }
 
-// scope is what the names of one SELECT mean.
+// scope resolves the names of one SELECT.
 type scope struct {
 	columns []visible
 	outer   *scope // that of the query around this one
@@ -54,7 +54,7 @@ func (c *ctes) find(name string) *ctes {
 	return nil
 }
 
-// columns returns the visible columns that a name means.
+// find returns the visible columns that a name refers to.
 func (s *scope) find(table, name string) (found []visible) {
 	for _, c := range s.columns {
 		if strings.EqualFold(c.name, name) && (table == "" && !c.merged || table != "" && strings.EqualFold(c.table, table)) {
@@ -80,10 +80,8 @@ func (b *binder) column(c *syntax.Column, s *scope) Expr {
 			return e
 		}
 	}
-	for o := s.outer; o != nil; o = o.outer {
-		if len(o.find(c.Table, c.Name)) > 0 {
-			b.fail(c.At, fmt.Sprintf("the column %s belongs to the query around this one", c.Name), "A query that looks at the row around it is not supported yet; write a JOIN with a grouped query.")
-		}
+	if e := b.outer(c, s); e != nil {
+		return e
 	}
 	b.unknownColumn(c, s)
 	return nil
@@ -129,6 +127,9 @@ func (b *binder) unknownColumn(c *syntax.Column, s *scope) {
 		names = append(names, a.name)
 	}
 	hint := didYouMean(c.Name, names)
+	if equalFold(c.Name, "filename") {
+		hint = "Every table has the column _file, and _line." // as DuckDB calls it
+	}
 	if hint == "" && len(names) > 0 {
 		hint = "There are: " + list(names) + "."
 	}
@@ -137,7 +138,7 @@ func (b *binder) unknownColumn(c *syntax.Column, s *scope) {
 
 func didYouMean(name string, names []string) string {
 	if near := syntax.Nearest(name, names); near != "" {
-		return "Did you mean " + near + "?"
+		return "Did you mean " + syntax.PrintName(near) + "?"
 	}
 	return ""
 }
@@ -164,8 +165,16 @@ func (b *binder) alias(c *syntax.Column, s *scope) Expr {
 	return nil
 }
 
-// maxSize is how many parts an expression may have when its aliases are replaced, each counted as often as it is used.
+// maxSize is how many parts an expression may have once its aliases are replaced. A shared part counts each time it is used.
 const maxSize = 100_000
+
+// fits refuses columns or a condition of a SELECT with too many parts in total, because each step of a plan walks through all
+// of them.
+func (b *binder) fits(at syntax.Pos, size int) {
+	if size > maxSize {
+		b.fail(at, fmt.Sprintf("the columns and aliases stand for too large an expression: more than %d parts", maxSize), "Compute them in a subquery in FROM, step by step.")
+	}
+}
 
 // size counts the parts of an expression, shared ones as often as they are used.
 func (b *binder) size(e Expr) int {

@@ -15,7 +15,7 @@ type selectItem struct {
 	name, alias string
 }
 
-// selection is a SELECT while it is bound.
+// selection is a SELECT that is being bound.
 type selection struct {
 	*binder
 	sel   *syntax.Select
@@ -39,13 +39,18 @@ func (b *binder) bindSelect(sel *syntax.Select, q *syntax.Query, outer *scope, c
 	s.expandItems()
 	b.bound, b.binding = append(b.bound, make([]Expr, len(b.items)-len(b.bound))...), make([]bool, len(b.items))
 	if sel.Where != nil {
-		s.node = &Filter{s.node, b.boolean(b.plain(sel.Where, s.scope, "WHERE"), "WHERE")}
+		cond := b.boolean(b.plain(sel.Where, s.scope, "WHERE"), "WHERE")
+		b.fits(sel.Where.Pos(), b.size(cond))
+		s.node = b.where(s.node, cond)
 	}
+	total := 0
 	for i := range b.items {
 		e := b.item(i, s.scope)
 		if c, ok := e.(*Column); ok && equalFold(c.Name, b.items[i].name) && b.items[i].alias == "" {
 			b.items[i].name = c.Name // as the table writes it
 		}
+		total += b.size(e)
+		b.fits(e.Pos(), total)
 		s.exprs = append(s.exprs, e)
 	}
 	return s.finish(q)
@@ -100,6 +105,7 @@ func (s *selection) expandStar(star *syntax.Star) {
 			bound = use(v, star.At)
 		}
 		s.items, s.bound = append(s.items, item), append(s.bound, bound)
+		s.fits(star.At, len(s.items))
 	}
 	if !found {
 		if star.Table != "" {
@@ -119,7 +125,7 @@ func (s *selection) expandStar(star *syntax.Star) {
 	}
 }
 
-// item binds an item when it is needed first. It sees the aliases in front of it.
+// item binds an item when it is first needed. The item sees the aliases before it.
 func (b *binder) item(i int, s *scope) Expr {
 	if b.bound[i] != nil {
 		return b.bound[i]
@@ -141,18 +147,20 @@ func (b *binder) item(i int, s *scope) Expr {
 	return b.bound[i]
 }
 
-// finish binds what follows WHERE. First all expressions are bound over the rows of FROM; then each step that makes other rows
-// of them replaces in all expressions what it computes.
+// finish binds what follows WHERE. First it binds all expressions over the rows of FROM. Then each step that makes new rows
+// replaces, in all expressions, the parts that it computes by its columns.
 func (s *selection) finish(q *syntax.Query) Node {
 	having, qualify := Expr(nil), Expr(nil)
 	if s.sel.Having != nil {
 		having = s.boolean(s.expr(s.sel.Having, s.scope), "HAVING")
+		s.noUnnest(having, "HAVING")
 		if n := find(having, isWindow, nil); n != nil {
 			s.fail(n.Pos(), "HAVING cannot contain a window function", "Conditions on windows stand in QUALIFY.")
 		}
 	}
 	if s.sel.Qualify != nil {
 		qualify = s.boolean(s.expr(s.sel.Qualify, s.scope), "QUALIFY")
+		s.noUnnest(qualify, "QUALIFY")
 	}
 	var on []Expr
 	for _, x := range s.sel.DistinctOn {
@@ -171,12 +179,16 @@ func (s *selection) finish(q *syntax.Query) Node {
 		}
 	}
 	if s.sel.GroupBy != nil || having != nil || anyOf(exprs, isAggregate) {
-		exprs = s.aggregate(exprs)
+		exprs = s.aggregate(s.attachAggregated(exprs))
 		set()
 	}
 	if having != nil {
+		s.node, having = s.attach(s.node, having)
 		s.node = &Filter{s.node, having}
 	}
+	exprs[0] = nil // HAVING is done
+	s.node, exprs = s.attachAll(s.node, exprs)
+	set()
 	if anyOf(exprs, isWindow) {
 		exprs = s.windowed(exprs)
 		set()
@@ -184,7 +196,24 @@ func (s *selection) finish(q *syntax.Query) Node {
 	if qualify != nil {
 		s.node = &Filter{s.node, qualify}
 	}
+	exprs[1] = nil // QUALIFY is done
+	if anyOf(exprs, isUnnest) {
+		exprs = s.unnested(exprs)
+		set()
+	}
 	return s.project(on, orders)
+}
+
+// attachAggregated joins the rows of FROM with the correlated queries in the arguments of aggregates.
+func (s *selection) attachAggregated(exprs []Expr) []Expr {
+	return newRewriter(func(e Expr) (Expr, bool) {
+		a, ok := e.(*Aggregate)
+		if !ok || find(a, isCorrelated, nil) == nil {
+			return nil, false
+		}
+		s.node, e = s.attach(s.node, a)
+		return e, true
+	}).exprs(exprs)
 }
 
 func anyOf(exprs []Expr, wanted func(Expr) bool) bool {
@@ -210,7 +239,7 @@ func (s *selection) orderBy(q *syntax.Query) (orders []Order) {
 	return orders
 }
 
-// outputOrExpr binds a position, an alias, which wins over a column here, or an expression.
+// outputOrExpr binds a position, an alias or an expression. Here an alias wins over a column.
 func (s *selection) outputOrExpr(x syntax.Expr) Expr {
 	if i, ok := s.position(x); ok {
 		return s.exprs[i]
@@ -225,7 +254,7 @@ func (s *selection) outputOrExpr(x syntax.Expr) Expr {
 	return s.expr(x, s.scope)
 }
 
-// position returns the item that a number in GROUP BY or ORDER BY means.
+// position returns the item that a number in GROUP BY or ORDER BY refers to.
 func (s *selection) position(x syntax.Expr) (int, bool) {
 	n, ok := x.(*syntax.Number)
 	if !ok || strings.Trim(n.Text, "0123456789") != "" {
@@ -238,7 +267,8 @@ func (s *selection) position(x syntax.Expr) (int, bool) {
 	return i - 1, true
 }
 
-// project computes the items and what is ordered by, removes equal rows, orders, and drops what was only ordered by.
+// project computes the items and the keys of the order, removes duplicate rows, sorts, and drops columns that were only needed
+// as keys.
 func (s *selection) project(on []Expr, orders []Order) Node {
 	p := &Project{Input: s.node}
 	in, at := newInterner(), map[int]int{}

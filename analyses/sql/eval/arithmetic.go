@@ -4,9 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/syntax"
-	"posta.dev/posta/analyses/sql/types"
 )
 
 // both computes two operands.
@@ -18,10 +16,13 @@ func both(b *batch, sel []int32, l, r node) (lv, rv *Vector, err error) {
 	return lv, rv, err
 }
 
-// ints is arithmetic of BIGINTs. What does not fit is an error, but not where an operand is NULL: whatever stands there means nothing.
+// ints is arithmetic of BIGINTs, and of the digits of DECIMALs. A result that does not fit is an error, except in rows where an
+// operand is NULL, because the operand's number is meaningless there. most is the largest number of digits of a DECIMAL, 0 for
+// BIGINT.
 type ints struct {
 	l, r node
 	op   string
+	most int64
 	at   syntax.Pos
 	out  Vector
 }
@@ -64,12 +65,26 @@ func (k *ints) eval(b *batch, sel []int32) (*Vector, error) {
 		bad = k.divide(x, y, z, sel)
 	}
 	if bad >= 0 {
-		return nil, &Error{k.at, bad, "the result of " + k.op + " does not fit into a BIGINT"}
+		return nil, &Error{k.at, bad, "the result of " + k.op + " does not fit into a " + k.out.Kind.String()}
+	}
+	if k.most != 0 {
+		return k.checked(sel)
 	}
 	return &k.out, nil
 }
 
-// divide is // and %, which truncate toward zero; by zero they are NULL. The least BIGINT has neither by -1, as in DuckDB.
+// checked refuses results with more digits than a DECIMAL has.
+func (k *ints) checked(sel []int32) (*Vector, error) {
+	for _, i := range sel {
+		if v := k.out.Ints[i]; (v > k.most || v < -k.most) && !k.out.IsNull(i) {
+			return nil, &Error{k.at, i, "the result of " + k.op + " has more than 18 digits, which a DECIMAL cannot hold: write x::DOUBLE"}
+		}
+	}
+	return &k.out, nil
+}
+
+// divide is // and %, which truncate toward zero. Division by zero gives NULL. Dividing the least BIGINT by -1 is an error, as
+// in DuckDB.
 func (k *ints) divide(x, y, z []int64, sel []int32) (bad int32) {
 	bad = -1
 	for _, i := range sel {
@@ -102,7 +117,8 @@ func multiply(x, y int64) (int64, bool) {
 	return int64(lo), h == int64(lo)>>63
 }
 
-// floats is arithmetic of DOUBLEs. Each result is rounded by itself: no two operations meet in one kernel, so no processor fuses them.
+// floats is arithmetic of DOUBLEs. Each result is rounded on its own: a kernel has only one operation, so no processor can fuse
+// two.
 type floats struct {
 	l, r node
 	op   string
@@ -157,85 +173,6 @@ func (k *negate) eval(b *batch, sel []int32) (*Vector, error) {
 	k.out.nullsOf(x)
 	for _, i := range sel {
 		k.out.Floats[i] = -x.Floats[i]
-	}
-	return &k.out, nil
-}
-
-// cast converts numbers, and dates to timestamps.
-type cast struct {
-	x        node
-	from     types.Kind
-	try      bool
-	min, max int64
-	at       syntax.Pos
-	out      Vector
-}
-
-func compileCast(e *bind.Cast, out Vector) (node, error) {
-	x, err := compile(e.X)
-	if err != nil {
-		return nil, err
-	}
-	k := &cast{x, e.X.Type().Kind, e.Try, math.MinInt64, math.MaxInt64, e.At, out}
-	if e.Range != nil {
-		k.min, k.max = e.Range.Min, e.Range.Max
-	}
-	switch [2]types.Kind{k.from, out.Kind} {
-	case [2]types.Kind{types.BigInt, types.BigInt}, [2]types.Kind{types.BigInt, types.Double}, [2]types.Kind{types.Double, types.BigInt}, [2]types.Kind{types.Date, types.Timestamp}:
-		return k, nil
-	}
-	return nil, unsupported(k.from.String() + " as " + e.T.String())
-}
-
-const microsPerDay = 24 * 60 * 60 * 1_000_000
-
-func (k *cast) eval(b *batch, sel []int32) (*Vector, error) {
-	x, err := k.x.eval(b, sel)
-	if err != nil {
-		return nil, err
-	}
-	k.out.reset(b.n)
-	k.out.nullsOf(x)
-	bad := int32(-1)
-	fails := func(i int32) {
-		switch {
-		case k.out.IsNull(i):
-		case k.try:
-			k.out.setNull(i)
-		case bad < 0:
-			bad = i
-		}
-	}
-	switch {
-	case k.out.Kind == types.Double:
-		for _, i := range sel {
-			k.out.Floats[i] = float64(x.Ints[i])
-		}
-	case k.from == types.Double:
-		for _, i := range sel {
-			r := math.RoundToEven(x.Floats[i])
-			if !(r >= -0x1p63 && r < 0x1p63) || int64(r) < k.min || int64(r) > k.max {
-				fails(i)
-				continue
-			}
-			k.out.Ints[i] = int64(r)
-		}
-	case k.from == types.Date:
-		for _, i := range sel {
-			v, ok := multiply(x.Ints[i], microsPerDay)
-			if k.out.Ints[i] = v; !ok {
-				fails(i)
-			}
-		}
-	default:
-		for _, i := range sel {
-			if k.out.Ints[i] = x.Ints[i]; x.Ints[i] < k.min || x.Ints[i] > k.max {
-				fails(i)
-			}
-		}
-	}
-	if bad >= 0 {
-		return nil, &Error{k.at, bad, "the value does not fit into the type that it is converted to"}
 	}
 	return &k.out, nil
 }

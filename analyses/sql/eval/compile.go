@@ -27,7 +27,7 @@ type batch struct {
 
 // Compile makes a program of an expression.
 func Compile(e bind.Expr) (*Program, error) {
-	root, err := compile(e)
+	root, err := newCompiler(e).compile(e)
 	if err != nil {
 		return nil, err
 	}
@@ -60,59 +60,54 @@ func (p *Program) Run(columns []*Vector, n int, sel []int32) (*Vector, error) {
 	}
 }
 
-func unsupported(what string) error { return fmt.Errorf("%s: %w", what, ErrUnsupported) }
-
-func compile(e bind.Expr) (node, error) {
-	switch e.Type().Kind {
-	case types.BigInt, types.Double, types.Bool, types.Text, types.Date, types.Timestamp:
-	default:
-		return nil, unsupported(e.Type().String())
-	}
-	out := Vector{Kind: e.Type().Kind}
-	switch e := e.(type) {
-	case *bind.Const:
-		return &constant{value: e.Value, out: out}, nil
-	case *bind.Column:
-		return &column{e.Index}, nil
-	case *bind.Cast:
-		return compileCast(e, out)
-	case *bind.Apply:
-		args := make([]node, len(e.Args))
-		for i, a := range e.Args {
-			var err error
-			if args[i], err = compile(a); err != nil {
-				return nil, err
-			}
-		}
-		return compileApply(e, args, out)
-	}
-	return nil, unsupported(fmt.Sprintf("%T", e))
-}
-
 func compileApply(e *bind.Apply, args []node, out Vector) (node, error) {
-	operand := types.Null
+	left := types.Type{}
 	if len(e.Args) > 0 {
-		operand = e.Args[0].Type().Kind
+		left = e.Args[0].Type()
 	}
+	operand := left.Kind
+	compares := func() compare {
+		c := compare{l: args[0], r: args[1], op: e.Func, kind: operand, out: Vector{Kind: types.Bool}}
+		c.lscale, c.rscale = left.Scale, e.Args[1].Type().Scale
+		return c
+	}
+	ordered := operand != types.Interval && operand != types.TextList
 	switch e.Func {
 	case "AND", "OR":
 		return &logic{l: args[0], r: args[1], or: e.Func == "OR", out: out}, nil
 	case "NOT":
 		return &not{args[0], out}, nil
+	case bind.OneRow:
+		return &oneRow{args[0], args[1], e.At}, nil
 	case "IS NULL":
 		return &isNull{args[0], out}, nil
-	case "=", "<>", "<", "<=", ">", ">=":
-		return &compare{args[0], args[1], e.Func, operand, out}, nil
-	case "IS DISTINCT FROM", "IS NOT DISTINCT FROM":
-		return &distinct{compare{args[0], args[1], "=", operand, out}, e.Func == "IS NOT DISTINCT FROM"}, nil
 	case "CASE", "if":
 		return &caseWhen{args: args, out: out}, nil
 	case "coalesce", "ifnull":
 		return &coalesce{args: args, out: out}, nil
+	case "+", "-", "*", "/", "//", "%", "mod":
+		if f := compileArithmetic(e, args, out); f != nil {
+			return f, nil
+		}
+	}
+	if !ordered {
+		if f := compileFunction(e, args, out); f != nil {
+			return f, nil
+		}
+		return nil, &Unsupported{e.At, fmt.Sprintf("%s of %s", e.Func, left)}
+	}
+	switch e.Func {
+	case "=", "<>", "<", "<=", ">", ">=":
+		c := compares()
+		return &c, nil
+	case "IS DISTINCT FROM", "IS NOT DISTINCT FROM":
+		c := compares()
+		c.op = "="
+		return &distinct{c, e.Func == "IS NOT DISTINCT FROM"}, nil
 	case "IN":
 		return newIn(args, operand, out), nil
-	case "LIKE":
-		k := &like{x: args[0], pattern: args[1], at: e.At, out: out}
+	case "LIKE", "ILIKE":
+		k := &like{x: args[0], pattern: args[1], fold: e.Func == "ILIKE", at: e.At, out: out}
 		if len(e.Args) == 3 {
 			k.escape = e.Args[2].(*bind.Const).Value.(string)[0]
 		}
@@ -122,32 +117,45 @@ func compileApply(e *bind.Apply, args []node, out Vector) (node, error) {
 	case "length":
 		return &length{args[0], out}, nil
 	case "nullif":
-		return &nullIf{compare{args[0], args[1], "=", operand, Vector{Kind: types.Bool}}, out}, nil
-	case "+", "-", "*", "/", "//", "%":
-		if len(args) == 1 {
-			args = []node{&constant{value: zero(operand), out: Vector{Kind: operand}}, args[0]}
-			if operand == types.Double {
-				return &negate{args[1], out}, nil
-			}
-		}
-		if e.T.Kind == types.Double && operand == types.Double {
-			return &floats{args[0], args[1], e.Func, out}, nil
-		}
-		if e.T.Kind == types.BigInt && operand == types.BigInt {
-			return &ints{args[0], args[1], e.Func, e.At, out}, nil
-		}
+		c := compares()
+		c.op = "="
+		return &nullIf{c, out}, nil
 	}
-	return nil, unsupported(fmt.Sprintf("%s of %s", e.Func, operand))
+	if f := compileFunction(e, args, out); f != nil {
+		return f, nil
+	}
+	return nil, &Unsupported{e.At, fmt.Sprintf("%s of %s", e.Func, left)}
 }
 
-func zero(k types.Kind) any {
-	if k == types.Double {
-		return 0.0
+// compileArithmetic returns the kernel of + - * / // % for numbers, nil for others.
+func compileArithmetic(e *bind.Apply, args []node, out Vector) node {
+	op, operand := e.Func, e.Args[0].Type().Kind
+	if op == "mod" {
+		op = "%"
 	}
-	return int64(0)
+	for _, a := range e.Args {
+		if a.Type().Kind != operand {
+			return nil
+		}
+	}
+	if len(args) == 1 {
+		if operand == types.Double {
+			return &negate{args[0], out}
+		}
+		args = []node{&constant{value: int64(0), out: Vector{Kind: operand}}, args[0]}
+	}
+	switch {
+	case operand == types.Double && out.Kind == types.Double:
+		return &floats{args[0], args[1], op, out}
+	case operand == types.BigInt && out.Kind == types.BigInt:
+		return &ints{l: args[0], r: args[1], op: op, at: e.At, out: out}
+	case operand == types.Decimal && out.Kind == types.Decimal:
+		return &ints{l: args[0], r: args[1], op: op, most: powers[types.MaxPrecision] - 1, at: e.At, out: out}
+	}
+	return nil
 }
 
-// constant fills its vector once, and again only for larger batches.
+// constant fills its vector once, and again only if a batch is larger.
 type constant struct {
 	value any
 	out   Vector
@@ -172,6 +180,8 @@ func (c *constant) eval(b *batch, _ []int32) (*Vector, error) {
 			c.out.Bools[i] = v
 		case string:
 			c.out.Texts[i] = v
+		case bind.Interval:
+			c.out.Intervals[i] = v
 		}
 	}
 	return &c.out, nil

@@ -212,7 +212,7 @@ func TestQ6_KernelsAgreeWithTheReference(t *testing.T) {
 }
 
 func TestQ4_WhatHasNoKernelIsRefused(t *testing.T) {
-	for _, text := range []string{"upper(c)", "c || d", "a + 1.5", "e + 1", "c ILIKE 'x'", "f - f", "string_split(c, ',')", "c::BIGINT", "a::TEXT", "NULL IS NULL", "INTERVAL 1 DAY", "1.5 = a"} {
+	for _, text := range []string{"INTERVAL 1 DAY = INTERVAL 1 DAY", "nullif(INTERVAL 1 DAY, INTERVAL 2 DAY)"} {
 		if _, err := Compile(bound(t, text)); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%s: %v", text, err)
 		}

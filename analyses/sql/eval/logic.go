@@ -7,7 +7,9 @@ type compare struct {
 	l, r node
 	op   string
 	kind types.Kind
-	out  Vector
+	// Digits behind the point, where the operands are DECIMALs.
+	lscale, rscale uint8
+	out            Vector
 }
 
 func (k *compare) eval(b *batch, sel []int32) (*Vector, error) {
@@ -30,6 +32,10 @@ func (k *compare) rows(l, r *Vector, sel []int32) {
 	case types.Bool:
 		compareBools(k.op, l.Bools, r.Bools, k.out.Bools, sel)
 	default:
+		if k.lscale != k.rscale {
+			scaledRows(k.op, l.Ints, k.lscale, r.Ints, k.rscale, k.out.Bools, sel)
+			return
+		}
 		compareRows(k.op, l.Ints, r.Ints, k.out.Bools, sel)
 	}
 }
@@ -147,7 +153,8 @@ func (k *distinct) eval(b *batch, sel []int32) (*Vector, error) {
 	return &k.out, nil
 }
 
-// logic is AND and OR. The value that decides alone is true for OR and false for AND; the right side is computed where the left one has another.
+// logic is AND and OR. One value of the left side decides alone: true for OR, false for AND. For all other rows the right side
+// is computed.
 type logic struct {
 	l, r node
 	or   bool
@@ -226,7 +233,7 @@ func (k *isNull) eval(b *batch, sel []int32) (*Vector, error) {
 	return &k.out, nil
 }
 
-// caseWhen computes each condition for the rows that no earlier one was true for, and each value for those whose it is.
+// caseWhen computes each condition for the rows for which no earlier one was true, and each value for the rows that take it.
 type caseWhen struct {
 	args      []node // conditions and values in turn, then the value of ELSE
 	yes, open []int32
@@ -273,9 +280,9 @@ func (k *caseWhen) eval(b *batch, sel []int32) (*Vector, error) {
 
 // coalesce computes each argument for the rows for which all before it are NULL.
 type coalesce struct {
-	args []node
-	open []int32
-	out  Vector
+	args      []node
+	open, has []int32
+	out       Vector
 }
 
 func (k *coalesce) eval(b *batch, sel []int32) (*Vector, error) {
@@ -289,33 +296,22 @@ func (k *coalesce) eval(b *batch, sel []int32) (*Vector, error) {
 		if err != nil {
 			return nil, err
 		}
+		k.has = k.has[:0]
 		rest := k.open[:0]
 		for _, i := range k.open {
 			if v.IsNull(i) {
 				rest = append(rest, i)
 			} else {
-				k.one(v, i)
+				k.has = append(k.has, i)
 			}
 		}
+		k.out.take(v, k.has)
 		k.open = rest
 	}
 	for _, i := range k.open {
 		k.out.setNull(i)
 	}
 	return &k.out, nil
-}
-
-func (k *coalesce) one(v *Vector, i int32) {
-	switch k.out.Kind {
-	case types.Double:
-		k.out.Floats[i] = v.Floats[i]
-	case types.Bool:
-		k.out.Bools[i] = v.Bools[i]
-	case types.Text:
-		k.out.Texts[i] = v.Texts[i]
-	default:
-		k.out.Ints[i] = v.Ints[i]
-	}
 }
 
 // nullIf is NULL where both are equal, else the first.

@@ -59,12 +59,15 @@ func (k *part) eval(b *batch, sel []int32) (*Vector, error) {
 	return &k.out, nil
 }
 
-// like is LIKE. escape is 0 where there is none.
+// like is LIKE, and ILIKE, which folds. escape is 0 where there is none.
 type like struct {
 	x, pattern node
+	fold       bool
 	escape     byte
 	at         syntax.Pos
 	out        Vector
+	text       string   // the last pattern that has no _ and no escape, …
+	parts      []string // … at its %
 }
 
 func (k *like) eval(b *batch, sel []int32) (*Vector, error) {
@@ -75,7 +78,15 @@ func (k *like) eval(b *batch, sel []int32) (*Vector, error) {
 	k.out.reset(b.n)
 	k.out.nullsOf(x, p)
 	for _, i := range sel {
-		match, ok := matches(x.Texts[i], p.Texts[i], k.escape)
+		text, pattern := x.Texts[i], p.Texts[i]
+		if k.fold {
+			text, pattern = lower(text), lower(pattern)
+		}
+		if k.plain(pattern) {
+			k.out.Bools[i] = matchesParts(text, k.parts)
+			continue
+		}
+		match, ok := matches(text, pattern, k.escape)
 		if !ok && !k.out.IsNull(i) {
 			return nil, &Error{k.at, i, "the pattern of LIKE ends with its escape character"}
 		}
@@ -84,8 +95,42 @@ func (k *like) eval(b *batch, sel []int32) (*Vector, error) {
 	return &k.out, nil
 }
 
-// matches reports whether a pattern describes a text: % stands for any characters, _ for one. After a mismatch it goes back to the last %, which
-// then stands for one character more; earlier ones need not be tried again. A pattern that ends with the escape character is not ok.
+// plain splits a pattern at its %, if it has no other special character. It remembers the last pattern, because most often all
+// rows have the same one.
+func (k *like) plain(pattern string) bool {
+	if k.parts != nil && k.text == pattern {
+		return true
+	}
+	if k.escape != 0 || strings.Contains(pattern, "_") || !utf8.ValidString(pattern) {
+		return false
+	}
+	k.text, k.parts = strings.Clone(pattern), strings.Split(pattern, "%")
+	return true
+}
+
+// matchesParts reports whether a text consists of parts, in order, with anything between them.
+func matchesParts(s string, parts []string) bool {
+	first, last := parts[0], parts[len(parts)-1]
+	if len(parts) == 1 {
+		return s == first
+	}
+	if len(s) < len(first)+len(last) || !strings.HasPrefix(s, first) || !strings.HasSuffix(s, last) {
+		return false
+	}
+	s = s[len(first) : len(s)-len(last)]
+	for _, part := range parts[1 : len(parts)-1] {
+		at := strings.Index(s, part)
+		if at < 0 {
+			return false
+		}
+		s = s[at+len(part):]
+	}
+	return true
+}
+
+// matches reports whether a pattern describes a text: % stands for any characters, _ for one. After a mismatch it goes back to
+// the last %, which then takes one character more. Earlier ones need not be tried again. A pattern that ends with the escape
+// character is not ok.
 func matches(s, p string, escape byte) (match, ok bool) {
 	if escape != 0 && endsWithEscape(p, escape) {
 		return false, false

@@ -4,20 +4,41 @@ import (
 	"errors"
 	"fmt"
 
+	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// Vector is a column of values. Which slice holds them depends on Kind: Ints for BIGINT, DATE and TIMESTAMP, Floats for DOUBLE, Bools for
-// BOOLEAN, Texts for TEXT.
+// Vector is a column of values. Which slice holds them depends on Kind: Ints for BIGINT, the digits of DECIMAL, DATE and TIMESTAMP, Floats for
+// DOUBLE, Bools for BOOLEAN, Texts for TEXT, Intervals for INTERVAL, Lists for TEXT[].
 type Vector struct {
-	Kind   types.Kind
-	Ints   []int64
-	Floats []float64
-	Bools  []bool
-	Texts  []string
-	Nulls  []uint64 // bit i: row i is NULL; rows that are not selected may have any
-	Any    bool     // whether a bit of Nulls may be set
+	Kind      types.Kind
+	Ints      []int64
+	Floats    []float64
+	Bools     []bool
+	Texts     []string
+	Intervals []bind.Interval
+	Lists     []List
+	Nulls     []uint64 // bit i: row i is NULL; rows that are not selected may have any
+	Any       bool     // whether a bit of Nulls may be set
+
+	// Codes, if there are any, number the values of a column that has few: rows with equal codes have equal values or are NULL. Codes are below Entries.
+	Codes   []uint32
+	Entries int
+	Dict    *Dict // of a TEXT: what the codes stand for; nil if that is not known
+}
+
+// Dict is the dictionary of a column of texts in a batch of Rows rows. A reader of batches uses it again for the next, with another number in Batch.
+type Dict struct {
+	Texts []string
+	Rows  int
+	Batch uint64
+}
+
+// List is a value of type TEXT[]. Nulls is nil if no item is NULL.
+type List struct {
+	Items []string
+	Nulls []bool
 }
 
 // IsNull reports whether a row is NULL.
@@ -44,6 +65,10 @@ func (v *Vector) reset(n int) {
 		v.Bools = room(v.Bools, n)
 	case types.Text:
 		v.Texts = room(v.Texts, n)
+	case types.Interval:
+		v.Intervals = room(v.Intervals, n)
+	case types.TextList:
+		v.Lists = room(v.Lists, n)
 	default:
 		v.Ints = room(v.Ints, n)
 	}
@@ -59,7 +84,8 @@ func room[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// nullsOf makes every row NULL that is so in one of the operands. It works on all rows: those that are not selected do no harm.
+// nullsOf makes every row NULL that is NULL in one of the operands. It works on all rows; doing so for rows that are not
+// selected does no harm.
 func (v *Vector) nullsOf(operands ...*Vector) {
 	for _, o := range operands {
 		if o.Any {
@@ -80,6 +106,10 @@ func (v *Vector) take(from *Vector, sel []int32) {
 		copyRows(v.Bools, from.Bools, sel)
 	case types.Text:
 		copyRows(v.Texts, from.Texts, sel)
+	case types.Interval:
+		copyRows(v.Intervals, from.Intervals, sel)
+	case types.TextList:
+		copyRows(v.Lists, from.Lists, sel)
 	default:
 		copyRows(v.Ints, from.Ints, sel)
 	}
@@ -101,7 +131,18 @@ func copyRows[T any](to, from []T, sel []int32) {
 // ErrUnsupported is returned by Compile for an expression that has no kernel yet.
 var ErrUnsupported = errors.New("not computed yet")
 
-// Error is a value that does not exist: the session fails. At is the place in the statement, Row that in the batch.
+// Unsupported is an [ErrUnsupported] with its place in the statement.
+type Unsupported struct {
+	At   syntax.Pos
+	What string
+}
+
+func (e *Unsupported) Error() string { return e.What + " is not computed yet" }
+
+func (e *Unsupported) Unwrap() error { return ErrUnsupported }
+
+// Error says that an expression has no value for a row: the session fails. At is the place in the statement, Row that in the
+// batch.
 type Error struct {
 	At      syntax.Pos
 	Row     int32

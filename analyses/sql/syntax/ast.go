@@ -165,13 +165,14 @@ type OrderItem struct {
 type From interface{ from() }
 
 type (
-	// Table is a name, or a pattern of files in quotes.
+	// Table is a name, a pattern of files in quotes, or a call like read_csv('pattern', delim = ';').
 	Table struct {
 		Name  Ident
-		File  bool // Name is a pattern of files
+		File  bool       // Name is a pattern of files, or Read as it is printed
+		Read  *TableFunc // nil but for a call
 		Alias Alias
 	}
-	// TableFunc is read_csv(…), unnest(…) or another function in FROM.
+	// TableFunc is unnest(…) or another function in FROM.
 	TableFunc struct {
 		Name  Ident
 		Args  []Arg
@@ -443,6 +444,7 @@ const (
 	Match
 	NotMatch
 	JSONText
+	JSONValue
 	Add
 	Sub
 	Mul
@@ -475,7 +477,7 @@ var ops = [...]struct {
 	Or: {"OR", precOr}, And: {"AND", precAnd}, Not: {"NOT", precNot},
 	IsDistinct: {"IS DISTINCT FROM", precIs}, IsNotDistinct: {"IS NOT DISTINCT FROM", precIs},
 	Eq: {"=", precCompare}, Ne: {"<>", precCompare}, Lt: {"<", precCompare}, Le: {"<=", precCompare}, Gt: {">", precCompare}, Ge: {">=", precCompare},
-	Concat: {"||", precOther}, Match: {"~", precOther}, NotMatch: {"!~", precOther}, JSONText: {"->>", precOther},
+	Concat: {"||", precOther}, Match: {"~", precOther}, NotMatch: {"!~", precOther}, JSONText: {"->>", precOther}, JSONValue: {"->", precOther},
 	Add: {"+", precAdd}, Sub: {"-", precAdd}, Mul: {"*", precMul}, Div: {"/", precMul}, IntDiv: {"//", precMul}, Mod: {"%", precMul},
 	Neg: {"-", precUnary},
 }
@@ -486,5 +488,5 @@ func (o Op) String() string { return ops[o].text }
 // infix are the operators that are one token, by its text.
 var infix = map[string]Op{
 	"or": Or, "and": And, "=": Eq, "==": Eq, "<>": Ne, "!=": Ne, "<": Lt, "<=": Le, ">": Gt, ">=": Ge,
-	"||": Concat, "~": Match, "!~": NotMatch, "->>": JSONText, "+": Add, "-": Sub, "*": Mul, "/": Div, "//": IntDiv, "%": Mod,
+	"||": Concat, "~": Match, "!~": NotMatch, "->>": JSONText, "->": JSONValue, "+": Add, "-": Sub, "*": Mul, "/": Div, "//": IntDiv, "%": Mod,
 }

@@ -11,9 +11,10 @@ type Error struct {
 	At           Pos
 	Line, Column int // from 1; columns count characters
 	Message      string
-	Hint         string // what to write instead; may be empty
-	Excerpt      string // the line, or the part of it around the place
-	Caret        string // spaces and tabs that lead to the place below Excerpt, and ^
+	Hint         string   // what to write instead; may be empty
+	Excerpt      string   // the line, or the part of it around the place
+	Columns      []string // that the expression at the place names, without what it is nested in
+	Caret        string   // spaces and tabs that lead to the place below Excerpt, and ^
 }
 
 // excerptLength is how many bytes of a line a message shows on each side of the place.

@@ -181,8 +181,8 @@ func (p *parser) postfix(x Expr) Expr {
 	}
 }
 
-// parenthesised reads ( … ): an expression, a query as a *Subquery or, where it is allowed, a list. Where the parenthesis begins with
-// others it decides after them, so that nothing is read twice.
+// parenthesised reads ( … ): an expression, a query as a *Subquery or, if allowed, a list. If further parentheses follow, it
+// reads them first and then decides, so that nothing is read twice.
 func (p *parser) parenthesised(allowList bool) (x Expr, list []Expr) {
 	at := p.expect("(", "(").at
 	if p.startsQuery() {
@@ -240,7 +240,7 @@ func (p *parser) primary() Expr {
 			return x
 		}
 	}
-	if t.kind == word && p.peek().low == "(" && (!reserved[t.low] || t.low == "left" || t.low == "right") {
+	if t.kind == word && p.peek().low == "(" && (!reserved[t.low] || t.low == "left" || t.low == "right" || t.low == "grouping") {
 		return p.call()
 	}
 	if t.kind != quoted && (t.kind != word || reserved[t.low]) {

@@ -107,7 +107,7 @@ func (p *parser) fromItem() From {
 	return &Table{Name: name, Alias: p.tableAlias()}
 }
 
-// fromParentheses reads a subquery or joined tables. Which it is shows behind further parentheses.
+// fromParentheses reads a subquery or joined tables. It decides after any further parentheses.
 func (p *parser) fromParentheses() From {
 	p.enter()
 	defer func() { p.depth-- }()
@@ -183,8 +183,33 @@ func (p *parser) tableFunc() From {
 	if p.isAll("with", "ordinality") {
 		p.fail(p.tok().at, "WITH ORDINALITY is not supported", "")
 	}
+	if readers[f.Name.Name] {
+		return p.reader(f)
+	}
 	f.Alias = p.tableAlias()
 	return f
+}
+
+// readers are the functions of the dialect that read files. They all do the same here, because Posta recognizes a file's format
+// from the file itself.
+var readers = words("read_csv read_csv_auto read_json read_json_auto read_ndjson read_ndjson_auto read_json_objects read_parquet parquet_scan")
+
+// reader makes a table of a call like read_csv('pattern', delim = ';'). Its options are literals: which files are read does not depend on parameters.
+func (p *parser) reader(f *TableFunc) From {
+	if len(f.Args) == 0 || f.Args[0].Name.Name != "" {
+		p.fail(f.Name.At, f.Name.Name+" needs a pattern of files in quotes", "Write "+f.Name.Name+"('trips/*.csv').")
+	}
+	if _, ok := f.Args[0].X.(*String); !ok {
+		p.fail(f.Args[0].X.Pos(), f.Name.Name+" needs a pattern of files in quotes", "Several patterns are put together by UNION ALL BY NAME.")
+	}
+	for _, a := range f.Args[1:] {
+		if a.Name.Name == "" {
+			p.fail(a.X.Pos(), "an option of "+f.Name.Name+" has a name", "Write delim = ';'.")
+		}
+	}
+	var printed printer
+	printed.from(f)
+	return &Table{Name: Ident{f.Name.At, printed.String()}, File: true, Read: f, Alias: p.tableAlias()}
 }
 
 // structure reads {name: literal, …}.

@@ -45,6 +45,7 @@ type lexer struct {
 	i      int
 	tokens []token
 	names  []nameComment
+	open   bool // whether what was begun last has no end: a string, a name or a comment
 }
 
 // symbols, the longest first.
@@ -125,6 +126,7 @@ func (l *lexer) blockComment() {
 			l.i++
 		}
 	}
+	l.open = true
 	l.fail(start, "the comment that begins here has no end", "It ends with */, and comments nest.")
 }
 
@@ -193,13 +195,14 @@ func (l *lexer) wordEnd(i int) int {
 	return i
 }
 
-// quotedText reads what stands in quotes, of which two are one.
+// quotedText reads a text in quotes. Two quotes in it stand for one.
 func (l *lexer) quotedText(quote byte, what string) string {
 	start := l.i
 	var b strings.Builder
 	for l.i++; ; l.i++ {
 		n := strings.IndexByte(l.text[l.i:], quote)
 		if n < 0 {
+			l.open = true
 			l.fail(start, "the "+what+" that begins here has no end", "")
 		}
 		b.WriteString(l.text[l.i : l.i+n])
@@ -243,7 +246,8 @@ func (l *lexer) digits() (n int) {
 	return n
 }
 
-// lower and upper change ASCII letters alone, as keywords have no others: ToLower makes a k of the sign for kelvin.
+// lower and upper change only ASCII letters, because keywords have no others. strings.ToLower would turn the Kelvin sign into a
+// k.
 func lower(s string) string { return mapASCII(s, 'A', 'Z') }
 func upper(s string) string { return mapASCII(s, 'a', 'z') }
 

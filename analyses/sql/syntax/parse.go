@@ -36,6 +36,17 @@ func Parse(text string) (script *Script, err error) {
 	return p.script(), nil
 }
 
+// ParseType reads the name of a type, as in DECIMAL(9, 2). The error is one about this text.
+func ParseType(text string) (typ TypeName, err error) {
+	script, err := Parse("CREATE TABLE t FROM '*' (c " + text + ")")
+	if err == nil {
+		if c, ok := script.Statements[0].Node.(*CreateTable); ok && len(script.Statements) == 1 && len(c.Columns) == 1 && len(c.Options) == 0 {
+			return c.Columns[0].Type, nil
+		}
+	}
+	return typ, fmt.Errorf("'%s' is no type", text)
+}
+
 // parser reads tokens from left to right and never goes back. Its methods leave by panic(*Error), which Parse returns.
 type parser struct {
 	text   string
@@ -97,7 +108,7 @@ func (p *parser) expect(low, what string) token {
 
 func (p *parser) fail(at Pos, message, hint string) { panic(NewError(p.text, at, message, hint)) }
 
-// unexpected refuses the next token. A word near it that is almost a keyword is what the hint asks for.
+// unexpected refuses the next token. If a word there is almost a keyword, the hint suggests the keyword.
 func (p *parser) unexpected(expected string) {
 	t := p.tok()
 	p.refuseWord(t)

@@ -245,7 +245,9 @@ func (p *printer) direction(o OrderItem) {
 func (p *printer) from(f From) {
 	switch f := f.(type) {
 	case *Table:
-		if f.File {
+		if f.Read != nil {
+			p.from(f.Read)
+		} else if f.File {
 			p.add(str(f.Name.Name))
 		} else {
 			p.add(name(f.Name.Name))
@@ -558,6 +560,9 @@ func (t TypeName) String() string {
 }
 
 func str(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// PrintName returns a name as it stands in a statement: in quotes if it would not be read as one without.
+func PrintName(s string) string { return name(s) }
 
 // name returns a name, in quotes if it would not be read as one without.
 func name(s string) string {

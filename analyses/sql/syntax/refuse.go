@@ -2,21 +2,21 @@ package syntax
 
 import "strings"
 
-// reserved words are no names without quotes.
+// reserved words cannot be names without quotes.
 var reserved = words(`all and anti any array as asc asof between both case cast check collate column constraint create cross default desc
 	describe distinct else end except exists false fetch for foreign from full glob group grouping having ilike in initially inner intersect
 	into is isnull join lateral leading left like limit natural not notnull null offset on or order outer pivot placing positional primary
 	qualify references returning right select semi show similar some summarize table tablesample then to trailing true try_cast union unique
 	unpivot using values when where window with`)
 
-// special words may be names, but mean something else before certain tokens; they are printed in quotes where they are names.
+// special words may be names, but mean something else before certain tokens. As names they are printed in quotes.
 var special = words(`current_date current_time current_timestamp date interval localtime localtimestamp nulls over partition
 	range recursive rows groups timestamp`)
 
 // separating words are hardly meant as names.
 var separating = words(`and as else end except from having intersect join limit on or select then union using when where`)
 
-// clauseWords are what a word that nobody expects may be meant to be.
+// clauseWords are the keywords that the hint for an unexpected word may suggest.
 var clauseWords = strings.Fields(`select from where group order having qualify limit offset join left right inner full cross union intersect except
 	between like ilike exclude replace distinct values with describe summarize window case when then else end create table view`)
 
@@ -43,14 +43,17 @@ var refusedStatements = map[string]string{
 	"attach": "Data is read where it lies, below --data.", "detach": "Data is read where it lies, below --data.", "use": "There are no schemas.",
 	"explain": "posta sql --explain shows the plan.", "set": "There are no settings within a text.", "reset": "There are no settings within a text.",
 	"pragma": "There are no settings within a text.", "call": "There are no procedures.", "prepare": "Write parameters as $name and give them with --param name=value.",
-	"execute": "Write parameters as $name and give them with --param name=value.", "pivot": pivotHint, "unpivot": pivotHint, "table": "Write FROM t.",
+	"execute": "Write parameters as $name and give them with --param name=value.", "pivot": pivotHint, "unpivot": unpivotHint, "table": "Write FROM t.",
 }
 
-const pivotHint = "Write one aggregate with FILTER (WHERE …) for each column."
+const (
+	pivotHint   = "Write one aggregate with FILTER (WHERE …) for each column."
+	unpivotHint = "Write a UNION ALL with one SELECT for each column."
+)
 
 // refusedWords are keywords of the dialect that Posta does not have, wherever they stand.
 var refusedWords = map[string]string{
-	"pivot": pivotHint, "unpivot": "Write a UNION ALL with one SELECT for each column.",
+	"pivot": pivotHint, "unpivot": unpivotHint,
 	"asof":        "Join with >= and keep the nearest row: QUALIFY row_number() OVER (PARTITION BY … ORDER BY … DESC) = 1.",
 	"positional":  "Rows of two tables are joined by values: JOIN … ON, or USING.",
 	"lateral":     "A subquery in FROM cannot see the tables beside it; join with ON instead.",
@@ -71,7 +74,7 @@ var refusedWords = map[string]string{
 
 // refusedSymbols are operators of the dialect that Posta does not have.
 var refusedSymbols = map[string]string{
-	"^": "Write power(x, y).", "**": "Write power(x, y).", "->": "Write json_extract_string(x, 'path'), or x ->> 'path'.", "~~": "Write LIKE.", "!~~": "Write NOT LIKE.",
+	"^": "Write power(x, y).", "**": "Write power(x, y).", "~~": "Write LIKE.", "!~~": "Write NOT LIKE.",
 	"&&": "Write AND.", "&": "There are no operators on bits.", "|": "There are no operators on bits; texts are joined by ||.", "<<": "There are no operators on bits.",
 	">>": "There are no operators on bits.", "@": "Write abs(x).", "!": "Write NOT.", "@>": "Write list_contains(list, x).", "<@": "Write list_contains(list, x).",
 	"?": "Write parameters as $name and give them with --param name=value.", ":=": "An alias is written behind the expression: x AS name.",

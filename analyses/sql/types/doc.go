@@ -1,5 +1,5 @@
-// Package types says which types values have: of literals, operators, functions and aggregates, and which type is taken for which.
-// It knows nothing of trees and of rows; package bind asks it about each expression.
+// Package types determines the types of literals, operators, functions and aggregates, and which type converts implicitly to
+// which. It knows nothing of trees and of rows; package bind asks it about each expression.
 //
 //	t, _, err := types.Parse("DECIMAL", []int{9, 2}, false)     the type behind a name
 //	t, err = types.Binary("+", types.BigInt, t)                 what an operator gives

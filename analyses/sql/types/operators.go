@@ -41,14 +41,14 @@ func Binary(op string, a, b Type) (Form, error) {
 			return Form{}, refuse("", "|| joins TEXTs, not lists")
 		}
 		return form(Of(Text), Of(Text), Of(Text))
-	case "~", "!~", "->>":
+	case "~", "!~", "->>", "->":
 		for _, t := range []Type{a, b} {
 			if t.Kind != Text && t.Kind != Null {
 				return Form{}, refuse("Convert it: x::TEXT.", "%s needs TEXT, not %s", op, t)
 			}
 		}
 		result := Of(Bool)
-		if op == "->>" {
+		if op == "->>" || op == "->" {
 			result = Of(Text)
 		}
 		return form(Of(Text), Of(Text), result)

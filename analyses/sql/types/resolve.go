@@ -87,8 +87,8 @@ func parseForm(form string) (s signature) {
 	return s
 }
 
-// Resolve returns the form of f for args: what each is converted to, and what comes out. Of several forms the one whose arguments are
-// converted least is meant.
+// Resolve returns the form of f for args: what each is converted to, and what comes out. If several forms fit, it returns the
+// one that needs the least conversion.
 func (f *Function) Resolve(args []Arg) (Form, error) {
 	best, least, found := Form{}, 0, false
 	var why error

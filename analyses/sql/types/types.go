@@ -142,7 +142,7 @@ func parseDecimal(args []int) (Type, error) {
 }
 
 // Number returns the type of a number as it is written, without sign: BIGINT, with a point DECIMAL, with an exponent DOUBLE.
-// 9223372036854775808 is no BIGINT; whoever reads -9223372036854775808 takes care of it.
+// 9223372036854775808 is not a BIGINT; the caller handles -9223372036854775808.
 func Number(text string) (Type, error) {
 	digits, scale, point := 0, 0, false
 	for i := range len(text) {
@@ -215,8 +215,8 @@ func castHint(a, b Type) string {
 	return "Convert both to TEXT: x::TEXT."
 }
 
-// Taken reports whether a value of type t is taken for one of kind k without being asked, and how far it is converted:
-// 0 not at all. Of several forms of a function the nearest is meant.
+// Taken reports whether a value of type t converts implicitly to kind k, and the distance of the conversion: 0 means none.
+// Among several forms of a function the nearest one is chosen.
 func (t Type) Taken(k Kind) (distance int, ok bool) {
 	switch {
 	case t.Kind == k:

@@ -187,7 +187,7 @@ func TestQ4_TheCatalogueIsWhole(t *testing.T) {
 // What the documentation of the language names is there.
 func TestQ4_WhatIsPromisedIsInTheCatalogue(t *testing.T) {
 	for _, n := range strings.Fields(`length lower upper trim ltrim rtrim substring left right replace position strpos starts_with ends_with contains split_part string_split
-		regexp_matches regexp_replace regexp_extract concat concat_ws lpad rpad reverse repeat chr ascii md5 printf format json_extract_string abs sign round floor ceil trunc sqrt cbrt
+		regexp_matches regexp_replace regexp_extract concat concat_ws lpad rpad reverse repeat chr ascii md5 printf format json_extract_string json_array_length abs sign round floor ceil trunc sqrt cbrt
 		exp ln log log2 log10 power mod sin cos tan asin acos atan atan2 radians degrees pi date_part year month day hour dayname monthname date_trunc time_bucket date_diff date_add
 		make_date strptime try_strptime strftime current_date haversine_km vader python_list iso_minutes list_contains len coalesce nullif greatest least if
 		count sum avg min max min_by arg_min max_by arg_max bool_and bool_or stddev_samp stddev_pop var_samp var_pop corr median quantile_cont quantile_disc mode any_value first last

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"posta.dev/posta/analyses/answer"
+	"posta.dev/posta/bench/rivals/cost"
 
 	_ "github.com/marcboeker/go-duckdb"
 )
@@ -27,14 +28,14 @@ var errUnknown = errors.New("no such analysis; there is bikes, flights, movies, 
 
 // Answer answers the queries of an analysis over the CSV files below dir. Its rejected rows it does not know: DuckDB passes
 // over rows that do not fit, and says nothing worth comparing about them.
-func Answer(ctx context.Context, analysis, dir string, threads int, log io.Writer) (_ *answer.Answer, _ *Cost, err error) {
+func Answer(ctx context.Context, analysis, dir string, threads int, log io.Writer) (_ *answer.Answer, _ *cost.Cost, err error) {
 	answers := map[string]func(*engine) ([]answer.Query, error){
 		"bikes": bikes, "flights": flights, "movies": movies, "memes": memes,
 	}[analysis]
 	if answers == nil {
 		return nil, nil, errUnknown
 	}
-	cost := &Cost{Threads: threads}
+	took := &cost.Cost{Threads: threads}
 	begin := time.Now()
 	e := &engine{ctx: ctx, dir: dir, log: log}
 	if e.db, err = sql.Open("duckdb", fmt.Sprintf("?threads=%d", threads)); err != nil {
@@ -45,7 +46,7 @@ func Answer(ctx context.Context, analysis, dir string, threads int, log io.Write
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, e.conn.Close()) }()
-	if err := e.conn.QueryRowContext(ctx, "SELECT version()").Scan(&cost.Version); err != nil {
+	if err := e.conn.QueryRowContext(ctx, "SELECT version()").Scan(&took.Version); err != nil {
 		return nil, nil, err
 	}
 	if err := e.exec("settings", settings); err != nil {
@@ -55,8 +56,8 @@ func Answer(ctx context.Context, analysis, dir string, threads int, log io.Write
 	if err != nil {
 		return nil, nil, err
 	}
-	cost.stop(begin)
-	return &answer.Answer{Analysis: analysis, Session: "duckdb", Queries: queries}, cost, nil
+	took.Stop(begin)
+	return &answer.Answer{Analysis: analysis, Session: "duckdb", Queries: queries}, took, nil
 }
 
 // settings keep joins as they are written, the small table on the right, which is the one that is hashed. DuckDB does not know

@@ -13,6 +13,7 @@ import (
 	"text/tabwriter"
 
 	"posta.dev/posta/analyses/answer"
+	"posta.dev/posta/bench/rivals/cost"
 )
 
 func main() {
@@ -48,12 +49,12 @@ func run(ctx context.Context, args []string, out, errs io.Writer) error {
 	if *trace {
 		log = errs
 	}
-	a, cost, err := Answer(ctx, *name, *data, *threads, log)
+	a, took, err := Answer(ctx, *name, *data, *threads, log)
 	if err != nil {
 		return fmt.Errorf("duckdb: %s over %s: %w", *name, *data, err)
 	}
 	if *costs != "" {
-		if err := cost.write(*costs); err != nil {
+		if err := took.Write(*costs); err != nil {
 			return fmt.Errorf("duckdb: %w", err)
 		}
 	}
@@ -64,10 +65,10 @@ func run(ctx context.Context, args []string, out, errs io.Writer) error {
 		}
 		return err
 	}
-	return show(out, a, cost)
+	return show(out, a, took)
 }
 
-func show(out io.Writer, a *answer.Answer, c *Cost) error {
+func show(out io.Writer, a *answer.Answer, c *cost.Cost) error {
 	for _, q := range a.Queries {
 		fmt.Fprintf(out, "%s: %d rows\n", q.Name, len(q.Rows))
 		t := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)

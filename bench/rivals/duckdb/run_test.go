@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/bench/rivals/cost"
 	"posta.dev/posta/internal/gen"
 )
 
@@ -37,7 +38,7 @@ func TestRun_PrintsAnswersAndWritesCosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var c Cost
+	var c cost.Cost
 	if err := json.Unmarshal(b, &c); err != nil || c.Wall <= 0 || c.Threads != 1 || !strings.HasPrefix(c.Version, "v1.") {
 		t.Errorf("%v: %s", err, b)
 	}

@@ -22,7 +22,7 @@ var (
 // maxLine is the longest line that is read.
 const maxLine = 16 << 20
 
-// Looks reports whether a file that begins so is JSON Lines. head is its first line, or the first bytes of that. JSON of another form is an error.
+// Looks reports whether a file is JSON Lines. head is its first line, or the beginning of that. JSON of another form is an error.
 func Looks(head []byte) (is bool, err error) {
 	line, rest, whole := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), []byte{'\n'})
 	if len(line) < 1 {
@@ -46,7 +46,7 @@ func newObject(columns []csv.Column) *object {
 	return &object{tree: newTree(columns), fields: make([][]byte, len(columns)), taken: make([]bool, len(columns))}
 }
 
-// Cutter turns JSON Lines into chunks of CSV. Its methods are those of [csv.Cutter].
+// Cutter turns JSON Lines into chunks of CSV. It has the methods of [csv.Cutter].
 type Cutter struct {
 	in         *bufio.Reader
 	columns    []csv.Column
@@ -58,14 +58,14 @@ type Cutter struct {
 	object object
 	line   uint64 // the last line that was read
 	long   []byte // a line that is longer than the reader's memory
-	ahead  []byte // the record of that line, where it did not fit into the chunk before
+	ahead  []byte // the record of the last line, if it did not fit into the chunk before
 	rows   uint64 // lines that are objects
 	seen   []bool // by column: a line has it
 	eof    bool
 	err    error
 }
 
-// NewCutter returns a cutter for the columns that are needed; comma separates the columns that it makes.
+// NewCutter returns a cutter for the needed columns; comma separates the columns in its output.
 func NewCutter(r io.Reader, columns []csv.Column, comma byte, chunkBytes, maxRecord int) *Cutter {
 	if comma == 0 {
 		comma = ','
@@ -76,22 +76,22 @@ func NewCutter(r io.Reader, columns []csv.Column, comma byte, chunkBytes, maxRec
 	return c
 }
 
-// LeaveRoom is that of [csv.Cutter].
+// LeaveRoom does the same as that of [csv.Cutter].
 func (c *Cutter) LeaveRoom(n int) { c.room = n }
 
-// Limit is that of [csv.Cutter].
+// Limit does the same as that of [csv.Cutter].
 func (c *Cutter) Limit(chunkBytes, maxRecord int) {
 	c.chunkBytes = max(chunkBytes, 1)
 	c.maxRecord = max(maxRecord, c.chunkBytes)
 }
 
-// Header returns the names of the columns, with a mark that says that lines are records.
+// Header returns the names of the columns, with a mark that says that each line is a record.
 func (c *Cutter) Header() ([]byte, error) {
 	names := make([][]byte, len(c.columns))
 	for i := range c.columns {
 		names[i] = []byte(c.columns[i].Name)
 	}
-	return csv.Marked(csv.AppendRecord(nil, names, c.comma), c.comma, true), nil
+	return csv.Marked(csv.AppendRecord(nil, csv.Alone(names), c.comma), c.comma, true), nil
 }
 
 // Next returns the next chunk, as [csv.Cutter.Next] does.
@@ -172,7 +172,7 @@ func (c *Cutter) readLine() ([]byte, error) {
 	}
 }
 
-// appendRow appends the record of a line: one for each line, since records are what is counted.
+// appendRow appends one record for a line, also for an empty or wrong one, because lines are numbered by counting records.
 func (c *Cutter) appendRow(chunk, line []byte) []byte {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return append(chunk, '\n')
@@ -184,6 +184,9 @@ func (c *Cutter) appendRow(chunk, line []byte) []byte {
 	c.rows++
 	for i, is := range c.object.taken {
 		c.seen[i] = c.seen[i] || is
+	}
+	if len(c.columns) == 1 {
+		return append(csv.AppendField(chunk, c.object.fields[0], c.comma), c.comma, '\n')
 	}
 	return append(csv.AppendRecord(chunk, c.object.fields, c.comma), '\n')
 }
@@ -201,7 +204,7 @@ func (c *Cutter) missing() error {
 	return nil
 }
 
-// list shows keys for people.
+// list formats keys for an error.
 func list(keys []string) string {
 	const most, longest = 40, 40
 	var b strings.Builder

@@ -8,27 +8,27 @@ import (
 	"unicode/utf8"
 )
 
-// object reads the object in a line. Its memory is used again for the next one.
+// object reads the object in a line. It reuses its memory for the next line.
 type object struct {
 	tree    *node
 	fields  [][]byte // by column; views into the line, or into scratch
 	taken   []bool   // by column: the line has it
-	scratch []byte   // text of strings with escapes
+	scratch []byte   // unescaped text of strings
 	p       []byte
 	i       int
-	keys    []string // of the object itself, where they are asked for
+	keys    []string // of the outermost object, if gather is set
 	gather  bool
 }
 
 // maxDepth is how deep values may be nested.
 const maxDepth = 512
 
-// syntaxError is what is wrong with a line.
+// wrong returns a syntax error with its place in the line.
 func (o *object) wrong(format string, args ...any) error {
 	return fmt.Errorf("character %d: %s", o.i+1, fmt.Sprintf(format, args...))
 }
 
-// errNoObject says what the line is not.
+// errNoObject is wrapped by all errors about a line.
 var errNoObject = errors.New("the line is no JSON object")
 
 // read takes the fields out of a line.
@@ -62,7 +62,7 @@ func (o *object) space() {
 	}
 }
 
-// value goes on behind a value, which begins at i, and takes what n wants of it; n may be nil.
+// value reads the value that begins at i, and takes the columns that n wants from it; n may be nil.
 func (o *object) value(n *node, depth int) error {
 	if depth > maxDepth {
 		return o.wrong("values are nested more than %d deep", maxDepth)
@@ -70,7 +70,7 @@ func (o *object) value(n *node, depth int) error {
 	if o.i == len(o.p) {
 		return o.wrong("the line ends where a value should be")
 	}
-	start := o.i
+	start, null := o.i, false
 	var text []byte
 	var err error
 	switch c := o.p[o.i]; {
@@ -87,9 +87,7 @@ func (o *object) value(n *node, depth int) error {
 	case c == 'f':
 		err = o.word("false")
 	case c == 'n':
-		if err = o.word("null"); err == nil {
-			text = []byte{}
-		}
+		err, null = o.word("null"), true
 	default:
 		err = o.wrong("%q begins no value", c)
 	}
@@ -99,7 +97,7 @@ func (o *object) value(n *node, depth int) error {
 	if o.taken[n.column] {
 		return o.wrong("a value is there twice")
 	}
-	if text == nil {
+	if text == nil && !null {
 		text = o.p[start:o.i]
 	}
 	o.fields[n.column], o.taken[n.column] = text, true
@@ -114,7 +112,7 @@ func (o *object) word(w string) error {
 	return nil
 }
 
-// members goes on behind an object.
+// members reads an object.
 func (o *object) members(n *node, depth int) error {
 	o.i++
 	for first := true; ; first = false {
@@ -151,7 +149,7 @@ func (o *object) members(n *node, depth int) error {
 	}
 }
 
-// items goes on behind an array.
+// items reads an array.
 func (o *object) items(n *node, depth int) error {
 	o.i++
 	for i := 0; ; i++ {
@@ -173,7 +171,7 @@ func (o *object) items(n *node, depth int) error {
 	}
 }
 
-// next goes on behind a comma, or behind what ends an object or an array.
+// next reads a comma, or the end of an object or an array.
 func (o *object) next(end byte) (over bool, err error) {
 	if o.space(); o.i < len(o.p) {
 		switch o.p[o.i] {
@@ -188,7 +186,7 @@ func (o *object) next(end byte) (over bool, err error) {
 	return false, o.wrong("there should be a comma or %q", end)
 }
 
-// number goes on behind a number.
+// number reads a number.
 func (o *object) number() error {
 	if o.p[o.i] == '-' {
 		o.i++
@@ -225,7 +223,7 @@ func (o *object) digits() (n int) {
 	return n
 }
 
-// text goes on behind a string. It returns what the string says, if that is wanted: a view into the line, or scratch.
+// text reads a string. It returns its text, if wanted, as a view into the line or into scratch.
 func (o *object) text(wanted bool) ([]byte, error) {
 	o.i++
 	start := o.i
@@ -243,9 +241,9 @@ func (o *object) text(wanted bool) ([]byte, error) {
 	return nil, o.wrong("a string is not closed")
 }
 
-// escaped goes on behind a string whose first escape is at i.
+// escaped reads the rest of a string whose first escape is at i.
 func (o *object) escaped(start int, wanted bool) ([]byte, error) {
-	// If scratch moves when it grows, the fields before keep the old memory alive and stay right.
+	// If scratch moves when it grows, earlier fields still refer to the old memory, and stay right.
 	from := len(o.scratch)
 	out := append(o.scratch, o.p[start:o.i]...)
 	for o.i < len(o.p) {
@@ -295,7 +293,7 @@ func (o *object) escaped(start int, wanted bool) ([]byte, error) {
 	return nil, o.wrong("a string is not closed")
 }
 
-// character goes on behind the digits of \u, and behind the second half of the character where there is one.
+// character reads the digits of \u, and of a second \u if the character is a surrogate pair.
 func (o *object) character() (rune, error) {
 	r, ok := o.hex()
 	if ok && utf16.IsSurrogate(r) {
@@ -318,7 +316,7 @@ func (o *object) hex() (rune, bool) {
 	if len(o.p)-o.i < 4 {
 		return 0, false
 	}
-	for _, c := range o.p[o.i : o.i+4] { // ParseUint takes more than digits
+	for _, c := range o.p[o.i : o.i+4] { // ParseUint accepts more than digits
 		if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'f') {
 			return 0, false
 		}

@@ -7,14 +7,14 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// node is a place in an object: which column is taken from it, and what below it is looked at.
+// node is a place in an object: which column is taken from it, and which places below it are needed.
 type node struct {
-	column int // -1: none
+	column int // -1 if none
 	keys   map[string]*node
 	items  map[int]*node
 }
 
-// newTree returns the object's own node.
+// newTree returns the node of the outermost object.
 func newTree(columns []csv.Column) *node {
 	root := &node{column: -1}
 	for i, c := range columns {
@@ -40,14 +40,14 @@ func child[K comparable](of map[K]*node, k K) *node {
 	return of[k]
 }
 
-// along returns the node that a path leads to, nil if the name is none: "a.b[0].c".
+// along returns the node that a path like "a.b[0].c" leads to, nil if the name is no path.
 func (n *node) along(path string) *node {
 	if !strings.ContainsAny(path, ".[") {
 		return nil
 	}
 	type step struct {
 		key  string
-		item int // -1: it is a key
+		item int // -1 for a key
 	}
 	var steps []step
 	for _, part := range strings.Split(path, ".") {

@@ -8,21 +8,21 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// MaxFirstLine is how much of a file is looked at.
+// MaxFirstLine is how many bytes of a file are looked at.
 const MaxFirstLine = 64 << 10
 
 // Want is what is known of a file before it is read.
 type Want struct {
 	Comma   byte         // the stream's separator; 0 means ','
 	Columns []csv.Column // that are needed; nil if they are not known
-	Given   byte         // the separator that the user says; 0: it is looked for
+	Given   byte         // the separator that the user gave; 0 if it has to be detected
 }
 
 // File is a text in UTF-8.
 type File struct {
 	io.Reader
 	Head     []byte // the beginning of the text, without byte order mark: at least the first line, if it is no longer than MaxFirstLine
-	Comma    byte   // what separates its columns, if it is CSV
+	Comma    byte   // separates its columns, if it is CSV
 	Encoding string // "UTF-16LE", "UTF-16BE"; "" for UTF-8 and what cannot be told from it
 }
 
@@ -53,8 +53,8 @@ type head struct {
 	eof   bool
 }
 
-// read reads until there are n bytes, until enough says so, or to the end of the file. The writer of a pipe may take its time for more than a line, so no
-// more than needed is demanded.
+// read reads until it has n bytes, until enough returns true, or to the end of the file. It asks for no more than that, because the writer of a
+// pipe may pause after a line.
 func (h *head) read(n int, enough func([]byte) bool) error {
 	for empty := 0; len(h.bytes) < n && !h.eof && !enough(h.bytes); {
 		if cap(h.bytes)-len(h.bytes) == 0 {
@@ -92,7 +92,7 @@ func firstLine(b []byte) []byte {
 	return b[:min(len(b), MaxFirstLine)]
 }
 
-// separators is what is looked for.
+// separators are the ones that can be detected.
 const separators = ",;\t|"
 
 func (w *Want) separator(header []byte) byte {

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// ErrEncoding is wrapped by errors of reading for a text in UTF-16 that is damaged.
+// ErrEncoding is wrapped by read errors for damaged UTF-16.
 var ErrEncoding = errors.New("damaged UTF-16")
 
 // order is the order of the two bytes of UTF-16.
@@ -27,8 +27,9 @@ var (
 // encodingBytes is how many bytes encodingOf looks at.
 const encodingBytes = 64
 
-// encodingOf returns the order of the bytes if the first bytes of a file are UTF-16, and how long its byte order mark is; nil if they are something else.
-// Without a mark it is known by the zero bytes between the letters of the header. UTF-32, whose mark begins alike, is for others to refuse.
+// encodingOf returns the order of the bytes if a file begins as UTF-16, and the length of its byte order mark; nil if it begins otherwise.
+// UTF-16 without a mark is recognised by the zero bytes between the letters of the header. UTF-32, whose mark begins in the same way, is refused
+// elsewhere.
 func encodingOf(head []byte) (o *order, mark int) {
 	head = head[:min(len(head), encodingBytes)]
 	switch {
@@ -39,7 +40,7 @@ func encodingOf(head []byte) (o *order, mark int) {
 	case bytes.HasPrefix(head, []byte("\xfe\xff")):
 		return bigEndian, 2
 	}
-	if end := bytes.IndexAny(head, "\r\n"); end >= 0 { // rows may hold anything
+	if end := bytes.IndexAny(head, "\r\n"); end >= 0 { // only the header counts, as rows may hold anything
 		head = head[:end]
 	}
 	var zeros [2]int
@@ -57,7 +58,7 @@ func encodingOf(head []byte) (o *order, mark int) {
 	return nil, 0
 }
 
-// utf16Reader turns UTF-16 into UTF-8. What is no character is an error that says where: a text that was cut short, or is none, must not pass.
+// utf16Reader turns UTF-16 into UTF-8. Bytes that are no character are an error that names their place, because a damaged text must not pass.
 type utf16Reader struct {
 	r     io.Reader
 	order *order
@@ -66,7 +67,7 @@ type utf16Reader struct {
 	at    int64  // where in the file they are
 	out   []byte // UTF-8 that was not read yet
 	store []byte
-	err   error // of r, told when all before it was read
+	err   error // of r, returned after all that came before it
 }
 
 func (u *utf16Reader) Read(p []byte) (int, error) {
@@ -89,7 +90,7 @@ func (u *utf16Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// convert turns what is in in into UTF-8, but for a character that is not whole yet.
+// convert turns the bytes of in into UTF-8, except for a last character that is not complete yet.
 func (u *utf16Reader) convert() {
 	out, i := u.store[:0], 0
 	for ; i+1 < u.have; i += 2 {
@@ -100,7 +101,7 @@ func (u *utf16Reader) convert() {
 			}
 			pair := utf16.DecodeRune(r, rune(u.order.Uint16(u.in[i+2:])))
 			if pair == utf8.RuneError {
-				u.err = fmt.Errorf("%w: %s at byte %d is half a character; write the file anew in UTF-8", ErrEncoding, u.order.name, u.at+int64(i))
+				u.err = fmt.Errorf("%w: %s at byte %d is half a character; write the file again in UTF-8", ErrEncoding, u.order.name, u.at+int64(i))
 				break
 			}
 			r = pair

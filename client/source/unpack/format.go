@@ -14,19 +14,19 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// Format is a way to pack files. The first group is read; the others have no open.
+// Format is a way to pack files. Formats without open are recognised, but not read.
 type Format struct {
 	Name   string
-	suffix string   // how names end
-	magics []string // how the content begins; none where that does not tell
-	unpack string   // the command that unpacks it, "" where there is none
+	suffix string   // the ending of names
+	magics []string // how the content may begin; empty if that does not tell the format
+	unpack string   // the command that unpacks it; "" if there is none
 	open   func(packed *bufio.Reader) (io.Reader, error)
 }
 
 var formats = []*Format{
 	{"gzip", ".gz", []string{"\x1f\x8b"}, "gzip -dc", openGzip},
 	{"Zstandard", ".zst", []string{"\x28\xb5\x2f\xfd",
-		// A frame without content that other frames follow: pzstd begins files with one.
+		// A frame without content, which other frames follow: pzstd writes one at the beginning of files.
 		"\x50\x2a\x4d\x18", "\x51\x2a\x4d\x18", "\x52\x2a\x4d\x18", "\x53\x2a\x4d\x18"}, "zstd -dc", openZstd},
 	{"LZ4", ".lz4", []string{"\x04\x22\x4d\x18", "\x02\x21\x4c\x18"}, "lz4 -dc", openLZ4}, // the second is what `lz4 -l` writes
 	{"bzip2", ".bz2", []string{"BZh"}, "bzip2 -dc", openBzip2},
@@ -40,17 +40,17 @@ var formats = []*Format{
 	{"tar", ".tar", nil, "tar -xOf", nil},
 	{"tar and gzip", ".tgz", nil, "tar -xzOf", nil},
 	{"tar and gzip", ".tar.gz", nil, "tar -xzOf", nil},
-	{"Parquet", ".parquet", []string{"PAR1"}, "", nil},
+	{"Parquet", "", []string{"PAR1"}, "", nil}, // only inside something packed, or in a pipe; other Parquet files do not come here
 }
 
-// magicBytes is how much of a file says how it is packed.
+// magicBytes is how many bytes of a file tell how it is packed.
 const magicBytes = 6
 
 // ByName returns the format that the end of a name tells and the name without it; nil if it tells none.
 func ByName(name string) (*Format, string) {
 	var best *Format
 	for _, f := range formats {
-		if strings.HasSuffix(name, f.suffix) && (best == nil || len(f.suffix) > len(best.suffix)) {
+		if f.suffix != "" && strings.HasSuffix(name, f.suffix) && (best == nil || len(f.suffix) > len(best.suffix)) {
 			best = f
 		}
 	}
@@ -60,8 +60,8 @@ func ByName(name string) (*Format, string) {
 	return best, strings.TrimSuffix(name, best.suffix)
 }
 
-// Matches reports whether a name fits a pattern of package path, without the end that says how the file is packed (provided that this is
-// read) or as it is. plain is the name that fits.
+// Matches reports whether a name fits a pattern of package path, either as it is or without the ending of a format that is read. plain is the
+// name that fits.
 func Matches(pattern, name string) (plain string, fits bool) {
 	if f, short := ByName(name); f.Read() {
 		if fits, _ = path.Match(pattern, short); fits {
@@ -72,13 +72,14 @@ func Matches(pattern, name string) (plain string, fits bool) {
 	return name, fits
 }
 
-// Read reports whether files of the format are read. A nil format is that of a plain file, of which others know.
+// Read reports whether files of the format are read. A nil format is that of a plain file, for which it returns false.
 func (f *Format) Read() bool { return f != nil && f.open != nil }
 
 // Refuse returns the error for the file at path, which is of a format that is not read.
 func (f *Format) Refuse(path string) error {
 	if f.unpack == "" {
-		return fmt.Errorf("%s is a %s file; only CSV is read, plain or packed with gzip, zstd, lz4 or bzip2: export it as such", path, f.Name)
+		return fmt.Errorf("%s holds a %s file, whose end says what is in it; such a file is read where it lies on a disk, and not out of a pipe or something packed: save it unpacked",
+			path, f.Name)
 	}
 	return fmt.Errorf("%s is packed with %s; gzip, zstd, lz4 and bzip2 are read: %s %[1]s | zstd > %[4]s.zst, and remove it", path, f.Name, f.unpack,
 		strings.TrimSuffix(path, f.suffix))
@@ -100,7 +101,8 @@ func openGzip(packed *bufio.Reader) (io.Reader, error) { return gzip.NewReader(p
 
 func openBzip2(packed *bufio.Reader) (io.Reader, error) { return bzip2.NewReader(packed), nil }
 
-// MaxWindow is the largest window of a Zstandard file that is read: what `zstd --long` writes and `zstd -d` reads without being told to.
+// MaxWindow is the largest window of a Zstandard file that is read, in bytes: `zstd --long` writes it and `zstd -d` reads it without further
+// options.
 const MaxWindow = 128 << 20
 
 func openZstd(packed *bufio.Reader) (io.Reader, error) {
@@ -112,7 +114,7 @@ func openZstd(packed *bufio.Reader) (io.Reader, error) {
 	return z, nil
 }
 
-// lz4Reader goes on behind the end of a frame, where the library's reader stops.
+// lz4Reader goes on after the end of a frame, where the library's reader stops.
 type lz4Reader struct {
 	packed *bufio.Reader
 	z      *lz4.Reader

@@ -10,22 +10,23 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// ErrDamaged is wrapped by the errors for a file that is cut short or damaged, or that is not packed as its name says.
+// ErrDamaged is wrapped by the errors for a file that is cut short or damaged, or is not packed as its name says.
 var ErrDamaged = errors.New("damaged file")
 
-// buffer is how much of a packed file is read at once.
+// buffer is how many bytes of a packed file are read at once.
 const buffer = 256 << 10
 
 // File is a file that may be packed.
 type File struct {
-	Path  string        // what people call it, for errors
-	Named *Format       // what its name says: anything else in it is an error; nil if it says nothing
-	Read  *atomic.Int64 // counts the bytes taken from the file
+	Path   string        // its name in errors
+	Named  *Format       // the format that its name promises, which the content has to have; nil if it promises none
+	Packed *bool         // set to true if the file is packed; may be nil
+	Read   *atomic.Int64 // counts the bytes taken from the file
 }
 
-// Open returns what is in the file that r reads: r itself if its first bytes tell no format.
+// Open returns a reader of the unpacked content of r. It passes r's bytes unchanged if the first ones tell no format.
 func (f File) Open(r io.Reader) (io.Reader, error) {
-	in := bufio.NewReaderSize(&counter{r: r, n: f.Read}, 4<<10) // small: larger reads pass it by, so plain files are not copied twice
+	in := bufio.NewReaderSize(&counter{r: r, n: f.Read}, 4<<10) // small, because larger reads bypass it: plain files are not copied twice
 	format, err := f.look(in)
 	if err != nil {
 		return nil, err
@@ -35,6 +36,9 @@ func (f File) Open(r io.Reader) (io.Reader, error) {
 	}
 	if format == nil {
 		return in, nil
+	}
+	if f.Packed != nil {
+		*f.Packed = true
 	}
 	packed, err := format.open(bufio.NewReaderSize(in, buffer))
 	if err != nil {
@@ -67,8 +71,8 @@ func (f File) look(in *bufio.Reader) (*Format, error) {
 	return format, nil
 }
 
-// checkTar returns an error if a file is an archive of files. It looks at what has been read anyway: the writer of a pipe may
-// take its time for more.
+// checkTar returns an error if a file is an archive of files. It looks only at what has been read already, because the writer of a pipe may
+// pause before more.
 func (f File) checkTar(in *bufio.Reader) error {
 	const at, mark = 257, "ustar"
 	head, _ := in.Peek(min(in.Buffered(), at+len(mark)))
@@ -78,8 +82,8 @@ func (f File) checkTar(in *bufio.Reader) error {
 	return nil
 }
 
-// reader gives the complaints of a decompressor the file's name. Without it a file cut short ends in io.ErrUnexpectedEOF, which
-// somebody between here and the user might take for a plain end.
+// reader adds the file's name to the errors of a decompressor. A bare io.ErrUnexpectedEOF, which a file that was cut short gives, could be taken
+// for a plain end by other code.
 type reader struct {
 	in     io.Reader
 	file   File
@@ -94,19 +98,19 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readError is an error of the file below the decompressor: that is no damage.
+// readError is an error in reading the packed file, as opposed to damage in its content.
 type readError struct{ error }
 
 func (e readError) Unwrap() error { return e.error }
 
-// damaged says what a decompressor complains about.
+// damaged returns the error for users from one of a decompressor.
 func (f File) damaged(format *Format, err error) error {
 	var below readError
 	switch {
 	case errors.As(err, &below):
 		return fmt.Errorf("read %s: %w", f.Path, below.error)
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
-		return fmt.Errorf("%s: the file asks for a window of more than %d MiB of memory, which is refused; pack it anew: zstd -dc --long=31 %[1]s | zstd > NEW.zst: %[3]w",
+		return fmt.Errorf("%s: the file asks for a window of more than %d MiB of memory, which is refused; pack it again: zstd -dc --long=31 %[1]s | zstd > NEW.zst: %[3]w",
 			f.Path, MaxWindow>>20, err)
 	}
 	what := "is damaged"
@@ -117,7 +121,7 @@ func (f File) damaged(format *Format, err error) error {
 	return fmt.Errorf("%w: %s %s after about %d bytes of %s; copy or download it again: %w", ErrDamaged, f.Path, what, f.Read.Load(), format.Name, err)
 }
 
-// counter counts what is read, and marks errors as those of the file.
+// counter counts the bytes read, and marks errors as readError.
 type counter struct {
 	r io.Reader
 	n *atomic.Int64

@@ -13,10 +13,10 @@ import (
 )
 
 var (
-	// ErrAddress is wrapped by the errors for what is no address of a file.
+	// ErrAddress is wrapped by errors for a text that is no address of a file.
 	ErrAddress = errors.New("no address of a file")
 
-	// ErrChanged is wrapped by the error of a Read when the file became another one while it was read.
+	// ErrChanged is wrapped by the error of a Read when the file changed while it was read.
 	ErrChanged = errors.New("the file was changed while it was read")
 
 	// ErrRefused is wrapped by the error for a file that the server does not give.
@@ -27,13 +27,13 @@ var (
 )
 
 const (
-	// tries is how often in a row a connection is made that brings nothing.
+	// tries is after how many failures in a row, without a byte, a read gives up.
 	tries = 6
 
 	// firstPause is the pause before the second try; each further one is twice as long.
 	firstPause = 250 * time.Millisecond
 
-	// patience is how long a server may say nothing.
+	// patience is how long a server may be silent.
 	patience = time.Minute
 )
 
@@ -51,9 +51,10 @@ func Shown(address string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-// File is a file that is read. It is used by one goroutine at a time, but for Close.
+// File is a file that is being read. Only Close may be called while another goroutine uses it.
 type File struct {
 	address string
+	as      As
 	shown   string
 	client  *http.Client
 	pause   time.Duration
@@ -62,7 +63,7 @@ type File struct {
 	cancel context.CancelFunc
 	once   sync.Once
 
-	body     io.ReadCloser // nil: there is no connection
+	body     io.ReadCloser // nil if there is no connection
 	hang     context.CancelFunc
 	at       int64 // bytes that were read
 	size     int64 // below 0 if it is not known
@@ -72,27 +73,47 @@ type File struct {
 	err      error
 }
 
-// Open asks for a file.
-func Open(address string) (*File, error) { return open(address, firstPause) }
+// As says how a file is asked for. Its fields may be left out.
+type As struct {
+	Shown   string                      // the file's name for people
+	Sign    func(*http.Request) error   // changes the head of each request; then no redirect is followed
+	Explain func(*http.Response) string // returns more about a refusal
+}
 
-func open(address string, pause time.Duration) (*File, error) {
+// Open asks for a file. The end of ctx ends all reading of it.
+func Open(ctx context.Context, address string) (*File, error) {
+	return open(ctx, address, As{}, firstPause)
+}
+
+// OpenAs is Open with the settings of as.
+func OpenAs(ctx context.Context, address string, as As) (*File, error) {
+	return open(ctx, address, as, firstPause)
+}
+
+func open(ctx context.Context, address string, as As, pause time.Duration) (*File, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return nil, fmt.Errorf("%w: give one like https://host/path/trips.csv", ErrAddress)
 	}
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: patience, TLSHandshakeTimeout: patience,
-		DisableKeepAlives:  true, // nothing is left behind
-		DisableCompression: true, // bytes are counted as they lie there
+		DisableKeepAlives:  true, // leaves no idle connection
+		DisableCompression: true, // counts the file's own bytes
 	}
-	f := &File{address: address, shown: Shown(address), client: &http.Client{Transport: transport}, pause: pause}
-	f.ctx, f.cancel = context.WithCancel(context.Background())
+	f := &File{address: address, as: as, shown: as.Shown, client: &http.Client{Transport: transport}, pause: pause}
+	if f.shown == "" {
+		f.shown = Shown(address)
+	}
+	if as.Sign != nil {
+		f.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
+	f.ctx, f.cancel = context.WithCancel(ctx)
 	if err := f.connect(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
 
-// Read is that of io.Reader. An error other than io.EOF is final.
+// Read implements io.Reader. An error other than io.EOF is final.
 func (f *File) Read(p []byte) (int, error) {
 	for f.err == nil && len(p) > 0 {
 		if f.err = f.connect(); f.err != nil {
@@ -130,7 +151,7 @@ func (f *File) Close() error {
 
 func (f *File) drop() {
 	if f.body != nil {
-		_ = f.body.Close() // what was wrong is known
+		_ = f.body.Close() // the error is known already
 		f.hang()
 	}
 	f.body = nil
@@ -138,7 +159,7 @@ func (f *File) drop() {
 
 // wait counts a failed try, and pauses before the next.
 func (f *File) wait(why error) error {
-	var wrapped *url.Error // it names the whole address
+	var wrapped *url.Error // its text has the whole address, with its secrets
 	if errors.As(why, &wrapped) {
 		why = wrapped.Err
 	}
@@ -172,7 +193,7 @@ func (f *File) connect() error {
 	return nil
 }
 
-// try makes a connection; again says that an error may pass.
+// try makes a connection; again says that another try may succeed.
 func (f *File) try() (again bool, err error) {
 	if f.at > 0 && f.etag == "" && f.modified == "" {
 		return false, fmt.Errorf("%w: %s, behind byte %d, and the server gives neither ETag nor Last-Modified, so the rest may be of another file; download it first", ErrCut, f.shown, f.at)
@@ -187,6 +208,12 @@ func (f *File) try() (again bool, err error) {
 	if f.at > 0 {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", f.at))
 	}
+	if f.as.Sign != nil {
+		if err := f.as.Sign(req); err != nil {
+			hang()
+			return false, err
+		}
+	}
 	reply, err := f.client.Do(req)
 	if err != nil {
 		hang()
@@ -199,7 +226,7 @@ func (f *File) try() (again bool, err error) {
 	return again, err
 }
 
-// accept looks at the head of a reply.
+// accept checks the head of a reply, and that it is of the same file.
 func (f *File) accept(reply *http.Response) (again bool, err error) {
 	from := int64(0)
 	size := reply.ContentLength
@@ -211,11 +238,11 @@ func (f *File) accept(reply *http.Response) (again bool, err error) {
 			return false, fmt.Errorf("%w: %s: asked for what is behind byte %d it sends %q", ErrRefused, f.shown, f.at, reply.Header.Get("Content-Range"))
 		}
 	case code >= 500 || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout:
-		return true, fmt.Errorf("%w: it says %s", ErrRefused, reply.Status)
+		return true, fmt.Errorf("%w: it says %s", ErrRefused, f.said(reply))
 	case code == http.StatusRequestedRangeNotSatisfiable && f.at > 0:
 		return false, f.changed("it is shorter than before")
 	default:
-		return false, fmt.Errorf("%w: %s: it says %s", ErrRefused, f.shown, reply.Status)
+		return false, fmt.Errorf("%w: %s: it says %s", ErrRefused, f.shown, f.said(reply))
 	}
 	etag, modified := reply.Header.Get("ETag"), reply.Header.Get("Last-Modified")
 	if f.at == 0 {
@@ -233,11 +260,21 @@ func (f *File) accept(reply *http.Response) (again bool, err error) {
 	if from == f.at {
 		return false, nil
 	}
-	// The server knows no ranges: what was read is read again.
+	// The server ignored the range, so the bytes that were read before are skipped.
 	if _, err := io.CopyN(io.Discard, reply.Body, f.at); err != nil {
 		return true, err
 	}
 	return false, nil
+}
+
+// said returns why a server gives no file.
+func (f *File) said(reply *http.Response) string {
+	if f.as.Explain != nil {
+		if more := f.as.Explain(reply); more != "" {
+			return reply.Status + " (" + more + ")"
+		}
+	}
+	return reply.Status
 }
 
 func (f *File) changed(how string) error {

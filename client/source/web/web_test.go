@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -37,7 +38,7 @@ func serve(t *testing.T, handlers ...http.HandlerFunc) string {
 }
 
 func read(address string) ([]byte, error) {
-	f, err := open(address, time.Millisecond)
+	f, err := open(context.Background(), address, As{}, time.Millisecond)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +137,7 @@ func TestC1_WhatIsNotOneFileIsAnError(t *testing.T) {
 		}
 	}
 	for _, address := range []string{"http://", "https://%zz/"} {
-		if _, err := Open(address); !errors.Is(err, ErrAddress) {
+		if _, err := Open(t.Context(), address); !errors.Is(err, ErrAddress) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
@@ -149,7 +150,7 @@ func TestC1_WhatIsNotOneFileIsAnError(t *testing.T) {
 func TestCloseEndsARead(t *testing.T) {
 	silent := make(chan struct{})
 	defer close(silent)
-	f, err := Open(serve(t, func(w http.ResponseWriter, r *http.Request) {
+	f, err := Open(t.Context(), serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.(http.Flusher).Flush()
 		select {
 		case <-silent:

@@ -13,13 +13,13 @@ func nameWidth(streams []streamView) int {
 	return min(w, 20)
 }
 
-// Sizes of a line. The bars of all streams have one length, whatever their numbers are at the moment.
+// Sizes of a line. The bars of all streams have the same length, whatever their numbers are.
 const (
 	longestBar     = 30
 	longestNumbers = len("100%  1023.9 MiB of 1023.9 MiB  1023.9 MiB/s  ETA 59m59s")
 )
 
-// bar is a line for one stream: name, bar, numbers. On a narrow terminal the bar goes first.
+// bar returns a line for one stream: name, bar, numbers. A narrow terminal gets no bar.
 func (s streamView) bar(name, width int) string {
 	numbers := s.numbers()
 	head := pad(Cut(Escape(s.Name), name), name, false) + " "
@@ -32,13 +32,13 @@ func (s streamView) bar(name, width int) string {
 
 func (s streamView) fill(cells int) string {
 	full := int(s.share() * float64(cells))
-	if full == cells && !s.Ended { // read is not yet durable
+	if full == cells && !s.Ended { // what was read is not yet durable
 		full--
 	}
 	return Bar(full, cells)
 }
 
-// share is how much of the stream was read, 0 to 1; of unknown size, none until it ends.
+// share returns how much of the stream was read, from 0 to 1. If the stream's size is unknown, it is 0 until the stream ends.
 func (s streamView) share() float64 {
 	switch {
 	case s.Ended:
@@ -49,26 +49,30 @@ func (s streamView) share() float64 {
 	return min(1, float64(s.Read)/float64(s.Total))
 }
 
-// numbers is "12%  34.5 MiB of 280.0 MiB  48.0 MiB/s  ETA 5.1s".
+// numbers returns a text like "12%  34.5 MiB of 280.0 MiB  48.0 MiB/s  ETA 5s". Speed and ETA are left out while they are not known.
 func (s streamView) numbers() string {
 	speed := Bytes(int64(s.perSecond)) + "/s"
 	switch {
 	case s.state == nil:
 		return "waiting"
-	case s.Ended && s.state.took == 0: // seen for the first time when it was over
+	case s.Ended && s.state.took == 0: // the stream was over when it was first seen
 		return "100%  " + Bytes(s.Read)
 	case s.Ended:
 		return fmt.Sprintf("100%%  %s in %s  %s", Bytes(s.Read), Span(s.state.took), speed)
 	case s.Total < 0:
 		return fmt.Sprintf("%s  %s", Bytes(s.Read), speed)
 	}
-	return fmt.Sprintf("%d%%  %s of %s  %s  ETA %s", int(s.share()*100), Bytes(s.Read), Bytes(s.Total), speed, s.eta())
-}
-
-func (s streamView) eta() string {
-	left := max(0, s.Total-s.Read)
-	if s.perSecond <= 0 {
-		return "?"
+	numbers := fmt.Sprintf("%d%%  %s of %s", int(s.share()*100), Bytes(s.Read), Bytes(s.Total))
+	left := s.Total - s.Read
+	switch {
+	case s.perSecond < 1 && left > 0 && s.state.took >= rateWindow:
+		return numbers + "  nothing read for " + Span(rateWindow)
+	case s.perSecond < 1: // too little has been seen
+		return numbers
 	}
-	return Span(time.Duration(min(float64(left)/s.perSecond, 1e6) * float64(time.Second)))
+	numbers += "  " + speed
+	if left <= 0 { // all is read, but the cluster has not confirmed it
+		return numbers
+	}
+	return numbers + "  ETA " + ETA(time.Duration(min(float64(left)/s.perSecond, 1e6)*float64(time.Second)))
 }

@@ -10,26 +10,35 @@ import (
 	"posta.dev/posta/client"
 )
 
-// Progress shows how far a run is. On a terminal it draws a line for each stream over and over; elsewhere it writes one line every
-// few seconds, and one when a stream or a state ends. Several goroutines may use it.
+// Progress shows how far a run is. On a terminal it redraws a line for each stream. Elsewhere it writes a line every few seconds, and one when a
+// stream or a state ends. Several goroutines may use it.
 type Progress struct {
 	Out      io.Writer
 	Terminal bool
 	Width    func() int       // of the terminal, asked before each drawing; nil for 80
 	Now      func() time.Time // nil for time.Now
 
+	// For a program instead of people: Told and Said get what Update and Say are called with, and nothing is written. Set both or none.
+	Told func(client.Progress)
+	Said func(line string)
+
 	mu      sync.Mutex              // guards the fields below, and Out
 	streams map[string]*streamState // by stream
 	bars    Redraw
-	state   client.State // the last one told
+	of      string       // which part of a larger question the session answers; "" for all of it
+	state   client.State // the last state that was written
 	told    time.Time    // when the last plain line was written
 }
 
-// every is the time between two plain lines.
+// every is the least time between two plain lines.
 const every = 3 * time.Second
 
 // Update shows p.
 func (g *Progress) Update(p client.Progress) {
+	if g.Told != nil {
+		g.Told(p)
+		return
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := time.Now
@@ -45,9 +54,20 @@ func (g *Progress) Update(p client.Progress) {
 	}
 }
 
-// Say writes a line above the bars; "" is nothing to say.
+// Of names what the next sessions answer, if a question has several sessions: the name appears in their lines. "" removes it.
+func (g *Progress) Of(what string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.of = what
+}
+
+// Say writes a line above the bars; "" writes nothing.
 func (g *Progress) Say(line string) {
 	if line == "" {
+		return
+	}
+	if g.Said != nil {
+		g.Said(line)
 		return
 	}
 	g.mu.Lock()
@@ -56,11 +76,13 @@ func (g *Progress) Say(line string) {
 	fmt.Fprintln(g.Out, line)
 }
 
-// Done takes the bars away, so that what follows is not drawn over.
+// Done removes the bars, so that they do not draw over later output. The next updates belong to another session, even if its streams have the same
+// names.
 func (g *Progress) Done() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.bars.Clear()
+	g.streams, g.state = nil, ""
 }
 
 func (g *Progress) measure(p client.Progress, now time.Time) []streamView {
@@ -94,10 +116,10 @@ func (g *Progress) draw(p client.Progress, streams []streamView) {
 		lines = append(lines, s.bar(names, width-1))
 	}
 	g.bars.Out = g.Out
-	g.bars.Draw(append(lines, Cut(statusLine(p), width-1)))
+	g.bars.Draw(append(lines, Cut(g.statusLine(p), width-1)))
 }
 
-// tell writes plain lines. What a stream that has ended took is told once, and stands for the news of that moment.
+// tell writes plain lines. When a stream has ended, its line is written once, and the next regular line waits for its full interval.
 func (g *Progress) tell(p client.Progress, streams []streamView, now time.Time) {
 	for _, s := range streams {
 		if t := s.state; t != nil && t.over && !t.told {
@@ -106,17 +128,17 @@ func (g *Progress) tell(p client.Progress, streams []streamView, now time.Time) 
 			g.told = now
 		}
 	}
-	changed := p.State != g.state && (p.State == client.Busy || p.State == client.Computing)
+	changed := p.State != g.state && (p.State == client.Busy || p.State == client.InUse || p.State == client.Comparing || p.State == client.Computing)
 	g.state = p.State
 	if p.State == client.Finished || !changed && (!g.told.IsZero() && now.Sub(g.told) < every) {
 		return
 	}
-	if g.told.IsZero() && !changed { // the first line comes when there is something to say
+	if g.told.IsZero() && !changed { // the first line waits until there is something to report
 		g.told = now
 		return
 	}
 	g.told = now
-	line := statusLine(p)
+	line := g.statusLine(p)
 	for _, s := range streams {
 		if s.state != nil && !s.state.over {
 			line += "; " + Escape(s.Name) + " " + s.numbers()
@@ -125,7 +147,7 @@ func (g *Progress) tell(p client.Progress, streams []streamView, now time.Time) 
 	fmt.Fprintln(g.Out, line)
 }
 
-// within is " in 1.2s", nothing for a stream that was over when it was first seen.
+// within returns " in 1.2s", and "" for a stream that was over when it was first seen.
 func (t *streamState) within() string {
 	if t.took == 0 {
 		return ""
@@ -134,8 +156,11 @@ func (t *streamState) within() string {
 }
 
 // statusLine says what the run does and what it waits for.
-func statusLine(p client.Progress) string {
+func (g *Progress) statusLine(p client.Progress) string {
 	line := string(p.State)
+	if g.of != "" {
+		line = Escape(g.of) + ": " + line
+	}
 	switch {
 	case len(p.Silent) > 0:
 		line += "; no answer from " + Escape(strings.Join(p.Silent, ", "))

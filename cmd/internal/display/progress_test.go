@@ -42,7 +42,7 @@ func TestBarsOnATerminal(t *testing.T) {
 	frames := strings.Split(f.out.String(), "\x1b[J")
 	last := frames[len(frames)-1]
 	want := "weather [██████████████████████████████] 100%  2.0 MiB\n" +
-		"trips   [█████████·····················] 30%  30.0 MiB of 100.0 MiB  20.0 MiB/s  ETA 3.5s\n" +
+		"trips   [█████████·····················] 30%  30.0 MiB of 100.0 MiB  20.0 MiB/s  ETA 4s\n" +
 		"uploading\n"
 	if last != want {
 		t.Errorf("the last frame is\n%swant\n%s", last, want)
@@ -86,9 +86,9 @@ func TestPlainLinesAreFew(t *testing.T) {
 	f.show(200*time.Millisecond, client.Computing, weather, trips(51*mib, true))
 	f.show(200*time.Millisecond, client.Finished, weather, trips(51*mib, true))
 	want := `weather: sent 2.0 MiB
-uploading; trips 15%  15.0 MiB of 100.0 MiB  5.0 MiB/s  ETA 17s
-uploading; trips 30%  30.0 MiB of 100.0 MiB  5.0 MiB/s  ETA 14s
-uploading; trips 45%  45.0 MiB of 100.0 MiB  5.0 MiB/s  ETA 11s
+uploading; trips 15%  15.0 MiB of 100.0 MiB  5.0 MiB/s  ETA 15s
+uploading; trips 30%  30.0 MiB of 100.0 MiB  5.0 MiB/s  ETA 15s
+uploading; trips 45%  45.0 MiB of 100.0 MiB  5.0 MiB/s  ETA 10s
 trips: sent 51.0 MiB in 10s
 computing
 `
@@ -99,10 +99,15 @@ computing
 
 func TestWhatARunWaitsForIsSaid(t *testing.T) {
 	p := client.Progress{State: client.Uploading, Silent: []string{"tcp://h:1\n"}, Retries: 3, Rows: 12345}
-	if got := statusLine(p); got != `uploading; no answer from tcp://h:1\n; 12,345 rows of answers; asked again 3×` {
+	if got := new(Progress).statusLine(p); got != `uploading; no answer from tcp://h:1\n; 12,345 rows of answers; asked again 3×` {
 		t.Errorf("got %s", got)
 	}
-	if got := statusLine(client.Progress{State: client.Uploading, HeldBack: true}); got != "uploading; the cluster takes its time" {
+	several := &Progress{}
+	several.Of("rain\n, pass 2")
+	if got := several.statusLine(client.Progress{State: client.Computing}); got != `rain\n, pass 2: computing` {
+		t.Errorf("got %s", got)
+	}
+	if got := new(Progress).statusLine(client.Progress{State: client.Uploading, HeldBack: true}); got != "uploading; the cluster takes its time" {
 		t.Errorf("got %s", got)
 	}
 }
@@ -126,7 +131,21 @@ func TestAStallIsSeenWithinSeconds(t *testing.T) {
 	for range 40 {
 		f.show(100*time.Millisecond, client.Uploading, trips(50*mib, false))
 	}
-	if got := f.out.String(); !strings.Contains(got[len(got)-100:], "0 B/s  ETA ?") {
+	if got := f.out.String(); !strings.Contains(got[len(got)-100:], "50.0 MiB of 100.0 MiB  nothing read for 3.0s\n") {
 		t.Errorf("after four seconds without a byte: %q", got[len(got)-100:])
+	}
+}
+
+// TestASecondSessionBeginsAnew: of the same stream, as passes of a statement have.
+func TestASecondSessionBeginsAnew(t *testing.T) {
+	f := newFilm(true, 100)
+	f.show(0, client.Uploading, trips(0, false))
+	f.show(time.Second, client.Uploading, trips(100*mib, true))
+	f.g.Done()
+	f.show(time.Minute, client.Uploading, trips(1, false))
+	f.out.Reset()
+	f.show(time.Second, client.Uploading, trips(20*mib, false))
+	if got := f.out.String(); !strings.Contains(got, "20.0 MiB of 100.0 MiB  20.0 MiB/s  ETA 4s") {
+		t.Errorf("%q", got)
 	}
 }

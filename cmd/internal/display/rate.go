@@ -2,7 +2,7 @@ package display
 
 import "time"
 
-// rate is how fast a counter grew over the last seconds: long enough to read, short enough to see a stall.
+// rate is how fast a counter grew over the last seconds: over a span that is long enough for a readable number, and short enough to show a stall.
 type rate struct {
 	seen []sample
 }
@@ -14,7 +14,7 @@ type sample struct {
 
 const rateWindow = 3 * time.Second
 
-// add notes the counter and returns its growth per second, 0 while there is too little to tell.
+// add notes the counter and returns its growth per second; 0 while there are too few values.
 func (r *rate) add(now time.Time, n int64) float64 {
 	r.seen = append(r.seen, sample{now, n})
 	old := 0

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Redraw is lines on a terminal that are drawn over and over.
+// Redraw is a group of lines on a terminal that are drawn again and again.
 type Redraw struct {
 	Out   io.Writer
-	drawn int // lines on the terminal that are ours
+	drawn int // lines on the terminal that Draw wrote
 }
 
 // Draw puts lines in place of those that it drew before.
@@ -22,7 +22,7 @@ func (r *Redraw) Draw(lines []string) {
 	_, _ = io.WriteString(r.Out, up+"\r\x1b[J"+strings.Join(lines, "\n")+"\n")
 }
 
-// Clear takes the lines away, so that what follows is not drawn over.
+// Clear removes the lines, so that Draw does not draw over later output.
 func (r *Redraw) Clear() {
 	if r.drawn > 0 {
 		fmt.Fprintf(r.Out, "\x1b[%dA\r\x1b[J", r.drawn)
@@ -30,7 +30,7 @@ func (r *Redraw) Clear() {
 	r.drawn = 0
 }
 
-// Bar is full cells and empty ones.
+// Bar returns a bar with so many full cells of all its cells.
 func Bar(full, cells int) string {
 	return strings.Repeat("█", full) + strings.Repeat("·", cells-full)
 }

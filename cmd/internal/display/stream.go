@@ -6,13 +6,13 @@ import (
 	"posta.dev/posta/client"
 )
 
-// streamState is what is remembered of a stream between two updates.
+// streamState is what Progress remembers of a stream between two updates.
 type streamState struct {
 	rate  rate
 	begun time.Time
-	took  time.Duration // stands still when the stream has ended
+	took  time.Duration // stands still after the stream has ended
 	over  bool
-	told  bool // its end was told
+	told  bool // whether its end was written
 }
 
 // streamView is what is shown of a stream.
@@ -22,7 +22,7 @@ type streamView struct {
 	state     *streamState // nil before its first byte
 }
 
-// view measures one stream. A finished one shows its mean speed.
+// view measures one stream. A finished stream has its mean speed.
 func (t *streamState) view(s client.StreamProgress, now time.Time) streamView {
 	v := streamView{StreamProgress: s, state: t}
 	if !t.over {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Bytes is a size for people: "0 B", "1023 B", "1.0 KiB", "12.3 MiB".
+// Bytes returns a size for people: "0 B", "1023 B", "1.0 KiB", "12.3 MiB".
 func Bytes(n int64) string {
 	if n < 1024 {
 		return fmt.Sprintf("%d B", n)
@@ -19,7 +19,7 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%.1f %ciB", v, "?KMGTPE"[unit])
 }
 
-// Count is a number for people, with a comma every three digits.
+// Count returns a number for people, with a comma every three digits.
 func Count(n uint64) string {
 	s := strconv.FormatUint(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -28,7 +28,7 @@ func Count(n uint64) string {
 	return s
 }
 
-// Plural is a number and what it counts: "1 node", "2 nodes".
+// Plural returns a number and what it counts: "1 node", "2 nodes".
 func Plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -36,7 +36,7 @@ func Plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Span is a time for people, of two units at most: "30ms", "1.3s", "42s", "3m05s", "2h07m", "5d03h".
+// Span returns a time for people, in two units at most: "30ms", "1.3s", "42s", "3m05s", "2h07m", "5d03h".
 func Span(d time.Duration) string {
 	s := int64(d / time.Second)
 	switch {
@@ -52,4 +52,25 @@ func Span(d time.Duration) string {
 		return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
 	}
 	return fmt.Sprintf("%dd%02dh", s/86400, s/3600%24)
+}
+
+// ETA returns how long something will still take, in steps as coarse as an estimate: 1 s below 10 s, 5 s below a minute, 10 s below ten minutes, then
+// whole minutes, ten minutes and hours. It is never 0, because a finished run has no ETA.
+func ETA(d time.Duration) string {
+	step := time.Second
+	for _, s := range []struct{ from, step time.Duration }{
+		{10 * time.Second, 5 * time.Second}, {time.Minute, 10 * time.Second}, {10 * time.Minute, time.Minute}, {time.Hour, 10 * time.Minute}, {24 * time.Hour, time.Hour},
+	} {
+		if d >= s.from {
+			step = s.step
+		}
+	}
+	d = max((d+step/2)/step*step, step)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case step >= time.Minute && d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	}
+	return Span(d)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	// ErrURL is wrapped by the errors of [Limits.Save] for a URL that is none, or of a scheme that is not fetched.
+	// ErrURL is wrapped by the errors of [Limits.Save] for a text that is no URL, or whose scheme is not fetched.
 	ErrURL = errors.New("not a URL of http or https")
 	// ErrStatus is wrapped when the server does not hand out the file.
 	ErrStatus = errors.New("the server says")
@@ -23,25 +23,25 @@ var (
 	ErrTooLarge = errors.New("file is too large")
 )
 
-// Limits bound what a stranger can cost.
+// Limits bound what a stranger's server can cost.
 type Limits struct {
 	Time  time.Duration // for all of it; 0 is 10 s
 	Bytes int64         // 0 is 32 MiB
 }
 
-// Saved is a file that is there now.
+// Saved is a file that was written.
 type Saved struct {
 	Path  string
 	Bytes int64
 }
 
-// maxURL is far beyond what servers take, and little enough to quote.
+// maxURL is far more than servers accept, in bytes, and short enough to quote.
 const maxURL = 8 << 10
 
-// headBytes is how much of a file http.DetectContentType looks at.
+// headBytes is how many bytes of a file http.DetectContentType looks at.
 const headBytes = 512
 
-// Save fetches a file into dir, which is there. A file of the same name in dir is replaced.
+// Save fetches a file into dir, which must exist. It replaces a file of the same name in dir.
 func (l Limits) Save(ctx context.Context, from, dir, prefix string) (Saved, error) {
 	if len(from) > maxURL {
 		return Saved{}, fmt.Errorf("fetch %q…: %w: it has %d bytes", from[:40], ErrURL, len(from))
@@ -55,7 +55,7 @@ func (l Limits) Save(ctx context.Context, from, dir, prefix string) (Saved, erro
 	defer cancel()
 	s, err := l.save(ctx, u, dir, prefix)
 	if err != nil && ctx.Err() != nil {
-		err = fmt.Errorf("fetch %q: %w", from, context.Cause(ctx)) // it says more than "context deadline exceeded"
+		err = fmt.Errorf("fetch %q: %w", from, context.Cause(ctx)) // the cause says more than "context deadline exceeded"
 	}
 	return s, err
 }
@@ -79,7 +79,7 @@ func (l Limits) save(ctx context.Context, u *url.URL, dir, prefix string) (s Sav
 	return s, nil
 }
 
-// open asks for the file. The connection is for this file alone and ends with it.
+// open requests the file. The connection serves only this request and is closed with it.
 func open(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
@@ -89,7 +89,7 @@ func open(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	c := &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10}}
 	answer, err := c.Do(q)
 	if err != nil {
-		return nil, fmt.Errorf("fetch: %w", err) // names the URL
+		return nil, fmt.Errorf("fetch: %w", err) // the error names the URL
 	}
 	if answer.StatusCode != http.StatusOK {
 		_ = answer.Body.Close()
@@ -98,7 +98,7 @@ func open(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	return answer.Body, nil
 }
 
-// replace writes a file whole or not at all.
+// replace writes all of a file, or nothing.
 func replace(name string, r io.Reader, limit int64) (n int64, err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), ".posta-*")
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// maxName bounds the part of a name that comes from the URL: file systems take 255 bytes, and the prefix wants some of them.
+// maxName bounds the part of a name that comes from the URL, in bytes. File systems take 255 bytes, and the prefix needs some of them.
 const maxName = 100
 
-// nameOf makes a file's name of a URL's path, decoded: its last element, behind the prefix.
+// nameOf returns a file's name for the decoded path of a URL: the path's last element, behind the prefix.
 func nameOf(prefix, urlPath string, head []byte) string {
 	base := strings.TrimLeft(harmless(path.Base(urlPath)), "._")
 	if base == "" {
@@ -18,10 +18,10 @@ func nameOf(prefix, urlPath string, head []byte) string {
 	if path.Ext(base) == "" {
 		base += extensionOf(head)
 	}
-	return harmless(prefix) + "-" + base[max(0, len(base)-maxName):] // the end, for the extension
+	return harmless(prefix) + "-" + base[max(0, len(base)-maxName):] // the end, because it holds the extension
 }
 
-// harmless has an underscore for whatever means something to a shell, a terminal or a file system.
+// harmless puts an underscore in place of each character that means something to a shell, a terminal or a file system.
 func harmless(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -32,7 +32,8 @@ func harmless(name string) string {
 	}, name)
 }
 
-// extensionOf recognises pictures; "" for anything else. The mime package asks the machine it runs on, and has several answers.
+// extensionOf recognises pictures; "" for anything else. The mime package was turned down: it asks the machine that it runs on, and knows several
+// extensions for a type.
 func extensionOf(head []byte) string {
 	switch http.DetectContentType(head) {
 	case "image/jpeg":

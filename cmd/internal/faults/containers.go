@@ -17,8 +17,8 @@ import (
 // Containers is the Injector for the containers of a cluster.
 type Containers struct {
 	*docker.Restarter
-	Nodes []topology.Node // that Ready waits for
-	Keys  *security.Keys  // of who listens to them; nil in a cluster without
+	Nodes []topology.Node // nodes that Ready waits for
+	Keys  *security.Keys  // keys for listening to them; nil in a cluster without keys
 }
 
 var _ Injector = Containers{}
@@ -28,7 +28,7 @@ var errUnable = errors.New("there is no way to do that here")
 // Kinds implements Injector.
 func (Containers) Kinds() []Kind { return []Kind{Kill, Hang, Pause, Cut} }
 
-// Do implements Injector. A pause is a signal and not the engine's own pause: of a process that hangs the engine does not know either.
+// Do implements Injector. A pause is a signal and not the engine's own pause, because the engine does not know of a process that hangs, either.
 func (c Containers) Do(ctx context.Context, k Kind, target medic.NodeID) error {
 	switch k {
 	case Kill:
@@ -42,7 +42,7 @@ func (c Containers) Do(ctx context.Context, k Kind, target medic.NodeID) error {
 	return fmt.Errorf("%s %s: %w", k, target, errUnable)
 }
 
-// Undo implements Injector. A target that was restarted has another process, and was connected to the network before it was started.
+// Undo implements Injector. It leaves a restarted target alone: that one has another process, and was connected to the network before it was started.
 func (c Containers) Undo(ctx context.Context, k Kind, target medic.NodeID, pid int) error {
 	if now, err := c.Pid(target); err != nil || now != pid {
 		return err
@@ -56,7 +56,7 @@ func (c Containers) Undo(ctx context.Context, k Kind, target medic.NodeID, pid i
 	return nil
 }
 
-// fresh is how old the last heartbeat of a node may be that counts as there.
+// fresh is how old the last heartbeat of a node may be, for the node to count as present.
 const fresh = 2 * time.Second
 
 // Ready implements Injector.
@@ -71,7 +71,7 @@ func (c Containers) Ready(ctx context.Context) error {
 		}
 		return len(silent) == 0, nil
 	})(monitor.ListenToNodes(c.Nodes, c.Keys))
-	if err != nil && len(silent) == 0 { // before anybody could be missed
+	if err != nil && len(silent) == 0 { // ctx ended before any node could be missed
 		return fmt.Errorf("listen to the nodes: %w", err)
 	}
 	if err != nil {

@@ -19,27 +19,27 @@ import (
 )
 
 const (
-	// maxConnections is how many programs' connections there may be at once. Each costs two file descriptors and 64 KiB.
+	// maxConnections is how many connections of programs may be open at a time. Each costs two file descriptors and 64 KiB.
 	maxConnections = 256
 	// buffer is what one direction of a connection holds, in bytes.
 	buffer = 32 << 10
-	// connectTime is for dialling a node and the handshake of TLS.
+	// connectTime limits dialling a node and the TLS handshake together.
 	connectTime = 10 * time.Second
-	// keepAlive finds nodes that went away without a word.
+	// keepAlive finds connections whose node went away without closing them.
 	keepAlive = 15 * time.Second
-	// longestPath is what fits the address of a unix socket on every system we know.
+	// longestPath is the longest address of a unix socket that fits on every system we know, in bytes.
 	longestPath = 104
 )
 
-// Target is a socket of a node, and where programs find it.
+// Target is a socket of a node, and the unix socket where programs find it.
 type Target struct {
-	Name    string // of the unix socket in the directory
+	Name    string // name of the unix socket in the directory
 	Address string // HOST:PORT of the node
-	Peer    string // the identity that has to answer
+	Peer    string // the identity that the node has to prove
 	TLS     zmqx.TLS
 }
 
-// Forwarder has the sockets open. Only programs of this user get in.
+// Forwarder holds the open sockets. Only programs of this user can connect to them.
 type Forwarder struct {
 	targets   []Target
 	listeners []*net.UnixListener
@@ -48,11 +48,11 @@ type Forwarder struct {
 	report    func(error)
 
 	mu       sync.Mutex
-	reported map[string]string // by target: the last failure that was reported, until a connection succeeds
+	reported map[string]string // by target: the last failure that was reported; removed when a connection succeeds
 }
 
-// Listen opens a socket for each target in a directory, which it makes if there is none. report is told why connections fail, each reason of a target once
-// in a row. Run has to be called.
+// Listen opens a socket for each target in a directory, and makes the directory if there is none. It calls report with the reason when a connection
+// fails. If a target fails for the same reason again, it does not report that again. The caller must call Run, which closes everything.
 func Listen(dir string, targets []Target, report func(error)) (f *Forwarder, err error) {
 	f = &Forwarder{targets: targets, slots: make(chan struct{}, maxConnections), report: report, reported: map[string]string{}}
 	if err := owned.Dir(dir); err != nil {
@@ -71,7 +71,7 @@ func Listen(dir string, targets []Target, report func(error)) (f *Forwarder, err
 	return f, nil
 }
 
-// listen replaces what a killed process has left: nobody else has the lock.
+// listen replaces a socket that a killed process has left behind. The lock shows that no process uses it.
 func listen(path string) (*net.UnixListener, error) {
 	if len(path) > longestPath {
 		return nil, fmt.Errorf("listen at %s: the path has %d bytes, and that of a socket may have %d; give a shorter directory", path, len(path), longestPath)
@@ -131,7 +131,7 @@ func (f *Forwarder) accept(ctx context.Context, l *net.UnixListener, to Target) 
 			}
 			return
 		}
-		if err != nil { // for instance no file descriptors are left: others may become free
+		if err != nil { // for instance if no file descriptors are left; some may become free
 			f.failed(to, err)
 			if !pause(ctx, 100*time.Millisecond) {
 				return
@@ -153,7 +153,7 @@ func (f *Forwarder) accept(ctx context.Context, l *net.UnixListener, to Target) 
 	}
 }
 
-// pause is false when ctx ended it.
+// pause waits for d. It returns false if ctx ended meanwhile.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -196,12 +196,12 @@ func (f *Forwarder) serve(ctx context.Context, from net.Conn, to Target) {
 	closeBoth(from, up)
 	<-done
 	var refused *net.OpError
-	if errors.As(back, &refused) && refused.Op == "remote error" { // in TLS 1.3 the node's word comes after the handshake
+	if errors.As(back, &refused) && refused.Op == "remote error" { // in TLS 1.3 a node refuses a client only after the handshake
 		f.failed(to, fmt.Errorf("it does not accept your key for this: the key is not in [clients] of the cluster's topology, lacks the role, was revoked or has expired; its log says which (%w)", back))
 	}
 }
 
-// only hides what io.CopyBuffer would use in place of the buffer.
+// only hides the methods ReadFrom and WriteTo, which io.CopyBuffer would call instead of using its buffer.
 type only struct{ io.ReadWriter }
 
 func closeBoth(from, up net.Conn) {
@@ -209,7 +209,7 @@ func closeBoth(from, up net.Conn) {
 	_ = up.Close()
 }
 
-// dial connects to the node that is meant and to no other.
+// dial connects to the node that the target names. The handshake fails if another process answers.
 func dial(ctx context.Context, to Target) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
@@ -228,7 +228,7 @@ func dial(ctx context.Context, to Target) (net.Conn, error) {
 	return &stream{Conn: secured, beneath: conn}, nil
 }
 
-// stream closes the connection beneath TLS at once: a farewell would wait for a peer that does not read.
+// stream closes the connection beneath TLS at once. The close message of TLS would wait for a peer that does not read.
 type stream struct {
 	*tls.Conn
 	beneath net.Conn
@@ -242,7 +242,7 @@ func (f *Forwarder) works(to Target) {
 	delete(f.reported, to.Name)
 }
 
-// failed reports a reason once in a row: a program dials again ten times a second.
+// failed reports a reason, unless it is the target's last reported one: programs dial again ten times a second.
 func (f *Forwarder) failed(to Target, err error) {
 	f.mu.Lock()
 	again := f.reported[to.Name] == err.Error()

@@ -14,10 +14,10 @@ import (
 // ErrLocked is wrapped by the error of TakeLock when another process has the lock.
 var ErrLocked = errors.New("in use by another process")
 
-// Lock is a file that one process at a time holds. The kernel takes it back when the process ends, however it ends.
+// Lock is a file that one process at a time holds. The kernel releases it when the process ends, however it ends.
 type Lock struct{ f *os.File }
 
-// TakeLock makes the file and takes it, or fails at once.
+// TakeLock makes the file and takes the lock. It fails at once if another process has it.
 func TakeLock(name string) (*Lock, error) {
 	f, err := owned.Open(name)
 	if err != nil {
@@ -50,5 +50,5 @@ func holder(f *os.File) string {
 	return ""
 }
 
-// Release gives it back. The file stays: removing it would let two hold a lock of the same name.
+// Release gives the lock back. The file stays: if it were removed, two processes could each hold a lock of the same name.
 func (l *Lock) Release() error { return l.f.Close() }

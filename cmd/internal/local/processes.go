@@ -18,15 +18,15 @@ import (
 // Config says which nodes the processes belong to.
 type Config struct {
 	Topology *topology.Topology
-	Nodes    []topology.Node // of this machine
+	Nodes    []topology.Node // the nodes of this machine
 	Dir      string          // holds pids and log
-	Program  []string        // what runs a node when "node NAME -f FILE" is put behind it
-	Tied     bool            // they die with this process
-	// Keys are those of who listens to them, nil in a cluster without.
+	Program  []string        // the command that runs a node when "node NAME -f FILE" is appended
+	Tied     bool            // the nodes die with this process
+	// Keys returns the keys for listening to the nodes; nil in a cluster without keys.
 	Keys func() (*security.Keys, error)
 }
 
-// Processes is the node processes of one machine. Closing it leaves the processes running.
+// Processes are the node processes of one machine. They outlive the handle.
 type Processes struct {
 	cfg Config
 	*process.Restarter
@@ -58,7 +58,7 @@ func (c *Processes) isMedic(id medic.NodeID) bool {
 	return slices.ContainsFunc(c.cfg.Topology.MedicNodes(), func(n topology.Node) bool { return n.ID == id })
 }
 
-// Keys are the keys for listening to these nodes and to medics; nil in a cluster without.
+// Keys returns the keys for listening to these nodes and to medics; nil in a cluster without keys.
 func (c *Processes) Keys() (*security.Keys, error) { return c.cfg.Keys() }
 
 // Medics returns the medics of these hosts.
@@ -72,7 +72,7 @@ func (c *Processes) Medics() []medic.NodeID {
 	return ids
 }
 
-// Fence returns the fence of one of these hosts: what it has seen of medics.
+// Fence returns the fence of one of these hosts, which holds what the host has seen of medics.
 func (c *Processes) Fence(name string) (*host.Host, error) {
 	return host.Open(filepath.Join(c.cfg.Topology.DataDir, agent.FenceDir), name, "", c)
 }
@@ -99,7 +99,7 @@ func (c *Processes) IDs() []medic.NodeID {
 	return ids
 }
 
-// Supervise starts the nodes, and starts them again when they die, until stop is called. They run on then.
+// Supervise starts the nodes, and restarts nodes that die, until stop is called. The nodes run on after that.
 func (c *Processes) Supervise(report func(medic.Event)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -114,13 +114,13 @@ func (c *Processes) Supervise(report func(medic.Event)) (stop func()) {
 	}
 }
 
-// Stop ends nodes: they get their time to drain and a second more (N5). When ctx ends they are killed at once.
+// Stop ends nodes. It gives each the time limit for draining and a second more (N5). When ctx ends, it kills them at once.
 func (c *Processes) Stop(ctx context.Context, nodes []medic.NodeID) []medic.Stopped {
 	return medic.Stop(ctx, c, nodes, c.cfg.Topology.Limits.Drain+time.Second)
 }
 
-// Ready returns when heartbeats of all nodes are there, of these processes and no others. A node that dies again and again before it
-// is heard is an error at once, one that says nothing when ctx ends is one then.
+// Ready returns when the heartbeats of all nodes have been heard, from these processes and no others. A node that dies several times before it is
+// heard is an error at once. A node that is still not heard when ctx ends is an error then.
 func (c *Processes) Ready(ctx context.Context) error {
 	w := &waiting{procs: c, lives: map[medic.NodeID]int{}, pids: map[medic.NodeID]int{}}
 	keys, err := c.Keys()

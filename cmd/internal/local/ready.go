@@ -17,18 +17,18 @@ import (
 // ErrNotReady is wrapped by the errors of Processes.Ready.
 var ErrNotReady = errors.New("the cluster is not ready")
 
-// waiting is one wait for all nodes to be heard.
+// waiting is the state of one wait for all nodes.
 type waiting struct {
 	procs *Processes
 	pids  map[medic.NodeID]int
-	lives map[medic.NodeID]int // processes seen
+	lives map[medic.NodeID]int // how many processes were seen
 }
 
-// manyLives is how many processes of a node may come and go without work: unheard, or heard to say that they are not ready yet. The first
-// ones may have met a port that was just being let go.
+// manyLives is how many processes of a node Ready sees before it gives up. It counts processes that were not heard, or that said that they were still
+// recovering. The first ones may have found a port in use that was just being released.
 const manyLives = 4
 
-// freshBeat is how old the last heartbeat of a node may be that counts as up.
+// freshBeat is how old the last heartbeat of a node may be, for the node to count as up.
 const freshBeat = 2 * time.Second
 
 func (w *waiting) enough(view []monitor.Status) (bool, error) {
@@ -54,7 +54,7 @@ func (w *waiting) enough(view []monitor.Status) (bool, error) {
 	return all, nil
 }
 
-// missing is the error for nodes that did not come in time, or the reason why the wait ended.
+// missing returns an error that names the nodes that were not ready in time. If the wait ended for another reason, it returns that.
 func (w *waiting) missing(view []monitor.Status, cause error) error {
 	if !errors.Is(cause, context.DeadlineExceeded) {
 		return cause
@@ -71,7 +71,7 @@ func (w *waiting) missing(view []monitor.Status, cause error) error {
 	return fmt.Errorf("%w: nothing is heard of %s: %s", ErrNotReady, strings.Join(names, ", "), w.procs.LastWords(medic.NodeID(names[0])))
 }
 
-// LastWords is what the log of a node ends with, and where it is.
+// LastWords returns the last line of a node's log, and the log's path.
 func (c *Processes) LastWords(node medic.NodeID) string {
 	name := c.Log(node)
 	last := lastLine(name)
@@ -81,7 +81,7 @@ func (c *Processes) LastWords(node medic.NodeID) string {
 	return last + " (from " + name + ")"
 }
 
-// lastLine is the last line of a file that is not empty, "" if there is none.
+// lastLine returns the last line of a file that is not empty; "" if there is none.
 func lastLine(name string) string {
 	f, err := os.Open(name)
 	if err != nil {

@@ -8,24 +8,25 @@ import (
 	"os"
 	"path/filepath"
 
+	"posta.dev/posta/internal/freeports"
 	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/topology"
 )
 
-// RunDirConfig says which private cluster to make.
+// RunDirConfig describes the private cluster to make.
 type RunDirConfig struct {
-	Dir     string           // "" for a temporary one
-	File    string           // a topology to copy; else Variant
+	Dir     string           // "" for a temporary directory
+	File    string           // a topology to copy; if "", Variant is used
 	Variant topology.Variant // without Dir, IPCDir and Ports
 	TCP     bool             // sockets on free ports of 127.0.0.1 instead of unix sockets
 }
 
-// RunDir is the directory of a private cluster. It is to be closed.
+// RunDir is the directory of a private cluster. The caller must close it.
 type RunDir struct {
 	Dir       string
 	Topology  *topology.Topology
 	temporary bool
-	noted     string // data directory with the note of where the sockets are, "" if there is none
+	noted     string // the data directory that holds the note of where the sockets are; "" if there is no note
 	lock      *Lock
 }
 
@@ -70,7 +71,7 @@ func (s *RunDir) makeDir() (err error) {
 	if s.temporary {
 		sweep()
 		if s.Dir, err = os.MkdirTemp("", runPrefix); err == nil {
-			err = owned.Path(s.Dir) // another one in place of TMPDIR, if others may write there
+			err = owned.Path(s.Dir) // if others may write to TMPDIR, the user has to choose another directory
 		}
 	} else if s.Dir, err = filepath.Abs(s.Dir); err == nil {
 		err = makeGiven(s.Dir)
@@ -81,9 +82,9 @@ func (s *RunDir) makeDir() (err error) {
 	return nil
 }
 
-// makeGiven makes the directory that somebody has named, or finds that nobody else can change what the run puts there.
+// makeGiven makes the directory that a user has named. If it exists, makeGiven checks that nobody else can change what the run puts there.
 func makeGiven(dir string) error {
-	if err := owned.Path(dir); err != nil { // before anything is made in somebody's directory
+	if err := owned.Path(dir); err != nil { // checked before anything is made in a user's directory
 		return err
 	}
 	if err := os.MkdirAll(dir, owned.DirMode); err != nil {
@@ -92,8 +93,8 @@ func makeGiven(dir string) error {
 	return owned.Writers(dir)
 }
 
-// text is the topology file. A copied one is checked under its own name first, so that its mistakes are found in the user's file; its
-// data goes below the run directory when it is given relative to the file.
+// text returns the topology file. A topology to copy is first checked under its own name, so that mistakes are reported in the user's file. If its
+// data directory is relative to the file, the data goes below the run directory.
 func (s *RunDir) text(p RunDirConfig) (string, error) {
 	if p.File != "" {
 		if _, err := topology.Load(p.File); err != nil {
@@ -110,19 +111,19 @@ func (s *RunDir) text(p RunDirConfig) (string, error) {
 		if p.Variant.Ports, err = freePorts(p.Variant); err != nil {
 			return "", err
 		}
-		p.Variant.Address = loopback
+		p.Variant.Address = freeports.Address
 	}
 	return topology.Generate(p.Variant)
 }
 
-// name is the cluster's: no other may have it on a broker that both use.
+// name returns the cluster's name. It differs from that of any other run, because two runs may share a broker.
 func (s *RunDir) name() string {
 	sum := sha256.Sum256([]byte(s.Dir))
 	return "run-" + hex.EncodeToString(sum[:4])
 }
 
-// makeSockets makes the directory of the sockets, below the run directory or among the temporary files when its path would be too long,
-// and notes it for the nodes. Only a topology that was given may have its data elsewhere, where posta up may have a cluster.
+// makeSockets makes the directory of the sockets and notes it for the nodes. The directory is below the run directory, or among the temporary files
+// if its path would be too long. Only a given topology may have its data elsewhere, and a cluster of posta up may use that place.
 func (s *RunDir) makeSockets(t *topology.Topology) (address string, err error) {
 	if _, err := os.Lstat(filepath.Join(t.DataDir, addressFile)); err == nil && t.DataDir != filepath.Join(s.Dir, t.Data()) {
 		return "", fmt.Errorf("the cluster with its data in %s is up; end it with posta down, or submit to it", t.DataDir)
@@ -141,7 +142,7 @@ func (s *RunDir) makeSockets(t *topology.Topology) (address string, err error) {
 	return ipcPrefix + dir, NoteAddress(t.DataDir, ipcPrefix+dir)
 }
 
-// Close lets go of the directory. With remove, one that was made for this run is removed; one that was given never is.
+// Close releases the directory. If remove is true, it removes a directory that was made for this run; it never removes a given one.
 func (s *RunDir) Close(remove bool) error {
 	var errs []error
 	if s.noted != "" {

@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"posta.dev/posta/internal/freeports"
 	"posta.dev/posta/topology"
 )
 
@@ -32,7 +33,7 @@ func TestATemporarySiteIsRemovedAndAGivenOneIsNot(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	temporary, given := newRunDir(t, RunDirConfig{}), newRunDir(t, RunDirConfig{Dir: filepath.Join(t.TempDir(), "new", "dir")})
 	for _, s := range []*RunDir{temporary, given} {
-		if s.Topology.DataDir != filepath.Join(s.Dir, "data") {
+		if s.Topology.DataDir != filepath.Join(s.Dir, "cluster") {
 			t.Errorf("data is in %s, the run directory in %s", s.Topology.DataDir, s.Dir)
 		}
 		if err := s.Close(true); err != nil {
@@ -130,7 +131,7 @@ func TestTCPSitesTakePortsThatAreFree(t *testing.T) {
 	s := newRunDir(t, RunDirConfig{Dir: t.TempDir(), TCP: true})
 	defer func() { _ = s.Close(true) }()
 	port := s.Topology.Hosts[0].Ports
-	if port < firstPort || port >= lastPort || s.Topology.Hosts[0].IPC() {
+	if port < freeports.First || port >= freeports.Last || s.Topology.Hosts[0].IPC() {
 		t.Errorf("ports from %d", port)
 	}
 }

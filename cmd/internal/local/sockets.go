@@ -16,27 +16,29 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// addressFile is the note, in a cluster's data directory, of where its local hosts are while it is up: "ipc:DIR", or the IP address at
-// which containers publish their ports. Commands read it instead of deriving the directory again, because each of them may have another
-// environment than the one of posta up (S1).
+// addressFile is the note, in a cluster's data directory, of where its local hosts are while it is up: "ipc:DIR", or the IP address at which
+// containers publish their ports. Commands read it. Deriving the directory again was turned down, because a command may have another environment than
+// posta up had (S1).
 const addressFile = "address"
 
 const (
 	ipcPrefix    = "ipc:"
 	socketPrefix = "posta-"
-	// longestPath is what fits the address of a unix socket on every system that Posta runs on: macOS has 104 bytes, with a zero at the end.
+	// longestPath is the longest address of a unix socket, in bytes, that fits on every system that Posta runs on: macOS has 104 bytes, with a zero at
+	// the end.
 	longestPath = 103
 )
 
-// ErrNotUp is wrapped by the error of Address when there is no note, or when the directory that it names has gone.
+// ErrNotUp is wrapped by the error of Address if there is no note, or if the directory that the note names no longer exists.
 var ErrNotUp = errors.New("no cluster is up on this machine")
 
-// HasLocal reports whether a note has to say where hosts of the topology are.
+// HasLocal reports whether the topology has local hosts, whose address a note has to say.
 func HasLocal(t *topology.Topology) bool {
 	return slices.ContainsFunc(t.Hosts, func(h topology.Host) bool { return h.Local })
 }
 
-// Address returns where the local hosts of a cluster are. A directory of sockets is this user's alone, or an error.
+// Address returns where the local hosts of a cluster are. It returns an error if that is a directory of sockets that does not belong to this user
+// alone.
 func Address(dataDir string) (string, error) {
 	name := filepath.Join(dataDir, addressFile)
 	text, err := owned.Read(name)
@@ -64,8 +66,8 @@ func Address(dataDir string) (string, error) {
 	return address, nil
 }
 
-// CheckSocketDirs finds that the directories of unix sockets that a topology names, on the machine where it is asked, are this user's alone:
-// in another one anybody could take the place of a node.
+// CheckSocketDirs checks the directories of unix sockets that a topology names, on the machine where it is called: they must belong to this user
+// alone. In any other directory another user could take the place of a node.
 func CheckSocketDirs(t *topology.Topology) error {
 	for _, h := range t.Hosts {
 		for _, address := range []string{h.Address, h.Bind} {
@@ -77,7 +79,7 @@ func CheckSocketDirs(t *topology.Topology) error {
 			if err == nil {
 				err = owned.Check(dir)
 			}
-			if err != nil && !errors.Is(err, fs.ErrNotExist) { // who listens there says that it is missing
+			if err != nil && !errors.Is(err, fs.ErrNotExist) { // the process that listens there reports a missing directory
 				return fmt.Errorf("use the unix sockets of host %q: %w", h.Name, err)
 			}
 		}
@@ -85,7 +87,7 @@ func CheckSocketDirs(t *topology.Topology) error {
 	return nil
 }
 
-// NoteAddress says where the local hosts are, to all commands from now on.
+// NoteAddress notes, for all later commands, where the local hosts are.
 func NoteAddress(dataDir, address string) error {
 	err := owned.Path(dataDir)
 	if err == nil {
@@ -109,8 +111,8 @@ func MakeSockets(t *topology.Topology) error {
 	return NoteAddress(t.DataDir, ipcPrefix+dir)
 }
 
-// newSocketDir makes a directory that only this user may enter: in the one that the system gives to users who are logged in, where the
-// path has room for the sockets' names, or else a new one among the temporary files.
+// newSocketDir makes a directory that only this user may enter. It is in the directory that the system gives to logged-in users, if the sockets'
+// paths fit there. Otherwise it is a new one among the temporary files.
 func newSocketDir(t *topology.Topology) (string, error) {
 	longest := longestPath - longestName(t)
 	sum := sha256.Sum256([]byte(t.DataDir))
@@ -118,7 +120,7 @@ func newSocketDir(t *topology.Topology) (string, error) {
 		dir := filepath.Join(base, socketPrefix+hex.EncodeToString(sum[:4]))
 		if len(dir) <= longest {
 			err := os.Mkdir(dir, owned.DirMode)
-			if errors.Is(err, fs.ErrExist) { // of an earlier life of the same cluster
+			if errors.Is(err, fs.ErrExist) { // left by an earlier run of the same cluster
 				err = owned.Check(dir)
 			}
 			return dir, makeError(err)
@@ -154,7 +156,7 @@ func makeError(err error) error {
 	return fmt.Errorf("make a directory for unix sockets: %w; set TMPDIR to a directory that can be written, or write address = \"127.0.0.1\"", err)
 }
 
-// longestName is the length of the longest name of a socket, with the slash before it.
+// longestName returns the length of the longest name of a socket, with the slash before it.
 func longestName(t *topology.Topology) int {
 	longest := 0
 	for _, n := range t.All() {
@@ -165,8 +167,8 @@ func longestName(t *topology.Topology) int {
 	return longest
 }
 
-// RemoveSockets forgets where the local hosts are, and removes the sockets and their directory. It removes nothing that is not this
-// user's, and nothing but sockets.
+// RemoveSockets removes the note of where the local hosts are, the sockets and their directory. It removes nothing of another user, and nothing but
+// sockets.
 func RemoveSockets(dataDir string) error {
 	address, err := Address(dataDir)
 	if err != nil && !errors.Is(err, ErrNotUp) {

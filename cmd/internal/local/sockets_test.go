@@ -94,7 +94,7 @@ func TestS1_ARuntimeDirectoryThatOthersMayEnterIsNotUsed(t *testing.T) {
 	}
 }
 
-// TestS1_ASocketDirectoryThatWasOpenedOrReplacedIsNamed: whoever may enter it may put his own sockets there.
+// TestS1_ASocketDirectoryThatWasOpenedOrReplacedIsNamed: whoever may enter it may put other sockets there.
 func TestS1_ASocketDirectoryThatWasOpenedOrReplacedIsNamed(t *testing.T) {
 	runtimeDir(t)
 	top := at(t, topology.Variant{})

@@ -15,10 +15,10 @@ const KeptRuns = 5
 
 const (
 	runPrefix  = "posta-run-"
-	failedFile = "failed" // is in the directory of a run that failed, and in no directory that --keep asked for
+	failedFile = "failed" // exists in the directory of a failed run, but not in one that --keep asked for
 )
 
-// MarkFailed says that a temporary directory is kept because its run failed: a later run may remove it.
+// MarkFailed marks a temporary directory that is kept because its run failed. A later run may remove it.
 func (s *RunDir) MarkFailed() error {
 	if !s.temporary {
 		return nil
@@ -26,8 +26,8 @@ func (s *RunDir) MarkFailed() error {
 	return owned.Write(filepath.Join(s.Dir, failedFile), "a later run of posta removes this directory\n", false)
 }
 
-// sweep removes the directories of failed runs but the newest. What cannot be removed stays: another user's, or one that another run removes
-// at the same moment.
+// sweep removes the directories of failed runs, except the newest ones. What it cannot remove stays: directories of other users, or one that another
+// run is removing at the same moment.
 func sweep() {
 	marks, err := filepath.Glob(filepath.Join(os.TempDir(), runPrefix+"*", failedFile))
 	if err != nil {
@@ -39,7 +39,7 @@ func sweep() {
 	}
 	var failed []run
 	for _, m := range marks {
-		// Others may make directories of such names here, with links to this user's files in them.
+		// Other users may make directories with such names here, with links to this user's files in them.
 		if owned.Check(filepath.Dir(m)) != nil {
 			continue
 		}
@@ -49,7 +49,7 @@ func sweep() {
 	}
 	slices.SortFunc(failed, func(a, b run) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.dir, b.dir)) })
 	for _, r := range failed[min(KeptRuns, len(failed)):] {
-		if lock, err := TakeLock(filepath.Join(r.dir, "run.lock")); err == nil { // nobody looks after it any more
+		if lock, err := TakeLock(filepath.Join(r.dir, "run.lock")); err == nil { // no process uses it any more
 			_ = os.RemoveAll(r.dir)
 			_ = lock.Release()
 		}

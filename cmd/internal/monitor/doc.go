@@ -1,4 +1,4 @@
-// Package monitor listens to what nodes say of themselves (package heartbeat) and remembers it.
+// Package monitor listens to what nodes report about themselves (package heartbeat) and remembers it.
 //
 //	nodeTable  which node was heard when, and how fast it works (pure: time comes in); medicTable likewise
 //	Listener   a SUB socket to the control sockets of all nodes or medics, and a goroutine that writes their table

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,7 @@ import (
 )
 
 // TestS3_ListenersUseKeys: heartbeats are heard over mutual TLS by a client that may watch. One that may not is told by whom it is refused, and so is
-// one that finds another node than the one that it dialled.
+// one that finds another node than the one that it dialled. A node whose certificate ends within 30 days is named (S6), and no sooner.
 func TestS3_ListenersUseKeys(t *testing.T) {
 	root := t.TempDir()
 	ca, err := security.NewCA("posta", time.Now())
@@ -43,7 +44,8 @@ func TestS3_ListenersUseKeys(t *testing.T) {
 		return load(name, p, err)
 	}
 	watcher, submitter := client("watcher", security.Watch), client("submitter", security.Submit)
-	pair, err := ca.Issue(security.Identity{Role: security.Node, Name: "a-1"}, time.Now())
+	ends := time.Now().Add(29 * 24 * time.Hour)
+	pair, err := ca.Issue(security.Identity{Role: security.Node, Name: "a-1"}, ends.Add(-security.CertificateLife))
 	own := load("a-1", pair, err)
 	pub, err := zmqx.NewPub(zmqx.Options{TLS: own.Socket(security.Control, func(id security.Identity) error {
 		if id.Role != security.Watch {
@@ -75,7 +77,7 @@ func TestS3_ListenersUseKeys(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = l.Close() }()
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 			defer cancel()
 			view, err := l.Until(ctx, func(view []Status) (bool, error) {
 				if err := pub.Send(zmqx.Message{[]byte("H"), good.Append(nil)}); err != nil {
@@ -86,6 +88,10 @@ func TestS3_ListenersUseKeys(t *testing.T) {
 			refused := l.Refused()
 			if err != nil || view[0].Heard != (c.want == "") || (refused != nil) != (c.want != "") {
 				t.Fatalf("heard: %v; refused: %v; %v", view[0].Heard, refused, err)
+			}
+			names, first := l.Expiring(time.Now())
+			if early, _ := l.Expiring(ends.Add(-security.ExpiryWarning - time.Minute)); len(early) > 0 || (c.node == "a-1") != slices.Equal(names, []string{"node/a-1"}) || c.node == "a-1" && first.Sub(ends).Abs() > time.Minute {
+				t.Errorf("the certificates of %v end, the first one on %v, and %v before that", names, first, early)
 			}
 			if refused != nil && !strings.Contains(refused.Error(), c.want) {
 				t.Errorf("refused with %v", refused)

@@ -13,21 +13,23 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// heartbeatTopic is what heartbeats are published under; acknowledgements have others.
+// heartbeatTopic is the topic of heartbeats. Acknowledgements have other topics.
 const heartbeatTopic = "H"
 
-// keepAlive finds a connection behind which nobody is any more: a container may move to another address.
+// keepAlive finds connections whose other end has gone: a container may move to another address.
 const keepAlive = 2 * time.Second
 
 // Listener keeps a view V of what nodes or medics publish on their control sockets.
 type Listener[V any] struct {
 	sub  *zmqx.Sub
-	from []topology.Node // the publishers, in the order of connections
+	from []topology.Node // the publishers; a connection's index is its node's
 	done chan struct{}   // closed when run has ended
+
+	expiries *expiries // nil without keys
 
 	mu      sync.Mutex
 	table   table[V]      // written by run
-	refused map[int]error // by endpoint: why there is no connection, as far as one side does not let the other in
+	refused map[int]error // by endpoint: why there is no connection, if one side refuses the other
 }
 
 type table[V any] interface {
@@ -35,22 +37,24 @@ type table[V any] interface {
 	View(now time.Time) V
 }
 
-// ListenToNodes subscribes to the heartbeats of nodes. keys are the listener's in a cluster with keys, nil in others. The listener must be closed.
+// ListenToNodes subscribes to the heartbeats of nodes. keys are those of the listener; nil in a cluster without keys. The caller must close the
+// listener.
 func ListenToNodes(nodes []topology.Node, keys *security.Keys) (*Listener[[]Status], error) {
 	return listen[[]Status]("heartbeats", nodes, keys, security.Node, newNodeTable(nodes), heartbeatTopic)
 }
 
-// ListenToMedics subscribes to the heartbeats and the journals of medics. keys are as in ListenToNodes. The listener must be closed.
+// ListenToMedics subscribes to the heartbeats and the journals of medics. keys are as in ListenToNodes. The caller must close the listener.
 func ListenToMedics(medics []topology.Node, keys *security.Keys) (*Listener[Medics], error) {
 	return listen[Medics]("medics", medics, keys, security.Medic, newMedicTable(medics), agent.MessageTopic, agent.JournalTopic)
 }
 
 func listen[V any](what string, from []topology.Node, keys *security.Keys, role security.Role, t table[V], topics ...string) (*Listener[V], error) {
-	// A short pause between attempts: somebody waits for nodes that are just starting.
-	o := zmqx.Options{BackoffMax: 100 * time.Millisecond, MaxFrame: 2 << 20, KeepAlive: keepAlive}
+	// A short pause between attempts: users wait for nodes that are just starting, and an attempt that fails costs little.
+	o := zmqx.Options{BackoffMax: 20 * time.Millisecond, MaxFrame: 2 << 20, KeepAlive: keepAlive}
 	l := &Listener[V]{from: from, done: make(chan struct{}), table: t, refused: map[int]error{}}
 	if keys != nil {
-		o.TLS, o.OnEvent = keys.Socket(security.Control, nil), l.heed
+		l.expiries = &expiries{Socket: keys.Socket(security.Control, nil), keys: keys, ends: map[string]time.Time{}}
+		o.TLS, o.OnEvent = l.expiries, l.heed
 	}
 	sub, err := zmqx.NewSub(o)
 	if err != nil {
@@ -89,7 +93,7 @@ func (l *Listener[V]) run() {
 	}
 }
 
-// heed remembers that a process has refused this one, or was refused by it, until the two are connected.
+// heed remembers that a process has refused this one, or was refused by it. It forgets that when the two are connected.
 func (l *Listener[V]) heed(e zmqx.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,7 +103,7 @@ func (l *Listener[V]) heed(e zmqx.Event) {
 	}
 }
 
-// Refused returns an error that names the processes which do not let this one in, or which could not prove their names. It returns nil if there are none.
+// Refused returns an error that names the processes that refuse this one, or that could not prove their names; nil if there are none.
 func (l *Listener[V]) Refused() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -112,15 +116,14 @@ func (l *Listener[V]) Refused() error {
 	return errors.Join(errs...)
 }
 
-// View is what is known now.
+// View returns what is known now.
 func (l *Listener[V]) View() V {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.table.View(time.Now())
 }
 
-// Until looks every few milliseconds and returns when enough says so or ctx ends, with what was seen last. An error of enough ends
-// it too.
+// Until looks every few milliseconds. It returns what it saw last when enough returns true or an error, or when ctx ends.
 func (l *Listener[V]) Until(ctx context.Context, enough func(V) (bool, error)) (V, error) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -137,7 +140,7 @@ func (l *Listener[V]) Until(ctx context.Context, enough func(V) (bool, error)) (
 	}
 }
 
-// UntilClosed is Until for a listener that is of no use afterwards: UntilClosed(ctx, enough)(ListenToNodes(nodes)).
+// UntilClosed is Until for a listener that is not needed afterwards: UntilClosed(ctx, enough)(ListenToNodes(nodes)).
 func UntilClosed[V any](ctx context.Context, enough func(V) (bool, error)) func(*Listener[V], error) (V, error) {
 	return func(l *Listener[V], err error) (view V, _ error) {
 		if err != nil {
@@ -148,7 +151,7 @@ func UntilClosed[V any](ctx context.Context, enough func(V) (bool, error)) func(
 	}
 }
 
-// Close ends the listener and awaits its goroutine.
+// Close ends the listener and waits for its goroutine.
 func (l *Listener[V]) Close() error {
 	err := l.sub.Close()
 	<-l.done

@@ -16,15 +16,15 @@ type Medic struct {
 	Beat  core.Message
 }
 
-// Medics is what medics say of themselves, and what they remember.
+// Medics is what medics report about themselves, and their journal.
 type Medics struct {
 	All     []Medic // in the order of the topology
 	Term    core.Term
-	Led     bool // the leader of the term says so itself
+	Led     bool // whether the leader of the term itself says that it leads
 	Entries []core.Entry
 }
 
-// HasLeader is for Until: from then on the dead are started again.
+// HasLeader is a condition for Until. From the moment it holds, medics restart dead nodes.
 func HasLeader(m Medics) (bool, error) { return m.Led, nil }
 
 // medicTable holds the last heartbeat of each medic, and the newest journal.
@@ -39,7 +39,7 @@ func newMedicTable(medics []topology.Node) *medicTable {
 	return &medicTable{medics: medics, beats: map[topology.NodeID]core.Message{}, at: map[topology.NodeID]time.Time{}}
 }
 
-// take passes over what is no message of that medic: it may be another version's, or a stranger's.
+// take ignores a message that does not come from this medic: it may be another version's, or a stranger's.
 func (t *medicTable) take(topic string, payload []byte, from topology.NodeID, now time.Time) {
 	m, err := core.DecodeMessage(payload)
 	switch {
@@ -55,7 +55,7 @@ func (t *medicTable) take(topic string, payload []byte, from topology.NodeID, no
 	}
 }
 
-// View is what is known now.
+// View returns what is known now.
 func (t *medicTable) View(now time.Time) Medics {
 	v := Medics{Entries: t.journal.Entries}
 	for _, n := range t.medics {

@@ -13,8 +13,8 @@ type nodeTable struct {
 	heard map[topology.NodeID]*samples
 }
 
-// samples is three heartbeats of one process of a node: rates are from the first to the last, and the one in between takes the
-// first's place when that is too old.
+// samples is three heartbeats of one process of a node. Rates are measured from the first to the last. When the first is too old, the one in between
+// takes its place.
 type samples struct {
 	first, middle, last sample
 }
@@ -24,7 +24,7 @@ type sample struct {
 	at time.Time
 }
 
-// newNodeTable knows the nodes it is to hear of, and no other.
+// newNodeTable returns a table that knows these nodes and no others.
 func newNodeTable(nodes []topology.Node) *nodeTable {
 	b := &nodeTable{nodes: nodes, heard: map[topology.NodeID]*samples{}}
 	for _, n := range nodes {
@@ -33,10 +33,10 @@ func newNodeTable(nodes []topology.Node) *nodeTable {
 	return b
 }
 
-// rateSpan is what rates are measured over, or up to half as much again.
+// rateSpan is the least time over which rates are measured; they may be measured over half as much again.
 const rateSpan = 2 * time.Second
 
-// Heard takes a heartbeat. One of an older incarnation than was heard before comes from a process that is about to go.
+// Heard takes a heartbeat. It ignores one of an older incarnation than the last: that process is about to end.
 func (b *nodeTable) Heard(beat heartbeat.Beat, at time.Time) {
 	m, known := b.heard[beat.Node]
 	switch {
@@ -56,22 +56,22 @@ func (b *nodeTable) Heard(beat heartbeat.Beat, at time.Time) {
 // Status is what is known of a node.
 type Status struct {
 	Node    topology.Node
-	Heard   bool // since the listener began
+	Heard   bool // since the listener was opened
 	Age     time.Duration
 	Beat    heartbeat.Beat // the last
-	Span    time.Duration  // that the rates are of; 0 if only one beat was heard
+	Span    time.Duration  // time over which the rates were measured; 0 if only one heartbeat was heard
 	InRate  float64        // bytes per second
 	OutRate float64
 }
 
-// take passes over what is no heartbeat: it may be another version's, or a stranger's.
+// take ignores what is no heartbeat: it may be another version's, or a stranger's.
 func (b *nodeTable) take(topic string, payload []byte, _ topology.NodeID, now time.Time) {
 	if beat, err := heartbeat.Decode(payload); err == nil && topic == heartbeatTopic {
 		b.Heard(beat, now)
 	}
 }
 
-// View is the status of every node, in the order of the topology.
+// View returns the status of every node, in the order of the topology.
 func (b *nodeTable) View(now time.Time) []Status {
 	all := make([]Status, len(b.nodes))
 	for i, n := range b.nodes {
@@ -91,7 +91,7 @@ func (s *Status) fill(m *samples, now time.Time) {
 	}
 }
 
-// Backlog is the bytes that no receiver has acknowledged yet.
+// Backlog returns the bytes that no receiver has acknowledged yet.
 func (s *Status) Backlog() uint64 {
 	var n uint64
 	for _, l := range s.Beat.Links {
@@ -100,7 +100,8 @@ func (s *Status) Backlog() uint64 {
 	return n
 }
 
-// Up says that the node was heard maxAge and takes part: a node that reads its log back does not yet, one whose log is damaged not at all.
+// Up reports whether the node was heard within maxAge and takes part. A node that reads its log back does not take part yet. A node whose log is
+// damaged does not take part at all.
 func (s *Status) Up(maxAge time.Duration) bool {
 	switch s.Beat.State {
 	case heartbeat.Recovering, heartbeat.Draining, heartbeat.Damaged:

@@ -1,13 +1,13 @@
-// Package out writes the answers of a session to files: one table as CSV, JSON or JSON Lines, or all of them in one.
+// Package out writes the answers of a session to files: one table as CSV, JSON, JSON Lines or Parquet, or all of them in one.
 //
-// A file appears whole or not at all. It is written as a draft beside its place, brought to the disk and renamed; whoever
-// reads it, and whoever kills this process at any moment, sees the former file or the new one. A draft is locked by its process for as long as it
-// is written, so that the drafts of dead processes can be told from others, and are removed by the next one that writes there.
+// A file appears whole or not at all. It is written as a draft beside its place, synced to the disk and renamed. A reader sees the former file or the
+// new one, even if this process is killed at any moment. The process locks its draft while it writes. So drafts of dead processes can be told from
+// others, and the next process that writes there removes them.
 //
 //	target, err := out.Parse("answers.json", "")   what the flags mean
 //	err = target.Prepare(names)                    whatever is wrong with it and can be known before there is an answer
 //	n, err := target.Write(answer)
 //
-// Numbers and texts are those of [client.Answer.WriteJSON]: what is read back is the same to the last bit. The package does not talk to a
+// Numbers and texts are those of [client.Answer.WriteJSON]: reading them back gives the same values to the last bit. The package does not talk to a
 // cluster, and knows no analysis.
 package out

@@ -10,23 +10,24 @@ import (
 	"syscall"
 )
 
-// draft is a file that is being written, beside the place where it will be. Its process holds a lock on it, which the kernel drops with
-// the process, however it dies: a draft without a lock is nobody's.
+// draft is a file that is being written, beside its final place. Its process holds a lock on it. The kernel drops the lock when the process ends,
+// however it ends, so a draft without a lock belongs to no process.
 type draft struct {
 	*os.File
-	name string // of the file to be
-	done bool   // it has its name
+	name string // name of the final file
+	done bool   // whether it has its final name
 }
 
 const (
 	draftPattern = ".posta-*.draft"
-	// tries bounds how often a draft is begun again whose file another process's sweep took for a dead one's, just before it was locked.
+	// tries bounds how often a draft is begun again. Just before a draft is locked, another process's sweep may take it for one of a dead process and
+	// remove it.
 	tries = 100
 )
 
 var errNoDraft = errors.New("another process removes each draft as soon as it is made")
 
-// newDraft begins a file. It keeps the permissions of the file that it will replace.
+// newDraft begins a file. The draft keeps the permissions of the file that it will replace.
 func newDraft(name string) (*draft, error) {
 	perm := fs.FileMode(0o644)
 	info, err := os.Stat(name)
@@ -55,7 +56,7 @@ func lockedFile(dir string, perm fs.FileMode) (*draft, error) {
 		if err != nil {
 			var why *fs.PathError
 			if errors.As(err, &why) {
-				err = &fs.PathError{Op: "create a file in", Path: dir, Err: why.Err} // a draft's name says nothing to people
+				err = &fs.PathError{Op: "create a file in", Path: dir, Err: why.Err} // the draft's own name would tell users nothing
 			}
 			return nil, err
 		}
@@ -73,7 +74,7 @@ func lockedFile(dir string, perm fs.FileMode) (*draft, error) {
 	return nil, errNoDraft
 }
 
-// lock takes a file for this process, or reports that another has it.
+// lock takes a file for this process, or reports that another process has it.
 func lock(f *os.File) (bool, error) {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -87,7 +88,8 @@ func lock(f *os.File) (bool, error) {
 	}
 }
 
-// hasNoLocks reports whether a file system cannot lock. There nothing is ever swept, so a draft is as safe without a lock.
+// hasNoLocks reports whether the error means that the file system cannot lock. On such a file system sweeps remove nothing, so a draft is as safe
+// without a lock.
 func hasNoLocks(err error) bool {
 	return errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOLCK) || errors.Is(err, syscall.ENOSYS)
 }
@@ -102,7 +104,7 @@ func isAt(f *os.File, path string) bool {
 	return err == nil && os.SameFile(mine, there)
 }
 
-// rename gives the draft its name. The lock ends with the file.
+// rename gives the draft its final name. The lock ends when the file is closed.
 func (d *draft) rename() error {
 	if err := os.Rename(d.Name(), d.name); err != nil {
 		return err
@@ -111,10 +113,10 @@ func (d *draft) rename() error {
 	return d.Close()
 }
 
-// discard ends a draft. One that has its name stays.
+// discard ends a draft. It does not remove one that has its final name.
 func (d *draft) discard() {
 	if !d.done {
-		_ = os.Remove(d.Name()) // the next sweep removes what cannot be removed now
+		_ = os.Remove(d.Name()) // if this fails, the next sweep removes it
 		_ = d.Close()
 	}
 }
@@ -128,7 +130,7 @@ func syncDir(dir string) (err error) {
 	return f.Sync()
 }
 
-// probe finds out whether files can be written in a directory, and removes the drafts of processes that are dead.
+// probe checks that files can be written in a directory, and removes the drafts of dead processes.
 func probe(dir string) error {
 	d, err := lockedFile(dir, 0o600)
 	if err != nil {
@@ -139,7 +141,7 @@ func probe(dir string) error {
 	return nil
 }
 
-// sweep removes drafts whose processes are dead. What it cannot remove stays: that is no reason not to write answers.
+// sweep removes drafts whose processes are dead. It ignores drafts that it cannot remove: they do not keep answers from being written.
 func sweep(dir string) {
 	found, _ := os.ReadDir(dir)
 	for _, e := range found {

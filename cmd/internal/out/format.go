@@ -2,25 +2,28 @@ package out
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"strings"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/client/source/parquet"
 	"posta.dev/posta/protocol"
 )
 
 // format is a way to write answers.
 type format struct {
-	name  string // also the end of its files' names
+	name  string // also the extension of its files
 	whole bool   // one file can hold the answers of all queries
 	table func(io.Writer, *client.Table) error
 }
 
-// formats are all there are; the first one is used where none is named.
+// formats are all formats; the first one is the default.
 var formats = []format{
 	{name: "csv", table: writeCSV},
 	{name: "json", whole: true, table: func(w io.Writer, t *client.Table) error { return t.WriteJSON(w) }},
 	{name: "jsonl", table: writeJSONLines},
+	{name: "parquet", table: writeParquet},
 }
 
 func formatOf(name string) *format {
@@ -40,10 +43,10 @@ func formatNames() string {
 	return strings.Join(names, ", ")
 }
 
-// bufferBytes is how much is written at once.
+// bufferBytes is how many bytes are written at once.
 const bufferBytes = 64 << 10
 
-// writeCSV writes a header and rows as RFC 4180 has them, but for lines, which end in line feeds alone.
+// writeCSV writes a header and rows as RFC 4180 says, except that lines end in a line feed alone.
 func writeCSV(out io.Writer, t *client.Table) error {
 	w := bufio.NewWriterSize(out, bufferBytes)
 	var line []byte
@@ -63,8 +66,8 @@ func writeCSV(out io.Writer, t *client.Table) error {
 	return w.Flush()
 }
 
-// appendCell appends cell i of a row. It is quoted where a reader would take it for something else: also a lone empty cell, as an
-// empty line is no row to many, and blanks at an end, which some leave out.
+// appendCell appends cell i of a row. It quotes the cell if a reader could take it for something else. That includes an empty cell alone in its row,
+// because many readers skip empty lines, and blanks at either end, because some readers drop them.
 func appendCell(line []byte, i int, cell string, of int) []byte {
 	if i > 0 {
 		line = append(line, ',')
@@ -116,3 +119,21 @@ func writeJSONLines(out io.Writer, t *client.Table) error {
 	}
 	return w.Flush()
 }
+
+// writeParquet writes columns with types that hold all their values unchanged.
+func writeParquet(out io.Writer, t *client.Table) error {
+	if err := distinct(t.Columns); err != nil {
+		return err
+	}
+	b := bufio.NewWriterSize(out, bufferBytes)
+	w := parquet.NewWriter(b, t.Columns, t.Kinds())
+	for row := range t.All() {
+		if err := w.Row(row); err != nil {
+			return err
+		}
+	}
+	return errors.Join(w.Close(), b.Flush())
+}
+
+// CSV writes one answer as CSV.
+func CSV(w io.Writer, t *client.Table) error { return writeCSV(w, t) }

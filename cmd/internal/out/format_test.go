@@ -5,13 +5,17 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/parquet-go/parquet-go"
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/bikes"
@@ -20,8 +24,10 @@ import (
 	"posta.dev/posta/analyses/memes"
 	"posta.dev/posta/analyses/movies"
 	"posta.dev/posta/client"
+	ours "posta.dev/posta/client/source/parquet"
 	"posta.dev/posta/internal/gen"
 	"posta.dev/posta/protocol"
+	rowscsv "posta.dev/posta/rows/csv"
 )
 
 // table is a table as --json has it; numbers stay as they are written.
@@ -86,6 +92,7 @@ func sameAs(t *testing.T, q *client.Table, want table) {
 			}
 		}
 	}
+	sameParquet(t, q, want)
 	rows := readCSV(t, written(t, "csv", q))
 	if len(rows) != len(want.Rows)+1 || !reflect.DeepEqual(rows[0], want.Columns) {
 		t.Fatalf("%s has %d lines as csv under %q, want %d under %q", q.Name, len(rows), rows[0], len(want.Rows)+1, want.Columns)
@@ -106,6 +113,71 @@ func sameAs(t *testing.T, q *client.Table, want table) {
 				if got != "NaN" && got != "+Inf" && got != "-Inf" {
 					t.Errorf("%s, row %d, column %d as csv is %q, want no number", q.Name, i+1, c+1, got)
 				}
+			}
+		}
+	}
+}
+
+// sameParquet demands that a table is read back from Parquet, by another implementation and by that of the files that come in.
+func sameParquet(t *testing.T, q *client.Table, want table) {
+	t.Helper()
+	file := written(t, "parquet", q)
+	f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := make([]parquet.Row, len(want.Rows)+1)
+	r := parquet.NewReader(f)
+	n, err := 0, error(nil)
+	for n < len(rows) && err == nil {
+		var more int
+		more, err = r.ReadRows(rows[n:])
+		n += more
+	}
+	if n != len(want.Rows) || f.NumRows() != int64(n) {
+		t.Fatalf("%s has %d rows as Parquet, want %d: %v", q.Name, n, len(want.Rows), err)
+	}
+	var columns []rowscsv.Column
+	for _, name := range want.Columns {
+		columns = append(columns, rowscsv.Column{Name: name})
+	}
+	cut, err := ours.NewCutter(bytes.NewReader(file), int64(len(file)), columns, ',', 1<<20, 1<<24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text []byte
+	for err == nil {
+		var chunk []byte
+		chunk, _, err = cut.Next(nil)
+		text = append(text, chunk...)
+	}
+	back := readCSV(t, text)
+	if len(back) != n || err != io.EOF {
+		t.Fatalf("%s: %d of %d rows are read back, %v", q.Name, len(back), n, err)
+	}
+	for i, row := range want.Rows {
+		for c, v := range row {
+			cell, field := rows[i][c], back[i][c]
+			ok := false
+			switch v := v.(type) {
+			case string:
+				ok = cell.String() == v && field == v
+			case json.Number:
+				var number float64
+				if number, err = strconv.ParseFloat(field, 64); err != nil {
+					t.Fatal(err)
+				}
+				if cell.Kind() == parquet.Int64 {
+					ok = strconv.FormatInt(cell.Int64(), 10) == v.String() && field == v.String()
+				} else {
+					same, _ := v.Float64() // integers and others may be in one column
+					ok = math.Float64bits(same) == math.Float64bits(cell.Double()) && math.Float64bits(number) == math.Float64bits(cell.Double())
+				}
+			case nil:
+				ok = math.IsNaN(cell.Double()) && field == "NaN" || math.IsInf(cell.Double(), 0) && strings.HasSuffix(field, "Inf")
+			}
+			if !ok {
+				t.Errorf("%s, row %d, column %s as parquet is %v and is read as %q, want %v", q.Name, i+1, want.Columns[c], cell, field, v)
 			}
 		}
 	}

@@ -12,11 +12,11 @@ import (
 	"posta.dev/posta/client"
 )
 
-// ErrUse is returned by Parse, Prepare and Write for a target that cannot take these answers, whatever is tried: a file of one table for
-// several queries, a directory in the place of a file.
+// ErrUse is returned by Parse, Prepare and Write for a target that can never take these answers: a file of one table for several queries, or a
+// directory where a file is needed.
 var ErrUse = errors.New("answers cannot be written there")
 
-// useError is an ErrUse that says no more than what to do.
+// useError is an ErrUse whose text says only what to do.
 type useError struct{ text string }
 
 func (e *useError) Error() string      { return e.text }
@@ -24,15 +24,15 @@ func (*useError) Is(target error) bool { return target == ErrUse }
 
 func usef(format string, args ...any) error { return &useError{fmt.Sprintf(format, args...)} }
 
-// Target is where answers go, and as what: a directory with one file for each query, or one file.
+// Target is where answers go and in which format: a directory with one file for each query, or one file.
 type Target struct {
 	path   string
 	dir    bool
 	format *format
 }
 
-// Parse reads a path and the name of a format, "" for the one that the path says. A path that ends like a format (.csv) is a file, any other a
-// directory. No path is no target: nil.
+// Parse reads a path and the name of a format; with "" the path tells the format. A path that ends like a format (.csv) is a file, any other a
+// directory. Without a path there is no target: it returns nil.
 func Parse(path, name string) (*Target, error) {
 	byPath := formatOf(strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), "."))
 	byName := formatOf(name)
@@ -57,9 +57,9 @@ func Parse(path, name string) (*Target, error) {
 // String returns the path.
 func (t *Target) String() string { return t.path }
 
-// Prepare looks for whatever would keep the answers from being written: a file of one table for several queries, a place that is of another
-// kind, where one may not write, or on a disk without room for a file. It makes the directory of a target that is one, and removes drafts
-// that dead processes have left. queries are the names of the queries, as far as they are known.
+// Prepare checks everything that could keep the answers from being written: a file of one table for several queries, a place of another kind, without
+// permission to write, or on a disk without room for a file. It makes the directory of a target that is one, and removes drafts of dead processes.
+// queries are the names of the queries, as far as they are known.
 func (t *Target) Prepare(queries []string) error {
 	if err := t.fits(queries); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (t *Target) fits(queries []string) error {
 	return nil
 }
 
-// file returns the file to write, which is another one than path where that is a symbolic link.
+// file returns the file to write. If path is a symbolic link, that is the file it points to.
 func (t *Target) file() (string, error) {
 	info, err := os.Stat(t.path)
 	switch {
@@ -106,8 +106,8 @@ func (t *Target) file() (string, error) {
 	return filepath.EvalSymlinks(t.path)
 }
 
-// Write writes an answer and returns the number of files. They are complete and on the disk before the first of them gets its name; each
-// replaces a former file at once. Of several files some may have their names and others not when the process is killed between two renames.
+// Write writes an answer and returns the number of files. All files are complete and on the disk before the first of them gets its name. Each
+// replaces a former file in one step. If the process is killed between two renames, some files have their names and others do not.
 func (t *Target) Write(a *client.Answer) (n int, err error) {
 	names := make([]string, len(a.Queries))
 	for i := range a.Queries {
@@ -133,7 +133,7 @@ func (t *Target) Write(a *client.Answer) (n int, err error) {
 		}
 		return d.Sync()
 	}
-	if err = t.each(a, add); err == nil {
+	if err = errors.Join(t.each(a, add), a.Err()); err == nil {
 		err = publish(drafts)
 	}
 	if err != nil {
@@ -142,7 +142,7 @@ func (t *Target) Write(a *client.Answer) (n int, err error) {
 	return len(drafts), nil
 }
 
-// each calls add for each file, with what goes into it.
+// each calls add for each file, with a function that writes the file's content.
 func (t *Target) each(a *client.Answer, add func(name string, write func(*draft) error) error) error {
 	if t.dir {
 		for i := range a.Queries {
@@ -168,7 +168,7 @@ func (t *Target) each(a *client.Answer, add func(name string, write func(*draft)
 	})
 }
 
-// publish gives drafts their names, and returns when the disk has them.
+// publish gives drafts their names, and returns when the names are on the disk.
 func publish(drafts []*draft) error {
 	dirs := map[string]bool{}
 	for _, d := range drafts {
@@ -184,7 +184,7 @@ func publish(drafts []*draft) error {
 	return errors.Join(errs...)
 }
 
-// distinct refuses columns of equal names, where names tell columns apart.
+// distinct refuses columns of equal names in formats where names tell columns apart.
 func distinct(columns []string) error {
 	sorted := slices.Sorted(slices.Values(columns))
 	for i := 1; i < len(sorted); i++ {

@@ -11,27 +11,27 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ErrUse is returned for a database or a table that cannot take these answers, whatever is tried.
+// ErrUse is returned for a database or a table that can never take these answers.
 var ErrUse = errors.New("the database cannot take these answers")
 
 func usef(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrUse, fmt.Errorf(format, args...))
 }
 
-// connectTime bounds how long a server is waited for that does not answer, unless connect_timeout or PGCONNECT_TIMEOUT says so.
+// connectTime limits the wait for a server that does not answer, unless connect_timeout or PGCONNECT_TIMEOUT sets another limit.
 const connectTime = 15 * time.Second
 
-// Target is a database, and how tables are called there.
+// Target is a database, and the names of the tables there.
 type Target struct {
 	cfg    *pgx.ConnConfig
-	schema string // "" for the first of the search path
+	schema string // "" for the first schema of the search path
 	table  string // "" for the name of the analysis
 	shown  string // the URL, without its password
 	secret []string
 }
 
-// Parse reads postgres://USER@HOST/DATABASE/TABLE, or with ?table=TABLE; TABLE may be SCHEMA.TABLE, and may be left out. Everything else, also a
-// service, a password and TLS, is libpq's to say.
+// Parse reads postgres://USER@HOST/DATABASE/TABLE, or with ?table=TABLE. TABLE may be SCHEMA.TABLE, or may be left out. libpq's rules hold for
+// everything else, such as a service, a password and TLS.
 func Parse(text string) (*Target, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
@@ -76,7 +76,7 @@ func Parse(text string) (*Target, error) {
 // String returns the URL without a password.
 func (t *Target) String() string { return t.shown }
 
-// HasPassword reports whether the URL itself held a password, which other users of the machine can see.
+// HasPassword reports whether the URL itself holds a password, which other users of the machine can see.
 func HasPassword(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -86,7 +86,7 @@ func HasPassword(text string) bool {
 	return inUser || u.Query().Has("password")
 }
 
-// hidden is an error that does not show passwords.
+// hidden is an error whose text shows no password.
 type hidden struct {
 	error
 	text string
@@ -111,7 +111,7 @@ func (t *Target) hide(err error) error {
 	return &hidden{err, text}
 }
 
-// connect returns a connection, to be closed.
+// connect returns a connection, which the caller must close.
 func (t *Target) connect(ctx context.Context) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, t.cfg.Copy())
 	if err != nil {
@@ -120,16 +120,16 @@ func (t *Target) connect(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// closeTime bounds the farewell to a server that no longer answers.
+// closeTime limits the wait for a server that does not answer when a connection is closed.
 const closeTime = 2 * time.Second
 
 func closeConn(ctx context.Context, conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()
-	_ = conn.Close(ctx) // what counts is committed, or it is not
+	_ = conn.Close(ctx) // what had to be committed is committed by now
 }
 
-// Prepare finds out whether the database can be written to.
+// Prepare checks that the database can be reached and written to.
 func (t *Target) Prepare(ctx context.Context) (err error) {
 	defer func() { err = t.hide(wrap(t, "connect to", err)) }()
 	conn, err := t.connect(ctx)

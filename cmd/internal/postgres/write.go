@@ -14,28 +14,28 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// The columns of every table beside the query's own. Rows of many sessions share a table, and a table has no order.
+// The columns that every table has in addition to those of the query. Rows of many sessions share a table, and a table has no order.
 const (
 	sessionColumn = "session_id"
 	rowColumn     = "row_number"
 )
 
-// Written is what became of a Write.
+// Written is the outcome of a Write.
 type Written struct {
 	Tables  []string
 	Rows    int64
-	Changed int64 // texts with NUL characters, which no text of PostgreSQL can hold: U+FFFD stands for them
-	Already bool  // an earlier Write of the session was committed, and nothing was added
+	Changed int64 // texts with NUL characters, which PostgreSQL cannot hold; U+FFFD is written in their place
+	Already bool  // an earlier Write of the session was committed, so nothing was added
 }
 
-// longestName is how many bytes of a name the server keeps; it would cut off the rest and say nothing.
+// longestName is how many bytes of a name the server keeps; it would cut off the rest without an error.
 const longestName = 63
 
-// ddlLock is an advisory lock that is held while tables are made: two sessions that make one at the same time would fail each other, also with
-// "if not exists". The number is "posta" in ASCII.
+// ddlLock is an advisory lock that is held while tables are made. Two sessions that make the same table at the same time would make each other fail,
+// even with "if not exists". The number is "posta" in ASCII.
 const ddlLock = 0x706f737461
 
-// keepSessions makes the table of what was written.
+// keepSessions makes the table that says what was written.
 func (t *Target) keepSessions(ctx context.Context, conn *pgx.Conn) error {
 	var there bool
 	if err := conn.QueryRow(ctx, "select to_regclass($1) is not null", t.name("posta_sessions").Sanitize()).Scan(&there); err != nil || there {
@@ -62,7 +62,7 @@ func (t *Target) name(table string) pgx.Identifier {
 	return pgx.Identifier{t.schema, table}
 }
 
-// tableOf names the table of a query: TABLE, and where there are several queries TABLE_QUERY.
+// tableOf returns the name of a query's table: TABLE or, if there are several queries, TABLE_QUERY.
 func (t *Target) tableOf(a *client.Answer, q *client.Table) (string, error) {
 	name := t.table
 	if name == "" {
@@ -86,7 +86,7 @@ func (t *Target) tableOf(a *client.Answer, q *client.Table) (string, error) {
 	return name, nil
 }
 
-// copying is a query on its way to its table.
+// copying is a query that is being copied to its table.
 type copying struct {
 	query   *client.Table
 	table   string
@@ -95,7 +95,7 @@ type copying struct {
 	changed int64
 }
 
-// Write writes an answer, unless it is there already. After an error all of it may be there, or nothing; saying it again is safe.
+// Write writes an answer, unless it is there already. After an error all of it may be there, or nothing; calling Write again is safe.
 func (t *Target) Write(ctx context.Context, a *client.Answer) (w Written, err error) {
 	defer func() { err = t.hide(wrap(t, "write answers to", err)) }()
 	var all []copying
@@ -106,6 +106,9 @@ func (t *Target) Write(ctx context.Context, a *client.Answer) (w Written, err er
 			return w, err
 		}
 		c.types = typesOf(q)
+		if err := q.Err(); err != nil {
+			return w, err
+		}
 		all = append(all, c)
 		w.Tables = append(w.Tables, c.table)
 	}
@@ -139,10 +142,11 @@ func (t *Target) Write(ctx context.Context, a *client.Answer) (w Written, err er
 	return w, err
 }
 
-// errAlready ends a transaction whose answer is there.
+// errAlready ends a transaction whose answer was written before.
 var errAlready = errors.New("written already")
 
-// copy notes a query as written and copies its rows. The note comes first: another transaction that writes the same session waits there.
+// copy notes a query as written and copies its rows. The note comes first, because another transaction that writes the same session then waits for
+// this one.
 func (t *Target) copy(ctx context.Context, tx pgx.Tx, a *client.Answer, c *copying) (int64, error) {
 	noted, err := tx.Exec(ctx, "insert into "+t.name("posta_sessions").Sanitize()+" (session_id, query, table_name, rows) values ($1, $2, $3, $4) on conflict do nothing",
 		a.Session.String(), c.query.Name, c.table, c.query.Len())
@@ -174,56 +178,45 @@ func (t *Target) copy(ctx context.Context, tx pgx.Tx, a *client.Answer, c *copyi
 		}
 		return values, nil
 	}))
+	if err == nil {
+		err = c.query.Err()
+	}
 	if err == nil && n != int64(c.query.Len()) {
 		err = fmt.Errorf("%d of %d rows were copied", n, c.query.Len())
 	}
 	return n, err
 }
 
-// The types of columns that this package makes.
+// The types of the columns that this package makes.
 const (
-	bigint = "bigint"
-	double = "double precision"
-	text   = "text"
+	bigint  = "bigint"
+	double  = "double precision"
+	text    = "text"
+	boolean = "boolean"
 )
 
-// exactInt bounds the integers that a double precision holds exactly.
-const exactInt = 1 << 53
-
-// typesOf returns the types of columns that hold all values of a table as they are: integers, numbers, or text. Cells of one column may be of
-// different kinds.
+// typesOf returns the types of columns that hold all values of a table unchanged.
 func typesOf(q *client.Table) []string {
 	types := make([]string, len(q.Columns))
-	large := make([]bool, len(q.Columns)) // has integers that a double precision does not hold
-	for row := range q.All() {
-		for i, v := range row {
-			large[i] = large[i] || v.Kind == protocol.Int && (v.Int > exactInt || v.Int < -exactInt)
-			switch kind := [...]string{protocol.Text: text, protocol.Int: bigint, protocol.Float: double}[v.Kind]; {
-			case types[i] == "":
-				types[i] = kind
-			case types[i] != kind && (types[i] == text || kind == text):
-				types[i] = text
-			case types[i] != kind:
-				types[i] = double
-			}
-		}
-	}
-	for i := range types {
-		if types[i] == double && large[i] {
-			types[i] = text
-		}
+	for i, kind := range q.Kinds() {
+		types[i] = [...]string{protocol.Text: text, protocol.Int: bigint, protocol.Float: double, protocol.Bool: boolean}[kind]
 	}
 	return types
 }
 
-// fitText returns a text as PostgreSQL can hold it.
+// exactInt bounds the integers that a double precision holds exactly.
+const exactInt = 1 << 53
+
+// fitText returns a text in a form that PostgreSQL can hold.
 func fitText(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\uFFFD"), "\uFFFD")
 }
 
-// valueOf turns a cell into what a column of a type takes.
+// valueOf turns a cell into a value for a column of the given type.
 func valueOf(v protocol.Value, column string) any {
 	switch {
+	case v.Kind == protocol.Null:
+		return nil
 	case column == text && v.Kind == protocol.Text:
 		return fitText(v.Text)
 	case column == text:
@@ -232,12 +225,14 @@ func valueOf(v protocol.Value, column string) any {
 		return float64(v.Int)
 	case v.Kind == protocol.Int:
 		return v.Int
+	case v.Kind == protocol.Bool:
+		return v.Int != 0
 	}
 	return v.Float
 }
 
-// fit makes the table of a query, or finds out whether the one that is there can hold its rows. An answer without rows has no types, so no table
-// is made for it.
+// fit makes the table of a query, or checks whether an existing table can hold its rows. An answer without rows has no types, so fit makes no table
+// for it.
 func (t *Target) fit(ctx context.Context, conn *pgx.Conn, c *copying) error {
 	if c.query.Len() == 0 {
 		return nil
@@ -250,7 +245,7 @@ func (t *Target) fit(ctx context.Context, conn *pgx.Conn, c *copying) error {
 			make += ", " + pgx.Identifier{column}.Sanitize() + " " + c.types[i]
 		}
 		if err = t.ddl(ctx, conn, make+", primary key ("+sessionColumn+", "+rowColumn+"))"); err == nil {
-			there, err = columnsOf(ctx, conn, name) // another process may have been faster
+			there, err = columnsOf(ctx, conn, name) // another process may have made it first
 		}
 	}
 	if err != nil {
@@ -275,7 +270,7 @@ func (t *Target) fit(ctx context.Context, conn *pgx.Conn, c *copying) error {
 	return nil
 }
 
-// fitsDouble reports whether a column of integers can be written as double precision, which a former answer may have needed.
+// fitsDouble reports whether a column of integers can be written to a column of double precision, which an earlier answer may have needed.
 func fitsDouble(c *copying, column string) bool {
 	i := slices.Index(c.query.Columns, column)
 	if i < 0 {
@@ -289,7 +284,7 @@ func fitsDouble(c *copying, column string) bool {
 	return true
 }
 
-// columnsOf returns the types of a table's columns, nil where there is no table.
+// columnsOf returns the types of a table's columns; nil if there is no table.
 func columnsOf(ctx context.Context, conn *pgx.Conn, name string) (map[string]string, error) {
 	rows, err := conn.Query(ctx, `select attname::text, format_type(atttypid, null) from pg_attribute
 		where attrelid = to_regclass($1) and attnum > 0 and not attisdropped`, name)

@@ -281,7 +281,7 @@ func (d *Disk) Flip(name string, bit int64) error {
 // Clone returns a copy of the disk as it is now, all of it durable.
 func (d *Disk) Clone() *Disk { return d.Crash(Kept, nil) }
 
-// Outcome is what becomes of bytes and entries that were not synced.
+// Outcome is what happens to bytes and entries that were not synced.
 type Outcome int
 
 // The outcomes.
@@ -370,7 +370,7 @@ func sortedKeys(m map[string]*entry) []string {
 	return all
 }
 
-// info is what ReadDir tells of an entry.
+// info is what ReadDir reports about an entry.
 type info struct {
 	name string
 	e    *entry

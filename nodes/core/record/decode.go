@@ -39,7 +39,7 @@ func (d *decoder) record() *Record {
 	rec := &Record{}
 	fields := d.r.Array()
 	if v := d.r.Uint(); v != version {
-		d.r.Fail("version %d; this program reads %d: another version of the program wrote it", v, version)
+		d.r.Fail("version %d; this program reads %d: let the program that wrote it end its sessions, and start this one with an empty directory", v, version)
 	} else if fields != 7 {
 		d.r.Fail("%d fields, 7 are wanted", fields)
 	}
@@ -71,7 +71,7 @@ func (d *decoder) name() string {
 	return d.names[i]
 }
 
-// index reads an index; one that no program of ours writes is an error, and never negative.
+// index reads an index. It is never negative, and a value above maxIndex, which Encode never writes, is an error.
 func (d *decoder) index() int {
 	v := d.r.Uint()
 	if v > maxIndex {

@@ -112,8 +112,8 @@ type nameTable struct {
 	list  []string
 }
 
-// id returns the index of a name. The few names that came first are looked for one by one: that beats a map where almost
-// all of a commit are frames of one link.
+// id returns the index of a name. The first few names are searched one by one. That is faster than a map, because almost all frames of a
+// commit belong to one link.
 func (t *nameTable) id(s string) uint64 {
 	for i, n := range t.list[:min(len(t.list), fewNames)] {
 		if n == s {

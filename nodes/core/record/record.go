@@ -1,4 +1,4 @@
-// Package record is what a node's commits store (N2): one record of the log for each.
+// Package record defines what a node's commits store (N2): one record of the log for each commit.
 //
 // A record on disk:
 //
@@ -9,9 +9,9 @@
 //	└────────┴────────────┴──────────────────────────────────────────┘
 //	meta = [version, life, names, hwms, progress, inputs, frames]
 //
-// A frame has its checksum (R18), so that one which changed before the log took it is found when it is read.
+// Each frame has its checksum (R18), so that recovery finds a frame that changed before the log took it.
 //
-// The life is that of the process that wrote the record, and so that of every frame in it (R14).
+// The life is that of the process that wrote the record. Every frame in the record has the same life (R14).
 //
 // Names of edges and nodes stand once, in a table; elsewhere their index is used. Payloads stand outside of the meta, so that the log
 // gathers them without a copy.
@@ -22,7 +22,9 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-const version = 2
+// version covers records and what roles write into them. Since version 3 an aggregator prunes before its first page leaves. If it repeated
+// the calls of a log of version 2, it would continue with other pages than those that have left.
+const version = 3
 
 // Record is one commit: the high-water marks that moved, how far each outbox is, the calls that changed state, the frames produced.
 type Record struct {
@@ -68,7 +70,7 @@ type Frame struct {
 	Frame link.Frame  // without Edge, From, ID and Life, which the log's directory, Edge and the record tell; with its checksum (R18)
 }
 
-// Emptied returns a record that uses the memory of r for its frames and inputs again. Every commit needs that memory, and for frames of
+// Emptied returns an empty record that reuses the memory of r for its frames and inputs. Every commit needs that memory, and for frames of
 // 1 KiB it is a quarter of their bytes.
 func (r *Record) Emptied() Record {
 	clear(r.Inputs) // let the payloads go
@@ -79,5 +81,5 @@ func (r *Record) Emptied() Record {
 	return Record{Inputs: r.Inputs[:0], Frames: r.Frames[:0]}
 }
 
-// maxReused bounds what an idle node keeps: some 2 MB.
+// maxReused bounds the entries whose memory is kept for reuse, so that an idle node keeps about 2 MB at most.
 const maxReused = 16 << 10

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// Analysis counts: reference rows name colours, facts are (colour, amount). The amount -1 makes the joiner panic, the
+// Analysis counts: reference rows name colours, facts are (colour, amount). The amount -1 makes the joiner panic, and -2 the parser. The
 // parameter "fail" makes the reducer fail.
 func Analysis() *analyses.Analysis {
 	key := []fold.Key{{Name: "colour", Kind: fold.KeyText}}
@@ -108,6 +109,11 @@ func (j *joiner) Facts(_ int, b *batch.Batch, _ analyses.Position) error {
 	return nil
 }
 
+// Fork implements analyses.Forker.
+func (j *joiner) Fork(int) (analyses.Joiner, error) {
+	return &joiner{known: j.known, rows: map[string]int64{}, amounts: map[string]int64{}}, nil
+}
+
 func (j *joiner) End(int) error { return nil }
 
 func (j *joiner) Flush(tables []*fold.Table) error {
@@ -182,13 +188,13 @@ func (k *Kept) Limits() role.Limits {
 // Emit implements role.Emitter.
 func (k *Kept) Emit(partition int, m role.Message) { k.All = append(k.All, Emitted{partition, m}) }
 
-// Chunk is rows of a file of a stream.
+// Chunk returns a message with rows of a file of a stream.
 func Chunk(stream int, line uint64, rows string) role.Message {
 	names, headers := []string{"shop/colours.csv", "shop/pots.csv"}, []string{"colour", "colour,amount"}
 	return role.Message{Stream: stream, Chunk: &role.Chunk{File: names[stream], Header: []byte(headers[stream]), Line: line, Data: []byte(rows)}}
 }
 
-// About is what a gateway is told.
+// About returns what a gateway is told about its node and cluster.
 func About() gateway.About {
 	return gateway.About{
 		Cluster: "test", Node: "me-1", InputNodes: []link.NodeID{"me-1", "input-1", "input-2"}, Inputs: []string{"tcp://in", "tcp://in-1", "tcp://in-2"}, Outputs: []string{"tcp://out"}, Known: Known(),
@@ -196,7 +202,7 @@ func About() gateway.About {
 	}
 }
 
-// Host is a core without a node: it writes down what a gateway asks for.
+// Host stands in for the core: it notes what a gateway asks for.
 type Host struct {
 	Gateway   role.Gateway
 	Full      bool // there is no room
@@ -210,6 +216,8 @@ type Host struct {
 	Replies   map[role.Peer]protocol.Reply
 	Waiting   map[role.Peer]protocol.Reply // for the disk
 	Broken    bool                         // feeding fails
+	Refuses   error                        // why no session is opened; nil opens all
+	Files     map[string][]byte            // that were saved
 }
 
 // NewHost returns the host of a gateway.
@@ -219,7 +227,8 @@ func NewHost(g role.Gateway) *Host {
 	return h
 }
 
-// Ask makes a request of the local operator and returns the answer, false if there is none yet. What waited for the disk gets there.
+// Ask makes a request of the local operator and returns the answer, false if there is none yet. A reply that waited for the disk counts as
+// stored.
 func (h *Host) Ask(t *testing.T, now time.Time, from role.Peer, q protocol.Request) (protocol.Reply, bool) {
 	t.Helper()
 	return h.AskAs(t, role.LocalOperator, now, from, q)
@@ -248,6 +257,9 @@ func (h *Host) Answer(to role.Peer) (protocol.Reply, bool) {
 type attached struct{ h *Host }
 
 func (a *attached) Open(s role.Session, _ []byte) error {
+	if a.h.Refuses != nil {
+		return a.h.Refuses
+	}
 	a.h.Open[s.ID] = true
 	return nil
 }
@@ -257,7 +269,7 @@ func (a *attached) Feed(id session.ID, m role.Message) error {
 		a.Abort(id, role.Outcome{Reason: "it is broken"})
 		return errors.New("it is broken")
 	}
-	if m.Chunk != nil { // what it is a view into is released when the request has been answered
+	if m.Chunk != nil { // the chunk is a view into a body that is released when the request has been answered
 		c := *m.Chunk
 		c.File, c.Header, c.Data = strings.Clone(c.File), bytes.Clone(c.Header), bytes.Clone(c.Data)
 		m.Chunk = &c
@@ -276,8 +288,8 @@ func (a *attached) Abort(id session.ID, why role.Outcome) {
 	a.h.Gateway.Drop(id, why)
 }
 
-func (a *attached) Room(int, bool) bool { return !a.h.Full }
-func (a *attached) Confirmed() bool     { return !a.h.Unheard }
+func (a *attached) Room(session.ID, bool) bool { return !a.h.Full }
+func (a *attached) Confirmed() bool            { return !a.h.Unheard }
 func (a *attached) Forget(id session.ID, by role.Asker) {
 	a.h.Gateway.Forget(id, by)
 }
@@ -286,10 +298,37 @@ func (a *attached) Record(payload []byte) { a.h.Recorded = append(a.h.Recorded, 
 func (a *attached) Reply(to role.Peer, body []byte)       { a.h.Replies[to] = decoded(body) }
 func (a *attached) ReplyStored(to role.Peer, body []byte) { a.h.Waiting[to] = decoded(body) }
 
+func (a *attached) ReadFileAt(name string, p []byte, off int64) error {
+	if b := a.h.Files[name]; off+int64(len(p)) <= int64(len(b)) {
+		copy(p, b[off:])
+		return nil
+	}
+	return fmt.Errorf("file %s: %w", name, io.ErrUnexpectedEOF)
+}
+
+// Save saves the gateway's files and removes those that it no longer needs, as the shell does after a commit.
+func (h *Host) Save() {
+	f, ok := h.Gateway.(role.Filer)
+	if !ok {
+		return
+	}
+	for _, name := range f.Dropped() {
+		delete(h.Files, name)
+	}
+	files := f.Unsaved()
+	for _, x := range files {
+		if h.Files == nil {
+			h.Files = map[string][]byte{}
+		}
+		h.Files[x.Name] = bytes.Clone(x.Data)
+	}
+	f.Saved(files)
+}
+
 // Release writes over the body at once, as the next request will.
 func (a *attached) Release(body []byte) {
 	for i := range body {
-		body[i] = 0xc1 // which no MessagePack has
+		body[i] = 0xc1 // a byte that no MessagePack begins with
 	}
 }
 

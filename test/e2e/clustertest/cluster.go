@@ -98,20 +98,22 @@ func (w *Cluster) checkIncidents(since time.Time, before map[topology.NodeID]uin
 
 // Settle waits until all medics have followed one leader for some time, and nothing is open: two that have led side by side may need some
 // generations until both hear the same.
+//
+// A machine that is shared may stand still for a second, again and again: a leader that is not heard meanwhile still leads.
 func (w *Cluster) Settle() {
 	w.t.Helper()
 	since, generation := time.Now(), w.Generation()
 	w.Until("all medics follow one leader", func() bool {
 		open := func(i core.Incident) bool { return i.Open }
 		now := w.Generation()
-		if now != generation || w.Leader() == "" || !w.Agree() || slices.ContainsFunc(w.Incidents(time.Time{}), open) {
+		if now != generation || w.leader(2*time.Second) == "" || !w.Agree() || slices.ContainsFunc(w.Incidents(time.Time{}), open) {
 			since, generation = time.Now(), now
 		}
 		return time.Since(since) > 3*w.Topology.Medics.SuspectAfter
 	})
 }
 
-// Over waits until the journal tells of something and none of it is open, and a medic leads.
+// Over waits until the journal reports something and none of it is open, and a medic leads.
 func (w *Cluster) Over(since time.Time) []core.Incident {
 	w.t.Helper()
 	w.Until("it is over", func() bool {

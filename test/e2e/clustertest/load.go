@@ -19,6 +19,7 @@ import (
 // Job is an analysis to run again and again, and its answer.
 type Job struct {
 	Analysis, Dir string
+	Plan          []byte // of a statement
 	Want          []byte // as Answer makes it
 }
 
@@ -95,7 +96,7 @@ func BeginWithKeys(t *testing.T, topo *topology.Topology, keys *security.Keys, j
 func (l *Load) analyse(j Job) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	a, err := client.Run(ctx, client.Config{Entries: l.entries, Keys: l.keys, Analysis: j.Analysis, Dir: j.Dir})
+	a, err := client.Run(ctx, client.Config{Entries: l.entries, Keys: l.keys, Analysis: j.Analysis, Plan: j.Plan, Dir: j.Dir})
 	if err != nil {
 		l.t.Errorf("%s: an analysis failed: %v", j.Analysis, err)
 		l.stop()

@@ -148,7 +148,10 @@ func (e *Observer) takeBeat(b heartbeat.Beat) {
 }
 
 // Leader is who says so, "" for nobody in the newest generation.
-func (e *Observer) Leader() topology.NodeID {
+func (e *Observer) Leader() topology.NodeID { return e.leader(500 * time.Millisecond) }
+
+// leader is Leader for one that was heard within a time.
+func (e *Observer) leader(within time.Duration) topology.NodeID {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var term core.Term
@@ -157,7 +160,7 @@ func (e *Observer) Leader() topology.NodeID {
 		if m.Term.Gen > term.Gen {
 			term, leading = m.Term, false
 		}
-		if m.Leading && m.Term.Gen == term.Gen && time.Since(e.heard[id]) < 500*time.Millisecond {
+		if m.Leading && m.Term.Gen == term.Gen && time.Since(e.heard[id]) < within {
 			term, leading = m.Term, true
 		}
 	}
@@ -235,9 +238,9 @@ func (e *Observer) Incidents(since time.Time) (all []core.Incident) {
 // Until waits for what is to come.
 func (e *Observer) Until(what string, done func() bool) {
 	e.t.Helper()
-	for end := time.Now().Add(60 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(4 * time.Minute); !done(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			e.t.Fatalf("in vain: %s; the journal: %+v", what, core.Incidents(e.Entries()))
+			e.t.Fatalf("not within the time: %s; the journal: %+v", what, core.Incidents(e.Entries()))
 		}
 	}
 }

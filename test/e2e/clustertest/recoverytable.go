@@ -55,7 +55,7 @@ func (w *Cluster) recover(kill func(topology.NodeID), id topology.NodeID) (r rec
 	kill(id)
 	w.Until(string(id)+" has work again", func() bool { return !w.Times(next).Flowing.IsZero() })
 	var told []core.Incident
-	w.Until("the journal tells of it", func() bool {
+	w.Until("the journal reports it", func() bool {
 		told = w.Incidents(at)
 		return len(told) > 0 && !told[len(told)-1].Open
 	})

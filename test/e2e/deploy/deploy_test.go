@@ -16,6 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/client"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/security"
 	"posta.dev/posta/test/e2e/clustertest"
 	"posta.dev/posta/topology"
 )
@@ -57,7 +60,7 @@ func docker(args ...string) []string {
 }
 
 // labels are those that something of a cluster may have.
-var labels = []string{"posta.cluster", "posta.ledger", "posta.helper", "posta.quiet"}
+var labels = []string{"posta.cluster", "posta.ledger", "posta.helper", "posta.quiet", "posta.keys"}
 
 // leftovers is everything that belongs to clusters of which says so.
 func leftovers(of func(cluster string) bool) (containers, volumes, networks []string) {
@@ -190,6 +193,33 @@ func (s *testCluster) try(ctx context.Context, program string, args ...string) (
 	return stdout.String(), stderr.String(), err
 }
 
+// hasNoSecrets looks for private keys in what the engine shows of the containers, and in their logs (S6).
+func (s *testCluster) hasNoSecrets(topo *topology.Topology) {
+	s.t.Helper()
+	ids := docker("ps", "-aq", "--filter", "label=posta.cluster="+s.name)
+	shown := strings.Join(docker(append([]string{"inspect"}, ids...)...), " ")
+	for _, id := range ids {
+		out, err := exec.Command("docker", "logs", id).CombinedOutput()
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		shown += string(out)
+	}
+	keys, err := filepath.Glob(filepath.Join(topo.KeysDir, "*", "*", "key.pem"))
+	if err != nil || len(keys) <= len(topo.All()) {
+		s.t.Fatalf("%d keys are to be looked for, %v", len(keys), err)
+	}
+	for _, file := range keys {
+		key, err := os.ReadFile(file)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if secret := strings.Split(string(key), "\n")[1][20:]; strings.Contains(shown, secret) { // what is before is the same in all keys
+			s.t.Errorf("S6: the engine shows %s", file)
+		}
+	}
+}
+
 func (s *testCluster) deploy(program string, args ...string) {
 	s.t.Helper()
 	_, errs := s.posta(program, append([]string{"deploy"}, args...)...)
@@ -210,7 +240,17 @@ func TestEverythingChangesUnderSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	trips := clustertest.Bikes(t, 20_000)
-	l := clustertest.Begin(t, topo, trips, trips)
+	// Nobody has asked for keys, and whoever has none is not let in (S1). Each deploy brings the same ones.
+	input := topo.Holding(topology.Input)[0].Sockets.Client.Dial
+	if reply, err := client.RequestOnce(t.Context(), nil, input, protocol.Request{Type: protocol.Info}, 3*time.Second); err == nil {
+		t.Errorf("S1: a client without a key is told %+v", reply)
+	}
+	own, err := security.Load(filepath.Join(topo.KeysDir, "client", "local"), topo.Name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.hasNoSecrets(topo)
+	l := clustertest.BeginWithKeys(t, topo, own, trips, trips)
 	l.More(2)
 	for _, change := range []struct {
 		title   string

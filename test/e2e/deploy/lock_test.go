@@ -42,7 +42,7 @@ func TestTwoDeploysAtOnce(t *testing.T) {
 	if err := killed.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(20 * time.Second); len(docker("volume", "ls", "-q", "--filter", "label=posta.lock="+s.name)) == 0 && time.Now().Before(end); {
+	for end := time.Now().Add(2 * time.Minute); len(docker("volume", "ls", "-q", "--filter", "label=posta.lock="+s.name)) == 0 && time.Now().Before(end); {
 		time.Sleep(50 * time.Millisecond)
 	}
 	_ = killed.Process.Kill()

@@ -74,7 +74,7 @@ func TestM5_WhatTheEngineHasStartedIsNotStartedAgain(t *testing.T) {
 		}
 		for _, i := range c.Incidents(since) {
 			if i.Node != id || i.Restarts != 0 || i.Open {
-				t.Errorf("M5: the engine has started %s, and the journal tells of %+v", id, i)
+				t.Errorf("M5: the engine has started %s, and the journal reports %+v", id, i)
 			}
 		}
 	}
@@ -102,7 +102,7 @@ func TestM5_AContainerThatCrashesAtItsStartIsGivenTime(t *testing.T) {
 	}
 	all := c.Over(since)
 	if len(all) != 1 || all[0].Node != "joiner-2" {
-		t.Errorf("M5: one node could not start, and the journal tells of %+v", all)
+		t.Errorf("M5: one node could not start, and the journal reports %+v", all)
 	}
 	var waits []time.Duration
 	for _, e := range c.Entries() {
@@ -144,7 +144,7 @@ func TestM6_ALeaderThatIsCutOffHarmsNobody(t *testing.T) {
 	}
 }
 
-// cutOff takes somebody out of the network. Who restarts it puts it back.
+// cutOff takes somebody out of the network. Its restart puts it back.
 func (c *cluster) cutOff(id topology.NodeID) {
 	c.t.Helper()
 	c.Strike(func(id topology.NodeID) {
@@ -177,7 +177,7 @@ func TestM3_MedicsThatAreCutOffFromEachOther(t *testing.T) {
 	}
 	for _, i := range c.Incidents(since) {
 		if _, isNode := before[i.Node]; isNode {
-			t.Errorf("M6: nothing happened to nodes, and the journal tells of %+v", i)
+			t.Errorf("M6: nothing happened to nodes, and the journal reports %+v", i)
 		}
 	}
 	c.kill("joiner-1") // and whoever leads works
@@ -186,7 +186,7 @@ func TestM3_MedicsThatAreCutOffFromEachOther(t *testing.T) {
 	}
 }
 
-// However slow the engine is, whoever died is started once; and medics, who ask it for nothing else, go on hearing each other.
+// However slow the engine is, each dead target is started once, and medics go on hearing each other, because they ask the engine for nothing else.
 func TestM9_ASlowEngineIsNoReasonToDoItTwice(t *testing.T) {
 	c := up(t)
 	l := c.load(30000)
@@ -219,7 +219,7 @@ func (c *cluster) slowly(id topology.NodeID) {
 	c.engine.be(quick)
 	time.Sleep(2 * c.topo.Medics.SuspectAfter)
 	if now := c.Incarnation(id); now != before+1 || len(all) != 1 || all[0].Node != id || all[0].Restarts > 1 || all[0].Restarts == 0 && !all[0].Found {
-		c.t.Errorf("M5: %s was incarnation %d and is %d, and the journal tells of %+v", id, before, now, all)
+		c.t.Errorf("M5: %s was incarnation %d and is %d, and the journal reports %+v", id, before, now, all)
 	}
 }
 

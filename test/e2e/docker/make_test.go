@@ -64,15 +64,27 @@ func TestMakeUpOverARunningCluster(t *testing.T) {
 			t.Errorf("%s: %d containers", step.name, got)
 		}
 	}
+	input := c.topo.Holding(topology.Input)[0]
+	if reply, err := client.RequestOnce(t.Context(), nil, input.Sockets.Client.Dial, protocol.Request{Type: protocol.Info}, 3*time.Second); err == nil {
+		t.Errorf("S1: nobody has asked for keys, and a client without one is told %+v", reply)
+	}
+	if err := os.RemoveAll(c.topo.KeysDir); err != nil {
+		t.Fatal(err)
+	}
 	c.makeUpWithKeys(data)
 }
 
 func (c *cluster) makeUp(what, image string) {
 	c.t.Helper()
-	cmd := exec.Command("make", "-o", "image", "up", "PROJECT="+c.project, "IMAGE="+image)
+	c.make(what, "up", "IMAGE="+image)
+}
+
+func (c *cluster) make(what string, args ...string) {
+	c.t.Helper()
+	cmd := exec.Command("make", append([]string{"-o", "image", "PROJECT=" + c.project}, args...)...)
 	cmd.Dir, cmd.Env = filepath.Dir(c.topo.File), append(os.Environ(), "DOCKER_SOCK="+c.engine.path)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		c.t.Fatalf("%s: make up: %v: %s", what, err, out)
+		c.t.Fatalf("%s: make %s: %v: %s", what, args[0], err, out)
 	}
 }
 
@@ -127,6 +139,11 @@ func (c *cluster) makeUpWithKeys(data string) {
 		if secret := strings.Split(string(key), "\n")[1][20:]; strings.Contains(shown, secret) { // what is before is the same in all keys
 			c.t.Errorf("S6: the engine shows %s", file)
 		}
+	}
+	c.make("make down", "down", "DOWN=-v")
+	volumes, err := clustertest.Command("docker", "volume", "ls", "-q", "-f", "label=com.docker.compose.project="+c.project)
+	if err != nil || volumes != "" { // joiner-2 and joiner-3 have left the topology
+		c.t.Errorf("S6: make down DOWN=-v leaves %s, %v", volumes, err)
 	}
 }
 

@@ -75,7 +75,7 @@ func (c *cluster) write(n int, joiners string) {
 	if !c.keyed {
 		hosts.WriteString("[security]\ninsecure = true\n") // whoever reaches the hosts is a part of the tests
 	}
-	if c.clients != "" {
+	if c.keyed {
 		hosts.WriteString("[clients]\n" + c.clients)
 	}
 	for _, h := range c.rack.Hosts[:n] {

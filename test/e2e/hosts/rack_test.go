@@ -179,7 +179,7 @@ func (e echoes) from(t *testing.T, h *rack.Host) *caller {
 	return k
 }
 
-// answers says something new and waits for it. What was said in vain before arrives first once the network is whole.
+// answers says something new and waits for it. What was said while nobody answered arrives first once the network is whole.
 func (k *caller) answers() bool {
 	k.n++
 	word := fmt.Sprintf("<%d>", k.n)

@@ -17,13 +17,16 @@ import (
 // TestRunbook does what docs/operations.md says, in its order, line by line, on three machines.
 func TestRunbook(t *testing.T) {
 	r := rack.New(t, 3, rack.Options{})
-	c := &cluster{t: t, rack: r, name: "posta", dir: t.TempDir()}
+	c := &cluster{t: t, rack: r, name: "posta", dir: t.TempDir(), keyed: true}
 	must(t, gen.Bikes(gen.OnDisk(filepath.Join(c.dir, "data")), 2000, 7))
 	c.newProgram("posta-new")
 	c.write(2, onBoth)
 	t.Cleanup(c.showLogs)
 	// What a page cannot write into a file is written here, before the commands below that heading.
-	before := map[string]func(){"Adding a host, or more replicas": func() { c.write(3, onAll) }}
+	before := map[string]func(){"Adding a host, or more replicas": func() {
+		c.clients = c.lineOf("ops")
+		c.write(3, onAll)
+	}}
 	ran := 0
 	for _, s := range runbook(t) {
 		if f := before[s.heading]; f != nil {
@@ -38,6 +41,20 @@ func TestRunbook(t *testing.T) {
 	if ran < 20 || len(before) > 0 {
 		t.Errorf("%d commands in the runbook, and no heading %v; has its form changed?", ran, before)
 	}
+}
+
+// lineOf is the line of [clients] that a command has written for a client.
+func (c *cluster) lineOf(name string) string {
+	c.t.Helper()
+	text, err := os.ReadFile(c.topo.File)
+	must(c.t, err)
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, name+" = ") {
+			return line
+		}
+	}
+	c.t.Fatalf("%s has no line in the topology", name)
+	return ""
 }
 
 type section struct {

@@ -23,12 +23,12 @@ func TestChaos(t *testing.T) {
 	}
 	s := newStorm(t, seed)
 	settings := map[string]string{"limits.segment": "1MiB", "limits.snapshot": "1MiB"} // snapshots and cuts all the time
-	maps.Copy(settings, underLoad)
+	maps.Copy(settings, underLoad())
 	c := newCluster(t, t.TempDir(), topology.Variant{Replicas: map[string]int{"input": 2, "output": 2}, Settings: settings})
 	s.prepare(c.topo)
 	c.up()
 	s.attach(c)
-	jobs := clustertest.EveryAnalysis(t, 3000)
+	jobs := append(clustertest.EveryAnalysis(t, 3000), clustertest.Statements(t, 1500)...)
 	load := beginSessions(t, c.topo, jobs)
 	s.rage(max(*chaosTime, 8*time.Second), 2*time.Second)
 	ends := load.finish()
@@ -45,17 +45,22 @@ func TestChaos(t *testing.T) {
 	again.End()
 }
 
-// TestChaosCommand is `posta chaos` beside sessions of all four analyses that run all the time: every answer is checked, and everybody is back in the end.
+// TestChaosCommand is `posta chaos` beside sessions of all four analyses and of SQL that run all the time: every answer is checked, and everybody is back in the end.
+// Without -chaos or -race TestChaos shows the same of the machinery below the command.
 func TestChaosCommand(t *testing.T) {
+	if *chaosTime == 0 && !raced {
+		t.Log("nothing to do without -chaos or -race")
+		return
+	}
 	c := up(t, nil)
-	l := clustertest.Begin(t, c.topo, clustertest.EveryAnalysis(t, 50000)...)
+	l := clustertest.Begin(t, c.topo, append(clustertest.EveryAnalysis(t, 50000), clustertest.Statements(t, 20000)...)...)
 	out, err := exec.Command(os.Args[0], "chaos", "-f", c.topo.File, "--duration", max(*chaosTime, 8*time.Second).String(), "--every", "2s", "--seed", "1", "--patience", "1m").CombinedOutput()
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 	all := l.End()
-	for _, name := range []string{"bikes", "flights", "movies", "memes"} {
+	for _, name := range []string{"bikes", "flights", "movies", "memes", "sql"} {
 		if l.Of(name) == 0 {
 			t.Errorf("no run of %s has ended", name)
 		}

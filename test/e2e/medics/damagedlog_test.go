@@ -36,7 +36,7 @@ func TestW2_MedicsLeaveADamagedNodeAlone(t *testing.T) {
 	leftAlone := func(when string) {
 		t.Helper()
 		if all := c.Incidents(since); len(all) != 1 || all[0].Node != id || all[0].Restarts != 1 || all[0].Open || c.Generation() != 1 {
-			t.Errorf("%s the journal tells of %+v, generation %d", when, all, c.Generation())
+			t.Errorf("%s the journal reports %+v, generation %d", when, all, c.Generation())
 		}
 		if b := c.Beat(id); b.PID != pid || c.pid(id) != pid {
 			t.Errorf("%s it is process %d, its pid file says %d, and it was %d", when, b.PID, c.pid(id), pid)

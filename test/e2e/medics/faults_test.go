@@ -133,7 +133,7 @@ func TestM7_OneMedicBringsEverybodyBack(t *testing.T) {
 }
 
 func TestNobodyIsSuspectedUnderLoad(t *testing.T) {
-	c := up(t, underLoad)
+	c := up(t, underLoad())
 	since := time.Now()
 	l := c.load(200000)
 	time.Sleep(max(*quiet, 5*time.Second))
@@ -141,6 +141,6 @@ func TestNobodyIsSuspectedUnderLoad(t *testing.T) {
 		t.Error("no analysis was done")
 	}
 	if told := c.Incidents(since); len(told) > 0 || c.Generation() != 1 {
-		t.Errorf("M6: nothing happened, and the journal tells of %+v, generation %d", told, c.Generation())
+		t.Errorf("M6: nothing happened, and the journal reports %+v, generation %d", told, c.Generation())
 	}
 }

@@ -10,10 +10,11 @@ import (
 	"posta.dev/posta/test/e2e/clustertest"
 )
 
-// Nothing of a restart needs room on the disk: nodes and the leader are killed while it is full, and all come back.
+// Nothing of a restart needs room on the disk: nodes and the leader are killed while it is full, and all come back. So they do when a person takes
+// the cluster down and up again.
 func TestW5_AFullDiskKeepsNobodyDown(t *testing.T) {
 	dir := t.TempDir()
-	d := newDisk(t, filepath.Join(dir, "disk"), filepath.Join(dir, "data"), "64m")
+	d := newDisk(t, filepath.Join(dir, "disk"), filepath.Join(dir, "cluster"), "64m")
 	c := upIn(t, dir, nil)
 	fill := func() {
 		if err := d.fill(); err != nil {
@@ -32,8 +33,11 @@ func TestW5_AFullDiskKeepsNobodyDown(t *testing.T) {
 	out, err := exec.Command(os.Args[0], "submit", "bikes", "--data", job.Dir, "--timeout", "4s", "-f", c.topo.File).CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "not finished in time") || !strings.Contains(string(out), "is full: make room there") &&
 		!strings.Contains(string(out), "are full: make room there") {
-		t.Errorf("who waits is not told of the full disk: %v: %s", err, out)
+		t.Errorf("the waiting command does not report the full disk: %v: %s", err, out)
 	}
+	c.posta("down")
+	fill()
+	c.posta("up")
 	if err := d.free(); err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"posta.dev/posta/test/e2e/clustertest"
 	"posta.dev/posta/test/keytest"
 	"posta.dev/posta/topology"
+	"posta.dev/posta/zmqx"
 )
 
 // keyedCluster is nodes and medics over TCP, each a process with keys of its own, as `posta key` makes them.
@@ -179,7 +180,7 @@ func TestS3_AKeyedClusterOutlivesAKill(t *testing.T) {
 
 // run runs a job as alice, and compares the answer.
 func (k *keyedCluster) run(job clustertest.Job) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	a, err := client.Run(ctx, client.Config{Entries: k.entries(), Keys: k.alice, Analysis: job.Analysis, Dir: job.Dir, Chunk: 16 << 10, Timeout: 500 * time.Millisecond})
 	if err != nil {
@@ -189,4 +190,39 @@ func (k *keyedCluster) run(job clustertest.Job) error {
 		return errors.New("D1: the answer differs from the oracle's")
 	}
 	return nil
+}
+
+// TestS3_AttacksOnMedics: a process without a key, with one of another cluster or with one for submitting is no peer of a medic, also when one of them has just
+// died and is back. The leader stays, and sessions have right answers.
+func TestS3_AttacksOnMedics(t *testing.T) {
+	k := keyed(t)
+	k.Until("a medic leads", func() bool { return k.Leader() != "" })
+	another := keytest.New(t, k.topo.Name)
+	attack := func() {
+		t.Helper()
+		for _, m := range k.topo.MedicNodes() {
+			for who, keys := range map[string]*security.Keys{
+				"somebody with no key": nil, "alice, who may submit": k.alice, "the medic itself of another cluster": another.Of(t, m),
+				"a node of another cluster": another.Of(t, k.topo.Nodes()[0]),
+			} {
+				s, events := keytest.Sub(t, keys, security.Control, m)
+				if e := events.Await(t, zmqx.Connected, zmqx.Unreachable); e.Kind != zmqx.Unreachable {
+					t.Errorf("%s is let in by %s", who, m.ID)
+				}
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+	leader := k.Leader()
+	attack()
+	if now := k.Leader(); now != leader {
+		t.Errorf("the leader was %s and is %s", leader, now)
+	}
+	k.Strike(func(id topology.NodeID) { k.signal(id, syscall.SIGKILL) }, leader)
+	attack()
+	if err := k.run(clustertest.Bikes(t, 2_000)); err != nil {
+		t.Error(err)
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"posta.dev/posta/analyses/flights"
 	"posta.dev/posta/analyses/memes"
 	"posta.dev/posta/analyses/movies"
+	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/cmd"
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/security"
@@ -46,8 +47,18 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
+// underLoad are settings for a test that loads everything to the full. Other tests run beside it, and the race detector makes nodes ten times slower,
+// and with them each turn of their loop, in which they say nothing. The default settings are to hold where the flags ask for a longer test, which
+// runs alone.
+func underLoad() map[string]string {
+	if !raced && (*chaosTime > 0 || *quiet > 0) {
+		return nil
+	}
+	return map[string]string{"medics.suspect_after": "8s"}
+}
+
 func known() analyses.Set {
-	return analyses.Set{bikes.New(), flights.New(), movies.New(), memes.New(), moody()}
+	return analyses.Set{bikes.New(), flights.New(), movies.New(), memes.New(), compile.New(), moody()}
 }
 
 func program() cmd.Program {

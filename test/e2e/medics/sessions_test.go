@@ -70,7 +70,7 @@ func (s *sessions) run(j clustertest.Job) {
 	ctx, cancel := context.WithTimeout(context.Background(), hungAfter)
 	defer cancel()
 	e := end{analysis: j.Analysis, from: time.Now()}
-	a, err := client.Run(ctx, client.Config{Entries: s.entries, Analysis: j.Analysis, Dir: j.Dir, GiveUpAfter: hungAfter})
+	a, err := client.Run(ctx, client.Config{Entries: s.entries, Analysis: j.Analysis, Plan: j.Plan, Dir: j.Dir, GiveUpAfter: hungAfter})
 	e.to, e.err = time.Now(), err
 	if got := []byte(nil); err == nil {
 		if got = clustertest.Answer(s.t, a); !bytes.Equal(got, j.Want) {

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// noticedWithin is how late the journal may tell of a fault: the suspicion, an election if the leader was hit too, and a machine that has
+	// noticedWithin is how late the journal may report a fault: the suspicion, an election if the leader was hit too, and a machine that has
 	// other things to do.
 	noticedWithin = 20 * time.Second
 	// feltFor is how long after a restart with less data on its disk sessions may begin that still fail for it: until its peers have told it.
@@ -30,6 +30,7 @@ type verdict struct {
 	analyses    []string
 	right       map[string]int
 	failed      map[string]int // in words, and some disk had lost something
+	reasons     []string       // of those that failed in words
 	wrong       []string
 	hung        []string
 	unpermitted []string // failed though no disk had lost anything, or without words, or late
@@ -105,6 +106,7 @@ func (v *verdict) take(e *end, losses []loss) {
 			return
 		}
 		v.failed[e.analysis]++
+		v.reasons = append(v.reasons, text)
 		v.latest = max(v.latest, late)
 	}
 }
@@ -159,5 +161,8 @@ func (v *verdict) String() string {
 	fmt.Fprintf(&out, "%d incidents in the medics' journals, %d healthy processes killed; %d entries came to light too late to judge\n",
 		v.incidents, len(v.unexplained), v.late)
 	fmt.Fprintf(&out, "slowest session %v; slowest failure %v after the loss\n", v.slowest.Round(time.Millisecond), v.latest.Round(time.Millisecond))
+	for _, r := range v.reasons {
+		fmt.Fprintln(&out, "failed in words:", r)
+	}
 	return out.String()
 }

@@ -108,7 +108,7 @@ func (c *cluster) run(id topology.NodeID, dir string) {
 // stop ends all nodes. One that has ended by itself, or does not end well, fails the test.
 func (c *cluster) stop() {
 	for _, cmd := range c.procs {
-		_ = cmd.Process.Signal(syscall.SIGTERM) // Wait tells of one that has ended before
+		_ = cmd.Process.Signal(syscall.SIGTERM) // Wait reports one that has ended before
 	}
 	for id, cmd := range c.procs {
 		if err := cmd.Wait(); err != nil {

@@ -1,5 +1,6 @@
-// Package naive reads Python literals the obvious way: it recurses, and builds values. Tests hold package pyliteral to it, and
-// the oracle of analysis movies uses it. It accepts the same literals and finds the same faults, and shares no code with it.
+// Package naive reads Python literals in the obvious way: it recurses, and builds values. Tests compare package pyliteral with
+// it, and the oracle of analysis movies uses it. It accepts the same literals and finds the same faults as pyliteral, and
+// shares no code with it.
 package naive
 
 import (
@@ -10,8 +11,8 @@ import (
 	"unicode"
 )
 
-// Eval returns the value of a literal: []any for a list, Tuple, map[any]any, string, int64 (a string of digits in Big for one
-// that is larger), float64, bool or nil.
+// Eval returns the value of a literal: []any for a list, Tuple, map[any]any, string, int64, Big for an integer beyond 64 bits,
+// float64, bool or nil.
 func Eval(s string) (v any, err error) {
 	e := &evaluator{s: s, at: len(s) - len(strings.TrimLeft(s, " \t"))}
 	defer func() {
@@ -31,7 +32,7 @@ func Eval(s string) (v any, err error) {
 	return v, nil
 }
 
-// Tuple is a tuple; Big is an integer that does not fit 64 bits.
+// Tuple is a tuple. Big is an integer that does not fit 64 bits, as its digits.
 type (
 	Tuple []any
 	Big   string

@@ -1,6 +1,7 @@
-// Package naive is VADER the obvious way: strings, maps, one rule after the other as the published description has them. It
-// is slow, allocates for every word, and takes the square of a text's length; tests hold package vader to it, and the oracle
-// of analysis movies uses it. It shares no code with package vader, but the embedded lexicon.
+// Package naive computes VADER in the obvious way, with strings and maps, one rule after the other as in the published
+// description. It is slow, allocates for every word, and its time grows with the square of a text's length. Tests compare
+// package vader with it, and the oracle of analysis movies uses it. It shares only the embedded lexicon with package vader, and
+// no code.
 package naive
 
 import (

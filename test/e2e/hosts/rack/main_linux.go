@@ -40,7 +40,7 @@ func Main() error {
 	return fmt.Errorf("go into namespace %s: %w", name, err)
 }
 
-// enter starts the program anew inside; it returns only if that fails. A thread moves, and exec makes it the only one.
+// enter starts the program again inside; it returns only if that fails. A thread moves, and exec makes it the only one.
 func enter(name string) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -1,0 +1,108 @@
+package bind
+
+import (
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+// Typed sets the type and the place in the text of an expression that was made outside of this package.
+func Typed[E interface {
+	Expr
+	typed(types.Type, syntax.Pos)
+}](e E, t types.Type, at syntax.Pos) E {
+	e.typed(t, at)
+	return e
+}
+
+func (b *base) typed(t types.Type, at syntax.Pos) { b.T, b.At = t, at }
+
+// Giving sets the columns of a node that was made outside of this package.
+func Giving[N interface {
+	Node
+	gives([]Field)
+}](n N, out []Field) N {
+	n.gives(out)
+	return n
+}
+
+func (n *Scan) gives(out []Field)        { n.out = out }
+func (n *Inline) gives(out []Field)      { n.out = out }
+func (n *Join) gives(out []Field)        { n.out = out }
+func (n *Aggregation) gives(out []Field) { n.out = out }
+func (n *Windows) gives(out []Field)     { n.out = out }
+func (n *Unnest) gives(out []Field)      { n.out = out }
+func (n *Project) gives(out []Field)     { n.out = out }
+
+// Rewrite returns a function that replaces parts of expressions. replace returns the replacement of an expression; if it
+// returns false, the parts below the expression are rewritten. The function remembers what it has rewritten, so shared parts
+// stay shared.
+func Rewrite(replace func(Expr) (Expr, bool)) func(Expr) Expr {
+	return newRewriter(replace).expr
+}
+
+// Children returns the expressions directly below e. The plan of a subquery does not count as one.
+func Children(e Expr) []Expr { return children(e) }
+
+// Inputs returns the nodes directly below n.
+func Inputs(n Node) []Node {
+	switch n := n.(type) {
+	case *Join:
+		return []Node{n.L, n.R}
+	case *SetOp:
+		return []Node{n.L, n.R}
+	case *Filter:
+		return []Node{n.Input}
+	case *Aggregation:
+		return []Node{n.Input}
+	case *Windows:
+		return []Node{n.Input}
+	case *Unnest:
+		return []Node{n.Input}
+	case *Project:
+		return []Node{n.Input}
+	case *Distinct:
+		return []Node{n.Input}
+	case *Sort:
+		return []Node{n.Input}
+	case *Limit:
+		return []Node{n.Input}
+	}
+	return nil
+}
+
+// Exprs returns the expressions of a node.
+func Exprs(n Node) (list []Expr) {
+	switch n := n.(type) {
+	case *Inline:
+		for _, row := range n.Rows {
+			list = append(list, row...)
+		}
+	case *Join:
+		for _, p := range n.Equal {
+			list = append(list, p[0], p[1])
+		}
+		if n.Rest != nil {
+			list = append(list, n.Rest)
+		}
+	case *Filter:
+		list = append(list, n.Cond)
+	case *Aggregation:
+		list = append(list, n.Keys...)
+		for _, a := range n.Aggs {
+			list = append(list, a)
+		}
+	case *Windows:
+		for _, c := range n.Calls {
+			list = append(list, c)
+		}
+	case *Unnest:
+		list = append(list, n.Lists...)
+	case *Project:
+		list = append(list, n.Exprs...)
+	case *Distinct:
+		list = append(list, n.On...)
+	case *Sort:
+		list = append(list, orderExprs(n.Keys)...)
+	}
+	return list
+}

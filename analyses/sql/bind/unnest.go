@@ -1,0 +1,144 @@
+package bind
+
+import (
+	"fmt"
+
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+// isUnnest reports whether an expression is UNNEST in a SELECT. UNNEST makes rows, so it is not treated as a function.
+func isUnnest(e Expr) bool {
+	a, ok := e.(*Apply)
+	return ok && a.Func == "UNNEST"
+}
+
+// unnest binds UNNEST in a SELECT.
+func (b *binder) unnest(x *syntax.Call, s *scope) Expr {
+	if len(x.Args) != 1 {
+		b.fail(x.At, fmt.Sprintf("UNNEST takes one list, not %d", len(x.Args)), "Several stand side by side: SELECT unnest(a), unnest(b).")
+	}
+	if x.Star || x.Distinct || len(x.OrderBy) > 0 || x.Filter != nil || x.Over != nil || x.IgnoreNulls {
+		b.fail(x.At, "UNNEST is no aggregate", "DISTINCT, ORDER BY, FILTER and OVER belong to aggregates.")
+	}
+	return &Apply{base{types.Of(types.Text), x.At}, "UNNEST", []Expr{b.list(x.At, b.expr(x.Args[0], s))}}
+}
+
+// list checks that an expression is a list.
+func (b *binder) list(at syntax.Pos, e Expr) Expr {
+	switch e.Type().Kind {
+	case types.TextList:
+		return e
+	case types.Null:
+		return &Const{base: base{types.Of(types.TextList), e.Pos()}}
+	case types.Text:
+		b.fail(at, "UNNEST needs a list, not TEXT", "A list is what string_split(x, ','), python_list(x) and, of a JSON array, x->>'$[*]' give.")
+	}
+	b.fail(at, "UNNEST needs a list, not "+e.Type().String(), "")
+	return nil
+}
+
+// noUnnest refuses UNNEST in places where it cannot make rows.
+func (b *binder) noUnnest(e Expr, where string) {
+	if n := find(e, isUnnest, nil); n != nil {
+		b.fail(n.Pos(), where+" cannot contain UNNEST", "Put it into FROM: FROM t, UNNEST(list) AS u(item).")
+	}
+}
+
+// unnested adds a step for UNNEST in SELECT. Several lists of one SELECT are unnested in parallel.
+func (s *selection) unnested(exprs []Expr) []Expr {
+	in := s.node.Fields()
+	u := &Unnest{Input: s.node, out: append([]Field{}, in...)}
+	ids, at := newInterner(), map[int]int{}
+	s.node = u
+	return newRewriter(func(e Expr) (Expr, bool) {
+		if !isUnnest(e) {
+			return nil, false
+		}
+		list := e.(*Apply).Args[0]
+		s.noUnnest(list, "UNNEST")
+		i, ok := at[ids.id(e)]
+		if !ok {
+			i = len(u.Lists)
+			at[ids.id(e)] = i
+			u.Lists, u.out = append(u.Lists, list), append(u.out, Field{"unnest", e.Type()})
+		}
+		return &Column{base{e.Type(), e.Pos()}, len(in) + i, "unnest"}, true
+	}).exprs(exprs)
+}
+
+// fromUnnest binds UNNEST(list) in FROM. The list may name the columns of the tables before it: n, with columns left.
+func (b *binder) fromUnnest(f *syntax.TableFunc, n Node, left []visible, outer *scope, c *ctes) (*Unnest, visible) {
+	if len(f.Args) != 1 || f.Args[0].Name.Name != "" {
+		b.fail(f.Name.At, "UNNEST in FROM takes one list", "")
+	}
+	var list Expr
+	b.withItems(nil, func() {
+		list = b.plain(f.Args[0].X, &scope{columns: left, outer: outer, ctes: c}, "UNNEST")
+	})
+	b.noUnnest(list, "UNNEST")
+	if find(list, isCorrelated, nil) != nil {
+		b.fail(f.Args[0].X.Pos(), "UNNEST cannot contain a query that looks at the row around it", "Compute it in a subquery in FROM.")
+	}
+	list = b.list(f.Args[0].X.Pos(), list)
+	text := types.Of(types.Text)
+	v := visible{table: "unnest", name: "unnest", index: len(n.Fields()), typ: text}
+	if f.Alias.Name.Name != "" {
+		v.table = f.Alias.Name.Name
+	}
+	if names := f.Alias.Columns; len(names) > 1 {
+		b.fail(names[1].At, "UNNEST gives one column", "")
+	} else if len(names) == 1 {
+		v.name = names[0].Name
+	}
+	return &Unnest{Input: n, Lists: []Expr{list}, out: append(append([]Field{}, n.Fields()...), Field{v.name, text})}, v
+}
+
+// beforeUnnest changes t, (UNNEST(list) LEFT JOIN u ON …), as the parser reads a comma, into (t, UNNEST(list)) LEFT JOIN u ON
+// …, because the list may name columns of t.
+func beforeUnnest(f *syntax.Join) *syntax.Join {
+	r, ok := f.R.(*syntax.Join)
+	if !ok || f.Kind != syntax.Cross || r.Natural || r.Kind == syntax.Right || r.Kind == syntax.Full {
+		return f
+	}
+	first := r.L
+	for {
+		j, ok := first.(*syntax.Join)
+		if !ok {
+			break
+		}
+		first = j.L
+	}
+	if u, ok := first.(*syntax.TableFunc); !ok || u.Name.Name != "unnest" {
+		return f
+	}
+	out := *r
+	out.L = &syntax.Join{At: f.At, Kind: syntax.Cross, L: f.L, R: r.L}
+	return &out
+}
+
+// joinUnnest binds a join whose right side is UNNEST: it joins each row with the items of its own list.
+func (b *binder) joinUnnest(f *syntax.Join, r *syntax.TableFunc, outer *scope, c *ctes) (Node, []visible) {
+	n, left := b.from(f.L, outer, c)
+	u, v := b.fromUnnest(r, n, left, outer, c)
+	b.differentTables(f.At, left, []visible{v})
+	if f.Natural || len(f.Using) > 0 || f.Kind != syntax.Inner && f.Kind != syntax.Cross && f.Kind != syntax.Left {
+		b.fail(f.At, "UNNEST is joined by a comma, CROSS JOIN, JOIN … ON or LEFT JOIN … ON true", "")
+	}
+	names := append(append([]visible{}, left...), v)
+	if f.On == nil {
+		return u, names
+	}
+	on := b.boolean(b.plain(f.On, &scope{columns: names, outer: outer, ctes: c}, "ON"), "ON")
+	if k, ok := on.(*Const); ok && k.Value == true {
+		u.Outer = f.Kind == syntax.Left
+		return u, names
+	}
+	if f.Kind == syntax.Left {
+		b.fail(f.On.Pos(), "a LEFT JOIN with UNNEST has no condition but true", "Write LEFT JOIN UNNEST(list) AS u(item) ON true.")
+	}
+	if find(on, isCorrelated, nil) != nil {
+		b.fail(f.On.Pos(), "ON cannot contain a query that looks at the row around it", "Put it into WHERE.")
+	}
+	return b.where(u, on), names
+}

@@ -1,0 +1,248 @@
+package compile
+
+import (
+	"math"
+
+	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/rows/exact"
+	"posta.dev/posta/rows/fold"
+)
+
+// accumulator holds what an aggregate has added to each group since the last Flush, by row of the table, as plain numbers.
+// Cells of the table hold the same as bytes. With an accumulator, a cell is written once per group and Flush, and not once per
+// row of the data.
+type accumulator struct {
+	n      []int64     // values; of best, whether there is one
+	hi, lo []int64     // of a sum of integers: the halves of each are added up apart, so none overflows
+	sums   []exact.Sum // of finite DOUBLEs
+	square []exact.Sum // of their squares
+	best   []uint64    // of the greatest number, or of the least with all bits turned over: see sortable. 0 while there is none
+
+	rows   []int32 // of some rows that have a value
+	groups []int   // and theirs
+}
+
+// grow makes room for the groups of a table.
+func (a *accumulator) grow(kind aggregateKind, groups int) {
+	a.n = longer(a.n, groups)
+	switch kind {
+	case sumInts, meanInts:
+		a.hi, a.lo = longer(a.hi, groups), longer(a.lo, groups)
+	case sumFloats, meanFloats:
+		a.sums = longer(a.sums, groups)
+	case deviation:
+		a.sums, a.square = longer(a.sums, groups), longer(a.square, groups)
+	case least, greatest, everyTrue, someTrue:
+		a.best = longer(a.best, groups)
+	}
+}
+
+// longer returns s with n items, the new ones zero.
+func longer[T any](s []T, n int) []T {
+	for len(s) < n {
+		if cap(s) > len(s) {
+			at := len(s)
+			s = s[:min(cap(s), n)]
+			clear(s[at:])
+			continue
+		}
+		s = append(s, make([]T, n-len(s))...)
+	}
+	return s
+}
+
+// numeric reports whether values of a type are compared as numbers, which fit a word.
+func numeric(k types.Kind) bool {
+	return k == types.BigInt || k == types.Decimal || k == types.Date || k == types.Timestamp || k == types.Double || k == types.Bool
+}
+
+// sortable maps a value that is not NULL to a number with the same order as the values of its type: NaN is the greatest, -0
+// equals 0.
+func sortable(v *eval.Vector, i int32) uint64 {
+	switch {
+	case v.Kind == types.Double:
+		return sortableDouble(v.Floats[i])
+	case v.Kind != types.Bool:
+		return uint64(v.Ints[i]) ^ 1<<63
+	case v.Bools[i]:
+		return 1
+	}
+	return 0
+}
+
+func sortableDouble(f float64) uint64 {
+	if f != f {
+		f = math.NaN() // positive: above infinity
+	}
+	bits := math.Float64bits(f + 0)                 // -0 + 0 is 0
+	return bits ^ (uint64(int64(bits)>>63) | 1<<63) // all bits of a negative number, the sign of others
+}
+
+// turned returns the mask that reverses the order of numbers for an aggregate that wants the least; else 0.
+func (x *aggregate) turned() uint64 {
+	if x.kind == least || x.kind == everyTrue {
+		return math.MaxUint64
+	}
+	return 0
+}
+
+// appendSortable appends the value that sortable has mapped to x, in the form of appendValue.
+func appendSortable(b []byte, k types.Kind, x uint64) []byte {
+	v := eval.Vector{Kind: k}
+	switch {
+	case k == types.Bool:
+		v.Bools = []bool{x == 1}
+	case k != types.Double:
+		v.Ints = []int64{int64(x ^ 1<<63)}
+	case x>>63 == 1:
+		v.Floats = []float64{math.Float64frombits(x &^ (1 << 63))}
+	default:
+		v.Floats = []float64{math.Float64frombits(^x)}
+	}
+	return appendValue(b, &v, 0, true)
+}
+
+// accumulates reports whether fold keeps what an aggregate adds in an accumulator.
+func (x *aggregate) accumulates() bool {
+	switch x.kind {
+	case countRows, countValues, sumInts, meanInts, sumFloats, meanFloats, deviation:
+		return true
+	case least, greatest, everyTrue, someTrue:
+		return numeric(x.arg.Type().Kind)
+	}
+	return false
+}
+
+// add adds the rows in sel to their groups; into[k] is the group of sel[k], v the argument's values.
+func (a *accumulator) add(x *aggregate, t *fold.Table, v *eval.Vector, sel []int32, into []int) {
+	a.grow(x.kind, t.Len())
+	if x.kind == countRows {
+		for _, row := range into {
+			a.n[row]++
+		}
+		return
+	}
+	if v.Any {
+		sel, into = a.present(v, sel, into)
+	}
+	switch x.kind {
+	case sumInts, meanInts:
+		for k, i := range sel {
+			n := v.Ints[i]
+			a.hi[into[k]] += n >> 32
+			a.lo[into[k]] += n & math.MaxUint32
+		}
+	case sumFloats, meanFloats:
+		for k, i := range sel {
+			if f := v.Floats[i]; f-f != 0 {
+				x.addOdd(t, into[k], f)
+			} else {
+				a.sums[into[k]].Add(f)
+			}
+		}
+	case deviation:
+		for k, i := range sel {
+			if f := v.Floats[i]; f-f != 0 {
+				x.addOdd(t, into[k], f)
+			} else {
+				a.sums[into[k]].Add(f)
+				x.addSquare(t, &a.square[into[k]], into[k], f)
+			}
+		}
+	case least, everyTrue, greatest, someTrue:
+		a.addBest(x.turned(), v, sel, into)
+		return
+	}
+	for _, row := range into {
+		a.n[row]++
+	}
+}
+
+// addBest keeps the best number of each group; turned reverses the order. It notes without a branch that a group has a value,
+// so the only branch is whether a number is a new best one.
+func (a *accumulator) addBest(turned uint64, v *eval.Vector, sel []int32, into []int) {
+	best, n, into := a.best, a.n, into[:len(sel)]
+	switch v.Kind {
+	case types.Double:
+		for k, i := range sel {
+			row := into[k]
+			n[row] = 1
+			if s := sortableDouble(v.Floats[i]) ^ turned; s > best[row] {
+				best[row] = s
+			}
+		}
+	case types.Bool:
+		for k, i := range sel {
+			row := into[k]
+			n[row] = 1
+			best[row] = max(best[row], sortable(v, i)^turned)
+		}
+	default:
+		for k, i := range sel {
+			row := into[k]
+			n[row] = 1
+			if s := uint64(v.Ints[i]) ^ 1<<63 ^ turned; s > best[row] {
+				best[row] = s
+			}
+		}
+	}
+}
+
+// present returns the rows that have a value, and their groups.
+func (a *accumulator) present(v *eval.Vector, sel []int32, into []int) ([]int32, []int) {
+	a.rows, a.groups = a.rows[:0], a.groups[:0]
+	for k, i := range sel {
+		if !v.IsNull(i) {
+			a.rows, a.groups = append(a.rows, i), append(a.groups, into[k])
+		}
+	}
+	return a.rows, a.groups
+}
+
+// addOdd notes an infinity or a NaN of a sum.
+func (x *aggregate) addOdd(t *fold.Table, row int, f float64) {
+	switch {
+	case f != f:
+		t.PutLeast(row, x.cell+2, hasNaN)
+	case f > 0:
+		t.PutLeast(row, x.cell+2, hasPos)
+	default:
+		t.PutLeast(row, x.cell+2, hasNeg)
+	}
+}
+
+// settle writes everything to the table, and clears the accumulator.
+func (a *accumulator) settle(x *aggregate, t *fold.Table, scratch []byte) []byte {
+	for row, n := range a.n {
+		if n == 0 {
+			continue
+		}
+		switch x.kind {
+		case countRows, countValues:
+			t.AddSum(row, x.cell, n)
+		case sumInts, meanInts:
+			t.AddSum(row, x.cell, a.hi[row])
+			t.AddSum(row, x.cell+1, a.lo[row])
+			t.AddSum(row, x.cell+2, n)
+		case sumFloats, meanFloats:
+			t.AddExact(row, x.cell, &a.sums[row])
+			t.AddSum(row, x.cell+1, n)
+		case deviation:
+			t.AddExact(row, x.cell, &a.sums[row])
+			t.AddSum(row, x.cell+1, n)
+			t.AddExact(row, x.cell+squares, &a.square[row])
+		case least, everyTrue:
+			scratch = appendSortable(scratch[:0], x.arg.Type().Kind, a.best[row]^x.turned())
+			t.PutMinText(row, x.cell, scratch)
+		case greatest, someTrue:
+			scratch = appendSortable(scratch[:0], x.arg.Type().Kind, a.best[row]^x.turned())
+			t.PutMaxText(row, x.cell, scratch)
+		}
+	}
+	a.n, a.hi, a.lo, a.best = a.n[:0], a.hi[:0], a.lo[:0], a.best[:0]
+	clear(a.sums) // a sum of far numbers has memory of its own
+	clear(a.square)
+	a.sums, a.square = a.sums[:0], a.square[:0]
+	return scratch
+}

@@ -1,0 +1,52 @@
+package compile
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/sql/syntax"
+)
+
+// asks says in one line what a session of the plan asks: which pass of which statement. outline is the same without strings and
+// numbers.
+func (p *Plan) asks(name string) (asks, outline string) {
+	text := name
+	if script, err := syntax.Parse(p.Text); err == nil {
+		for _, st := range script.Statements {
+			if st.Name.Name == name {
+				text = syntax.Print(&syntax.Script{Statements: []syntax.Statement{{At: st.At, Node: st.Node}}})
+			}
+		}
+	}
+	before, passed := "", 0
+	for _, rows := range p.Answers {
+		if rows != nil {
+			passed++
+		}
+	}
+	switch {
+	case p.Pass > 0:
+		before = fmt.Sprintf("pass %d, a query in WHERE, of: ", passed+1)
+	case passed > 0:
+		before = fmt.Sprintf("pass %d, the last one, of: ", passed+1)
+	case len(p.Also) > 0:
+		before = fmt.Sprintf("%d statements, first: ", 1+len(p.Also))
+	}
+	return oneLine(before + text), oneLine(before + syntax.Outline(text))
+}
+
+// oneLine shortens a text to what an analysis may ask.
+func oneLine(text string) string {
+	text = strings.ToValidUTF8(strings.TrimSuffix(strings.Join(strings.Fields(text), " "), ";"), "?")
+	if len(text) <= analyses.MaxAsks {
+		return text
+	}
+	const more = "…"
+	at := analyses.MaxAsks - len(more)
+	for !utf8.RuneStart(text[at]) {
+		at--
+	}
+	return text[:at] + more
+}

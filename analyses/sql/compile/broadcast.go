@@ -1,0 +1,391 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+// A join of a table with small ones is computed where the rows of the table are (a broadcast join). The small tables are
+// reference streams, which every joiner has whole (R11). So only joined rows travel on, or the groups that they are folded
+// into. The other side need not be a table: with package tail, a joiner computes any plan over small tables, and any query that
+// is used as a value.
+const (
+	// MaxReference bounds the bytes of all values that are read from small tables together, as estimated from the sizes of files
+	// and from samples.
+	MaxReference = 64 << 20
+	// maxKept is how many bytes a joiner may keep for what it computes from the small tables. More ends the session with
+	// ErrReference.
+	maxKept = 256 << 20
+)
+
+// broadcast is a step of a leaf: a join with a plan over small tables.
+type broadcast struct {
+	*bind.Join           // the rows that come are those of L
+	of         bind.Node // the join of the plan
+	swapped    bool      // they are those of the right side in the plan
+	wanted     []bool    // columns of the Join that later steps read
+}
+
+// Fields are those of the join as it stands in the plan.
+func (b *broadcast) Fields() []bind.Field { return b.of.Fields() }
+
+// numbered reports whether the join may repeat a row. The place of a joined row then includes the number of its partner, so
+// that it is unique.
+func (b *broadcast) numbered() bool { return b.Kind != syntax.Semi && b.Kind != syntax.Anti }
+
+// broadcast returns the step that computes a join where the rows of one of its sides are, nil if the other side is not small.
+func (s *statement) broadcast(n *bind.Join, l *leaf) *broadcast {
+	for _, e := range bind.Exprs(n) {
+		if !s.computed(e, l) {
+			return nil
+		}
+	}
+	left, right := false, false // whether the rows of this side may come to those of the other
+	switch n.Kind {
+	case syntax.Inner, syntax.Cross:
+		left, right = true, true
+	case syntax.Left, syntax.Semi, syntax.Anti:
+		left = true
+	case syntax.Right:
+		right = true
+	}
+	left, right = left && s.fits(n.R, l), right && s.fits(n.L, l)
+	if left && right && s.bytes(n.L) != s.bytes(n.R) {
+		left = s.bytes(n.L) > s.bytes(n.R)
+	}
+	switch {
+	case left:
+		s.collect(n.R, l.refs)
+		return &broadcast{Join: n, of: n}
+	case right:
+		s.collect(n.L, l.refs)
+		return &broadcast{Join: swapped(n), of: n, swapped: true}
+	}
+	return nil
+}
+
+// swapped returns a join with its sides exchanged.
+func swapped(n *bind.Join) *bind.Join {
+	out := &bind.Join{Kind: n.Kind, L: n.R, R: n.L}
+	if n.Kind == syntax.Right {
+		out.Kind = syntax.Left
+	}
+	for _, p := range n.Equal {
+		out.Equal = append(out.Equal, [2]bind.Expr{p[1], p[0]})
+	}
+	l, r := len(n.L.Fields()), len(n.R.Fields())
+	if n.Rest != nil {
+		out.Rest = bind.Rewrite(func(e bind.Expr) (bind.Expr, bool) {
+			c, ok := e.(*bind.Column)
+			if !ok {
+				return nil, false
+			}
+			at := c.Index - l
+			if at < 0 {
+				at = c.Index + r
+			}
+			return bind.Typed(&bind.Column{Index: at, Name: c.Name}, c.T, c.At), true
+		})(n.Rest)
+	}
+	return bind.Giving(out, append(slices.Clone(n.R.Fields()), n.L.Fields()...))
+}
+
+// walk visits a plan, and those of the queries that it uses as values.
+func walk(n bind.Node, visit func(bind.Node)) {
+	nodes, exprs := map[bind.Node]bool{}, map[bind.Expr]bool{}
+	var node func(bind.Node)
+	var expr func(bind.Expr)
+	expr = func(e bind.Expr) {
+		if e == nil || exprs[e] {
+			return
+		}
+		exprs[e] = true
+		if q, ok := e.(*bind.Subquery); ok {
+			node(q.Plan)
+		}
+		for _, c := range bind.Children(e) {
+			expr(c)
+		}
+	}
+	node = func(n bind.Node) {
+		if nodes[n] {
+			return
+		}
+		nodes[n] = true
+		visit(n)
+		for _, e := range bind.Exprs(n) {
+			expr(e)
+		}
+		for _, in := range bind.Inputs(n) {
+			node(in)
+		}
+	}
+	node(n)
+}
+
+// collect adds the tables of a plan.
+func (s *statement) collect(n bind.Node, to map[*bind.Table]bool) {
+	walk(n, func(n bind.Node) {
+		if scan, ok := n.(*bind.Scan); ok {
+			to[scan.Table] = true
+		}
+	})
+}
+
+// fits reports whether the tables of a plan can be reference streams, too, in addition to those that already are.
+func (s *statement) fits(n bind.Node, l *leaf) bool {
+	all := map[*bind.Table]bool{}
+	s.collect(n, all)
+	for t := range all {
+		if s.large[t] || s.estimate(t) <= 0 {
+			return false
+		}
+	}
+	for _, have := range []map[*bind.Table]bool{s.refs, l.refs} {
+		for t := range have {
+			all[t] = true
+		}
+	}
+	sum := int64(0)
+	for t := range all {
+		sum += s.estimate(t)
+	}
+	return sum <= MaxReference
+}
+
+// bytes estimates the size of the tables of a plan. It is below 0 if the size is not known.
+func (s *statement) bytes(n bind.Node) (sum int64) {
+	all := map[*bind.Table]bool{}
+	s.collect(n, all)
+	for t := range all {
+		e := s.estimate(t)
+		if e <= 0 {
+			return -1
+		}
+		sum += e
+	}
+	return sum
+}
+
+// estimate returns the size of the values that the statement reads from a table, in bytes; 0 if it is not known. A text is
+// assumed to have the mean width of all columns, and so is every value if there were no samples.
+func (s *statement) estimate(t *bind.Table) int64 {
+	about := s.about(t)
+	if about == nil || about.Bytes <= 0 {
+		return 0
+	}
+	mean := max(1, about.Bytes/int64(max(len(about.Columns), 1)))
+	sum := about.Rows // NULLs
+	for i, u := range s.used[t] {
+		switch {
+		case !u:
+		case i >= len(about.Columns) || about.Columns[i].Type.Kind == types.Text || about.Rows == 0:
+			sum += mean
+		default:
+			sum += min(mean, 8*about.Rows)
+		}
+	}
+	return max(1, sum)
+}
+
+// about returns what the plan knows of a table.
+func (s *statement) about(t *bind.Table) *Table {
+	for i := range s.tables {
+		if &s.tables[i] == t {
+			return &s.plan.Tables[i]
+		}
+	}
+	return nil
+}
+
+// conflicts finds tables that would be both reference streams and streams of facts. It marks each of them as large.
+func (s *statement) conflicts() (found bool) {
+	for _, l := range s.leaves {
+		if len(l.refs) > 0 && s.refs[l.scan.of] {
+			s.large[l.scan.of], found = true, true
+		}
+	}
+	return found
+}
+
+// computed reports whether a joiner can compute an expression of a leaf: the expression has kernels, and its queries read only
+// small tables.
+func (s *statement) computed(e bind.Expr, l *leaf) bool {
+	fits := true
+	var queries, waits []*bind.Subquery
+	plain := bind.Rewrite(func(e bind.Expr) (bind.Expr, bool) {
+		q, ok := e.(*bind.Subquery)
+		if !ok {
+			return nil, false
+		}
+		queries = append(queries, q)
+		if q.X != nil {
+			fits = fits && s.computed(q.X, l)
+		}
+		if fits = fits && q.T.Kind != types.TextList; fits && !s.fits(q.Plan, l) {
+			if fits = s.trial; fits {
+				waits = append(waits, q)
+			}
+		}
+		return bind.Typed(&bind.Const{}, q.T, q.At), true
+	})(e)
+	if !fits || !computed(plain) {
+		return false
+	}
+	for _, q := range queries {
+		if !slices.Contains(waits, q) {
+			s.collect(q.Plan, l.refs)
+		}
+	}
+	l.waits = append(l.waits, waits...)
+	return true
+}
+
+// have returns which columns of a node exist.
+func have(n bind.Node) []bool {
+	switch n := n.(type) {
+	case *bind.Scan:
+		return n.Used
+	case *bind.Filter:
+		return have(n.Input)
+	case *bind.Unnest:
+		all := slices.Clone(have(n.Input))
+		for range n.Lists {
+			all = append(all, true)
+		}
+		return all
+	case *bind.Sort:
+		return have(n.Input)
+	case *bind.Limit:
+		return have(n.Input)
+	case *bind.Distinct:
+		return have(n.Input)
+	case *bind.Join:
+		l := have(n.L)
+		if n.Kind == syntax.Semi || n.Kind == syntax.Anti {
+			return l
+		}
+		return append(slices.Clone(l), have(n.R)...)
+	}
+	all := make([]bool, len(n.Fields()))
+	for i := range all {
+		all[i] = true
+	}
+	return all
+}
+
+// prune determines, for each join of a leaf, which columns later steps read, and for the leaf's rows, which columns the tail
+// reads.
+func (l *leaf) prune() {
+	live := slices.Clone(l.needed)
+	switch {
+	case l.groups != nil:
+		live = make([]bool, len(live))
+		mark(live, bind.Exprs(l.groups.node)...)
+	case l.best != nil:
+		for _, o := range l.best.orders {
+			mark(live, o.X)
+		}
+	}
+	for i := len(l.steps) - 1; i >= 0; i-- {
+		switch n := l.steps[i].(type) {
+		case *bind.Filter:
+			mark(live, n.Cond)
+		case *bind.Project:
+			live = make([]bool, len(n.Input.Fields()))
+			mark(live, n.Exprs...)
+		case *unnest:
+			live = live[:len(n.Input.Fields())]
+			n.wanted = slices.Clone(live)
+			mark(live, n.Lists...)
+		case *broadcast:
+			if n.swapped {
+				at := len(n.R.Fields()) // of the left side in the plan
+				live = append(slices.Clone(live[at:]), live[:at]...)
+			}
+			n.wanted = live
+			live = slices.Clone(live[:len(n.L.Fields())])
+			for _, p := range n.Equal {
+				mark(live, p[0])
+			}
+			if n.Rest != nil {
+				both := append(slices.Clone(live), make([]bool, len(n.R.Fields()))...)
+				mark(both, n.Rest)
+				live = both[:len(live)]
+			}
+		}
+	}
+}
+
+// mark marks the columns that expressions read.
+func mark(live []bool, exprs ...bind.Expr) {
+	seen := map[bind.Expr]bool{}
+	var walk func(list []bind.Expr)
+	walk = func(list []bind.Expr) {
+		for _, e := range list {
+			if e == nil || seen[e] {
+				continue
+			}
+			seen[e] = true
+			if c, ok := e.(*bind.Column); ok {
+				live[c.Index] = true
+			}
+			walk(bind.Children(e))
+		}
+	}
+	walk(exprs)
+}
+
+// numbers returns how many numbers stand before and after the place of a row of the leaf. They are the numbers of the rows that
+// it was joined with, and of the items that UNNEST took.
+func (l *leaf) numbers() (before, after int) {
+	for _, n := range l.steps {
+		if _, ok := n.(*unnest); ok {
+			after++
+		} else if b, ok := n.(*broadcast); ok && b.numbered() {
+			if b.swapped {
+				before++
+			} else {
+				after++
+			}
+		}
+	}
+	return before, after
+}
+
+// explainReferences says which tables every joiner has, and why.
+func (s *statement) explainReferences(b *strings.Builder) {
+	for _, sc := range s.order {
+		if s.refs[sc.of] {
+			fmt.Fprintf(b, "  every joiner has %s whole: it is small, %s in the columns that are read\n", sc.table.Name, about(s.estimate(sc.of)))
+		}
+	}
+}
+
+func about(bytes int64) string {
+	switch {
+	case bytes >= 1<<20:
+		return fmt.Sprintf("about %d MiB", (bytes+1<<19)>>20)
+	case bytes >= 1<<10:
+		return fmt.Sprintf("about %d KiB", (bytes+1<<9)>>10)
+	}
+	return fmt.Sprintf("about %d B", bytes)
+}
+
+// namesBelow are the names of the tables of a plan.
+func namesBelow(n bind.Node) (names []string) {
+	walk(n, func(n bind.Node) {
+		if scan, ok := n.(*bind.Scan); ok && !slices.Contains(names, scan.Table.Name) {
+			names = append(names, scan.Table.Name)
+		}
+	})
+	if names == nil {
+		return []string{"rows of the statement"}
+	}
+	return names
+}

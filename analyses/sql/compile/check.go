@@ -1,0 +1,91 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/tail"
+)
+
+// Check finds what the engine cannot do yet, before anything is started. For this it runs the tail over no rows. Nodes do not
+// call it, because a malicious plan could make that take long.
+func Check(p *Plan) error {
+	s, err := p.statement()
+	if err != nil {
+		return err
+	}
+	if _, err := Analysis(p); err != nil {
+		return shown(p.Text, err)
+	}
+	if p.NextPass() == nil {
+		if err := s.checkRows(); err != nil {
+			return err
+		}
+	}
+	x := tail.New(empty{s}, TailBytes, s.roots[0].plan)
+	if _, err = x.Run(s.roots[0].plan); errors.Is(err, eval.ErrUnsupported) { // other errors are about values, and may not come with rows
+		return shown(p.Text, err)
+	}
+	return nil
+}
+
+// checkRows refuses a statement if it is certain that too many rows would travel. It counts only tables whose rows all travel,
+// and the least size that a row can have. Other statements fail while they run if there are too many rows (see keepRows).
+func (s *statement) checkRows() error {
+	const (
+		position = 8 // bytes at least
+		doubt    = 2 // rows are counted in samples
+	)
+	bytes, tables := int64(0), []string{}
+	for _, l := range s.leaves {
+		if l.keep != keepRows || slices.ContainsFunc(l.steps, leavesOut) {
+			continue
+		}
+		width := int64(position)
+		for _, n := range l.needed {
+			if n {
+				width++
+			}
+		}
+		if rows := l.scan.table.Rows / doubt; rows > 0 {
+			bytes += min(rows, mostRows) * width
+			tables = append(tables, fmt.Sprintf("%s (about %d million rows)", l.scan.table.Name, l.scan.table.Rows>>20))
+		}
+	}
+	if bytes <= MaxRowBytes {
+		return nil
+	}
+	return fmt.Errorf("all rows of %s would travel to one process, %s at least, and at most %d MiB do: group the rows of each before they are joined or ordered, narrow them by WHERE, or join with tables of which at most %d MiB are read",
+		strings.Join(tables, " and "), about(bytes), MaxRowBytes>>20, MaxReference>>20)
+}
+
+// leavesOut reports whether a step may drop rows.
+func leavesOut(n bind.Node) bool {
+	switch n := n.(type) {
+	case *bind.Filter:
+		return true
+	case *broadcast:
+		return n.Kind != syntax.Left
+	}
+	return false
+}
+
+// shown adds to an error the place in the text of what cannot be computed.
+func shown(text string, err error) error {
+	if e := (*eval.Unsupported)(nil); errors.As(err, &e) {
+		return syntax.NewError(text, e.At, e.Error(), "")
+	}
+	return err
+}
+
+// empty is a source without rows.
+type empty struct{ s *statement }
+
+func (e empty) Has(n bind.Node) bool { return e.s.byNode[n] != nil }
+
+func (e empty) Read(bind.Node, func(*tail.Rows) error) error { return nil }

@@ -1,0 +1,286 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/tail"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/fold"
+)
+
+// Name is the name of the SQL analysis.
+const Name = "sql"
+
+// TailBytes is how many bytes of rows, groups and values the reducer may keep for a statement.
+const TailBytes = 512 << 20
+
+// New returns the analysis that compiles plans; it goes into the set of a program that answers SQL.
+func New() *analyses.Analysis {
+	return &analyses.Analysis{Name: Name, About: "statements of SQL", Compile: func(plan []byte) (*analyses.Analysis, error) {
+		p, err := Decode(plan)
+		if err != nil {
+			return nil, err
+		}
+		return Analysis(p)
+	}}
+}
+
+// Analysis makes the analysis of a plan's statements.
+func Analysis(p *Plan) (*analyses.Analysis, error) {
+	s, err := p.statement()
+	if err != nil {
+		return nil, err
+	}
+	a := &analyses.Analysis{Name: Name}
+	a.Asks, a.Outline = p.asks(s.roots[0].name)
+	for i, sc := range s.order {
+		stream, err := sc.describe()
+		if err != nil {
+			return nil, err
+		}
+		stream.Name, stream.Reference = s.streamName(i), s.refs[sc.of]
+		a.Streams = append(a.Streams, stream)
+	}
+	if len(a.Streams) == 0 {
+		return nil, fmt.Errorf("the statement %s reads no table", s.roots[0].name)
+	}
+	for i, l := range s.leaves {
+		l.table = len(s.specs)
+		specs := []fold.Spec{l.spec("t"+itoa(i), s.streamName(l.scan.stream))}
+		if l.groups != nil {
+			specs = append(specs, l.groups.distinctSpecs(specs[0].Name, specs[0].Stream)...)
+		}
+		s.specs, l.tables = append(s.specs, specs...), len(specs)
+	}
+	a.Tables = s.specs
+	for i := range s.roots {
+		r := &s.roots[i]
+		query := analyses.Query{Name: r.name}
+		r.tables = map[*leaf]int{}
+		read := s.leavesOf(r.plan)
+		for _, l := range s.leaves {
+			if !read[l] {
+				continue
+			}
+			r.tables[l] = len(query.Tables)
+			for t := range l.tables {
+				query.Tables = append(query.Tables, s.specs[l.table+t].Name)
+			}
+		}
+		for _, f := range r.plan.Fields() {
+			query.Columns = append(query.Columns, f.Name)
+		}
+		if p.Pass > 0 {
+			query.Columns = []string{"row"}
+		}
+		if n := len(query.Columns); n > protocol.MaxColumns {
+			return nil, fmt.Errorf("the statement %s gives %d columns, at most %d are possible: name those that are needed", r.name, n, protocol.MaxColumns)
+		}
+		a.Queries = append(a.Queries, query)
+	}
+	a.NewParser = func(_ analyses.Args, stream int, file analyses.File, b *batch.Builder) (func([][]byte) error, error) {
+		return s.order[stream].parser(file, b), nil
+	}
+	a.ReferenceLater = true
+	a.NewJoiner = func(_ analyses.Args, r analyses.Replica) (analyses.Joiner, error) { return s.newJoiner(r) }
+	a.NewFolder = func(_ analyses.Args, stream int) (analyses.Folder, error) { return s.newFolder(stream) }
+	a.Reduce = func(_ analyses.Args, query int, tables []*fold.Table, emit func(row ...any)) error {
+		return s.reduce(&s.roots[query], tables, emit)
+	}
+	return a, nil
+}
+
+// leavesOf returns the leaves that a plan reads.
+func (s *statement) leavesOf(plan bind.Node) map[*leaf]bool {
+	read, seen := map[*leaf]bool{}, map[bind.Node]bool{}
+	var visit func(n bind.Node)
+	visit = func(n bind.Node) {
+		if seen[n] {
+			return
+		}
+		seen[n] = true
+		if l := s.byNode[n]; l != nil {
+			read[l] = true
+			return
+		}
+		for _, in := range append(bind.Inputs(n), queries(bind.Exprs(n))...) {
+			visit(in)
+		}
+	}
+	visit(plan)
+	return read
+}
+
+// statement binds the statements of the plan, and splits them into leaves and tails.
+func (p *Plan) statement() (*statement, error) { return p.takenApart(false) }
+
+func (p *Plan) takenApart(trial bool) (*statement, error) {
+	prog, tables, err := p.Bind()
+	if err != nil {
+		return nil, err
+	}
+	var roots []root
+	for _, i := range append([]int{p.Statement}, p.Also...) {
+		if i >= len(prog.Statements) || slices.ContainsFunc(roots, func(r root) bool { return r.name == prog.Statements[i].Name }) {
+			return nil, fmt.Errorf("%w: it is about statement %d of %d", ErrPlan, i, len(prog.Statements))
+		}
+		st := &prog.Statements[i]
+		if st.Kind != bind.Rows {
+			return nil, fmt.Errorf("%w: statement %s asks for no rows", ErrPlan, st.Name)
+		}
+		roots = append(roots, root{name: st.Name, plan: st.Plan})
+	}
+	if err := p.passed(&roots[0]); err != nil {
+		return nil, err
+	}
+	newStatement(p, tables, roots).arrange()
+	for large := map[*bind.Table]bool{}; ; {
+		s := newStatement(p, tables, roots)
+		s.large, s.live, s.trial = large, live(roots), trial
+		for _, r := range roots {
+			if err := s.take(r.plan); err != nil {
+				return nil, err
+			}
+		}
+		if s.conflicts() { // there are finitely many tables
+			continue
+		}
+		s.finish()
+		if len(p.Also) > 0 {
+			return s, s.shares()
+		}
+		return s, nil
+	}
+}
+
+func newStatement(p *Plan, tables []bind.Table, roots []root) *statement {
+	s := &statement{plan: p, tables: tables, roots: roots, scans: map[*bind.Table]*scan{}, byNode: map[bind.Node]*leaf{}, seen: map[bind.Node]bool{}, uses: map[bind.Node]int{},
+		used: map[*bind.Table][]bool{}, refs: map[*bind.Table]bool{}}
+	seen := map[bind.Expr]bool{}
+	for _, r := range roots {
+		s.count(r.plan, seen)
+	}
+	return s
+}
+
+// count counts how many nodes read each node.
+func (s *statement) count(n bind.Node, seen map[bind.Expr]bool) {
+	if s.uses[n]++; s.uses[n] > 1 {
+		return
+	}
+	if scan, ok := n.(*bind.Scan); ok && s.used != nil {
+		used := s.used[scan.Table]
+		if used == nil {
+			used = make([]bool, len(scan.Used))
+			s.used[scan.Table] = used
+		}
+		for i, u := range scan.Used {
+			used[i] = used[i] || u
+		}
+	}
+	for _, e := range bind.Exprs(n) {
+		s.countExpr(e, seen)
+	}
+	for _, in := range bind.Inputs(n) {
+		s.count(in, seen)
+	}
+}
+
+func (s *statement) countExpr(e bind.Expr, seen map[bind.Expr]bool) {
+	if e == nil || seen[e] {
+		return
+	}
+	seen[e] = true
+	if q, ok := e.(*bind.Subquery); ok {
+		s.count(q.Plan, seen)
+	}
+	for _, c := range bind.Children(e) {
+		s.countExpr(c, seen)
+	}
+}
+
+// finish numbers the streams, and says which columns each reads.
+func (s *statement) finish() {
+	var order []*scan // reference streams first
+	for i := range s.tables {
+		if t := &s.tables[i]; s.refs[t] {
+			if s.scans[t] == nil {
+				s.scans[t] = &scan{of: t, table: s.about(t)}
+			}
+			order = append(order, s.scans[t])
+		}
+	}
+	for _, sc := range s.order {
+		if !s.refs[sc.of] {
+			order = append(order, sc)
+		}
+	}
+	s.order = order
+	for i, sc := range s.order {
+		sc.stream, sc.used = i, s.used[sc.of]
+		width := len(sc.table.Columns)
+		for c := range width {
+			switch {
+			case sc.used[c] && sc.table.Columns[c].Star > 0:
+				sc.stars = append(sc.stars, c)
+			case sc.used[c]:
+				sc.wanted = append(sc.wanted, c)
+			}
+		}
+		sc.file, sc.line = sc.used[width], sc.used[width+1]
+	}
+	s.push()
+}
+
+// streamName returns the name of a table. It is made unique if a name and a pattern are equal.
+func (s *statement) streamName(i int) string {
+	short := func(name string) string {
+		return strings.ToValidUTF8(name[:min(len(name), protocol.MaxName-10)], "")
+	}
+	name := short(s.order[i].table.Name)
+	for _, other := range s.order[:i] {
+		if short(other.table.Name) == name {
+			return name + " " + itoa(i+1)
+		}
+	}
+	return name
+}
+
+// spec describes the table that a leaf folds into.
+func (l *leaf) spec(name, stream string) fold.Spec {
+	switch l.keep {
+	case keepGroups:
+		return l.groups.spec(name, stream)
+	case keepBest:
+		return fold.Spec{Name: name, Stream: stream, Aggs: []fold.Agg{{Name: "best", Kind: fold.Least, N: l.best.n}}}
+	case keepDistinct:
+		return fold.Spec{Name: name, Stream: stream, Keys: []fold.Key{{Name: "row", Kind: fold.KeyText}}, Aggs: []fold.Agg{{Name: "first", Kind: fold.MinText}}}
+	}
+	return fold.Spec{Name: name, Stream: stream, Merge: fold.Never, Keys: []fold.Key{{Name: "position", Kind: fold.KeyText}, {Name: "row", Kind: fold.KeyText}}}
+}
+
+// reduce computes the rows of a statement from complete tables.
+func (s *statement) reduce(r *root, tables []*fold.Table, emit func(row ...any)) error {
+	src := &source{s: s, root: r, tables: tables}
+	x := tail.New(src, TailBytes, r.plan)
+	if len(tables) > 0 {
+		x.SetPause(tables[0].Pause)
+	}
+	rows, err := x.Run(r.plan)
+	if err != nil {
+		return s.located(err)
+	}
+	if s.plan.Pass > 0 {
+		emitPass(rows, emit)
+		return nil
+	}
+	return emitRows(r.plan.Fields(), rows, emit)
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,89 @@
+package compile
+
+import (
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/rows/fold"
+)
+
+// An aggregate of DISTINCT values has a table of its own: a row for each group and value, which joiners and aggregators merge
+// as they merge groups. The reducer adds each value once to the cells that the same aggregate has without DISTINCT.
+
+// takesDistinct reports whether an aggregate must fold each different value only once; plain is its name without DISTINCT. For
+// min and max duplicates make no difference.
+func takesDistinct(a *bind.Aggregate) (plain string, distinct bool) {
+	switch {
+	case a.Func == "approx_count_distinct":
+		return "count", true
+	case !a.Distinct || a.Func == "min" || a.Func == "max" || a.Func == "bool_and" || a.Func == "bool_or":
+		return a.Func, false
+	}
+	return a.Func, true
+}
+
+// distinctSpecs describes the tables of values.
+func (g *groups) distinctSpecs(name, stream string) (specs []fold.Spec) {
+	for i := range g.aggs {
+		if !g.aggs[i].distinct {
+			continue
+		}
+		s := fold.Spec{Name: name + "d" + itoa(len(specs)), Stream: stream, Keys: []fold.Key{{Name: "v", Kind: fold.KeyText}}}
+		if len(g.node.Keys) > 0 {
+			s.Keys = append([]fold.Key{{Name: "k", Kind: fold.KeyText}}, s.Keys...)
+		}
+		specs = append(specs, s)
+	}
+	return specs
+}
+
+// foldDistinct adds the values of rows to the table of values.
+func (w *worker) foldDistinct(t, values *fold.Table, v *eval.Vector, sel []int32, into []int) {
+	grouped := len(w.groups.node.Keys) > 0
+	for k, i := range sel {
+		if v.IsNull(i) {
+			continue
+		}
+		key := values.Key()
+		if grouped {
+			key = key.Text(t.KeyText(into[k], 0))
+		}
+		w.key = appendValue(w.key[:0], v, i, true)
+		values.Row(key.Text(w.key))
+	}
+}
+
+// distinct computes the aggregates of different values, from the complete tables of these. The tables stay as they are: a reducer may read them again.
+func (g *groups) distinct(stream string, tables []*fold.Table) (*fold.Table, error) {
+	spec := g.spec("distinct", stream)
+	sums := fold.NewTable(&spec)
+	grouped := len(g.node.Keys) > 0
+	next, scratch := 0, []byte(nil)
+	for i := range g.aggs {
+		x := &g.aggs[i]
+		if !x.distinct {
+			continue
+		}
+		values := tables[next]
+		next++
+		added := accumulator{}
+		for lo := 0; lo < values.Len(); lo += atOnce {
+			values.Pause()
+			n := min(atOnce, values.Len()-lo)
+			v := &eval.Vector{Kind: x.arg.Type().Kind}
+			into := make([]int, n)
+			for k := range n {
+				key, last := sums.Key(), 0
+				if grouped {
+					key, last = key.Text(values.KeyText(lo+k, 0)), 1
+				}
+				into[k] = sums.Row(key)
+				if _, err := cutValue(v, k, values.KeyText(lo+k, last)); err != nil {
+					return nil, err
+				}
+			}
+			added.add(x, sums, v, everyRow(nil, n), into)
+		}
+		scratch = added.settle(x, sums, scratch)
+	}
+	return sums, sums.Err()
+}

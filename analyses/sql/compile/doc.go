@@ -1,0 +1,41 @@
+// Package compile makes an analysis of a statement: what a node runs when a session brings a plan (Q1).
+//
+//	p := &compile.Plan{Text: "SELECT …", Tables: …}    what travels; see Plan
+//	a, err := compile.Analysis(p.Encode())             what a node makes of it
+//
+// # Two halves
+//
+// The statement is bound to a tree of nodes. Its lower part is computed where the rows are, its upper part in the reducer by package tail (Q7). Between
+// them lie the tree's *leaves*. A leaf is a node over one table, with nothing but filters, projections and joins with small tables below it, and is one of
+//
+//	groups   GROUP BY with aggregates that tables of package fold hold: joiners fold, aggregators merge
+//	         (DISTINCT values of an aggregate are rows of a table beside it)
+//	best     the rows that an ORDER BY with a small LIMIT can need: joiners keep the best, aggregators the best of these
+//	first    likewise for a LIMIT without an order
+//	rows     any other: its rows travel with their positions
+//
+// All leaves of one table share its stream. Each leaf sees every row of the stream.
+//
+// # Small tables
+//
+// A table is a reference stream if a statement reads few bytes of it. Every joiner has it whole, and joins rows of other tables
+// with it, or with any plan over such tables. Package tail computes these plans in the joiner when the first facts come. See
+// broadcast.
+//
+// # Sessions
+//
+// A plan is about one statement, or about several over the same tables, which share the scan (Q3, see shares). If rows can be
+// filtered only with the answer of a query over a large table, this query runs first as a pass, a session of its own (Q7, see
+// NextPass).
+//
+// # Order
+//
+// The position of a row is the name of its file, the line that its batch begins with, and its place in the batch; that of a joined row has the numbers of
+// its partners around it, in the order of FROM. Rows of a leaf reach the tail in this
+// order, groups in the order of their keys. So the answer depends neither on how files are cut into chunks nor on the number of replicas.
+//
+// # Bounds
+//
+// A plan has at most MaxPlan bytes; its text has the bounds of package syntax. MaxRowBytes bounds the rows that travel,
+// TailBytes what the tail keeps. Exceeding a bound is an error that says so.
+package compile

@@ -1,0 +1,38 @@
+package compile
+
+import (
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/tail"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+// emitRows emits the answer: BIGINT, DOUBLE and BOOLEAN as they are, NULL as nil, all other types as text.
+func emitRows(fields []bind.Field, rows *tail.Rows, emit func(row ...any)) error {
+	for i := range rows.N {
+		row := make([]any, len(fields))
+		for c, f := range fields {
+			v := rows.Columns[c]
+			if !v.IsNull(int32(i)) {
+				row[c] = Cell(v, int32(i), f.Type)
+			}
+		}
+		emit(row...)
+	}
+	return nil
+}
+
+// Cell returns a value that is not NULL in the form of an answer: string, int64, float64 or bool.
+func Cell(v *eval.Vector, row int32, t types.Type) any {
+	switch v.Kind {
+	case types.BigInt:
+		return v.Ints[row]
+	case types.Double:
+		return v.Floats[row]
+	case types.Bool:
+		return v.Bools[row]
+	case types.Text:
+		return v.Texts[row]
+	}
+	return string(eval.AppendText(nil, v, row, t))
+}

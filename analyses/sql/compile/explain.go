@@ -1,0 +1,191 @@
+package compile
+
+import (
+	"fmt"
+	"strings"
+
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/tail"
+)
+
+// ReadsTables reports whether a plan reads a table.
+func ReadsTables(n bind.Node) bool {
+	s := &statement{uses: map[bind.Node]int{}}
+	s.count(n, map[bind.Expr]bool{})
+	for n := range s.uses {
+		if _, is := n.(*bind.Scan); is {
+			return true
+		}
+	}
+	return false
+}
+
+// nothing is a source for plans that read no table.
+type nothing struct{}
+
+func (nothing) Has(bind.Node) bool { return false }
+
+func (nothing) Read(n bind.Node, _ func(*tail.Rows) error) error {
+	return fmt.Errorf("%T has no rows here", n)
+}
+
+// Local answers a plan that reads no table. text is what it was bound from.
+func Local(text string, plan bind.Node) (answer [][]any, err error) {
+	s := &statement{plan: &Plan{Text: text}}
+	x := tail.New(nothing{}, TailBytes, plan)
+	rows, err := x.Run(plan)
+	if err != nil {
+		return nil, shown(text, s.located(err))
+	}
+	return answer, emitRows(plan.Fields(), rows, func(row ...any) { answer = append(answer, row) })
+}
+
+// Explain says in words what is read and where it is computed, pass by pass.
+func Explain(p *Plan) (string, error) {
+	var b strings.Builder
+	for n := 1; ; n++ {
+		pass := p.NextPass()
+		if pass == nil {
+			s, err := p.statement()
+			if err != nil {
+				return "", err
+			}
+			if n > 1 {
+				fmt.Fprintf(&b, "  pass %d\n", n)
+			}
+			b.WriteString(s.explain())
+			if n == 1 {
+				b.WriteString("  one pass\n")
+			} else {
+				fmt.Fprintf(&b, "  %d passes\n", n)
+			}
+			return b.String(), nil
+		}
+		s, err := pass.statement()
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "  pass %d: the query whose answer WHERE needs; it goes to the joiners with the next pass\n%s", n, s.explain())
+		if p, err = p.Answered(pass, nil); err != nil {
+			return "", err
+		}
+	}
+}
+
+func (s *statement) explain() string {
+	var b strings.Builder
+	for _, sc := range s.order {
+		var columns []string
+		for _, i := range sc.wanted {
+			c := sc.table.Columns[i]
+			from := ""
+			if c.Inferred {
+				from = " from samples"
+			}
+			columns = append(columns, c.Name+" "+c.Type.String()+from)
+		}
+		fmt.Fprintf(&b, "  parsers read of %s: %s\n", sc.table.Name, listOr(columns, "nothing, rows are counted"))
+		if len(sc.within) > 0 {
+			var bounded []string
+			for _, i := range sc.wanted {
+				if sc.within[i] != nil {
+					bounded = append(bounded, sc.table.Columns[i].Name)
+				}
+			}
+			fmt.Fprintf(&b, "  parsers pass over rows of %s by what WHERE says of %s\n", sc.table.Name, strings.Join(bounded, ", "))
+		}
+	}
+	s.explainReferences(&b)
+	for _, l := range s.leaves {
+		where := "joiners"
+		if len(s.earlyLeaves(l.scan.stream)) > 0 {
+			where = "parsers"
+		}
+		fmt.Fprintf(&b, "  %s, of %s: %s\n", where, l.scan.table.Name, l.describe())
+	}
+	steps := s.tailSteps(s.roots[0].plan)
+	fmt.Fprintf(&b, "  reducer: %s\n", listOr(steps, "nothing but the columns of the answer"))
+	if l, rows := s.head(); l != nil {
+		fmt.Fprintf(&b, "  client: stops reading %s when the first %d rows are there\n", l.scan.table.Name, rows)
+	}
+	return b.String()
+}
+
+func listOr(list []string, none string) string {
+	if len(list) == 0 {
+		return none
+	}
+	return strings.Join(list, ", ")
+}
+
+func (l *leaf) describe() string {
+	what, filters := "", 0
+	for _, n := range l.steps {
+		switch n := n.(type) {
+		case *bind.Filter:
+			filters++
+		case *unnest:
+			what += "unnest, "
+		case *broadcast:
+			what += "join with " + strings.Join(namesBelow(n.R), ", ") + ", "
+		}
+	}
+	if filters > 0 {
+		what += "filter, "
+	}
+	if what != "" {
+		what += "then "
+	}
+	switch l.keep {
+	case keepGroups:
+		if len(l.groups.node.Keys) == 0 {
+			return what + fmt.Sprintf("fold into one row of %d aggregates", len(l.groups.aggs))
+		}
+		return what + fmt.Sprintf("fold into groups by %d keys with %d aggregates, which aggregators merge by key", len(l.groups.node.Keys), len(l.groups.aggs))
+	case keepBest:
+		if len(l.best.orders) == 0 {
+			return what + fmt.Sprintf("keep the first %d rows", l.best.n)
+		}
+		return what + fmt.Sprintf("keep the best %d rows", l.best.n)
+	}
+	if l.keep == keepDistinct {
+		return what + "keep different rows, which aggregators merge"
+	}
+	return what + "send the rows to the reducer"
+}
+
+// tailSteps names the steps of the tail in their order. A step whose rows several steps read is named once.
+func (s *statement) tailSteps(n bind.Node) []string { return s.stepsBelow(n, map[bind.Node]bool{}) }
+
+func (s *statement) stepsBelow(n bind.Node, seen map[bind.Node]bool) (steps []string) {
+	if s.byNode[n] != nil || seen[n] {
+		return nil
+	}
+	seen[n] = true
+	for _, in := range bind.Inputs(n) {
+		steps = append(steps, s.stepsBelow(in, seen)...)
+	}
+	switch n.(type) {
+	case *bind.Filter:
+		steps = append(steps, "filter")
+	case *bind.Project:
+		steps = append(steps, "compute columns")
+	case *bind.Aggregation:
+		steps = append(steps, "group")
+	case *bind.Sort:
+		steps = append(steps, "order")
+	case *bind.Limit:
+		steps = append(steps, "limit")
+	case *bind.Unnest:
+		steps = append(steps, "unnest")
+	case *bind.Windows:
+		steps = append(steps, "windows")
+	case *bind.Join:
+		steps = append(steps, "join")
+	case *bind.Distinct:
+		steps = append(steps, "remove equal rows")
+	case *bind.SetOp:
+		steps = append(steps, "combine")
+	}
+	return steps
+}

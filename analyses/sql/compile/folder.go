@@ -1,0 +1,106 @@
+package compile
+
+import (
+	"errors"
+
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/fold"
+)
+
+// folder folds rows where they are parsed (analyses.Folder). It uses the workers of a joiner, so that both share one
+// implementation.
+type folder struct {
+	of     *statement
+	leaves []*leaf
+	stream int
+	j      *joiner // nil after a fold that did not come to its end: what it has of groups is garbage
+	rest   int     // chunks that are not tried
+	next   int     // as many are not tried after the next one whose rows have many groups
+}
+
+const (
+	// fewGroups is the least number of rows per group for which folding pays. With fewer, tables take more bytes and more time
+	// than the rows.
+	fewGroups = 4
+	// surelyMany is how many rows are folded before their groups are counted. Groups of fewer rows are small, too.
+	surelyMany = 4 * slice
+	// longestRest bounds how many chunks are passed on unfolded, after one with many groups, before folding is tried again.
+	longestRest = 256
+)
+
+// errMany ends the fold of rows that have many groups.
+var errMany = errors.New("there are hardly fewer groups than rows")
+
+// newFolder returns the folder of a stream, nil if a joiner has to fold its rows.
+func (s *statement) newFolder(stream int) (analyses.Folder, error) {
+	f := &folder{of: s, leaves: s.earlyLeaves(stream), stream: stream, next: 1}
+	if len(f.leaves) == 0 {
+		return nil, nil
+	}
+	return f, f.begin()
+}
+
+// earlyLeaves returns the leaves of a stream if parsers can fold all of them. A joiner is needed for rows that no table folds
+// and for rows that need a reference stream. It is also needed for rows that are joined with rows in the plan, because each
+// folder would hold a copy of these.
+func (s *statement) earlyLeaves(stream int) (all []*leaf) {
+	for _, l := range s.leaves {
+		if l.scan.stream != stream {
+			continue
+		}
+		if l.keep == keepRows || len(l.refs) > 0 || len(l.plans()) > 0 {
+			return nil
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+func (f *folder) begin() (err error) {
+	if f.j, err = f.of.newWorkers(f.leaves); err == nil {
+		f.j.sparse = true
+	}
+	return err
+}
+
+// Fold implements analyses.Folder.
+func (f *folder) Fold(b *batch.Builder, pos analyses.Position) (tables []*fold.Table, folded bool) {
+	if f.rest > 0 {
+		f.rest--
+		return nil, false
+	}
+	if f.j == nil && f.begin() != nil {
+		return nil, false
+	}
+	for _, t := range f.j.tables {
+		t.Reset()
+	}
+	err := f.j.fold(f.stream, built{b}, pos)
+	if err == nil {
+		f.j.settle()
+		for _, t := range f.j.tables {
+			err = errors.Join(err, t.Err())
+		}
+	}
+	if err == nil {
+		f.next = 1
+		return f.j.tables, true
+	}
+	if f.j = nil; errors.Is(err, errMany) {
+		f.rest, f.next = f.next, min(2*f.next, longestRest)
+	}
+	return nil, false
+}
+
+// many reports whether so many rows have too many groups. The best rows of all are one group: there are at most fold.MaxLeast of them.
+func (w *worker) many(tables []*fold.Table, rows int) bool {
+	if rows < surelyMany {
+		return false
+	}
+	groups := 0
+	for _, t := range tables[w.table : w.table+w.tables] {
+		groups += t.Len()
+	}
+	return fewGroups*groups > rows
+}

@@ -1,0 +1,321 @@
+package compile
+
+import (
+	"math"
+	"math/big"
+
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/tail"
+	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/rows/exact"
+	"posta.dev/posta/rows/fold"
+)
+
+// groups is an aggregation that tables can hold. The table has a row for each group; its key is the wire form of the group's
+// keys.
+type groups struct {
+	node  *bind.Aggregation
+	aggs  []aggregate
+	cells []fold.Agg
+}
+
+// aggregate is how an aggregate of SQL is made of cells of a table.
+type aggregate struct {
+	from     *bind.Aggregate
+	arg      bind.Expr // nil: count(*)
+	kind     aggregateKind
+	cell     int         // the first of its cells
+	by       *bind.Order // of leastBy
+	distinct bool        // it is of different values, which are in a table of their own; the cells are used in the reducer alone
+
+	before, after int // numbers in the place of a row; see leaf.numbers
+}
+
+type aggregateKind uint8
+
+const (
+	countRows   aggregateKind = iota
+	countValues               // cell: Sum
+	sumInts                   // cells: Sum of the high half, Sum of the low half, Sum of the count
+	sumFloats                 // cells: Exact of finite values, Sum of the count, Least of what else there was
+	meanInts                  // as sumInts
+	meanFloats                // as sumFloats
+	least                     // cell: MinText
+	greatest                  // cell: MaxText
+	everyTrue                 // cell: MinText
+	someTrue                  // cell: MaxText
+	firstValue                // cell: MinText of position and value
+	lastValue                 // cell: MaxText likewise
+	leastBy                   // cell: MinText of what orders, position and value
+	deviation                 // cells: as sumFloats, then those of squares
+)
+
+// newGroups returns how tables fold an aggregation, nil if they cannot.
+func newGroups(a *bind.Aggregation) *groups {
+	if len(a.Sets) != 1 || len(a.Sets[0]) != len(a.Keys) {
+		return nil
+	}
+	for _, k := range a.Keys {
+		if !ordered(k.Type().Kind) || !computed(k) {
+			return nil
+		}
+	}
+	g := &groups{node: a}
+	for _, agg := range a.Aggs {
+		if !g.add(agg) {
+			return nil
+		}
+	}
+	if len(g.cells) > fold.MaxAggs {
+		return nil
+	}
+	return g
+}
+
+// add adds an aggregate; false if it does not fold.
+func (g *groups) add(a *bind.Aggregate) bool {
+	if a.Filter != nil && !computed(a.Filter) {
+		return false
+	}
+	x := aggregate{from: a, cell: len(g.cells)}
+	name := ""
+	name, x.distinct = takesDistinct(a)
+	kind := types.Null
+	if len(a.Args) > 0 {
+		x.arg = a.Args[0]
+		if c, ok := x.arg.(*bind.Cast); ok && a.Func == "avg" && c.Implicit && c.X.Type().IsNumber() {
+			x.arg = c.X // the mean is that of the exact values, not of DOUBLEs near to them
+		}
+		kind = x.arg.Type().Kind
+	}
+	cell := func(kinds ...fold.AggKind) {
+		for _, k := range kinds {
+			n := 0
+			if k == fold.Least {
+				n = 3
+			}
+			g.cells = append(g.cells, fold.Agg{Name: "a" + itoa(len(g.cells)), Kind: k, N: n})
+		}
+	}
+	switch {
+	case (name == "min_by" || name == "max_by") && !x.distinct && ordered(a.Args[1].Type().Kind) && computed(a.Args[1]):
+		x.kind, x.by = leastBy, &bind.Order{X: a.Args[1], Desc: name == "max_by"}
+		cell(fold.MinText)
+	case len(a.Args) > 1:
+		return false
+	case name == "count" && x.arg == nil:
+		cell(fold.Sum)
+	case name == "count":
+		x.kind = countValues
+		cell(fold.Sum)
+	case name == "sum" && (kind == types.BigInt || kind == types.Decimal):
+		x.kind = sumInts
+		cell(fold.Sum, fold.Sum, fold.Sum)
+	case name == "sum" && kind == types.Double:
+		x.kind = sumFloats
+		cell(fold.Exact, fold.Sum, fold.Least)
+	case (name == "var_samp" || name == "var_pop" || name == "stddev_samp" || name == "stddev_pop") && kind == types.Double:
+		x.kind = deviation
+		cell(fold.Exact, fold.Sum, fold.Least, fold.Exact, fold.Exact, fold.Exact)
+	case name == "avg" && kind == types.Double:
+		x.kind = meanFloats
+		cell(fold.Exact, fold.Sum, fold.Least)
+	case name == "avg" && (kind == types.BigInt || kind == types.Decimal):
+		x.kind = meanInts
+		cell(fold.Sum, fold.Sum, fold.Sum)
+	case name == "min" && ordered(kind):
+		x.kind = least
+		cell(fold.MinText)
+	case name == "max" && ordered(kind):
+		x.kind = greatest
+		cell(fold.MaxText)
+	case name == "bool_and":
+		x.kind = everyTrue
+		cell(fold.MinText)
+	case name == "bool_or":
+		x.kind = someTrue
+		cell(fold.MaxText)
+	case (name == "any_value" || name == "first") && len(a.Order) == 0:
+		x.kind = firstValue
+		cell(fold.MinText)
+	case name == "last" && len(a.Order) == 0:
+		x.kind = lastValue
+		cell(fold.MaxText)
+	default:
+		return false
+	}
+	if x.arg != nil && !computed(x.arg) || x.distinct && (x.kind < countValues || x.kind > meanFloats || !ordered(kind)) {
+		return false
+	}
+	g.aggs = append(g.aggs, x)
+	return true
+}
+
+func (g *groups) spec(name, stream string) fold.Spec {
+	s := fold.Spec{Name: name, Stream: stream, Aggs: g.cells}
+	if len(g.node.Keys) > 0 {
+		s.Keys = []fold.Key{{Name: "k", Kind: fold.KeyText}}
+	}
+	return s
+}
+
+// Codes that Least keeps for values of a sum that are not finite.
+var (
+	hasNaN = []byte("n")
+	hasPos = []byte("p")
+	hasNeg = []byte("m")
+)
+
+// fold adds the rows in sel to their groups, for an aggregate without an accumulator. into[k] is the group of sel[k], v has the
+// argument's values, and by the values that order them.
+func (x *aggregate) fold(t *fold.Table, v, by *eval.Vector, sel []int32, into []int, pos *position) {
+	switch x.kind {
+	case least, everyTrue, greatest, someTrue:
+		for k, i := range sel {
+			if v.IsNull(i) {
+				continue
+			}
+			pos.scratch = appendValue(pos.scratch[:0], v, i, true)
+			if x.kind == least || x.kind == everyTrue {
+				t.PutMinText(into[k], x.cell, pos.scratch)
+			} else {
+				t.PutMaxText(into[k], x.cell, pos.scratch)
+			}
+		}
+	case leastBy:
+		for k, i := range sel {
+			if v.IsNull(i) || by.IsNull(i) {
+				continue
+			}
+			pos.order = appendOrdered(pos.order[:0], by, i, x.by)
+			pos.scratch = appendValue(pos.append(fold.AppendText(pos.scratch[:0], pos.order), i), v, i, false)
+			t.PutMinText(into[k], x.cell, pos.scratch)
+		}
+	case firstValue, lastValue:
+		for k, i := range sel {
+			if x.from.Func == "any_value" && v.IsNull(i) {
+				continue
+			}
+			pos.scratch = appendValue(pos.append(pos.scratch[:0], i), v, i, false)
+			if x.kind == firstValue {
+				t.PutMinText(into[k], x.cell, pos.scratch)
+			} else {
+				t.PutMaxText(into[k], x.cell, pos.scratch)
+			}
+		}
+	}
+}
+
+// value appends the result of a group, a row of the complete table, to v, which has n rows.
+func (x *aggregate) value(t *fold.Table, row int, v *eval.Vector, n int) error {
+	for len(v.Nulls) < n/64+1 {
+		v.Nulls = append(v.Nulls, 0)
+	}
+	none := func() {
+		v.Nulls[n>>6] |= 1 << (n & 63)
+		v.Any = true
+		appendZero(v)
+	}
+	text, has := []byte(nil), false
+	switch x.kind {
+	case countRows, countValues:
+		v.Ints = append(v.Ints, t.Sum(row, x.cell))
+		return nil
+	case sumInts, meanInts:
+		count := t.Sum(row, x.cell+2)
+		if count == 0 {
+			none()
+			return nil
+		}
+		return x.intResult(t, row, count, v)
+	case sumFloats, meanFloats:
+		count := t.Sum(row, x.cell+1)
+		if count == 0 {
+			none()
+			return nil
+		}
+		v.Floats = append(v.Floats, x.floatResult(t, row, count))
+		return nil
+	case deviation:
+		f, some := x.deviation(t, row)
+		if !some {
+			none()
+			return nil
+		}
+		v.Floats = append(v.Floats, f)
+		return nil
+	case least, everyTrue, firstValue, leastBy:
+		text, has = t.MinText(row, x.cell)
+	default:
+		text, has = t.MaxText(row, x.cell)
+	}
+	if !has {
+		none()
+		return nil
+	}
+	if x.kind == leastBy {
+		var err error
+		if _, text, err = fold.CutText(text); err != nil {
+			return err
+		}
+	}
+	if x.kind == firstValue || x.kind == lastValue || x.kind == leastBy {
+		var err error
+		if text, err = cutPosition(text, x.before, x.after); err != nil {
+			return err
+		}
+	}
+	_, err := cutValue(v, n, text)
+	return err
+}
+
+// intResult appends the sum or the mean of integers, which may be too large for 64 bits on the way.
+func (x *aggregate) intResult(t *fold.Table, row int, count int64, v *eval.Vector) error {
+	sum := new(big.Int).Lsh(big.NewInt(t.Sum(row, x.cell)), 32)
+	sum.Add(sum, big.NewInt(t.Sum(row, x.cell+1)))
+	arg := x.arg.Type()
+	if x.kind == meanInts {
+		down := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(arg.Scale)), nil)
+		mean, _ := new(big.Rat).SetFrac(sum, down.Mul(down, big.NewInt(count))).Float64()
+		v.Floats = append(v.Floats, mean)
+		return nil
+	}
+	most := big.NewInt(math.MaxInt64)
+	if x.from.T.Kind == types.Decimal {
+		most = new(big.Int).Exp(big.NewInt(10), big.NewInt(types.MaxPrecision), nil)
+		most.Sub(most, big.NewInt(1))
+	}
+	if !sum.IsInt64() || x.from.T.Kind == types.Decimal && sum.CmpAbs(most) > 0 {
+		return &tail.Error{At: x.from.Pos(), Message: "the sum does not fit into a " + x.from.T.String() + "; convert what is added to DOUBLE"}
+	}
+	v.Ints = append(v.Ints, sum.Int64())
+	return nil
+}
+
+func (x *aggregate) floatResult(t *fold.Table, row int, count int64) float64 {
+	nan, pos, neg := false, false, false
+	for _, p := range t.Least(row, x.cell+2) {
+		switch p[0] {
+		case 'n':
+			nan = true
+		case 'p':
+			pos = true
+		case 'm':
+			neg = true
+		}
+	}
+	switch {
+	case nan || pos && neg:
+		return math.NaN()
+	case pos:
+		return math.Inf(1)
+	case neg:
+		return math.Inf(-1)
+	}
+	var sum *exact.Sum = t.Exact(row, x.cell)
+	if x.kind == meanFloats {
+		return sum.Mean(count)
+	}
+	return sum.Value()
+}

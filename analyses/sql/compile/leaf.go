@@ -1,0 +1,289 @@
+package compile
+
+import (
+	"slices"
+
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/rows/fold"
+)
+
+// leaf is a node that is computed, at least in part, where the rows of its table are.
+type leaf struct {
+	node   bind.Node // whose rows the tail asks for
+	scan   *scan
+	steps  []bind.Node          // Filters, Projects and broadcasts from the scan up to what is kept, the lowest first
+	refs   map[*bind.Table]bool // tables that its steps read
+	waits  []*bind.Subquery     // in a trial: queries over large tables that its steps ask
+	keep   keeping
+	table  int // of the analysis: the first that it folds into
+	tables int // how many there are
+	groups *groups
+	best   *best
+	fields []bind.Field // of the rows that travel
+	needed []bool       // which of them the tail reads
+}
+
+// keeping is what a leaf does with its rows.
+type keeping uint8
+
+const (
+	keepGroups keeping = iota
+	keepBest
+	keepDistinct
+	keepRows
+)
+
+// best are the rows that an ORDER BY with a LIMIT, or a LIMIT alone, can need.
+type best struct {
+	orders []bind.Order // none: the first rows
+	n      int
+}
+
+// firstRows reports whether the leaf keeps rows for a LIMIT without an order. The position of each row then ends with rowKept
+// or rowFailed.
+func (l *leaf) firstRows() bool { return l.keep == keepBest && len(l.best.orders) == 0 }
+
+const (
+	rowKept   = 0
+	rowFailed = 1 // what is kept is the error
+)
+
+// root is a statement of a session, or the query of it that a pass answers.
+type root struct {
+	name   string
+	plan   bind.Node
+	asks   []asked       // queries that are used as values, in the order of the plan
+	tables map[*leaf]int // of the query: the first of each leaf that it reads
+}
+
+// statement is what a session answers, split into leaves and tails: one statement, or several over one scan.
+type statement struct {
+	plan   *Plan
+	roots  []root
+	tables []bind.Table
+	scans  map[*bind.Table]*scan
+	order  []*scan
+	leaves []*leaf
+	byNode map[bind.Node]*leaf
+	seen   map[bind.Node]bool
+	specs  []fold.Spec
+	uses   map[bind.Node]int
+	live   map[bind.Node][]bool   // columns of nodes that are read
+	used   map[*bind.Table][]bool // the columns that are read of each table, then _file and _line
+	refs   map[*bind.Table]bool   // tables that every joiner has
+	large  map[*bind.Table]bool   // tables that may not be among refs
+	trial  bool                   // queries over large tables are taken for answered, and noted in the leaves that ask them
+}
+
+// take finds the leaves below a node.
+func (s *statement) take(n bind.Node) error {
+	if s.seen[n] {
+		return nil
+	}
+	s.seen[n] = true
+	if l := s.leafOf(n); l != nil {
+		l.node = n
+		s.leaves = append(s.leaves, l)
+		s.byNode[n] = l
+		return s.read(l)
+	}
+	for _, e := range bind.Exprs(n) {
+		if err := s.takeExpr(e, map[bind.Expr]bool{}); err != nil {
+			return err
+		}
+	}
+	for _, in := range bind.Inputs(n) {
+		if err := s.takeBelow(n, in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeBelow takes the input of a node. Below a small LIMIT, only the rows that it can need are kept.
+func (s *statement) takeBelow(n, in bind.Node) error {
+	limit, ok := n.(*bind.Limit)
+	if !ok || s.uses[in] > 1 || limit.Count < 0 || limit.Count+limit.Offset < 0 || limit.Count+limit.Offset > fold.MaxLeast || limit.Count == 0 {
+		return s.take(in)
+	}
+	most := int(limit.Count + limit.Offset)
+	for below := in; ; {
+		switch x := below.(type) {
+		case *bind.Project: // it keeps rows and their order
+			if l := s.chain(x); l != nil {
+				return s.keepBest(x, l, &best{nil, most})
+			}
+			if below = x.Input; s.uses[below] > 1 || slices.ContainsFunc(x.Exprs, containsSubquery) {
+				return s.take(in)
+			}
+		case *bind.Sort:
+			l := s.chain(x.Input)
+			if l == nil || s.uses[x.Input] > 1 || !plainOrders(x.Keys) {
+				return s.take(in)
+			}
+			return s.keepBest(x.Input, l, &best{x.Keys, most})
+		default:
+			if l := s.chain(x); l != nil {
+				return s.keepBest(x, l, &best{nil, most})
+			}
+			return s.take(in)
+		}
+	}
+}
+
+func (s *statement) keepBest(n bind.Node, l *leaf, b *best) error {
+	s.seen[n] = true
+	l.node, l.keep, l.best = n, keepBest, b
+	s.leaves = append(s.leaves, l)
+	s.byNode[n] = l
+	return s.read(l)
+}
+
+func plainOrders(orders []bind.Order) bool {
+	for _, o := range orders {
+		if !ordered(o.X.Type().Kind) || containsSubquery(o.X) || !computed(o.X) {
+			return false
+		}
+	}
+	return true
+}
+
+// takeExpr finds the leaves of queries that are used as values.
+func (s *statement) takeExpr(e bind.Expr, seen map[bind.Expr]bool) error {
+	if e == nil || seen[e] {
+		return nil
+	}
+	seen[e] = true
+	if q, ok := e.(*bind.Subquery); ok {
+		if err := s.take(q.Plan); err != nil {
+			return err
+		}
+	}
+	for _, c := range bind.Children(e) {
+		if err := s.takeExpr(c, seen); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leafOf returns the leaf for a node, nil if the node cannot be one.
+func (s *statement) leafOf(n bind.Node) *leaf {
+	if a, ok := n.(*bind.Aggregation); ok {
+		l := s.chain(a.Input)
+		if l == nil {
+			return nil
+		}
+		if l.groups = newGroups(a); l.groups == nil {
+			return nil
+		}
+		l.keep = keepGroups
+		return l
+	}
+	if d, ok := n.(*bind.Distinct); ok && len(d.On) == 0 && orderedFields(d.Input) {
+		l := s.chain(d.Input)
+		if l != nil {
+			l.keep = keepDistinct
+		}
+		return l
+	}
+	l := s.chain(n)
+	if l != nil {
+		l.keep = keepRows
+	}
+	return l
+}
+
+func orderedFields(n bind.Node) bool {
+	return !slices.ContainsFunc(n.Fields(), func(f bind.Field) bool { return !ordered(f.Type.Kind) })
+}
+
+// chain returns a leaf for a node that reads one large table with nothing but filters, projections, UNNEST and joins with small
+// tables in between; nil for any other node.
+func (s *statement) chain(n bind.Node) *leaf {
+	l := &leaf{fields: n.Fields(), needed: s.travelling(n), refs: map[*bind.Table]bool{}}
+	for below := n; ; {
+		switch x := below.(type) {
+		case *bind.Scan:
+			slices.Reverse(l.steps)
+			l.scan = s.scanOf(x)
+			return l
+		case *bind.Join:
+			b := s.broadcast(x, l)
+			if b == nil {
+				return nil
+			}
+			below = b.L
+			l.steps = append(l.steps, b)
+		case *bind.Unnest:
+			for _, e := range x.Lists {
+				if !s.computed(e, l) {
+					return nil
+				}
+			}
+			below = x.Input
+			l.steps = append(l.steps, &unnest{Unnest: x})
+		case *bind.Filter:
+			below = x.Input
+			l.steps = append(l.steps, x)
+			if !s.computed(x.Cond, l) {
+				return nil
+			}
+		case *bind.Project:
+			below = x.Input
+			l.steps = append(l.steps, x)
+			for _, e := range x.Exprs {
+				if !s.computed(e, l) {
+					return nil
+				}
+			}
+		default:
+			return nil
+		}
+	}
+}
+
+// computed reports whether a joiner can compute an expression: the expression has kernels and contains no query.
+func computed(e bind.Expr) bool {
+	if containsSubquery(e) {
+		return false
+	}
+	_, err := eval.Compile(e)
+	return err == nil
+}
+
+func containsSubquery(e bind.Expr) bool {
+	if _, ok := e.(*bind.Subquery); ok {
+		return true
+	}
+	return slices.ContainsFunc(bind.Children(e), containsSubquery)
+}
+
+// scanOf returns the stream that a scan reads.
+func (s *statement) scanOf(n *bind.Scan) *scan {
+	sc := s.scans[n.Table]
+	if sc == nil {
+		sc = &scan{of: n.Table, table: s.about(n.Table)}
+		s.scans[n.Table] = sc
+	}
+	return sc
+}
+
+// read notes that a leaf reads its table.
+func (s *statement) read(l *leaf) error {
+	if !slices.Contains(s.order, l.scan) {
+		s.order = append(s.order, l.scan)
+	}
+	for t := range l.refs {
+		s.refs[t] = true
+	}
+	l.prune()
+	if l.groups != nil {
+		for i := range l.groups.aggs {
+			x := &l.groups.aggs[i]
+			x.before, x.after = l.numbers()
+		}
+	}
+	return nil
+}

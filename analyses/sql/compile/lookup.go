@@ -1,0 +1,234 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/tail"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/progress"
+)
+
+// ErrReference is wrapped by the error of a joiner that cannot keep the tables in which it looks rows up. The statement may
+// succeed without reference streams (Table.Bytes of 0).
+var ErrReference = errors.New("the tables that every joiner has whole are too large")
+
+// Overfull reports whether a session failed because a joiner could not keep its reference streams. It compares text, because a
+// client gets the reason of a failure as text.
+func Overfull(reason error) bool {
+	text := reason.Error()
+	return strings.Contains(text, ErrReference.Error()) || strings.Contains(text, "R16: the session's reference data has ")
+}
+
+// references are the reference streams of a session, as joiners get them.
+type references struct {
+	s      *statement
+	pieces [][]piece // by stream
+	tail   *tail.Executor
+	most   int64 // bytes that are kept
+}
+
+type piece struct {
+	batch *batch.Batch
+	pos   analyses.Position
+}
+
+func newReferences(s *statement) *references {
+	return &references{s: s, pieces: make([][]piece, len(s.order)), most: maxKept}
+}
+
+func (r *references) add(stream int, b *batch.Batch, pos analyses.Position) error {
+	if !r.s.refs[r.s.order[stream].of] {
+		return fmt.Errorf("stream %d: %w", stream, analyses.ErrNoReference)
+	}
+	r.pieces[stream] = append(r.pieces[stream], piece{b, pos})
+	return nil
+}
+
+// executor returns an executor over the complete reference streams. All leaves share it, so that it computes a shared plan
+// once.
+func (r *references) executor() *tail.Executor {
+	if r.tail == nil {
+		for _, list := range r.pieces {
+			slices.SortFunc(list, func(a, b piece) int {
+				return compare(a.pos, b.pos)
+			})
+		}
+		r.tail = tail.New(r, r.most, r.plans()...)
+	}
+	return r.tail
+}
+
+func compare(a, b analyses.Position) int {
+	switch {
+	case a.File.Name != b.File.Name:
+		return strings.Compare(a.File.Name, b.File.Name)
+	case a.Line < b.Line:
+		return -1
+	case a.Line > b.Line:
+		return 1
+	}
+	return 0
+}
+
+// plans returns the plans to compute: those that leaves are joined with, and the queries in their expressions.
+func (r *references) plans() (plans []bind.Node) {
+	for _, l := range r.s.leaves {
+		plans = append(plans, l.plans()...)
+	}
+	return plans
+}
+
+func (l *leaf) plans() (plans []bind.Node) {
+	for _, n := range l.steps {
+		exprs := bind.Exprs(n)
+		switch n := n.(type) {
+		case *broadcast:
+			plans, exprs = append(plans, n.R), bind.Exprs(n.Join)
+		case *unnest:
+			exprs = n.Lists
+		}
+		plans = append(plans, queries(exprs)...)
+	}
+	return plans
+}
+
+// queries returns the plans of the queries in expressions.
+func queries(exprs []bind.Expr) (plans []bind.Node) {
+	seen := map[bind.Expr]bool{}
+	var find func(list []bind.Expr)
+	find = func(list []bind.Expr) {
+		for _, e := range list {
+			if e == nil || seen[e] {
+				continue
+			}
+			seen[e] = true
+			if q, ok := e.(*bind.Subquery); ok {
+				plans = append(plans, q.Plan)
+			}
+			find(bind.Children(e))
+		}
+	}
+	find(exprs)
+	return plans
+}
+
+// Has implements tail.Source.
+func (r *references) Has(n bind.Node) bool {
+	_, ok := n.(*bind.Scan)
+	return ok
+}
+
+// Read implements tail.Source.
+func (r *references) Read(n bind.Node, yield func(*tail.Rows) error) error {
+	sc := r.s.scans[n.(*bind.Scan).Table]
+	columns := newColumns(sc)
+	for _, p := range r.pieces[sc.stream] {
+		progress.Mark()
+		columns.load(decoded{p.batch}, p.pos.File)
+		if err := yield(&tail.Rows{Columns: columns.vector, N: p.batch.Rows()}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// explain adds to an error that something could not be computed from the reference streams.
+func (r *references) explain(err error) error {
+	if !errors.Is(err, tail.ErrMemory) {
+		return r.s.located(err)
+	}
+	var names []string
+	for _, sc := range r.s.order {
+		if r.s.refs[sc.of] {
+			names = append(names, fmt.Sprintf("%s, %s", sc.table.Name, about(r.s.estimate(sc.of))))
+		}
+	}
+	return fmt.Errorf("%w: a joiner may keep %d bytes of them (%s)", ErrReference, r.most, strings.Join(names, "; "))
+}
+
+// joined says from which rows joined rows come.
+type joined struct {
+	rows          []int32   // of the slice; nil: as they are
+	before, after [][]int32 // numbers of their partners, which stand in front of the place of the row and behind it
+}
+
+// picked returns the origin of rows that were each made from one of these rows; rows has the number of that row. Its slices use
+// the memory in room.
+func (was *joined) picked(rows []int32, room *[][]int32) (now joined) {
+	used := 0
+	pick := func(from []int32) []int32 {
+		if used == len(*room) {
+			*room = append(*room, nil)
+		}
+		to := (*room)[used][:0]
+		for _, i := range rows {
+			to = append(to, from[i])
+		}
+		(*room)[used] = to
+		used++
+		return to
+	}
+	if now.rows = rows; was.rows != nil {
+		now.rows = pick(was.rows)
+	}
+	for _, numbers := range was.before {
+		now.before = append(now.before, pick(numbers))
+	}
+	for _, numbers := range was.after {
+		now.after = append(now.after, pick(numbers))
+	}
+	return now
+}
+
+// lookup joins rows with rows that the joiner keeps.
+type lookup struct {
+	*broadcast
+	kept *tail.Lookup
+	out  []*eval.Vector
+	room [][]int32 // for what probe makes
+}
+
+func newLookup(b *broadcast, x *tail.Executor) (*lookup, error) {
+	kept, err := x.NewLookup(b.Join, b.wanted)
+	return &lookup{broadcast: b, kept: kept}, err
+}
+
+// probe joins the selected rows, and calls to with the joined rows, which have the columns of the join in the plan. During
+// these calls, at says from which rows they come.
+func (l *lookup) probe(columns []*eval.Vector, n int, sel []int32, at *joined, to func(columns []*eval.Vector, n int) error) error {
+	was := *at
+	defer func() { *at = was }()
+	return l.kept.Probe(&tail.Rows{Columns: columns, N: n}, sel, func(out *tail.Rows, left, right []int32) error {
+		*at = was.picked(left, &l.room)
+		switch {
+		case l.numbered() && l.swapped:
+			at.before = append([][]int32{l.places(right)}, at.before...)
+		case l.numbered():
+			at.after = append(at.after, l.places(right))
+		}
+		l.out = l.out[:0]
+		if l.swapped {
+			w := len(l.L.Fields())
+			l.out = append(append(l.out, out.Columns[w:]...), out.Columns[:w]...)
+		} else {
+			l.out = append(l.out, out.Columns...)
+		}
+		return to(l.out, out.N)
+	})
+}
+
+// places returns the numbers of partners. Rows without one come last, as in a RIGHT JOIN.
+func (l *lookup) places(right []int32) []int32 {
+	for i, r := range right {
+		if r < 0 {
+			right[i] = int32(l.kept.Len())
+		}
+	}
+	return right
+}

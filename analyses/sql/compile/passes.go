@@ -1,0 +1,264 @@
+package compile
+
+import (
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/tail"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+// A pass is a session of its own (Q7). WHERE x > (SELECT avg(x) FROM t) over a large table t needs two passes: the first
+// answers the query, and the plan of the second contains the answer, so that joiners can filter by it. In a single pass all
+// rows of t would have to travel to the reducer, because only the reducer would have the answer.
+
+// passAbove decides when a query gets a pass of its own: when the rows that wait for its answer are of a table of which more
+// than this is read, in estimated bytes. The rows of a smaller table reach the reducer sooner than another session is opened.
+const passAbove = MaxReference
+
+// maxPasses is the depth of nesting up to which queries are passes. The reducer answers deeper ones.
+const maxPasses = 16
+
+// NextPass returns the plan of the pass that must run next, nil if the plan itself can run. A pass answers a query that is used
+// as a value and reads tables that joiners do not have, if its answer lets joiners filter rows.
+func (p *Plan) NextPass() *Plan {
+	for plan, n := p, 0; ; n++ {
+		if n == maxPasses {
+			return nil
+		}
+		pass := p.waitsFor()
+		if pass == nil && p == plan {
+			return nil
+		}
+		if pass == nil {
+			return p
+		}
+		p = pass
+	}
+}
+
+// waitsFor returns a pass that has to come before this one, nil if there is none.
+func (p *Plan) waitsFor() *Plan {
+	if len(p.Also) > 0 {
+		return nil
+	}
+	s, err := p.takenApart(true)
+	if err != nil {
+		return nil // is said where the plan is compiled
+	}
+	for _, l := range s.leaves {
+		if s.estimate(l.scan.of) <= passAbove {
+			continue
+		}
+		for _, q := range l.waits {
+			number := s.roots[0].number(q)
+			if number == 0 || l.keep == keepRows && !l.filtersBy(q) {
+				continue // rows that travel anyway can have the answer in the reducer
+			}
+			pass := *p
+			pass.Pass = number
+			if _, err := Analysis(&pass); err == nil {
+				return &pass
+			}
+		}
+	}
+	return nil
+}
+
+// filtersBy reports whether a filter of the leaf asks a query.
+func (l *leaf) filtersBy(q *bind.Subquery) bool {
+	return slices.ContainsFunc(l.steps, func(n bind.Node) bool {
+		if _, projects := n.(*bind.Project); projects {
+			return false
+		}
+		exprs := bind.Exprs(n)
+		if b, joins := n.(*broadcast); joins {
+			exprs = bind.Exprs(b.Join)
+		}
+		return slices.Contains(queries(exprs), q.Plan)
+	})
+}
+
+// Answered returns the plan with the answer of a pass. Each of rows is the text in one cell of the pass' answer.
+func (p *Plan) Answered(pass *Plan, rows []string) (*Plan, error) {
+	next := *p
+	next.Answers = slices.Clone(p.Answers)
+	for len(next.Answers) < pass.Pass {
+		next.Answers = append(next.Answers, nil)
+	}
+	values := make([]string, 0, len(rows))
+	for _, row := range rows {
+		b, err := hex.DecodeString(row)
+		if err != nil {
+			return nil, fmt.Errorf("the answer of pass %d: %w", pass.Pass, err)
+		}
+		values = append(values, string(b))
+	}
+	next.Answers[pass.Pass-1] = values
+	return &next, nil
+}
+
+// asked is a query that is used as a value. Copies of the expression are one query.
+type asked struct {
+	plan       bind.Node
+	exists, in bool
+}
+
+func askedBy(q *bind.Subquery) asked { return asked{q.Plan, q.Exists, q.In} }
+
+// number returns which of the root's queries this is, counted from 1; 0 for one whose answer cannot be written into a plan.
+func (r *root) number(q *bind.Subquery) int {
+	if !q.Exists && !ordered(q.Plan.Fields()[0].Type.Kind) {
+		return 0
+	}
+	return slices.Index(r.asks, askedBy(q)) + 1
+}
+
+// passed puts the answers of earlier passes into a statement. If the plan is a pass, the query that it answers takes the place
+// of the statement.
+func (p *Plan) passed(r *root) error {
+	found := map[asked][]*bind.Subquery{}
+	seen := map[bind.Expr]bool{}
+	var find func(list []bind.Expr)
+	find = func(list []bind.Expr) {
+		for _, e := range list {
+			if e == nil || seen[e] {
+				continue
+			}
+			seen[e] = true
+			if q, ok := e.(*bind.Subquery); ok {
+				if found[askedBy(q)] == nil {
+					r.asks = append(r.asks, askedBy(q))
+				}
+				found[askedBy(q)] = append(found[askedBy(q)], q)
+			}
+			find(bind.Children(e))
+		}
+	}
+	walk(r.plan, func(n bind.Node) { find(bind.Exprs(n)) })
+	if p.Pass > len(r.asks) || len(p.Answers) > len(r.asks) {
+		return fmt.Errorf("%w: it is about query %d and has %d answers, and statement %s asks %d queries", ErrPlan, p.Pass, len(p.Answers), r.name, len(r.asks))
+	}
+	if p.Pass > 0 {
+		r.plan = passPlan(found[r.asks[p.Pass-1]][0])
+	}
+	for i, rows := range p.Answers {
+		if rows == nil {
+			continue
+		}
+		for _, q := range found[r.asks[i]] {
+			n, err := inline(q, rows)
+			if err != nil {
+				return fmt.Errorf("%w: answer %d: %w", ErrPlan, i+1, err)
+			}
+			q.Plan = n
+		}
+		r.asks[i].plan = found[r.asks[i]][0].Plan
+	}
+	return nil
+}
+
+// passPlan returns the plan of what must be known of a query: whether it has rows, its different rows, or its first row and
+// whether there is a second.
+func passPlan(q *bind.Subquery) bind.Node {
+	switch {
+	case q.Exists:
+		one := bind.Typed(&bind.Const{Value: int64(1)}, types.Of(types.BigInt), q.At)
+		return &bind.Limit{Input: bind.Giving(&bind.Project{Input: q.Plan, Exprs: []bind.Expr{one}}, existsFields()), Count: 1}
+	case q.In:
+		return &bind.Distinct{Input: q.Plan}
+	}
+	return &bind.Limit{Input: q.Plan, Count: 2}
+}
+
+func existsFields() []bind.Field {
+	return []bind.Field{{Name: "one", Type: types.Of(types.BigInt)}}
+}
+
+// emitPass emits the answer of a pass: one text for each row. The text is written in digits because texts of an answer must be
+// UTF-8.
+func emitPass(rows *tail.Rows, emit func(row ...any)) {
+	var b []byte
+	for i := range rows.N {
+		b = appendValue(b[:0], rows.Columns[0], int32(i), false)
+		emit(hex.EncodeToString(b))
+	}
+}
+
+// inline returns the rows of a query's answer as a node.
+func inline(q *bind.Subquery, rows []string) (bind.Node, error) {
+	fields := q.Plan.Fields()[:1]
+	if q.Exists {
+		fields = existsFields()
+	}
+	t := fields[0].Type
+	if !ordered(t.Kind) {
+		return nil, fmt.Errorf("a query of type %s", t)
+	}
+	v := &eval.Vector{Kind: t.Kind}
+	n := &bind.Inline{}
+	for i, row := range rows {
+		rest, err := cutValue(v, i, []byte(row))
+		if err != nil || len(rest) > 0 {
+			return nil, fmt.Errorf("row %d is no value of type %s", i+1, t)
+		}
+		n.Rows = append(n.Rows, []bind.Expr{bind.Typed(&bind.Const{Value: constant(v, i)}, t, q.At)})
+	}
+	return bind.Giving(n, fields), nil
+}
+
+// constant returns a value as an expression holds it.
+func constant(v *eval.Vector, row int) any {
+	switch {
+	case v.IsNull(int32(row)):
+		return nil
+	case v.Kind == types.Double:
+		return v.Floats[row]
+	case v.Kind == types.Bool:
+		return v.Bools[row]
+	case v.Kind == types.Text:
+		return v.Texts[row]
+	}
+	return v.Ints[row]
+}
+
+// Head returns which stream need not be read to its end, and how many rows of the answer are enough: those of a LIMIT without an order, over one table. The
+// first rows of the stream give the first rows of the answer.
+func (p *Plan) Head() (stream string, rows int, ok bool) {
+	s, err := p.takenApart(false)
+	if err != nil || p.Pass > 0 {
+		return "", 0, false
+	}
+	l, rows := s.head()
+	if l == nil {
+		return "", 0, false
+	}
+	return s.streamName(l.scan.stream), rows, true
+}
+
+func (s *statement) head() (*leaf, int) {
+	if len(s.roots) > 1 || len(s.leaves) != 1 || s.leaves[0].keep != keepBest || len(s.leaves[0].best.orders) > 0 {
+		return nil, 0
+	}
+	l, rows := s.leaves[0], -1
+	for n := s.roots[0].plan; n != l.node; {
+		switch x := n.(type) {
+		case *bind.Project:
+			n = x.Input
+		case *bind.Limit:
+			if rows >= 0 {
+				return nil, 0
+			}
+			n, rows = x.Input, int(x.Count)
+		default:
+			return nil, 0
+		}
+	}
+	if before, _ := l.numbers(); before > 0 || rows <= 0 || s.refs[l.scan.of] {
+		return nil, 0 // rows are in the order of a small table first
+	}
+	return l, rows
+}

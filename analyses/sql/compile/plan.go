@@ -1,0 +1,209 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/internal/wire"
+	"posta.dev/posta/protocol"
+)
+
+const (
+	version   = 3 // of a plan's form
+	semantics = 1 // of what its text means: another number refuses the sessions of other versions, also those that are recovered
+)
+
+// Bounds of what a plan may say about a table. They keep estimates from overflowing.
+const (
+	mostBytes = 1 << 46
+	mostRows  = 1 << 40
+)
+
+// MaxPlan is how many bytes an encoded plan has at most.
+const MaxPlan = protocol.MaxPlan
+
+// ErrPlan is wrapped by the errors of [Decode]: bytes that are no plan, or one of another version.
+var ErrPlan = errors.New("bad plan of a SQL session")
+
+// Plan is all that a node needs to know of a statement: its text, and what the names of tables mean.
+type Plan struct {
+	Text      string
+	Statement int        // which of the text's statements is answered
+	Also      []int      // others that are answered in the same session, from the same scan
+	Pass      int        // which of the statement's queries that are used as values is answered in place of it, counted from 1; 0: none
+	Answers   [][]string // of earlier passes, by query; nil: not answered. See [Plan.NextPass]
+	Tables    []Table
+	Params    map[string]string
+}
+
+// Table is a table of files. A table that is used under its pattern, and not under a name, has File set.
+type Table struct {
+	Name    string
+	File    bool
+	Files   string // pattern below the data directory
+	Comma   byte   // what separates columns; 0 is a comma
+	Bytes   int64  // of the files, unpacked; 0 if that is not known, or if joiners are not to have them whole
+	Rows    int64  // an estimate from samples; 0 if there were none
+	Columns []Column
+}
+
+// Column is a column of a table. Inferred says that its type comes from samples, Missing that files may lack it. If Star is not
+// 0, the column is not in the files: its value is the part of the file's name for which this star of Files stands, counted from
+// 1.
+type Column struct {
+	Name              string
+	Type              types.Type
+	Inferred, Missing bool
+	Star              int
+}
+
+// Encode returns the wire form. It is the same for the same plan.
+func (p *Plan) Encode() []byte {
+	b := wire.AppendArray(nil, 9)
+	b = wire.AppendUint(b, version)
+	b = wire.AppendUint(b, semantics)
+	b = wire.AppendString(b, p.Text)
+	b = wire.AppendUint(b, uint64(p.Statement))
+	b = wire.AppendArray(b, len(p.Also))
+	for _, i := range p.Also {
+		b = wire.AppendUint(b, uint64(i))
+	}
+	b = wire.AppendUint(b, uint64(p.Pass))
+	b = wire.AppendArray(b, len(p.Answers))
+	for _, rows := range p.Answers {
+		b = wire.AppendBool(b, rows != nil)
+		b = wire.AppendArray(b, len(rows))
+		for _, row := range rows {
+			b = wire.AppendString(b, row)
+		}
+	}
+	b = wire.AppendArray(b, len(p.Tables))
+	for _, t := range p.Tables {
+		b = wire.AppendArray(b, 7)
+		b = wire.AppendString(b, t.Name)
+		b = wire.AppendBool(b, t.File)
+		b = wire.AppendString(b, t.Files)
+		b = wire.AppendUint(b, uint64(t.Comma))
+		b = wire.AppendUint(b, uint64(max(t.Bytes, 0)))
+		b = wire.AppendUint(b, uint64(max(t.Rows, 0)))
+		b = wire.AppendArray(b, len(t.Columns))
+		for _, c := range t.Columns {
+			flags := uint64(0)
+			if c.Inferred {
+				flags |= 1
+			}
+			if c.Missing {
+				flags |= 2
+			}
+			b = wire.AppendString(wire.AppendArray(b, 3), c.Name)
+			b = wire.AppendUint(b, uint64(c.Type.Kind)|uint64(c.Type.Precision)<<8|uint64(c.Type.Scale)<<16)
+			b = wire.AppendUint(b, flags|uint64(c.Star)<<8)
+		}
+	}
+	b = wire.AppendMap(b, len(p.Params))
+	for _, name := range slices.Sorted(maps.Keys(p.Params)) {
+		b = wire.AppendString(wire.AppendString(b, name), p.Params[name])
+	}
+	return b
+}
+
+// Decode reads what Encode wrote.
+func Decode(b []byte) (*Plan, error) {
+	if len(b) > MaxPlan {
+		return nil, fmt.Errorf("%w: it has %d bytes, at most %d are taken", ErrPlan, len(b), MaxPlan)
+	}
+	d := wire.NewReader(b)
+	// The form of what follows depends on the version. So a plan of another version is refused before the rest is read, with an
+	// error about the version.
+	fields := d.Array()
+	if v, s := d.Uint(), d.Uint(); d.Err() == nil && (v != version || s != semantics) {
+		return nil, fmt.Errorf("%w: it has form %d and semantics %d, this program knows %d and %d; use the same version of Posta for the command and all nodes", ErrPlan, v, s, version, semantics)
+	}
+	if fields != 9 {
+		d.Fail("%d fields", fields)
+	}
+	p := &Plan{Text: d.String(), Params: map[string]string{}}
+	p.Statement = int(min(d.Uint(), 1<<20))
+	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
+		p.Also = append(p.Also, int(min(d.Uint(), 1<<20)))
+	}
+	p.Pass = int(min(d.Uint(), 1<<20))
+	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
+		var rows []string
+		if d.Bool() {
+			rows = []string{}
+		}
+		for n := d.Array(); n > 0 && d.Err() == nil; n-- {
+			rows = append(rows, d.String())
+		}
+		p.Answers = append(p.Answers, rows)
+	}
+	if len(p.Also) > MaxShared-1 || p.Pass > 0 && len(p.Also) > 0 || len(p.Also) > 0 && len(p.Answers) > 0 {
+		d.Fail("%d statements more, pass %d", len(p.Also), p.Pass)
+	}
+	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
+		d.ArrayOf(7)
+		t := Table{Name: d.String(), File: d.Bool(), Files: d.String(), Comma: byte(d.Uint()), Bytes: int64(min(d.Uint(), mostBytes)), Rows: int64(min(d.Uint(), mostRows))}
+		for n := d.Array(); n > 0 && d.Err() == nil; n-- {
+			d.ArrayOf(3)
+			c := Column{Name: d.String()}
+			k, flags := d.Uint(), d.Uint()
+			c.Type = types.Type{Kind: types.Kind(k), Precision: uint8(k >> 8), Scale: uint8(k >> 16)}
+			c.Inferred, c.Missing = flags&1 != 0, flags&2 != 0
+			c.Star = int(min(flags>>8, 1<<10))
+			if !Readable(c.Type) || k>>24 != 0 || flags&^0xff03 != 0 || c.Star > strings.Count(t.Files, "*") || c.Star > 0 && c.Type.Kind != types.Text {
+				d.Fail("column %q of type %d", c.Name, k)
+			}
+			t.Columns = append(t.Columns, c)
+		}
+		p.Tables = append(p.Tables, t)
+	}
+	for n := d.Map(); n > 0 && d.Err() == nil; n-- {
+		name := d.String()
+		p.Params[name] = d.String()
+	}
+	if err := d.Done(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrPlan, err)
+	}
+	return p, nil
+}
+
+// Readable reports whether fields of files can be read as a type.
+func Readable(t types.Type) bool {
+	switch t.Kind {
+	case types.Bool, types.BigInt, types.Double, types.Text, types.Date, types.Timestamp:
+		return t == types.Of(t.Kind)
+	case types.Decimal:
+		return t.Precision >= 1 && t.Precision <= types.MaxPrecision && t.Scale <= t.Precision
+	}
+	return false
+}
+
+// tables returns the tables of the plan in the form of package bind.
+func (p *Plan) tables() []bind.Table {
+	out := make([]bind.Table, len(p.Tables))
+	for i, t := range p.Tables {
+		out[i] = bind.Table{Name: t.Name, File: t.File}
+		for _, c := range t.Columns {
+			out[i].Fields = append(out[i].Fields, bind.Field{Name: c.Name, Type: c.Type})
+		}
+	}
+	return out
+}
+
+// Bind parses and binds the text. The error is a *syntax.Error.
+func (p *Plan) Bind() (*bind.Program, []bind.Table, error) {
+	script, err := syntax.Parse(p.Text)
+	if err != nil {
+		return nil, nil, err
+	}
+	tables := p.tables()
+	prog, err := bind.Bind(p.Text, script, tables, p.Params)
+	return prog, tables, err
+}

@@ -1,0 +1,82 @@
+package compile
+
+import (
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+func anyPlan() *Plan {
+	return &Plan{
+		Text: "SELECT city, sum(km), $n FROM trips GROUP BY city; SELECT * FROM 'a/*.csv' ORDER BY 1 LIMIT 3", Statement: 1, Params: map[string]string{"n": "1"},
+		Tables: []Table{
+			{Name: "trips", Files: "trips.csv", Comma: ';', Columns: []Column{{"city", types.Of(types.Text), true, false, 0}, {"km", types.DecimalOf(9, 2), false, true, 0}}},
+			{Name: "a/*.csv", File: true, Files: "a/*.csv", Columns: []Column{{"x", types.Of(types.Timestamp), true, false, 0}, {"part", types.Of(types.Text), false, false, 1}}},
+		},
+	}
+}
+
+func TestQ1_PlansTravelWhole(t *testing.T) {
+	p := anyPlan()
+	got, err := Decode(p.Encode())
+	if err != nil || !reflect.DeepEqual(got, p) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if string(p.Encode()) != string(got.Encode()) {
+		t.Error("equal plans have different bytes")
+	}
+}
+
+// TestQ1_OtherVersionsAreRefusedInWords: a node, also one that recovers, takes no plan whose form or meaning it does not know.
+func TestQ1_OtherVersionsAreRefusedInWords(t *testing.T) {
+	for at := 1; at <= 2; at++ {
+		b := anyPlan().Encode()
+		b[at]++
+		if _, err := Decode(b); !errors.Is(err, ErrPlan) || !strings.Contains(err.Error(), "use the same version") {
+			t.Errorf("byte %d: %v", at, err)
+		}
+	}
+	if _, err := Decode(make([]byte, MaxPlan+1)); !errors.Is(err, ErrPlan) {
+		t.Errorf("a plan that is too long: %v", err)
+	}
+}
+
+// TestQ1_HostilePlans: bytes that are nearly a plan make an error or an analysis that passes its check; the set's own guard against panics is not needed.
+func TestQ1_HostilePlans(t *testing.T) {
+	r, good := rand.New(rand.NewPCG(1, 2)), anyPlan().Encode()
+	made := 0
+	for range 20_000 {
+		b := append([]byte{}, good...)
+		for range 1 + r.IntN(3) {
+			switch r.IntN(3) {
+			case 0:
+				b[r.IntN(len(b))] = byte(r.Uint32())
+			case 1:
+				b = b[:r.IntN(len(b))+1]
+			default:
+				at := r.IntN(len(b))
+				b = append(b[:at:at], append([]byte{byte(r.Uint32())}, b[at:]...)...)
+			}
+		}
+		p, err := Decode(b)
+		if err != nil {
+			continue
+		}
+		a, err := Analysis(p)
+		if err != nil {
+			continue
+		}
+		if err := a.Check(); err != nil && !errors.Is(err, analyses.ErrBadAnalysis) {
+			t.Fatalf("%q: %v", b, err)
+		}
+		made++
+	}
+	if made == 0 {
+		t.Error("no analysis was made")
+	}
+}

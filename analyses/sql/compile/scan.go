@@ -1,0 +1,463 @@
+package compile
+
+import (
+	"fmt"
+
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/field"
+	"posta.dev/posta/analyses/sql/infer"
+	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/columnar"
+	"posta.dev/posta/rows/csv"
+)
+
+// scan is a table that leaves read: a stream of the analysis.
+type scan struct {
+	of     *bind.Table
+	table  *Table
+	stream int
+	used   []bool          // columns of the table, then _file and _line
+	wanted []int           // columns of the table that are read, in order
+	stars  []int           // columns that are parts of the name of the file, which are read
+	file   bool            // whether _file and
+	line   bool            // _line are read
+	apart  bool            // statements that share the scan want different things of its rows
+	within map[int]*within // of columns of the table: what WHERE says of their values
+	alone  []*scan         // of statements that share the scan: that of each
+}
+
+// nullsIn is how many columns share a column of bits that say which are NULL.
+const nullsIn = 62
+
+// A batch has a column for each of wanted, then the bits of their NULLs, then the line if it is read. Its columns have numbers
+// as names, because the names in a file may be longer than a batch allows.
+func (s *scan) describe() (analyses.Stream, error) {
+	st := analyses.Stream{Name: s.table.Name, Files: s.table.Files, Comma: s.table.Comma}
+	for k, i := range s.wanted {
+		c := s.table.Columns[i]
+		st.Columns = append(st.Columns, csv.Column{Name: c.Name, Distinct: true, Optional: c.Missing})
+		st.Schema = append(st.Schema, batch.FieldSpec{Name: fmt.Sprintf("c%d", k), Kind: batchKind(c.Type.Kind)})
+	}
+	for k := 0; k*nullsIn < len(s.wanted) || k == 0; k++ {
+		st.Schema = append(st.Schema, batch.FieldSpec{Name: fmt.Sprintf("n%d", k), Kind: batch.Int})
+	}
+	if s.line {
+		st.Schema = append(st.Schema, batch.FieldSpec{Name: "line", Kind: batch.Int})
+	}
+	if len(st.Columns) == 0 { // rows are only counted
+		name := ""
+		for _, c := range s.table.Columns {
+			if c.Star == 0 && name == "" {
+				name = c.Name
+			}
+		}
+		st.Columns = []csv.Column{{Name: name, Distinct: true, Optional: true}}
+	}
+	if len(st.Schema) > batch.MaxColumns {
+		return st, fmt.Errorf("the statement reads %d columns of table %s, and at most %d travel at once: name those that are needed in place of *", len(s.wanted), s.table.Name, batch.MaxColumns-6)
+	}
+	st.Skips = s.skips()
+	return st, nil
+}
+
+func batchKind(k types.Kind) batch.Kind {
+	switch k {
+	case types.Double:
+		return batch.Float
+	case types.Text:
+		return batch.Dict
+	}
+	return batch.Int
+}
+
+// parser returns the function that reads the rows of a file (analyses.Analysis.NewParser).
+func (s *scan) parser(file analyses.File, b *batch.Builder) func(fields [][]byte) error {
+	var readers []fieldReader
+	for _, bounded := range []bool{true, false} { // what rows can be passed over for comes first
+		for k, i := range s.wanted {
+			if s.within[i] != nil == bounded {
+				r := s.reader(&s.table.Columns[i], s.within[i], b, k)
+				r.cell = file.Cells.Column(k, askOf(s.table.Columns[i].Type))
+				readers = append(readers, r)
+			}
+		}
+	}
+	bits := make([]int64, (len(s.wanted)+nullsIn-1)/nullsIn)
+	masks := make([]*batch.IntBuilder, max(1, len(bits)))
+	for k := range masks {
+		masks[k] = b.Int(len(s.wanted) + k)
+	}
+	var lines *batch.IntBuilder
+	if s.line {
+		lines = b.Int(len(s.wanted) + len(masks))
+	}
+	return func(fields [][]byte) error {
+		clear(bits)
+		for i := range readers {
+			r := &readers[i]
+			p := fields[r.column]
+			if r.cell.OK {
+				if !r.known() {
+					return analyses.ErrSkip
+				}
+				continue
+			}
+			if len(p) > 0 {
+				if r.texts != nil {
+					r.texts.Append(p)
+					continue
+				}
+				if r.floats != nil {
+					if v, ok := csv.ParseFloat(p); ok {
+						r.floats.Append(v)
+						continue
+					}
+				}
+			} else if field.IsNull(p) {
+				if r.bounded {
+					return analyses.ErrSkip
+				}
+				bits[r.column/nullsIn] |= 1 << (r.column % nullsIn)
+				r.zero()
+				continue
+			}
+			if err := r.read(p); err != nil {
+				return err
+			}
+		}
+		if len(bits) == 0 {
+			masks[0].Append(0)
+		}
+		for k, v := range bits {
+			masks[k].Append(v)
+		}
+		if lines != nil {
+			lines.Append(int64(file.Line()))
+		}
+		return nil
+	}
+}
+
+// fieldReader reads one column. Numbers and texts in the usual form that WHERE does not bound are read without an indirect
+// call.
+type fieldReader struct {
+	column  int
+	bounded bool
+	texts   *batch.DictBuilder
+	floats  *batch.FloatBuilder
+	read    func(p []byte) error // what is neither NULL nor of the two before
+	zero    func()               // appends something for a NULL
+
+	cell    *columnar.Cell // of a value that is known without its text
+	within  *within        // what WHERE says of it
+	ints    *batch.IntBuilder
+	doubles *batch.FloatBuilder
+}
+
+// known appends the value of the cell. It returns false for a value that WHERE excludes.
+func (r *fieldReader) known() bool {
+	if r.doubles != nil {
+		if r.bounded && !r.within.number(sortableDouble(r.cell.Float)) {
+			return false
+		}
+		r.doubles.Append(r.cell.Float)
+		return true
+	}
+	if r.bounded && !r.within.number(uint64(r.cell.Int)^1<<63) {
+		return false
+	}
+	r.ints.Append(r.cell.Int)
+	return true
+}
+
+// askOf returns what readers ask columnar cells for a column of a type. They ask nothing for TEXT, because each text is a value
+// itself.
+func askOf(t types.Type) columnar.Ask {
+	ints := func(kind columnar.Kind, parse func([]byte) (int64, bool)) columnar.Ask {
+		return columnar.Ask{Kind: kind, Parse: func(p []byte) (c columnar.Cell, ok bool) {
+			c.Int, ok = parse(p)
+			return c, ok
+		}}
+	}
+	switch t.Kind {
+	case types.BigInt:
+		return ints(columnar.Int, field.BigInt)
+	case types.Date:
+		return ints(columnar.Days, field.Date)
+	case types.Timestamp:
+		return ints(columnar.Micros, field.Timestamp)
+	case types.Decimal:
+		return ints(0, func(p []byte) (int64, bool) { return field.Decimal(p, t) })
+	case types.Bool:
+		return ints(0, boolean)
+	case types.Double:
+		return columnar.Ask{Kind: columnar.Float, Parse: func(p []byte) (c columnar.Cell, ok bool) {
+			c.Float, ok = field.Double(p)
+			return c, ok
+		}}
+	}
+	return columnar.Ask{}
+}
+
+// boolean reads a BOOLEAN as 0 or 1.
+func boolean(p []byte) (int64, bool) {
+	v, ok := field.Bool(p)
+	if v {
+		return 1, ok
+	}
+	return 0, ok
+}
+
+// reader returns the reader of column k of a batch.
+func (s *scan) reader(c *Column, w *within, b *batch.Builder, k int) fieldReader {
+	r := fieldReader{column: k, bounded: w != nil, within: w}
+	switch batchKind(c.Type.Kind) {
+	case batch.Int:
+		r.ints = b.Int(k)
+	case batch.Float:
+		r.doubles = b.Float(k)
+	}
+	r.read, r.zero = s.readers(c, w, b, k)
+	switch {
+	case r.bounded:
+	case c.Type.Kind == types.Text:
+		r.texts = b.Dict(k)
+	case c.Type.Kind == types.Double:
+		r.floats = b.Float(k)
+	}
+	return r
+}
+
+func (s *scan) readers(c *Column, w *within, b *batch.Builder, k int) (read func([]byte) error, zero func()) {
+	bad := func(p []byte) error {
+		if wider := wider(c.Type.Kind, p); c.Inferred && wider != types.Null {
+			return analyses.Fails(&infer.Wider{Table: s.table.Name, Column: c.Name, Was: c.Type.Kind, Is: wider, Value: string(p)})
+		}
+		err := analyses.BadField(c.Name, p, c.Type.String())
+		if s.apart { // the row may count for one statement and not for another
+			return analyses.Fails(fmt.Errorf("%w: %w", ErrApart, err))
+		}
+		return err
+	}
+	ints := func(parse func([]byte) (int64, bool)) (func([]byte) error, func()) {
+		out := b.Int(k)
+		return func(p []byte) error {
+			v, ok := parse(p)
+			if !ok {
+				return bad(p)
+			}
+			if !w.number(uint64(v) ^ 1<<63) {
+				return analyses.ErrSkip
+			}
+			out.Append(v)
+			return nil
+		}, func() { out.Append(0) }
+	}
+	switch c.Type.Kind {
+	case types.BigInt:
+		return ints(field.BigInt)
+	case types.Date:
+		return ints(field.Date)
+	case types.Timestamp:
+		return ints(field.Timestamp)
+	case types.Decimal:
+		return ints(func(p []byte) (int64, bool) { return field.Decimal(p, c.Type) })
+	case types.Bool:
+		return ints(boolean)
+	case types.Double:
+		out := b.Float(k)
+		return func(p []byte) error {
+			v, ok := field.Double(p)
+			if !ok {
+				return bad(p)
+			}
+			if w != nil && !w.number(sortableDouble(v)) {
+				return analyses.ErrSkip
+			}
+			out.Append(v)
+			return nil
+		}, func() { out.Append(0) }
+	}
+	out := b.Dict(k)
+	if w != nil {
+		return func(p []byte) error {
+			if string(p) != w.text {
+				return analyses.ErrSkip
+			}
+			out.Append(p)
+			return nil
+		}, func() { out.Append(nil) }
+	}
+	return func(p []byte) error { out.Append(p); return nil }, func() { out.Append(nil) }
+}
+
+// wider returns the type that holds both this value and values of type was. It returns Null if a sample cannot have missed such
+// a type.
+func wider(was types.Kind, p []byte) types.Kind {
+	is := field.KindOf(p)
+	if was == types.BigInt && is == types.Double || was == types.Date && is == types.Timestamp {
+		return is
+	}
+	return types.Null
+}
+
+// columns reads batches of one scan as vectors. It reuses the vectors for the next rows.
+type columns struct {
+	scan    *scan
+	vector  []*eval.Vector // by column of the table, then _file and _line; nil: not read
+	windows []*eval.Vector // some rows of each
+	ints    []int64
+	masks   [][]int64
+	some    []int64 // what any of each masks has
+}
+
+func newColumns(s *scan) *columns {
+	c := &columns{scan: s, vector: make([]*eval.Vector, len(s.table.Columns)+2)}
+	for _, i := range s.wanted {
+		c.vector[i] = &eval.Vector{Kind: s.table.Columns[i].Type.Kind}
+	}
+	for _, i := range s.stars {
+		c.vector[i] = &eval.Vector{Kind: types.Text}
+	}
+	if s.file {
+		c.vector[len(s.table.Columns)] = &eval.Vector{Kind: types.Text}
+	}
+	if s.line {
+		c.vector[len(s.table.Columns)+1] = &eval.Vector{Kind: types.BigInt}
+	}
+	c.windows = make([]*eval.Vector, len(c.vector))
+	for i, v := range c.vector {
+		if v != nil {
+			c.windows[i] = &eval.Vector{}
+		}
+	}
+	c.masks = make([][]int64, (len(s.wanted)+nullsIn-1)/nullsIn)
+	c.some = make([]int64, len(c.masks))
+	return c
+}
+
+// rows is the source of columns: a batch that has travelled, or one that a parser has just built.
+type rows interface {
+	Rows() int
+	ints(k int, into []int64) []int64
+	floats(k int, into []float64) []float64
+	codes(k int, into []uint32) []uint32
+	entries(k int) entries
+}
+
+type entries interface {
+	Len() int
+	Entry(code int) []byte
+}
+
+// decoded is a batch that has travelled. Reading copies its values.
+type decoded struct{ *batch.Batch }
+
+func (b decoded) ints(k int, into []int64) []int64       { return b.Ints(k).AppendTo(into[:0]) }
+func (b decoded) floats(k int, into []float64) []float64 { return b.Floats(k).AppendTo(into[:0]) }
+func (b decoded) codes(k int, into []uint32) []uint32    { return b.Dicts(k).AppendCodes(into[:0]) }
+func (b decoded) entries(k int) entries                  { return b.Dicts(k) }
+
+// built is a parser's builder. Reading copies nothing: the values are valid until the builder changes.
+type built struct{ *batch.Builder }
+
+func (b built) ints(k int, _ []int64) []int64       { return b.Int(k).Values() }
+func (b built) floats(k int, _ []float64) []float64 { return b.Float(k).Values() }
+func (b built) codes(k int, _ []uint32) []uint32    { return b.Dict(k).Codes() }
+func (b built) entries(k int) entries               { return b.Dict(k) }
+
+// load reads all rows. Texts are views into them. One columns reads either batches or builders, as it keeps memory for what is copied.
+func (c *columns) load(b rows, file analyses.File) {
+	n := b.Rows()
+	for k := range c.masks {
+		c.masks[k], c.some[k] = b.ints(len(c.scan.wanted)+k, c.masks[k]), 0
+		for _, m := range c.masks[k] {
+			c.some[k] |= m
+		}
+	}
+	for k, i := range c.scan.wanted {
+		v := c.vector[i]
+		c.nulls(v, k, n)
+		switch v.Kind {
+		case types.Double:
+			v.Floats = b.floats(k, v.Floats)
+		case types.Bool:
+			c.ints = b.ints(k, c.ints)
+			v.Bools = v.Bools[:0]
+			for _, x := range c.ints {
+				v.Bools = append(v.Bools, x != 0)
+			}
+		case types.Text:
+			d := b.entries(k)
+			if v.Dict == nil {
+				v.Dict = &eval.Dict{}
+			}
+			texts := v.Dict.Texts[:0]
+			for e := range d.Len() {
+				texts = append(texts, field.Text(d.Entry(e)))
+			}
+			*v.Dict = eval.Dict{Texts: texts, Rows: n, Batch: v.Dict.Batch + 1}
+			v.Codes, v.Entries = b.codes(k, v.Codes), d.Len()
+			v.Texts = v.Texts[:0]
+			for _, code := range v.Codes {
+				v.Texts = append(v.Texts, texts[code])
+			}
+		default:
+			v.Ints = b.ints(k, v.Ints)
+		}
+	}
+	for _, i := range c.scan.stars {
+		tag := ""
+		if star := c.scan.table.Columns[i].Star; star <= len(file.Tags) {
+			tag = file.Tags[star-1]
+		}
+		c.repeat(c.vector[i], tag, n)
+	}
+	if v := c.vector[len(c.scan.table.Columns)]; v != nil {
+		c.repeat(v, file.Name, n)
+	}
+	if v := c.vector[len(c.scan.table.Columns)+1]; v != nil {
+		v.Ints = b.ints(len(c.scan.wanted)+max(1, len(c.masks)), v.Ints)
+		c.clear(v, n)
+	}
+}
+
+// repeat makes all rows one text.
+func (c *columns) repeat(v *eval.Vector, text string, n int) {
+	v.Texts = v.Texts[:0]
+	for range n {
+		v.Texts = append(v.Texts, text)
+	}
+	if v.Entries = 1; cap(v.Codes) < n { // they are 0 and stay so
+		v.Codes = make([]uint32, n)
+	}
+	v.Codes = v.Codes[:n]
+	c.clear(v, n)
+}
+
+func (c *columns) clear(v *eval.Vector, n int) {
+	for len(v.Nulls) < (n+63)/64 {
+		v.Nulls = append(v.Nulls, 0)
+	}
+	v.Nulls = v.Nulls[:(n+63)/64]
+	clear(v.Nulls)
+	v.Any = false
+}
+
+// nulls sets the NULLs of the kth wanted column.
+func (c *columns) nulls(v *eval.Vector, k, n int) {
+	c.clear(v, n)
+	shift := k % nullsIn
+	if c.some[k/nullsIn]>>shift&1 == 0 {
+		return
+	}
+	for i, m := range c.masks[k/nullsIn] {
+		if m>>shift&1 == 1 {
+			v.Nulls[i>>6] |= 1 << (i & 63)
+			v.Any = true
+		}
+	}
+}

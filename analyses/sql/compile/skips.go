@@ -1,0 +1,102 @@
+package compile
+
+import (
+	"math"
+
+	"posta.dev/posta/analyses/sql/field"
+	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/rows/csv"
+)
+
+// skips returns analyses.Stream.Skips. It returns nil if there are no bounds by which parsers could skip rows.
+func (s *scan) skips() func([]csv.Range) bool {
+	all := s.alone // a session of several statements fails where one of them rejects a row; so only what each of them does alone counts
+	if all == nil {
+		all = []*scan{s}
+	}
+	for _, one := range all {
+		if len(one.within) == 0 {
+			return nil
+		}
+	}
+	return func(ranges []csv.Range) bool {
+		of := func(column int) (r csv.Range) {
+			for k, i := range s.wanted {
+				if i == column && k < len(ranges) {
+					r = ranges[k]
+				}
+			}
+			return r
+		}
+		for _, one := range all {
+			if !one.passesOver(of) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// passesOver does for ranges what a parser does for the bounded columns of each row, in the same order. A value that is not of
+// its column's type rejects the row. So columns after one that may hold such a value do not count.
+func (s *scan) passesOver(of func(column int) csv.Range) bool {
+	for _, i := range s.wanted {
+		if w := s.within[i]; w != nil {
+			out, typed := w.excludes(&s.table.Columns[i], of(i))
+			if out || !typed {
+				return out
+			}
+		}
+	}
+	return false
+}
+
+// excludes reports whether no value in a range is within the bounds, and whether all of them are of the column's type.
+func (w *within) excludes(c *Column, r csv.Range) (out, typed bool) {
+	if r.Kind == csv.KindNone {
+		return true, true
+	}
+	if c.Type.Kind == types.Text {
+		return r.Kind == csv.KindBytes && (w.text < string(r.Least) || w.text > string(r.Most)), true
+	}
+	read := reader(c.Type, r.Kind)
+	if read == nil {
+		return false, false
+	}
+	least, ok := read(r.Least)
+	most, also := read(r.Most)
+	if !ok || !also || least > most {
+		return false, false
+	}
+	if nan := sortableDouble(math.NaN()); r.Kind == csv.KindFloat && w.number(nan) {
+		return false, true
+	}
+	return most < w.low || least > w.high, true
+}
+
+// reader returns a function that reads a field as a number in the order of sortable. It returns nil unless this function can
+// read every value of the kind that lies between two readable ones, and keeps their order.
+func reader(t types.Type, k csv.Kind) func([]byte) (uint64, bool) {
+	ints := func(read func([]byte) (int64, bool)) func([]byte) (uint64, bool) {
+		return func(p []byte) (uint64, bool) {
+			v, ok := read(p)
+			return uint64(v) ^ 1<<63, ok
+		}
+	}
+	switch {
+	case t.Kind == types.BigInt && k == csv.KindInteger:
+		return ints(field.BigInt)
+	case t.Kind == types.Decimal && (k == csv.KindInteger || k == csv.KindDecimal):
+		return ints(func(p []byte) (int64, bool) { return field.Decimal(p, t) })
+	case t.Kind == types.Date && k == csv.KindDate:
+		return ints(field.Date)
+	case t.Kind == types.Timestamp && (k == csv.KindDate || k == csv.KindTime):
+		return ints(field.Timestamp)
+	case t.Kind == types.Double && (k == csv.KindInteger || k == csv.KindDecimal || k == csv.KindFloat):
+		return func(p []byte) (uint64, bool) {
+			v, ok := field.Double(p)
+			return sortableDouble(v), ok
+		}
+	}
+	return nil
+}

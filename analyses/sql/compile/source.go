@@ -1,0 +1,148 @@
+package compile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/tail"
+	"posta.dev/posta/rows/fold"
+)
+
+// source gives the tail the rows of the leaves.
+type source struct {
+	s      *statement
+	root   *root
+	tables []*fold.Table // of the root's query
+}
+
+func (src *source) Has(n bind.Node) bool { return src.s.byNode[n] != nil }
+
+// atOnce is how many rows the tail gets at once. It must be a multiple of 64.
+const atOnce = 4096
+
+func (src *source) Read(n bind.Node, yield func(*tail.Rows) error) error {
+	l := src.s.byNode[n]
+	tables := src.tables[src.root.tables[l]:]
+	t := tables[0]
+	switch l.keep {
+	case keepGroups:
+		return l.groups.rows(tables, yield)
+	case keepBest:
+		var rows [][]byte
+		if t.Len() > 0 {
+			rows = t.Least(0, 0)
+		}
+		return l.rows(t, len(rows), func(i int) ([]byte, error) {
+			key, row, err := fold.CutText(rows[i])
+			if err == nil && l.firstRows() && len(key) > 0 && key[len(key)-1] == rowFailed {
+				err = errors.New(string(row))
+			}
+			return row, err
+		}, yield)
+	case keepDistinct:
+		first := func(row int) []byte { p, _ := t.MinText(row, 0); return p }
+		order := t.Sorted(func(a, b int) bool { return bytes.Compare(first(a), first(b)) < 0 })
+		return l.rows(t, len(order), func(i int) ([]byte, error) { return t.KeyText(order[i], 0), nil }, yield)
+	}
+	order := t.Sorted(nil)
+	return l.rows(t, len(order), func(i int) ([]byte, error) { return t.KeyText(order[i], 1), nil }, yield)
+}
+
+// rows yields n rows of a table, decoded from the form in which they travel.
+func (l *leaf) rows(t *fold.Table, n int, at func(i int) ([]byte, error), yield func(*tail.Rows) error) error {
+	for lo := 0; lo < n; lo += atOnce {
+		t.Pause()
+		hi := min(lo+atOnce, n)
+		r := &tail.Rows{N: hi - lo, Columns: make([]*eval.Vector, len(l.fields))}
+		for c, needed := range l.needed {
+			if needed {
+				r.Columns[c] = &eval.Vector{Kind: l.fields[c].Type.Kind}
+			}
+		}
+		for i := lo; i < hi; i++ {
+			b, err := at(i)
+			if err != nil {
+				return err
+			}
+			for _, v := range r.Columns {
+				if v == nil {
+					continue
+				}
+				if b, err = cutValue(v, i-lo, b); err != nil {
+					return err
+				}
+			}
+		}
+		if err := yield(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rows yields the groups of a complete table, by key. The first of tables is that of the groups; those of DISTINCT values
+// follow it.
+func (g *groups) rows(tables []*fold.Table, yield func(*tail.Rows) error) error {
+	t := tables[0]
+	sums, err := g.distinct(t.Spec().Stream, tables[1:])
+	if err != nil {
+		return err
+	}
+	keys := len(g.node.Keys)
+	if keys == 0 && t.Len() == 0 { // a group of no rows
+		t.Row(t.Key())
+	}
+	order := t.Sorted(nil)
+	for lo := 0; lo < len(order); lo += atOnce {
+		t.Pause()
+		part := order[lo:min(lo+atOnce, len(order))]
+		r := &tail.Rows{N: len(part), Columns: make([]*eval.Vector, keys+len(g.aggs))}
+		for c, f := range g.node.Fields() {
+			r.Columns[c] = &eval.Vector{Kind: f.Type.Kind}
+		}
+		for i, row := range part {
+			if keys > 0 {
+				b, err := t.KeyText(row, 0), error(nil)
+				for _, v := range r.Columns[:keys] {
+					if b, err = cutValue(v, i, b); err != nil {
+						return err
+					}
+				}
+			}
+			for a := range g.aggs {
+				from, at := t, row
+				if g.aggs[a].distinct {
+					key := sums.Key()
+					if keys > 0 {
+						key = key.Text(t.KeyText(row, 0))
+					}
+					from, at = sums, sums.Row(key) // a new one, of no values, if all are NULL
+				}
+				if err := g.aggs[a].value(from, at, r.Columns[keys+a], i); err != nil {
+					return err
+				}
+			}
+		}
+		if err := yield(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// located adds the place in the statement to an error of the tail.
+func (s *statement) located(err error) error {
+	e := (*tail.Error)(nil)
+	if !errors.As(err, &e) {
+		return err
+	}
+	at := syntax.NewError(s.plan.Text, e.At, e.Message, "")
+	if e.File == "" {
+		return at
+	}
+	return fmt.Errorf("%s, line %d: %w", e.File, e.Line, at)
+}

@@ -1,0 +1,49 @@
+package compile
+
+import (
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/tail"
+)
+
+// unnest is a step of a leaf: it makes one row for each item of the lists in each row. The place of the new row is that of the
+// old row, then that of the item.
+type unnest struct {
+	*bind.Unnest
+	wanted []bool // columns that later steps read
+}
+
+// spread computes an unnest in a joiner.
+type spread struct {
+	of    *unnest
+	lists []*eval.Program
+	out   []*eval.Vector
+	room  [][]int32
+}
+
+// rows unnests the selected rows, and calls to with the new rows. During these calls, at says from which rows they come.
+func (s *spread) rows(columns []*eval.Vector, n int, sel []int32, at *joined, to func(columns []*eval.Vector, n int) error) error {
+	lists := make([]*eval.Vector, len(s.lists))
+	for i, p := range s.lists {
+		v, err := p.Run(columns, n, sel)
+		if err != nil {
+			return err
+		}
+		lists[i] = v
+	}
+	was := *at
+	defer func() { *at = was }()
+	return tail.Spread(lists, sel, s.of.Outer, func(rows, items []int32, made []*eval.Vector) error {
+		*at = was.picked(rows, &s.room)
+		at.after = append(at.after, items)
+		s.out = s.out[:0]
+		for i, c := range columns {
+			if !s.of.wanted[i] {
+				c = nil
+			}
+			s.out = append(s.out, tail.Gather(c, rows))
+		}
+		s.out = append(s.out, made...)
+		return to(s.out, len(rows))
+	})
+}

@@ -1,0 +1,241 @@
+package eval
+
+import (
+	"fmt"
+	"math"
+
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/field"
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+const microsPerDay = 24 * 60 * 60 * 1_000_000
+
+// cast converts values of one type to another. With TRY_CAST, a value without a counterpart becomes NULL.
+type cast struct {
+	x        node
+	from, to types.Type
+	try      bool
+	min, max int64 // of the result, where that is a number
+	at       syntax.Pos
+	out      Vector
+	one      []byte // the bytes of a text that is read or written
+}
+
+func (c *compiler) cast(e *bind.Cast, out Vector) (node, error) {
+	x, err := c.compile(e.X)
+	if err != nil {
+		return nil, err
+	}
+	k := &cast{x: x, from: e.X.Type(), to: e.T, try: e.Try, min: math.MinInt64, max: math.MaxInt64, at: e.At, out: out}
+	if e.Range != nil {
+		k.min, k.max = e.Range.Min, e.Range.Max
+	}
+	if e.T.Kind == types.Decimal {
+		k.max = powers[e.T.Precision] - 1
+		k.min = -k.max
+	}
+	if !k.known() {
+		return nil, &Unsupported{e.At, k.from.String() + " as " + e.T.String()}
+	}
+	return k, nil
+}
+
+// known reports whether there is a loop for the two types.
+func (k *cast) known() bool {
+	from, to := k.from.Kind, k.to.Kind
+	switch {
+	case from == types.Null, from == to:
+		return true
+	case from == types.Text:
+		return to != types.Interval && to != types.TextList
+	case to == types.Text:
+		return true
+	case k.from.IsNumber() || from == types.Bool:
+		return k.to.IsNumber() || to == types.Bool
+	}
+	return (from == types.Date || from == types.Timestamp) && (to == types.Date || to == types.Timestamp)
+}
+
+func (k *cast) eval(b *batch, sel []int32) (*Vector, error) {
+	x, err := k.x.eval(b, sel)
+	if err != nil {
+		return nil, err
+	}
+	k.out.reset(b.n)
+	k.out.nullsOf(x)
+	bad := int32(-1)
+	for _, i := range sel {
+		switch {
+		case k.out.IsNull(i):
+		case k.from.Kind == types.Null:
+			k.out.setNull(i)
+		case k.convert(x, i):
+		case k.try:
+			k.out.setNull(i)
+		case bad < 0:
+			bad = i
+		}
+	}
+	if bad >= 0 {
+		return nil, &Error{k.at, bad, fmt.Sprintf("%s %s cannot be converted to %s: TRY_CAST gives NULL instead", k.from, show(x, bad, k.from), k.to)}
+	}
+	return &k.out, nil
+}
+
+// show returns a value as an error quotes it: a long text is cut.
+func show(v *Vector, row int32, t types.Type) string {
+	s := string(AppendText(nil, v, row, t))
+	if len(s) > 60 {
+		s = s[:60] + "…"
+	}
+	if t.Kind == types.Text {
+		return fmt.Sprintf("%q", s)
+	}
+	return s
+}
+
+// convert converts one value; false if it has no counterpart. It switches on the type for each row, because reading or writing
+// the value costs more than that.
+func (k *cast) convert(x *Vector, i int32) (ok bool) {
+	switch k.to.Kind {
+	case types.Text:
+		if k.from.Kind == types.Text {
+			k.out.Texts[i] = x.Texts[i]
+			return true
+		}
+		k.one = AppendText(k.one[:0], x, i, k.from)
+		k.out.Texts[i] = string(k.one)
+		return true
+	case types.Double:
+		k.out.Floats[i], ok = k.double(x, i)
+		return ok
+	case types.Bool:
+		k.out.Bools[i], ok = k.bool(x, i)
+		return ok
+	case types.Interval:
+		k.out.Intervals[i] = x.Intervals[i]
+		return true
+	case types.TextList:
+		k.out.Lists[i] = x.Lists[i]
+		return true
+	case types.BigInt, types.Decimal:
+		v, ok := k.number(x, i)
+		k.out.Ints[i] = v
+		return ok && v >= k.min && v <= k.max
+	}
+	k.out.Ints[i], ok = k.date(x, i)
+	return ok
+}
+
+func (k *cast) double(x *Vector, i int32) (float64, bool) {
+	switch k.from.Kind {
+	case types.Text:
+		return field.Double(k.text(x, i))
+	case types.Double:
+		return x.Floats[i], true
+	case types.Bool:
+		return float64(truth(x.Bools[i])), true
+	case types.Decimal:
+		return doubleOf(x.Ints[i], k.from.Scale), true
+	}
+	return float64(x.Ints[i]), true
+}
+
+// doubleOf converts a DECIMAL to a DOUBLE as DuckDB does: with one division if all digits fit into a DOUBLE, else whole part
+// and fraction separately.
+func doubleOf(v int64, scale uint8) float64 {
+	power := powers[scale]
+	if v <= 1<<53 && v >= -1<<53 || scale == 0 {
+		return float64(v) / float64(power)
+	}
+	fraction := float64(v%power) / float64(power)
+	return float64(v/power) + fraction
+}
+
+func (k *cast) bool(x *Vector, i int32) (v, ok bool) {
+	switch k.from.Kind {
+	case types.Text:
+		return field.Bool(k.text(x, i))
+	case types.Double:
+		return x.Floats[i] != 0, true
+	case types.Bool:
+		return x.Bools[i], true
+	}
+	return x.Ints[i] != 0, true
+}
+
+// number returns a BIGINT, or the digits of a DECIMAL.
+func (k *cast) number(x *Vector, i int32) (int64, bool) {
+	switch k.from.Kind {
+	case types.Text:
+		p := k.text(x, i)
+		if k.to.Kind == types.BigInt {
+			if v, ok := field.BigInt(p); ok {
+				return v, true
+			}
+		}
+		if v, ok := field.Decimal(p, types.DecimalOf(types.MaxPrecision, int(k.to.Scale))); ok {
+			return v, true
+		}
+		v, ok := field.Double(p) // with an exponent
+		if !ok {
+			return 0, false
+		}
+		return k.digits(v)
+	case types.Double:
+		return k.digits(x.Floats[i])
+	case types.Bool:
+		return multiply(truth(x.Bools[i]), powers[k.to.Scale])
+	}
+	return rescale(x.Ints[i], k.from.Scale, k.to.Scale)
+}
+
+// digits converts a DOUBLE to a BIGINT, or to digits of a DECIMAL, rounded half to even.
+func (k *cast) digits(v float64) (int64, bool) {
+	r := math.RoundToEven(v * float64(powers[k.to.Scale]))
+	if !(r >= -0x1p63 && r < 0x1p63) {
+		return 0, false
+	}
+	return int64(r), true
+}
+
+func (k *cast) date(x *Vector, i int32) (int64, bool) {
+	switch from, to := k.from.Kind, k.to.Kind; {
+	case from == types.Text && to == types.Date:
+		p := k.text(x, i)
+		if v, ok := field.Date(p); ok {
+			return v, true
+		}
+		v, ok := field.Timestamp(p)
+		return floorDiv(v, microsPerDay), ok
+	case from == types.Text:
+		return field.Timestamp(k.text(x, i))
+	case from == to:
+		return x.Ints[i], true
+	case to == types.Date:
+		return floorDiv(x.Ints[i], microsPerDay), true
+	}
+	return multiply(x.Ints[i], microsPerDay)
+}
+
+func (k *cast) text(x *Vector, i int32) []byte {
+	k.one = append(k.one[:0], x.Texts[i]...)
+	return k.one
+}
+
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b != 0 && (a < 0) != (b < 0) {
+		q--
+	}
+	return q
+}

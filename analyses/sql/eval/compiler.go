@@ -1,0 +1,248 @@
+package eval
+
+import (
+	"fmt"
+	"slices"
+
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+// compiler makes the kernels of one program. A plan is a graph, in which a part that is used twice occurs once. Such a part
+// gets one kernel, so compiling and computing take time in proportion to the graph. As a tree, a few aliases that each use the
+// previous one twice would grow exponentially.
+type compiler struct {
+	users  map[bind.Expr]int // how many parts use this one
+	reads  map[bind.Expr]int // the only column that it reads, a TEXT; noColumn, or manyColumns
+	made   map[shareKey]*shared
+	within bind.Expr // the part that is computed for each entry of a dictionary; nil outside of one
+}
+
+type shareKey struct{ e, within bind.Expr }
+
+// Values of reads for parts that do not read exactly one column of texts.
+const (
+	noColumn    = -1
+	manyColumns = -2
+)
+
+func newCompiler(e bind.Expr) *compiler {
+	c := &compiler{users: map[bind.Expr]int{}, reads: map[bind.Expr]int{}, made: map[shareKey]*shared{}}
+	c.walk(e)
+	return c
+}
+
+// walk counts the users of each part, and finds what it reads.
+func (c *compiler) walk(e bind.Expr) int {
+	if c.users[e]++; c.users[e] > 1 {
+		return c.reads[e]
+	}
+	reads, parts := noColumn, bind.Children(e)
+	switch e := e.(type) {
+	case *bind.Column:
+		if reads = e.Index; e.T.Kind != types.Text {
+			reads = manyColumns
+		}
+	case *Member:
+		reads, parts = manyColumns, []bind.Expr{e.X} // its test is somebody else's, who may want to see rows
+	}
+	for _, part := range parts {
+		switch r := c.walk(part); {
+		case reads == noColumn:
+			reads = r
+		case r != noColumn && r != reads:
+			reads = manyColumns
+		}
+	}
+	c.reads[e] = reads
+	return reads
+}
+
+// compile returns the kernel of an expression or of a part.
+func (c *compiler) compile(e bind.Expr) (node, error) {
+	out := Vector{Kind: e.Type().Kind}
+	switch e := e.(type) {
+	case *bind.Const:
+		return &constant{value: e.Value, out: out}, nil
+	case *bind.Column:
+		return &column{e.Index}, nil
+	}
+	key := shareKey{e, c.within}
+	if c.users[e] > 1 {
+		if n := c.made[key]; n != nil {
+			return n, nil
+		}
+	}
+	entries := c.within == nil && c.reads[e] >= 0
+	if entries {
+		c.within = e
+	}
+	n, err := c.kernel(e, out)
+	if entries {
+		c.within = nil
+		n = &perEntry{x: n, column: c.reads[e], out: out, values: Vector{Kind: out.Kind}}
+	}
+	if err != nil || c.users[e] == 1 {
+		return n, err
+	}
+	s := &shared{x: n, out: out}
+	c.made[key] = s
+	return s, nil
+}
+
+func (c *compiler) kernel(e bind.Expr, out Vector) (node, error) {
+	switch e := e.(type) {
+	case *Member:
+		x, err := c.compile(e.X)
+		return &member{x, e.Test, out}, err
+	case *bind.Cast:
+		return c.cast(e, out)
+	case *bind.Apply:
+		args := make([]node, len(e.Args))
+		for i, a := range e.Args {
+			var err error
+			if args[i], err = c.compile(a); err != nil {
+				return nil, err
+			}
+		}
+		return compileApply(e, args, out)
+	}
+	return nil, &Unsupported{e.Pos(), fmt.Sprintf("%T", e)}
+}
+
+// shared is a part that several others use. Each row is computed when the first of them asks for it.
+type shared struct {
+	x    node
+	of   *batch // that out is about
+	done []bool
+	sel  []int32
+	out  Vector
+}
+
+func (k *shared) eval(b *batch, sel []int32) (*Vector, error) {
+	if k.of != b {
+		k.of = b
+		k.done = room(k.done, b.n)
+		clear(k.done)
+		k.out.reset(b.n)
+	}
+	k.sel = k.sel[:0]
+	for _, i := range sel {
+		if !k.done[i] {
+			k.sel = append(k.sel, i)
+		}
+	}
+	if len(k.sel) == 0 {
+		return &k.out, nil
+	}
+	v, err := k.x.eval(b, k.sel)
+	if err != nil {
+		return nil, err
+	}
+	k.out.take(v, k.sel)
+	for _, i := range k.sel {
+		k.done[i] = true
+	}
+	return &k.out, nil
+}
+
+// perEntry is a part that reads one column of texts and nothing else. If the column has a dictionary, the part is computed once
+// for each entry that a row needs.
+type perEntry struct {
+	x       node
+	column  int
+	dict    *Dict // that values are of, …
+	batch   uint64
+	done    []bool // … as far as they are computed
+	entries Vector // the column's: all texts, and NULL behind them
+	columns []*Vector
+	sel     []int32
+	codes   []uint32 // of rows; NULL has one, too
+	values  Vector
+	out     Vector
+}
+
+func (k *perEntry) eval(b *batch, sel []int32) (*Vector, error) {
+	v := b.columns[k.column]
+	if v.Dict == nil || 2*len(v.Dict.Texts) > v.Dict.Rows {
+		return k.x.eval(b, sel)
+	}
+	if k.dict != v.Dict || k.batch != v.Dict.Batch {
+		k.begin(v.Dict)
+	}
+	null := uint32(len(v.Dict.Texts))
+	k.sel, k.codes = k.sel[:0], room(k.codes, b.n)
+	for _, i := range sel {
+		code := v.Codes[i]
+		if v.IsNull(i) {
+			code = null
+		}
+		k.codes[i] = code
+		if !k.done[code] {
+			k.done[code] = true
+			k.sel = append(k.sel, int32(code))
+		}
+	}
+	if len(k.sel) > 0 {
+		slices.Sort(k.sel)
+		found, err := k.x.eval(&batch{k.columns, len(k.done)}, k.sel)
+		if err != nil { // which row is the first is for the rows to say
+			k.dict = nil
+			return k.x.eval(b, sel)
+		}
+		k.values.take(found, k.sel)
+	}
+	k.out.reset(b.n)
+	k.out.gather(&k.values, k.codes, sel)
+	k.out.Codes, k.out.Entries = k.codes, len(k.done)
+	return &k.out, nil
+}
+
+// begin starts with another dictionary.
+func (k *perEntry) begin(d *Dict) {
+	k.dict, k.batch = d, d.Batch
+	n := len(d.Texts)
+	k.done = room(k.done, n+1)
+	clear(k.done)
+	k.values.reset(n + 1)
+	k.entries.Kind = types.Text
+	k.entries.reset(n + 1)
+	copy(k.entries.Texts, d.Texts)
+	k.entries.Texts[n] = ""
+	k.entries.setNull(int32(n))
+	for len(k.columns) <= k.column {
+		k.columns = append(k.columns, nil)
+	}
+	k.columns[k.column] = &k.entries
+}
+
+// gather takes for each selected row the value that has its code.
+func (v *Vector) gather(from *Vector, codes []uint32, sel []int32) {
+	switch v.Kind {
+	case types.Double:
+		gatherRows(v.Floats, from.Floats, codes, sel)
+	case types.Bool:
+		gatherRows(v.Bools, from.Bools, codes, sel)
+	case types.Text:
+		gatherRows(v.Texts, from.Texts, codes, sel)
+	case types.Interval:
+		gatherRows(v.Intervals, from.Intervals, codes, sel)
+	case types.TextList:
+		gatherRows(v.Lists, from.Lists, codes, sel)
+	default:
+		gatherRows(v.Ints, from.Ints, codes, sel)
+	}
+	if from.Any {
+		for _, i := range sel {
+			if from.IsNull(int32(codes[i])) {
+				v.setNull(i)
+			}
+		}
+	}
+}
+
+func gatherRows[T any](to, from []T, codes []uint32, sel []int32) {
+	for _, i := range sel {
+		to[i] = from[codes[i]]
+	}
+}

@@ -1,0 +1,353 @@
+package field
+
+import (
+	"math"
+	"strconv"
+	"unsafe"
+
+	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/rows/csv"
+)
+
+const microsPerDay = 24 * 60 * 60 * 1_000_000
+
+// IsNull reports whether a field of a csv.Scanner is NULL: empty and not quoted, or of a column that the file lacks.
+func IsNull(p []byte) bool { return len(p) == 0 && !csv.EmptyQuoted(p) }
+
+// KindOf returns the narrowest type that a text has. Numbers with leading zeros, as postal codes have, are TEXT.
+func KindOf(p []byte) types.Kind {
+	switch {
+	case len(p) == 0 || p[0] == ' ' || p[len(p)-1] == ' ':
+		return types.Text
+	case zeros(p):
+		return types.Text
+	}
+	if _, ok := csv.ParseInt(p); ok {
+		return types.BigInt
+	}
+	if _, ok := csv.ParseFloat(p); ok {
+		return types.Double
+	}
+	if _, ok := Date(p); ok {
+		return types.Date
+	}
+	if _, ok := Timestamp(p); ok {
+		return types.Timestamp
+	}
+	if isWord(p, "true") || isWord(p, "false") {
+		return types.Bool
+	}
+	return types.Text
+}
+
+// zeros reports whether a number begins with a superfluous zero: 007, -01.5, but not 0.7.
+func zeros(p []byte) bool {
+	if p[0] == '-' || p[0] == '+' {
+		p = p[1:]
+	}
+	return len(p) > 1 && p[0] == '0' && p[1] >= '0' && p[1] <= '9'
+}
+
+// Wider returns the narrowest type that holds the values of both. Null is that of a column without values.
+func Wider(a, b types.Kind) types.Kind {
+	switch {
+	case a == b || b == types.Null:
+		return a
+	case a == types.Null:
+		return b
+	case a == types.BigInt && b == types.Double, a == types.Double && b == types.BigInt:
+		return types.Double
+	case a == types.Date && b == types.Timestamp, a == types.Timestamp && b == types.Date:
+		return types.Timestamp
+	}
+	return types.Text
+}
+
+// BigInt reads an integer.
+func BigInt(p []byte) (int64, bool) {
+	if v, ok := csv.ParseInt(p); ok {
+		return v, true
+	}
+	return csv.ParseInt(trim(p))
+}
+
+// Double reads a number, also inf and nan.
+func Double(p []byte) (float64, bool) {
+	if v, ok := csv.ParseFloat(p); ok {
+		return v, true
+	}
+	p = trim(p)
+	if v, ok := csv.ParseFloat(p); ok {
+		return v, true
+	}
+	sign, word := 1, p
+	if len(p) > 0 && (p[0] == '-' || p[0] == '+') {
+		word = p[1:]
+		if p[0] == '-' {
+			sign = -1
+		}
+	}
+	switch {
+	case isWord(word, "inf"), isWord(word, "infinity"):
+		return math.Inf(sign), true
+	case isWord(word, "nan"):
+		return math.NaN(), true
+	}
+	return 0, false
+}
+
+// Decimal reads a number as digits of a DECIMAL, rounded half away from zero.
+func Decimal(p []byte, t types.Type) (int64, bool) {
+	d, ok := csv.ParseDecimal(trim(p))
+	if !ok {
+		return 0, false
+	}
+	v := d.Value
+	for ; d.Scale < int(t.Scale); d.Scale++ {
+		if v > math.MaxInt64/10 || v < -math.MaxInt64/10 {
+			return 0, false
+		}
+		v *= 10
+	}
+	for last := int64(0); d.Scale > int(t.Scale); {
+		last = v % 10
+		v /= 10
+		if d.Scale--; d.Scale == int(t.Scale) && last >= 5 {
+			v++
+		} else if d.Scale == int(t.Scale) && last <= -5 {
+			v--
+		}
+	}
+	most := int64(1)
+	for range t.Precision {
+		most *= 10
+	}
+	return v, v < most && v > -most
+}
+
+// Bool reads what DuckDB takes for a BOOLEAN.
+func Bool(p []byte) (v, ok bool) {
+	for _, w := range []string{"true", "t", "1", "yes", "y"} {
+		if isWord(p, w) {
+			return true, true
+		}
+	}
+	for _, w := range []string{"false", "f", "0", "no", "n"} {
+		if isWord(p, w) {
+			return false, true
+		}
+	}
+	return false, false
+}
+
+// Date reads YYYY-MM-DD as days since 1970.
+func Date(p []byte) (int64, bool) {
+	if v, ok := csv.ParseDate(p); ok {
+		return v, true
+	}
+	return csv.ParseDate(trim(p))
+}
+
+// Timestamp reads YYYY-MM-DD, a space or T, HH:MM[:SS[.ffffff]], and Z or an offset, as microseconds since 1970 in UTC. A date alone is its midnight.
+func Timestamp(p []byte) (int64, bool) {
+	if len(p) < 10 {
+		return 0, false
+	}
+	days, ok := csv.ParseDate(p[:10])
+	if !ok {
+		return 0, false
+	}
+	micros := days * microsPerDay
+	if len(p) == 10 {
+		return micros, true
+	}
+	if p[10] != ' ' && p[10] != 'T' {
+		return 0, false
+	}
+	clock := p[11:]
+	hour, clock, ok := two(clock, 23)
+	if !ok || len(clock) == 0 || clock[0] != ':' {
+		return 0, false
+	}
+	minute, clock, ok := two(clock[1:], 59)
+	if !ok {
+		return 0, false
+	}
+	second, fraction := int64(0), int64(0)
+	if len(clock) > 0 && clock[0] == ':' {
+		if second, clock, ok = two(clock[1:], 59); !ok {
+			return 0, false
+		}
+		if len(clock) > 0 && clock[0] == '.' {
+			if fraction, clock, ok = micro(clock[1:]); !ok {
+				return 0, false
+			}
+		}
+	}
+	offset, ok := zone(clock)
+	return micros + ((hour*60+minute-offset)*60+second)*1_000_000 + fraction, ok
+}
+
+// two reads two digits that make a number of at most most.
+func two(p []byte, most int64) (v int64, rest []byte, ok bool) {
+	if len(p) < 2 || p[0] < '0' || p[0] > '9' || p[1] < '0' || p[1] > '9' {
+		return 0, nil, false
+	}
+	v = int64(p[0]-'0')*10 + int64(p[1]-'0')
+	return v, p[2:], v <= most
+}
+
+// micro reads the digits behind the point of seconds. Those behind the sixth are cut off.
+func micro(p []byte) (v int64, rest []byte, ok bool) {
+	n := 0
+	for n < len(p) && p[n] >= '0' && p[n] <= '9' {
+		if n < 6 {
+			v = v*10 + int64(p[n]-'0')
+		}
+		n++
+	}
+	for i := n; i < 6; i++ {
+		v *= 10
+	}
+	return v, p[n:], n > 0
+}
+
+// zone reads what may stand behind a time: nothing, Z, or an offset, as minutes.
+func zone(p []byte) (minutes int64, ok bool) {
+	switch {
+	case len(p) == 0, len(p) == 1 && p[0] == 'Z':
+		return 0, true
+	case p[0] != '+' && p[0] != '-':
+		return 0, false
+	}
+	hours, rest, ok := two(p[1:], 23)
+	minutes = 0
+	if ok && len(rest) > 0 {
+		if rest[0] == ':' {
+			rest = rest[1:]
+		}
+		minutes, rest, ok = two(rest, 59)
+		ok = ok && len(rest) == 0
+	}
+	minutes += 60 * hours
+	if p[0] == '-' {
+		minutes = -minutes
+	}
+	return minutes, ok
+}
+
+// trim takes blanks off both ends, as DuckDB does in numbers and dates.
+func trim(p []byte) []byte {
+	blank := func(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+	for len(p) > 0 && blank(p[0]) {
+		p = p[1:]
+	}
+	for len(p) > 0 && blank(p[len(p)-1]) {
+		p = p[:len(p)-1]
+	}
+	return p
+}
+
+// isWord compares with a word in small letters, without regard to case.
+func isWord(p []byte, word string) bool {
+	if len(p) != len(word) {
+		return false
+	}
+	for i := range p {
+		if p[i]|0x20 != word[i] && p[i] != word[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// AppendTimestamp appends a timestamp as DuckDB shows it: 2024-02-29 13:05:00, with as many digits of a second as it needs.
+func AppendTimestamp(b []byte, micros int64) []byte {
+	days := floor(micros, microsPerDay)
+	rest := micros - days*microsPerDay
+	b = AppendDate(b, days)
+	b = append(b, ' ')
+	for i, unit := range []int64{3600e6, 60e6, 1e6} {
+		if i > 0 {
+			b = append(b, ':')
+		}
+		v := rest / unit
+		rest -= v * unit
+		b = append(b, byte('0'+v/10), byte('0'+v%10))
+	}
+	if rest == 0 {
+		return b
+	}
+	b = append(b, '.')
+	for unit := int64(100_000); rest > 0; unit /= 10 {
+		b = append(b, byte('0'+rest/unit))
+		rest %= unit
+	}
+	return b
+}
+
+// AppendDate appends a day as YYYY-MM-DD. Years beyond 9999 have as many digits as they need, and those before Christ end in (BC), as in DuckDB.
+func AppendDate(b []byte, days int64) []byte {
+	const first, last = -719528, 2932896 // 0000-01-01 and 9999-12-31
+	if days >= first+366 && days <= last {
+		return csv.FormatDate(b, days)
+	}
+	y, m, d := Civil(days)
+	bc := y <= 0
+	if bc {
+		y = 1 - y
+	}
+	text := strconv.FormatInt(y, 10)
+	for range 4 - len(text) {
+		b = append(b, '0')
+	}
+	b = append(b, text...)
+	b = append(b, '-', byte('0'+m/10), byte('0'+m%10), '-', byte('0'+d/10), byte('0'+d%10))
+	if bc {
+		b = append(b, " (BC)"...)
+	}
+	return b
+}
+
+// Days returns the day since 1970 of year, month and day, for any of them. The algorithm is Howard Hinnant's days_from_civil.
+func Days(y, m, d int64) int64 {
+	if m <= 2 {
+		y--
+	}
+	era := floor(y, 400)
+	of := y - era*400
+	mp := (m + 9) % 12
+	day := (153*mp+2)/5 + d - 1
+	return era*146097 + of*365 + of/4 - of/100 + day - 719468
+}
+
+// Civil returns year, month and day of a day since 1970, for any day. The algorithm is Howard Hinnant's civil_from_days.
+func Civil(days int64) (y, m, d int64) {
+	days += 719468
+	era := floor(days, 146097)
+	of := days - era*146097
+	year := (of - of/1460 + of/36524 - of/146096) / 365
+	day := of - (365*year + year/4 - year/100)
+	mp := (5*day + 2) / 153
+	d = day - (153*mp+2)/5 + 1
+	m = mp + 3
+	if m > 12 {
+		m -= 12
+	}
+	y = year + era*400
+	if m <= 2 {
+		y++
+	}
+	return y, m, d
+}
+
+func floor(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+// Text returns p as a text without a copy: it is valid as long as p does not change.
+func Text(p []byte) string { return unsafe.String(unsafe.SliceData(p), len(p)) }

@@ -1,0 +1,126 @@
+package infer
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"posta.dev/posta/analyses/sql/types"
+)
+
+// show lists columns as "name TYPE", with ? for those that a file lacks.
+func show(columns []Column) string {
+	var out []string
+	for _, c := range columns {
+		text := c.Name + " " + c.Kind.String()
+		if c.Missing {
+			text += "?"
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestTypesOfSamples(t *testing.T) {
+	for _, c := range []struct{ name, header, rows, want string }{
+		{"integers", "a", "1\n-2\n+3\n0\n", "a BIGINT"},
+		{"numbers", "a,b", "1,1.5\n2.25,3\n", "a DOUBLE, b DOUBLE"},
+		{"exponents", "a", "1e5\n-2.5E-3\n", "a DOUBLE"},
+		{"beyond 64 bits", "a", "9223372036854775808\n1\n", "a DOUBLE"},
+		{"leading zeros", "zip,f", "02134,0.5\n2134,00.5\n", "zip TEXT, f TEXT"},
+		{"a zero alone", "a", "0\n-0\n", "a BIGINT"},
+		{"dates", "a,b,c", "2024-02-29,2024-01-01,2024-01-01 10:00\n2024-03-01,2024-01-01 10:11:12.5,2024-01-02T11:12:13Z\n", "a DATE, b TIMESTAMP, c TIMESTAMP"},
+		{"a day that is none", "a", "2023-02-29\n", "a TEXT"},
+		{"dates of other forms", "a,b", "01/02/2024,2024/01/02\n", "a TEXT, b TEXT"},
+		{"booleans", "a,b", "true,t\nFALSE,f\n", "a BOOLEAN, b TEXT"},
+		{"empty is NULL", "a,b", ",1\n2,\n", "a BIGINT, b BIGINT"},
+		{"quoted and empty is text", "a", "\"\"\n1\n", "a TEXT"},
+		{"quoted numbers", "a", "\"1\"\n\"2\"\n", "a BIGINT"},
+		{"no values", "a,b", ",1\n,2\n", "a TEXT, b BIGINT"},
+		{"mixed", "a,b", "1,true\nx,1\n", "a TEXT, b TEXT"},
+		{"blanks", "a", " 1\n2 \n", "a TEXT"},
+		{"words of numbers", "a", "nan\ninf\n1\n", "a TEXT"},
+		{"a line feed in a field", "a,b", "\"x\ny\",1\n\"z\",2\n", "a TEXT, b BIGINT"},
+		{"short rows", "a,b", "1,2\n3\n4,5\n", "a BIGINT, b BIGINT"},
+		{"broken quotes", "a,b", "1,2\n\"3\"x,y\n4,5\n", "a BIGINT, b BIGINT"},
+		{"blanks and dots in names", "Total Amount,a.b,\"x,y\",\"q\"\"q\"", "1,2,3,4\n", "Total Amount BIGINT, a.b BIGINT, x,y BIGINT, q\"q BIGINT"},
+		{"equal names", "a,A,a", "1,x,2.5\n", "a BIGINT, A_1 TEXT, a_2 DOUBLE"},
+		{"a byte order mark", "\xef\xbb\xbfa,b", "1,2\n", "a BIGINT, b BIGINT"},
+		{"no name", ",b,", "1,2,3\n", "column0 BIGINT, b BIGINT, column2 BIGINT"},
+		{"a marked header", "\x1e;la;b", "1;2.5\n", "a BIGINT, b DOUBLE"},
+	} {
+		var tab Table
+		if err := tab.File("t.csv", []byte(c.header)); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		tab.Rows([]byte(c.header), []byte(c.rows))
+		if got := show(tab.Columns()); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestColumnsOfSeveralFiles(t *testing.T) {
+	var tab Table
+	for _, f := range []struct{ header, rows string }{{"id,km", "1,2\n"}, {"KM,id,city", "2.5,7,x\n"}, {"id,km", "8,9\n"}} {
+		if err := tab.File("t.csv", []byte(f.header)); err != nil {
+			t.Fatal(err)
+		}
+		tab.Rows([]byte(f.header), []byte(f.rows))
+	}
+	if got, want := show(tab.Columns()), "id BIGINT, km DOUBLE, city TEXT?"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if err := tab.File("broken.csv", []byte("\"a")); err == nil || !strings.Contains(err.Error(), "broken.csv") {
+		t.Errorf("a broken header: %v", err)
+	}
+}
+
+func TestManyColumns(t *testing.T) {
+	var names, values []string
+	for i := range 1500 {
+		names, values = append(names, fmt.Sprintf("c%d", i)), append(values, fmt.Sprint(i))
+	}
+	var tab Table
+	header := []byte(strings.Join(names, ","))
+	if err := tab.File("wide.csv", header); err != nil {
+		t.Fatal(err)
+	}
+	tab.Rows(header, []byte(strings.Join(values, ",")+"\n"))
+	if c := tab.Columns(); len(c) != 1500 || c[1499].Kind != types.BigInt {
+		t.Errorf("%d columns, the last is %v", len(c), c[len(c)-1])
+	}
+}
+
+// TestWiderCrossesTheNetwork: the error that asks for a wider type is read back from its text, whatever the names hold.
+func TestWiderCrossesTheNetwork(t *testing.T) {
+	for _, w := range []Wider{
+		{"trips", "km", types.BigInt, types.Double, "1.5"},
+		{`a"b`, "total \\ amount, of table", types.Date, types.Timestamp, "2024-01-01 10:00\n\x00"},
+		{"*/trips.csv", "é\xff", types.BigInt, types.Double, strings.Repeat("9", 100)},
+	} {
+		got, ok := ParseWider("session 1 failed: stage parser: " + w.Error() + "; more")
+		if len(w.Value) > mostQuoted {
+			w.Value = w.Value[:mostQuoted]
+		}
+		if !ok || *got != w {
+			t.Errorf("%+v, %v; want %+v", got, ok, w)
+		}
+	}
+	for _, text := range []string{"", "column \"a\" of table \"b\" is DATE in the samples, and DOUBLE is needed for \"1.5\"", "column \"a\" of table \"b is BIGINT"} {
+		if w, ok := ParseWider(text); ok {
+			t.Errorf("%q is %+v", text, w)
+		}
+	}
+	var tab Table
+	if err := tab.File("t", []byte("a,b")); err != nil {
+		t.Fatal(err)
+	}
+	tab.Rows([]byte("a,b"), []byte("1,2020-01-01\n"))
+	tab.Widen("A", types.Double)
+	tab.Widen("none", types.Double)
+	if got := show(tab.Columns()); got != "a DOUBLE, b DATE" {
+		t.Error(got)
+	}
+}

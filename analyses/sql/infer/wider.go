@@ -1,0 +1,42 @@
+package infer
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"posta.dev/posta/analyses/sql/types"
+)
+
+// Wider says that a column holds a value that the type from the samples does not.
+type Wider struct {
+	Table, Column string
+	Was, Is       types.Kind
+	Value         string
+}
+
+// mostQuoted bounds what a message quotes of a value.
+const mostQuoted = 40
+
+func (w *Wider) Error() string {
+	return fmt.Sprintf("column %q of table %q is %s in the samples, and %s is needed for %q", w.Column, w.Table, w.Was, w.Is, w.Value[:min(len(w.Value), mostQuoted)])
+}
+
+var widerText = regexp.MustCompile(`column ("(?:[^"\\]|\\.)*") of table ("(?:[^"\\]|\\.)*") is (BIGINT|DATE) in the samples, and (DOUBLE|TIMESTAMP) is needed for ("(?:[^"\\]|\\.)*")`)
+
+// ParseWider finds the text of a Wider in the reason for which a session failed. It crosses the network as that text.
+func ParseWider(reason string) (*Wider, bool) {
+	m := widerText.FindStringSubmatch(reason)
+	if m == nil {
+		return nil, false
+	}
+	w := &Wider{Was: types.BigInt, Is: types.Double}
+	if m[3] == "DATE" {
+		w.Was, w.Is = types.Date, types.Timestamp
+	}
+	var errs [3]error
+	w.Column, errs[0] = strconv.Unquote(m[1])
+	w.Table, errs[1] = strconv.Unquote(m[2])
+	w.Value, errs[2] = strconv.Unquote(m[5])
+	return w, errs == [3]error{} && (m[4] == "TIMESTAMP") == (w.Is == types.Timestamp)
+}

@@ -1,0 +1,38 @@
+package syntax
+
+import (
+	"slices"
+	"strings"
+)
+
+// Ends reports whether a text that is typed line by line is complete: it ends with a semicolon that is no part of a string, a
+// name or a comment. A text that no further line can make valid counts as complete, too.
+func Ends(text string) (ends bool) {
+	l := lexer{text: text}
+	defer func() {
+		if e := recover(); e != nil {
+			if _, ok := e.(*Error); !ok {
+				panic(e)
+			}
+			ends = !l.open && strings.HasSuffix(strings.TrimSpace(text), ";")
+		}
+	}()
+	if len(text) > MaxText {
+		return true
+	}
+	l.run()
+	n := len(l.tokens) // with the end
+	return n > 1 && l.tokens[n-2].low == ";"
+}
+
+// Keywords returns the words that begin clauses and join expressions, in lower case, in order.
+func Keywords() []string {
+	all := slices.Clone(clauseWords)
+	for w := range reserved {
+		if _, refused := refusedWords[w]; !refused {
+			all = append(all, w)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,220 @@
+package tail
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"sort"
+	"time"
+
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+// frames returns a function that returns the start and the end of a place's frame. Both may lie outside of the partition, and
+// the end may lie before the start.
+func (w *window) frames() (func(i int) (start, end int), error) {
+	f := w.call.Frame
+	if f == nil {
+		return func(i int) (int, int) { return 0, int(w.peerEnd[i]) }, nil
+	}
+	lo, err := w.bound(f.Lo, f.Range, false)
+	if err != nil {
+		return nil, err
+	}
+	hi, err := w.bound(f.Hi, f.Range, true)
+	return func(i int) (int, int) { return lo(i), hi(i) }, err
+}
+
+// bound returns the place of one end of the frame: the first place, or the one behind the last.
+func (w *window) bound(b bind.FrameBound, values, end bool) (func(i int) int, error) {
+	n, one := len(w.rows), 0
+	if end {
+		one = 1
+	}
+	switch {
+	case b.Kind == syntax.UnboundedPreceding:
+		return func(int) int { return 0 }, nil
+	case b.Kind == syntax.UnboundedFollowing:
+		return func(int) int { return n }, nil
+	case b.Kind == syntax.CurrentRow && values:
+		return func(i int) int { return w.peer(i, end) }, nil
+	case b.Kind == syntax.CurrentRow:
+		return func(i int) int { return i + one }, nil
+	case values:
+		return w.distance(b, end)
+	}
+	by, ok := b.X.(*bind.Const).Value.(int64)
+	if !ok || by < 0 {
+		return nil, fmt.Errorf("a frame of %v rows: %w", b.X.(*bind.Const).Value, eval.ErrUnsupported)
+	}
+	k := int(min(by, int64(n)+1))
+	if b.Kind == syntax.Preceding {
+		k = -k
+	}
+	return func(i int) int { return i + k + one }, nil
+}
+
+func (w *window) peer(i int, end bool) int {
+	if end {
+		return int(w.peerEnd[i])
+	}
+	return int(w.peerStart[i])
+}
+
+// distance returns the end of a RANGE frame that lies a distance away in the order. The frame of NULL is that of all NULLs.
+func (w *window) distance(b bind.FrameBound, end bool) (func(i int) int, error) {
+	k := w.keys[0]
+	up := b.Kind == syntax.Following
+	// Toward smaller values is backward in the order, with DESC forward.
+	away, err := w.away(k.v, b.X.(*bind.Const), up != k.desc, up == end)
+	if err != nil {
+		return nil, err
+	}
+	// The values, without NULL, lie in a row.
+	lo, hi := 0, len(w.rows)
+	for lo < hi && k.v.IsNull(w.rows[lo]) {
+		lo++
+	}
+	for hi > lo && k.v.IsNull(w.rows[hi-1]) {
+		hi--
+	}
+	return func(i int) int {
+		r := w.rows[i]
+		if k.v.IsNull(r) {
+			return w.peer(i, end)
+		}
+		compare := away(r)
+		return lo + sort.Search(hi-lo, func(j int) bool {
+			c := compare(w.rows[lo+j])
+			if k.desc {
+				c = -c
+			}
+			return c > 0 || c == 0 && !end
+		})
+	}, nil
+}
+
+// away returns a function that, for a row, adds the distance to its value or subtracts it, and compares other rows with the
+// result. With wide, the frame must hold all values up to the distance, so a distance with more digits than the values is
+// rounded down.
+func (w *window) away(v *eval.Vector, c *bind.Const, add, wide bool) (func(r int32) func(other int32) int, error) {
+	negative := &Error{At: c.At, Message: "the distance of a frame is not below 0"}
+	typ := w.call.Order[0].X.Type()
+	switch d := c.Value.(type) {
+	case bind.Interval:
+		if d.Months < 0 || d.Days < 0 || d.Micros < 0 {
+			return nil, negative
+		}
+		if !add {
+			d = bind.Interval{Months: -d.Months, Days: -d.Days, Micros: -d.Micros}
+		}
+		switch v.Kind {
+		case types.Timestamp:
+			return func(r int32) func(int32) int {
+				to := plus(v.Ints[r], d)
+				return func(other int32) int { return compareInts(v.Ints[other], to) }
+			}, nil
+		case types.Date:
+			return func(r int32) func(int32) int {
+				to := plus(v.Ints[r]*microsPerDay, d)
+				return func(other int32) int { return compareInts(v.Ints[other]*microsPerDay, to) }
+			}, nil
+		}
+	case float64:
+		if !(d >= 0) {
+			return nil, negative
+		}
+		if !add {
+			d = -d
+		}
+		value := func(r int32) float64 { return v.Floats[r] }
+		if v.Kind != types.Double {
+			by := math.Pow10(int(typ.Scale))
+			value = func(r int32) float64 { return float64(v.Ints[r]) / by }
+		}
+		return func(r int32) func(int32) int {
+			to := value(r) + d
+			return func(other int32) int { return compareFloats(value(other), to) }
+		}, nil
+	case int64:
+		if d < 0 {
+			return nil, negative
+		}
+		scale := c.T.Scale
+		if v.Kind == types.Double {
+			by := float64(d) / math.Pow10(int(scale))
+			if !add {
+				by = -by
+			}
+			return func(r int32) func(int32) int {
+				to := v.Floats[r] + by
+				return func(other int32) int { return compareFloats(v.Floats[other], to) }
+			}, nil
+		}
+		by := rescale(d, scale, typ.Scale, wide)
+		return func(r int32) func(int32) int {
+			to := saturated(v.Ints[r], by, add)
+			return func(other int32) int { return compareInts(v.Ints[other], to) }
+		}, nil
+	}
+	return nil, &eval.Unsupported{At: c.At, What: "RANGE with a distance of " + c.T.String()}
+}
+
+func compareInts(a, b int64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// saturated returns x ± by, or the end of the int64 range if that overflows.
+func saturated(x, by int64, add bool) int64 {
+	switch {
+	case add && x > math.MaxInt64-by:
+		return math.MaxInt64
+	case add:
+		return x + by
+	case x < math.MinInt64+by:
+		return math.MinInt64
+	}
+	return x - by
+}
+
+// rescale returns a distance with other digits behind the point, rounded down or up; at most as much as there is.
+func rescale(d int64, from, to uint8, down bool) int64 {
+	r := new(big.Int).Mul(big.NewInt(d), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(to)), nil))
+	by := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(from)), nil)
+	q, rest := new(big.Int).QuoRem(r, by, new(big.Int))
+	if rest.Sign() > 0 && !down {
+		q.Add(q, big.NewInt(1))
+	}
+	if !q.IsInt64() {
+		return math.MaxInt64
+	}
+	return q.Int64()
+}
+
+// plus adds an interval to microseconds since 1970: months first, whose day is at most the last of the month, then days and microseconds.
+func plus(micros int64, d bind.Interval) int64 {
+	if d.Months != 0 {
+		day, rest := floorDiv(micros, microsPerDay)
+		t := time.Unix(day*86400, 0).UTC()
+		first := time.Date(t.Year(), t.Month()+time.Month(d.Months), 1, 0, 0, 0, 0, time.UTC)
+		last := first.AddDate(0, 1, -1).Day()
+		micros = (first.Unix()/86400+int64(min(t.Day(), last))-1)*microsPerDay + rest
+	}
+	return shifted(micros, int64(d.Days)*microsPerDay+d.Micros)
+}
+
+func shifted(x, by int64) int64 {
+	if by < 0 {
+		return saturated(x, -by, false)
+	}
+	return saturated(x, by, true)
+}

@@ -1,0 +1,201 @@
+package tail
+
+import (
+	"encoding/binary"
+
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/eval"
+)
+
+// input computes the arguments of an aggregate and passes them to it. It drops rows that FILTER excludes, and repetitions if
+// the aggregate is DISTINCT. If the aggregate has ORDER BY, input waits until all rows are there.
+type input struct {
+	x        *Executor
+	expr     *bind.Aggregate
+	args     []program
+	order    []program
+	filter   *program
+	to       aggregate
+	seen     *index // DISTINCT
+	waiting  *store // ORDER BY: arguments and keys
+	waitFor  []int32
+	grown    int
+	held     int64
+	values   []*eval.Vector // of the arguments, then of the keys
+	passes   *eval.Vector   // of FILTER
+	sel, ids []int32
+	narrow   []int32
+}
+
+func (x *Executor) newInput(a *bind.Aggregate) (in *input, err error) {
+	in = &input{x: x, expr: a}
+	exprs := exactArguments(a.Func, a.Args)
+	if in.to, err = x.newAggregate(a, exprs); err != nil {
+		return nil, err
+	}
+	if in.args, err = x.compileAll(exprs); err != nil {
+		return nil, err
+	}
+	if a.Filter != nil {
+		p, err := x.compile(a.Filter)
+		if err != nil {
+			return nil, err
+		}
+		in.filter = &p
+	}
+	if a.Distinct || a.Func == "approx_count_distinct" {
+		in.seen = x.newIndex()
+	}
+	if len(a.Order) > 0 {
+		fields := []bind.Field{}
+		for _, e := range exprs {
+			fields = append(fields, bind.Field{Type: e.Type()})
+		}
+		for _, o := range a.Order {
+			p, err := x.compile(o.X)
+			if err != nil {
+				return nil, err
+			}
+			in.order = append(in.order, p)
+			fields = append(fields, bind.Field{Type: o.X.Type()})
+		}
+		in.waiting = x.newStore(fields)
+	}
+	return in, nil
+}
+
+// exactArguments returns the arguments from which an aggregate is computed. The mean of integers and decimals is that of their
+// exact values, not of the nearest DOUBLEs.
+func exactArguments(name string, args []bind.Expr) []bind.Expr {
+	if name == "avg" {
+		if c, ok := args[0].(*bind.Cast); ok && c.Implicit && c.X.Type().IsNumber() {
+			return []bind.Expr{c.X}
+		}
+	}
+	return args
+}
+
+func (in *input) release() {
+	if in.seen != nil {
+		in.seen.release()
+	}
+	if in.waiting != nil {
+		in.waiting.release()
+	}
+	in.x.held -= in.held
+}
+
+// eval computes arguments and keys for the rows of a batch that FILTER lets pass.
+func (in *input) eval(b *batch) error {
+	part := *b
+	if in.filter != nil {
+		v, err := in.filter.eval(b)
+		if err != nil {
+			return err
+		}
+		in.passes, in.narrow = v, in.narrow[:0]
+		for _, i := range b.sel {
+			if v.Bools[i] && !v.IsNull(i) {
+				in.narrow = append(in.narrow, i)
+			}
+		}
+		part.sel = in.narrow
+	}
+	in.values = in.values[:0]
+	for _, list := range [][]program{in.args, in.order} {
+		for _, p := range list {
+			v, err := p.eval(&part)
+			if err != nil {
+				return err
+			}
+			in.values = append(in.values, v)
+		}
+	}
+	return nil
+}
+
+// add passes rows on; of has their groups, groups is the number of all groups.
+func (in *input) add(sel, of []int32, groups int) error {
+	if err := in.grow(groups); err != nil {
+		return err
+	}
+	if in.filter != nil || in.seen != nil {
+		in.sel, in.ids = in.sel[:0], in.ids[:0]
+		for k, i := range sel {
+			if in.filter != nil && (!in.passes.Bools[i] || in.passes.IsNull(i)) {
+				continue
+			}
+			if in.seen != nil {
+				in.seen.key = binary.BigEndian.AppendUint32(in.seen.key[:0], uint32(of[k]))
+				for _, v := range in.values[:len(in.args)] {
+					in.seen.key = appendKey(in.seen.key, v, i)
+				}
+				if _, fresh, err := in.seen.id(); err != nil {
+					return err
+				} else if !fresh {
+					continue
+				}
+			}
+			in.sel, in.ids = append(in.sel, i), append(in.ids, of[k])
+		}
+		sel, of = in.sel, in.ids
+	}
+	if in.waiting != nil {
+		in.waitFor = append(in.waitFor, of...)
+		in.held += 4 * int64(len(of))
+		if err := in.x.hold(4 * int64(len(of))); err != nil {
+			return err
+		}
+		return in.waiting.add(&batch{columns: in.values, sel: sel})
+	}
+	return in.hold(in.to.add(in.values, sel, of))
+}
+
+// hold counts what an aggregate says that it keeps.
+func (in *input) hold(bytes int64, err error) error {
+	if err != nil {
+		return err
+	}
+	in.held += bytes
+	return in.x.hold(bytes)
+}
+
+func (in *input) grow(groups int) error {
+	if groups <= in.grown {
+		return nil
+	}
+	bytes := in.to.grow(groups)
+	in.grown = groups
+	return in.hold(bytes, nil)
+}
+
+// result returns a value for each group.
+func (in *input) result(groups int) (*eval.Vector, error) {
+	if err := in.grow(groups); err != nil {
+		return nil, err
+	}
+	if in.waiting != nil && in.waiting.n > 0 {
+		if err := in.ordered(); err != nil {
+			return nil, err
+		}
+	}
+	return in.to.result(groups)
+}
+
+// ordered hands on the rows that waited, in their order.
+func (in *input) ordered() error {
+	rows := make([]int32, in.waiting.n)
+	for i := range rows {
+		rows[i] = int32(i)
+	}
+	keys := make([]sortKey, len(in.order))
+	for i, o := range in.expr.Order {
+		keys[i] = sortKey{in.waiting.columns[len(in.args)+i], o.Desc, o.NullsFirst}
+	}
+	sortRows(rows, keys, in.x.pause)
+	of := make([]int32, len(rows))
+	for k, r := range rows {
+		of[k] = in.waitFor[r]
+	}
+	return in.hold(in.to.add(in.waiting.columns[:len(in.args)], rows, of))
+}

@@ -1,0 +1,323 @@
+package tail
+
+import (
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+// join joins rows of two sides (a hash join). It keeps the right side, in chains of equal keys, and streams the left one.
+type join struct {
+	x            *Executor
+	n            *bind.Join
+	to           sink
+	left         []program
+	rest         *program
+	right        *store
+	index        *index
+	ints         *intIndex // takes the place of index for one key that is an integer
+	first, next  []int32   // of each key the first row; of each row the next one with its key, -1 at the end
+	rightMatched []bool
+	pairs        func(b *batch, left, right []int32) error // takes the place of to
+	wanted       []bool                                    // columns that are handed on; nil: all
+
+	// Of the left batch:
+	l       *batch
+	matched []bool
+	// Pairs of rows that wait. A right row of -1 means "none", and comes after all pairs of its left row.
+	lrows, rrows []int32
+}
+
+func (x *Executor) join(n *bind.Join, to sink) error {
+	j, err := x.newJoin(n, to)
+	if err != nil {
+		return err
+	}
+	defer j.release()
+	if err := x.stream(n.L, j.probe); err != nil {
+		return err
+	}
+	if n.Kind == syntax.Right || n.Kind == syntax.Full {
+		return j.unmatchedRight()
+	}
+	return nil
+}
+
+func isInt(t types.Type) bool {
+	return t.Kind == types.BigInt || t.Kind == types.Decimal || t.Kind == types.Date || t.Kind == types.Timestamp
+}
+
+func (j *join) release() {
+	j.index.release()
+	if j.ints != nil {
+		j.ints.release()
+	}
+	j.right.release()
+}
+
+// id numbers the key of a row.
+func (j *join) id(values []*eval.Vector, row int32) (id int32, fresh bool, err error) {
+	if j.ints != nil {
+		return j.ints.id(values[0].Ints[row])
+	}
+	j.index.row(values, row)
+	return j.index.id()
+}
+
+// partner returns the first row of the right side with the key of a row, -1 if there is none.
+func (j *join) partner(keys []*eval.Vector, row int32) int32 {
+	switch {
+	case len(j.first) == 0 || anyNull(keys, row):
+		return -1
+	case j.ints != nil:
+		if id := j.ints.find(keys[0].Ints[row]); id >= 0 {
+			return j.first[id]
+		}
+		return -1
+	}
+	j.index.row(keys, row)
+	if id, ok := j.index.ids[string(j.index.key)]; ok {
+		return j.first[id]
+	}
+	return -1
+}
+
+// newJoin makes a join that has its right side.
+func (x *Executor) newJoin(n *bind.Join, to sink) (*join, error) {
+	j := &join{x: x, n: n, to: to, index: x.newIndex()}
+	if len(n.Equal) == 1 && isInt(n.Equal[0][0].Type()) && n.Equal[0][0].Type() == n.Equal[0][1].Type() {
+		var err error
+		if j.ints, err = x.newIntIndex(); err != nil {
+			return nil, err
+		}
+	}
+	var left, right []bind.Expr
+	for _, p := range n.Equal {
+		left, right = append(left, p[0]), append(right, p[1])
+	}
+	var err error
+	if j.left, err = x.compileAll(left); err != nil {
+		return nil, err
+	}
+	if n.Rest != nil {
+		p, err := x.compile(n.Rest)
+		if err != nil {
+			return nil, err
+		}
+		j.rest = &p
+	}
+	return j, j.build(right)
+}
+
+// build keeps the right side, and links rows with equal keys in their order.
+func (j *join) build(keys []bind.Expr) error {
+	programs, err := j.x.compileAll(keys)
+	if err != nil {
+		return err
+	}
+	j.right = j.x.newStore(j.n.R.Fields())
+	var last []int32
+	err = j.x.stream(j.n.R, func(b *batch) error {
+		values, failed := evalAll(programs, b)
+		if failed != nil {
+			return failed
+		}
+		row := int32(j.right.n)
+		if err := j.right.add(b); err != nil {
+			return err
+		}
+		if err := j.right.hold(4 * int64(len(b.sel))); err != nil {
+			return err
+		}
+		for _, i := range b.sel {
+			j.next = append(j.next, -1)
+			if !anyNull(values, i) {
+				id, fresh, err := j.id(values, i)
+				switch {
+				case err != nil:
+					return err
+				case fresh:
+					j.first, last = append(j.first, row), append(last, row)
+				default:
+					j.next[last[id]] = row
+					last[id] = row
+				}
+			}
+			row++
+		}
+		return nil
+	})
+	j.rightMatched = make([]bool, j.right.n)
+	return err
+}
+
+func anyNull(columns []*eval.Vector, row int32) bool {
+	for _, c := range columns {
+		if c.IsNull(row) {
+			return true
+		}
+	}
+	return false
+}
+
+// probe finds the partners of the rows of a left batch.
+func (j *join) probe(b *batch) error {
+	keys, failed := evalAll(j.left, b)
+	if keys == nil {
+		return failed
+	}
+	j.l = b
+	j.matched = append(j.matched[:0], make([]bool, b.n)...)
+	half := j.n.Kind == syntax.Semi || j.n.Kind == syntax.Anti
+	alone := half || j.n.Kind == syntax.Left || j.n.Kind == syntax.Full
+	for _, i := range b.sel {
+		r := j.partner(keys, i)
+		if half && j.rest == nil {
+			j.matched[i] = r >= 0
+			r = -1
+		}
+		for ; r >= 0; r = j.next[r] {
+			if err := j.pair(i, r); err != nil {
+				return err
+			}
+		}
+		if alone {
+			if err := j.pair(i, -1); err != nil {
+				return err
+			}
+		}
+	}
+	if err := j.flush(); err != nil {
+		return err
+	}
+	return failed
+}
+
+func (j *join) pair(l, r int32) error {
+	j.lrows, j.rrows = append(j.lrows, l), append(j.rrows, r)
+	if len(j.lrows) < batchRows {
+		return nil
+	}
+	return j.flush()
+}
+
+// flush passes on the waiting pairs that fulfil the rest of the condition, and the rows without a partner.
+func (j *join) flush() error {
+	var failed error
+	if j.rest != nil && len(j.lrows) > 0 {
+		both := j.gather(j.lrows, j.rrows, nil)
+		sel := make([]int32, 0, len(j.lrows))
+		for k, r := range j.rrows {
+			if r >= 0 {
+				sel = append(sel, int32(k))
+			}
+		}
+		both.sel = sel
+		var v *eval.Vector
+		values, err := evalAll([]program{*j.rest}, both)
+		if values == nil {
+			return err
+		}
+		if failed = err; failed != nil { // what is behind the error is left out
+			end := len(j.lrows)
+			for _, k := range sel[len(both.sel):] {
+				end = int(k)
+				break
+			}
+			j.lrows, j.rrows = j.lrows[:end], j.rrows[:end]
+		}
+		v = values[0]
+		kept := 0
+		for k, r := range j.rrows {
+			if r < 0 || v.Bools[k] && !v.IsNull(int32(k)) {
+				j.lrows[kept], j.rrows[kept] = j.lrows[k], r
+				kept++
+			}
+		}
+		j.lrows, j.rrows = j.lrows[:kept], j.rrows[:kept]
+	}
+	half := j.n.Kind == syntax.Semi || j.n.Kind == syntax.Anti
+	kept := 0
+	for k, l := range j.lrows {
+		r := j.rrows[k]
+		keep := true
+		switch {
+		case r >= 0:
+			j.matched[l], j.rightMatched[r] = true, true
+			keep = !half
+		case half:
+			keep = j.matched[l] == (j.n.Kind == syntax.Semi)
+		default:
+			keep = !j.matched[l]
+		}
+		if keep {
+			j.lrows[kept], j.rrows[kept] = l, r
+			kept++
+		}
+	}
+	lrows, rrows := j.lrows[:kept], j.rrows[:kept]
+	j.lrows, j.rrows = j.lrows[:0], j.rrows[:0]
+	if kept > 0 {
+		b := j.gather(lrows, rrows, j.wanted)
+		if half {
+			b.columns = b.columns[:len(j.l.columns)]
+		}
+		var err error
+		if j.pairs != nil {
+			err = j.pairs(b, lrows, rrows)
+		} else {
+			err = j.to(b)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return failed
+}
+
+// gather makes a batch of pairs, of the wanted columns. The place of a row is that of its left one.
+func (j *join) gather(lrows, rrows []int32, wanted []bool) *batch {
+	b := &batch{n: len(lrows), sel: j.x.all(len(lrows))}
+	take := func(columns []*eval.Vector, rows []int32) {
+		for _, c := range columns {
+			if k := len(b.columns); wanted != nil && (k >= len(wanted) || !wanted[k]) {
+				c = nil
+			}
+			b.columns = append(b.columns, gatherIf(c, rows))
+		}
+	}
+	take(j.l.columns, lrows)
+	take(j.right.columns, rrows)
+	b.file, b.line = gatherIf(j.l.file, lrows), gatherIf(j.l.line, lrows)
+	return b
+}
+
+func gatherIf(c *eval.Vector, rows []int32) *eval.Vector {
+	if c == nil {
+		return nil
+	}
+	return gather(c, rows)
+}
+
+// unmatchedRight hands on the rows of the right side without a partner.
+func (j *join) unmatchedRight() error {
+	var rows []int32
+	for r, matched := range j.rightMatched {
+		if !matched {
+			rows = append(rows, int32(r))
+		}
+	}
+	return j.right.order(rows, func(b *batch) error {
+		none := make([]int32, b.n)
+		for i := range none {
+			none[i] = -1
+		}
+		out := &batch{n: b.n, sel: b.sel}
+		for _, f := range j.n.L.Fields() {
+			out.columns = append(out.columns, gather(&eval.Vector{Kind: f.Type.Kind}, none))
+		}
+		out.columns = append(out.columns, b.columns...)
+		return j.to(out)
+	})
+}

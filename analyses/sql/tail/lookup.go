@@ -1,0 +1,46 @@
+package tail
+
+import (
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+// Lookup joins rows that come in pieces, those of a Join's left side, with the rows of its right side, which it keeps.
+type Lookup struct{ j *join }
+
+// NewLookup computes and keeps the right side of a join, which must not be a RIGHT or FULL one. wanted says which columns of
+// the join are read.
+func (x *Executor) NewLookup(n *bind.Join, wanted []bool) (*Lookup, error) {
+	j, err := x.newJoin(n, nil)
+	if err != nil {
+		return nil, err
+	}
+	j.wanted = wanted
+	for _, c := range j.right.columns {
+		if c != nil && c.Kind == types.Text {
+			withCodes(c)
+			if err := j.right.hold(4 * int64(len(c.Codes))); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return &Lookup{j}, nil
+}
+
+// Len returns how many rows are kept.
+func (l *Lookup) Len() int { return l.j.right.n }
+
+// Probe passes on the joined rows of the selected left rows, in their order. For each joined row, left has the number of its
+// left row, right that of its right row, -1 if it has none. They are valid during the call.
+func (l *Lookup) Probe(r *Rows, sel []int32, to func(out *Rows, left, right []int32) error) error {
+	j := l.j
+	j.pairs = func(b *batch, left, right []int32) error { return to(&Rows{Columns: b.columns, N: b.n}, left, right) }
+	return j.probe(&batch{columns: r.Columns, n: r.N, sel: sel})
+}
+
+// Program makes a program of an expression. The queries within it are computed now.
+func (x *Executor) Program(e bind.Expr) (*eval.Program, error) {
+	p, err := x.compile(e)
+	return p.run, err
+}

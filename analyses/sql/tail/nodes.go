@@ -1,0 +1,272 @@
+package tail
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/eval"
+)
+
+// enough is returned by a sink that needs no more rows. Each has a pointer of its own.
+type enough struct{ _ byte }
+
+func (*enough) Error() string { return "no more rows are needed" }
+
+// stream hands the rows of n to a sink, in their order.
+func (x *Executor) stream(n bind.Node, to sink) error {
+	if x.source.Has(n) {
+		return x.given(n, to)
+	}
+	if x.uses[n] < 2 {
+		return x.compute(n, to)
+	}
+	s := x.shared[n]
+	if s == nil {
+		s = x.newStore(n.Fields())
+		if err := x.compute(n, s.add); err != nil {
+			return err
+		}
+		x.shared[n] = s
+	}
+	return s.stream(to)
+}
+
+func (x *Executor) compute(n bind.Node, to sink) error {
+	switch n := n.(type) {
+	case *bind.Scan:
+		return fmt.Errorf("nobody gives the rows of table %s", n.Table.Name)
+	case *bind.Inline:
+		return x.inline(n, to)
+	case *bind.Filter:
+		return x.filter(n, to)
+	case *bind.Project:
+		return x.project(n, to)
+	case *bind.Unnest:
+		return x.unnest(n, to)
+	case *bind.Limit:
+		return x.limited(n, to)
+	case *bind.Sort:
+		return x.sort(n, to)
+	case *bind.Aggregation:
+		return x.aggregation(n, to)
+	case *bind.Windows:
+		return x.windows(n, to)
+	case *bind.Join:
+		return x.join(n, to)
+	case *bind.Distinct:
+		return x.distinct(n, to)
+	case *bind.SetOp:
+		return x.setOp(n, to)
+	}
+	return fmt.Errorf("%T: %w", n, eval.ErrUnsupported)
+}
+
+// given hands on rows of the source.
+func (x *Executor) given(n bind.Node, to sink) error {
+	scan, isScan := n.(*bind.Scan)
+	return x.source.Read(n, func(r *Rows) error {
+		if len(r.Columns) != len(n.Fields()) {
+			return fmt.Errorf("rows of %d columns, not %d", len(r.Columns), len(n.Fields()))
+		}
+		b := &batch{columns: r.Columns, n: r.N, sel: x.all(r.N)}
+		if isScan {
+			b.file, b.line = r.Columns[len(scan.Table.Fields)], r.Columns[len(scan.Table.Fields)+1]
+		}
+		return to(b)
+	})
+}
+
+// collect keeps the rows of n.
+func (x *Executor) collect(n bind.Node) (*store, error) {
+	s := x.newStore(n.Fields())
+	return s, x.stream(n, s.add)
+}
+
+// first hands on at most the first count rows.
+func (x *Executor) first(n bind.Node, count int64, to sink) error {
+	stop := &enough{}
+	left := count
+	err := x.stream(n, func(b *batch) error {
+		if int64(len(b.sel)) > left {
+			b.sel = b.sel[:left]
+		}
+		left -= int64(len(b.sel))
+		if err := to(b); err != nil {
+			return err
+		}
+		if left == 0 {
+			return stop
+		}
+		return nil
+	})
+	if errors.Is(err, stop) {
+		return nil
+	}
+	return err
+}
+
+// maxBest is the largest LIMIT of an order for which only about twice as many rows are kept. With a larger one, which is rare,
+// all rows are kept.
+const maxBest = 100_000
+
+func (x *Executor) limited(n *bind.Limit, to sink) error {
+	if n.Count == 0 {
+		return nil
+	}
+	if s, ok := n.Input.(*bind.Sort); ok && !x.source.Has(s) && x.uses[s] < 2 && n.Count > 0 && n.Count <= maxBest && n.Offset <= maxBest {
+		sorted, rows, err := x.sorted(s.Input, s.Keys, int(n.Count+n.Offset))
+		if err != nil {
+			return err
+		}
+		defer sorted.release()
+		lo := min(int(n.Offset), len(rows))
+		return sorted.order(rows[lo:min(lo+int(n.Count), len(rows))], to)
+	}
+	skip := n.Offset
+	behind := func(b *batch) error {
+		cut := min(skip, int64(len(b.sel)))
+		skip -= cut
+		b.sel = b.sel[cut:]
+		return to(b)
+	}
+	if n.Count < 0 {
+		return x.stream(n.Input, behind)
+	}
+	all := n.Count + n.Offset
+	if all < 0 { // more than there can be
+		return x.stream(n.Input, behind)
+	}
+	return x.first(n.Input, all, behind)
+}
+
+// inline hands on rows that stand in the statement, all in one batch.
+func (x *Executor) inline(n *bind.Inline, to sink) error {
+	s := x.newStore(n.Fields())
+	for _, row := range n.Rows {
+		programs, err := x.compileAll(row)
+		if err != nil {
+			return err
+		}
+		b := &batch{n: 1, sel: x.all(1)}
+		values, err := evalAll(programs, b)
+		if err != nil {
+			return err
+		}
+		if err := s.add(&batch{columns: values, n: 1, sel: x.all(1)}); err != nil {
+			return err
+		}
+	}
+	defer s.release()
+	return s.stream(to)
+}
+
+func (x *Executor) filter(n *bind.Filter, to sink) error {
+	cond, err := x.compile(n.Cond)
+	if err != nil {
+		return err
+	}
+	var kept []int32
+	return x.stream(n.Input, func(b *batch) error {
+		values, failed := evalAll([]program{cond}, b)
+		if values == nil {
+			return failed
+		}
+		v := values[0]
+		kept = kept[:0]
+		for _, i := range b.sel {
+			if v.Bools[i] && !v.IsNull(i) {
+				kept = append(kept, i)
+			}
+		}
+		return handOn(b, b.columns, kept, failed, to)
+	})
+}
+
+// handOn hands on a batch with other columns and rows. If its rows end at an error, that is returned, unless these rows have one or are enough.
+func handOn(b *batch, columns []*eval.Vector, sel []int32, failed error, to sink) error {
+	if len(sel) > 0 {
+		if err := to(&batch{columns, b.n, slices.Clip(sel), b.file, b.line}); err != nil {
+			return err
+		}
+	}
+	return failed
+}
+
+func (x *Executor) project(n *bind.Project, to sink) error {
+	programs, err := x.compileAll(n.Exprs)
+	if err != nil {
+		return err
+	}
+	return x.stream(n.Input, func(b *batch) error {
+		values, failed := evalAll(programs, b)
+		if values == nil {
+			return failed
+		}
+		return handOn(b, values, b.sel, failed, to)
+	})
+}
+
+func (x *Executor) sort(n *bind.Sort, to sink) error {
+	s, rows, err := x.sorted(n.Input, n.Keys, 0)
+	if err != nil {
+		return err
+	}
+	defer s.release()
+	return s.order(rows, to)
+}
+
+// sorted keeps the rows of n, and returns their order. If best is not 0, it keeps at least that many of the first ones, and drops others when it has kept
+// many more.
+func (x *Executor) sorted(n bind.Node, orders []bind.Order, best int) (s *store, rows []int32, err error) {
+	programs := make([]program, len(orders))
+	fields := slices.Clone(n.Fields())
+	for i, o := range orders {
+		if programs[i], err = x.compile(o.X); err != nil {
+			return nil, nil, err
+		}
+		fields = append(fields, bind.Field{Type: o.X.Type()})
+	}
+	s = x.newStore(fields)
+	order := func() []int32 {
+		rows := make([]int32, s.n)
+		for i := range rows {
+			rows[i] = int32(i)
+		}
+		keys := make([]sortKey, len(orders))
+		for i, o := range orders {
+			keys[i] = sortKey{s.columns[len(fields)-len(orders)+i], o.Desc, o.NullsFirst}
+		}
+		sortRows(rows, keys, x.pause)
+		return rows
+	}
+	keep := func(b *batch) error {
+		if err := s.add(b); err != nil || best == 0 || s.n < 2*best+batchRows {
+			return err
+		}
+		less := x.newStore(fields)
+		if err := s.order(order()[:best], less.add); err != nil {
+			return err
+		}
+		s.release()
+		s = less
+		return nil
+	}
+	err = x.stream(n, func(b *batch) error {
+		values, failed := evalAll(programs, b)
+		if values == nil {
+			return failed
+		}
+		return handOn(b, append(slices.Clone(b.columns), values...), b.sel, failed, keep)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.hold(int64(s.n) * 4); err != nil { // the order of the rows
+		return nil, nil, err
+	}
+	rows = order()
+	s.columns = s.columns[:len(n.Fields())]
+	return s, rows, nil
+}

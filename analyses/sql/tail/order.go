@@ -1,0 +1,177 @@
+package tail
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/rows/progress"
+)
+
+// compareValues compares two values that are not NULL, of one type: NaN equals NaN and is the greatest, false is less than true, texts go by bytes.
+func compareValues(a *eval.Vector, i int32, b *eval.Vector, j int32) int {
+	switch a.Kind {
+	case types.Double:
+		return compareFloats(a.Floats[i], b.Floats[j])
+	case types.Bool:
+		x, y := a.Bools[i], b.Bools[j]
+		switch {
+		case x == y:
+			return 0
+		case y:
+			return -1
+		}
+		return 1
+	case types.Text:
+		return cmp.Compare(a.Texts[i], b.Texts[j])
+	case types.Interval:
+		m, d, us := normal(a.Intervals[i])
+		n, e, vs := normal(b.Intervals[j])
+		return cmp.Or(cmp.Compare(m, n), cmp.Compare(d, e), cmp.Compare(us, vs))
+	case types.TextList:
+		return compareLists(a.Lists[i], b.Lists[j])
+	}
+	return cmp.Compare(a.Ints[i], b.Ints[j])
+}
+
+func compareFloats(x, y float64) int {
+	switch {
+	case x < y:
+		return -1
+	case x > y:
+		return 1
+	case x == y:
+		return 0
+	case x == x:
+		return -1
+	case y == y:
+		return 1
+	}
+	return 0
+}
+
+// compareLists compares item by item, NULL last; a list that ends is less than one that goes on.
+func compareLists(a, b eval.List) int {
+	for i := range min(len(a.Items), len(b.Items)) {
+		an, bn := a.Nulls != nil && a.Nulls[i], b.Nulls != nil && b.Nulls[i]
+		c := 0
+		switch {
+		case an && bn:
+		case an:
+			c = 1
+		case bn:
+			c = -1
+		default:
+			c = cmp.Compare(a.Items[i], b.Items[i])
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(a.Items), len(b.Items))
+}
+
+// sortKey is a column that rows are ordered by.
+type sortKey struct {
+	v                *eval.Vector
+	desc, nullsFirst bool
+}
+
+func (k *sortKey) compare(i, j int32) int {
+	in, jn := k.v.IsNull(i), k.v.IsNull(j)
+	if in || jn {
+		switch {
+		case in && jn:
+			return 0
+		case in == k.nullsFirst:
+			return -1
+		}
+		return 1
+	}
+	c := compareValues(k.v, i, k.v, j)
+	if k.desc {
+		return -c
+	}
+	return c
+}
+
+func compareRows(keys []sortKey, i, j int32) int {
+	for k := range keys {
+		if c := keys[k].compare(i, j); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// prefixed is a row with what its first key begins with.
+type prefixed struct {
+	prefix uint64
+	row    int32
+}
+
+// sortRows orders rows; equal ones keep their order, which is that of their numbers. Most comparisons need the prefix alone. pause is called every few
+// thousand of them.
+func sortRows(rows []int32, keys []sortKey, pause func()) {
+	if len(keys) == 0 {
+		slices.Sort(rows)
+		return
+	}
+	list := make([]prefixed, len(rows))
+	for i, r := range rows {
+		list[i] = prefixed{keys[0].prefix(r), r}
+	}
+	compared := 0
+	slices.SortFunc(list, func(a, b prefixed) int {
+		if compared++; compared%progress.Every == 0 {
+			pause()
+		}
+		if a.prefix != b.prefix {
+			return cmp.Compare(a.prefix, b.prefix)
+		}
+		if c := compareRows(keys, a.row, b.row); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.row, b.row)
+	})
+	for i, p := range list {
+		rows[i] = p.row
+	}
+}
+
+// prefix returns a number that is not greater than that of a later value in the order.
+func (k *sortKey) prefix(r int32) (p uint64) {
+	if k.v.IsNull(r) {
+		if k.nullsFirst {
+			return 0
+		}
+		return math.MaxUint64
+	}
+	switch k.v.Kind {
+	case types.Double:
+		p = math.Float64bits(positive(k.v.Floats[r]))
+		if int64(p) < 0 {
+			p = ^p
+		} else {
+			p |= 1 << 63
+		}
+	case types.Bool:
+		if k.v.Bools[r] {
+			p = 1
+		}
+	case types.Text:
+		var b [8]byte
+		copy(b[:], k.v.Texts[r])
+		p = binary.BigEndian.Uint64(b[:])
+	case types.Interval, types.TextList:
+	default:
+		p = uint64(k.v.Ints[r]) ^ 1<<63
+	}
+	if k.desc {
+		p = ^p
+	}
+	return p
+}

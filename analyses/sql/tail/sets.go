@@ -1,0 +1,146 @@
+package tail
+
+import (
+	"slices"
+
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+// distinct keeps the first of equal rows, or of rows with equal On.
+func (x *Executor) distinct(n *bind.Distinct, to sink) error {
+	on, err := x.compileAll(n.On)
+	if err != nil {
+		return err
+	}
+	seen := x.newIndex()
+	defer seen.release()
+	return x.stream(n.Input, func(b *batch) error {
+		if len(on) == 0 {
+			columns := canonical(b.columns)
+			sel, err := seen.fresh(columns, b.sel)
+			if err != nil {
+				return err
+			}
+			return handOn(b, columns, sel, nil, to)
+		}
+		keys, failed := evalAll(on, b)
+		if keys == nil {
+			return failed
+		}
+		sel, err := seen.fresh(keys, b.sel)
+		if err != nil {
+			return err
+		}
+		return handOn(b, b.columns, sel, failed, to)
+	})
+}
+
+// fresh returns the rows whose key was not there before.
+func (ix *index) fresh(keys []*eval.Vector, sel []int32) (out []int32, err error) {
+	for _, i := range sel {
+		ix.row(keys, i)
+		_, fresh, err := ix.id()
+		if err != nil {
+			return nil, err
+		}
+		if fresh {
+			out = append(out, i)
+		}
+	}
+	return out, nil
+}
+
+// canonical gives equal DOUBLEs the same bits, so that it does not matter which of several equal rows is kept.
+func canonical(columns []*eval.Vector) []*eval.Vector {
+	out := slices.Clone(columns)
+	for i, c := range out {
+		if c == nil || c.Kind != types.Double {
+			continue
+		}
+		v := *c
+		v.Floats = make([]float64, len(c.Floats))
+		for k, f := range c.Floats {
+			v.Floats[k] = positive(f)
+		}
+		out[i] = &v
+	}
+	return out
+}
+
+// setOp computes UNION, EXCEPT and INTERSECT. Rows keep the order of the left side; those of the right one follow.
+func (x *Executor) setOp(n *bind.SetOp, to sink) error {
+	if n.Kind == syntax.Union {
+		return x.union(n, to)
+	}
+	right := x.newIndex()
+	defer right.release()
+	var left []int64 // how many of each key are left on the right side
+	err := x.stream(n.R, func(b *batch) error {
+		for _, i := range b.sel {
+			right.row(b.columns, i)
+			id, fresh, err := right.id()
+			if err != nil {
+				return err
+			}
+			if fresh {
+				left = append(left, 0)
+				if err := x.hold(8); err != nil {
+					return err
+				}
+				right.bytes += 8
+			}
+			left[id]++
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	seen := x.newIndex()
+	defer seen.release()
+	return x.stream(n.L, func(b *batch) error {
+		columns, sel := b.columns, b.sel
+		if !n.All {
+			columns = canonical(columns)
+			if sel, err = seen.fresh(columns, sel); err != nil {
+				return err
+			}
+		}
+		var out []int32
+		for _, i := range sel {
+			right.row(columns, i)
+			id, found := right.ids[string(right.key)]
+			found = found && left[id] > 0
+			if found && n.All {
+				left[id]--
+			}
+			if found == (n.Kind == syntax.Intersect) {
+				out = append(out, i)
+			}
+		}
+		return handOn(b, columns, out, nil, to)
+	})
+}
+
+func (x *Executor) union(n *bind.SetOp, to sink) error {
+	seen := x.newIndex()
+	defer seen.release()
+	part := func(b *batch) error {
+		columns, sel := b.columns, b.sel
+		if !n.All {
+			columns = canonical(columns)
+			var err error
+			if sel, err = seen.fresh(columns, sel); err != nil {
+				return err
+			}
+		}
+		return handOn(b, columns, sel, nil, to)
+	}
+	if err := x.stream(n.L, part); err != nil {
+		return err
+	}
+	return x.stream(n.R, part)
+}

@@ -1,0 +1,47 @@
+package tail
+
+import (
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/eval"
+)
+
+// Tables is a source of tables in memory: their rows by their names, each with the columns of a Scan, so that _file and _line stand last. Batch is how many
+// rows are handed on at once, 0 for all.
+type Tables struct {
+	Rows  map[string]*Rows
+	Batch int
+}
+
+// Has reports whether n is a Scan of one of the tables.
+func (t *Tables) Has(n bind.Node) bool {
+	s, ok := n.(*bind.Scan)
+	return ok && t.Rows[s.Table.Name] != nil
+}
+
+// Read hands out the rows of a table.
+func (t *Tables) Read(n bind.Node, yield func(*Rows) error) error {
+	all := t.Rows[n.(*bind.Scan).Table.Name]
+	step := t.Batch
+	if step <= 0 {
+		step = max(all.N, 1)
+	}
+	for lo := 0; lo < all.N; lo += step {
+		rows := make([]int32, min(step, all.N-lo))
+		for i := range rows {
+			rows[i] = int32(lo + i)
+		}
+		part := &Rows{make([]*eval.Vector, len(all.Columns)), len(rows)}
+		for i, c := range all.Columns {
+			switch {
+			case c != nil && step >= all.N:
+				part.Columns[i] = c
+			case c != nil:
+				part.Columns[i] = gather(c, rows)
+			}
+		}
+		if err := yield(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package tail
+
+import (
+	"errors"
+	"fmt"
+
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/rows/progress"
+)
+
+// Rows are rows of a node, by columns. A column that nobody reads may be nil.
+type Rows struct {
+	Columns []*eval.Vector
+	N       int
+}
+
+// Source gives the rows of a plan's lowest nodes.
+type Source interface {
+	// Has reports whether the source gives the rows of n. It has to give those of every Scan. If it gives those of another node, as of
+	// an Aggregation that was computed elsewhere, nothing below that node is computed.
+	Has(n bind.Node) bool
+	// Read hands the rows of n to yield in their order, and returns what yield returns if that is an error: it may be that no
+	// more rows are needed. It may be called several times for a node. The source may reuse vectors after yield has returned,
+	// but not the memory of texts.
+	Read(n bind.Node, yield func(*Rows) error) error
+}
+
+// ErrMemory is returned if a plan keeps more bytes than its limit.
+var ErrMemory = errors.New("too many rows to keep in memory")
+
+// Error is a value that does not exist. At is the place in the statement; File is empty if the row does not come straight from a table.
+type Error struct {
+	At      syntax.Pos
+	File    string
+	Line    int64
+	Message string
+}
+
+func (e *Error) Error() string {
+	if e.File == "" {
+		return e.Message
+	}
+	return fmt.Sprintf("%s, line %d: %s", e.File, e.Line, e.Message)
+}
+
+// Executor computes the rows of plans over one source.
+type Executor struct {
+	source      Source
+	limit, held int64
+	uses        map[bind.Node]int
+	shared      map[bind.Node]*store
+	subqueries  map[*bind.Subquery]*subquery
+	rows        []int32 // 0, 1, 2, …
+	pause       func()  // see SetPause
+}
+
+// New makes an executor for plans, which may share nodes. It may keep limit bytes.
+func New(source Source, limit int64, plans ...bind.Node) *Executor {
+	x := &Executor{source: source, limit: limit, uses: map[bind.Node]int{}, shared: map[bind.Node]*store{}, subqueries: map[*bind.Subquery]*subquery{}, pause: progress.Mark}
+	exprs := map[bind.Expr]bool{}
+	for _, p := range plans {
+		x.count(p, exprs)
+	}
+	return x
+}
+
+// SetPause makes the executor call pause every few thousand rows, in place of a mark (N9), so that other sessions get a turn
+// during a long Run.
+func (x *Executor) SetPause(pause func()) { x.pause = pause }
+
+// count counts how many nodes read each node.
+func (x *Executor) count(n bind.Node, exprs map[bind.Expr]bool) {
+	if x.uses[n]++; x.uses[n] > 1 || x.source.Has(n) {
+		return
+	}
+	for _, e := range bind.Exprs(n) {
+		x.countExpr(e, exprs)
+	}
+	for _, in := range bind.Inputs(n) {
+		x.count(in, exprs)
+	}
+}
+
+func (x *Executor) countExpr(e bind.Expr, seen map[bind.Expr]bool) {
+	if e == nil || seen[e] {
+		return
+	}
+	seen[e] = true
+	if s, ok := e.(*bind.Subquery); ok {
+		x.count(s.Plan, seen)
+	}
+	for _, c := range bind.Children(e) {
+		x.countExpr(c, seen)
+	}
+}
+
+// Run returns the rows of a plan that New was given. They belong to the caller, and are no longer counted.
+func (x *Executor) Run(plan bind.Node) (*Rows, error) {
+	s, err := x.collect(plan)
+	if err != nil {
+		return nil, err
+	}
+	s.release()
+	return &Rows{s.columns, s.n}, nil
+}
+
+// hold counts bytes that are kept from now on.
+func (x *Executor) hold(bytes int64) error {
+	if x.held += bytes; x.held > x.limit {
+		return fmt.Errorf("more than %d bytes of rows, groups and values: %w; narrow it by WHERE, group first, or allow more memory", x.limit, ErrMemory)
+	}
+	return nil
+}
+
+// all returns the numbers of n rows.
+func (x *Executor) all(n int) []int32 {
+	for i := len(x.rows); i < n; i++ {
+		x.rows = append(x.rows, int32(i))
+	}
+	return x.rows[:n]
+}

@@ -1,0 +1,82 @@
+package tail
+
+import (
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+func (x *Executor) unnest(n *bind.Unnest, to sink) error {
+	programs, err := x.compileAll(n.Lists)
+	if err != nil {
+		return err
+	}
+	return x.stream(n.Input, func(b *batch) error {
+		lists, failed := evalAll(programs, b)
+		if lists == nil {
+			return failed
+		}
+		err := Spread(lists, b.sel, n.Outer, func(rows, items []int32, made []*eval.Vector) error {
+			out := &batch{n: len(rows), sel: x.all(len(rows)), file: gatherIf(b.file, rows), line: gatherIf(b.line, rows)}
+			for _, c := range b.columns {
+				out.columns = append(out.columns, gatherIf(c, rows))
+			}
+			out.columns = append(out.columns, made...)
+			return to(out)
+		})
+		if err != nil {
+			return err
+		}
+		return failed
+	})
+}
+
+// Gather returns some rows of a column; nil of a column that nobody reads.
+func Gather(c *eval.Vector, rows []int32) *eval.Vector { return gatherIf(c, rows) }
+
+// Spread hands on the items of the lists of the selected rows, some thousand at once: of each the number of its row, its place in the list, and a column for each list. A
+// list that is shorter than another one of its row is NULL there. With outer a row without items is handed on once, with NULL.
+func Spread(lists []*eval.Vector, sel []int32, outer bool, to func(rows, items []int32, made []*eval.Vector) error) error {
+	var rows, items []int32
+	flush := func() error {
+		if len(rows) == 0 {
+			return nil
+		}
+		made := make([]*eval.Vector, len(lists))
+		for c, l := range lists {
+			v := eval.NewVector(types.Text, len(rows))
+			for k, r := range rows {
+				at := int(items[k])
+				if l.IsNull(r) || at >= len(l.Lists[r].Items) || l.Lists[r].Nulls != nil && l.Lists[r].Nulls[at] {
+					setNull(v, int32(k))
+					continue
+				}
+				v.Texts[k] = l.Lists[r].Items[at]
+			}
+			made[c] = v
+		}
+		err := to(rows, items, made)
+		rows, items = rows[:0], items[:0]
+		return err
+	}
+	for _, r := range sel {
+		longest := 0
+		for _, l := range lists {
+			if !l.IsNull(r) {
+				longest = max(longest, len(l.Lists[r].Items))
+			}
+		}
+		if outer {
+			longest = max(longest, 1)
+		}
+		for at := range longest {
+			rows, items = append(rows, r), append(items, int32(at))
+			if len(rows) == batchRows {
+				if err := flush(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return flush()
+}

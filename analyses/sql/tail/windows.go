@@ -1,0 +1,488 @@
+package tail
+
+import (
+	"slices"
+
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+// windows keeps the rows of its input, and adds a column for each call. Rows keep their order.
+func (x *Executor) windows(n *bind.Windows, to sink) error {
+	width := len(n.Input.Fields())
+	fields := slices.Clone(n.Input.Fields())
+	var exprs []bind.Expr
+	calls := make([]*window, len(n.Calls))
+	for i, c := range n.Calls {
+		w := &window{x: x, call: c}
+		calls[i] = w
+		column := func(list []bind.Expr) (at []int) {
+			for _, e := range list {
+				at = append(at, width+len(exprs))
+				exprs = append(exprs, e)
+				fields = append(fields, bind.Field{Type: e.Type()})
+			}
+			return at
+		}
+		w.argTypes = guarded(exactArguments(c.Func, c.Args), c.Filter)
+		w.argsAt, w.partitionAt = column(w.argTypes), column(c.Partition)
+		for _, o := range c.Order {
+			w.orderAt = append(w.orderAt, column([]bind.Expr{o.X})...)
+		}
+		if c.Filter != nil {
+			w.filterAt = column([]bind.Expr{c.Filter})
+		}
+	}
+	programs, err := x.compileAll(exprs)
+	if err != nil {
+		return err
+	}
+	s := x.newStore(fields)
+	defer s.release()
+	err = x.stream(n.Input, func(b *batch) error {
+		values, failed := evalAll(programs, b)
+		if values == nil {
+			return failed
+		}
+		return handOn(b, append(slices.Clone(b.columns), values...), b.sel, failed, s.add)
+	})
+	if err != nil {
+		return err
+	}
+	out := &store{x: x, n: s.n, columns: slices.Clone(s.columns[:width])}
+	for i, w := range calls {
+		if err := s.hold(int64(s.n) * widthOf(n.Calls[i].T)); err != nil {
+			return err
+		}
+		v, err := w.compute(s)
+		if err != nil {
+			return err
+		}
+		out.columns = append(out.columns, v)
+	}
+	return out.stream(to)
+}
+
+// guarded makes arguments NULL, without computing them, in rows that FILTER excludes.
+func guarded(args []bind.Expr, filter bind.Expr) []bind.Expr {
+	if filter == nil {
+		return args
+	}
+	out := slices.Clone(args)
+	for i, a := range args {
+		if _, plain := a.(*bind.Column); !plain {
+			null := bind.Typed(&bind.Const{}, a.Type(), a.Pos())
+			out[i] = bind.Typed(&bind.Apply{Func: "CASE", Args: []bind.Expr{filter, a, null}}, a.Type(), a.Pos())
+		}
+	}
+	return out
+}
+
+func widthOf(t types.Type) int64 { return width(t.Kind) }
+
+// window is a call while it is computed.
+type window struct {
+	x                            *Executor
+	call                         *bind.WindowCall
+	argTypes                     []bind.Expr
+	argsAt, partitionAt, orderAt []int // columns of the store
+	filterAt                     []int
+	args                         []*eval.Vector
+	keys                         []sortKey
+	filter                       *eval.Vector
+	out                          *eval.Vector
+
+	// Of the partition that is computed:
+	rows               []int32 // in the order of the window
+	peerStart, peerEnd []int32 // of each place the first place that is equal in the order, and the one behind the last
+}
+
+// compute returns the values of the call for all rows.
+func (w *window) compute(s *store) (*eval.Vector, error) {
+	pick := func(at []int) (list []*eval.Vector) {
+		for _, i := range at {
+			list = append(list, s.columns[i])
+		}
+		return list
+	}
+	w.args = pick(w.argsAt)
+	for i, v := range pick(w.orderAt) {
+		w.keys = append(w.keys, sortKey{v, w.call.Order[i].Desc, w.call.Order[i].NullsFirst})
+	}
+	if f := pick(w.filterAt); f != nil {
+		w.filter = f[0]
+	}
+	w.out = eval.NewVector(w.call.T.Kind, s.n)
+	index := w.x.newIndex()
+	defer index.release()
+	var partitions [][]int32
+	partition := pick(w.partitionAt)
+	bytes := int64(s.n) * 16
+	if w.call.Distinct {
+		bytes += int64(s.n) * 8
+	}
+	if err := w.x.hold(bytes); err != nil {
+		return nil, err
+	}
+	defer func() { w.x.held -= bytes }()
+	for i := range int32(s.n) {
+		index.row(partition, i)
+		id, fresh, err := index.id()
+		if err != nil {
+			return nil, err
+		}
+		if fresh {
+			partitions = append(partitions, nil)
+		}
+		partitions[id] = append(partitions[id], i)
+	}
+	for _, rows := range partitions {
+		w.rows = rows
+		if len(w.keys) > 0 {
+			sortRows(w.rows, w.keys, w.x.pause)
+		}
+		w.findPeers()
+		if err := w.partition(); err != nil {
+			return nil, err
+		}
+	}
+	cells{w.out}.positive()
+	return w.out, nil
+}
+
+func (w *window) findPeers() {
+	n := len(w.rows)
+	w.peerStart, w.peerEnd = slices.Grow(w.peerStart[:0], n)[:n], slices.Grow(w.peerEnd[:0], n)[:n]
+	for lo := 0; lo < n; {
+		hi := lo + 1
+		for hi < n && compareRows(w.keys, w.rows[lo], w.rows[hi]) == 0 {
+			hi++
+		}
+		for i := lo; i < hi; i++ {
+			w.peerStart[i], w.peerEnd[i] = int32(lo), int32(hi)
+		}
+		lo = hi
+	}
+}
+
+func (w *window) partition() error {
+	switch w.call.Func {
+	case "row_number":
+		for i, r := range w.rows {
+			w.out.Ints[r] = int64(i + 1)
+		}
+	case "rank":
+		for i, r := range w.rows {
+			w.out.Ints[r] = int64(w.peerStart[i] + 1)
+		}
+	case "dense_rank":
+		rank := int64(0)
+		for i, r := range w.rows {
+			if int(w.peerStart[i]) == i {
+				rank++
+			}
+			w.out.Ints[r] = rank
+		}
+	case "ntile":
+		return w.ntile()
+	case "lag", "lead":
+		w.shifted(w.call.Func == "lag")
+	case "first_value", "last_value":
+		return w.framed(w.edge(w.call.Func == "last_value"))
+	default:
+		fold, err := w.folder()
+		if err != nil {
+			return err
+		}
+		return w.framed(fold)
+	}
+	return nil
+}
+
+// ntile splits the partition into parts of which the first ones have one row more.
+func (w *window) ntile() error {
+	v, total := w.args[0], int64(len(w.rows))
+	for i, r := range w.rows {
+		if v.IsNull(r) {
+			setNull(w.out, r)
+			continue
+		}
+		n := v.Ints[r]
+		if n < 1 {
+			return &Error{At: w.call.At, Message: "ntile needs a number above 0"}
+		}
+		n = min(n, total)
+		size, more, at := total/n, total%n, int64(i)
+		if large := more * (size + 1); at < large {
+			w.out.Ints[r] = at/(size+1) + 1
+		} else {
+			w.out.Ints[r] = more + (at-large)/size + 1
+		}
+	}
+	return nil
+}
+
+// copyValue makes the value of a row that of another one.
+func (w *window) copyValue(to int32, v *eval.Vector, from int32) {
+	if v.IsNull(from) {
+		setNull(w.out, to)
+		return
+	}
+	setValue(w.out, to, v, from)
+}
+
+// shifted is lag and lead: the value some rows before or behind, and of those only that are not NULL with IGNORE NULLS.
+func (w *window) shifted(back bool) {
+	v, n := w.args[0], len(w.rows)
+	var some []int32 // places of values that count
+	before := make([]int, n+1)
+	for i, r := range w.rows {
+		before[i] = len(some)
+		if !w.call.IgnoreNulls || !v.IsNull(r) {
+			some = append(some, int32(i))
+		}
+	}
+	before[n] = len(some)
+	for i, r := range w.rows {
+		by := int64(1)
+		if len(w.args) > 1 {
+			if w.args[1].IsNull(r) {
+				setNull(w.out, r)
+				continue
+			}
+			by = w.args[1].Ints[r]
+		}
+		if !back {
+			by = -by
+			if by == -by && by != 0 { // the least BIGINT
+				by++
+			}
+		}
+		at := -1
+		switch {
+		case by == 0:
+			at = i
+		case by > 0 && by <= int64(before[i]):
+			at = int(some[before[i]-int(by)])
+		case by < 0 && -by <= int64(len(some)-before[i+1]) && -by > 0:
+			at = int(some[before[i+1]+int(-by)-1])
+		}
+		switch {
+		case at >= 0:
+			w.copyValue(r, v, w.rows[at])
+		case len(w.args) > 2:
+			w.copyValue(r, w.args[2], r)
+		default:
+			setNull(w.out, r)
+		}
+	}
+}
+
+// fold computes the value of a row of the places from start to end, which do not decrease from row to row. No places is a frame, too.
+type fold func(row int32, start, end int) error
+
+// framed calls a fold with the frame of each row.
+func (w *window) framed(f fold) error {
+	frames, err := w.frames()
+	if err != nil {
+		return err
+	}
+	n := len(w.rows)
+	for i, r := range w.rows {
+		start, end := frames(i)
+		start, end = min(max(start, 0), n), min(max(end, 0), n)
+		if err := f(r, start, max(start, end)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// edge is first_value and last_value.
+func (w *window) edge(last bool) fold {
+	v, n := w.args[0], len(w.rows)
+	next, previous := make([]int, n+1), make([]int, n+1) // the next and the previous place of a value that counts, from here on
+	next[n] = n
+	for i := n - 1; i >= 0; i-- {
+		next[i] = next[i+1]
+		if !w.call.IgnoreNulls || !v.IsNull(w.rows[i]) {
+			next[i] = i
+		}
+	}
+	previous[0] = -1
+	for i, r := range w.rows {
+		previous[i+1] = previous[i]
+		if !w.call.IgnoreNulls || !v.IsNull(r) {
+			previous[i+1] = i
+		}
+	}
+	return func(row int32, start, end int) error {
+		at := next[start]
+		if last {
+			at = previous[end]
+		}
+		if at < start || at >= end {
+			setNull(w.out, row)
+			return nil
+		}
+		w.copyValue(row, v, w.rows[at])
+		return nil
+	}
+}
+
+// folder returns the fold of an aggregate.
+func (w *window) folder() (fold, error) {
+	switch w.call.Func {
+	case "count", "sum", "avg":
+		return w.sliding()
+	case "min", "max":
+		return w.extreme(w.call.Func == "max"), nil
+	}
+	return nil, &eval.Unsupported{At: w.call.At, What: w.call.Func + " with OVER"}
+}
+
+// counts reports whether a row is in the aggregate.
+func (w *window) counts(r int32) bool {
+	if w.filter != nil && (w.filter.IsNull(r) || !w.filter.Bools[r]) {
+		return false
+	}
+	return len(w.args) == 0 || !w.args[0].IsNull(r)
+}
+
+// sliding is count, sum and avg. It adds rows that enter the frame and subtracts rows that leave it. Sums are exact, so this
+// loses nothing. With DISTINCT a value is added with the first row that has it, and taken away with the last.
+func (w *window) sliding() (fold, error) {
+	values, within, err := w.distinct()
+	if err != nil {
+		return nil, err
+	}
+	var n int64
+	var ints int128
+	var floats floatSum
+	scale := uint8(0)
+	kind := types.Null
+	if len(w.args) > 0 {
+		kind, scale = w.args[0].Kind, w.argTypes[0].Type().Scale
+	}
+	floating := kind == types.Double || w.call.Func == "avg" && kind != types.Timestamp
+	put := func(place int, by int64) {
+		r := w.rows[place]
+		if !w.counts(r) {
+			return
+		}
+		if values != nil {
+			v := values[place]
+			within[v] += int32(by)
+			if by > 0 && within[v] > 1 || by < 0 && within[v] > 0 {
+				return
+			}
+		}
+		n += by
+		switch {
+		case w.call.Func == "count":
+		case kind == types.Double:
+			floats.add(w.args[0].Floats[r], by)
+		case floating:
+			floats.addInt(w.args[0].Ints[r], by)
+		case by > 0:
+			ints.add(w.args[0].Ints[r])
+		default:
+			ints.sub(w.args[0].Ints[r])
+		}
+	}
+	a, b := 0, 0
+	return func(row int32, start, end int) (err error) {
+		if start >= end {
+			if w.call.Func != "count" {
+				setNull(w.out, row)
+			}
+			return nil
+		}
+		if start >= b {
+			for ; values != nil && a < b; a++ {
+				put(a, -1) // so that within is right; to clear it for each row would be quadratic
+			}
+			n, ints, floats = 0, int128{}, floatSum{}
+			a, b = start, start
+		}
+		for ; b < end; b++ {
+			put(b, 1)
+		}
+		for ; a < start; a++ {
+			put(a, -1)
+		}
+		switch {
+		case w.call.Func == "count":
+			w.out.Ints[row] = n
+		case n == 0:
+			setNull(w.out, row)
+		case floating:
+			w.out.Floats[row] = floats.value(w.call.Func == "avg", scale)
+		case w.call.Func == "avg":
+			w.out.Ints[row] = ints.meanOf(n)
+		default:
+			w.out.Ints[row], err = ints.sumOf(w.call.T, w.call.At)
+		}
+		return err
+	}, nil
+}
+
+// distinct numbers the values of the partition for DISTINCT: that of each place, and how many rows of the frame have each, which is none yet. Both are nil
+// without DISTINCT.
+func (w *window) distinct() (values, within []int32, err error) {
+	if !w.call.Distinct {
+		return nil, nil, nil
+	}
+	index := w.x.newIndex()
+	defer index.release()
+	values = make([]int32, len(w.rows))
+	for i, r := range w.rows {
+		if !w.counts(r) {
+			continue
+		}
+		index.row(w.args, r)
+		if values[i], _, err = index.id(); err != nil {
+			return nil, nil, err
+		}
+	}
+	return values, make([]int32, len(index.ids)), nil
+}
+
+// extreme is min and max. best has the places that may still become the answer: each is better than all after it.
+func (w *window) extreme(most bool) fold {
+	v := w.args[0]
+	var best []int
+	b := 0
+	return func(row int32, start, end int) error {
+		if start >= end {
+			setNull(w.out, row)
+			return nil
+		}
+		if start >= b {
+			best, b = best[:0], start
+		}
+		for ; b < end; b++ {
+			r := w.rows[b]
+			if !w.counts(r) {
+				continue
+			}
+			for len(best) > 0 {
+				if c := compareValues(v, r, v, w.rows[best[len(best)-1]]); c == 0 || c > 0 != most {
+					break
+				}
+				best = best[:len(best)-1]
+			}
+			best = append(best, b)
+		}
+		for len(best) > 0 && best[0] < start {
+			best = best[1:]
+		}
+		if len(best) == 0 {
+			setNull(w.out, row)
+			return nil
+		}
+		w.copyValue(row, v, w.rows[best[0]])
+		return nil
+	}
+}

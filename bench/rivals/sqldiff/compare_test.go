@@ -1,0 +1,16 @@
+package sqldiff
+
+import "testing"
+
+// Rows that differ in a rounded column alone are compared in the order of its values: as texts 0x1.f8p-01 is above 0x1.f8ffp+00, and its neighbour below.
+func TestRoundedRowsAreComparedByTheirSize(t *testing.T) {
+	got := [][]string{{"NULL", "0x1.f8ffb212df6dep+00"}, {"NULL", "0x1.f8p-01"}, {"NULL", "NULL"}}
+	for want, alike := range map[*[][]string]bool{
+		{{"NULL", "NULL"}, {"NULL", "0x1.f7fffffffffffp-01"}, {"NULL", "0x1.f8ffb212df6dep+00"}}: true,
+		{{"NULL", "NULL"}, {"NULL", "0x1.f8p-01"}, {"NULL", "0x1.f8p-01"}}:                       false,
+	} {
+		if why := same(got, *want, false, []bool{false, true}); (why == "") != alike {
+			t.Errorf("%v and %v: %q", got, *want, why)
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package sqldiff
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"posta.dev/posta/analyses/local"
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/tail"
+)
+
+// planned is the plan of a text over a world. Large tables are worth a pass of their own for the queries that statements ask as values.
+func planned(w *World, text string, large bool) *compile.Plan {
+	p := &compile.Plan{Text: text}
+	for _, t := range w.Tables {
+		table := compile.Table{Name: t.Name, Files: t.Name + ".csv"}
+		for _, f := range t.Fields {
+			table.Columns = append(table.Columns, compile.Column{Name: f.Name, Type: f.Type})
+		}
+		if large {
+			table.Bytes, table.Rows = 1<<40, 1<<33
+		}
+		p.Tables = append(p.Tables, table)
+	}
+	return p
+}
+
+// byNodes answers a plan as nodes do: over files, cut into chunks, by several joiners and aggregators that may crash.
+func byNodes(w *World, p *compile.Plan, o local.Options) ([][][]any, error) {
+	read, err := compile.Decode(p.Encode())
+	if err != nil {
+		return nil, err
+	}
+	a, err := compile.Analysis(read)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Check(); err != nil {
+		return nil, err
+	}
+	answer, err := local.Run(a, w.Files, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range answer.Rejected {
+		if r.Rows > 0 {
+			return nil, fmt.Errorf("rejected: %+v", r)
+		}
+	}
+	var answers [][][]any
+	for _, q := range answer.Queries {
+		answers = append(answers, q.Rows)
+	}
+	return answers, nil
+}
+
+// reads reports whether a statement reads tables. Nodes are not asked otherwise: of LIMIT 0 there are no rows.
+func reads(t *testing.T, w *World, text string) bool {
+	t.Helper()
+	program, _, err := planned(w, text, false).Bind()
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return compile.ReadsTables(program.Statements[0].Plan)
+}
+
+// inPasses answers a plan pass by pass, and says how many there were.
+func inPasses(w *World, p *compile.Plan, o local.Options) (rows [][]any, passes int, err error) {
+	for passes = 1; ; passes++ {
+		pass := p.NextPass()
+		if pass == nil {
+			pass = p
+		}
+		answers, err := byNodes(w, pass, o)
+		if err != nil {
+			return nil, passes, err
+		}
+		if pass == p {
+			return answers[0], passes, nil
+		}
+		var values []string
+		for _, row := range answers[0] {
+			values = append(values, fmt.Sprint(row[0]))
+		}
+		if p, err = p.Answered(pass, values); err != nil {
+			return nil, passes, err
+		}
+	}
+}
+
+// emitted is an answer of the tail as a session's answer has it.
+func emitted(rows *tail.Rows, fields []bind.Field) (out [][]any) {
+	for i := range rows.N {
+		row := make([]any, len(fields))
+		for c, f := range fields {
+			if v := rows.Columns[c]; !v.IsNull(int32(i)) {
+				row[c] = compile.Cell(v, int32(i), f.Type)
+			}
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// However many nodes there are, wherever files are cut and whoever crashes, the answer has the same bits, in the same order: those of one process that
+// reads rows one after the other.
+func TestD1_NodesDoNotChangeAnswers(t *testing.T) {
+	differences, failures, several := 0, 0, 0
+	for i := range uint64(*worlds / 4) {
+		r := rand.New(rand.NewPCG(*seed+i, 10))
+		w := NewWorld(r)
+		for range *statements {
+			s := NewStatement(r, w)
+			if !reads(t, w, s.Text) {
+				continue
+			}
+			rows, fields, failed := run(w, s.Text)
+			o := local.Options{Joiners: 1 + r.IntN(3), Aggregators: 1 + r.IntN(3), Seed: r.Uint64(), ChunkBytes: 1 + r.IntN(2000)}
+			got, passes, err := inPasses(w, planned(w, s.Text, r.IntN(2) == 0), o)
+			if passes > 1 {
+				several++
+			}
+			if errors.Is(failed, tail.ErrMemory) {
+				continue // a node has more
+			}
+			if failed != nil || err != nil {
+				if (failed != nil) != (err != nil) {
+					t.Errorf("-seed %d -worlds 4: %s\n%+v: %v; in one process %v", *seed+i, s.Text, o, err, failed)
+					differences++
+				}
+				failures++
+			} else if a, b := fmt.Sprintf("%q", got), fmt.Sprintf("%q", emitted(rows, fields)); a != b {
+				t.Errorf("-seed %d -worlds 4: %s\n%+v: %s; in one process %s", *seed+i, s.Text, o, clip(a), clip(b))
+				differences++
+			}
+			if differences > 10 {
+				t.FailNow()
+			}
+		}
+	}
+	t.Logf("%d of %d statements took several passes, %d failed", several, *worlds/4**statements, failures)
+	if failures > *worlds/4**statements/4 || several < *worlds/4**statements/100 {
+		t.Errorf("%d statements fail, %d take several passes", failures, several)
+	}
+}
+
+// Statements that share a scan answer what each answers alone.
+func TestQ3_SharedScansDoNotChangeAnswers(t *testing.T) {
+	shared, apart, differences := 0, 0, 0
+	for i := range uint64(*worlds / 4) {
+		r := rand.New(rand.NewPCG(*seed+i, 11))
+		w := NewWorld(r)
+		for range max(1, *statements/3) {
+			var texts []string
+			var want []string
+			for len(texts) < 2+r.IntN(3) {
+				s := NewStatement(r, w)
+				rows, fields, err := run(w, s.Text)
+				if err != nil || !reads(t, w, s.Text) {
+					continue // a session fails with any of its statements
+				}
+				texts, want = append(texts, s.Text), append(want, fmt.Sprintf("%q", emitted(rows, fields)))
+			}
+			p := planned(w, strings.Join(texts, ";\n"), r.IntN(2) == 0)
+			for i := range texts[1:] {
+				p.Also = append(p.Also, i+1)
+			}
+			o := local.Options{Joiners: 1 + r.IntN(3), Aggregators: 1 + r.IntN(3), Seed: r.Uint64(), ChunkBytes: 1 + r.IntN(2000)}
+			answers, err := byNodes(w, p, o)
+			if errors.Is(err, compile.ErrApart) {
+				apart++
+				continue
+			}
+			shared++
+			for k := range texts {
+				got := ""
+				if err == nil {
+					got = fmt.Sprintf("%q", answers[k])
+				}
+				if got != want[k] {
+					t.Errorf("-seed %d -worlds 4: %s\n%+v: statement %d, %s: %v, %s; alone %s", *seed+i, p.Text, o, k, texts[k], err, clip(got), clip(want[k]))
+					differences++
+				}
+			}
+			if differences > 10 {
+				t.FailNow()
+			}
+		}
+	}
+	t.Logf("%d scripts shared their scan, %d did not", shared, apart)
+	if shared < apart/10 {
+		t.Errorf("only %d of %d scripts share their scan", shared, shared+apart)
+	}
+}
+
+func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), 600)], "") }

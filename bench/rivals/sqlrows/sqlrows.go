@@ -1,0 +1,23 @@
+// Package sqlrows reads the answers of database/sql whole.
+package sqlrows
+
+import "database/sql"
+
+// All returns all rows that are left, as values of Go. It leaves closing them to the caller.
+func All(rows *sql.Rows) (all [][]any, err error) {
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		row, to := make([]any, len(columns)), make([]any, len(columns))
+		for i := range row {
+			to[i] = &row[i]
+		}
+		if err := rows.Scan(to...); err != nil {
+			return nil, err
+		}
+		all = append(all, row)
+	}
+	return all, rows.Err()
+}

@@ -1,0 +1,66 @@
+package client
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestHeadSendsTheFirstRecords: of a stream that has a head, what arrives are the first records in the order of files and lines, and no more than a chunk
+// beyond the head. The other streams arrive whole.
+func TestHeadSendsTheFirstRecords(t *testing.T) {
+	for _, head := range []int64{1, 300, 2_000, 7_000, 1 << 40} {
+		t.Run(fmt.Sprint(head), func(t *testing.T) {
+			t.Parallel()
+			f := newFakeCluster(t, 2, 1)
+			dir, want := t.TempDir(), map[string][]string{}
+			content, stations := csvFile("stations", 2)
+			write(t, filepath.Join(dir, "d0", "stations.csv"), content)
+			for i, rows := range []int{90, 0, 300, 8} { // the name of d-1 comes before d0 as text, and not as a directory
+				name := fmt.Sprintf("d%d/trips.csv", i)
+				if i == 3 {
+					name = "d-1/trips.csv"
+				}
+				content, want["trips "+name] = csvFile(name, rows)
+				write(t, filepath.Join(dir, name), content)
+			}
+			cfg := f.config()
+			cfg.Dir, cfg.Chunk = dir, 200
+			cfg.Head = func(stream string) int64 { return map[string]int64{"trips": head}[stream] }
+			answer, err := Run(during(t, 30*time.Second), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := f.one()
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			if got := s.records["stations d0/stations.csv"]; !slices.Equal(slices.Sorted(slices.Values(got)), stations) {
+				t.Errorf("of the stations arrived %q", got)
+			}
+			bytes, ended := int64(0), false
+			for _, key := range slices.Sorted(maps.Keys(want)) {
+				got := slices.Clone(s.records[key])
+				slices.SortFunc(got, func(a, b string) int { return slices.Index(want[key], a) - slices.Index(want[key], b) })
+				if len(got) > len(want[key]) || !slices.Equal(got, want[key][:len(got)]) {
+					t.Errorf("%s: what arrived is not the beginning: %q", key, got)
+				}
+				if ended && len(got) > 0 {
+					t.Errorf("%s: there are records behind the head", key)
+				}
+				for _, record := range got {
+					bytes += int64(len(record)) + 1
+				}
+				ended = ended || len(got) < len(want[key])
+			}
+			if answer.Partial != ended || answer.Partial != (head < 1<<40) {
+				t.Errorf("partial is %t, and records were left out: %t", answer.Partial, ended)
+			}
+			if ended && (bytes < head || bytes > head+400) {
+				t.Errorf("%d bytes arrived, and %d are enough", bytes, head)
+			}
+		})
+	}
+}

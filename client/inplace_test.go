@@ -1,0 +1,43 @@
+package client
+
+import (
+	"fmt"
+	"testing"
+
+	"posta.dev/posta/client/core"
+	"posta.dev/posta/protocol"
+)
+
+// TestS8_AnIdleInputGetsAFileBeforeABusyOneGetsASecond: whichever lanes ask first. Else one of two inputs could read both of two files.
+func TestS8_AnIdleInputGetsAFileBeforeABusyOneGetsASecond(t *testing.T) {
+	p := newInPlace([][]string{{"/data"}, {"/data"}, {"/other"}})
+	for i := range 4 {
+		if !p.offer(&placed{File: core.File{Path: fmt.Sprint("/data/", i), Stamp: protocol.Stamp{Size: uint64(10 - i)}}}) {
+			t.Fatal("a file that two inputs read is not offered")
+		}
+	}
+	take := func(input int, want string) <-chan struct{} {
+		t.Helper()
+		f, changed := p.take(input)
+		if got := ""; f != nil {
+			if got = f.Path; got != want {
+				t.Fatalf("input %d takes %q, want %q", input, got, want)
+			}
+		} else if want != "" {
+			t.Fatalf("input %d takes nothing, want %q", input, want)
+		}
+		return changed
+	}
+	take(0, "/data/0")
+	left := take(0, "") // for input 1
+	take(2, "")         // does not read there, so nobody waits for it
+	take(1, "/data/1")
+	select {
+	case <-left:
+	default:
+		t.Error("an input that may take a second file now is not woken")
+	}
+	take(0, "/data/2")
+	take(0, "") // has two
+	take(1, "/data/3")
+}

@@ -1,0 +1,30 @@
+package parquet
+
+import "fmt"
+
+// MaxMemory is how many bytes the pages, dictionaries and the footer of a file may take at once.
+const MaxMemory = 64 << 20
+
+// budget counts the bytes of memory in use, against their limit.
+type budget struct{ used, limit int }
+
+// grow returns n bytes, in the memory of p if that is large enough. Their content is undefined.
+func (b *budget) grow(p []byte, n int) ([]byte, error) {
+	if n <= cap(p) {
+		return p[:n], nil
+	}
+	if err := b.charge(n - cap(p)); err != nil {
+		return nil, err
+	}
+	return make([]byte, n), nil
+}
+
+// charge counts n bytes as used, or fails if the limit is reached.
+func (b *budget) charge(n int) error {
+	if n > b.limit-b.used {
+		return fmt.Errorf("%w: the pages of the columns that are needed take more than %d MiB of memory at once; write it with smaller row groups or pages",
+			ErrUnread, b.limit>>20)
+	}
+	b.used += n
+	return nil
+}

@@ -1,0 +1,133 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"math"
+
+	"posta.dev/posta/rows/csv"
+)
+
+// statistics is what the footer says of the values of a column in a row group. Whether it is true cannot be known without reading the values, so
+// it is trusted like the values themselves. Bounds that cannot be values are ignored.
+type statistics struct {
+	least, most       []byte // in the order of the type
+	oldLeast, oldMost []byte // from older writers, which compare as signed numbers, whatever the type
+	nulls             int64
+	counted           bool // nulls is known
+}
+
+// statistics reads a Statistics structure; false if kind is no structure.
+func (t *thrift) statistics(kind byte, s *statistics) bool {
+	if kind != thriftStruct {
+		return false
+	}
+	t.structure(5, func(id int, kind byte) bool {
+		switch {
+		case id == 3 && kind == thriftI64:
+			s.nulls, s.counted = t.int(), true
+		case kind != thriftBinary:
+			return false
+		case id == 1:
+			s.oldMost = t.binary()
+		case id == 2:
+			s.oldLeast = t.binary()
+		case id == 5:
+			s.most = t.binary()
+		case id == 6:
+			s.least = t.binary()
+		default:
+			return false
+		}
+		return true
+	})
+	return true
+}
+
+// ordered reads the order of a column's statistics, and reports whether it is that of the column's type.
+func (t *thrift) ordered(kind byte) (is bool) {
+	if kind != thriftStruct {
+		t.skip(kind, 1, true)
+		return false
+	}
+	t.structure(2, func(id int, _ byte) bool {
+		is = id == 1
+		return false
+	})
+	return is
+}
+
+// kindOfValues returns the kind of an element's values, or csv.KindUnknown if they are not ordered like the fields that are made of them.
+func (e *element) kindOfValues() (kind csv.Kind, unsigned bool) {
+	logical, _, unsigned := e.meaning()
+	integers := e.kind == kindInt32 || e.kind == kindInt64
+	switch {
+	case logical == logicalDecimal && (integers || e.kind == kindBytes || e.kind == kindFixed):
+		return csv.KindDecimal, false
+	case integers && (logical == 0 || logical == logicalInteger):
+		return csv.KindInteger, unsigned
+	case e.kind == kindInt32 && logical == logicalDate:
+		return csv.KindDate, false
+	case e.kind == kindInt64 && logical == logicalTimestamp:
+		return csv.KindTime, false
+	case e.kind == kindFloat || e.kind == kindDouble:
+		return csv.KindFloat, false
+	case e.kind == kindBytes && (logical == 0 || logical == logicalString || logical == logicalEnum || logical == logicalJSON):
+		return csv.KindBytes, true
+	}
+	return csv.KindUnknown, false
+}
+
+// rangeOf returns the range of a column's fields, by its statistics.
+func (c *column) rangeOf(s *statistics, values int64, ordered bool) (r csv.Range) {
+	kind, unsigned := c.element.kindOfValues()
+	least, most := s.least, s.most
+	switch signed := !unsigned && c.kind != kindBytes && c.kind != kindFixed; {
+	case least == nil && most == nil && s.oldLeast == nil && s.oldMost == nil && s.counted && s.nulls == values && c.maxRep == 0:
+		return csv.Range{Kind: csv.KindNone}
+	case ordered, signed && least != nil && most != nil: // signed numbers have only one order
+	case signed:
+		least, most = s.oldLeast, s.oldMost
+	default:
+		return r
+	}
+	var ok bool
+	if r.Least, ok = c.bound(kind, least); !ok {
+		return csv.Range{}
+	}
+	if r.Most, ok = c.bound(kind, most); !ok {
+		return csv.Range{}
+	}
+	r.Kind = kind
+	return r
+}
+
+// bound returns the field that a value of statistics stands for.
+func (c *column) bound(kind csv.Kind, value []byte) (field []byte, ok bool) {
+	switch {
+	case value == nil || kind == csv.KindUnknown:
+		return nil, false
+	case kind == csv.KindBytes:
+		return value, true
+	case c.texts.bytes != nil: // a decimal
+		if len(value) == 0 || c.texts.width > 0 && len(value) != c.texts.width {
+			return nil, false
+		}
+		return c.texts.bytes(nil, value), true
+	case len(value) != c.texts.width:
+		return nil, false
+	}
+	var bits uint64
+	if len(value) == 4 {
+		bits = uint64(binary.LittleEndian.Uint32(value))
+	} else {
+		bits = binary.LittleEndian.Uint64(value)
+	}
+	v := 0.0
+	switch c.kind {
+	case kindFloat:
+		v = float64(math.Float32frombits(uint32(bits)))
+	case kindDouble:
+		v = math.Float64frombits(bits)
+	}
+	return c.texts.number(nil, bits), !math.IsNaN(v)
+}

@@ -1,0 +1,250 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"posta.dev/posta/rows/columnar"
+	"posta.dev/posta/rows/csv"
+)
+
+// Physical types.
+const (
+	kindBool   = 0
+	kindInt32  = 1
+	kindInt64  = 2
+	kindInt96  = 3
+	kindFloat  = 4
+	kindDouble = 5
+	kindBytes  = 6
+	kindFixed  = 7
+)
+
+// More of the logical types.
+const (
+	logicalJSON      = 12
+	logicalBSON      = 13
+	logicalUUID      = 14
+	logicalFloat16   = 15
+	logicalInterval  = 100 // only as a converted type
+	maxDecimalBytes  = 64
+	maxDecimalDigits = 200
+)
+
+// texts says how the values of a column become fields: by number for types of at most eight bytes, by bytes for the others.
+type texts struct {
+	number func(dst []byte, bits uint64) []byte
+	bytes  func(dst, value []byte) []byte
+	width  int // bytes of a value; 0 if each value has its own length
+
+	travels columnar.Kind // the kind as which values are sent; 0 if they are sent as texts
+	tick    int64         // of times that are sent as microseconds: the unit, in microseconds; 0 for nanoseconds
+	above   bool          // numbers are unsigned
+}
+
+// meaning returns the logical type of an element, or the one that its converted type stands for.
+func (e *element) meaning() (logical, unit int, unsigned bool) {
+	if e.logical != 0 {
+		return e.logical, e.unit, e.unsigned
+	}
+	switch e.converted {
+	case 5:
+		return logicalDecimal, 0, false
+	case 6:
+		return logicalDate, 0, false
+	case 7, 8:
+		return logicalTime, int(e.converted - 6), false
+	case 9, 10:
+		return logicalTimestamp, int(e.converted - 8), false
+	case 11, 12, 13, 14:
+		return logicalInteger, 0, true
+	case 20:
+		return logicalBSON, 0, false
+	case 21:
+		return logicalInterval, 0, false
+	}
+	return 0, 0, false
+}
+
+// textsOf returns how values of a type become fields that comma separates. With raw they become plain texts, which need no quotes.
+func textsOf(e *element, comma byte, raw bool) (t texts, err error) {
+	logical, unit, unsigned := e.meaning()
+	scale := int(min(max(e.scale, -1), maxDecimalDigits+1))
+	textual := false // the bytes of values are the text
+	plain := func(dst, value []byte) []byte { return csv.AppendField(dst, value, comma) }
+	if raw {
+		plain = func(dst, value []byte) []byte { return append(dst, value...) }
+	}
+	switch e.kind {
+	case kindBool:
+		t.number = func(dst []byte, v uint64) []byte { return strconv.AppendBool(dst, v != 0) }
+	case kindInt32, kindInt64:
+		t.width = 4
+		if e.kind == kindInt64 {
+			t.width = 8
+		}
+		t.number = integer(logical, unit, unsigned, scale, t.width == 4)
+		t.above = unsigned
+		t.travels, t.tick = typed(logical, unit, unsigned, scale, t.width == 4)
+	case kindInt96:
+		t.width, t.bytes = 12, appendInt96
+	case kindFloat:
+		t.width = 4
+		t.number = func(dst []byte, v uint64) []byte {
+			return columnar.AppendFloat(dst, float64(math.Float32frombits(uint32(v))), 32)
+		}
+	case kindDouble:
+		t.width, t.travels = 8, columnar.Float
+		t.number = func(dst []byte, v uint64) []byte { return columnar.AppendFloat(dst, math.Float64frombits(v), 64) }
+	case kindBytes, kindFixed:
+		t.bytes = plain
+		if e.kind == kindFixed {
+			if t.width = int(e.length); e.length <= 0 || e.length > MaxMemory {
+				return t, damaged("the footer", "values of column %.80q have %d bytes", e.name, e.length)
+			}
+		}
+		switch textual = true; {
+		case logical == logicalDecimal:
+			textual = false
+			t.bytes = func(dst, value []byte) []byte { return appendBig(dst, value, scale) }
+			if t.width > maxDecimalBytes {
+				logical = logicalInterval
+			}
+		case logical == logicalUUID && t.width == 16:
+			t.bytes, textual = appendUUID, false
+		case logical == logicalFloat16 && t.width == 2:
+			textual = false
+			t.bytes = func(dst, value []byte) []byte {
+				return columnar.AppendFloat(dst, half(binary.LittleEndian.Uint16(value)), 32)
+			}
+		}
+	default:
+		return t, fmt.Errorf("%w: column %q has values of a type that is not known (%d)", ErrUnread, e.name, e.kind)
+	}
+	switch {
+	case logical == logicalDecimal && (scale < 0 || scale > maxDecimalDigits):
+		return t, damaged("the footer", "column %.80q has %d digits behind the point", e.name, e.scale)
+	case logical == logicalBSON || logical > logicalFloat16:
+		return t, fmt.Errorf("%w: what the values of column %q mean is no number, time or text (type %d); write it as text", ErrUnread, e.name, logical)
+	case (logical == logicalTime || logical == logicalTimestamp) && (unit < 1 || unit > 3):
+		return t, fmt.Errorf("%w: column %q has times in a unit that is not known", ErrUnread, e.name)
+	}
+	if raw || strings.ContainsRune(",;\t|", rune(comma)) {
+		return t, nil
+	}
+	// The separator may occur in a number or a time, so these may need quotes.
+	if number := t.number; number != nil {
+		t.number = func(dst []byte, v uint64) []byte { return csv.AppendField(dst, number(nil, v), comma) }
+	}
+	if made := t.bytes; made != nil && !textual {
+		t.bytes = func(dst, value []byte) []byte { return csv.AppendField(dst, made(nil, value), comma) }
+	}
+	return t, nil
+}
+
+// typed returns the kind as which integers are sent, so that their text is that of [integer], and the unit of times.
+func typed(logical, unit int, unsigned bool, scale int, short bool) (columnar.Kind, int64) {
+	switch {
+	case logical == logicalDecimal && scale > 0 || logical == logicalTime && unit > 0 || unsigned && !short:
+		return 0, 0
+	case logical == logicalDate && short:
+		return columnar.Days, 0
+	case logical == logicalTimestamp && unit == 1:
+		return columnar.Micros, 1000
+	case logical == logicalTimestamp && unit == 2:
+		return columnar.Micros, 1
+	case logical == logicalTimestamp && unit > 0:
+		return columnar.Micros, 0
+	}
+	return columnar.Int, 0
+}
+
+// integer returns the function that turns an integer into text.
+func integer(logical, unit int, unsigned bool, scale int, short bool) func([]byte, uint64) []byte {
+	signed := func(v uint64) int64 {
+		if short {
+			return int64(int32(v))
+		}
+		return int64(v)
+	}
+	switch {
+	case logical == logicalDecimal && scale > 0:
+		return func(dst []byte, v uint64) []byte { return columnar.AppendDecimal(dst, signed(v), scale) }
+	case logical == logicalDate && short:
+		return func(dst []byte, v uint64) []byte { return columnar.AppendDay(dst, signed(v)) }
+	case logical == logicalTime && unit > 0:
+		return func(dst []byte, v uint64) []byte {
+			seconds, fraction := columnar.Divide(signed(v), columnar.PerSecond(unit))
+			return columnar.AppendClock(dst, seconds, fraction, 3*unit)
+		}
+	case logical == logicalTimestamp && unit > 0:
+		return func(dst []byte, v uint64) []byte { return columnar.AppendTime(dst, signed(v), unit) }
+	case unsigned && short:
+		return func(dst []byte, v uint64) []byte { return strconv.AppendUint(dst, uint64(uint32(v)), 10) }
+	case unsigned:
+		return func(dst []byte, v uint64) []byte { return strconv.AppendUint(dst, v, 10) }
+	}
+	return func(dst []byte, v uint64) []byte { return strconv.AppendInt(dst, signed(v), 10) }
+}
+
+// half returns the value of a float of 16 bits.
+func half(v uint16) float64 {
+	sign, exponent, fraction := 1-2*float64(v>>15), int(v>>10&31), float64(v&1023)
+	switch exponent {
+	case 0:
+		return sign * math.Ldexp(fraction, -24)
+	case 31:
+		if fraction != 0 {
+			return math.NaN()
+		}
+		return math.Inf(int(sign))
+	}
+	return sign * math.Ldexp(1024+fraction, exponent-25)
+}
+
+// appendBig appends a decimal that is stored as a signed number of any length, the highest byte first.
+func appendBig(dst, value []byte, scale int) []byte {
+	if len(value) > maxDecimalBytes {
+		return append(dst, "a decimal of too many digits"...)
+	}
+	if len(value) <= 8 {
+		var v int64
+		if len(value) > 0 {
+			v = int64(int8(value[0]))
+		}
+		for _, b := range value[min(1, len(value)):] {
+			v = v<<8 | int64(b)
+		}
+		return columnar.AppendDecimal(dst, v, scale)
+	}
+	n := new(big.Int).SetBytes(value)
+	if value[0] >= 0x80 {
+		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(value))))
+	}
+	negative := n.Sign() < 0
+	return columnar.AppendPoint(dst, negative, n.Abs(n).Append(nil, 10), scale)
+}
+
+func appendUUID(dst, v []byte) []byte {
+	for i, part := range [][]byte{v[:4], v[4:6], v[6:8], v[8:10], v[10:16]} {
+		if i > 0 {
+			dst = append(dst, '-')
+		}
+		dst = hex.AppendEncode(dst, part)
+	}
+	return dst
+}
+
+// appendInt96 appends a time in the format of older writers: nanoseconds of the day, and the Julian day number.
+func appendInt96(dst, v []byte) []byte {
+	const epoch = 2440588 // 1970-01-01
+	nanoseconds, day := int64(binary.LittleEndian.Uint64(v)), int64(binary.LittleEndian.Uint32(v[8:]))-epoch
+	seconds, fraction := columnar.Divide(nanoseconds, 1e9)
+	more, seconds := columnar.Divide(seconds, 86400)
+	return columnar.AppendClock(append(columnar.AppendDay(dst, day+more), ' '), seconds, fraction, 9)
+}

@@ -1,0 +1,371 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/klauspost/compress/snappy"
+
+	"posta.dev/posta/protocol"
+)
+
+// groupBytes is how many bytes of values a [Writer] gathers before it writes a row group.
+const groupBytes = 4 << 20
+
+// Writer writes rows as a Parquet file: columns of int64, double, booleans and UTF-8 text, each row group in one page for each column, packed
+// with Snappy and with a checksum, and with statistics. Any value may be null. It keeps one row group in memory, and some hundred bytes for each
+// column of each row group that it has written.
+type Writer struct {
+	w       io.Writer
+	at      int64
+	columns []gathered
+	rows    int64 // of the row group
+	all     int64 // of the row groups before it
+	groups  []byte
+	number  int    // of row groups written
+	plain   []byte // a page before it is packed
+	page    []byte // a page after it is packed
+	err     error
+}
+
+// gathered is a column of the row group that is being gathered.
+type gathered struct {
+	name string
+	kind protocol.Kind
+	data []byte
+	bits int // number of booleans in data
+
+	levels []byte // runs of values that are there or NULL, each with its length; the last run, of run values, is not in it yet
+	run    uint64
+	there  byte
+
+	nulls int64
+	some  bool // there are values, so the bounds are set
+	none  bool // a value is NaN, which has no order
+
+	// The least and the greatest value, by kind. Of a long text, only enough is kept to know that it is too long.
+	ints   [2]int64
+	floats [2]float64
+	texts  [2][]byte
+}
+
+// longestBound is how many bytes a text in statistics may have.
+const longestBound = 64
+
+// takeInt, takeFloat and takeText include a value in the statistics. Booleans have none.
+func (c *gathered) takeInt(v int64) {
+	if !c.some {
+		c.ints[0], c.ints[1], c.some = v, v, true
+	}
+	c.ints[0], c.ints[1] = min(c.ints[0], v), max(c.ints[1], v)
+}
+
+func (c *gathered) takeFloat(v float64) {
+	switch {
+	case v != v:
+		c.none = true
+	case !c.some:
+		c.floats[0], c.floats[1], c.some = v, v, true
+	case v < c.floats[0]:
+		c.floats[0] = v
+	case v > c.floats[1]:
+		c.floats[1] = v
+	}
+}
+
+func (c *gathered) takeText(v string) {
+	kept := v[:min(len(v), longestBound+1)]
+	if !c.some || v < string(c.texts[0]) {
+		c.texts[0] = append(c.texts[0][:0], kept...)
+	}
+	if !c.some || v > string(c.texts[1]) {
+		c.texts[1] = append(c.texts[1][:0], kept...)
+	}
+	c.some = true
+}
+
+// statistics appends the statistics of a row group, and resets them.
+func (c *gathered) statistics(m *made) {
+	m.begin(12)
+	m.int(3, thriftI64, c.nulls)
+	if least, most := c.bound(0), c.bound(1); c.some && !c.none && len(most) <= longestBound {
+		m.field(5, thriftBinary)
+		m.text(string(most))
+		m.field(6, thriftBinary)
+		m.text(string(least[:min(len(least), longestBound)])) // a prefix of a text is never greater than the text
+	}
+	m.end()
+	c.nulls, c.some, c.none = 0, false, false
+}
+
+// bound returns the least value (end 0) or the greatest (end 1) as statistics have it. A zero gets the sign with which it bounds both zeros: -0
+// as the least, +0 as the greatest.
+func (c *gathered) bound(end int) []byte {
+	switch c.kind {
+	case protocol.Int:
+		return binary.LittleEndian.AppendUint64(nil, uint64(c.ints[end]))
+	case protocol.Float:
+		v := c.floats[end]
+		if v == 0 {
+			v = math.Copysign(0, float64(end)-0.5)
+		}
+		return binary.LittleEndian.AppendUint64(nil, math.Float64bits(v))
+	}
+	return c.texts[end]
+}
+
+// level adds a value to the levels: there is 1, or 0 for null.
+func (c *gathered) level(there byte) {
+	if there != c.there {
+		c.endRun()
+	}
+	c.there = there
+	c.run++
+}
+
+func (c *gathered) endRun() {
+	if c.run > 0 {
+		c.levels = append(binary.AppendUvarint(c.levels, c.run<<1), c.there)
+	}
+	c.run = 0
+}
+
+// take appends the gathered values to page, and starts the next page.
+func (c *gathered) take(page []byte) []byte {
+	c.endRun()
+	page = binary.LittleEndian.AppendUint32(page, uint32(len(c.levels)))
+	page = append(append(page, c.levels...), c.data...)
+	c.levels, c.data, c.bits = c.levels[:0], c.data[:0], 0
+	return page
+}
+
+// NewWriter returns a writer of columns with these names and kinds.
+func NewWriter(w io.Writer, names []string, kinds []protocol.Kind) *Writer {
+	f := &Writer{w: w}
+	for i, name := range names {
+		f.columns = append(f.columns, gathered{name: strings.ToValidUTF8(name, "\uFFFD"), kind: kinds[i]})
+	}
+	f.write([]byte(Magic))
+	return f
+}
+
+func (f *Writer) write(p []byte) {
+	if f.err == nil {
+		_, f.err = f.w.Write(p)
+	}
+	f.at += int64(len(p))
+}
+
+// Row writes a row. A value of another kind than its column's is converted: any value to text, and an integer to a double.
+func (f *Writer) Row(row []protocol.Value) error {
+	size := 0
+	for i, v := range row {
+		c := &f.columns[i]
+		if v.Kind == protocol.Null {
+			c.level(0)
+			c.nulls++
+			size += len(c.data) + len(c.levels)
+			continue
+		}
+		c.level(1)
+		switch {
+		case c.kind == protocol.Bool:
+			if c.bits%8 == 0 {
+				c.data = append(c.data, 0)
+			}
+			c.data[len(c.data)-1] |= byte(v.Int&1) << (c.bits % 8)
+			c.bits++
+		case c.kind == protocol.Int:
+			c.takeInt(v.Int)
+			c.data = binary.LittleEndian.AppendUint64(c.data, uint64(v.Int))
+		case c.kind == protocol.Float && v.Kind == protocol.Int:
+			c.takeFloat(float64(v.Int))
+			c.data = binary.LittleEndian.AppendUint64(c.data, math.Float64bits(float64(v.Int)))
+		case c.kind == protocol.Float:
+			c.takeFloat(v.Float)
+			c.data = binary.LittleEndian.AppendUint64(c.data, math.Float64bits(v.Float))
+		default:
+			text := v.Text
+			if v.Kind != protocol.Text {
+				text = v.String()
+			}
+			text = strings.ToValidUTF8(text, "\uFFFD")
+			c.takeText(text)
+			c.data = binary.LittleEndian.AppendUint32(c.data, uint32(len(text)))
+			c.data = append(c.data, text...)
+		}
+		size += len(c.data) + len(c.levels)
+	}
+	f.rows++
+	if size >= groupBytes || f.rows == math.MaxInt32 {
+		f.flush()
+	}
+	return f.err
+}
+
+// flush writes the row group.
+func (f *Writer) flush() {
+	if f.rows == 0 {
+		return
+	}
+	begin, plain := f.at, 0
+	var columns []byte
+	for i := range f.columns {
+		c := &f.columns[i]
+		f.plain = c.take(f.plain[:0])
+		packed := snappy.Encode(f.page[:cap(f.page)], f.plain)
+		var head made
+		head.int(1, thriftI32, pageData)
+		head.int(2, thriftI32, int64(len(f.plain)))
+		head.int(3, thriftI32, int64(len(packed)))
+		head.int(4, thriftI32, int64(int32(crc32.ChecksumIEEE(packed))))
+		head.begin(5)
+		head.int(1, thriftI32, f.rows)
+		head.int(2, thriftI32, encodingPlain)
+		head.int(3, thriftI32, encodingRLE)
+		head.int(4, thriftI32, encodingRLE)
+		head.end()
+		head.end()
+
+		from := f.at
+		f.write(head.p)
+		f.write(packed)
+		var m made
+		m.int(2, thriftI64, from)
+		m.begin(3)
+		m.int(1, thriftI32, physical(c.kind))
+		m.list(2, thriftI32, 2)
+		m.p = append(m.p, encodingPlain<<1, encodingRLE<<1)
+		m.list(3, thriftBinary, 1)
+		m.text(c.name)
+		m.int(4, thriftI32, codecSnappy)
+		m.int(5, thriftI64, f.rows)
+		m.int(6, thriftI64, int64(len(head.p)+len(f.plain)))
+		m.int(7, thriftI64, f.at-from)
+		m.int(9, thriftI64, from)
+		c.statistics(&m)
+		m.end()
+		m.end()
+		columns = append(columns, m.p...)
+		plain += len(head.p) + len(f.plain)
+		f.page = packed
+	}
+	var g made
+	g.list(1, thriftStruct, len(f.columns))
+	g.p = append(g.p, columns...)
+	g.int(2, thriftI64, int64(plain))
+	g.int(3, thriftI64, f.rows)
+	g.int(5, thriftI64, begin)
+	g.end()
+	f.groups = append(f.groups, g.p...)
+	f.number++
+	f.all += f.rows
+	f.rows = 0
+}
+
+func physical(kind protocol.Kind) int64 {
+	switch kind {
+	case protocol.Int:
+		return kindInt64
+	case protocol.Float:
+		return kindDouble
+	case protocol.Bool:
+		return kindBool
+	}
+	return kindBytes
+}
+
+// Close writes the end of the file. It does not close the underlying writer.
+func (f *Writer) Close() error {
+	f.flush()
+	var m made
+	m.int(1, thriftI32, 1)
+	m.list(2, thriftStruct, len(f.columns)+1)
+	var root made
+	root.field(4, thriftBinary)
+	root.text("rows")
+	root.int(5, thriftI32, int64(len(f.columns)))
+	root.end()
+	m.p = append(m.p, root.p...)
+	for _, c := range f.columns {
+		var e made
+		e.int(1, thriftI32, physical(c.kind))
+		e.int(3, thriftI32, optional)
+		e.field(4, thriftBinary)
+		e.text(c.name)
+		if c.kind == protocol.Text {
+			e.int(6, thriftI32, 0) // UTF8
+			e.begin(10)
+			e.begin(1) // STRING
+			e.end()
+			e.end()
+		}
+		e.end()
+		m.p = append(m.p, e.p...)
+	}
+	m.int(3, thriftI64, f.all)
+	m.list(4, thriftStruct, f.number)
+	m.p = append(m.p, f.groups...)
+	m.field(6, thriftBinary)
+	m.text("posta")
+	m.list(7, thriftStruct, len(f.columns))
+	for range f.columns {
+		var order made
+		order.begin(1) // the order of the type
+		order.end()
+		order.end()
+		m.p = append(m.p, order.p...)
+	}
+	m.end()
+	f.write(m.p)
+	f.write(binary.LittleEndian.AppendUint32(nil, uint32(len(m.p))))
+	f.write([]byte(Magic))
+	return f.err
+}
+
+// made is a Thrift structure in the compact protocol, while it is written.
+type made struct {
+	p    []byte
+	last int
+	up   []int // last of each enclosing structure
+}
+
+func (m *made) field(id int, kind byte) {
+	m.p = append(m.p, byte(id-m.last)<<4|kind) // fields are written in their order, no two more than 15 apart
+	m.last = id
+}
+
+func (m *made) int(id int, kind byte, v int64) {
+	m.field(id, kind)
+	m.p = binary.AppendVarint(m.p, v)
+}
+
+// begin begins a structure as field id; end ends it, or the outermost structure.
+func (m *made) begin(id int) {
+	m.field(id, thriftStruct)
+	m.up, m.last = append(m.up, m.last), 0
+}
+
+func (m *made) end() {
+	m.p = append(m.p, 0)
+	if n := len(m.up); n > 0 {
+		m.last, m.up = m.up[n-1], m.up[:n-1]
+	}
+}
+
+// list begins a list of n items, which follow.
+func (m *made) list(id int, of byte, n int) {
+	m.field(id, thriftList)
+	if n < 15 {
+		m.p = append(m.p, byte(n)<<4|of)
+		return
+	}
+	m.p = binary.AppendUvarint(append(m.p, 15<<4|of), uint64(n))
+}
+
+func (m *made) text(s string) {
+	m.p = append(binary.AppendUvarint(m.p, uint64(len(s))), s...)
+}

@@ -1,0 +1,112 @@
+package parquet
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"posta.dev/posta/protocol"
+)
+
+// TestNullsAndBooleansReadBack: in columns that begin and end with either, or have one of them alone.
+func TestNullsAndBooleansReadBack(t *testing.T) {
+	null := protocol.Value{Kind: protocol.Null}
+	value := func(kind protocol.Kind, i int) protocol.Value {
+		switch kind {
+		case protocol.Text:
+			return protocol.Value{Text: fmt.Sprint(i)}
+		case protocol.Bool:
+			return protocol.Value{Kind: kind, Int: int64(i/2) % 2}
+		}
+		return protocol.Value{Kind: kind, Int: int64(i), Float: float64(i)}
+	}
+	kinds := []protocol.Kind{protocol.Text, protocol.Int, protocol.Float, protocol.Bool}
+	for name, is := range map[string]func(i int) bool{
+		"none": func(int) bool { return false }, "all": func(int) bool { return true }, "every third": func(i int) bool { return i%3 == 0 }, "the first": func(i int) bool { return i < 500 }, "the last": func(i int) bool { return i >= 500 },
+	} {
+		for _, n := range []int{0, 1, 7, 8, 9, 1000} {
+			var b bytes.Buffer
+			w := NewWriter(&b, []string{"t", "i", "f", "b"}, kinds)
+			var want strings.Builder
+			for i := range n {
+				var row []protocol.Value
+				var fields []string
+				for _, kind := range kinds {
+					v := value(kind, i)
+					text := v.String()
+					if kind == protocol.Float {
+						text = fmt.Sprint(i)
+					}
+					if is(i) {
+						v, text = null, ""
+					}
+					row, fields = append(row, v), append(fields, text)
+				}
+				if err := w.Row(row); err != nil {
+					t.Fatal(err)
+				}
+				want.WriteString(strings.Join(fields, ",") + "\n")
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := text(b.Bytes(), 1<<20, "t", "i", "f", "b"); err != nil || got != want.String() {
+				t.Errorf("%d rows, null: %s: %.200q, %v", n, name, got, err)
+			}
+		}
+	}
+}
+
+// TestC1_StatisticsOfWhatIsWritten: they are the ends of the values, and there are none where these are in no order, or too long.
+func TestC1_StatisticsOfWhatIsWritten(t *testing.T) {
+	number := func(v float64) protocol.Value { return protocol.Value{Kind: protocol.Float, Float: v} }
+	integer := func(v int64) protocol.Value { return protocol.Value{Kind: protocol.Int, Int: v} }
+	text := func(s string) protocol.Value { return protocol.Value{Text: s} }
+	null := protocol.Value{Kind: protocol.Null}
+	long := strings.Repeat("b", 100)
+	for _, c := range []struct {
+		kind   protocol.Kind
+		values []protocol.Value
+		want   string
+	}{
+		{protocol.Int, []protocol.Value{integer(3), null, integer(-5), integer(math.MaxInt64), integer(0)}, "2 -5 9223372036854775807"},
+		{protocol.Int, []protocol.Value{null, integer(7)}, "2 7 7"},
+		{protocol.Float, []protocol.Value{number(2.5), number(-1), integer(9), number(math.Inf(1))}, "4 -1 +Inf"},
+		{protocol.Float, []protocol.Value{number(0), number(math.Copysign(0, -1))}, "4 -0 0"},
+		{protocol.Float, []protocol.Value{number(1), number(math.NaN()), number(2)}, "0  "},
+		{protocol.Float, []protocol.Value{number(math.NaN())}, "0  "},
+		{protocol.Text, []protocol.Value{text("b"), text(""), text("é"), text("ab")}, "7  é"},
+		{protocol.Text, []protocol.Value{text(long), text("c")}, "7 " + long[:64] + " c"},
+		{protocol.Text, []protocol.Value{text("a"), text(long)}, "0  "},
+		{protocol.Text, []protocol.Value{text(long + "z"), text(long + "a"), integer(1), text("c")}, "7 1 c"},
+		{protocol.Text, []protocol.Value{text("a\xff"), text("b")}, "7 a\uFFFD b"},
+		{protocol.Bool, []protocol.Value{{Kind: protocol.Bool, Int: 1}}, "0  "},
+		{protocol.Text, []protocol.Value{null, null}, "1  "},
+		{protocol.Float, []protocol.Value{null}, "1  "},
+	} {
+		var b bytes.Buffer
+		w := NewWriter(&b, []string{"a"}, []protocol.Kind{c.kind})
+		for range 2 { // row groups, each with statistics of its own
+			for _, v := range c.values {
+				if err := w.Row([]protocol.Value{v}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.flush()
+		}
+		if err := w.Row([]protocol.Value{null}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		got := rangesOf(t, b.Bytes(), "a")
+		for i, want := range []string{c.want, c.want, "1  "} {
+			if s := fmt.Sprintf("%d %s %s", got[i].Kind, got[i].Least, got[i].Most); s != want {
+				t.Errorf("%v, row group %d: %q, want %q", c.values, i, s, want)
+			}
+		}
+	}
+}

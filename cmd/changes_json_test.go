@@ -1,0 +1,43 @@
+package cmd
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/deploy/plan"
+	"posta.dev/posta/medic"
+	"posta.dev/posta/topology"
+)
+
+// TestTheTerminalPageHasEveryField that the documents of --json have.
+func TestTheTerminalPageHasEveryField(t *testing.T) {
+	page, err := os.ReadFile("../docs/terminal.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, document := range []any{upJSON{}, downJSON{}, cancelJSON{}, deployJSON{}, stepJSON{}, chaosJSON{}, faultJSON{}} {
+		of := reflect.TypeOf(document)
+		for i := range of.NumField() {
+			name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+			if name == "" || !strings.Contains(string(page), "`"+name+"`") {
+				t.Errorf("docs/terminal.md does not say what %q of %s is", name, of.Name())
+			}
+		}
+	}
+}
+
+func TestDocumentsHaveNoNull(t *testing.T) {
+	for _, document := range []any{
+		stoppedAsJSON(&topology.Topology{}, nil, time.Second), stoppedAsJSON(&topology.Topology{}, []medic.Stopped{{Node: "a"}}, 0), planAsJSON("c", plan.Plan{}, true, time.Now()),
+		planAsJSON("c", plan.Plan{Steps: []plan.Step{{Host: "h"}}}, false, time.Now()), (&faultInjector{faults: []fault{{}}}).asJSON(monitor.Medics{}, time.Now()),
+	} {
+		if b, err := json.Marshal(document); err != nil || strings.Contains(string(b), "null") {
+			t.Errorf("%s, %v", b, err)
+		}
+	}
+}

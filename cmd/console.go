@@ -1,0 +1,125 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/console"
+	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
+)
+
+func (x *command) consoleCommand() *cli.Command {
+	return &cli.Command{
+		Name: "console", Usage: "show the cluster in a browser: nodes, sessions and incidents, live",
+		Description: `Prints a link and serves the pages until Ctrl-C. The link lets one browser in, once; then the next link is printed. The console only listens to the
+cluster: without it nothing is lost, and several may run.
+
+   posta console
+   posta console --data DIR              answers SQL over the files below DIR
+   posta console --listen 127.0.0.1:0
+
+Who may operate the cluster may also kill and stop its nodes and medics from the pages, as posta chaos does; --watch leaves that out.
+
+It serves /metrics of all nodes for Prometheus (docs/metrics.md), with --metrics-token also to scrapers.
+
+It lets in by a link or that token alone, so it listens only where no other machine reaches it. To see it from elsewhere: ssh -L 8080:127.0.0.1:8080 HOST
+
+` + exitHelp,
+		Flags: []cli.Flag{topologyFlag(), keyFlag(), addressFlag(), hostFlag(), dockerFlag(),
+			&cli.StringFlag{Name: flagData, Usage: "answer statements over the files below `DIR`, or over one file"},
+			&cli.StringSliceFlag{Name: flagFile, Usage: "`TABLE=PATH`: the files of a table; a pattern in quotes, or an address (https://..., s3://...); may be repeated"},
+			&cli.BoolFlag{Name: "watch", Usage: "show no button that kills or stops anything"},
+			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8080", Usage: "serve at this `ADDRESS` of this machine; port 0 takes any that is free"},
+			&cli.StringFlag{Name: "metrics-token", Usage: "let in scrapers of /metrics that bring the token in this `FILE`, which only you can read"}},
+		Action: x.console,
+	}
+}
+
+func (x *command) console(c *cli.Context) error {
+	at := c.String("listen")
+	if _, err := console.Address(at); errors.Is(err, console.ErrExposed) {
+		return usagef("console: --listen %v; give one like 127.0.0.1:8080, and reach it from elsewhere with ssh -L 8080:127.0.0.1:8080 HOST", err)
+	} else if err != nil {
+		return usagef("console: --listen %v", err)
+	}
+	token, err := scrapeToken(c.String("metrics-token"))
+	if err != nil {
+		return err
+	}
+	t, err := loadTopology(c)
+	if err != nil {
+		return err
+	}
+	keys, err := x.clientKeys(c, t)
+	if err != nil {
+		return err
+	}
+	nodes, err := monitor.ListenToNodes(t.Nodes(), keys)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = nodes.Close() }()
+	medics, err := monitor.ListenToMedics(t.MedicNodes(), keys)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = medics.Close() }()
+	soon, cancel := context.WithTimeout(c.Context, lookAtMost) // the first page shows speeds
+	defer cancel()
+	if _, err := nodes.Until(soon, heardEnough); c.Context.Err() != nil {
+		return err
+	}
+	from := entrance{entryPoints(t, keys != nil), keys}
+	cfg := askConfig(c, from, session.ID{})
+	ask, err := x.newConsoleAsker(c, from)
+	if err != nil {
+		return err
+	}
+	var breaks *console.Breaker
+	if !c.Bool("watch") {
+		var undo func()
+		if breaks, undo, err = x.newConsoleBreaker(c, keys); err != nil {
+			return err
+		}
+		defer undo()
+	}
+	x.notef("the console of cluster %s: open the link in a browser on this machine; it works once. Ctrl-C ends the console", t.Name)
+	s, err := console.Listen(at, console.Config{
+		Topology: t, Nodes: nodes.View, Medics: medics.View,
+		Trouble: func() []string {
+			if refused := errors.Join(nodes.Refused(), medics.Refused()); refused != nil {
+				return []string{explainRefused(keys, refused)}
+			}
+			return nil
+		},
+		Sessions: func(ctx context.Context) ([]protocol.SessionInfo, error) { return sessionsOf(ctx, cfg) },
+		Answers:  func(ctx context.Context, id session.ID) (*client.Answer, error) { return answersOf(ctx, cfg, id) },
+		Ask:      ask, Break: breaks,
+		ScrapeToken: token,
+		Announce:    func(link string) { x.printf("%s\n", link) },
+	})
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%w; name another port with --listen, or 127.0.0.1:0 for any that is free", err)
+	}
+	if err != nil {
+		return err
+	}
+	return s.Run(c.Context)
+}
+
+// sessionsOf asks a cluster for its sessions over a new connection, so that it finds nodes that have moved since.
+func sessionsOf(ctx context.Context, cfg client.Config) (all []protocol.SessionInfo, err error) {
+	cl, err := client.Dial(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, cl.Close()) }()
+	return cl.Sessions(ctx)
+}

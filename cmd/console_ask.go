@@ -1,0 +1,160 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/urfave/cli/v2"
+
+	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/console"
+	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/question"
+	"posta.dev/posta/protocol/session"
+)
+
+// consoleAsker answers the statements that people type into the pages of a console. It works as posta submit does, over the console's files and on
+// its cluster.
+type consoleAsker struct {
+	x     *command
+	c     *cli.Context
+	from  entrance
+	dir   string
+	named []client.Named
+
+	mu    sync.Mutex
+	words promptWords // of completion; guarded by mu
+}
+
+// newConsoleAsker returns nil where the console was started without files.
+func (x *command) newConsoleAsker(c *cli.Context, from entrance) (*console.Asker, error) {
+	if c.String(flagData) == "" && len(c.StringSlice(flagFile)) == 0 {
+		return nil, nil
+	}
+	dir, named, err := sqlFiles(c)
+	if err != nil {
+		return nil, err
+	}
+	a := &consoleAsker{x: x, c: c, from: from, dir: dir, named: named}
+	return &console.Asker{Tables: a.tables, Answer: a.answer, Explain: a.explain, Complete: a.complete}, nil
+}
+
+func (a *consoleAsker) tables() []string {
+	return question.Names(client.NewInput(a.dir, a.named, nil, 0))
+}
+
+// as returns a command that passes its remarks to say, one line at a time.
+func (a *consoleAsker) as(say func(string)) *command {
+	x := *a.x
+	x.In, x.Out, x.Err, x.events = strings.NewReader(""), io.Discard, &lineWriter{say: say}, nil
+	return &x
+}
+
+func (a *consoleAsker) answer(ctx context.Context, text string, show *display.Progress) (answer *client.Answer, err error) {
+	x := a.as(show.Said)
+	r, err := x.readSQLAs(ctx, a.c, text, false, false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	r.cfg.Entries, r.cfg.Keys, r.cfg.Keep, r.stays = a.from.at, a.from.keys, console.KeptRows, true
+	answer, failed, err := x.computeSQL(ctx, r, show)
+	return answer, errors.Join(failed, err)
+}
+
+func (a *consoleAsker) explain(ctx context.Context, text string) (plan string, err error) {
+	x := a.as(func(string) {})
+	var out bytes.Buffer
+	x.Out = &out
+	r, err := x.readSQLAs(ctx, a.c, text, false, false)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	err = x.explainSQL(r)
+	return out.String(), err
+}
+
+// complete completes the last word. It does not know what earlier statements declared: each statement stands for itself.
+func (a *consoleAsker) complete(ctx context.Context, text string) (string, []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	above, line := "", text
+	if at := strings.LastIndexByte(text, '\n'); at >= 0 {
+		above, line = text[:at+1], text[at+1:]
+	}
+	a.words.before = above + " " // the space keeps a word that begins with a point from being a command of the prompt
+	a.words.forget()             // files may have been added since
+	longer, words := a.words.complete(line, a.tables(), func(table string) []string { return a.columns(ctx, table) })
+	return above + longer, words
+}
+
+func (a *consoleAsker) columns(ctx context.Context, table string) (columns []string) {
+	x := a.as(func(string) {})
+	r, err := x.readSQLAs(ctx, a.c, `DESCRIBE "`+strings.ReplaceAll(table, `"`, `""`)+`"`, false, false)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = r.close() }() // nothing was written
+	for _, st := range r.q.Statements() {
+		if st.Plan == nil {
+			continue
+		}
+		for _, f := range st.Plan.Fields() {
+			columns = append(columns, f.Name)
+		}
+	}
+	return columns
+}
+
+// lineWriter gives each line that is written to a function.
+type lineWriter struct {
+	mu   sync.Mutex
+	rest []byte
+	say  func(string)
+}
+
+// maxRemark limits a line that has no end, in bytes.
+const maxRemark = 4 << 10
+
+func (w *lineWriter) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.rest = append(w.rest, b...)
+	for {
+		at := bytes.IndexByte(w.rest, '\n')
+		if at < 0 {
+			break
+		}
+		w.say(string(w.rest[:at]))
+		w.rest = w.rest[at+1:]
+	}
+	if len(w.rest) > maxRemark {
+		w.rest = w.rest[:maxRemark]
+	}
+	return len(b), nil
+}
+
+// answersOf fetches the first rows of the answers of a finished session. It changes nothing: others may fetch them, too.
+func answersOf(ctx context.Context, cfg client.Config, id session.ID) (answer *client.Answer, err error) {
+	cfg.Session, cfg.Keep = id, console.KeptRows
+	cl, err := client.Dial(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, cl.Close()) }()
+	found, err := cl.Sessions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if answer, err = cl.Results(ctx); err != nil {
+		return nil, err
+	}
+	answer.Analysis, _ = analysisOf(found, id)
+	inOrder(answer, cl.Info().Analyses)
+	return answer, nil
+}

@@ -1,0 +1,116 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"posta.dev/posta/cmd/internal/console"
+	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/faults"
+	"posta.dev/posta/medic"
+	"posta.dev/posta/security"
+)
+
+// consoleBreaker injects the faults that people choose on the pages of a console, with the injector of posta chaos.
+type consoleBreaker struct {
+	injector faults.Injector
+	lasts    time.Duration
+	life     context.Context
+	pending  sync.WaitGroup // faults that last
+
+	mu      sync.Mutex
+	lasting map[medic.NodeID]bool // guarded by mu
+}
+
+// newConsoleBreaker returns the breaker that injects faults, and a function that ends all lasting faults. The breaker is nil if the console's user
+// may not operate the cluster, or if the cluster's processes are not on this machine.
+func (x *command) newConsoleBreaker(c *cli.Context, keys *security.Keys) (*console.Breaker, func(), error) {
+	if keys != nil && keys.Identity().Role != security.Operate {
+		return nil, func() {}, nil
+	}
+	injector, all, t, err := x.injectorOf(c)
+	if err != nil {
+		if c.Bool(flagDocker) || c.IsSet(flagHost) {
+			return nil, nil, err
+		}
+		x.notef("note: nothing can be broken from the console: %s", oneLine(err))
+		return nil, func() {}, nil
+	}
+	life, end := context.WithCancel(context.Background())
+	b := &consoleBreaker{injector: injector, lasts: 2 * t.Medics.SuspectAfter, life: life, lasting: map[medic.NodeID]bool{}}
+	out := &console.Breaker{Lasts: b.lasts, Break: b.do}
+	for _, k := range injector.Kinds() {
+		out.Kinds = append(out.Kinds, string(k))
+	}
+	for _, id := range all {
+		out.Targets = append(out.Targets, string(id))
+	}
+	slices.Sort(out.Targets)
+	return out, func() {
+		b.mu.Lock()
+		end() // from here on no fault begins
+		b.mu.Unlock()
+		b.pending.Wait()
+		_ = injector.Close()
+	}, nil
+}
+
+// do is console.Breaker.Break.
+func (b *consoleBreaker) do(ctx context.Context, kind, target string) (string, error) {
+	k, id := faults.Kind(kind), medic.NodeID(target)
+	pid, err := b.injector.Pid(id)
+	switch {
+	case err != nil:
+		return "", err
+	case pid == 0:
+		return "", fmt.Errorf("%s has no process here; if it is a container, start the console with --docker", target)
+	}
+	if k.Lasts() && !b.begin(id) {
+		return "", fmt.Errorf("%s is paused or cut off already, or the console ends", target)
+	}
+	err = b.injector.Do(ctx, k, id)
+	said := fmt.Sprintf("process %d", pid)
+	if k.Lasts() {
+		said += " for " + display.Span(b.lasts)
+		go b.undo(k, id, pid, err == nil || givenUp(err))
+	}
+	return said, err
+}
+
+// begin notes that a lasting fault of a target begins, and returns false if another one lasts or the console ends. The console's end waits for it
+// from here on, before it happens. With two at a time, the end of the first would end the
+// second.
+func (b *consoleBreaker) begin(id medic.NodeID) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.lasting[id] || b.life.Err() != nil {
+		return false
+	}
+	b.lasting[id] = true
+	b.pending.Add(1)
+	return true
+}
+
+// undo ends a fault when its time is over, or when the console ends.
+func (b *consoleBreaker) undo(k faults.Kind, id medic.NodeID, pid int, happened bool) {
+	defer b.pending.Done()
+	if happened {
+		timer := time.NewTimer(b.lasts)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-b.life.Done():
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), undoTime)
+		defer cancel()
+		_ = b.injector.Undo(ctx, k, id, pid) // the target may be gone; then a medic starts it again
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.lasting, id)
+}

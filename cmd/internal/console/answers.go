@@ -1,0 +1,148 @@
+package console
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+
+	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/chart"
+	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/protocol"
+)
+
+// Bounds of an answer on a page, however long it is.
+const (
+	// KeptRows is how many rows of each query are kept for a page: those of the table, and those that its chart shows.
+	KeptRows    = 500
+	rowsShown   = 200
+	cellsShown  = 60       // of a row
+	cellShown   = 200      // runes
+	answerBytes = 70 << 10 // of cells on a page, all queries together
+	tablesShown = 24
+)
+
+// answerPage is an answer as a page shows it.
+type answerPage struct {
+	Tables   []answerTable
+	More     int // tables for which the page has no room
+	Rejected []string
+	Warnings []string
+}
+
+type answerTable struct {
+	Name, Rows string
+	Chart      template.HTML
+	Kind       chart.Kind
+	Columns    []answerColumn
+	Cells      [][]answerCell
+	Cut        string // what is left out
+}
+
+type answerColumn struct {
+	Name  string
+	Right bool
+}
+
+type answerCell struct {
+	Text        string
+	Right, Null bool
+}
+
+// pageOf cuts an answer to what a page shows. rest says where the whole answer is.
+func pageOf(a *client.Answer, rest string) (*answerPage, error) {
+	p := &answerPage{}
+	room := answerBytes
+	for i := range a.Queries {
+		if len(p.Tables) == tablesShown || room <= 0 {
+			p.More = len(a.Queries) - i
+			break
+		}
+		t, used, err := tableOf(&a.Queries[i], room, rest)
+		if err != nil {
+			return nil, err
+		}
+		room -= used
+		p.Tables = append(p.Tables, t)
+	}
+	for _, r := range a.Rejected {
+		if r.Rows == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%s: %s rejected", clean(r.Stream), display.Plural(int(r.Rows), "row"))
+		if len(r.First) > 0 {
+			text += fmt.Sprintf("; the first is line %d of %s: %s", r.First[0].Line, clean(r.First[0].File), clean(r.First[0].Reason))
+		}
+		p.Rejected = append(p.Rejected, text)
+	}
+	for i, w := range a.Warnings {
+		if i == notesKept {
+			p.Warnings = append(p.Warnings, fmt.Sprintf("and %d more", len(a.Warnings)-i))
+			break
+		}
+		p.Warnings = append(p.Warnings, clean(w.String()))
+	}
+	return p, nil
+}
+
+func tableOf(q *client.Table, room int, rest string) (t answerTable, used int, err error) {
+	t.Name, t.Rows = clean(q.Name), display.Plural(q.Len(), "row")
+	shown := min(len(q.Columns), cellsShown)
+	for _, c := range q.Columns[:shown] {
+		t.Columns = append(t.Columns, answerColumn{Name: clip(clean(c), cellShown)})
+		used += len(t.Columns[len(t.Columns)-1].Name) + 40
+	}
+	var kept [][]protocol.Value
+	for row := range q.All() {
+		if len(kept) == KeptRows {
+			break
+		}
+		row = slices.Clone(row)
+		for i := range row { // so that a text of megabytes is cut before it is escaped
+			row[i].Text = row[i].Text[:min(len(row[i].Text), 4*longestText)]
+		}
+		kept = append(kept, row)
+		if len(t.Cells) == rowsShown || used >= room {
+			continue
+		}
+		cells := make([]answerCell, shown)
+		for i, v := range row[:shown] {
+			cells[i] = answerCell{clip(clean(v.String()), cellShown), v.Kind == protocol.Int || v.Kind == protocol.Float, v.Kind == protocol.Null}
+			t.Columns[i].Right = t.Columns[i].Right || cells[i].Right
+			used += len(cells[i].Text) + 9 // with the markup around it
+		}
+		t.Cells = append(t.Cells, cells)
+	}
+	if err := q.Err(); err != nil {
+		return t, used, err
+	}
+	var cut []string
+	if len(t.Cells) < q.Len() {
+		cut = append(cut, fmt.Sprintf("the first %s of %s rows", display.Count(uint64(len(t.Cells))), display.Count(uint64(q.Len()))))
+	}
+	if shown < len(q.Columns) {
+		cut = append(cut, fmt.Sprintf("the first %d of %d columns", shown, len(q.Columns)))
+	}
+	if cut != nil {
+		t.Cut = "This page shows " + strings.Join(cut, " and ") + ". " + rest
+	}
+	if c, ok := chart.Of(q.Columns, kept, q.Len()); ok {
+		t.Kind, t.Chart = c.Kind, c.SVG()
+	}
+	return t, used, nil
+}
+
+// drawAnswer returns the HTML of an answer.
+func drawAnswer(a *client.Answer, rest string) (template.HTML, error) {
+	p, err := pageOf(a, rest)
+	if err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	if err := templates.ExecuteTemplate(&b, "tables", p); err != nil {
+		return "", fmt.Errorf("draw the answers: %w", err)
+	}
+	return template.HTML(b.String()), nil //nolint:gosec // made by html/template
+}

@@ -1,0 +1,364 @@
+//go:build browser
+
+package console
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/medic/core"
+	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
+)
+
+var shots = flag.String("shots", "", "write a picture of each view into this directory")
+
+// tab is a page in a real browser.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+
+	mu    sync.Mutex
+	wrong []string // what the browser complains of
+}
+
+func newTab(t *testing.T) *tab {
+	t.Helper()
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-dev-shm-usage", true))
+	ctx, cancel := context.WithTimeout(context.Background(), 12*time.Minute)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewExecAllocator(ctx, append(options, chromedp.WSURLReadTimeout(2*time.Minute))...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	b := &tab{t: t, ctx: ctx}
+	chromedp.ListenTarget(ctx, func(event any) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		switch e := event.(type) {
+		case *log.EventEntryAdded:
+			b.wrong = append(b.wrong, e.Entry.Text)
+		case *runtime.EventExceptionThrown:
+			b.wrong = append(b.wrong, e.ExceptionDetails.Error())
+		}
+	})
+	b.do(log.Enable(), runtime.Enable())
+	return b
+}
+
+func (b *tab) do(actions ...chromedp.Action) {
+	b.t.Helper()
+	if err := chromedp.Run(b.ctx, actions...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// evaluate is the value of an expression in the page.
+func evaluate[V any](b *tab, expression string) (v V) {
+	b.t.Helper()
+	b.do(chromedp.Evaluate(expression, &v))
+	return v
+}
+
+// until waits for an expression to be true in the page. While one page gives way to the next one there is nothing that could evaluate it: it is asked again.
+func (b *tab) until(expression string) {
+	b.t.Helper()
+	var holds bool
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		err := chromedp.Run(b.ctx, chromedp.Evaluate(expression, &holds))
+		switch {
+		case err == nil && holds:
+			return
+		case b.ctx.Err() != nil:
+			b.t.Fatal(err)
+		case time.Now().After(end):
+			b.t.Fatalf("not within the time: %s (%v)\n%s", expression, err, evaluate[string](b, "document.body.innerText"))
+		}
+	}
+}
+
+// live waits until a page has loaded, and follows the cluster. What follows meets no page that is on its way.
+func (b *tab) live() {
+	b.t.Helper()
+	b.until(`document.readyState === "complete" && document.getElementById("live") !== null && document.getElementById("live").textContent === "Live"`)
+}
+
+func (b *tab) shows(text string) {
+	b.t.Helper()
+	b.until(fmt.Sprintf("document.body !== null && document.body.innerText.includes(%q)", text))
+}
+
+func (b *tab) picture(name string) {
+	b.t.Helper()
+	if *shots == "" {
+		return
+	}
+	var png []byte
+	b.do(chromedp.FullScreenshot(&png, 100))
+	if err := os.WriteFile(filepath.Join(*shots, name+".png"), png, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// contented fails the test if the browser has complained: of a script that failed, or of something that the policy forbids.
+func (b *tab) contented() {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, w := range b.wrong {
+		b.t.Errorf("the browser says: %s", w)
+	}
+}
+
+// busyCluster has a node of each kind.
+func busyCluster(t *testing.T) *Seen {
+	s := cluster(t, 3, 6)
+	s.named(t, "joiner-2").Age = 4 * time.Second
+	input := s.named(t, "input-1")
+	for i := range input.Beat.Links {
+		input.Beat.Links[i].Full = input.Beat.Links[i].To == "joiner-3"
+		input.Beat.Links[i].Bytes = uint64(i) * 6 << 20
+	}
+	s.named(t, "reducer-1").Beat.Trouble = "the disk is slow: look at it"
+	s.named(t, "aggregator-2").Beat.State = heartbeat.Recovering
+	s.Sessions[4].State, s.Sessions[5].State = session.Failed, session.Done
+	return s
+}
+
+// Every view fits from 360 pixels to 4K, light and dark: the page itself is never wider than the window, and the browser complains of nothing.
+func TestViews(t *testing.T) {
+	s := busyCluster(t)
+	address, tokens, _ := serveAll(t, func() *Seen { return s }, answering(t, nil), breaking(func(_, _ string) (string, error) { return "", nil }))
+	b := newTab(t)
+	b.do(chromedp.Navigate("http://" + address + "/"))
+	b.shows("Log in")
+	b.picture("login")
+	b.mu.Lock()
+	b.wrong = nil // it says that the page is not for strangers
+	b.mu.Unlock()
+	b.do(chromedp.Navigate("http://" + address + "/login?token=" + <-tokens))
+	b.shows("medic-2 leads in generation 5")
+	for name, path := range map[string]string{
+		"overview": "/", "sessions": "/sessions", "node": "/node/input-1", "dead": "/node/joiner-2", "session": "/session/" + s.Sessions[0].Session.String(), "ask": "/ask?q=SELECT+1",
+	} {
+		for _, scheme := range []string{"light", "dark"} {
+			for _, width := range []int64{360, 1280, 3840} {
+				b.do(
+					emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+					chromedp.EmulateViewport(width, max(800, width/2)), chromedp.Navigate("http://"+address+path),
+				)
+				b.live()
+				if wide := evaluate[int64](b, "document.documentElement.scrollWidth"); wide > width {
+					t.Errorf("%s at %d pixels is %d wide", path, width, wide)
+				}
+				b.picture(fmt.Sprintf("%s-%s-%d", name, scheme, width))
+			}
+		}
+	}
+	b.until(`performance.getEntriesByName("first-contentful-paint").length > 0`) // a browser that has no time paints later than it loads
+	t.Logf("first paint after %.0f ms", evaluate[float64](b, `performance.getEntriesByName("first-contentful-paint")[0].startTime`))
+	b.contented()
+}
+
+// A node dies and comes back, a session runs to its end, and the console itself goes: the open page shows each of them, and keeps the focus meanwhile.
+func TestThePageIsLive(t *testing.T) {
+	var now atomic.Pointer[Seen]
+	now.Store(cluster(t, 2, 2))
+	address, tokens, end := serveAll(t, now.Load)
+	b := newTab(t)
+	b.do(chromedp.Navigate("http://" + address + "/login?token=" + <-tokens))
+	b.shows("7 of 7 nodes at work")
+	b.do(chromedp.Focus("#node-joiner-2"))
+	next := cluster(t, 2, 2)
+	next.named(t, "joiner-1").Age = time.Minute
+	now.Store(next)
+	b.until(`document.querySelectorAll("svg a.box.dead").length === 1`)
+	b.shows("6 of 7 nodes at work, 1 silent or damaged")
+	next = cluster(t, 2, 2)
+	next.Sessions[0].State = session.Done
+	now.Store(next)
+	b.until(`document.querySelectorAll("svg a.box.dead").length === 0`)
+	b.shows("1 running, 1 ended")
+	if id := evaluate[string](b, "document.activeElement.id"); id != "node-joiner-2" {
+		t.Errorf("after the updates the focus is at %q", id)
+	}
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.until(`location.pathname === "/node/joiner-2"`)
+	b.live() // a console that ends before the new page has its script leaves a page that was never live
+	b.contented()
+	end()
+	b.shows("Not live: no connection to the console")
+}
+
+// By keyboard one comes first to the content, and then to everything that can be followed. Nothing has to be hit with a mouse.
+func TestKeyboard(t *testing.T) {
+	address, tokens := serve(t, cluster(t, 2, 1))
+	b := newTab(t)
+	b.do(chromedp.Navigate("http://" + address + "/login?token=" + <-tokens))
+	b.shows("nodes at work")
+	b.do(chromedp.KeyEvent(kb.Tab))
+	if text := evaluate[string](b, "document.activeElement.textContent"); text != "Skip to the content" {
+		t.Errorf("the first stop is %q", text)
+	}
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.until(`document.activeElement.id === "main"`)
+	var stops []string
+	for range 30 {
+		b.do(chromedp.KeyEvent(kb.Tab))
+		stops = append(stops, evaluate[string](b, `(document.activeElement.getAttribute("href") || "") + " " + (document.activeElement.getAttribute("aria-label") || "")`))
+	}
+	all := strings.Join(stops, "\n")
+	for _, want := range []string{"Picture of the pipeline", "/node/joiner-1 joiner-1 on host", "/session/"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not reached in 30 steps:\n%s", want, all)
+		}
+	}
+	b.contented()
+}
+
+// Without JavaScript everything is there, and says that it is not live.
+func TestWithoutJavaScript(t *testing.T) {
+	address, tokens := serve(t, busyCluster(t))
+	b := newTab(t)
+	b.do(emulation.SetScriptExecutionDisabled(true), chromedp.Navigate("http://"+address+"/login?token="+<-tokens))
+	var text string
+	b.do(chromedp.Text("body", &text, chromedp.ByQuery))
+	for _, want := range []string{"Not live: reload", "joiner-2", "silent", "blocked on joiner-3", "flowing again", "812 ms"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q:\n%s", want, text)
+		}
+	}
+}
+
+// A statement is completed, asked by keyboard, is wrong, is mended and answered with a chart, and stands in the history of this browser. Nothing that was typed or
+// answered is more than text.
+func TestAskInTheBrowser(t *testing.T) {
+	s := cluster(t, 2, 0)
+	address, tokens, _ := serveAll(t, func() *Seen { return s }, answering(t, func(_ context.Context, text string, show *display.Progress) (*client.Answer, error) {
+		show.Say("note: " + hostile)
+		if strings.Contains(text, "FORM") {
+			return nil, syntax.NewError(text, syntax.Pos(strings.Index(text, "FORM")), "FORM is no word of SQL "+hostile, "Did you mean FROM?")
+		}
+		rows := protocol.NewRows(2)
+		for i, city := range []string{"Lima", hostile, "Oslo"} {
+			if err := rows.Add(protocol.Value{Kind: protocol.Text, Text: city}, protocol.Value{Kind: protocol.Int, Int: int64(10 * (i + 1))}); err != nil {
+				return nil, err
+			}
+		}
+		return &client.Answer{Queries: []client.Table{client.NewTable("query_1", []string{"city " + hostile, "trips"}, rows)}}, nil
+	}))
+	b := newTab(t)
+	b.do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate("http://"+address+"/login?token="+<-tokens))
+	b.live()
+	b.do(chromedp.Navigate("http://" + address + "/ask"))
+	b.live()
+	b.do(chromedp.SendKeys("#q", "SELECT city, trips FORM tr", chromedp.ByID))
+	b.until(`document.querySelector("#words button") !== null`)
+	b.picture("ask-completions")
+	b.do(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter)) // to the first completion
+	b.until(`document.getElementById("q").value === "SELECT city, trips FORM trips" && document.activeElement.id === "q"`)
+	b.do(chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(input.ModifierCtrl)))
+	b.until(`location.pathname.startsWith("/asked/") && document.querySelector(".problem pre") !== null`)
+	b.live()
+	b.shows("Did you mean FROM?")
+	b.picture("ask-wrong")
+	b.do(chromedp.Evaluate(`document.getElementById("q").value = "SELECT city, trips FROM trips -- </textarea><script>document.title='in'</script>"`, nil))
+	b.do(chromedp.Evaluate(`document.getElementById("ask").requestSubmit()`, nil))
+	b.until(`document.querySelector("svg.chart") !== null`)
+	b.live()
+	b.shows("query_1: 3 rows")
+	b.picture("ask-answer")
+	b.do(chromedp.Navigate("http://" + address + "/ask"))
+	b.live()
+	if n := evaluate[int](b, `document.querySelectorAll("#history li").length`); n != 2 {
+		t.Errorf("the history has %d statements", n)
+	}
+	b.do(chromedp.Navigate("http://" + address + evaluate[string](b, `document.querySelector("#history a").getAttribute("href")`)))
+	b.live()
+	if text := evaluate[string](b, `document.getElementById("q").value`); !strings.HasPrefix(text, "SELECT city, trips FROM trips -- </textarea>") {
+		t.Errorf("the history leads to %q", text)
+	}
+	b.do(chromedp.Evaluate(`document.querySelector("button[name=explain]").click()`, nil))
+	b.until(`document.querySelectorAll(".plan li").length === 4`)
+	b.live()
+	b.picture("ask-plan")
+	b.do(chromedp.Evaluate(`document.querySelector("#history button").click()`, nil))
+	b.until(`document.getElementById("history").hidden && localStorage.getItem("posta-asked") === "[]"`)
+	if evaluate[bool](b, `document.title === "in" || document.querySelector("img") !== null`) {
+		t.Error("something that was typed or answered is more than text")
+	}
+	b.contented()
+}
+
+// A node is killed from its page, and what the medics measure is shown there and in a second browser's overview, live.
+func TestBreakInTheBrowser(t *testing.T) {
+	var now atomic.Pointer[Seen]
+	now.Store(cluster(t, 2, 0))
+	killed := make(chan string, 1)
+	address, tokens, _ := serveAll(t, now.Load, breaking(func(kind, target string) (string, error) {
+		killed <- kind + " " + target
+		return "process 17", nil
+	}))
+	b, second := newTab(t), newTab(t)
+	second.do(chromedp.Navigate("http://" + address + "/login?token=" + <-tokens))
+	second.live()
+	b.do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate("http://"+address+"/login?token="+<-tokens))
+	b.live()
+	b.do(chromedp.Navigate("http://" + address + "/node/joiner-1"))
+	b.live()
+	b.do(chromedp.Evaluate(`document.querySelector(".break summary").click()`, nil))
+	b.until(`document.querySelector(".break").open`)
+	b.picture("break")
+	b.do(chromedp.Evaluate(`document.querySelector("button[value=kill]").click()`, nil))
+	if got := <-killed; got != "kill joiner-1" {
+		t.Errorf("it does %s", got)
+	}
+	b.shows("nobody has noticed it yet")
+	b.live()
+	second.shows("nobody has noticed it yet")
+	next := cluster(t, 2, 0)
+	at := time.Now().Add(time.Second)
+	next.Medics.Entries = append(next.Medics.Entries,
+		core.Entry{At: at, Kind: core.Suspected, Node: "joiner-1", Silent: 321 * time.Millisecond, Text: "killed"},
+		core.Entry{At: at.Add(45 * time.Millisecond), Kind: core.Restarted, Node: "joiner-1"},
+		core.Entry{At: at.Add(100 * time.Millisecond), Kind: core.Recovered, Node: "joiner-1", Incarnation: 5})
+	now.Store(next)
+	for _, page := range []*tab{b, second} {
+		page.shows("421 ms in all")
+		page.contented()
+	}
+	b.picture("broken")
+}
+
+// 50 nodes and 1,000 sessions are drawn and followed.
+func TestALargeClusterIsShown(t *testing.T) {
+	s := cluster(t, 45, 1000)
+	address, tokens := serve(t, s)
+	b := newTab(t)
+	b.do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate("http://"+address+"/login?token="+<-tokens))
+	b.shows("50 of 50 nodes at work")
+	b.live()
+	b.shows("All sessions: 970 more")
+	b.picture("large")
+	b.contented()
+}

@@ -1,0 +1,311 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/chart"
+	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/topology"
+)
+
+// ErrExposed is returned by Address and Listen for an address that other machines can reach. Browsers have no keys, so anybody who saw the link could
+// log in.
+var ErrExposed = errors.New("other machines reach it, and the console lets in by a link alone")
+
+// Config is what a console needs. Answers, Ask, Break and Every may be left out.
+type Config struct {
+	Topology *topology.Topology
+	Nodes    func() []monitor.Status
+	Medics   func() monitor.Medics
+	Trouble  func() []string // why this process cannot look at the cluster, a line each
+	// Sessions fetches the sessions from the cluster. It is called at most every 2 s, one call at a time, and only while somebody looks at a page.
+	Sessions func(context.Context) ([]protocol.SessionInfo, error)
+	// Answers fetches the answers of a finished session, at least the first KeptRows rows of each query. If it is nil, pages show no answers.
+	Answers func(context.Context, session.ID) (*client.Answer, error)
+	Ask     *Asker   // nil: nobody can ask
+	Break   *Breaker // nil: nobody can inject faults
+	// Announce shows a link to the person who started the console. It is called once before Listen returns, and again whenever a link was used.
+	Announce func(link string)
+	// ScrapeToken lets a scraper read /metrics, and nothing else; "" lets no scraper in.
+	ScrapeToken string
+	// Every is the time between two looks at the cluster; default 1 s. A shorter time costs more processor time here and in browsers.
+	Every time.Duration
+}
+
+// Limits of what a stranger or a slow browser can cost.
+const (
+	maxConnections = 256
+	maxHeader      = 16 << 10
+	readTimeout    = 10 * time.Second
+	writeTimeout   = 20 * time.Second // for a page, or for one event with its parts
+	idleTimeout    = time.Minute
+	endTimeout     = 2 * time.Second
+	keepAliveEvery = 15 * time.Second // between comments on an idle event stream, which reveal dead connections
+)
+
+// Server serves one cluster's console.
+type Server struct {
+	cfg      Config
+	listener net.Listener
+	hosts    []string // names that a request may use; any other is DNS rebinding
+	cookie   string   // its name has the port, because browsers do not tell ports of a host apart
+	logins   *logins
+	feed     *feed
+	asker    *asker
+	works    *works
+	harms    harms
+	life     context.Context // ends when Run does
+	end      context.CancelFunc
+}
+
+// Listen begins to listen at a loopback address like 127.0.0.1:8080, and announces the link. The caller must then call Run.
+func Listen(address string, cfg Config) (*Server, error) {
+	address, err := Address(address)
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("console: %w", err)
+	}
+	if cfg.Every == 0 {
+		cfg.Every = time.Second
+	}
+	s := &Server{cfg: cfg, listener: limit(l, maxConnections), asker: &asker{ask: cfg.Sessions}}
+	s.life, s.end = context.WithCancel(context.Background())
+	s.works = &works{life: s.life, now: time.Now}
+	s.feed = newFeed(s.look, cfg.Every)
+	s.feed.show = func(seen *Seen, p place) { s.fetch(seen, p, false) }
+	at := l.Addr().(*net.TCPAddr).AddrPort()
+	s.hosts, s.cookie = hostsOf(at), fmt.Sprintf("posta-console-%d", at.Port())
+	s.logins = newLogins(func(token string) { cfg.Announce("http://" + at.String() + "/login?token=" + token) })
+	return s, nil
+}
+
+// Address checks an address: it must have a port, and be localhost or an IP address that only this machine reaches. Errors begin with the address.
+func Address(address string) (string, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", fmt.Errorf("%q is not an address with a port: give one like 127.0.0.1:8080", address)
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return "", fmt.Errorf("%q has the port %q: give one from 1 to 65535, or 0 for any that is free", address, port)
+	} else if host == "localhost" {
+		return fmt.Sprintf("127.0.0.1:%d", n), nil
+	}
+	ip, err := netip.ParseAddr(host)
+	switch {
+	case host != "" && err != nil:
+		return "", fmt.Errorf("%q names a host: give an address like 127.0.0.1, or localhost", address)
+	case !ip.IsLoopback():
+		return "", fmt.Errorf("%s: %w", address, ErrExposed)
+	}
+	return address, nil
+}
+
+// hostsOf returns the names by which a browser on this machine can call the address.
+func hostsOf(at netip.AddrPort) (all []string) {
+	for _, host := range []string{at.Addr().String(), "localhost", "127.0.0.1", "::1"} {
+		all = append(all, net.JoinHostPort(host, strconv.Itoa(int(at.Port()))))
+		if at.Port() == 80 {
+			all = append(all, host)
+		}
+	}
+	return all
+}
+
+// Run serves until ctx ends, and then ends all open connections.
+func (s *Server) Run(ctx context.Context) error {
+	server := &http.Server{
+		Handler: s.handler(), ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0), // a cut-off request is no news, and its address may hold a token
+		BaseContext: func(net.Listener) context.Context { return s.life },
+	}
+	var running sync.WaitGroup
+	running.Add(1)
+	go func() {
+		defer running.Done()
+		s.feed.run(s.life)
+	}()
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(s.listener) }()
+	var err error
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+	}
+	s.end() // this also ends open pages
+	soon, cancel := context.WithTimeout(context.Background(), endTimeout)
+	defer cancel()
+	if server.Shutdown(soon) != nil {
+		_ = server.Close()
+	}
+	if err == nil {
+		err = <-served
+	}
+	running.Wait()
+	s.asker.wait()
+	s.works.wait()
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return fmt.Errorf("console: %w", err)
+}
+
+// look returns what is known of the cluster now.
+func (s *Server) look(context.Context) *Seen {
+	seen := &Seen{Topology: s.cfg.Topology, Nodes: s.cfg.Nodes(), Medics: s.cfg.Medics(), Trouble: slices.Clone(s.cfg.Trouble()), Works: s.works.seen(), Harms: s.harms.list()}
+	list, err := s.asker.get(s.life)
+	if seen.Sessions = list; err != nil {
+		seen.Trouble = append(seen.Trouble, "sessions: "+clean(err.Error()))
+	}
+	return seen
+}
+
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
+	mux.HandleFunc("GET /style.css", s.file("style.css", "text/css; charset=utf-8"))
+	mux.HandleFunc("GET /icon.svg", s.file("icon.svg", "image/svg+xml"))
+	mux.HandleFunc("GET /login", s.login)
+	mux.HandleFunc("POST /login", s.login)
+	mux.HandleFunc("POST /logout", s.known(s.logout))
+	mux.HandleFunc("GET /console.js", s.known(s.file("console.js", "text/javascript; charset=utf-8")))
+	mux.HandleFunc("GET /events", s.known(s.events))
+	mux.HandleFunc("POST /ask", s.known(s.ask))
+	mux.HandleFunc("POST /complete", s.known(s.complete))
+	mux.HandleFunc("POST /asked/{key}/cancel", s.known(s.cancelWork))
+	mux.HandleFunc("POST /session/{id}/answers", s.known(s.fetchAnswers))
+	mux.HandleFunc("POST /break", s.known(s.harm))
+	mux.Handle("GET /metrics", s.metrics())
+	mux.HandleFunc("GET /", s.known(s.page))
+	return guard(s.hosts, mux)
+}
+
+func (s *Server) file(name, kind string) http.HandlerFunc {
+	content, err := files.ReadFile("page/" + name)
+	if err != nil {
+		panic(err) // it is embedded, so it is there
+	}
+	if name == "style.css" {
+		content = append(content, chart.CSS...)
+	}
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		_, _ = w.Write(content)
+	}
+}
+
+// known serves browsers that are logged in. All others see the login page, whatever they ask for.
+func (s *Server) known(do http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		c, err := r.Cookie(s.cookie)
+		if err != nil || !s.logins.known(c.Value, time.Now()) {
+			s.showLogin(w, http.StatusUnauthorized, "")
+			return
+		}
+		do(w, r)
+	}
+}
+
+func (s *Server) showLogin(w http.ResponseWriter, code int, wrong string) {
+	write(w, code, "login", wrong)
+}
+
+// maxToken is far above the length of a token, in bytes. It bounds how much of a form is read.
+const maxToken = 1 << 10
+
+// login exchanges a token for a cookie. The token comes with the link or by the form.
+func (s *Server) login(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxToken)
+	token := r.FormValue("token")
+	if token == "" {
+		s.showLogin(w, http.StatusOK, "")
+		return
+	}
+	value, right := s.logins.exchange(token, time.Now())
+	if !right {
+		s.showLogin(w, http.StatusForbidden, "This link was used already, or it belongs to another console. Take the last link that posta console printed.")
+		return
+	}
+	http.SetCookie(w, &http.Cookie{Name: s.cookie, Value: value, Path: "/", MaxAge: int(loginLasts.Seconds()), HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
+	if c, err := r.Cookie(s.cookie); err == nil {
+		s.logins.end(c.Value)
+	}
+	http.SetCookie(w, &http.Cookie{Name: s.cookie, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.Redirect(w, r, "/login", http.StatusSeeOther)
+}
+
+func (s *Server) page(w http.ResponseWriter, r *http.Request) {
+	p, err := placeOf(r.URL.RequestURI())
+	var v *view
+	if err == nil {
+		seen := s.look(r.Context())
+		s.fetch(seen, p, false)
+		form := s.askForm(r.URL.Query().Get("q"), "")
+		if asked := s.works.find(p.id); p.kind == "asked" && asked != nil {
+			form = s.askForm(asked.text, "")
+		}
+		v, err = s.draw(seen, p, form)
+	}
+	switch {
+	case errors.Is(err, errNoPage):
+		s.noPage(w)
+	case err != nil:
+		http.Error(w, "this page cannot be drawn: "+err.Error(), http.StatusInternalServerError)
+	default:
+		write(w, http.StatusOK, "page", v)
+	}
+}
+
+// draw draws a page, including the parts that do not change while it is open.
+func (s *Server) draw(seen *Seen, p place, form askForm) (*view, error) {
+	v, err := draw(seen, p)
+	if err != nil {
+		return nil, err
+	}
+	switch p.kind {
+	case "ask", "asked":
+		err = addTo(&v.Before, "ask", form)
+	case "overview", "node":
+		if f := s.breakForm(p.id); f != nil {
+			err = addTo(&v.Before, "break", f)
+		}
+	}
+	return v, err
+}
+
+func (s *Server) noPage(w http.ResponseWriter) {
+	write(w, http.StatusNotFound, "nopage", s.cfg.Topology.Name)
+}
+
+// write draws the whole answer before it sends the first byte.
+func write(w http.ResponseWriter, code int, name string, data any) {
+	var b bytes.Buffer
+	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
+		http.Error(w, "this page cannot be drawn: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(code)
+	_, _ = w.Write(b.Bytes())
+}

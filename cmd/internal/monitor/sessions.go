@@ -1,0 +1,52 @@
+package monitor
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
+)
+
+// Session is a session as all nodes together report it.
+type Session struct {
+	ID       session.ID
+	Analysis string
+	Owner    string // empty: the local operator's
+	State    session.State
+	Age      time.Duration
+	Bytes    uint64 // of CSV at inputs, of answers at outputs
+	Asks     string // what it asks, if the analysis does not say that
+	Nodes    []string
+	At       []protocol.SessionInfo // what each node reports
+}
+
+// Merge makes one session of what several nodes report of it: an output knows how it ended, and an input how long ago it began. The oldest session
+// comes first.
+func Merge(found []protocol.SessionInfo) []Session {
+	byID := map[session.ID]*Session{}
+	for _, s := range found {
+		v := byID[s.Session]
+		if v == nil {
+			v = &Session{ID: s.Session, State: s.State}
+			byID[s.Session] = v
+		}
+		v.Analysis, v.Owner = cmp.Or(v.Analysis, s.Analysis), cmp.Or(v.Owner, s.Owner) // an output that only heard of a failure knows neither
+		v.Asks = cmp.Or(v.Asks, s.Asks)
+		if s.State != session.Running {
+			v.State = s.State
+		}
+		v.Age, v.Bytes = max(v.Age, s.Age), v.Bytes+s.Bytes
+		v.Nodes, v.At = append(v.Nodes, s.Node), append(v.At, s)
+	}
+	list := make([]Session, 0, len(byID))
+	for _, v := range byID {
+		slices.Sort(v.Nodes)
+		list = append(list, *v)
+	}
+	slices.SortFunc(list, func(a, b Session) int {
+		return cmp.Or(cmp.Compare(b.Age, a.Age), slices.Compare(a.ID[:], b.ID[:]))
+	})
+	return list
+}

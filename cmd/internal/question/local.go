@@ -1,0 +1,102 @@
+package question
+
+import (
+	"fmt"
+	"strings"
+
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/protocol"
+)
+
+// Kind says what is needed to answer a statement.
+type Kind uint8
+
+const (
+	OverTables Kind = iota // a cluster, which reads the tables
+	OfNothing              // no table: the rows are computed from the statement alone
+	AboutTypes             // DESCRIBE and SHOW TABLES
+)
+
+// Kind returns what is needed to answer a statement. It returns an error for a statement that no cluster can answer.
+func (q *Question) Kind(statement int) (Kind, error) {
+	st := &q.program.Statements[statement]
+	switch st.Kind {
+	case bind.Tables, bind.Description:
+		return AboutTypes, nil
+	}
+	p := q.plan(statement)
+	if !compile.ReadsTables(st.Plan) {
+		return OfNothing, nil
+	}
+	for i, t := range q.tables {
+		if t.sampled != nil && t.estimate > t.bytes {
+			p.Tables[i].Rows /= t.estimate / max(t.bytes, 1) // a packed table may have far fewer rows than estimated
+		}
+	}
+	return OverTables, compile.Check(p)
+}
+
+// Local answers a statement that needs no cluster.
+func (q *Question) Local(statement int) (client.Table, error) {
+	st := &q.program.Statements[statement]
+	columns, rows := []string{"column_name", "column_type"}, [][]any(nil)
+	switch st.Kind {
+	case bind.Tables:
+		columns = []string{"name"}
+		for _, name := range Names(q.cfg.Input) {
+			rows = append(rows, []any{name})
+		}
+	case bind.Description:
+		for _, f := range st.Plan.Fields() {
+			rows = append(rows, []any{f.Name, f.Type.String()})
+		}
+	default:
+		columns = nil
+		for _, f := range st.Plan.Fields() {
+			columns = append(columns, f.Name)
+		}
+		var err error
+		if rows, err = compile.Local(q.cfg.Text, st.Plan); err != nil {
+			return client.Table{}, err
+		}
+	}
+	out := protocol.NewRows(len(columns))
+	for _, row := range rows {
+		values := make([]protocol.Value, len(row))
+		for i, v := range row {
+			var err error
+			if values[i], err = protocol.ValueOf(v); err != nil {
+				return client.Table{}, err
+			}
+		}
+		if err := out.Add(values...); err != nil {
+			return client.Table{}, err
+		}
+	}
+	return client.NewTable(st.Name, columns, out), nil
+}
+
+// Explain says what is read for a statement, and where it is computed.
+func (q *Question) Explain(statement int) (string, error) {
+	kind, err := q.Kind(statement)
+	if err != nil {
+		return "", err
+	}
+	if kind != OverTables {
+		return "  no files are read\n", nil
+	}
+	var b strings.Builder
+	for _, t := range q.tables {
+		if t.sampled != nil {
+			fmt.Fprintf(&b, "  table %s: %s of %s, %s\n", t.Name, display.Plural(t.files, "file"), t.Files, display.Bytes(t.bytes))
+		} else {
+			fmt.Fprintf(&b, "  table %s: the files %s, declared\n", t.Name, t.Files)
+		}
+	}
+	text, err := compile.Explain(q.plan(statement))
+	b.WriteString(text)
+	return b.String(), err
+}

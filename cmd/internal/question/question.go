@@ -1,0 +1,623 @@
+// Package question turns the text of SQL statements into plans that a cluster can carry out: it finds the files that the tables' names mean, takes samples
+// of them, and says what is wrong with a statement before anything is started.
+//
+//	q, err := question.Read(ctx, question.Config{Text: "SELECT …", Input: client.NewInput("data", nil, nil, 0)})
+//	for i, st := range q.Statements() {  plan := q.Plan(i)
+//		…
+//	}
+//	told, err := q.Mend(reason)     a session failed because samples did not show a column's type, or tables did not fit
+package question
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/infer"
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/client"
+	"posta.dev/posta/client/source"
+	"posta.dev/posta/protocol"
+)
+
+// today is the parameter that holds the value of current_date. As a parameter it is fixed when the session opens.
+const today = "current_date"
+
+// Config holds the statements and their input. Now is the clock. If a statement reads FROM '-', Input names standard input.
+type Config struct {
+	Text   string
+	Input  *client.Input
+	Params map[string]string
+	Now    func() time.Time
+}
+
+// StandardInput is the name of the table that standard input becomes.
+const StandardInput = "-"
+
+// Question is statements, and the tables that they read.
+type Question struct {
+	cfg     Config
+	script  *syntax.Script
+	tables  []*table
+	program *bind.Program
+	nowhere bool // whether joiners may hold no table as a whole, because the tables did not fit before
+}
+
+// table is a table of the question. sampled is nil if its columns are declared.
+type table struct {
+	compile.Table
+	sampled          *infer.Table
+	files            int
+	bytes            int64
+	estimate         int64    // of the table's bytes as plain CSV; 0 if not known
+	lines, lineBytes int64    // of the samples
+	loose            bool     // rows may lack columns
+	widened          []string // columns that got a wider type
+	stamps           map[string]protocol.Stamp
+	once             bool // whether it is a pipe, or has one among its files
+}
+
+// usesToday reports whether a text may call current_date. It looks only for the name, so it may report a text without a call, but it never misses
+// one.
+func usesToday(text string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc([]string{today, "today"}, func(name string) bool { return strings.Contains(text, name) })
+}
+
+// Read parses the text, finds its tables, and binds the text to them. Errors about the text are *syntax.Error.
+func Read(ctx context.Context, cfg Config) (*Question, error) {
+	script, err := syntax.Parse(cfg.Text)
+	if err != nil {
+		return nil, err
+	}
+	if _, given := cfg.Params[today]; !given && usesToday(cfg.Text) {
+		cfg.Params = maps.Clone(cfg.Params)
+		if cfg.Params == nil {
+			cfg.Params = map[string]string{}
+		}
+		cfg.Params[today] = cfg.Now().UTC().Format(time.DateOnly)
+	}
+	q := &Question{cfg: cfg, script: script}
+	views := map[string]bool{}
+	for _, st := range script.Statements {
+		switch n := st.Node.(type) {
+		case *syntax.CreateTable:
+			if err := q.declare(ctx, n); err != nil {
+				return nil, err
+			}
+		case *syntax.CreateView:
+			views[strings.ToLower(n.Name.Name)] = true
+		}
+	}
+	for _, t := range syntax.Tables(script) {
+		if !t.File && views[strings.ToLower(t.Name.Name)] {
+			continue // the name means a view, not the file of that name
+		}
+		if err := q.find(ctx, t); err != nil {
+			return nil, err
+		}
+	}
+	if err := q.stdinOnce(); err != nil {
+		return nil, err
+	}
+	return q, q.bind()
+}
+
+// stdinOnce refuses two tables that would both be standard input.
+func (q *Question) stdinOnce() error {
+	first := ""
+	for _, n := range q.cfg.Input.Named {
+		switch {
+		case n.Path != "-" || !slices.ContainsFunc(q.tables, func(t *table) bool { return t.names(n) }):
+		case first != "" && first != n.As:
+			return fmt.Errorf("%w: tables %s and %s are both standard input, which can be read once: write it to a file", client.ErrInput, first, n.As)
+		default:
+			first = n.As
+		}
+	}
+	return nil
+}
+
+// names reports whether a named file belongs to the table.
+func (t *table) names(n client.Named) bool {
+	fits, _ := path.Match(t.Files, n.As)
+	return fits || n.As == t.Name
+}
+
+// Unused returns the files that were named for tables that no statement reads.
+func (q *Question) Unused() (unused []client.Named) {
+	for _, n := range q.cfg.Input.Named {
+		if !slices.ContainsFunc(q.tables, func(t *table) bool { return t.names(n) }) {
+			unused = append(unused, n)
+		}
+	}
+	return unused
+}
+
+// NoTable refuses a file to be written that is a file of a table, or would be read as one.
+func (q *Question) NoTable(ctx context.Context, file string) error {
+	there, err := os.Stat(file)
+	if err != nil {
+		there = nil
+	}
+	for _, t := range q.tables {
+		is := t.wouldHave(q.cfg.Input, file)
+		if there != nil {
+			stamps, err := q.cfg.Input.Stamps(ctx, t.stream())
+			if err != nil {
+				return err
+			}
+			for path := range stamps {
+				other, err := os.Stat(path)
+				is = is || err == nil && os.SameFile(there, other)
+			}
+		}
+		if is {
+			return fmt.Errorf("%w: %s is a file of table %s, and would be lost; give another file", client.ErrInput, file, t.Name)
+		}
+	}
+	return nil
+}
+
+// wouldHave reports whether a table would read a file if the file existed.
+func (t *table) wouldHave(in *client.Input, file string) bool {
+	if in.Dir == "" || slices.ContainsFunc(in.Named, t.names) {
+		return false
+	}
+	full, err := filepath.Abs(file)
+	root, bad := filepath.Abs(in.Dir)
+	rel, apart := filepath.Rel(root, full)
+	if errors.Join(err, bad, apart) != nil {
+		return false
+	}
+	at, name := path.Split(filepath.ToSlash(rel))
+	says, _ := source.Match(path.Base(t.Files), name)
+	fits, _ := path.Match(t.Files, at+says.Plain)
+	return fits
+}
+
+// stream returns the stream by which a client finds the files of a table.
+func (t *table) stream() protocol.Stream { return protocol.Stream{Name: t.Name, Files: t.Files} }
+
+func (q *Question) bind() (err error) {
+	q.program, _, err = q.plan(0).Bind()
+	e := (*syntax.Error)(nil)
+	if errors.As(err, &e) {
+		q.explainText(e)
+	}
+	if e == nil || e.Hint != "" {
+		return err
+	}
+	if name, unknown := strings.CutPrefix(e.Message, "there is no table "); unknown {
+		e.Hint = q.hint()
+		if q.checkPattern(name, 0) == nil && q.cfg.Input.Has(name) {
+			e.Hint = "The name of a file stands in single quotes: '" + name + "'."
+		} else if near := syntax.Nearest(name, Names(q.cfg.Input)); near != "" {
+			e.Hint = "Did you mean " + syntax.PrintName(near) + "?"
+		}
+	}
+	return err
+}
+
+func (q *Question) fail(at syntax.Pos, message, hint string) error {
+	return syntax.NewError(q.cfg.Text, at, message, hint)
+}
+
+// declare handles a CREATE TABLE.
+func (q *Question) declare(ctx context.Context, c *syntax.CreateTable) error {
+	if c.Files == nil || len(c.Columns) == 0 {
+		return q.fail(c.Name.At, "a declared table needs files and columns", "Write CREATE TABLE t FROM 'pattern' (column TYPE, …).")
+	}
+	t := &table{Table: compile.Table{Name: c.Name.Name, Files: c.Files.Value, Comma: q.cfg.Input.Comma}}
+	if t.Files == StandardInput {
+		t.Files = stdinName
+		q.name(t.Name, StandardInput)
+	}
+	q.spell(t)
+	var stars []string
+	if t.Files, stars = starsOf(t.Files); strings.ContainsAny(t.Files, "{}") {
+		return q.fail(c.Files.At, fmt.Sprintf("the braces in '%s' do not name columns", c.Files.Value), "Write '{city}/trips.csv' for a column city of what stands there.")
+	}
+	if err := q.checkPattern(t.Files, c.Files.At); err != nil {
+		return err
+	}
+	for _, d := range c.Columns {
+		typ, _, err := types.Parse(strings.ToUpper(d.Type.Name), d.Type.Args, d.Type.List)
+		if err != nil {
+			hint := ""
+			if e := (*types.Error)(nil); errors.As(err, &e) {
+				hint = e.Hint
+			}
+			return q.fail(d.Type.At, err.Error(), hint)
+		}
+		if !compile.Readable(typ) {
+			return q.fail(d.Type.At, fmt.Sprintf("no file has columns of type %s", typ), "Write TEXT, and convert in the statement.")
+		}
+		t.Columns = append(t.Columns, compile.Column{Name: d.Name.Name, Type: typ})
+	}
+	for i, name := range stars {
+		if name == "" {
+			continue
+		}
+		if slices.ContainsFunc(t.Columns, func(c compile.Column) bool { return strings.EqualFold(c.Name, name) }) {
+			return q.fail(c.Files.At, fmt.Sprintf("there are two columns %s: one of the files, one of their path", name), "")
+		}
+		t.Columns = append(t.Columns, compile.Column{Name: name, Type: types.Of(types.Text), Star: i + 1})
+	}
+	for _, o := range c.Options {
+		if err := q.option(t, &o); err != nil {
+			return err
+		}
+	}
+	t.estimate = q.cfg.Input.Bytes(ctx, t.stream())
+	q.tables = append(q.tables, t)
+	return nil
+}
+
+// starsOf replaces each {name} of a pattern by a star. It returns the name of each star; "" for those that were stars before.
+func starsOf(pattern string) (files string, names []string) {
+	var b strings.Builder
+	for pattern != "" {
+		i := strings.IndexAny(pattern, "{*")
+		if i < 0 {
+			break
+		}
+		b.WriteString(pattern[:i])
+		pattern = pattern[i:]
+		end := strings.IndexByte(pattern, '}')
+		switch {
+		case pattern[0] == '*':
+			names, end = append(names, ""), 0
+		case end > 1 && !strings.ContainsAny(pattern[1:end], "{*/"):
+			names = append(names, pattern[1:end])
+		default: // this is no name: the text stays, and is refused later
+			return b.String() + pattern, names
+		}
+		b.WriteByte('*')
+		pattern = pattern[end+1:]
+	}
+	return b.String() + pattern, names
+}
+
+// option handles a setting of WITH.
+func (q *Question) option(t *table, o *syntax.Option) error {
+	text, isText := "", false
+	if s, ok := o.Value.(*syntax.String); ok {
+		text, isText = s.Value, true
+	}
+	printed := strings.ToLower(syntax.PrintExpr(o.Value))
+	switch name := strings.ToLower(o.Name.Name); {
+	case (name == "delim" || name == "sep") && isText && len(text) == 1:
+		t.Comma = text[0]
+		return nil
+	case name == "missing" && isText && (text == "null" || text == "error"):
+		for i := range t.Columns {
+			t.Columns[i].Missing = text == "null"
+		}
+		return nil
+	case name == "header" && printed == "true", name == "nullstr" && isText && text == "", name == "union_by_name" && printed == "true", name == "auto_detect" && printed == "true",
+		name == "filename" && printed == "false", name == "ignore_errors" && printed == "true", name == "quote" && text == "\"", name == "escape" && text == "\"",
+		name == "format" && (text == "auto" || text == "newline_delimited"):
+		return nil // this is the default
+	case name == "filename":
+		return q.fail(o.Name.At, "the option filename is not supported", "Every table has the column _file.")
+	}
+	return q.fail(o.Name.At, fmt.Sprintf("the option %s is not supported with this value", o.Name.Name), "There is delim 'c', missing 'null', header true and nullstr ''; in a call as delim = 'c'.")
+}
+
+// find finds the files of a table that a statement names. If it finds none, the binder refuses the name later, unless it is a name of WITH.
+func (q *Question) find(ctx context.Context, n *syntax.Table) error {
+	name := n.Name.Name
+	if slices.ContainsFunc(q.tables, func(t *table) bool {
+		return t.File == n.File && (t.Name == name || !n.File && strings.EqualFold(t.Name, name))
+	}) {
+		return nil
+	}
+	if n.Read != nil {
+		declared, err := q.reader(ctx, n)
+		if declared || err != nil {
+			return err
+		}
+	}
+	t := &table{Table: compile.Table{Name: name, File: n.File, Files: name, Comma: q.cfg.Input.Comma}, sampled: &infer.Table{}}
+	if n.Read != nil {
+		name = n.Read.Args[0].X.(*syntax.String).Value
+		for _, o := range n.Read.Args[1:] {
+			if err := q.option(t, &syntax.Option{Name: o.Name, Value: o.X}); err != nil {
+				return err
+			}
+		}
+	}
+	switch {
+	case n.File && name == StandardInput:
+		t.Files = stdinName
+		q.name(name, StandardInput)
+	case n.File:
+		if err := q.checkPattern(name, n.Name.At); err != nil {
+			return err
+		}
+		t.Files = client.PlainPattern(name)
+	case q.spell(t):
+		t.Files = t.Name + "/*"
+		if slices.Contains(q.cfg.Input.Named, client.Named{As: t.Name, Path: "-"}) {
+			t.Files = t.Name // standard input has no name that a star could match
+		}
+	default:
+		if t.Files = q.filesOf(name); t.Files == "" {
+			return nil
+		}
+	}
+	stream := t.stream()
+	stream.Comma = t.Comma
+	samples, err := q.cfg.Input.Sampled(ctx, stream)
+	if errors.Is(err, client.ErrNoFiles) && !slices.ContainsFunc(q.cfg.Input.Named, t.names) {
+		where := "no file below " + q.cfg.Input.Dir
+		if q.cfg.Input.Dir == "" {
+			where = "there is no --data DIR, and no --file"
+		}
+		return q.fail(n.Name.At, fmt.Sprintf("%s fits '%s'", where, t.Files), q.hint())
+	}
+	if err != nil {
+		return err
+	}
+	named := slices.ContainsFunc(q.cfg.Input.Named, t.names)
+	for _, s := range samples {
+		if fits, err := path.Match(path.Base(name), filepath.Base(s.Path)); n.File && !named && t.Files != name && err == nil && !fits {
+			return q.fail(n.Name.At, fmt.Sprintf("'%s' and %s are not told apart", name, s.Path), "Packed files are read as those without .gz or the like in their names are; bring these to another directory.")
+		}
+		if err := t.sampled.File(s.Name, s.Header); err != nil {
+			return err
+		}
+		for _, column := range s.Texts {
+			t.sampled.Force(column)
+		}
+		t.loose = t.loose || s.Loose
+		for i, records := range s.Records {
+			line := uint64(0)
+			if i == 0 {
+				line = s.Line
+			}
+			t.sampled.RowsAt(s.Path, line, s.Header, records)
+			t.lines += int64(bytes.Count(records, []byte{'\n'}))
+			t.lineBytes += int64(len(records))
+		}
+		t.files++
+		t.bytes += max(0, s.Size)
+	}
+	if t.estimate = q.cfg.Input.Bytes(ctx, t.stream()); t.bytes == 0 {
+		t.bytes = t.estimate // the data came from a pipe that has ended
+	}
+	q.tables = append(q.tables, t)
+	return nil
+}
+
+// stdinName is the name of standard input for nodes.
+const stdinName = "stdin"
+
+// name makes the files at a path the table's files.
+func (q *Question) name(table, path string) {
+	n := client.Named{As: table, Path: path}
+	if in := q.cfg.Input; !slices.Contains(in.Named, n) {
+		in.Named = append(slices.Clip(in.Named), n)
+	}
+}
+
+// spell gives a table its name as --file spells it, and reports whether --file names it.
+func (q *Question) spell(t *table) bool {
+	i := slices.IndexFunc(q.cfg.Input.Named, func(n client.Named) bool { return strings.EqualFold(n.As, t.Name) })
+	if i >= 0 {
+		t.Name = q.cfg.Input.Named[i].As
+	}
+	return i >= 0
+}
+
+// reader declares the table of a call like read_csv('pattern', columns = {'a': 'BIGINT'}). declared is false if the call names no columns.
+func (q *Question) reader(ctx context.Context, n *syntax.Table) (declared bool, err error) {
+	if files := n.Read.Args[0].X.(*syntax.String); files.Value == StandardInput {
+		return false, q.fail(files.At, "standard input is read without options here", "Write FROM '-', or CREATE TABLE t FROM '-' (column TYPE, …) WITH (…).")
+	}
+	c := &syntax.CreateTable{Name: n.Name, Files: n.Read.Args[0].X.(*syntax.String)}
+	for _, o := range n.Read.Args[1:] {
+		if !strings.EqualFold(o.Name.Name, "columns") && !strings.EqualFold(o.Name.Name, "types") && !strings.EqualFold(o.Name.Name, "dtypes") {
+			c.Options = append(c.Options, syntax.Option{Name: o.Name, Value: o.X})
+			continue
+		}
+		given, ok := o.X.(*syntax.Struct)
+		if !ok || len(given.Fields) == 0 || !strings.EqualFold(o.Name.Name, "columns") {
+			return false, q.fail(o.Name.At, fmt.Sprintf("the option %s is not supported with this value", o.Name.Name), "Write columns = {'name': 'TYPE', …} with all columns that are read.")
+		}
+		for _, f := range given.Fields {
+			text, ok := f.X.(*syntax.String)
+			if !ok {
+				return false, q.fail(f.X.Pos(), "a type stands in quotes here", "Write columns = {'name': 'TYPE', …}.")
+			}
+			typ, err := syntax.ParseType(text.Value)
+			if err != nil {
+				return false, q.fail(text.At, err.Error(), "")
+			}
+			typ.At = text.At
+			c.Columns = append(c.Columns, syntax.ColumnDef{Name: f.Name, Type: typ})
+		}
+	}
+	if len(c.Columns) == 0 {
+		return false, nil
+	}
+	if err := q.declare(ctx, c); err != nil {
+		return false, err
+	}
+	q.tables[len(q.tables)-1].File = true
+	return true, nil
+}
+
+// checkPattern refuses a pattern of files that no cluster accepts.
+func (q *Question) checkPattern(pattern string, at syntax.Pos) error {
+	for _, segment := range strings.Split(pattern, "/") {
+		if segment == "" || segment == "." || segment == ".." {
+			hint := "Write it as 'trips/*.csv', relative to --data."
+			switch {
+			case pattern == "/dev/stdin":
+				hint = "Standard input is '-'."
+			case strings.Contains(pattern, "://"), strings.HasPrefix(pattern, "/"):
+				hint = "Write FROM t, and name the file by --file t=" + pattern + "."
+			}
+			return q.fail(at, fmt.Sprintf("'%s' is no path below the data directory", pattern), hint)
+		}
+	}
+	if strings.ContainsAny(pattern, "?[\\") || strings.Contains(pattern, "**") {
+		return q.fail(at, fmt.Sprintf("'%s' has more than stars in it", pattern), "A star stands for anything but a slash; there are no other wildcards.")
+	}
+	return nil
+}
+
+// filesOf returns the pattern that a name means: NAME.csv, else NAME/*.csv, else NAME.tsv; "" if none of them exists.
+func (q *Question) filesOf(name string) string {
+	for _, pattern := range []string{name + ".csv", name + "/*.csv", name + ".tsv"} {
+		if q.checkPattern(pattern, 0) == nil && q.cfg.Input.Has(pattern) {
+			return pattern
+		}
+	}
+	return ""
+}
+
+// Names returns the names of tables that files make: files that were named, and those of a directory.
+func Names(in *client.Input) (names []string) {
+	for _, n := range in.Named {
+		if !strings.ContainsAny(n.As, "/.-") {
+			names = append(names, n.As)
+		}
+	}
+	if in.Dir == "" {
+		return names
+	}
+	entries, _ := os.ReadDir(in.Dir)
+	for _, e := range entries {
+		name := e.Name()
+		switch {
+		case strings.HasPrefix(name, "."):
+		case e.IsDir():
+			if in.Has(name + "/*.csv") {
+				names = append(names, name)
+			}
+		default:
+			for ext := path.Ext(name); ext != ""; ext = path.Ext(name) {
+				if name = strings.TrimSuffix(name, ext); in.Has(name+".csv") || in.Has(name+".tsv") {
+					names = append(names, name)
+					break
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func (q *Question) hint() string {
+	names := Names(q.cfg.Input)
+	if len(names) == 0 {
+		if q.cfg.Input.Dir == "" {
+			return "Name the directory of the files by --data DIR, or a file by --file NAME=PATH."
+		}
+		return "There are no CSV files in " + filepath.Clean(q.cfg.Input.Dir) + "; --data names another directory, --file NAME=PATH a file."
+	}
+	return "There are the tables " + strings.Join(names[:min(len(names), 10)], ", ") + "."
+}
+
+// rows estimates how many rows a table has, from the records of its samples; 0 if there are no samples.
+func (t *table) rows() int64 {
+	if t.lines == 0 {
+		return 0
+	}
+	return max(1, t.estimate/max(1, t.lineBytes/t.lines))
+}
+
+// plan returns the plan of a statement.
+func (q *Question) plan(statement int) *compile.Plan {
+	p := &compile.Plan{Text: q.cfg.Text, Statement: statement, Params: q.cfg.Params}
+	for _, t := range q.tables {
+		table := t.Table
+		if !q.nowhere {
+			table.Bytes, table.Rows = t.estimate, t.rows()
+		}
+		if t.sampled != nil {
+			for _, c := range t.sampled.Columns() {
+				table.Columns = append(table.Columns, compile.Column{Name: c.Name, Type: types.Of(c.Kind), Inferred: true, Missing: t.loose})
+			}
+		}
+		p.Tables = append(p.Tables, table)
+	}
+	return p
+}
+
+// Statements returns the statements that have answers.
+func (q *Question) Statements() []bind.Statement { return q.program.Statements }
+
+// Plan returns the plan of a statement.
+func (q *Question) Plan(statement int) *compile.Plan { return q.plan(statement) }
+
+// Mend changes the plan after a session failed, so that it can be tried again, and says what it changed; "" if there is nothing to change. A column
+// gets the type that it turned out to need. Tables that did not fit into joiners as a whole go to the reducer.
+func (q *Question) Mend(reason error) (told string, err error) {
+	if compile.Overfull(reason) && !q.nowhere {
+		q.nowhere = true
+		return "the small tables take more of a joiner's memory than their files made one expect; asking again, with all joins in the reducer", nil
+	}
+	w, ok := infer.ParseWider(reason.Error())
+	if !ok {
+		return "", nil
+	}
+	for _, t := range q.tables {
+		if t.sampled == nil || t.Name != w.Table || slices.Contains(t.widened, w.Column+" "+w.Is.String()) {
+			continue
+		}
+		t.widened = append(t.widened, w.Column+" "+w.Is.String())
+		t.sampled.Widen(w.Column, w.Is)
+		return fmt.Sprintf("column %s of %s is %s, not %s as in the samples (it holds %q); asking again", w.Column, w.Table, w.Is, w.Was, w.Value), q.bind()
+	}
+	return "", nil
+}
+
+// mostDeclared is how many columns Declaration lists.
+const mostDeclared = 50
+
+// Declaration returns the CREATE TABLE that would have prevented the failure of a session, if samples did not show a column's type; "" if it failed
+// for another reason.
+func (q *Question) Declaration(reason error) string {
+	w, ok := infer.ParseWider(reason.Error())
+	i := slices.IndexFunc(q.tables, func(t *table) bool { return ok && t.sampled != nil && t.Name == w.Table })
+	if i < 0 {
+		return ""
+	}
+	t := q.tables[i]
+	t.sampled.Widen(w.Column, w.Is)
+	var columns []string
+	for _, c := range t.sampled.Columns() {
+		if len(columns) == mostDeclared {
+			columns = append(columns, "and so on")
+			break
+		}
+		columns = append(columns, syntax.PrintName(c.Name)+" "+types.Of(c.Kind).String())
+	}
+	name, files := syntax.PrintName(t.Name), t.Files
+	if t.File {
+		name = "t"
+	}
+	if t.Files == stdinName {
+		files = StandardInput
+	}
+	text := fmt.Sprintf("CREATE TABLE %s FROM '%s' (%s);", name, strings.ReplaceAll(files, "'", "''"), strings.Join(columns, ", "))
+	if t.File {
+		text += " and FROM t"
+	}
+	return text
+}

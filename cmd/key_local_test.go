@@ -1,0 +1,252 @@
+package cmd
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"posta.dev/posta/client"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/security"
+	"posta.dev/posta/topology"
+)
+
+// TestS1_ARunOverTCPMakesItsKeys: nodes on ports of loopback have keys that nobody asked for, the answer is the one of unix sockets, and the keys are for
+// this user alone.
+func TestS1_ARunOverTCPMakesItsKeys(t *testing.T) {
+	bikes, dir := data(t, "1000"), filepath.Join(t.TempDir(), "run")
+	answer := func(args ...string) (a struct{ Queries map[string]any }) {
+		t.Helper()
+		r := must(t, append([]string{"run", "bikes", "--data", bikes, "--json"}, args...)...)
+		if err := json.Unmarshal([]byte(r.out), &a); err != nil || len(a.Queries) == 0 {
+			t.Fatalf("%d queries, %v", len(a.Queries), err)
+		}
+		return a
+	}
+	plain := answer()
+	if keyed := answer("--sockets", "tcp", "--dir", dir); !reflect.DeepEqual(keyed, plain) {
+		t.Errorf("over TCP the answer is\n%v\nand over unix sockets\n%v", keyed, plain)
+	}
+	for name, want := range map[string]os.FileMode{"keys": os.ModeDir | 0o700, "keys/node/aggregator-1": os.ModeDir | 0o700, "keys/node/aggregator-1/key.pem": 0o600, "keys/client/local/key.pem": 0o600} {
+		if info, err := os.Lstat(filepath.Join(dir, name)); err != nil || info.Mode() != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := security.Load(filepath.Join(dir, "keys", "node", "aggregator-1"), "run", nil); err == nil || strings.Contains(err.Error(), "no such") {
+		t.Errorf("aggregator-1's keys are for any cluster: %v", err)
+	}
+	file := filepath.Join(t.TempDir(), "t.toml")
+	text, err := topology.Generate(topology.Variant{Address: "127.0.0.1", Ports: freePorts(t, 40), Settings: map[string]string{"medics.replicas": "0"}})
+	if err == nil {
+		err = os.WriteFile(file, []byte(text), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if given := answer("-f", file, "--dir", dir+"2"); !reflect.DeepEqual(given, plain) {
+		t.Error("with a topology that names TCP it answers otherwise")
+	}
+	if _, err := os.Lstat(filepath.Join(dir+"2", "keys", "node", "aggregator-1", "key.pem")); err != nil {
+		t.Errorf("with a topology that names TCP: %v", err)
+	}
+	if _, err := os.Lstat(filepath.Join(filepath.Dir(file), "keys")); err == nil {
+		t.Error("a run leaves keys beside the topology that it was given")
+	}
+	if again := answer("--sockets", "tcp", "--dir", dir); !reflect.DeepEqual(again, plain) {
+		t.Error("in a directory that was used before it answers otherwise")
+	}
+}
+
+// TestS1_UpOverTCPMakesItsKeys: posta up makes keys for a cluster on ports of loopback, for which nobody asked. The commands of its user work without a
+// word, and nobody without a key is answered. A second time nothing is made, and what has been lost is made again.
+func TestS1_UpOverTCPMakesItsKeys(t *testing.T) {
+	k := newTestCluster(t)
+	k.write(topology.Variant{Address: "127.0.0.1", Ports: freePorts(t, 40), Settings: map[string]string{"limits.drain": "0s", "medics.replicas": "1"}})
+	bikes := data(t, "1000")
+	if r := must(t, "up", "-f", k.file); !strings.Contains(r.err, "made 9 keys in "+filepath.Join(k.dir, "keys")) {
+		t.Errorf("posta up says %s", r.err)
+	}
+	must(t, "submit", "bikes", "--data", bikes, "-f", k.file)
+	must(t, "sessions", "-f", k.file)
+	if r := must(t, "status", "-f", k.file); strings.Contains(r.out+r.err, "silent") {
+		t.Errorf("posta status: %s%s", r.out, r.err)
+	}
+	if r := must(t, "key", "list", "-f", k.file); !strings.Contains(r.out, "operate  local") || strings.Contains(r.out, "not in the topology") {
+		t.Errorf("posta key list: %s", r.out)
+	}
+	top, err := topology.Load(k.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := top.Holding(topology.Input)[0].Sockets.Client.Dial
+	if reply, err := client.RequestOnce(t.Context(), nil, at, protocol.Request{Type: protocol.Sessions}, 500*time.Millisecond); err == nil {
+		t.Errorf("without a key %s answers %+v", at, reply)
+	}
+	if r := must(t, "up", "-f", k.file); strings.Contains(r.err, "made") {
+		t.Errorf("posta up a second time: %s", r.err)
+	}
+	must(t, "down", "-f", k.file)
+	for _, lost := range []string{"client/local/key.pem", "node/joiner-1"} {
+		if err := os.RemoveAll(filepath.Join(k.dir, "keys", lost)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := must(t, "up", "-f", k.file); !strings.Contains(r.err, "made 2 keys") {
+		t.Errorf("posta up after a loss: %s", r.err)
+	}
+	must(t, "submit", "bikes", "--data", bikes, "-f", k.file)
+}
+
+// TestS6_UpHasClientsReadAgain: when nothing but [clients] has changed, posta up has the running processes read it, and no connection is lost. Any other
+// change is refused as before.
+func TestS6_UpHasClientsReadAgain(t *testing.T) {
+	k := newTestCluster(t)
+	k.write(topology.Variant{Address: "127.0.0.1", Ports: freePorts(t, 40), Settings: map[string]string{"limits.drain": "0s", "medics.replicas": "1"}})
+	must(t, "up", "-f", k.file)
+	before, err := os.ReadFile(k.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rewrite := func(old, new string) {
+		t.Helper()
+		text := strings.Replace(string(before), old, new, 1)
+		if text == string(before) {
+			t.Fatalf("the file has no %q", old)
+		}
+		if err := os.WriteFile(k.file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asBob := func() result { return posta(t, "sessions", "-f", k.file, "--key", k.key("bob")) }
+	line := must(t, "key", "new", "bob", "--role", "operate", "-f", k.file).out
+	if r := asBob(); r.code == exitOK {
+		t.Errorf("bob is let in before anybody has said so: %s", r.out)
+	}
+	rewrite("[clients]\n", "[clients]\n"+line)
+	if r := must(t, "up", "-f", k.file); !strings.Contains(r.err, "reads it again") || !strings.Contains(r.err, "is up already") {
+		t.Errorf("posta up says %s", r.err)
+	}
+	until(t, "bob is let in", func() bool { return asBob().code == exitOK })
+	if r := must(t, "up", "-f", k.file); strings.Contains(r.err, "again") {
+		t.Errorf("posta up with nothing new says %s", r.err)
+	}
+	rewrite("drain = \"0s\"", "drain = \"1s\"")
+	if r := posta(t, "up", "-f", k.file); r.code == exitOK || !strings.Contains(r.err, "posta down") {
+		t.Errorf("with another limit: %d: %s", r.code, r.err)
+	}
+}
+
+// TestS1_ContainersLetTheirUserIn: the keys that posta up has made serve containers of the same topology. What they are started with names the user's public
+// key, and a process that is started so lets it in.
+func TestS1_ContainersLetTheirUserIn(t *testing.T) {
+	top := loaded(t, func(text string) string { return text }, topology.Variant{Address: "127.0.0.1"})
+	compose := func() string { return must(t, "topology", "compose", "-f", top.File).out }
+	if text := compose(); strings.Contains(text, "--keys") || strings.Contains(text, "--local-client") {
+		t.Error("containers without keys are to have some")
+	}
+	x := &command{Console: Console{Out: io.Discard, Err: io.Discard}}
+	if made, err := x.makeLocalKeys(top); err != nil || made == 0 {
+		t.Fatalf("%d keys, %v", made, err)
+	}
+	k := keyring{dir: top.KeysDir, t: top}
+	own, err := k.localKey()
+	if err != nil || own == "" {
+		t.Fatal(err)
+	}
+	if n := strings.Count(compose(), fmt.Sprintf("--local-client, %q]", own)); n != len(top.All()) {
+		t.Errorf("%d of %d containers let their user in", n, len(top.All()))
+	}
+	n := top.Nodes()[0]
+	c, err := security.ReadCertificate(k.localHome())
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := tls.ConnectionState{Version: tls.VersionTLS13, NegotiatedProtocol: "posta/2/client", PeerCertificates: []*x509.Certificate{c}}
+	for _, given := range []bool{true, false} {
+		args := []string{"--keys", k.home(n.Identity())}
+		if given {
+			args = append(args, "--local-client", string(own))
+		}
+		keys, err := keysOf(t, top, n, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		who, err := keys.Socket(security.ClientAPI, nil).Peer(user)
+		if given && who != "operate/local" || !given && !errors.Is(err, security.ErrNotAdmitted) {
+			t.Errorf("named %v: the user is %s, %v", given, who, err)
+		}
+	}
+	if _, err := keysOf(t, top, n, "--keys", k.home(n.Identity()), "--local-client", "rubbish"); err == nil {
+		t.Error("rubbish is a client")
+	}
+}
+
+// TestS1_KeysOfAnOperatorStayTheirs: where posta key init has made keys, posta up adds none, neither for a node that lacks one nor for its user.
+func TestS1_KeysOfAnOperatorStayTheirs(t *testing.T) {
+	k := newTestCluster(t)
+	k.write(topology.Variant{Address: "127.0.0.1", Ports: freePorts(t, 40), Settings: map[string]string{"medics.replicas": "0"}})
+	must(t, "key", "init", "-f", k.file)
+	if err := os.RemoveAll(filepath.Join(k.dir, "keys", "node", "joiner-1")); err != nil {
+		t.Fatal(err)
+	}
+	if r := posta(t, "up", "-f", k.file); r.code != exitUsage || !strings.Contains(r.err, "joiner-1 has no keys") || !strings.Contains(r.err, "posta key init") {
+		t.Errorf("%d: %s", r.code, r.err)
+	}
+	if _, err := os.Lstat(filepath.Join(k.dir, "keys", "client")); err == nil {
+		t.Error("a key of a client was made")
+	}
+	if err := os.WriteFile(filepath.Join(k.dir, "taken"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k.write(topology.Variant{Address: "127.0.0.1", Ports: freePorts(t, 40), Settings: map[string]string{"security.keys": "taken"}})
+	if r := posta(t, "up", "-f", k.file); r.code == exitOK || !strings.Contains(r.err, "names another directory") {
+		t.Errorf("where no key can be written: %d: %s", r.code, r.err)
+	}
+	if r := posta(t, "key", "new", "local", "--role", "submit", "-f", k.file); r.code != exitUsage || !strings.Contains(r.err, "another one") {
+		t.Errorf("a client called local: %d: %s", r.code, r.err)
+	}
+}
+
+// TestS1_UnixSocketsAndTCPInOneTopology: stages on unix sockets and stages on TCP of one machine work together. Those on TCP demand keys, and those on unix
+// sockets are reached without, by this user alone.
+func TestS1_UnixSocketsAndTCPInOneTopology(t *testing.T) {
+	k, near := newTestCluster(t), shortDir(t)
+	k.write(topology.Variant{Address: "127.0.0.1", Ports: freePorts(t, 40), Settings: map[string]string{"limits.drain": "0s", "medics.replicas": "2"}})
+	text, err := os.ReadFile(k.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mixed := strings.Replace(string(text), "[hosts.local]", "[hosts.near]\naddress = \"ipc:"+near+"\"\n[hosts.local]", 1)
+	for _, stage := range []string{"joiner", "output"} {
+		at := strings.Index(mixed, "name = \""+stage+"\"")
+		mixed = mixed[:at] + strings.Replace(mixed[at:], `hosts = ["local"]`, `hosts = ["near"]`, 1)
+	}
+	if err := os.WriteFile(k.file, []byte(mixed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "up", "-f", k.file)
+	must(t, "submit", "bikes", "--data", data(t, "1000"), "-f", k.file)
+	if r := must(t, "status", "-f", k.file); strings.Contains(r.out+r.err, "silent") {
+		t.Errorf("posta status: %s%s", r.out, r.err)
+	}
+	must(t, "sessions", "-f", k.file)
+	top, err := topology.Load(k.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for role, want := range map[topology.Role]bool{topology.Input: false, topology.Output: true} {
+		at := top.Holding(role)[0].Sockets.Client.Dial
+		if _, err := client.RequestOnce(t.Context(), nil, at, protocol.Request{Type: protocol.Info}, 2*time.Second); (err == nil) != want {
+			t.Errorf("without a key %s answers with the error %v", at, err)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package cmd
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"posta.dev/posta/client"
+	"posta.dev/posta/security"
+)
+
+// plainCall is what a command without a key has dialled. It is zero if the command has dialled nothing, or has a key.
+type plainCall struct {
+	entries []string
+	cluster string // its name; "" where no topology was read
+	looked  string // where the command looked for a key
+}
+
+// keyTime limits how long a command looks for the reason why nothing answers.
+const keyTime = time.Second
+
+// explainMissingKey adds to the error of a command without a key that the cluster has keys, if that is so. A node with keys closes a plain connection
+// without a message, which looks like an absent cluster.
+func (x *command) explainMissingKey(ctx context.Context, err error) error {
+	if !errors.Is(err, client.ErrNoCluster) && !errors.Is(err, errNothingAnswers) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, keyTime)
+	defer cancel()
+	for _, endpoint := range x.plain.entries[:min(len(x.plain.entries), 8)] {
+		if !speaksTLS(ctx, endpoint) {
+			continue
+		}
+		which, looked := "this cluster", ""
+		if x.plain.cluster != "" {
+			which = "cluster " + x.plain.cluster
+		}
+		if x.plain.looked != "" {
+			looked = ", and there is none in " + x.plain.looked
+		}
+		return fmt.Errorf("%w; %s runs at %s and lets in only clients that have a key%s: ask the operator for one (posta key new NAME --role submit), and name its directory with --%s DIR or POSTA_KEY",
+			lockedOut(err), which, endpoint, looked, flagKey)
+	}
+	return err
+}
+
+// lockedOut reduces an error that advises to start a cluster to its meaning for the exit code.
+func lockedOut(err error) error {
+	if errors.Is(err, client.ErrNoCluster) {
+		return client.ErrNoCluster
+	}
+	return errNothingAnswers
+}
+
+// speaksTLS reports whether the process at an endpoint for clients completes the TLS handshake of a cluster with keys. It checks no certificate, and
+// sends nothing after the handshake.
+func speaksTLS(ctx context.Context, endpoint string) bool {
+	address, ok := strings.CutPrefix(endpoint, "tcp://")
+	if !ok {
+		return false
+	}
+	_, address, named := strings.Cut(address, "@")
+	if !named {
+		address = strings.TrimPrefix(endpoint, "tcp://")
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = conn.Close() }()
+	t := tls.Client(conn, &tls.Config{MinVersion: tls.VersionTLS13, NextProtos: []string{security.ClientAPI.Protocol()}, InsecureSkipVerify: true})
+	return t.HandshakeContext(ctx) == nil && t.ConnectionState().NegotiatedProtocol == security.ClientAPI.Protocol()
+}

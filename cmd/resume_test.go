@@ -1,0 +1,100 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"posta.dev/posta/client"
+	"posta.dev/posta/protocol/session"
+)
+
+// leaves is a client that dies in the middle of its upload: it says nothing more.
+func (k *testCluster) leaves(dir string) session.ID {
+	k.t.Helper()
+	died := errors.New("it dies")
+	id := session.New()
+	var cut atomic.Int64
+	cfg := client.Config{Entries: k.entries(), Analysis: "bikes", Dir: dir, Session: id, Chunk: 8 << 10, Lanes: 1}
+	cfg.Inspect = func(string, string, []byte) (func([]byte, uint64) error, error) {
+		return func([]byte, uint64) error {
+			if cut.Add(1) == 60 {
+				return died
+			}
+			return nil
+		}, nil
+	}
+	ctx := context.Background()
+	cl, err := client.Dial(ctx, cfg)
+	if err == nil {
+		err = cl.Open(ctx)
+	}
+	if err == nil {
+		if err = cl.Upload(ctx); errors.Is(err, died) {
+			err = cl.Close()
+		}
+	}
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return id
+}
+
+// TestR17_ResumeInWords: each way in which a session can be found says what to do, with its exit code, and the right files lead to the answer.
+func TestR17_ResumeInWords(t *testing.T) {
+	k := newTestCluster(t)
+	k.must("up")
+	dir := data(t, "20000")
+	want := expected(t, dir)
+	id := k.leaves(dir)
+	other := t.TempDir()
+	if err := os.CopyFS(other, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	weather := filepath.Join(other, "montreal", "weather.csv")
+	text, err := os.ReadFile(weather)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(weather, []byte(strings.Replace(string(text), "2014-", "2024-", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	says := func(code int, words string, args ...string) {
+		t.Helper()
+		if r := k.call("submit", append([]string{"bikes", "--quiet"}, args...)...); r.code != code || !strings.Contains(r.err, words) {
+			t.Errorf("submit %s: exit code %d, want %d, %s", strings.Join(args, " "), r.code, code, r.err)
+		}
+	}
+	says(exitInUse, "can be taken over when that client has said nothing for 5s", "--data", dir, "--resume", id.String(), "--no-wait")
+	says(exitUsage, "cannot be read twice", "--data", dir, "--resume", id.String(), "--file", "montreal/trips.csv=-")
+	says(exitUsage, "montreal/weather.csv differs between bytes", "--data", other, "--resume", id.String())
+	says(exitSession, "without --resume a new one is begun", "--data", dir, "--resume", "6ba7b810-9dad-41d1-80b4-00c04fd430c8")
+	r := k.call("submit", "bikes", "--data", dir, "--resume", id.String(), "--json", "--chunk", "50KiB", "--lanes", "3")
+	if r.code != exitOK || !strings.Contains(r.err, "waiting until the session's other client") {
+		t.Fatalf("exit code %d, %s", r.code, r.err)
+	}
+	same(t, parse(t, r.out), want)
+	says(exitSession, "was closed", "--data", dir, "--resume", id.String())
+
+	done := strings.TrimSpace(k.must("submit", "bikes", "--data", dir, "--detach").out)
+	same(t, parse(t, k.must("results", done, "--json").out), want) // it has its answer
+	same(t, parse(t, k.must("submit", "bikes", "--data", dir, "--resume", done, "--json").out), want)
+}
+
+// TestR17_TheCommandThatResumes: it is the one that was given, with the session's id, as a shell reads it.
+func TestR17_TheCommandThatResumes(t *testing.T) {
+	x := &command{arguments: []string{"bikes", "--data", "my data", "--session", "17", "-q", "--resume=18", "--out", "it's"}}
+	c := cli.NewContext(nil, nil, nil)
+	c.Command = &cli.Command{Name: "submit"}
+	want := `posta submit bikes --data 'my data' -q --out 'it'\''s' --resume 6ba7b810-9dad-41d1-80b4-00c04fd430c8`
+	id, err := session.Parse("6ba7b810-9dad-41d1-80b4-00c04fd430c8")
+	if got := x.resumes(c, id); err != nil || got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}

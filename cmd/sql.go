@@ -1,0 +1,364 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/client"
+	"posta.dev/posta/client/source"
+	"posta.dev/posta/client/source/web"
+	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/out"
+	"posta.dev/posta/cmd/internal/question"
+	"posta.dev/posta/security"
+	"posta.dev/posta/topology"
+)
+
+const flagQuestions = "questions"
+
+func (x *command) sqlCommand() *cli.Command {
+	return &cli.Command{
+		Name: "sql", ArgsUsage: "[STATEMENT]",
+		Usage: "answer SQL over CSV files, on a private cluster of processes",
+		Description: `   posta sql --data data/bikes \
+         "SELECT start_station_code, count(*) FROM '*/trips.csv' GROUP BY 1"
+   posta sql --data DIR --questions questions.sql --json > answers.json
+   posta sql --data DIR --explain 'SELECT count(*) FROM trips'
+   posta sql --data DIR    # a prompt, on a terminal; .help tells its commands
+
+FROM trips reads DIR/trips.csv, all of DIR/trips/*.csv, or DIR/trips.tsv; FROM 'pattern' the files below DIR that fit; FROM '-' standard input. --file trips=PATH says
+which files trips is. Types of columns come from samples of the files (docs/sql.md).
+
+` + exitHelp,
+		Flags:  append(sqlFlags(), clusterFlags()...),
+		Action: x.withEvents(x.sql),
+	}
+}
+
+// sqlFlags are the flags of run that also apply to statements, and flags for statements alone.
+func sqlFlags() (flags []cli.Flag) {
+	without := map[string]bool{flagDownload: true, flagParam: true, flagFile: true, flagData: true}
+	for _, f := range uploadFlags() {
+		if !without[f.Names()[0]] {
+			flags = append(flags, f)
+		}
+	}
+	return append(flags,
+		&cli.StringFlag{Name: flagData, Value: ".", Usage: "`DIR` that holds the files, or one file, which is the table of its name"},
+		&cli.StringSliceFlag{Name: flagFile, Usage: "`TABLE=PATH`: the files of a table; a pattern in quotes, an address (https://..., s3://...), or - for standard input; may be repeated"},
+		&cli.StringSliceFlag{Name: flagParam, Aliases: []string{"p"}, Usage: "`NAME=VALUE` of a parameter, which the statement calls $NAME or :NAME; may be repeated"},
+		&cli.StringFlag{Name: flagQuestions, Aliases: []string{"f"}, Usage: "the statements of `FILE`; -- name: NAME in front of one names its answer"},
+		&cli.BoolFlag{Name: "explain", Usage: "show what would be read and where it would be computed"},
+		&cli.BoolFlag{Name: "check", Usage: "only say whether the statements are right"},
+		&cli.BoolFlag{Name: "csv", Usage: "print the answer as CSV"},
+	)
+}
+
+// sqlRequest is what posta sql was asked to do.
+type sqlRequest struct {
+	*request
+	q           *question.Question
+	csv         bool
+	limited     bool // whether a session may reject no more than maxRejected rows
+	maxRejected uint64
+	rejects     *rejects // nil without --rejects
+}
+
+// close releases what the request holds.
+func (r *sqlRequest) close() error {
+	return errors.Join(r.cfg.Input.Close(), r.rejects.close())
+}
+
+func (x *command) sql(c *cli.Context) error {
+	if c.NArg() == 0 && !c.IsSet(flagQuestions) && x.events == nil {
+		if in, out := x.terminals(); in != nil {
+			return x.promptSQL(c, in, out)
+		}
+	}
+	text, err := x.sqlText(c)
+	if err != nil {
+		return err
+	}
+	return x.withSQL(c, text, func(r *sqlRequest) error {
+		switch {
+		case c.Bool("explain"):
+			return x.explainSQL(r)
+		case c.Bool("check"):
+			return x.checkSQL(r)
+		case !r.needsCluster():
+			return x.answerSQL(c.Context, r, nil)
+		}
+		return x.privately(c, r.request, func(ctx context.Context, t *topology.Topology, keys *security.Keys, show *display.Progress) error {
+			r.cfg.Keys, r.cfg.Entries, r.cluster = keys, entryPoints(t, keys != nil), t
+			return x.answerSQL(ctx, r, show)
+		})
+	})
+}
+
+// withSQL reads statements and calls do to answer them. --timeout counts from here, for all statements together.
+func (x *command) withSQL(c *cli.Context, text string, do func(*sqlRequest) error) (err error) {
+	ctx, cancel := limited(c.Context, c.Duration(flagTimeout))
+	defer cancel()
+	c.Context = ctx
+	r, err := x.readSQL(c, text)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	for _, n := range r.q.Unused() {
+		x.notef("warning: no statement reads a table %s, which --file %s=%s names", display.Escape(n.As), display.Escape(n.As), display.Escape(shownPath(n.Path)))
+	}
+	return do(r)
+}
+
+// readSQL reads the flags and the statements, and reports every mistake that can be found without a cluster.
+func (x *command) readSQL(c *cli.Context, text string) (*sqlRequest, error) {
+	return x.readSQLAs(c.Context, c, text, c.Bool(flagJSON), c.Bool("csv"))
+}
+
+// readSQLAs is readSQL for callers that decide how answers are printed.
+func (x *command) readSQLAs(ctx context.Context, c *cli.Context, text string, asJSON, asCSV bool) (_ *sqlRequest, err error) {
+	r := &sqlRequest{request: &request{quiet: c.Bool(flagQuiet)}, csv: asCSV, limited: c.Bool(flagStrict) || c.IsSet(flagMaxRejected), maxRejected: c.Uint64(flagMaxRejected)}
+	if c.Bool(flagStrict) && r.maxRejected > 0 {
+		return nil, usagef("--strict accepts no rejected row, --max-rejected %d some; give one of the two", r.maxRejected)
+	}
+	if timeout := c.Duration(flagTimeout); timeout < 0 {
+		return nil, usagef("--timeout %v: give a time like 10m", timeout)
+	}
+	dir, named, err := sqlFiles(c)
+	if err != nil {
+		return nil, err
+	}
+	if r.out, err = x.readOutput(c); err != nil {
+		return nil, err
+	}
+	if r.out.json = asJSON; r.csv && r.out.json {
+		return nil, usagef("sql: --csv and --json say how to print the answer; give one of the two")
+	}
+	r.cfg = client.Config{Analysis: compile.Name, Dir: dir, Named: named, Lanes: c.Int(flagLanes), Send: c.Bool(flagSend)}
+	if r.cfg.Chunk, err = chunk(c); err != nil {
+		return nil, err
+	}
+	if r.cfg.Comma, err = delimiter(c); err != nil {
+		return nil, err
+	}
+	if r.cfg.Lanes < 0 || c.IsSet(flagLanes) && r.cfg.Lanes == 0 {
+		return nil, usagef("--lanes %d: give 1 to 1024", r.cfg.Lanes)
+	}
+	given, err := params(c)
+	if err != nil {
+		return nil, err
+	}
+	in := client.NewInput(dir, named, x.sqlStdin(c), r.cfg.Comma)
+	in.OnWait = x.warnInput(func(line string) { x.notef("%s", line) })
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, in.Close())
+		}
+	}()
+	r.cfg.Input = in
+	if r.q, err = question.Read(ctx, question.Config{Text: text, Input: in, Params: given, Now: time.Now}); ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	} else if err != nil {
+		return nil, badSQL(err)
+	}
+	var names []string
+	for i, st := range r.q.Statements() {
+		names = append(names, st.Name)
+		if _, err := r.q.Kind(i); err != nil {
+			return nil, badSQL(err)
+		}
+	}
+	if r.csv && len(names) > 1 {
+		return nil, usagef("sql: --csv prints one answer, and there are %d; give --out DIR", len(names))
+	}
+	if err := r.out.prepare(ctx, names); err != nil {
+		return nil, err
+	}
+	if name := c.String(flagRejects); name != "" {
+		if err := r.q.NoTable(ctx, name); err != nil {
+			return nil, err
+		}
+		r.rejects, err = newRejects(name)
+	}
+	return r, err
+}
+
+// sqlFiles reads --data and --file. dir is a directory, or ""; named are files that were named.
+func sqlFiles(c *cli.Context) (dir string, named []client.Named, err error) {
+	if named, err = namedFiles(c); err != nil {
+		return "", nil, err
+	}
+	for _, n := range named {
+		if strings.ContainsAny(n.As, "*?[\\{}") {
+			return "", nil, usagef("--file %s=%s: a table's name has no wildcards; write them behind the =", n.As, shownPath(n.Path))
+		}
+	}
+	dir = c.String(flagData)
+	if dir == "" {
+		return "", named, nil
+	}
+	if dir == "-" {
+		return "", nil, usagef("--data -: standard input is a table of its own, FROM '-'; or name it with --file TABLE=-")
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return "", nil, fmt.Errorf("look for the data: %w; give the directory that holds the files with --data", err)
+	case !info.IsDir():
+		name := source.Says(filepath.Base(dir)).Plain
+		return "", append(named, client.Named{As: strings.TrimSuffix(name, filepath.Ext(name)), Path: dir}), nil
+	}
+	return dir, named, nil
+}
+
+// shownPath returns a path as it may be shown: an address may have a password in it.
+func shownPath(path string) string {
+	if web.Is(path) {
+		return web.Shown(path)
+	}
+	return path
+}
+
+// sqlStdin returns standard input as a table. If the statements come from standard input, reading the table fails.
+func (x *command) sqlStdin(c *cli.Context) io.Reader {
+	if c.String(flagQuestions) == "-" {
+		return taken{"holds the statements"}
+	}
+	if c.NArg() == 0 && c.String(flagQuestions) == "" {
+		return taken{"is where statements are typed"}
+	}
+	return x.In
+}
+
+// taken is a standard input that cannot be a table; why says what else it is used for.
+type taken struct{ why string }
+
+func (t taken) Read([]byte) (int, error) {
+	return 0, usagef("standard input %s, and cannot be a table; give a file, like --file t=PATH", t.why)
+}
+
+// sqlText returns the statements: the argument, or what a file holds.
+func (x *command) sqlText(c *cli.Context) (string, error) {
+	file := c.String(flagQuestions)
+	switch {
+	case c.NArg() > 1:
+		return "", usagef("sql: there are %d arguments; give the statement as one, in quotes", c.NArg())
+	case c.NArg() == 1 && file != "":
+		return "", usagef("sql: there is a statement and --%s %s; give one of the two", flagQuestions, file)
+	case c.NArg() == 1:
+		return c.Args().First(), nil
+	case file == "":
+		return "", usagef("sql: which statement? Like posta sql --data DIR 'SELECT count(*) FROM trips', or --questions - for standard input; a prompt needs a terminal")
+	}
+	return x.readText(file)
+}
+
+// readText reads statements from a file, - for standard input.
+func (x *command) readText(file string) (string, error) {
+	var in io.Reader = x.In
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return "", fmt.Errorf("read the statements: %w", err)
+		}
+		defer func() { _ = f.Close() }() // read only
+		in = f
+	}
+	text, err := io.ReadAll(io.LimitReader(in, syntax.MaxText+1)) // the parser refuses a longer text
+	if err != nil {
+		return "", fmt.Errorf("read the statements: %w", err)
+	}
+	return string(text), nil
+}
+
+// sqlError is a statement that cannot be carried out: bad input.
+type sqlError struct{ error }
+
+func (e *sqlError) Unwrap() []error { return []error{client.ErrInput, e.error} }
+
+func badSQL(err error) error { return &sqlError{err} }
+
+// needsCluster reports whether a statement reads a table.
+func (r *sqlRequest) needsCluster() bool {
+	for i := range r.q.Statements() {
+		if kind, err := r.q.Kind(i); err != nil || kind == question.OverTables {
+			return true
+		}
+	}
+	return false
+}
+
+// printSQL prints the answers.
+func (x *command) printSQL(a *client.Answer, r *sqlRequest) error {
+	if r.out.told != nil {
+		return r.out.told.answer(a, typesOf(r.q.Statements()))
+	}
+	if r.csv {
+		printRejected(x.Err, a.Rejected)
+		if len(a.Queries) == 0 {
+			return nil // there were declarations alone
+		}
+		return out.CSV(x.Out, &a.Queries[0])
+	}
+	return x.printAnswer(a, r.out)
+}
+
+func (x *command) checkSQL(r *sqlRequest) error {
+	for i, st := range r.q.Statements() {
+		if kind, err := r.q.Kind(i); err == nil && kind == question.OverTables {
+			if _, err := compile.Analysis(r.q.Plan(i)); err != nil {
+				return badSQL(err)
+			}
+		}
+		x.printf("%s: %s\n", st.Name, columnsOfStatement(st))
+	}
+	return nil
+}
+
+// typesOf returns the types of the columns of each statement that reads tables or computes. Statements that list something have only texts.
+func typesOf(all []bind.Statement) map[string][]string {
+	types := map[string][]string{}
+	for _, st := range all {
+		if st.Plan == nil || st.Kind == bind.Tables || st.Kind == bind.Description {
+			continue
+		}
+		for _, f := range st.Plan.Fields() {
+			types[st.Name] = append(types[st.Name], f.Type.String())
+		}
+	}
+	return types
+}
+
+func columnsOfStatement(st bind.Statement) string {
+	if st.Plan == nil {
+		return "the tables"
+	}
+	var columns []string
+	for _, f := range st.Plan.Fields() {
+		columns = append(columns, f.Name+" "+f.Type.String())
+	}
+	return strings.Join(columns, ", ")
+}
+
+func (x *command) explainSQL(r *sqlRequest) error {
+	for i, st := range r.q.Statements() {
+		text, err := r.q.Explain(i)
+		if err != nil {
+			return badSQL(err)
+		}
+		x.printf("%s\n%s", st.Name, text)
+	}
+	return nil
+}

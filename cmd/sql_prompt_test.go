@@ -1,0 +1,256 @@
+//go:build linux
+
+package cmd
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// person sits at a terminal of posta.
+type person struct {
+	t    *testing.T
+	pty  *os.File
+	mu   sync.Mutex
+	all  string // what the terminal has shown
+	seen int    // of it, by this person
+	done chan error
+}
+
+// sitDown starts posta at a terminal of 80 columns.
+func sitDown(t *testing.T, env []string, args ...string) *person {
+	t.Helper()
+	// Without O_NONBLOCK reads would hang beyond the end of the process.
+	pty, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetPointerInt(int(pty.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetUint32(int(pty.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), env...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := tty.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p := &person{t: t, pty: pty, done: make(chan error, 1)}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		b := make([]byte, 4096)
+		for {
+			n, err := pty.Read(b)
+			p.mu.Lock()
+			p.all += string(b[:n])
+			p.mu.Unlock()
+			if err != nil { // EIO: nobody has the terminal open any more
+				return
+			}
+		}
+	}()
+	waited := make(chan struct{})
+	go func() {
+		defer close(waited)
+		p.done <- cmd.Wait()
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it is over, unless the test failed
+		<-waited
+		<-read
+		_ = pty.Close()
+		if t.Failed() {
+			t.Logf("the terminal has shown\n%s", p.all)
+		}
+	})
+	return p
+}
+
+func (p *person) types(text string) {
+	p.t.Helper()
+	if _, err := p.pty.WriteString(text); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// sees waits until something appears on the terminal behind what was seen before.
+func (p *person) sees(text string) {
+	p.t.Helper()
+	until(p.t, fmt.Sprintf("%q is shown", text), func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		i := strings.Index(p.all[p.seen:], text)
+		if i >= 0 {
+			p.seen += i + len(text)
+		}
+		return i >= 0
+	})
+}
+
+// leaves waits for the end.
+func (p *person) leaves() {
+	p.t.Helper()
+	if err := <-p.done; err != nil {
+		p.t.Errorf("the prompt ends with %v", err)
+	}
+}
+
+const (
+	keyUp = "\x1b[A"
+	ctrlC = "\x03"
+	ctrlD = "\x04"
+)
+
+// TestThePromptAnswers: one statement after the other on one cluster, over several lines; errors leave it alive, declarations hold, and what was typed
+// is remembered by the next prompt.
+func TestThePromptAnswers(t *testing.T) {
+	dir := table(t, "trips.csv", "id,city,km\n1,Montreal,1.5\n2,Toronto,2\n3,Montreal,4\n")
+	env := []string{"XDG_STATE_HOME=" + t.TempDir(), "TMPDIR=" + shortDir(t)}
+	p := sitDown(t, env, "sql", "--data", dir, "--csv", "--quiet")
+	p.sees("posta> ")
+	p.types("SELECT city, sum(km) AS km -- far;\r")
+	p.sees("..> ")
+	p.types("FROM trips GROUP BY city\rORDER BY city;\r")
+	p.sees("city,km\r\nMontreal,5.5\r\nToronto,2.0\r\n")
+	p.sees("posta> ")
+
+	p.types("SELECT 'a''s;' AS s, ctiy FROM trips;\r")
+	p.sees("posta: line 1, column 22: there is no column ctiy")
+	p.sees("Did you mean city?")
+	p.sees("posta> ")
+	p.types("SELECT CAST(city AS BIGINT) FROM trips;\r") // what fails in the cluster
+	p.sees("Montreal")
+	p.sees("posta> ")
+
+	p.types("CREATE VIEW far AS SELECT id FROM trips WHERE km > 3;\r")
+	p.sees("far is declared")
+	p.types("SELECT id AS far_ids FROM far;\r")
+	p.sees("far_ids\r\n3\r\n")
+	p.types("CREATE VIEW far AS SELECT id FROM trips WHERE km < 2; SELECT id AS near_ids FROM far;\r")
+	p.sees("near_ids\r\n1\r\n")
+	p.types(".tables\r")
+	p.sees("trips\r\nfar\r\n")
+	p.types(".schema trips\r")
+	p.sees("city,TEXT\r\n")
+	p.types(".explain SELECT count(*) FROM far\r")
+	p.sees("one pass")
+	p.types(".help\r")
+	p.sees(".quit")
+	p.types(".nothing\r")
+	p.sees("there is no command .nothing")
+
+	p.types("SELECT count(*) AS dropped" + ctrlC)
+	p.sees("^C")
+	p.sees("posta> ")
+	p.types("SELECT coun\t(*) AS cities FROM tri\t;\r")
+	p.sees("cities\r\n3\r\n")
+	p.sees("posta> ")
+	p.types(ctrlD)
+	p.leaves()
+
+	again := sitDown(t, env, "sql", "--data", dir)
+	again.sees("posta> ")
+	again.types(keyUp + "\r")
+	again.sees("cities")
+	again.sees("3\r\n")
+	again.types(".quit\r")
+	again.leaves()
+	file := filepath.Join(strings.TrimPrefix(env[0], "XDG_STATE_HOME="), "posta", "sql_history")
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the history: %v, %v", info, err)
+	}
+	if left, _ := os.ReadDir(strings.TrimPrefix(env[1], "TMPDIR=")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestCtrlCCancelsTheStatementAndNotThePrompt: a statement that would not end for hours is cancelled, and the next one is answered by the same nodes.
+func TestCtrlCCancelsTheStatementAndNotThePrompt(t *testing.T) {
+	var many strings.Builder
+	many.WriteString("n\n")
+	for i := range 50_000 {
+		fmt.Fprintf(&many, "%d\n", i)
+	}
+	dir := table(t, "t.csv", many.String())
+	if err := os.WriteFile(filepath.Join(dir, "few.csv"), []byte("n\n6\n5\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := sitDown(t, []string{"XDG_STATE_HOME=" + t.TempDir(), "TMPDIR=" + shortDir(t)}, "sql", "--data", dir, "--lanes", "1", "--chunk", "1")
+	p.sees("posta> ")
+	p.types("SELECT sum(n) AS total FROM t;\r")
+	p.sees("uploading")
+	p.types(ctrlC)
+	p.sees("posta: interrupted")
+	p.sees("posta> ")
+	p.types(".mode csv\r")
+	p.sees("posta> ")
+	p.types("SELECT 40 + 2 AS answer;\r")
+	p.sees("answer\r\n42\r\n")
+	p.types("SELECT max(n) AS top FROM few;\r")
+	p.sees("top\r\n6\r\n")
+	p.sees("posta> ")
+	p.types(ctrlD)
+	p.leaves()
+}
+
+// TestThePromptStartsAClusterForTables alone: what is computed of a statement, or of types, needs none. A flag of the cluster that is wrong is told at once.
+func TestThePromptStartsAClusterForTables(t *testing.T) {
+	dir, tmp := table(t, "trips.csv", "id,km\n1,1.5\n2,2\n"), shortDir(t)
+	env := []string{"XDG_STATE_HOME=" + t.TempDir(), "TMPDIR=" + tmp}
+	clusters := func() int {
+		found, err := filepath.Glob(filepath.Join(tmp, "posta-run-*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found)
+	}
+	p := sitDown(t, env, "sql", "--data", dir, "--csv", "--quiet")
+	p.sees("posta> ")
+	p.types("SELECT 1 + 1 AS two; \r")
+	p.sees("two\r\n2\r\n")
+	p.types("DESCRIBE trips;\r")
+	p.sees("km,DOUBLE\r\n")
+	if n := clusters(); n != 0 {
+		t.Errorf("%d clusters run for nothing", n)
+	}
+	for range 2 {
+		p.types("SELECT sum(km) AS s FROM trips;\r")
+		p.sees("s\r\n3.5\r\n")
+		if n := clusters(); n != 1 {
+			t.Errorf("%d clusters run", n)
+		}
+	}
+	p.types(ctrlD)
+	p.leaves()
+	if n := clusters(); n != 0 {
+		t.Errorf("%d clusters are left", n)
+	}
+	p = sitDown(t, env, "sql", "--data", dir, "--replicas", "joiner=x")
+	p.sees("write STAGE=NUMBER")
+	if err := <-p.done; err == nil {
+		t.Error("a prompt begins with a wrong flag")
+	}
+}

@@ -1,0 +1,34 @@
+package cmd
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"posta.dev/posta/topology"
+)
+
+// TestNoMessageEndsBeforeAListThatIsEmpty: messages that name what there is say so in words where there is nothing. The helper posta looks at what all
+// other tests are told.
+func TestNoMessageEndsBeforeAListThatIsEmpty(t *testing.T) {
+	for _, line := range []string{"posta: chaos: there is no \"x\" here; there is ", "waiting for", "first line\nthere is\n", "nobody called"} {
+		if !unfinished.MatchString(line) {
+			t.Errorf("%q is not found", line)
+		}
+	}
+	k := newTestKeys(t)
+	k.must("init")
+	for _, made := range []string{"node", "medic", "issued"} {
+		if err := os.RemoveAll(filepath.Join(k.dir, made)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := k.say("revoke", "nobody"); r.code != exitUsage || !strings.Contains(r.err, "nor has anybody else") {
+		t.Errorf("exit code %d, %s", r.code, r.err)
+	}
+	if _, _, err := (&engineSet{}).container("joiner-1"); !errors.Is(err, topology.ErrNoNode) || !strings.Contains(err.Error(), "nothing is deployed") {
+		t.Errorf("no host has a container: %v", err)
+	}
+}

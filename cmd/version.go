@@ -1,0 +1,54 @@
+package cmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (x *command) versionCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "version",
+		Usage:       "print which Posta this is",
+		Description: "Prints the version, what built it, and for which machine. --version prints the version alone.\n\n" + exitHelp,
+		Flags:       []cli.Flag{jsonFlag()},
+		Action:      x.version,
+	}
+}
+
+// versionInfo is what `posta version --json` prints. Revision is the commit, "" where the program was built outside of a repository.
+type versionInfo struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitempty"`
+	Modified bool   `json:"modified"` // files differed from the commit
+	Go       string `json:"go"`
+	OS       string `json:"os"`
+	Arch     string `json:"arch"`
+}
+
+func (x *command) version(c *cli.Context) error {
+	v := versionInfo{Version: x.Version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				v.Revision = s.Value
+			case "vcs.modified":
+				v.Modified = s.Value == "true"
+			}
+		}
+	}
+	if !c.Bool(flagJSON) {
+		x.printf("posta %s, %s, %s/%s\n", v.Version, v.Go, v.OS, v.Arch)
+		return nil
+	}
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("version: %w", err)
+	}
+	x.printf("%s\n", text)
+	return nil
+}

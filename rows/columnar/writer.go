@@ -1,0 +1,392 @@
+package columnar
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+)
+
+// Writer collects rows, column by column. It is used again after Reset, by one goroutine at a time.
+type Writer struct{ columns []Column }
+
+// NewWriter returns an empty writer for so many columns.
+func NewWriter(columns int) *Writer { return &Writer{columns: make([]Column, columns)} }
+
+// Column returns a column; the pointer stays valid.
+func (w *Writer) Column(i int) *Column { return &w.columns[i] }
+
+// Rows returns how many rows there are, as told by the first column.
+func (w *Writer) Rows() int { return w.columns[0].rows }
+
+// Reset forgets all rows and keeps the memory.
+func (w *Writer) Reset() {
+	for i := range w.columns {
+		w.columns[i].reset()
+	}
+}
+
+// Size returns an upper bound of what Append appends. It depends on the rows alone.
+func (w *Writer) Size() int {
+	n := 16
+	for i := range w.columns {
+		n += w.columns[i].size()
+	}
+	return n
+}
+
+// Append appends the chunk to dst.
+func (w *Writer) Append(dst []byte) []byte {
+	dst = slices.Grow(dst, w.Size())
+	dst = append(dst, version)
+	dst = binary.AppendUvarint(dst, uint64(w.Rows()))
+	dst = binary.AppendUvarint(dst, uint64(len(w.columns)))
+	for i := range w.columns {
+		dst = w.columns[i].append(dst)
+	}
+	return dst
+}
+
+// MoveLast takes the last row out, and adds it to another writer of as many columns.
+func (w *Writer) MoveLast(to *Writer) {
+	for i := range w.columns {
+		w.columns[i].moveLast(&to.columns[i])
+	}
+}
+
+// Column is a column of a [Writer]. Its first value that is not NULL determines its kind.
+type Column struct {
+	kind Kind
+	rows int
+
+	ints  []int64  // Int, Micros, Days; the bits of Float
+	codes []uint32 // dict
+
+	bytes   []byte   // texts, or entries
+	lengths []uint32 // of them
+	texts   int      // dict: bytes of the entries, each as often as rows refer to it
+	nulls   []uint64 // a bit for each row
+	some    bool     // there are NULLs
+
+	words []word // by the number of a word of the dictionary that the file has
+	round uint32 // of words
+}
+
+// word has the entry of a word of the file's dictionary.
+type word struct{ round, entry uint32 }
+
+func (c *Column) reset() {
+	c.kind, c.rows, c.some, c.texts = null, 0, false, 0
+	c.ints, c.codes, c.bytes, c.lengths, c.nulls = c.ints[:0], c.codes[:0], c.bytes[:0], c.lengths[:0], c.nulls[:0]
+	c.forget()
+}
+
+// forget discards the entries of all words.
+func (c *Column) forget() {
+	if c.round++; c.round == 0 {
+		clear(c.words[:cap(c.words)])
+		c.round = 1
+	}
+}
+
+// Dictionary sets the dictionary to which the next calls of [Column.AppendWord] refer. It has so many words.
+func (c *Column) Dictionary(words int) {
+	c.words = slices.Grow(c.words[:0], words)[:words]
+	c.forget()
+}
+
+// SizeOfWord is the memory that a word of a dictionary takes in a [Column].
+const SizeOfWord = 8
+
+// AppendNull adds a NULL.
+func (c *Column) AppendNull() {
+	switch c.kind {
+	case dict:
+		c.codes = append(c.codes, 0)
+	case text:
+		c.lengths = append(c.lengths, 0)
+		c.setNull()
+	case null:
+	default:
+		c.ints = append(c.ints, 0)
+		c.setNull()
+	}
+	c.rows++
+}
+
+func (c *Column) setNull() {
+	for len(c.nulls) <= c.rows/64 {
+		c.nulls = append(c.nulls, 0)
+	}
+	c.nulls[c.rows/64] |= 1 << (c.rows % 64)
+	c.some = true
+}
+
+// become gives the column its kind, and makes the rows before NULL.
+func (c *Column) become(kind Kind) {
+	rows := c.rows
+	c.kind, c.rows = kind, 0
+	for range rows {
+		c.AppendNull()
+	}
+}
+
+// AppendInt adds a value of kind Int, Micros or Days.
+func (c *Column) AppendInt(kind Kind, v int64) {
+	if c.kind == kind && inRange(kind, v) {
+		c.ints = append(c.ints, v)
+		c.rows++
+		return
+	}
+	c.appendOther(kind, v)
+}
+
+// AppendFloat adds a value of kind Float.
+func (c *Column) AppendFloat(v float64) { c.AppendInt(Float, int64(math.Float64bits(v))) }
+
+// appendOther adds a value that is the first, or has another kind than those before it, or must be a text.
+func (c *Column) appendOther(kind Kind, v int64) {
+	if c.kind == null && inRange(kind, v) {
+		c.become(kind)
+		c.AppendInt(kind, v)
+		return
+	}
+	var room [40]byte
+	c.AppendText(appendValue(room[:0], kind, v))
+}
+
+// inRange reports whether the text of a value reads back to it.
+func inRange(kind Kind, v int64) bool {
+	switch kind {
+	case Days:
+		return firstDay <= v && v <= lastDay
+	case Micros:
+		return firstDay*microsPerDay <= v && v < (lastDay+1)*microsPerDay
+	}
+	return true
+}
+
+// AppendText adds a text, which may be empty.
+func (c *Column) AppendText(p []byte) {
+	switch c.kind {
+	case dict:
+		c.codes = append(c.codes, c.entry(p))
+		c.texts += len(p)
+		c.rows++
+		return
+	case null:
+		c.become(text)
+	case text:
+	default:
+		c.toText()
+	}
+	c.bytes = append(c.bytes, p...)
+	c.lengths = append(c.lengths, uint32(len(p)))
+	c.rows++
+}
+
+// AppendWord adds a word of the file's dictionary. Its number must be below the number of words given to [Column.Dictionary].
+func (c *Column) AppendWord(number uint32, p []byte) {
+	if c.kind != dict {
+		if c.kind != null {
+			c.AppendText(p)
+			return
+		}
+		c.become(dict)
+	}
+	w := &c.words[number]
+	if w.round != c.round {
+		*w = word{c.round, c.entry(p)}
+	}
+	c.codes = append(c.codes, w.entry)
+	c.texts += len(p)
+	c.rows++
+}
+
+// entry adds an entry, and returns its code.
+func (c *Column) entry(p []byte) uint32 {
+	c.bytes = append(c.bytes, p...)
+	c.lengths = append(c.lengths, uint32(len(p)))
+	return uint32(len(c.lengths))
+}
+
+// toText turns the typed values of a column into texts, because the column also has values of another kind.
+func (c *Column) toText() {
+	for i, v := range c.ints {
+		from := len(c.bytes)
+		if !isNull(c.nulls, i) {
+			c.bytes = appendValue(c.bytes, c.kind, v)
+		}
+		c.lengths = append(c.lengths, uint32(len(c.bytes)-from))
+	}
+	c.kind, c.ints = text, c.ints[:0]
+}
+
+func isNull(nulls []uint64, row int) bool {
+	return row/64 < len(nulls) && nulls[row/64]>>(row%64)&1 != 0
+}
+
+// moveLast moves the column's last value. A dictionary entry that only this value uses stays in c.
+func (c *Column) moveLast(to *Column) {
+	last := c.rows - 1
+	c.rows = last
+	switch {
+	case c.kind == null:
+		to.AppendNull()
+		return
+	case c.kind == dict:
+		code := c.codes[last]
+		if c.codes = c.codes[:last]; code == 0 {
+			to.AppendNull()
+			return
+		}
+		from, n := 0, c.lengths[code-1]
+		for _, other := range c.lengths[:code-1] {
+			from += int(other)
+		}
+		p := c.bytes[from : from+int(n)]
+		c.texts -= len(p)
+		if to.kind == null {
+			to.become(dict)
+		}
+		to.AppendText(p)
+		if int(code) == len(c.lengths) && !slices.Contains(c.codes, code) {
+			c.bytes, c.lengths = c.bytes[:from], c.lengths[:code-1]
+			c.forget()
+		}
+		return
+	case isNull(c.nulls, last):
+		c.nulls[last/64] &^= 1 << (last % 64)
+		to.AppendNull()
+	case c.kind == text:
+		to.AppendText(c.bytes[len(c.bytes)-int(c.lengths[last]):])
+	default:
+		to.AppendInt(c.kind, c.ints[last])
+	}
+	if c.kind == text {
+		c.bytes = c.bytes[:len(c.bytes)-int(c.lengths[last])]
+		c.lengths = c.lengths[:last]
+		return
+	}
+	c.ints = c.ints[:last]
+}
+
+// head is an upper bound for the bytes of kind, size, counts, widths and the least number of a column.
+const head = 32
+
+// nullSize is what size counts for a row of a column that has only NULLs. They take no byte, but memory at the parser, and one value behind them
+// makes them as large as numbers.
+const nullSize = 2
+
+// repeated is how many times larger the texts of a dictionary may be than what size counts for them: the parser has them as often as rows refer
+// to them.
+const repeated = 4
+
+func (c *Column) size() int {
+	switch c.kind {
+	case null:
+		return head + nullSize*c.rows
+	case dict:
+		return max(head+len(c.bytes)+4*len(c.lengths)+4*c.rows, c.texts/repeated)
+	case text:
+		return head + len(c.bytes) + 4*c.rows + c.rows/8
+	}
+	return head + 8*c.rows + c.rows/8
+}
+
+func (c *Column) append(dst []byte) []byte {
+	dst = append(dst, byte(c.kind))
+	// The size stands before the body, but is known only after it. So it gets as many bytes as the largest size needs.
+	const room = 5
+	at := len(dst)
+	dst = append(dst, make([]byte, room)...)
+	switch c.kind {
+	case null:
+	case text:
+		dst = c.appendNulls(dst)
+		dst = append(appendLengths(dst, c.lengths), c.bytes...)
+	case dict:
+		dst = binary.AppendUvarint(dst, uint64(len(c.lengths)))
+		dst = append(appendLengths(dst, c.lengths), c.bytes...)
+		width := widthOf(uint64(len(c.lengths)))
+		dst = appendFixed(append(dst, byte(width)), c.codes, width, 0)
+	case Float:
+		dst = appendFixed(c.appendNulls(dst), c.ints, 8, 0)
+	default:
+		dst = c.appendNulls(dst)
+		least, most := slices.Min(c.ints), slices.Max(c.ints)
+		width := widthOf(uint64(most) - uint64(least)) // the difference of two int64 fits a uint64
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(least))
+		dst = appendFixed(append(dst, byte(width)), c.ints, width, least)
+	}
+	size := uint64(len(dst) - at - room)
+	for i := range room {
+		dst[at+i] = byte(size>>(7*i))&0x7f | 0x80
+	}
+	dst[at+room-1] &^= 0x80
+	return dst
+}
+
+func (c *Column) appendNulls(dst []byte) []byte {
+	if !c.some {
+		return append(dst, 0)
+	}
+	dst = append(dst, 1)
+	for i := range (c.rows + 7) / 8 {
+		b := byte(0)
+		if i/8 < len(c.nulls) {
+			b = byte(c.nulls[i/8] >> (i % 8 * 8))
+		}
+		dst = append(dst, b)
+	}
+	return dst
+}
+
+func appendLengths(dst []byte, lengths []uint32) []byte {
+	most := uint32(0)
+	for _, n := range lengths {
+		most = max(most, n)
+	}
+	width := max(1, widthOf(uint64(most)))
+	return appendFixed(append(dst, byte(width)), lengths, width, 0)
+}
+
+// widthOf returns how many bytes a number takes: 0, 1, 2, 4 or 8.
+func widthOf(v uint64) int {
+	switch {
+	case v == 0:
+		return 0
+	case v <= math.MaxUint8:
+		return 1
+	case v <= math.MaxUint16:
+		return 2
+	case v <= math.MaxUint32:
+		return 4
+	}
+	return 8
+}
+
+// appendFixed appends numbers less the least one, each in width bytes.
+func appendFixed[T int64 | uint32](dst []byte, values []T, width int, least T) []byte {
+	at := len(dst)
+	dst = slices.Grow(dst, width*len(values))[:at+width*len(values)]
+	out := dst[at:]
+	switch width {
+	case 1:
+		for i, v := range values {
+			out[i] = byte(v - least)
+		}
+	case 2:
+		for i, v := range values {
+			binary.LittleEndian.PutUint16(out[2*i:], uint16(v-least))
+		}
+	case 4:
+		for i, v := range values {
+			binary.LittleEndian.PutUint32(out[4*i:], uint32(v-least))
+		}
+	case 8:
+		for i, v := range values {
+			binary.LittleEndian.PutUint64(out[8*i:], uint64(v-least))
+		}
+	}
+	return dst
+}

@@ -1,0 +1,64 @@
+package csv
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestNamesAreDifferent: columns of a name get numbers, without regard to case, and are found by them; those without a name get one.
+func TestNamesAreDifferent(t *testing.T) {
+	for header, want := range map[string][]string{
+		"a,b":                          {"a", "b"},
+		"a,A,a":                        {"a", "A_1", "a_2"},
+		"a,a_1,a":                      {"a", "a_1", "a_2"},
+		",x,":                          {"column0", "x", "column2"},
+		"column2,x,":                   {"column2", "x", "column2_1"},
+		"\xef\xbb\xbfa b,a.b,\"a,\"\"": {"a b", "a.b", "a,\""},
+		"Total Amount,total amount\r":  {"Total Amount", "total amount_1"},
+	} {
+		if header == "\xef\xbb\xbfa b,a.b,\"a,\"\"" {
+			header += "\""
+		}
+		h, err := ParseHeader([]byte(header), 0)
+		if err != nil {
+			t.Fatalf("%q: %v", header, err)
+		}
+		if got := h.Names(); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", header, got, want)
+		}
+		for i, name := range h.Names() {
+			m, err := h.Find([]Column{{Name: name, Distinct: true}})
+			if err != nil || m.sources[0] != i {
+				t.Errorf("%q: column %q is found at %v, %v", header, name, m.sources, err)
+			}
+		}
+	}
+}
+
+// TestEmptyQuotedIsTold: an empty field in quotes is told from nothing, whichever way the row is taken apart.
+func TestEmptyQuotedIsTold(t *testing.T) {
+	for _, row := range []string{"\"\",,\"\"\n", "\"\",,\"\"", "x,\"\",\"\"\n\"\",,\"\"\r\n", "\"a\nb\",\"\",c\n"} {
+		h, err := ParseHeader([]byte("a,b,c"), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := h.Find([]Column{{Name: "a"}, {Name: "b"}, {Name: "c"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s Scanner
+		s.Reset([]byte(row), 0, m, 1)
+		for s.Next() {
+			if err := s.Err(); err != nil {
+				t.Fatalf("%q: %v", row, err)
+			}
+			f := s.Fields()
+			if string(f[0]) == "" && (!EmptyQuoted(f[0]) || EmptyQuoted(f[1]) || !EmptyQuoted(f[2])) {
+				t.Errorf("%q: %v %v %v", row, EmptyQuoted(f[0]), EmptyQuoted(f[1]), EmptyQuoted(f[2]))
+			}
+			if string(f[0]) != "" && (EmptyQuoted(f[0]) || !EmptyQuoted(f[1])) {
+				t.Errorf("%q: %v %v", row, EmptyQuoted(f[0]), EmptyQuoted(f[1]))
+			}
+		}
+	}
+}

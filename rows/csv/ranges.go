@@ -1,0 +1,24 @@
+package csv
+
+// Kind is the kind of a column's values, in a file that declares it. Values of one kind have an order, to which a [Range]
+// refers.
+type Kind int
+
+// The kinds there are. A column of KindUnknown has no range; one of KindNone has no values in that part of the file: its fields are empty.
+const (
+	KindUnknown Kind = iota
+	KindNone
+	KindInteger
+	KindDecimal
+	KindFloat // also NaN, which is in no range and may be there all the same
+	KindDate
+	KindTime  // a date with a time of day
+	KindBytes // text, ordered by its bytes
+)
+
+// Range is what a file says about the values of a column in some of its rows: every field that is not empty lies between Least
+// and Most. These two need not occur in the rows. Both have the form in which a [Scanner] returns fields.
+type Range struct {
+	Kind        Kind
+	Least, Most []byte
+}

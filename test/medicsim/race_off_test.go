@@ -1,5 +1,0 @@
-//go:build !race
-
-package medicsim
-
-const seedsByDefault = 2000

@@ -1,0 +1,31 @@
+package sim
+
+import "posta.dev/posta/internal/simulator/mutants"
+
+// sqlBugs are of plans that travel with their sessions, of joiners that fold what they say, and of the tail that runs in the reducer.
+func sqlBugs() []mutants.Mutant {
+	const (
+		announce = "nodes/role/announce.go"
+		joiner   = "analyses/sql/compile/joiner.go"
+		lookup   = "analyses/sql/compile/lookup.go"
+		source   = "analyses/sql/compile/source.go"
+	)
+	all := []mutants.Mutant{
+		one("SQL: the plan does not travel", "Q1", announce, "wire.AppendBin(wire.AppendString(b, a.Owner), a.Plan)", "wire.AppendBin(wire.AppendString(b, a.Owner), nil)"),
+		or("N6", "the groups of the sums are gone", one("SQL: a joiner adds to sums that it has handed on", "D1", "analyses/sql/compile/accumulate.go",
+			"	a.n, a.hi, a.lo, a.best = a.n[:0], a.hi[:0], a.lo[:0], a.best[:0]\n", "	_ = a.n\n")),
+		one("SQL: a joiner keeps sums back", "D1", joiner, "			w.settle(j.tables[w.table])\n", "			w.cache.forget()\n"),
+		one("SQL: groups are those of the batch before", "D1", joiner, "		w.pos.begin(pos)\n		w.cache.forget()\n", "		w.pos.begin(pos)\n"),
+		one("SQL: the place of a row is that in its batch", "D1", joiner, "fold.AppendText(p.of[:0], pos.File.Name), int64(pos.Line))", "fold.AppendText(p.of[:0], pos.File.Name), 0)"),
+		one("SQL: partners are numbered as they came", "D1", lookup, "				return compare(a.pos, b.pos)\n", "				return 0\n"),
+		one("SQL: a parser folds what it has handed on once more", "D1", "analyses/sql/compile/folder.go", "		t.Reset()\n", "		_ = t.Reset\n"),
+		one("SQL: what parsers fold stays in the joiner", "D1", fileJoiner, "slices.Concat(st.tables, st.folded)", "slices.Concat(st.tables)"),
+		from(431, one("SQL: every joiner folds the reference rows", "D1", joiner, "	if !j.first || len(j.leaves[stream]) == 0 {\n", "	if len(j.leaves[stream]) == 0 {\n")),
+		one("SQL: the tail takes rows as they came", "D1", source, "	order := t.Sorted(nil)\n	return l.rows(t, len(order), func(i int) ([]byte, error) { return t.KeyText(order[i], 1), nil }, yield)\n",
+			"	return l.rows(t, t.Len(), func(i int) ([]byte, error) { return t.KeyText(i, 1), nil }, yield)\n"),
+	}
+	for i := range all {
+		all[i].Args = []string{"-sql"}
+	}
+	return all
+}

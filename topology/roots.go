@@ -1,0 +1,62 @@
+package topology
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// MaxRoots is how many directories a host may have for files that are read where they lie. A path is compared with each.
+const MaxRoots = 64
+
+// data reads [data].
+func (r *reader) data(t *Topology, v *value) {
+	s := r.section("data", "[data]", v)
+	t.Roots = s.roots()
+	s.done()
+}
+
+// roots reads the directories below which files may be read where they lie (S8); nil if the file does not say. An empty list is none.
+func (s *section) roots() []string {
+	v := s.find("roots")
+	if v == nil {
+		return nil
+	}
+	const example = `write roots = ["/srv/data"], or leave it out: then clients send all files`
+	if v.kind != kindArray || len(v.items) > MaxRoots {
+		s.r.found.add(v.at, fmt.Sprintf("roots is %s, and should be a list of at most %d directories", v.kind, MaxRoots), example)
+		return nil
+	}
+	roots := make([]string, 0, len(v.items))
+	for _, item := range v.items {
+		switch {
+		case item.kind != kindString:
+			s.r.found.add(item.at, fmt.Sprintf("roots holds %s, not a string", item.kind), example)
+		case !filepath.IsAbs(item.text) || filepath.Clean(item.text) != item.text || strings.ContainsRune(item.text, 0):
+			s.r.found.add(item.at, fmt.Sprintf("%q in roots is no absolute directory, or not written the short way", item.text), example)
+		case filepath.Dir(item.text) == item.text:
+			s.r.found.add(item.at, fmt.Sprintf("%q in roots is the whole file system: every client with the role submit could have any file read", item.text), "name the directories that hold data")
+		default:
+			roots = append(roots, item.text)
+		}
+	}
+	return roots
+}
+
+// RootsAt is the directories that the process of a node reads files in: none, unless it holds an input.
+func (t *Topology) RootsAt(n Node) []string {
+	if !n.Holds(Input) {
+		return nil
+	}
+	return t.RootsOf(n.Host)
+}
+
+// RootsOf is the directories below which the inputs on a host read files where they lie.
+func (t *Topology) RootsOf(host string) []string {
+	for _, h := range t.Hosts {
+		if h.Name == host && h.Roots != nil {
+			return h.Roots
+		}
+	}
+	return t.Roots
+}

@@ -1,0 +1,65 @@
+package wal
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestW3_FilesAtEveryCrash: a file that SaveFile has returned for is there, whole, after a crash at whatever step; one that was dropped may be, until
+// the sweep. What the sweep is told to keep stays, and nothing else.
+func TestW3_FilesAtEveryCrash(t *testing.T) {
+	content := func(i int) []byte { return bytes.Repeat([]byte{byte(i)}, 5000+i) }
+	d := newDisk(t, tempDir(t))
+	l, err := Open(d.root, d.options(Options{}))
+	must(t, err)
+	saved := map[string][]byte{}
+	crashed := 0
+	d.before = func() {
+		for o, seed := range map[outcome]int64{lost: 1, kept: 1, torn: 2} {
+			crashed++
+			image := d.crash(o, seed)
+			again, err := Open(image, Options{})
+			must(t, err)
+			var keep []string
+			for name, want := range saved {
+				keep = append(keep, name)
+				got := make([]byte, len(want))
+				if err := again.ReadFileAt(name, got, 0); err != nil || !bytes.Equal(got, want) {
+					t.Fatalf("step %d, unsynced %v: file %s: %v", len(d.steps), o, name, err)
+				}
+			}
+			must(t, again.SweepFiles(keep))
+			left, err := os.ReadDir(filepath.Join(image, filesDir))
+			if err != nil && !os.IsNotExist(err) || len(left) != len(keep) {
+				t.Fatalf("step %d: after the sweep there are %v, want %v, %v", len(d.steps), left, keep, err)
+			}
+			must(t, again.SaveFile("another", content(1)))
+			must(t, again.Close())
+			os.RemoveAll(image)
+		}
+	}
+	for i := range 4 {
+		name := fmt.Sprint("f", i)
+		must(t, l.SaveFile(name, content(i)))
+		saved[name] = content(i)
+		if i == 2 {
+			delete(saved, "f0")
+			must(t, l.DropFiles("f0", "never"))
+		}
+	}
+	must(t, l.SaveFile("f1", content(1))) // as after a crash
+	d.before()
+	if crashed < 30 {
+		t.Errorf("%d crashes", crashed)
+	}
+	if err := l.ReadFileAt("f1", make([]byte, 10), 5000); err == nil {
+		t.Error("what is behind the end of a file is read")
+	}
+	if err := l.ReadFileAt("f0", make([]byte, 1), 0); err == nil {
+		t.Error("a file that was dropped is read")
+	}
+	must(t, l.Close())
+}
