@@ -81,7 +81,9 @@ func besideAPair(t *testing.T, pull *Pull, address string, push *Push, attack fu
 	t.Helper()
 	served := make(chan struct{}) // one token per answered message
 	var wg sync.WaitGroup
-	ctx, stop := context.WithCancel(testContext(t))
+	ctx, stop := context.WithCancel(context.Background()) // without a deadline: an attack may take longer than one wait
+	defer wg.Wait()
+	defer stop()
 	wg.Add(1)
 	go func() {
 		defer wg.Done()
