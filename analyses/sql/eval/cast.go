@@ -79,9 +79,17 @@ func (k *cast) eval(b *batch, sel []int32) (*Vector, error) {
 		}
 	}
 	if bad >= 0 {
-		return nil, &Error{k.at, bad, fmt.Sprintf("%s %s cannot be converted to %s: TRY_CAST gives NULL instead", k.from, show(x, bad, k.from), k.to)}
+		return nil, &Error{k.at, bad, fmt.Sprintf("%s %s cannot be converted to %s: TRY_CAST gives NULL instead", k.from, show(x, bad, k.from), k.target())}
 	}
 	return &k.out, nil
+}
+
+// target names what a value is converted to. The smaller integers are BIGINT here, so their range says more than their type.
+func (k *cast) target() string {
+	if k.to.Kind == types.BigInt && k.max != math.MaxInt64 {
+		return fmt.Sprintf("an integer from %d to %d", k.min, k.max)
+	}
+	return k.to.String()
 }
 
 // show returns a value as an error quotes it: a long text is cut.
