@@ -23,7 +23,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestMain is a child when a test starts this binary again.
+// TestMain runs a child of the bench when a test starts this binary again.
 func TestMain(m *testing.M) {
 	if IsChild(os.Args[1:]) {
 		os.Exit(Child(os.Args[1:]))
@@ -83,8 +83,8 @@ func small(t *testing.T, out *bytes.Buffer) Config {
 	}
 }
 
-// TestBench_SectionsMeasureAndReport runs all of it on little data: link and the analyses over real processes. That the frames arrive
-// and that the answers are the oracle's is checked by the sections themselves.
+// TestBench_SectionsMeasureAndReport runs every section on little data: link and the analyses over real processes. The
+// sections themselves check that frames arrive and that answers equal the oracle's.
 func TestBench_SectionsMeasureAndReport(t *testing.T) {
 	var out bytes.Buffer
 	c := small(t, &out)
@@ -126,7 +126,7 @@ func TestBench_SectionsMeasureAndReport(t *testing.T) {
 		if strings.HasPrefix(s.Name, raceGroup) {
 			ratio = figureOf(&s.Cases[len(s.Cases)-1], map[string]string{"race-flights": "times", "race-hop": "CPU times", "race-latency": "chunk, busy p99", "race-recovery": "running again"}[s.Name])
 		}
-		if s.Name == "sql" || s.Name == "tpch" { // DuckDB is not asked for: there is nothing to compare with
+		if s.Name == "sql" || s.Name == "tpch" { // without DuckDB they have nothing to compare with
 			ratio = figureOf(&s.Cases[0], "CPU")
 		}
 		if s.Name == "latency" {
@@ -142,8 +142,9 @@ func TestBench_SectionsMeasureAndReport(t *testing.T) {
 	}
 }
 
-// TestBench_ProfilesGoToADirectoryThatIsMade: a child that cannot write its profile ends, and all that is heard of it is that it does
-// not run. So the directory is there before any child, or the bench says at once why not.
+// TestBench_ProfilesGoToADirectoryThatIsMade: a child that cannot write its profile ends, and the parent would only
+// learn that it does not run. So the bench creates the directory before it starts a child, or says at once why it
+// cannot.
 func TestBench_ProfilesGoToADirectoryThatIsMade(t *testing.T) {
 	var out bytes.Buffer
 	c := small(t, &out)
@@ -161,7 +162,7 @@ func TestBench_ProfilesGoToADirectoryThatIsMade(t *testing.T) {
 	}
 }
 
-// checkPage expects a report to look at that is whole and needs nothing from elsewhere.
+// checkPage expects a complete HTML page that loads nothing from elsewhere.
 func checkPage(t *testing.T, dir string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.html"))
@@ -220,7 +221,8 @@ func TestField_WhoIsNotThereIsNamed(t *testing.T) {
 	}
 }
 
-// TestSkip_ABrokerThatIsNotInstalledIsNamed: with how to install it, and the others still take part.
+// TestSkip_ABrokerThatIsNotInstalledIsNamed: the bench says how to install a missing broker, and the others still take
+// part.
 func TestSkip_ABrokerThatIsNotInstalledIsNamed(t *testing.T) {
 	why := errors.New("rabbitmq-server is not installed")
 	c := Config{prepared: map[need]error{rabbitMQ: why, natsServer: nil}}
@@ -245,7 +247,8 @@ func TestSkip_ABrokerThatIsNotInstalledIsNamed(t *testing.T) {
 	}
 }
 
-// TestSkip_ARivalWithoutSourceIsNamed: the tests' folder is not the one that holds Posta.
+// TestSkip_ARivalWithoutSourceIsNamed: tests run in bench/, which is not the root of Posta's source, so rivals cannot
+// be built.
 func TestSkip_ARivalWithoutSourceIsNamed(t *testing.T) {
 	c := Config{Dir: t.TempDir(), Contestants: []string{"nats"}}
 	field, skipped, err := c.participants(context.Background(), func(x *contestant) bool { return x.name == "nats" })
@@ -397,7 +400,7 @@ func TestChild_OnlyFromAParent(t *testing.T) {
 	}
 }
 
-// figureOf returns the figure of that name, nil if there is none.
+// figureOf returns the figure with the name, or nil.
 func figureOf(c *Case, name string) *Figure {
 	for i := range c.Figures {
 		if c.Figures[i].Name == name {

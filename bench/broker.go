@@ -10,15 +10,15 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// brokerKind is a broker between the nodes of a contestant. Each round of each contestant has a broker of its own, with data of its own
-// below the round's directory: none finds the last one's queues, or its files in the page cache. Its start is not measured,
-// as brokers are there already where people have them; what it does from the nodes' start on is.
+// brokerKind is a broker between the nodes of a contestant. Each round of each contestant starts its own broker, with
+// its own data below the round's directory, so that no round finds queues or cached files of another. The time of a
+// broker's start is not measured, since in practice brokers run already; its work is measured from the nodes' start on.
 type brokerKind struct {
 	settings map[string]string // of the topology
 	needs    need
-	// start starts it below dir, and returns what else the topology needs to lead to it.
+	// start starts the broker below dir, and returns the settings with which a topology connects to it.
 	start     func(ctx context.Context, c *Config, dir string) (runningBroker, map[string]string, error)
-	minUptime time.Duration // before it may be killed
+	minUptime time.Duration // how long a broker must have run before it may be killed
 }
 
 // runningBroker is a broker that runs. One goroutine calls its methods.
@@ -29,7 +29,7 @@ type runningBroker interface {
 	Close() error
 }
 
-// brokerNames are the contestants that send frames over a broker, in the order of the table.
+// brokerNames lists the contestants that send frames over a broker, in the order of the table.
 var brokerNames = []string{"rabbitmq-classic", "rabbitmq-quorum", "nats", "nats-sync-always"}
 
 var brokerKinds = map[string]*brokerKind{
@@ -40,7 +40,7 @@ var brokerKinds = map[string]*brokerKind{
 	"nats-sync-always": {settings: map[string]string{}, needs: natsServer, start: startNATS("always")},
 }
 
-// serve starts the broker, and adds to the settings what leads to it.
+// serve starts the broker, and adds the settings that connect nodes to it.
 func (k *brokerKind) serve(ctx context.Context, c *Config, dir string, v topology.Variant) (runningBroker, error) {
 	maps.Copy(v.Settings, k.settings)
 	ctx, cancel := context.WithTimeout(ctx, brokerTime)
@@ -50,7 +50,7 @@ func (k *brokerKind) serve(ctx context.Context, c *Config, dir string, v topolog
 	return b, err
 }
 
-// brokerTime is for a broker to start: RabbitMQ takes five seconds of one core.
+// brokerTime bounds the start of a broker: RabbitMQ takes five seconds of one core.
 const brokerTime = 2 * time.Minute
 
 func startRabbitMQ(ctx context.Context, c *Config, dir string) (runningBroker, map[string]string, error) {
@@ -62,7 +62,7 @@ func startRabbitMQ(ctx context.Context, c *Config, dir string) (runningBroker, m
 	return b, map[string]string{"cluster.transport": topology.ViaRabbitMQ, "rabbitmq.url": b.URL()}, nil
 }
 
-// startNATS starts the program of bench/rivals with one of its -sync.
+// startNATS starts the NATS server of bench/rivals with a value of its flag -sync.
 func startNATS(sync string) func(context.Context, *Config, string) (runningBroker, map[string]string, error) {
 	return func(ctx context.Context, c *Config, dir string) (runningBroker, map[string]string, error) {
 		program, err := c.rival(ctx, natsServer)

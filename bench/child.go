@@ -22,13 +22,14 @@ import (
 	"posta.dev/posta/wal"
 )
 
-// childVerb is the first argument of a process that the program starts of itself: the parent puts it behind Config.Self.
+// childVerb is the first argument with which the program starts itself as a child. The parent puts it after
+// Config.Self.
 const childVerb = "child"
 
-// IsChild reports whether the arguments behind the program's name are for Child.
+// IsChild reports whether the arguments after the program's name are for Child.
 func IsChild(args []string) bool { return len(args) > 0 && args[0] == childVerb }
 
-// errUsage says that arguments are not those of a parent of the same version.
+// errUsage reports arguments that no parent of the same version passes.
 var errUsage = errors.New("bench: not started by the program itself")
 
 // Child is a process of a measurement: a node, the client, or the oracle. It returns the exit code.
@@ -51,7 +52,7 @@ func Child(args []string) int {
 	return runChild(args)
 }
 
-// runChild is Child in a process that may go on when its standard input ends.
+// runChild is Child without the check that ends the process when its standard input is closed.
 func runChild(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
@@ -171,7 +172,7 @@ func runOracle(analysis, dir string) error {
 	return reportAnswer(begin, a, nil)
 }
 
-// childReport is what client and oracle say to the parent.
+// childReport is what the client and the oracle report to the parent.
 type childReport struct {
 	Answer []byte `json:"-"` // JSON of queries and rejected rows, without what differs between runs
 	memory
@@ -183,9 +184,9 @@ type childReport struct {
 	Times []time.Duration `json:"times,omitempty"` // of each session, where there were many
 }
 
-// reportAnswer prints an answer of the client's or the oracle's shape; their JSON is the same from the queries on. It travels as it is, behind
-// a line with the rest. What it costs to write it, and to be taken apart and put together again, is no part of what is measured, for
-// nobody who races: it would be a quarter of a client's time where answers are long.
+// reportAnswer prints an answer of the client or the oracle; their JSON is the same from the queries on. One line with
+// the costs comes first, then the answer as it is. No contestant's time includes writing, parsing and formatting the
+// answer: for long answers that would be a quarter of a client's time.
 func reportAnswer(begin time.Time, answer json.Marshaler, times []time.Duration) error {
 	t := childReport{memory: memoryOf("self"), Wall: time.Since(begin), CPU: cpuTime(), Written: writtenBy("self"), Times: times}
 	text, err := answer.MarshalJSON()
@@ -207,7 +208,7 @@ func reportAnswer(begin time.Time, answer json.Marshaler, times []time.Duration)
 	return err
 }
 
-// errAnswer is of an answer that a child cannot report.
+// errAnswer reports an answer that a child cannot pass on.
 var errAnswer = errors.New("bad answer")
 
 func decodeReport(r io.Reader) (t childReport, err error) {

@@ -25,8 +25,8 @@ const (
 	busySessions = 2       // at a time
 )
 
-// effectTopology is the contestant's, but for what is behind the aggregator: the node that can be asked holds it. Its work begins
-// when a session's last chunk has had its effect.
+// effectTopology is the contestant's topology, except that one node, which can be asked for the effect, runs the
+// aggregator and all stages after it. Those stages start to work when a session's last chunk has had its effect.
 func effectTopology(c *Config, dir string, v topology.Variant) string {
 	entry, parsers := `chain = ["input", "parser"]`, ""
 	feeder := "input"
@@ -42,7 +42,7 @@ func effectTopology(c *Config, dir string, v topology.Variant) string {
 	stages := stageText("input", entry, 1) + parsers + stageText("joiner", "", joiners) +
 		stageText("effect", `chain = ["aggregator", "reducer", "output"]`, 1)
 	edges := edgeText(feeder, "joiner", "facts", "push", "any", "") + edgeText(feeder, "joiner", "reference", "pub", "all", "") +
-		edgeText("joiner", "effect", "all", "push", "hash", "session") // one node: every key leads there
+		edgeText("joiner", "effect", "all", "push", "hash", "session") // there is one aggregator, so it gets every key
 	return benchTopology(c, dir, "effect", stages+edges, v.Settings)
 }
 
@@ -76,7 +76,7 @@ func (x *contestant) chunkDelays(ctx context.Context, c *Config, load *loadData)
 	return idle, busy, errors.Join(err, l.stop())
 }
 
-// idleChunkDelays are those on an idle cluster alone.
+// idleChunkDelays measures on an idle cluster only.
 func (x *contestant) idleChunkDelays(ctx context.Context, c *Config) (idle []time.Duration, err error) {
 	n, err := x.startEffect(ctx, c)
 	if err != nil {
@@ -88,18 +88,19 @@ func (x *contestant) idleChunkDelays(ctx context.Context, c *Config) (idle []tim
 
 func (x *contestant) effectLabel() string { return x.name + "-effect" }
 
-// startEffect starts a cluster whose chunks have an effect that can be asked for.
+// startEffect starts a cluster that can be asked whether a chunk has had its effect.
 func (x *contestant) startEffect(ctx context.Context, c *Config) (*cluster, error) {
 	return startCluster(ctx, c, clusterPlan{label: x.effectLabel(), verb: "effect", broker: x.broker, variant: *x.cluster, text: effectTopology})
 }
 
-// probe has a client of its own measure chunks on a cluster.
+// probe starts a client that measures chunks on a cluster.
 func (x *contestant) probe(ctx context.Context, c *Config, n *cluster, what string) ([]time.Duration, error) {
 	o, err := c.run(ctx, x.effectLabel()+"-"+what, "probe", n.topo.File, fmt.Sprint(c.probedChunks()))
 	return o.Times, err
 }
 
-// runProbe is the client of rowsByChunk: it sends one chunk after the other, each at the first tick after the effect of the one before it.
+// runProbe is the client of rowsByChunk. It sends one chunk at a time: each at the first tick after the effect of the
+// chunk before it.
 func runProbe(ctx context.Context, file, count string) (err error) {
 	n, t, err := countOn(file, count)
 	if err != nil {
@@ -160,8 +161,8 @@ func (p *chunkProber) run(ctx context.Context, n int) ([]time.Duration, error) {
 	return times, p.request(ctx, &protocol.Request{Type: protocol.Cancel, Session: p.id, Token: p.token}, protocol.OK)
 }
 
-// chunk sends one and returns the time from its acknowledgement to its effect. The observer is asked before, and by another socket, so
-// that its answer comes without another request.
+// chunk sends a chunk and returns the time from its acknowledgement to its effect. It asks the observer first, over
+// another socket, so that the observer answers as soon as the effect is there.
 func (p *chunkProber) chunk(ctx context.Context, n int) (time.Duration, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -181,7 +182,7 @@ func (p *chunkProber) chunk(ctx context.Context, n int) (time.Duration, error) {
 		cancel()
 	}
 	err = errors.Join(err, <-seen)
-	// The observer's reply may overtake the acknowledgement, as its way is shorter: nobody has waited for that effect.
+	// The observer's reply may overtake the acknowledgement, because its way is shorter. Then the delay is 0.
 	return max(0, effect.Sub(acknowledged)), err
 }
 

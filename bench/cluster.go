@@ -22,7 +22,8 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// cluster is the processes of a topology's nodes, for one run, in a directory of its own, which goes with them.
+// cluster is the processes of a topology's nodes for one run. They have a directory of their own, which is deleted with
+// them.
 type cluster struct {
 	c     *Config
 	label string
@@ -33,9 +34,9 @@ type cluster struct {
 	host  func(*topology.Node) int // see contestant
 	ready time.Duration            // from the first start to the last heartbeat
 
-	broker runningBroker // nil for nodes that talk to each other; ended with them
-	before usage         // the broker's, before the nodes came
-	spent  usage         // the broker's, at the end
+	broker runningBroker // nil where nodes talk to each other; it ends with the nodes
+	before usage         // the broker's usage before the nodes started
+	spent  usage         // the broker's usage at the end
 }
 
 type nodeProcess struct {
@@ -52,7 +53,7 @@ type clusterPlan struct {
 	broker  *brokerKind              // nil for nodes that talk to each other
 	variant topology.Variant         // without directories, sockets and settings
 	host    func(*topology.Node) int // see contestant
-	// text is the topology where the variant alone cannot say it.
+	// text is the topology, for clusters that a variant cannot describe.
 	text func(c *Config, dir string, v topology.Variant) string
 }
 
@@ -120,7 +121,7 @@ func startCluster(ctx context.Context, c *Config, l clusterPlan) (_ *cluster, er
 	return x, nil
 }
 
-// variant is a cluster of its own below dir: on unix sockets unless TCP is asked for, without medics.
+// variant describes a cluster below dir, without medics, on unix sockets unless TCP is asked for.
 func (c *Config) variant(v topology.Variant, dir string) topology.Variant {
 	v.Dir, v.IPCDir = filepath.Join(dir, "data"), socketDir(dir)
 	if c.TCP > 0 {
@@ -131,7 +132,7 @@ func (c *Config) variant(v topology.Variant, dir string) topology.Variant {
 	return v
 }
 
-// socketDir is where unix sockets are: a path of theirs is at most about 100 bytes long.
+// socketDir is the directory of the unix sockets. It is short because a socket's path has at most about 100 bytes.
 func socketDir(dir string) string { return filepath.Join(dir, "s") }
 
 func (x *cluster) start(what string, id topology.NodeID) error {
@@ -154,7 +155,7 @@ func (x *cluster) start(what string, id topology.NodeID) error {
 	return nil
 }
 
-// command is this program again, as a child. label names its profile.
+// command starts this program again, as a child. label names its profile.
 func (c *Config) command(label string, args ...string) *exec.Cmd {
 	profile := ""
 	if c.Profile != "" {
@@ -163,11 +164,12 @@ func (c *Config) command(label string, args ...string) *exec.Cmd {
 	all := append(slices.Clone(c.Self), childVerb, profile)
 	all = append(all, args...)
 	cmd := exec.Command(all[0], all[1:]...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C is for this program, which then ends its children
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C reaches this program alone, which then ends its children
 	return cmd
 }
 
-// startChild starts a child, which ends when its standard input does: with this process, however that ends.
+// startChild starts a child. The child ends when its standard input is closed, thus with this process, however this
+// process ends.
 func startChild(cmd *exec.Cmd) error {
 	if _, err := cmd.StdinPipe(); err != nil { // Wait closes it
 		return err
@@ -193,7 +195,7 @@ func (x *cluster) listen() (*zmqx.Sub, error) {
 	return sub, nil
 }
 
-// await returns when every node has said that it runs.
+// await returns when every node has reported that it runs.
 func (x *cluster) await(ctx context.Context, sub *zmqx.Sub) error {
 	running := map[topology.NodeID]bool{}
 	err := x.beats(ctx, sub, func(b heartbeat.Beat) bool {
@@ -206,7 +208,7 @@ func (x *cluster) await(ctx context.Context, sub *zmqx.Sub) error {
 	return nil
 }
 
-// beats calls enough for each heartbeat of a node that runs, until it returns true.
+// beats calls enough for each heartbeat of a running node until enough returns true.
 func (x *cluster) beats(ctx context.Context, sub *zmqx.Sub, enough func(heartbeat.Beat) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()
@@ -234,7 +236,7 @@ func (x *cluster) lastWords() string {
 	return string(all)
 }
 
-// pids are those of all nodes, and of the broker.
+// pids are the processes of all nodes and of the broker.
 func (x *cluster) pids() (all []int) {
 	if x.broker != nil {
 		all = x.broker.PIDs()
@@ -245,7 +247,7 @@ func (x *cluster) pids() (all []int) {
 	return all
 }
 
-// costs are what each node has cost, and the broker, when they have been stopped.
+// costs are what each node and the broker have cost. They are known when the processes have been stopped.
 func (x *cluster) costs() []usage {
 	all := []usage{x.spent}
 	for _, m := range x.nodes {
@@ -254,7 +256,7 @@ func (x *cluster) costs() []usage {
 	return all
 }
 
-// stop notes what every process has cost, and ends it.
+// stop notes what each process has cost, and ends it.
 func (x *cluster) stop() error {
 	if x.broker != nil {
 		x.spent = usageOf(x.broker.PIDs()...).since(x.before)
@@ -274,7 +276,7 @@ func (x *cluster) stop() error {
 	return errors.Join(append(all, x.remove())...)
 }
 
-// kill is for what went wrong.
+// kill ends the processes at once, after an error.
 func (x *cluster) kill() error {
 	for _, m := range x.nodes {
 		_ = m.cmd.Process.Kill() // it may have ended

@@ -18,21 +18,21 @@ type contestant struct {
 	name, about string
 	cluster     *topology.Variant // nil for a single process
 	volatile    bool              // nodes of the cluster do not wait for the disk
-	broker      *brokerKind       // of the cluster's frames; nil when nodes talk to each other
+	broker      *brokerKind       // carries the cluster's frames; nil when nodes talk to each other
 	sockets     sockets
 	unbatched   bool                     // each frame is a message of the broker
 	needs       need                     // to take part
-	host        func(*topology.Node) int // the core on which a node runs, or, of nil, the client; nil: anywhere
+	host        func(*topology.Node) int // the core on which a node runs, or the client if the node is nil; a nil func pins nothing
 	process     func(ctx context.Context, c *Config, s *workload, data string) (result, error)
 }
 
-// The times of all are compared with those of the baseline, the answers with those of the reference.
+// Times are compared with the baseline's, answers with the reference's.
 const (
 	baseline  = "posta"
 	reference = "oracle"
 )
 
-// contestants are in the order of the table. Whoever carries frames another way is a line here: a variant of the topology.
+// contestants are in the order of the table. A new transport is one line here: a variant of the topology.
 func contestants() []contestant {
 	split := topology.Variant{SplitParsers: true}
 	one := topology.Variant{Replicas: map[string]int{"joiner": 1, "aggregator": 1}}
@@ -73,7 +73,8 @@ type Skip struct {
 	Why  string `json:"why"`
 }
 
-// participants are the contestants that fit and were asked for, or all that fit. Those that cannot take part are named with the reason.
+// participants returns the contestants to run: those that were asked for, or all. A contestant that cannot take part
+// becomes a Skip with the reason.
 func (c *Config) participants(ctx context.Context, fits func(*contestant) bool) (field []contestant, skipped []Skip, err error) {
 	for _, name := range c.Contestants {
 		if !slices.Contains(ContestantNames(), name) {
@@ -84,7 +85,7 @@ func (c *Config) participants(ctx context.Context, fits func(*contestant) bool) 
 		if !fits(&x) {
 			continue
 		}
-		// The baseline and the reference are always there: without them the other figures would mean nothing.
+		// The baseline and the reference always take part: without them the other figures would mean nothing.
 		if asked := len(c.Contestants) == 0 || slices.Contains(c.Contestants, x.name); !asked && x.name != baseline && x.name != reference {
 			skipped = append(skipped, Skip{x.name, "not asked for"})
 			continue
@@ -114,7 +115,7 @@ func (x *contestant) run(ctx context.Context, c *Config, s *workload, data strin
 	return x.runCluster(ctx, c, s, data)
 }
 
-// verb is what the nodes of a cluster are in Child.
+// verb is the argument of Child that starts a node of this cluster.
 func (x *contestant) verb() string {
 	if x.volatile {
 		return "volatile"
@@ -122,7 +123,7 @@ func (x *contestant) verb() string {
 	return "node"
 }
 
-// start starts the nodes of a cluster of its own.
+// start starts the nodes of a new cluster.
 func (x *contestant) start(ctx context.Context, c *Config, label string) (*cluster, error) {
 	c, err := x.sockets.apply(c)
 	if err != nil {
@@ -131,7 +132,7 @@ func (x *contestant) start(ctx context.Context, c *Config, label string) (*clust
 	return startCluster(ctx, c, clusterPlan{label: label, verb: x.verb(), broker: x.broker, variant: *x.cluster, host: x.host})
 }
 
-// runClient runs a client on a cluster of its own, which is stopped behind it.
+// runClient runs a client on a new cluster, and then stops the cluster.
 func (x *contestant) runClient(ctx context.Context, c *Config, label, verb string, args ...string) (o childReport, n *cluster, err error) {
 	if n, err = x.start(ctx, c, label); err != nil {
 		return o, nil, err

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// cpuTime is what this process has spent on all its threads, in itself and in the kernel.
+// cpuTime is the CPU time of all threads of this process, in user space and in the kernel.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0 // it has no other error than a bad argument
+		return 0 // a bad argument is its only error
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
@@ -21,7 +21,7 @@ func cpuTime() time.Duration {
 // clockTick is the unit of CPU times in /proc: 1/100 s on every Linux that Go runs on.
 const clockTick = 10 * time.Millisecond
 
-// cpuTimeOf is that of another process; 0 where the system has no /proc.
+// cpuTimeOf is the CPU time of another process, or 0 on a system without /proc.
 func cpuTimeOf(pid int) time.Duration {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -38,8 +38,8 @@ func cpuTimeOf(pid int) time.Duration {
 	return time.Duration(user+system) * clockTick
 }
 
-// writtenBy is the bytes that a process has had written to disks, or that are still on their way there; 0 where the system
-// does not tell.
+// writtenBy is how many bytes a process has written to disks, including those still in the page cache; 0 if the system
+// does not report it.
 func writtenBy(pid string) int64 {
 	n, _ := strconv.ParseInt(lineValue("/proc/"+pid+"/io", "write_bytes"), 10, 64)
 	return n
@@ -49,7 +49,7 @@ func writtenBy(pid string) int64 {
 // of the process that started it.
 func peakOf(pid string) int64 { return kilobytes(pid, "VmHWM") }
 
-// kilobytes is a figure of a process' status, in bytes; 0 where the system does not tell.
+// kilobytes reads a figure from a process's status file and returns it in bytes, or 0 if the system does not report it.
 func kilobytes(pid, name string) int64 {
 	text := strings.TrimSuffix(lineValue("/proc/"+pid+"/status", name), " kB")
 	kb, _ := strconv.ParseInt(strings.TrimSpace(text), 10, 64)

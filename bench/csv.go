@@ -22,9 +22,9 @@ const (
 	parseStream = "trips"
 )
 
-// measureCSV reads a file of trips that is in memory, chunk by chunk: once only into fields, as the standard reader does, and
-// once into batches in their wire form, as the parser role does. Contestants keep to one goroutine, and time is the process'
-// CPU time: what others do on the machine does not count, as far as they leave the caches alone.
+// measureCSV reads a file of trips from memory, chunk by chunk: once only into fields, as the standard reader does, and
+// once into batches in their wire form, as the parser role does. Each contestant uses one goroutine. The time is CPU
+// time of the process, so other programs on the machine matter only as far as they use its caches.
 func measureCSV(ctx context.Context, c *Config) ([]Case, error) {
 	s, err := workloadOf("bikes")
 	if err != nil {
@@ -76,7 +76,8 @@ func csvRound(read func() (int, error), data []byte, i int) ([]Measure, error) {
 	}, nil
 }
 
-// quickest is the least CPU time of some passes. A pass takes hundredths of a second: a neighbour disturbs some of them.
+// quickest is the least CPU time of several passes. A pass takes hundredths of a second, and other programs disturb
+// some passes.
 func quickest(pass func() error) (least time.Duration, err error) {
 	for range passes {
 		begin := cpuTime()
@@ -92,7 +93,7 @@ func quickest(pass func() error) (least time.Duration, err error) {
 
 const passes = 5
 
-// splitTrips only finds the fields that the analysis wants.
+// splitTrips only finds the fields that the analysis needs.
 func splitTrips(data []byte) (rows int, err error) {
 	a := bikes.New()
 	s := &a.Streams[a.StreamIndex(parseStream)]
@@ -169,7 +170,7 @@ func (x *chunkedFile) parse() (rows int, err error) {
 	return rows, nil
 }
 
-// splitStandard only splits: it parses no number and makes no batch.
+// splitStandard only splits fields with encoding/csv: it parses no numbers and makes no batches.
 func splitStandard(data []byte) error {
 	r := stdcsv.NewReader(bytes.NewReader(data))
 	r.ReuseRecord, r.FieldsPerRecord, r.LazyQuotes = true, -1, true

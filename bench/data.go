@@ -14,8 +14,8 @@ import (
 
 const seed = 1
 
-// data makes the workload's data, or takes what an earlier run of the program has made. Its name has the generator's fingerprint, so data that
-// an earlier program made in another way is not used.
+// data generates the workload's data, or returns the data of an earlier run. The directory's name contains the
+// generator's fingerprint, so data of another generator is never used.
 func (s *workload) data(dir string, facts int) (path string, bytes int64, err error) {
 	version, err := s.fingerprint(unchanged)
 	if err != nil {
@@ -26,7 +26,8 @@ func (s *workload) data(dir string, facts int) (path string, bytes int64, err er
 	})
 }
 
-// madeOnce is a directory that make has made, now or in an earlier run. It is made under another name first: what has its name is whole.
+// madeOnce returns a directory that make has filled, now or in an earlier run. make fills it under a temporary name, so
+// a directory with the final name is complete.
 func madeOnce(path string, make func(draft string) error) (_ string, bytes int64, err error) {
 	if _, err := os.Stat(path); err != nil {
 		draft := path + ".draft"
@@ -45,7 +46,8 @@ func madeOnce(path string, make func(draft string) error) (_ string, bytes int64
 	return path, bytes, err
 }
 
-// sanitizedData is data without what DuckDB cannot get past (see package sanitize): all contestants of a race read the same bytes.
+// sanitizedData is data without the records that DuckDB cannot read (see package sanitize). All contestants of a race
+// read the same bytes.
 func (s *workload) sanitizedData(dir string, facts int) (path string, bytes int64, err error) {
 	raw, _, err := s.data(dir, facts)
 	if err != nil {
@@ -76,8 +78,8 @@ func size(dir string) (total int64, err error) {
 	return total, err
 }
 
-// warm reads all files once, so that the page cache has them for whoever comes next: what the kernel has given up of them meanwhile, to make
-// room or because a slow contestant did not ask for long, would be read from the disk by one and not by another.
+// warm reads all files once, so that the page cache holds them for the next contestant. Otherwise one contestant would
+// read from the disk what the kernel has evicted meanwhile, and another one would not.
 func warm(dir string) error {
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {

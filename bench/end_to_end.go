@@ -50,7 +50,7 @@ type endToEnd struct {
 	nodes          []*nodeProcess
 }
 
-// compare: a wrong answer has no speed.
+// compare fails if the answers differ: the time of a wrong answer means nothing.
 func (r *endToEnd) compare() error {
 	if !bytes.Equal(r.client.Answer, r.oracle.Answer) {
 		return errors.New("the answers of cluster and oracle differ")

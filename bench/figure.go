@@ -51,7 +51,7 @@ func (c *Case) add(measures []Measure) {
 	}
 }
 
-// Section is one promise, measured.
+// Section is the result of one section.
 type Section struct {
 	Name  string `json:"name"`
 	About string `json:"about"`
@@ -60,7 +60,7 @@ type Section struct {
 	Skipped []Skip `json:"skipped,omitempty"`
 }
 
-// rounds are numbered, with whether they count: round 0 warms up, unless the bench is to be cold.
+// rounds yields each round's number and whether it counts: round 0 warms up, unless the bench is cold.
 func (c *Config) rounds() iter.Seq2[int, bool] {
 	return func(yield func(int, bool) bool) {
 		for i := range 1 + c.Rounds {
@@ -89,8 +89,8 @@ func repeat(ctx context.Context, name string, rounds iter.Seq2[int, bool], round
 	return c, nil
 }
 
-// compareTimes measures ours and theirs, theirs first in every other round: the second one must not always find the warmer cache, or the
-// disk busy with what the first one left.
+// compareTimes measures ours and theirs, theirs first in every other round. Otherwise the same one would always find a
+// warmer cache, or a disk that is still busy with the other's data.
 func compareTimes(round int, ours, theirs func() (time.Duration, error)) (a, b time.Duration, err error) {
 	if round%2 == 1 {
 		b, a, err = compareTimes(0, theirs, ours)

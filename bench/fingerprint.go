@@ -10,11 +10,13 @@ import (
 	"posta.dev/posta/internal/gen"
 )
 
-// fingerprintFacts is from how many facts on a generator shows every quirk that it has (see package gen).
+// fingerprintFacts is the number of facts in a sample: enough for a generator to show every kind of row that it makes
+// (see package gen).
 const fingerprintFacts = 20_000
 
-// fingerprint identifies how a workload's data is made: a hash of a sample, after a change. A version that people keep beside the generator was
-// turned down: data that is measured wrongly is what comes of forgetting it, and the sample takes a moment.
+// fingerprint identifies a workload's generator: it hashes a sample of the data, as change has altered it. A version
+// number beside the generator was rejected: people forget to raise it, and then old data is measured. Making the sample
+// takes a moment only.
 func (s *workload) fingerprint(change func(io.Writer, io.Reader) (int, error)) (string, error) {
 	d := sampler{hash: sha256.New(), change: change}
 	if err := s.generate(&d, fingerprintFacts, seed); err != nil {
@@ -28,7 +30,7 @@ func unchanged(w io.Writer, r io.Reader) (int, error) {
 	return 0, err
 }
 
-// sampler is a gen.Dir that keeps nothing. Generators make one file after the other.
+// sampler is a gen.Dir that hashes files and keeps nothing. Generators make one file after the other.
 type sampler struct {
 	hash   hash.Hash
 	change func(io.Writer, io.Reader) (int, error)
@@ -43,7 +45,7 @@ func (d *sampler) Create(name string) (io.WriteCloser, error) {
 	f := &sampled{w, make(chan error, 1)}
 	go func() {
 		_, err := d.change(d.hash, r)
-		r.CloseWithError(err) // whoever writes hears of it, or writes nothing more
+		r.CloseWithError(err) // a later write reports the error
 		f.done <- err
 	}()
 	return f, nil
@@ -54,7 +56,7 @@ type sampled struct {
 	done chan error
 }
 
-// Close waits until all is hashed.
+// Close waits until everything is hashed.
 func (f *sampled) Close() error {
 	_ = f.PipeWriter.Close() // never fails
 	return <-f.done

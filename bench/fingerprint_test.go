@@ -10,7 +10,8 @@ import (
 	"posta.dev/posta/internal/gen"
 )
 
-// TestData_IsTakenAgainOnlyFromTheSameGenerator: what is measured is what this program would make.
+// TestData_IsTakenAgainOnlyFromTheSameGenerator: data of an earlier run is used only if this program would generate the
+// same.
 func TestData_IsTakenAgainOnlyFromTheSameGenerator(t *testing.T) {
 	dir, made := t.TempDir(), 0
 	makes := func(row string) *workload {
@@ -56,7 +57,8 @@ func TestData_IsTakenAgainOnlyFromTheSameGenerator(t *testing.T) {
 	}
 }
 
-// TestFingerprint_OfWhatIsWritten: tidying counts, the generators of all workloads differ, and errors come out.
+// TestFingerprint_OfWhatIsWritten: sanitizing changes the fingerprint, all workloads have different ones, and errors
+// are returned.
 func TestFingerprint_OfWhatIsWritten(t *testing.T) {
 	seen := map[string]string{}
 	for _, s := range workloads() {

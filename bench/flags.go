@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// ParseSizes replaces Sizes by numbers with commas between them.
+// ParseSizes sets Sizes from numbers with commas between them.
 func (c *Config) ParseSizes(text string) (err error) {
 	c.Sizes, err = numbers(text, piece, "size")
 	return err
 }
 
-// ParseLinks replaces Links by numbers with commas between them.
+// ParseLinks sets Links from numbers with commas between them.
 func (c *Config) ParseLinks(text string) (err error) {
 	c.Links, err = numbers(text, maxLinks, "number of links")
 	return err
 }
 
-// numbers are from 1 to most.
+// numbers parses numbers from 1 to most.
 func numbers(text string, most int, what string) (all []int, err error) {
 	for word := range strings.SplitSeq(text, ",") {
 		n, err := strconv.Atoi(word)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// measureHop sends frames from a node to a node, over ZeroMQ and over each broker in turns: what one hop costs, durable on both
-// sides. The nodes and their logs are the same; what lies between them is not.
+// measureHop measures what one hop costs: it sends frames from one node to another, over ZeroMQ and over each broker in
+// turns, durable on both sides. The nodes and their logs are the same; only the transport between them differs.
 func measureHop(ctx context.Context, c *Config) (done Section, err error) {
 	field, skipped, err := c.participants(ctx, func(x *contestant) bool { return x.name == baseline || slices.Contains(brokerNames, x.name) })
 	if err != nil {
@@ -35,8 +35,9 @@ func measureHop(ctx context.Context, c *Config) (done Section, err error) {
 
 const hopSize = 1 << 10
 
-// unbatched are those that send over brokers once more, with a message for each frame: as a pipeline does that is written for its broker.
-// Posta's own way over a broker packs frames into messages, as its way without one packs them into commits.
+// unbatched are the contestants that send over brokers once more, with a message for each frame, as a pipeline does
+// that was written for its broker. Posta itself packs several frames into a message of a broker, as it packs them into
+// commits.
 func unbatched(field []contestant) (more []contestant) {
 	for _, x := range field {
 		if x.broker == nil {
@@ -51,8 +52,8 @@ func unbatched(field []contestant) (more []contestant) {
 	return more
 }
 
-// share is how many of the frames a contestant sends: with a message for each a few are enough, and with an fsync for each message all
-// would take minutes.
+// share is how many of the frames a contestant sends. With a message for each frame a few are enough, and with an fsync
+// for each message all frames would take minutes.
 func (x *contestant) share(frames int) int {
 	if x.unbatched {
 		return max(1, frames/8)
@@ -60,7 +61,7 @@ func (x *contestant) share(frames int) int {
 	return frames
 }
 
-// hop is what frames over one link have cost.
+// hop is the cost of frames over one link.
 type hop struct {
 	frames    int
 	size      int // of a frame, in bytes
@@ -80,7 +81,8 @@ func (h *hop) measures(ours *hop) []Measure {
 	}
 }
 
-// hop starts two nodes, and the broker between them if there is one, sends some frames that do not count, and then those that do.
+// hop starts two nodes, and the broker between them if there is one. It sends some frames that do not count, and then
+// the frames that count.
 func (x *contestant) hop(ctx context.Context, c *Config, frames, size int) (h hop, err error) {
 	if c, err = x.sockets.apply(c); err != nil {
 		return h, err
@@ -91,14 +93,14 @@ func (x *contestant) hop(ctx context.Context, c *Config, frames, size int) (h ho
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
 	b.size = size
-	if _, err := b.send(ctx, max(1, frames/20)); err != nil { // queues are made, connections are open
+	if _, err := b.send(ctx, max(1, frames/20)); err != nil { // queues exist and connections are open
 		return h, err
 	}
 	before := usageOf(b.cluster.pids()...)
 	h.frames, h.size = frames, size
 	h.wall, err = b.send(ctx, frames)
 	spent := usageOf(b.cluster.pids()...).since(before)
-	// The kernel counts in ticks: of what took less than one, it is not known that it took nothing.
+	// The kernel counts CPU time in ticks. Less than one tick is unknown, not zero.
 	h.cpu, h.written = max(clockTick, spent.cpu), spent.written
 	return h, err
 }

@@ -14,7 +14,8 @@ import (
 
 const aboutHosts = "bikes in two files of one size, read in place over TCP, on hosts of one core each: what a second host with an input, a joiner and an aggregator gives; ratio: the time on one host over the time in this line"
 
-// measureHosts asks what a second host gives. A host is a core: its nodes run on no other. The client is on the first one, as is the reducer.
+// measureHosts measures what a second host gives. A host is simulated by a core: its nodes run on that core alone. The
+// client and the reducer are on the first one.
 func measureHosts(ctx context.Context, c *Config) (Section, error) {
 	done := Section{About: aboutHosts}
 	field := hosts(cores())
@@ -32,7 +33,7 @@ func measureHosts(ctx context.Context, c *Config) (Section, error) {
 		return done, err
 	}
 	data, size, err := madeOnce(filepath.Join(c.Dir, fmt.Sprintf("%s-%d-halves-%s", s.name(), facts, version)), func(draft string) error {
-		// Two of three towns have as many trips: an input reads one or the other.
+		// Two of three towns have the same number of trips. Each input reads one of the two.
 		return errors.Join(s.generate(gen.OnDisk(draft), facts*5/4, seed), os.RemoveAll(filepath.Join(draft, "toronto")))
 	})
 	if err == nil {
@@ -63,10 +64,10 @@ func measureHosts(ctx context.Context, c *Config) (Section, error) {
 	return done, err
 }
 
-// busy is which part of the cores' time was used.
+// busy is the part of the cores' time that was used.
 func busy(r *result, cores int) float64 { return r.cpu.Seconds() / r.wall.Seconds() / float64(cores) }
 
-// hosts are the contestants: one host, and two. None where there are fewer cores.
+// hosts are the contestants: one host and two hosts. There are none on a machine with fewer than two cores.
 func hosts(cores []int) (field []contestant) {
 	if len(cores) < 2 {
 		return nil

@@ -15,7 +15,7 @@ is on the aggregator's disk; the answers of a small session, from the acknowledg
 	idlePiece = 4 << 10
 )
 
-// measureIdle asks what commits wait for when there is nothing to wait for. Each line has the percentiles of one round, and how many
+// measureIdle measures whether an idle cluster delays commits. Each line has the percentiles of one round, and how many
 // fsyncs of the same round fit into its median.
 func measureIdle(ctx context.Context, c *Config) ([]Case, error) {
 	s, err := workloadOf("bikes")
@@ -55,7 +55,7 @@ func (c *Config) idleTimes(ctx context.Context, s *workload, data string, right 
 	if times[1], err = c.hopDelays(ctx); err != nil {
 		return times, err
 	}
-	if times[0], err = plainDelays(c.Dir, c.probedChunks()); err != nil { // between the others, so that it is no better off than they are
+	if times[0], err = plainDelays(c.Dir, c.probedChunks()); err != nil { // between the others, so that the disk treats it as it treats them
 		return times, err
 	}
 	if times[2], err = x.idleChunkDelays(ctx, c); err != nil {
@@ -89,7 +89,7 @@ func (c *Config) hopDelays(ctx context.Context) (times []time.Duration, err erro
 	return times, nil
 }
 
-// plainDelays are the times of appending to a file and making it durable, at the pace of the others.
+// plainDelays are the times of an append to a file with its fsync, as often per second as the others.
 func plainDelays(dir string, n int) (times []time.Duration, err error) {
 	f, err := os.CreateTemp(dir, "plain")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// endlessVerb has the test's program run a bench that takes long, to be killed.
+// endlessVerb makes the test's program run a long bench, which a test kills.
 const endlessVerb = "endless-bench"
 
 // endless is a bench that takes minutes.
@@ -28,7 +28,7 @@ func runEndless(dir, posta string) int {
 	return 1
 }
 
-// processesOf are those whose command line names the directory.
+// processesOf returns the processes whose command line names the directory.
 func processesOf(dir string) (all []string) {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, f := range files {
@@ -39,7 +39,7 @@ func processesOf(dir string) (all []string) {
 	return all
 }
 
-// await waits until there are at least some processes, or with 0 none.
+// await waits until there are at least so many processes, or none if n is 0.
 func await(t *testing.T, dir string, some int) {
 	t.Helper()
 	var all []string
@@ -53,7 +53,7 @@ func await(t *testing.T, dir string, some int) {
 
 func shortDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "pb") // short, for unix sockets
+	dir, err := os.MkdirTemp("", "pb") // short, because the path of a unix socket is
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func shortDir(t *testing.T) string {
 	return dir
 }
 
-// An interrupted bench says that it was interrupted, which is exit code 130, and not how its children ended.
+// An interrupted bench reports the interrupt, which gives exit code 130, and not how its children ended.
 func TestBench_Interrupted(t *testing.T) {
 	dir, posta := shortDir(t), plainPosta(t)
 	interrupted := errors.New("interrupted")
@@ -76,7 +76,7 @@ func TestBench_Interrupted(t *testing.T) {
 	await(t, dir, 0)
 }
 
-// A bench that is killed takes its children along.
+// When a bench is killed, its children end.
 func TestBench_Killed(t *testing.T) {
 	dir := shortDir(t)
 	cmd := exec.Command(os.Args[0], endlessVerb, dir, plainPosta(t))

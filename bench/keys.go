@@ -18,16 +18,16 @@ import (
 // keyedFrame is the size of the frames whose hop the keys section measures, in bytes.
 const keyedFrame = 64 << 10
 
-// measureKeys asks what it costs that the peers of a cluster prove their names and that nobody else can read what they say: one hop, and two analyses end
-// to end, over TCP with keys, over TCP without, and over unix sockets. Analyses run once more with inputs that read the files where they lie, as those of
-// posta run do: then the links alone are encrypted.
+// measureKeys measures what authentication and encryption cost: one hop, and two analyses end to end, over TCP with
+// keys, over TCP without, and over unix sockets. The analyses run once more with inputs that read the files in place,
+// as in posta run: then only the links are encrypted.
 func measureKeys(ctx context.Context, c *Config) ([]Case, error) {
 	field := []contestant{
 		{name: "TCP with keys", cluster: &topology.Variant{}, sockets: tcpWithKeys},
 		{name: "TCP", cluster: &topology.Variant{}, sockets: tcpWithoutKeys},
 		{name: "unix sockets", cluster: &topology.Variant{}, sockets: unixSockets},
 	}
-	const plain = 1 // whose times the others' are compared with
+	const plain = 1 // the baseline of the others' times
 	frames := max(1, int(c.Amount)/keyedFrame)
 	all, err := inTurns(ctx, c, field, func(ctx context.Context, x *contestant) (hop, error) {
 		return x.hop(ctx, c, frames, keyedFrame)
@@ -90,7 +90,7 @@ func measureKeysOf(ctx context.Context, c *Config, analysis string, field []cont
 	return cases, err
 }
 
-// name says what the cases are of.
+// name names the transport in a case.
 func name(cases []Case, what string) {
 	for i := range cases {
 		cases[i].Name = what + ", " + cases[i].Name
@@ -106,7 +106,7 @@ func besides(wall, plainWall, cpu, plainCPU time.Duration, size int64) []Measure
 	}
 }
 
-// sockets is what the nodes of a contestant's cluster listen on.
+// sockets says which sockets the nodes of a contestant's cluster listen on.
 type sockets int
 
 const (
@@ -138,10 +138,11 @@ func (s sockets) apply(c *Config) (*Config, error) {
 // mostPorts is more than the nodes of the default topology listen on.
 const mostPorts = 40
 
-// benchClient is the name of the client that measures. It may do everything.
+// benchClient is the name of the client that measures. Its role allows every request.
 const benchClient = "bench"
 
-// makeKeys makes keys for all nodes of a topology, and for the client that measures, and lists it in the topology's file.
+// makeKeys makes keys for all nodes of a topology and for the client that measures, and adds the client to the topology
+// file.
 func makeKeys(t *topology.Topology) error {
 	now := time.Now()
 	ca, err := security.NewCA(t.Name, now)
@@ -179,7 +180,7 @@ func makeKeys(t *topology.Topology) error {
 	return err
 }
 
-// loadKeys is the keys of a process of a measured cluster, nil in a cluster without.
+// loadKeys loads the keys of a process of a measured cluster; nil in a cluster without keys.
 func loadKeys(t *topology.Topology, id security.Identity) (*security.Keys, error) {
 	if len(t.Clients) == 0 {
 		return nil, nil
@@ -191,7 +192,7 @@ func clientKeys(t *topology.Topology) (*security.Keys, error) {
 	return loadKeys(t, security.Identity{Role: security.Client, Name: benchClient})
 }
 
-// clientConfig is a client of a measured cluster.
+// clientConfig configures a client of a measured cluster.
 func clientConfig(t *topology.Topology, analysis, dir string) (client.Config, error) {
 	c := client.Config{Analysis: analysis, Dir: dir}
 	for _, n := range t.Holding(topology.Input) {

@@ -13,15 +13,16 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// Small sessions, whose time is not that of their rows.
+// Small sessions: their time does not depend on their rows.
 const (
 	latencyFacts    = 2000
 	latencySessions = 50 // in a round, fewer where little is asked for
 )
 
-// measureLatency asks how long what was acknowledged takes to have its effect. First for single chunks (see effect.go), on a cluster that
-// does nothing else and on a busy one. Then for small sessions: from the moment in which all of a session is durable, chunks and ends, until
-// its answers are there, on an idle cluster. An answer needs the last end, so time before its acknowledgement is the client's.
+// measureLatency measures the time from an acknowledgement to its effect. First for single chunks (see chunk_delay.go),
+// on an idle cluster and on a busy one. Then for small sessions on an idle cluster: from the moment when all chunks and
+// ends of a session are durable until its answers are there. An answer needs the last end, so the time before its
+// acknowledgement belongs to the client.
 func measureLatency(ctx context.Context, c *Config) (done Section, err error) {
 	done.About = fmt.Sprintf(`from a chunk's acknowledgement until its effect is on the aggregator's disk, %d chunks of %d rows a round, idle, and busy with %d sessions
 of bikes; and from the acknowledgement of the end of a session's last stream until its last answer, %d sessions a round of %d trips each`,
@@ -61,11 +62,11 @@ of bikes; and from the acknowledgement of the end of a session's last stream unt
 	})
 }
 
-// probedChunks and latencySessions are how many a round has.
+// probedChunks and latencySessions are the numbers of chunks and sessions in a round.
 func (c *Config) probedChunks() int    { return c.fewer(probedChunks, chunkRows) }
 func (c *Config) latencySessions() int { return c.fewer(latencySessions, latencyFacts) }
 
-// fewer is most, or less where few facts are asked for.
+// fewer is most, or less if few facts are asked for.
 func (c *Config) fewer(most, factsEach int) int {
 	if c.Rows > 0 {
 		return max(1, min(most, c.Rows/factsEach))
@@ -73,13 +74,13 @@ func (c *Config) fewer(most, factsEach int) int {
 	return most
 }
 
-// percentile is what so many of a hundred were not above, in milliseconds.
+// percentile is the value that so many percent of the delays do not exceed, in milliseconds.
 func percentile(times []time.Duration, share int) float64 {
 	times = slices.Sorted(slices.Values(times))
 	return float64(times[(len(times)-1)*share/100].Microseconds()) / 1e3
 }
 
-// sessions are the delays of small sessions, one after the other, on a cluster of their own.
+// sessions measures the delays of small sessions, one after the other, on a new cluster.
 func (x *contestant) sessions(ctx context.Context, c *Config, s *workload, data string, right json.RawMessage) ([]time.Duration, error) {
 	o, _, err := x.runClient(ctx, c, x.name+"-latency", "latency", s.name(), data, fmt.Sprint(c.latencySessions()))
 	if err != nil {
@@ -91,7 +92,7 @@ func (x *contestant) sessions(ctx context.Context, c *Config, s *workload, data 
 	return o.Times, nil
 }
 
-// countOn reads the arguments of a client that does something so many times on the cluster of a topology.
+// countOn reads the arguments of a client: a topology and how many times to do something.
 func countOn(file, count string) (n int, t *topology.Topology, err error) {
 	if n, err = strconv.Atoi(count); err != nil || n < 1 {
 		return 0, nil, errUsage

@@ -12,8 +12,8 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// measureLink sends frames from a node to a node. Every frame is in the sender's log before it leaves (R3), and counts when
-// the commit that took it is in the receiver's (R5).
+// measureLink sends frames from one node to another. Every frame is in the sender's log before it leaves (R3), and
+// counts when the commit that took it is in the receiver's log (R5).
 func measureLink(ctx context.Context, c *Config) ([]Case, error) {
 	pool := newPool()
 	var cases []Case
@@ -32,10 +32,10 @@ func measureLink(ctx context.Context, c *Config) ([]Case, error) {
 	return cases, nil
 }
 
-// manyLinksSize is the frames that several links are measured with, if there are several sizes.
+// manyLinksSize is the frame size with which several links are measured, if there are several sizes.
 const manyLinksSize = 1 << 10
 
-// DefaultLinks are how many links are measured, from one node to so many.
+// DefaultLinks are the numbers of links that are measured, each from a source of its own to the one sink.
 var DefaultLinks = []int{1, 2, 4, 8}
 
 // linkCase measures links from so many sources to one sink.
@@ -63,7 +63,8 @@ func linkTopology(links int) func(*Config, string, topology.Variant) string {
 	}
 }
 
-// benchTopology is a topology that no variant makes: one host, no medics, and those settings that are not about medics.
+// benchTopology is the head of a topology that no variant describes: one host, no medics, and all settings that do not
+// concern medics.
 func benchTopology(c *Config, dir, name, stagesAndEdges string, set map[string]string) string {
 	sections := map[string]string{}
 	for key, value := range set {
@@ -91,7 +92,7 @@ replicas = 0
 %s`, name, sections["cluster"], host, stagesAndEdges, settings.String())
 }
 
-// linkBench is sources and their sink.
+// linkBench is the nodes of a measurement: sources and their sink.
 type linkBench struct {
 	c       *Config
 	cluster *cluster
@@ -161,7 +162,7 @@ func (b *linkBench) round(ctx context.Context, i int) ([]Measure, error) {
 // maxFrames bounds a round of small frames in time.
 const maxFrames = 200_000
 
-// send has frames sent and returns how long it took from the order until the last of them was durable at the sink.
+// send orders frames, and returns the time from the order until the last of them was durable at the sink.
 func (b *linkBench) send(ctx context.Context, frames int) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()

@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// sink is the role at the far end of the measured link: it counts, and answers whoever waits for a number of frames when the
-// commit that holds the last of them is on disk.
+// sink is the role at the receiving end of the measured link. It counts frames. It answers a request for a number of
+// frames when the commit with the last of them is on disk.
 type sink struct {
 	stubRole
 	frames int

@@ -8,8 +8,9 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// source is the role at the near end of the measured link: told how many frames of which size, it feeds them as fast as
-// windows and commits allow. Everything below it, from the outbox to the disk and the socket, is the product's.
+// source is the role at the sending end of the measured link. A request says how many frames of which size, and it
+// sends them as fast as windows and commits allow. Everything below it, from the outbox to the disk and the socket, is
+// the product's.
 type source struct {
 	stubRole
 	pool    []byte
@@ -76,7 +77,7 @@ func (s *source) Tick(time.Time) {
 		p := s.pool[s.at : s.at+s.size : s.at+s.size]
 		s.at += s.size
 		if err := s.host.Feed(s.session, role.Message{Payload: p}); err != nil {
-			s.left = 0 // the session was aborted, and the sink will miss frames
+			s.left = 0 // the session was aborted, and the sink's count would never be reached
 			return
 		}
 		if s.left--; s.left == 0 {

@@ -16,7 +16,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// loadData is what keeps a cluster busy, and the answers it must give all the while.
+// loadData is the data that keeps a cluster busy, and the answers that the cluster must give to it.
 type loadData struct {
 	dir   string
 	right []byte
@@ -41,10 +41,10 @@ type backgroundLoad struct {
 	cmd       *exec.Cmd
 	out, errs bytes.Buffer
 	read      sync.WaitGroup
-	forget    func() bool // that the process ends with the context
+	forget    func() bool // the process ends with the context
 }
 
-// start returns when the first session has been answered: from then on some are always under way.
+// start returns when the first session has been answered. From then on some sessions are always running.
 func (d *loadData) start(ctx context.Context, c *Config, label, file string) (*backgroundLoad, error) {
 	l := &backgroundLoad{data: d, cmd: c.command(label+"-load", "load", file, "bikes", d.dir)}
 	out, err := l.cmd.StdoutPipe()
@@ -64,10 +64,10 @@ func (d *loadData) start(ctx context.Context, c *Config, label, file string) (*b
 		_, err := r.ReadString('\n')
 		close(warm)
 		if err == nil {
-			_, _ = l.out.ReadFrom(r) // what is missing is missed by stop
+			_, _ = l.out.ReadFrom(r) // stop reports what is missing
 		}
 	}()
-	<-warm // or it has ended, and stop says how
+	<-warm // or the process has ended, and stop reports how
 	return l, nil
 }
 
@@ -77,9 +77,9 @@ func (l *backgroundLoad) wait() error {
 	return l.cmd.Wait()
 }
 
-// stop lets the sessions that are under way end, and compares the answers of the last one.
+// stop waits for the running sessions and compares the answers of the last one.
 func (l *backgroundLoad) stop() error {
-	_ = l.cmd.Process.Signal(syscall.SIGTERM) // it may have failed, and gone
+	_ = l.cmd.Process.Signal(syscall.SIGTERM) // the process may have failed and ended
 	if err := l.wait(); err != nil {
 		return fmt.Errorf("what kept the cluster busy: %w: %s", err, l.errs.Bytes())
 	}
@@ -90,7 +90,7 @@ func (l *backgroundLoad) stop() error {
 	return err
 }
 
-// runLoad runs one session after the other, some at a time, until it is told to end, and tells the last answer.
+// runLoad runs sessions, several at a time, until its parent tells it to end. Then it reports the last answer.
 func runLoad(ctx context.Context, file, analysis, dir string) error {
 	begin := time.Now()
 	t, err := topology.Load(file)
@@ -113,7 +113,7 @@ func runLoad(ctx context.Context, file, analysis, dir string) error {
 			defer wg.Done()
 			for stop.Err() == nil && errs[i] == nil {
 				var a *client.Answer
-				// Not under ctx: a session that has begun is answered.
+				// Not under ctx: a session that has begun runs to its answer.
 				a, errs[i] = client.Run(context.WithoutCancel(ctx), cfg)
 				if errs[i] != nil {
 					cancel()

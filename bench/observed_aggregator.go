@@ -13,13 +13,14 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// observedAggregator is the product's aggregator, and answers a request when a chunk of rowsByChunk has had its effect: when the commit
-// that holds the last of its rows is on the aggregator's disk. The clock is the asker's; there is none in here.
+// observedAggregator is the product's aggregator, which also answers a request when a chunk of rowsByChunk has had its
+// effect: when the commit with the last of the chunk's rows is on the aggregator's disk. It has no clock: the client
+// measures the time.
 type observedAggregator struct {
 	*aggregator.Aggregator
-	stub   stubRole // what a gateway needs that is not asked anything
+	stub   stubRole // the methods of a gateway that gets no other requests
 	watch  map[session.ID]bool
-	seen   map[int64]int64 // rows by chunk
+	seen   map[int64]int64 // taken rows by chunk
 	waiter role.Peer
 	until  int64 // the chunk that is waited for; 0: nobody waits
 }
@@ -39,7 +40,7 @@ func withObserver(c nodes.Config) func(topology.Node) ([]role.Role, error) {
 	}
 }
 
-// runEffectNode is a node of a cluster whose effects are watched; all but the aggregator's are the product's.
+// runEffectNode runs a node of a cluster whose effects are watched. All roles but the aggregator's are the product's.
 func runEffectNode(ctx context.Context, file, name string) error {
 	t, err := topology.Load(file)
 	if err != nil {
@@ -56,7 +57,7 @@ func encodeWatch(chunk int) []byte { return fmt.Appendf(nil, "wait for chunk %d"
 func (w *observedAggregator) Request(_ time.Time, r *role.Request) bool {
 	var chunk int64
 	if _, err := fmt.Sscanf(string(r.Body), "wait for chunk %d", &chunk); err != nil {
-		return false // the output's, which is in the same node
+		return false // a request for the output, which is in the same node
 	}
 	w.waiter, w.until = r.From, chunk
 	w.answerWaiter()
@@ -83,7 +84,7 @@ func (w *observedAggregator) Take(id session.ID, m role.Message, out role.Emitte
 	return durable, err
 }
 
-// countRows counts the rows that a partial brings. A row too many is a record that counted twice.
+// countRows counts the rows that a partial result contains. A surplus row means that a record counted twice.
 func (w *observedAggregator) countRows(partial []byte) error {
 	tables := role.NewTables(rowsByChunk, fold.NewTable)
 	if err := role.Merge(tables, partial); err != nil {

@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// ears is a host that records what an observed aggregator answers, and when the answer may leave.
+// ears is a host that records the answers of an observed aggregator, and when each may leave.
 type ears struct {
 	role.Host
 	stored []role.Peer
@@ -19,7 +19,7 @@ type ears struct {
 
 func (e *ears) ReplyStored(to role.Peer, _ []byte) { e.stored = append(e.stored, to) }
 
-// partial is rows of chunks as a joiner folds them.
+// partial is a partial result of chunks, as a joiner folds it.
 func partial(rows map[int64]int64) role.Message {
 	t := fold.NewTable(&rowsByChunkTables[0])
 	for chunk, n := range rows {
@@ -28,8 +28,8 @@ func partial(rows map[int64]int64) role.Message {
 	return role.Message{Payload: new(role.PartialEncoder).Encode(0, t, t.Rows())}
 }
 
-// TestWitness_TellsWhenAllRowsOfTheChunkAreTaken: not before, whatever partials they come in; by a reply that waits for the disk; and a
-// row that counts twice fails the session.
+// TestWitness_TellsWhenAllRowsOfTheChunkAreTaken: the reply is given once all rows of the chunk are taken, in whatever
+// partial results they arrive, and it waits for the disk. A row that counts twice fails the session.
 func TestWitness_TellsWhenAllRowsOfTheChunkAreTaken(t *testing.T) {
 	w := &observedAggregator{Aggregator: aggregator.New(), watch: map[session.ID]bool{}, seen: map[int64]int64{}}
 	host := &ears{}

@@ -9,7 +9,7 @@ import (
 //go:embed page.html.tmpl
 var pageSource string
 
-// page is the report to look at: one file that needs nothing from anywhere.
+// page is the report as HTML: one file that loads nothing from elsewhere.
 func (r *Report) page() ([]byte, error) {
 	t, err := template.New("page").Funcs(template.FuncMap{"tables": tables, "charts": charts}).Parse(pageSource)
 	if err != nil {
@@ -22,7 +22,7 @@ func (r *Report) page() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// tables cuts cases where the figures change: those of a table have the same columns.
+// tables cuts the cases wherever their figures change, so that all cases of a table have the same columns.
 func tables(cases []Case) (all [][]Case) {
 	for i := range cases {
 		if i == 0 || !sameColumns(&cases[i], &cases[i-1]) {
@@ -54,7 +54,8 @@ const (
 	lineHeight = 18.0
 )
 
-// charts draws every figure of cases that have the same ones. A bar alone says nothing that the table does not.
+// charts draws each figure of cases with the same figures. A single case gets no chart, because its bar would show no
+// more than the table.
 func charts(cases []Case) (all []chart) {
 	if len(cases) < 2 {
 		return nil

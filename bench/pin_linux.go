@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cores are those that this process may use.
+// cores are the processor cores that this process may use.
 func cores() (all []int) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
@@ -23,7 +23,8 @@ func cores() (all []int) {
 	return all
 }
 
-// startOn starts a child that runs on one core from its first instruction on, as do its threads: it inherits this from the thread that starts it.
+// startOn starts a child that runs on one core from its first instruction on, with all its threads. The child inherits
+// the core from the thread that starts it.
 func startOn(core int, cmd *exec.Cmd) (err error) {
 	runtime.LockOSThread()
 	var before, one unix.CPUSet
@@ -36,7 +37,7 @@ func startOn(core int, cmd *exec.Cmd) (err error) {
 		err = startChild(cmd)
 	}
 	if back := unix.SchedSetaffinity(0, &before); back != nil {
-		return errors.Join(err, back) // the thread stays locked, and ends with its goroutine
+		return errors.Join(err, back) // the thread stays locked, so it ends with its goroutine
 	}
 	runtime.UnlockOSThread()
 	return err

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-// cores says nothing: a process cannot be kept on one here.
+// cores returns none: on this system a process cannot be bound to a core.
 func cores() []int { return nil }
 
 func startOn(int, *exec.Cmd) error { return errors.ErrUnsupported }

@@ -12,8 +12,8 @@ import (
 	"posta.dev/posta/bench/compare"
 )
 
-// race has all contestants answer the analysis over the same data, one after the other, round by round. Which one begins changes with
-// the round. A contestant whose answer is another has no speed: it ends the race.
+// race lets all contestants answer the analysis over the same data, one after the other, round by round. Another one
+// begins in each round. A wrong answer ends the race with an error.
 func (s *workload) race(ctx context.Context, c *Config) (done Section, err error) {
 	field, skipped, err := c.participants(ctx, func(*contestant) bool { return true })
 	if err != nil {
@@ -55,10 +55,10 @@ func (e *result) measures(ours *result, facts int, size int64) []Measure {
 	}
 }
 
-// checkAnswers compares everybody's answers with the oracle's: byte by byte, rejected rows included, where both came from Posta's own
-// writer; query by query with what knows no rejected rows.
+// checkAnswers compares all answers with the oracle's: byte by byte, rejected rows included, where both come from
+// Posta's own writer; query by query for contestants that do not report rejected rows.
 func (s *workload) checkAnswers(field []contestant, entries []result) error {
-	want := entries[len(entries)-1] // the reference is the last of contestants
+	want := entries[len(entries)-1] // the reference is the last contestant
 	for i := range entries {
 		if bytes.Equal(entries[i].answer, want.answer) {
 			continue
@@ -81,10 +81,10 @@ func (s *workload) checkAnswers(field []contestant, entries []result) error {
 	return nil
 }
 
-// errAnswers is wrapped by what ends a race whose contestants do not agree.
+// errAnswers reports a contestant whose answers differ from the oracle's. It ends the race.
 var errAnswers = errors.New("its answers are not the oracle's")
 
-// queries reads the queries of an answer's JSON back, in the order of the analysis.
+// queries decodes the queries of an answer's JSON, in the order of the analysis.
 func (s *workload) queries(text json.RawMessage) ([]answer.Query, error) {
 	var parts struct {
 		Queries map[string]struct {

@@ -13,8 +13,9 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// measureRecovery kills a joiner in the middle of a session and starts it again at once: how long until it runs again, and what
-// the session loses by it. Where there is a broker, it is killed and started again in a session of its own. That somebody is dead has to be noticed too, but that is the medics' (docs/medics.md).
+// measureRecovery kills a joiner in the middle of a session and starts it again at once. It measures how long until the
+// joiner runs again, and how much time the session loses. A broker is killed and started again in another session. The
+// time until medics notice a dead process is not part of it (docs/medics.md).
 func measureRecovery(ctx context.Context, c *Config) (done Section, err error) {
 	s, err := workloadOf("bikes")
 	if err != nil {
@@ -55,12 +56,12 @@ func measureRecovery(ctx context.Context, c *Config) (done Section, err error) {
 	})
 }
 
-// fault ends something by force, has it started again, and returns how long it was away.
+// fault kills something, has it started again, and returns how long it was down.
 type fault func(context.Context, *cluster) (time.Duration, error)
 
-// disturbed runs a session that is hit in its middle. Its answers must be those of the undisturbed one.
+// disturbed runs a session with a fault in its middle. Its answers must be those of the undisturbed session.
 func (x *contestant) disturbed(ctx context.Context, c *Config, s *workload, data string, undisturbed *result, hit fault) (o childReport, back time.Duration, err error) {
-	for after := undisturbed.wall * 2 / 5; ; after /= 2 { // a session may be faster than the undisturbed one was
+	for after := undisturbed.wall * 2 / 5; ; after /= 2 { // this session may be faster than the undisturbed one
 		o, back, err = x.runWithFault(ctx, c, s, data, after, hit)
 		if after == 0 || !errors.Is(err, errTooLate) {
 			break
@@ -72,13 +73,13 @@ func (x *contestant) disturbed(ctx context.Context, c *Config, s *workload, data
 	return o, back, err
 }
 
-// errTooLate is of a session that ended before the kill.
+// errTooLate reports a session that ended before the kill.
 var errTooLate = errors.New("the session ended before a node was killed; give more --rows")
 
-// victim is there in every topology of a race.
+// victim is a node that every topology of a race has.
 const victim topology.NodeID = "joiner-1"
 
-// runWithFault runs a session of a cluster that is hit after a while.
+// runWithFault runs a session of a cluster that suffers a fault after a while.
 func (x *contestant) runWithFault(
 	ctx context.Context, c *Config, s *workload, data string, after time.Duration, hit fault,
 ) (o childReport, back time.Duration, err error) {
@@ -119,7 +120,7 @@ func (x *contestant) runWithFault(
 	return e.childReport, back, n.stop()
 }
 
-// replace kills a node, starts it again, and returns how long it took until it said that it runs.
+// replace kills a node, starts it again, and returns the time until the node reported that it runs.
 func (x *cluster) replace(ctx context.Context, what string, id topology.NodeID) (took time.Duration, err error) {
 	at := slices.IndexFunc(x.nodes, func(m *nodeProcess) bool { return m.id == id })
 	if at < 0 {
@@ -138,7 +139,7 @@ func (x *cluster) replace(ctx context.Context, what string, id topology.NodeID) 
 	if err := x.nodes[at].cmd.Process.Kill(); err != nil {
 		return 0, err
 	}
-	_ = x.nodes[at].cmd.Wait() // that it was killed
+	_ = x.nodes[at].cmd.Wait() // the error only says that it was killed
 	x.nodes = slices.Delete(x.nodes, at, at+1)
 	if err := x.start(what, id); err != nil {
 		return 0, err
@@ -147,7 +148,7 @@ func (x *cluster) replace(ctx context.Context, what string, id topology.NodeID) 
 	return time.Since(begin), err
 }
 
-// beatOf waits for a node to say that it runs, in its incarnation since or later, and returns which that is.
+// beatOf waits until a node reports that it runs in incarnation since or a later one, and returns that incarnation.
 func (x *cluster) beatOf(ctx context.Context, sub *zmqx.Sub, id topology.NodeID, since uint64) (now uint64, err error) {
 	err = x.beats(ctx, sub, func(b heartbeat.Beat) bool {
 		now = uint64(b.ID.Incarnation)

@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// Report is what a run of the program leaves behind.
+// Report is the result of a run, as it is written to files.
 type Report struct {
 	Date     time.Time `json:"date"`
 	Commit   string    `json:"commit"`
 	Command  []string  `json:"command"`
 	Machine  Machine   `json:"machine"`
 	Rounds   int       `json:"rounds"`
-	Cold     bool      `json:"cold,omitempty"` // no round has warmed up
+	Cold     bool      `json:"cold,omitempty"` // no round warmed up
 	Sections []Section `json:"sections"`
 
 	Versions map[string]string `json:"versions,omitempty"` // of contestants that Posta did not make
 }
 
-// Machine is where it ran. Load is that of the last minute before: figures of a busy machine are worth little but ratios.
+// Machine is where the bench ran. Load is the average of the minute before: on a busy machine only ratios mean much.
 type Machine struct {
 	Processor string `json:"processor"`
 	Cores     int    `json:"cores"`
@@ -34,7 +34,7 @@ type Machine struct {
 	Load      string `json:"load"`
 }
 
-// thisMachine describes the machine; what the system does not tell stays empty.
+// thisMachine describes the machine. Fields that the system does not report stay empty.
 func thisMachine() Machine {
 	return Machine{
 		Processor: lineValue("/proc/cpuinfo", "model name"),
@@ -70,7 +70,7 @@ func load() string {
 	return first
 }
 
-// commit is what git says of the working tree, "" outside of one.
+// commit describes the commit of the working tree as git does, "" outside of a working tree.
 func commit() string {
 	out, err := exec.Command("git", "describe", "--always", "--dirty").Output()
 	if err != nil {

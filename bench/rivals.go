@@ -9,7 +9,7 @@ import (
 	"posta.dev/posta/bench/brokers"
 )
 
-// need is a program that Posta does not bring: "" for none.
+// need is a program that Posta does not contain and a contestant needs: "" for none.
 type need string
 
 const (
@@ -40,7 +40,7 @@ func (c *Config) prepare(ctx context.Context, n need) error {
 	return err
 }
 
-// rival is a program of bench/rivals. The first call builds it, unless a program was given.
+// rival returns the path of a program of bench/rivals. The first call builds it, unless a program was given.
 func (c *Config) rival(ctx context.Context, n need) (program string, err error) {
 	if built := c.rivals[n]; built != "" {
 		return built, nil
@@ -64,7 +64,7 @@ func (c *Config) rival(ctx context.Context, n need) (program string, err error) 
 	return program, nil
 }
 
-// version notes that of a contestant for the report.
+// version notes a contestant's version for the report.
 func (c *Config) version(of, version string) {
 	if c.versions == nil {
 		c.versions = map[string]string{}

@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// rowsByChunk is the analysis whose effect can be seen chunk by chunk: each row carries the number of its chunk, and rows are counted by it. A
-// chunk has had its effect when all of its rows are counted.
+// rowsByChunk is an analysis that shows the effect of each chunk: every row carries the number of its chunk, and rows
+// are counted by that number. A chunk has had its effect when all of its rows are counted.
 var rowsByChunk = &analyses.Analysis{
 	Name: "chunks", About: "rows by the chunk they came in",
 	Streams: []analyses.Stream{{

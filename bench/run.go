@@ -16,11 +16,11 @@ import (
 type Config struct {
 	Sections []string // of SectionNames; empty means all
 	Rounds   int      // that count; one more warms up
-	Cold     bool     // none warms up: half the time, for who looks whether all of it works and not how fast
+	Cold     bool     // no round warms up: half the time, to see that everything works and not how fast
 	Dir      string   // for logs and generated data, on the disk that is to be measured; generated data stays there
 	Results  string   // directory of the JSON report; empty writes none
-	Self     []string // the command that leads to Child
-	Source   string   // the folder that holds Posta, for what the program does not bring; empty: this one
+	Self     []string // the command that runs Child
+	Source   string   // the root of Posta's source, to build rivals from; empty: the current directory
 	Profile  string   // directory for a CPU profile of every process; empty for none
 	Out      io.Writer
 
@@ -37,7 +37,7 @@ type Config struct {
 	Contestants []string // of races, of ContestantNames; empty means all
 	DuckDB      string   // the program of bench/rivals/duckdb; empty builds it, where its source is at hand
 
-	prepared map[need]error        // what was found or built, and why not
+	prepared map[need]error        // what was found or built, or why not
 	rivals   map[need]string       // programs that were built
 	versions map[string]string     // of contestants
 	starts   func(*exec.Cmd) error // starts a child that reports something; nil: startChild
@@ -57,7 +57,7 @@ type section struct {
 	measure func(context.Context, *Config) (Section, error)
 }
 
-// plainly is a section whose words about it do not depend on what was found.
+// plainly makes a section whose description does not depend on the results.
 func plainly(name, about string, measure func(context.Context, *Config) ([]Case, error)) section {
 	return section{name, func(ctx context.Context, c *Config) (Section, error) {
 		cases, err := measure(ctx, c)
@@ -94,7 +94,7 @@ func SectionNames() []string {
 	return names
 }
 
-// raceGroup is what all races together are called, and what their names begin with.
+// raceGroup is the name of all races together, and the prefix of their names.
 const raceGroup = "race"
 
 func (c *Config) wants(section string) bool {
@@ -134,7 +134,7 @@ func Run(ctx context.Context, c Config) error {
 		}
 		done, err := s.measure(ctx, &c)
 		if err != nil && ctx.Err() != nil {
-			err = context.Cause(ctx) // how the children ended says less
+			err = context.Cause(ctx) // the children's errors only say that they were ended
 		}
 		if err != nil {
 			return fmt.Errorf("bench %s: %w", s.name, err)

@@ -19,10 +19,11 @@ import (
 	"posta.dev/posta/internal/gen"
 )
 
-// statement is one that `posta sql` and DuckDB 1.5 answer. theirs is what DuckDB is asked, with DIRECTORY for where the files are.
+// statement is a statement that `posta sql` and DuckDB 1.5 answer. theirs is the text for DuckDB, with DIRECTORY in
+// place of the files' directory.
 type statement struct{ name, text, theirs string }
 
-// overMeasurements are the statements over the measurements. The first is that of the one billion row challenge.
+// overMeasurements are the statements over the measurements. The first is the one billion row challenge.
 func overMeasurements() (all []statement) {
 	const file = "read_csv('DIRECTORY/measurements.csv', auto_detect = false, header = true, delim = ';', columns = {'station': 'VARCHAR', 'temperature': 'DOUBLE'})"
 	for _, s := range [][2]string{
@@ -36,11 +37,11 @@ func overMeasurements() (all []statement) {
 	return all
 }
 
-// measurements is how many rows there are by default.
+// measurements is the default number of rows.
 const measurements = 10_000_000
 
-// measureSQL runs each statement on a private cluster, as a person would, and with DuckDB. All processes of the cluster count, from the command's start to its end;
-// of DuckDB, the time until the last row.
+// measureSQL runs each statement with the command `posta sql`, on a private cluster, and with DuckDB. The cluster's
+// figures are those of all its processes, from the command's start to its end. DuckDB's time ends with the last row.
 func measureSQL(ctx context.Context, c *Config) (done Section, err error) {
 	rows := c.factsOr(measurements)
 	w := workload{generate: gen.Measurements}
@@ -107,12 +108,12 @@ func (s statement) cluster(ctx context.Context, c *Config, dir string) (e result
 	cmd := exec.CommandContext(ctx, c.Self[0], "sql", "--quiet", "--json", "--data", dir, s.text)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it ends its nodes
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // the command ends its nodes
 	begin := time.Now()
 	if err := cmd.Run(); err != nil {
 		return e, fmt.Errorf("posta sql: %w: %s", err, errs.Bytes())
 	}
-	e.wall, e.cpu = time.Since(begin), cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime() // of the processes that it has started, too
+	e.wall, e.cpu = time.Since(begin), cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime() // includes the processes that it has started
 	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		e.peak = u.Maxrss << 10
 	}
@@ -126,7 +127,7 @@ func (s statement) cluster(ctx context.Context, c *Config, dir string) (e result
 	return e, nil
 }
 
-// duckDB answers with the yardstick, which is told the types.
+// duckDB answers with DuckDB, which is given the types.
 func (s statement) duckDB(ctx context.Context, c *Config, dir string) (e result, err error) {
 	at, err := filepath.Abs(dir)
 	if err != nil {
@@ -135,10 +136,11 @@ func (s statement) duckDB(ctx context.Context, c *Config, dir string) (e result,
 	return c.runRival(ctx, duckDBSQL, strings.ReplaceAll(s.theirs, "DIRECTORY", strings.ReplaceAll(at, "'", "''")))
 }
 
-// errRows is of answers that are not those of DuckDB.
+// errRows reports rows that differ from DuckDB's.
 var errRows = errors.New("the rows are not those of DuckDB")
 
-// sameRows compares two lists of rows. Sums of DOUBLEs are exact here and not there, so numbers may differ by a relative 1e-9.
+// sameRows compares two lists of rows. Posta's sums of DOUBLEs are exact and DuckDB's are not, so numbers may differ by
+// a relative 1e-9.
 func sameRows(ours, theirs json.RawMessage) error {
 	var a, b [][]any
 	if err := errors.Join(json.Unmarshal(ours, &a), json.Unmarshal(theirs, &b)); err != nil {
@@ -171,7 +173,8 @@ func asNumber(v any) (float64, bool) {
 	return f, ok
 }
 
-// plainValue makes of a value of DuckDB's driver what Posta writes: of a DECIMAL, whose digits and scale come apart, a number, and of a date its text.
+// plainValue converts a value of DuckDB's driver to what Posta writes: a DECIMAL, which comes as digits and scale, to a
+// number, and a date to its text.
 func plainValue(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -187,7 +190,7 @@ func plainValue(v any) any {
 	return v
 }
 
-// runRival runs a program of bench/rivals that answers and writes down what that took.
+// runRival runs a program of bench/rivals, which prints answers and writes its costs to a file.
 func (c *Config) runRival(ctx context.Context, n need, args ...string) (e result, err error) {
 	costs, err := os.CreateTemp(c.Dir, "costs")
 	if err != nil {

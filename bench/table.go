@@ -56,7 +56,7 @@ func (f Figure) Title() string {
 	return f.Name + " " + f.Unit
 }
 
-// Cell is what a table shows of a figure.
+// Cell is a figure as a table shows it.
 func (f Figure) Cell() string {
 	if f.Min == f.Max {
 		return number(f.Median)
@@ -64,7 +64,7 @@ func (f Figure) Cell() string {
 	return fmt.Sprintf("%s (%s–%s)", number(f.Median), number(f.Min), number(f.Max))
 }
 
-// number has three digits that count.
+// number formats a value with three significant digits.
 func number(v float64) string {
 	a := math.Abs(v)
 	switch {

@@ -14,19 +14,20 @@ import (
 	"posta.dev/posta/internal/gen"
 )
 
-// tpchQueries are the names in tpchFile of the queries that are measured.
+// tpchQueries are the names of the measured queries in tpchFile.
 var tpchQueries = []string{"q1", "q3", "q5", "q6", "q12", "q14", "q18", "q19"}
 
 const (
 	tpchFile = "examples/sql/tpch.sql"
-	// lineitems is how many rows the largest table has by default: scale 1, about 1 GB of CSV.
+	// lineitems is the default number of rows of the largest table: scale 1, about 1 GB of CSV.
 	lineitems = 6_000_000
 )
 
-// measureTPCH runs queries of TPC-H as measureSQL runs its statements. Both programs are told the types of the tables, and read the same files of CSV for each query.
+// measureTPCH runs queries of TPC-H as measureSQL runs its statements. Both programs are given the types of the tables,
+// and read the same CSV files for each query.
 func measureTPCH(ctx context.Context, c *Config) (done Section, err error) {
 	queries, err := readTPCH(c.Source)
-	if errors.Is(err, fs.ErrNotExist) { // the program was installed without its source: it measures what it contains
+	if errors.Is(err, fs.ErrNotExist) { // the program was installed without its source: leave this section out
 		done.About, done.Skipped = "queries of TPC-H", []Skip{{"all", err.Error()}}
 		return done, nil
 	}
@@ -48,7 +49,7 @@ func measureTPCH(ctx context.Context, c *Config) (done Section, err error) {
 	return c.besideDuckDB(ctx, done, dir, queries)
 }
 
-// readTPCH reads the queries from the file in which Posta's source has them.
+// readTPCH reads the queries from their file in Posta's source.
 func readTPCH(source string) (all []statement, err error) {
 	b, err := os.ReadFile(filepath.Join(source, tpchFile))
 	if err != nil {

@@ -23,7 +23,7 @@ func TestBench_QueriesOfTPCH(t *testing.T) {
 	}
 }
 
-// TestBench_ValuesOfBothPrograms: DECIMALs and dates of DuckDB's driver are those of Posta, and what differs is told.
+// TestBench_ValuesOfBothPrograms: DECIMALs and dates of DuckDB's driver equal Posta's, and differences are reported.
 func TestBench_ValuesOfBothPrograms(t *testing.T) {
 	theirs := `[["A", {"Width": 38, "Scale": 2, "Value": 12345}, "1995-03-15T00:00:00Z", 1.5, null]]`
 	for ours, same := range map[string]bool{

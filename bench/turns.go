@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// inTurns has all contestants run once in each round, one after the other. Which one begins changes with the round. measure makes figures of all
-// results of a round, as some compare with the first; its error ends the race.
+// inTurns runs all contestants once in each round, one after the other. Another one begins in each round. measure
+// computes the figures of a round from all its results, because some figures compare with the first contestant; its
+// error ends the race.
 func inTurns[T any](
 	ctx context.Context, c *Config, field []contestant, run func(context.Context, *contestant) (T, error), measure func([]T) ([][]Measure, error),
 ) ([]Case, error) {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// usage is what processes have cost until now.
+// usage is what processes have used so far.
 type usage struct {
 	cpu     time.Duration
 	written int64    // bytes, to the disk
@@ -22,7 +22,7 @@ func usageOf(pids ...int) (u usage) {
 	return u
 }
 
-// since is what has been spent after before. Memory is the most until now.
+// since is what has been used after before. Memory is the peak so far.
 func (u usage) since(before usage) usage {
 	return usage{cpu: u.cpu - before.cpu, written: u.written - before.written, held: u.held}
 }
@@ -47,9 +47,9 @@ func memoryOf(pid string) memory {
 	return m
 }
 
-// totalMemory is what processes of one program have held: each its own, and the program once, where it is largest. It is never less than
-// what there was at any moment, as the peaks need not have come at the same time. The plain sum would count the program, 19 MB here, as
-// often as there are processes, and the page cache has it once.
+// totalMemory is the memory of several processes of one program: each process's own memory, and the program's pages
+// once, where they are most. It is an upper bound, since the peaks need not come at the same time. A plain sum would
+// count the program's pages, 19 MB, once for each process, although the page cache holds them once.
 func totalMemory(all []memory) (total int64) {
 	program := int64(0)
 	for _, m := range all {

@@ -17,7 +17,7 @@ import (
 	"posta.dev/posta/internal/gen"
 )
 
-// workload is an analysis that is measured end to end: the data to run it over, and the oracle to hold it to.
+// workload is an analysis that is measured end to end: its data, and the oracle that its answers are compared with.
 type workload struct {
 	analysis *analyses.Analysis
 	oracle   func(dir string, params map[string]string) (*answer.Answer, error)
@@ -27,8 +27,8 @@ type workload struct {
 	what     string // a fact is
 }
 
-// workloads are a section each. By default they have so many facts that what starts and ends a run is little beside them. No
-// process of the cluster may take more than 250 MB for it.
+// workloads are a section each. By default they have so many facts that a run's start and end hardly count. No process
+// of the cluster may take more than 250 MB for it.
 func workloads() []workload {
 	return []workload{
 		{bikes.New(), bikesoracle.Run, gen.Bikes, 5_000_000, 12_000_000, "trips"},
@@ -40,7 +40,7 @@ func workloads() []workload {
 
 func (s *workload) name() string { return s.analysis.Name }
 
-// known is what the nodes of a measured cluster can run: all of them, as in the product.
+// known are the analyses that nodes of a measured cluster can run: all, as in the product.
 func known() (set analyses.Set) {
 	for _, s := range workloads() {
 		set = append(set, s.analysis)
@@ -57,7 +57,7 @@ func workloadOf(name string) (*workload, error) {
 	return &all[i], nil
 }
 
-// factsOr is how many facts are asked for, or a default.
+// factsOr is the number of facts that are asked for, or a default.
 func (c *Config) factsOr(def int) int {
 	if c.Rows > 0 {
 		return c.Rows

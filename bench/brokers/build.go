@@ -11,19 +11,20 @@ import (
 	"strings"
 )
 
-// rivals is the module of the programs that Posta is compared with, seen from the folder that holds Posta.
+// rivals is the folder, relative to the root of Posta's source, of the module with the programs that Posta is compared
+// with.
 var rivals = filepath.Join("bench", "rivals")
 
-// ErrNoSource is wrapped by the error of [Build] in another folder than the one that holds Posta.
+// ErrNoSource reports that root is not the root of Posta's source. [Build] wraps it.
 var ErrNoSource = errors.New("its source is not here; run this in the folder that holds Posta")
 
-// Build compiles a program of bench/rivals into the file target. root is the folder that holds Posta.
+// Build compiles a program of bench/rivals into the file target. root is the root of Posta's source.
 func Build(ctx context.Context, root, name, target string) error {
 	source := filepath.Join(root, rivals)
 	if _, err := os.Stat(filepath.Join(source, "go.mod")); err != nil {
 		return ErrNoSource
 	}
-	// The module's requirements follow Posta's, which may have moved on: a copy is brought up to date, the source stays as it is.
+	// The rivals' go.mod may lag behind Posta's. Build updates a copy of it and leaves the source as it is.
 	mod := target + ".mod"
 	for from, to := range map[string]string{"go.mod": mod, "go.sum": target + ".sum"} {
 		b, err := os.ReadFile(filepath.Join(source, from))

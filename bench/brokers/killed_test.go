@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A server ends with the program that wanted it, even if that is killed.
+// A server ends with the program that started it, even if that program is killed.
 func TestRabbitMQEndsWithAProgramThatIsKilled(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "rabbit")
 	cmd := exec.Command(os.Args[0])

@@ -16,11 +16,11 @@ import (
 type NATS struct {
 	process
 	command []string
-	said    struct{ URL, Version string } // by the first start, which the others follow
+	said    struct{ URL, Version string } // chosen by the first start and kept by later ones
 }
 
-// StartNATS starts a server with its data in dir, which is made, on a free port of 127.0.0.1, and waits until it answers. args are flags of
-// the program, for instance -sync always.
+// StartNATS creates dir, starts a server with its data there on a free port of 127.0.0.1, and waits until it answers.
+// args are flags of the server, such as -sync always.
 func StartNATS(ctx context.Context, program, dir string, args ...string) (*NATS, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func StartNATS(ctx context.Context, program, dir string, args ...string) (*NATS,
 	return n, n.Start(ctx)
 }
 
-// Start starts it, again after Kill, on the same data and the same port, and waits until it answers.
+// Start starts the server, or restarts it after Kill on the same data and port, and waits until it answers.
 func (n *NATS) Start(ctx context.Context) error {
 	args, ready := n.command[1:], filepath.Join(n.dir, "ready")
 	if n.said.URL == "" {
@@ -47,7 +47,7 @@ func (n *NATS) Start(ctx context.Context) error {
 		if err != nil {
 			return false
 		}
-		_ = conn.Close() // it was there
+		_ = conn.Close() // the connection showed that the server answers
 		return true
 	})
 	if err != nil {
@@ -56,13 +56,13 @@ func (n *NATS) Start(ctx context.Context) error {
 	return nil
 }
 
-// URL is where it listens.
+// URL is the address of the server.
 func (n *NATS) URL() string { return n.said.URL }
 
-// Version is what the server says of itself.
+// Version is the version that the server reports.
 func (n *NATS) Version() string { return n.said.Version }
 
 func (n *NATS) address() string { return strings.TrimPrefix(n.said.URL, "nats://") }
 
-// Dir is where the server has its data.
+// Dir is the directory with the server's data.
 func (n *NATS) Dir() string { return filepath.Join(n.dir, "data") }

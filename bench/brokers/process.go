@@ -13,18 +13,20 @@ import (
 	"time"
 )
 
-// errEnded is of a server that ends before it answers, and takes that for a success.
+// errEnded reports a server that ended with exit code 0 before it answered.
 var errEnded = errors.New("it has ended")
 
-// process is a server that runs in a process group of its own. It ends when its standard input does. Its methods are called by one goroutine.
+// process is a server that runs in a process group of its own. It ends when its standard input is closed. One goroutine
+// calls its methods.
 type process struct {
 	dir   string        // holds its data, and out.log
 	cmd   *exec.Cmd     // nil while it is dead
 	ended chan struct{} // closed when cmd has ended
-	how   error         // cmd has ended; to be read after ended
+	how   error         // the result of cmd; read it after ended is closed
 }
 
-// start starts cmd, and waits until ready says that it answers; it asks every so often. What does not answer is dead afterwards.
+// start starts cmd, and polls ready until it reports that the server answers. If the server does not answer in time,
+// start kills it.
 func (p *process) start(ctx context.Context, cmd *exec.Cmd, every time.Duration, ready func() bool) error {
 	log, err := os.OpenFile(filepath.Join(p.dir, "out.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -32,7 +34,7 @@ func (p *process) start(ctx context.Context, cmd *exec.Cmd, every time.Duration,
 	}
 	defer func() { _ = log.Close() }() // the server has its own
 	cmd.Stdout, cmd.Stderr = log, log
-	if _, err := cmd.StdinPipe(); err != nil { // it ends with this process, and so does the server, however this process ends
+	if _, err := cmd.StdinPipe(); err != nil { // however this process ends, the pipe is closed, and the server ends
 		return err
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -66,23 +68,23 @@ func (p *process) lastWords() string {
 	return strings.TrimSpace(string(b[max(0, len(b)-500):]))
 }
 
-// Kill ends it at once (SIGKILL), as a power cut would end its process.
+// Kill ends the server at once (SIGKILL).
 func (p *process) Kill() {
 	if p.cmd == nil {
 		return
 	}
-	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // it may have gone by itself
+	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // it may have ended by itself
 	<-p.ended
-	for len(p.PIDs()) > 0 { // until its ports are free again
+	for len(p.PIDs()) > 0 { // then its ports are free
 		time.Sleep(10 * time.Millisecond)
 	}
 	p.cmd = nil
 }
 
-// Signal sends a signal to all of its processes.
+// Signal sends a signal to all processes of the server.
 func (p *process) Signal(s syscall.Signal) error { return syscall.Kill(-p.cmd.Process.Pid, s) }
 
-// PIDs is its processes, for who measures what they cost.
+// PIDs lists the processes of the server, so that their costs can be measured.
 func (p *process) PIDs() []int {
 	if p.cmd == nil {
 		return nil
@@ -101,7 +103,7 @@ func (p *process) PIDs() []int {
 	return pids
 }
 
-// dead reports whether a process has ended, though nobody may have asked how: in a container that may be never.
+// dead reports whether a process has ended, even as a zombie: in a container, a parent may never wait for it.
 func dead(pid int) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -111,7 +113,7 @@ func dead(pid int) bool {
 	return strings.HasPrefix(rest, "Z") || strings.HasPrefix(rest, "X")
 }
 
-// Close ends it and removes its data.
+// Close ends the server and removes its data.
 func (p *process) Close() error {
 	p.Kill()
 	return os.RemoveAll(p.dir)

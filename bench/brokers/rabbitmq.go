@@ -18,20 +18,21 @@ import (
 //go:embed rabbitmq.sh
 var script string
 
-// RabbitMQ is a server. Its methods are called by one goroutine.
+// RabbitMQ is a server. One goroutine calls its methods.
 type RabbitMQ struct {
 	process
 	ports   [3]int
 	version string
 }
 
-// ErrNotInstalled is wrapped by the error of [StartRabbitMQ] where there is no RabbitMQ.
+// ErrNotInstalled reports that RabbitMQ is not installed. [StartRabbitMQ] wraps it.
 var ErrNotInstalled = errors.New("not installed")
 
-// installed is where Debian has the server without its wrapper, which changes the user. The script looks there first, too.
+// installed is Debian's path of the server itself, without the wrapper that changes the user. The script rabbitmq.sh
+// looks there first, too.
 const installed = "/usr/lib/rabbitmq/bin/rabbitmq-server"
 
-// FindRabbitMQ returns an error that says how to install it where there is none.
+// FindRabbitMQ returns an error with installation instructions if RabbitMQ is not installed.
 func FindRabbitMQ() error { return find(installed) }
 
 func find(path string) error {
@@ -44,10 +45,10 @@ func find(path string) error {
 	return nil
 }
 
-// Version is what the server says of itself.
+// Version is the version that the server reports.
 func (r *RabbitMQ) Version() string { return r.version }
 
-// StartRabbitMQ starts a server with its data in dir, which is made, and waits until it answers.
+// StartRabbitMQ creates dir, starts a server with its data there, and waits until it answers.
 func StartRabbitMQ(ctx context.Context, dir string) (*RabbitMQ, error) {
 	r := &RabbitMQ{process: process{dir: dir}}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -59,10 +60,11 @@ func StartRabbitMQ(ctx context.Context, dir string) (*RabbitMQ, error) {
 	return r, r.startOn(ctx, freePorts)
 }
 
-// portTries is how often ports are looked for: what is free when it is found may be somebody else's when the server gets to it.
+// portTries limits the attempts to find free ports: another process may take a port before the server listens on it.
 const portTries = 5
 
-// startOn starts it on ports that find finds, and on others when somebody was faster.
+// startOn starts the server on the ports that find returns. If another process has taken one of them meanwhile, it
+// tries again with other ports.
 func (r *RabbitMQ) startOn(ctx context.Context, find func() ([3]int, error)) (err error) {
 	for range portTries {
 		if r.ports, err = find(); err != nil {
@@ -75,7 +77,7 @@ func (r *RabbitMQ) startOn(ctx context.Context, find func() ([3]int, error)) (er
 	return err
 }
 
-// outrun reports whether somebody has a port of ours, now that the server is gone.
+// outrun reports whether another process has one of the ports. The server itself has ended.
 func (r *RabbitMQ) outrun() bool {
 	for _, p := range r.ports {
 		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", p))
@@ -89,23 +91,23 @@ func (r *RabbitMQ) outrun() bool {
 
 func (r *RabbitMQ) script() string { return filepath.Join(r.dir, "rabbitmq.sh") }
 
-// freePorts finds three. Somebody may take them before the server does: see startOn.
+// freePorts finds three free ports. Another process may take them before the server does: see startOn.
 func freePorts() (ports [3]int, err error) {
 	for i := range ports {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return ports, err
 		}
-		defer func() { _ = l.Close() }() // all at once, so that they differ
+		defer func() { _ = l.Close() }() // all three are open at once, so that they differ
 		ports[i] = l.Addr().(*net.TCPAddr).Port
 	}
 	return ports, nil
 }
 
-// URL is where it listens.
+// URL is the address of the server.
 func (r *RabbitMQ) URL() string { return fmt.Sprintf("amqp://guest:guest@127.0.0.1:%d/", r.ports[0]) }
 
-// Start starts it, again after Kill, on the same data, and waits until it answers.
+// Start starts the server, or restarts it after Kill on the same data, and waits until it answers.
 func (r *RabbitMQ) Start(ctx context.Context) error {
 	args := []string{r.dir}
 	for _, p := range r.ports {
@@ -117,7 +119,7 @@ func (r *RabbitMQ) Start(ctx context.Context) error {
 			return false
 		}
 		r.version, _ = conn.Properties["version"].(string)
-		_ = conn.Close() // it was there
+		_ = conn.Close() // the connection showed that the server answers
 		return true
 	})
 	var exit *exec.ExitError

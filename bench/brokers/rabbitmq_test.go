@@ -31,7 +31,7 @@ func TestRabbitMQComesAndGoes(t *testing.T) {
 	}
 }
 
-// TestStartRabbitMQ_APortThatIsTakenMeanwhile: others are tried.
+// TestStartRabbitMQ_APortThatIsTakenMeanwhile: the start is tried again with other ports.
 func TestStartRabbitMQ_APortThatIsTakenMeanwhile(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
@@ -40,7 +40,7 @@ func TestStartRabbitMQ_APortThatIsTakenMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	accepted := make(chan struct{})
-	go func() { // whoever listens hangs up
+	go func() { // this listener closes each connection
 		defer close(accepted)
 		for {
 			c, err := l.Accept()

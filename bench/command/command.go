@@ -1,5 +1,5 @@
-// Package command is `posta bench`: how package bench is asked. It is no part of package cmd, so that programs with analyses of
-// their own do not carry Posta's, their oracles and their data.
+// Package command is `posta bench`, the command line of package bench. It is not in package cmd, because programs with
+// their own analyses would then contain Posta's analyses, oracles and generators.
 package command
 
 import (
@@ -15,8 +15,8 @@ import (
 
 const name = "bench"
 
-// Child says whether args (as os.Args) are those of a process that the bench has started, and returns what bench.Child takes.
-// A program looks before anything else: such a process knows no other commands.
+// Child reports whether args (os.Args) are those of a process that the bench has started, and returns the arguments for
+// bench.Child. A program calls it first: such a process has no other commands.
 func Child(args []string) ([]string, bool) {
 	if len(args) < 2 || args[1] != name || !bench.IsChild(args[2:]) {
 		return nil, false

@@ -1,6 +1,6 @@
-// Package compare holds the answers of contestants to each other. They have to be the same to the last bit, with one exception:
-// distances between two points, which come out of sines. An engine that takes those from another library than Posta may differ
-// in the last digits, and is held to what the definition of the queries allows, a relative 1e-9.
+// Package compare compares the answers of contestants. Answers must be the same to the last bit, with one exception:
+// distances between two points, which are computed with sines. An engine with another math library than Posta's may
+// differ in the last digits, by the relative 1e-9 that the definition of the queries allows.
 package compare
 
 import (
@@ -12,16 +12,17 @@ import (
 	"posta.dev/posta/analyses/answer"
 )
 
-// ErrDiffer is wrapped by the errors of Queries.
+// ErrDiffer reports that answers differ. Queries wraps it.
 var ErrDiffer = errors.New("answers differ")
 
-// near are the columns that come out of sines.
+// near are the columns that are computed with sines.
 var near = []string{"average_km", "total_distance_mi", "direct_distance_mi"}
 
 // tolerance is relative.
 const tolerance = 1e-9
 
-// Queries returns where the answers differ first, nil if nowhere. Rejected rows are not looked at: not every engine knows them.
+// Queries returns the first difference between the answers, or nil. It does not compare rejected rows, which not every
+// engine reports.
 func Queries(got, want []answer.Query) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("%w: %d queries, want %d", ErrDiffer, len(got), len(want))

@@ -1,9 +1,10 @@
-// Package sanitize copies CSV files without what not every reader can get past, so that contestants of a race can be given the same
-// bytes: records whose quotes are broken, and bytes that are no UTF-8. DuckDB 1.1 loses everything behind a broken quote up to
-// the end of its buffer, megabytes of good rows, and drops each row with such bytes whatever it is told to ignore.
+// Package sanitize copies CSV files without records that some readers cannot read, so that all contestants of a race
+// get the same bytes. It leaves out records with broken quotes and with bytes that are not UTF-8. DuckDB 1.1 loses
+// everything after a broken quote up to the end of its buffer, megabytes of good rows. It also drops each row with
+// bytes that are not UTF-8, whatever its options.
 //
 // Everything else stays, byte for byte: rows that are too short or have values that do not parse, quoted line ends, byte order
 // marks, both line ends, a missing newline at the end.
 //
-// It serves measurements and is no part of the product, which needs none of it.
+// It serves measurements only. Posta itself reads files as they are.
 package sanitize

@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// Dir copies all files below from to the same places below to, those called *.csv sanitized. It returns how many records were
-// left out.
+// Dir copies all files below from to the same paths below to, and sanitizes those called *.csv. It returns how many
+// records were left out.
 func Dir(from, to string) (dropped int, err error) {
 	err = filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
@@ -62,12 +62,12 @@ func file(from, to string) (dropped int, err error) {
 
 // CSV copies records and returns how many it left out.
 //
-// The standard library's reader says where each record ends; what is copied are the bytes that it has read, not what it made
-// of them. It takes no separator other than that of the first line, comma or semicolon, whichever is there first.
+// The standard library's reader finds where each record ends. CSV copies the original bytes, not the parsed fields. The
+// separator is the comma or semicolon that comes first in the first line.
 func CSV(w io.Writer, r io.Reader) (dropped int, err error) {
 	in := bufio.NewReaderSize(r, 1<<20)
 	comma := commaOf(in)
-	var raw bytes.Buffer // what the reader has taken and was not copied yet
+	var raw bytes.Buffer // bytes that the reader has read and that are not copied yet
 	records := csv.NewReader(io.TeeReader(in, &raw))
 	records.Comma, records.FieldsPerRecord, records.ReuseRecord = comma, -1, true
 	for at := int64(0); ; {
@@ -91,7 +91,7 @@ func CSV(w io.Writer, r io.Reader) (dropped int, err error) {
 	}
 }
 
-// commaOf looks at the first line.
+// commaOf finds the separator in the first line.
 func commaOf(r *bufio.Reader) rune {
 	line, _ := r.Peek(4096) // a shorter file is no error
 	if at := bytes.IndexAny(line, ",;\n"); at >= 0 && line[at] == ';' {

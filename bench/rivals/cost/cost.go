@@ -1,4 +1,4 @@
-// Package cost says what a run of a rival took.
+// Package cost measures what a run of a rival costs.
 package cost
 
 import (
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Cost is what a run took.
+// Cost is what a run cost.
 type Cost struct {
 	Version string  `json:"version"` // of DuckDB
 	Threads int     `json:"threads"`
@@ -26,7 +26,7 @@ func (c *Cost) Stop(begin time.Time) {
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) == nil {
 		c.CPU = time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 	}
-	status, _ := os.ReadFile("/proc/self/status") // other systems have none: 0
+	status, _ := os.ReadFile("/proc/self/status") // 0 on systems that do not report it
 	for line := range strings.Lines(string(status)) {
 		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
 			kb, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
