@@ -67,7 +67,7 @@ func TestC1_NamedFilesThatCannotBeMeant(t *testing.T) {
 		"no such file":                                  {{"trips", "m/none.csv"}},
 		"nothing matches":                               {{"trips", "m/none*.csv"}},
 		"is a directory; name its files with a pattern": {{"trips", "m"}},
-		"say it: NAME/trips.csv=-":                      {{"trips", "-"}},
+		"write it: NAME/trips.csv=-":                    {{"trips", "-"}},
 		"what the star stands for":                      {{"parts", "m/a.csv"}},
 		"rows would count twice":                        {{"list", "m/a.csv"}, {"list", "m/*.csv"}},
 		"can be read once":                              {{"list", "-"}, {"m/trips.csv", "-"}},

@@ -47,11 +47,11 @@ func (all places) warn(dir string, warn *warnings) {
 		for _, d := range dirs {
 			at, lacks := filepath.Join(dir, d), p.without[d]
 			if len(lacks) == len(p.files) {
-				warn.add(at, fmt.Sprintf("this directory holds no %s, and is passed over", strings.Join(lacks, ", no ")))
+				warn.add(at, fmt.Sprintf("this directory holds no %s, and is skipped", strings.Join(lacks, ", no ")))
 				continue
 			}
 			for _, file := range lacks {
-				warn.add(at, fmt.Sprintf("there is no %s (nor a packed one) here, as there is beside; its rows will be missing", file))
+				warn.add(at, fmt.Sprintf("there is no %s here, packed or plain, but there is one in a directory beside this one; its rows will be missing", file))
 			}
 		}
 	}

@@ -46,8 +46,8 @@ func TestC1_PlacesThatLackAFileAreNamed(t *testing.T) {
 	want := []string{
 		"b/Weather.csv: this file is not read: files are looked for as */weather.csv; move or rename it",
 		"trips.csv: this file is not read: files are looked for as */trips.csv; move or rename it",
-		"b: there is no weather.csv (nor a packed one) here, as there is beside; its rows will be missing",
-		"logs: this directory holds no stations.csv, no weather.csv, no trips.csv, and is passed over",
+		"b: there is no weather.csv here, packed or plain, but there is one in a directory beside this one; its rows will be missing",
+		"logs: this directory holds no stations.csv, no weather.csv, no trips.csv, and is skipped",
 	}
 	if err != nil || !slices.Equal(told, want) {
 		t.Errorf("%v, %s", err, strings.Join(told, "\n"))

@@ -30,7 +30,7 @@ func (w *warnings) add(path, text string) {
 	defer w.mu.Unlock()
 	warning := Warning{path, text}
 	if len(w.list) == maxWarnings {
-		warning = Warning{"", "there is more to say of other files; only the first are listed"}
+		warning = Warning{"", "there are warnings about other files, too; only the first are listed"}
 	}
 	if len(w.list) > maxWarnings || slices.Contains(w.list, warning) {
 		return

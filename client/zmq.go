@@ -35,7 +35,7 @@ func dialer(keys *security.Keys) func(endpoint string) (requester, error) {
 		address, node := core.SplitEndpoint(endpoint)
 		if keys != nil && !strings.HasPrefix(address, "ipc:") {
 			if node == "" {
-				return nil, errors.New("connect: with a key it has to be said which node is there; write its name before the address, like tcp://input-1@HOST:PORT")
+				return nil, errors.New("connect: with a key, the endpoint has to name its node; write the name before the address, like tcp://input-1@HOST:PORT")
 			}
 			o.TLS = keys.Socket(security.ClientAPI, onlyNodes)
 			o.OnEvent = func(e zmqx.Event) { l.heed(node, keys, e) }
@@ -54,7 +54,7 @@ func dialer(keys *security.Keys) func(endpoint string) (requester, error) {
 // onlyNodes admits nodes, because clients speak to no other process.
 func onlyNodes(id security.Identity) error {
 	if id.Role != security.Node {
-		return errors.New("clients speak to nodes alone")
+		return errors.New("clients connect to nodes only")
 	}
 	return nil
 }

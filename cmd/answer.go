@@ -99,7 +99,7 @@ func (x *command) deliver(ctx context.Context, a *client.Answer, o output) error
 	w, err := o.db.Write(ctx, a)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w; all of session %s was written, or nothing: saying it again is safe", err, a.Session)
+		return fmt.Errorf("%w; either all of session %s was written or nothing: the same command may be run again", err, a.Session)
 	case w.Already:
 		x.notef("session %s was written to %s already", a.Session, o.db)
 	default:

@@ -80,7 +80,7 @@ func usage(c *cli.Context, err error, _ bool) error {
 	name := commandName(c)
 	flag, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if !unknown {
-		return usagef("%s%s; %s --help tells its flags", colon(name), err, strings.TrimSpace("posta "+name))
+		return usagef("%s%s; %s --help lists its flags", colon(name), err, strings.TrimSpace("posta "+name))
 	}
 	for _, f := range c.Command.Flags {
 		for _, known := range f.Names() {
@@ -89,7 +89,7 @@ func usage(c *cli.Context, err error, _ bool) error {
 			}
 		}
 	}
-	return usagef("%sthere is no flag %s; %s --help tells those there are", colon(name), dashed(flag), strings.TrimSpace("posta "+name))
+	return usagef("%sthere is no flag %s; %s --help lists the flags", colon(name), dashed(flag), strings.TrimSpace("posta "+name))
 }
 
 // isTold reports whether help shows a flag.

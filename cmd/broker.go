@@ -34,7 +34,7 @@ func (x *command) checkBrokerOfCluster(ctx context.Context, t *topology.Topology
 	if !slices.ContainsFunc(t.Hosts, remote) {
 		return fmt.Errorf("no frame gets through between the nodes: %w", err)
 	}
-	x.notef("from here there is no way to the cluster's broker; if its nodes have none either, it waits: %v", err)
+	x.notef("this machine cannot reach the cluster's broker; if the nodes cannot reach it either, the cluster waits: %v", err)
 	return nil
 }
 
@@ -42,7 +42,7 @@ func (x *command) checkBrokerOfCluster(ctx context.Context, t *topology.Topology
 // come up later than the cluster, and the nodes read their logs back meanwhile.
 func (x *command) warnWithoutBroker(ctx context.Context, t *topology.Topology) {
 	if err := checkBroker(ctx, t); err != nil && ctx.Err() == nil {
-		x.notef("nodes will wait, and take no session further, until this is mended: %v", err)
+		x.notef("nodes will wait, and no session makes progress, until this is fixed: %v", err)
 	}
 }
 

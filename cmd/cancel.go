@@ -42,7 +42,7 @@ func (x *command) cancel(c *cli.Context) error {
 			return fmt.Errorf("cancel: session %s is finished; fetch its answers with `posta results %s`, or drop them with --drop: %w", id, id, protocol.ErrFinished)
 		}
 		if err != nil {
-			return fmt.Errorf("cancel session %s: %w; who did not hear it gives the session up after limits.client_timeout", id, err)
+			return fmt.Errorf("cancel session %s: %w; nodes that did not hear it give the session up after limits.client_timeout", id, err)
 		}
 		x.notef("session %s is cancelled", id)
 		if c.Bool(flagJSON) {

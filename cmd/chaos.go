@@ -23,25 +23,25 @@ func (x *command) chaosCommand() *cli.Command {
 	return &cli.Command{
 		Name: "chaos", ArgsUsage: "[NAME...]",
 		Usage: "kill and stop nodes and medics of a running cluster, and see it come back",
-		Description: `Does something bad to a node or medic of this machine again and again, and says what the medics' journal reports about it. Without names
-everybody is a target, medics included. Sessions go on meanwhile, and their answers stay the same to the last bit.
+		Description: `Injects faults into nodes and medics of this machine, one after the other, and prints what the medics' journal reports about each. Without names
+all nodes and medics are targets. Sessions go on meanwhile, and their answers stay the same to the last bit.
 
    posta chaos --duration 1m
    posta chaos --every 5s --fault kill joiner-1 medic-3
    posta chaos --docker --fault cut
 
-With --docker they are containers, and may be cut off the network as well; see posta medic for how they are found.
+With --docker the targets are containers, and can be cut off the network as well; posta medic --help says how it finds containers.
 
-Lines stand in the order in which things happened: those that are indented are the journal's. The last line says how many came back; the exit
-code is 1 when somebody did not within the time given by --patience. With --json the lines are on standard error.
+Lines are in the order of events; indented lines come from the journal. The last line says how many targets came back. The exit
+code is 1 if one of them did not come back within the time of --patience. With --json the lines are on standard error.
 
 ` + exitHelp,
 		Flags: []cli.Flag{topologyFlag(), keyFlag(), addressFlag(), hostFlag(), dockerFlag(), jsonFlag(),
 			&cli.DurationFlag{Name: "duration", Value: 30 * time.Second, Usage: "go on for this `TIME`"},
 			&cli.DurationFlag{Name: "every", Value: 2 * time.Second, Usage: "mean `TIME` between two faults; each is between half and one and a half of it"},
 			&cli.StringSliceFlag{Name: "fault", Usage: "only `KIND`: kill (SIGKILL), hang (SIGSTOP for good: medics have to kill it), pause (SIGSTOP for less or more than a suspicion takes), and with --docker cut (off the network for as long as a pause); may be repeated"},
-			&cli.Uint64Flag{Name: "seed", DefaultText: "another each time", Usage: "`NUMBER` that decides who, what and when"},
-			&cli.DurationFlag{Name: "patience", Value: 30 * time.Second, Usage: "wait at most this `TIME` for all to be back when it is over"},
+			&cli.Uint64Flag{Name: "seed", DefaultText: "another each time", Usage: "`NUMBER` from which targets, faults and times are drawn"},
+			&cli.DurationFlag{Name: "patience", Value: 30 * time.Second, Usage: "at the end, wait at most this `TIME` until all targets are back"},
 		},
 		Action: x.chaos,
 	}

@@ -29,7 +29,7 @@ func (f *fault) String() string {
 	what := string(f.kind) + " " + string(f.node)
 	if f.pid == 0 {
 		if f.err == nil {
-			return what + ": it is dead as it is"
+			return what + ": it was not running"
 		}
 		return what + ": " + f.err.Error()
 	}

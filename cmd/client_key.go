@@ -79,7 +79,7 @@ func (k keyring) ownClient() (string, error) {
 	}
 	switch len(names) {
 	case 0:
-		return "", usagef("cluster %s has keys, and there is none of yours in %s or in %s: get one from who runs the cluster (posta key new NAME --role submit), and name its directory with --%s or POSTA_KEY",
+		return "", usagef("cluster %s has keys, and there is no key for you in %s or in %s: ask the operator for one (posta key new NAME --role submit), and name its directory with --%s or POSTA_KEY",
 			k.t.Name, strings.Join(looked, ", "), k.at(string(security.Client)), flagKey)
 	case 1:
 		return filepath.Dir(names[0]), nil

@@ -87,7 +87,7 @@ func TestS6_WhichKeyACommandUses(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(k.dir, "client")); err != nil {
 		t.Fatal(err)
 	}
-	if r := status(); r.code != exitUsage || !strings.Contains(r.err, "none of yours") {
+	if r := status(); r.code != exitUsage || !strings.Contains(r.err, "no key for you") {
 		t.Errorf("without a key: %d: %s", r.code, r.err)
 	}
 	open := filepath.Join(config, "posta", "keys", "posta")

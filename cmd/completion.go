@@ -16,7 +16,7 @@ import (
 func (x *command) completionCommand() *cli.Command {
 	return &cli.Command{
 		Name: "completion", ArgsUsage: "bash|fish|zsh",
-		Usage: "print what makes the shell complete posta's commands, flags and names",
+		Usage: "print a script with which the shell completes posta's commands, flags and names",
 		Description: `   bash:  source <(posta completion bash)     in ~/.bashrc
    zsh:   source <(posta completion zsh)      in ~/.zshrc, behind compinit
    fish:  posta completion fish | source      in ~/.config/fish/config.fish

@@ -28,7 +28,7 @@ when it is ready.
 ` + exitHelp,
 		Flags: []cli.Flag{topologyFlag(), keyFlag(),
 			&cli.StringFlag{Name: "listen", Usage: "make the sockets in `ipc:DIR`"},
-			&cli.BoolFlag{Name: "tied", Usage: "end when standard input does: with the program that has started this one, however it ends"}},
+			&cli.BoolFlag{Name: "tied", Usage: "end when standard input is closed: when the program that started this one ends, in whatever way"}},
 		Action: withTopology(x.connect),
 	}
 }

@@ -25,11 +25,11 @@ cluster: without it nothing is lost, and several may run.
    posta console --data DIR              answers SQL over the files below DIR
    posta console --listen 127.0.0.1:0
 
-Who may operate the cluster may also kill and stop its nodes and medics from the pages, as posta chaos does; --watch leaves that out.
+Users who may operate the cluster can also kill and stop its nodes and medics from the pages, as posta chaos does; --watch leaves that out.
 
 It serves /metrics of all nodes for Prometheus (docs/metrics.md), with --metrics-token also to scrapers.
 
-It lets in by a link or that token alone, so it listens only where no other machine reaches it. To see it from elsewhere: ssh -L 8080:127.0.0.1:8080 HOST
+The link and that token are its only protection, so it listens only where no other machine reaches it. To see it from elsewhere: ssh -L 8080:127.0.0.1:8080 HOST
 
 ` + exitHelp,
 		Flags: []cli.Flag{topologyFlag(), keyFlag(), addressFlag(), hostFlag(), dockerFlag(),

@@ -38,7 +38,7 @@ func (x *command) newConsoleBreaker(c *cli.Context, keys *security.Keys) (*conso
 		if c.Bool(flagDocker) || c.IsSet(flagHost) {
 			return nil, nil, err
 		}
-		x.notef("note: nothing can be broken from the console: %s", oneLine(err))
+		x.notef("note: the console cannot inject faults: %s", oneLine(err))
 		return nil, func() {}, nil
 	}
 	life, end := context.WithCancel(context.Background())

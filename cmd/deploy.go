@@ -9,10 +9,10 @@ import (
 func (x *command) deployCommand() *cli.Command {
 	return &cli.Command{
 		Name: "deploy", ArgsUsage: "[DIR]",
-		Usage: "make the cluster of the topology exist on its hosts, in containers; or change it to what the topology says now",
+		Usage: "create the topology's cluster on its hosts, in containers, or change a running one to what the topology says now",
 		Description: `Speaks to the Docker Engine of each host ([hosts.NAME] engine), and to nothing else there. Compares what there is with what the topology
 says, prints a plan, and carries it out: ships the image (this program, or --image), makes networks, volumes and containers, waits for
-every heartbeat. Said twice, the second changes nothing; interrupted, the next one finishes.
+every heartbeat. A second run changes nothing; after an interruption, the next run finishes the work.
 
 New limits, memory or image: nodes are replaced one after the other, and sessions run on. Other replicas, hosts, edges or addresses: new
 sessions are held back (clients wait), running ones come to their end, and then all nodes change at once; data of moved nodes goes along.
@@ -23,7 +23,7 @@ sessions are held back (clients wait), running ones come to their end, and then 
    posta deploy logs joiner-1 -f
    posta deploy --rollback
 
-Hosts without Docker, or without us: --render systemd writes a directory for each host, with a unit for each node and medic and the files to
+For hosts without Docker, or that you install in another way: --render systemd writes a directory for each host, with a unit for each node and medic and the files to
 copy; --render compose a compose file for each host. INSTALL.md in each says what to do there. Addresses are those of the machines.
 
    posta deploy --render systemd rendered
@@ -34,15 +34,15 @@ copy; --render compose a compose file for each host. INSTALL.md in each says wha
 			&cli.StringFlag{Name: flagProgram, DefaultText: "this one", Usage: "the static `FILE` that the image is made of"},
 			&cli.StringFlag{Name: flagImage, Usage: "the `NAME` of an image that the engine here has, instead; in compose files, posta"},
 			&cli.StringFlag{Name: flagRender, Usage: "`KIND` of what is written to DIR, in place of a deploy: systemd or compose"},
-			&cli.BoolFlag{Name: flagRollback, Usage: "back to the last good topology, which the hosts keep, with its image"},
-			&cli.BoolFlag{Name: flagLose, Usage: "results that clients have not fetched yet may be lost, when no output stays"},
+			&cli.BoolFlag{Name: flagRollback, Usage: "go back to the last good topology, which the hosts keep, with its image"},
+			&cli.BoolFlag{Name: flagLose, Usage: "deploy even if no output stays, so that answers which clients have not fetched yet are lost"},
 			&cli.DurationFlag{Name: flagTimeout, Value: 90 * time.Second, Usage: "wait at most this `TIME` for each heartbeat"}},
 			changeFlags()...),
 		Action: x.deploy,
 		Subcommands: []*cli.Command{
 			{Name: "status", Usage: "what there is on each host",
 				Flags: []cli.Flag{topologyFlag(), lostFlag()}, Action: withEngines(x.deployStatus)},
-			{Name: "logs", ArgsUsage: "NODE", Usage: "what a node or medic says, from its host",
+			{Name: "logs", ArgsUsage: "NODE", Usage: "print the log of a node or medic, from its host",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: flagTopology, Value: "topology.toml", EnvVars: []string{"POSTA_TOPOLOGY"}, Usage: "the `FILE` that describes the system"},
 					&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on, until Ctrl-C"},

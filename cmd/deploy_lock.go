@@ -32,13 +32,13 @@ func (x *command) changingHosts(c *cli.Context, t *topology.Topology, do func(c 
 	}
 	defer func() { _ = f.close() }()
 	if !slices.Equal(f.ids(), first.ids()) {
-		return fmt.Errorf("%s: the hosts of cluster %s have changed just now; say the same again", c.Command.Name, t.Name)
+		return fmt.Errorf("%s: the hosts of cluster %s have just changed; run the same command again", c.Command.Name, t.Name)
 	}
 	under := *c
 	under.Context = held.Context()
 	err = do(&under, f)
 	if lost := context.Cause(held.Context()); errors.Is(lost, lock.ErrLost) {
-		return fmt.Errorf("%s: stopped, because %w; say the same again when the other one has ended", c.Command.Name, lost)
+		return fmt.Errorf("%s: stopped, because %w; run the same command again when the other one has ended", c.Command.Name, lost)
 	}
 	return err
 }

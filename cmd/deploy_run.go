@@ -23,7 +23,7 @@ import (
 func (x *command) deploy(c *cli.Context) error {
 	if c.IsSet(flagRender) {
 		if c.Bool(flagJSON) {
-			return usagef("deploy: --%s writes files and deploys nothing, so there is nothing for --%s to say", flagRender, flagJSON)
+			return usagef("deploy: --%s writes files and deploys nothing, so --%s has no effect; leave it out", flagRender, flagJSON)
 		}
 		return x.render(c)
 	}
@@ -64,7 +64,7 @@ func (x *command) deploy(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		err = x.carryOut(c, d, f, &source.Image, keys, p, "say the same again to go on, or posta deploy --"+flagRollback+" to go back")
+		err = x.carryOut(c, d, f, &source.Image, keys, p, "run the same command again to go on, or posta deploy --"+flagRollback+" to go back")
 		if err != nil || !c.Bool(flagJSON) {
 			return err
 		}
@@ -101,7 +101,7 @@ func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, image *
 	err := apply.Run(c.Context, cfg, p)
 	progress.screen.Clear()
 	if err != nil {
-		return fmt.Errorf("%w; posta deploy status tells what is where; %s", err, advice)
+		return fmt.Errorf("%w; posta deploy status shows what is where; %s", err, advice)
 	}
 	x.notef("cluster %s: done, %s", d.Cluster, display.Plural(len(p.Steps), "step"))
 	return nil
@@ -113,7 +113,7 @@ func (x *command) confirmUp(c *cli.Context, d plan.Desired, f *engineSet) error 
 	if err := apply.Run(c.Context, cfg, plan.Confirm(d, f.observed)); err != nil {
 		return fmt.Errorf("the containers of cluster %s are as the topology says, but the cluster does not work: %w; posta status shows what is heard", d.Cluster, err)
 	}
-	x.notef("cluster %s is as the topology says, and all of it is heard", d.Cluster)
+	x.notef("cluster %s is as the topology says, and all its nodes and medics are heard", d.Cluster)
 	return nil
 }
 
@@ -274,7 +274,7 @@ func (x *command) undeploy(c *cli.Context, t *topology.Topology, f *engineSet) e
 			x.notef("cluster %s: nothing is there", t.Name)
 			return nil
 		}
-		return x.carryOut(c, d, f, nil, nil, p, "say posta undeploy again to go on, or posta deploy to have the cluster back")
+		return x.carryOut(c, d, f, nil, nil, p, "run posta undeploy again to go on, or posta deploy to have the cluster back")
 	})
 }
 

@@ -22,8 +22,8 @@ func (x *command) downCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "down",
 		Usage: "stop the nodes that up has started on this machine",
-		Description: `Nodes get limits.drain to send what they committed; who is there a second later is killed. Nothing is lost either way: sessions go on
-after the next posta up. Returns when all are gone. What the cluster has on a broker stays there, unless --queues is said: frames
+		Description: `Nodes get limits.drain to send what they committed; a node that still runs a second later is killed. Nothing is lost either way: sessions go on
+after the next posta up. Returns when all have ended. What the cluster has on a broker stays there, unless --queues is given: its frames
 are in the nodes' logs as well.
 
 ` + exitHelp,

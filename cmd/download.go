@@ -16,7 +16,7 @@ import (
 )
 
 func downloadFlag() cli.Flag {
-	return &cli.StringFlag{Name: flagDownload, Usage: "save the file that an answer's first row points to in `DIR`, like a meme's picture; that it cannot be had is only a warning"}
+	return &cli.StringFlag{Name: flagDownload, Usage: "save the file that an answer's first row points to in `DIR`, like a meme's picture; if it cannot be fetched, that is only a warning"}
 }
 
 // checkDownload refuses, before the session begins, a download that cannot work.

@@ -167,7 +167,7 @@ func commandName(c *cli.Context) string {
 // noArguments refuses arguments, which the command would otherwise ignore.
 func noArguments(c *cli.Context) error {
 	if c.NArg() > 0 {
-		return usagef("%s: takes no arguments, but there is %q; posta %[1]s --help tells its flags", commandName(c), c.Args().First())
+		return usagef("%s: takes no arguments, but there is %q; posta %[1]s --help lists its flags", commandName(c), c.Args().First())
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 func (x *command) genCommand() *cli.Command {
 	return &cli.Command{
 		Name: "gen", ArgsUsage: "ANALYSIS",
-		Usage: "make data that looks like the real thing, with its quirks, of any size",
+		Usage: "generate data of any size that looks like the real data, with its quirks",
 		Description: `The bytes depend on --rows and --seed alone, on every machine. Files of the same name in DIR are replaced.
 
    posta gen bikes --rows 1000000 --out data/bikes
@@ -30,7 +30,7 @@ The measurements are stations and temperatures, to ask SQL about. tpch makes the
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "rows", Value: 1_000_000, Usage: "rows of the largest stream"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "another seed makes other data of the same kind"},
-			&cli.StringFlag{Name: flagOut, Usage: "`DIR` to write to; made if it is not there"},
+			&cli.StringFlag{Name: flagOut, Usage: "`DIR` to write to; created if it does not exist"},
 			jsonFlag(),
 		},
 		Action: x.gen,

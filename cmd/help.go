@@ -21,7 +21,7 @@ func giveHelp(app *cli.App) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\nUsage: posta COMMAND [FLAGS] [ARGUMENTS]\n\n%s\n", reflow("posta: "+app.Usage), reflow(app.Description))
 	writeCommands(&b, app.Commands)
-	b.WriteString("\nposta COMMAND --help tells the flags of a command.\n")
+	b.WriteString("\nposta COMMAND --help lists the flags of a command.\n")
 	app.CustomAppHelpTemplate = noTemplate(b.String())
 	giveCommandsHelp("posta", app.Commands)
 }

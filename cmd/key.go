@@ -15,12 +15,12 @@ func (x *command) keyCommand() *cli.Command {
 	return &cli.Command{
 		Name: "key", Usage: "make, list and revoke the keys of a cluster that other machines can reach",
 		Description: `Keys are in the directory that [security] keys names. It holds the key of the cluster's certificate authority (CA), so it stays with the
-operator. Each node, medic and client has a directory below it, ROLE/NAME, and gets nothing but that. No command prints a private key.
+operator. Each node, medic and client has a directory below it, ROLE/NAME, and needs no other. No command prints a private key.
 
 ` + exitHelp,
 		Subcommands: []*cli.Command{
 			{Name: "init", Usage: "make the CA, and a certificate for each node and medic of the topology that has none",
-				Description: `Says what it made. What is there stays, but certificates that are revoked or expire within 30 days are made again.
+				Description: `Prints what it made. Existing keys and certificates stay, except certificates that are revoked or expire within 30 days: they are replaced.
 
 A CA is replaced in three steps, and sessions run on if the keys are brought to all processes after each of them: with --rotate-ca
 a second CA is trusted; with --rotate-ca again it signs; with --rotate-ca once more the first one is no longer trusted.
@@ -36,8 +36,8 @@ a second CA is trusted; with --rotate-ca again it signs; with --rotate-ca once m
 					&cli.StringFlag{Name: flagRole, Usage: "what the client may do: submit (its own sessions), watch (status and metrics) or operate (everything)"},
 					&cli.StringFlag{Name: flagOut, Usage: "write the key to `DIR`, instead of client/NAME of the directory of keys"}},
 				Action: withKeys(x.keyNew)},
-			{Name: "list", Usage: "who has a key, until when, and who is revoked",
-				Description: "Warns of what expires within 30 days.\n\n" + exitHelp,
+			{Name: "list", Usage: "list who has a key, until when, and which keys are revoked",
+				Description: "Warns about certificates that expire within 30 days.\n\n" + exitHelp,
 				Flags:       []cli.Flag{topologyFlag(), jsonFlag()}, Action: withKeys(x.keyList)},
 			{Name: "revoke", ArgsUsage: "NAME", Usage: "refuse a key from now on",
 				Description: `   posta key revoke alice

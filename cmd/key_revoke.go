@@ -46,7 +46,7 @@ func (x *command) keyRevoke(c *cli.Context, k keyring) error {
 		if slices.ContainsFunc(unknown, func(id security.Identity) bool { return id.Name == name || id.String() == name }) {
 			err = usagef("key revoke: the certificate of %s cannot be read, so its key is not known: say posta key revoke ed25519:…, with the key as posta key list showed it before", name)
 		} else if len(all) == 0 {
-			err = usagef("key revoke: nobody called %s has a key, nor has anybody else: posta key init and posta key new make them", name)
+			err = usagef("key revoke: nobody called %s has a key, and there are no keys at all: posta key init and posta key new make them", name)
 		} else {
 			err = usagef("key revoke: nobody called %s has a key; there is %s", name, strings.Join(ownerNames(all), ", "))
 		}

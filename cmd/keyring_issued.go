@@ -46,7 +46,7 @@ func (k keyring) issued() (all []owner, err error) {
 func (k keyring) noteIssued(more ...owner) error {
 	all, err := k.issued()
 	if err != nil {
-		return fmt.Errorf("note a key: %w; mend the file, or remove it: then only keys that are in their directories can be revoked by name", err)
+		return fmt.Errorf("note a key: %w; correct the file, or remove it: then only keys that are in their directories can be revoked by name", err)
 	}
 	revoked, err := security.ReadRevoked(k.dir)
 	if err != nil {

@@ -26,7 +26,7 @@ func (x *command) logCommand() *cli.Command {
 				Flags: []cli.Flag{jsonFlag(),
 					&cli.IntFlag{Name: "bytes", Value: 16, Usage: "how many bytes of each record are shown; -1 for all"}}, Action: x.logDump},
 			{Name: "repair", ArgsUsage: "DIR", Usage: "cut a damaged log before the damage, so that its node starts again",
-				Description: "What is cut out is kept in DIR/cut. The log gets a new id: sessions that had frames in flight fail, in place of finishing wrong.\n" +
+				Description: "The part that is cut off is kept in DIR/cut. The log gets a new id, so that sessions with frames in flight fail and give no wrong answer.\n" +
 					"A sound log is left as it is. " + dir,
 				Flags: []cli.Flag{jsonFlag()}, Action: x.logRepair},
 		},

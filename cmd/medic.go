@@ -16,13 +16,13 @@ func (x *command) medicCommand() *cli.Command {
 	return &cli.Command{
 		Name: "medic", ArgsUsage: "NAME",
 		Usage: "run one medic of the topology in the foreground",
-		Description: `What posta up starts. A medic watches all nodes and medics, elects a leader with the other medics, and restarts processes on its own host,
+		Description: `posta up starts this for each medic. A medic watches all nodes and medics, elects a leader with the other medics, and restarts processes on its own host,
 or on the hosts given, which must be this machine. SIGTERM ends it; kill -9 loses nothing.
 SIGHUP makes it read its keys again.
 
    posta medic medic-1 -f topology.toml
 
-With --docker it restarts containers: those with the labels posta.cluster and posta.node, over the engine that DOCKER_HOST names. It makes none.
+With --docker it restarts containers: those with the labels posta.cluster and posta.node, over the engine that DOCKER_HOST names. It creates none.
 
    posta medic medic-1 --docker
 

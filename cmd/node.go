@@ -16,7 +16,7 @@ func (x *command) nodeCommand() *cli.Command {
 	return &cli.Command{
 		Name: "node", ArgsUsage: "NAME",
 		Usage: "run one node of the topology in the foreground",
-		Description: `What posta up and posta run start, for whoever has another way to keep processes alive: systemd, containers. SIGTERM drains the
+		Description: `posta up and posta run start this for each node. Use it yourself where systemd or containers keep processes alive. SIGTERM drains the
 node for limits.drain and ends it with exit code 0; kill -9 loses nothing either. SIGHUP makes it read its keys again.
 
    posta node joiner-1 -f topology.toml

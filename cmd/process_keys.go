@@ -124,7 +124,7 @@ func reloadKeys(keys *security.Keys, log *slog.Logger) (stop func()) {
 		defer close(done)
 		for range got {
 			if err := keys.Reload(); err != nil {
-				log.Error("not all is read again: mend the file and send SIGHUP again; what is revoked is in force", "err", err)
+				log.Error("not everything could be read again: correct the file and send SIGHUP again; revocations are in force", "err", err)
 				continue
 			}
 			log.Info("the keys and [clients] were read again", "expires", keys.Expiry())

@@ -109,7 +109,7 @@ func TestS6_SighupReadsTheKeysAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	hangUp()
-	said.await(t, "level=ERROR", "not all is read again")
+	said.await(t, "level=ERROR", "not everything could be read again")
 	if len(reloaded) != 0 {
 		t.Error("a bad file was taken")
 	}

@@ -275,7 +275,7 @@ func (in *inspector) tooMany(stream string, r analyses.Reject) error {
 	if in.max > 0 {
 		flag = fmt.Sprintf("--%s %d", flagMaxRejected, in.max)
 	}
-	return fmt.Errorf("%w for %s: stream %s, file %s, line %d: %s; mend the row, or allow more", errRejected, flag, stream, r.File, r.Line, r.Reason)
+	return fmt.Errorf("%w for %s: stream %s, file %s, line %d: %s; correct the row, or allow more", errRejected, flag, stream, r.File, r.Line, r.Reason)
 }
 
 // check applies the limit to the rows that the cluster has rejected, and warns if the file of --rejects lists another number. The two numbers differ

@@ -53,7 +53,7 @@ func clusterFlags() []cli.Flag {
 		&cli.StringFlag{Name: "transport", Hidden: true, Usage: "`KIND`, as --sockets"},
 		&cli.StringFlag{Name: "dir", Usage: "keep logs and the nodes' data in `DIR`, instead of a temporary directory"},
 		&cli.BoolFlag{Name: "keep", Usage: "do not remove the temporary directory"},
-		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "tell the directory, and the process of each node"},
+		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "print the directory, and the process of each node"},
 	}
 }
 
@@ -68,7 +68,7 @@ func (x *command) run(c *cli.Context) (err error) {
 		return err
 	}
 	if a.Compile != nil {
-		return usagef("run: %s is asked by posta sql", a.Name)
+		return usagef("run: %s has a command of its own: posta sql", a.Name)
 	}
 	args, err := a.Args(r.cfg.Params)
 	if err != nil {

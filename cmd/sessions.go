@@ -30,7 +30,7 @@ func (x *command) sessions(c *cli.Context) error {
 			return err
 		}
 		if err != nil { // the answers of the other nodes are still worth showing
-			x.notef("posta: not everybody answers: %s", oneLine(err))
+			x.notef("posta: not all nodes answer: %s", oneLine(err))
 		}
 		list := monitor.Merge(found)
 		if c.Bool(flagJSON) {

@@ -202,7 +202,7 @@ func sqlFiles(c *cli.Context) (dir string, named []client.Named, err error) {
 	}
 	for _, n := range named {
 		if strings.ContainsAny(n.As, "*?[\\{}") {
-			return "", nil, usagef("--file %s=%s: a table's name has no wildcards; write them behind the =", n.As, shownPath(n.Path))
+			return "", nil, usagef("--file %s=%s: a table's name has no wildcards; write them after the =", n.As, shownPath(n.Path))
 		}
 	}
 	dir = c.String(flagData)

@@ -80,7 +80,7 @@ func TestSQLReadsWhatIsNamed(t *testing.T) {
 		{[]string{"--data", in("rides.jsonl"), "SELECT a FROM rides"}, "a\n3\n"},
 		{[]string{"--data", dir, "--file", "trips=" + in("x.data"), "SELECT a FROM trips"}, "a\n1\n"},
 		{[]string{"--data", dir, "--file", "trips/2016.csv=" + in("y.data"), "SELECT a, _file FROM 'trips/*.csv'"}, "a,_file\n2,trips/2016.csv\n"},
-		{[]string{"--data", dir, "--file", "t=-", "CREATE TABLE t FROM '{city}/trips.csv' (a BIGINT); SELECT * FROM t"}, "what the star stands for here cannot be told"},
+		{[]string{"--data", dir, "--file", "t=-", "CREATE TABLE t FROM '{city}/trips.csv' (a BIGINT); SELECT * FROM t"}, "does not show what the star stands for"},
 		{[]string{"--data", "", "--file", "montreal/trips.csv=" + in("x.data"), "CREATE TABLE t FROM '{city}/trips.csv' (a BIGINT); SELECT * FROM t"}, "a,city\n1,montreal\n"},
 		{[]string{"--data", "", "--file", "t=" + in("x.data"), "SHOW TABLES"}, "name\nt\n"},
 		{[]string{"--file", "t=" + in("none*"), "SELECT * FROM t"}, "nothing matches"},

@@ -20,12 +20,12 @@ func (x *command) statusCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "status",
 		Usage: "all nodes and medics on one screen: state, speed, backlog, sessions, the last incidents",
-		Description: `Listens to the nodes' heartbeats for a moment. A node that says nothing meanwhile is silent: dead, hung, or cut off from here. Of sessions that run it
+		Description: `Listens to the nodes' heartbeats for a moment. A node that sends none is silent: it is dead, hung, or cut off from this machine. Of running sessions it
 shows what they ask, and for statements of SQL their pass.
 
 ` + exitHelp,
 		Flags: []cli.Flag{topologyFlag(), keyFlag(), addressFlag(), jsonFlag(),
-			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "again and again, until Ctrl-C; on a terminal as a full screen, where h shows the keys"}},
+			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "show it again and again, until Ctrl-C; on a terminal as a full screen, where h shows the keys"}},
 		Action: withTopology(x.status),
 	}
 }

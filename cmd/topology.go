@@ -22,7 +22,7 @@ func (x *command) topologyCommand() *cli.Command {
 		Name: "topology", Usage: "check, show, draw or make the file that describes the system, or a compose file from it",
 		Description: exitHelp,
 		Subcommands: []*cli.Command{
-			{Name: "check", ArgsUsage: "[FILE]", Usage: "say what is wrong with the file, line by line; nothing but a summary if nothing is",
+			{Name: "check", ArgsUsage: "[FILE]", Usage: "report what is wrong with the file, line by line; print a summary if nothing is",
 				Flags: []cli.Flag{topologyFlag()}, Action: topologyReader(readTopology).withArgument(x.topologyCheck)},
 			{Name: "show", ArgsUsage: "[FILE]", Usage: "the stages with their nodes and ports, and the edges between them",
 				Flags: []cli.Flag{topologyFlag(), jsonFlag()}, Action: topologyReader(lookTopology).withArgument(x.topologyShow)},
@@ -31,10 +31,10 @@ func (x *command) topologyCommand() *cli.Command {
 			{Name: "compose", ArgsUsage: "[FILE]", Usage: "the compose file, for containers in place of processes; they need the image of `make image`",
 				Flags: []cli.Flag{topologyFlag(), &cli.StringFlag{Name: flagOut, Value: "-", Usage: "write it to `FILE`; - is standard output"},
 					&cli.StringFlag{Name: "image", Value: "posta", Usage: "`NAME` of the image"},
-					&cli.BoolFlag{Name: flagKeys, Usage: "make keys where nobody has made any, as posta up does"}}, Action: topologyReader(publishedTopology).withArgument(x.topologyCompose)},
-			{Name: "published", ArgsUsage: "[FILE]", Usage: "note that containers have the cluster, so that commands find it at the ports that they publish",
+					&cli.BoolFlag{Name: flagKeys, Usage: "make keys if there are none, as posta up does"}}, Action: topologyReader(publishedTopology).withArgument(x.topologyCompose)},
+			{Name: "published", ArgsUsage: "[FILE]", Usage: "note that containers run the cluster, so that commands find it at the ports that they publish",
 				Description: "make up and make down do this for hosts without an address.\n\n" + exitHelp,
-				Flags:       []cli.Flag{topologyFlag(), &cli.BoolFlag{Name: flagEnd, Usage: "they have it no more"}},
+				Flags:       []cli.Flag{topologyFlag(), &cli.BoolFlag{Name: flagEnd, Usage: "note that containers no longer run it"}},
 				Action:      topologyReader(readTopology).withArgument(x.topologyPublished)},
 			{Name: "new", Usage: "print a topology with its comments, to begin with",
 				Flags: []cli.Flag{

@@ -25,7 +25,7 @@ func TestNoMessageEndsBeforeAListThatIsEmpty(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if r := k.say("revoke", "nobody"); r.code != exitUsage || !strings.Contains(r.err, "nor has anybody else") {
+	if r := k.say("revoke", "nobody"); r.code != exitUsage || !strings.Contains(r.err, "no keys at all") {
 		t.Errorf("exit code %d, %s", r.code, r.err)
 	}
 	if _, _, err := (&engineSet{}).container("joiner-1"); !errors.Is(err, topology.ErrNoNode) || !strings.Contains(err.Error(), "nothing is deployed") {

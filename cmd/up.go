@@ -21,8 +21,8 @@ func (x *command) upCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "up",
 		Usage: "start this machine's nodes of the topology, and keep them alive",
-		Description: `Starts a process for each node, and medics, which start again whatever dies from now on, each other included. Returns when all
-of them are heard. What runs already is left alone, so up may be said again, for instance after a crash of the machine.
+		Description: `Starts a process for each node, and medics, which from then on restart every process that dies, each other included. Returns when all
+of them are heard. Processes that run already are left alone, so up may be run again, for instance after a crash of the machine.
 A node that has left the topology since the last time comes back as a new one: its data is set aside, in left/ of the cluster's data directory.
 
 Logs are in log/ and pids in pids/ of the cluster's data directory. Each process has two logs of 16 MiB at most, the second with .1 behind its name;
@@ -137,7 +137,7 @@ func (x *command) stopUnreachable(ctx context.Context, procs *local.Processes) e
 	if err != nil || len(alive) == 0 {
 		return err
 	}
-	x.notef("the directory of the unix sockets has gone, and nobody reaches what still runs: %s; they are started again", joined(alive))
+	x.notef("the directory of the unix sockets is gone, so no client reaches what still runs: %s; they are started again", joined(alive))
 	if err := x.closeHosts(ctx, procs); err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (x *command) sameTopology(ctx context.Context, procs *local.Processes, t *t
 			return fmt.Errorf("have %s read [clients] again: %w", id, err)
 		}
 	}
-	x.notef("[clients] of %s has changed, and all that runs reads it again", t.File)
+	x.notef("[clients] of %s has changed, and all running nodes and medics read it again", t.File)
 	return noteTopology(t)
 }
 

@@ -42,9 +42,9 @@ func (x *command) moveDeparted(t *topology.Topology) error {
 			err = os.Rename(data, aside)
 		}
 		if err != nil {
-			return fmt.Errorf("set aside the data of %s, which the topology has no more: %w", id, err)
+			return fmt.Errorf("set aside the data of %s, which is no longer in the topology: %w", id, err)
 		}
-		x.notef("%s has left the topology; its data is in %s, and nobody needs it any more", id, aside)
+		x.notef("%s has left the topology; its data is in %s, and is no longer needed", id, aside)
 	}
 	return nil
 }

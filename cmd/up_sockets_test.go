@@ -72,7 +72,7 @@ func TestS1_UpAfterTheSocketsWereSwept(t *testing.T) {
 	if r := k.call("status"); r.code != exitNoCluster || !strings.Contains(r.err, "which somebody removed") {
 		t.Errorf("status ends with %d: %s", r.code, r.err)
 	}
-	if r := k.must("up"); !strings.Contains(r.err, "nobody reaches what still runs") {
+	if r := k.must("up"); !strings.Contains(r.err, "no client reaches what still runs") {
 		t.Errorf("up says %q", r.err)
 	}
 	if now := k.pid("joiner-1"); now == before || !gone(before) {

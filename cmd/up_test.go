@@ -370,7 +370,7 @@ func TestCancelEndsTheSessionOfAnother(t *testing.T) {
 	for range 3 { // an output keeps two
 		k.must("submit", "bikes", "-f", k.file, "--data", data(t, "2000"), "--detach")
 	}
-	until(t, "the session has to go for newer ones", func() bool { return !strings.Contains(k.must("sessions").out, id) })
+	until(t, "the session makes room for newer ones", func() bool { return !strings.Contains(k.must("sessions").out, id) })
 	if r := k.call("cancel", id); r.code != exitSession || !strings.Contains(r.err, "is over") || !strings.Contains(r.err, "was cancelled") || strings.Count(r.err, "\n") != 1 {
 		t.Errorf("cancelling it again: exit code %d, %s", r.code, r.err)
 	}

@@ -12,7 +12,7 @@ import (
 func (x *command) versionCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "version",
-		Usage:       "print which Posta this is",
+		Usage:       "print the version of this program",
 		Description: "Prints the version, what built it, and for which machine. --version prints the version alone.\n\n" + exitHelp,
 		Flags:       []cli.Flag{jsonFlag()},
 		Action:      x.version,

@@ -17,10 +17,10 @@ func (x *node) lost(a *core.LogAnalysis) (all []shell.Loss) {
 	give := func(id, reason string) {
 		s, err := session.Parse(id)
 		if err != nil {
-			x.cfg.Log.Warn("a note of a life before names no session", "dir", dir, "session", id, "err", err)
+			x.cfg.Log.Warn("a note of an earlier process of this node names no session", "dir", dir, "session", id, "err", err)
 			return
 		}
-		x.cfg.Log.Warn("a session that this node died of fails", "session", id, "reason", reason)
+		x.cfg.Log.Warn("a session that killed this node or made it hang fails", "session", id, "reason", reason)
 		all = append(all, shell.Loss{Session: s, Reason: reason})
 	}
 	hung, isHung, err := postmortem.ReadHung(dir)
@@ -30,7 +30,7 @@ func (x *node) lost(a *core.LogAnalysis) (all []shell.Loss) {
 	deaths, readErr := postmortem.ReadDeaths(dir)
 	died, isDied, diedErr := postmortem.ReadDied(dir)
 	if err = errors.Join(err, readErr, diedErr); err != nil {
-		x.cfg.Log.Warn("a note of a life before is not understood: remove it", "err", err)
+		x.cfg.Log.Warn("a note of an earlier process of this node cannot be read: remove it", "err", err)
 	}
 	if !isDied {
 		return all
@@ -41,7 +41,7 @@ func (x *node) lost(a *core.LogAnalysis) (all []shell.Loss) {
 		err = postmortem.WriteDeaths(dir, deaths)
 	}
 	if err = errors.Join(err, postmortem.RemoveDied(dir)); err != nil {
-		x.cfg.Log.Warn("a death of this node is not counted", "err", err)
+		x.cfg.Log.Warn("the last death of this node could not be counted", "err", err)
 	}
 	for _, id := range deaths.Over() {
 		give(id, deaths.Reason(name))

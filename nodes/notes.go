@@ -52,6 +52,6 @@ func (n *notes) run(rowTimeout time.Duration) {
 
 func (n *notes) removed(err error) {
 	if err != nil {
-		n.x.cfg.Log.Warn("a note of a life before is not removed: what it says is done again at the next start, which changes nothing", "err", err)
+		n.x.cfg.Log.Warn("a note of an earlier process of this node could not be removed: the next start reads it again, which does no harm", "err", err)
 	}
 }

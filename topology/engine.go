@@ -131,5 +131,5 @@ func (c *checker) tcpEngine(u *url.URL, secured int, at string) {
 		return
 	}
 	c.fail(at+".engine", `write engine_ca = "ca.pem", engine_cert = "cert.pem" and engine_key = "key.pem" beside it, or use ssh://`,
-		"whoever speaks to the engine at %s is root there, and it would be spoken to without keys", net.JoinHostPort(u.Hostname(), u.Port()))
+		"the engine at %s would be used without keys, and everybody who can use an engine is root on its host", net.JoinHostPort(u.Hostname(), u.Port()))
 }

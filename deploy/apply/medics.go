@@ -25,7 +25,7 @@ func (r *runner) stopMedics(ctx context.Context) error {
 			return err
 		}
 		if time.Since(began) > limit {
-			return fmt.Errorf("medics are started again and again for %s, last %s: end what starts them (another deploy, compose, a medic outside these hosts), then say the same again",
+			return fmt.Errorf("medics are started again and again for %s, last %s: end what starts them (another deploy, compose, a medic outside these hosts), then run the same command again",
 				time.Since(began).Round(time.Second), strings.Join(stopped, ", "))
 		}
 	}

@@ -124,7 +124,7 @@ func (e *Engine) haveVolumes(ctx context.Context, container string, mounts []pla
 			_, err := e.api.VolumeInspect(ctx, m.Volume)
 			switch {
 			case cerrdefs.IsNotFound(err):
-				return fmt.Errorf("its volume %s has been removed since this deploy began; say the same again", m.Volume)
+				return fmt.Errorf("its volume %s has been removed since this deploy began; run the same command again", m.Volume)
 			case err != nil:
 				return err
 			}

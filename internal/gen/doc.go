@@ -1,4 +1,4 @@
-// Package gen makes data that looks like the real thing, with its quirks, of any size: for tests, and for benchmarks that
+// Package gen generates data of any size that looks like the real data, with its quirks: for tests, and for benchmarks that
 // read gigabytes. No real data comes with Posta.
 //
 //	err := gen.Bikes(gen.OnDisk("data"), 1_000_000, 1) // → data/<city>/{weather,stations,trips}.csv

@@ -71,7 +71,7 @@ func (b *Base) Permits(r *role.Request, ask protocol.RequestType) bool {
 		return true
 	}
 	b.Reply(r.From, protocol.Refuse(protocol.ErrForbidden, fmt.Sprintf(
-		"client %q has the role %q, and `%s` needs the role %q: who runs cluster %s gives roles in [clients] of its topology",
+		"client %q has the role %q, and `%s` needs the role %q: the operator of cluster %s gives roles in [clients] of its topology",
 		r.Client.Name, cmp.Or(r.Client.Role, "none"), ask, needs(ask), b.About.Cluster)))
 	return false
 }

@@ -246,7 +246,7 @@ func (in *Input) expired(u *upload) gateway.Outcome {
 			u.ID, l.ClientTimeout, in.About.Node)}
 	case in.now.Sub(u.lastProgress) >= l.ResultsTTL:
 		return gateway.Outcome{Code: protocol.ErrExpired, Reason: fmt.Sprintf(
-			"session %s was given up: it did not get on for %s (limits.results_ttl)", u.ID, l.ResultsTTL)}
+			"session %s was given up: it made no progress for %s (limits.results_ttl)", u.ID, l.ResultsTTL)}
 	}
 	return gateway.Outcome{}
 }

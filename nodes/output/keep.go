@@ -25,9 +25,9 @@ func (o *Output) makeRoom() {
 	full := func() string {
 		switch {
 		case l.Results > 0 && number > l.Results:
-			return fmt.Sprintf("had to go for newer ones (limits.results = %d)", l.Results)
+			return fmt.Sprintf("made room for newer ones (limits.results = %d)", l.Results)
 		case l.ResultsSize > 0 && size > uint64(l.ResultsSize):
-			return fmt.Sprintf("had to go for newer ones (limits.results_size = %s)", l.ResultsSize)
+			return fmt.Sprintf("made room for newer ones (limits.results_size = %s)", l.ResultsSize)
 		}
 		return ""
 	}

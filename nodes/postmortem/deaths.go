@@ -97,9 +97,9 @@ func (d *Deaths) Over() (sessions []string) {
 
 // Reason says to a session's client what happened.
 func (d *Deaths) Reason(node string) string {
-	advice := "its log and `posta status` say more; the data or the analysis may be what it does not survive"
+	advice := "its log and `posta status` say more; the session's data or analysis may be the cause"
 	if d.Last.Memory {
-		advice = "give it more memory, more replicas, or the session less data"
+		advice = "give the node more memory, the stage more replicas, or the session less data"
 	}
 	return fmt.Sprintf("node %s died %d times in a row while it worked on this session (the last time: %s): %s", node, maxDeaths, d.Last.Cause, advice)
 }

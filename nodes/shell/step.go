@@ -113,7 +113,7 @@ func (s *Shell) reportRefused(now time.Time) {
 		return
 	}
 	s.reportedAt = now
-	s.note(slog.LevelWarn, "something was heard and is not believed", "what", what, "refused so far", s.core.Counters.Refused, "damaged so far", s.core.Counters.Damaged)
+	s.note(slog.LevelWarn, "messages were refused", "what", what, "refused so far", s.core.Counters.Refused, "damaged so far", s.core.Counters.Damaged)
 }
 
 // final wraps a permanent error of the log with the node's name.

@@ -207,7 +207,7 @@ class Run:
                 raise errors.InputError(f"files of stream {stream.name}: nothing below {self._directory} matches {stream.pattern}", "input")
             stream.files, stream.counter.total = found.files, sum(f.size for f in found.files)
             name = stream.pattern.rsplit("/", 1)[-1]
-            self._answer.notes += [f"warning: {at}: there is no {name} (nor a packed one) here, as there is beside; its rows will be missing" for at in found.missing]
+            self._answer.notes += [f"warning: {at}: there is no {name} here, packed or plain, but there is one in a directory beside this one; its rows will be missing" for at in found.missing]
 
     def _upload(self, opened: wire.Reply) -> None:
         self._find(opened["streams"])

@@ -25,7 +25,7 @@ import (
 
 // ErrExposed is returned by Address and Listen for an address that other machines can reach. Browsers have no keys, so anybody who saw the link could
 // log in.
-var ErrExposed = errors.New("other machines reach it, and the console lets in by a link alone")
+var ErrExposed = errors.New("other machines reach it, and a link is the console's only protection")
 
 // Config is what a console needs. Answers, Ask, Break and Every may be left out.
 type Config struct {

@@ -50,7 +50,7 @@ func TestAPortIsTakenAndANodeEndsAgainAndAgain(t *testing.T) {
 	}
 	release()
 	s.deploy(first)
-	if _, errs := s.posta(first, "deploy"); !strings.Contains(errs, "all of it is heard") {
+	if _, errs := s.posta(first, "deploy"); !strings.Contains(errs, "all its nodes and medics are heard") {
 		t.Errorf("said again: %s", errs)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
