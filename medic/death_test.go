@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestN9_WhoseFaultADeathIs: what people and medics do to a process, and errors that it has reported, are not counted against the sessions it had.
+// TestN9_WhoseFaultADeathIs: a death is not counted against the node's sessions if people or medics killed the process,
+// or if it ended with an error that it reported.
 func TestN9_WhoseFaultADeathIs(t *testing.T) {
 	for _, c := range []struct {
 		d     Death

@@ -8,13 +8,13 @@ import (
 	"sync"
 )
 
-// fake is a Restarter whose processes are channels. It fails the test's invariants itself: no second process for a node.
+// fake is a Restarter whose processes are channels. It checks an invariant itself: a node never has a second process.
 type fake struct {
 	mu       sync.Mutex
 	alive    map[NodeID]*fakeProcess
 	deaths   map[NodeID]Death
 	starts   []NodeID
-	fail     map[NodeID]int // so many starts fail
+	fail     map[NodeID]int // how many starts fail
 	stubborn map[NodeID]bool
 	order    []string
 }
@@ -46,7 +46,7 @@ func (f *fake) Start(_ context.Context, n NodeID) error {
 	return nil
 }
 
-// die ends a process from outside.
+// die ends a process without the supervisor.
 func (f *fake) die(n NodeID, cause string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

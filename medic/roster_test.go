@@ -82,7 +82,7 @@ func TestM5_AHealthyLifeEndsTheRow(t *testing.T) {
 	}
 }
 
-// A start that fails is a death without a life: the time since an earlier start must not count as one.
+// A failed start counts as a death after no run time: the time since an earlier start must not count as run time.
 func TestM5_AFailedStartIsADeath(t *testing.T) {
 	r := NewRoster(pace, []NodeID{"a-1"})
 	r.Due(begin)
@@ -109,7 +109,7 @@ func TestRosterPassesOverStrangers(t *testing.T) {
 	}
 }
 
-// Whatever happens: a node is either under way (returned by Due, no death since) or waits for at most Pace.Most.
+// At any time a node is either started (returned by Due, no death since) or waits for at most Pace.Most.
 func TestM5_NobodyIsForgottenNorStartedTwice(t *testing.T) {
 	for seed := range uint64(200) {
 		rnd := rand.New(rand.NewPCG(seed, 1))

@@ -40,7 +40,7 @@ func TestSlotsGiveTheLastTextBack(t *testing.T) {
 	}
 }
 
-// A write that was torn at any byte leaves the text before it, and the next write is read.
+// A write that is torn at any byte leaves the previous text readable, and the next write is read.
 func TestSlotsSurviveATornWrite(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x")
 	for _, text := range []string{"before", "old", "new"} {
@@ -82,15 +82,15 @@ func TestSlotsSurviveATornWrite(t *testing.T) {
 	}
 }
 
-// TestReservingNeverReplaces: all medics of a host reserve its files when they start, at once, and one of them may write one meanwhile. What
-// was written is there afterwards; a fence that was lost would let an old leader in (M4).
+// TestReservingNeverReplaces: all medics of a host reserve its files at once when they start, and one of them may write
+// a file meanwhile. The text that was written stays: without its fence a host would obey an old leader (M4).
 func TestReservingNeverReplaces(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 300 {
 		name := filepath.Join(dir, strconv.Itoa(i))
 		const medics = 3
 		reserved := make(chan error, medics)
-		for range medics { // with one pid, as in containers
+		for range medics { // all with the same pid, as in containers
 			go func() { reserved <- ReserveSlots(name) }()
 		}
 		if err := WriteSlots(name, "generation 7", false); err != nil {
@@ -110,7 +110,7 @@ func TestReservingNeverReplaces(t *testing.T) {
 	}
 }
 
-// TestReserveSlotsSweeps what processes have left that were killed in the middle, when the file is there and when it is not; and nothing else.
+// TestReserveSlotsSweeps the drafts of killed processes, and nothing else, whether the file exists or not.
 func TestReserveSlotsSweeps(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "joiner-1")

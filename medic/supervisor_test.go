@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// supervised runs a supervisor and hands out what it reports.
+// supervised runs a supervisor and returns its reports.
 func supervised(t *testing.T, f *fake, nodes ...NodeID) (events chan Event, stop func()) {
 	t.Helper()
 	events = make(chan Event, 1000)

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// host is an engine that stops containers, and what it was asked.
+// host is an engine that stops containers and records its calls.
 type host struct {
 	mu    sync.Mutex
 	asked []string
@@ -60,7 +60,8 @@ func stop(stage int, host, what string) plan.Step {
 	return plan.Step{Stage: stage, Do: plan.Stop, Host: host, Unit: what, What: what}
 }
 
-// A call without an answer is made again; a refusal ends the run, when what is beside it is done and before the next stage.
+// A call without an answer is repeated. A refusal ends the run after the other steps of its stage, before the next
+// stage.
 func TestStages(t *testing.T) {
 	done := func(w http.ResponseWriter) { w.WriteHeader(http.StatusNoContent) }
 	a := &host{each: func(w http.ResponseWriter, name string, nth int) {

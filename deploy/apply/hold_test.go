@@ -7,7 +7,8 @@ import (
 	"posta.dev/posta/deploy"
 )
 
-// TestWhoRuns: whatever keeps a deploy waiting is named, so that nothing waits "for" nothing; nobody is named where nothing does.
+// TestWhoRuns: the message names every session and node for which a deploy waits. If it waits for nothing, the message
+// names nothing.
 func TestWhoRuns(t *testing.T) {
 	for want, now := range map[string]deploy.Running{
 		"": {},

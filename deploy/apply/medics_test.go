@@ -13,7 +13,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// medics are an engine with a medic, and one that is none.
+// medics is an engine with a medic and another container.
 type medics struct {
 	mu      *sync.Mutex
 	name    string
@@ -50,7 +50,7 @@ func inspected(name, role string, running bool) map[string]any {
 	}
 }
 
-// twoMedics is a runner with a medic on each of two engines; stopped is told about each that has been.
+// twoMedics is a runner with a medic on each of two engines. It calls stopped for each medic that was stopped.
 func twoMedics(t *testing.T, stopped func(running map[string]bool, name string)) (*runner, map[string]bool) {
 	t.Helper()
 	running := map[string]bool{"medic-1": true, "medic-2": true}
@@ -64,7 +64,7 @@ func twoMedics(t *testing.T, stopped func(running map[string]bool, name string))
 	return r, running
 }
 
-// A medic that ends starts again one that was stopped before it, several times over: none is left.
+// A medic that is being stopped restarts one that was stopped before it, several times. In the end no medic is left.
 func TestStopMedics_UntilNoMedicRuns(t *testing.T) {
 	left := 5
 	r, running := twoMedics(t, func(running map[string]bool, name string) {

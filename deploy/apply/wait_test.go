@@ -11,8 +11,8 @@ import (
 	"posta.dev/posta/deploy/plan"
 )
 
-// A container that was started a moment ago, and is started again while it is looked at, ends again and again. One that has run for long
-// does not keep anybody waiting.
+// A container counts as one that keeps dying if it was started a moment ago and is started again during the wait.
+// Nobody waits for a container that has run for long.
 func TestAwaitSteady(t *testing.T) {
 	for name, c := range map[string]struct {
 		started func(look int) time.Duration // before now

@@ -21,7 +21,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// Data that moves to another host is the same there: names, bytes, empty directories. Only then is it whole.
+// Data that moves to another host arrives unchanged: names, bytes, empty directories. Only then does the volume count
+// as complete.
 func TestCopyVolume(t *testing.T) {
 	ctx := t.Context()
 	e, err := Open(ctx, "here", topology.Deploy{})

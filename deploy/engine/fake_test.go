@@ -24,7 +24,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestMain is also the program that a test calls ssh: it joins its standard input and output to the socket that the environment names.
+// TestMain is also the program that a test runs in place of ssh: it connects its standard input and output to the
+// socket that the environment names.
 func TestMain(m *testing.M) {
 	if socket := os.Getenv("POSTA_TEST_SSH_TO"); socket != "" {
 		os.Exit(stdio(socket))
@@ -47,7 +48,7 @@ func stdio(socket string) int {
 	return 0
 }
 
-// fake is an engine that answers what it is told to, and remembers what it was asked.
+// fake is an engine with prepared answers, which records its calls.
 type fake struct {
 	mu      sync.Mutex
 	version string
@@ -118,7 +119,7 @@ func TestAnEngineThatIsNotThere(t *testing.T) {
 	}
 }
 
-// Through the ssh program: what it is told, and what comes back when it fails.
+// The ssh program gets the right arguments, and its errors are reported.
 func TestOverSSH(t *testing.T) {
 	dir, err := os.MkdirTemp("", "posta-ssh") // short, for the socket
 	if err != nil {
@@ -182,7 +183,8 @@ func TestLoad_AnErrorBehindASuccess(t *testing.T) {
 	}
 }
 
-// A container that a lost answer left behind is the one that was wanted; another's is not touched.
+// After a lost answer the container exists already, and create accepts it. A container of another cluster is not
+// touched.
 func TestCreate_WhatIsThereAlready(t *testing.T) {
 	f := newFake()
 	e := f.open(t)
@@ -202,7 +204,7 @@ func TestCreate_WhatIsThereAlready(t *testing.T) {
 	}
 }
 
-// What is to be gone, and is, is no error; what is to run and is not there is one.
+// To stop or remove a container that does not exist is no error; to start one is.
 func TestWhatIsGone(t *testing.T) {
 	e := newFake().open(t)
 	ctx := t.Context()
@@ -230,7 +232,7 @@ func TestMakeVolume_OfSomebodyElse(t *testing.T) {
 	}
 }
 
-// A volume that was made for a copy is partial until something says otherwise.
+// A volume that was made for a copy counts as incomplete until it is marked complete.
 func TestVolumes_Partial(t *testing.T) {
 	f := newFake()
 	e := f.open(t)
@@ -256,7 +258,7 @@ func TestVolumes_Partial(t *testing.T) {
 	}
 }
 
-// Volumes without labels: one that a container of the cluster uses is the cluster's, another one is in the way.
+// A volume without labels belongs to the cluster if one of its containers uses it. Otherwise it is an obstacle.
 func TestVolumes_WithoutLabels(t *testing.T) {
 	f := newFake()
 	e := f.open(t)
@@ -276,7 +278,7 @@ func TestVolumes_WithoutLabels(t *testing.T) {
 	}
 }
 
-// The engine would make a volume that is gone by itself, without labels. So no container is made then.
+// If its volume is gone, no container is made: the engine would create a new volume without labels.
 func TestCreate_ItsVolumeIsGone(t *testing.T) {
 	f := newFake()
 	e := f.open(t)
@@ -291,7 +293,7 @@ func TestCreate_ItsVolumeIsGone(t *testing.T) {
 	}
 }
 
-// Two posta deploy at once: the engine makes the volume of a claim once.
+// When two posta deploy run at once, the engine creates the volume of a claim only once.
 func TestClaims(t *testing.T) {
 	f := newFake()
 	e := f.open(t)
@@ -314,7 +316,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// An engine that says nothing does not hold a deploy up for ever.
+// A deploy does not wait for ever for an engine that does not answer.
 func TestACallEnds(t *testing.T) {
 	f := newFake()
 	e := f.open(t)
@@ -354,7 +356,7 @@ func TestRunOnce_AStrangersContainerStays(t *testing.T) {
 	}
 }
 
-// A container that does not run says so in a sentence that ends, with or without last words.
+// The error about a container that does not run is a complete sentence, with and without log lines.
 func TestExec_NotRunning(t *testing.T) {
 	f := newFake()
 	e := f.open(t)
@@ -365,7 +367,8 @@ func TestExec_NotRunning(t *testing.T) {
 	}
 }
 
-// A port that a container of the cluster has by now is not taken: a medic has started it since the plan was made. A stranger's is.
+// A port counts as free if a container of the cluster has it, because a medic may have started that container since the
+// plan was made. A port of another program counts as taken.
 func TestCheckPorts_OursByNow(t *testing.T) {
 	f := newFake()
 	e := f.open(t)

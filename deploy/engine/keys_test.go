@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// secret is what no call but the container's standard input may have.
+// secret is a text that may appear in no call but on the container's standard input.
 const secret = "the private key"
 
 type testKeys string
@@ -24,7 +24,7 @@ func (k testKeys) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// keyEngine is an engine that lets a container read its standard input. It keeps what it was told in all other calls.
+// keyEngine is an engine that lets a container read its standard input. It records the contents of all other calls.
 type keyEngine struct {
 	*fake
 	sync.Mutex // guards what follows
@@ -83,8 +83,8 @@ func newKeyEngine(t *testing.T) (*keyEngine, *Engine) {
 
 var joiner = &plan.Unit{Name: "joiner-1", Spec: plan.Spec{Labels: map[string]string{plan.LabelShape: "s"}}}
 
-// TestS6_KeysGoThroughStandardInput: nothing that the engine keeps or shows has them; the unit's running container reads them, those without
-// keys are left alone, and the note comes last.
+// TestS6_KeysGoThroughStandardInput: nothing that the engine stores or shows contains keys. The unit's running
+// container reads them, units without keys are not touched, and the note comes last.
 func TestS6_KeysGoThroughStandardInput(t *testing.T) {
 	k, e := newKeyEngine(t)
 	if err := e.CarryKeys(t.Context(), "c", "posta:sha-1", "c-joiner-1", joiner, testKeys(secret)); err != nil {
@@ -108,7 +108,7 @@ func TestS6_KeysGoThroughStandardInput(t *testing.T) {
 	}
 }
 
-// TestS6_KeysThatWereNotTakenAreNotNoted: the next deploy then brings them again.
+// TestS6_KeysThatWereNotTakenAreNotNoted: so the next deploy brings them again.
 func TestS6_KeysThatWereNotTakenAreNotNoted(t *testing.T) {
 	k, e := newKeyEngine(t)
 	k.status = 1
@@ -123,7 +123,7 @@ func TestS6_KeysThatWereNotTakenAreNotNoted(t *testing.T) {
 	}
 }
 
-// TestS6_WhichEnginesArePlain: whoever is on the way there reads what is sent.
+// TestS6_WhichEnginesArePlain: a plain connection is one that others on the network can read.
 func TestS6_WhichEnginesArePlain(t *testing.T) {
 	for _, c := range []struct {
 		d              topology.Deploy

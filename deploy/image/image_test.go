@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// program builds one; cgo or not decides whether it is static.
+// program builds a program: a static one without cgo.
 func program(t *testing.T, text, arch string) string {
 	t.Helper()
 	dir := t.TempDir()

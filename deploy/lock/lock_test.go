@@ -120,7 +120,8 @@ func TestASecondIsRefusedAtOnceInWords(t *testing.T) {
 	}
 }
 
-// A claim that was not renewed for a lease is watched: a holder that renews it keeps it, a dead one loses it.
+// A claim that was not renewed for the length of a lease is observed: a holder that renews it keeps the lock, a dead
+// holder loses it.
 func TestAStaleClaimIsTakenOver(t *testing.T) {
 	c := far
 	c.Age = 2 * time.Hour
@@ -148,7 +149,7 @@ func TestAStaleClaimIsTakenOver(t *testing.T) {
 	}
 }
 
-// A holder of this machine that was killed does not keep others waiting; one that lives is never taken over.
+// Others do not wait for a killed holder on this machine. They never take over from a living one.
 func TestTheHolderIsOnThisMachine(t *testing.T) {
 	p := exec.Command("sleep", "60")
 	if err := p.Start(); err != nil {
@@ -175,7 +176,7 @@ func TestTheHolderIsOnThisMachine(t *testing.T) {
 	_ = l.Release()
 }
 
-// Two take a dead holder's lock over, and one of them is late: it must not have the lock beside the other.
+// Two processes take over a dead holder's lock, and one of them is late: they must not both have the lock.
 func TestALateTakeover(t *testing.T) {
 	s := newShelf()
 	lists := 0
@@ -183,7 +184,7 @@ func TestALateTakeover(t *testing.T) {
 		if what != "list" {
 			return nil
 		}
-		if lists++; lists == 2 { // behind our claim 1: somebody took over claim 7 meanwhile
+		if lists++; lists == 2 { // after our claim 1: another process took over claim 7 meanwhile
 			s.claims[8] = Claim{Number: 8, Token: "t8", Holder: "posta deploy of eve", Process: far.Process}
 		}
 		return nil
@@ -254,7 +255,7 @@ func TestALostLockIsSaid(t *testing.T) {
 	}
 }
 
-// What was taken on one host is given back when another refuses.
+// If one host refuses the lock, the locks of the others are released.
 func TestAllHostsOrNone(t *testing.T) {
 	free, busy := newShelf(), newShelf(far)
 	_, err := Take(t.Context(), []Host{{"a", free}, {"b", busy}}, "c", "bob", fast)

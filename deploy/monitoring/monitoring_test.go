@@ -14,10 +14,10 @@ import (
 	"posta.dev/posta/nodes/metrics"
 )
 
-// sources are the files that name metrics.
+// sources are the source files that define metrics.
 var sources = []string{"../../nodes/metrics/beat.go", "../../nodes/metrics/metrics.go", "../../medic/agent/metrics.go", "../../cmd/internal/console/metrics.go"}
 
-// known is the metrics that there are.
+// known returns all metrics.
 func known(t *testing.T) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestS6_NewKeysNeedNoNewContainers: what a container is made of names the directory of its keys, and is the same whatever they are.
+// TestS6_NewKeysNeedNoNewContainers: a container's spec names the directory of its keys, and does not depend on the
+// keys in it.
 func TestS6_NewKeysNeedNoNewContainers(t *testing.T) {
 	one, two := variant{medics: 2, keys: "one"}.want(t), variant{medics: 2, keys: "two"}.want(t)
 	for i, u := range one.Units {
@@ -36,7 +37,7 @@ func TestS6_NewKeysNeedNoNewContainers(t *testing.T) {
 	}
 }
 
-// TestS6_PlainEnginesGetNoKeys: whoever is on the way to such an engine could read them.
+// TestS6_PlainEnginesGetNoKeys: others on the network could read them on their way.
 func TestS6_PlainEnginesGetNoKeys(t *testing.T) {
 	w := newWorld(t, twoHosts)
 	w.engine("b").Plain = true
@@ -64,7 +65,7 @@ func TestS6_KeysThatNobodyReadAreBroughtAgain(t *testing.T) {
 	w.carryOut(two, -1)
 }
 
-// TestS6_UndeployLeavesNoKeys: with the volumes the keys are gone, and all notes of them.
+// TestS6_UndeployLeavesNoKeys: with the volumes it removes the keys and all notes about them.
 func TestS6_UndeployLeavesNoKeys(t *testing.T) {
 	w := newWorld(t, twoHosts)
 	w.carryOut(variant{medics: 2, keys: "one"}.want(t), -1)

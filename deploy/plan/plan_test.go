@@ -119,7 +119,8 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// named puts numbers in the order of their appearance in place of digests, which change with every new default of the topology.
+// named replaces digests by numbers in the order of their appearance, because digests change with every new default of
+// the topology.
 func named(text string) string {
 	seen := map[string]string{}
 	return regexp.MustCompile(`-[0-9a-f]{8}\)`).ReplaceAllStringFunc(text, func(d string) string {
@@ -193,8 +194,8 @@ func random(r *rand.Rand) variant {
 	}
 }
 
-// A deploy is cut off behind every step, and once more in the middle of what was left. What comes of saying it again is what came of never
-// having been cut off, and saying it once more does nothing.
+// A deploy is interrupted after every step, and the next one in the middle of its own steps. The run after that ends
+// with the same state as a deploy without interruption, and one more run does nothing.
 func TestInterruptedAnywhere(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -229,12 +230,13 @@ func TestInterruptedAnywhere(t *testing.T) {
 	}
 }
 
-// units is the end without revisions: one of the second topology may have been saved.
+// units is the final state without revisions: one of the second topology may have been saved.
 func units(w *world) string {
 	return regexp.MustCompile(`(?m)^\S+ ledger of .*$\n?`).ReplaceAllString(w.end(), "")
 }
 
-// A roll that is cut off behind any step is taken back: every unit ends in the container of the first image, and runs.
+// A rolling update that is interrupted after any step can be rolled back: every unit then runs in the container of the
+// first image.
 func TestARollThatWasCutOffIsTakenBack(t *testing.T) {
 	one, two := variant{medics: 2}.want(t), variant{medics: 2, image: "posta:sha-2"}.want(t)
 	start := newWorld(t, twoHosts)
@@ -253,7 +255,7 @@ func TestARollThatWasCutOffIsTakenBack(t *testing.T) {
 	}
 }
 
-// Half a deploy, and then back, or on to something else: what is there decides, not what was meant.
+// After half a deploy, a rollback or another deploy starts from what exists on the hosts, not from what was intended.
 func TestAnotherWayInTheMiddle(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -275,7 +277,7 @@ func TestAnotherWayInTheMiddle(t *testing.T) {
 	}
 }
 
-// Data of a node that moves goes with it; of a node that stays nothing is touched.
+// The data of a node that moves goes with it. The data of a node that stays is not touched.
 func TestAMovedNodeKeepsItsData(t *testing.T) {
 	w := newWorld(t, twoHosts)
 	w.carryOut(variant{outputs: 1, outputOn: "a"}.want(t), -1)
@@ -299,7 +301,8 @@ func TestANodeThatComesBackBeginsAnew(t *testing.T) {
 	}
 }
 
-// A host that was given up comes back with old containers and old data: they go, and what was made meanwhile stays.
+// A host that was given up comes back with old containers and old data: these are removed, and what was created
+// meanwhile stays.
 func TestALostHostComesBack(t *testing.T) {
 	w := newWorld(t, twoHosts)
 	w.carryOut(variant{outputs: 1, outputOn: "b"}.want(t), -1)
@@ -322,7 +325,7 @@ func TestALostHostComesBack(t *testing.T) {
 	now := w.data["E2/posta-input-1"]
 	w.dead["E1"] = false
 	for i := range w.engines[0].Containers {
-		w.engines[0].Containers[i].Running = false // it was switched on, and nobody starts nodes but medics
+		w.engines[0].Containers[i].Running = false // the host was switched on, and only medics start nodes
 	}
 	w.carryOut(d, -1)
 	if len(w.engines[0].Containers) != 0 || len(w.engines[0].Volumes) != 0 || w.data["E2/posta-input-1"] != now {
@@ -330,7 +333,7 @@ func TestALostHostComesBack(t *testing.T) {
 	}
 }
 
-// A cluster that stands still may have sessions that are not finished: it is started once more before its shape changes.
+// A stopped cluster may have unfinished sessions: it is started once more before its shape changes.
 func TestAClusterThatStandsStillIsAskedFirst(t *testing.T) {
 	w := newWorld(t, twoHosts)
 	one, three := variant{joiners: 1, medics: 1}.want(t), variant{joiners: 3, medics: 1}.want(t)
@@ -348,7 +351,7 @@ func TestAClusterThatStandsStillIsAskedFirst(t *testing.T) {
 	w.carryOut(three, -1)
 }
 
-// What was taken down goes on in its own shape, and in another one if no session was left.
+// A cluster that was taken down continues in its own shape, or in another one if no session was left.
 func TestTakenDownAndUpAgain(t *testing.T) {
 	for _, drained := range []bool{true, false} {
 		w := newWorld(t, twoHosts)
@@ -431,7 +434,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// The revisions keep this topology and the one before, whatever happens in between.
+// The revisions keep this topology and the one before, wherever deploys are interrupted.
 func TestRevisionsAreTwo(t *testing.T) {
 	w := newWorld(t, twoHosts)
 	var digests []string

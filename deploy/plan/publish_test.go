@@ -22,7 +22,8 @@ func withHost(t *testing.T, settings string) *topology.Topology {
 	return top
 }
 
-// TestS_PortsArePublishedWhereTheTopologySays: an engine that is given no address publishes at all that the machine has.
+// TestS_PortsArePublishedWhereTheTopologySays: without an address, an engine would publish ports at all addresses of
+// the machine.
 func TestS_PortsArePublishedWhereTheTopologySays(t *testing.T) {
 	for settings, want := range map[string]string{
 		`address = "10.0.0.1"`:                             "10.0.0.1",
@@ -59,8 +60,8 @@ func TestS_PortsArePublishedWhereTheTopologySays(t *testing.T) {
 	}
 }
 
-// TestS6_NoPasswordOfABrokerInAContainer: whoever may ask an engine reads the environment, the labels and the command of its containers, and the topology that
-// is kept there. Without keys the password does not travel at all.
+// TestS6_NoPasswordOfABrokerInAContainer: every user of an engine can read the environment, the labels and the command
+// of its containers, and the topology that is kept there. Without keys the password does not travel at all.
 func TestS6_NoPasswordOfABrokerInAContainer(t *testing.T) {
 	for _, c := range []struct {
 		settings map[string]string
@@ -95,7 +96,8 @@ func TestS6_NoPasswordOfABrokerInAContainer(t *testing.T) {
 	}
 }
 
-// TestS6_AnotherPasswordNeedsNoNewContainers: what containers are made of names neither the user nor the password. Another broker needs new ones.
+// TestS6_AnotherPasswordNeedsNoNewContainers: the spec of a container names neither the broker's user nor its password.
+// Another broker needs new ones.
 func TestS6_AnotherPasswordNeedsNoNewContainers(t *testing.T) {
 	spec := func(url string) string {
 		top, text := generated(t, map[string]string{"cluster.transport": topology.ViaRabbitMQ, "rabbitmq.url": url})
@@ -114,7 +116,8 @@ func TestS6_AnotherPasswordNeedsNoNewContainers(t *testing.T) {
 	}
 }
 
-// TestContainersReachTheirBroker, or the deploy is refused; a broker's name is looked up where others tell names.
+// TestContainersReachTheirBroker, or the deploy is refused. Containers look up a broker's name in the network's name
+// servers.
 func TestContainersReachTheirBroker(t *testing.T) {
 	units := func(address, url string) ([]Unit, error) {
 		text, err := topology.Generate(topology.Variant{Address: address, Settings: map[string]string{"cluster.transport": topology.ViaNATS, "nats.url": url}})
@@ -158,7 +161,7 @@ func generated(t *testing.T, settings map[string]string) (*topology.Topology, st
 	return top, text
 }
 
-// TestS_OnlyMedicsHaveTheEngine: who reaches its socket is root on the host.
+// TestS_OnlyMedicsHaveTheEngine: whoever reaches an engine's socket is root on the host.
 func TestS_OnlyMedicsHaveTheEngine(t *testing.T) {
 	d, err := FromTopology(withHost(t, fmt.Sprintf("address = %q\nengine_socket = %q", "10.0.0.1", "/run/engine.sock")), "", "image", "amd64", nil)
 	if err != nil {
@@ -184,7 +187,8 @@ func TestS_OnlyMedicsHaveTheEngine(t *testing.T) {
 	}
 }
 
-// TestS8_InputsSeeTheirHostsRoots, and nobody else does. Without roots a container's digest is what it was before there were any.
+// TestS8_InputsSeeTheirHostsRoots, and no other nodes do. Without roots a container's digest is the same as in versions
+// that had no roots.
 func TestS8_InputsSeeTheirHostsRoots(t *testing.T) {
 	d, err := FromTopology(withHost(t, "address = \"10.0.0.1\"\nroots = [\"/srv/data\", \"/mnt\"]"), "", "image", "amd64", nil)
 	if err != nil {

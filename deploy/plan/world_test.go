@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// world is the hosts, simulated: what a step does to them, and what must never be so.
+// world simulates the hosts: what a step does to them, and which states are wrong.
 type world struct {
 	t       *testing.T
 	engines []Engine
@@ -18,10 +18,10 @@ type world struct {
 	clock   int64
 	keys    map[string]string // engine/volume → digest of the keys in it
 	read    map[string]string // engine/container → digest of the keys that it read last
-	data    map[string]string // engine/volume → what is in it: "whole" of whom it once was made for, "part" of an interrupted copy
+	data    map[string]string // engine/volume → its data: "whole" and the unit for which it was made, or "part" of an interrupted copy
 	dead    map[string]bool   // engines that do not answer
-	held    bool              // no session begins
-	revived bool              // a medic has started another one again in this plan
+	held    bool              // new sessions are held back
+	revived bool              // during this plan a medic has restarted another medic
 	open    string            // shape in which sessions may be unfinished
 }
 
@@ -82,7 +82,7 @@ func (w *world) unit(name string) *Unit {
 	return nil
 }
 
-// do carries a step out. part leaves a copy half done.
+// do carries out a step. With part, a copy is left half done.
 func (w *world) do(s Step, part bool) {
 	w.t.Helper()
 	e := w.engine(s.Host)
@@ -148,8 +148,9 @@ func (w *world) do(s Step, part bool) {
 	w.begin()
 }
 
-// stop ends a container. A medic that is still there starts another one again, once, before it is stopped itself; and an input, which knows
-// nothing then of having been told to admit nobody. Where sessions are held everybody is about to stop, so nobody else may have a medic.
+// stop ends a container. A medic that still runs restarts another medic once before it is stopped itself, and also an
+// input, which then has forgotten that it was told to admit no session. While sessions are held all units are about to
+// stop, so no other unit may have a medic.
 func (w *world) stop(e *Engine, s Step) {
 	c := w.container(e, s.What)
 	c.Running = false
@@ -165,7 +166,7 @@ func (w *world) stop(e *Engine, s Step) {
 	}
 }
 
-// running is what runs on engines that answer, of a kind.
+// running returns the units of a kind that run on engines that answer.
 func (w *world) running(of func(*Container) bool) (all []*Container) {
 	for i := range w.engines {
 		e := &w.engines[i]
@@ -178,7 +179,7 @@ func (w *world) running(of func(*Container) bool) (all []*Container) {
 	return all
 }
 
-// begin lets sessions begin where an input runs.
+// begin begins sessions wherever an input runs.
 func (w *world) begin() {
 	for _, e := range w.engines {
 		for _, c := range e.Containers {
@@ -189,7 +190,7 @@ func (w *world) begin() {
 	}
 }
 
-// wholeFor demands that every node of a shape runs: else its sessions come to no end.
+// wholeFor demands that every node of a shape runs: otherwise its sessions would never end.
 func (w *world) wholeFor(shape string) {
 	runs, there := map[string]bool{}, map[string]bool{}
 	for _, e := range w.engines {
@@ -256,7 +257,7 @@ func (w *world) copy(e *Engine, s Step, part bool) {
 	w.data[e.ID+"/"+s.What] = whole
 }
 
-// carryKeys brings keys into a volume. part leaves out that the unit reads them, and the note.
+// carryKeys brings keys into a volume. With part, the unit does not read them and no note is written.
 func (w *world) carryKeys(e *Engine, s Step, part bool) {
 	if !e.hasVolume(s.What) {
 		w.t.Fatalf("keys are brought into volume %s, which is not there", s.What)
@@ -275,7 +276,7 @@ func (w *world) carryKeys(e *Engine, s Step, part bool) {
 	e.Keys = append(e.Keys, KeysNote{Volume: s.What, Digest: digest})
 }
 
-// allHaveTheirKeys demands that every unit that runs has read the keys that it is to have.
+// allHaveTheirKeys demands that every running unit has read its keys.
 func (w *world) allHaveTheirKeys() {
 	w.t.Helper()
 	for _, e := range w.engines {
@@ -339,7 +340,7 @@ func (w *world) start(e *Engine, s Step) {
 	}
 }
 
-// check: sessions never see two shapes. Wherever an input runs, no node that runs has another shape than it.
+// check demands that no session sees two shapes: while an input runs, all running nodes have its shape.
 func (w *world) check(s Step) {
 	shapes := map[string]bool{}
 	inputs := 0
@@ -359,8 +360,8 @@ func (w *world) check(s Step) {
 	}
 }
 
-// carryOut plans and does the first n steps, or all of them if n is below 0; a copy that is cut off is left half done. It returns how many
-// steps there were.
+// carryOut plans and carries out the first n steps, or all of them if n is below 0. If n ends at a copy, the copy is
+// left half done. It returns how many steps there were.
 func (w *world) carryOut(d Desired, n int) int {
 	w.t.Helper()
 	w.d, w.held, w.revived = d, false, false
@@ -384,7 +385,8 @@ func (w *world) carryOut(d Desired, n int) int {
 	return len(p.Steps)
 }
 
-// end is what counts of the end: what runs where with which data. Names of revisions count up, so they are left out.
+// end is the final state that matters: what runs where with which data. It leaves out the names of revisions, which
+// count up.
 func (w *world) end() string {
 	var all []string
 	for _, e := range w.engines {
@@ -421,7 +423,7 @@ func (w *world) clone() *world {
 	return &c
 }
 
-// portsFree fails the test if a check would find ports taken that containers of the cluster have.
+// portsFree fails the test if a check of ports would reject ports that containers of the cluster have.
 func (w *world) portsFree(e *Engine, s Step) {
 	for _, c := range e.Containers {
 		for _, p := range s.Ports {

@@ -41,7 +41,8 @@ func run(t *testing.T, dir, name string, args ...string) string {
 	return string(out)
 }
 
-// TestRelease: all files are there, the sums are right, and what is made again of the same commit has the same sums. A package can be installed and used.
+// TestRelease: all files are there with the right checksums. A second release of the same commit has the same
+// checksums. A package can be installed and used.
 func TestRelease(t *testing.T) {
 	dist := made(t, targets)
 	entries, err := os.ReadDir(dist)
@@ -134,7 +135,8 @@ func checkBill(t *testing.T, name string) {
 	}
 }
 
-// installs puts the package into a root that holds nothing else, and works there as a user would: an analysis, and a statement. As root.
+// installs installs the package into a root that holds nothing else, and runs an analysis and a statement there, as a
+// user would. It has to run as root.
 func installs(t *testing.T, deb string) {
 	root := t.TempDir()
 	for _, dir := range []string{"var/lib/dpkg/info", "var/lib/dpkg/updates", "var/log", "tmp", "proc", "dev", "home"} {

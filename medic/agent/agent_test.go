@@ -29,7 +29,7 @@ func log(t *testing.T, dir string) *wal.Log {
 	return l
 }
 
-// What was stored is what the next incarnation begins with, through snapshots and cuts.
+// The next incarnation begins with what was stored, also after snapshots and cuts of the log.
 func TestM3_TheLogGivesTermAndJournalBack(t *testing.T) {
 	dir := t.TempDir()
 	l := log(t, dir)
@@ -76,7 +76,7 @@ func TestALogThatIsNoMedicsIsRefused(t *testing.T) {
 	}
 }
 
-// pids is processes as they are looked at.
+// pids is the processes of nodes, as a host reports them.
 type pids struct{ now atomic.Int64 }
 
 func (p *pids) Pid(core.NodeID) (int, error) { return int(p.now.Load()), nil }

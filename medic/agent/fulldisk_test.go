@@ -13,7 +13,8 @@ import (
 	"posta.dev/posta/wal"
 )
 
-// A medic whose disk is full goes on: entries wait in memory, a term is durable nevertheless, and the journal is complete once there is room.
+// A medic whose disk is full continues: entries wait in memory, its term is stored nevertheless, and the journal is
+// complete once there is room.
 func TestW5_AFullDiskHoldsUpNoMedic(t *testing.T) {
 	disk := t.TempDir()
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=4m"); err != nil {
@@ -81,7 +82,7 @@ func TestW5_AFullDiskHoldsUpNoMedic(t *testing.T) {
 	}
 }
 
-// A snapshot needs a record to stand at; a medic that started on a full disk has none.
+// A snapshot belongs to a record; a medic that started on a full disk has none.
 func TestW5_AMedicThatBeganOnAFullDiskWritesItsJournalLater(t *testing.T) {
 	dir := t.TempDir()
 	s := &storage{log: log(t, dir), reserve: filepath.Join(dir, reserveFile), behind: true}

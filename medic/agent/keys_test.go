@@ -15,7 +15,7 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// nothing restarts nobody.
+// nothing is a Restarter that restarts nothing.
 type nothing struct{}
 
 func (nothing) Start(context.Context, medic.NodeID) error                   { return nil }
@@ -24,7 +24,8 @@ func (nothing) Kill(context.Context, medic.NodeID) error                    { re
 func (nothing) Alive(context.Context, medic.NodeID) (bool, error)           { return true, nil }
 func (nothing) Wait(context.Context, medic.NodeID) (d medic.Death, _ error) { return d, nil }
 
-// TestS3_WhoMayListenToAMedic: members of the cluster, and clients whose role it is to watch. One that is revoked later hears no more.
+// TestS3_WhoMayListenToAMedic: members of the cluster, and clients with the role watch. A client that is revoked later
+// hears nothing more.
 func TestS3_WhoMayListenToAMedic(t *testing.T) {
 	topo := keytest.Loopback(t, topology.Variant{Dir: t.TempDir()})
 	ring := keytest.New(t, topo.Name)
@@ -73,8 +74,8 @@ func TestS3_WhoMayListenToAMedic(t *testing.T) {
 	}
 }
 
-// TestS3_AMedicBelievesNobodyInAnothersName: a heartbeat and a message count for whoever was dialled, and has proven that name, alone; and nodes say
-// nothing that is for medics to say.
+// TestS3_AMedicBelievesNobodyInAnothersName: a heartbeat or message counts only for the peer that the medic dialled and
+// that has proven its name. Nodes cannot send messages that only medics send.
 func TestS3_AMedicBelievesNobodyInAnothersName(t *testing.T) {
 	topo := topology.Default()
 	medics := topo.MedicNodes()

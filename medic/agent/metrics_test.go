@@ -12,7 +12,8 @@ import (
 	"posta.dev/posta/medic/core"
 )
 
-// TestMetrics_AnIncidentIsCountedOnce: when it has ended, however often the journal is looked at; and what had ended before the medic began is not.
+// TestMetrics_AnIncidentIsCountedOnce: an incident is counted when it has ended, however often the journal is read.
+// Incidents that had ended before the medic started are not counted.
 func TestMetrics_AnIncidentIsCountedOnce(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	incident := func(n uint64, node core.NodeID, at time.Time) []core.Entry {

@@ -86,7 +86,7 @@ func FuzzDecodeMessage(f *testing.F) {
 	})
 }
 
-// Whatever a stranger says in a medic's name: the core goes on.
+// The core survives every message that a stranger sends in a medic's name.
 func FuzzTake(f *testing.F) {
 	m := sample()
 	f.Add(m.Append(nil), byte(Command))

@@ -78,7 +78,7 @@ func TestM3_OfTwoLeadersOfOneGenerationTheHigherStaysInANewOne(t *testing.T) {
 	}
 }
 
-// led is a leader whose nodes have been heard.
+// led returns a leader that has heard its nodes.
 func led() *bench {
 	b := newBench("medic-3", State{})
 	b.pass(3*suspectAfter, "a-1", "b-1")
@@ -86,7 +86,7 @@ func led() *bench {
 	return b
 }
 
-// ordersFor is the orders for a target since the last look.
+// ordersFor returns the orders for a target since the last call.
 func (b *bench) ordersFor(target NodeID) (all []Order) {
 	for _, o := range b.look().Orders {
 		if o.Target == target {
@@ -103,7 +103,7 @@ func TestM5_OneFailureOneOrderUntilItsReport(t *testing.T) {
 	if len(all) != 1 || all[0].Silent < suspectAfter || all[0].Ended {
 		t.Fatalf("the orders are %+v", all)
 	}
-	b.pass(suspectAfter, "b-1") // it is in hand, and takes its time
+	b.pass(suspectAfter, "b-1") // the host carries it out, slowly
 	if again := b.ordersFor("a-1"); len(again) > 0 {
 		t.Fatalf("ordered again: %+v", again)
 	}
@@ -132,7 +132,7 @@ func TestHintsShortenASuspicionAndNeverMakeOne(t *testing.T) {
 	if all := b.ordersFor("a-1"); len(all) != 1 || !all[0].Ended {
 		t.Fatalf("the orders are %+v", all)
 	}
-	b.ProcessEnded("b-1", 6) // a process before the one that is heard
+	b.ProcessEnded("b-1", 6) // an earlier process than the one that is heard
 	b.pass(5*heartbeat, "a-1")
 	if all := b.ordersFor("b-1"); len(all) > 0 {
 		t.Fatalf("the end of an older process makes %+v", all)
@@ -193,7 +193,8 @@ func TestM8_FollowersRefuseEntriesOfALowerGeneration(t *testing.T) {
 	}
 }
 
-// The host finds a process that is too young to be the one that was missed; nevertheless it is that one: it was only slow, and is heard again.
+// The host finds a process that seems too young to be the silent one. It is the silent one nevertheless: it was only
+// slow, and is heard again.
 func TestM5_AnAdoptedProcessThatSpeaksAgainIsSpared(t *testing.T) {
 	b := led()
 	b.pass(suspectAfter+heartbeat, "b-1")
@@ -227,7 +228,7 @@ func TestM5_AnAdoptedProcessThatSpeaksAgainIsSpared(t *testing.T) {
 	}
 }
 
-// Late signs of the life that was missed do not help one that was adopted and hangs.
+// Late heartbeats of the previous incarnation do not keep alive an adopted process that hangs.
 func TestM5_AnAdoptedProcessThatHangsIsRestartedWhateverCameLate(t *testing.T) {
 	b := led()
 	b.pass(suspectAfter+heartbeat, "b-1")
@@ -246,7 +247,7 @@ func TestM5_AnOrderDoesNotLeaveWhenItsTargetIsHeardInTheMomentOfTheDecision(t *t
 	for b.targets["a-1"].phase != ordered {
 		b.pass(heartbeat/4, "b-1")
 	}
-	b.HeardNode("a-1", Sign{Identity: Identity{LogID: [16]byte{1}, Incarnation: 1, PID: 7}}, b.now) // it lay there when the clock was read
+	b.HeardNode("a-1", Sign{Identity: Identity{LogID: [16]byte{1}, Incarnation: 1, PID: 7}}, b.now) // the message was in the queue when the clock was read
 	b.held = false
 	b.pump()
 	b.pass(heartbeat, "b-1")

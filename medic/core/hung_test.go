@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// hungNode speaks for d as a node whose mark has stood for long at the beginning; its mark does not move.
+// hungNode sends heartbeats for d as a node whose mark was old at the beginning and does not move.
 func (b *bench) hungNode(d, stood time.Duration, mark uint64) {
 	for end := b.now.Add(d); b.now.Before(end); {
 		b.HeardNode("a-1", Sign{Identity: Identity{LogID: [16]byte{1}, Incarnation: 1, PID: 7}, Mark: mark, MarkAge: stood}, b.now)
@@ -15,7 +15,8 @@ func (b *bench) hungNode(d, stood time.Duration, mark uint64) {
 	}
 }
 
-// TestN9_ABusyNodeIsLeftAlone: as long as its mark is not older than twice stuck_after, a node that beats lives.
+// TestN9_ABusyNodeIsLeftAlone: a node that sends heartbeats is not restarted while its mark is at most twice
+// stuck_after old.
 func TestN9_ABusyNodeIsLeftAlone(t *testing.T) {
 	b := led()
 	b.hungNode(59*time.Second, 0, 7)
@@ -42,7 +43,8 @@ func TestN9_TheBackstop(t *testing.T) {
 	}
 }
 
-// TestN9_RecoveredMeansAtWork: an incident is closed when the new life has got something done, and not by its first heartbeat.
+// TestN9_RecoveredMeansAtWork: an incident ends when the restarted node has got something done, and not with its first
+// heartbeat.
 func TestN9_RecoveredMeansAtWork(t *testing.T) {
 	b := led()
 	b.pass(suspectAfter+heartbeat, "b-1")

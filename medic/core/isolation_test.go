@@ -49,7 +49,7 @@ func TestM3_WhoHasLostItsLogLearnsFromTheHostAndListensFirst(t *testing.T) {
 	if term, leads := b.Term(); leads || term != (Term{7, "medic-3", 0}) {
 		t.Fatalf("in term %v, leading: %v", term, leads)
 	}
-	b.say("medic-1", Message{Kind: Beat, Term: Term{9, "medic-3", 0}}) // it had led elsewhere, too
+	b.say("medic-1", Message{Kind: Beat, Term: Term{9, "medic-3", 0}}) // it had led in another partition, too
 	b.pass(3*suspectAfter, "a-1", "b-1")
 	if term, leads := b.Term(); !leads || term != (Term{10, "medic-3", 0}) {
 		t.Fatalf("in term %v, leading: %v", term, leads)
@@ -100,20 +100,20 @@ func TestR8_LateSignsOfALifeThatIsOverAreNone(t *testing.T) {
 	}
 	b.Executed(Report{Order: all[0].OrderID, Leader: "medic-3", Target: "a-1", Verdict: Done, PID: 8}, b.now)
 	for range 5 {
-		beat(1, 1) // of the life that was killed
+		beat(1, 1) // a heartbeat of the killed incarnation
 		b.pass(heartbeat, "b-1")
 	}
 	if recovered() > 0 {
 		t.Fatal("late signs of the old life are taken for the new one")
 	}
-	beat(2, 1) // the new life has lost its log
+	beat(2, 1) // the new incarnation has lost its log
 	beat(1, 1)
 	b.pass(heartbeat, "b-1")
 	if v := b.det.members["a-1"]; recovered() != 1 || v.LogID[0] != 2 {
 		t.Fatalf("%d recoveries, and log %d is believed", recovered(), v.LogID[0])
 	}
 	b.pass(suspectAfter/2, "b-1")
-	beat(1, 1) // what goes on was the later one after all
+	beat(1, 1) // the one that keeps sending was the later one after all
 	if v := b.det.members["a-1"]; v.LogID[0] != 1 {
 		t.Fatal("who goes on is not believed")
 	}
@@ -126,10 +126,10 @@ func TestR8_NobodyIsSilentOfWhomASignIsDoubtful(t *testing.T) {
 	}
 	beat(2) // it has lost its log, and works
 	b.pass(suspectAfter/2+heartbeat, "b-1")
-	beat(1) // a late sign, when nothing of the present life had come for a moment: it is believed
+	beat(1) // a late heartbeat, when the present incarnation had been silent for a moment: it is believed
 	for range 3 {
 		b.pass(heartbeat, "b-1")
-		beat(2) // and these are doubted
+		beat(2) // and the present incarnation's heartbeats are doubted
 	}
 	if v := b.det.members["a-1"]; v.LogID[0] != 1 {
 		t.Fatalf("log %d is believed", v.LogID[0])
@@ -158,7 +158,7 @@ func TestR8_AnOrderDoesNotLeaveWhenADoubtfulSignHasCome(t *testing.T) {
 	}
 }
 
-// A node that did not speak after its start, and of which the order could not be given while the leader was cut off.
+// A node that was silent after its start, while the leader was cut off and could not send the order to restart it.
 func TestM6_WhoWasCutOffWaitsAlsoForThoseThatHaveNotSpokenSinceTheirStart(t *testing.T) {
 	b := led()
 	b.pass(suspectAfter+heartbeat, "b-1")
@@ -169,7 +169,7 @@ func TestM6_WhoWasCutOffWaitsAlsoForThoseThatHaveNotSpokenSinceTheirStart(t *tes
 	b.Executed(Report{Order: all[0].OrderID, Leader: "medic-3", Target: "a-1", Verdict: Done, PID: 8}, b.now)
 	b.pass(5*suspectAfter-heartbeat, "b-1")
 	b.held = true
-	b.pass(2*heartbeat, "b-1") // its patience ends, and the order is being stored
+	b.pass(2*heartbeat, "b-1") // its deadline ends, and the order is being stored
 	b.pass(suspectAfter / 2)   // nobody is heard
 	b.HeardNode("b-1", Sign{Identity: Identity{LogID: [16]byte{1}, Incarnation: 1, PID: 7}}, b.now)
 	b.held = false

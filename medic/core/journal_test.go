@@ -86,7 +86,7 @@ func TestM8_IncidentsAreToldFromTheJournal(t *testing.T) {
 
 func TestM5_TwoLeadersOfOneGenerationHaveCountedOneRow(t *testing.T) {
 	at := func(s int) time.Time { return begin.Add(time.Duration(s) * time.Second) }
-	first, second := Term{3, "medic-3", 0}, Term{3, "medic-1", 0} // nobody heard of the first one, which comes last in the order of terms
+	first, second := Term{3, "medic-3", 0}, Term{3, "medic-1", 0} // no other medic heard of the first incident; by its term it comes last
 	j := newJournalOf([]Entry{
 		{EntryID: EntryID{second, 1}, At: at(20), Kind: Suspected, Node: "a-1", InARow: 1},
 		{EntryID: EntryID{second, 2}, At: at(21), Kind: Missed, Node: "a-1"},

@@ -13,12 +13,12 @@ const (
 	suspectAfter = 800 * time.Millisecond
 )
 
-// bench is one medic and a clock; what it stores is durable at once unless held.
+// bench is one medic and a clock. What the medic stores is durable at once, unless the test holds it back.
 type bench struct {
 	*Core
 	now  time.Time
 	held bool
-	out  Output // since the last look
+	out  Output // since the last call of look
 }
 
 func newBench(self NodeID, s State) *bench {
@@ -30,7 +30,7 @@ func newBench(self NodeID, s State) *bench {
 	return &bench{Core: New(cfg, s, begin), now: begin}
 }
 
-// pump lets out what may leave.
+// pump collects the output that may leave.
 func (b *bench) pump() {
 	for !b.held && b.Seal() != nil {
 		b.Stored(b.now)
@@ -44,7 +44,7 @@ func (b *bench) pump() {
 	}
 }
 
-// pass lets time go by; each of the living is heard meanwhile.
+// pass moves the clock. Meanwhile every living node and medic is heard.
 func (b *bench) pass(d time.Duration, living ...NodeID) {
 	for end := b.now.Add(d); b.now.Before(end); {
 		b.now = b.now.Add(heartbeat / 4)
@@ -56,14 +56,14 @@ func (b *bench) pass(d time.Duration, living ...NodeID) {
 	}
 }
 
-// say takes a message of another medic.
+// say delivers a message of another medic.
 func (b *bench) say(from NodeID, m Message) {
 	m.From, m.ID = from, Identity{Incarnation: 1, PID: 2}
 	b.Receive(m, b.now)
 	b.pump()
 }
 
-// look returns what has left since the last look.
+// look returns what has left since its last call.
 func (b *bench) look() Output {
 	o := b.out
 	b.out = Output{}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A leader whose log was set back leads in a generation in which it led before. Whoever knows of its earlier life tells it, and it takes the
-// next one.
+// A leader whose log was set back leads in a generation in which it led before. A medic that remembers the former term
+// tells it, and the leader takes the next generation.
 func TestR14_TwoLivesOfOneLeaderAreTwoTerms(t *testing.T) {
 	b := newBench("medic-3", State{})
 	b.cfg.Life = 2
@@ -36,7 +36,8 @@ func TestR14_TwoLivesOfOneLeaderAreTwoTerms(t *testing.T) {
 	}
 }
 
-// The report of an order of an earlier life, of the same number, is not taken for that of one's own.
+// A report about an order of an earlier incarnation with the same number is not taken for a report about the present
+// order.
 func TestR14_AReportOfAnotherLifeIsNotTaken(t *testing.T) {
 	b := led()
 	b.pass(suspectAfter+heartbeat, "b-1")
@@ -49,7 +50,7 @@ func TestR14_AReportOfAnotherLifeIsNotTaken(t *testing.T) {
 	}
 }
 
-// leadsAfter is how long a medic takes to lead, alone with a node.
+// leadsAfter returns how long a medic takes to become leader, alone with a node.
 func leadsAfter(t *testing.T, b *bench) time.Duration {
 	t.Helper()
 	for b.now.Before(begin.Add(time.Minute)) {
@@ -146,7 +147,7 @@ func TestM10_AFenceThatCannotBeIsReportedAndDoesNotStopTheOthers(t *testing.T) {
 	}
 }
 
-// What is stored is read back, whatever it says: a medic that refused its own log would die at every start.
+// A medic accepts every log that it can have stored: if it refused its own log, it would die at every start.
 func TestM10_WhatIsStoredIsReadBack(t *testing.T) {
 	term := Term{1<<64 - 1, "medic-2", 1<<64 - 1}
 	e := Entry{EntryID: EntryID{term, 1<<64 - 1}, At: time.Unix(0, 1), Incarnation: 1<<64 - 1}
@@ -179,7 +180,7 @@ func TestM10_AnIncarnationThatJumpsIsRefusedAndReported(t *testing.T) {
 	}
 }
 
-// How long ago a target came back is counted by this medic's own clock, whatever the entry says.
+// The time since a target came back is counted by this medic's own clock, whatever the entry says.
 func TestM10_NobodysClockEndsARowOfFailures(t *testing.T) {
 	term := Term{3, "medic-3", 0}
 	for what, at := range map[string]time.Time{"behind": begin.Add(-24 * time.Hour), "ahead": begin.Add(24 * time.Hour)} {

@@ -19,7 +19,7 @@ import (
 
 const cluster = "test"
 
-// fake is an engine behind a unix socket: it has containers, and does to its clients what engines do.
+// fake is an engine behind a unix socket. It has containers, and fails in the ways in which engines fail.
 type fake struct {
 	t       *testing.T
 	version string
@@ -38,11 +38,11 @@ type fakeContainer struct {
 	id, node string
 	running  bool
 	paused   bool
-	deaf     bool // to signals that can be refused
+	deaf     bool // to signals that it can ignore
 	pid      int
 	started  int
 	exit     int
-	network  string // "" when it is disconnected
+	network  string // "" while the container is disconnected
 	aliases  []string
 	created  int
 	oneOff   bool
@@ -90,7 +90,7 @@ func newEngineOf(t *testing.T, call time.Duration) (*fake, *Restarter) {
 	return f, r
 }
 
-// has makes a container that runs.
+// has adds a running container.
 func (f *fake) has(id string, node medic.NodeID) *fakeContainer {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -100,7 +100,7 @@ func (f *fake) has(id string, node medic.NodeID) *fakeContainer {
 	return c
 }
 
-// with changes a container.
+// with calls a function that changes a container.
 func (f *fake) with(c *fakeContainer, do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -108,7 +108,7 @@ func (f *fake) with(c *fakeContainer, do func()) {
 	f.changeLocked()
 }
 
-// state is whether a container runs, and when it was started last.
+// state returns whether a container runs, and when it was last started.
 func (f *fake) state(c *fakeContainer) (running bool, started int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -121,14 +121,14 @@ func (f *fake) die(c *fakeContainer, code int) {
 	f.dieLocked(c, code)
 }
 
-// meets lets the next calls of a kind ("start", "json", …) meet trouble, one each.
+// meets makes the next calls of a kind ("start", "json", …) fail, each with one of the given troubles.
 func (f *fake) meets(call string, ts ...trouble) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.trouble[call] = append(f.trouble[call], ts...)
 }
 
-// did is the calls that change something, since the last look.
+// did returns the calls since its last call that changed something.
 func (f *fake) did() (did []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -186,7 +186,7 @@ func (f *fake) listening() int {
 	return len(f.listeners)
 }
 
-// kind is the call and the container's id: "/v1.41/containers/c1/start" is "start c1".
+// kind names a call by verb and container: "/v1.41/containers/c1/start" is "start c1".
 func kind(r *http.Request) (call, id string) {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	if len(parts) > 0 && strings.HasPrefix(parts[0], "v") {

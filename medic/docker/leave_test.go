@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestN9_ANoteIsPutIntoAContainerThatDoesNotRun: into its volume, through the engine.
+// TestN9_ANoteIsPutIntoAContainerThatDoesNotRun: the medic writes a note into the container's volume, through the
+// engine.
 func TestN9_ANoteIsPutIntoAContainerThatDoesNotRun(t *testing.T) {
 	f, r := newEngineOf(t, short)
 	c := f.has("c1", "a-1")

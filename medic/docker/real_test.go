@@ -1,7 +1,7 @@
 //go:build docker
 
-// These run against a real engine: go test -tags docker ./medic/docker. What they make carries the label posta.cluster=posta-test-PID and
-// is removed, also what an earlier run has left behind.
+// These run against a real engine: go test -tags docker ./medic/docker. Everything that they create carries the label
+// posta.cluster=posta-test-PID and is removed, also what an earlier run has left behind.
 
 package docker
 
@@ -107,7 +107,7 @@ func (x *real) importImage() {
 	must(x.t, errors.Join(err, answer.Close()))
 }
 
-// has makes a container like compose does, and does not start it.
+// has creates a container as compose does, and does not start it.
 func (x *real) has(node medic.NodeID, role string) string {
 	x.t.Helper()
 	made, err := x.engine.api.ContainerCreate(soon(x.t),
@@ -133,7 +133,7 @@ func (x *real) ends(node medic.NodeID) string {
 	return death.Cause
 }
 
-// log is what a container has said.
+// log returns the output of a container.
 func (x *real) log(id string) string {
 	x.t.Helper()
 	r, err := x.engine.api.ContainerLogs(soon(x.t), id, container.LogsOptions{ShowStdout: true})

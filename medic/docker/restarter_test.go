@@ -13,7 +13,8 @@ import (
 	"posta.dev/posta/medic"
 )
 
-// short is a deadline for calls that is met by a fake engine, and soon over when it hangs. Where it is not met, the restarter must cope.
+// short is a deadline for calls. A fake engine meets it, unless it hangs. When a call misses it, the restarter has to
+// cope.
 const short = 300 * time.Millisecond
 
 func wantCalls(t *testing.T, f *fake, want ...string) {
@@ -30,7 +31,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// restart is what package host does.
+// restart makes the calls that package host makes for a restart.
 func restart(t *testing.T, r *Restarter, node medic.NodeID) error {
 	t.Helper()
 	if err := r.Kill(soon(t), node); err != nil {
@@ -125,7 +126,7 @@ func TestAPausedContainerIsKilled(t *testing.T) {
 	wantCalls(t, f, "unpause c1", "kill c1")
 }
 
-// A call without an answer may have been carried out or not: it is looked at, and done once.
+// A call without an answer may have been carried out or not. The restarter looks, and so restarts once.
 func TestACallWithoutAnAnswerIsLookedAt(t *testing.T) {
 	for name, c := range map[string]struct {
 		met   trouble
@@ -150,7 +151,7 @@ func TestACallWithoutAnAnswerIsLookedAt(t *testing.T) {
 					t.Errorf("it was not restarted")
 				}
 				if c.met.late > 0 {
-					return // whether it was done twice, and is dead again, is a matter of luck: the first call is still under way
+					return // the first call may still take effect, and then the container was restarted twice
 				}
 				if !running {
 					t.Errorf("it does not run")
@@ -169,7 +170,7 @@ func TestACallWithoutAnAnswerIsLookedAt(t *testing.T) {
 	}
 }
 
-// Looks may hang as well, and the first call of all.
+// Calls that only look may hang as well, even the first call of all.
 func TestLooksThatHangAreRepeated(t *testing.T) {
 	for _, call := range []string{"json", "wait"} {
 		t.Run(call, func(t *testing.T) {
@@ -186,7 +187,7 @@ func TestLooksThatHangAreRepeated(t *testing.T) {
 	}
 }
 
-// Whoever waits for an engine that is hung gets away in time, and says what hangs; nobody waits for another one's call.
+// A call to a hung engine ends in time with an error that names the engine. No call waits for another one.
 func TestAHungEngineHoldsNobodyUpForEver(t *testing.T) {
 	for _, call := range []string{"ping", "list", "json", "kill", "start"} {
 		t.Run(call, func(t *testing.T) {
@@ -238,7 +239,7 @@ func TestTheEnginesAnswersAreToldApart(t *testing.T) {
 	if err := r.Start(soon(t), "a-1"); err == nil || !strings.Contains(err.Error(), "docker-compose up") {
 		t.Errorf("a container that goes away: %v", err)
 	}
-	f.meets("start", trouble{status: 304}) // somebody else was faster
+	f.meets("start", trouble{status: 304}) // another process was faster
 	must(t, r.Start(soon(t), "a-1"))
 	f.with(c, func() { c.paused = true })
 	f.meets("unpause", trouble{status: 409})
@@ -259,7 +260,7 @@ func TestAnOldEngineIsRefusedInWords(t *testing.T) {
 	}
 }
 
-// Compose makes a container again under another id; the old one is gone then, or about to go.
+// Compose recreates a container under another id; the old one is then gone or about to be removed.
 func TestAContainerThatWasMadeAnewIsFound(t *testing.T) {
 	f, r := newEngineOf(t, short)
 	old := f.has("c1", "a-1")
@@ -268,7 +269,7 @@ func TestAContainerThatWasMadeAnewIsFound(t *testing.T) {
 	again := f.has("c2", "a-1")
 	must(t, restart(t, r, "a-1"))
 	wantCalls(t, f, "kill c1", "kill c2", "start c2")
-	// Of two, the one that runs is meant, and else the newer one; what "compose run" has made is never meant.
+	// Of two containers the running one is meant, else the newer one. A container of "compose run" is never meant.
 	f.die(again, 0)
 	r.ids.CompareAndDelete(medic.NodeID("a-1"), "c2")
 	third := f.has("c3", "a-1")
@@ -288,7 +289,7 @@ func TestAContainerThatWasMadeAnewIsFound(t *testing.T) {
 	}
 }
 
-// A node that was cut off comes back in its network, under its name; otherwise it would be restarted for ever.
+// A restarted node is connected to its network again, under its name. Otherwise it would be restarted for ever.
 func TestM5_WhoWasCutOffIsConnectedBeforeItStarts(t *testing.T) {
 	f, r := newEngineOf(t, short)
 	c := f.has("c1", "a-1")

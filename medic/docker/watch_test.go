@@ -9,7 +9,7 @@ import (
 	"posta.dev/posta/medic"
 )
 
-// watching runs a watch for as long as the test.
+// watching runs a watch until the test ends.
 func watching(t *testing.T, f *fake, r *Restarter) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -20,7 +20,7 @@ func watching(t *testing.T, f *fake, r *Restarter) {
 	until(t, "it listens", func() bool { return f.listening() == 1 })
 }
 
-// sees waits until a process, or none, is seen.
+// sees waits until the watch reports a process, or none.
 func sees(t *testing.T, r *Restarter, node medic.NodeID, pid func() int) {
 	t.Helper()
 	until(t, "it is seen", func() bool {
@@ -54,12 +54,12 @@ func TestAStreamThatIsCutIsOpenedAgain(t *testing.T) {
 	sees(t, r, "a-1", func() int { return c.pid })
 	f.meets("events", trouble{status: 500}, trouble{hang: true}, trouble{cut: true})
 	f.cutEvents()
-	f.die(c, 1) // nobody hears it
+	f.die(c, 1) // no client hears it
 	until(t, "it listens again", func() bool { return f.listening() == 1 })
 	sees(t, r, "a-1", func() int { return 0 })
 }
 
-// An event that is lost must not leave the living for dead.
+// After a lost event a living container must not be taken for dead.
 func TestALostEventIsFoundOut(t *testing.T) {
 	f, r := newEngineOf(t, short)
 	c := f.has("c1", "a-1")

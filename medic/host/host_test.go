@@ -69,7 +69,8 @@ func TestM5_AnOrderStartsOneProcessWhoeverCarriesItOut(t *testing.T) {
 	expect(t, f, "kill a-1", "start a-1")
 }
 
-// An engine that is slow to say who is alive makes no order old: it is in hand when the host's lock is.
+// An engine that is slow to list its containers makes no order too old: an order counts as begun when the host's lock
+// is taken.
 func TestM5_ASlowLookMakesNoOrderLate(t *testing.T) {
 	f := newFake()
 	f.look = 300 * time.Millisecond
@@ -124,7 +125,7 @@ func TestDownClosesTheHostAndUpOpensIt(t *testing.T) {
 	}
 }
 
-// A medic that hangs with the lock would hold up everybody, also those who are to restart it.
+// A medic that hangs while it holds the lock would block all medics, including those that should restart it.
 func TestM7_WhoHangsWithTheLockIsKilledWithoutIt(t *testing.T) {
 	dir, f := t.TempDir(), newFake()
 	cmd := exec.Command(os.Args[0])
@@ -141,7 +142,7 @@ func TestM7_WhoHangsWithTheLockIsKilledWithoutIt(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "holding <nil>\n" {
 		t.Fatalf("%q, %v", line, err)
 	}
-	f.alive["a-1"], f.alive["b-1"] = 1, 1 // in containers all are number 1
+	f.alive["a-1"], f.alive["b-1"] = 1, 1 // in containers every process has pid 1
 	f.kill = func(n core.NodeID) {
 		if n == "a-1" {
 			_ = syscall.Kill(cmd.Process.Pid, syscall.SIGKILL)
@@ -179,8 +180,8 @@ func TestM4_ADamagedFenceLetsNobodyIn(t *testing.T) {
 	expect(t, f)
 }
 
-// A clock that was set forward while a process was started, and corrected since, does not protect it for ever: ages are counted on the
-// monotonic clock of this boot.
+// If the clock was wrong (ahead) when a process was started, and was corrected since, the process is not protected for
+// ever: ages are counted on the monotonic clock of this boot.
 func TestM10_AHungTargetIsRestartedWhateverTheClockSaid(t *testing.T) {
 	for what, at := range map[string]core.Instant{
 		"in the future": {Boot: clock().Boot, Since: clock().Since + 24*time.Hour}, "in another boot": {Boot: "another", Since: clock().Since}, "at no known time": {},
@@ -225,7 +226,7 @@ func TestR14_AnotherLifeOfTheLeaderIsRefusedByTheHost(t *testing.T) {
 	}
 }
 
-// Once a host is reserved, nothing of an order needs room on the disk: every file keeps its size.
+// Once a host's files are reserved, no order needs room on the disk: every file keeps its size.
 func TestW5_OrdersNeedNoRoomOnTheDisk(t *testing.T) {
 	dir, f := t.TempDir(), newFake()
 	h := open(t, dir, f)

@@ -16,7 +16,7 @@ import (
 	"posta.dev/posta/medic/core"
 )
 
-// holderVar makes the test binary a process that takes a host's lock and hangs.
+// holderVar is the environment variable that makes the test binary a process that takes a host's lock and hangs.
 const holderVar = "POSTA_TEST_HOLD"
 
 func TestMain(m *testing.M) {
@@ -39,7 +39,7 @@ type fake struct {
 	did   []string
 	fail  error // of the next start
 	kill  func(core.NodeID)
-	look  time.Duration // that Alive takes
+	look  time.Duration // how long Alive takes
 }
 
 func newFake() *fake { return &fake{next: 100, alive: map[core.NodeID]int{}} }
@@ -94,7 +94,7 @@ func (f *fake) Pid(n core.NodeID) (int, error) {
 	return f.alive[n], nil
 }
 
-// acts returns what was done since the last look.
+// acts returns what was done since its last call.
 func (f *fake) acts() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

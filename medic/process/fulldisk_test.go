@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/medic"
 )
 
-// A node that died while the disk is full is started again: nothing of its start needs room, also after a death that was reaped, which
-// removes its pid.
+// A node that died while the disk is full is started again: no step of its start needs room, not even after its pid
+// file was removed with the dead process.
 func TestW5_AStartNeedsNoRoomOnTheDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
@@ -24,7 +24,7 @@ func TestW5_AStartNeedsNoRoomOnTheDisk(t *testing.T) {
 		if err := r.Kill(soon(t), "a-1"); err != nil {
 			t.Fatal(err)
 		}
-		fill(t, filepath.Join(dir, "more")) // whatever its end has given back
+		fill(t, filepath.Join(dir, "more")) // also the room that its end has freed
 		pid := start(t, r, "a-1")
 		other := children(t, dir, "polite") // another medic finds it by its files
 		if found, err := other.Pid(medic.NodeID("a-1")); err != nil || found != pid {
@@ -33,7 +33,7 @@ func TestW5_AStartNeedsNoRoomOnTheDisk(t *testing.T) {
 	}
 }
 
-// fill takes all the room that there is.
+// fill uses up all room on the disk.
 func fill(t *testing.T, name string) {
 	t.Helper()
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// pidfds is how many of these the process has open.
+// pidfds returns how many pidfds the process has open.
 func pidfds(t *testing.T) (n int) {
 	t.Helper()
 	files, err := os.ReadDir("/proc/self/fd")
@@ -65,7 +65,7 @@ func TestM9_AnAdoptedProcessIsFollowed(t *testing.T) {
 	}
 }
 
-// TestAwaitEnd: the end of the context ends a wait for a process that lives, a wrong pid ends it after a while.
+// TestAwaitEnd: a wait for a living process ends with the context. A wait for a wrong pid ends after a while.
 func TestAwaitEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(10*time.Millisecond, cancel)
@@ -77,7 +77,7 @@ func TestAwaitEnd(t *testing.T) {
 	if err := awaitEnd(t.Context(), os.Getpid(), time.Hour); err != nil {
 		t.Errorf("this process lives, and the wait ends with %v", err)
 	}
-	if err := awaitEnd(t.Context(), 1<<22+1, time.Millisecond); err != nil { // above all that pid_max allows
+	if err := awaitEnd(t.Context(), 1<<22+1, time.Millisecond); err != nil { // above the greatest pid_max
 		t.Errorf("no process: %v", err)
 	}
 }

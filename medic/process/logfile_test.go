@@ -11,8 +11,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestR16_LogsRotate: a process that writes much has two files of the size that it may have. They hold the end of what it said, without a hole, and
-// what the runtime wrote when it died. The process does it alone, whoever started it.
+// TestR16_LogsRotate: a process that writes much has two log files of limited size. They hold the end of its output
+// without a gap, and what the runtime wrote when it died. The process rotates its files itself, whoever started it.
 func TestR16_LogsRotate(t *testing.T) {
 	t.Setenv(LogSizeVar, "64KiB")
 	r := children(t, t.TempDir(), "chatty")
@@ -28,7 +28,7 @@ func TestR16_LogsRotate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(b) > 64<<10+8<<10 { // and what the runtime has to say
+		if len(b) > 64<<10+8<<10 { // and the output of the runtime
 			t.Errorf("%s has %d bytes", name, len(b))
 		}
 		all = append(all, b...)
@@ -40,7 +40,7 @@ func TestR16_LogsRotate(t *testing.T) {
 		}
 		said[string(m[1])] = true
 	}
-	// What is left of each of its goroutines is a last stretch of lines without a hole.
+	// Of each goroutine the files hold its last lines, without a gap.
 	for w := range 4 {
 		first := 0
 		for i := w; i < chatLines; i += 4 {
@@ -52,7 +52,7 @@ func TestR16_LogsRotate(t *testing.T) {
 			}
 		}
 	}
-	if len(said) < 500 { // a file has some thousand
+	if len(said) < 500 { // a file has a few thousand lines
 		t.Errorf("%d lines are left", len(said))
 	}
 	if !bytes.Contains(all, []byte("ready a-1")) || !bytes.Contains(all, []byte("panic: the last word")) {
@@ -60,7 +60,7 @@ func TestR16_LogsRotate(t *testing.T) {
 	}
 }
 
-// TestR16_ALogThatIsFullAtTheStart is put aside, also by a process that never looks.
+// TestR16_ALogThatIsFullAtTheStart is put aside, even if the process never checks its size.
 func TestR16_ALogThatIsFullAtTheStart(t *testing.T) {
 	t.Setenv(LogSizeVar, "64KiB")
 	r := children(t, t.TempDir(), "broken")
@@ -94,7 +94,8 @@ func TestLogSize(t *testing.T) {
 	}
 }
 
-// TestStderrThatIsElsewhere: a process that somebody started by hand, with its output elsewhere, leaves the log of its name alone.
+// TestStderrThatIsElsewhere: a process that was started by hand, with its output elsewhere, does not touch the log of
+// its name.
 func TestStderrThatIsElsewhere(t *testing.T) {
 	file := t.TempDir() + "/a-1.log"
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

@@ -17,20 +17,20 @@ import (
 	"posta.dev/posta/medic"
 )
 
-// The test binary is also the children: what it is to be stands in the environment.
+// The test binary is also the children: an environment variable says which one.
 const roleVar = "POSTA_TEST_PROCESS"
 
 func TestMain(m *testing.M) {
 	switch os.Getenv(roleVar) {
 	case "":
 		goleak.VerifyTestMain(m)
-	case "polite": // goes at SIGTERM
+	case "polite": // ends at SIGTERM
 		term := make(chan os.Signal, 1)
 		signal.Notify(term, syscall.SIGTERM)
 		fmt.Println("ready", os.Args[1])
 		<-term
 		os.Exit(0)
-	case "deaf": // does not
+	case "deaf": // ignores SIGTERM
 		signal.Ignore(syscall.SIGTERM)
 		fmt.Println("ready", os.Args[1])
 		time.Sleep(time.Hour)
@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 		os.Exit(7)
 	case "chatty":
 		chat()
-	case "parent": // starts one child and waits for its own end; see TestChildrenGoWithTheirParent
+	case "parent": // starts one child and waits to be killed; see TestChildrenGoWithTheirParent
 		parent()
 	}
 }
@@ -81,7 +81,7 @@ func parent() {
 	time.Sleep(time.Hour)
 }
 
-// children is a Restarter of this test's own, whose children are gone when the test is over.
+// children returns a Restarter for this test alone. Its children are killed when the test is over.
 func children(t *testing.T, dir, role string) *Restarter {
 	t.Helper()
 	r, err := New(Config{
@@ -109,7 +109,7 @@ func children(t *testing.T, dir, role string) *Restarter {
 	return r
 }
 
-// soon is a context for what takes a moment.
+// soon returns a context for calls that should take a moment.
 func soon(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)

@@ -14,7 +14,7 @@ import (
 	"posta.dev/posta/medic"
 )
 
-// records is a kernel's log with these records.
+// records is the kernel's log with these records.
 func records(t *testing.T, all ...string) *kernelLog {
 	t.Helper()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0) // one record for each read
@@ -32,8 +32,8 @@ func records(t *testing.T, all ...string) *kernelLog {
 	return k
 }
 
-// TestN9_OnlyTheProcessItselfCounts: a node that was killed has used up its memory if the kernel says so of its pid. That another process of the machine
-// was killed for its memory meanwhile says nothing, and where nobody can say, it was killed.
+// TestN9_OnlyTheProcessItselfCounts: a killed node has used up its memory if the kernel's log says so about its pid. A
+// record about another process does not count, and without any record the node was simply killed.
 func TestN9_OnlyTheProcessItselfCounts(t *testing.T) {
 	const (
 		noise   = "6,539,4926626210,-;veth31204d4: entered promiscuous mode\n SUBSYSTEM=net\n"
@@ -70,11 +70,12 @@ func TestN9_OnlyTheProcessItselfCounts(t *testing.T) {
 	}
 }
 
-// TestN9_WhereTheKernelsLogMayNotBeRead, a node was perhaps killed for its memory, if something was killed for that in its last moments, and not by its medic.
+// TestN9_WhereTheKernelsLogMayNotBeRead, a killed node was perhaps killed for its memory: if some process was, in the
+// node's last moments, and if its medic did not kill it.
 func TestN9_WhereTheKernelsLogMayNotBeRead(t *testing.T) {
 	begin := time.Unix(1_700_000_000, 0)
 	for name, c := range map[string]struct {
-		seconds []int // of looks
+		seconds []int // times of reads of the counter
 		counts  []int // then, the last one when it has ended
 		struck  bool
 		signal  syscall.Signal
@@ -117,7 +118,8 @@ func TestN9_WhereTheKernelsLogMayNotBeRead(t *testing.T) {
 	}
 }
 
-// TestN9_AMedicKnowsWhomItKills: what it kills is not taken for a process that has used up its memory.
+// TestN9_AMedicKnowsWhomItKills: a process that the medic itself kills is not taken for one that has used up its
+// memory.
 func TestN9_AMedicKnowsWhomItKills(t *testing.T) {
 	r := children(t, t.TempDir(), "polite")
 	if err := r.Start(soon(t), "a"); err != nil {
@@ -129,7 +131,8 @@ func TestN9_AMedicKnowsWhomItKills(t *testing.T) {
 	}
 }
 
-// TestN9_TheKernelsLogIsLetGoOf: a medic that starts nodes again and again keeps one file open for each that lives, and none when it is closed.
+// TestN9_TheKernelsLogIsLetGoOf: a medic that starts nodes again and again keeps one open file for each living node,
+// and closes it when the node ends.
 func TestN9_TheKernelsLogIsLetGoOf(t *testing.T) {
 	open := func() (n int) {
 		files, err := os.ReadDir("/proc/self/fd")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A parent that is killed with -9 has no chance to stop anybody.
+// A parent that is killed with -9 has no chance to stop its children.
 func TestChildrenGoWithTheirParentOrStay(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Log("only Linux ties children to their parents; here it is checked that detached ones stay")

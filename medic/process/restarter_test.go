@@ -22,7 +22,7 @@ func start(t *testing.T, r *Restarter, n medic.NodeID) int {
 	if err := r.Start(soon(t), n); err != nil {
 		t.Fatal(err)
 	}
-	// What it says shows that it listens to signals by now.
+	// The child's output shows that it handles signals by now.
 	until(t, string(n)+" speaks", func() bool {
 		b, err := os.ReadFile(r.Log(n))
 		return err == nil && strings.HasSuffix(string(b), "ready "+string(n)+"\n")
@@ -129,7 +129,8 @@ func TestM9_ALaterRestarterFindsTheChildren(t *testing.T) {
 	if nodes, err := second.Nodes(); !slices.Equal(nodes, []medic.NodeID{"a-1"}) || err != nil {
 		t.Fatalf("the second finds %v, %v", nodes, err)
 	}
-	// It is the first one's child, so it stays a zombie until that looks; the second must not wait for that.
+	// The process is a child of the first Restarter, so it stays a zombie until that one reaps it. The second must not
+	// wait for that.
 	if err := second.Kill(soon(t), "a-1"); err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +139,7 @@ func TestM9_ALaterRestarterFindsTheChildren(t *testing.T) {
 	}
 }
 
-// After a reboot, or long after a crash, the number in the file may belong to somebody else.
+// After a reboot, or long after a crash, the pid in the file may belong to another process.
 func TestM9_APidThatBelongsToSomebodyElseIsNotTouched(t *testing.T) {
 	dir := t.TempDir()
 	bystander := exec.Command(os.Args[0], "bystander")

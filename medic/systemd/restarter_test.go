@@ -18,8 +18,9 @@ import (
 	"posta.dev/posta/medic"
 )
 
-// dirVar makes the test's program a systemctl over a directory: PID is the process of the one unit, CODE and STATUS how the last one ended,
-// AGAIN is there when it starts again by itself, HANG when systemctl gives no answer.
+// dirVar makes the test's program a systemctl whose state is files in a directory: PID is the process of the one unit,
+// CODE and STATUS say how the last one ended, AGAIN exists if the unit restarts by itself, HANG if systemctl does not
+// answer.
 const dirVar = "POSTA_FAKE_SYSTEMCTL"
 
 func TestMain(m *testing.M) {
@@ -79,7 +80,7 @@ func systemctl(dir string, args []string) error {
 	return fmt.Errorf("systemctl %v", args)
 }
 
-// begin starts the unit's process, an orphan as soon as we end.
+// begin starts the unit's process, which becomes an orphan when this process ends.
 func begin(dir string) error {
 	cmd := exec.Command("sleep", "60")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -89,7 +90,7 @@ func begin(dir string) error {
 	return os.WriteFile(filepath.Join(dir, "PID"), []byte(strconv.Itoa(cmd.Process.Pid)), 0o600)
 }
 
-// process is the unit's one, 0 if it has ended.
+// process returns the pid of the unit's process, 0 if it has ended.
 func process(dir string) int {
 	pid, _ := strconv.Atoi(text(dir, "PID"))
 	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err != nil || strings.Contains(string(stat), ") Z ") {
@@ -191,8 +192,9 @@ func TestTerminateAsksAndDoesNotWait(t *testing.T) {
 	}
 }
 
-// deaf is a systemctl over a directory whose calls may hang: deaf-VERB is there when it does not hear, mute-VERB when it does what it is
-// told and then says nothing. A shell is there sooner than a program of ours, and the deadlines can be short.
+// deaf is a systemctl over a directory whose calls may hang. With the file deaf-VERB the call is not carried out, with
+// mute-VERB it is carried out and not answered. It is a shell script, because a shell starts faster than a Go program,
+// so deadlines can be short.
 const deaf = `cd "$0" && verb=$1
 if [ -e deaf-$verb ]; then exec sleep 60; fi
 case $verb in
@@ -202,8 +204,8 @@ show) echo LoadState=loaded; echo MainPID=$(cat PID) ;;
 esac
 if [ -e mute-$verb ]; then exec sleep 60; fi`
 
-// TestACallWithoutAnswerIsNotTheOrder: one lost answer costs the time of a call, and not all that there is for the order. What was carried
-// out is seen; what was not is said again.
+// TestACallWithoutAnswerIsNotTheOrder: one lost answer costs the time of one call, and not the whole time of the order.
+// If the call was carried out, the restarter sees that; otherwise it repeats the call.
 func TestACallWithoutAnswerIsNotTheOrder(t *testing.T) {
 	dir := t.TempDir()
 	f := &fake{t: t, dir: dir}
@@ -235,13 +237,13 @@ func TestACallWithoutAnswerIsNotTheOrder(t *testing.T) {
 	}
 }
 
-// heal ends a fault, but not before a call has met it.
+// heal ends a fault after a call has met it.
 func (f *fake) heal(fault string) {
 	timer := time.AfterFunc(f.cfg.Call/2, func() { _ = os.Remove(filepath.Join(f.dir, fault)) })
 	f.t.Cleanup(func() { timer.Stop() })
 }
 
-// A unit that systemd starts again is killed once: otherwise a medic would never be let up.
+// A unit that systemd itself restarts is killed only once.
 func TestM5_ALaterLifeIsNotKilled(t *testing.T) {
 	f := newFake(t)
 	if err := f.Start(t.Context(), "joiner-1"); err != nil {
