@@ -210,6 +210,43 @@ func TestAFileKeepsItsPermissionsAndItsLink(t *testing.T) {
 	}
 }
 
+// A symbolic link stays, and the file appears where it leads: also if nothing is there yet, through several links, and through a link to a directory,
+// whose ".." is not that of its name.
+func TestAFileAppearsWhereALinkLeads(t *testing.T) {
+	dir := t.TempDir()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(os.MkdirAll(filepath.Join(dir, "deep", "below"), 0o755))
+	links := map[string]string{"a.csv": "one.csv", "b.csv": "c.csv", "c.csv": dir + "/two.csv", "to": "deep/below", "d.csv": "to/../three.csv", "answers/q.csv": "../four.csv"}
+	must(os.Mkdir(filepath.Join(dir, "answers"), 0o755))
+	for name, to := range links {
+		must(os.Symlink(to, filepath.Join(dir, name)))
+	}
+	for place, is := range map[string]string{"a.csv": "one.csv", "b.csv": "two.csv", "d.csv": "deep/three.csv", "answers/": "four.csv"} {
+		for _, text := range []string{"first", "second"} {
+			write(t, dir+"/"+place, few(text))
+			if got := content(t, filepath.Join(dir, is)); got != "text\n"+text+"\n" {
+				t.Errorf("%s: %q", place, got)
+			}
+		}
+	}
+	for name, to := range links {
+		if is, err := os.Readlink(filepath.Join(dir, name)); err != nil || is != to {
+			t.Errorf("the link %s leads to %q, %v", name, is, err)
+		}
+	}
+	must(os.Symlink("nowhere/x.csv", filepath.Join(dir, "e.csv")))
+	target, err := Parse(filepath.Join(dir, "e.csv"), "")
+	must(err)
+	if err := target.Prepare(nil); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "is a symbolic link to a place that is not there") {
+		t.Error(err)
+	}
+}
+
 // A disk that is full, or a limit on the size of files, is an error in words, and the former file stays.
 func TestAFullDiskIsSaid(t *testing.T) {
 	dir := t.TempDir()

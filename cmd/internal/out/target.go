@@ -70,7 +70,7 @@ func (t *Target) Prepare(queries []string) error {
 		}
 		return probe(t.path)
 	}
-	name, err := t.file()
+	name, err := file(t.path)
 	if err != nil {
 		return err
 	}
@@ -90,20 +90,45 @@ func (t *Target) fits(queries []string) error {
 	return nil
 }
 
-// file returns the file to write. If path is a symbolic link, that is the file it points to.
-func (t *Target) file() (string, error) {
-	info, err := os.Stat(t.path)
+// file returns the file that stands for a path. If that is a symbolic link, it is the file to which the link leads, whether there is one yet or not:
+// answers go where a shell's > would write, and the link stays.
+func file(path string) (string, error) {
+	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return t.path, nil
+		return linked(path)
 	case err != nil:
 		return "", fmt.Errorf("look at the file for the answers: %w", err)
 	case info.IsDir():
-		return "", usef("%s is a directory; give the name of a file, or %[1]s/ for one file for each query in it", t.path)
+		return "", usef("%s is a directory; give the name of a file, or %[1]s/ for one file for each query in it", path)
 	case !info.Mode().IsRegular():
-		return "", usef("%s is no regular file, and cannot be replaced by one; give another name", t.path)
+		return "", usef("%s is no regular file, and cannot be replaced by one; give another name", path)
 	}
-	return filepath.EvalSymlinks(t.path)
+	return filepath.EvalSymlinks(path)
+}
+
+// mostLinks is how many symbolic links in a row are followed. The kernel follows 40.
+const mostLinks = 40
+
+// linked returns where a path leads at which there is no file: the path itself, or the place that a symbolic link names.
+func linked(path string) (string, error) {
+	name := path
+	for range mostLinks {
+		to, err := os.Readlink(name)
+		if err != nil {
+			return name, nil // no link; what is wrong with its directory is said when a draft is made there
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Dir(name) + string(filepath.Separator) + to
+		}
+		// The directory may be reached by links, too. So ".." in it must not be taken away before they are followed.
+		dir, base := filepath.Split(to)
+		if dir, err = filepath.EvalSymlinks(dir); err != nil {
+			return "", fmt.Errorf("%s is a symbolic link to a place that is not there: %w; remove the link, or make the directory", path, err)
+		}
+		name = filepath.Join(dir, base)
+	}
+	return "", usef("%s leads through more than %d symbolic links; give another name", path, mostLinks)
 }
 
 // Write writes an answer and returns the number of files. All files are complete and on the disk before the first of them gets its name. Each
@@ -147,13 +172,17 @@ func (t *Target) each(a *client.Answer, add func(name string, write func(*draft)
 	if t.dir {
 		for i := range a.Queries {
 			q := &a.Queries[i]
-			if err := add(filepath.Join(t.path, q.Name+"."+t.format.name), func(d *draft) error { return t.format.table(d, q) }); err != nil {
+			name, err := file(filepath.Join(t.path, q.Name+"."+t.format.name))
+			if err == nil {
+				err = add(name, func(d *draft) error { return t.format.table(d, q) })
+			}
+			if err != nil {
 				return fmt.Errorf("%s: %w", q.Name, err)
 			}
 		}
 		return nil
 	}
-	name, err := t.file()
+	name, err := file(t.path)
 	if err != nil {
 		return err
 	}
