@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
 
 	"posta.dev/posta/analyses"
@@ -27,33 +26,45 @@ type frame struct {
 type reader struct {
 	stream int
 	file   analyses.File
-	cutter *csv.Cutter
+	cutter Cutter
 	parser *parse.FileParser
 	folder analyses.Folder // nil: rows are not folded where they are parsed
 	io.Closer
 }
 
-func openReader(a *analyses.Analysis, args analyses.Args, stream int, src *source, fsys fs.FS, chunk int) (*reader, error) {
-	f, err := src.open(fsys)
+func cutCSV(s *analyses.Stream, file io.Reader, chunkBytes, maxRecord int) (Cutter, error) {
+	return csv.NewCutter(file, s.Comma, chunkBytes, maxRecord), nil
+}
+
+func (r *runner) reader(stream int, src *source, chunk int) (_ *reader, err error) {
+	f, err := src.open(r.fsys)
 	if err != nil {
 		return nil, err
 	}
-	cutter := csv.NewCutter(f, a.Streams[stream].Comma, chunk, maxRecord)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	cutter, err := r.cut(&r.a.Streams[stream], f, chunk, maxRecord)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", src.path, err)
+	}
 	header, err := cutter.Header()
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", src.path, err), f.Close())
+		return nil, fmt.Errorf("%s: %w", src.path, err)
 	}
-	p, err := parse.NewFile(a, stream, args, src.file, header)
+	p, err := parse.NewFile(r.a, stream, r.args, src.file, header)
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, err
 	}
-	r := &reader{stream: stream, file: src.file, cutter: cutter, parser: p, Closer: f}
-	if a.NewFolder != nil && !a.Streams[stream].Reference {
-		if r.folder, err = a.NewFolder(args, stream); err != nil {
-			return nil, errors.Join(err, f.Close())
+	opened := &reader{stream: stream, file: src.file, cutter: cutter, parser: p, Closer: f}
+	if r.a.NewFolder != nil && !r.a.Streams[stream].Reference {
+		if opened.folder, err = r.a.NewFolder(r.args, stream); err != nil {
+			return nil, err
 		}
 	}
-	return r, nil
+	return opened, nil
 }
 
 // next parses the next chunk, and folds it if mayFold is set and the stream has a folder. After the last chunk it returns

@@ -20,6 +20,15 @@ type Options struct {
 	Aggregators int    // 0 is 1
 	ChunkBytes  int    // of CSV; 0 is 256 KiB, with a seed any size up to it
 	Seed        uint64 // 0 runs everything in order, without crashes
+
+	// Cut returns what turns a file of a stream into chunks and a header, as those of [csv.Cutter] are. nil: the files are CSV.
+	Cut func(s *analyses.Stream, file io.Reader, chunkBytes, maxRecord int) (Cutter, error)
+}
+
+// Cutter cuts a file into chunks of whole records.
+type Cutter interface {
+	Header() ([]byte, error)
+	Next(buf []byte) (chunk []byte, firstLine uint64, err error)
 }
 
 // Run computes the answers of a over the files of fsys.
@@ -45,6 +54,7 @@ type runner struct {
 	fsys     fs.FS
 	args     analyses.Args
 	chunk    int
+	cut      func(s *analyses.Stream, file io.Reader, chunkBytes, maxRecord int) (Cutter, error)
 	rand     *rand.Rand // nil: in order
 	joiners  []analyses.Joiner
 	forks    [][]analyses.Joiner // of each joiner (analyses.Forker)
@@ -76,6 +86,9 @@ func newRunner(a *analyses.Analysis, fsys fs.FS, o Options) (*runner, error) {
 	r := &runner{a: a, fsys: fsys, args: args, chunk: o.ChunkBytes, sent: newTables(a, fold.NewOutgoing), folded: newTables(a, fold.NewOutgoing), all: newTables(a, fold.NewUnion)}
 	if r.chunk == 0 {
 		r.chunk = 256 << 10
+	}
+	if r.cut = o.Cut; r.cut == nil {
+		r.cut = cutCSV
 	}
 	if o.Seed != 0 {
 		r.rand = rand.New(rand.NewPCG(o.Seed, 0))
@@ -161,7 +174,7 @@ func (r *runner) open(stream int) ([]*reader, error) {
 		if r.rand != nil {
 			chunk = 1 + r.rand.IntN(r.chunk)
 		}
-		f, err := openReader(r.a, r.args, stream, &found[i], r.fsys, chunk)
+		f, err := r.reader(stream, &found[i], chunk)
 		if err != nil {
 			for _, f := range readers {
 				_ = f.Close()

@@ -10,7 +10,6 @@ const (
 	KindNone
 	KindInteger
 	KindDecimal
-	KindFloat // also NaN, which is in no range and may be there all the same
 	KindDate
 	KindTime  // a date with a time of day
 	KindBytes // text, ordered by its bytes

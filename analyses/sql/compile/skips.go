@@ -1,8 +1,6 @@
 package compile
 
 import (
-	"math"
-
 	"posta.dev/posta/analyses/sql/field"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/rows/csv"
@@ -68,9 +66,6 @@ func (w *within) excludes(c *Column, r csv.Range) (out, typed bool) {
 	if !ok || !also || least > most {
 		return false, false
 	}
-	if nan := sortableDouble(math.NaN()); r.Kind == csv.KindFloat && w.number(nan) {
-		return false, true
-	}
 	return most < w.low || least > w.high, true
 }
 
@@ -92,7 +87,7 @@ func reader(t types.Type, k csv.Kind) func([]byte) (uint64, bool) {
 		return ints(field.Date)
 	case t.Kind == types.Timestamp && (k == csv.KindDate || k == csv.KindTime):
 		return ints(field.Timestamp)
-	case t.Kind == types.Double && (k == csv.KindInteger || k == csv.KindDecimal || k == csv.KindFloat):
+	case t.Kind == types.Double && (k == csv.KindInteger || k == csv.KindDecimal):
 		return func(p []byte) (uint64, bool) {
 			v, ok := field.Double(p)
 			return sortableDouble(v), ok

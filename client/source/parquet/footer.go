@@ -69,7 +69,7 @@ func open(in io.ReaderAt, size int64, memory *budget) (*file, error) {
 		return nil, damaged("the end", "it says that the footer has %d bytes, and the file has %d", length, size)
 	}
 	if length > maxFooter {
-		return nil, fmt.Errorf("%w: its footer has %d bytes, at most %d are read; write it with fewer columns or larger row groups", ErrUnread, length, maxFooter)
+		return nil, fmt.Errorf("%w: its footer has %d bytes, at most %d are read; write it with fewer columns, larger row groups or shorter statistics", ErrUnread, length, maxFooter)
 	}
 	footer, err := memory.grow(nil, int(length))
 	if err != nil {

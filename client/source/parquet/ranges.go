@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"encoding/binary"
-	"math"
 
 	"posta.dev/posta/rows/csv"
 )
@@ -14,6 +13,7 @@ type statistics struct {
 	oldLeast, oldMost []byte // from older writers, which compare as signed numbers, whatever the type
 	nulls             int64
 	counted           bool // nulls is known
+	inexact           bool // a bound may be cut short
 }
 
 // statistics reads a Statistics structure; false if kind is no structure.
@@ -25,6 +25,8 @@ func (t *thrift) statistics(kind byte, s *statistics) bool {
 		switch {
 		case id == 3 && kind == thriftI64:
 			s.nulls, s.counted = t.int(), true
+		case (id == 7 || id == 8) && kind == thriftFalse:
+			s.inexact = true
 		case kind != thriftBinary:
 			return false
 		case id == 1:
@@ -57,6 +59,9 @@ func (t *thrift) ordered(kind byte) (is bool) {
 }
 
 // kindOfValues returns the kind of an element's values, or csv.KindUnknown if they are not ordered like the fields that are made of them.
+//
+// FLOAT and DOUBLE are of KindUnknown: statistics cannot say whether there are NaNs, and some writers get the bounds of the other values wrong where
+// there are. In parquet-go 0.25 a NaN takes those before it out of the bounds.
 func (e *element) kindOfValues() (kind csv.Kind, unsigned bool) {
 	logical, _, unsigned := e.meaning()
 	integers := e.kind == kindInt32 || e.kind == kindInt64
@@ -69,8 +74,6 @@ func (e *element) kindOfValues() (kind csv.Kind, unsigned bool) {
 		return csv.KindDate, false
 	case e.kind == kindInt64 && logical == logicalTimestamp:
 		return csv.KindTime, false
-	case e.kind == kindFloat || e.kind == kindDouble:
-		return csv.KindFloat, false
 	case e.kind == kindBytes && (logical == 0 || logical == logicalString || logical == logicalEnum || logical == logicalJSON):
 		return csv.KindBytes, true
 	}
@@ -82,8 +85,10 @@ func (c *column) rangeOf(s *statistics, values int64, ordered bool) (r csv.Range
 	kind, unsigned := c.element.kindOfValues()
 	least, most := s.least, s.most
 	switch signed := !unsigned && c.kind != kindBytes && c.kind != kindFixed; {
-	case least == nil && most == nil && s.oldLeast == nil && s.oldMost == nil && s.counted && s.nulls == values && c.maxRep == 0:
+	case least == nil && most == nil && s.oldLeast == nil && s.oldMost == nil && s.counted && s.nulls == values && c.maxDef > 0 && c.maxRep == 0:
 		return csv.Range{Kind: csv.KindNone}
+	case s.inexact && kind != csv.KindBytes: // of a text a shorter one is a bound, too; the bytes of a number that is cut short are another number
+		return r
 	case ordered, signed && least != nil && most != nil: // signed numbers have only one order
 	case signed:
 		least, most = s.oldLeast, s.oldMost
@@ -122,12 +127,5 @@ func (c *column) bound(kind csv.Kind, value []byte) (field []byte, ok bool) {
 	} else {
 		bits = binary.LittleEndian.Uint64(value)
 	}
-	v := 0.0
-	switch c.kind {
-	case kindFloat:
-		v = float64(math.Float32frombits(uint32(bits)))
-	case kindDouble:
-		v = math.Float64frombits(bits)
-	}
-	return c.texts.number(nil, bits), !math.IsNaN(v)
+	return c.texts.number(nil, bits), true
 }

@@ -289,7 +289,8 @@ func newPrefixes(c *column, p []byte) (*prefixes, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.last, err = c.memory.grow(c.last, len(rest.p)) // no value is longer than all rests together
+	// No value is longer than all rests together. One byte more makes memory of a page of empty texts: nil would be NULL.
+	c.last, err = c.memory.grow(c.last, len(rest.p)+1)
 	return &prefixes{texts: c.texts, d: d, rest: rest, last: c.last[:0]}, err
 }
 
