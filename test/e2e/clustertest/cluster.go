@@ -44,7 +44,7 @@ func (w *Cluster) Followers() (ids []topology.NodeID) {
 	return ids
 }
 
-// Strike does something to some, and waits until the journal says that all of them, and nobody else, came back, each after one restart.
+// Strike does something to some, and waits until the journal says that all of them, and no others, came back, each after one restart.
 func (w *Cluster) Strike(do func(topology.NodeID), ids ...topology.NodeID) {
 	w.t.Helper()
 	since := time.Now()
@@ -74,6 +74,13 @@ func (w *Cluster) incarnations() map[topology.NodeID]uint64 {
 	return all
 }
 
+// RestartedOnce reports whether the journal reports one restart that is over. A leader whose order was carried out, and which hears so too late because
+// the machine or its engine is slow, gives the order again and reports that the node was found started. Whether it was started more than once, its
+// incarnation shows.
+func RestartedOnce(i core.Incident) bool {
+	return !i.Open && (i.Restarts == 1 || i.Restarts == 0 && i.Found)
+}
+
 func (w *Cluster) checkIncidents(since time.Time, before map[topology.NodeID]uint64, ids []topology.NodeID) {
 	w.t.Helper()
 	told := w.Incidents(since)
@@ -81,7 +88,7 @@ func (w *Cluster) checkIncidents(since time.Time, before map[topology.NodeID]uin
 		w.t.Errorf("%d failures, %d incidents: %+v", len(ids), len(told), told)
 	}
 	for _, i := range told {
-		if !slices.Contains(ids, i.Node) || i.Restarts != 1 || i.Open {
+		if !slices.Contains(ids, i.Node) || !RestartedOnce(i) {
 			w.t.Errorf("M5: one failure of %v is told as %+v", ids, i)
 		}
 	}

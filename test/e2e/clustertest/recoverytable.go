@@ -60,7 +60,7 @@ func (w *Cluster) recover(kill func(topology.NodeID), id topology.NodeID) (r rec
 		return len(told) > 0 && !told[len(told)-1].Open
 	})
 	seen, i := w.Times(next), told[0]
-	if len(told) != 1 || i.Node != id || i.Restarts != 1 {
+	if len(told) != 1 || i.Node != id || !RestartedOnce(i) {
 		w.t.Errorf("M5: a kill of %s is told as %+v", id, told)
 	}
 	r.detect, r.restart = i.At.Sub(at), i.Restart

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"posta.dev/posta/medic/core"
+	"posta.dev/posta/test/e2e/clustertest"
 	"posta.dev/posta/topology"
 )
 
@@ -191,14 +192,8 @@ func TestM9_ASlowEngineIsNoReasonToDoItTwice(t *testing.T) {
 	c := up(t)
 	l := c.load(30000)
 	generation := c.Generation()
-	c.slowly("joiner-1")
-	for _, m := range []mood{deaf, mute} {
-		c.engine.be(m)
-		c.Strike(func(id topology.NodeID) {
-			c.signal(id, syscall.SIGKILL)
-			time.Sleep(6 * time.Second) // longer than a medic waits for an answer
-			c.engine.be(quick)
-		}, "joiner-1")
+	for _, m := range []mood{slow, deaf, mute} {
+		c.killWhile(m, "joiner-1")
 	}
 	if now := c.Generation(); now != generation {
 		t.Errorf("M2: medics have lost their leader over a slow engine: generation %d, then %d", generation, now)
@@ -208,17 +203,21 @@ func TestM9_ASlowEngineIsNoReasonToDoItTwice(t *testing.T) {
 	}
 }
 
-// slowly kills a node while each call to the engine takes its time. The leader gives the order again, to somebody else too, before it hears that
-// the first was carried out; so the journal may say that the node was found started.
-func (c *cluster) slowly(id topology.NodeID) {
+// killWhile kills a node while the engine is in that mood: the leader gives the order again, to another medic too, before it hears that the first was
+// carried out. The node must not have been started twice.
+func (c *cluster) killWhile(m mood, id topology.NodeID) {
 	c.t.Helper()
 	since, before := time.Now(), c.Incarnation(id)
-	c.engine.be(slow)
+	c.engine.be(m)
 	c.signal(id, syscall.SIGKILL)
+	if m != slow {
+		time.Sleep(6 * time.Second) // longer than a medic waits for an answer
+		c.engine.be(quick)
+	}
 	all := c.Over(since)
 	c.engine.be(quick)
 	time.Sleep(2 * c.topo.Medics.SuspectAfter)
-	if now := c.Incarnation(id); now != before+1 || len(all) != 1 || all[0].Node != id || all[0].Restarts > 1 || all[0].Restarts == 0 && !all[0].Found {
+	if now := c.Incarnation(id); now != before+1 || len(all) != 1 || all[0].Node != id || !clustertest.RestartedOnce(all[0]) {
 		c.t.Errorf("M5: %s was incarnation %d and is %d, and the journal reports %+v", id, before, now, all)
 	}
 }
