@@ -5,7 +5,6 @@ go 1.24.0
 require (
 	github.com/duckdb/duckdb-go/v2 v2.10504.0
 	github.com/klauspost/compress v1.18.3
-	github.com/marcboeker/go-duckdb v1.8.5
 	github.com/nats-io/nats-server/v2 v2.12.3
 	github.com/pierrec/lz4/v4 v4.1.33
 	posta.dev/posta v0.0.0

@@ -71,7 +71,7 @@ var (
 
 	bikesStations = `CREATE TEMP TABLE place AS
 		SELECT folder, code, yearid, arg_max(name, n) AS name,
-			arg_max({lat: latitude, lon: longitude}, n) AS at FROM ` + numbered("stations") + `
+			arg_max({lat: latitude, lon: longitude}, n) AS latest FROM ` + numbered("stations") + `
 		WHERE code IS NOT NULL AND name IS NOT NULL AND yearid IS NOT NULL
 			AND coalesce(abs(latitude) <= 90, true) AND coalesce(abs(longitude) <= 360, true)
 		GROUP BY folder, code, yearid`
@@ -101,11 +101,11 @@ const (
 	// Haversine, in doubles.
 	bikesFar = `WITH pairs AS (SELECT start, stop, yearid, sum(n)::BIGINT AS n FROM folded WHERE folder = 'montreal' GROUP BY ALL),
 		hops AS (
-			SELECT b.name, n, a.at.lat * pi() / 180 AS lat1, a.at.lon * pi() / 180 AS lon1, b.at.lat * pi() / 180 AS lat2, b.at.lon * pi() / 180 AS lon2
+			SELECT b.name, n, a.latest.lat * pi() / 180 AS lat1, a.latest.lon * pi() / 180 AS lon1, b.latest.lat * pi() / 180 AS lat2, b.latest.lon * pi() / 180 AS lon2
 			FROM pairs
 			JOIN place a ON a.folder = 'montreal' AND start = a.code AND pairs.yearid = a.yearid
 			JOIN place b ON b.folder = 'montreal' AND stop = b.code AND pairs.yearid = b.yearid
-			WHERE a.at.lat IS NOT NULL AND a.at.lon IS NOT NULL AND b.at.lat IS NOT NULL AND b.at.lon IS NOT NULL),
+			WHERE a.latest.lat IS NOT NULL AND a.latest.lon IS NOT NULL AND b.latest.lat IS NOT NULL AND b.latest.lon IS NOT NULL),
 		kms AS (
 			SELECT name, n, 2 * 6371.0088::DOUBLE * asin(least(1, sqrt(
 				sin((lat2 - lat1) / 2) * sin((lat2 - lat1) / 2) + cos(lat1) * cos(lat2) * (sin((lon2 - lon1) / 2) * sin((lon2 - lon1) / 2))))) AS km

@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/analyses/answer"
 	"posta.dev/posta/bench/rivals/cost"
 
-	_ "github.com/marcboeker/go-duckdb"
+	_ "github.com/duckdb/duckdb-go/v2"
 )
 
 // engine is a database in memory, for one run.

@@ -86,8 +86,8 @@ const (
 		CREATE TEMP MACRO minutes(text) AS amount(text, '(\d+)D') * 1440 + amount(text, '(\d+)H') * 60 + amount(text, '(\d+)M');`
 
 	flightsAirports = `CREATE TEMP TABLE place AS
-		SELECT code, at.lat AS lat, at.lon AS lon FROM (
-			SELECT "Airport Code" AS code, arg_max({lat: Latitude * pi() / 180, lon: Longitude * pi() / 180}, n) AS at
+		SELECT code, latest.lat AS lat, latest.lon AS lon FROM (
+			SELECT "Airport Code" AS code, arg_max({lat: Latitude * pi() / 180, lon: Longitude * pi() / 180}, n) AS latest
 			FROM (SELECT *, row_number() OVER () AS n FROM airports)
 			WHERE code IS NOT NULL AND abs(Latitude) <= 90 AND abs(Longitude) <= 360
 			GROUP BY code)`
@@ -125,11 +125,11 @@ const (
 	flightsDetours = `
 		WITH routes AS (SELECT DISTINCT start, arrivals FROM fare WHERE detour AND given IS NULL),
 		hops AS (
-			SELECT start, arrivals, unnest(list_zip(list_prepend(start, codes[:len(codes) - 1]), codes)) AS hop, generate_subscripts(codes, 1) AS i
-			FROM (SELECT *, string_split(arrivals, '||') AS codes FROM routes)),
+			SELECT start, arrivals, i, CASE i WHEN 1 THEN start ELSE codes[i - 1] END AS here, codes[i] AS there
+			FROM (SELECT *, generate_subscripts(codes, 1) AS i FROM (SELECT *, string_split(arrivals, '||') AS codes FROM routes))),
 		legs AS (
 			SELECT start, arrivals, i, CASE WHEN a.lat IS NOT NULL AND b.lat IS NOT NULL THEN miles(a.lat, a.lon, b.lat, b.lon) END AS mi
-			FROM hops LEFT JOIN place a ON hop[1] = a.code LEFT JOIN place b ON hop[2] = b.code),
+			FROM hops LEFT JOIN place a ON here = a.code LEFT JOIN place b ON there = b.code),
 		summed AS (
 			SELECT start, arrivals, list_sum(list(mi ORDER BY i)) AS mi FROM legs GROUP BY start, arrivals HAVING count(mi) = count(*))
 		SELECT leg, f.start || '||' || f.arrivals AS route, coalesce(given, mi) AS total, direct

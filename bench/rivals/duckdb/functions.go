@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/marcboeker/go-duckdb"
+	"github.com/duckdb/duckdb-go/v2"
 
 	analysis "posta.dev/posta/analyses/movies"
 )

@@ -128,8 +128,8 @@ const (
 
 	// Of several rows of a post with a url the last counts.
 	memesPictures = `CREATE TEMP TABLE picture AS
-		SELECT id, at.url AS url, at.score AS score
-		FROM (SELECT id, arg_max({url: url, score: score}, n) AS at FROM post WHERE url IS NOT NULL GROUP BY id)`
+		SELECT id, latest.url AS url, latest.score AS score
+		FROM (SELECT id, arg_max({url: url, score: score}, n) AS latest FROM post WHERE url IS NOT NULL GROUP BY id)`
 
 	memesComments = `CREATE TEMP TABLE feeling AS
 		WITH given AS (

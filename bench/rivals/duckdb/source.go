@@ -20,7 +20,7 @@ type columns [][2]string
 // guessed and rows with other values are passed over. Columns are found by name: the header says where each one is, those that
 // nobody wants are there as text, which costs nothing as long as they are not asked for.
 //
-// null_padding stays off: with it, DuckDB 1.1 makes other rows of a file whose values have line ends, when several threads read.
+// null_padding stays off: with it, DuckDB makes other rows of a file whose values have line ends, when several threads read.
 func scan(path string, comma rune, wanted columns) (string, error) {
 	header, err := headerOf(path, comma)
 	if err != nil {
