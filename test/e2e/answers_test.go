@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/internal/gen"
@@ -119,12 +118,6 @@ func (d *dataset) check(t *testing.T, got []byte) {
 		from := max(0, at-100)
 		t.Errorf("answers differ from the oracle's at byte %d:\n got …%.300s\nwant …%.300s", at, got[min(from, len(got)):], d.want[from:])
 	}
-}
-
-func deadline(t *testing.T, d time.Duration) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), patience(d))
-	t.Cleanup(cancel)
-	return ctx
 }
 
 // shared is the folder with the samples, if there is one.

@@ -89,22 +89,22 @@ func (b *beats) said(id topology.NodeID, s heartbeat.State) int {
 }
 
 // await waits until every node has said, from now on, what ok wants to hear of it.
-func (b *beats) await(within time.Duration, what string, ok func(heartbeat.Beat) bool) {
+func (b *beats) await(what string, ok func(heartbeat.Beat) bool) {
 	b.t.Helper()
-	b.awaitOf(b.of, within, what, ok)
+	b.awaitOf(b.of, what, ok)
 }
 
-func (b *beats) awaitOf(of []topology.NodeID, within time.Duration, what string, ok func(heartbeat.Beat) bool) {
+func (b *beats) awaitOf(of []topology.NodeID, what string, ok func(heartbeat.Beat) bool) {
 	b.t.Helper()
 	begin := time.Now()
 	var missing []string
-	if poll(patience(within), func() bool {
+	if poll(patience, func() bool {
 		missing = b.missing(of, begin, ok)
 		return len(missing) == 0
 	}) {
 		return
 	}
-	b.t.Errorf("within %s not every node: %s. Not %s", within, what, strings.Join(missing, "; "))
+	b.t.Errorf("within %s not every node: %s. Not %s", patience, what, strings.Join(missing, "; "))
 }
 
 func (b *beats) missing(of []topology.NodeID, since time.Time, ok func(heartbeat.Beat) bool) (all []string) {

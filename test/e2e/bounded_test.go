@@ -12,12 +12,11 @@ import (
 )
 
 const (
-	mib       = 1 << 20
-	mostRAM   = 200 * mib * memoryFactor // of any process
-	mostLog   = 24 * mib                 // of any node while somebody is stopped, with the limits of tight
-	restLog   = 256 << 10                // of any node when all is over
-	settled   = 1500 * time.Millisecond  // without progress: held back, and not only waiting for a processor
-	afterLife = 10 * time.Second         // in which logs must have shrunk
+	mib     = 1 << 20
+	mostRAM = 200 * mib * memoryFactor // of any process
+	mostLog = 24 * mib                 // of any node while somebody is stopped, with the limits of tight
+	restLog = 256 << 10                // of any node when all is over
+	settled = 1500 * time.Millisecond  // without progress: held back, and not only waiting for a processor
 )
 
 // tight is a topology in which little fits between two nodes, so that back-pressure is soon everywhere.
@@ -41,17 +40,16 @@ func TestR9_AggregatorStopped(t *testing.T) {
 	d := generated(t, rows)
 	c := start(t, tight())
 	b := c.listen()
-	ctx, cancel := context.WithCancel(deadline(t, 4*time.Minute))
+	ctx, cancel := context.WithCancel(deadline(t))
 	defer cancel()
 	c.watchMemory(ctx)
 	r := c.begin(ctx, client.Config{Dir: d.dir, Lanes: 4})
-	until(t, 20*time.Second, "facts are on their way", func() bool { return r.acked("trips") > 100<<10 })
+	until(t, "facts are on their way", func() bool { return r.acked("trips") > 100<<10 })
 	c.signal("aggregator-1", syscall.SIGSTOP)
-	held := c.heldBack(r)
+	held := c.heldBack(r, standstill())
 	if total := int64(rows * 55); held > total/2 {
 		t.Errorf("R9: %d bytes were taken while aggregator-1 stood still, of about %d", held, total)
 	}
-	c.still(r, held)
 	c.signal("aggregator-1", syscall.SIGCONT)
 	d.check(t, r.answer())
 	c.shrinks(b)
@@ -60,26 +58,15 @@ func TestR9_AggregatorStopped(t *testing.T) {
 	c.noUnexpectedExits()
 }
 
-// heldBack waits until the client's acknowledged bytes grow no more, and returns them.
-func (c *cluster) heldBack(r *run) int64 {
+// heldBack waits until the client's acknowledged bytes have not grown for so long, and returns them. No log may grow beyond bounds meanwhile, and the run may
+// not end. A machine that stands still may look like nodes that take nothing: what is taken after it starts the wait again.
+func (c *cluster) heldBack(r *run, quiet time.Duration) int64 {
 	c.t.Helper()
 	last, since := r.acked("trips"), time.Now()
-	until(c.t, 20*time.Second, "the client is held back", func() bool {
+	until(c.t, "the client is held back", func() bool {
 		if now := r.acked("trips"); now != last {
 			last, since = now, time.Now()
 		}
-		return time.Since(since) >= settled || r.ended()
-	})
-	if r.ended() {
-		c.t.Errorf("R9: the run ended while a node stood still: %v", r.err)
-	}
-	return last
-}
-
-// still holds the standstill, and fails as soon as something grows.
-func (c *cluster) still(r *run, held int64) {
-	c.t.Helper()
-	poll(standstill(), func() bool {
 		for _, id := range c.ids() {
 			if n := c.logBytes(id); n > mostLog {
 				c.t.Errorf("R9: the data of %s takes %d MiB while another node stands still", id, n/mib)
@@ -87,23 +74,20 @@ func (c *cluster) still(r *run, held int64) {
 			}
 		}
 		time.Sleep(50 * time.Millisecond)
-		return r.ended()
+		return time.Since(since) >= quiet || r.ended()
 	})
-	// A chunk that waited may have found room.
-	if now := r.acked("trips"); now > held+mib {
-		c.t.Errorf("R9: %d bytes were acknowledged during the standstill", now-held)
-	}
 	if r.ended() {
-		c.t.Errorf("R9: the run ended during the standstill: %v", r.err)
+		c.t.Errorf("R9: the run ended while a node stood still: %v", r.err)
 	}
+	return last
 }
 
 // shrinks waits until the logs of a cluster without sessions are next to nothing.
 func (c *cluster) shrinks(b *beats) {
 	c.t.Helper()
-	b.await(afterLife, "without sessions", idle)
+	b.await("without sessions", idle)
 	what := ""
-	if !poll(afterLife, func() bool {
+	if !poll(patience, func() bool {
 		what = ""
 		for _, id := range c.ids() {
 			if n := c.logBytes(id); n > restLog {
@@ -120,14 +104,14 @@ func (c *cluster) shrinks(b *beats) {
 func TestR9_JoinerStopped(t *testing.T) {
 	d := generated(t, 300_000)
 	c := start(t, tight())
-	ctx, cancel := context.WithCancel(deadline(t, 4*time.Minute))
+	ctx, cancel := context.WithCancel(deadline(t))
 	defer cancel()
 	c.watchMemory(ctx)
 	r := c.begin(ctx, client.Config{Dir: d.dir, Lanes: 4})
-	until(t, 20*time.Second, "facts are on their way", func() bool { return r.acked("trips") > 100<<10 })
+	until(t, "facts are on their way", func() bool { return r.acked("trips") > 100<<10 })
 	c.signal("joiner-1", syscall.SIGSTOP)
 	at := r.acked("trips")
-	until(t, time.Minute, "all facts are taken though joiner-1 stands still", func() bool { return r.streamEnded("trips") })
+	until(t, "all facts are taken though joiner-1 stands still", func() bool { return r.streamEnded("trips") })
 	if r.acked("trips") < at+5*mib {
 		t.Errorf("only %d bytes were left when joiner-1 was stopped: the test has shown nothing", r.acked("trips")-at)
 	}

@@ -21,7 +21,7 @@ func init() {
 
 func startRabbitMQ(t *testing.T) (broker, map[string]string) {
 	t.Helper()
-	b, err := brokers.StartRabbitMQ(deadline(t, time.Minute), filepath.Join(t.TempDir(), "rabbitmq"))
+	b, err := brokers.StartRabbitMQ(deadline(t), filepath.Join(t.TempDir(), "rabbitmq"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,7 @@ func TestBrokers(t *testing.T) {
 			v.SplitParsers = i%2 == 1 // raw chunks cross the broker then
 			c := start(t, v)
 			for _, d := range all {
-				d.check(t, c.analyse(deadline(t, 2*time.Minute), d.dir, d.config))
+				d.check(t, c.analyse(deadline(t), d.dir, d.config))
 			}
 			if t.Failed() {
 				return
@@ -82,7 +82,7 @@ func TestBrokers(t *testing.T) {
 				case 3:
 					b.Kill()
 					time.Sleep(time.Duration(r.IntN(500)) * time.Millisecond)
-					if err := b.Start(deadline(t, time.Minute)); err != nil {
+					if err := b.Start(deadline(t)); err != nil {
 						t.Error(err)
 					}
 				case 4:

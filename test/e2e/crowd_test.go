@@ -5,9 +5,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
-	"posta.dev/posta/client"
 	"posta.dev/posta/topology"
 )
 
@@ -16,7 +14,7 @@ import (
 func TestHostile_Crowd(t *testing.T) {
 	d := generated(t, 20_000)
 	c := start(t, topology.Variant{})
-	ctx := deadline(t, 3*time.Minute)
+	ctx := deadline(t)
 	d.check(t, c.analyse(ctx, d.dir, nil)) // everybody is there
 	var wg sync.WaitGroup
 	for _, n := range c.topo.Nodes() {
@@ -37,8 +35,8 @@ func TestHostile_Crowd(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	d.check(t, c.analyse(ctx, d.dir, func(cfg *client.Config) { cfg.GiveUpAfter = 10 * time.Second }))
+	d.check(t, c.analyse(ctx, d.dir, nil))
 	c.signal("joiner-1", syscall.SIGKILL) // it has to get in again everywhere
-	d.check(t, c.analyse(ctx, d.dir, func(cfg *client.Config) { cfg.GiveUpAfter = 10 * time.Second }))
+	d.check(t, c.analyse(ctx, d.dir, nil))
 	c.noUnexpectedExits()
 }

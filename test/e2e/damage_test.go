@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/client"
@@ -109,7 +108,7 @@ func TestN7_DamagedFiles(t *testing.T) {
 				t.Run(strings.Join([]string{name, a.Streams[s].Name, d.name}, " "), func(t *testing.T) {
 					put(t, path, d.do(rand.New(rand.NewPCG(uint64(i), 1)), text))
 					want, wantErr := local.Run(a, os.DirFS(whole.dir), local.Options{})
-					got, gotErr := client.Run(deadline(t, time.Minute), client.Config{Entries: c.topo.EntryPoints(), Analysis: name, Dir: whole.dir})
+					got, gotErr := client.Run(deadline(t), client.Config{Entries: c.topo.EntryPoints(), Analysis: name, Dir: whole.dir})
 					switch {
 					case wantErr == nil && gotErr == nil:
 						(&dataset{want: queries(t, want)}).check(t, queries(t, got))
@@ -125,7 +124,7 @@ func TestN7_DamagedFiles(t *testing.T) {
 			put(t, path, text)
 			streams++
 		}
-		whole.check(t, c.analyse(deadline(t, time.Minute), whole.dir, func(cfg *client.Config) { cfg.Analysis = name }))
+		whole.check(t, c.analyse(deadline(t), whole.dir, func(cfg *client.Config) { cfg.Analysis = name }))
 	}
 	c.noUnexpectedExits()
 }

@@ -24,17 +24,17 @@ func TestW2_ADamagedLogKeepsItsNodeUp(t *testing.T) {
 			c := start(t, topology.Variant{})
 			b := c.listen()
 			ready := func(h beat) bool { return h.State == heartbeat.Running || h.State == heartbeat.Blocked }
-			b.await(30*time.Second, "started", ready)
-			ctx := deadline(t, 90*time.Second)
+			b.await("started", ready)
+			ctx := deadline(t)
 			g := newGate(800_000)
 			r := c.begin(ctx, client.Config{Find: g.through(d.dir), Chunk: 16 << 10, Timeout: 500 * time.Millisecond})
-			until(t, 30*time.Second, "facts are under way", func() bool { return r.acked("trips") > 700_000 })
+			until(t, "facts are under way", func() bool { return r.acked("trips") > 700_000 })
 			c.terminate(id)
 			if err := clustertest.FlipInTheMiddle(c.data(id)); err != nil {
 				t.Fatal(err)
 			}
 			c.supervise(id)
-			b.awaitOf([]topology.NodeID{id}, 20*time.Second, "says that it is damaged", func(h beat) bool {
+			b.awaitOf([]topology.NodeID{id}, "says that it is damaged", func(h beat) bool {
 				return h.State == heartbeat.Damaged && strings.Contains(h.Trouble, "posta log repair "+c.data(id))
 			})
 			close(g.open)
@@ -47,8 +47,8 @@ func TestW2_ADamagedLogKeepsItsNodeUp(t *testing.T) {
 			if _, err := wal.Repair(c.data(id)); err != nil {
 				t.Fatal(err)
 			}
-			b.await(30*time.Second, "works again", ready)
-			until(t, 20*time.Second, "a session is begun again", func() bool {
+			b.await("works again", ready)
+			until(t, "a session is begun again", func() bool {
 				_, err := client.Run(ctx, client.Config{Entries: c.topo.EntryPoints(), Analysis: "bikes", Dir: d.dir, Timeout: 500 * time.Millisecond})
 				return err == nil
 			})

@@ -29,17 +29,14 @@ func TestW5_DiskFull(t *testing.T) {
 			moved(t, filepath.Join(v.Dir, string(id)), disk)
 			c := start(t, v)
 			b := c.listen()
-			r, free := c.runOutOfRoom(deadline(t, time.Minute), b, d, id, disk)
+			r, free := c.runOutOfRoom(deadline(t), b, d, id, disk)
 			defer free()
 			if id == "input-1" {
-				held := c.heldBack(r)
-				if poll(settled, func() bool { return r.acked("trips") > held }) {
-					t.Errorf("W5: a node with a full disk takes input")
-				}
+				c.heldBack(r, 2*settled) // a node with a full disk takes no input, or the run would end
 			}
 			free()
 			d.check(t, r.answer())
-			b.await(10*time.Second, "running", func(h beat) bool { return h.State == heartbeat.Running })
+			b.await("running", func(h beat) bool { return h.State == heartbeat.Running })
 			c.noUnexpectedExits()
 		})
 	}
@@ -58,7 +55,7 @@ func TestW5_ACancelOnAFullDisk(t *testing.T) {
 			moved(t, filepath.Join(v.Dir, string(id)), disk)
 			c := start(t, v)
 			b := c.listen()
-			ctx := deadline(t, time.Minute)
+			ctx := deadline(t)
 			r, free := c.runOutOfRoom(ctx, b, d, id, disk)
 			defer free()
 			other, err := client.Dial(ctx, client.Config{Entries: c.topo.Outputs(), Session: r.c.Session(), Force: true})
@@ -72,10 +69,10 @@ func TestW5_ACancelOnAFullDisk(t *testing.T) {
 			if err := r.failure(); !errors.Is(err, protocol.ErrCancelled) {
 				t.Errorf("the session ends with %v", err)
 			}
-			b.await(20*time.Second, "no session left", func(h beat) bool { return h.Sessions == 0 })
-			b.awaitOf([]topology.NodeID{id}, 20*time.Second, "its log cut", func(h beat) bool { return h.LogBytes < 4<<10 })
+			b.await("no session left", func(h beat) bool { return h.Sessions == 0 })
+			b.awaitOf([]topology.NodeID{id}, "its log cut", func(h beat) bool { return h.LogBytes < 4<<10 })
 			free()
-			b.await(10*time.Second, "running", func(h beat) bool { return h.State == heartbeat.Running })
+			b.await("running", func(h beat) bool { return h.State == heartbeat.Running })
 			c.noUnexpectedExits()
 		})
 	}
@@ -89,10 +86,10 @@ func (c *cluster) runOutOfRoom(ctx context.Context, b *beats, d *dataset, id top
 	c.t.Helper()
 	for range 5 {
 		r := c.begin(ctx, client.Config{Find: slowly(d.dir, 2<<20), Chunk: 16 << 10})
-		until(c.t, 20*time.Second, "facts are on their way", func() bool { return r.acked("trips") > 100_000 })
+		until(c.t, "facts are on their way", func() bool { return r.acked("trips") > 100_000 })
 		before := b.said(id, heartbeat.DiskFull)
 		free := fill(c.t, disk)
-		if poll(20*time.Second, func() bool { return r.ended() || b.said(id, heartbeat.DiskFull) > before+3 }) && !r.ended() {
+		if poll(patience, func() bool { return r.ended() || b.said(id, heartbeat.DiskFull) > before+3 }) && !r.ended() {
 			return r, free
 		}
 		free()

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"math/rand/v2"
 	"path/filepath"
 	"sync"
@@ -18,8 +17,7 @@ import (
 // milliseconds, until it has been done often enough. Every answer is checked.
 func (c *cluster) storm(all []*dataset, times int, every time.Duration, seed uint64, do func(*rand.Rand, topology.NodeID)) {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-	defer cancel()
+	ctx := deadline(c.t)
 	calm := make(chan struct{})
 	var wg sync.WaitGroup
 	var n atomic.Int64

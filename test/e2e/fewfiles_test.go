@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"posta.dev/posta/client"
 )
@@ -17,9 +16,9 @@ func TestR16_FewFileDescriptors(t *testing.T) {
 	d := generated(t, 200_000)
 	t.Setenv(envFiles, "40")
 	c := start(t, tight())
-	ctx := deadline(t, time.Minute)
+	ctx := deadline(t)
 	r := c.begin(ctx, client.Config{Find: slowly(d.dir, 4<<20), Chunk: 16 << 10})
-	until(t, 20*time.Second, "facts are on their way", func() bool { return r.acked("trips") > 10_000 })
+	until(t, "facts are on their way", func() bool { return r.acked("trips") > 10_000 })
 	for _, n := range c.topo.Nodes() {
 		for _, e := range n.Sockets.List() {
 			a := &attacker{endpoint: e.Dial, kind: e.Kind, r: rand.New(rand.NewPCG(1, 1))}
@@ -31,7 +30,7 @@ func TestR16_FewFileDescriptors(t *testing.T) {
 		}
 	}
 	d.check(t, r.answer())
-	d.check(t, c.analyse(ctx, d.dir, func(cfg *client.Config) { cfg.GiveUpAfter = 10 * time.Second }))
+	d.check(t, c.analyse(ctx, d.dir, nil))
 	c.noUnexpectedExits()
 	for _, id := range c.ids() {
 		log, err := os.ReadFile(filepath.Join(c.dir, string(id)+".log"))

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf16"
 
 	"github.com/klauspost/compress/gzip"
@@ -215,7 +214,7 @@ func TestC1_EveryFormGivesTheSameAnswers(t *testing.T) {
 			t.Run(name+" "+f.name, func(t *testing.T) {
 				d := generatedFor(t, name, 1_000)
 				d.rewrite(t, f)
-				got, err := client.Run(deadline(t, time.Minute), client.Config{Entries: c.topo.EntryPoints(), Analysis: name, Dir: d.dir,
+				got, err := client.Run(deadline(t), client.Config{Entries: c.topo.EntryPoints(), Analysis: name, Dir: d.dir,
 					Columns: func(stream string) []analyses.Column { return a.Streams[a.StreamIndex(stream)].Columns }})
 				if err != nil {
 					t.Fatal(err)

@@ -25,7 +25,7 @@ func TestHostile(t *testing.T) {
 		v.Settings = settings
 		t.Run(name, func(t *testing.T) {
 			c := start(t, v)
-			ctx, cancel := context.WithCancel(deadline(t, 3*time.Minute))
+			ctx, cancel := context.WithCancel(deadline(t))
 			defer cancel()
 			c.watchMemory(ctx)
 			d.check(t, c.analyse(ctx, d.dir, nil)) // everybody is there

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -50,7 +49,7 @@ func TestS8_InPlaceEveryAnalysis(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, %d inputs", analysis, inputs), func(t *testing.T) {
 				c := start(t, inPlace(topology.Variant{Replicas: map[string]int{"input": inputs}, SplitParsers: inputs == 3, JoinInInput: inputs == 1}, d.dir))
 				var w watched
-				d.check(t, c.analyse(deadline(t, 2*time.Minute), d.dir, func(cfg *client.Config) {
+				d.check(t, c.analyse(deadline(t), d.dir, func(cfg *client.Config) {
 					d.config(cfg)
 					w.config(cfg)
 				}))
@@ -104,7 +103,7 @@ func TestS8_WhatIsNotReadInPlaceIsSent(t *testing.T) {
 	}
 	c := start(t, inPlace(topology.Variant{Replicas: map[string]int{"input": 2}}, dir))
 	var w watched
-	d.check(t, c.analyse(deadline(t, time.Minute), dir, w.config))
+	d.check(t, c.analyse(deadline(t), dir, w.config))
 	if sent := w.total.Load() - w.inPlace.Load(); sent < info.Size()/2 || w.inPlace.Load() == 0 {
 		t.Errorf("%d bytes were sent and %d read, and the file outside has %d", sent, w.inPlace.Load(), info.Size())
 	}
@@ -120,8 +119,7 @@ func TestS8_AFileThatGrowsFailsTheSession(t *testing.T) {
 	v := inPlace(topology.Variant{Replicas: map[string]int{"joiner": 1}}, dir)
 	v.Settings["limits.window"] = "64KiB"
 	c := start(t, v)
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-	defer cancel()
+	ctx := deadline(t)
 	r := c.begin(ctx, client.Config{Dir: dir})
 	for !r.ended() && r.acked("trips") == 0 { // until the files of trips are being read
 		time.Sleep(time.Millisecond)

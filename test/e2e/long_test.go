@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"path/filepath"
 	"sync"
 	"syscall"
@@ -19,8 +18,7 @@ func TestLongAnswersSurviveKills(t *testing.T) {
 	beside(t)
 	d := generatedFor(t, "flights", 60_000)
 	c := start(t, topology.Variant{Replicas: map[string]int{"output": 2, "aggregator": 2}, Settings: map[string]string{"limits.frame": "128KiB", "limits.chunk": "64KiB"}})
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
-	defer cancel()
+	ctx := deadline(t)
 	params := map[string]string{"detour_factor": "0"}
 	calm := c.analyse(ctx, d.dir, func(cfg *client.Config) { cfg.Analysis, cfg.Params = "flights", params })
 	files := func() []string {

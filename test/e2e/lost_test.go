@@ -24,16 +24,16 @@ func TestR8_LostDisk(t *testing.T) {
 			t.Parallel()
 			c := start(t, topology.Variant{SplitParsers: id == "parser-1"})
 			b := c.listen()
-			ctx := deadline(t, time.Minute)
+			ctx := deadline(t)
 			g := newGate(800_000)
 			r := c.begin(ctx, client.Config{Find: g.through(d.dir), Chunk: 16 << 10, Timeout: 500 * time.Millisecond})
-			until(t, 20*time.Second, "facts are everywhere", func() bool { return r.acked("trips") > 1_000_000 })
+			until(t, "facts are everywhere", func() bool { return r.acked("trips") > 1_000_000 })
 			b.hasTakenPart()
 			c.wipe(t, id)
 			close(g.open)
 			r.failsWith(string(id)+" lost its data", string(id)+" or ")
 			d.check(t, c.analyseAgain(ctx, d.dir))
-			b.await(20*time.Second, "free again", idle)
+			b.await("free again", idle)
 			c.noUnexpectedExits()
 		})
 	}
@@ -48,7 +48,7 @@ func TestR8_OneLostOutputOfTwo(t *testing.T) {
 			t.Parallel()
 			c := start(t, topology.Variant{Replicas: map[string]int{"output": 2}})
 			b := c.listen()
-			ctx := deadline(t, 2*time.Minute)
+			ctx := deadline(t)
 			id, token := session.New(), session.NewToken()
 			keep := func(cfg *client.Config) {
 				cfg.Session, cfg.Token, cfg.KeepResults, cfg.Timeout = id, token, true, 500*time.Millisecond
@@ -60,7 +60,7 @@ func TestR8_OneLostOutputOfTwo(t *testing.T) {
 			c.kill(lost)
 			d.check(t, c.analyse(ctx, "/nowhere", keep))
 			c.wipe(t, lost)
-			b.awaitOf([]topology.NodeID{lost}, 30*time.Second, "at work with an empty log", func(h beat) bool {
+			b.awaitOf([]topology.NodeID{lost}, "at work with an empty log", func(h beat) bool {
 				return h.State == heartbeat.Running && h.ID.Incarnation == 1
 			})
 			for range 3 {
@@ -72,7 +72,7 @@ func TestR8_OneLostOutputOfTwo(t *testing.T) {
 				t.Errorf("who submits what was closed hears %v", err)
 			}
 			d.check(t, c.analyseAgain(ctx, d.dir))
-			b.await(20*time.Second, "free again", idle)
+			b.await("free again", idle)
 			c.noUnexpectedExits()
 		})
 	}
@@ -83,8 +83,8 @@ func TestR8_OneLostOutputOfTwo(t *testing.T) {
 // its senders' backlog ends for it, so the two are awaited one after the other.
 func (b *beats) hasTakenPart() {
 	b.t.Helper()
-	b.await(20*time.Second, "in the session", func(h beat) bool { return !idle(h) })
-	b.await(20*time.Second, "without a backlog", func(h beat) bool {
+	b.await("in the session", func(h beat) bool { return !idle(h) })
+	b.await("without a backlog", func(h beat) bool {
 		return !slices.ContainsFunc(h.Links, func(l heartbeat.Link) bool { return l.Bytes > 0 })
 	})
 }

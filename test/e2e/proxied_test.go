@@ -67,7 +67,7 @@ func proxied(t *testing.T, v topology.Variant, seed uint64) (*cluster, *proxy) {
 // runThrough runs several analyses at once, and expects the proxy to have done everything it can to them.
 func runThrough(c *cluster, d *dataset, p *proxy, seed uint64) {
 	c.t.Helper()
-	ctx := deadline(c.t, 2*time.Minute)
+	ctx := deadline(c.t)
 	var wg sync.WaitGroup
 	for i := range 3 {
 		wg.Add(1)

@@ -16,7 +16,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/sql/compile"
@@ -125,7 +124,7 @@ type resumed struct {
 func TestR17_ClientsAreKilledAndResumed(t *testing.T) {
 	c := start(t, topology.Variant{Replicas: map[string]int{"input": 2, "joiner": 2, "aggregator": 2, "output": 2},
 		Settings: map[string]string{"limits.client_timeout": "10m", "limits.sessions": "16"}}) // all of the sessions are open at once
-	ctx := deadline(t, 8*time.Minute)
+	ctx := deadline(t)
 	rounds, rows := 2, 20_000
 	if *long {
 		rounds, rows = 6, 100_000 // so that there is a chunk at which the last client dies
@@ -197,7 +196,7 @@ func TestR17_ResumedAfterFilesWereReadInPlace(t *testing.T) {
 	v := inPlace(topology.Variant{Replicas: map[string]int{"input": 2, "joiner": 1}}, d.dir)
 	v.Settings["limits.window"] = "64KiB"
 	c := start(t, v)
-	ctx := deadline(t, 2*time.Minute)
+	ctx := deadline(t)
 	copied := t.TempDir()
 	if err := clustertest.CopyDirectory(d.dir, copied); err != nil {
 		t.Fatal(err)

@@ -33,11 +33,11 @@ func TestR12_TheTopologyChangesUnderASession(t *testing.T) {
 				t.Parallel()
 				v := topology.Variant{Replicas: change.from, Dir: t.TempDir(), IPCDir: socketDir(t)}
 				c := start(t, v)
-				c.listen().await(20*time.Second, "up", func(h beat) bool { return h.State == heartbeat.Running })
-				ctx := deadline(t, time.Minute)
+				c.listen().await("up", func(h beat) bool { return h.State == heartbeat.Running })
+				ctx := deadline(t)
 				g := newGate(800_000 + int64(i)*100_000)
 				r := c.begin(ctx, client.Config{Find: g.through(d.dir), Chunk: 16 << 10, Timeout: 500 * time.Millisecond})
-				until(t, 20*time.Second, "facts are everywhere", func() bool { return r.acked("trips") > 500_000 })
+				until(t, "facts are everywhere", func() bool { return r.acked("trips") > 500_000 })
 				c.stopWith(kill)
 				v.Replicas = change.to
 				c.rewrite(v)

@@ -1,10 +1,8 @@
 package e2e
 
 import (
-	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/protocol"
@@ -21,8 +19,7 @@ func TestR17_TwoClientsOfOneID(t *testing.T) {
 	}
 	d := generated(t, 2000)
 	c := start(t, topology.Variant{Replicas: map[string]int{"input": 2}})
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
+	ctx := deadline(t)
 	for round := range rounds {
 		cfg := client.Config{Entries: c.topo.EntryPoints(), Dir: d.dir, Session: session.New(), KeepResults: true}
 		d.config(&cfg)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/protocol"
@@ -19,7 +18,7 @@ func TestN7_BadRowsAreReported(t *testing.T) {
 		"yesterday,1,2017-06-01 10:10:00,2,1200.0,1,2017", // line 5
 	))
 	c := start(t, topology.Variant{})
-	a, err := client.Run(deadline(t, 30*time.Second), client.Config{Entries: c.topo.EntryPoints(), Analysis: "bikes", Dir: dir})
+	a, err := client.Run(deadline(t), client.Config{Entries: c.topo.EntryPoints(), Analysis: "bikes", Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +50,7 @@ func TestN6_FileWithoutAColumn(t *testing.T) {
 	files["montreal/trips.csv"] = strings.Replace(files["montreal/trips.csv"], "duration_sec", "seconds", 1)
 	c := start(t, topology.Variant{SplitParsers: true})
 	b := c.listen()
-	ctx := deadline(t, 30*time.Second)
+	ctx := deadline(t)
 	_, err := client.Run(ctx, client.Config{Entries: c.topo.EntryPoints(), Analysis: "bikes", Dir: write(t, files)})
 	if !errors.Is(err, protocol.ErrFailed) {
 		t.Fatalf("got %v, not a failed session", err)

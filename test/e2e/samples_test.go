@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"testing"
-	"time"
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/topology"
@@ -63,7 +62,7 @@ func TestD1_SamplesOnAnyTopology(t *testing.T) {
 				data = few
 			}
 			for _, s := range []sample{data[0], data[1+turn%3]} {
-				s.check(t, c.analyse(deadline(t, 2*time.Minute), s.dir, func(cfg *client.Config) {
+				s.check(t, c.analyse(deadline(t), s.dir, func(cfg *client.Config) {
 					cfg.Analysis, cfg.Lanes, cfg.Chunk = s.analysis, row[6], row[7]
 				}))
 			}
@@ -133,7 +132,7 @@ func TestD1_OneRowChunks(t *testing.T) {
 	d := thinned(t)
 	for _, v := range []topology.Variant{{}, {SplitParsers: true, Replicas: map[string]int{"input": 2, "joiner": 3}}} {
 		c := start(t, v)
-		d.check(t, c.analyse(deadline(t, 2*time.Minute), d.dir, func(cfg *client.Config) { cfg.Lanes, cfg.Chunk = 8, 1 }))
+		d.check(t, c.analyse(deadline(t), d.dir, func(cfg *client.Config) { cfg.Lanes, cfg.Chunk = 8, 1 }))
 		c.noUnexpectedExits()
 	}
 }

@@ -26,7 +26,7 @@ func TestSessions_AtOnceAndInARow(t *testing.T) {
 	d := generated(t, 20_000)
 	c := start(t, topology.Variant{})
 	b := c.listen()
-	ctx := deadline(t, 2*time.Minute)
+	ctx := deadline(t)
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Add(1)
@@ -47,7 +47,7 @@ func TestSessions_AtOnceAndInARow(t *testing.T) {
 func TestSessions_Busy(t *testing.T) {
 	d := generated(t, 20_000)
 	c := start(t, topology.Variant{Replicas: map[string]int{"input": 2}, Settings: map[string]string{"limits.sessions": "2", "limits.retry_after": "50ms"}})
-	ctx := deadline(t, time.Minute)
+	ctx := deadline(t)
 	g := newGate(10_000)
 	first := c.begin(ctx, client.Config{Find: g.through(d.dir), Chunk: 16 << 10})
 	second := c.begin(ctx, client.Config{Find: g.through(d.dir), Chunk: 16 << 10})
@@ -67,7 +67,7 @@ func TestSessions_Busy(t *testing.T) {
 			}
 		})
 	}()
-	until(t, 10*time.Second, "the third client waits", func() bool { return closed(waiting) })
+	until(t, "the third client waits", func() bool { return closed(waiting) })
 	if len(third) > 0 {
 		t.Errorf("the third session was not held back")
 	}
@@ -81,7 +81,7 @@ func TestSessions_Busy(t *testing.T) {
 // TestSessions_ClientKilled: a client process that dies in mid-upload is given up, and nothing of it stays anywhere.
 func TestSessions_ClientKilled(t *testing.T) {
 	d := generated(t, 60_000)
-	c := start(t, topology.Variant{Replicas: map[string]int{"input": 2}, Settings: map[string]string{"limits.client_timeout": "1s", "limits.retry_after": "100ms"}})
+	c := start(t, topology.Variant{Replicas: map[string]int{"input": 2}, Settings: map[string]string{"limits.client_timeout": "5s", "limits.retry_after": "100ms"}})
 	b := c.listen()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), envClient+"="+strings.Join(c.topo.EntryPoints(), " "), envDir+"="+d.dir)
@@ -91,11 +91,11 @@ func TestSessions_ClientKilled(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill() })                     // it is dead already, if all went well
 	aggregators := []topology.NodeID{"aggregator-1", "aggregator-2"} // facts stay with one joiner, and their sums are spread
-	b.awaitOf(aggregators, 20*time.Second, "in the middle of facts", func(h beat) bool { return h.Sessions == 1 && h.FramesIn > 20 })
+	b.awaitOf(aggregators, "in the middle of facts", func(h beat) bool { return h.Sessions == 1 && h.FramesIn > 20 })
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait() // killed, as it says
 	c.shrinks(b)
-	d.check(t, c.analyse(deadline(t, time.Minute), d.dir, nil))
+	d.check(t, c.analyse(deadline(t), d.dir, nil))
 	c.noUnexpectedExits()
 }
 
@@ -115,9 +115,9 @@ func TestSessions_CancelledFromElsewhere(t *testing.T) {
 	d := generated(t, 20_000)
 	c := start(t, topology.Variant{Replicas: map[string]int{"input": 2, "output": 2}})
 	b := c.listen()
-	ctx := deadline(t, time.Minute)
+	ctx := deadline(t)
 	r := c.begin(ctx, client.Config{Find: newGate(100_000).through(d.dir), Chunk: 16 << 10})
-	until(t, 10*time.Second, "facts are on their way", func() bool { return r.acked("trips") > 0 })
+	until(t, "facts are on their way", func() bool { return r.acked("trips") > 0 })
 	other, err := client.Dial(ctx, client.Config{Entries: c.topo.Outputs(), Session: r.c.Session(), Force: true})
 	if err != nil {
 		t.Fatal(err)
@@ -141,9 +141,9 @@ func TestSessions_APauseIsNoEnd(t *testing.T) {
 	c := start(t, topology.Variant{})
 	b := c.listen()
 	g := newGate(100_000)
-	r := c.begin(deadline(t, time.Minute), client.Config{Find: g.through(d.dir), Chunk: 16 << 10})
-	until(t, 10*time.Second, "facts are on their way", func() bool { return r.acked("trips") > 0 })
-	b.await(10*time.Second, "in the middle of the session", func(h beat) bool { return h.Sessions == 1 })
+	r := c.begin(deadline(t), client.Config{Find: g.through(d.dir), Chunk: 16 << 10})
+	until(t, "facts are on their way", func() bool { return r.acked("trips") > 0 })
+	b.await("in the middle of the session", func(h beat) bool { return h.Sessions == 1 })
 	before := c.snapshots()
 	time.Sleep(3 * time.Second) // ten times what an idle node waits before it writes one
 	if now := c.snapshots(); !maps.Equal(now, before) {
@@ -179,7 +179,7 @@ func TestSessions_ResultsAgain(t *testing.T) {
 	d := generated(t, 20_000)
 	c := start(t, topology.Variant{Replicas: map[string]int{"output": 2}})
 	b := c.listen()
-	ctx := deadline(t, time.Minute)
+	ctx := deadline(t)
 	token := session.NewToken()
 	keep := func(id session.ID) func(*client.Config) {
 		return func(cfg *client.Config) {
@@ -193,7 +193,7 @@ func TestSessions_ResultsAgain(t *testing.T) {
 		c.signal(n, syscall.SIGKILL)
 	}
 	d.check(t, c.analyse(ctx, d.dir, keep(id)))
-	b.await(20*time.Second, "up again", func(h beat) bool { return h.State == heartbeat.Running && h.ID.Incarnation == 2 })
+	b.await("up again", func(h beat) bool { return h.State == heartbeat.Running && h.ID.Incarnation == 2 })
 	c.terminateAll()
 	c.superviseAll()
 	d.check(t, c.analyse(ctx, "/nowhere", keep(id)))
@@ -203,14 +203,14 @@ func TestSessions_ResultsAgain(t *testing.T) {
 // TestSessions_ResultsExpire: results that nobody closes are kept for limits.results_ttl.
 func TestSessions_ResultsExpire(t *testing.T) {
 	d := generated(t, 20_000)
-	c := start(t, topology.Variant{Settings: map[string]string{"limits.results_ttl": "1s", "limits.client_timeout": "1s", "limits.retry_after": "100ms"}})
+	c := start(t, topology.Variant{Settings: map[string]string{"limits.results_ttl": "5s", "limits.client_timeout": "5s", "limits.retry_after": "100ms"}})
 	b := c.listen()
-	ctx := deadline(t, time.Minute)
+	ctx := deadline(t)
 	id, token := session.New(), session.NewToken()
 	d.check(t, c.analyse(ctx, d.dir, func(cfg *client.Config) { cfg.Session, cfg.Token, cfg.KeepResults = id, token, true }))
 	c.shrinks(b)
 	var err error
-	until(t, 10*time.Second, "the results expire", func() bool {
+	until(t, "the results expire", func() bool {
 		_, err = client.Run(ctx, client.Config{Entries: c.topo.EntryPoints(), Analysis: "bikes", Dir: d.dir, Session: id, Token: token, KeepResults: true})
 		return err != nil
 	})

@@ -37,11 +37,11 @@ func setBack(t *testing.T, d *dataset, id topology.NodeID, how string) {
 	c := start(t, topology.Variant{})
 	b := c.listen()
 	ready := func(h beat) bool { return h.State == heartbeat.Running || h.State == heartbeat.Blocked }
-	b.await(30*time.Second, "started", ready)
-	ctx := deadline(t, 90*time.Second)
+	b.await("started", ready)
+	ctx := deadline(t)
 	g := newGate(800_000)
 	r := c.begin(ctx, client.Config{Find: g.through(d.dir), Chunk: 16 << 10, Timeout: 500 * time.Millisecond})
-	until(t, 30*time.Second, "facts are under way", func() bool { return r.acked("trips") > 300_000 })
+	until(t, "facts are under way", func() bool { return r.acked("trips") > 300_000 })
 	copies := t.TempDir()
 	hit := c.alsoHit(id, how)
 	var lost int
@@ -53,9 +53,9 @@ func setBack(t *testing.T, d *dataset, id topology.NodeID, how string) {
 			}
 			c.supervise(n)
 		}
-		b.await(30*time.Second, "started again", ready)
+		b.await("started again", ready)
 	}
-	until(t, 30*time.Second, "more facts are under way", func() bool { return r.acked("trips") > 700_000 })
+	until(t, "more facts are under way", func() bool { return r.acked("trips") > 700_000 })
 	c.terminateAll()
 	for _, n := range hit {
 		if lost > 0 {
@@ -82,7 +82,7 @@ func setBack(t *testing.T, d *dataset, id topology.NodeID, how string) {
 		t.Logf("the session fails: %v", r.err)
 	}
 	d.check(t, c.analyseAgain(ctx, d.dir))
-	b.await(20*time.Second, "free again", idle)
+	b.await("free again", idle)
 	c.noUnexpectedExits()
 }
 

@@ -26,7 +26,7 @@ func TestR15_SmallFrames(t *testing.T) {
 		c := start(t, topology.Variant{Settings: limits, SplitParsers: limits["limits.window"] != ""})
 		for _, analysis := range []string{"memes", "movies", "bikes", "flights"} {
 			d := generatedFor(t, analysis, 20_000)
-			d.check(t, c.analyse(deadline(t, 2*time.Minute), d.dir, func(cfg *client.Config) { cfg.Analysis = analysis }))
+			d.check(t, c.analyse(deadline(t), d.dir, func(cfg *client.Config) { cfg.Analysis = analysis }))
 		}
 		c.noUnexpectedExits()
 	}
@@ -39,9 +39,9 @@ func TestR15_OneRowTooLarge(t *testing.T) {
 	huge := generatedFor(t, "flights", 1000)
 	spoil(t, filepath.Join(huge.dir, "itineraries.csv"), "startingAirport", strings.Repeat("A", 9*mib))
 	spoil(t, filepath.Join(huge.dir, "itineraries.csv"), "segmentsArrivalAirportCode", "AAA||BBB||CCC||DDD")
-	_, err := client.Run(deadline(t, time.Minute), client.Config{Entries: c.topo.EntryPoints(), Analysis: "flights", Dir: huge.dir})
+	_, err := client.Run(deadline(t), client.Config{Entries: c.topo.EntryPoints(), Analysis: "flights", Dir: huge.dir})
 	saysTooLarge(t, err, "itineraries", "limits.frame")
-	d.check(t, c.analyse(deadline(t, time.Minute), d.dir, func(cfg *client.Config) { cfg.Analysis = "flights" }))
+	d.check(t, c.analyse(deadline(t), d.dir, func(cfg *client.Config) { cfg.Analysis = "flights" }))
 	c.noUnexpectedExits()
 }
 
@@ -54,12 +54,12 @@ func TestR15_LargeChunk(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	spoil(t, files[0], "movieId", strings.Repeat("7", 7*mib))
-	ctx := deadline(t, time.Minute)
+	ctx := deadline(t)
 	if _, err := client.Run(ctx, client.Config{Entries: c.topo.EntryPoints(), Analysis: "movies", Dir: huge.dir, Chunk: 8 * mib}); ctx.Err() != nil {
 		t.Fatalf("it hangs: %v", err)
 	}
 	d := generatedFor(t, "bikes", 2000)
-	d.check(t, c.analyse(deadline(t, time.Minute), d.dir, nil))
+	d.check(t, c.analyse(deadline(t), d.dir, nil))
 	c.noUnexpectedExits()
 }
 
@@ -124,7 +124,7 @@ func dialLimits(t *testing.T, endpoint string) *plainClient {
 func (r *plainClient) say(q protocol.Request) protocol.Reply {
 	r.t.Helper()
 	q.Session, q.Token = r.id, r.key
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	answer, err := r.req.Do(ctx, zmqx.Message{q.Append(nil)})
 	if err != nil {
@@ -169,7 +169,7 @@ func TestR15_ChunkAtTheLimit(t *testing.T) {
 	}
 	out := dialLimits(t, c.topo.Outputs()[0])
 	out.id, out.key = in.id, in.key
-	until(t, 30*time.Second, "the answer is complete", func() bool {
+	until(t, "the answer is complete", func() bool {
 		r := out.say(protocol.Request{Type: protocol.Results, Wait: time.Second})
 		if r.Failure() != nil || r.State == session.Failed {
 			t.Fatalf("%v %s", r.Failure(), r.Reason)
@@ -199,7 +199,7 @@ func TestR15_ARequestTooLarge(t *testing.T) {
 func TestR15_ClientKeepsToTheLimit(t *testing.T) {
 	c := start(t, topology.Variant{Settings: map[string]string{"limits.frame": "128KiB", "limits.chunk": "64KiB"}})
 	d := generated(t, 60_000)
-	d.check(t, c.analyse(deadline(t, time.Minute), d.dir, func(cfg *client.Config) { cfg.Chunk = 16 * mib }))
+	d.check(t, c.analyse(deadline(t), d.dir, func(cfg *client.Config) { cfg.Chunk = 16 * mib }))
 	long := generated(t, 1000)
 	file := filepath.Join(long.dir, "montreal", "trips.csv")
 	if _, err := os.Stat(file); err != nil {
@@ -213,7 +213,7 @@ func TestR15_ClientKeepsToTheLimit(t *testing.T) {
 	if err := os.WriteFile(file, append(b, bytes.Repeat([]byte("9"), 200<<10)...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err = client.Run(deadline(t, time.Minute), client.Config{Entries: c.topo.EntryPoints(), Analysis: "bikes", Dir: long.dir})
+	_, err = client.Run(deadline(t), client.Config{Entries: c.topo.EntryPoints(), Analysis: "bikes", Dir: long.dir})
 	saysTooLarge(t, err, "trips.csv", "limits.frame")
 	c.noUnexpectedExits()
 }
@@ -239,7 +239,7 @@ func TestR16_ManyFilesTakeNoMemory(t *testing.T) {
 		}
 	}
 	c := start(t, topology.Variant{Replicas: map[string]int{"joiner": 1, "aggregator": 1}})
-	ctx, cancel := context.WithCancel(deadline(t, 3*time.Minute))
+	ctx, cancel := context.WithCancel(deadline(t))
 	defer cancel()
 	c.watchMemory(ctx)
 	c.analyse(ctx, d.dir, nil)

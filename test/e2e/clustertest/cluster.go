@@ -29,15 +29,24 @@ func NewWithKeys(t *testing.T, topo *topology.Topology, keys *security.Keys) *Cl
 	w := &Cluster{Observer: listen(t, topo, keys), Topology: topo, t: t}
 	w.Until("a medic leads, and all are heard", func() bool {
 		silent := func(n topology.Node) bool { return w.Incarnation(n.ID) == 0 }
-		return w.Leader() != "" && !slices.ContainsFunc(topo.All(), silent)
+		return w.Observer.Leader() != "" && !slices.ContainsFunc(topo.All(), silent)
 	})
 	return w
 }
 
+// Leader waits until a medic leads. A machine that has just stood still has not heard the one that did for a moment.
+func (w *Cluster) Leader() (id topology.NodeID) {
+	w.t.Helper()
+	w.Until("a medic leads", func() bool { id = w.Observer.Leader(); return id != "" })
+	return id
+}
+
 // Followers is the medics that do not lead.
 func (w *Cluster) Followers() (ids []topology.NodeID) {
+	w.t.Helper()
+	leader := w.Leader()
 	for _, n := range w.Topology.MedicNodes() {
-		if n.ID != w.Leader() {
+		if n.ID != leader {
 			ids = append(ids, n.ID)
 		}
 	}
@@ -60,7 +69,7 @@ func (w *Cluster) Strike(do func(topology.NodeID), ids ...topology.NodeID) {
 			}
 		}
 		unheard := func(id topology.NodeID) bool { return w.Incarnation(id) == before[id] } // the leader may hear it before us
-		return back >= len(ids) && w.Leader() != "" && !slices.ContainsFunc(ids, unheard)
+		return back >= len(ids) && w.Observer.Leader() != "" && !slices.ContainsFunc(ids, unheard)
 	})
 	time.Sleep(3 * w.Topology.Medics.Heartbeat) // whoever was restarted twice would be so by now, or shows below
 	w.checkIncidents(since, before, ids)
@@ -125,7 +134,7 @@ func (w *Cluster) Over(since time.Time) []core.Incident {
 	w.t.Helper()
 	w.Until("it is over", func() bool {
 		all := w.Incidents(since)
-		return len(all) > 0 && w.Leader() != "" && !slices.ContainsFunc(all, func(i core.Incident) bool { return i.Open })
+		return len(all) > 0 && w.Observer.Leader() != "" && !slices.ContainsFunc(all, func(i core.Incident) bool { return i.Open })
 	})
 	return w.Incidents(since)
 }

@@ -45,7 +45,7 @@ func newCluster(t *testing.T, dir string, v topology.Variant) *cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(sockets) })
-	v.IPCDir = sockets
+	v.IPCDir, v.Settings = sockets, calmly(v.Settings)
 	text, err := topology.Generate(v)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "topology.toml"), []byte(text), 0o600)

@@ -31,7 +31,7 @@ type keyedCluster struct {
 
 func keyed(t *testing.T) *keyedCluster {
 	t.Helper()
-	topo := keytest.Loopback(t, topology.Variant{})
+	topo := keytest.Loopback(t, topology.Variant{Settings: calmly(nil)})
 	k := &keyedCluster{cluster: &cluster{t: t, topo: topo, dir: filepath.Dir(topo.File)}}
 	k.posta("key", "init")
 	lines := k.key("alice", security.Submit) + k.key("olga", security.Operate)
@@ -196,7 +196,6 @@ func (k *keyedCluster) run(job clustertest.Job) error {
 // died and is back. The leader stays, and sessions have right answers.
 func TestS3_AttacksOnMedics(t *testing.T) {
 	k := keyed(t)
-	k.Until("a medic leads", func() bool { return k.Leader() != "" })
 	another := keytest.New(t, k.topo.Name)
 	attack := func() {
 		t.Helper()

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"testing"
 
@@ -47,14 +48,16 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// underLoad are settings for a test that loads everything to the full. Other tests run beside it, and the race detector makes nodes ten times slower,
-// and with them each turn of their loop, in which they say nothing. The default settings are to hold where the flags ask for a longer test, which
-// runs alone.
-func underLoad() map[string]string {
-	if !raced && (*chaosTime > 0 || *quiet > 0) {
-		return nil
+// calmly adds to the settings of a cluster that medics wait longer than a shared machine stands still, which may be a second or two, before they take a
+// silent process for dead. By the default they would be right to restart what no test has hit. The race detector makes nodes ten times slower, and with
+// them each turn of their loop. The default is to hold where the flags ask for a longer test or for figures, which runs alone.
+func calmly(settings map[string]string) map[string]string {
+	if !raced && (*chaosTime > 0 || *quiet > 0 || *kills > 2) {
+		return settings
 	}
-	return map[string]string{"medics.suspect_after": "8s"}
+	calm := map[string]string{"medics.suspect_after": "8s"}
+	maps.Copy(calm, settings)
+	return calm
 }
 
 func known() analyses.Set {

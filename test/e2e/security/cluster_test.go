@@ -24,7 +24,7 @@ import (
 )
 
 // patience is for what must happen.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 var (
 	alice = security.Identity{Role: security.Submit, Name: "alice"}
