@@ -20,8 +20,9 @@ type plainCall struct {
 	looked  string // where the command looked for a key
 }
 
-// keyTime limits how long a command looks for the reason why nothing answers.
-const keyTime = time.Second
+// keyTime limits how long a command looks for the reason why nothing answers. A shared machine may stand still for a second or two, and a command that
+// gives up then advises to start a cluster that runs.
+const keyTime = 5 * time.Second
 
 // explainMissingKey adds to the error of a command without a key that the cluster has keys, if that is so. A node with keys closes a plain connection
 // without a message, which looks like an absent cluster.
