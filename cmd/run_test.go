@@ -153,7 +153,14 @@ func started(t *testing.T, ctx context.Context, args ...string) (dir string, don
 	dir, done = t.TempDir(), make(chan result, 1)
 	args = append(append([]string{"run", "bikes", "--dir", dir}, args...), slow...)
 	go func() { done <- postaUntil(ctx, context.Background(), args...) }()
-	until(t, "the first node has its pid file", func() bool { return pidOf(dir, "output-1") != 0 })
+	until(t, "the nodes have their pid files", func() bool {
+		for _, node := range []string{"input-1", "aggregator-1", "aggregator-2", "reducer-1", "output-1"} {
+			if pidOf(dir, node) == 0 {
+				return false
+			}
+		}
+		return true
+	})
 	time.Sleep(300 * time.Millisecond) // somewhere in the upload; every moment is a good one
 	return dir, done
 }
@@ -275,7 +282,14 @@ func TestSignalsEndARunInOrder(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the first node has its pid file", func() bool { return pidOf(dir, "output-1") != 0 })
+	until(t, "the nodes have their pid files", func() bool {
+		for _, node := range []string{"input-1", "aggregator-1", "aggregator-2", "reducer-1", "output-1"} {
+			if pidOf(dir, node) == 0 {
+				return false
+			}
+		}
+		return true
+	})
 	pid := pidOf(dir, "output-1")
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,8 +39,13 @@ func newTestCluster(t *testing.T) *testCluster {
 	return k
 }
 
+// write writes the topology. Medics wait longer than a shared machine stands still, which may be a second or two, before they take a silent process for
+// dead: by the default they would be right to restart what no test has hit.
 func (k *testCluster) write(v topology.Variant) {
 	k.t.Helper()
+	settings := map[string]string{"medics.suspect_after": "4s"}
+	maps.Copy(settings, v.Settings)
+	v.Settings = settings
 	text, err := topology.Generate(v)
 	if err == nil {
 		err = os.WriteFile(k.file, []byte(text), 0o644)

@@ -43,7 +43,7 @@ func appendTo(t *testing.T, file string, data []byte) {
 // TestN9_BusyNodesAreLeftAlone: a reference stream of 30 MB, which joiners take in in a few turns of their loop, and one chunk of 8.4 million rows
 // that are none. Nobody is restarted for it, and the answers are right. Without the race detector, with which CI runs it, a fifth of both has to do.
 func TestN9_BusyNodesAreLeftAlone(t *testing.T) {
-	c := up(t, nil)
+	c := up(t, underLoad())
 	since, part := time.Now(), 5
 	if raced {
 		part = 1

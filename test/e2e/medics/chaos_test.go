@@ -1,6 +1,7 @@
 package medics
 
 import (
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -22,6 +23,7 @@ func TestChaos(t *testing.T) {
 	}
 	s := newStorm(t, seed)
 	settings := map[string]string{"limits.segment": "1MiB", "limits.snapshot": "1MiB"} // snapshots and cuts all the time
+	maps.Copy(settings, underLoad())
 	c := newCluster(t, t.TempDir(), topology.Variant{Replicas: map[string]int{"input": 2, "output": 2}, Settings: settings})
 	s.prepare(c.topo)
 	c.up()

@@ -43,7 +43,8 @@ func TestW2_MedicsLeaveADamagedNodeAlone(t *testing.T) {
 		}
 	}
 	// Longer than silence, a node that does not get on, and their backstop may last.
-	c.Until("it has been damaged for long", func() bool { b := c.Beat(id); return b.PID != pid || b.Uptime > 3*stuckAfter })
+	long := c.topo.Medics.SuspectAfter + 3*stuckAfter
+	c.Until("it has been damaged for long", func() bool { b := c.Beat(id); return b.PID != pid || b.Uptime > long })
 	leftAlone("while it is damaged")
 	if b := c.Beat(id); !damaged(b) {
 		t.Errorf("nobody has repaired its log, and it says %+v", b)

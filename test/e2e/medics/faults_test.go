@@ -133,7 +133,7 @@ func TestM7_OneMedicBringsEverybodyBack(t *testing.T) {
 }
 
 func TestNobodyIsSuspectedUnderLoad(t *testing.T) {
-	c := up(t, nil)
+	c := up(t, underLoad())
 	since := time.Now()
 	l := c.load(200000)
 	time.Sleep(max(*quiet, 5*time.Second))

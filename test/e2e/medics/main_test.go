@@ -49,16 +49,30 @@ func TestMain(m *testing.M) {
 }
 
 // calmly adds to the settings of a cluster that medics wait longer than a shared machine stands still, which may be a second or two, before they take a
-// silent process for dead. By the default they would be right to restart what no test has hit. The race detector makes nodes ten times slower, and with
-// them each turn of their loop. The default is to hold where the flags ask for a longer test or for figures, which runs alone.
+// silent process for dead. By the default they would be right to restart what no test has hit. The race detector makes nodes ten times slower.
 func calmly(settings map[string]string) map[string]string {
-	if !raced && (*chaosTime > 0 || *quiet > 0 || *kills > 2) {
+	if alone() {
 		return settings
 	}
-	calm := map[string]string{"medics.suspect_after": "8s"}
+	calm := map[string]string{"medics.suspect_after": "4s"}
+	if raced {
+		calm = underLoad()
+	}
 	maps.Copy(calm, settings)
 	return calm
 }
+
+// underLoad are settings for a test that loads everything to the full. Other tests run beside it, and the race detector makes nodes ten times slower,
+// and with them each turn of their loop, in which they say nothing.
+func underLoad() map[string]string {
+	if alone() {
+		return nil
+	}
+	return map[string]string{"medics.suspect_after": "8s"}
+}
+
+// alone reports that the flags ask for a longer test or for figures, which runs alone: the default settings are to hold there.
+func alone() bool { return !raced && (*chaosTime > 0 || *quiet > 0 || *kills > 2) }
 
 func known() analyses.Set {
 	return analyses.Set{bikes.New(), flights.New(), movies.New(), memes.New(), compile.New(), moody()}
