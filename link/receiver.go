@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Verdict says what to do with a frame.
+// Verdict says what to do with a frame. Package nodes/core counts the frames that are dropped, by verdict.
 type Verdict uint8
 
 const (

@@ -104,9 +104,10 @@ type agent struct {
 	ends    chan []processEnd
 	newest  atomic.Pointer[core.Term] // for tasks
 
-	published time.Time // the journal
-	logged    core.Term // the last term that was logged
-	counts    *counts   // nil: nobody scrapes
+	published     time.Time // the journal
+	logged        core.Term // what was logged last
+	loggedLeading bool      // likewise
+	counts        *counts   // nil: nobody scrapes
 }
 
 func (a *agent) open() error {

@@ -195,7 +195,7 @@ func (a *agent) execute(ctx context.Context, o core.Order) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hostTimeout)
 		defer cancel()
 		r := h.Execute(ctx, o, func() core.Term { return *a.newest.Load() })
-		a.cfg.Log.Info("order", "of", o.Leader, "generation", o.Gen, "number", o.N, "target", o.Target, "silent", o.Silent,
+		a.cfg.Log.Info("order", "of", o.Leader, "generation", o.Gen, "number", o.N, "target", o.Target, "silent", o.Silent, "ended", o.Ended,
 			"verdict", r.Verdict, "process", r.PID, "took", r.Took, "text", r.Text)
 		select {
 		case a.reports <- r:
@@ -217,10 +217,10 @@ func (a *agent) publishJournal() {
 	}
 }
 
-// logTerm logs changes of leadership.
+// logTerm logs changes of leadership. A medic that takes a new term leads in it only once the term is stored, so leading changes later.
 func (a *agent) logTerm() {
-	if term, leading := a.core.Term(); term != a.logged {
-		a.logged = term
+	if term, leading := a.core.Term(); term != a.logged || leading != a.loggedLeading {
+		a.logged, a.loggedLeading = term, leading
 		a.cfg.Log.Info("term", "generation", term.Gen, "leader", term.Leader, "leading", leading)
 	}
 }

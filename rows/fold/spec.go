@@ -35,7 +35,9 @@ const (
 	KeyInt                     // int64
 )
 
-// AggKind is what an aggregate does with what is added to a cell.
+// AggKind is what an aggregate does with what is added to a cell. A new kind needs its place in Spec.Check and Spec.columns, a cell
+// (column.addRows), functions that add to the cell and read it, and its wire form (column.appendTo, Table.rowBytes, column.mergeColumn).
+// Once the spec of model_test.go has the kind, the tests there fail for each of these that is missing.
 type AggKind uint8
 
 const (
