@@ -9,11 +9,11 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// codeInterrupted is how a client ends that finds its session in the middle of an upload which is not its own.
+// codeInterrupted is the end of a client that finds its session in the middle of another client's upload.
 const codeInterrupted protocol.Code = "interrupted"
 
-// startAgain starts a client once more, later: with its id and its rows, and with its token, or with one of its own to take the session
-// over (R17).
+// startAgain starts a client once more, later, with the same id and rows. It has the same token, or a new one to take
+// the session over (R17).
 func (c *client) startAgain() {
 	w := c.w
 	heir := &client{w: w, n: len(w.clients), id: c.id, who: c.who, token: c.token, upload: c.upload, want: c.want, inputs: c.inputs, outputs: c.outputs,
@@ -34,7 +34,7 @@ func (c *client) startAgain() {
 	c.strangers()
 }
 
-// admitted lets a client doze off, or vanish, as an input admits it.
+// admitted lets a client fall asleep or vanish at the moment when an input admits it.
 func (c *client) admitted(r *protocol.Reply) {
 	w := c.w
 	if !w.faults.again || !w.faults.dozes || c.rival != nil || c.former != nil || c.heir != nil || r.Type != protocol.Opened || r.State != session.Running || !w.Chance(0.5) {
@@ -43,7 +43,8 @@ func (c *client) admitted(r *protocol.Reply) {
 	w.After(w.Between(0, 50*time.Millisecond), eventqueue.OneOf(w.Queue, c.sleep, c.vanish))
 }
 
-// sleep stops a client for a while, as a laptop does whose lid is closed. Another client takes its session over meanwhile, or nearly.
+// sleep stops a client for a while, like a laptop whose lid is closed. Meanwhile another client takes its session over,
+// or almost does.
 func (c *client) sleep() {
 	if c.over || c.heir != nil {
 		return
@@ -78,29 +79,31 @@ func (c *client) againPermits(code protocol.Code, reason string) bool {
 			}
 			sent = sent || f.sent || f.ending
 		}
-		// It says the token of one that wanted to take over and did not get to it.
+		// It carries the token of a client that wanted to take over and did not succeed.
 		return (code == protocol.ErrInUse || code == protocol.ErrFinished && sent) && !c.takeover && c.former.former != nil
 	}
 	return false
 }
 
-// heirPermits: the one that slept hears that it was superseded, or how its session ended in other hands.
+// heirPermits says whether an end is permitted to a client that slept: it may hear that it was superseded, or how its
+// session ended for the other client.
 func (c *client) heirPermits(code protocol.Code) bool {
 	switch code {
 	case protocol.ErrSuperseded, protocol.ErrInUse, protocol.ErrFinished: // or the heir was the first whose open arrived
 		return c.heir.takeover
 	case protocol.ErrClosed:
-		return c.heir.over || !c.heir.takeover // or the heir, with the same token, has ended a stream that this one goes on with
+		return c.heir.over || !c.heir.takeover // or the heir, with the same token, has ended a stream that this client still sends
 	case protocol.ErrCancelled:
 		return c.heir.over
 	case protocol.ErrExpired, protocol.ErrFailed, codeInterrupted, protocol.ErrGap:
-		// With one token two clients contradict each other. Or the heir could not go on, and both were silent.
+		// Two clients with one token contradict each other. Or the heir could not go on, and both were silent.
 		return true
 	}
 	return false
 }
 
-// resumePermits: the one that resumes finds no session if the former client has not got as far, or is told that the former one lives.
+// resumePermits says whether an end is permitted to a client that resumes: it may find no session, if the former client
+// had not opened it, or hear that the former client lives.
 func (c *client) resumePermits(f *client, code protocol.Code) bool {
 	switch code {
 	case protocol.ErrUnknownSession:
@@ -110,14 +113,14 @@ func (c *client) resumePermits(f *client, code protocol.Code) bool {
 			}
 		}
 		return true
-	case protocol.ErrInUse: // an input that is started again counts the silence again, and who resumes waits for 15 s
+	case protocol.ErrInUse: // an input that is started again counts the silence from the beginning, and the client that resumes waits for 15 s only
 		return !f.gone || c.w.report.Injected["crash"]+c.w.report.Injected["stop"] > 0
 	}
 	return false
 }
 
-// formerPermits: the one that was started again finds the session as the former one left it. When the upload was through it has to get the
-// answer, unless the former one lives and has taken it.
+// formerPermits says whether an end is permitted to a client that was started again: it finds the session as the former
+// client left it. After a complete upload it has to get the answer, unless the former client lives and has fetched it.
 func (c *client) formerPermits(f *client, code protocol.Code, reason string) bool {
 	if f.over && f.verdict != "vanished" || !f.gone {
 		switch code {
@@ -135,7 +138,7 @@ func (c *client) formerPermits(f *client, code protocol.Code, reason string) boo
 	case protocol.ErrGap:
 		return !c.takeover && !f.sent
 	case protocol.ErrFailed:
-		// What the former one had under way comes late, with the same token.
+		// Requests of the former client arrive late, with the same token.
 		late := strings.Contains(reason, "came twice with different content") || strings.Contains(reason, "has sent") || strings.Contains(reason, "does not have")
 		return !f.sent && (strings.Contains(reason, "said nothing") || !c.takeover && late)
 	}

@@ -9,17 +9,18 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// aim is a fault that waits for the moment in which it breaks most. At a random moment most nodes hold nothing that could be lost, so what only
-// the loss of a session's state shows, or the restart of a node that another one waits for, would take thousands of seeds.
+// aim is a fault that waits for the moment when it does most harm. At a random moment most nodes hold nothing that
+// could be lost. So a bug that shows only when a session's state is lost, or when a node restarts that others wait for,
+// would take thousands of seeds.
 type aim int
 
 const (
 	noAim            aim = iota
 	loseState            // the disk of a node that holds a session
-	loseBetween          // a disk before a session begins, of a node that is back after that
+	loseBetween          // a disk before a session begins; the node is back only after the beginning
 	restartSender        // a node whose facts wait for reference data (R11)
 	drainBusy            // a node that has something to store or to send, over a transport that does not take all of it
-	restoreAll           // all disks, to what they were before a client was through with its upload: no node can see that, but the client
+	restoreAll           // all disks, to a state before a client's upload was complete: no node can notice that, only the client
 	restoreOnceAgain     // a disk, to a state whose log has been retired since
 )
 
@@ -27,8 +28,8 @@ func (a aim) String() string {
 	return [...]string{"nothing", "lost state", "disks lost between sessions", "restarted senders", "busy drains", "a restored cluster", "disks restored again"}[a]
 }
 
-// drawAim decides whether a seed has aimed faults, and which: a fifth of the seeds that neither change the topology nor set logs back at chosen
-// moments. It draws from a source of its own.
+// drawAim decides whether a seed has aimed faults, and which. A fifth of the seeds have some, of those that neither
+// change the topology nor set logs back at chosen moments. It draws from its own source of chance.
 func (f *faults) drawAim(w *world) {
 	r := rand.New(rand.NewPCG(w.Seed, 23))
 	if f.rewirings > 0 || len(f.strikes) > 0 || r.Float64() > 0.24 {
@@ -50,7 +51,7 @@ func (f *faults) takeAim(w *world) {
 	}
 }
 
-// waitFor lets the fault happen as soon as there is a node that it is aimed at, and the next one some time later.
+// waitFor lets the fault happen as soon as there is a suitable node, and the next one some time later.
 func (w *world) waitFor(a aim, r *rand.Rand) {
 	var targets []*node
 	for _, n := range w.order {
@@ -116,7 +117,7 @@ func (w *world) waitFor(a aim, r *rand.Rand) {
 	}
 }
 
-// once does something as soon as it may, or when faults stop.
+// once calls a function as soon as its condition holds, or when faults stop.
 func (w *world) once(may func() bool, do func()) {
 	if may() || w.At >= w.faults.end {
 		do()
@@ -125,7 +126,7 @@ func (w *world) once(may func() bool, do func()) {
 	w.After(2*time.Millisecond, func() { w.once(may, do) })
 }
 
-// begun is how many clients have begun.
+// begun counts the clients that have begun.
 func (w *world) begun() (n int) {
 	for _, c := range w.clients {
 		if c.begun {
@@ -138,7 +139,7 @@ func (w *world) begun() (n int) {
 // uploads reports whether every input has opened the client's session, and not all streams have ended.
 func (c *client) uploads() bool { return len(c.speech.opened) == len(c.inputs) && !c.sent && !c.over }
 
-// inFirstPhase does something later, unless faults have stopped by then.
+// inFirstPhase calls a function later, unless faults have stopped by then.
 func (w *world) inFirstPhase(d time.Duration, do func()) {
 	w.After(d, func() {
 		if w.At < w.faults.end && w.err == nil {
@@ -147,7 +148,7 @@ func (w *world) inFirstPhase(d time.Duration, do func()) {
 	})
 }
 
-// hits reports whether the fault breaks much at a node now.
+// hits reports whether the fault would do much harm at a node now.
 func (a aim) hits(n *node) bool {
 	switch a {
 	case restartSender:

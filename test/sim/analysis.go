@@ -13,10 +13,9 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// The analysis that is simulated: small, and with everything in it that the engine treats in a way of its own. Reference
-// rows of which the last one counts, a table that is filled by reference rows and complete before any fact, exact sums of
-// floats whose rounded sum depends on the order, several tables of one stream that are merged in different ways, a parameter, rows that are rejected, rows
-// that make a function panic.
+// The simulated analysis. It is small and has everything that the engine treats specially. Reference rows of which the last one counts, a table that
+// is filled by reference rows and complete before any fact, exact sums of floats whose rounded sum depends on the order, several tables of one stream
+// that are merged in different ways, a parameter, rows that are rejected, rows that make a function panic.
 
 const (
 	streamGroups = iota // key, group: the last row of a key counts
@@ -24,14 +23,14 @@ const (
 )
 
 const (
-	tableMembers = iota // reference rows by group, from the first joiner alone
+	tableMembers = iota // reference rows by group; only the first joiner counts them
 	tableTotals         // rows, and their exact sum, by group
-	tablePeaks          // the largest key by group, twice: so a row that a frame can carry makes one that none can
+	tablePeaks          // the largest key by group, twice: so a row that fits into a frame makes a row that does not
 	tableKeys           // group of each fact, and how long its key is: a bag
 	tableSizes          // how long the keys are, by group
 )
 
-// noGroup is where facts go whose key is in no group.
+// noGroup is the group of facts whose key is in no group.
 const noGroup = "nobody"
 
 // Rows and parameters that make the analysis panic, by role.
@@ -41,7 +40,7 @@ const (
 	poisonReduce = "reduce"
 )
 
-// poisonPanic is what they panic with.
+// poisonPanic is the value of that panic.
 const poisonPanic = "this row is poison"
 
 func newAnalysis(w *world) *analyses.Analysis {
@@ -104,7 +103,7 @@ func newAnalysis(w *world) *analyses.Analysis {
 	}
 }
 
-// pause has a computation take several slices, as that of a long answer does.
+// pause makes a computation take several slices, as the computation of a long answer does.
 func pause(tables []*fold.Table) {
 	for range 20 {
 		tables[0].Pause()
@@ -113,7 +112,7 @@ func pause(tables []*fold.Table) {
 
 func groupKey() []fold.Key { return []fold.Key{{Name: "group", Kind: fold.KeyText}} }
 
-// totalsSpec is what a joiner folds facts into before it is asked to flush.
+// totalsSpec is the table into which a joiner folds facts until it flushes.
 var totalsSpec = fold.Spec{
 	Name: "folded", Keys: groupKey(),
 	Aggs: []fold.Agg{{Name: "rows", Kind: fold.Sum}, {Name: "sum", Kind: fold.Exact}, {Name: "key", Kind: fold.MaxText}},
@@ -150,7 +149,7 @@ func newParser(_ analyses.Args, stream int, _ analyses.File, b *batch.Builder) (
 	}, nil
 }
 
-// member is the group of a key, and where that stands.
+// member is the group of a key, and the place of the row that says so.
 type member struct {
 	group string
 	file  string
@@ -269,8 +268,8 @@ func (j *tally) Flush(tables []*fold.Table) error {
 	return nil
 }
 
-// counts checks, when the reducer computes, that it has all facts (R12), and none of them twice (R5). The answer would be wrong, too, but
-// nobody would know what made it so.
+// counts checks, when the reducer computes, that it has all facts (R12), and none of them twice (R5). A wrong answer
+// would show the bug, too, but not its cause.
 func (w *world) counts(want string, totals *fold.Table) {
 	rows, all := int64(0), int64(0)
 	for _, row := range totals.Sorted(nil) {
@@ -286,7 +285,8 @@ func (w *world) counts(want string, totals *fold.Table) {
 	}
 }
 
-// mayCount reports whether rows that nodes hold must be those of one upload: no disk was lost, and nobody uses the id of another.
+// mayCount reports whether the rows that nodes hold must be those of one upload: no disk was lost, and no client uses
+// another client's id.
 func (w *world) mayCount() bool { return w.losses == 0 && !w.faults.rivals }
 
 // keyRow is a row of the answer that outputs sort.

@@ -12,14 +12,14 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// checkAtRest checks a cluster whose sessions have all ended: nothing is kept in any node, logs can be cut to nothing, and a node
-// that is started from such a disk holds the same.
+// checkAtRest checks a cluster whose sessions have all ended: no node keeps anything, logs can be cut to nothing, and a
+// node that starts from such a disk has the same state.
 func (w *world) checkAtRest() {
 	w.over = true
 	for _, n := range w.order {
 		w.count(n)
 		if n.log.Last() == 0 {
-			continue // nothing was stored, and a snapshot is of what is
+			continue // nothing was stored, so there is nothing to take a snapshot of
 		}
 		n.disk.fill(false)
 		before := n.core().Snapshot()
@@ -63,8 +63,9 @@ func (n *node) recoversTo(state []byte) {
 	d.close()
 }
 
-// answersAs checks, when the run is over, that a node that came back tells clients of their sessions what it tells them now (N3). What a node
-// leaves out of its snapshot is missing in both states that are compared above.
+// answersAs checks, when the run is over, that a node that comes back gives clients the same answers about their
+// sessions as now (N3). recoversTo cannot see what a snapshot leaves out: it is missing in both states that it
+// compares.
 func (n *node) answersAs(back *recovery) {
 	ask := protocol.Results
 	if n.stage().holds(topology.Input) && n.w.faults.owners != nil {
@@ -78,7 +79,7 @@ func (n *node) answersAs(back *recovery) {
 		for _, who := range n.w.asks() {
 			now, then := n.answers(who, n.shell, n.log, &q), n.answers(who, back.shell, back.log, &q)
 			if n.core().Retired() != "" {
-				return // the run ended as it was told that its log is superseded
+				return // the run ended when the node was told that its log is superseded
 			}
 			if who.Role == security.Submit && c.rival == nil {
 				n.w.checkHears(n, c, who, now, n.answers(role.LocalOperator, n.shell, n.log, &q))
@@ -90,7 +91,7 @@ func (n *node) answersAs(back *recovery) {
 	}
 }
 
-// answers is what a shell answers to a request, without what differs from one life to the next.
+// answers returns a shell's answer to a request, without the parts that differ between incarnations.
 func (n *node) answers(who security.Identity, s *shell.Shell, log openLog, q *protocol.Request) string {
 	n.w.peer++
 	s.Requests(n.now(), []role.Request{{From: n.w.peer, Client: who, Body: q.Append(nil)}})

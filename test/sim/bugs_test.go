@@ -54,24 +54,25 @@ func one(name, rule, file, old, new string) mutants.Mutant {
 	return many(name, rule, edit(file, old, new))
 }
 
-// many is a bug that changes several places: behind the first one there is another defence.
+// many is a bug that changes several places, because a second check would catch a bug in the first one.
 func many(name, rule string, edits ...mutants.Edit) mutants.Mutant {
 	return mutants.Mutant{Name: name, Rule: rule, Edits: edits}
 }
 
-// from begins the search at a seed that has shown the bug, which is rare, as what only a lost disk shows.
+// from begins the search at a seed that has shown the bug. It is for bugs that few seeds show, such as bugs that need a
+// lost disk.
 func from(first uint64, m mutants.Mutant) mutants.Mutant {
 	m.From = first
 	return m
 }
 
-// or names another rule by which what breaks is seen as well, or alone.
+// or names another rule whose violation shows the bug as well, or alone.
 func or(rule, because string, m mutants.Mutant) mutants.Mutant {
 	m.Or, m.Because = append(m.Or, rule), because
 	return m
 }
 
-// bugs are what somebody could have made, or has. The simulator must find every one.
+// bugs are mistakes that a programmer could make, or has made. The simulator must find every one.
 func bugs() []mutants.Mutant {
 	return []mutants.Mutant{
 		one("role: what a joiner has flushed is flushed again", "R5", fileJoiner, "			}\n		}\n		t.Reset()\n", "			}\n		}\n"),

@@ -18,17 +18,17 @@ import (
 type checker struct {
 	n       *node
 	hash    maphash.Seed
-	kept    []stored                       // every durable record that was not lost again
+	kept    []stored                       // every durable record that the disk still has
 	gone    int                            // how many of them were cut
 	frames  map[outKey]map[link.Seq]uint64 // content of every durable frame
 	last    map[outKey]link.Seq
 	hwm     map[wireKey]link.Hwm
-	had     map[wireKey]link.Hwm // hwm when this life began
-	givenUp map[outKey]link.Seq  // how many numbers may have been given up since the last frame, as the topology was without the outbox
+	had     map[wireKey]link.Hwm // hwm when this incarnation began
+	givenUp map[outKey]link.Seq  // how many numbers may have been given up since the last frame, while the topology was without the outbox
 	jumps   map[outKey]bool      // the next frame's number is not known: see reopened
-	before  wal.Index            // the last record of the topology before: what it has for receivers of then may be given up
+	before  wal.Index            // the last record of the topology before: its frames for receivers of that topology may be given up
 	adopts  bool                 // it hears of a log that was begun elsewhere: a repaired one has another id, and the records of the old
-	open    map[session.ID]bool  // sessions that the log has opened, false once it has let them go
+	open    map[session.ID]bool  // sessions that the log has opened; false once it has closed them
 
 	founder map[session.ID]session.TokenHash // who began the session that open reports
 
@@ -36,7 +36,7 @@ type checker struct {
 	acked map[wireKey]link.Acked             // what receivers have acknowledged, as this node's records say
 	*arrivals
 
-	sealed uint64 // frames that this life has taken for commits that were sealed, and for those that were stored (R5)
+	sealed uint64 // frames that this incarnation has taken for commits that were sealed, and for those that were stored (R5)
 	stored uint64
 }
 
@@ -54,7 +54,7 @@ func newChecker(n *node) *checker {
 	}
 }
 
-// begins is called when a life begins.
+// begins is called when an incarnation begins.
 func (c *checker) begins() {
 	c.sealed, c.stored = 0, 0
 	c.had = maps.Clone(c.hwm)
@@ -101,8 +101,8 @@ func (c *checker) durable(at wal.Index, data []byte) {
 	}
 }
 
-// sessions checks that a session that has left the node does not come back (R13). One that another client begins under the same id is another
-// session: whether it may is for the first input to say (R17).
+// sessions checks that a session that has left the node does not come back (R13). If another client begins one under
+// the same id, that is another session: the first input decides whether it may (R17).
 func (c *checker) sessions(rec *record.Record) {
 	for _, in := range rec.Inputs {
 		switch in.Op {
@@ -139,7 +139,7 @@ func (c *checker) hearsOfLosses(rec *record.Record) {
 	}
 }
 
-// founderOf is who began the session of an announcement.
+// founderOf returns the client that began the session of an announcement.
 func founderOf(announcement []byte) session.TokenHash {
 	a, err := role.DecodeAnnouncement(announcement)
 	if err != nil {
@@ -160,7 +160,7 @@ func (c *checker) moved(rec *record.Record) {
 			if last, _ := w.wires[k].progress(w); w.report.Injected["set back"] == 0 && !w.wires[k].relaid && h.ID.LogID == w.nodes[h.From].ident.LogID && h.Seq > last {
 				rule := "R8"
 				if old.ID.LogID == (link.LogID{}) {
-					rule = "R5" // it is the first log that this node has heard of, and no other one's numbers can be meant
+					rule = "R5" // it is the first log that this node has heard of, so the numbers can only be those of this log
 				}
 				w.fail("%s: %s stores hwm %d of %s from the new log of %s, which has stored %d frames", rule, c.n.id, h.Seq, h.Edge, h.From, last)
 			}
@@ -194,8 +194,8 @@ func (c *checker) moved(rec *record.Record) {
 	}
 }
 
-// reopened compares what a log holds with what is durable. What the process did not hear of is durable from now on; what is missing was lost,
-// which is allowed where the disk was set back.
+// reopened compares what a log holds with what is durable. A record whose sync the process did not learn about counts
+// as durable from now on. A missing record was lost, which is allowed only if the disk was set back.
 func (c *checker) reopened(heard []stored, last wal.Index) {
 	w := c.n.w
 	differs := last + 1
@@ -216,15 +216,16 @@ func (c *checker) reopened(heard []stored, last wal.Index) {
 		c.forget(lost.data)
 	}
 	if n := len(c.kept); n > 0 && w.losses > 0 && len(heard) > 0 && heard[0].at > c.kept[n-1].at+1 {
-		// A former state came back, and then a later one, whose snapshot had cut what the first one had lost.
+		// A former state came back, and then a later one. The later one's snapshot had cut the records that the first
+		// one had lost.
 		for _, lost := range slices.Backward(c.kept) {
 			c.forget(lost.data)
 		}
 		c.kept, c.gone = nil, 0
 	}
 	if w.losses > 0 && len(heard) > 0 && heard[0].at == differs {
-		// A later state came back behind a former one, and its snapshot has cut records that may differ from those that are kept here as well. So the
-		// numbers of its next frames are not known.
+		// A later state came back after a former one. Its snapshot has cut records, and those may differ from the
+		// records that are kept here. So the numbers of its next frames are not known.
 		for k := range c.last {
 			c.jumps[k] = true
 		}
@@ -239,7 +240,7 @@ func (c *checker) reopened(heard []stored, last wal.Index) {
 	c.adopts = false
 }
 
-// record returns a record that is durable.
+// record returns a durable record.
 func (c *checker) record(at wal.Index) (stored, bool) {
 	k := len(c.kept)
 	if k == 0 || at > c.kept[k-1].at {
@@ -248,7 +249,7 @@ func (c *checker) record(at wal.Index) (stored, bool) {
 	return c.kept[k-1-int(c.kept[k-1].at-at)], true
 }
 
-// forget takes a record back that the disk has lost. What was the hwm before it is not known here.
+// forget removes a record that the disk has lost. The hwm before it is not known here.
 func (c *checker) forget(data []byte) {
 	rec, err := record.Decode(data)
 	if err != nil {
@@ -266,15 +267,15 @@ func (c *checker) forget(data []byte) {
 	for _, in := range rec.Inputs {
 		if in.Op == record.Open || in.Op == record.Drop {
 			delete(c.open, in.Session)
-			delete(c.founder, in.Session) // so that what another client claims of the session is none of its ends (S5)
+			delete(c.founder, in.Session) // so that another client's claim is not taken for an end of the session (S5)
 		}
 	}
 	clear(c.hwm)
 	clear(c.acked)
 }
 
-// cut checks that no frame is cut from a log that a receiver has not stored (N3). Where disks were lost or set back, receivers may have less
-// than they have acknowledged.
+// cut checks that a frame is cut from a log only after its receivers have stored it (N3). Where disks were lost or set
+// back, receivers may have less than they have acknowledged.
 func (c *checker) cut(first wal.Index) {
 	w := c.n.w
 	for ; c.gone < len(c.kept) && c.kept[c.gone].at < first; c.gone++ {
@@ -292,7 +293,7 @@ func (c *checker) cut(first wal.Index) {
 	}
 }
 
-// produced checks that numbers have no holes and stand for one content (R2).
+// produced checks that numbers have no gaps, and that each number stands for one content (R2).
 func (c *checker) produced(p *record.Frame) {
 	k := outKey{p.Edge, p.To}
 	if !c.follows(k, p.Frame.Seq) && !(c.adopts && c.last[k] == 0) && !c.jumps[k] {
@@ -312,7 +313,7 @@ func (c *checker) produced(p *record.Frame) {
 	}
 }
 
-// sends checks a frame that is put on the wire.
+// sends checks a frame that leaves for the wire.
 func (c *checker) sends(f *link.Frame, to link.NodeID) {
 	if f.Kind == link.Hello {
 		return

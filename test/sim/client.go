@@ -16,18 +16,19 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// client is one client with one session: the real one, package client/core, over simulated connections. What is drawn here is its data, when
-// it begins and how patient it is, and what goes wrong with it. It compares its answer with the oracle's, and its end with the faults.
+// client is one client with one session: the real one, package client/core, over simulated connections. Drawn here are
+// its data, its begin, its timeouts, and its faults. It compares its answer with the oracle's, and its end with the
+// faults.
 type client struct {
 	w         *world
 	n         int
 	id        session.ID
-	who       security.Identity // as its connections prove it
+	who       security.Identity // the name that its connections prove
 	token     session.Token
-	claimants []string // others who have said something of the session as if it were theirs
-	rival     *client  // of the same id with another token (R17)
-	former    *client  // that this one goes on for: it was started again
-	heir      *client  // that was started in place of this one
+	claimants []string // other clients that have sent requests about the session as if it were theirs
+	rival     *client  // the client with the same id and another token (R17)
+	former    *client  // the client in whose place this one was started
+	heir      *client  // the client that was started in place of this one
 	upload    *upload
 	want      answer
 	entries   []*node
@@ -37,7 +38,7 @@ type client struct {
 	session *core.Session
 	conns   []*conn
 	alarm   time.Duration // when the session is told the time; 0 if that is not planned
-	task    int           // of tasks: which one is under way
+	task    int           // the index of the current task
 	pieces  [2][]piece    // of each stream, that no lane has
 	cut     [2]bool       // whether there were any yet
 	placed  placed        // files that inputs are to read
@@ -58,7 +59,7 @@ type client struct {
 	begun   bool
 	sent    bool // all streams have ended
 	ending  bool // the end of the last stream was said
-	gone    bool // it has vanished
+	gone    bool // it has vanished: its process died
 	cancels bool
 	over    bool
 	dead    bool   // its process has ended
@@ -82,7 +83,8 @@ func newClient(w *world) *client {
 	return c
 }
 
-// newRival makes a client that uses the id of another, as one that was started twice does. It has its own token and its own rows.
+// newRival makes a client that uses the id of another client, like a client that was started twice. It has its own
+// token and its own rows.
 func newRival(w *world, of *client) *client {
 	c := newClient(w)
 	c.id, c.rival, of.rival = of.id, of, c
@@ -123,7 +125,7 @@ func (c *client) begin() {
 	c.plansIntruders()
 }
 
-// ended is how the session's last task ended.
+// ended returns how the session's last task ended.
 func (c *client) ended(err error) {
 	var refused *protocol.Error
 	switch {
@@ -145,7 +147,7 @@ func (c *client) checkAnswer() {
 	if diff := c.got.differs(c.want); diff != "" {
 		rule := "D1"
 		if c.placed.changed {
-			rule = "S8" // it is an answer to what nobody has given
+			rule = "S8" // it is the answer to rows that no client has sent
 		} else if c.rival != nil || c.former != nil || c.heir != nil {
 			rule = "R17"
 		}
@@ -196,7 +198,7 @@ func (c *client) anyCancels() bool {
 // clientsOwn is the code of an error that no node has answered: the client's session takes what it heard for nonsense.
 const clientsOwn protocol.Code = "client"
 
-// permitted says whether a fault that was injected allows such an end.
+// permitted reports whether an injected fault allows such an end.
 func (c *client) permitted(code protocol.Code, reason string) bool {
 	switch {
 	case code == clientsOwn:
@@ -217,7 +219,8 @@ func (c *client) permitted(code protocol.Code, reason string) bool {
 	return c.exceeds(code, reason)
 }
 
-// exceeds says whether the client's rows are too large, or too many, for what a frame or a joiner holds (R15, R16), and the reason says so.
+// exceeds reports whether the client's rows are too large for a frame, or too many for a joiner (R15, R16), and the
+// reason says so.
 func (c *client) exceeds(code protocol.Code, reason string) bool {
 	switch {
 	case code == protocol.ErrFailed && strings.Contains(reason, "limits.frame"):
@@ -235,10 +238,10 @@ func (c *client) exceeds(code protocol.Code, reason string) bool {
 	return false
 }
 
-// rowHead is more than what a frame with one row has beside its text.
+// rowHead is an upper bound of what a frame with one row has besides the row's text.
 const rowHead = 1200
 
-// says reports whether all words are in a reason.
+// says reports whether a reason contains all words.
 func says(reason string, words ...string) bool {
 	for _, word := range words {
 		if !strings.Contains(reason, word) {
@@ -248,7 +251,7 @@ func says(reason string, words ...string) bool {
 	return true
 }
 
-// broken is the rule that does not hold when a session ends in a way that nothing permits.
+// broken returns the rule that is violated when a session ends in a way that nothing permits.
 func (c *client) broken(code protocol.Code, reason string) string {
 	switch {
 	case code == clientsOwn && says(reason, "rows are missing"):
@@ -266,25 +269,25 @@ func (c *client) broken(code protocol.Code, reason string) string {
 	case c.w.faults.meddling && (code == protocol.ErrCancelled || code == protocol.ErrClosed || says(reason, "was cancelled")):
 		return "R17" // a stranger has done it
 	case code == protocol.ErrExpired, says(reason, "was silent"):
-		return "M6" // silence was counted that was not the client's
+		return "M6" // an input counted silence that was not the client's
 	case says(reason, "limits.frame"), code == protocol.ErrTooLarge:
 		return "R15"
 	case says(reason, "R16: "):
 		return "R16"
 	case says(reason, "does not have"), code == protocol.ErrUnknownSession:
-		return "R3" // an input has said what it had not stored
+		return "R3" // an input has reported something that it had not stored
 	case says(reason, "lost its data"), says(reason, "has no open before it"), says(reason, "opened here"):
 		return "R8"
 	case c.upload.poison != "", says(reason, "panic"):
 		return "N6"
 	case says(reason, "taken already"):
-		return "R5" // no byte is sent under two numbers, so an input has taken one chunk twice
+		return "R5" // clients send no byte under two numbers, so an input has taken one chunk twice
 	}
 	return "R13"
 }
 
-// rivalPermits says whether the other client of the id allows such an end: this one came too late, and hears how the other's session
-// stands (R17). The one that was admitted hears nothing of the other.
+// rivalPermits reports whether the other client with the same id allows such an end: this client came too late, and
+// hears about the other's session (R17). The admitted client hears nothing about the other.
 func (c *client) rivalPermits(code protocol.Code, reason string) bool {
 	r := c.rival
 	if !r.begun || len(c.speech.opened) > 0 {
@@ -310,16 +313,16 @@ func (c *client) rivalPermits(code protocol.Code, reason string) bool {
 	return false
 }
 
-// mayHaveLost says whether a lost disk may have held something of the session, or may be thought to have. A session that begins when
-// the disks are new ones is not failed by those that were (R8), with two exceptions. Inputs hear of an input's lost disk from its
-// heartbeat, and a session may be quicker. And a frame that comes out of nowhere long after the disk was lost is to someone who never
-// heard the old log a new one.
+// mayHaveLost reports whether a lost disk may have held something of the session, or may seem to have. A session that
+// begins after disks were replaced does not fail because of the lost ones (R8), with two exceptions. Inputs learn from
+// its heartbeat that another input lost its disk, and a session may be faster. And a late frame of the lost log may
+// reach a receiver that never heard that log, so the receiver takes the log for a new one.
 func (c *client) mayHaveLost() bool {
 	w := c.w
 	return w.losses > 0 && (c.began <= w.wiped || w.inputWiped || w.report.Injected["ghost"] > 0)
 }
 
-// saysWhere checks that the reason of a poisoned session says where it happened (N6).
+// saysWhere checks that the reason of a poisoned session names the place (N6).
 func (c *client) saysWhere(reason string) bool {
 	words := []string{"analysis simulated", "panic"}
 	switch c.upload.poison {
@@ -333,9 +336,9 @@ func (c *client) saysWhere(reason string) bool {
 	return says(reason, words...)
 }
 
-// vanish: the client's process dies. What it had opened must go away by itself.
+// vanish kills the client's process. The session that it had opened must end by itself.
 func (c *client) vanish() {
-	if !c.over && c.heir == nil { // who has an heir already only sleeps
+	if !c.over && c.heir == nil { // a client that has an heir already only sleeps
 		c.w.injected("vanish")
 		c.gone = true
 		c.over, c.dead, c.verdict = true, true, "vanished"
@@ -346,7 +349,7 @@ func (c *client) vanish() {
 	}
 }
 
-// cancel says cancel at one node, as another process could.
+// cancel sends a cancel request to one node, as another process could.
 func (c *client) cancel() {
 	if c.over {
 		return

@@ -7,14 +7,14 @@ import (
 	"posta.dev/posta/internal/simulator/eventqueue"
 )
 
-// machineClock is what the machine of a node shows: a wall clock that people and NTP set, and a monotonic clock that counts from the start of
-// the process.
+// machineClock is the clocks of a node's machine: a wall clock that people and NTP set, and a monotonic clock that
+// counts from the start of the process.
 type machineClock struct {
 	wrong  time.Duration // how far the wall clock is ahead
 	booted time.Duration // when the process began
 }
 
-// now is what the node's process is told when it asks for the time (M10).
+// now is the time that the node's process reads (M10).
 func (n *node) now() time.Time {
 	return clock.Read(n.w.Now().Add(n.clock.wrong), n.w.At-n.clock.booted)
 }

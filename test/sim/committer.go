@@ -18,7 +18,7 @@ func (n *node) latency() time.Duration {
 	return n.w.Between(100*time.Microsecond, 4*time.Millisecond)
 }
 
-// takeJob gives the committer a job. Now and then what it stores is compared with what the node has in memory.
+// takeJob gives the committer a job. Now and then the stored state is compared with the node's state in memory.
 func (n *node) takeJob(j *shell.Job) {
 	w := n.w
 	n.job = j
@@ -34,8 +34,8 @@ func (n *node) takeJob(j *shell.Job) {
 	n.later(n.latency(), n.carryOut)
 }
 
-// carryOut is the committer's work on the job that is under way. The process may die in the middle of it, and after it, when nobody has heard
-// of it yet.
+// carryOut is the committer's work on its job. The process may die in the middle of it, or after it and before the loop
+// has learned about it.
 func (n *node) carryOut() {
 	w := n.w
 	if w.At < w.faults.end && w.Chance(w.faults.crash) {
@@ -61,12 +61,12 @@ func (n *node) carryOut() {
 	n.wake()
 }
 
-// carriedOut notes what the next log takes over, until it is stored there.
+// carriedOut remembers what the next log takes over until that is stored there.
 func (n *node) carriedOut(a *shell.Answer) {
 	n.left = a.Retired && a.Heritage != nil || n.left && !a.Retired && !a.Stored
 }
 
-// partly carries out a part of the job that is under way, as a process does that dies meanwhile.
+// partly carries out a part of the job, like a process that dies meanwhile.
 func (n *node) partly() {
 	if n.job == nil || !n.w.Chance(0.7) {
 		return
@@ -106,21 +106,21 @@ func (l *watched) Cut(upTo wal.Index) error {
 	return err
 }
 
-// errDied is what the disk answers to a process that is dead.
+// errDied is the disk's answer to a dead process.
 var errDied = errors.New("the process is dead")
 
-// refusal is a frame that the transport did not take, nor those after it.
+// refusal is a frame that the transport refused, as it did all frames after it.
 type refusal struct {
 	edge string
 	to   link.NodeID
 	seq  link.Seq
 }
 
-// unsent tells the shell that the transport took that many frames only.
+// unsent tells the shell how many frames the transport took.
 func (n *node) unsent(s *core.Send, took int) {
 	f := &s.Frames[took]
 	n.shell.Unsent(s.Edge, s.To, f.Seq)
-	if f.Kind != link.Hello { // which is said again in its time
+	if f.Kind != link.Hello { // a hello is repeated by itself
 		n.refused = append(n.refused, refusal{s.Edge, s.To, f.Seq})
 	}
 }

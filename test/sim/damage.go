@@ -10,11 +10,11 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// damage changes what travels, as a broker's disk or a proxy may, and mixes links up (R18). It draws from a source of its own, so that a run
-// without it stays the run that it was.
+// damage changes frames on their way, as a broker's disk or a proxy may, and mixes up links (R18). It draws from its
+// own source of chance, so that seeds without it keep their runs.
 type damage struct {
 	rand  *rand.Rand
-	p     float64 // of each frame; 0 for none
+	p     float64 // the probability for each frame; 0 for none
 	other []byte  // a payload that was sent before
 }
 
@@ -26,7 +26,7 @@ func newDamage(seed uint64) damage {
 	return d
 }
 
-// damagedCopies are what happens to a frame on its way: itself, or something else in its place or behind it.
+// damagedCopies returns what arrives for a frame: the frame itself, or something else in its place or after it.
 func (w *world) damagedCopies(x *wire, f link.Frame) []travelling {
 	d := &w.damage
 	whole := travelling{x, f.AppendHeader(nil), f.Payload, true}
@@ -64,7 +64,7 @@ func (w *world) damagedCopies(x *wire, f link.Frame) []travelling {
 	return []travelling{bad}
 }
 
-// travelling is a frame as it arrives.
+// travelling is a frame on its way, as it will arrive.
 type travelling struct {
 	to              *wire
 	header, payload []byte
@@ -95,7 +95,7 @@ type arrivedKey struct {
 	seq  link.Seq
 }
 
-// arrivals is what has reached a node, whatever happened to its disk.
+// arrivals is what has reached a node, including what its disk has lost.
 type arrivals struct {
 	arrived map[arrivedKey]bool // frames, in the form that they were made in; of damaged forms alone: false (R18)
 	floors  map[arrivedKey]link.Seq
@@ -118,8 +118,8 @@ func (c *checker) arrives(f *link.Frame, intact bool) {
 	}
 }
 
-// tookIntact checks that no hwm moves over a frame of which only damaged forms have come, and that who is stored as the sender has said so in
-// an intact hello (R18).
+// tookIntact checks that no hwm moves over a frame that arrived only in damaged forms, and that a sender's identity is
+// stored only after an intact hello (R18).
 func (c *checker) tookIntact(rec *record.Record) {
 	for _, h := range rec.Hwms {
 		on := wireKey{h.Edge, h.From, c.n.id}

@@ -15,16 +15,16 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// upload is what one client sends, and what the right answer to it is.
+// upload is what one client sends, and the right answer.
 type upload struct {
 	analysis string
-	plan     []byte // of a statement, with what it asks; of the simulated analysis nil
+	plan     []byte // for a statement: its question; nil for the simulated analysis
 	question *question
 
 	params  map[string]string
 	files   [2][]file // by stream
-	poison  string    // what makes the analysis panic, empty if nothing does
-	room    int       // for records in a request: limits.frame without what a chunk has beside them (R15)
+	poison  string    // the value that makes the analysis panic; empty for none
+	room    int       // room for records in a request: limits.frame without the rest of a chunk (R15)
 	large   int       // of the largest row
 	members int       // reference rows
 }
@@ -111,7 +111,7 @@ func (u *upload) poisonWith(w *world, what string) {
 	u.poison = what
 	if what == poisonReduce {
 		u.params["explode"] = poisonReduce
-		// The reducer panics on the first group there is.
+		// The reducer panics on the first group.
 		f := &u.files[streamFacts][0]
 		f.rows = append(f.rows, "k1,17")
 		return
@@ -125,7 +125,8 @@ func (u *upload) poisonWith(w *world, what string) {
 	f.rows = slices.Insert(f.rows, w.Rand.IntN(len(f.rows)+1), row)
 }
 
-// count tells the analysis how many rows it is to see, so that a joiner and a reducer that go on too early are noticed there and then.
+// count tells the analysis how many rows to expect, so that a joiner or reducer that goes on too early is noticed at
+// once.
 func (u *upload) count() {
 	members, facts := 0, 0
 	for _, row := range u.oracle()["members"] {
@@ -144,8 +145,8 @@ func number(row string) int {
 	return n
 }
 
-// referenceBytes is more than what a joiner counts of the upload's reference data: each chunk of it may be a batch of its own, and has names
-// beside the rows.
+// referenceBytes is an upper bound of what a joiner counts for the upload's reference data: each chunk may be a batch
+// of its own, with names besides the rows.
 func (u *upload) referenceBytes() (n int) {
 	for _, f := range u.files[streamGroups] {
 		n += length(f.rows) + 300*len(f.rows)
@@ -153,10 +154,10 @@ func (u *upload) referenceBytes() (n int) {
 	return n
 }
 
-// requestHead is what a client keeps free in a request for what is beside the records.
+// requestHead is the room that a client leaves in a request for everything but the records.
 const requestHead = 250
 
-// enlarge adds a row that is about as large as limits.frame: at times no request can carry it, at times no batch.
+// enlarge adds a row that is about as large as limits.frame: sometimes too large for a request, sometimes for a batch.
 func (u *upload) enlarge(w *world) {
 	w.injected("large row")
 	stream := w.Rand.IntN(2)
@@ -173,7 +174,7 @@ func (u *upload) enlarge(w *world) {
 
 // pieces cuts the files of a stream into chunks and mixes them, since lanes pull them in no fixed order.
 //
-// Of an upload that is resumed, what was taken is left out; it is compared as it is cut (R17).
+// In a resumed upload, pieces leaves out what was taken, and compares it while it cuts (R17).
 func (u *upload) pieces(w *world, stream int, taken *resume.Taken) (all []piece, err error) {
 	most := 1 + w.Rand.IntN(40)
 	for i := range u.files[stream] {
@@ -207,7 +208,7 @@ func (u *upload) pieces(w *world, stream int, taken *resume.Taken) (all []piece,
 	return all, nil
 }
 
-// length is that of rows with their line ends.
+// length is the size of rows with their line ends.
 func length(rows []string) (n int) {
 	for _, r := range rows {
 		n += len(r) + 1
@@ -215,7 +216,7 @@ func length(rows []string) (n int) {
 	return n
 }
 
-// answer is what a client found, or should have found: each query's rows as text, and the rejected rows.
+// answer is a client's answer, or the right one: each query's rows as text, and the rejected rows.
 type answer map[string][]string
 
 // oracle computes the answer in the plainest way there is, with rationals (D2).
@@ -296,7 +297,7 @@ func byGroupAndNumber(a, b string) int {
 	return cmp.Compare(number(a), number(b))
 }
 
-// rejects are the rows of a stream that nobody could parse (N7).
+// rejects returns the rows of a stream that cannot be parsed (N7).
 type rejects struct {
 	rows  int
 	first []string
@@ -316,7 +317,7 @@ func (r *rejects) text(stream string) []string {
 	return []string{fmt.Sprintf("%s %d %v", stream, r.rows, r.first)}
 }
 
-// floatText shows every bit; minus nothing and nothing are one sum.
+// floatText shows every bit. -0 and 0 are the same sum.
 func floatText(v float64) string { return strconv.FormatFloat(v+0, 'x', -1, 64) }
 
 // streamNames are the analysis's streams, by their index.
@@ -344,7 +345,7 @@ func (a answer) add(p *core.Rows) {
 	}
 }
 
-// differs says how an answer is wrong, nothing if it is right.
+// differs returns how an answer is wrong, "" if it is right.
 func (a answer) differs(want answer) string {
 	slices.Sort(a["rejected"])
 	for _, q := range []string{"members", "totals", "peaks", "keys", "sizes", sqlQuery, "rejected"} {

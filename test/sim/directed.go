@@ -9,7 +9,8 @@ import (
 	"posta.dev/posta/nodes/core/record"
 )
 
-// A moment is when a log that is set back contradicts somebody: what it has lost was just told.
+// A moment is a point in time at which a set-back log contradicts a peer: it loses something that the node has just
+// reported.
 type moment string
 
 const (
@@ -18,15 +19,15 @@ const (
 	atTakeover moment = "set back during a takeover"
 )
 
-// strike is a set-back that waits for its moment. A random one hardly ever hits a moment: what was told a second ago has mostly been told
-// again, and forgotten.
+// strike is a set-back that waits for its moment. A random set-back hardly ever hits one: what a node reported a second
+// ago has mostly been repeated since, and forgotten by the peer.
 type strike struct {
 	moment moment
 	skip   int // how many such moments pass before
 }
 
-// drawStrikes plans set-backs of one to a thousand records, or to an older state, at chosen moments: in one seed of sixteen. It is not drawn which
-// seeds have them, so that the others stay the runs they were.
+// drawStrikes plans set-backs of one to a thousand records, or to an older state, at chosen moments, in one seed of
+// sixteen. The number of the seed decides, and not the source of chance, so that the other seeds keep their runs.
 func (f *faults) drawStrikes(w *world) {
 	if w.Seed%16 != 7 {
 		return
@@ -34,13 +35,13 @@ func (f *faults) drawStrikes(w *world) {
 	for range 1 + w.Seed/16%3 {
 		m := eventqueue.OneOf(w.Queue, afterAck, afterEnd, atTakeover)
 		f.strikes = append(f.strikes, strike{m, w.Rand.IntN(map[moment]int{afterAck: 60, afterEnd: 20, atTakeover: 5}[m])})
-		if m == atTakeover { // without such clients nobody takes anything over, and no client does before another one was silent for a while
+		if m == atTakeover { // only such clients take sessions over, and only after another client was silent for a while
 			f.again, f.end = true, max(f.end, 20*time.Second)
 		}
 	}
 }
 
-// backUps copies the disks now and then, as a person does that makes backups.
+// backUps copies the disks now and then, as a person does who makes backups.
 func (w *world) backUps() {
 	if len(w.faults.strikes) == 0 || w.At >= w.faults.end {
 		return
@@ -52,7 +53,7 @@ func (w *world) backUps() {
 	w.After(w.Between(100*time.Millisecond, 2*time.Second), w.backUps)
 }
 
-// momentOf is told about each moment at a node. peer is the node at the other end of the link, if there is one.
+// momentOf is called at each moment of a node. peer is the node at the other end of the link, if there is one.
 func (w *world) momentOf(m moment, n, peer *node) {
 	if len(w.faults.strikes) == 0 || w.over || w.At >= w.faults.end {
 		return
@@ -71,7 +72,7 @@ func (w *world) momentOf(m moment, n, peer *node) {
 	w.After(delay, func() { w.strike(m, n, peer) })
 }
 
-// strike sets back the node of the moment, its peer, both, its stage, or all nodes.
+// strike sets back the node of the moment, its peer, both, all nodes of its stage, or all nodes.
 func (w *world) strike(m moment, n, peer *node) {
 	hit := []*node{n}
 	switch w.Rand.IntN(6) {

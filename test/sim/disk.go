@@ -26,16 +26,16 @@ type disk interface {
 	close()
 	// failed reports whether a step has failed for good in this life, so that the log may be at its end (W4).
 	failed() bool
-	// fill says whether there is room.
+	// fill sets whether there is room.
 	fill(full bool)
-	// loseTail takes away the last records, as a disk does that lies about a flush.
+	// loseTail removes the last records, like a disk that lies about a flush.
 	loseTail(records int)
 	clone() disk
-	// holds is how many records the log keeps for nothing that an idle node needs.
+	// holds returns how many records the log keeps that an idle node does not need.
 	holds() int
 }
 
-// openLog is a log in one life.
+// openLog is a log in one incarnation.
 type openLog interface {
 	shell.Log
 	shell.History
@@ -43,8 +43,9 @@ type openLog interface {
 	identity() link.Identity
 }
 
-// wholeDisk keeps the promises of package wal, and no others: a record is there whole or not at all, whole segments of the front may go, the
-// newest snapshot may turn out to be bad. What a torn write does to bytes is for realDisk and for that package's own tests.
+// wholeDisk keeps exactly the promises of package wal: a record is there whole or not at all, whole segments at the
+// front may be dropped, and the newest snapshot may turn out to be bad. Torn bytes are tested with realDisk and in that
+// package's own tests.
 type wholeDisk struct {
 	w           *world
 	id          link.Identity
@@ -56,7 +57,7 @@ type wholeDisk struct {
 	heritage    []byte            // what a retired log left to this one (R14)
 	retired     bool
 	full        bool
-	spent, free int64 // of the reserve on a full disk, and what is left of that room
+	spent, free int64 // bytes spent of the reserve on a full disk, and how many of them are still free
 	fellBack    bool  // the newest snapshot was bad, and no better one was saved since: wal promises one bad one, not two
 	newestIsBad bool  // in this life
 	dies        bool  // after as many calls as are left
@@ -136,7 +137,7 @@ func (d *wholeDisk) crashed()                { d.dies = false }
 func (d *wholeDisk) failed() bool            { return false }
 func (d *wholeDisk) close()                  { d.dies = false }
 
-// call reports whether a call has an effect that needs so many bytes of room.
+// call reports whether a call that needs so many bytes of room has an effect.
 func (d *wholeDisk) call(needsRoom int64) error {
 	if d.dies {
 		if d.left--; d.left < 0 {
@@ -189,8 +190,8 @@ func (d *wholeDisk) save(at wal.Index, data []byte) {
 	d.fellBack = false
 }
 
-// Cut lets records up to upTo go, as wal does: never beyond the second newest snapshot, so that the newest may turn out to
-// be bad; but all of them where the newest is doubled. Some stay, because segments are dropped whole.
+// Cut drops records up to upTo, as wal does: never beyond the second newest snapshot, because the newest may turn out
+// to be bad, unless the newest is stored twice. Some of these records stay, because segments are dropped whole.
 func (d *wholeDisk) Cut(upTo wal.Index) error {
 	if err := d.call(0); err != nil {
 		return err
@@ -293,7 +294,7 @@ func (d *wholeDisk) Refill() error {
 	return nil
 }
 
-// Short reports whether some of the reserve is spent.
+// Short reports whether a part of the reserve is spent.
 func (d *wholeDisk) Short() bool { return d.spent > 0 }
 
 // LoadSnapshot returns the newest snapshot, or the one before it if the newest is bad.
@@ -328,7 +329,7 @@ func (d *wholeDisk) Replay(from wal.Index, fn func(i wal.Index, typ byte, data [
 	return nil
 }
 
-// Retire has the next open begin an empty log.
+// Retire makes the next open begin an empty log.
 func (d *wholeDisk) Retire(heritage []byte) error {
 	room := int64(0)
 	if heritage != nil {
@@ -353,8 +354,8 @@ func (d *wholeDisk) DropHeritage() error {
 	return nil
 }
 
-// loseTail takes records away down to the newest snapshot: it proves that the records before it were there, so a real log that ends before it
-// is not opened.
+// loseTail removes records down to the newest snapshot. The snapshot proves that the records before it existed, so a
+// real log that ends before its snapshot is not opened.
 func (d *wholeDisk) loseTail(records int) {
 	for ; records > 0 && len(d.records) > 0; records-- {
 		tail := d.records[len(d.records)-1]

@@ -1,6 +1,6 @@
 // Package sim runs the real shells and cores of a whole cluster over a simulated network, simulated disks and a simulated clock, and
-// does to them what the world does: it drops, repeats, delays and cuts, it crashes nodes between any two steps, loses what
-// was not synced, fills disks, wipes them, stops processes and lets them go on. docs/simulation.md tells it at length.
+// injects faults: it drops, repeats and delays messages, cuts connections, crashes nodes between any two steps, loses what was not
+// synced, fills and wipes disks, and stops processes and lets them go on. docs/simulation.md describes it in detail.
 //
 // The words:
 //

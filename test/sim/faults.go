@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/internal/simulator/eventqueue"
 )
 
-// faults is what a seed injects. Each kind is there or not: a run with all of them at once hardly gets anywhere, and one
-// with few finds what the others hide.
+// faults are the faults that a seed injects. Each kind is there or not: with all of them at once a run hardly makes
+// progress, and a run with few kinds finds bugs that others would hide.
 type faults struct {
 	end    time.Duration // of the first phase
 	drop   float64       // of anything that travels
@@ -32,19 +32,19 @@ type faults struct {
 	clockJumps    time.Duration // mean time between two jumps of the wall clock of some machine (M10); 0 for none
 	rivals        bool          // each session's id is used by two clients
 	slowBatch     float64       // of steps that have something to work on: it takes long (N9)
-	largeRows     int           // rows about as large as limits.frame that an upload has (R15)
-	atTheEnds     *rand.Rand    // limits are at the ends of their ranges, and this draws which; nil if not
+	largeRows     int           // how many rows of an upload are about as large as limits.frame (R15)
+	atTheEnds     *rand.Rand    // draws which limits are at the ends of their ranges; nil if none are
 	again         bool          // clients vanish or sleep, and are started once more under their id
-	owners        *rand.Rand    // of clients that have names and roles, and of those that ask for what is not theirs (S5); nil if all are one
-	dozes         bool          // with again: they do so as soon as an input has admitted them, when there is most to take over
+	owners        *rand.Rand    // draws clients with names and roles, and those that ask for other clients' sessions (S5); nil if all clients are one
+	dozes         bool          // with again: clients do so as soon as an input has admitted them, when there is most to take over
 	meddling      bool          // strangers cancel and close the sessions of others
-	aimed         *rand.Rand    // of faults that wait for their moment, which it decides; nil if there are none
+	aimed         *rand.Rand    // draws the moments of aimed faults; nil if there are none
 	aim           aim           // which they are
-	files         *rand.Rand    // of files that inputs read where they lie (S8), and of those that change; nil if clients send all
+	files         *rand.Rand    // draws which files inputs read in place (S8), and which change; nil if clients send all
 	filesChange   bool
 	filesSlow     bool       // some pieces take seconds to be read
 	longKeys      bool       // no fault: keys so long that payloads are large enough to be used again by the sockets
-	fullQueues    *rand.Rand // of transports that do not take all frames, which it decides; nil if they do
+	fullQueues    *rand.Rand // draws which frames a transport refuses; nil if it takes all
 	vanish        float64
 	cancel        float64
 	think         time.Duration // of clients between two chunks
@@ -56,7 +56,7 @@ func newFaults(w *world) faults {
 		snapshotEvery: eventqueue.OneOf[int64](w.Queue, 1<<10, 4<<10, 32<<10, 1<<40),
 		think:         eventqueue.OneOf(w.Queue, 0, 10*time.Millisecond, 100*time.Millisecond),
 	}
-	f.longKeys = w.Seed%8 == 3 // not drawn, so that the other seeds stay the runs they were
+	f.longKeys = w.Seed%8 == 3 // not drawn, so that the other seeds keep their runs
 	f.rivals = w.Seed%8 == 5
 	if readsFiles(w.Seed) { // nor this
 		f.files = rand.New(rand.NewPCG(w.Seed, 8))
@@ -163,7 +163,7 @@ func (f *faults) inject(w *world) {
 		n.crash("")
 		w.restart(n)
 	})
-	if len(w.wireset) > 0 { // one node that holds all roles has none
+	if len(w.wireset) > 0 { // a node that holds all roles has no links
 		w.again(f.breaks, func(*node) { w.cut(eventqueue.OneOf(w.Queue, w.wireset...)) })
 	}
 	w.again(f.partitions, w.partition)
@@ -183,7 +183,7 @@ func (f *faults) inject(w *world) {
 	w.After(f.end, w.heal)
 }
 
-// again lets a fault happen now and then in the first phase.
+// again injects a fault now and then in the first phase.
 func (w *world) again(mean time.Duration, do func(*node)) {
 	if mean == 0 {
 		return
@@ -241,7 +241,8 @@ func (w *world) partition(*node) {
 	})
 }
 
-// block changes a direction between two nodes. Either way connections break: TCP gives them up, or finds them dead.
+// block blocks or unblocks one direction between two nodes. In both cases connections break: TCP gives them up, or
+// finds them dead.
 func (w *world) block(p pair, on bool) {
 	if w.blocked[p] == on {
 		return
@@ -276,12 +277,12 @@ func (n *node) resume() {
 	n.ends = max(n.ends, n.w.At+time.Second)
 	n.w.tracef("%s goes on", n.id)
 	if n.w.Chance(0.5) {
-		n.step() // its own timer is what it notices first
+		n.step() // it notices its own timer first
 	}
 	n.catchUp()
 }
 
-// catchUp lets what came meanwhile reach the process, until it is stopped again.
+// catchUp delivers to the process what arrived meanwhile, until it is stopped again.
 func (n *node) catchUp() {
 	for len(n.missed) > 0 && n.up && !n.stopped {
 		do := n.missed[0]
@@ -293,7 +294,7 @@ func (n *node) catchUp() {
 // drainTime is limits.drain.
 const drainTime = 2 * time.Second
 
-// drain tells a process to stop, as SIGTERM does (N5). It is started again when it has ended.
+// drain orders a process to stop, as SIGTERM does (N5). The process is started again when it has ended.
 func (w *world) drain(n *node) {
 	if !n.up || n.stopped || n.drains {
 		return
@@ -352,8 +353,8 @@ func (w *world) heal() {
 	}
 }
 
-// overshoot is what a link may hold beyond its window: a window is checked before a frame is taken, and what one commit
-// makes of its input comes on top.
+// overshoot is what a link may hold beyond its window: a window is checked before a frame is taken, and the output of
+// one commit comes on top.
 func overshoot(w *world) int {
 	largest := 24 << 10
 	if w.faults.longKeys || w.faults.largeRows > 0 {

@@ -8,7 +8,7 @@ const (
 	fileClientRead = "client/core/read.go"
 )
 
-// fileBugs are of files that inputs read where they lie.
+// fileBugs are bugs in the reading of files in place.
 func fileBugs() []mutants.Mutant {
 	asIt := "a recovered node is compared with the one that stands"
 	all := []mutants.Mutant{

@@ -14,27 +14,28 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// Files that inputs read where they lie (S8). All machines see one file system, whose files are changed at any time: then a session may fail, and
-// must not have an answer that is made of what nobody has given. What cuts a file, and finds that it has changed, is the product's.
+// Files that inputs read in place (S8). All machines see one file system, whose files may change at any time. Then a
+// session may fail, but its answer must not be made of rows that no client has given. The product's own code cuts files
+// and finds that they have changed.
 
 // readsFiles reports whether inputs read files in the run of a seed.
 func readsFiles(seed uint64) bool { return seed%8 == 0 }
 
-// root is where the files are.
+// root is the directory of the files.
 const root = "/data"
 
-// inode is what a path leads to.
+// inode is the content of a path.
 type inode struct {
 	text  string
 	stamp protocol.Stamp
 }
 
-// placed is the files of a client's stream that inputs are to read.
+// placed is the files of a client's stream that inputs should read.
 type placed struct {
 	waiting []*placedFile
 	under   int                         // that inputs have been given
 	at      map[core.ConnID]*placedFile // by lane
-	idle    []core.Want                 // lanes that wait for what happens to them
+	idle    []core.Want                 // lanes that wait until their file is read or refused
 	changed bool                        // one of them was changed
 }
 
@@ -44,7 +45,7 @@ type placedFile struct {
 	pieces []piece // what is sent if no input reads it
 }
 
-// placeFiles chooses some files of a stream, and leaves the others to be sent.
+// placeFiles chooses the files of a stream that inputs read. The client sends the others.
 func (c *client) placeFiles(stream int) {
 	r := c.w.faults.files
 	if r == nil || c.w.rewiring.under {
@@ -77,7 +78,7 @@ func (c *client) placeFiles(stream int) {
 			}
 			return x.file == f
 		})
-		if n.text != text { // it was changed before: whoever looks sees another file, and this one is sent
+		if n.text != text { // it was changed before: an input finds another file, and the client sends this one
 			c.pieces[stream] = append(c.pieces[stream], p.pieces...)
 			continue
 		}
@@ -140,7 +141,7 @@ func (c *client) offerFile(to core.Want) bool {
 	return true
 }
 
-// fileEnded notes what happened to a file. One that no input reads is sent.
+// fileEnded notes what happened to a file. The client sends a file that no input reads.
 func (c *client) fileEnded(f core.FileEnd) {
 	p := c.placed.at[f.Conn]
 	delete(c.placed.at, f.Conn)
@@ -164,7 +165,8 @@ type handle struct {
 	*inode
 }
 
-// ReadAt implements inplace.Source, a little at a time: what is read ahead is not changed any more.
+// ReadAt implements inplace.Source. It reads little at a time, because changes of bytes that were read ahead would not
+// be noticed.
 func (h *handle) ReadAt(p []byte, at int64) (int, error) {
 	p = p[:min(len(p), 64)]
 	return strings.NewReader(h.text).ReadAt(p, at)
@@ -186,7 +188,7 @@ type fileRead struct {
 	ended bool
 }
 
-// readFiles reads on what the node wants, as package nodes does.
+// readFiles continues to read the files that the node wants, as package nodes does.
 func (n *node) readFiles() {
 	if n.w.faults.files == nil || !n.up {
 		return
@@ -203,7 +205,8 @@ func (n *node) readFiles() {
 	n.reads = reads
 }
 
-// readOn reads the next piece of a file, if it would be taken now; it may have to wait all the same when it comes.
+// readOn reads the next piece of a file if the node would take it now. The piece may still have to wait when it
+// arrives.
 func (n *node) readOn(r *fileRead) {
 	if r.busy || r.ended || !n.shell.WantsPieces(r.Reference) {
 		return
@@ -267,5 +270,5 @@ func (n *node) piece(r *fileRead) *role.Piece {
 	return p
 }
 
-// hasRead reports whether a node has had anything of a file: what could be opened once can be opened again.
+// hasRead reports whether a node has read a part of a file: a file that could be opened once can be opened again.
 func (n *node) hasRead(r *fileRead) bool { return r.From > 0 && r.Line > 2 }

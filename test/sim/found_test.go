@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// found are seeds that found something. They run for ever, whatever TestSeeds is asked for. A change of the simulator makes
-// them other runs; what they found is then told here, and guarded by the tests that are named.
+// found are seeds that found a bug. They are always run, whatever seeds TestSeeds is asked for. A change of the
+// simulator turns them into other runs. The comments here then still say what they found, and the tests that they name
+// guard it.
 var found = []struct {
 	seed uint64
 	what string
@@ -54,7 +55,7 @@ func TestFound(t *testing.T) {
 	}
 }
 
-// TestSameSeedSameRun: a seed that cannot be repeated is worth nothing.
+// TestSameSeedSameRun: a seed always gives the same run, or it could not be used to find the bug.
 func TestSameSeedSameRun(t *testing.T) {
 	if raceEnabled {
 		t.Log("the trace is the same without -race")
@@ -76,8 +77,8 @@ func TestSameSeedSameRun(t *testing.T) {
 	}
 }
 
-// TestRunsAreWorthIt: a run in which nothing happens proves nothing. Over some seeds most sessions get an answer, every
-// kind of fault is injected, every kind of frame is dropped, every way to end is seen.
+// TestRunsAreWorthIt: a run without events proves nothing. Over some seeds most sessions get an answer, and every kind
+// of fault, every kind of dropped frame and every way to end occurs.
 func TestRunsAreWorthIt(t *testing.T) {
 	if *seeds < 1000 {
 		t.Log("it runs beside a thousand seeds and more, as in CI")

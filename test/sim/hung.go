@@ -7,9 +7,9 @@ import (
 	"posta.dev/posta/link"
 )
 
-// hung says which rule did not hold when not everything came to its end, and why it is that one. Whoever waits for something waits because
-// of what another one has not done, so the first that is idle without need is to blame: a disk job, a link, an acknowledgement, and only
-// then a session that is left over.
+// hung returns the violated rule of a run that did not come to its end, with the reason. Everything that waits does so
+// because something else has not acted. So hung looks for the first thing that is idle without need: a disk job, then a
+// link, then an acknowledgement, and only then a session that is left over.
 func (w *world) hung() (rule, why string) {
 	for _, look := range []func() (string, string){w.hungNode, w.hungLog, w.hungLink, w.hungAcknowledgement, w.hungSession, w.hungClient} {
 		if rule, why = look(); rule != "" {
@@ -19,7 +19,7 @@ func (w *world) hung() (rule, why string) {
 	return "liveness", "for no reason that the simulator knows"
 }
 
-// hungNode finds a node that is down, or has something to store and does not store it.
+// hungNode finds a node that is down, or that does not store what it has to.
 func (w *world) hungNode() (rule, why string) {
 	for _, n := range w.order {
 		switch {
@@ -32,8 +32,8 @@ func (w *world) hungNode() (rule, why string) {
 	return "", ""
 }
 
-// hungLog finds a link whose ends disagree about the sender's log, and go on to wait for each other (R14): one of the two has to act on what it
-// hears. This comes before what the wait looks like on the link.
+// hungLog finds a link whose ends disagree about the sender's log and wait for each other (R14): one of the two should
+// have acted. It comes before hungLink, which would see the same wait as an idle link.
 func (w *world) hungLog() (rule, why string) {
 	for _, x := range w.wireset {
 		from, to := w.nodes[x.from], w.nodes[x.to]
@@ -77,7 +77,7 @@ func (w *world) hungLink() (rule, why string) {
 	return "", ""
 }
 
-// progress is the last number that is durable at the sender, and the hwm that is durable at the receiver.
+// progress returns the last number that is durable at the sender, and the hwm that is durable at the receiver.
 func (x *wire) progress(w *world) (last, hwm link.Seq) {
 	from, to := w.nodes[x.from], w.nodes[x.to]
 	last = max(from.checker.last[outKey{x.edge, x.to}], from.checker.last[outKey{x.edge, ""}])
@@ -87,7 +87,8 @@ func (x *wire) progress(w *world) (last, hwm link.Seq) {
 	return last, hwm
 }
 
-// hungAcknowledgement finds a sender that keeps frames which its receivers have on their disks, or a receiver that does not take what comes.
+// hungAcknowledgement finds a sender that keeps frames which its receivers have on their disks, or a receiver that does
+// not take arriving frames.
 func (w *world) hungAcknowledgement() (rule, why string) {
 	for _, x := range w.wireset {
 		last, hwm := x.progress(w)
@@ -111,7 +112,7 @@ func (w *world) hungAcknowledgement() (rule, why string) {
 	return "", ""
 }
 
-// hungSession finds a session that is still in a node although nothing is under way to it.
+// hungSession finds a session that is still in a node although nothing is on its way to the node.
 func (w *world) hungSession() (rule, why string) {
 	for _, n := range w.order {
 		for id, open := range n.checker.open {
@@ -132,7 +133,7 @@ func (w *world) hungSession() (rule, why string) {
 	return "", ""
 }
 
-// lossRule is the rule of the disks that this run has lost.
+// lossRule returns the rule about lost disks that applies to this run.
 func (w *world) lossRule() string {
 	if w.report.Injected["set back"] > 0 {
 		return "R14"

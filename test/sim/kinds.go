@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// extremes sets some limits to an end of their ranges, or where they begin to hurt.
+// extremes sets some limits to an end of their ranges, or to the last harmless value.
 func (l *layout) extremes(r *rand.Rand, large bool) {
 	one := func(all ...int) int { return all[r.IntN(len(all))] }
 	for range 1 + r.IntN(3) {
@@ -28,8 +28,9 @@ func (l *layout) extremes(r *rand.Rand, large bool) {
 	}
 }
 
-// drawKinds decides which of the later kinds of fault a seed has, each with a probability of its own. It draws from a source of its own, so that
-// a new kind leaves the seeds that do not have it the runs they were: they are named in tables of deliberate bugs and of what was found.
+// drawKinds decides which of the later kinds of fault a seed has, each with its own probability. It draws from its own
+// source of chance, so that a new kind does not change the runs of seeds without it: the tables of deliberate bugs and
+// of found bugs name such seeds.
 func (f *faults) drawKinds(w *world) {
 	kind := func(n uint64, p float64) (*rand.Rand, bool) {
 		r := rand.New(rand.NewPCG(w.Seed, n))

@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// layout is a cluster as a seed drew it: how roles are chained, how many replicas there are, how small everything is.
+// layout is a cluster as a seed drew it: the chains of roles, the replicas, and the limits.
 type layout struct {
 	stages []stage
 	edges  []edge
@@ -23,7 +23,7 @@ type layout struct {
 
 	file    int    // bytes of an answer that become a file in an output; 0 for the default
 	page    int    // rows of a table that leave an aggregator at once; 0 for the default
-	wiring  string // as topology.Wiring names it; empty where the topology never changes, so that those seeds stay the runs they were
+	wiring  string // the name that topology.Wiring gives; empty where the topology never changes, so that those seeds keep their runs
 	segment int    // limits.segment, where the log is the real one
 }
 
@@ -59,7 +59,7 @@ func (l *layout) inputNodes() (all []link.NodeID) {
 	return all
 }
 
-// newLayout draws a cluster that topology's checks would let pass.
+// newLayout draws a cluster that the checks of package topology accept.
 func newLayout(w *world) layout {
 	l := layout{
 		window: eventqueue.OneOf(w.Queue, 200, 1000, 4000, 64<<10, 1<<20),
@@ -94,7 +94,7 @@ func newLayout(w *world) layout {
 	}
 	if w.faults.largeRows > 0 {
 		if l.frame = eventqueue.OneOf(w.Queue, 4<<10, 8<<10, 64<<10); w.faults.longKeys {
-			l.frame = 64 << 10 // or every row is a chunk, and nothing comes to its end in time
+			l.frame = 64 << 10 // otherwise every row is a chunk, and the run does not end in time
 		}
 	}
 	if r := w.faults.atTheEnds; r != nil {

@@ -2,7 +2,7 @@ package sim
 
 import "posta.dev/posta/internal/simulator/mutants"
 
-// longBugs are of answers that no process has whole.
+// longBugs are bugs in long answers, which no process holds as a whole.
 func longBugs() []mutants.Mutant {
 	const (
 		pass  = "nodes/reducer/pass.go"

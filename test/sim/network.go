@@ -22,15 +22,15 @@ type wire struct {
 	wireKey
 	dialled   bool // by the receiver: PUB and SUB
 	connected bool
-	relaid    bool          // it was not there in the topology before
-	times     uint64        // how often it was connected: what was under way on an earlier connection is lost
+	relaid    bool          // the topology before did not have it
+	times     uint64        // how often it was connected: frames on an earlier connection are lost
 	clear     time.Duration // when the last frame arrives
 
-	arrived map[link.Seq]bool // frames that have reached the receiver; it means something while no disk was lost
+	arrived map[link.Seq]bool // frames that have reached the receiver; meaningless once a disk was lost
 	late    traffic           // since the faults have stopped
 }
 
-// traffic is what a wire has carried in a phase, for who wants to know why nothing moves.
+// traffic is what a wire has carried in a phase. It helps to find out why nothing moves.
 type traffic struct {
 	frames        map[link.Seq]int
 	hellos        int
@@ -99,7 +99,8 @@ func (w *world) connectAll(n *node) {
 	}
 }
 
-// disconnectAll is what a crash does. What the dead process had sent may still arrive: it is in the network.
+// disconnectAll cuts all connections of a crashed process. What the process had sent may still arrive: it is in the
+// network.
 func (w *world) disconnectAll(n *node) {
 	for _, x := range w.wireset {
 		if x.from == n.id || x.to == n.id {
@@ -111,7 +112,7 @@ func (w *world) disconnectAll(n *node) {
 	}
 }
 
-// receivers are those that a frame is for.
+// receivers returns the nodes that a frame is for.
 func (w *world) receivers(edge string, to link.NodeID) []link.NodeID {
 	if to != "" {
 		return []link.NodeID{to}
@@ -124,7 +125,7 @@ func (w *world) receivers(edge string, to link.NodeID) []link.NodeID {
 	return nil
 }
 
-// send lets out what the shell says may leave.
+// send sends what the shell lets leave.
 func (n *node) send(o *shell.Output) {
 	for _, a := range o.Acks {
 		n.checker.acknowledges(&a)
@@ -171,7 +172,7 @@ func (n *node) push(x *wire, frames []link.Frame) int {
 		if w.Chance(0.5) {
 			return 0
 		}
-		return len(frames) // into a queue that is thrown away
+		return len(frames) // into a queue that is discarded
 	}
 	if r := w.faults.fullQueues; r != nil && w.At < w.faults.end && r.IntN(10) == 0 {
 		w.injected("full queue")
@@ -194,7 +195,7 @@ func (n *node) push(x *wire, frames []link.Frame) int {
 
 // carry delivers a frame in its turn.
 func (w *world) carry(x *wire, f link.Frame) {
-	if size := len(f.Payload); size > w.layout.frame { // no receiver's socket would let it in, however often it came
+	if size := len(f.Payload); size > w.layout.frame { // no receiver's socket would accept it, however often it came
 		w.fail("R15: %s sends a frame of %d bytes to %s, and limits.frame is %d", x.from, size, x.to, w.layout.frame)
 	}
 	x.clear = max(x.clear, w.At+w.delay())
@@ -210,8 +211,8 @@ func (w *world) carry(x *wire, f link.Frame) {
 	})
 }
 
-// ghost delivers a copy at any later time, whatever happened to the connection and the process that sent it: a zombie's
-// frame (R8).
+// ghost delivers a copy at any later time, even if the connection and the sending process are gone: a frame of a zombie
+// (R8).
 func (w *world) ghost(x *wire, f link.Frame) {
 	whole := travelling{x, f.AppendHeader(nil), f.Payload, true}
 	w.injected("ghost")
@@ -224,7 +225,7 @@ func (w *world) deliver(c travelling) {
 	if !n.up {
 		return
 	}
-	f, err := link.DecodeFrame(&link.Interner{}, c.header, bytes.Clone(payload)) // it comes to another process
+	f, err := link.DecodeFrame(&link.Interner{}, c.header, bytes.Clone(payload)) // it reaches another process
 	if err != nil && !c.intact {
 		return // the transport throws it away
 	}
@@ -263,7 +264,7 @@ func (w *world) delay() time.Duration {
 	return w.Between(50*time.Microsecond, 3*time.Millisecond)
 }
 
-// ack carries an acknowledgement: it may be lost, late, repeated, overtaken.
+// ack carries an acknowledgement. It may be lost, late, repeated or overtaken.
 func (w *world) ack(from *node, a link.Ack) {
 	to := w.nodes[a.To]
 	body := a.Append(nil)
@@ -291,7 +292,7 @@ func (w *world) ack(from *node, a link.Ack) {
 	}
 }
 
-// copies is how often something without a sequence arrives.
+// copies returns how often a message without a sequence number arrives.
 func (w *world) copies() int {
 	switch {
 	case w.Chance(w.faults.drop):
@@ -302,7 +303,7 @@ func (w *world) copies() int {
 	return 1
 }
 
-// heartbeat tells the inputs what a node says of itself.
+// heartbeat delivers a node's heartbeat to the inputs.
 func (w *world) heartbeat(from *node, beat *heartbeat.Beat) {
 	if w.faults.noHeartbeats {
 		return

@@ -17,7 +17,7 @@ import (
 	"posta.dev/posta/wal"
 )
 
-// node is one process, many times: its shell, core and roles die in a crash, its disk does not.
+// node is the succession of a node's processes: shell, core and roles die in a crash, the disk does not.
 type node struct {
 	w        *world
 	id       link.NodeID
@@ -30,14 +30,14 @@ type node struct {
 
 	clock    machineClock
 	away     bool   // the topology is without it
-	life     uint64 // grows whenever the process ends; what was planned in a former life does not happen
+	life     uint64 // grows whenever the process ends; events that were planned for a former process do not happen
 	up       bool
 	ident    link.Identity // of the log in this life
 	log      openLog
 	shell    *shell.Shell
 	job      *shell.Job    // that the committer carries out
 	commit   *core.Commit  // the last that was sealed
-	state    []byte        // with it; nil if nobody compares it
+	state    []byte        // the state with it; nil if it is not compared
 	awake    bool          // a step is planned
 	alarm    time.Duration // when the shell's alarm rings; 0 when it has rung
 	stopped  bool          // as by SIGSTOP, or by a slow batch
@@ -49,15 +49,15 @@ type node struct {
 	ends     time.Duration // when it must have ended
 	took     uint64        // how many frames it had taken when it was told to
 	isFull   bool          // the last job found no room
-	suspect  bool          // the shell has said that the log is to be retired (R14)
+	suspect  bool          // the shell has asked to retire the log (R14)
 	retired  bool          // in this start
 	left     bool          // the log that was retired last has left something, and nothing is stored in the next one yet
 	fixed    bool          // the log was damaged, and a person has repaired it
 	copies   []disk
 	reads    map[role.ReadID]*fileRead // files that are read
 	toldHwm  map[wireKey]link.Seq      // the last hwms that were acknowledged
-	setBack  bool                      // the disk has less than it had: the checker finds out what
-	refused  []refusal                 // since which nothing was heard
+	setBack  bool                      // the disk has lost records: the checker finds out which
+	refused  []refusal                 // frames that the transport refused; nothing was heard since
 }
 
 func newNode(w *world, id link.NodeID, place, index int) *node {
@@ -119,8 +119,8 @@ func (n *node) start() {
 	n.wake()
 }
 
-// ruleOf names the rule that is broken when a node does not come back: the log's, if it finds damage that nobody has made, else the shell's
-// and the core's.
+// ruleOf returns the rule that is violated when a node does not come back: the log's if it finds damage that was not
+// injected, else the shell's and the core's.
 func ruleOf(err error) string {
 	var damage *wal.CorruptionError
 	if errors.As(err, &damage) {
@@ -129,15 +129,16 @@ func ruleOf(err error) string {
 	return "N3"
 }
 
-// recovery is what happens to a disk that is opened.
+// recovery is the result of opening a disk.
 type recovery struct {
 	log   openLog
 	heard []stored // the records that it holds
 	shell *shell.Shell
-	err   error // why the shell does not come back from it
+	err   error // why the shell cannot recover from it
 }
 
-// recovered opens a disk for another life, and makes a shell of what it holds. The error is one of opening.
+// recovered opens a disk for another incarnation, and makes a shell from it. The error says why the log could not be
+// opened.
 func (n *node) recovered(d disk) (r recovery, err error) {
 	analysis := core.NewLogAnalysis()
 	r.log, err = d.open(func(at wal.Index, _ byte, data []byte) {
@@ -186,7 +187,7 @@ func (n *node) config(log openLog) (cfg shell.Config, err error) {
 	return cfg, err
 }
 
-// later plans something for this life of the node. A stopped process catches up when it goes on.
+// later plans an event for this process of the node. A stopped process catches up when it continues.
 func (n *node) later(d time.Duration, do func()) {
 	life := n.life
 	n.w.After(d, func() {
@@ -196,7 +197,7 @@ func (n *node) later(d time.Duration, do func()) {
 	})
 }
 
-// hear lets something reach the process now, or when it goes on.
+// hear delivers something to the process now, or when it continues.
 func (n *node) hear(do func()) {
 	if n.stopped {
 		n.missed = append(n.missed, do)
@@ -205,7 +206,7 @@ func (n *node) hear(do func()) {
 	do()
 }
 
-// event is something that the transport of a node delivers.
+// event is a message that the node's transport delivers.
 func (n *node) event(e link.Event) {
 	n.refused = n.refused[:0]
 	n.fed = n.fed || e.Frames != nil
@@ -220,7 +221,7 @@ func (n *node) request(from role.Peer, who security.Identity, body []byte) {
 	n.wake()
 }
 
-// wake plans a step. What arrives until then gets into the same one, as a burst does in the loop.
+// wake plans a step. Everything that arrives before it is taken in the same step, as the loop takes a burst.
 func (n *node) wake() {
 	if n.awake {
 		return
@@ -229,8 +230,8 @@ func (n *node) wake() {
 	n.later(n.w.Between(0, 2*time.Millisecond), n.step)
 }
 
-// setAlarm has the shell's alarm ring when it asked for that, or a little late, unless it rings before that anyway. Nothing else wakes a node
-// to which nothing happens: a shell that forgets its alarm hangs.
+// setAlarm plans the shell's alarm for the time that it asked for, or a little later, unless an earlier one is planned.
+// Nothing else wakes an idle node: a shell that forgets its alarm hangs.
 func (n *node) setAlarm(at time.Time) {
 	w := n.w
 	wait := at.Sub(n.now())
@@ -253,7 +254,7 @@ func (n *node) setAlarm(at time.Time) {
 	})
 }
 
-// act does what a step asks for.
+// act carries out the output of a step.
 func (n *node) act(o *shell.Output) {
 	if o.Job != nil {
 		if n.job != nil {
@@ -287,7 +288,7 @@ func (n *node) act(o *shell.Output) {
 	n.readFiles()
 }
 
-// checkSuccession checks what a node that starts makes of what happened to its log (R14): one that was repaired is retired, and what a retired one
+// checkSuccession checks how a starting node treats its log (R14): a repaired log is retired, and what a retired log
 // has left is there.
 func (n *node) checkSuccession() {
 	if n.fixed && n.core().Retired() == "" && n.log.Last() > 0 {
@@ -309,7 +310,7 @@ func (n *node) end(o *shell.Output) {
 	case errors.Is(o.End, shell.ErrDrained):
 		n.checkDrained()
 	case n.disk.failed():
-	case n.suspect && n.retired: // the second time in one start: the process ends, and is started again
+	case n.suspect && n.retired: // for the second time in one start: the process ends, and is started again
 	default:
 		w.fail("W4: %s ends although its disk is good: %v", n.id, o.End)
 	}
@@ -318,7 +319,7 @@ func (n *node) end(o *shell.Output) {
 	w.restart(n)
 }
 
-// mayRetire notes that a log is to be retired. It never is unless a disk was lost or set back.
+// mayRetire notes that a log is to be retired. That is allowed only if a disk was lost or set back.
 func (n *node) mayRetire() {
 	w, why := n.w, n.core().Retired()
 	if why == "" || n.suspect {
@@ -333,7 +334,8 @@ func (n *node) mayRetire() {
 	w.lost(n)
 }
 
-// crash ends this life. A job that was under way is carried out up to some point, and nobody was told: whatever is there must be right.
+// crash ends this process. Its current job is carried out up to some point, and nobody learns how far: whatever is on
+// the disk must be right.
 func (n *node) crash(why string) {
 	if !n.up {
 		return
@@ -345,7 +347,7 @@ func (n *node) crash(why string) {
 	n.retired = false
 }
 
-// down ends this life, however it comes.
+// down ends this process, for any reason.
 func (n *node) down(why string) {
 	w := n.w
 	w.tracef("%s %s", n.id, why)
@@ -362,7 +364,8 @@ func (n *node) down(why string) {
 	w.disconnectAll(n)
 }
 
-// drained reports whether the node holds nothing any more. One that retires its log has to come back first: its disk has another state than it.
+// drained reports whether the node holds nothing any more. A node that retires its log has to come back first, because
+// its disk has another state than its memory.
 func (n *node) drained() bool {
 	return n.up && n.core().Retired() == "" && !n.stopped && !n.drains && n.job == nil && n.core().Sessions() == 0 && n.core().Running() == 0 && n.core().Idle()
 }

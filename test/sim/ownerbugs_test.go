@@ -7,7 +7,7 @@ const (
 	fileOutputRequests = "nodes/output/requests.go"
 )
 
-// ownerBugs are what only clients with names and roles show (S5).
+// ownerBugs are bugs that only clients with names and roles show (S5).
 func ownerBugs() []mutants.Mutant {
 	bug := func(name string, edits ...mutants.Edit) mutants.Mutant {
 		return many("owner: "+name, "S5", edits...)

@@ -12,16 +12,17 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// In some seeds clients have names and roles (S5). Several run sessions under one name. While they do, others ask for what is not theirs: for
-// answers, lists and states, to feed, take over, cancel or close the session, with its token or without. Whatever they are told is
-// judged here. That nothing has changed shows in the session itself: it ends as if nobody had asked.
+// In some seeds clients have names and roles (S5). Several run sessions under one name. Meanwhile other clients ask for
+// sessions that are not theirs: they ask for answers, lists and states, and try to feed, take over, cancel or close the
+// session, with its token or without. The replies are checked here. That their requests have no effect shows in the
+// session itself: it ends as if nobody had asked.
 
 // people are the clients of such a seed. Those that may submit run sessions.
 var people = []security.Identity{
 	{Role: security.Submit, Name: "ann"}, {Role: security.Submit, Name: "bob"}, {Role: security.Operate, Name: "olga"}, {Role: security.Watch, Name: "wim"},
 }
 
-// asks are those whose answers are compared when the run is over.
+// asks are the clients whose answers are compared when the run is over.
 func (w *world) asks() []security.Identity {
 	if w.faults.owners == nil {
 		return []security.Identity{role.LocalOperator}
@@ -29,7 +30,7 @@ func (w *world) asks() []security.Identity {
 	return people
 }
 
-// ruleOfAnswers is the rule that is broken when a node that came back answers otherwise.
+// ruleOfAnswers returns the rule that is violated when a node that came back gives other answers.
 func ruleOfAnswers(who security.Identity) string {
 	if who == role.LocalOperator {
 		return "N3"
@@ -37,7 +38,7 @@ func ruleOfAnswers(who security.Identity) string {
 	return "S5"
 }
 
-// runner is who runs a session.
+// runner draws the name of the client that runs a session.
 func (f *faults) runner() security.Identity {
 	if f.owners == nil {
 		return role.LocalOperator
@@ -45,7 +46,7 @@ func (f *faults) runner() security.Identity {
 	return people[f.owners.IntN(3)]
 }
 
-// canceller is who cancels a client's session from elsewhere.
+// canceller draws the name of a client that cancels another client's session.
 func (c *client) canceller() security.Identity {
 	if r := c.w.faults.owners; r != nil && r.IntN(2) == 0 {
 		return people[2]
@@ -53,7 +54,7 @@ func (c *client) canceller() security.Identity {
 	return c.who
 }
 
-// intruder is one request of a client for a session that is another one's.
+// intruder is one request of a client about another client's session.
 type intruder struct {
 	of  *client
 	who security.Identity
@@ -61,7 +62,8 @@ type intruder struct {
 	q   protocol.Request
 }
 
-// plansIntruders plans what others ask for the client's session, from just after it begins: an input may not have heard of it yet.
+// plansIntruders plans requests of others about the client's session. They begin just after the session, when an input
+// may not have heard of it yet.
 func (c *client) plansIntruders() {
 	r := c.w.faults.owners
 	if r == nil || c.rival != nil {
@@ -87,12 +89,12 @@ func (c *client) intrude() {
 		protocol.Results, protocol.Ping, protocol.Chunk, protocol.End, protocol.Open, protocol.Sessions, protocol.Cancel, protocol.Close,
 	}
 	if x.who.Role == security.Operate {
-		kinds = kinds[:6] // what an operator cancels is cancelled
+		kinds = kinds[:6] // an operator's cancel takes effect
 	}
 	x.q = c.foreign(kinds[r.IntN(len(kinds))])
 	if first := w.nodesHolding(topology.Input)[0]; x.q.Type == protocol.Open {
 		if x.to = first; !c.speech.opened[first] || w.losses > 0 || w.faults.rewirings > 0 {
-			return // only the first input knows every id, and it from when it has opened the session
+			return // only the first input knows every id, once it has opened the session
 		}
 	}
 	if x.q.Type == protocol.Chunk || x.q.Type == protocol.End || x.q.Type == protocol.Ping {
@@ -103,7 +105,7 @@ func (c *client) intrude() {
 	w.postAs(x.who, x.to, x.q.Append(nil), &attempt{answered: x.judge, broken: func() {}})
 }
 
-// foreign is a request about the client's session as somebody else would make it.
+// foreign is a request about the client's session as another client would make it.
 func (c *client) foreign(kind protocol.RequestType) protocol.Request {
 	r := c.w.faults.owners
 	q := protocol.Request{Type: kind, Session: c.id, Token: c.token}
@@ -135,7 +137,7 @@ func (c *client) foreign(kind protocol.RequestType) protocol.Request {
 	return q
 }
 
-// judge says whether an intruder may hear this.
+// judge checks whether an intruder may get this reply.
 func (x *intruder) judge(reply protocol.Reply) {
 	w, c := x.of.w, x.of
 	code := reply.Err.Code
@@ -146,7 +148,7 @@ func (x *intruder) judge(reply protocol.Reply) {
 	watches, operates := x.who.Role == security.Watch, x.who.Role == security.Operate
 	permitted := !watches || slices.Contains([]protocol.RequestType{protocol.Results, protocol.Ping, protocol.Sessions}, x.q.Type)
 	switch {
-	case code == protocol.ErrTooLarge: // the socket's word
+	case code == protocol.ErrTooLarge: // the socket's own reply
 	case permitted != (code != protocol.ErrForbidden):
 		wrong("the role says otherwise")
 	case !permitted:
@@ -164,16 +166,17 @@ func (x *intruder) judge(reply protocol.Reply) {
 	case operates && (x.q.Type == protocol.Ping || x.q.Type == protocol.Results), watches && x.q.Type == protocol.Ping:
 	case x.q.Type == protocol.Close && reply.Type == protocol.OK, code == protocol.ErrUnknownSession, code == protocol.ErrWrongNode:
 		w.report.Counters["hidden"]++
-	case says(reply.Err.Message+reply.Reason, "which its client says it acknowledged"), // its own word comes back to it
+	case says(reply.Err.Message+reply.Reason, "which its client says it acknowledged"), // its own claim comes back to it
 		slices.Contains(w.claimants(c.id), x.who.Name) && (code == protocol.ErrClosed || x.q.Type == protocol.Cancel && reply.Type == protocol.OK):
 	case w.unsure() && (code == protocol.ErrFailed || reply.State == session.Failed) && len(reply.Parts) == 0:
-		// Nobody knows whose the session was that a lost disk, or a node that left, has failed.
+		// If a lost disk, or a node that left, has failed a session, its owner is not known.
 	default:
 		wrong("nothing is to be said of it")
 	}
 }
 
-// claimants are those who have said something of a session as if it were theirs, whichever of its clients it was said of.
+// claimants are the clients that have sent requests about a session as if it were theirs, whichever of the session's
+// clients they meant.
 func (w *world) claimants(id session.ID) (all []string) {
 	for _, c := range w.clients {
 		if c.id == id {
@@ -183,9 +186,10 @@ func (w *world) claimants(id session.ID) (all []string) {
 	return all
 }
 
-// checkHears checks that a node tells the owner of a session what it tells an operator, and everybody else that there is no such session. When
-// all that it has is somebody's word that the session was lost, that is for those who gave it, and theirs to close. When all that it has is
-// a failure without a known owner: everybody may read it, and also that an operator has closed it since.
+// checkHears checks that a node tells the owner of a session what it tells an operator, and everybody else that there
+// is no such session. If the node has only a client's claim that the session was lost, only those who made the claim
+// may read and close it. If it has only a failure without a known owner, everybody may read it, and also that an
+// operator has closed it since.
 func (w *world) checkHears(n *node, c *client, who security.Identity, hears, operator string) {
 	claimants := w.claimants(c.id)
 	failed := func(answer string) bool { return strings.Contains(answer, string(protocol.ErrFailed)) }
@@ -201,14 +205,15 @@ func (w *world) checkHears(n *node, c *client, who security.Identity, hears, ope
 	}
 }
 
-// owns reports whether a listed session is of that name. It may also be what is left of that client's word that an input has lost the session.
+// owns reports whether a listed session belongs to the name. It may also be the rest of that client's claim that an
+// input has lost the session.
 func (w *world) owns(name string, s *protocol.SessionInfo) bool {
 	return slices.ContainsFunc(w.clients, func(c *client) bool {
 		return c.id == s.Session && (c.who.Name == name || s.Analysis == "" && s.State == session.Failed && slices.Contains(w.claimants(c.id), name))
 	})
 }
 
-// intruded reports whether the way in which a client's session ended may be the work of others.
+// intruded reports whether others may have caused the end of a client's session.
 func (c *client) intruded(code protocol.Code, reason string) bool {
 	if c.w.faults.owners == nil {
 		return false
@@ -222,5 +227,6 @@ func (c *client) intruded(code protocol.Code, reason string) bool {
 		says(reason, "another session") || says(reason, "opened by another client")
 }
 
-// unsure reports whether a node can know of a session's failure and not of its owner: what had told it was lost with a disk, or left the topology.
+// unsure reports whether a node can know a session's failure but not its owner: the node that knew the owner has lost
+// its disk or left the topology.
 func (w *world) unsure() bool { return w.losses > 0 || w.faults.rewirings > 0 }

@@ -2,7 +2,7 @@ package sim
 
 import "posta.dev/posta/internal/simulator/mutants"
 
-// pageBugs are of tables that leave an aggregator in several pages.
+// pageBugs are bugs in tables that leave an aggregator in several pages.
 func pageBugs() []mutants.Mutant {
 	return []mutants.Mutant{
 		one("pages leave though there is no room", "R9", fileEnd, " || !c.room(s.reference(at.stream)) {", " {"),

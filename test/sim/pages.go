@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// drawPage returns how many rows of a table leave an aggregator at once. In the seeds that keep the default a page is the whole table. It is not
-// drawn, so that those seeds stay the runs they were.
+// drawPage returns how many rows of a table leave an aggregator at once. In the seeds that keep the default a page is
+// the whole table. Nothing is drawn for them, so that they keep their runs.
 func (w *world) drawPage() int {
 	if w.Seed%8 == 7 || w.Seed%16 == 12 {
 		w.injected("small pages")
@@ -27,13 +27,13 @@ func (w *world) drawFile() int {
 	return 0
 }
 
-// paged is an aggregator that is watched while its pages leave.
+// paged is an aggregator whose pages are checked as they leave.
 type paged struct {
 	*aggregator.Aggregator
 	n *node
 }
 
-// watchPages puts watched aggregators in the place of the chain's.
+// watchPages replaces the aggregators of a chain by checked ones.
 func (n *node) watchPages(roles []role.Role) {
 	for i, r := range roles {
 		if a, ok := r.(*aggregator.Aggregator); ok {
@@ -60,7 +60,8 @@ func (p paged) More(id session.ID, out role.Emitter) (more bool, err error) {
 	return p.Aggregator.More(id, out)
 }
 
-// room reports whether all windows of a node are open, or one of each edge whose receivers are as good as each other. It returns a closed one.
+// room reports whether all windows of a node are open. Of an edge whose receivers are interchangeable, one open window
+// is enough. It returns a closed window.
 func (n *node) room() (edge, to string, open bool) {
 	spare := map[string]bool{}
 	for _, e := range n.w.layout.edges {

@@ -18,8 +18,8 @@ import (
 	"posta.dev/posta/wal"
 )
 
-// realDisk is the real log, package wal, on a file system that knows what a crash leaves of it. Everything that happens to a log happens to
-// its files: a process dies in the middle of a write, what was not synced is lost or torn, there is no room, a bit rots.
+// realDisk is the real log, package wal, on a file system that simulates crashes. All faults happen to the log's files:
+// a process dies in the middle of a write, unsynced bytes are lost or torn, the disk is full, a bit rots.
 type realDisk struct {
 	w        *world
 	files    *crashdisk.Disk
@@ -29,8 +29,8 @@ type realDisk struct {
 	dies     bool // after as many steps as are left
 	left     int
 	broken   bool // a step has failed for good: the log may say that it is at its end (W4)
-	rotten   bool // something was changed behind the log's back: it may be damaged
-	fellBack bool // the newest snapshot was spoilt, and no other was saved since
+	rotten   bool // a file was changed without the log's knowledge: the log may be damaged
+	fellBack bool // the newest snapshot was damaged, and no other was saved since
 }
 
 const (
@@ -48,13 +48,13 @@ func (w *world) newRealDisk() *realDisk {
 	return d
 }
 
-// use has the log on such files from now on.
+// use puts the log on these files from now on.
 func (d *realDisk) use(files *crashdisk.Disk) {
 	d.files, d.dies = files, false
 	files.Fault = d.fault
 }
 
-// fault decides what happens to a step. Without room half of a write is done; then the write may not be undone either.
+// fault decides what happens to a step. On a full disk half of a write is done, and undoing it may fail, too.
 func (d *realDisk) fault(op, _ string) (half bool, err error) {
 	if d.dies {
 		if d.left--; d.left < 0 {
@@ -75,7 +75,7 @@ func (d *realDisk) fault(op, _ string) (half bool, err error) {
 	return false, nil
 }
 
-// open opens the log as package nodes does. A log that is damaged is repaired as a person does it.
+// open opens the log as package nodes does. A damaged log is repaired, as a person would do it.
 func (d *realDisk) open(heard func(at wal.Index, typ byte, data []byte)) (openLog, error) {
 	d.broken = false
 	d.spoilSnapshot()
@@ -101,7 +101,7 @@ func (d *realDisk) open(heard func(at wal.Index, typ byte, data []byte)) (openLo
 // errDamaged: the log was damaged and has been repaired; the node is started again.
 var errDamaged = errors.New("the log was damaged")
 
-// spoilSnapshot lets a bit of the newest snapshot rot. The log promises to survive one, not two.
+// spoilSnapshot flips a bit of the newest snapshot. The log promises to survive one bad snapshot, not two.
 func (d *realDisk) spoilSnapshot() {
 	if d.fellBack || d.rotten || !d.w.Chance(d.w.faults.badSnapshot) {
 		return
@@ -139,7 +139,7 @@ func (d *realDisk) dieSoon()       { d.dies, d.left = true, d.w.Rand.IntN(12) }
 
 func (d *realDisk) close() {
 	if d.log != nil {
-		_ = d.log.Close() // as a process does that dies: it syncs nothing
+		_ = d.log.Close() // like a dying process: without a sync
 		d.log = nil
 	}
 }
@@ -166,7 +166,7 @@ func (d *realDisk) holds() int {
 	return int(d.log.Last() + 1 - d.log.First())
 }
 
-// loseTail lets the last records go, as a disk does that lies about a flush, or lets a bit of them rot.
+// loseTail drops the last records, like a disk that lies about a flush, or flips a bit of them.
 func (d *realDisk) loseTail(records int) {
 	d.rotten = true
 	entries, err := d.files.ReadDir(filepath.Join(realDir, "segments"))
@@ -193,7 +193,7 @@ func (d *realDisk) loseTail(records int) {
 		d.flip(name, at)
 		return
 	}
-	d.files.Fault = nil // it is no step of the node's
+	d.files.Fault = nil // this is not a step of the node
 	defer func() { d.files.Fault = d.fault }()
 	f, err := d.files.OpenFile(name, os.O_WRONLY)
 	if err == nil {
@@ -204,7 +204,7 @@ func (d *realDisk) loseTail(records int) {
 	}
 }
 
-// realLog is the log in one life.
+// realLog is the log in one incarnation.
 type realLog struct {
 	*wal.Log
 	d *realDisk

@@ -15,15 +15,15 @@ import (
 	nodecore "posta.dev/posta/nodes/core"
 )
 
-// conn is a connection of a client to a node. For the node each try comes from another peer, as it does when the client gives a connection
-// up (the lazy pirate).
+// conn is a connection of a client to a node. To the node each attempt comes from another peer, because a client gives
+// up the connection after a failed attempt (lazy pirate pattern).
 type conn struct {
 	to    *node
 	try   uint64 // the last one
 	under bool   // it is under way
 }
 
-// attempt is what waits for a reply: a try of a session, or nobody.
+// attempt is what waits for a reply: an attempt of a session, or nothing.
 type attempt struct {
 	answered func(protocol.Reply)
 	broken   func() // the connection is lost
@@ -34,7 +34,7 @@ type pastRequest struct {
 	body []byte
 }
 
-// event tells the session that something has happened, and does what the session wants done.
+// event tells the session about an event, and carries out what the session asks for.
 func (c *client) event(tell func(now time.Time)) {
 	if c.dead {
 		return
@@ -81,8 +81,8 @@ func (c *client) act() {
 	}
 }
 
-// send is one try. It may be lost, late, overtaken by others, and cut off with its connection. A reply always comes back to the session,
-// also when the try was given up: it is the session that must not take it for another one.
+// send makes one attempt. It may be lost, late, overtaken, and cut off with its connection. A reply always comes back
+// to the session, even if the attempt was given up: the session must not take it for the reply to another attempt.
 func (c *client) send(r *core.Request) {
 	w := c.w
 	id, try := r.Conn, r.Try
@@ -113,7 +113,7 @@ func (c *client) send(r *core.Request) {
 		},
 	})
 	if w.Chance(w.faults.old) && len(c.past) > 0 {
-		// Something that was sent before arrives once more, from a connection that was given up.
+		// An earlier request arrives once more, from a connection that was given up.
 		s := eventqueue.OneOf(w.Queue, c.past...)
 		w.injected("old request")
 		w.postAs(c.who, s.to, s.body, nil)
@@ -139,7 +139,7 @@ func (c *client) offer(to core.Want) {
 			c.event(func(now time.Time) { c.session.Stop(err, now) })
 			return
 		}
-		if c.taken == nil { // what is taken up is sent
+		if c.taken == nil { // a resumed upload sends all files
 			c.placeFiles(to.Stream)
 		}
 	}
@@ -147,7 +147,7 @@ func (c *client) offer(to core.Want) {
 		return
 	}
 	left := c.pieces[to.Stream]
-	if len(left) == 0 && c.placed.under > 0 { // what no input reads is to be sent
+	if len(left) == 0 && c.placed.under > 0 { // a file that no input reads would have to be sent
 		c.placed.idle = append(c.placed.idle, to)
 		return
 	}
@@ -194,7 +194,7 @@ func (c *client) goOn() {
 	}
 }
 
-// setAlarm plans to tell the session the time when it wants that, or a little late.
+// setAlarm plans a tick for the time at which the session asked for one, or a little later.
 func (c *client) setAlarm() {
 	at := c.session.Alarm()
 	if at.IsZero() || c.dead {
@@ -239,7 +239,7 @@ func (w *world) postAs(who security.Identity, to *node, body []byte, try *attemp
 			lost()
 			return
 		}
-		if len(body) > w.layout.frame { // the socket does not read it, and says so (R15)
+		if len(body) > w.layout.frame { // the socket does not read it, and replies so (R15)
 			w.injected("large request")
 			if try != nil {
 				try.answered(protocol.Refuse(protocol.ErrTooLarge, "the request is too large"))

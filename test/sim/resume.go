@@ -10,23 +10,25 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// Clients that die are followed by others, which resume the upload with chunks and lanes of their own and may die as well, at any moment (R17). What they
-// send is what package resume says, by what the inputs have answered, so whatever an input forgets, tells twice or makes up shows in the answer.
+// A client that dies is followed by another one, which resumes the upload with its own chunks and lanes, and may die as
+// well at any moment (R17). Package resume decides from the inputs' answers what it sends. So if an input forgets,
+// repeats or invents something, the answer shows it.
 
-// codeOther is how a client ends that takes its files for others than those that were sent.
+// codeOther is the end of a client that finds that its files are not those that were sent.
 const codeOther protocol.Code = "other files"
 
 // mostHeirs is how many clients a session has at most, one after the other.
 const mostHeirs = 5
 
-// mayResume draws whether a client resumes the upload that the one before it has begun. The source is its own, so that seeds that were found keep
-// their course as far as they can. Where inputs come and go lanes of one number are at several of them, which the checks do not tell apart.
+// mayResume draws whether a client resumes the upload of the client before it. It has its own source of chance, so that
+// found seeds keep their runs as far as possible. It returns false where inputs come and go: then several inputs have
+// lanes with the same number, and the checks do not distinguish those.
 func (c *client) mayResume() bool {
 	r := rand.New(rand.NewPCG(c.w.Seed, 3000+uint64(c.n)))
 	return c.w.faults.rewirings == 0 && r.IntN(3) > 0
 }
 
-// mayDieAgain: what resumes an upload may itself be followed by another one.
+// mayDieAgain reports whether a client that resumes an upload may itself be followed by another one.
 func (c *client) mayDieAgain() bool {
 	n := 0
 	for f := c.former; f != nil; f = f.former {
@@ -35,7 +37,8 @@ func (c *client) mayDieAgain() bool {
 	return c.resumes && n < mostHeirs
 }
 
-// takeUp compares the files with what was taken, and begins the upload. Nothing was sent before, so a session whose files differ is left as it is.
+// takeUp compares the files with what was taken, and begins the upload. If the files differ, nothing is sent, and the
+// session stays as it is.
 func (c *client) takeUp(now time.Time) {
 	taken, err := resume.Of(c.session.Answers(), nil)
 	if err == nil {
@@ -88,7 +91,7 @@ func (c *client) sameFiles(stream int) error {
 	return c.taken.Files(streamNames[stream], names)
 }
 
-// gaveUp reports whether an input has more pieces of files than it keeps, and says so.
+// gaveUp reports whether an input has replied that it got more pieces of files than it keeps.
 func (c *client) gaveUp() bool {
 	for _, a := range c.session.Answers() {
 		if len(a.Lanes) > 0 && a.Ranges == nil {
@@ -99,7 +102,8 @@ func (c *client) gaveUp() bool {
 	return false
 }
 
-// tookUp lets a client that resumes know what the inputs have acknowledged to those before it: it says so itself from then on.
+// tookUp tells a resuming client what the inputs have acknowledged to the clients before it: from then on the client
+// itself claims it.
 func (s *speech) tookUp(from *node, r *protocol.Reply) {
 	if !s.c.resumes {
 		return

@@ -13,17 +13,18 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// rewiring is what changes of the topology have done to a run. Between two lives of the cluster stages get other numbers of replicas. The
+// rewiring is the state of a run whose topology changes. Between two runs of the cluster, stages get other numbers of replicas. The
 // directories of nodes that stay are kept. Those of nodes that left are kept as well, or set aside, as `posta up` does, which makes a new
 // node of one that comes back.
 type rewiring struct {
 	under  bool          // all nodes have been told to end, and none is started
-	at     time.Duration // when the nodes were told the last time; 0 for never
+	at     time.Duration // when the nodes were last told; 0 for never
 	times  int
-	afresh bool // a node that comes back is a new one
+	afresh bool // a node that comes back starts with an empty directory
 }
 
-// drawRewirings decides whether the topology changes: in one seed of sixteen. It is not drawn, so that other seeds stay the runs they were.
+// drawRewirings decides whether the topology changes: in one seed of sixteen. It is not drawn, so that other seeds keep
+// their runs.
 func (f *faults) drawRewirings(w *world) {
 	if w.Seed%16 == 15 {
 		f.rewirings = 1 + int(w.Seed/16%3)
@@ -59,7 +60,8 @@ func (l *layout) replicas() (all []int) {
 	return all
 }
 
-// drawReplicas draws other numbers of replicas for one stage or two; the same numbers if no stage may have others.
+// drawReplicas draws other numbers of replicas for one stage or two. It returns the same numbers if no stage may have
+// others.
 func (l *layout) drawReplicas(w *world) []int {
 	all := l.replicas()
 	for range 1 + w.Rand.IntN(2) {
@@ -85,10 +87,10 @@ func (l *layout) with(replicas []int) layout {
 	return n
 }
 
-// name gives a layout its wiring. As in a topology, the same replicas are the same wiring, whenever they are used.
+// name sets the wiring of a layout. As in a topology, equal replicas have equal wiring, whenever they are used.
 func (l *layout) name() { l.wiring = fmt.Sprint(l.replicas()) }
 
-// rewire ends all nodes, by a drain or at once, and starts those of the next topology.
+// rewire ends all nodes, by a drain or at once, and starts the nodes of the next topology.
 func (w *world) rewire(next []int) {
 	if w.rewiring.under || w.err != nil {
 		return
@@ -166,7 +168,7 @@ func (w *world) settle(id link.NodeID, place, index int, was []*node) *node {
 	return n
 }
 
-// rewired notes which outboxes the topology is without. Their frames are given up, and so is one number more.
+// rewired notes which outboxes the new topology does not have. Their frames are given up, and one more number.
 func (c *checker) rewired() {
 	for k := range c.last {
 		if k.to != "" && !slices.Contains(c.n.w.order, c.n.w.nodes[k.to]) {
@@ -178,18 +180,21 @@ func (c *checker) rewired() {
 	}
 }
 
-// follows reports whether a number may follow the last one of its outbox: the next one, or one that is behind numbers which were given up.
+// follows reports whether a number may follow the last one of its outbox: it is the next one, or all numbers between
+// were given up.
 func (c *checker) follows(k outKey, seq link.Seq) bool {
 	return seq > c.last[k] && seq <= c.last[k]+1+c.givenUp[k]
 }
 
-// floored reports whether the hwms of a record may move without frames: a link that was away goes on behind what was given up (R8).
+// floored reports whether the hwms of a record may move without frames: a link that was away continues after the
+// numbers that were given up (R8).
 func (c *checker) floored(rec *record.Record) bool {
 	return slices.ContainsFunc(rec.Hwms, func(h link.Hwm) bool { return c.n.w.wires[wireKey{h.Edge, h.From, c.n.id}].relaid })
 }
 
-// rewire tells a client's judge that the topology has changed since the client began. An input that has left need not hear of a client who has heard
-// where the inputs are now. A client whose only entries have left, or an input of its session, may ask for ever without an answer. Its user gives up.
+// rewire tells the checks of a client that the topology has changed since the client began. A client that knows the
+// present inputs need not speak to an input that has left. If all its entry points have left, or an input of its
+// session, it may ask for ever without an answer: then its user gives up.
 func (c *client) rewire() {
 	w := c.w
 	c.rewired = true
@@ -207,8 +212,8 @@ func (c *client) rewire() {
 	})
 }
 
-// rewiredPermits says whether a change of the topology allows such an end: nodes refuse a session of another wiring, or miss frames of it that
-// were given up.
+// rewiredPermits reports whether a change of the topology allows such an end: nodes refuse a session of another wiring,
+// or miss frames of it that were given up.
 func (c *client) rewiredPermits(code protocol.Code, reason string) bool {
 	return c.rewired && code == protocol.ErrFailed && (strings.Contains(reason, "joins stages otherwise") || strings.Contains(reason, "start the session again"))
 }

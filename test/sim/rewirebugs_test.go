@@ -2,7 +2,7 @@ package sim
 
 import "posta.dev/posta/internal/simulator/mutants"
 
-// rewireBugs are what only a change of the topology shows: one seed in sixteen has some.
+// rewireBugs are bugs that only a change of the topology shows: one seed in sixteen has such changes.
 func rewireBugs() []mutants.Mutant {
 	bug := func(name string, from uint64, rules []string, because string, e mutants.Edit) mutants.Mutant {
 		return mutants.Mutant{Name: "topology: " + name, Rule: rules[0], Or: rules[1:], Because: because, From: from, Edits: []mutants.Edit{e}}

@@ -9,21 +9,22 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// lost notes that a disk has lost something: sessions may fail by it.
+// lost notes that a disk has lost something, so that sessions may fail.
 func (w *world) lost(n *node) {
 	w.losses++
 	w.wiped, w.inputWiped = w.At, w.inputWiped || n.stage().holds(topology.Input)
 }
 
-// newLife draws the life of an opening (R14). It takes nothing from the source of chance, so that runs stay the runs they were.
+// newLife draws the life of an opened log (R14). It takes nothing from the source of chance, so that runs stay the
+// same.
 func (w *world) newLife() link.Life {
 	w.lives++
 	x := (w.Seed<<32 ^ w.lives) * 0x9e3779b97f4a7c15
 	return link.Life(x ^ x>>29 | 1)
 }
 
-// planSetBack copies the disks of some nodes at one moment, and sets some nodes back later: by some records of the tail, or to the copy.
-// They are one node, some, or all of them.
+// planSetBack copies the disks of some nodes at one moment. Later it sets one node, some or all of them back: by some
+// records of the tail, or to the copy.
 func (w *world) planSetBack() {
 	at := w.Between(0, w.faults.end*3/4)
 	var hit []*node
@@ -40,7 +41,7 @@ func (w *world) planSetBack() {
 	restore := w.Chance(0.4)
 	w.After(at, func() {
 		for _, n := range hit {
-			n.copies = append(n.copies, n.disk.clone()) // as a backup or a snapshot of a virtual machine keeps it
+			n.copies = append(n.copies, n.disk.clone()) // like a backup or a snapshot of a virtual machine
 		}
 	})
 	w.After(at+w.Between(10*time.Millisecond, w.faults.end-at), func() {
@@ -50,7 +51,7 @@ func (w *world) planSetBack() {
 	})
 }
 
-// setBack lets a node come back with less than it had (R14).
+// setBack restarts a node with a part of its log lost (R14).
 func (w *world) setBack(n *node, restore bool) {
 	if restore && len(n.copies) > 0 {
 		w.setBackTo(n, n.copies[0])
@@ -59,7 +60,7 @@ func (w *world) setBack(n *node, restore bool) {
 	}
 }
 
-// setBackTo gives a node a former state of its disk.
+// setBackTo restarts a node with a former state of its disk.
 func (w *world) setBackTo(n *node, former disk) {
 	w.setsBack(n, func() {
 		n.disk = former.clone()
@@ -67,7 +68,7 @@ func (w *world) setBackTo(n *node, former disk) {
 	})
 }
 
-// setBackBy takes the last records from a node, as many as there are since its newest snapshot; 0 has their number drawn.
+// setBackBy removes the last n records of a node, at most those since its newest snapshot. With 0 it draws the number.
 func (w *world) setBackBy(n *node, records int) {
 	w.setsBack(n, func() {
 		if records == 0 {
@@ -78,7 +79,7 @@ func (w *world) setBackBy(n *node, records int) {
 	})
 }
 
-// setsBack does that to the disk between two lives.
+// setsBack changes the disk between two processes of the node.
 func (w *world) setsBack(n *node, do func()) {
 	w.injected("set back")
 	w.lost(n)

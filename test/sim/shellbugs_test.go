@@ -14,7 +14,7 @@ const (
 	fileOutputKept = "nodes/output/durable.go"
 )
 
-// shellBugs are those of the shell of a node, and of what it does to its log (N10).
+// shellBugs are bugs in a node's shell, and in how it treats its log (N10).
 func shellBugs() []mutants.Mutant {
 	return []mutants.Mutant{
 		one("log cut without asking the outbox", "N3", fileStore, "ok && wal.Index(oldest) <= j.Cut {", "ok && oldest == 0 {"),

@@ -7,8 +7,9 @@ import (
 	"posta.dev/posta/nodes/shell"
 )
 
-// A slow batch keeps the loop of a node for up to 20 seconds, longer than a client's silence may last. Meanwhile heartbeats go on (N9), sockets
-// queue what comes, the disk finishes its job, and nobody hears anything. No session may fail by it.
+// A slow batch keeps the loop of a node for up to 20 seconds, longer than a client's silence may last. Meanwhile
+// heartbeats continue (N9), sockets queue what arrives, the disk finishes its job, and the node reads nothing. No
+// session may fail because of it.
 
 // step is one turn of the node's loop.
 func (n *node) step() {
@@ -31,7 +32,7 @@ func (n *node) step() {
 	n.work(&o)
 }
 
-// work lets the step that has begun take long, and what it asks for happen when it is over.
+// work makes the current step take long. Its output is carried out when the step is over.
 func (n *node) work(o *shell.Output) {
 	w := n.w
 	w.injected("slow batch")
@@ -61,6 +62,6 @@ func (n *node) work(o *shell.Output) {
 	})
 }
 
-// loopsWork reports whether the loops of nodes work all the time, so that commits wait as long as they may. Else loops seem to have nothing to do,
-// and commits wait for the disk alone. It is not drawn, so that the other seeds stay the runs they were.
+// loopsWork reports whether the loops of nodes are always busy, so that commits wait as long as they may. Otherwise
+// loops seem idle, and commits wait for the disk alone. It is not drawn, so that the other seeds keep their runs.
 func (w *world) loopsWork() bool { return w.Seed%8 != 4 }

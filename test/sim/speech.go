@@ -10,39 +10,39 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// speech checks what a client says by what it has heard. A cluster notices most of what a client does wrong and fails the session, but who
-// is to blame shows here.
+// speech checks a client's requests against the replies that it got. The cluster notices most mistakes of a client and
+// fails the session, but only these checks show that the client is to blame.
 type speech struct {
 	c      *client
 	opened map[*node]bool          // inputs that have answered that the session is open, or was
-	alive  map[*node]time.Duration // inputs where it is open: when the client last said something to them
+	alive  map[*node]time.Duration // inputs where it is open: the time of the client's last request to them
 	said   map[uint32]chunkSaid    // the last chunk of each lane
 	acked  map[uint32]uint64       // the last chunk of each lane that was acknowledged
 	ended  map[*node]string        // the last stream whose end the input has acknowledged
-	others protocol.Code           // what was heard of a session that is another client's
-	later  map[*node]time.Duration // when an input last said that its open comes too early
+	others protocol.Code           // what the client heard about a session that belongs to another client
+	later  map[*node]time.Duration // when an input last replied that the open came too early
 	parts  map[*node]partsGiven
 }
 
-// chunkSaid is a chunk as it was said first.
+// chunkSaid is a chunk as it was first sent.
 type chunkSaid struct {
 	to  *node
 	seq uint64
-	sum uint32 // of all but the number
+	sum uint32 // a hash of everything but the number
 }
 
 func newSpeech(c *client) *speech {
 	return &speech{c: c, opened: map[*node]bool{}, alive: map[*node]time.Duration{}, said: map[uint32]chunkSaid{}, acked: map[uint32]uint64{}, ended: map[*node]string{}, later: map[*node]time.Duration{}, parts: map[*node]partsGiven{}}
 }
 
-// hears takes down a reply to the try that is under way.
+// hears notes a reply to the current attempt.
 func (s *speech) hears(from *node, q *protocol.Request, reply *protocol.Reply) {
 	switch reply.Err.Code {
 	case protocol.ErrInUse, protocol.ErrFinished:
 		// An output that has not heard of a takeover yet takes the new client for a stranger. The inputs have accepted it.
 		behind := q.Type == protocol.Results && len(s.opened) == len(s.c.inputs)
-		// An input behind the first one lets a takeover wait until the former client was silent there as well. The first one has decided already
-		// whose session it is, so a client that gives up meanwhile cancels its own session.
+		// Inputs after the first one delay a takeover until the former client was silent there as well. The first input
+		// has already decided whose session it is, so a client that gives up meanwhile cancels its own session.
 		waits := q.Type == protocol.Open && reply.Err.RetryAfter > 0 && s.opened[s.c.inputs[0]]
 		// An input that has lost its log may have opened the session again, for a client that takes it over. The others know whose it was.
 		forgot := q.Type == protocol.Ping && s.c.w.losses > 0 && len(s.opened) == len(s.c.inputs)
@@ -66,7 +66,7 @@ func (s *speech) hears(from *node, q *protocol.Request, reply *protocol.Reply) {
 			s.alive[from] = s.c.w.At
 		}
 	case q.Type == protocol.Ping && (reply.State == session.Failed || reply.Err.Code == protocol.ErrFailed || reply.Err.Code == protocol.ErrCancelled):
-		delete(s.alive, from) // it has told that the session is over, and waits for nobody; the client waits for what outputs say
+		delete(s.alive, from) // the input has reported that the session is over; now the client waits for the outputs
 	case reply.Type == protocol.OK && q.Type == protocol.Chunk,
 		q.Type == protocol.Read && (reply.Seq > 0 || reply.Err.Code == protocol.ErrNotHere):
 		s.acked[q.Lane] = q.Seq
@@ -83,8 +83,9 @@ type partsGiven struct {
 	rows map[string]uint64
 }
 
-// given checks that an output gives the rows of each query in order and once. The client would pass over what it has: another output, which it
-// asks when one is lost, begins with the first row again. So a reducer that answers twice does not change the answer.
+// given checks that an output gives the rows of each query in order and once. The client itself would skip rows that it
+// has, because after the loss of an output another one begins with the first row again. So without this check a reducer
+// that answers twice would not be noticed.
 func (s *speech) given(out *node, parts []protocol.Part) {
 	have, ok := s.parts[out]
 	if !ok {
@@ -104,7 +105,7 @@ func (s *speech) given(out *node, parts []protocol.Part) {
 	s.parts[out] = have
 }
 
-// says checks a request that leaves the client.
+// says checks a request of the client.
 func (s *speech) says(to *node, q *protocol.Request, again bool) {
 	if _, open := s.alive[to]; open && q.Token == s.c.token {
 		s.alive[to] = s.c.w.At
@@ -121,7 +122,7 @@ func (s *speech) says(to *node, q *protocol.Request, again bool) {
 	case protocol.End:
 		rule, wrong = s.end(to, q)
 	case protocol.Ping:
-		if !again { // what is repeated says what was so
+		if !again { // a repeated request has the same content
 			rule, wrong = s.ping(to, q)
 		}
 	case protocol.Cancel, protocol.Close:
@@ -134,14 +135,14 @@ func (s *speech) says(to *node, q *protocol.Request, again bool) {
 	}
 }
 
-// open: the first input decides who is admitted, so it comes first. An input that asks for patience is not asked again at once, however little
-// of the time is left.
+// open: the first input decides which client is admitted, so it comes first. If an input asks for a delay, the client
+// does not ask again at once, however little time is left.
 func (s *speech) open(to *node) (rule, wrong string) {
 	if later, ok := s.later[to]; ok && s.c.w.At-later < 5*time.Millisecond {
 		return "N10", fmt.Sprintf("it has answered %v ago that it is too early", s.c.w.At-later)
 	}
 	for _, in := range s.c.inputs {
-		if in == to || s.c.rewired { // it may have heard of other inputs
+		if in == to || s.c.rewired { // the client may have learned about other inputs
 			break
 		}
 		if !s.opened[in] {
@@ -175,7 +176,7 @@ func (s *speech) endedEverywhere(stream string) bool {
 	return s.c.rewired || !slices.ContainsFunc(s.c.inputs, func(in *node) bool { return s.ended[in] != stream && s.ended[in] != streamNames[streamFacts] })
 }
 
-// end: what was said to this input is acknowledged, and the end says all of it.
+// end: everything that was sent to this input is acknowledged, and the end lists all of it.
 func (s *speech) end(to *node, q *protocol.Request) (rule, wrong string) {
 	if stream := slices.Index(streamNames[:], q.Stream); !s.c.cut[stream] || len(s.c.pieces[stream]) > 0 {
 		return "D1", fmt.Sprintf("%d chunks of %s are left", len(s.c.pieces[stream]), q.Stream)
@@ -191,7 +192,7 @@ func (s *speech) end(to *node, q *protocol.Request) (rule, wrong string) {
 	return "", ""
 }
 
-// ping says all that the input has acknowledged, and no more.
+// ping lists exactly what the input has acknowledged.
 func (s *speech) ping(to *node, q *protocol.Request) (rule, wrong string) {
 	if has := s.lanesAt(to); !slices.Equal(q.Lanes, has) || q.Stream != s.ended[to] {
 		return "R14", fmt.Sprintf("it has acknowledged %v and the end of %q, and the ping says %v and %q", has, s.ended[to], q.Lanes, q.Stream)
@@ -199,7 +200,7 @@ func (s *speech) ping(to *node, q *protocol.Request) (rule, wrong string) {
 	return "", ""
 }
 
-// lanesAt is what an input has acknowledged.
+// lanesAt returns what an input has acknowledged.
 func (s *speech) lanesAt(in *node) (lanes []protocol.LaneSeq) {
 	for lane := range s.lanes() {
 		if seq := s.acked[lane]; seq > 0 && s.said[lane].to == in {
@@ -209,17 +210,18 @@ func (s *speech) lanesAt(in *node) (lanes []protocol.LaneSeq) {
 	return lanes
 }
 
-// lanes is more than the number of any lane: each has a connection.
+// lanes is greater than the number of any lane, each of which has a connection.
 func (s *speech) lanes() uint32 { return uint32(max(len(s.c.conns), 16)) }
 
-// woke: a client that slept has said nothing, and could not.
+// woke resets the times of requests: a client that slept could not send any.
 func (s *speech) woke() {
 	for in := range s.alive {
 		s.alive[in] = s.c.w.At
 	}
 }
 
-// keepsAlive demands that each input which has opened the session hears of its client long before it would give the client up (B13).
+// keepsAlive demands that each input which has opened the session hears from its client long before it would give the
+// client up (B13).
 func (s *speech) keepsAlive() {
 	if s.c.over {
 		return

@@ -15,11 +15,12 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// Sessions of SQL. A client asks a statement about the rows that it would else have asked the simulated analysis about: its plan travels with the
-// session, joiners join and fold, and the reducer computes windows, orders and unions over what arrives (Q1, Q7). The oracle computes the answer
-// row by row, and shares nothing with package sql.
+// Sessions of SQL. A client sends a statement instead of a question to the simulated analysis, over the same rows. The
+// plan travels with the session, joiners join and fold, and the reducer computes windows, orders and unions (Q1, Q7).
+// The oracle computes the answer row by row, and shares nothing with package sql.
 
-// firstSQL is from which seed on half of all runs have sessions of SQL. It lies above all seeds that are named anywhere, which stay the runs they were.
+// firstSQL is the seed from which on half of all runs have sessions of SQL. It lies above all seeds that are named
+// anywhere, so that those keep their runs.
 const firstSQL = 1 << 40
 
 // speaksSQL draws whether a client asks in SQL, from a source of its own.
@@ -28,7 +29,7 @@ func (w *world) speaksSQL(client int) (*rand.Rand, bool) {
 	return r, (w.SQL || w.Seed >= firstSQL && w.Seed%2 == 0) && r.IntN(4) > 0
 }
 
-// question is a statement, and what it means.
+// question is a statement and its meaning.
 type question struct {
 	name   string
 	text   string
@@ -37,7 +38,7 @@ type question struct {
 	answer func(d *sqlData) [][]any
 }
 
-// withGroup are facts with their group: the greatest of those that the key has, NULL if it has none.
+// withGroup are facts with their group: the greatest group of the key, NULL if it has none.
 const withGroup = ` FROM facts AS f LEFT JOIN (SELECT key, max("group") AS g FROM groups GROUP BY key) AS m ON f.key = m.key `
 
 var questions = []question{
@@ -91,7 +92,7 @@ var questions = []question{
 	},
 }
 
-// ask makes an upload one of a statement. Nothing of it makes anything panic.
+// ask turns an upload into that of a statement. It contains nothing that makes a node panic.
 func (u *upload) ask(w *world, r *rand.Rand) {
 	q := &questions[r.IntN(len(questions))]
 	for q.wide && (w.faults.longKeys || w.faults.largeRows > 0) {
@@ -115,7 +116,8 @@ func planOf(statement string) []byte {
 	return p.Encode()
 }
 
-// makeOther makes a request that opens the upload's session one of nobody: its parameters, or its statement, are others.
+// makeOther turns an open request for the upload's session into one that nobody may send: with other parameters, or
+// another statement.
 func (u *upload) makeOther(q *protocol.Request) {
 	if u.question != nil {
 		q.Plan = planOf("SELECT * FROM (" + u.question.text + ") LIMIT 1")
@@ -125,7 +127,7 @@ func (u *upload) makeOther(q *protocol.Request) {
 	q.Params["at_least"] = "-2.5"
 }
 
-// sqlQuery is the name of a statement that has none, and none that the simulated analysis has.
+// sqlQuery is the name of a statement without a name. The simulated analysis has no query of this name.
 const sqlQuery = "query_1"
 
 // sqlAnswer is the right answer to the statement.
@@ -138,7 +140,7 @@ func (u *upload) sqlAnswer() answer {
 	return out
 }
 
-// asTexts writes a row as an answer of a client has it. NULL is nil, and written as nothing.
+// asTexts formats a row as a client's answer has it. NULL is nil, and formatted as nothing.
 func asTexts(row []any) string {
 	var cells []string
 	for _, v := range row {
@@ -214,7 +216,7 @@ func (u *upload) read() *sqlData {
 	return d
 }
 
-// total is what aggregates have of some facts.
+// total holds the aggregates of some facts.
 type total struct {
 	n, values   int
 	sum         big.Rat

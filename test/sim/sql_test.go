@@ -8,7 +8,7 @@ import (
 )
 
 // TestQ1_QuestionsReadTheFilesOfAnUpload: the plan of each question has the streams that clients of the simulator have files for, in their order,
-// and its small table is a reference stream. Where the two do not meet it is none, and parsers fold the facts.
+// and its small table is a reference stream. Where the two tables do not meet, it is not one, and parsers fold the facts.
 func TestQ1_QuestionsReadTheFilesOfAnUpload(t *testing.T) {
 	for _, q := range questions {
 		p, err := compile.Decode(planOf(q.text))
@@ -30,7 +30,8 @@ func TestQ1_QuestionsReadTheFilesOfAnUpload(t *testing.T) {
 	}
 }
 
-// TestQ7_StatementsAreAnsweredUnderFaults: not all sessions of SQL fail, and what they answer has rows. A seed with them is repeated to the last event.
+// TestQ7_StatementsAreAnsweredUnderFaults: some sessions of SQL succeed, with rows in their answers. A seed with them
+// always gives the same run.
 func TestQ7_StatementsAreAnsweredUnderFaults(t *testing.T) {
 	rows, answers := uint64(0), 0
 	for seed := range uint64(8) {

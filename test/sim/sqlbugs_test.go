@@ -2,7 +2,8 @@ package sim
 
 import "posta.dev/posta/internal/simulator/mutants"
 
-// sqlBugs are of plans that travel with their sessions, of joiners that fold what they say, and of the tail that runs in the reducer.
+// sqlBugs are bugs in plans that travel with their sessions, in joiners that carry them out, and in the tail that runs
+// in the reducer.
 func sqlBugs() []mutants.Mutant {
 	const (
 		announce = "nodes/role/announce.go"

@@ -12,8 +12,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// gates are the sessions at the inputs, as somebody sees them who stands at the door: what goes in and what comes out. They check that an input
-// admits nobody else before the opener was silent for long enough, and heeds nobody whose session is another's (R17).
+// gates observe the sessions at the inputs from outside: requests and replies. They check that an input admits another
+// client only after the opener was silent for long enough, and obeys only the client that the session belongs to (R17).
 type gates struct {
 	w     *world
 	of    map[gateKey]*gate
@@ -26,30 +26,30 @@ type gateKey struct {
 }
 
 type gate struct {
-	opener session.Token // the last one who was told that the session is open; none yet if zero
-	heard  time.Duration // when the opener last said something here
-	// When the opener had last said something as each other token first asked to take over. The first time counts: an input that crashes between
-	// the takeover and its answer answers later.
+	opener session.Token // the last client that was told that the session is open; zero if there is none yet
+	heard  time.Duration // the time of the opener's last request here
+	// For each other token: the time of the opener's last request when that token first asked to take over. The first
+	// time counts, because an input that crashes between the takeover and its answer answers later.
 	silentSince map[session.Token]time.Duration
 }
 
-// asked is a request that a node has heard and not answered.
+// asked is a request that a node has received and not answered.
 type asked struct {
 	gate   *gate
-	opener session.Token // when it was heard
+	opener session.Token // when it was received
 	token  session.Token
 	kind   protocol.RequestType
 	takes  bool
 	at     time.Duration
 }
 
-// mayTakeOver is how long an opener must have been silent.
+// mayTakeOver is how long the opener must have been silent before.
 const mayTakeOver = 5 * time.Second
 
 func newGates(w *world) gates { return gates{w, map[gateKey]*gate{}, map[role.Peer]asked{}} }
 
-// watches reports whether there is anything to see. A log that is lost or was set back knows another opener, or none; and other owners say the
-// opener's token, too, which an input does not take for the opener's word (S5).
+// watches reports whether these checks apply. A log that was lost or set back knows another opener or none. And other
+// owners may send the opener's token, too, which an input does not take for the opener (S5).
 func (g *gates) watches(n *node) bool {
 	return g.w.faults.again && g.w.faults.owners == nil && g.w.losses == 0 && n.stage().holds(topology.Input)
 }
@@ -104,8 +104,9 @@ func (g *gates) answers(n *node, to role.Peer, r *protocol.Reply) {
 	}
 }
 
-// strangers ask to take over a session whose client has just vanished or fallen asleep, in ways that no input may allow: at the first input with
-// other parameters, at another one without the openers that the first one would have told. They draw from a source of their own.
+// strangers ask to take over a session whose client has just vanished or fallen asleep, in ways that no input may
+// allow: at the first input with other parameters, at another one without the list of openers from the first one. They
+// draw from their own source of chance.
 func (c *client) strangers() {
 	w := c.w
 	r := rand.New(rand.NewPCG(w.Seed, 1000+uint64(c.n)))
@@ -132,7 +133,8 @@ func (c *client) strangers() {
 	}
 }
 
-// meddle lets strangers cancel and close the session, which must change nothing (R17). They draw from a source of their own.
+// meddle lets strangers cancel and close the session, which must change nothing (R17). They draw from their own source
+// of chance.
 func (c *client) meddle() {
 	w := c.w
 	r := rand.New(rand.NewPCG(w.Seed, 2000+uint64(c.n)))

@@ -20,13 +20,13 @@ import (
 // Options say what to simulate.
 type Options struct {
 	Seed  uint64
-	Trace io.Writer // gets a line for each thing that happens; nil for none
-	SQL   bool      // most sessions are of SQL, as they are in half of the seeds from firstSQL on
+	Trace io.Writer // gets a line for each event; nil for none
+	SQL   bool      // most sessions are of SQL, as in half of the seeds from firstSQL on
 
-	rightClocks bool // the wall clocks of machines stay right when they jump
+	rightClocks bool // jumps of wall clocks have no effect
 }
 
-// Report is what a run came to.
+// Report is the result of a run.
 type Report struct {
 	Events    uint64
 	Simulated time.Duration
@@ -37,13 +37,13 @@ type Report struct {
 	Failed    map[string]int // by code, each permitted by a fault
 	Injected  map[string]int // faults by name
 	Counters  map[string]uint64
-	Hash      uint64 // of everything that happened: equal for equal runs
+	Hash      uint64 // a hash of all events: equal for equal runs
 }
 
 const (
 	inPackage     = "./test/sim"
 	clientTimeout = 12 * time.Second
-	healTime      = 2 * time.Minute // in which everything must come to its end when faults have stopped
+	healTime      = 2 * time.Minute // within this time everything must end when faults have stopped
 	maxEvents     = 4_000_000       // a run that needs more goes round in circles
 )
 
@@ -55,7 +55,7 @@ type world struct {
 	layout   layout
 	faults   faults
 	disk     map[string]*inode // files that inputs read
-	inodes   uint64            // that were ever made
+	inodes   uint64            // all clients that were ever made
 	damage   damage
 	rewiring rewiring
 	known    analyses.Set
@@ -71,7 +71,7 @@ type world struct {
 
 	lives      uint64
 	realDisks  uint64
-	over       bool          // nothing more happens: the nodes are looked at
+	over       bool          // the run is over: the nodes are inspected
 	sealed     uint64        // commits of all nodes
 	movedAt    time.Duration // when the last hwm moved
 	gates      gates
@@ -85,7 +85,7 @@ func Run(o Options) (report Report, err error) {
 	report, err = run1(o)
 	var v *violation.Violation
 	if report.Injected["clock jump"] > 0 && errors.As(err, &v) {
-		// If nothing is wrong with the same run when clocks are right, somebody has trusted one.
+		// If the same run with right clocks is correct, some code has trusted a wall clock.
 		if _, without := run1(Options{Seed: o.Seed, SQL: o.SQL, rightClocks: true}); without == nil {
 			v.Rule, v.What = "M10", "with wall clocks that are right it does not happen: "+v.Rule+": "+v.What
 		}
@@ -125,8 +125,8 @@ func run1(o Options) (report Report, err error) {
 	return w.summary(), w.err
 }
 
-// late reports whether there is no hope any more: time is over, and no frame has had its effect for a while. A run in which everything is as
-// small as it can be takes its time, and is given ten times as much.
+// late reports whether a run has failed to end: its time is over, and no frame has had its effect for a while. A run
+// with minimal limits is slow, and gets ten times as much time.
 func (w *world) late() bool {
 	over := w.At - w.faults.end - healTime
 	return over > 0 && w.At-w.movedAt > healTime/4 || over > 9*healTime
@@ -178,7 +178,7 @@ func (w *world) nodesHolding(r topology.Role) []*node {
 	return all
 }
 
-// endpoints are those of the nodes with a role: simulated nodes are reached by their names.
+// endpoints returns the endpoints of the nodes with a role: simulated nodes are reached by their names.
 func (w *world) endpoints(r topology.Role) (all []string) {
 	for _, n := range w.nodesHolding(r) {
 		all = append(all, string(n.id))
@@ -186,7 +186,7 @@ func (w *world) endpoints(r topology.Role) (all []string) {
 	return all
 }
 
-// finished reports whether everything has come to its end: clients, faults, and what nodes hold.
+// finished reports whether everything has ended: clients, faults, and the state in nodes.
 func (w *world) finished() bool {
 	if w.At <= w.faults.end {
 		return false
@@ -243,7 +243,7 @@ func (w *world) summary() Report {
 	return w.report
 }
 
-// diagnosis tells what is left when nothing more happens.
+// diagnosis describes what is left when nothing more happens.
 func (w *world) diagnosis() string {
 	var b strings.Builder
 	for _, c := range w.clients {
