@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -109,11 +110,32 @@ func (r *faultInjector) allBack(ctx context.Context, w *monitor.Listener[monitor
 	if err := r.injector.Ready(ctx); err != nil {
 		return w.View(), err
 	}
-	view, err := w.Until(ctx, func(m monitor.Medics) (bool, error) { return len(missing(m, 2*r.suspect)) == 0, nil })
+	away := func(m monitor.Medics) []string {
+		names := append(missing(m, 2*r.suspect), r.down()...)
+		slices.Sort(names)
+		return slices.Compact(names)
+	}
+	view, err := w.Until(ctx, func(m monitor.Medics) (bool, error) { return len(away(m)) == 0, nil })
 	if err != nil {
-		return view, fmt.Errorf("chaos: not all came back in time: %s: %w", strings.Join(missing(view, 2*r.suspect), ", "), err)
+		return view, fmt.Errorf("chaos: not all came back in time: %s: %w", strings.Join(away(view), ", "), err)
 	}
 	return view, nil
+}
+
+// down names targets whose process is the one that a fault has ended or stopped for good, or that have none. The medics may not have noticed yet: then no
+// incident is open.
+func (r *faultInjector) down() (names []string) {
+	for i := range r.faults {
+		f := &r.faults[i]
+		if !f.done() {
+			continue
+		}
+		pid, err := r.injector.Pid(f.node)
+		if err == nil && (pid == 0 || pid == f.pid && !f.kind.Lasts() && !f.unanswered) {
+			names = append(names, string(f.node))
+		}
+	}
+	return names
 }
 
 // missing names what keeps a cluster from being whole: nodes with an open incident, medics that were silent for longer than silent, and the leader if

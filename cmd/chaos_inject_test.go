@@ -21,11 +21,12 @@ import (
 type reluctant struct {
 	faults.Injector
 	err    error
+	now    int // the process of each target
 	did    []faults.Kind
 	undone []faults.Kind
 }
 
-func (r *reluctant) Pid(medic.NodeID) (int, error) { return 7, nil }
+func (r *reluctant) Pid(medic.NodeID) (int, error) { return r.now, nil }
 
 func (r *reluctant) Do(_ context.Context, k faults.Kind, _ medic.NodeID) error {
 	r.did = append(r.did, k)
@@ -56,6 +57,31 @@ func TestChaos_WhatIsMissingHasAName(t *testing.T) {
 	}
 }
 
+// TestChaos_AProcessThatWasEndedHasToBeReplaced: the medics may not have noticed a death yet, so that the journal alone would say that all is well.
+func TestChaos_AProcessThatWasEndedHasToBeReplaced(t *testing.T) {
+	for _, c := range []struct {
+		kind    faults.Kind
+		err     error
+		now     int
+		waiting bool
+	}{
+		{faults.Kill, nil, 7, true}, {faults.Hang, nil, 7, true}, {faults.Kill, nil, 0, true}, {faults.Kill, nil, 8, false},
+		{faults.Pause, nil, 7, false}, {faults.Pause, nil, 0, true},
+		{faults.Kill, context.DeadlineExceeded, 7, false}, {faults.Kill, errors.New("no such process"), 7, false},
+	} {
+		injector := &reluctant{err: c.err, now: 7}
+		r := &faultInjector{injector: injector, rand: rand.New(rand.NewPCG(1, 2)), targets: []medic.NodeID{"joiner-1"}, kinds: []faults.Kind{c.kind}, suspect: time.Hour}
+		r.inject(t.Context())
+		for _, end := range r.undos {
+			end()
+		}
+		injector.now = c.now
+		if got := r.down(); (len(got) > 0) != c.waiting {
+			t.Errorf("%s, %v: process 7 was hit, it is %d now, and chaos waits for %v", c.kind, c.err, c.now, got)
+		}
+	}
+}
+
 // TestGen_OfAProgramWithoutGenerators names no list that is empty.
 func TestGen_OfAProgramWithoutGenerators(t *testing.T) {
 	var out, err safeBuffer
@@ -78,7 +104,7 @@ func TestChaos_AFaultWithoutAnswerCounts(t *testing.T) {
 		{fmt.Errorf("stop joiner-1: %w", context.DeadlineExceeded), 1, 1, true, "1 fault, 1 without an answer; the journal"},
 		{errors.New("no such container"), 0, 0, false, "0 faults; the journal"},
 	} {
-		injector := &reluctant{err: c.err}
+		injector := &reluctant{err: c.err, now: 7}
 		r := &faultInjector{
 			injector: injector, rand: rand.New(rand.NewPCG(1, 2)), targets: []medic.NodeID{"joiner-1"}, kinds: []faults.Kind{faults.Pause}, suspect: time.Hour,
 		}
