@@ -17,7 +17,7 @@ type Cluster struct {
 	t        *testing.T
 }
 
-// New returns when a medic leads and everybody is heard. It listens until the test ends.
+// New returns when all medics follow one leader and everybody is heard: where the machine stood still while they started, two of them may have led. It listens until the test ends.
 func New(t *testing.T, topo *topology.Topology) *Cluster {
 	t.Helper()
 	return NewWithKeys(t, topo, nil)
@@ -27,9 +27,9 @@ func New(t *testing.T, topo *topology.Topology) *Cluster {
 func NewWithKeys(t *testing.T, topo *topology.Topology, keys *security.Keys) *Cluster {
 	t.Helper()
 	w := &Cluster{Observer: listen(t, topo, keys), Topology: topo, t: t}
-	w.Until("a medic leads, and all are heard", func() bool {
+	w.Until("all medics follow one leader, and all are heard", func() bool {
 		silent := func(n topology.Node) bool { return w.Incarnation(n.ID) == 0 }
-		return w.Observer.Leader() != "" && !slices.ContainsFunc(topo.All(), silent)
+		return w.Observer.Leader() != "" && w.Agree() && !slices.ContainsFunc(topo.All(), silent)
 	})
 	return w
 }
