@@ -65,9 +65,12 @@ func sitDown(t *testing.T, env []string, args ...string) *person {
 		for {
 			n, err := pty.Read(b)
 			p.mu.Lock()
+			asked := strings.Count(p.all, askCursor)
 			p.all += string(b[:n])
+			asked = strings.Count(p.all, askCursor) - asked
 			p.mu.Unlock()
-			if err != nil { // EIO: nobody has the terminal open any more
+			_, _ = pty.WriteString(strings.Repeat("\x1b[1;1R", asked)) // an error comes back from Read, too
+			if err != nil {                                            // EIO: nobody has the terminal open any more
 				return
 			}
 		}
@@ -117,6 +120,10 @@ func (p *person) leaves() {
 		p.t.Errorf("the prompt ends with %v", err)
 	}
 }
+
+// askCursor asks a terminal where its cursor is. Every terminal answers, and so does this one. Bubble Tea asks it whenever a program that contains
+// it starts at a terminal, and waits up to 5 s for the answer.
+const askCursor = "\x1b[6n"
 
 const (
 	keyUp = "\x1b[A"
