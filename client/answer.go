@@ -21,6 +21,9 @@ type Answer struct {
 	Rejected []protocol.Rejected
 	Warnings []Warning // about the input, in the order in which they were found
 	Partial  bool      // Config.Head left some of the input out
+
+	// Streams says how Run has uploaded each stream, in their order. It is nil for an answer whose session was uploaded before.
+	Streams []StreamProgress
 }
 
 // Table is the answer to one query.

@@ -46,6 +46,7 @@ type StreamProgress struct {
 	Acked       int64  // bytes of records that the cluster has made durable
 	InPlace     int64  // those of them that inputs have read where they lie (S8)
 	Ended       bool
+	Took        time.Duration // from its beginning to its end at every input; 0 until then, and for one that ended before the session was resumed
 }
 
 // progressInterval is how often progress is reported.
@@ -104,7 +105,7 @@ func (c *Client) Progress() Progress {
 	for i := range min(len(streams), len(from.Streams)) {
 		acked := from.Streams[i]
 		streams[i].Chunks, streams[i].Acked, streams[i].Ended = acked.Chunks, acked.Bytes, acked.Ended
-		streams[i].InPlace = acked.InPlace
+		streams[i].InPlace, streams[i].Took = acked.InPlace, acked.Took
 		streams[i].Read += acked.InPlace
 	}
 	return p

@@ -45,17 +45,19 @@ func (c *Client) run(ctx context.Context) (*Answer, error) {
 	if err := c.Open(ctx); err != nil {
 		return nil, err
 	}
+	var streams []StreamProgress
 	if c.phase() != core.Uploaded {
 		if err := c.Upload(ctx); err != nil {
 			return nil, fmt.Errorf("%s: %w", c.cfg.Analysis, err)
 		}
+		streams = c.Progress().Streams
 	}
 	answer, err := c.Results(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.cfg.Analysis, err)
 	}
 	answer.Warnings = c.warnings.all()
-	answer.Partial = c.partial.Load()
+	answer.Partial, answer.Streams = c.partial.Load(), streams
 	if c.cfg.Deliver != nil {
 		if err := c.cfg.Deliver(ctx, answer); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrNotDelivered, err)

@@ -163,6 +163,14 @@ func TestEveryRecordArrivesOnce(t *testing.T) {
 			}
 			f.compare(want)
 			checkAnswer(t, answer, want)
+			for i, s := range answer.Streams {
+				if s.Name != fakeStreams[i].Name || s.Files != 2 || s.Read == 0 || !s.Ended || s.Took <= 0 {
+					t.Errorf("stream %d was uploaded as %+v", i, s)
+				}
+			}
+			if len(answer.Streams) != len(fakeStreams) {
+				t.Errorf("the answer names %d streams", len(answer.Streams))
+			}
 			for _, n := range append(f.inputs, f.outputs...) {
 				if got := f.one().dropped[n.name]; got != protocol.Close {
 					t.Errorf("%s heard %q at the end, not close", n.name, got)

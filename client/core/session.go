@@ -83,8 +83,9 @@ type Session struct {
 	states   []protocol.Reply // what the inputs said of the session
 
 	lanes   []*lane
-	sending int // the stream that is uploaded
-	ending  int // inputs that have not acknowledged its end yet
+	sending int       // the stream that is uploaded
+	begun   time.Time // when its upload began
+	ending  int       // inputs that have not acknowledged its end yet
 	streams []StreamProgress
 
 	parts    parts

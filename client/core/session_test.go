@@ -259,6 +259,30 @@ func TestR17_EndsSayExactNumbers(t *testing.T) {
 	}
 }
 
+// A stream takes from its beginning to its end at every input, and the next one begins there.
+func TestHowLongAStreamTakes(t *testing.T) {
+	d := opened(t, testConfig(), 2, 1)
+	d.pass(time.Second) // before the upload
+	d.do(d.s.Upload)
+	d.chunk("a\n")
+	d.pass(3 * time.Second)
+	d.acked()
+	d.drain()
+	d.answer("in1", protocol.End, fine)
+	d.pass(time.Second)
+	if p := d.s.Progress(d.now).Streams; p[0].Took != 0 || p[0].Ended {
+		t.Errorf("before its end at all inputs a stream has %+v", p[0])
+	}
+	d.answer("in2", protocol.End, fine)
+	d.drain()
+	d.pass(7 * time.Second)
+	d.answer("in1", protocol.End, fine)
+	d.answer("in2", protocol.End, fine)
+	if p := d.s.Progress(d.now).Streams; p[0].Took != 4*time.Second || p[1].Took != 7*time.Second || !p[1].Ended {
+		t.Errorf("the streams have %+v, want 4 s and 7 s", p)
+	}
+}
+
 // TestR17_WhoseSessionItIs decides what is said at the end.
 func TestR17_WhoseSessionItIs(t *testing.T) {
 	refusal := func(code protocol.Code) error { return fmt.Errorf("open: %w", &protocol.Error{Code: code}) }

@@ -36,6 +36,7 @@ type StreamProgress struct {
 	Bytes   int64 // of records
 	InPlace int64 // those of them that inputs have read where they lie
 	Ended   bool
+	Took    time.Duration // from its beginning to its end at every input; 0 until then, and for one that ended before the session was resumed
 }
 
 // Upload sends every stream in the order the cluster gave, and waits after each until all of it is durable everywhere:
@@ -67,7 +68,7 @@ func (s *Session) beginStream(i int) {
 	for ; i < len(s.first.Streams) && s.hasEnded(i); i++ { // before the session was resumed
 		s.streams[i].Ended = true
 	}
-	s.sending, s.out.News = i, true
+	s.sending, s.begun, s.out.News = i, s.now, true
 	if i == len(s.first.Streams) {
 		s.phase = Uploaded
 		s.end(nil)
@@ -155,6 +156,7 @@ func (s *Session) endedAt(in *node, err error) {
 	if s.ending--; s.ending > 0 {
 		return
 	}
-	s.streams[s.sending].Ended = true
+	p := &s.streams[s.sending]
+	p.Ended, p.Took = true, s.now.Sub(s.begun)
 	s.beginStream(s.sending + 1)
 }
