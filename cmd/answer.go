@@ -16,6 +16,7 @@ import (
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/out"
 	"posta.dev/posta/cmd/internal/postgres"
+	"posta.dev/posta/cmd/internal/report"
 	"posta.dev/posta/protocol"
 )
 
@@ -25,15 +26,20 @@ type output struct {
 	told *events          // nil without --events
 	to   *out.Target      // nil for none
 	db   *postgres.Target // likewise
+	html *reporter        // likewise
 }
 
-const flagTo = "to"
+const (
+	flagTo   = "to"
+	flagHTML = "html"
+)
 
 // outFlags say where to write answers beside standard output.
 func outFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: flagOut, Usage: "write the answers to `PLACE`: a directory, with one file for each query, or a file like answers.json"},
 		&cli.StringFlag{Name: flagFormat, DefaultText: "what the file's name says, else csv", Usage: "`FORMAT` of --out: csv, json, jsonl or parquet"},
+		&cli.StringFlag{Name: flagHTML, Usage: "write a report to `FILE`: answers with charts, rejected rows, times and the cluster, as one page of HTML"},
 		&cli.StringFlag{Name: flagTo, Usage: "write the answers to tables of PostgreSQL, postgres://USER@HOST/DATABASE/TABLE, once for each session; the password as for psql, in ~/.pgpass or PGPASSWORD. The `URL`"},
 	}
 }
@@ -43,6 +49,9 @@ func (x *command) readOutput(c *cli.Context) (o output, err error) {
 	o.json, o.told = c.Bool(flagJSON), x.events
 	if o.to, err = out.Parse(c.String(flagOut), c.String(flagFormat)); err != nil {
 		return o, fmt.Errorf("--%s: %w", flagOut, err)
+	}
+	if name := c.String(flagHTML); name != "" {
+		o.html = x.newReporter(c, name)
 	}
 	url := c.String(flagTo)
 	if url == "" {
@@ -57,13 +66,16 @@ func (x *command) readOutput(c *cli.Context) (o output, err error) {
 	return o, nil
 }
 
-// somewhere reports whether answers go anywhere besides standard output.
+// somewhere reports whether all rows of answers go anywhere besides standard output.
 func (o *output) somewhere() bool { return o.to != nil || o.db != nil }
 
 // keep returns how many rows of each query this command needs; 0 means all.
 func (o *output) keep() int {
 	if o.json || o.told != nil || o.somewhere() {
 		return 0
+	}
+	if o.html != nil {
+		return report.KeptRows
 	}
 	return shownRows
 }
@@ -81,6 +93,11 @@ func (o *output) prepare(ctx context.Context, queries []string) error {
 			return fmt.Errorf("--%s: %w", flagTo, err)
 		}
 	}
+	if o.html != nil {
+		if err := o.html.file.Prepare(); err != nil {
+			return fmt.Errorf("--%s: %w", flagHTML, err)
+		}
+	}
 	return nil
 }
 
@@ -93,17 +110,24 @@ func (x *command) deliver(ctx context.Context, a *client.Answer, o output) error
 		}
 		x.notef("%s written to %s", display.Plural(n, "file"), o.to)
 	}
-	if o.db == nil {
-		return nil
+	if o.db != nil {
+		if err := x.deliverTo(ctx, a, o.db); err != nil {
+			return err
+		}
 	}
-	w, err := o.db.Write(ctx, a)
+	return x.report(ctx, a, o.html)
+}
+
+// deliverTo writes an answer to a database.
+func (x *command) deliverTo(ctx context.Context, a *client.Answer, db *postgres.Target) error {
+	w, err := db.Write(ctx, a)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w; either all of session %s was written or nothing: the same command may be run again", err, a.Session)
 	case w.Already:
-		x.notef("session %s was written to %s already", a.Session, o.db)
+		x.notef("session %s was written to %s already", a.Session, db)
 	default:
-		x.notef("%s of session %s written to %s: %s", rowsOf(uint64(w.Rows)), a.Session, o.db, strings.Join(w.Tables, ", "))
+		x.notef("%s of session %s written to %s: %s", rowsOf(uint64(w.Rows)), a.Session, db, strings.Join(w.Tables, ", "))
 	}
 	if w.Changed > 0 {
 		x.notef("warning: %s written with U+FFFD in the place of NUL characters, which PostgreSQL cannot hold; --out writes them as they are", display.Plural(int(w.Changed), "text"))

@@ -16,18 +16,7 @@ func explainLate(ctx context.Context, t *topology.Topology, keys *security.Keys,
 	if t == nil {
 		return late
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookAtMost)
-	defer cancel()
-	all := func(view []monitor.Status) (bool, error) {
-		for _, s := range view {
-			if !s.Heard {
-				return false, nil
-			}
-		}
-		return true, nil
-	}
-	view, _ := monitor.UntilClosed(ctx, all)(monitor.ListenToNodes(t.Nodes(), keys)) // a node that is not heard in time is left out
-	if why := fullDisks(view); why != "" {
+	if why := fullDisks(heardNodes(ctx, t, keys)); why != "" {
 		return fmt.Errorf("%w; %s", late, why)
 	}
 	return late

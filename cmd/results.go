@@ -63,6 +63,7 @@ func (x *command) fetchResults(c *cli.Context, cfg client.Config, o output, down
 		}
 		answer.Analysis = analysis
 		inOrder(answer, cl.Info().Analyses)
+		o.html.ran(answer)
 		if err := x.deliver(ctx, answer, o); err != nil {
 			return err
 		}

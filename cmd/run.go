@@ -77,6 +77,7 @@ func (x *command) run(c *cli.Context) (err error) {
 	r.forks = forks(a, args)
 	return x.privately(c, r, func(ctx context.Context, t *topology.Topology, keys *security.Keys, show *display.Progress) error {
 		r.cfg.Keys, r.cfg.Entries, r.cluster = keys, entryPoints(t, keys != nil), t
+		r.out.html.on(t, keys, true)
 		return x.upload(ctx, r, show)
 	})
 }

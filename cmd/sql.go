@@ -101,6 +101,7 @@ func (x *command) sql(c *cli.Context) error {
 		}
 		return x.privately(c, r.request, func(ctx context.Context, t *topology.Topology, keys *security.Keys, show *display.Progress) error {
 			r.cfg.Keys, r.cfg.Entries, r.cluster = keys, entryPoints(t, keys != nil), t
+			r.out.html.on(t, keys, true)
 			return x.answerSQL(ctx, r, show)
 		})
 	})

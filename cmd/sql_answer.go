@@ -28,7 +28,11 @@ func (x *command) answerSQL(ctx context.Context, r *sqlRequest, show *display.Pr
 	if failed != nil && len(all.Queries) == 0 {
 		return failed
 	}
-	if err := x.deliver(ctx, all, r.out); err != nil {
+	to := r.out
+	if failed != nil {
+		to.html = nil // a report would look as if it had all answers
+	}
+	if err := x.deliver(ctx, all, to); err != nil {
 		return errors.Join(failed, err)
 	}
 	if !r.quiet && x.events == nil && show != nil {
@@ -302,5 +306,6 @@ func (x *command) session(ctx context.Context, r *sqlRequest, plan *compile.Plan
 	if err != nil {
 		return answer, errors.Join(err, r.rejects.back(before)) // the session may be run again
 	}
+	r.out.html.ran(answer)
 	return answer, in.check(answer, show.Say)
 }

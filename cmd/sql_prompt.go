@@ -81,7 +81,7 @@ func (x *command) terminals() (in, out *os.File) {
 
 // promptSQL asks for statements until there are no more.
 func (x *command) promptSQL(c *cli.Context, in, out *os.File) (err error) {
-	for _, flag := range []string{flagOut, flagFormat, flagTo, flagRejects, "explain", "check"} {
+	for _, flag := range []string{flagOut, flagFormat, flagTo, flagHTML, flagRejects, "explain", "check"} {
 		if c.IsSet(flag) {
 			return usagef("sql: --%s needs a statement; without one there is a prompt", flag)
 		}

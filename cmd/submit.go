@@ -52,8 +52,8 @@ func (x *command) submit(c *cli.Context) error {
 		return err
 	}
 	defer r.limit(c)()
-	if c.Bool("detach") && r.out.somewhere() {
-		return usagef("submit: --out and --to need the answers, and --detach does not wait for them; give it to posta results ID")
+	if c.Bool("detach") && (r.out.somewhere() || r.out.html != nil) {
+		return usagef("submit: --out, --to and --html need the answers, and --detach does not wait for them; give it to posta results ID")
 	}
 	from, err := x.entries(c)
 	if err != nil {
@@ -76,6 +76,7 @@ func (x *command) submit(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
+		r.out.html.on(t, from.keys, false)
 	}
 	var opened session.ID
 	r.cfg.OnOpened = func(id session.ID) { opened = id }

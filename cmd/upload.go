@@ -204,6 +204,7 @@ func (x *command) upload(ctx context.Context, r *request, show *display.Progress
 		if refused != nil {
 			return nil // reported below; an answer that is refused is not kept
 		}
+		r.out.html.ran(a)
 		err := x.deliver(ctx, a, r.out)
 		if err != nil && r.stays {
 			err = fmt.Errorf("%w; the cluster keeps the answer: posta results %s, with another --out or --to", err, a.Session)

@@ -13,16 +13,21 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// Bounds of an answer on a page, however long it is.
-const (
-	// KeptRows is how many rows of each query are kept for a page: those of the table, and those that its chart shows.
-	KeptRows    = 500
-	rowsShown   = 200
-	cellsShown  = 60       // of a row
-	cellShown   = 200      // runes
-	answerBytes = 70 << 10 // of cells on a page, all queries together
-	tablesShown = 24
-)
+// Room bounds an answer on a page, however long the answer is.
+type Room struct {
+	Tables int
+	Kept   int // rows of each query that its chart may show
+	Rows   int // of each table; at most Kept
+	Cells  int // of a row
+	Runes  int // of a cell; at most longestText
+	Bytes  int // of all cells together
+}
+
+// KeptRows is how many rows of each query are kept for a page of the console: those of the table, and those that its chart shows.
+const KeptRows = 500
+
+// pageRoom is the room on a page of the console.
+var pageRoom = Room{Tables: 24, Kept: KeptRows, Rows: 200, Cells: 60, Runes: 200, Bytes: 70 << 10}
 
 // answerPage is an answer as a page shows it.
 type answerPage struct {
@@ -51,12 +56,11 @@ type answerCell struct {
 	Right, Null bool
 }
 
-// pageOf cuts an answer to what a page shows. rest says where the whole answer is.
-func pageOf(a *client.Answer, rest string) (*answerPage, error) {
+// pageOf cuts an answer to the room that there is. rest says where the whole answer is.
+func pageOf(a *client.Answer, room Room, rest string) (*answerPage, error) {
 	p := &answerPage{}
-	room := answerBytes
 	for i := range a.Queries {
-		if len(p.Tables) == tablesShown || room <= 0 {
+		if len(p.Tables) == room.Tables || room.Bytes <= 0 {
 			p.More = len(a.Queries) - i
 			break
 		}
@@ -64,7 +68,7 @@ func pageOf(a *client.Answer, rest string) (*answerPage, error) {
 		if err != nil {
 			return nil, err
 		}
-		room -= used
+		room.Bytes -= used
 		p.Tables = append(p.Tables, t)
 	}
 	for _, r := range a.Rejected {
@@ -87,16 +91,16 @@ func pageOf(a *client.Answer, rest string) (*answerPage, error) {
 	return p, nil
 }
 
-func tableOf(q *client.Table, room int, rest string) (t answerTable, used int, err error) {
+func tableOf(q *client.Table, room Room, rest string) (t answerTable, used int, err error) {
 	t.Name, t.Rows = clean(q.Name), display.Plural(q.Len(), "row")
-	shown := min(len(q.Columns), cellsShown)
+	shown, short := min(len(q.Columns), room.Cells), 0
 	for _, c := range q.Columns[:shown] {
-		t.Columns = append(t.Columns, answerColumn{Name: clip(clean(c), cellShown)})
+		t.Columns = append(t.Columns, answerColumn{Name: clip(clean(c), room.Runes)})
 		used += len(t.Columns[len(t.Columns)-1].Name) + 40
 	}
 	var kept [][]protocol.Value
 	for row := range q.All() {
-		if len(kept) == KeptRows {
+		if len(kept) == room.Kept {
 			break
 		}
 		row = slices.Clone(row)
@@ -104,12 +108,17 @@ func tableOf(q *client.Table, room int, rest string) (t answerTable, used int, e
 			row[i].Text = row[i].Text[:min(len(row[i].Text), 4*longestText)]
 		}
 		kept = append(kept, row)
-		if len(t.Cells) == rowsShown || used >= room {
+		if len(t.Cells) == room.Rows || used >= room.Bytes {
 			continue
 		}
 		cells := make([]answerCell, shown)
 		for i, v := range row[:shown] {
-			cells[i] = answerCell{clip(clean(v.String()), cellShown), v.Kind == protocol.Int || v.Kind == protocol.Float, v.Kind == protocol.Null}
+			whole := clean(v.String())
+			text := clip(whole, room.Runes)
+			if text != whole {
+				short++
+			}
+			cells[i] = answerCell{text, v.Kind == protocol.Int || v.Kind == protocol.Float, v.Kind == protocol.Null}
 			t.Columns[i].Right = t.Columns[i].Right || cells[i].Right
 			used += len(cells[i].Text) + 9 // with the markup around it
 		}
@@ -125,6 +134,9 @@ func tableOf(q *client.Table, room int, rest string) (t answerTable, used int, e
 	if shown < len(q.Columns) {
 		cut = append(cut, fmt.Sprintf("the first %d of %d columns", shown, len(q.Columns)))
 	}
+	if short > 0 {
+		cut = append(cut, fmt.Sprintf("the first %d characters of %s", room.Runes, display.Plural(short, "long value")))
+	}
 	if cut != nil {
 		t.Cut = "This page shows " + strings.Join(cut, " and ") + ". " + rest
 	}
@@ -134,9 +146,9 @@ func tableOf(q *client.Table, room int, rest string) (t answerTable, used int, e
 	return t, used, nil
 }
 
-// drawAnswer returns the HTML of an answer.
-func drawAnswer(a *client.Answer, rest string) (template.HTML, error) {
-	p, err := pageOf(a, rest)
+// DrawAnswer returns the HTML of an answer: tables and charts, for a page that has Style. rest says where the whole answer is.
+func DrawAnswer(a *client.Answer, room Room, rest string) (template.HTML, error) {
+	p, err := pageOf(a, room, rest)
 	if err != nil {
 		return "", err
 	}

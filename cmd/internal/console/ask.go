@@ -124,7 +124,7 @@ func (s *Server) answering(text string, explain bool) func(context.Context, *wor
 		if answer == nil {
 			return "", err
 		}
-		shown, bad := drawAnswer(answer, moreBySQL) // other statements may have answers even if one failed
+		shown, bad := DrawAnswer(answer, pageRoom, moreBySQL) // other statements may have answers even if one failed
 		return shown, errors.Join(err, bad)
 	}
 }
@@ -136,7 +136,7 @@ func (s *Server) answersOf(id session.ID) func(context.Context, *work) (template
 		if err != nil {
 			return "", err
 		}
-		return drawAnswer(answer, "posta results "+id.String()+" fetches all.")
+		return DrawAnswer(answer, pageRoom, "posta results "+id.String()+" fetches all.")
 	}
 }
 

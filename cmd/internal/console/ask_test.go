@@ -316,7 +316,7 @@ func TestR16_LargeAnswers(t *testing.T) {
 		"queries": {Queries: make([]client.Table, 1000), Warnings: make([]client.Warning, 1000), Rejected: []protocol.Rejected{{Stream: hostile, Rows: 3, First: []protocol.RejectedRow{{File: hostile, Reason: hostile}}}}},
 		"none":    {},
 	} {
-		html, err := drawAnswer(answer, "Here is all.")
+		html, err := DrawAnswer(answer, pageRoom, "Here is all.")
 		if err != nil {
 			t.Fatal(err)
 		}

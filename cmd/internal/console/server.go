@@ -197,13 +197,21 @@ func (s *Server) handler() http.Handler {
 	return guard(s.hosts, mux)
 }
 
-func (s *Server) file(name, kind string) http.HandlerFunc {
+// Style returns the style sheet of the pages. It has all that DrawAnswer needs.
+func Style() []byte { return append(embedded("style.css"), chart.CSS...) }
+
+func embedded(name string) []byte {
 	content, err := files.ReadFile("page/" + name)
 	if err != nil {
 		panic(err) // it is embedded, so it is there
 	}
+	return content
+}
+
+func (s *Server) file(name, kind string) http.HandlerFunc {
+	content := embedded(name)
 	if name == "style.css" {
-		content = append(content, chart.CSS...)
+		content = Style()
 	}
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", kind)

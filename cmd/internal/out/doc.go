@@ -8,6 +8,8 @@
 //	err = target.Prepare(names)                    whatever is wrong with it and can be known before there is an answer
 //	n, err := target.Write(answer)
 //
+// A [File] is for what is written about answers, in the same way.
+//
 // Numbers and texts are those of [client.Answer.WriteJSON]: reading them back gives the same values to the last bit. The package does not talk to a
 // cluster, and knows no analysis.
 package out

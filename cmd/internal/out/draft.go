@@ -121,6 +121,44 @@ func (d *draft) discard() {
 	}
 }
 
+// drafts are files that get their names together.
+type drafts []*draft
+
+// add writes a draft, and returns when its content is on the disk.
+func (all *drafts) add(name string, write func(*draft) error) error {
+	d, err := newDraft(name)
+	if err != nil {
+		return err
+	}
+	*all = append(*all, d)
+	if err := write(d); err != nil {
+		return err
+	}
+	return d.Sync()
+}
+
+// publish gives drafts their names, and returns when the names are on the disk.
+func (all *drafts) publish() error {
+	dirs := map[string]bool{}
+	for _, d := range *all {
+		if err := d.rename(); err != nil {
+			return err
+		}
+		dirs[filepath.Dir(d.name)] = true
+	}
+	var errs []error
+	for dir := range dirs {
+		errs = append(errs, syncDir(dir))
+	}
+	return errors.Join(errs...)
+}
+
+func (all *drafts) discard() {
+	for _, d := range *all {
+		d.discard()
+	}
+}
+
 func syncDir(dir string) (err error) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -130,11 +168,11 @@ func syncDir(dir string) (err error) {
 	return f.Sync()
 }
 
-// probe checks that files can be written in a directory, and removes the drafts of dead processes.
-func probe(dir string) error {
+// probe checks that files can be written in a directory, and removes the drafts of dead processes. what is what shall be written there.
+func probe(dir, what string) error {
 	d, err := lockedFile(dir, 0o600)
 	if err != nil {
-		return fmt.Errorf("%w; give another place for the answers", err)
+		return fmt.Errorf("%w; give another place for %s", err, what)
 	}
 	d.discard()
 	sweep(dir)

@@ -249,17 +249,26 @@ func TestAFileAppearsWhereALinkLeads(t *testing.T) {
 
 // A disk that is full, or a limit on the size of files, is an error in words, and the former file stays.
 func TestAFullDiskIsSaid(t *testing.T) {
+	for name, says := range map[string]string{"answers.csv": "write answers to ", "report.html": "write the report to "} {
+		fullDisk(t, name, says)
+	}
+}
+
+func fullDisk(t *testing.T, name, says string) {
+	t.Helper()
 	dir := t.TempDir()
-	place := filepath.Join(dir, "answers.csv")
-	write(t, place, few("former"))
+	place := filepath.Join(dir, name)
+	if err := os.WriteFile(place, []byte("former"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	// A shell sets the limit for the child alone, and has it told as an error and not by a signal.
 	child := exec.Command("sh", "-c", `trap '' XFSZ; ulimit -f 200; exec "$0"`, os.Args[0])
 	child.Env = append(os.Environ(), endless+"="+place)
 	said, err := child.Output()
-	if err == nil || !strings.Contains(string(said), "write answers to "+place) || !strings.Contains(string(said), syscall.EFBIG.Error()) {
+	if err == nil || !strings.Contains(string(said), says+place) || !strings.Contains(string(said), syscall.EFBIG.Error()) {
 		t.Errorf("%v, %s", err, said)
 	}
-	if got := content(t, place); got != "text\nformer\n" || len(files(t, dir)) != 1 {
+	if got := content(t, place); got != "former" || len(files(t, dir)) != 1 {
 		t.Errorf("there are %v, and in the file is %.100q", files(t, dir), got)
 	}
 }

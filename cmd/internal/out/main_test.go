@@ -2,7 +2,9 @@ package out
 
 import (
 	"fmt"
+	"io"
 	"os"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -14,7 +16,17 @@ const endless = "POSTA_TEST_OUT"
 func TestMain(m *testing.M) {
 	if place := os.Getenv(endless); place != "" {
 		target, err := Parse(place, "")
-		if err == nil {
+		switch {
+		case err != nil:
+		case strings.HasSuffix(place, ".html"):
+			err = NewFile(place, "the report").Write(func(w io.Writer) error {
+				for {
+					if _, err := io.WriteString(w, "more and more\n"); err != nil {
+						return err
+					}
+				}
+			})
+		default:
 			_, err = target.Write(neverEnding())
 		}
 		fmt.Println(err)

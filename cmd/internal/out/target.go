@@ -68,13 +68,13 @@ func (t *Target) Prepare(queries []string) error {
 		if err := os.MkdirAll(filepath.Clean(t.path), 0o755); err != nil {
 			return fmt.Errorf("make a directory for the answers: %w; give another one", err)
 		}
-		return probe(t.path)
+		return probe(t.path, answers)
 	}
-	name, err := file(t.path)
+	name, err := file(t.path, orFiles)
 	if err != nil {
 		return err
 	}
-	return probe(filepath.Dir(name))
+	return probe(filepath.Dir(name), answers)
 }
 
 func (t *Target) fits(queries []string) error {
@@ -90,17 +90,23 @@ func (t *Target) fits(queries []string) error {
 	return nil
 }
 
+// answers is what a Target is for, in errors.
+const answers = "the answers"
+
+// orFiles is what a user may have meant who gave a directory for the answers.
+const orFiles = ", or %s/ for one file for each query in it"
+
 // file returns the file that stands for a path. If that is a symbolic link, it is the file to which the link leads, whether there is one yet or not:
-// answers go where a shell's > would write, and the link stays.
-func file(path string) (string, error) {
+// answers go where a shell's > would write, and the link stays. or says what else a user may have meant with a directory, which stands for %s.
+func file(path, or string) (string, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return linked(path)
 	case err != nil:
-		return "", fmt.Errorf("look at the file for the answers: %w", err)
+		return "", fmt.Errorf("look at the file to write: %w", err)
 	case info.IsDir():
-		return "", usef("%s is a directory; give the name of a file, or %[1]s/ for one file for each query in it", path)
+		return "", usef("%s is a directory; give the name of a file%s", path, strings.ReplaceAll(or, "%s", path))
 	case !info.Mode().IsRegular():
 		return "", usef("%s is no regular file, and cannot be replaced by one; give another name", path)
 	}
@@ -141,30 +147,15 @@ func (t *Target) Write(a *client.Answer) (n int, err error) {
 	if err := t.fits(names); err != nil {
 		return 0, err
 	}
-	var drafts []*draft
-	defer func() {
-		for _, d := range drafts {
-			d.discard()
-		}
-	}()
-	add := func(name string, write func(*draft) error) error {
-		d, err := newDraft(name)
-		if err != nil {
-			return err
-		}
-		drafts = append(drafts, d)
-		if err := write(d); err != nil {
-			return err
-		}
-		return d.Sync()
-	}
-	if err = errors.Join(t.each(a, add), a.Err()); err == nil {
-		err = publish(drafts)
+	var w drafts
+	defer w.discard()
+	if err = errors.Join(t.each(a, w.add), a.Err()); err == nil {
+		err = w.publish()
 	}
 	if err != nil {
 		return 0, fmt.Errorf("write answers to %s: %w", t.path, err)
 	}
-	return len(drafts), nil
+	return len(w), nil
 }
 
 // each calls add for each file, with a function that writes the file's content.
@@ -172,7 +163,7 @@ func (t *Target) each(a *client.Answer, add func(name string, write func(*draft)
 	if t.dir {
 		for i := range a.Queries {
 			q := &a.Queries[i]
-			name, err := file(filepath.Join(t.path, q.Name+"."+t.format.name))
+			name, err := file(filepath.Join(t.path, q.Name+"."+t.format.name), "")
 			if err == nil {
 				err = add(name, func(d *draft) error { return t.format.table(d, q) })
 			}
@@ -182,7 +173,7 @@ func (t *Target) each(a *client.Answer, add func(name string, write func(*draft)
 		}
 		return nil
 	}
-	name, err := file(t.path)
+	name, err := file(t.path, orFiles)
 	if err != nil {
 		return err
 	}
@@ -195,22 +186,6 @@ func (t *Target) each(a *client.Answer, add func(name string, write func(*draft)
 		}
 		return t.format.table(d, &a.Queries[0])
 	})
-}
-
-// publish gives drafts their names, and returns when the names are on the disk.
-func publish(drafts []*draft) error {
-	dirs := map[string]bool{}
-	for _, d := range drafts {
-		if err := d.rename(); err != nil {
-			return err
-		}
-		dirs[filepath.Dir(d.name)] = true
-	}
-	var errs []error
-	for dir := range dirs {
-		errs = append(errs, syncDir(dir))
-	}
-	return errors.Join(errs...)
 }
 
 // distinct refuses columns of equal names in formats where names tell columns apart.

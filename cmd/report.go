@@ -1,0 +1,86 @@
+package cmd
+
+import (
+	"context"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/cmd/internal/out"
+	"posta.dev/posta/cmd/internal/report"
+	"posta.dev/posta/security"
+	"posta.dev/posta/topology"
+)
+
+// reporter collects what the report of a command says, and writes it. A nil reporter collects nothing.
+type reporter struct {
+	file     *out.File
+	command  string
+	began    time.Time
+	sessions []report.Session
+
+	cluster *topology.Topology // nil if it is not known
+	keys    *security.Keys
+	private bool // the cluster does nothing but this, so the counters of its nodes belong to the report
+}
+
+func (x *command) newReporter(c *cli.Context, name string) *reporter {
+	words := []string{"posta", commandName(c)}
+	for _, arg := range x.arguments {
+		words = append(words, quoted(report.Shown(arg)))
+	}
+	return &reporter{file: out.NewFile(name, "the report"), command: strings.Join(words, " "), began: time.Now()}
+}
+
+// on says on which cluster the sessions run.
+func (r *reporter) on(t *topology.Topology, keys *security.Keys, private bool) {
+	if r != nil {
+		r.cluster, r.keys, r.private = t, keys, private
+	}
+}
+
+// ran adds the session of an answer.
+func (r *reporter) ran(a *client.Answer) {
+	if r != nil {
+		r.sessions = append(r.sessions, report.Session{ID: a.Session, Streams: a.Streams})
+	}
+}
+
+// report writes the report of an answer; r is nil if none is wanted.
+func (x *command) report(ctx context.Context, a *client.Answer, r *reporter) error {
+	if r == nil {
+		return nil
+	}
+	page := &report.Report{
+		Version: x.Version, Command: r.command, Began: r.began, Took: time.Since(r.began), Answer: a, Sessions: r.sessions, Topology: r.cluster,
+		Rest: "--out PLACE or --json gives all.",
+	}
+	if r.cluster != nil && r.private {
+		page.Nodes = heardNodes(ctx, r.cluster, r.keys)
+	}
+	if err := r.file.Write(func(w io.Writer) error { return report.Write(w, page) }); err != nil {
+		return err
+	}
+	x.notef("report written to %s", r.file)
+	return nil
+}
+
+// heardNodes waits a moment for a heartbeat of each node, and returns what was heard.
+func heardNodes(ctx context.Context, t *topology.Topology, keys *security.Keys) []monitor.Status {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookAtMost)
+	defer cancel()
+	all := func(view []monitor.Status) (bool, error) {
+		for _, s := range view {
+			if !s.Heard {
+				return false, nil
+			}
+		}
+		return true, nil
+	}
+	view, _ := monitor.UntilClosed(ctx, all)(monitor.ListenToNodes(t.Nodes(), keys)) // what was not heard in time is shown as that
+	return view
+}

@@ -1,0 +1,66 @@
+package cmd
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A report has the answers, the rejected rows, the times and the cluster of the run that wrote it.
+func TestRunWritesAReport(t *testing.T) {
+	dir, _ := badRows(t, 30)
+	file := filepath.Join(t.TempDir(), "report.html")
+	r := must(t, "run", "bikes", "--data", dir, "--quiet", "--html", file)
+	html := content(t, file)
+	for _, want := range []string{
+		"<h1>bikes</h1>", "<dd>test</dd>", "posta run bikes --data " + dir + " --quiet --html " + file, "rain: ", "doubled: ", "far: ", "trips: ", " rejected</h3>",
+		"toronto/trips.csv", "--rejects FILE", `<th scope="row">trips</th>`, `<th scope="row">stations</th>`, `<th scope="row">input</th>`, `src="data:image/svg`, "input-1",
+	} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the report lacks %q", want)
+		}
+	}
+	if !strings.Contains(r.err, "report written to "+file) || !strings.Contains(r.out, "rain: ") {
+		t.Errorf("the command prints %q, and %q on standard error", r.out, r.err)
+	}
+}
+
+// Statements have a report, too; without a cluster if they read no table.
+func TestSQLWritesAReport(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "report.html")
+	must(t, "sql", "--html", file, "SELECT 17 AS n, '<b>' AS markup -- https://me:s3cret@host")
+	html := content(t, file)
+	if !strings.Contains(html, ">17</td>") || !strings.Contains(html, ">&lt;b&gt;</td>") || strings.Contains(html, "s3cret") {
+		t.Errorf("the report is %s", html)
+	}
+}
+
+// A run that fails leaves no report, and the former one as it was. What is wrong with the place is said before the session begins.
+func TestAFailedRunLeavesNoReport(t *testing.T) {
+	dir, _ := badRows(t, 1)
+	file := filepath.Join(t.TempDir(), "report.html")
+	args := []string{"run", "bikes", "--data", dir, "--quiet", "--strict", "--html", file}
+	if r := posta(t, args...); r.code != exitUsage {
+		t.Fatalf("exit code %d, %s", r.code, r.err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(file)); err != nil || len(left) != 0 {
+		t.Errorf("%v are left, %v", left, err)
+	}
+	if err := os.WriteFile(file, []byte("former"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r := posta(t, args...); r.code != exitUsage || content(t, file) != "former" {
+		t.Errorf("exit code %d, and the file has %.100q", r.code, content(t, file))
+	}
+	for place, says := range map[string]string{
+		filepath.Dir(file):       "--html: " + filepath.Dir(file) + " is a directory; give the name of a file",
+		file + "/report.html":    "--html: look at the file to write: ",
+		"/nowhere/x/report.html": "--html: create a file in /nowhere/x: no such file or directory; give another place for the report",
+	} {
+		r := posta(t, "run", "bikes", "--data", dir, "--html", place)
+		if r.code != exitUsage || !strings.Contains(r.err, says) || strings.Contains(r.err, "session") {
+			t.Errorf("%s: exit code %d, %s", place, r.code, r.err)
+		}
+	}
+}
