@@ -58,6 +58,8 @@ func (s scale) ticks() (all []float64) {
 func dateTicks(low, high float64, n int) (at []float64, text []string) {
 	layout := "2006"
 	switch span := high - low; {
+	case span < 2*3600:
+		layout = time.TimeOnly
 	case span < 2*86400:
 		layout = "01-02 15:04"
 	case span < 3*365*86400:

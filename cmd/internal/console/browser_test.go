@@ -350,6 +350,30 @@ func TestBreakInTheBrowser(t *testing.T) {
 	b.picture("broken")
 }
 
+// The time line goes on while a page is open, as a picture and as a table, and keeps what was.
+func TestTheTimeLineInTheBrowser(t *testing.T) {
+	var now atomic.Pointer[Seen]
+	now.Store(cluster(t, 2, 0))
+	address, tokens, _ := serveAll(t, now.Load)
+	b := newTab(t)
+	b.do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate("http://"+address+"/login?token="+<-tokens))
+	b.live()
+	b.until(`document.querySelectorAll("#part-timeline polyline").length > 0`)
+	next := cluster(t, 2, 0)
+	for i := range next.Nodes {
+		next.Nodes[i].Beat.Memory = 200 << 20
+	}
+	now.Store(next)
+	first := `document.querySelector("#part-timeline tbody tr td:nth-of-type(2)").textContent`
+	b.until(first + ` === "1.4 GiB"`)
+	b.shows("took at most 1.4 GiB of memory")
+	if evaluate[string](b, `document.querySelector("#part-timeline svg").getAttribute("aria-label")`) == "" {
+		t.Error("the picture has no text")
+	}
+	b.picture("timeline")
+	b.contented()
+}
+
 // 50 nodes and 1,000 sessions are drawn and followed.
 func TestALargeClusterIsShown(t *testing.T) {
 	s := cluster(t, 45, 1000)

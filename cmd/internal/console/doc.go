@@ -3,6 +3,7 @@
 //	Seen        what was heard of the cluster (pure, like all of the model: time comes in)
 //	view        one page of it: overview, sessions, a node, a session. Its parts are HTML that the server makes, so it is readable without JavaScript
 //	graph       the pipeline as a picture
+//	timeline    the last 10 minutes as a picture and a table
 //	feed        looks at the cluster once a second while somebody watches, and gives each watcher the newest parts of its page
 //	login       one-time links, and the cookies that they are exchanged for
 //	Server      net/http around them: which requests are answered at all, and how long each may take

@@ -16,6 +16,7 @@ var errCrowded = errors.New("too many pages are open")
 type feed struct {
 	look  func(context.Context) *Seen
 	show  func(*Seen, place) // is told which page is about to be drawn; may be nil
+	note  func(time.Time)    // is called at each tick, whether there is a watcher or not; may be nil
 	every time.Duration
 
 	mu       sync.Mutex
@@ -62,7 +63,10 @@ func (f *feed) run(ctx context.Context) {
 	for {
 		select {
 		case <-f.begun:
-		case <-tick.C:
+		case now := <-tick.C:
+			if f.note != nil {
+				f.note(now)
+			}
 		case <-ctx.Done():
 			return
 		}

@@ -24,6 +24,7 @@ type Seen struct {
 	Trouble  []string   // of looking itself, like nodes that do not let this user in
 	Works    []workSeen // questions and answers, the newest first
 	Harms    []harm     // faults that were injected from pages, the oldest first
+	Past     []moment   // of the last 10 minutes, the oldest first
 }
 
 // Bounds of a page, however large the cluster is.

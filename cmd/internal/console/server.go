@@ -68,6 +68,7 @@ type Server struct {
 	feed     *feed
 	asker    *asker
 	works    *works
+	past     past
 	harms    harms
 	life     context.Context // ends when Run does
 	end      context.CancelFunc
@@ -91,6 +92,8 @@ func Listen(address string, cfg Config) (*Server, error) {
 	s.works = &works{life: s.life, now: time.Now}
 	s.feed = newFeed(s.look, cfg.Every)
 	s.feed.show = func(seen *Seen, p place) { s.fetch(seen, p, false) }
+	s.past.every, s.feed.note = momentLooks*cfg.Every-cfg.Every/2, s.remember // a tick may come early
+	s.remember(time.Now())
 	at := l.Addr().(*net.TCPAddr).AddrPort()
 	s.hosts, s.cookie = hostsOf(at), fmt.Sprintf("posta-console-%d", at.Port())
 	s.logins = newLogins(func(token string) { cfg.Announce("http://" + at.String() + "/login?token=" + token) })
@@ -167,9 +170,14 @@ func (s *Server) Run(ctx context.Context) error {
 	return fmt.Errorf("console: %w", err)
 }
 
+// remember keeps what the cluster does now, for the time line.
+func (s *Server) remember(now time.Time) {
+	s.past.add(now, func(at time.Time) moment { return momentOf(s.cfg.Topology, s.cfg.Nodes(), at) })
+}
+
 // look returns what is known of the cluster now.
 func (s *Server) look(context.Context) *Seen {
-	seen := &Seen{Topology: s.cfg.Topology, Nodes: s.cfg.Nodes(), Medics: s.cfg.Medics(), Trouble: slices.Clone(s.cfg.Trouble()), Works: s.works.seen(), Harms: s.harms.list()}
+	seen := &Seen{Topology: s.cfg.Topology, Nodes: s.cfg.Nodes(), Medics: s.cfg.Medics(), Trouble: slices.Clone(s.cfg.Trouble()), Works: s.works.seen(), Harms: s.harms.list(), Past: s.past.list()}
 	list, err := s.asker.get(s.life)
 	if seen.Sessions = list; err != nil {
 		seen.Trouble = append(seen.Trouble, "sessions: "+clean(err.Error()))

@@ -276,7 +276,7 @@ func TestEventsTellWhatChanges(t *testing.T) {
 			continue
 		}
 		var parts []part
-		if err := json.Unmarshal([]byte(data), &parts); err != nil || len(parts) != 7 {
+		if err := json.Unmarshal([]byte(data), &parts); err != nil || len(parts) != 8 {
 			t.Fatalf("%d parts, %v", len(parts), err)
 		}
 		return
@@ -356,7 +356,7 @@ func TestR16_ASlowWatcherKeepsOnePage(t *testing.T) {
 	for range 100 {
 		f.draw(s, f.watched())
 	}
-	if parts := w.take(); len(parts) != 7 || len(w.ready) != 1 || w.take() != nil {
+	if parts := w.take(); len(parts) != 8 || len(w.ready) != 1 || w.take() != nil {
 		t.Errorf("%d parts", len(parts))
 	}
 	f.leave(w)

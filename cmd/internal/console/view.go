@@ -129,7 +129,7 @@ func draw(s *Seen, p place) (*view, error) {
 	}
 	return v, errors.Join(
 		v.add("summary", s.summary()), v.add("harms", s.harmRows()), v.add("graph", s.graph()), v.add("incidents", incidentRows(s.Medics.Entries, "")), v.add("nodes", nodes),
-		v.add("running", sessionTable{Text: sessionsText(all), Rows: s.rowsOf(shown), More: len(all) - len(shown)}), v.add("medics", medics),
+		v.add("running", sessionTable{Text: sessionsText(all), Rows: s.rowsOf(shown), More: len(all) - len(shown)}), v.add("timeline", s.timeline()), v.add("medics", medics),
 	)
 }
 

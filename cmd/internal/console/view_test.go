@@ -172,7 +172,7 @@ func TestTextFromOutsideIsEscapedAndBounded(t *testing.T) {
 
 // Parts are well formed, so a browser makes of them what the server means. Pictures have a text.
 func TestPartsAreWellFormed(t *testing.T) {
-	s := cluster(t, 4, 12)
+	s := remembered(cluster(t, 4, 12), momentsKept)
 	s.named(t, "joiner-1").Age = time.Minute
 	for _, path := range []string{"/", "/node/joiner-1", "/sessions", "/session/" + s.Sessions[0].Session.String()} {
 		html := drawn(t, s, path)
@@ -213,9 +213,9 @@ func TestPartsAreWellFormed(t *testing.T) {
 	}
 }
 
-// The largest page with all that it loads is below 200 kB: 50 nodes and 1,000 sessions.
+// The largest page with all that it loads is below 200 kB: 50 nodes, 1,000 sessions, and a past of 10 minutes.
 func TestPagesAreSmall(t *testing.T) {
-	s := cluster(t, 45, 1000)
+	s := remembered(cluster(t, 45, 1000), momentsKept)
 	if len(s.Nodes) < 50 {
 		t.Fatalf("%d nodes", len(s.Nodes))
 	}
@@ -237,7 +237,7 @@ func TestPagesAreSmall(t *testing.T) {
 }
 
 func BenchmarkOverview(b *testing.B) {
-	s := cluster(b, 45, 1000)
+	s := remembered(cluster(b, 45, 1000), momentsKept)
 	for b.Loop() {
 		if _, err := draw(s, place{kind: "overview"}); err != nil {
 			b.Fatal(err)
