@@ -388,21 +388,44 @@ func TestHostile_StopsInMidFrame(t *testing.T) {
 					t.Errorf("%s: %v", name, gone.Err)
 				}
 			}
-			// Between messages a peer may be silent for as long as it likes.
-			idle := rawClient(t, address, "PUSH", "")
-			for range 3 {
-				whole := wireMessage("whole")
-				_, err := idle.Write(whole[:4]) // so that a deadline is set, and must be taken back
+		})
+	})
+}
+
+// Between messages a peer may be silent for as long as it likes: the deadline of a message that it has begun is taken back.
+func TestHostile_SilentBetweenMessages(t *testing.T) {
+	onBoth(t, func(t *testing.T, endpoint string) {
+		told := newEvents()
+		o := Options{HandshakeTimeout: time.Minute, ReadStall: 500 * time.Millisecond, OnEvent: told.take}
+		pull, address := newPull(t, o, endpoint)
+		whole := wireMessage("whole")
+		for times := 0; times < 3; {
+			conn := rawClient(t, address, "PUSH", "")
+			told.await(t, Connected)
+			// Where the machine stands still between the two halves, it is cut off, and another peer begins.
+			for connected := true; connected && times < 3; {
+				began := time.Now()
+				_, err := conn.Write(whole[:4]) // so that a deadline is set
 				noError(t, err)
 				time.Sleep(o.ReadStall / 10)
-				_, err = idle.Write(whole[4:])
-				noError(t, err)
+				_, _ = conn.Write(whole[4:]) // it fails where the peer is cut off, and an event says so
+				select {
+				case <-pull.C():
+				case e := <-told:
+					if took := time.Since(began); took < o.ReadStall || !errors.Is(e.Err, ErrStalled) {
+						t.Fatalf("after %v: %v: %v", took, e.Kind, e.Err)
+					}
+					connected = false
+					continue
+				}
 				time.Sleep(2 * o.ReadStall)
+				if len(told) > 0 {
+					e := <-told
+					t.Fatalf("a silent peer: %v: %v", e.Kind, e.Err)
+				}
+				times++
 			}
-			if n := pull.peerCount(); n != 2 {
-				t.Errorf("%d peers: the silent one was dropped", n)
-			}
-		})
+		}
 	})
 }
 

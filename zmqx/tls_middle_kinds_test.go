@@ -252,7 +252,7 @@ func TestS3_NoKindIsLedToAnother(t *testing.T) {
 	kinds := []security.Kind{security.Data, security.Broadcast, security.Control, security.ClientAPI}
 	listeners, sockets := map[security.Kind]string{}, map[security.Kind]*socket{}
 	for _, kind := range kinds {
-		o := Options{TLS: node.Socket(kind, onlyNodes)}
+		o := Options{TLS: node.Socket(kind, onlyNodes), HandshakeTimeout: deadlineForTests}
 		switch kind {
 		case security.Data:
 			s, address := newPull(t, o, "tcp://127.0.0.1:0")
@@ -284,7 +284,8 @@ func TestS3_NoKindIsLedToAnother(t *testing.T) {
 	for _, meant := range kinds {
 		for _, led := range kinds {
 			told := newEvents()
-			dial(meant, Options{OnEvent: told.take, BackoffMin: time.Hour, BackoffMax: time.Hour}, listeners[led])
+			// Each dials once, so that the machine may stand still in a handshake.
+			dial(meant, Options{OnEvent: told.take, BackoffMin: time.Hour, BackoffMax: time.Hour, HandshakeTimeout: deadlineForTests}, listeners[led])
 			if meant == led {
 				told.await(t, Connected)
 				continue

@@ -34,7 +34,7 @@ func TestS3_WhoIsRefusedByAListener(t *testing.T) {
 	noError(t, security.Revoke(k.dir("receiver-1"), revoked.Key.Fingerprint(), ""))
 	noError(t, keys.Reload())
 	said := newLogs()
-	pull, address := newPull(t, Options{TLS: keys.Socket(security.Data, onlyNodes), Logger: said.logger()}, "tcp://127.0.0.1:0")
+	pull, address := newPull(t, Options{TLS: keys.Socket(security.Data, onlyNodes), Logger: said.logger(), HandshakeTimeout: deadlineForTests}, "tcp://127.0.0.1:0")
 
 	for _, c := range []struct {
 		name   string
@@ -139,7 +139,9 @@ func TestS3_WhoIsRefusedByADialler(t *testing.T) {
 				heard <- n
 			}()
 			told := newEvents()
-			push, err := NewPush(Options{TLS: sender.Socket(security.Data, anyone), OnEvent: told.take, BackoffMin: time.Hour, BackoffMax: time.Hour})
+			o := Options{TLS: sender.Socket(security.Data, anyone), OnEvent: told.take, BackoffMin: time.Hour, BackoffMax: time.Hour}
+			o.HandshakeTimeout = deadlineForTests // the cause is what the server has wrong, not a machine that stands still
+			push, err := NewPush(o)
 			closing(t, push, err)
 			noError(t, push.TrySend(text("for receiver-1 alone")))
 			noError(t, push.ConnectTo("tcp://"+l.Addr().String(), "node/receiver-1"))
@@ -192,7 +194,7 @@ func TestS3_NothingIsResumed(t *testing.T) {
 		conn.Close()
 	}
 
-	pull, address := newPull(t, Options{TLS: keys.Socket(security.Data, anyone)}, "tcp://127.0.0.1:0")
+	pull, address := newPull(t, Options{TLS: keys.Socket(security.Data, anyone), HandshakeTimeout: deadlineForTests}, "tcp://127.0.0.1:0")
 	offer := func() *tls.Conn {
 		client := tls.Client(rawDial(t, address), config)
 		noError(t, client.Handshake())
