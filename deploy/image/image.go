@@ -3,7 +3,6 @@ package image
 import (
 	"archive/tar"
 	"crypto/sha256"
-	"debug/elf"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -43,8 +42,6 @@ type Image struct {
 	configID string
 }
 
-var machines = map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64", elf.EM_RISCV: "riscv64", elf.EM_PPC64: "ppc64le", elf.EM_S390: "s390x", elf.EM_ARM: "arm", elf.EM_386: "386"}
-
 // FromProgram makes an image of a static program for Linux.
 func FromProgram(file, version string) (m *Image, err error) {
 	defer func() {
@@ -73,28 +70,6 @@ func FromProgram(file, version string) (m *Image, err error) {
 	}
 	m.Size, err = m.WriteTo(io.Discard)
 	return m, err
-}
-
-// inspect returns for which machine a program is, if the program needs no other files.
-func inspect(file string) (arch string, err error) {
-	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // opening a pipe would wait for its writer
-		return "", fmt.Errorf("%w: %s is no regular file; name one with --program, or an image with --image", ErrNoProgram, file)
-	}
-	f, err := elf.Open(file)
-	if err != nil {
-		return "", fmt.Errorf("%w: %w; name one with --program, or an image with --image", ErrNoProgram, err)
-	}
-	defer func() { _ = f.Close() }()
-	arch, ok := machines[f.Machine]
-	if !ok || f.Type != elf.ET_EXEC && f.Type != elf.ET_DYN {
-		return "", fmt.Errorf("%w: it is %s for %s; name another one with --program", ErrNoProgram, f.Type, f.Machine)
-	}
-	for _, p := range f.Progs {
-		if p.Type == elf.PT_INTERP {
-			return "", fmt.Errorf("%w: build it with `make build`, or name an image with --image", ErrNotStatic)
-		}
-	}
-	return arch, nil
 }
 
 func configOf(arch, version, layer string) map[string]any {
