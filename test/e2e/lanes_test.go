@@ -13,13 +13,14 @@ import (
 )
 
 // TestWhatMakeTestLeavesOutCIRuns: `make test` runs the tests of clusters once without the race detector, at their short lengths, and few of them
-// with it. CI runs the others with it, and at its full length each test that has one.
+// with it. CI runs the others with it, and at its full length each test that has one. On a slow machine it cuts down some of that, and says so: late in
+// .ci/run.
 func TestWhatMakeTestLeavesOutCIRuns(t *testing.T) {
 	script, makefile := text(t, "../../.ci/run"), text(t, "../../Makefile")
 	for what, lines := range map[string][]string{
 		script: {
 			"\nmake test\n", "\nmake chaos TIME=1m\n", "\n\tgo test -race ./link/nats -run TestSuite -long ",
-			"\n\tgo test ./test/sim -run 'TestSeeds|TestRunsAreWorthIt' -seeds=2000 ", "\n\tgo test ./test/medicsim -run 'TestSeeds' -seeds=2000 ",
+			"\n\tseeds=2000\n", "\n\tgo test ./test/sim -run 'TestSeeds|TestRunsAreWorthIt' -seeds=$seeds ", "\n\tgo test ./test/medicsim -run 'TestSeeds' -seeds=$seeds ",
 		},
 		makefile: {
 			"-j2 test-plain test-raced\n",
