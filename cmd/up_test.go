@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"os"
 	"os/exec"
@@ -11,6 +12,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -415,8 +417,25 @@ func TestUp_ItsNATSServerIsKilledAndStartedAgain(t *testing.T) {
 		"cluster.transport": topology.ViaNATS, "nats.url": server.URL(), "limits.drain": "4s",
 	}})
 	k.must("up")
-	dir := data(t, "100000")
+	dir := data(t, "20000")
 	want := expected(t, dir)
+	trips := filepath.Join(dir, "montreal", "trips.csv")
+	rows, err := os.ReadFile(trips)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Remove(trips), syscall.Mkfifo(trips, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	pipe, err := os.OpenFile(trips, os.O_RDWR, 0) // the session goes on until it is closed
+	if err != nil {
+		t.Fatal(err)
+	}
+	var feeding sync.WaitGroup
+	t.Cleanup(func() {
+		_ = pipe.Close() // it is closed already, unless the test failed
+		feeding.Wait()
+	})
 	cmd := exec.Command(os.Args[0], append([]string{"submit", "bikes", "-f", k.file, "--data", dir, "--json"}, slow...)...)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
@@ -426,20 +445,47 @@ func TestUp_ItsNATSServerIsKilledAndStartedAgain(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	until(t, "a session runs", func() bool { return strings.Contains(k.must("sessions").out, "bikes") })
-	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGKILL} {
-		if err := server.Signal(sig); err != nil {
-			t.Fatal(err)
+	// duringUpload does something while a part of the rows is uploaded, and returns when the pipe has taken all of it.
+	duringUpload := func(do func()) {
+		t.Helper()
+		part := rows[:len(rows)/5]
+		rows = rows[len(part):]
+		fed := make(chan error, 1)
+		feeding.Add(1)
+		go func() {
+			defer feeding.Done()
+			_, err := pipe.Write(part)
+			fed <- err
+		}()
+		do()
+		select {
+		case err := <-fed:
+			if err != nil {
+				t.Fatal(err)
+			}
+		case err := <-ended:
+			t.Fatalf("the session was over before all rows were written: %v: %s", err, &said)
 		}
-		time.Sleep(300 * time.Millisecond)
-		server.Kill()
-		natstest.Restart(t, server)
-		time.Sleep(300 * time.Millisecond)
 	}
-	select {
-	case err := <-ended:
-		t.Fatalf("the session was over before the server was killed the last time: %v: %s", err, &said)
-	default:
+	duringUpload(func() {
+		until(t, "a session runs", func() bool { return strings.Contains(k.must("sessions").out, "bikes") })
+	})
+	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGKILL} {
+		duringUpload(func() {
+			if err := server.Signal(sig); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(300 * time.Millisecond)
+			server.Kill()
+			natstest.Restart(t, server)
+			time.Sleep(300 * time.Millisecond)
+		})
+	}
+	if _, err := pipe.Write(rows); err != nil {
+		t.Fatal(err)
+	}
+	if err := pipe.Close(); err != nil {
+		t.Fatal(err)
 	}
 	if err := <-ended; err != nil {
 		t.Fatalf("%v: %s", err, &said)
