@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -22,7 +24,11 @@ func TestQ3_StatementsThatShareAScanDoNotTouchEachOther(t *testing.T) {
 	if err := os.WriteFile(file, []byte(declared+"-- name: rows\nSELECT count(*) FROM d;\n-- name: over\nSELECT max(i + 1) FROM d;\n-- name: fine\nSELECT c FROM d ORDER BY i DESC LIMIT 1;\n-- name: xs\nSELECT sum(x) FROM d"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := posta(t, "sql", "--data", dir, "--json", "-f", file)
+	report := filepath.Join(t.TempDir(), "report.html")
+	r := posta(t, "sql", "--data", dir, "--json", "-f", file, "--html", report)
+	if _, err := os.Stat(report); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("there is a report, which lacks an answer: %v", err)
+	}
 	var got struct {
 		Queries map[string]struct{ Rows [][]any }
 	}
