@@ -51,6 +51,10 @@ const noRegexp = "a pattern that is no RE2 expression"
 // A form is written as `TEXT, BIGINT, BIGINT? -> TEXT`. ? marks what may be left out, ... what may be repeated. T stands for any type, the same
 // wherever it stands; N for a number and D for a DATE or TIMESTAMP, as they come. ANY takes every value as it is. A DECIMAL keeps its digits.
 // As a result ROUND, FLOOR and PART depend on the arguments: see result.
+//
+// A new scalar function needs a line here, a kernel in package eval (in textKernels, numberKernels or dateKernels), and expressions with
+// their values in eval/testdata/functions.txt, on which DuckDB has to agree. docs/sql-reference.md is written from this list:
+// go test ./docs -run TestTheFunctionsOfThePage -update
 var Functions = []Function{
 	{Name: "coalesce", Group: conditions, Forms: []string{"T... -> T"}, Nulls: Own, About: "The first argument that is not NULL."},
 	{Name: "nullif", Group: conditions, Forms: []string{"T, T -> T"}, Nulls: Own, About: "NULL if both are equal, else the first."},
