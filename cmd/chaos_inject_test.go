@@ -123,7 +123,8 @@ func TestChaos_AFaultWithoutAnswerCounts(t *testing.T) {
 	}
 }
 
-// TestChaos_LinesAreInOrder: the journal is heard after the faults that came later, and stands before them all the same.
+// TestChaos_LinesAreInOrder: an entry of the journal may be heard after a later fault, and is printed before it
+// nevertheless.
 func TestChaos_LinesAreInOrder(t *testing.T) {
 	began := time.Now()
 	at := func(ms int) time.Time { return began.Add(time.Duration(ms) * time.Millisecond) }

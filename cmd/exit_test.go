@@ -7,7 +7,8 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// TestS5_NotPermittedIsExitCode2: to try again does not help, another role does. A session that is another owner's is one that is not known.
+// TestS5_NotPermittedIsExitCode2, because trying again does not help, but another role does. A session of another owner
+// is reported as unknown.
 func TestS5_NotPermittedIsExitCode2(t *testing.T) {
 	for code, want := range map[protocol.Code]int{protocol.ErrForbidden: exitUsage, protocol.ErrUnknownSession: exitSession, protocol.ErrInUse: exitInUse} {
 		if got := exitCode(fmt.Errorf("results of a session: %w", &protocol.Error{Code: code})); got != want {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// A limit of open files below what the topology needs is told by `posta topology check`, which succeeds all the same: the nodes may run elsewhere.
+// `posta topology check` reports a limit of open files that is too low for the topology. It succeeds nevertheless: the
+// nodes may run elsewhere.
 func TestTopologyCheck_FewFileDescriptors(t *testing.T) {
 	for limit, want := range map[string]bool{"30": true, "4096": false} {
 		cmd := exec.Command("sh", "-c", "ulimit -n "+limit+"; exec "+os.Args[0]+" topology check ../topology.toml")

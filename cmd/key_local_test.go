@@ -20,8 +20,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestS1_ARunOverTCPMakesItsKeys: nodes on ports of loopback have keys that nobody asked for, the answer is the one of unix sockets, and the keys are for
-// this user alone.
+// TestS1_ARunOverTCPMakesItsKeys: nodes on ports of loopback get keys unasked. The answer is the same as over unix
+// sockets, and the keys are for this user alone.
 func TestS1_ARunOverTCPMakesItsKeys(t *testing.T) {
 	bikes, dir := data(t, "1000"), filepath.Join(t.TempDir(), "run")
 	answer := func(args ...string) (a struct{ Queries map[string]any }) {
@@ -66,8 +66,8 @@ func TestS1_ARunOverTCPMakesItsKeys(t *testing.T) {
 	}
 }
 
-// TestS1_UpOverTCPMakesItsKeys: posta up makes keys for a cluster on ports of loopback, for which nobody asked. The commands of its user work without a
-// word, and nobody without a key is answered. A second time nothing is made, and what has been lost is made again.
+// TestS1_UpOverTCPMakesItsKeys: posta up makes keys unasked for a cluster on ports of loopback. The commands of its
+// user work without flags, and clients without a key get no answer. A second posta up makes only keys that were lost.
 func TestS1_UpOverTCPMakesItsKeys(t *testing.T) {
 	k := newTestCluster(t)
 	k.write(topology.Variant{Address: "127.0.0.1", Ports: freePorts(t, 40), Settings: map[string]string{"limits.drain": "0s", "medics.replicas": "1"}})

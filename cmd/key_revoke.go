@@ -53,7 +53,7 @@ func (x *command) keyRevoke(c *cli.Context, k keyring) error {
 		if len(found) == 0 {
 			return err
 		}
-		x.notef("%v", err) // the known keys are revoked all the same
+		x.notef("%v", err) // the known keys are revoked nevertheless
 	}
 	for _, o := range found {
 		if err := security.Revoke(k.dir, o.key, o.comment()); err != nil {

@@ -61,7 +61,7 @@ func (k *testKeys) must(command string, args ...string) result {
 	return r
 }
 
-// trusts says whether a process takes the certificate of another one.
+// trusts reports whether a process accepts the certificate of another one.
 func (k *testKeys) trusts(who, whom string) error {
 	k.t.Helper()
 	t, err := topology.Load(k.file)
@@ -208,7 +208,7 @@ func TestS6_ARevokedKeyIsRefusedAndReplaced(t *testing.T) {
 	if err := k.trusts("node/input-1", "node/joiner-1"); err != nil {
 		t.Errorf("with its new certificate: %v", err)
 	}
-	late := k.must("new", "dave", "--role", "submit") // a directory that was made after the revocation knows of it
+	late := k.must("new", "dave", "--role", "submit") // a directory that was made after the revocation contains it
 	k.letIn(late.out)
 	if err := k.trusts("client/dave", "client/alice"); !errors.Is(err, security.ErrRevoked) {
 		t.Errorf("seen from a new directory: %v", err)

@@ -15,7 +15,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// leaves is a client that dies in the middle of its upload: it says nothing more.
+// leaves is a client that dies in the middle of its upload.
 func (k *testCluster) leaves(dir string) session.ID {
 	k.t.Helper()
 	died := errors.New("it dies")
@@ -46,7 +46,8 @@ func (k *testCluster) leaves(dir string) session.ID {
 	return id
 }
 
-// TestR17_ResumeInWords: each way in which a session can be found says what to do, with its exit code, and the right files lead to the answer.
+// TestR17_ResumeInWords: for each state of a session the command says what to do, with its exit code. With the right
+// files it prints the answer.
 func TestR17_ResumeInWords(t *testing.T) {
 	k := newTestCluster(t)
 	k.must("up")

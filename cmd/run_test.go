@@ -244,7 +244,7 @@ func TestNodesDoNotOutliveARunThatIsKilled(t *testing.T) {
 	}
 }
 
-// gone says whether a process is, or is only a zombie that nobody has reaped yet.
+// gone reports whether a process has ended, perhaps as a zombie that is not reaped yet.
 func gone(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return true

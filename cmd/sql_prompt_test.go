@@ -99,7 +99,7 @@ func (p *person) types(text string) {
 	}
 }
 
-// sees waits until something appears on the terminal behind what was seen before.
+// sees waits until a text appears on the terminal after what was seen before.
 func (p *person) sees(text string) {
 	p.t.Helper()
 	until(p.t, fmt.Sprintf("%q is shown", text), func() bool {
@@ -223,7 +223,8 @@ func TestCtrlCCancelsTheStatementAndNotThePrompt(t *testing.T) {
 	p.leaves()
 }
 
-// TestThePromptStartsAClusterForTables alone: what is computed of a statement, or of types, needs none. A flag of the cluster that is wrong is told at once.
+// TestThePromptStartsAClusterForTables alone: a statement without tables, and a question about types, need none. A
+// wrong flag of the cluster is reported at once.
 func TestThePromptStartsAClusterForTables(t *testing.T) {
 	dir, tmp := table(t, "trips.csv", "id,km\n1,1.5\n2,2\n"), shortDir(t)
 	env := []string{"XDG_STATE_HOME=" + t.TempDir(), "TMPDIR=" + tmp}

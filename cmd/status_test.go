@@ -13,7 +13,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// What is wrong with nodes is told in a line for each trouble, whoever has it; a node that is silent says nothing any more.
+// Each trouble of nodes has one line, whichever nodes have it. A silent node reports no trouble any more.
 func TestStatus_Trouble(t *testing.T) {
 	node := func(id topology.NodeID, age time.Duration, trouble string) monitor.Status {
 		return monitor.Status{Node: topology.Node{ID: id}, Heard: true, Age: age, Beat: heartbeat.Beat{State: heartbeat.Running, Trouble: trouble}}
@@ -100,7 +100,8 @@ func TestStatus_WhatRuns(t *testing.T) {
 	}
 }
 
-// A node with a full link says whom it waits for. That its disk is slow or full is its own trouble, and not of the node that it waits for.
+// A node with a full link names the node that it waits for. A slow or full disk is the trouble of the node that has it,
+// and not of the node that it waits for.
 func TestStatus_WhoIsWaitedFor(t *testing.T) {
 	for state, want := range map[heartbeat.State]string{
 		heartbeat.Blocked: "blocked on joiner-1", heartbeat.DiskSlow: "disk slow, blocked on joiner-1", heartbeat.Draining: "draining, blocked on joiner-1",

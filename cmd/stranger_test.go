@@ -36,7 +36,7 @@ type attempt struct {
 	Say  []byte // connect: what is said to whoever listens
 }
 
-// outcome is what came of it.
+// outcome is the result of an attempt.
 type outcome struct {
 	Error  string
 	Answer []byte
@@ -85,7 +85,7 @@ func (a *attempt) carryOut() ([]byte, error) {
 	return nil, errors.New("no such thing to do")
 }
 
-// connect says all at once, and listens for the answer until the other side ends it or is silent.
+// connect sends everything at once, and reads the answer until the other side closes the connection or is silent.
 func (a *attempt) connect() ([]byte, error) {
 	conn, err := net.Dial("unix", a.Path)
 	if err != nil {
@@ -218,7 +218,7 @@ func attacksOn(t *testing.T, dir string, id session.ID) (all []attempt) {
 	return all
 }
 
-// replacing is how a stranger would come to sit where a process of the cluster listens.
+// replacing is how a stranger could take the place of a listening process of the cluster.
 func replacing(dir string, names ...string) (all []attempt) {
 	for _, name := range names {
 		path := filepath.Join(dir, name)
@@ -254,7 +254,7 @@ func meddling(t *testing.T, dir string) (all []attempt) {
 	return all
 }
 
-// listening is the TCP sockets on which a process listens, where the system tells.
+// listening returns the TCP sockets on which a process listens, where the system reports them.
 func listening(t *testing.T, pid int) (at []string) {
 	t.Helper()
 	fds, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))

@@ -24,8 +24,8 @@ func publishedTopology(c *cli.Context) (*topology.Topology, error) {
 	return t, nil
 }
 
-// topologyPublished notes where the local hosts are while containers run the cluster. The user states it. Trying one address after the other was
-// turned down: a command would send rows to any process that listens there.
+// topologyPublished notes where the local hosts are while containers run the cluster. The user states it. Trying one
+// address after the other was rejected: a command would send rows to any process that listens there.
 func (x *command) topologyPublished(c *cli.Context, t *topology.Topology) error {
 	if !local.HasLocal(t) {
 		return nil // the file says where its hosts are

@@ -9,7 +9,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// Joiners are taken away and come back, over the data that is there: each answer is right, and who comes back is new.
+// Joiners are removed and added again over the existing data: each answer is right, and a joiner that comes back starts
+// empty.
 func TestUpSetsAsideWhoHasLeftTheTopology(t *testing.T) {
 	k := newTestCluster(t)
 	dir := data(t, "20000")

@@ -58,8 +58,8 @@ func TestS1_NobodyElseEntersTheSockets(t *testing.T) {
 	}
 }
 
-// TestS1_UpAfterTheSocketsWereSwept: nodes that still run listen to sockets that nobody can open any more. Up again has to end them, or the
-// cluster would be neither up nor down.
+// TestS1_UpAfterTheSocketsWereSwept: running nodes listen on sockets that no process can open any more. Another posta
+// up has to end them, or the cluster would be neither up nor down.
 func TestS1_UpAfterTheSocketsWereSwept(t *testing.T) {
 	k := newTestCluster(t)
 	dir := data(t, "20000")

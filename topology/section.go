@@ -25,8 +25,8 @@ func (p places) of(path string) Pos {
 	}
 }
 
-// reader turns the tree into settings. It reports wrong types and unknown keys and answers with the zero value then, which
-// every check passes over.
+// reader turns the tree into settings. It reports wrong types and unknown keys. Then it returns the zero value, which
+// every check ignores.
 type reader struct {
 	found   *findings
 	at      places

@@ -81,8 +81,8 @@ type Medics struct {
 	SuspectAfter time.Duration
 	// StuckAfter is for how long a node that is awake may get nothing done before it ends itself and is started again, 3 × Heartbeat and at
 	// least 300ms to 24h, default 30s; medics end it after twice that time (N9). Rows, records of the log, messages and turns of the node's
-	// loop are something done; a commit that waits for the disk is none of it. Shorter fails sessions whose analysis works for that long
-	// on a single row; longer lets a session that hangs hold up the others for that much longer.
+	// loop count as progress; waiting for the disk does not. Shorter fails sessions whose analysis works for that long on a single row;
+	// longer lets a session that hangs hold up the others for that much longer.
 	StuckAfter time.Duration
 }
 

@@ -23,7 +23,7 @@ type dataset struct {
 	want     []byte
 }
 
-// generators are how each analysis' data is made.
+// generators make the data of each analysis.
 var generators = map[string]func(gen.Dir, int, uint64) error{
 	"bikes": gen.Bikes, "flights": gen.Flights, "movies": gen.Movies, "memes": gen.Memes,
 }
@@ -41,8 +41,8 @@ var datasets struct {
 // generated makes data of bikes.
 func generated(t *testing.T, rows int) *dataset { return generatedFor(t, "bikes", rows) }
 
-// generatedFor makes data in a directory that goes with the test. The oracle is asked once in a run: the bytes depend on
-// rows and seed alone, and so do the answers.
+// generatedFor makes data in a directory that goes with the test. The oracle runs once for all tests: data and answers
+// depend only on rows and seed.
 func generatedFor(t *testing.T, analysis string, rows int) *dataset {
 	t.Helper()
 	datasets.Lock()
@@ -90,7 +90,7 @@ func queries(t *testing.T, v any) []byte {
 	return append(append(parts.Queries, '\n'), parts.Rejected...)
 }
 
-// analyse runs bikes over dir, or what change says. The client must never see an error.
+// analyse runs bikes over dir, or the configuration that change makes. The client must never see an error.
 func (c *cluster) analyse(ctx context.Context, dir string, change func(*client.Config)) []byte {
 	c.t.Helper()
 	cfg := client.Config{Entries: c.topo.EntryPoints(), Analysis: "bikes", Dir: dir}

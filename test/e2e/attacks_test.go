@@ -24,8 +24,8 @@ type attacker struct {
 	in       int        // connections of the present attack
 }
 
-// attacks are what strangers do, each at every socket of every node. None of them forges what a node would say word for word:
-// there is no authentication that could tell.
+// attacks are what strangers do, each at every socket of every node. None forges a node's exact messages: without
+// authentication nothing could detect that.
 var attacks = []struct {
 	name string
 	do   func(*attacker)
@@ -85,7 +85,7 @@ var badReady = [][]byte{
 	append(zmtpGreeting(), 4, 0),
 }
 
-// bombs are msgpack that claims more than it holds, or is deeper than it is long.
+// bombs are msgpack messages that claim more than they hold, or are nested very deep.
 var bombs = [][]byte{
 	{0xdd, 0xff, 0xff, 0xff, 0xff},                     // an array of 2^32-1
 	{0xdf, 0xff, 0xff, 0xff, 0xff},                     // a map
@@ -99,19 +99,19 @@ var bombs = [][]byte{
 	append([]byte{0x83, 0xa1, 'v', 1, 0xa4, 't', 'y', 'p', 'e', 0xa3, 'e', 'n', 'd', 0xa5, 'l', 'a', 'n', 'e', 's'}, 0xdd, 0xff, 0xff, 0xff, 0xff),
 }
 
-// many opens connections that say something without being let in.
+// many opens connections that send something without a handshake.
 func (a *attacker) many(n int, what func(i int) []byte, hold bool) {
 	for i := range n {
 		conn, err := dialRaw(a.endpoint)
 		if err != nil {
-			continue // turned away at the door, or the backlog is full
+			continue // refused at once, or the backlog is full
 		}
 		a.in++
 		a.say(conn, what(i), hold)
 	}
 }
 
-// guests do so after a good handshake.
+// guests opens connections that send something after a good handshake.
 func (a *attacker) guests(n int, identity string, what func(i int) []byte, hold bool) {
 	for i := range n {
 		conn, err := letIn(a.endpoint, peerOf(a.kind), identity)
@@ -130,7 +130,7 @@ func (a *attacker) say(conn net.Conn, what []byte, hold bool) {
 		a.held = append(a.held, conn)
 		return
 	}
-	_ = conn.SetReadDeadline(time.Now().Add(3 * time.Millisecond)) // to hear it refused, or answered
+	_ = conn.SetReadDeadline(time.Now().Add(3 * time.Millisecond)) // waits for a refusal or an answer
 	_, _ = conn.Read(make([]byte, 4096))
 	_ = conn.Close()
 }
@@ -168,7 +168,7 @@ func (a *attacker) garbledFrame() []byte {
 	}
 	copy(f.ID.LogID[:], a.noise(16))
 	if f.Kind == link.Hello {
-		f.Kind = link.Data // a well-formed hello of another log is what a node says that lost its disk
+		f.Kind = link.Data // a well-formed hello of another log would look like a node that lost its disk
 	}
 	return a.garbled(f.AppendHeader(nil))
 }

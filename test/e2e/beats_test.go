@@ -14,7 +14,7 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// beats is what the nodes say of themselves, heard on their control sockets as a medic hears it.
+// beats are the heartbeats of the nodes, received from their control sockets as a medic does.
 type beats struct {
 	t  *testing.T
 	of []topology.NodeID
@@ -63,7 +63,7 @@ func (c *cluster) listen() *beats {
 	return b
 }
 
-// take notes a heartbeat. What does not decode is some stranger's, as in TestHostile, and not counted.
+// take notes a heartbeat. One that cannot be decoded comes from a stranger, as in TestHostile, and is not counted.
 func (b *beats) take(r zmqx.Received) {
 	if len(r.Msg) != 2 {
 		return
@@ -81,14 +81,14 @@ func (b *beats) take(r zmqx.Received) {
 	b.seen[beat.Node][beat.State]++
 }
 
-// said returns how often a node has said that it is in a state.
+// said returns how often a node has reported a state.
 func (b *beats) said(id topology.NodeID, s heartbeat.State) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.seen[id][s]
 }
 
-// await waits until every node has said, from now on, what ok wants to hear of it.
+// await waits until ok has accepted a new heartbeat of every node.
 func (b *beats) await(what string, ok func(heartbeat.Beat) bool) {
 	b.t.Helper()
 	b.awaitOf(b.of, what, ok)

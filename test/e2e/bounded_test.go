@@ -19,7 +19,7 @@ const (
 	settled = 1500 * time.Millisecond  // without progress: held back, and not only waiting for a processor
 )
 
-// tight is a topology in which little fits between two nodes, so that back-pressure is soon everywhere.
+// tight is a topology with small windows, so that back-pressure soon reaches every node.
 func tight() topology.Variant {
 	return topology.Variant{Settings: map[string]string{
 		"limits.window": "256KiB", "limits.chunk": "32KiB", "limits.commit": "256KiB", "limits.segment": "1MiB", "limits.snapshot": "1MiB",
@@ -33,8 +33,8 @@ func standstill() time.Duration {
 	return 3 * time.Second
 }
 
-// TestR9_AggregatorStopped stops one receiver of a hash edge in the middle of a large upload. The client is held back, no
-// memory and no disk grows, and when it goes on so does everything.
+// TestR9_AggregatorStopped stops one receiver of a hash edge in the middle of a large upload. The client is held back,
+// and no memory and no disk grows. When the receiver continues, so does everything else.
 func TestR9_AggregatorStopped(t *testing.T) {
 	const rows = 1_200_000 // windows full of tables stand for many rows: joiners fold all that a commit takes
 	d := generated(t, rows)
@@ -82,7 +82,7 @@ func (c *cluster) heldBack(r *run, quiet time.Duration) int64 {
 	return last
 }
 
-// shrinks waits until the logs of a cluster without sessions are next to nothing.
+// shrinks waits until the logs of a cluster without sessions are almost empty.
 func (c *cluster) shrinks(b *beats) {
 	c.t.Helper()
 	b.await("without sessions", idle)
@@ -100,7 +100,8 @@ func (c *cluster) shrinks(b *beats) {
 	}
 }
 
-// TestR9_JoinerStopped stops one receiver of an edge of route any: it delays only what it already holds, and the others go on.
+// TestR9_JoinerStopped stops one receiver of an edge of route any: it delays only the frames that it holds, and the
+// others continue.
 func TestR9_JoinerStopped(t *testing.T) {
 	d := generated(t, 300_000)
 	c := start(t, tight())

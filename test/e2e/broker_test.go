@@ -27,7 +27,7 @@ type brokerKind struct {
 	settings map[string]string                            // others of the topology
 }
 
-// brokerKinds begins with those that need nothing installed; with -tags brokers it has more.
+// brokerKinds are the brokers that need nothing installed; -tags brokers adds more.
 var brokerKinds = []brokerKind{
 	{name: "nats", start: startNATS("default")},
 	{name: "nats sync always", start: startNATS("always")},

@@ -16,8 +16,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// cluster is a topology whose nodes are processes. A process that dies without having been asked to is started again at
-// once, as a supervisor does.
+// cluster is a topology whose nodes are processes. A process that dies unasked is started again at once, as a
+// supervisor does.
 type cluster struct {
 	t    *testing.T
 	topo *topology.Topology
@@ -127,7 +127,7 @@ func (c *cluster) spawn(id topology.NodeID) *exec.Cmd {
 	return cmd
 }
 
-// ended notes how a process ended; true if it is to stay so.
+// ended notes how a process ended, and reports whether it must not be restarted.
 func (c *cluster) ended(id topology.NodeID, cmd *exec.Cmd, err error) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,7 +153,7 @@ func (c *cluster) signal(id topology.NodeID, s syscall.Signal) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if p := c.procs[id]; p != nil {
-		_ = p.Signal(s) // it may have died just now, which is what most signals are for
+		_ = p.Signal(s) // it may just have died, which most signals should achieve
 	}
 }
 
@@ -302,7 +302,7 @@ func procStatus(pid int, field string) int64 {
 	return 0
 }
 
-// logBytes is what a node's data directory takes on disk, but for the reserve, which is of one size all the time (W5).
+// logBytes is the size of a node's data directory on disk, without the reserve, whose size never changes (W5).
 func (c *cluster) logBytes(id topology.NodeID) int64 {
 	n, err := c.topo.Node(id)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestHostile_Crowd fills every socket with guests who shook hands and then say nothing: more of them than a listener serves.
-// Clients and nodes that come after them are let in all the same.
+// TestHostile_Crowd fills every socket with connections that completed the handshake and then stay silent, more than a
+// listener serves. Clients and nodes that come after them are let in nevertheless.
 func TestHostile_Crowd(t *testing.T) {
 	d := generated(t, 20_000)
 	c := start(t, topology.Variant{})

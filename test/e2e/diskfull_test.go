@@ -16,8 +16,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestW5_DiskFull gives one node a disk of its own on which something else takes the room in the middle of a run. The node
-// says so and takes nothing; when there is room again it goes on by itself, and the answer is right.
+// TestW5_DiskFull gives one node a disk of its own on which something else takes the room in the middle of a run. The
+// node reports it and takes nothing. When there is room again it continues by itself, and the answer is right.
 func TestW5_DiskFull(t *testing.T) {
 	d := generated(t, 200_000)
 	for _, id := range []topology.NodeID{"input-1", "joiner-1", "aggregator-1"} {
@@ -78,7 +78,8 @@ func TestW5_ACancelOnAFullDisk(t *testing.T) {
 	}
 }
 
-// runOutOfRoom begins a run and fills one node's disk in the middle of it, until the node says so. It returns that run, and what gives the room back.
+// runOutOfRoom begins a run and fills one node's disk in the middle of it, until the node reports it. It returns that
+// run, and a function that frees the room.
 //
 // A node whose log shrinks as fast as it grows may take each freed segment before the ballast does, and finish its run: that one's answer must be right, and
 // the next run is tried.

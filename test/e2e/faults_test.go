@@ -127,7 +127,7 @@ func TestKillDefault(t *testing.T) {
 	}
 }
 
-// tightest are the smallest limits: hardly a commit that does not meet a full window, a new segment, a snapshot or a cut.
+// tightest are the smallest limits: almost every commit meets a full window, a new segment, a snapshot or a cut.
 func tightest() topology.Variant {
 	v := twoOfEach()
 	v.SplitParsers = true
@@ -158,7 +158,7 @@ func TestKillTight(t *testing.T) {
 	}
 }
 
-// TestPause: SIGSTOP a random node for a while, then SIGCONT. Others go on, and it catches up.
+// TestPause: SIGSTOP a random node for a while, then SIGCONT. The others continue, and the node catches up.
 func TestPause(t *testing.T) {
 	if alike(t, "TestKillAndPauseEveryAnalysis") {
 		return

@@ -10,8 +10,9 @@ import (
 	"posta.dev/posta/client"
 )
 
-// TestR16_FewFileDescriptors gives each node 40 file descriptors, and each of its sockets 32 guests who shook hands and say nothing. They used to
-// take what the node needs for its next snapshot: it failed, and the node began again. Now the guests make room, in words.
+// TestR16_FewFileDescriptors gives each node 40 file descriptors, and each of its sockets 32 connections that completed
+// the handshake and stay silent. They used to take the descriptors that the node needs for its next snapshot, and the
+// node restarted. Now it closes such connections, and logs it.
 func TestR16_FewFileDescriptors(t *testing.T) {
 	d := generated(t, 200_000)
 	t.Setenv(envFiles, "40")

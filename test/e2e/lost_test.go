@@ -39,8 +39,8 @@ func TestR8_LostDisk(t *testing.T) {
 	}
 }
 
-// TestR8_OneLostOutputOfTwo: what one of two outputs lost with its disk the other one still has, whichever of them a client asks first, and whether it
-// comes back empty or not at all. What was closed stays closed.
+// TestR8_OneLostOutputOfTwo: if one of two outputs loses its disk, the other one still has the results, whichever of
+// them a client asks first, and whether the lost output comes back empty or not at all. Closed sessions stay closed.
 func TestR8_OneLostOutputOfTwo(t *testing.T) {
 	d := generated(t, 20_000)
 	for _, lost := range []topology.NodeID{"output-1", "output-2"} {
@@ -89,7 +89,7 @@ func (b *beats) hasTakenPart() {
 	})
 }
 
-// results asks the outputs alone, as `posta results` does.
+// results asks only the outputs, as `posta results` does.
 func (c *cluster) results(ctx context.Context, id session.ID, token session.Token) []byte {
 	c.t.Helper()
 	cl, err := client.Dial(ctx, client.Config{Entries: c.topo.EntryPoints(), Session: id, Token: token, Timeout: 500 * time.Millisecond})
@@ -105,8 +105,8 @@ func (c *cluster) results(ctx context.Context, id session.ID, token session.Toke
 	return queries(c.t, a)
 }
 
-// analyseAgain does what the reason says: it starts again, once. Nodes notice a lost disk one by one, and a session that begins
-// meanwhile is none that it had a part in.
+// analyseAgain does what the reason says: it starts the session again, once. Nodes notice a lost disk one by one, and
+// the lost log had no part in a session that begins meanwhile.
 func (c *cluster) analyseAgain(ctx context.Context, dir string) []byte {
 	c.t.Helper()
 	a, err := client.Run(ctx, client.Config{Entries: c.topo.EntryPoints(), Analysis: "bikes", Dir: dir, Timeout: 500 * time.Millisecond})

@@ -15,7 +15,8 @@ import (
 )
 
 // TestR12_TheTopologyChangesUnderASession stops everybody in the middle of a session, changes the file, and starts everybody with the
-// data that is there. The session ends with the reason, neither with half an answer nor never, and the next one is right.
+// data that is there. The session ends with the reason. It neither gives half an answer nor waits for ever, and the next session is
+// right.
 func TestR12_TheTopologyChangesUnderASession(t *testing.T) {
 	d := generated(t, 60_000)
 	for i, change := range []struct{ from, to map[string]int }{
@@ -46,8 +47,9 @@ func TestR12_TheTopologyChangesUnderASession(t *testing.T) {
 				r.failsWith("joins stages otherwise")
 				d.check(t, c.analyseAgain(ctx, d.dir))
 
-				// And back again. A node that comes back is new: posta up and posta deploy see to that. Where nobody does, both ends of
-				// its links go on with the numbers that they had, and no log is taken for one that was set back (R2, R14).
+				// And back again. A node that comes back is new: posta up and posta deploy make sure of that. Without
+				// them, both ends of its links continue with the numbers that they had, and no log is taken for one
+				// that was set back (R2, R14).
 				fresh := i%2 == 0
 				before := c.topo.Nodes()
 				c.stopWith(kill)

@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestR17_TwoClientsOfOneID: whoever is admitted gets its right answer, and the other one is told so. Before sessions had a token one answer
-// of seven was wrong.
+// TestR17_TwoClientsOfOneID: the admitted client gets its right answer, and the other one an error. Before sessions had
+// a token, one answer in seven was wrong.
 func TestR17_TwoClientsOfOneID(t *testing.T) {
 	rounds := 12
 	if *long {

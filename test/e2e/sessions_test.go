@@ -78,7 +78,8 @@ func TestSessions_Busy(t *testing.T) {
 	c.noUnexpectedExits()
 }
 
-// TestSessions_ClientKilled: a client process that dies in mid-upload is given up, and nothing of it stays anywhere.
+// TestSessions_ClientKilled: the session of a client that dies in its upload is given up, and no node keeps anything of
+// it.
 func TestSessions_ClientKilled(t *testing.T) {
 	d := generated(t, 60_000)
 	c := start(t, topology.Variant{Replicas: map[string]int{"input": 2}, Settings: map[string]string{"limits.client_timeout": "5s", "limits.retry_after": "100ms"}})
@@ -110,7 +111,7 @@ func clientMain(entries, dir string) int {
 	return 0
 }
 
-// TestSessions_CancelledFromElsewhere: who knows a session's id can end it; its client is told.
+// TestSessions_CancelledFromElsewhere: whoever knows a session's id can cancel it, and its client gets an error.
 func TestSessions_CancelledFromElsewhere(t *testing.T) {
 	d := generated(t, 20_000)
 	c := start(t, topology.Variant{Replicas: map[string]int{"input": 2, "output": 2}})
@@ -134,8 +135,8 @@ func TestSessions_CancelledFromElsewhere(t *testing.T) {
 	c.noUnexpectedExits()
 }
 
-// TestSessions_APauseIsNoEnd: while a client stops for breath in the middle of its facts no node writes its state down, though it has
-// nothing else to do; it does when the session is over.
+// TestSessions_APauseIsNoEnd: while a client pauses in the middle of its facts, no node takes a snapshot, although it
+// is idle. It takes one when the session is over.
 func TestSessions_APauseIsNoEnd(t *testing.T) {
 	d := generated(t, 20_000)
 	c := start(t, topology.Variant{})

@@ -137,8 +137,8 @@ func (r *plainClient) say(q protocol.Request) protocol.Reply {
 	return reply
 }
 
-// TestR15_ChunkAtTheLimit: a chunk that the input's socket just lets pass is answered with ok, and its rows arrive, though a batch of them
-// with the file's long name is larger than a frame.
+// TestR15_ChunkAtTheLimit: a chunk that just fits through the input's socket is answered with ok, and its rows arrive,
+// although a batch of them with the file's long name is larger than a frame.
 func TestR15_ChunkAtTheLimit(t *testing.T) {
 	c := start(t, topology.Variant{})
 	in := dialLimits(t, c.topo.EntryPoints()[0])

@@ -17,9 +17,9 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// TestHostile_StrangerInAPlace takes a node's addresses while it is down, and answers who dials it with rubbish: garbled
-// acknowledgements and heartbeats, garbled frames on its broadcast, HTTP for replies. Nobody falls over it, and when the
-// node is back the run completes.
+// TestHostile_StrangerInAPlace takes a node's addresses while it is down, and answers with rubbish: garbled
+// acknowledgements and heartbeats, garbled frames on its broadcast, HTTP for replies. No process fails because of it,
+// and when the node is back the run completes.
 func TestHostile_StrangerInAPlace(t *testing.T) {
 	d := generated(t, 60_000)
 	c := start(t, topology.Variant{Replicas: map[string]int{"output": 2}})
@@ -124,7 +124,7 @@ func (a *attacker) garbledAck() []byte {
 	}
 }
 
-// answerRubbish accepts connections and says what is no ZMTP. Clients take that for silence.
+// answerRubbish accepts connections and sends bytes that are not ZMTP. Clients take that for silence.
 func (c *cluster) answerRubbish(e topology.NamedEndpoint) (stop func()) {
 	l, err := net.Listen("unix", strings.TrimPrefix(e.Bind, "ipc://"))
 	if err != nil {

@@ -20,7 +20,7 @@
 // # What it does not do
 //
 // It takes no parameters of analyses: they are at their defaults, written into the SQL. It does not say which rows were rejected;
-// DuckDB passes over rows that do not fit its types, in its own way: it reads "2016.0" as a year and a time without a clock
+// DuckDB skips rows that do not fit its types, by its own rules: it reads "2016.0" as a year and a time without a clock
 // as a date, which Posta rejects, and drops rows with more fields than the header has, which Posta takes. In files that have such
 // rows the answers may differ, and whoever compares them will see it. Files are given to it tidied (package sanitize), as it cannot
 // get past broken quotes and bytes that are no UTF-8.

@@ -26,8 +26,8 @@ type engine struct {
 // errUnknown is what Answer returns for an analysis that there is no SQL for.
 var errUnknown = errors.New("no such analysis; there is bikes, flights, movies, memes")
 
-// Answer answers the queries of an analysis over the CSV files below dir. Its rejected rows it does not know: DuckDB passes
-// over rows that do not fit, and says nothing worth comparing about them.
+// Answer answers the queries of an analysis over the CSV files below dir. It does not return rejected rows: DuckDB
+// skips rows that do not fit, and its reports about them cannot be compared.
 func Answer(ctx context.Context, analysis, dir string, threads int, log io.Writer) (_ *answer.Answer, _ *cost.Cost, err error) {
 	answers := map[string]func(*engine) ([]answer.Query, error){
 		"bikes": bikes, "flights": flights, "movies": movies, "memes": memes,

@@ -17,8 +17,8 @@ import (
 type columns [][2]string
 
 // scan is a call of DuckDB's reader for one file, with its columns named and typed as wanted, so that nothing has to be
-// guessed and rows with other values are passed over. Columns are found by name: the header says where each one is, those that
-// nobody wants are there as text, which costs nothing as long as they are not asked for.
+// guessed and rows with other values are skipped. Columns are found by name: the header says where each one is, those
+// that nobody wants are there as text, which costs nothing as long as they are not asked for.
 //
 // null_padding stays off: with it, DuckDB makes other rows of a file whose values have line ends, when several threads read.
 func scan(path string, comma rune, wanted columns) (string, error) {

@@ -13,7 +13,7 @@ type scale struct {
 	step      float64 // between two ticks
 }
 
-// newScale returns a scale with about the given number of ticks. Values that are all the same have a scale, too.
+// newScale returns a scale with about the given number of ticks. Values that are all equal have a scale, too.
 func newScale(low, high float64, ticks int) scale {
 	if low > high { // there is no value
 		low, high = 0, 1

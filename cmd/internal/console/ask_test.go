@@ -34,7 +34,7 @@ func rowsOf(t testing.TB, n int) client.Table {
 	return client.NewTable("query_1", []string{"city", "trips"}, rows)
 }
 
-// answering has a console answer SQL: what begins with SELECT has three rows, or what ask makes of it.
+// answering starts a console that answers SQL: text that begins with SELECT has three rows, or the result of ask.
 func answering(t testing.TB, ask func(ctx context.Context, text string, show *display.Progress) (*client.Answer, error)) func(*Config) {
 	if ask == nil {
 		ask = func(_ context.Context, text string, _ *display.Progress) (*client.Answer, error) {
@@ -61,7 +61,7 @@ func answering(t testing.TB, ask func(ctx context.Context, text string, show *di
 	}
 }
 
-// asks posts a statement, and returns the page that shows what comes of it.
+// asks posts a statement, and returns the page with its result.
 func (b *browser) asks(statement string, more ...string) (*http.Response, string) {
 	b.t.Helper()
 	form := url.Values{"q": {statement}}
@@ -85,7 +85,8 @@ func (b *browser) until(path, text string) string {
 	}
 }
 
-// A statement is answered, explained, and shown where it is wrong. What was asked is on a page of its own, for every browser that is in.
+// A statement is answered and explained, and a wrong one is shown with its mistake. Each question has a page of its
+// own, for every browser that is logged in.
 func TestAsk(t *testing.T) {
 	s := cluster(t, 2, 1)
 	address, tokens, _ := serveAll(t, func() *Seen { return s }, answering(t, nil))
@@ -145,7 +146,7 @@ func TestR16_LongStatements(t *testing.T) {
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Origin", "http://"+address)
-	// The console closes the connection on who still writes, and the answer may be lost with it.
+	// The console closes the connection while the client still writes, so the answer may be lost.
 	if answer, err := b.http.Do(r); err == nil {
 		_ = answer.Body.Close()
 		if answer.StatusCode != http.StatusRequestEntityTooLarge {

@@ -13,7 +13,7 @@ import (
 	"posta.dev/posta/medic/core"
 )
 
-// breaking has a console inject faults by do.
+// breaking starts a console that injects faults by calling do.
 func breaking(do func(kind, target string) (string, error)) func(*Config) {
 	return func(c *Config) {
 		c.Break = &Breaker{Kinds: []string{"kill", "pause"}, Targets: []string{"joiner-1", "joiner-2", "medic-1"}, Lasts: 1600 * time.Millisecond,
@@ -67,7 +67,7 @@ func TestBreak(t *testing.T) {
 	}
 }
 
-// TestS5_WhoMayOnlyWatchBreaksNothing: there is no button, and no request does it either.
+// TestS5_WhoMayOnlyWatchBreaksNothing: such a user sees no button, and no request injects a fault either.
 func TestS5_WhoMayOnlyWatchBreaksNothing(t *testing.T) {
 	address, tokens := serve(t, cluster(t, 1, 0))
 	b := loggedIn(t, address, tokens)

@@ -78,7 +78,7 @@ func loggedIn(t *testing.T, address string, tokens <-chan string) *browser {
 	return b
 }
 
-// TestS1_AStrangerSeesTheLogin: and nothing of the cluster, whatever is asked for. A link lets in once.
+// TestS1_AStrangerSeesTheLogin, and nothing of the cluster, on every page. A link lets in one browser, once.
 func TestS1_AStrangerSeesTheLogin(t *testing.T) {
 	s := cluster(t, 2, 2)
 	address, tokens := serve(t, s)
@@ -303,8 +303,8 @@ func TestEventsOf(t *testing.T) {
 	}
 }
 
-// TestR16_ManyWatchers: of a thousand pages as many are live as there is room for, the others are told to come back, and pages that do not read get no
-// more than the newest parts. The console ends in time with all of them open.
+// TestR16_ManyWatchers: of a thousand pages only a limited number are live, and the others are told to come back. Pages
+// that do not read get only the newest parts. The console ends in time with all of them open.
 func TestR16_ManyWatchers(t *testing.T) {
 	address, tokens := serve(t, cluster(t, 8, 100))
 	b := loggedIn(t, address, tokens)

@@ -32,8 +32,8 @@ func harmless(name string) string {
 	}, name)
 }
 
-// extensionOf recognises pictures; "" for anything else. The mime package was turned down: it asks the machine that it runs on, and knows several
-// extensions for a type.
+// extensionOf recognises pictures; "" for anything else. The mime package was rejected: it asks the machine that it
+// runs on, and knows several extensions for a type.
 func extensionOf(head []byte) string {
 	switch http.DetectContentType(head) {
 	case "image/jpeg":

@@ -9,7 +9,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestReady_NamesWhoIsMissed, and no empty list where nobody could be heard.
+// TestReady_NamesWhoIsMissed: the error names the silent nodes and medics, and has no empty list if all are silent.
 func TestReady_NamesWhoIsMissed(t *testing.T) {
 	for endpoint, want := range map[string]string{
 		"nowhere":              "listen to the nodes: ",

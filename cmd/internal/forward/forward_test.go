@@ -59,7 +59,7 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// serve answers each request with the name of who asks and its text, until the test ends.
+// serve answers each request with the client's name and the request's text, until the test ends.
 func (c *cluster) serve() (address string) {
 	c.t.Helper()
 	r, err := zmqx.NewRouter(zmqx.Options{TLS: c.node.Socket(security.ClientAPI, anyone)})
@@ -160,7 +160,8 @@ func TestS4_PlainProgramsReachAClusterWithKeys(t *testing.T) {
 	wg.Wait()
 }
 
-// TestS4_WhoIsNotForwarded: a key that nobody let in, a node that is another one, and one that is not there. The program waits, and the user is told.
+// TestS4_WhoIsNotForwarded: a key that is not in [clients], a node with another name, and a node that does not run. The
+// program waits, and the user gets a message.
 func TestS4_WhoIsNotForwarded(t *testing.T) {
 	c := newCluster(t)
 	address := c.serve()
@@ -192,7 +193,7 @@ func TestS4_WhoIsNotForwarded(t *testing.T) {
 	}
 }
 
-// TestS4_ADirectoryHasOneForwarder, which takes over what a killed one has left, and nothing else.
+// TestS4_ADirectoryHasOneForwarder: a forwarder takes over the sockets of a killed one, and nothing else.
 func TestS4_ADirectoryHasOneForwarder(t *testing.T) {
 	c := newCluster(t)
 	address := c.serve()

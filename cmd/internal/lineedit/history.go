@@ -24,7 +24,8 @@ type History struct {
 	entries []string
 }
 
-// OpenHistory reads a file. If the file cannot be read, the history begins empty, the error says why, and the history can be used all the same.
+// OpenHistory reads a file. If the file cannot be read, the history begins empty, the error says why, and the history
+// can be used nevertheless.
 func OpenHistory(name string) (*History, error) {
 	h := &History{}
 	if name == "" {

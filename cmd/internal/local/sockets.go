@@ -17,8 +17,8 @@ import (
 )
 
 // addressFile is the note, in a cluster's data directory, of where its local hosts are while it is up: "ipc:DIR", or the IP address at which
-// containers publish their ports. Commands read it. Deriving the directory again was turned down, because a command may have another environment than
-// posta up had (S1).
+// containers publish their ports. Commands read it. Deriving the directory again was rejected, because a command may have another
+// environment than posta up had (S1).
 const addressFile = "address"
 
 const (

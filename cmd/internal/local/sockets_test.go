@@ -127,7 +127,8 @@ func TestS1_ASocketDirectoryThatWasOpenedOrReplacedIsNamed(t *testing.T) {
 	}
 }
 
-// TestS1_WhatACrashLeavesIsMadeAnew: no note, a damaged one, and one whose directory has gone.
+// TestS1_WhatACrashLeavesIsMadeAnew: the sockets are made again if there is no note, a damaged one, or one whose
+// directory is gone.
 func TestS1_WhatACrashLeavesIsMadeAnew(t *testing.T) {
 	runtimeDir(t)
 	top := at(t, topology.Variant{})

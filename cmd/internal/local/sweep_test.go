@@ -12,7 +12,8 @@ import (
 	"posta.dev/posta/internal/owned"
 )
 
-// TestR16_DirectoriesOfFailedRunsAreSwept: the newest few stay, and whatever somebody asked for or works in stays, too.
+// TestR16_DirectoriesOfFailedRunsAreSwept: the newest few stay, and so do directories that a user asked for or that are
+// in use.
 func TestR16_DirectoriesOfFailedRunsAreSwept(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	asked := newRunDir(t, RunDirConfig{})
@@ -52,8 +53,8 @@ func TestR16_DirectoriesOfFailedRunsAreSwept(t *testing.T) {
 	}
 }
 
-// TestS1_TheSweepTouchesNothingOfOthers: another user can make directories of failed runs in the directory for temporary files, with a lock that
-// leads to a file of ours.
+// TestS1_TheSweepTouchesNothingOfOthers: another user can make directories that look like failed runs in the directory
+// for temporary files, with a lock that links to a file of this user.
 func TestS1_TheSweepTouchesNothingOfOthers(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)

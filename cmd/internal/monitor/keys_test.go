@@ -14,8 +14,9 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// TestS3_ListenersUseKeys: heartbeats are heard over mutual TLS by a client that may watch. One that may not is told by whom it is refused, and so is
-// one that finds another node than the one that it dialled. A node whose certificate ends within 30 days is named (S6), and no sooner.
+// TestS3_ListenersUseKeys: a client that may watch hears heartbeats over mutual TLS. Another client learns which node
+// refuses it. A client also learns if another node answers than the one that it dialled. A node is named if its
+// certificate ends within 30 days (S6), and not earlier.
 func TestS3_ListenersUseKeys(t *testing.T) {
 	root := t.TempDir()
 	ca, err := security.NewCA("posta", time.Now())

@@ -76,8 +76,8 @@ func files(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// The former file is there until a kill -9 and after it, and what the dead process left is removed by the next one, which leaves alone
-// what a living one writes.
+// The former file stays before and after a kill -9. The next process removes the draft of the dead one, and does not
+// touch the draft of a living one.
 func TestAKilledProcessLeavesTheFormerFile(t *testing.T) {
 	dir := t.TempDir()
 	place := filepath.Join(dir, "answers.csv")

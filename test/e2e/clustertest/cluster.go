@@ -10,20 +10,21 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// Cluster is a cluster that is watched.
+// Cluster observes a running cluster.
 type Cluster struct {
 	*Observer
 	Topology *topology.Topology
 	t        *testing.T
 }
 
-// New returns when all medics follow one leader and everybody is heard: where the machine stood still while they started, two of them may have led. It listens until the test ends.
+// New returns when all medics follow one leader and all nodes and medics are heard: two medics may have led if the machine
+// stood still while they started. It listens until the test ends.
 func New(t *testing.T, topo *topology.Topology) *Cluster {
 	t.Helper()
 	return NewWithKeys(t, topo, nil)
 }
 
-// NewWithKeys is New with the keys of somebody who may watch.
+// NewWithKeys is New with the keys of a client that may watch.
 func NewWithKeys(t *testing.T, topo *topology.Topology, keys *security.Keys) *Cluster {
 	t.Helper()
 	w := &Cluster{Observer: listen(t, topo, keys), Topology: topo, t: t}
@@ -71,7 +72,7 @@ func (w *Cluster) Strike(do func(topology.NodeID), ids ...topology.NodeID) {
 		unheard := func(id topology.NodeID) bool { return w.Incarnation(id) == before[id] } // the leader may hear it before us
 		return back >= len(ids) && w.Observer.Leader() != "" && !slices.ContainsFunc(ids, unheard)
 	})
-	time.Sleep(3 * w.Topology.Medics.Heartbeat) // whoever was restarted twice would be so by now, or shows below
+	time.Sleep(3 * w.Topology.Medics.Heartbeat) // a target that was restarted twice shows by now, or below
 	w.checkIncidents(since, before, ids)
 }
 
@@ -112,10 +113,10 @@ func (w *Cluster) checkIncidents(since time.Time, before map[topology.NodeID]uin
 	}
 }
 
-// Settle waits until all medics have followed one leader for some time, and nothing is open: two that have led side by side may need some
-// generations until both hear the same.
+// Settle waits until all medics have followed one leader for some time, and no incident is open. Two medics that led at
+// the same time may need several generations until they agree.
 //
-// A machine that is shared may stand still for a second, again and again: a leader that is not heard meanwhile still leads.
+// A shared machine may stand still for a second, again and again. A leader that is silent for so long still leads.
 func (w *Cluster) Settle() {
 	w.t.Helper()
 	since, generation := time.Now(), w.Generation()
@@ -129,7 +130,7 @@ func (w *Cluster) Settle() {
 	})
 }
 
-// Over waits until the journal reports something and none of it is open, and a medic leads.
+// Over waits until the journal has incidents, none of them is open, and a medic leads.
 func (w *Cluster) Over(since time.Time) []core.Incident {
 	w.t.Helper()
 	w.Until("it is over", func() bool {

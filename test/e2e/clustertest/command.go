@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// Command runs a command and returns what it prints. Its error has what it complains of.
+// Command runs a command and returns its standard output. Its error contains the command's error output.
 func Command(args ...string) (string, error) {
 	out, err := exec.Command(args[0], args[1:]...).Output()
 	text := strings.TrimSpace(string(out))
@@ -18,8 +18,8 @@ func Command(args ...string) (string, error) {
 	return text, err
 }
 
-// Orphan reports whether something that is called PREFIX PID, or PREFIX PID-…, was made by a process that is gone: a run that was killed has left
-// it behind.
+// Orphan reports whether the process that made something called PREFIX PID, or PREFIX PID-…, is gone: then a killed run
+// has left it behind.
 func Orphan(name, prefix string) bool {
 	rest, ours := strings.CutPrefix(name, prefix)
 	if !ours {

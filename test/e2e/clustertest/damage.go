@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/wal"
 )
 
-// LoseRecords cuts the last records of a log, as far as no snapshot proves that they were there, and returns how many: a disk has lied about
-// a flush, and the machine has died. Nobody may have the log open.
+// LoseRecords cuts the last records of a log, except records that a snapshot proves, and returns how many. It simulates
+// a disk that lied about a flush before the machine died. No process may have the log open.
 func LoseRecords(dir string, n int) (lost int, err error) {
 	file, _, tail, err := unprovenTail(dir)
 	if n = min(n, len(tail)); n == 0 || err != nil {
@@ -20,8 +20,8 @@ func LoseRecords(dir string, n int) (lost int, err error) {
 	return n, os.Truncate(file, tail[len(tail)-n])
 }
 
-// FlipLastByte changes a bit in the last byte of the last record, unless a snapshot proves that the record was there, and reports whether it
-// has. Recovery takes such a record for a torn write and cuts it. Nobody may have the log open.
+// FlipLastByte changes a bit in the last byte of the last record, unless a snapshot proves that record, and reports
+// whether it did. Recovery takes such a record for a torn write and cuts it. No process may have the log open.
 func FlipLastByte(dir string) (flipped bool, err error) {
 	file, end, tail, err := unprovenTail(dir)
 	if len(tail) == 0 || err != nil {
@@ -40,8 +40,8 @@ func FlipLastByte(dir string) (flipped bool, err error) {
 	return err == nil, err
 }
 
-// FlipInTheMiddle changes a bit of a record that has others behind it, or of a short log's head: no torn write looks like that, and the log is damaged
-// (W2). Nobody may have the log open.
+// FlipInTheMiddle changes a bit of a record with others after it, or of a short log's head. No torn write looks like
+// that, so the log counts as damaged (W2). No process may have the log open.
 func FlipInTheMiddle(dir string) error {
 	report, err := wal.Verify(dir)
 	if err != nil {
@@ -87,10 +87,12 @@ func unprovenTail(dir string) (file string, end int64, tail []int64, err error) 
 	return filepath.Join(dir, last.File), last.Good, tail, err
 }
 
-// isLock tells the files that are no content of a directory: whoever holds one keeps the directory, or the host (N4, M4).
+// isLock reports whether a file is a lock, which is not part of a directory's content: its holder owns the directory,
+// or the host (N4, M4).
 func isLock(name string) bool { return name == "lock" || strings.HasSuffix(name, ".lock") }
 
-// CopyDirectory makes to a copy of a directory that nobody uses. It replaces what is in to, and keeps to itself, which may be a mount.
+// CopyDirectory copies a directory that no process uses. It replaces the contents of to, but not to itself, which may
+// be a mount.
 func CopyDirectory(from, to string) error {
 	if err := os.MkdirAll(to, 0o750); err != nil {
 		return err

@@ -1,4 +1,4 @@
-// Package clustertest is what tests of medics have in common, whatever the nodes run in:
+// Package clustertest holds what tests of medics have in common, whether nodes are processes, containers or units:
 //
 //	Observer       hears what the nodes and medics of a cluster publish, without taking part
 //	Load           analyses, several at a time, each answer checked

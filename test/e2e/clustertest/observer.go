@@ -15,7 +15,7 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// Observer hears what nodes and medics say.
+// Observer listens to nodes and medics.
 type Observer struct {
 	t    *testing.T
 	sub  *zmqx.Sub
@@ -44,7 +44,7 @@ type Life struct {
 	Incarnation uint64
 }
 
-// Times is when it was heard first, at work first, and first with something new on its disk.
+// Times are the moments when a node was first heard, first at work, and first had something new on its disk.
 type Times struct{ Heard, Working, Flowing time.Time }
 
 // Listen listens until the test ends.
@@ -124,7 +124,7 @@ func (e *Observer) note(entries []core.Entry) {
 	}
 }
 
-// Sightings is all entries that were ever heard, in the order in which they were.
+// Sightings returns all entries that were ever heard, in that order.
 func (e *Observer) Sightings() []Sighting {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -147,7 +147,7 @@ func (e *Observer) takeBeat(b heartbeat.Beat) {
 	}
 }
 
-// Leader is who says so, "" for nobody in the newest generation.
+// Leader is the medic that leads in the newest generation, "" for none.
 func (e *Observer) Leader() topology.NodeID { return e.leader(500 * time.Millisecond) }
 
 // leader is Leader for one that was heard within a time.
@@ -180,7 +180,7 @@ func (e *Observer) Generation() (g core.Generation) {
 	return g
 }
 
-// Agree says whether all medics that were heard follow the same leader.
+// Agree reports whether all medics that were heard follow the same leader.
 func (e *Observer) Agree() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -191,7 +191,7 @@ func (e *Observer) Agree() bool {
 	return len(terms) == 1
 }
 
-// Incarnation is the last life that was heard of a node or medic, 0 for none.
+// Incarnation is the last incarnation that was heard of a node or medic, 0 for none.
 func (e *Observer) Incarnation(id topology.NodeID) uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -201,7 +201,7 @@ func (e *Observer) Incarnation(id topology.NodeID) uint64 {
 	return uint64(e.beats[id].ID.Incarnation)
 }
 
-// Beat is what a node said last, the zero Beat for one that was not heard.
+// Beat is a node's last heartbeat, the zero Beat if it was not heard.
 func (e *Observer) Beat(id topology.NodeID) heartbeat.Beat {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -235,7 +235,7 @@ func (e *Observer) Incidents(since time.Time) (all []core.Incident) {
 	return all
 }
 
-// Until waits for what is to come.
+// Until waits for a condition.
 func (e *Observer) Until(what string, done func() bool) {
 	e.t.Helper()
 	for end := time.Now().Add(4 * time.Minute); !done(); time.Sleep(5 * time.Millisecond) {

@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 )
 
-// Build compiles the program of the module at root into a file. Two releases differ in nothing but what they say of themselves.
+// Build compiles the program of the module at root into a file. Two releases differ only in the version that they
+// report.
 func Build(root, file, release string) error {
 	compile := exec.Command("go", "build", "-ldflags", "-X main.release="+release, "-o", file, root)
 	compile.Env = append(os.Environ(), "CGO_ENABLED=0")

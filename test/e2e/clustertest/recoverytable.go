@@ -14,8 +14,9 @@ import (
 // recovery is one kill, step by step: each time is from the step before, total from the kill until something new is on its disk.
 type recovery struct{ detect, restart, log, row, total time.Duration }
 
-// RecoveryTable kills one after the other, each so many times, and tells how long it takes until it works again. Heartbeats are 100 ms apart, so the
-// steps after the restart are known to that. There has to be a load, or nothing new is ever on a disk.
+// RecoveryTable kills one target after the other, each so many times, and prints how long it takes until it works
+// again. Heartbeats are 100 ms apart, so the steps after the restart are known to that. It needs a load, or nothing new
+// is ever on a disk.
 func (w *Cluster) RecoveryTable(kill func(topology.NodeID), kills int, ids ...topology.NodeID) string {
 	w.t.Helper()
 	w.Until("all have had work", func() bool {

@@ -26,7 +26,7 @@ import (
 // prefix begins the names of all clusters of these tests. Behind it is the process that made them.
 const prefix = "posta-dt-"
 
-// Two programs that differ in nothing but what they say of themselves, and so are two images.
+// Two programs that differ only in their versions, and two images with them.
 var first, second string
 
 func TestMain(m *testing.M) {
@@ -62,7 +62,7 @@ func docker(args ...string) []string {
 // labels are those that something of a cluster may have.
 var labels = []string{"posta.cluster", "posta.ledger", "posta.helper", "posta.quiet", "posta.keys"}
 
-// leftovers is everything that belongs to clusters of which says so.
+// leftovers returns everything that belongs to clusters for which of returns true.
 func leftovers(of func(cluster string) bool) (containers, volumes, networks []string) {
 	for _, label := range labels {
 		for _, f := range docker("ps", "-a", "--filter", "label="+label, "--format", `{{.ID}}|{{.Label "`+label+`"}}`) {
@@ -240,7 +240,7 @@ func TestEverythingChangesUnderSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	trips := clustertest.Bikes(t, 20_000)
-	// Nobody has asked for keys, and whoever has none is not let in (S1). Each deploy brings the same ones.
+	// The cluster has keys unasked, and clients without a key are refused (S1). Each deploy brings the same keys.
 	input := topo.Holding(topology.Input)[0].Sockets.Client.Dial
 	if reply, err := client.RequestOnce(t.Context(), nil, input, protocol.Request{Type: protocol.Info}, 3*time.Second); err == nil {
 		t.Errorf("S1: a client without a key is told %+v", reply)

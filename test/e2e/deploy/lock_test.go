@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Two deploys at once: one changes the cluster, the other is refused in words, and works when it is said again. One that was killed does
-// not keep the next one waiting.
+// Of two deploys at once, one changes the cluster. The other is refused with a reason, and works when it is run again.
+// A killed deploy does not keep the next one waiting.
 func TestTwoDeploysAtOnce(t *testing.T) {
 	s := newTestCluster(t)
 	type end struct {
@@ -53,7 +53,7 @@ func TestTwoDeploysAtOnce(t *testing.T) {
 	}
 	s.posta(first, "undeploy", "--yes", "--volumes")
 
-	// A volume of nobody knows whom is refused while nothing has changed yet.
+	// A volume of unknown origin is refused before anything has changed.
 	docker("volume", "create", s.name+"-joiner-1")
 	t.Cleanup(func() { docker("volume", "rm", s.name+"-joiner-1") })
 	if _, errs, err := s.try(t.Context(), first, "deploy"); err == nil || !strings.Contains(errs, "docker volume rm "+s.name+"-joiner-1") {

@@ -15,7 +15,7 @@ import (
 	"posta.dev/posta/test/e2e/clustertest"
 )
 
-// mood is how the engine, as medics see it, behaves.
+// mood is the engine's behaviour towards medics.
 type mood int
 
 const (
@@ -60,7 +60,7 @@ func newEngine(t *testing.T, dir string) *engine {
 	e := &engine{path: filepath.Join(dir, "engine.sock"), real: engineSocket(t), changed: make(chan struct{})}
 	var err error
 	if e.listener, err = net.Listen("unix", e.path); err == nil {
-		err = os.Chmod(e.path, 0o666) // containers have no right to pass over permissions
+		err = os.Chmod(e.path, 0o666) // containers may not bypass permissions
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +148,7 @@ func (e *engine) over() bool {
 	return e.ended
 }
 
-// be sets the mood; what was held back goes on if the new one lets it.
+// be sets the mood. Held requests continue if the new mood allows it.
 func (e *engine) be(m mood) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// kill is kill -9. Nodes die of it behind the engine's back. Of a medic that would be for the engine to mend, so it is told to do it itself,
-// and then leaves it to the other medics to start it again.
+// kill is kill -9. For nodes it bypasses the engine. The engine would restart a medic that dies in this way, so for a
+// medic the engine itself is told to kill it, and the other medics start it again.
 func (c *cluster) kill(ids ...topology.NodeID) {
 	c.t.Helper()
 	c.Strike(func(id topology.NodeID) {
@@ -131,7 +131,7 @@ func TestM4_WhoIsCutOffComesBack(t *testing.T) {
 	}
 }
 
-// A leader that is cut off hears nobody, and has the engine's socket: it must not restart those who work.
+// A leader that is cut off hears nothing, but still has the engine's socket: it must not restart working nodes.
 func TestM6_ALeaderThatIsCutOffHarmsNobody(t *testing.T) {
 	c := up(t)
 	l := c.load(30000)

@@ -18,7 +18,7 @@ import (
 	"posta.dev/posta/test/e2e/truth"
 )
 
-// patience is for analyses on a machine that does much else.
+// patience bounds analyses on a busy machine.
 const patience = 5 * time.Minute
 
 func (c *cluster) run(cfg client.Config) (*client.Answer, error) {
@@ -40,8 +40,9 @@ func appendTo(t *testing.T, file string, data []byte) {
 	}
 }
 
-// TestN9_BusyNodesAreLeftAlone: a reference stream of 30 MB, which joiners take in in a few turns of their loop, and one chunk of 8.4 million rows
-// that are none. Nobody is restarted for it, and the answers are right. Without the race detector, with which CI runs it, a fifth of both has to do.
+// TestN9_BusyNodesAreLeftAlone: a reference stream of 30 MB, which joiners take in in a few turns of their loop, and
+// one chunk of 8.4 million rows that cannot be parsed. No node is restarted because of it, and the answers are right. Without the race
+// detector, with which CI runs this test, a fifth of both is enough.
 func TestN9_BusyNodesAreLeftAlone(t *testing.T) {
 	c := up(t, underLoad())
 	since, generation, part := time.Now(), c.Generation(), 5
@@ -91,8 +92,8 @@ func words(t *testing.T, all ...string) (dir string) {
 	return dir
 }
 
-// TestN9_AHungLoopEndsItsNodeAndItsSession: an analysis that never comes back from a row. Its node ends itself, is started again, and fails the
-// session in words that name stage and stream; the next session runs.
+// TestN9_AHungLoopEndsItsNodeAndItsSession: an analysis hangs on a row. Its node ends itself, is started again, and
+// fails the session with a reason that names stage and stream. The next session runs.
 func TestN9_AHungLoopEndsItsNodeAndItsSession(t *testing.T) {
 	c := up(t, map[string]string{"medics.stuck_after": "2s"})
 	since := time.Now()
@@ -121,8 +122,9 @@ func TestN9_AHungLoopEndsItsNodeAndItsSession(t *testing.T) {
 	}
 }
 
-// TestN9_ANodeThatDiesOfASessionGivesItUp: an analysis ends the process on a row, as the kernel does where memory is short. The session does not end
-// the node again and again for as long as its client waits: it fails, with how the node died, and the next session runs.
+// TestN9_ANodeThatDiesOfASessionGivesItUp: an analysis ends the process on a row, as the kernel does where memory is
+// short. The session does not kill the node again and again while its client waits: it fails with the way in which the
+// node died, and the next session runs.
 func TestN9_ANodeThatDiesOfASessionGivesItUp(t *testing.T) {
 	c := up(t, nil)
 	_, err := c.run(client.Config{Analysis: "moody", Dir: words(t, "a", "exit", "b")})

@@ -14,8 +14,8 @@ import (
 )
 
 // TestChaos injects everything that disks, clocks and processes do to a cluster, several faults at once, while small sessions of all analyses run
-// one after the other. Each session has the oracle's answer, or it says within seconds which node lost its data, and that only if one did.
-// Medics restart nothing that no fault has hit.
+// one after the other. Each session has the oracle's answer. Or, only if a node lost its data, it names that node within seconds. Medics restart
+// only what a fault has hit.
 func TestChaos(t *testing.T) {
 	seed := *chaosSeed
 	if seed == 0 {
@@ -45,8 +45,9 @@ func TestChaos(t *testing.T) {
 	again.End()
 }
 
-// TestChaosCommand is `posta chaos` beside sessions of all four analyses and of SQL that run all the time: every answer is checked, and everybody is back in the end.
-// Without -chaos or -race TestChaos shows the same of the machinery below the command.
+// TestChaosCommand is `posta chaos` beside sessions of all four analyses and of SQL that run all the time: every answer
+// is checked, and all nodes and medics are back in the end. Without -chaos or -race TestChaos covers the code below the
+// command.
 func TestChaosCommand(t *testing.T) {
 	if *chaosTime == 0 && !raced {
 		t.Log("nothing to do without -chaos or -race")

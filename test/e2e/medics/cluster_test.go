@@ -29,7 +29,7 @@ func up(t *testing.T, settings map[string]string) *cluster {
 	return upIn(t, t.TempDir(), settings)
 }
 
-// upIn is up with a directory of its own choice: data is below it.
+// upIn is up in a given directory, which then holds the data.
 func upIn(t *testing.T, dir string, settings map[string]string) *cluster {
 	t.Helper()
 	c := newCluster(t, dir, topology.Variant{Settings: settings})
@@ -90,7 +90,7 @@ func (c *cluster) showLogs() {
 	}
 }
 
-// pid is the process that the pid file tells, 0 for none.
+// pid returns the pid in the pid file, 0 for none.
 func (c *cluster) pid(id topology.NodeID) int {
 	b, err := os.ReadFile(filepath.Join(c.topo.DataDir, "pids", string(id)))
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *cluster) signal(id topology.NodeID, s syscall.Signal) (pid int) {
 	return pid
 }
 
-// gone says whether a process has ended; a zombie has.
+// gone reports whether a process has ended. A zombie has.
 func gone(pid int) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

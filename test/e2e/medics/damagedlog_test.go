@@ -14,8 +14,9 @@ import (
 	"posta.dev/posta/test/e2e/clustertest"
 )
 
-// TestW2_MedicsLeaveADamagedNodeAlone: a node dies, and its log is damaged when medics start it again. It says so and is restarted no more, whatever
-// time passes; the next session is refused with the command that repairs the log. After it the node goes on in the same process.
+// TestW2_MedicsLeaveADamagedNodeAlone: a node dies, and its log is damaged when medics start it again. The node reports
+// the damage and is not restarted again, however long it waits. The next session is refused with the command that
+// repairs the log. After the repair the node continues in the same process.
 func TestW2_MedicsLeaveADamagedNodeAlone(t *testing.T) {
 	const id, stuckAfter = "joiner-1", 2 * time.Second
 	o := orders{dir: t.TempDir()}
@@ -42,7 +43,7 @@ func TestW2_MedicsLeaveADamagedNodeAlone(t *testing.T) {
 			t.Errorf("%s it is process %d, its pid file says %d, and it was %d", when, b.PID, c.pid(id), pid)
 		}
 	}
-	// Longer than silence, a node that does not get on, and their backstop may last.
+	// Longer than every timeout after which medics restart a node.
 	long := c.topo.Medics.SuspectAfter + 3*stuckAfter
 	c.Until("it has been damaged for long", func() bool { b := c.Beat(id); return b.PID != pid || b.Uptime > long })
 	leftAlone("while it is damaged")

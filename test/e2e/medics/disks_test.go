@@ -15,7 +15,7 @@ type disk struct {
 	mu   sync.Mutex
 }
 
-// newDisk mounts one. What is in dir lies on it, and what fills it lies beside that.
+// newDisk mounts a disk at dir. The file that fills it lies beside the contents of dir.
 func newDisk(t *testing.T, root, dir, size string) *disk {
 	t.Helper()
 	mount(t, "tmpfs", root, "tmpfs", 0, "size="+size)
@@ -40,7 +40,7 @@ func mount(t *testing.T, source, dir, kind string, flags uintptr, options string
 
 func (d *disk) filler() string { return filepath.Join(d.root, "filler") }
 
-// fill takes what room is left.
+// fill uses up the room that is left.
 func (d *disk) fill() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -60,7 +60,7 @@ func (d *disk) fill() error {
 	return nil
 }
 
-// free gives it back.
+// free makes that room available again.
 func (d *disk) free() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

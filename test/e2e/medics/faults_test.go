@@ -45,7 +45,7 @@ func (c *cluster) killLeaders() {
 	c.kill(c.Leader(), c.Followers()[0])
 }
 
-// hang stops a process for good: it is killed, and no zombie of it wakes later.
+// hang stops a process for good: medics have to kill it, so that it never wakes.
 func (c *cluster) hang(id topology.NodeID) {
 	c.t.Helper()
 	var pid int
@@ -55,7 +55,8 @@ func (c *cluster) hang(id topology.NodeID) {
 	}
 }
 
-// A leader that is stopped through an election wakes as a follower, or not at all: it was silent, so the new one has it killed.
+// A leader that is stopped during an election wakes as a follower, or not at all: because it was silent, the new leader
+// has it killed.
 func TestM4_ALeaderThatSleptDoesNotLeadAgain(t *testing.T) {
 	c := up(t, nil)
 	old, since := c.Leader(), time.Now()
@@ -77,7 +78,7 @@ func TestM4_ALeaderThatSleptDoesNotLeadAgain(t *testing.T) {
 	}
 }
 
-// A node that cannot start is tried again and again, later and later, and comes back when its trouble is over.
+// A node that cannot start is tried again after longer and longer pauses, and comes back when the cause is gone.
 func TestM5_ACrashLoopBacksOffAndEnds(t *testing.T) {
 	c := up(t, nil)
 	since := time.Now()

@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/test/e2e/clustertest"
 )
 
-// Nothing of a restart needs room on the disk: nodes and the leader are killed while it is full, and all come back. So they do when a person takes
-// the cluster down and up again.
+// A restart needs no room on the disk: nodes and the leader are killed while it is full, and all come back. They also
+// come back after posta down and posta up.
 func TestW5_AFullDiskKeepsNobodyDown(t *testing.T) {
 	dir := t.TempDir()
 	d := newDisk(t, filepath.Join(dir, "disk"), filepath.Join(dir, "cluster"), "64m")
@@ -23,7 +23,7 @@ func TestW5_AFullDiskKeepsNobodyDown(t *testing.T) {
 	}
 	fill()
 	c.kill("joiner-1")
-	fill() // what a death has given back goes to somebody else
+	fill() // another process takes the room that a death has freed
 	leader := c.Leader()
 	c.kill(leader)
 	fill()

@@ -26,7 +26,7 @@ import (
 // keyedCluster is nodes and medics over TCP, each a process with keys of its own, as `posta key` makes them.
 type keyedCluster struct {
 	*cluster
-	alice, olga *security.Keys // who may submit, and who may do everything
+	alice, olga *security.Keys // a client that may submit, and one that may do everything
 }
 
 func keyed(t *testing.T) *keyedCluster {
@@ -95,7 +95,7 @@ func (k *keyedCluster) start() {
 	}
 	k.t.Cleanup(func() {
 		ctx := context.Background()
-		medic.Stop(ctx, procs, medics, 5*time.Second) // before those that they would start again
+		medic.Stop(ctx, procs, medics, 5*time.Second) // medics end first, because they would restart nodes
 		medic.Stop(ctx, procs, nodes, 5*time.Second)
 		if err := procs.Close(); err != nil {
 			k.t.Error(err)
@@ -111,7 +111,7 @@ func (k *keyedCluster) start() {
 	}
 }
 
-// entries are where clients begin, with the names of the nodes.
+// entries are the entry points of clients, with the names of the nodes.
 func (k *keyedCluster) entries() (all []string) {
 	for _, n := range k.topo.Nodes() {
 		if n.Sockets.Client.Exists() {
@@ -127,8 +127,9 @@ func (k *keyedCluster) ask(keys *security.Keys) error {
 	return err
 }
 
-// TestS3_AKeyedClusterOutlivesAKill: nodes, medics and a client are processes that prove who they are in each connection. kill -9 in the middle of a session
-// costs no answer: the medics hear of it, and start the node again with its keys. A client that is revoked is refused after SIGHUP, and nobody else is.
+// TestS3_AKeyedClusterOutlivesAKill: nodes, medics and a client prove their names in each connection. kill -9 in the
+// middle of a session costs no answer: the medics notice it, and start the node again with its keys. After SIGHUP a
+// revoked client is refused, and no other.
 func TestS3_AKeyedClusterOutlivesAKill(t *testing.T) {
 	k := keyed(t)
 	job := clustertest.Bikes(t, 20_000)
@@ -192,8 +193,8 @@ func (k *keyedCluster) run(job clustertest.Job) error {
 	return nil
 }
 
-// TestS3_AttacksOnMedics: a process without a key, with one of another cluster or with one for submitting is no peer of a medic, also when one of them has just
-// died and is back. The leader stays, and sessions have right answers.
+// TestS3_AttacksOnMedics: a medic accepts no peer without a key, with a key of another cluster, or with a key for
+// submitting only, even just after a medic died and came back. The leader stays, and sessions have right answers.
 func TestS3_AttacksOnMedics(t *testing.T) {
 	k := keyed(t)
 	another := keytest.New(t, k.topo.Name)

@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// moody counts words. Its joiner hangs on the word "hang", and ends the process on the word "exit", as the kernel does with one that takes too much
-// memory.
+// moody counts words. Its joiner hangs on the word "hang". On the word "exit" it ends the process, as the kernel does
+// when a process takes too much memory.
 func moody() *analyses.Analysis {
 	tables := []fold.Spec{{Name: "words", Stream: "words", Keys: []fold.Key{{Name: "word", Kind: fold.KeyText}}, Aggs: []fold.Agg{{Name: "n", Kind: fold.Sum}}}}
 	return &analyses.Analysis{

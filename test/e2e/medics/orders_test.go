@@ -15,8 +15,9 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// What a disk does while its node is dead has to happen between a kill and the restart, and medics restart within a second. So the process that
-// they start carries it out itself, before it opens anything: the test leaves an order, and kills the process that runs.
+// Damage to the disk of a dead node has to happen between a kill and the restart, and medics restart within a second.
+// So the test leaves an order and kills the process, and the next process carries out the order before it opens
+// anything.
 
 // ordersVar names the directory of the orders and clocks, for the processes of a cluster under chaos.
 const ordersVar = "POSTA_E2E_CHAOS"
@@ -32,7 +33,7 @@ const (
 	spoil   damage = "flip a bit in the middle"
 )
 
-// order is carried out once, at the next start of a node or medic.
+// order is what the next process of a node or medic carries out, once.
 type order struct {
 	N       int64
 	Do      damage
@@ -41,7 +42,7 @@ type order struct {
 	Records int    // lose
 }
 
-// orders is the test's side.
+// orders is the test's side of them.
 type orders struct {
 	dir string
 	n   atomic.Int64
@@ -51,7 +52,7 @@ func orderFile(dir string, id topology.NodeID) string { return filepath.Join(dir
 
 func clockFile(dir string, id topology.NodeID) string { return filepath.Join(dir, "clock-"+string(id)) }
 
-// give leaves an order for the next start. One that is still there is replaced.
+// give leaves an order for the next start. It replaces an order that is still there.
 func (o *orders) give(id topology.NodeID, do order) (n int64, err error) {
 	do.N = o.n.Add(1)
 	b, err := json.Marshal(do)
@@ -61,13 +62,14 @@ func (o *orders) give(id topology.NodeID, do order) (n int64, err error) {
 	return do.N, clustertest.ReplaceFile(orderFile(o.dir, id), b)
 }
 
-// told is what came of an order, and false as long as nobody has carried it out.
+// told returns the result of an order, and false until it is carried out.
 func (o *orders) told(n int64) (string, bool) {
 	b, err := os.ReadFile(filepath.Join(o.dir, fmt.Sprint("done-", n)))
 	return string(b), err == nil
 }
 
-// atStart is the side of a process that is started: its clock is wrong from the beginning, and its disk is as the order says.
+// atStart is the side of a starting process: it sets its clock wrong from the beginning, and changes its disk as the
+// order says.
 func atStart(args []string) error {
 	dir := os.Getenv(ordersVar)
 	if dir == "" || len(args) < 3 || args[1] != "node" && args[1] != "medic" {
@@ -90,7 +92,7 @@ func atStart(args []string) error {
 	}
 	said, err := o.carryOut()
 	if err != nil {
-		return fmt.Errorf("%s: %w", o.Do, err) // the order stays: what was half done is done again at the next start
+		return fmt.Errorf("%s: %w", o.Do, err) // the order stays: the next start carries it out again
 	}
 	// The clock of the file system is right, whatever Set has done to this process.
 	if err := os.WriteFile(filepath.Join(dir, fmt.Sprint("done-", o.N)), []byte(said), 0o600); err != nil {
@@ -99,7 +101,7 @@ func atStart(args []string) error {
 	return os.Remove(orderFile(dir, id))
 }
 
-// carryOut holds the directory's lock, as the process will that it becomes: no predecessor still writes there.
+// carryOut holds the directory's lock, as the node will: so no former process still writes there.
 func (o *order) carryOut() (string, error) {
 	if err := os.MkdirAll(o.Dir, 0o750); err != nil {
 		return "", err

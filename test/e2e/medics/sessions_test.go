@@ -16,10 +16,11 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// hungAfter is when a session has hung. Faults go on all the time, so it is much more than any single one may cost.
+// hungAfter is the time after which a session counts as hung. Faults are injected all the time, so it is much longer
+// than the delay of any single fault.
 const hungAfter = 2 * time.Minute
 
-// end is how one session has ended.
+// end is the outcome of one session.
 type end struct {
 	analysis string
 	from, to time.Time
@@ -27,18 +28,19 @@ type end struct {
 	wrong    bool
 }
 
-// hung reports that nothing was said, however long the client has waited.
+// hung reports that the client got no outcome, however long it waited.
 func (e *end) hung() bool {
 	return errors.Is(e.err, context.DeadlineExceeded) || errors.Is(e.err, client.ErrNoCluster)
 }
 
-// inWords reports that it was said why the session failed. When the whole machine is restored, no node is left that knows why.
+// inWords reports that the session failed with a reason. When the whole machine is restored, no node is left that knows
+// the reason.
 func (e *end) inWords() bool {
 	return errors.Is(e.err, protocol.ErrFailed) ||
 		errors.Is(e.err, protocol.ErrUnknownSession) && strings.Contains(e.err.Error(), "the node lost its data") && strings.Contains(e.err.Error(), "run it again")
 }
 
-// sessions run all the time, one of each job after the other, and are judged when all is over.
+// sessions run all the time, one of each job after the other. Their outcomes are checked at the end.
 type sessions struct {
 	t       *testing.T
 	entries []string
@@ -65,7 +67,7 @@ func beginSessions(t *testing.T, topo *topology.Topology, jobs []clustertest.Job
 	return s
 }
 
-// run runs one session to its end, even when no more are to begin.
+// run runs one session to its end, even if no more may begin meanwhile.
 func (s *sessions) run(j clustertest.Job) {
 	ctx, cancel := context.WithTimeout(context.Background(), hungAfter)
 	defer cancel()

@@ -33,7 +33,7 @@ const (
 	clockJumped faultKind = "wall clock set"
 )
 
-// allFaults is also the order of the table. Each is drawn as often as it is in weights.
+// allFaults are all kinds of faults, in the order of the table. Each is drawn as often as it appears in weights.
 var allFaults = []faultKind{killed, hanging, paused, setBack, flipped, restored, diskFull, clockJumped}
 
 var weights = []faultKind{
@@ -46,7 +46,7 @@ type fault struct {
 	node     topology.NodeID
 	from, to time.Time // to: when it was undone, as far as it lasts
 	order    int64     // of what happens to the disk before the restart; 0 for none
-	explains bool      // an incident in the journal, and none has been found that it explains
+	explains bool      // the fault must have an incident in the journal, and none was found yet
 }
 
 // storm injects faults into a cluster, several at once, and remembers all of them.
@@ -83,7 +83,7 @@ func newStorm(t *testing.T, seed uint64) *storm {
 	return s
 }
 
-// prepare gives each node and medic a disk of its own, and has the first copies made. The cluster is not up yet.
+// prepare gives each node and medic its own disk, and orders the first copies. The cluster is not up yet.
 func (s *storm) prepare(topo *topology.Topology) {
 	root := s.t.TempDir()
 	for _, n := range topo.All() {
@@ -92,7 +92,7 @@ func (s *storm) prepare(topo *topology.Topology) {
 	}
 }
 
-// attach takes a cluster that is up.
+// attach connects the storm to a running cluster.
 func (s *storm) attach(c *cluster) {
 	procs, err := process.New(process.Config{Dir: filepath.Join(c.topo.DataDir, "pids"), Logs: filepath.Join(c.topo.DataDir, "log")})
 	if err != nil {
@@ -105,12 +105,12 @@ func (s *storm) attach(c *cluster) {
 	}
 }
 
-// copy is one of the places where copies of a directory are kept.
+// copy returns one of the places for copies of a directory.
 func (s *storm) copy(id topology.NodeID) string {
 	return filepath.Join(s.copies, string(id), fmt.Sprint(s.rand.IntN(3)))
 }
 
-// leave gives an order, unless the one before has not been carried out; 0 then.
+// leave gives an order and returns its number. It returns 0 if the order before has not been carried out yet.
 func (s *storm) leave(id topology.NodeID, o order) int64 {
 	if last := s.given[id]; last > 0 {
 		if _, done := s.orders.told(last); !done {
@@ -125,7 +125,7 @@ func (s *storm) leave(id topology.NodeID, o order) int64 {
 	return n
 }
 
-// rage injects faults until the time is over, and undoes what lasts.
+// rage injects faults until the time is over, and ends lasting faults.
 func (s *storm) rage(duration, every time.Duration) {
 	for over := time.Now().Add(duration); time.Now().Before(over); time.Sleep(every/2 + time.Duration(s.rand.Int64N(int64(every)))) {
 		s.strike()
@@ -133,7 +133,7 @@ func (s *storm) rage(duration, every time.Duration) {
 	s.undos.Wait()
 }
 
-// strike hits one process or several at once; now and then it is the power of the machine.
+// strike hits one process or several at once. Now and then it simulates a power failure of the machine.
 func (s *storm) strike() {
 	if s.rand.IntN(30) == 0 {
 		s.powerLoss([]faultKind{killed, setBack, restored}[s.rand.IntN(3)])
@@ -148,7 +148,8 @@ func (s *storm) strike() {
 	}
 }
 
-// mayHit spares the last medic (M7): when all are dead, nobody is left to restart anything. Those that were hit a moment ago may be dead.
+// mayHit spares the last medic (M7): when all medics are dead, nothing is restarted. Medics that were hit a moment ago
+// may be dead.
 func (s *storm) mayHit(n topology.Node, kind faultKind) bool {
 	medics := s.c.topo.MedicNodes()
 	isMedic := func(m topology.Node) bool { return m.ID == n.ID }
@@ -158,8 +159,8 @@ func (s *storm) mayHit(n topology.Node, kind faultKind) bool {
 	return slices.ContainsFunc(medics, func(m topology.Node) bool { return !isMedic(m) && time.Since(s.lastHit[m.ID]) > 10*time.Second })
 }
 
-// powerLoss ends all processes at once and starts the cluster again. Perhaps the machine's disk is that of an hour ago then, with all that the
-// host has seen (M4), or none of its flushes of the last moments was true.
+// powerLoss ends all processes at once and starts the cluster again. After that the machine's disk may be in an old
+// state, including what the host has seen (M4), or the disk has lost its last flushes.
 func (s *storm) powerLoss(kind faultKind) {
 	s.undos.Wait()                                            // no disk is full: `posta up` is not what this is about
 	all := append(s.c.topo.MedicNodes(), s.c.topo.Nodes()...) // medics first: they would restart nodes
@@ -190,7 +191,7 @@ func (s *storm) hit(nodes []topology.Node, kind faultKind) {
 		s.mu.Lock()
 		full := s.full[n.ID]
 		s.mu.Unlock()
-		// What is done to a directory needs room there.
+		// Changes of a directory need room on its disk.
 		if f.order == 0 && slices.Contains([]faultKind{setBack, flipped, restored}, kind) || kind == diskFull && full {
 			f.kind = killed
 		}
@@ -207,7 +208,8 @@ func (s *storm) hit(nodes []topology.Node, kind faultKind) {
 	}
 }
 
-// damageAt leaves the order for what a kind of fault does to the disk, or now and then one to keep a copy; 0 for nothing.
+// damageAt leaves the order for the damage that a kind of fault does to the disk, or now and then an order to keep a
+// copy. It returns 0 for neither.
 func (s *storm) damageAt(n topology.Node, kind faultKind) int64 {
 	s.mu.Lock()
 	full := s.full[n.ID]
@@ -246,7 +248,7 @@ func (s *storm) inject(f *fault) {
 		s.signal(f.node, syscall.SIGSTOP)
 		s.later(f.to, func() { s.signal(f.node, syscall.SIGCONT) })
 	case diskFull:
-		f.explains = false // W5: it is never a reason to restart
+		f.explains = false // W5: a full disk is never a reason to restart
 		s.fill(f.node, f.to)
 	case clockJumped:
 		f.explains = false // M10: neither is this
@@ -262,7 +264,7 @@ func (s *storm) signal(id topology.NodeID, sig os.Signal) {
 	}
 }
 
-// later undoes what lasts. If the process has been restarted meanwhile, SIGCONT means nothing to the new one.
+// later ends a lasting fault. If the process has been restarted meanwhile, SIGCONT does nothing to the new one.
 func (s *storm) later(at time.Time, undo func()) {
 	s.undos.Add(1)
 	time.AfterFunc(time.Until(at), func() { defer s.undos.Done(); undo() })

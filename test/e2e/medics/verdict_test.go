@@ -17,13 +17,14 @@ const (
 	// noticedWithin is how late the journal may report a fault: the suspicion, an election if the leader was hit too, and a machine that has
 	// other things to do.
 	noticedWithin = 20 * time.Second
-	// feltFor is how long after a restart with less data on its disk sessions may begin that still fail for it: until its peers have told it.
+	// feltFor is how long after a restart with lost data sessions may begin that still fail because of it: until the
+	// node's peers have told it.
 	feltFor = 10 * time.Second
 	// failsWithin is how long a session may run on after the last fault that permits it to fail.
 	failsWithin = 60 * time.Second
 )
 
-// verdict is what a storm comes to.
+// verdict is the result of a storm.
 type verdict struct {
 	injected    map[faultKind]int
 	effective   map[faultKind]int // of those on disks: something was lost
@@ -33,15 +34,15 @@ type verdict struct {
 	reasons     []string       // of those that failed in words
 	wrong       []string
 	hung        []string
-	unpermitted []string // failed though no disk had lost anything, or without words, or late
+	unpermitted []string // failed although no disk had lost anything, or without a reason, or late
 	slowest     time.Duration
-	latest      time.Duration // a failure after the loss that permits it
+	latest      time.Duration // how long after the loss that permits it a session failed
 	incidents   int
-	late        int      // entries of journals that had been lost for a while
+	late        int      // entries of journals that came to light late
 	unexplained []string // incidents without a fault
 }
 
-// losses is when disks were found with less than they had: from the death to some time after the start.
+// losses are the times at which disks had lost data: each from the death to some time after the restart.
 type loss struct{ from, to time.Time }
 
 func (s *storm) judge(ends []end, journal []clustertest.Sighting) *verdict {
@@ -61,7 +62,7 @@ func (s *storm) judge(ends []end, journal []clustertest.Sighting) *verdict {
 	return v
 }
 
-// lossOf is when a fault has taken something from a disk.
+// lossOf returns when a fault has removed something from a disk.
 func (s *storm) lossOf(f *fault) (loss, bool) {
 	if f.order == 0 || f.kind != setBack && f.kind != flipped && f.kind != restored {
 		return loss{}, false
@@ -111,12 +112,13 @@ func (v *verdict) take(e *end, losses []loss) {
 	}
 }
 
-// takeJournal finds a fault for each incident. One that goes on under another leader is one; a fault explains one.
+// takeJournal finds a fault for each incident. An incident that continues under another leader is one incident, and
+// each fault explains one.
 func (s *storm) takeJournal(v *verdict, journal []clustertest.Sighting) {
 	open := map[topology.NodeID]bool{}
 	for _, e := range journal {
 		switch {
-		case e.Late: // when that was, nobody knows, nor whether another leader has told the same
+		case e.Late: // its time is unknown, and another leader may have reported the same
 			v.late++
 		case e.Kind == core.Recovered:
 			open[e.Node] = false
