@@ -102,10 +102,30 @@ type Stream struct {
 	Columns   []Column          // CSV columns that are needed, found by name
 	Schema    []batch.FieldSpec // typed columns of the batches the parser makes
 
+	// Parties, which may be empty, share the rows of the stream, and each of them rejects rows for itself: the statements of a SQL
+	// session do. A row is rejected for those parties alone whose own parser rejects it; the others get it. The rows that each of
+	// them rejects are counted under its name. There are at most [MaxParties].
+	Parties []Party
+
 	// Skips, which may be nil, reports whether the parser skips every row (ErrSkip) whose Columns are within these ranges. Some
 	// formats, such as Parquet, store such ranges for parts of a file. A part that Skips rules out is not read.
 	Skips func(ranges []Range) bool
 }
+
+// MaxParties is how many parties a stream has at most: each is a bit of [Missing].
+const MaxParties = 63
+
+// Party is what reads some columns of a stream, and rejects or skips rows as if it were alone.
+type Party struct {
+	Name      string            // of its rejected rows; no other party or stream of the analysis has it
+	Query     string            // that it belongs to
+	Columns   []Column          // that it reads, all of them columns of the stream
+	Schema    []batch.FieldSpec // of what its parser makes, which is thrown away
+	NewParser func(file File, b *batch.Builder) func(fields [][]byte) error
+}
+
+// Missing says which parties do without a row, because they have rejected or skipped it: bit i is that of party i.
+type Missing uint64
 
 // Column is a CSV column of a stream. The file may lack an Optional one; its field is then nil.
 type Column = csv.Column
@@ -149,6 +169,11 @@ type File struct {
 
 	// Line returns the line of the row that a parser's function is called with; it is valid during that call. Nil everywhere but in NewParser.
 	Line func() uint64
+
+	// Missing points to the parties that do without the row which a parser's function is called with. If there are any, a party
+	// has rejected the row. The function then takes it for the other parties, and what it cannot read belongs to none of them.
+	// Missing is nil everywhere but in NewParser, for a stream with parties.
+	Missing *Missing
 
 	// Cells gives a parser's function values in place of texts if the file is columnar. It makes parsers fast over such files: a
 	// value that is read from Cells is not turned into text, while every other one is a text in fields. Cells is set only in

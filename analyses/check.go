@@ -27,7 +27,7 @@ func (a *Analysis) Check() error {
 	if _, err := a.Args(nil); err != nil {
 		return fmt.Errorf("%w: %s: its defaults: %w", ErrBadAnalysis, a.Name, err)
 	}
-	if err := errors.Join(a.checkStreams(), a.checkTables(), a.checkQueries()); err != nil {
+	if err := errors.Join(a.checkStreams(), a.checkParties(), a.checkTables(), a.checkQueries()); err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrBadAnalysis, a.Name, err)
 	}
 	return nil
@@ -49,6 +49,28 @@ func (a *Analysis) checkStreams() error {
 		if a.NewParser == nil && len(s.Columns) != len(s.Schema) {
 			return fmt.Errorf("stream %s: without a NewParser each column is one of the schema, but there are %d and %d", s.Name,
 				len(s.Columns), len(s.Schema))
+		}
+	}
+	return nil
+}
+
+func (a *Analysis) checkParties() error {
+	seen := map[string]bool{}
+	for i := range a.Streams {
+		s := &a.Streams[i]
+		if len(s.Parties) > MaxParties || len(s.Parties) > 0 && a.NewParser == nil {
+			return fmt.Errorf("stream %s has %d parties; a stream with a NewParser may have up to %d", s.Name, len(s.Parties), MaxParties)
+		}
+		for _, name := range s.Counts() {
+			if seen[name] {
+				return fmt.Errorf("rejected rows are counted as %q twice; give each party a name of its own", name)
+			}
+			seen[name] = true
+		}
+		for _, p := range s.Parties {
+			if p.NewParser == nil {
+				return fmt.Errorf("party %q of stream %s has no parser", p.Name, s.Name)
+			}
 		}
 	}
 	return nil

@@ -44,6 +44,9 @@ type Reject struct {
 type Rejects struct {
 	Rows  uint64
 	First []Reject // at most FirstRejects
+
+	// Parties has the rejects of each party of a stream that has parties. First is then empty, and Rows is the sum over them.
+	Parties []Rejects
 }
 
 // Add counts a rejected row. Rows must be added in the order of the file.
@@ -83,7 +86,29 @@ func (r Reject) Compare(o Reject) int {
 	return cmp.Or(cmp.Compare(r.File, o.File), cmp.Compare(r.Line, o.Line), cmp.Compare(r.Reason, o.Reason))
 }
 
-// AddTo adds the rejects of a stream to a table of [RejectedSpec].
+// AddRejects adds rejected rows of the stream to a table of [RejectedSpec], under the names of Counts.
+func (s *Stream) AddRejects(r *Rejects, t *fold.Table) {
+	if len(r.Parties) == 0 {
+		r.AddTo(t, s.Name)
+	}
+	for i := range r.Parties {
+		r.Parties[i].AddTo(t, s.Parties[i].Name)
+	}
+}
+
+// Counts returns the names under which rejected rows of the stream are counted: those of its parties, or its own.
+func (s *Stream) Counts() []string {
+	if len(s.Parties) == 0 {
+		return []string{s.Name}
+	}
+	names := make([]string, len(s.Parties))
+	for i := range s.Parties {
+		names[i] = s.Parties[i].Name
+	}
+	return names
+}
+
+// AddTo adds the rejects of a stream, or of one of its parties, to a table of [RejectedSpec].
 func (r *Rejects) AddTo(t *fold.Table, stream string) {
 	if r.Rows == 0 {
 		return
@@ -99,7 +124,7 @@ func (r *Rejects) AddTo(t *fold.Table, stream string) {
 	}
 }
 
-// RejectsOf reads the rejects of a stream back from a table of [RejectedSpec]. An error means that the table was filled by
+// RejectsOf reads the rejects of a stream or party back from a table of [RejectedSpec]. An error means that the table was filled by
 // something else than AddTo.
 func RejectsOf(t *fold.Table, stream string) (Rejects, error) {
 	for _, row := range t.Rows() {
@@ -133,7 +158,7 @@ func readReject(p []byte) (Reject, error) {
 	return Reject{string(file), uint64(max(0, line)), string(reason)}, err
 }
 
-// RejectedRows reads all rejects back from a table of [RejectedSpec], by stream.
+// RejectedRows reads all rejects back from a table of [RejectedSpec], by stream or party.
 func RejectedRows(t *fold.Table) (map[string]Rejects, error) {
 	all := make(map[string]Rejects, t.Len())
 	for _, row := range t.Rows() {

@@ -16,6 +16,7 @@ import (
 
 	"posta.dev/posta/analyses"
 	csvparse "posta.dev/posta/analyses/parse"
+	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/client"
 	"posta.dev/posta/client/source"
 	"posta.dev/posta/cmd/internal/display"
@@ -49,8 +50,10 @@ type inspector struct {
 	max      uint64
 	out      *rejects // nil without --rejects
 
-	mu       sync.Mutex // guards the fields below; files are read by several goroutines
-	rejected uint64
+	of string // the statement that the session answers, if it is one of several
+
+	mu       sync.Mutex        // guards the fields below; files are read by several goroutines
+	rejected map[string]uint64 // by statement: each may reject as many rows as the flags allow
 }
 
 // rejects is the file of --rejects. It is used by one goroutine at a time.
@@ -244,9 +247,9 @@ func (in *inspector) inspect(stream, name string, header []byte) (func(chunk []b
 			}
 		}()
 		var bad error
-		p.OnReject = func(line uint64, row []byte, why error) {
+		p.OnReject = func(of string, line uint64, row []byte, why error) {
 			if bad == nil {
-				bad = in.add(stream, analyses.Reject{File: name, Line: line, Reason: analyses.Reason(why)}, row)
+				bad = in.add(of, analyses.Reject{File: name, Line: line, Reason: analyses.Reason(why)}, row)
 			}
 		}
 		_, _, err = p.Chunk(chunk, line)
@@ -254,18 +257,45 @@ func (in *inspector) inspect(stream, name string, header []byte) (func(chunk []b
 	}, nil
 }
 
+// statementOf returns the statement for which rows are counted under a name; "" if the session has one question.
+func (in *inspector) statementOf(counted string) string {
+	if in.analysis == nil {
+		return ""
+	}
+	for i := range in.analysis.Streams {
+		for _, p := range in.analysis.Streams[i].Parties {
+			if p.Name == counted {
+				return p.Query
+			}
+		}
+	}
+	return ""
+}
+
+// counted returns the name under which people see rejected rows of a stream: if there are several statements, it says for which.
+func (in *inspector) counted(stream string) string {
+	if in.of == "" {
+		return stream
+	}
+	return compile.CountedFor(stream, in.of)
+}
+
 // add takes a rejected row.
 func (in *inspector) add(stream string, r analyses.Reject, row []byte) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.rejected++
+	if in.rejected == nil {
+		in.rejected = map[string]uint64{}
+	}
+	statement := in.statementOf(stream)
+	in.rejected[statement]++
 	if in.out != nil {
-		if err := in.out.add(stream, r, row); err != nil {
+		if err := in.out.add(in.counted(stream), r, row); err != nil {
 			return err
 		}
 	}
-	if in.limited && in.rejected > in.max {
-		return in.tooMany(stream, r)
+	if in.limited && in.rejected[statement] > in.max {
+		return in.tooMany(in.counted(stream), r)
 	}
 	return nil
 }
@@ -283,20 +313,26 @@ func (in *inspector) tooMany(stream string, r analyses.Reject) error {
 func (in *inspector) check(a *client.Answer, warn func(line string)) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	var all uint64
+	var all, listed uint64
+	byStatement := map[string]uint64{}
 	for _, r := range a.Rejected {
+		statement := in.statementOf(r.Stream)
 		all += r.Rows
-		if in.limited && all > in.max {
+		byStatement[statement] += r.Rows
+		if in.limited && byStatement[statement] > in.max {
 			first := analyses.Reject{File: "not told", Reason: "not told"}
 			if len(r.First) > 0 {
 				first = analyses.Reject(r.First[0])
 			}
-			return in.tooMany(r.Stream, first)
+			return in.tooMany(in.counted(r.Stream), first)
 		}
 	}
-	if in.out != nil && in.rejected != all {
+	for _, n := range in.rejected {
+		listed += n
+	}
+	if in.out != nil && listed != all {
 		warn(fmt.Sprintf("warning: %s lists %s, the cluster has rejected %s: the data was uploaded before, or by another version of the program",
-			display.Escape(in.out.name), rowsOf(in.rejected), rowsOf(all)))
+			display.Escape(in.out.name), rowsOf(listed), rowsOf(all)))
 	}
 	return nil
 }

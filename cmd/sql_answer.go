@@ -120,7 +120,7 @@ func (x *command) answerShared(ctx context.Context, r *sqlRequest, statements []
 	for k, i := range statements {
 		one := *answer
 		if one.Queries = answer.Queries[k : k+1]; k > 0 {
-			one.Rejected, one.Warnings = nil, nil // a shared session's rejected rows and warnings are shown once
+			one.Rejected, one.Warnings = nil, nil // a shared session's lists of both are shown once; the first names the statements
 		}
 		answers[i] = &one
 	}
@@ -289,6 +289,9 @@ func (x *command) session(ctx context.Context, r *sqlRequest, plan *compile.Plan
 		return nil, usagef("sql: the plan of the statement has %d bytes, at most %d are taken: declare the columns that are needed with CREATE TABLE", len(cfg.Plan), compile.MaxPlan)
 	}
 	in := &inspector{analysis: a, limited: r.limited, max: r.maxRejected, out: r.rejects}
+	if all := r.q.Statements(); len(all) > 1 && len(plan.Also) == 0 {
+		in.of = all[plan.Statement].Name
+	}
 	before, err := r.rejects.mark()
 	if err != nil {
 		return nil, err
@@ -306,6 +309,10 @@ func (x *command) session(ctx context.Context, r *sqlRequest, plan *compile.Plan
 	if err != nil {
 		return answer, errors.Join(err, r.rejects.back(before)) // the session may be run again
 	}
+	err = in.check(answer, show.Say)
+	for i := range answer.Rejected {
+		answer.Rejected[i].Stream = in.counted(answer.Rejected[i].Stream)
+	}
 	r.out.html.ran(answer)
-	return answer, in.check(answer, show.Say)
+	return answer, err
 }

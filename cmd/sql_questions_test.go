@@ -7,7 +7,9 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -58,5 +60,53 @@ func TestSQLRejectsNoMoreThanItMay(t *testing.T) {
 		if r := ask(flags...); r.code != exitUsage || r.out != "" {
 			t.Errorf("%v: exit code %d, %s%s", flags, r.code, r.out, r.err)
 		}
+	}
+}
+
+// TestQ3_EachStatementRejectsRowsForItself: statements that share a scan count, list and bound their rejected rows apart. So does a statement beside them that has
+// a session of its own.
+func TestQ3_EachStatementRejectsRowsForItself(t *testing.T) {
+	dir := table(t, "t.csv", "n,x\n1,0.5\nbad,1.5\n3,bad\n4,worse\n5\nworst,worst\n")
+	if err := os.WriteFile(filepath.Join(dir, "u.csv"), []byte("k\n1\nodd\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const text = `CREATE TABLE d FROM 't.csv' (n BIGINT, x DOUBLE); CREATE TABLE e FROM 'u.csv' (k BIGINT);
+-- name: ns
+SELECT sum(n) AS n FROM d;
+-- name: xs
+SELECT sum(x) AS x FROM d;
+-- name: ks
+SELECT sum(k) AS k FROM e`
+	file := filepath.Join(t.TempDir(), "rejects.csv")
+	r := must(t, "sql", "--data", dir, "--json", "--rejects", file, "--max-rejected", "4", text)
+	var got struct {
+		Queries  map[string]struct{ Rows [][]any }
+		Rejected map[string]struct{ Rows int }
+	}
+	if err := json.Unmarshal([]byte(r.out), &got); err != nil {
+		t.Fatal(err)
+	}
+	answers := fmt.Sprint(got.Queries["ns"].Rows, got.Queries["xs"].Rows, got.Queries["ks"].Rows, got.Rejected)
+	if answers != "[[13]] [[2]] [[1]] map[d for ns:{2} d for xs:{4} e for ks:{1}]" || strings.Contains(r.err, "one by one") {
+		t.Errorf("%s\n%s", answers, r.err)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	slices.Sort(lines[1:])
+	want := []string{
+		"stream,file,line,reason,row",
+		`d for ns,t.csv,3,"n ""bad"" is no BIGINT","bad,1.5"`, `d for ns,t.csv,7,"n ""worst"" is no BIGINT","worst,worst"`,
+		`d for xs,t.csv,4,"x ""bad"" is no DOUBLE","3,bad"`, `d for xs,t.csv,5,"x ""worse"" is no DOUBLE","4,worse"`,
+		`d for xs,t.csv,6,"row has 1 field, column x is the 2nd",5`, `d for xs,t.csv,7,"x ""worst"" is no DOUBLE","worst,worst"`,
+		`e for ks,u.csv,3,"k ""odd"" is no BIGINT",odd`,
+	}
+	if !slices.Equal(lines, want) {
+		t.Errorf("%s:\n%s", file, strings.Join(lines, "\n"))
+	}
+	if r := posta(t, "sql", "--data", dir, "--max-rejected", "3", text); r.code != exitUsage || !strings.Contains(r.err, "stream d for xs, file t.csv, line 7: x") {
+		t.Errorf("--max-rejected 3: exit code %d, %s", r.code, r.err)
 	}
 }

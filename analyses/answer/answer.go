@@ -50,12 +50,14 @@ func Reduce(a *analyses.Analysis, args analyses.Args, session string, tables []*
 		}
 		ans.Queries = append(ans.Queries, q)
 	}
-	for _, s := range a.Streams {
-		r, err := analyses.RejectsOf(tables[len(a.Tables)], s.Name)
-		if err != nil {
-			return nil, err
+	for i := range a.Streams {
+		for _, name := range a.Streams[i].Counts() {
+			r, err := analyses.RejectsOf(tables[len(a.Tables)], name)
+			if err != nil {
+				return nil, err
+			}
+			ans.Rejected = append(ans.Rejected, Rejected{name, r})
 		}
-		ans.Rejected = append(ans.Rejected, Rejected{s.Name, r})
 	}
 	return ans, nil
 }

@@ -141,7 +141,7 @@ func (r *runner) stream(stream int) error {
 		if err != nil {
 			return err
 		}
-		rejects.AddTo(r.sent[len(r.a.Tables)], r.a.Streams[stream].Name)
+		r.a.Streams[stream].AddRejects(&rejects, r.sent[len(r.a.Tables)])
 		if err := r.handle(f); err != nil {
 			return err
 		}

@@ -39,7 +39,9 @@ func TestN7_ColumnsGiveTheRowsOfTheirText(t *testing.T) {
 	for _, c := range []struct{ header, data []byte }{{csv.Marked([]byte("n;text"), ';', true), text}, {csv.MarkedColumnar([]byte("n;text"), ';', 18), columns}} {
 		p := parser(t, string(c.header))
 		var r result
-		p.OnReject = func(line uint64, row []byte, why error) { r.rejected += fmt.Sprintf("%d %q %v\n", line, row, why) }
+		p.OnReject = func(_ string, line uint64, row []byte, why error) {
+			r.rejected += fmt.Sprintf("%d %q %v\n", line, row, why)
+		}
 		for range 2 {
 			var err error
 			if _, r.rejects, err = p.Chunk(c.data, 7); err != nil {

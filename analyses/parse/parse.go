@@ -28,9 +28,11 @@ var ErrFile = errors.New("file does not fit its stream")
 
 // FileParser parses the chunks of one file, in any order. It is used by one goroutine at a time.
 type FileParser struct {
-	// OnReject, if set, is called for each rejected row, which is valid during the call.
-	OnReject func(line uint64, row []byte, why error)
+	// OnReject, if set, is called for each rejected row, which is valid during the call. of is the name under which the row is
+	// counted (analyses.Stream.Counts).
+	OnReject func(of string, line uint64, row []byte, why error)
 
+	of      string // stream
 	file    analyses.File
 	comma   byte
 	mapping csv.Mapping
@@ -39,6 +41,10 @@ type FileParser struct {
 	columns *columnar.Scanner // in place of scanner, where chunks hold columns; else nil
 	builder *batch.Builder
 	done    progress.Rows
+
+	parties []*party         // that share the rows, see analyses.Stream.Parties
+	missing analyses.Missing // see analyses.File.Missing
+	reasons []error          // by party, why it has rejected the last row that was shared; nil: it has not
 }
 
 // NewFile returns the parser of a file of a stream of a. header is the file's first line, with or without its end.
@@ -57,7 +63,13 @@ func NewFileWith(b *batch.Builder, a *analyses.Analysis, stream int, args analys
 	if err != nil {
 		return nil, fail(err)
 	}
-	p := &FileParser{file: file, comma: s.Comma, mapping: mapping, builder: b}
+	p := &FileParser{of: s.Name, file: file, comma: s.Comma, mapping: mapping, builder: b}
+	if p.parties, err = newParties(s, file, header); err != nil {
+		return nil, fail(err)
+	}
+	if len(p.parties) > 0 {
+		file.Missing, p.reasons = &p.missing, make([]error, len(p.parties))
+	}
 	file.Line = p.scanner.Line
 	if mapping.Columnar() {
 		p.columns = columnar.NewScanner(mapping)
@@ -133,13 +145,23 @@ func (p *FileParser) Chunk(data []byte, firstLine uint64) (rows int, rejects ana
 			if errors.Is(err, analyses.ErrSkip) {
 				continue
 			}
-			if analyses.IsFailing(err) {
+		}
+		if len(p.parties) > 0 {
+			taken, err := p.share(rows)
+			if err != nil {
 				return 0, rejects, p.failed(err)
 			}
+			if p.count(&rejects); taken {
+				rows++
+			}
+			continue
+		}
+		if analyses.IsFailing(err) {
+			return 0, rejects, p.failed(err)
 		}
 		rejects.Add(p.file.Name, p.line(), err)
 		if p.OnReject != nil {
-			p.OnReject(p.line(), p.text(), err)
+			p.OnReject(p.of, p.line(), p.text(), err)
 		}
 	}
 	if err := p.builder.Check(); err != nil {

@@ -20,14 +20,11 @@ func (p *FileParser) Pieces(data []byte, firstLine uint64, maxBytes int, emit fu
 	rows, line := 0, firstLine
 	for p.next() {
 		p.done.Row()
-		if err := p.addRow(rows); err != nil {
-			if errors.Is(err, analyses.ErrSkip) {
-				continue
-			}
-			if analyses.IsFailing(err) {
-				return rejects, p.failed(err)
-			}
-			rejects.Add(p.file.Name, p.line(), err)
+		taken, err := p.addRow(rows, &rejects)
+		if err != nil {
+			return rejects, err
+		}
+		if !taken {
 			continue
 		}
 		if rows > 0 && p.builder.Size() > maxBytes {
@@ -35,8 +32,12 @@ func (p *FileParser) Pieces(data []byte, firstLine uint64, maxBytes int, emit fu
 			emit(line)
 			p.builder.Reset()
 			rows = 0
-			if err := p.addRow(0); err != nil {
-				return rejects, fmt.Errorf("line %d: the row is taken and then rejected: %w", p.line(), err)
+			taken, err := p.addRow(0, nil)
+			if err != nil {
+				return rejects, err
+			}
+			if !taken {
+				return rejects, fmt.Errorf("line %d: the row is taken and then rejected", p.line())
 			}
 		}
 		if rows == 0 {
@@ -53,16 +54,35 @@ func (p *FileParser) Pieces(data []byte, firstLine uint64, maxBytes int, emit fu
 	return rejects, nil
 }
 
-// addRow appends the scanner's row to the builder. If the row is bad, addRow takes it back and returns the reason.
-func (p *FileParser) addRow(rows int) error {
+// addRow appends the scanner's row to the builder, unless it is skipped or rejected. It counts rejected rows in rejects; nil: they
+// are counted already. An error fails the session.
+func (p *FileParser) addRow(rows int, rejects *analyses.Rejects) (taken bool, err error) {
 	fields, err := p.fields()
 	if err == nil {
 		err = p.row(fields)
 	}
-	if err != nil {
-		p.builder.Truncate(rows)
+	if err == nil {
+		return true, nil
 	}
-	return err
+	p.builder.Truncate(rows)
+	switch {
+	case errors.Is(err, analyses.ErrSkip):
+		return false, nil
+	case len(p.parties) > 0:
+		if taken, err = p.share(rows); err != nil {
+			return false, p.failed(err)
+		}
+		if rejects != nil {
+			p.count(rejects)
+		}
+		return taken, nil
+	case analyses.IsFailing(err):
+		return false, p.failed(err)
+	}
+	if rejects != nil {
+		rejects.Add(p.file.Name, p.line(), err)
+	}
+	return false, nil
 }
 
 // fits returns an error if the builder's only row is too large. Size is only an upper bound, so a row that seems too large is

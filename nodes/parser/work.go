@@ -15,7 +15,7 @@ import (
 // chunkParser parses chunks of one file, one at a time, and owns the memory for that.
 type chunkParser struct {
 	key      fileKey
-	of       string // stream
+	of       *analyses.Stream
 	file     analyses.File
 	rows     *parse.FileParser
 	rejected *fold.Table
@@ -33,7 +33,7 @@ func newChunkParser(st *state, key fileKey, c *role.Chunk, former *chunkParser) 
 	if !ok {
 		return nil, fmt.Errorf("file %q is none of stream %s, whose files are %s", c.File, s.Name, s.Files)
 	}
-	p := &chunkParser{key: key, of: s.Name, file: file}
+	p := &chunkParser{key: key, of: s, file: file}
 	var err error
 	var builder *batch.Builder
 	if former != nil {
@@ -109,7 +109,7 @@ func (w *work) parse() ([]byte, error) {
 	var rejected []byte
 	if rejects.Rows > 0 {
 		p.rejected.Reset()
-		rejects.AddTo(p.rejected, p.of)
+		p.of.AddRejects(&rejects, p.rejected)
 		rejected = p.rejected.AppendRows(nil, p.rejected.Rows())
 	}
 	if rows > 0 && p.joiner != nil && p.join(c) {
@@ -171,6 +171,6 @@ func (p *chunkParser) split(c *role.Chunk, limit int) (payloads [][]byte, err er
 		return payloads, err
 	}
 	p.rejected.Reset()
-	rejects.AddTo(p.rejected, p.of)
+	p.of.AddRejects(&rejects, p.rejected)
 	return append(payloads, role.AppendRowsHead(nil, p.file, c.Line, p.rejected.AppendRows(nil, p.rejected.Rows()))), nil
 }

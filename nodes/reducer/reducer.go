@@ -236,13 +236,15 @@ func (st *state) rejected(put func([]byte)) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range st.Analysis.Streams {
-		r := counts[s.Name]
-		p := protocol.Rejected{Stream: s.Name, Rows: r.Rows}
-		for _, f := range r.First {
-			p.First = append(p.First, protocol.RejectedRow{File: f.File, Line: f.Line, Reason: f.Reason})
+	for i := range st.Analysis.Streams {
+		for _, name := range st.Analysis.Streams[i].Counts() {
+			r := counts[name]
+			p := protocol.Rejected{Stream: name, Rows: r.Rows}
+			for _, f := range r.First {
+				p.First = append(p.First, protocol.RejectedRow{File: f.File, Line: f.Line, Reason: f.Reason})
+			}
+			part.Rejected = append(part.Rejected, p)
 		}
-		part.Rejected = append(part.Rejected, p)
 	}
 	put(result(lastPart, part))
 	return nil

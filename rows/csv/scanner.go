@@ -74,7 +74,8 @@ func (s *Scanner) Next() bool {
 }
 
 // Fields returns the wanted fields of the row, in the order of the mapping, nil for a column that the file lacks. They are
-// views into the chunk or the scanner's memory, valid until the next call of Next. Without meaning if Err is not nil.
+// views into the chunk or the scanner's memory, valid until the next call of Next. A row of too few fields has nil for those that
+// it lacks. After any other error the fields have no meaning.
 func (s *Scanner) Fields() [][]byte { return s.fields }
 
 // EmptyQuoted reports whether an empty field of [Scanner.Fields] was quoted, as "" and not as nothing. The scanner marks such a
@@ -132,7 +133,8 @@ func (s *Scanner) cut(from, to int) {
 	x := &s.index
 	commas := x.row(to, s.mapping.columns-1)
 	if len(commas) < s.mapping.last {
-		s.short(len(commas) + 1)
+		s.at = from // it is rare, so that walk may take the time to find the fields that there are
+		s.walk()
 		return
 	}
 	// Copies, since the compiler must take every store to fields for a change of s.
@@ -226,14 +228,16 @@ func linesIn(p []byte) uint64 { return uint64(bytes.Count(p, []byte{'\n'})) }
 func (s *Scanner) pick() {
 	if len(s.spans) <= s.mapping.last {
 		s.short(len(s.spans))
-		return
 	}
 	s.scratch = s.scratch[:0]
 	for i, source := range s.mapping.sources {
-		if source < 0 {
-			continue
+		switch {
+		case source < 0:
+		case source >= len(s.spans):
+			s.fields[i] = nil
+		default:
+			s.fields[i] = s.text(s.data, s.spans[source])
 		}
-		s.fields[i] = s.text(s.data, s.spans[source])
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	stdcsv "encoding/csv"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -214,4 +215,27 @@ func FuzzScan(f *testing.F) {
 		sameEnd(t, data, len(data), comma)
 		sameEnd(t, data, limit&1023, comma)
 	})
+}
+
+// TestAShortRowHasTheFieldsThatItHas: nil stands for those that it lacks, also behind a row that has them all.
+func TestAShortRowHasTheFieldsThatItHas(t *testing.T) {
+	h, err := ParseHeader([]byte("a,b,c"), ',')
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := h.Find([]Column{{Name: "c"}, {Name: "a"}, {Name: "b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s Scanner
+	s.Reset([]byte("1,2,3\n4\n\"5\",\"\"\n6,\"x\n\"\"y\"\"\"\n7,8,9\n"), ',', m, 2)
+	got := ""
+	for s.Next() {
+		got += fmt.Sprintf("%q %t %v; ", s.Fields(), EmptyQuoted(s.Fields()[2]), s.Err())
+	}
+	const want = `["3" "1" "2"] false <nil>; ["" "4" ""] false row has 1 field, column b is the 2nd; ["" "5" ""] true row has 2 fields, column c is the 3rd; ` +
+		`["" "6" "x\n\"y\""] false row has 2 fields, column c is the 3rd; ["9" "7" "8"] false <nil>; `
+	if got != want {
+		t.Errorf("%s", got)
+	}
 }

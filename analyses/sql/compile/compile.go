@@ -45,6 +45,14 @@ func Analysis(p *Plan) (*analyses.Analysis, error) {
 			return nil, err
 		}
 		stream.Name, stream.Reference = s.streamName(i), s.refs[sc.of]
+		for _, a := range sc.alone {
+			own, err := a.scan.describe()
+			if err != nil {
+				return nil, err
+			}
+			name := s.roots[a.root].name
+			stream.Parties = append(stream.Parties, analyses.Party{Name: CountedFor(stream.Name, name), Query: name, Columns: own.Columns, Schema: own.Schema, NewParser: a.scan.parser})
+		}
 		a.Streams = append(a.Streams, stream)
 	}
 	if len(a.Streams) == 0 {

@@ -254,7 +254,7 @@ func (j *joiner) fold(stream int, b rows, pos analyses.Position) error {
 			n := min(slice, b.Rows()-lo)
 			w.pos.at = int64(lo)
 			columns := c.window(lo, lo+n)
-			if err := w.take(j, columns, n); err != nil {
+			if err := w.take(j, c, columns, n); err != nil {
 				return j.located(err, pos)
 			}
 			if j.sparse && w.many(j.tables, lo+n) {
@@ -312,8 +312,8 @@ func (w *worker) settle(t *fold.Table) {
 }
 
 // take computes some rows.
-func (w *worker) take(j *joiner, columns []*eval.Vector, n int) error {
-	w.sel = everyRow(w.sel, n)
+func (w *worker) take(j *joiner, of *columns, columns []*eval.Vector, n int) error {
+	w.sel = of.taken(w.missing, everyRow(w.sel, n), int(w.pos.at))
 	w.pos.joined = joined{}
 	return w.behind(0, j, columns, n, w.sel)
 }

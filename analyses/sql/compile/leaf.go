@@ -3,6 +3,7 @@ package compile
 import (
 	"slices"
 
+	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/rows/fold"
@@ -10,18 +11,19 @@ import (
 
 // leaf is a node that is computed, at least in part, where the rows of its table are.
 type leaf struct {
-	node   bind.Node // whose rows the tail asks for
-	scan   *scan
-	steps  []bind.Node          // Filters, Projects and broadcasts from the scan up to what is kept, the lowest first
-	refs   map[*bind.Table]bool // tables that its steps read
-	waits  []*bind.Subquery     // in a trial: queries over large tables that its steps ask
-	keep   keeping
-	table  int // of the analysis: the first that it folds into
-	tables int // how many there are
-	groups *groups
-	best   *best
-	fields []bind.Field // of the rows that travel
-	needed []bool       // which of them the tail reads
+	node    bind.Node // whose rows the tail asks for
+	scan    *scan
+	steps   []bind.Node          // Filters, Projects and broadcasts from the scan up to what is kept, the lowest first
+	refs    map[*bind.Table]bool // tables that its steps read
+	waits   []*bind.Subquery     // in a trial: queries over large tables that its steps ask
+	missing analyses.Missing     // the statements that read it, among those that share the scan
+	keep    keeping
+	table   int // of the analysis: the first that it folds into
+	tables  int // how many there are
+	groups  *groups
+	best    *best
+	fields  []bind.Field // of the rows that travel
+	needed  []bool       // which of them the tail reads
 }
 
 // keeping is what a leaf does with its rows.
@@ -59,21 +61,22 @@ type root struct {
 
 // statement is what a session answers, split into leaves and tails: one statement, or several over one scan.
 type statement struct {
-	plan   *Plan
-	roots  []root
-	tables []bind.Table
-	scans  map[*bind.Table]*scan
-	order  []*scan
-	leaves []*leaf
-	byNode map[bind.Node]*leaf
-	seen   map[bind.Node]bool
-	specs  []fold.Spec
-	uses   map[bind.Node]int
-	live   map[bind.Node][]bool   // columns of nodes that are read
-	used   map[*bind.Table][]bool // the columns that are read of each table, then _file and _line
-	refs   map[*bind.Table]bool   // tables that every joiner has
-	large  map[*bind.Table]bool   // tables that may not be among refs
-	trial  bool                   // queries over large tables are taken for answered, and noted in the leaves that ask them
+	plan    *Plan
+	roots   []root
+	tables  []bind.Table
+	scans   map[*bind.Table]*scan
+	order   []*scan
+	leaves  []*leaf
+	byNode  map[bind.Node]*leaf
+	seen    map[bind.Node]bool
+	specs   []fold.Spec
+	uses    map[bind.Node]int
+	live    map[bind.Node][]bool            // columns of nodes that are read
+	used    map[*bind.Table][]bool          // the columns that are read of each table, then _file and _line
+	refs    map[*bind.Table]bool            // tables that every joiner has
+	large   map[*bind.Table]bool            // tables that may not be among refs
+	missing map[*bind.Scan]analyses.Missing // of statements that share a scan: those that read a scan of a small table
+	trial   bool                            // queries over large tables are taken for answered, and noted in the leaves that ask them
 }
 
 // take finds the leaves below a node.

@@ -126,12 +126,25 @@ func (r *references) Has(n bind.Node) bool {
 
 // Read implements tail.Source.
 func (r *references) Read(n bind.Node, yield func(*tail.Rows) error) error {
-	sc := r.s.scans[n.(*bind.Scan).Table]
+	of := n.(*bind.Scan)
+	sc := r.s.scans[of.Table]
 	columns := newColumns(sc)
 	for _, p := range r.pieces[sc.stream] {
 		progress.Mark()
 		columns.load(decoded{p.batch}, p.pos.File)
-		if err := yield(&tail.Rows{Columns: columns.vector, N: p.batch.Rows()}); err != nil {
+		rows := &tail.Rows{Columns: columns.vector, N: p.batch.Rows()}
+		if columns.missing != nil {
+			by := r.s.missing[of]
+			if by == 0 {
+				return fmt.Errorf("it is not known which statement reads %s here", sc.table.Name)
+			}
+			sel := columns.taken(by, everyRow(nil, rows.N), 0)
+			rows = &tail.Rows{Columns: make([]*eval.Vector, len(columns.vector)), N: len(sel)}
+			for i, v := range columns.vector {
+				rows.Columns[i] = tail.Gather(v, sel)
+			}
+		}
+		if err := yield(rows); err != nil {
 			return err
 		}
 	}

@@ -181,31 +181,73 @@ func TestQ3_StatementsShareAScan(t *testing.T) {
 	}
 }
 
-// TestQ3_RejectedRowsAreEachStatementsOwn: statements reject the same rows, or they do not share a scan that has such rows.
+// TestQ3_RejectedRowsAreEachStatementsOwn: of a shared scan, each statement takes and rejects the rows that it would take and reject alone. Rows are too short,
+// hold values of a wrong type, or lie outside of what WHERE asks for; small tables have such rows, too.
 func TestQ3_RejectedRowsAreEachStatementsOwn(t *testing.T) {
-	files := fstest.MapFS{"t.csv": {Data: []byte("i,x,c\n1,0.5,a\n2,bad,b\n3,1.5,c\nbad,2.5,d\n5,3.5,e\n")}}
-	run := func(texts ...string) (*answers.Answer, error) {
-		p := planOf(t, strings.Join(texts, ";"), fstest.MapFS{"t.csv": {Data: []byte("i,x,c\n1,0.5,a\n")}})
+	sampled := fstest.MapFS{"t.csv": {Data: []byte("i,x,c,k\n1,0.5,a,1\n")}, "s.csv": {Data: []byte("k,v,w\n1,2,z\n")}}
+	files := fstest.MapFS{
+		"t.csv": {Data: []byte("i,x,c,k\n1,0.5,a,1\n2,bad,b,2\n3,1.5,\"c\nd\"\nbad,2.5,d,4\n5,3.5,e,bad\n\n6,,f\n7,bad\nbad\n9,\"4.5\"x,g,1\n-1,worse,h,3\n8,9.5,i,2,more\n")},
+		"s.csv": {Data: []byte("k,v,w\n1,10,one\n2,bad,two\n3,30\n2,20,again\nbad,40,four\n")},
+	}
+	counts := func(got *answers.Answer, statement string) (text string) {
+		for _, r := range got.Rejected {
+			if stream, of, apart := strings.Cut(r.Stream, " for "); r.Rows > 0 && (!apart || of == statement) {
+				text += fmt.Sprintf("%s %+v\n", stream, r.Rejects)
+			}
+		}
+		return text
+	}
+	for _, texts := range [][]string{
+		{"SELECT sum(i), max(c) FROM t", "SELECT count(i) FROM t"},
+		{"SELECT sum(i) FROM t", "SELECT sum(x) FROM t", "SELECT count(*) FROM t", "SELECT count(*), min(c) FROM t"},
+		{"SELECT sum(i) FROM t WHERE x > 2", "SELECT sum(i), count(x) FROM t", "SELECT i, c FROM t WHERE i > 2 AND c < 'g'"},
+		{"SELECT sum(i) FROM t WHERE i > 2", "SELECT max(i) FROM t WHERE i > 2"},
+		{"SELECT sum(i), max(x) FROM t WHERE i > 2", "SELECT max(i), max(c) FROM t WHERE i > 2"},
+		{"SELECT _line, c FROM t WHERE x IS NULL", "SELECT DISTINCT k FROM t", "SELECT i FROM t ORDER BY i DESC LIMIT 2", "SELECT _file, median(x) FROM t GROUP BY 1"},
+		{"SELECT t.i, s.v FROM t JOIN s ON t.k = s.k", "SELECT t.i, s.w FROM t JOIN s ON t.k = s.k", "SELECT count(*) FROM t WHERE k NOT IN (SELECT k FROM s)"},
+		{"SELECT sum(v) FROM s", "SELECT max(w) FROM s", "SELECT count(*) FROM t JOIN s ON t.k = s.k", "SELECT max(c) FROM t"},
+		{"SELECT a.i, b.x FROM t AS a JOIN t AS b ON a.k = b.k", "SELECT c FROM t"},
+	} {
+		p := small(planOf(t, strings.Join(texts, ";"), sampled), sampled)
+		for i := range p.Tables {
+			if p.Tables[i].Name == "t" {
+				p.Tables[i].Bytes = 1 << 30 // so that s is the small one, whatever is read of both
+			}
+		}
 		for i := range texts[1:] {
 			p.Also = append(p.Also, i+1)
 		}
-		a, err := Analysis(p)
+		together, err := Analysis(p)
 		if err != nil {
-			t.Fatal(err)
+			t.Errorf("%v: %v", texts, err)
+			continue
 		}
-		return local.Run(a, files, local.Options{})
-	}
-	if got, err := run("SELECT sum(i), max(c) FROM t", "SELECT count(i) FROM t"); err != nil || got.Queries[0].Rows[0][0] != int64(11) || got.Queries[1].Rows[0][0] != int64(4) {
-		t.Errorf("statements over the same column: %+v, %v", got, err)
-	}
-	if _, err := run("SELECT sum(i) FROM t", "SELECT sum(x) FROM t"); !errors.Is(err, ErrApart) {
-		t.Errorf("statements over different columns: %v", err)
-	}
-	if _, err := run("SELECT sum(i) FROM t WHERE x > 2", "SELECT sum(i), count(x) FROM t"); !errors.Is(err, ErrApart) {
-		t.Errorf("statements of which one passes rows over: %v", err)
-	}
-	if got, err := run("SELECT sum(i) FROM t WHERE i > 2", "SELECT max(i) FROM t WHERE i > 2"); err != nil || got.Queries[0].Rows[0][0] != int64(8) || got.Queries[1].Rows[0][0] != int64(5) {
-		t.Errorf("statements that pass the same rows over: %+v, %v", got, err)
+		for seed := range uint64(6) {
+			o := local.Options{Joiners: 1 + int(seed%2), Aggregators: 1 + int(seed%3), Seed: seed, ChunkBytes: 20 + 30*int(seed)}
+			got, err := local.Run(together, files, o)
+			if err != nil {
+				t.Errorf("%v: %v", texts, err)
+				break
+			}
+			for i, text := range texts {
+				one := *p
+				one.Statement, one.Also = i, nil
+				alone, err := Analysis(&one)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := local.Run(alone, files, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a, b := fmt.Sprint(got.Queries[i].Rows), fmt.Sprint(want.Queries[0].Rows); a != b {
+					t.Errorf("seed %d: %s\n   together %s\n   alone    %s", seed, text, a, b)
+				}
+				if a, b := counts(got, got.Queries[i].Name), counts(want, ""); a != b || b == "" {
+					t.Errorf("seed %d: %s rejects\n   together %s\n   alone    %s", seed, text, a, b)
+				}
+			}
+		}
 	}
 }
 

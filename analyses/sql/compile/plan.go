@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	version   = 3 // of a plan's form
+	version   = 4 // of a plan's form, and of what its session's batches hold
 	semantics = 1 // of what its text means: another number refuses the sessions of other versions, also those that are recovered
 )
 

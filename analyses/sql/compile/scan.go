@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"slices"
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/sql/bind"
@@ -24,16 +25,22 @@ type scan struct {
 	stars  []int           // columns that are parts of the name of the file, which are read
 	file   bool            // whether _file and
 	line   bool            // _line are read
-	apart  bool            // statements that share the scan want different things of its rows
+	apart  bool            // a row may count for one of the statements that share the scan, and not for another
 	within map[int]*within // of columns of the table: what WHERE says of their values
-	alone  []*scan         // of statements that share the scan: that of each
+	alone  []reading       // of statements that share the scan: that of each
+}
+
+// reading is what a statement reads of a table alone.
+type reading struct {
+	root int // the statement
+	scan *scan
 }
 
 // nullsIn is how many columns share a column of bits that say which are NULL.
 const nullsIn = 62
 
-// A batch has a column for each of wanted, then the bits of their NULLs, then the line if it is read. Its columns have numbers
-// as names, because the names in a file may be longer than a batch allows.
+// A batch has a column for each of wanted, then the bits of their NULLs, then the line if it is read, then, of a scan in which
+// statements reject rows apart, the analyses.Missing of each row. Its columns have numbers as names, because the names in a file may be longer than a batch allows.
 func (s *scan) describe() (analyses.Stream, error) {
 	st := analyses.Stream{Name: s.table.Name, Files: s.table.Files, Comma: s.table.Comma}
 	for k, i := range s.wanted {
@@ -46,6 +53,9 @@ func (s *scan) describe() (analyses.Stream, error) {
 	}
 	if s.line {
 		st.Schema = append(st.Schema, batch.FieldSpec{Name: "line", Kind: batch.Int})
+	}
+	if s.apart {
+		st.Schema = append(st.Schema, batch.FieldSpec{Name: "missing", Kind: batch.Int})
 	}
 	if len(st.Columns) == 0 { // rows are only counted
 		name := ""
@@ -90,9 +100,12 @@ func (s *scan) parser(file analyses.File, b *batch.Builder) func(fields [][]byte
 	for k := range masks {
 		masks[k] = b.Int(len(s.wanted) + k)
 	}
-	var lines *batch.IntBuilder
+	var lines, missing *batch.IntBuilder
 	if s.line {
 		lines = b.Int(len(s.wanted) + len(masks))
+	}
+	if s.apart {
+		missing = b.Int(s.missingColumn())
 	}
 	return func(fields [][]byte) error {
 		clear(bits)
@@ -125,7 +138,11 @@ func (s *scan) parser(file analyses.File, b *batch.Builder) func(fields [][]byte
 				continue
 			}
 			if err := r.read(p); err != nil {
-				return err
+				if missing == nil || *file.Missing == 0 {
+					return err
+				}
+				bits[r.column/nullsIn] |= 1 << (r.column % nullsIn) // no statement that takes the row reads the column
+				r.zero()
 			}
 		}
 		if len(bits) == 0 {
@@ -137,8 +154,20 @@ func (s *scan) parser(file analyses.File, b *batch.Builder) func(fields [][]byte
 		if lines != nil {
 			lines.Append(int64(file.Line()))
 		}
+		if missing != nil {
+			missing.Append(int64(*file.Missing))
+		}
 		return nil
 	}
+}
+
+// missingColumn is the column of a batch with the analyses.Missing of each row.
+func (s *scan) missingColumn() int {
+	n := len(s.wanted) + max(1, (len(s.wanted)+nullsIn-1)/nullsIn)
+	if s.line {
+		n++
+	}
+	return n
 }
 
 // fieldReader reads one column. Numbers and texts in the usual form that WHERE does not bound are read without an indirect
@@ -236,11 +265,7 @@ func (s *scan) readers(c *Column, w *within, b *batch.Builder, k int) (read func
 		if wider := wider(c.Type.Kind, p); c.Inferred && wider != types.Null {
 			return analyses.Fails(&infer.Wider{Table: s.table.Name, Column: c.Name, Was: c.Type.Kind, Is: wider, Value: string(p)})
 		}
-		err := analyses.BadField(c.Name, p, c.Type.String())
-		if s.apart { // the row may count for one statement and not for another
-			return analyses.Fails(fmt.Errorf("%w: %w", ErrApart, err))
-		}
-		return err
+		return analyses.BadField(c.Name, p, c.Type.String())
 	}
 	ints := func(parse func([]byte) (int64, bool)) (func([]byte) error, func()) {
 		out := b.Int(k)
@@ -310,8 +335,10 @@ type columns struct {
 	vector  []*eval.Vector // by column of the table, then _file and _line; nil: not read
 	windows []*eval.Vector // some rows of each
 	ints    []int64
+	spare   []int64 // memory for missing
 	masks   [][]int64
 	some    []int64 // what any of each masks has
+	missing []int64 // of a scan in which statements reject rows apart: the analyses.Missing of each row; nil if no row has any
 }
 
 func newColumns(s *scan) *columns {
@@ -423,6 +450,27 @@ func (c *columns) load(b rows, file analyses.File) {
 		v.Ints = b.ints(len(c.scan.wanted)+max(1, len(c.masks)), v.Ints)
 		c.clear(v, n)
 	}
+	if c.missing = nil; c.scan.apart {
+		c.spare = b.ints(c.scan.missingColumn(), c.spare)
+		if slices.ContainsFunc(c.spare, func(m int64) bool { return m != 0 }) {
+			c.missing = c.spare
+		}
+	}
+}
+
+// taken removes from sel, in place, the rows that one of the given statements does without. The first row of sel is row lo of the
+// batch.
+func (c *columns) taken(by analyses.Missing, sel []int32, lo int) []int32 {
+	if c.missing == nil {
+		return sel
+	}
+	kept := sel[:0]
+	for _, i := range sel {
+		if analyses.Missing(c.missing[lo+int(i)])&by == 0 {
+			kept = append(kept, i)
+		}
+	}
+	return kept
 }
 
 // repeat makes all rows one text.

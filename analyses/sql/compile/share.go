@@ -6,12 +6,17 @@ import (
 	"slices"
 	"strings"
 
-	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/protocol"
 )
 
 // Statements that read the same table share its scan (Q3): their leaves belong to one session. They must not affect each other,
 // so a plan of several statements is refused if one of them would be computed differently than alone. If anything goes wrong in
 // such a session, even an overflow in one statement, the session fails, and each statement is answered alone.
+//
+// Each statement is a party of the streams that it reads (analyses.Party): a row that one of them rejects or passes over still
+// counts for the others. Where statements want different things of rows, a batch says which of them do without a row.
 
 // MaxShared is how many statements one session answers at most.
 const MaxShared = 32
@@ -20,10 +25,8 @@ const MaxShared = 32
 var ErrApart = errors.New("the statements are to be answered apart")
 
 // shares returns an error unless the statements of a session are computed as they would be alone. It also tells the scans what
-// parsers need to know for that.
+// each statement reads alone.
 func (s *statement) shares() error {
-	first := map[string]string{} // by table, what a statement wants of its rows
-	readers := map[string]int{}
 	for i, index := range append([]int{s.plan.Statement}, s.plan.Also...) {
 		p := *s.plan
 		p.Statement, p.Also = index, nil
@@ -38,24 +41,92 @@ func (s *statement) shares() error {
 			return fmt.Errorf("%w: %s is computed in another way alone", ErrApart, s.roots[i].name)
 		}
 		for _, sc := range alone.order {
-			name, wants := sc.table.Name, sc.wants()
-			readers[name]++
-			s.scanNamed(sc.table).alone = append(s.scanNamed(sc.table).alone, sc)
-			if was, known := first[name]; !known {
-				first[name], s.scanNamed(sc.table).within = wants, sc.within
-			} else if was != wants {
-				s.scanNamed(sc.table).apart = true
-			}
+			own := s.scanNamed(sc.table)
+			own.alone = append(own.alone, reading{i, sc})
 		}
 	}
 	for _, sc := range s.order {
-		if sc.apart {
-			sc.within = nil
-		}
-		if !s.refs[sc.of] && readers[sc.table.Name] < 2 {
+		if !s.refs[sc.of] && len(sc.alone) < 2 {
 			return fmt.Errorf("%w: only one of them reads %s", ErrApart, sc.table.Name)
 		}
+		sc.share()
 	}
+	return errors.Join(s.countApart(), s.rejectApart())
+}
+
+// share compares what the statements of a scan want of its rows. Bounds stay with the parser only if all statements have them.
+func (sc *scan) share() {
+	first := sc.alone[0].scan
+	sc.within = first.within
+	for _, a := range sc.alone[1:] {
+		if a.scan.bounds() != first.bounds() {
+			sc.apart, sc.within = true, nil
+		}
+		sc.apart = sc.apart || !slices.Equal(a.scan.wanted, first.wanted)
+	}
+}
+
+// countApart checks the names under which rejected rows are counted.
+func (s *statement) countApart() error {
+	seen := map[string]bool{}
+	for i, sc := range s.order {
+		for _, a := range sc.alone {
+			name := CountedFor(s.streamName(i), s.roots[a.root].name)
+			if seen[name] || len(name) > protocol.MaxName {
+				return fmt.Errorf("%w: the rows that %s rejects of %s cannot be counted under a name of their own", ErrApart, s.roots[a.root].name, sc.table.Name)
+			}
+			seen[name] = true
+		}
+	}
+	if len(seen) > protocol.MaxStreams {
+		return fmt.Errorf("%w: they count rejected rows under more than %d names", ErrApart, protocol.MaxStreams)
+	}
+	return nil
+}
+
+// CountedFor is the name under which the rows of a stream are counted that one statement of several rejects.
+func CountedFor(stream, statement string) string { return stream + " for " + statement }
+
+// rejectApart determines whose rows leaves and scans of small tables read. Statements that share such a part of a plan have to
+// reject the same rows.
+func (s *statement) rejectApart() error {
+	s.missing = map[*bind.Scan]analyses.Missing{}
+	for i := range s.roots {
+		read := s.leavesOf(s.roots[i].plan)
+		for _, l := range s.leaves {
+			if read[l] {
+				if err := l.scan.joins(i, &l.missing); err != nil {
+					return err
+				}
+			}
+		}
+		var failed error
+		walk(s.roots[i].plan, func(n bind.Node) {
+			if of, ok := n.(*bind.Scan); ok && s.refs[of.Table] {
+				by := s.missing[of]
+				failed = errors.Join(failed, s.scans[of.Table].joins(i, &by))
+				s.missing[of] = by
+			}
+		})
+		if failed != nil {
+			return failed
+		}
+	}
+	return nil
+}
+
+// joins adds a statement to those that read a part of the plan.
+func (sc *scan) joins(root int, by *analyses.Missing) error {
+	own := slices.IndexFunc(sc.alone, func(a reading) bool { return a.root == root })
+	if own < 0 {
+		return fmt.Errorf("%w: one of them reads %s only together with others", ErrApart, sc.table.Name)
+	}
+	for k, a := range sc.alone {
+		if *by&(1<<k) != 0 && (!slices.Equal(a.scan.wanted, sc.alone[own].scan.wanted) || a.scan.bounds() != sc.alone[own].scan.bounds()) {
+			return fmt.Errorf("%w: two of them share a query over %s, and may reject different rows of it", ErrApart, sc.table.Name)
+		}
+	}
+	*by |= 1 << own
 	return nil
 }
 
@@ -80,15 +151,12 @@ func (s *statement) work(r *root) string {
 	return b.String() + strings.Join(s.tailSteps(r.plan), ",")
 }
 
-// wants describes what makes parsers reject or skip a row: bounds, and columns that may hold values of a wrong type.
-func (sc *scan) wants() string {
+// bounds describes the bounds by which a parser skips rows.
+func (sc *scan) bounds() string {
 	var b strings.Builder
 	for _, i := range sc.wanted {
-		if sc.table.Columns[i].Type.Kind != types.Text {
-			fmt.Fprintf(&b, "%d ", i)
-		}
 		if w := sc.within[i]; w != nil {
-			fmt.Fprintf(&b, "within %d %+v ", i, *w)
+			fmt.Fprintf(&b, "%d %+v ", i, *w)
 		}
 	}
 	return b.String()

@@ -8,9 +8,12 @@ import (
 
 // skips returns analyses.Stream.Skips. It returns nil if there are no bounds by which parsers could skip rows.
 func (s *scan) skips() func([]csv.Range) bool {
-	all := s.alone // a session of several statements fails where one of them rejects a row; so only what each of them does alone counts
-	if all == nil {
-		all = []*scan{s}
+	all := []*scan{s}
+	if len(s.alone) > 0 { // only what each statement does alone counts
+		all = nil
+		for _, a := range s.alone {
+			all = append(all, a.scan)
+		}
 	}
 	for _, one := range all {
 		if len(one.within) == 0 {

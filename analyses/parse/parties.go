@@ -1,0 +1,98 @@
+package parse
+
+import (
+	"errors"
+	"fmt"
+
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/csv"
+)
+
+// party is a party of a stream in one file. It reads the row again, from its text, with its own columns and its own parser. So it
+// finds what it would find alone, whatever others read. Only rows that the stream's parser does not take come to it: they are few.
+type party struct {
+	name    string
+	comma   byte
+	mapping csv.Mapping
+	scanner csv.Scanner
+	row     func(fields [][]byte) error
+	builder *batch.Builder // of rows that nobody needs
+}
+
+// newParties returns the parties of a stream in a file.
+func newParties(s *analyses.Stream, file analyses.File, header []byte) ([]*party, error) {
+	var all []*party
+	for i := range s.Parties {
+		of := &s.Parties[i]
+		own := analyses.Stream{Comma: s.Comma, Columns: of.Columns}
+		mapping, err := own.Mapping(header)
+		if err != nil {
+			return nil, err
+		}
+		p := &party{name: of.Name, comma: s.Comma, mapping: mapping, builder: batch.NewBuilder(of.Schema)}
+		file.Line = p.scanner.Line
+		p.row = of.NewParser(file, p.builder)
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// takes returns why the party does without a row; nil if it takes it.
+func (p *party) takes(text []byte, line uint64) error {
+	p.builder.Reset()
+	p.scanner.Reset(text, p.comma, p.mapping, line)
+	if !p.scanner.Next() {
+		return fmt.Errorf("%w: a row is empty for %s, and not for others", batch.ErrSpec, p.name)
+	}
+	if err := p.scanner.Err(); err != nil {
+		return err
+	}
+	return p.row(p.scanner.Fields())
+}
+
+// share asks the parties for a row that the stream's parser has not taken. It appends the row for those that take it. taken
+// reports whether there is one. An error fails the session.
+func (p *FileParser) share(rows int) (taken bool, err error) {
+	text, line := p.text(), p.line()
+	for i := range p.reasons {
+		p.reasons[i] = p.parties[i].takes(text, line)
+		switch reason := p.reasons[i]; {
+		case reason == nil:
+			taken = true
+			continue
+		case analyses.IsFailing(reason), errors.Is(reason, batch.ErrSpec):
+			return false, reason
+		case errors.Is(reason, analyses.ErrSkip):
+			p.reasons[i] = nil
+		}
+		p.missing |= 1 << i
+	}
+	if taken {
+		fields, _ := p.fields() // of a row that ends early: those that it has
+		err = p.row(fields)
+	}
+	p.missing = 0
+	if err != nil {
+		p.builder.Truncate(rows)
+		return false, fmt.Errorf("%w: a row that a statement takes is refused: %w", batch.ErrSpec, err)
+	}
+	return taken, nil
+}
+
+// count counts the row for the parties that have rejected it.
+func (p *FileParser) count(rejects *analyses.Rejects) {
+	for i, reason := range p.reasons {
+		if reason == nil {
+			continue
+		}
+		if rejects.Parties == nil {
+			rejects.Parties = make([]analyses.Rejects, len(p.parties))
+		}
+		rejects.Rows++
+		rejects.Parties[i].Add(p.file.Name, p.line(), reason)
+		if p.OnReject != nil {
+			p.OnReject(p.parties[i].name, p.line(), p.text(), reason)
+		}
+	}
+}
