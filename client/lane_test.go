@@ -57,7 +57,7 @@ func TestMemoryOfAChunkIsFreeOnlyIfNobodyCanHoldIt(t *testing.T) {
 			if (memory != nil) != free {
 				t.Errorf("answered the %d. time: %d bytes are free", nth, len(memory))
 			}
-		case <-time.After(time.Second):
+		case <-time.After(time.Minute):
 			t.Errorf("answered the %d. time: the readers wait for ever", nth)
 		}
 	}

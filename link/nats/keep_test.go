@@ -49,7 +49,9 @@ func TestKeep_AServerThatGreetsAndHangsUpIsNotThereAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(3 * time.Second)
+	for end := time.Now().Add(3 * time.Second); time.Now().Before(end) || greeted.Load() < 4 && time.Now().Before(end.Add(away)); {
+		time.Sleep(10 * time.Millisecond)
+	}
 	if err := tr.Close(); err != nil {
 		t.Error(err)
 	}

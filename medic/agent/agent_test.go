@@ -104,21 +104,17 @@ func TestEndsOfProcessesAreToldUntilSomethingFollows(t *testing.T) {
 		}
 	}
 	p.now.Store(9)
-	deadline, cancel := context.WithTimeout(context.Background(), 10*lookEvery)
-	defer cancel()
-	for quiet := 0; quiet < 3; {
+	for told, quiet := 0, false; !quiet; {
 		select {
 		case e := <-ends: // one that was under way
 			if e[0].pid == 9 {
 				t.Fatalf("the living one has ended: %v", e)
 			}
-		case <-time.After(lookEvery):
-			quiet++
-		case <-deadline.Done():
-			if quiet == 0 {
+			if told++; told > 10 {
 				t.Fatal("it goes on telling")
 			}
-			return
+		case <-time.After(4 * lookEvery):
+			quiet = true
 		}
 	}
 }

@@ -73,10 +73,10 @@ func TestM5_AnOrderStartsOneProcessWhoeverCarriesItOut(t *testing.T) {
 // is taken.
 func TestM5_ASlowLookMakesNoOrderLate(t *testing.T) {
 	f := newFake()
-	f.look = 300 * time.Millisecond
+	f.look = 2100 * time.Millisecond
 	o := order(1, "medic-3", 1)
-	o.Until = time.Now().Add(200 * time.Millisecond)
 	h := open(t, t.TempDir(), f)
+	o.Until = time.Now().Add(2 * time.Second) // a machine that stands still takes the lock in time, too
 	if r := h.Execute(soon(t), o, nothing); r.Verdict != core.Done {
 		t.Errorf("%+v", r)
 	}
@@ -193,7 +193,7 @@ func TestM10_AHungTargetIsRestartedWhateverTheClockSaid(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := order(1, "medic-3", 1)
-		o.Silent, o.Young = time.Second, 800*time.Millisecond
+		o.Silent, o.Young = time.Minute, 50*time.Second
 		if r := h.Execute(soon(t), o, nothing); r.Verdict != core.Done {
 			t.Errorf("a start %s: %+v", what, r)
 		}
