@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -194,6 +195,38 @@ func bikesWithPipe(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// held puts a pipe in a file's place. Its reader reaches its end only after the test has called release, which writes what was in the file.
+// The file is larger than the 64 KiB that a pipe holds: the pipe is not closed before it has a reader.
+func held(t *testing.T, file string) (release func()) {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Remove(file), syscall.Mkfifo(file, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	pipe, err := os.OpenFile(file, os.O_RDWR, 0) // does not wait for a reader
+	if err != nil {
+		t.Fatal(err)
+	}
+	var writing sync.WaitGroup
+	t.Cleanup(func() {
+		_ = pipe.Close() // ends a Write that nobody reads
+		writing.Wait()
+	})
+	return func() {
+		writing.Add(1)
+		go func() {
+			defer writing.Done()
+			if _, err := pipe.Write(content); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+			_ = pipe.Close() // the reader's answers say whether all arrived
+		}()
+	}
 }
 
 func TestC1_TimeoutEndsTheWaitForAPipe(t *testing.T) {
