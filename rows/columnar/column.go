@@ -1,0 +1,126 @@
+package columnar
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
+
+// column is a column of the chunk. Fields that its kind does not need are empty.
+type column struct {
+	kind    Kind
+	rows    int
+	nulls   []byte
+	lengths []byte // text
+	width   int    // of lengths
+	bytes   []byte
+	next    int // text: where that of the row begins
+
+	ends       []uint32 // dict: entry k is bytes[ends[k]:ends[k+1]]
+	values     []byte   // codes of dict, or values
+	valueWidth int
+	least      int64
+	cells      []Cell // dict: what Parse makes of each entry
+	texts      uint64 // dict: bytes of the entries, each as often as rows refer to it
+
+	asked, begins int // text: the row that was asked for last, and where its text begins
+}
+
+func (c *column) isNull(row int) bool {
+	return len(c.nulls) > 0 && c.nulls[row/8]>>(row%8)&1 != 0
+}
+
+// text returns the text of any row, nil if it is NULL. It is slow.
+func (c *column) text(row int) []byte {
+	if c.isNull(row) {
+		return nil
+	}
+	switch c.kind {
+	case null:
+		return nil
+	case text:
+		if row < c.asked {
+			c.asked, c.begins = 0, 0
+		}
+		for ; c.asked < row; c.asked++ {
+			c.begins += int(at(c.lengths, c.width, c.asked))
+		}
+		return field(c.bytes, c.begins, int(at(c.lengths, c.width, row)))
+	case dict:
+		code := at(c.values, c.valueWidth, row)
+		if code == 0 {
+			return nil
+		}
+		return field(c.bytes, int(c.ends[code-1]), int(c.ends[code]-c.ends[code-1]))
+	}
+	return appendValue(nil, c.kind, c.least+int64(at(c.values, c.valueWidth, row)))
+}
+
+// reset checks the body of a column, so that no row can reach outside of it.
+func (c *column) reset(kind Kind, body []byte, rows int) error {
+	*c = column{kind: kind, rows: rows, ends: c.ends[:0], cells: c.cells[:0]}
+	r := reader{p: body}
+	switch kind {
+	case null:
+	case text:
+		c.nulls = r.nulls(rows)
+		var sum uint64
+		if c.lengths, c.width, sum = r.lengths(uint64(rows)); r.err == nil {
+			c.bytes = r.take(sum)
+		}
+	case dict:
+		entries := r.uvarint()
+		if entries > uint64(rows) {
+			r.fail("it has %d entries for %d rows", entries, rows)
+		}
+		lengths, width, sum := r.lengths(entries)
+		if r.err != nil {
+			break
+		}
+		c.bytes = r.take(sum)
+		c.values, c.valueWidth = r.fixed(rows, 4)
+		if r.err != nil {
+			break
+		}
+		c.ends = slices.Grow(c.ends, int(entries)+1)
+		end := uint32(0)
+		c.ends = append(c.ends, 0)
+		for i := range int(entries) {
+			end += uint32(at(lengths, width, i))
+			c.ends = append(c.ends, end)
+		}
+		for i := range rows {
+			code := at(c.values, c.valueWidth, i)
+			if code > entries {
+				return fmt.Errorf("%w: row %d refers to entry %d of %d", ErrMalformed, i+1, code, entries)
+			}
+			if code > 0 {
+				c.texts += uint64(c.ends[code] - c.ends[code-1])
+			}
+		}
+	case Int, Micros, Days:
+		c.nulls = r.nulls(rows)
+		if p := r.take(8); r.err == nil {
+			c.least = int64(binary.LittleEndian.Uint64(p))
+		}
+		c.values, c.valueWidth = r.fixed(rows, 8)
+	case Float:
+		c.nulls = r.nulls(rows)
+		c.values, c.valueWidth = r.take(8*uint64(rows)), 8
+	default:
+		return fmt.Errorf("%w: its values are of a kind that is not known (%d)", ErrMalformed, kind)
+	}
+	if r.err == nil && len(r.p) > 0 {
+		r.fail("%d bytes are left behind its values", len(r.p))
+	}
+	return r.err
+}
+
+// parse parses each entry once.
+func (c *column) parse(parse func([]byte) (Cell, bool)) {
+	for i := range len(c.ends) - 1 {
+		v, ok := parse(field(c.bytes, int(c.ends[i]), int(c.ends[i+1]-c.ends[i])))
+		v.OK = ok
+		c.cells = append(c.cells, v)
+	}
+}
