@@ -139,14 +139,20 @@ func (f *streamUpload) cutColumnar(c *columnar, source *Source, columns bool) (h
 		}
 	}
 	c.LeaveRoom(headRoom)
-	if header, err = c.Header(); err != nil || !columns {
-		return header, err
+	had := f.had.File(f.stream.Name, source.Name)
+	if header, err = c.Header(); err != nil {
+		return nil, err
+	}
+	if !columns {
+		if err := had.Header(header); err != nil && !f.columnar {
+			return nil, fmt.Errorf("%w, or was sent as columns, which not every input of this cluster reads: give all nodes the same version", err)
+		}
+		return header, nil
 	}
 	chunkBytes, maxRecord, err := f.limits(source, header)
 	if err != nil || !c.Columns() {
 		return header, err
 	}
-	had := f.had.File(f.stream.Name, source.Name)
 	for exponent := -1; exponent <= csv.MaxExponent; exponent++ {
 		if exponent >= 0 {
 			if 1<<exponent > maxRecord {

@@ -13,6 +13,8 @@ import (
 	"posta.dev/posta/nodes/input/coverage"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	columns "posta.dev/posta/rows/columnar"
+	"posta.dev/posta/rows/csv"
 	"posta.dev/posta/zmqx"
 )
 
@@ -27,6 +29,7 @@ type fakeCluster struct {
 	timeout    time.Duration
 	chunkBytes int
 	forget     bool // count the bytes of chunks, do not keep them
+	columnar   int  // version of chunks of columns that it reads
 
 	mu       sync.Mutex
 	sessions map[session.ID]*fakeSession
@@ -57,16 +60,17 @@ type fault struct {
 }
 
 type fakeSession struct {
-	token   session.Token
-	former  map[session.Token]bool   // of clients that were taken over from
-	taken   map[string]*coverage.Set // by node
-	opened  map[string]bool
-	lanes   map[laneKey]uint64
-	last    map[laneKey][]byte // the last chunk's records
-	ended   map[string][]string
-	records map[string][]string // by stream and file
-	bytes   int64
-	dropped map[string]protocol.RequestType // cancel or close, by node
+	token    session.Token
+	former   map[session.Token]bool   // of clients that were taken over from
+	taken    map[string]*coverage.Set // by node
+	opened   map[string]bool
+	lanes    map[laneKey]uint64
+	last     map[laneKey][]byte // the last chunk's records
+	ended    map[string][]string
+	records  map[string][]string // by stream and file
+	columnar int                 // chunks of columns
+	bytes    int64
+	dropped  map[string]protocol.RequestType // cancel or close, by node
 }
 
 type laneKey struct {
@@ -263,7 +267,7 @@ func (f *fakeCluster) open(n *fakeNode, q protocol.Request) protocol.Reply {
 	}
 	reply := protocol.Reply{Type: protocol.Opened, State: session.Running, Inputs: endpoints(f.inputs),
 		Outputs: endpoints(f.outputs), Chunk: f.chunkBytes, ClientTimeout: f.timeout, Streams: f.streams,
-		Queries: []string{"numbers", "counts"}, Ended: s.ended[n.name]}
+		Queries: []string{"numbers", "counts"}, Ended: s.ended[n.name], Columnar: f.columnar}
 	if taken := s.taken[n.name]; taken != nil {
 		reply.Ranges = taken.Ranges(func(stream int) string { return f.streams[stream].Name })
 	}
@@ -317,6 +321,10 @@ func (f *fakeCluster) place(n *fakeNode, s *fakeSession, q protocol.Request) {
 // keep takes the records of a chunk apart: the tests' files have one record a line, but for quoted line ends, which are
 // marked by a backslash before them. Each record holds its own line number, so that Line is checked too.
 func (f *fakeCluster) keep(s *fakeSession, q protocol.Request) {
+	if bytes.HasPrefix(q.Header, []byte("\x1e,c")) {
+		f.keepColumns(s, q)
+		return
+	}
 	if string(bytes.TrimPrefix(q.Header, []byte("\x1e,r"))) != "id,line" {
 		f.t.Errorf("header of %s is %q", q.File, q.Header)
 	}
@@ -326,6 +334,24 @@ func (f *fakeCluster) keep(s *fakeSession, q protocol.Request) {
 			f.t.Errorf("%s: record %q is said to be in line %d", q.File, record, q.Line)
 		}
 		key := q.Stream + " " + q.File
+		s.records[key] = append(s.records[key], string(record))
+	}
+}
+
+// keepColumns is keep for a chunk that holds columns.
+func (f *fakeCluster) keepColumns(s *fakeSession, q protocol.Request) {
+	key := q.Stream + " " + q.File
+	s.columnar++
+	header, err := csv.ParseHeader(q.Header, ',')
+	f.check(err)
+	mapping, err := header.Find([]csv.Column{{Name: "id"}, {Name: "line"}})
+	f.check(err)
+	rows := columns.NewScanner(mapping)
+	for f.check(rows.Reset(q.Data, q.Line)); rows.Next(); {
+		record := rows.Row()
+		if !bytes.HasSuffix(record, fmt.Appendf(nil, ",%d", rows.Line())) {
+			f.t.Errorf("%s: record %q is said to be in line %d", q.File, record, rows.Line())
+		}
 		s.records[key] = append(s.records[key], string(record))
 	}
 }
