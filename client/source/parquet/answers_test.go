@@ -153,6 +153,31 @@ func TestC1_AnswersAreThoseOfCSV(t *testing.T) {
 	}
 }
 
+// TestC1_RejectedRowsAreNotLeftOut: a row group has to be read whose rows are rejected by a column that comes before the one that excludes them.
+func TestC1_RejectedRowsAreNotLeftOut(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 11))
+	of := func(i int, kind string, span int64, rising, odds int) drawnColumn {
+		k := &drawnKinds[slices.IndexFunc(drawnKinds, func(k drawnKind) bool { return k.name == kind })]
+		return drawnColumn{drawnKind: k, column: compile.Column{Name: fmt.Sprintf("c%04d", i), Type: k.types[0]}, node: k.node, span: span, rising: rising, odds: odds, nulls: "none"}
+	}
+	for _, rejecting := range []string{"text of numbers", "text of dates", "uint64"} {
+		columns := []drawnColumn{of(0, rejecting, 1000, 0, 3), of(1, "int64", 20, 7, 0)}
+		d := drawTable(r, "t", columns, 280)
+		_, middle := columns[0].value(0)
+		text := "SELECT count(*), sum(_line) FROM t WHERE c0000 > CAST('" + middle + "' AS " + columns[0].column.Type.String() + ") AND c0001 > 600"
+		skipped := 0
+		want, err := answered(text, &forms[0], local.Options{}, &skipped, d)
+		if err != nil || strings.Contains(want, "rejected [{t {0 ") {
+			t.Fatalf("%s of CSV: %s, %v", text, want, err)
+		}
+		for i := range forms[1:] {
+			if got, err := answered(text, &forms[1+i], local.Options{}, &skipped, d); err != nil || got != want {
+				t.Errorf("%s, %s: %s, %v\nof CSV %s\n%s", text, forms[1+i].name, got, err, want, d.about)
+			}
+		}
+	}
+}
+
 // TestC1_WideAndLongRowsAreThoseOfCSV: a thousand columns in one statement, and values of 9 MiB.
 func TestC1_WideAndLongRowsAreThoseOfCSV(t *testing.T) {
 	same := func(name, text string, d *drawn) {
