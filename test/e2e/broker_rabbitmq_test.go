@@ -5,7 +5,6 @@ package e2e
 import (
 	"path/filepath"
 	"testing"
-	"time"
 
 	"posta.dev/posta/bench/brokers"
 	"posta.dev/posta/topology"

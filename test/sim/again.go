@@ -139,7 +139,7 @@ func (c *client) formerPermits(f *client, code protocol.Code, reason string) boo
 		return !c.takeover && !f.sent
 	case protocol.ErrFailed:
 		// Requests of the former client arrive late, with the same token.
-		late := strings.Contains(reason, "came twice with different content") || strings.Contains(reason, "has sent") || strings.Contains(reason, "does not have")
+		late := strings.Contains(reason, "came twice with different content") || strings.Contains(reason, "taken already") || strings.Contains(reason, "has sent") || strings.Contains(reason, "does not have")
 		return !f.sent && (strings.Contains(reason, "said nothing") || !c.takeover && late)
 	}
 	return false
