@@ -342,7 +342,7 @@ func (w *world) loseDisk(n *node) {
 func (w *world) heal() {
 	f := &w.faults
 	w.tracef("faults stop")
-	f.noHeartbeats = false
+	f.noHeartbeats, f.filesSlow = false, false
 	w.damage.p = 0
 	f.drop, f.repeat, f.slow, f.ghost, f.old, f.crash, f.badSnapshot = 0, 0, 0, 0, 0, 0, 0
 	for _, a := range w.order {

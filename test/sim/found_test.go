@@ -42,6 +42,7 @@ var found = []struct {
 	{1287, "R2: the judge did not know that such a later state may have records cut that differ from those that it had kept"},
 	{464, "R17: the judge did not know that who says the token of one that never got to take over hears that the session is finished"},
 	{1090332, "R9: a chain that begins with an input sent the pages of a reference stream out, be there room or not, before it took facts"},
+	{1320, "R14: files were slow for ever, and the judge did not wait as long as five sessions one after the other took"},
 	{1045369, "S5: the judge did not know that an operator can close a failure of which a node knows no owner, and that everybody may hear of it"},
 }
 

@@ -57,7 +57,7 @@ func TestAMomentIsTheSumOfWhatIsHeard(t *testing.T) {
 	s.named(t, "joiner-2").Age = time.Minute
 	m := momentOf(s.Topology, s.Nodes, time.Time{})
 	for i, stage := range s.Topology.StagesInOrder() {
-		n := uint64(len(s.Nodes))
+		var n uint64
 		switch stage.Name {
 		case "joiner", "aggregator":
 			n = 2
