@@ -34,7 +34,7 @@ func inspect(file string) (arch string, err error) {
 	defer func() { _ = f.Close() }()
 	h, err := readHeader(f)
 	if err != nil {
-		return "", fmt.Errorf("%w: %s: %w; name one with --program, or an image with --image", ErrNoProgram, file, err)
+		return "", fmt.Errorf("%w: %w; name one with --program, or an image with --image", ErrNoProgram, err)
 	}
 	arch, ok := machines[h.machine]
 	if !ok || h.kind != executable && h.kind != sharedObject {
@@ -52,7 +52,7 @@ type header struct {
 	linked        bool // it needs a dynamic linker
 }
 
-var errNotELF = errors.New("it is no program for Linux")
+var errNotELF = errors.New("it is no ELF file")
 
 func readHeader(r io.ReaderAt) (h header, err error) {
 	head := make([]byte, 64) // one of 32 bits has 52, and every program is longer than both
