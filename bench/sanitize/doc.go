@@ -1,5 +1,5 @@
 // Package sanitize copies CSV files without records that some readers cannot read, so that all contestants of a race
-// get the same bytes. It leaves out records with broken quotes and with bytes that are not UTF-8. DuckDB 1.1 loses
+// get the same bytes. It leaves out records with broken quotes and with bytes that are not UTF-8. DuckDB loses
 // everything after a broken quote up to the end of its buffer, megabytes of good rows. It also drops each row with
 // bytes that are not UTF-8, whatever its options.
 //
