@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -81,6 +82,36 @@ func TestWhatMakeTestLeavesOutCIRuns(t *testing.T) {
 		if has := reaches(uses, name, "long"); has != full.MatchString(name) {
 			t.Errorf("%s has a full length: %v. CI runs it at full length: %v", name, has, !has)
 		}
+	}
+}
+
+// TestEveryTableOfDeliberateBugsIsRunByCI: without POSTA_MUTANTS a table only checks that its texts are in the code.
+func TestEveryTableOfDeliberateBugsIsRunByCI(t *testing.T) {
+	var ran []string
+	for _, m := range regexp.MustCompile(`(?m)^\tPOSTA_MUTANTS=1 go test (.*) -run 'TestMutants' `).FindAllStringSubmatch(text(t, "../../.ci/run"), -1) {
+		ran = append(ran, strings.Fields(m[1])...)
+	}
+	slices.Sort(ran)
+	const root = "../.."
+	var tables []string
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && path != root && strings.HasPrefix(e.Name(), "."):
+			return filepath.SkipDir
+		case strings.HasSuffix(path, "_test.go") && strings.Contains(text(t, path), "\nfunc TestMutants("):
+			dir, err := filepath.Rel(root, filepath.Dir(path))
+			tables = append(tables, "./"+filepath.ToSlash(dir))
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.Sort(tables); len(tables) == 0 || !slices.Equal(tables, ran) {
+		t.Errorf("CI runs the deliberate bugs of %q; there are tables in %q", ran, tables)
 	}
 }
 
