@@ -200,7 +200,7 @@ func TestM5_NodesAndMedicsComeBack(t *testing.T) {
 		}
 	}
 	var shown string // a leader that has not been heard for a moment, as where the machine stood still, is none
-	until(t, "status shows who leads", func() bool {
+	until(t, "status shows the leader", func() bool {
 		shown = k.must("status").out
 		return strings.Contains(shown, "3 of 3 medics up, medic-2 leads in generation 2\n")
 	})

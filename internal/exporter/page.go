@@ -18,7 +18,7 @@ type Metric struct {
 
 // Page is the answer to a scrape. Metrics come in the order in which the first value of each was added.
 //
-// The Go library of Prometheus was turned down for the program: it makes it larger by 2.4 MB, a twelfth, which is over the limit of a release, and what is
+// The Go library of Prometheus was rejected: it makes the program larger by 2.4 MB, a twelfth, which is over the limit of a release, and what is
 // served is a few lines of text. Tests read pages with that library, and check the names with its linter.
 type Page struct {
 	families []*family

@@ -39,8 +39,9 @@ type reading struct {
 // nullsIn is how many columns share a column of bits that say which are NULL.
 const nullsIn = 62
 
-// A batch has a column for each of wanted, then the bits of their NULLs, then the line if it is read, then, of a scan in which
-// statements reject rows apart, the analyses.Missing of each row. Its columns have numbers as names, because the names in a file may be longer than a batch allows.
+// A batch has a column for each of wanted, then the bits of their NULLs. Then comes the line, if it is read. In a scan in which
+// statements reject rows apart, the last column is the analyses.Missing of each row. The columns have numbers as names, because the
+// names in a file may be longer than a batch allows.
 func (s *scan) describe() (analyses.Stream, error) {
 	st := analyses.Stream{Name: s.table.Name, Files: s.table.Files, Comma: s.table.Comma}
 	for k, i := range s.wanted {

@@ -57,8 +57,8 @@ func (c *cluster) container(id topology.NodeID) string {
 	return docker(c.t, c.hostOf(id), "ps", "-aq", "-f", "label="+topology.LabelNode+"="+string(id))
 }
 
-// part cuts the link between the hosts for longer than a suspicion, and heals it. Each side has somebody who leads; whoever is suspected is out
-// of reach, so nobody is restarted.
+// part cuts the link between the hosts for longer than a suspicion, and heals it. Each side has a leader. What it suspects is out of
+// its reach, so nothing is restarted.
 func (c *cluster) part(w *clustertest.Cluster) {
 	c.t.Helper()
 	before := c.lives(w)
